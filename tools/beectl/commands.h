@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The commands of beectl: each takes its own name as argv[0], prints to stdout,
+ * says what went wrong on stderr, and returns the exit status: EXIT_OK,
+ * EXIT_FAILED, or EXIT_USAGE for words it does not understand.
+ */
+#ifndef BEE_COMMANDS_H
+#define BEE_COMMANDS_H
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+int cmd_compile(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
+int cmd_load(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_unload(int argc, char **argv);
+
+#endif /* BEE_COMMANDS_H */

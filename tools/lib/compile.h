@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* From an ELF file to its unwind table: the one call that commands need. */
+#ifndef BEE_COMPILE_H
+#define BEE_COMPILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * struct compile_result - what compile_elf() made
+ * @blob: the table (format: <linux/beeunwind_table.h>), malloc'ed, already
+ *	checked with bee_table_validate(); NULL on failure
+ * @size: bytes of @blob
+ * @rows: rows after merging
+ * @unsupported: rows of kind BEE_ROW_UNSUPPORTED
+ * @message: on failure one line, without the file's name and newline
+ */
+struct compile_result {
+	void	*blob;
+	size_t	 size;
+	size_t	 rows;
+	size_t	 unsupported;
+	char	 message[256];
+};
+
+/**
+ * compile_elf() - make the unwind table of an ELF file
+ * @fd: open for reading, a regular file or memfd; the offset is not used, and
+ *	the caller closes it
+ * @result: always filled; compile_result_free() releases it
+ *
+ * Return: 0, or -1 with @result->message set.
+ */
+int compile_elf(int fd, struct compile_result *result);
+
+void compile_result_free(struct compile_result *result);
+
+#endif /* BEE_COMPILE_H */
