@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* x86-64: from interrupted user registers to the topmost frame. */
+#ifndef BEE_ARCH_H
+#define BEE_ARCH_H
+
+#include <linux/perf_event.h>
+#include <linux/ptrace.h>
+#include <asm/processor-flags.h>
+
+#include "frame.h"
+
+#define BEE_ARCH_NR_GPR	16
+
+/**
+ * bee_arch_is_walkable() - whether the registers are those of 64-bit user code
+ * @regs: user registers as perf has them
+ *
+ * 32-bit and vm86 code is left to perf.
+ *
+ * Context: Any, NMI-safe.
+ */
+static inline bool bee_arch_is_walkable(struct pt_regs *regs)
+{
+	return user_64bit_mode(regs) && !(regs->flags & (X86_VM_MASK | PERF_EFLAGS_VM));
+}
+
+/**
+ * bee_arch_topmost() - the topmost frame
+ * @regs: user registers as perf has them
+ * @gpr: storage for the GPRs, by DWARF number (psABI 1.0, figure 3.36)
+ * @f: the frame
+ *
+ * In a system call rcx and r11 hold what SYSCALL left there, as in user mode.
+ *
+ * Context: Any, NMI-safe.
+ */
+static inline void bee_arch_topmost(const struct pt_regs *regs, u64 *gpr, struct bee_frame *f)
+{
+	gpr[BEE_REG_RAX] = regs->ax;
+	gpr[BEE_REG_RDX] = regs->dx;
+	gpr[BEE_REG_RCX] = regs->cx;
+	gpr[BEE_REG_RBX] = regs->bx;
+	gpr[BEE_REG_RSI] = regs->si;
+	gpr[BEE_REG_RDI] = regs->di;
+	gpr[BEE_REG_RBP] = regs->bp;
+	gpr[BEE_REG_RSP] = regs->sp;
+	gpr[BEE_REG_R8] = regs->r8;
+	gpr[BEE_REG_R9] = regs->r9;
+	gpr[BEE_REG_R10] = regs->r10;
+	gpr[BEE_REG_R11] = regs->r11;
+	gpr[BEE_REG_R12] = regs->r12;
+	gpr[BEE_REG_R13] = regs->r13;
+	gpr[BEE_REG_R14] = regs->r14;
+	gpr[BEE_REG_R15] = regs->r15;
+	*f = (struct bee_frame) {
+		.ip = regs->ip,
+		.sp = regs->sp,
+		.fp = regs->bp,
+		.fp_known = true,
+		.activation = true,
+		.gpr = gpr,
+	};
+}
+
+#endif /* BEE_ARCH_H */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* perf's user callchains: the context in, the walk, the entries out. */
+#ifndef BEE_CALLCHAIN_H
+#define BEE_CALLCHAIN_H
+
+struct perf_callchain_entry_ctx;
+struct pt_regs;
+
+void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs);
+
+#endif /* BEE_CALLCHAIN_H */

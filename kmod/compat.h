@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Every difference between the supported kernels, 6.1 and later.  No other file
+ * of the module asks for a version.
+ */
+#ifndef BEE_COMPAT_H
+#define BEE_COMPAT_H
+
+#include <linux/atomic.h>
+#include <linux/fs.h>
+#include <linux/ftrace.h>
+#include <linux/kernel.h>
+#include <linux/netlink.h>
+#include <linux/sched.h>
+#include <linux/version.h>
+#include <net/genetlink.h>
+
+/* 6.12 hides the registers behind accessors; earlier they are in the struct. */
+#ifndef ftrace_regs_get_argument
+#define ftrace_regs_get_argument(fregs, n) \
+	regs_get_kernel_argument(&(fregs)->regs, n)
+#endif
+
+/* io-wq workers have their own flag before PF_USER_WORKER covered them. */
+#ifndef PF_USER_WORKER
+#define PF_USER_WORKER	0
+#endif
+
+/* 6.7 put the parsed attributes of a dump into its genl_info. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+static inline struct nlattr **bee_dump_attrs(struct netlink_callback *cb)
+{
+	return genl_dumpit_info(cb)->info.attrs;
+}
+#else
+static inline struct nlattr **bee_dump_attrs(struct netlink_callback *cb)
+{
+	return genl_dumpit_info(cb)->attrs;
+}
+#endif
+
+/* 6.6 made the inode's times private. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+static inline struct timespec64 bee_inode_ctime(const struct inode *inode)
+{
+	return inode_get_ctime(inode);
+}
+#else
+static inline struct timespec64 bee_inode_ctime(const struct inode *inode)
+{
+	return inode->i_ctime;
+}
+#endif
+
+/*
+ * Before 6.3 an extack message had to be a constant, for it is sent after the
+ * handler has returned.  A ring of sentences lives long enough: one is lost only
+ * if as many refusals as it has places overtake the sending of the first.
+ */
+#ifndef NL_SET_ERR_MSG_FMT
+#define BEE_EXTACK_RING	64
+static inline char *bee_extack_slot(void)
+{
+	static char ring[BEE_EXTACK_RING][128];
+	static atomic_t next;
+
+	return ring[(unsigned int)atomic_inc_return(&next) % BEE_EXTACK_RING];
+}
+
+#define NL_SET_ERR_MSG_FMT(extack, fmt, ...) do {			\
+	char *__slot = bee_extack_slot();				\
+									\
+	snprintf(__slot, 128, fmt, ##__VA_ARGS__);			\
+	do_trace_netlink_extack(__slot);				\
+	if (extack)							\
+		(extack)->_msg = __slot;				\
+} while (0)
+#endif
+
+#endif /* BEE_COMPAT_H */

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where the module enters the kernel's own functions.  The only file that knows
+ * ftrace.
+ *
+ * All hooks are plain ftrace callbacks, run before the function and then
+ * returning into it: no IPMODIFY, so livepatch, kprobes and BPF trampolines on
+ * the same function are not affected; no FL_RECURSION, whose bits all users of
+ * ftrace share, so that a stack taken from inside another callback is still
+ * ours.  None of the callbacks sleeps.  Once unregister_ftrace_function() has
+ * returned 0 no callback runs and none will (Documentation/trace/ftrace-uses.rst,
+ * "The unregister"), which covers unloading.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/delay.h>
+#include <linux/ftrace.h>
+#include <linux/kernel.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+
+#include "callchain.h"
+#include "compat.h"
+#include "follow.h"
+#include "hook.h"
+
+static void notrace hook_callchain_user(unsigned long ip, unsigned long parent_ip,
+					struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	bee_callchain_user((void *)ftrace_regs_get_argument(fregs, 0),
+			   (void *)ftrace_regs_get_argument(fregs, 1));
+}
+
+static void notrace hook_mmap(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	bee_follow_mmap((void *)ftrace_regs_get_argument(fregs, 0));
+}
+
+static void notrace hook_munmap(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	bee_follow_munmap((void *)ftrace_regs_get_argument(fregs, 0),
+			  ftrace_regs_get_argument(fregs, 1), ftrace_regs_get_argument(fregs, 2));
+}
+
+static void notrace hook_fork(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	bee_follow_fork((void *)ftrace_regs_get_argument(fregs, 0),
+			(void *)ftrace_regs_get_argument(fregs, 1));
+}
+
+static void notrace hook_exit(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	bee_follow_exit((void *)ftrace_regs_get_argument(fregs, 0));
+}
+
+/**
+ * struct hook - one function and what runs before it
+ * @symbol: the function; ftrace parses a copy of the name in place
+ * @ops: PERMANENT, since with kernel.ftrace_enabled=0 ranges would go stale
+ */
+struct hook {
+	const char		*symbol;
+	struct ftrace_ops	 ops;
+};
+
+#define HOOK(name, callback) \
+	{ .symbol = name, .ops = { .func = callback, .flags = FTRACE_OPS_FL_PERMANENT } }
+
+static struct hook hook_perf = HOOK("perf_callchain_user", hook_callchain_user);
+
+static struct hook hook_follow[] = {
+	HOOK("uprobe_clear_state", hook_exit),
+	HOOK("uprobe_munmap", hook_munmap),
+	HOOK("uprobe_mmap", hook_mmap),
+	HOOK("uprobe_dup_mmap", hook_fork),
+};
+
+static DEFINE_MUTEX(hook_mutex);
+static enum beeunwind_hook_state hook_perf_state;	/* hook_mutex */
+
+/* A BPF trampoline that is being changed makes ftrace say -EAGAIN for a moment. */
+#define HOOK_RETRIES	50
+#define HOOK_RETRY_MS	10
+
+static int hook_register(struct hook *hook)
+{
+	int ret, tries = HOOK_RETRIES;
+
+	do {
+		ret = register_ftrace_function(&hook->ops);
+		if (ret != -EAGAIN)
+			break;
+		msleep(HOOK_RETRY_MS);
+	} while (--tries);
+	return ret;
+}
+
+static int hook_place(struct hook *hook)
+{
+	char symbol[32];
+	int ret;
+
+	strscpy(symbol, hook->symbol, sizeof(symbol));
+	ret = ftrace_set_filter(&hook->ops, symbol, strlen(symbol), 1);
+	if (!ret)
+		ret = hook_register(hook);
+	if (!ret)
+		return 0;
+	ftrace_free_filter(&hook->ops);
+	pr_err("cannot hook %s: %s (%d)\n", hook->symbol, bee_hook_advice(ret), ret);
+	return ret;
+}
+
+static int hook_remove(struct hook *hook)
+{
+	int ret = unregister_ftrace_function(&hook->ops);
+
+	if (ret)
+		pr_err("ftrace cannot remove the hook from %s (%d): it has shut itself down\n",
+		       hook->symbol, ret);
+	else
+		ftrace_free_filter(&hook->ops);
+	return ret;
+}
+
+/**
+ * bee_hook_advice() - what an error of placing a hook means and what helps
+ * @err: negative errno
+ *
+ * Context: Any.
+ * Return: a constant sentence.
+ */
+const char *bee_hook_advice(int err)
+{
+	switch (err) {
+	case -EBUSY:
+		return "ftrace is switched off; sysctl kernel.ftrace_enabled=1 and try again";
+	case -EINVAL:
+		return "this kernel does not have that function for ftrace";
+	case -ENODEV:
+		return "ftrace has shut itself down after an error of its own; reboot";
+	case -EAGAIN:
+		return "a BPF trampoline on it is being changed; try again";
+	}
+	return "ftrace refused";
+}
+
+/**
+ * bee_hook_enable() - enter perf's callchain path
+ *
+ * Context: Process, may sleep.
+ * Return: 0, also if it is enabled already, or -errno.
+ */
+int bee_hook_enable(void)
+{
+	int ret = 0;
+
+	mutex_lock(&hook_mutex);
+	if (hook_perf_state != BEEUNWIND_HOOK_STATE_ON)
+		ret = hook_perf_state == BEEUNWIND_HOOK_STATE_STUCK ? -ENODEV : hook_place(&hook_perf);
+	if (!ret)
+		WRITE_ONCE(hook_perf_state, BEEUNWIND_HOOK_STATE_ON);
+	mutex_unlock(&hook_mutex);
+	return ret;
+}
+
+/**
+ * bee_hook_disable() - leave it
+ *
+ * Context: Process, may sleep.
+ * Return: 0, also if it is disabled already; -errno if ftrace cannot remove it.
+ */
+int bee_hook_disable(void)
+{
+	int ret = 0;
+
+	mutex_lock(&hook_mutex);
+	if (hook_perf_state != BEEUNWIND_HOOK_STATE_OFF) {
+		ret = hook_remove(&hook_perf);
+		WRITE_ONCE(hook_perf_state, ret ? BEEUNWIND_HOOK_STATE_STUCK : BEEUNWIND_HOOK_STATE_OFF);
+	}
+	mutex_unlock(&hook_mutex);
+	return ret;
+}
+
+/**
+ * bee_hook_state() - whether the module sits in perf's callchain path
+ *
+ * Context: Any.
+ */
+enum beeunwind_hook_state bee_hook_state(void)
+{
+	return READ_ONCE(hook_perf_state);
+}
+
+/*
+ * If ftrace cannot remove a hook (it shuts itself down for good after an internal
+ * error, and leaves the patched calls in place), the module's text must never be
+ * freed: then this does not return, and insmod or rmmod sleeps until the next boot.
+ */
+static void hook_remove_all(int nr_follow)
+{
+	int stuck = bee_hook_disable();
+
+	while (nr_follow--)
+		stuck |= hook_remove(&hook_follow[nr_follow]);
+	if (!stuck)
+		return;
+	pr_err("unloading would crash the machine; sleeping until the next boot instead\n");
+	for (;;)
+		schedule_timeout_idle(MAX_SCHEDULE_TIMEOUT);
+}
+
+/**
+ * bee_hook_init() - place the hooks that follow mappings
+ *
+ * Without them no range could be trusted, so all or none.
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or -errno, explained in the log.
+ */
+int bee_hook_init(void)
+{
+	int i, ret;
+
+	for (i = 0; i < ARRAY_SIZE(hook_follow); i++) {
+		ret = hook_place(&hook_follow[i]);
+		if (ret) {
+			hook_remove_all(i);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/**
+ * bee_hook_exit() - remove all hooks
+ *
+ * Context: Process, may sleep; see hook_remove_all().
+ */
+void bee_hook_exit(void)
+{
+	hook_remove_all(ARRAY_SIZE(hook_follow));
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Parameters, and the order in which the parts start and stop. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/module.h>
+#include <linux/workqueue.h>
+#include <net/genetlink.h>
+
+#include "hook.h"
+#include "mm.h"
+#include "netlink.h"
+#include "percpu.h"
+#include "store.h"
+
+static unsigned int budget_mb = 256;
+module_param(budget_mb, uint, 0444);
+MODULE_PARM_DESC(budget_mb, "most MiB that tables and ranges may take (default 256)");
+
+static struct workqueue_struct *main_wq;
+
+static int __init beeunwind_init(void)
+{
+	int ret;
+
+	main_wq = alloc_workqueue("beeunwind", WQ_UNBOUND, 0);
+	if (!main_wq)
+		return -ENOMEM;
+	ret = bee_store_init(main_wq, (u64)budget_mb << 20);
+	if (ret)
+		goto destroy_wq;
+	ret = bee_mm_init(main_wq);
+	if (ret)
+		goto exit_store;
+	ret = bee_percpu_init();
+	if (ret)
+		goto exit_mm;
+	ret = bee_hook_init();
+	if (ret)
+		goto exit_percpu;
+	ret = bee_hook_enable();
+	if (ret)
+		goto exit_hook;
+	ret = bee_netlink_init();
+	if (ret)
+		goto exit_hook;
+	return 0;
+
+exit_hook:
+	bee_hook_exit();
+exit_percpu:
+	bee_percpu_exit();
+exit_mm:
+	bee_mm_exit();
+exit_store:
+	bee_store_exit();
+destroy_wq:
+	destroy_workqueue(main_wq);
+	return ret;
+}
+
+/* No requests first, then no callbacks; then nobody is left to hold anything. */
+static void __exit beeunwind_exit(void)
+{
+	bee_netlink_exit();
+	bee_hook_exit();
+	bee_mm_exit();
+	bee_percpu_exit();
+	bee_store_exit();
+	destroy_workqueue(main_wq);
+}
+
+module_init(beeunwind_init);
+module_exit(beeunwind_exit);
+
+MODULE_DESCRIPTION("User stacks from unwind tables in perf's callchains");
+MODULE_AUTHOR("The beeunwind developers");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(BEE_VERSION);
+MODULE_ALIAS_GENL_FAMILY(BEEUNWIND_FAMILY_NAME);

@@ -1,0 +1,811 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Managed address spaces and their ranges.
+ *
+ * The key is the mm_struct, kept from reuse by mmgrab() as long as it is managed;
+ * so neither a reused pid, nor exec (a new mm), nor a thread's exit can confuse
+ * it.  The ranges are an immutable array that is replaced as a whole: walks see
+ * the old one or the new one, writers build without a lock and publish under
+ * mm_lock if nobody was faster.
+ *
+ * Locks: mm_mutex (requests, one at a time) before mm_lock (the hash, the list,
+ * publication) before store.c's store_lock.  mm_lock is raw because the
+ * callbacks of follow.c may run with preemption off.
+ *
+ * Death of an address space: unhashed under mm_lock, its map let go; after a
+ * grace period no walk can see either.  Walks are the only ones that hold it
+ * without mm_lock, listings and writers by RCU and never across a sleep.
+ * __mmput() reports its end (uprobe_clear_state, hook.c), and a request pins the
+ * mm's users while it creates one, so none can be created after its end.
+ */
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "compat.h"
+#include "mm.h"
+
+static DEFINE_MUTEX(mm_mutex);
+static DEFINE_RAW_SPINLOCK(mm_lock);
+struct hlist_head bee_mm_hash[1 << BEE_MM_HASH_BITS];
+static LIST_HEAD(mm_list);
+static struct workqueue_struct *mm_wq;
+static u64 mm_next_cookie = 1;		/* mm_lock */
+static unsigned int mm_seq = 1;		/* mm_lock; odd on purpose: 0 means "no check" */
+static u32 mm_count;			/* mm_lock */
+static u32 mm_ranges;			/* mm_lock */
+static atomic64_t mm_lost;
+
+#define mm_dereference(p)	rcu_dereference_protected(p, lockdep_is_held(&mm_lock))
+
+/*
+ * Maps
+ */
+
+static u64 map_bytes(const struct bee_map *map)
+{
+	return struct_size(map, ranges, map->room) + (u64)map->room * sizeof(struct bee_use);
+}
+
+/* Callbacks run in any process context; they cannot wait for memory. */
+static struct bee_map *map_alloc(u32 room, bool may_sleep)
+{
+	struct bee_map blank = { .room = room }, *map;
+
+	if (may_sleep)
+		map = kvzalloc(map_bytes(&blank), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	else
+		map = kzalloc(map_bytes(&blank), GFP_NOWAIT | __GFP_NOWARN);
+	if (!map)
+		return NULL;
+	map->room = room;
+	map->uses = (struct bee_use *)&map->ranges[room];
+	return map;
+}
+
+/* @stored's reference goes over to the map. */
+static void map_append(struct bee_map *map, u64 start, u64 end, u64 bias,
+		       struct bee_stored *stored)
+{
+	map->ranges[map->nr++] = (struct bee_range) {
+		.start = start, .end = end, .bias = bias, .stored = stored,
+	};
+}
+
+static void map_append_copy(struct bee_map *map, const struct bee_range *range, u64 start, u64 end)
+{
+	if (range->stored)
+		refcount_inc(&range->stored->refs);
+	map_append(map, start, end, range->bias, range->stored);
+}
+
+static void map_free_now(struct bee_map *map)
+{
+	u32 i;
+
+	for (i = 0; i < map->nr; i++)
+		if (map->ranges[i].stored)
+			bee_store_put(map->ranges[i].stored);
+	kvfree(map);
+}
+
+static void map_free_work(struct work_struct *work)
+{
+	struct bee_map *map = container_of(to_rcu_work(work), struct bee_map, free);
+
+	bee_store_uncharge(map_bytes(map));
+	map_free_now(map);
+}
+
+/* First address space of a map: enter its ranges into the reverse maps. */
+static void map_publish(struct bee_map *map)
+{
+	u32 i;
+
+	lockdep_assert_held(&mm_lock);
+	refcount_set(&map->refs, 1);
+	INIT_RCU_WORK(&map->free, map_free_work);
+	for (i = 0; i < map->nr; i++) {
+		map->uses[i].map = map;
+		if (map->ranges[i].stored)
+			bee_store_use(map->ranges[i].stored, &map->uses[i]);
+	}
+}
+
+static void map_put(struct bee_map *map)
+{
+	u32 i;
+
+	lockdep_assert_held(&mm_lock);
+	if (!map || !refcount_dec_and_test(&map->refs))
+		return;
+	for (i = 0; i < map->nr; i++)
+		if (map->ranges[i].stored)
+			bee_store_unuse(map->ranges[i].stored, &map->uses[i]);
+	queue_rcu_work(mm_wq, &map->free);
+}
+
+/*
+ * Address spaces
+ */
+
+static struct bee_mm *managed_find(const struct mm_struct *mm)
+{
+	struct bee_mm *m;
+
+	lockdep_assert_held(&mm_lock);
+	hlist_for_each_entry(m, bee_mm_bucket(mm), by_mm)
+		if (m->mm == mm)
+			return m;
+	return NULL;
+}
+
+static void managed_free_now(struct bee_mm *m)
+{
+	bee_store_uncharge(sizeof(*m));
+	put_pid(m->pid);
+	mmdrop(m->mm);
+	kfree(m);
+}
+
+static void managed_free_work(struct work_struct *work)
+{
+	managed_free_now(container_of(to_rcu_work(work), struct bee_mm, free));
+}
+
+static struct bee_mm *managed_alloc(struct mm_struct *mm, struct pid *pid, bool may_sleep)
+{
+	struct bee_mm *m;
+
+	if (!bee_store_charge(sizeof(*m)))
+		return NULL;
+	m = kzalloc(sizeof(*m), may_sleep ? GFP_KERNEL_ACCOUNT : GFP_NOWAIT | __GFP_NOWARN);
+	if (!m) {
+		bee_store_uncharge(sizeof(*m));
+		return NULL;
+	}
+	mmgrab(mm);
+	m->mm = mm;
+	m->pid = get_pid(pid);
+	INIT_RCU_WORK(&m->free, managed_free_work);
+	return m;
+}
+
+static void managed_publish(struct bee_mm *m)
+{
+	lockdep_assert_held(&mm_lock);
+	m->cookie = mm_next_cookie++;
+	hlist_add_head_rcu(&m->by_mm, bee_mm_bucket(m->mm));
+	list_add_tail_rcu(&m->node, &mm_list);
+	WRITE_ONCE(mm_count, mm_count + 1);
+	WRITE_ONCE(mm_seq, mm_seq + 2);
+}
+
+/* Replace the ranges by @map, which may be NULL. */
+static void managed_set_map(struct bee_mm *m, struct bee_map *map)
+{
+	struct bee_map *old = mm_dereference(m->map);
+
+	rcu_assign_pointer(m->map, map);
+	WRITE_ONCE(m->generation, m->generation + 1);
+	WRITE_ONCE(mm_ranges, mm_ranges - (old ? old->nr : 0) + (map ? map->nr : 0));
+	WRITE_ONCE(mm_seq, mm_seq + 2);
+	map_put(old);
+}
+
+static void managed_unpublish(struct bee_mm *m)
+{
+	lockdep_assert_held(&mm_lock);
+	managed_set_map(m, NULL);
+	hlist_del_rcu(&m->by_mm);
+	list_del_rcu(&m->node);
+	WRITE_ONCE(mm_count, mm_count - 1);
+	queue_rcu_work(mm_wq, &m->free);
+}
+
+/*
+ * Requests
+ */
+
+static int diff_refuse(struct netlink_ext_ack *extack, const char *what, u32 i,
+		       const struct bee_mm_range *r, int err)
+{
+	NL_SET_ERR_MSG_FMT(extack, "%s (range %u, %#llx-%#llx)", what, i, r->start, r->end);
+	return err;
+}
+
+static int diff_check_list(const struct bee_mm_range *list, u32 nr, struct netlink_ext_ack *extack)
+{
+	u64 floor = 0;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		const struct bee_mm_range *r = &list[i];
+
+		if (r->start >= r->end)
+			return diff_refuse(extack, "empty range", i, r, -EINVAL);
+		if ((r->start | r->end) & ~PAGE_MASK)
+			return diff_refuse(extack, "not page aligned", i, r, -EINVAL);
+		if (r->end > TASK_SIZE_MAX)
+			return diff_refuse(extack, "not a user address", i, r, -EINVAL);
+		if (r->start < floor)
+			return diff_refuse(extack, "ranges overlap or are not sorted", i, r, -EINVAL);
+		floor = r->end;
+	}
+	return 0;
+}
+
+static int diff_check(const struct bee_mm_diff *diff, struct netlink_ext_ack *extack)
+{
+	int ret;
+
+	if (!diff->nr_del && !diff->nr_add) {
+		NL_SET_ERR_MSG(extack, "nothing to remove and nothing to add");
+		return -EINVAL;
+	}
+	ret = diff_check_list(diff->del, diff->nr_del, extack);
+	return ret ?: diff_check_list(diff->add, diff->nr_add, extack);
+}
+
+static bool range_is(const struct bee_range *range, const struct bee_mm_range *r)
+{
+	return range->start == r->start && range->end == r->end && range->bias == r->bias &&
+	       (range->stored ? range->stored->id : 0) == r->table;
+}
+
+static int diff_add_one(struct bee_map *map, const struct bee_mm_range *r, u32 i,
+			struct netlink_ext_ack *extack)
+{
+	struct bee_stored *stored = NULL;
+
+	if (map->nr && map->ranges[map->nr - 1].end > r->start)
+		return diff_refuse(extack, "overlaps a range that is there", i, r, -EEXIST);
+	if (r->table) {
+		stored = bee_store_get(r->table);
+		if (!stored)
+			return diff_refuse(extack, "no such table", i, r, -ENOENT);
+	}
+	map_append(map, r->start, r->end, r->bias, stored);
+	return 0;
+}
+
+/* Merge: what is in @old and not deleted, and what is added, by address. */
+static int diff_apply(const struct bee_map *old, const struct bee_mm_diff *diff,
+		      struct bee_map *map, struct netlink_ext_ack *extack)
+{
+	u32 i = 0, d = 0, a = 0, nr_old = old ? old->nr : 0;
+	int ret;
+
+	while (i < nr_old || a < diff->nr_add) {
+		const struct bee_range *range = i < nr_old ? &old->ranges[i] : NULL;
+
+		if (range && d < diff->nr_del && range_is(range, &diff->del[d])) {
+			i++, d++;
+			continue;
+		}
+		if (range && (a == diff->nr_add || range->start < diff->add[a].start)) {
+			if (map->nr && map->ranges[map->nr - 1].end > range->start)
+				return diff_refuse(extack, "overlaps a range that is there", a - 1,
+						   &diff->add[a - 1], -EEXIST);
+			map_append_copy(map, range, range->start, range->end);
+			i++;
+			continue;
+		}
+		ret = diff_add_one(map, &diff->add[a], a, extack);
+		if (ret)
+			return ret;
+		a++;
+	}
+	if (d < diff->nr_del)
+		return diff_refuse(extack, "no such range to remove", d, &diff->del[d], -ENOENT);
+	return 0;
+}
+
+/* The new map for @diff on top of @old, charged; NULL if no range remains. */
+static struct bee_map *diff_build(const struct bee_map *old, const struct bee_mm_diff *diff,
+				  struct netlink_ext_ack *extack)
+{
+	u64 nr = (old ? old->nr : 0) + (u64)diff->nr_add;
+	struct bee_map *map;
+	int ret;
+
+	if (diff->nr_del > (old ? old->nr : 0)) {
+		NL_SET_ERR_MSG(extack, "more ranges to remove than there are");
+		return ERR_PTR(-ENOENT);
+	}
+	nr -= diff->nr_del;
+	if (nr > BEE_MM_MAX_RANGES) {
+		NL_SET_ERR_MSG_FMT(extack, "too many ranges (%llu of at most %u)", nr,
+				   BEE_MM_MAX_RANGES);
+		return ERR_PTR(-E2BIG);
+	}
+	/* Room for what a wrong diff, one that removes nothing, would leave. */
+	map = map_alloc(nr + diff->nr_del, true);
+	if (!map) {
+		NL_SET_ERR_MSG(extack, "out of memory");
+		return ERR_PTR(-ENOMEM);
+	}
+	ret = diff_apply(old, diff, map, extack);
+	if (!ret && map->nr && !bee_store_charge_evict(map_bytes(map), extack))
+		ret = -ENOSPC;
+	if (ret || !map->nr) {
+		map_free_now(map);
+		return ERR_PTR(ret);
+	}
+	return map;
+}
+
+static void diff_unbuild(struct bee_map *map)
+{
+	if (!map)
+		return;
+	bee_store_uncharge(map_bytes(map));
+	map_free_now(map);
+}
+
+static int diff_stale(const struct bee_mm *m, struct netlink_ext_ack *extack)
+{
+	if (m)
+		NL_SET_ERR_MSG_FMT(extack, "stale: cookie is %llu, generation %llu", m->cookie,
+				   READ_ONCE(m->generation));
+	else
+		NL_SET_ERR_MSG(extack, "stale: the process is not managed (cookie and generation 0)");
+	return -ESTALE;
+}
+
+static bool diff_is_current(const struct bee_mm *m, const struct bee_mm_diff *diff)
+{
+	if (!m)
+		return !diff->cookie && !diff->generation;
+	return m->cookie == diff->cookie && READ_ONCE(m->generation) == diff->generation;
+}
+
+/* Hold the ranges that the diff is against; they can be replaced meanwhile. */
+static int diff_begin(const struct mm_struct *mm, const struct bee_mm_diff *diff,
+		      struct bee_map **old, struct netlink_ext_ack *extack)
+{
+	struct bee_mm *m;
+	int ret = 0;
+
+	*old = NULL;
+	raw_spin_lock(&mm_lock);
+	m = managed_find(mm);
+	if (!diff_is_current(m, diff))
+		ret = diff_stale(m, extack);
+	else if (m)
+		*old = mm_dereference(m->map);
+	if (*old)
+		refcount_inc(&(*old)->refs);
+	raw_spin_unlock(&mm_lock);
+	return ret;
+}
+
+static int diff_commit(struct mm_struct *mm, struct bee_mm *fresh, struct bee_mm_diff *diff,
+		       struct bee_map *old, struct bee_map *map, struct netlink_ext_ack *extack)
+{
+	struct bee_mm *m;
+	int ret = 0;
+
+	raw_spin_lock(&mm_lock);
+	m = managed_find(mm);
+	if (!diff_is_current(m, diff)) {
+		ret = diff_stale(m, extack);
+	} else {
+		if (!m) {
+			m = fresh;
+			managed_publish(m);
+		}
+		if (map)
+			map_publish(map);
+		managed_set_map(m, map);
+		diff->cookie = m->cookie;
+		diff->generation = m->generation;
+		diff->ranges = map ? map->nr : 0;
+	}
+	map_put(old);
+	raw_spin_unlock(&mm_lock);
+	return ret;
+}
+
+static void diff_abandon(struct bee_map *old)
+{
+	raw_spin_lock(&mm_lock);
+	map_put(old);
+	raw_spin_unlock(&mm_lock);
+}
+
+/* A struct bee_mm for an address space that is not managed yet. */
+static int diff_fresh(struct mm_struct *mm, struct pid *pid, const struct bee_mm_diff *diff,
+		      struct bee_mm **fresh, struct netlink_ext_ack *extack)
+{
+	*fresh = NULL;
+	if (diff->cookie)
+		return 0;
+	*fresh = managed_alloc(mm, pid, true);
+	if (*fresh)
+		return 0;
+	NL_SET_ERR_MSG(extack, "out of memory or over budget");
+	return -ENOMEM;
+}
+
+/**
+ * bee_mm_update() - apply a diff, whole or not at all
+ * @mm: the address space; the caller has it from get_task_mm()
+ * @pid: the process that it was named by, for listings
+ * @diff: the request and, on success, the new cookie and generation
+ * @extack: the reason of a refusal
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or -errno; -ESTALE if somebody else changed the ranges.
+ */
+int bee_mm_update(struct mm_struct *mm, struct pid *pid, struct bee_mm_diff *diff,
+		  struct netlink_ext_ack *extack)
+{
+	struct bee_map *old, *map;
+	struct bee_mm *fresh;
+	int ret;
+
+	ret = diff_check(diff, extack);
+	if (ret)
+		return ret;
+
+	mutex_lock(&mm_mutex);
+	ret = diff_begin(mm, diff, &old, extack);
+	if (ret)
+		goto unlock;
+	map = diff_build(old, diff, extack);
+	if (IS_ERR(map)) {
+		ret = PTR_ERR(map);
+		diff_abandon(old);
+		goto unlock;
+	}
+	ret = diff_fresh(mm, pid, diff, &fresh, extack);
+	if (ret) {
+		diff_abandon(old);
+		diff_unbuild(map);
+		goto unlock;
+	}
+	ret = diff_commit(mm, fresh, diff, old, map, extack);
+	if (ret) {
+		diff_unbuild(map);
+		if (fresh)
+			managed_free_now(fresh);
+	}
+unlock:
+	mutex_unlock(&mm_mutex);
+	return ret;
+}
+
+static bool managed_forget(struct bee_mm *m)
+{
+	lockdep_assert_held(&mm_lock);
+	if (m)
+		managed_unpublish(m);
+	return m;
+}
+
+/**
+ * bee_mm_forget() - stop managing an address space
+ * @mm: the address space, perhaps one at its end
+ *
+ * Context: Any but NMI.
+ * Return: whether it was managed.
+ */
+bool bee_mm_forget(const struct mm_struct *mm)
+{
+	bool found;
+
+	raw_spin_lock(&mm_lock);
+	found = managed_forget(managed_find(mm));
+	raw_spin_unlock(&mm_lock);
+	return found;
+}
+
+/**
+ * bee_mm_forget_cookie() - the same by cookie
+ * @cookie: its cookie
+ *
+ * Context: Process.
+ * Return: whether it was managed.
+ */
+bool bee_mm_forget_cookie(u64 cookie)
+{
+	struct bee_mm *m, *found = NULL;
+
+	raw_spin_lock(&mm_lock);
+	list_for_each_entry(m, &mm_list, node)
+		if (m->cookie == cookie)
+			found = m;
+	managed_forget(found);
+	raw_spin_unlock(&mm_lock);
+	return found;
+}
+
+/*
+ * Changes as they happen.  What cannot be followed for want of memory is not
+ * guessed at: the address space loses all its ranges and is back on frame
+ * pointers.
+ */
+
+/**
+ * bee_mm_any() - whether any address space is managed; cheap
+ *
+ * Context: Any.
+ */
+bool bee_mm_any(void)
+{
+	return READ_ONCE(mm_count);
+}
+
+static void managed_lose(struct bee_mm *m)
+{
+	lockdep_assert_held(&mm_lock);
+	managed_set_map(m, NULL);
+	atomic64_inc(&mm_lost);
+}
+
+static bool map_overlaps(const struct bee_map *map, u64 start, u64 end)
+{
+	u32 i;
+
+	for (i = 0; i < map->nr && map->ranges[i].start < end; i++)
+		if (map->ranges[i].end > start)
+			return true;
+	return false;
+}
+
+static bool map_covers(const struct bee_map *map, const struct bee_range *range)
+{
+	const struct bee_range *there = bee_map_find(map, range->start);
+
+	return there && there->end >= range->end && there->stored == range->stored &&
+	       (there->bias == range->bias || !there->stored);
+}
+
+/* @map becomes @old without [start, end), plus @in if that is given. */
+static void map_replace(struct bee_map *map, const struct bee_map *old, u64 start, u64 end,
+			const struct bee_range *in)
+{
+	bool put = !in;
+	u32 i;
+
+	for (i = 0; i < old->nr; i++) {
+		const struct bee_range *r = &old->ranges[i];
+
+		if (r->start < start)
+			map_append_copy(map, r, r->start, min(r->end, start));
+		if (!put && r->end > start) {
+			map_append_copy(map, in, in->start, in->end);
+			put = true;
+		}
+		if (r->end > end)
+			map_append_copy(map, r, max(r->start, end), r->end);
+	}
+	if (!put)
+		map_append_copy(map, in, in->start, in->end);
+}
+
+/* NULL if no range remains, an error pointer if there is no memory. */
+static struct bee_map *map_build_replaced(const struct bee_map *old, u64 start, u64 end,
+					  const struct bee_range *in)
+{
+	/* Cutting a hole into a range leaves one more than before. */
+	struct bee_map *map = map_alloc(old->nr + 2, false);
+	int ret;
+
+	if (!map)
+		return ERR_PTR(-ENOMEM);
+	map_replace(map, old, start, end, in);
+	if (!map->nr)
+		ret = 0;
+	else if (map->nr > BEE_MM_MAX_RANGES || !bee_store_charge(map_bytes(map)))
+		ret = -ENOSPC;
+	else
+		return map;
+	map_free_now(map);
+	return ERR_PTR(ret);
+}
+
+static bool managed_replace_commit(const struct mm_struct *mm, const struct bee_map *old,
+			      struct bee_map *map)
+{
+	struct bee_mm *m;
+	bool done = false;
+
+	raw_spin_lock(&mm_lock);
+	m = managed_find(mm);
+	if (!m || mm_dereference(m->map) != old)
+		goto unlock;
+	done = true;
+	if (IS_ERR(map)) {
+		managed_lose(m);
+		goto unlock;
+	}
+	if (map)
+		map_publish(map);
+	managed_set_map(m, map);
+unlock:
+	raw_spin_unlock(&mm_lock);
+	return done;
+}
+
+/* Replace what is in [start, end) of an address space by @in, or by nothing. */
+static void managed_replace(const struct mm_struct *mm, u64 start, u64 end, const struct bee_range *in)
+{
+	const struct bee_map *old;
+	struct bee_map *map;
+	bool done;
+
+	rcu_read_lock();
+	do {
+		old = bee_mm_lookup(mm);
+		if (!old || (in ? map_covers(old, in) : !map_overlaps(old, start, end)))
+			break;
+		map = map_build_replaced(old, start, end, in);
+		done = managed_replace_commit(mm, old, map);
+		if (!done && !IS_ERR(map))
+			diff_unbuild(map);
+	} while (!done);
+	rcu_read_unlock();
+}
+
+/**
+ * bee_mm_unmap() - memory has been unmapped
+ * @mm: the address space
+ * @start: first address
+ * @end: address after the last
+ *
+ * Context: Any but NMI.
+ */
+void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end)
+{
+	managed_replace(mm, start, end, NULL);
+}
+
+/**
+ * bee_mm_attach() - a file has been mapped executable
+ * @mm: the address space
+ * @start: first address
+ * @end: address after the last
+ * @offset: byte of the file at @start
+ * @file: the file
+ *
+ * With its table, if the store has one; else as executable memory without one.
+ *
+ * Context: Any but NMI.
+ */
+void bee_mm_attach(const struct mm_struct *mm, u64 start, u64 end, u64 offset,
+		   const struct file *file)
+{
+	struct bee_range in = { .start = start, .end = end };
+
+	in.stored = bee_store_get_file(file);
+	if (in.stored && !bee_table_bias(&in.stored->table, start, offset, &in.bias)) {
+		bee_store_put(in.stored);
+		in.stored = NULL;
+	}
+	managed_replace(mm, start, end, &in);
+	if (in.stored)
+		bee_store_put(in.stored);
+}
+
+/**
+ * bee_mm_fork() - a child has got a copy of an address space
+ * @parent: the original
+ * @child: the copy, which has not run yet
+ *
+ * The child shares its parent's ranges.  Without memory for it, it is not
+ * managed, and counted as lost.
+ *
+ * Context: Any but NMI.
+ */
+void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
+{
+	struct bee_mm *m, *fresh;
+	struct bee_map *map;
+	bool managed;
+
+	rcu_read_lock();
+	managed = bee_mm_lookup(parent);
+	rcu_read_unlock();
+	if (!managed)
+		return;
+	fresh = managed_alloc(child, NULL, false);
+	if (!fresh) {
+		atomic64_inc(&mm_lost);
+		return;
+	}
+	raw_spin_lock(&mm_lock);
+	m = managed_find(parent);
+	map = m ? mm_dereference(m->map) : NULL;
+	if (map) {
+		refcount_inc(&map->refs);
+		managed_publish(fresh);
+		managed_set_map(fresh, map);
+		fresh = NULL;
+	}
+	raw_spin_unlock(&mm_lock);
+	if (fresh)
+		managed_free_now(fresh);
+}
+
+/*
+ * Listings
+ */
+
+/**
+ * bee_mm_next() - the first address space from a cookie on
+ * @cookie: the first cookie wanted
+ * @only: if not NULL, none but this one
+ *
+ * Context: Process. Caller holds the RCU read lock, and as long as it does the
+ * result and its map stay.
+ * Return: the address space, or NULL.
+ */
+const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only)
+{
+	const struct bee_mm *m;
+
+	list_for_each_entry_rcu(m, &mm_list, node)
+		if (m->cookie >= cookie && (!only || m->mm == only))
+			return m;
+	return NULL;
+}
+
+/**
+ * bee_mm_seq() - changes with every change of an address space
+ *
+ * Context: Any.
+ * Return: never 0.
+ */
+unsigned int bee_mm_seq(void)
+{
+	return READ_ONCE(mm_seq);
+}
+
+/**
+ * bee_mm_sum() - sums over all managed address spaces
+ * @totals: the result
+ *
+ * Context: Any.
+ */
+void bee_mm_sum(struct bee_mm_totals *totals)
+{
+	totals->mms = READ_ONCE(mm_count);
+	totals->ranges = READ_ONCE(mm_ranges);
+	totals->lost = atomic64_read(&mm_lost);
+}
+
+/**
+ * bee_mm_init() - begin with no address space
+ * @wq: runs the freeing
+ *
+ * Context: Process.
+ * Return: 0.
+ */
+int bee_mm_init(struct workqueue_struct *wq)
+{
+	mm_wq = wq;
+	return 0;
+}
+
+/**
+ * bee_mm_exit() - forget all; the hooks are gone and no request can come
+ *
+ * Context: Process, may sleep.
+ */
+void bee_mm_exit(void)
+{
+	struct bee_mm *m, *next;
+
+	raw_spin_lock(&mm_lock);
+	list_for_each_entry_safe(m, next, &mm_list, node)
+		managed_unpublish(m);
+	raw_spin_unlock(&mm_lock);
+	/* First until the grace periods are over and the work queued, then for it. */
+	rcu_barrier();
+	flush_workqueue(mm_wq);
+}

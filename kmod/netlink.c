@@ -1,0 +1,734 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The generic netlink family: parse, check, say why not, call store.c and mm.c.
+ * Spec: Documentation/netlink/specs/beeunwind.yaml.
+ *
+ * The family is parallel (its requests do not hold up other families behind
+ * genl_mutex) and written with genl_ops, for 6.1 has no split ops.
+ */
+#include <linux/capability.h>
+#include <linux/file.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <net/genetlink.h>
+
+#include <linux/beeunwind.h>
+
+#include "compat.h"
+#include "hook.h"
+#include "mm.h"
+#include "netlink.h"
+#include "percpu.h"
+#include "store.h"
+
+static struct genl_family netlink_family;
+
+static int netlink_check_caps(const struct sk_buff *skb, struct netlink_ext_ack *extack)
+{
+	if (netlink_capable(skb, CAP_PERFMON) || netlink_capable(skb, CAP_SYS_ADMIN))
+		return 0;
+	NL_SET_ERR_MSG(extack, "needs CAP_PERFMON or CAP_SYS_ADMIN");
+	return -EPERM;
+}
+
+/*
+ * Replies
+ */
+
+static struct sk_buff *reply_begin(struct genl_info *info, u8 cmd, void **hdr)
+{
+	struct sk_buff *skb = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+
+	if (!skb)
+		return NULL;
+	*hdr = genlmsg_put_reply(skb, info, &netlink_family, 0, cmd);
+	if (*hdr)
+		return skb;
+	nlmsg_free(skb);
+	return NULL;
+}
+
+static int reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr, int err)
+{
+	if (err) {
+		nlmsg_free(skb);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return genlmsg_reply(skb, info);
+}
+
+/*
+ * INFO_GET, STATS_GET, CONFIG_SET
+ */
+
+static int info_put_sums(struct sk_buff *skb)
+{
+	struct bee_store_totals store;
+	struct bee_mm_totals mm;
+
+	bee_store_sum(&store);
+	bee_mm_sum(&mm);
+	return nla_put_u32(skb, BEEUNWIND_A_INFO_TABLES, store.tables) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_TABLE_BYTES, store.table_bytes,
+				 BEEUNWIND_A_INFO_PAD) ||
+	       nla_put_u32(skb, BEEUNWIND_A_INFO_PROCS, mm.mms) ||
+	       nla_put_u32(skb, BEEUNWIND_A_INFO_RANGES, mm.ranges) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_RANGE_BYTES, store.other_bytes,
+				 BEEUNWIND_A_INFO_PAD) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_BUDGET, store.budget,
+				 BEEUNWIND_A_INFO_PAD) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_FOLLOW_LOST, mm.lost,
+				 BEEUNWIND_A_INFO_PAD);
+}
+
+static int netlink_info_get(struct sk_buff *request, struct genl_info *info)
+{
+	struct bee_stats sum;
+	struct sk_buff *skb;
+	void *hdr;
+	int err;
+
+	err = netlink_check_caps(request, info->extack);
+	if (err)
+		return err;
+	skb = reply_begin(info, BEEUNWIND_CMD_INFO_GET, &hdr);
+	if (!skb)
+		return -ENOMEM;
+	bee_stats_sum(&sum);
+	err = nla_put_string(skb, BEEUNWIND_A_INFO_MODULE_VERSION, BEE_VERSION) ||
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_TABLE_VERSION, BEE_TABLE_VERSION) ||
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_HOOK, bee_hook_state()) ||
+	      nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_HOOK_HITS, sum.hits,
+				BEEUNWIND_A_INFO_PAD) ||
+	      nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_WALKS, bee_stats_walks(&sum),
+				BEEUNWIND_A_INFO_PAD) ||
+	      info_put_sums(skb);
+	return reply_end(info, skb, hdr, err);
+}
+
+static int stats_put_stop(struct sk_buff *skb, u32 reason, u64 walks)
+{
+	struct nlattr *nest = nla_nest_start(skb, BEEUNWIND_A_STATS_STOP);
+
+	if (!nest || nla_put_u32(skb, BEEUNWIND_A_STOP_COUNT_REASON, reason) ||
+	    nla_put_u64_64bit(skb, BEEUNWIND_A_STOP_COUNT_WALKS, walks,
+			      BEEUNWIND_A_STOP_COUNT_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int netlink_stats_get(struct sk_buff *request, struct genl_info *info)
+{
+	struct bee_stats sum;
+	struct sk_buff *skb;
+	void *hdr;
+	int i, err;
+
+	err = netlink_check_caps(request, info->extack);
+	if (err)
+		return err;
+	skb = reply_begin(info, BEEUNWIND_CMD_STATS_GET, &hdr);
+	if (!skb)
+		return -ENOMEM;
+	bee_stats_sum(&sum);
+	for (i = BEEUNWIND_STOP_NONE + 1; !err && i <= BEEUNWIND_STOP_MAX; i++)
+		err = stats_put_stop(skb, i, sum.stop[i]);
+	err = err ||
+	      nla_put_u64_64bit(skb, BEEUNWIND_A_STATS_FRAMES, sum.frames,
+				BEEUNWIND_A_STATS_PAD) ||
+	      nla_put_u64_64bit(skb, BEEUNWIND_A_STATS_FP_STEPS, sum.fp_steps,
+				BEEUNWIND_A_STATS_PAD);
+	return reply_end(info, skb, hdr, err);
+}
+
+static int config_set_hook(struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	bool on = nla_get_u32(attr) == BEEUNWIND_HOOK_STATE_ON;
+	int err = on ? bee_hook_enable() : bee_hook_disable();
+
+	if (err)
+		NL_SET_ERR_MSG_FMT(extack, "hook: %s", bee_hook_advice(err));
+	return err;
+}
+
+static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
+{
+	struct nlattr *budget = info->attrs[BEEUNWIND_A_CONFIG_BUDGET];
+	struct nlattr *hook = info->attrs[BEEUNWIND_A_CONFIG_HOOK];
+	int err;
+
+	err = netlink_check_caps(request, info->extack);
+	if (err)
+		return err;
+	if (!budget && !hook) {
+		NL_SET_ERR_MSG(info->extack, "nothing to set");
+		return -EINVAL;
+	}
+	if (budget)
+		err = bee_store_set_budget(nla_get_u64(budget), info->extack);
+	if (!err && hook)
+		err = config_set_hook(hook, info->extack);
+	return err;
+}
+
+/*
+ * TABLE_ADD, TABLE_DEL, TABLE_GET
+ */
+
+/* A file by the number it has in the sender, which is current. */
+static struct file *netlink_get_file(struct genl_info *info, int attr)
+{
+	struct file *file = fget(nla_get_s32(info->attrs[attr]));
+
+	if (file)
+		return file;
+	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr], "no such open file");
+	return ERR_PTR(-EBADF);
+}
+
+static int table_reply_id(struct genl_info *info, u32 id)
+{
+	struct sk_buff *skb;
+	void *hdr;
+
+	skb = reply_begin(info, BEEUNWIND_CMD_TABLE_ADD, &hdr);
+	if (!skb)
+		return -ENOMEM;
+	return reply_end(info, skb, hdr, nla_put_u32(skb, BEEUNWIND_A_TABLE_ID, id));
+}
+
+static int table_add(struct genl_info *info, struct file *file, struct file *exe, u32 *id)
+{
+	struct nlattr *attr = info->attrs[BEEUNWIND_A_TABLE_NAME];
+	char *name = attr ? nla_strdup(attr, GFP_KERNEL) : kstrdup("", GFP_KERNEL);
+	int err;
+
+	if (!name)
+		return -ENOMEM;
+	err = bee_store_add(file, exe, name, info->extack, id);
+	kfree(name);
+	return err;
+}
+
+static int netlink_table_add(struct sk_buff *request, struct genl_info *info)
+{
+	struct file *file, *exe = NULL;
+	u32 id;
+	int err;
+
+	err = netlink_check_caps(request, info->extack);
+	if (err)
+		return err;
+	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_TABLE_FD)) {
+		NL_SET_ERR_MSG(info->extack, "fd of the table is missing");
+		return -EINVAL;
+	}
+	file = netlink_get_file(info, BEEUNWIND_A_TABLE_FD);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	if (info->attrs[BEEUNWIND_A_TABLE_EXE_FD])
+		exe = netlink_get_file(info, BEEUNWIND_A_TABLE_EXE_FD);
+	err = IS_ERR(exe) ? PTR_ERR(exe) : table_add(info, file, exe, &id);
+	if (!IS_ERR_OR_NULL(exe))
+		fput(exe);
+	fput(file);
+	return err ?: table_reply_id(info, id);
+}
+
+static int netlink_table_del(struct sk_buff *request, struct genl_info *info)
+{
+	int err;
+
+	err = netlink_check_caps(request, info->extack);
+	if (err)
+		return err;
+	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_TABLE_ID)) {
+		NL_SET_ERR_MSG(info->extack, "id of the table is missing");
+		return -EINVAL;
+	}
+	return bee_store_del(nla_get_u32(info->attrs[BEEUNWIND_A_TABLE_ID]), info->extack);
+}
+
+static int table_put(struct sk_buff *skb, struct bee_stored *stored)
+{
+	const struct bee_table *t = &stored->table;
+
+	return nla_put_u32(skb, BEEUNWIND_A_TABLE_ID, stored->id) ||
+	       nla_put_string(skb, BEEUNWIND_A_TABLE_NAME, stored->name) ||
+	       nla_put(skb, BEEUNWIND_A_TABLE_FILE_ID, t->header->id_len, t->header->id) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_BYTES, bee_stored_bytes(stored),
+				 BEEUNWIND_A_TABLE_PAD) ||
+	       nla_put_u32(skb, BEEUNWIND_A_TABLE_ROWS, t->nrows) ||
+	       nla_put_u32(skb, BEEUNWIND_A_TABLE_USERS, bee_stored_users(stored)) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_INODE, stored->key.ino,
+				 BEEUNWIND_A_TABLE_PAD);
+}
+
+static int netlink_table_dump_start(struct netlink_callback *cb)
+{
+	return netlink_check_caps(cb->skb, cb->extack);
+}
+
+static void *dump_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
+{
+	void *hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+				&netlink_family, NLM_F_MULTI, cmd);
+
+	if (hdr)
+		genl_dump_check_consistent(cb, hdr);
+	return hdr;
+}
+
+/* struct table_dump - where a dump of tables is, in cb->ctx */
+struct table_dump {
+	u32 next;
+};
+
+static int netlink_table_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct table_dump *dump = (void *)cb->ctx;
+	struct bee_stored *stored;
+
+	cb->seq = bee_store_seq();
+	while ((stored = bee_store_get_next(dump->next))) {
+		void *hdr = dump_message(skb, cb, BEEUNWIND_CMD_TABLE_GET);
+		int err = hdr ? table_put(skb, stored) : -EMSGSIZE;
+		u32 id = stored->id;
+
+		bee_store_put(stored);
+		if (err) {
+			if (hdr)
+				genlmsg_cancel(skb, hdr);
+			return skb->len ? skb->len : -EMSGSIZE;
+		}
+		genlmsg_end(skb, hdr);
+		dump->next = id + 1;
+	}
+	return skb->len;
+}
+
+/*
+ * PROC_UPDATE, PROC_DEL, PROC_GET
+ */
+
+static const struct nla_policy netlink_range_policy[BEEUNWIND_A_RANGE_MAX + 1] = {
+	[BEEUNWIND_A_RANGE_START] = { .type = NLA_U64 },
+	[BEEUNWIND_A_RANGE_END]	  = { .type = NLA_U64 },
+	[BEEUNWIND_A_RANGE_BIAS]  = { .type = NLA_U64 },
+	[BEEUNWIND_A_RANGE_TABLE] = { .type = NLA_U32 },
+};
+
+static int range_parse(const struct nlattr *nest, struct bee_mm_range *range,
+		       struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[BEEUNWIND_A_RANGE_MAX + 1];
+	int err;
+
+	err = nla_parse_nested(tb, BEEUNWIND_A_RANGE_MAX, nest, netlink_range_policy, extack);
+	if (err)
+		return err;
+	if (!tb[BEEUNWIND_A_RANGE_START] || !tb[BEEUNWIND_A_RANGE_END] ||
+	    !tb[BEEUNWIND_A_RANGE_BIAS] || !tb[BEEUNWIND_A_RANGE_TABLE]) {
+		NL_SET_ERR_MSG_ATTR(extack, nest, "range without start, end, bias or table");
+		return -EINVAL;
+	}
+	range->start = nla_get_u64(tb[BEEUNWIND_A_RANGE_START]);
+	range->end = nla_get_u64(tb[BEEUNWIND_A_RANGE_END]);
+	range->bias = nla_get_u64(tb[BEEUNWIND_A_RANGE_BIAS]);
+	range->table = nla_get_u32(tb[BEEUNWIND_A_RANGE_TABLE]);
+	return 0;
+}
+
+static int diff_parse_list(struct genl_info *info, int type, struct bee_mm_range **list, u32 *nr)
+{
+	const struct nlattr *attr;
+	int rem, err;
+	u32 n = 0;
+
+	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem)
+		n += nla_type(attr) == type;
+	*list = kvcalloc(n, sizeof(**list), GFP_KERNEL);
+	if (n && !*list)
+		return -ENOMEM;
+	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
+		if (nla_type(attr) != type)
+			continue;
+		err = range_parse(attr, &(*list)[*nr], info->extack);
+		if (err)
+			return err;
+		++*nr;
+	}
+	return 0;
+}
+
+static u64 netlink_optional_u64(struct genl_info *info, int attr)
+{
+	return info->attrs[attr] ? nla_get_u64(info->attrs[attr]) : 0;
+}
+
+static int diff_parse(struct genl_info *info, struct bee_mm_diff *diff)
+{
+	int err;
+
+	diff->cookie = netlink_optional_u64(info, BEEUNWIND_A_PROC_COOKIE);
+	diff->generation = netlink_optional_u64(info, BEEUNWIND_A_PROC_GENERATION);
+	err = diff_parse_list(info, BEEUNWIND_A_PROC_DEL, &diff->del, &diff->nr_del);
+	return err ?: diff_parse_list(info, BEEUNWIND_A_PROC_ADD, &diff->add, &diff->nr_add);
+}
+
+static struct mm_struct *task_get_mm(struct task_struct *task, struct netlink_ext_ack *extack)
+{
+	struct mm_struct *mm;
+
+	if (task->flags & PF_KTHREAD) {
+		NL_SET_ERR_MSG(extack, "a kernel thread has no user stack");
+		return ERR_PTR(-EINVAL);
+	}
+	mm = get_task_mm(task);
+	if (mm)
+		return mm;
+	NL_SET_ERR_MSG(extack, "the process is exiting");
+	return ERR_PTR(-ESRCH);
+}
+
+/* The address space of a process, with mm_users held; and its thread group's pid. */
+static struct mm_struct *netlink_get_mm(const struct nlattr *attr, struct pid **tgid,
+					struct netlink_ext_ack *extack)
+{
+	struct pid *pid = find_get_pid(nla_get_u32(attr));
+	struct task_struct *task = get_pid_task(pid, PIDTYPE_PID);
+	struct mm_struct *mm;
+
+	put_pid(pid);
+	if (!task) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "no such process");
+		return ERR_PTR(-ESRCH);
+	}
+	mm = task_get_mm(task, extack);
+	if (!IS_ERR(mm) && tgid)
+		*tgid = get_task_pid(task, PIDTYPE_TGID);
+	put_task_struct(task);
+	return mm;
+}
+
+static int proc_reply(struct genl_info *info, const struct bee_mm_diff *diff)
+{
+	struct sk_buff *skb;
+	void *hdr;
+	int err;
+
+	skb = reply_begin(info, BEEUNWIND_CMD_PROC_UPDATE, &hdr);
+	if (!skb)
+		return -ENOMEM;
+	err = nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_COOKIE, diff->cookie,
+				BEEUNWIND_A_PROC_PAD) ||
+	      nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_GENERATION, diff->generation,
+				BEEUNWIND_A_PROC_PAD) ||
+	      nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, diff->ranges);
+	return reply_end(info, skb, hdr, err);
+}
+
+static int proc_update(struct genl_info *info, struct bee_mm_diff *diff)
+{
+	struct mm_struct *mm;
+	struct pid *tgid;
+	int err;
+
+	mm = netlink_get_mm(info->attrs[BEEUNWIND_A_PROC_PID], &tgid, info->extack);
+	if (IS_ERR(mm))
+		return PTR_ERR(mm);
+	err = bee_mm_update(mm, tgid, diff, info->extack);
+	put_pid(tgid);
+	mmput(mm);
+	return err;
+}
+
+static int netlink_proc_update(struct sk_buff *request, struct genl_info *info)
+{
+	struct bee_mm_diff diff = {};
+	int err;
+
+	err = netlink_check_caps(request, info->extack);
+	if (err)
+		return err;
+	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_PROC_PID)) {
+		NL_SET_ERR_MSG(info->extack, "pid is missing");
+		return -EINVAL;
+	}
+	err = diff_parse(info, &diff);
+	if (!err)
+		err = proc_update(info, &diff);
+	kvfree(diff.del);
+	kvfree(diff.add);
+	return err ?: proc_reply(info, &diff);
+}
+
+static int proc_del_by_pid(const struct nlattr *attr, struct netlink_ext_ack *extack, bool *found)
+{
+	struct mm_struct *mm = netlink_get_mm(attr, NULL, extack);
+
+	if (IS_ERR(mm))
+		return PTR_ERR(mm);
+	*found = bee_mm_forget(mm);
+	mmput(mm);
+	return 0;
+}
+
+static int netlink_proc_del(struct sk_buff *request, struct genl_info *info)
+{
+	struct nlattr *cookie = info->attrs[BEEUNWIND_A_PROC_COOKIE];
+	struct nlattr *pid = info->attrs[BEEUNWIND_A_PROC_PID];
+	bool found = false;
+	int err;
+
+	err = netlink_check_caps(request, info->extack);
+	if (err)
+		return err;
+	if (!pid == !cookie) {
+		NL_SET_ERR_MSG(info->extack, "either pid or cookie, please");
+		return -EINVAL;
+	}
+	if (cookie)
+		found = bee_mm_forget_cookie(nla_get_u64(cookie));
+	else
+		err = proc_del_by_pid(pid, info->extack, &found);
+	if (err || found)
+		return err;
+	NL_SET_ERR_MSG(info->extack, "the process is not managed");
+	return -ENOENT;
+}
+
+/**
+ * struct proc_dump - where a dump of processes is, in cb->ctx
+ * @only: with mmgrab(): none but this address space; or NULL
+ * @cookie: the next address space
+ * @range: its next range
+ */
+struct proc_dump {
+	struct mm_struct	*only;
+	u64			 cookie;
+	u32			 range;
+};
+
+static int netlink_proc_dump_start(struct netlink_callback *cb)
+{
+	struct proc_dump *dump = (void *)cb->ctx;
+	struct nlattr **attrs = bee_dump_attrs(cb);
+	struct mm_struct *mm;
+	int err;
+
+	BUILD_BUG_ON(sizeof(*dump) > sizeof(cb->ctx));
+	err = netlink_check_caps(cb->skb, cb->extack);
+	if (err || !attrs || !attrs[BEEUNWIND_A_PROC_PID])
+		return err;
+	mm = netlink_get_mm(attrs[BEEUNWIND_A_PROC_PID], NULL, cb->extack);
+	if (IS_ERR(mm))
+		return PTR_ERR(mm);
+	mmgrab(mm);
+	mmput(mm);
+	dump->only = mm;
+	return 0;
+}
+
+static int netlink_proc_dump_done(struct netlink_callback *cb)
+{
+	struct proc_dump *dump = (void *)cb->ctx;
+
+	if (dump->only)
+		mmdrop(dump->only);
+	return 0;
+}
+
+/* A forked child's entry has no pid yet: whoever runs in the address space. */
+static u32 proc_find_pid(const struct mm_struct *mm, struct pid_namespace *ns)
+{
+	struct task_struct *leader, *task;
+
+	for_each_process_thread(leader, task)
+		if (READ_ONCE(task->mm) == mm && !(task->flags & PF_KTHREAD))
+			return task_tgid_nr_ns(task, ns);
+	return 0;
+}
+
+static u32 proc_pid(const struct bee_mm *m)
+{
+	struct pid_namespace *ns = task_active_pid_ns(current);
+
+	return m->pid ? pid_nr_ns(m->pid, ns) : proc_find_pid(m->mm, ns);
+}
+
+static int range_put(struct sk_buff *skb, const struct bee_range *range)
+{
+	struct nlattr *nest = nla_nest_start(skb, BEEUNWIND_A_PROC_RANGE);
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u64_64bit(skb, BEEUNWIND_A_RANGE_START, range->start,
+			      BEEUNWIND_A_RANGE_PAD) ||
+	    nla_put_u64_64bit(skb, BEEUNWIND_A_RANGE_END, range->end, BEEUNWIND_A_RANGE_PAD) ||
+	    nla_put_u64_64bit(skb, BEEUNWIND_A_RANGE_BIAS, range->bias, BEEUNWIND_A_RANGE_PAD) ||
+	    nla_put_u32(skb, BEEUNWIND_A_RANGE_TABLE, range->stored ? range->stored->id : 0)) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* One message: as many of the address space's ranges as there is room for. */
+static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const struct bee_mm *m)
+{
+	struct proc_dump *dump = (void *)cb->ctx;
+	const struct bee_map *map = rcu_dereference(m->map);
+	void *hdr = dump_message(skb, cb, BEEUNWIND_CMD_PROC_GET);
+	u32 nr = map ? map->nr : 0, i = dump->range;
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, BEEUNWIND_A_PROC_PID, proc_pid(m)) ||
+	    nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_COOKIE, m->cookie, BEEUNWIND_A_PROC_PAD) ||
+	    nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_GENERATION, READ_ONCE(m->generation),
+			      BEEUNWIND_A_PROC_PAD) ||
+	    nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, nr))
+		goto full;
+	while (i < nr && !range_put(skb, &map->ranges[i]))
+		i++;
+	if (i < nr && i == dump->range)
+		goto full;
+	genlmsg_end(skb, hdr);
+	dump->range = i < nr ? i : 0;
+	dump->cookie = i < nr ? m->cookie : m->cookie + 1;
+	return 0;
+full:
+	genlmsg_cancel(skb, hdr);
+	return -EMSGSIZE;
+}
+
+static int netlink_proc_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct proc_dump *dump = (void *)cb->ctx;
+	const struct bee_mm *m;
+	int err = 0;
+
+	cb->seq = bee_mm_seq();
+	rcu_read_lock();
+	while (!err && (m = bee_mm_next(dump->cookie, dump->only)))
+		err = proc_put(skb, cb, m);
+	rcu_read_unlock();
+	return skb->len || !err ? skb->len : err;
+}
+
+/*
+ * The family
+ */
+
+static const struct nla_policy netlink_table_policy[BEEUNWIND_A_TABLE_MAX + 1] = {
+	[BEEUNWIND_A_TABLE_ID]	   = { .type = NLA_U32 },
+	[BEEUNWIND_A_TABLE_FD]	   = NLA_POLICY_MIN(NLA_S32, 0),
+	[BEEUNWIND_A_TABLE_EXE_FD] = NLA_POLICY_MIN(NLA_S32, 0),
+	[BEEUNWIND_A_TABLE_NAME]   = { .type = NLA_NUL_STRING, .len = 255 },
+};
+
+static const struct nla_policy netlink_proc_policy[BEEUNWIND_A_PROC_MAX + 1] = {
+	[BEEUNWIND_A_PROC_PID]	      = NLA_POLICY_MIN(NLA_U32, 1),
+	[BEEUNWIND_A_PROC_COOKIE]     = { .type = NLA_U64 },
+	[BEEUNWIND_A_PROC_GENERATION] = { .type = NLA_U64 },
+	[BEEUNWIND_A_PROC_DEL]	      = NLA_POLICY_NESTED(netlink_range_policy),
+	[BEEUNWIND_A_PROC_ADD]	      = NLA_POLICY_NESTED(netlink_range_policy),
+};
+
+static const struct nla_policy netlink_config_policy[BEEUNWIND_A_CONFIG_MAX + 1] = {
+	[BEEUNWIND_A_CONFIG_BUDGET] = { .type = NLA_U64 },
+	[BEEUNWIND_A_CONFIG_HOOK]   = NLA_POLICY_MAX(NLA_U32, BEEUNWIND_HOOK_STATE_ON),
+};
+
+static const struct genl_ops netlink_ops[] = {
+	{
+		.cmd	= BEEUNWIND_CMD_INFO_GET,
+		.doit	= netlink_info_get,
+	},
+	{
+		.cmd	 = BEEUNWIND_CMD_TABLE_ADD,
+		.doit	 = netlink_table_add,
+		.policy	 = netlink_table_policy,
+		.maxattr = BEEUNWIND_A_TABLE_MAX,
+	},
+	{
+		.cmd	 = BEEUNWIND_CMD_TABLE_DEL,
+		.doit	 = netlink_table_del,
+		.policy	 = netlink_table_policy,
+		.maxattr = BEEUNWIND_A_TABLE_MAX,
+	},
+	{
+		.cmd	= BEEUNWIND_CMD_TABLE_GET,
+		.start	= netlink_table_dump_start,
+		.dumpit	= netlink_table_dump,
+	},
+	{
+		.cmd	 = BEEUNWIND_CMD_PROC_UPDATE,
+		.doit	 = netlink_proc_update,
+		.policy	 = netlink_proc_policy,
+		.maxattr = BEEUNWIND_A_PROC_MAX,
+	},
+	{
+		.cmd	 = BEEUNWIND_CMD_PROC_DEL,
+		.doit	 = netlink_proc_del,
+		.policy	 = netlink_proc_policy,
+		.maxattr = BEEUNWIND_A_PROC_MAX,
+	},
+	{
+		.cmd	 = BEEUNWIND_CMD_PROC_GET,
+		.start	 = netlink_proc_dump_start,
+		.dumpit	 = netlink_proc_dump,
+		.done	 = netlink_proc_dump_done,
+		.policy	 = netlink_proc_policy,
+		.maxattr = BEEUNWIND_A_PROC_MAX,
+	},
+	{
+		.cmd	= BEEUNWIND_CMD_STATS_GET,
+		.doit	= netlink_stats_get,
+	},
+	{
+		.cmd	 = BEEUNWIND_CMD_CONFIG_SET,
+		.doit	 = netlink_config_set,
+		.policy	 = netlink_config_policy,
+		.maxattr = BEEUNWIND_A_CONFIG_MAX,
+	},
+};
+
+static struct genl_family netlink_family = {
+	.name		= BEEUNWIND_FAMILY_NAME,
+	.version	= BEEUNWIND_FAMILY_VERSION,
+	.module		= THIS_MODULE,
+	.ops		= netlink_ops,
+	.n_ops		= ARRAY_SIZE(netlink_ops),
+	.parallel_ops	= true,
+};
+
+/**
+ * bee_netlink_init() - begin to take requests
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or -errno.
+ */
+int bee_netlink_init(void)
+{
+	return genl_register_family(&netlink_family);
+}
+
+/**
+ * bee_netlink_exit() - take no more requests; none is at work when it returns
+ *
+ * Context: Process, may sleep.
+ */
+void bee_netlink_exit(void)
+{
+	genl_unregister_family(&netlink_family);
+}

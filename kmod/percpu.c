@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the sampling path keeps on each CPU: its counters and its walks. */
+#include <linux/cpumask.h>
+#include <linux/errno.h>
+#include <linux/string.h>
+
+#include "percpu.h"
+#include "walk.h"
+
+DEFINE_PER_CPU(struct bee_stats, bee_stats);
+struct bee_walk __percpu *bee_walks;
+
+/**
+ * bee_percpu_init() - get the memory of the walks
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int bee_percpu_init(void)
+{
+	bee_walks = __alloc_percpu(BEE_CONTEXT_LEVELS * sizeof(struct bee_walk),
+				   __alignof__(struct bee_walk));
+	return bee_walks ? 0 : -ENOMEM;
+}
+
+/**
+ * bee_percpu_exit() - give it back; the hook is gone
+ *
+ * Context: Process, may sleep.
+ */
+void bee_percpu_exit(void)
+{
+	free_percpu(bee_walks);
+}
+
+/**
+ * bee_stats_sum() - add up the counters of all CPUs
+ * @sum: the result; every counter is exact at some moment during the call
+ *
+ * Context: Any.
+ */
+void bee_stats_sum(struct bee_stats *sum)
+{
+	int cpu, i;
+
+	memset(sum, 0, sizeof(*sum));
+	for_each_possible_cpu(cpu) {
+		const struct bee_stats *s = per_cpu_ptr(&bee_stats, cpu);
+
+		sum->hits += READ_ONCE(s->hits);
+		sum->frames += READ_ONCE(s->frames);
+		sum->fp_steps += READ_ONCE(s->fp_steps);
+		for (i = 0; i <= BEEUNWIND_STOP_MAX; i++)
+			sum->stop[i] += READ_ONCE(s->stop[i]);
+	}
+}
+
+/**
+ * bee_stats_walks() - number of walks; each ended for one reason
+ * @sum: from bee_stats_sum()
+ *
+ * Context: Any.
+ * Return: walks.
+ */
+u64 bee_stats_walks(const struct bee_stats *sum)
+{
+	u64 walks = 0;
+	int i;
+
+	for (i = 0; i <= BEEUNWIND_STOP_MAX; i++)
+		walks += sum->stop[i];
+	return walks;
+}

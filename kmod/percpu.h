@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the sampling path keeps on each CPU: its counters and its walks. */
+#ifndef BEE_PERCPU_H
+#define BEE_PERCPU_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+#include <linux/beeunwind.h>
+
+struct bee_walk;
+
+/**
+ * struct bee_stats - what one CPU has counted since the module was loaded
+ * @hits: calls of the hook
+ * @frames: frames stored
+ * @fp_steps: frames found through the frame pointer
+ * @stop: walks by stop reason
+ */
+struct bee_stats {
+	u64	hits;
+	u64	frames;
+	u64	fp_steps;
+	u64	stop[BEEUNWIND_STOP_MAX + 1];
+};
+
+DECLARE_PER_CPU(struct bee_stats, bee_stats);
+
+/* NMI-safe: one instruction on x86.  The caller may be preemptible. */
+#define bee_stats_add(field, n)	this_cpu_add(bee_stats.field, n)
+
+/*
+ * One walk per context level (task, softirq, hardirq, NMI) of each CPU; too
+ * large for the stack of an NMI.
+ */
+#define BEE_CONTEXT_LEVELS	4
+extern struct bee_walk __percpu *bee_walks;
+
+int bee_percpu_init(void);
+void bee_percpu_exit(void);
+
+void bee_stats_sum(struct bee_stats *sum);
+u64 bee_stats_walks(const struct bee_stats *sum);
+
+#endif /* BEE_PERCPU_H */

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The only access to user memory.
+ *
+ * Words are served from a window of the stack that is copied at once: most
+ * frames then cost no user access at all.  Every copy is copy_from_user_nmi(),
+ * which asks nmi_uaccess_okay() (not exported to modules), does not fault pages
+ * in, and returns how much it could not copy (arch/x86/lib/usercopy.c).
+ */
+#ifndef BEE_UREAD_H
+#define BEE_UREAD_H
+
+#include <linux/mm.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <linux/uaccess.h>
+
+/* Bytes of the window, and how many of them lie below the word that missed. */
+#define BEE_UREAD_WINDOW	512
+#define BEE_UREAD_BELOW		64
+
+/**
+ * struct bee_uread - a window of the current process's memory
+ * @start: address of the first byte
+ * @len: valid bytes
+ * @bytes: the window
+ */
+struct bee_uread {
+	u64	start;
+	u32	len;
+	u8	bytes[BEE_UREAD_WINDOW] __aligned(8);
+};
+
+static inline void bee_uread_init(struct bee_uread *mem)
+{
+	mem->start = 0;
+	mem->len = 0;
+}
+
+static inline bool uread_copy(void *to, u64 addr, u32 n)
+{
+	return !copy_from_user_nmi(to, (const void __user *)(unsigned long)addr, n);
+}
+
+static inline bool uread_hit(const struct bee_uread *mem, u64 addr, u32 n)
+{
+	return addr - mem->start <= mem->len && mem->len - (addr - mem->start) >= n;
+}
+
+/* The window never leaves the page of @addr, so a neighbour cannot spoil it. */
+static inline void uread_refill(struct bee_uread *mem, u64 addr)
+{
+	u64 page = addr & PAGE_MASK;
+	u64 start = addr - min_t(u64, addr - page, BEE_UREAD_BELOW);
+	u32 n = min_t(u64, page + PAGE_SIZE - start, BEE_UREAD_WINDOW);
+	unsigned long left;
+
+	left = copy_from_user_nmi(mem->bytes, (const void __user *)(unsigned long)start, n);
+	mem->start = start;
+	mem->len = n - left;
+}
+
+/**
+ * bee_uread_u64() - read a word of the current process
+ * @mem: the window
+ * @addr: address, of any alignment
+ * @value: the word
+ *
+ * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Return: false if the memory is not there.
+ */
+static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
+{
+	if (!uread_hit(mem, addr, sizeof(*value))) {
+		if (offset_in_page(addr) > PAGE_SIZE - sizeof(*value))
+			return uread_copy(value, addr, sizeof(*value));
+		uread_refill(mem, addr);
+		if (!uread_hit(mem, addr, sizeof(*value)))
+			return false;
+	}
+	memcpy(value, mem->bytes + (addr - mem->start), sizeof(*value));
+	return true;
+}
+
+/* One byte of code; past the window, which is for the stack. */
+static inline bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
+{
+	return uread_copy(value, addr, sizeof(*value));
+}
+
+#endif /* BEE_UREAD_H */

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The walk: frame by frame through a process's ranges until a stop reason. */
+#include "walk.h"
+#include "mm.h"
+#include "store.h"
+
+static const struct bee_range *walk_find_range(const struct bee_walk *walk, u64 ip)
+{
+	if (walk->range && bee_range_contains(walk->range, ip))
+		return walk->range;
+	return bee_map_find(walk->map, ip);
+}
+
+/**
+ * bee_walk_start() - begin at the interrupted instruction
+ * @walk: the walk; walk->frame is the topmost frame afterwards
+ * @map: ranges of current->mm, kept by the RCU read lock
+ * @regs: user registers of current
+ *
+ * Context: Any, NMI-safe. Caller holds the RCU read lock. Does not fault,
+ * sleep, allocate, lock or print.
+ */
+void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const struct pt_regs *regs)
+{
+	bee_arch_topmost(regs, walk->gpr, &walk->frame);
+	bee_uread_init(&walk->mem);
+	walk->fp_steps = 0;
+	walk->map = map;
+	walk->range = NULL;
+	walk->range = walk_find_range(walk, bee_frame_lookup_ip(&walk->frame));
+}
+
+/*
+ * The frame pointer is believed only if it leads to an executable mapping;
+ * otherwise the walk ends, for the reason that made it try.
+ */
+static enum beeunwind_stop walk_step_fp(struct bee_walk *walk, enum beeunwind_stop why)
+{
+	struct bee_frame caller = walk->frame;
+	const struct bee_range *range;
+
+	if (!bee_frame_step_fp(&walk->mem, &caller))
+		return why;
+	range = walk_find_range(walk, bee_frame_lookup_ip(&caller));
+	if (!range)
+		return why;
+	walk->frame = caller;
+	walk->range = range;
+	walk->fp_steps++;
+	return BEEUNWIND_STOP_NONE;
+}
+
+static enum beeunwind_stop walk_step_row(struct bee_walk *walk)
+{
+	enum beeunwind_stop stop;
+
+	stop = bee_frame_step(&walk->mem, &walk->row, &walk->frame);
+	if (stop)
+		return stop;
+	walk->range = walk_find_range(walk, bee_frame_lookup_ip(&walk->frame));
+	return walk->range ? BEEUNWIND_STOP_NONE : BEEUNWIND_STOP_BAD_RA;
+}
+
+/**
+ * bee_walk_next() - go to the caller of the current frame
+ * @walk: a started walk; walk->frame is the caller on success and of no meaning
+ *	otherwise
+ *
+ * Context: Any, NMI-safe. Caller holds the RCU read lock. Does not fault,
+ * sleep, allocate, lock or print. One range search, one table lookup and a few
+ * words of user memory.
+ *
+ * Return: BEEUNWIND_STOP_NONE, or why the walk ended.
+ */
+enum beeunwind_stop bee_walk_next(struct bee_walk *walk)
+{
+	if (!walk->range)
+		return walk_step_fp(walk, BEEUNWIND_STOP_NO_MAPPING);
+	if (!walk->range->stored)
+		return walk_step_fp(walk, BEEUNWIND_STOP_NO_TABLE);
+
+	bee_table_lookup(&walk->range->stored->table,
+			 bee_range_pc(walk->range, bee_frame_lookup_ip(&walk->frame)), &walk->row);
+	switch (walk->row.kind) {
+	case BEE_ROW_RULES:
+		return walk_step_row(walk);
+	case BEE_ROW_GAP:
+		return walk_step_fp(walk, BEEUNWIND_STOP_GAP);
+	}
+	return BEEUNWIND_STOP_UNSUPPORTED;
+}
