@@ -272,7 +272,10 @@ static int diff_add_one(struct bee_map *map, const struct bee_mm_range *r, u32 i
 	return 0;
 }
 
-/* Merge: what is in @old and not deleted, and what is added, by address. */
+/*
+ * Merge: what is in @old and not deleted, and what is added, by address.  The map
+ * has room for just that; if it runs out, some range to remove was not there.
+ */
 static int diff_apply(const struct bee_map *old, const struct bee_mm_diff *diff,
 		      struct bee_map *map, struct netlink_ext_ack *extack)
 {
@@ -286,6 +289,8 @@ static int diff_apply(const struct bee_map *old, const struct bee_mm_diff *diff,
 			i++, d++;
 			continue;
 		}
+		if (map->nr == map->room)
+			break;
 		if (range && (a == diff->nr_add || range->start < diff->add[a].start)) {
 			if (map->nr && map->ranges[map->nr - 1].end > range->start)
 				return diff_refuse(extack, "overlaps a range that is there", a - 1,
@@ -322,8 +327,7 @@ static struct bee_map *diff_build(const struct bee_map *old, const struct bee_mm
 				   BEE_MM_MAX_RANGES);
 		return ERR_PTR(-E2BIG);
 	}
-	/* Room for what a wrong diff, one that removes nothing, would leave. */
-	map = map_alloc(nr + diff->nr_del, true);
+	map = map_alloc(nr, true);
 	if (!map) {
 		NL_SET_ERR_MSG(extack, "out of memory");
 		return ERR_PTR(-ENOMEM);
@@ -588,25 +592,34 @@ static void map_replace(struct bee_map *map, const struct bee_map *old, u64 star
 		map_append_copy(map, in, in->start, in->end);
 }
 
+static u32 map_count_replaced(const struct bee_map *old, u64 start, u64 end,
+			      const struct bee_range *in)
+{
+	u32 i, nr = in ? 1 : 0;
+
+	for (i = 0; i < old->nr; i++)
+		nr += (old->ranges[i].start < start) + (old->ranges[i].end > end);
+	return nr;
+}
+
 /* NULL if no range remains, an error pointer if there is no memory. */
 static struct bee_map *map_build_replaced(const struct bee_map *old, u64 start, u64 end,
 					  const struct bee_range *in)
 {
-	/* Cutting a hole into a range leaves one more than before. */
-	struct bee_map *map = map_alloc(old->nr + 2, false);
-	int ret;
+	u32 nr = map_count_replaced(old, start, end, in);
+	struct bee_map *map;
 
+	if (!nr)
+		return NULL;
+	map = nr <= BEE_MM_MAX_RANGES ? map_alloc(nr, false) : NULL;
 	if (!map)
 		return ERR_PTR(-ENOMEM);
+	if (!bee_store_charge(map_bytes(map))) {
+		kvfree(map);
+		return ERR_PTR(-ENOSPC);
+	}
 	map_replace(map, old, start, end, in);
-	if (!map->nr)
-		ret = 0;
-	else if (map->nr > BEE_MM_MAX_RANGES || !bee_store_charge(map_bytes(map)))
-		ret = -ENOSPC;
-	else
-		return map;
-	map_free_now(map);
-	return ERR_PTR(ret);
+	return map;
 }
 
 static bool managed_replace_commit(const struct mm_struct *mm, const struct bee_map *old,

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The ranges of a process stay those of its mappings, whatever it does. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "kselftest.h"
+
+#define PAGE	0x1000ul
+#define KNOWN	"/lib/x86_64-linux-gnu/libm.so.6"
+#define UNKNOWN	"/lib/x86_64-linux-gnu/libcrypt.so.1"
+#define PAGES	16
+
+static struct guest g;
+static uint32_t table;
+
+/* The range at an address, of this process or another. */
+static bool range_at(pid_t pid, const void *p, struct range *out)
+{
+	struct bee_nl_proc proc;
+	bool found = false;
+	size_t i;
+
+	guest_get_proc(&g, pid, &proc);
+	for (i = 0; i < proc.ranges.count; i++) {
+		const struct range *r = &proc.ranges.range[i];
+
+		if (r->start <= (uintptr_t)p && (uintptr_t)p < r->end) {
+			*out = *r;
+			found = true;
+		}
+	}
+	ranges_free(&proc.ranges);
+	return found;
+}
+
+static bool is_covered(const void *p, size_t pages, bool covered)
+{
+	struct range r;
+	size_t i;
+
+	for (i = 0; i < pages; i++)
+		if (range_at(getpid(), (const char *)p + i * PAGE, &r) != covered)
+			return false;
+	return true;
+}
+
+/* File offset of libm's text: its executable segment starts on a page of its own. */
+static off_t text_offset(const char *path)
+{
+	char line[512], perms[8];
+	unsigned long start, end, offset = 0, found = 0;
+	void *lib = dlopen(path, RTLD_NOW);
+	FILE *maps = fopen("/proc/self/maps", "r");
+	const char *base = strrchr(path, '/');
+
+	while (lib && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx %7s %lx", &start, &end, perms, &offset) == 4 &&
+		    strchr(perms, 'x') && strstr(line, base))
+			found = offset;
+	fclose(maps);
+	if (lib)
+		dlclose(lib);
+	return found;
+}
+
+static void *map_text(const char *path, void *where, size_t pages)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *p = mmap(where, pages * PAGE, PROT_READ | PROT_EXEC,
+		       MAP_PRIVATE | (where ? MAP_FIXED : 0), fd, text_offset(path));
+
+	close(fd);
+	return p;
+}
+
+static void test_mmap(void)
+{
+	struct range r = {}, twin = {};
+	char *p = map_text(KNOWN, NULL, PAGES), *q = map_text(KNOWN, NULL, PAGES);
+	char *u = map_text(UNKNOWN, NULL, 4), *data;
+
+	ksft_test_result(range_at(getpid(), p, &r) && r.table == table,
+			 "a mapping of a known file is attached\n");
+	range_at(getpid(), q, &twin);
+	ksft_test_result(twin.bias - r.bias == (uint64_t)(q - p) && !(r.bias & (PAGE - 1)),
+			 "with the bias of its place\n");
+	ksft_test_result(range_at(getpid(), u, &r) && !r.table,
+			 "a mapping of an unknown file is executable memory without a table\n");
+	data = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, open(KNOWN, O_RDONLY), 0);
+	ksft_test_result(!range_at(getpid(), data, &r), "a mapping of data is none\n");
+	munmap(data, PAGE);
+	munmap(u, 4 * PAGE);
+	munmap(q, PAGES * PAGE);
+	munmap(p, PAGES * PAGE);
+	ksft_test_result(is_covered(p, PAGES, false) && is_covered(q, PAGES, false) &&
+			 is_covered(u, 4, false), "munmap takes the ranges along\n");
+}
+
+static void test_partial_munmap(void)
+{
+	char *p = map_text(KNOWN, NULL, PAGES);
+	struct range before = {}, head = {}, tail = {};
+
+	range_at(getpid(), p, &before);
+	munmap(p + 4 * PAGE, 4 * PAGE);
+	ksft_test_result(is_covered(p, 4, true) && is_covered(p + 4 * PAGE, 4, false) &&
+			 is_covered(p + 8 * PAGE, 8, true), "munmap in the middle leaves two ranges\n");
+	range_at(getpid(), p, &head);
+	range_at(getpid(), p + 8 * PAGE, &tail);
+	ksft_test_result(head.table == table && tail.table == table && head.bias == before.bias &&
+			 tail.bias == before.bias, "with table and bias as before\n");
+	munmap(p, PAGES * PAGE);
+}
+
+static void test_map_fixed(void)
+{
+	char *p = map_text(KNOWN, NULL, PAGES);
+	struct range r = {};
+
+	map_text(UNKNOWN, p, 4);
+	ksft_test_result(range_at(getpid(), p, &r) && !r.table &&
+			 range_at(getpid(), p + 4 * PAGE, &r) && r.table == table,
+			 "a fixed mapping of another file replaces the range below it\n");
+	mmap(p, PAGES * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	ksft_test_result(is_covered(p, PAGES, false), "a fixed anonymous mapping removes it\n");
+	munmap(p, PAGES * PAGE);
+}
+
+static void test_mremap(void)
+{
+	char *p = map_text(KNOWN, NULL, 4);
+	char *q = mmap(NULL, 4 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct range r = {};
+
+	q = mremap(p, 4 * PAGE, 4 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, q);
+	ksft_test_result(is_covered(p, 4, false), "mremap leaves no range at the old place\n");
+	ksft_test_result(!range_at(getpid(), q, &r) || r.table == table,
+			 "and at the new place the right one or none\n");
+	munmap(q, 4 * PAGE);
+}
+
+static void test_fork(void)
+{
+	char *p = map_text(KNOWN, NULL, 4);
+	pid_t child = guest_spawn(NULL, NULL);
+	struct range r = {};
+
+	ksft_test_result(range_at(child, p, &r) && r.table == table, "a forked child has its ranges\n");
+	munmap(p, 4 * PAGE);
+	ksft_test_result(is_covered(p, 4, false) && range_at(child, p, &r) && r.table == table,
+			 "its parent's munmap does not change them\n");
+	guest_reap(child);
+}
+
+static void exec_sleep(void *arg)
+{
+	if (!fork()) {
+		/* The grandchild signals ready for us and becomes another program. */
+		execl("/bin/sleep", "sleep", "1000", NULL);
+		_exit(1);
+	}
+	(void)arg;
+}
+
+static pid_t child_of(pid_t pid)
+{
+	char path[64], name[64] = "";
+	long child = 0;
+	int i;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	for (i = 0; i < 1000; i++) {
+		FILE *f = fopen(path, "r");
+		char comm[64];
+
+		if (fscanf(f, "%ld", &child) != 1)
+			child = 0;
+		fclose(f);
+		snprintf(comm, sizeof(comm), "/proc/%ld/comm", child);
+		f = child ? fopen(comm, "r") : NULL;
+		if (f) {
+			if (!fgets(name, sizeof(name), f))
+				name[0] = 0;
+			fclose(f);
+		}
+		if (!strcmp(name, "sleep\n"))
+			break;
+		usleep(10000);
+	}
+	return child;
+}
+
+static void test_exec(void)
+{
+	pid_t child = guest_spawn(exec_sleep, NULL), program = child_of(child);
+	struct bee_nl_proc proc;
+
+	guest_get_proc(&g, program, &proc);
+	ksft_test_result(program && !proc.cookie && !proc.ranges.count,
+			 "a new program has none of the old one's ranges\n");
+	ranges_free(&proc.ranges);
+	kill(program, SIGKILL);
+	guest_reap(child);
+}
+
+static void test_end(const struct bee_nl_info *start)
+{
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			map_text(KNOWN, NULL, 4);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+	ksft_test_result(guest_settles(&g, start), "200 children leave nothing behind\n");
+}
+
+int main(void)
+{
+	struct bee_nl_info start, managed, end;
+	struct bee_nl_proc proc = { .pid = getpid() };
+	struct range any = { .start = 0x10000, .end = 0x11000 };
+
+	ksft_print_header();
+	ksft_set_plan(18);
+	guest_open(&g);
+	guest_info(&g, &start);
+	table = guest_add_table(&g, KNOWN);
+	if (guest_update(&g, &proc, NULL, 0, &any, 1))
+		guest_die("proc-update", g.error.text);
+	guest_info(&g, &managed);
+
+	test_mmap();
+	test_partial_munmap();
+	test_map_fixed();
+	test_mremap();
+	test_fork();
+	test_exec();
+	test_end(&managed);
+
+	if (bee_nl_proc_del(g.nl, getpid(), &g.error))
+		guest_die("proc-del", g.error.text);
+	guest_get_proc(&g, getpid(), &proc);
+	ksft_test_result(!proc.cookie, "a process can be let go\n");
+	ksft_test_result(!bee_nl_table_del(g.nl, table, &g.error) && guest_settles(&g, &start),
+			 "everything is given back\n");
+	guest_info(&g, &end);
+	ksft_test_result(!end.follow_lost, "nothing was lost\n");
+	ksft_finished();
+}

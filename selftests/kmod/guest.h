@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the programs that test the loaded module share.  Runs in a guest, as root. */
+#ifndef BEE_GUEST_H
+#define BEE_GUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "nl.h"
+
+/**
+ * struct guest - a connection and the last error
+ * @nl: the connection to the module
+ * @error: of the last failed request
+ */
+struct guest {
+	struct bee_nl		*nl;
+	struct bee_nl_error	 error;
+};
+
+void guest_die(const char *what, const char *why) __attribute__((noreturn));
+void guest_open(struct guest *g);
+int guest_table_fd(const char *elf);
+uint32_t guest_add_table(struct guest *g, const char *elf);
+void guest_get_proc(struct guest *g, pid_t pid, struct bee_nl_proc *proc);
+int guest_update(struct guest *g, struct bee_nl_proc *proc, struct range *del, size_t ndel,
+		 struct range *add, size_t nadd);
+void guest_info(struct guest *g, struct bee_nl_info *info);
+bool guest_settles(struct guest *g, const struct bee_nl_info *start);
+pid_t guest_spawn(void (*body)(void *), void *arg);
+void guest_reap(pid_t pid);
+
+#endif /* BEE_GUEST_H */

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The protocol: what is refused, with which error and sentence, and changes nothing. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/beeunwind_table.h>
+
+#include "guest.h"
+#include "kselftest.h"
+
+#define PAGE	0x1000ull
+#define BASE	0x7f0000000000ull
+#define ELF	"/bin/true"
+
+static struct guest g;
+static pid_t target;
+static uint32_t table;
+
+static struct range at(uint64_t page, uint64_t pages, uint32_t id)
+{
+	return (struct range) {
+		.start = BASE + page * PAGE,
+		.end = BASE + (page + pages) * PAGE,
+		.bias = id ? BASE : 0,
+		.table = id,
+	};
+}
+
+static bool same_ranges(const struct bee_nl_proc *a, const struct bee_nl_proc *b)
+{
+	size_t i;
+
+	if (a->ranges.count != b->ranges.count || a->generation != b->generation ||
+	    a->cookie != b->cookie)
+		return false;
+	for (i = 0; i < a->ranges.count; i++)
+		if (!range_is_same(&a->ranges.range[i], &b->ranges.range[i]))
+			return false;
+	return true;
+}
+
+/* The diff must be refused so, and nothing may have changed. */
+static void refused(const char *name, struct bee_nl_proc *as, struct range *del, size_t ndel,
+		    struct range *add, size_t nadd, int code, const char *sentence)
+{
+	struct bee_nl_proc before, after, sent;
+	bool ok;
+	int ret;
+
+	guest_get_proc(&g, target, &before);
+	sent = as ? *as : before;
+	ret = guest_update(&g, &sent, del, ndel, add, nadd);
+	guest_get_proc(&g, target, &after);
+	ok = ret && g.error.code == code && strstr(g.error.text, sentence) &&
+	     same_ranges(&before, &after);
+	if (!ok)
+		ksft_print_msg("returned %d, code %d, \"%s\"\n", ret, g.error.code, g.error.text);
+	ksft_test_result(ok, "refused: %s\n", name);
+	ranges_free(&before.ranges);
+	ranges_free(&after.ranges);
+}
+
+static void test_refused_diffs(void)
+{
+	struct bee_nl_proc proc, stale;
+	struct range two[2], one;
+
+	guest_get_proc(&g, target, &proc);
+	refused("empty diff", NULL, NULL, 0, NULL, 0, EINVAL, "nothing to remove");
+	one = at(10, 0, table);
+	refused("empty range", NULL, NULL, 0, &one, 1, EINVAL, "empty range");
+	one = at(10, 1, table);
+	one.end = one.start - PAGE;
+	refused("range that ends before it starts", NULL, NULL, 0, &one, 1, EINVAL, "empty range");
+	two[0] = at(20, 4, table);
+	two[1] = at(22, 4, table);
+	refused("ranges that overlap each other", NULL, NULL, 0, two, 2, EINVAL, "overlap");
+	two[0] = at(30, 1, table);
+	two[1] = at(20, 1, table);
+	refused("unsorted ranges", NULL, NULL, 0, two, 2, EINVAL, "not sorted");
+	one = at(20, 1, table);
+	one.start += 16;
+	refused("unaligned range", NULL, NULL, 0, &one, 1, EINVAL, "page aligned");
+	one = (struct range) { 0xffffffff80000000ull, 0xffffffff80001000ull, 0, 0 };
+	refused("kernel address", NULL, NULL, 0, &one, 1, EINVAL, "user address");
+	one = at(20, 1, 0x7fffffff);
+	refused("unknown table", NULL, NULL, 0, &one, 1, ENOENT, "no such table");
+	two[0] = at(20, 1, table);
+	two[1] = at(21, 1, 0x7fffffff);
+	refused("unknown table after a good range", NULL, NULL, 0, two, 2, ENOENT, "no such table");
+	one = at(1, 1, table);
+	refused("overlap with a range that is there", NULL, NULL, 0, &one, 1, EEXIST, "overlaps");
+	one = at(0, 1, table);
+	refused("removal of part of a range", NULL, &one, 1, NULL, 0, ENOENT, "no such range");
+	one = at(0, 4, table);
+	one.bias++;
+	refused("removal with another bias", NULL, &one, 1, NULL, 0, ENOENT, "no such range");
+	one = at(40, 1, 0);
+	stale = proc;
+	stale.generation--;
+	refused("stale generation", &stale, NULL, 0, &one, 1, ESTALE, "stale");
+	stale = proc;
+	stale.cookie++;
+	refused("another cookie", &stale, NULL, 0, &one, 1, ESTALE, "stale");
+	stale = proc;
+	stale.cookie = stale.generation = 0;
+	refused("managed process taken for a new one", &stale, NULL, 0, &one, 1, ESTALE, "stale");
+	stale = proc;
+	stale.pid = 2;
+	refused("kernel thread", &stale, NULL, 0, &one, 1, EINVAL, "kernel thread");
+	stale.pid = 4194303;
+	refused("no such process", &stale, NULL, 0, &one, 1, ESRCH, "no such process");
+	ranges_free(&proc.ranges);
+}
+
+static void test_good_diffs(void)
+{
+	struct range first[3] = { at(0, 4, table), at(4, 2, 0), at(8, 1, table) };
+	struct range add[2] = { at(4, 1, table), at(6, 1, 0) };
+	struct range left[4] = { first[0], add[0], add[1], first[2] };
+	struct bee_nl_proc proc, seen;
+	bool ok;
+	size_t i;
+
+	guest_get_proc(&g, target, &proc);
+	ksft_test_result(!proc.cookie && !proc.generation, "an unknown process has no cookie\n");
+	ok = !guest_update(&g, &proc, NULL, 0, first, 3) && proc.cookie && proc.generation == 1;
+	ksft_test_result(ok, "three ranges added\n");
+	ok = !guest_update(&g, &proc, &first[1], 1, add, 2) && proc.generation == 2;
+	guest_get_proc(&g, target, &seen);
+	ok = ok && seen.cookie == proc.cookie && seen.ranges.count == 4;
+	for (i = 0; ok && i < 4; i++)
+		ok = range_is_same(&seen.ranges.range[i], &left[i]);
+	ksft_test_result(ok, "one removed and two added at once\n");
+	ranges_free(&seen.ranges);
+}
+
+#define MANY	5000
+
+static void test_many_ranges(void)
+{
+	struct range *many = calloc(MANY, sizeof(*many));
+	struct bee_nl_proc proc, seen;
+	bool ok;
+	size_t i;
+
+	for (i = 0; i < MANY; i++)
+		many[i] = at(1000 + 2 * i, 1, i & 1 ? table : 0);
+	guest_get_proc(&g, target, &proc);
+	ok = !guest_update(&g, &proc, NULL, 0, many, MANY);
+	guest_get_proc(&g, target, &seen);
+	ok = ok && seen.ranges.count == MANY + proc.ranges.count;
+	for (i = 0; ok && i < MANY; i++)
+		ok = range_is_same(&seen.ranges.range[proc.ranges.count + i], &many[i]);
+	ksft_test_result(ok, "%d ranges added and listed\n", MANY);
+	ok = !guest_update(&g, &seen, many, MANY, NULL, 0);
+	ksft_test_result(ok, "and removed\n");
+	ranges_free(&proc.ranges);
+	ranges_free(&seen.ranges);
+	free(many);
+}
+
+static void table_refused(const char *name, int fd, int code, const char *sentence)
+{
+	struct bee_nl_info before, after;
+	uint32_t id = 0;
+	bool ok;
+
+	guest_info(&g, &before);
+	ok = bee_nl_table_add(g.nl, fd, -1, "bad", &id, &g.error) && g.error.code == code &&
+	     strstr(g.error.text, sentence);
+	guest_info(&g, &after);
+	ok = ok && before.tables == after.tables && before.table_bytes == after.table_bytes;
+	if (!ok)
+		ksft_print_msg("id %u, code %d, \"%s\"\n", id, g.error.code, g.error.text);
+	ksft_test_result(ok, "table refused: %s\n", name);
+}
+
+static uint8_t *table_bytes(int fd, size_t *size)
+{
+	struct stat st;
+	uint8_t *bytes;
+
+	fstat(fd, &st);
+	*size = st.st_size;
+	bytes = malloc(*size);
+	if (!bytes || pread(fd, bytes, *size, 0) != (ssize_t)*size)
+		exit(1);
+	return bytes;
+}
+
+static void test_flipped_tables(int fd)
+{
+	size_t size, bit, tried = 0, kept = 0;
+	uint8_t *bytes = table_bytes(fd, &size);
+	uint32_t id;
+
+	/* Each bit of the header, and one in 61 of the rest (a prime: all positions). */
+	for (bit = 0; bit < 8 * size; bit += bit < 8 * sizeof(struct bee_table_header) ? 1 : 61) {
+		uint8_t flipped = bytes[bit / 8] ^ 1 << bit % 8;
+
+		if (pwrite(fd, &flipped, 1, bit / 8) != 1)
+			exit(1);
+		tried++;
+		if (!bee_nl_table_add(g.nl, fd, -1, "flipped", &id, &g.error) ||
+		    g.error.code != EINVAL || !strstr(g.error.text, "offset")) {
+			ksft_print_msg("bit %zu: code %d, \"%s\"\n", bit, g.error.code, g.error.text);
+			kept++;
+		}
+		if (pwrite(fd, &bytes[bit / 8], 1, bit / 8) != 1)
+			exit(1);
+	}
+	ksft_test_result(!kept, "table refused: each of %zu flipped bits\n", tried);
+	free(bytes);
+}
+
+static void test_refused_tables(void)
+{
+	int fd = guest_table_fd(ELF), pipes[2];
+	struct stat st;
+
+	test_flipped_tables(fd);
+	fstat(fd, &st);
+	if (ftruncate(fd, st.st_size - 1))
+		exit(1);
+	table_refused("truncated", fd, EINVAL, "truncated");
+	if (ftruncate(fd, 50))
+		exit(1);
+	table_refused("shorter than a header", fd, EINVAL, "shorter");
+	if (ftruncate(fd, 0))
+		exit(1);
+	table_refused("empty", fd, EFBIG, "empty");
+	close(fd);
+	table_refused("closed fd", fd, EBADF, "no such open file");
+	if (pipe(pipes))
+		exit(1);
+	table_refused("pipe", pipes[0], EBADF, "regular file");
+	fd = open("/", O_RDONLY);
+	table_refused("directory", fd, EBADF, "regular file");
+	close(fd);
+	fd = open(ELF, O_RDONLY);
+	table_refused("an ELF file", fd, EINVAL, "magic");
+	close(fd);
+}
+
+static void test_tables(void)
+{
+	uint32_t again = guest_add_table(&g, ELF);
+	bool ok;
+
+	ksft_test_result(again == table, "a table is kept once\n");
+	ok = bee_nl_table_del(g.nl, table, &g.error) && g.error.code == EBUSY &&
+	     strstr(g.error.text, "used by");
+	ksft_test_result(ok, "a table in use is not deleted\n");
+	ok = bee_nl_table_del(g.nl, 0x7fffffff, &g.error) && g.error.code == ENOENT;
+	ksft_test_result(ok, "an unknown table is not deleted\n");
+}
+
+static void test_budget(void)
+{
+	struct bee_nl_info info;
+	int fd, exe;
+	uint32_t id;
+	bool ok;
+
+	guest_info(&g, &info);
+	ok = bee_nl_config_set_budget(g.nl, 1, &g.error) && g.error.code == ENOSPC;
+	ksft_test_result(ok, "a budget below what is in use is refused\n");
+	ok = !bee_nl_config_set_budget(g.nl, info.table_bytes + info.range_bytes, &g.error);
+	fd = guest_table_fd("/bin/cat");
+	exe = open("/bin/cat", O_RDONLY);
+	ok = ok && bee_nl_table_add(g.nl, fd, exe, "cat", &id, &g.error) &&
+	     g.error.code == ENOSPC && strstr(g.error.text, "over budget");
+	if (!ok)
+		ksft_print_msg("code %d, \"%s\"\n", g.error.code, g.error.text);
+	ksft_test_result(ok, "a table over budget is refused\n");
+	close(fd);
+	close(exe);
+	ok = !bee_nl_config_set_budget(g.nl, info.budget, &g.error);
+	ksft_test_result(ok, "the budget is set back\n");
+}
+
+/* As nobody, over a connection of its own: every request is refused. */
+static int unprivileged(void)
+{
+	struct bee_nl_proc proc = { .pid = target };
+	struct range one = at(50, 1, 0);
+	struct bee_nl_tables tables = {};
+	struct bee_nl_procs procs = {};
+	struct bee_nl_stats stats;
+	struct bee_nl_info info;
+	struct guest u = {};
+	int fd = guest_table_fd(ELF), bad = 0;
+	uint32_t id;
+
+	if (setgid(65534) || setuid(65534))
+		return 100;
+	u.nl = bee_nl_open(&u.error);
+	if (!u.nl)
+		return u.error.code == EPERM ? 0 : 101;
+#define DENIED(call) (bad += !((call) && u.error.code == EPERM))
+	DENIED(bee_nl_info_get(u.nl, &info, &u.error));
+	DENIED(bee_nl_stats_get(u.nl, &stats, &u.error));
+	DENIED(bee_nl_table_add(u.nl, fd, -1, "x", &id, &u.error));
+	DENIED(bee_nl_table_del(u.nl, table, &u.error));
+	DENIED(bee_nl_tables_get(u.nl, &tables, &u.error));
+	DENIED(guest_update(&u, &proc, NULL, 0, &one, 1));
+	DENIED(bee_nl_proc_del(u.nl, target, &u.error));
+	DENIED(bee_nl_procs_get(u.nl, 0, &procs, &u.error));
+	DENIED(bee_nl_config_set_budget(u.nl, 1, &u.error));
+	DENIED(bee_nl_config_set_hook(u.nl, BEEUNWIND_HOOK_STATE_OFF, &u.error));
+	return bad;
+}
+
+static void test_unprivileged(void)
+{
+	int status = -1;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		_exit(unprivileged());
+	waitpid(pid, &status, 0);
+	if (status)
+		ksft_print_msg("%d requests were not refused\n", WEXITSTATUS(status));
+	ksft_test_result(!status, "nobody may do nothing\n");
+}
+
+int main(void)
+{
+	struct bee_nl_info start;
+
+	ksft_print_header();
+	ksft_set_plan(39);
+	guest_open(&g);
+	guest_info(&g, &start);
+	target = guest_spawn(NULL, NULL);
+	table = guest_add_table(&g, ELF);
+
+	test_good_diffs();
+	test_refused_diffs();
+	test_many_ranges();
+	test_refused_tables();
+	test_tables();
+	test_budget();
+	test_unprivileged();
+
+	guest_reap(target);
+	ksft_test_result(!bee_nl_table_del(g.nl, table, &g.error),
+			 "when its only user is gone a table can be deleted\n");
+	ksft_test_result(guest_settles(&g, &start), "everything is given back\n");
+	ksft_finished();
+}

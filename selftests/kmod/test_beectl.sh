@@ -1,0 +1,127 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# beectl against the module: what it says and does, and its errors in words.
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+# fails STATUS SENTENCE ARGS...: beectl ends with the status and says the sentence.
+fails() {
+	local want=$1 sentence=$2 got=0
+	shift 2
+	"$BEECTL" "$@" >"$WORK/out" 2>"$WORK/err" || got=$?
+	[ "$got" -eq "$want" ] && grep -qi -- "$sentence" "$WORK/err" &&
+		[ "$(grep -c . "$WORK/err")" -le 2 ] && return 0
+	echo "status $got, not $want; it said:"
+	cat "$WORK/err"
+	return 1
+}
+
+not_root() {
+	install -m 755 "$BEECTL" /tmp/beectl-nobody
+	BEECTL="setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/beectl-nobody" got=0
+	$BEECTL load $$ >"$WORK/out" 2>"$WORK/err" || got=$?
+	[ "$got" -eq 1 ] && grep -qi "root" "$WORK/err" && return 0
+	cat "$WORK/err"
+	return 1
+}
+
+load_twice() {
+	"$BEECTL" load "$target" >"$WORK/out" || return 1
+	grep -q '+[1-9][0-9]* -0 ranges' "$WORK/out" || { cat "$WORK/out"; return 1; }
+	"$BEECTL" load "$target" >"$WORK/out" || return 1
+	grep -q 'up to date' "$WORK/out" || { cat "$WORK/out"; return 1; }
+}
+
+# What the module has is what the process has: every executable file mapping.
+ranges_are_mappings() {
+	"$BEECTL" status --json "$target" | /usr/bin/python3 -c '
+import json, sys
+want = set()
+for line in open(f"/proc/{sys.argv[1]}/maps"):
+    words = line.split(maxsplit=5)
+    if "x" in words[1] and "vsyscall" not in line:
+        want.add(tuple(int(a, 16) for a in words[0].split("-")))
+def number(v):
+    return v if isinstance(v, int) else int(v, 0)
+got = {(number(r["start"]), number(r["end"])) for r in json.load(sys.stdin)["process"]["ranges"]}
+print("wanted", sorted(want), "got", sorted(got))
+sys.exit(want != got or not want)' "$target"
+}
+
+unload() {
+	"$BEECTL" unload "$target" || return 1
+	[ "$(guest_status processes)" = 0 ] && [ "$(guest_status ranges)" = 0 ] &&
+		[ "$(guest_status tables)" -gt 0 ]
+}
+
+kept_by_the_cache() {
+	rmmod beeunwind && guest_insmod && "$BEECTL" load "$target" >"$WORK/out" || return 1
+	grep -q cached "$WORK/out" && ! grep -q compiled "$WORK/out" && return 0
+	cat "$WORK/out"
+	return 1
+}
+
+corrupt_cache_is_rebuilt() {
+	local f
+	f=$(find "$BEEUNWIND_CACHE" -type f -size +20k | head -n 1)
+	printf 'X' | dd of="$f" bs=1 seek=5000 conv=notrunc 2>/dev/null
+	rmmod beeunwind && guest_insmod && "$BEECTL" load "$target" >"$WORK/out" || return 1
+	grep -q '1 compiled' "$WORK/out" && return 0
+	cat "$WORK/out"
+	return 1
+}
+
+deleted_program() {
+	cp /bin/sleep "$WORK/gone" && "$WORK/gone" 1000 &
+	local pid
+	guest_wait pgrep -x gone || return 1
+	pid=$(pgrep -x gone)
+	rm "$WORK/gone"
+	"$BEECTL" load "$pid" >"$WORK/out" 2>&1 && "$BEECTL" status "$pid" >"$WORK/out" || return 1
+	kill "$pid"
+	grep -q '/gone$' "$WORK/out" && return 0
+	cat "$WORK/out"
+	return 1
+}
+
+over_budget() {
+	rmmod beeunwind && guest_insmod budget_mb=0 || return 1
+	fails 1 "over budget" load "$target"
+	local status=$?
+	rmmod beeunwind && guest_insmod
+	return $status
+}
+
+thirty_two_bits() {
+	# _start: pause() for ever, in 32-bit code
+	printf '.globl _start\n_start: mov $29, %%eax\nint $0x80\njmp _start\n' >"$WORK/s.S"
+	gcc -m32 -nostdlib -static -o "$WORK/small" "$WORK/s.S" || return 1
+	"$WORK/small" &
+	fails 1 "32-bit" load $!
+}
+
+export BEEUNWIND_CACHE=$WORK/cache
+mkdir -m 700 "$BEEUNWIND_CACHE"
+/usr/bin/perl -e 'sleep 1000' &
+target=$!
+guest_wait grep -q perl "/proc/$target/maps"
+
+ktap_plan 16
+ktap_run "without the module: how to load it" fails 1 "insmod\|modprobe" load "$target"
+guest_insmod
+ktap_run "not root" not_root
+ktap_run "no such process" fails 1 "no such process" load 4194000
+ktap_run "a kernel thread" fails 1 "kernel thread" load 2
+ktap_run "not a number" fails 1 "abc: not a process id" load abc
+ktap_run "no argument" fails 2 "" load
+ktap_run "a 32-bit process" thirty_two_bits
+ktap_run "over budget" over_budget
+ktap_run "loading twice changes nothing" load_twice
+ktap_run "the ranges are the executable mappings" ranges_are_mappings
+ktap_run "unload leaves the tables" unload
+ktap_run "unload of a process that is not loaded" fails 1 "not \(managed\|loaded\)" unload "$target"
+ktap_run "tables come from the cache" kept_by_the_cache
+ktap_run "a damaged cache file is rebuilt" corrupt_cache_is_rebuilt
+ktap_run "a deleted program is loaded all the same" deleted_program
+ktap_run "status without a process" fails 1 "no such process" status 4194000
+ktap_finish

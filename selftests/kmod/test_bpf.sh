@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# BPF programs see the same complete stacks: bpf_get_stackid() through bpftrace.
+# timeout: 300
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+command -v bpftrace >/dev/null || ktap_skip_all "bpftrace is not installed"
+[ -e /sys/kernel/btf/vmlinux ] || ktap_skip_all "this kernel has no BTF"
+
+# Prints: complete and all samples of the workload, by the outermost frame.
+shares() {
+	bpftrace -q -e "profile:hz:99 /pid == $1/ { @[ustack(127)] = count(); }
+		interval:s:5 { exit(); }" >"$WORK/bpf" || return 1
+	awk '
+		/^@\[/ { last = "" }
+		/^    / { last = $1 }
+		/^\]:/ { all += $2; if (last ~ /^_start\+/) complete += $2 }
+		END { print complete + 0, all + 0 }' "$WORK/bpf"
+}
+
+with_the_module() {
+	local complete all
+
+	read -r complete all <<<"$(shares "$work")"
+	echo "$complete of $all"
+	[ "$all" -gt 50 ] && [ $((complete * 100)) -ge $((all * 99)) ] && return 0
+	head -n 60 "$WORK/bpf"
+	return 1
+}
+
+without_the_module() {
+	local complete all
+
+	read -r complete all <<<"$(shares "$work")"
+	echo "$complete of $all"
+	[ "$all" -gt 50 ] && [ $((complete * 2)) -lt "$all" ]
+}
+
+/usr/bin/python3 -c '
+def f(n):
+    return f(n - 1) + 1 if n else sum(i * i for i in range(500))
+while True: f(20)' &
+work=$!
+sleep 1
+
+ktap_plan 2
+ktap_run "without the module most of bpftrace's stacks are broken" without_the_module
+guest_insmod && "$BEECTL" load -q "$work"
+ktap_run "with it 99 % of bpftrace's stacks are complete" with_the_module
+ktap_finish

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The module comes and goes without a trace, and leaves what it does not manage alone.
+# timeout: 600
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+# Callchains of a program whose every run is the same: one sample a system call.
+chains() {
+	perf record -q -e raw_syscalls:sys_enter -c 1 -g -o "$WORK/chains.data" \
+		setarch -R /bin/ls -l --color=never /usr/share/doc >/dev/null &&
+		perf script -i "$WORK/chains.data" -F comm,ip --no-inline |
+		awk '/^ls/ { on = 1 } on' >"$1"
+	[ -s "$1" ] && [ "$(grep -c . "$1")" -gt 500 ]
+}
+
+loads_and_unloads() {
+	guest_insmod || return 1
+	[ "$(guest_status hook)" = on ] && [ "$(guest_status hook_proven)" = True ] || return 1
+	rmmod beeunwind && [ ! -e /sys/module/beeunwind ] || return 1
+	! grep -q bee_ /sys/kernel/tracing/enabled_functions
+}
+
+unmanaged_is_untouched() {
+	chains "$WORK/before.1" && chains "$WORK/before.2" || return 1
+	cmp "$WORK/before.1" "$WORK/before.2" || { echo "two runs without the module differ"; return 1; }
+	guest_insmod && chains "$WORK/with" || return 1
+	[ "$(guest_status hook_hits)" -gt 100 ] || { echo "the hook did not see the samples"; return 1; }
+	rmmod beeunwind && cmp "$WORK/before.1" "$WORK/with"
+}
+
+unloaded_is_as_before() {
+	chains "$WORK/after" && cmp "$WORK/before.1" "$WORK/after"
+}
+
+refused_without_ftrace() {
+	local status=1
+
+	sysctl -q -w kernel.ftrace_enabled=0
+	if guest_insmod 2>"$WORK/err"; then
+		echo "loaded though ftrace is off"
+	else
+		dmesg | tail -n 5 | grep -q "ftrace is switched off" && status=0
+	fi
+	sysctl -q -w kernel.ftrace_enabled=1
+	return $status
+}
+
+# A workload is managed each time, so that walks run while the module goes.
+hundred_times() {
+	local i work
+
+	/usr/bin/python3 -c '
+while True: sum(i * i for i in range(1000))' &
+	work=$!
+	perf record -q -a -g -e cpu-clock -F 999 -o "$WORK/all.data" -- sleep 1000 &
+	local perf=$!
+	for i in $(seq 100); do
+		guest_insmod || return 1
+		"$BEECTL" load --quiet "$work" || return 1
+		[ $((i % 10)) -ne 0 ] || [ "$(guest_status walks)" -gt 0 ] || sleep 0.1
+		rmmod beeunwind || return 1
+	done
+	kill -INT "$perf"
+	wait "$perf"
+	kill "$work"
+	[ "$(perf script -i "$WORK/all.data" -F comm 2>/dev/null | wc -l)" -gt 100 ]
+}
+
+ktap_plan 5
+ktap_run "the module loads, sits in perf's path, and unloads" loads_and_unloads
+ktap_run "a process that is not loaded has the same callchains" unmanaged_is_untouched
+ktap_run "after rmmod everything is as before" unloaded_is_as_before
+ktap_run "refused in words while ftrace is off" refused_without_ftrace
+ktap_run "100 loads and unloads under perf record -a -g" hundred_times
+ktap_finish

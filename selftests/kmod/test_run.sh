@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# beectl run: complete stacks from the first instructions on, and a transparent parent.
+# timeout: 600
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+status_is() {
+	local want=$1 got=0
+	shift
+	"$BEECTL" run "$@" >"$WORK/out" 2>&1 || got=$?
+	[ "$got" -eq "$want" ] && return 0
+	echo "status $got, not $want"
+	cat "$WORK/out"
+	return 1
+}
+
+# Samples of the command only: perf knows it by its name from the exec on.
+complete_from_the_start() {
+	local name
+	name=$(basename "$1")
+	perf record -q -N -B -e cpu-clock -F 4999 -g -o "$WORK/run.data" \
+		"$BEECTL" run -- "$@" >/dev/null || return 1
+	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge --comm "$name" "$WORK/run.data" >"$WORK/judged" || return 1
+	cat "$WORK/judged"
+	/usr/bin/python3 -c '
+import json, sys
+got = json.load(sys.stdin)
+sys.exit(not (got["samples"] >= 20 and got["complete"] >= 0.99 * got["samples"]))' <"$WORK/judged" && return 0
+	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why --comm "$name" "$WORK/run.data" | head -n 20
+	return 1
+}
+
+# In a process of its own, so that the signal is delivered as to any command.
+killed() {
+	status_is 143 -- sh -c 'kill -TERM $$'
+}
+
+output_passes() {
+	[ "$("$BEECTL" run -- echo "two words" "and three more")" = "two words and three more" ]
+}
+
+no_ptrace_left() {
+	"$BEECTL" run -- grep TracerPid /proc/self/status >"$WORK/out" && grep -q '0$' "$WORK/out"
+}
+
+not_without_module() {
+	rmmod beeunwind
+	status_is 125 -- touch "$WORK/ran" || return 1
+	[ ! -e "$WORK/ran" ] && grep -q "not loaded" "$WORK/out"
+}
+
+guest_insmod || exit 1
+ktap_plan 11
+ktap_run "python3 is complete from the start" complete_from_the_start /usr/bin/python3 -c 'import json, re, sqlite3'
+ktap_run "ls is complete from the start" complete_from_the_start /bin/ls -lR /usr/share/doc
+ktap_run "a command's status is passed on" status_is 7 -- sh -c 'exit 7'
+ktap_run "a killed command gives 128 + signal" killed
+ktap_run "an unknown command gives 127" status_is 127 -- no-such-command
+ktap_run "what cannot be executed gives 126" status_is 126 -- /etc/passwd
+ktap_run "arguments and output pass through" output_passes
+ktap_run "a static program runs" status_is 0 -- busybox true
+printf '#!/bin/sh\nexit 3\n' >"$WORK/script" && chmod +x "$WORK/script"
+ktap_run "a script runs" status_is 3 -- "$WORK/script"
+ktap_run "the command is not traced any more" no_ptrace_left
+ktap_run "without the module the command is not run" not_without_module
+ktap_finish

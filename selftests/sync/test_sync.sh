@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What must say the same in two places does.
+set -u
+TREE=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$TREE" || exit 1
+# shellcheck source=selftests/ktap.sh
+. selftests/ktap.sh
+
+generated_is_current() {
+	/usr/bin/python3 Documentation/netlink/gen-uapi.py "$1" | diff -u "$2" -
+}
+
+# The layout and meaning of tables may change with the version only.
+format_hash_is_known() {
+	local version hash
+	version=$(sed -n 's/^#define BEE_TABLE_VERSION[[:space:]]*//p' include/uapi/linux/beeunwind_table.h)
+	hash=$(sed -e '/^ *\*/d; /^\/\*/d; s,/\*.*\*/,,; /^[[:space:]]*$/d' \
+		include/uapi/linux/beeunwind_table.h | sha256sum | cut -c 1-16)
+	grep -qx "$version $hash" selftests/sync/table-format.hash && return 0
+	echo "version $version has hash $hash: if tables have changed take a new version, then"
+	echo "enter \"$version $hash\" into selftests/sync/table-format.hash"
+	return 1
+}
+
+versions_agree() {
+	local tool module dkms
+	tool=$(sed -n 's/.*BEE_VERSION[^"]*"\(.*\)"/\1/p' tools/lib/version.h)
+	module=$(sed -n 's/.*BEE_VERSION[^"]*"\(.*\)"/\1/p' kmod/netlink.h)
+	dkms=$(sed -n 's/PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
+	echo "tool $tool, module $module, dkms $dkms"
+	[ -n "$tool" ] && [ "$tool" = "$module" ] && [ "$tool" = "$dkms" ] &&
+		grep -q "^beeunwind $tool" NEWS
+}
+
+# Every command that main.c dispatches, and every long option of its --help, is
+# in the man page and in the completion.
+commands_are_documented() {
+	local command option missing=0
+	local man=Documentation/man/beectl.8.rst completion=tools/bash-completion/beectl
+
+	for command in $(./beectl --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+		for file in $man $completion; do
+			grep -qw -- "$command" $file || { echo "$command is not in $file"; missing=1; }
+		done
+		for option in $(./beectl "$command" --help | grep -o -- '--[a-z][a-z-]*' | sort -u); do
+			for file in $man $completion; do
+				grep -q -- "$option" $file ||
+					{ echo "$command $option is not in $file"; missing=1; }
+			done
+		done
+	done
+	return $missing
+}
+
+ktap_plan 5
+if /usr/bin/python3 -c 'import yaml' 2>/dev/null; then
+	ktap_run "beeunwind.h is what the YNL spec gives" generated_is_current uapi include/uapi/linux/beeunwind.h
+	ktap_run "nl_names.h is what the YNL spec gives" generated_is_current names tools/lib/nl_names.h
+else
+	ktap_skip "beeunwind.h is what the YNL spec gives" "python3-yaml is not installed"
+	ktap_skip "nl_names.h is what the YNL spec gives" "python3-yaml is not installed"
+fi
+ktap_run "the table format has not changed under its version" format_hash_is_known
+ktap_run "all say the same version" versions_agree
+if [ -x ./beectl ]; then
+	ktap_run "man page and completion know all commands and options" commands_are_documented
+else
+	ktap_skip "man page and completion know all commands and options" "beectl is not built"
+fi
+ktap_finish

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+/* beectl load: give the module the tables and ranges of running processes. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "proc.h"
+#include "text.h"
+#include "commands.h"
+#include "progress.h"
+
+static const char load_help[] =
+	"Usage: beectl load [-q] [-v] [--json] PID...\n"
+	"\n"
+	"Make perf's user callchains of running processes complete: compile the unwind\n"
+	"tables of all files that they execute (or take them from the cache), hand them to\n"
+	"the module, and tell it which table covers which range.  What is there already is\n"
+	"not sent again.\n"
+	"\n"
+	"Options:\n"
+	"  -q, --quiet    Print nothing but errors\n"
+	"  -v, --verbose  Show every range that the process has afterwards\n"
+	"      --json     Print an array with one object per PID: pid, name, mappings,\n"
+	"                 tables, compiled, cached, loaded, added, deleted, bytes,\n"
+	"                 problems ([{path, reason}]); or pid and error\n"
+	"  -h, --help     Show this text\n"
+	"\n"
+	"Files are found through /proc/PID/map_files, which needs CAP_SYS_ADMIN or\n"
+	"CAP_CHECKPOINT_RESTORE; without it, by name.  The exit status is 1 if a process\n"
+	"could not be loaded; the others are, all the same.\n"
+	"\n"
+	"Example:\n"
+	"  beectl load $(pidof postgres)\n";
+
+/**
+ * struct load_command - options and what is open
+ * @quiet: errors only
+ * @verbose: list ranges
+ * @json: array of results, NULL for text
+ * @nl: the module
+ * @tables: files looked at
+ */
+struct load_command {
+	bool			 quiet;
+	bool			 verbose;
+	struct json_object	*json;
+	struct bee_nl		*nl;
+	struct tables		*tables;
+};
+
+static void json_add_uint(struct json_object *object, const char *key, uint64_t value)
+{
+	json_object_object_add(object, key, json_object_new_uint64(value));
+}
+
+static void json_add_string(struct json_object *object, const char *key, const char *value)
+{
+	json_object_object_add(object, key, json_object_new_string(value));
+}
+
+static struct json_object *json_problems(const struct proc_result *result)
+{
+	struct json_object *array = json_object_new_array();
+	size_t i;
+
+	for (i = 0; i < result->nproblems; i++) {
+		struct json_object *problem = json_object_new_object();
+
+		json_add_string(problem, "path", result->problem[i].path);
+		json_add_string(problem, "reason", result->problem[i].why);
+		json_object_array_add(array, problem);
+	}
+	return array;
+}
+
+static void load_add_json(struct json_object *array, pid_t pid, const struct proc_result *result)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_add_uint(object, "pid", pid);
+	json_add_string(object, "name", result->name);
+	json_add_uint(object, "mappings", result->mappings);
+	json_add_uint(object, "tables", result->tables);
+	json_add_uint(object, "compiled", result->compiled);
+	json_add_uint(object, "cached", result->cached);
+	json_add_uint(object, "loaded", result->stored);
+	json_add_uint(object, "added", result->added);
+	json_add_uint(object, "deleted", result->deleted);
+	json_add_uint(object, "bytes", result->bytes);
+	json_object_object_add(object, "problems", json_problems(result));
+	json_object_array_add(array, object);
+}
+
+static void load_add_json_error(struct json_object *array, const char *word, const char *text)
+{
+	struct json_object *object = json_object_new_object();
+	pid_t pid;
+
+	if (text_parse_pid(word, &pid))
+		json_add_string(object, "argument", word);
+	else
+		json_add_uint(object, "pid", pid);
+	json_add_string(object, "error", text);
+	json_object_array_add(array, object);
+}
+
+/* "3 compiled, 1 cached", without the zeros. */
+static void print_sources(const struct proc_result *result)
+{
+	const struct { size_t count; const char *word; } part[] = {
+		{ result->compiled, "compiled" },
+		{ result->cached, "cached" },
+		{ result->stored, "already loaded" },
+	};
+	const char *before = " (";
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		if (!part[i].count)
+			continue;
+		printf("%s%zu %s", before, part[i].count, part[i].word);
+		before = ", ";
+	}
+	if (result->tables)
+		putchar(')');
+}
+
+static void print_result(pid_t pid, const struct proc_result *result)
+{
+	printf("%d ", pid);
+	text_put_name(stdout, result->name);
+	printf(": %zu mapping%s, %zu table%s", result->mappings,
+	       result->mappings == 1 ? "" : "s", result->tables,
+	       result->tables == 1 ? "" : "s");
+	print_sources(result);
+	if (result->added || result->deleted)
+		printf(", +%zu -%zu ranges", result->added, result->deleted);
+	else
+		printf(", up to date");
+	printf(", %s\n", text_size(result->bytes).text);
+}
+
+static void print_ranges(const struct load_command *load, pid_t pid)
+{
+	struct bee_nl_error error;
+	struct bee_nl_procs procs;
+	size_t i;
+
+	if (!bee_nl_procs_get(load->nl, pid, &procs, &error) && procs.count)
+		for (i = 0; i < procs.proc[0].ranges.count; i++) {
+			const struct range *r = &procs.proc[0].ranges.range[i];
+
+			printf("  %#14llx-%#14llx  bias %#llx  table %u\n",
+			       (unsigned long long)r->start, (unsigned long long)r->end,
+			       (unsigned long long)r->bias, r->table);
+		}
+	bee_nl_procs_free(&procs);
+}
+
+static void print_problems(pid_t pid, const struct proc_result *result)
+{
+	size_t i;
+
+	fflush(stdout);
+	for (i = 0; i < result->nproblems; i++) {
+		fprintf(stderr, "beectl: load: %d: warning: ", pid);
+		text_put_name(stderr, result->problem[i].path);
+		fprintf(stderr, ": %s\n", result->problem[i].why);
+	}
+}
+
+static int load_refuse(struct load_command *load, const char *word, const char *text)
+{
+	if (load->json)
+		load_add_json_error(load->json, word, text);
+	fflush(stdout);
+	fprintf(stderr, "beectl: load: %s: %s\n", word, text);
+	return EXIT_FAILED;
+}
+
+static int load_one(struct load_command *load, const char *word)
+{
+	struct proc_result result;
+	int status = EXIT_OK;
+	pid_t pid;
+
+	if (text_parse_pid(word, &pid))
+		return load_refuse(load, word, "not a process id");
+	if (proc_load(load->nl, load->tables, pid, &result)) {
+		status = load_refuse(load, word, result.error.text);
+	} else if (load->json) {
+		load_add_json(load->json, pid, &result);
+	} else if (!load->quiet) {
+		print_result(pid, &result);
+		if (load->verbose)
+			print_ranges(load, pid);
+		print_problems(pid, &result);
+	}
+	proc_result_free(&result);
+	return status;
+}
+
+static int load_open(struct load_command *load)
+{
+	struct bee_nl_error error;
+
+	load->nl = bee_nl_open(&error);
+	if (load->nl)
+		load->tables = tables_open(load->nl, progress_compile, NULL, &error);
+	if (load->tables) {
+		if (tables_warning(load->tables))
+			fprintf(stderr, "beectl: load: warning: %s\n",
+				tables_warning(load->tables));
+		return 0;
+	}
+	fprintf(stderr, "beectl: load: %s\n", error.text);
+	bee_nl_close(load->nl);
+	return -1;
+}
+
+static int load_all(struct load_command *load, char **words)
+{
+	int status = EXIT_OK;
+
+	if (load_open(load)) {
+		json_object_put(load->json);
+		return EXIT_FAILED;
+	}
+	for (; *words; words++)
+		if (load_one(load, *words))
+			status = EXIT_FAILED;
+	tables_close(load->tables);
+	bee_nl_close(load->nl);
+	if (load->json)
+		text_print_json(load->json);
+	return status;
+}
+
+int cmd_load(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 }
+	};
+	struct load_command load = { 0 };
+	bool json = false;
+	int c;
+
+	argv[0] = (char *)"beectl: load";	/* for getopt's messages */
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "qvh", options, NULL)) >= 0) {
+		switch (c) {
+		case 'q':
+			load.quiet = true;
+			break;
+		case 'v':
+			load.verbose = true;
+			break;
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			fputs(load_help, stdout);
+			return EXIT_OK;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (optind == argc) {
+		fputs("beectl: load: which process?  See beectl load --help.\n", stderr);
+		return EXIT_USAGE;
+	}
+	if (json)
+		load.json = json_object_new_array();
+	return load_all(&load, argv + optind);
+}

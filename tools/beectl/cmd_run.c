@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+/* beectl run: start a program with complete stacks from its first sample. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "launch.h"
+#include "proc.h"
+#include "text.h"
+
+static const char run_help[] =
+	"Usage: beectl run [-v] [--] CMD [ARGUMENT...]\n"
+	"\n"
+	"Start CMD with its unwind tables in the module before its first instruction, and\n"
+	"those of its libraries as the dynamic linker maps them.  Until CMD's entry point is\n"
+	"reached it runs under ptrace, so a set-user-ID CMD does not gain privileges.\n"
+	"Children of CMD are covered until they execute another program.  Libraries that it\n"
+	"loads later are covered if the module has their table already.\n"
+	"\n"
+	"Options:\n"
+	"  -v, --verbose  Say on stderr what was loaded, and name files without a table\n"
+	"  -h, --help     Show this text\n"
+	"\n"
+	"The exit status is that of CMD; 128 + N if signal N killed it; 127 if there is no\n"
+	"CMD, 126 if it cannot be executed; 125 if its tables could not be loaded: CMD is\n"
+	"not run then.\n"
+	"\n"
+	"Example:\n"
+	"  perf record -g beectl run -- git log\n";
+
+enum { RUN_FAILED = 125, RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGNAL = 128 };
+
+/**
+ * struct run - one program being started
+ * @nl: the module
+ * @tables: files looked at
+ * @verbose: say what was loaded
+ * @error: why loading failed
+ * @result: of the last load
+ * @added: ranges added by all loads
+ * @deleted: ranges removed by all loads
+ */
+struct run {
+	struct bee_nl		*nl;
+	struct tables		*tables;
+	bool			 verbose;
+	struct bee_nl_error	 error;
+	struct proc_result	 result;
+	size_t			 added;
+	size_t			 deleted;
+};
+
+static volatile sig_atomic_t run_pid;
+
+static void run_forward(int signal)
+{
+	int saved = errno;
+
+	kill(run_pid, signal);
+	errno = saved;
+}
+
+/*
+ * What the terminal sends goes to CMD by itself, and CMD decides what it means;
+ * what is sent to us alone is meant for CMD.
+ */
+static void run_take_signals(pid_t pid)
+{
+	static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+	struct sigaction action = { .sa_handler = run_forward, .sa_flags = SA_RESTART };
+	size_t i;
+
+	run_pid = pid;
+	for (i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		sigaction(forwarded[i], &action, NULL);
+	action.sa_handler = SIG_IGN;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGQUIT, &action, NULL);
+}
+
+/* A launch_mapped_fn.  The process is stopped, so one look is enough. */
+static int run_load(void *arg, pid_t pid)
+{
+	struct run *run = arg;
+	int ret;
+
+	proc_result_free(&run->result);
+	ret = proc_load(run->nl, run->tables, pid, &run->result);
+	run->added += run->result.added;
+	run->deleted += run->result.deleted;
+	if (ret)
+		run->error = run->result.error;
+	return ret;
+}
+
+static void run_report(const struct run *run, pid_t pid)
+{
+	const struct proc_result *result = &run->result;
+	size_t i;
+
+	fprintf(stderr, "beectl: run: %d ", pid);
+	text_put_name(stderr, result->name);
+	fprintf(stderr, ": %zu mappings, %zu tables, +%zu -%zu ranges, %s\n", result->mappings,
+		result->tables, run->added, run->deleted, text_size(result->bytes).text);
+	for (i = 0; i < result->nproblems; i++) {
+		fputs("beectl: run: warning: ", stderr);
+		text_put_name(stderr, result->problem[i].path);
+		fprintf(stderr, ": %s\n", result->problem[i].why);
+	}
+}
+
+static int run_exit_status(int status)
+{
+	return WIFSIGNALED(status) ? RUN_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int run_wait(pid_t pid)
+{
+	int status;
+	pid_t got;
+
+	do
+		got = waitpid(pid, &status, 0);
+	while (got < 0 && errno == EINTR);
+	if (got == pid)
+		return run_exit_status(status);
+	perror("beectl: run: waiting for the command");
+	return RUN_FAILED;
+}
+
+static int run_refuse(const char *what, const char *why, int status)
+{
+	fprintf(stderr, "beectl: run: %s%s%s\n", what, *what ? ": " : "", why);
+	return status;
+}
+
+static int run_start(struct run *run, char **argv)
+{
+	int status;
+	pid_t pid;
+
+	switch (launch_start(argv, run_load, run, &pid, &status)) {
+	case LAUNCH_RUNS:
+		run_take_signals(pid);
+		if (run->verbose)
+			run_report(run, pid);
+		return run_wait(pid);
+	case LAUNCH_ENDED:
+		return run_exit_status(status);
+	case LAUNCH_NO_EXEC:
+		if (errno == ENOENT)
+			return run_refuse(argv[0], "no such command", RUN_NOT_FOUND);
+		return run_refuse(argv[0], strerror(errno), RUN_NOT_EXECUTABLE);
+	case LAUNCH_KILLED:
+		return run_refuse(argv[0], run->error.text, RUN_FAILED);
+	case LAUNCH_FAILED:
+		break;
+	}
+	return run_refuse("cannot start a command under ptrace", strerror(errno), RUN_FAILED);
+}
+
+static int run_all(struct run *run, char **argv)
+{
+	int status;
+
+	run->nl = bee_nl_open(&run->error);
+	if (run->nl)
+		run->tables = tables_open(run->nl, NULL, NULL, &run->error);
+	if (!run->tables) {
+		bee_nl_close(run->nl);
+		return run_refuse("", run->error.text, RUN_FAILED);
+	}
+	if (run->verbose && tables_warning(run->tables))
+		fprintf(stderr, "beectl: run: warning: %s\n", tables_warning(run->tables));
+	status = run_start(run, argv);
+	proc_result_free(&run->result);
+	tables_close(run->tables);
+	bee_nl_close(run->nl);
+	return status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 }
+	};
+	struct run run = { 0 };
+	int c;
+
+	argv[0] = (char *)"beectl: run";	/* for getopt's messages */
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "+vh", options, NULL)) >= 0) {
+		switch (c) {
+		case 'v':
+			run.verbose = true;
+			break;
+		case 'h':
+			fputs(run_help, stdout);
+			return EXIT_OK;
+		default:
+			return RUN_FAILED;
+		}
+	}
+	if (optind == argc) {
+		fputs("beectl: run: which command?  See beectl run --help.\n", stderr);
+		return RUN_FAILED;
+	}
+	return run_all(&run, argv + optind);
+}

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0
+/* beectl status: what the module does, holds and has seen. */
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "nl.h"
+#include "nl_names.h"
+#include "proc.h"
+#include "sample.h"
+#include "text.h"
+#include "commands.h"
+
+static const char status_help[] =
+	"Usage: beectl status [--json]\n"
+	"       beectl status [--json] PID\n"
+	"       beectl status [--json] --tables\n"
+	"\n"
+	"Show whether the module is at work (tried out with a perf sample of beectl\n"
+	"itself), what it holds, and how the walks of user stacks ended since it was\n"
+	"loaded; or the ranges of a process; or the tables in the module.\n"
+	"\n"
+	"Options:\n"
+	"  -t, --tables  List the tables\n"
+	"      --json    Print one object: hook, hook_proven, hook_note, module_version,\n"
+	"                table_version, budget, used, tables, table_bytes, processes,\n"
+	"                ranges, range_bytes, follow_lost, hook_hits, walks, stops\n"
+	"                ([{reason, walks, doc}]), frames, fp_steps; with PID: process\n"
+	"                ({pid, name, cookie, generation, ranges: [{start, end, bias,\n"
+	"                table, rows, path}]}); with --tables: table_list ([{id, bytes,\n"
+	"                rows, users, file_id, inode, path}])\n"
+	"  -h, --help    Show this text\n"
+	"\n"
+	"The exit status is 1 also if the hook is on but a sample did not reach it.\n";
+
+/**
+ * struct status - everything the module told, and what a self-sample showed
+ * @info: state of the module
+ * @stats: walks
+ * @tables: in the store
+ * @proven: a self-sample reached the hook
+ * @note: why not
+ */
+struct status {
+	struct bee_nl_info	info;
+	struct bee_nl_stats	stats;
+	struct bee_nl_tables	tables;
+	bool			proven;
+	char			note[256];
+};
+
+typedef unsigned long long ull;
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * part / whole : 0;
+}
+
+static const char *hook_name(uint32_t hook)
+{
+	return hook <= BEEUNWIND_HOOK_STATE_MAX ? bee_hook_state_names[hook] : "unknown";
+}
+
+static const struct bee_nl_table *table_find(const struct bee_nl_tables *tables, uint32_t id)
+{
+	size_t i;
+
+	for (i = 0; i < tables->count; i++)
+		if (tables->table[i].id == id)
+			return &tables->table[i];
+	return NULL;
+}
+
+/* The hook's count of calls has to move while perf samples us. */
+static int status_prove_hook(struct bee_nl *nl, struct status *status,
+			     struct bee_nl_error *error)
+{
+	uint64_t before = status->info.hook_hits;
+
+	if (status->info.hook == BEEUNWIND_HOOK_STATE_OFF)
+		return 0;
+	if (sample_self(status->note, sizeof(status->note)))
+		return 0;
+	if (bee_nl_info_get(nl, &status->info, error))
+		return -1;
+	status->proven = status->info.hook_hits > before;
+	if (!status->proven)
+		snprintf(status->note, sizeof(status->note),
+			 "perf took the sample without calling the hook");
+	return 0;
+}
+
+/* Reasons in the order of their counts, the largest first. */
+static size_t stops_sort(const struct bee_nl_stats *stats, uint32_t order[])
+{
+	size_t n = 0, at;
+	uint32_t reason;
+
+	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++) {
+		if (!stats->stop[reason])
+			continue;
+		for (at = n++; at && stats->stop[order[at - 1]] < stats->stop[reason]; at--)
+			order[at] = order[at - 1];
+		order[at] = reason;
+	}
+	return n;
+}
+
+static uint64_t stops_sum(const struct bee_nl_stats *stats)
+{
+	uint64_t sum = stats->stop_other;
+	uint32_t reason;
+
+	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
+		sum += stats->stop[reason];
+	return sum;
+}
+
+static void print_stop(const char *name, uint64_t walks, uint64_t sum, const char *doc)
+{
+	printf("  %-16s %12llu %5.1f%%  %s\n", name, (ull)walks, percent(walks, sum), doc);
+}
+
+static void print_walks(const struct bee_nl_stats *stats)
+{
+	uint32_t order[BEEUNWIND_STOP_MAX + 1];
+	uint64_t sum = stops_sum(stats);
+	size_t i, n = stops_sort(stats, order);
+
+	printf("walks:     %llu\n", (ull)sum);
+	for (i = 0; i < n; i++)
+		print_stop(bee_stop_names[order[i]], stats->stop[order[i]], sum,
+			   bee_stop_docs[order[i]]);
+	if (stats->stop_other)
+		print_stop("other", stats->stop_other, sum,
+			   "reasons that this beectl does not know");
+	if (sum)
+		printf("frames:    %.1f per walk, %.1f%% of them through the frame pointer\n",
+		       (double)stats->frames / sum, percent(stats->fp_steps, stats->frames));
+}
+
+static void print_hook(const struct status *status)
+{
+	const char *name = hook_name(status->info.hook);
+
+	if (status->info.hook == BEEUNWIND_HOOK_STATE_OFF)
+		printf("hook:      off\n");
+	else if (status->proven)
+		printf("hook:      %s, proven by a self-sample\n", name);
+	else
+		printf("hook:      %s, but a self-sample did not reach it: %s\n", name,
+		       status->note);
+	if (status->info.hook == BEEUNWIND_HOOK_STATE_STUCK)
+		printf("           ftrace refused to remove it; the module cannot be unloaded\n");
+}
+
+static void print_status(const struct status *status)
+{
+	const struct bee_nl_info *info = &status->info;
+	uint64_t used = info->table_bytes + info->range_bytes;
+
+	print_hook(status);
+	printf("module:    %s, table format %u\n", info->module_version, info->table_version);
+	printf("memory:    %s", text_size(used).text);
+	printf(" of %s (%.1f%%)\n", text_size(info->budget).text, percent(used, info->budget));
+	printf("tables:    %u, %s\n", info->tables, text_size(info->table_bytes).text);
+	printf("processes: %u with %u ranges, %s\n", info->procs, info->ranges,
+	       text_size(info->range_bytes).text);
+	if (info->follow_lost)
+		printf("lost:      %llu processes dropped because a change could not be followed\n",
+		       (ull)info->follow_lost);
+	print_walks(&status->stats);
+}
+
+static void json_add_uint(struct json_object *object, const char *key, uint64_t value)
+{
+	json_object_object_add(object, key, json_object_new_uint64(value));
+}
+
+static void json_add_string(struct json_object *object, const char *key, const char *value)
+{
+	json_object_object_add(object, key, json_object_new_string(value));
+}
+
+/* Addresses and biases do not fit the numbers that JSON readers have. */
+static void json_add_hex(struct json_object *object, const char *key, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%#llx", (ull)value);
+	json_add_string(object, key, text);
+}
+
+static struct json_object *json_stops(const struct bee_nl_stats *stats)
+{
+	struct json_object *array = json_object_new_array();
+	uint32_t order[BEEUNWIND_STOP_MAX + 1];
+	size_t i, n = stops_sort(stats, order);
+
+	for (i = 0; i < n; i++) {
+		struct json_object *stop = json_object_new_object();
+
+		json_add_string(stop, "reason", bee_stop_names[order[i]]);
+		json_add_uint(stop, "walks", stats->stop[order[i]]);
+		json_add_string(stop, "doc", bee_stop_docs[order[i]]);
+		json_object_array_add(array, stop);
+	}
+	return array;
+}
+
+static void json_status(struct json_object *object, const struct status *status)
+{
+	const struct bee_nl_info *info = &status->info;
+
+	json_add_string(object, "hook", hook_name(info->hook));
+	json_object_object_add(object, "hook_proven", json_object_new_boolean(status->proven));
+	json_add_string(object, "hook_note", status->note);
+	json_add_string(object, "module_version", info->module_version);
+	json_add_uint(object, "table_version", info->table_version);
+	json_add_uint(object, "budget", info->budget);
+	json_add_uint(object, "used", info->table_bytes + info->range_bytes);
+	json_add_uint(object, "tables", info->tables);
+	json_add_uint(object, "table_bytes", info->table_bytes);
+	json_add_uint(object, "processes", info->procs);
+	json_add_uint(object, "ranges", info->ranges);
+	json_add_uint(object, "range_bytes", info->range_bytes);
+	json_add_uint(object, "follow_lost", info->follow_lost);
+	json_add_uint(object, "hook_hits", info->hook_hits);
+	json_add_uint(object, "walks", stops_sum(&status->stats));
+	json_object_object_add(object, "stops", json_stops(&status->stats));
+	json_add_uint(object, "frames", status->stats.frames);
+	json_add_uint(object, "fp_steps", status->stats.fp_steps);
+}
+
+static int show_status(struct bee_nl *nl, struct status *status, struct json_object *json,
+		       struct bee_nl_error *error)
+{
+	if (bee_nl_info_get(nl, &status->info, error) ||
+	    status_prove_hook(nl, status, error) ||
+	    bee_nl_stats_get(nl, &status->stats, error))
+		return -1;
+	if (json)
+		json_status(json, status);
+	else
+		print_status(status);
+	if (status->info.hook == BEEUNWIND_HOOK_STATE_OFF || status->proven)
+		return EXIT_OK;
+	return EXIT_FAILED;
+}
+
+static void json_tables(struct json_object *object, const struct bee_nl_tables *tables)
+{
+	struct json_object *array = json_object_new_array();
+	char id[2 * sizeof(tables->table->file_id) + 1];
+	size_t i;
+
+	for (i = 0; i < tables->count; i++) {
+		const struct bee_nl_table *t = &tables->table[i];
+		struct json_object *table = json_object_new_object();
+
+		text_hex(t->file_id, t->file_id_len, id, sizeof(id));
+		json_add_uint(table, "id", t->id);
+		json_add_uint(table, "bytes", t->bytes);
+		json_add_uint(table, "rows", t->rows);
+		json_add_uint(table, "users", t->users);
+		json_add_string(table, "file_id", id);
+		json_add_uint(table, "inode", t->inode);
+		json_add_string(table, "path", t->name);
+		json_object_array_add(array, table);
+	}
+	json_object_object_add(object, "table_list", array);
+}
+
+static void print_tables(const struct bee_nl_tables *tables)
+{
+	uint64_t bytes = 0;
+	char id[13];
+	size_t i;
+
+	printf("%8s %12s %10s %7s  %-12s  %s\n", "id", "size", "rows", "users", "file id", "path");
+	for (i = 0; i < tables->count; i++) {
+		const struct bee_nl_table *t = &tables->table[i];
+
+		text_hex(t->file_id, t->file_id_len, id, sizeof(id));
+		printf("%8u %12s %10u %7u  %-12s  ", t->id, text_size(t->bytes).text, t->rows,
+		       t->users, id);
+		text_put_name(stdout, t->name);
+		putchar('\n');
+		bytes += t->bytes;
+	}
+	printf("%zu table%s, %s\n", tables->count, tables->count == 1 ? "" : "s",
+	       text_size(bytes).text);
+}
+
+static void json_proc(struct json_object *object, const struct bee_nl_proc *proc,
+		      const char *name, const struct bee_nl_tables *tables)
+{
+	struct json_object *process = json_object_new_object();
+	struct json_object *array = json_object_new_array();
+	size_t i;
+
+	for (i = 0; i < proc->ranges.count; i++) {
+		const struct range *r = &proc->ranges.range[i];
+		const struct bee_nl_table *t = table_find(tables, r->table);
+		struct json_object *range = json_object_new_object();
+
+		json_add_hex(range, "start", r->start);
+		json_add_hex(range, "end", r->end);
+		json_add_hex(range, "bias", r->bias);
+		json_add_uint(range, "table", r->table);
+		json_add_uint(range, "rows", t ? t->rows : 0);
+		json_add_string(range, "path", t ? t->name : "");
+		json_object_array_add(array, range);
+	}
+	json_add_uint(process, "pid", proc->pid);
+	json_add_string(process, "name", name);
+	json_add_uint(process, "cookie", proc->cookie);
+	json_add_uint(process, "generation", proc->generation);
+	json_object_object_add(process, "ranges", array);
+	json_object_object_add(object, "process", process);
+}
+
+static void print_proc(const struct bee_nl_proc *proc, const char *name,
+		       const struct bee_nl_tables *tables)
+{
+	size_t i;
+
+	printf("%u ", proc->pid);
+	text_put_name(stdout, name);
+	printf(": %zu range%s\n", proc->ranges.count, proc->ranges.count == 1 ? "" : "s");
+	printf("  %-33s %18s %8s %10s  %s\n", "start-end", "bias", "table", "rows", "path");
+	for (i = 0; i < proc->ranges.count; i++) {
+		const struct range *r = &proc->ranges.range[i];
+		const struct bee_nl_table *t = table_find(tables, r->table);
+
+		printf("  %016llx-%016llx ", (ull)r->start, (ull)r->end);
+		if (!r->table) {
+			printf("%18s %8s %10s  (executable, without a table)\n", "-", "-", "-");
+			continue;
+		}
+		printf("%#18llx %8u %10u  ", (ull)r->bias, r->table, t ? t->rows : 0);
+		text_put_name(stdout, t ? t->name : "?");
+		putchar('\n');
+	}
+}
+
+static int show_proc(struct bee_nl *nl, pid_t pid, const struct bee_nl_tables *tables,
+		     struct json_object *json, struct bee_nl_error *error)
+{
+	struct bee_nl_procs procs;
+	char name[64];
+	int ret;
+
+	ret = bee_nl_procs_get(nl, pid, &procs, error);
+	if (!ret && !procs.count) {
+		snprintf(error->text, sizeof(error->text),
+			 "no ranges known; load them with: beectl load %d", pid);
+		ret = -1;
+	}
+	if (!ret) {
+		proc_name(pid, name, sizeof(name));
+		if (json)
+			json_proc(json, &procs.proc[0], name, tables);
+		else
+			print_proc(&procs.proc[0], name, tables);
+	}
+	bee_nl_procs_free(&procs);
+	return ret;
+}
+
+static int status_show(struct bee_nl *nl, pid_t pid, bool tables, struct json_object *json,
+		       struct bee_nl_error *error)
+{
+	struct status status = { 0 };
+	int ret = 0;
+
+	if (pid || tables)
+		ret = bee_nl_tables_get(nl, &status.tables, error);
+	else
+		ret = show_status(nl, &status, json, error);
+	if (!ret && pid)
+		ret = show_proc(nl, pid, &status.tables, json, error);
+	if (!ret && tables) {
+		if (json)
+			json_tables(json, &status.tables);
+		else
+			print_tables(&status.tables);
+	}
+	bee_nl_tables_free(&status.tables);
+	return ret;
+}
+
+static int status_run(const char *word, pid_t pid, bool tables, bool want_json)
+{
+	struct json_object *json = want_json ? json_object_new_object() : NULL;
+	struct bee_nl_error error;
+	struct bee_nl *nl = bee_nl_open(&error);
+	int ret = -1;
+
+	if (nl)
+		ret = status_show(nl, pid, tables, json, &error);
+	bee_nl_close(nl);
+	if (ret < 0) {
+		fprintf(stderr, "beectl: status: %s%s%s\n", nl && word ? word : "",
+			nl && word ? ": " : "", error.text);
+		json_object_put(json);
+		return EXIT_FAILED;
+	}
+	if (json)
+		text_print_json(json);
+	return ret;
+}
+
+int cmd_status(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "tables", no_argument, NULL, 't' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 }
+	};
+	bool tables = false, json = false;
+	pid_t pid = 0;
+	int c;
+
+	argv[0] = (char *)"beectl: status";	/* for getopt's messages */
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "th", options, NULL)) >= 0) {
+		switch (c) {
+		case 't':
+			tables = true;
+			break;
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			fputs(status_help, stdout);
+			return EXIT_OK;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (argc - optind > 1) {
+		fputs("beectl: status: one process at a time, please\n", stderr);
+		return EXIT_USAGE;
+	}
+	if (optind < argc && text_parse_pid(argv[optind], &pid)) {
+		fprintf(stderr, "beectl: status: %s: not a process id\n", argv[optind]);
+		return EXIT_FAILED;
+	}
+	return status_run(argv[optind], pid, tables, json);
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+/* beectl unload: make the module forget processes, or tables that nobody uses. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "nl.h"
+#include "text.h"
+#include "commands.h"
+
+static const char unload_help[] =
+	"Usage: beectl unload [-q] PID...\n"
+	"       beectl unload [-q] --tables\n"
+	"\n"
+	"Make the module forget processes: perf sees their stacks as it does without the\n"
+	"module.  Their tables stay in the module for the next load, until memory is short;\n"
+	"--tables removes all tables that no process uses.\n"
+	"\n"
+	"Options:\n"
+	"  -t, --tables  Remove unused tables\n"
+	"  -q, --quiet   Print nothing but errors\n"
+	"  -h, --help    Show this text\n";
+
+static int unload_proc(struct bee_nl *nl, const char *word, bool quiet)
+{
+	struct bee_nl_error error = { .text = "not a process id" };
+	pid_t pid;
+
+	if (!text_parse_pid(word, &pid) && !bee_nl_proc_del(nl, pid, &error)) {
+		if (!quiet)
+			printf("%d: unloaded\n", pid);
+		return EXIT_OK;
+	}
+	fflush(stdout);
+	fprintf(stderr, "beectl: unload: %s: %s\n", word, error.text);
+	return EXIT_FAILED;
+}
+
+/* One that came into use, or went, since it was listed is no failure. */
+static int unload_table(struct bee_nl *nl, const struct bee_nl_table *table, uint64_t *bytes,
+			size_t *count)
+{
+	struct bee_nl_error error;
+
+	if (table->users)
+		return EXIT_OK;
+	if (!bee_nl_table_del(nl, table->id, &error)) {
+		*bytes += table->bytes;
+		++*count;
+		return EXIT_OK;
+	}
+	if (error.code == EBUSY || error.code == ENOENT)
+		return EXIT_OK;
+	fprintf(stderr, "beectl: unload: table %u: %s\n", table->id, error.text);
+	return EXIT_FAILED;
+}
+
+static int unload_tables(struct bee_nl *nl, bool quiet)
+{
+	struct bee_nl_tables tables;
+	struct bee_nl_error error;
+	int status = EXIT_OK;
+	uint64_t bytes = 0;
+	size_t i, count = 0;
+
+	if (bee_nl_tables_get(nl, &tables, &error)) {
+		fprintf(stderr, "beectl: unload: %s\n", error.text);
+		status = EXIT_FAILED;
+	}
+	for (i = 0; i < tables.count; i++)
+		if (unload_table(nl, &tables.table[i], &bytes, &count))
+			status = EXIT_FAILED;
+	if (!status && !quiet)
+		printf("%zu of %zu tables removed, %s\n", count, tables.count,
+		       text_size(bytes).text);
+	bee_nl_tables_free(&tables);
+	return status;
+}
+
+static int unload_all(char **words, bool tables, bool quiet)
+{
+	struct bee_nl_error error;
+	struct bee_nl *nl = bee_nl_open(&error);
+	int status = EXIT_OK;
+
+	if (!nl) {
+		fprintf(stderr, "beectl: unload: %s\n", error.text);
+		return EXIT_FAILED;
+	}
+	for (; *words; words++)
+		if (unload_proc(nl, *words, quiet))
+			status = EXIT_FAILED;
+	if (tables && unload_tables(nl, quiet))
+		status = EXIT_FAILED;
+	bee_nl_close(nl);
+	return status;
+}
+
+int cmd_unload(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "tables", no_argument, NULL, 't' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 }
+	};
+	bool tables = false, quiet = false;
+	int c;
+
+	argv[0] = (char *)"beectl: unload";	/* for getopt's messages */
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "tqh", options, NULL)) >= 0) {
+		switch (c) {
+		case 't':
+			tables = true;
+			break;
+		case 'q':
+			quiet = true;
+			break;
+		case 'h':
+			fputs(unload_help, stdout);
+			return EXIT_OK;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (optind == argc && !tables) {
+		fputs("beectl: unload: which process?  See beectl unload --help.\n", stderr);
+		return EXIT_USAGE;
+	}
+	return unload_all(argv + optind, tables, quiet);
+}

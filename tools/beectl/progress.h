@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What is being worked on, shown on a terminal when it takes longer than a second. */
+#ifndef BEE_PROGRESS_H
+#define BEE_PROGRESS_H
+
+void progress_begin(const char *what);
+void progress_end(void);
+void progress_compile(void *arg, const char *path);
+
+#endif /* BEE_PROGRESS_H */

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Start a program so that others can look at it before its main() runs: under
+ * ptrace from exec to the entry point of the main program, which is where the
+ * dynamic linker jumps when it has mapped all libraries and run their
+ * constructors.  The entry point is found by a breakpoint, which is gone, with
+ * ptrace, before the program's own first instruction.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/auxvec.h>
+#include <linux/ptrace.h>
+
+#include "io.h"
+#include "launch.h"
+
+#define TRACE_OPTIONS	(PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | \
+			 PTRACE_O_TRACEFORK)
+
+/**
+ * struct launch - a program on its way to its entry point
+ * @pid: the program
+ * @mapped: to be called when new code is mapped
+ * @arg: its argument
+ * @executed: exec has happened
+ * @entry: address of the breakpoint, 0 if there is none
+ * @word: the aligned word that was there
+ * @maps_code: the system call that it is in maps code
+ */
+struct launch {
+	pid_t			 pid;
+	launch_mapped_fn	 mapped;
+	void			*arg;
+	bool			 executed;
+	uint64_t		 entry;
+	long			 word;
+	bool			 maps_code;
+};
+
+/* What one stop of the program leads to. */
+enum step {
+	STEP_GO_ON,
+	STEP_ARRIVED,
+	STEP_KILL,
+	STEP_FAILED,
+};
+
+/* Does not return.  The parent reads why from @report, or nothing if all is well. */
+static void child_exec(char **argv, int report)
+{
+	int code;
+
+	if (!ptrace(PTRACE_TRACEME, 0, NULL, NULL) && !raise(SIGSTOP))
+		execvp(argv[0], argv);
+	code = errno;
+	io_write_all(report, &code, sizeof(code));
+	_exit(127);
+}
+
+static int wait_for(pid_t pid, int *status)
+{
+	pid_t got;
+
+	do
+		got = waitpid(pid, status, __WALL);
+	while (got < 0 && errno == EINTR);
+	return got == pid ? 0 : -1;
+}
+
+/* Address at which the main program begins, from the auxiliary vector; 0 if unknown. */
+static uint64_t read_entry(pid_t pid)
+{
+	uint64_t entry = 0, *pair;
+	char path[64], *auxv;
+	size_t size, i;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
+	auxv = io_read_all(path, &size);
+	pair = (uint64_t *)auxv;
+	for (i = 0; auxv && i + 1 < size / sizeof(*pair) && pair[i] != AT_NULL; i += 2)
+		if (pair[i] == AT_ENTRY)
+			entry = pair[i + 1];
+	free(auxv);
+	return entry;
+}
+
+/* x86: int3 is one byte, 0xcc.  Whole words, so as not to reach into the next page. */
+static int breakpoint_place(struct launch *launch, uint64_t entry)
+{
+	unsigned int shift = 8 * (entry & 7);
+	unsigned long word;
+
+	errno = 0;
+	launch->word = ptrace(PTRACE_PEEKTEXT, launch->pid, entry & ~7ull, NULL);
+	word = (launch->word & ~(0xfful << shift)) | (0xccul << shift);
+	if (errno || ptrace(PTRACE_POKETEXT, launch->pid, entry & ~7ull, word))
+		return -1;
+	launch->entry = entry;
+	return 0;
+}
+
+/* A forked child has a copy of the breakpoint, and gets its own way out. */
+static int breakpoint_remove(const struct launch *launch, pid_t pid)
+{
+	if (!launch->entry)
+		return 0;
+	return ptrace(PTRACE_POKETEXT, pid, launch->entry & ~7ull, launch->word) ? -1 : 0;
+}
+
+static enum step notify_mapped(const struct launch *launch)
+{
+	return launch->mapped(launch->arg, launch->pid) ? STEP_KILL : STEP_GO_ON;
+}
+
+/* A new image: nothing of the one before is left, breakpoint included. */
+static enum step stop_exec(struct launch *launch)
+{
+	struct user_regs_struct regs;
+	uint64_t entry = read_entry(launch->pid);
+
+	launch->executed = true;
+	launch->entry = 0;
+	launch->maps_code = false;
+	if (ptrace(PTRACE_GETREGS, launch->pid, NULL, &regs))
+		return STEP_FAILED;
+	if (notify_mapped(launch) == STEP_KILL)
+		return STEP_KILL;
+	/* A static program has no dynamic linker in front of it: it is all there. */
+	if (!entry || regs.rip == entry)
+		return STEP_ARRIVED;
+	return breakpoint_place(launch, entry) ? STEP_FAILED : STEP_GO_ON;
+}
+
+static bool syscall_maps_code(const struct __ptrace_syscall_info *info)
+{
+	return (info->entry.nr == SYS_mmap || info->entry.nr == SYS_mprotect) &&
+	       info->entry.args[2] & PROT_EXEC;
+}
+
+static enum step stop_syscall(struct launch *launch)
+{
+	struct __ptrace_syscall_info info = { 0 };
+
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, launch->pid, sizeof(info), &info) <= 0)
+		return STEP_FAILED;
+	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+		launch->maps_code = syscall_maps_code(&info);
+	} else if (info.op == PTRACE_SYSCALL_INFO_EXIT && launch->maps_code) {
+		launch->maps_code = false;
+		if (!info.exit.is_error)
+			return notify_mapped(launch);
+	}
+	return STEP_GO_ON;
+}
+
+/* Children of constructors are let go at once. */
+static enum step stop_fork(const struct launch *launch)
+{
+	unsigned long child = 0;
+	int status;
+
+	if (ptrace(PTRACE_GETEVENTMSG, launch->pid, NULL, &child))
+		return STEP_FAILED;
+	if (wait_for(child, &status) || !WIFSTOPPED(status))
+		return STEP_GO_ON;
+	breakpoint_remove(launch, child);
+	ptrace(PTRACE_DETACH, child, NULL, NULL);
+	return STEP_GO_ON;
+}
+
+/* SIGTRAP: is it our breakpoint?  Then the program is about to begin. */
+static bool breakpoint_hit(struct launch *launch)
+{
+	struct user_regs_struct regs;
+
+	if (!launch->entry || ptrace(PTRACE_GETREGS, launch->pid, NULL, &regs) ||
+	    regs.rip != launch->entry + 1)
+		return false;
+	regs.rip = launch->entry;
+	return !breakpoint_remove(launch, launch->pid) &&
+	       !ptrace(PTRACE_SETREGS, launch->pid, NULL, &regs);
+}
+
+static bool is_group_stop(pid_t pid)
+{
+	siginfo_t info;
+
+	return ptrace(PTRACE_GETSIGINFO, pid, NULL, &info) && errno == EINVAL;
+}
+
+/* One stop; @signal is what to deliver when it goes on. */
+static enum step launch_step(struct launch *launch, int status, int *signal)
+{
+	*signal = 0;
+	if (status >> 8 == (SIGTRAP | (PTRACE_EVENT_EXEC << 8)))
+		return stop_exec(launch);
+	if (status >> 8 == (SIGTRAP | (PTRACE_EVENT_FORK << 8)))
+		return stop_fork(launch);
+	if (WSTOPSIG(status) == (SIGTRAP | 0x80))
+		return stop_syscall(launch);
+	if (WSTOPSIG(status) == SIGTRAP && breakpoint_hit(launch))
+		return notify_mapped(launch) == STEP_KILL ? STEP_KILL : STEP_ARRIVED;
+	if (!is_group_stop(launch->pid))
+		*signal = WSTOPSIG(status);
+	return STEP_GO_ON;
+}
+
+static enum launch_state launch_end(pid_t pid, enum launch_state state)
+{
+	int saved = errno, status;
+
+	kill(pid, SIGKILL);
+	while (!wait_for(pid, &status) && WIFSTOPPED(status))
+		;
+	errno = saved;
+	return state;
+}
+
+/* From the first SIGSTOP to the entry point. */
+static enum launch_state launch_follow(struct launch *launch, int *status)
+{
+	int signal = 0;
+
+	for (;;) {
+		/* Before exec nothing is of interest but exec. */
+		int request = launch->executed ? PTRACE_SYSCALL : PTRACE_CONT;
+
+		if (ptrace(request, launch->pid, NULL, signal) && errno != ESRCH)
+			return launch_end(launch->pid, LAUNCH_FAILED);
+		if (wait_for(launch->pid, status))
+			return LAUNCH_FAILED;
+		if (!WIFSTOPPED(*status))
+			return LAUNCH_ENDED;
+		switch (launch_step(launch, *status, &signal)) {
+		case STEP_GO_ON:
+			break;
+		case STEP_ARRIVED:
+			ptrace(PTRACE_DETACH, launch->pid, NULL, NULL);
+			return LAUNCH_RUNS;
+		case STEP_KILL:
+			return launch_end(launch->pid, LAUNCH_KILLED);
+		case STEP_FAILED:
+			/* It may just have been killed; the wait status tells. */
+			if (errno == ESRCH)
+				break;
+			return launch_end(launch->pid, LAUNCH_FAILED);
+		}
+	}
+}
+
+static enum launch_state launch_trace(struct launch *launch, int report, int *status)
+{
+	enum launch_state state;
+	int code;
+
+	if (wait_for(launch->pid, status))
+		return LAUNCH_FAILED;
+	if (!WIFSTOPPED(*status))
+		return LAUNCH_ENDED;
+	if (ptrace(PTRACE_SETOPTIONS, launch->pid, NULL, TRACE_OPTIONS))
+		return launch_end(launch->pid, LAUNCH_FAILED);
+	state = launch_follow(launch, status);
+	if (launch->executed || state != LAUNCH_ENDED ||
+	    read(report, &code, sizeof(code)) != sizeof(code))
+		return state;
+	errno = code;
+	return LAUNCH_NO_EXEC;
+}
+
+/**
+ * launch_start() - start a program, and let it go when it is about to begin
+ * @argv: the program, looked for in $PATH, and its arguments
+ * @mapped: called after exec, whenever the dynamic linker has mapped code, and at
+ *	the entry point
+ * @arg: its argument
+ * @pid: filled: the program, to be waited for if LAUNCH_RUNS
+ * @status: filled: its wait status if LAUNCH_ENDED
+ *
+ * Signals that this process ignores stay ignored in the program.
+ */
+enum launch_state launch_start(char **argv, launch_mapped_fn mapped, void *arg, pid_t *pid,
+			       int *status)
+{
+	struct launch launch = { .mapped = mapped, .arg = arg };
+	enum launch_state state;
+	int report[2];
+
+	if (pipe2(report, O_CLOEXEC))
+		return LAUNCH_FAILED;
+	launch.pid = *pid = fork();
+	if (!launch.pid) {
+		close(report[0]);
+		child_exec(argv, report[1]);
+	}
+	close(report[1]);
+	state = launch.pid < 0 ? LAUNCH_FAILED : launch_trace(&launch, report[0], status);
+	close(report[0]);
+	return state;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Numbers to words and back. */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <json-c/json.h>
+
+#include "text.h"
+
+/* text_size(): "187.3 KiB".  Return: a string to be used at once. */
+struct size_text text_size(uint64_t bytes)
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
+	double value = bytes / 1024.0;
+	struct size_text text;
+	size_t unit = 0;
+
+	if (bytes < 1024) {
+		snprintf(text.text, sizeof(text.text), "%u B", (unsigned int)bytes);
+		return text;
+	}
+	while (value >= 1024 && unit < 3) {
+		value /= 1024;
+		unit++;
+	}
+	snprintf(text.text, sizeof(text.text), "%.1f %s", value, units[unit]);
+	return text;
+}
+
+/* text_parse_pid(): a positive decimal number.  Return: 0 or -1. */
+int text_parse_pid(const char *word, pid_t *pid)
+{
+	char *end;
+	long value;
+
+	if (!isdigit((unsigned char)word[0]))
+		return -1;
+	errno = 0;
+	value = strtol(word, &end, 10);
+	if (errno || *end || value <= 0 || value > INT_MAX)
+		return -1;
+	*pid = value;
+	return 0;
+}
+
+/* text_hex(): as many bytes in hexadecimal as fit */
+void text_hex(const uint8_t *bytes, size_t count, char *to, size_t size)
+{
+	size_t i;
+
+	to[0] = '\0';
+	for (i = 0; i < count && 2 * i + 3 <= size; i++)
+		sprintf(to + 2 * i, "%02x", bytes[i]);
+}
+
+/**
+ * text_put_name() - print a name that others chose
+ * @out: where
+ * @name: of a file or process
+ *
+ * Control characters are written as \ooo, so that a name is one line and cannot
+ * talk to the terminal.
+ */
+void text_put_name(FILE *out, const char *name)
+{
+	for (; *name; name++) {
+		unsigned char c = *name;
+
+		if (c < ' ' || c == 0x7f)
+			fprintf(out, "\\%03o", c);
+		else
+			putc(c, out);
+	}
+}
+
+/* text_print_json(): to stdout, with a newline; @object is released */
+void text_print_json(struct json_object *object)
+{
+	int flags = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE |
+		    JSON_C_TO_STRING_SPACED;
+
+	puts(json_object_to_json_string_ext(object, flags));
+	json_object_put(object);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Numbers to words and back. */
+#ifndef BEE_TEXT_H
+#define BEE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+struct json_object;
+
+/* struct size_text: a size for people, to be used at once */
+struct size_text {
+	char text[24];
+};
+
+struct size_text text_size(uint64_t bytes);
+int text_parse_pid(const char *word, pid_t *pid);
+void text_hex(const uint8_t *bytes, size_t count, char *to, size_t size);
+void text_put_name(FILE *out, const char *name);
+void text_print_json(struct json_object *object);
+
+#endif /* BEE_TEXT_H */
