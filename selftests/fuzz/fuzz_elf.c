@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fuzz the compiler: any bytes as an ELF file give a table that the validator
+ * accepts (compile_elf() asks it), or one line that says why not.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "compile.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static int fd = -1;
+	struct compile_result result;
+	int ret;
+
+	if (fd < 0)
+		fd = memfd_create("fuzz_elf", MFD_CLOEXEC);
+	if (ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
+		abort();
+	ret = compile_elf(fd, &result);
+	if (ret ? result.blob || !*result.message || !!strchr(result.message, '\n') : !result.blob)
+		abort();
+	if (ret && strstr(result.message, "bug in the compiler"))
+		abort();
+	compile_result_free(&result);
+	return 0;
+}

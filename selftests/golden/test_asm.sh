@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Rows of small programs, assembled here, against the rows written beside them.
+#	BEECTL=path	test another beectl
+#	UPDATE=1	rewrite asm/*.rows instead
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/ktap.sh
+. "$here/../ktap.sh"
+
+beectl=${BEECTL:-$here/../../beectl}
+[ -x "$beectl" ] || ktap_skip_all "beectl is not built"
+for tool in as ld objcopy; do
+	command -v "$tool" >/dev/null || ktap_skip_all "$tool: not installed"
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# link NAME LINKER...: NAME.so from NAME.o, the text at a known place
+link() {
+	local name=$1
+	shift
+	"$@" -shared --build-id=none --section-start=.text=0x1000 -o "$work/$name.so" "$work/$name.o" 2>"$work/ld" ||
+		{ cat "$work/ld"; return 1; }
+}
+
+same_rows() {
+	diff -u "$1" - >"$work/diff" && return
+	head -n 30 "$work/diff"
+	return 1
+}
+
+# A program's rows, three ways: as they go in, as they come out, from a file.
+check_program() {
+	local name=$1
+	as --64 -o "$work/$name.o" "$here/asm/$name.S" && link "$name" ld || return
+	if [ -n "$UPDATE" ]; then
+		"$beectl" dump --rows "$work/$name.so" >"$here/asm/$name.rows"
+		return
+	fi
+	"$beectl" dump --rows --unpacked "$work/$name.so" | same_rows "$here/asm/$name.rows" &&
+		"$beectl" dump --rows "$work/$name.so" | same_rows "$here/asm/$name.rows" &&
+		"$beectl" compile -q "$work/$name.so" -o "$work/$name.beet" &&
+		"$beectl" dump --rows "$work/$name.beet" | same_rows "$here/asm/$name.rows"
+}
+
+check_deterministic() {
+	"$beectl" compile -q "$work/frames.so" -o "$work/again.beet" &&
+		cmp "$work/frames.beet" "$work/again.beet"
+}
+
+# The same CFI in .debug_frame instead; a line of "readelf -S" must look like that.
+check_debug_frame() {
+	local flag=$1 looks=$2
+	{ echo ".cfi_sections .debug_frame"; cat "$here/asm/frames.S"; } >"$work/debug.S"
+	as --64 -o "$work/debug.o" "$work/debug.S" && link debug ld || return
+	objcopy --remove-section=.eh_frame "$flag" "$work/debug.so" || return
+	readelf --wide -S "$work/debug.so" >"$work/sections"
+	grep -q "$looks" "$work/sections" || { cat "$work/sections"; return 1; }
+	! grep ' \.eh_frame ' "$work/sections" || return
+	"$beectl" dump --rows "$work/debug.so" | same_rows "$here/asm/frames.rows"
+}
+
+# The same file without section headers: .eh_frame by PT_GNU_EH_FRAME.
+check_no_sections() {
+	ld -shared --build-id=none -Ttext=0x1000 --eh-frame-hdr -o "$work/bare.so" "$work/frames.o" || return
+	# e_shoff = 0, e_shnum = e_shstrndx = 0
+	printf '\0\0\0\0\0\0\0\0' | dd of="$work/bare.so" bs=1 seek=40 conv=notrunc status=none
+	printf '\0\0\0\0' | dd of="$work/bare.so" bs=1 seek=60 conv=notrunc status=none
+	"$beectl" dump --rows "$work/bare.so" | same_rows "$here/asm/frames.rows"
+}
+
+# gold chooses the addresses itself, so they are left to readelf.
+check_linker() {
+	local linker=$1
+	link frames "$linker" || return
+	"$beectl" dump --rows "$work/frames.so" >"$work/rows" || return
+	cut -f2- "$here/asm/frames.rows" >"$work/expected"
+	cut -f2- "$work/rows" | same_rows "$work/expected" &&
+		"$here/readelf_rows.py" "$work/frames.so" "$work/rows"
+}
+
+# An .eh_frame FDE wins over one of .debug_frame for the same text.
+check_eh_frame_wins() {
+	cat >"$work/both.S" <<'EOF'
+	.cfi_sections .debug_frame, .eh_frame
+	.text
+	.cfi_startproc
+	nop
+	.cfi_def_cfa_offset 64
+	nop
+	.cfi_endproc
+EOF
+	printf '0000000000001000\trsp+8\tsame\tcfa-8\n0000000000001001\trsp+64\tsame\tcfa-8\n0000000000001002\tend\n' \
+		>"$work/both.rows"
+	as --64 -o "$work/both.o" "$work/both.S" && link both ld || return
+	"$beectl" dump --rows "$work/both.so" | same_rows "$work/both.rows"
+}
+
+programs=("$here"/asm/*.S)
+ktap_plan $((${#programs[@]} + 8))
+for program in "${programs[@]}"; do
+	name=$(basename "$program" .S)
+	ktap_run "$name" check_program "$name"
+done
+ktap_run "the same table twice" check_deterministic
+ktap_run ".debug_frame" check_debug_frame --decompress-debug-sections ' .debug_frame .* 0   0  8$'
+ktap_run ".debug_frame, compressed" check_debug_frame --compress-debug-sections=zlib-gabi ' .debug_frame .* C  '
+ktap_run ".zdebug_frame" check_debug_frame --compress-debug-sections=zlib-gnu ' .zdebug_frame '
+ktap_run "no section headers" check_no_sections
+ktap_run ".eh_frame before .debug_frame" check_eh_frame_wins
+for linker in ld.gold ld.lld; do
+	if command -v $linker >/dev/null; then
+		ktap_run "linked by $linker" check_linker $linker
+	else
+		ktap_skip "linked by $linker" "not installed"
+	fi
+done
+ktap_finish

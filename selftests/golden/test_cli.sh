@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What beectl says and exits with, as far as no module is needed.
+#	BEECTL=path	test another beectl
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/ktap.sh
+. "$here/../ktap.sh"
+
+beectl=${BEECTL:-$here/../../beectl}
+[ -x "$beectl" ] || ktap_skip_all "beectl is not built"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# says STATUS STDOUT|STDERR PATTERN ARGUMENT...: exactly that, and the other stream empty
+says() {
+	local status=$1 stream=$2 pattern=$3 got
+	shift 3
+	"$beectl" "$@" >"$work/stdout" 2>"$work/stderr"
+	got=$?
+	cat "$work/stdout" "$work/stderr"
+	[ "$got" -eq "$status" ] || { echo "exit status $got, not $status"; return 1; }
+	grep -q -e "$pattern" "$work/$stream" || { echo "no '$pattern'"; return 1; }
+	if [ "$stream" = stdout ]; then
+		[ ! -s "$work/stderr" ]
+	else
+		[ ! -s "$work/stdout" ]
+	fi
+}
+
+# One line on stderr, and as it says.
+complains() {
+	local status=$1 line=$2
+	shift 2
+	says "$status" stderr . "$@" && [ "$(cat "$work/stderr")" = "$line" ]
+}
+
+check_help_of_all() {
+	local command
+	for command in $("$beectl" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+		[ "$command" = help ] && continue
+		says 0 stdout "^Usage: beectl $command" help "$command" &&
+			says 0 stdout "^Usage: beectl $command" "$command" --help &&
+			grep -q '^Options:' "$work/stdout" || return
+	done
+	for command in compile dump; do
+		"$beectl" "$command" --help | grep -q '^Example' || return
+	done
+}
+
+# A failed write leaves the old table and no temporary file.
+check_atomic() {
+	mkdir "$work/dir" && echo old >"$work/dir/table" || return
+	complains 1 "beectl: compile: /etc/passwd: not an ELF file" \
+		compile /etc/passwd -o "$work/dir/table" || return
+	[ "$(cat "$work/dir/table")" = old ] || return
+	says 0 stdout '^[^ ]*/table: [0-9]* rows, [0-9]* rules, [0-9]* bytes' \
+		compile "$beectl" -o "$work/dir/table" || return
+	[ "$(ls "$work/dir")" = table ] && [ "$(head -c 4 "$work/dir/table")" = BEET ] || return
+	[ "$(stat -c %a "$work/dir/table")" = "$(printf '%o' $((0666 & ~$(umask))))" ]
+}
+
+check_refused_table() {
+	"$beectl" compile -q "$beectl" -o "$work/table" && truncate -s -1 "$work/table" || return
+	complains 1 "beectl: dump: $work/table: refused: truncated, or longer than its header says at offset 8" \
+		dump "$work/table" || return
+	printf 'BEET' >"$work/short"
+	complains 1 "beectl: dump: $work/short: refused: shorter than a table header at offset 4" \
+		dump "$work/short"
+}
+
+check_full_disk() {
+	[ -c /dev/full ] || return 0
+	! "$beectl" dump --rows "$beectl" >/dev/full 2>"$work/stderr" && grep -q 'cannot write' "$work/stderr"
+}
+
+ktap_plan 17
+ktap_run "help" says 0 stdout "^Usage: beectl COMMAND" help
+ktap_run "--help" says 0 stdout "^Usage: beectl COMMAND" --help
+ktap_run "-h" says 0 stdout "^Usage: beectl COMMAND" -h
+ktap_run "--version" says 0 stdout "^beectl [0-9]*\.[0-9]*\.[0-9]*$" --version
+ktap_run "no command" says 2 stderr "^Usage: beectl COMMAND"
+ktap_run "unknown command" complains 2 "beectl: unknown command 'foo'; \"beectl help\" lists the commands" foo
+ktap_run "help of an unknown command" says 2 stderr "unknown command 'foo'" help foo
+ktap_run "help of each command" check_help_of_all
+ktap_run "dump without a file" says 2 stderr "^beectl: dump: .*--help" dump
+ktap_run "dump, unknown option" says 2 stderr "^beectl: dump: .*--help" dump --foo
+ktap_run "compile without -o" says 2 stderr "^beectl: compile: -o TABLE is needed" compile "$beectl"
+ktap_run "no such file" complains 1 "beectl: dump: /nonexistent: No such file or directory" dump /nonexistent
+ktap_run "a directory" complains 1 "beectl: dump: /tmp: is a directory" dump /tmp
+ktap_run "summary" says 0 stdout "^build-id\|^sha256" dump "$beectl"
+ktap_run "compile writes all or nothing" check_atomic
+ktap_run "a refused table" check_refused_table
+ktap_run "standard output is full" check_full_disk
+ktap_finish

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0
+/* One step of the walk on a small fake memory: each rule, each reason to stop. */
+#include <linux/types.h>
+#include <string.h>
+
+#include "kselftest.h"
+
+#define MEMORY	0x7ffe00001000ull
+#define SIZE	0x1000
+
+struct bee_uread {
+	u8	bytes[SIZE];
+};
+
+static bool bee_uread_bytes(struct bee_uread *mem, u64 addr, void *value, size_t n)
+{
+	if (addr < MEMORY || addr - MEMORY > SIZE - n)
+		return false;
+	memcpy(value, mem->bytes + (addr - MEMORY), n);
+	return true;
+}
+
+static bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
+{
+	return bee_uread_bytes(mem, addr, value, sizeof(*value));
+}
+
+static bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
+{
+	return bee_uread_bytes(mem, addr, value, sizeof(*value));
+}
+
+#include "frame.h"
+
+#define SP	(MEMORY + 0x800)
+#define FP	(MEMORY + 0x900)
+#define CODE	(MEMORY + 0x100)
+
+static struct bee_uread memory;
+
+static const u64 gprs[16] = {
+	[BEE_REG_RAX] = 0xa0, [BEE_REG_RDX] = 0xd0, [BEE_REG_RDI] = 0xd1,
+	[BEE_REG_R10] = SP + 0x40, [BEE_REG_RSP] = 1, [BEE_REG_RBP] = 1,
+};
+
+static void write_u64(u64 addr, u64 value)
+{
+	memcpy(memory.bytes + (addr - MEMORY), &value, sizeof(value));
+}
+
+/* Each word of memory holds a number that its address tells. */
+static u64 word_at(u64 addr)
+{
+	return 0x1000000 + (addr - MEMORY);
+}
+
+static void fill_memory(void)
+{
+	u64 addr;
+
+	for (addr = MEMORY; addr < MEMORY + SIZE; addr += 8)
+		write_u64(addr, word_at(addr));
+}
+
+static struct bee_frame activation(void)
+{
+	return (struct bee_frame){
+		.ip = CODE, .sp = SP, .fp = FP, .fp_known = true, .activation = true,
+		.gpr = gprs,
+	};
+}
+
+/* The default rules: CFA = rsp+8, FP same, RA at CFA-8. */
+#define ROW(...) { .cfa_reg = BEE_REG_RSP, .cfa_off = 8, .ra_off = -8, __VA_ARGS__ }
+
+struct step_case {
+	const char		*name;
+	struct bee_row		 row;
+	enum beeunwind_stop	 stop;
+	u64			 ip, sp, fp;
+	bool			 fp_lost;
+	bool			 caller;	/* the frame is no activation */
+};
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
+static const struct step_case steps[] = {
+	{ "CFA = rsp + 8", ROW(), 0, .sp = SP + 8, .fp = FP },
+	{ "CFA = rsp + 40", ROW(.cfa_off = 40), 0, .sp = SP + 40, .fp = FP },
+	{ "CFA = rbp + 16, FP at CFA-16",
+	  ROW(.cfa_reg = BEE_REG_RBP, .cfa_off = 16, .fp = BEE_FP_CFA, .fp_off = -16),
+	  0, .sp = FP + 16 },
+	{ "CFA = r10 in an activation", ROW(.cfa_reg = BEE_REG_R10, .cfa_off = 0),
+	  0, .sp = SP + 0x40, .fp = FP },
+	{ "CFA = r10 in a caller", ROW(.cfa_reg = BEE_REG_R10, .cfa_off = 0),
+	  BEEUNWIND_STOP_UNKNOWN_REGISTER, .caller = true },
+	{ "CFA = *(rbp-8)+16",
+	  ROW(.cfa = BEE_CFA_DEREF, .cfa_reg = BEE_REG_RBP, .cfa_off = -8, .cfa_add = 16),
+	  0, .sp = SP + 0x120, .fp = FP },
+	{ "CFA = *(r10) in a caller",
+	  ROW(.cfa = BEE_CFA_DEREF, .cfa_reg = BEE_REG_R10), BEEUNWIND_STOP_UNKNOWN_REGISTER,
+	  .caller = true },
+	{ "CFA = *(rsp) unreadable",
+	  ROW(.cfa = BEE_CFA_DEREF, .cfa_reg = BEE_REG_RSP, .cfa_off = 0x10000),
+	  BEEUNWIND_STOP_READ_FAULT },
+	{ "PLT, below", ROW(.cfa = BEE_CFA_PLT, .cfa_reg = 0, .cfa_off = 10), 0, .sp = SP + 8,
+	  .fp = FP },
+	{ "unknown CFA rule", ROW(.cfa = 9), BEEUNWIND_STOP_UNSUPPORTED },
+	{ "FP at *(rsp+16)", ROW(.fp = BEE_FP_DEREF, .fp_reg = BEE_REG_RSP, .fp_off = 16),
+	  0, .sp = SP + 8, .fp = 0x1000810 },
+	{ "FP unreadable", ROW(.fp = BEE_FP_CFA, .fp_off = 0x10000), BEEUNWIND_STOP_READ_FAULT },
+	{ "FP at *(r10) unreadable",
+	  ROW(.fp = BEE_FP_DEREF, .fp_reg = BEE_REG_RAX), BEEUNWIND_STOP_READ_FAULT },
+	{ "FP in rdx", ROW(.fp = BEE_FP_REG, .fp_reg = BEE_REG_RDX), 0, .sp = SP + 8, .fp = 0xd0 },
+	{ "FP in rdx of a caller", ROW(.fp = BEE_FP_REG, .fp_reg = BEE_REG_RDX),
+	  BEEUNWIND_STOP_UNKNOWN_REGISTER, .caller = true },
+	{ "FP lost", ROW(.fp = BEE_FP_UNDEF), 0, .sp = SP + 8, .fp_lost = true },
+	{ "RA at CFA-16", ROW(.cfa_off = 32, .ra_off = -16), 0, .ip = 0x1000810, .sp = SP + 32,
+	  .fp = FP },
+	{ "RA unreadable", ROW(.ra_off = 0x10000), BEEUNWIND_STOP_READ_FAULT },
+	{ "RA at *(rsp+168)", ROW(.ra = BEE_RA_DEREF, .ra_reg = BEE_REG_RSP, .ra_off = 168),
+	  0, .ip = 0x10008a8, .sp = SP + 8, .fp = FP },
+	{ "RA in rdi, popped", ROW(.cfa_off = 0, .ra = BEE_RA_REG, .ra_reg = BEE_REG_RDI, .ra_off = 0),
+	  0, .ip = 0xd1, .sp = SP, .fp = FP },
+	{ "RA in rdi of a caller",
+	  ROW(.ra = BEE_RA_REG, .ra_reg = BEE_REG_RDI, .ra_off = 0),
+	  BEEUNWIND_STOP_UNKNOWN_REGISTER, .caller = true },
+	{ "RA undefined", ROW(.ra = BEE_RA_UNDEF, .ra_off = 0), BEEUNWIND_STOP_OUTERMOST },
+	{ "CFA not a multiple of 8", ROW(.cfa_off = 12), BEEUNWIND_STOP_MISALIGNED },
+	{ "CFA not above sp", ROW(.cfa_off = 0), BEEUNWIND_STOP_NO_PROGRESS },
+	{ "CFA below sp", ROW(.cfa_off = -8), BEEUNWIND_STOP_NO_PROGRESS },
+	{ "signal frame to a lower stack",
+	  ROW(.arg = BEE_RULE_SIGNAL, .cfa_off = -0x100, .ra = BEE_RA_DEREF, .ra_reg = BEE_REG_RSP,
+	      .ra_off = 168), 0, .ip = 0x10008a8, .sp = SP - 0x100, .fp = FP },
+};
+#pragma GCC diagnostic pop
+
+static void test_step(const struct step_case *t)
+{
+	struct bee_frame before = activation(), f;
+	enum beeunwind_stop stop;
+	bool good;
+
+	fill_memory();
+	/* What *(rbp-8) points to. */
+	write_u64(FP - 8, SP + 0x110);
+	if (t->caller) {
+		before.activation = false;
+		before.gpr = NULL;
+	}
+	f = before;
+	stop = bee_frame_step(&memory, &t->row, &f);
+	if (t->stop) {
+		good = stop == t->stop && !memcmp(&f, &before, sizeof(f));
+	} else {
+		u64 ip = t->ip ?: word_at(t->sp - 8), fp = t->fp ?: word_at(t->sp - 16);
+
+		good = !stop && f.ip == ip && f.sp == t->sp && f.fp_known == !t->fp_lost &&
+		       (t->fp_lost || f.fp == fp) && !f.gpr &&
+		       f.activation == !!(t->row.arg & BEE_RULE_SIGNAL);
+	}
+	if (!good)
+		ksft_print_msg("stop %d ip %llx sp %llx fp %llx\n", stop, (unsigned long long)f.ip,
+			       (unsigned long long)f.sp, (unsigned long long)f.fp);
+	ksft_test_result(good, "%s\n", t->name);
+}
+
+static void test_plt(void)
+{
+	static const struct bee_row row = { .cfa = BEE_CFA_PLT, .cfa_off = 11, .ra_off = -8 };
+	struct bee_frame f = activation();
+
+	fill_memory();
+	f.ip = CODE + 10;
+	bee_frame_step(&memory, &row, &f);
+	ksft_test_result(f.sp == SP + 8, "PLT: before the push\n");
+	f = activation();
+	f.ip = CODE + 11;
+	bee_frame_step(&memory, &row, &f);
+	ksft_test_result(f.sp == SP + 16, "PLT: after the push\n");
+}
+
+static void test_fp_lost(void)
+{
+	static const struct bee_row by_fp = {
+		.cfa_reg = BEE_REG_RBP, .cfa_off = 16, .ra_off = -8,
+	}, same = { .cfa_reg = BEE_REG_RSP, .cfa_off = 8, .ra_off = -8 };
+	struct bee_frame f = activation();
+
+	fill_memory();
+	f.fp_known = false;
+	ksft_test_result(bee_frame_step(&memory, &by_fp, &f) == BEEUNWIND_STOP_UNKNOWN_REGISTER,
+			 "FP lost: CFA = rbp + 16 stops\n");
+	ksft_test_result(!bee_frame_step(&memory, &same, &f) && !f.fp_known,
+			 "FP lost: stays lost\n");
+	ksft_test_result(!bee_frame_step_fp(&memory, &f), "FP lost: no step by frame pointer\n");
+}
+
+static void test_lookup_ip(void)
+{
+	struct bee_frame f = activation();
+
+	ksft_test_result(bee_frame_lookup_ip(&f) == CODE, "lookup ip of an activation\n");
+	f.activation = false;
+	ksft_test_result(bee_frame_lookup_ip(&f) == CODE - 1, "lookup ip of a caller\n");
+}
+
+struct fp_case {
+	const char	*name;
+	u8		 code[8];
+	u64		 fp;
+	bool		 caller;
+	bool		 refused;
+	u64		 sp;		/* the caller's */
+	u64		 caller_fp;	/* 0: the word at FP */
+};
+
+static const struct fp_case fp_cases[] = {
+	{ "FP: in a caller", { 0x55 }, FP, .caller = true, .sp = FP + 16 },
+	{ "FP: in a body", { 0x90 }, FP, .sp = FP + 16 },
+	{ "FP: at push %rbp", { 0x55 }, FP, .sp = SP + 8, .caller_fp = FP },
+	{ "FP: at endbr64; push %rbp", { 0xf3, 0x0f, 0x1e, 0xfa, 0x55 }, FP, .sp = SP + 8,
+	  .caller_fp = FP },
+	{ "FP: at endbr64; other", { 0xf3, 0x0f, 0x1e, 0xfa, 0x90 }, FP, .sp = FP + 16 },
+	{ "FP: at ret", { 0xc3 }, FP, .sp = SP + 8, .caller_fp = FP },
+	{ "FP: at mov %rsp,%rbp", { 0x48, 0x89, 0xe5 }, FP, .sp = SP + 16,
+	  .caller_fp = 0x1000800 },
+	{ "FP: at mov %rsp,%rbp, other encoding", { 0x48, 0x8b, 0xec }, FP, .sp = SP + 16,
+	  .caller_fp = 0x1000800 },
+	{ "FP: at another mov", { 0x48, 0x89, 0xe6 }, FP, .sp = FP + 16 },
+	{ "FP: any value at push %rbp", { 0x55 }, 3, .sp = SP + 8, .caller_fp = 3 },
+	{ "FP: misaligned", { 0x90 }, FP + 4, .refused = true },
+	{ "FP: below sp", { 0x90 }, SP - 8, .refused = true },
+	{ "FP: too far", { 0x90 }, SP + BEE_FP_MAX_DISTANCE + 8, .refused = true },
+	{ "FP: unreadable", { 0x90 }, SP + 0x10000, .refused = true },
+	{ "FP: RA unreadable", { 0x90 }, MEMORY + SIZE - 8, .refused = true },
+};
+
+static void test_step_fp(const struct fp_case *t)
+{
+	struct bee_frame before = activation(), f;
+	bool stepped, good;
+
+	fill_memory();
+	memcpy(memory.bytes + 0x100, t->code, sizeof(t->code));
+	before.fp = t->fp;
+	before.activation = !t->caller;
+	f = before;
+	stepped = bee_frame_step_fp(&memory, &f);
+	if (t->refused)
+		good = !stepped && !memcmp(&f, &before, sizeof(f));
+	else
+		good = stepped && f.sp == t->sp && f.ip == word_at(t->sp - 8) &&
+		       f.fp == (t->caller_fp ?: word_at(FP)) && !f.activation && !f.gpr;
+	if (!good)
+		ksft_print_msg("%d ip %llx sp %llx fp %llx\n", stepped, (unsigned long long)f.ip,
+			       (unsigned long long)f.sp, (unsigned long long)f.fp);
+	ksft_test_result(good, "%s\n", t->name);
+}
+
+/* Code that cannot be read says nothing about rbp. */
+static void test_step_fp_unreadable_code(void)
+{
+	struct bee_frame f = activation();
+
+	fill_memory();
+	f.ip = 0x400000;
+	ksft_test_result(bee_frame_step_fp(&memory, &f) && f.sp == FP + 16,
+			 "FP: unreadable code\n");
+	f = activation();
+	memory.bytes[0x100] = 0xc3;
+	f.sp += 4;
+	ksft_test_result(!bee_frame_step_fp(&memory, &f), "FP: misaligned sp at ret\n");
+}
+
+int main(void)
+{
+	const size_t nsteps = sizeof(steps) / sizeof(steps[0]);
+	const size_t nfp = sizeof(fp_cases) / sizeof(fp_cases[0]);
+	size_t i;
+
+	ksft_print_header();
+	ksft_set_plan(nsteps + 2 + 3 + 2 + nfp + 2);
+	for (i = 0; i < nsteps; i++)
+		test_step(&steps[i]);
+	test_plt();
+	test_fp_lost();
+	test_lookup_ip();
+	for (i = 0; i < nfp; i++)
+		test_step_fp(&fp_cases[i]);
+	test_step_fp_unreadable_code();
+	ksft_finished();
+}

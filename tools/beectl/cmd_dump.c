@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+/* beectl dump: show the unwind table of an ELF file, or a table file. */
+#include <asm/byteorder.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "commands.h"
+#include "compile.h"
+#include "cover.h"
+#include "elf.h"
+#include "row.h"
+
+static const char usage[] =
+	"Usage: beectl dump [--rows [--unpacked]] ELF|TABLE\n"
+	"\n"
+	"Show the unwind table that an ELF file gets, or one that \"beectl compile\" wrote:\n"
+	"what file it is for, what text it covers, and how often each rule is used.\n"
+	"\n"
+	"Options:\n"
+	"  -r, --rows      One line for each row instead, separated by tabs: pc, CFA, frame\n"
+	"                  pointer, return address, and \"signal\" in signal frames; or pc and\n"
+	"                  \"gap\", \"unsupported:REASON\"; last the end of the text\n"
+	"  -u, --unpacked  The rows of an ELF file as they are before packing\n"
+	"  -h, --help      Show this text\n"
+	"\n"
+	"Example:\n"
+	"  beectl dump --rows /usr/bin/git | head\n";
+
+struct dump_options {
+	const char	*file;
+	bool		 rows;
+	bool		 unpacked;
+};
+
+static int complain(const char *file, const char *message)
+{
+	fprintf(stderr, "beectl: dump: %s: %s\n", file, message);
+	return EXIT_FAILED;
+}
+
+static void print_row(u64 pc, const struct bee_row *row)
+{
+	char text[ROW_TEXT_MAX];
+
+	printf("%016llx\t%s\n", (unsigned long long)pc, bee_row_format(row, text));
+}
+
+static void print_end(u64 pc)
+{
+	printf("%016llx\tend\n", (unsigned long long)pc);
+}
+
+static int dump_unpacked(int fd, const struct dump_options *o)
+{
+	struct row_set rows = {};
+	char message[256];
+	struct bee_elf elf;
+	int ret;
+	size_t i;
+
+	ret = bee_elf_open(&elf, fd);
+	if (ret)
+		complain(o->file, elf.message);
+	else if ((ret = bee_cover_rows(&elf, &rows, message, sizeof(message))))
+		complain(o->file, message);
+	for (i = 0; !ret && i < rows.nrows; i++)
+		print_row(rows.rows[i].pc, &rows.rules[rows.rows[i].rule]);
+	if (!ret)
+		print_end(rows.end);
+	bee_row_free(&rows);
+	bee_elf_close(&elf);
+	return ret ? EXIT_FAILED : EXIT_OK;
+}
+
+static void dump_rows(const struct bee_table *table)
+{
+	struct bee_row row;
+	u64 start, end;
+	u32 i;
+
+	for (i = 0; i < table->nrows; i++) {
+		bee_table_row(table, i, &start, &end, &row);
+		print_row(start, &row);
+	}
+	print_end(table->base + table->span);
+}
+
+static void print_identity(const struct bee_table_header *h)
+{
+	unsigned int i;
+
+	printf("%-10s ", h->id_type == BEE_ID_BUILD_ID ? "build-id" : "sha256");
+	for (i = 0; i < h->id_len; i++)
+		printf("%02x", h->id[i]);
+	putchar('\n');
+}
+
+static void print_segments(const struct bee_table *table)
+{
+	u32 i;
+
+	for (i = 0; i < table->nsegments; i++) {
+		const struct bee_table_segment *s = &table->segments[i];
+
+		printf("%-10s 0x%llx, 0x%llx bytes at file offset 0x%llx\n", "segment",
+		       (unsigned long long)le64_to_cpu(s->vaddr),
+		       (unsigned long long)le64_to_cpu(s->size),
+		       (unsigned long long)le64_to_cpu(s->offset));
+	}
+}
+
+/* How often a rule is used. */
+struct rule_use {
+	struct bee_row	row;
+	u32		rows;
+	u64		bytes;
+};
+
+static int compare_uses(const void *a, const void *b)
+{
+	const struct rule_use *x = a, *y = b;
+	char s[ROW_TEXT_MAX], t[ROW_TEXT_MAX];
+
+	if (x->rows != y->rows)
+		return x->rows > y->rows ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return strcmp(bee_row_format(&x->row, s), bee_row_format(&y->row, t));
+}
+
+static void print_use(const struct rule_use *use)
+{
+	char text[ROW_TEXT_MAX], *tab;
+
+	bee_row_format(&use->row, text);
+	for (tab = text; (tab = strchr(tab, '\t')); )
+		*tab = ' ';
+	printf("%10u %12llu  %s\n", use->rows, (unsigned long long)use->bytes, text);
+}
+
+static void print_uses(const struct bee_table *table)
+{
+	struct rule_use *uses = alloc_array(NULL, table->nrules, sizeof(*uses));
+	u64 start, end;
+	u32 i;
+
+	memset(uses, 0, table->nrules * sizeof(*uses));
+	for (i = 0; i < table->nrows; i++) {
+		struct rule_use *use = &uses[le16_to_cpu(table->rule[i])];
+
+		bee_table_row(table, i, &start, &end, &use->row);
+		use->rows++;
+		use->bytes += end - start;
+	}
+	qsort(uses, table->nrules, sizeof(*uses), compare_uses);
+	printf("\n%10s %12s  %s\n", "rows", "text bytes", "rule (CFA, FP, RA)");
+	for (i = 0; i < table->nrules && uses[i].rows; i++)
+		print_use(&uses[i]);
+	free(uses);
+}
+
+static void dump_summary(const struct bee_table *table)
+{
+	printf("%-10s version %u, %u bytes\n", "table", le16_to_cpu(table->header->version),
+	       table->size);
+	print_identity(table->header);
+	printf("%-10s %llu bytes\n", "file",
+	       (unsigned long long)le64_to_cpu(table->header->file_size));
+	printf("%-10s 0x%llx-0x%llx\n", "text", (unsigned long long)table->base,
+	       (unsigned long long)(table->base + table->span));
+	print_segments(table);
+	printf("%-10s %u\n", "rows", table->nrows);
+	printf("%-10s %u\n", "rules", table->nrules);
+	print_uses(table);
+}
+
+static int dump_blob(const void *blob, size_t size, const struct dump_options *o)
+{
+	struct bee_table_error error;
+	struct bee_table table;
+
+	if (bee_table_validate(blob, size, &table, &error)) {
+		fprintf(stderr, "beectl: dump: %s: refused: %s at offset %llu\n", o->file,
+			error.why, (unsigned long long)error.offset);
+		return EXIT_FAILED;
+	}
+	if (o->rows)
+		dump_rows(&table);
+	else
+		dump_summary(&table);
+	return EXIT_OK;
+}
+
+static int dump_elf(int fd, const struct dump_options *o)
+{
+	struct compile_result result;
+	int status;
+
+	if (o->unpacked)
+		return dump_unpacked(fd, o);
+	if (compile_elf(fd, &result))
+		status = complain(o->file, result.message);
+	else
+		status = dump_blob(result.blob, result.size, o);
+	compile_result_free(&result);
+	return status;
+}
+
+/* Read @size bytes, fewer if the file has shrunk; returns how many. */
+static size_t read_all(int fd, void *buffer, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pread(fd, (char *)buffer + done, size - done, done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		done += n;
+	}
+	return done;
+}
+
+/* One byte more than a table may have is enough to have it refused. */
+static int dump_table(int fd, off_t size, const struct dump_options *o)
+{
+	void *blob;
+	int status;
+
+	if (size > BEE_TABLE_MAX_SIZE)
+		size = BEE_TABLE_MAX_SIZE + 1;
+	blob = alloc_array(NULL, size, 1);
+	status = dump_blob(blob, read_all(fd, blob, size), o);
+	free(blob);
+	return status;
+}
+
+static bool is_table(int fd)
+{
+	__le32 magic;
+	u32 value;
+
+	if (pread(fd, &magic, sizeof(magic), 0) != sizeof(magic))
+		return false;
+	value = le32_to_cpu(magic);
+	return value == BEE_TABLE_MAGIC || value == __builtin_bswap32(BEE_TABLE_MAGIC);
+}
+
+static int dump_opened(int fd, const struct dump_options *o)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return complain(o->file, strerror(errno));
+	if (!S_ISREG(st.st_mode) || !is_table(fd))
+		return dump_elf(fd, o);
+	if (o->unpacked)
+		return complain(o->file, "is a table; --unpacked needs the ELF file");
+	return dump_table(fd, st.st_size, o);
+}
+
+static int dump_file(const struct dump_options *o)
+{
+	int fd = open(o->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int status;
+
+	if (fd < 0)
+		return complain(o->file, strerror(errno));
+	status = dump_opened(fd, o);
+	close(fd);
+	return status;
+}
+
+static int misuse(const char *why)
+{
+	fprintf(stderr, "beectl: dump: %s; see \"beectl dump --help\"\n", why);
+	return EXIT_USAGE;
+}
+
+int cmd_dump(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "rows", no_argument, NULL, 'r' },
+		{ "unpacked", no_argument, NULL, 'u' },
+		{ "help", no_argument, NULL, 'h' },
+		{},
+	};
+	struct dump_options o = {};
+	int c;
+
+	optind = 0;
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "ruh", options, NULL)) != -1) {
+		switch (c) {
+		case 'r':
+			o.rows = true;
+			break;
+		case 'u':
+			o.unpacked = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return EXIT_OK;
+		default:
+			return misuse("unknown option");
+		}
+	}
+	if (argc - optind != 1)
+		return misuse("one ELF or table file is needed");
+	if (o.unpacked && !o.rows)
+		return misuse("--unpacked needs --rows");
+	o.file = argv[optind];
+	return dump_file(&o);
+}

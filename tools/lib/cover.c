@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which FDE describes which text, and what lies between them.
+ *
+ * An FDE counts for the part of its range that lies in the executable segment
+ * where it starts; what starts elsewhere was discarded by the linker.  Where
+ * FDEs of .eh_frame overlap the one that starts first wins, of those that start
+ * together the first in the file; the others keep what is left behind its end.  A
+ * .debug_frame FDE counts only if it overlaps no FDE of .eh_frame.
+ */
+#include <elf.h>
+#include <stdio.h>
+
+#include "alloc.h"
+#include "convert.h"
+#include "cover.h"
+#include "eh_frame.h"
+#include "pad.h"
+
+/* A part of an FDE's range: [@start, @end); empty once it has lost. */
+struct cover_part {
+	u64			 start;
+	u64			 end;
+	const struct fde	*fde;
+};
+
+struct cover {
+	const struct bee_elf	*elf;
+	struct fde_list		 list;
+	struct cover_part	*parts;
+	size_t			 nparts;
+	struct row_set		*rows;
+	/* While a part is interpreted: */
+	const struct cover_part	*part;
+	bool			 signal;
+};
+
+/* Linkers leave pc 0 behind for discarded code, which can be the ELF header's. */
+static bool cover_is_elf_header(const struct elf_segment *text, u64 pc)
+{
+	return text->offset + (pc - text->vaddr) < sizeof(Elf64_Ehdr);
+}
+
+static void cover_add_part(struct cover *cover, const struct fde *fde)
+{
+	const struct elf_segment *text = bee_elf_find_text(cover->elf, fde->begin);
+	struct cover_part *part = &cover->parts[cover->nparts];
+
+	if (!text || cover_is_elf_header(text, fde->begin))
+		return;
+	*part = (struct cover_part){ .start = fde->begin, .end = fde->end, .fde = fde };
+	if (part->end > text->vaddr + text->size)
+		part->end = text->vaddr + text->size;
+	cover->nparts++;
+}
+
+static int cover_compare_parts(const void *a, const void *b)
+{
+	const struct cover_part *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->fde->order < y->fde->order ? -1 : x->fde->order > y->fde->order;
+}
+
+static void cover_collect(struct cover *cover)
+{
+	size_t i;
+
+	cover->parts = alloc_array(NULL, cover->list.nfdes + 1, sizeof(*cover->parts));
+	for (i = 0; i < cover->list.nfdes; i++)
+		cover_add_part(cover, &cover->list.fdes[i]);
+	qsort(cover->parts, cover->nparts, sizeof(*cover->parts), cover_compare_parts);
+}
+
+/* Cut from each part what an earlier one of its kind has, forwards. */
+static void cover_resolve_forwards(struct cover *cover)
+{
+	u64 end[2] = {};
+	size_t i;
+
+	for (i = 0; i < cover->nparts; i++) {
+		struct cover_part *part = &cover->parts[i];
+		bool debug_frame = part->fde->debug_frame;
+		u64 *covered = &end[debug_frame];
+
+		if (debug_frame && part->start < end[false])
+			part->end = part->start;
+		if (part->start < *covered)
+			part->start = *covered < part->end ? *covered : part->end;
+		if (part->end > *covered)
+			*covered = part->end;
+	}
+}
+
+/* Drop each part of .debug_frame that runs into a later one of .eh_frame, backwards. */
+static void cover_resolve_backwards(struct cover *cover)
+{
+	u64 next = ~0ull;
+	size_t i;
+
+	for (i = cover->nparts; i-- > 0;) {
+		struct cover_part *part = &cover->parts[i];
+
+		if (part->start == part->end)
+			continue;
+		if (!part->fde->debug_frame)
+			next = part->start;
+		else if (part->end > next)
+			part->end = part->start;
+	}
+}
+
+static void cover_add_kind(struct cover *cover, u64 pc, u8 kind, u8 arg)
+{
+	struct bee_row row = { .kind = kind, .arg = arg };
+
+	bee_row_add(cover->rows, pc, &row);
+}
+
+/* Text between parts: padding belongs to the row before it, the rest is a gap. */
+static void cover_hole(struct cover *cover, u64 start, u64 end)
+{
+	const struct elf_segment *text = bee_elf_find_text(cover->elf, start);
+	u64 size = end - start;
+
+	if (!text || size > text->size - (start - text->vaddr) ||
+	    !bee_pad_fills(text->data + (start - text->vaddr), size))
+		cover_add_kind(cover, start, BEE_ROW_GAP, 0);
+}
+
+static void cover_emit(void *arg, u64 start, u64 end, const struct cfi_row *from)
+{
+	struct cover *cover = arg;
+	struct bee_row row;
+
+	if (start < cover->part->start)
+		start = cover->part->start;
+	if (end > cover->part->end)
+		end = cover->part->end;
+	if (start >= end)
+		return;
+	bee_convert_row(from, cover->signal, &row);
+	bee_row_add(cover->rows, start, &row);
+}
+
+static void cover_interpret(struct cover *cover, const struct cover_part *part)
+{
+	const struct fde *fde = part->fde;
+	const struct cfi_cie *cie = &cover->list.cies[fde->cie].cfi;
+	size_t nrows = cover->rows->nrows;
+
+	cover->part = part;
+	cover->signal = cie->signal;
+	if (!fde->malformed && !bee_cfi_run(cie, fde->insns, fde->size, fde->begin, fde->end,
+					    cover_emit, cover))
+		return;
+	bee_row_truncate(cover->rows, nrows);
+	cover_add_kind(cover, part->start, BEE_ROW_UNSUPPORTED, BEE_UNSUP_CFI);
+}
+
+static void cover_interpret_all(struct cover *cover)
+{
+	struct row_set *rows = cover->rows;
+	size_t i;
+
+	for (i = 0; i < cover->nparts; i++) {
+		const struct cover_part *part = &cover->parts[i];
+
+		if (part->start == part->end)
+			continue;
+		if (rows->nrows && part->start > rows->end)
+			cover_hole(cover, rows->end, part->start);
+		cover_interpret(cover, part);
+		rows->end = part->end;
+	}
+	bee_row_drop_unused_rules(rows);
+}
+
+/**
+ * bee_cover_rows() - all rows of a file
+ * @elf: the file
+ * @rows: filled; bee_row_free() releases it, also after a failure
+ * @message: on failure, why
+ * @size: bytes of @message
+ *
+ * Return: 0, or -1 with @message set.
+ */
+int bee_cover_rows(const struct bee_elf *elf, struct row_set *rows, char *message, size_t size)
+{
+	struct cover cover = { .elf = elf, .rows = rows };
+	size_t nfdes;
+
+	*rows = (struct row_set){};
+	bee_eh_frame_read(elf, &cover.list);
+	cover_collect(&cover);
+	cover_resolve_forwards(&cover);
+	cover_resolve_backwards(&cover);
+	cover_interpret_all(&cover);
+	nfdes = cover.list.nfdes;
+	free(cover.parts);
+	bee_eh_frame_free(&cover.list);
+	if (rows->nrows)
+		return 0;
+	if (!elf->nframes && !elf->hdr.size)
+		snprintf(message, size, "no .eh_frame or .debug_frame");
+	else if (!nfdes)
+		snprintf(message, size, "no readable FDE in its .eh_frame or .debug_frame");
+	else
+		snprintf(message, size, "no FDE describes code of an executable segment");
+	return -1;
+}

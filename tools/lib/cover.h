@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Which FDE describes which text, and what lies between them. */
+#ifndef BEE_COVER_H
+#define BEE_COVER_H
+
+#include "elf.h"
+#include "row.h"
+
+int bee_cover_rows(const struct bee_elf *elf, struct row_set *rows, char *message, size_t size);
+
+#endif /* BEE_COVER_H */

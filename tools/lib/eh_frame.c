@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0
+/* CIEs and FDEs: find their section, parse them.  Owns augmentations. */
+#include <dwarf.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "eh_frame.h"
+
+/* The CIEs of one section met so far, ascending by offset. */
+struct cie_index {
+	struct {
+		u64	offset;
+		u32	cie;
+	}	*entries;
+	size_t	 n;
+	size_t	 room;
+	size_t	 last;
+};
+
+struct frame_reader {
+	const struct elf_frames	*frames;
+	struct fde_list		*list;
+	struct cie_index	 index;
+};
+
+/* A CIE or FDE: the bytes after its length. */
+struct frame_record {
+	struct cursor	c;
+	bool		dwarf64;
+	u64		id;
+	u64		id_offset;
+};
+
+/*
+ * Read a length and an id.  The id of .eh_frame has 4 bytes even behind a 64-bit
+ * length (LSB 5.0, 10.6.1.1).  Return: false if there is no whole record; a
+ * terminator is a record without bytes.
+ */
+static bool record_read(struct cursor *c, const struct elf_frames *frames,
+			struct frame_record *record)
+{
+	u64 length = cursor_u32(c);
+	const u8 *body;
+
+	memset(record, 0, sizeof(*record));
+	if (length == 0xffffffff) {
+		record->dwarf64 = true;
+		length = cursor_u64(c);
+	} else if (length >= 0xfffffff0) {
+		return false;
+	}
+	body = cursor_take(c, length);
+	if (!body)
+		return false;
+	record->c = cursor_of(body, length);
+	record->id_offset = body - frames->data;
+	if (length)
+		record->id = cursor_uint(&record->c,
+					 record->dwarf64 && frames->debug_frame ? 8 : 4);
+	return !record->c.bad;
+}
+
+static bool record_is_cie(const struct frame_record *record, const struct elf_frames *frames)
+{
+	if (!frames->debug_frame)
+		return !record->id;
+	return record->id == (record->dwarf64 ? DW_CIE_ID_64 : DW_CIE_ID_32);
+}
+
+/* The letters after 'z' (LSB 5.0, 10.6.1.1.1).  Return: false if unknown. */
+static bool cie_read_letters(struct cie *cie, struct cursor *c, const char *letters)
+{
+	u64 size = cursor_uleb(c);
+	const u8 *data = cursor_take(c, size);
+	struct cursor a = cursor_of(data, data ? size : 0);
+
+	for (; *letters; letters++) {
+		switch (*letters) {
+		case 'R':
+			cie->cfi.encoding = cursor_u8(&a);
+			break;
+		case 'P':
+			bee_pointer_skip(&a, cursor_u8(&a), &cie->cfi.base);
+			break;
+		case 'L':
+			cursor_u8(&a);
+			break;
+		case 'S':
+			cie->cfi.signal = true;
+			break;
+		case 'B':
+			break;
+		default:
+			return false;
+		}
+	}
+	return !a.bad && !c->bad;
+}
+
+static bool cie_read_augmentation(struct cie *cie, struct cursor *c, const char *augmentation)
+{
+	cie->has_z = *augmentation == 'z';
+	if (cie->has_z)
+		return cie_read_letters(cie, c, augmentation + 1);
+	/* Without a length only an augmentation without data can be stepped over. */
+	cie->cfi.signal = !strcmp(augmentation, "S");
+	return cie->cfi.signal || !*augmentation;
+}
+
+/* Return: false if nothing can be said about the CIE's FDEs. */
+static bool cie_read(struct cie *cie, struct cursor *c)
+{
+	u8 version = cursor_u8(c);
+	const char *augmentation = cursor_string(c);
+
+	if (!augmentation || (version != 1 && version != 3 && version != 4))
+		return false;
+	if (version == 4) {
+		u8 address_size = cursor_u8(c), segment_size = cursor_u8(c);
+
+		if (address_size != 8 || segment_size)
+			return false;
+	}
+	cie->cfi.code_align = cursor_uleb(c);
+	cie->cfi.data_align = cursor_sleb(c);
+	cie->cfi.ra_reg = version == 1 ? cursor_u8(c) : cursor_uleb(c);
+	if (c->bad || !cie_read_augmentation(cie, c, augmentation))
+		return false;
+	cie->malformed = bee_cfi_start(&cie->cfi, c->at, cursor_left(c));
+	return true;
+}
+
+static u32 cie_add(struct frame_reader *r, u64 offset)
+{
+	struct cursor c = cursor_of(r->frames->data, r->frames->size);
+	struct fde_list *list = r->list;
+	struct frame_record record;
+	struct cie *cie;
+
+	list->cies = alloc_room(list->cies, list->ncies, &list->room_cies, sizeof(*list->cies));
+	cie = &list->cies[list->ncies];
+	memset(cie, 0, sizeof(*cie));
+	cie->cfi.base = r->frames->base;
+	cie->refused = !cursor_take(&c, offset) || !record_read(&c, r->frames, &record) ||
+		       !record_is_cie(&record, r->frames) || !cie_read(cie, &record.c);
+	return list->ncies++;
+}
+
+/* Position of the first entry at or after @offset. */
+static size_t index_find(const struct cie_index *index, u64 offset)
+{
+	size_t low = 0, high = index->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (index->entries[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Index of the CIE at @offset of the section; parsed when it is first needed. */
+static u32 cie_find(struct frame_reader *r, u64 offset)
+{
+	struct cie_index *index = &r->index;
+	size_t at = index->last;
+
+	if (at < index->n && index->entries[at].offset == offset)
+		return index->entries[at].cie;
+	at = index_find(index, offset);
+	index->last = at;
+	if (at < index->n && index->entries[at].offset == offset)
+		return index->entries[at].cie;
+	index->entries = alloc_room(index->entries, index->n, &index->room,
+				    sizeof(*index->entries));
+	memmove(index->entries + at + 1, index->entries + at,
+		(index->n - at) * sizeof(*index->entries));
+	index->n++;
+	index->entries[at].offset = offset;
+	index->entries[at].cie = cie_add(r, offset);
+	return index->entries[at].cie;
+}
+
+static bool fde_read_range(struct fde *fde, struct cursor *c, const struct cie *cie)
+{
+	u64 size;
+
+	if (!bee_pointer_read(c, cie->cfi.encoding, &cie->cfi.base, &fde->begin) ||
+	    !bee_pointer_read_size(c, cie->cfi.encoding, &size) || !size)
+		return false;
+	return !__builtin_add_overflow(fde->begin, size, &fde->end);
+}
+
+/* An FDE whose range cannot be read is dropped: its text will be a gap. */
+static void fde_add(struct frame_reader *r, struct frame_record *record)
+{
+	struct fde_list *list = r->list;
+	struct cursor *c = &record->c;
+	struct fde fde = { .order = list->nfdes, .debug_frame = r->frames->debug_frame };
+	u64 offset = record->id;
+	const struct cie *cie;
+
+	/* .eh_frame counts back from the id, .debug_frame from its start. */
+	if (!r->frames->debug_frame)
+		offset = record->id_offset - record->id;
+	if (offset >= r->frames->size)
+		return;
+	fde.cie = cie_find(r, offset);
+	cie = &list->cies[fde.cie];
+	if (cie->refused || !fde_read_range(&fde, c, cie))
+		return;
+	if (cie->has_z)
+		cursor_take(c, cursor_uleb(c));
+	fde.malformed = c->bad || cie->malformed;
+	fde.insns = c->at;
+	fde.size = cursor_left(c);
+	list->fdes = alloc_room(list->fdes, list->nfdes, &list->room_fdes, sizeof(*list->fdes));
+	list->fdes[list->nfdes++] = fde;
+}
+
+/*
+ * The zero terminator ends what the C runtime reads, but linkers also leave one
+ * in the middle, so what follows is read as long as it looks like records.
+ */
+static void frames_read(const struct elf_frames *frames, struct fde_list *list)
+{
+	struct frame_reader r = { .frames = frames, .list = list };
+	struct cursor c = cursor_of(frames->data, frames->size);
+	struct frame_record record;
+
+	while (cursor_left(&c) && record_read(&c, frames, &record)) {
+		if (!cursor_left(&record.c) && !record.id) {
+			if (frames->stop_at_zero)
+				break;
+			continue;
+		}
+		if (!record_is_cie(&record, frames))
+			fde_add(&r, &record);
+	}
+	free(r.index.entries);
+}
+
+/*
+ * Bytes from the start of .eh_frame to the end of the last FDE that the binary
+ * search table of PT_GNU_EH_FRAME lists; 0 if there is no such table.
+ */
+static u64 hdr_frames_size(struct cursor *c, const struct pointer_base *base, u64 count,
+			   u8 encoding, const struct elf_frames *frames)
+{
+	u64 last = 0, pc, fde;
+	struct frame_record record;
+	struct cursor f;
+
+	for (; count && !c->bad; count--) {
+		if (!bee_pointer_read(c, encoding, base, &pc) ||
+		    !bee_pointer_read(c, encoding, base, &fde) ||
+		    fde - frames->base.vaddr >= frames->size)
+			return 0;
+		if (fde - frames->base.vaddr > last)
+			last = fde - frames->base.vaddr;
+	}
+	f = cursor_of(frames->data, frames->size);
+	if (!cursor_take(&f, last) || !record_read(&f, frames, &record))
+		return 0;
+	return f.at - frames->data;
+}
+
+/* Find .eh_frame through PT_GNU_EH_FRAME (LSB 5.0, 10.6.2). */
+static bool hdr_find_frames(const struct bee_elf *elf, struct elf_frames *frames)
+{
+	struct pointer_base base = {
+		.data = elf->hdr.data, .vaddr = elf->hdr.vaddr,
+		.datarel = elf->hdr.vaddr, .has_datarel = true,
+	};
+	struct cursor c = cursor_of(elf->hdr.data, elf->hdr.size);
+	u8 version = cursor_u8(&c), frame_encoding = cursor_u8(&c);
+	u8 count_encoding = cursor_u8(&c), table_encoding = cursor_u8(&c);
+	const struct elf_segment *load;
+	u64 vaddr, count, size = 0;
+
+	if (version != 1 || !bee_pointer_read(&c, frame_encoding, &base, &vaddr))
+		return false;
+	load = bee_elf_find_load(elf, vaddr);
+	if (!load)
+		return false;
+	memset(frames, 0, sizeof(*frames));
+	frames->data = load->data + (vaddr - load->vaddr);
+	frames->size = load->size - (vaddr - load->vaddr);
+	frames->base = (struct pointer_base){
+		.data = frames->data, .vaddr = vaddr,
+		.datarel = elf->pltgot, .has_datarel = elf->has_pltgot,
+	};
+	if (bee_pointer_read(&c, count_encoding, &base, &count) && count)
+		size = hdr_frames_size(&c, &base, count, table_encoding, frames);
+	frames->stop_at_zero = !size;
+	if (size)
+		frames->size = size;
+	return true;
+}
+
+/**
+ * bee_eh_frame_read() - read all CIEs and FDEs of a file
+ * @elf: the file; its bytes are referred to, so it has to outlive @list
+ * @list: filled, in the order of the file and .eh_frame before .debug_frame
+ *
+ * .eh_frame is found by its section, or without one by PT_GNU_EH_FRAME.
+ */
+void bee_eh_frame_read(const struct bee_elf *elf, struct fde_list *list)
+{
+	struct elf_frames hdr_frames;
+	size_t i;
+
+	memset(list, 0, sizeof(*list));
+	if ((!elf->nframes || elf->frames[0].debug_frame) && elf->hdr.size &&
+	    hdr_find_frames(elf, &hdr_frames))
+		frames_read(&hdr_frames, list);
+	for (i = 0; i < elf->nframes; i++)
+		frames_read(&elf->frames[i], list);
+}
+
+/**
+ * bee_eh_frame_free() - release what bee_eh_frame_read() made
+ * @list: the list
+ */
+void bee_eh_frame_free(struct fde_list *list)
+{
+	free(list->cies);
+	free(list->fdes);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* ELF files: what the compiler needs of one.  elf.c alone uses libelf. */
+#ifndef BEE_ELF_H
+#define BEE_ELF_H
+
+#include <linux/types.h>
+#include <linux/beeunwind_table.h>
+
+#include "pointer.h"
+
+#define ELF_MAX_FRAMES	8
+
+struct Elf;
+
+/**
+ * struct elf_segment - a PT_LOAD
+ * @vaddr: p_vaddr
+ * @offset: p_offset
+ * @size: p_filesz
+ * @data: its bytes
+ */
+struct elf_segment {
+	u64		 vaddr;
+	u64		 offset;
+	u64		 size;
+	const u8	*data;
+};
+
+/**
+ * struct elf_frames - a section of CIEs and FDEs
+ * @data: its bytes
+ * @size: how many
+ * @debug_frame: .debug_frame, not .eh_frame
+ * @stop_at_zero: its true end is not known: the zero terminator is the end
+ * @base: for its encoded pointers
+ */
+struct elf_frames {
+	const u8		*data;
+	size_t			 size;
+	bool			 debug_frame;
+	bool			 stop_at_zero;
+	struct pointer_base	 base;
+};
+
+/**
+ * struct bee_elf - an ELF file
+ * @handle: libelf's; owns all bytes pointed to
+ * @image: the whole file
+ * @file_size: bytes of it
+ * @loads: every PT_LOAD, as in the file
+ * @nloads: number of them
+ * @text: the executable ones with bytes, ascending by vaddr, not overlapping
+ * @ntext: number of them
+ * @frames: .eh_frame sections, then .debug_frame sections
+ * @nframes: number of them
+ * @hdr: PT_GNU_EH_FRAME; no @data if there is none
+ * @pltgot: DT_PLTGOT
+ * @has_pltgot: there is one
+ * @id_type: enum bee_table_id_type
+ * @id_len: bytes of @id in use
+ * @id: build-id, or digest of the file
+ * @message: why bee_elf_open() failed
+ */
+struct bee_elf {
+	struct Elf		*handle;
+	const u8		*image;
+	u64			 file_size;
+	struct elf_segment	*loads;
+	size_t			 nloads;
+	struct elf_segment	 text[BEE_TABLE_MAX_SEGMENTS];
+	size_t			 ntext;
+	struct elf_frames	 frames[ELF_MAX_FRAMES];
+	size_t			 nframes;
+	struct elf_segment	 hdr;
+	u64			 pltgot;
+	bool			 has_pltgot;
+	u8			 id_type;
+	u8			 id_len;
+	u8			 id[BEE_TABLE_ID_MAX];
+	char			 message[256];
+};
+
+int bee_elf_open(struct bee_elf *elf, int fd);
+void bee_elf_close(struct bee_elf *elf);
+const struct elf_segment *bee_elf_find_text(const struct bee_elf *elf, u64 vaddr);
+const struct elf_segment *bee_elf_find_load(const struct bee_elf *elf, u64 vaddr);
+u64 bee_elf_frames_size(const struct bee_elf *elf);
+
+#endif /* BEE_ELF_H */

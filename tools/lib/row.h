@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The rows of one file before they are packed, and rows as text. */
+#ifndef BEE_ROW_H
+#define BEE_ROW_H
+
+#include "../../kmod/table.h"
+
+#define ROW_TEXT_MAX	128
+
+/**
+ * struct row_start - a row: from @pc to the next row's
+ */
+struct row_start {
+	u64	pc;
+	u32	rule;
+};
+
+/**
+ * struct row_set - rows over a dictionary of distinct rules
+ * @rules: the dictionary, in the order of first use
+ * @nrules: number of them
+ * @rows: ascending by pc; neighbours differ in their rule
+ * @nrows: number of them
+ * @end: pc after the last row
+ * @room_rules: rules there is memory for
+ * @room_rows: rows there is memory for
+ * @slots: hash from rule to its index plus 1, 0 if free
+ * @nslots: power of two, or 0
+ *
+ * All zero is an empty set.
+ */
+struct row_set {
+	struct bee_row		*rules;
+	size_t			 nrules;
+	struct row_start	*rows;
+	size_t			 nrows;
+	u64			 end;
+	size_t			 room_rules;
+	size_t			 room_rows;
+	u32			*slots;
+	size_t			 nslots;
+};
+
+void bee_row_add(struct row_set *set, u64 pc, const struct bee_row *rule);
+void bee_row_truncate(struct row_set *set, size_t nrows);
+void bee_row_drop_unused_rules(struct row_set *set);
+void bee_row_free(struct row_set *set);
+const char *bee_row_format(const struct bee_row *row, char text[ROW_TEXT_MAX]);
+
+#endif /* BEE_ROW_H */

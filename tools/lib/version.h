@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The version of beeunwind, in one place. */
+#ifndef BEE_VERSION_H
+#define BEE_VERSION_H
+
+#define BEE_VERSION	"0.1.0"
+
+#endif /* BEE_VERSION_H */
