@@ -118,6 +118,29 @@ static void cover_add_kind(struct cover *cover, u64 pc, u8 kind, u8 arg)
 	bee_row_add(cover->rows, pc, &row);
 }
 
+/*
+ * The code at the entry point has no caller (psABI 3.4.1, "Initial Stack"), and
+ * that of the dynamic linker has no FDE to say so.  How long it is nobody tells.
+ */
+#define COVER_ENTRY_MAX	128
+
+static void cover_gap(struct cover *cover, u64 start, u64 end)
+{
+	const struct bee_row outermost = {
+		.kind = BEE_ROW_RULES, .cfa_reg = BEE_REG_RSP, .cfa_off = 8, .ra = BEE_RA_UNDEF,
+	};
+	u64 entry = cover->elf->entry;
+	bool has_entry = entry >= start && entry < end;
+
+	if (!has_entry || entry > start)
+		cover_add_kind(cover, start, BEE_ROW_GAP, 0);
+	if (!has_entry)
+		return;
+	bee_row_add(cover->rows, entry, &outermost);
+	if (end - entry > COVER_ENTRY_MAX)
+		cover_add_kind(cover, entry + COVER_ENTRY_MAX, BEE_ROW_GAP, 0);
+}
+
 /* Text between parts: padding belongs to the row before it, the rest is a gap. */
 static void cover_hole(struct cover *cover, u64 start, u64 end)
 {
@@ -126,7 +149,7 @@ static void cover_hole(struct cover *cover, u64 start, u64 end)
 
 	if (!text || size > text->size - (start - text->vaddr) ||
 	    !bee_pad_fills(text->data + (start - text->vaddr), size))
-		cover_add_kind(cover, start, BEE_ROW_GAP, 0);
+		cover_gap(cover, start, end);
 }
 
 static void cover_emit(void *arg, u64 start, u64 end, const struct cfi_row *from)

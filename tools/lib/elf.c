@@ -90,6 +90,7 @@ static int elf_check_header(struct bee_elf *elf, int fd)
 	if (h.e_machine != BEE_TABLE_MACHINE)
 		return elf_refuse(elf, "made for %s (e_machine %u), not x86-64",
 				  elf_machine_name(h.e_machine), h.e_machine);
+	elf->entry = h.e_entry;
 	if (elf_check_type(elf, h.e_type))
 		return -1;
 	if (h.e_phnum && h.e_phentsize != sizeof(Elf64_Phdr))

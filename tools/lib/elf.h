@@ -47,6 +47,7 @@ struct elf_frames {
  * @handle: libelf's; owns all bytes pointed to
  * @image: the whole file
  * @file_size: bytes of it
+ * @entry: e_entry, 0 if there is none
  * @loads: every PT_LOAD, as in the file
  * @nloads: number of them
  * @text: the executable ones with bytes, ascending by vaddr, not overlapping
@@ -65,6 +66,7 @@ struct bee_elf {
 	struct Elf		*handle;
 	const u8		*image;
 	u64			 file_size;
+	u64			 entry;
 	struct elf_segment	*loads;
 	size_t			 nloads;
 	struct elf_segment	 text[BEE_TABLE_MAX_SEGMENTS];
