@@ -42,93 +42,6 @@ static atomic64_t mm_lost;
 #define mm_dereference(p)	rcu_dereference_protected(p, lockdep_is_held(&mm_lock))
 
 /*
- * Maps
- */
-
-static u64 map_bytes(const struct bee_map *map)
-{
-	return struct_size(map, ranges, map->room) + (u64)map->room * sizeof(struct bee_use);
-}
-
-/* Callbacks run in any process context; they cannot wait for memory. */
-static struct bee_map *map_alloc(u32 room, bool may_sleep)
-{
-	struct bee_map blank = { .room = room }, *map;
-
-	if (may_sleep)
-		map = kvzalloc(map_bytes(&blank), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	else
-		map = kzalloc(map_bytes(&blank), GFP_NOWAIT | __GFP_NOWARN);
-	if (!map)
-		return NULL;
-	map->room = room;
-	map->uses = (struct bee_use *)&map->ranges[room];
-	return map;
-}
-
-/* @stored's reference goes over to the map. */
-static void map_append(struct bee_map *map, u64 start, u64 end, u64 bias,
-		       struct bee_stored *stored)
-{
-	map->ranges[map->nr++] = (struct bee_range) {
-		.start = start, .end = end, .bias = bias, .stored = stored,
-	};
-}
-
-static void map_append_copy(struct bee_map *map, const struct bee_range *range, u64 start, u64 end)
-{
-	if (range->stored)
-		refcount_inc(&range->stored->refs);
-	map_append(map, start, end, range->bias, range->stored);
-}
-
-static void map_free_now(struct bee_map *map)
-{
-	u32 i;
-
-	for (i = 0; i < map->nr; i++)
-		if (map->ranges[i].stored)
-			bee_store_put(map->ranges[i].stored);
-	kvfree(map);
-}
-
-static void map_free_work(struct work_struct *work)
-{
-	struct bee_map *map = container_of(to_rcu_work(work), struct bee_map, free);
-
-	bee_store_uncharge(map_bytes(map));
-	map_free_now(map);
-}
-
-/* First address space of a map: enter its ranges into the reverse maps. */
-static void map_publish(struct bee_map *map)
-{
-	u32 i;
-
-	lockdep_assert_held(&mm_lock);
-	refcount_set(&map->refs, 1);
-	INIT_RCU_WORK(&map->free, map_free_work);
-	for (i = 0; i < map->nr; i++) {
-		map->uses[i].map = map;
-		if (map->ranges[i].stored)
-			bee_store_use(map->ranges[i].stored, &map->uses[i]);
-	}
-}
-
-static void map_put(struct bee_map *map)
-{
-	u32 i;
-
-	lockdep_assert_held(&mm_lock);
-	if (!map || !refcount_dec_and_test(&map->refs))
-		return;
-	for (i = 0; i < map->nr; i++)
-		if (map->ranges[i].stored)
-			bee_store_unuse(map->ranges[i].stored, &map->uses[i]);
-	queue_rcu_work(mm_wq, &map->free);
-}
-
-/*
  * Address spaces
  */
 
@@ -193,7 +106,7 @@ static void managed_set_map(struct bee_mm *m, struct bee_map *map)
 	WRITE_ONCE(m->generation, m->generation + 1);
 	WRITE_ONCE(mm_ranges, mm_ranges - (old ? old->nr : 0) + (map ? map->nr : 0));
 	WRITE_ONCE(mm_seq, mm_seq + 2);
-	map_put(old);
+	bee_map_put(old);
 }
 
 static void managed_unpublish(struct bee_mm *m)
@@ -210,146 +123,6 @@ static void managed_unpublish(struct bee_mm *m)
  * Requests
  */
 
-static int diff_refuse(struct netlink_ext_ack *extack, const char *what, u32 i,
-		       const struct bee_mm_range *r, int err)
-{
-	NL_SET_ERR_MSG_FMT(extack, "%s (range %u, %#llx-%#llx)", what, i, r->start, r->end);
-	return err;
-}
-
-static int diff_check_list(const struct bee_mm_range *list, u32 nr, struct netlink_ext_ack *extack)
-{
-	u64 floor = 0;
-	u32 i;
-
-	for (i = 0; i < nr; i++) {
-		const struct bee_mm_range *r = &list[i];
-
-		if (r->start >= r->end)
-			return diff_refuse(extack, "empty range", i, r, -EINVAL);
-		if ((r->start | r->end) & ~PAGE_MASK)
-			return diff_refuse(extack, "not page aligned", i, r, -EINVAL);
-		if (r->end > TASK_SIZE_MAX)
-			return diff_refuse(extack, "not a user address", i, r, -EINVAL);
-		if (r->start < floor)
-			return diff_refuse(extack, "ranges overlap or are not sorted", i, r, -EINVAL);
-		floor = r->end;
-	}
-	return 0;
-}
-
-static int diff_check(const struct bee_mm_diff *diff, struct netlink_ext_ack *extack)
-{
-	int ret;
-
-	if (!diff->nr_del && !diff->nr_add) {
-		NL_SET_ERR_MSG(extack, "nothing to remove and nothing to add");
-		return -EINVAL;
-	}
-	ret = diff_check_list(diff->del, diff->nr_del, extack);
-	return ret ?: diff_check_list(diff->add, diff->nr_add, extack);
-}
-
-static bool range_is(const struct bee_range *range, const struct bee_mm_range *r)
-{
-	return range->start == r->start && range->end == r->end && range->bias == r->bias &&
-	       (range->stored ? range->stored->id : 0) == r->table;
-}
-
-static int diff_add_one(struct bee_map *map, const struct bee_mm_range *r, u32 i,
-			struct netlink_ext_ack *extack)
-{
-	struct bee_stored *stored = NULL;
-
-	if (map->nr && map->ranges[map->nr - 1].end > r->start)
-		return diff_refuse(extack, "overlaps a range that is there", i, r, -EEXIST);
-	if (r->table) {
-		stored = bee_store_get(r->table);
-		if (!stored)
-			return diff_refuse(extack, "no such table", i, r, -ENOENT);
-	}
-	map_append(map, r->start, r->end, r->bias, stored);
-	return 0;
-}
-
-/*
- * Merge: what is in @old and not deleted, and what is added, by address.  The map
- * has room for just that; if it runs out, some range to remove was not there.
- */
-static int diff_apply(const struct bee_map *old, const struct bee_mm_diff *diff,
-		      struct bee_map *map, struct netlink_ext_ack *extack)
-{
-	u32 i = 0, d = 0, a = 0, nr_old = old ? old->nr : 0;
-	int ret;
-
-	while (i < nr_old || a < diff->nr_add) {
-		const struct bee_range *range = i < nr_old ? &old->ranges[i] : NULL;
-
-		if (range && d < diff->nr_del && range_is(range, &diff->del[d])) {
-			i++, d++;
-			continue;
-		}
-		if (map->nr == map->room)
-			break;
-		if (range && (a == diff->nr_add || range->start < diff->add[a].start)) {
-			if (map->nr && map->ranges[map->nr - 1].end > range->start)
-				return diff_refuse(extack, "overlaps a range that is there", a - 1,
-						   &diff->add[a - 1], -EEXIST);
-			map_append_copy(map, range, range->start, range->end);
-			i++;
-			continue;
-		}
-		ret = diff_add_one(map, &diff->add[a], a, extack);
-		if (ret)
-			return ret;
-		a++;
-	}
-	if (d < diff->nr_del)
-		return diff_refuse(extack, "no such range to remove", d, &diff->del[d], -ENOENT);
-	return 0;
-}
-
-/* The new map for @diff on top of @old, charged; NULL if no range remains. */
-static struct bee_map *diff_build(const struct bee_map *old, const struct bee_mm_diff *diff,
-				  struct netlink_ext_ack *extack)
-{
-	u64 nr = (old ? old->nr : 0) + (u64)diff->nr_add;
-	struct bee_map *map;
-	int ret;
-
-	if (diff->nr_del > (old ? old->nr : 0)) {
-		NL_SET_ERR_MSG(extack, "more ranges to remove than there are");
-		return ERR_PTR(-ENOENT);
-	}
-	nr -= diff->nr_del;
-	if (nr > BEE_MM_MAX_RANGES) {
-		NL_SET_ERR_MSG_FMT(extack, "too many ranges (%llu of at most %u)", nr,
-				   BEE_MM_MAX_RANGES);
-		return ERR_PTR(-E2BIG);
-	}
-	map = map_alloc(nr, true);
-	if (!map) {
-		NL_SET_ERR_MSG(extack, "out of memory");
-		return ERR_PTR(-ENOMEM);
-	}
-	ret = diff_apply(old, diff, map, extack);
-	if (!ret && map->nr && !bee_store_charge_evict(map_bytes(map), extack))
-		ret = -ENOSPC;
-	if (ret || !map->nr) {
-		map_free_now(map);
-		return ERR_PTR(ret);
-	}
-	return map;
-}
-
-static void diff_unbuild(struct bee_map *map)
-{
-	if (!map)
-		return;
-	bee_store_uncharge(map_bytes(map));
-	map_free_now(map);
-}
-
 static int diff_stale(const struct bee_mm *m, struct netlink_ext_ack *extack)
 {
 	if (m)
@@ -360,7 +133,7 @@ static int diff_stale(const struct bee_mm *m, struct netlink_ext_ack *extack)
 	return -ESTALE;
 }
 
-static bool diff_is_current(const struct bee_mm *m, const struct bee_mm_diff *diff)
+static bool diff_is_current(const struct bee_mm *m, const struct bee_map_diff *diff)
 {
 	if (!m)
 		return !diff->cookie && !diff->generation;
@@ -368,7 +141,7 @@ static bool diff_is_current(const struct bee_mm *m, const struct bee_mm_diff *di
 }
 
 /* Hold the ranges that the diff is against; they can be replaced meanwhile. */
-static int diff_begin(const struct mm_struct *mm, const struct bee_mm_diff *diff,
+static int diff_begin(const struct mm_struct *mm, const struct bee_map_diff *diff,
 		      struct bee_map **old, struct netlink_ext_ack *extack)
 {
 	struct bee_mm *m;
@@ -387,7 +160,7 @@ static int diff_begin(const struct mm_struct *mm, const struct bee_mm_diff *diff
 	return ret;
 }
 
-static int diff_commit(struct mm_struct *mm, struct bee_mm *fresh, struct bee_mm_diff *diff,
+static int diff_commit(struct mm_struct *mm, struct bee_mm *fresh, struct bee_map_diff *diff,
 		       struct bee_map *old, struct bee_map *map, struct netlink_ext_ack *extack)
 {
 	struct bee_mm *m;
@@ -403,13 +176,13 @@ static int diff_commit(struct mm_struct *mm, struct bee_mm *fresh, struct bee_mm
 			managed_publish(m);
 		}
 		if (map)
-			map_publish(map);
+			bee_map_publish(map);
 		managed_set_map(m, map);
 		diff->cookie = m->cookie;
 		diff->generation = m->generation;
 		diff->ranges = map ? map->nr : 0;
 	}
-	map_put(old);
+	bee_map_put(old);
 	raw_spin_unlock(&mm_lock);
 	return ret;
 }
@@ -417,12 +190,12 @@ static int diff_commit(struct mm_struct *mm, struct bee_mm *fresh, struct bee_mm
 static void diff_abandon(struct bee_map *old)
 {
 	raw_spin_lock(&mm_lock);
-	map_put(old);
+	bee_map_put(old);
 	raw_spin_unlock(&mm_lock);
 }
 
 /* A struct bee_mm for an address space that is not managed yet. */
-static int diff_fresh(struct mm_struct *mm, struct pid *pid, const struct bee_mm_diff *diff,
+static int diff_fresh(struct mm_struct *mm, struct pid *pid, const struct bee_map_diff *diff,
 		      struct bee_mm **fresh, struct netlink_ext_ack *extack)
 {
 	*fresh = NULL;
@@ -445,22 +218,18 @@ static int diff_fresh(struct mm_struct *mm, struct pid *pid, const struct bee_mm
  * Context: Process, may sleep.
  * Return: 0 or -errno; -ESTALE if somebody else changed the ranges.
  */
-int bee_mm_update(struct mm_struct *mm, struct pid *pid, struct bee_mm_diff *diff,
+int bee_mm_update(struct mm_struct *mm, struct pid *pid, struct bee_map_diff *diff,
 		  struct netlink_ext_ack *extack)
 {
 	struct bee_map *old, *map;
 	struct bee_mm *fresh;
 	int ret;
 
-	ret = diff_check(diff, extack);
-	if (ret)
-		return ret;
-
 	mutex_lock(&mm_mutex);
 	ret = diff_begin(mm, diff, &old, extack);
 	if (ret)
 		goto unlock;
-	map = diff_build(old, diff, extack);
+	map = bee_map_apply(old, diff, extack);
 	if (IS_ERR(map)) {
 		ret = PTR_ERR(map);
 		diff_abandon(old);
@@ -469,12 +238,12 @@ int bee_mm_update(struct mm_struct *mm, struct pid *pid, struct bee_mm_diff *dif
 	ret = diff_fresh(mm, pid, diff, &fresh, extack);
 	if (ret) {
 		diff_abandon(old);
-		diff_unbuild(map);
+		bee_map_discard(map);
 		goto unlock;
 	}
 	ret = diff_commit(mm, fresh, diff, old, map, extack);
 	if (ret) {
-		diff_unbuild(map);
+		bee_map_discard(map);
 		if (fresh)
 			managed_free_now(fresh);
 	}
@@ -551,77 +320,6 @@ static void managed_lose(struct bee_mm *m)
 	atomic64_inc(&mm_lost);
 }
 
-static bool map_overlaps(const struct bee_map *map, u64 start, u64 end)
-{
-	u32 i;
-
-	for (i = 0; i < map->nr && map->ranges[i].start < end; i++)
-		if (map->ranges[i].end > start)
-			return true;
-	return false;
-}
-
-static bool map_covers(const struct bee_map *map, const struct bee_range *range)
-{
-	const struct bee_range *there = bee_map_find(map, range->start);
-
-	return there && there->end >= range->end && there->stored == range->stored &&
-	       (there->bias == range->bias || !there->stored);
-}
-
-/* @map becomes @old without [start, end), plus @in if that is given. */
-static void map_replace(struct bee_map *map, const struct bee_map *old, u64 start, u64 end,
-			const struct bee_range *in)
-{
-	bool put = !in;
-	u32 i;
-
-	for (i = 0; i < old->nr; i++) {
-		const struct bee_range *r = &old->ranges[i];
-
-		if (r->start < start)
-			map_append_copy(map, r, r->start, min(r->end, start));
-		if (!put && r->end > start) {
-			map_append_copy(map, in, in->start, in->end);
-			put = true;
-		}
-		if (r->end > end)
-			map_append_copy(map, r, max(r->start, end), r->end);
-	}
-	if (!put)
-		map_append_copy(map, in, in->start, in->end);
-}
-
-static u32 map_count_replaced(const struct bee_map *old, u64 start, u64 end,
-			      const struct bee_range *in)
-{
-	u32 i, nr = in ? 1 : 0;
-
-	for (i = 0; i < old->nr; i++)
-		nr += (old->ranges[i].start < start) + (old->ranges[i].end > end);
-	return nr;
-}
-
-/* NULL if no range remains, an error pointer if there is no memory. */
-static struct bee_map *map_build_replaced(const struct bee_map *old, u64 start, u64 end,
-					  const struct bee_range *in)
-{
-	u32 nr = map_count_replaced(old, start, end, in);
-	struct bee_map *map;
-
-	if (!nr)
-		return NULL;
-	map = nr <= BEE_MM_MAX_RANGES ? map_alloc(nr, false) : NULL;
-	if (!map)
-		return ERR_PTR(-ENOMEM);
-	if (!bee_store_charge(map_bytes(map))) {
-		kvfree(map);
-		return ERR_PTR(-ENOSPC);
-	}
-	map_replace(map, old, start, end, in);
-	return map;
-}
-
 static bool managed_replace_commit(const struct mm_struct *mm, const struct bee_map *old,
 			      struct bee_map *map)
 {
@@ -638,7 +336,7 @@ static bool managed_replace_commit(const struct mm_struct *mm, const struct bee_
 		goto unlock;
 	}
 	if (map)
-		map_publish(map);
+		bee_map_publish(map);
 	managed_set_map(m, map);
 unlock:
 	raw_spin_unlock(&mm_lock);
@@ -655,12 +353,12 @@ static void managed_replace(const struct mm_struct *mm, u64 start, u64 end, cons
 	rcu_read_lock();
 	do {
 		old = bee_mm_lookup(mm);
-		if (!old || (in ? map_covers(old, in) : !map_overlaps(old, start, end)))
+		if (!old || (in ? bee_map_covers(old, in) : !bee_map_overlaps(old, start, end)))
 			break;
-		map = map_build_replaced(old, start, end, in);
+		map = bee_map_replace(old, start, end, in);
 		done = managed_replace_commit(mm, old, map);
 		if (!done && !IS_ERR(map))
-			diff_unbuild(map);
+			bee_map_discard(map);
 	} while (!done);
 	rcu_read_unlock();
 }
@@ -802,6 +500,7 @@ void bee_mm_sum(struct bee_mm_totals *totals)
 int bee_mm_init(struct workqueue_struct *wq)
 {
 	mm_wq = wq;
+	bee_map_init(wq);
 	return 0;
 }
 

@@ -8,47 +8,14 @@
 #include <linux/mm_types.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
-#include <linux/refcount.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
-#include "store.h"
+#include "map.h"
 
 struct file;
 struct netlink_ext_ack;
 struct pid;
-
-/**
- * struct bee_range - one executable range of an address space
- * @start: first address
- * @end: address after the last
- * @bias: address minus pc
- * @stored: its table; NULL where there is none
- */
-struct bee_range {
-	u64			 start;
-	u64			 end;
-	u64			 bias;
-	struct bee_stored	*stored;
-};
-
-/**
- * struct bee_map - the ranges of an address space: sorted, disjoint, immutable
- * @nr: number of ranges, not 0
- * @room: ranges that there is memory for
- * @refs: address spaces that share it
- * @uses: its entries in the tables' reverse maps, one for each range
- * @free: frees it a grace period after the last address space let go
- * @ranges: the ranges; each holds a reference on its table
- */
-struct bee_map {
-	u32			 nr;
-	u32			 room;
-	refcount_t		 refs;
-	struct bee_use		*uses;
-	struct rcu_work		 free;
-	struct bee_range	 ranges[];
-};
 
 /**
  * struct bee_mm - a managed address space
@@ -78,41 +45,6 @@ struct bee_mm {
 extern struct hlist_head bee_mm_hash[1 << BEE_MM_HASH_BITS];
 
 /**
- * struct bee_mm_range - a range in a request
- * @start: first address
- * @end: address after the last
- * @bias: address minus pc
- * @table: id of its table, or 0
- */
-struct bee_mm_range {
-	u64	start;
-	u64	end;
-	u64	bias;
-	u32	table;
-};
-
-/**
- * struct bee_mm_diff - a request to change an address space's ranges
- * @cookie: in: the address space as the caller knows it, 0 if not yet managed;
- *	out: its cookie
- * @generation: in: its generation as the caller knows it; out: the new one
- * @ranges: out: number of ranges
- * @nr_del: length of @del
- * @nr_add: length of @add
- * @del: ranges to remove
- * @add: ranges to add
- */
-struct bee_mm_diff {
-	u64			 cookie;
-	u64			 generation;
-	u32			 ranges;
-	u32			 nr_del;
-	u32			 nr_add;
-	struct bee_mm_range	*del;
-	struct bee_mm_range	*add;
-};
-
-/**
  * struct bee_mm_totals - sums over all managed address spaces
  * @mms: address spaces
  * @ranges: their ranges
@@ -124,12 +56,10 @@ struct bee_mm_totals {
 	u64	lost;
 };
 
-#define BEE_MM_MAX_RANGES	65536
-
 int bee_mm_init(struct workqueue_struct *wq);
 void bee_mm_exit(void);
 
-int bee_mm_update(struct mm_struct *mm, struct pid *pid, struct bee_mm_diff *diff,
+int bee_mm_update(struct mm_struct *mm, struct pid *pid, struct bee_map_diff *diff,
 		  struct netlink_ext_ack *extack);
 bool bee_mm_forget(const struct mm_struct *mm);
 bool bee_mm_forget_cookie(u64 cookie);
@@ -143,51 +73,6 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child);
 const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only);
 unsigned int bee_mm_seq(void);
 void bee_mm_sum(struct bee_mm_totals *totals);
-
-/**
- * bee_range_contains() - whether an address is in a range
- *
- * Context: Any, NMI-safe.
- */
-static inline bool bee_range_contains(const struct bee_range *range, u64 ip)
-{
-	return ip - range->start < range->end - range->start;
-}
-
-/**
- * bee_range_pc() - from an address to the pc in the range's file
- *
- * The only place where a bias is subtracted.
- *
- * Context: Any, NMI-safe.
- */
-static inline u64 bee_range_pc(const struct bee_range *range, u64 ip)
-{
-	return ip - range->bias;
-}
-
-/**
- * bee_map_find() - the range of an address
- * @map: the ranges
- * @ip: the address
- *
- * Context: Any, NMI-safe. Caller keeps @map alive, by RCU or a reference.
- * Return: the range, or NULL.
- */
-static inline const struct bee_range *bee_map_find(const struct bee_map *map, u64 ip)
-{
-	const struct bee_range *low = map->ranges;
-	u32 n = map->nr;
-
-	while (n > 1) {
-		u32 half = n / 2;
-
-		if (low[half].start <= ip)
-			low += half;
-		n -= half;
-	}
-	return bee_range_contains(low, ip) ? low : NULL;
-}
 
 static inline struct hlist_head *bee_mm_bucket(const struct mm_struct *mm)
 {

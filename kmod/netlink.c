@@ -325,7 +325,7 @@ static const struct nla_policy netlink_range_policy[BEEUNWIND_A_RANGE_MAX + 1] =
 	[BEEUNWIND_A_RANGE_TABLE] = { .type = NLA_U32 },
 };
 
-static int range_parse(const struct nlattr *nest, struct bee_mm_range *range,
+static int range_parse(const struct nlattr *nest, struct bee_map_range *range,
 		       struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[BEEUNWIND_A_RANGE_MAX + 1];
@@ -346,7 +346,7 @@ static int range_parse(const struct nlattr *nest, struct bee_mm_range *range,
 	return 0;
 }
 
-static int diff_parse_list(struct genl_info *info, int type, struct bee_mm_range **list, u32 *nr)
+static int diff_parse_list(struct genl_info *info, int type, struct bee_map_range **list, u32 *nr)
 {
 	const struct nlattr *attr;
 	int rem, err;
@@ -373,7 +373,7 @@ static u64 netlink_optional_u64(struct genl_info *info, int attr)
 	return info->attrs[attr] ? nla_get_u64(info->attrs[attr]) : 0;
 }
 
-static int diff_parse(struct genl_info *info, struct bee_mm_diff *diff)
+static int diff_parse(struct genl_info *info, struct bee_map_diff *diff)
 {
 	int err;
 
@@ -418,7 +418,7 @@ static struct mm_struct *netlink_get_mm(const struct nlattr *attr, struct pid **
 	return mm;
 }
 
-static int proc_reply(struct genl_info *info, const struct bee_mm_diff *diff)
+static int proc_reply(struct genl_info *info, const struct bee_map_diff *diff)
 {
 	struct sk_buff *skb;
 	void *hdr;
@@ -435,7 +435,7 @@ static int proc_reply(struct genl_info *info, const struct bee_mm_diff *diff)
 	return reply_end(info, skb, hdr, err);
 }
 
-static int proc_update(struct genl_info *info, struct bee_mm_diff *diff)
+static int proc_update(struct genl_info *info, struct bee_map_diff *diff)
 {
 	struct mm_struct *mm;
 	struct pid *tgid;
@@ -452,7 +452,7 @@ static int proc_update(struct genl_info *info, struct bee_mm_diff *diff)
 
 static int netlink_proc_update(struct sk_buff *request, struct genl_info *info)
 {
-	struct bee_mm_diff diff = {};
+	struct bee_map_diff diff = {};
 	int err;
 
 	err = netlink_check_caps(request, info->extack);
