@@ -16,6 +16,12 @@ struct netlink_ext_ack;
 
 /**
  * struct bee_file_key - a file, as long as nobody changes it
+ * @dev: device of its file system
+ * @ino: inode number
+ * @generation: tells users of the same inode number apart
+ * @size: bytes
+ * @ctime_sec: time of the last change, seconds
+ * @ctime_nsec: and nanoseconds
  *
  * No reference is kept on the inode, so that an idle table never keeps a file
  * system from being unmounted; a file that is replaced or written to gets

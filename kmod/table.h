@@ -9,7 +9,7 @@
 #include <linux/types.h>
 #include <linux/beeunwind_table.h>
 
-/**
+/*
  * struct bee_row - the rules at one pc, decoded; see struct bee_table_rule
  */
 struct bee_row {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # BPF programs see the same complete stacks: bpf_get_stackid() through bpftrace.
 # timeout: 300
+# cpus: 1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 

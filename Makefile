@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0
+# beeunwind.ko and beectl, their tests and the demo; "make help" lists targets.
+# kbuild reads Kbuild, never this file.
+
+KVER    ?= $(shell uname -r)
+KDIR    ?= $(firstword $(wildcard /lib/modules/$(KVER)/build) $(newest_headers))
+PREFIX  ?= /usr/local
+KERNELS ?= 6.12 6.1
+T       ?= 60
+
+# No headers for the running kernel: build for the newest that are installed.
+newest_headers = $(shell ls -d /lib/modules/*/build /usr/src/linux-headers-*-$(newest_arch) 2>/dev/null | \
+		 sort -V | tail -n1)
+newest_arch    = $(shell dpkg --print-architecture 2>/dev/null || echo amd64)
+kdir          := $(abspath $(KDIR))
+release       := $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(kdir)/include/generated/utsrelease.h 2>/dev/null)
+
+# One object directory per kernel, with links to the sources: kbuild puts its
+# objects beside them.
+objdir = build/kmod/$(release)
+kbuild = $(MAKE) --no-print-directory -C $(kdir) M=$(CURDIR)/$(objdir) CONFIG_DEBUG_INFO_BTF_MODULES=
+
+export V PREFIX DESTDIR
+
+.PHONY: all
+all: tools module	## Build beectl and beeunwind.ko (default)
+
+.PHONY: tools
+tools:			## Build beectl
+	@$(MAKE) --no-print-directory -C tools
+
+.PHONY: module
+module: ko		## Build beeunwind.ko for KDIR or KVER (default: the running kernel)
+	@cmp -s $(objdir)/beeunwind.ko beeunwind.ko || \
+		{ cp $(objdir)/beeunwind.ko .beeunwind.ko.$$$$ && mv .beeunwind.ko.$$$$ beeunwind.ko; }
+
+.PHONY: headers
+headers:
+ifeq ($(and $(kdir),$(release)),)
+	@echo "beeunwind.ko: no kernel headers$(if $(kdir), in $(kdir)): install linux-headers-$(KVER) or say make KDIR=DIR" >&2; exit 1
+else ifneq ($(release),$(KVER))
+ifeq ($(origin KDIR),file)
+	@echo "beeunwind.ko: no headers for the running kernel $(KVER); building for $(release) (choose with KDIR=)"
+endif
+endif
+
+# In build/kmod/RELEASE only, so that the guests' modules leave the top alone.
+.PHONY: ko
+ko: headers
+	@mkdir -p $(objdir)
+	@find $(objdir) -type l ! -exec test -e {} \; -delete
+	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/kmod $(CURDIR)/include $(objdir)/
+	+@$(kbuild) modules
+
+.PHONY: install
+install: all		## Install the module and beectl (PREFIX, DESTDIR)
+	+$(kbuild) INSTALL_MOD_PATH=$(DESTDIR) modules_install
+	$(if $(DESTDIR),,depmod $(release))
+	@$(MAKE) --no-print-directory -C tools install
+
+.PHONY: setup
+setup:			## Install the Debian packages that the tests need
+	@selftests/setup check
+
+.PHONY: check
+check: setup		## Run all tests, in guests of KERNELS too
+	@selftests/run --kernels "$(KERNELS)"
+
+.PHONY: check-unit
+check-unit:		## Run the tests that need no guest
+	@selftests/run --group unit --group golden --group sync --group static
+
+.PHONY: check-vm
+check-vm: setup		## Run the module's tests in guests of KERNELS
+	@selftests/run --group kmod --kernels "$(KERNELS)"
+
+.PHONY: demo
+demo:			## Show complete stacks of stock programs, in one screen
+	@selftests/setup demo
+	@selftests/demo
+
+.PHONY: fuzz
+fuzz:			## Feed the compiler and the validator broken files for T seconds
+	@$(MAKE) --no-print-directory -C selftests/fuzz run T=$(T)
+
+.PHONY: clean
+clean:			## Remove what was built; downloaded kernels stay
+	@if [ -e tools/Makefile ]; then $(MAKE) --no-print-directory -C tools clean; fi
+	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name vm -exec rm -rf {} +; fi
+	@rm -rf beeunwind.ko beectl out
+
+.PHONY: distclean
+distclean: clean	## Remove downloaded kernels too
+	@rm -rf build
+
+.PHONY: help
+help:			## List the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
+	@echo "  V=1 shows commands, W=1 turns on more warnings."

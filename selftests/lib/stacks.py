@@ -1,0 +1,407 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""How complete are the user stacks in a perf.data file?
+
+Judged by addresses, never by names: a user stack is complete when its
+outermost frame lies in the function at which a program, its interpreter
+(ld.so) or a thread starts.
+
+	stacks.py judge PERF.DATA [--dwarf] [--pid PID] [--comm NAME]    figures as JSON
+	stacks.py why PERF.DATA [--dwarf] [--pid PID] [--comm NAME]      where incomplete stacks end
+	stacks.py fold PERF.DATA                           folded stacks, one a line
+
+--dwarf: the stacks are what "perf script" makes of the copied stack memory.
+"""
+
+import argparse
+import collections
+import json
+import os
+import struct
+import subprocess
+import sys
+
+RECORD_MMAP, RECORD_LOST, RECORD_COMM, RECORD_FORK, RECORD_SAMPLE = 1, 2, 3, 7, 9
+RECORD_MMAP2 = 10
+MISC_COMM_EXEC = 1 << 13
+
+# perf_event_sample_format, in the order in which the fields are laid out.
+SAMPLE_IP, SAMPLE_TID, SAMPLE_TIME, SAMPLE_ADDR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+SAMPLE_READ, SAMPLE_CALLCHAIN, SAMPLE_ID, SAMPLE_CPU = 1 << 4, 1 << 5, 1 << 6, 1 << 7
+SAMPLE_PERIOD, SAMPLE_STREAM_ID, SAMPLE_IDENTIFIER = 1 << 8, 1 << 9, 1 << 16
+
+CONTEXT_MAX = 2**64 - 4095
+CONTEXT_USER = 2**64 - 512
+KERNEL_START = 1 << 63
+
+START_BYTES = 0x30          # length of _start
+LDSO_START_BYTES = 0x60     # ld.so: _start and _dl_start_user
+# After the thread function returns: mov %eax,%edi (or %rax,%rdi); mov $60,%eax; syscall
+THREAD_EXITS = (b"\x89\xc7\xb8\x3c\0\0\0\x0f\x05", b"\x48\x89\xc7\xb8\x3c\0\0\0\x0f\x05",
+                b"\x89\xc7\x31\xc0\xb0\x3c\x0f\x05")
+
+
+class Elf:
+    """The few facts of an ELF file that the judgement needs."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.data = file.read()
+        if self.data[:5] != b"\x7fELF\x02":
+            raise ValueError(f"{path}: not a 64-bit ELF file")
+        self.entry, phoff = struct.unpack_from("<QQ", self.data, 24)
+        phentsize, phnum = struct.unpack_from("<HH", self.data, 54)
+        self.loads, self.interpreter = [], None
+        for i in range(phnum):
+            kind, _, offset, vaddr, _, filesz = struct.unpack_from(
+                "<IIQQQQ", self.data, phoff + i * phentsize)
+            if kind == 1:
+                self.loads.append((offset, vaddr, filesz))
+            elif kind == 3:
+                self.interpreter = self.data[offset:offset + filesz].rstrip(b"\0").decode()
+
+    def pc(self, offset):
+        """File offset to address in the file, or None."""
+        for start, vaddr, size in self.loads:
+            if start <= offset < start + size:
+                return vaddr + offset - start
+        return None
+
+
+class Files:
+    """ELF files by path, read once."""
+
+    def __init__(self):
+        self.known = {}
+
+    def get(self, path):
+        if path not in self.known:
+            try:
+                self.known[path] = Elf(path)
+            except (OSError, ValueError, struct.error):
+                self.known[path] = None
+        return self.known[path]
+
+
+class Space:
+    """The executable mappings of one process."""
+
+    def __init__(self, maps=()):
+        self.maps = list(maps)
+
+    def add(self, start, size, offset, path):
+        end = start + size
+        kept = []
+        for old in self.maps:
+            if old[1] <= start or end <= old[0]:
+                kept.append(old)
+                continue
+            if old[0] < start:
+                kept.append((old[0], start, old[2], old[3]))
+            if old[1] > end:
+                kept.append((end, old[1], old[2] + end - old[0], old[3]))
+        self.maps = kept + [(start, end, offset, path)]
+
+    def find(self, ip):
+        """(path, file offset) at ip, or None."""
+        for start, end, offset, path in self.maps:
+            if start <= ip < end:
+                return path, ip - start + offset
+        return None
+
+
+class Judge:
+    """Says whether a frame is where a program or a thread starts."""
+
+    def __init__(self):
+        self.files = Files()
+        self.memo = {}
+
+    def is_start(self, place):
+        if place not in self.memo:
+            self.memo[place] = self._is_start(*place)
+        return self.memo[place]
+
+    def _is_start(self, path, offset):
+        elf = self.files.get(path)
+        if elf is None:
+            return False
+        pc = elf.pc(offset)
+        # ld.so has an entry but asks for no interpreter.  A static program does too.
+        length = START_BYTES if elf.interpreter else LDSO_START_BYTES
+        if pc is not None and elf.entry and elf.entry <= pc < elf.entry + length:
+            return True
+        # The frame is a return address, or, from perf script, one less.
+        return any(elf.data.startswith(code, offset + slip)
+                   for code in THREAD_EXITS for slip in (0, 1))
+
+
+class Sample:
+    """One sample: who, its user frames innermost first, its size on file."""
+
+    __slots__ = ("pid", "tid", "time", "user", "size", "places", "comm")
+
+    def __init__(self, pid, tid, time, user, size):
+        self.pid, self.tid, self.time, self.user, self.size = pid, tid, time, user, size
+        self.places = self.comm = None
+
+
+class PerfData:
+    """A perf.data file with one kind of event."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.data = file.read()
+        if self.data[:8] != b"PERFILE2":
+            raise ValueError(f"{path}: not a perf.data file")
+        head = struct.unpack_from("<8Q", self.data, 8)
+        _, attr_size, attrs_at, attrs_size, self.start, self.size = head[:6]
+        types = {struct.unpack_from("<Q", self.data, attrs_at + i + 24)[0]
+                 for i in range(0, attrs_size, attr_size)}
+        if len(types) != 1:
+            raise ValueError(f"{path}: events with different sample types")
+        self.sample_type = types.pop()
+        if self.sample_type & SAMPLE_READ:
+            raise ValueError(f"{path}: PERF_SAMPLE_READ is not supported")
+        if not self.size:
+            self.size = len(self.data) - self.start    # a recording cut short
+        self.lost = 0
+        self.spaces = collections.defaultdict(Space)
+        self.comms = {}         # tid -> name
+
+    def records(self):
+        """(type, misc, offset of the payload, offset of the end), sorted by nothing."""
+        at, end = self.start, self.start + self.size
+        while at + 8 <= end:
+            kind, misc, size = struct.unpack_from("<IHH", self.data, at)
+            if size < 8:
+                raise ValueError("perf.data: broken record")
+            yield kind, misc, at + 8, at + size
+            at += size
+
+    def sample_at(self, at, end):
+        kind = self.sample_type
+        fields = {}
+        size = end - at + 8
+        for bit in (SAMPLE_IDENTIFIER, SAMPLE_IP, SAMPLE_TID, SAMPLE_TIME, SAMPLE_ADDR,
+                    SAMPLE_ID, SAMPLE_STREAM_ID, SAMPLE_CPU, SAMPLE_PERIOD):
+            if kind & bit:
+                fields[bit] = struct.unpack_from("<Q", self.data, at)[0]
+                at += 8
+        user = None
+        if kind & SAMPLE_CALLCHAIN:
+            count = struct.unpack_from("<Q", self.data, at)[0]
+            chain = struct.unpack_from(f"<{count}Q", self.data, at + 8)
+            user = self.user_part(chain)
+        who = fields[SAMPLE_TID]
+        return Sample(who & 0xffffffff, who >> 32, fields.get(SAMPLE_TIME, 0), user, size)
+
+    @staticmethod
+    def user_part(chain):
+        """The frames after PERF_CONTEXT_USER; None when there is no user context."""
+        user = None
+        for entry in chain:
+            if entry == CONTEXT_USER:
+                user = []
+            elif entry >= CONTEXT_MAX:
+                if user is not None:
+                    break
+            elif user is not None:
+                user.append(entry)
+        return user
+
+    def string(self, at, end):
+        return self.data[at:end].split(b"\0", 1)[0].decode(errors="replace")
+
+    def note(self, kind, misc, at, end):
+        """Follow what processes map."""
+        if kind in (RECORD_MMAP, RECORD_MMAP2):
+            pid, _, start, size, offset = struct.unpack_from("<IIQQQ", self.data, at)
+            name_at = at + (32 if kind == RECORD_MMAP else 64)
+            if start < KERNEL_START:
+                self.spaces[pid].add(start, size, offset, self.string(name_at, end))
+        elif kind == RECORD_COMM:
+            pid, tid = struct.unpack_from("<II", self.data, at)
+            self.comms[tid] = self.string(at + 8, end)
+            if misc & MISC_COMM_EXEC:
+                self.spaces[pid] = Space()
+        elif kind == RECORD_FORK:
+            pid, parent, tid, parent_tid = struct.unpack_from("<IIII", self.data, at)
+            self.comms[tid] = self.comms.get(parent_tid, "")
+            if pid != parent:
+                self.spaces[pid] = Space(self.spaces[parent].maps)
+        elif kind == RECORD_LOST:
+            self.lost += struct.unpack_from("<QQ", self.data, at)[1]
+
+    def time_of(self, kind, at, end):
+        """Side records carry their time in the trailer (sample_id_all)."""
+        wanted = self.sample_type
+        if kind == RECORD_SAMPLE:
+            return self.sample_at(at, end).time if wanted & SAMPLE_TIME else 0
+        if not wanted & SAMPLE_TIME or kind >= 64:
+            return None
+        trailer = sum(8 for bit in (SAMPLE_TID, SAMPLE_TIME, SAMPLE_ID, SAMPLE_STREAM_ID,
+                                    SAMPLE_CPU, SAMPLE_IDENTIFIER) if wanted & bit)
+        before = 8 if wanted & SAMPLE_TID else 0
+        return struct.unpack_from("<Q", self.data, end - trailer + before)[0]
+
+    def samples(self):
+        """All samples in order of time, each with its frames' places in files."""
+        records = []
+        for number, (kind, misc, at, end) in enumerate(self.records()):
+            time = self.time_of(kind, at, end)
+            if time is not None:
+                records.append((time, number, kind, misc, at, end))
+        for _, _, kind, misc, at, end in sorted(records):
+            if kind != RECORD_SAMPLE:
+                self.note(kind, misc, at, end)
+                continue
+            sample = self.sample_at(at, end)
+            sample.places = self.spaces[sample.pid]
+            sample.comm = self.comms.get(sample.tid, "")
+            yield sample
+
+
+def scripted_stacks(path):
+    """User frames by (tid, time), as perf script unwinds them: (file, offset) each.
+
+    For frames it unwinds itself, perf prints offsets in files, not addresses.
+    """
+    command = ["perf", "script", "-f", "-i", path, "--no-inline", "--ns", "--max-stack", "4096",
+               "-F", "tid,time,ip,dso"]
+    stacks, key, frames = {}, None, []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True) as perf:
+        for line in perf.stdout:
+            words = line.strip().split(" ", 1)
+            if not words[0]:
+                if key:
+                    stacks[key] = frames
+                key, frames = None, []
+            elif key is None:
+                seconds, nanoseconds = words[1].strip().rstrip(":").split(".")
+                key = int(words[0]), int(seconds) * 10**9 + int(nanoseconds)
+            else:
+                ip = int(words[0], 16)
+                if ip < KERNEL_START:
+                    frames.append((words[1].strip()[1:-1], ip))
+        if key:
+            stacks[key] = frames
+    if perf.returncode:
+        raise ValueError(f"perf script failed on {path}")
+    return stacks
+
+
+def user_samples(perf_data, opts):
+    """(sample, user frames) for every sample of a process in user context."""
+    scripted = scripted_stacks(opts.file) if opts.dwarf else None
+    for sample in perf_data.samples():
+        if opts.pid and sample.pid != opts.pid:
+            continue
+        if opts.comm and sample.comm != opts.comm[:15]:
+            continue
+        frames = sample.user
+        if scripted is not None:
+            frames = scripted.get((sample.tid, sample.time)) or []
+            if not frames and not sample.places.maps:
+                continue
+        if frames is not None:
+            yield sample, frames
+
+
+def outermost(sample, frames):
+    """(path, file offset) of the last frame, or None."""
+    if not frames:
+        return None
+    last = frames[-1]
+    return last if isinstance(last, tuple) else sample.places.find(last)
+
+
+def judge(opts):
+    perf_data, verdict = PerfData(opts.file), Judge()
+    count = complete = depth = size = 0
+    for sample, frames in user_samples(perf_data, opts):
+        count += 1
+        depth += len(frames)
+        size += sample.size
+        place = outermost(sample, frames)
+        complete += bool(place and verdict.is_start(place))
+    figures = {"samples": count, "complete": complete, "lost": perf_data.lost,
+               "share": complete / count if count else 0,
+               "depth": depth / count if count else 0,
+               "bytes": size / count if count else 0}
+    json.dump(figures, sys.stdout)
+    print()
+
+
+def why(opts):
+    perf_data, verdict = PerfData(opts.file), Judge()
+    ends = collections.Counter()
+    for sample, frames in user_samples(perf_data, opts):
+        place = outermost(sample, frames)
+        if place and verdict.is_start(place):
+            continue
+        text = "no frames"
+        if place:
+            elf = verdict.files.get(place[0])
+            pc = elf.pc(place[1]) if elf else None
+            text = f"{place[0]}+{pc if pc is not None else place[1]:#x}"
+        elif frames:
+            text = f"no mapping at {frames[-1]}"
+        ends[text, len(frames)] += 1
+    for (text, length), count in ends.most_common(40):
+        print(f"{count:6} {length:4} frames  {text}")
+
+
+def fold(opts):
+    command = ["perf", "script", "-f", "-i", opts.file, "--no-inline", "--max-stack", "4096",
+               "-F", "comm,ip,sym,dso"]
+    folded, comm, frames = collections.Counter(), None, []
+
+    def done():
+        if comm is not None and frames:
+            folded[";".join([comm] + frames[::-1])] += 1
+
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True) as perf:
+        for line in perf.stdout:
+            if not line.strip():
+                done()
+                comm, frames = None, []
+            elif comm is None:
+                comm = line.strip().replace(";", ":")
+            else:
+                frames.append(frame_name(line))
+        done()
+    for stack, count in sorted(folded.items()):
+        print(stack, count)
+
+
+def frame_name(line):
+    """"ip symbol (dso)" to a name; without a symbol, the file's."""
+    _, _, rest = line.strip().partition(" ")
+    symbol, _, dso = rest.rpartition(" (")
+    if symbol in ("", "[unknown]"):
+        symbol = "[" + os.path.basename(dso.rstrip(")")).strip("[]") + "]"
+    return symbol.replace(";", ":")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=("judge", "why", "fold"))
+    parser.add_argument("file")
+    parser.add_argument("--dwarf", action="store_true")
+    parser.add_argument("--pid", type=int, help="only this process")
+    parser.add_argument("--comm", help="only threads of this name")
+    opts = parser.parse_args()
+    try:
+        {"judge": judge, "why": why, "fold": fold}[opts.verb](opts)
+    except BrokenPipeError:
+        os._exit(141)
+    except (OSError, ValueError) as error:
+        sys.exit(f"stacks.py: {error}")
+
+
+if __name__ == "__main__":
+    main()
