@@ -28,7 +28,7 @@ static int __init beeunwind_init(void)
 	ret = bee_store_init(main_wq, (u64)budget_mb << 20);
 	if (ret)
 		goto destroy_wq;
-	ret = bee_mm_init(main_wq);
+	ret = bee_mm_init(main_wq, bee_netlink_tell);
 	if (ret)
 		goto exit_store;
 	ret = bee_percpu_init();

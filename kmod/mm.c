@@ -38,6 +38,10 @@ static unsigned int mm_seq = 1;		/* mm_lock; odd on purpose: 0 means "no check" 
 static u32 mm_count;			/* mm_lock */
 static u32 mm_ranges;			/* mm_lock */
 static atomic64_t mm_lost;
+static bee_mm_tell_t mm_tell;
+
+static void mm_news_work(struct work_struct *work);
+static DECLARE_WORK(mm_news, mm_news_work);
 
 #define mm_dereference(p)	rcu_dereference_protected(p, lockdep_is_held(&mm_lock))
 
@@ -376,6 +380,36 @@ void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end)
 	managed_replace(mm, start, end, NULL);
 }
 
+/*
+ * Tell who has news, once each.  The flag is cleared first: what happens while
+ * it is told is told again.
+ */
+static void mm_news_work(struct work_struct *work)
+{
+	struct bee_mm *m;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(m, &mm_list, node)
+		if (READ_ONCE(m->news)) {
+			WRITE_ONCE(m->news, false);
+			mm_tell(m);
+		}
+	rcu_read_unlock();
+}
+
+static void mm_set_news(const struct mm_struct *mm)
+{
+	struct bee_mm *m;
+
+	raw_spin_lock(&mm_lock);
+	m = managed_find(mm);
+	if (m)
+		WRITE_ONCE(m->news, true);
+	raw_spin_unlock(&mm_lock);
+	if (m)
+		queue_work(mm_wq, &mm_news);
+}
+
 /**
  * bee_mm_attach() - a file has been mapped executable
  * @mm: the address space
@@ -384,7 +418,8 @@ void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end)
  * @offset: byte of the file at @start
  * @file: the file
  *
- * With its table, if the store has one; else as executable memory without one.
+ * With its table, if the store has one; else as executable memory without one,
+ * and whoever listens is told.
  *
  * Context: Any but NMI.
  */
@@ -401,6 +436,8 @@ void bee_mm_attach(const struct mm_struct *mm, u64 start, u64 end, u64 offset,
 	managed_replace(mm, start, end, &in);
 	if (in.stored)
 		bee_store_put(in.stored);
+	else
+		mm_set_news(mm);
 }
 
 /**
@@ -492,14 +529,16 @@ void bee_mm_sum(struct bee_mm_totals *totals)
 
 /**
  * bee_mm_init() - begin with no address space
- * @wq: runs the freeing
+ * @wq: runs the freeing and the telling
+ * @tell: tells the world that an address space has mapped a file without a table
  *
  * Context: Process.
  * Return: 0.
  */
-int bee_mm_init(struct workqueue_struct *wq)
+int bee_mm_init(struct workqueue_struct *wq, bee_mm_tell_t tell)
 {
 	mm_wq = wq;
+	mm_tell = tell;
 	bee_map_init(wq);
 	return 0;
 }
@@ -513,6 +552,7 @@ void bee_mm_exit(void)
 {
 	struct bee_mm *m, *next;
 
+	cancel_work_sync(&mm_news);
 	raw_spin_lock(&mm_lock);
 	list_for_each_entry_safe(m, next, &mm_list, node)
 		managed_unpublish(m);

@@ -23,6 +23,7 @@ struct pid;
  * @pid: the process that was named when it became managed, or NULL (I)
  * @cookie: name in the protocol, ascending along @node, never used again (I)
  * @generation: number of changes (L)
+ * @news: a file without a table has been mapped, and nobody told (L)
  * @map: its ranges, NULL if there are none (L, RCU for reading)
  * @by_mm: in the hash (L, RCU for reading)
  * @node: in the list of all (L, RCU for reading)
@@ -35,6 +36,7 @@ struct bee_mm {
 	struct pid		*pid;
 	u64			 cookie;
 	u64			 generation;
+	bool			 news;
 	struct bee_map __rcu	*map;
 	struct hlist_node	 by_mm;
 	struct list_head	 node;
@@ -56,7 +58,10 @@ struct bee_mm_totals {
 	u64	lost;
 };
 
-int bee_mm_init(struct workqueue_struct *wq);
+/* Called with a managed address space that has news, under RCU. */
+typedef void (*bee_mm_tell_t)(const struct bee_mm *m);
+
+int bee_mm_init(struct workqueue_struct *wq, bee_mm_tell_t tell);
 void bee_mm_exit(void);
 
 int bee_mm_update(struct mm_struct *mm, struct pid *pid, struct bee_map_diff *diff,

@@ -625,6 +625,35 @@ static int netlink_proc_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len || !err ? skb->len : err;
 }
 
+/**
+ * bee_netlink_tell() - announce that an address space has mapped an unknown file
+ * @m: the address space
+ *
+ * Lost if there is no memory: the next mapping, or the next load, makes up for it.
+ *
+ * Context: Process, under RCU.
+ */
+void bee_netlink_tell(const struct bee_mm *m)
+{
+	struct sk_buff *skb;
+	void *hdr;
+
+	if (!genl_has_listeners(&netlink_family, &init_net, 0))
+		return;
+	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
+	if (!skb)
+		return;
+	hdr = genlmsg_put(skb, 0, 0, &netlink_family, 0, BEEUNWIND_CMD_PROC_NTF);
+	if (!hdr ||
+	    nla_put_u32(skb, BEEUNWIND_A_PROC_PID, m->pid ? pid_nr(m->pid) : 0) ||
+	    nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_COOKIE, m->cookie, BEEUNWIND_A_PROC_PAD)) {
+		nlmsg_free(skb);
+		return;
+	}
+	genlmsg_end(skb, hdr);
+	genlmsg_multicast(&netlink_family, skb, 0, 0, GFP_ATOMIC);
+}
+
 /*
  * The family
  */
@@ -703,12 +732,18 @@ static const struct genl_ops netlink_ops[] = {
 	},
 };
 
+static const struct genl_multicast_group netlink_groups[] = {
+	{ .name = BEEUNWIND_MCGRP_EVENTS, .flags = GENL_MCAST_CAP_SYS_ADMIN },
+};
+
 static struct genl_family netlink_family = {
 	.name		= BEEUNWIND_FAMILY_NAME,
 	.version	= BEEUNWIND_FAMILY_VERSION,
 	.module		= THIS_MODULE,
 	.ops		= netlink_ops,
 	.n_ops		= ARRAY_SIZE(netlink_ops),
+	.mcgrps		= netlink_groups,
+	.n_mcgrps	= ARRAY_SIZE(netlink_groups),
 	.parallel_ops	= true,
 };
 

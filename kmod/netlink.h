@@ -5,7 +5,10 @@
 
 #define BEE_VERSION	"0.1.0"
 
+struct bee_mm;
+
 int bee_netlink_init(void);
 void bee_netlink_exit(void);
+void bee_netlink_tell(const struct bee_mm *m);
 
 #endif /* BEE_NETLINK_H */

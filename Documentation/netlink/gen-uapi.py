@@ -65,6 +65,8 @@ def uapi(spec):
         out += enum("", values, c_name(family, "a", attrs["name"], "max"), first=1)
     values = [c_name(family, "cmd", op["name"]) for op in spec["operations"]["list"]]
     out += enum("", values, c_name(family, "cmd", "max"), first=1)
+    for group in spec["mcast-groups"]["list"]:
+        out += [f'#define {c_name(family, "mcgrp", group["name"])}\t"{group["name"]}"', ""]
     out.append("#endif /* _UAPI_LINUX_BEEUNWIND_H */")
     return out
 

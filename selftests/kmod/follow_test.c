@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 
 #include "guest.h"
 #include "kselftest.h"
+#include "nl_events.h"
 
 #define PAGE	0x1000ul
 #define KNOWN	"/lib/x86_64-linux-gnu/libm.so.6"
@@ -107,6 +109,36 @@ static void test_mmap(void)
 	munmap(p, PAGES * PAGE);
 	ksft_test_result(is_covered(p, PAGES, false) && is_covered(q, PAGES, false) &&
 			 is_covered(u, 4, false), "munmap takes the ranges along\n");
+}
+
+/* Messages of our address space within half a second. */
+static int count_events(struct bee_nl_events *events, uint64_t own)
+{
+	struct pollfd fd = { .fd = bee_nl_events_fd(events), .events = POLLIN };
+	uint64_t cookie;
+	int count = 0;
+
+	while (poll(&fd, 1, 500) > 0)
+		while (bee_nl_events_next(events, &cookie) != BEE_NL_EVENT_NONE)
+			count += cookie == own;
+	return count;
+}
+
+static void test_events(uint64_t own)
+{
+	struct bee_nl_events *events = bee_nl_events_open(&g.error);
+	char *p;
+
+	if (!events)
+		guest_die("events", g.error.text);
+	count_events(events, own);
+	p = map_text(KNOWN, NULL, 4);
+	ksft_test_result(!count_events(events, own), "a known file is no news\n");
+	munmap(p, 4 * PAGE);
+	p = map_text(UNKNOWN, NULL, 4);
+	ksft_test_result(count_events(events, own) > 0, "an unknown file is announced\n");
+	munmap(p, 4 * PAGE);
+	bee_nl_events_close(events);
 }
 
 static void test_partial_munmap(void)
@@ -239,7 +271,7 @@ int main(void)
 	struct range any = { .start = 0x10000, .end = 0x11000 };
 
 	ksft_print_header();
-	ksft_set_plan(18);
+	ksft_set_plan(20);
 	guest_open(&g);
 	guest_info(&g, &start);
 	table = guest_add_table(&g, KNOWN);
@@ -248,6 +280,7 @@ int main(void)
 	guest_info(&g, &managed);
 
 	test_mmap();
+	test_events(proc.cookie);
 	test_partial_munmap();
 	test_map_fixed();
 	test_mremap();

@@ -212,7 +212,7 @@ ktap_run "no trailing white space" check_whitespace
 ktap_run "no path or host of one machine" check_places
 ktap_run "every source says its licence" check_licence
 ktap_run "libelf only in elf.c" only '<(libelf|gelf)\.h>' 'tools/*' tools/lib/elf.c
-ktap_run "libnl only in nl.c" only '<netlink/' 'tools/*' tools/lib/nl.c
+ktap_run "libnl only in nl.c and nl_events.c" only '<netlink/' 'tools/*' tools/lib/nl.c tools/lib/nl_events.c
 ktap_run "libdw only in oracle.c, libdwfl only in sym.c" only '<elfutils/' 'tools/*' \
 	tools/lib/oracle.c tools/lib/sym.c
 ktap_run "ftrace only in hook.c" only_code 'ftrace' 'kmod/*.[ch]' kmod/hook.c kmod/compat.h

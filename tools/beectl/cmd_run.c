@@ -2,15 +2,18 @@
 /* beectl run: start a program with complete stacks from its first sample. */
 #include <errno.h>
 #include <getopt.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "commands.h"
 #include "launch.h"
+#include "nl_events.h"
 #include "proc.h"
 #include "text.h"
 
@@ -20,8 +23,8 @@ static const char run_help[] =
 	"Start CMD with its unwind tables in the module before its first instruction, and\n"
 	"those of its libraries as the dynamic linker maps them.  Until CMD's entry point is\n"
 	"reached it runs under ptrace, so a set-user-ID CMD does not gain privileges.\n"
-	"Children of CMD are covered until they execute another program.  Libraries that it\n"
-	"loads later are covered if the module has their table already.\n"
+	"Libraries that it loads later get their tables as soon as the module reports them.\n"
+	"Children of CMD are covered until they execute another program.\n"
 	"\n"
 	"Options:\n"
 	"  -v, --verbose  Say on stderr what was loaded, and name files without a table\n"
@@ -39,6 +42,7 @@ enum { RUN_FAILED = 125, RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGN
 /**
  * struct run - one program being started
  * @nl: the module
+ * @events: tells of files that CMD maps later and that have no table
  * @tables: files looked at
  * @verbose: say what was loaded
  * @error: why loading failed
@@ -48,6 +52,7 @@ enum { RUN_FAILED = 125, RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGN
  */
 struct run {
 	struct bee_nl		*nl;
+	struct bee_nl_events	*events;
 	struct tables		*tables;
 	bool			 verbose;
 	struct bee_nl_error	 error;
@@ -134,6 +139,39 @@ static int run_wait(pid_t pid)
 	return RUN_FAILED;
 }
 
+/* Whether any message is about CMD; all of them are read. */
+static bool run_has_news(struct run *run)
+{
+	enum bee_nl_event_kind kind;
+	bool news = false;
+	uint64_t cookie;
+
+	while ((kind = bee_nl_events_next(run->events, &cookie)) != BEE_NL_EVENT_NONE)
+		news |= kind == BEE_NL_EVENT_LOST || cookie == run->result.cookie;
+	return news;
+}
+
+/*
+ * Load what CMD maps later, until it ends.  A load that fails, perhaps because
+ * CMD is ending, leaves it with what it had.
+ */
+static void run_follow(struct run *run, pid_t pid)
+{
+	struct pollfd fds[2] = {
+		{ .fd = bee_nl_events_fd(run->events), .events = POLLIN },
+		{ .fd = pidfd_open(pid, 0), .events = POLLIN },
+	};
+
+	while (fds[1].fd >= 0 && !fds[1].revents) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			break;
+		if (!fds[1].revents && run_has_news(run))
+			run_load(run, pid);
+	}
+	if (fds[1].fd >= 0)
+		close(fds[1].fd);
+}
+
 static int run_refuse(const char *what, const char *why, int status)
 {
 	fprintf(stderr, "beectl: run: %s%s%s\n", what, *what ? ": " : "", why);
@@ -150,6 +188,7 @@ static int run_start(struct run *run, char **argv)
 		run_take_signals(pid);
 		if (run->verbose)
 			run_report(run, pid);
+		run_follow(run, pid);
 		return run_wait(pid);
 	case LAUNCH_ENDED:
 		return run_exit_status(status);
@@ -171,8 +210,11 @@ static int run_all(struct run *run, char **argv)
 
 	run->nl = bee_nl_open(&run->error);
 	if (run->nl)
+		run->events = bee_nl_events_open(&run->error);
+	if (run->events)
 		run->tables = tables_open(run->nl, NULL, NULL, &run->error);
 	if (!run->tables) {
+		bee_nl_events_close(run->events);
 		bee_nl_close(run->nl);
 		return run_refuse("", run->error.text, RUN_FAILED);
 	}
@@ -181,6 +223,7 @@ static int run_all(struct run *run, char **argv)
 	status = run_start(run, argv);
 	proc_result_free(&run->result);
 	tables_close(run->tables);
+	bee_nl_events_close(run->events);
 	bee_nl_close(run->nl);
 	return status;
 }

@@ -260,6 +260,7 @@ static int push_once(struct load *load)
 			have = &procs.proc[0];
 		have->pid = load->pid;
 		ret = push_diff(load, have);
+		load->result->cookie = have->cookie;
 	}
 	bee_nl_procs_free(&procs);
 	return ret;

@@ -24,6 +24,7 @@ struct proc_problem {
 /**
  * struct proc_result - what proc_load() found and did
  * @name: the process's name
+ * @cookie: the module's name for its address space
  * @mappings: executable mappings
  * @tables: distinct tables that they use
  * @compiled: of these, compiled now
@@ -38,6 +39,7 @@ struct proc_problem {
  */
 struct proc_result {
 	char			 name[64];
+	uint64_t		 cookie;
 	size_t			 mappings;
 	size_t			 tables;
 	size_t			 compiled;
