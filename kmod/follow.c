@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Follow the mappings of managed processes as they change, from the places where
- * uprobes does.  The mm core calls these for every file mapping, whether there
- * are uprobes or not, in process context, under mmap_lock (sometimes for
- * reading only), before the system call returns.  They must not sleep.
+ * Follow the mappings of managed processes as they change.  Called at the entry
+ * of the functions that hook.c names, in process context, before the system call
+ * that does it returns.  Must not sleep; preemption may be off.
  */
 #include <linux/mm.h>
 
@@ -11,36 +10,37 @@
 #include "mm.h"
 
 /**
- * bee_follow_mmap() - a file mapping has come, or has changed its extent
- * @vma: the mapping
+ * bee_follow_mmap() - a mapping has come, or its protection has changed
+ * @vma: the mapping as it is now, merged with its neighbours perhaps
  *
- * At the entry of uprobe_mmap().  May report what is known already.
+ * At perf_event_mmap(), which mmap, mprotect and the vDSO's installation call
+ * whether or not anybody records.  mremap does not: text that was moved has no
+ * range until it is loaded again.
  *
- * Context: Process, mmap_lock held, preemption perhaps off.
+ * Context: Process, mmap_lock held for writing.
  */
 void bee_follow_mmap(struct vm_area_struct *vma)
 {
-	if (!bee_mm_any() || !vma->vm_file || !(vma->vm_flags & VM_EXEC))
-		return;
-	bee_mm_attach(vma->vm_mm, vma->vm_start, vma->vm_end,
-		      (u64)vma->vm_pgoff << PAGE_SHIFT, vma->vm_file);
+	if (vma->vm_flags & VM_EXEC)
+		bee_mm_attach(vma->vm_mm, vma->vm_start, vma->vm_end,
+			      (u64)vma->vm_pgoff << PAGE_SHIFT, vma->vm_file);
 }
 
 /**
- * bee_follow_munmap() - part of a file mapping goes
- * @vma: the mapping
+ * bee_follow_munmap() - part of an address space is being unmapped
+ * @vma: the first mapping of the part
  * @start: first address
  * @end: address after the last
  *
- * At the entry of uprobe_munmap().  Also reports zaps that leave the mapping in
- * place (MADV_DONTNEED, truncation); its range goes all the same.
+ * At unmap_vmas(), which munmap, mmap over something, and mremap of the old place
+ * go through, but nothing that leaves the mapping there: not splits and merges of
+ * mappings, MADV_DONTNEED or truncation.
  *
- * Context: Process, mmap_lock held, preemption perhaps off.
+ * Context: Process, mmap_lock held.
  */
 void bee_follow_munmap(struct vm_area_struct *vma, unsigned long start, unsigned long end)
 {
-	if (bee_mm_any())
-		bee_mm_unmap(vma->vm_mm, start, end);
+	bee_mm_unmap(vma->vm_mm, start, end);
 }
 
 /**
@@ -48,26 +48,25 @@ void bee_follow_munmap(struct vm_area_struct *vma, unsigned long start, unsigned
  * @parent: the original
  * @child: the copy, which has not run yet
  *
- * At the entry of uprobe_dup_mmap().
+ * At uprobe_dup_mmap().  Mappings that are not copied (MADV_DONTFORK) keep their
+ * range in the child.
  *
- * Context: Process, both mmap_locks held, preemption perhaps off.
+ * Context: Process, both mmap_locks held for writing.
  */
 void bee_follow_fork(struct mm_struct *parent, struct mm_struct *child)
 {
-	if (bee_mm_any())
-		bee_mm_fork(parent, child);
+	bee_mm_fork(parent, child);
 }
 
 /**
  * bee_follow_exit() - the last user of an address space is gone
  * @mm: the address space
  *
- * At the entry of uprobe_clear_state(), which __mmput() calls first of all.
+ * At uprobe_clear_state(), which __mmput() calls first of all.
  *
- * Context: Process, preemption perhaps off.
+ * Context: Process.
  */
 void bee_follow_exit(struct mm_struct *mm)
 {
-	if (bee_mm_any())
-		bee_mm_forget(mm);
+	bee_mm_forget(mm);
 }

@@ -40,8 +40,9 @@ static void notrace hook_mmap(unsigned long ip, unsigned long parent_ip,
 static void notrace hook_munmap(unsigned long ip, unsigned long parent_ip,
 				struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	bee_follow_munmap((void *)ftrace_regs_get_argument(fregs, 0),
-			  ftrace_regs_get_argument(fregs, 1), ftrace_regs_get_argument(fregs, 2));
+	/* unmap_vmas(tlb, tree or its state, vma, start, end, ...) */
+	bee_follow_munmap((void *)ftrace_regs_get_argument(fregs, 2),
+			  ftrace_regs_get_argument(fregs, 3), ftrace_regs_get_argument(fregs, 4));
 }
 
 static void notrace hook_fork(unsigned long ip, unsigned long parent_ip,
@@ -74,8 +75,8 @@ static struct hook hook_perf = HOOK("perf_callchain_user", hook_callchain_user);
 
 static struct hook hook_follow[] = {
 	HOOK("uprobe_clear_state", hook_exit),
-	HOOK("uprobe_munmap", hook_munmap),
-	HOOK("uprobe_mmap", hook_mmap),
+	HOOK("unmap_vmas", hook_munmap),
+	HOOK("perf_event_mmap", hook_mmap),
 	HOOK("uprobe_dup_mmap", hook_fork),
 };
 

@@ -61,6 +61,7 @@ destroy_wq:
 /* No requests first, then no callbacks; then nobody is left to hold anything. */
 static void __exit beeunwind_exit(void)
 {
+	bee_mm_hush();
 	bee_netlink_exit();
 	bee_hook_exit();
 	bee_mm_exit();

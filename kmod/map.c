@@ -267,84 +267,110 @@ bool bee_map_overlaps(const struct bee_map *map, u64 start, u64 end)
 }
 
 /**
- * bee_map_covers() - whether ranges that are there say all that another one says
+ * bee_map_covers() - whether every address of an interval is in a range
  * @map: the ranges
- * @range: the other one
+ * @start: first address
+ * @end: address after the last
  *
  * Context: Any. Caller keeps @map alive.
  */
-bool bee_map_covers(const struct bee_map *map, const struct bee_range *range)
+bool bee_map_covers(const struct bee_map *map, u64 start, u64 end)
 {
-	const struct bee_range *there = bee_map_find(map, range->start);
-
-	return there && there->end >= range->end && there->stored == range->stored &&
-	       (there->bias == range->bias || !there->stored);
-}
-
-/* @map becomes @old without [start, end), plus @in if that is given. */
-static void map_replace(struct bee_map *map, const struct bee_map *old, u64 start, u64 end,
-			const struct bee_range *in)
-{
-	bool put = !in;
 	u32 i;
 
+	for (i = 0; i < map->nr && map->ranges[i].start <= start; i++)
+		start = max(start, map->ranges[i].end);
+	return start >= end;
+}
+
+/* Memory and budget for a map of a callback, which cannot wait for either. */
+static struct bee_map *map_alloc_charged(u32 nr)
+{
+	struct bee_map *map = nr <= BEE_MAP_MAX_RANGES ? map_alloc(nr, false) : NULL;
+
+	if (!map)
+		return ERR_PTR(-ENOMEM);
+	if (bee_store_charge(map_bytes(map)))
+		return map;
+	kvfree(map);
+	return ERR_PTR(-ENOSPC);
+}
+
+/**
+ * bee_map_cut() - build a map without the addresses of an interval
+ * @old: the ranges before
+ * @start: first address
+ * @end: address after the last
+ *
+ * Context: Any but NMI. Caller keeps @old alive.
+ * Return: as bee_map_apply(); an error pointer if there is no memory at once.
+ */
+struct bee_map *bee_map_cut(const struct bee_map *old, u64 start, u64 end)
+{
+	struct bee_map *map;
+	u32 i, nr = 0;
+
+	for (i = 0; i < old->nr; i++)
+		nr += (old->ranges[i].start < start) + (old->ranges[i].end > end);
+	if (!nr)
+		return NULL;
+	map = map_alloc_charged(nr);
+	if (IS_ERR(map))
+		return map;
 	for (i = 0; i < old->nr; i++) {
 		const struct bee_range *r = &old->ranges[i];
 
 		if (r->start < start)
 			map_append_copy(map, r, r->start, min(r->end, start));
-		if (!put && r->end > start) {
-			map_append_copy(map, in, in->start, in->end);
-			put = true;
-		}
 		if (r->end > end)
 			map_append_copy(map, r, max(r->start, end), r->end);
 	}
-	if (!put)
-		map_append_copy(map, in, in->start, in->end);
-}
-
-static u32 map_count_replaced(const struct bee_map *old, u64 start, u64 end,
-			      const struct bee_range *in)
-{
-	u32 i, nr = in ? 1 : 0;
-
-	for (i = 0; i < old->nr; i++)
-		nr += (old->ranges[i].start < start) + (old->ranges[i].end > end);
-	return nr;
-}
-
-/**
- * bee_map_replace() - build a map with an interval replaced
- * @old: the ranges before
- * @start: first address of the interval
- * @end: address after its last
- * @in: a range for the interval, or NULL for none
- *
- * Ranges that stick out of the interval are cut.
- *
- * Context: Any but NMI. Caller keeps @old alive.
- * Return: as bee_map_apply(); an error pointer if there is no memory at once.
- */
-struct bee_map *bee_map_replace(const struct bee_map *old, u64 start, u64 end,
-				const struct bee_range *in)
-{
-	u32 nr = map_count_replaced(old, start, end, in);
-	struct bee_map *map;
-
-	if (!nr)
-		return NULL;
-	map = nr <= BEE_MAP_MAX_RANGES ? map_alloc(nr, false) : NULL;
-	if (!map)
-		return ERR_PTR(-ENOMEM);
-	if (!bee_store_charge(map_bytes(map))) {
-		kvfree(map);
-		return ERR_PTR(-ENOSPC);
-	}
-	map_replace(map, old, start, end, in);
 	return map;
 }
 
+/* Put the part of @in in [@at, @end); only counts if @map is NULL. */
+static u32 map_fill_hole(struct bee_map *map, const struct bee_range *in, u64 at, u64 end)
+{
+	end = min(end, in->end);
+	if (at >= end)
+		return 0;
+	if (map)
+		map_append_copy(map, in, at, end);
+	return 1;
+}
+
+static u32 map_fill(struct bee_map *map, const struct bee_map *old, const struct bee_range *in)
+{
+	u32 i, nr_old = old ? old->nr : 0, nr = nr_old;
+	u64 at = in->start;
+
+	for (i = 0; i < nr_old; i++) {
+		const struct bee_range *r = &old->ranges[i];
+
+		nr += map_fill_hole(map, in, at, r->start);
+		if (map)
+			map_append_copy(map, r, r->start, r->end);
+		at = max(at, r->end);
+	}
+	return nr + map_fill_hole(map, in, at, in->end);
+}
+
+/**
+ * bee_map_fill() - build a map with a range put where none is
+ * @old: the ranges before, or NULL
+ * @in: the range; of it only what lies between others is used
+ *
+ * Context: Any but NMI. Caller keeps @old alive.
+ * Return: as bee_map_cut().
+ */
+struct bee_map *bee_map_fill(const struct bee_map *old, const struct bee_range *in)
+{
+	struct bee_map *map = map_alloc_charged(map_fill(NULL, old, in));
+
+	if (!IS_ERR(map))
+		map_fill(map, old, in);
+	return map;
+}
 
 /**
  * bee_map_discard() - free a map that was never published

@@ -84,14 +84,14 @@ void bee_map_init(struct workqueue_struct *wq);
 
 struct bee_map *bee_map_apply(const struct bee_map *old, const struct bee_map_diff *diff,
 			      struct netlink_ext_ack *extack);
-struct bee_map *bee_map_replace(const struct bee_map *old, u64 start, u64 end,
-				const struct bee_range *in);
+struct bee_map *bee_map_cut(const struct bee_map *old, u64 start, u64 end);
+struct bee_map *bee_map_fill(const struct bee_map *old, const struct bee_range *in);
 void bee_map_discard(struct bee_map *map);
 void bee_map_publish(struct bee_map *map);
 void bee_map_put(struct bee_map *map);
 
 bool bee_map_overlaps(const struct bee_map *map, u64 start, u64 end);
-bool bee_map_covers(const struct bee_map *map, const struct bee_range *range);
+bool bee_map_covers(const struct bee_map *map, u64 start, u64 end);
 
 /**
  * bee_range_contains() - whether an address is in a range

@@ -41,24 +41,14 @@ static atomic64_t mm_lost;
 static bee_mm_tell_t mm_tell;
 
 static void mm_news_work(struct work_struct *work);
-static DECLARE_WORK(mm_news, mm_news_work);
+static DECLARE_DELAYED_WORK(mm_news, mm_news_work);
+static bool mm_hushed;
 
 #define mm_dereference(p)	rcu_dereference_protected(p, lockdep_is_held(&mm_lock))
 
 /*
  * Address spaces
  */
-
-static struct bee_mm *managed_find(const struct mm_struct *mm)
-{
-	struct bee_mm *m;
-
-	lockdep_assert_held(&mm_lock);
-	hlist_for_each_entry(m, bee_mm_bucket(mm), by_mm)
-		if (m->mm == mm)
-			return m;
-	return NULL;
-}
 
 static void managed_free_now(struct bee_mm *m)
 {
@@ -107,7 +97,8 @@ static void managed_set_map(struct bee_mm *m, struct bee_map *map)
 	struct bee_map *old = mm_dereference(m->map);
 
 	rcu_assign_pointer(m->map, map);
-	WRITE_ONCE(m->generation, m->generation + 1);
+	/* After the map: who reads the new generation sees the new map. */
+	smp_store_release(&m->generation, m->generation + 1);
 	WRITE_ONCE(mm_ranges, mm_ranges - (old ? old->nr : 0) + (map ? map->nr : 0));
 	WRITE_ONCE(mm_seq, mm_seq + 2);
 	bee_map_put(old);
@@ -153,7 +144,7 @@ static int diff_begin(const struct mm_struct *mm, const struct bee_map_diff *dif
 
 	*old = NULL;
 	raw_spin_lock(&mm_lock);
-	m = managed_find(mm);
+	m = bee_mm_find(mm);
 	if (!diff_is_current(m, diff))
 		ret = diff_stale(m, extack);
 	else if (m)
@@ -171,7 +162,7 @@ static int diff_commit(struct mm_struct *mm, struct bee_mm *fresh, struct bee_ma
 	int ret = 0;
 
 	raw_spin_lock(&mm_lock);
-	m = managed_find(mm);
+	m = bee_mm_find(mm);
 	if (!diff_is_current(m, diff)) {
 		ret = diff_stale(m, extack);
 	} else {
@@ -181,6 +172,7 @@ static int diff_commit(struct mm_struct *mm, struct bee_mm *fresh, struct bee_ma
 		}
 		if (map)
 			bee_map_publish(map);
+		m->lost = false;
 		managed_set_map(m, map);
 		diff->cookie = m->cookie;
 		diff->generation = m->generation;
@@ -256,6 +248,19 @@ unlock:
 	return ret;
 }
 
+/* Lockless: most processes that come by are not managed. */
+static bool mm_is_managed(const struct mm_struct *mm)
+{
+	bool managed;
+
+	if (!READ_ONCE(mm_count))
+		return false;
+	rcu_read_lock();
+	managed = bee_mm_find(mm);
+	rcu_read_unlock();
+	return managed;
+}
+
 static bool managed_forget(struct bee_mm *m)
 {
 	lockdep_assert_held(&mm_lock);
@@ -275,8 +280,10 @@ bool bee_mm_forget(const struct mm_struct *mm)
 {
 	bool found;
 
+	if (!mm_is_managed(mm))
+		return false;
 	raw_spin_lock(&mm_lock);
-	found = managed_forget(managed_find(mm));
+	found = managed_forget(bee_mm_find(mm));
 	raw_spin_unlock(&mm_lock);
 	return found;
 }
@@ -307,68 +314,73 @@ bool bee_mm_forget_cookie(u64 cookie)
  * pointers.
  */
 
-/**
- * bee_mm_any() - whether any address space is managed; cheap
- *
- * Context: Any.
- */
-bool bee_mm_any(void)
-{
-	return READ_ONCE(mm_count);
-}
-
 static void managed_lose(struct bee_mm *m)
 {
 	lockdep_assert_held(&mm_lock);
 	managed_set_map(m, NULL);
+	m->lost = true;
 	atomic64_inc(&mm_lost);
 }
 
-static bool managed_replace_commit(const struct mm_struct *mm, const struct bee_map *old,
-			      struct bee_map *map)
+/* Publish @map if @old is still the current one. */
+static bool managed_commit(struct bee_mm *m, const struct bee_map *old, struct bee_map *map)
 {
-	struct bee_mm *m;
-	bool done = false;
+	bool current_one;
 
 	raw_spin_lock(&mm_lock);
-	m = managed_find(mm);
-	if (!m || mm_dereference(m->map) != old)
-		goto unlock;
-	done = true;
-	if (IS_ERR(map)) {
+	current_one = bee_mm_find(m->mm) == m && !m->lost && mm_dereference(m->map) == old;
+	if (current_one && IS_ERR(map)) {
 		managed_lose(m);
-		goto unlock;
+	} else if (current_one) {
+		if (map)
+			bee_map_publish(map);
+		managed_set_map(m, map);
 	}
-	if (map)
-		bee_map_publish(map);
-	managed_set_map(m, map);
-unlock:
 	raw_spin_unlock(&mm_lock);
-	return done;
+	return current_one;
 }
 
-/* Replace what is in [start, end) of an address space by @in, or by nothing. */
-static void managed_replace(const struct mm_struct *mm, u64 start, u64 end, const struct bee_range *in)
+/* One try: 0 if there was nothing to do, 1 if it is done, -EAGAIN if somebody was faster. */
+static int managed_try_change(struct bee_mm *m, u64 start, u64 end, const struct bee_range *in)
 {
-	const struct bee_map *old;
+	const struct bee_map *old = rcu_dereference(m->map);
 	struct bee_map *map;
-	bool done;
 
-	rcu_read_lock();
+	if (READ_ONCE(m->lost))
+		return 0;
+	if (in) {
+		if (old && bee_map_covers(old, start, end))
+			return 0;
+		map = bee_map_fill(old, in);
+	} else {
+		if (!old || !bee_map_overlaps(old, start, end))
+			return 0;
+		map = bee_map_cut(old, start, end);
+	}
+	if (managed_commit(m, old, map))
+		return 1;
+	if (!IS_ERR(map))
+		bee_map_discard(map);
+	return -EAGAIN;
+}
+
+/* Fill [start, end) with @in where there is no range; or without @in, empty it. */
+static bool mm_change(const struct mm_struct *mm, u64 start, u64 end, const struct bee_range *in)
+{
+	struct bee_mm *m;
+	int ret;
+
 	do {
-		old = bee_mm_lookup(mm);
-		if (!old || (in ? bee_map_covers(old, in) : !bee_map_overlaps(old, start, end)))
-			break;
-		map = bee_map_replace(old, start, end, in);
-		done = managed_replace_commit(mm, old, map);
-		if (!done && !IS_ERR(map))
-			bee_map_discard(map);
-	} while (!done);
-	rcu_read_unlock();
+		rcu_read_lock();
+		m = bee_mm_find(mm);
+		ret = m ? managed_try_change(m, start, end, in) : 0;
+		rcu_read_unlock();
+	} while (ret == -EAGAIN);
+	return ret;
 }
 
 /**
- * bee_mm_unmap() - memory has been unmapped
+ * bee_mm_unmap() - memory is being unmapped
  * @mm: the address space
  * @start: first address
  * @end: address after the last
@@ -377,7 +389,8 @@ static void managed_replace(const struct mm_struct *mm, u64 start, u64 end, cons
  */
 void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end)
 {
-	managed_replace(mm, start, end, NULL);
+	if (mm_is_managed(mm))
+		mm_change(mm, start, end, NULL);
 }
 
 /*
@@ -397,29 +410,38 @@ static void mm_news_work(struct work_struct *work)
 	rcu_read_unlock();
 }
 
+/* At most a message in so many milliseconds; the first after a pause goes at once. */
+#define MM_NEWS_PERIOD	10
+
 static void mm_set_news(const struct mm_struct *mm)
 {
+	const unsigned long period = msecs_to_jiffies(MM_NEWS_PERIOD);
+	static unsigned long last;
+	unsigned long delay = READ_ONCE(last) + period - jiffies;
 	struct bee_mm *m;
 
-	raw_spin_lock(&mm_lock);
-	m = managed_find(mm);
+	rcu_read_lock();
+	m = bee_mm_find(mm);
 	if (m)
 		WRITE_ONCE(m->news, true);
-	raw_spin_unlock(&mm_lock);
-	if (m)
-		queue_work(mm_wq, &mm_news);
+	/* Not due yet, or else wrapped or long ago. */
+	delay = delay <= period ? delay : 0;
+	if (!READ_ONCE(mm_hushed) && queue_delayed_work(mm_wq, &mm_news, delay))
+		WRITE_ONCE(last, jiffies + delay);
+	rcu_read_unlock();
 }
 
 /**
- * bee_mm_attach() - a file has been mapped executable
+ * bee_mm_attach() - executable memory has been mapped
  * @mm: the address space
  * @start: first address
  * @end: address after the last
  * @offset: byte of the file at @start
- * @file: the file
+ * @file: the file, or NULL
  *
- * With its table, if the store has one; else as executable memory without one,
- * and whoever listens is told.
+ * With the file's table, if the store has one; else as executable memory without
+ * one, and whoever listens is told.  What is known to be mapped stays as it is:
+ * mappings are reported again when they are split, merged or changed.
  *
  * Context: Any but NMI.
  */
@@ -428,16 +450,17 @@ void bee_mm_attach(const struct mm_struct *mm, u64 start, u64 end, u64 offset,
 {
 	struct bee_range in = { .start = start, .end = end };
 
-	in.stored = bee_store_get_file(file);
+	if (!mm_is_managed(mm))
+		return;
+	in.stored = file ? bee_store_get_file(file) : NULL;
 	if (in.stored && !bee_table_bias(&in.stored->table, start, offset, &in.bias)) {
 		bee_store_put(in.stored);
 		in.stored = NULL;
 	}
-	managed_replace(mm, start, end, &in);
+	if (mm_change(mm, start, end, &in) && file && !in.stored)
+		mm_set_news(mm);
 	if (in.stored)
 		bee_store_put(in.stored);
-	else
-		mm_set_news(mm);
 }
 
 /**
@@ -454,12 +477,8 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 {
 	struct bee_mm *m, *fresh;
 	struct bee_map *map;
-	bool managed;
 
-	rcu_read_lock();
-	managed = bee_mm_lookup(parent);
-	rcu_read_unlock();
-	if (!managed)
+	if (!mm_is_managed(parent))
 		return;
 	fresh = managed_alloc(child, NULL, false);
 	if (!fresh) {
@@ -467,10 +486,12 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 		return;
 	}
 	raw_spin_lock(&mm_lock);
-	m = managed_find(parent);
-	map = m ? mm_dereference(m->map) : NULL;
-	if (map) {
-		refcount_inc(&map->refs);
+	m = bee_mm_find(parent);
+	if (m) {
+		map = mm_dereference(m->map);
+		if (map)
+			refcount_inc(&map->refs);
+		fresh->lost = m->lost;
 		managed_publish(fresh);
 		managed_set_map(fresh, map);
 		fresh = NULL;
@@ -544,6 +565,19 @@ int bee_mm_init(struct workqueue_struct *wq, bee_mm_tell_t tell)
 }
 
 /**
+ * bee_mm_hush() - tell no more news
+ *
+ * Context: Process, may sleep.
+ */
+void bee_mm_hush(void)
+{
+	WRITE_ONCE(mm_hushed, true);
+	/* A callback that has not seen that yet is over after a grace period. */
+	synchronize_rcu();
+	cancel_delayed_work_sync(&mm_news);
+}
+
+/**
  * bee_mm_exit() - forget all; the hooks are gone and no request can come
  *
  * Context: Process, may sleep.
@@ -552,7 +586,6 @@ void bee_mm_exit(void)
 {
 	struct bee_mm *m, *next;
 
-	cancel_work_sync(&mm_news);
 	raw_spin_lock(&mm_lock);
 	list_for_each_entry_safe(m, next, &mm_list, node)
 		managed_unpublish(m);

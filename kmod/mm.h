@@ -23,6 +23,7 @@ struct pid;
  * @pid: the process that was named when it became managed, or NULL (I)
  * @cookie: name in the protocol, ascending along @node, never used again (I)
  * @generation: number of changes (L)
+ * @lost: @map is not what is mapped, for want of memory; not followed (L)
  * @news: a file without a table has been mapped, and nobody told (L)
  * @map: its ranges, NULL if there are none (L, RCU for reading)
  * @by_mm: in the hash (L, RCU for reading)
@@ -36,6 +37,7 @@ struct bee_mm {
 	struct pid		*pid;
 	u64			 cookie;
 	u64			 generation;
+	bool			 lost;
 	bool			 news;
 	struct bee_map __rcu	*map;
 	struct hlist_node	 by_mm;
@@ -62,6 +64,7 @@ struct bee_mm_totals {
 typedef void (*bee_mm_tell_t)(const struct bee_mm *m);
 
 int bee_mm_init(struct workqueue_struct *wq, bee_mm_tell_t tell);
+void bee_mm_hush(void);
 void bee_mm_exit(void);
 
 int bee_mm_update(struct mm_struct *mm, struct pid *pid, struct bee_map_diff *diff,
@@ -69,7 +72,6 @@ int bee_mm_update(struct mm_struct *mm, struct pid *pid, struct bee_map_diff *di
 bool bee_mm_forget(const struct mm_struct *mm);
 bool bee_mm_forget_cookie(u64 cookie);
 
-bool bee_mm_any(void);
 void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end);
 void bee_mm_attach(const struct mm_struct *mm, u64 start, u64 end, u64 offset,
 		   const struct file *file);
@@ -85,21 +87,35 @@ static inline struct hlist_head *bee_mm_bucket(const struct mm_struct *mm)
 }
 
 /**
+ * bee_mm_find() - a managed address space
+ * @mm: the address space
+ *
+ * Context: Any, NMI-safe. Caller holds the RCU read lock, or mm_lock.
+ * Return: what is known of it; or NULL if it is not managed.
+ */
+static inline struct bee_mm *bee_mm_find(const struct mm_struct *mm)
+{
+	struct bee_mm *m;
+
+	hlist_for_each_entry_rcu(m, bee_mm_bucket(mm), by_mm, true)
+		if (m->mm == mm)
+			return m;
+	return NULL;
+}
+
+/**
  * bee_mm_lookup() - the ranges of an address space
  * @mm: the address space
  *
  * Context: Any, NMI-safe. Caller holds the RCU read lock. Does not fault,
  * sleep, allocate, lock or print.
- * Return: its ranges, at least one; or NULL if it is not managed.
+ * Return: its ranges, at least one; or NULL if it has none or is not managed.
  */
 static inline const struct bee_map *bee_mm_lookup(const struct mm_struct *mm)
 {
-	const struct bee_mm *m;
+	const struct bee_mm *m = bee_mm_find(mm);
 
-	hlist_for_each_entry_rcu(m, bee_mm_bucket(mm), by_mm)
-		if (m->mm == mm)
-			return rcu_dereference(m->map);
-	return NULL;
+	return m ? rcu_dereference(m->map) : NULL;
 }
 
 #endif /* BEE_MM_H */

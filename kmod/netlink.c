@@ -354,6 +354,10 @@ static int diff_parse_list(struct genl_info *info, int type, struct bee_map_rang
 
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem)
 		n += nla_type(attr) == type;
+	if (n > BEE_MAP_MAX_RANGES) {
+		NL_SET_ERR_MSG(info->extack, "too many ranges in one request");
+		return -E2BIG;
+	}
 	*list = kvcalloc(n, sizeof(**list), GFP_KERNEL);
 	if (n && !*list)
 		return -ENOMEM;
@@ -586,21 +590,24 @@ static int range_put(struct sk_buff *skb, const struct bee_range *range)
 static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const struct bee_mm *m)
 {
 	struct proc_dump *dump = (void *)cb->ctx;
+	/* First the generation: with older ranges than it says, a diff could be applied. */
+	u64 generation = smp_load_acquire(&m->generation);
 	const struct bee_map *map = rcu_dereference(m->map);
 	void *hdr = dump_message(skb, cb, BEEUNWIND_CMD_PROC_GET);
-	u32 nr = map ? map->nr : 0, i = dump->range;
+	u32 nr = map ? map->nr : 0, i = dump->cookie == m->cookie ? dump->range : 0;
+	u32 first = i;
 
 	if (!hdr)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, BEEUNWIND_A_PROC_PID, proc_pid(m)) ||
 	    nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_COOKIE, m->cookie, BEEUNWIND_A_PROC_PAD) ||
-	    nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_GENERATION, READ_ONCE(m->generation),
+	    nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_GENERATION, generation,
 			      BEEUNWIND_A_PROC_PAD) ||
 	    nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, nr))
 		goto full;
 	while (i < nr && !range_put(skb, &map->ranges[i]))
 		i++;
-	if (i < nr && i == dump->range)
+	if (i < nr && i == first)
 		goto full;
 	genlmsg_end(skb, hdr);
 	dump->range = i < nr ? i : 0;
@@ -617,8 +624,10 @@ static int netlink_proc_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	const struct bee_mm *m;
 	int err = 0;
 
-	cb->seq = bee_mm_seq();
 	rcu_read_lock();
+	m = dump->only ? bee_mm_find(dump->only) : NULL;
+	/* Odd, for 0 means "no check". */
+	cb->seq = m ? 2 * (unsigned int)READ_ONCE(m->generation) + 1 : bee_mm_seq();
 	while (!err && (m = bee_mm_next(dump->cookie, dump->only)))
 		err = proc_put(skb, cb, m);
 	rcu_read_unlock();
@@ -645,7 +654,6 @@ void bee_netlink_tell(const struct bee_mm *m)
 		return;
 	hdr = genlmsg_put(skb, 0, 0, &netlink_family, 0, BEEUNWIND_CMD_PROC_NTF);
 	if (!hdr ||
-	    nla_put_u32(skb, BEEUNWIND_A_PROC_PID, m->pid ? pid_nr(m->pid) : 0) ||
 	    nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_COOKIE, m->cookie, BEEUNWIND_A_PROC_PAD)) {
 		nlmsg_free(skb);
 		return;

@@ -39,6 +39,9 @@ static u64 store_budget;
 static atomic64_t store_table_bytes;
 static atomic64_t store_other_bytes;
 
+static void store_evict_work(struct work_struct *work);
+static DECLARE_WORK(store_evict, store_evict_work);
+
 static void store_key(struct inode *inode, struct bee_file_key *key)
 {
 	struct timespec64 ctime = bee_inode_ctime(inode);
@@ -211,71 +214,109 @@ static void store_unpublish(struct bee_stored *stored)
 	store_seq += 2;
 }
 
-/* Take an unused table out of the lists, so that nobody can begin to use it. */
-static bool store_retire(struct bee_stored *stored)
+/* Take a table out of the lists, so that nobody can begin to use it. */
+static void store_retire(struct bee_stored *stored)
 {
 	lockdep_assert_held(&store_lock);
-	if (stored->users)
-		return false;
 	if (stored->has_key)
 		hash_del(&stored->by_key);
 	stored->has_key = false;
 	list_del_init(&stored->lru);
-	return true;
 }
 
 /*
- * Unused tables go in the order in which they became unused.  Their memory is
- * back when the last walk that might see them has ended; the sum is corrected
- * at once, so that one eviction is not done twice.
+ * Nobody but the store has it: no range, no map that walks may still see, no
+ * request that is about to use it.  References are taken under store_lock or
+ * store_mutex only, so under both this stays so.
  */
-static struct bee_stored *store_evict_one(void)
+static bool store_is_idle(const struct bee_stored *stored)
+{
+	return !stored->users && refcount_read(&stored->refs) == 1;
+}
+
+static u64 store_used(void)
+{
+	return atomic64_read(&store_table_bytes) + atomic64_read(&store_other_bytes);
+}
+
+static bool store_fits(u64 bytes)
+{
+	return store_used() + bytes <= READ_ONCE(store_budget);
+}
+
+/* Whether evicting every idle table would make room. */
+static bool store_could_fit(u64 bytes)
+{
+	struct bee_stored *s;
+	u64 idle = 0;
+
+	raw_spin_lock(&store_lock);
+	list_for_each_entry(s, &store_lru, lru)
+		if (store_is_idle(s))
+			idle += bee_stored_bytes(s);
+	raw_spin_unlock(&store_lock);
+	return store_used() - min(idle, store_used()) + bytes <= READ_ONCE(store_budget);
+}
+
+/* Idle tables go in the order in which they became unused. */
+static bool store_evict_one(void)
 {
 	struct bee_stored *s, *victim = NULL;
 
 	lockdep_assert_held(&store_mutex);
 	raw_spin_lock(&store_lock);
 	list_for_each_entry(s, &store_lru, lru) {
-		if (store_retire(s)) {
+		if (store_is_idle(s)) {
 			victim = s;
+			store_retire(s);
 			break;
 		}
 	}
 	raw_spin_unlock(&store_lock);
-	if (victim)
-		store_unpublish(victim);
-	return victim;
+	if (!victim)
+		return false;
+	store_unpublish(victim);
+	bee_store_put(victim);
+	/* For the memory: or the sum would make us evict too much. */
+	flush_workqueue(store_wq);
+	return true;
 }
 
-static bool store_fits(u64 bytes)
+/* Have everything freed that only waits for its grace period. */
+static void store_settle(void)
 {
-	u64 used = atomic64_read(&store_table_bytes) + atomic64_read(&store_other_bytes);
-
-	return used + bytes <= READ_ONCE(store_budget);
+	rcu_barrier();			/* rcu_work is queued, */
+	flush_workqueue(store_wq);	/* maps are freed, and their tables' work queued, */
+	flush_workqueue(store_wq);	/* tables are freed */
 }
 
 static bool store_make_room(u64 bytes)
 {
-	struct bee_stored *victim;
-
 	lockdep_assert_held(&store_mutex);
-	while (!store_fits(bytes)) {
-		victim = store_evict_one();
-		if (!victim)
+	if (store_fits(bytes))
+		return true;
+	store_settle();
+	if (!store_could_fit(bytes))
+		return false;
+	while (!store_fits(bytes))
+		if (!store_evict_one())
 			return false;
-		bee_store_put(victim);
-		/* Wait for the memory, or the sum would make us evict too much. */
-		flush_workqueue(store_wq);
-	}
 	return true;
+}
+
+/* What callbacks have taken beyond the budget is given back from idle tables. */
+static void store_evict_work(struct work_struct *work)
+{
+	mutex_lock(&store_mutex);
+	while (!store_fits(0) && store_evict_one())
+		;
+	mutex_unlock(&store_mutex);
 }
 
 static void store_say_over_budget(struct netlink_ext_ack *extack, u64 bytes)
 {
-	u64 used = atomic64_read(&store_table_bytes) + atomic64_read(&store_other_bytes);
-
 	NL_SET_ERR_MSG_FMT(extack, "over budget: %llu bytes needed, %llu of %llu in use",
-			   bytes, used, READ_ONCE(store_budget));
+			   bytes, store_used(), READ_ONCE(store_budget));
 }
 
 static int store_insert(struct bee_stored *stored, struct netlink_ext_ack *extack)
@@ -364,7 +405,9 @@ int bee_store_del(u32 id, struct netlink_ext_ack *extack)
 	if (stored) {
 		raw_spin_lock(&store_lock);
 		users = stored->users;
-		retired = store_retire(stored);
+		retired = !users;
+		if (retired)
+			store_retire(stored);
 		raw_spin_unlock(&store_lock);
 		if (retired)
 			store_unpublish(stored);
@@ -502,14 +545,22 @@ void bee_store_unuse(struct bee_stored *stored, struct bee_use *use)
  * bee_store_charge() - charge other memory than tables to the budget
  * @bytes: how much
  *
+ * For callbacks, which cannot evict: they may go an eighth beyond the budget, so
+ * that a store full of idle tables does not stop processes from being followed.
+ *
  * Context: Any but NMI.
  * Return: false if it does not fit; then nothing is charged.
  */
 bool bee_store_charge(u64 bytes)
 {
-	if (!store_fits(bytes))
+	u64 budget = READ_ONCE(store_budget);
+	u64 used = store_used() + bytes;
+
+	if (used > budget + budget / 8)
 		return false;
 	atomic64_add(bytes, &store_other_bytes);
+	if (used > budget)
+		queue_work(system_unbound_wq, &store_evict);
 	return true;
 }
 
@@ -526,7 +577,9 @@ bool bee_store_charge_evict(u64 bytes, struct netlink_ext_ack *extack)
 	bool fits;
 
 	mutex_lock(&store_mutex);
-	fits = store_make_room(bytes) && bee_store_charge(bytes);
+	fits = store_make_room(bytes);
+	if (fits)
+		atomic64_add(bytes, &store_other_bytes);
 	mutex_unlock(&store_mutex);
 	if (!fits)
 		store_say_over_budget(extack, bytes);
@@ -606,14 +659,13 @@ int bee_store_init(struct workqueue_struct *wq, u64 budget)
  */
 void bee_store_exit(void)
 {
-	struct bee_stored *stored;
-
+	cancel_work_sync(&store_evict);
 	mutex_lock(&store_mutex);
-	while ((stored = store_evict_one()))
-		bee_store_put(stored);
+	while (store_evict_one())
+		;
 	mutex_unlock(&store_mutex);
-	WARN_ON(!xa_empty(&store_ids));
 	flush_workqueue(store_wq);
-	WARN_ON(atomic64_read(&store_table_bytes) || atomic64_read(&store_other_bytes));
+	WARN_ON(!xa_empty(&store_ids));
+	WARN_ON(store_used());
 	xa_destroy(&store_ids);
 }

@@ -58,7 +58,7 @@ static bool is_covered(const void *p, size_t pages, bool covered)
 }
 
 /* File offset of libm's text: its executable segment starts on a page of its own. */
-static off_t text_offset(const char *path)
+static off_t find_text_offset(const char *path)
 {
 	char line[512], perms[8];
 	unsigned long start, end, offset = 0, found = 0;
@@ -74,6 +74,17 @@ static off_t text_offset(const char *path)
 	if (lib)
 		dlclose(lib);
 	return found;
+}
+
+/* Looked up once: later the test's own mappings of the file would be found. */
+static off_t text_offset(const char *path)
+{
+	static off_t known, unknown;
+	off_t *offset = strcmp(path, KNOWN) ? &unknown : &known;
+
+	if (!*offset)
+		*offset = find_text_offset(path);
+	return *offset;
 }
 
 static void *map_text(const char *path, void *where, size_t pages)
@@ -184,6 +195,64 @@ static void test_mremap(void)
 	munmap(q, 4 * PAGE);
 }
 
+static bool has_table(const char *p, size_t pages)
+{
+	struct range r;
+	size_t i;
+
+	for (i = 0; i < pages; i++)
+		if (!range_at(getpid(), p + i * PAGE, &r) || r.table != table ||
+		    r.bias != (uintptr_t)p - text_offset(KNOWN))
+			return false;
+	return true;
+}
+
+/* The kernel splits and merges mappings; none of it unmaps anything. */
+static void test_splits(const char *who)
+{
+	char *p = map_text(KNOWN, NULL, PAGES), *mid = p + 4 * PAGE;
+
+	mprotect(mid, 4 * PAGE, PROT_READ);
+	mprotect(mid, 4 * PAGE, PROT_READ | PROT_EXEC);
+	ksft_test_result(has_table(p, PAGES), "%s: mprotect of a part, there and back\n", who);
+	madvise(mid, 4 * PAGE, MADV_DONTFORK);
+	madvise(mid, 4 * PAGE, MADV_DOFORK);
+	ksft_test_result(has_table(p, PAGES), "%s: madvise of a part, there and back\n", who);
+	madvise(p, PAGES * PAGE, MADV_DONTNEED);
+	ksft_test_result(has_table(p, PAGES), "%s: pages dropped under a mapping\n", who);
+	munmap(p, PAGES * PAGE);
+	ksft_test_result(is_covered(p, PAGES, false), "%s: and unmapped\n", who);
+}
+
+/* The same in an address space that has no other range: it must not be given up. */
+static void test_only_range(struct range *any)
+{
+	struct bee_nl_proc proc;
+
+	guest_get_proc(&g, getpid(), &proc);
+	if (guest_update(&g, &proc, any, 1, NULL, 0))
+		guest_die("proc-update", g.error.text);
+	ranges_free(&proc.ranges);
+	test_splits("only range");
+	guest_get_proc(&g, getpid(), &proc);
+	if (guest_update(&g, &proc, NULL, 0, any, 1))
+		guest_die("proc-update", g.error.text);
+	ranges_free(&proc.ranges);
+}
+
+static void test_anonymous(void)
+{
+	char *p = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct range r = {};
+
+	ksft_test_result(is_covered(p, 4, false), "anonymous data is no range\n");
+	mprotect(p, 4 * PAGE, PROT_READ | PROT_EXEC);
+	ksft_test_result(is_covered(p, 4, true) && range_at(getpid(), p, &r) && !r.table,
+			 "made executable, as by a JIT, it is one\n");
+	munmap(p, 4 * PAGE);
+	ksft_test_result(is_covered(p, 4, false), "until it is unmapped\n");
+}
+
 static void test_fork(void)
 {
 	char *p = map_text(KNOWN, NULL, 4);
@@ -271,7 +340,7 @@ int main(void)
 	struct range any = { .start = 0x10000, .end = 0x11000 };
 
 	ksft_print_header();
-	ksft_set_plan(20);
+	ksft_set_plan(31);
 	guest_open(&g);
 	guest_info(&g, &start);
 	table = guest_add_table(&g, KNOWN);
@@ -284,6 +353,9 @@ int main(void)
 	test_partial_munmap();
 	test_map_fixed();
 	test_mremap();
+	test_splits("one of several");
+	test_only_range(&any);
+	test_anonymous();
 	test_fork();
 	test_exec();
 	test_end(&managed);
