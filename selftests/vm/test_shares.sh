@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The demo's promises on each kernel: shares of complete stacks of stock programs.
+# timeout: 1200
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=selftests/ktap.sh
+. selftests/ktap.sh
+
+# Figures are shown whether they are good or bad.
+shares() {
+	selftests/demo --kernel "$1" --seconds 2 --out "build/check/demo-$1" 2>&1 | sed 's/^/# /'
+	return "${PIPESTATUS[0]}"
+}
+
+ktap_plan 2
+for series in 6.12 6.1; do
+	if ! why=$(selftests/vm/run --kernel $series --print-version 2>&1); then
+		ktap_skip "stacks on $series" "$why"
+	elif shares $series; then
+		ktap_ok "stacks on $series"
+	else
+		ktap_fail "stacks on $series"
+	fi
+done
+ktap_finish
