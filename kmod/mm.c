@@ -41,7 +41,7 @@ static atomic64_t mm_lost;
 static bee_mm_tell_t mm_tell;
 
 static void mm_news_work(struct work_struct *work);
-static DECLARE_DELAYED_WORK(mm_news, mm_news_work);
+static DECLARE_WORK(mm_news, mm_news_work);
 static bool mm_hushed;
 
 #define mm_dereference(p)	rcu_dereference_protected(p, lockdep_is_held(&mm_lock))
@@ -410,24 +410,17 @@ static void mm_news_work(struct work_struct *work)
 	rcu_read_unlock();
 }
 
-/* At most a message in so many milliseconds; the first after a pause goes at once. */
-#define MM_NEWS_PERIOD	10
-
+/* Told at once: a library's first samples are lost until somebody has loaded it. */
 static void mm_set_news(const struct mm_struct *mm)
 {
-	const unsigned long period = msecs_to_jiffies(MM_NEWS_PERIOD);
-	static unsigned long last;
-	unsigned long delay = READ_ONCE(last) + period - jiffies;
 	struct bee_mm *m;
 
 	rcu_read_lock();
 	m = bee_mm_find(mm);
 	if (m)
 		WRITE_ONCE(m->news, true);
-	/* Not due yet, or else wrapped or long ago. */
-	delay = delay <= period ? delay : 0;
-	if (!READ_ONCE(mm_hushed) && queue_delayed_work(mm_wq, &mm_news, delay))
-		WRITE_ONCE(last, jiffies + delay);
+	if (!READ_ONCE(mm_hushed))
+		queue_work(mm_wq, &mm_news);
 	rcu_read_unlock();
 }
 
@@ -574,7 +567,7 @@ void bee_mm_hush(void)
 	WRITE_ONCE(mm_hushed, true);
 	/* A callback that has not seen that yet is over after a grace period. */
 	synchronize_rcu();
-	cancel_delayed_work_sync(&mm_news);
+	cancel_work_sync(&mm_news);
 }
 
 /**
