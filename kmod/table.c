@@ -1,324 +1,304 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Validate and look up unwind tables.  [S]: pure; needs only crc32_le(),
- * memchr_inv() and byte order helpers.
+ * Look up and list the rows of validated unwind tables.  [S]: pure; needs only
+ * memcmp() and byte order helpers.
  */
-#include <linux/crc32.h>
-#include <linux/errno.h>
 #include <linux/string.h>
-#include <linux/build_bug.h>
-#include <linux/stddef.h>
 #include <asm/byteorder.h>
 
 #include "table.h"
+#include "table_bits.h"
 
-static int table_refuse(struct bee_table_error *error, const char *why, u64 offset)
-{
-	error->why = why;
-	error->offset = offset;
-	return -EINVAL;
-}
+/* A token: the bit where its field begins, and above that its tag. */
+typedef u64 token_t;
 
-#define HEADER_OFFSET(field)	offsetof(struct bee_table_header, field)
+#define TOKEN_TAG_SHIFT	32
+#define TOKEN_NONE	0		/* no field begins at the blob's first bit */
 
-static int table_check_header(const struct bee_table_header *h, size_t size,
-			      struct bee_table_error *error)
-{
-	if (size < sizeof(*h))
-		return table_refuse(error, "shorter than a table header", size);
-	if (le32_to_cpu(h->magic) == __builtin_bswap32(BEE_TABLE_MAGIC))
-		return table_refuse(error, "made for the other byte order", 0);
-	if (le32_to_cpu(h->magic) != BEE_TABLE_MAGIC)
-		return table_refuse(error, "not an unwind table (bad magic)", 0);
-	if (le16_to_cpu(h->version) != BEE_TABLE_VERSION)
-		return table_refuse(error, "another version of the table format",
-				    HEADER_OFFSET(version));
-	if (le16_to_cpu(h->machine) != BEE_TABLE_MACHINE)
-		return table_refuse(error, "made for another architecture",
-				    HEADER_OFFSET(machine));
-	if (size > BEE_TABLE_MAX_SIZE)
-		return table_refuse(error, "larger than a table may be", size);
-	if (le32_to_cpu(h->size) != size)
-		return table_refuse(error, "truncated, or longer than its header says",
-				    HEADER_OFFSET(size));
-	return 0;
-}
-
-/* The CRC covers the blob with the crc field as zero. */
-static u32 table_crc(const void *blob, size_t size)
-{
-	static const u8 zero[sizeof(__le32)];
-	size_t at = HEADER_OFFSET(crc);
-	size_t after = at + sizeof(zero);
-	u32 crc = ~0u;
-
-	crc = crc32_le(crc, blob, at);
-	crc = crc32_le(crc, zero, sizeof(zero));
-	crc = crc32_le(crc, (const u8 *)blob + after, size - after);
-	return ~crc;
-}
-
-static int table_check_fields(const struct bee_table_header *h, struct bee_table_error *error)
-{
-	u64 base = le64_to_cpu(h->base), span = le64_to_cpu(h->span);
-
-	if (h->flags)
-		return table_refuse(error, "unknown flags", HEADER_OFFSET(flags));
-	if (h->reserved)
-		return table_refuse(error, "reserved field not zero", HEADER_OFFSET(reserved));
-	if (memchr_inv(h->reserved2, 0, sizeof(h->reserved2)))
-		return table_refuse(error, "reserved field not zero", HEADER_OFFSET(reserved2));
-	if (!span || span > BEE_TABLE_MAX_SPAN || base + span < base)
-		return table_refuse(error, "text interval out of range", HEADER_OFFSET(span));
-	if (h->id_type >= __BEE_ID_MAX)
-		return table_refuse(error, "unknown kind of file identity", HEADER_OFFSET(id_type));
-	if (!h->id_len || h->id_len > BEE_TABLE_ID_MAX ||
-	    memchr_inv(h->id + h->id_len, 0, BEE_TABLE_ID_MAX - h->id_len))
-		return table_refuse(error, "bad length of the file identity",
-				    HEADER_OFFSET(id_len));
-	return 0;
-}
-
-/* Point @table at the sections and check that they fill the blob exactly. */
-static int table_layout(const struct bee_table_header *h, struct bee_table *table,
-			struct bee_table_error *error)
-{
-	u32 nsegments = le32_to_cpu(h->nsegments);
-	u32 nrules = le32_to_cpu(h->nrules);
-	u32 nrows = le32_to_cpu(h->nrows);
-	u64 size = sizeof(*h);
-
-	BUILD_BUG_ON(sizeof(struct bee_table_header) != 104);
-	BUILD_BUG_ON(sizeof(struct bee_table_segment) != 24);
-	BUILD_BUG_ON(sizeof(struct bee_table_rule) != 24);
-
-	if (!nsegments || nsegments > BEE_TABLE_MAX_SEGMENTS)
-		return table_refuse(error, "number of segments out of range",
-				    HEADER_OFFSET(nsegments));
-	if (!nrules || nrules > BEE_TABLE_MAX_RULES)
-		return table_refuse(error, "number of rules out of range", HEADER_OFFSET(nrules));
-	if (!nrows)
-		return table_refuse(error, "no rows", HEADER_OFFSET(nrows));
-
-	table->segments = (const void *)((const u8 *)h + size);
-	size += (u64)nsegments * sizeof(*table->segments);
-	table->rules = (const void *)((const u8 *)h + size);
-	size += (u64)nrules * sizeof(*table->rules);
-	table->start = (const void *)((const u8 *)h + size);
-	size += (u64)nrows * sizeof(*table->start);
-	table->rule = (const void *)((const u8 *)h + size);
-	size += (u64)nrows * sizeof(*table->rule);
-	if (size != le32_to_cpu(h->size))
-		return table_refuse(error, "section sizes do not add up to the table's size",
-				    HEADER_OFFSET(nrows));
-
-	table->header = h;
-	table->base = le64_to_cpu(h->base);
-	table->span = le64_to_cpu(h->span);
-	table->size = size;
-	table->nsegments = nsegments;
-	table->nrules = nrules;
-	table->nrows = nrows;
-	return 0;
-}
-
-static u64 table_offset_of(const struct bee_table *table, const void *p)
-{
-	return (const u8 *)p - (const u8 *)table->header;
-}
-
-static int table_check_segments(const struct bee_table *table, struct bee_table_error *error)
-{
-	u64 floor = 0;
-	u32 i;
-
-	for (i = 0; i < table->nsegments; i++) {
-		const struct bee_table_segment *s = &table->segments[i];
-		u64 vaddr = le64_to_cpu(s->vaddr), size = le64_to_cpu(s->size);
-		u64 offset = le64_to_cpu(s->offset);
-
-		if (!size || vaddr < floor || vaddr + size < vaddr || offset + size < offset)
-			return table_refuse(error, "segments overlap, wrap or are empty",
-					    table_offset_of(table, s));
-		floor = vaddr + size;
-	}
-	return 0;
-}
-
-static bool rule_needs_no_fields(const struct bee_table_rule *r)
-{
-	return !r->cfa && !r->cfa_reg && !r->fp && !r->fp_reg && !r->ra && !r->ra_reg &&
-	       !r->cfa_off && !r->cfa_add && !r->fp_off && !r->ra_off;
-}
-
-static const char *rule_check_cfa(const struct bee_table_rule *r)
-{
-	u32 off = le32_to_cpu(r->cfa_off);
-
-	if (r->cfa >= __BEE_CFA_MAX)
-		return "unknown CFA rule";
-	if (r->cfa_reg >= __BEE_REG_MAX)
-		return "CFA register out of range";
-	if (r->cfa != BEE_CFA_DEREF && r->cfa_add)
-		return "unused CFA field not zero";
-	if (r->cfa == BEE_CFA_PLT && (r->cfa_reg || (off != 10 && off != 11)))
-		return "PLT rule with other constants than 10 and 11";
-	return NULL;
-}
-
-static const char *rule_check_fp(const struct bee_table_rule *r)
-{
-	bool has_reg = r->fp == BEE_FP_DEREF || r->fp == BEE_FP_REG;
-	bool has_off = r->fp == BEE_FP_DEREF || r->fp == BEE_FP_CFA;
-
-	if (r->fp >= __BEE_FP_MAX)
-		return "unknown FP rule";
-	if (r->fp_reg >= (has_reg ? __BEE_REG_MAX : 1))
-		return "FP register out of range";
-	if (!has_off && r->fp_off)
-		return "unused FP field not zero";
-	return NULL;
-}
-
-static const char *rule_check_ra(const struct bee_table_rule *r)
-{
-	bool has_reg = r->ra == BEE_RA_DEREF || r->ra == BEE_RA_REG;
-	bool has_off = r->ra == BEE_RA_DEREF || r->ra == BEE_RA_CFA;
-
-	if (r->ra >= __BEE_RA_MAX)
-		return "unknown RA rule";
-	if (r->ra_reg >= (has_reg ? __BEE_REG_MAX : 1))
-		return "RA register out of range";
-	if (!has_off && r->ra_off)
-		return "unused RA field not zero";
-	return NULL;
-}
-
-static const char *rule_check(const struct bee_table_rule *r)
-{
-	const char *why;
-
-	switch (r->kind) {
-	case BEE_ROW_RULES:
-		if (r->arg & ~BEE_RULE_SIGNAL)
-			return "unknown rule flags";
-		why = rule_check_cfa(r);
-		if (!why)
-			why = rule_check_fp(r);
-		if (!why)
-			why = rule_check_ra(r);
-		return why;
-	case BEE_ROW_GAP:
-		return r->arg || !rule_needs_no_fields(r) ? "gap rule with content" : NULL;
-	case BEE_ROW_UNSUPPORTED:
-		if (r->arg >= __BEE_UNSUP_MAX)
-			return "unknown reason of an unsupported rule";
-		return rule_needs_no_fields(r) ? NULL : "unsupported rule with content";
-	}
-	return "unknown kind of rule";
-}
-
-static int table_check_rules(const struct bee_table *table, struct bee_table_error *error)
-{
-	u32 i;
-
-	for (i = 0; i < table->nrules; i++) {
-		const char *why = rule_check(&table->rules[i]);
-
-		if (why)
-			return table_refuse(error, why, table_offset_of(table, &table->rules[i]));
-	}
-	return 0;
-}
-
-static int table_check_rows(const struct bee_table *table, struct bee_table_error *error)
-{
-	u32 i;
-
-	if (table->start[0])
-		return table_refuse(error, "first row does not start at base",
-				    table_offset_of(table, &table->start[0]));
-	for (i = 1; i < table->nrows; i++)
-		if (le32_to_cpu(table->start[i]) <= le32_to_cpu(table->start[i - 1]))
-			return table_refuse(error, "rows are not sorted",
-					    table_offset_of(table, &table->start[i]));
-	if (le32_to_cpu(table->start[table->nrows - 1]) >= table->span)
-		return table_refuse(error, "last row starts past the end of the text",
-				    table_offset_of(table, &table->start[table->nrows - 1]));
-	for (i = 0; i < table->nrows; i++)
-		if (le16_to_cpu(table->rule[i]) >= table->nrules)
-			return table_refuse(error, "rule index past the end of the dictionary",
-					    table_offset_of(table, &table->rule[i]));
-	return 0;
-}
-
-/**
- * bee_table_validate() - decide whether a blob may be used, and prepare it
- * @blob: the table, 8-byte aligned; must not change any more
- * @size: bytes of @blob
- * @table: filled on success; points into @blob
- * @error: filled on refusal
- *
- * The one gate between bytes from user space and the sampling path: after it,
- * bee_table_lookup() can neither read outside the blob nor loop.  It cannot know
- * whether the rows are true; the walk treats what they yield as untrusted.
- *
- * Context: Any; linear in @size, so meant for process context.
- * Return: 0, or -EINVAL with @error set.
+/*
+ * What a scan of a window finds for a pc: the last token and the last head token
+ * at or before it, where the last one stands, and where the next one does, or the
+ * window ends.
  */
-int bee_table_validate(const void *blob, size_t size, struct bee_table *table,
-		       struct bee_table_error *error)
-{
-	const struct bee_table_header *h = blob;
-	int ret;
+struct window_scan {
+	token_t	last;
+	token_t	head;
+	u32	position;
+	u32	next;
+};
 
-	ret = table_check_header(h, size, error);
-	if (ret)
-		return ret;
-	if (le32_to_cpu(h->crc) != table_crc(blob, size))
-		return table_refuse(error, "checksum does not match: the table is damaged",
-				    HEADER_OFFSET(crc));
-	ret = table_check_fields(h, error);
-	if (!ret)
-		ret = table_layout(h, table, error);
-	if (!ret)
-		ret = table_check_segments(table, error);
-	if (!ret)
-		ret = table_check_rules(table, error);
-	if (!ret)
-		ret = table_check_rows(table, error);
-	return ret;
+#define TAGS_AT_ONCE	14
+
+/* The TAGS_AT_ONCE tags before bit @end, the first of them on top. */
+static __always_inline u64 tags_before(const u8 *blob, u32 end)
+{
+	__le64 word;
+
+	__builtin_memcpy(&word, blob + (end >> 3) - 7, sizeof(word));
+	return le64_to_cpu(word) << (8 - (end & 7));
 }
 
-static void rule_decode(const struct bee_table_rule *r, struct bee_row *row)
+/* Scan bits [@at, @end) for the tokens at or before byte @x of the window. */
+static __always_inline void window_scan(const struct bee_table *table, u32 at, u32 end, u32 x,
+					struct window_scan *scan)
 {
-	row->kind = r->kind;
-	row->arg = r->arg;
-	row->cfa = r->cfa;
-	row->cfa_reg = r->cfa_reg;
-	row->fp = r->fp;
-	row->fp_reg = r->fp_reg;
-	row->ra = r->ra;
-	row->ra_reg = r->ra_reg;
-	row->cfa_off = le32_to_cpu(r->cfa_off);
-	row->cfa_add = le32_to_cpu(r->cfa_add);
-	row->fp_off = le32_to_cpu(r->fp_off);
-	row->ra_off = le32_to_cpu(r->ra_off);
-}
+	const u8 *blob = table_blob(table);
+	token_t last = TOKEN_NONE, head = TOKEN_NONE;
+	u32 position = 0, n = 0;
+	u64 tags = 0;
 
-/* Index of the last row that starts at or before @x; start[0] is 0. */
-static u32 table_find_row(const struct bee_table *table, u32 x)
-{
-	u32 low = 0, n = table->nrows;
+	while (at < end) {
+		u32 class, grain, next;
 
-	while (n > 1) {
-		u32 half = n / 2;
-
-		if (le32_to_cpu(table->start[low + half]) <= x)
-			low += half;
-		n -= half;
+		if (!n) {
+			tags = tags_before(blob, end);
+			n = TAGS_AT_ONCE;
+		}
+		class = table->scan[tags >> 60];
+		grain = class >> BEE_SCAN_GRAIN_SHIFT & 7;
+		next = (position >> grain) + ((u32)bits_at(blob, at) & class & BEE_SCAN_GAP);
+		next <<= grain;
+		if (next > x) {
+			if (next < scan->next)
+				scan->next = next;
+			break;
+		}
+		position = next;
+		last = at | tags >> 60 << TOKEN_TAG_SHIFT;
+		head = class & BEE_SCAN_STEP ? head : last;
+		at += class >> BEE_SCAN_WIDTH_SHIFT;
+		tags <<= 4;
+		end -= 4;
+		n--;
 	}
-	return low;
+	scan->last = last;
+	scan->head = head;
+	scan->position = position;
+}
+
+/* A phrase found by its number. */
+struct phrase {
+	u32	nops;
+	u32	ops;		/* bit of the blob of its first op */
+	u64	deltas;
+};
+
+static __always_inline struct phrase table_phrase(const struct bee_table *table, u32 kind, u32 id)
+{
+	const struct bee_table_phrases *p = &table->kinds[kind];
+	const struct bee_table_group *g = &p->groups[0];
+	u32 i;
+	u64 bits;
+
+	for (i = 1; i < BEE_TABLE_MAX_OPS; i++)
+		g += id >= p->groups[i].first;
+	bits = bits_at(table_blob(table), g->phrases + (id - g->first) * g->width);
+	return (struct phrase){
+		.nops = g - p->groups + 1,
+		.ops = g->shapes + ((u32)bits & g->shape_mask) * g->shape_width,
+		.deltas = bits >> g->shape_bits,
+	};
+}
+
+/* The phrase of a token; @menu is the body rule's. */
+static __always_inline struct phrase table_token_phrase(const struct bee_table *table, u32 kind,
+							token_t token, u32 menu)
+{
+	const struct bee_table_phrases *p = &table->kinds[kind];
+	const struct bee_table_token *t = &table->tokens[token >> TOKEN_TAG_SHIFT];
+	u32 id = bits_at(table_blob(table), token) >> t->gap_bits & t->id_mask;
+	u32 place = (menu << p->menu_bits) + (id & t->place_mask);
+	u32 named = bits_at(table_blob(table), p->menu + place * p->id_bits) & p->id_mask;
+
+	/* No branch: which it is cannot be foreseen, and a menu is always there to read. */
+	return table_phrase(table, kind, (id & ~t->place_mask) | (named & t->named_mask));
+}
+
+static __always_inline u32 table_op(const struct bee_table *table, const struct phrase *phrase,
+				    u32 i)
+{
+	return bits_at(table_blob(table), phrase->ops + i * table->op_bits) &
+	       bits_mask(table->op_bits);
+}
+
+static __always_inline u32 table_rule(const struct bee_table *table, u32 index)
+{
+	return le32_to_cpu(table->rules[index]);
+}
+
+/* What an op makes of the body rule; written so that it needs no branch. */
+static __always_inline u32 rule_apply(u32 body, u32 op)
+{
+	u32 popped = body & ~(BEE_RULE_KIND | BEE_RULE_CFA_FIELD << BEE_RULE_CFA_SHIFT);
+	u32 from = op < BEE_OP_POP ? body : popped;
+	u32 add = op < BEE_OP_POP ? op : op - BEE_OP_POP + 1;
+
+	return body & BEE_RULE_FULL ? body : from + (add << BEE_RULE_CFA_SHIFT);
+}
+
+static __always_inline u32 table_op_rule(const struct bee_table *table, u32 body, u32 op)
+{
+	bool relative = op < BEE_OP_RULE;
+	u32 rule = table_rule(table, relative ? 0 : op - BEE_OP_RULE);
+
+	body = rule_apply(body, op);
+	return relative ? body : rule;
+}
+
+/* No phrase says anything farther from its token than this. */
+#define PHRASE_REACH	(16 * BEE_TABLE_MAX_OPS)
+
+/* Which op of a head phrase at @position holds at @x, -1 for none yet; @until: the next's place. */
+static __always_inline int head_op_at(const struct phrase *phrase, u32 position, u32 x, u32 *until)
+{
+	u64 deltas = phrase->deltas;
+	u32 i = phrase->nops - 1;
+
+	if (x - position >= PHRASE_REACH)
+		return (int)i - ((deltas >> 4 * i & 15) == BEE_DELTA_NEVER);
+	for (i = 0; i < phrase->nops; i++, deltas >>= 4) {
+		u32 delta = deltas & 15;
+
+		if (delta == BEE_DELTA_NEVER)
+			break;
+		position += delta;
+		if (position > x) {
+			*until = position;
+			break;
+		}
+	}
+	return (int)i - 1;
+}
+
+static __always_inline u32 step_op_at(const struct phrase *phrase, u32 position, u32 x, u32 *until)
+{
+	u64 deltas = phrase->deltas;
+	u32 i;
+
+	if (x - position >= PHRASE_REACH)
+		return phrase->nops - 1;
+	for (i = 1; i < phrase->nops; i++, deltas >>= 4) {
+		u32 delta = deltas & 15;
+
+		if (delta == BEE_DELTA_ALIGN_8)
+			position = (position | 7) + 1;
+		else if (delta == BEE_DELTA_ALIGN_16)
+			position = (position | 15) + 1;
+		else
+			position += delta;
+		if (position > x) {
+			*until = position;
+			break;
+		}
+	}
+	return i - 1;
+}
+
+static __always_inline u32 window_state_rule(u32 state, u32 body)
+{
+	switch (state) {
+	case BEE_WINDOW_BODY:
+		return body;
+	case BEE_WINDOW_POP:
+		return rule_apply(body, BEE_OP_POP);
+	case BEE_WINDOW_INIT:
+		return BEE_RULE_INIT;
+	}
+	return BEE_RULE_GAP;
+}
+
+/*
+ * The rule at byte @x of the window in bits [@at, @end); it holds up to byte
+ * @until at least.
+ */
+static __always_inline u32 window_rule(const struct bee_table *table, u32 at, u32 end, u32 x,
+				       u32 *until)
+{
+	struct window_start start = window_start(table, at);
+	struct window_scan scan = { .next = 1u << table->window };
+	struct phrase phrase;
+	u32 body = table_rule(table, start.body), op;
+	int i;
+
+	window_scan(table, at + start.width, end, x, &scan);
+	*until = scan.next;
+	if (scan.head != TOKEN_NONE) {
+		phrase = table_token_phrase(table, HEAD, scan.head, 0);
+		body = table_rule(table, table_op(table, &phrase, phrase.nops - 1) - BEE_OP_RULE);
+	}
+	if (scan.last == TOKEN_NONE)
+		return window_state_rule(start.state, body);
+	if (scan.last == scan.head) {
+		u32 stop = *until;
+
+		i = head_op_at(&phrase, scan.position, x, &stop);
+		if (stop < *until)
+			*until = stop;
+		if (i < 0)
+			return BEE_RULE_INIT;
+		return table_rule(table, table_op(table, &phrase, i) - BEE_OP_RULE);
+	}
+	phrase = table_token_phrase(table, STEP, scan.last, rule_menu(body));
+	op = *until;
+	i = step_op_at(&phrase, scan.position, x, &op);
+	if (op < *until)
+		*until = op;
+	return table_op_rule(table, body, table_op(table, &phrase, i));
+}
+
+/* The rule at byte @y from the origin; it holds up to byte @until at least. */
+static __always_inline u32 table_find(const struct bee_table *table, u32 y, u32 *until)
+{
+	u32 page = le32_to_cpu(table->pages[y >> (table->window + table->page)]);
+	u32 i = y >> table->window & bits_mask(table->page);
+	u32 floor = y & ~bits_mask(table->window);
+	struct page_record record;
+	u32 at, end, rule;
+
+	if (page & BEE_PAGE_RULE) {
+		*until = (y | bits_mask(table->window + table->page)) + 1;
+		return table_rule(table, page >> BEE_PAGE_RULE_SHIFT);
+	}
+	record = page_record(table, page);
+	at = page_border(table, &record, i);
+	end = page_border(table, &record, i + 1);
+	rule = window_rule(table, at, end, y - floor, until);
+	*until += floor;
+	return rule;
+}
+
+static void row_from_full(const struct bee_table_rule *r, struct bee_row *row)
+{
+	*row = (struct bee_row){
+		.kind = BEE_ROW_RULES, .arg = r->flags,
+		.cfa = r->cfa, .cfa_reg = r->cfa_reg,
+		.fp = r->fp, .fp_reg = r->fp_reg,
+		.ra = r->ra, .ra_reg = r->ra_reg,
+		.cfa_off = le32_to_cpu(r->cfa_off), .cfa_add = le32_to_cpu(r->cfa_add),
+		.fp_off = le32_to_cpu(r->fp_off), .ra_off = le32_to_cpu(r->ra_off),
+	};
+}
+
+static __always_inline void row_decode(const struct bee_table *table, u32 rule, struct bee_row *row)
+{
+	u32 kind = rule & BEE_RULE_KIND, field = rule_field(rule);
+	u32 slot = rule >> BEE_RULE_FP_SHIFT & BEE_RULE_FP_MAX;
+
+	if (kind == BEE_RULE_FULL) {
+		row_from_full(&table->full[field], row);
+		return;
+	}
+	*row = (struct bee_row){};
+	if (kind == BEE_RULE_NONE) {
+		row->kind = field ? BEE_ROW_UNSUPPORTED : BEE_ROW_GAP;
+		row->arg = field ? field - 1 : 0;
+		return;
+	}
+	row->cfa_reg = kind == BEE_RULE_RSP ? BEE_REG_RSP : BEE_REG_RBP;
+	row->cfa_off = 8 * field;
+	row->fp = slot ? BEE_FP_CFA : BEE_FP_SAME;
+	row->fp_off = -8 * (s32)slot;
+	row->ra_off = -8;
 }
 
 /**
@@ -328,37 +308,53 @@ static u32 table_find_row(const struct bee_table *table, u32 x)
  * @row: the rules; a gap where the table covers nothing
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
- * At most 32 probes.
+ * Reads one window: at most BEE_TABLE_MAX_TOKENS tokens and two phrases.
  */
 void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_row *row)
 {
-	u64 x = pc - table->base;
+	u32 rule = BEE_RULE_GAP, until;
 
-	if (x >= table->span) {
-		*row = (struct bee_row){ .kind = BEE_ROW_GAP };
-		return;
-	}
-	rule_decode(&table->rules[le16_to_cpu(table->rule[table_find_row(table, x)])], row);
+	if (pc - table->base < table->span)
+		rule = table_find(table, pc - table->origin, &until);
+	row_decode(table, rule, row);
+}
+
+/* As bee_table_lookup(), in [base, base + span); the row holds up to @end at least. */
+static void table_read(const struct bee_table *table, u64 pc, u64 *end, struct bee_row *row)
+{
+	u32 until;
+
+	row_decode(table, table_find(table, pc - table->origin, &until), row);
+	if (until > table->base - table->origin + table->span)
+		until = table->base - table->origin + table->span;
+	*end = table->origin + until;
 }
 
 /**
- * bee_table_row() - one row by index, for listing a table
+ * bee_table_next() - one row, for listing a table
  * @table: a validated table
- * @index: less than @table->nrows
- * @start: pc of the row
+ * @pc: its start: the table's base for the first row, then the end of the one before
  * @end: pc after the row
- * @row: its rules
+ * @row: its rules, other than those of the row after it
  *
- * Context: Any.
+ * Context: Process; linear in the text that the row covers.
+ * Return: false if the table has no row at @pc, as after the last one.
  */
-void bee_table_row(const struct bee_table *table, u32 index, u64 *start, u64 *end,
-		   struct bee_row *row)
+bool bee_table_next(const struct bee_table *table, u64 pc, u64 *end, struct bee_row *row)
 {
-	bool last = index + 1 == table->nrows;
+	struct bee_row next;
+	u64 next_end;
 
-	*start = table->base + le32_to_cpu(table->start[index]);
-	*end = table->base + (last ? table->span : le32_to_cpu(table->start[index + 1]));
-	rule_decode(&table->rules[le16_to_cpu(table->rule[index])], row);
+	if (pc - table->base >= table->span)
+		return false;
+	table_read(table, pc, end, row);
+	while (*end < table->base + table->span) {
+		table_read(table, *end, &next_end, &next);
+		if (memcmp(&next, row, sizeof(next)))
+			break;
+		*end = next_end;
+	}
+	return true;
 }
 
 /**

@@ -10,7 +10,12 @@
 #include <linux/beeunwind_table.h>
 
 /*
- * struct bee_row - the rules at one pc, decoded; see struct bee_table_rule
+ * struct bee_row - the rules at one pc, decoded
+ * @kind: enum bee_row_kind
+ * @arg: BEE_ROW_RULES: BEE_RULE_SIGNAL or 0; BEE_ROW_UNSUPPORTED: enum
+ *	bee_unsupported
+ *
+ * The rest is that of struct bee_table_rule; zero in other kinds of rows.
  */
 struct bee_row {
 	u8	kind;
@@ -28,18 +33,93 @@ struct bee_row {
 };
 
 /**
+ * struct bee_table_token - how to read the phrase of the tokens with one tag
+ * @id_mask: of the phrase number or place
+ * @place_mask: the same in menu classes, 0 in others
+ * @named_mask: all ones in menu classes, 0 in others
+ * @gap_bits: width of the gap before it
+ * @width: of the whole field
+ * @flags: BEE_CLASS_*
+ */
+struct bee_table_token {
+	u32	id_mask;
+	u32	place_mask;
+	u32	named_mask;
+	u8	gap_bits;
+	u8	width;
+	u8	flags;
+};
+
+/* The same for the scan, in one word: mask of the gap, log2 of what it counts in, width. */
+#define BEE_SCAN_GAP		0xffffu
+#define BEE_SCAN_GRAIN_SHIFT	16
+#define BEE_SCAN_STEP		(1u << 23)
+#define BEE_SCAN_WIDTH_SHIFT	24
+
+/**
+ * struct bee_table_group - the phrases of one kind with one number of ops
+ * @first: number of the first
+ * @phrases: bit of the blob where they begin
+ * @width: of each
+ * @shapes: bit of the blob where their shapes begin
+ * @shape_mask: of the number of a shape
+ * @shape_bits: width of it
+ * @shape_width: of a shape
+ */
+struct bee_table_group {
+	u32	first;
+	u32	phrases;
+	u32	width;
+	u32	shapes;
+	u32	shape_mask;
+	u16	shape_bits;
+	u16	shape_width;
+};
+
+/**
+ * struct bee_table_phrases - the phrases of one kind
+ * @groups: those with i + 1 ops
+ * @total: how many there are
+ * @menu: bit of the blob where the menus begin
+ * @id_mask: of a phrase number
+ * @id_bits: width of it
+ * @menu_bits: log2 places in each menu
+ */
+struct bee_table_phrases {
+	struct bee_table_group	groups[BEE_TABLE_MAX_OPS];
+	u32			total;
+	u32			menu;
+	u32			id_mask;
+	u8			id_bits;
+	u8			menu_bits;
+};
+
+/**
  * struct bee_table - a validated blob, ready for lookups
- * @base: pc of the first row
- * @span: bytes of text covered
+ * @base: first pc of the text covered
+ * @span: bytes of it
  * @nrows: number of rows
  * @nrules: number of rules
  * @nsegments: number of segments
  * @size: bytes of the blob
  * @header: the blob itself
  * @segments: executable PT_LOADs
+ * @full: the full rules
  * @rules: the rule dictionary
- * @start: start of each row, relative to @base
- * @rule: rule index of each row
+ * @pages: the page directory
+ * @npages: number of pages
+ * @nfull: number of full rules
+ * @records: byte of the blob where the page records begin
+ * @origin: @base rounded down to a window
+ * @window: as in the header, like the next three
+ * @page: see there
+ * @border_bits: see there
+ * @body_bits: see there
+ * @rule_bits: width of a rule number
+ * @op_bits: width of an op
+ * @scan: by tag: BEE_SCAN_*
+ * @tokens: by tag
+ * @kinds: head and step phrases
  *
  * Everything points into the blob, which the caller keeps alive and unchanged.
  */
@@ -52,9 +132,22 @@ struct bee_table {
 	u32				 size;
 	const struct bee_table_header	*header;
 	const struct bee_table_segment	*segments;
-	const struct bee_table_rule	*rules;
-	const __le32			*start;
-	const __le16			*rule;
+	const struct bee_table_rule	*full;
+	const __le32			*rules;
+	const __le32			*pages;
+	u32				 npages;
+	u32				 nfull;
+	u32				 records;
+	u64				 origin;
+	u8				 window;
+	u8				 page;
+	u8				 border_bits;
+	u8				 body_bits;
+	u8				 rule_bits;
+	u8				 op_bits;
+	u32				 scan[BEE_TABLE_CLASSES];
+	struct bee_table_token		 tokens[BEE_TABLE_CLASSES];
+	struct bee_table_phrases	 kinds[2];
 };
 
 /**
@@ -70,8 +163,8 @@ struct bee_table_error {
 int bee_table_validate(const void *blob, size_t size, struct bee_table *table,
 		       struct bee_table_error *error);
 void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_row *row);
-void bee_table_row(const struct bee_table *table, u32 index, u64 *start, u64 *end,
-		   struct bee_row *row);
+bool bee_table_next(const struct bee_table *table, u64 pc, u64 *end, struct bee_row *row);
+u32 bee_table_width(u32 count);
 bool bee_table_bias(const struct bee_table *table, u64 start, u64 offset, u64 *bias);
 
 #endif /* BEE_TABLE_H */

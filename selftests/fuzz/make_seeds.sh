@@ -20,3 +20,7 @@ for source in "$here"/../golden/asm/*.S; do
 		"$beectl" compile -q "$1/elf/$name" -o "$1/table/$name" || exit
 	fi
 done
+# One of a real file, with everything that a table can have in it.
+if [ -x "$beectl" ] && [ -e /lib64/ld-linux-x86-64.so.2 ]; then
+	"$beectl" compile -q /lib64/ld-linux-x86-64.so.2 -o "$1/table/ld.so" || exit
+fi

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Lookups in the tables of stock files against a linear scan over the rows they
- * were made from: first, last and a random pc of each row.
+ * were made from: first, last and a random pc of each row.  A listing of the table
+ * gives the same rows, and the same rows give the same bytes.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "compile.h"
 #include "cover.h"
 #include "kselftest.h"
+#include "pack.h"
 
 static const char *const files[] = {
 	"/lib/x86_64-linux-gnu/libc.so.6",
@@ -63,6 +65,32 @@ static size_t scan_rows(const struct row_set *rows, const struct bee_table *tabl
 	return wrong;
 }
 
+/* What the table lists, row by row. */
+static bool listing_is(const struct row_set *rows, const struct bee_table *table)
+{
+	u64 pc = table->base, end;
+	struct bee_row row;
+	size_t i;
+
+	for (i = 0; bee_table_next(table, pc, &end, &row); pc = end, i++)
+		if (i == rows->nrows || pc != rows->rows[i].pc ||
+		    memcmp(&row, &rows->rules[rows->rows[i].rule], sizeof(row)))
+			return false;
+	return i == rows->nrows && pc == rows->end;
+}
+
+static bool packs_alike(const struct bee_elf *elf, const struct row_set *rows,
+			const struct compile_result *result)
+{
+	char message[256];
+	size_t size;
+	void *blob = bee_pack_table(elf, rows, &size, message, sizeof(message));
+	bool alike = blob && size == result->size && !memcmp(blob, result->blob, size);
+
+	free(blob);
+	return alike;
+}
+
 /* Ascending, inside the text, no two alike side by side. */
 static bool rows_are_sound(const struct row_set *rows, const struct bee_elf *elf)
 {
@@ -91,7 +119,8 @@ static bool compare(int fd, const struct compile_result *result)
 	good = !bee_elf_open(&elf, fd) && !bee_cover_rows(&elf, &rows, message, sizeof(message)) &&
 	       !bee_table_validate(result->blob, result->size, &table, &error) &&
 	       result->rows == rows.nrows && table.nrows == rows.nrows &&
-	       rows_are_sound(&rows, &elf) && !scan_rows(&rows, &table);
+	       rows_are_sound(&rows, &elf) && !scan_rows(&rows, &table) &&
+	       listing_is(&rows, &table) && packs_alike(&elf, &rows, result);
 	bee_row_free(&rows);
 	bee_elf_close(&elf);
 	return good;
@@ -114,13 +143,94 @@ static void test_file(const char *path)
 	close(fd);
 }
 
-int main(void)
+/* Rows that no compiler would write, at random distances; @nrules distinct rules. */
+static void make_rows(struct row_set *rows, size_t nrows, u32 nrules, u32 distance)
 {
+	u64 pc = 0x401005 + random_u64() % 4096;
 	size_t i;
 
+	for (i = 0; i < nrows; i++) {
+		u32 pick = random_u64() % nrules;
+		struct bee_row row = {
+			.cfa_reg = pick & 1 ? BEE_REG_RSP : BEE_REG_RBP, .cfa_off = 8 * (pick >> 2),
+			.fp = pick & 2 ? BEE_FP_CFA : BEE_FP_SAME, .fp_off = pick & 2 ? -16 : 0,
+			.ra_off = -8,
+		};
+
+		if (pick % 97 == 5)
+			row.cfa_off += 3;
+		if (pick % 101 == 7)
+			row = (struct bee_row){ .kind = BEE_ROW_UNSUPPORTED, .arg = pick % 10 };
+		if (pick % 103 == 11)
+			row = (struct bee_row){ .kind = BEE_ROW_GAP };
+		if (!(random_u64() % 5))
+			bee_row_add_start(rows, pc);
+		bee_row_add(rows, pc, &row);
+		pc += 1 + random_u64() % distance;
+	}
+	rows->end = pc;
+}
+
+static void test_made(size_t nrows, u32 nrules, u32 distance)
+{
+	struct bee_elf elf = {
+		.ntext = 1, .id_len = 1, .text[0] = { .vaddr = 0x400000, .size = 0x10000000 },
+	};
+	struct bee_table_error error = {};
+	struct row_set rows = {};
+	struct bee_table table;
+	char message[256] = "";
+	size_t size = 0;
+	bool good;
+	void *blob;
+
+	make_rows(&rows, nrows, nrules, distance);
+	blob = bee_pack_table(&elf, &rows, &size, message, sizeof(message));
+	good = blob && !bee_table_validate(blob, size, &table, &error) && !scan_rows(&rows, &table) &&
+	       listing_is(&rows, &table);
+	if (!good)
+		ksft_print_msg("%s %s\n", message, error.why ?: "");
+	ksft_test_result(good, "%zu made rows, %u rules, up to %u bytes apart: %zu bytes\n", nrows, nrules,
+			 distance, size);
+	free(blob);
+	bee_row_free(&rows);
+}
+
+static void test_too_many_rules(void)
+{
+	struct bee_elf elf = { .ntext = 1, .id_len = 1 };
+	struct row_set rows = {};
+	char message[256] = "";
+	size_t size;
+	u32 i;
+
+	for (i = 0; i < 0x8000; i++) {
+		struct bee_row row = { .cfa_reg = BEE_REG_RAX, .cfa_off = i, .ra_off = -8 };
+
+		bee_row_add(&rows, i, &row);
+	}
+	rows.end = i;
+	ksft_test_result(!bee_pack_table(&elf, &rows, &size, message, sizeof(message)) &&
+			 strstr(message, "32768 distinct rules"), "too many rules: refused\n");
+	bee_row_free(&rows);
+}
+
+int main(void)
+{
+	static const u32 nrules[] = { 1, 2, 40, 1000, 60000 };
+	static const u32 distances[] = { 1, 12, 40, 3000 };
+	size_t i, j;
+
 	ksft_print_header();
-	ksft_set_plan(sizeof(files) / sizeof(files[0]));
+	ksft_set_plan(sizeof(files) / sizeof(files[0]) + 5 * 4 * 2 + 2);
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		test_file(files[i]);
+	for (i = 0; i < 5; i++)
+		for (j = 0; j < 4; j++) {
+			test_made(3, nrules[i], distances[j]);
+			test_made(20000, nrules[i], distances[j]);
+		}
+	test_made(400000, 60000, 20);
+	test_too_many_rules();
 	ksft_finished();
 }

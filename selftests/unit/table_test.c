@@ -23,36 +23,44 @@ static void note_reason(const char *why)
 			reason_met[i] = true;
 }
 
+/* List all rows; each pc of a row must look up as the row. */
+static bool use_table(const struct bee_table *table)
+{
+	struct bee_row row, found;
+	u64 pc, end, at;
+
+	for (pc = table->base; bee_table_next(table, pc, &end, &row); pc = end) {
+		if (end <= pc)
+			return false;
+		for (at = pc; at < end && at < pc + 4096; at++) {
+			bee_table_lookup(table, at, &found);
+			if (memcmp(&found, &row, sizeof(row)))
+				return false;
+		}
+	}
+	bee_table_lookup(table, table->base - 1, &row);
+	bee_table_lookup(table, 0, &row);
+	bee_table_lookup(table, ~0ull, &row);
+	bee_table_bias(table, 0x7f0000000000, 0x1000, &at);
+	return pc == table->base + table->span;
+}
+
 /* Validate a copy whose end is the end of its memory, so that ASan sees overruns. */
 static int validate_exact(const void *bytes, size_t size, struct bee_table_error *error)
 {
 	struct bee_table table;
-	struct bee_row row;
-	u64 start, end, pc;
 	void *copy = malloc(size ?: 1);
 	int ret;
-	u32 i;
 
 	memcpy(copy, bytes, size);
 	*error = (struct bee_table_error){};
 	ret = bee_table_validate(copy, size, &table, error);
-	if (ret) {
+	if (ret)
 		note_reason(error->why);
-		free(copy);
-		return ret;
-	}
-	for (pc = EXAMPLE_BASE - 2; pc < EXAMPLE_BASE + EXAMPLE_SPAN + 2; pc++)
-		bee_table_lookup(&table, pc, &row);
-	for (i = 0; i < table.nrows; i++) {
-		bee_table_row(&table, i, &start, &end, &row);
-		bee_table_lookup(&table, start, &row);
-		bee_table_lookup(&table, end - 1, &row);
-	}
-	bee_table_lookup(&table, 0, &row);
-	bee_table_lookup(&table, ~0ull, &row);
-	bee_table_bias(&table, 0x7f0000000000, 0x1000, &pc);
+	else if (!use_table(&table))
+		abort();
 	free(copy);
-	return 0;
+	return ret;
 }
 
 static bool rows_equal(const struct bee_row *a, const struct bee_row *b)
@@ -60,48 +68,85 @@ static bool rows_equal(const struct bee_row *a, const struct bee_row *b)
 	return !memcmp(a, b, sizeof(*a));
 }
 
-static const struct bee_row *example_row(u64 pc)
-{
-	static const struct bee_row first = {
-		.cfa_reg = BEE_REG_RSP, .cfa_off = 8, .ra_off = -8,
-	}, pushed = {
-		.cfa_reg = BEE_REG_RSP, .cfa_off = 16, .fp = BEE_FP_CFA, .fp_off = -16,
-		.ra_off = -8,
-	}, gap = { .kind = BEE_ROW_GAP };
+/* A row of an example, up to the next; rsp + @cfa, and FP at CFA - 16 or the same. */
+struct example_row {
+	u64	pc;
+	u8	kind;
+	u8	cfa;
+	bool	saved;
+};
 
-	if (pc == 0x1130)
-		return &first;
-	return pc > 0x1130 && pc < 0x1140 ? &pushed : &gap;
+static const struct example_row first_rows[] = {
+	{ 0x1100, BEE_ROW_GAP }, { 0x1130, BEE_ROW_RULES, 8 }, { 0x1131, BEE_ROW_RULES, 16, true },
+	{ 0x1140, BEE_ROW_GAP }, { 0x1200 },
+};
+
+static const struct example_row second_rows[] = {
+	{ 0x1f00, BEE_ROW_GAP }, { 0x2000, BEE_ROW_RULES, 8 }, { 0x2001, BEE_ROW_RULES, 16 },
+	{ 0x2005, BEE_ROW_RULES, 32 }, { 0x2030, BEE_ROW_RULES, 16 }, { 0x2031, BEE_ROW_RULES, 8 },
+	{ 0x2040, BEE_ROW_RULES, 32 }, { 0x2180, BEE_ROW_GAP }, { 0x2200 },
+};
+
+static struct bee_row example_rules(const struct example_row *e)
+{
+	struct bee_row row = { .kind = e->kind };
+
+	if (e->kind == BEE_ROW_GAP)
+		return row;
+	row.cfa_reg = BEE_REG_RSP;
+	row.cfa_off = e->cfa;
+	row.fp = e->saved ? BEE_FP_CFA : BEE_FP_SAME;
+	row.fp_off = e->saved ? -16 : 0;
+	row.ra_off = -8;
+	return row;
 }
 
-static void test_example(void)
+static bool example_looks_up(const struct bee_table *table, const struct example_row *e)
 {
-	u8 *blob = blob_example();
+	struct bee_row row, expected;
+	u64 pc;
+
+	for (; e[1].pc; e++) {
+		expected = example_rules(e);
+		for (pc = e->pc; pc < e[1].pc; pc++) {
+			bee_table_lookup(table, pc, &row);
+			if (rows_equal(&row, &expected))
+				continue;
+			ksft_print_msg("wrong at pc %#llx\n", (unsigned long long)pc);
+			return false;
+		}
+		if (e[1].pc == 0x1200 || e[1].pc == 0x2200)
+			break;
+	}
+	return true;
+}
+
+static bool example_lists(const struct bee_table *table, const struct example_row *e)
+{
+	struct bee_row row, expected;
+	u64 pc, end;
+
+	e++;
+	for (pc = table->base; bee_table_next(table, pc, &end, &row); pc = end, e++) {
+		expected = example_rules(e);
+		if (pc != e->pc || !rows_equal(&row, &expected))
+			return false;
+	}
+	return pc == table->base + table->span;
+}
+
+static void test_example(const char *name, u8 *blob, size_t size, const struct example_row *rows)
+{
 	struct bee_table_error error = {};
 	struct bee_table table = {};
-	struct bee_row row;
-	bool good = true;
-	u64 start, end, pc;
-	int ret;
+	int ret = bee_table_validate(blob, size, &table, &error);
 
-	ret = bee_table_validate(blob, EXAMPLE_SIZE, &table, &error);
-	ksft_test_result(!ret, "worked example: accepted\n");
 	if (ret)
 		ksft_print_msg("%s at %llu\n", error.why, (unsigned long long)error.offset);
-	for (pc = 0x1100; !ret && pc < 0x1200; pc++) {
-		bee_table_lookup(&table, pc, &row);
-		if (rows_equal(&row, example_row(pc)))
-			continue;
-		ksft_print_msg("pc %#llx\n", (unsigned long long)pc);
-		good = false;
-	}
-	ksft_test_result(good, "worked example: rules at each pc\n");
-	bee_table_row(&table, 1, &start, &end, &row);
-	ksft_test_result(start == 0x1131 && end == 0x1140 && rows_equal(&row, example_row(start)),
-			 "worked example: second row\n");
-	bee_table_row(&table, 2, &start, &end, &row);
-	ksft_test_result(start == 0x1140 && end == 0x1180 && row.kind == BEE_ROW_GAP,
-			 "worked example: last row\n");
+	ksft_test_result(!ret, "%s worked example: accepted\n", name);
+	ksft_test_result(!ret && example_looks_up(&table, rows),
+			 "%s worked example: rules at each pc\n", name);
+	ksft_test_result(!ret && example_lists(&table, rows), "%s worked example: listed\n", name);
 	free(blob);
 }
 
@@ -128,152 +173,240 @@ static void test_bias(void)
 	free(blob);
 }
 
-static void test_flips(void)
+static void test_flips(const char *name, u8 *blob, size_t size)
 {
-	u8 *blob = blob_example();
 	struct bee_table_error error;
 	bool refused = true;
 	unsigned int accepted = 0;
 	size_t bit;
 
-	for (bit = 0; bit < EXAMPLE_SIZE * 8; bit++) {
+	for (bit = 0; bit < size * 8; bit++) {
 		blob[bit / 8] ^= 1 << bit % 8;
-		if (!validate_exact(blob, EXAMPLE_SIZE, &error) || !error.why || !*error.why ||
-		    error.offset > EXAMPLE_SIZE) {
+		if (!validate_exact(blob, size, &error) || !error.why || !*error.why ||
+		    error.offset > size) {
 			ksft_print_msg("bit %zu: %s\n", bit, error.why ?: "accepted");
 			refused = false;
 		}
 		blob[bit / 8] ^= 1 << bit % 8;
 	}
-	ksft_test_result(refused, "each bit flipped: refused\n");
+	ksft_test_result(refused, "%s: each bit flipped: refused\n", name);
 
-	for (bit = 0; bit < EXAMPLE_SIZE * 8; bit++) {
+	for (bit = 0; bit < size * 8; bit++) {
 		blob[bit / 8] ^= 1 << bit % 8;
-		blob_fix_crc(blob, EXAMPLE_SIZE);
-		accepted += !validate_exact(blob, EXAMPLE_SIZE, &error);
+		blob_fix_crc(blob, size);
+		accepted += !validate_exact(blob, size, &error);
 		blob[bit / 8] ^= 1 << bit % 8;
 	}
-	ksft_print_msg("%u of %zu flips with a good checksum accepted\n", accepted,
-		       EXAMPLE_SIZE * 8);
-	ksft_test_result(accepted && accepted < EXAMPLE_SIZE * 8,
-			 "each bit flipped, good checksum: lookups in bounds\n");
+	ksft_print_msg("%u of %zu flips with a good checksum accepted\n", accepted, size * 8);
+	ksft_test_result(accepted && accepted < size * 8,
+			 "%s: each bit flipped, good checksum: lookups in bounds\n", name);
 	free(blob);
 }
 
-static void test_truncation(void)
+static void test_truncation(const char *name, u8 *blob, size_t full)
 {
-	u8 *blob = blob_example(), *longer = calloc(1, EXAMPLE_SIZE + 8);
+	u8 *longer = calloc(1, full + 8);
 	struct bee_table_error error;
 	bool refused = true;
 	size_t size;
 
-	for (size = 0; size < EXAMPLE_SIZE; size++)
+	memcpy(longer, blob, full);
+	for (size = 0; size < full; size++)
 		refused &= validate_exact(blob, size, &error) && error.offset <= size;
-	ksft_test_result(refused, "each truncation: refused\n");
+	ksft_test_result(refused, "%s: each truncation: refused\n", name);
 
 	/* A truncation that the header agrees with. */
-	for (size = sizeof(struct bee_table_header); size < EXAMPLE_SIZE; size++) {
+	for (size = sizeof(struct bee_table_header); size < full; size++) {
 		((struct bee_table_header *)blob)->size = cpu_to_le32(size);
 		blob_fix_crc(blob, size);
 		refused &= validate_exact(blob, size, &error) && error.offset <= size;
 	}
-	ksft_test_result(refused, "each truncation, good size and checksum: refused\n");
-
-	free(blob);
-	blob = blob_example();
-	memcpy(longer, blob, EXAMPLE_SIZE);
-	ksft_test_result(validate_exact(longer, EXAMPLE_SIZE + 1, &error), "one byte more: refused\n");
+	ksft_test_result(refused, "%s: each truncation, good size and checksum: refused\n", name);
+	ksft_test_result(validate_exact(longer, full + 1, &error), "%s: one byte more: refused\n", name);
 	free(longer);
 	free(blob);
 }
 
-/* Write @value over the @size bytes at @at of the example: this must be the answer. */
+/* The last two: the third with another addend, and with another FP offset. */
+enum { FIRST, SECOND, THIRD, THIRD_ADD, THIRD_FP };
+
+/* Write @value over the @size bytes at @at of an example: this must be the answer. */
 struct damage {
 	size_t		 at;
 	unsigned int	 size;
 	u64		 value;
 	const char	*why;
 	u64		 offset;
+	int		 example;
 };
 
 #define HEADER(field)	offsetof(struct bee_table_header, field)
 #define SEGMENT(field)	(EXAMPLE_SEGMENTS_AT + offsetof(struct bee_table_segment, field))
-#define RULE(n, field)	(EXAMPLE_RULES_AT + 24 * (n) + offsetof(struct bee_table_rule, field))
-#define START(n)	(EXAMPLE_STARTS_AT + 4 * (n))
-#define INDEX(n)	(EXAMPLE_INDICES_AT + 2 * (n))
-#define RULE_AT(n)	(EXAMPLE_RULES_AT + 24 * (n))
+#define CLASS(n)	(HEADER(classes) + 2 * (n))
+#define RULE(n)		(EXAMPLE_RULES_AT + 4 * (n))
+#define PAGE(n)		(EXAMPLE_PAGES_AT + 4 * (n))
+#define NPHRASES(k, n)	(HEADER(nphrases) + 18 * (k) + 2 * ((n) - 1))
+#define NSHAPES(k, n)	(HEADER(nshapes) + 18 * (k) + 2 * ((n) - 1))
+#define FULL(field)	(THIRD_FULL_AT + offsetof(struct bee_table_rule, field))
+#define RECORD		EXAMPLE_RECORD_AT
 
 static const struct damage damages[] = {
 	{ HEADER(magic), 4, 0x42454554, "made for the other byte order", 0 },
 	{ HEADER(magic), 4, 0x464c457f, "not an unwind table (bad magic)", 0 },
-	{ HEADER(version), 2, 2, "another version of the table format", 4 },
-	{ HEADER(version), 2, 0, "another version of the table format", 4 },
+	{ HEADER(version), 2, 1, "another version of the table format", 4 },
+	{ HEADER(version), 2, 3, "another version of the table format", 4 },
 	{ HEADER(machine), 2, 183, "made for another architecture", 6 },
 	{ HEADER(size), 4, EXAMPLE_SIZE - 1, "truncated, or longer than its header says", 8 },
-	{ HEADER(flags), 4, 1, "unknown flags", 16 },
-	{ HEADER(reserved), 8, 1ull << 63, "reserved field not zero", 32 },
-	{ HEADER(reserved2) + 5, 1, 1, "reserved field not zero", 66 },
-	{ HEADER(span), 8, 0, "text interval out of range", 48 },
-	{ HEADER(span), 8, 0x100000000, "text interval out of range", 48 },
-	{ HEADER(base), 8, -16ull, "text interval out of range", 48 },
-	{ HEADER(id_type), 1, 2, "unknown kind of file identity", 64 },
-	{ HEADER(id_len), 1, 0, "bad length of the file identity", 65 },
-	{ HEADER(id_len), 1, 33, "bad length of the file identity", 65 },
-	{ HEADER(id_len), 1, 19, "bad length of the file identity", 65 },
-	{ HEADER(nsegments), 4, 0, "number of segments out of range", 20 },
-	{ HEADER(nsegments), 4, 65, "number of segments out of range", 20 },
-	{ HEADER(nrules), 4, 0, "number of rules out of range", 24 },
-	{ HEADER(nrules), 4, 65536, "number of rules out of range", 24 },
-	{ HEADER(nrows), 4, 0, "no rows", 28 },
-	{ HEADER(nrows), 4, 2, "section sizes do not add up to the table's size", 28 },
-	{ HEADER(nrows), 4, 4, "section sizes do not add up to the table's size", 28 },
-	{ HEADER(nrows), 4, ~0u, "section sizes do not add up to the table's size", 28 },
+	{ HEADER(reserved), 1, 128, "reserved field not zero", 55 },
+	{ HEADER(span), 4, 0, "text interval out of range", 32 },
+	{ HEADER(span), 4, 0xfff00001, "text interval out of range", 32 },
+	{ HEADER(base), 8, -16ull, "text interval out of range", 32 },
+	{ HEADER(nrows), 4, 0, "no rows", 36 },
+	{ HEADER(nrules), 2, 0, "no rules", 40 },
+	{ HEADER(id_type), 1, 2, "unknown kind of file identity", 53 },
+	{ HEADER(id_len), 1, 0, "bad length of the file identity", 54 },
+	{ HEADER(id_len), 1, 33, "bad length of the file identity", 54 },
+	{ HEADER(id_len), 1, 19, "bad length of the file identity", 54 },
+	{ HEADER(nsegments), 1, 0, "number of segments out of range", 44 },
+	{ HEADER(nsegments), 1, 65, "number of segments out of range", 44 },
+	{ HEADER(window), 1, 7, "size of a window out of range", 45 },
+	{ HEADER(window), 1, 14, "size of a window out of range", 45 },
+	{ HEADER(page), 1, 6, "size of a page out of range", 46 },
+	{ HEADER(grain), 1, 5, "grain of head tokens out of range", 47 },
+	{ HEADER(border_bits), 1, 17, "width of a window's border out of range", 48 },
+	{ HEADER(body_bits), 1, 2, "short body rules past the end of the dictionary", 49 },
+	{ HEADER(body_bits), 1, 255, "short body rules past the end of the dictionary", 49 },
+	{ HEADER(nmenus), 1, 0, "number of menus out of range", 50 },
+	{ HEADER(nmenus), 1, 33, "number of menus out of range", 50 },
+	{ HEADER(menu_bits), 1, 13, "size of a menu out of range", 51 },
+	{ HEADER(menu_bits) + 1, 1, 13, "size of a menu out of range", 51 },
+	{ HEADER(nrules), 2, 65535, "sections do not fit the table's size", 40 },
+	{ HEADER(nfull), 2, 65535, "sections do not fit the table's size", 40 },
+	{ HEADER(span), 4, 0xfff00000, "sections do not fit the table's size", 40 },
+	{ NPHRASES(1, 9), 2, 65535, "sections do not fit the table's size", 40 },
 	{ SEGMENT(size), 8, 0, "segments overlap, wrap or are empty", EXAMPLE_SEGMENTS_AT },
 	{ SEGMENT(size), 8, -1ull, "segments overlap, wrap or are empty", EXAMPLE_SEGMENTS_AT },
 	{ SEGMENT(vaddr), 8, -1ull, "segments overlap, wrap or are empty", EXAMPLE_SEGMENTS_AT },
 	{ SEGMENT(offset), 8, -1ull, "segments overlap, wrap or are empty", EXAMPLE_SEGMENTS_AT },
-	{ RULE(0, kind), 1, 3, "unknown kind of rule", RULE_AT(0) },
-	{ RULE(0, arg), 1, 2, "unknown rule flags", RULE_AT(0) },
-	{ RULE(0, cfa), 1, 3, "unknown CFA rule", RULE_AT(0) },
-	{ RULE(1, cfa_reg), 1, 16, "CFA register out of range", RULE_AT(1) },
-	{ RULE(1, cfa_add), 4, 8, "unused CFA field not zero", RULE_AT(1) },
-	{ RULE(0, cfa), 2, 2, "PLT rule with other constants than 10 and 11", RULE_AT(0) },
-	{ RULE(0, cfa), 2, 0x702, "PLT rule with other constants than 10 and 11", RULE_AT(0) },
-	{ RULE(0, fp), 1, 5, "unknown FP rule", RULE_AT(0) },
-	{ RULE(1, fp_reg), 1, 1, "FP register out of range", RULE_AT(1) },
-	{ RULE(0, fp), 2, 0x1002, "FP register out of range", RULE_AT(0) },
-	{ RULE(0, fp_off), 4, 1, "unused FP field not zero", RULE_AT(0) },
-	{ RULE(0, ra), 1, 4, "unknown RA rule", RULE_AT(0) },
-	{ RULE(0, ra_reg), 1, 1, "RA register out of range", RULE_AT(0) },
-	{ RULE(0, ra), 2, 0x1002, "RA register out of range", RULE_AT(0) },
-	{ RULE(0, ra), 1, 3, "unused RA field not zero", RULE_AT(0) },
-	{ RULE(2, arg), 1, 1, "gap rule with content", RULE_AT(2) },
-	{ RULE(2, ra_off), 4, 1, "gap rule with content", RULE_AT(2) },
-	{ RULE(2, kind), 2, 0x0a02, "unknown reason of an unsupported rule", RULE_AT(2) },
-	{ RULE(0, kind), 1, 2, "unsupported rule with content", RULE_AT(0) },
-	{ START(0), 4, 0x1, "first row does not start at base", START(0) },
-	{ START(1), 4, 0x10, "rows are not sorted", START(2) },
-	{ START(1), 4, 0, "rows are not sorted", START(1) },
-	{ START(2), 4, 0x50, "last row starts past the end of the text", START(2) },
-	{ INDEX(1), 2, 3, "rule index past the end of the dictionary", INDEX(1) },
+	{ RULE(0), 4, 1u << 27, "rule with a menu that does not exist", RULE(0) },
+	{ RULE(1), 4, 3 | 1 << 17, "unused rule field not zero", RULE(1) },
+	{ RULE(1), 4, 2 | 1 << 17, "unused rule field not zero", RULE(1) },
+	{ RULE(1), 4, 2, "full rule past the end of the dictionary", RULE(1) },
+	{ RULE(1), 4, 3 | 11 << 2, "unknown reason of an unsupported rule", RULE(1) },
+	{ RULE(0), 4, 0x7ff1 << 2, "CFA offset of a simple rule out of range", RULE(0) },
+	{ CLASS(0), 1, 0xa4, "unknown class flags", CLASS(0) },
+	{ CLASS(0), 1, 0x85, "class with gaps wider than a window", CLASS(0) },
+	{ CLASS(9), 1, 0xc9, "class with gaps wider than a window", CLASS(9) },
+	{ CLASS(0) + 1, 1, 1, "class with a wrong width of phrase numbers", CLASS(0) },
+	{ CLASS(1), 2, 0x148, "class with places past the end of a menu", CLASS(1) },
+	{ NPHRASES(0, 1), 2, 0, "class of a kind without phrases", CLASS(0) },
+	{ NSHAPES(0, 1), 2, 0, "numbers of phrases and shapes contradict each other", NSHAPES(0, 1) },
+	{ NSHAPES(1, 3), 2, 2, "numbers of phrases and shapes contradict each other", NSHAPES(1, 3),
+	  SECOND },
+	{ EXAMPLE_HEADS_AT + 1, 1, 0x22, "op with a rule that does not exist", EXAMPLE_HEADS_AT + 1 },
+	{ EXAMPLE_HEADS_AT + 1, 1, 0x10, "head phrase that depends on a body rule",
+	  EXAMPLE_HEADS_AT + 1 },
+	{ SECOND_HEADS_AT, 1, 0x4f, "head phrase that goes on after its end", SECOND_HEADS_AT, SECOND },
+	{ PAGE(0), 4, 5, "page with a rule that does not exist", PAGE(0) },
+	{ PAGE(0), 4, 1 << 4, "page records are not back to back", PAGE(0) },
+	{ PAGE(0), 4, 1 << 1, "page with borders of less than no bits", PAGE(0) },
+	{ PAGE(0), 4, 6 << 1, "page with borders of less than no bits", PAGE(0), SECOND },
+	{ PAGE(0), 4, 1, "end of the table is not zero", RECORD },
+	{ EXAMPLE_SIZE - 1, 1, 1, "end of the table is not zero", EXAMPLE_SIZE - 8 },
+	{ RECORD, 1, 0x0f, "page record without windows, or past the end", RECORD },
+	{ RECORD, 1, 0x29, "page record without windows, or past the end", RECORD },
+	{ SECOND_RECORD_AT + 2, 1, 0x00, "windows of a page overlap or leave it", SECOND_RECORD_AT,
+	  SECOND },
+	{ SECOND_RECORD_AT + 2, 1, 0x1f, "windows of a page overlap or leave it", SECOND_RECORD_AT,
+	  SECOND },
+	{ RECORD, 1, 0x10, "window too short for its body rule", RECORD + 2 },
+	{ THIRD_RECORD_AT, 1, 0x14, "window too short for its body rule", THIRD_RECORD_AT + 2, THIRD },
+	{ RECORD, 1, 0x12, "window that ends inside a token", RECORD + 2 },
+	{ RECORD, 1, 0x23, "window that ends inside a token", RECORD + 2 },
+	{ HEADER(menu_bits), 1, 1, "menu of a kind without phrases", HEADER(menu_bits), THIRD },
+	{ THIRD_MENU_AT, 1, 0x0b, "menu names a phrase that does not exist", THIRD_MENU_AT, THIRD },
+	{ THIRD_PHRASES_AT, 1, 0x27, "phrase with a shape that does not exist", THIRD_PHRASES_AT,
+	  THIRD },
+	{ THIRD_RECORD_AT + 3, 1, 0x1e, "token with a phrase that does not exist",
+	  THIRD_RECORD_AT + 2, THIRD },
+	{ THIRD_RECORD_AT + 2, 1, 0xb9, "window with a body rule that does not exist",
+	  THIRD_RECORD_AT + 2, THIRD },
+	{ FULL(flags), 1, 2, "unknown rule flags", THIRD_FULL_AT, THIRD },
+	{ FULL(reserved), 1, 1, "unknown rule flags", THIRD_FULL_AT, THIRD },
+	{ FULL(cfa), 1, 3, "unknown CFA rule", THIRD_FULL_AT, THIRD },
+	{ FULL(cfa_reg), 1, 16, "CFA register out of range", THIRD_FULL_AT, THIRD },
+	{ FULL(cfa), 1, 0, "unused CFA field not zero", THIRD_FULL_AT, THIRD_ADD },
+	{ FULL(fp), 2, 0, "unused FP field not zero", THIRD_FULL_AT, THIRD_FP },
+	{ FULL(cfa), 2, 0x602, "PLT rule with other constants than 10 and 11", THIRD_FULL_AT, THIRD },
+	{ FULL(cfa), 2, 0x002, "PLT rule with other constants than 10 and 11", THIRD_FULL_AT, THIRD },
+	{ FULL(fp), 1, 5, "unknown FP rule", THIRD_FULL_AT, THIRD },
+	{ FULL(fp_reg), 1, 16, "FP register out of range", THIRD_FULL_AT, THIRD },
+	{ FULL(fp), 1, 1, "FP register out of range", THIRD_FULL_AT, THIRD },
+	{ FULL(ra), 1, 4, "unknown RA rule", THIRD_FULL_AT, THIRD },
+	{ FULL(ra_reg), 1, 1, "RA register out of range", THIRD_FULL_AT, THIRD },
+	{ FULL(ra), 2, 0x1002, "RA register out of range", THIRD_FULL_AT, THIRD },
+	{ FULL(ra), 1, 3, "unused RA field not zero", THIRD_FULL_AT, THIRD },
 };
+
+static u8 *damaged_example(int example, size_t *size)
+{
+	u8 *blob = example == FIRST ? blob_example() : example == SECOND ? blob_second() : blob_third();
+
+	*size = example == FIRST ? EXAMPLE_SIZE : example == SECOND ? SECOND_SIZE : THIRD_SIZE;
+	if (example == THIRD_ADD)
+		blob[FULL(cfa_add)] = 8;
+	if (example == THIRD_FP)
+		blob[FULL(fp_off)] = 8;
+	return blob;
+}
 
 static void test_damage(const struct damage *d)
 {
-	u8 *blob = blob_example();
+	size_t size;
+	u8 *blob = damaged_example(d->example, &size);
 	struct bee_table_error error;
 	__le64 value = cpu_to_le64(d->value);
 	bool good;
 
 	memcpy(blob + d->at, &value, d->size);
-	blob_fix_crc(blob, EXAMPLE_SIZE);
-	good = validate_exact(blob, EXAMPLE_SIZE, &error) && !strcmp(error.why, d->why) &&
+	blob_fix_crc(blob, size);
+	good = validate_exact(blob, size, &error) && !strcmp(error.why, d->why) &&
 	       error.offset == d->offset;
 	if (!good)
 		ksft_print_msg("got \"%s\" at %llu\n", error.why ?: "accepted",
 			       (unsigned long long)error.offset);
 	ksft_test_result(good, "byte %zu = %#llx: %s\n", d->at, (unsigned long long)d->value, d->why);
 	free(blob);
+}
+
+/* A window of more tokens than a lookup may have to pass, each nothing but its tag. */
+static void test_too_many_tokens(void)
+{
+	const size_t ntokens = BEE_TABLE_MAX_TOKENS + 1, end = 16 + 2 + 4 * ntokens;
+	const size_t size = THIRD_RECORD_AT + (end + 7) / 8 + BEE_TABLE_PAD;
+	u8 *third = blob_third(), *blob = calloc(1, size);
+	struct bee_table_header *h = (void *)blob;
+	struct bee_table_error error;
+	size_t i;
+
+	memcpy(blob, third, THIRD_RECORD_AT + 2);
+	blob_set_classes(blob, 0x40, 0x40);
+	for (i = 0; i < BEE_TABLE_CLASSES; i++)
+		h->classes[i].id = 0;
+	h->size = cpu_to_le32(size);
+	blob[THIRD_RECORD_AT] = end & 0xff;
+	blob[THIRD_RECORD_AT + 1] = end >> 8;
+	blob_fix_crc(blob, size);
+	ksft_test_result(validate_exact(blob, size, &error) &&
+			 !strcmp(error.why, "window with too many tokens") &&
+			 error.offset == THIRD_RECORD_AT + 2, "too many tokens: refused\n");
+	/* One less is fine; the window starts with zero bits, two in all: a short body rule. */
+	blob[THIRD_RECORD_AT] = (16 + 2 + 4 * BEE_TABLE_MAX_TOKENS) & 0xff;
+	blob[THIRD_RECORD_AT + 1] = (16 + 2 + 4 * BEE_TABLE_MAX_TOKENS) >> 8;
+	blob_fix_crc(blob, size);
+	ksft_test_result(!validate_exact(blob, size, &error), "as many as there may be: accepted\n");
+	free(blob);
+	free(third);
 }
 
 static void test_too_large(void)
@@ -312,13 +445,19 @@ int main(void)
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(4 + 3 + 2 + 3 + ndamages + 2);
-	test_example();
+	ksft_set_plan(2 * 3 + 3 + 3 * 5 + ndamages + 4);
+	test_example("first", blob_example(), EXAMPLE_SIZE, first_rows);
+	test_example("second", blob_second(), SECOND_SIZE, second_rows);
 	test_bias();
-	test_flips();
-	test_truncation();
+	test_flips("first", blob_example(), EXAMPLE_SIZE);
+	test_flips("second", blob_second(), SECOND_SIZE);
+	test_flips("third", blob_third(), THIRD_SIZE);
+	test_truncation("first", blob_example(), EXAMPLE_SIZE);
+	test_truncation("second", blob_second(), SECOND_SIZE);
+	test_truncation("third", blob_third(), THIRD_SIZE);
 	for (i = 0; i < ndamages; i++)
 		test_damage(&damages[i]);
+	test_too_many_tokens();
 	test_too_large();
 	test_reasons_met();
 	ksft_finished();

@@ -130,7 +130,7 @@ static void print_summary(int fd, const struct compile_options *o,
 		cfi = bee_elf_frames_size(&elf);
 	bee_elf_close(&elf);
 	printf("%s: %zu rows, %u rules, %zu bytes", o->output, result->rows,
-	       le32_to_cpu(h->nrules), result->size);
+	       le16_to_cpu(h->nrules), result->size);
 	if (cfi)
 		printf(" (%.1f%% of .eh_frame + .eh_frame_hdr)", 100.0 * result->size / cfi);
 	printf(", %zu unsupported\n", result->unsupported);

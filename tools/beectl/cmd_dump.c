@@ -82,14 +82,11 @@ static int dump_unpacked(int fd, const struct dump_options *o)
 static void dump_rows(const struct bee_table *table)
 {
 	struct bee_row row;
-	u64 start, end;
-	u32 i;
+	u64 pc, end;
 
-	for (i = 0; i < table->nrows; i++) {
-		bee_table_row(table, i, &start, &end, &row);
-		print_row(start, &row);
-	}
-	print_end(table->base + table->span);
+	for (pc = table->base; bee_table_next(table, pc, &end, &row); pc = end)
+		print_row(pc, &row);
+	print_end(pc);
 }
 
 static void print_identity(const struct bee_table_header *h)
@@ -147,22 +144,28 @@ static void print_use(const struct rule_use *use)
 
 static void print_uses(const struct bee_table *table)
 {
-	struct rule_use *uses = alloc_array(NULL, table->nrules, sizeof(*uses));
-	u64 start, end;
-	u32 i;
+	struct rule_use *uses = NULL;
+	struct row_set rules = {};
+	size_t i, room = 0;
+	struct bee_row row;
+	u64 pc, end;
 
-	memset(uses, 0, table->nrules * sizeof(*uses));
-	for (i = 0; i < table->nrows; i++) {
-		struct rule_use *use = &uses[le16_to_cpu(table->rule[i])];
+	for (pc = table->base; bee_table_next(table, pc, &end, &row); pc = end) {
+		size_t known = rules.nrules;
+		u32 rule = bee_row_intern(&rules, &row);
 
-		bee_table_row(table, i, &start, &end, &use->row);
-		use->rows++;
-		use->bytes += end - start;
+		if (rule == known) {
+			uses = alloc_room(uses, known, &room, sizeof(*uses));
+			uses[rule] = (struct rule_use){ .row = row };
+		}
+		uses[rule].rows++;
+		uses[rule].bytes += end - pc;
 	}
-	qsort(uses, table->nrules, sizeof(*uses), compare_uses);
+	qsort(uses, rules.nrules, sizeof(*uses), compare_uses);
 	printf("\n%10s %12s  %s\n", "rows", "text bytes", "rule (CFA, FP, RA)");
-	for (i = 0; i < table->nrules && uses[i].rows; i++)
+	for (i = 0; i < rules.nrules; i++)
 		print_use(&uses[i]);
+	bee_row_free(&rules);
 	free(uses);
 }
 

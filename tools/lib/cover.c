@@ -194,6 +194,8 @@ static void cover_interpret_all(struct cover *cover)
 			continue;
 		if (rows->nrows && part->start > rows->end)
 			cover_hole(cover, rows->end, part->start);
+		if (part->start == part->fde->begin)
+			bee_row_add_start(rows, part->start);
 		cover_interpret(cover, part);
 		rows->end = part->end;
 	}

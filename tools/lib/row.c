@@ -38,7 +38,14 @@ static void row_rehash(struct row_set *set, size_t nslots)
 		*row_find_slot(set, &set->rules[i]) = i + 1;
 }
 
-static u32 row_intern(struct row_set *set, const struct bee_row *rule)
+/**
+ * bee_row_intern() - find or add a rule
+ * @set: the rows
+ * @rule: fields that its kind does not use are zero
+ *
+ * Return: its index in the dictionary.
+ */
+u32 bee_row_intern(struct row_set *set, const struct bee_row *rule)
 {
 	u32 *slot;
 
@@ -63,12 +70,24 @@ static u32 row_intern(struct row_set *set, const struct bee_row *rule)
  */
 void bee_row_add(struct row_set *set, u64 pc, const struct bee_row *rule)
 {
-	u32 index = row_intern(set, rule);
+	u32 index = bee_row_intern(set, rule);
 
 	if (set->nrows && set->rows[set->nrows - 1].rule == index)
 		return;
 	set->rows = alloc_room(set->rows, set->nrows, &set->room_rows, sizeof(*set->rows));
 	set->rows[set->nrows++] = (struct row_start){ .pc = pc, .rule = index };
+}
+
+/**
+ * bee_row_add_start() - note that a function starts
+ * @set: the rows
+ * @pc: where; greater than the one before
+ */
+void bee_row_add_start(struct row_set *set, u64 pc)
+{
+	set->starts = alloc_room(set->starts, set->nstarts, &set->room_starts,
+				 sizeof(*set->starts));
+	set->starts[set->nstarts++] = pc;
 }
 
 /**
@@ -116,6 +135,7 @@ void bee_row_free(struct row_set *set)
 	free(set->rules);
 	free(set->rows);
 	free(set->slots);
+	free(set->starts);
 	memset(set, 0, sizeof(*set));
 }
 

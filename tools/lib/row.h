@@ -22,6 +22,10 @@ struct row_start {
  * @rows: ascending by pc; neighbours differ in their rule
  * @nrows: number of them
  * @end: pc after the last row
+ * @starts: pcs where functions start, ascending; the packer's hint, no part of
+ *	the rows
+ * @nstarts: number of them
+ * @room_starts: starts there is memory for
  * @room_rules: rules there is memory for
  * @room_rows: rows there is memory for
  * @slots: hash from rule to its index plus 1, 0 if free
@@ -35,6 +39,9 @@ struct row_set {
 	struct row_start	*rows;
 	size_t			 nrows;
 	u64			 end;
+	u64			*starts;
+	size_t			 nstarts;
+	size_t			 room_starts;
 	size_t			 room_rules;
 	size_t			 room_rows;
 	u32			*slots;
@@ -42,6 +49,8 @@ struct row_set {
 };
 
 void bee_row_add(struct row_set *set, u64 pc, const struct bee_row *rule);
+u32 bee_row_intern(struct row_set *set, const struct bee_row *rule);
+void bee_row_add_start(struct row_set *set, u64 pc);
 void bee_row_truncate(struct row_set *set, size_t nrows);
 void bee_row_drop_unused_rules(struct row_set *set);
 void bee_row_free(struct row_set *set);

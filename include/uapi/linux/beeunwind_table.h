@@ -9,37 +9,174 @@
  * writes it, bee_table_validate() (kmod/table.c, built into the module and into
  * beectl alike) decides whether it may be used, bee_table_lookup() reads it.
  *
- * All integers are little endian.  Sections follow the header back to back in
- * this order; their sizes follow from the counts in the header, and the sum
- * must be the size of the blob to the byte:
+ * A row is all rules valid for [its start, the next row's start).  The rows of
+ * [base, base + span) follow each other without holes; text that no FDE covers
+ * has gap rows, but padding between functions (nop forms, int3, zero bytes)
+ * belongs to the row before it.  Outside the interval the answer is a gap.
  *
- *   OFFSET                 SIZE            DESCRIPTION
- *   0                      104             struct bee_table_header
- *   104                    24 * nsegments  struct bee_table_segment, by vaddr
- *   ...                    24 * nrules     struct bee_table_rule
- *   ...                    4 * nrows       u32 start[]: pc of the row - base
- *   ...                    2 * nrows       u16 rule[]: index into the rules
  *
- * A row is all rules valid for [base + start[i], base + start[i + 1]); the last
- * row ends at base + span.  start[0] is 0 and start[] ascends strictly, so
- * every pc in [base, base + span) belongs to exactly one row and a lookup is
- * one binary search.  Outside that interval the file has no unwind
- * information: the answer is a gap.  Neighbouring rows with the same rule are
- * merged.  Padding between functions (nop forms, int3, zero bytes) belongs to
- * the row before it; any other text without an FDE is an explicit gap row.
+ * The idea
  *
- * Worked example, three rules and three rows for a function at 0x1130 which
- * pushes %rbp, followed by text without CFI at 0x1140 (64 bytes of it):
+ * Text is cut into windows of 2^window bytes of pc.  A window is a list of
+ * tokens, each at a place in it, of two kinds:
  *
- *   base 0x1130, span 0x50, nrules 3, nrows 3
- *   rule 0: 00 00 00 07 00 00 00 00  08 00 00 00  00 00 00 00  00 00 00 00  f8 ff ff ff
- *           RULES, CFA = rsp+8,  FP same,         RA at CFA-8
- *   rule 1: 00 00 00 07 01 00 00 00  10 00 00 00  00 00 00 00  f0 ff ff ff  f8 ff ff ff
- *           RULES, CFA = rsp+16, FP at CFA-16,    RA at CFA-8
- *   rule 2: 01 00 00 00 00 00 00 00  00 00 00 00  00 00 00 00  00 00 00 00  00 00 00 00
- *           GAP
- *   start[]: 00 00 00 00  01 00 00 00  10 00 00 00
- *   rule[]:  00 00  01 00  02 00
+ *   head   A function starts here.  The rule becomes BEE_RULE_INIT, which is
+ *          what a call leaves behind; the rows of its prologue follow.
+ *   step   Anything later: epilogues, pushed arguments, text without FDE.
+ *
+ * The rows of a token are its phrase: up to nine ops, each of which says a rule,
+ * and the distances between them.  The last rule of a head phrase is the
+ * function's body rule, and the ops of step phrases can refer to it ("the body
+ * rule with CFA + 16"; "with CFA = rsp + 8"; or plainly "the body rule"), so that
+ * functions with other frames have the same epilogues.  Each phrase stands once in a
+ * dictionary, its ops apart from its distances: many phrases share a shape.
+ *
+ * The rule at a pc is what the last token at or before it in its window says, or
+ * if there is none what the window began with.  No token and no phrase
+ * reaches over the end of its window.
+ *
+ *
+ * Layout
+ *
+ * Integers are little endian.  Bit i of a bit string is bit i % 8 (from the
+ * least significant) of byte i / 8; a field's first bit is its least significant.
+ * W(n) is the width of a number below n: the least w with 2^w >= n.  Sections
+ * follow each other in this order, each from a byte of its own; all sizes but the
+ * last but one follow from the header.
+ *
+ *   SIZE                   DESCRIPTION
+ *   192                    struct bee_table_header
+ *   24 * nsegments         struct bee_table_segment, by vaddr
+ *   24 * nfull             struct bee_table_rule, the full rules
+ *   4 * nrules             u32: the rules, see enum bee_rule_kind
+ *   4 * pages              u32: the page directory
+ *   bits                   head menu: 2^menu_bits[0] phrase numbers
+ *   bits                   step menus: nmenus times 2^menu_bits[1] phrase numbers
+ *   bits, 9 times          head phrases with 1, 2, ... 9 ops
+ *   bits, 9 times          their shapes
+ *   bits, 9 times          step phrases with 1, 2, ... 9 ops
+ *   bits, 9 times          their shapes
+ *   the rest               page records
+ *   8                      zero, so that 64 bits can be read from anywhere before
+ *
+ * Phrases of a kind are numbered from 0 on in this order; a phrase number takes
+ * W(number of phrases of its kind) bits.
+ *
+ *   PHRASE OF n OPS
+ *   W(nshapes[kind][n-1])  number of its shape among those of n ops
+ *   4 * n or 4 * (n - 1)   distances, see BEE_DELTA_*.  Head: from the token to the
+ *                          first op, then from op to op.  Step: from op to op; the
+ *                          first one is at the token.
+ *
+ *   SHAPE OF n OPS
+ *   W(32 + nrules), n times  the ops, see BEE_OP_*; in head phrases they are rules
+ *
+ *
+ * Windows
+ *
+ * Windows begin at multiples of 2^window; the first is the one that base is
+ * in.  2^page of them are a page.  The directory has a value for each page, see
+ * BEE_PAGE_*: its one rule, if all its text has the same, or where its page record is
+ * and how many bits narrower than border_bits the borders in it are.  Page
+ * records follow each other without holes, in the order of their pages.
+ *
+ *   PAGE RECORD
+ *   16                     its length in bits, L
+ *   B, 2^page - 1 times    where windows 1, 2, ... begin; B = border_bits - "narrower"
+ *   bits                   the windows
+ *
+ * The borders are where they would be if all windows were of the same length, give or
+ * take: with P bits up to the first window, window i begins at bit
+ * P + (i * (L - P) >> page) + border - 2^(B - 1) of the record.
+ *
+ *   WINDOW
+ *   1                      0: the body rule holds where it begins, and
+ *   body_bits              is this one
+ *                          1: something else may hold,
+ *   2                      see enum bee_window_state, and
+ *   W(nrules)              this is the body rule
+ *   bits                   fields of the tokens, from the first to the last
+ *   4 per token            their tags, from the last to the first
+ *
+ * So fields are read upwards and tags downwards from the window's end, until they
+ * meet.  A tag names one of the header's classes, which says of which kind
+ * a token is and what its field looks like:
+ *
+ *   FIELD
+ *   gap                    distance to the token before; to the window's start for
+ *                          the first one.  Step: in bytes.  Head: in grains
+ *                          of 2^grain bytes, from the place before rounded down.
+ *   id                     BEE_CLASS_DIRECT: the phrase number.  Otherwise a place
+ *                          in the head menu, or in the step menu that the
+ *                          body rule names (which is why body rules do).
+ *
+ *
+ * First worked example
+ *
+ * A function at 0x1130 pushes %rbp, which takes a byte, and returns; text
+ * without FDE follows from 0x1140 to 0x1180.
+ *
+ *   base 0x1130, span 0x50, window 8, page 0, grain 4, border_bits 0, body_bits 0,
+ *   nrules 2, nmenus 1, menu_bits 0 and 0, one head and one step phrase of one op
+ *   classes: 84 00    tag 0: head, gap of 4 bits, phrase number of W(1) = 0 bits
+ *            c8 00    tags 1 .. 15: step, gap of 8 bits, phrase number of 0 bits
+ *
+ *   08 00 04 00       rule 0: kind rsp, n 2, s 2: CFA = rsp+16, FP at CFA-16
+ *   03 00 00 00       rule 1: gap
+ *   00 00 00 00       page 0: record at byte 0
+ *                     menus: one place of 0 bits each
+ *   01                head phrase 0: distance 1
+ *   20                its shape: op 32, rule 0 (ops have W(32 + 2) = 6 bits)
+ *                     step phrase 0: no distance
+ *   21                its shape: op 33, rule 1
+ *   25 00 06 22 00    page record, from its first bit on:
+ *     1010010000000000  37: its length
+ *     0                 begins with the body rule, short, so rule 0; not asked, as
+ *                       base is later
+ *     1100              first field: gap 3 grains, at 0x1100 + 3 * 16 = 0x1130
+ *     00001000          second field: gap 16 bytes, at 0x1140
+ *     1000              second tag: 1, a step
+ *     0000              first tag: 0, a head
+ *   00 00 00 00 00 00 00 00
+ *
+ *   0x1130  the head token: CFA = rsp+8, FP same
+ *   0x1131  its op at distance 1: CFA = rsp+16, FP at CFA-16
+ *   0x1140  the step token: gap
+ *
+ *
+ * Second worked example
+ *
+ * A function starts at 0x2000.  Up to 0x2001 it pushes %rbx, up to 0x2005 it takes 16
+ * bytes of stack; up to 0x2030 it gives them back, up to 0x2031 it pops %rbx, and
+ * returns; after some padding its other parts follow from 0x2040 to 0x2180.
+ *
+ *   base 0x2000, span 0x180, window 8, page 1, grain 4, border_bits 5, body_bits 0,
+ *   nrules 2, nmenus 1, menu_bits 0 and 0, a head phrase of two ops, a step phrase
+ *   of three
+ *   classes: 80 00    tag 0: head, gap of 0 bits, phrase number of 0 bits
+ *            46 00    tags 1 .. 15: step, gap of 6 bits, place of 0 bits in a menu
+ *
+ *   10 00 00 00       rule 0: CFA = rsp+32, FP same; its step menu is menu 0
+ *   08 00 00 00       rule 1: CFA = rsp+16, FP same
+ *   00 00 00 00       page 0: record at byte 0
+ *   41                head phrase 0: distances 1, 4
+ *   21 08             its shape: ops 33, 32: rule 1, rule 0
+ *   f1                step phrase 0: distances 1, up to a multiple of 16
+ *   11 04 00          its shape: ops 17 (CFA = rsp+16), 16 (CFA = rsp+8), 0 (body)
+ *   25 00 17 1c 00    page record, from its first bit on:
+ *     1010010000000000  37: its length; P is 16 + 5
+ *     11101             23: the second window begins at 21 + (16 >> 1) + 23 - 16 = 36
+ *     0                 first window: rule 0, not asked: the first token is at its start
+ *                       first field: nothing; a head at 0x2000 + 0
+ *     000011            second field: gap 48 bytes, at 0x2030
+ *     1000 0000         second tag 1, first tag 0
+ *     0                 second window: begins with the body rule, which is rule 0
+ *   00 00 00 00 00 00 00 00
+ *
+ *   0x2000  the head token: CFA = rsp+8       0x2031  op 16: CFA = rsp+8
+ *   0x2001  rule 1: CFA = rsp+16              0x2040  op 0: CFA = rsp+32
+ *   0x2005  rule 0: CFA = rsp+32, the body    0x2100  the second window: the same
+ *   0x2030  op 17: CFA = rsp+16
  *
  * Any change to the layout or to the meaning of a value takes a new
  * BEE_TABLE_VERSION; selftests/sync keeps a hash of this file to make sure.
@@ -50,14 +187,25 @@
 #include <linux/types.h>
 
 #define BEE_TABLE_MAGIC		0x54454542u	/* "BEET" */
-#define BEE_TABLE_VERSION	1
+#define BEE_TABLE_VERSION	2
 #define BEE_TABLE_MACHINE	62		/* EM_X86_64, the only one so far */
 
 /* Limits; bee_table_validate() refuses whatever exceeds them. */
 #define BEE_TABLE_MAX_SIZE	(256u << 20)	/* bytes of the blob */
+#define BEE_TABLE_MAX_SPAN	0xfff00000u	/* bytes of text */
 #define BEE_TABLE_MAX_SEGMENTS	64
 #define BEE_TABLE_MAX_RULES	65535
-#define BEE_TABLE_MAX_SPAN	0xffffffffull	/* bytes of text */
+#define BEE_TABLE_MAX_MENUS	32
+#define BEE_TABLE_MAX_OPS	9		/* of a phrase */
+#define BEE_TABLE_MAX_TOKENS	512		/* in a window: what bounds a lookup */
+#define BEE_TABLE_MIN_WINDOW	8		/* log2 bytes of text */
+#define BEE_TABLE_MAX_WINDOW	13
+#define BEE_TABLE_MAX_PAGE	5		/* log2 windows */
+#define BEE_TABLE_MAX_GRAIN	4		/* log2 bytes of text */
+#define BEE_TABLE_MAX_BORDER_BITS 16
+#define BEE_TABLE_MAX_MENU_BITS	12
+#define BEE_TABLE_CLASSES	16
+#define BEE_TABLE_PAD		8		/* zero bytes at the end */
 #define BEE_TABLE_ID_MAX	32
 
 /**
@@ -72,6 +220,19 @@ enum bee_table_id_type {
 };
 
 /**
+ * struct bee_table_class - how the tokens with one tag are written
+ * @gap: bits 0-3: width of the gap; BEE_CLASS_* flags
+ * @id: width of the phrase number
+ */
+struct bee_table_class {
+	__u8	gap;
+	__u8	id;
+};
+
+#define BEE_CLASS_STEP		0x40	/* a step token; otherwise a head token */
+#define BEE_CLASS_DIRECT	0x80	/* a phrase number; otherwise a place in a menu */
+
+/**
  * struct bee_table_header - the first bytes of every table
  * @magic: BEE_TABLE_MAGIC
  * @version: BEE_TABLE_VERSION
@@ -79,17 +240,27 @@ enum bee_table_id_type {
  * @size: bytes of the whole blob
  * @crc: CRC-32 (IEEE 802.3, reflected, initial and final xor ~0) of the whole
  *	blob with this field as zero; it finds damage, not malice
- * @flags: none defined, 0
- * @nsegments: executable PT_LOAD segments that follow, at least 1
- * @nrules: rules in the dictionary, at least 1
- * @nrows: rows, at least 1
- * @reserved: 0
- * @base: pc of the first row
- * @span: bytes of text that the rows cover, 1 .. BEE_TABLE_MAX_SPAN
+ * @base: first pc of the text that the table covers
  * @file_size: bytes of the ELF file, for people
+ * @span: bytes of that text, 1 .. BEE_TABLE_MAX_SPAN
+ * @nrows: rows in the table, for people: what a listing of it finds
+ * @nrules: rules in the dictionary, at least 1
+ * @nfull: full rules that those refer to
+ * @nsegments: executable PT_LOAD segments that follow, at least 1
+ * @window: log2 bytes of text in a window
+ * @page: log2 windows in a page
+ * @grain: log2 bytes that head tokens are aligned to
+ * @border_bits: width of the widest borders of windows in page records
+ * @body_bits: width of a short body rule number
+ * @nmenus: step menus
+ * @menu_bits: log2 places in the head menu, and in each step menu; 0 if there is
+ *	no phrase of the kind, and no menu then
  * @id_type: enum bee_table_id_type
  * @id_len: bytes of @id in use, 1 .. BEE_TABLE_ID_MAX; the rest is zero
- * @reserved2: 0
+ * @reserved: 0
+ * @classes: by tag
+ * @nphrases: head and step phrases with 1 .. 9 ops
+ * @nshapes: their shapes; not more than phrases, and 0 only if those are
  * @id: the file's identity
  */
 struct bee_table_header {
@@ -98,17 +269,26 @@ struct bee_table_header {
 	__le16	machine;
 	__le32	size;
 	__le32	crc;
-	__le32	flags;
-	__le32	nsegments;
-	__le32	nrules;
-	__le32	nrows;
-	__le64	reserved;
 	__le64	base;
-	__le64	span;
 	__le64	file_size;
+	__le32	span;
+	__le32	nrows;
+	__le16	nrules;
+	__le16	nfull;
+	__u8	nsegments;
+	__u8	window;
+	__u8	page;
+	__u8	grain;
+	__u8	border_bits;
+	__u8	body_bits;
+	__u8	nmenus;
+	__u8	menu_bits[2];
 	__u8	id_type;
 	__u8	id_len;
-	__u8	reserved2[6];
+	__u8	reserved;
+	struct bee_table_class classes[BEE_TABLE_CLASSES];
+	__le16	nphrases[2][BEE_TABLE_MAX_OPS];
+	__le16	nshapes[2][BEE_TABLE_MAX_OPS];
 	__u8	id[BEE_TABLE_ID_MAX];
 };
 
@@ -226,11 +406,62 @@ enum bee_reg {
 
 #define BEE_RULE_SIGNAL		0x01	/* CIE augmentation 'S': a signal frame */
 
+/*
+ * A rule in four bytes.  "Simple" is what compilers make: CFA = rsp + 8n or
+ * rbp + 8n, RA at CFA-8, FP same or at CFA-8s, no signal frame.
+ *
+ *   BITS   BEE_RULE_RSP, _RBP          BEE_RULE_FULL     BEE_RULE_NONE
+ *   0-1    enum bee_rule_kind
+ *   2-16   n, 0 .. BEE_RULE_CFA_MAX    full rule number  0: gap; 1 + enum bee_unsupported
+ *   17-26  s; 0: FP same               0                 0
+ *   27-31  the step menu for functions with this body
+ */
+enum bee_rule_kind {
+	BEE_RULE_RSP	= 0,
+	BEE_RULE_RBP	= 1,
+	BEE_RULE_FULL	= 2,
+	BEE_RULE_NONE	= 3,
+};
+
+#define BEE_RULE_KIND		0x3u
+#define BEE_RULE_CFA_SHIFT	2
+#define BEE_RULE_CFA_FIELD	0x7fffu
+#define BEE_RULE_CFA_MAX	(BEE_RULE_CFA_FIELD - 15)	/* an op can add 15 */
+#define BEE_RULE_FP_SHIFT	17
+#define BEE_RULE_FP_MAX		0x3ffu
+#define BEE_RULE_MENU_SHIFT	27
+#define BEE_RULE_INIT		(BEE_RULE_RSP | 1u << BEE_RULE_CFA_SHIFT)
+#define BEE_RULE_GAP		BEE_RULE_NONE
+
+/* Ops below BEE_OP_RULE depend on the body rule; they leave one that is not simple as it is. */
+#define BEE_OP_ADD		0	/* 0 .. 15: the body rule with CFA + 8 * op */
+#define BEE_OP_POP		16	/* 16 .. 31: the body rule with CFA = rsp + 8 * (op - 15) */
+#define BEE_OP_RULE		32	/* 32 ..: rule op - 32 */
+
+/* Distances, four bits each; all others are bytes. */
+#define BEE_DELTA_NEVER		15	/* head: the op only says what the body rule is */
+#define BEE_DELTA_ALIGN_8	14	/* step: up to the next multiple of 8, at least 1 */
+#define BEE_DELTA_ALIGN_16	15	/* step: of 16 */
+
+/* A page in the directory. */
+#define BEE_PAGE_RULE		0x1u	/* set: the rest is a rule number */
+#define BEE_PAGE_RULE_SHIFT	1
+#define BEE_PAGE_NARROWER	0x7u	/* bits less than border_bits */
+#define BEE_PAGE_NARROWER_SHIFT	1
+#define BEE_PAGE_RECORD_SHIFT	4	/* byte of the record, from the first one on */
+
+/* What holds where a window begins. */
+enum bee_window_state {
+	BEE_WINDOW_BODY	= 0,	/* the body rule */
+	BEE_WINDOW_POP	= 1,	/* op BEE_OP_POP, as after the last pop before a ret */
+	BEE_WINDOW_INIT	= 2,	/* BEE_RULE_INIT */
+	BEE_WINDOW_GAP	= 3,	/* BEE_RULE_GAP */
+};
+
 /**
- * struct bee_table_rule - one dictionary entry
- * @kind: enum bee_row_kind
- * @arg: BEE_ROW_RULES: BEE_RULE_* flags; BEE_ROW_UNSUPPORTED: the reason;
- *	BEE_ROW_GAP: 0
+ * struct bee_table_rule - a full rule
+ * @flags: BEE_RULE_SIGNAL or 0
+ * @reserved: 0
  * @cfa: enum bee_cfa
  * @cfa_reg: base register of a BEE_CFA_REG or BEE_CFA_DEREF
  * @fp: enum bee_fp
@@ -242,11 +473,11 @@ enum bee_reg {
  * @fp_off: bytes, BEE_FP_CFA and BEE_FP_DEREF only
  * @ra_off: bytes, BEE_RA_CFA and BEE_RA_DEREF only
  *
- * Fields that a kind does not use are zero; offsets are two's complement.
+ * Fields that a rule does not use are zero; offsets are two's complement.
  */
 struct bee_table_rule {
-	__u8	kind;
-	__u8	arg;
+	__u8	flags;
+	__u8	reserved;
 	__u8	cfa;
 	__u8	cfa_reg;
 	__u8	fp;

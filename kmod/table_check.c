@@ -1,0 +1,605 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Validate unwind tables.  [S]: pure; needs only crc32_le(), memchr_inv() and byte
+ * order helpers.
+ */
+#include <linux/crc32.h>
+#include <linux/errno.h>
+#include <linux/string.h>
+#include <linux/build_bug.h>
+#include <linux/stddef.h>
+#include <asm/byteorder.h>
+
+#include "table.h"
+#include "table_bits.h"
+
+static int table_refuse(struct bee_table_error *error, const char *why, u64 offset)
+{
+	error->why = why;
+	error->offset = offset;
+	return -EINVAL;
+}
+
+#define HEADER_OFFSET(field)	offsetof(struct bee_table_header, field)
+
+static int table_check_header(const struct bee_table_header *h, size_t size,
+			      struct bee_table_error *error)
+{
+	if (size < sizeof(*h))
+		return table_refuse(error, "shorter than a table header", size);
+	if (le32_to_cpu(h->magic) == __builtin_bswap32(BEE_TABLE_MAGIC))
+		return table_refuse(error, "made for the other byte order", 0);
+	if (le32_to_cpu(h->magic) != BEE_TABLE_MAGIC)
+		return table_refuse(error, "not an unwind table (bad magic)", 0);
+	if (le16_to_cpu(h->version) != BEE_TABLE_VERSION)
+		return table_refuse(error, "another version of the table format",
+				    HEADER_OFFSET(version));
+	if (le16_to_cpu(h->machine) != BEE_TABLE_MACHINE)
+		return table_refuse(error, "made for another architecture",
+				    HEADER_OFFSET(machine));
+	if (size > BEE_TABLE_MAX_SIZE)
+		return table_refuse(error, "larger than a table may be", size);
+	if (le32_to_cpu(h->size) != size)
+		return table_refuse(error, "truncated, or longer than its header says",
+				    HEADER_OFFSET(size));
+	return 0;
+}
+
+/* The CRC covers the blob with the crc field as zero. */
+static u32 table_crc(const void *blob, size_t size)
+{
+	static const u8 zero[sizeof(__le32)];
+	size_t at = HEADER_OFFSET(crc);
+	size_t after = at + sizeof(zero);
+	u32 crc = ~0u;
+
+	crc = crc32_le(crc, blob, at);
+	crc = crc32_le(crc, zero, sizeof(zero));
+	crc = crc32_le(crc, (const u8 *)blob + after, size - after);
+	return ~crc;
+}
+
+static int table_check_text(const struct bee_table_header *h, struct bee_table_error *error)
+{
+	u64 base = le64_to_cpu(h->base);
+	u32 span = le32_to_cpu(h->span);
+
+	if (!span || span > BEE_TABLE_MAX_SPAN || base + span < base)
+		return table_refuse(error, "text interval out of range", HEADER_OFFSET(span));
+	if (!h->nrows)
+		return table_refuse(error, "no rows", HEADER_OFFSET(nrows));
+	if (h->id_type >= __BEE_ID_MAX)
+		return table_refuse(error, "unknown kind of file identity", HEADER_OFFSET(id_type));
+	if (!h->id_len || h->id_len > BEE_TABLE_ID_MAX ||
+	    memchr_inv(h->id + h->id_len, 0, BEE_TABLE_ID_MAX - h->id_len))
+		return table_refuse(error, "bad length of the file identity",
+				    HEADER_OFFSET(id_len));
+	if (h->reserved)
+		return table_refuse(error, "reserved field not zero", HEADER_OFFSET(reserved));
+	return 0;
+}
+
+static int table_check_fields(const struct bee_table_header *h, struct bee_table_error *error)
+{
+	u32 nrules = le16_to_cpu(h->nrules);
+
+	if (!nrules)
+		return table_refuse(error, "no rules", HEADER_OFFSET(nrules));
+	if (!h->nsegments || h->nsegments > BEE_TABLE_MAX_SEGMENTS)
+		return table_refuse(error, "number of segments out of range",
+				    HEADER_OFFSET(nsegments));
+	if (h->window < BEE_TABLE_MIN_WINDOW || h->window > BEE_TABLE_MAX_WINDOW)
+		return table_refuse(error, "size of a window out of range", HEADER_OFFSET(window));
+	if (h->page > BEE_TABLE_MAX_PAGE)
+		return table_refuse(error, "size of a page out of range", HEADER_OFFSET(page));
+	if (h->grain > BEE_TABLE_MAX_GRAIN)
+		return table_refuse(error, "grain of head tokens out of range",
+				    HEADER_OFFSET(grain));
+	if (h->border_bits > BEE_TABLE_MAX_BORDER_BITS)
+		return table_refuse(error, "width of a window's border out of range",
+				    HEADER_OFFSET(border_bits));
+	if (h->body_bits > bee_table_width(nrules) || 1u << h->body_bits > nrules)
+		return table_refuse(error, "short body rules past the end of the dictionary",
+				    HEADER_OFFSET(body_bits));
+	if (!h->nmenus || h->nmenus > BEE_TABLE_MAX_MENUS)
+		return table_refuse(error, "number of menus out of range", HEADER_OFFSET(nmenus));
+	if (h->menu_bits[HEAD] > BEE_TABLE_MAX_MENU_BITS ||
+	    h->menu_bits[STEP] > BEE_TABLE_MAX_MENU_BITS)
+		return table_refuse(error, "size of a menu out of range", HEADER_OFFSET(menu_bits));
+	return 0;
+}
+
+/**
+ * bee_table_width() - bits of a number among @count
+ * @count: how many numbers there are
+ *
+ * Return: the least width that holds 0 .. @count - 1.
+ */
+u32 bee_table_width(u32 count)
+{
+	u32 width = 0;
+
+	while (width < 32 && (1ull << width) < count)
+		width++;
+	return width;
+}
+
+static u64 bits_to_bytes(u64 bits)
+{
+	return (bits + 7) / 8;
+}
+
+/* Where the phrases of a kind are, behind byte @at; returns the byte after them. */
+static u64 table_layout_phrases(const struct bee_table_header *h, unsigned int kind, u32 op_bits,
+				struct bee_table_phrases *p, u64 at)
+{
+	u32 i;
+
+	for (i = 0; i < BEE_TABLE_MAX_OPS; i++) {
+		struct bee_table_group *g = &p->groups[i];
+
+		g->shape_bits = bee_table_width(le16_to_cpu(h->nshapes[kind][i]));
+		g->shape_mask = bits_mask(g->shape_bits);
+		g->shape_width = (i + 1) * op_bits;
+		g->width = g->shape_bits + 4 * (kind == HEAD ? i + 1 : i);
+		g->phrases = at * 8;
+		at += bits_to_bytes((u64)le16_to_cpu(h->nphrases[kind][i]) * g->width);
+	}
+	for (i = 0; i < BEE_TABLE_MAX_OPS; i++) {
+		p->groups[i].shapes = at * 8;
+		at += bits_to_bytes((u64)le16_to_cpu(h->nshapes[kind][i]) * p->groups[i].shape_width);
+	}
+	return at;
+}
+
+static u64 table_layout_menu(const struct bee_table_header *h, unsigned int kind,
+			     struct bee_table_phrases *p, u64 at)
+{
+	u32 i, menus = kind == HEAD ? 1 : h->nmenus;
+
+	p->total = 0;
+	for (i = 0; i < BEE_TABLE_MAX_OPS; i++) {
+		p->groups[i].first = p->total;
+		p->total += le16_to_cpu(h->nphrases[kind][i]);
+	}
+	p->id_bits = bee_table_width(p->total);
+	p->id_mask = bits_mask(p->id_bits);
+	p->menu_bits = h->menu_bits[kind];
+	p->menu = at * 8;
+	return at + (p->total ? bits_to_bytes((u64)(menus << p->menu_bits) * p->id_bits) : 0);
+}
+
+/* Point @table at the sections in front of the page records; 0 or the byte after them. */
+static u64 table_layout_sections(const struct bee_table_header *h, struct bee_table *table)
+{
+	u64 at = sizeof(*h);
+	u32 kind;
+
+	table->segments = (const void *)((const u8 *)h + at);
+	at += table->nsegments * sizeof(*table->segments);
+	table->full = (const void *)((const u8 *)h + at);
+	at += table->nfull * sizeof(*table->full);
+	table->rules = (const void *)((const u8 *)h + at);
+	at += table->nrules * sizeof(*table->rules);
+	table->pages = (const void *)((const u8 *)h + at);
+	at += (u64)table->npages * sizeof(*table->pages);
+	for (kind = HEAD; kind <= STEP; kind++)
+		at = table_layout_menu(h, kind, &table->kinds[kind], at);
+	for (kind = HEAD; kind <= STEP; kind++)
+		at = table_layout_phrases(h, kind, table->op_bits, &table->kinds[kind], at);
+	return at;
+}
+
+static int table_layout(const struct bee_table_header *h, struct bee_table *table,
+			struct bee_table_error *error)
+{
+	u64 end, window = 1ull << h->window;
+
+	BUILD_BUG_ON(sizeof(struct bee_table_header) != 192);
+	BUILD_BUG_ON(sizeof(struct bee_table_segment) != 24);
+	BUILD_BUG_ON(sizeof(struct bee_table_rule) != 24);
+
+	table->header = h;
+	table->base = le64_to_cpu(h->base);
+	table->span = le32_to_cpu(h->span);
+	table->origin = table->base & ~(window - 1);
+	table->nrows = le32_to_cpu(h->nrows);
+	table->nrules = le16_to_cpu(h->nrules);
+	table->nfull = le16_to_cpu(h->nfull);
+	table->nsegments = h->nsegments;
+	table->size = le32_to_cpu(h->size);
+	table->window = h->window;
+	table->page = h->page;
+	table->border_bits = h->border_bits;
+	table->body_bits = h->body_bits;
+	table->rule_bits = bee_table_width(table->nrules);
+	table->op_bits = bee_table_width(table->nrules + BEE_OP_RULE);
+	table->npages = ((table->base + table->span - 1 - table->origin) >>
+			 (h->window + h->page)) + 1;
+	end = table_layout_sections(h, table);
+	if (end + BEE_TABLE_PAD > table->size)
+		return table_refuse(error, "sections do not fit the table's size",
+				    HEADER_OFFSET(nrules));
+	table->records = end;
+	return 0;
+}
+
+static u64 table_offset_of(const struct bee_table *table, const void *p)
+{
+	return (const u8 *)p - (const u8 *)table->header;
+}
+
+static int table_check_segments(const struct bee_table *table, struct bee_table_error *error)
+{
+	u64 floor = 0;
+	u32 i;
+
+	for (i = 0; i < table->nsegments; i++) {
+		const struct bee_table_segment *s = &table->segments[i];
+		u64 vaddr = le64_to_cpu(s->vaddr), size = le64_to_cpu(s->size);
+		u64 offset = le64_to_cpu(s->offset);
+
+		if (!size || vaddr < floor || vaddr + size < vaddr || offset + size < offset)
+			return table_refuse(error, "segments overlap, wrap or are empty",
+					    table_offset_of(table, s));
+		floor = vaddr + size;
+	}
+	return 0;
+}
+
+static const char *rule_check_cfa(const struct bee_table_rule *r)
+{
+	u32 off = le32_to_cpu(r->cfa_off);
+
+	if (r->cfa >= __BEE_CFA_MAX)
+		return "unknown CFA rule";
+	if (r->cfa_reg >= __BEE_REG_MAX)
+		return "CFA register out of range";
+	if (r->cfa != BEE_CFA_DEREF && r->cfa_add)
+		return "unused CFA field not zero";
+	if (r->cfa == BEE_CFA_PLT && (r->cfa_reg || (off != 10 && off != 11)))
+		return "PLT rule with other constants than 10 and 11";
+	return NULL;
+}
+
+static const char *rule_check_fp(const struct bee_table_rule *r)
+{
+	bool has_reg = r->fp == BEE_FP_DEREF || r->fp == BEE_FP_REG;
+	bool has_off = r->fp == BEE_FP_DEREF || r->fp == BEE_FP_CFA;
+
+	if (r->fp >= __BEE_FP_MAX)
+		return "unknown FP rule";
+	if (r->fp_reg >= (has_reg ? __BEE_REG_MAX : 1))
+		return "FP register out of range";
+	if (!has_off && r->fp_off)
+		return "unused FP field not zero";
+	return NULL;
+}
+
+static const char *rule_check_ra(const struct bee_table_rule *r)
+{
+	bool has_reg = r->ra == BEE_RA_DEREF || r->ra == BEE_RA_REG;
+	bool has_off = r->ra == BEE_RA_DEREF || r->ra == BEE_RA_CFA;
+
+	if (r->ra >= __BEE_RA_MAX)
+		return "unknown RA rule";
+	if (r->ra_reg >= (has_reg ? __BEE_REG_MAX : 1))
+		return "RA register out of range";
+	if (!has_off && r->ra_off)
+		return "unused RA field not zero";
+	return NULL;
+}
+
+static const char *rule_check_full(const struct bee_table_rule *r)
+{
+	const char *why;
+
+	if (r->flags & ~BEE_RULE_SIGNAL || r->reserved)
+		return "unknown rule flags";
+	why = rule_check_cfa(r);
+	if (!why)
+		why = rule_check_fp(r);
+	if (!why)
+		why = rule_check_ra(r);
+	return why;
+}
+
+static const char *rule_check(const struct bee_table *table, u32 rule)
+{
+	u32 kind = rule & BEE_RULE_KIND, field = rule_field(rule);
+
+	if (rule_menu(rule) >= table->header->nmenus)
+		return "rule with a menu that does not exist";
+	if (kind >= BEE_RULE_FULL && rule >> BEE_RULE_FP_SHIFT & BEE_RULE_FP_MAX)
+		return "unused rule field not zero";
+	if (kind == BEE_RULE_FULL)
+		return field < table->nfull ? NULL : "full rule past the end of the dictionary";
+	if (kind == BEE_RULE_NONE)
+		return field <= __BEE_UNSUP_MAX ? NULL : "unknown reason of an unsupported rule";
+	return field <= BEE_RULE_CFA_MAX ? NULL : "CFA offset of a simple rule out of range";
+}
+
+static int table_check_rules(const struct bee_table *table, struct bee_table_error *error)
+{
+	const char *why;
+	u32 i;
+
+	for (i = 0; i < table->nfull; i++) {
+		why = rule_check_full(&table->full[i]);
+		if (why)
+			return table_refuse(error, why, table_offset_of(table, &table->full[i]));
+	}
+	for (i = 0; i < table->nrules; i++) {
+		why = rule_check(table, le32_to_cpu(table->rules[i]));
+		if (why)
+			return table_refuse(error, why, table_offset_of(table, &table->rules[i]));
+	}
+	return 0;
+}
+
+static const char *class_check(const struct bee_table *table, const struct bee_table_class *c)
+{
+	u32 gap_bits = c->gap & 0xf;
+	bool step = c->gap & BEE_CLASS_STEP;
+	const struct bee_table_phrases *p = &table->kinds[step];
+	u32 room = step ? table->window : table->window - table->header->grain;
+
+	if (c->gap & ~(BEE_CLASS_STEP | BEE_CLASS_DIRECT | 0xf))
+		return "unknown class flags";
+	if (gap_bits > room)
+		return "class with gaps wider than a window";
+	if (!p->total)
+		return "class of a kind without phrases";
+	if (c->gap & BEE_CLASS_DIRECT)
+		return c->id == p->id_bits ? NULL : "class with a wrong width of phrase numbers";
+	return c->id <= p->menu_bits ? NULL : "class with places past the end of a menu";
+}
+
+static int table_check_classes(struct bee_table *table, struct bee_table_error *error)
+{
+	u32 i;
+
+	for (i = 0; i < BEE_TABLE_CLASSES; i++) {
+		const struct bee_table_class *c = &table->header->classes[i];
+		const char *why = class_check(table, c);
+		u32 gap_bits = c->gap & 0xf;
+
+		if (why)
+			return table_refuse(error, why, table_offset_of(table, c));
+		table->scan[i] = bits_mask(gap_bits) | (gap_bits + c->id) << BEE_SCAN_WIDTH_SHIFT |
+				 (c->gap & BEE_CLASS_STEP ? BEE_SCAN_STEP :
+				  table->header->grain << BEE_SCAN_GRAIN_SHIFT);
+		table->tokens[i] = (struct bee_table_token){
+			.width = gap_bits + c->id,
+			.gap_bits = gap_bits,
+			.flags = c->gap,
+			.id_mask = bits_mask(c->id),
+			.place_mask = c->gap & BEE_CLASS_DIRECT ? 0 : bits_mask(c->id),
+			.named_mask = c->gap & BEE_CLASS_DIRECT ? 0 : ~0u,
+		};
+	}
+	return 0;
+}
+
+static int table_check_menus(const struct bee_table *table, u32 kind, struct bee_table_error *error)
+{
+	const struct bee_table_phrases *p = &table->kinds[kind];
+	u32 i, n = (kind == HEAD ? 1 : table->header->nmenus) << p->menu_bits;
+	u32 nphrases = p->total;
+
+	if (!nphrases) {
+		if (p->menu_bits)
+			return table_refuse(error, "menu of a kind without phrases",
+					    HEADER_OFFSET(menu_bits) + kind);
+		return 0;
+	}
+	for (i = 0; i < n; i++) {
+		u32 at = p->menu + i * p->id_bits;
+
+		if ((bits_at(table_blob(table), at) & p->id_mask) >= nphrases)
+			return table_refuse(error, "menu names a phrase that does not exist",
+					    at / 8);
+	}
+	return 0;
+}
+
+/* Head phrases: only the last distance may be "never". */
+static bool phrase_never_is_last(u32 group, u64 deltas)
+{
+	u32 i;
+
+	for (i = 0; i < group; i++, deltas >>= 4)
+		if ((deltas & 15) == BEE_DELTA_NEVER)
+			return false;
+	return true;
+}
+
+static int table_check_group(const struct bee_table *table, u32 kind, u32 group,
+			     struct bee_table_error *error)
+{
+	const struct bee_table_group *g = &table->kinds[kind].groups[group];
+	u32 nphrases = le16_to_cpu(table->header->nphrases[kind][group]);
+	u32 nshapes = le16_to_cpu(table->header->nshapes[kind][group]);
+	u32 i, at, nops = nshapes * (group + 1);
+
+	if (nshapes > nphrases || !nshapes != !nphrases)
+		return table_refuse(error, "numbers of phrases and shapes contradict each other",
+				    table_offset_of(table, &table->header->nshapes[kind][group]));
+	for (i = 0, at = g->phrases; i < nphrases; i++) {
+		u64 phrase = bits_at(table_blob(table), at);
+
+		if ((phrase & g->shape_mask) >= nshapes)
+			return table_refuse(error, "phrase with a shape that does not exist", at / 8);
+		if (kind == HEAD && !phrase_never_is_last(group, phrase >> g->shape_bits))
+			return table_refuse(error, "head phrase that goes on after its end", at / 8);
+		at += g->width;
+	}
+	for (i = 0, at = g->shapes; i < nops; i++, at += table->op_bits) {
+		u32 op = bits_at(table_blob(table), at) & bits_mask(table->op_bits);
+
+		if (op >= BEE_OP_RULE + table->nrules)
+			return table_refuse(error, "op with a rule that does not exist", at / 8);
+		if (kind == HEAD && op < BEE_OP_RULE)
+			return table_refuse(error, "head phrase that depends on a body rule", at / 8);
+	}
+	return 0;
+}
+
+static int table_check_phrases(const struct bee_table *table, struct bee_table_error *error)
+{
+	u32 kind, group;
+	int ret = 0;
+
+	for (kind = HEAD; !ret && kind <= STEP; kind++) {
+		ret = table_check_menus(table, kind, error);
+		for (group = 0; !ret && group < BEE_TABLE_MAX_OPS; group++)
+			ret = table_check_group(table, kind, group, error);
+	}
+	return ret;
+}
+
+static u32 tag_before(const struct bee_table *table, u32 end)
+{
+	return bits_at(table_blob(table), end - 4) & 15;
+}
+
+/* The tokens of the window in bits [@at, @end): fields from below and tags from above meet. */
+static const char *window_check_tokens(const struct bee_table *table, u32 at, u32 end)
+{
+	u32 n;
+
+	for (n = 0; at < end; n++) {
+		const struct bee_table_token *token;
+		u32 id;
+
+		if (n == BEE_TABLE_MAX_TOKENS)
+			return "window with too many tokens";
+		if (end - at < 4)
+			return "window that ends inside a token";
+		end -= 4;
+		token = &table->tokens[tag_before(table, end + 4)];
+		if (end - at < token->width)
+			return "window that ends inside a token";
+		id = bits_at(table_blob(table), at) >> token->gap_bits & token->id_mask;
+		if (token->flags & BEE_CLASS_DIRECT &&
+		    id >= table->kinds[!!(token->flags & BEE_CLASS_STEP)].total)
+			return "token with a phrase that does not exist";
+		at += token->width;
+	}
+	return NULL;
+}
+
+static const char *window_check(const struct bee_table *table, u32 at, u32 end)
+{
+	struct window_start start = window_start(table, at);
+
+	if (end - at < start.width)
+		return "window too short for its body rule";
+	if (start.body >= table->nrules)
+		return "window with a body rule that does not exist";
+	return window_check_tokens(table, at + start.width, end);
+}
+
+/* A page record; sets @size to its bytes. */
+static int table_check_record(const struct bee_table *table, u32 page, u32 *size,
+			      struct bee_table_error *error)
+{
+	struct page_record r = page_record(table, page);
+	u32 i, at, end, byte = r.at / 8;
+
+	if (r.length < r.windows || r.length > table->size * 8 - BEE_TABLE_PAD * 8 - r.at)
+		return table_refuse(error, "page record without windows, or past the end", byte);
+	for (i = 0; i < 1u << table->page; i++) {
+		const char *why;
+
+		at = page_border(table, &r, i);
+		end = page_border(table, &r, i + 1);
+		if (end < at || end > r.at + r.length)
+			return table_refuse(error, "windows of a page overlap or leave it", byte);
+		why = window_check(table, at, end);
+		if (why)
+			return table_refuse(error, why, at / 8);
+	}
+	*size = bits_to_bytes(r.length);
+	return 0;
+}
+
+static const char *page_check(const struct bee_table *table, u32 page, u32 record)
+{
+	if (page & BEE_PAGE_RULE)
+		return page >> BEE_PAGE_RULE_SHIFT < table->nrules ? NULL :
+		       "page with a rule that does not exist";
+	if ((page >> BEE_PAGE_NARROWER_SHIFT & BEE_PAGE_NARROWER) > table->border_bits)
+		return "page with borders of less than no bits";
+	if (page >> BEE_PAGE_RECORD_SHIFT != record - table->records)
+		return "page records are not back to back";
+	return NULL;
+}
+
+static int table_check_pages(const struct bee_table *table, struct bee_table_error *error)
+{
+	u32 i, record = table->records, size;
+	int ret;
+
+	for (i = 0; i < table->npages; i++) {
+		u32 page = le32_to_cpu(table->pages[i]);
+		const char *why = page_check(table, page, record);
+
+		if (why)
+			return table_refuse(error, why, table_offset_of(table, &table->pages[i]));
+		if (page & BEE_PAGE_RULE)
+			continue;
+		ret = table_check_record(table, page, &size, error);
+		if (ret)
+			return ret;
+		record += size;
+	}
+	if (record != table->size - BEE_TABLE_PAD ||
+	    memchr_inv(table_blob(table) + record, 0, BEE_TABLE_PAD))
+		return table_refuse(error, "end of the table is not zero", record);
+	return 0;
+}
+
+/**
+ * bee_table_validate() - decide whether a blob may be used, and prepare it
+ * @blob: the table, 8-byte aligned; must not change any more
+ * @size: bytes of @blob
+ * @table: filled on success; points into @blob
+ * @error: filled on refusal
+ *
+ * The one gate between bytes from user space and the sampling path: after it,
+ * bee_table_lookup() can neither read outside the blob nor loop.  It cannot know
+ * whether the rows are true; the walk treats what they yield as untrusted.
+ *
+ * Context: Any; linear in @size, so meant for process context.
+ * Return: 0, or -EINVAL with @error set.
+ */
+int bee_table_validate(const void *blob, size_t size, struct bee_table *table,
+		       struct bee_table_error *error)
+{
+	const struct bee_table_header *h = blob;
+	int ret;
+
+	ret = table_check_header(h, size, error);
+	if (ret)
+		return ret;
+	if (le32_to_cpu(h->crc) != table_crc(blob, size))
+		return table_refuse(error, "checksum does not match: the table is damaged",
+				    HEADER_OFFSET(crc));
+	ret = table_check_text(h, error);
+	if (!ret)
+		ret = table_check_fields(h, error);
+	if (!ret)
+		ret = table_layout(h, table, error);
+	if (!ret)
+		ret = table_check_segments(table, error);
+	if (!ret)
+		ret = table_check_rules(table, error);
+	if (!ret)
+		ret = table_check_classes(table, error);
+	if (!ret)
+		ret = table_check_phrases(table, error);
+	if (!ret)
+		ret = table_check_pages(table, error);
+	return ret;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The phrases of one kind as they stand in a table: numbered, with their shapes. */
+#ifndef BEE_DICT_H
+#define BEE_DICT_H
+
+#include "bits.h"
+#include "phrase.h"
+
+/**
+ * struct dict - the phrases of one kind
+ * @nodes: their nodes, by number
+ * @shapes: number of each one's shape among those of as many ops
+ * @total: number of them
+ * @nphrases: number with i + 1 ops
+ * @nshapes: number of their shapes
+ * @examples: by ops and shape: a phrase with that shape
+ */
+struct dict {
+	u32	*nodes;
+	u32	*shapes;
+	u32	 total;
+	u32	 nphrases[BEE_TABLE_MAX_OPS];
+	u32	 nshapes[BEE_TABLE_MAX_OPS];
+	u32	*examples;
+};
+
+void bee_dict_build(struct dict *dict, const struct phrase_set *phrases, bool head, u32 *numbers);
+void bee_dict_free(struct dict *dict);
+void bee_dict_write(const struct dict *dict, const struct phrase_set *phrases,
+		    const u32 *rule_numbers, u32 op_bits, struct bits *bits);
+
+#endif /* BEE_DICT_H */
