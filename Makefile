@@ -83,6 +83,10 @@ demo:			## Show complete stacks of stock programs, in one screen
 fuzz:			## Feed the compiler and the validator broken files for T seconds
 	@$(MAKE) --no-print-directory -C selftests/fuzz run T=$(T)
 
+.PHONY: bench
+bench:			## Time lookups in tables beside a plain binary search
+	@$(MAKE) --no-print-directory -C selftests/bench run
+
 .PHONY: clean
 clean:			## Remove what was built; downloaded kernels stay
 	@if [ -e tools/Makefile ]; then $(MAKE) --no-print-directory -C tools clean; fi

@@ -144,9 +144,9 @@ static void print_use(const struct rule_use *use)
 
 static void print_uses(const struct bee_table *table)
 {
-	struct rule_use *uses = NULL;
-	struct row_set rules = {};
 	size_t i, room = 0;
+	struct rule_use *uses = alloc_room(NULL, 0, &room, sizeof(*uses));
+	struct row_set rules = {};
 	struct bee_row row;
 	u64 pc, end;
 

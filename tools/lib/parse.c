@@ -331,7 +331,7 @@ static void parse_add_candidate(u32 *bodies, size_t *n, u32 rule)
 /* The rules that most rows have, and the one that most text has. */
 static size_t parse_candidates(const struct parse_function *f, u32 *bodies)
 {
-	struct parse_use uses[16];
+	struct parse_use uses[16] = {};
 	size_t i, n = 0, nuses = parse_count_uses(f, uses, 16), round, longest = 0;
 	u32 limit = f->parse->candidates;
 

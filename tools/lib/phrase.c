@@ -181,8 +181,8 @@ static void seed_head(struct seeding *s, u32 count, u32 *ops, u8 *deltas, u32 n)
 
 static void seed_all(struct seeding *s, size_t nnodes)
 {
-	u32 ops[BEE_TABLE_MAX_OPS];
-	u8 deltas[BEE_TABLE_MAX_OPS];
+	u32 ops[BEE_TABLE_MAX_OPS] = {};
+	u8 deltas[BEE_TABLE_MAX_OPS] = {};
 	size_t i;
 
 	for (i = 2; i < nnodes; i++) {
