@@ -317,6 +317,46 @@ static void test_exec(void)
 	guest_reap(child);
 }
 
+static void hold(void *arg)
+{
+	(void)arg;
+}
+
+/* A process with the pid of one that was managed and is gone. */
+static pid_t spawn_as(pid_t wanted)
+{
+	FILE *last = fopen("/proc/sys/kernel/ns_last_pid", "w");
+
+	if (!last || fprintf(last, "%d", wanted - 1) < 0 || fclose(last))
+		return 0;
+	return guest_spawn(hold, NULL);
+}
+
+static void test_pid_reuse(void)
+{
+	struct range any = { .start = 0x20000, .end = 0x21000 };
+	pid_t child = guest_spawn(hold, NULL), again;
+	struct bee_nl_proc proc;
+	bool ok;
+
+	guest_get_proc(&g, child, &proc);
+	ok = !guest_update(&g, &proc, NULL, 0, &any, 1);
+	ranges_free(&proc.ranges);
+	guest_reap(child);
+	if (bee_nl_proc_del(g.nl, getpid(), &g.error))	/* or the next child inherits */
+		guest_die("proc-del", g.error.text);
+	again = spawn_as(child);
+	if (again != child) {
+		ksft_test_result_skip("a reused pid has none of the old ranges: got another pid\n");
+	} else {
+		guest_get_proc(&g, again, &proc);
+		ksft_test_result(ok && !proc.cookie, "a reused pid has none of the old ranges\n");
+		ranges_free(&proc.ranges);
+	}
+	if (again)
+		guest_reap(again);
+}
+
 static void test_end(const struct bee_nl_info *start)
 {
 	int i;
@@ -340,7 +380,7 @@ int main(void)
 	struct range any = { .start = 0x10000, .end = 0x11000 };
 
 	ksft_print_header();
-	ksft_set_plan(31);
+	ksft_set_plan(32);
 	guest_open(&g);
 	guest_info(&g, &start);
 	table = guest_add_table(&g, KNOWN);
@@ -360,8 +400,7 @@ int main(void)
 	test_exec();
 	test_end(&managed);
 
-	if (bee_nl_proc_del(g.nl, getpid(), &g.error))
-		guest_die("proc-del", g.error.text);
+	test_pid_reuse();
 	guest_get_proc(&g, getpid(), &proc);
 	ksft_test_result(!proc.cookie, "a process can be let go\n");
 	ksft_test_result(!bee_nl_table_del(g.nl, table, &g.error) && guest_settles(&g, &start),
