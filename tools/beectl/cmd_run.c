@@ -22,7 +22,7 @@ static const char run_help[] =
 	"\n"
 	"Start CMD with its unwind tables in the module before its first instruction, and\n"
 	"those of its libraries as the dynamic linker maps them.  Until CMD's entry point is\n"
-	"reached it runs under ptrace, so a set-user-ID CMD does not gain privileges.\n"
+	"reached it runs under ptrace, so a set-user-ID CMD gains no privileges but from root.\n"
 	"Libraries that it loads later get their tables as soon as the module reports them.\n"
 	"Children of CMD are covered until they execute another program.\n"
 	"\n"
@@ -47,6 +47,7 @@ enum { RUN_FAILED = 125, RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGN
  * @verbose: say what was loaded
  * @error: why loading failed
  * @result: of the last load
+ * @cookie: the module's name for CMD's address space
  * @added: ranges added by all loads
  * @deleted: ranges removed by all loads
  */
@@ -57,6 +58,7 @@ struct run {
 	bool			 verbose;
 	struct bee_nl_error	 error;
 	struct proc_result	 result;
+	uint64_t		 cookie;
 	size_t			 added;
 	size_t			 deleted;
 };
@@ -99,6 +101,8 @@ static int run_load(void *arg, pid_t pid)
 	ret = proc_load(run->nl, run->tables, pid, &run->result);
 	run->added += run->result.added;
 	run->deleted += run->result.deleted;
+	if (run->result.cookie)
+		run->cookie = run->result.cookie;
 	if (ret)
 		run->error = run->result.error;
 	return ret;
@@ -139,16 +143,24 @@ static int run_wait(pid_t pid)
 	return RUN_FAILED;
 }
 
-/* Whether any message is about CMD; all of them are read. */
+/* Whether a message is about CMD; of a flood of others, some are left for later. */
 static bool run_has_news(struct run *run)
 {
-	enum bee_nl_event_kind kind;
-	bool news = false;
 	uint64_t cookie;
+	int i;
 
-	while ((kind = bee_nl_events_next(run->events, &cookie)) != BEE_NL_EVENT_NONE)
-		news |= kind == BEE_NL_EVENT_LOST || cookie == run->result.cookie;
-	return news;
+	for (i = 0; i < 64; i++) {
+		switch (bee_nl_events_next(run->events, &cookie)) {
+		case BEE_NL_EVENT_NONE:
+			return false;
+		case BEE_NL_EVENT_LOST:
+			return true;
+		case BEE_NL_EVENT_PROC:
+			if (cookie == run->cookie)
+				return true;
+		}
+	}
+	return false;
 }
 
 /*
@@ -158,14 +170,14 @@ static bool run_has_news(struct run *run)
 static void run_follow(struct run *run, pid_t pid)
 {
 	struct pollfd fds[2] = {
-		{ .fd = bee_nl_events_fd(run->events), .events = POLLIN },
+		{ .fd = run->events ? bee_nl_events_fd(run->events) : -1, .events = POLLIN },
 		{ .fd = pidfd_open(pid, 0), .events = POLLIN },
 	};
 
 	while (fds[1].fd >= 0 && !fds[1].revents) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			break;
-		if (!fds[1].revents && run_has_news(run))
+		if (fds[0].revents && !fds[1].revents && run_has_news(run))
 			run_load(run, pid);
 	}
 	if (fds[1].fd >= 0)
@@ -210,16 +222,17 @@ static int run_all(struct run *run, char **argv)
 
 	run->nl = bee_nl_open(&run->error);
 	if (run->nl)
-		run->events = bee_nl_events_open(&run->error);
-	if (run->events)
 		run->tables = tables_open(run->nl, NULL, NULL, &run->error);
 	if (!run->tables) {
-		bee_nl_events_close(run->events);
 		bee_nl_close(run->nl);
 		return run_refuse("", run->error.text, RUN_FAILED);
 	}
 	if (run->verbose && tables_warning(run->tables))
 		fprintf(stderr, "beectl: run: warning: %s\n", tables_warning(run->tables));
+	run->events = bee_nl_events_open(&run->error);
+	if (!run->events)
+		fprintf(stderr, "beectl: run: warning: libraries that %s loads later are not "
+			"followed: %s\n", argv[0], run->error.text);
 	status = run_start(run, argv);
 	proc_result_free(&run->result);
 	tables_close(run->tables);
@@ -237,6 +250,9 @@ int cmd_run(int argc, char **argv)
 	};
 	struct run run = { 0 };
 	int c;
+
+	/* If it is ignored, from whoever started us, the command's end cannot be told. */
+	signal(SIGCHLD, SIG_DFL);
 
 	argv[0] = (char *)"beectl: run";	/* for getopt's messages */
 	optind = 0;

@@ -57,13 +57,17 @@ void progress_end(void)
 /* progress_compile(): a tables_progress_fn */
 void progress_compile(void *arg, const char *path)
 {
-	char what[256];
+	char what[256], *at;
 
 	(void)arg;
 	if (!path) {
 		progress_end();
 		return;
 	}
+	/* A path can hold anything; the terminal gets letters. */
 	snprintf(what, sizeof(what), "compiling %.180s", path);
+	for (at = what; *at; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
 	progress_begin(what);
 }

@@ -26,8 +26,8 @@ struct cache {
 	int dir;
 };
 
-/* "sha256-" and 32 bytes in hex. */
-#define ENTRY_NAME_MAX	(7 + 2 * BEE_TABLE_ID_MAX + 1)
+/* "sha256-", the id, inode and ctime in hex. */
+#define ENTRY_NAME_MAX	(7 + 2 * BEE_TABLE_ID_MAX + 2 * 17 + 1)
 
 static void entry_name(const struct file_identity *identity, char name[ENTRY_NAME_MAX])
 {
@@ -36,6 +36,8 @@ static void entry_name(const struct file_identity *identity, char name[ENTRY_NAM
 	name += sprintf(name, "%s", identity->type == BEE_ID_SHA256 ? "sha256-" : "");
 	for (i = 0; i < identity->len; i++)
 		name += sprintf(name, "%02x", identity->id[i]);
+	sprintf(name, "-%llx-%llx", (unsigned long long)identity->inode,
+		(unsigned long long)identity->ctime);
 }
 
 static bool owner_is_trusted(const struct stat *st)
@@ -182,18 +184,10 @@ static int memfd_write(const void *blob, size_t size)
 	return -1;
 }
 
-static void identity_of_table(const struct bee_table *table, struct file_identity *identity)
-{
-	const struct bee_table_header *h = table->header;
-
-	*identity = (struct file_identity){ .type = h->id_type, .len = h->id_len,
-					    .size = le64_to_cpu(h->file_size) };
-	memcpy(identity->id, h->id, sizeof(identity->id));
-}
-
 /**
  * cache_store() - keep a new table
  * @cache: the cache
+ * @identity: of the ELF file, taken before it was compiled
  * @blob: the table, malloc'ed; @file owns it from now on, or it is freed
  * @size: bytes of @blob
  * @file: filled: the entry in the cache or, where that cannot be written, a memfd
@@ -202,10 +196,9 @@ static void identity_of_table(const struct bee_table *table, struct file_identit
  *
  * Return: 0 or -1.
  */
-int cache_store(struct cache *cache, void *blob, size_t size, struct table_file *file,
-		char *why, size_t why_size)
+int cache_store(struct cache *cache, const struct file_identity *identity, void *blob,
+		size_t size, struct table_file *file, char *why, size_t why_size)
 {
-	struct file_identity identity;
 	struct bee_table_error error;
 	char name[ENTRY_NAME_MAX];
 
@@ -215,8 +208,7 @@ int cache_store(struct cache *cache, void *blob, size_t size, struct table_file 
 		table_file_close(file);
 		return -1;
 	}
-	identity_of_table(&file->table, &identity);
-	entry_name(&identity, name);
+	entry_name(identity, name);
 	if (cache->dir >= 0)
 		file->fd = entry_write(cache->dir, name, blob, size);
 	if (file->fd < 0)

@@ -18,12 +18,19 @@
  * @len: bytes of @id in use
  * @id: as in struct bee_table_header
  * @size: bytes of the file
+ * @inode: its inode number; 0 for the vDSO
+ * @ctime: when it was changed last, ns since the epoch; 0 for the vDSO
+ *
+ * A build-id is what the file says of itself. Inode and ctime, which nobody can
+ * choose, keep one file's table from being taken for another's.
  */
 struct file_identity {
 	uint8_t		type;
 	uint8_t		len;
 	uint8_t		id[BEE_TABLE_ID_MAX];
 	uint64_t	size;
+	uint64_t	inode;
+	uint64_t	ctime;
 };
 
 /**
@@ -45,8 +52,8 @@ void cache_close(struct cache *cache);
 
 bool cache_lookup(struct cache *cache, const struct file_identity *identity,
 		  struct table_file *file);
-int cache_store(struct cache *cache, void *blob, size_t size, struct table_file *file,
-		char *why, size_t why_size);
+int cache_store(struct cache *cache, const struct file_identity *identity, void *blob,
+		size_t size, struct table_file *file, char *why, size_t why_size);
 void table_file_close(struct table_file *file);
 
 #endif /* BEE_CACHE_H */

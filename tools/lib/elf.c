@@ -104,6 +104,9 @@ static int elf_check_header(struct bee_elf *elf, int fd)
 	return 0;
 }
 
+/* Larger files have been made to keep somebody busy. */
+#define ELF_MAX_SIZE	(4ll << 30)
+
 static int elf_check_file(struct bee_elf *elf, int fd)
 {
 	struct stat st;
@@ -116,6 +119,8 @@ static int elf_check_file(struct bee_elf *elf, int fd)
 		return elf_refuse(elf, "not a regular file");
 	if (!st.st_size)
 		return elf_refuse(elf, "empty file");
+	if (st.st_size > ELF_MAX_SIZE)
+		return elf_refuse(elf, "larger than 4 GiB");
 	elf->file_size = st.st_size;
 	return elf_check_header(elf, fd);
 }

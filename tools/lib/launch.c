@@ -268,8 +268,13 @@ static enum launch_state launch_trace(struct launch *launch, int report, int *st
 
 	if (wait_for(launch->pid, status))
 		return LAUNCH_FAILED;
-	if (!WIFSTOPPED(*status))
-		return LAUNCH_ENDED;
+	if (!WIFSTOPPED(*status)) {
+		/* Before the stop only PTRACE_TRACEME can fail. */
+		if (read(report, &code, sizeof(code)) != sizeof(code))
+			return LAUNCH_ENDED;
+		errno = code;
+		return LAUNCH_FAILED;
+	}
 	if (ptrace(PTRACE_SETOPTIONS, launch->pid, NULL, TRACE_OPTIONS))
 		return launch_end(launch->pid, LAUNCH_FAILED);
 	state = launch_follow(launch, status);

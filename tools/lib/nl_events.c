@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the module announces: multicast group "events".  With nl.c the only user of libnl. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,7 +28,7 @@ static int events_take(struct nl_msg *msg, void *arg)
 	if (header->cmd != BEEUNWIND_CMD_PROC_NTF ||
 	    nla_parse(tb, BEEUNWIND_A_PROC_MAX, genlmsg_attrdata(header, 0),
 		      genlmsg_attrlen(header, 0), NULL) ||
-	    !tb[BEEUNWIND_A_PROC_COOKIE])
+	    !tb[BEEUNWIND_A_PROC_COOKIE] || nla_len(tb[BEEUNWIND_A_PROC_COOKIE]) != 8)
 		return NL_SKIP;
 	events->kind = BEE_NL_EVENT_PROC;
 	events->cookie = nla_get_u64(tb[BEEUNWIND_A_PROC_COOKIE]);
@@ -66,7 +67,7 @@ struct bee_nl_events *bee_nl_events_open(struct bee_nl_error *error)
 		ret = events_join(events);
 	if (ret >= 0)
 		return events;
-	error->code = -ret;
+	error->code = ret == -NLE_PERM ? EPERM : EIO;
 	snprintf(error->text, sizeof(error->text), "listening to the module: %s",
 		 nl_geterror(ret));
 	bee_nl_events_close(events);

@@ -213,8 +213,14 @@ static struct mapped_file *file_new(struct tables *tables, const struct mapping 
 static int file_read_elf(struct mapped_file *file, int fd, struct file_identity *identity)
 {
 	struct bee_elf elf;
+	struct stat st;
 	size_t i;
 
+	/* Before the file is read: a change meanwhile gives it another ctime. */
+	if (fstat(fd, &st)) {
+		snprintf(file->why, sizeof(file->why), "%s", strerror(errno));
+		return -1;
+	}
 	if (bee_elf_open(&elf, fd)) {
 		snprintf(file->why, sizeof(file->why), "%s", elf.message);
 		return -1;
@@ -222,6 +228,10 @@ static int file_read_elf(struct mapped_file *file, int fd, struct file_identity 
 	*identity = (struct file_identity){ .type = elf.id_type, .len = elf.id_len,
 					    .size = elf.file_size };
 	memcpy(identity->id, elf.id, sizeof(identity->id));
+	if (file->inode) {
+		identity->inode = st.st_ino;
+		identity->ctime = st.st_ctim.tv_sec * 1000000000ull + st.st_ctim.tv_nsec;
+	}
 	file->segments = calloc(elf.ntext + 1, sizeof(*file->segments));
 	for (i = 0; file->segments && i < elf.ntext; i++)
 		file->segments[i] = (struct bee_table_segment) {
@@ -235,26 +245,24 @@ static int file_read_elf(struct mapped_file *file, int fd, struct file_identity 
 	return 0;
 }
 
-/* The newest wins: an older one of the same file may be on its way out. */
-static struct bee_nl_table *stored_find(struct tables *tables, uint64_t inode,
-					const struct file_identity *identity)
+/* The vDSO's table: the only one that is found by its identity alone. */
+static struct bee_nl_table *stored_find_vdso(struct tables *tables,
+					     const struct file_identity *identity)
 {
-	struct bee_nl_table *found = NULL;
 	size_t i;
 
 	for (i = 0; i < tables->stored.count; i++) {
 		struct bee_nl_table *t = &tables->stored.table[i];
 
-		if (t->inode == inode && t->file_id_len == identity->len &&
-		    !memcmp(t->file_id, identity->id, identity->len) &&
-		    (!found || found->id < t->id))
-			found = t;
+		if (!t->inode && t->file_id_len == identity->len &&
+		    !memcmp(t->file_id, identity->id, identity->len))
+			return t;
 	}
-	return found;
+	return NULL;
 }
 
 static int file_compile(struct tables *tables, struct mapped_file *file, int fd,
-			struct table_file *table)
+			const struct file_identity *identity, struct table_file *table)
 {
 	struct compile_result result;
 	int ret;
@@ -267,8 +275,8 @@ static int file_compile(struct tables *tables, struct mapped_file *file, int fd,
 	if (ret) {
 		snprintf(file->why, sizeof(file->why), "%s", result.message);
 	} else {
-		ret = cache_store(tables->cache, result.blob, result.size, table, file->why,
-				  sizeof(file->why));
+		ret = cache_store(tables->cache, identity, result.blob, result.size, table,
+				  file->why, sizeof(file->why));
 		result.blob = NULL;
 	}
 	compile_result_free(&result);
@@ -312,14 +320,12 @@ static int file_resolve(struct tables *tables, struct mapped_file *file, int fd,
 	const struct bee_nl_table *stored;
 	struct file_identity identity;
 	struct table_file table;
-	struct stat st;
 	int ret;
 
 	if (file_read_elf(file, fd, &identity))
 		return 0;
-	stored = stored_find(tables, file->inode, &identity);
-	if (!stored && file->inode && !fstat(fd, &st))
-		stored = stored_find(tables, st.st_ino, &identity);
+	/* Other files are always offered: the module knows for certain what it has. */
+	stored = file->inode ? NULL : stored_find_vdso(tables, &identity);
 	if (stored) {
 		file->id = stored->id;
 		file->bytes = stored->bytes;
@@ -329,7 +335,7 @@ static int file_resolve(struct tables *tables, struct mapped_file *file, int fd,
 	file->source = TABLE_CACHED;
 	if (!cache_lookup(tables->cache, &identity, &table)) {
 		file->source = TABLE_COMPILED;
-		if (file_compile(tables, file, fd, &table)) {
+		if (file_compile(tables, file, fd, &identity, &table)) {
 			file->source = TABLE_NONE;
 			return 0;
 		}
