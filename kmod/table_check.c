@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Validate unwind tables.  [S]: pure; needs only crc32_le(), memchr_inv() and byte
- * order helpers.
+ * Validate unwind tables.  [S]: pure; needs only crc32_le(), memchr_inv(),
+ * cond_resched() and byte order helpers.
  */
 #include <linux/crc32.h>
 #include <linux/errno.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/build_bug.h>
 #include <linux/stddef.h>
@@ -553,6 +554,8 @@ static int table_check_pages(const struct bee_table *table, struct bee_table_err
 		if (ret)
 			return ret;
 		record += size;
+		/* The largest table takes a second or two. */
+		cond_resched();
 	}
 	if (record != table->size - BEE_TABLE_PAD ||
 	    memchr_inv(table_blob(table) + record, 0, BEE_TABLE_PAD))
@@ -571,7 +574,7 @@ static int table_check_pages(const struct bee_table *table, struct bee_table_err
  * bee_table_lookup() can neither read outside the blob nor loop.  It cannot know
  * whether the rows are true; the walk treats what they yield as untrusted.
  *
- * Context: Any; linear in @size, so meant for process context.
+ * Context: Process, may sleep; linear in @size.
  * Return: 0, or -EINVAL with @error set.
  */
 int bee_table_validate(const void *blob, size_t size, struct bee_table *table,
