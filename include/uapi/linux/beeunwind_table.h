@@ -6,7 +6,7 @@
  * A table is one immutable, position-independent blob.  It says, for every pc
  * (address as in the ELF file, before the load bias) of the file's executable
  * text, how to get from a frame to its caller.  The compiler in tools/lib
- * writes it, bee_table_validate() (kmod/table.c, built into the module and into
+ * writes it, bee_table_validate() (kmod/table_check.c, built into the module and into
  * beectl alike) decides whether it may be used, bee_table_lookup() reads it.
  *
  * A row is all rules valid for [its start, the next row's start).  The rows of
