@@ -73,7 +73,15 @@ check_full_disk() {
 	! "$beectl" dump --rows "$beectl" >/dev/full 2>"$work/stderr" && grep -q 'cannot write' "$work/stderr"
 }
 
-ktap_plan 17
+# Files that are opened later do not take the places of closed standard streams.
+check_closed_streams() {
+	"$beectl" dump /dev/fd/0 <&- 2>"$work/stderr"
+	grep 'not an ELF file\|not a regular file' "$work/stderr" || { cat "$work/stderr"; return 1; }
+	"$beectl" dump --rows "$beectl" >&- 2>"$work/stderr"
+	[ $? -eq 1 ] && grep 'cannot write to standard output' "$work/stderr"
+}
+
+ktap_plan 18
 ktap_run "help" says 0 stdout "^Usage: beectl COMMAND" help
 ktap_run "--help" says 0 stdout "^Usage: beectl COMMAND" --help
 ktap_run "-h" says 0 stdout "^Usage: beectl COMMAND" -h
@@ -91,4 +99,5 @@ ktap_run "summary" says 0 stdout "^build-id\|^sha256" dump "$beectl"
 ktap_run "compile writes all or nothing" check_atomic
 ktap_run "a refused table" check_refused_table
 ktap_run "standard output is full" check_full_disk
+ktap_run "closed standard streams" check_closed_streams
 ktap_finish

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* beectl: find the command, and say what there is. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "version.h"
@@ -84,10 +86,24 @@ static int run_word(int argc, char **argv)
 	return command ? command->run(argc, argv) : unknown_command(argv[0]);
 }
 
+/*
+ * Whoever starts us with a standard stream closed must not find our words in the
+ * next file that we open.  Opened the wrong way round, so that using it still fails.
+ */
+static void keep_standard_streams(void)
+{
+	int fd;
+
+	for (fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd ? O_RDONLY : O_WRONLY);
+}
+
 int main(int argc, char **argv)
 {
 	int status;
 
+	keep_standard_streams();
 	if (argc < 2) {
 		print_help(stderr);
 		return EXIT_USAGE;
