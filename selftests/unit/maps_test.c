@@ -202,6 +202,51 @@ static bool check_self(void)
 	return found;
 }
 
+static int open_as(const char *path, unsigned int minor_off, uint64_t inode_off)
+{
+	struct mapping m = { .start = 1, .end = 2, .kind = MAPPING_FILE };
+	struct maps maps;
+	int fd = -1;
+
+	/* Like our own program, so that only the name or the numbers are wrong. */
+	if (!maps_read(getpid(), &maps) && maps.count) {
+		m.major = maps.mapping[0].major;
+		m.minor = maps.mapping[0].minor + minor_off;
+		m.inode = maps.mapping[0].inode + inode_off;
+		m.path = path ? (char *)path : maps.mapping[0].path;
+		fd = mapping_open_by_path(getpid(), &m);
+	}
+	maps_free(&maps);
+	return fd;
+}
+
+static bool check_by_path(void)
+{
+	int fd = open_as(NULL, 0, 0);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return open_as(NULL, 1, 0) == -ESTALE && open_as(NULL, 0, 1) == -ESTALE &&
+	       open_as("/bin/sh", 0, 0) == -ESTALE;
+}
+
+/* Opening a FIFO that nobody writes would wait for ever, and a device might act. */
+static bool check_not_regular(void)
+{
+	char dir[] = "/tmp/maps_test.XXXXXX", fifo[64];
+	bool good;
+
+	if (!mkdtemp(dir))
+		return false;
+	snprintf(fifo, sizeof(fifo), "%s/fifo", dir);
+	good = !mkfifo(fifo, 0600) && open_as(fifo, 0, 0) == -ENXIO &&
+	       open_as("/dev/null", 0, 0) == -ENXIO;
+	unlink(fifo);
+	rmdir(dir);
+	return good;
+}
+
 static bool check_vdso(void)
 {
 	char why[256], magic[4] = "";
@@ -222,7 +267,7 @@ int main(void)
 	struct maps maps;
 
 	ksft_print_header();
-	ksft_set_plan(1 + NEXPECTED + NREFUSED + 8);
+	ksft_set_plan(1 + NEXPECTED + NREFUSED + 10);
 	test_canned();
 	test_refused();
 	ksft_test_result(!maps_parse("", &maps) && !maps.count, "empty text\n");
@@ -231,6 +276,8 @@ int main(void)
 	ksft_test_result(check_many(), "10,000 mappings\n");
 	ksft_test_result(check_same(), "comparing two looks\n");
 	ksft_test_result(check_self(), "our own mappings and the file behind them\n");
+	ksft_test_result(check_by_path(), "by name only what has the same device and inode\n");
+	ksft_test_result(check_not_regular(), "neither pipes nor devices are opened\n");
 	ksft_test_result(check_vdso(), "the vDSO as a file\n");
 	ksft_test_result(maps_read(0x3fffffff, &maps) == -ENOENT, "no such process\n");
 	ksft_finished();

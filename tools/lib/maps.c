@@ -53,16 +53,27 @@ static enum mapping_kind mapping_kind(const struct mapping *m)
 	return MAPPING_ANON;
 }
 
-/* One line without its newline.  Return: 1 if executable, 0 if not, -errno. */
-static int mapping_parse(const char *line, size_t length, struct mapping *m)
+/* All of a line but the name.  Return: where that starts in it, or 0. */
+static int mapping_parse_head(const char *line, size_t length, struct mapping *m, char perms[5])
 {
-	char head[160], perms[5];
+	char head[160];
 	int path = 0;
 
 	snprintf(head, sizeof(head), "%.*s", (int)length, line);
 	if (sscanf(head, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
 		   &m->start, &m->end, perms, &m->offset, &m->major, &m->minor, &m->inode,
-		   &path) != 7 || strlen(perms) != 4 || m->start >= m->end || !path)
+		   &path) != 7 || strlen(perms) != 4 || m->start >= m->end)
+		return 0;
+	return path;
+}
+
+/* One line without its newline.  Return: 1 if executable, 0 if not, -errno. */
+static int mapping_parse(const char *line, size_t length, struct mapping *m)
+{
+	char perms[5];
+	int path = mapping_parse_head(line, length, m, perms);
+
+	if (!path)
 		return -EINVAL;
 	if (perms[2] != 'x')
 		return 0;
@@ -168,23 +179,73 @@ void maps_free(struct maps *maps)
 	*maps = (struct maps){ 0 };
 }
 
-/* Look before opening: to open a mapped device could do things to it. */
-static int open_regular(const char *path, struct stat *st)
+/*
+ * Look before opening, because to open a device or pipe does things to it, and
+ * open what was looked at: a path could lead elsewhere by then.
+ */
+static int open_regular(const char *path)
 {
-	int fd;
+	int fd = open(path, O_PATH | O_CLOEXEC), regular = -ENXIO;
+	char again[32];
+	struct stat st;
 
-	if (stat(path, st))
+	if (fd < 0)
 		return -errno;
-	if (!S_ISREG(st->st_mode))
-		return -ENXIO;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	return fd < 0 ? -errno : fd;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		snprintf(again, sizeof(again), "/proc/self/fd/%d", fd);
+		regular = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (regular < 0)
+			regular = -errno;
+	}
+	close(fd);
+	return regular;
 }
 
-/* For those who may not follow map_files: by name, if that is still the file. */
-static int mapping_open_by_path(pid_t pid, const struct mapping *m)
+/* What /proc/self/maps says of our mapping at @start. */
+static bool mapping_find_own(uint64_t start, struct mapping *m)
 {
-	struct stat st;
+	char *text = io_read_all("/proc/self/maps", NULL), *line, perms[5];
+	bool found = false;
+
+	for (line = text; line && *line && !found; line += *line == '\n') {
+		found = mapping_parse_head(line, strcspn(line, "\n"), m, perms) &&
+			m->start == start;
+		line += strcspn(line, "\n");
+	}
+	free(text);
+	return found;
+}
+
+/*
+ * Is what is open at @fd the file that is mapped?  The inode and device in maps are
+ * those of the file system below, which stat() does not tell of overlayfs and btrfs;
+ * so map it and compare maps with maps.
+ */
+static bool mapping_is_of(const struct mapping *m, int fd)
+{
+	struct mapping own;
+	bool same;
+	void *at;
+
+	at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (at == MAP_FAILED)
+		return false;
+	same = mapping_find_own((uintptr_t)at, &own) && own.inode == m->inode &&
+	       own.major == m->major && own.minor == m->minor;
+	munmap(at, 1);
+	return same;
+}
+
+/**
+ * mapping_open_by_path() - open what a mapping's name leads to, if it is that file
+ * @pid: process that has it mapped
+ * @m: of kind MAPPING_FILE
+ *
+ * For those who may not follow map_files.
+ * Return: a file descriptor or -errno: -ESTALE if it is another file.
+ */
+int mapping_open_by_path(pid_t pid, const struct mapping *m)
+{
 	char *path;
 	int fd;
 
@@ -192,9 +253,9 @@ static int mapping_open_by_path(pid_t pid, const struct mapping *m)
 		return -EPERM;
 	if (asprintf(&path, "/proc/%d/root%s", pid, m->path) < 0)
 		return -ENOMEM;
-	fd = open_regular(path, &st);
+	fd = open_regular(path);
 	free(path);
-	if (fd >= 0 && st.st_ino != m->inode) {
+	if (fd >= 0 && !mapping_is_of(m, fd)) {
 		close(fd);
 		return -ESTALE;
 	}
@@ -231,13 +292,12 @@ static const char *open_failure(int error)
  */
 int mapping_open(pid_t pid, const struct mapping *mapping, char *why, size_t size)
 {
-	struct stat st;
 	char path[96];
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
 		 mapping->start, mapping->end);
-	fd = open_regular(path, &st);
+	fd = open_regular(path);
 	if (fd == -EPERM || fd == -EACCES)
 		fd = mapping_open_by_path(pid, mapping);
 	if (fd >= 0)

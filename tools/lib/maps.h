@@ -64,6 +64,7 @@ bool maps_are_same(const struct maps *a, const struct maps *b);
 void maps_free(struct maps *maps);
 
 int mapping_open(pid_t pid, const struct mapping *mapping, char *why, size_t size);
+int mapping_open_by_path(pid_t pid, const struct mapping *m);
 int mapping_open_vdso(char *why, size_t size);
 
 #endif /* BEE_MAPS_H */
