@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What "make install" puts where, from a tree in which only beectl is built.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+tree=$(cd "$here/../.." && pwd)
+# shellcheck source=selftests/ktap.sh
+. "$here/../ktap.sh"
+
+[ -x "$tree/beectl" ] || ktap_skip_all "beectl is not built"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+install_tools() {
+	rm -f "$tree/build/man/beectl.8"
+	make -s -C "$tree/tools" install DESTDIR="$work" PREFIX=/usr
+}
+
+installed() {
+	find "$work" -type f -perm "$1" | grep -x "$work$2"
+}
+
+man_page_is_good() {
+	installed 644 /usr/share/man/man8/beectl.8 &&
+		mandoc -T lint -W error "$work/usr/share/man/man8/beectl.8"
+}
+
+ktap_plan 4
+ktap_run "make install" install_tools
+ktap_run "beectl" installed 755 /usr/sbin/beectl
+ktap_run "bash completion" installed 644 /usr/share/bash-completion/completions/beectl
+if ! command -v rst2man >/dev/null; then
+	ktap_skip "man page" "rst2man (python3-docutils): not installed"
+elif ! command -v mandoc >/dev/null; then
+	ktap_skip "man page" "mandoc: not installed"
+else
+	ktap_run "man page" man_page_is_good
+fi
+ktap_finish
