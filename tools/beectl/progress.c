@@ -3,7 +3,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "progress.h"
@@ -12,6 +14,10 @@
 static char progress_line[256];
 static size_t progress_length;
 static volatile sig_atomic_t progress_shown;
+static long progress_next;	/* when progress_count() speaks next, ms; 0: not begun */
+
+#define PROGRESS_FIRST_MS	1000
+#define PROGRESS_AGAIN_MS	200
 
 static void progress_show(int signal)
 {
@@ -27,6 +33,25 @@ static void progress_timer(int seconds)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
+/* A path can hold anything; the terminal gets letters, and no more than a line. */
+static void progress_set_line(const char *what)
+{
+	struct winsize size = {};
+	int width = 79;
+	char *at;
+
+	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col > 1)
+		width = size.ws_col - 1;
+	if (width > 200)
+		width = 200;
+	snprintf(progress_line, sizeof(progress_line), "\r%.*s", width, what);
+	for (at = progress_line + 1; *at; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+	strcpy(at, "\033[K");
+	progress_length = strlen(progress_line);
+}
+
 /**
  * progress_begin() - say what is going on, a second from now
  * @what: a few words
@@ -38,8 +63,7 @@ void progress_begin(const char *what)
 	progress_end();
 	if (!isatty(STDERR_FILENO))
 		return;
-	snprintf(progress_line, sizeof(progress_line), "\r%.200s ...\033[K", what);
-	progress_length = strlen(progress_line);
+	progress_set_line(what);
 	sigaction(SIGALRM, &action, NULL);
 	progress_timer(1);
 }
@@ -50,24 +74,54 @@ void progress_end(void)
 	static const char wipe[] = "\r\033[K";
 
 	progress_timer(0);
+	progress_next = 0;
 	if (progress_shown && write(STDERR_FILENO, wipe, sizeof(wipe) - 1) > 0)
 		progress_shown = 0;
+}
+
+static long progress_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000 + 1;
+}
+
+/**
+ * progress_count() - say how far it is, from a second after the first call on
+ * @ready: how many are done
+ * @count: of how many
+ * @path: what is being worked on
+ *
+ * To be called often; progress_end() ends it.
+ */
+void progress_count(size_t ready, size_t count, const char *path)
+{
+	long now = progress_now();
+	char what[256];
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	if (!progress_next)
+		progress_next = now + PROGRESS_FIRST_MS;
+	if (now < progress_next)
+		return;
+	progress_next = now + PROGRESS_AGAIN_MS;
+	snprintf(what, sizeof(what), "%zu of %zu: %.200s", ready, count, path);
+	progress_set_line(what);
+	progress_show(0);
 }
 
 /* progress_compile(): a tables_progress_fn */
 void progress_compile(void *arg, const char *path)
 {
-	char what[256], *at;
+	char what[256];
 
 	(void)arg;
 	if (!path) {
 		progress_end();
 		return;
 	}
-	/* A path can hold anything; the terminal gets letters. */
-	snprintf(what, sizeof(what), "compiling %.180s", path);
-	for (at = what; *at; at++)
-		if (*at < ' ' || *at > '~')
-			*at = '?';
+	snprintf(what, sizeof(what), "compiling %.180s ...", path);
 	progress_begin(what);
 }

@@ -3,8 +3,11 @@
 #ifndef BEE_PROGRESS_H
 #define BEE_PROGRESS_H
 
+#include <stddef.h>
+
 void progress_begin(const char *what);
 void progress_end(void);
+void progress_count(size_t ready, size_t count, const char *path);
 void progress_compile(void *arg, const char *path);
 
 #endif /* BEE_PROGRESS_H */

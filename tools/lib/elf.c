@@ -65,33 +65,40 @@ static int elf_check_type(struct bee_elf *elf, u16 type)
 	return elf_refuse(elf, "neither executable nor shared object (e_type %u)", type);
 }
 
-/* What can be told from the ELF header alone, which libelf is not asked for. */
-static int elf_check_header(struct bee_elf *elf, int fd)
+/* Read the ELF header, which libelf is not asked for: is the file of the right kind? */
+static int elf_read_header(struct bee_elf *elf, int fd, Elf64_Ehdr *h)
 {
-	Elf64_Ehdr h = {};
-	ssize_t got = pread(fd, &h, sizeof(h), 0);
+	ssize_t got = pread(fd, h, sizeof(*h), 0);
 
 	if (got < 0)
 		return elf_refuse(elf, "cannot read: %s", strerror(errno));
-	if (got < SELFMAG || memcmp(h.e_ident, ELFMAG, SELFMAG))
+	if (got < SELFMAG || memcmp(h->e_ident, ELFMAG, SELFMAG))
 		return elf_refuse(elf, "not an ELF file");
 	if (got < EI_NIDENT)
 		return elf_refuse(elf, "truncated within the ELF header");
-	if (h.e_ident[EI_CLASS] == ELFCLASS32)
+	if (h->e_ident[EI_CLASS] == ELFCLASS32)
 		return elf_refuse(elf, "a 32-bit ELF file; only 64-bit x86-64 is supported");
-	if (h.e_ident[EI_CLASS] != ELFCLASS64)
-		return elf_refuse(elf, "unknown ELF class %u", h.e_ident[EI_CLASS]);
-	if (h.e_ident[EI_DATA] == ELFDATA2MSB)
+	if (h->e_ident[EI_CLASS] != ELFCLASS64)
+		return elf_refuse(elf, "unknown ELF class %u", h->e_ident[EI_CLASS]);
+	if (h->e_ident[EI_DATA] == ELFDATA2MSB)
 		return elf_refuse(elf, "a big-endian ELF file; only x86-64 is supported");
-	if (h.e_ident[EI_DATA] != ELFDATA2LSB)
-		return elf_refuse(elf, "unknown ELF byte order %u", h.e_ident[EI_DATA]);
-	if (got < (ssize_t)sizeof(h))
+	if (h->e_ident[EI_DATA] != ELFDATA2LSB)
+		return elf_refuse(elf, "unknown ELF byte order %u", h->e_ident[EI_DATA]);
+	if (got < (ssize_t)sizeof(*h))
 		return elf_refuse(elf, "truncated within the ELF header");
-	if (h.e_machine != BEE_TABLE_MACHINE)
+	if (h->e_machine != BEE_TABLE_MACHINE)
 		return elf_refuse(elf, "made for %s (e_machine %u), not x86-64",
-				  elf_machine_name(h.e_machine), h.e_machine);
-	elf->entry = h.e_entry;
-	if (elf_check_type(elf, h.e_type))
+				  elf_machine_name(h->e_machine), h->e_machine);
+	elf->entry = h->e_entry;
+	return elf_check_type(elf, h->e_type);
+}
+
+/* Are the headers that it speaks of there? */
+static int elf_check_header(struct bee_elf *elf, int fd)
+{
+	Elf64_Ehdr h = {};
+
+	if (elf_read_header(elf, fd, &h))
 		return -1;
 	if (h.e_phnum && h.e_phentsize != sizeof(Elf64_Phdr))
 		return elf_refuse(elf, "malformed: e_phentsize is %u", h.e_phentsize);
@@ -336,6 +343,20 @@ static void elf_digest(struct bee_elf *elf)
 	SHA256Final(elf->id, &context);
 	elf->id_type = BEE_ID_SHA256;
 	elf->id_len = SHA256_DIGEST_LENGTH;
+}
+
+/**
+ * bee_elf_is_candidate() - could a file have a table?
+ * @fd: the file
+ *
+ * Return: true if it says that it is an x86-64 executable or shared object.
+ */
+bool bee_elf_is_candidate(int fd)
+{
+	struct bee_elf elf = {};
+	Elf64_Ehdr h = {};
+
+	return !elf_read_header(&elf, fd, &h);
 }
 
 /**

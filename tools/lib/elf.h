@@ -82,6 +82,7 @@ struct bee_elf {
 	char			 message[256];
 };
 
+bool bee_elf_is_candidate(int fd);
 int bee_elf_open(struct bee_elf *elf, int fd);
 void bee_elf_close(struct bee_elf *elf);
 const struct elf_segment *bee_elf_find_text(const struct bee_elf *elf, u64 vaddr);

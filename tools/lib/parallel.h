@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The same work on many files, in child processes: what kills one of them, or what
+ * it allocates, does not touch the others.
+ */
+#ifndef BEE_PARALLEL_H
+#define BEE_PARALLEL_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define PARALLEL_MAX_JOBS	1024
+#define PARALLEL_MAX_RESULTS	16
+
+/**
+ * struct parallel - what to do with items 0 .. @count - 1
+ * @count: items
+ * @jobs: children at a time; 0: as many as there are CPUs to run on
+ * @arg: for the functions below
+ * @work: handles item @index, in a child; what it writes to @out is the result
+ * @done: takes the result of item @index, in the order of the items; @died is
+ *	NULL, or a sentence about how the child ended before it had finished, and
+ *	then @data is what it had written until then
+ * @progress: called now and then with the number of items that are ready, and the
+ *	one that has been worked on the longest; or NULL
+ *
+ * @done and @progress are called by the caller of parallel_run().  @data is aligned
+ * for any type.
+ */
+struct parallel {
+	size_t		 count;
+	unsigned int	 jobs;
+	void		*arg;
+	void		(*work)(void *arg, size_t index, FILE *out);
+	void		(*done)(void *arg, size_t index, const void *data, size_t size,
+				const char *died);
+	void		(*progress)(void *arg, size_t ready, size_t index);
+};
+
+int parallel_run(const struct parallel *parallel);
+
+#endif /* BEE_PARALLEL_H */
