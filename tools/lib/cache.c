@@ -1,108 +1,183 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Compiled tables on disk.  An entry is written under another name and renamed,
- * and is checked as a whole each time it is read: what does not pass, or belongs
- * to another file, is as good as absent and gets replaced.
+ * Compiled tables on disk.  An entry is checked as a whole each time it is read:
+ * what does not pass, or belongs to another file, is as good as absent and gets
+ * replaced.  Its name holds all that it was made from, the compiler included.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <asm/byteorder.h>
 
 #include "cache.h"
+#include "cache_dir.h"
+#include "elf.h"
 #include "io.h"
+#include "text.h"
 
 /**
- * struct cache - the directory
+ * struct cache - the cache, which several threads may use
  * @dir: the open directory, or -1: no cache, tables live in memfds
+ * @path: of the directory
+ * @generation: of the compiler, as it stands in names
+ * @limit: most bytes of disk
+ * @lock: protects what follows
+ * @known: @used is known
+ * @used: bytes of disk in use, as far as we know: others write too
+ * @absent: why there is no directory, or ""
+ * @warning: about the environment, or ""
  */
 struct cache {
-	int dir;
+	int		 dir;
+	char		*path;
+	char		 generation[2 * CACHE_GENERATION_SIZE + 1];
+	uint64_t	 limit;
+	pthread_mutex_t	 lock;
+	bool		 known;
+	uint64_t	 used;
+	char		 absent[512];
+	char		 warning[512];
 };
 
-/* "sha256-", the id, inode and ctime in hex. */
-#define ENTRY_NAME_MAX	(7 + 2 * BEE_TABLE_ID_MAX + 2 * 17 + 1)
-
-static void entry_name(const struct file_identity *identity, char name[ENTRY_NAME_MAX])
+/*
+ * The compiler is this program: its build-id, or digest, tells its tables from those of
+ * another version without anyone having to count versions.
+ */
+static int generation_get(struct cache *cache)
 {
-	size_t i;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct bee_elf elf;
+	int ret = -1;
 
-	name += sprintf(name, "%s", identity->type == BEE_ID_SHA256 ? "sha256-" : "");
-	for (i = 0; i < identity->len; i++)
-		name += sprintf(name, "%02x", identity->id[i]);
-	sprintf(name, "-%llx-%llx", (unsigned long long)identity->inode,
-		(unsigned long long)identity->ctime);
+	if (fd < 0)
+		return -1;
+	if (!bee_elf_open(&elf, fd) && elf.id_len >= CACHE_GENERATION_SIZE) {
+		text_hex(elf.id, CACHE_GENERATION_SIZE, cache->generation,
+			 sizeof(cache->generation));
+		ret = 0;
+	}
+	bee_elf_close(&elf);
+	close(fd);
+	return ret;
 }
 
-static bool owner_is_trusted(const struct stat *st)
+static void limit_get(struct cache *cache)
 {
-	return (!st->st_uid || st->st_uid == geteuid()) && !(st->st_mode & (S_IWGRP | S_IWOTH));
-}
+	const char *word = getenv(CACHE_LIMIT_ENV);
 
-static int dir_open(const char *path, char *why, size_t size)
-{
-	struct stat st;
-	int dir;
-
-	if (mkdir(path, 0755) && errno != EEXIST)
-		return -1;
-	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return -1;
-	if (!fstat(dir, &st) && owner_is_trusted(&st))
-		return dir;
-	snprintf(why, size,
-		 "cache %s is not used: it belongs to or may be written by others (wanted: "
-		 "owner root or you, mode 0755)", path);
-	close(dir);
-	return -1;
+	cache->limit = CACHE_LIMIT_DEFAULT;
+	if (word && *word && text_parse_size(word, &cache->limit))
+		snprintf(cache->warning, sizeof(cache->warning),
+			 CACHE_LIMIT_ENV "=%.64s is no size, as 512M is; using %s", word,
+			 text_size(cache->limit).text);
 }
 
 /**
  * cache_open() - the cache of this system or, by BEEUNWIND_CACHE, another
- * @why: a sentence if the directory is there but cannot be trusted, else ""
- * @size: bytes of @why
  *
- * A directory that cannot be made or opened is no error: there is no cache then.
+ * A directory that cannot be used is no error: there is no cache then, and
+ * cache_absent() says why.
  *
  * Return: for the other calls and cache_close(); NULL without memory.
  */
-struct cache *cache_open(char *why, size_t size)
+struct cache *cache_open(void)
 {
 	const char *path = getenv(CACHE_DIR_ENV);
-	struct cache *cache = malloc(sizeof(*cache));
+	struct cache *cache = calloc(1, sizeof(*cache));
 
-	why[0] = '\0';
-	if (cache)
-		cache->dir = dir_open(path && *path ? path : CACHE_DIR_DEFAULT, why, size);
+	if (!cache)
+		return NULL;
+	pthread_mutex_init(&cache->lock, NULL);
+	cache->dir = -1;
+	cache->path = strdup(path && *path ? path : CACHE_DIR_DEFAULT);
+	if (!cache->path) {
+		cache_close(cache);
+		return NULL;
+	}
+	limit_get(cache);
+	if (generation_get(cache))
+		snprintf(cache->absent, sizeof(cache->absent),
+			 "cache %s is not used: /proc/self/exe, which tells versions of beectl "
+			 "apart, cannot be read", cache->path);
+	else
+		cache->dir = cache_dir_open(cache->path, cache->absent, sizeof(cache->absent));
 	return cache;
 }
 
+/* cache_close(): others may have filled the cache beside us, so look again at its size */
 void cache_close(struct cache *cache)
 {
-	if (cache && cache->dir >= 0)
+	if (!cache)
+		return;
+	if (cache->known)
+		cache_dir_trim(cache->dir, cache->limit);
+	if (cache->dir >= 0)
 		close(cache->dir);
+	pthread_mutex_destroy(&cache->lock);
+	free(cache->path);
 	free(cache);
 }
 
-static void *blob_read(int fd, size_t *size)
+/* cache_path(): the directory's name */
+const char *cache_path(const struct cache *cache)
 {
-	struct stat st;
-	size_t at = 0;
-	char *blob;
+	return cache->path;
+}
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !owner_is_trusted(&st) ||
-	    st.st_size <= 0 || st.st_size > BEE_TABLE_MAX_SIZE)
-		return NULL;
-	blob = malloc(st.st_size);
-	while (blob && at < (size_t)st.st_size) {
-		ssize_t got = pread(fd, blob + at, st.st_size - at, at);
+/* cache_limit(): most bytes of disk that the cache may take */
+uint64_t cache_limit(const struct cache *cache)
+{
+	return cache->limit;
+}
+
+/* cache_absent(): why there is no cache, a sentence; NULL if there is one */
+const char *cache_absent(const struct cache *cache)
+{
+	return cache->dir < 0 ? cache->absent : NULL;
+}
+
+/**
+ * cache_warning() - one sentence worth telling the user once, or NULL
+ * @cache: the cache
+ *
+ * That the system's cache is not there for somebody else than root is not.
+ */
+const char *cache_warning(const struct cache *cache)
+{
+	if (cache->warning[0])
+		return cache->warning;
+	if (cache->dir < 0 && (!geteuid() || getenv(CACHE_DIR_ENV)))
+		return cache->absent;
+	return NULL;
+}
+
+static void entry_name(const struct cache *cache, const struct file_identity *identity,
+		       char name[CACHE_NAME_MAX])
+{
+	char id[2 * BEE_TABLE_ID_MAX + 1];
+
+	text_hex(identity->id, identity->len, id, sizeof(id));
+	snprintf(name, CACHE_NAME_MAX, "%s%s-%llx-%llx-%s",
+		 identity->type == BEE_ID_SHA256 ? "sha256-" : "", id,
+		 (unsigned long long)identity->inode, (unsigned long long)identity->ctime,
+		 cache->generation);
+}
+
+static void *blob_read(int fd, size_t bytes)
+{
+	char *blob = malloc(bytes);
+	size_t at = 0;
+
+	while (blob && at < bytes) {
+		ssize_t got = pread(fd, blob + at, bytes - at, at);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -112,8 +187,26 @@ static void *blob_read(int fd, size_t *size)
 		}
 		at += got;
 	}
-	*size = at;
 	return blob;
+}
+
+/* An entry that nobody else can have written and that passes the check. */
+static enum cache_state entry_read(int dir, const char *name, struct table_file *file,
+				   struct stat *st)
+{
+	struct bee_table_error error;
+
+	*file = (struct table_file){ .kept = true };
+	file->fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (file->fd < 0)
+		return CACHE_UNTRUSTED;
+	if (fstat(file->fd, st) || !S_ISREG(st->st_mode) || !cache_dir_trusts(st))
+		return CACHE_UNTRUSTED;
+	if (st->st_size > 0 && st->st_size <= BEE_TABLE_MAX_SIZE)
+		file->blob = blob_read(file->fd, st->st_size);
+	if (!file->blob || bee_table_validate(file->blob, st->st_size, &file->table, &error))
+		return CACHE_DAMAGED;
+	return CACHE_CURRENT;
 }
 
 static bool table_is_of(const struct bee_table *table, const struct file_identity *identity)
@@ -136,42 +229,51 @@ static bool table_is_of(const struct bee_table *table, const struct file_identit
 bool cache_lookup(struct cache *cache, const struct file_identity *identity,
 		  struct table_file *file)
 {
-	char name[ENTRY_NAME_MAX];
-	struct bee_table_error error;
-	size_t size = 0;
+	char name[CACHE_NAME_MAX];
+	struct stat st;
 
 	*file = (struct table_file){ .fd = -1 };
 	if (cache->dir < 0)
 		return false;
-	entry_name(identity, name);
-	file->fd = openat(cache->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (file->fd < 0)
-		return false;
-	file->blob = blob_read(file->fd, &size);
-	if (file->blob && !bee_table_validate(file->blob, size, &file->table, &error) &&
-	    table_is_of(&file->table, identity))
+	entry_name(cache, identity, name);
+	if (entry_read(cache->dir, name, file, &st) == CACHE_CURRENT &&
+	    table_is_of(&file->table, identity)) {
+		/* It is what was used last; if it is not ours, its owner decides. */
+		futimens(file->fd, NULL);
 		return true;
+	}
 	table_file_close(file);
 	return false;
 }
 
-/* A complete entry under its final name, open for reading, or -1. */
-static int entry_write(int dir, const char *name, const void *blob, size_t size)
+/* Room for @bytes more, if they fit at all; counted as used. */
+static bool cache_reserve(struct cache *cache, uint64_t bytes)
 {
-	char temporary[32];
-	int fd;
+	if (bytes > cache->limit)
+		return false;
+	pthread_mutex_lock(&cache->lock);
+	if (!cache->known || cache->used + bytes > cache->limit)
+		cache->used = cache_dir_trim(cache->dir, cache->limit - bytes);
+	cache->known = true;
+	cache->used += bytes;
+	pthread_mutex_unlock(&cache->lock);
+	return true;
+}
 
-	snprintf(temporary, sizeof(temporary), ".new-%d", getpid());
-	unlinkat(dir, temporary, 0);
-	fd = openat(dir, temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (fd < 0)
+static int entry_write(struct cache *cache, const char *name, const char *path,
+		       const void *blob, size_t size)
+{
+	const struct stat st = { .st_size = size };
+
+	if (cache->dir < 0) {
+		errno = ENOENT;
 		return -1;
-	if (!fchmod(fd, 0644) && !io_write_all(fd, blob, size) &&
-	    !renameat(dir, temporary, dir, name))
-		return fd;
-	unlinkat(dir, temporary, 0);
-	close(fd);
-	return -1;
+	}
+	if (!cache_reserve(cache, cache_dir_bytes(&st))) {
+		errno = EFBIG;
+		return -1;
+	}
+	return cache_dir_write(cache->dir, name, path, blob, size);
 }
 
 static int memfd_write(const void *blob, size_t size)
@@ -188,19 +290,20 @@ static int memfd_write(const void *blob, size_t size)
  * cache_store() - keep a new table
  * @cache: the cache
  * @identity: of the ELF file, taken before it was compiled
+ * @path: of the ELF file, for people
  * @blob: the table, malloc'ed; @file owns it from now on, or it is freed
  * @size: bytes of @blob
  * @file: filled: the entry in the cache or, where that cannot be written, a memfd
- * @why: on failure a sentence
+ * @why: on failure, and if it is a memfd, a sentence
  * @why_size: bytes of @why
  *
  * Return: 0 or -1.
  */
-int cache_store(struct cache *cache, const struct file_identity *identity, void *blob,
-		size_t size, struct table_file *file, char *why, size_t why_size)
+int cache_store(struct cache *cache, const struct file_identity *identity, const char *path,
+		void *blob, size_t size, struct table_file *file, char *why, size_t why_size)
 {
 	struct bee_table_error error;
-	char name[ENTRY_NAME_MAX];
+	char name[CACHE_NAME_MAX];
 
 	*file = (struct table_file){ .fd = -1, .blob = blob };
 	if (bee_table_validate(blob, size, &file->table, &error)) {
@@ -208,11 +311,14 @@ int cache_store(struct cache *cache, const struct file_identity *identity, void 
 		table_file_close(file);
 		return -1;
 	}
-	entry_name(identity, name);
-	if (cache->dir >= 0)
-		file->fd = entry_write(cache->dir, name, blob, size);
-	if (file->fd < 0)
-		file->fd = memfd_write(blob, size);
+	entry_name(cache, identity, name);
+	file->fd = entry_write(cache, name, path, blob, size);
+	file->kept = file->fd >= 0;
+	if (file->kept)
+		return 0;
+	snprintf(why, why_size, "its table is not kept in the cache: %s",
+		 errno == EFBIG ? "it is larger than the cache may be" : strerror(errno));
+	file->fd = memfd_write(blob, size);
 	if (file->fd >= 0)
 		return 0;
 	snprintf(why, why_size, "no place for its table: %s", strerror(errno));
@@ -226,4 +332,76 @@ void table_file_close(struct table_file *file)
 		close(file->fd);
 	free(file->blob);
 	*file = (struct table_file){ .fd = -1 };
+}
+
+/* The table is of the build-id that the entry is named by. */
+static bool name_is_of(const char *name, const struct bee_table_header *h)
+{
+	char id[2 * BEE_TABLE_ID_MAX + 1];
+
+	if (h->id_type == BEE_ID_SHA256 && !strncmp(name, "sha256-", 7))
+		name += 7;
+	text_hex(h->id, h->id_len, id, sizeof(id));
+	return !strncmp(name, id, strlen(id)) && name[strlen(id)] == '-';
+}
+
+static void entry_look(struct cache *cache, const char *name, struct cache_entry *entry)
+{
+	const char *generation = strrchr(name, '-') + 1;
+	struct table_file file;
+	struct stat st;
+	ssize_t length;
+
+	entry->state = entry_read(cache->dir, name, &file, &st);
+	entry->path[0] = '\0';
+	length = file.fd < 0 ? -1 : fgetxattr(file.fd, CACHE_PATH_XATTR, entry->path,
+					      sizeof(entry->path) - 1);
+	if (length > 0)
+		entry->path[length] = '\0';
+	if (entry->state == CACHE_CURRENT && !name_is_of(name, file.table.header))
+		entry->state = CACHE_DAMAGED;
+	/* Another compiler may have written another format. */
+	if (entry->state != CACHE_UNTRUSTED && strcmp(generation, cache->generation))
+		entry->state = CACHE_OLD;
+	table_file_close(&file);
+}
+
+/**
+ * cache_list() - look at all entries, the one used longest ago first
+ * @cache: the cache
+ * @fn: called for each
+ * @arg: its first argument
+ *
+ * Reads and checks all of them, which does not count as use.
+ * Return: 0, or -1 and errno.
+ */
+int cache_list(struct cache *cache, cache_entry_fn fn, void *arg)
+{
+	struct cache_entry entry;
+	struct cache_dir_list list;
+	int ret = cache_dir_list(cache->dir, &list);
+	size_t i;
+
+	for (i = 0; !ret && i < list.count; i++) {
+		snprintf(entry.name, sizeof(entry.name), "%s", list.file[i].name);
+		entry.bytes = list.file[i].bytes;
+		entry.used = list.file[i].used.tv_sec;
+		entry_look(cache, entry.name, &entry);
+		fn(arg, &entry);
+	}
+	cache_dir_list_free(&list);
+	return ret;
+}
+
+/**
+ * cache_clear() - remove all entries
+ * @cache: the cache
+ * @count: filled: how many there were
+ * @bytes: filled: bytes of disk that they took
+ *
+ * Return: 0, or -1 and errno.
+ */
+int cache_clear(struct cache *cache, size_t *count, uint64_t *bytes)
+{
+	return cache_dir_clear(cache->dir, count, bytes);
 }

@@ -27,7 +27,6 @@
  * @room: files it has memory for
  * @progress: called before a file is compiled
  * @arg: its argument
- * @warning: about the cache, or ""
  */
 struct tables {
 	struct bee_nl		*nl;
@@ -38,7 +37,6 @@ struct tables {
 	size_t			 room;
 	tables_progress_fn	 progress;
 	void			*arg;
-	char			 warning[512];
 };
 
 static int error_memory(struct bee_nl_error *error)
@@ -85,7 +83,7 @@ struct tables *tables_open(struct bee_nl *nl, tables_progress_fn progress, void 
 	tables->nl = nl;
 	tables->progress = progress;
 	tables->arg = arg;
-	tables->cache = cache_open(tables->warning, sizeof(tables->warning));
+	tables->cache = cache_open();
 	if (!tables->cache)
 		error_memory(error);
 	else if (!bee_nl_tables_get(nl, &tables->stored, error))
@@ -108,7 +106,7 @@ void tables_close(struct tables *tables)
 /* tables_warning(): one sentence worth telling the user once, or NULL */
 const char *tables_warning(const struct tables *tables)
 {
-	return tables->warning[0] ? tables->warning : NULL;
+	return cache_warning(tables->cache);
 }
 
 /**
@@ -275,8 +273,8 @@ static int file_compile(struct tables *tables, struct mapped_file *file, int fd,
 	if (ret) {
 		snprintf(file->why, sizeof(file->why), "%s", result.message);
 	} else {
-		ret = cache_store(tables->cache, identity, result.blob, result.size, table,
-				  file->why, sizeof(file->why));
+		ret = cache_store(tables->cache, identity, file->path, result.blob,
+				  result.size, table, file->why, sizeof(file->why));
 		result.blob = NULL;
 	}
 	compile_result_free(&result);

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <json-c/json.h>
 
@@ -43,6 +44,41 @@ int text_parse_pid(const char *word, pid_t *pid)
 	if (errno || *end || value <= 0 || value > INT_MAX)
 		return -1;
 	*pid = value;
+	return 0;
+}
+
+/**
+ * text_parse_size() - a number of bytes, as "4096", "64k", "256M", "1G" or "1GiB"
+ * @word: the text
+ * @bytes: filled
+ *
+ * Return: 0 or -1.
+ */
+int text_parse_size(const char *word, uint64_t *bytes)
+{
+	static const char units[] = "kmgt";
+	unsigned long long value;
+	const char *unit;
+	char *end;
+
+	if (!isdigit((unsigned char)word[0]))
+		return -1;
+	errno = 0;
+	value = strtoull(word, &end, 10);
+	if (errno)
+		return -1;
+	unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
+	if (unit) {
+		unsigned int shift = 10 * (unit - units + 1);
+
+		if (value > UINT64_MAX >> shift)
+			return -1;
+		value <<= shift;
+		end++;
+	}
+	if (*end && strcmp(end, "B") && (!unit || strcmp(end, "iB")))
+		return -1;
+	*bytes = value;
 	return 0;
 }
 

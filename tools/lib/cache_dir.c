@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The cache's directory.  Several beectl use it at once without locks: an entry
+ * appears complete by rename(), an open one outlives its name, and whoever finds
+ * too much removes what was used longest ago.  Files that are not named as entries
+ * are left alone, so that a wrong BEEUNWIND_CACHE does no harm.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "cache.h"
+#include "cache_dir.h"
+#include "io.h"
+
+#define TEMPORARY	".new-"
+
+/* A writer needs milliseconds: what is older than this many seconds lost its own. */
+#define TEMPORARY_AGE	3600
+
+/* Disks give room in blocks. */
+#define BLOCK		4096
+
+/* cache_dir_trusts(): nobody but root and us can have put there what is there. */
+bool cache_dir_trusts(const struct stat *st)
+{
+	return (!st->st_uid || st->st_uid == geteuid()) && !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* cache_dir_bytes(): of disk that a file takes, rounded up as most disks do */
+uint64_t cache_dir_bytes(const struct stat *st)
+{
+	return (st->st_size + BLOCK - 1) / BLOCK * BLOCK;
+}
+
+static int open_failed(const char *path, int code, char *why, size_t size)
+{
+	struct stat st;
+
+	if (!lstat(path, &st) && S_ISLNK(st.st_mode))
+		snprintf(why, size,
+			 "cache %s is not used: it is a symbolic link; set " CACHE_DIR_ENV
+			 " to the directory itself", path);
+	else
+		snprintf(why, size, "there is no cache %s: %s", path, strerror(code));
+	return -1;
+}
+
+/**
+ * cache_dir_open() - open the cache's directory; make it, if there is none
+ * @path: of the directory
+ * @why: on failure a sentence
+ * @size: bytes of @why
+ *
+ * Return: a file descriptor, or -1.
+ */
+int cache_dir_open(const char *path, char *why, size_t size)
+{
+	struct stat st;
+	int dir;
+
+	if (mkdir(path, 0755) && errno != EEXIST)
+		return open_failed(path, errno, why, size);
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (dir < 0)
+		return open_failed(path, errno, why, size);
+	if (!fstat(dir, &st) && cache_dir_trusts(&st))
+		return dir;
+	snprintf(why, size,
+		 "cache %s is not used: it belongs to or may be written by others (wanted: "
+		 "owner root or you, mode 0755)", path);
+	close(dir);
+	return -1;
+}
+
+/* Hex digits and, if @end is not NUL, @end.  Return: what follows, or NULL. */
+static const char *name_skip_hex(const char *name, size_t least, size_t most, char end)
+{
+	size_t n = strspn(name, "0123456789abcdef");
+
+	if (n < least || n > most || name[n] != end)
+		return NULL;
+	return name + n + (end != '\0');
+}
+
+/* As cache.c makes them, and so that no file of other kind is named like that. */
+static bool name_is_entry(const char *name)
+{
+	if (!strncmp(name, "sha256-", 7))
+		name += 7;
+	name = name_skip_hex(name, 2, 2 * BEE_TABLE_ID_MAX, '-');
+	if (name)
+		name = name_skip_hex(name, 1, 16, '-');
+	if (name)
+		name = name_skip_hex(name, 1, 16, '-');
+	return name && name_skip_hex(name, 2 * CACHE_GENERATION_SIZE,
+				     2 * CACHE_GENERATION_SIZE, '\0');
+}
+
+static bool name_is_temporary(const char *name)
+{
+	return !strncmp(name, TEMPORARY, strlen(TEMPORARY)) &&
+	       name_skip_hex(name + strlen(TEMPORARY), 16, 16, '\0');
+}
+
+/* A directory stream of its own, so that its place in @dir is its own as well. */
+static DIR *dir_stream(int dir)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!stream && fd >= 0)
+		close(fd);
+	return stream;
+}
+
+static int list_add(struct cache_dir_list *list, const char *name, const struct stat *st)
+{
+	struct cache_dir_file *file;
+
+	if (list->count == list->room) {
+		size_t room = list->room ? 2 * list->room : 64;
+
+		file = reallocarray(list->file, room, sizeof(*file));
+		if (!file)
+			return -1;
+		list->file = file;
+		list->room = room;
+	}
+	file = &list->file[list->count++];
+	snprintf(file->name, sizeof(file->name), "%s", name);
+	file->bytes = cache_dir_bytes(st);
+	file->used = st->st_mtim;
+	list->bytes += file->bytes;
+	return 0;
+}
+
+static int compare_used(const void *a, const void *b)
+{
+	const struct cache_dir_file *x = a, *y = b;
+
+	if (x->used.tv_sec != y->used.tv_sec)
+		return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
+	if (x->used.tv_nsec != y->used.tv_nsec)
+		return x->used.tv_nsec < y->used.tv_nsec ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/**
+ * cache_dir_list() - the entries
+ * @dir: the open directory
+ * @list: filled, the one used longest ago first; cache_dir_list_free() releases it,
+ *	after an error as well
+ *
+ * Return: 0, or -1 and errno.
+ */
+int cache_dir_list(int dir, struct cache_dir_list *list)
+{
+	DIR *stream = dir_stream(dir);
+	struct dirent *at;
+	struct stat st;
+	int ret = 0;
+
+	*list = (struct cache_dir_list){ 0 };
+	if (!stream)
+		return -1;
+	while (!ret && (at = readdir(stream)))
+		if (name_is_entry(at->d_name) &&
+		    !fstatat(dir, at->d_name, &st, AT_SYMLINK_NOFOLLOW) && !S_ISDIR(st.st_mode))
+			ret = list_add(list, at->d_name, &st);
+	closedir(stream);
+	if (list->count)
+		qsort(list->file, list->count, sizeof(*list->file), compare_used);
+	return ret;
+}
+
+void cache_dir_list_free(struct cache_dir_list *list)
+{
+	free(list->file);
+	*list = (struct cache_dir_list){ 0 };
+}
+
+/* Remove what writers left that were killed. */
+static void temporaries_remove(int dir, time_t age)
+{
+	DIR *stream = dir_stream(dir);
+	struct dirent *at;
+	struct stat st;
+
+	while (stream && (at = readdir(stream)))
+		if (name_is_temporary(at->d_name) &&
+		    !fstatat(dir, at->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    st.st_mtime + age <= time(NULL))
+			unlinkat(dir, at->d_name, 0);
+	if (stream)
+		closedir(stream);
+}
+
+static int temporary_open(int dir, char *name, size_t size)
+{
+	uint64_t number;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return -1;
+	snprintf(name, size, TEMPORARY "%016llx", (unsigned long long)number);
+	return openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+}
+
+/**
+ * cache_dir_write() - make an entry, or replace it
+ * @dir: the open directory
+ * @name: of the entry
+ * @path: of the ELF file, for people; kept if the file system can
+ * @blob: its content
+ * @size: bytes of @blob
+ *
+ * Not synced to the disk: what a crash leaves incomplete does not pass the check
+ * that every reader makes, and is made again.
+ *
+ * Return: a file descriptor to read it from, or -1 and errno.
+ */
+int cache_dir_write(int dir, const char *name, const char *path, const void *blob, size_t size)
+{
+	char temporary[32];
+	int fd = temporary_open(dir, temporary, sizeof(temporary)), saved;
+
+	if (fd < 0)
+		return -1;
+	fsetxattr(fd, CACHE_PATH_XATTR, path, strlen(path), 0);
+	if (!fchmod(fd, 0644) && !io_write_all(fd, blob, size) &&
+	    !renameat(dir, temporary, dir, name))
+		return fd;
+	saved = errno;
+	unlinkat(dir, temporary, 0);
+	close(fd);
+	errno = saved;
+	return -1;
+}
+
+/* Unless it was used or replaced since it was listed. */
+static bool file_remove(int dir, const struct cache_dir_file *file)
+{
+	struct stat st;
+
+	if (fstatat(dir, file->name, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT;
+	if (st.st_mtim.tv_sec != file->used.tv_sec || st.st_mtim.tv_nsec != file->used.tv_nsec)
+		return false;
+	return !unlinkat(dir, file->name, 0) || errno == ENOENT;
+}
+
+/**
+ * cache_dir_trim() - keep within the limit
+ * @dir: the open directory
+ * @limit: most bytes of disk
+ *
+ * Removes what was used longest ago, if it is too much at all down to 7/8 of the
+ * limit, so that there is room for some time.
+ *
+ * Return: bytes that are left.
+ */
+uint64_t cache_dir_trim(int dir, uint64_t limit)
+{
+	uint64_t target = limit - limit / 8;
+	struct cache_dir_list list;
+	uint64_t left;
+	size_t i;
+
+	temporaries_remove(dir, TEMPORARY_AGE);
+	cache_dir_list(dir, &list);
+	left = list.bytes;
+	if (left > limit)
+		for (i = 0; i < list.count && left > target; i++)
+			if (file_remove(dir, &list.file[i]))
+				left -= list.file[i].bytes;
+	cache_dir_list_free(&list);
+	return left;
+}
+
+/**
+ * cache_dir_clear() - remove all entries
+ * @dir: the open directory
+ * @count: filled: how many there were
+ * @bytes: filled: bytes of disk that they took
+ *
+ * Return: 0, or -1 and errno.
+ */
+int cache_dir_clear(int dir, size_t *count, uint64_t *bytes)
+{
+	struct cache_dir_list list;
+	int ret = cache_dir_list(dir, &list);
+	size_t i;
+
+	*count = 0;
+	*bytes = 0;
+	for (i = 0; !ret && i < list.count; i++) {
+		ret = unlinkat(dir, list.file[i].name, 0);
+		if (ret && errno == ENOENT) {
+			ret = 0;
+		} else if (!ret) {
+			++*count;
+			*bytes += list.file[i].bytes;
+		}
+	}
+	cache_dir_list_free(&list);
+	temporaries_remove(dir, 0);
+	return ret;
+}
