@@ -5,6 +5,8 @@
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/ktap.sh
 . "$here/../ktap.sh"
+# shellcheck source=selftests/golden/files.sh
+. "$here/files.sh"
 
 beectl=${BEECTL:-$here/../../beectl}
 [ -x "$beectl" ] || ktap_skip_all "beectl is not built"
@@ -47,6 +49,59 @@ check_help_of_all() {
 	done
 }
 
+# compile_into DIRECTORY ARGUMENT...: the tables that are in the new directory then
+compile_into() {
+	local into=$work/$1
+	shift
+	mkdir "$into" && "$beectl" compile "$@" -o "$into" >"$work/stdout" 2>"$work/stderr"
+	status=$?
+	ls "$into"
+}
+
+# Several files at once: the same bytes as one by one, whatever else is wrong.
+check_several() {
+	local status in=$work/in lib
+
+	lib=$(golden_files | head -n1)
+	mkdir -p "$in/below" && cp "$beectl" "$in/below/tool" && cp "$lib" "$in/one.so" &&
+		ln "$in/one.so" "$in/two.so" && ln -s one.so "$in/three.so" && echo text >"$in/text" &&
+		head -c 5000 "$lib" >"$in/short.so" || return
+	"$beectl" compile -q "$beectl" -o "$work/tool.beet" &&
+		"$beectl" compile -q "$lib" -o "$work/one.so.beet" || return
+
+	compile_into found "$in" >"$work/names"
+	cat "$work/stderr"
+	[ "$status" -eq 0 ] && [ "$(tr '\n' ' ' <"$work/names")" = "one.so.beet tool.beet " ] &&
+		cmp "$work/found/tool.beet" "$work/tool.beet" &&
+		cmp "$work/found/one.so.beet" "$work/one.so.beet" &&
+		[ "$(wc -l <"$work/stdout")" -eq 2 ] &&
+		[ "$(cat "$work/stderr")" = "beectl: compile: $in/short.so: truncated: section headers lie past the end of the file" ] ||
+		return
+
+	compile_into named -q -j 1 "$in/short.so" "$in/three.so" "$in/none" "$in" >"$work/names"
+	cat "$work/stderr"
+	[ "$status" -eq 1 ] && [ "$(tr '\n' ' ' <"$work/names")" = "three.so.beet tool.beet " ] &&
+		[ ! -s "$work/stdout" ] && [ "$(wc -l <"$work/stderr")" -eq 2 ] &&
+		grep -q 'in/none: No such file or directory$' "$work/stderr" || return
+
+	cp "$beectl" "$in/tool"
+	compile_into namesakes -j 3 "$in" >"$work/names"
+	cat "$work/stderr"
+	[ "$status" -eq 1 ] && [ "$(tr '\n' ' ' <"$work/names")" = "one.so.beet tool.beet " ] &&
+		grep -q "in/tool: its table would have the name of that of $in/below/tool" "$work/stderr"
+}
+
+check_several_usage() {
+	says 2 stderr "^beectl: compile: -o has to be an existing directory" \
+		compile "$beectl" /bin/sh -o "$work/none" &&
+		says 2 stderr "^beectl: compile: -o has to be an existing directory" \
+			compile /bin -o "$work/none" &&
+		says 2 stderr "^beectl: compile: -j needs" compile -j 0 "$beectl" -o "$work/none" &&
+		says 2 stderr "^beectl: compile: -j needs" compile -j 1025 "$beectl" -o "$work/none" &&
+		says 2 stderr "^beectl: compile: an ELF file is needed" compile -o "$work/none" &&
+		[ ! -e "$work/none" ]
+}
+
 # A failed write leaves the old table and no temporary file.
 check_atomic() {
 	mkdir "$work/dir" && echo old >"$work/dir/table" || return
@@ -81,7 +136,7 @@ check_closed_streams() {
 	[ $? -eq 1 ] && grep 'cannot write to standard output' "$work/stderr"
 }
 
-ktap_plan 18
+ktap_plan 20
 ktap_run "help" says 0 stdout "^Usage: beectl COMMAND" help
 ktap_run "--help" says 0 stdout "^Usage: beectl COMMAND" --help
 ktap_run "-h" says 0 stdout "^Usage: beectl COMMAND" -h
@@ -92,11 +147,13 @@ ktap_run "help of an unknown command" says 2 stderr "unknown command 'foo'" help
 ktap_run "help of each command" check_help_of_all
 ktap_run "dump without a file" says 2 stderr "^beectl: dump: .*--help" dump
 ktap_run "dump, unknown option" says 2 stderr "^beectl: dump: .*--help" dump --foo
-ktap_run "compile without -o" says 2 stderr "^beectl: compile: -o TABLE is needed" compile "$beectl"
+ktap_run "compile without -o" says 2 stderr "^beectl: compile: -o is needed" compile "$beectl"
 ktap_run "no such file" complains 1 "beectl: dump: /nonexistent: No such file or directory" dump /nonexistent
 ktap_run "a directory" complains 1 "beectl: dump: /tmp: is a directory" dump /tmp
 ktap_run "summary" says 0 stdout "^build-id\|^sha256" dump "$beectl"
 ktap_run "compile writes all or nothing" check_atomic
+ktap_run "compile of several files" check_several
+ktap_run "compile of several files, wrong usage" check_several_usage
 ktap_run "a refused table" check_refused_table
 ktap_run "standard output is full" check_full_disk
 ktap_run "closed standard streams" check_closed_streams

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* beectl compile: make the unwind table of an ELF file. */
+/* beectl compile: make the unwind tables of ELF files. */
 #include <asm/byteorder.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,56 +11,74 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <linux/beeunwind_table.h>
+
+#include "alloc.h"
 #include "commands.h"
 #include "compile.h"
-#include "elf.h"
+#include "files.h"
+#include "io.h"
+#include "parallel.h"
+#include "progress.h"
+#include "text.h"
 
 static const char usage[] =
 	"Usage: beectl compile ELF -o TABLE\n"
+	"       beectl compile [-j N] ELF|DIR... -o DIRECTORY\n"
 	"\n"
-	"Make the unwind table of an executable or shared object from its .eh_frame and\n"
-	".debug_frame.  TABLE appears complete or not at all.\n"
+	"Make the unwind tables of executables and shared objects from their .eh_frame and\n"
+	".debug_frame.  A table appears complete or not at all.  DIR stands for all such\n"
+	"files below it, on its file system.  In DIRECTORY, which must be there, the table\n"
+	"of a file has the file's name and \".beet\".\n"
 	"\n"
 	"Options:\n"
-	"  -o, --output TABLE  File to write\n"
-	"  -q, --quiet         Print nothing but errors\n"
-	"  -h, --help          Show this text\n"
+	"  -o, --output PATH  File or directory to write to\n"
+	"  -j, --jobs N       Work on N files at a time (default: one for each CPU)\n"
+	"  -q, --quiet        Print nothing but errors\n"
+	"  -h, --help         Show this text\n"
+	"\n"
+	"A file that can have no table is a failure if it was named; of what lies below a\n"
+	"DIR it is only told.\n"
 	"\n"
 	"Example:\n"
-	"  beectl compile /usr/bin/git -o git.beet\n";
+	"  beectl compile /usr/bin/git -o git.beet\n"
+	"  beectl compile /usr/bin /usr/lib -o tables/\n";
 
-struct compile_options {
-	const char	*input;
-	const char	*output;
-	bool		 quiet;
+/**
+ * struct compile_run - what is to be done, and how far it is
+ * @files: what to compile
+ * @output: where to, as given
+ * @into: @output is a directory
+ * @quiet: nothing but errors
+ * @jobs: files at a time; 0: by the number of CPUs
+ * @status: exit status so far
+ */
+struct compile_run {
+	struct input_files	 files;
+	const char		*output;
+	bool			 into;
+	bool			 quiet;
+	unsigned int		 jobs;
+	int			 status;
 };
 
-static __attribute__((format(printf, 2, 3)))
-int complain(const char *file, const char *format, ...)
-{
-	va_list args;
+/* What a child has to say of a file; @why is "" if all is well. */
+struct compile_report {
+	size_t		rows;
+	size_t		unsupported;
+	size_t		size;
+	uint64_t	cfi_size;
+	unsigned int	rules;
+	bool		not_written;
+	char		why[512];
+};
 
-	fprintf(stderr, "beectl: compile: %s: ", file);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
+static int complain(const char *file, const char *why)
+{
+	fputs("beectl: compile: ", stderr);
+	text_put_name(stderr, file);
+	fprintf(stderr, ": %s\n", why);
 	return EXIT_FAILED;
-}
-
-static int write_all(int fd, const char *bytes, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, bytes, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		bytes += n;
-		size -= n;
-	}
-	return 0;
 }
 
 /* A device or pipe cannot be replaced, so it is written to. */
@@ -79,7 +96,7 @@ static int write_special(const char *path, const struct compile_result *result)
 
 	if (fd < 0)
 		return -1;
-	ret = write_all(fd, result->blob, result->size);
+	ret = io_write_all(fd, result->blob, result->size);
 	return close(fd) || ret ? -1 : 0;
 }
 
@@ -88,7 +105,7 @@ static int write_temporary(int fd, const struct compile_result *result)
 	mode_t mask = umask(0);
 
 	umask(mask);
-	if (write_all(fd, result->blob, result->size) || fchmod(fd, 0666 & ~mask) || fsync(fd))
+	if (io_write_all(fd, result->blob, result->size) || fchmod(fd, 0666 & ~mask) || fsync(fd))
 		return -1;
 	return 0;
 }
@@ -119,50 +136,135 @@ static int write_atomically(const char *path, const struct compile_result *resul
 	return ret;
 }
 
-static void print_summary(int fd, const struct compile_options *o,
-			  const struct compile_result *result)
+static const char *name_of(const struct input_file *file)
 {
-	const struct bee_table_header *h = result->blob;
-	struct bee_elf elf;
-	u64 cfi = 0;
+	const char *slash = strrchr(file->path, '/');
 
-	if (!bee_elf_open(&elf, fd))
-		cfi = bee_elf_frames_size(&elf);
-	bee_elf_close(&elf);
-	printf("%s: %zu rows, %u rules, %zu bytes", o->output, result->rows,
-	       le16_to_cpu(h->nrules), result->size);
-	if (cfi)
-		printf(" (%.1f%% of .eh_frame + .eh_frame_hdr)", 100.0 * result->size / cfi);
-	printf(", %zu unsupported\n", result->unsupported);
+	return slash ? slash + 1 : file->path;
 }
 
-static int compile_opened(int fd, const struct compile_options *o)
+/* output_of(): the file to write, malloc'ed */
+static char *output_of(const struct compile_run *run, size_t index)
+{
+	const char *name = name_of(&run->files.file[index]);
+	size_t size = strlen(run->output) + strlen(name) + sizeof("/.beet");
+	char *path = alloc_array(NULL, size, 1);
+
+	if (run->into)
+		snprintf(path, size, "%s/%s.beet", run->output, name);
+	else
+		strcpy(path, run->output);
+	return path;
+}
+
+static void compile_opened(int fd, const char *output, struct compile_report *report)
 {
 	struct compile_result result;
-	int status = EXIT_OK;
+	const struct bee_table_header *h;
 
 	if (compile_elf(fd, &result)) {
-		status = complain(o->input, "%s", result.message);
-	} else if (output_is_special(o->output) ? write_special(o->output, &result) :
-						  write_atomically(o->output, &result)) {
-		status = complain(o->output, "cannot write: %s", strerror(errno));
-	} else if (!o->quiet) {
-		print_summary(fd, o, &result);
+		snprintf(report->why, sizeof(report->why), "%s", result.message);
+		return;
 	}
+	if (output_is_special(output) ? write_special(output, &result) :
+					write_atomically(output, &result)) {
+		report->not_written = true;
+		snprintf(report->why, sizeof(report->why), "cannot write: %s", strerror(errno));
+	}
+	h = result.blob;
+	report->rules = le16_to_cpu(h->nrules);
+	report->rows = result.rows;
+	report->unsupported = result.unsupported;
+	report->size = result.size;
+	report->cfi_size = result.cfi_size;
 	compile_result_free(&result);
-	return status;
 }
 
-static int compile_file(const struct compile_options *o)
+static void compile_work(void *arg, size_t index, FILE *out)
 {
-	int fd = open(o->input, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	int status;
+	const struct compile_run *run = arg;
+	const struct input_file *file = &run->files.file[index];
+	struct compile_report report = {};
+	char *output = output_of(run, index);
+	int fd = -1;
 
-	if (fd < 0)
-		return complain(o->input, "cannot open: %s", strerror(errno));
-	status = compile_opened(fd, o);
-	close(fd);
-	return status;
+	if (file->why)
+		snprintf(report.why, sizeof(report.why), "%s", file->why);
+	else if ((fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
+		snprintf(report.why, sizeof(report.why), "cannot open: %s", strerror(errno));
+	else
+		compile_opened(fd, output, &report);
+	if (fd >= 0)
+		close(fd);
+	free(output);
+	fwrite(&report, sizeof(report), 1, out);
+}
+
+static void print_report(const char *output, const struct compile_report *report)
+{
+	text_put_name(stdout, output);
+	printf(": %zu rows, %u rules, %zu bytes", report->rows, report->rules, report->size);
+	if (report->cfi_size)
+		printf(" (%.1f%% of .eh_frame + .eh_frame_hdr)",
+		       100.0 * report->size / report->cfi_size);
+	printf(", %zu unsupported\n", report->unsupported);
+}
+
+static void compile_done(void *arg, size_t index, const void *data, size_t size, const char *died)
+{
+	const struct compile_report *report = data;
+	struct compile_run *run = arg;
+	const struct input_file *file = &run->files.file[index];
+	char *output = output_of(run, index);
+
+	progress_end();
+	if (died || size != sizeof(*report)) {
+		run->status = complain(file->path, died ?: "no result");
+	} else if (report->not_written) {
+		run->status = complain(output, report->why);
+	} else if (report->why[0]) {
+		complain(file->path, report->why);
+		if (!file->found || file->why)
+			run->status = EXIT_FAILED;
+	} else if (!run->quiet) {
+		print_report(output, report);
+	}
+	free(output);
+}
+
+static void compile_progress(void *arg, size_t ready, size_t index)
+{
+	const struct compile_run *run = arg;
+
+	progress_count(ready, run->files.count, run->files.file[index].path);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct input_file *x = *(struct input_file **)a, *y = *(struct input_file **)b;
+	int order = strcmp(name_of(x), name_of(y));
+
+	return order ?: (x < y ? -1 : x > y);
+}
+
+/* Of files with the same name only the first can have its table in the directory. */
+static void refuse_namesakes(struct input_files *files)
+{
+	struct input_file **by_name = alloc_array(NULL, files->count + 1, sizeof(*by_name));
+	struct input_file *first = NULL;
+	size_t i;
+
+	for (i = 0; i < files->count; i++)
+		by_name[i] = &files->file[i];
+	qsort(by_name, files->count, sizeof(*by_name), compare_names);
+	for (i = 0; i < files->count; i++) {
+		if (first && !strcmp(name_of(first), name_of(by_name[i])))
+			input_file_refuse(by_name[i], "its table would have the name of that of %s",
+					  first->path);
+		else if (!by_name[i]->why)
+			first = by_name[i];
+	}
+	free(by_name);
 }
 
 static int misuse(const char *why)
@@ -171,26 +273,71 @@ static int misuse(const char *why)
 	return EXIT_USAGE;
 }
 
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static int compile_all(struct compile_run *run)
+{
+	const struct parallel parallel = {
+		.count = run->files.count, .jobs = run->jobs, .arg = run,
+		.work = compile_work, .done = compile_done, .progress = compile_progress,
+	};
+
+	if (run->into)
+		refuse_namesakes(&run->files);
+	if (parallel_run(&parallel)) {
+		progress_end();
+		fprintf(stderr, "beectl: compile: cannot start a process: %s\n", strerror(errno));
+		run->status = EXIT_FAILED;
+	}
+	return run->status;
+}
+
+static int compile_words(struct compile_run *run, char **words)
+{
+	bool several = words[1] || is_directory(words[0]);
+	int status;
+
+	run->into = is_directory(run->output);
+	if (several && !run->into)
+		return misuse("-o has to be an existing directory for more than one ELF file");
+	for (; *words; words++)
+		input_files_add(&run->files, *words);
+	input_files_finish(&run->files);
+	status = compile_all(run);
+	input_files_free(&run->files);
+	return status;
+}
+
 int cmd_compile(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "output", required_argument, NULL, 'o' },
+		{ "jobs", required_argument, NULL, 'j' },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{},
 	};
-	struct compile_options o = {};
+	struct compile_run run = {};
 	int c;
 
 	optind = 0;
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":o:qh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":o:j:qh", options, NULL)) != -1) {
 		switch (c) {
 		case 'o':
-			o.output = optarg;
+			run.output = optarg;
+			break;
+		case 'j':
+			if (text_parse_jobs(optarg, &run.jobs))
+				return misuse("-j needs a number from 1 to 1024");
 			break;
 		case 'q':
-			o.quiet = true;
+			run.quiet = true;
 			break;
 		case 'h':
 			fputs(usage, stdout);
@@ -201,10 +348,9 @@ int cmd_compile(int argc, char **argv)
 			return misuse("unknown option");
 		}
 	}
-	if (argc - optind != 1)
-		return misuse("one ELF file is needed");
-	if (!o.output)
-		return misuse("-o TABLE is needed");
-	o.input = argv[optind];
-	return compile_file(&o);
+	if (optind == argc)
+		return misuse("an ELF file is needed");
+	if (!run.output)
+		return misuse("-o is needed");
+	return compile_words(&run, argv + optind);
 }

@@ -39,6 +39,7 @@ static int compile_opened(const struct bee_elf *elf, struct compile_result *resu
 	struct row_set rows;
 	int ret = bee_cover_rows(elf, &rows, result->message, sizeof(result->message));
 
+	result->cfi_size = bee_elf_frames_size(elf);
 	if (!ret) {
 		compile_count(&rows, result);
 		result->blob = bee_pack_table(elf, &rows, &result->size, result->message,

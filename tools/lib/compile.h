@@ -13,6 +13,7 @@
  * @size: bytes of @blob
  * @rows: rows after merging
  * @unsupported: rows of kind BEE_ROW_UNSUPPORTED
+ * @cfi_size: bytes of .eh_frame and .eh_frame_hdr
  * @message: on failure one line, without the file's name and newline
  */
 struct compile_result {
@@ -20,6 +21,7 @@ struct compile_result {
 	size_t	 size;
 	size_t	 rows;
 	size_t	 unsupported;
+	uint64_t cfi_size;
 	char	 message[256];
 };
 

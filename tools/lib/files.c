@@ -3,6 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,9 +32,26 @@ static struct input_file *files_append(struct input_files *files, const char *pa
 	return file;
 }
 
+/**
+ * input_file_refuse() - say why nothing can be done with a file
+ * @file: the file; a reason that it has already stays
+ * @format: a sentence
+ */
+void input_file_refuse(struct input_file *file, const char *format, ...)
+{
+	char why[PATH_MAX + 256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why, sizeof(why), format, args);
+	va_end(args);
+	if (!file->why)
+		file->why = files_strdup(why);
+}
+
 static void files_append_failed(struct input_files *files, const char *path, bool found, int error)
 {
-	files_append(files, path, found)->why = files_strdup(strerror(error));
+	input_file_refuse(files_append(files, path, found), "%s", strerror(error));
 }
 
 static void files_append_inode(struct input_files *files, const char *path, bool found,

@@ -37,6 +37,8 @@ struct input_files {
 	size_t			 room;
 };
 
+void input_file_refuse(struct input_file *file, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 void input_files_add(struct input_files *files, const char *word);
 void input_files_finish(struct input_files *files);
 void input_files_free(struct input_files *files);

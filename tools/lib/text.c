@@ -9,6 +9,7 @@
 
 #include <json-c/json.h>
 
+#include "parallel.h"
 #include "text.h"
 
 /* text_size(): "187.3 KiB".  Return: a string to be used at once. */
@@ -79,6 +80,17 @@ int text_parse_size(const char *word, uint64_t *bytes)
 	if (*end && strcmp(end, "B") && (!unit || strcmp(end, "iB")))
 		return -1;
 	*bytes = value;
+	return 0;
+}
+
+/* text_parse_jobs(): how much at a time, 1 .. PARALLEL_MAX_JOBS.  Return: 0 or -1. */
+int text_parse_jobs(const char *word, unsigned int *jobs)
+{
+	pid_t value;
+
+	if (text_parse_pid(word, &value) || value > PARALLEL_MAX_JOBS)
+		return -1;
+	*jobs = value;
 	return 0;
 }
 

@@ -18,6 +18,7 @@ struct size_text {
 struct size_text text_size(uint64_t bytes);
 int text_parse_pid(const char *word, pid_t *pid);
 int text_parse_size(const char *word, uint64_t *bytes);
+int text_parse_jobs(const char *word, unsigned int *jobs);
 void text_hex(const uint8_t *bytes, size_t count, char *to, size_t size);
 void text_put_name(FILE *out, const char *name);
 void text_print_json(struct json_object *object);
