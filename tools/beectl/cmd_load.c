@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <json-c/json.h>
-
+#include "json.h"
 #include "proc.h"
 #include "text.h"
 #include "commands.h"
@@ -51,16 +50,6 @@ struct load_command {
 	struct bee_nl		*nl;
 	struct tables		*tables;
 };
-
-static void json_add_uint(struct json_object *object, const char *key, uint64_t value)
-{
-	json_object_object_add(object, key, json_object_new_uint64(value));
-}
-
-static void json_add_string(struct json_object *object, const char *key, const char *value)
-{
-	json_object_object_add(object, key, json_object_new_string(value));
-}
 
 static struct json_object *json_problems(const struct proc_result *result)
 {

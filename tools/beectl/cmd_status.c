@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <json-c/json.h>
-
+#include "json.h"
 #include "nl.h"
 #include "nl_names.h"
 #include "proc.h"
@@ -174,16 +173,6 @@ static void print_status(const struct status *status)
 		printf("lost:      %llu processes dropped because a change could not be followed\n",
 		       (ull)info->follow_lost);
 	print_walks(&status->stats);
-}
-
-static void json_add_uint(struct json_object *object, const char *key, uint64_t value)
-{
-	json_object_object_add(object, key, json_object_new_uint64(value));
-}
-
-static void json_add_string(struct json_object *object, const char *key, const char *value)
-{
-	json_object_object_add(object, key, json_object_new_string(value));
 }
 
 /* Addresses and biases do not fit the numbers that JSON readers have. */

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +23,11 @@
 #include "text.h"
 
 /**
- * struct cache - the cache, which several threads may use
+ * struct cache - the cache
  * @dir: the open directory, or -1: no cache, tables live in memfds
  * @path: of the directory
  * @generation: of the compiler, as it stands in names
  * @limit: most bytes of disk
- * @lock: protects what follows
  * @known: @used is known
  * @used: bytes of disk in use, as far as we know: others write too
  * @absent: why there is no directory, or ""
@@ -40,7 +38,6 @@ struct cache {
 	char		*path;
 	char		 generation[2 * CACHE_GENERATION_SIZE + 1];
 	uint64_t	 limit;
-	pthread_mutex_t	 lock;
 	bool		 known;
 	uint64_t	 used;
 	char		 absent[512];
@@ -95,7 +92,6 @@ struct cache *cache_open(void)
 
 	if (!cache)
 		return NULL;
-	pthread_mutex_init(&cache->lock, NULL);
 	cache->dir = -1;
 	cache->path = strdup(path && *path ? path : CACHE_DIR_DEFAULT);
 	if (!cache->path) {
@@ -121,7 +117,6 @@ void cache_close(struct cache *cache)
 		cache_dir_trim(cache->dir, cache->limit);
 	if (cache->dir >= 0)
 		close(cache->dir);
-	pthread_mutex_destroy(&cache->lock);
 	free(cache->path);
 	free(cache);
 }
@@ -246,30 +241,44 @@ bool cache_lookup(struct cache *cache, const struct file_identity *identity,
 	return false;
 }
 
+static void cache_trim(struct cache *cache, uint64_t limit)
+{
+	cache->used = cache_dir_trim(cache->dir, limit);
+	cache->known = true;
+}
+
+/**
+ * cache_measure() - look how full the cache is, and keep within its limit
+ * @cache: the cache
+ *
+ * To be called before children are made that store many entries: they need not look
+ * for themselves then, and cache_close() looks again after them.
+ */
+void cache_measure(struct cache *cache)
+{
+	if (cache->dir >= 0)
+		cache_trim(cache, cache->limit);
+}
+
 /* Room for @bytes more, if they fit at all; counted as used. */
 static bool cache_reserve(struct cache *cache, uint64_t bytes)
 {
 	if (bytes > cache->limit)
 		return false;
-	pthread_mutex_lock(&cache->lock);
 	if (!cache->known || cache->used + bytes > cache->limit)
-		cache->used = cache_dir_trim(cache->dir, cache->limit - bytes);
-	cache->known = true;
+		cache_trim(cache, cache->limit - bytes);
 	cache->used += bytes;
-	pthread_mutex_unlock(&cache->lock);
 	return true;
 }
 
 static int entry_write(struct cache *cache, const char *name, const char *path,
 		       const void *blob, size_t size)
 {
-	const struct stat st = { .st_size = size };
-
 	if (cache->dir < 0) {
 		errno = ENOENT;
 		return -1;
 	}
-	if (!cache_reserve(cache, cache_dir_bytes(&st))) {
+	if (!cache_reserve(cache, cache_disk_bytes(size))) {
 		errno = EFBIG;
 		return -1;
 	}

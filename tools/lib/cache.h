@@ -91,6 +91,7 @@ struct cache;
 struct cache *cache_open(void);
 void cache_close(struct cache *cache);
 const char *cache_path(const struct cache *cache);
+uint64_t cache_disk_bytes(uint64_t size);
 uint64_t cache_limit(const struct cache *cache);
 const char *cache_absent(const struct cache *cache);
 const char *cache_warning(const struct cache *cache);
@@ -101,6 +102,7 @@ int cache_store(struct cache *cache, const struct file_identity *identity, const
 		void *blob, size_t size, struct table_file *file, char *why, size_t why_size);
 void table_file_close(struct table_file *file);
 
+void cache_measure(struct cache *cache);
 int cache_list(struct cache *cache, cache_entry_fn entry, void *arg);
 int cache_clear(struct cache *cache, size_t *count, uint64_t *bytes);
 

@@ -34,10 +34,10 @@ bool cache_dir_trusts(const struct stat *st)
 	return (!st->st_uid || st->st_uid == geteuid()) && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* cache_dir_bytes(): of disk that a file takes, rounded up as most disks do */
-uint64_t cache_dir_bytes(const struct stat *st)
+/* cache_disk_bytes(): room for a table of that size, rounded up as most disks do */
+uint64_t cache_disk_bytes(uint64_t size)
 {
-	return (st->st_size + BLOCK - 1) / BLOCK * BLOCK;
+	return (size + BLOCK - 1) / BLOCK * BLOCK;
 }
 
 static int open_failed(const char *path, int code, char *why, size_t size)
@@ -136,7 +136,7 @@ static int list_add(struct cache_dir_list *list, const char *name, const struct 
 	}
 	file = &list->file[list->count++];
 	snprintf(file->name, sizeof(file->name), "%s", name);
-	file->bytes = cache_dir_bytes(st);
+	file->bytes = cache_disk_bytes(st->st_size);
 	file->used = st->st_mtim;
 	list->bytes += file->bytes;
 	return 0;

@@ -39,7 +39,6 @@ struct cache_dir_list {
 
 int cache_dir_open(const char *path, char *why, size_t size);
 bool cache_dir_trusts(const struct stat *st);
-uint64_t cache_dir_bytes(const struct stat *st);
 int cache_dir_list(int dir, struct cache_dir_list *list);
 void cache_dir_list_free(struct cache_dir_list *list);
 int cache_dir_write(int dir, const char *name, const char *path, const void *blob, size_t size);

@@ -11,20 +11,7 @@
 #include "maps.h"
 #include "nl.h"
 #include "table.h"
-
-/**
- * enum table_source - where the table of a file came from
- * @TABLE_NONE: it has none; struct mapped_file says why
- * @TABLE_STORED: the module had it already
- * @TABLE_CACHED: read from the cache on disk
- * @TABLE_COMPILED: compiled now
- */
-enum table_source {
-	TABLE_NONE,
-	TABLE_STORED,
-	TABLE_CACHED,
-	TABLE_COMPILED,
-};
+#include "table_file.h"
 
 /**
  * struct mapped_file - what is known about one mapped file

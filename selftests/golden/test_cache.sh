@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# beectl cache: fill, show and empty it; several at once; two versions of beectl.
+#	BEECTL=path	test another beectl
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/ktap.sh
+. "$here/../ktap.sh"
+
+beectl=${BEECTL:-$here/../../beectl}
+[ -x "$beectl" ] || ktap_skip_all "beectl is not built"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export BEEUNWIND_CACHE=$work/cache
+
+# Copies are files of their own, whatever their build-id.
+mkdir "$work/files"
+for i in $(seq 12); do
+	cp "$beectl" "$work/files/prog$i"
+done
+
+# states: "N STATE" of all entries, in one line
+states() {
+	"$beectl" cache list --json | /usr/bin/python3 -c '
+import collections, json, sys
+got = json.load(sys.stdin)
+assert got["bytes"] == sum(e["bytes"] for e in got["entries"])
+count = collections.Counter(e["state"] for e in got["entries"])
+print(*(f"{n} {state}" for state, n in sorted(count.items())))'
+}
+
+states_are() {
+	local got
+	got=$(states)
+	[ "$got" = "$1" ] && return 0
+	echo "states: $got, not $1"
+	return 1
+}
+
+# says STATUS PATTERN ARGUMENT...: on either stream
+says() {
+	local want=$1 pattern=$2 got
+	shift 2
+	"$beectl" "$@" >"$work/out" 2>&1
+	got=$?
+	[ "$got" -eq "$want" ] && grep -q -e "$pattern" "$work/out" && return 0
+	echo "status $got, not $want; no '$pattern' in:"
+	cat "$work/out"
+	return 1
+}
+
+check_prewarm() {
+	says 0 '^12 tables, 12 compiled now, ' cache prewarm "$work/files" &&
+		says 0 '^12 tables, 0 compiled now, ' cache prewarm "$work/files" &&
+		states_are "12 current" &&
+		says 0 "^$work/cache: 12 tables; .* of 256.0 MiB" cache list
+}
+
+check_json() {
+	"$beectl" cache prewarm --json "$work/files/prog1" /etc/passwd 2>/dev/null | /usr/bin/python3 -c '
+import json, sys
+got = json.load(sys.stdin)["files"]
+assert got[0]["table"] == "cached" and got[0]["bytes"] > 1000, got
+assert got[1]["path"] == "/etc/passwd" and got[1]["error"] == "not an ELF file", got'
+}
+
+# A named file without a table is a failure, and so is one that does not exist.
+check_failures() {
+	says 1 "beectl: cache: /etc/passwd: not an ELF file" cache prewarm /etc/passwd &&
+		says 1 "beectl: cache: /nonexistent: No such file" cache prewarm /nonexistent &&
+		cp "$beectl" "$work/broken" && printf 'XXXX' |
+			dd of="$work/broken" bs=1 seek=40 conv=notrunc status=none &&
+		says 1 "beectl: cache: $work/broken: " cache prewarm "$work/broken"
+}
+
+check_damaged() {
+	local entry
+	entry=$(find "$BEEUNWIND_CACHE" -type f | head -n 1)
+	printf 'X' | dd of="$entry" bs=1 seek=1000 conv=notrunc status=none
+	states_are "11 current 1 damaged" &&
+		says 0 '^12 tables, 1 compiled now' cache prewarm "$work/files" &&
+		states_are "12 current"
+}
+
+# Another build of beectl has another build-id, and that is all that it takes.
+check_generation() {
+	local other=$work/beectl-other
+	objcopy --dump-section .note.gnu.build-id="$work/note" "$beectl" "$other" &&
+		printf '\x5a\xa5' | dd of="$work/note" bs=1 seek=16 conv=notrunc status=none &&
+		objcopy --update-section .note.gnu.build-id="$work/note" "$beectl" "$other" || return 1
+	(beectl=$other; says 0 '^12 tables, 12 compiled now' cache prewarm "$work/files" &&
+		states_are "12 current 12 old") &&
+		says 0 '^12 tables, 0 compiled now' cache prewarm "$work/files"
+}
+
+check_clear() {
+	touch "$BEEUNWIND_CACHE/keep-me"
+	says 0 '^24 tables removed' cache clear && [ "$(ls -A "$BEEUNWIND_CACHE")" = keep-me ] &&
+		says 0 ': 0 tables; 0 B of' cache list
+}
+
+# Eight at once: all succeed, and nothing is torn or lost.
+check_parallel() {
+	local i pids=() failed=0
+	for i in $(seq 8); do
+		"$beectl" cache prewarm -q -j 2 "$work/files" &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do
+		wait "$i" || failed=1
+	done
+	[ $failed -eq 0 ] && states_are "12 current" && [ "$(find "$BEEUNWIND_CACHE" -name '.new-*')" = "" ]
+}
+
+# Room for four of the twelve.
+check_limit() {
+	local entry
+	entry=$(find "$BEEUNWIND_CACHE" -type f -size +0 | head -n 1)
+	export BEEUNWIND_CACHE_SIZE=$((($(stat -c %s "$entry") + 4095) / 4096 * 4096 * 4))
+	says 0 'The cache holds .* only; set BEEUNWIND_CACHE_SIZE' cache prewarm "$work/files" &&
+		states | grep '^[2-4] current$'
+}
+
+check_no_directory() {
+	mkdir -m 777 "$work/open"
+	ln -s "$work/cache" "$work/link"
+	BEEUNWIND_CACHE=$work/open says 1 "may be written by others" cache prewarm "$beectl" &&
+		BEEUNWIND_CACHE=$work/link says 1 "symbolic link; set BEEUNWIND_CACHE" cache list &&
+		BEEUNWIND_CACHE=$work/no/such says 1 "No such file or directory" cache clear
+}
+
+check_words() {
+	says 2 "list, clear or prewarm?" cache && says 2 "list, clear or prewarm?" cache show &&
+		says 2 "prewarm needs an ELF file" cache prewarm && says 2 "too many words" cache list x &&
+		says 2 "unknown option" cache list --foo && says 2 "number from 1 to" cache prewarm -j 0 x
+}
+
+ktap_plan 10
+ktap_run "prewarm, and not twice" check_prewarm
+ktap_run "prewarm --json" check_json
+ktap_run "files without a table" check_failures
+ktap_run "a damaged entry is made again" check_damaged
+ktap_run "tables of another beectl are not used" check_generation
+ktap_run "clear leaves what is not its own" check_clear
+ktap_run "eight at once" check_parallel
+ktap_run "the limit is kept" check_limit
+ktap_run "no directory" check_no_directory
+ktap_run "words that it does not know" check_words
+ktap_finish

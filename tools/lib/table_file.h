@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* From an ELF file to a file that holds its table: in the cache, or compiled now. */
+#ifndef BEE_TABLE_FILE_H
+#define BEE_TABLE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cache.h"
+
+/**
+ * enum table_source - where the table of a file came from
+ * @TABLE_NONE: it has none
+ * @TABLE_STORED: the module had it already
+ * @TABLE_CACHED: read from the cache on disk
+ * @TABLE_COMPILED: compiled now
+ */
+enum table_source {
+	TABLE_NONE,
+	TABLE_STORED,
+	TABLE_CACHED,
+	TABLE_COMPILED,
+};
+
+enum table_source table_file_get(struct cache *cache, int fd, const char *path, bool vdso,
+				 struct table_file *file, char *why, size_t size);
+
+#endif /* BEE_TABLE_FILE_H */
