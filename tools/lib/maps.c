@@ -179,26 +179,39 @@ void maps_free(struct maps *maps)
 	*maps = (struct maps){ 0 };
 }
 
-/*
- * Look before opening, because to open a device or pipe does things to it, and
- * open what was looked at: a path could lead elsewhere by then.
+/**
+ * regular_open() - open what an O_PATH descriptor stands for, if it is a regular file
+ * @pin: the descriptor; it stays open
+ *
+ * Looks before opening, because to open a device or pipe does things to it, and opens
+ * what was looked at: a path could lead elsewhere by then.
+ *
+ * Return: a file descriptor for reading, or -errno: -ENXIO if it is no regular file.
  */
+int regular_open(int pin)
+{
+	char path[32];
+	struct stat st;
+	int fd;
+
+	if (fstat(pin, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -ENXIO;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", pin);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
 static int open_regular(const char *path)
 {
-	int fd = open(path, O_PATH | O_CLOEXEC), regular = -ENXIO;
-	char again[32];
-	struct stat st;
+	int pin = open(path, O_PATH | O_CLOEXEC), fd;
 
-	if (fd < 0)
+	if (pin < 0)
 		return -errno;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
-		snprintf(again, sizeof(again), "/proc/self/fd/%d", fd);
-		regular = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		if (regular < 0)
-			regular = -errno;
-	}
-	close(fd);
-	return regular;
+	fd = regular_open(pin);
+	close(pin);
+	return fd;
 }
 
 /* What /proc/self/maps says of our mapping at @start. */
@@ -279,25 +292,45 @@ static const char *open_failure(int error)
 }
 
 /**
+ * mapping_pin() - hold on to the file behind a mapping
+ * @pid: process that has it mapped
+ * @start: of the mapping
+ * @end: of the mapping
+ *
+ * Goes through /proc/PID/map_files, so that it is the mapped file whatever has
+ * become of its name, and whichever mount namespace the name is from.  Asks nothing
+ * of the file's file system, which may be a FUSE server that does not answer.
+ *
+ * Return: an O_PATH descriptor for regular_open(), or -errno.
+ */
+int mapping_pin(pid_t pid, uint64_t start, uint64_t end)
+{
+	char path[96];
+	int pin;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, start, end);
+	pin = open(path, O_PATH | O_CLOEXEC);
+	return pin < 0 ? -errno : pin;
+}
+
+/**
  * mapping_open() - open the file behind a mapping for reading
  * @pid: process that has it mapped
  * @mapping: of kind MAPPING_FILE
  * @why: on failure a sentence
  * @size: bytes of @why
  *
- * Goes through /proc/PID/map_files, so that it is the mapped file whatever has
- * become of its name, and whichever mount namespace the name is from.
+ * As mapping_pin() does, or by name for those who may not do that.
  *
  * Return: a file descriptor, or -1.
  */
 int mapping_open(pid_t pid, const struct mapping *mapping, char *why, size_t size)
 {
-	char path[96];
-	int fd;
+	int pin = mapping_pin(pid, mapping->start, mapping->end);
+	int fd = pin < 0 ? pin : regular_open(pin);
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
-		 mapping->start, mapping->end);
-	fd = open_regular(path);
+	if (pin >= 0)
+		close(pin);
 	if (fd == -EPERM || fd == -EACCES)
 		fd = mapping_open_by_path(pid, mapping);
 	if (fd >= 0)

@@ -63,6 +63,8 @@ int maps_read(pid_t pid, struct maps *maps);
 bool maps_are_same(const struct maps *a, const struct maps *b);
 void maps_free(struct maps *maps);
 
+int regular_open(int pin);
+int mapping_pin(pid_t pid, uint64_t start, uint64_t end);
 int mapping_open(pid_t pid, const struct mapping *mapping, char *why, size_t size);
 int mapping_open_by_path(pid_t pid, const struct mapping *m);
 int mapping_open_vdso(char *why, size_t size);
