@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Finding mapped files again: by their mapping, by name, in other mount namespaces. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "find.h"
+#include "maps.h"
+
+#include "../kselftest.h"
+
+static char top[] = "/tmp/find_test.XXXXXX";
+static char name[64], same[64];
+
+static bool write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	return file && fputs(text, file) >= 0 && !fclose(file);
+}
+
+static struct place place_of(const char *path, uint64_t size)
+{
+	struct stat st = { 0 };
+
+	stat(path, &st);
+	return (struct place){ .name = path, .size = size, .inode = st.st_ino };
+}
+
+static bool opens(const struct place *place, int pin, const char *text)
+{
+	char why[256] = "", got[64] = "";
+	int fd = place_open(place, pin, why, sizeof(why));
+	bool good;
+
+	if (fd < 0) {
+		ksft_print_msg("%s\n", why);
+		return !text && why[0];
+	}
+	good = text && read(fd, got, sizeof(got) - 1) >= 0 && !strcmp(got, text);
+	close(fd);
+	return good;
+}
+
+static bool check_name(void)
+{
+	struct place place = place_of(name, 5);
+
+	return opens(&place, -ESRCH, "file\n");
+}
+
+static bool check_size(void)
+{
+	struct place place = place_of(name, 6);
+
+	return opens(&place, -ESRCH, NULL);
+}
+
+static bool check_not_a_path(void)
+{
+	struct place place = place_of(name, 5);
+
+	place.name = "memfd:x (deleted)";
+	return opens(&place, -ESRCH, NULL);
+}
+
+/* Another file of that size is taken: who it is, only the module can say. */
+static bool check_other_inode(void)
+{
+	struct place place = place_of(name, 5);
+
+	place.inode++;
+	return opens(&place, -ESRCH, "file\n");
+}
+
+static bool check_pin(void)
+{
+	int fd = open(name, O_RDONLY | O_CLOEXEC), pin;
+	struct place place = place_of(name, 5);
+	uint64_t start;
+	void *at;
+	bool good;
+
+	at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	start = (uintptr_t)at;
+	close(fd);
+	pin = mapping_pin(getpid(), start, start + 4096);
+	/* The name may be anything from here on. */
+	place.name = "/nonexistent";
+	good = pin >= 0 && opens(&place, pin, "file\n") &&
+	       mapping_pin(getpid(), start, start + 8192) == -ENOENT;
+	if (pin >= 0)
+		close(pin);
+	munmap(at, 4096);
+	return good;
+}
+
+/* A child with a mount of its own, under which the name has another content. */
+static pid_t start_container(const char *text)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe(ready))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    mount("none", top, "tmpfs", 0, NULL) || !write_file(name, text) || !write_file(same, "inside\n") ||
+		    write(ready[1], "", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	close(ready[1]);
+	if (pid > 0 && read(ready[0], &byte, 1) != 1) {
+		waitpid(pid, NULL, 0);
+		pid = -1;
+	}
+	close(ready[0]);
+	return pid;
+}
+
+static bool check_namespaces(void)
+{
+	struct place place = { .name = name, .size = 10 }, here = place_of(name, 5);
+
+	return opens(&place, -ESRCH, "contained\n") && opens(&here, -ESRCH, "file\n");
+}
+
+/* While the process is there, nobody else's file of that name and size is taken. */
+static bool check_root(pid_t pid)
+{
+	struct place place = { .name = same, .size = 7, .pid = pid }, ours = place_of(same, 7);
+
+	return opens(&place, -EACCES, "inside\n") && opens(&ours, -ESRCH, "beside\n");
+}
+
+int main(void)
+{
+	pid_t pid;
+
+	ksft_print_header();
+	ksft_set_plan(7);
+	if (!mkdtemp(top))
+		return 1;
+	snprintf(name, sizeof(name), "%s/name", top);
+	snprintf(same, sizeof(same), "%s/same", top);
+	write_file(name, "file\n");
+	write_file(same, "beside\n");
+	ksft_test_result(check_name(), "by name\n");
+	ksft_test_result(check_size(), "not with another size\n");
+	ksft_test_result(check_other_inode(), "with another inode\n");
+	ksft_test_result(check_not_a_path(), "a name that is no path\n");
+	if (geteuid())
+		ksft_test_result_skip("what is pinned: needs root\n");
+	else
+		ksft_test_result(check_pin(), "what is pinned\n");
+	pid = start_container("contained\n");
+	if (pid > 0) {
+		ksft_test_result(check_namespaces(), "in another mount namespace\n");
+		ksft_test_result(check_root(pid), "in the root of its process\n");
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	} else {
+		ksft_test_result_skip("in another mount namespace: may not make one\n");
+		ksft_test_result_skip("in the root of its process: may not make one\n");
+	}
+	unlink(name);
+	unlink(same);
+	rmdir(top);
+	ksft_finished();
+}
