@@ -362,13 +362,13 @@ static void entry_look(struct cache *cache, const char *name, struct cache_entry
 	ssize_t length;
 
 	entry->state = entry_read(cache->dir, name, &file, &st);
+	if (entry->state == CACHE_CURRENT && !name_is_of(name, file.table.header))
+		entry->state = CACHE_DAMAGED;
 	entry->path[0] = '\0';
 	length = file.fd < 0 ? -1 : fgetxattr(file.fd, CACHE_PATH_XATTR, entry->path,
 					      sizeof(entry->path) - 1);
 	if (length > 0)
 		entry->path[length] = '\0';
-	if (entry->state == CACHE_CURRENT && !name_is_of(name, file.table.header))
-		entry->state = CACHE_DAMAGED;
 	/* Another compiler may have written another format. */
 	if (entry->state != CACHE_UNTRUSTED && strcmp(generation, cache->generation))
 		entry->state = CACHE_OLD;
