@@ -52,6 +52,8 @@ static void callchain_walk(struct perf_callchain_entry_ctx *ctx, struct pt_regs 
 	bee_stats_add(frames, frames);
 	bee_stats_add(fp_steps, walk->fp_steps);
 	bee_stats_add(stop[stop], 1);
+	if (walk->file)
+		atomic_inc(&walk->file->stop[stop]);
 }
 
 /**

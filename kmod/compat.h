@@ -12,6 +12,7 @@
 #include <linux/kernel.h>
 #include <linux/netlink.h>
 #include <linux/sched.h>
+#include <linux/shrinker.h>
 #include <linux/version.h>
 #include <net/genetlink.h>
 
@@ -39,6 +40,9 @@ static inline struct nlattr **bee_dump_attrs(struct netlink_callback *cb)
 }
 #endif
 
+/* The arguments that both kinds of shrinker have. */
+typedef unsigned long (*bee_shrinker_fn)(struct shrinker *shrinker, struct shrink_control *sc);
+
 /* 6.6 made the inode's times private. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
 static inline struct timespec64 bee_inode_ctime(const struct inode *inode)
@@ -49,6 +53,53 @@ static inline struct timespec64 bee_inode_ctime(const struct inode *inode)
 static inline struct timespec64 bee_inode_ctime(const struct inode *inode)
 {
 	return inode->i_ctime;
+}
+#endif
+
+/* 6.7: vm_file of overlayfs has the path of the layer below; the user's is beside it. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+static inline const struct path *bee_file_user_path(const struct file *file)
+{
+	return file_user_path((struct file *)file);
+}
+#else
+static inline const struct path *bee_file_user_path(const struct file *file)
+{
+	return &file->f_path;
+}
+#endif
+
+/* 6.7 has shrinkers that are allocated. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+static inline struct shrinker *bee_shrinker_register(bee_shrinker_fn count, bee_shrinker_fn scan)
+{
+	struct shrinker *shrinker = shrinker_alloc(0, "beeunwind");
+
+	if (!shrinker)
+		return NULL;
+	shrinker->count_objects = count;
+	shrinker->scan_objects = scan;
+	shrinker_register(shrinker);
+	return shrinker;
+}
+
+static inline void bee_shrinker_unregister(struct shrinker *shrinker)
+{
+	shrinker_free(shrinker);
+}
+#else
+static inline struct shrinker *bee_shrinker_register(bee_shrinker_fn count, bee_shrinker_fn scan)
+{
+	static struct shrinker shrinker = { .seeks = DEFAULT_SEEKS };
+
+	shrinker.count_objects = count;
+	shrinker.scan_objects = scan;
+	return register_shrinker(&shrinker, "beeunwind") ? NULL : &shrinker;
+}
+
+static inline void bee_shrinker_unregister(struct shrinker *shrinker)
+{
+	unregister_shrinker(shrinker);
 }
 #endif
 

@@ -31,10 +31,26 @@ static void notrace hook_callchain_user(unsigned long ip, unsigned long parent_i
 			   (void *)ftrace_regs_get_argument(fregs, 1));
 }
 
+static void notrace hook_exec(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	bee_follow_exec((void *)ftrace_regs_get_argument(fregs, 0));
+}
+
 static void notrace hook_mmap(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	bee_follow_mmap((void *)ftrace_regs_get_argument(fregs, 0));
+}
+
+static void notrace hook_mremap(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	/* copy_vma(&vma, start, len, pgoff, ...) */
+	struct vm_area_struct **vma = (void *)ftrace_regs_get_argument(fregs, 0);
+
+	bee_follow_mremap(*vma, ftrace_regs_get_argument(fregs, 1),
+			  ftrace_regs_get_argument(fregs, 2), ftrace_regs_get_argument(fregs, 3));
 }
 
 static void notrace hook_munmap(unsigned long ip, unsigned long parent_ip,
@@ -77,7 +93,9 @@ static struct hook hook_follow[] = {
 	HOOK("uprobe_clear_state", hook_exit),
 	HOOK("unmap_vmas", hook_munmap),
 	HOOK("perf_event_mmap", hook_mmap),
+	HOOK("copy_vma", hook_mremap),
 	HOOK("uprobe_dup_mmap", hook_fork),
+	HOOK("begin_new_exec", hook_exec),
 };
 
 static DEFINE_MUTEX(hook_mutex);

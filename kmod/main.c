@@ -25,15 +25,15 @@ static int __init beeunwind_init(void)
 	main_wq = alloc_workqueue("beeunwind", WQ_UNBOUND, 0);
 	if (!main_wq)
 		return -ENOMEM;
-	ret = bee_store_init(main_wq, (u64)budget_mb << 20);
+	bee_budget_init((u64)budget_mb << 20, &bee_store_evict);
+	bee_file_init(main_wq, bee_netlink_tell);
+	bee_mm_init(main_wq);
+	ret = bee_store_init();
 	if (ret)
 		goto destroy_wq;
-	ret = bee_mm_init(main_wq, bee_netlink_tell);
-	if (ret)
-		goto exit_store;
 	ret = bee_percpu_init();
 	if (ret)
-		goto exit_mm;
+		goto exit_store;
 	ret = bee_hook_init();
 	if (ret)
 		goto exit_percpu;
@@ -49,10 +49,10 @@ exit_hook:
 	bee_hook_exit();
 exit_percpu:
 	bee_percpu_exit();
-exit_mm:
 	bee_mm_exit();
 exit_store:
 	bee_store_exit();
+	bee_file_exit();
 destroy_wq:
 	destroy_workqueue(main_wq);
 	return ret;
@@ -61,12 +61,13 @@ destroy_wq:
 /* No requests first, then no callbacks; then nobody is left to hold anything. */
 static void __exit beeunwind_exit(void)
 {
-	bee_mm_hush();
+	bee_file_hush();
 	bee_netlink_exit();
 	bee_hook_exit();
-	bee_mm_exit();
 	bee_percpu_exit();
+	bee_mm_exit();
 	bee_store_exit();
+	bee_file_exit();
 	destroy_workqueue(main_wq);
 }
 

@@ -2,6 +2,9 @@
 /*
  * Maps: the ranges of an address space, built from those before.  A map is built
  * by one writer without a lock and never changes once it is published.
+ *
+ * The caller of whatever builds a map from an old one holds a reference on the old
+ * one, and with it on the files that it refers to.
  */
 #include <linux/mm.h>
 #include <linux/overflow.h>
@@ -9,88 +12,68 @@
 
 #include "compat.h"
 #include "map.h"
-
-static struct workqueue_struct *map_wq;
+#include "store.h"
 
 static u64 map_bytes(const struct bee_map *map)
 {
-	return struct_size(map, ranges, map->room) + (u64)map->room * sizeof(struct bee_use);
+	return struct_size(map, ranges, map->room);
 }
 
-/* Callbacks run in any process context; they cannot wait for memory. */
-static struct bee_map *map_alloc(u32 room, bool may_sleep)
+/* For a callback, which can wait neither for memory nor for room in the budget. */
+static struct bee_map *map_alloc_now(u32 room)
 {
-	struct bee_map blank = { .room = room }, *map;
+	struct bee_map *map = NULL;
 
-	if (may_sleep)
-		map = kvzalloc(map_bytes(&blank), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	else
-		map = kzalloc(map_bytes(&blank), GFP_NOWAIT | __GFP_NOWARN);
+	if (room <= BEE_MAP_MAX_RANGES)
+		map = kmalloc(struct_size(map, ranges, room), GFP_NOWAIT | __GFP_NOWARN);
 	if (!map)
-		return NULL;
-	map->room = room;
-	map->uses = (struct bee_use *)&map->ranges[room];
-	return map;
+		return ERR_PTR(-ENOMEM);
+	*map = (struct bee_map) { .room = room, .refs = REFCOUNT_INIT(1) };
+	if (bee_budget_charge(BEE_BUDGET_MMS, map_bytes(map)))
+		return map;
+	kfree(map);
+	return ERR_PTR(-ENOSPC);
 }
 
-/* @stored's reference goes over to the map. */
-static void map_append(struct bee_map *map, u64 start, u64 end, u64 bias,
-		       struct bee_stored *stored)
+static struct bee_map *map_alloc(u64 room, struct netlink_ext_ack *extack)
 {
-	map->ranges[map->nr++] = (struct bee_range) {
-		.start = start, .end = end, .bias = bias, .stored = stored,
-	};
+	struct bee_map *map;
+	int ret;
+
+	if (room > BEE_MAP_MAX_RANGES) {
+		NL_SET_ERR_MSG_FMT(extack, "too many ranges (%llu of at most %u)", room,
+				   BEE_MAP_MAX_RANGES);
+		return ERR_PTR(-E2BIG);
+	}
+	map = kvmalloc(struct_size(map, ranges, room), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!map) {
+		NL_SET_ERR_MSG(extack, "out of memory");
+		return ERR_PTR(-ENOMEM);
+	}
+	*map = (struct bee_map) { .room = room, .refs = REFCOUNT_INIT(1) };
+	ret = bee_store_charge(BEE_BUDGET_MMS, map_bytes(map), extack);
+	if (!ret)
+		return map;
+	kvfree(map);
+	return ERR_PTR(ret);
 }
 
-static void map_append_copy(struct bee_map *map, const struct bee_range *range, u64 start, u64 end)
+static void map_free_rcu(struct rcu_head *rcu)
 {
-	if (range->stored)
-		refcount_inc(&range->stored->refs);
-	map_append(map, start, end, range->bias, range->stored);
-}
+	struct bee_map *map = container_of(rcu, struct bee_map, rcu);
 
-static void map_free_now(struct bee_map *map)
-{
-	u32 i;
-
-	for (i = 0; i < map->nr; i++)
-		if (map->ranges[i].stored)
-			bee_store_put(map->ranges[i].stored);
+	bee_budget_uncharge(BEE_BUDGET_MMS, map_bytes(map));
 	kvfree(map);
 }
 
-static void map_free_work(struct work_struct *work)
-{
-	struct bee_map *map = container_of(to_rcu_work(work), struct bee_map, free);
-
-	bee_store_uncharge(map_bytes(map));
-	map_free_now(map);
-}
-
 /**
- * bee_map_publish() - enter a new map's ranges into the reverse maps
- * @map: the map; the caller's is its first reference
+ * bee_map_put() - give a reference back
+ * @map: the map, or NULL
  *
- * Context: Any but NMI; under mm_lock.
- */
-void bee_map_publish(struct bee_map *map)
-{
-	u32 i;
-
-	refcount_set(&map->refs, 1);
-	INIT_RCU_WORK(&map->free, map_free_work);
-	for (i = 0; i < map->nr; i++) {
-		map->uses[i].map = map;
-		if (map->ranges[i].stored)
-			bee_store_use(map->ranges[i].stored, &map->uses[i]);
-	}
-}
-
-/**
- * bee_map_put() - let a published map go
- * @map: the map, or NULL; freed a grace period after the last reference
+ * With the last one its files are let go at once; they and the map live on until
+ * no walk can see them any more.
  *
- * Context: Any but NMI; under mm_lock.
+ * Context: Any but NMI.
  */
 void bee_map_put(struct bee_map *map)
 {
@@ -99,10 +82,43 @@ void bee_map_put(struct bee_map *map)
 	if (!map || !refcount_dec_and_test(&map->refs))
 		return;
 	for (i = 0; i < map->nr; i++)
-		if (map->ranges[i].stored)
-			bee_store_unuse(map->ranges[i].stored, &map->uses[i]);
-	queue_rcu_work(map_wq, &map->free);
+		bee_file_put(map->ranges[i].file);
+	call_rcu(&map->rcu, map_free_rcu);
 }
+
+/* A map without ranges is none. */
+static struct bee_map *map_finish(struct bee_map *map)
+{
+	if (map->nr)
+		return map;
+	bee_map_put(map);
+	return NULL;
+}
+
+/* @file's reference goes over to the map. */
+static void map_append(struct bee_map *map, u64 start, u64 end, u64 offset, struct bee_file *file)
+{
+	map->ranges[map->nr++] = (struct bee_range) {
+		.start = start, .end = end, .offset = file ? offset : 0, .file = file,
+	};
+}
+
+/* The part of @r in [start, end). */
+static void map_append_part(struct bee_map *map, const struct bee_range *r, u64 start, u64 end)
+{
+	if (r->file)
+		refcount_inc(&r->file->refs);
+	map_append(map, start, end, bee_range_offset(r, start), r->file);
+}
+
+static void map_append_copy(struct bee_map *map, const struct bee_range *r)
+{
+	map_append_part(map, r, r->start, r->end);
+}
+
+/*
+ * Diffs
+ */
 
 static int diff_refuse(struct netlink_ext_ack *extack, const char *what, u32 i,
 		       const struct bee_map_range *r, int err)
@@ -121,12 +137,14 @@ static int diff_check_list(const struct bee_map_range *list, u32 nr, struct netl
 
 		if (r->start >= r->end)
 			return diff_refuse(extack, "empty range", i, r, -EINVAL);
-		if ((r->start | r->end) & ~PAGE_MASK)
+		if ((r->start | r->end | r->offset) & ~PAGE_MASK)
 			return diff_refuse(extack, "not page aligned", i, r, -EINVAL);
 		if (r->end > TASK_SIZE_MAX)
 			return diff_refuse(extack, "not a user address", i, r, -EINVAL);
 		if (r->start < floor)
 			return diff_refuse(extack, "ranges overlap or are not sorted", i, r, -EINVAL);
+		if (!r->file && r->offset)
+			return diff_refuse(extack, "offset without a file", i, r, -EINVAL);
 		floor = r->end;
 	}
 	return 0;
@@ -146,23 +164,23 @@ static int diff_check(const struct bee_map_diff *diff, struct netlink_ext_ack *e
 
 static bool range_is(const struct bee_range *range, const struct bee_map_range *r)
 {
-	return range->start == r->start && range->end == r->end && range->bias == r->bias &&
-	       (range->stored ? range->stored->id : 0) == r->table;
+	return range->start == r->start && range->end == r->end && range->offset == r->offset &&
+	       (range->file ? range->file->id : 0) == r->file;
 }
 
 static int diff_add_one(struct bee_map *map, const struct bee_map_range *r, u32 i,
 			struct netlink_ext_ack *extack)
 {
-	struct bee_stored *stored = NULL;
+	struct bee_file *file = NULL;
 
 	if (map->nr && map->ranges[map->nr - 1].end > r->start)
 		return diff_refuse(extack, "overlaps a range that is there", i, r, -EEXIST);
-	if (r->table) {
-		stored = bee_store_get(r->table);
-		if (!stored)
+	if (r->file) {
+		file = bee_file_get_id(r->file);
+		if (!file)
 			return diff_refuse(extack, "no such table", i, r, -ENOENT);
 	}
-	map_append(map, r->start, r->end, r->bias, stored);
+	map_append(map, r->start, r->end, r->offset, file);
 	return 0;
 }
 
@@ -189,7 +207,7 @@ static int diff_apply(const struct bee_map *old, const struct bee_map_diff *diff
 			if (map->nr && map->ranges[map->nr - 1].end > range->start)
 				return diff_refuse(extack, "overlaps a range that is there", a - 1,
 						   &diff->add[a - 1], -EEXIST);
-			map_append_copy(map, range, range->start, range->end);
+			map_append_copy(map, range);
 			i++;
 			continue;
 		}
@@ -209,190 +227,200 @@ static int diff_apply(const struct bee_map *old, const struct bee_map_diff *diff
  * @diff: what to remove and what to add; nothing in it is trusted
  * @extack: the reason of a refusal
  *
- * Context: Process, may sleep. Caller keeps @old alive.
- * Return: the new map, charged to the budget, for bee_map_publish() or
- * bee_map_discard(); NULL if no range remains; or an error pointer.
+ * Context: Process, may sleep.
+ * Return: the new map with a reference, NULL if no range remains, or an error pointer.
  */
 struct bee_map *bee_map_apply(const struct bee_map *old, const struct bee_map_diff *diff,
 			      struct netlink_ext_ack *extack)
 {
-	u64 nr = (old ? old->nr : 0) + (u64)diff->nr_add;
+	u32 nr_old = old ? old->nr : 0;
 	struct bee_map *map;
 	int ret;
 
 	ret = diff_check(diff, extack);
 	if (ret)
 		return ERR_PTR(ret);
-	if (diff->nr_del > (old ? old->nr : 0)) {
+	if (diff->nr_del > nr_old) {
 		NL_SET_ERR_MSG(extack, "more ranges to remove than there are");
 		return ERR_PTR(-ENOENT);
 	}
-	nr -= diff->nr_del;
-	if (nr > BEE_MAP_MAX_RANGES) {
-		NL_SET_ERR_MSG_FMT(extack, "too many ranges (%llu of at most %u)", nr,
-				   BEE_MAP_MAX_RANGES);
-		return ERR_PTR(-E2BIG);
-	}
-	map = map_alloc(nr, true);
-	if (!map) {
-		NL_SET_ERR_MSG(extack, "out of memory");
-		return ERR_PTR(-ENOMEM);
-	}
-	ret = diff_apply(old, diff, map, extack);
-	if (!ret && map->nr && !bee_store_charge_evict(map_bytes(map), extack))
-		ret = -ENOSPC;
-	if (ret || !map->nr) {
-		map_free_now(map);
-		return ERR_PTR(ret);
-	}
-	return map;
-}
-
-/**
- * bee_map_overlaps() - whether any range has an address of an interval
- * @map: the ranges
- * @start: first address
- * @end: address after the last
- *
- * Context: Any. Caller keeps @map alive.
- */
-bool bee_map_overlaps(const struct bee_map *map, u64 start, u64 end)
-{
-	u32 i;
-
-	for (i = 0; i < map->nr && map->ranges[i].start < end; i++)
-		if (map->ranges[i].end > start)
-			return true;
-	return false;
-}
-
-/**
- * bee_map_covers() - whether every address of an interval is in a range
- * @map: the ranges
- * @start: first address
- * @end: address after the last
- *
- * Context: Any. Caller keeps @map alive.
- */
-bool bee_map_covers(const struct bee_map *map, u64 start, u64 end)
-{
-	u32 i;
-
-	for (i = 0; i < map->nr && map->ranges[i].start <= start; i++)
-		start = max(start, map->ranges[i].end);
-	return start >= end;
-}
-
-/* Memory and budget for a map of a callback, which cannot wait for either. */
-static struct bee_map *map_alloc_charged(u32 nr)
-{
-	struct bee_map *map = nr <= BEE_MAP_MAX_RANGES ? map_alloc(nr, false) : NULL;
-
-	if (!map)
-		return ERR_PTR(-ENOMEM);
-	if (bee_store_charge(map_bytes(map)))
-		return map;
-	kvfree(map);
-	return ERR_PTR(-ENOSPC);
-}
-
-/**
- * bee_map_cut() - build a map without the addresses of an interval
- * @old: the ranges before
- * @start: first address
- * @end: address after the last
- *
- * Context: Any but NMI. Caller keeps @old alive.
- * Return: as bee_map_apply(); an error pointer if there is no memory at once.
- */
-struct bee_map *bee_map_cut(const struct bee_map *old, u64 start, u64 end)
-{
-	struct bee_map *map;
-	u32 i, nr = 0;
-
-	for (i = 0; i < old->nr; i++)
-		nr += (old->ranges[i].start < start) + (old->ranges[i].end > end);
-	if (!nr)
-		return NULL;
-	map = map_alloc_charged(nr);
+	map = map_alloc((u64)nr_old + diff->nr_add - diff->nr_del, extack);
 	if (IS_ERR(map))
 		return map;
-	for (i = 0; i < old->nr; i++) {
-		const struct bee_range *r = &old->ranges[i];
-
-		if (r->start < start)
-			map_append_copy(map, r, r->start, min(r->end, start));
-		if (r->end > end)
-			map_append_copy(map, r, max(r->start, end), r->end);
-	}
-	return map;
+	ret = diff_apply(old, diff, map, extack);
+	if (!ret)
+		return map_finish(map);
+	bee_map_put(map);
+	return ERR_PTR(ret);
 }
 
-/* Put the part of @in in [@at, @end); only counts if @map is NULL. */
-static u32 map_fill_hole(struct bee_map *map, const struct bee_range *in, u64 at, u64 end)
-{
-	end = min(end, in->end);
-	if (at >= end)
-		return 0;
-	if (map)
-		map_append_copy(map, in, at, end);
-	return 1;
-}
-
-static u32 map_fill(struct bee_map *map, const struct bee_map *old, const struct bee_range *in)
-{
-	u32 i, nr_old = old ? old->nr : 0, nr = nr_old;
-	u64 at = in->start;
-
-	for (i = 0; i < nr_old; i++) {
-		const struct bee_range *r = &old->ranges[i];
-
-		nr += map_fill_hole(map, in, at, r->start);
-		if (map)
-			map_append_copy(map, r, r->start, r->end);
-		at = max(at, r->end);
-	}
-	return nr + map_fill_hole(map, in, at, in->end);
-}
-
-/**
- * bee_map_fill() - build a map with a range put where none is
- * @old: the ranges before, or NULL
- * @in: the range; of it only what lies between others is used
- *
- * Context: Any but NMI. Caller keeps @old alive.
- * Return: as bee_map_cut().
+/*
+ * What is mapped
  */
-struct bee_map *bee_map_fill(const struct bee_map *old, const struct bee_range *in)
-{
-	struct bee_map *map = map_alloc_charged(map_fill(NULL, old, in));
 
-	if (!IS_ERR(map))
-		map_fill(map, old, in);
-	return map;
+/**
+ * bee_map_get_file() - the file of a range to be made
+ * @map: the ranges before, or NULL
+ * @start: first address of the range
+ * @vma: the mapping
+ * @gfp: GFP_KERNEL, or GFP_NOWAIT in a callback
+ *
+ * If a range is there for that inode already its file is taken, see
+ * bee_file_is_inode().
+ *
+ * Context: as bee_file_get_vma().
+ * Return: as bee_file_get_vma().
+ */
+struct bee_file *bee_map_get_file(const struct bee_map *map, u64 start,
+				  const struct vm_area_struct *vma, gfp_t gfp)
+{
+	const struct bee_range *r = map ? bee_map_find(map, start) : NULL;
+
+	if (!r || !r->file || !vma->vm_file ||
+	    !bee_file_is_inode(r->file, file_inode(vma->vm_file)))
+		return bee_file_get_vma(vma, gfp);
+	refcount_inc(&r->file->refs);
+	return r->file;
+}
+
+static u64 map_count_executable(struct mm_struct *mm)
+{
+	VMA_ITERATOR(vmi, mm, 0);
+	struct vm_area_struct *vma;
+	u64 nr = 0;
+
+	for_each_vma(vmi, vma)
+		nr += !!(vma->vm_flags & VM_EXEC);
+	return nr;
 }
 
 /**
- * bee_map_discard() - free a map that was never published
- * @map: the map, or NULL
+ * bee_map_scan() - build a map of what is mapped
+ * @old: the ranges before, or NULL
+ * @mm: the address space
+ * @extack: the reason of a refusal
+ *
+ * Context: Process, may sleep.  mmap_lock of @mm held.
+ * Return: as bee_map_apply().
+ */
+struct bee_map *bee_map_scan(const struct bee_map *old, struct mm_struct *mm,
+			     struct netlink_ext_ack *extack)
+{
+	VMA_ITERATOR(vmi, mm, 0);
+	struct vm_area_struct *vma;
+	struct bee_map *map;
+
+	mmap_assert_locked(mm);
+	map = map_alloc(map_count_executable(mm), extack);
+	if (IS_ERR(map))
+		return map;
+	for_each_vma(vmi, vma) {
+		struct bee_file *file;
+
+		if (!(vma->vm_flags & VM_EXEC))
+			continue;
+		file = bee_map_get_file(old, vma->vm_start, vma, GFP_KERNEL);
+		if (IS_ERR(file)) {
+			NL_SET_ERR_MSG(extack, "out of memory or over budget");
+			bee_map_put(map);
+			return ERR_CAST(file);
+		}
+		map_append(map, vma->vm_start, vma->vm_end, (u64)vma->vm_pgoff << PAGE_SHIFT, file);
+	}
+	return map_finish(map);
+}
+
+/* The first range that ends after an address; map->nr if there is none. */
+static u32 map_first_after(const struct bee_map *map, u64 addr)
+{
+	u32 low = 0, high = map->nr;
+
+	while (low < high) {
+		u32 mid = low + (high - low) / 2;
+
+		if (map->ranges[mid].end > addr)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+/**
+ * bee_map_has() - whether bee_map_splice() would change nothing that matters
+ * @map: the ranges, or NULL
+ * @start: first address
+ * @end: address after the last
+ * @in: what should be there, or NULL
+ *
+ * Context: Any.  Caller keeps @map alive.
+ */
+bool bee_map_has(const struct bee_map *map, u64 start, u64 end, const struct bee_range *in)
+{
+	const struct bee_range *r;
+	u32 i;
+
+	i = map ? map_first_after(map, start) : 0;
+	if (!map || i == map->nr)
+		return !in;
+	r = &map->ranges[i];
+	if (!in)
+		return r->start >= end;
+	return r->start <= start && r->end >= end && r->file == in->file &&
+	       (!in->file || bee_range_offset(r, start) == in->offset);
+}
+
+/**
+ * bee_map_splice() - build a map in which an interval has been replaced
+ * @old: the ranges before, or NULL
+ * @start: first address
+ * @end: address after the last
+ * @in: the range that is there now; NULL: none
  *
  * Context: Any but NMI.
+ * Return: as bee_map_apply(); an error pointer if there is no memory at once.
  */
-void bee_map_discard(struct bee_map *map)
+struct bee_map *bee_map_splice(const struct bee_map *old, u64 start, u64 end,
+			       const struct bee_range *in)
 {
-	if (!map)
-		return;
-	bee_store_uncharge(map_bytes(map));
-	map_free_now(map);
+	u32 nr = old ? old->nr : 0, first = old ? map_first_after(old, start) : 0, last = first, i;
+	const struct bee_range *head = NULL, *tail = NULL;
+	struct bee_map *map;
+
+	while (last < nr && old->ranges[last].start < end)
+		last++;
+	if (first < last && old->ranges[first].start < start)
+		head = &old->ranges[first];
+	if (first < last && old->ranges[last - 1].end > end)
+		tail = &old->ranges[last - 1];
+	if (!in && !head && !tail && first == 0 && last == nr)
+		return NULL;
+	map = map_alloc_now(first + !!head + !!in + !!tail + nr - last);
+	if (IS_ERR(map))
+		return map;
+	for (i = 0; i < first; i++)
+		map_append_copy(map, &old->ranges[i]);
+	if (head)
+		map_append_part(map, head, head->start, start);
+	if (in)
+		map_append_part(map, in, start, end);
+	if (tail)
+		map_append_part(map, tail, end, tail->end);
+	for (i = last; i < nr; i++)
+		map_append_copy(map, &old->ranges[i]);
+	return map;
 }
 
 /**
- * bee_map_init() - say who frees maps
- * @wq: runs the freeing
+ * bee_map_is_same() - whether two maps have the same ranges
+ * @a: one, or NULL
+ * @b: the other, or NULL
  *
- * Context: Process.
+ * Context: Any.  Caller keeps both alive.
  */
-void bee_map_init(struct workqueue_struct *wq)
+bool bee_map_is_same(const struct bee_map *a, const struct bee_map *b)
 {
-	map_wq = wq;
+	if (!a || !b)
+		return a == b;
+	return a->nr == b->nr && !memcmp(a->ranges, b->ranges, a->nr * sizeof(*a->ranges));
 }

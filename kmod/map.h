@@ -3,43 +3,43 @@
 #ifndef BEE_MAP_H
 #define BEE_MAP_H
 
+#include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
-#include <linux/workqueue.h>
 
-#include "store.h"
+#include "file.h"
 
+struct mm_struct;
 struct netlink_ext_ack;
+struct vm_area_struct;
 
 /**
  * struct bee_range - one executable range of an address space
  * @start: first address
  * @end: address after the last
- * @bias: address minus pc
- * @stored: its table; NULL where there is none
+ * @offset: byte of the file at @start; 0 without a file
+ * @file: what is mapped; NULL for anonymous memory
  */
 struct bee_range {
-	u64			 start;
-	u64			 end;
-	u64			 bias;
-	struct bee_stored	*stored;
+	u64		 start;
+	u64		 end;
+	u64		 offset;
+	struct bee_file	*file;
 };
 
 /**
  * struct bee_map - the ranges of an address space: sorted, disjoint, immutable
  * @nr: number of ranges, not 0
  * @room: ranges that there is memory for
- * @refs: address spaces that share it
- * @uses: its entries in the tables' reverse maps, one for each range
- * @free: frees it a grace period after the last address space let go
- * @ranges: the ranges; each holds a reference on its table
+ * @refs: address spaces that share it, and whoever is making another from it
+ * @rcu: frees it
+ * @ranges: the ranges; each holds a reference on its file
  */
 struct bee_map {
 	u32			 nr;
 	u32			 room;
 	refcount_t		 refs;
-	struct bee_use		*uses;
-	struct rcu_work		 free;
+	struct rcu_head		 rcu;
 	struct bee_range	 ranges[];
 };
 
@@ -47,31 +47,24 @@ struct bee_map {
  * struct bee_map_range - a range in a request
  * @start: first address
  * @end: address after the last
- * @bias: address minus pc
- * @table: id of its table, or 0
+ * @offset: byte of the file at @start
+ * @file: id of the file, or 0
  */
 struct bee_map_range {
 	u64	start;
 	u64	end;
-	u64	bias;
-	u32	table;
+	u64	offset;
+	u32	file;
 };
 
 /**
- * struct bee_map_diff - a request to change an address space's ranges
- * @cookie: in: the address space as the caller knows it, 0 if not yet managed;
- *	out: its cookie
- * @generation: in: its generation as the caller knows it; out: the new one
- * @ranges: out: number of ranges
+ * struct bee_map_diff - ranges to remove and ranges to add
  * @nr_del: length of @del
  * @nr_add: length of @add
- * @del: ranges to remove
- * @add: ranges to add
+ * @del: to remove
+ * @add: to add
  */
 struct bee_map_diff {
-	u64			 cookie;
-	u64			 generation;
-	u32			 ranges;
 	u32			 nr_del;
 	u32			 nr_add;
 	struct bee_map_range	*del;
@@ -80,18 +73,18 @@ struct bee_map_diff {
 
 #define BEE_MAP_MAX_RANGES	65536
 
-void bee_map_init(struct workqueue_struct *wq);
-
 struct bee_map *bee_map_apply(const struct bee_map *old, const struct bee_map_diff *diff,
 			      struct netlink_ext_ack *extack);
-struct bee_map *bee_map_cut(const struct bee_map *old, u64 start, u64 end);
-struct bee_map *bee_map_fill(const struct bee_map *old, const struct bee_range *in);
-void bee_map_discard(struct bee_map *map);
-void bee_map_publish(struct bee_map *map);
+struct bee_map *bee_map_scan(const struct bee_map *old, struct mm_struct *mm,
+			     struct netlink_ext_ack *extack);
+struct bee_map *bee_map_splice(const struct bee_map *old, u64 start, u64 end,
+			       const struct bee_range *in);
 void bee_map_put(struct bee_map *map);
 
-bool bee_map_overlaps(const struct bee_map *map, u64 start, u64 end);
-bool bee_map_covers(const struct bee_map *map, u64 start, u64 end);
+struct bee_file *bee_map_get_file(const struct bee_map *map, u64 start,
+				  const struct vm_area_struct *vma, gfp_t gfp);
+bool bee_map_has(const struct bee_map *map, u64 start, u64 end, const struct bee_range *in);
+bool bee_map_is_same(const struct bee_map *a, const struct bee_map *b);
 
 /**
  * bee_range_contains() - whether an address is in a range
@@ -106,17 +99,15 @@ static inline bool bee_range_contains(const struct bee_range *range, u64 ip)
 }
 
 /**
- * bee_range_pc() - from an address to the pc in the range's file
+ * bee_range_offset() - from an address to the place in the range's file
  * @range: the range that the address is in
  * @ip: the address
  *
- * The only place where a bias is subtracted.
- *
  * Context: Any, NMI-safe.
  */
-static inline u64 bee_range_pc(const struct bee_range *range, u64 ip)
+static inline u64 bee_range_offset(const struct bee_range *range, u64 ip)
 {
-	return ip - range->bias;
+	return ip - range->start + range->offset;
 }
 
 /**

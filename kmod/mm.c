@@ -5,18 +5,18 @@
  * The key is the mm_struct, kept from reuse by mmgrab() as long as it is managed;
  * so neither a reused pid, nor exec (a new mm), nor a thread's exit can confuse
  * it.  The ranges are an immutable array that is replaced as a whole: walks see
- * the old one or the new one, writers build without a lock and publish under
- * mm_lock if nobody was faster.
+ * the old one or the new one; writers hold the old one, build the new one without
+ * a lock, and publish it under mm_lock if nobody was faster.
  *
- * Locks: mm_mutex (requests, one at a time) before mm_lock (the hash, the list,
- * publication) before store.c's store_lock.  mm_lock is raw because the
- * callbacks of follow.c may run with preemption off.
+ * Locks: mm_mutex (requests, one at a time) before mmap_lock before mm_lock (the
+ * hash, the list, publication).  mm_lock is raw because the callbacks of follow.c
+ * may run with preemption off.
  *
  * Death of an address space: unhashed under mm_lock, its map let go; after a
- * grace period no walk can see either.  Walks are the only ones that hold it
- * without mm_lock, listings and writers by RCU and never across a sleep.
- * __mmput() reports its end (uprobe_clear_state, hook.c), and a request pins the
- * mm's users while it creates one, so none can be created after its end.
+ * grace period no walk can see either.  Listings and callbacks hold it by RCU,
+ * never across a sleep; requests by mm_mutex and a user of the mm.  __mmput()
+ * reports its end (uprobe_clear_state, hook.c), and whoever begins to manage an mm
+ * has a user of it, so none can be created after its end.
  */
 #include <linux/mm.h>
 #include <linux/mutex.h>
@@ -27,6 +27,7 @@
 
 #include "compat.h"
 #include "mm.h"
+#include "store.h"
 
 static DEFINE_MUTEX(mm_mutex);
 static DEFINE_RAW_SPINLOCK(mm_lock);
@@ -38,11 +39,12 @@ static unsigned int mm_seq = 1;		/* mm_lock; odd on purpose: 0 means "no check" 
 static u32 mm_count;			/* mm_lock */
 static u32 mm_ranges;			/* mm_lock */
 static atomic64_t mm_lost;
-static bee_mm_tell_t mm_tell;
 
-static void mm_news_work(struct work_struct *work);
-static DECLARE_WORK(mm_news, mm_news_work);
-static bool mm_hushed;
+/* Ranges that were lost are looked for again: soon, then less and less often. */
+#define MM_FIND_FIRST	(HZ / 10)
+#define MM_FIND_LAST	(60 * HZ)
+static void mm_find_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(mm_find, mm_find_work);
 
 #define mm_dereference(p)	rcu_dereference_protected(p, lockdep_is_held(&mm_lock))
 
@@ -50,28 +52,29 @@ static bool mm_hushed;
  * Address spaces
  */
 
-static void managed_free_now(struct bee_mm *m)
+static void managed_free(struct bee_mm *m)
 {
-	bee_store_uncharge(sizeof(*m));
+	bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(*m));
 	put_pid(m->pid);
 	mmdrop(m->mm);
 	kfree(m);
 }
 
+/* Not in the grace period's own callback, where mmdrop() is not allowed. */
 static void managed_free_work(struct work_struct *work)
 {
-	managed_free_now(container_of(to_rcu_work(work), struct bee_mm, free));
+	managed_free(container_of(to_rcu_work(work), struct bee_mm, free));
 }
 
-static struct bee_mm *managed_alloc(struct mm_struct *mm, struct pid *pid, bool may_sleep)
+static struct bee_mm *managed_alloc(struct mm_struct *mm, struct pid *pid, gfp_t gfp)
 {
 	struct bee_mm *m;
 
-	if (!bee_store_charge(sizeof(*m)))
+	if (!bee_budget_charge(BEE_BUDGET_MMS, sizeof(*m)))
 		return NULL;
-	m = kzalloc(sizeof(*m), may_sleep ? GFP_KERNEL_ACCOUNT : GFP_NOWAIT | __GFP_NOWARN);
+	m = kzalloc(sizeof(*m), gfp | __GFP_NOWARN);
 	if (!m) {
-		bee_store_uncharge(sizeof(*m));
+		bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(*m));
 		return NULL;
 	}
 	mmgrab(mm);
@@ -91,7 +94,7 @@ static void managed_publish(struct bee_mm *m)
 	WRITE_ONCE(mm_seq, mm_seq + 2);
 }
 
-/* Replace the ranges by @map, which may be NULL. */
+/* Replace the ranges by @map, whose reference goes over; either may be NULL. */
 static void managed_set_map(struct bee_mm *m, struct bee_map *map)
 {
 	struct bee_map *old = mm_dereference(m->map);
@@ -108,6 +111,7 @@ static void managed_unpublish(struct bee_mm *m)
 {
 	lockdep_assert_held(&mm_lock);
 	managed_set_map(m, NULL);
+	m->dead = true;
 	hlist_del_rcu(&m->by_mm);
 	list_del_rcu(&m->node);
 	WRITE_ONCE(mm_count, mm_count - 1);
@@ -115,8 +119,92 @@ static void managed_unpublish(struct bee_mm *m)
 }
 
 /*
- * Requests
+ * The ranges with a reference, so that others can be made from them.  The
+ * generation is read first: it is not newer than the ranges.
  */
+static struct bee_map *managed_hold(const struct bee_mm *m, u64 *generation)
+{
+	struct bee_map *map;
+
+	*generation = smp_load_acquire(&m->generation);
+	rcu_read_lock();
+	do
+		map = rcu_dereference(m->map);
+	while (map && !refcount_inc_not_zero(&map->refs));
+	rcu_read_unlock();
+	return map;
+}
+
+/* Publish @map (consumed) if nothing has changed since managed_hold(). */
+static bool managed_commit(struct bee_mm *m, u64 generation, struct bee_map *map)
+{
+	bool done;
+
+	raw_spin_lock(&mm_lock);
+	done = !m->dead && m->generation == generation;
+	if (done) {
+		m->lost = false;
+		managed_set_map(m, map);
+	}
+	raw_spin_unlock(&mm_lock);
+	if (!done)
+		bee_map_put(map);
+	return done;
+}
+
+/* Begin to manage an address space: the caller is the only one who could. */
+static struct bee_mm *mm_manage(struct mm_struct *mm, struct pid *pid, gfp_t gfp)
+{
+	struct bee_mm *m = managed_alloc(mm, pid, gfp);
+
+	if (!m)
+		return NULL;
+	raw_spin_lock(&mm_lock);
+	managed_publish(m);
+	raw_spin_unlock(&mm_lock);
+	return m;
+}
+
+/*
+ * Requests.  The caller has the mm from get_task_mm(); that and mm_mutex keep its
+ * struct bee_mm, once found, where it is.
+ */
+
+static struct bee_mm *request_find(const struct mm_struct *mm)
+{
+	struct bee_mm *m;
+
+	lockdep_assert_held(&mm_mutex);
+	rcu_read_lock();
+	m = bee_mm_find(mm);
+	rcu_read_unlock();
+	return m;
+}
+
+static struct bee_mm *request_manage(struct mm_struct *mm, struct pid *pid,
+				     struct netlink_ext_ack *extack)
+{
+	struct bee_mm *m = mm_manage(mm, pid, GFP_KERNEL_ACCOUNT);
+
+	if (!m)
+		NL_SET_ERR_MSG(extack, "out of memory or over budget");
+	return m;
+}
+
+/* What is published now: nothing less than what the request has made so. */
+static void request_state(const struct bee_mm *m, struct bee_mm_state *state)
+{
+	const struct bee_map *map;
+
+	raw_spin_lock(&mm_lock);
+	map = mm_dereference(m->map);
+	*state = (struct bee_mm_state) {
+		.cookie = m->cookie,
+		.generation = m->generation,
+		.ranges = map ? map->nr : 0,
+	};
+	raw_spin_unlock(&mm_lock);
+}
 
 static int diff_stale(const struct bee_mm *m, struct netlink_ext_ack *extack)
 {
@@ -128,128 +216,137 @@ static int diff_stale(const struct bee_mm *m, struct netlink_ext_ack *extack)
 	return -ESTALE;
 }
 
-static bool diff_is_current(const struct bee_mm *m, const struct bee_map_diff *diff)
+static int mm_update(struct mm_struct *mm, struct pid *pid, const struct bee_map_diff *diff,
+		     struct bee_mm_state *state, struct netlink_ext_ack *extack)
 {
-	if (!m)
-		return !diff->cookie && !diff->generation;
-	return m->cookie == diff->cookie && READ_ONCE(m->generation) == diff->generation;
-}
+	struct bee_mm *known = request_find(mm), *m = known;
+	struct bee_map *old = NULL, *map;
+	u64 generation = 0;
 
-/* Hold the ranges that the diff is against; they can be replaced meanwhile. */
-static int diff_begin(const struct mm_struct *mm, const struct bee_map_diff *diff,
-		      struct bee_map **old, struct netlink_ext_ack *extack)
-{
-	struct bee_mm *m;
-	int ret = 0;
-
-	*old = NULL;
-	raw_spin_lock(&mm_lock);
-	m = bee_mm_find(mm);
-	if (!diff_is_current(m, diff))
-		ret = diff_stale(m, extack);
-	else if (m)
-		*old = mm_dereference(m->map);
-	if (*old)
-		refcount_inc(&(*old)->refs);
-	raw_spin_unlock(&mm_lock);
-	return ret;
-}
-
-static int diff_commit(struct mm_struct *mm, struct bee_mm *fresh, struct bee_map_diff *diff,
-		       struct bee_map *old, struct bee_map *map, struct netlink_ext_ack *extack)
-{
-	struct bee_mm *m;
-	int ret = 0;
-
-	raw_spin_lock(&mm_lock);
-	m = bee_mm_find(mm);
-	if (!diff_is_current(m, diff)) {
-		ret = diff_stale(m, extack);
-	} else {
-		if (!m) {
-			m = fresh;
-			managed_publish(m);
-		}
-		if (map)
-			bee_map_publish(map);
-		m->lost = false;
-		managed_set_map(m, map);
-		diff->cookie = m->cookie;
-		diff->generation = m->generation;
-		diff->ranges = map ? map->nr : 0;
+	if (m)
+		old = managed_hold(m, &generation);
+	if (state->generation != generation || state->cookie != (m ? m->cookie : 0)) {
+		bee_map_put(old);
+		return diff_stale(m, extack);
 	}
+	map = bee_map_apply(old, diff, extack);
 	bee_map_put(old);
-	raw_spin_unlock(&mm_lock);
-	return ret;
-}
-
-static void diff_abandon(struct bee_map *old)
-{
-	raw_spin_lock(&mm_lock);
-	bee_map_put(old);
-	raw_spin_unlock(&mm_lock);
-}
-
-/* A struct bee_mm for an address space that is not managed yet. */
-static int diff_fresh(struct mm_struct *mm, struct pid *pid, const struct bee_map_diff *diff,
-		      struct bee_mm **fresh, struct netlink_ext_ack *extack)
-{
-	*fresh = NULL;
-	if (diff->cookie)
+	if (IS_ERR(map))
+		return PTR_ERR(map);
+	if (!m)
+		m = request_manage(mm, pid, extack);
+	if (!m) {
+		bee_map_put(map);
+		return -ENOMEM;
+	}
+	if (managed_commit(m, generation, map)) {
+		request_state(m, state);
 		return 0;
-	*fresh = managed_alloc(mm, pid, true);
-	if (*fresh)
-		return 0;
-	NL_SET_ERR_MSG(extack, "out of memory or over budget");
-	return -ENOMEM;
+	}
+	if (!known)
+		bee_mm_forget(mm);
+	return diff_stale(known, extack);
 }
 
 /**
  * bee_mm_update() - apply a diff, whole or not at all
  * @mm: the address space; the caller has it from get_task_mm()
  * @pid: the process that it was named by, for listings
- * @diff: the request and, on success, the new cookie and generation
+ * @diff: the request
+ * @state: in: the state that it is against; out, on success: the new one
  * @extack: the reason of a refusal
  *
  * Context: Process, may sleep.
  * Return: 0 or -errno; -ESTALE if somebody else changed the ranges.
  */
-int bee_mm_update(struct mm_struct *mm, struct pid *pid, struct bee_map_diff *diff,
-		  struct netlink_ext_ack *extack)
+int bee_mm_update(struct mm_struct *mm, struct pid *pid, const struct bee_map_diff *diff,
+		  struct bee_mm_state *state, struct netlink_ext_ack *extack)
 {
-	struct bee_map *old, *map;
-	struct bee_mm *fresh;
 	int ret;
 
 	mutex_lock(&mm_mutex);
-	ret = diff_begin(mm, diff, &old, extack);
-	if (ret)
-		goto unlock;
-	map = bee_map_apply(old, diff, extack);
-	if (IS_ERR(map)) {
-		ret = PTR_ERR(map);
-		diff_abandon(old);
-		goto unlock;
-	}
-	ret = diff_fresh(mm, pid, diff, &fresh, extack);
-	if (ret) {
-		diff_abandon(old);
-		bee_map_discard(map);
-		goto unlock;
-	}
-	ret = diff_commit(mm, fresh, diff, old, map, extack);
-	if (ret) {
-		bee_map_discard(map);
-		if (fresh)
-			managed_free_now(fresh);
-	}
-unlock:
+	ret = mm_update(mm, pid, diff, state, extack);
 	mutex_unlock(&mm_mutex);
 	return ret;
 }
 
-/* Lockless: most processes that come by are not managed. */
-static bool mm_is_managed(const struct mm_struct *mm)
+/* With mmap_lock held only requests and the tail of an munmap can be faster. */
+static int managed_scan(struct bee_mm *m, struct netlink_ext_ack *extack)
+{
+	struct bee_map *old, *map;
+	u64 generation;
+	bool same;
+
+	do {
+		old = managed_hold(m, &generation);
+		map = bee_map_scan(old, m->mm, extack);
+		same = !READ_ONCE(m->lost) && !IS_ERR(map) && bee_map_is_same(old, map);
+		bee_map_put(old);
+		if (IS_ERR(map))
+			return PTR_ERR(map);
+		if (same) {
+			bee_map_put(map);
+			return 0;
+		}
+	} while (!managed_commit(m, generation, map));
+	return 0;
+}
+
+static int mm_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *state,
+		   struct netlink_ext_ack *extack)
+{
+	struct bee_mm *known = request_find(mm), *m = known;
+	int ret;
+
+	/* Managed first: from then on callbacks follow. */
+	if (!m)
+		m = request_manage(mm, pid, extack);
+	if (!m)
+		return -ENOMEM;
+	ret = mmap_read_lock_killable(mm);
+	if (!ret) {
+		ret = managed_scan(m, extack);
+		mmap_read_unlock(mm);
+	}
+	if (!ret)
+		request_state(m, state);
+	else if (!known)
+		bee_mm_forget(mm);
+	return ret;
+}
+
+/**
+ * bee_mm_scan() - manage an address space with what is mapped there
+ * @mm: the address space; the caller has it from get_task_mm()
+ * @pid: the process that it was named by, for listings
+ * @state: out, on success: the state
+ * @extack: the reason of a refusal
+ *
+ * Nothing changes if it is managed already and the ranges are right.
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or -errno.
+ */
+int bee_mm_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *state,
+		struct netlink_ext_ack *extack)
+{
+	int ret;
+
+	mutex_lock(&mm_mutex);
+	ret = mm_scan(mm, pid, state, extack);
+	mutex_unlock(&mm_mutex);
+	return ret;
+}
+
+/**
+ * bee_mm_is_managed() - whether an address space is managed
+ * @mm: the address space
+ *
+ * Lockless: most that come by are not.
+ *
+ * Context: Any.
+ */
+bool bee_mm_is_managed(const struct mm_struct *mm)
 {
 	bool managed;
 
@@ -261,122 +358,108 @@ static bool mm_is_managed(const struct mm_struct *mm)
 	return managed;
 }
 
-static bool managed_forget(struct bee_mm *m)
-{
-	lockdep_assert_held(&mm_lock);
-	if (m)
-		managed_unpublish(m);
-	return m;
-}
-
 /**
- * bee_mm_forget() - stop managing an address space
- * @mm: the address space, perhaps one at its end
+ * bee_mm_forget() - an address space has come to its end
+ * @mm: the address space
  *
  * Context: Any but NMI.
- * Return: whether it was managed.
  */
-bool bee_mm_forget(const struct mm_struct *mm)
+void bee_mm_forget(const struct mm_struct *mm)
 {
-	bool found;
+	struct bee_mm *m;
 
-	if (!mm_is_managed(mm))
-		return false;
+	if (!bee_mm_is_managed(mm))
+		return;
 	raw_spin_lock(&mm_lock);
-	found = managed_forget(bee_mm_find(mm));
+	m = bee_mm_find(mm);
+	if (m)
+		managed_unpublish(m);
 	raw_spin_unlock(&mm_lock);
-	return found;
 }
 
 /**
- * bee_mm_forget_cookie() - the same by cookie
- * @cookie: its cookie
+ * bee_mm_del() - stop managing an address space
+ * @mm: the address space
  *
- * Context: Process.
+ * Context: Process, may sleep.
  * Return: whether it was managed.
  */
-bool bee_mm_forget_cookie(u64 cookie)
+bool bee_mm_del(const struct mm_struct *mm)
+{
+	bool managed;
+
+	mutex_lock(&mm_mutex);
+	managed = bee_mm_is_managed(mm);
+	bee_mm_forget(mm);
+	mutex_unlock(&mm_mutex);
+	return managed;
+}
+
+/**
+ * bee_mm_del_cookie() - the same by cookie
+ * @cookie: its cookie
+ *
+ * Context: Process, may sleep.
+ * Return: whether it was managed.
+ */
+bool bee_mm_del_cookie(u64 cookie)
 {
 	struct bee_mm *m, *found = NULL;
 
+	mutex_lock(&mm_mutex);
 	raw_spin_lock(&mm_lock);
 	list_for_each_entry(m, &mm_list, node)
 		if (m->cookie == cookie)
 			found = m;
-	managed_forget(found);
+	if (found)
+		managed_unpublish(found);
 	raw_spin_unlock(&mm_lock);
+	mutex_unlock(&mm_mutex);
 	return found;
 }
 
 /*
  * Changes as they happen.  What cannot be followed for want of memory is not
- * guessed at: the address space loses all its ranges and is back on frame
- * pointers.
+ * guessed at: the address space loses all its ranges, is back on frame pointers,
+ * and is looked at again later.
  */
 
 static void managed_lose(struct bee_mm *m)
 {
-	lockdep_assert_held(&mm_lock);
-	managed_set_map(m, NULL);
-	m->lost = true;
-	atomic64_inc(&mm_lost);
-}
-
-/* Publish @map if @old is still the current one. */
-static bool managed_commit(struct bee_mm *m, const struct bee_map *old, struct bee_map *map)
-{
-	bool current_one;
-
 	raw_spin_lock(&mm_lock);
-	current_one = bee_mm_find(m->mm) == m && !m->lost && mm_dereference(m->map) == old;
-	if (current_one && IS_ERR(map)) {
-		managed_lose(m);
-	} else if (current_one) {
-		if (map)
-			bee_map_publish(map);
-		managed_set_map(m, map);
+	if (!m->dead && !m->lost) {
+		managed_set_map(m, NULL);
+		m->lost = true;
+		atomic64_inc(&mm_lost);
 	}
 	raw_spin_unlock(&mm_lock);
-	return current_one;
+	queue_delayed_work(mm_wq, &mm_find, MM_FIND_FIRST);
 }
 
-/* One try: 0 if there was nothing to do, 1 if it is done, -EAGAIN if somebody was faster. */
-static int managed_try_change(struct bee_mm *m, u64 start, u64 end, const struct bee_range *in)
+/* One try: whether it is done, or there was nothing to do. */
+static bool managed_try_splice(struct bee_mm *m, u64 start, u64 end, const struct bee_range *in)
 {
-	const struct bee_map *old = rcu_dereference(m->map);
-	struct bee_map *map;
+	struct bee_map *old, *map;
+	u64 generation;
+	bool done = true;
 
-	if (READ_ONCE(m->lost))
-		return 0;
-	if (in) {
-		if (old && bee_map_covers(old, start, end))
-			return 0;
-		map = bee_map_fill(old, in);
-	} else {
-		if (!old || !bee_map_overlaps(old, start, end))
-			return 0;
-		map = bee_map_cut(old, start, end);
-	}
-	if (managed_commit(m, old, map))
-		return 1;
-	if (!IS_ERR(map))
-		bee_map_discard(map);
-	return -EAGAIN;
+	old = managed_hold(m, &generation);
+	if (READ_ONCE(m->lost) || bee_map_has(old, start, end, in))
+		goto put;
+	map = bee_map_splice(old, start, end, in);
+	if (IS_ERR(map))
+		managed_lose(m);
+	else
+		done = managed_commit(m, generation, map) || READ_ONCE(m->dead);
+put:
+	bee_map_put(old);
+	return done;
 }
 
-/* Fill [start, end) with @in where there is no range; or without @in, empty it. */
-static bool mm_change(const struct mm_struct *mm, u64 start, u64 end, const struct bee_range *in)
+static void managed_splice(struct bee_mm *m, u64 start, u64 end, const struct bee_range *in)
 {
-	struct bee_mm *m;
-	int ret;
-
-	do {
-		rcu_read_lock();
-		m = bee_mm_find(mm);
-		ret = m ? managed_try_change(m, start, end, in) : 0;
-		rcu_read_unlock();
-	} while (ret == -EAGAIN);
-	return ret;
+	while (!managed_try_splice(m, start, end, in))
+		cpu_relax();
 }
 
 /**
@@ -389,71 +472,79 @@ static bool mm_change(const struct mm_struct *mm, u64 start, u64 end, const stru
  */
 void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end)
 {
-	if (mm_is_managed(mm))
-		mm_change(mm, start, end, NULL);
-}
-
-/*
- * Tell who has news, once each.  The flag is cleared first: what happens while
- * it is told is told again.
- */
-static void mm_news_work(struct work_struct *work)
-{
 	struct bee_mm *m;
 
-	rcu_read_lock();
-	list_for_each_entry_rcu(m, &mm_list, node)
-		if (READ_ONCE(m->news)) {
-			WRITE_ONCE(m->news, false);
-			mm_tell(m);
-		}
-	rcu_read_unlock();
-}
-
-/* Told at once: a library's first samples are lost until somebody has loaded it. */
-static void mm_set_news(const struct mm_struct *mm)
-{
-	struct bee_mm *m;
-
+	if (!bee_mm_is_managed(mm))
+		return;
 	rcu_read_lock();
 	m = bee_mm_find(mm);
 	if (m)
-		WRITE_ONCE(m->news, true);
-	if (!READ_ONCE(mm_hushed))
-		queue_work(mm_wq, &mm_news);
+		managed_splice(m, start, end, NULL);
 	rcu_read_unlock();
+}
+
+static void managed_attach(struct bee_mm *m, const struct vm_area_struct *vma,
+			   struct bee_range *in, bool announce)
+{
+	struct bee_map *old;
+	u64 generation;
+
+	old = managed_hold(m, &generation);
+	in->file = bee_map_get_file(old, in->start, vma, GFP_NOWAIT);
+	bee_map_put(old);
+	if (IS_ERR(in->file)) {
+		managed_lose(m);
+		return;
+	}
+	if (!in->file)
+		in->offset = 0;
+	managed_splice(m, in->start, in->end, in);
+	if (announce && in->file && !rcu_access_pointer(in->file->table))
+		bee_file_announce(in->file, in->start, in->end);
+	bee_file_put(in->file);
 }
 
 /**
  * bee_mm_attach() - executable memory has been mapped
- * @mm: the address space
+ * @vma: a mapping of it
  * @start: first address
  * @end: address after the last
- * @offset: byte of the file at @start
- * @file: the file, or NULL
+ * @offset: byte of the mapping's file at @start
+ * @announce: tell at once if the file has no table
  *
- * With the file's table, if the store has one; else as executable memory without
- * one, and whoever listens is told.  What is known to be mapped stays as it is:
+ * Whatever range was there is replaced, but if it says the same it stays:
  * mappings are reported again when they are split, merged or changed.
  *
  * Context: Any but NMI.
  */
-void bee_mm_attach(const struct mm_struct *mm, u64 start, u64 end, u64 offset,
-		   const struct file *file)
+void bee_mm_attach(const struct vm_area_struct *vma, u64 start, u64 end, u64 offset,
+		   bool announce)
 {
-	struct bee_range in = { .start = start, .end = end };
+	struct bee_range in = { .start = start, .end = end, .offset = offset };
+	struct bee_mm *m;
 
-	if (!mm_is_managed(mm))
+	if (!bee_mm_is_managed(vma->vm_mm))
 		return;
-	in.stored = file ? bee_store_get_file(file) : NULL;
-	if (in.stored && !bee_table_bias(&in.stored->table, start, offset, &in.bias)) {
-		bee_store_put(in.stored);
-		in.stored = NULL;
-	}
-	if (mm_change(mm, start, end, &in) && file && !in.stored)
-		mm_set_news(mm);
-	if (in.stored)
-		bee_store_put(in.stored);
+	rcu_read_lock();
+	m = bee_mm_find(vma->vm_mm);
+	if (m && !READ_ONCE(m->lost))
+		managed_attach(m, vma, &in, announce);
+	rcu_read_unlock();
+}
+
+/**
+ * bee_mm_manage() - manage an address space that has no mappings yet
+ * @mm: the address space; the caller has a user of it
+ * @pid: the process that will run in it
+ *
+ * Without memory for it, it is not managed, and counted as lost.
+ *
+ * Context: Any but NMI.
+ */
+void bee_mm_manage(struct mm_struct *mm, struct pid *pid)
+{
+	if (!bee_mm_is_managed(mm) && !mm_manage(mm, pid, GFP_NOWAIT))
+		atomic64_inc(&mm_lost);
 }
 
 /**
@@ -471,9 +562,9 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 	struct bee_mm *m, *fresh;
 	struct bee_map *map;
 
-	if (!mm_is_managed(parent))
+	if (!bee_mm_is_managed(parent))
 		return;
-	fresh = managed_alloc(child, NULL, false);
+	fresh = managed_alloc(child, NULL, GFP_NOWAIT);
 	if (!fresh) {
 		atomic64_inc(&mm_lost);
 		return;
@@ -491,7 +582,61 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 	}
 	raw_spin_unlock(&mm_lock);
 	if (fresh)
-		managed_free_now(fresh);
+		managed_free(fresh);
+}
+
+/*
+ * Finding what was lost
+ */
+
+/* With a user of the mm, which keeps it from ending meanwhile; its last may be us. */
+static struct mm_struct *mm_get_lost(u64 *cookie)
+{
+	struct mm_struct *mm = NULL;
+	struct bee_mm *m;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(m, &mm_list, node) {
+		if (m->cookie <= *cookie || !READ_ONCE(m->lost) || !mmget_not_zero(m->mm))
+			continue;
+		*cookie = m->cookie;
+		mm = m->mm;
+		break;
+	}
+	rcu_read_unlock();
+	return mm;
+}
+
+static int mm_find_one(struct mm_struct *mm)
+{
+	struct bee_mm *m;
+	int ret = 0;
+
+	mutex_lock(&mm_mutex);
+	m = request_find(mm);
+	if (m) {
+		mmap_read_lock(mm);
+		ret = managed_scan(m, NULL);
+		mmap_read_unlock(mm);
+	}
+	mutex_unlock(&mm_mutex);
+	return ret;
+}
+
+static void mm_find_work(struct work_struct *work)
+{
+	static unsigned long delay = MM_FIND_FIRST;
+	struct mm_struct *mm;
+	bool again = false;
+	u64 cookie = 0;
+
+	while ((mm = mm_get_lost(&cookie))) {
+		again |= !!mm_find_one(mm);
+		mmput(mm);
+	}
+	delay = again ? min(2 * delay, (unsigned long)MM_FIND_LAST) : MM_FIND_FIRST;
+	if (again)
+		queue_delayed_work(mm_wq, &mm_find, delay);
 }
 
 /*
@@ -543,31 +688,13 @@ void bee_mm_sum(struct bee_mm_totals *totals)
 
 /**
  * bee_mm_init() - begin with no address space
- * @wq: runs the freeing and the telling
- * @tell: tells the world that an address space has mapped a file without a table
+ * @wq: runs the freeing, and the finding of what was lost
  *
  * Context: Process.
- * Return: 0.
  */
-int bee_mm_init(struct workqueue_struct *wq, bee_mm_tell_t tell)
+void bee_mm_init(struct workqueue_struct *wq)
 {
 	mm_wq = wq;
-	mm_tell = tell;
-	bee_map_init(wq);
-	return 0;
-}
-
-/**
- * bee_mm_hush() - tell no more news
- *
- * Context: Process, may sleep.
- */
-void bee_mm_hush(void)
-{
-	WRITE_ONCE(mm_hushed, true);
-	/* A callback that has not seen that yet is over after a grace period. */
-	synchronize_rcu();
-	cancel_work_sync(&mm_news);
 }
 
 /**
@@ -579,6 +706,7 @@ void bee_mm_exit(void)
 {
 	struct bee_mm *m, *next;
 
+	cancel_delayed_work_sync(&mm_find);
 	raw_spin_lock(&mm_lock);
 	list_for_each_entry_safe(m, next, &mm_list, node)
 		managed_unpublish(m);

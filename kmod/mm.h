@@ -13,7 +13,6 @@
 
 #include "map.h"
 
-struct file;
 struct netlink_ext_ack;
 struct pid;
 
@@ -22,9 +21,9 @@ struct pid;
  * @mm: whose, with a reference of mmgrab() (I)
  * @pid: the process that was named when it became managed, or NULL (I)
  * @cookie: name in the protocol, ascending along @node, never used again (I)
- * @generation: number of changes (L)
- * @lost: @map is not what is mapped, for want of memory; not followed (L)
- * @news: a file without a table has been mapped, and nobody told (L)
+ * @generation: number of changes; written after @map, read before it (L)
+ * @lost: @map is not what is mapped, for want of memory (L)
+ * @dead: not managed any more (L)
  * @map: its ranges, NULL if there are none (L, RCU for reading)
  * @by_mm: in the hash (L, RCU for reading)
  * @node: in the list of all (L, RCU for reading)
@@ -38,7 +37,7 @@ struct bee_mm {
 	u64			 cookie;
 	u64			 generation;
 	bool			 lost;
-	bool			 news;
+	bool			 dead;
 	struct bee_map __rcu	*map;
 	struct hlist_node	 by_mm;
 	struct list_head	 node;
@@ -49,10 +48,22 @@ struct bee_mm {
 extern struct hlist_head bee_mm_hash[1 << BEE_MM_HASH_BITS];
 
 /**
+ * struct bee_mm_state - which ranges of which address space
+ * @cookie: the address space; 0: it is not managed
+ * @generation: number of changes
+ * @ranges: number of ranges
+ */
+struct bee_mm_state {
+	u64	cookie;
+	u64	generation;
+	u32	ranges;
+};
+
+/**
  * struct bee_mm_totals - sums over all managed address spaces
  * @mms: address spaces
  * @ranges: their ranges
- * @lost: address spaces that lost their ranges for want of memory
+ * @lost: how often one lost its ranges, or a child was not managed, for want of memory
  */
 struct bee_mm_totals {
 	u32	mms;
@@ -60,22 +71,23 @@ struct bee_mm_totals {
 	u64	lost;
 };
 
-/* Called with a managed address space that has news, under RCU. */
-typedef void (*bee_mm_tell_t)(const struct bee_mm *m);
-
-int bee_mm_init(struct workqueue_struct *wq, bee_mm_tell_t tell);
-void bee_mm_hush(void);
+void bee_mm_init(struct workqueue_struct *wq);
 void bee_mm_exit(void);
 
-int bee_mm_update(struct mm_struct *mm, struct pid *pid, struct bee_map_diff *diff,
-		  struct netlink_ext_ack *extack);
-bool bee_mm_forget(const struct mm_struct *mm);
-bool bee_mm_forget_cookie(u64 cookie);
+int bee_mm_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *state,
+		struct netlink_ext_ack *extack);
+int bee_mm_update(struct mm_struct *mm, struct pid *pid, const struct bee_map_diff *diff,
+		  struct bee_mm_state *state, struct netlink_ext_ack *extack);
+bool bee_mm_del(const struct mm_struct *mm);
+bool bee_mm_del_cookie(u64 cookie);
 
+bool bee_mm_is_managed(const struct mm_struct *mm);
+void bee_mm_manage(struct mm_struct *mm, struct pid *pid);
+void bee_mm_attach(const struct vm_area_struct *vma, u64 start, u64 end, u64 offset,
+		   bool announce);
 void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end);
-void bee_mm_attach(const struct mm_struct *mm, u64 start, u64 end, u64 offset,
-		   const struct file *file);
 void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child);
+void bee_mm_forget(const struct mm_struct *mm);
 
 const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only);
 unsigned int bee_mm_seq(void);

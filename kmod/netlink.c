@@ -20,6 +20,7 @@
 #include <linux/beeunwind.h>
 
 #include "compat.h"
+#include "follow.h"
 #include "hook.h"
 #include "mm.h"
 #include "netlink.h"
@@ -69,22 +70,23 @@ static int reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr, int
 
 static int info_put_sums(struct sk_buff *skb)
 {
-	struct bee_store_totals store;
 	struct bee_mm_totals mm;
 
-	bee_store_sum(&store);
 	bee_mm_sum(&mm);
-	return nla_put_u32(skb, BEEUNWIND_A_INFO_TABLES, store.tables) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_TABLE_BYTES, store.table_bytes,
-				 BEEUNWIND_A_INFO_PAD) ||
+	return nla_put_u32(skb, BEEUNWIND_A_INFO_FILES, bee_file_count()) ||
+	       nla_put_u32(skb, BEEUNWIND_A_INFO_TABLES, bee_store_count()) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_TABLE_BYTES,
+				 bee_budget_used(BEE_BUDGET_FILES), BEEUNWIND_A_INFO_PAD) ||
 	       nla_put_u32(skb, BEEUNWIND_A_INFO_PROCS, mm.mms) ||
 	       nla_put_u32(skb, BEEUNWIND_A_INFO_RANGES, mm.ranges) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_RANGE_BYTES, store.other_bytes,
-				 BEEUNWIND_A_INFO_PAD) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_BUDGET, store.budget,
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_RANGE_BYTES,
+				 bee_budget_used(BEE_BUDGET_MMS), BEEUNWIND_A_INFO_PAD) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_BUDGET, bee_budget_limit(),
 				 BEEUNWIND_A_INFO_PAD) ||
 	       nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_FOLLOW_LOST, mm.lost,
-				 BEEUNWIND_A_INFO_PAD);
+				 BEEUNWIND_A_INFO_PAD) ||
+	       nla_put_u32(skb, BEEUNWIND_A_INFO_FOLLOW, bee_follow_mode()) ||
+	       nla_put_u32(skb, BEEUNWIND_A_INFO_ANNOUNCE, bee_follow_announce());
 }
 
 static int netlink_info_get(struct sk_buff *request, struct genl_info *info)
@@ -112,9 +114,9 @@ static int netlink_info_get(struct sk_buff *request, struct genl_info *info)
 	return reply_end(info, skb, hdr, err);
 }
 
-static int stats_put_stop(struct sk_buff *skb, u32 reason, u64 walks)
+static int stop_put(struct sk_buff *skb, int attr, u32 reason, u64 walks)
 {
-	struct nlattr *nest = nla_nest_start(skb, BEEUNWIND_A_STATS_STOP);
+	struct nlattr *nest = nla_nest_start(skb, attr);
 
 	if (!nest || nla_put_u32(skb, BEEUNWIND_A_STOP_COUNT_REASON, reason) ||
 	    nla_put_u64_64bit(skb, BEEUNWIND_A_STOP_COUNT_WALKS, walks,
@@ -139,7 +141,7 @@ static int netlink_stats_get(struct sk_buff *request, struct genl_info *info)
 		return -ENOMEM;
 	bee_stats_sum(&sum);
 	for (i = BEEUNWIND_STOP_NONE + 1; !err && i <= BEEUNWIND_STOP_MAX; i++)
-		err = stats_put_stop(skb, i, sum.stop[i]);
+		err = stop_put(skb, BEEUNWIND_A_STATS_STOP, i, sum.stop[i]);
 	err = err ||
 	      nla_put_u64_64bit(skb, BEEUNWIND_A_STATS_FRAMES, sum.frames,
 				BEEUNWIND_A_STATS_PAD) ||
@@ -162,12 +164,14 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 {
 	struct nlattr *budget = info->attrs[BEEUNWIND_A_CONFIG_BUDGET];
 	struct nlattr *hook = info->attrs[BEEUNWIND_A_CONFIG_HOOK];
+	struct nlattr *follow = info->attrs[BEEUNWIND_A_CONFIG_FOLLOW];
+	struct nlattr *announce = info->attrs[BEEUNWIND_A_CONFIG_ANNOUNCE];
 	int err;
 
 	err = netlink_check_caps(request, info->extack);
 	if (err)
 		return err;
-	if (!budget && !hook) {
+	if (!budget && !hook && !follow && !announce) {
 		NL_SET_ERR_MSG(info->extack, "nothing to set");
 		return -EINVAL;
 	}
@@ -175,6 +179,10 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 		err = bee_store_set_budget(nla_get_u64(budget), info->extack);
 	if (!err && hook)
 		err = config_set_hook(hook, info->extack);
+	if (!err && follow)
+		bee_follow_set_mode(nla_get_u32(follow));
+	if (!err && announce)
+		bee_follow_set_announce(nla_get_u32(announce));
 	return err;
 }
 
@@ -204,23 +212,51 @@ static int table_reply_id(struct genl_info *info, u32 id)
 	return reply_end(info, skb, hdr, nla_put_u32(skb, BEEUNWIND_A_TABLE_ID, id));
 }
 
-static int table_add(struct genl_info *info, struct file *file, struct file *exe, u32 *id)
+/* The file that a table is for, with a reference. */
+static struct bee_file *table_get_file(struct genl_info *info)
 {
-	struct nlattr *attr = info->attrs[BEEUNWIND_A_TABLE_NAME];
-	char *name = attr ? nla_strdup(attr, GFP_KERNEL) : kstrdup("", GFP_KERNEL);
+	struct nlattr *id = info->attrs[BEEUNWIND_A_TABLE_ID];
+	struct bee_file *f = NULL;
+	struct file *exe;
+
+	if (!!info->attrs[BEEUNWIND_A_TABLE_EXE_FD] + !!id +
+	    !!info->attrs[BEEUNWIND_A_TABLE_VDSO] != 1) {
+		NL_SET_ERR_MSG(info->extack, "just one of exe-fd, id and vdso, please");
+		return ERR_PTR(-EINVAL);
+	}
+	if (id) {
+		f = bee_file_get_id(nla_get_u32(id));
+		if (!f)
+			NL_SET_ERR_MSG_ATTR(info->extack, id, "no such file");
+		return f ?: ERR_PTR(-ENOENT);
+	}
+	if (info->attrs[BEEUNWIND_A_TABLE_VDSO])
+		return bee_file_get_vdso();
+	exe = netlink_get_file(info, BEEUNWIND_A_TABLE_EXE_FD);
+	if (IS_ERR(exe))
+		return ERR_CAST(exe);
+	f = bee_file_get(exe);
+	fput(exe);
+	return f;
+}
+
+static int table_add(struct genl_info *info, struct file *file)
+{
+	struct bee_file *f = table_get_file(info);
 	int err;
 
-	if (!name)
-		return -ENOMEM;
-	err = bee_store_add(file, exe, name, info->extack, id);
-	kfree(name);
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	err = bee_store_add(f, file, info->extack);
+	if (!err)
+		err = table_reply_id(info, f->id);
+	bee_file_put(f);
 	return err;
 }
 
 static int netlink_table_add(struct sk_buff *request, struct genl_info *info)
 {
-	struct file *file, *exe = NULL;
-	u32 id;
+	struct file *file;
 	int err;
 
 	err = netlink_check_caps(request, info->extack);
@@ -233,13 +269,9 @@ static int netlink_table_add(struct sk_buff *request, struct genl_info *info)
 	file = netlink_get_file(info, BEEUNWIND_A_TABLE_FD);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	if (info->attrs[BEEUNWIND_A_TABLE_EXE_FD])
-		exe = netlink_get_file(info, BEEUNWIND_A_TABLE_EXE_FD);
-	err = IS_ERR(exe) ? PTR_ERR(exe) : table_add(info, file, exe, &id);
-	if (!IS_ERR_OR_NULL(exe))
-		fput(exe);
+	err = table_add(info, file);
 	fput(file);
-	return err ?: table_reply_id(info, id);
+	return err;
 }
 
 static int netlink_table_del(struct sk_buff *request, struct genl_info *info)
@@ -253,22 +285,68 @@ static int netlink_table_del(struct sk_buff *request, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "id of the table is missing");
 		return -EINVAL;
 	}
-	return bee_store_del(nla_get_u32(info->attrs[BEEUNWIND_A_TABLE_ID]), info->extack);
+	return bee_store_del(nla_get_u32(info->attrs[BEEUNWIND_A_TABLE_ID]),
+			     info->attrs[BEEUNWIND_A_TABLE_FORCE], info->extack);
 }
 
-static int table_put(struct sk_buff *skb, struct bee_stored *stored)
+static int table_put_stored(struct sk_buff *skb, const struct bee_stored *stored)
 {
 	const struct bee_table *t = &stored->table;
 
-	return nla_put_u32(skb, BEEUNWIND_A_TABLE_ID, stored->id) ||
-	       nla_put_string(skb, BEEUNWIND_A_TABLE_NAME, stored->name) ||
+	return nla_put_flag(skb, BEEUNWIND_A_TABLE_LOADED) ||
 	       nla_put(skb, BEEUNWIND_A_TABLE_FILE_ID, t->header->id_len, t->header->id) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_BYTES, bee_stored_bytes(stored),
+	       nla_put_u32(skb, BEEUNWIND_A_TABLE_ROWS, t->nrows);
+}
+
+/* Which file it is. */
+static int table_put_file(struct sk_buff *skb, const struct bee_file *f)
+{
+	return nla_put_u32(skb, BEEUNWIND_A_TABLE_ID, f->id) ||
+	       nla_put_string(skb, BEEUNWIND_A_TABLE_NAME, f->name) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_DEVICE, f->key.dev,
 				 BEEUNWIND_A_TABLE_PAD) ||
-	       nla_put_u32(skb, BEEUNWIND_A_TABLE_ROWS, t->nrows) ||
-	       nla_put_u32(skb, BEEUNWIND_A_TABLE_USERS, bee_stored_users(stored)) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_INODE, stored->key.ino,
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_INODE, f->key.ino,
+				 BEEUNWIND_A_TABLE_PAD) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_SIZE, f->key.size,
 				 BEEUNWIND_A_TABLE_PAD);
+}
+
+/* What has become of it. */
+static int table_put_use(struct sk_buff *skb, const struct bee_file *f)
+{
+	int i, err;
+
+	err = nla_put_u32(skb, BEEUNWIND_A_TABLE_USERS, bee_file_users(f)) ||
+	      nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_IDLE_MS,
+				jiffies_to_msecs(jiffies - READ_ONCE(f->used)),
+				BEEUNWIND_A_TABLE_PAD) ||
+	      nla_put_u32(skb, BEEUNWIND_A_TABLE_HITS, atomic_read(&f->hits)) ||
+	      nla_put_u32(skb, BEEUNWIND_A_TABLE_MISSED, atomic_read(&f->missed));
+	for (i = BEEUNWIND_STOP_NONE + 1; !err && i <= BEEUNWIND_STOP_MAX; i++)
+		if (atomic_read(&f->stop[i]))
+			err = stop_put(skb, BEEUNWIND_A_TABLE_STOP, i, atomic_read(&f->stop[i]));
+	return err;
+}
+
+/* Where it was seen. */
+static int table_put_hint(struct sk_buff *skb, const struct bee_file *f)
+{
+	return nla_put_u32(skb, BEEUNWIND_A_TABLE_PID, f->hint.tgid) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_START, f->hint.start,
+				 BEEUNWIND_A_TABLE_PAD) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_END, f->hint.end, BEEUNWIND_A_TABLE_PAD);
+}
+
+static int table_put(struct sk_buff *skb, const struct bee_file *f)
+{
+	const struct bee_stored *stored = rcu_dereference(f->table);
+	u64 bytes = bee_file_bytes(f) + bee_stored_bytes(stored);
+
+	return table_put_file(skb, f) || table_put_use(skb, f) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_BYTES, bytes, BEEUNWIND_A_TABLE_PAD) ||
+	       (stored && table_put_stored(skb, stored)) ||
+	       (!stored && atomic_read_acquire(&f->news) >= BEE_NEWS_READY &&
+		table_put_hint(skb, f));
 }
 
 static int netlink_table_dump_start(struct netlink_callback *cb)
@@ -291,38 +369,50 @@ struct table_dump {
 	u32 next;
 };
 
+static int table_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
+			  const struct bee_file *f)
+{
+	void *hdr = dump_message(skb, cb, BEEUNWIND_CMD_TABLE_GET);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (table_put(skb, f)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
 static int netlink_table_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct table_dump *dump = (void *)cb->ctx;
-	struct bee_stored *stored;
+	const struct bee_file *f;
+	int err = 0;
 
-	cb->seq = bee_store_seq();
-	while ((stored = bee_store_get_next(dump->next))) {
-		void *hdr = dump_message(skb, cb, BEEUNWIND_CMD_TABLE_GET);
-		int err = hdr ? table_put(skb, stored) : -EMSGSIZE;
-		u32 id = stored->id;
-
-		bee_store_put(stored);
-		if (err) {
-			if (hdr)
-				genlmsg_cancel(skb, hdr);
-			return skb->len ? skb->len : -EMSGSIZE;
-		}
-		genlmsg_end(skb, hdr);
-		dump->next = id + 1;
+	cb->seq = bee_file_seq();
+	rcu_read_lock();
+	list_for_each_entry_rcu(f, &bee_file_list, node) {
+		if (f->id < dump->next)
+			continue;
+		err = table_dump_one(skb, cb, f);
+		if (err)
+			break;
+		dump->next = f->id + 1;
 	}
-	return skb->len;
+	rcu_read_unlock();
+	return skb->len || !err ? skb->len : err;
 }
 
 /*
- * PROC_UPDATE, PROC_DEL, PROC_GET
+ * PROC_ADD, PROC_UPDATE, PROC_DEL, PROC_GET
  */
 
 static const struct nla_policy netlink_range_policy[BEEUNWIND_A_RANGE_MAX + 1] = {
-	[BEEUNWIND_A_RANGE_START] = { .type = NLA_U64 },
-	[BEEUNWIND_A_RANGE_END]	  = { .type = NLA_U64 },
-	[BEEUNWIND_A_RANGE_BIAS]  = { .type = NLA_U64 },
-	[BEEUNWIND_A_RANGE_TABLE] = { .type = NLA_U32 },
+	[BEEUNWIND_A_RANGE_START]  = { .type = NLA_U64 },
+	[BEEUNWIND_A_RANGE_END]	   = { .type = NLA_U64 },
+	[BEEUNWIND_A_RANGE_OFFSET] = { .type = NLA_U64 },
+	[BEEUNWIND_A_RANGE_TABLE]  = { .type = NLA_U32 },
 };
 
 static int range_parse(const struct nlattr *nest, struct bee_map_range *range,
@@ -335,14 +425,14 @@ static int range_parse(const struct nlattr *nest, struct bee_map_range *range,
 	if (err)
 		return err;
 	if (!tb[BEEUNWIND_A_RANGE_START] || !tb[BEEUNWIND_A_RANGE_END] ||
-	    !tb[BEEUNWIND_A_RANGE_BIAS] || !tb[BEEUNWIND_A_RANGE_TABLE]) {
-		NL_SET_ERR_MSG_ATTR(extack, nest, "range without start, end, bias or table");
+	    !tb[BEEUNWIND_A_RANGE_OFFSET] || !tb[BEEUNWIND_A_RANGE_TABLE]) {
+		NL_SET_ERR_MSG_ATTR(extack, nest, "range without start, end, offset or table");
 		return -EINVAL;
 	}
 	range->start = nla_get_u64(tb[BEEUNWIND_A_RANGE_START]);
 	range->end = nla_get_u64(tb[BEEUNWIND_A_RANGE_END]);
-	range->bias = nla_get_u64(tb[BEEUNWIND_A_RANGE_BIAS]);
-	range->table = nla_get_u32(tb[BEEUNWIND_A_RANGE_TABLE]);
+	range->offset = nla_get_u64(tb[BEEUNWIND_A_RANGE_OFFSET]);
+	range->file = nla_get_u32(tb[BEEUNWIND_A_RANGE_TABLE]);
 	return 0;
 }
 
@@ -372,18 +462,10 @@ static int diff_parse_list(struct genl_info *info, int type, struct bee_map_rang
 	return 0;
 }
 
-static u64 netlink_optional_u64(struct genl_info *info, int attr)
-{
-	return info->attrs[attr] ? nla_get_u64(info->attrs[attr]) : 0;
-}
-
 static int diff_parse(struct genl_info *info, struct bee_map_diff *diff)
 {
-	int err;
+	int err = diff_parse_list(info, BEEUNWIND_A_PROC_DEL, &diff->del, &diff->nr_del);
 
-	diff->cookie = netlink_optional_u64(info, BEEUNWIND_A_PROC_COOKIE);
-	diff->generation = netlink_optional_u64(info, BEEUNWIND_A_PROC_GENERATION);
-	err = diff_parse_list(info, BEEUNWIND_A_PROC_DEL, &diff->del, &diff->nr_del);
 	return err ?: diff_parse_list(info, BEEUNWIND_A_PROC_ADD, &diff->add, &diff->nr_add);
 }
 
@@ -422,56 +504,81 @@ static struct mm_struct *netlink_get_mm(const struct nlattr *attr, struct pid **
 	return mm;
 }
 
-static int proc_reply(struct genl_info *info, const struct bee_map_diff *diff)
+static int proc_reply(struct genl_info *info, u8 cmd, const struct bee_mm_state *state)
 {
 	struct sk_buff *skb;
 	void *hdr;
 	int err;
 
-	skb = reply_begin(info, BEEUNWIND_CMD_PROC_UPDATE, &hdr);
+	skb = reply_begin(info, cmd, &hdr);
 	if (!skb)
 		return -ENOMEM;
-	err = nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_COOKIE, diff->cookie,
+	err = nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_COOKIE, state->cookie,
 				BEEUNWIND_A_PROC_PAD) ||
-	      nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_GENERATION, diff->generation,
+	      nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_GENERATION, state->generation,
 				BEEUNWIND_A_PROC_PAD) ||
-	      nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, diff->ranges);
+	      nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, state->ranges);
 	return reply_end(info, skb, hdr, err);
 }
 
-static int proc_update(struct genl_info *info, struct bee_map_diff *diff)
+/* With @diff: change the ranges by it; without: to what is mapped. */
+static int proc_change(struct genl_info *info, const struct bee_map_diff *diff,
+		       struct bee_mm_state *state)
 {
 	struct mm_struct *mm;
 	struct pid *tgid;
 	int err;
 
+	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_PROC_PID)) {
+		NL_SET_ERR_MSG(info->extack, "pid is missing");
+		return -EINVAL;
+	}
 	mm = netlink_get_mm(info->attrs[BEEUNWIND_A_PROC_PID], &tgid, info->extack);
 	if (IS_ERR(mm))
 		return PTR_ERR(mm);
-	err = bee_mm_update(mm, tgid, diff, info->extack);
+	if (diff)
+		err = bee_mm_update(mm, tgid, diff, state, info->extack);
+	else
+		err = bee_mm_scan(mm, tgid, state, info->extack);
 	put_pid(tgid);
 	mmput(mm);
 	return err;
 }
 
+static int netlink_proc_add(struct sk_buff *request, struct genl_info *info)
+{
+	struct bee_mm_state state;
+	int err;
+
+	err = netlink_check_caps(request, info->extack);
+	if (!err)
+		err = proc_change(info, NULL, &state);
+	return err ?: proc_reply(info, BEEUNWIND_CMD_PROC_ADD, &state);
+}
+
+static u64 netlink_optional_u64(struct genl_info *info, int attr)
+{
+	return info->attrs[attr] ? nla_get_u64(info->attrs[attr]) : 0;
+}
+
 static int netlink_proc_update(struct sk_buff *request, struct genl_info *info)
 {
+	struct bee_mm_state state = {
+		.cookie = netlink_optional_u64(info, BEEUNWIND_A_PROC_COOKIE),
+		.generation = netlink_optional_u64(info, BEEUNWIND_A_PROC_GENERATION),
+	};
 	struct bee_map_diff diff = {};
 	int err;
 
 	err = netlink_check_caps(request, info->extack);
 	if (err)
 		return err;
-	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_PROC_PID)) {
-		NL_SET_ERR_MSG(info->extack, "pid is missing");
-		return -EINVAL;
-	}
 	err = diff_parse(info, &diff);
 	if (!err)
-		err = proc_update(info, &diff);
+		err = proc_change(info, &diff, &state);
 	kvfree(diff.del);
 	kvfree(diff.add);
-	return err ?: proc_reply(info, &diff);
+	return err ?: proc_reply(info, BEEUNWIND_CMD_PROC_UPDATE, &state);
 }
 
 static int proc_del_by_pid(const struct nlattr *attr, struct netlink_ext_ack *extack, bool *found)
@@ -480,7 +587,7 @@ static int proc_del_by_pid(const struct nlattr *attr, struct netlink_ext_ack *ex
 
 	if (IS_ERR(mm))
 		return PTR_ERR(mm);
-	*found = bee_mm_forget(mm);
+	*found = bee_mm_del(mm);
 	mmput(mm);
 	return 0;
 }
@@ -500,7 +607,7 @@ static int netlink_proc_del(struct sk_buff *request, struct genl_info *info)
 		return -EINVAL;
 	}
 	if (cookie)
-		found = bee_mm_forget_cookie(nla_get_u64(cookie));
+		found = bee_mm_del_cookie(nla_get_u64(cookie));
 	else
 		err = proc_del_by_pid(pid, info->extack, &found);
 	if (err || found)
@@ -577,8 +684,9 @@ static int range_put(struct sk_buff *skb, const struct bee_range *range)
 	if (nla_put_u64_64bit(skb, BEEUNWIND_A_RANGE_START, range->start,
 			      BEEUNWIND_A_RANGE_PAD) ||
 	    nla_put_u64_64bit(skb, BEEUNWIND_A_RANGE_END, range->end, BEEUNWIND_A_RANGE_PAD) ||
-	    nla_put_u64_64bit(skb, BEEUNWIND_A_RANGE_BIAS, range->bias, BEEUNWIND_A_RANGE_PAD) ||
-	    nla_put_u32(skb, BEEUNWIND_A_RANGE_TABLE, range->stored ? range->stored->id : 0)) {
+	    nla_put_u64_64bit(skb, BEEUNWIND_A_RANGE_OFFSET, range->offset,
+			      BEEUNWIND_A_RANGE_PAD) ||
+	    nla_put_u32(skb, BEEUNWIND_A_RANGE_TABLE, range->file ? range->file->id : 0)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}
@@ -635,31 +743,32 @@ static int netlink_proc_dump(struct sk_buff *skb, struct netlink_callback *cb)
 }
 
 /**
- * bee_netlink_tell() - announce that an address space has mapped an unknown file
- * @m: the address space
+ * bee_netlink_tell() - announce a file without a table
+ * @f: the file
  *
- * Lost if there is no memory: the next mapping, or the next load, makes up for it.
+ * Who begins to listen later asks for all files first.
  *
  * Context: Process, under RCU.
+ * Return: false if there was no memory for it.
  */
-void bee_netlink_tell(const struct bee_mm *m)
+bool bee_netlink_tell(const struct bee_file *f)
 {
 	struct sk_buff *skb;
 	void *hdr;
 
 	if (!genl_has_listeners(&netlink_family, &init_net, 0))
-		return;
+		return true;
 	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
 	if (!skb)
-		return;
-	hdr = genlmsg_put(skb, 0, 0, &netlink_family, 0, BEEUNWIND_CMD_PROC_NTF);
-	if (!hdr ||
-	    nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_COOKIE, m->cookie, BEEUNWIND_A_PROC_PAD)) {
+		return false;
+	hdr = genlmsg_put(skb, 0, 0, &netlink_family, 0, BEEUNWIND_CMD_TABLE_NTF);
+	if (!hdr || table_put_file(skb, f) || table_put_hint(skb, f)) {
 		nlmsg_free(skb);
-		return;
+		return false;
 	}
 	genlmsg_end(skb, hdr);
 	genlmsg_multicast(&netlink_family, skb, 0, 0, GFP_ATOMIC);
+	return true;
 }
 
 /*
@@ -670,7 +779,8 @@ static const struct nla_policy netlink_table_policy[BEEUNWIND_A_TABLE_MAX + 1] =
 	[BEEUNWIND_A_TABLE_ID]	   = { .type = NLA_U32 },
 	[BEEUNWIND_A_TABLE_FD]	   = NLA_POLICY_MIN(NLA_S32, 0),
 	[BEEUNWIND_A_TABLE_EXE_FD] = NLA_POLICY_MIN(NLA_S32, 0),
-	[BEEUNWIND_A_TABLE_NAME]   = { .type = NLA_NUL_STRING, .len = 255 },
+	[BEEUNWIND_A_TABLE_VDSO]   = { .type = NLA_FLAG },
+	[BEEUNWIND_A_TABLE_FORCE]  = { .type = NLA_FLAG },
 };
 
 static const struct nla_policy netlink_proc_policy[BEEUNWIND_A_PROC_MAX + 1] = {
@@ -682,8 +792,10 @@ static const struct nla_policy netlink_proc_policy[BEEUNWIND_A_PROC_MAX + 1] = {
 };
 
 static const struct nla_policy netlink_config_policy[BEEUNWIND_A_CONFIG_MAX + 1] = {
-	[BEEUNWIND_A_CONFIG_BUDGET] = { .type = NLA_U64 },
-	[BEEUNWIND_A_CONFIG_HOOK]   = NLA_POLICY_MAX(NLA_U32, BEEUNWIND_HOOK_STATE_ON),
+	[BEEUNWIND_A_CONFIG_BUDGET]   = { .type = NLA_U64 },
+	[BEEUNWIND_A_CONFIG_HOOK]     = NLA_POLICY_MAX(NLA_U32, BEEUNWIND_HOOK_STATE_ON),
+	[BEEUNWIND_A_CONFIG_FOLLOW]   = NLA_POLICY_MAX(NLA_U32, BEEUNWIND_FOLLOW_MAX),
+	[BEEUNWIND_A_CONFIG_ANNOUNCE] = NLA_POLICY_MAX(NLA_U32, BEEUNWIND_ANNOUNCE_MAX),
 };
 
 static const struct genl_ops netlink_ops[] = {
@@ -707,6 +819,12 @@ static const struct genl_ops netlink_ops[] = {
 		.cmd	= BEEUNWIND_CMD_TABLE_GET,
 		.start	= netlink_table_dump_start,
 		.dumpit	= netlink_table_dump,
+	},
+	{
+		.cmd	 = BEEUNWIND_CMD_PROC_ADD,
+		.doit	 = netlink_proc_add,
+		.policy	 = netlink_proc_policy,
+		.maxattr = BEEUNWIND_A_PROC_MAX,
 	},
 	{
 		.cmd	 = BEEUNWIND_CMD_PROC_UPDATE,

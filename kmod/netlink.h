@@ -3,12 +3,14 @@
 #ifndef BEE_NETLINK_H
 #define BEE_NETLINK_H
 
+#include <linux/types.h>
+
 #define BEE_VERSION	"0.1.0"
 
-struct bee_mm;
+struct bee_file;
 
 int bee_netlink_init(void);
 void bee_netlink_exit(void);
-void bee_netlink_tell(const struct bee_mm *m);
+bool bee_netlink_tell(const struct bee_file *f);
 
 #endif /* BEE_NETLINK_H */

@@ -1,114 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The store: one copy of each table, who uses it, and what memory all this takes.
+ * The store: one copy of each file's table, as long as there is room.
  *
- * Locks: store_mutex (add, delete, evict, budget) before store_lock (the lists,
- * the hash, users).  store_lock is taken under mm.c's mm_lock, with preemption
- * off, hence raw; nothing is allocated or freed under it.
+ * store_mutex is held by who changes a file's table pointer or the budget.  Walks
+ * read the pointer under RCU, so a table is freed a grace period after it went.
  *
- * Death of a table: bee_store_del() takes it out of the xarray and the hash, so
- * that no range can begin to use it, and drops the store's reference.  Who may
- * still hold it: a map (a reference for each range; given back a grace period
- * after the map was replaced, when no walk can see it), or a request at work (its
- * own reference).  The last of them queues the work that frees it.
+ * A table holds a reference on its file, so a file that nobody maps stays with it;
+ * such a table is idle.  When memory is short idle tables go, least recently used
+ * first.  If a mapping of the file comes at that moment it is as if it had come
+ * later: it refers to the file, which has no table.
  */
-#include <linux/dcache.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/hashtable.h>
-#include <linux/jhash.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/shrinker.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
-#include <linux/xarray.h>
+#include <linux/workqueue.h>
 
 #include "compat.h"
 #include "store.h"
 
 static DEFINE_MUTEX(store_mutex);
-static DEFINE_RAW_SPINLOCK(store_lock);
-static DEFINE_XARRAY(store_ids);
-static DEFINE_HASHTABLE(store_files, 10);
-static LIST_HEAD(store_lru);
-static struct workqueue_struct *store_wq;
-static u32 store_next_id = 1;		/* store_mutex */
-static unsigned int store_seq = 1;	/* store_mutex; odd on purpose: 0 means "no check" */
-static u32 store_tables;		/* store_mutex */
-static u64 store_budget;
-static atomic64_t store_table_bytes;
-static atomic64_t store_other_bytes;
+static u32 store_nr;			/* store_mutex */
+static struct shrinker *store_shrinker;
 
-static void store_evict_work(struct work_struct *work);
-static DECLARE_WORK(store_evict, store_evict_work);
-
-static void store_key(struct inode *inode, struct bee_file_key *key)
-{
-	struct timespec64 ctime = bee_inode_ctime(inode);
-
-	*key = (struct bee_file_key) {
-		.dev = inode->i_sb->s_dev,
-		.ino = inode->i_ino,
-		.generation = inode->i_generation,
-		.size = i_size_read(inode),
-		.ctime_sec = ctime.tv_sec,
-		.ctime_nsec = ctime.tv_nsec,
-	};
-}
-
-static u32 store_key_hash(const struct bee_file_key *key)
-{
-	return jhash2((const u32 *)key, sizeof(*key) / sizeof(u32), 0);
-}
-
-static struct bee_stored *store_find_key(const struct bee_file_key *key)
-{
-	struct bee_stored *s;
-
-	lockdep_assert_held(&store_lock);
-	hash_for_each_possible(store_files, s, by_key, store_key_hash(key))
-		if (!memcmp(&s->key, key, sizeof(*key)))
-			return s;
-	return NULL;
-}
+#define store_dereference(p)	rcu_dereference_protected(p, lockdep_is_held(&store_mutex))
 
 /**
  * bee_stored_bytes() - kernel memory of a table
- * @stored: the table
+ * @stored: the table, or NULL
  *
  * Context: Any.
  * Return: bytes.
  */
 u64 bee_stored_bytes(const struct bee_stored *stored)
 {
-	return sizeof(*stored) + stored->table.size + strlen(stored->name) + 1;
+	return stored ? sizeof(*stored) + stored->table.size : 0;
 }
 
 static void stored_free(struct bee_stored *stored)
 {
 	kvfree(stored->blob);
-	kfree(stored->name);
 	kfree(stored);
 }
 
-static void stored_free_work(struct work_struct *work)
+static void stored_free_rcu(struct rcu_head *rcu)
 {
-	struct bee_stored *stored = container_of(work, struct bee_stored, free);
+	struct bee_stored *stored = container_of(rcu, struct bee_stored, rcu);
 
-	atomic64_sub(bee_stored_bytes(stored), &store_table_bytes);
+	bee_budget_uncharge(BEE_BUDGET_FILES, bee_stored_bytes(stored));
 	stored_free(stored);
-}
-
-/**
- * bee_store_put() - give a reference back
- * @stored: the table
- *
- * Context: Any but NMI.
- */
-void bee_store_put(struct bee_stored *stored)
-{
-	if (refcount_dec_and_test(&stored->refs))
-		queue_work(store_wq, &stored->free);
 }
 
 /* Read a whole regular file; kernel_read() needs no access of its own. */
@@ -146,6 +88,7 @@ static void *store_read_file(struct file *file, size_t *size, struct netlink_ext
 /* The copy is checked, not the file: nobody can change it afterwards. */
 static struct bee_stored *stored_create(struct file *file, struct netlink_ext_ack *extack)
 {
+	const struct bee_table_segment *segment;
 	struct bee_table_error error;
 	struct bee_stored *stored;
 	size_t size;
@@ -165,458 +108,194 @@ static struct bee_stored *stored_create(struct file *file, struct netlink_ext_ac
 		stored_free(stored);
 		return ERR_PTR(-EINVAL);
 	}
-	INIT_LIST_HEAD(&stored->uses);
-	INIT_WORK(&stored->free, stored_free_work);
-	refcount_set(&stored->refs, 1);
+	segment = stored->table.segments;
+	stored->delta = le64_to_cpu(segment->vaddr) - le64_to_cpu(segment->offset);
 	return stored;
 }
 
-/* Same file, same content: the table is there already. */
-static u32 store_find_same(const struct bee_stored *stored)
+static bool stored_is_same(const struct bee_stored *a, const struct bee_stored *b)
 {
-	const struct bee_stored *other;
-	u32 id = 0;
-
-	raw_spin_lock(&store_lock);
-	other = stored->has_key ? store_find_key(&stored->key) : NULL;
-	if (other && other->table.size == stored->table.size &&
-	    other->table.header->crc == stored->table.header->crc)
-		id = other->id;
-	raw_spin_unlock(&store_lock);
-	return id;
+	return a && a->table.size == b->table.size && a->table.header->crc == b->table.header->crc;
 }
 
-static void store_publish(struct bee_stored *stored)
+/* Replace a file's table, by none perhaps; the caller holds a reference on the file. */
+static void store_set(struct bee_file *f, struct bee_stored *stored)
 {
-	struct bee_stored *old;
+	struct bee_stored *old = store_dereference(f->table);
 
-	raw_spin_lock(&store_lock);
-	if (stored->has_key) {
-		/* A new table for the same file: the old one serves its users only. */
-		old = store_find_key(&stored->key);
-		if (old) {
-			hash_del(&old->by_key);
-			old->has_key = false;
-		}
-		hash_add(store_files, &stored->by_key, store_key_hash(&stored->key));
+	if (stored && !old)
+		refcount_inc(&f->refs);
+	rcu_assign_pointer(f->table, stored);
+	if (!stored)
+		atomic_set(&f->news, BEE_NEWS_NONE);
+	WRITE_ONCE(store_nr, store_nr + !!stored - !!old);
+	bee_file_changed();
+	if (!old)
+		return;
+	call_rcu(&old->rcu, stored_free_rcu);
+	if (!stored)
+		bee_file_put(f);
+}
+
+static bool store_is_idle(const struct bee_file *f)
+{
+	return rcu_access_pointer(f->table) && !bee_file_users(f);
+}
+
+/* What evicting an idle table gives back; its file goes with it. */
+static u64 store_idle_bytes(const struct bee_file *f)
+{
+	return bee_file_bytes(f) + bee_stored_bytes(rcu_dereference(f->table));
+}
+
+static u64 store_sum_idle(unsigned long *tables)
+{
+	struct bee_file *f;
+	u64 bytes = 0;
+
+	*tables = 0;
+	rcu_read_lock();
+	list_for_each_entry_rcu(f, &bee_file_list, node) {
+		if (!store_is_idle(f))
+			continue;
+		bytes += store_idle_bytes(f);
+		++*tables;
 	}
-	list_add_tail(&stored->lru, &store_lru);
-	raw_spin_unlock(&store_lock);
-	store_tables++;
-	store_seq += 2;
+	rcu_read_unlock();
+	return bytes;
 }
 
-static void store_unpublish(struct bee_stored *stored)
+/* Return: the least recently used idle table's file, with a reference; or NULL. */
+static struct bee_file *store_get_oldest(void)
 {
-	lockdep_assert_held(&store_mutex);
-	xa_erase(&store_ids, stored->id);
-	store_tables--;
-	store_seq += 2;
+	struct bee_file *f, *oldest = NULL;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(f, &bee_file_list, node)
+		if (store_is_idle(f) &&
+		    (!oldest || time_before(READ_ONCE(f->used), READ_ONCE(oldest->used))))
+			oldest = f;
+	if (oldest && !refcount_inc_not_zero(&oldest->refs))
+		oldest = NULL;
+	rcu_read_unlock();
+	return oldest;
 }
 
-/* Take a table out of the lists, so that nobody can begin to use it. */
-static void store_retire(struct bee_stored *stored)
+/* Return: bytes that will be free after a grace period, 0 if no table was idle. */
+static u64 store_evict_one(void)
 {
-	lockdep_assert_held(&store_lock);
-	if (stored->has_key)
-		hash_del(&stored->by_key);
-	stored->has_key = false;
-	list_del_init(&stored->lru);
-}
-
-/*
- * Nobody but the store has it: no range, no map that walks may still see, no
- * request that is about to use it.  References are taken under store_lock or
- * store_mutex only, so under both this stays so.
- */
-static bool store_is_idle(const struct bee_stored *stored)
-{
-	return !stored->users && refcount_read(&stored->refs) == 1;
-}
-
-static u64 store_used(void)
-{
-	return atomic64_read(&store_table_bytes) + atomic64_read(&store_other_bytes);
-}
-
-static bool store_fits(u64 bytes)
-{
-	return store_used() + bytes <= READ_ONCE(store_budget);
-}
-
-/* Whether evicting every idle table would make room. */
-static bool store_could_fit(u64 bytes)
-{
-	struct bee_stored *s;
-	u64 idle = 0;
-
-	raw_spin_lock(&store_lock);
-	list_for_each_entry(s, &store_lru, lru)
-		if (store_is_idle(s))
-			idle += bee_stored_bytes(s);
-	raw_spin_unlock(&store_lock);
-	return store_used() - min(idle, store_used()) + bytes <= READ_ONCE(store_budget);
-}
-
-/* Idle tables go in the order in which they became unused. */
-static bool store_evict_one(void)
-{
-	struct bee_stored *s, *victim = NULL;
+	struct bee_file *f;
+	u64 bytes;
 
 	lockdep_assert_held(&store_mutex);
-	raw_spin_lock(&store_lock);
-	list_for_each_entry(s, &store_lru, lru) {
-		if (store_is_idle(s)) {
-			victim = s;
-			store_retire(s);
+	f = store_get_oldest();
+	if (!f)
+		return 0;
+	rcu_read_lock();
+	bytes = store_idle_bytes(f);
+	rcu_read_unlock();
+	store_set(f, NULL);
+	bee_file_put(f);
+	return bytes;
+}
+
+/* Once memory is short make enough room for a while: down to seven eighths. */
+static void store_evict_down(u64 bytes)
+{
+	u64 low = bee_budget_limit() - bee_budget_limit() / 8, used = bee_budget_total(), freed;
+
+	lockdep_assert_held(&store_mutex);
+	while (used + bytes > low) {
+		freed = store_evict_one();
+		if (!freed)
 			break;
-		}
+		used -= min(freed, used);
 	}
-	raw_spin_unlock(&store_lock);
-	if (!victim)
-		return false;
-	store_unpublish(victim);
-	bee_store_put(victim);
-	/* For the memory: or the sum would make us evict too much. */
-	flush_workqueue(store_wq);
-	return true;
+	rcu_barrier();
 }
 
-/* Have everything freed that only waits for its grace period. */
-static void store_settle(void)
-{
-	rcu_barrier();			/* rcu_work is queued, */
-	flush_workqueue(store_wq);	/* maps are freed, and their tables' work queued, */
-	flush_workqueue(store_wq);	/* tables are freed */
-}
-
+/* Nothing is evicted in vain. */
 static bool store_make_room(u64 bytes)
 {
+	unsigned long tables;
+
 	lockdep_assert_held(&store_mutex);
-	if (store_fits(bytes))
+	if (bee_budget_fits(bytes))
 		return true;
-	store_settle();
-	if (!store_could_fit(bytes))
+	rcu_barrier();		/* what only waits for its grace period */
+	if (bee_budget_fits(bytes))
+		return true;
+	if (bee_budget_total() + bytes > bee_budget_limit() + store_sum_idle(&tables))
 		return false;
-	while (!store_fits(bytes))
-		if (!store_evict_one())
-			return false;
-	return true;
+	store_evict_down(bytes);
+	return bee_budget_fits(bytes);
 }
 
 /* What callbacks have taken beyond the budget is given back from idle tables. */
 static void store_evict_work(struct work_struct *work)
 {
 	mutex_lock(&store_mutex);
-	while (!store_fits(0) && store_evict_one())
-		;
+	rcu_barrier();
+	if (!bee_budget_fits(0))
+		store_evict_down(0);
 	mutex_unlock(&store_mutex);
 }
+
+DECLARE_WORK(bee_store_evict, store_evict_work);
 
 static void store_say_over_budget(struct netlink_ext_ack *extack, u64 bytes)
 {
-	NL_SET_ERR_MSG_FMT(extack, "over budget: %llu bytes needed, %llu of %llu in use",
-			   bytes, store_used(), READ_ONCE(store_budget));
-}
+	u64 limit = bee_budget_limit(), used = bee_budget_total();
+	unsigned long tables;
+	u64 free = store_sum_idle(&tables) + limit - min(used, limit);
 
-static int store_insert(struct bee_stored *stored, struct netlink_ext_ack *extack)
-{
-	u64 bytes = bee_stored_bytes(stored);
-	int ret;
-
-	lockdep_assert_held(&store_mutex);
-	if (!store_make_room(bytes)) {
-		store_say_over_budget(extack, bytes);
-		return -ENOSPC;
-	}
-	stored->id = store_next_id;
-	ret = xa_err(xa_store(&store_ids, stored->id, stored, GFP_KERNEL_ACCOUNT));
-	if (ret)
-		return ret;
-	store_next_id++;
-	atomic64_add(bytes, &store_table_bytes);
-	store_publish(stored);
-	return 0;
+	NL_SET_ERR_MSG_FMT(extack, "over budget: %llu bytes needed, %llu of %llu to be had",
+			   bytes, min(free, limit), limit);
 }
 
 /**
- * bee_store_add() - read, check and keep a table
- * @file: the table; read once, now
- * @exe: the ELF file it was made from, or NULL: then it is not attached to
- *	mappings of that file by itself
- * @name: path of the ELF file, for people
- * @extack: the reason of a refusal
- * @id: the table's id; that of an equal table if there is one for the same file
- *
- * Context: Process, may sleep.
- * Return: 0 or -errno.
- */
-int bee_store_add(struct file *file, struct file *exe, const char *name,
-		  struct netlink_ext_ack *extack, u32 *id)
-{
-	struct bee_stored *stored;
-	int ret = 0;
-
-	stored = stored_create(file, extack);
-	if (IS_ERR(stored))
-		return PTR_ERR(stored);
-	stored->name = kstrdup(name, GFP_KERNEL_ACCOUNT);
-	if (!stored->name) {
-		stored_free(stored);
-		return -ENOMEM;
-	}
-	if (exe) {
-		/* overlayfs shows its own inode here, but maps the real one. */
-		store_key(d_real_inode(exe->f_path.dentry), &stored->key);
-		stored->has_key = true;
-	}
-
-	mutex_lock(&store_mutex);
-	*id = store_find_same(stored);
-	if (!*id) {
-		ret = store_insert(stored, extack);
-		if (!ret) {
-			*id = stored->id;
-			stored = NULL;
-		}
-	}
-	mutex_unlock(&store_mutex);
-	if (stored)
-		stored_free(stored);
-	return ret;
-}
-
-/**
- * bee_store_del() - forget a table that no range uses
- * @id: the table
+ * bee_store_charge() - count bytes for a request, evicting idle tables if need be
+ * @kind: what they are for
+ * @bytes: how many
  * @extack: the reason of a refusal
  *
  * Context: Process, may sleep.
- * Return: 0, -ENOENT or -EBUSY.
+ * Return: 0 or -ENOSPC; then nothing is counted.
  */
-int bee_store_del(u32 id, struct netlink_ext_ack *extack)
-{
-	struct bee_stored *stored;
-	bool retired = false;
-	u32 users = 0;
-
-	mutex_lock(&store_mutex);
-	stored = xa_load(&store_ids, id);
-	if (stored) {
-		raw_spin_lock(&store_lock);
-		users = stored->users;
-		retired = !users;
-		if (retired)
-			store_retire(stored);
-		raw_spin_unlock(&store_lock);
-		if (retired)
-			store_unpublish(stored);
-	}
-	mutex_unlock(&store_mutex);
-
-	if (!stored) {
-		NL_SET_ERR_MSG_FMT(extack, "no table %u", id);
-		return -ENOENT;
-	}
-	if (!retired) {
-		NL_SET_ERR_MSG_FMT(extack, "table %u is used by %u mappings", id, users);
-		return -EBUSY;
-	}
-	bee_store_put(stored);
-	return 0;
-}
-
-/**
- * bee_store_get() - a table by id
- * @id: the table
- *
- * Context: Process.
- * Return: the table with a reference, or NULL.
- */
-struct bee_stored *bee_store_get(u32 id)
-{
-	struct bee_stored *stored;
-
-	mutex_lock(&store_mutex);
-	stored = xa_load(&store_ids, id);
-	if (stored)
-		refcount_inc(&stored->refs);
-	mutex_unlock(&store_mutex);
-	return stored;
-}
-
-/**
- * bee_store_get_next() - the first table from an id on, for listing
- * @id: the first id wanted
- *
- * Context: Process.
- * Return: the table with a reference, or NULL.
- */
-struct bee_stored *bee_store_get_next(u32 id)
-{
-	struct bee_stored *stored;
-	unsigned long index = id;
-
-	mutex_lock(&store_mutex);
-	stored = xa_find(&store_ids, &index, ULONG_MAX, XA_PRESENT);
-	if (stored)
-		refcount_inc(&stored->refs);
-	mutex_unlock(&store_mutex);
-	return stored;
-}
-
-/**
- * bee_store_get_file() - the table of a mapped file
- * @file: vma->vm_file; its inode is the real one on overlayfs as well
- *
- * Context: Any but NMI.
- * Return: the table with a reference, or NULL.
- */
-struct bee_stored *bee_store_get_file(const struct file *file)
-{
-	struct bee_stored *stored;
-	struct bee_file_key key;
-
-	store_key(file_inode(file), &key);
-	raw_spin_lock(&store_lock);
-	stored = store_find_key(&key);
-	if (stored)
-		refcount_inc(&stored->refs);
-	raw_spin_unlock(&store_lock);
-	return stored;
-}
-
-/**
- * bee_stored_users() - ranges that use a table
- * @stored: the table
- *
- * Context: Any but NMI.
- */
-u32 bee_stored_users(struct bee_stored *stored)
-{
-	return READ_ONCE(stored->users);
-}
-
-/**
- * bee_store_seq() - changes with every table that comes or goes
- *
- * Context: Any.
- * Return: never 0.
- */
-unsigned int bee_store_seq(void)
-{
-	return READ_ONCE(store_seq);
-}
-
-/**
- * bee_store_use() - enter a range into the reverse map
- * @stored: the table; the caller holds a reference for the range
- * @use: storage, part of the range's map
- *
- * Context: Any but NMI; under mm_lock.
- */
-void bee_store_use(struct bee_stored *stored, struct bee_use *use)
-{
-	raw_spin_lock(&store_lock);
-	list_add(&use->node, &stored->uses);
-	stored->users++;
-	raw_spin_unlock(&store_lock);
-}
-
-/**
- * bee_store_unuse() - take it out again
- * @stored: the table
- * @use: as given to bee_store_use()
- *
- * The reference stays, for walks can still see the range.
- *
- * Context: Any but NMI; under mm_lock.
- */
-void bee_store_unuse(struct bee_stored *stored, struct bee_use *use)
-{
-	raw_spin_lock(&store_lock);
-	list_del(&use->node);
-	if (!--stored->users && !list_empty(&stored->lru))
-		list_move_tail(&stored->lru, &store_lru);
-	raw_spin_unlock(&store_lock);
-}
-
-/**
- * bee_store_charge() - charge other memory than tables to the budget
- * @bytes: how much
- *
- * For callbacks, which cannot evict: they may go an eighth beyond the budget, so
- * that a store full of idle tables does not stop processes from being followed.
- *
- * Context: Any but NMI.
- * Return: false if it does not fit; then nothing is charged.
- */
-bool bee_store_charge(u64 bytes)
-{
-	u64 budget = READ_ONCE(store_budget);
-	u64 used = store_used() + bytes;
-
-	if (used > budget + budget / 8)
-		return false;
-	atomic64_add(bytes, &store_other_bytes);
-	if (used > budget)
-		queue_work(system_unbound_wq, &store_evict);
-	return true;
-}
-
-/**
- * bee_store_charge_evict() - the same, evicting unused tables if need be
- * @bytes: how much
- * @extack: the reason of a refusal
- *
- * Context: Process, may sleep.
- * Return: false if it does not fit; then nothing is charged.
- */
-bool bee_store_charge_evict(u64 bytes, struct netlink_ext_ack *extack)
+int bee_store_charge(enum bee_budget_kind kind, u64 bytes, struct netlink_ext_ack *extack)
 {
 	bool fits;
 
 	mutex_lock(&store_mutex);
 	fits = store_make_room(bytes);
 	if (fits)
-		atomic64_add(bytes, &store_other_bytes);
+		bee_budget_add(kind, bytes);
 	mutex_unlock(&store_mutex);
-	if (!fits)
-		store_say_over_budget(extack, bytes);
-	return fits;
+	if (fits)
+		return 0;
+	store_say_over_budget(extack, bytes);
+	return -ENOSPC;
 }
 
 /**
- * bee_store_uncharge() - give charged memory back
- * @bytes: how much
- *
- * Context: Any.
- */
-void bee_store_uncharge(u64 bytes)
-{
-	atomic64_sub(bytes, &store_other_bytes);
-}
-
-/**
- * bee_store_set_budget() - change the budget, evicting unused tables if need be
- * @budget: bytes
+ * bee_store_set_budget() - change the budget, evicting idle tables if need be
+ * @limit: bytes
  * @extack: the reason of a refusal
  *
  * Context: Process, may sleep.
- * Return: 0, or -ENOSPC if more than that is in use: then nothing changes but
- * that unused tables may be gone.
+ * Return: 0, or -ENOSPC if more than that is in use: then nothing changes.
  */
-int bee_store_set_budget(u64 budget, struct netlink_ext_ack *extack)
+int bee_store_set_budget(u64 limit, struct netlink_ext_ack *extack)
 {
 	u64 old;
 	int ret = 0;
 
 	mutex_lock(&store_mutex);
-	old = store_budget;
-	WRITE_ONCE(store_budget, budget);
+	old = bee_budget_limit();
+	bee_budget_set_limit(limit);
 	if (!store_make_room(0)) {
-		store_say_over_budget(extack, 0);
-		WRITE_ONCE(store_budget, old);
+		store_say_over_budget(extack, bee_budget_total());
+		bee_budget_set_limit(old);
 		ret = -ENOSPC;
 	}
 	mutex_unlock(&store_mutex);
@@ -624,48 +303,131 @@ int bee_store_set_budget(u64 budget, struct netlink_ext_ack *extack)
 }
 
 /**
- * bee_store_sum() - sums over the store
- * @totals: the result
+ * bee_store_add() - read, check and keep the table of a file
+ * @f: the file; the caller holds a reference
+ * @file: the table; read once, now
+ * @extack: the reason of a refusal
  *
- * Context: Any.
+ * All mappings of the file have it from now on, instead of another perhaps.
+ *
+ * Context: Process, may sleep.
+ * Return: 0, also if the file has an equal table already, or -errno.
  */
-void bee_store_sum(struct bee_store_totals *totals)
+int bee_store_add(struct bee_file *f, struct file *file, struct netlink_ext_ack *extack)
 {
-	totals->tables = READ_ONCE(store_tables);
-	totals->table_bytes = atomic64_read(&store_table_bytes);
-	totals->other_bytes = atomic64_read(&store_other_bytes);
-	totals->budget = READ_ONCE(store_budget);
+	struct bee_stored *stored = stored_create(file, extack);
+	u64 bytes;
+
+	if (IS_ERR(stored))
+		return PTR_ERR(stored);
+	mutex_lock(&store_mutex);
+	bytes = bee_stored_bytes(stored);
+	if (stored_is_same(store_dereference(f->table), stored)) {
+		stored_free(stored);
+	} else if (store_make_room(bytes)) {
+		bee_budget_add(BEE_BUDGET_FILES, bytes);
+		store_set(f, stored);
+	} else {
+		stored_free(stored);
+		stored = NULL;
+	}
+	mutex_unlock(&store_mutex);
+	if (stored)
+		return 0;
+	store_say_over_budget(extack, bytes);
+	return -ENOSPC;
+}
+
+static int store_refuse_del(const struct bee_file *f, u32 id, struct netlink_ext_ack *extack)
+{
+	if (f && rcu_access_pointer(f->table)) {
+		NL_SET_ERR_MSG_FMT(extack, "table %u is used by %u mappings", id,
+				   bee_file_users(f) - 1);
+		return -EBUSY;
+	}
+	NL_SET_ERR_MSG_FMT(extack, "no table %u", id);
+	return -ENOENT;
+}
+
+/**
+ * bee_store_del() - forget the table of a file
+ * @id: the file
+ * @force: even if it is mapped; its mappings are back on frame pointers
+ * @extack: the reason of a refusal
+ *
+ * Context: Process, may sleep.
+ * Return: 0, -ENOENT or -EBUSY.
+ */
+int bee_store_del(u32 id, bool force, struct netlink_ext_ack *extack)
+{
+	struct bee_file *f = bee_file_get_id(id);
+	int ret = 0;
+
+	mutex_lock(&store_mutex);
+	/* One user is this request. */
+	if (f && rcu_access_pointer(f->table) && (force || bee_file_users(f) == 1))
+		store_set(f, NULL);
+	else
+		ret = store_refuse_del(f, id, extack);
+	mutex_unlock(&store_mutex);
+	bee_file_put(f);
+	return ret;
+}
+
+/** bee_store_count() - number of tables.  Context: Any. */
+u32 bee_store_count(void)
+{
+	return READ_ONCE(store_nr);
+}
+
+/*
+ * Memory pressure.  Whoever needs memory may hold store_mutex, or be held up by
+ * who does; then another time.
+ */
+static unsigned long store_shrink_count(struct shrinker *shrinker, struct shrink_control *sc)
+{
+	unsigned long tables;
+
+	store_sum_idle(&tables);
+	return tables ?: SHRINK_EMPTY;
+}
+
+static unsigned long store_shrink_scan(struct shrinker *shrinker, struct shrink_control *sc)
+{
+	unsigned long evicted = 0;
+
+	if (!mutex_trylock(&store_mutex))
+		return SHRINK_STOP;
+	while (evicted < sc->nr_to_scan && store_evict_one())
+		evicted++;
+	mutex_unlock(&store_mutex);
+	return evicted ?: SHRINK_STOP;
 }
 
 /**
  * bee_store_init() - begin with an empty store
- * @wq: runs the freeing of tables
- * @budget: bytes
  *
- * Context: Process.
- * Return: 0.
+ * Context: Process, may sleep.
+ * Return: 0 or -ENOMEM.
  */
-int bee_store_init(struct workqueue_struct *wq, u64 budget)
+int bee_store_init(void)
 {
-	store_wq = wq;
-	store_budget = budget;
-	return 0;
+	store_shrinker = bee_shrinker_register(store_shrink_count, store_shrink_scan);
+	return store_shrinker ? 0 : -ENOMEM;
 }
 
 /**
- * bee_store_exit() - forget all tables; no map uses one any more
+ * bee_store_exit() - forget all tables; no range refers to a file any more
  *
  * Context: Process, may sleep.
  */
 void bee_store_exit(void)
 {
-	cancel_work_sync(&store_evict);
+	bee_shrinker_unregister(store_shrinker);
+	cancel_work_sync(&bee_store_evict);
 	mutex_lock(&store_mutex);
 	while (store_evict_one())
 		;
 	mutex_unlock(&store_mutex);
-	flush_workqueue(store_wq);
-	WARN_ON(!xa_empty(&store_ids));
-	WARN_ON(store_used());
-	xa_destroy(&store_ids);
+	WARN_ON(store_nr);
 }

@@ -358,35 +358,28 @@ bool bee_table_next(const struct bee_table *table, u64 pc, u64 *end, struct bee_
 }
 
 /**
- * bee_table_bias() - bias of a mapping of the table's file
+ * bee_table_pc() - from a place in the file to the pc there
  * @table: a validated table
- * @start: address of the mapping
- * @offset: file offset mapped at @start, page aligned
- * @bias: address in the process minus pc, modulo 2^64
+ * @offset: byte of the file
  *
- * The loader maps whole pages, so a segment's first page is mapped from the
- * page-aligned offset below p_offset (gABI, "Program Loading"), which can also
- * be the last page of the segment before; the segment that starts there wins.
+ * The loader maps whole pages, so the pages at both ends of a segment can hold
+ * bytes of its neighbours as well; but a byte of the file is code of one segment
+ * only.
  *
- * Context: Any.
- * Return: true if an executable segment has bytes in the page at @offset.
+ * Context: Any, NMI-safe.
+ * Return: the pc; outside of all executable segments, which have no rows, one that
+ * has none either.
  */
-bool bee_table_bias(const struct bee_table *table, u64 start, u64 offset, u64 *bias)
+u64 bee_table_pc(const struct bee_table *table, u64 offset)
 {
-	bool found = false;
 	u32 i;
 
 	for (i = 0; i < table->nsegments; i++) {
 		const struct bee_table_segment *s = &table->segments[i];
-		u64 first = le64_to_cpu(s->offset);
-		u64 first_page = first & ~0xfffull;
+		u64 into = offset - le64_to_cpu(s->offset);
 
-		if (offset < first_page || offset >= first + le64_to_cpu(s->size))
-			continue;
-		*bias = start - (le64_to_cpu(s->vaddr) + offset - first);
-		found = true;
-		if (offset == first_page)
-			break;
+		if (into < le64_to_cpu(s->size))
+			return le64_to_cpu(s->vaddr) + into;
 	}
-	return found;
+	return table->base + table->span;
 }

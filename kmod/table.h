@@ -165,6 +165,6 @@ int bee_table_validate(const void *blob, size_t size, struct bee_table *table,
 void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_row *row);
 bool bee_table_next(const struct bee_table *table, u64 pc, u64 *end, struct bee_row *row);
 u32 bee_table_width(u32 count);
-bool bee_table_bias(const struct bee_table *table, u64 start, u64 offset, u64 *bias);
+u64 bee_table_pc(const struct bee_table *table, u64 offset);
 
 #endif /* BEE_TABLE_H */

@@ -28,6 +28,9 @@ void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const stru
 	walk->map = map;
 	walk->range = NULL;
 	walk->range = walk_find_range(walk, bee_frame_lookup_ip(&walk->frame));
+	walk->file = walk->range ? walk->range->file : NULL;
+	if (walk->file)
+		atomic_inc(&walk->file->hits);
 }
 
 /*
@@ -74,13 +77,24 @@ static enum beeunwind_stop walk_step_row(struct bee_walk *walk)
  */
 enum beeunwind_stop bee_walk_next(struct bee_walk *walk)
 {
-	if (!walk->range)
-		return walk_step_fp(walk, BEEUNWIND_STOP_NO_MAPPING);
-	if (!walk->range->stored)
-		return walk_step_fp(walk, BEEUNWIND_STOP_NO_TABLE);
+	const struct bee_range *range = walk->range;
+	const struct bee_stored *stored;
+	u64 ip = bee_frame_lookup_ip(&walk->frame);
 
-	bee_table_lookup(&walk->range->stored->table,
-			 bee_range_pc(walk->range, bee_frame_lookup_ip(&walk->frame)), &walk->row);
+	walk->file = range ? range->file : NULL;
+	if (!range)
+		return walk_step_fp(walk, BEEUNWIND_STOP_NO_MAPPING);
+	if (!range->file)
+		return walk_step_fp(walk, BEEUNWIND_STOP_NO_TABLE);
+	stored = rcu_dereference(range->file->table);
+	if (!stored) {
+		bee_file_miss(range->file, range->start, range->end);
+		return walk_step_fp(walk, BEEUNWIND_STOP_NO_TABLE);
+	}
+
+	bee_file_touch(range->file);
+	bee_table_lookup(&stored->table, bee_stored_pc(stored, bee_range_offset(range, ip)),
+			 &walk->row);
 	switch (walk->row.kind) {
 	case BEE_ROW_RULES:
 		return walk_step_row(walk);

@@ -10,6 +10,7 @@
 #include "frame.h"
 #include "bee_arch.h"
 
+struct bee_file;
 struct bee_map;
 struct bee_range;
 
@@ -18,6 +19,7 @@ struct bee_range;
  * @frame: the current frame
  * @map: the process's ranges
  * @range: the one that @frame's lookup ip is in, or NULL
+ * @file: what the frame lies in whose caller was last looked for, or NULL
  * @row: rules of the current frame
  * @fp_steps: callers found through the frame pointer
  * @gpr: registers of the topmost frame
@@ -27,6 +29,7 @@ struct bee_walk {
 	struct bee_frame		 frame;
 	const struct bee_map		*map;
 	const struct bee_range		*range;
+	struct bee_file			*file;
 	struct bee_row			 row;
 	u32				 fp_steps;
 	u64				 gpr[BEE_ARCH_NR_GPR];

@@ -46,6 +46,14 @@ static bool range_at(pid_t pid, const void *p, struct range *out)
 	return found;
 }
 
+static bool is_loaded(uint32_t id)
+{
+	struct bee_nl_table t;
+
+	guest_get_table(&g, id, &t);
+	return t.loaded;
+}
+
 static bool is_covered(const void *p, size_t pages, bool covered)
 {
 	struct range r;
@@ -103,15 +111,13 @@ static void test_mmap(void)
 	char *p = map_text(KNOWN, NULL, PAGES), *q = map_text(KNOWN, NULL, PAGES);
 	char *u = map_text(UNKNOWN, NULL, 4), *data;
 
-	ksft_test_result(range_at(getpid(), p, &r) && r.table == table,
+	ksft_test_result(range_at(getpid(), p, &r) && r.file == table,
 			 "a mapping of a known file is attached\n");
 	range_at(getpid(), q, &twin);
-	/* libm's addresses are its file offsets, as bfd and gold lay files out. */
-	ksft_test_result(r.bias == (uintptr_t)p - text_offset(KNOWN) &&
-			 twin.bias == (uintptr_t)q - text_offset(KNOWN),
-			 "with the bias of its place\n");
-	ksft_test_result(range_at(getpid(), u, &r) && !r.table,
-			 "a mapping of an unknown file is executable memory without a table\n");
+	ksft_test_result(r.offset == (uint64_t)text_offset(KNOWN) && twin.offset == r.offset,
+			 "with the offset that is mapped there\n");
+	ksft_test_result(range_at(getpid(), u, &r) && r.file && !is_loaded(r.file),
+			 "a mapping of an unknown file has no table\n");
 	data = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, open(KNOWN, O_RDONLY), 0);
 	ksft_test_result(!range_at(getpid(), data, &r), "a mapping of data is none\n");
 	munmap(data, PAGE);
@@ -122,34 +128,37 @@ static void test_mmap(void)
 			 is_covered(u, 4, false), "munmap takes the ranges along\n");
 }
 
-/* Messages of our address space within half a second. */
-static int count_events(struct bee_nl_events *events, uint64_t own)
+/* Messages about a file within half a second. */
+static int count_events(struct bee_nl_events *events, uint32_t file)
 {
 	struct pollfd fd = { .fd = bee_nl_events_fd(events), .events = POLLIN };
-	uint64_t cookie;
+	struct bee_nl_table t;
 	int count = 0;
 
 	while (poll(&fd, 1, 500) > 0)
-		while (bee_nl_events_next(events, &cookie) != BEE_NL_EVENT_NONE)
-			count += cookie == own;
+		while (bee_nl_events_next(events, &t) != BEE_NL_EVENT_NONE)
+			count += t.id == file && t.pid == (uint32_t)getpid();
 	return count;
 }
 
-static void test_events(uint64_t own)
+static void test_events(void)
 {
 	struct bee_nl_events *events = bee_nl_events_open(&g.error);
+	struct range r = {};
 	char *p;
 
-	if (!events)
+	if (!events || bee_nl_config_set_announce(g.nl, BEEUNWIND_ANNOUNCE_MAPPED, &g.error))
 		guest_die("events", g.error.text);
-	count_events(events, own);
 	p = map_text(KNOWN, NULL, 4);
-	ksft_test_result(!count_events(events, own), "a known file is no news\n");
+	ksft_test_result(!count_events(events, table), "a known file is no news\n");
 	munmap(p, 4 * PAGE);
 	p = map_text(UNKNOWN, NULL, 4);
-	ksft_test_result(count_events(events, own) > 0, "an unknown file is announced\n");
+	range_at(getpid(), p, &r);
+	ksft_test_result(count_events(events, r.file) == 1, "an unknown file is announced\n");
 	munmap(p, 4 * PAGE);
 	bee_nl_events_close(events);
+	if (bee_nl_config_set_announce(g.nl, BEEUNWIND_ANNOUNCE_SAMPLED, &g.error))
+		guest_die("announce", g.error.text);
 }
 
 static void test_partial_munmap(void)
@@ -163,8 +172,8 @@ static void test_partial_munmap(void)
 			 is_covered(p + 8 * PAGE, 8, true), "munmap in the middle leaves two ranges\n");
 	range_at(getpid(), p, &head);
 	range_at(getpid(), p + 8 * PAGE, &tail);
-	ksft_test_result(head.table == table && tail.table == table && head.bias == before.bias &&
-			 tail.bias == before.bias, "with table and bias as before\n");
+	ksft_test_result(head.file == table && tail.file == table && head.offset == before.offset &&
+			 tail.offset == before.offset + 8 * PAGE, "with file and offset as before\n");
 	munmap(p, PAGES * PAGE);
 }
 
@@ -174,25 +183,12 @@ static void test_map_fixed(void)
 	struct range r = {};
 
 	map_text(UNKNOWN, p, 4);
-	ksft_test_result(range_at(getpid(), p, &r) && !r.table &&
-			 range_at(getpid(), p + 4 * PAGE, &r) && r.table == table,
+	ksft_test_result(range_at(getpid(), p, &r) && r.file && !is_loaded(r.file) &&
+			 range_at(getpid(), p + 4 * PAGE, &r) && r.file == table,
 			 "a fixed mapping of another file replaces the range below it\n");
 	mmap(p, PAGES * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	ksft_test_result(is_covered(p, PAGES, false), "a fixed anonymous mapping removes it\n");
 	munmap(p, PAGES * PAGE);
-}
-
-static void test_mremap(void)
-{
-	char *p = map_text(KNOWN, NULL, 4);
-	char *q = mmap(NULL, 4 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct range r = {};
-
-	q = mremap(p, 4 * PAGE, 4 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, q);
-	ksft_test_result(is_covered(p, 4, false), "mremap leaves no range at the old place\n");
-	ksft_test_result(!range_at(getpid(), q, &r) || r.table == table,
-			 "and at the new place the right one or none\n");
-	munmap(q, 4 * PAGE);
 }
 
 static bool has_table(const char *p, size_t pages)
@@ -201,10 +197,21 @@ static bool has_table(const char *p, size_t pages)
 	size_t i;
 
 	for (i = 0; i < pages; i++)
-		if (!range_at(getpid(), p + i * PAGE, &r) || r.table != table ||
-		    r.bias != (uintptr_t)p - text_offset(KNOWN))
+		if (!range_at(getpid(), p + i * PAGE, &r) || r.file != table ||
+		    r.offset - r.start != text_offset(KNOWN) - (uintptr_t)p)
 			return false;
 	return true;
+}
+
+static void test_mremap(void)
+{
+	char *p = map_text(KNOWN, NULL, 4);
+	char *q = mmap(NULL, 4 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	q = mremap(p, 4 * PAGE, 4 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, q);
+	ksft_test_result(is_covered(p, 4, false), "mremap leaves no range at the old place\n");
+	ksft_test_result(has_table(q, 4), "and at the new place the right one\n");
+	munmap(q, 4 * PAGE);
 }
 
 /* The kernel splits and merges mappings; none of it unmaps anything. */
@@ -247,7 +254,7 @@ static void test_anonymous(void)
 
 	ksft_test_result(is_covered(p, 4, false), "anonymous data is no range\n");
 	mprotect(p, 4 * PAGE, PROT_READ | PROT_EXEC);
-	ksft_test_result(is_covered(p, 4, true) && range_at(getpid(), p, &r) && !r.table,
+	ksft_test_result(is_covered(p, 4, true) && range_at(getpid(), p, &r) && !r.file,
 			 "made executable, as by a JIT, it is one\n");
 	munmap(p, 4 * PAGE);
 	ksft_test_result(is_covered(p, 4, false), "until it is unmapped\n");
@@ -259,9 +266,9 @@ static void test_fork(void)
 	pid_t child = guest_spawn(NULL, NULL);
 	struct range r = {};
 
-	ksft_test_result(range_at(child, p, &r) && r.table == table, "a forked child has its ranges\n");
+	ksft_test_result(range_at(child, p, &r) && r.file == table, "a forked child has its ranges\n");
 	munmap(p, 4 * PAGE);
-	ksft_test_result(is_covered(p, 4, false) && range_at(child, p, &r) && r.table == table,
+	ksft_test_result(is_covered(p, 4, false) && range_at(child, p, &r) && r.file == table,
 			 "its parent's munmap does not change them\n");
 	guest_reap(child);
 }
@@ -310,8 +317,8 @@ static void test_exec(void)
 	struct bee_nl_proc proc;
 
 	guest_get_proc(&g, program, &proc);
-	ksft_test_result(program && !proc.cookie && !proc.ranges.count,
-			 "a new program has none of the old one's ranges\n");
+	ksft_test_result(program && proc.cookie && proc.ranges.count,
+			 "a new program is managed as the old one was\n");
 	ranges_free(&proc.ranges);
 	kill(program, SIGKILL);
 	guest_reap(child);
@@ -389,7 +396,7 @@ int main(void)
 	guest_info(&g, &managed);
 
 	test_mmap();
-	test_events(proc.cookie);
+	test_events();
 	test_partial_munmap();
 	test_map_fixed();
 	test_mremap();
@@ -403,7 +410,7 @@ int main(void)
 	test_pid_reuse();
 	guest_get_proc(&g, getpid(), &proc);
 	ksft_test_result(!proc.cookie, "a process can be let go\n");
-	ksft_test_result(!bee_nl_table_del(g.nl, table, &g.error) && guest_settles(&g, &start),
+	ksft_test_result(!bee_nl_table_del(g.nl, table, false, &g.error) && guest_settles(&g, &start),
 			 "everything is given back\n");
 	guest_info(&g, &end);
 	ksft_test_result(!end.follow_lost, "nothing was lost\n");

@@ -52,7 +52,7 @@ uint32_t guest_add_table(struct guest *g, const char *elf)
 	int fd = guest_table_fd(elf), exe = open(elf, O_RDONLY | O_CLOEXEC);
 	uint32_t id = 0;
 
-	if (bee_nl_table_add(g->nl, fd, exe, elf, &id, &g->error))
+	if (bee_nl_table_add(g->nl, fd, exe, &id, &g->error))
 		guest_die("table-add", g->error.text);
 	close(fd);
 	close(exe);
@@ -91,11 +91,176 @@ int guest_update(struct guest *g, struct bee_nl_proc *proc, struct range *del, s
 	return bee_nl_proc_update(g->nl, proc, &diff, &g->error);
 }
 
+/** guest_get_table() - one file, all zero if the module does not know it */
+void guest_get_table(struct guest *g, uint32_t id, struct bee_nl_table *table)
+{
+	struct bee_nl_tables tables;
+	size_t i;
+
+	memset(table, 0, sizeof(*table));
+	if (bee_nl_tables_get(g->nl, &tables, &g->error))
+		guest_die("table-get", g->error.text);
+	for (i = 0; i < tables.count; i++)
+		if (tables.table[i].id == id)
+			*table = tables.table[i];
+	bee_nl_tables_free(&tables);
+}
+
+/** guest_add() - have a process managed */
+void guest_add(struct guest *g, pid_t pid)
+{
+	struct bee_nl_proc proc = { .pid = pid };
+
+	if (bee_nl_proc_add(g->nl, &proc, &g->error))
+		guest_die("proc-add", g->error.text);
+}
+
 /** guest_info() - the module's sums */
 void guest_info(struct guest *g, struct bee_nl_info *info)
 {
 	if (bee_nl_info_get(g->nl, info, &g->error))
 		guest_die("info-get", g->error.text);
+}
+
+/* struct vma - a line of /proc/PID/maps; @path as there */
+struct vma {
+	uint64_t	start;
+	uint64_t	end;
+	uint64_t	offset;
+	bool		executable;
+	char		path[300];
+};
+
+static size_t read_maps(pid_t pid, struct vma **vmas)
+{
+	char path[64], line[4096], perms[8];
+	size_t count = 0, room = 0;
+	FILE *maps;
+
+	*vmas = NULL;
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "r");
+	while (maps && fgets(line, sizeof(line), maps)) {
+		struct vma *v;
+		int at = 0;
+
+		if (count == room) {
+			room = room ? 2 * room : 64;
+			*vmas = realloc(*vmas, room * sizeof(**vmas));
+		}
+		v = &(*vmas)[count];
+		line[strcspn(line, "\n")] = '\0';
+		if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %n", &v->start, &v->end, perms,
+			   &v->offset, &at) != 4)
+			guest_die("maps", line);
+		if (!strcmp(line + at, "[vsyscall]"))
+			continue;
+		v->executable = strchr(perms, 'x');
+		snprintf(v->path, sizeof(v->path), "%s", line + at);
+		count++;
+	}
+	if (maps)
+		fclose(maps);
+	return count;
+}
+
+/* The name of a file of the module; "" for none. */
+static const char *file_name(const struct bee_nl_tables *tables, uint32_t id)
+{
+	size_t i;
+
+	for (i = 0; i < tables->count; i++)
+		if (tables->table[i].id == id)
+			return tables->table[i].name;
+	return id ? "?" : "";
+}
+
+static bool is_file(const char *path)
+{
+	return path[0] == '/' || !strcmp(path, "[vdso]");
+}
+
+/* Does the range say what is mapped where they overlap?  Names of files that are deleted change. */
+static bool range_agrees(const struct range *r, const char *name, const struct vma *v)
+{
+	size_t length = strlen(name);
+
+	if (!is_file(v->path))
+		return !r->file;
+	return r->file && (!strncmp(name, v->path, length) || strstr(v->path, "(deleted)") ||
+			   strstr(name, "(deleted)")) &&
+	       r->offset - r->start == v->offset - v->start;
+}
+
+/*
+ * Every page of @r must be mapped as it says; executable or not, since what is made
+ * executable again has not been unmapped.
+ */
+static bool range_is_mapped(const struct range *r, const char *name, const struct vma *vma, size_t n)
+{
+	uint64_t at = r->start;
+	size_t i;
+
+	for (i = 0; i < n && vma[i].start <= at; i++) {
+		if (vma[i].end <= at)
+			continue;
+		if (!range_agrees(r, name, &vma[i]))
+			return false;
+		at = vma[i].end;
+		if (at >= r->end)
+			return true;
+	}
+	return false;
+}
+
+static bool vma_is_covered(const struct vma *v, const struct ranges *ranges)
+{
+	uint64_t at = v->start;
+	size_t i;
+
+	for (i = 0; i < ranges->count && ranges->range[i].start <= at; i++)
+		if (ranges->range[i].end > at)
+			at = ranges->range[i].end;
+	return at >= v->end;
+}
+
+/**
+ * guest_is_exact() - whether the module knows of a process what the kernel shows of it
+ *
+ * The process must keep still.
+ */
+bool guest_is_exact(struct guest *g, pid_t pid)
+{
+	struct bee_nl_tables tables;
+	struct bee_nl_proc proc;
+	bool exact = true;
+	struct vma *vma;
+	size_t i, n;
+
+	guest_get_proc(g, pid, &proc);
+	if (bee_nl_tables_get(g->nl, &tables, &g->error))
+		guest_die("table-get", g->error.text);
+	n = read_maps(pid, &vma);
+	for (i = 0; i < proc.ranges.count; i++) {
+		const struct range *r = &proc.ranges.range[i];
+		const char *name = file_name(&tables, r->file);
+
+		if (range_is_mapped(r, name, vma, n))
+			continue;
+		printf("# %d: stale range %lx-%lx offset %lx %s\n", pid, r->start, r->end,
+		       r->offset, name);
+		exact = false;
+	}
+	for (i = 0; i < n; i++) {
+		if (!vma[i].executable || vma_is_covered(&vma[i], &proc.ranges))
+			continue;
+		printf("# %d: no range for %lx-%lx %s\n", pid, vma[i].start, vma[i].end, vma[i].path);
+		exact = false;
+	}
+	bee_nl_tables_free(&tables);
+	ranges_free(&proc.ranges);
+	free(vma);
+	return exact && n;
 }
 
 /**
@@ -112,14 +277,17 @@ bool guest_settles(struct guest *g, const struct bee_nl_info *start)
 	for (i = 0; i < 1200; i++) {
 		guest_info(g, &now);
 		if (now.procs == start->procs && now.ranges == start->ranges &&
-		    now.tables == start->tables && now.table_bytes == start->table_bytes &&
+		    now.files == start->files && now.tables == start->tables &&
+		    now.table_bytes == start->table_bytes &&
 		    now.range_bytes == start->range_bytes)
 			return true;
 		nanosleep(&tick, NULL);
 	}
-	printf("# procs %u ranges %u tables %u table-bytes %lu range-bytes %lu; at the start %u %u %u %lu %lu\n",
-	       now.procs, now.ranges, now.tables, now.table_bytes, now.range_bytes,
-	       start->procs, start->ranges, start->tables, start->table_bytes, start->range_bytes);
+	printf("# procs %u ranges %u files %u tables %u table-bytes %lu range-bytes %lu; "
+	       "at the start %u %u %u %u %lu %lu\n",
+	       now.procs, now.ranges, now.files, now.tables, now.table_bytes, now.range_bytes,
+	       start->procs, start->ranges, start->files, start->tables, start->table_bytes,
+	       start->range_bytes);
 	return false;
 }
 

@@ -26,7 +26,10 @@ uint32_t guest_add_table(struct guest *g, const char *elf);
 void guest_get_proc(struct guest *g, pid_t pid, struct bee_nl_proc *proc);
 int guest_update(struct guest *g, struct bee_nl_proc *proc, struct range *del, size_t ndel,
 		 struct range *add, size_t nadd);
+void guest_get_table(struct guest *g, uint32_t id, struct bee_nl_table *table);
+void guest_add(struct guest *g, pid_t pid);
 void guest_info(struct guest *g, struct bee_nl_info *info);
+bool guest_is_exact(struct guest *g, pid_t pid);
 bool guest_settles(struct guest *g, const struct bee_nl_info *start);
 pid_t guest_spawn(void (*body)(void *), void *arg);
 void guest_reap(pid_t pid);

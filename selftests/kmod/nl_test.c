@@ -28,8 +28,8 @@ static struct range at(uint64_t page, uint64_t pages, uint32_t id)
 	return (struct range) {
 		.start = BASE + page * PAGE,
 		.end = BASE + (page + pages) * PAGE,
-		.bias = id ? BASE : 0,
-		.table = id,
+		.offset = id ? page * PAGE : 0,
+		.file = id,
 	};
 }
 
@@ -88,6 +88,12 @@ static void test_refused_diffs(void)
 	one = at(20, 1, table);
 	one.start += 16;
 	refused("unaligned range", NULL, NULL, 0, &one, 1, EINVAL, "page aligned");
+	one = at(20, 1, 0);
+	one.offset = PAGE;
+	refused("offset without a file", NULL, NULL, 0, &one, 1, EINVAL, "offset without");
+	one = at(20, 1, table);
+	one.offset += 16;
+	refused("unaligned offset", NULL, NULL, 0, &one, 1, EINVAL, "page aligned");
 	one = (struct range) { 0xffffffff80000000ull, 0xffffffff80001000ull, 0, 0 };
 	refused("kernel address", NULL, NULL, 0, &one, 1, EINVAL, "user address");
 	one = at(20, 1, 0x7fffffff);
@@ -100,8 +106,8 @@ static void test_refused_diffs(void)
 	one = at(0, 1, table);
 	refused("removal of part of a range", NULL, &one, 1, NULL, 0, ENOENT, "no such range");
 	one = at(0, 4, table);
-	one.bias++;
-	refused("removal with another bias", NULL, &one, 1, NULL, 0, ENOENT, "no such range");
+	one.offset += PAGE;
+	refused("removal with another offset", NULL, &one, 1, NULL, 0, ENOENT, "no such range");
 	one = at(40, 1, 0);
 	stale = proc;
 	stale.generation--;
@@ -170,16 +176,15 @@ static void test_many_ranges(void)
 static void table_refused(const char *name, int fd, int code, const char *sentence)
 {
 	struct bee_nl_info before, after;
-	uint32_t id = 0;
 	bool ok;
 
 	guest_info(&g, &before);
-	ok = bee_nl_table_add(g.nl, fd, -1, "bad", &id, &g.error) && g.error.code == code &&
+	ok = bee_nl_table_set(g.nl, fd, table, &g.error) && g.error.code == code &&
 	     strstr(g.error.text, sentence);
 	guest_info(&g, &after);
 	ok = ok && before.tables == after.tables && before.table_bytes == after.table_bytes;
 	if (!ok)
-		ksft_print_msg("id %u, code %d, \"%s\"\n", id, g.error.code, g.error.text);
+		ksft_print_msg("code %d, \"%s\"\n", g.error.code, g.error.text);
 	ksft_test_result(ok, "table refused: %s\n", name);
 }
 
@@ -200,7 +205,6 @@ static void test_flipped_tables(int fd)
 {
 	size_t size, bit, tried = 0, kept = 0;
 	uint8_t *bytes = table_bytes(fd, &size);
-	uint32_t id;
 
 	/* Each bit of the header, and one in 61 of the rest (a prime: all positions). */
 	for (bit = 0; bit < 8 * size; bit += bit < 8 * sizeof(struct bee_table_header) ? 1 : 61) {
@@ -209,7 +213,7 @@ static void test_flipped_tables(int fd)
 		if (pwrite(fd, &flipped, 1, bit / 8) != 1)
 			exit(1);
 		tried++;
-		if (!bee_nl_table_add(g.nl, fd, -1, "flipped", &id, &g.error) ||
+		if (!bee_nl_table_set(g.nl, fd, table, &g.error) ||
 		    g.error.code != EINVAL || !strstr(g.error.text, "offset")) {
 			ksft_print_msg("bit %zu: code %d, \"%s\"\n", bit, g.error.code, g.error.text);
 			kept++;
@@ -256,10 +260,10 @@ static void test_tables(void)
 	bool ok;
 
 	ksft_test_result(again == table, "a table is kept once\n");
-	ok = bee_nl_table_del(g.nl, table, &g.error) && g.error.code == EBUSY &&
+	ok = bee_nl_table_del(g.nl, table, false, &g.error) && g.error.code == EBUSY &&
 	     strstr(g.error.text, "used by");
 	ksft_test_result(ok, "a table in use is not deleted\n");
-	ok = bee_nl_table_del(g.nl, 0x7fffffff, &g.error) && g.error.code == ENOENT;
+	ok = bee_nl_table_del(g.nl, 0x7fffffff, true, &g.error) && g.error.code == ENOENT;
 	ksft_test_result(ok, "an unknown table is not deleted\n");
 }
 
@@ -276,7 +280,7 @@ static void test_budget(void)
 	ok = !bee_nl_config_set_budget(g.nl, info.table_bytes + info.range_bytes, &g.error);
 	fd = guest_table_fd("/bin/cat");
 	exe = open("/bin/cat", O_RDONLY);
-	ok = ok && bee_nl_table_add(g.nl, fd, exe, "cat", &id, &g.error) &&
+	ok = ok && bee_nl_table_add(g.nl, fd, exe, &id, &g.error) &&
 	     g.error.code == ENOSPC && strstr(g.error.text, "over budget");
 	if (!ok)
 		ksft_print_msg("code %d, \"%s\"\n", g.error.code, g.error.text);
@@ -308,14 +312,18 @@ static int unprivileged(void)
 #define DENIED(call) (bad += !((call) && u.error.code == EPERM))
 	DENIED(bee_nl_info_get(u.nl, &info, &u.error));
 	DENIED(bee_nl_stats_get(u.nl, &stats, &u.error));
-	DENIED(bee_nl_table_add(u.nl, fd, -1, "x", &id, &u.error));
-	DENIED(bee_nl_table_del(u.nl, table, &u.error));
+	DENIED(bee_nl_table_add(u.nl, fd, BEE_NL_VDSO, &id, &u.error));
+	DENIED(bee_nl_table_del(u.nl, table, true, &u.error));
 	DENIED(bee_nl_tables_get(u.nl, &tables, &u.error));
+	DENIED(bee_nl_table_set(u.nl, fd, table, &u.error));
+	DENIED(bee_nl_proc_add(u.nl, &proc, &u.error));
 	DENIED(guest_update(&u, &proc, NULL, 0, &one, 1));
 	DENIED(bee_nl_proc_del(u.nl, target, &u.error));
 	DENIED(bee_nl_procs_get(u.nl, 0, &procs, &u.error));
 	DENIED(bee_nl_config_set_budget(u.nl, 1, &u.error));
 	DENIED(bee_nl_config_set_hook(u.nl, BEEUNWIND_HOOK_STATE_OFF, &u.error));
+	DENIED(bee_nl_config_set_follow(u.nl, BEEUNWIND_FOLLOW_ALL, &u.error));
+	DENIED(bee_nl_config_set_announce(u.nl, BEEUNWIND_ANNOUNCE_MAPPED, &u.error));
 	return bad;
 }
 
@@ -339,7 +347,7 @@ int main(void)
 	struct bee_nl_info start;
 
 	ksft_print_header();
-	ksft_set_plan(39);
+	ksft_set_plan(41);
 	guest_open(&g);
 	guest_info(&g, &start);
 	target = guest_spawn(NULL, NULL);
@@ -354,7 +362,7 @@ int main(void)
 	test_unprivileged();
 
 	guest_reap(target);
-	ksft_test_result(!bee_nl_table_del(g.nl, table, &g.error),
+	ksft_test_result(!bee_nl_table_del(g.nl, table, false, &g.error),
 			 "when its only user is gone a table can be deleted\n");
 	ksft_test_result(guest_settles(&g, &start), "everything is given back\n");
 	ksft_finished();

@@ -27,9 +27,9 @@ not_root() {
 
 load_twice() {
 	"$BEECTL" load "$target" >"$WORK/out" || return 1
-	grep -q '+[1-9][0-9]* -0 ranges' "$WORK/out" || { cat "$WORK/out"; return 1; }
+	grep -q '[1-9][0-9]* compiled' "$WORK/out" || { cat "$WORK/out"; return 1; }
 	"$BEECTL" load "$target" >"$WORK/out" || return 1
-	grep -q 'up to date' "$WORK/out" || { cat "$WORK/out"; return 1; }
+	! grep -qE 'compiled|cached' "$WORK/out" || { cat "$WORK/out"; return 1; }
 }
 
 # What the module has is what the process has: every executable file mapping.
@@ -79,7 +79,7 @@ deleted_program() {
 	rm "$WORK/gone"
 	"$BEECTL" load "$pid" >"$WORK/out" 2>&1 && "$BEECTL" status "$pid" >"$WORK/out" || return 1
 	kill "$pid"
-	grep -q '/gone$' "$WORK/out" && return 0
+	grep -q '/gone (deleted)$' "$WORK/out" && return 0
 	cat "$WORK/out"
 	return 1
 }

@@ -34,22 +34,26 @@ sys.exit(not (got["samples"] >= 20 and got["complete"] >= int(sys.argv[1]) / 100
 	return 1
 }
 
-every_range_has_a_table() {
+sqlite_has_a_table() {
 	"$BEECTL" status --json "$1" | /usr/bin/python3 -c '
 import json, sys
 ranges = json.load(sys.stdin)["process"]["ranges"]
-sys.exit(not (any("libsqlite3" in r["path"] for r in ranges) and all(r["table"] for r in ranges)))'
+sys.exit(not any("libsqlite3" in r["path"] and r["table"] for r in ranges))'
 }
 
 # How soon is a matter of the machine; that it happens, without anybody asking, is not.
 later_libraries() {
 	local status=0
-	"$BEECTL" run -- /usr/bin/python3 -c '
-import os, sqlite3, sys, time
+	perf record -q -e cpu-clock -F 999 -g -o "$WORK/later.data" \
+		"$BEECTL" run -- /usr/bin/python3 -c '
+import os, sqlite3, sys
 print(os.getpid(), file=open(sys.argv[1], "w"), flush=True)
-time.sleep(1000)' "$WORK/pid" &
+while True:
+    sqlite3.connect(":memory:").execute("with recursive n(i) as (select 1 union all " +
+                                        "select i+1 from n limit 9999) select sum(i) from n")
+' "$WORK/pid" &
 	guest_wait test -s "$WORK/pid" || return 1
-	guest_wait every_range_has_a_table "$(cat "$WORK/pid")" || status=1
+	guest_wait sqlite_has_a_table "$(cat "$WORK/pid")" || status=1
 	kill "$(cat "$WORK/pid")"
 	return $status
 }

@@ -41,7 +41,7 @@ static bool use_table(const struct bee_table *table)
 	bee_table_lookup(table, table->base - 1, &row);
 	bee_table_lookup(table, 0, &row);
 	bee_table_lookup(table, ~0ull, &row);
-	bee_table_bias(table, 0x7f0000000000, 0x1000, &at);
+	bee_table_pc(table, 0x1000);
 	return pc == table->base + table->span;
 }
 
@@ -150,26 +150,34 @@ static void test_example(const char *name, u8 *blob, size_t size, const struct e
 	free(blob);
 }
 
-static void test_bias(void)
+static void test_pc(void)
 {
 	u8 *blob = blob_example();
 	struct bee_table_segment *s = (void *)(blob + EXAMPLE_SEGMENTS_AT);
 	struct bee_table_error error;
 	struct bee_table table = {};
-	u64 bias = 0;
+	struct bee_table_segment two[2] = {
+		{ cpu_to_le64(0x402300), cpu_to_le64(0x1300), cpu_to_le64(0x2000) },
+		{ cpu_to_le64(0x405300), cpu_to_le64(0x3300), cpu_to_le64(0x100) },
+	};
+	u64 none;
 
 	s->vaddr = cpu_to_le64(0x402300);
 	s->offset = cpu_to_le64(0x1300);
 	s->size = cpu_to_le64(0x2000);
 	blob_fix_crc(blob, EXAMPLE_SIZE);
 	bee_table_validate(blob, EXAMPLE_SIZE, &table, &error);
-	ksft_test_result(bee_table_bias(&table, 0x555555556000, 0x1000, &bias) &&
-			 bias == 0x555555556000 - 0x402000, "bias: first page\n");
-	ksft_test_result(bee_table_bias(&table, 0x555555558000, 0x3000, &bias) &&
-			 bias == 0x555555558000 - 0x404000, "bias: a later page\n");
-	ksft_test_result(!bee_table_bias(&table, 0x555555558000, 0, &bias) &&
-			 !bee_table_bias(&table, 0x555555558000, 0x4000, &bias),
-			 "bias: other pages\n");
+	none = table.base + table.span;
+	ksft_test_result(bee_table_pc(&table, 0x1300) == 0x402300 &&
+			 bee_table_pc(&table, 0x32ff) == 0x4042ff, "pc: first and last byte\n");
+	ksft_test_result(bee_table_pc(&table, 0x12ff) == none &&
+			 bee_table_pc(&table, 0x3300) == none, "pc: bytes before and after\n");
+	table.segments = two;
+	table.nsegments = 2;
+	ksft_test_result(bee_table_pc(&table, 0x32ff) == 0x4042ff &&
+			 bee_table_pc(&table, 0x3300) == 0x405300 &&
+			 bee_table_pc(&table, 0x3400) == none,
+			 "pc: two segments that share a page\n");
 	free(blob);
 }
 
@@ -448,7 +456,7 @@ int main(void)
 	ksft_set_plan(2 * 3 + 3 + 3 * 5 + ndamages + 4);
 	test_example("first", blob_example(), EXAMPLE_SIZE, first_rows);
 	test_example("second", blob_second(), SECOND_SIZE, second_rows);
-	test_bias();
+	test_pc();
 	test_flips("first", blob_example(), EXAMPLE_SIZE);
 	test_flips("second", blob_second(), SECOND_SIZE);
 	test_flips("third", blob_third(), THIRD_SIZE);

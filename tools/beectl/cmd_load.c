@@ -15,17 +15,17 @@
 static const char load_help[] =
 	"Usage: beectl load [-q] [-v] [--json] PID...\n"
 	"\n"
-	"Make perf's user callchains of running processes complete: compile the unwind\n"
-	"tables of all files that they execute (or take them from the cache), hand them to\n"
-	"the module, and tell it which table covers which range.  What is there already is\n"
-	"not sent again.\n"
+	"Make perf's user callchains of running processes complete: have the module follow\n"
+	"what they map, compile the unwind tables of all files that they execute (or take\n"
+	"them from the cache), and hand them to the module.  What is there already is not\n"
+	"sent again.\n"
 	"\n"
 	"Options:\n"
 	"  -q, --quiet    Print nothing but errors\n"
 	"  -v, --verbose  Show every range that the process has afterwards\n"
 	"      --json     Print an array with one object per PID: pid, name, mappings,\n"
-	"                 tables, compiled, cached, loaded, added, deleted, bytes,\n"
-	"                 problems ([{path, reason}]); or pid and error\n"
+	"                 tables, compiled, cached, loaded, bytes, problems ([{path,\n"
+	"                 reason}]); or pid and error\n"
 	"  -h, --help     Show this text\n"
 	"\n"
 	"Files are found through /proc/PID/map_files, which needs CAP_SYS_ADMIN or\n"
@@ -77,8 +77,6 @@ static void load_add_json(struct json_object *array, pid_t pid, const struct pro
 	json_add_uint(object, "compiled", result->compiled);
 	json_add_uint(object, "cached", result->cached);
 	json_add_uint(object, "loaded", result->stored);
-	json_add_uint(object, "added", result->added);
-	json_add_uint(object, "deleted", result->deleted);
 	json_add_uint(object, "bytes", result->bytes);
 	json_object_object_add(object, "problems", json_problems(result));
 	json_object_array_add(array, object);
@@ -126,10 +124,6 @@ static void print_result(pid_t pid, const struct proc_result *result)
 	       result->mappings == 1 ? "" : "s", result->tables,
 	       result->tables == 1 ? "" : "s");
 	print_sources(result);
-	if (result->added || result->deleted)
-		printf(", +%zu -%zu ranges", result->added, result->deleted);
-	else
-		printf(", up to date");
 	printf(", %s\n", text_size(result->bytes).text);
 }
 
@@ -143,9 +137,9 @@ static void print_ranges(const struct load_command *load, pid_t pid)
 		for (i = 0; i < procs.proc[0].ranges.count; i++) {
 			const struct range *r = &procs.proc[0].ranges.range[i];
 
-			printf("  %#14llx-%#14llx  bias %#llx  table %u\n",
+			printf("  %#14llx-%#14llx  offset %#llx  table %u\n",
 			       (unsigned long long)r->start, (unsigned long long)r->end,
-			       (unsigned long long)r->bias, r->table);
+			       (unsigned long long)r->offset, r->file);
 		}
 	bee_nl_procs_free(&procs);
 }

@@ -23,8 +23,8 @@ static const char run_help[] =
 	"Start CMD with its unwind tables in the module before its first instruction, and\n"
 	"those of its libraries as the dynamic linker maps them.  Until CMD's entry point is\n"
 	"reached it runs under ptrace, so a set-user-ID CMD gains no privileges but from root.\n"
-	"Libraries that it loads later get their tables as soon as the module reports them.\n"
-	"Children of CMD are covered until they execute another program.\n"
+	"Its children, and what they execute, are covered as well.  What they or CMD map later\n"
+	"gets its table when the module reports the first sample in it, as long as CMD runs.\n"
 	"\n"
 	"Options:\n"
 	"  -v, --verbose  Say on stderr what was loaded, and name files without a table\n"
@@ -42,14 +42,11 @@ enum { RUN_FAILED = 125, RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGN
 /**
  * struct run - one program being started
  * @nl: the module
- * @events: tells of files that CMD maps later and that have no table
+ * @events: tells of files that have no table and were sampled
  * @tables: files looked at
  * @verbose: say what was loaded
  * @error: why loading failed
  * @result: of the last load
- * @cookie: the module's name for CMD's address space
- * @added: ranges added by all loads
- * @deleted: ranges removed by all loads
  */
 struct run {
 	struct bee_nl		*nl;
@@ -58,9 +55,6 @@ struct run {
 	bool			 verbose;
 	struct bee_nl_error	 error;
 	struct proc_result	 result;
-	uint64_t		 cookie;
-	size_t			 added;
-	size_t			 deleted;
 };
 
 static volatile sig_atomic_t run_pid;
@@ -99,10 +93,6 @@ static int run_load(void *arg, pid_t pid)
 
 	proc_result_free(&run->result);
 	ret = proc_load(run->nl, run->tables, pid, &run->result);
-	run->added += run->result.added;
-	run->deleted += run->result.deleted;
-	if (run->result.cookie)
-		run->cookie = run->result.cookie;
 	if (ret)
 		run->error = run->result.error;
 	return ret;
@@ -115,8 +105,8 @@ static void run_report(const struct run *run, pid_t pid)
 
 	fprintf(stderr, "beectl: run: %d ", pid);
 	text_put_name(stderr, result->name);
-	fprintf(stderr, ": %zu mappings, %zu tables, +%zu -%zu ranges, %s\n", result->mappings,
-		result->tables, run->added, run->deleted, text_size(result->bytes).text);
+	fprintf(stderr, ": %zu mappings, %zu tables, %s\n", result->mappings, result->tables,
+		text_size(result->bytes).text);
 	for (i = 0; i < result->nproblems; i++) {
 		fputs("beectl: run: warning: ", stderr);
 		text_put_name(stderr, result->problem[i].path);
@@ -143,30 +133,47 @@ static int run_wait(pid_t pid)
 	return RUN_FAILED;
 }
 
-/* Whether a message is about CMD; of a flood of others, some are left for later. */
-static bool run_has_news(struct run *run)
+/* A file that cannot be had, perhaps because its process has ended, stays without. */
+static void run_load_file(struct run *run, const struct bee_nl_table *table)
 {
-	uint64_t cookie;
+	struct range range = { .start = table->start, .end = table->end, .file = table->id };
+
+	tables_get(run->tables, table->pid, &range, &run->error);
+}
+
+/* What messages have been lost about is in the list of files. */
+static void run_load_all(struct run *run)
+{
+	struct bee_nl_tables tables;
+	size_t i;
+
+	if (!bee_nl_tables_get(run->nl, &tables, &run->error))
+		for (i = 0; i < tables.count; i++)
+			if (!tables.table[i].loaded && tables.table[i].pid)
+				run_load_file(run, &tables.table[i]);
+	bee_nl_tables_free(&tables);
+}
+
+/* Of a flood of messages, some are left for later: CMD may end meanwhile. */
+static void run_take_news(struct run *run)
+{
+	struct bee_nl_table table;
 	int i;
 
 	for (i = 0; i < 64; i++) {
-		switch (bee_nl_events_next(run->events, &cookie)) {
+		switch (bee_nl_events_next(run->events, &table)) {
 		case BEE_NL_EVENT_NONE:
-			return false;
+			return;
 		case BEE_NL_EVENT_LOST:
-			return true;
-		case BEE_NL_EVENT_PROC:
-			if (cookie == run->cookie)
-				return true;
+			run_load_all(run);
+			break;
+		case BEE_NL_EVENT_TABLE:
+			run_load_file(run, &table);
 		}
 	}
-	return false;
 }
 
-/*
- * Load what CMD maps later, until it ends.  A load that fails, perhaps because
- * CMD is ending, leaves it with what it had.
- */
+/* Load what CMD and its children map later, until CMD ends. */
 static void run_follow(struct run *run, pid_t pid)
 {
 	struct pollfd fds[2] = {
@@ -177,8 +184,8 @@ static void run_follow(struct run *run, pid_t pid)
 	while (fds[1].fd >= 0 && !fds[1].revents) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			break;
-		if (fds[0].revents && !fds[1].revents && run_has_news(run))
-			run_load(run, pid);
+		if (fds[0].revents && !fds[1].revents)
+			run_take_news(run);
 	}
 	if (fds[1].fd >= 0)
 		close(fds[1].fd);

@@ -21,17 +21,19 @@ static const char status_help[] =
 	"\n"
 	"Show whether the module is at work (tried out with a perf sample of beectl\n"
 	"itself), what it holds, and how the walks of user stacks ended since it was\n"
-	"loaded; or the ranges of a process; or the tables in the module.\n"
+	"loaded; or the ranges of a process; or the files that are mapped by managed\n"
+	"processes or have a table.\n"
 	"\n"
 	"Options:\n"
-	"  -t, --tables  List the tables\n"
+	"  -t, --tables  List the files: their tables, and how walks through them ended\n"
 	"      --json    Print one object: hook, hook_proven, hook_note, module_version,\n"
-	"                table_version, budget, used, tables, table_bytes, processes,\n"
-	"                ranges, range_bytes, follow_lost, hook_hits, walks, stops\n"
-	"                ([{reason, walks, doc}]), frames, fp_steps; with PID: process\n"
-	"                ({pid, name, cookie, generation, ranges: [{start, end, bias,\n"
-	"                table, rows, path}]}); with --tables: table_list ([{id, bytes,\n"
-	"                rows, users, file_id, inode, path}])\n"
+	"                table_version, budget, used, files, tables, table_bytes,\n"
+	"                processes, ranges, range_bytes, follow, announce, follow_lost,\n"
+	"                hook_hits, walks, stops ([{reason, walks, doc}]), frames, fp_steps;\n"
+	"                with PID: process ({pid, name, cookie, generation, ranges: [{start,\n"
+	"                end, offset, table, rows, path}]}); with --tables: table_list ([{id,\n"
+	"                loaded, bytes, rows, users, hits, missed, idle_ms, stops, file_id,\n"
+	"                inode, path}])\n"
 	"  -h, --help    Show this text\n"
 	"\n"
 	"The exit status is 1 also if the hook is on but a sample did not reach it.\n";
@@ -166,16 +168,17 @@ static void print_status(const struct status *status)
 	printf("module:    %s, table format %u\n", info->module_version, info->table_version);
 	printf("memory:    %s", text_size(used).text);
 	printf(" of %s (%.1f%%)\n", text_size(info->budget).text, percent(used, info->budget));
-	printf("tables:    %u, %s\n", info->tables, text_size(info->table_bytes).text);
+	printf("tables:    %u of %u files, %s\n", info->tables, info->files,
+	       text_size(info->table_bytes).text);
 	printf("processes: %u with %u ranges, %s\n", info->procs, info->ranges,
 	       text_size(info->range_bytes).text);
 	if (info->follow_lost)
-		printf("lost:      %llu processes dropped because a change could not be followed\n",
+		printf("lost:      %llu times a process could not be followed for want of memory\n",
 		       (ull)info->follow_lost);
 	print_walks(&status->stats);
 }
 
-/* Addresses and biases do not fit the numbers that JSON readers have. */
+/* Addresses do not fit the numbers that JSON readers have. */
 static void json_add_hex(struct json_object *object, const char *key, uint64_t value)
 {
 	char text[24];
@@ -212,11 +215,16 @@ static void json_status(struct json_object *object, const struct status *status)
 	json_add_uint(object, "table_version", info->table_version);
 	json_add_uint(object, "budget", info->budget);
 	json_add_uint(object, "used", info->table_bytes + info->range_bytes);
+	json_add_uint(object, "files", info->files);
 	json_add_uint(object, "tables", info->tables);
 	json_add_uint(object, "table_bytes", info->table_bytes);
 	json_add_uint(object, "processes", info->procs);
 	json_add_uint(object, "ranges", info->ranges);
 	json_add_uint(object, "range_bytes", info->range_bytes);
+	json_add_string(object, "follow", info->follow <= BEEUNWIND_FOLLOW_MAX ?
+			bee_follow_names[info->follow] : "unknown");
+	json_add_string(object, "announce", info->announce <= BEEUNWIND_ANNOUNCE_MAX ?
+			bee_announce_names[info->announce] : "unknown");
 	json_add_uint(object, "follow_lost", info->follow_lost);
 	json_add_uint(object, "hook_hits", info->hook_hits);
 	json_add_uint(object, "walks", stops_sum(&status->stats));
@@ -241,6 +249,17 @@ static int show_status(struct bee_nl *nl, struct status *status, struct json_obj
 	return EXIT_FAILED;
 }
 
+static struct json_object *json_table_stops(const struct bee_nl_table *t)
+{
+	struct json_object *object = json_object_new_object();
+	uint32_t reason;
+
+	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
+		if (t->stop[reason])
+			json_add_uint(object, bee_stop_names[reason], t->stop[reason]);
+	return object;
+}
+
 static void json_tables(struct json_object *object, const struct bee_nl_tables *tables)
 {
 	struct json_object *array = json_object_new_array();
@@ -253,9 +272,14 @@ static void json_tables(struct json_object *object, const struct bee_nl_tables *
 
 		text_hex(t->file_id, t->file_id_len, id, sizeof(id));
 		json_add_uint(table, "id", t->id);
+		json_object_object_add(table, "loaded", json_object_new_boolean(t->loaded));
 		json_add_uint(table, "bytes", t->bytes);
 		json_add_uint(table, "rows", t->rows);
 		json_add_uint(table, "users", t->users);
+		json_add_uint(table, "hits", t->hits);
+		json_add_uint(table, "missed", t->missed);
+		json_add_uint(table, "idle_ms", t->idle_ms);
+		json_object_object_add(table, "stops", json_table_stops(t));
 		json_add_string(table, "file_id", id);
 		json_add_uint(table, "inode", t->inode);
 		json_add_string(table, "path", t->name);
@@ -264,25 +288,43 @@ static void json_tables(struct json_object *object, const struct bee_nl_tables *
 	json_object_object_add(object, "table_list", array);
 }
 
+/* Walks that were cut short in the file's code. */
+static uint64_t table_cut(const struct bee_nl_table *t)
+{
+	uint64_t cut = 0;
+	uint32_t reason;
+
+	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
+		if (reason != BEEUNWIND_STOP_OUTERMOST && reason != BEEUNWIND_STOP_DEPTH)
+			cut += t->stop[reason];
+	return cut;
+}
+
 static void print_tables(const struct bee_nl_tables *tables)
 {
 	uint64_t bytes = 0;
+	size_t i, loaded = 0;
 	char id[13];
-	size_t i;
 
-	printf("%8s %12s %10s %7s  %-12s  %s\n", "id", "size", "rows", "users", "file id", "path");
+	printf("%8s %12s %10s %7s %10s %8s  %-12s  %s\n", "id", "size", "rows", "users", "samples",
+	       "cut", "file id", "path");
 	for (i = 0; i < tables->count; i++) {
 		const struct bee_nl_table *t = &tables->table[i];
 
 		text_hex(t->file_id, t->file_id_len, id, sizeof(id));
-		printf("%8u %12s %10u %7u  %-12s  ", t->id, text_size(t->bytes).text, t->rows,
-		       t->users, id);
+		printf("%8u %12s ", t->id, text_size(t->bytes).text);
+		if (t->loaded)
+			printf("%10u ", t->rows);
+		else
+			printf("%10s ", "no table");
+		printf("%7u %10u %8llu  %-12s  ", t->users, t->hits, (ull)table_cut(t), id);
 		text_put_name(stdout, t->name);
 		putchar('\n');
 		bytes += t->bytes;
+		loaded += t->loaded;
 	}
-	printf("%zu table%s, %s\n", tables->count, tables->count == 1 ? "" : "s",
-	       text_size(bytes).text);
+	printf("%zu file%s, %zu table%s, %s\n", tables->count, tables->count == 1 ? "" : "s",
+	       loaded, loaded == 1 ? "" : "s", text_size(bytes).text);
 }
 
 static void json_proc(struct json_object *object, const struct bee_nl_proc *proc,
@@ -294,13 +336,13 @@ static void json_proc(struct json_object *object, const struct bee_nl_proc *proc
 
 	for (i = 0; i < proc->ranges.count; i++) {
 		const struct range *r = &proc->ranges.range[i];
-		const struct bee_nl_table *t = table_find(tables, r->table);
+		const struct bee_nl_table *t = table_find(tables, r->file);
 		struct json_object *range = json_object_new_object();
 
 		json_add_hex(range, "start", r->start);
 		json_add_hex(range, "end", r->end);
-		json_add_hex(range, "bias", r->bias);
-		json_add_uint(range, "table", r->table);
+		json_add_hex(range, "offset", r->offset);
+		json_add_uint(range, "table", t && t->loaded ? r->file : 0);
 		json_add_uint(range, "rows", t ? t->rows : 0);
 		json_add_string(range, "path", t ? t->name : "");
 		json_object_array_add(array, range);
@@ -321,17 +363,21 @@ static void print_proc(const struct bee_nl_proc *proc, const char *name,
 	printf("%u ", proc->pid);
 	text_put_name(stdout, name);
 	printf(": %zu range%s\n", proc->ranges.count, proc->ranges.count == 1 ? "" : "s");
-	printf("  %-33s %18s %8s %10s  %s\n", "start-end", "bias", "table", "rows", "path");
+	printf("  %-33s %18s %8s %10s  %s\n", "start-end", "offset", "table", "rows", "path");
 	for (i = 0; i < proc->ranges.count; i++) {
 		const struct range *r = &proc->ranges.range[i];
-		const struct bee_nl_table *t = table_find(tables, r->table);
+		const struct bee_nl_table *t = table_find(tables, r->file);
 
 		printf("  %016llx-%016llx ", (ull)r->start, (ull)r->end);
-		if (!r->table) {
-			printf("%18s %8s %10s  (executable, without a table)\n", "-", "-", "-");
+		if (!r->file) {
+			printf("%18s %8s %10s  (executable memory without a file)\n", "-", "-", "-");
 			continue;
 		}
-		printf("%#18llx %8u %10u  ", (ull)r->bias, r->table, t ? t->rows : 0);
+		printf("%#18llx ", (ull)r->offset);
+		if (t && t->loaded)
+			printf("%8u %10u  ", r->file, t->rows);
+		else
+			printf("%8s %10s  ", "none", "-");
 		text_put_name(stdout, t ? t->name : "?");
 		putchar('\n');
 	}

@@ -44,9 +44,9 @@ static int unload_table(struct bee_nl *nl, const struct bee_nl_table *table, uin
 {
 	struct bee_nl_error error;
 
-	if (table->users)
+	if (!table->loaded || table->users)
 		return EXIT_OK;
-	if (!bee_nl_table_del(nl, table->id, &error)) {
+	if (!bee_nl_table_del(nl, table->id, false, &error)) {
 		*bytes += table->bytes;
 		++*count;
 		return EXIT_OK;
@@ -63,17 +63,19 @@ static int unload_tables(struct bee_nl *nl, bool quiet)
 	struct bee_nl_error error;
 	int status = EXIT_OK;
 	uint64_t bytes = 0;
-	size_t i, count = 0;
+	size_t i, count = 0, loaded = 0;
 
 	if (bee_nl_tables_get(nl, &tables, &error)) {
 		fprintf(stderr, "beectl: unload: %s\n", error.text);
 		status = EXIT_FAILED;
 	}
 	for (i = 0; i < tables.count; i++)
+		loaded += tables.table[i].loaded;
+	for (i = 0; i < tables.count; i++)
 		if (unload_table(nl, &tables.table[i], &bytes, &count))
 			status = EXIT_FAILED;
 	if (!status && !quiet)
-		printf("%zu of %zu tables removed, %s\n", count, tables.count,
+		printf("%zu of %zu tables removed, %s\n", count, loaded,
 		       text_size(bytes).text);
 	bee_nl_tables_free(&tables);
 	return status;

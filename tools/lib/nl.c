@@ -303,6 +303,7 @@ static int info_parse(struct nlattr *attrs, int length, void *result)
 	info->hook = attr_u32(tb[BEEUNWIND_A_INFO_HOOK]);
 	info->hook_hits = attr_u64(tb[BEEUNWIND_A_INFO_HOOK_HITS]);
 	info->walks = attr_u64(tb[BEEUNWIND_A_INFO_WALKS]);
+	info->files = attr_u32(tb[BEEUNWIND_A_INFO_FILES]);
 	info->tables = attr_u32(tb[BEEUNWIND_A_INFO_TABLES]);
 	info->table_bytes = attr_u64(tb[BEEUNWIND_A_INFO_TABLE_BYTES]);
 	info->procs = attr_u32(tb[BEEUNWIND_A_INFO_PROCS]);
@@ -310,6 +311,8 @@ static int info_parse(struct nlattr *attrs, int length, void *result)
 	info->range_bytes = attr_u64(tb[BEEUNWIND_A_INFO_RANGE_BYTES]);
 	info->budget = attr_u64(tb[BEEUNWIND_A_INFO_BUDGET]);
 	info->follow_lost = attr_u64(tb[BEEUNWIND_A_INFO_FOLLOW_LOST]);
+	info->follow = attr_u32(tb[BEEUNWIND_A_INFO_FOLLOW]);
+	info->announce = attr_u32(tb[BEEUNWIND_A_INFO_ANNOUNCE]);
 	return 0;
 }
 
@@ -328,42 +331,75 @@ static int table_id_parse(struct nlattr *attrs, int length, void *result)
 	return 0;
 }
 
-/**
- * bee_nl_table_add() - give the module a table
- * @nl: the connection
- * @fd: the table, a regular file or memfd
- * @exe_fd: the ELF file that it was made from, or -1
- * @name: for people; what exceeds the protocol's limit is cut off in front
- * @id: the table's id, which may be that of an older one of the same content
- * @error: filled on failure
- *
- * Return: 0, or -1.
- */
-int bee_nl_table_add(struct bee_nl *nl, int fd, int exe_fd, const char *name, uint32_t *id,
+static int table_add(struct bee_nl *nl, struct nl_msg *msg, int put, uint32_t *id,
 		     struct bee_nl_error *error)
 {
-	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_TABLE_ADD, 0, 512);
-	size_t length = strlen(name);
-	int put = 0;
-
-	if (length > 255)
-		name += length - 255;
-	if (msg)
-		put = nla_put_s32(msg, BEEUNWIND_A_TABLE_FD, fd) ||
-		      (exe_fd >= 0 && nla_put_s32(msg, BEEUNWIND_A_TABLE_EXE_FD, exe_fd)) ||
-		      nla_put_string(msg, BEEUNWIND_A_TABLE_NAME, name);
 	*id = 0;
 	if (request_run(nl, msg, put, table_id_parse, id, error))
 		return -1;
 	return *id ? 0 : error_set(error, EPROTO, "the module's answer has no table id");
 }
 
-/* bee_nl_table_del(): forget a table.  Return: 0, or -1 with @error filled. */
-int bee_nl_table_del(struct bee_nl *nl, uint32_t id, struct bee_nl_error *error)
+/**
+ * bee_nl_table_add() - give the module the table of an ELF file
+ * @nl: the connection
+ * @fd: the table, a regular file or memfd
+ * @exe_fd: the ELF file that it was made from, or BEE_NL_VDSO
+ * @id: filled: the file's id
+ * @error: filled on failure
+ *
+ * Return: 0, or -1.
+ */
+int bee_nl_table_add(struct bee_nl *nl, int fd, int exe_fd, uint32_t *id,
+		     struct bee_nl_error *error)
+{
+	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_TABLE_ADD, 0, 64);
+	int put = 0;
+
+	if (msg)
+		put = nla_put_s32(msg, BEEUNWIND_A_TABLE_FD, fd) ||
+		      (exe_fd == BEE_NL_VDSO ? nla_put_flag(msg, BEEUNWIND_A_TABLE_VDSO) :
+		       nla_put_s32(msg, BEEUNWIND_A_TABLE_EXE_FD, exe_fd));
+	return table_add(nl, msg, put, id, error);
+}
+
+/**
+ * bee_nl_table_set() - give the module the table of a file that it knows
+ * @nl: the connection
+ * @fd: the table, a regular file or memfd
+ * @id: the file's id
+ * @error: filled on failure; code ENOENT if the module has forgotten the file
+ *
+ * Return: 0, or -1.
+ */
+int bee_nl_table_set(struct bee_nl *nl, int fd, uint32_t id, struct bee_nl_error *error)
+{
+	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_TABLE_ADD, 0, 64);
+	int put = 0;
+
+	if (msg)
+		put = nla_put_s32(msg, BEEUNWIND_A_TABLE_FD, fd) ||
+		      nla_put_u32(msg, BEEUNWIND_A_TABLE_ID, id);
+	return table_add(nl, msg, put, &id, error);
+}
+
+/**
+ * bee_nl_table_del() - forget a file's table
+ * @nl: the connection
+ * @id: the file's id
+ * @force: also if it is used
+ * @error: filled on failure; code EBUSY if it is used, ENOENT if there is none
+ *
+ * Return: 0, or -1.
+ */
+int bee_nl_table_del(struct bee_nl *nl, uint32_t id, bool force, struct bee_nl_error *error)
 {
 	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_TABLE_DEL, 0, 64);
-	int put = msg ? nla_put_u32(msg, BEEUNWIND_A_TABLE_ID, id) : 0;
+	int put = 0;
 
+	if (msg)
+		put = nla_put_u32(msg, BEEUNWIND_A_TABLE_ID, id) ||
+		      (force && nla_put_flag(msg, BEEUNWIND_A_TABLE_FORCE));
 	return request_run(nl, msg, put, NULL, NULL, error);
 }
 
@@ -384,18 +420,45 @@ static void *array_extend(void *array, size_t *count, size_t *room, size_t size)
 	return memset((char *)*base + size * (*count)++, 0, size);
 }
 
-static int table_parse(struct nlattr *attrs, int length, void *result)
+/* Reason and count of one "stop"; -1 if it is malformed. */
+static int stop_parse(struct nlattr *attr, uint32_t *reason, uint64_t *walks)
+{
+	struct nlattr *tb[BEEUNWIND_A_STOP_COUNT_MAX + 1];
+
+	if (nla_parse_nested(tb, BEEUNWIND_A_STOP_COUNT_MAX, attr, NULL))
+		return -1;
+	*reason = attr_u32(tb[BEEUNWIND_A_STOP_COUNT_REASON]);
+	*walks = attr_u64(tb[BEEUNWIND_A_STOP_COUNT_WALKS]);
+	return 0;
+}
+
+static int table_parse_stops(struct nlattr *attrs, int length, struct bee_nl_table *t)
+{
+	struct nlattr *attr;
+	uint32_t reason;
+	uint64_t walks;
+	int left;
+
+	nla_for_each_attr(attr, attrs, length, left) {
+		if (nla_type(attr) != BEEUNWIND_A_TABLE_STOP)
+			continue;
+		if (stop_parse(attr, &reason, &walks))
+			return -1;
+		if (reason <= BEEUNWIND_STOP_MAX)
+			t->stop[reason] = walks;
+	}
+	return 0;
+}
+
+/* bee_nl_table_parse(): one file from a message's attributes.  Return: 0 or -1. */
+int bee_nl_table_parse(struct nlattr *attrs, int length, struct bee_nl_table *t)
 {
 	struct nlattr *tb[BEEUNWIND_A_TABLE_MAX + 1];
-	struct bee_nl_tables *tables = result;
-	struct bee_nl_table *t;
 
 	if (nla_parse(tb, BEEUNWIND_A_TABLE_MAX, attrs, length, NULL))
 		return -1;
-	t = array_extend(&tables->table, &tables->count, &tables->room, sizeof(*t));
-	if (!t)
-		return -1;
 	t->id = attr_u32(tb[BEEUNWIND_A_TABLE_ID]);
+	t->loaded = tb[BEEUNWIND_A_TABLE_LOADED];
 	attr_string(tb[BEEUNWIND_A_TABLE_NAME], t->name, sizeof(t->name));
 	if (tb[BEEUNWIND_A_TABLE_FILE_ID])
 		t->file_id_len = nla_memcpy(t->file_id, tb[BEEUNWIND_A_TABLE_FILE_ID],
@@ -403,8 +466,25 @@ static int table_parse(struct nlattr *attrs, int length, void *result)
 	t->bytes = attr_u64(tb[BEEUNWIND_A_TABLE_BYTES]);
 	t->rows = attr_u32(tb[BEEUNWIND_A_TABLE_ROWS]);
 	t->users = attr_u32(tb[BEEUNWIND_A_TABLE_USERS]);
+	t->device = attr_u64(tb[BEEUNWIND_A_TABLE_DEVICE]);
 	t->inode = attr_u64(tb[BEEUNWIND_A_TABLE_INODE]);
-	return 0;
+	t->size = attr_u64(tb[BEEUNWIND_A_TABLE_SIZE]);
+	t->idle_ms = attr_u64(tb[BEEUNWIND_A_TABLE_IDLE_MS]);
+	t->hits = attr_u32(tb[BEEUNWIND_A_TABLE_HITS]);
+	t->missed = attr_u32(tb[BEEUNWIND_A_TABLE_MISSED]);
+	t->pid = attr_u32(tb[BEEUNWIND_A_TABLE_PID]);
+	t->start = attr_u64(tb[BEEUNWIND_A_TABLE_START]);
+	t->end = attr_u64(tb[BEEUNWIND_A_TABLE_END]);
+	return table_parse_stops(attrs, length, t);
+}
+
+static int tables_parse(struct nlattr *attrs, int length, void *result)
+{
+	struct bee_nl_tables *tables = result;
+	struct bee_nl_table *t;
+
+	t = array_extend(&tables->table, &tables->count, &tables->room, sizeof(*t));
+	return t ? bee_nl_table_parse(attrs, length, t) : -1;
 }
 
 /* Return: 0, -1, or 1 if the picture is not consistent and should be taken again. */
@@ -421,7 +501,7 @@ static int dump_run(struct bee_nl *nl, struct nl_msg *msg, reply_fn parse, void 
 }
 
 /**
- * bee_nl_tables_get() - all tables of the store
+ * bee_nl_tables_get() - all files that the module knows
  * @nl: the connection
  * @tables: filled; bee_nl_tables_free() releases it, after an error as well
  * @error: filled on failure
@@ -437,7 +517,7 @@ int bee_nl_tables_get(struct bee_nl *nl, struct bee_nl_tables *tables,
 	for (try = 0; ret > 0 && try < DUMP_TRIES; try++) {
 		bee_nl_tables_free(tables);
 		ret = dump_run(nl, request_new(nl, BEEUNWIND_CMD_TABLE_GET, NLM_F_DUMP, 0),
-			       table_parse, tables, error);
+			       tables_parse, tables, error);
 	}
 	return ret < 0 ? -1 : 0;
 }
@@ -454,8 +534,8 @@ static int range_put(struct nl_msg *msg, int type, const struct range *range)
 
 	if (!nest || nla_put_u64(msg, BEEUNWIND_A_RANGE_START, range->start) ||
 	    nla_put_u64(msg, BEEUNWIND_A_RANGE_END, range->end) ||
-	    nla_put_u64(msg, BEEUNWIND_A_RANGE_BIAS, range->bias) ||
-	    nla_put_u32(msg, BEEUNWIND_A_RANGE_TABLE, range->table))
+	    nla_put_u64(msg, BEEUNWIND_A_RANGE_OFFSET, range->offset) ||
+	    nla_put_u32(msg, BEEUNWIND_A_RANGE_TABLE, range->file))
 		return -NLE_NOMEM;
 	return nla_nest_end(msg, nest);
 }
@@ -468,8 +548,8 @@ static int range_parse(struct nlattr *attr, struct range *range)
 		return -1;
 	range->start = attr_u64(tb[BEEUNWIND_A_RANGE_START]);
 	range->end = attr_u64(tb[BEEUNWIND_A_RANGE_END]);
-	range->bias = attr_u64(tb[BEEUNWIND_A_RANGE_BIAS]);
-	range->table = attr_u32(tb[BEEUNWIND_A_RANGE_TABLE]);
+	range->offset = attr_u64(tb[BEEUNWIND_A_RANGE_OFFSET]);
+	range->file = attr_u32(tb[BEEUNWIND_A_RANGE_TABLE]);
 	return 0;
 }
 
@@ -479,7 +559,7 @@ static size_t range_attr_size(void)
 			      nla_total_size(sizeof(uint32_t)));
 }
 
-static int update_parse(struct nlattr *attrs, int length, void *result)
+static int state_parse(struct nlattr *attrs, int length, void *result)
 {
 	struct nlattr *tb[BEEUNWIND_A_PROC_MAX + 1];
 	struct bee_nl_proc *proc = result;
@@ -490,6 +570,22 @@ static int update_parse(struct nlattr *attrs, int length, void *result)
 	proc->generation = attr_u64(tb[BEEUNWIND_A_PROC_GENERATION]);
 	proc->nranges = attr_u32(tb[BEEUNWIND_A_PROC_RANGES]);
 	return 0;
+}
+
+/**
+ * bee_nl_proc_add() - manage a process: the module looks at its mappings itself
+ * @nl: the connection
+ * @proc: names the process: pid; cookie, generation and nranges are filled
+ * @error: filled on failure
+ *
+ * Return: 0, or -1.
+ */
+int bee_nl_proc_add(struct bee_nl *nl, struct bee_nl_proc *proc, struct bee_nl_error *error)
+{
+	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_PROC_ADD, 0, 64);
+	int put = msg ? nla_put_u32(msg, BEEUNWIND_A_PROC_PID, proc->pid) : 0;
+
+	return request_run(nl, msg, put, state_parse, proc, error);
 }
 
 /* One message with part of a diff: ndel and nadd ranges from the given places on. */
@@ -509,7 +605,7 @@ static int update_send(struct bee_nl *nl, struct bee_nl_proc *proc, const struct
 		put = range_put(msg, BEEUNWIND_A_PROC_DEL, &del[i]);
 	for (i = 0; msg && !put && i < nadd; i++)
 		put = range_put(msg, BEEUNWIND_A_PROC_ADD, &add[i]);
-	return request_run(nl, msg, put, update_parse, proc, error);
+	return request_run(nl, msg, put, state_parse, proc, error);
 }
 
 /**
@@ -631,16 +727,13 @@ void bee_nl_procs_free(struct bee_nl_procs *procs)
 	*procs = (struct bee_nl_procs){ 0 };
 }
 
-static int stop_parse(struct nlattr *attr, struct bee_nl_stats *stats)
+static int stats_add_stop(struct nlattr *attr, struct bee_nl_stats *stats)
 {
-	struct nlattr *tb[BEEUNWIND_A_STOP_COUNT_MAX + 1];
-	uint64_t walks;
 	uint32_t reason;
+	uint64_t walks;
 
-	if (nla_parse_nested(tb, BEEUNWIND_A_STOP_COUNT_MAX, attr, NULL))
+	if (stop_parse(attr, &reason, &walks))
 		return -1;
-	reason = attr_u32(tb[BEEUNWIND_A_STOP_COUNT_REASON]);
-	walks = attr_u64(tb[BEEUNWIND_A_STOP_COUNT_WALKS]);
 	if (reason <= BEEUNWIND_STOP_MAX)
 		stats->stop[reason] += walks;
 	else
@@ -655,7 +748,7 @@ static int stats_parse(struct nlattr *attrs, int length, void *result)
 	int left;
 
 	nla_for_each_attr(attr, attrs, length, left) {
-		if (nla_type(attr) == BEEUNWIND_A_STATS_STOP && stop_parse(attr, stats))
+		if (nla_type(attr) == BEEUNWIND_A_STATS_STOP && stats_add_stop(attr, stats))
 			return -1;
 		if (nla_type(attr) == BEEUNWIND_A_STATS_FRAMES)
 			stats->frames = attr_u64(attr);
@@ -684,12 +777,31 @@ int bee_nl_config_set_budget(struct bee_nl *nl, uint64_t bytes, struct bee_nl_er
 	return request_run(nl, msg, put, NULL, NULL, error);
 }
 
+static int config_set_u32(struct bee_nl *nl, int attr, uint32_t value, struct bee_nl_error *error)
+{
+	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_CONFIG_SET, 0, 64);
+	int put = msg ? nla_put_u32(msg, attr, value) : 0;
+
+	return request_run(nl, msg, put, NULL, NULL, error);
+}
+
 /* bee_nl_config_set_hook(): Return: 0, or -1 with @error filled. */
 int bee_nl_config_set_hook(struct bee_nl *nl, enum beeunwind_hook_state hook,
 			   struct bee_nl_error *error)
 {
-	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_CONFIG_SET, 0, 64);
-	int put = msg ? nla_put_u32(msg, BEEUNWIND_A_CONFIG_HOOK, hook) : 0;
+	return config_set_u32(nl, BEEUNWIND_A_CONFIG_HOOK, hook, error);
+}
 
-	return request_run(nl, msg, put, NULL, NULL, error);
+/* bee_nl_config_set_follow(): Return: 0, or -1 with @error filled. */
+int bee_nl_config_set_follow(struct bee_nl *nl, enum beeunwind_follow follow,
+			     struct bee_nl_error *error)
+{
+	return config_set_u32(nl, BEEUNWIND_A_CONFIG_FOLLOW, follow, error);
+}
+
+/* bee_nl_config_set_announce(): Return: 0, or -1 with @error filled. */
+int bee_nl_config_set_announce(struct bee_nl *nl, enum beeunwind_announce announce,
+			       struct bee_nl_error *error)
+{
+	return config_set_u32(nl, BEEUNWIND_A_CONFIG_ANNOUNCE, announce, error);
 }

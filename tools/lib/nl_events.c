@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <netlink/attr.h>
 #include <netlink/errno.h>
@@ -16,22 +17,20 @@
 struct bee_nl_events {
 	struct nl_sock		*sock;
 	enum bee_nl_event_kind	 kind;
-	uint64_t		 cookie;
+	struct bee_nl_table	 table;
 };
 
 static int events_take(struct nl_msg *msg, void *arg)
 {
 	struct genlmsghdr *header = genlmsg_hdr(nlmsg_hdr(msg));
-	struct nlattr *tb[BEEUNWIND_A_PROC_MAX + 1];
 	struct bee_nl_events *events = arg;
 
-	if (header->cmd != BEEUNWIND_CMD_PROC_NTF ||
-	    nla_parse(tb, BEEUNWIND_A_PROC_MAX, genlmsg_attrdata(header, 0),
-		      genlmsg_attrlen(header, 0), NULL) ||
-	    !tb[BEEUNWIND_A_PROC_COOKIE] || nla_len(tb[BEEUNWIND_A_PROC_COOKIE]) != 8)
+	memset(&events->table, 0, sizeof(events->table));
+	if (header->cmd != BEEUNWIND_CMD_TABLE_NTF ||
+	    bee_nl_table_parse(genlmsg_attrdata(header, 0), genlmsg_attrlen(header, 0),
+			       &events->table))
 		return NL_SKIP;
-	events->kind = BEE_NL_EVENT_PROC;
-	events->cookie = nla_get_u64(tb[BEEUNWIND_A_PROC_COOKIE]);
+	events->kind = BEE_NL_EVENT_TABLE;
 	return NL_STOP;
 }
 
@@ -91,17 +90,18 @@ int bee_nl_events_fd(const struct bee_nl_events *events)
 /**
  * bee_nl_events_next() - the next message; does not wait
  * @events: the listener
- * @cookie: on BEE_NL_EVENT_PROC, of which address space
+ * @table: on BEE_NL_EVENT_TABLE, the file, and where it is mapped
  *
  * Return: what it is.
  */
-enum bee_nl_event_kind bee_nl_events_next(struct bee_nl_events *events, uint64_t *cookie)
+enum bee_nl_event_kind bee_nl_events_next(struct bee_nl_events *events,
+					  struct bee_nl_table *table)
 {
 	int ret;
 
 	events->kind = BEE_NL_EVENT_NONE;
 	ret = nl_recvmsgs_default(events->sock);
-	*cookie = events->cookie;
+	*table = events->table;
 	if (events->kind == BEE_NL_EVENT_NONE && ret < 0 && ret != -NLE_AGAIN)
 		return BEE_NL_EVENT_LOST;
 	return events->kind;

@@ -3,8 +3,6 @@
 #ifndef BEE_NL_EVENTS_H
 #define BEE_NL_EVENTS_H
 
-#include <stdint.h>
-
 #include "nl.h"
 
 struct bee_nl_events;
@@ -12,18 +10,19 @@ struct bee_nl_events;
 /**
  * enum bee_nl_event_kind - what bee_nl_events_next() found
  * @BEE_NL_EVENT_NONE: nothing to read now
- * @BEE_NL_EVENT_PROC: the address space has mapped a file that has no table
- * @BEE_NL_EVENT_LOST: messages were dropped: it may be any address space
+ * @BEE_NL_EVENT_TABLE: a file has no table; sent once for each
+ * @BEE_NL_EVENT_LOST: messages were dropped: bee_nl_tables_get() has what they said
  */
 enum bee_nl_event_kind {
 	BEE_NL_EVENT_NONE,
-	BEE_NL_EVENT_PROC,
+	BEE_NL_EVENT_TABLE,
 	BEE_NL_EVENT_LOST,
 };
 
 struct bee_nl_events *bee_nl_events_open(struct bee_nl_error *error);
 void bee_nl_events_close(struct bee_nl_events *events);
 int bee_nl_events_fd(const struct bee_nl_events *events);
-enum bee_nl_event_kind bee_nl_events_next(struct bee_nl_events *events, uint64_t *cookie);
+enum bee_nl_event_kind bee_nl_events_next(struct bee_nl_events *events,
+					  struct bee_nl_table *table);
 
 #endif /* BEE_NL_EVENTS_H */

@@ -26,6 +26,16 @@ static const char *const bee_hook_state_names[] = {
 	[BEEUNWIND_HOOK_STATE_STUCK] = "stuck",
 };
 
+static const char *const bee_follow_names[] = {
+	[BEEUNWIND_FOLLOW_MANAGED] = "managed",
+	[BEEUNWIND_FOLLOW_ALL] = "all",
+};
+
+static const char *const bee_announce_names[] = {
+	[BEEUNWIND_ANNOUNCE_SAMPLED] = "sampled",
+	[BEEUNWIND_ANNOUNCE_MAPPED] = "mapped",
+};
+
 static const char *const bee_stop_docs[] = {
 	[BEEUNWIND_STOP_NONE] =
 		"the walk goes on; never counted",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Bring what the module knows about a process up to date with the process. */
+/* Have a process managed by the module, with tables for all that it has mapped. */
 #ifndef BEE_PROC_H
 #define BEE_PROC_H
 
@@ -24,30 +24,24 @@ struct proc_problem {
 /**
  * struct proc_result - what proc_load() found and did
  * @name: the process's name
- * @cookie: the module's name for its address space
  * @mappings: executable mappings
  * @tables: distinct tables that they use
  * @compiled: of these, compiled now
  * @cached: of these, read from the cache
  * @stored: of these, in the module already
  * @bytes: kernel memory of @tables
- * @added: ranges added
- * @deleted: ranges removed
  * @problem: files that could not be used
  * @nproblems: number of them
  * @error: why the process was not loaded
  */
 struct proc_result {
 	char			 name[64];
-	uint64_t		 cookie;
 	size_t			 mappings;
 	size_t			 tables;
 	size_t			 compiled;
 	size_t			 cached;
 	size_t			 stored;
 	uint64_t		 bytes;
-	size_t			 added;
-	size_t			 deleted;
 	struct proc_problem	*problem;
 	size_t			 nproblems;
 	struct bee_nl_error	 error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Sorted lists of ranges (mappings as the module knows them) and their diff.  Pure. */
+/* Lists of ranges: mappings as the module knows them.  Pure. */
 #ifndef BEE_RANGE_H
 #define BEE_RANGE_H
 
@@ -11,16 +11,16 @@
  * struct range - one executable range of an address space
  * @start: first address
  * @end: address after the last
- * @bias: address minus pc, modulo 2^64; 0 if @table is 0
- * @table: id of its table in the module; 0 for memory without one
+ * @offset: byte of the file at @start; 0 if @file is 0
+ * @file: id of the file in the module; 0 for memory without one
  *
  * Its identity is all four: another library at the same place is a change.
  */
 struct range {
 	uint64_t start;
 	uint64_t end;
-	uint64_t bias;
-	uint32_t table;
+	uint64_t offset;
+	uint32_t file;
 };
 
 /**
@@ -46,14 +46,7 @@ struct range_diff {
 };
 
 bool range_is_same(const struct range *a, const struct range *b);
-
 int ranges_append(struct ranges *ranges, const struct range *range);
-void ranges_sort(struct ranges *ranges);
-void ranges_merge(struct ranges *ranges);
 void ranges_free(struct ranges *ranges);
-
-int ranges_diff(const struct ranges *have, const struct ranges *want, struct range_diff *diff);
-bool range_diff_is_empty(const struct range_diff *diff);
-void range_diff_free(struct range_diff *diff);
 
 #endif /* BEE_RANGE_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a mapped file to the id of its table in the module: found in the module's
- * store, read from the cache, or compiled.  Every file is looked at once in a run.
+ * See to it that files which are mapped have their tables in the module: there
+ * already, read from the cache, or compiled.  Every file is looked at once in a run.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,18 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <asm/byteorder.h>
-
 #include "cache.h"
-#include "compile.h"
-#include "elf.h"
+#include "find.h"
+#include "maps.h"
 #include "tables.h"
 
 /**
  * struct tables - all that is known in this run
  * @nl: the module
  * @cache: compiled tables on disk
- * @stored: tables in the module's store
+ * @stored: the module's files, as last asked for
  * @file: files looked at; pointers, as users keep them
  * @count: files in it
  * @room: files it has memory for
@@ -48,7 +46,6 @@ static int error_memory(struct bee_nl_error *error)
 
 static void mapped_file_free(struct mapped_file *file)
 {
-	free(file->segments);
 	free(file->path);
 	free(file);
 }
@@ -109,20 +106,6 @@ const char *tables_warning(const struct tables *tables)
 	return cache_warning(tables->cache);
 }
 
-/**
- * tables_refresh() - forget table ids, because the module no longer knows one
- * @tables: the run; files got from it before are gone
- * @error: filled on failure
- *
- * Return: 0 or -1.
- */
-int tables_refresh(struct tables *tables, struct bee_nl_error *error)
-{
-	files_forget(tables);
-	bee_nl_tables_free(&tables->stored);
-	return bee_nl_tables_get(tables->nl, &tables->stored, error);
-}
-
 static struct bee_nl_table *stored_find_id(struct tables *tables, uint32_t id)
 {
 	size_t i;
@@ -151,22 +134,18 @@ void tables_update_sizes(struct tables *tables)
 		struct mapped_file *file = tables->file[i];
 		const struct bee_nl_table *known = stored_find_id(tables, file->id);
 
-		if (file->id && known)
+		if (file->source != TABLE_NONE && known)
 			file->bytes = known->bytes;
 	}
 }
 
-static struct mapped_file *file_find(const struct tables *tables, const struct mapping *m)
+static struct mapped_file *file_find(const struct tables *tables, uint32_t id)
 {
 	size_t i;
 
-	for (i = 0; i < tables->count; i++) {
-		struct mapped_file *file = tables->file[i];
-
-		if (file->inode == m->inode && file->major == m->major &&
-		    file->minor == m->minor && !strcmp(file->path, m->path))
-			return file;
-	}
+	for (i = 0; i < tables->count; i++)
+		if (tables->file[i]->id == id)
+			return tables->file[i];
 	return NULL;
 }
 
@@ -186,7 +165,7 @@ static int files_extend(struct tables *tables)
 	return 0;
 }
 
-static struct mapped_file *file_new(struct tables *tables, const struct mapping *m)
+static struct mapped_file *file_new(struct tables *tables, uint32_t id)
 {
 	struct mapped_file *file;
 
@@ -195,10 +174,8 @@ static struct mapped_file *file_new(struct tables *tables, const struct mapping 
 	file = calloc(1, sizeof(*file));
 	if (!file)
 		return NULL;
-	file->major = m->major;
-	file->minor = m->minor;
-	file->inode = m->inode;
-	file->path = strdup(m->path);
+	file->id = id;
+	file->path = strdup("?");
 	if (!file->path) {
 		free(file);
 		return NULL;
@@ -207,78 +184,49 @@ static struct mapped_file *file_new(struct tables *tables, const struct mapping 
 	return file;
 }
 
-/* What the bias of a mapping is computed from, and what the file is called. */
-static int file_read_elf(struct mapped_file *file, int fd, struct file_identity *identity)
+static bool file_is_vdso(const struct mapped_file *file)
 {
-	struct bee_elf elf;
-	struct stat st;
-	size_t i;
-
-	/* Before the file is read: a change meanwhile gives it another ctime. */
-	if (fstat(fd, &st)) {
-		snprintf(file->why, sizeof(file->why), "%s", strerror(errno));
-		return -1;
-	}
-	if (bee_elf_open(&elf, fd)) {
-		snprintf(file->why, sizeof(file->why), "%s", elf.message);
-		return -1;
-	}
-	*identity = (struct file_identity){ .type = elf.id_type, .len = elf.id_len,
-					    .size = elf.file_size };
-	memcpy(identity->id, elf.id, sizeof(identity->id));
-	if (file->inode) {
-		identity->inode = st.st_ino;
-		identity->ctime = st.st_ctim.tv_sec * 1000000000ull + st.st_ctim.tv_nsec;
-	}
-	file->segments = calloc(elf.ntext + 1, sizeof(*file->segments));
-	for (i = 0; file->segments && i < elf.ntext; i++)
-		file->segments[i] = (struct bee_table_segment) {
-			.vaddr = cpu_to_le64(elf.text[i].vaddr),
-			.offset = cpu_to_le64(elf.text[i].offset),
-			.size = cpu_to_le64(elf.text[i].size),
-		};
-	file->text.segments = file->segments;
-	file->text.nsegments = file->segments ? elf.ntext : 0;
-	bee_elf_close(&elf);
-	return 0;
+	return !strcmp(file->path, "[vdso]");
 }
 
-/* The vDSO's table: the only one that is found by its identity alone. */
-static struct bee_nl_table *stored_find_vdso(struct tables *tables,
-					     const struct file_identity *identity)
+/*
+ * Hold on to what is mapped there.  A mapping may have been split or merged since the
+ * module looked: any part of it will do.
+ */
+static int range_pin(pid_t pid, const struct range *range)
 {
+	int pin = mapping_pin(pid, range->start, range->end);
+	struct maps maps;
 	size_t i;
 
-	for (i = 0; i < tables->stored.count; i++) {
-		struct bee_nl_table *t = &tables->stored.table[i];
-
-		if (!t->inode && t->file_id_len == identity->len &&
-		    !memcmp(t->file_id, identity->id, identity->len))
-			return t;
-	}
-	return NULL;
+	if (pin != -ENOENT)
+		return pin;
+	if (!maps_read(pid, &maps))
+		for (i = 0; i < maps.count && pin == -ENOENT; i++)
+			if (maps.mapping[i].start < range->end && range->start < maps.mapping[i].end)
+				pin = mapping_pin(pid, maps.mapping[i].start, maps.mapping[i].end);
+	maps_free(&maps);
+	return pin;
 }
 
-static int file_compile(struct tables *tables, struct mapped_file *file, int fd,
-			const struct file_identity *identity, struct table_file *table)
+static int file_open(struct mapped_file *file, const struct bee_nl_table *known, pid_t pid,
+		     const struct range *range, bool *by_name)
 {
-	struct compile_result result;
-	int ret;
+	struct place place = {
+		.name = known->name, .size = known->size, .inode = known->inode,
+		.pid = pid, .start = range->start, .end = range->end,
+	};
+	int pin, fd;
 
-	if (tables->progress)
-		tables->progress(tables->arg, file->path);
-	ret = compile_elf(fd, &result);
-	if (tables->progress)
-		tables->progress(tables->arg, NULL);
-	if (ret) {
-		snprintf(file->why, sizeof(file->why), "%s", result.message);
-	} else {
-		ret = cache_store(tables->cache, identity, file->path, result.blob,
-				  result.size, table, file->why, sizeof(file->why));
-		result.blob = NULL;
-	}
-	compile_result_free(&result);
-	return ret;
+	*by_name = false;
+	if (file_is_vdso(file))
+		return mapping_open_vdso(file->why, sizeof(file->why));
+	pin = range_pin(pid, range);
+	fd = place_open(&place, pin, file->why, sizeof(file->why));
+	*by_name = pin < 0;
+	if (pin >= 0)
+		close(pin);
+	return fd;
 }
 
 /* Refusals that are about the request as a whole, not about this file's table. */
@@ -288,113 +236,130 @@ static bool error_is_general(int code)
 	       code == EIO || code == EPROTO;
 }
 
-static int file_add(struct tables *tables, struct mapped_file *file, int exe_fd,
-		    const struct table_file *table, struct bee_nl_error *error)
+/* A file opened by its name may be another: the module knows for certain. */
+static int file_give_by_name(struct tables *tables, struct mapped_file *file, int exe_fd, int fd,
+			     struct bee_nl_error *error)
 {
-	const struct bee_nl_table *known;
-	struct stat st;
+	uint32_t id;
 
-	/* A file without an inode (the vDSO) is found by its identity alone. */
-	if (!file->inode)
-		exe_fd = -1;
-	if (bee_nl_table_add(tables->nl, table->fd, exe_fd, file->path, &file->id, error)) {
-		snprintf(file->why, sizeof(file->why), "its table was refused: %s", error->text);
-		file->source = TABLE_NONE;
-		return error_is_general(error->code) ? -1 : 0;
-	}
-	file->bytes = fstat(table->fd, &st) ? 0 : st.st_size;
-	known = stored_find_id(tables, file->id);
-	if (known) {
-		file->source = TABLE_STORED;
-		file->bytes = known->bytes;
-	}
-	return 0;
+	if (bee_nl_table_add(tables->nl, fd, exe_fd, &id, error))
+		return -1;
+	if (id == file->id)
+		return 0;
+	error->code = ESTALE;
+	snprintf(error->text, sizeof(error->text), "what is found by its name is "
+		 "another file");
+	return -1;
 }
 
-/* Fill in @file from what is open at @fd.  Return: 0, or -1 if it is hopeless for all. */
-static int file_resolve(struct tables *tables, struct mapped_file *file, int fd,
-			struct bee_nl_error *error)
+/* Return: 0, or -1 if it is hopeless for all. */
+static int file_give(struct tables *tables, struct mapped_file *file, int exe_fd, bool by_name,
+		     int fd, struct bee_nl_error *error)
 {
-	const struct bee_nl_table *stored;
-	struct file_identity identity;
-	struct table_file table;
+	struct stat st;
 	int ret;
 
-	if (file_read_elf(file, fd, &identity))
-		return 0;
-	/* Other files are always offered: the module knows for certain what it has. */
-	stored = file->inode ? NULL : stored_find_vdso(tables, &identity);
-	if (stored) {
-		file->id = stored->id;
-		file->bytes = stored->bytes;
-		file->source = TABLE_STORED;
+	if (by_name)
+		ret = file_give_by_name(tables, file, exe_fd, fd, error);
+	else
+		ret = bee_nl_table_set(tables->nl, fd, file->id, error);
+	if (!ret) {
+		file->bytes = fstat(fd, &st) ? 0 : st.st_size;
 		return 0;
 	}
-	file->source = TABLE_CACHED;
-	if (!cache_lookup(tables->cache, &identity, &table)) {
-		file->source = TABLE_COMPILED;
-		if (file_compile(tables, file, fd, &identity, &table)) {
-			file->source = TABLE_NONE;
-			return 0;
-		}
-	}
-	ret = file_add(tables, file, fd, &table, error);
+	file->source = TABLE_NONE;
+	if (error->code == ENOENT)
+		snprintf(file->why, sizeof(file->why), "no longer mapped");
+	else
+		snprintf(file->why, sizeof(file->why), "its table was refused: %s", error->text);
+	return error_is_general(error->code) ? -1 : 0;
+}
+
+/* Find or make the table of what is open at @exe_fd.  Return: as file_give(). */
+static int file_resolve(struct tables *tables, struct mapped_file *file, int exe_fd, bool by_name,
+			struct bee_nl_error *error)
+{
+	struct table_file table;
+	int ret = 0;
+
+	if (tables->progress)
+		tables->progress(tables->arg, file->path);
+	file->source = table_file_get(tables->cache, exe_fd, file->path, file_is_vdso(file), &table,
+				      file->why, sizeof(file->why));
+	if (tables->progress)
+		tables->progress(tables->arg, NULL);
+	if (file->source != TABLE_NONE)
+		ret = file_give(tables, file, exe_fd, by_name, table.fd, error);
 	table_file_close(&table);
 	return ret;
 }
 
+/* What the module knows of the file.  Return: 0; 1 if it has forgotten it; or -1. */
+static int file_ask(struct tables *tables, struct mapped_file *file,
+		    const struct bee_nl_table **result, struct bee_nl_error *error)
+{
+	const struct bee_nl_table *known = stored_find_id(tables, file->id);
+	char *path;
+
+	if (!known) {
+		bee_nl_tables_free(&tables->stored);
+		if (bee_nl_tables_get(tables->nl, &tables->stored, error))
+			return -1;
+		known = stored_find_id(tables, file->id);
+	}
+	if (!known) {
+		snprintf(file->why, sizeof(file->why), "no longer mapped");
+		return 1;
+	}
+	path = strdup(known->name);
+	if (!path)
+		return error_memory(error);
+	free(file->path);
+	file->path = path;
+	file->bytes = known->bytes;
+	file->source = known->loaded ? TABLE_STORED : TABLE_NONE;
+	*result = known;
+	return 0;
+}
+
 /**
- * tables_get() - the file behind a mapping, with its table in the module
+ * tables_get() - a mapped file, which has its table in the module if possible
  * @tables: the run
  * @pid: process that has it mapped
- * @mapping: of kind MAPPING_FILE or MAPPING_VDSO
+ * @range: where; names the file
  * @error: filled on failure
  *
- * Return: the file, with id 0 and a reason if it has no table; owned by @tables.
- * NULL if the module refused in a way that further files will not change.
+ * Return: the file, with source TABLE_NONE and a reason if it has no table; owned by
+ * @tables.  NULL if the module refused in a way that further files will not change.
  */
-struct mapped_file *tables_get(struct tables *tables, pid_t pid, const struct mapping *mapping,
+struct mapped_file *tables_get(struct tables *tables, pid_t pid, const struct range *range,
 			       struct bee_nl_error *error)
 {
-	struct mapped_file *file = file_find(tables, mapping);
+	struct mapped_file *file = file_find(tables, range->file);
+	const struct bee_nl_table *known = NULL;
+	bool by_name;
 	int fd, ret;
 
 	if (!file)
-		file = file_new(tables, mapping);
+		file = file_new(tables, range->file);
 	if (!file) {
 		error_memory(error);
 		return NULL;
 	}
 	if (file->opened)
 		return file;
-	if (mapping->kind == MAPPING_VDSO)
-		fd = mapping_open_vdso(file->why, sizeof(file->why));
-	else
-		fd = mapping_open(pid, mapping, file->why, sizeof(file->why));
+	ret = file_ask(tables, file, &known, error);
+	if (ret)
+		return ret < 0 ? NULL : file;
+	file->pid = pid;
+	file->opened = file->source == TABLE_STORED;
+	if (file->opened)
+		return file;
+	fd = file_open(file, known, pid, range, &by_name);
 	if (fd < 0)
 		return file;
-	file->pid = pid;
-	ret = file_resolve(tables, file, fd, error);
+	ret = file_resolve(tables, file, fd, by_name, error);
 	file->opened = !ret;
 	close(fd);
 	return ret ? NULL : file;
-}
-
-/**
- * mapped_file_bias() - bias of a mapping of the file
- * @file: with a table
- * @mapping: the mapping
- * @bias: filled
- *
- * Return: false if no executable segment of the file is mapped there.
- */
-bool mapped_file_bias(const struct mapped_file *file, const struct mapping *mapping,
-		      uint64_t *bias)
-{
-	u64 found;
-
-	if (!bee_table_bias(&file->text, mapping->start, mapping->offset, &found))
-		return false;
-	*bias = found;
-	return true;
 }

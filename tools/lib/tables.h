@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* From a mapped file to the id of its table in the module. */
+/* See to it that files which are mapped have their tables in the module. */
 #ifndef BEE_TABLES_H
 #define BEE_TABLES_H
 
@@ -8,39 +8,27 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "maps.h"
 #include "nl.h"
-#include "table.h"
 #include "table_file.h"
 
 /**
  * struct mapped_file - what is known about one mapped file
- * @major: of its device, as in maps
- * @minor: of its device, as in maps
- * @inode: its inode number, as in maps; 0 for the vDSO
- * @path: its name, as in maps
+ * @id: the module's name for it
+ * @path: its name
  * @pid: the first process that it was looked at for
  * @opened: it could be opened, so that the rest will not change
- * @id: table id, 0 if it has none
  * @source: where the table came from
- * @bytes: kernel memory that the table takes
- * @text: its executable segments, for bee_table_bias()
- * @segments: what @text points to
+ * @bytes: kernel memory that file and table take
  * @why: why it has no table
  */
 struct mapped_file {
-	unsigned int			 major;
-	unsigned int			 minor;
-	uint64_t			 inode;
-	char				*path;
-	pid_t				 pid;
-	bool				 opened;
-	uint32_t			 id;
-	enum table_source		 source;
-	uint64_t			 bytes;
-	struct bee_table		 text;
-	struct bee_table_segment	*segments;
-	char				 why[256];
+	uint32_t		 id;
+	char			*path;
+	pid_t			 pid;
+	bool			 opened;
+	enum table_source	 source;
+	uint64_t		 bytes;
+	char			 why[256];
 };
 
 /**
@@ -57,11 +45,8 @@ struct tables *tables_open(struct bee_nl *nl, tables_progress_fn progress, void 
 void tables_close(struct tables *tables);
 const char *tables_warning(const struct tables *tables);
 
-struct mapped_file *tables_get(struct tables *tables, pid_t pid, const struct mapping *mapping,
+struct mapped_file *tables_get(struct tables *tables, pid_t pid, const struct range *range,
 			       struct bee_nl_error *error);
-int tables_refresh(struct tables *tables, struct bee_nl_error *error);
 void tables_update_sizes(struct tables *tables);
-bool mapped_file_bias(const struct mapped_file *file, const struct mapping *mapping,
-		      uint64_t *bias);
 
 #endif /* BEE_TABLES_H */
