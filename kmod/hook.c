@@ -118,6 +118,10 @@ static int hook_register(struct hook *hook)
 	return ret;
 }
 
+/*
+ * The filter stays when the hook is removed: ftrace_free_filter() leaves pointers to what
+ * it has freed (6.1, 6.12), and the next ftrace_set_filter() would free it again.
+ */
 static int hook_place(struct hook *hook)
 {
 	char symbol[32];
@@ -127,10 +131,8 @@ static int hook_place(struct hook *hook)
 	ret = ftrace_set_filter(&hook->ops, symbol, strlen(symbol), 1);
 	if (!ret)
 		ret = hook_register(hook);
-	if (!ret)
-		return 0;
-	ftrace_free_filter(&hook->ops);
-	pr_err("cannot hook %s: %s (%d)\n", hook->symbol, bee_hook_advice(ret), ret);
+	if (ret)
+		pr_err("cannot hook %s: %s (%d)\n", hook->symbol, bee_hook_advice(ret), ret);
 	return ret;
 }
 
@@ -141,8 +143,6 @@ static int hook_remove(struct hook *hook)
 	if (ret)
 		pr_err("ftrace cannot remove the hook from %s (%d): it has shut itself down\n",
 		       hook->symbol, ret);
-	else
-		ftrace_free_filter(&hook->ops);
 	return ret;
 }
 
@@ -223,12 +223,16 @@ enum beeunwind_hook_state bee_hook_state(void)
  */
 static void hook_remove_all(int nr_follow)
 {
-	int stuck = bee_hook_disable();
+	int i, stuck = bee_hook_disable();
 
 	while (nr_follow--)
 		stuck |= hook_remove(&hook_follow[nr_follow]);
-	if (!stuck)
+	if (!stuck) {
+		ftrace_free_filter(&hook_perf.ops);
+		for (i = 0; i < ARRAY_SIZE(hook_follow); i++)
+			ftrace_free_filter(&hook_follow[i].ops);
 		return;
+	}
 	pr_err("unloading would crash the machine; sleeping until the next boot instead\n");
 	for (;;)
 		schedule_timeout_idle(MAX_SCHEDULE_TIMEOUT);

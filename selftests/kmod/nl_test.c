@@ -291,6 +291,20 @@ static void test_budget(void)
 	ksft_test_result(ok, "the budget is set back\n");
 }
 
+/* What ftrace has allocated for a hook must survive its removal, or go with it. */
+static void test_hook(void)
+{
+	bool ok = true;
+	int i;
+
+	for (i = 0; ok && i < 50; i++)
+		ok = !bee_nl_config_set_hook(g.nl, BEEUNWIND_HOOK_STATE_OFF, &g.error) &&
+		     !bee_nl_config_set_hook(g.nl, BEEUNWIND_HOOK_STATE_ON, &g.error);
+	if (!ok)
+		ksft_print_msg("\"%s\"\n", g.error.text);
+	ksft_test_result(ok, "the hook is switched off and on, %d times\n", i);
+}
+
 /* As nobody, over a connection of its own: every request is refused. */
 static int unprivileged(void)
 {
@@ -347,7 +361,7 @@ int main(void)
 	struct bee_nl_info start;
 
 	ksft_print_header();
-	ksft_set_plan(41);
+	ksft_set_plan(42);
 	guest_open(&g);
 	guest_info(&g, &start);
 	target = guest_spawn(NULL, NULL);
@@ -359,6 +373,7 @@ int main(void)
 	test_refused_tables();
 	test_tables();
 	test_budget();
+	test_hook();
 	test_unprivileged();
 
 	guest_reap(target);
