@@ -134,22 +134,35 @@ static void cfi_def_cfa(struct cfi_machine *m, u64 reg, s64 offset)
 	m->row.cfa = (struct cfi_rule){ .how = CFI_REGISTER, .reg = reg, .offset = offset };
 }
 
-static void cfi_def_cfa_sf(struct cfi_machine *m, u64 reg, s64 factored)
+/* A signed factored offset. */
+static s64 cfi_soffset(struct cfi_machine *m)
 {
 	s64 offset;
 
-	if (__builtin_mul_overflow(factored, m->cie->data_align, &offset))
+	if (__builtin_mul_overflow(cursor_sleb(&m->c), m->cie->data_align, &offset))
 		m->c.bad = true;
-	else
-		cfi_def_cfa(m, reg, offset);
+	return offset;
 }
 
-/* Valid only while the CFA is a register and an offset. */
-static struct cfi_rule *cfi_cfa_register(struct cfi_machine *m)
+/*
+ * Half of a CFA, which means something only while that is a register and an offset.
+ * Behind an expression (libgcrypt has such code) it is the end of what is known of the
+ * CFA until there is a whole one again.
+ */
+static void cfi_set_cfa_register(struct cfi_machine *m, u64 reg)
 {
-	if (m->row.cfa.how != CFI_REGISTER)
-		m->c.bad = true;
-	return &m->row.cfa;
+	if (m->row.cfa.how == CFI_REGISTER)
+		m->row.cfa.reg = reg;
+	else
+		m->row.cfa = (struct cfi_rule){ .how = CFI_UNSPECIFIED };
+}
+
+static void cfi_set_cfa_offset(struct cfi_machine *m, s64 offset)
+{
+	if (m->row.cfa.how == CFI_REGISTER)
+		m->row.cfa.offset = offset;
+	else
+		m->row.cfa = (struct cfi_rule){ .how = CFI_UNSPECIFIED };
 }
 
 static void cfi_advance_to(struct cfi_machine *m, u64 pc)
@@ -212,18 +225,16 @@ static void cfi_step_extended(struct cfi_machine *m, u8 op)
 		break;
 	case DW_CFA_def_cfa_sf:
 		reg = cursor_uleb(c);
-		cfi_def_cfa_sf(m, reg, cursor_sleb(c));
+		cfi_def_cfa(m, reg, cfi_soffset(m));
 		break;
 	case DW_CFA_def_cfa_register:
-		cfi_cfa_register(m)->reg = cursor_uleb(c);
+		cfi_set_cfa_register(m, cursor_uleb(c));
 		break;
 	case DW_CFA_def_cfa_offset:
-		reg = cfi_cfa_register(m)->reg;
-		cfi_def_cfa(m, reg, cfi_uoffset(m));
+		cfi_set_cfa_offset(m, cfi_uoffset(m));
 		break;
 	case DW_CFA_def_cfa_offset_sf:
-		reg = cfi_cfa_register(m)->reg;
-		cfi_def_cfa_sf(m, reg, cursor_sleb(c));
+		cfi_set_cfa_offset(m, cfi_soffset(m));
 		break;
 	case DW_CFA_def_cfa_expression:
 		m->row.cfa = cfi_read_expr(m, CFI_EXPR);
