@@ -83,6 +83,20 @@ def ra_agrees(theirs, ours):
     return bool(theirs) and theirs.startswith("r")
 
 
+def place(cfa, rule):
+    """A rule "c-16" where the CFA is a register and an offset: what it is."""
+    base, offset = re.match(r"(\w+)([+-]\d+)$", cfa).groups()
+    return f"*({base}{int(offset) + int(rule[1:]):+d})"
+
+
+def elsewhere(theirs):
+    """What our three columns have to be where rsp has a rule: then that is our CFA."""
+    saved = {column: place(theirs["CFA"], rule) if rule.startswith("c") else rule
+             for column, rule in theirs.items() if column in ("rbp", "rsp", "ra")}
+    fp = saved.get("rbp", "u")
+    return [saved["rsp"] + "+0", "same" if fp == "u" else fp, saved.get("ra")]
+
+
 def agrees(theirs, ours):
     if ours[0].startswith("unsupported:"):
         # Something that a table cannot hold: never a plain row.
@@ -90,6 +104,10 @@ def agrees(theirs, ours):
             "rsp" in theirs
     if len(ours) < 3:
         return False
+    if theirs.get("rsp", "u") not in ("u", "exp", "vexp"):
+        wanted = elsewhere(theirs)
+        return ours[:2] == wanted[:2] and \
+            (ours[2] == wanted[2] or ra_agrees(theirs["ra"], ours[2]))
     return cfa_agrees(theirs.get("CFA"), ours[0]) and \
         fp_agrees(theirs.get("rbp"), ours[1]) and ra_agrees(theirs.get("ra"), ours[2])
 

@@ -181,22 +181,13 @@ static int convert_ra(const struct cfi_row *from, struct bee_row *to)
 	return CONVERTED;
 }
 
-/*
- * A table's caller has rsp = CFA.  An explicit rule is fine if it says that in
- * other words, as signal trampolines do: CFA = *(rsp+160), rsp saved at rsp+160.
- */
-static bool convert_sp_is_cfa(const struct cfi_row *row)
+/* Not for CFI_UNSPECIFIED. */
+static bool convert_sp_value(const struct cfi_row *row, struct expr_value *sp)
 {
-	struct expr_value sp, cfa;
-
 	switch (row->sp.how) {
-	case CFI_UNSPECIFIED:
-		return true;
-	case CFI_VAL_OFFSET:
-		return !row->sp.offset;
 	case CFI_SAME:
-		sp = (struct expr_value){ .kind = EXPR_REG, .reg = BEE_REG_RSP };
-		break;
+		*sp = (struct expr_value){ .kind = EXPR_REG, .reg = BEE_REG_RSP };
+		return true;
 	case CFI_UNDEFINED:
 		return false;
 	case CFI_REGISTER:
@@ -204,12 +195,72 @@ static bool convert_sp_is_cfa(const struct cfi_row *row)
 			return false;
 		/* fallthrough */
 	default:
-		if (!convert_rule_value(row, &row->sp, &sp))
-			return false;
+		return convert_rule_value(row, &row->sp, sp);
 	}
-	if (sp.kind == EXPR_REG && sp.reg == EXPR_REG_CFA)
-		return !sp.off;
-	return convert_cfa_value(&row->cfa, &cfa) && convert_same_value(&sp, &cfa);
+}
+
+/* @off bytes from a CFA that is a register, in terms of that register. */
+static int convert_from_cfa(const struct bee_row *row, s32 *off)
+{
+	if (row->cfa != BEE_CFA_REG)
+		return BEE_UNSUP_SP_RULE;
+	return convert_s32((s64)row->cfa_off + *off, off) ? CONVERTED : BEE_UNSUP_OFFSET;
+}
+
+/*
+ * A CFA that is not the caller's rsp serves only to say where registers are saved
+ * (longjmp, setcontext).  Say that without it: then the CFA can be rsp.
+ */
+static int convert_elsewhere(const struct expr_value *sp, struct bee_row *to)
+{
+	struct bee_row row = *to;
+	int reason = CONVERTED;
+
+	if (to->fp == BEE_FP_CFA) {
+		reason = convert_from_cfa(to, &row.fp_off);
+		row.fp = BEE_FP_DEREF;
+		row.fp_reg = to->cfa_reg;
+	}
+	if (reason == CONVERTED && to->ra == BEE_RA_CFA) {
+		reason = convert_from_cfa(to, &row.ra_off);
+		row.ra = BEE_RA_DEREF;
+		row.ra_reg = to->cfa_reg;
+	}
+	if (reason != CONVERTED)
+		return reason;
+	row.cfa = sp->kind == EXPR_REG ? BEE_CFA_REG : BEE_CFA_DEREF;
+	row.cfa_reg = sp->reg;
+	if (!convert_s32(sp->off, &row.cfa_off) || !convert_s32(sp->add, &row.cfa_add))
+		return BEE_UNSUP_OFFSET;
+	*to = row;
+	return CONVERTED;
+}
+
+/*
+ * A table's caller has rsp = CFA.  An explicit rule is fine if it says that in
+ * other words, as signal trampolines do: CFA = *(rsp+160), rsp saved at rsp+160.
+ */
+static int convert_sp(const struct cfi_row *from, struct bee_row *to)
+{
+	struct expr_value sp, cfa;
+	bool known;
+
+	if (from->sp.how == CFI_UNSPECIFIED)
+		return CONVERTED;
+	if (!convert_sp_value(from, &sp))
+		return BEE_UNSUP_SP_RULE;
+	known = convert_cfa_value(&from->cfa, &cfa);
+	if (sp.reg == EXPR_REG_CFA && sp.kind == EXPR_REG && !sp.off)
+		return CONVERTED;
+	if (sp.reg == EXPR_REG_CFA && sp.kind == EXPR_DEREF && known && cfa.kind == EXPR_REG) {
+		sp.reg = cfa.reg;
+		sp.off += cfa.off;
+	}
+	if (known && convert_same_value(&sp, &cfa))
+		return CONVERTED;
+	if (sp.kind == EXPR_CONST || sp.reg == EXPR_REG_CFA)
+		return BEE_UNSUP_SP_RULE;
+	return convert_elsewhere(&sp, to);
 }
 
 /* Nobody asks for the registers of a caller that does not exist. */
@@ -230,12 +281,12 @@ static int convert_rules(const struct cfi_row *from, struct bee_row *to)
 	if (from->ra.how == CFI_UNDEFINED)
 		return convert_outermost(from, to);
 	reason = convert_cfa(&from->cfa, to);
-	if (reason == CONVERTED && !convert_sp_is_cfa(from))
-		reason = BEE_UNSUP_SP_RULE;
 	if (reason == CONVERTED)
 		reason = convert_fp(from, to);
 	if (reason == CONVERTED)
 		reason = convert_ra(from, to);
+	if (reason == CONVERTED)
+		reason = convert_sp(from, to);
 	return reason;
 }
 
@@ -244,7 +295,7 @@ static int convert_rules(const struct cfi_row *from, struct bee_row *to)
  * @from: the rules as the CFI says them
  * @signal: their CIE has augmentation 'S'
  * @to: the same rules; or BEE_ROW_UNSUPPORTED with the first reason in the order
- *	CFA, rsp, FP, RA
+ *	CFA, FP, RA, rsp
  */
 void bee_convert_row(const struct cfi_row *from, bool signal, struct bee_row *to)
 {

@@ -331,7 +331,7 @@ enum bee_row_kind {
  * @BEE_UNSUP_FP_REG: rbp is kept in a register that is no GPR
  * @BEE_UNSUP_RA_EXPR: RA is a DWARF expression of another form
  * @BEE_UNSUP_RA_REG: RA is kept in a register that is no GPR
- * @BEE_UNSUP_SP_RULE: rsp has a rule of its own that is not "CFA" (longjmp)
+ * @BEE_UNSUP_SP_RULE: rsp has a rule of its own, which cannot be written as a CFA
  * @BEE_UNSUP_OFFSET: an offset does not fit 32 bits
  * @BEE_UNSUP_CFI: the FDE's instructions are malformed
  */
