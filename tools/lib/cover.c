@@ -122,8 +122,6 @@ static void cover_add_kind(struct cover *cover, u64 pc, u8 kind, u8 arg)
  * The code at the entry point has no caller (psABI 3.4.1, "Initial Stack"), and
  * that of the dynamic linker has no FDE to say so.  How long it is nobody tells.
  */
-#define COVER_ENTRY_MAX	128
-
 static void cover_gap(struct cover *cover, u64 start, u64 end)
 {
 	const struct bee_row outermost = {
@@ -182,6 +180,29 @@ static void cover_interpret(struct cover *cover, const struct cover_part *part)
 	cover_add_kind(cover, part->start, BEE_ROW_UNSUPPORTED, BEE_UNSUP_CFI);
 }
 
+/* The entry point can lie before all FDEs (musl, Free Pascal) or behind them. */
+static void cover_entry_before(struct cover *cover, u64 end)
+{
+	u64 entry = cover->elf->entry;
+
+	if (entry && entry < end && bee_elf_find_text(cover->elf, entry))
+		cover_gap(cover, entry, end);
+}
+
+static void cover_entry_behind(struct cover *cover)
+{
+	const struct elf_segment *text = bee_elf_find_text(cover->elf, cover->elf->entry);
+	struct row_set *rows = cover->rows;
+	u64 entry = cover->elf->entry, end = entry + COVER_ENTRY_MAX;
+
+	if (!text || !rows->nrows || entry < rows->end)
+		return;
+	if (end > text->vaddr + text->size)
+		end = text->vaddr + text->size;
+	cover_gap(cover, rows->end, end);
+	rows->end = end;
+}
+
 static void cover_interpret_all(struct cover *cover)
 {
 	struct row_set *rows = cover->rows;
@@ -194,11 +215,14 @@ static void cover_interpret_all(struct cover *cover)
 			continue;
 		if (rows->nrows && part->start > rows->end)
 			cover_hole(cover, rows->end, part->start);
+		if (!rows->nrows)
+			cover_entry_before(cover, part->start);
 		if (part->start == part->fde->begin)
 			bee_row_add_start(rows, part->start);
 		cover_interpret(cover, part);
 		rows->end = part->end;
 	}
+	cover_entry_behind(cover);
 	bee_row_drop_unused_rules(rows);
 }
 
