@@ -287,6 +287,10 @@ static int compile_all(struct compile_run *run)
 		.work = compile_work, .done = compile_done, .progress = compile_progress,
 	};
 
+	if (!parallel.count) {
+		fputs("beectl: compile: no x86-64 executable or shared object there\n", stderr);
+		return EXIT_FAILED;
+	}
 	if (run->into)
 		refuse_namesakes(&run->files);
 	if (parallel_run(&parallel)) {

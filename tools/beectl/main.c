@@ -19,6 +19,7 @@ static const struct command {
 	{ "status",	cmd_status,	"Show the module, its processes and why walks ended" },
 	{ "cache",	cmd_cache,	"Show, empty or fill the cache of compiled tables" },
 	{ "compile",	cmd_compile,	"Make the unwind tables of ELF files" },
+	{ "size",	cmd_size,	"Show how large unwind tables are, beside other formats" },
 	{ "dump",	cmd_dump,	"Show the unwind table of an ELF file, or a table file" },
 };
 

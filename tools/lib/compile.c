@@ -34,24 +34,43 @@ static int compile_check(struct compile_result *result)
 	return -1;
 }
 
-static int compile_opened(const struct bee_elf *elf, struct compile_result *result)
+/**
+ * compile_rows() - make the unwind table of an open ELF file
+ * @elf: the file
+ * @rows: filled with what the table says; bee_row_free() releases it, also after a
+ *	failure
+ * @result: always filled; compile_result_free() releases it
+ *
+ * Return: 0, or -1 with @result->message set.
+ */
+int compile_rows(const struct bee_elf *elf, struct row_set *rows, struct compile_result *result)
 {
-	struct row_set rows;
-	int ret = bee_cover_rows(elf, &rows, result->message, sizeof(result->message));
-
+	memset(result, 0, sizeof(*result));
 	result->cfi_size = bee_elf_frames_size(elf);
-	if (!ret) {
-		compile_count(&rows, result);
-		result->blob = bee_pack_table(elf, &rows, &result->size, result->message,
-					      sizeof(result->message));
-		ret = result->blob ? compile_check(result) : -1;
-	}
-	bee_row_free(&rows);
-	return ret;
+	if (bee_cover_rows(elf, rows, result->message, sizeof(result->message)))
+		return -1;
+	compile_count(rows, result);
+	result->blob = bee_pack_table(elf, rows, &result->size, result->message,
+				      sizeof(result->message));
+	if (!result->blob)
+		return -1;
+	if (!compile_check(result))
+		return 0;
+	compile_result_free(result);
+	return -1;
 }
 
+/**
+ * compile_elf() - make the unwind table of an ELF file
+ * @fd: open for reading, a regular file or memfd; the offset is not used, and
+ *	the caller closes it
+ * @result: always filled; compile_result_free() releases it
+ *
+ * Return: 0, or -1 with @result->message set.
+ */
 int compile_elf(int fd, struct compile_result *result)
 {
+	struct row_set rows = {};
 	struct bee_elf elf;
 	int ret;
 
@@ -60,15 +79,13 @@ int compile_elf(int fd, struct compile_result *result)
 	if (ret)
 		snprintf(result->message, sizeof(result->message), "%s", elf.message);
 	else
-		ret = compile_opened(&elf, result);
+		ret = compile_rows(&elf, &rows, result);
+	bee_row_free(&rows);
 	bee_elf_close(&elf);
-	if (ret) {
-		free(result->blob);
-		result->blob = NULL;
-	}
 	return ret;
 }
 
+/* compile_result_free(): release what is in it */
 void compile_result_free(struct compile_result *result)
 {
 	free(result->blob);

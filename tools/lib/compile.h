@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* From an ELF file to its unwind table: the one call that commands need. */
+/* From an ELF file to its unwind table: what commands need. */
 #ifndef BEE_COMPILE_H
 #define BEE_COMPILE_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "elf.h"
+#include "row.h"
 
 /**
  * struct compile_result - what compile_elf() made
@@ -25,16 +28,8 @@ struct compile_result {
 	char	 message[256];
 };
 
-/**
- * compile_elf() - make the unwind table of an ELF file
- * @fd: open for reading, a regular file or memfd; the offset is not used, and
- *	the caller closes it
- * @result: always filled; compile_result_free() releases it
- *
- * Return: 0, or -1 with @result->message set.
- */
 int compile_elf(int fd, struct compile_result *result);
-
+int compile_rows(const struct bee_elf *elf, struct row_set *rows, struct compile_result *result);
 void compile_result_free(struct compile_result *result);
 
 #endif /* BEE_COMPILE_H */

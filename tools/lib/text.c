@@ -32,6 +32,36 @@ struct size_text text_size(uint64_t bytes)
 	return text;
 }
 
+/* text_bytes(): "187.3K": as short as a column needs it, but with three digits */
+void text_bytes(uint64_t bytes, char *to, size_t size)
+{
+	static const char units[] = "KMGTPE";
+	double value = bytes / 1024.0;
+	size_t unit = 0;
+
+	if (bytes < 10000) {
+		snprintf(to, size, "%u", (unsigned int)bytes);
+		return;
+	}
+	for (; value >= 999.5; value /= 1024)
+		unit++;
+	snprintf(to, size, "%.*f%c", value < 99.95 ? 1 : 0, value, units[unit]);
+}
+
+/* text_count(): "1,234,567" */
+void text_count(uint64_t count, char *to, size_t size)
+{
+	char digits[24];
+	size_t n = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count), i, at = 0;
+
+	for (i = 0; i < n && at + 2 < size; i++) {
+		if (i && !((n - i) % 3))
+			to[at++] = ',';
+		to[at++] = digits[i];
+	}
+	to[at] = '\0';
+}
+
 /* text_parse_pid(): a positive decimal number.  Return: 0 or -1. */
 int text_parse_pid(const char *word, pid_t *pid)
 {

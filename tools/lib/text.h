@@ -16,6 +16,8 @@ struct size_text {
 };
 
 struct size_text text_size(uint64_t bytes);
+void text_bytes(uint64_t bytes, char *to, size_t size);
+void text_count(uint64_t count, char *to, size_t size);
 int text_parse_pid(const char *word, pid_t *pid);
 int text_parse_size(const char *word, uint64_t *bytes);
 int text_parse_jobs(const char *word, unsigned int *jobs);
