@@ -9,11 +9,11 @@
 #include "table.h"
 #include "table_bits.h"
 
-/* A token: the bit where its field begins, and above that its tag. */
-typedef u64 token_t;
-
-#define TOKEN_TAG_SHIFT	32
-#define TOKEN_NONE	0		/* no field begins at the blob's first bit */
+/* A token: what its tag says, BEE_SCAN_*, 0 for none; and its field from the first bit on. */
+struct token {
+	u64	class;
+	u64	bits;
+};
 
 /*
  * What a scan of a window finds for a pc: the last token and the last head token
@@ -21,14 +21,13 @@ typedef u64 token_t;
  * window ends.
  */
 struct window_scan {
-	token_t	last;
-	token_t	head;
-	u32	position;
-	u32	next;
+	struct token	last;
+	struct token	head;
+	u32		position;
+	u32		next;
 };
 
 #define TAGS_AT_ONCE	14
-
 /* The TAGS_AT_ONCE tags before bit @end, the first of them on top. */
 static __always_inline u64 tags_before(const u8 *blob, u32 end)
 {
@@ -43,87 +42,123 @@ static __always_inline void window_scan(const struct bee_table *table, u32 at, u
 					struct window_scan *scan)
 {
 	const u8 *blob = table_blob(table);
-	token_t last = TOKEN_NONE, head = TOKEN_NONE;
-	u32 position = 0, n = 0;
-	u64 tags = 0;
+	struct token last = {}, head = {};
+	u32 position = 0, n = TAGS_AT_ONCE;
+	u64 tags = tags_before(blob, end);
 
-	while (at < end) {
-		u32 class, grain, next;
+	for (;;) {
+		u64 class = table->scan[tags >> 60], bits = bits_at(blob, at);
+		u32 grain = class >> BEE_SCAN_GRAIN_SHIFT & 31;
+		u32 gap = bits & class & BEE_SCAN_GAP;
+		u32 next = (position & ~0u << grain) + (gap << grain);
 
-		if (!n) {
-			tags = tags_before(blob, end);
-			n = TAGS_AT_ONCE;
-		}
-		class = table->scan[tags >> 60];
-		grain = class >> BEE_SCAN_GRAIN_SHIFT & 7;
-		next = (position >> grain) + ((u32)bits_at(blob, at) & class & BEE_SCAN_GAP);
-		next <<= grain;
+		if (at >= end)
+			break;
 		if (next > x) {
 			if (next < scan->next)
 				scan->next = next;
 			break;
 		}
 		position = next;
-		last = at | tags >> 60 << TOKEN_TAG_SHIFT;
-		head = class & BEE_SCAN_STEP ? head : last;
-		at += class >> BEE_SCAN_WIDTH_SHIFT;
-		tags <<= 4;
+		last = (struct token){ class, bits };
+		head.class = class & BEE_SCAN_STEP ? head.class : class;
+		head.bits = class & BEE_SCAN_STEP ? head.bits : bits;
+		at += class_width(class);
 		end -= 4;
-		n--;
+		tags <<= 4;
+		if (!--n) {
+			tags = tags_before(blob, end);
+			n = TAGS_AT_ONCE;
+		}
 	}
 	scan->last = last;
 	scan->head = head;
 	scan->position = position;
 }
 
-/* A phrase found by its number. */
-struct phrase {
-	u32	nops;
-	u32	ops;		/* bit of the blob of its first op */
-	u64	deltas;
-};
-
-static __always_inline struct phrase table_phrase(const struct bee_table *table, u32 kind, u32 id)
-{
-	const struct bee_table_phrases *p = &table->kinds[kind];
-	const struct bee_table_group *g = &p->groups[0];
-	u32 i;
-	u64 bits;
-
-	for (i = 1; i < BEE_TABLE_MAX_OPS; i++)
-		g += id >= p->groups[i].first;
-	bits = bits_at(table_blob(table), g->phrases + (id - g->first) * g->width);
-	return (struct phrase){
-		.nops = g - p->groups + 1,
-		.ops = g->shapes + ((u32)bits & g->shape_mask) * g->shape_width,
-		.deltas = bits >> g->shape_bits,
-	};
-}
-
-/* The phrase of a token; @menu is the body rule's. */
-static __always_inline struct phrase table_token_phrase(const struct bee_table *table, u32 kind,
-							token_t token, u32 menu)
-{
-	const struct bee_table_phrases *p = &table->kinds[kind];
-	const struct bee_table_token *t = &table->tokens[token >> TOKEN_TAG_SHIFT];
-	u32 id = bits_at(table_blob(table), token) >> t->gap_bits & t->id_mask;
-	u32 place = (menu << p->menu_bits) + (id & t->place_mask);
-	u32 named = bits_at(table_blob(table), p->menu + place * p->id_bits) & p->id_mask;
-
-	/* No branch: which it is cannot be foreseen, and a menu is always there to read. */
-	return table_phrase(table, kind, (id & ~t->place_mask) | (named & t->named_mask));
-}
-
-static __always_inline u32 table_op(const struct bee_table *table, const struct phrase *phrase,
-				    u32 i)
-{
-	return bits_at(table_blob(table), phrase->ops + i * table->op_bits) &
-	       bits_mask(table->op_bits);
-}
-
 static __always_inline u32 table_rule(const struct bee_table *table, u32 index)
 {
 	return le32_to_cpu(table->rules[index]);
+}
+
+/* The phrase of a head token, and the number of its body rule. */
+static __always_inline struct phrase head_phrase(const struct bee_table *table, struct token token,
+						 u32 *body)
+{
+	u32 id = class_id(token.class, token.bits);
+	struct phrase phrase;
+	u32 place;
+
+	if (token.class & BEE_SCAN_DIRECT) {
+		phrase = table_phrase(table, HEAD, id);
+		*body = table_field(table, phrase.at, table->rule_bits);
+		return phrase;
+	}
+	place = le32_to_cpu(table->head_menu[id]);
+	*body = place >> BEE_HEAD_BODY_SHIFT;
+	return table_phrase(table, HEAD, place & BEE_HEAD_PHRASE);
+}
+
+/* The phrase of a step token; @menu is the body rule's. */
+static __always_inline struct phrase step_phrase(const struct bee_table *table, struct token token,
+						 u32 menu)
+{
+	u32 id = class_id(token.class, token.bits);
+
+	if (!(token.class & BEE_SCAN_DIRECT))
+		id = le16_to_cpu(table->step_menus[(menu << table->menu_bits) + id]);
+	return table_phrase(table, STEP, id);
+}
+
+/*
+ * The distances of a phrase, four bits each in @nibbles, as their sums, a byte each: where
+ * op 0, 1, ... 7 are, from the token.  At most 8 * 15, so that bit 7 is always clear.
+ */
+static __always_inline u64 phrase_places(u32 nibbles)
+{
+	u64 bytes = nibbles;
+
+	bytes = (bytes | bytes << 16) & 0x0000ffff0000ffffull;
+	bytes = (bytes | bytes << 8) & 0x00ff00ff00ff00ffull;
+	bytes = (bytes | bytes << 4) & 0x0f0f0f0f0f0f0f0full;
+	return bytes * 0x0101010101010101ull;
+}
+
+/* How many of @places are at or before @x. */
+static __always_inline u32 phrase_count(u64 places, u32 x)
+{
+	u64 not_before = ((x < 127 ? x : 127) | 128) * 0x0101010101010101ull - places;
+
+	return (not_before >> 7 & 0x0101010101010101ull) * 0x0101010101010101ull >> 56;
+}
+
+/*
+ * How many ops of a phrase at @position are at or before @x; @last: the distance code of
+ * its last op; @until: the place of the next one.
+ */
+static __always_inline u32 phrase_passed(u32 kind, u32 nibbles, u32 nops, u32 position, u32 x,
+					 u32 *until)
+{
+	u64 places = phrase_places(nibbles);
+	u32 passed = phrase_count(places, x - position);
+	u32 code = nibbles >> 4 * (nops - 1) & 15;
+	u32 before = position + ((places << 8) >> 8 * (nops - 1) & 0xff);
+	u32 last = before + code;
+
+	if (kind == HEAD && code == BEE_DELTA_NEVER)
+		last = ~0u;
+	/* By code, in a hexadecimal digit: what to round up to, less one; and what to add. */
+	if (kind == STEP)
+		last = (before | (0xf700000000000000ull >> 4 * code & 15)) +
+		       (0x11dcba9876543210ull >> 4 * code & 15);
+	if (x >= last)
+		return nops;
+	passed = passed < nops - 1 ? passed : nops - 1;
+	if (passed + 1 == nops)
+		*until = last;
+	else
+		*until = position + (places >> 8 * passed & 0xff);
+	return passed;
 }
 
 /* What an op makes of the body rule; written so that it needs no branch. */
@@ -145,53 +180,34 @@ static __always_inline u32 table_op_rule(const struct bee_table *table, u32 body
 	return relative ? body : rule;
 }
 
-/* No phrase says anything farther from its token than this. */
-#define PHRASE_REACH	(16 * BEE_TABLE_MAX_OPS)
-
-/* Which op of a head phrase at @position holds at @x, -1 for none yet; @until: the next's place. */
-static __always_inline int head_op_at(const struct phrase *phrase, u32 position, u32 x, u32 *until)
+/* The rule that holds at @x after a head token at @position, whose phrase's body rule is @body. */
+static __always_inline u32 head_rule(const struct bee_table *table, const struct phrase *phrase,
+				     u32 body, u32 position, u32 x, u32 *until)
 {
-	u64 deltas = phrase->deltas;
-	u32 i = phrase->nops - 1;
+	const struct bee_table_group *g = phrase->group;
+	u64 bits = bits_at(table_blob(table), phrase->at + table->rule_bits);
+	u32 ops = g->shapes + ((u32)bits & bits_mask(g->shape_bits)) * g->shape_width;
+	u32 passed = phrase_passed(HEAD, bits >> g->shape_bits, phrase->nops, position, x, until);
 
-	if (x - position >= PHRASE_REACH)
-		return (int)i - ((deltas >> 4 * i & 15) == BEE_DELTA_NEVER);
-	for (i = 0; i < phrase->nops; i++, deltas >>= 4) {
-		u32 delta = deltas & 15;
-
-		if (delta == BEE_DELTA_NEVER)
-			break;
-		position += delta;
-		if (position > x) {
-			*until = position;
-			break;
-		}
-	}
-	return (int)i - 1;
+	if (passed == phrase->nops)
+		return body;
+	if (!passed)
+		return BEE_RULE_INIT;
+	ops += (passed - 1) * table->rule_bits;
+	return table_rule(table, table_field(table, ops, table->rule_bits));
 }
 
-static __always_inline u32 step_op_at(const struct phrase *phrase, u32 position, u32 x, u32 *until)
+static __always_inline u32 step_rule(const struct bee_table *table, const struct phrase *phrase,
+				     u32 body, u32 position, u32 x, u32 *until)
 {
-	u64 deltas = phrase->deltas;
-	u32 i;
+	const struct bee_table_group *g = phrase->group;
+	u64 bits = bits_at(table_blob(table), phrase->at);
+	u32 ops = g->shapes + ((u32)bits & bits_mask(g->shape_bits)) * g->shape_width;
+	u32 nibbles = bits >> g->shape_bits << 4;
+	u32 passed = phrase_passed(STEP, nibbles, phrase->nops, position, x, until);
 
-	if (x - position >= PHRASE_REACH)
-		return phrase->nops - 1;
-	for (i = 1; i < phrase->nops; i++, deltas >>= 4) {
-		u32 delta = deltas & 15;
-
-		if (delta == BEE_DELTA_ALIGN_8)
-			position = (position | 7) + 1;
-		else if (delta == BEE_DELTA_ALIGN_16)
-			position = (position | 15) + 1;
-		else
-			position += delta;
-		if (position > x) {
-			*until = position;
-			break;
-		}
-	}
-	return i - 1;
+	ops += (passed - 1) * table->op_bits;
+	return table_op_rule(table, body, table_field(table, ops, table->op_bits));
 }
 
 static __always_inline u32 window_state_rule(u32 state, u32 body)
@@ -216,34 +232,24 @@ static __always_inline u32 window_rule(const struct bee_table *table, u32 at, u3
 {
 	struct window_start start = window_start(table, at);
 	struct window_scan scan = { .next = 1u << table->window };
+	u32 rule, body = start.body, stop = ~0u;
 	struct phrase phrase;
-	u32 body = table_rule(table, start.body), op;
-	int i;
 
 	window_scan(table, at + start.width, end, x, &scan);
-	*until = scan.next;
-	if (scan.head != TOKEN_NONE) {
-		phrase = table_token_phrase(table, HEAD, scan.head, 0);
-		body = table_rule(table, table_op(table, &phrase, phrase.nops - 1) - BEE_OP_RULE);
+	if (scan.last.class & BEE_SCAN_STEP) {
+		if (scan.head.class)
+			head_phrase(table, scan.head, &body);
+		body = table_rule(table, body);
+		phrase = step_phrase(table, scan.last, rule_menu(body));
+		rule = step_rule(table, &phrase, body, scan.position, x, &stop);
+	} else if (scan.last.class) {
+		phrase = head_phrase(table, scan.last, &body);
+		rule = head_rule(table, &phrase, table_rule(table, body), scan.position, x, &stop);
+	} else {
+		rule = window_state_rule(start.state, table_rule(table, body));
 	}
-	if (scan.last == TOKEN_NONE)
-		return window_state_rule(start.state, body);
-	if (scan.last == scan.head) {
-		u32 stop = *until;
-
-		i = head_op_at(&phrase, scan.position, x, &stop);
-		if (stop < *until)
-			*until = stop;
-		if (i < 0)
-			return BEE_RULE_INIT;
-		return table_rule(table, table_op(table, &phrase, i) - BEE_OP_RULE);
-	}
-	phrase = table_token_phrase(table, STEP, scan.last, rule_menu(body));
-	op = *until;
-	i = step_op_at(&phrase, scan.position, x, &op);
-	if (op < *until)
-		*until = op;
-	return table_op_rule(table, body, table_op(table, &phrase, i));
+	*until = stop < scan.next ? stop : scan.next;
+	return rule;
 }
 
 /* The rule at byte @y from the origin; it holds up to byte @until at least. */
@@ -260,8 +266,7 @@ static __always_inline u32 table_find(const struct bee_table *table, u32 y, u32 
 		return table_rule(table, page >> BEE_PAGE_RULE_SHIFT);
 	}
 	record = page_record(table, page);
-	at = page_border(table, &record, i);
-	end = page_border(table, &record, i + 1);
+	page_window(table, &record, i, &at, &end);
 	rule = window_rule(table, at, end, y - floor, until);
 	*until += floor;
 	return rule;
@@ -294,7 +299,7 @@ static __always_inline void row_decode(const struct bee_table *table, u32 rule, 
 		row->arg = field ? field - 1 : 0;
 		return;
 	}
-	row->cfa_reg = kind == BEE_RULE_RSP ? BEE_REG_RSP : BEE_REG_RBP;
+	row->cfa_reg = BEE_REG_RSP - kind;
 	row->cfa_off = 8 * field;
 	row->fp = slot ? BEE_FP_CFA : BEE_FP_SAME;
 	row->fp_off = -8 * (s32)slot;

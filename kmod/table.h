@@ -32,66 +32,50 @@ struct bee_row {
 	s32	ra_off;
 };
 
-/**
- * struct bee_table_token - how to read the phrase of the tokens with one tag
- * @id_mask: of the phrase number or place
- * @place_mask: the same in menu classes, 0 in others
- * @named_mask: all ones in menu classes, 0 in others
- * @gap_bits: width of the gap before it
- * @width: of the whole field
- * @flags: BEE_CLASS_*
+/*
+ * What a scan needs to know of the tokens with one tag, in one word.  The shift counts are
+ * placed so that processors that look at their low five bits only need no mask for them.
  */
-struct bee_table_token {
-	u32	id_mask;
-	u32	place_mask;
-	u32	named_mask;
-	u8	gap_bits;
-	u8	width;
-	u8	flags;
-};
+#define BEE_SCAN_GAP		0xffffull	/* mask of the gap */
+#define BEE_SCAN_GRAIN_SHIFT	16		/* log2 bytes that it counts in */
+#define BEE_SCAN_WIDTH_SHIFT	24		/* width of the field */
+#define BEE_SCAN_GAP_BITS_SHIFT	32		/* width of the gap */
+#define BEE_SCAN_ID_SHIFT	40		/* mask of the phrase number or place */
+#define BEE_SCAN_ID		0x7ffffull	/* at most */
+#define BEE_SCAN_TOKEN		(1ull << 60)	/* always set */
+#define BEE_SCAN_DIRECT		(1ull << 61)
+#define BEE_SCAN_STEP		(1ull << 63)
 
-/* The same for the scan, in one word: mask of the gap, log2 of what it counts in, width. */
-#define BEE_SCAN_GAP		0xffffu
-#define BEE_SCAN_GRAIN_SHIFT	16
-#define BEE_SCAN_STEP		(1u << 23)
-#define BEE_SCAN_WIDTH_SHIFT	24
+/* A place in the head menu. */
+#define BEE_HEAD_PHRASE		0xffffu
+#define BEE_HEAD_BODY_SHIFT	16
 
 /**
  * struct bee_table_group - the phrases of one kind with one number of ops
- * @first: number of the first
  * @phrases: bit of the blob where they begin
- * @width: of each
  * @shapes: bit of the blob where their shapes begin
- * @shape_mask: of the number of a shape
- * @shape_bits: width of it
- * @shape_width: of a shape
+ * @width: of a phrase
+ * @shape_bits: width of the number of a shape
+ * @shape_width: width of a shape
  */
 struct bee_table_group {
-	u32	first;
 	u32	phrases;
-	u32	width;
 	u32	shapes;
-	u32	shape_mask;
+	u16	width;
 	u16	shape_bits;
-	u16	shape_width;
+	u32	shape_width;
 };
 
 /**
  * struct bee_table_phrases - the phrases of one kind
  * @groups: those with i + 1 ops
- * @total: how many there are
- * @menu: bit of the blob where the menus begin
- * @id_mask: of a phrase number
- * @id_bits: width of it
- * @menu_bits: log2 places in each menu
+ * @id_bits: width of a phrase number
+ * @used: there are phrases of this kind
  */
 struct bee_table_phrases {
 	struct bee_table_group	groups[BEE_TABLE_MAX_OPS];
-	u32			total;
-	u32			menu;
-	u32			id_mask;
 	u8			id_bits;
-	u8			menu_bits;
+	bool			used;
 };
 
 /**
@@ -109,16 +93,18 @@ struct bee_table_phrases {
  * @pages: the page directory
  * @npages: number of pages
  * @nfull: number of full rules
+ * @head_menu: phrase numbers and body rules
+ * @step_menus: phrase numbers
  * @records: byte of the blob where the page records begin
  * @origin: @base rounded down to a window
  * @window: as in the header, like the next three
  * @page: see there
  * @border_bits: see there
  * @body_bits: see there
+ * @menu_bits: log2 places in a step menu
  * @rule_bits: width of a rule number
  * @op_bits: width of an op
  * @scan: by tag: BEE_SCAN_*
- * @tokens: by tag
  * @kinds: head and step phrases
  *
  * Everything points into the blob, which the caller keeps alive and unchanged.
@@ -135,6 +121,8 @@ struct bee_table {
 	const struct bee_table_rule	*full;
 	const __le32			*rules;
 	const __le32			*pages;
+	const __le32			*head_menu;
+	const __le16			*step_menus;
 	u32				 npages;
 	u32				 nfull;
 	u32				 records;
@@ -143,10 +131,10 @@ struct bee_table {
 	u8				 page;
 	u8				 border_bits;
 	u8				 body_bits;
+	u8				 menu_bits;
 	u8				 rule_bits;
 	u8				 op_bits;
-	u32				 scan[BEE_TABLE_CLASSES];
-	struct bee_table_token		 tokens[BEE_TABLE_CLASSES];
+	u64				 scan[BEE_TABLE_CLASSES];
 	struct bee_table_phrases	 kinds[2];
 };
 

@@ -32,6 +32,24 @@ static inline const u8 *table_blob(const struct bee_table *table)
 	return (const u8 *)table->header;
 }
 
+/* The field of @width bits at bit @at. */
+static __always_inline u32 table_field(const struct bee_table *table, u32 at, u32 width)
+{
+	return bits_at(table_blob(table), at) & bits_mask(width);
+}
+
+/* See BEE_SCAN_*. */
+static __always_inline u32 class_width(u64 class)
+{
+	return class >> BEE_SCAN_WIDTH_SHIFT & 0xff;
+}
+
+/* The phrase number or place in a field that begins with @bits. */
+static __always_inline u32 class_id(u64 class, u64 bits)
+{
+	return bits >> (class >> BEE_SCAN_GAP_BITS_SHIFT & 31) & (class >> BEE_SCAN_ID_SHIFT & BEE_SCAN_ID);
+}
+
 static inline u32 rule_field(u32 rule)
 {
 	return rule >> BEE_RULE_CFA_SHIFT & BEE_RULE_CFA_FIELD;
@@ -42,7 +60,25 @@ static inline u32 rule_menu(u32 rule)
 	return rule >> BEE_RULE_MENU_SHIFT;
 }
 
-/* What a window begins with. */
+/* A phrase found by its number, and the bit of the blob where it is. */
+struct phrase {
+	const struct bee_table_group	*group;
+	u32				 nops;
+	u32				 at;
+};
+
+static __always_inline struct phrase table_phrase(const struct bee_table *table, u32 kind, u32 id)
+{
+	const struct bee_table_group *g = &table->kinds[kind].groups[id % BEE_TABLE_MAX_OPS];
+
+	return (struct phrase){
+		.group = g,
+		.nops = id % BEE_TABLE_MAX_OPS + 1,
+		.at = g->phrases + id / BEE_TABLE_MAX_OPS * g->width,
+	};
+}
+
+/* What a window begins with; without a branch, as whether it is long cannot be foreseen. */
 struct window_start {
 	u32	state;
 	u32	body;
@@ -52,12 +88,12 @@ struct window_start {
 static __always_inline struct window_start window_start(const struct bee_table *table, u32 at)
 {
 	u64 bits = bits_at(table_blob(table), at);
-	bool is_long = bits & 1;
-	u32 skip = is_long ? 3 : 1;
-	u32 width = is_long ? table->rule_bits : table->body_bits;
+	u32 is_long = bits & 1;
+	u32 width = table->body_bits + ((table->rule_bits - table->body_bits) & -is_long);
+	u32 skip = 1 + 2 * is_long;
 
 	return (struct window_start){
-		.state = is_long ? bits >> 1 & 3 : BEE_WINDOW_BODY,
+		.state = bits >> 1 & 3 & -is_long,
 		.body = bits >> skip & bits_mask(width),
 		.width = skip + width,
 	};
@@ -85,17 +121,19 @@ static __always_inline struct page_record page_record(const struct bee_table *ta
 	};
 }
 
-/* The bit of the blob where window @i of a page begins, and window @i - 1 ends. */
-static __always_inline u32 page_border(const struct bee_table *table, const struct page_record *r,
-				       u32 i)
+/* The bits [@at, @end) of the blob that are window @i of a page. */
+static __always_inline void page_window(const struct bee_table *table, const struct page_record *r,
+					u32 i, u32 *at, u32 *end)
 {
-	u32 at = r->at + 16 + i * r->border_bits - r->border_bits;
-	u32 border = bits_at(table_blob(table), at) & bits_mask(r->border_bits);
-	u32 even = i * (r->length - r->windows) >> table->page;
+	u64 borders = bits_at(table_blob(table), r->at + 16 + i * r->border_bits - r->border_bits);
+	u32 mask = bits_mask(r->border_bits);
+	u32 first = r->windows - ((mask + 1) >> 1);
+	u32 size = r->length - r->windows, even = i * size;
+	u32 begin = first + (even >> table->page) + ((u32)borders & mask);
+	u32 next = first + ((even + size) >> table->page) + ((u32)(borders >> r->border_bits) & mask);
 
-	border = r->windows + even + border - (1u << r->border_bits >> 1);
-	border = i ? border : r->windows;
-	return r->at + (i >> table->page ? r->length : border);
+	*at = r->at + (i ? begin : r->windows);
+	*end = r->at + ((i + 1) >> table->page ? r->length : next);
 }
 
 #endif /* BEE_TABLE_BITS_H */

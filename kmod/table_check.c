@@ -131,8 +131,8 @@ static u64 bits_to_bytes(u64 bits)
 }
 
 /* Where the phrases of a kind are, behind byte @at; returns the byte after them. */
-static u64 table_layout_phrases(const struct bee_table_header *h, unsigned int kind, u32 op_bits,
-				struct bee_table_phrases *p, u64 at)
+static u64 table_layout_phrases(const struct bee_table_header *h, unsigned int kind,
+				const struct bee_table *table, struct bee_table_phrases *p, u64 at)
 {
 	u32 i;
 
@@ -140,9 +140,8 @@ static u64 table_layout_phrases(const struct bee_table_header *h, unsigned int k
 		struct bee_table_group *g = &p->groups[i];
 
 		g->shape_bits = bee_table_width(le16_to_cpu(h->nshapes[kind][i]));
-		g->shape_mask = bits_mask(g->shape_bits);
-		g->shape_width = (i + 1) * op_bits;
-		g->width = g->shape_bits + 4 * (kind == HEAD ? i + 1 : i);
+		g->width = g->shape_bits + (kind == HEAD ? table->rule_bits + 4 * (i + 1) : 4 * i);
+		g->shape_width = kind == HEAD ? i * table->rule_bits : (i + 1) * table->op_bits;
 		g->phrases = at * 8;
 		at += bits_to_bytes((u64)le16_to_cpu(h->nphrases[kind][i]) * g->width);
 	}
@@ -153,21 +152,29 @@ static u64 table_layout_phrases(const struct bee_table_header *h, unsigned int k
 	return at;
 }
 
-static u64 table_layout_menu(const struct bee_table_header *h, unsigned int kind,
-			     struct bee_table_phrases *p, u64 at)
+static void table_layout_numbers(const struct bee_table_header *h, unsigned int kind,
+				 struct bee_table_phrases *p)
 {
-	u32 i, menus = kind == HEAD ? 1 : h->nmenus;
+	u32 i, most = 0;
 
-	p->total = 0;
-	for (i = 0; i < BEE_TABLE_MAX_OPS; i++) {
-		p->groups[i].first = p->total;
-		p->total += le16_to_cpu(h->nphrases[kind][i]);
-	}
-	p->id_bits = bee_table_width(p->total);
-	p->id_mask = bits_mask(p->id_bits);
-	p->menu_bits = h->menu_bits[kind];
-	p->menu = at * 8;
-	return at + (p->total ? bits_to_bytes((u64)(menus << p->menu_bits) * p->id_bits) : 0);
+	for (i = 0; i < BEE_TABLE_MAX_OPS; i++)
+		if (le16_to_cpu(h->nphrases[kind][i]) > most)
+			most = le16_to_cpu(h->nphrases[kind][i]);
+	p->used = most;
+	p->id_bits = 3 + bee_table_width(most);
+}
+
+/* No menu where there is no phrase. */
+static u64 table_layout_menus(const struct bee_table_header *h, struct bee_table *table, u64 at)
+{
+	table->head_menu = (const void *)((const u8 *)h + at);
+	if (table->kinds[HEAD].used)
+		at += sizeof(*table->head_menu) << h->menu_bits[HEAD];
+	table->step_menus = (const void *)((const u8 *)h + at);
+	if (table->kinds[STEP].used)
+		at += (u64)h->nmenus * sizeof(*table->step_menus) << h->menu_bits[STEP];
+	table->menu_bits = h->menu_bits[STEP];
+	return at;
 }
 
 /* Point @table at the sections in front of the page records; 0 or the byte after them. */
@@ -185,9 +192,10 @@ static u64 table_layout_sections(const struct bee_table_header *h, struct bee_ta
 	table->pages = (const void *)((const u8 *)h + at);
 	at += (u64)table->npages * sizeof(*table->pages);
 	for (kind = HEAD; kind <= STEP; kind++)
-		at = table_layout_menu(h, kind, &table->kinds[kind], at);
+		table_layout_numbers(h, kind, &table->kinds[kind]);
+	at = table_layout_menus(h, table, at);
 	for (kind = HEAD; kind <= STEP; kind++)
-		at = table_layout_phrases(h, kind, table->op_bits, &table->kinds[kind], at);
+		at = table_layout_phrases(h, kind, table, &table->kinds[kind], at);
 	return at;
 }
 
@@ -196,7 +204,7 @@ static int table_layout(const struct bee_table_header *h, struct bee_table *tabl
 {
 	u64 end, window = 1ull << h->window;
 
-	BUILD_BUG_ON(sizeof(struct bee_table_header) != 192);
+	BUILD_BUG_ON(sizeof(struct bee_table_header) != 184);
 	BUILD_BUG_ON(sizeof(struct bee_table_segment) != 24);
 	BUILD_BUG_ON(sizeof(struct bee_table_rule) != 24);
 
@@ -349,11 +357,12 @@ static const char *class_check(const struct bee_table *table, const struct bee_t
 		return "unknown class flags";
 	if (gap_bits > room)
 		return "class with gaps wider than a window";
-	if (!p->total)
+	if (!p->used)
 		return "class of a kind without phrases";
 	if (c->gap & BEE_CLASS_DIRECT)
 		return c->id == p->id_bits ? NULL : "class with a wrong width of phrase numbers";
-	return c->id <= p->menu_bits ? NULL : "class with places past the end of a menu";
+	return c->id <= table->header->menu_bits[step] ? NULL :
+	       "class with places past the end of a menu";
 }
 
 static int table_check_classes(struct bee_table *table, struct bee_table_error *error)
@@ -367,52 +376,94 @@ static int table_check_classes(struct bee_table *table, struct bee_table_error *
 
 		if (why)
 			return table_refuse(error, why, table_offset_of(table, c));
-		table->scan[i] = bits_mask(gap_bits) | (gap_bits + c->id) << BEE_SCAN_WIDTH_SHIFT |
+		table->scan[i] = BEE_SCAN_TOKEN | bits_mask(gap_bits) |
+				 (u64)(gap_bits + c->id) << BEE_SCAN_WIDTH_SHIFT |
+				 (u64)gap_bits << BEE_SCAN_GAP_BITS_SHIFT |
+				 (c->gap & BEE_CLASS_DIRECT ? BEE_SCAN_DIRECT : 0) |
 				 (c->gap & BEE_CLASS_STEP ? BEE_SCAN_STEP :
-				  table->header->grain << BEE_SCAN_GRAIN_SHIFT);
-		table->tokens[i] = (struct bee_table_token){
-			.width = gap_bits + c->id,
-			.gap_bits = gap_bits,
-			.flags = c->gap,
-			.id_mask = bits_mask(c->id),
-			.place_mask = c->gap & BEE_CLASS_DIRECT ? 0 : bits_mask(c->id),
-			.named_mask = c->gap & BEE_CLASS_DIRECT ? 0 : ~0u,
-		};
+				  (u64)table->header->grain << BEE_SCAN_GRAIN_SHIFT) |
+				 (u64)bits_mask(c->id) << BEE_SCAN_ID_SHIFT;
 	}
 	return 0;
 }
 
-static int table_check_menus(const struct bee_table *table, u32 kind, struct bee_table_error *error)
+static bool phrase_exists(const struct bee_table *table, u32 kind, u32 id)
 {
-	const struct bee_table_phrases *p = &table->kinds[kind];
-	u32 i, n = (kind == HEAD ? 1 : table->header->nmenus) << p->menu_bits;
-	u32 nphrases = p->total;
+	return id / BEE_TABLE_MAX_OPS <
+	       le16_to_cpu(table->header->nphrases[kind][id % BEE_TABLE_MAX_OPS]);
+}
 
-	if (!nphrases) {
-		if (p->menu_bits)
+static const char *menu_check_head(const struct bee_table *table, u32 place)
+{
+	u32 id = place & BEE_HEAD_PHRASE, at;
+
+	if (!phrase_exists(table, HEAD, id))
+		return "menu names a phrase that does not exist";
+	at = table_phrase(table, HEAD, id).at;
+	if (table_field(table, at, table->rule_bits) != place >> BEE_HEAD_BODY_SHIFT)
+		return "menu with another body rule than its phrase";
+	return NULL;
+}
+
+static const char *menu_check_step(const struct bee_table *table, u32 place)
+{
+	return phrase_exists(table, STEP, place) ? NULL : "menu names a phrase that does not exist";
+}
+
+static int table_check_menus(const struct bee_table *table, struct bee_table_error *error)
+{
+	const struct bee_table_header *h = table->header;
+	u32 i, kind, heads = table->kinds[HEAD].used << h->menu_bits[HEAD];
+	u32 steps = table->kinds[STEP].used * h->nmenus << h->menu_bits[STEP];
+	const char *why;
+
+	for (kind = HEAD; kind <= STEP; kind++)
+		if (!table->kinds[kind].used && h->menu_bits[kind])
 			return table_refuse(error, "menu of a kind without phrases",
 					    HEADER_OFFSET(menu_bits) + kind);
-		return 0;
+	for (i = 0; i < heads; i++) {
+		why = menu_check_head(table, le32_to_cpu(table->head_menu[i]));
+		if (why)
+			return table_refuse(error, why,
+					    table_offset_of(table, &table->head_menu[i]));
 	}
-	for (i = 0; i < n; i++) {
-		u32 at = p->menu + i * p->id_bits;
-
-		if ((bits_at(table_blob(table), at) & p->id_mask) >= nphrases)
-			return table_refuse(error, "menu names a phrase that does not exist",
-					    at / 8);
+	for (i = 0; i < steps; i++) {
+		why = menu_check_step(table, le16_to_cpu(table->step_menus[i]));
+		if (why)
+			return table_refuse(error, why,
+					    table_offset_of(table, &table->step_menus[i]));
 	}
 	return 0;
 }
 
-/* Head phrases: only the last distance may be "never". */
-static bool phrase_never_is_last(u32 group, u64 deltas)
+static const char *phrase_check(const struct bee_table *table, u32 kind, u32 group, u32 at)
 {
-	u32 i;
+	const struct bee_table_group *g = &table->kinds[kind].groups[group];
 
-	for (i = 0; i < group; i++, deltas >>= 4)
-		if ((deltas & 15) == BEE_DELTA_NEVER)
-			return false;
-	return true;
+	if (kind == HEAD) {
+		if (table_field(table, at, table->rule_bits) >= table->nrules)
+			return "head phrase with a body rule that does not exist";
+		at += table->rule_bits;
+	}
+	if (table_field(table, at, g->shape_bits) >=
+	    le16_to_cpu(table->header->nshapes[kind][group]))
+		return "phrase with a shape that does not exist";
+	return NULL;
+}
+
+static int table_check_shapes(const struct bee_table *table, u32 kind, u32 group,
+			      struct bee_table_error *error)
+{
+	const struct bee_table_group *g = &table->kinds[kind].groups[group];
+	u32 width = kind == HEAD ? table->rule_bits : table->op_bits;
+	u32 first = kind == HEAD ? 0 : BEE_OP_RULE;
+	u32 i, at, nops = le16_to_cpu(table->header->nshapes[kind][group]) *
+			  (kind == HEAD ? group : group + 1);
+
+	for (i = 0, at = g->shapes; i < nops; i++, at += width)
+		if (table_field(table, at, width) >= first + table->nrules)
+			return table_refuse(error, "op with a rule that does not exist", at / 8);
+	return 0;
 }
 
 static int table_check_group(const struct bee_table *table, u32 kind, u32 group,
@@ -421,29 +472,18 @@ static int table_check_group(const struct bee_table *table, u32 kind, u32 group,
 	const struct bee_table_group *g = &table->kinds[kind].groups[group];
 	u32 nphrases = le16_to_cpu(table->header->nphrases[kind][group]);
 	u32 nshapes = le16_to_cpu(table->header->nshapes[kind][group]);
-	u32 i, at, nops = nshapes * (group + 1);
+	u32 i, at;
 
 	if (nshapes > nphrases || !nshapes != !nphrases)
 		return table_refuse(error, "numbers of phrases and shapes contradict each other",
 				    table_offset_of(table, &table->header->nshapes[kind][group]));
-	for (i = 0, at = g->phrases; i < nphrases; i++) {
-		u64 phrase = bits_at(table_blob(table), at);
+	for (i = 0, at = g->phrases; i < nphrases; i++, at += g->width) {
+		const char *why = phrase_check(table, kind, group, at);
 
-		if ((phrase & g->shape_mask) >= nshapes)
-			return table_refuse(error, "phrase with a shape that does not exist", at / 8);
-		if (kind == HEAD && !phrase_never_is_last(group, phrase >> g->shape_bits))
-			return table_refuse(error, "head phrase that goes on after its end", at / 8);
-		at += g->width;
+		if (why)
+			return table_refuse(error, why, at / 8);
 	}
-	for (i = 0, at = g->shapes; i < nops; i++, at += table->op_bits) {
-		u32 op = bits_at(table_blob(table), at) & bits_mask(table->op_bits);
-
-		if (op >= BEE_OP_RULE + table->nrules)
-			return table_refuse(error, "op with a rule that does not exist", at / 8);
-		if (kind == HEAD && op < BEE_OP_RULE)
-			return table_refuse(error, "head phrase that depends on a body rule", at / 8);
-	}
-	return 0;
+	return table_check_shapes(table, kind, group, error);
 }
 
 static int table_check_phrases(const struct bee_table *table, struct bee_table_error *error)
@@ -451,11 +491,9 @@ static int table_check_phrases(const struct bee_table *table, struct bee_table_e
 	u32 kind, group;
 	int ret = 0;
 
-	for (kind = HEAD; !ret && kind <= STEP; kind++) {
-		ret = table_check_menus(table, kind, error);
+	for (kind = HEAD; !ret && kind <= STEP; kind++)
 		for (group = 0; !ret && group < BEE_TABLE_MAX_OPS; group++)
 			ret = table_check_group(table, kind, group, error);
-	}
 	return ret;
 }
 
@@ -470,22 +508,21 @@ static const char *window_check_tokens(const struct bee_table *table, u32 at, u3
 	u32 n;
 
 	for (n = 0; at < end; n++) {
-		const struct bee_table_token *token;
-		u32 id;
+		u64 class;
 
 		if (n == BEE_TABLE_MAX_TOKENS)
 			return "window with too many tokens";
 		if (end - at < 4)
 			return "window that ends inside a token";
+		class = table->scan[tag_before(table, end)];
 		end -= 4;
-		token = &table->tokens[tag_before(table, end + 4)];
-		if (end - at < token->width)
+		if (end - at < class_width(class))
 			return "window that ends inside a token";
-		id = bits_at(table_blob(table), at) >> token->gap_bits & token->id_mask;
-		if (token->flags & BEE_CLASS_DIRECT &&
-		    id >= table->kinds[!!(token->flags & BEE_CLASS_STEP)].total)
+		if (class & BEE_SCAN_DIRECT &&
+		    !phrase_exists(table, !!(class & BEE_SCAN_STEP),
+				   class_id(class, bits_at(table_blob(table), at))))
 			return "token with a phrase that does not exist";
-		at += token->width;
+		at += class_width(class);
 	}
 	return NULL;
 }
@@ -513,8 +550,7 @@ static int table_check_record(const struct bee_table *table, u32 page, u32 *size
 	for (i = 0; i < 1u << table->page; i++) {
 		const char *why;
 
-		at = page_border(table, &r, i);
-		end = page_border(table, &r, i + 1);
+		page_window(table, &r, i, &at, &end);
 		if (end < at || end > r.at + r.length)
 			return table_refuse(error, "windows of a page overlap or leave it", byte);
 		why = window_check(table, at, end);
@@ -602,6 +638,8 @@ int bee_table_validate(const void *blob, size_t size, struct bee_table *table,
 		ret = table_check_classes(table, error);
 	if (!ret)
 		ret = table_check_phrases(table, error);
+	if (!ret)
+		ret = table_check_menus(table, error);
 	if (!ret)
 		ret = table_check_pages(table, error);
 	return ret;

@@ -16,10 +16,11 @@
 static const u8 example_sections[] = {
 	0x08, 0x00, 0x04, 0x00, 0x03, 0x00, 0x00, 0x00,
 	0x00, 0x00, 0x00, 0x00,
-	0x01,
-	0x20,
+	0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00,
+	0x02,
 	0x21,
-	0x25, 0x00, 0x06, 0x22, 0x00,
+	0x28, 0x00, 0x06, 0x10, 0x01,
 	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
 };
 
@@ -29,8 +30,10 @@ static const u8 example_sections[] = {
 static const u8 second_sections[] = {
 	0x10, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00,
 	0x00, 0x00, 0x00, 0x00,
-	0x41,
-	0x21, 0x08,
+	0x01, 0x00, 0x00, 0x00,
+	0x02, 0x00,
+	0x82, 0x00,
+	0x01,
 	0xf1,
 	0x11, 0x04, 0x00,
 	0x25, 0x00, 0x17, 0x1c, 0x00,
@@ -40,13 +43,12 @@ static const u8 second_sections[] = {
 #define EXAMPLE_SEGMENTS_AT	sizeof(struct bee_table_header)
 #define EXAMPLE_RULES_AT	(EXAMPLE_SEGMENTS_AT + sizeof(struct bee_table_segment))
 #define EXAMPLE_PAGES_AT	(EXAMPLE_RULES_AT + 8)
-#define EXAMPLE_HEADS_AT	(EXAMPLE_PAGES_AT + 4)
-#define EXAMPLE_RECORD_AT	(EXAMPLE_HEADS_AT + 3)
+#define EXAMPLE_MENUS_AT	(EXAMPLE_PAGES_AT + 4)
+#define EXAMPLE_HEADS_AT	(EXAMPLE_MENUS_AT + 6)
+#define EXAMPLE_RECORD_AT	(EXAMPLE_HEADS_AT + 2)
 #define EXAMPLE_SIZE		(EXAMPLE_RULES_AT + sizeof(example_sections))
 #define SECOND_SIZE		(EXAMPLE_RULES_AT + sizeof(second_sections))
-#define SECOND_HEADS_AT		EXAMPLE_HEADS_AT
-#define SECOND_STEPS_AT		(SECOND_HEADS_AT + 3)
-#define SECOND_RECORD_AT	(SECOND_STEPS_AT + 4)
+#define SECOND_RECORD_AT	(EXAMPLE_HEADS_AT + 7)
 
 static inline void blob_fix_crc(void *blob, size_t size)
 {
@@ -64,7 +66,7 @@ static inline u8 *blob_begin(size_t size, u64 base, u32 span, const u8 *sections
 	struct bee_table_segment *segment = (void *)(blob + EXAMPLE_SEGMENTS_AT);
 
 	h->magic = cpu_to_le32(BEE_TABLE_MAGIC);
-	h->version = cpu_to_le16(2);
+	h->version = cpu_to_le16(3);
 	h->machine = cpu_to_le16(62);
 	h->size = cpu_to_le32(size);
 	h->base = cpu_to_le64(base);
@@ -102,7 +104,8 @@ static inline u8 *blob_example(void)
 	u8 *blob = blob_begin(EXAMPLE_SIZE, EXAMPLE_BASE, EXAMPLE_SPAN, example_sections);
 	struct bee_table_header *h = (void *)blob;
 
-	blob_set_classes(blob, 0x84, 0xc8);
+	blob_set_classes(blob, 0x84, 0x48);
+	h->classes[0].id = 3;
 	h->nphrases[0][0] = h->nshapes[0][0] = cpu_to_le16(1);
 	h->nphrases[1][0] = h->nshapes[1][0] = cpu_to_le16(1);
 	blob_fix_crc(blob, EXAMPLE_SIZE);
@@ -115,7 +118,7 @@ static inline u8 *blob_second(void)
 	u8 *blob = blob_begin(SECOND_SIZE, SECOND_BASE, SECOND_SPAN, second_sections);
 	struct bee_table_header *h = (void *)blob;
 
-	blob_set_classes(blob, 0x80, 0x46);
+	blob_set_classes(blob, 0x00, 0x46);
 	h->page = 1;
 	h->border_bits = 5;
 	h->nrows = cpu_to_le32(6);
@@ -127,7 +130,8 @@ static inline u8 *blob_second(void)
 
 /*
  * A third for damages that those two have no place for: a full rule, three rules and
- * step phrases, a menu of two places, a long body rule number.
+ * step phrases, a menu of two places, a head phrase that no token uses, a long body
+ * rule number.
  */
 #define THIRD_BASE	0x3000
 #define THIRD_SPAN	0x100
@@ -138,17 +142,21 @@ static const u8 third_sections[] = {
 	0x00, 0x00, 0x00, 0x00, 0xf8, 0xff, 0xff, 0xff,		/* RA = *(CFA-8) */
 	0x02, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00,
 	0x00, 0x00, 0x00, 0x00,
-	0x09,							/* places 1, 2 */
+	0x00, 0x00, 0x00, 0x00,					/* head 0 */
+	0x08, 0x00, 0x10, 0x00,					/* steps 1, 2 */
+	0x04,							/* body rule 0, distance 1 */
 	0x24,							/* shapes 0, 1, 2 */
 	0x60, 0x28, 0x02,					/* ops 32, 33, 34 */
-	0x24, 0x00, 0xb1, 0x12, 0x00,
+	0x27, 0x00, 0xb1, 0x82, 0x00,
 	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
 };
 
 #define THIRD_FULL_AT		EXAMPLE_RULES_AT
-#define THIRD_MENU_AT		(THIRD_FULL_AT + 24 + 12 + 4)
-#define THIRD_PHRASES_AT	(THIRD_MENU_AT + 1)
-#define THIRD_RECORD_AT		(THIRD_PHRASES_AT + 4)
+#define THIRD_HEAD_MENU_AT	(THIRD_FULL_AT + 24 + 12 + 4)
+#define THIRD_STEP_MENU_AT	(THIRD_HEAD_MENU_AT + 4)
+#define THIRD_HEADS_AT		(THIRD_STEP_MENU_AT + 4)
+#define THIRD_STEPS_AT		(THIRD_HEADS_AT + 1)
+#define THIRD_RECORD_AT		(THIRD_STEPS_AT + 4)
 #define THIRD_SIZE		(THIRD_FULL_AT + sizeof(third_sections))
 
 static inline u8 *blob_third(void)
@@ -160,13 +168,14 @@ static inline u8 *blob_third(void)
 	blob_set_classes(blob, 0x44, 0xc0);
 	h->classes[0].id = 1;
 	for (i = 1; i < BEE_TABLE_CLASSES; i++)
-		h->classes[i].id = 2;
+		h->classes[i].id = 5;
 	h->grain = 0;
 	h->body_bits = 1;
 	h->menu_bits[1] = 1;
 	h->nfull = cpu_to_le16(1);
 	h->nrules = cpu_to_le16(3);
 	h->nrows = cpu_to_le32(2);
+	h->nphrases[0][0] = h->nshapes[0][0] = cpu_to_le16(1);
 	h->nphrases[1][0] = h->nshapes[1][0] = cpu_to_le16(3);
 	blob_fix_crc(blob, THIRD_SIZE);
 	return blob;

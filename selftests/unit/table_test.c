@@ -235,8 +235,8 @@ static void test_truncation(const char *name, u8 *blob, size_t full)
 	free(blob);
 }
 
-/* The last two: the third with another addend, and with another FP offset. */
-enum { FIRST, SECOND, THIRD, THIRD_ADD, THIRD_FP };
+/* The last three are the third with another addend, another FP offset, no head phrases. */
+enum { FIRST, SECOND, THIRD, THIRD_ADD, THIRD_FP, HEADLESS };
 
 /* Write @value over the @size bytes at @at of an example: this must be the answer. */
 struct damage {
@@ -253,16 +253,16 @@ struct damage {
 #define CLASS(n)	(HEADER(classes) + 2 * (n))
 #define RULE(n)		(EXAMPLE_RULES_AT + 4 * (n))
 #define PAGE(n)		(EXAMPLE_PAGES_AT + 4 * (n))
-#define NPHRASES(k, n)	(HEADER(nphrases) + 18 * (k) + 2 * ((n) - 1))
-#define NSHAPES(k, n)	(HEADER(nshapes) + 18 * (k) + 2 * ((n) - 1))
+#define NPHRASES(k, n)	(HEADER(nphrases) + 16 * (k) + 2 * ((n) - 1))
+#define NSHAPES(k, n)	(HEADER(nshapes) + 16 * (k) + 2 * ((n) - 1))
 #define FULL(field)	(THIRD_FULL_AT + offsetof(struct bee_table_rule, field))
 #define RECORD		EXAMPLE_RECORD_AT
 
 static const struct damage damages[] = {
 	{ HEADER(magic), 4, 0x42454554, "made for the other byte order", 0 },
 	{ HEADER(magic), 4, 0x464c457f, "not an unwind table (bad magic)", 0 },
-	{ HEADER(version), 2, 1, "another version of the table format", 4 },
-	{ HEADER(version), 2, 3, "another version of the table format", 4 },
+	{ HEADER(version), 2, 2, "another version of the table format", 4 },
+	{ HEADER(version), 2, 4, "another version of the table format", 4 },
 	{ HEADER(machine), 2, 183, "made for another architecture", 6 },
 	{ HEADER(size), 4, EXAMPLE_SIZE - 1, "truncated, or longer than its header says", 8 },
 	{ HEADER(reserved), 1, 128, "reserved field not zero", 55 },
@@ -291,7 +291,7 @@ static const struct damage damages[] = {
 	{ HEADER(nrules), 2, 65535, "sections do not fit the table's size", 40 },
 	{ HEADER(nfull), 2, 65535, "sections do not fit the table's size", 40 },
 	{ HEADER(span), 4, 0xfff00000, "sections do not fit the table's size", 40 },
-	{ NPHRASES(1, 9), 2, 65535, "sections do not fit the table's size", 40 },
+	{ NPHRASES(1, 8), 2, 65535, "sections do not fit the table's size", 40 },
 	{ SEGMENT(size), 8, 0, "segments overlap, wrap or are empty", EXAMPLE_SEGMENTS_AT },
 	{ SEGMENT(size), 8, -1ull, "segments overlap, wrap or are empty", EXAMPLE_SEGMENTS_AT },
 	{ SEGMENT(vaddr), 8, -1ull, "segments overlap, wrap or are empty", EXAMPLE_SEGMENTS_AT },
@@ -304,7 +304,7 @@ static const struct damage damages[] = {
 	{ RULE(0), 4, 0x7ff1 << 2, "CFA offset of a simple rule out of range", RULE(0) },
 	{ CLASS(0), 1, 0xa4, "unknown class flags", CLASS(0) },
 	{ CLASS(0), 1, 0x85, "class with gaps wider than a window", CLASS(0) },
-	{ CLASS(9), 1, 0xc9, "class with gaps wider than a window", CLASS(9) },
+	{ CLASS(9), 1, 0x49, "class with gaps wider than a window", CLASS(9) },
 	{ CLASS(0) + 1, 1, 1, "class with a wrong width of phrase numbers", CLASS(0) },
 	{ CLASS(1), 2, 0x148, "class with places past the end of a menu", CLASS(1) },
 	{ NPHRASES(0, 1), 2, 0, "class of a kind without phrases", CLASS(0) },
@@ -312,9 +312,8 @@ static const struct damage damages[] = {
 	{ NSHAPES(1, 3), 2, 2, "numbers of phrases and shapes contradict each other", NSHAPES(1, 3),
 	  SECOND },
 	{ EXAMPLE_HEADS_AT + 1, 1, 0x22, "op with a rule that does not exist", EXAMPLE_HEADS_AT + 1 },
-	{ EXAMPLE_HEADS_AT + 1, 1, 0x10, "head phrase that depends on a body rule",
-	  EXAMPLE_HEADS_AT + 1 },
-	{ SECOND_HEADS_AT, 1, 0x4f, "head phrase that goes on after its end", SECOND_HEADS_AT, SECOND },
+	{ THIRD_HEADS_AT, 1, 0x07, "head phrase with a body rule that does not exist",
+	  THIRD_HEADS_AT, THIRD },
 	{ PAGE(0), 4, 5, "page with a rule that does not exist", PAGE(0) },
 	{ PAGE(0), 4, 1 << 4, "page records are not back to back", PAGE(0) },
 	{ PAGE(0), 4, 1 << 1, "page with borders of less than no bits", PAGE(0) },
@@ -331,11 +330,17 @@ static const struct damage damages[] = {
 	{ THIRD_RECORD_AT, 1, 0x14, "window too short for its body rule", THIRD_RECORD_AT + 2, THIRD },
 	{ RECORD, 1, 0x12, "window that ends inside a token", RECORD + 2 },
 	{ RECORD, 1, 0x23, "window that ends inside a token", RECORD + 2 },
-	{ HEADER(menu_bits), 1, 1, "menu of a kind without phrases", HEADER(menu_bits), THIRD },
-	{ THIRD_MENU_AT, 1, 0x0b, "menu names a phrase that does not exist", THIRD_MENU_AT, THIRD },
-	{ THIRD_PHRASES_AT, 1, 0x27, "phrase with a shape that does not exist", THIRD_PHRASES_AT,
+	{ HEADER(menu_bits), 1, 1, "menu of a kind without phrases", HEADER(menu_bits), HEADLESS },
+	{ THIRD_HEAD_MENU_AT, 1, 1, "menu names a phrase that does not exist", THIRD_HEAD_MENU_AT,
 	  THIRD },
-	{ THIRD_RECORD_AT + 3, 1, 0x1e, "token with a phrase that does not exist",
+	{ THIRD_HEAD_MENU_AT, 1, 8, "menu names a phrase that does not exist", THIRD_HEAD_MENU_AT,
+	  THIRD },
+	{ THIRD_HEAD_MENU_AT + 2, 1, 1, "menu with another body rule than its phrase",
+	  THIRD_HEAD_MENU_AT, THIRD },
+	{ THIRD_STEP_MENU_AT + 2, 1, 24, "menu names a phrase that does not exist",
+	  THIRD_STEP_MENU_AT + 2, THIRD },
+	{ THIRD_STEPS_AT, 1, 0x27, "phrase with a shape that does not exist", THIRD_STEPS_AT, THIRD },
+	{ THIRD_RECORD_AT + 3, 1, 0xe2, "token with a phrase that does not exist",
 	  THIRD_RECORD_AT + 2, THIRD },
 	{ THIRD_RECORD_AT + 2, 1, 0xb9, "window with a body rule that does not exist",
 	  THIRD_RECORD_AT + 2, THIRD },
@@ -365,6 +370,8 @@ static u8 *damaged_example(int example, size_t *size)
 		blob[FULL(cfa_add)] = 8;
 	if (example == THIRD_FP)
 		blob[FULL(fp_off)] = 8;
+	if (example == HEADLESS)
+		blob[NPHRASES(0, 1)] = blob[NSHAPES(0, 1)] = 0;
 	return blob;
 }
 

@@ -51,6 +51,12 @@ static u32 dict_shape(struct phrase_set *shapes, const struct phrase_set *phrase
 	return bee_phrase_add(shapes, dict_shape(shapes, phrases, n->parent), n->op, 0);
 }
 
+/* The same for a head phrase, with its body rule as if it were always the same. */
+static u32 dict_head_shape(struct phrase_set *shapes, const struct phrase_set *phrases, u32 node)
+{
+	return bee_phrase_add(shapes, dict_shape(shapes, phrases, phrases->nodes[node].parent), 0, 0);
+}
+
 static void dict_number_shapes(struct dict *dict, struct phrase_set *shapes)
 {
 	u32 *number = alloc_array(NULL, shapes->nnodes, sizeof(*number));
@@ -87,7 +93,7 @@ void bee_dict_build(struct dict *dict, const struct phrase_set *phrases, bool he
 	struct dict_key *keys;
 	u32 i;
 
-	*dict = (struct dict){};
+	*dict = (struct dict){ .head = head };
 	keys = dict_sorted(phrases, head, &dict->total);
 	dict->nodes = alloc_array(NULL, dict->total + 1, sizeof(*dict->nodes));
 	dict->shapes = alloc_array(NULL, dict->total + 1, sizeof(*dict->shapes));
@@ -98,12 +104,29 @@ void bee_dict_build(struct dict *dict, const struct phrase_set *phrases, bool he
 		numbers[node] = i;
 		dict->nodes[i] = node;
 		dict->nphrases[keys[i].nops - 1]++;
-		dict->shapes[i] = dict_shape(&shapes, phrases, node);
+		dict->shapes[i] = (head ? dict_head_shape : dict_shape)(&shapes, phrases, node);
 		shapes.nodes[dict->shapes[i]].count += keys[i].count;
 	}
+	for (i = 0; i < BEE_TABLE_MAX_OPS; i++)
+		if (3 + bee_table_width(dict->nphrases[i]) > dict->id_bits)
+			dict->id_bits = 3 + bee_table_width(dict->nphrases[i]);
 	dict_number_shapes(dict, &shapes);
 	bee_phrase_free(&shapes);
 	free(keys);
+}
+
+/**
+ * bee_dict_id() - the number of a phrase in the table
+ * @dict: the phrases
+ * @number: of the phrase in @dict
+ */
+u32 bee_dict_id(const struct dict *dict, u32 number)
+{
+	u32 group;
+
+	for (group = 0; number >= dict->nphrases[group]; group++)
+		number -= dict->nphrases[group];
+	return number * BEE_TABLE_MAX_OPS + group;
 }
 
 void bee_dict_free(struct dict *dict)
@@ -111,6 +134,19 @@ void bee_dict_free(struct dict *dict)
 	free(dict->nodes);
 	free(dict->shapes);
 	free(dict->examples);
+}
+
+/**
+ * bee_dict_body() - the body rule of a head phrase
+ * @dict: the phrases
+ * @phrases: their nodes
+ * @number: of the phrase in @dict
+ * @rule_numbers: number in the table of each rule of the row set
+ */
+u32 bee_dict_body(const struct dict *dict, const struct phrase_set *phrases, u32 number,
+		  const u32 *rule_numbers)
+{
+	return rule_numbers[phrases->nodes[dict->nodes[number]].op - BEE_OP_RULE];
 }
 
 static void dict_write_deltas(const struct phrase_set *phrases, u32 node, struct bits *bits)
@@ -123,17 +159,30 @@ static void dict_write_deltas(const struct phrase_set *phrases, u32 node, struct
 		bits_put(bits, n->delta, 4);
 }
 
+/* Step phrases: all ops. */
 static void dict_write_ops(const struct phrase_set *phrases, u32 node, const u32 *rule_numbers,
-			   u32 op_bits, struct bits *bits)
+			   u32 width, struct bits *bits)
 {
 	const struct phrase_node *n = &phrases->nodes[node];
 	u32 op = n->op;
 
 	if (n->nops > 1)
-		dict_write_ops(phrases, n->parent, rule_numbers, op_bits, bits);
+		dict_write_ops(phrases, n->parent, rule_numbers, width, bits);
 	if (op >= BEE_OP_RULE)
 		op = BEE_OP_RULE + rule_numbers[op - BEE_OP_RULE];
-	bits_put(bits, op, op_bits);
+	bits_put(bits, op, width);
+}
+
+/* Head phrases: those before the last. */
+static void dict_write_rules(const struct phrase_set *phrases, u32 node, const u32 *rule_numbers,
+			     u32 width, struct bits *bits)
+{
+	const struct phrase_node *n = &phrases->nodes[phrases->nodes[node].parent];
+
+	if (!n->nops)
+		return;
+	dict_write_rules(phrases, phrases->nodes[node].parent, rule_numbers, width, bits);
+	bits_put(bits, rule_numbers[n->op - BEE_OP_RULE], width);
 }
 
 /**
@@ -141,16 +190,20 @@ static void dict_write_ops(const struct phrase_set *phrases, u32 node, const u32
  * @dict: the phrases
  * @phrases: their nodes
  * @rule_numbers: number in the table of each rule of the row set
- * @op_bits: width of an op
+ * @nrules: rules in the table
  * @bits: appended to; starts and ends at a byte
  */
 void bee_dict_write(const struct dict *dict, const struct phrase_set *phrases,
-		    const u32 *rule_numbers, u32 op_bits, struct bits *bits)
+		    const u32 *rule_numbers, u32 nrules, struct bits *bits)
 {
+	u32 rule_bits = bee_table_width(nrules), op_bits = bee_table_width(BEE_OP_RULE + nrules);
 	u32 group, i, at = 0;
 
 	for (group = 0; group < BEE_TABLE_MAX_OPS; group++) {
 		for (i = 0; i < dict->nphrases[group]; i++, at++) {
+			if (dict->head)
+				bits_put(bits, bee_dict_body(dict, phrases, at, rule_numbers),
+					 rule_bits);
 			bits_put(bits, dict->shapes[at], bee_table_width(dict->nshapes[group]));
 			dict_write_deltas(phrases, dict->nodes[at], bits);
 		}
@@ -158,7 +211,12 @@ void bee_dict_write(const struct dict *dict, const struct phrase_set *phrases,
 	}
 	for (group = 0, at = 0; group < BEE_TABLE_MAX_OPS; group++) {
 		for (i = 0; i < dict->nshapes[group]; i++, at++)
-			dict_write_ops(phrases, dict->examples[at], rule_numbers, op_bits, bits);
+			if (dict->head)
+				dict_write_rules(phrases, dict->examples[at], rule_numbers,
+						 rule_bits, bits);
+			else
+				dict_write_ops(phrases, dict->examples[at], rule_numbers, op_bits,
+					       bits);
 		bits_align(bits);
 	}
 }

@@ -11,6 +11,8 @@
  * @nodes: their nodes, by number
  * @shapes: number of each one's shape among those of as many ops
  * @total: number of them
+ * @id_bits: width of a phrase number in the table
+ * @head: which kind
  * @nphrases: number with i + 1 ops
  * @nshapes: number of their shapes
  * @examples: by ops and shape: a phrase with that shape
@@ -19,6 +21,8 @@ struct dict {
 	u32	*nodes;
 	u32	*shapes;
 	u32	 total;
+	u32	 id_bits;
+	bool	 head;
 	u32	 nphrases[BEE_TABLE_MAX_OPS];
 	u32	 nshapes[BEE_TABLE_MAX_OPS];
 	u32	*examples;
@@ -26,7 +30,10 @@ struct dict {
 
 void bee_dict_build(struct dict *dict, const struct phrase_set *phrases, bool head, u32 *numbers);
 void bee_dict_free(struct dict *dict);
+u32 bee_dict_id(const struct dict *dict, u32 number);
+u32 bee_dict_body(const struct dict *dict, const struct phrase_set *phrases, u32 number,
+		  const u32 *rule_numbers);
 void bee_dict_write(const struct dict *dict, const struct phrase_set *phrases,
-		    const u32 *rule_numbers, u32 op_bits, struct bits *bits);
+		    const u32 *rule_numbers, u32 nrules, struct bits *bits);
 
 #endif /* BEE_DICT_H */

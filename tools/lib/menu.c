@@ -12,6 +12,9 @@
 
 #define MENU_ROUNDS	4
 #define PLACE_COST	(BIT / 2)	/* beside its width: tags are not free */
+#define MENU_MAX_ID	0xffff
+#define HEAD_PLACE	(32 * BIT)	/* what a place takes in a menu itself */
+#define STEP_PLACE	(16 * BIT)
 
 /* How often a step phrase is used with a body rule. */
 struct menu_pair {
@@ -120,7 +123,7 @@ static void menu_add_counts(struct menu_fit *fit, u32 nmenus)
 /* What each phrase costs in each menu, by the logarithm of its share. */
 static void menu_price(struct menu_fit *fit, u32 nmenus)
 {
-	u32 total = fit->dict->total, direct = bee_table_width(total) * BIT, i, j;
+	u32 total = fit->dict->total, direct = fit->dict->id_bits * BIT, i, j;
 
 	for (i = 0; i < nmenus; i++) {
 		const u32 *counts = &fit->counts[(size_t)i * total];
@@ -188,19 +191,20 @@ static int compare_ranks(const void *a, const void *b)
 	return x->phrase < y->phrase ? -1 : x->phrase > y->phrase;
 }
 
-static u32 menu_sort(const u32 *counts, u32 total, struct menu_rank *ranks)
+/* The phrases in use whose number a menu has room for. */
+static u32 menu_sort(const struct dict *dict, const u32 *counts, struct menu_rank *ranks)
 {
 	u32 i, n = 0;
 
-	for (i = 0; i < total; i++)
-		if (counts[i])
+	for (i = 0; i < dict->total; i++)
+		if (counts[i] && bee_dict_id(dict, i) <= MENU_MAX_ID)
 			ranks[n++] = (struct menu_rank){ i, counts[i] };
 	qsort(ranks, n, sizeof(*ranks), compare_ranks);
 	return n;
 }
 
 /* Add the cost of one menu's tokens for each size of it. */
-static void menu_add_costs(const struct menu_rank *ranks, u32 n, u32 direct, u64 *costs)
+static void menu_add_costs(const struct menu_rank *ranks, u32 n, u32 direct, u32 place, u64 *costs)
 {
 	u64 in = 0, rest = 0;
 	u32 i, bits;
@@ -212,7 +216,7 @@ static void menu_add_costs(const struct menu_rank *ranks, u32 n, u32 direct, u64
 			in += (u64)ranks[i].count * (place_bits(i) * BIT + PLACE_COST);
 			rest -= ranks[i].count;
 		}
-		costs[bits] += in + rest * direct + ((u64)direct << bits);
+		costs[bits] += in + rest * direct + ((u64)place << bits);
 	}
 }
 
@@ -226,10 +230,10 @@ static u32 menu_best_bits(const u64 *costs)
 	return best;
 }
 
-static void menu_fill(struct menu_set *menus, u32 menu, const u32 *counts, u32 total,
+static void menu_fill(struct menu_set *menus, u32 menu, const struct dict *dict, const u32 *counts,
 		      struct menu_rank *ranks)
 {
-	u32 i, n = menu_sort(counts, total, ranks);
+	u32 i, n = menu_sort(dict, counts, ranks), total = dict->total;
 	u32 *places = &menus->places[(size_t)menu << menus->bits];
 
 	for (i = 0; i < n && i < 1u << menus->bits; i++) {
@@ -265,13 +269,13 @@ void bee_menu_fit_head(struct menu_set *menus, const struct parse *parse, const 
 	*menus = (struct menu_set){ .nmenus = 1 };
 	for (i = 0; i < dict->total; i++)
 		counts[i] = parse->phrases->nodes[dict->nodes[i]].count;
-	n = menu_sort(counts, dict->total, ranks);
+	n = menu_sort(dict, counts, ranks);
 	if (n) {
-		menu_add_costs(ranks, n, bee_table_width(n) * BIT, costs);
+		menu_add_costs(ranks, n, dict->id_bits * BIT, HEAD_PLACE, costs);
 		menus->bits = menu_best_bits(costs);
 	}
 	menu_alloc(menus, dict->total);
-	menu_fill(menus, 0, counts, dict->total, ranks);
+	menu_fill(menus, 0, dict, counts, ranks);
 	free(counts);
 	free(ranks);
 }
@@ -284,9 +288,9 @@ static u64 menu_try(struct menu_fit *fit, u32 nmenus, struct menu_rank *ranks, u
 
 	menu_cluster(fit, nmenus);
 	for (i = 0; i < nmenus; i++) {
-		u32 n = menu_sort(&fit->counts[(size_t)i * total], total, ranks);
+		u32 n = menu_sort(fit->dict, &fit->counts[(size_t)i * total], ranks);
 
-		menu_add_costs(ranks, n, bee_table_width(total) * BIT, costs);
+		menu_add_costs(ranks, n, fit->dict->id_bits * BIT, STEP_PLACE, costs);
 	}
 	*bits = menu_best_bits(costs);
 	return costs[*bits];
@@ -337,7 +341,7 @@ void bee_menu_fit_step(struct menu_set *menus, const struct parse *parse, const 
 		menus->of_rule[fit.bodies[i].rule] = fit.bodies[i].menu;
 	menu_alloc(menus, dict->total);
 	for (i = 0; fit.nbodies && i < menus->nmenus; i++)
-		menu_fill(menus, i, &fit.counts[(size_t)i * dict->total], dict->total, ranks);
+		menu_fill(menus, i, dict, &fit.counts[(size_t)i * dict->total], ranks);
 	free(ranks);
 	free(fit.pairs);
 	free(fit.bodies);
@@ -348,14 +352,14 @@ void bee_menu_fit_step(struct menu_set *menus, const struct parse *parse, const 
 /**
  * bee_menu_costs() - what the place of each phrase costs
  * @menus: the menus
- * @nphrases: number of phrases
+ * @dict: the phrases
  *
  * Return: costs by menu and phrase number, for free().
  */
-u8 *bee_menu_costs(const struct menu_set *menus, u32 nphrases)
+u8 *bee_menu_costs(const struct menu_set *menus, const struct dict *dict)
 {
-	size_t i, n = (size_t)menus->nmenus * nphrases;
-	u32 direct = bee_table_width(nphrases) * BIT;
+	size_t i, n = (size_t)menus->nmenus * dict->total;
+	u32 direct = dict->id_bits * BIT;
 	u8 *costs = alloc_array(NULL, n + 1, 1);
 
 	if (direct > 0xff)

@@ -27,7 +27,7 @@ struct menu_set {
 void bee_menu_fit_head(struct menu_set *menus, const struct parse *parse, const struct dict *dict);
 void bee_menu_fit_step(struct menu_set *menus, const struct parse *parse, const struct dict *dict,
 		       const u32 *numbers);
-u8 *bee_menu_costs(const struct menu_set *menus, u32 nphrases);
+u8 *bee_menu_costs(const struct menu_set *menus, const struct dict *dict);
 void bee_menu_free(struct menu_set *menus);
 
 #endif /* BEE_MENU_H */

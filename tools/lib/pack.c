@@ -11,6 +11,7 @@
 
 #define FIRST_WINDOW	11	/* log2, until the number of tokens is known */
 #define LAST_WINDOW	12	/* log2, the largest that is worth it */
+#define LOOKUP_PROBES	(29 * BIT / 4)	/* what a lookup costs beside passing tokens */
 #define PARSE_ROUNDS	3	/* with the costs that the round before found */
 #define MAX_FULL	BEE_RULE_CFA_FIELD
 #define MAX_GROUP	65535
@@ -111,13 +112,13 @@ static u64 pack_busy_windows(const struct pack *p, u32 shift)
 }
 
 /*
- * The largest window that has, on average, no more tokens than a binary search over
- * the rows would take probes, plus one: a token to skip costs less than half a probe,
- * the rest of a lookup as much as some probes.
+ * The largest window in which a lookup takes no longer than a binary search over the rows:
+ * a token costs about as much as a probe, and on average half of a window's are passed.
  */
 static u32 pack_choose_window(const struct pack *p)
 {
-	u64 limit = bee_log2(p->rows->nrows) + BIT;
+	u32 probes = bee_log2(p->rows->nrows);
+	u64 limit = probes > LOOKUP_PROBES ? 2 * (probes - LOOKUP_PROBES) : 0;
 	u32 window;
 
 	for (window = LAST_WINDOW; window > BEE_TABLE_MIN_WINDOW; window--)
@@ -161,7 +162,7 @@ static void pack_price_places(struct pack *p)
 	pack_forget_places(p);
 	pack_number(p);
 	bee_menu_fit_step(&p->menus[1], &p->parse, &p->dicts[1], p->numbers);
-	p->parse.places = bee_menu_costs(&p->menus[1], p->dicts[1].total);
+	p->parse.places = bee_menu_costs(&p->menus[1], &p->dicts[1]);
 	p->parse.menus = p->menus[1].of_rule;
 	p->parse.numbers = p->numbers;
 	p->parse.nnumbers = p->phrases.nnodes;
@@ -277,14 +278,26 @@ static void pack_number_rules(struct pack *p)
 	free(uses);
 }
 
-static void pack_menu(const struct pack *p, u32 kind, struct bits *bits)
+static void pack_head_menu(const struct pack *p, struct bits *bits)
 {
-	const struct menu_set *menus = &p->menus[kind];
-	u32 i, n = menus->nmenus << menus->bits;
+	const struct menu_set *menu = &p->menus[0];
+	const struct dict *dict = &p->dicts[0];
+	u32 i, n = dict->total ? 1u << menu->bits : 0;
 
-	for (i = 0; p->dicts[kind].total && i < n; i++)
-		bits_put(bits, menus->places[i], p->tags.id_bits[kind]);
-	bits_align(bits);
+	for (i = 0; i < n; i++) {
+		bits_put(bits, bee_dict_id(dict, menu->places[i]), 16);
+		bits_put(bits, bee_dict_body(dict, &p->phrases, menu->places[i], p->rule_numbers), 16);
+	}
+}
+
+static void pack_step_menus(const struct pack *p, struct bits *bits)
+{
+	const struct menu_set *menus = &p->menus[1];
+	const struct dict *dict = &p->dicts[1];
+	u32 i, n = dict->total ? menus->nmenus << menus->bits : 0;
+
+	for (i = 0; i < n; i++)
+		bits_put(bits, bee_dict_id(dict, menus->places[i]), 16);
 }
 
 static void pack_rules(const struct pack *p, struct bits *bits, u32 *nfull)
@@ -368,11 +381,10 @@ static void *pack_blob(const struct pack *p, size_t *size)
 
 	pack_rules(p, &bits, &nfull);
 	bee_page_write(p, &bits, &records);
+	pack_head_menu(p, &bits);
+	pack_step_menus(p, &bits);
 	for (kind = 0; kind < 2; kind++)
-		pack_menu(p, kind, &bits);
-	for (kind = 0; kind < 2; kind++)
-		bee_dict_write(&p->dicts[kind], &p->phrases, p->rule_numbers,
-			       bee_table_width(BEE_OP_RULE + p->nrules), &bits);
+		bee_dict_write(&p->dicts[kind], &p->phrases, p->rule_numbers, p->nrules, &bits);
 	*size = sizeof(*h) + p->elf->ntext * sizeof(struct bee_table_segment) +
 		nfull * sizeof(struct bee_table_rule) + bits_bytes(&bits) + bits_bytes(&records) +
 		BEE_TABLE_PAD;

@@ -218,6 +218,9 @@ static void parse_step(struct parse_function *f, size_t i)
 
 		if (nops > 1 && next->link == NO_LINK)
 			break;
+		/* What these mean as distances they mean in the last place only. */
+		if (nops > 2 && next[-1].link >= BEE_DELTA_ALIGN_8)
+			break;
 		if (node != PHRASE_NONE)
 			slot = phrase_find(phrases, node, next->op, nops > 1 ? next->link : 0);
 		node = slot ? slot->node : PHRASE_NONE;

@@ -64,7 +64,7 @@ void bee_window_find(struct pack *p)
 struct token_fields {
 	bool	step;
 	u32	gap;
-	u32	number;
+	u32	id;
 	u32	place;
 	u32	gap_bits;
 	u32	place_bits;	/* or TAGS_DIRECT */
@@ -86,8 +86,8 @@ static struct token_fields token_fields_of(const struct pack *p, const struct to
 
 	f.gap = (at >> shift) - (*position >> shift);
 	*position = at;
-	f.number = p->numbers[token->phrase];
-	f.place = menus->ranks[(size_t)menu * p->dicts[f.step].total + f.number];
+	f.place = menus->ranks[(size_t)menu * p->dicts[f.step].total + p->numbers[token->phrase]];
+	f.id = bee_dict_id(&p->dicts[f.step], p->numbers[token->phrase]);
 	f.gap_bits = bits_of(f.gap);
 	f.place_bits = f.place == MENU_NO_RANK ? TAGS_DIRECT : bits_of(f.place);
 	return f;
@@ -102,7 +102,7 @@ void bee_window_fit_tags(struct pack *p)
 	u32 i, j, kind;
 
 	for (kind = 0; kind < 2; kind++) {
-		p->tags.id_bits[kind] = bee_table_width(p->dicts[kind].total);
+		p->tags.id_bits[kind] = p->dicts[kind].id_bits;
 		p->tags.menu_bits[kind] = p->menus[kind].bits;
 	}
 	for (i = 0; i < p->nwindows; i++) {
@@ -136,7 +136,7 @@ static void window_write(struct pack *p, struct pack_window *w)
 		tags[n] = p->tags.best[f.step][f.gap_bits][f.place_bits];
 		class = &p->tags.classes[tags[n++]];
 		bits_put(&p->stream, f.gap, class->gap & 0xf);
-		bits_put(&p->stream, class->gap & BEE_CLASS_DIRECT ? f.number : f.place, class->id);
+		bits_put(&p->stream, class->gap & BEE_CLASS_DIRECT ? f.id : f.place, class->id);
 	}
 	while (n)
 		bits_put(&p->stream, tags[--n], 4);

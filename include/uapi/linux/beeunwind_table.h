@@ -24,12 +24,13 @@
  *          what a call leaves behind; the rows of its prologue follow.
  *   step   Anything later: epilogues, pushed arguments, text without FDE.
  *
- * The rows of a token are its phrase: up to nine ops, each of which says a rule,
+ * The rows of a token are its phrase: up to eight ops, each of which says a rule,
  * and the distances between them.  The last rule of a head phrase is the
  * function's body rule, and the ops of step phrases can refer to it ("the body
  * rule with CFA + 16"; "with CFA = rsp + 8"; or plainly "the body rule"), so that
  * functions with other frames have the same epilogues.  Each phrase stands once in a
- * dictionary, its ops apart from its distances: many phrases share a shape.
+ * dictionary, its ops apart from its distances and from the body rule: many phrases
+ * share a shape.
  *
  * The rule at a pc is what the last token at or before it in its window says, or
  * if there is none what the window began with.  No token and no phrase
@@ -45,31 +46,40 @@
  * last but one follow from the header.
  *
  *   SIZE                   DESCRIPTION
- *   192                    struct bee_table_header
+ *   184                    struct bee_table_header
  *   24 * nsegments         struct bee_table_segment, by vaddr
  *   24 * nfull             struct bee_table_rule, the full rules
  *   4 * nrules             u32: the rules, see enum bee_rule_kind
  *   4 * pages              u32: the page directory
- *   bits                   head menu: 2^menu_bits[0] phrase numbers
- *   bits                   step menus: nmenus times 2^menu_bits[1] phrase numbers
- *   bits, 9 times          head phrases with 1, 2, ... 9 ops
- *   bits, 9 times          their shapes
- *   bits, 9 times          step phrases with 1, 2, ... 9 ops
- *   bits, 9 times          their shapes
+ *   4 * 2^menu_bits[0]     u32: head menu: bits 0-15 a phrase number, 16-31 its body rule
+ *   2 * 2^menu_bits[1], nmenus times
+ *                          u16: step menus: phrase numbers
+ *   bits, 8 times          head phrases with 1, 2, ... 8 ops
+ *   bits, 8 times          their shapes
+ *   bits, 8 times          step phrases with 1, 2, ... 8 ops
+ *   bits, 8 times          their shapes
  *   the rest               page records
  *   8                      zero, so that 64 bits can be read from anywhere before
  *
- * Phrases of a kind are numbered from 0 on in this order; a phrase number takes
- * W(number of phrases of its kind) bits.
+ * The number of a phrase says its number of ops, n, and its place among those of as many:
+ * place * 8 + n - 1.  Where it is written in bits it takes 3 + W(the most phrases that
+ * its kind has of one n).
  *
- *   PHRASE OF n OPS
- *   W(nshapes[kind][n-1])  number of its shape among those of n ops
- *   4 * n or 4 * (n - 1)   distances, see BEE_DELTA_*.  Head: from the token to the
- *                          first op, then from op to op.  Step: from op to op; the
- *                          first one is at the token.
+ *   HEAD PHRASE OF n OPS
+ *   W(nrules)              the body rule, which is its last op
+ *   W(nshapes[0][n-1])     number of its shape among those of n ops
+ *   4 * n                  distances, see BEE_DELTA_*: from the token to the first op,
+ *                          then from op to op
  *
- *   SHAPE OF n OPS
- *   W(32 + nrules), n times  the ops, see BEE_OP_*; in head phrases they are rules
+ *   ITS SHAPE
+ *   W(nrules), n-1 times   the other ops, which are rules
+ *
+ *   STEP PHRASE OF n OPS
+ *   W(nshapes[1][n-1])     number of its shape among those of n ops
+ *   4 * (n - 1)            distances from op to op; the first one is at the token
+ *
+ *   ITS SHAPE
+ *   W(32 + nrules), n times  the ops, see BEE_OP_*
  *
  *
  * Windows
@@ -118,23 +128,25 @@
  *
  *   base 0x1130, span 0x50, window 8, page 0, grain 4, border_bits 0, body_bits 0,
  *   nrules 2, nmenus 1, menu_bits 0 and 0, one head and one step phrase of one op
- *   classes: 84 00    tag 0: head, gap of 4 bits, phrase number of W(1) = 0 bits
- *            c8 00    tags 1 .. 15: step, gap of 8 bits, phrase number of 0 bits
+ *   classes: 84 03    tag 0: head, gap of 4 bits, phrase number of 3 + W(1) = 3 bits
+ *            48 00    tags 1 .. 15: step, gap of 8 bits, place of 0 bits in a menu
  *
  *   08 00 04 00       rule 0: kind rsp, n 2, s 2: CFA = rsp+16, FP at CFA-16
  *   03 00 00 00       rule 1: gap
  *   00 00 00 00       page 0: record at byte 0
- *                     menus: one place of 0 bits each
- *   01                head phrase 0: distance 1
- *   20                its shape: op 32, rule 0 (ops have W(32 + 2) = 6 bits)
+ *   00 00 00 00       head menu: phrase 0 * 8 + 1 - 1, its body rule 0; no token uses it
+ *   00 00             step menu: phrase 0 * 8 + 1 - 1
+ *   02                head phrase 0: body rule 0, in W(2) bits; distance 1
+ *                     its shape: nothing
  *                     step phrase 0: no distance
- *   21                its shape: op 33, rule 1
- *   25 00 06 22 00    page record, from its first bit on:
- *     1010010000000000  37: its length
+ *   21                its shape: op 33, rule 1 (ops have W(32 + 2) = 6 bits)
+ *   28 00 06 10 01    page record, from its first bit on:
+ *     0001010000000000  40: its length
  *     0                 begins with the body rule, short, so rule 0; not asked, as
  *                       base is later
- *     1100              first field: gap 3 grains, at 0x1100 + 3 * 16 = 0x1130
- *     00001000          second field: gap 16 bytes, at 0x1140
+ *     1100 000          first field: gap 3 grains, at 0x1100 + 3 * 16 = 0x1130; head
+ *                       phrase 0 * 8 + 1 - 1
+ *     00001000          second field: gap 16 bytes, at 0x1140; place 0
  *     1000              second tag: 1, a step
  *     0000              first tag: 0, a head
  *   00 00 00 00 00 00 00 00
@@ -153,14 +165,16 @@
  *   base 0x2000, span 0x180, window 8, page 1, grain 4, border_bits 5, body_bits 0,
  *   nrules 2, nmenus 1, menu_bits 0 and 0, a head phrase of two ops, a step phrase
  *   of three
- *   classes: 80 00    tag 0: head, gap of 0 bits, phrase number of 0 bits
+ *   classes: 00 00    tag 0: head, gap of 0 bits, place of 0 bits in the menu
  *            46 00    tags 1 .. 15: step, gap of 6 bits, place of 0 bits in a menu
  *
  *   10 00 00 00       rule 0: CFA = rsp+32, FP same; its step menu is menu 0
  *   08 00 00 00       rule 1: CFA = rsp+16, FP same
  *   00 00 00 00       page 0: record at byte 0
- *   41                head phrase 0: distances 1, 4
- *   21 08             its shape: ops 33, 32: rule 1, rule 0
+ *   01 00 00 00       head menu: phrase 0 * 8 + 2 - 1, its body rule 0
+ *   02 00             step menu: phrase 0 * 8 + 3 - 1
+ *   82 00             head phrase 0: body rule 0, distances 1, 4
+ *   01                its shape: rule 1
  *   f1                step phrase 0: distances 1, up to a multiple of 16
  *   11 04 00          its shape: ops 17 (CFA = rsp+16), 16 (CFA = rsp+8), 0 (body)
  *   25 00 17 1c 00    page record, from its first bit on:
@@ -187,7 +201,7 @@
 #include <linux/types.h>
 
 #define BEE_TABLE_MAGIC		0x54454542u	/* "BEET" */
-#define BEE_TABLE_VERSION	2
+#define BEE_TABLE_VERSION	3
 #define BEE_TABLE_MACHINE	62		/* EM_X86_64, the only one so far */
 
 /* Limits; bee_table_validate() refuses whatever exceeds them. */
@@ -196,7 +210,7 @@
 #define BEE_TABLE_MAX_SEGMENTS	64
 #define BEE_TABLE_MAX_RULES	65535
 #define BEE_TABLE_MAX_MENUS	32
-#define BEE_TABLE_MAX_OPS	9		/* of a phrase */
+#define BEE_TABLE_MAX_OPS	8		/* of a phrase */
 #define BEE_TABLE_MAX_TOKENS	512		/* in a window: what bounds a lookup */
 #define BEE_TABLE_MIN_WINDOW	8		/* log2 bytes of text */
 #define BEE_TABLE_MAX_WINDOW	13
@@ -259,7 +273,7 @@ struct bee_table_class {
  * @id_len: bytes of @id in use, 1 .. BEE_TABLE_ID_MAX; the rest is zero
  * @reserved: 0
  * @classes: by tag
- * @nphrases: head and step phrases with 1 .. 9 ops
+ * @nphrases: head and step phrases with 1 .. 8 ops
  * @nshapes: their shapes; not more than phrases, and 0 only if those are
  * @id: the file's identity
  */
@@ -438,7 +452,7 @@ enum bee_rule_kind {
 #define BEE_OP_POP		16	/* 16 .. 31: the body rule with CFA = rsp + 8 * (op - 15) */
 #define BEE_OP_RULE		32	/* 32 ..: rule op - 32 */
 
-/* Distances, four bits each; all others are bytes. */
+/* Distances in bytes, four bits each; these only in the last place. */
 #define BEE_DELTA_NEVER		15	/* head: the op only says what the body rule is */
 #define BEE_DELTA_ALIGN_8	14	/* step: up to the next multiple of 8, at least 1 */
 #define BEE_DELTA_ALIGN_16	15	/* step: of 16 */
