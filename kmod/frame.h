@@ -26,19 +26,38 @@
  * @ip: absolute address; exact in an activation, a return address in a caller
  * @sp: stack pointer of the frame
  * @fp: rbp of the frame, if @fp_known
+ * @slot: address that a call has left @ip at; 0 in activations
+ * @gpr: the 16 GPRs of the topmost frame by DWARF number, otherwise NULL.  rsp
+ *	and rbp are not taken from here.
+ * @saved: address of the GPRs that a signal has saved (struct sigcontext) where
+ *	the frame is one that it has interrupted, otherwise 0
  * @fp_known: false once a row has declared rbp lost
  * @activation: @ip is exact: the topmost frame, or one interrupted by a signal
- * @gpr: the 16 GPRs by DWARF number, NULL where they are not known.  rsp and
- *	rbp are not taken from here.
+ *
+ * Other registers than rsp and rbp are known in activations only.
  */
 struct bee_frame {
 	u64		ip;
 	u64		sp;
 	u64		fp;
+	u64		slot;
+	const u64	*gpr;
+	u64		saved;
 	bool		fp_known;
 	bool		activation;
-	const u64	*gpr;
 };
+
+/*
+ * The kernel's signal frame (struct rt_sigframe, arch/x86/include/asm/sigframe.h):
+ * when the handler has returned rsp points to the struct ucontext, whose
+ * uc_mcontext is a struct sigcontext (asm/sigcontext.h) with the words
+ *
+ *	r8 ... r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip
+ */
+#define BEE_SIGNAL_CONTEXT	40	/* offsetof(struct ucontext, uc_mcontext) */
+#define BEE_SIGNAL_FP		(BEE_SIGNAL_CONTEXT + 8 * 10)
+#define BEE_SIGNAL_SP		(BEE_SIGNAL_CONTEXT + 8 * 15)
+#define BEE_SIGNAL_IP		(BEE_SIGNAL_CONTEXT + 8 * 16)
 
 /**
  * bee_frame_lookup_ip() - the address to look a frame's row up at
@@ -54,30 +73,51 @@ static inline u64 bee_frame_lookup_ip(const struct bee_frame *f)
 	return f->activation ? f->ip : f->ip - 1;
 }
 
-static inline bool frame_reg(const struct bee_frame *f, u8 reg, u64 *value)
+/* A register that a signal has saved; one at a time, for few rows ask. */
+static inline enum beeunwind_stop frame_saved_reg(struct bee_uread *mem, const struct bee_frame *f,
+						  u8 reg, u64 *value)
+{
+	static const u8 words[__BEE_REG_MAX] = {
+		[BEE_REG_R8] = 0, [BEE_REG_R9] = 1, [BEE_REG_R10] = 2, [BEE_REG_R11] = 3,
+		[BEE_REG_R12] = 4, [BEE_REG_R13] = 5, [BEE_REG_R14] = 6, [BEE_REG_R15] = 7,
+		[BEE_REG_RDI] = 8, [BEE_REG_RSI] = 9, [BEE_REG_RBP] = 10, [BEE_REG_RBX] = 11,
+		[BEE_REG_RDX] = 12, [BEE_REG_RAX] = 13, [BEE_REG_RCX] = 14, [BEE_REG_RSP] = 15,
+	};
+
+	if (!f->saved)
+		return BEEUNWIND_STOP_UNKNOWN_REGISTER;
+	if (!bee_uread_u64(mem, f->saved + 8 * words[reg], value))
+		return BEEUNWIND_STOP_READ_FAULT;
+	return BEEUNWIND_STOP_NONE;
+}
+
+static inline enum beeunwind_stop frame_reg(struct bee_uread *mem, const struct bee_frame *f,
+					    u8 reg, u64 *value)
 {
 	switch (reg) {
 	case BEE_REG_RSP:
 		*value = f->sp;
-		return true;
+		return BEEUNWIND_STOP_NONE;
 	case BEE_REG_RBP:
 		*value = f->fp;
-		return f->fp_known;
+		return f->fp_known ? BEEUNWIND_STOP_NONE : BEEUNWIND_STOP_UNKNOWN_REGISTER;
 	}
 	if (!f->gpr)
-		return false;
+		return frame_saved_reg(mem, f, reg, value);
 	*value = f->gpr[reg];
-	return true;
+	return BEEUNWIND_STOP_NONE;
 }
 
 /* *(reg + off) */
 static inline enum beeunwind_stop frame_deref(struct bee_uread *mem, const struct bee_frame *f,
 					      u8 reg, s32 off, u64 *value)
 {
+	enum beeunwind_stop stop;
 	u64 base;
 
-	if (!frame_reg(f, reg, &base))
-		return BEEUNWIND_STOP_UNKNOWN_REGISTER;
+	stop = frame_reg(mem, f, reg, &base);
+	if (stop)
+		return stop;
 	if (!bee_uread_u64(mem, base + (s64)off, value))
 		return BEEUNWIND_STOP_READ_FAULT;
 	return BEEUNWIND_STOP_NONE;
@@ -90,8 +130,7 @@ static inline enum beeunwind_stop frame_cfa(struct bee_uread *mem, const struct 
 
 	switch (row->cfa) {
 	case BEE_CFA_REG:
-		if (!frame_reg(f, row->cfa_reg, cfa))
-			return BEEUNWIND_STOP_UNKNOWN_REGISTER;
+		stop = frame_reg(mem, f, row->cfa_reg, cfa);
 		*cfa += (s64)row->cfa_off;
 		break;
 	case BEE_CFA_DEREF:
@@ -124,9 +163,7 @@ static inline enum beeunwind_stop frame_fp(struct bee_uread *mem, const struct b
 	case BEE_FP_DEREF:
 		return frame_deref(mem, f, row->fp_reg, row->fp_off, fp);
 	case BEE_FP_REG:
-		if (!frame_reg(f, row->fp_reg, fp))
-			return BEEUNWIND_STOP_UNKNOWN_REGISTER;
-		return BEEUNWIND_STOP_NONE;
+		return frame_reg(mem, f, row->fp_reg, fp);
 	}
 	*fp = 0;
 	*known = false;
@@ -144,23 +181,41 @@ static inline enum beeunwind_stop frame_ra(struct bee_uread *mem, const struct b
 	case BEE_RA_DEREF:
 		return frame_deref(mem, f, row->ra_reg, row->ra_off, ra);
 	case BEE_RA_REG:
-		if (!frame_reg(f, row->ra_reg, ra))
-			return BEEUNWIND_STOP_UNKNOWN_REGISTER;
-		return BEEUNWIND_STOP_NONE;
+		return frame_reg(mem, f, row->ra_reg, ra);
 	}
 	return BEEUNWIND_STOP_OUTERMOST;
 }
 
 /*
- * The stack grows down, so a caller's frame lies above its callee's.  Only a
- * signal frame may switch stacks; and a callee that has popped its return
- * address into a register (vfork) has its caller's stack pointer already.
+ * A CFA that is loaded from memory can lie on another stack: signal frames, and
+ * code that switches stacks, such as OCaml 5 between its stacks and C's.  From
+ * the memory at rbp it is loaded by functions that align their own stack (DRAP).
+ */
+static inline bool frame_may_switch(const struct bee_row *row)
+{
+	return row->arg & BEE_RULE_SIGNAL ||
+	       (row->cfa == BEE_CFA_DEREF && row->cfa_reg != BEE_REG_RBP);
+}
+
+/*
+ * The stack grows down, so a caller's frame lies above its callee's; but a callee
+ * that has popped its return address into a register (vfork) has its caller's
+ * stack pointer already.
  */
 static inline bool frame_progresses(const struct bee_row *row, const struct bee_frame *f, u64 cfa)
 {
-	if (row->arg & BEE_RULE_SIGNAL)
-		return true;
-	return cfa > f->sp || (cfa == f->sp && row->ra == BEE_RA_REG && f->activation);
+	return cfa > f->sp || frame_may_switch(row) ||
+	       (cfa == f->sp && row->ra == BEE_RA_REG && f->activation);
+}
+
+/* Where a signal has saved the GPRs, if the row reads rsp and rip as the kernel lays them out. */
+static inline u64 frame_saved(const struct bee_row *row, const struct bee_frame *f)
+{
+	if (!(row->arg & BEE_RULE_SIGNAL) || row->cfa != BEE_CFA_DEREF || row->cfa_add ||
+	    row->cfa_reg != BEE_REG_RSP || row->cfa_off != BEE_SIGNAL_SP ||
+	    row->ra != BEE_RA_DEREF || row->ra_reg != BEE_REG_RSP || row->ra_off != BEE_SIGNAL_IP)
+		return 0;
+	return f->sp + BEE_SIGNAL_CONTEXT;
 }
 
 /**
@@ -177,6 +232,7 @@ static inline bool frame_progresses(const struct bee_row *row, const struct bee_
 static inline enum beeunwind_stop bee_frame_step(struct bee_uread *mem, const struct bee_row *row,
 						 struct bee_frame *f)
 {
+	bool signal = row->arg & BEE_RULE_SIGNAL;
 	enum beeunwind_stop stop;
 	u64 cfa, ra, fp;
 	bool fp_known;
@@ -197,13 +253,101 @@ static inline enum beeunwind_stop bee_frame_step(struct bee_uread *mem, const st
 	if (stop)
 		return stop;
 
-	f->ip = ra;
-	f->sp = cfa;
-	f->fp = fp;
-	f->fp_known = fp_known;
-	f->activation = row->arg & BEE_RULE_SIGNAL;
-	f->gpr = NULL;
+	*f = (struct bee_frame) {
+		.ip = ra,
+		.sp = cfa,
+		.fp = fp,
+		.slot = signal ? 0 : cfa - 8,
+		.saved = frame_saved(row, f),
+		.fp_known = fp_known,
+		.activation = signal,
+	};
 	return BEEUNWIND_STOP_NONE;
+}
+
+/**
+ * struct bee_switches - switches of stacks in one walk; zero at its start
+ * @count: how many
+ * @ip: of the frame after one of them
+ * @sp: of that frame
+ */
+struct bee_switches {
+	u32	count;
+	u64	ip;
+	u64	sp;
+};
+
+/**
+ * bee_frame_repeats() - does the walk go in circles?
+ * @switches: those of this walk
+ * @sp: stack pointer of the callee
+ * @f: the frame after the step
+ *
+ * Where sp rises no frame comes twice, so only steps that lower it are looked at.
+ * The frame after one of them is remembered, each time their count is a power of
+ * two, and compared with all that follow until the next (R. P. Brent, "An
+ * improved Monte Carlo factorization algorithm", BIT 20, 1980): a circle of n
+ * switches is found at the latest when 4n have been made.
+ *
+ * Context: Any, NMI-safe.
+ * Return: true if this frame has been there already.
+ */
+static inline bool bee_frame_repeats(struct bee_switches *switches, u64 sp,
+				     const struct bee_frame *f)
+{
+	if (f->sp > sp)
+		return false;
+	if (switches->count && f->ip == switches->ip && f->sp == switches->sp)
+		return true;
+	if (!(switches->count & (switches->count - 1))) {
+		switches->ip = f->ip;
+		switches->sp = f->sp;
+	}
+	switches->count++;
+	return false;
+}
+
+static inline bool frame_code_is(struct bee_uread *mem, u64 ip, const u8 *code, u32 size)
+{
+	u8 byte;
+	u32 i;
+
+	for (i = 0; i < size; i++)
+		if (!bee_uread_u8(mem, ip + i, &byte) || byte != code[i])
+			return false;
+	return true;
+}
+
+/**
+ * bee_frame_step_sigreturn() - across a signal frame whose trampoline has no row
+ * @mem: the process's memory
+ * @f: the frame; replaced by the one that was interrupted on success, untouched
+ *	otherwise
+ *
+ * The trampolines of musl and Go have no CFI, but there are few ways to write
+ * rt_sigreturn(): "mov $15,%rax; syscall", or %eax.  A handler returns to the
+ * first of its bytes; in an activation the mov may have been executed.
+ *
+ * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Return: true if the frame is a trampoline and the saved context looks sane.
+ */
+static inline bool bee_frame_step_sigreturn(struct bee_uread *mem, struct bee_frame *f)
+{
+	static const u8 rax[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
+	static const u8 eax[] = { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 };
+	static const struct bee_row row = {
+		.kind = BEE_ROW_RULES, .arg = BEE_RULE_SIGNAL,
+		.cfa = BEE_CFA_DEREF, .cfa_reg = BEE_REG_RSP, .cfa_off = BEE_SIGNAL_SP,
+		.fp = BEE_FP_DEREF, .fp_reg = BEE_REG_RSP, .fp_off = BEE_SIGNAL_FP,
+		.ra = BEE_RA_DEREF, .ra_reg = BEE_REG_RSP, .ra_off = BEE_SIGNAL_IP,
+	};
+
+	if (!frame_code_is(mem, f->ip, rax, sizeof(rax)) &&
+	    !frame_code_is(mem, f->ip, eax, sizeof(eax)) &&
+	    !(f->activation && (frame_code_is(mem, f->ip - 7, rax, sizeof(rax)) ||
+				frame_code_is(mem, f->ip - 5, eax, sizeof(eax)))))
+		return false;
+	return !bee_frame_step(mem, &row, f);
 }
 
 /* Where the return address is, if the instruction at an activation's ip tells. */
@@ -266,11 +410,13 @@ static inline bool bee_frame_step_fp(struct bee_uread *mem, struct bee_frame *f)
 		if (!bee_uread_u64(mem, slot, &ra) || !bee_uread_u64(mem, f->fp, &fp))
 			return false;
 	}
-	f->ip = ra;
-	f->sp = slot + 8;
-	f->fp = fp;
-	f->activation = false;
-	f->gpr = NULL;
+	*f = (struct bee_frame) {
+		.ip = ra,
+		.sp = slot + 8,
+		.fp = fp,
+		.slot = slot,
+		.fp_known = true,
+	};
 	return true;
 }
 

@@ -25,6 +25,7 @@ void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const stru
 	bee_arch_topmost(regs, walk->gpr, &walk->frame);
 	bee_uread_init(&walk->mem);
 	walk->fp_steps = 0;
+	walk->switches = (struct bee_switches) {};
 	walk->map = map;
 	walk->range = NULL;
 	walk->range = walk_find_range(walk, bee_frame_lookup_ip(&walk->frame));
@@ -33,35 +34,45 @@ void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const stru
 		atomic_inc(&walk->file->hits);
 }
 
-/*
- * The frame pointer is believed only if it leads to an executable mapping;
- * otherwise the walk ends, for the reason that made it try.
- */
-static enum beeunwind_stop walk_step_fp(struct bee_walk *walk, enum beeunwind_stop why)
+/* The caller is there: is it one?  @sp is its callee's. */
+static enum beeunwind_stop walk_arrive(struct bee_walk *walk, u64 sp)
 {
-	struct bee_frame caller = walk->frame;
-	const struct bee_range *range;
+	walk->range = walk_find_range(walk, bee_frame_lookup_ip(&walk->frame));
+	if (!walk->range)
+		return BEEUNWIND_STOP_BAD_RA;
+	if (bee_frame_repeats(&walk->switches, sp, &walk->frame))
+		return BEEUNWIND_STOP_NO_PROGRESS;
+	return BEEUNWIND_STOP_NONE;
+}
 
-	if (!bee_frame_step_fp(&walk->mem, &caller))
+/*
+ * Without a row: a signal trampoline, or else the frame pointer, which is believed
+ * only if it leads to an executable mapping.  Otherwise the walk ends, for the
+ * reason that made it try.
+ */
+static enum beeunwind_stop walk_step_guess(struct bee_walk *walk, enum beeunwind_stop why)
+{
+	bool by_fp = false;
+	u64 sp = walk->frame.sp;
+
+	if (!bee_frame_step_sigreturn(&walk->mem, &walk->frame)) {
+		by_fp = bee_frame_step_fp(&walk->mem, &walk->frame);
+		if (!by_fp)
+			return why;
+	}
+	if (walk_arrive(walk, sp))
 		return why;
-	range = walk_find_range(walk, bee_frame_lookup_ip(&caller));
-	if (!range)
-		return why;
-	walk->frame = caller;
-	walk->range = range;
-	walk->fp_steps++;
+	walk->fp_steps += by_fp;
 	return BEEUNWIND_STOP_NONE;
 }
 
 static enum beeunwind_stop walk_step_row(struct bee_walk *walk)
 {
+	u64 sp = walk->frame.sp;
 	enum beeunwind_stop stop;
 
 	stop = bee_frame_step(&walk->mem, &walk->row, &walk->frame);
-	if (stop)
-		return stop;
-	walk->range = walk_find_range(walk, bee_frame_lookup_ip(&walk->frame));
-	return walk->range ? BEEUNWIND_STOP_NONE : BEEUNWIND_STOP_BAD_RA;
+	return stop ? stop : walk_arrive(walk, sp);
 }
 
 /**
@@ -83,13 +94,13 @@ enum beeunwind_stop bee_walk_next(struct bee_walk *walk)
 
 	walk->file = range ? range->file : NULL;
 	if (!range)
-		return walk_step_fp(walk, BEEUNWIND_STOP_NO_MAPPING);
+		return walk_step_guess(walk, BEEUNWIND_STOP_NO_MAPPING);
 	if (!range->file)
-		return walk_step_fp(walk, BEEUNWIND_STOP_NO_TABLE);
+		return walk_step_guess(walk, BEEUNWIND_STOP_NO_TABLE);
 	stored = rcu_dereference(range->file->table);
 	if (!stored) {
 		bee_file_miss(range->file, range->start, range->end);
-		return walk_step_fp(walk, BEEUNWIND_STOP_NO_TABLE);
+		return walk_step_guess(walk, BEEUNWIND_STOP_NO_TABLE);
 	}
 
 	bee_file_touch(range->file);
@@ -99,7 +110,7 @@ enum beeunwind_stop bee_walk_next(struct bee_walk *walk)
 	case BEE_ROW_RULES:
 		return walk_step_row(walk);
 	case BEE_ROW_GAP:
-		return walk_step_fp(walk, BEEUNWIND_STOP_GAP);
+		return walk_step_guess(walk, BEEUNWIND_STOP_GAP);
 	}
 	return BEEUNWIND_STOP_UNSUPPORTED;
 }

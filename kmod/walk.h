@@ -22,6 +22,7 @@ struct bee_range;
  * @file: what the frame lies in whose caller was last looked for, or NULL
  * @row: rules of the current frame
  * @fp_steps: callers found through the frame pointer
+ * @switches: steps that lowered the stack pointer
  * @gpr: registers of the topmost frame
  * @mem: the process's memory
  */
@@ -32,6 +33,7 @@ struct bee_walk {
 	struct bee_file			*file;
 	struct bee_row			 row;
 	u32				 fp_steps;
+	struct bee_switches		 switches;
 	u64				 gpr[BEE_ARCH_NR_GPR];
 	struct bee_uread		 mem;
 };

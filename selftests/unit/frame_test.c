@@ -6,7 +6,7 @@
 #include "kselftest.h"
 
 #define MEMORY	0x7ffe00001000ull
-#define SIZE	0x1000
+#define SIZE	0x40000
 
 struct bee_uread {
 	u8	bytes[SIZE];
@@ -101,14 +101,29 @@ static const struct step_case steps[] = {
 	  ROW(.cfa = BEE_CFA_DEREF, .cfa_reg = BEE_REG_R10), BEEUNWIND_STOP_UNKNOWN_REGISTER,
 	  .caller = true },
 	{ "CFA = *(rsp) unreadable",
-	  ROW(.cfa = BEE_CFA_DEREF, .cfa_reg = BEE_REG_RSP, .cfa_off = 0x10000),
+	  ROW(.cfa = BEE_CFA_DEREF, .cfa_reg = BEE_REG_RSP, .cfa_off = 0x100000),
 	  BEEUNWIND_STOP_READ_FAULT },
 	{ "PLT, below", ROW(.cfa = BEE_CFA_PLT, .cfa_reg = 0, .cfa_off = 10), 0, .sp = SP + 8,
 	  .fp = FP },
+	{ "CFA = rsp + 128 KiB", ROW(.cfa_off = 0x20000), 0, .sp = SP + 0x20000, .fp = FP },
+	{ "FP at CFA-72 KiB",
+	  ROW(.cfa_reg = BEE_REG_RSP, .cfa_off = 0x20010, .fp = BEE_FP_CFA, .fp_off = -0x12000),
+	  0, .sp = SP + 0x20010, .fp = 0x1000800 + 0x20010 - 0x12000 },
+	{ "DRAP, prologue: CFA = r10",
+	  ROW(.cfa_reg = BEE_REG_R10, .cfa_off = 0), 0, .sp = SP + 0x40, .fp = FP },
+	{ "DRAP, body: CFA = *(rbp-8), FP at *(rbp)",
+	  ROW(.cfa = BEE_CFA_DEREF, .cfa_reg = BEE_REG_RBP, .cfa_off = -8, .fp = BEE_FP_DEREF,
+	      .fp_reg = BEE_REG_RBP), 0, .sp = SP + 0x110, .fp = 0x1000900, .caller = true },
+	{ "DRAP to a lower stack",
+	  ROW(.cfa = BEE_CFA_DEREF, .cfa_reg = BEE_REG_RBP, .cfa_off = -16),
+	  BEEUNWIND_STOP_NO_PROGRESS },
+	{ "stack switch to a lower stack",
+	  ROW(.cfa = BEE_CFA_DEREF, .cfa_reg = BEE_REG_RSP, .cfa_off = 24, .cfa_add = 8),
+	  0, .sp = SP - 0x100 + 8, .fp = FP, .caller = true },
 	{ "unknown CFA rule", ROW(.cfa = 9), BEEUNWIND_STOP_UNSUPPORTED },
 	{ "FP at *(rsp+16)", ROW(.fp = BEE_FP_DEREF, .fp_reg = BEE_REG_RSP, .fp_off = 16),
 	  0, .sp = SP + 8, .fp = 0x1000810 },
-	{ "FP unreadable", ROW(.fp = BEE_FP_CFA, .fp_off = 0x10000), BEEUNWIND_STOP_READ_FAULT },
+	{ "FP unreadable", ROW(.fp = BEE_FP_CFA, .fp_off = 0x100000), BEEUNWIND_STOP_READ_FAULT },
 	{ "FP at *(r10) unreadable",
 	  ROW(.fp = BEE_FP_DEREF, .fp_reg = BEE_REG_RAX), BEEUNWIND_STOP_READ_FAULT },
 	{ "FP in rdx", ROW(.fp = BEE_FP_REG, .fp_reg = BEE_REG_RDX), 0, .sp = SP + 8, .fp = 0xd0 },
@@ -117,11 +132,14 @@ static const struct step_case steps[] = {
 	{ "FP lost", ROW(.fp = BEE_FP_UNDEF), 0, .sp = SP + 8, .fp_lost = true },
 	{ "RA at CFA-16", ROW(.cfa_off = 32, .ra_off = -16), 0, .ip = 0x1000810, .sp = SP + 32,
 	  .fp = FP },
-	{ "RA unreadable", ROW(.ra_off = 0x10000), BEEUNWIND_STOP_READ_FAULT },
+	{ "RA unreadable", ROW(.ra_off = 0x100000), BEEUNWIND_STOP_READ_FAULT },
 	{ "RA at *(rsp+168)", ROW(.ra = BEE_RA_DEREF, .ra_reg = BEE_REG_RSP, .ra_off = 168),
 	  0, .ip = 0x10008a8, .sp = SP + 8, .fp = FP },
 	{ "RA in rdi, popped", ROW(.cfa_off = 0, .ra = BEE_RA_REG, .ra_reg = BEE_REG_RDI, .ra_off = 0),
 	  0, .ip = 0xd1, .sp = SP, .fp = FP },
+	{ "RA in rdi, sp not above it in a caller's frame",
+	  ROW(.cfa_off = 0, .ra = BEE_RA_REG, .ra_reg = BEE_REG_RDI, .ra_off = 0),
+	  BEEUNWIND_STOP_NO_PROGRESS, .caller = true },
 	{ "RA in rdi of a caller",
 	  ROW(.ra = BEE_RA_REG, .ra_reg = BEE_REG_RDI, .ra_off = 0),
 	  BEEUNWIND_STOP_UNKNOWN_REGISTER, .caller = true },
@@ -142,8 +160,10 @@ static void test_step(const struct step_case *t)
 	bool good;
 
 	fill_memory();
-	/* What *(rbp-8) points to. */
+	/* What *(rbp-8), *(rbp-16) and *(rsp+24) point to. */
 	write_u64(FP - 8, SP + 0x110);
+	write_u64(FP - 16, SP - 0x100);
+	write_u64(SP + 24, SP - 0x100);
 	if (t->caller) {
 		before.activation = false;
 		before.gpr = NULL;
@@ -155,9 +175,11 @@ static void test_step(const struct step_case *t)
 	} else {
 		u64 ip = t->ip ?: word_at(t->sp - 8), fp = t->fp ?: word_at(t->sp - 16);
 
+		bool signal = t->row.arg & BEE_RULE_SIGNAL;
+
 		good = !stop && f.ip == ip && f.sp == t->sp && f.fp_known == !t->fp_lost &&
-		       (t->fp_lost || f.fp == fp) && !f.gpr &&
-		       f.activation == !!(t->row.arg & BEE_RULE_SIGNAL);
+		       (t->fp_lost || f.fp == fp) && !f.gpr && f.activation == signal &&
+		       f.slot == (signal ? 0 : t->sp - 8);
 	}
 	if (!good)
 		ksft_print_msg("stop %d ip %llx sp %llx fp %llx\n", stop, (unsigned long long)f.ip,
@@ -165,19 +187,176 @@ static void test_step(const struct step_case *t)
 	ksft_test_result(good, "%s\n", t->name);
 }
 
-static void test_plt(void)
+/* The push of a PLT entry ends at its 10th or 11th byte. */
+static void test_plt(s32 pushed)
 {
-	static const struct bee_row row = { .cfa = BEE_CFA_PLT, .cfa_off = 11, .ra_off = -8 };
+	const struct bee_row row = { .cfa = BEE_CFA_PLT, .cfa_off = pushed, .ra_off = -8 };
 	struct bee_frame f = activation();
 
 	fill_memory();
-	f.ip = CODE + 10;
+	f.ip = CODE + pushed - 1;
 	bee_frame_step(&memory, &row, &f);
-	ksft_test_result(f.sp == SP + 8, "PLT: before the push\n");
+	ksft_test_result(f.sp == SP + 8, "PLT %d: before the push\n", pushed);
 	f = activation();
-	f.ip = CODE + 11;
+	f.ip = CODE + pushed;
 	bee_frame_step(&memory, &row, &f);
-	ksft_test_result(f.sp == SP + 16, "PLT: after the push\n");
+	ksft_test_result(f.sp == SP + 16, "PLT %d: after the push\n", pushed);
+}
+
+/* As in <asm/sigcontext.h>, by DWARF number; independent of the table in frame.h. */
+static const int context_words[16] = { 13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7 };
+
+#define CONTEXT		(SP + 40)
+#define SIGNAL_ROW {							\
+	.arg = BEE_RULE_SIGNAL, .cfa = BEE_CFA_DEREF, .cfa_reg = BEE_REG_RSP, .cfa_off = 160,	\
+	.fp = BEE_FP_DEREF, .fp_reg = BEE_REG_RSP, .fp_off = 120,	\
+	.ra = BEE_RA_DEREF, .ra_reg = BEE_REG_RSP, .ra_off = 168 }
+
+/* A context whose registers point to words of memory, each to another. */
+static void write_context(void)
+{
+	int i;
+
+	fill_memory();
+	for (i = 0; i < 16; i++)
+		write_u64(CONTEXT + 8 * context_words[i], SP + 0x1000 + 0x100 * i);
+	write_u64(CONTEXT + 8 * 16, CODE);
+}
+
+static bool interrupted_is_right(const struct bee_frame *f)
+{
+	return f->ip == CODE && f->sp == SP + 0x1700 && f->fp == SP + 0x1600 && f->fp_known &&
+	       f->activation && !f->slot && !f->gpr && f->saved == CONTEXT;
+}
+
+static void test_saved_registers(void)
+{
+	static const struct bee_row signal = SIGNAL_ROW;
+	struct bee_frame after, f;
+	int i, good = 0;
+
+	write_context();
+	after = activation();
+	after.activation = false;
+	after.gpr = NULL;
+	ksft_test_result(!bee_frame_step(&memory, &signal, &after) && interrupted_is_right(&after),
+			 "signal: the interrupted frame\n");
+	for (i = 0; i < 16; i++) {
+		const struct bee_row row = {
+			.cfa = BEE_CFA_REG, .cfa_reg = i, .cfa_off = 0x1000, .ra_off = -8,
+		};
+
+		f = after;
+		good += !bee_frame_step(&memory, &row, &f) && f.sp == SP + 0x2000 + 0x100 * i &&
+			!f.saved && !f.activation;
+	}
+	ksft_test_result(good == 16, "signal: each register of the interrupted frame\n");
+}
+
+static void test_saved_elsewhere(void)
+{
+	struct bee_row rows[] = { SIGNAL_ROW, SIGNAL_ROW, SIGNAL_ROW };
+	static const struct bee_row by_r10 = {
+		.cfa = BEE_CFA_REG, .cfa_reg = BEE_REG_R10, .cfa_off = 0x1000, .ra_off = -8,
+	};
+	enum beeunwind_stop stop;
+	struct bee_frame f;
+	size_t i;
+
+	rows[1].cfa_add = 8;
+	rows[2].ra_off = 176;
+	for (i = 0; i < 3; i++) {
+		write_context();
+		f = activation();
+		bee_frame_step(&memory, &rows[i], &f);
+		stop = bee_frame_step(&memory, &by_r10, &f);
+		ksft_test_result(stop == (i ? BEEUNWIND_STOP_UNKNOWN_REGISTER : 0),
+				 "signal: layout %zu\n", i);
+	}
+	f = activation();
+	f.gpr = NULL;
+	f.saved = MEMORY + SIZE;
+	ksft_test_result(bee_frame_step(&memory, &by_r10, &f) == BEEUNWIND_STOP_READ_FAULT,
+			 "signal: registers unreadable\n");
+}
+
+struct sigreturn_case {
+	const char	*name;
+	u8		 code[12];
+	u32		 at;
+	bool		 caller;
+	bool		 refused;
+};
+
+#define MOV_RAX	0x48, 0xc7, 0xc0, 15, 0, 0, 0
+#define MOV_EAX	0xb8, 15, 0, 0, 0
+#define SYSCALL	0x0f, 0x05
+
+static const struct sigreturn_case sigreturns[] = {
+	{ "sigreturn: rax", { MOV_RAX, SYSCALL }, .caller = true },
+	{ "sigreturn: eax", { MOV_EAX, SYSCALL }, .caller = true },
+	{ "sigreturn: rax, at the mov", { MOV_RAX, SYSCALL } },
+	{ "sigreturn: rax, at the syscall", { MOV_RAX, SYSCALL }, .at = 7 },
+	{ "sigreturn: eax, at the syscall", { MOV_EAX, SYSCALL }, .at = 5 },
+	{ "sigreturn: returned to the syscall", { MOV_RAX, SYSCALL }, .at = 7, .caller = true,
+	  .refused = true },
+	{ "sigreturn: another system call", { 0x48, 0xc7, 0xc0, 14, 0, 0, 0, SYSCALL },
+	  .refused = true },
+	{ "sigreturn: int 0x80", { MOV_EAX, 0xcd, 0x80 }, .caller = true, .refused = true },
+	{ "sigreturn: no syscall", { MOV_RAX, 0x0f, 0x0b }, .caller = true, .refused = true },
+};
+
+static void test_sigreturn(const struct sigreturn_case *t)
+{
+	struct bee_frame f = activation(), before;
+	bool stepped;
+
+	write_context();
+	memcpy(memory.bytes + 0x100, t->code, sizeof(t->code));
+	f.ip = CODE + t->at;
+	f.activation = !t->caller;
+	before = f;
+	stepped = bee_frame_step_sigreturn(&memory, &f);
+	ksft_test_result(t->refused ? !stepped && !memcmp(&f, &before, sizeof(f)) :
+			 stepped && interrupted_is_right(&f), "%s\n", t->name);
+}
+
+/*
+ * Stacks that lie in a row of @lead and then in a circle of @circle, each below the
+ * last.  Return: steps until the walk notices, 0 if it never does.
+ */
+static u32 steps_until_repeat(u32 lead, u32 circle)
+{
+	struct bee_switches switches = {};
+	u32 i;
+
+	for (i = 0; i < 100000; i++) {
+		u32 at = i < lead ? i : lead + (i - lead) % circle;
+		struct bee_frame f = { .ip = CODE + (at & 1), .sp = SP - 16 * at };
+
+		if (bee_frame_repeats(&switches, f.sp, &f))
+			return i + 1;
+	}
+	return 0;
+}
+
+static void test_switches(void)
+{
+	static const u32 circles[] = { 1, 2, 3, 7, 100, 1000 };
+	struct bee_switches switches = {};
+	struct bee_frame f = activation();
+	u32 good = 0, i;
+
+	for (i = 0; i < 6; i++) {
+		u32 steps = steps_until_repeat(i, circles[i]);
+
+		good += steps > i + circles[i] && steps <= 4 * (i + circles[i]);
+	}
+	ksft_test_result(good == 6, "switches: circles are noticed\n");
+	ksft_test_result(!steps_until_repeat(100000, 1), "switches: 100,000 stacks are no circle\n");
+	for (i = 0; i < 100; i++)
+		bee_frame_repeats(&switches, f.sp - 8, &f);
+	ksft_test_result(!switches.count, "switches: rising steps do not count\n");
 }
 
 static void test_fp_lost(void)
@@ -232,7 +411,7 @@ static const struct fp_case fp_cases[] = {
 	{ "FP: misaligned", { 0x90 }, FP + 4, .refused = true },
 	{ "FP: below sp", { 0x90 }, SP - 8, .refused = true },
 	{ "FP: too far", { 0x90 }, SP + BEE_FP_MAX_DISTANCE + 8, .refused = true },
-	{ "FP: unreadable", { 0x90 }, SP + 0x10000, .refused = true },
+	{ "FP: unreadable", { 0x90 }, SP + 0x100000, .refused = true },
 	{ "FP: RA unreadable", { 0x90 }, MEMORY + SIZE - 8, .refused = true },
 };
 
@@ -251,7 +430,8 @@ static void test_step_fp(const struct fp_case *t)
 		good = !stepped && !memcmp(&f, &before, sizeof(f));
 	else
 		good = stepped && f.sp == t->sp && f.ip == word_at(t->sp - 8) &&
-		       f.fp == (t->caller_fp ?: word_at(FP)) && !f.activation && !f.gpr;
+		       f.fp == (t->caller_fp ?: word_at(FP)) && f.fp_known && !f.activation &&
+		       !f.gpr && f.slot == t->sp - 8;
 	if (!good)
 		ksft_print_msg("%d ip %llx sp %llx fp %llx\n", stepped, (unsigned long long)f.ip,
 			       (unsigned long long)f.sp, (unsigned long long)f.fp);
@@ -277,13 +457,20 @@ int main(void)
 {
 	const size_t nsteps = sizeof(steps) / sizeof(steps[0]);
 	const size_t nfp = sizeof(fp_cases) / sizeof(fp_cases[0]);
+	const size_t nsigreturns = sizeof(sigreturns) / sizeof(sigreturns[0]);
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(nsteps + 2 + 3 + 2 + nfp + 2);
+	ksft_set_plan(nsteps + 4 + 2 + 4 + nsigreturns + 3 + 3 + 2 + nfp + 2);
 	for (i = 0; i < nsteps; i++)
 		test_step(&steps[i]);
-	test_plt();
+	test_plt(10);
+	test_plt(11);
+	test_saved_registers();
+	test_saved_elsewhere();
+	for (i = 0; i < nsigreturns; i++)
+		test_sigreturn(&sigreturns[i]);
+	test_switches();
 	test_fp_lost();
 	test_lookup_ip();
 	for (i = 0; i < nfp; i++)
