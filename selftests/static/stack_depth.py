@@ -1,0 +1,81 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""How much stack a function of the module needs, with all that it calls in it.
+
+	stack_depth.py FUNCTION OBJECT...
+
+Read off the machine code: pushes, "sub $n,%rsp", and 8 bytes for each call.  Calls
+of functions in none of the objects count as those 8 bytes.  Prints the bytes and
+the deepest chain; fails if there is recursion or a call through a register, whose
+depth nobody can tell.
+"""
+
+import re
+import subprocess
+import sys
+
+FUNCTION = re.compile(r"^[0-9a-f]+ <([^>]+)>:$")
+SUB = re.compile(r"\bsub\s+\$0x([0-9a-f]+),%rsp$")
+CALL = re.compile(r"\b(?:call|jmp)\b")
+RELOCATION = re.compile(r"R_X86_64_(?:PLT32|PC32)\s+([\w.]+?)([-+]0x[0-9a-f]+)?$")
+TARGET = re.compile(r"\b(?:call|jmp)\s+[0-9a-f]+ <([^>+]+)>$")
+INDIRECT = re.compile(r"\bcall\s+(?:\*|[0-9a-f]+ <__x86_indirect_thunk)")
+
+
+def functions(path):
+    """{name: (bytes, {callees})} of an object."""
+    text = subprocess.run(["objdump", "-dr", "--no-show-raw-insn", path], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    found, name, calling = {}, None, False
+    for line in text.splitlines():
+        start = FUNCTION.match(line)
+        if start:
+            name, calling = start[1], False
+            found[name] = [0, set()]
+            continue
+        if name is None:
+            continue
+        line = line.split("#")[0].rstrip()
+        relocation = RELOCATION.search(line)
+        if relocation:
+            if calling:
+                found[name][1].add(relocation[1])
+            continue
+        calling = bool(CALL.search(line))
+        target = TARGET.search(line)
+        if INDIRECT.search(line):
+            found[name][1].add("*")
+        elif target and target[1] != name:
+            found[name][1].add(target[1])
+        if re.search(r"\bpush\b", line):
+            found[name][0] += 8
+        sub = SUB.search(line)
+        if sub:
+            found[name][0] += int(sub[1], 16)
+    return found
+
+
+def deepest(name, known, above=()):
+    """(bytes, chain) from the call of name on."""
+    if name == "*" or name.startswith("__x86_indirect"):
+        sys.exit(f"stack_depth: indirect call in {' > '.join(above)}")
+    if name in above:
+        sys.exit(f"stack_depth: recursion: {' > '.join((*above, name))}")
+    own, callees = known.get(name, (0, ()))
+    below = max((deepest(callee, known, (*above, name)) for callee in callees),
+                default=(0, ()))
+    return 8 + own + below[0], (name, *below[1])
+
+
+def main():
+    known = {}
+    for path in sys.argv[2:]:
+        known.update(functions(path))
+    if sys.argv[1] not in known:
+        sys.exit(f"stack_depth: no {sys.argv[1]} in {' '.join(sys.argv[2:])}")
+    size, chain = deepest(sys.argv[1], known)
+    print(size, " > ".join(chain))
+
+
+if __name__ == "__main__":
+    main()
