@@ -307,7 +307,16 @@ static inline bool bee_frame_repeats(struct bee_switches *switches, u64 sp,
 	return false;
 }
 
-static inline bool frame_code_is(struct bee_uread *mem, u64 ip, const u8 *code, u32 size)
+/**
+ * bee_frame_code_is() - is this the code at an address?
+ * @mem: the process's memory
+ * @ip: the address
+ * @code: the bytes looked for
+ * @size: how many
+ *
+ * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ */
+static inline bool bee_frame_code_is(struct bee_uread *mem, u64 ip, const u8 *code, u32 size)
 {
 	u8 byte;
 	u32 i;
@@ -342,10 +351,10 @@ static inline bool bee_frame_step_sigreturn(struct bee_uread *mem, struct bee_fr
 		.ra = BEE_RA_DEREF, .ra_reg = BEE_REG_RSP, .ra_off = BEE_SIGNAL_IP,
 	};
 
-	if (!frame_code_is(mem, f->ip, rax, sizeof(rax)) &&
-	    !frame_code_is(mem, f->ip, eax, sizeof(eax)) &&
-	    !(f->activation && (frame_code_is(mem, f->ip - 7, rax, sizeof(rax)) ||
-				frame_code_is(mem, f->ip - 5, eax, sizeof(eax)))))
+	if (!bee_frame_code_is(mem, f->ip, rax, sizeof(rax)) &&
+	    !bee_frame_code_is(mem, f->ip, eax, sizeof(eax)) &&
+	    !(f->activation && (bee_frame_code_is(mem, f->ip - 7, rax, sizeof(rax)) ||
+				bee_frame_code_is(mem, f->ip - 5, eax, sizeof(eax)))))
 		return false;
 	return !bee_frame_step(mem, &row, f);
 }

@@ -26,6 +26,7 @@ void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const stru
 	bee_uread_init(&walk->mem);
 	walk->fp_steps = 0;
 	walk->switches = (struct bee_switches) {};
+	walk->probes = (struct bee_uretprobes) {};
 	walk->map = map;
 	walk->range = NULL;
 	walk->range = walk_find_range(walk, bee_frame_lookup_ip(&walk->frame));
@@ -34,9 +35,29 @@ void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const stru
 		atomic_inc(&walk->file->hits);
 }
 
+static bool walk_has_table(const struct bee_walk *walk, u64 ip)
+{
+	const struct bee_range *range = bee_map_find(walk->map, ip);
+
+	return range && range->file && rcu_access_pointer(range->file->table);
+}
+
+/*
+ * A uretprobe's trampoline is at the start of the page that the kernel has for
+ * probes in each address space; the address of that it keeps to itself.
+ */
+static void walk_resolve_uretprobe(struct bee_walk *walk)
+{
+	struct bee_frame *f = &walk->frame;
+
+	if (PAGE_ALIGNED(f->ip) && f->slot && !walk_has_table(walk, f->ip))
+		bee_uretprobe_resolve(&walk->probes, f->slot, &f->ip);
+}
+
 /* The caller is there: is it one?  @sp is its callee's. */
 static enum beeunwind_stop walk_arrive(struct bee_walk *walk, u64 sp)
 {
+	walk_resolve_uretprobe(walk);
 	walk->range = walk_find_range(walk, bee_frame_lookup_ip(&walk->frame));
 	if (!walk->range)
 		return BEEUNWIND_STOP_BAD_RA;
@@ -45,17 +66,26 @@ static enum beeunwind_stop walk_arrive(struct bee_walk *walk, u64 sp)
 	return BEEUNWIND_STOP_NONE;
 }
 
+/* Trampolines of the kernel: they are code without rows, and what they return to is known. */
+static bool walk_step_trampoline(struct bee_walk *walk)
+{
+	struct bee_frame *f = &walk->frame;
+
+	return bee_frame_step_sigreturn(&walk->mem, f) ||
+	       (f->activation && bee_uretprobe_step(&walk->probes, &walk->mem, f));
+}
+
 /*
- * Without a row: a signal trampoline, or else the frame pointer, which is believed
- * only if it leads to an executable mapping.  Otherwise the walk ends, for the
- * reason that made it try.
+ * Without a row: a trampoline, or else the frame pointer, which is believed only if
+ * it leads to an executable mapping.  Otherwise the walk ends, for the reason that
+ * made it try.
  */
 static enum beeunwind_stop walk_step_guess(struct bee_walk *walk, enum beeunwind_stop why)
 {
 	bool by_fp = false;
 	u64 sp = walk->frame.sp;
 
-	if (!bee_frame_step_sigreturn(&walk->mem, &walk->frame)) {
+	if (!walk_step_trampoline(walk)) {
 		by_fp = bee_frame_step_fp(&walk->mem, &walk->frame);
 		if (!by_fp)
 			return why;

@@ -8,6 +8,7 @@
 
 #include "uread.h"
 #include "frame.h"
+#include "uretprobe.h"
 #include "bee_arch.h"
 
 struct bee_file;
@@ -23,6 +24,7 @@ struct bee_range;
  * @row: rules of the current frame
  * @fp_steps: callers found through the frame pointer
  * @switches: steps that lowered the stack pointer
+ * @probes: uretprobes not met yet
  * @gpr: registers of the topmost frame
  * @mem: the process's memory
  */
@@ -34,6 +36,7 @@ struct bee_walk {
 	struct bee_row			 row;
 	u32				 fp_steps;
 	struct bee_switches		 switches;
+	struct bee_uretprobes		 probes;
 	u64				 gpr[BEE_ARCH_NR_GPR];
 	struct bee_uread		 mem;
 };

@@ -170,7 +170,7 @@ sampling_objects() {
 	sed -n 's/^sampling-path := //p' Kbuild
 }
 
-ALLOWED_SYMBOLS='^(bee_[a-z0-9_]+|__rcu_read_(lock|unlock)|rcu_read_.*|__x86_[a-z0-9_]+|__stack_chk_fail|copy_from_user_nmi|irq_work_queue|jiffies|this_cpu_off|const_pcpu_hot|pcpu_hot|current_task|pv_info|pv_ops|crc32_le|memchr_inv|memcpy|memset|memcmp|__per_cpu_offset|__tracepoint_.*|cpu_number|__preempt_count)$'
+ALLOWED_SYMBOLS='^(bee_[a-z0-9_]+|__rcu_read_(lock|unlock)|rcu_read_.*|__x86_[a-z0-9_]+|__stack_chk_fail|copy_from_user_nmi|copy_from_kernel_nofault|irq_work_queue|jiffies|this_cpu_off|const_pcpu_hot|pcpu_hot|current_task|pv_info|pv_ops|crc32_le|memchr_inv|memcpy|memset|memcmp|__per_cpu_offset|__tracepoint_.*|cpu_number|__preempt_count)$'
 
 check_sampling_symbols() {
 	local dir object bad=0 seen=0
@@ -204,7 +204,7 @@ check_sampling_stack() {
 	[ "$seen" = 1 ] || { echo "no object is built"; return 1; }
 }
 
-ktap_plan 21
+ktap_plan 22
 with shellcheck "shellcheck" check_shell
 with /usr/bin/python3 "Python parses" check_python
 with cppcheck "cppcheck" check_cppcheck
@@ -237,6 +237,8 @@ ktap_run "libdw only in oracle.c, libdwfl only in sym.c" only '<elfutils/' 'tool
 ktap_run "ftrace only in hook.c" only_code 'ftrace' 'kmod/*.[ch]' kmod/hook.c kmod/compat.h
 ktap_run "perf callchains only in callchain.c" only_code 'perf_callchain_(store|entry_ctx *\{)|\bctx->' \
 	'kmod/*.[ch]' kmod/callchain.c
+ktap_run "uprobes only in uretprobe.c" only_code 'return_instance\b.*\{|utask|uprobes\.h' \
+	'kmod/*.[ch]' kmod/uretprobe.c
 ktap_run "version tests only in compat.h" only_code 'LINUX_VERSION_CODE|KERNEL_VERSION' \
 	'kmod/*.[ch]' kmod/compat.h
 ktap_run "user memory only in uread.h" only_code '(copy_(from|to)_user|get_user|put_user)[a-z_]* *\(' \
