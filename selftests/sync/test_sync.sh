@@ -53,13 +53,34 @@ commands_are_documented() {
 	return $missing
 }
 
-ktap_plan 5
+# Stop reasons are sections of their catalogue, in the order of the specification,
+# with meaning, cause and remedy each.
+stop_reasons_are_explained() {
+	/usr/bin/python3 - Documentation/netlink/specs/beeunwind.yaml Documentation/stop-reasons.rst <<-'END'
+	import re, sys, yaml
+	spec, text = (open(name, encoding="utf-8").read() for name in sys.argv[1:])
+	enum, = (d for d in yaml.safe_load(spec)["definitions"] if d["name"] == "stop")
+	wanted = [entry["name"] for entry in enum["entries"]]
+	parts = re.split(r"^([a-z-]+)\n=+$", text, flags=re.M)[1:]
+	sections = dict(zip(parts[::2], parts[1::2]))
+	if list(sections) != wanted:
+	    sys.exit(f"specification: {wanted}\ncatalogue: {list(sections)}")
+	for name, body in sections.items():
+	    for word in ("*Meaning.*", "*Usual cause.*", "*What to do.*"):
+	        if body.count(word) != 1:
+	            sys.exit(f"{name}: {word} is there {body.count(word)} times")
+	END
+}
+
+ktap_plan 6
 if /usr/bin/python3 -c 'import yaml' 2>/dev/null; then
 	ktap_run "beeunwind.h is what the YNL spec gives" generated_is_current uapi include/uapi/linux/beeunwind.h
 	ktap_run "nl_names.h is what the YNL spec gives" generated_is_current names tools/lib/nl_names.h
+	ktap_run "every stop reason is explained" stop_reasons_are_explained
 else
 	ktap_skip "beeunwind.h is what the YNL spec gives" "python3-yaml is not installed"
 	ktap_skip "nl_names.h is what the YNL spec gives" "python3-yaml is not installed"
+	ktap_skip "every stop reason is explained" "python3-yaml is not installed"
 fi
 ktap_run "the table format has not changed under its version" format_hash_is_known
 ktap_run "all say the same version" versions_agree
