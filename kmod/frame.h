@@ -359,29 +359,34 @@ static inline bool bee_frame_step_sigreturn(struct bee_uread *mem, struct bee_fr
 	return !bee_frame_step(mem, &row, f);
 }
 
-/* Where the return address is, if the instruction at an activation's ip tells. */
+/*
+ * Where the return address is, if the instruction at an activation's ip tells.  A
+ * push of rbp alone says nothing: in code that uses rbp as any other register it
+ * is one of several.
+ */
 static inline bool frame_peek_ra(struct bee_uread *mem, const struct bee_frame *f, u64 *slot)
 {
-	u8 op, op1, op2;
+	static const u8 endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	/* push %rbp; mov %rsp,%rbp, in both encodings */
+	static const u8 prologue[2][4] = { { 0x55, 0x48, 0x89, 0xe5 }, { 0x55, 0x48, 0x8b, 0xec } };
+	static const u8 ret[] = { 0xc3 };
 	u64 ip = f->ip;
+	u32 i;
 
-	if (!bee_uread_u8(mem, ip, &op))
-		return false;
-	/* endbr64 = f3 0f 1e fa */
-	if (op == 0xf3 && bee_uread_u8(mem, ip + 1, &op1) && op1 == 0x0f) {
-		ip += 4;
-		if (!bee_uread_u8(mem, ip, &op))
-			return false;
-	}
 	*slot = f->sp;
-	/* push %rbp not executed yet, or ret about to be */
-	if (op == 0x55 || op == 0xc3)
+	if (bee_frame_code_is(mem, ip, ret, sizeof(ret)))
 		return true;
-	/* mov %rsp,%rbp not executed yet: rbp alone has been pushed */
-	if (op != 0x48 || !bee_uread_u8(mem, ip + 1, &op1) || !bee_uread_u8(mem, ip + 2, &op2))
-		return false;
-	*slot = f->sp + 8;
-	return (op1 == 0x89 && op2 == 0xe5) || (op1 == 0x8b && op2 == 0xec);
+	if (bee_frame_code_is(mem, ip, endbr64, sizeof(endbr64)))
+		ip += sizeof(endbr64);
+	for (i = 0; i < 2; i++) {
+		if (bee_frame_code_is(mem, ip, prologue[i], sizeof(prologue[i])))
+			return true;
+		if (bee_frame_code_is(mem, f->ip - 1, prologue[i], sizeof(prologue[i]))) {
+			*slot = f->sp + 8;
+			return true;
+		}
+	}
+	return false;
 }
 
 /**

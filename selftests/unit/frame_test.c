@@ -386,7 +386,7 @@ static void test_lookup_ip(void)
 
 struct fp_case {
 	const char	*name;
-	u8		 code[8];
+	u8		 code[12];	/* from the byte before ip on */
 	u64		 fp;
 	bool		 caller;
 	bool		 refused;
@@ -395,24 +395,32 @@ struct fp_case {
 };
 
 static const struct fp_case fp_cases[] = {
-	{ "FP: in a caller", { 0x55 }, FP, .caller = true, .sp = FP + 16 },
-	{ "FP: in a body", { 0x90 }, FP, .sp = FP + 16 },
-	{ "FP: at push %rbp", { 0x55 }, FP, .sp = SP + 8, .caller_fp = FP },
-	{ "FP: at endbr64; push %rbp", { 0xf3, 0x0f, 0x1e, 0xfa, 0x55 }, FP, .sp = SP + 8,
+	{ "FP: in a caller", { 0, 0x55, 0x48, 0x89, 0xe5 }, FP, .caller = true, .sp = FP + 16 },
+	{ "FP: in a body", { 0, 0x90 }, FP, .sp = FP + 16 },
+	{ "FP: at push %rbp; mov %rsp,%rbp", { 0, 0x55, 0x48, 0x89, 0xe5 }, FP, .sp = SP + 8,
 	  .caller_fp = FP },
-	{ "FP: at endbr64; other", { 0xf3, 0x0f, 0x1e, 0xfa, 0x90 }, FP, .sp = FP + 16 },
-	{ "FP: at ret", { 0xc3 }, FP, .sp = SP + 8, .caller_fp = FP },
-	{ "FP: at mov %rsp,%rbp", { 0x48, 0x89, 0xe5 }, FP, .sp = SP + 16,
+	{ "FP: at push %rbp; mov %rsp,%rbp, other encoding", { 0, 0x55, 0x48, 0x8b, 0xec }, FP,
+	  .sp = SP + 8, .caller_fp = FP },
+	{ "FP: at endbr64; push %rbp; mov %rsp,%rbp",
+	  { 0, 0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5 }, FP, .sp = SP + 8,
+	  .caller_fp = FP },
+	{ "FP: at one of several pushes", { 0x54, 0x55, 0x53 }, FP, .sp = FP + 16 },
+	{ "FP: at endbr64; other", { 0, 0xf3, 0x0f, 0x1e, 0xfa, 0x90 }, FP, .sp = FP + 16 },
+	{ "FP: at ret", { 0, 0xc3 }, FP, .sp = SP + 8, .caller_fp = FP },
+	{ "FP: at mov %rsp,%rbp", { 0x55, 0x48, 0x89, 0xe5 }, FP, .sp = SP + 16,
 	  .caller_fp = 0x1000800 },
-	{ "FP: at mov %rsp,%rbp, other encoding", { 0x48, 0x8b, 0xec }, FP, .sp = SP + 16,
+	{ "FP: at mov %rsp,%rbp, other encoding", { 0x55, 0x48, 0x8b, 0xec }, FP, .sp = SP + 16,
 	  .caller_fp = 0x1000800 },
-	{ "FP: at another mov", { 0x48, 0x89, 0xe6 }, FP, .sp = FP + 16 },
-	{ "FP: any value at push %rbp", { 0x55 }, 3, .sp = SP + 8, .caller_fp = 3 },
-	{ "FP: misaligned", { 0x90 }, FP + 4, .refused = true },
-	{ "FP: below sp", { 0x90 }, SP - 8, .refused = true },
-	{ "FP: too far", { 0x90 }, SP + BEE_FP_MAX_DISTANCE + 8, .refused = true },
-	{ "FP: unreadable", { 0x90 }, SP + 0x100000, .refused = true },
-	{ "FP: RA unreadable", { 0x90 }, MEMORY + SIZE - 8, .refused = true },
+	{ "FP: at mov %rsp,%rbp after something else", { 0x53, 0x48, 0x89, 0xe5 }, FP,
+	  .sp = FP + 16 },
+	{ "FP: at another mov", { 0x55, 0x48, 0x89, 0xe6 }, FP, .sp = FP + 16 },
+	{ "FP: any value at push %rbp; mov %rsp,%rbp", { 0, 0x55, 0x48, 0x89, 0xe5 }, 3,
+	  .sp = SP + 8, .caller_fp = 3 },
+	{ "FP: misaligned", { 0, 0x90 }, FP + 4, .refused = true },
+	{ "FP: below sp", { 0, 0x90 }, SP - 8, .refused = true },
+	{ "FP: too far", { 0, 0x90 }, SP + BEE_FP_MAX_DISTANCE + 8, .refused = true },
+	{ "FP: unreadable", { 0, 0x90 }, SP + 0x100000, .refused = true },
+	{ "FP: RA unreadable", { 0, 0x90 }, MEMORY + SIZE - 8, .refused = true },
 };
 
 static void test_step_fp(const struct fp_case *t)
@@ -421,7 +429,7 @@ static void test_step_fp(const struct fp_case *t)
 	bool stepped, good;
 
 	fill_memory();
-	memcpy(memory.bytes + 0x100, t->code, sizeof(t->code));
+	memcpy(memory.bytes + 0xff, t->code, sizeof(t->code));
 	before.fp = t->fp;
 	before.activation = !t->caller;
 	f = before;
