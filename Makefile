@@ -68,7 +68,7 @@ check: setup		## Run all tests, in guests of KERNELS too
 
 .PHONY: check-unit
 check-unit:		## Run the tests that need no guest
-	@selftests/run --group unit --group golden --group sync --group static
+	@selftests/run --group unit --group golden --group oracle --group sync --group static
 
 .PHONY: check-vm
 check-vm: setup		## Run the module's tests in guests of KERNELS

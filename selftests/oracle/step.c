@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Single-step a program, and at every instruction ask our tables and our step
+ * who the caller is; a shadow stack knows.
+ *
+ *	step [--from-entry] [--every N] [--limit N] COMMAND...
+ *
+ * From the program's first instruction, which is the dynamic linker's, or from its
+ * entry point.  The caller is asked for at every instruction, the whole stack after every call
+ * and every N instructions (default 64).  Prints what was not right, by place, and
+ * sums.  Exit status: 1 if anything was wrong.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/auxvec.h>
+
+#include "shadow.h"
+#include "space.h"
+
+#define LINE		512u
+#define LINES		64u
+#define INSN_BYTES	16
+#define CODES		(1u << 16)
+#define PLACES		4096
+#define PLACES_SHOWN	12
+#define CLAIMS		8
+
+/**
+ * struct cache - the stopped process's memory, as far as it was asked for
+ * @pid: the process
+ * @stop: number of the stop that the program is at
+ * @line: lines of memory
+ */
+struct cache {
+	pid_t	pid;
+	u64	stop;
+	struct {
+		u64	addr;
+		u64	stop;
+		bool	good;
+		u8	bytes[LINE];
+	} line[LINES];
+};
+
+/*
+ * How an answer differs from the truth.
+ *
+ * SHORT: the walk ends, and says so, in one of two places: longjmp() on its way to
+ * another stack pointer, and below the dynamic linker's _dl_runtime_resolve(), the
+ * CFA of which is in rbx.  STALE: what GCC says of functions
+ * that align their stack (DRAP) after their "leave": that rbp is still to be found
+ * by rbp.  Where there is no row, by the frame
+ * pointer: SKIPPED: a caller further up; GUESSED: no caller at all; UNCOVERED: it
+ * led nowhere, and the walk ends.
+ */
+enum verdict {
+	RIGHT,
+	WRONG,
+	SHORT,
+	STALE,
+	GUESSED,
+	SKIPPED,
+	UNCOVERED,
+	NVERDICTS,
+};
+
+static const char * const verdict_name[] = {
+	[WRONG] = "wrong", [SHORT] = "short", [STALE] = "stale", [GUESSED] = "guessed", [SKIPPED] = "skipped",
+	[UNCOVERED] = "uncovered",
+};
+
+/**
+ * struct place - a frame whose caller was not found
+ * @ip: where it was
+ * @verdict: how the answer differed
+ * @count: times
+ * @what: the first time in words
+ */
+struct place {
+	u64		ip;
+	enum verdict	verdict;
+	u64		count;
+	char		what[300];
+};
+
+/**
+ * struct claim - a caller that the shadow does not have, for the next ret or indirect jump to judge
+ * @f: the caller
+ * @from: ip of its callee
+ * @verdict: what it is if it does not come true
+ * @what: in words
+ */
+struct claim {
+	struct bee_frame	f;
+	u64			from;
+	enum verdict		verdict;
+	char			what[300];
+};
+
+static struct {
+	struct cache		 cache;
+	struct space		 space;
+	struct shadow		 shadow;
+	struct user_regs_struct	 regs;
+	struct { u64 ip; enum shadow_insn insn; } code[CODES];
+	struct place		 place[PLACES];
+	size_t			 places;
+	struct claim		 claim[CLAIMS];
+	size_t			 claims;
+	u64			 steps, frames, by_fp;
+	u64			 verdicts[NVERDICTS];
+	u64			 every, limit;
+	bool			 from_entry;
+} run = { .every = 64, .limit = ~0ull };
+
+static void die(const char *what)
+{
+	fprintf(stderr, "step: %s: %s\n", what, strerror(errno));
+	exit(2);
+}
+
+static bool peek(u64 addr, void *to, size_t n)
+{
+	struct iovec here = { to, n }, there = { (void *)(uintptr_t)addr, n };
+
+	return process_vm_readv(run.cache.pid, &here, 1, &there, 1, 0) == n;
+}
+
+static bool cache_read(void *arg, u64 addr, void *to, size_t n)
+{
+	struct cache *cache = arg;
+	u64 base = addr & ~(u64)(LINE - 1);
+	typeof(cache->line[0]) *line = &cache->line[base / LINE % LINES];
+
+	if (addr + n > base + LINE)
+		return peek(addr, to, n);
+	if (line->stop != cache->stop || line->addr != base) {
+		line->good = peek(base, line->bytes, LINE);
+		line->addr = base;
+		line->stop = cache->stop;
+	}
+	if (line->good)
+		memcpy(to, line->bytes + (addr - base), n);
+	return line->good;
+}
+
+static struct bee_uread memory = { .read = cache_read, .arg = &run.cache };
+
+static u64 word(u64 addr)
+{
+	u64 value;
+
+	return bee_uread_u64(&memory, addr, &value) ? value : 0;
+}
+
+static void topmost(u64 *gpr, struct bee_frame *f)
+{
+	const struct user_regs_struct *r = &run.regs;
+	const u64 regs[16] = {
+		r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi, r->rbp, r->rsp,
+		r->r8, r->r9, r->r10, r->r11, r->r12, r->r13, r->r14, r->r15,
+	};
+
+	memcpy(gpr, regs, sizeof(regs));
+	*f = (struct bee_frame) {
+		.ip = r->rip, .sp = r->rsp, .fp = r->rbp, .fp_known = true, .activation = true,
+		.gpr = gpr,
+	};
+}
+
+static void report(u64 ip, enum verdict verdict, const char *what)
+{
+	size_t i;
+
+	run.verdicts[verdict]++;
+	for (i = 0; i < run.places; i++)
+		if (run.place[i].ip == ip && run.place[i].verdict == verdict)
+			break;
+	if (i == PLACES)
+		return;
+	if (i == run.places) {
+		run.places++;
+		run.place[i].ip = ip;
+		run.place[i].verdict = verdict;
+		snprintf(run.place[i].what, sizeof(run.place[i].what), "%s", what);
+	}
+	run.place[i].count++;
+}
+
+static bool is_frame(const struct shadow_frame *truth, const struct bee_frame *f)
+{
+	return f->ip == truth->ip && f->sp == truth->sp && f->activation == truth->activation;
+}
+
+/* Its stack pointer apart, which rbp does not tell of frames that align their stack. */
+static bool is_further_up(size_t n, const struct bee_frame *f)
+{
+	const struct shadow_frame *truth;
+
+	while ((truth = shadow_caller(&run.shadow, ++n)))
+		if (truth->ip == f->ip)
+			return true;
+	return false;
+}
+
+/* rbp = *(rbp), and the CFA is found without rbp, which is what a DRAP's epilogue ends with. */
+static bool is_stale(const struct bee_row *row)
+{
+	return row->fp == BEE_FP_DEREF && row->fp_reg == BEE_REG_RBP && !row->fp_off &&
+	       row->cfa == BEE_CFA_REG &&
+	       (row->cfa_reg == BEE_REG_R10 || (row->cfa_reg == BEE_REG_RSP && row->cfa_off == 8));
+}
+
+/*
+ * The frame we found for the n-th caller against the shadow's.  What rbp will be
+ * may be news: an exception's landing pad gets one that has just been put there.
+ */
+static enum verdict judge(size_t n, struct shadow_frame *truth, const struct bee_row *row,
+			  const struct bee_frame *f, enum beeunwind_stop stop, enum space_how how)
+{
+	if ((stop == BEEUNWIND_STOP_UNSUPPORTED && row->arg == BEE_UNSUP_SP_RULE) ||
+	    (stop == BEEUNWIND_STOP_UNKNOWN_REGISTER && n && row->cfa_reg == BEE_REG_RBX))
+		return SHORT;
+	if (stop && how == SPACE_BY_FP)
+		return UNCOVERED;
+	if (!truth)
+		return stop == BEEUNWIND_STOP_OUTERMOST ? RIGHT : WRONG;
+	if (stop || !is_frame(truth, f)) {
+		if (how == SPACE_BY_ROW)
+			return stop == BEEUNWIND_STOP_READ_FAULT && is_stale(row) ? STALE : WRONG;
+		return is_further_up(n, f) ? SKIPPED : GUESSED;
+	}
+	truth->claimed = f->fp_known && f->fp != truth->fp;
+	truth->claim = f->fp;
+	if (!truth->claimed || !is_stale(row))
+		return RIGHT;
+	truth->claimed = false;
+	return STALE;
+}
+
+static void explain(char *what, size_t size, size_t n, const struct shadow_frame *truth,
+		    const struct bee_row *row, u64 from, const struct bee_frame *f,
+		    enum beeunwind_stop stop)
+{
+	char a[64], b[64], c[64];
+
+	snprintf(what, size,
+		 "caller %zu of %s: stop %d %s sp %#llx fp %#llx, should be %s sp %#llx fp %#llx; "
+		 "row %d cfa %d %d%+d fp %d%+d ra %d%+d", n,
+		 space_place(&run.space, from, a, sizeof(a)), stop,
+		 space_place(&run.space, f->ip, b, sizeof(b)), (unsigned long long)f->sp,
+		 (unsigned long long)f->fp,
+		 truth ? space_place(&run.space, truth->ip, c, sizeof(c)) : "none",
+		 truth ? (unsigned long long)truth->sp : 0, truth ? (unsigned long long)truth->fp : 0,
+		 row->kind, row->cfa, row->cfa_reg, row->cfa_off, row->fp, row->fp_off, row->ra,
+		 row->ra_off);
+}
+
+/* __builtin_eh_return() goes to a landing pad: what the table says is seen at the ret. */
+static bool put_off(u64 from, const struct bee_frame *f, enum verdict verdict, const char *what)
+{
+	struct claim *claim = &run.claim[run.claims];
+
+	if (run.claims == CLAIMS || (verdict != WRONG && verdict != GUESSED))
+		return false;
+	run.claims++;
+	claim->f = *f;
+	claim->from = from;
+	claim->verdict = verdict;
+	snprintf(claim->what, sizeof(claim->what), "%s", what);
+	return true;
+}
+
+/*
+ * Compare up to @depth callers with the shadow, until one differs, or is going to be
+ * returned to in another place than it called from: an exception is about to land.
+ */
+static void check(size_t depth)
+{
+	bool landing = false;
+	struct bee_frame f;
+	u64 gpr[16];
+	size_t n;
+
+	topmost(gpr, &f);
+	for (n = 0; n < depth && n <= run.shadow.count && !landing; n++) {
+		struct shadow_frame *frame = shadow_caller(&run.shadow, n);
+		struct shadow_frame *truth = frame, now;
+		struct bee_row row = { .kind = BEE_ROW_GAP };
+		enum beeunwind_stop stop;
+		enum verdict verdict;
+		enum space_how how;
+		u64 from = f.ip;
+		char what[300];
+
+		space_row(&run.space, &f, &row);
+		stop = space_next(&run.space, &memory, &f, &how);
+		run.frames++;
+		run.by_fp += how == SPACE_BY_FP;
+		if (frame && !frame->activation && !frame->popped &&
+		    word(frame->slot) != frame->ip) {
+			landing = true;
+			now = *frame;
+			now.ip = word(frame->slot);
+			truth = &now;
+		}
+		verdict = judge(n, truth, &row, &f, stop, how);
+		landing |= truth && truth->claimed;
+		if (verdict == RIGHT)
+			continue;
+		explain(what, sizeof(what), n, truth, &row, from, &f, stop);
+		if (n || stop || !put_off(from, &f, verdict, what))
+			report(from, verdict, what);
+		return;
+	}
+}
+
+/* Those claims that the instruction makes true are right, all others are not. */
+static void judge_claims(void)
+{
+	size_t i;
+
+	for (i = 0; i < run.claims; i++) {
+		const struct bee_frame *f = &run.claim[i].f;
+
+		if (f->ip != run.regs.rip || f->sp != run.regs.rsp ||
+		    (f->fp_known && f->fp != run.regs.rbp))
+			report(run.claim[i].from, run.claim[i].verdict, run.claim[i].what);
+	}
+	run.claims = 0;
+}
+
+static enum shadow_insn insn_at(u64 ip)
+{
+	size_t i = (ip ^ ip >> 16) % CODES;
+	u8 code[INSN_BYTES] = { 0 };
+
+	if (run.code[i].ip != ip) {
+		if (!peek(ip, code, sizeof(code)))
+			peek(ip, code, 4096 - ip % 4096 < sizeof(code) ? 4096 - ip % 4096 : 1);
+		run.code[i].ip = ip;
+		run.code[i].insn = shadow_decode(code, sizeof(code));
+	}
+	return run.code[i].insn;
+}
+
+static void mappings_changed(void)
+{
+	memset(run.code, 0, sizeof(run.code));
+	if (space_read(&run.space, run.cache.pid))
+		die("reading mappings");
+}
+
+/* After a system call; @before: registers at the instruction. */
+static void after_syscall(const struct user_regs_struct *before)
+{
+	u64 stack[3];
+
+	switch (before->rax) {
+	case SYS_mmap:
+	case SYS_munmap:
+	case SYS_mprotect:
+	case SYS_mremap:
+		mappings_changed();
+		break;
+	case SYS_sigaltstack:
+		if (before->rdi && peek(before->rdi, stack, sizeof(stack))) {
+			run.shadow.alt = stack[0];
+			run.shadow.alt_end = stack[0] + stack[2];
+		}
+		break;
+	case SYS_rt_sigreturn:
+		if (!shadow_sigreturn(&run.shadow, run.regs.rip, run.regs.rsp))
+			report(run.regs.rip, WRONG, "lost: not where the signal came");
+	}
+}
+
+/* Callers that are gone; whether the one that was returned to has the rbp that was claimed. */
+static void settle(const struct user_regs_struct *before, enum shadow_insn insn)
+{
+	size_t gone = shadow_gone(&run.shadow, insn, run.regs.rsp);
+	const struct shadow_frame *frame = &run.shadow.frame[run.shadow.count];
+	char what[160], place[64];
+
+	for (; gone--; frame++) {
+		if (!frame->claimed || frame->claim == run.regs.rbp)
+			continue;
+		snprintf(what, sizeof(what), "back in %s: rbp %#llx, should be %#llx, claimed %#llx",
+			 space_place(&run.space, frame->ip, place, sizeof(place)),
+			 (unsigned long long)run.regs.rbp, (unsigned long long)frame->fp,
+			 (unsigned long long)frame->claim);
+		report(before->rip, WRONG, what);
+	}
+}
+
+/* Account for the instruction that was executed. */
+static void account(const struct user_regs_struct *before, enum shadow_insn insn)
+{
+	const struct user_regs_struct *r = &run.regs;
+
+	switch (insn) {
+	case SHADOW_CALL:
+		if (r->rsp == before->rsp - 8) {
+			shadow_call(&run.shadow, r->rsp, word(r->rsp), before->rbp);
+			return;
+		}
+		break;
+	case SHADOW_SYSCALL:
+		after_syscall(before);
+		break;
+	default:
+		break;
+	}
+	settle(before, insn);
+}
+
+/* Has the kernel just made a frame for a handler (struct rt_sigframe, asm/sigframe.h)? */
+static bool handler_begins(int sig)
+{
+	return sig && run.regs.rdi == sig && run.regs.rdx == run.regs.rsp + 8;
+}
+
+static void begin_handler(const struct user_regs_struct *interrupted)
+{
+	struct shadow_frame frame = {
+		.ip = interrupted->rip, .sp = interrupted->rsp, .fp = interrupted->rbp,
+	};
+	u64 saved;
+
+	/* A system call that is to be restarted: uc_mcontext.gregs[REG_RIP] tells. */
+	if (peek(run.regs.rdx + 168, &saved, sizeof(saved)) && saved == frame.ip - 2)
+		frame.ip = saved;
+	shadow_signal(&run.shadow, &frame, run.regs.rsp, word(run.regs.rsp));
+}
+
+static int wait_stop(void)
+{
+	int status;
+
+	if (waitpid(run.cache.pid, &status, __WALL) < 0)
+		die("waitpid");
+	return status;
+}
+
+/* Run to the entry point, by a breakpoint (int3) that is gone afterwards. */
+static void go_to_entry(void)
+{
+	u64 auxv[2 * 64], entry = 0;
+	struct user_regs_struct regs;
+	unsigned long saved;
+	char path[64];
+	FILE *file;
+	size_t i, n;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", run.cache.pid);
+	file = fopen(path, "r");
+	n = file ? fread(auxv, 16, 64, file) : 0;
+	for (i = 0; i < n; i++)
+		if (auxv[2 * i] == AT_ENTRY)
+			entry = auxv[2 * i + 1];
+	if (file)
+		fclose(file);
+	saved = ptrace(PTRACE_PEEKTEXT, run.cache.pid, entry, NULL);
+	if (ptrace(PTRACE_POKETEXT, run.cache.pid, entry, (saved & ~0xfful) | 0xcc) ||
+	    ptrace(PTRACE_CONT, run.cache.pid, NULL, NULL))
+		die("breakpoint");
+	wait_stop();
+	if (ptrace(PTRACE_GETREGS, run.cache.pid, NULL, &regs) || regs.rip != entry + 1)
+		die("the entry point");
+	regs.rip = entry;
+	ptrace(PTRACE_SETREGS, run.cache.pid, NULL, &regs);
+	ptrace(PTRACE_POKETEXT, run.cache.pid, entry, saved);
+}
+
+/* Return: the program's wait status when it has ended. */
+static int follow(void)
+{
+	int status = wait_stop(), sig = 0;
+	struct user_regs_struct before = { .rip = 0 };
+
+	if (!WIFSTOPPED(status))
+		return status;
+	ptrace(PTRACE_SETOPTIONS, run.cache.pid, NULL, PTRACE_O_EXITKILL);
+	if (run.from_entry)
+		go_to_entry();
+	mappings_changed();
+	while (run.steps < run.limit) {
+		enum shadow_insn insn = SHADOW_OTHER;
+		bool called;
+
+		run.cache.stop++;
+		if (ptrace(PTRACE_GETREGS, run.cache.pid, NULL, &run.regs))
+			die("registers");
+		if (handler_begins(sig)) {
+			begin_handler(&before);
+		} else if (before.rip && run.regs.rip != before.rip) {
+			insn = insn_at(before.rip);
+			account(&before, insn);
+			if (insn == SHADOW_RET || insn == SHADOW_JUMP)
+				judge_claims();
+		}
+		called = insn == SHADOW_CALL || sig;
+		sig = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+		run.steps++;
+		check(called || run.steps % run.every == 0 ? ~0ull : 1);
+
+		before = run.regs;
+		if (ptrace(PTRACE_SINGLESTEP, run.cache.pid, NULL, sig))
+			die("single step");
+		status = wait_stop();
+		if (!WIFSTOPPED(status))
+			return status;
+	}
+	kill(run.cache.pid, SIGKILL);
+	wait_stop();
+	return 0;
+}
+
+/* The worst first, then the most frequent. */
+static int by_weight(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->verdict != y->verdict)
+		return x->verdict < y->verdict ? -1 : 1;
+	return x->count < y->count ? 1 : -(x->count > y->count);
+}
+
+static void parse(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "from-entry", no_argument, NULL, 'f' },
+		{ "every", required_argument, NULL, 'e' },
+		{ "limit", required_argument, NULL, 'l' },
+		{ 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "+", options, NULL)) != -1) {
+		if (c == '?')
+			exit(2);
+		if (c == 'f')
+			run.from_entry = true;
+		else
+			*(c == 'e' ? &run.every : &run.limit) = strtoull(optarg, NULL, 0);
+	}
+	if (optind == argc || !run.every) {
+		fprintf(stderr, "usage: step [--from-entry] [--every N] [--limit N] COMMAND...\n");
+		exit(2);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	size_t i;
+	int status;
+
+	parse(argc, argv);
+	run.cache.pid = fork();
+	if (!run.cache.pid) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		execvp(argv[optind], argv + optind);
+		_exit(127);
+	}
+	if (run.cache.pid < 0)
+		die("fork");
+	status = follow();
+	judge_claims();
+
+	qsort(run.place, run.places, sizeof(run.place[0]), by_weight);
+	for (i = 0; i < run.places && i < PLACES_SHOWN; i++)
+		printf("%s %llu times: %s\n", verdict_name[run.place[i].verdict],
+		       (unsigned long long)run.place[i].count, run.place[i].what);
+	printf("steps %llu frames %llu wrong %llu short %llu stale %llu without-row %llu: guessed %llu "
+	       "skipped %llu uncovered %llu\n",
+	       (unsigned long long)run.steps, (unsigned long long)run.frames,
+	       (unsigned long long)run.verdicts[WRONG], (unsigned long long)run.verdicts[SHORT],
+	       (unsigned long long)run.verdicts[STALE],
+	       (unsigned long long)run.by_fp, (unsigned long long)run.verdicts[GUESSED],
+	       (unsigned long long)run.verdicts[SKIPPED],
+	       (unsigned long long)run.verdicts[UNCOVERED]);
+	if (status)
+		printf("%s: wait status %#x\n", argv[optind], status);
+	return run.verdicts[WRONG] || status;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/* setjmp, longjmp, vfork, and noreturn calls. */
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline))
+
+static jmp_buf outer, inner;
+static volatile int sink;
+
+NOINLINE static void deep(int n, jmp_buf to)
+{
+	char buffer[32];
+
+	memset(buffer, n, sizeof(buffer));
+	if (n)
+		deep(n - 1, to);
+	else
+		longjmp(to, 1);
+	sink += buffer[n];
+}
+
+NOINLINE static int both(void)
+{
+	volatile int n = 0;
+
+	if (!setjmp(outer)) {
+		if (!setjmp(inner))
+			deep(5, inner);
+		n++;
+		deep(3, outer);
+	}
+	return n + 1;
+}
+
+NOINLINE static int child(int status)
+{
+	pid_t pid = vfork();
+	int got = 0;
+
+	if (!pid)
+		_exit(status);
+	waitpid(pid, &got, 0);
+	return WEXITSTATUS(got);
+}
+
+__attribute__((noreturn, noinline)) static void leave(int status)
+{
+	exit(status);
+}
+
+int main(void)
+{
+	int n = both() + child(3);
+
+	leave(n == 5 ? 0 : n);
+}
