@@ -295,7 +295,8 @@ static int table_put_stored(struct sk_buff *skb, const struct bee_stored *stored
 
 	return nla_put_flag(skb, BEEUNWIND_A_TABLE_LOADED) ||
 	       nla_put(skb, BEEUNWIND_A_TABLE_FILE_ID, t->header->id_len, t->header->id) ||
-	       nla_put_u32(skb, BEEUNWIND_A_TABLE_ROWS, t->nrows);
+	       nla_put_u32(skb, BEEUNWIND_A_TABLE_ROWS, t->nrows) ||
+	       nla_put_u32(skb, BEEUNWIND_A_TABLE_FLAGS, t->header->flags);
 }
 
 /* Which file it is. */

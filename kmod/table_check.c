@@ -75,8 +75,8 @@ static int table_check_text(const struct bee_table_header *h, struct bee_table_e
 	    memchr_inv(h->id + h->id_len, 0, BEE_TABLE_ID_MAX - h->id_len))
 		return table_refuse(error, "bad length of the file identity",
 				    HEADER_OFFSET(id_len));
-	if (h->reserved)
-		return table_refuse(error, "reserved field not zero", HEADER_OFFSET(reserved));
+	if (h->flags & ~BEE_TABLE_F_ALL)
+		return table_refuse(error, "unknown table flags", HEADER_OFFSET(flags));
 	return 0;
 }
 

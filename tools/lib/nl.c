@@ -475,6 +475,7 @@ int bee_nl_table_parse(struct nlattr *attrs, int length, struct bee_nl_table *t)
 	t->pid = attr_u32(tb[BEEUNWIND_A_TABLE_PID]);
 	t->start = attr_u64(tb[BEEUNWIND_A_TABLE_START]);
 	t->end = attr_u64(tb[BEEUNWIND_A_TABLE_END]);
+	t->flags = attr_u32(tb[BEEUNWIND_A_TABLE_FLAGS]);
 	return table_parse_stops(attrs, length, t);
 }
 

@@ -72,6 +72,7 @@ struct bee_nl_table {
 	uint32_t	pid;
 	uint64_t	start;
 	uint64_t	end;
+	uint32_t	flags;
 };
 
 /* struct bee_nl_tables: the module's files */

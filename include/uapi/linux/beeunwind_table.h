@@ -233,6 +233,18 @@ enum bee_table_id_type {
 	__BEE_ID_MAX,
 };
 
+/*
+ * Flags of a table that is not exact, for people: its rows mean what they say, but
+ * they are not all that the file says.
+ *
+ *   BEE_TABLE_F_FP_BYPASS  functions that keep a frame pointer have gap rows, so that
+ *                          the walk takes the frame pointer
+ *   BEE_TABLE_F_THINNED    rows are left out, the one before covers their text
+ */
+#define BEE_TABLE_F_FP_BYPASS	0x01
+#define BEE_TABLE_F_THINNED	0x02
+#define BEE_TABLE_F_ALL		0x03
+
 /**
  * struct bee_table_class - how the tokens with one tag are written
  * @gap: bits 0-3: width of the gap; BEE_CLASS_* flags
@@ -271,7 +283,7 @@ struct bee_table_class {
  *	no phrase of the kind, and no menu then
  * @id_type: enum bee_table_id_type
  * @id_len: bytes of @id in use, 1 .. BEE_TABLE_ID_MAX; the rest is zero
- * @reserved: 0
+ * @flags: BEE_TABLE_F_*
  * @classes: by tag
  * @nphrases: head and step phrases with 1 .. 8 ops
  * @nshapes: their shapes; not more than phrases, and 0 only if those are
@@ -299,7 +311,7 @@ struct bee_table_header {
 	__u8	menu_bits[2];
 	__u8	id_type;
 	__u8	id_len;
-	__u8	reserved;
+	__u8	flags;
 	struct bee_table_class classes[BEE_TABLE_CLASSES];
 	__le16	nphrases[2][BEE_TABLE_MAX_OPS];
 	__le16	nshapes[2][BEE_TABLE_MAX_OPS];
