@@ -295,6 +295,36 @@ static bool check_spoiled(int (*spoil)(const char *name), int state)
 	return got == state;
 }
 
+/* Neither kept nor, should it be there under the right name, taken. */
+static bool check_inexact(void)
+{
+	const struct lossy_options thin = { .thin = 10 };
+	struct file_identity id = nth(1);
+	struct compile_result result = { 0 };
+	struct cache *cache = fresh(10);
+	struct table_file file;
+	char why[256] = "", command[512];
+	int fd = open_large();
+	FILE *pipe;
+	bool good;
+
+	good = fd >= 0 && !compile_elf_lossy(fd, &thin, &result) && store(cache, 1) &&
+	       lookup(cache, 1);
+	snprintf(command, sizeof(command), "cat >$(ls %s/*)", where);
+	pipe = good ? popen(command, "w") : NULL;
+	good = pipe && fwrite(result.blob, 1, result.size, pipe) == result.size;
+	good = pipe && !pclose(pipe) && good && !cache_lookup(cache, &id, &file);
+	id = nth(2);
+	good = good && !cache_store(cache, &id, "/usr/bin/some program", result.blob, result.size,
+				    &file, why, sizeof(why)) && !file.kept && !why[0];
+	if (good)
+		table_file_close(&file);
+	good = good && !cache_lookup(cache, &id, &file);
+	cache_close(cache);
+	close(fd);
+	return good;
+}
+
 /* Refused with a sentence that has @word, and yet tables can be had. */
 static bool dir_is_refused(const char *word)
 {
@@ -533,7 +563,7 @@ static void remove_all(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(23);
+	ksft_set_plan(24);
 	if (!mkdtemp(top) || !large_compile())
 		return 1;
 	ksft_test_result(check_sizes(), "sizes in words\n");
@@ -549,6 +579,7 @@ int main(void)
 		ksft_test_result_skip("of another owner: needs root\n");
 	else
 		ksft_test_result(check_spoiled(spoil_owner, CACHE_UNTRUSTED), "of another owner\n");
+	ksft_test_result(check_inexact(), "a table that is not exact\n");
 	ksft_test_result(check_dir_refused(0777, "may be written by others"), "for all to write\n");
 	ksft_test_result(check_dir_refused(0775, "may be written by others"), "for the group\n");
 	ksft_test_result(check_dir_refused(01777, "may be written by others"), "like /tmp\n");

@@ -37,6 +37,12 @@ static const char usage[] =
 	"  -q, --quiet        Print nothing but errors\n"
 	"  -h, --help         Show this text\n"
 	"\n"
+	"Smaller tables that are not exact, and say so; how wrong they are is printed:\n"
+	"      --fp-bypass    No rows for functions that keep a frame pointer, which the walk\n"
+	"                     then takes.  Refused if a function has no frame pointer.\n"
+	"      --thin PCT     Leave out up to PCT percent (1 to 90) of the rows, in epilogues and the\n"
+	"                     like, those first that cover the least text\n"
+	"\n"
 	"A file that can have no table is a failure if it was named; of what lies below a\n"
 	"DIR it is only told.\n"
 	"\n"
@@ -51,6 +57,7 @@ static const char usage[] =
  * @into: @output is a directory
  * @quiet: nothing but errors
  * @jobs: files at a time; 0: by the number of CPUs
+ * @lossy: what may be left out
  * @status: exit status so far
  */
 struct compile_run {
@@ -59,6 +66,7 @@ struct compile_run {
 	bool			 into;
 	bool			 quiet;
 	unsigned int		 jobs;
+	struct lossy_options	 lossy;
 	int			 status;
 };
 
@@ -70,6 +78,7 @@ struct compile_report {
 	uint64_t	cfi_size;
 	unsigned int	rules;
 	bool		not_written;
+	struct lossy_report lossy;
 	char		why[512];
 };
 
@@ -157,12 +166,13 @@ static char *output_of(const struct compile_run *run, size_t index)
 	return path;
 }
 
-static void compile_opened(int fd, const char *output, struct compile_report *report)
+static void compile_opened(int fd, const struct lossy_options *lossy, const char *output,
+			   struct compile_report *report)
 {
 	struct compile_result result;
 	const struct bee_table_header *h;
 
-	if (compile_elf(fd, &result)) {
+	if (compile_elf_lossy(fd, lossy, &result)) {
 		snprintf(report->why, sizeof(report->why), "%s", result.message);
 		return;
 	}
@@ -177,6 +187,7 @@ static void compile_opened(int fd, const char *output, struct compile_report *re
 	report->unsupported = result.unsupported;
 	report->size = result.size;
 	report->cfi_size = result.cfi_size;
+	report->lossy = result.lossy;
 	compile_result_free(&result);
 }
 
@@ -193,7 +204,7 @@ static void compile_work(void *arg, size_t index, FILE *out)
 	else if ((fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
 		snprintf(report.why, sizeof(report.why), "cannot open: %s", strerror(errno));
 	else
-		compile_opened(fd, output, &report);
+		compile_opened(fd, &run->lossy, output, &report);
 	if (fd >= 0)
 		close(fd);
 	free(output);
@@ -208,6 +219,28 @@ static void print_report(const char *output, const struct compile_report *report
 		printf(" (%.1f%% of .eh_frame + .eh_frame_hdr)",
 		       100.0 * report->size / report->cfi_size);
 	printf(", %zu unsupported\n", report->unsupported);
+}
+
+static double percent(u64 part, u64 whole)
+{
+	return whole ? 100.0 * part / whole : 0;
+}
+
+/* How exact a table is that is not. */
+static void print_lossy(const struct compile_run *run, const char *output,
+			const struct lossy_report *r)
+{
+	text_put_name(stdout, output);
+	printf(": not exact: %llu of %llu bytes of text (%.3f%%) have a wrong rule\n",
+	       (unsigned long long)r->wrong, (unsigned long long)r->text,
+	       percent(r->wrong, r->text));
+	if (run->lossy.fp_bypass)
+		printf("  fp-bypass: %zu of %zu functions; of %llu bytes of their prologues and epilogues "
+		       "%llu (%.1f%%)\n", r->by_fp, r->functions, (unsigned long long)r->edges,
+		       (unsigned long long)r->edges_wrong, percent(r->edges_wrong, r->edges));
+	if (run->lossy.thin)
+		printf("  thin: %zu of %zu rows (%.1f%%) left out\n", r->dropped, r->rows,
+		       percent(r->dropped, r->rows));
 }
 
 static void compile_done(void *arg, size_t index, const void *data, size_t size, const char *died)
@@ -228,6 +261,8 @@ static void compile_done(void *arg, size_t index, const void *data, size_t size,
 			run->status = EXIT_FAILED;
 	} else if (!run->quiet) {
 		print_report(output, report);
+		if (!bee_lossy_is_exact(&run->lossy))
+			print_lossy(run, output, &report->lossy);
 	}
 	free(output);
 }
@@ -322,6 +357,8 @@ int cmd_compile(int argc, char **argv)
 	static const struct option options[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "jobs", required_argument, NULL, 'j' },
+		{ "fp-bypass", no_argument, NULL, 'F' },
+		{ "thin", required_argument, NULL, 'T' },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{},
@@ -339,6 +376,13 @@ int cmd_compile(int argc, char **argv)
 		case 'j':
 			if (text_parse_jobs(optarg, &run.jobs))
 				return misuse("-j needs a number from 1 to 1024");
+			break;
+		case 'F':
+			run.lossy.fp_bypass = true;
+			break;
+		case 'T':
+			if (text_parse_number(optarg, LOSSY_MAX_THIN, &run.lossy.thin))
+				return misuse("--thin needs a number from 1 to 90");
 			break;
 		case 'q':
 			run.quiet = true;

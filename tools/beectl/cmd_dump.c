@@ -174,6 +174,8 @@ static void dump_summary(const struct bee_table *table)
 	printf("%-10s version %u, %u bytes\n", "table", le16_to_cpu(table->header->version),
 	       table->size);
 	print_identity(table->header);
+	if (table->header->flags)
+		printf("%-10s %s\n", "not exact", bee_lossy_words(table->header->flags));
 	printf("%-10s %llu bytes\n", "file",
 	       (unsigned long long)le64_to_cpu(table->header->file_size));
 	printf("%-10s 0x%llx-0x%llx\n", "text", (unsigned long long)table->base,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "lossy.h"
 #include "nl.h"
 #include "nl_names.h"
 #include "proc.h"
@@ -33,7 +34,7 @@ static const char status_help[] =
 	"                with PID: process ({pid, name, cookie, generation, ranges: [{start,\n"
 	"                end, offset, table, rows, path}]}); with --tables: table_list ([{id,\n"
 	"                loaded, bytes, rows, users, hits, missed, idle_ms, stops, file_id,\n"
-	"                inode, path}])\n"
+	"                inode, path, lossy}])\n"
 	"  -h, --help    Show this text\n"
 	"\n"
 	"The exit status is 1 also if the hook is on but a sample did not reach it.\n";
@@ -283,6 +284,7 @@ static void json_tables(struct json_object *object, const struct bee_nl_tables *
 		json_add_string(table, "file_id", id);
 		json_add_uint(table, "inode", t->inode);
 		json_add_string(table, "path", t->name);
+		json_add_string(table, "lossy", bee_lossy_words(t->flags));
 		json_object_array_add(array, table);
 	}
 	json_object_object_add(object, "table_list", array);
@@ -319,6 +321,8 @@ static void print_tables(const struct bee_nl_tables *tables)
 			printf("%10s ", "no table");
 		printf("%7u %10u %8llu  %-12s  ", t->users, t->hits, (ull)table_cut(t), id);
 		text_put_name(stdout, t->name);
+		if (t->flags)
+			printf(" (not exact: %s)", bee_lossy_words(t->flags));
 		putchar('\n');
 		bytes += t->bytes;
 		loaded += t->loaded;

@@ -204,11 +204,12 @@ static enum cache_state entry_read(int dir, const char *name, struct table_file 
 	return CACHE_CURRENT;
 }
 
+/* Only exact tables are kept; one that is not has nothing to do here. */
 static bool table_is_of(const struct bee_table *table, const struct file_identity *identity)
 {
 	const struct bee_table_header *h = table->header;
 
-	return h->id_type == identity->type && h->id_len == identity->len &&
+	return !h->flags && h->id_type == identity->type && h->id_len == identity->len &&
 	       !memcmp(h->id, identity->id, identity->len) &&
 	       le64_to_cpu(h->file_size) == identity->size;
 }
@@ -303,8 +304,10 @@ static int memfd_write(const void *blob, size_t size)
  * @blob: the table, malloc'ed; @file owns it from now on, or it is freed
  * @size: bytes of @blob
  * @file: filled: the entry in the cache or, where that cannot be written, a memfd
- * @why: on failure, and if it is a memfd, a sentence
+ * @why: on failure, and if it is a memfd where it should not be, a sentence
  * @why_size: bytes of @why
+ *
+ * A table that is not exact is not kept: nobody who asks for the file's table means it.
  *
  * Return: 0 or -1.
  */
@@ -313,6 +316,7 @@ int cache_store(struct cache *cache, const struct file_identity *identity, const
 {
 	struct bee_table_error error;
 	char name[CACHE_NAME_MAX];
+	bool exact;
 
 	*file = (struct table_file){ .fd = -1, .blob = blob };
 	if (bee_table_validate(blob, size, &file->table, &error)) {
@@ -320,13 +324,15 @@ int cache_store(struct cache *cache, const struct file_identity *identity, const
 		table_file_close(file);
 		return -1;
 	}
+	exact = !file->table.header->flags;
 	entry_name(cache, identity, name);
-	file->fd = entry_write(cache, name, path, blob, size);
+	file->fd = exact ? entry_write(cache, name, path, blob, size) : -1;
 	file->kept = file->fd >= 0;
 	if (file->kept)
 		return 0;
-	snprintf(why, why_size, "its table is not kept in the cache: %s",
-		 errno == EFBIG ? "it is larger than the cache may be" : strerror(errno));
+	if (exact)
+		snprintf(why, why_size, "its table is not kept in the cache: %s", errno == EFBIG ?
+			 "it is larger than the cache may be" : strerror(errno));
 	file->fd = memfd_write(blob, size);
 	if (file->fd >= 0)
 		return 0;

@@ -37,17 +37,23 @@ static int compile_check(struct compile_result *result)
 /**
  * compile_rows() - make the unwind table of an open ELF file
  * @elf: the file
+ * @lossy: what may be left out
  * @rows: filled with what the table says; bee_row_free() releases it, also after a
  *	failure
  * @result: always filled; compile_result_free() releases it
  *
  * Return: 0, or -1 with @result->message set.
  */
-int compile_rows(const struct bee_elf *elf, struct row_set *rows, struct compile_result *result)
+int compile_rows(const struct bee_elf *elf, const struct lossy_options *lossy,
+		 struct row_set *rows, struct compile_result *result)
 {
 	memset(result, 0, sizeof(*result));
 	result->cfi_size = bee_elf_frames_size(elf);
 	if (bee_cover_rows(elf, rows, result->message, sizeof(result->message)))
+		return -1;
+	if (!bee_lossy_is_exact(lossy) &&
+	    bee_lossy_apply(elf, rows, lossy, &result->lossy, result->message,
+			    sizeof(result->message)))
 		return -1;
 	compile_count(rows, result);
 	result->blob = bee_pack_table(elf, rows, &result->size, result->message,
@@ -61,14 +67,14 @@ int compile_rows(const struct bee_elf *elf, struct row_set *rows, struct compile
 }
 
 /**
- * compile_elf() - make the unwind table of an ELF file
- * @fd: open for reading, a regular file or memfd; the offset is not used, and
- *	the caller closes it
+ * compile_elf_lossy() - make an unwind table that may leave things out
+ * @fd: as for compile_elf()
+ * @lossy: what may be left out
  * @result: always filled; compile_result_free() releases it
  *
  * Return: 0, or -1 with @result->message set.
  */
-int compile_elf(int fd, struct compile_result *result)
+int compile_elf_lossy(int fd, const struct lossy_options *lossy, struct compile_result *result)
 {
 	struct row_set rows = {};
 	struct bee_elf elf;
@@ -79,10 +85,25 @@ int compile_elf(int fd, struct compile_result *result)
 	if (ret)
 		snprintf(result->message, sizeof(result->message), "%s", elf.message);
 	else
-		ret = compile_rows(&elf, &rows, result);
+		ret = compile_rows(&elf, lossy, &rows, result);
 	bee_row_free(&rows);
 	bee_elf_close(&elf);
 	return ret;
+}
+
+/**
+ * compile_elf() - make the unwind table of an ELF file
+ * @fd: open for reading, a regular file or memfd; the offset is not used, and
+ *	the caller closes it
+ * @result: always filled; compile_result_free() releases it
+ *
+ * Return: 0, or -1 with @result->message set.
+ */
+int compile_elf(int fd, struct compile_result *result)
+{
+	static const struct lossy_options exact;
+
+	return compile_elf_lossy(fd, &exact, result);
 }
 
 /* compile_result_free(): release what is in it */

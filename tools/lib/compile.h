@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "elf.h"
+#include "lossy.h"
 #include "row.h"
 
 /**
@@ -17,6 +18,7 @@
  * @rows: rows after merging
  * @unsupported: rows of kind BEE_ROW_UNSUPPORTED
  * @cfi_size: bytes of .eh_frame and .eh_frame_hdr
+ * @lossy: what was left out, if the table is not exact
  * @message: on failure one line, without the file's name and newline
  */
 struct compile_result {
@@ -25,11 +27,14 @@ struct compile_result {
 	size_t	 rows;
 	size_t	 unsupported;
 	uint64_t cfi_size;
+	struct lossy_report lossy;
 	char	 message[256];
 };
 
 int compile_elf(int fd, struct compile_result *result);
-int compile_rows(const struct bee_elf *elf, struct row_set *rows, struct compile_result *result);
+int compile_elf_lossy(int fd, const struct lossy_options *lossy, struct compile_result *result);
+int compile_rows(const struct bee_elf *elf, const struct lossy_options *lossy,
+		 struct row_set *rows, struct compile_result *result);
 void compile_result_free(struct compile_result *result);
 
 #endif /* BEE_COMPILE_H */

@@ -153,8 +153,9 @@ static int measure_opened(const struct bee_elf *elf, struct measures *measures, 
 			  size_t size)
 {
 	struct compile_result result;
+	const struct lossy_options exact = {};
 	struct row_set rows = {};
-	int ret = compile_rows(elf, &rows, &result);
+	int ret = compile_rows(elf, &exact, &rows, &result);
 
 	if (ret) {
 		snprintf(message, size, "%s", result.message);

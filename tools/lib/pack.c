@@ -337,6 +337,7 @@ static void pack_header(const struct pack *p, struct bee_table_header *h, u32 nf
 	h->nmenus = p->menus[1].nmenus;
 	h->id_type = elf->id_type;
 	h->id_len = elf->id_len;
+	h->flags = p->rows->flags;
 	memcpy(h->id, elf->id, elf->id_len);
 	memcpy(h->classes, p->tags.classes, sizeof(h->classes));
 	for (kind = 0; kind < 2; kind++) {

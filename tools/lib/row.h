@@ -22,6 +22,7 @@ struct row_start {
  * @rows: ascending by pc; neighbours differ in their rule
  * @nrows: number of them
  * @end: pc after the last row
+ * @flags: BEE_TABLE_F_*: what has been left out
  * @starts: pcs where functions start, ascending; the packer's hint, no part of
  *	the rows
  * @nstarts: number of them
@@ -39,6 +40,7 @@ struct row_set {
 	struct row_start	*rows;
 	size_t			 nrows;
 	u64			 end;
+	u8			 flags;
 	u64			*starts;
 	size_t			 nstarts;
 	size_t			 room_starts;

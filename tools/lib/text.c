@@ -113,15 +113,21 @@ int text_parse_size(const char *word, uint64_t *bytes)
 	return 0;
 }
 
-/* text_parse_jobs(): how much at a time, 1 .. PARALLEL_MAX_JOBS.  Return: 0 or -1. */
-int text_parse_jobs(const char *word, unsigned int *jobs)
+/* text_parse_number(): 1 .. @max.  Return: 0 or -1. */
+int text_parse_number(const char *word, unsigned int max, unsigned int *number)
 {
 	pid_t value;
 
-	if (text_parse_pid(word, &value) || value > PARALLEL_MAX_JOBS)
+	if (text_parse_pid(word, &value) || value > max)
 		return -1;
-	*jobs = value;
+	*number = value;
 	return 0;
+}
+
+/* text_parse_jobs(): how much at a time, 1 .. PARALLEL_MAX_JOBS.  Return: 0 or -1. */
+int text_parse_jobs(const char *word, unsigned int *jobs)
+{
+	return text_parse_number(word, PARALLEL_MAX_JOBS, jobs);
 }
 
 /* text_hex(): as many bytes in hexadecimal as fit */

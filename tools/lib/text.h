@@ -20,6 +20,7 @@ void text_bytes(uint64_t bytes, char *to, size_t size);
 void text_count(uint64_t count, char *to, size_t size);
 int text_parse_pid(const char *word, pid_t *pid);
 int text_parse_size(const char *word, uint64_t *bytes);
+int text_parse_number(const char *word, unsigned int max, unsigned int *number);
 int text_parse_jobs(const char *word, unsigned int *jobs);
 void text_hex(const uint8_t *bytes, size_t count, char *to, size_t size);
 void text_put_name(FILE *out, const char *name);
