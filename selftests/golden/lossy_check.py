@@ -65,20 +65,26 @@ def cut(exact, lossy, functions):
             yield start, end, *rules
 
 
-def known(code):
+PROLOGUES = b"\x55\x48\x89\xe5", b"\x55\x48\x8b\xec"
+
+
+def known(text, pc):
     """(where the return address is, length) if the walk knows the instruction."""
-    skip = 4 if code[:2] == b"\xf3\x0f" else 0
-    if code[skip:skip + 1] in (b"\x55", b"\xc3"):
+    code = text.at(pc, 16)
+    if code[:1] == b"\xc3":
+        return 0, 1
+    skip = 4 if code[:4] == b"\xf3\x0f\x1e\xfa" else 0
+    if code[skip:skip + 4] in PROLOGUES:
         return 0, skip or 1
-    if code[skip:skip + 3] in (b"\x48\x89\xe5", b"\x48\x8b\xec"):
-        return 8, skip or 3
+    if text.at(pc - 1, 4) in PROLOGUES:
+        return 8, 3
     return None, 0
 
 
 def right_bytes(text, start, end, slot):
     at = start
     while at < end:
-        where, length = known(text.at(at, 16))
+        where, length = known(text, at)
         if where != slot:
             break
         at += length
