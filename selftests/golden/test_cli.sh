@@ -44,7 +44,7 @@ check_help_of_all() {
 			says 0 stdout "^Usage: beectl $command" "$command" --help &&
 			grep -q '^Options:' "$work/stdout" || return
 	done
-	for command in compile dump; do
+	for command in compile dump verify; do
 		"$beectl" "$command" --help | grep -q '^Example' || return
 	done
 }

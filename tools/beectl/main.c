@@ -21,6 +21,7 @@ static const struct command {
 	{ "compile",	cmd_compile,	"Make the unwind tables of ELF files" },
 	{ "size",	cmd_size,	"Show how large unwind tables are, beside other formats" },
 	{ "dump",	cmd_dump,	"Show the unwind table of an ELF file, or a table file" },
+	{ "verify",	cmd_verify,	"Compare tables with what libdw says of the same files" },
 };
 
 #define NCOMMANDS	(sizeof(commands) / sizeof(commands[0]))

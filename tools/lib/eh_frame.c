@@ -268,37 +268,81 @@ static u64 hdr_frames_size(struct cursor *c, const struct pointer_base *base, u6
 	return f.at - frames->data;
 }
 
-/* Find .eh_frame through PT_GNU_EH_FRAME (LSB 5.0, 10.6.2). */
-static bool hdr_find_frames(const struct bee_elf *elf, struct elf_frames *frames)
+/* PT_GNU_EH_FRAME (LSB 5.0, 10.6.2); @c stands at its binary search table. */
+struct hdr {
+	struct cursor		c;
+	struct pointer_base	base;
+	u64			frames;
+	u64			count;		/* entries of the table; 0 if there is none */
+	u8			encoding;
+};
+
+static bool hdr_read(const struct bee_elf *elf, struct hdr *hdr)
 {
-	struct pointer_base base = {
+	struct cursor c = cursor_of(elf->hdr.data, elf->hdr.size);
+	u8 version = cursor_u8(&c), frame_encoding = cursor_u8(&c);
+	u8 count_encoding = cursor_u8(&c);
+
+	hdr->encoding = cursor_u8(&c);
+	hdr->base = (struct pointer_base){
 		.data = elf->hdr.data, .vaddr = elf->hdr.vaddr,
 		.datarel = elf->hdr.vaddr, .has_datarel = true,
 	};
-	struct cursor c = cursor_of(elf->hdr.data, elf->hdr.size);
-	u8 version = cursor_u8(&c), frame_encoding = cursor_u8(&c);
-	u8 count_encoding = cursor_u8(&c), table_encoding = cursor_u8(&c);
-	const struct elf_segment *load;
-	u64 vaddr, count, size = 0;
-
-	if (version != 1 || !bee_pointer_read(&c, frame_encoding, &base, &vaddr))
+	if (version != 1 || !bee_pointer_read(&c, frame_encoding, &hdr->base, &hdr->frames))
 		return false;
-	load = bee_elf_find_load(elf, vaddr);
+	if (!bee_pointer_read(&c, count_encoding, &hdr->base, &hdr->count))
+		hdr->count = 0;
+	hdr->c = c;
+	return true;
+}
+
+/* Find .eh_frame through it. */
+static bool hdr_find_frames(const struct bee_elf *elf, struct elf_frames *frames)
+{
+	const struct elf_segment *load;
+	u64 size = 0, at;
+	struct hdr hdr;
+
+	if (!hdr_read(elf, &hdr))
+		return false;
+	load = bee_elf_find_load(elf, hdr.frames);
 	if (!load)
 		return false;
+	at = hdr.frames - load->vaddr;
 	memset(frames, 0, sizeof(*frames));
-	frames->data = load->data + (vaddr - load->vaddr);
-	frames->size = load->size - (vaddr - load->vaddr);
+	frames->data = load->data + at;
+	frames->size = load->size - at;
 	frames->base = (struct pointer_base){
-		.data = frames->data, .vaddr = vaddr,
+		.data = frames->data, .vaddr = hdr.frames,
 		.datarel = elf->pltgot, .has_datarel = elf->has_pltgot,
 	};
-	if (bee_pointer_read(&c, count_encoding, &base, &count) && count)
-		size = hdr_frames_size(&c, &base, count, table_encoding, frames);
+	if (hdr.count)
+		size = hdr_frames_size(&hdr.c, &hdr.base, hdr.count, hdr.encoding, frames);
 	frames->stop_at_zero = !size;
 	if (size)
 		frames->size = size;
 	return true;
+}
+
+/**
+ * bee_eh_frame_hdr_lists() - does the file's search table know of an FDE?
+ * @elf: the file
+ * @begin: first pc of the FDE
+ *
+ * Return: true if there is no table, or an entry in it.  Linear in the table.
+ */
+bool bee_eh_frame_hdr_lists(const struct bee_elf *elf, u64 begin)
+{
+	struct hdr hdr;
+	u64 pc, fde;
+
+	if (!elf->hdr.size || !hdr_read(elf, &hdr) || !hdr.count)
+		return true;
+	while (hdr.count-- && bee_pointer_read(&hdr.c, hdr.encoding, &hdr.base, &pc) &&
+	       bee_pointer_read(&hdr.c, hdr.encoding, &hdr.base, &fde))
+		if (pc == begin)
+			return true;
+	return false;
 }
 
 /**

@@ -55,6 +55,7 @@ struct fde_list {
 };
 
 void bee_eh_frame_read(const struct bee_elf *elf, struct fde_list *list);
+bool bee_eh_frame_hdr_lists(const struct bee_elf *elf, u64 begin);
 void bee_eh_frame_free(struct fde_list *list);
 
 #endif /* BEE_EH_FRAME_H */

@@ -431,6 +431,54 @@ const struct elf_segment *bee_elf_find_load(const struct bee_elf *elf, u64 vaddr
 	return NULL;
 }
 
+/* Names of functions that a section of symbols has; the nearest at or before @vaddr. */
+static const char *elf_find_symbol(const struct bee_elf *elf, Elf_Scn *scn, u64 vaddr, u64 *offset)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	const char *name = NULL;
+	GElf_Shdr sh;
+	GElf_Sym sym;
+	int i;
+
+	if (!data || !gelf_getshdr(scn, &sh))
+		return NULL;
+	for (i = 0; gelf_getsym(data, i, &sym); i++) {
+		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF ||
+		    vaddr < sym.st_value || vaddr - sym.st_value >= *offset)
+			continue;
+		*offset = vaddr - sym.st_value;
+		name = elf_strptr(elf->handle, sh.sh_link, sym.st_name);
+	}
+	return name;
+}
+
+/**
+ * bee_elf_find_symbol() - the function at or before an address
+ * @elf: the file
+ * @vaddr: address as in the file
+ * @offset: how far into the function that is, if one is found
+ *
+ * Return: its name, or NULL.  Takes a look at every symbol.
+ */
+const char *bee_elf_find_symbol(const struct bee_elf *elf, u64 vaddr, u64 *offset)
+{
+	const char *name, *nearest = NULL;
+	Elf_Scn *scn = NULL;
+
+	*offset = ~0ull;
+	while ((scn = elf_nextscn(elf->handle, scn))) {
+		GElf_Shdr sh;
+
+		if (!gelf_getshdr(scn, &sh) ||
+		    (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
+			continue;
+		name = elf_find_symbol(elf, scn, vaddr, offset);
+		if (name)
+			nearest = name;
+	}
+	return nearest;
+}
+
 /**
  * bee_elf_frames_size() - bytes of the file's CFI, for comparison
  * @elf: the file

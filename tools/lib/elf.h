@@ -87,6 +87,7 @@ int bee_elf_open(struct bee_elf *elf, int fd);
 void bee_elf_close(struct bee_elf *elf);
 const struct elf_segment *bee_elf_find_text(const struct bee_elf *elf, u64 vaddr);
 const struct elf_segment *bee_elf_find_load(const struct bee_elf *elf, u64 vaddr);
+const char *bee_elf_find_symbol(const struct bee_elf *elf, u64 vaddr, u64 *offset);
 u64 bee_elf_frames_size(const struct bee_elf *elf);
 
 #endif /* BEE_ELF_H */

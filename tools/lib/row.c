@@ -156,6 +156,17 @@ static const char *const row_reasons[] = {
 	[BEE_UNSUP_OFFSET] = "offset", [BEE_UNSUP_CFI] = "cfi",
 };
 
+/**
+ * bee_row_reason() - name of a reason
+ * @reason: enum bee_unsupported
+ *
+ * Return: a word.
+ */
+const char *bee_row_reason(u8 reason)
+{
+	return row_reasons[reason];
+}
+
 /* Text is appended at @at; a row's longest fits ROW_TEXT_MAX. */
 static char *row_put(char *at, const char *text)
 {
@@ -233,7 +244,7 @@ const char *bee_row_format(const struct bee_row *row, char text[ROW_TEXT_MAX])
 		return text;
 	}
 	if (row->kind == BEE_ROW_UNSUPPORTED) {
-		row_put(row_put(at, "unsupported:"), row_reasons[row->arg]);
+		row_put(row_put(at, "unsupported:"), bee_row_reason(row->arg));
 		return text;
 	}
 	at = row_put(row_put_cfa(at, row), "\t");

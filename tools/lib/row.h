@@ -56,6 +56,7 @@ void bee_row_add_start(struct row_set *set, u64 pc);
 void bee_row_truncate(struct row_set *set, size_t nrows);
 void bee_row_drop_unused_rules(struct row_set *set);
 void bee_row_free(struct row_set *set);
+const char *bee_row_reason(u8 reason);
 const char *bee_row_format(const struct bee_row *row, char text[ROW_TEXT_MAX]);
 
 #endif /* BEE_ROW_H */
