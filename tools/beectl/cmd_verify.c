@@ -93,9 +93,10 @@ static void verify_blob(const struct bee_elf *elf, const void *blob, size_t size
 /* Rows and no table is a failure; without CFI there are no rows either. */
 static void verify_compiled(const struct bee_elf *elf, struct verify_outcome *outcome)
 {
+	static const struct lossy_options exact;
 	struct compile_result compiled;
 	struct row_set rows = {};
-	int failed = compile_rows(elf, NULL, &rows, &compiled);
+	int failed = compile_rows(elf, &exact, &rows, &compiled);
 
 	if (failed)
 		outcome_say(outcome, rows.nrows ? VERIFY_FAILED : VERIFY_NO_CFI, compiled.message);
