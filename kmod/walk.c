@@ -11,6 +11,11 @@ static const struct bee_range *walk_find_range(const struct bee_walk *walk, u64 
 	return bee_map_find(walk->map, ip);
 }
 
+static bool walk_has_table(const struct bee_range *range)
+{
+	return range && range->file && rcu_access_pointer(range->file->table);
+}
+
 /**
  * bee_walk_start() - begin at the interrupted instruction
  * @walk: the walk; walk->frame is the topmost frame afterwards
@@ -26,38 +31,34 @@ void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const stru
 	bee_uread_init(&walk->mem);
 	walk->fp_steps = 0;
 	walk->switches = (struct bee_switches) {};
-	walk->probes = (struct bee_uretprobes) {};
+	walk->probes = (struct bee_uprobes) {};
 	walk->map = map;
-	walk->range = NULL;
-	walk->range = walk_find_range(walk, bee_frame_lookup_ip(&walk->frame));
+	walk->range = bee_map_find(map, walk->frame.ip);
+	if (!walk_has_table(walk->range)) {
+		bee_uprobe_locate(&walk->frame);
+		walk->range = walk_find_range(walk, walk->frame.ip);
+	}
 	walk->file = walk->range ? walk->range->file : NULL;
 	if (walk->file)
 		atomic_inc(&walk->file->hits);
-}
-
-static bool walk_has_table(const struct bee_walk *walk, u64 ip)
-{
-	const struct bee_range *range = bee_map_find(walk->map, ip);
-
-	return range && range->file && rcu_access_pointer(range->file->table);
 }
 
 /*
  * A uretprobe's trampoline is at the start of the page that the kernel has for
  * probes in each address space; the address of that it keeps to itself.
  */
-static void walk_resolve_uretprobe(struct bee_walk *walk)
+static void walk_find_return(struct bee_walk *walk)
 {
 	struct bee_frame *f = &walk->frame;
 
-	if (PAGE_ALIGNED(f->ip) && f->slot && !walk_has_table(walk, f->ip))
-		bee_uretprobe_resolve(&walk->probes, f->slot, &f->ip);
+	if (PAGE_ALIGNED(f->ip) && f->slot && !walk_has_table(bee_map_find(walk->map, f->ip)))
+		bee_uprobe_return(&walk->probes, f->slot, &f->ip);
 }
 
 /* The caller is there: is it one?  @sp is its callee's. */
 static enum beeunwind_stop walk_arrive(struct bee_walk *walk, u64 sp)
 {
-	walk_resolve_uretprobe(walk);
+	walk_find_return(walk);
 	walk->range = walk_find_range(walk, bee_frame_lookup_ip(&walk->frame));
 	if (!walk->range)
 		return BEEUNWIND_STOP_BAD_RA;
@@ -72,7 +73,7 @@ static bool walk_step_trampoline(struct bee_walk *walk)
 	struct bee_frame *f = &walk->frame;
 
 	return bee_frame_step_sigreturn(&walk->mem, f) ||
-	       (f->activation && bee_uretprobe_step(&walk->probes, &walk->mem, f));
+	       (f->activation && bee_uprobe_step(&walk->probes, &walk->mem, f));
 }
 
 /*

@@ -8,7 +8,7 @@
 
 #include "uread.h"
 #include "frame.h"
-#include "uretprobe.h"
+#include "uprobe.h"
 #include "bee_arch.h"
 
 struct bee_file;
@@ -36,7 +36,7 @@ struct bee_walk {
 	struct bee_row			 row;
 	u32				 fp_steps;
 	struct bee_switches		 switches;
-	struct bee_uretprobes		 probes;
+	struct bee_uprobes		 probes;
 	u64				 gpr[BEE_ARCH_NR_GPR];
 	struct bee_uread		 mem;
 };

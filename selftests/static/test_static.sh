@@ -237,8 +237,8 @@ ktap_run "libdw only in oracle.c, libdwfl only in sym.c" only '<elfutils/' 'tool
 ktap_run "ftrace only in hook.c" only_code 'ftrace' 'kmod/*.[ch]' kmod/hook.c kmod/compat.h
 ktap_run "perf callchains only in callchain.c" only_code 'perf_callchain_(store|entry_ctx *\{)|\bctx->' \
 	'kmod/*.[ch]' kmod/callchain.c
-ktap_run "uprobes only in uretprobe.c" only_code 'return_instance\b.*\{|utask|uprobes\.h' \
-	'kmod/*.[ch]' kmod/uretprobe.c
+ktap_run "uprobes only in uprobe.c" only_code 'return_instance\b.*\{|utask|uprobes\.h' \
+	'kmod/*.[ch]' kmod/uprobe.c
 ktap_run "version tests only in compat.h" only_code 'LINUX_VERSION_CODE|KERNEL_VERSION' \
 	'kmod/*.[ch]' kmod/compat.h
 ktap_run "user memory only in uread.h" only_code '(copy_(from|to)_user|get_user|put_user)[a-z_]* *\(' \

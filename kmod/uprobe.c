@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Return addresses that a uretprobe has replaced: what stood there before.  The
- * only file that knows uprobes.
+ * What uprobes hide: replaced return addresses, displaced instructions.  The only
+ * file that knows them.
  *
- * At the entry of a probed function the kernel puts the address of a trampoline
+ * A probed instruction is a breakpoint.  What stood there is executed in a page that
+ * the kernel maps for that ("xol", kernel/events/uprobes.c), or emulated.
+ *
+ * A uretprobe: at the entry of a probed function the kernel puts the address of a trampoline
  * into the return slot, and into a list of the task, newest first, where the slot
  * is and what it held (prepare_uretprobe(), kernel/events/uprobes.c).  If a
  * function that was entered by a jump is probed too, its instance names the same
@@ -35,26 +38,47 @@
 
 #include "uread.h"
 #include "frame.h"
-#include "uretprobe.h"
+#include "uprobe.h"
 
 #ifdef CONFIG_UPROBES
 
 /* As many as a task can have (MAX_URETPROBE_DEPTH), and once more for slots without. */
-#define URETPROBE_MAX_READS	128
+#define UPROBE_MAX_READS	128
 
-static void uretprobe_start(struct bee_uretprobes *probes)
+static void uprobe_start(struct bee_uprobes *probes)
 {
 	struct uprobe_task *utask = READ_ONCE(current->utask);
 
 	probes->started = true;
-	probes->reads = URETPROBE_MAX_READS;
+	probes->reads = UPROBE_MAX_READS;
 	if (!utask || copy_from_kernel_nofault(&probes->next, &utask->return_instances,
 					       sizeof(probes->next)))
 		probes->next = NULL;
 }
 
 /**
- * bee_uretprobe_resolve() - the return address that a uretprobe has replaced
+ * bee_uprobe_locate() - from a displaced instruction to where it belongs
+ * @f: the topmost frame; its ip becomes that of the probed instruction, or of the
+ *	one behind it if that has been executed
+ *
+ * Branches are emulated, so what is executed there goes on to the next instruction.
+ *
+ * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ */
+void bee_uprobe_locate(struct bee_frame *f)
+{
+	struct uprobe_task *utask = READ_ONCE(current->utask);
+	unsigned long xol, vaddr;
+
+	if (!utask || copy_from_kernel_nofault(&xol, &utask->xol_vaddr, sizeof(xol)) ||
+	    copy_from_kernel_nofault(&vaddr, &utask->vaddr, sizeof(vaddr)))
+		return;
+	if (xol && f->ip - xol < MAX_UINSN_BYTES)
+		f->ip = vaddr + (f->ip - xol);
+}
+
+/**
+ * bee_uprobe_return() - the return address that a uretprobe has replaced
  * @probes: zero at the start of a walk
  * @slot: where the return address was read from
  * @ra: the return address; replaced on success, untouched otherwise
@@ -64,13 +88,13 @@ static void uretprobe_start(struct bee_uretprobes *probes)
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  * Return: true if a pending uretprobe of current has this slot.
  */
-bool bee_uretprobe_resolve(struct bee_uretprobes *probes, u64 slot, u64 *ra)
+bool bee_uprobe_return(struct bee_uprobes *probes, u64 slot, u64 *ra)
 {
 	const struct return_instance *at;
 	struct return_instance instance;
 
 	if (!probes->started)
-		uretprobe_start(probes);
+		uprobe_start(probes);
 	for (at = probes->next; at && probes->reads; at = instance.next) {
 		probes->reads--;
 		if (copy_from_kernel_nofault(&instance, at, sizeof(instance)))
@@ -93,16 +117,35 @@ bool bee_uretprobe_resolve(struct bee_uretprobes *probes, u64 slot, u64 *ra)
  * where the system call turns the rax on the stack into the return address
  * (arch/x86/kernel/uprobes.c).
  */
-static const u8 uretprobe_int3[] = { 0xcc };
-static const u8 uretprobe_syscall[] = { 0x50, 0x51, 0x41, 0x53, 0x48, 0xc7, 0xc0 };
-static const u8 uretprobe_pushed[] = {
+static const u8 uprobe_int3[] = { 0xcc };
+static const u8 uprobe_pushes[] = { 0x50, 0x51, 0x41, 0x53, 0x48, 0xc7, 0xc0 };
+static const u8 uprobe_syscall[] = { 0x0f, 0x05, 0x41, 0x5b, 0x59, 0xc3 };
+static const u8 uprobe_pushed[] = {
 	[0] = 0, [1] = 1, [2] = 2, [4] = 3, [11] = 3, [13] = 3, [15] = 2, [16] = 1,
 };
 
-#define URETPROBE_SYSCALL_DONE	13
+#define UPROBE_SYSCALL		11	/* where it is */
+#define UPROBE_RETURNED		13	/* and where it is done */
+
+/* Is this a trampoline, and where was the return address that led there? */
+static bool uprobe_find_slot(struct bee_uread *mem, const struct bee_frame *f, u64 *slot)
+{
+	u64 at = offset_in_page(f->ip), page = f->ip - at;
+
+	/* The breakpoint is reported behind it until the kernel has looked at it. */
+	*slot = f->sp - 8;
+	if (at <= 1 && bee_frame_code_is(mem, page, uprobe_int3, sizeof(uprobe_int3)))
+		return true;
+	if (at >= ARRAY_SIZE(uprobe_pushed) ||
+	    !bee_frame_code_is(mem, page, uprobe_pushes, sizeof(uprobe_pushes)) ||
+	    !bee_frame_code_is(mem, page + UPROBE_SYSCALL, uprobe_syscall, sizeof(uprobe_syscall)))
+		return false;
+	*slot += 8 * uprobe_pushed[at];
+	return true;
+}
 
 /**
- * bee_uretprobe_step() - from the trampoline to the caller of the probed function
+ * bee_uprobe_step() - from the trampoline to the caller of the probed function
  * @probes: zero at the start of a walk
  * @mem: the process's memory
  * @f: an activation; replaced by its caller on success, untouched otherwise
@@ -112,20 +155,14 @@ static const u8 uretprobe_pushed[] = {
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  * Return: true if the frame is in a uretprobe's trampoline.
  */
-bool bee_uretprobe_step(struct bee_uretprobes *probes, struct bee_uread *mem, struct bee_frame *f)
+bool bee_uprobe_step(struct bee_uprobes *probes, struct bee_uread *mem, struct bee_frame *f)
 {
-	u64 at = offset_in_page(f->ip), page = f->ip - at;
-	u64 pushed = 0, slot, ra;
+	u64 slot, ra;
 
-	if (at >= ARRAY_SIZE(uretprobe_pushed))
+	if (!uprobe_find_slot(mem, f, &slot))
 		return false;
-	if (bee_frame_code_is(mem, page, uretprobe_syscall, sizeof(uretprobe_syscall)))
-		pushed = uretprobe_pushed[at];
-	else if (!bee_frame_code_is(mem, page, uretprobe_int3, sizeof(uretprobe_int3)))
-		return false;
-	slot = f->sp + 8 * pushed - 8;
-	if (!bee_uretprobe_resolve(probes, slot, &ra) &&
-	    (at < URETPROBE_SYSCALL_DONE || !bee_uread_u64(mem, slot, &ra)))
+	if (!bee_uprobe_return(probes, slot, &ra) &&
+	    (offset_in_page(f->ip) < UPROBE_RETURNED || !bee_uread_u64(mem, slot, &ra)))
 		return false;
 	*f = (struct bee_frame) {
 		.ip = ra,
@@ -139,12 +176,16 @@ bool bee_uretprobe_step(struct bee_uretprobes *probes, struct bee_uread *mem, st
 
 #else
 
-bool bee_uretprobe_resolve(struct bee_uretprobes *probes, u64 slot, u64 *ra)
+void bee_uprobe_locate(struct bee_frame *f)
+{
+}
+
+bool bee_uprobe_return(struct bee_uprobes *probes, u64 slot, u64 *ra)
 {
 	return false;
 }
 
-bool bee_uretprobe_step(struct bee_uretprobes *probes, struct bee_uread *mem, struct bee_frame *f)
+bool bee_uprobe_step(struct bee_uprobes *probes, struct bee_uread *mem, struct bee_frame *f)
 {
 	return false;
 }
