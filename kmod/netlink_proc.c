@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0
+/* PROC_ADD, PROC_UPDATE, PROC_DEL, PROC_GET. */
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "mm.h"
+#include "netlink_impl.h"
+
+static const struct nla_policy netlink_range_policy[BEEUNWIND_A_RANGE_MAX + 1] = {
+	[BEEUNWIND_A_RANGE_START]  = { .type = NLA_U64 },
+	[BEEUNWIND_A_RANGE_END]	   = { .type = NLA_U64 },
+	[BEEUNWIND_A_RANGE_OFFSET] = { .type = NLA_U64 },
+	[BEEUNWIND_A_RANGE_TABLE]  = { .type = NLA_U32 },
+};
+
+const struct nla_policy bee_netlink_proc_policy[BEEUNWIND_A_PROC_MAX + 1] = {
+	[BEEUNWIND_A_PROC_PID]	      = NLA_POLICY_MIN(NLA_U32, 1),
+	[BEEUNWIND_A_PROC_COOKIE]     = { .type = NLA_U64 },
+	[BEEUNWIND_A_PROC_GENERATION] = { .type = NLA_U64 },
+	[BEEUNWIND_A_PROC_DEL]	      = NLA_POLICY_NESTED(netlink_range_policy),
+	[BEEUNWIND_A_PROC_ADD]	      = NLA_POLICY_NESTED(netlink_range_policy),
+};
+
+static int range_parse(const struct nlattr *nest, struct bee_map_range *range,
+		       struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[BEEUNWIND_A_RANGE_MAX + 1];
+	int err;
+
+	err = nla_parse_nested(tb, BEEUNWIND_A_RANGE_MAX, nest, netlink_range_policy, extack);
+	if (err)
+		return err;
+	if (!tb[BEEUNWIND_A_RANGE_START] || !tb[BEEUNWIND_A_RANGE_END] ||
+	    !tb[BEEUNWIND_A_RANGE_OFFSET] || !tb[BEEUNWIND_A_RANGE_TABLE]) {
+		NL_SET_ERR_MSG_ATTR(extack, nest, "range without start, end, offset or table");
+		return -EINVAL;
+	}
+	range->start = nla_get_u64(tb[BEEUNWIND_A_RANGE_START]);
+	range->end = nla_get_u64(tb[BEEUNWIND_A_RANGE_END]);
+	range->offset = nla_get_u64(tb[BEEUNWIND_A_RANGE_OFFSET]);
+	range->file = nla_get_u32(tb[BEEUNWIND_A_RANGE_TABLE]);
+	return 0;
+}
+
+static int diff_parse_list(struct genl_info *info, int type, struct bee_map_range **list, u32 *nr)
+{
+	const struct nlattr *attr;
+	int rem, err;
+	u32 n = 0;
+
+	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem)
+		n += nla_type(attr) == type;
+	if (n > BEE_MAP_MAX_RANGES) {
+		NL_SET_ERR_MSG(info->extack, "too many ranges in one request");
+		return -E2BIG;
+	}
+	*list = kvcalloc(n, sizeof(**list), GFP_KERNEL);
+	if (n && !*list)
+		return -ENOMEM;
+	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
+		if (nla_type(attr) != type)
+			continue;
+		err = range_parse(attr, &(*list)[*nr], info->extack);
+		if (err)
+			return err;
+		++*nr;
+	}
+	return 0;
+}
+
+static int diff_parse(struct genl_info *info, struct bee_map_diff *diff)
+{
+	int err = diff_parse_list(info, BEEUNWIND_A_PROC_DEL, &diff->del, &diff->nr_del);
+
+	return err ?: diff_parse_list(info, BEEUNWIND_A_PROC_ADD, &diff->add, &diff->nr_add);
+}
+
+/* The first thread may have ended long before the process. */
+static struct mm_struct *task_get_mm(struct task_struct *task, struct netlink_ext_ack *extack)
+{
+	struct mm_struct *mm = NULL;
+	struct task_struct *t;
+
+	if (task->flags & PF_KTHREAD) {
+		NL_SET_ERR_MSG(extack, "a kernel thread has no user stack");
+		return ERR_PTR(-EINVAL);
+	}
+	rcu_read_lock();
+	for_each_thread(task, t) {
+		mm = get_task_mm(t);
+		if (mm)
+			break;
+	}
+	rcu_read_unlock();
+	if (mm)
+		return mm;
+	NL_SET_ERR_MSG(extack, "the process is exiting");
+	return ERR_PTR(-ESRCH);
+}
+
+/* The address space of a process, with mm_users held; and its thread group's pid. */
+static struct mm_struct *netlink_get_mm(const struct nlattr *attr, struct pid **tgid,
+					struct netlink_ext_ack *extack)
+{
+	struct pid *pid = find_get_pid(nla_get_u32(attr));
+	struct task_struct *task = get_pid_task(pid, PIDTYPE_PID);
+	struct mm_struct *mm;
+
+	put_pid(pid);
+	if (!task) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "no such process");
+		return ERR_PTR(-ESRCH);
+	}
+	mm = task_get_mm(task, extack);
+	if (!IS_ERR(mm) && tgid)
+		*tgid = get_task_pid(task, PIDTYPE_TGID);
+	put_task_struct(task);
+	return mm;
+}
+
+static int proc_reply(struct genl_info *info, u8 cmd, const struct bee_mm_state *state)
+{
+	struct sk_buff *skb;
+	void *hdr;
+	int err;
+
+	skb = bee_reply_begin(info, cmd, &hdr);
+	if (!skb)
+		return -ENOMEM;
+	err = nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_COOKIE, state->cookie,
+				BEEUNWIND_A_PROC_PAD) ||
+	      nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_GENERATION, state->generation,
+				BEEUNWIND_A_PROC_PAD) ||
+	      nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, state->ranges);
+	return bee_reply_end(info, skb, hdr, err);
+}
+
+/* With @diff: change the ranges by it; without: to what is mapped. */
+static int proc_change(struct genl_info *info, const struct bee_map_diff *diff,
+		       struct bee_mm_state *state)
+{
+	struct mm_struct *mm;
+	struct pid *tgid;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_PROC_PID)) {
+		NL_SET_ERR_MSG(info->extack, "pid is missing");
+		return -EINVAL;
+	}
+	mm = netlink_get_mm(info->attrs[BEEUNWIND_A_PROC_PID], &tgid, info->extack);
+	if (IS_ERR(mm))
+		return PTR_ERR(mm);
+	if (diff)
+		err = bee_mm_update(mm, tgid, diff, state, info->extack);
+	else
+		err = bee_mm_scan(mm, tgid, state, info->extack);
+	put_pid(tgid);
+	mmput(mm);
+	return err;
+}
+
+int bee_netlink_proc_add(struct sk_buff *request, struct genl_info *info)
+{
+	struct bee_mm_state state;
+	int err;
+
+	err = bee_netlink_check_caps(request, info->extack);
+	if (!err)
+		err = proc_change(info, NULL, &state);
+	return err ?: proc_reply(info, BEEUNWIND_CMD_PROC_ADD, &state);
+}
+
+static u64 netlink_optional_u64(struct genl_info *info, int attr)
+{
+	return info->attrs[attr] ? nla_get_u64(info->attrs[attr]) : 0;
+}
+
+int bee_netlink_proc_update(struct sk_buff *request, struct genl_info *info)
+{
+	struct bee_mm_state state = {
+		.cookie = netlink_optional_u64(info, BEEUNWIND_A_PROC_COOKIE),
+		.generation = netlink_optional_u64(info, BEEUNWIND_A_PROC_GENERATION),
+	};
+	struct bee_map_diff diff = {};
+	int err;
+
+	err = bee_netlink_check_caps(request, info->extack);
+	if (err)
+		return err;
+	err = diff_parse(info, &diff);
+	if (!err)
+		err = proc_change(info, &diff, &state);
+	kvfree(diff.del);
+	kvfree(diff.add);
+	return err ?: proc_reply(info, BEEUNWIND_CMD_PROC_UPDATE, &state);
+}
+
+static int proc_del_by_pid(const struct nlattr *attr, struct netlink_ext_ack *extack, bool *found)
+{
+	struct mm_struct *mm = netlink_get_mm(attr, NULL, extack);
+
+	if (IS_ERR(mm))
+		return PTR_ERR(mm);
+	*found = bee_mm_del(mm);
+	mmput(mm);
+	return 0;
+}
+
+int bee_netlink_proc_del(struct sk_buff *request, struct genl_info *info)
+{
+	struct nlattr *cookie = info->attrs[BEEUNWIND_A_PROC_COOKIE];
+	struct nlattr *pid = info->attrs[BEEUNWIND_A_PROC_PID];
+	bool found = false;
+	int err;
+
+	err = bee_netlink_check_caps(request, info->extack);
+	if (err)
+		return err;
+	if (!pid == !cookie) {
+		NL_SET_ERR_MSG(info->extack, "either pid or cookie, please");
+		return -EINVAL;
+	}
+	if (cookie)
+		found = bee_mm_del_cookie(nla_get_u64(cookie));
+	else
+		err = proc_del_by_pid(pid, info->extack, &found);
+	if (err || found)
+		return err;
+	NL_SET_ERR_MSG(info->extack, "the process is not managed");
+	return -ENOENT;
+}
+
+/**
+ * struct proc_dump - where a dump of processes is, in cb->ctx
+ * @only: with mmgrab(): none but this address space; or NULL
+ * @cookie: the next address space
+ * @range: its next range
+ */
+struct proc_dump {
+	struct mm_struct	*only;
+	u64			 cookie;
+	u32			 range;
+};
+
+int bee_netlink_proc_dump_start(struct netlink_callback *cb)
+{
+	struct proc_dump *dump = (void *)cb->ctx;
+	struct nlattr **attrs = bee_dump_attrs(cb);
+	struct mm_struct *mm;
+	int err;
+
+	BUILD_BUG_ON(sizeof(*dump) > sizeof(cb->ctx));
+	err = bee_netlink_check_caps(cb->skb, cb->extack);
+	if (err || !attrs || !attrs[BEEUNWIND_A_PROC_PID])
+		return err;
+	mm = netlink_get_mm(attrs[BEEUNWIND_A_PROC_PID], NULL, cb->extack);
+	if (IS_ERR(mm))
+		return PTR_ERR(mm);
+	mmgrab(mm);
+	mmput(mm);
+	dump->only = mm;
+	return 0;
+}
+
+int bee_netlink_proc_dump_done(struct netlink_callback *cb)
+{
+	struct proc_dump *dump = (void *)cb->ctx;
+
+	if (dump->only)
+		mmdrop(dump->only);
+	return 0;
+}
+
+/* A forked child's entry has no pid yet: whoever runs in the address space. */
+static u32 proc_find_pid(const struct mm_struct *mm, struct pid_namespace *ns)
+{
+	struct task_struct *leader, *task;
+
+	for_each_process_thread(leader, task)
+		if (READ_ONCE(task->mm) == mm && !(task->flags & PF_KTHREAD))
+			return task_tgid_nr_ns(task, ns);
+	return 0;
+}
+
+static u32 proc_pid(const struct bee_mm *m)
+{
+	struct pid_namespace *ns = task_active_pid_ns(current);
+
+	return m->pid ? pid_nr_ns(m->pid, ns) : proc_find_pid(m->mm, ns);
+}
+
+static int range_put(struct sk_buff *skb, const struct bee_range *range)
+{
+	struct nlattr *nest = nla_nest_start(skb, BEEUNWIND_A_PROC_RANGE);
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u64_64bit(skb, BEEUNWIND_A_RANGE_START, range->start,
+			      BEEUNWIND_A_RANGE_PAD) ||
+	    nla_put_u64_64bit(skb, BEEUNWIND_A_RANGE_END, range->end, BEEUNWIND_A_RANGE_PAD) ||
+	    nla_put_u64_64bit(skb, BEEUNWIND_A_RANGE_OFFSET, range->offset,
+			      BEEUNWIND_A_RANGE_PAD) ||
+	    nla_put_u32(skb, BEEUNWIND_A_RANGE_TABLE, range->file ? range->file->id : 0)) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* One message: as many of the address space's ranges as there is room for. */
+static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const struct bee_mm *m)
+{
+	struct proc_dump *dump = (void *)cb->ctx;
+	/* First the generation: with older ranges than it says, a diff could be applied. */
+	u64 generation = smp_load_acquire(&m->generation);
+	const struct bee_map *map = rcu_dereference(m->map);
+	void *hdr = bee_dump_message(skb, cb, BEEUNWIND_CMD_PROC_GET);
+	u32 nr = map ? map->nr : 0, i = dump->cookie == m->cookie ? dump->range : 0;
+	u32 first = i;
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, BEEUNWIND_A_PROC_PID, proc_pid(m)) ||
+	    nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_COOKIE, m->cookie, BEEUNWIND_A_PROC_PAD) ||
+	    nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_GENERATION, generation,
+			      BEEUNWIND_A_PROC_PAD) ||
+	    nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, nr))
+		goto full;
+	while (i < nr && !range_put(skb, &map->ranges[i]))
+		i++;
+	if (i < nr && i == first)
+		goto full;
+	genlmsg_end(skb, hdr);
+	dump->range = i < nr ? i : 0;
+	dump->cookie = i < nr ? m->cookie : m->cookie + 1;
+	return 0;
+full:
+	genlmsg_cancel(skb, hdr);
+	return -EMSGSIZE;
+}
+
+int bee_netlink_proc_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct proc_dump *dump = (void *)cb->ctx;
+	const struct bee_mm *m;
+	int err = 0;
+
+	rcu_read_lock();
+	m = dump->only ? bee_mm_find(dump->only) : NULL;
+	/* Odd, for 0 means "no check". */
+	cb->seq = m ? 2 * (unsigned int)READ_ONCE(m->generation) + 1 : bee_mm_seq();
+	while (!err && (m = bee_mm_next(dump->cookie, dump->only)))
+		err = proc_put(skb, cb, m);
+	rcu_read_unlock();
+	return skb->len || !err ? skb->len : err;
+}

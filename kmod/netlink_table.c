@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+/* TABLE_ADD, TABLE_DEL, TABLE_GET, and the news of files without a table. */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/rculist.h>
+
+#include "compat.h"
+#include "netlink.h"
+#include "netlink_impl.h"
+#include "store.h"
+
+const struct nla_policy bee_netlink_table_policy[BEEUNWIND_A_TABLE_MAX + 1] = {
+	[BEEUNWIND_A_TABLE_ID]	   = { .type = NLA_U32 },
+	[BEEUNWIND_A_TABLE_FD]	   = NLA_POLICY_MIN(NLA_S32, 0),
+	[BEEUNWIND_A_TABLE_EXE_FD] = NLA_POLICY_MIN(NLA_S32, 0),
+	[BEEUNWIND_A_TABLE_VDSO]   = { .type = NLA_FLAG },
+	[BEEUNWIND_A_TABLE_FORCE]  = { .type = NLA_FLAG },
+};
+
+/* A file by the number it has in the sender, which is current. */
+static struct file *netlink_get_file(struct genl_info *info, int attr)
+{
+	struct file *file = fget(nla_get_s32(info->attrs[attr]));
+
+	if (file)
+		return file;
+	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr], "no such open file");
+	return ERR_PTR(-EBADF);
+}
+
+static int table_reply_id(struct genl_info *info, u32 id)
+{
+	struct sk_buff *skb;
+	void *hdr;
+
+	skb = bee_reply_begin(info, BEEUNWIND_CMD_TABLE_ADD, &hdr);
+	if (!skb)
+		return -ENOMEM;
+	return bee_reply_end(info, skb, hdr, nla_put_u32(skb, BEEUNWIND_A_TABLE_ID, id));
+}
+
+/* The file that a table is for, with a reference. */
+static struct bee_file *table_get_file(struct genl_info *info)
+{
+	struct nlattr *id = info->attrs[BEEUNWIND_A_TABLE_ID];
+	struct bee_file *f = NULL;
+	struct file *exe;
+
+	if (!!info->attrs[BEEUNWIND_A_TABLE_EXE_FD] + !!id +
+	    !!info->attrs[BEEUNWIND_A_TABLE_VDSO] != 1) {
+		NL_SET_ERR_MSG(info->extack, "just one of exe-fd, id and vdso, please");
+		return ERR_PTR(-EINVAL);
+	}
+	if (id) {
+		f = bee_file_get_id(nla_get_u32(id));
+		if (!f)
+			NL_SET_ERR_MSG_ATTR(info->extack, id, "no such file");
+		return f ?: ERR_PTR(-ENOENT);
+	}
+	if (info->attrs[BEEUNWIND_A_TABLE_VDSO])
+		return bee_file_get_vdso();
+	exe = netlink_get_file(info, BEEUNWIND_A_TABLE_EXE_FD);
+	if (IS_ERR(exe))
+		return ERR_CAST(exe);
+	f = bee_file_get(exe);
+	fput(exe);
+	return f;
+}
+
+static int table_add(struct genl_info *info, struct file *file)
+{
+	struct bee_file *f = table_get_file(info);
+	int err;
+
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	err = bee_store_add(f, file, info->extack);
+	if (!err)
+		err = table_reply_id(info, f->id);
+	bee_file_put(f);
+	return err;
+}
+
+int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
+{
+	struct file *file;
+	int err;
+
+	err = bee_netlink_check_caps(request, info->extack);
+	if (err)
+		return err;
+	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_TABLE_FD)) {
+		NL_SET_ERR_MSG(info->extack, "fd of the table is missing");
+		return -EINVAL;
+	}
+	file = netlink_get_file(info, BEEUNWIND_A_TABLE_FD);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	err = table_add(info, file);
+	fput(file);
+	return err;
+}
+
+int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info)
+{
+	int err;
+
+	err = bee_netlink_check_caps(request, info->extack);
+	if (err)
+		return err;
+	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_TABLE_ID)) {
+		NL_SET_ERR_MSG(info->extack, "id of the table is missing");
+		return -EINVAL;
+	}
+	return bee_store_del(nla_get_u32(info->attrs[BEEUNWIND_A_TABLE_ID]),
+			     info->attrs[BEEUNWIND_A_TABLE_FORCE], info->extack);
+}
+
+static int table_put_stored(struct sk_buff *skb, const struct bee_stored *stored)
+{
+	const struct bee_table *t = &stored->table;
+
+	return nla_put_flag(skb, BEEUNWIND_A_TABLE_LOADED) ||
+	       nla_put(skb, BEEUNWIND_A_TABLE_FILE_ID, t->header->id_len, t->header->id) ||
+	       nla_put_u32(skb, BEEUNWIND_A_TABLE_ROWS, t->nrows) ||
+	       nla_put_u32(skb, BEEUNWIND_A_TABLE_FLAGS, t->header->flags);
+}
+
+/* Which file it is. */
+static int table_put_file(struct sk_buff *skb, const struct bee_file *f)
+{
+	return nla_put_u32(skb, BEEUNWIND_A_TABLE_ID, f->id) ||
+	       nla_put_string(skb, BEEUNWIND_A_TABLE_NAME, f->name) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_DEVICE, f->key.dev,
+				 BEEUNWIND_A_TABLE_PAD) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_INODE, f->key.ino,
+				 BEEUNWIND_A_TABLE_PAD) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_SIZE, f->key.size,
+				 BEEUNWIND_A_TABLE_PAD);
+}
+
+/* What has become of it. */
+static int table_put_use(struct sk_buff *skb, const struct bee_file *f)
+{
+	int i, err;
+
+	err = nla_put_u32(skb, BEEUNWIND_A_TABLE_USERS, bee_file_users(f)) ||
+	      nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_IDLE_MS,
+				jiffies_to_msecs(jiffies - READ_ONCE(f->used)),
+				BEEUNWIND_A_TABLE_PAD) ||
+	      nla_put_u32(skb, BEEUNWIND_A_TABLE_HITS, atomic_read(&f->hits)) ||
+	      nla_put_u32(skb, BEEUNWIND_A_TABLE_MISSED, atomic_read(&f->missed));
+	for (i = BEEUNWIND_STOP_NONE + 1; !err && i <= BEEUNWIND_STOP_MAX; i++)
+		if (atomic_read(&f->stop[i]))
+			err = bee_stop_put(skb, BEEUNWIND_A_TABLE_STOP, i, atomic_read(&f->stop[i]));
+	return err;
+}
+
+/* Where it was seen. */
+static int table_put_hint(struct sk_buff *skb, const struct bee_file *f)
+{
+	return nla_put_u32(skb, BEEUNWIND_A_TABLE_PID, f->hint.tgid) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_START, f->hint.start,
+				 BEEUNWIND_A_TABLE_PAD) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_END, f->hint.end, BEEUNWIND_A_TABLE_PAD);
+}
+
+static int table_put(struct sk_buff *skb, const struct bee_file *f)
+{
+	const struct bee_stored *stored = rcu_dereference(f->table);
+	u64 bytes = bee_file_bytes(f) + bee_stored_bytes(stored);
+
+	return table_put_file(skb, f) || table_put_use(skb, f) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_BYTES, bytes, BEEUNWIND_A_TABLE_PAD) ||
+	       (stored && table_put_stored(skb, stored)) ||
+	       (!stored && atomic_read_acquire(&f->news) >= BEE_NEWS_READY &&
+		table_put_hint(skb, f));
+}
+
+int bee_netlink_table_dump_start(struct netlink_callback *cb)
+{
+	return bee_netlink_check_caps(cb->skb, cb->extack);
+}
+
+/* struct table_dump - where a dump of tables is, in cb->ctx */
+struct table_dump {
+	u32 next;
+};
+
+static int table_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
+			  const struct bee_file *f)
+{
+	void *hdr = bee_dump_message(skb, cb, BEEUNWIND_CMD_TABLE_GET);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (table_put(skb, f)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+int bee_netlink_table_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct table_dump *dump = (void *)cb->ctx;
+	const struct bee_file *f;
+	int err = 0;
+
+	cb->seq = bee_file_seq();
+	rcu_read_lock();
+	list_for_each_entry_rcu(f, &bee_file_list, node) {
+		if (f->id < dump->next)
+			continue;
+		err = table_dump_one(skb, cb, f);
+		if (err)
+			break;
+		dump->next = f->id + 1;
+	}
+	rcu_read_unlock();
+	return skb->len || !err ? skb->len : err;
+}
+
+/**
+ * bee_netlink_tell() - announce a file without a table
+ * @f: the file
+ *
+ * Who begins to listen later asks for all files first.
+ *
+ * Context: Process, under RCU.
+ * Return: false if there was no memory for it.
+ */
+bool bee_netlink_tell(const struct bee_file *f)
+{
+	struct sk_buff *skb;
+	void *hdr;
+
+	if (!genl_has_listeners(&bee_netlink_family, &init_net, 0))
+		return true;
+	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
+	if (!skb)
+		return false;
+	hdr = genlmsg_put(skb, 0, 0, &bee_netlink_family, 0, BEEUNWIND_CMD_TABLE_NTF);
+	if (!hdr || table_put_file(skb, f) || table_put_hint(skb, f)) {
+		nlmsg_free(skb);
+		return false;
+	}
+	genlmsg_end(skb, hdr);
+	genlmsg_multicast(&bee_netlink_family, skb, 0, 0, GFP_ATOMIC);
+	return true;
+}
