@@ -85,9 +85,9 @@ bool bee_budget_charge(enum bee_budget_kind kind, u64 bytes)
 
 	bee_budget_add(kind, bytes);
 	total = bee_budget_total();
-	if (total <= limit)
-		return true;
-	queue_work(system_unbound_wq, budget_over);
+	/* Once: if nothing can be evicted now, asking again and again does not help. */
+	if (total > limit && total - bytes <= limit)
+		queue_work(system_unbound_wq, budget_over);
 	if (total <= limit + limit / 8)
 		return true;
 	bee_budget_uncharge(kind, bytes);

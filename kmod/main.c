@@ -28,6 +28,7 @@ static int __init beeunwind_init(void)
 	bee_budget_init((u64)budget_mb << 20, &bee_store_evict);
 	bee_file_init(main_wq, bee_netlink_tell);
 	bee_mm_init(main_wq);
+	bee_request_init(main_wq);
 	ret = bee_store_init();
 	if (ret)
 		goto destroy_wq;
@@ -49,6 +50,7 @@ exit_hook:
 	bee_hook_exit();
 exit_percpu:
 	bee_percpu_exit();
+	bee_request_exit();
 	bee_mm_exit();
 exit_store:
 	bee_store_exit();
@@ -65,6 +67,7 @@ static void __exit beeunwind_exit(void)
 	bee_netlink_exit();
 	bee_hook_exit();
 	bee_percpu_exit();
+	bee_request_exit();
 	bee_mm_exit();
 	bee_store_exit();
 	bee_file_exit();

@@ -8,28 +8,25 @@
  * the old one or the new one; writers hold the old one, build the new one without
  * a lock, and publish it under mm_lock if nobody was faster.
  *
- * Locks: mm_mutex (requests, one at a time) before mmap_lock before mm_lock (the
- * hash, the list, publication).  mm_lock is raw because the callbacks of follow.c
- * may run with preemption off.
+ * Locks: mm_lock (the hash, the list, publication) inside all others.  It is raw
+ * because the callbacks of follow.c may run with preemption off.
  *
  * Death of an address space: unhashed under mm_lock, its map let go; after a
  * grace period no walk can see either.  Listings and callbacks hold it by RCU,
- * never across a sleep; requests by mm_mutex and a user of the mm.  __mmput()
- * reports its end (uprobe_clear_state, hook.c), and whoever begins to manage an mm
- * has a user of it, so none can be created after its end.
+ * never across a sleep; requests as request.c says.  __mmput() reports its end
+ * (uprobe_clear_state, hook.c), and whoever begins to manage an mm has a user of it,
+ * so none can be created after its end.
  */
 #include <linux/mm.h>
-#include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "compat.h"
+#include "budget.h"
 #include "mm.h"
-#include "store.h"
+#include "mm_impl.h"
 
-static DEFINE_MUTEX(mm_mutex);
 static DEFINE_RAW_SPINLOCK(mm_lock);
 struct hlist_head bee_mm_hash[1 << BEE_MM_HASH_BITS];
 static LIST_HEAD(mm_list);
@@ -39,12 +36,6 @@ static unsigned int mm_seq = 1;		/* mm_lock; odd on purpose: 0 means "no check" 
 static u32 mm_count;			/* mm_lock */
 static u32 mm_ranges;			/* mm_lock */
 static atomic64_t mm_lost;
-
-/* Ranges that were lost are looked for again: soon, then less and less often. */
-#define MM_FIND_FIRST	(HZ / 10)
-#define MM_FIND_LAST	(60 * HZ)
-static void mm_find_work(struct work_struct *work);
-static DECLARE_DELAYED_WORK(mm_find, mm_find_work);
 
 #define mm_dereference(p)	rcu_dereference_protected(p, lockdep_is_held(&mm_lock))
 
@@ -118,11 +109,15 @@ static void managed_unpublish(struct bee_mm *m)
 	queue_rcu_work(mm_wq, &m->free);
 }
 
-/*
- * The ranges with a reference, so that others can be made from them.  The
- * generation is read first: it is not newer than the ranges.
+/**
+ * bee_managed_hold() - the ranges with a reference, so that others can be made from them
+ * @m: the address space
+ * @generation: filled, for bee_managed_commit(); not newer than the ranges
+ *
+ * Context: Any but NMI.  Caller keeps @m alive.
+ * Return: the ranges, or NULL if there are none.
  */
-static struct bee_map *managed_hold(const struct bee_mm *m, u64 *generation)
+struct bee_map *bee_managed_hold(const struct bee_mm *m, u64 *generation)
 {
 	struct bee_map *map;
 
@@ -135,8 +130,16 @@ static struct bee_map *managed_hold(const struct bee_mm *m, u64 *generation)
 	return map;
 }
 
-/* Publish @map (consumed) if nothing has changed since managed_hold(). */
-static bool managed_commit(struct bee_mm *m, u64 generation, struct bee_map *map)
+/**
+ * bee_managed_commit() - replace the ranges, if nobody was faster
+ * @m: the address space
+ * @generation: from bee_managed_hold()
+ * @map: the new ranges, or NULL; the caller's reference goes over
+ *
+ * Context: Any but NMI.  Caller keeps @m alive.
+ * Return: false if they have changed since; then @map is let go.
+ */
+bool bee_managed_commit(struct bee_mm *m, u64 generation, struct bee_map *map)
 {
 	bool done;
 
@@ -152,8 +155,16 @@ static bool managed_commit(struct bee_mm *m, u64 generation, struct bee_map *map
 	return done;
 }
 
-/* Begin to manage an address space: the caller is the only one who could. */
-static struct bee_mm *mm_manage(struct mm_struct *mm, struct pid *pid, gfp_t gfp)
+/**
+ * bee_mm_new() - begin to manage an address space
+ * @mm: the address space; the caller has a user of it, and is the only one who could
+ * @pid: a process in it, for listings
+ * @gfp: GFP_KERNEL_ACCOUNT, or GFP_NOWAIT in a callback
+ *
+ * Context: Any but NMI.
+ * Return: the managed address space, without ranges; or NULL.
+ */
+struct bee_mm *bee_mm_new(struct mm_struct *mm, struct pid *pid, gfp_t gfp)
 {
 	struct bee_mm *m = managed_alloc(mm, pid, gfp);
 
@@ -165,34 +176,14 @@ static struct bee_mm *mm_manage(struct mm_struct *mm, struct pid *pid, gfp_t gfp
 	return m;
 }
 
-/*
- * Requests.  The caller has the mm from get_task_mm(); that and mm_mutex keep its
- * struct bee_mm, once found, where it is.
+/**
+ * bee_managed_state() - what is published now
+ * @m: the address space
+ * @state: filled
+ *
+ * Context: Any but NMI.  Caller keeps @m alive.
  */
-
-static struct bee_mm *request_find(const struct mm_struct *mm)
-{
-	struct bee_mm *m;
-
-	lockdep_assert_held(&mm_mutex);
-	rcu_read_lock();
-	m = bee_mm_find(mm);
-	rcu_read_unlock();
-	return m;
-}
-
-static struct bee_mm *request_manage(struct mm_struct *mm, struct pid *pid,
-				     struct netlink_ext_ack *extack)
-{
-	struct bee_mm *m = mm_manage(mm, pid, GFP_KERNEL_ACCOUNT);
-
-	if (!m)
-		NL_SET_ERR_MSG(extack, "out of memory or over budget");
-	return m;
-}
-
-/* What is published now: nothing less than what the request has made so. */
-static void request_state(const struct bee_mm *m, struct bee_mm_state *state)
+void bee_managed_state(const struct bee_mm *m, struct bee_mm_state *state)
 {
 	const struct bee_map *map;
 
@@ -204,138 +195,6 @@ static void request_state(const struct bee_mm *m, struct bee_mm_state *state)
 		.ranges = map ? map->nr : 0,
 	};
 	raw_spin_unlock(&mm_lock);
-}
-
-static int diff_stale(const struct bee_mm *m, struct netlink_ext_ack *extack)
-{
-	if (m)
-		NL_SET_ERR_MSG_FMT(extack, "stale: cookie is %llu, generation %llu", m->cookie,
-				   READ_ONCE(m->generation));
-	else
-		NL_SET_ERR_MSG(extack, "stale: the process is not managed (cookie and generation 0)");
-	return -ESTALE;
-}
-
-static int mm_update(struct mm_struct *mm, struct pid *pid, const struct bee_map_diff *diff,
-		     struct bee_mm_state *state, struct netlink_ext_ack *extack)
-{
-	struct bee_mm *known = request_find(mm), *m = known;
-	struct bee_map *old = NULL, *map;
-	u64 generation = 0;
-
-	if (m)
-		old = managed_hold(m, &generation);
-	if (state->generation != generation || state->cookie != (m ? m->cookie : 0)) {
-		bee_map_put(old);
-		return diff_stale(m, extack);
-	}
-	map = bee_map_apply(old, diff, extack);
-	bee_map_put(old);
-	if (IS_ERR(map))
-		return PTR_ERR(map);
-	if (!m)
-		m = request_manage(mm, pid, extack);
-	if (!m) {
-		bee_map_put(map);
-		return -ENOMEM;
-	}
-	if (managed_commit(m, generation, map)) {
-		request_state(m, state);
-		return 0;
-	}
-	if (!known)
-		bee_mm_forget(mm);
-	return diff_stale(known, extack);
-}
-
-/**
- * bee_mm_update() - apply a diff, whole or not at all
- * @mm: the address space; the caller has it from get_task_mm()
- * @pid: the process that it was named by, for listings
- * @diff: the request
- * @state: in: the state that it is against; out, on success: the new one
- * @extack: the reason of a refusal
- *
- * Context: Process, may sleep.
- * Return: 0 or -errno; -ESTALE if somebody else changed the ranges.
- */
-int bee_mm_update(struct mm_struct *mm, struct pid *pid, const struct bee_map_diff *diff,
-		  struct bee_mm_state *state, struct netlink_ext_ack *extack)
-{
-	int ret;
-
-	mutex_lock(&mm_mutex);
-	ret = mm_update(mm, pid, diff, state, extack);
-	mutex_unlock(&mm_mutex);
-	return ret;
-}
-
-/* With mmap_lock held only requests and the tail of an munmap can be faster. */
-static int managed_scan(struct bee_mm *m, struct netlink_ext_ack *extack)
-{
-	struct bee_map *old, *map;
-	u64 generation;
-	bool same;
-
-	do {
-		old = managed_hold(m, &generation);
-		map = bee_map_scan(old, m->mm, extack);
-		same = !READ_ONCE(m->lost) && !IS_ERR(map) && bee_map_is_same(old, map);
-		bee_map_put(old);
-		if (IS_ERR(map))
-			return PTR_ERR(map);
-		if (same) {
-			bee_map_put(map);
-			return 0;
-		}
-	} while (!managed_commit(m, generation, map));
-	return 0;
-}
-
-static int mm_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *state,
-		   struct netlink_ext_ack *extack)
-{
-	struct bee_mm *known = request_find(mm), *m = known;
-	int ret;
-
-	/* Managed first: from then on callbacks follow. */
-	if (!m)
-		m = request_manage(mm, pid, extack);
-	if (!m)
-		return -ENOMEM;
-	ret = mmap_read_lock_killable(mm);
-	if (!ret) {
-		ret = managed_scan(m, extack);
-		mmap_read_unlock(mm);
-	}
-	if (!ret)
-		request_state(m, state);
-	else if (!known)
-		bee_mm_forget(mm);
-	return ret;
-}
-
-/**
- * bee_mm_scan() - manage an address space with what is mapped there
- * @mm: the address space; the caller has it from get_task_mm()
- * @pid: the process that it was named by, for listings
- * @state: out, on success: the state
- * @extack: the reason of a refusal
- *
- * Nothing changes if it is managed already and the ranges are right.
- *
- * Context: Process, may sleep.
- * Return: 0 or -errno.
- */
-int bee_mm_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *state,
-		struct netlink_ext_ack *extack)
-{
-	int ret;
-
-	mutex_lock(&mm_mutex);
-	ret = mm_scan(mm, pid, state, extack);
-	mutex_unlock(&mm_mutex);
-	return ret;
 }
 
 /**
@@ -378,35 +237,16 @@ void bee_mm_forget(const struct mm_struct *mm)
 }
 
 /**
- * bee_mm_del() - stop managing an address space
- * @mm: the address space
+ * bee_mm_forget_cookie() - stop managing the address space of that cookie
+ * @cookie: the cookie
  *
- * Context: Process, may sleep.
- * Return: whether it was managed.
+ * Context: Process.
+ * Return: whether there is one.
  */
-bool bee_mm_del(const struct mm_struct *mm)
-{
-	bool managed;
-
-	mutex_lock(&mm_mutex);
-	managed = bee_mm_is_managed(mm);
-	bee_mm_forget(mm);
-	mutex_unlock(&mm_mutex);
-	return managed;
-}
-
-/**
- * bee_mm_del_cookie() - the same by cookie
- * @cookie: its cookie
- *
- * Context: Process, may sleep.
- * Return: whether it was managed.
- */
-bool bee_mm_del_cookie(u64 cookie)
+bool bee_mm_forget_cookie(u64 cookie)
 {
 	struct bee_mm *m, *found = NULL;
 
-	mutex_lock(&mm_mutex);
 	raw_spin_lock(&mm_lock);
 	list_for_each_entry(m, &mm_list, node)
 		if (m->cookie == cookie)
@@ -414,7 +254,6 @@ bool bee_mm_del_cookie(u64 cookie)
 	if (found)
 		managed_unpublish(found);
 	raw_spin_unlock(&mm_lock);
-	mutex_unlock(&mm_mutex);
 	return found;
 }
 
@@ -433,7 +272,7 @@ static void managed_lose(struct bee_mm *m)
 		atomic64_inc(&mm_lost);
 	}
 	raw_spin_unlock(&mm_lock);
-	queue_delayed_work(mm_wq, &mm_find, MM_FIND_FIRST);
+	bee_mm_look_again();
 }
 
 /* One try: whether it is done, or there was nothing to do. */
@@ -443,14 +282,14 @@ static bool managed_try_splice(struct bee_mm *m, u64 start, u64 end, const struc
 	u64 generation;
 	bool done = true;
 
-	old = managed_hold(m, &generation);
+	old = bee_managed_hold(m, &generation);
 	if (READ_ONCE(m->lost) || bee_map_has(old, start, end, in))
 		goto put;
 	map = bee_map_splice(old, start, end, in);
 	if (IS_ERR(map))
 		managed_lose(m);
 	else
-		done = managed_commit(m, generation, map) || READ_ONCE(m->dead);
+		done = bee_managed_commit(m, generation, map) || READ_ONCE(m->dead);
 put:
 	bee_map_put(old);
 	return done;
@@ -489,7 +328,7 @@ static void managed_attach(struct bee_mm *m, const struct vm_area_struct *vma,
 	struct bee_map *old;
 	u64 generation;
 
-	old = managed_hold(m, &generation);
+	old = bee_managed_hold(m, &generation);
 	in->file = bee_map_get_file(old, in->start, vma, GFP_NOWAIT);
 	bee_map_put(old);
 	if (IS_ERR(in->file)) {
@@ -543,7 +382,7 @@ void bee_mm_attach(const struct vm_area_struct *vma, u64 start, u64 end, u64 off
  */
 void bee_mm_manage(struct mm_struct *mm, struct pid *pid)
 {
-	if (!bee_mm_is_managed(mm) && !mm_manage(mm, pid, GFP_NOWAIT))
+	if (!bee_mm_is_managed(mm) && !bee_mm_new(mm, pid, GFP_NOWAIT))
 		atomic64_inc(&mm_lost);
 }
 
@@ -583,60 +422,6 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 	raw_spin_unlock(&mm_lock);
 	if (fresh)
 		managed_free(fresh);
-}
-
-/*
- * Finding what was lost
- */
-
-/* With a user of the mm, which keeps it from ending meanwhile; its last may be us. */
-static struct mm_struct *mm_get_lost(u64 *cookie)
-{
-	struct mm_struct *mm = NULL;
-	struct bee_mm *m;
-
-	rcu_read_lock();
-	list_for_each_entry_rcu(m, &mm_list, node) {
-		if (m->cookie <= *cookie || !READ_ONCE(m->lost) || !mmget_not_zero(m->mm))
-			continue;
-		*cookie = m->cookie;
-		mm = m->mm;
-		break;
-	}
-	rcu_read_unlock();
-	return mm;
-}
-
-static int mm_find_one(struct mm_struct *mm)
-{
-	struct bee_mm *m;
-	int ret = 0;
-
-	mutex_lock(&mm_mutex);
-	m = request_find(mm);
-	if (m) {
-		mmap_read_lock(mm);
-		ret = managed_scan(m, NULL);
-		mmap_read_unlock(mm);
-	}
-	mutex_unlock(&mm_mutex);
-	return ret;
-}
-
-static void mm_find_work(struct work_struct *work)
-{
-	static unsigned long delay = MM_FIND_FIRST;
-	struct mm_struct *mm;
-	bool again = false;
-	u64 cookie = 0;
-
-	while ((mm = mm_get_lost(&cookie))) {
-		again |= !!mm_find_one(mm);
-		mmput(mm);
-	}
-	delay = again ? min(2 * delay, (unsigned long)MM_FIND_LAST) : MM_FIND_FIRST;
-	if (again)
-		queue_delayed_work(mm_wq, &mm_find, delay);
 }
 
 /*
@@ -706,7 +491,6 @@ void bee_mm_exit(void)
 {
 	struct bee_mm *m, *next;
 
-	cancel_delayed_work_sync(&mm_find);
 	raw_spin_lock(&mm_lock);
 	list_for_each_entry_safe(m, next, &mm_list, node)
 		managed_unpublish(m);

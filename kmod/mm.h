@@ -74,6 +74,8 @@ struct bee_mm_totals {
 void bee_mm_init(struct workqueue_struct *wq);
 void bee_mm_exit(void);
 
+void bee_request_init(struct workqueue_struct *wq);
+void bee_request_exit(void);
 int bee_mm_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *state,
 		struct netlink_ext_ack *extack);
 int bee_mm_update(struct mm_struct *mm, struct pid *pid, const struct bee_map_diff *diff,
