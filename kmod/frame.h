@@ -123,6 +123,24 @@ static inline enum beeunwind_stop frame_deref(struct bee_uread *mem, const struc
 	return BEEUNWIND_STOP_NONE;
 }
 
+/* *(base + 8 * index + off) */
+static inline enum beeunwind_stop frame_index(struct bee_uread *mem, const struct bee_frame *f,
+					      u8 regs, s32 off, u64 *value)
+{
+	enum beeunwind_stop stop;
+	u64 base, index;
+
+	stop = frame_reg(mem, f, regs & 15, &base);
+	if (stop)
+		return stop;
+	stop = frame_reg(mem, f, regs >> 4, &index);
+	if (stop)
+		return stop;
+	if (!bee_uread_u64(mem, base + 8 * index + (s64)off, value))
+		return BEEUNWIND_STOP_READ_FAULT;
+	return BEEUNWIND_STOP_NONE;
+}
+
 static inline enum beeunwind_stop frame_cfa(struct bee_uread *mem, const struct bee_row *row,
 					    const struct bee_frame *f, u64 *cfa)
 {
@@ -135,6 +153,10 @@ static inline enum beeunwind_stop frame_cfa(struct bee_uread *mem, const struct 
 		break;
 	case BEE_CFA_DEREF:
 		stop = frame_deref(mem, f, row->cfa_reg, row->cfa_off, cfa);
+		*cfa += (s64)row->cfa_add;
+		break;
+	case BEE_CFA_INDEX:
+		stop = frame_index(mem, f, row->cfa_reg, row->cfa_off, cfa);
 		*cfa += (s64)row->cfa_add;
 		break;
 	case BEE_CFA_PLT:

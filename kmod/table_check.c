@@ -262,9 +262,10 @@ static const char *rule_check_cfa(const struct bee_table_rule *r)
 
 	if (r->cfa >= __BEE_CFA_MAX)
 		return "unknown CFA rule";
-	if (r->cfa_reg >= __BEE_REG_MAX)
+	/* The two registers of BEE_CFA_INDEX have four bits each. */
+	if (r->cfa != BEE_CFA_INDEX && r->cfa_reg >= __BEE_REG_MAX)
 		return "CFA register out of range";
-	if (r->cfa != BEE_CFA_DEREF && r->cfa_add)
+	if (r->cfa != BEE_CFA_DEREF && r->cfa != BEE_CFA_INDEX && r->cfa_add)
 		return "unused CFA field not zero";
 	if (r->cfa == BEE_CFA_PLT && (r->cfa_reg || (off != 10 && off != 11)))
 		return "PLT rule with other constants than 10 and 11";

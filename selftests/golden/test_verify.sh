@@ -191,7 +191,7 @@ check_no_cfi() {
 check_unsupported() {
 	assemble odd "$here/asm/odd.S" && verify 0 -v "$work/odd.so" &&
 		grep -q '^ *cfa-expr  *[1-9][0-9]* ' "$work/out" &&
-		grep -q 'cfa-expr, 1 rows, 1 bytes: (rsp+8 r9+0 8 mul plus deref 8 plus), same, cfa-8' \
+		grep -q 'cfa-expr, 1 rows, 1 bytes: (rsp+8 rip+0 15 and 12 ge 3 shl plus), same, cfa-8' \
 			"$work/out"
 }
 

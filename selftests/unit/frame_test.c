@@ -40,7 +40,7 @@ static struct bee_uread memory;
 
 static const u64 gprs[16] = {
 	[BEE_REG_RAX] = 0xa0, [BEE_REG_RDX] = 0xd0, [BEE_REG_RDI] = 0xd1,
-	[BEE_REG_R10] = SP + 0x40, [BEE_REG_RSP] = 1, [BEE_REG_RBP] = 1,
+	[BEE_REG_R9] = 4, [BEE_REG_R10] = SP + 0x40, [BEE_REG_RSP] = 1, [BEE_REG_RBP] = 1,
 };
 
 static void write_u64(u64 addr, u64 value)
@@ -102,6 +102,18 @@ static const struct step_case steps[] = {
 	  .caller = true },
 	{ "CFA = *(rsp) unreadable",
 	  ROW(.cfa = BEE_CFA_DEREF, .cfa_reg = BEE_REG_RSP, .cfa_off = 0x100000),
+	  BEEUNWIND_STOP_READ_FAULT },
+	{ "CFA = *(rsp+8*r9+216)+8",
+	  ROW(.cfa = BEE_CFA_INDEX, .cfa_reg = BEE_REG_RSP | BEE_REG_R9 << 4, .cfa_off = 216,
+	      .cfa_add = 8), 0, .sp = SP + 0x118, .fp = FP },
+	{ "CFA = *(rsp+8*r9-8) on a lower stack",
+	  ROW(.cfa = BEE_CFA_INDEX, .cfa_reg = BEE_REG_RSP | BEE_REG_R9 << 4, .cfa_off = -8),
+	  BEEUNWIND_STOP_NO_PROGRESS },
+	{ "CFA = *(rsp+8*r9) in a caller",
+	  ROW(.cfa = BEE_CFA_INDEX, .cfa_reg = BEE_REG_RSP | BEE_REG_R9 << 4),
+	  BEEUNWIND_STOP_UNKNOWN_REGISTER, .caller = true },
+	{ "CFA = *(r10+8*rbp) unreadable",
+	  ROW(.cfa = BEE_CFA_INDEX, .cfa_reg = BEE_REG_R10 | BEE_REG_RBP << 4),
 	  BEEUNWIND_STOP_READ_FAULT },
 	{ "PLT, below", ROW(.cfa = BEE_CFA_PLT, .cfa_reg = 0, .cfa_off = 10), 0, .sp = SP + 8,
 	  .fp = FP },

@@ -36,10 +36,15 @@ static int convert_cfa(const struct cfi_rule *from, struct bee_row *to)
 		to->cfa = BEE_CFA_PLT;
 		return CONVERTED;
 	}
-	if (!convert_cfa_value(from, &v) || v.kind == EXPR_CONST)
+	if (!convert_cfa_value(from, &v) || v.kind == EXPR_CONST ||
+	    (v.indexed && v.kind != EXPR_DEREF))
 		return BEE_UNSUP_CFA_EXPR;
 	to->cfa = v.kind == EXPR_REG ? BEE_CFA_REG : BEE_CFA_DEREF;
 	to->cfa_reg = v.reg;
+	if (v.indexed) {
+		to->cfa = BEE_CFA_INDEX;
+		to->cfa_reg |= v.index << 4;
+	}
 	if (!convert_s32(v.off, &to->cfa_off) || !convert_s32(v.add, &to->cfa_add))
 		return BEE_UNSUP_OFFSET;
 	return CONVERTED;
@@ -47,7 +52,8 @@ static int convert_cfa(const struct cfi_rule *from, struct bee_row *to)
 
 static bool convert_same_value(const struct expr_value *a, const struct expr_value *b)
 {
-	return a->kind == b->kind && a->reg == b->reg && a->off == b->off && a->add == b->add;
+	return a->kind == b->kind && a->reg == b->reg && a->indexed == b->indexed &&
+	       a->index == b->index && a->off == b->off && a->add == b->add;
 }
 
 /*
@@ -106,7 +112,7 @@ static int convert_column(const struct cfi_row *row, const struct cfi_rule *rule
 
 	if (rule->how == CFI_REGISTER && rule->reg >= __BEE_REG_MAX)
 		return bad_reg;
-	if (!convert_rule_value(row, rule, &v))
+	if (!convert_rule_value(row, rule, &v) || v.indexed)
 		return bad_expr;
 	to->reg = v.reg;
 	if (v.kind == EXPR_REG && v.reg != EXPR_REG_CFA && !v.off) {
@@ -258,7 +264,7 @@ static int convert_sp(const struct cfi_row *from, struct bee_row *to)
 	}
 	if (known && convert_same_value(&sp, &cfa))
 		return CONVERTED;
-	if (sp.kind == EXPR_CONST || sp.reg == EXPR_REG_CFA)
+	if (sp.kind == EXPR_CONST || sp.reg == EXPR_REG_CFA || sp.indexed)
 		return BEE_UNSUP_SP_RULE;
 	return convert_elsewhere(&sp, to);
 }

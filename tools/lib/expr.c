@@ -49,6 +49,25 @@ static void expr_add(struct expr_stack *s, u64 value)
 	*(top->kind == EXPR_DEREF ? &top->add : &top->off) += value;
 }
 
+static bool expr_is_gpr(const struct expr_value *v)
+{
+	return v->kind == EXPR_REG && v->reg != EXPR_REG_CFA && !v->indexed;
+}
+
+/* Times eight, of a register. */
+static void expr_mul(struct expr_stack *s)
+{
+	struct expr_value *below;
+
+	if (s->n < 2)
+		return expr_give_up(s);
+	below = &s->v[--s->n - 1];
+	if (s->v[s->n].kind != EXPR_CONST || s->v[s->n].off != 8 || !expr_is_gpr(below))
+		return expr_give_up(s);
+	below->kind = EXPR_SCALED;
+	below->off *= 8;
+}
+
 static void expr_plus(struct expr_stack *s)
 {
 	struct expr_value top;
@@ -56,6 +75,11 @@ static void expr_plus(struct expr_stack *s)
 	if (s->n < 2)
 		return expr_give_up(s);
 	top = s->v[--s->n];
+	if (top.kind == EXPR_SCALED && expr_is_gpr(&s->v[s->n - 1])) {
+		s->v[s->n - 1].indexed = true;
+		s->v[s->n - 1].index = top.reg;
+		return expr_add(s, top.off);
+	}
 	if (top.kind != EXPR_CONST) {
 		struct expr_value below = s->v[s->n - 1];
 
@@ -132,6 +156,9 @@ static void expr_step_plain(struct expr_stack *s, u8 op)
 	case DW_OP_plus:
 		expr_plus(s);
 		break;
+	case DW_OP_mul:
+		expr_mul(s);
+		break;
 	case DW_OP_minus:
 		expr_minus(s);
 		break;
@@ -173,7 +200,7 @@ bool bee_expr_value(const struct cfi_rule *rule, bool push_cfa, struct expr_valu
 		expr_push(&s, EXPR_REG, EXPR_REG_CFA, 0);
 	while (!s.c.bad && cursor_left(&s.c))
 		expr_step(&s);
-	if (s.c.bad || !s.n)
+	if (s.c.bad || !s.n || s.v[s.n - 1].kind == EXPR_SCALED)
 		return false;
 	*value = s.v[s.n - 1];
 	return true;

@@ -188,9 +188,18 @@ static char *row_put_deref(char *at, u8 reg, s32 offset)
 	return row_put(row_put_sum(row_put(at, "*("), row_registers[reg], offset), ")");
 }
 
+static char *row_put_index(char *at, u8 regs, s32 offset)
+{
+	at += sprintf(at, "*(%s+8*%s", row_registers[regs & 15], row_registers[regs >> 4]);
+	return row_put(row_put_offset(at, offset), ")");
+}
+
 static char *row_put_cfa(char *at, const struct bee_row *row)
 {
 	switch (row->cfa) {
+	case BEE_CFA_INDEX:
+		at = row_put_index(at, row->cfa_reg, row->cfa_off);
+		return row_put_offset(at, row->cfa_add);
 	case BEE_CFA_DEREF:
 		return row_put_offset(row_put_deref(at, row->cfa_reg, row->cfa_off), row->cfa_add);
 	case BEE_CFA_PLT:

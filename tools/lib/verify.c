@@ -53,6 +53,10 @@ static void verify_compute(const struct bee_row *row, const struct machine *m,
 	case BEE_CFA_DEREF:
 		cfa = machine_read(regs[row->cfa_reg] + row->cfa_off) + row->cfa_add;
 		break;
+	case BEE_CFA_INDEX:
+		cfa = regs[row->cfa_reg & 15] + 8 * regs[row->cfa_reg >> 4] + row->cfa_off;
+		cfa = machine_read(cfa) + row->cfa_add;
+		break;
 	case BEE_CFA_PLT:
 		cfa = regs[BEE_REG_RSP] + 8 + ((regs[MACHINE_RIP] & 15) >= row->cfa_off ? 8 : 0);
 		break;

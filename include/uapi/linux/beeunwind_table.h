@@ -381,11 +381,15 @@ enum bee_unsupported {
  * @BEE_CFA_DEREF: CFA = \*(reg + cfa_off) + cfa_add
  * @BEE_CFA_PLT: CFA = rsp + 8 + ((rip & 15) >= cfa_off ? 8 : 0), the
  *	expression that linkers write for .plt; cfa_off is 10 or 11
+ * @BEE_CFA_INDEX: CFA = \*(base + 8 * index + cfa_off) + cfa_add, where cfa_reg is
+ *	base + 16 * index: the caller's rsp is kept behind an array on the stack, as in
+ *	the Montgomery multiplication of OpenSSL and BoringSSL
  */
 enum bee_cfa {
 	BEE_CFA_REG	= 0,
 	BEE_CFA_DEREF	= 1,
 	BEE_CFA_PLT	= 2,
+	BEE_CFA_INDEX	= 3,
 	__BEE_CFA_MAX,
 };
 
@@ -489,13 +493,13 @@ enum bee_window_state {
  * @flags: BEE_RULE_SIGNAL or 0
  * @reserved: 0
  * @cfa: enum bee_cfa
- * @cfa_reg: base register of a BEE_CFA_REG or BEE_CFA_DEREF
+ * @cfa_reg: base register of a BEE_CFA_REG or BEE_CFA_DEREF; both of a BEE_CFA_INDEX
  * @fp: enum bee_fp
  * @fp_reg: register of a BEE_FP_DEREF or BEE_FP_REG
  * @ra: enum bee_ra
  * @ra_reg: register of a BEE_RA_DEREF or BEE_RA_REG
  * @cfa_off: bytes
- * @cfa_add: bytes, BEE_CFA_DEREF only
+ * @cfa_add: bytes, BEE_CFA_DEREF and BEE_CFA_INDEX only
  * @fp_off: bytes, BEE_FP_CFA and BEE_FP_DEREF only
  * @ra_off: bytes, BEE_RA_CFA and BEE_RA_DEREF only
  *
