@@ -27,7 +27,8 @@ def functions(path):
     text = subprocess.run(["objdump", "-dr", "--no-show-raw-insn", path], check=True,
                           stdout=subprocess.PIPE, text=True).stdout
     found, name, calling = {}, None, False
-    for line in text.splitlines():
+    lines = text.splitlines()
+    for line, following in zip(lines, lines[1:] + [""]):
         start = FUNCTION.match(line)
         if start:
             name, calling = start[1], False
@@ -45,7 +46,8 @@ def functions(path):
         target = TARGET.search(line)
         if INDIRECT.search(line):
             found[name][1].add("*")
-        elif target and target[1] != name:
+        # Before relocation a call leads behind itself, into the next function perhaps.
+        elif target and target[1] != name and not RELOCATION.search(following):
             found[name][1].add(target[1])
         if re.search(r"\bpush\b", line):
             found[name][0] += 8
