@@ -142,7 +142,7 @@ static int diff_check_list(const struct bee_map_range *list, u32 nr, struct netl
 		if (r->end > TASK_SIZE_MAX)
 			return diff_refuse(extack, "not a user address", i, r, -EINVAL);
 		if (r->start < floor)
-			return diff_refuse(extack, "ranges overlap or are not sorted", i, r, -EINVAL);
+			return diff_refuse(extack, "ranges overlap or not sorted", i, r, -EINVAL);
 		if (!r->file && r->offset)
 			return diff_refuse(extack, "offset without a file", i, r, -EINVAL);
 		floor = r->end;

@@ -121,6 +121,7 @@ struct bee_map *bee_managed_hold(const struct bee_mm *m, u64 *generation)
 {
 	struct bee_map *map;
 
+	/* Before the map, which managed_set_map() writes first. */
 	*generation = smp_load_acquire(&m->generation);
 	rcu_read_lock();
 	do

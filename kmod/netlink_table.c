@@ -150,9 +150,12 @@ static int table_put_use(struct sk_buff *skb, const struct bee_file *f)
 				BEEUNWIND_A_TABLE_PAD) ||
 	      nla_put_u32(skb, BEEUNWIND_A_TABLE_HITS, atomic_read(&f->hits)) ||
 	      nla_put_u32(skb, BEEUNWIND_A_TABLE_MISSED, atomic_read(&f->missed));
-	for (i = BEEUNWIND_STOP_NONE + 1; !err && i <= BEEUNWIND_STOP_MAX; i++)
-		if (atomic_read(&f->stop[i]))
-			err = bee_stop_put(skb, BEEUNWIND_A_TABLE_STOP, i, atomic_read(&f->stop[i]));
+	for (i = BEEUNWIND_STOP_NONE + 1; !err && i <= BEEUNWIND_STOP_MAX; i++) {
+		u32 walks = atomic_read(&f->stop[i]);
+
+		if (walks)
+			err = bee_stop_put(skb, BEEUNWIND_A_TABLE_STOP, i, walks);
+	}
 	return err;
 }
 
@@ -162,7 +165,8 @@ static int table_put_hint(struct sk_buff *skb, const struct bee_file *f)
 	return nla_put_u32(skb, BEEUNWIND_A_TABLE_PID, f->hint.tgid) ||
 	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_START, f->hint.start,
 				 BEEUNWIND_A_TABLE_PAD) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_END, f->hint.end, BEEUNWIND_A_TABLE_PAD);
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_END, f->hint.end,
+				 BEEUNWIND_A_TABLE_PAD);
 }
 
 static int table_put(struct sk_buff *skb, const struct bee_file *f)

@@ -53,7 +53,7 @@ static int diff_stale(const struct bee_mm *m, struct netlink_ext_ack *extack)
 		NL_SET_ERR_MSG_FMT(extack, "stale: cookie is %llu, generation %llu", m->cookie,
 				   READ_ONCE(m->generation));
 	else
-		NL_SET_ERR_MSG(extack, "stale: the process is not managed (cookie and generation 0)");
+		NL_SET_ERR_MSG(extack, "stale: not managed, so cookie and generation are 0");
 	return -ESTALE;
 }
 
@@ -260,9 +260,11 @@ static void mm_find_work(struct work_struct *work)
 		again |= !!mm_find_one(mm);
 		mmput(mm);
 	}
-	mm_find_delay = again ? min_t(unsigned long, 2 * mm_find_delay, MM_FIND_LAST) : MM_FIND_FIRST;
+	mm_find_delay = min_t(unsigned long, 2 * mm_find_delay, MM_FIND_LAST);
 	if (again)
 		queue_delayed_work(request_wq, &mm_find, mm_find_delay);
+	else
+		mm_find_delay = MM_FIND_FIRST;
 }
 
 /**
