@@ -11,6 +11,11 @@
 #include <unistd.h>
 
 #include <linux/beeunwind_table.h>
+#include <netlink/attr.h>
+#include <netlink/genl/ctrl.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
+#include <netlink/socket.h>
 
 #include "guest.h"
 #include "kselftest.h"
@@ -148,12 +153,77 @@ static void test_good_diffs(void)
 	ranges_free(&seen.ranges);
 }
 
+/* In pieces, so that there is a change between two of them. */
+static bool dump_is_interrupted(int cmd, pid_t pid, void (*change)(void))
+{
+	struct nl_sock *sock = nl_socket_alloc();
+	struct nl_msg *msg = nlmsg_alloc();
+	bool interrupted = false, done = false;
+	char piece[4096];
+	int pieces = 0;
+
+	if (!sock || !msg || genl_connect(sock))
+		guest_die("dump", "no socket");
+	genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, genl_ctrl_resolve(sock, BEEUNWIND_FAMILY_NAME),
+		    0, NLM_F_DUMP, cmd, BEEUNWIND_FAMILY_VERSION);
+	if (pid)
+		nla_put_u32(msg, BEEUNWIND_A_PROC_PID, pid);
+	nl_send_auto(sock, msg);
+	while (!done) {
+		int left = recv(nl_socket_get_fd(sock), piece, sizeof(piece), 0);
+		struct nlmsghdr *nlh = (void *)piece;
+
+		if (left <= 0)
+			guest_die("dump", strerror(errno));
+		for (; nlmsg_ok(nlh, left); nlh = nlmsg_next(nlh, &left)) {
+			interrupted |= nlh->nlmsg_flags & NLM_F_DUMP_INTR;
+			done |= nlh->nlmsg_type == NLMSG_DONE || nlh->nlmsg_type == NLMSG_ERROR;
+		}
+		if (++pieces == 2 && change)
+			change();
+	}
+	if (pieces < 4)
+		guest_die("dump", "too short to be interrupted");
+	nlmsg_free(msg);
+	nl_socket_free(sock);
+	return interrupted;
+}
+
+static void change_target(void)
+{
+	struct range one = at(900, 1, 0);
+	struct bee_nl_proc proc;
+
+	guest_get_proc(&g, target, &proc);
+	if (guest_update(&g, &proc, NULL, 0, &one, 1) || guest_update(&g, &proc, &one, 1, NULL, 0))
+		guest_die("proc-update", g.error.text);
+	ranges_free(&proc.ranges);
+}
+
+static void change_tables(void)
+{
+	uint32_t id = guest_add_table(&g, "/bin/sleep");
+
+	if (bee_nl_table_del(g.nl, id, true, &g.error))
+		guest_die("table-del", g.error.text);
+}
+
+static void test_dumps(void)
+{
+	ksft_test_result(!dump_is_interrupted(BEEUNWIND_CMD_PROC_GET, target, NULL),
+			 "a dump of a process that keeps still is consistent\n");
+	ksft_test_result(dump_is_interrupted(BEEUNWIND_CMD_PROC_GET, target, change_target),
+			 "one of a process that changes says so\n");
+	ksft_test_result(dump_is_interrupted(BEEUNWIND_CMD_PROC_GET, 0, change_target),
+			 "so does one of all processes\n");
+}
+
 #define MANY	5000
 
 static void test_many_ranges(void)
 {
 	struct range *many = calloc(MANY, sizeof(*many));
-	struct bee_nl_proc proc, seen;
+	struct bee_nl_proc proc, seen, now;
 	bool ok;
 	size_t i;
 
@@ -166,11 +236,44 @@ static void test_many_ranges(void)
 	for (i = 0; ok && i < MANY; i++)
 		ok = range_is_same(&seen.ranges.range[proc.ranges.count + i], &many[i]);
 	ksft_test_result(ok, "%d ranges added and listed\n", MANY);
+	test_dumps();
+	guest_get_proc(&g, target, &now);
+	seen.generation = now.generation;
+	ranges_free(&now.ranges);
 	ok = !guest_update(&g, &seen, many, MANY, NULL, 0);
 	ksft_test_result(ok, "and removed\n");
 	ranges_free(&proc.ranges);
 	ranges_free(&seen.ranges);
 	free(many);
+}
+
+#define TABLE_FILES	100
+
+/* Files of the module without a table of their own: memfds that are mapped. */
+static void map_files(void *arg)
+{
+	int i, fd;
+
+	(void)arg;
+	for (i = 0; i < TABLE_FILES; i++) {
+		fd = memfd_create("nl_test", MFD_CLOEXEC);
+		if (ftruncate(fd, PAGE) ||
+		    mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+			_exit(1);
+		close(fd);
+	}
+}
+
+static void test_table_dumps(void)
+{
+	pid_t pid = guest_spawn(map_files, NULL);
+
+	guest_add(&g, pid);
+	ksft_test_result(!dump_is_interrupted(BEEUNWIND_CMD_TABLE_GET, 0, NULL),
+			 "a dump of files that stay is consistent\n");
+	ksft_test_result(dump_is_interrupted(BEEUNWIND_CMD_TABLE_GET, 0, change_tables),
+			 "one in which a table comes and goes says so\n");
+	guest_reap(pid);
 }
 
 static void table_refused(const char *name, int fd, int code, const char *sentence)
@@ -370,6 +473,7 @@ int main(void)
 	test_good_diffs();
 	test_refused_diffs();
 	test_many_ranges();
+	test_table_dumps();
 	test_refused_tables();
 	test_tables();
 	test_budget();

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A managed process stays managed through exec, however it comes about; and follow=all. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "kselftest.h"
+
+#define SCRIPT	"/tmp/exec_test.script"
+
+static struct guest g;
+
+/* Whether it executes a file of that name by now. */
+static bool executes(pid_t pid, const char *comm)
+{
+	char path[64], name[64] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	f = fopen(path, "r");
+	if (!f || !fgets(name, sizeof(name), f))
+		name[0] = '\0';
+	if (f)
+		fclose(f);
+	name[strcspn(name, "\n")] = '\0';
+	return !strcmp(name, comm);
+}
+
+/* Asleep in its main loop, with everything mapped that there will be. */
+static bool sleeps(pid_t pid)
+{
+	char path[64], text[256] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
+	f = fopen(path, "r");
+	if (!f || !fgets(text, sizeof(text), f))
+		text[0] = '\0';
+	if (f)
+		fclose(f);
+	/* pause, nanosleep, clock_nanosleep, wait4 */
+	return !strncmp(text, "34 ", 3) || !strncmp(text, "35 ", 3) || !strncmp(text, "230 ", 4) ||
+	       !strncmp(text, "61 ", 3);
+}
+
+static bool becomes(pid_t pid, const char *comm)
+{
+	const struct timespec tick = { .tv_nsec = 10000000 };
+	int i;
+
+	for (i = 0; i < 3000; i++) {
+		if (executes(pid, comm) && sleeps(pid))
+			return true;
+		nanosleep(&tick, NULL);
+	}
+	ksft_print_msg("%d did not become %s\n", pid, comm);
+	return false;
+}
+
+static bool is_managed(pid_t pid)
+{
+	struct bee_nl_proc proc;
+
+	guest_get_proc(&g, pid, &proc);
+	ranges_free(&proc.ranges);
+	return proc.cookie;
+}
+
+static void check(pid_t pid, const char *comm, const char *how)
+{
+	ksft_test_result(becomes(pid, comm) && is_managed(pid) && guest_is_exact(&g, pid),
+			 "exec %s\n", how);
+	guest_reap(pid);
+}
+
+static char *const sleep_argv[] = { "sleep", "1000", NULL };
+
+static void test_fork_exec(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		execv("/bin/sleep", sleep_argv);
+		_exit(1);
+	}
+	check(pid, "sleep", "after fork");
+}
+
+static void test_vfork_exec(void)
+{
+	pid_t pid = vfork();
+
+	if (!pid) {
+		execv("/bin/sleep", sleep_argv);
+		_exit(1);
+	}
+	check(pid, "sleep", "after vfork");
+	ksft_test_result(guest_is_exact(&g, getpid()), "vfork leaves the parent as it was\n");
+}
+
+static void *thread_exec(void *arg)
+{
+	execv("/bin/sleep", sleep_argv);
+	return arg;
+}
+
+static void test_thread_exec(void)
+{
+	pid_t pid = fork();
+	pthread_t thread;
+
+	if (!pid) {
+		pthread_create(&thread, NULL, thread_exec, NULL);
+		for (;;)
+			pause();
+	}
+	check(pid, "sleep", "from another thread than the first");
+}
+
+static void *thread_pause(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+static bool is_zombie(pid_t pid)
+{
+	char path[64], text[512] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "r");
+	if (!f || !fgets(text, sizeof(text), f))
+		text[0] = '\0';
+	if (f)
+		fclose(f);
+	return strstr(text, ") Z ");
+}
+
+/* The process lives on in its other threads, and so does what is known of it. */
+static void test_main_thread_exit(void)
+{
+	const struct timespec tick = { .tv_nsec = 10000000 };
+	pid_t pid = fork();
+	pthread_t thread;
+	int i;
+
+	if (!pid) {
+		pthread_create(&thread, NULL, thread_pause, NULL);
+		pthread_exit(NULL);
+	}
+	for (i = 0; i < 3000 && !is_zombie(pid); i++)
+		nanosleep(&tick, NULL);
+	ksft_test_result(is_zombie(pid) && is_managed(pid), "a process whose first thread has ended\n");
+	guest_add(&g, pid);
+	ksft_test_result(is_managed(pid), "can still be named by its pid\n");
+	guest_reap(pid);
+}
+
+static void test_script(void)
+{
+	int fd = open(SCRIPT, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0755);
+	const char text[] = "#!/bin/bash\nsleep 1000\nexit 0\n";
+	pid_t pid;
+
+	if (write(fd, text, sizeof(text) - 1) != (ssize_t)sizeof(text) - 1)
+		guest_die(SCRIPT, strerror(errno));
+	close(fd);
+	pid = fork();
+	if (!pid) {
+		char *const argv[] = { SCRIPT, NULL };
+
+		setpgid(0, 0);
+		execv(SCRIPT, argv);
+		_exit(1);
+	}
+	ksft_test_result(becomes(pid, "exec_test.scrip") && is_managed(pid) &&
+			 guest_is_exact(&g, pid), "exec of a script\n");
+	kill(-pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	unlink(SCRIPT);
+}
+
+static void try_bad_exec(void *arg)
+{
+	char *const argv[] = { arg, NULL };
+
+	if (!execv(arg, argv))
+		_exit(1);
+}
+
+/* Fails in the kernel's loader, some before and some after it has a new mm. */
+static void test_failed_exec(const struct bee_nl_info *before)
+{
+	static const char header[64] = "\177ELF\2\1\1";
+	char *const bad[] = { "/no/such/file", "/etc/passwd", "/etc", SCRIPT };
+	pid_t pid;
+	size_t i;
+	int fd = open(SCRIPT, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0755);
+
+	if (write(fd, header, sizeof(header)) != sizeof(header))
+		guest_die(SCRIPT, strerror(errno));
+	close(fd);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		pid = guest_spawn(try_bad_exec, bad[i]);
+		ksft_test_result(guest_is_exact(&g, pid), "a failed exec of %s changes nothing\n",
+				 bad[i]);
+		guest_reap(pid);
+	}
+	ksft_test_result(guest_settles(&g, before), "and leaves nothing behind\n");
+	unlink(SCRIPT);
+}
+
+/* What is gone before anybody could have loaded it. */
+static void test_short_ones(void)
+{
+	struct bee_nl_stats before, after;
+	char *const argv[] = { "perf", "record", "-q", "-o", "/tmp/exec_test.data", "-e",
+			       "raw_syscalls:sys_enter", "-c", "1", "-g", "--", "/bin/sh", "-c",
+			       "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done", NULL };
+	uint64_t walks = 0, whole = 0;
+	struct bee_nl_info start;
+	uint32_t reason;
+	int status = -1;
+	pid_t pid;
+
+	guest_info(&g, &start);
+	guest_add_table(&g, "/bin/true");
+	guest_add_table(&g, "/bin/dash");
+	guest_add_table(&g, "/lib/x86_64-linux-gnu/libc.so.6");
+	guest_add_table(&g, "/lib64/ld-linux-x86-64.so.2");
+	if (bee_nl_proc_del(g.nl, getpid(), &g.error) ||
+	    bee_nl_config_set_follow(g.nl, BEEUNWIND_FOLLOW_ALL, &g.error) ||
+	    bee_nl_stats_get(g.nl, &before, &g.error))
+		guest_die("follow", g.error.text);
+	pid = fork();
+	if (!pid) {
+		execvp("perf", argv);
+		_exit(1);
+	}
+	waitpid(pid, &status, 0);
+	if (bee_nl_config_set_follow(g.nl, BEEUNWIND_FOLLOW_MANAGED, &g.error) ||
+	    bee_nl_stats_get(g.nl, &after, &g.error))
+		guest_die("follow", g.error.text);
+	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
+		walks += after.stop[reason] - before.stop[reason];
+	whole = after.stop[BEEUNWIND_STOP_OUTERMOST] - before.stop[BEEUNWIND_STOP_OUTERMOST];
+	ksft_print_msg("%lu of %lu stacks whole\n", whole, walks);
+	ksft_test_result(!status && walks > 200 && whole * 100 >= walks * 99,
+			 "follow=all: processes of milliseconds, from their first system call on\n");
+	unlink("/tmp/exec_test.data");
+}
+
+int main(void)
+{
+	struct bee_nl_info start, managed, end;
+	struct bee_nl_tables tables;
+	size_t i;
+
+	ksft_print_header();
+	ksft_set_plan(16);
+	guest_open(&g);
+	guest_info(&g, &start);
+	guest_add(&g, getpid());
+	guest_info(&g, &managed);
+	ksft_test_result(guest_is_exact(&g, getpid()), "the module's own look at the mappings\n");
+
+	test_fork_exec();
+	test_vfork_exec();
+	test_thread_exec();
+	test_main_thread_exit();
+	test_script();
+	test_failed_exec(&managed);
+	test_short_ones();
+
+	if (bee_nl_tables_get(g.nl, &tables, &g.error))
+		guest_die("table-get", g.error.text);
+	for (i = 0; i < tables.count; i++)
+		bee_nl_table_del(g.nl, tables.table[i].id, false, &g.error);
+	bee_nl_tables_free(&tables);
+	ksft_test_result(guest_settles(&g, &start), "everything is given back\n");
+	guest_info(&g, &end);
+	ksft_test_result(!end.follow_lost, "nothing was lost\n");
+	ksft_finished();
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The budget: who goes when it is full, who never does; memory pressure; bytes of a mapping. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "kselftest.h"
+
+#define PAGE	0x1000ul
+#define DIR	"/tmp/store_test"
+#define BUDGET	(1u << 20)
+#define FILES	64
+#define EXE	"/usr/bin/python3"	/* a table of some 50 KiB, used for all the files */
+
+static struct guest g;
+static int table_fd;
+static uint32_t id[FILES];
+static void *mapped[FILES];
+
+static const char *file_path(int i)
+{
+	static char path[64];
+
+	snprintf(path, sizeof(path), DIR "/%d", i);
+	return path;
+}
+
+static void make_files(void)
+{
+	int i, fd;
+
+	mkdir(DIR, 0700);
+	for (i = 0; i < FILES; i++) {
+		fd = open(file_path(i), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+		if (fd < 0 || ftruncate(fd, 2 * PAGE))
+			guest_die(file_path(i), strerror(errno));
+		close(fd);
+	}
+}
+
+static int add_table(int i)
+{
+	const struct timespec tick = { .tv_nsec = 20000000 };
+	int exe = open(file_path(i), O_RDONLY | O_CLOEXEC);
+	int ret = bee_nl_table_add(g.nl, table_fd, exe, &id[i], &g.error);
+
+	close(exe);
+	nanosleep(&tick, NULL);		/* its last use is told from the next one's by the tick */
+	return ret;
+}
+
+static void *map_file(int i, int page)
+{
+	int fd = open(file_path(i), O_RDONLY | O_CLOEXEC);
+	void *p = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, page * PAGE);
+
+	close(fd);
+	return p;
+}
+
+static void keep_mapped(int i)
+{
+	if (!mapped[i])
+		mapped[i] = map_file(i, 0);
+}
+
+static void unmap_all(void)
+{
+	int i;
+
+	for (i = 0; i < FILES; i++)
+		if (mapped[i])
+			munmap(mapped[i], PAGE);
+	memset(mapped, 0, sizeof(mapped));
+}
+
+static bool is_loaded(int i)
+{
+	struct bee_nl_table t;
+
+	guest_get_table(&g, id[i], &t);
+	return id[i] && t.loaded;
+}
+
+static uint64_t bytes_in_use(void)
+{
+	struct bee_nl_info info;
+
+	guest_info(&g, &info);
+	return info.table_bytes + info.range_bytes;
+}
+
+/* In the order of last use: 2, 3, ... 9, 0, 10, 11, ...; 1 is mapped. */
+static int nth_used(int n)
+{
+	return n < 8 ? n + 2 : n == 8 ? 0 : n + 1;
+}
+
+static void test_order(void)
+{
+	struct bee_nl_info info;
+	int i, n, gone = 0, holes = 0, added = 0;
+	uint32_t before = 0;
+
+	for (i = 0; i < 10; i++)
+		add_table(i);
+	munmap(map_file(0, 0), PAGE);
+	keep_mapped(1);
+	/* The first to find no room. */
+	for (i = 10; i < FILES; i++) {
+		guest_info(&g, &info);
+		if (info.tables < before)
+			break;
+		before = info.tables;
+		if (add_table(i))
+			break;
+		added = i;
+	}
+	for (n = 0; n < added; n++) {
+		if (is_loaded(nth_used(n)))
+			break;
+		gone++;
+	}
+	for (; n < added; n++)
+		holes += !is_loaded(nth_used(n));
+	ksft_print_msg("%d tables added, the %d least recently used went\n", added + 1, gone);
+	ksft_test_result(added > 10 && gone > 1 && gone < 8 && !holes,
+			 "the least recently used go, and no others\n");
+	ksft_test_result(is_loaded(1), "one that is mapped stays, however long ago it came\n");
+	ksft_test_result(is_loaded(0), "one that was mapped since it came goes later\n");
+	ksft_test_result(bytes_in_use() <= BUDGET, "the budget is kept\n");
+}
+
+static void test_all_used(void)
+{
+	struct bee_nl_info before, after;
+	int i, fresh = FILES - 1, used[FILES], n = 0, lost = 0;
+
+	/* Until nothing fits any more without one of them. */
+	for (i = 0; i < FILES; i++) {
+		if (i == fresh)
+			continue;
+		if (!is_loaded(i) && add_table(i))
+			break;
+		keep_mapped(i);
+		used[n++] = i;
+	}
+	guest_info(&g, &before);
+	ksft_test_result(i < fresh && g.error.code == ENOSPC && strstr(g.error.text, "over budget") &&
+			 strstr(g.error.text, "needed") && strstr(g.error.text, "to be had"),
+			 "refused when all are mapped: %s\n", g.error.text);
+	guest_info(&g, &after);
+	for (i = 0; i < n; i++)
+		lost += !is_loaded(used[i]);
+	ksft_test_result(n > 10 && !lost && before.tables == after.tables, "and none of them is lost\n");
+	ksft_test_result(bytes_in_use() <= BUDGET, "the budget is kept\n");
+}
+
+static bool drop_caches(uint32_t wanted)
+{
+	const struct timespec tick = { .tv_nsec = 50000000 };
+	struct bee_nl_info info;
+	FILE *f;
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		f = fopen("/proc/sys/vm/drop_caches", "w");
+		if (!f || fprintf(f, "2") < 0 || fclose(f))
+			guest_die("drop_caches", strerror(errno));
+		guest_info(&g, &info);
+		if (info.tables == wanted)
+			return true;
+		nanosleep(&tick, NULL);
+	}
+	ksft_print_msg("%u tables left, not %u\n", info.tables, wanted);
+	return false;
+}
+
+static void test_shrinker(void)
+{
+	int i;
+
+	keep_mapped(3);
+	for (i = 0; i < 8; i++)
+		add_table(i);
+	ksft_test_result(drop_caches(1) && is_loaded(3),
+			 "memory pressure takes all tables but those that are mapped\n");
+	unmap_all();
+	ksft_test_result(drop_caches(0) && !is_loaded(3), "and those when they no longer are\n");
+}
+
+/* Callbacks cannot make room: the ranges go, and come back when there is some. */
+static void test_lost(void)
+{
+	const struct timespec tick = { .tv_nsec = 50000000 };
+	struct bee_nl_info info, now = {};
+	bool found = false;
+	int i;
+
+	guest_info(&g, &info);
+	if (bee_nl_config_set_budget(g.nl, info.table_bytes + info.range_bytes, &g.error))
+		guest_die("budget", g.error.text);
+	for (i = 0; i < FILES; i++)
+		keep_mapped(i);
+	guest_info(&g, &now);
+	ksft_test_result(now.follow_lost > info.follow_lost && now.ranges < info.ranges,
+			 "without room for its ranges a process has none\n");
+	if (bee_nl_config_set_budget(g.nl, BUDGET, &g.error))
+		guest_die("budget", g.error.text);
+	for (i = 0; i < 200 && !found; i++) {
+		nanosleep(&tick, NULL);
+		guest_info(&g, &now);
+		found = now.ranges > info.ranges;
+	}
+	ksft_test_result(found && guest_is_exact(&g, getpid()), "they come back when there is room\n");
+	unmap_all();
+}
+
+#define MAPPINGS	100
+
+/* Maps that were replaced are freed a grace period later. */
+static void wait_for_grace(struct bee_nl_info *info)
+{
+	const struct timespec tick = { .tv_nsec = 50000000 };
+	struct bee_nl_info before;
+	int i, same = 0;
+
+	guest_info(&g, info);
+	for (i = 0; i < 200 && same < 6; i++) {
+		before = *info;
+		nanosleep(&tick, NULL);
+		guest_info(&g, info);
+		same = before.range_bytes == info->range_bytes ? same + 1 : 0;
+	}
+}
+
+/* Children that share what they have mapped, and one that has it for itself. */
+static void test_bytes(int children)
+{
+	struct bee_nl_info start, before, after;
+	pid_t *pid = calloc(children, sizeof(*pid));
+	struct timespec t0, t1, t2;
+	double mappings, shared;
+	int i, gate[2];
+	char c;
+
+	wait_for_grace(&start);
+	for (i = 0; i < MAPPINGS; i++)
+		map_file(40, i & 1);	/* pages out of order, so that they do not become one */
+	wait_for_grace(&before);
+	mappings = before.ranges - start.ranges;
+	ksft_print_msg("%.0f mappings of a process of its own: %.1f bytes each\n", mappings,
+		       (before.range_bytes - start.range_bytes) / mappings);
+	if (pipe2(gate, O_CLOEXEC))
+		guest_die("pipe", strerror(errno));
+	for (i = 0; i < children; i++) {
+		pid[i] = fork();
+		if (!pid[i]) {
+			close(gate[1]);
+			_exit(read(gate[0], &c, 1));
+		}
+		if (pid[i] < 0)
+			guest_die("fork", strerror(errno));
+	}
+	wait_for_grace(&after);
+	shared = (double)(after.range_bytes - start.range_bytes) / ((children + 1) * mappings);
+	ksft_print_msg("%d processes with %.0f mappings each: %.2f bytes a mapping\n", children + 1,
+		       mappings, shared);
+	ksft_test_result(after.procs == before.procs + children &&
+			 (before.range_bytes - start.range_bytes) / mappings <= 40 && shared <= 40,
+			 "at most 40 bytes a mapping\n");
+	clock_gettime(CLOCK_MONOTONIC, &t0);
+	i = add_table(40);
+	clock_gettime(CLOCK_MONOTONIC, &t1);
+	i = i || bee_nl_table_del(g.nl, id[40], true, &g.error);
+	clock_gettime(CLOCK_MONOTONIC, &t2);
+	ksft_print_msg("table added in %.3f s, taken away in %.3f s\n",
+		       t1.tv_sec - t0.tv_sec + (t1.tv_nsec - t0.tv_nsec) / 1e9,
+		       t2.tv_sec - t1.tv_sec + (t2.tv_nsec - t1.tv_nsec) / 1e9);
+	ksft_test_result(!i && !is_loaded(40), "a table for all of them comes and goes\n");
+	close(gate[1]);
+	for (i = 0; i < children; i++)
+		waitpid(pid[i], NULL, 0);
+	close(gate[0]);
+	free(pid);
+}
+
+int main(int argc, char **argv)
+{
+	struct bee_nl_info start;
+
+	ksft_print_header();
+	ksft_set_plan(14);
+	make_files();
+	guest_open(&g);
+	table_fd = guest_table_fd(EXE);
+	guest_info(&g, &start);
+	if (bee_nl_config_set_budget(g.nl, BUDGET, &g.error))
+		guest_die("budget", g.error.text);
+
+	guest_add(&g, getpid());
+	test_order();
+	test_all_used();
+	unmap_all();
+	test_shrinker();
+	test_lost();
+	if (bee_nl_config_set_budget(g.nl, start.budget, &g.error))
+		guest_die("budget", g.error.text);
+	test_bytes(argc > 1 ? atoi(argv[1]) : 500);
+	if (bee_nl_proc_del(g.nl, getpid(), &g.error))
+		guest_die("proc-del", g.error.text);
+	ksft_test_result(guest_settles(&g, &start), "everything is given back\n");
+	system("rm -rf " DIR);
+	ksft_finished();
+}
