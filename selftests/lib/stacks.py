@@ -9,6 +9,7 @@ outermost frame lies in the function at which a program, its interpreter
 	stacks.py judge PERF.DATA [--dwarf] [--pid PID] [--comm NAME]    figures as JSON
 	stacks.py why PERF.DATA [--dwarf] [--pid PID] [--comm NAME]      where incomplete stacks end
 	stacks.py fold PERF.DATA                           folded stacks, one a line
+	stacks.py places PERF.DATA                         each frame's lookup offset and file
 
 --dwarf: the stacks are what "perf script" makes of the copied stack memory.
 """
@@ -377,6 +378,17 @@ def fold(opts):
         print(stack, count)
 
 
+def places(opts):
+    """Hexadecimal offset and path of each user frame that is in a file; a blank line after each stack."""
+    perf_data = PerfData(opts.file)
+    for sample, frames in user_samples(perf_data, opts):
+        for number, frame in enumerate(frames):
+            place = sample.places.find(frame - (number > 0))
+            if place:
+                print(f"{place[1]:x} {place[0]}")
+        print()
+
+
 def frame_name(line):
     """"ip symbol (dso)" to a name; without a symbol, the file's."""
     _, _, rest = line.strip().partition(" ")
@@ -389,14 +401,14 @@ def frame_name(line):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("judge", "why", "fold"))
+    parser.add_argument("verb", choices=("judge", "why", "fold", "places"))
     parser.add_argument("file")
     parser.add_argument("--dwarf", action="store_true")
     parser.add_argument("--pid", type=int, help="only this process")
     parser.add_argument("--comm", help="only threads of this name")
     opts = parser.parse_args()
     try:
-        {"judge": judge, "why": why, "fold": fold}[opts.verb](opts)
+        {"judge": judge, "why": why, "fold": fold, "places": places}[opts.verb](opts)
     except BrokenPipeError:
         os._exit(141)
     except (OSError, ValueError) as error:

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What is measured of a file, and who measures it. */
+#ifndef BEE_BENCH_H
+#define BEE_BENCH_H
+
+#include "row.h"
+
+#define BENCH_TURNS	15	/* medians are of so many */
+
+/* Ways to look up a row. */
+enum bench_format {
+	BENCH_TABLE	= 0,
+	BENCH_ROWS8	= 1,
+	BENCH_ROWS4	= 2,
+	BENCH_FORMATS,
+};
+
+/**
+ * struct bench_lookups - medians of ns a lookup, by format; @ratio: table by rows8
+ */
+struct bench_lookups {
+	double	ns[BENCH_FORMATS];
+	double	ratio;
+};
+
+/**
+ * struct bench_file - what is measured of a file
+ * @name: its last part
+ * @rows: rows before packing
+ * @functions: function starts
+ * @cfi: bytes of .eh_frame and .eh_frame_hdr
+ * @bytes: of each format
+ * @window: bytes of text in a window
+ * @uniform: random bytes of text
+ * @bodies: random bytes of random functions
+ * @cold: random bytes, each in a random one of many copies
+ * @wrong: rows and random pcs at which the table or a lookup was not what it was made from
+ * @checked: how many were compared
+ * @rows_ms: rows from the mapped file, median
+ * @pack_ms: the table from the rows, median
+ * @libdw_ms: the same rows through libdw, 0 if not asked for
+ * @libdw_rows: ranges that libdw gave
+ * @peak_kib: peak RSS of a process that compiles it, beyond the mapped file
+ * @libdw_peak_kib: of one that enumerates with libdw
+ */
+struct bench_file {
+	const char		*name;
+	size_t			 rows;
+	size_t			 functions;
+	u64			 cfi;
+	size_t			 bytes[BENCH_FORMATS];
+	u32			 window;
+	struct bench_lookups	 uniform;
+	struct bench_lookups	 bodies;
+	struct bench_lookups	 cold;
+	size_t			 wrong;
+	size_t			 checked;
+	double			 rows_ms;
+	double			 pack_ms;
+	double			 libdw_ms;
+	size_t			 libdw_rows;
+	long			 peak_kib;
+	long			 libdw_peak_kib;
+};
+
+/**
+ * struct bench_options - what to measure
+ * @cold_bytes: of all copies together, for @cold; 0: not
+ * @libdw: with libdw
+ */
+struct bench_options {
+	size_t	cold_bytes;
+	bool	libdw;
+};
+
+u64 bench_now_ns(void);
+u64 bench_random(void);
+double bench_median(double *values, size_t n);
+void bench_lookups(const struct row_set *set, const struct bee_table *table, size_t cold_bytes,
+		   struct bench_file *file);
+void bench_exact(const struct row_set *set, const struct bee_table *table, struct bench_file *file);
+int bench_encode(int fd, const struct row_set *set, bool libdw, struct bench_file *file);
+int bench_cache(const char *path);
+size_t bench_libdw_rows(int fd, const struct row_set *set);
+
+#endif /* BEE_BENCH_H */

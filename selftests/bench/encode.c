@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How long it takes to make a table, and how much memory; and how long libdw takes for its rows. */
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "compile.h"
+#include "cover.h"
+#include "elf.h"
+#include "pack.h"
+
+#define LIBDW_NS	2000000000ull	/* no further turn of libdw after so long */
+#define TURNS		5
+
+/* A line of /proc/self/status in KiB. */
+static long status_kib(const char *key)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	char line[256];
+	long kib = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, key, strlen(key)))
+			kib = strtol(line + strlen(key), NULL, 10);
+	if (file)
+		fclose(file);
+	return kib;
+}
+
+/* From now on VmHWM is of what comes. */
+static void reset_peak(void)
+{
+	int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "5", 1) != 1)
+		perror("/proc/self/clear_refs");
+	close(fd);
+}
+
+/*
+ * Peak RSS of a child that does @work, beyond what it was born with and beyond the
+ * pages of files that it mapped.
+ */
+static long peak_of(int fd, const struct row_set *set, void (*work)(int fd, const struct row_set *))
+{
+	int ends[2], status;
+	long kib = -1;
+	pid_t pid;
+
+	if (pipe(ends))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		long born, files;
+
+		malloc_trim(0);
+		reset_peak();
+		born = status_kib("VmRSS:");
+		files = status_kib("RssFile:");
+		work(fd, set);
+		kib = status_kib("VmHWM:") - born - (status_kib("RssFile:") - files);
+		_exit(write(ends[1], &kib, sizeof(kib)) != sizeof(kib));
+	}
+	close(ends[1]);
+	if (pid < 0 || read(ends[0], &kib, sizeof(kib)) != sizeof(kib))
+		kib = -1;
+	close(ends[0]);
+	waitpid(pid, &status, 0);
+	return kib;
+}
+
+/* Without letting go of the mapped file, so that its pages are known. */
+static void work_compile(int fd, const struct row_set *set)
+{
+	struct row_set rows = {};
+	struct bee_elf elf;
+	char message[256];
+	size_t size;
+
+	(void)set;
+	if (!bee_elf_open(&elf, fd) && !bee_cover_rows(&elf, &rows, message, sizeof(message)))
+		bee_pack_table(&elf, &rows, &size, message, sizeof(message));
+}
+
+static void work_libdw(int fd, const struct row_set *set)
+{
+	bench_libdw_rows(fd, set);
+}
+
+static double ms_since(u64 start)
+{
+	return (bench_now_ns() - start) / 1e6;
+}
+
+static int encode_once(int fd, double *rows_ms, double *pack_ms)
+{
+	u64 start = bench_now_ns();
+	struct row_set rows = {};
+	struct bee_elf elf;
+	char message[256];
+	void *blob = NULL;
+	size_t size;
+
+	if (!bee_elf_open(&elf, fd) && !bee_cover_rows(&elf, &rows, message, sizeof(message))) {
+		*rows_ms = ms_since(start);
+		start = bench_now_ns();
+		blob = bee_pack_table(&elf, &rows, &size, message, sizeof(message));
+		*pack_ms = ms_since(start);
+	}
+	free(blob);
+	bee_row_free(&rows);
+	bee_elf_close(&elf);
+	return blob ? 0 : -1;
+}
+
+/**
+ * bench_encode() - time the compiler
+ * @fd: the file
+ * @set: its rows
+ * @libdw: time libdw too
+ * @file: the times and peaks are filled
+ *
+ * Return: 0, or -1 if the file cannot be compiled.
+ */
+int bench_encode(int fd, const struct row_set *set, bool libdw, struct bench_file *file)
+{
+	double rows_ms[TURNS], pack_ms[TURNS], libdw_ms[TURNS];
+	u64 spent = 0;
+	size_t i, n = 0;
+
+	for (i = 0; i < TURNS; i++) {
+		u64 start = bench_now_ns();
+
+		if (libdw && spent < LIBDW_NS) {
+			file->libdw_rows = bench_libdw_rows(fd, set);
+			libdw_ms[n++] = ms_since(start);
+			spent += bench_now_ns() - start;
+		}
+		if (encode_once(fd, &rows_ms[i], &pack_ms[i]))
+			return -1;
+	}
+	file->rows_ms = bench_median(rows_ms, TURNS);
+	file->pack_ms = bench_median(pack_ms, TURNS);
+	file->peak_kib = peak_of(fd, set, work_compile);
+	if (n) {
+		file->libdw_ms = bench_median(libdw_ms, n);
+		file->libdw_peak_kib = peak_of(fd, set, work_libdw);
+	}
+	return 0;
+}
