@@ -306,6 +306,19 @@ static __always_inline void row_decode(const struct bee_table *table, u32 rule, 
 	row->ra_off = -8;
 }
 
+/* What will be asked for only after page and window have been found, each by what came before. */
+static __always_inline void table_prefetch(const struct bee_table *table)
+{
+	u32 kind;
+
+	__builtin_prefetch(&table->scan[0]);
+	__builtin_prefetch(&table->scan[BEE_TABLE_CLASSES / 2]);
+	for (kind = HEAD; kind <= STEP; kind++) {
+		__builtin_prefetch(&table->kinds[kind].groups[0]);
+		__builtin_prefetch(&table->kinds[kind].groups[BEE_TABLE_MAX_OPS / 2]);
+	}
+}
+
 /**
  * bee_table_lookup() - the rules at a pc
  * @table: a validated table
@@ -319,6 +332,7 @@ void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_row *row
 {
 	u32 rule = BEE_RULE_GAP, until;
 
+	table_prefetch(table);
 	if (pc - table->base < table->span)
 		rule = table_find(table, pc - table->origin, &until);
 	row_decode(table, rule, row);

@@ -82,21 +82,13 @@ struct bee_table_phrases {
  * struct bee_table - a validated blob, ready for lookups
  * @base: first pc of the text covered
  * @span: bytes of it
- * @nrows: number of rows
- * @nrules: number of rules
- * @nsegments: number of segments
- * @size: bytes of the blob
+ * @origin: @base rounded down to a window
  * @header: the blob itself
- * @segments: executable PT_LOADs
- * @full: the full rules
- * @rules: the rule dictionary
  * @pages: the page directory
- * @npages: number of pages
- * @nfull: number of full rules
+ * @rules: the rule dictionary
  * @head_menu: phrase numbers and body rules
  * @step_menus: phrase numbers
  * @records: byte of the blob where the page records begin
- * @origin: @base rounded down to a window
  * @window: as in the header, like the next three
  * @page: see there
  * @border_bits: see there
@@ -106,27 +98,29 @@ struct bee_table_phrases {
  * @op_bits: width of an op
  * @scan: by tag: BEE_SCAN_*
  * @kinds: head and step phrases
+ * @segments: executable PT_LOADs
+ * @full: the full rules
+ * @nrows: number of rows
+ * @nrules: number of rules
+ * @nfull: number of full rules
+ * @nsegments: number of segments
+ * @npages: number of pages
+ * @size: bytes of the blob
  *
- * Everything points into the blob, which the caller keeps alive and unchanged.
+ * Everything points into the blob, which the caller keeps alive and unchanged.  What
+ * lookups need comes first, in the order in which they need it, as it may not be in a
+ * cache.
  */
 struct bee_table {
 	u64				 base;
 	u64				 span;
-	u32				 nrows;
-	u32				 nrules;
-	u32				 nsegments;
-	u32				 size;
+	u64				 origin;
 	const struct bee_table_header	*header;
-	const struct bee_table_segment	*segments;
-	const struct bee_table_rule	*full;
-	const __le32			*rules;
 	const __le32			*pages;
+	const __le32			*rules;
 	const __le32			*head_menu;
 	const __le16			*step_menus;
-	u32				 npages;
-	u32				 nfull;
 	u32				 records;
-	u64				 origin;
 	u8				 window;
 	u8				 page;
 	u8				 border_bits;
@@ -136,6 +130,14 @@ struct bee_table {
 	u8				 op_bits;
 	u64				 scan[BEE_TABLE_CLASSES];
 	struct bee_table_phrases	 kinds[2];
+	const struct bee_table_segment	*segments;
+	const struct bee_table_rule	*full;
+	u32				 nrows;
+	u32				 nrules;
+	u32				 nfull;
+	u32				 nsegments;
+	u32				 npages;
+	u32				 size;
 };
 
 /**
