@@ -6,15 +6,34 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "cover.h"
+#include "input.h"
 #include "pack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define TEXT	0x1000
 
-static u8 text[0x1000];
+#define TEXT_SIZE	0x1000
+
+/* A file that has zero bytes for text. */
+static struct input *text_input(void)
+{
+	static struct input *input;
+	char why[64];
+	int fd;
+
+	if (!input) {
+		fd = memfd_create("text", MFD_CLOEXEC);
+		if (fd < 0 || ftruncate(fd, TEXT + TEXT_SIZE))
+			abort();
+		input = input_open(fd, why, sizeof(why));
+	}
+	return input;
+}
 
 static void fuzz_check_rows(const struct row_set *rows)
 {
@@ -29,7 +48,7 @@ static void fuzz_check_rows(const struct row_set *rows)
 			abort();
 		bee_row_format(&rows->rules[row->rule], line);
 	}
-	if (rows->end > TEXT + sizeof(text))
+	if (rows->end > TEXT + TEXT_SIZE)
 		abort();
 }
 
@@ -50,7 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bee_elf elf = {
 		.ntext = 1, .id_len = 1,
-		.text[0] = { .vaddr = TEXT, .offset = TEXT, .size = sizeof(text), .data = text },
+		.text[0] = { .vaddr = TEXT, .offset = TEXT, .size = TEXT_SIZE },
+		.input = text_input(),
 	};
 	struct row_set rows;
 	char message[256];

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* CIEs and FDEs written byte by byte, and the rows that must come of them. */
 #include <dwarf.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "cover.h"
 #include "cursor.h"
+#include "input.h"
 #include "kselftest.h"
 
 #define TEXT	0x1000		/* of 0x100 bytes, all nop */
@@ -119,13 +123,27 @@ static void elf_add_section(struct bee_elf *elf, const struct section *s)
 	};
 }
 
+/* A file that has @text at offset TEXT. */
+static struct input *text_open(void)
+{
+	static int fd = -1;
+	char why[64];
+
+	if (fd < 0)
+		fd = memfd_create("text", MFD_CLOEXEC);
+	if (fd < 0 || pwrite(fd, text, sizeof(text), TEXT) != sizeof(text))
+		exit(1);
+	return input_open(fd, why, sizeof(why));
+}
+
 /* All rows in one line: "pc CFA FP RA|...", or why there are none. */
 static void rows_to_text(const struct section *s, const struct section *second, char *out,
 			 size_t size)
 {
 	struct bee_elf elf = {
 		.ntext = 1,
-		.text[0] = { .vaddr = TEXT, .offset = TEXT, .size = sizeof(text), .data = text },
+		.text[0] = { .vaddr = TEXT, .offset = TEXT, .size = sizeof(text) },
+		.input = text_open(),
 	};
 	char message[256], rule[ROW_TEXT_MAX], *tab;
 	struct row_set rows;
@@ -147,6 +165,7 @@ static void rows_to_text(const struct section *s, const struct section *second, 
 		snprintf(out + n, size - n, "%llx", (unsigned long long)rows.end);
 	}
 	bee_row_free(&rows);
+	input_close(elf.input);
 }
 
 static void expect_both(const char *name, const struct section *s, const struct section *second,

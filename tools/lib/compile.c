@@ -34,6 +34,15 @@ static int compile_check(struct compile_result *result)
 	return -1;
 }
 
+/* What was made of a file that others have changed meanwhile belongs to none of the two. */
+static int compile_read_well(const struct bee_elf *elf, struct compile_result *result)
+{
+	if (!bee_elf_trouble(elf))
+		return 0;
+	snprintf(result->message, sizeof(result->message), "%s", bee_elf_trouble(elf));
+	return -1;
+}
+
 /**
  * compile_rows() - make the unwind table of an open ELF file
  * @elf: the file
@@ -58,9 +67,7 @@ int compile_rows(const struct bee_elf *elf, const struct lossy_options *lossy,
 	compile_count(rows, result);
 	result->blob = bee_pack_table(elf, rows, &result->size, result->message,
 				      sizeof(result->message));
-	if (!result->blob)
-		return -1;
-	if (!compile_check(result))
+	if (result->blob && !compile_check(result) && !compile_read_well(elf, result))
 		return 0;
 	compile_result_free(result);
 	return -1;

@@ -143,10 +143,9 @@ static void cover_gap(struct cover *cover, u64 start, u64 end)
 static void cover_hole(struct cover *cover, u64 start, u64 end)
 {
 	const struct elf_segment *text = bee_elf_find_text(cover->elf, start);
-	u64 size = end - start;
 
-	if (!text || size > text->size - (start - text->vaddr) ||
-	    !bee_pad_fills(text->data + (start - text->vaddr), size))
+	if (!text || end - start > text->size - (start - text->vaddr) ||
+	    !bee_pad_fills(cover->elf, start, end))
 		cover_gap(cover, start, end);
 }
 
@@ -249,6 +248,10 @@ int bee_cover_rows(const struct bee_elf *elf, struct row_set *rows, char *messag
 	nfdes = cover.list.nfdes;
 	free(cover.parts);
 	bee_eh_frame_free(&cover.list);
+	if (bee_elf_trouble(elf)) {
+		snprintf(message, size, "%s", bee_elf_trouble(elf));
+		return -1;
+	}
 	if (rows->nrows)
 		return 0;
 	if (!elf->nframes && !elf->hdr.size)

@@ -279,13 +279,14 @@ struct hdr {
 
 static bool hdr_read(const struct bee_elf *elf, struct hdr *hdr)
 {
-	struct cursor c = cursor_of(elf->hdr.data, elf->hdr.size);
+	const u8 *data = bee_elf_bytes(elf, &elf->hdr, elf->hdr.vaddr, elf->hdr.size);
+	struct cursor c = cursor_of(data, data ? elf->hdr.size : 0);
 	u8 version = cursor_u8(&c), frame_encoding = cursor_u8(&c);
 	u8 count_encoding = cursor_u8(&c);
 
 	hdr->encoding = cursor_u8(&c);
 	hdr->base = (struct pointer_base){
-		.data = elf->hdr.data, .vaddr = elf->hdr.vaddr,
+		.data = data, .vaddr = elf->hdr.vaddr,
 		.datarel = elf->hdr.vaddr, .has_datarel = true,
 	};
 	if (version != 1 || !bee_pointer_read(&c, frame_encoding, &hdr->base, &hdr->frames))
@@ -310,8 +311,12 @@ static bool hdr_find_frames(const struct bee_elf *elf, struct elf_frames *frames
 		return false;
 	at = hdr.frames - load->vaddr;
 	memset(frames, 0, sizeof(*frames));
-	frames->data = load->data + at;
 	frames->size = load->size - at;
+	if (frames->size > ELF_MAX_BYTES)
+		frames->size = ELF_MAX_BYTES;
+	frames->data = bee_elf_bytes(elf, load, hdr.frames, frames->size);
+	if (!frames->data)
+		return false;
 	frames->base = (struct pointer_base){
 		.data = frames->data, .vaddr = hdr.frames,
 		.datarel = elf->pltgot, .has_datarel = elf->has_pltgot,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* ELF files: open, check, find text, CFI sections and identity.  Owns libelf. */
+/*
+ * ELF files: open, check, find text, CFI sections and identity.  Owns libelf, which
+ * reads headers and expands compressed sections; all other bytes come from input.c.
+ */
 #include <errno.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -11,6 +14,7 @@
 
 #include "alloc.h"
 #include "elf.h"
+#include "input.h"
 
 static __attribute__((format(printf, 2, 3)))
 int elf_refuse(struct bee_elf *elf, const char *format, ...)
@@ -132,32 +136,35 @@ static int elf_check_file(struct bee_elf *elf, int fd)
 	return elf_check_header(elf, fd);
 }
 
-static int elf_map(struct bee_elf *elf, int fd)
+static int elf_start(struct bee_elf *elf, int fd)
 {
-	size_t size = 0;
-
+	elf->input = input_open(fd, elf->message, sizeof(elf->message));
+	if (!elf->input)
+		return -1;
+	if (input_size(elf->input) != elf->file_size)
+		return elf_refuse(elf, "changed while it was read");
 	elf_version(EV_CURRENT);
-	elf->handle = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	elf->handle = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf->handle || elf_kind(elf->handle) != ELF_K_ELF)
 		return elf_refuse(elf, "malformed: %s", elf_errmsg(-1) ?: "not an ELF file");
-	elf->image = (const u8 *)elf_rawfile(elf->handle, &size);
-	if (!elf->image)
-		return elf_refuse(elf, "cannot read: %s", elf_errmsg(-1));
-	elf->file_size = size;
 	return 0;
 }
 
-static struct elf_segment elf_segment_of(const struct bee_elf *elf, const GElf_Phdr *ph)
+static int elf_refuse_unread(struct bee_elf *elf)
+{
+	return elf_refuse(elf, "%s", input_trouble(elf->input) ?: "cannot read");
+}
+
+static struct elf_segment elf_segment_of(const GElf_Phdr *ph)
 {
 	return (struct elf_segment){
 		.vaddr = ph->p_vaddr, .offset = ph->p_offset, .size = ph->p_filesz,
-		.data = elf->image + ph->p_offset,
 	};
 }
 
 static int elf_add_load(struct bee_elf *elf, const GElf_Phdr *ph)
 {
-	struct elf_segment segment = elf_segment_of(elf, ph);
+	struct elf_segment segment = elf_segment_of(ph);
 
 	if (ph->p_vaddr + ph->p_filesz < ph->p_vaddr)
 		return elf_refuse(elf, "malformed: a segment wraps around the address space");
@@ -170,11 +177,19 @@ static int elf_add_load(struct bee_elf *elf, const GElf_Phdr *ph)
 	return 0;
 }
 
+/* Notes and dynamic section: nobody has more, but headers can say anything. */
+#define ELF_MAX_CHUNK	(1u << 20)
+
+static size_t elf_chunk_size(const GElf_Phdr *ph)
+{
+	return ph->p_filesz < ELF_MAX_CHUNK ? ph->p_filesz : ELF_MAX_CHUNK;
+}
+
 /* A build-id too long for a table is as good as none. */
 static void elf_add_notes(struct bee_elf *elf, const GElf_Phdr *ph)
 {
 	Elf_Type type = ph->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
-	Elf_Data *data = elf_getdata_rawchunk(elf->handle, ph->p_offset, ph->p_filesz, type);
+	Elf_Data *data = elf_getdata_rawchunk(elf->handle, ph->p_offset, elf_chunk_size(ph), type);
 	size_t at = 0, next, name, desc;
 	GElf_Nhdr note;
 
@@ -192,10 +207,16 @@ static void elf_add_notes(struct bee_elf *elf, const GElf_Phdr *ph)
 	}
 }
 
-static void elf_add_dynamic(struct bee_elf *elf, const GElf_Phdr *ph)
+static int elf_add_dynamic(struct bee_elf *elf, const GElf_Phdr *ph)
 {
-	struct cursor c = cursor_of(elf->image + ph->p_offset, ph->p_filesz);
+	size_t size = elf_chunk_size(ph);
+	const u8 *data = size ? input_bytes(elf->input, ph->p_offset, size) : NULL;
+	struct cursor c = cursor_of(data, size);
 
+	if (!size)
+		return 0;
+	if (!data)
+		return elf_refuse_unread(elf);
 	while (!c.bad) {
 		u64 tag = cursor_u64(&c), value = cursor_u64(&c);
 
@@ -206,6 +227,7 @@ static void elf_add_dynamic(struct bee_elf *elf, const GElf_Phdr *ph)
 		elf->pltgot = value;
 		elf->has_pltgot = true;
 	}
+	return 0;
 }
 
 static int elf_add_phdr(struct bee_elf *elf, const GElf_Phdr *ph)
@@ -224,10 +246,9 @@ static int elf_add_phdr(struct bee_elf *elf, const GElf_Phdr *ph)
 		elf_add_notes(elf, ph);
 		break;
 	case PT_DYNAMIC:
-		elf_add_dynamic(elf, ph);
-		break;
+		return elf_add_dynamic(elf, ph);
 	case PT_GNU_EH_FRAME:
-		elf->hdr = elf_segment_of(elf, ph);
+		elf->hdr = elf_segment_of(ph);
 		break;
 	}
 	return 0;
@@ -293,56 +314,95 @@ static void elf_add_debug_frame(struct bee_elf *elf, Elf_Scn *scn, const GElf_Sh
 		elf_add_frames(elf, data->d_buf, data->d_size, 0, true);
 }
 
-static int elf_read_section(struct bee_elf *elf, Elf_Scn *scn, size_t strings, bool debug_frames)
+/* Is that the name of a section?  Names are compared with their final NUL. */
+static bool elf_section_is(struct bee_elf *elf, const GElf_Shdr *strings, const GElf_Shdr *sh,
+			   const char *name)
 {
-	const char *name;
-	bool gnu, debug;
+	size_t size = strlen(name) + 1;
+	const u8 *bytes;
+
+	if (sh->sh_name > strings->sh_size || size > strings->sh_size - sh->sh_name ||
+	    !elf_has(elf, strings->sh_offset, strings->sh_size))
+		return false;
+	bytes = input_window(elf->input, strings->sh_offset + sh->sh_name, size);
+	return bytes && !memcmp(bytes, name, size);
+}
+
+static int elf_add_eh_frame(struct bee_elf *elf, const GElf_Shdr *sh)
+{
+	const u8 *data = sh->sh_size ? input_bytes(elf->input, sh->sh_offset, sh->sh_size) : NULL;
+
+	if (sh->sh_size && !data)
+		return elf_refuse_unread(elf);
+	elf_add_frames(elf, data, sh->sh_size, sh->sh_addr, false);
+	return 0;
+}
+
+static int elf_read_section(struct bee_elf *elf, Elf_Scn *scn, const GElf_Shdr *strings,
+			    bool debug_frames)
+{
+	const char *name = ".eh_frame";
 	GElf_Shdr sh;
 
 	if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
 		return 0;
-	name = elf_strptr(elf->handle, strings, sh.sh_name);
-	if (!name)
-		return 0;
-	gnu = !strcmp(name, ".zdebug_frame");
-	debug = gnu || !strcmp(name, ".debug_frame");
-	if (debug != debug_frames || (!debug && strcmp(name, ".eh_frame")))
+	if (debug_frames)
+		name = elf_section_is(elf, strings, &sh, ".debug_frame") ? ".debug_frame" :
+		       ".zdebug_frame";
+	if (!elf_section_is(elf, strings, &sh, name))
 		return 0;
 	if (!elf_has(elf, sh.sh_offset, sh.sh_size))
 		return elf_refuse(elf, "truncated: section %s lies past the end of the file", name);
-	if (debug)
-		elf_add_debug_frame(elf, scn, &sh, gnu);
-	else
-		elf_add_frames(elf, elf->image + sh.sh_offset, sh.sh_size, sh.sh_addr, false);
+	if (sh.sh_size > INPUT_MAX_BYTES)
+		return elf_refuse(elf, "section %s has more than 512 MiB", name);
+	if (!debug_frames)
+		return elf_add_eh_frame(elf, &sh);
+	elf_add_debug_frame(elf, scn, &sh, name[1] == 'z');
 	return 0;
 }
 
 static int elf_read_sections(struct bee_elf *elf)
 {
-	size_t strings = 0, n = 0;
+	size_t index = 0, n = 0;
+	GElf_Shdr strings;
 	int debug_frames;
 	Elf_Scn *scn;
 
 	if (elf_getshdrnum(elf->handle, &n) || !n)
 		return 0;
-	if (elf_getshdrstrndx(elf->handle, &strings))
+	if (elf_getshdrstrndx(elf->handle, &index))
+		return 0;
+	scn = elf_getscn(elf->handle, index);
+	if (!scn || !gelf_getshdr(scn, &strings))
 		return 0;
 	for (debug_frames = 0; debug_frames < 2; debug_frames++)
 		for (scn = NULL; (scn = elf_nextscn(elf->handle, scn)); )
-			if (elf_read_section(elf, scn, strings, debug_frames))
+			if (elf_read_section(elf, scn, &strings, debug_frames))
 				return -1;
 	return 0;
 }
 
-static void elf_digest(struct bee_elf *elf)
+static int elf_digest(struct bee_elf *elf)
 {
 	SHA2_CTX context;
+	u64 at, size;
 
 	SHA256Init(&context);
-	SHA256Update(&context, elf->image, elf->file_size);
+	for (at = 0; at < elf->file_size; at += size) {
+		const u8 *bytes;
+
+		size = elf->file_size - at;
+		if (size > INPUT_MAX_WINDOW)
+			size = INPUT_MAX_WINDOW;
+		bytes = input_window(elf->input, at, size);
+		if (!bytes)
+			return elf_refuse_unread(elf);
+		SHA256Update(&context, bytes, size);
+	}
 	SHA256Final(elf->id, &context);
 	elf->id_type = BEE_ID_SHA256;
 	elf->id_len = SHA256_DIGEST_LENGTH;
+	return 0;
 }
 
 /**
@@ -369,12 +429,10 @@ bool bee_elf_is_candidate(int fd)
 int bee_elf_open(struct bee_elf *elf, int fd)
 {
 	memset(elf, 0, sizeof(*elf));
-	if (elf_check_file(elf, fd) || elf_map(elf, fd) || elf_read_segments(elf) ||
+	if (elf_check_file(elf, fd) || elf_start(elf, fd) || elf_read_segments(elf) ||
 	    elf_read_sections(elf))
 		return -1;
-	if (!elf->id_len)
-		elf_digest(elf);
-	return 0;
+	return elf->id_len ? 0 : elf_digest(elf);
 }
 
 /**
@@ -385,8 +443,10 @@ void bee_elf_close(struct bee_elf *elf)
 {
 	if (elf->handle)
 		elf_end(elf->handle);
+	input_close(elf->input);
 	free(elf->loads);
 	elf->handle = NULL;
+	elf->input = NULL;
 	elf->loads = NULL;
 }
 
@@ -477,6 +537,56 @@ const char *bee_elf_find_symbol(const struct bee_elf *elf, u64 vaddr, u64 *offse
 			nearest = name;
 	}
 	return nearest;
+}
+
+/**
+ * bee_elf_bytes() - bytes of a segment
+ * @elf: the file
+ * @segment: the segment
+ * @vaddr: address in it
+ * @size: how many, not 0, not past its end
+ *
+ * Return: a copy, until bee_elf_close(); NULL if they cannot be read, and then
+ * bee_elf_trouble() says why.
+ */
+const u8 *bee_elf_bytes(const struct bee_elf *elf, const struct elf_segment *segment, u64 vaddr,
+			u64 size)
+{
+	return input_bytes(elf->input, segment->offset + (vaddr - segment->vaddr), size);
+}
+
+/**
+ * bee_elf_text() - look at code
+ * @elf: the file
+ * @vaddr: its address
+ * @size: bytes wanted, not 0; set to how many there are, ELF_MAX_TEXT at most
+ *
+ * Return: the bytes, until the next call; NULL if there are none, or if they cannot be
+ * read, and then bee_elf_trouble() says why.
+ */
+const u8 *bee_elf_text(const struct bee_elf *elf, u64 vaddr, u64 *size)
+{
+	const struct elf_segment *text = bee_elf_find_text(elf, vaddr);
+	u64 offset = text ? vaddr - text->vaddr : 0;
+
+	if (!text)
+		return NULL;
+	if (*size > text->size - offset)
+		*size = text->size - offset;
+	if (*size > ELF_MAX_TEXT)
+		*size = ELF_MAX_TEXT;
+	return input_window(elf->input, text->offset + offset, *size);
+}
+
+/**
+ * bee_elf_trouble() - could the file be read, and was it left alone meanwhile?
+ * @elf: the file
+ *
+ * Return: NULL, or a sentence; then what was made of the file is worth nothing.
+ */
+const char *bee_elf_trouble(const struct bee_elf *elf)
+{
+	return input_trouble(elf->input);
 }
 
 /**

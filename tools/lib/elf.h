@@ -9,21 +9,22 @@
 #include "pointer.h"
 
 #define ELF_MAX_FRAMES	8
+#define ELF_MAX_TEXT	(64u << 10)
+#define ELF_MAX_BYTES	(512u << 20)
 
 struct Elf;
+struct input;
 
 /**
  * struct elf_segment - a PT_LOAD
  * @vaddr: p_vaddr
  * @offset: p_offset
  * @size: p_filesz
- * @data: its bytes
  */
 struct elf_segment {
-	u64		 vaddr;
-	u64		 offset;
-	u64		 size;
-	const u8	*data;
+	u64	vaddr;
+	u64	offset;
+	u64	size;
 };
 
 /**
@@ -44,8 +45,8 @@ struct elf_frames {
 
 /**
  * struct bee_elf - an ELF file
- * @handle: libelf's; owns all bytes pointed to
- * @image: the whole file
+ * @handle: libelf's
+ * @input: its bytes; with @handle owns all that are pointed to
  * @file_size: bytes of it
  * @entry: e_entry, 0 if there is none
  * @loads: every PT_LOAD, as in the file
@@ -54,7 +55,7 @@ struct elf_frames {
  * @ntext: number of them
  * @frames: .eh_frame sections, then .debug_frame sections
  * @nframes: number of them
- * @hdr: PT_GNU_EH_FRAME; no @data if there is none
+ * @hdr: PT_GNU_EH_FRAME; @size 0 if there is none
  * @pltgot: DT_PLTGOT
  * @has_pltgot: there is one
  * @id_type: enum bee_table_id_type
@@ -64,7 +65,7 @@ struct elf_frames {
  */
 struct bee_elf {
 	struct Elf		*handle;
-	const u8		*image;
+	struct input		*input;
 	u64			 file_size;
 	u64			 entry;
 	struct elf_segment	*loads;
@@ -88,6 +89,10 @@ void bee_elf_close(struct bee_elf *elf);
 const struct elf_segment *bee_elf_find_text(const struct bee_elf *elf, u64 vaddr);
 const struct elf_segment *bee_elf_find_load(const struct bee_elf *elf, u64 vaddr);
 const char *bee_elf_find_symbol(const struct bee_elf *elf, u64 vaddr, u64 *offset);
+const u8 *bee_elf_bytes(const struct bee_elf *elf, const struct elf_segment *segment, u64 vaddr,
+			u64 size);
+const u8 *bee_elf_text(const struct bee_elf *elf, u64 vaddr, u64 *size);
+const char *bee_elf_trouble(const struct bee_elf *elf);
 u64 bee_elf_frames_size(const struct bee_elf *elf);
 
 #endif /* BEE_ELF_H */

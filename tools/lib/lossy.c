@@ -25,10 +25,11 @@ struct bee_uread {
 /* frame_peek_ra() reads code, and nothing else is asked for. */
 static bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
 {
-	const struct elf_segment *text = bee_elf_find_text(mem->elf, addr);
+	u64 size = 1;
+	const u8 *text = bee_elf_text(mem->elf, addr, &size);
 
 	if (text)
-		*value = text->data[addr - text->vaddr];
+		*value = *text;
 	return text;
 }
 
@@ -182,14 +183,6 @@ static unsigned int fp_length(struct bee_uread *mem, u64 pc)
 	return op == 0xf3 ? 4 : op == 0x48 ? 3 : 1;
 }
 
-/* Is all up to @end behind a ret only there to fill space? */
-static bool fp_is_padding(const struct bee_elf *elf, u64 pc, u64 end)
-{
-	const struct elf_segment *text = bee_elf_find_text(elf, pc);
-
-	return text && bee_pad_fills(text->data + (pc - text->vaddr), end - pc);
-}
-
 /*
  * How many bytes from the start of a prologue or epilogue row on have the right caller
  * by the frame pointer: up to the first instruction that the walk does not know.
@@ -204,8 +197,8 @@ static u64 fp_right_bytes(const struct bee_elf *elf, const struct fp_part *part,
 
 	while (frame.ip < part->end && frame_peek_ra(&mem, &frame, &slot) && slot == wanted)
 		frame.ip += fp_length(&mem, frame.ip);
-	if (frame.ip > part->start && frame.ip < part->end &&
-	    fp_is_padding(elf, frame.ip, part->end))
+	/* Behind a ret there may be bytes that only fill space. */
+	if (frame.ip > part->start && bee_pad_fills(elf, frame.ip, part->end))
 		frame.ip = part->end;
 	return (frame.ip < part->end ? frame.ip : part->end) - part->start;
 }

@@ -56,22 +56,34 @@ static size_t pad_length(const u8 *p, size_t size)
 	return n + 2 + modrm;
 }
 
+/* How many bytes from the start on are whole nop forms, int3 and zero bytes. */
+static size_t pad_skip(const u8 *text, size_t size)
+{
+	size_t n, at = 0;
+
+	while (at < size && (n = pad_length(text + at, size - at)))
+		at += n;
+	return at;
+}
+
 /**
  * bee_pad_fills() - is this text nothing but padding?
- * @text: the bytes
- * @size: how many
+ * @elf: the file
+ * @start: first pc
+ * @end: pc after the last
  *
- * Return: true if they are nop forms, int3 and zero bytes, up to the last one.
+ * Return: true if it is nop forms, int3 and zero bytes, up to the last one.
  */
-bool bee_pad_fills(const u8 *text, size_t size)
+bool bee_pad_fills(const struct bee_elf *elf, u64 start, u64 end)
 {
-	while (size) {
-		size_t n = pad_length(text, size);
+	while (start < end) {
+		u64 size = end - start;
+		const u8 *text = bee_elf_text(elf, start, &size);
+		size_t n = text ? pad_skip(text, size) : 0;
 
 		if (!n)
 			return false;
-		text += n;
-		size -= n;
+		start += n;
 	}
 	return true;
 }

@@ -3,8 +3,8 @@
 #ifndef BEE_PAD_H
 #define BEE_PAD_H
 
-#include <linux/types.h>
+#include "elf.h"
 
-bool bee_pad_fills(const u8 *text, size_t size);
+bool bee_pad_fills(const struct bee_elf *elf, u64 start, u64 end);
 
 #endif /* BEE_PAD_H */

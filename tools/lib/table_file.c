@@ -62,8 +62,8 @@ static enum table_source file_compile(struct cache *cache, int fd, const char *p
  * @why: a sentence, if it has none or is not kept in the cache
  * @size: bytes of @why
  *
- * A file that is truncated meanwhile means SIGBUS, and one that was made to hurt may
- * take long: those who must not suffer do this in a child process.
+ * A file that was made to hurt may take long, and more memory than there is ends the
+ * process: those who must not suffer do this in a child process.
  *
  * Return: TABLE_CACHED, TABLE_COMPILED or TABLE_NONE.
  */

@@ -363,13 +363,12 @@ static void verify_gap(struct verify *v, u64 start, u64 end)
  * Text without FDE, from the end of a frame or segment to the start of the next
  * one; @between says that there are frames on both sides.
  */
-static void verify_hole(struct verify *v, const struct elf_segment *text, u64 start, u64 end,
-			bool between)
+static void verify_hole(struct verify *v, u64 start, u64 end, bool between)
 {
 	struct bee_row before;
 
 	v->result->gaps += end - start;
-	if (!between || !bee_pad_fills(text->data + (start - text->vaddr), end - start)) {
+	if (!between || !bee_pad_fills(v->elf, start, end)) {
 		verify_gap(v, start, end);
 		return;
 	}
@@ -437,7 +436,7 @@ static void verify_segment(struct verify *v, const struct elf_segment *text)
 			verify_frame(v, pc, end);
 		}
 		if (answer == ORACLE_NONE)
-			verify_hole(v, text, pc, end, pc > text->vaddr && end < stop);
+			verify_hole(v, pc, end, pc > text->vaddr && end < stop);
 		if (answer == ORACLE_REFUSED)
 			verify_refused(v, pc, end);
 	}
