@@ -86,7 +86,9 @@ static int complain(const char *file, const char *why)
 {
 	fputs("beectl: compile: ", stderr);
 	text_put_name(stderr, file);
-	fprintf(stderr, ": %s\n", why);
+	fputs(": ", stderr);
+	text_put_name(stderr, why);
+	fputc('\n', stderr);
 	return EXIT_FAILED;
 }
 

@@ -129,7 +129,9 @@ static void size_fail(struct size_run *run, const struct input_file *file, const
 
 	fputs("beectl: size: ", stderr);
 	text_put_name(stderr, file->path);
-	fprintf(stderr, ": %s\n", why);
+	fputs(": ", stderr);
+	text_put_name(stderr, why);
+	fputc('\n', stderr);
 	if (!run->failed)
 		return;
 	object = json_object_new_object();

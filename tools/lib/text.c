@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,32 +141,91 @@ void text_hex(const uint8_t *bytes, size_t count, char *to, size_t size)
 		sprintf(to + 2 * i, "%02x", bytes[i]);
 }
 
+/* Bytes of the well-formed UTF-8 character (RFC 3629) at @s, which a NUL ends; 0: none. */
+static unsigned int utf8_length(const unsigned char *s)
+{
+	unsigned char low = 0x80, high = 0xbf;
+	unsigned int i, n;
+
+	if (*s < 0x80)
+		return 1;
+	if (*s < 0xc2 || *s > 0xf4)
+		return 0;
+	n = *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : 4;
+	/* Neither longer than need be, nor a surrogate, nor past U+10FFFF. */
+	if (*s == 0xe0)
+		low = 0xa0;
+	else if (*s == 0xed)
+		high = 0x9f;
+	else if (*s == 0xf0)
+		low = 0x90;
+	else if (*s == 0xf4)
+		high = 0x8f;
+	for (i = 1; i < n; i++, low = 0x80, high = 0xbf)
+		if (s[i] < low || s[i] > high)
+			return 0;
+	return n;
+}
+
+/* U+0000 .. U+001F, U+007F .. U+009F: to a terminal they mean something. */
+static bool utf8_is_control(const unsigned char *s)
+{
+	return *s < ' ' || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0);
+}
+
 /**
  * text_put_name() - print a name that others chose
  * @out: where
  * @name: of a file or process
  *
- * Control characters are written as \ooo, so that a name is one line and cannot
- * talk to the terminal.
+ * Control characters, what is not UTF-8 and the backslash are written as \ooo, byte by byte, so
+ * that a name is one line, cannot talk to the terminal, and can be told from others.
  */
 void text_put_name(FILE *out, const char *name)
 {
-	for (; *name; name++) {
-		unsigned char c = *name;
+	const unsigned char *s = (const unsigned char *)name;
 
-		if (c < ' ' || c == 0x7f)
-			fprintf(out, "\\%03o", c);
-		else
-			putc(c, out);
+	while (*s) {
+		unsigned int n = utf8_length(s);
+		bool plain = n && *s != '\\' && !utf8_is_control(s);
+
+		for (n = n ?: 1; n; n--, s++)
+			plain ? fputc(*s, out) : fprintf(out, "\\%03o", *s);
 	}
 }
 
-/* text_print_json(): to stdout, with a newline; @object is released */
-void text_print_json(struct json_object *object)
+/**
+ * text_put_json() - write an object
+ * @out: where
+ * @object: what
+ *
+ * Its strings can be names, which can be any bytes.  json-c writes all but ASCII as it is;
+ * only strings have such bytes, so that they can be put right here: DEL and U+0080 .. U+009F
+ * become \u escapes, and each byte that is not UTF-8, which JSON has no way to say, U+FFFD.
+ */
+void text_put_json(FILE *out, struct json_object *object)
 {
 	int flags = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE |
 		    JSON_C_TO_STRING_SPACED;
+	const unsigned char *s;
+	unsigned int n;
 
-	puts(json_object_to_json_string_ext(object, flags));
+	s = (const unsigned char *)json_object_to_json_string_ext(object, flags);
+	for (; *s; s += n ?: 1) {
+		n = utf8_length(s);
+		if (!n)
+			fputs("\\ufffd", out);
+		else if (*s >= 0x7f && utf8_is_control(s))
+			fprintf(out, "\\u00%02x", *s == 0x7f ? 0x7f : s[1]);
+		else
+			fwrite(s, 1, n, out);
+	}
+	putc('\n', out);
+}
+
+/* text_print_json(): to stdout; @object is released */
+void text_print_json(struct json_object *object)
+{
+	text_put_json(stdout, object);
 	json_object_put(object);
 }

@@ -24,6 +24,7 @@ int text_parse_number(const char *word, unsigned int max, unsigned int *number);
 int text_parse_jobs(const char *word, unsigned int *jobs);
 void text_hex(const uint8_t *bytes, size_t count, char *to, size_t size);
 void text_put_name(FILE *out, const char *name);
+void text_put_json(FILE *out, struct json_object *object);
 void text_print_json(struct json_object *object);
 
 #endif /* BEE_TEXT_H */
