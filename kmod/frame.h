@@ -168,28 +168,25 @@ static inline enum beeunwind_stop frame_cfa(struct bee_uread *mem, const struct 
 	return stop;
 }
 
-static inline enum beeunwind_stop frame_fp(struct bee_uread *mem, const struct bee_row *row,
-					   const struct bee_frame *f, u64 cfa,
-					   u64 *fp, bool *known)
+/*
+ * Returns false where rbp is lost.  That it cannot be read is no reason to stop: the
+ * caller is known, and whoever needs rbp later says so.
+ */
+static inline bool frame_fp(struct bee_uread *mem, const struct bee_row *row,
+			    const struct bee_frame *f, u64 cfa, u64 *fp)
 {
-	*known = true;
 	switch (row->fp) {
 	case BEE_FP_SAME:
 		*fp = f->fp;
-		*known = f->fp_known;
-		return BEEUNWIND_STOP_NONE;
+		return f->fp_known;
 	case BEE_FP_CFA:
-		if (!bee_uread_u64(mem, cfa + (s64)row->fp_off, fp))
-			return BEEUNWIND_STOP_READ_FAULT;
-		return BEEUNWIND_STOP_NONE;
+		return bee_uread_u64(mem, cfa + (s64)row->fp_off, fp);
 	case BEE_FP_DEREF:
-		return frame_deref(mem, f, row->fp_reg, row->fp_off, fp);
+		return !frame_deref(mem, f, row->fp_reg, row->fp_off, fp);
 	case BEE_FP_REG:
-		return frame_reg(mem, f, row->fp_reg, fp);
+		return !frame_reg(mem, f, row->fp_reg, fp);
 	}
-	*fp = 0;
-	*known = false;
-	return BEEUNWIND_STOP_NONE;
+	return false;
 }
 
 static inline enum beeunwind_stop frame_ra(struct bee_uread *mem, const struct bee_row *row,
@@ -256,7 +253,7 @@ static inline enum beeunwind_stop bee_frame_step(struct bee_uread *mem, const st
 {
 	bool signal = row->arg & BEE_RULE_SIGNAL;
 	enum beeunwind_stop stop;
-	u64 cfa, ra, fp;
+	u64 cfa, ra, fp = 0;
 	bool fp_known;
 
 	if (row->ra == BEE_RA_UNDEF)
@@ -271,9 +268,7 @@ static inline enum beeunwind_stop bee_frame_step(struct bee_uread *mem, const st
 	stop = frame_ra(mem, row, f, cfa, &ra);
 	if (stop)
 		return stop;
-	stop = frame_fp(mem, row, f, cfa, &fp, &fp_known);
-	if (stop)
-		return stop;
+	fp_known = frame_fp(mem, row, f, cfa, &fp);
 
 	*f = (struct bee_frame) {
 		.ip = ra,
