@@ -79,6 +79,10 @@ demo:			## Show complete stacks of stock programs, in one screen
 	@selftests/setup demo
 	@selftests/demo
 
+.PHONY: oracle
+oracle: setup		## Compare 20,000 samples of stock programs with libdw's stacks, in guests
+	@selftests/oracle/full $(KERNELS)
+
 .PHONY: fuzz
 fuzz:			## Feed the compiler and the validator broken files for T seconds
 	@$(MAKE) --no-print-directory -C selftests/fuzz run T=$(T)

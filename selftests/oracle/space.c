@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A process's executable mappings with their tables, and the module's step on them. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,57 +10,56 @@
 #include "space.h"
 
 /**
- * struct image - a file that has been compiled; kept until the end
+ * struct space_image - a file that has been compiled; kept until the end
  * @next: in the list of all
  * @major: of its device
  * @minor: of its device
- * @inode: its inode number, 0 for the vDSO
- * @path: its name, as a file's inode number can be used again
+ * @inode: its inode number; 0 for the vDSO, and where only its path is known
+ * @path: its name
+ * @fd: the file; -1 if there is none
  * @usable: it has a table
  * @table: the table
  */
-struct image {
-	struct image		*next;
+struct space_image {
+	struct space_image	*next;
 	unsigned int		 major;
 	unsigned int		 minor;
 	uint64_t		 inode;
 	char			*path;
+	int			 fd;
 	bool			 usable;
 	struct bee_table	 table;
 };
 
-static struct image *images;
+static struct space_image *images;
 
+/* @pid: a process that has it mapped, or 0: opened by its path. */
 static int image_open(pid_t pid, const struct mapping *m)
 {
 	char why[256];
-	int fd = -1;
 
-	if (m->kind == MAPPING_FILE)
-		fd = mapping_open(pid, m, why, sizeof(why));
-	else if (m->kind == MAPPING_VDSO)
-		fd = mapping_open_vdso(why, sizeof(why));
-	return fd;
+	if (m->kind == MAPPING_VDSO)
+		return mapping_open_vdso(why, sizeof(why));
+	if (m->kind != MAPPING_FILE)
+		return -1;
+	return pid ? mapping_open(pid, m, why, sizeof(why)) :
+		     open(m->path, O_RDONLY | O_CLOEXEC);
 }
 
 /* The blob is the table's for good. */
-static void image_compile(struct image *image, pid_t pid, const struct mapping *m)
+static void image_compile(struct space_image *image)
 {
 	struct compile_result result;
 	struct bee_table_error error;
-	int fd = image_open(pid, m);
 
-	if (fd < 0)
-		return;
-	if (!compile_elf(fd, &result))
+	if (image->fd >= 0 && !compile_elf(image->fd, &result))
 		image->usable = !bee_table_validate(result.blob, result.size, &image->table,
 						    &error);
-	close(fd);
 }
 
-static const struct image *image_get(pid_t pid, const struct mapping *m)
+static const struct space_image *image_get(pid_t pid, const struct mapping *m)
 {
-	struct image *image;
+	struct space_image *image;
 
 	for (image = images; image; image = image->next)
 		if (image->inode == m->inode && image->major == m->major &&
@@ -72,10 +72,24 @@ static const struct image *image_get(pid_t pid, const struct mapping *m)
 	image->minor = m->minor;
 	image->inode = m->inode;
 	image->path = strdup(m->path);
-	image_compile(image, pid, m);
+	image->fd = image_open(pid, m);
+	image_compile(image);
 	image->next = images;
 	images = image;
 	return image;
+}
+
+static void space_add(struct space *space, pid_t pid, const struct mapping *m)
+{
+	const struct space_image *image = image_get(pid, m);
+
+	space->range = reallocarray(space->range, space->count + 1, sizeof(*space->range));
+	if (!space->range)
+		abort();
+	space->range[space->count++] = (struct space_range){
+		.start = m->start, .end = m->end, .offset = m->offset, .path = image->path,
+		.image = image, .table = image->usable ? &image->table : NULL,
+	};
 }
 
 /**
@@ -87,33 +101,98 @@ static const struct image *image_get(pid_t pid, const struct mapping *m)
  */
 int space_read(struct space *space, pid_t pid)
 {
+	struct maps maps;
 	size_t i;
 
 	space_free(space);
-	if (maps_read(pid, &space->maps))
+	if (maps_read(pid, &maps))
 		return -1;
-	space->range = calloc(space->maps.count + 1, sizeof(*space->range));
-	if (!space->range)
-		return -1;
-	for (i = 0; i < space->maps.count; i++) {
-		const struct mapping *m = &space->maps.mapping[i];
-		const struct image *image = image_get(pid, m);
-		struct space_range *range = &space->range[space->count++];
-
-		*range = (struct space_range){ .start = m->start, .end = m->end, .path = m->path };
-		if (image->usable &&
-		    bee_table_bias(&image->table, m->start, m->offset, &range->bias))
-			range->table = &image->table;
-	}
+	for (i = 0; i < maps.count; i++)
+		space_add(space, pid, &maps.mapping[i]);
+	maps_free(&maps);
 	return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct space_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/**
+ * space_map() - something was mapped over whatever was there
+ * @space: the mappings
+ * @start: first address
+ * @end: address after the last
+ * @offset: file offset at @start
+ * @path: of the file, or what perf calls it
+ */
+void space_map(struct space *space, u64 start, u64 end, u64 offset, const char *path)
+{
+	const struct mapping m = {
+		.start = start, .end = end, .offset = offset, .path = (char *)path,
+		.kind = !strcmp(path, "[vdso]") ? MAPPING_VDSO :
+			path[0] == '/' && path[1] != '/' ? MAPPING_FILE : MAPPING_ANON,
+	};
+	size_t i, n = 0, count = space->count;
+	struct space_range *old = space->range;
+
+	space->range = NULL;
+	space->count = 0;
+	space_add(space, 0, &m);
+	space->range = reallocarray(space->range, 2 * count + 1, sizeof(*space->range));
+	if (!space->range)
+		abort();
+	for (i = 0; i < count; i++) {
+		struct space_range low = old[i], high = old[i];
+
+		if (low.end > start)
+			low.end = start;
+		if (high.start < end) {
+			high.offset += end - high.start;
+			high.start = end;
+		}
+		if (low.start < low.end)
+			space->range[++n] = low;
+		if (high.start < high.end)
+			space->range[++n] = high;
+	}
+	space->count = n + 1;
+	free(old);
+	qsort(space->range, space->count, sizeof(*space->range), by_start);
+}
+
+void space_copy(struct space *space, const struct space *from)
+{
+	space_free(space);
+	space->range = reallocarray(NULL, from->count + 1, sizeof(*space->range));
+	if (!space->range)
+		abort();
+	space->count = from->count;
+	memcpy(space->range, from->range, from->count * sizeof(*space->range));
 }
 
 void space_free(struct space *space)
 {
-	maps_free(&space->maps);
 	free(space->range);
 	space->range = NULL;
 	space->count = 0;
+}
+
+/**
+ * space_read_code() - read code from the file that it was mapped from
+ * @space: the mappings
+ * @addr: address
+ * @to: filled
+ * @n: bytes
+ */
+bool space_read_code(const struct space *space, u64 addr, void *to, size_t n)
+{
+	const struct space_range *range = space_find(space, addr);
+
+	return range && range->end - addr >= n && range->image->fd >= 0 &&
+	       pread(range->image->fd, to, n, addr - range->start + range->offset) == n;
 }
 
 /**
@@ -136,6 +215,11 @@ const struct space_range *space_find(const struct space *space, u64 ip)
 	return low < space->count && space->range[low].start <= ip ? &space->range[low] : NULL;
 }
 
+static u64 range_pc(const struct space_range *range, u64 ip)
+{
+	return bee_table_pc(range->table, ip - range->start + range->offset);
+}
+
 /**
  * space_row() - the row of a frame
  * @space: the mappings
@@ -151,18 +235,24 @@ bool space_row(const struct space *space, const struct bee_frame *f, struct bee_
 
 	if (!range || !range->table)
 		return false;
-	bee_table_lookup(range->table, ip - range->bias, row);
+	bee_table_lookup(range->table, range_pc(range, ip), row);
 	return true;
 }
 
-/* As walk_step_fp() in kmod/walk.c. */
-static enum beeunwind_stop space_next_fp(const struct space *space, struct bee_uread *mem,
-					 struct bee_frame *f, enum beeunwind_stop why)
+/* As walk_step_guess() in kmod/walk.c, but for uretprobes. */
+static enum beeunwind_stop space_guess(const struct space *space, struct bee_uread *mem,
+				       struct bee_frame *f, enum space_how *how,
+				       enum beeunwind_stop why)
 {
 	struct bee_frame caller = *f;
 
-	if (!bee_frame_step_fp(mem, &caller) ||
-	    !space_find(space, bee_frame_lookup_ip(&caller)))
+	*how = SPACE_BY_CODE;
+	if (!bee_frame_step_sigreturn(mem, &caller)) {
+		*how = SPACE_BY_FP;
+		if (!bee_frame_step_fp(mem, &caller))
+			return why;
+	}
+	if (!space_find(space, bee_frame_lookup_ip(&caller)))
 		return why;
 	*f = caller;
 	return BEEUNWIND_STOP_NONE;
@@ -184,14 +274,13 @@ enum beeunwind_stop space_next(const struct space *space, struct bee_uread *mem,
 	enum beeunwind_stop stop;
 	struct bee_row row;
 
-	*how = SPACE_BY_FP;
 	if (!range)
-		return space_next_fp(space, mem, f, BEEUNWIND_STOP_NO_MAPPING);
+		return space_guess(space, mem, f, how, BEEUNWIND_STOP_NO_MAPPING);
 	if (!range->table)
-		return space_next_fp(space, mem, f, BEEUNWIND_STOP_NO_TABLE);
-	bee_table_lookup(range->table, bee_frame_lookup_ip(f) - range->bias, &row);
+		return space_guess(space, mem, f, how, BEEUNWIND_STOP_NO_TABLE);
+	bee_table_lookup(range->table, range_pc(range, bee_frame_lookup_ip(f)), &row);
 	if (row.kind == BEE_ROW_GAP)
-		return space_next_fp(space, mem, f, BEEUNWIND_STOP_GAP);
+		return space_guess(space, mem, f, how, BEEUNWIND_STOP_GAP);
 	*how = SPACE_BY_ROW;
 	if (row.kind != BEE_ROW_RULES)
 		return BEEUNWIND_STOP_UNSUPPORTED;
@@ -221,6 +310,6 @@ const char *space_place(const struct space *space, u64 ip, char *text, size_t si
 	}
 	name = strrchr(range->path, '/');
 	snprintf(text, size, "%s+%#llx", name ? name + 1 : range->path,
-		 (unsigned long long)(ip - (range->table ? range->bias : range->start)));
+		 (unsigned long long)(range->table ? range_pc(range, ip) : ip - range->start));
 	return text;
 }

@@ -34,7 +34,7 @@
 #define CODES		(1u << 16)
 #define PLACES		4096
 #define PLACES_SHOWN	12
-#define CLAIMS		8
+#define CLAIMS		32
 
 /**
  * struct cache - the stopped process's memory, as far as it was asked for
@@ -56,9 +56,8 @@ struct cache {
 /*
  * How an answer differs from the truth.
  *
- * SHORT: the walk ends, and says so, in one of two places: longjmp() on its way to
- * another stack pointer, and below the dynamic linker's _dl_runtime_resolve(), the
- * CFA of which is in rbx.  STALE: what GCC says of functions
+ * SHORT: the walk ends, and says so, below the dynamic linker's _dl_runtime_resolve(),
+ * the CFA of which is in rbx.  STALE: what GCC says of functions
  * that align their stack (DRAP) after their "leave": that rbp is still to be found
  * by rbp.  Where there is no row, by the frame
  * pointer: SKIPPED: a caller further up; GUESSED: no caller at all; UNCOVERED: it
@@ -229,18 +228,16 @@ static bool is_stale(const struct bee_row *row)
 static enum verdict judge(size_t n, struct shadow_frame *truth, const struct bee_row *row,
 			  const struct bee_frame *f, enum beeunwind_stop stop, enum space_how how)
 {
-	if ((stop == BEEUNWIND_STOP_UNSUPPORTED && row->arg == BEE_UNSUP_SP_RULE) ||
-	    (stop == BEEUNWIND_STOP_UNKNOWN_REGISTER && n && row->cfa_reg == BEE_REG_RBX))
+	if (stop == BEEUNWIND_STOP_UNKNOWN_REGISTER && n && row->cfa_reg == BEE_REG_RBX)
 		return SHORT;
 	if (stop && how == SPACE_BY_FP)
 		return UNCOVERED;
 	if (!truth)
 		return stop == BEEUNWIND_STOP_OUTERMOST ? RIGHT : WRONG;
-	if (stop || !is_frame(truth, f)) {
-		if (how == SPACE_BY_ROW)
-			return stop == BEEUNWIND_STOP_READ_FAULT && is_stale(row) ? STALE : WRONG;
+	if ((stop || !is_frame(truth, f)) && how != SPACE_BY_FP)
+		return WRONG;
+	if (!is_frame(truth, f))
 		return is_further_up(n, f) ? SKIPPED : GUESSED;
-	}
 	truth->claimed = f->fp_known && f->fp != truth->fp;
 	truth->claim = f->fp;
 	if (!truth->claimed || !is_stale(row))

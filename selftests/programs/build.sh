@@ -61,3 +61,11 @@ program jumps.musl jumps.c musl-gcc -O2 -static
 program throw.gcc-O0 throw.cc g++ -O0 -static-libstdc++
 program throw.gcc-O2 throw.cc g++ -O2 -static-libstdc++
 program throw.clang-O2 throw.cc clang++ -O2 -static-libstdc++
+
+program deep.gcc-O2 deep.c gcc -O2
+program deep.clang-O2 deep.c clang -O2
+program coroutines coroutines.c gcc -O2
+program threads.gcc threads.c gcc -O2 -pthread
+program threads.musl threads.c musl-gcc -O2 -static
+program fortran fortran.f90 gfortran -O2
+program rust rust.rs rustc -O

@@ -185,7 +185,7 @@ static int compare(const void *a, const void *b)
 	return leaf(*(const int *)a) - leaf(*(const int *)b);
 }
 
-int main(void)
+static void once(void)
 {
 	int numbers[12] = { 5, 2, 9, 1, 12, 8, 7, 3, 6, 11, 4, 10 }, i;
 	struct big big = { { 1, 2, 3 } };
@@ -204,5 +204,14 @@ int main(void)
 	snprintf(text, sizeof(text), "%ld %s %.3f", r + big.v[1], "text", strtod("1.25", NULL));
 	free(malloc(strlen(text) + numbers[0]));
 	sink = atoi(text);
+}
+
+/* Once, or as often as the argument says. */
+int main(int argc, char **argv)
+{
+	int n = argc > 1 ? atoi(argv[1]) : 1;
+
+	while (n--)
+		once();
 	return !sink;
 }

@@ -91,11 +91,15 @@ NOINLINE static void all(int flags)
 	work(3);
 }
 
-int main(void)
+/* Once, or as often as the argument says. */
+int main(int argc, char **argv)
 {
+	int n = argc > 1 ? atoi(argv[1]) : 1;
+
 	page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	all(0);
 	alternate();
-	all(SA_ONSTACK);
+	while (n--)
+		all(SA_ONSTACK);
 	return !seen;
 }

@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The same samples unwound by the module and by libdw: every address the same.
+# BEE_ORACLE=full: more programs, and more samples of each.
+# timeout: 600
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+sample=$TREE/build/selftests/oracle/sample
+case ${BEE_ORACLE:-quick} in
+full)
+	samples=2500 seconds=120 share=99.9
+	programs=(python3 perl git xz bash sqlite3 openssl cc1plus as clang postgres node java)
+	;;
+*)
+	samples=300 seconds=30 share=99
+	programs=(python3 perl git xz bash sqlite3 openssl as)
+	;;
+esac
+
+# shellcheck source=selftests/oracle/programs.sh
+. "$TREE/selftests/oracle/programs.sh"
+
+# Nothing differs, and there was something to compare.
+compare() {
+	local status=0
+	input_of "$1" | "$sample" --launcher --seconds "$seconds" --samples "$samples" "$1" \
+		"$BEECTL" run -- "${command[@]}" >"$WORK/out" 2>"$WORK/err" || status=$?
+	grep "^$1: samples " "$WORK/out" >>"$WORK/sums"
+	if [ "$status" -eq 0 ] && ! grep -q " of [0-9]\{1,2\} comparable" "$WORK/out"; then
+		return 0
+	fi
+	cat "$WORK/out" "$WORK/err"
+	return 1
+}
+
+sysctl -q -w kernel.perf_event_max_stack=1024
+[ -x "$sample" ] || ktap_skip_all "build/selftests/oracle/sample: not built"
+guest_insmod || exit 1
+ktap_plan $((${#programs[@]} + 1))
+touch "$WORK/sums"
+for name in "${programs[@]}"; do
+	if prepare "$name"; then
+		ktap_run "$name: as libdw" compare "$name"
+	else
+		ktap_skip "$name: as libdw" "$why"
+	fi
+	# Show progress and differences, also of those that pass.
+	[ ! -s "$WORK/out" ] || ktap_diag "$(tail -n 8 "$WORK/out")"
+done
+sum "$WORK/sums" >"$WORK/all"
+status=$?
+ktap_diag "$(cat "$WORK/all")"
+ktap_run "$share % of native samples are complete" test "$status" -eq 0
+ktap_finish

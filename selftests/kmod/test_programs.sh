@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Plain perf -g on the programs in selftests/programs: their stacks are complete.
+# timeout: 600
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+programs=$TREE/build/selftests/programs
+
+# How often each does what it does, for some hundred samples.
+times_of() {
+	case $1 in
+	calls.*) echo 300 ;;
+	signals.*) echo 400 ;;
+	jumps.*) echo 1000 ;;
+	throw.*) echo 100 ;;
+	deep.*) echo 150 ;;
+	coroutines) echo 150 ;;
+	threads.*) echo 20 ;;
+	fortran) echo 4 ;;
+	rust) echo 60 ;;
+	esac
+}
+
+record() {
+	local name
+
+	for name in $names; do
+		"$BEECTL" run -- "$programs/$name" "$(times_of "$name")" || echo "$name: status $?"
+	done
+}
+
+# As comms go: 15 characters.  Prints "NAME SAMPLES COMPLETE DEEPEST".
+judge() {
+	PYTHONPATH=$TREE/selftests/lib /usr/bin/python3 - "$WORK/perf.data" <<-'END'
+	import collections, sys
+	import stacks
+	data, verdict = stacks.PerfData(sys.argv[1]), stacks.Judge()
+	count, good, deep = collections.Counter(), collections.Counter(), collections.Counter()
+	for sample in data.samples():
+	    if sample.user is None:
+	        continue
+	    place = stacks.outermost(sample, sample.user)
+	    count[sample.comm] += 1
+	    good[sample.comm] += bool(place and verdict.is_start(place))
+	    deep[sample.comm] = max(deep[sample.comm], len(sample.user))
+	for comm in sorted(count):
+	    print(comm, count[comm], good[comm], deep[comm])
+	END
+}
+
+# complete NAME: and as deep as the program goes
+complete() {
+	local samples good deep least=1
+
+	[[ $1 != deep.* ]] || least=1000
+	read -r _ samples good deep < <(grep -F "${1:0:15} " "$WORK/judged") || { echo "no samples"; return 1; }
+	echo "samples $samples complete $good, the deepest of $deep frames"
+	[ "$samples" -ge 20 ] && [ $((100 * good)) -ge $((99 * samples)) ] && [ "$deep" -ge "$least" ] && return 0
+	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why --comm "$1" "$WORK/perf.data" | head -n 20
+	return 1
+}
+
+mapfile -t lines <"$programs/list" 2>/dev/null || ktap_skip_all "selftests/programs: not built"
+names=$(printf '%s\n' "${lines[@]}" | grep -v ' # SKIP ')
+sysctl -q -w kernel.perf_event_max_stack=1024
+guest_insmod || exit 1
+export BEECTL programs names
+export -f times_of record
+perf record -q -N -B -e cpu-clock -F 4999 -g -o "$WORK/perf.data" -- bash -c record >"$WORK/out" 2>&1
+judge >"$WORK/judged" || cat "$WORK/out"
+ktap_plan $((${#lines[@]} + 1))
+ktap_run "all ended well" test ! -s "$WORK/out"
+ktap_diag "$(cat "$WORK/out")"
+for line in "${lines[@]}"; do
+	case $line in
+	*' # SKIP '*) ktap_skip "${line%% #*}" "${line#* # SKIP }" ;;
+	*.musl) ktap_skip "$line" "Debian's musl has no CFI" ;;
+	*) ktap_run "$line" complete "$line" ;;
+	esac
+done
+ktap_diag "$(awk '{ s += $2; c += $3 } END { print "samples", s, "complete", c }' "$WORK/judged")"
+ktap_finish

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The same-sample oracle: run a command, take samples that have a callchain, the
+ * user registers and a copy of the stack, and compare the callchain, address by
+ * address, with what libdw makes of the registers and the stack.
+ *
+ *	sample [--launcher] [--here] [--seconds N] [--samples N] [--period NS] NAME COMMAND...
+ *
+ * --launcher: the command starts the program, as "beectl run" does.  --here: not the
+ * callchain is compared, which needs the module, but what the same tables and the same
+ * step make of the registers and the stack in this process.
+ * Prints what differs, by place, and sums.  Exit status: 0 if nothing does that can
+ * be compared, 1 if something does.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "space.h"
+#include "unwind.h"
+
+#define PLACES		256
+#define PLACES_SHOWN	20
+#define NAME_SIZE	16	/* TASK_COMM_LEN */
+
+/**
+ * enum verdict - what comparing a sample came to
+ * @IDENTICAL: the same addresses
+ * @DIFFERENT: not
+ * @DUMP_SHORT: the same up to where libdw needs memory beyond the copied stack
+ * @RED_ZONE: the same up to where libdw needs memory below rsp, which is in no copy: after
+ *	GCC's "leave" rbp is still said to be there
+ * @LAZY: the module ends below _dl_runtime_resolve(), the CFA of which is in rbx
+ * @NO_MAP: perf has not told of any mapping yet: in the middle of an exec
+ * @NO_CFI: the same up to a frame in a file's code without CFI, where libdw guesses
+ * @JIT: the same up to a frame in code without a file, where libdw guesses
+ * @DEPTH: the same for as many frames as perf was asked for
+ */
+enum verdict {
+	IDENTICAL,
+	DIFFERENT,
+	DUMP_SHORT,
+	RED_ZONE,
+	LAZY,
+	NO_MAP,
+	NO_CFI,
+	JIT,
+	DEPTH,
+	VERDICTS,
+};
+
+static const char * const verdict_name[VERDICTS] = {
+	[DUMP_SHORT] = "dump too short", [RED_ZONE] = "red zone", [LAZY] = "lazy binding",
+	[NO_MAP] = "in exec", [NO_CFI] = "no CFI", [JIT] = "JIT", [DEPTH] = "depth",
+};
+
+/**
+ * struct process - an image of a process
+ * @next: in the list of all
+ * @pid: the process
+ * @name: its name
+ * @code: what is mapped, for libdw
+ * @space: the same, for our step; --here
+ */
+struct process {
+	struct process	*next;
+	pid_t		 pid;
+	char		 name[NAME_SIZE];
+	struct unwinder	*code;
+	struct space	 space;
+};
+
+/**
+ * struct place - a frame after which stacks differ
+ * @what: where, and how
+ * @count: times
+ */
+struct place {
+	char	 what[320];
+	size_t	 count;
+};
+
+static struct {
+	struct process	*processes;
+	size_t		 verdicts[VERDICTS];
+	size_t		 native, complete;
+	struct place	 place[PLACES];
+	size_t		 places;
+	unsigned int	 seconds;
+	size_t		 samples;
+	uint64_t	 period;
+	bool		 launcher, here;
+} run = { .seconds = 60, .samples = 2000, .period = 2000000 };
+
+static struct process *process_get(pid_t pid)
+{
+	struct process *process;
+
+	for (process = run.processes; process; process = process->next)
+		if (process->pid == pid)
+			return process;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		abort();
+	process->pid = pid;
+	process->code = unwinder_new();
+	process->next = run.processes;
+	run.processes = process;
+	return process;
+}
+
+static void note_comm(const struct record *record)
+{
+	struct process *process = process_get(record->pid);
+
+	if (record->pid == record->tid)
+		snprintf(process->name, sizeof(process->name), "%s", record->name);
+	if (record->exec) {
+		unwinder_free(process->code);
+		process->code = unwinder_new();
+		space_free(&process->space);
+	}
+}
+
+static void note_map(const struct record *record)
+{
+	struct process *process = process_get(record->pid);
+
+	unwinder_map(process->code, record);
+	if (run.here)
+		space_map(&process->space, record->start, record->start + record->size,
+			  record->offset, record->name);
+}
+
+static void note_fork(const struct record *record)
+{
+	struct process *process = process_get(record->pid);
+	struct process *parent = process_get(record->parent);
+
+	if (process == parent)
+		return;
+	unwinder_free(process->code);
+	process->code = unwinder_copy(parent->code);
+	space_copy(&process->space, &parent->space);
+	memcpy(process->name, parent->name, sizeof(process->name));
+}
+
+static void report(const char *what)
+{
+	size_t i;
+
+	for (i = 0; i < run.places && strcmp(run.place[i].what, what); i++)
+		;
+	if (i == PLACES)
+		return;
+	if (i == run.places) {
+		run.places++;
+		snprintf(run.place[i].what, sizeof(run.place[i].what), "%s", what);
+	}
+	run.place[i].count++;
+}
+
+static void explain(struct process *process, const struct record *sample,
+		    const struct unwound *truth, size_t at)
+{
+	struct unwinder *code = process->code;
+	char what[320], from[64], ours[64] = "the end", theirs[64] = "the end";
+
+	if (at < sample->nchain)
+		unwinder_place(code, sample->chain[at], ours, sizeof(ours));
+	if (at < truth->count)
+		unwinder_place(code, truth->frame[at].ip, theirs, sizeof(theirs));
+	snprintf(what, sizeof(what), "%s: caller of %s%s: %s, libdw: %s", process->name,
+		 at ? unwinder_place(code, truth->frame[at - 1].ip, from, sizeof(from)) : "nothing",
+		 at && truth->frame[at - 1].activation ? " (activation)" : "", ours, theirs);
+	report(what);
+}
+
+/* The first frame from which on libdw only guesses; their count if there is none. */
+static size_t first_guess(const struct unwound *truth)
+{
+	size_t i;
+
+	for (i = 0; i < truth->count; i++)
+		if (truth->frame[i].code > CODE_OUTERMOST)
+			break;
+	return i;
+}
+
+/* Where a program or thread begins. */
+static bool is_start(enum unwind_code code)
+{
+	return code == CODE_OUTERMOST || code == CODE_ENTRY;
+}
+
+static enum verdict compare(struct process *process, const struct record *sample,
+			    const struct unwound *truth)
+{
+	size_t i, guess = first_guess(truth);
+
+	if (!truth->count)
+		return NO_MAP;
+	for (i = 0; i < sample->nchain && i < truth->count; i++)
+		if (sample->chain[i] != truth->frame[i].ip)
+			break;
+	if (i == sample->nchain && i == truth->count && is_start(truth->frame[i - 1].code))
+		return IDENTICAL;
+	if (i == truth->count && truth->dump_ended)
+		return DUMP_SHORT;
+	if (i == truth->count && truth->red_zone)
+		return RED_ZONE;
+	if (i == sample->nchain && i == truth->count)
+		return IDENTICAL;
+	if (guess < i)
+		return truth->frame[guess].code == CODE_NO_FILE ? JIT : NO_CFI;
+	if (i == sample->nchain && i >= 1000)
+		return DEPTH;
+	if (i == sample->nchain && truth->frame[i - 1].code == CODE_RULES_RBX)
+		return LAZY;
+	explain(process, sample, truth, i);
+	return DIFFERENT;
+}
+
+/* Is every frame in a file, and the last one where a program or thread begins? */
+static void judge_completeness(struct process *process, const struct record *sample)
+{
+	enum unwind_code code = CODE_NO_FILE;
+	size_t i;
+
+	for (i = 0; i < sample->nchain; i++) {
+		code = unwinder_code(process->code, sample->chain[i], !i);
+		if (code == CODE_NO_FILE)
+			return;
+	}
+	run.native++;
+	if (is_start(code)) {
+		run.complete++;
+	} else {
+		char what[320], place[64];
+
+		snprintf(what, sizeof(what), "%s: incomplete: ends in %s", process->name,
+			 sample->nchain ? unwinder_place(process->code,
+				sample->chain[sample->nchain - 1], place, sizeof(place)) : "nothing");
+		report(what);
+	}
+}
+
+struct memory {
+	const struct space	*space;
+	const struct record	*sample;
+};
+
+static bool memory_read(void *arg, u64 addr, void *to, size_t n)
+{
+	const struct memory *memory = arg;
+	u64 at = addr - memory->sample->regs[BEE_REG_RSP];
+
+	if (at > memory->sample->nstack || memory->sample->nstack - at < n)
+		return space_read_code(memory->space, addr, to, n);
+	memcpy(to, memory->sample->stack + at, n);
+	return true;
+}
+
+/* Put our own callchain in the place of the kernel's. */
+static void walk_here(const struct process *process, struct record *sample)
+{
+	struct memory memory = { &process->space, sample };
+	struct bee_uread mem = { .read = memory_read, .arg = &memory };
+	struct bee_frame f = {
+		.ip = sample->regs[16], .sp = sample->regs[BEE_REG_RSP],
+		.fp = sample->regs[BEE_REG_RBP], .fp_known = true, .activation = true,
+		.gpr = (const u64 *)sample->regs,
+	};
+	enum space_how how;
+	size_t max = 1024;
+
+	free(sample->chain);
+	sample->chain = calloc(max, sizeof(*sample->chain));
+	if (!sample->chain)
+		abort();
+	sample->nchain = 0;
+	do
+		sample->chain[sample->nchain++] = f.ip;
+	while (sample->nchain < max && !space_next(&process->space, &mem, &f, &how));
+}
+
+static void judge(struct record *sample)
+{
+	static struct unwound truth;
+	enum verdict verdict;
+	struct process *process = process_get(sample->pid);
+
+	/* The launcher's child before its exec. */
+	if (run.launcher && !strcmp(process->name, "beectl"))
+		return;
+	if (run.here)
+		walk_here(process, sample);
+	unwinder_run(process->code, sample, &truth);
+	verdict = compare(process, sample, &truth);
+	run.verdicts[verdict]++;
+	/* In here nobody sees more of the stack than libdw. */
+	if (!run.here || (verdict != DUMP_SHORT && verdict != RED_ZONE))
+		judge_completeness(process, sample);
+}
+
+static void judge_all(const struct recording *recording)
+{
+	size_t i;
+
+	for (i = 0; i < recording->count; i++) {
+		struct record *record = &recording->record[i];
+
+		switch (record->type) {
+		case RECORD_SAMPLE:
+			judge(record);
+			break;
+		case RECORD_MMAP:
+			note_map(record);
+			break;
+		case RECORD_COMM:
+			note_comm(record);
+			break;
+		case RECORD_FORK:
+			note_fork(record);
+			break;
+		}
+	}
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	return x->count < y->count ? 1 : -(x->count > y->count);
+}
+
+static void print(const char *name, const struct recording *recording)
+{
+	size_t i, samples = 0;
+
+	qsort(run.place, run.places, sizeof(run.place[0]), by_count);
+	for (i = 0; i < run.places && i < PLACES_SHOWN; i++)
+		printf("%6zu %s\n", run.place[i].count, run.place[i].what);
+	for (i = 0; i < VERDICTS; i++)
+		samples += run.verdicts[i];
+	printf("%s: samples %zu lost %llu identical %zu of %zu comparable", name, samples,
+	       (unsigned long long)recording->lost, run.verdicts[IDENTICAL],
+	       run.verdicts[IDENTICAL] + run.verdicts[DIFFERENT]);
+	for (i = DUMP_SHORT; i < VERDICTS; i++)
+		printf(", %s %zu", verdict_name[i], run.verdicts[i]);
+	printf(", complete %zu of %zu native\n", run.complete, run.native);
+}
+
+static int parse(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "launcher", no_argument, NULL, 'l' },
+		{ "here", no_argument, NULL, 'h' },
+		{ "seconds", required_argument, NULL, 's' },
+		{ "samples", required_argument, NULL, 'n' },
+		{ "period", required_argument, NULL, 'p' },
+		{ 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "+", options, NULL)) != -1) {
+		unsigned long value = strchr("lh", c) ? 1 : c == '?' ? 0 : strtoul(optarg, NULL, 0);
+
+		if (!value)
+			exit(2);
+		if (c == 'l')
+			run.launcher = true;
+		else if (c == 'h')
+			run.here = true;
+		else if (c == 's')
+			run.seconds = value;
+		else if (c == 'n')
+			run.samples = value;
+		else
+			run.period = value;
+	}
+	return optind;
+}
+
+int main(int argc, char **argv)
+{
+	static struct recording recording;
+	int first = parse(argc, argv);
+
+	if (argc - first < 2) {
+		fprintf(stderr, "usage: sample [OPTIONS] NAME COMMAND...\n");
+		return 2;
+	}
+	if (record_command(&recording, argv + first + 1, run.launcher, run.period, run.seconds, run.samples)) {
+		fprintf(stderr, "sample: perf: %s\n", strerror(errno));
+		return 2;
+	}
+	judge_all(&recording);
+	print(argv[first], &recording);
+	return !!run.verdicts[DIFFERENT];
+}
