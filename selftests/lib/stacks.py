@@ -6,10 +6,10 @@ Judged by addresses, never by names: a user stack is complete when its
 outermost frame lies in the function at which a program, its interpreter
 (ld.so) or a thread starts.
 
-	stacks.py judge PERF.DATA [--dwarf] [--pid PID] [--comm NAME]    figures as JSON
-	stacks.py why PERF.DATA [--dwarf] [--pid PID] [--comm NAME]      where incomplete stacks end
-	stacks.py fold PERF.DATA                           folded stacks, one a line
-	stacks.py places PERF.DATA                         each frame's lookup offset and file
+	stacks.py judge PERF.DATA [OPTION]...    figures as JSON
+	stacks.py why PERF.DATA [OPTION]...      where incomplete stacks end
+	stacks.py fold PERF.DATA                 folded stacks, one a line
+	stacks.py places PERF.DATA               each frame's lookup offset and file
 
 --dwarf: the stacks are what "perf script" makes of the copied stack memory.
 """
@@ -306,8 +306,14 @@ def user_samples(perf_data, opts):
             frames = scripted.get((sample.tid, sample.time)) or []
             if not frames and not sample.places.maps:
                 continue
-        if frames is not None:
+        if frames is not None and goes_through(sample, frames, opts.through):
             yield sample, frames
+
+
+def goes_through(sample, frames, path):
+    places = (frame if isinstance(frame, tuple) else sample.places.find(frame)
+              for frame in frames)
+    return path is None or any(place and place[0] == path for place in places)
 
 
 def outermost(sample, frames):
@@ -406,6 +412,7 @@ def main():
     parser.add_argument("--dwarf", action="store_true")
     parser.add_argument("--pid", type=int, help="only this process")
     parser.add_argument("--comm", help="only threads of this name")
+    parser.add_argument("--through", metavar="PATH", help="only stacks with a frame in this mapping")
     opts = parser.parse_args()
     try:
         {"judge": judge, "why": why, "fold": fold, "places": places}[opts.verb](opts)

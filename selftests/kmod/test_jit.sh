@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Stacks through the code of other people's JIT compilers, which has no CFI.
+# timeout: 900
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+# judged DATA THREAD: figures on the thread's stacks with a frame in JIT code, and where
+# those end that are not complete
+judged() {
+	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge --comm "$2" --through //anon "$1" \
+		>"$WORK/judged" || return 1
+	cat "$WORK/judged"
+	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why --comm "$2" --through //anon "$1" |
+		head -n 10
+}
+
+# through_jit PERCENT THREAD COMMAND...: so many of at least 200 stacks are complete
+through_jit() {
+	local percent=$1 thread=$2
+	shift 2
+	perf record -q -N -B -e cpu-clock -F 999 -g -o "$WORK/jit.data" "$BEECTL" run -- "$@" \
+		>/dev/null || return 1
+	judged "$WORK/jit.data" "$thread" || return 1
+	/usr/bin/python3 -c '
+import json, sys
+got = json.load(sys.stdin)
+sys.exit(not (got["samples"] >= 200 and got["complete"] >= int(sys.argv[1]) / 100 * got["samples"]))' \
+		"$percent" <"$WORK/judged"
+}
+
+guest_insmod || exit 1
+ktap_plan 2
+if command -v node >/dev/null; then
+	ktap_run "node" through_jit 99 node node "$TREE/selftests/kmod/walk/work.js" 6
+else
+	ktap_skip "node" "nodejs is not installed"
+fi
+# Without the option Java uses rbp as it likes, and there is nothing to follow.
+if command -v java >/dev/null && [ -e "$TESTS/Work.class" ]; then
+	ktap_run "Java that keeps frame pointers" through_jit 99 java \
+		java -XX:+PreserveFramePointer -cp "$TESTS" Work 8
+else
+	ktap_skip "Java that keeps frame pointers" "java or javac is not installed"
+fi
+ktap_finish

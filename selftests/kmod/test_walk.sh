@@ -1,0 +1,154 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Stacks that are known frame by frame: through signal handlers, uretprobes, and code
+# without CFI; and samples at any instruction in the vDSO and in JIT code.
+# timeout: 900
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+# getppid() is the mark; in rt_sigreturn() the topmost frame is a trampoline.
+MARKS="id == 110" SIGRETURN="id == 15"
+TRACING=/sys/kernel/tracing
+
+# sampled DATA PROGRAM: sample the marks of a program of selftests/kmod/walk
+sampled() {
+	perf record -q -N -B -e raw_syscalls:sys_enter --filter "$MARKS" -c 1 -g \
+		-o "$WORK/$1.data" setarch -R "$BEECTL" run -- "$TESTS/$2" >"$WORK/$1.said"
+}
+
+# checked DATA PROGRAM [EVENT]: the stacks are those that it says
+checked() {
+	/usr/bin/python3 "$TREE/selftests/kmod/walk/check.py" "$WORK/$1.data" "$TESTS/$2" \
+		"$WORK/$1.said" "${@:3}"
+}
+
+known() {
+	sampled "$@" && checked "$@"
+}
+
+with_sigreturn() {
+	local MARKS="$MARKS || $SIGRETURN"
+	known "$@"
+}
+
+# complete PERCENT DATA [OPTION]...: at least 100 samples, so many of them complete
+complete() {
+	local percent=$1 data=$WORK/$2.clock
+	shift 2
+	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge "$@" "$data" >"$WORK/judged" || return 1
+	cat "$WORK/judged"
+	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why "$@" "$data" | head -n 20
+	/usr/bin/python3 -c '
+import json, sys
+got = json.load(sys.stdin)
+sys.exit(not (got["samples"] >= 100 and got["complete"] >= int(sys.argv[1]) / 100 * got["samples"]))' \
+		"$percent" <"$WORK/judged"
+}
+
+# clocked PROGRAM: sample it at any instruction for a while
+clocked() {
+	perf record -q -N -B -e cpu-clock -F 4999 -g -o "$WORK/$1.clock" \
+		"$BEECTL" run -- "$TESTS/$1" 4 >/dev/null
+}
+
+# complete_through MAPPING PROGRAM: samples with a frame there
+complete_through() {
+	clocked "$2" && complete 100 "$2" --comm "$2" --through "$1"
+}
+
+PROBED="probed_outer probed_middle probed_inner probed_recursion probed_jumps probed_leaves"
+
+probe() {
+	local function
+	for function in $PROBED; do
+		echo "r:walk/$function $TESTS/walk_probed:0x$(nm "$TESTS/walk_probed" |
+			awk -v name="$function" '$3 == name { print $1 }')"
+	done >"$TRACING/uprobe_events"
+}
+
+# armed COMMAND...: with the uretprobes in place
+armed() {
+	local status=0
+	echo 1 >"$TRACING/events/walk/enable" || return 1
+	"$@" || status=1
+	echo 0 >"$TRACING/events/walk/enable"
+	return $status
+}
+
+# Addresses at the marks of walk_probed.
+addresses() {
+	perf script -i "$WORK/$1.data" --comms walk_probed --max-stack 4096 -F ip
+}
+
+under_uretprobes() {
+	armed known probed walk_probed || return 1
+	addresses bare >"$WORK/bare"
+	addresses probed >"$WORK/probed"
+	[ -s "$WORK/bare" ] && cmp "$WORK/bare" "$WORK/probed"
+}
+
+# returns FUNCTION STACK...: the samples of its uretprobe
+returns() {
+	local event=walk:$1
+	shift
+	perf record -q -N -B -e "$event" -g -o "$WORK/returns.data" \
+		"$BEECTL" run -- "$TESTS/walk_probed" >/dev/null || return 1
+	printf 'stack: %s\n' "$@" >"$WORK/returns.said"
+	checked returns walk_probed "$event"
+}
+
+# To where each returns; probed_inner() returns at once for probed_jumps().
+uretprobe_events() {
+	returns probed_inner "probed_middle probed_outer main" main && returns probed_jumps main
+}
+
+# The stacks of walk_probed in the trampoline, after its functions one after the other.
+returning() {
+	local stack=main
+
+	printf 'stack: [uprobes] %s\n' "probed_middle probed_outer main" "probed_outer main" main
+	for _ in $(seq 20); do
+		echo "stack: [uprobes] $stack"
+		stack="probed_recursion $stack"
+	done | tac
+	echo "stack: [uprobes] main"
+}
+
+in_trampolines() {
+	local MARKS="id == 335"
+	armed sampled trampoline walk_probed || return 1
+	returning >"$WORK/trampoline.said"
+	checked trampoline walk_probed
+}
+
+# At any instruction: of the program, of those that the probes displace, of the
+# trampoline; and in the kernel's work for them, where for some instructions the return
+# address has been replaced and the list does not have it yet.
+under_uretprobes_always() {
+	armed clocked walk_probed && complete 95 walk_probed --comm walk_probed
+}
+
+ktap_plan 11
+guest_insmod || exit 1
+ktap_run "signal handlers" with_sigreturn signals walk_signals
+ktap_run "signal handlers of a static program" with_sigreturn static walk_signals_static
+if [ -x "$TESTS/walk_signals_musl" ]; then
+	ktap_run "signal handlers with musl" known musl walk_signals_musl
+else
+	ktap_skip "signal handlers with musl" "musl-gcc is not installed"
+fi
+ktap_run "code without CFI" known jit walk_jit
+ktap_run "functions for uretprobes" known bare walk_probed
+probe
+ktap_run "the same stacks under uretprobes" under_uretprobes
+ktap_run "samples of uretprobes" uretprobe_events
+if grep -q __x64_sys_uretprobe /proc/kallsyms; then
+	ktap_run "in the trampoline of uretprobes" in_trampolines
+else
+	ktap_skip "in the trampoline of uretprobes" "the kernel's is a breakpoint, no system call"
+fi
+ktap_run "samples under uretprobes" under_uretprobes_always
+echo >"$TRACING/uprobe_events"
+ktap_run "samples in the vDSO" complete_through '[vdso]' walk_vdso
+ktap_run "samples in JIT code" complete_through '//anon' walk_jit
+ktap_finish
