@@ -74,6 +74,11 @@ check-unit:		## Run the tests that need no guest
 check-vm: setup		## Run the module's tests in guests of KERNELS
 	@selftests/run --group kmod --kernels "$(KERNELS)"
 
+.PHONY: check-debug
+check-debug:		## Run the module's tests on a kernel built to find mistakes
+	@selftests/setup debug
+	@selftests/run --group kmod --kernels debug kmod/ debug/
+
 .PHONY: demo
 demo:			## Show complete stacks of stock programs, in one screen
 	@selftests/setup demo
