@@ -18,6 +18,7 @@ release       := $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(kdir)/include/
 # One object directory per kernel, with links to the sources: kbuild puts its
 # objects beside them.
 objdir = build/kmod/$(release)
+test_objdir = build/test-modules/$(release)
 kbuild = $(MAKE) --no-print-directory -C $(kdir) M=$(CURDIR)/$(objdir) CONFIG_DEBUG_INFO_BTF_MODULES=
 
 export V PREFIX DESTDIR
@@ -52,6 +53,14 @@ ko: headers
 	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/kmod $(CURDIR)/include $(objdir)/
 	+@$(kbuild) modules
 
+# What the guest tests load beside it.
+.PHONY: test-ko
+test-ko: headers
+	@mkdir -p $(test_objdir)
+	@cp -rsf $(CURDIR)/selftests/modules/. $(test_objdir)/
+	+@$(MAKE) --no-print-directory -C $(kdir) M=$(CURDIR)/$(test_objdir) \
+		CONFIG_DEBUG_INFO_BTF_MODULES= modules
+
 .PHONY: install
 install: all		## Install the module and beectl (PREFIX, DESTDIR)
 	+$(kbuild) INSTALL_MOD_PATH=$(DESTDIR) modules_install
@@ -77,7 +86,7 @@ check-vm: setup		## Run the module's tests in guests of KERNELS
 .PHONY: check-debug
 check-debug:		## Run the module's tests on a kernel built to find mistakes
 	@selftests/setup debug
-	@selftests/run --group kmod --kernels debug kmod/ debug/
+	@selftests/run --group kmod --group vm --kernels debug kmod/ debug/ vm/test_nmi
 
 .PHONY: demo
 demo:			## Show complete stacks of stock programs, in one screen
