@@ -106,3 +106,98 @@ enum bee_nl_event_kind bee_nl_events_next(struct bee_nl_events *events,
 		return BEE_NL_EVENT_LOST;
 	return events->kind;
 }
+
+/**
+ * struct bee_nl_family - tells when the module comes or goes
+ * @sock: in the multicast group of the kernel's list of families
+ * @news: since somebody asked
+ */
+struct bee_nl_family {
+	struct nl_sock		*sock;
+	enum bee_nl_family_news	 news;
+};
+
+static int family_take(struct nl_msg *msg, void *arg)
+{
+	struct genlmsghdr *header = genlmsg_hdr(nlmsg_hdr(msg));
+	struct bee_nl_family *family = arg;
+	const struct nlattr *name;
+
+	if (header->cmd != CTRL_CMD_NEWFAMILY && header->cmd != CTRL_CMD_DELFAMILY)
+		return NL_OK;
+	name = nla_find(genlmsg_attrdata(header, 0), genlmsg_attrlen(header, 0),
+			CTRL_ATTR_FAMILY_NAME);
+	if (name && !nla_strcmp(name, BEEUNWIND_FAMILY_NAME))
+		family->news = header->cmd == CTRL_CMD_NEWFAMILY ? BEE_NL_FAMILY_COME :
+								   BEE_NL_FAMILY_GONE;
+	return NL_OK;
+}
+
+static int family_join(struct bee_nl_family *family)
+{
+	int group = genl_connect(family->sock);
+
+	if (group >= 0)
+		group = genl_ctrl_resolve_grp(family->sock, "nlctrl", "notify");
+	if (group < 0)
+		return group;
+	nl_socket_disable_seq_check(family->sock);
+	nl_socket_modify_cb(family->sock, NL_CB_VALID, NL_CB_CUSTOM, family_take, family);
+	group = nl_socket_add_membership(family->sock, group);
+	return group < 0 ? group : nl_socket_set_nonblocking(family->sock);
+}
+
+/**
+ * bee_nl_family_open() - be told when the module comes and goes
+ * @error: filled on failure
+ *
+ * Return: for bee_nl_family_close(), or NULL.
+ */
+struct bee_nl_family *bee_nl_family_open(struct bee_nl_error *error)
+{
+	struct bee_nl_family *family = calloc(1, sizeof(*family));
+	int ret = -NLE_NOMEM;
+
+	if (family)
+		family->sock = nl_socket_alloc();
+	if (family && family->sock)
+		ret = family_join(family);
+	if (ret >= 0)
+		return family;
+	error->code = EIO;
+	snprintf(error->text, sizeof(error->text), "listening to the kernel: %s",
+		 nl_geterror(ret));
+	bee_nl_family_close(family);
+	return NULL;
+}
+
+/** bee_nl_family_close() - stop listening; NULL is fine */
+void bee_nl_family_close(struct bee_nl_family *family)
+{
+	if (family && family->sock)
+		nl_socket_free(family->sock);
+	free(family);
+}
+
+/** bee_nl_family_fd() - for poll(): readable when some module has come or gone */
+int bee_nl_family_fd(const struct bee_nl_family *family)
+{
+	return nl_socket_get_fd(family->sock);
+}
+
+/**
+ * bee_nl_family_next() - whether the module has come or gone; does not wait
+ * @family: the listener
+ *
+ * Return: what happened last.
+ */
+enum bee_nl_family_news bee_nl_family_next(struct bee_nl_family *family)
+{
+	int ret;
+
+	family->news = BEE_NL_FAMILY_SAME;
+	do
+		ret = nl_recvmsgs_default(family->sock);
+	while (ret >= 0);
+	return ret == -NLE_AGAIN ? family->news : BEE_NL_FAMILY_LOST;
+}
