@@ -170,6 +170,15 @@ static struct nl_cb *exchange_callbacks(struct exchange *x)
 	return cb;
 }
 
+static int socket_open(struct bee_nl *nl);
+
+/* What is still to come is not for the next request. */
+static void socket_renew(struct bee_nl *nl)
+{
+	nl_socket_free(nl->sock);
+	socket_open(nl);
+}
+
 /* Send @msg (consumed) and take everything that comes back. */
 static int exchange_run(struct bee_nl *nl, struct nl_msg *msg, struct exchange *x)
 {
@@ -180,12 +189,14 @@ static int exchange_run(struct bee_nl *nl, struct nl_msg *msg, struct exchange *
 		nlmsg_free(msg);
 		return error_set(x->error, ENOMEM, strerror(ENOMEM));
 	}
-	ret = nl_send_auto(nl->sock, msg);
+	ret = nl->sock ? nl_send_auto(nl->sock, msg) : -NLE_BAD_SOCK;
 	nlmsg_free(msg);
 	while (ret >= 0 && !x->done)
 		ret = nl_recvmsgs(nl->sock, cb);
-	if (!x->done)
+	if (!x->done) {
 		error_libnl(x->error, "talking to the module", ret);
+		socket_renew(nl);
+	}
 	nl_cb_put(cb);
 	return x->done && !x->failed ? 0 : -1;
 }
@@ -247,26 +258,49 @@ static void socket_set_up(struct bee_nl *nl)
 	nl->max_message = bytes / 2;
 }
 
+/* A socket of its own.  Return: 0, or a code of libnl. */
+static int socket_open(struct bee_nl *nl)
+{
+	int ret = -NLE_NOMEM;
+
+	nl->sock = nl_socket_alloc();
+	if (nl->sock)
+		ret = genl_connect(nl->sock);
+	if (ret < 0) {
+		nl_socket_free(nl->sock);
+		nl->sock = NULL;
+		return ret;
+	}
+	socket_set_up(nl);
+	return 0;
+}
+
+static struct bee_nl *nl_new(struct bee_nl_error *error)
+{
+	struct bee_nl *nl = calloc(1, sizeof(*nl));
+	int ret = nl ? socket_open(nl) : -NLE_NOMEM;
+
+	if (!ret)
+		return nl;
+	error_libnl(error, "opening a netlink socket", ret);
+	free(nl);
+	return NULL;
+}
+
 /**
  * bee_nl_open() - connect to the module
  * @error: filled on failure; code BEE_NL_NO_MODULE if it is not there for us
+ *
+ * The kernel loads the module for this, if it is installed.
  *
  * Return: a connection for bee_nl_close(), or NULL.
  */
 struct bee_nl *bee_nl_open(struct bee_nl_error *error)
 {
-	struct bee_nl *nl = calloc(1, sizeof(*nl));
-	int ret = -NLE_NOMEM;
+	struct bee_nl *nl = nl_new(error);
 
-	if (nl)
-		nl->sock = nl_socket_alloc();
-	if (nl && nl->sock)
-		ret = genl_connect(nl->sock);
-	if (ret < 0) {
-		error_libnl(error, "opening a netlink socket", ret);
-		goto fail;
-	}
-	socket_set_up(nl);
+	if (!nl)
+		return NULL;
 	nl->family = genl_ctrl_resolve(nl->sock, BEEUNWIND_FAMILY_NAME);
 	if (nl->family >= 0)
 		return nl;
@@ -278,9 +312,25 @@ struct bee_nl *bee_nl_open(struct bee_nl_error *error)
 		error_set(error, BEE_NL_NO_MODULE,
 			  "the beeunwind module is not loaded; load it with: modprobe beeunwind "
 			  "(or insmod ./beeunwind.ko)");
-fail:
 	bee_nl_close(nl);
 	return NULL;
+}
+
+/**
+ * bee_nl_clone() - one more connection, as children need
+ * @nl: a connection
+ * @error: filled on failure
+ *
+ * Does not have the module loaded, should it be gone.
+ * Return: a connection for bee_nl_close(), or NULL.
+ */
+struct bee_nl *bee_nl_clone(const struct bee_nl *nl, struct bee_nl_error *error)
+{
+	struct bee_nl *clone = nl_new(error);
+
+	if (clone)
+		clone->family = nl->family;
+	return clone;
 }
 
 void bee_nl_close(struct bee_nl *nl)
@@ -649,6 +699,15 @@ int bee_nl_proc_del(struct bee_nl *nl, uint32_t pid, struct bee_nl_error *error)
 {
 	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_PROC_DEL, 0, 64);
 	int put = msg ? nla_put_u32(msg, BEEUNWIND_A_PROC_PID, pid) : 0;
+
+	return request_run(nl, msg, put, NULL, NULL, error);
+}
+
+/* bee_nl_proc_forget(): the same by cookie.  Return: 0, or -1 with @error filled. */
+int bee_nl_proc_forget(struct bee_nl *nl, uint64_t cookie, struct bee_nl_error *error)
+{
+	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_PROC_DEL, 0, 64);
+	int put = msg ? nla_put_u64(msg, BEEUNWIND_A_PROC_COOKIE, cookie) : 0;
 
 	return request_run(nl, msg, put, NULL, NULL, error);
 }

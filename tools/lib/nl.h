@@ -107,6 +107,7 @@ struct bee_nl_stats {
 };
 
 struct bee_nl *bee_nl_open(struct bee_nl_error *error);
+struct bee_nl *bee_nl_clone(const struct bee_nl *nl, struct bee_nl_error *error);
 void bee_nl_close(struct bee_nl *nl);
 
 int bee_nl_info_get(struct bee_nl *nl, struct bee_nl_info *info, struct bee_nl_error *error);
@@ -121,6 +122,7 @@ int bee_nl_proc_add(struct bee_nl *nl, struct bee_nl_proc *proc, struct bee_nl_e
 int bee_nl_proc_update(struct bee_nl *nl, struct bee_nl_proc *proc,
 		       const struct range_diff *diff, struct bee_nl_error *error);
 int bee_nl_proc_del(struct bee_nl *nl, uint32_t pid, struct bee_nl_error *error);
+int bee_nl_proc_forget(struct bee_nl *nl, uint64_t cookie, struct bee_nl_error *error);
 int bee_nl_procs_get(struct bee_nl *nl, uint32_t pid, struct bee_nl_procs *procs,
 		     struct bee_nl_error *error);
 void bee_nl_procs_free(struct bee_nl_procs *procs);
