@@ -136,7 +136,20 @@ check_closed_streams() {
 	[ $? -eq 1 ] && grep 'cannot write to standard output' "$work/stderr"
 }
 
-ktap_plan 20
+# Bad words are found before anything is changed or the module asked.
+check_words() {
+	complains 2 'beectl: config: foo: no such setting; see "beectl config --help"' config foo bar &&
+		complains 2 'beectl: config: budget: needs a value; see "beectl config --help"' \
+			config follow all budget &&
+		complains 2 'beectl: config: 3x: not a size, as 512M or 2G; see "beectl config --help"' \
+			config follow all budget 3x &&
+		complains 2 'beectl: config: none: not managed or all; see "beectl config --help"' \
+			config follow none &&
+		complains 2 "beectl: load: --all or process ids, not both" load --all 1 &&
+		complains 2 "beectl: unload: --all or process ids, not both" unload --all 1
+}
+
+ktap_plan 21
 ktap_run "help" says 0 stdout "^Usage: beectl COMMAND" help
 ktap_run "--help" says 0 stdout "^Usage: beectl COMMAND" --help
 ktap_run "-h" says 0 stdout "^Usage: beectl COMMAND" -h
@@ -156,5 +169,6 @@ ktap_run "compile of several files" check_several
 ktap_run "compile of several files, wrong usage" check_several_usage
 ktap_run "a refused table" check_refused_table
 ktap_run "standard output is full" check_full_disk
+ktap_run "words of load, unload and config" check_words
 ktap_run "closed standard streams" check_closed_streams
 ktap_finish

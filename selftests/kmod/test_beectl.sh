@@ -100,13 +100,64 @@ thirty_two_bits() {
 	fails 1 "32-bit" load $!
 }
 
+# Of what is mapped now only that has no table for which there is a reason.
+all_processes() {
+	"$BEECTL" load --all --json >"$WORK/all" || { cat "$WORK/all"; return 1; }
+	"$BEECTL" status --tables --json >"$WORK/tables" || return 1
+	/usr/bin/python3 - "$WORK/all" "$WORK/tables" "$target" <<-'END'
+		import json, os, sys
+		got, tables = (json.load(open(f)) for f in sys.argv[1:3])
+		print(got)
+		assert got["processes"] >= 2 and got["refused"] == 0, "processes"
+		assert got["compiled"] + got["cached"] + got["loaded"] == got["tables"] > 5, "tables"
+		reasons = {p["path"] for p in got["problems"]}
+		loaded = {t["path"] for t in tables["table_list"] if t["loaded"]}
+		for line in open(f"/proc/{sys.argv[3]}/maps"):
+		    words = line.split(maxsplit=5)
+		    if "x" in words[1] and len(words) == 6 and words[5].startswith("/"):
+		        assert words[5].strip() in loaded | reasons, line
+	END
+}
+
+all_unloaded() {
+	"$BEECTL" config follow all && [ "$(guest_status follow)" = all ] &&
+		"$BEECTL" unload --all >"$WORK/out" && grep -q '^[1-9][0-9]* process.* unloaded$' "$WORK/out" &&
+		[ "$(guest_status processes)" = 0 ] && [ "$(guest_status follow)" = managed ]
+}
+
+config() {
+	"$BEECTL" config budget 100M announce mapped hook off || return 1
+	"$BEECTL" config --json | tee "$WORK/out" | /usr/bin/python3 -c '
+import json, sys
+got = json.load(sys.stdin)
+want = {"budget": 100 << 20, "announce": "mapped", "follow": "managed", "hook": "off"}
+sys.exit(any(got[k] != want[k] for k in want))' || { cat "$WORK/out"; return 1; }
+	"$BEECTL" config announce sampled hook on budget 256M && "$BEECTL" config >"$WORK/out" &&
+		grep -q '^budget  *256.0 MiB' "$WORK/out" && grep -q '^hook  *on$' "$WORK/out"
+}
+
+# A program without unwind information or frame pointers, that does nothing but run.
+incomplete_stacks() {
+	printf '.globl main\nmain: mov $1500000000, %%rbp\n1: dec %%rbp\njnz 1b\nxor %%eax, %%eax\nret\n' >"$WORK/spin.S"
+	gcc -o "$WORK/spin" "$WORK/spin.S" -Wl,-z,noexecstack || return 1
+	"$BEECTL" run -- perf record -q -N -B -g -e cpu-clock -F 999 -o "$WORK/data" "$WORK/spin" || return 1
+	"$BEECTL" status --json | /usr/bin/python3 -c '
+import json, sys
+got = json.load(sys.stdin)["incomplete"]
+print(got)
+walks = [f["walks"] for f in got]
+assert walks == sorted(walks, reverse=True) and all(f["walks"] for f in got)
+assert any(f["path"].endswith("/spin") for f in got)' || return 1
+	"$BEECTL" status | grep 'spin.* (.*[0-9])$'
+}
+
 export BEEUNWIND_CACHE=$WORK/cache
 mkdir -m 700 "$BEEUNWIND_CACHE"
 /usr/bin/perl -e 'sleep 1000' &
 target=$!
 guest_wait grep -q perl "/proc/$target/maps"
 
-ktap_plan 16
+ktap_plan 20
 ktap_run "without the module: how to load it" fails 1 "insmod\|modprobe" load "$target"
 guest_insmod
 ktap_run "not root" not_root
@@ -123,5 +174,9 @@ ktap_run "unload of a process that is not loaded" fails 1 "not \(managed\|loaded
 ktap_run "tables come from the cache" kept_by_the_cache
 ktap_run "a damaged cache file is rebuilt" corrupt_cache_is_rebuilt
 ktap_run "a deleted program is loaded all the same" deleted_program
+ktap_run "load --all" all_processes
+ktap_run "unload --all" all_unloaded
+ktap_run "config" config
+ktap_run "files in which stacks end" incomplete_stacks
 ktap_run "status without a process" fails 1 "no such process" status 4194000
 ktap_finish

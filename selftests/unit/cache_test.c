@@ -12,7 +12,6 @@
 #include "cache.h"
 #include "compile.h"
 #include "elf.h"
-#include "maps.h"
 #include "text.h"
 
 #include "../kselftest.h"
@@ -29,24 +28,19 @@ static struct file_identity large;
 /* The largest of the libraries that are mapped here, so that writing takes a moment. */
 static int open_large(void)
 {
-	const struct mapping *most = NULL;
-	struct maps maps;
-	char why[256];
-	size_t i;
-	int fd;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long start, end, most = 0;
+	char line[4096], path[4096], large_path[4096] = "";
 
-	if (maps_read(getpid(), &maps))
-		return -1;
-	for (i = 0; i < maps.count; i++) {
-		const struct mapping *m = &maps.mapping[i];
-
-		if (m->kind == MAPPING_FILE &&
-		    (!most || m->end - m->start > most->end - most->start))
-			most = m;
-	}
-	fd = most ? mapping_open(getpid(), most, why, sizeof(why)) : -1;
-	maps_free(&maps);
-	return fd;
+	while (maps && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx r-x%*s %*s %*s %*s %4095s", &start, &end, path) == 3 &&
+		    path[0] == '/' && end - start > most) {
+			most = end - start;
+			strcpy(large_path, path);
+		}
+	if (maps)
+		fclose(maps);
+	return open(large_path, O_RDONLY | O_CLOEXEC);
 }
 
 /* One ELF file is that of all tests; another @inode makes it another file. */

@@ -10,10 +10,13 @@
 #include "proc.h"
 #include "text.h"
 #include "commands.h"
+#include "load_all.h"
+#include "maker.h"
 #include "progress.h"
 
 static const char load_help[] =
 	"Usage: beectl load [-q] [-v] [--json] PID...\n"
+	"       beectl load [-q] [-v] [--json] --all\n"
 	"\n"
 	"Make perf's user callchains of running processes complete: have the module follow\n"
 	"what they map, compile the unwind tables of all files that they execute (or take\n"
@@ -21,34 +24,39 @@ static const char load_help[] =
 	"sent again.\n"
 	"\n"
 	"Options:\n"
+	"  -a, --all      All processes\n"
+	"  -j, --jobs N   Work on N files at a time (default: one for each CPU)\n"
 	"  -q, --quiet    Print nothing but errors\n"
-	"  -v, --verbose  Show every range that the process has afterwards\n"
+	"  -v, --verbose  Show every range that the process has afterwards; with --all, every\n"
+	"                 file without a table\n"
 	"      --json     Print an array with one object per PID: pid, name, mappings,\n"
 	"                 tables, compiled, cached, loaded, bytes, problems ([{path,\n"
-	"                 reason}]); or pid and error\n"
+	"                 reason}]); or pid and error.  With --all, one object: processes,\n"
+	"                 refused, files, tables, compiled, cached, loaded, bytes, problems\n"
 	"  -h, --help     Show this text\n"
 	"\n"
 	"Files are found through /proc/PID/map_files, which needs CAP_SYS_ADMIN or\n"
 	"CAP_CHECKPOINT_RESTORE; without it, by name.  The exit status is 1 if a process\n"
 	"could not be loaded; the others are, all the same.\n"
 	"\n"
-	"Example:\n"
-	"  beectl load $(pidof postgres)\n";
+	"Examples:\n"
+	"  beectl load $(pidof postgres)\n"
+	"  beectl load --all && perf record -a -g -- sleep 10\n";
 
 /**
  * struct load_command - options and what is open
  * @quiet: errors only
  * @verbose: list ranges
+ * @want_json: JSON, not text
  * @json: array of results, NULL for text
- * @nl: the module
- * @tables: files looked at
+ * @maker: how tables are made
  */
 struct load_command {
 	bool			 quiet;
 	bool			 verbose;
+	bool			 want_json;
 	struct json_object	*json;
-	struct bee_nl		*nl;
-	struct tables		*tables;
+	struct table_maker	 maker;
 };
 
 static struct json_object *json_problems(const struct proc_result *result)
@@ -133,7 +141,7 @@ static void print_ranges(const struct load_command *load, pid_t pid)
 	struct bee_nl_procs procs;
 	size_t i;
 
-	if (!bee_nl_procs_get(load->nl, pid, &procs, &error) && procs.count)
+	if (!bee_nl_procs_get(load->maker.nl, pid, &procs, &error) && procs.count)
 		for (i = 0; i < procs.proc[0].ranges.count; i++) {
 			const struct range *r = &procs.proc[0].ranges.range[i];
 
@@ -168,12 +176,14 @@ static int load_refuse(struct load_command *load, const char *word, const char *
 static int load_one(struct load_command *load, const char *word)
 {
 	struct proc_result result;
-	int status = EXIT_OK;
+	int ret, status = EXIT_OK;
 	pid_t pid;
 
 	if (text_parse_pid(word, &pid))
 		return load_refuse(load, word, "not a process id");
-	if (proc_load(load->nl, load->tables, pid, &result)) {
+	ret = proc_load(&load->maker, pid, &result);
+	progress_end();
+	if (ret) {
 		status = load_refuse(load, word, result.error.text);
 	} else if (load->json) {
 		load_add_json(load->json, pid, &result);
@@ -187,67 +197,73 @@ static int load_one(struct load_command *load, const char *word)
 	return status;
 }
 
-static int load_open(struct load_command *load)
-{
-	struct bee_nl_error error;
-
-	load->nl = bee_nl_open(&error);
-	if (load->nl)
-		load->tables = tables_open(load->nl, progress_compile, NULL, &error);
-	if (load->tables) {
-		if (tables_warning(load->tables))
-			fprintf(stderr, "beectl: load: warning: %s\n",
-				tables_warning(load->tables));
-		return 0;
-	}
-	fprintf(stderr, "beectl: load: %s\n", error.text);
-	bee_nl_close(load->nl);
-	return -1;
-}
-
-static int load_all(struct load_command *load, char **words)
+static int load_words(struct load_command *load, char **words)
 {
 	int status = EXIT_OK;
 
-	if (load_open(load)) {
-		json_object_put(load->json);
-		return EXIT_FAILED;
-	}
+	if (load->want_json)
+		load->json = json_object_new_array();
 	for (; *words; words++)
 		if (load_one(load, *words))
 			status = EXIT_FAILED;
-	tables_close(load->tables);
-	bee_nl_close(load->nl);
 	if (load->json)
 		text_print_json(load->json);
+	return status;
+}
+
+static int load_run(struct load_command *load, char **words)
+{
+	struct load_all_options all = { .quiet = load->quiet, .verbose = load->verbose,
+					.json = load->want_json };
+	struct bee_nl_error error;
+	int status;
+
+	if (maker_open(&load->maker, &error)) {
+		fprintf(stderr, "beectl: load: %s\n", error.text);
+		return EXIT_FAILED;
+	}
+	maker_warn(&load->maker, "load");
+	load->maker.progress = maker_progress;
+	status = words ? load_words(load, words) : load_all(&load->maker, &all);
+	maker_close(&load->maker);
 	return status;
 }
 
 int cmd_load(int argc, char **argv)
 {
 	static const struct option options[] = {
+		{ "all", no_argument, NULL, 'a' },
+		{ "jobs", required_argument, NULL, 'j' },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "verbose", no_argument, NULL, 'v' },
-		{ "json", no_argument, NULL, 'j' },
+		{ "json", no_argument, NULL, 'J' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 }
 	};
 	struct load_command load = { 0 };
-	bool json = false;
+	bool all = false;
 	int c;
 
 	argv[0] = (char *)"beectl: load";	/* for getopt's messages */
 	optind = 0;
-	while ((c = getopt_long(argc, argv, "qvh", options, NULL)) >= 0) {
+	while ((c = getopt_long(argc, argv, "aj:qvh", options, NULL)) >= 0) {
 		switch (c) {
+		case 'a':
+			all = true;
+			break;
+		case 'j':
+			if (!text_parse_jobs(optarg, &load.maker.jobs))
+				break;
+			fputs("beectl: load: -j needs a number from 1 to 1024\n", stderr);
+			return EXIT_USAGE;
 		case 'q':
 			load.quiet = true;
 			break;
 		case 'v':
 			load.verbose = true;
 			break;
-		case 'j':
-			json = true;
+		case 'J':
+			load.want_json = true;
 			break;
 		case 'h':
 			fputs(load_help, stdout);
@@ -256,11 +272,10 @@ int cmd_load(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
-	if (optind == argc) {
-		fputs("beectl: load: which process?  See beectl load --help.\n", stderr);
+	if (all == (optind < argc)) {
+		fputs(all ? "beectl: load: --all or process ids, not both\n" :
+			    "beectl: load: which process?  See beectl load --help.\n", stderr);
 		return EXIT_USAGE;
 	}
-	if (json)
-		load.json = json_object_new_array();
-	return load_all(&load, argv + optind);
+	return load_run(&load, all ? NULL : argv + optind);
 }

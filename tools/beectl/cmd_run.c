@@ -13,6 +13,7 @@
 
 #include "commands.h"
 #include "launch.h"
+#include "maker.h"
 #include "nl_events.h"
 #include "proc.h"
 #include "text.h"
@@ -41,17 +42,15 @@ enum { RUN_FAILED = 125, RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGN
 
 /**
  * struct run - one program being started
- * @nl: the module
+ * @maker: how tables are made
  * @events: tells of files that have no table and were sampled
- * @tables: files looked at
  * @verbose: say what was loaded
  * @error: why loading failed
  * @result: of the last load
  */
 struct run {
-	struct bee_nl		*nl;
+	struct table_maker	 maker;
 	struct bee_nl_events	*events;
-	struct tables		*tables;
 	bool			 verbose;
 	struct bee_nl_error	 error;
 	struct proc_result	 result;
@@ -92,7 +91,7 @@ static int run_load(void *arg, pid_t pid)
 	int ret;
 
 	proc_result_free(&run->result);
-	ret = proc_load(run->nl, run->tables, pid, &run->result);
+	ret = proc_load(&run->maker, pid, &run->result);
 	if (ret)
 		run->error = run->result.error;
 	return ret;
@@ -133,44 +132,49 @@ static int run_wait(pid_t pid)
 	return RUN_FAILED;
 }
 
-/* A file that cannot be had, perhaps because its process has ended, stays without. */
-static void run_load_file(struct run *run, const struct bee_nl_table *table)
+/* A file that can have no table, or whose process has ended, stays without. */
+static void run_made(void *arg, const struct table_want *want, const struct table_result *result)
 {
-	struct range range = { .start = table->start, .end = table->end, .file = table->id };
+	const struct run *run = arg;
 
-	tables_get(run->tables, table->pid, &range, &run->error);
+	if (!run->verbose)
+		return;
+	fputs("beectl: run: ", stderr);
+	text_put_name(stderr, want->name);
+	fprintf(stderr, ": %s\n", result->source == TABLE_NONE ? result->why : "loaded");
 }
 
 /* What messages have been lost about is in the list of files. */
-static void run_load_all(struct run *run)
+static void run_want_all(struct run *run, struct table_wants *wants)
 {
 	struct bee_nl_tables tables;
 	size_t i;
 
-	if (!bee_nl_tables_get(run->nl, &tables, &run->error))
+	if (!bee_nl_tables_get(run->maker.nl, &tables, &run->error))
 		for (i = 0; i < tables.count; i++)
 			if (!tables.table[i].loaded && tables.table[i].pid)
-				run_load_file(run, &tables.table[i]);
+				table_wants_add(wants, &tables.table[i], true);
 	bee_nl_tables_free(&tables);
 }
 
 /* Of a flood of messages, some are left for later: CMD may end meanwhile. */
 static void run_take_news(struct run *run)
 {
+	struct table_wants wants = { 0 };
+	enum bee_nl_event_kind kind;
 	struct bee_nl_table table;
-	int i;
 
-	for (i = 0; i < 64; i++) {
-		switch (bee_nl_events_next(run->events, &table)) {
-		case BEE_NL_EVENT_NONE:
-			return;
-		case BEE_NL_EVENT_LOST:
-			run_load_all(run);
-			break;
-		case BEE_NL_EVENT_TABLE:
-			run_load_file(run, &table);
-		}
-	}
+	do {
+		kind = bee_nl_events_next(run->events, &table);
+		if (kind == BEE_NL_EVENT_TABLE)
+			table_wants_add(&wants, &table, true);
+		else if (kind == BEE_NL_EVENT_LOST)
+			run_want_all(run, &wants);
+	} while (kind == BEE_NL_EVENT_TABLE && wants.count < 64);
+	run->maker.arg = run;
+	run->maker.done = run_made;
+	tables_make(&run->maker, &wants);
+	table_wants_free(&wants);
 }
 
 /* Load what CMD and its children map later, until CMD ends. */
@@ -227,24 +231,18 @@ static int run_all(struct run *run, char **argv)
 {
 	int status;
 
-	run->nl = bee_nl_open(&run->error);
-	if (run->nl)
-		run->tables = tables_open(run->nl, NULL, NULL, &run->error);
-	if (!run->tables) {
-		bee_nl_close(run->nl);
+	if (maker_open(&run->maker, &run->error))
 		return run_refuse("", run->error.text, RUN_FAILED);
-	}
-	if (run->verbose && tables_warning(run->tables))
-		fprintf(stderr, "beectl: run: warning: %s\n", tables_warning(run->tables));
+	if (run->verbose)
+		maker_warn(&run->maker, "run");
 	run->events = bee_nl_events_open(&run->error);
 	if (!run->events)
 		fprintf(stderr, "beectl: run: warning: libraries that %s loads later are not "
 			"followed: %s\n", argv[0], run->error.text);
 	status = run_start(run, argv);
 	proc_result_free(&run->result);
-	tables_close(run->tables);
 	bee_nl_events_close(run->events);
-	bee_nl_close(run->nl);
+	maker_close(&run->maker);
 	return status;
 }
 

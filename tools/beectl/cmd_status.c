@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "json.h"
-#include "lossy.h"
 #include "nl.h"
 #include "nl_names.h"
 #include "proc.h"
 #include "sample.h"
+#include "status_tables.h"
 #include "text.h"
 #include "commands.h"
 
@@ -21,19 +21,22 @@ static const char status_help[] =
 	"       beectl status [--json] --tables\n"
 	"\n"
 	"Show whether the module is at work (tried out with a perf sample of beectl\n"
-	"itself), what it holds, and how the walks of user stacks ended since it was\n"
-	"loaded; or the ranges of a process; or the files that are mapped by managed\n"
-	"processes or have a table.\n"
+	"itself), what it holds, how the walks of user stacks ended since it was loaded,\n"
+	"and in which files' code those ended that are not complete; or the ranges of a\n"
+	"process; or the files that are mapped by managed processes or have a table.\n"
 	"\n"
 	"Options:\n"
-	"  -t, --tables  List the files: their tables, and how walks through them ended\n"
+	"  -t, --tables  List the files: size and rows of the table, ranges that use it,\n"
+	"                samples in the code, walks that missed a table, walks cut short, and\n"
+	"                time since it was used\n"
 	"      --json    Print one object: hook, hook_proven, hook_note, module_version,\n"
 	"                table_version, budget, used, files, tables, table_bytes,\n"
 	"                processes, ranges, range_bytes, follow, announce, follow_lost,\n"
-	"                hook_hits, walks, stops ([{reason, walks, doc}]), frames, fp_steps;\n"
+	"                hook_hits, walks, stops ([{reason, walks, doc}]), frames, fp_steps,\n"
+	"                incomplete ([{path, loaded, walks, stops}], the worst first);\n"
 	"                with PID: process ({pid, name, cookie, generation, ranges: [{start,\n"
 	"                end, offset, table, rows, path}]}); with --tables: table_list ([{id,\n"
-	"                loaded, bytes, rows, users, hits, missed, idle_ms, stops, file_id,\n"
+	"                loaded, bytes, rows, users, hits, missed, cut, idle_ms, stops, file_id,\n"
 	"                inode, path, lossy}])\n"
 	"  -h, --help    Show this text\n"
 	"\n"
@@ -239,96 +242,19 @@ static int show_status(struct bee_nl *nl, struct status *status, struct json_obj
 {
 	if (bee_nl_info_get(nl, &status->info, error) ||
 	    status_prove_hook(nl, status, error) ||
-	    bee_nl_stats_get(nl, &status->stats, error))
+	    bee_nl_stats_get(nl, &status->stats, error) ||
+	    bee_nl_tables_get(nl, &status->tables, error))
 		return -1;
-	if (json)
+	if (json) {
 		json_status(json, status);
-	else
+		json_incomplete(json, &status->tables);
+	} else {
 		print_status(status);
+		print_incomplete(&status->tables);
+	}
 	if (status->info.hook == BEEUNWIND_HOOK_STATE_OFF || status->proven)
 		return EXIT_OK;
 	return EXIT_FAILED;
-}
-
-static struct json_object *json_table_stops(const struct bee_nl_table *t)
-{
-	struct json_object *object = json_object_new_object();
-	uint32_t reason;
-
-	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
-		if (t->stop[reason])
-			json_add_uint(object, bee_stop_names[reason], t->stop[reason]);
-	return object;
-}
-
-static void json_tables(struct json_object *object, const struct bee_nl_tables *tables)
-{
-	struct json_object *array = json_object_new_array();
-	char id[2 * sizeof(tables->table->file_id) + 1];
-	size_t i;
-
-	for (i = 0; i < tables->count; i++) {
-		const struct bee_nl_table *t = &tables->table[i];
-		struct json_object *table = json_object_new_object();
-
-		text_hex(t->file_id, t->file_id_len, id, sizeof(id));
-		json_add_uint(table, "id", t->id);
-		json_object_object_add(table, "loaded", json_object_new_boolean(t->loaded));
-		json_add_uint(table, "bytes", t->bytes);
-		json_add_uint(table, "rows", t->rows);
-		json_add_uint(table, "users", t->users);
-		json_add_uint(table, "hits", t->hits);
-		json_add_uint(table, "missed", t->missed);
-		json_add_uint(table, "idle_ms", t->idle_ms);
-		json_object_object_add(table, "stops", json_table_stops(t));
-		json_add_string(table, "file_id", id);
-		json_add_uint(table, "inode", t->inode);
-		json_add_string(table, "path", t->name);
-		json_add_string(table, "lossy", bee_lossy_words(t->flags));
-		json_object_array_add(array, table);
-	}
-	json_object_object_add(object, "table_list", array);
-}
-
-/* Walks that were cut short in the file's code. */
-static uint64_t table_cut(const struct bee_nl_table *t)
-{
-	uint64_t cut = 0;
-	uint32_t reason;
-
-	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
-		if (reason != BEEUNWIND_STOP_OUTERMOST && reason != BEEUNWIND_STOP_DEPTH)
-			cut += t->stop[reason];
-	return cut;
-}
-
-static void print_tables(const struct bee_nl_tables *tables)
-{
-	uint64_t bytes = 0;
-	size_t i, loaded = 0;
-	char id[13];
-
-	printf("%8s %12s %10s %7s %10s %8s  %-12s  %s\n", "id", "size", "rows", "users", "samples",
-	       "cut", "file id", "path");
-	for (i = 0; i < tables->count; i++) {
-		const struct bee_nl_table *t = &tables->table[i];
-
-		text_hex(t->file_id, t->file_id_len, id, sizeof(id));
-		printf("%8u %12s ", t->id, text_size(t->bytes).text);
-		if (t->loaded)
-			printf("%10u ", t->rows);
-		else
-			printf("%10s ", "no table");
-		printf("%7u %10u %8llu  %-12s  ", t->users, t->hits, (ull)table_cut(t), id);
-		text_put_name(stdout, t->name);
-		if (t->flags)
-			printf(" (not exact: %s)", bee_lossy_words(t->flags));
-		putchar('\n');
-		bytes += t->bytes;
-		loaded += t->loaded;
-	}
-	printf("%zu file%s, %zu table%s, %s\n", tables->count, tables->count == 1 ? "" : "s",
-	       loaded, loaded == 1 ? "" : "s", text_size(bytes).text);
 }
 
 static void json_proc(struct json_object *object, const struct bee_nl_proc *proc,

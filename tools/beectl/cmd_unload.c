@@ -6,19 +6,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "all.h"
 #include "nl.h"
 #include "text.h"
 #include "commands.h"
 
 static const char unload_help[] =
 	"Usage: beectl unload [-q] PID...\n"
-	"       beectl unload [-q] --tables\n"
+	"       beectl unload [-q] [--all] [--tables]\n"
 	"\n"
 	"Make the module forget processes: perf sees their stacks as it does without the\n"
 	"module.  Their tables stay in the module for the next load, until memory is short;\n"
-	"--tables removes all tables that no process uses.\n"
+	"--tables removes all tables that no process uses.  --all forgets all processes and\n"
+	"has no new ones followed (\"beectl config follow managed\").\n"
 	"\n"
 	"Options:\n"
+	"  -a, --all     Forget all processes\n"
 	"  -t, --tables  Remove unused tables\n"
 	"  -q, --quiet   Print nothing but errors\n"
 	"  -h, --help    Show this text\n";
@@ -81,7 +84,23 @@ static int unload_tables(struct bee_nl *nl, bool quiet)
 	return status;
 }
 
-static int unload_all(char **words, bool tables, bool quiet)
+/* First of all no new ones, which would come back with the next fork or exec. */
+static int unload_procs(struct bee_nl *nl, bool quiet)
+{
+	struct bee_nl_error error;
+	size_t count;
+
+	if (bee_nl_config_set_follow(nl, BEEUNWIND_FOLLOW_MANAGED, &error) ||
+	    all_forget(nl, &count, &error)) {
+		fprintf(stderr, "beectl: unload: %s\n", error.text);
+		return EXIT_FAILED;
+	}
+	if (!quiet)
+		printf("%zu process%s unloaded\n", count, count == 1 ? "" : "es");
+	return EXIT_OK;
+}
+
+static int unload_run(char **words, bool all, bool tables, bool quiet)
 {
 	struct bee_nl_error error;
 	struct bee_nl *nl = bee_nl_open(&error);
@@ -94,6 +113,8 @@ static int unload_all(char **words, bool tables, bool quiet)
 	for (; *words; words++)
 		if (unload_proc(nl, *words, quiet))
 			status = EXIT_FAILED;
+	if (all && unload_procs(nl, quiet))
+		status = EXIT_FAILED;
 	if (tables && unload_tables(nl, quiet))
 		status = EXIT_FAILED;
 	bee_nl_close(nl);
@@ -103,18 +124,22 @@ static int unload_all(char **words, bool tables, bool quiet)
 int cmd_unload(int argc, char **argv)
 {
 	static const struct option options[] = {
+		{ "all", no_argument, NULL, 'a' },
 		{ "tables", no_argument, NULL, 't' },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 }
 	};
-	bool tables = false, quiet = false;
+	bool all = false, tables = false, quiet = false;
 	int c;
 
 	argv[0] = (char *)"beectl: unload";	/* for getopt's messages */
 	optind = 0;
-	while ((c = getopt_long(argc, argv, "tqh", options, NULL)) >= 0) {
+	while ((c = getopt_long(argc, argv, "atqh", options, NULL)) >= 0) {
 		switch (c) {
+		case 'a':
+			all = true;
+			break;
 		case 't':
 			tables = true;
 			break;
@@ -128,9 +153,13 @@ int cmd_unload(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
-	if (optind == argc && !tables) {
+	if (optind == argc && !tables && !all) {
 		fputs("beectl: unload: which process?  See beectl unload --help.\n", stderr);
 		return EXIT_USAGE;
 	}
-	return unload_all(argv + optind, tables, quiet);
+	if (all && optind < argc) {
+		fputs("beectl: unload: --all or process ids, not both\n", stderr);
+		return EXIT_USAGE;
+	}
+	return unload_run(argv + optind, all, tables, quiet);
 }

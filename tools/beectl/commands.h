@@ -11,6 +11,7 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 int cmd_cache(int argc, char **argv);
 int cmd_compile(int argc, char **argv);
+int cmd_config(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_load(int argc, char **argv);
 int cmd_run(int argc, char **argv);

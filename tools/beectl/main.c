@@ -17,6 +17,7 @@ static const struct command {
 	{ "load",	cmd_load,	"Give running processes their unwind tables" },
 	{ "unload",	cmd_unload,	"Take the unwind tables of processes away again" },
 	{ "status",	cmd_status,	"Show the module, its processes and why walks ended" },
+	{ "config",	cmd_config,	"Show or change the module's settings" },
 	{ "cache",	cmd_cache,	"Show, empty or fill the cache of compiled tables" },
 	{ "compile",	cmd_compile,	"Make the unwind tables of ELF files" },
 	{ "size",	cmd_size,	"Show how large unwind tables are, beside other formats" },

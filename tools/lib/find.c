@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Open a file that was seen mapped somewhere.  The sure way is through the process
- * that has it mapped.  If that has ended, there is the name, which says something in
- * the process's mount namespace only; which one that was nobody knows any more, so it
- * is looked up in all.  What is found so may be another file of the same size: the
- * caller has to ask the module which one it is.
+ * Find a mapped file by its name.  That says something in the mount namespace of its
+ * process only; which one that was nobody knows once the process has ended, so it is
+ * looked up in all.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -19,8 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "find.h"
-#include "maps.h"
+#include "mapped.h"
 
 /* Containers on one machine in which a name is looked up. */
 #define MAX_NAMESPACES	256
@@ -37,20 +34,20 @@ static int open_below(int root, const char *name)
 }
 
 /* How sure it is that what is at @name in there is the file: 0 not at all, 2 quite. */
-static int place_judge(const struct place *place, int pin)
+static int name_judge(const struct mapping *m, int pin)
 {
 	struct stat st;
 
-	if (fstat(pin, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != place->size)
+	if (fstat(pin, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != m->size)
 		return 0;
-	return (uint64_t)st.st_ino == place->inode ? 2 : 1;
+	return (uint64_t)st.st_ino == m->inode ? 2 : 1;
 }
 
 /* Keep the better of what we have and what is at the name below @root. */
-static void place_try(const struct place *place, int root, int *best, int *rank)
+static void name_try(const struct mapping *m, int root, int *best, int *rank)
 {
-	int pin = open_below(root, place->name);
-	int judged = pin < 0 ? 0 : place_judge(place, pin);
+	int pin = open_below(root, m->path);
+	int judged = pin < 0 ? 0 : name_judge(m, pin);
 
 	if (judged > *rank) {
 		if (*best >= 0)
@@ -90,7 +87,7 @@ static bool namespace_is_new(const char *pid, ino_t *seen, size_t *count)
 }
 
 /* Our own namespace first: there most files are. */
-static int place_find(const struct place *place)
+static int name_find(const struct mapping *m)
 {
 	ino_t seen[MAX_NAMESPACES];
 	size_t count = 0;
@@ -103,7 +100,7 @@ static int place_find(const struct place *place)
 		int root = namespace_is_new(pid, seen, &count) ? root_open(pid) : -1;
 
 		if (root >= 0) {
-			place_try(place, root, &best, &rank);
+			name_try(m, root, &best, &rank);
 			close(root);
 		}
 		do
@@ -116,67 +113,28 @@ static int place_find(const struct place *place)
 	return best;
 }
 
-static int pin_open(int pin)
-{
-	int fd = pin < 0 ? pin : regular_open(pin);
-
-	if (pin >= 0)
-		close(pin);
-	return fd;
-}
-
-/* For those who may not follow map_files, and for processes that are gone. */
-static int place_open_by_name(const struct place *place)
+/**
+ * find_pin_by_name() - a file of a mapping's name and size
+ * @mapping: the mapping
+ *
+ * In the root of its process, if that is still there; else in that of any.
+ *
+ * Return: an O_PATH descriptor, or -ENOENT.
+ */
+int find_pin_by_name(const struct mapping *mapping)
 {
 	char pid[16];
 	int best = -1, rank = 0, root;
 
-	if (place->name[0] != '/')
+	if (mapping->path[0] != '/')
 		return -ENOENT;
-	snprintf(pid, sizeof(pid), "%d", place->pid);
-	root = place->pid ? root_open(pid) : -1;
+	snprintf(pid, sizeof(pid), "%d", mapping->pid);
+	root = mapping->pid ? root_open(pid) : -1;
 	if (root >= 0) {
-		place_try(place, root, &best, &rank);
+		name_try(mapping, root, &best, &rank);
 		close(root);
 	}
 	if (best < 0)
-		best = place_find(place);
-	return best < 0 ? -ENOENT : pin_open(best);
-}
-
-static const char *open_failure(int error, bool denied)
-{
-	switch (error) {
-	case ENXIO:
-		return "not a regular file";
-	case ENOENT:
-		return denied ? "not found by its name, and opening mapped files takes "
-				"CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE" :
-				"its process has ended, and no file of that name and size is there";
-	}
-	return strerror(error);
-}
-
-/**
- * place_open() - open the file that was mapped there, or perhaps another
- * @place: where
- * @pin: from mapping_pin(), or -errno; it stays open
- * @why: on failure a sentence
- * @size: bytes of @why
- *
- * With a pin it is that file for sure; else it has the name and the size.
- *
- * Return: a file descriptor, or -1.
- */
-int place_open(const struct place *place, int pin, char *why, size_t size)
-{
-	int fd = pin < 0 ? pin : regular_open(pin);
-	bool denied = pin == -EPERM || pin == -EACCES;
-
-	if (pin < 0)
-		fd = place_open_by_name(place);
-	if (fd >= 0)
-		return fd;
-	snprintf(why, size, "%s", open_failure(-fd, denied));
-	return -1;
+		best = name_find(mapping);
+	return best < 0 ? -ENOENT : best;
 }

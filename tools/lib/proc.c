@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "io.h"
 #include "proc.h"
 
@@ -21,20 +22,14 @@ static const char elf32_ident[] = { 0x7f, 'E', 'L', 'F', 1 };
 
 /**
  * struct load - one process being loaded
- * @nl: the module
- * @tables: where tables come from
+ * @maker: how tables are made
  * @pid: the process
- * @file: distinct files that it has mapped
- * @nfiles: number of them
  * @result: for the caller
  */
 struct load {
-	struct bee_nl			 *nl;
-	struct tables			 *tables;
-	pid_t				  pid;
-	const struct mapped_file	**file;
-	size_t				  nfiles;
-	struct proc_result		 *result;
+	const struct table_maker	*maker;
+	pid_t				 pid;
+	struct proc_result		*result;
 };
 
 __attribute__((format(printf, 3, 4)))
@@ -131,127 +126,126 @@ static int load_check(struct load *load)
 	return 0;
 }
 
-static void load_note_file(struct load *load, const struct mapped_file *file)
+static void load_note_problem(struct load *load, const char *path, const char *why)
 {
-	size_t i;
+	struct proc_result *result = load->result;
+	struct proc_problem *problem;
 
-	for (i = 0; i < load->nfiles; i++)
-		if (load->file[i] == file)
-			return;
-	load->file[load->nfiles++] = file;
+	result->problem = alloc_room(result->problem, result->nproblems, &result->room,
+				     sizeof(*problem));
+	problem = &result->problem[result->nproblems];
+	problem->path = strdup(path);
+	problem->why = strdup(why);
+	if (problem->path && problem->why)
+		result->nproblems++;
 }
 
-static int load_files(struct load *load, const struct ranges *ranges)
+/* Of what has become of a file; the tables themselves are counted in the end. */
+static void load_done(void *arg, const struct table_want *want, const struct table_result *made)
+{
+	struct load *load = arg;
+
+	if (made->source == TABLE_COMPILED)
+		load->result->compiled++;
+	else if (made->source == TABLE_CACHED)
+		load->result->cached++;
+	else if (!table_refusal_is_general(made->code))
+		load_note_problem(load, want->name, made->why);
+	else if (!load->result->error.code)
+		load_fail(load, made->code, "%s: %s", want->name, made->why);
+}
+
+static void load_progress(void *arg, size_t ready, size_t count, const char *name)
+{
+	const struct load *load = arg;
+
+	load->maker->progress(load->maker->arg, ready, count, name);
+}
+
+static int load_tables(struct load *load)
+{
+	struct table_maker maker = *load->maker;
+	struct table_wants wants = { 0 };
+	int ret;
+
+	maker.arg = load;
+	maker.done = load_done;
+	maker.progress = load->maker->progress ? load_progress : NULL;
+	ret = table_wants_find(maker.nl, load->pid, &wants, &load->result->error);
+	if (!ret && tables_make(&maker, &wants))
+		ret = load_fail(load, errno, "cannot start a process: %s", strerror(errno));
+	table_wants_free(&wants);
+	return load->result->error.code ? -1 : ret;
+}
+
+static bool ranges_have(const struct ranges *ranges, uint32_t file)
 {
 	size_t i;
 
-	load->result->mappings = ranges->count;
-	load->file = calloc(ranges->count + 1, sizeof(*load->file));
-	if (!load->file)
-		return load_fail(load, ENOMEM, "%s", strerror(ENOMEM));
-	for (i = 0; i < ranges->count; i++) {
-		const struct range *range = &ranges->range[i];
-		const struct mapped_file *file;
+	for (i = 0; i < ranges->count; i++)
+		if (ranges->range[i].file == file)
+			return true;
+	return false;
+}
 
-		if (!range->file)
+/* What the process has now. */
+static int load_count(struct load *load)
+{
+	struct proc_result *result = load->result;
+	struct bee_nl_tables tables = { 0 };
+	struct bee_nl_procs procs;
+	size_t i;
+	int ret;
+
+	ret = bee_nl_procs_get(load->maker->nl, load->pid, &procs, &result->error);
+	if (!ret)
+		ret = bee_nl_tables_get(load->maker->nl, &tables, &result->error);
+	if (!ret && (!procs.count || !procs.proc[0].ranges.count))
+		ret = load_fail(load, ESRCH, "it has no executable memory: it is about to end");
+	for (i = 0; !ret && i < tables.count; i++) {
+		if (!tables.table[i].loaded ||
+		    !ranges_have(&procs.proc[0].ranges, tables.table[i].id))
 			continue;
-		file = tables_get(load->tables, load->pid, range, &load->result->error);
-		if (!file)
-			return -1;
-		load_note_file(load, file);
+		result->tables++;
+		result->bytes += tables.table[i].bytes;
 	}
-	return 0;
+	if (!ret) {
+		result->mappings = procs.proc[0].ranges.count;
+		if (result->tables > result->compiled + result->cached)
+			result->stored = result->tables - result->compiled - result->cached;
+	}
+	bee_nl_tables_free(&tables);
+	bee_nl_procs_free(&procs);
+	return ret;
 }
 
 static int load_manage(struct load *load)
 {
 	struct bee_nl_proc proc = { .pid = load->pid };
-	struct bee_nl_error *error = &load->result->error;
-	struct bee_nl_procs procs;
-	int ret;
 
-	if (bee_nl_proc_add(load->nl, &proc, error))
+	if (bee_nl_proc_add(load->maker->nl, &proc, &load->result->error) ||
+	    load_tables(load))
 		return -1;
-	if (bee_nl_procs_get(load->nl, load->pid, &procs, error))
-		ret = -1;
-	else if (!procs.count || !procs.proc[0].ranges.count)
-		ret = load_fail(load, ESRCH, "it has no executable memory: it is about to end");
-	else
-		ret = load_files(load, &procs.proc[0].ranges);
-	bee_nl_procs_free(&procs);
-	return ret;
-}
-
-/* A file that this process is not the first to use was in the module already. */
-static void result_count(struct load *load)
-{
-	struct proc_result *result = load->result;
-	size_t i;
-
-	for (i = 0; i < load->nfiles; i++) {
-		const struct mapped_file *file = load->file[i];
-
-		if (file->source == TABLE_NONE)
-			continue;
-		result->tables++;
-		if (file->pid != load->pid || file->source == TABLE_STORED)
-			result->stored++;
-		else if (file->source == TABLE_CACHED)
-			result->cached++;
-		else
-			result->compiled++;
-	}
-	if (result->cached || result->compiled)
-		tables_update_sizes(load->tables);
-	for (i = 0; i < load->nfiles; i++)
-		if (load->file[i]->source != TABLE_NONE)
-			result->bytes += load->file[i]->bytes;
-}
-
-static void result_problems(struct load *load)
-{
-	struct proc_result *result = load->result;
-	size_t i;
-
-	result->problem = calloc(load->nfiles + 1, sizeof(*result->problem));
-	for (i = 0; result->problem && i < load->nfiles; i++) {
-		const struct mapped_file *file = load->file[i];
-		struct proc_problem *problem = &result->problem[result->nproblems];
-
-		if (file->source != TABLE_NONE)
-			continue;
-		problem->path = strdup(file->path);
-		problem->why = strdup(file->why);
-		if (problem->path && problem->why)
-			result->nproblems++;
-	}
+	return load_count(load);
 }
 
 /**
  * proc_load() - have a process managed, with its tables
- * @nl: the module
- * @tables: where tables come from
+ * @maker: how tables are made; its done() is not used
  * @pid: a process or thread
  * @result: filled in any case; proc_result_free() releases it
  *
  * Return: 0, or -1 with @result->error filled.
  */
-int proc_load(struct bee_nl *nl, struct tables *tables, pid_t pid, struct proc_result *result)
+int proc_load(const struct table_maker *maker, pid_t pid, struct proc_result *result)
 {
-	struct load load = { .nl = nl, .tables = tables, .pid = pid, .result = result };
+	struct load load = { .maker = maker, .pid = pid, .result = result };
 	int ret;
 
 	memset(result, 0, sizeof(*result));
 	proc_name(pid, result->name, sizeof(result->name));
 	ret = load_check(&load);
-	if (!ret)
-		ret = load_manage(&load);
-	if (!ret) {
-		result_count(&load);
-		result_problems(&load);
-	}
-	free(load.file);
-	return ret;
+	return ret ?: load_manage(&load);
 }
 
 void proc_result_free(struct proc_result *result)
@@ -264,5 +258,5 @@ void proc_result_free(struct proc_result *result)
 	}
 	free(result->problem);
 	result->problem = NULL;
-	result->nproblems = 0;
+	result->nproblems = result->room = 0;
 }

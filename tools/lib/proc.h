@@ -32,6 +32,7 @@ struct proc_problem {
  * @bytes: kernel memory of @tables
  * @problem: files that could not be used
  * @nproblems: number of them
+ * @room: for so many
  * @error: why the process was not loaded
  */
 struct proc_result {
@@ -44,10 +45,11 @@ struct proc_result {
 	uint64_t		 bytes;
 	struct proc_problem	*problem;
 	size_t			 nproblems;
+	size_t			 room;
 	struct bee_nl_error	 error;
 };
 
-int proc_load(struct bee_nl *nl, struct tables *tables, pid_t pid, struct proc_result *result);
+int proc_load(const struct table_maker *maker, pid_t pid, struct proc_result *result);
 void proc_result_free(struct proc_result *result);
 void proc_name(pid_t pid, char *name, size_t size);
 

@@ -1,365 +1,289 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * See to it that files which are mapped have their tables in the module: there
- * already, read from the cache, or compiled.  Every file is looked at once in a run.
+ * See to it that files which are mapped have their tables in the module.  What is
+ * mapped may be anything that any user made, so each file is read in a child process,
+ * which may crash, be killed by a file that shrinks, or run out of time.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "cache.h"
-#include "find.h"
-#include "maps.h"
+#include "alloc.h"
+#include "parallel.h"
 #include "tables.h"
 
+/* The largest files that there are take some seconds. */
+#define MAKE_SECONDS	120
+
 /**
- * struct tables - all that is known in this run
- * @nl: the module
- * @cache: compiled tables on disk
- * @stored: the module's files, as last asked for
- * @file: files looked at; pointers, as users keep them
- * @count: files in it
- * @room: files it has memory for
- * @progress: called before a file is compiled
- * @arg: its argument
+ * table_wants_add() - add a file
+ * @wants: the list
+ * @table: the file, with the place where it is mapped
+ * @pin: hold on to it now, for its process may end soon
  */
-struct tables {
-	struct bee_nl		*nl;
-	struct cache		*cache;
-	struct bee_nl_tables	 stored;
-	struct mapped_file	**file;
-	size_t			 count;
-	size_t			 room;
-	tables_progress_fn	 progress;
-	void			*arg;
+void table_wants_add(struct table_wants *wants, const struct bee_nl_table *table, bool pin)
+{
+	struct table_want *want;
+
+	wants->want = alloc_room(wants->want, wants->count, &wants->room, sizeof(*want));
+	want = &wants->want[wants->count++];
+	*want = (struct table_want){
+		.id = table->id,
+		.device = table->device,
+		.mapping = { .pid = table->pid, .start = table->start, .end = table->end,
+			     .size = table->size, .inode = table->inode },
+		.pin = -ENOENT,
+	};
+	snprintf(want->name, sizeof(want->name), "%s", table->name);
+	if (pin)
+		want->pin = mapped_pin(&want->mapping);
+}
+
+void table_wants_free(struct table_wants *wants)
+{
+	size_t i;
+
+	for (i = 0; i < wants->count; i++)
+		if (wants->want[i].pin >= 0)
+			close(wants->want[i].pin);
+	free(wants->want);
+	*wants = (struct table_wants){ 0 };
+}
+
+/* Which file is mapped where, by its id. */
+struct place {
+	uint32_t	file;
+	uint32_t	pid;
+	uint64_t	start;
+	uint64_t	end;
 };
 
-static int error_memory(struct bee_nl_error *error)
+static int compare_places(const void *a, const void *b)
 {
-	error->code = ENOMEM;
-	snprintf(error->text, sizeof(error->text), "%s", strerror(ENOMEM));
-	return -1;
+	const struct place *x = a, *y = b;
+
+	return x->file < y->file ? -1 : x->file > y->file;
 }
 
-static void mapped_file_free(struct mapped_file *file)
+/* Of each file one mapping will do. */
+static struct place *places_list(const struct bee_nl_procs *procs, size_t *count)
 {
-	free(file->path);
-	free(file);
-}
+	struct place *places = NULL;
+	size_t i, k, n = 0, room = 0;
 
-static void files_forget(struct tables *tables)
-{
-	size_t i;
+	for (i = 0; i < procs->count; i++)
+		for (k = 0; k < procs->proc[i].ranges.count; k++) {
+			const struct range *r = &procs->proc[i].ranges.range[k];
 
-	for (i = 0; i < tables->count; i++)
-		mapped_file_free(tables->file[i]);
-	tables->count = 0;
+			if (!r->file || !procs->proc[i].pid)
+				continue;
+			places = alloc_room(places, n, &room, sizeof(*places));
+			places[n++] = (struct place){ .file = r->file, .pid = procs->proc[i].pid,
+						      .start = r->start, .end = r->end };
+		}
+	if (n)
+		qsort(places, n, sizeof(*places), compare_places);
+	*count = n;
+	return places;
 }
 
 /**
- * tables_open() - begin a run
- * @nl: connection to the module; stays the caller's
- * @progress: told about files that are going to be compiled, or NULL
- * @arg: argument of @progress
+ * table_wants_find() - all mapped files without a table
+ * @nl: the module
+ * @pid: mapped by this process; 0: by any that is managed
+ * @wants: they are added to it
  * @error: filled on failure
  *
- * Return: for the other calls and tables_close(), or NULL.
+ * Return: 0 or -1.
  */
-struct tables *tables_open(struct bee_nl *nl, tables_progress_fn progress, void *arg,
-			   struct bee_nl_error *error)
+int table_wants_find(struct bee_nl *nl, pid_t pid, struct table_wants *wants,
+		     struct bee_nl_error *error)
 {
-	struct tables *tables = calloc(1, sizeof(*tables));
+	struct bee_nl_tables tables = { 0 };
+	struct bee_nl_procs procs = { 0 };
+	struct place *places = NULL;
+	size_t i, count;
+	int ret;
 
-	if (!tables) {
-		error_memory(error);
-		return NULL;
+	ret = bee_nl_procs_get(nl, pid, &procs, error);
+	if (!ret)
+		ret = bee_nl_tables_get(nl, &tables, error);
+	if (!ret)
+		places = places_list(&procs, &count);
+	for (i = 0; places && i < tables.count; i++) {
+		struct bee_nl_table *table = &tables.table[i];
+		struct place key = { .file = table->id };
+		const struct place *found;
+
+		if (table->loaded)
+			continue;
+		found = bsearch(&key, places, count, sizeof(*places), compare_places);
+		if (!found)
+			continue;
+		table->pid = found->pid;
+		table->start = found->start;
+		table->end = found->end;
+		table_wants_add(wants, table, false);
 	}
-	tables->nl = nl;
-	tables->progress = progress;
-	tables->arg = arg;
-	tables->cache = cache_open();
-	if (!tables->cache)
-		error_memory(error);
-	else if (!bee_nl_tables_get(nl, &tables->stored, error))
-		return tables;
-	tables_close(tables);
-	return NULL;
-}
-
-void tables_close(struct tables *tables)
-{
-	if (!tables)
-		return;
-	files_forget(tables);
-	free(tables->file);
-	bee_nl_tables_free(&tables->stored);
-	cache_close(tables->cache);
-	free(tables);
-}
-
-/* tables_warning(): one sentence worth telling the user once, or NULL */
-const char *tables_warning(const struct tables *tables)
-{
-	return cache_warning(tables->cache);
-}
-
-static struct bee_nl_table *stored_find_id(struct tables *tables, uint32_t id)
-{
-	size_t i;
-
-	for (i = 0; i < tables->stored.count; i++)
-		if (tables->stored.table[i].id == id)
-			return &tables->stored.table[i];
-	return NULL;
+	free(places);
+	bee_nl_tables_free(&tables);
+	bee_nl_procs_free(&procs);
+	return ret;
 }
 
 /**
- * tables_update_sizes() - take the sizes of tables as the module counts them
- * @tables: the run
- *
- * Sizes are for people only: without an answer, those of the blobs stay.
+ * table_refusal_is_general() - whether other files would be refused as well
+ * @code: from struct table_result
  */
-void tables_update_sizes(struct tables *tables)
-{
-	struct bee_nl_error error;
-	size_t i;
-
-	bee_nl_tables_free(&tables->stored);
-	if (bee_nl_tables_get(tables->nl, &tables->stored, &error))
-		return;
-	for (i = 0; i < tables->count; i++) {
-		struct mapped_file *file = tables->file[i];
-		const struct bee_nl_table *known = stored_find_id(tables, file->id);
-
-		if (file->source != TABLE_NONE && known)
-			file->bytes = known->bytes;
-	}
-}
-
-static struct mapped_file *file_find(const struct tables *tables, uint32_t id)
-{
-	size_t i;
-
-	for (i = 0; i < tables->count; i++)
-		if (tables->file[i]->id == id)
-			return tables->file[i];
-	return NULL;
-}
-
-/* Room for one more file in the list. */
-static int files_extend(struct tables *tables)
-{
-	size_t room = tables->room ? 2 * tables->room : 32;
-	struct mapped_file **array;
-
-	if (tables->count < tables->room)
-		return 0;
-	array = reallocarray(tables->file, room, sizeof(*array));
-	if (!array)
-		return -1;
-	tables->file = array;
-	tables->room = room;
-	return 0;
-}
-
-static struct mapped_file *file_new(struct tables *tables, uint32_t id)
-{
-	struct mapped_file *file;
-
-	if (files_extend(tables))
-		return NULL;
-	file = calloc(1, sizeof(*file));
-	if (!file)
-		return NULL;
-	file->id = id;
-	file->path = strdup("?");
-	if (!file->path) {
-		free(file);
-		return NULL;
-	}
-	tables->file[tables->count++] = file;
-	return file;
-}
-
-static bool file_is_vdso(const struct mapped_file *file)
-{
-	return !strcmp(file->path, "[vdso]");
-}
-
-/*
- * Hold on to what is mapped there.  A mapping may have been split or merged since the
- * module looked: any part of it will do.
- */
-static int range_pin(pid_t pid, const struct range *range)
-{
-	int pin = mapping_pin(pid, range->start, range->end);
-	struct maps maps;
-	size_t i;
-
-	if (pin != -ENOENT)
-		return pin;
-	if (!maps_read(pid, &maps))
-		for (i = 0; i < maps.count && pin == -ENOENT; i++)
-			if (maps.mapping[i].start < range->end && range->start < maps.mapping[i].end)
-				pin = mapping_pin(pid, maps.mapping[i].start, maps.mapping[i].end);
-	maps_free(&maps);
-	return pin;
-}
-
-static int file_open(struct mapped_file *file, const struct bee_nl_table *known, pid_t pid,
-		     const struct range *range, bool *by_name)
-{
-	struct place place = {
-		.name = known->name, .size = known->size, .inode = known->inode,
-		.pid = pid, .start = range->start, .end = range->end,
-	};
-	int pin, fd;
-
-	*by_name = false;
-	if (file_is_vdso(file))
-		return mapping_open_vdso(file->why, sizeof(file->why));
-	pin = range_pin(pid, range);
-	fd = place_open(&place, pin, file->why, sizeof(file->why));
-	*by_name = pin < 0;
-	if (pin >= 0)
-		close(pin);
-	return fd;
-}
-
-/* Refusals that are about the request as a whole, not about this file's table. */
-static bool error_is_general(int code)
+bool table_refusal_is_general(int code)
 {
 	return code == EPERM || code == ENOSPC || code == ENOMEM || code == BEE_NL_NO_MODULE ||
 	       code == EIO || code == EPROTO;
 }
 
-/* A file opened by its name may be another: the module knows for certain. */
-static int file_give_by_name(struct tables *tables, struct mapped_file *file, int exe_fd, int fd,
-			     struct bee_nl_error *error)
+static void result_refused(struct table_result *result, const struct bee_nl_error *error)
 {
+	result->source = TABLE_NONE;
+	result->code = error->code;
+	snprintf(result->why, sizeof(result->why), "its table was refused: %s", error->text);
+}
+
+/*
+ * Whether the file that the module has under @id is the one that was wanted.  It has
+ * another id than it had if nobody had it mapped in between.
+ */
+static bool want_is_met(struct bee_nl *nl, const struct table_want *want, uint32_t id)
+{
+	struct bee_nl_tables tables;
+	struct bee_nl_error error;
+	bool met = id == want->id;
+	size_t i;
+
+	if (met || bee_nl_tables_get(nl, &tables, &error))
+		return met;
+	for (i = 0; i < tables.count; i++)
+		if (tables.table[i].id == id)
+			met = tables.table[i].device == want->device &&
+			      tables.table[i].inode == want->mapping.inode;
+	bee_nl_tables_free(&tables);
+	return met;
+}
+
+/*
+ * What was opened is what the module is told, not what was asked for: that could have
+ * been replaced, or unmapped and another file mapped, at any time.
+ */
+static void result_add(struct bee_nl *nl, const struct table_want *want, int exe_fd, int fd,
+		       struct table_result *result)
+{
+	struct bee_nl_error error;
 	uint32_t id;
 
-	if (bee_nl_table_add(tables->nl, fd, exe_fd, &id, error))
-		return -1;
-	if (id == file->id)
-		return 0;
-	error->code = ESTALE;
-	snprintf(error->text, sizeof(error->text), "what is found by its name is "
-		 "another file");
-	return -1;
+	if (bee_nl_table_add(nl, fd, exe_fd, &id, &error)) {
+		result_refused(result, &error);
+	} else if (!want_is_met(nl, want, id)) {
+		result->source = TABLE_NONE;
+		result->opened = false;
+		snprintf(result->why, sizeof(result->why),
+			 "replaced or changed since it was mapped%s",
+			 want->pin == -EPERM || want->pin == -EACCES ?
+			 ", and to open what is mapped needs CAP_SYS_ADMIN or "
+			 "CAP_CHECKPOINT_RESTORE" : "");
+		bee_nl_table_del(nl, id, false, &error);
+	}
 }
 
-/* Return: 0, or -1 if it is hopeless for all. */
-static int file_give(struct tables *tables, struct mapped_file *file, int exe_fd, bool by_name,
-		     int fd, struct bee_nl_error *error)
+static void make_opened(const struct table_maker *maker, const struct table_want *want, int fd,
+			struct table_result *result)
 {
-	struct stat st;
-	int ret;
+	bool vdso = !strcmp(want->name, MAPPED_VDSO);
+	struct bee_nl_error error;
+	struct table_file file;
+	struct bee_nl *nl;
 
-	if (by_name)
-		ret = file_give_by_name(tables, file, exe_fd, fd, error);
-	else
-		ret = bee_nl_table_set(tables->nl, fd, file->id, error);
-	if (!ret) {
-		file->bytes = fstat(fd, &st) ? 0 : st.st_size;
-		return 0;
+	result->source = table_file_get(maker->cache, fd, want->name, vdso, &file, result->why,
+					sizeof(result->why));
+	if (result->source != TABLE_NONE) {
+		result->bytes = file.table.size;
+		nl = bee_nl_clone(maker->nl, &error);
+		if (nl)
+			result_add(nl, want, vdso ? BEE_NL_VDSO : fd, file.fd, result);
+		else
+			result_refused(result, &error);
+		bee_nl_close(nl);
 	}
-	file->source = TABLE_NONE;
-	if (error->code == ENOENT)
-		snprintf(file->why, sizeof(file->why), "no longer mapped");
-	else
-		snprintf(file->why, sizeof(file->why), "its table was refused: %s", error->text);
-	return error_is_general(error->code) ? -1 : 0;
+	table_file_close(&file);
 }
 
-/* Find or make the table of what is open at @exe_fd.  Return: as file_give(). */
-static int file_resolve(struct tables *tables, struct mapped_file *file, int exe_fd, bool by_name,
-			struct bee_nl_error *error)
-{
-	struct table_file table;
-	int ret = 0;
+/* struct make - a run of tables_make() */
+struct make {
+	const struct table_maker *maker;
+	const struct table_wants *wants;
+};
 
-	if (tables->progress)
-		tables->progress(tables->arg, file->path);
-	file->source = table_file_get(tables->cache, exe_fd, file->path, file_is_vdso(file), &table,
-				      file->why, sizeof(file->why));
-	if (tables->progress)
-		tables->progress(tables->arg, NULL);
-	if (file->source != TABLE_NONE)
-		ret = file_give(tables, file, exe_fd, by_name, table.fd, error);
-	table_file_close(&table);
-	return ret;
+/* In a child of its own, which no file may hold up for ever. */
+static void make_work(void *arg, size_t index, FILE *out)
+{
+	const struct make *make = arg;
+	struct table_want *want = &make->wants->want[index];
+	struct table_result result = { .source = TABLE_NONE };
+	int fd;
+
+	signal(SIGALRM, SIG_DFL);
+	alarm(MAKE_SECONDS);
+	want->mapping.path = want->name;
+	if (want->pin < 0)
+		want->pin = mapped_pin(&want->mapping);
+	fd = mapped_open(&want->mapping, want->pin, result.why, sizeof(result.why));
+	if (fd >= 0) {
+		result.opened = true;
+		make_opened(make->maker, want, fd, &result);
+		close(fd);
+	}
+	fwrite(&result, sizeof(result), 1, out);
 }
 
-/* What the module knows of the file.  Return: 0; 1 if it has forgotten it; or -1. */
-static int file_ask(struct tables *tables, struct mapped_file *file,
-		    const struct bee_nl_table **result, struct bee_nl_error *error)
+static void make_done(void *arg, size_t index, const void *data, size_t size, const char *died)
 {
-	const struct bee_nl_table *known = stored_find_id(tables, file->id);
-	char *path;
+	struct table_result none = { .source = TABLE_NONE, .opened = true };
+	const struct make *make = arg;
 
-	if (!known) {
-		bee_nl_tables_free(&tables->stored);
-		if (bee_nl_tables_get(tables->nl, &tables->stored, error))
-			return -1;
-		known = stored_find_id(tables, file->id);
+	if (!died && size == sizeof(none)) {
+		make->maker->done(make->maker->arg, &make->wants->want[index], data);
+		return;
 	}
-	if (!known) {
-		snprintf(file->why, sizeof(file->why), "no longer mapped");
-		return 1;
-	}
-	path = strdup(known->name);
-	if (!path)
-		return error_memory(error);
-	free(file->path);
-	file->path = path;
-	file->bytes = known->bytes;
-	file->source = known->loaded ? TABLE_STORED : TABLE_NONE;
-	*result = known;
-	return 0;
+	snprintf(none.why, sizeof(none.why), "the compiler was %s", died ?: "silent");
+	make->maker->done(make->maker->arg, &make->wants->want[index], &none);
+}
+
+static void make_progress(void *arg, size_t ready, size_t index)
+{
+	const struct make *make = arg;
+
+	make->maker->progress(make->maker->arg, ready, make->wants->count,
+			      make->wants->want[index].name);
 }
 
 /**
- * tables_get() - a mapped file, which has its table in the module if possible
- * @tables: the run
- * @pid: process that has it mapped
- * @range: where; names the file
- * @error: filled on failure
+ * tables_make() - find or make the tables of files, and give them to the module
+ * @maker: how
+ * @wants: the files
  *
- * Return: the file, with source TABLE_NONE and a reason if it has no table; owned by
- * @tables.  NULL if the module refused in a way that further files will not change.
+ * Return: 0; or -1 and errno, if no child could be made.
  */
-struct mapped_file *tables_get(struct tables *tables, pid_t pid, const struct range *range,
-			       struct bee_nl_error *error)
+int tables_make(const struct table_maker *maker, const struct table_wants *wants)
 {
-	struct mapped_file *file = file_find(tables, range->file);
-	const struct bee_nl_table *known = NULL;
-	bool by_name;
-	int fd, ret;
+	struct make make = { .maker = maker, .wants = wants };
+	const struct parallel parallel = {
+		.count = wants->count, .jobs = maker->jobs, .arg = &make, .work = make_work,
+		.done = make_done, .progress = maker->progress ? make_progress : NULL,
+	};
 
-	if (!file)
-		file = file_new(tables, range->file);
-	if (!file) {
-		error_memory(error);
-		return NULL;
-	}
-	if (file->opened)
-		return file;
-	ret = file_ask(tables, file, &known, error);
-	if (ret)
-		return ret < 0 ? NULL : file;
-	file->pid = pid;
-	file->opened = file->source == TABLE_STORED;
-	if (file->opened)
-		return file;
-	fd = file_open(file, known, pid, range, &by_name);
-	if (fd < 0)
-		return file;
-	ret = file_resolve(tables, file, fd, by_name, error);
-	file->opened = !ret;
-	close(fd);
-	return ret ? NULL : file;
+	if (!wants->count)
+		return 0;
+	cache_measure(maker->cache);
+	return parallel_run(&parallel);
 }

@@ -6,47 +6,76 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
+#include "mapped.h"
 #include "nl.h"
 #include "table_file.h"
 
 /**
- * struct mapped_file - what is known about one mapped file
+ * struct table_want - a file that has no table
  * @id: the module's name for it
- * @path: its name
- * @pid: the first process that it was looked at for
- * @opened: it could be opened, so that the rest will not change
- * @source: where the table came from
- * @bytes: kernel memory that file and table take
- * @why: why it has no table
+ * @name: its path, for people
+ * @device: that it is on, as the module numbers it
+ * @mapping: where to find it; its path is @name, filled in late, as the array moves
+ * @pin: from mapped_pin(), or -errno
  */
-struct mapped_file {
-	uint32_t		 id;
-	char			*path;
-	pid_t			 pid;
-	bool			 opened;
-	enum table_source	 source;
-	uint64_t		 bytes;
-	char			 why[256];
+struct table_want {
+	uint32_t	id;
+	char		name[256];
+	uint64_t	device;
+	struct mapping	mapping;
+	int		pin;
+};
+
+/* struct table_wants: a growing array; all zero is an empty one */
+struct table_wants {
+	struct table_want	*want;
+	size_t			 count;
+	size_t			 room;
 };
 
 /**
- * typedef tables_progress_fn - told before something that can take long
- * @arg: from tables_open()
- * @path: the file that is going to be compiled; NULL: done with it
+ * struct table_result - what has become of it
+ * @source: where its table came from; TABLE_NONE: it has none
+ * @opened: the file was found; what went wrong then will go wrong again
+ * @bytes: of the table
+ * @code: if the module refused the table: errno value, or BEE_NL_NO_MODULE
+ * @why: a sentence, if it has no table or that is not kept in the cache
  */
-typedef void (*tables_progress_fn)(void *arg, const char *path);
+struct table_result {
+	enum table_source	source;
+	bool			opened;
+	uint64_t		bytes;
+	int			code;
+	char			why[384];
+};
 
-struct tables;
+/**
+ * struct table_maker - how tables are made
+ * @nl: the module
+ * @cache: where they are looked for, and kept
+ * @jobs: files at a time; 0: as many as there are CPUs
+ * @arg: for the functions below
+ * @done: takes one result; in the order of the files
+ * @progress: called now and then with the number of files that are ready, of all, and
+ *	the name of one that is not; or NULL
+ */
+struct table_maker {
+	struct bee_nl	*nl;
+	struct cache	*cache;
+	unsigned int	 jobs;
+	void		*arg;
+	void		(*done)(void *arg, const struct table_want *want,
+				const struct table_result *result);
+	void		(*progress)(void *arg, size_t ready, size_t count, const char *name);
+};
 
-struct tables *tables_open(struct bee_nl *nl, tables_progress_fn progress, void *arg,
-			   struct bee_nl_error *error);
-void tables_close(struct tables *tables);
-const char *tables_warning(const struct tables *tables);
+void table_wants_add(struct table_wants *wants, const struct bee_nl_table *table, bool pin);
+int table_wants_find(struct bee_nl *nl, pid_t pid, struct table_wants *wants,
+		     struct bee_nl_error *error);
+void table_wants_free(struct table_wants *wants);
 
-struct mapped_file *tables_get(struct tables *tables, pid_t pid, const struct range *range,
-			       struct bee_nl_error *error);
-void tables_update_sizes(struct tables *tables);
+int tables_make(const struct table_maker *maker, const struct table_wants *wants);
+bool table_refusal_is_general(int code);
 
 #endif /* BEE_TABLES_H */

@@ -13,12 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "find.h"
-#include "maps.h"
+#include "mapped.h"
 
 #include "../kselftest.h"
 
-static char top[] = "/tmp/find_test.XXXXXX";
+static char top[] = "/tmp/mapped_test.XXXXXX";
 static char name[64], same[64];
 
 static bool write_file(const char *path, const char *text)
@@ -28,18 +27,18 @@ static bool write_file(const char *path, const char *text)
 	return file && fputs(text, file) >= 0 && !fclose(file);
 }
 
-static struct place place_of(const char *path, uint64_t size)
+static struct mapping mapping_of(const char *path, uint64_t size)
 {
 	struct stat st = { 0 };
 
 	stat(path, &st);
-	return (struct place){ .name = path, .size = size, .inode = st.st_ino };
+	return (struct mapping){ .path = path, .size = size, .inode = st.st_ino };
 }
 
-static bool opens(const struct place *place, int pin, const char *text)
+static bool opens(const struct mapping *mapping, int pin, const char *text)
 {
 	char why[256] = "", got[64] = "";
-	int fd = place_open(place, pin, why, sizeof(why));
+	int fd = mapped_open(mapping, pin, why, sizeof(why));
 	bool good;
 
 	if (fd < 0) {
@@ -53,54 +52,89 @@ static bool opens(const struct place *place, int pin, const char *text)
 
 static bool check_name(void)
 {
-	struct place place = place_of(name, 5);
+	struct mapping mapping = mapping_of(name, 5);
 
-	return opens(&place, -ESRCH, "file\n");
+	return opens(&mapping, -ESRCH, "file\n");
 }
 
 static bool check_size(void)
 {
-	struct place place = place_of(name, 6);
+	struct mapping mapping = mapping_of(name, 6);
 
-	return opens(&place, -ESRCH, NULL);
+	return opens(&mapping, -ESRCH, NULL);
 }
 
 static bool check_not_a_path(void)
 {
-	struct place place = place_of(name, 5);
+	struct mapping mapping = mapping_of(name, 5);
 
-	place.name = "memfd:x (deleted)";
-	return opens(&place, -ESRCH, NULL);
+	mapping.path = "memfd:x (deleted)";
+	return opens(&mapping, -ESRCH, NULL);
 }
 
 /* Another file of that size is taken: who it is, only the module can say. */
 static bool check_other_inode(void)
 {
-	struct place place = place_of(name, 5);
+	struct mapping mapping = mapping_of(name, 5);
 
-	place.inode++;
-	return opens(&place, -ESRCH, "file\n");
+	mapping.inode++;
+	return opens(&mapping, -ESRCH, "file\n");
 }
 
 static bool check_pin(void)
 {
 	int fd = open(name, O_RDONLY | O_CLOEXEC), pin;
-	struct place place = place_of(name, 5);
-	uint64_t start;
-	void *at;
+	struct mapping mapping = mapping_of(name, 5);
 	bool good;
+	void *at;
 
 	at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
-	start = (uintptr_t)at;
 	close(fd);
-	pin = mapping_pin(getpid(), start, start + 4096);
+	mapping.pid = getpid();
+	mapping.start = (uintptr_t)at;
+	mapping.end = mapping.start + 4096;
 	/* The name may be anything from here on. */
-	place.name = "/nonexistent";
-	good = pin >= 0 && opens(&place, pin, "file\n") &&
-	       mapping_pin(getpid(), start, start + 8192) == -ENOENT;
+	mapping.path = "/nonexistent";
+	pin = mapped_pin(&mapping);
+	good = pin >= 0 && opens(&mapping, pin, "file\n");
+	if (pin >= 0)
+		close(pin);
+	/* Any part of it will do. */
+	mapping.end += 4096;
+	pin = mapped_pin(&mapping);
+	good = good && pin >= 0 && opens(&mapping, pin, "file\n");
 	if (pin >= 0)
 		close(pin);
 	munmap(at, 4096);
+	return good && mapped_pin(&(struct mapping){ .pid = 0x3fffffff }) == -ENOENT;
+}
+
+/* Opening a pipe that nobody writes would wait for ever, and a device might act. */
+static bool check_not_regular(void)
+{
+	struct mapping mapping = mapping_of("/nonexistent", 5);
+	int pin = open("/dev/zero", O_PATH | O_CLOEXEC);
+	bool good = opens(&mapping, pin, NULL);
+
+	close(pin);
+	mapping.path = "/dev/zero";
+	mapping.size = 0;
+	return good && opens(&mapping, -ENOENT, NULL);
+}
+
+static bool check_vdso(void)
+{
+	const struct mapping mapping = { .path = MAPPED_VDSO };
+	char why[256], magic[4] = "";
+	int fd = mapped_open(&mapping, -ENOENT, why, sizeof(why));
+	bool good;
+
+	if (fd < 0) {
+		ksft_print_msg("%s\n", why);
+		return false;
+	}
+	good = pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "\177ELF", 4);
+	close(fd);
 	return good;
 }
 
@@ -133,17 +167,17 @@ static pid_t start_container(const char *text)
 
 static bool check_namespaces(void)
 {
-	struct place place = { .name = name, .size = 10 }, here = place_of(name, 5);
+	struct mapping mapping = { .path = name, .size = 10 }, here = mapping_of(name, 5);
 
-	return opens(&place, -ESRCH, "contained\n") && opens(&here, -ESRCH, "file\n");
+	return opens(&mapping, -ESRCH, "contained\n") && opens(&here, -ESRCH, "file\n");
 }
 
 /* While the process is there, nobody else's file of that name and size is taken. */
 static bool check_root(pid_t pid)
 {
-	struct place place = { .name = same, .size = 7, .pid = pid }, ours = place_of(same, 7);
+	struct mapping mapping = { .path = same, .size = 7, .pid = pid }, ours = mapping_of(same, 7);
 
-	return opens(&place, -EACCES, "inside\n") && opens(&ours, -ESRCH, "beside\n");
+	return opens(&mapping, -EACCES, "inside\n") && opens(&ours, -ESRCH, "beside\n");
 }
 
 int main(void)
@@ -151,7 +185,7 @@ int main(void)
 	pid_t pid;
 
 	ksft_print_header();
-	ksft_set_plan(7);
+	ksft_set_plan(9);
 	if (!mkdtemp(top))
 		return 1;
 	snprintf(name, sizeof(name), "%s/name", top);
@@ -162,6 +196,8 @@ int main(void)
 	ksft_test_result(check_size(), "not with another size\n");
 	ksft_test_result(check_other_inode(), "with another inode\n");
 	ksft_test_result(check_not_a_path(), "a name that is no path\n");
+	ksft_test_result(check_not_regular(), "neither pipes nor devices\n");
+	ksft_test_result(check_vdso(), "the vDSO as a file\n");
 	if (geteuid())
 		ksft_test_result_skip("what is pinned: needs root\n");
 	else

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/* beectl config: show and change the module's settings. */
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "json.h"
+#include "nl.h"
+#include "nl_names.h"
+#include "text.h"
+
+static const char config_help[] =
+	"Usage: beectl config [--json]\n"
+	"       beectl config [budget SIZE] [follow managed|all] [announce sampled|mapped]\n"
+	"                     [hook on|off]\n"
+	"\n"
+	"Show the module's settings, or change some of them until it is unloaded.\n"
+	"\n"
+	"  budget    Most kernel memory that tables and processes take, as 512M; tables that\n"
+	"            nobody uses go first\n"
+	"  follow    Which processes are followed when they execute a program: those that are\n"
+	"            followed already (managed), or all\n"
+	"  announce  When a file without a table is announced: with the first\n"
+	"            sample in it (sampled), or when it is mapped (mapped)\n"
+	"  hook      Whether the module sits in perf's callchain path\n"
+	"\n"
+	"Options:\n"
+	"      --json  Print one object: budget, used, follow, announce, hook\n"
+	"  -h, --help  Show this text\n"
+	"\n"
+	"Example:\n"
+	"  beectl config budget 1G follow all\n";
+
+/* What a word names, or -1.  Arrays of nl_names.h end with their last value. */
+static int name_find(const char *const *names, unsigned int max, const char *word)
+{
+	unsigned int i;
+
+	for (i = 0; i <= max; i++)
+		if (names[i] && !strcmp(names[i], word))
+			return i;
+	return -1;
+}
+
+static int set_budget(struct bee_nl *nl, const char *word, struct bee_nl_error *error)
+{
+	uint64_t bytes;
+
+	if (text_parse_size(word, &bytes))
+		return 1;
+	return nl ? bee_nl_config_set_budget(nl, bytes, error) : 0;
+}
+
+static int set_follow(struct bee_nl *nl, const char *word, struct bee_nl_error *error)
+{
+	int value = name_find(bee_follow_names, BEEUNWIND_FOLLOW_MAX, word);
+
+	if (value < 0)
+		return 1;
+	return nl ? bee_nl_config_set_follow(nl, value, error) : 0;
+}
+
+static int set_announce(struct bee_nl *nl, const char *word, struct bee_nl_error *error)
+{
+	int value = name_find(bee_announce_names, BEEUNWIND_ANNOUNCE_MAX, word);
+
+	if (value < 0)
+		return 1;
+	return nl ? bee_nl_config_set_announce(nl, value, error) : 0;
+}
+
+static int set_hook(struct bee_nl *nl, const char *word, struct bee_nl_error *error)
+{
+	bool on = !strcmp(word, "on");
+
+	if (!on && strcmp(word, "off"))
+		return 1;
+	return nl ? bee_nl_config_set_hook(nl, on ? BEEUNWIND_HOOK_STATE_ON :
+					   BEEUNWIND_HOOK_STATE_OFF, error) : 0;
+}
+
+/* @set returns 0; -1 with the error filled; 1 for a bad word.  Without @nl it only looks. */
+static const struct setting {
+	const char	*name;
+	const char	*values;
+	int		(*set)(struct bee_nl *nl, const char *word, struct bee_nl_error *error);
+} settings[] = {
+	{ "budget",	"not a size, as 512M or 2G",	set_budget },
+	{ "follow",	"not managed or all",		set_follow },
+	{ "announce",	"not sampled or mapped",		set_announce },
+	{ "hook",	"not on or off",			set_hook },
+};
+
+static const struct setting *setting_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		if (!strcmp(settings[i].name, name))
+			return &settings[i];
+	return NULL;
+}
+
+static int complain(const char *why)
+{
+	fprintf(stderr, "beectl: config: %s\n", why);
+	return EXIT_FAILED;
+}
+
+static const char *name_of(const char *const *names, unsigned int max, uint32_t value)
+{
+	return value <= max ? names[value] : "unknown";
+}
+
+static void print_info(const struct bee_nl_info *info)
+{
+	printf("budget    %s, ", text_size(info->budget).text);
+	printf("%s used\n", text_size(info->table_bytes + info->range_bytes).text);
+	printf("follow    %s\n", name_of(bee_follow_names, BEEUNWIND_FOLLOW_MAX, info->follow));
+	printf("announce  %s\n",
+	       name_of(bee_announce_names, BEEUNWIND_ANNOUNCE_MAX, info->announce));
+	printf("hook      %s\n", name_of(bee_hook_state_names, BEEUNWIND_HOOK_STATE_MAX, info->hook));
+}
+
+static void print_json(const struct bee_nl_info *info)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_add_uint(object, "budget", info->budget);
+	json_add_uint(object, "used", info->table_bytes + info->range_bytes);
+	json_add_string(object, "follow",
+			name_of(bee_follow_names, BEEUNWIND_FOLLOW_MAX, info->follow));
+	json_add_string(object, "announce",
+			name_of(bee_announce_names, BEEUNWIND_ANNOUNCE_MAX, info->announce));
+	json_add_string(object, "hook",
+			name_of(bee_hook_state_names, BEEUNWIND_HOOK_STATE_MAX, info->hook));
+	text_print_json(object);
+}
+
+static int config_show(struct bee_nl *nl, bool json)
+{
+	struct bee_nl_error error;
+	struct bee_nl_info info;
+
+	if (bee_nl_info_get(nl, &info, &error))
+		return complain(error.text);
+	if (json)
+		print_json(&info);
+	else
+		print_info(&info);
+	return EXIT_OK;
+}
+
+static int config_set(struct bee_nl *nl, char **words)
+{
+	struct bee_nl_error error;
+
+	for (; *words; words += 2) {
+		const struct setting *setting = setting_find(words[0]);
+
+		if (setting && setting->set(nl, words[1], &error))
+			return complain(error.text);
+	}
+	return EXIT_OK;
+}
+
+static int config_run(char **words, bool json)
+{
+	struct bee_nl_error error;
+	struct bee_nl *nl = bee_nl_open(&error);
+	int status;
+
+	if (!nl)
+		return complain(error.text);
+	status = *words ? config_set(nl, words) : config_show(nl, json);
+	bee_nl_close(nl);
+	return status;
+}
+
+static int misuse(const char *word, const char *why)
+{
+	fprintf(stderr, "beectl: config: %s: %s; see \"beectl config --help\"\n", word, why);
+	return EXIT_USAGE;
+}
+
+int cmd_config(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'J' },
+		{ "help", no_argument, NULL, 'h' },
+		{},
+	};
+	bool json = false;
+	int c, i;
+
+	optind = 0;
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (c) {
+		case 'J':
+			json = true;
+			break;
+		case 'h':
+			fputs(config_help, stdout);
+			return EXIT_OK;
+		default:
+			return misuse(argv[optind - 1], "unknown option");
+		}
+	}
+	for (i = optind; i < argc; i += 2) {
+		const struct setting *setting = setting_find(argv[i]);
+
+		if (!setting)
+			return misuse(argv[i], "no such setting");
+		if (i + 1 == argc)
+			return misuse(argv[i], "needs a value");
+		if (setting->set(NULL, argv[i + 1], NULL))
+			return misuse(argv[i + 1], setting->values);
+	}
+	return config_run(argv + optind, json);
+}

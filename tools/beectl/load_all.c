@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/* beectl load --all: every process, and a summary. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "all.h"
+#include "alloc.h"
+#include "commands.h"
+#include "json.h"
+#include "load_all.h"
+#include "progress.h"
+#include "text.h"
+
+/* Reasons that are told apart in the summary. */
+#define MAX_REASONS	16
+
+/* Files without a table for one reason. */
+struct reason {
+	char	why[384];
+	char	first[256];
+	size_t	files;
+};
+
+/**
+ * struct load_summary - what came of it
+ * @options: of the command
+ * @processes: which are managed
+ * @compiled: tables compiled now
+ * @cached: tables read from the cache
+ * @reason: why files have no table
+ * @nreasons: number of them
+ * @missing: files without a table
+ * @refusal: the first that other files would have met as well
+ * @problems: for JSON
+ */
+struct load_summary {
+	const struct load_all_options	*options;
+	struct all_result		 processes;
+	size_t				 compiled;
+	size_t				 cached;
+	struct reason			 reason[MAX_REASONS];
+	size_t				 nreasons;
+	size_t				 missing;
+	struct table_result		 refusal;
+	struct json_object		*problems;
+};
+
+static void summary_note(struct load_summary *summary, const char *name, const char *why)
+{
+	struct reason *reason = summary->reason;
+	size_t i;
+
+	for (i = 0; i < summary->nreasons && strcmp(reason[i].why, why); i++)
+		;
+	if (i == MAX_REASONS)
+		return;
+	if (i == summary->nreasons) {
+		summary->nreasons++;
+		snprintf(reason[i].why, sizeof(reason[i].why), "%s", why);
+		snprintf(reason[i].first, sizeof(reason[i].first), "%s", name);
+	}
+	reason[i].files++;
+}
+
+static void summary_problem(struct load_summary *summary, const char *name, const char *why)
+{
+	const struct load_all_options *options = summary->options;
+	struct json_object *problem;
+
+	summary->missing++;
+	summary_note(summary, name, why);
+	if (options->json) {
+		problem = json_object_new_object();
+		json_add_string(problem, "path", name);
+		json_add_string(problem, "reason", why);
+		json_object_array_add(summary->problems, problem);
+	} else if (options->verbose && !options->quiet) {
+		progress_end();
+		fputs("beectl: load: warning: ", stderr);
+		text_put_name(stderr, name);
+		fprintf(stderr, ": %s\n", why);
+	}
+}
+
+static void summary_done(void *arg, const struct table_want *want,
+			 const struct table_result *result)
+{
+	struct load_summary *summary = arg;
+
+	if (result->source == TABLE_COMPILED)
+		summary->compiled++;
+	else if (result->source == TABLE_CACHED)
+		summary->cached++;
+	else
+		summary_problem(summary, want->name, result->why);
+	if (table_refusal_is_general(result->code) && !summary->refusal.code)
+		summary->refusal = *result;
+}
+
+static int complain(const char *why)
+{
+	fprintf(stderr, "beectl: load: %s\n", why);
+	return EXIT_FAILED;
+}
+
+static void print_reasons(const struct load_summary *summary)
+{
+	size_t i;
+
+	fflush(stdout);
+	for (i = 0; i < summary->nreasons; i++) {
+		const struct reason *reason = &summary->reason[i];
+
+		fputs("beectl: load: warning: ", stderr);
+		text_put_name(stderr, reason->first);
+		if (reason->files > 1)
+			fprintf(stderr, " and %zu more", reason->files - 1);
+		fprintf(stderr, ": %s\n", reason->why);
+	}
+}
+
+static size_t summary_stored(const struct load_summary *summary, const struct bee_nl_info *info)
+{
+	size_t now = summary->compiled + summary->cached;
+
+	return info->tables > now ? info->tables - now : 0;
+}
+
+static void print_summary(const struct load_summary *summary, const struct bee_nl_info *info)
+{
+	printf("%zu process%s, %u files, %u tables (%zu compiled, %zu cached, %zu already loaded), ",
+	       summary->processes.managed, summary->processes.managed == 1 ? "" : "es",
+	       info->files, info->tables, summary->compiled, summary->cached,
+	       summary_stored(summary, info));
+	printf("%s", text_size(info->table_bytes + info->range_bytes).text);
+	printf(" of %s\n", text_size(info->budget).text);
+	if (!summary->options->verbose)
+		print_reasons(summary);
+}
+
+static void print_json(struct load_summary *summary, const struct bee_nl_info *info)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_add_uint(object, "processes", summary->processes.managed);
+	json_add_uint(object, "refused", summary->processes.refused);
+	json_add_uint(object, "files", info->files);
+	json_add_uint(object, "tables", info->tables);
+	json_add_uint(object, "compiled", summary->compiled);
+	json_add_uint(object, "cached", summary->cached);
+	json_add_uint(object, "loaded", summary_stored(summary, info));
+	json_add_uint(object, "bytes", info->table_bytes + info->range_bytes);
+	json_object_object_add(object, "problems", json_object_get(summary->problems));
+	text_print_json(object);
+}
+
+/* What makes the exit status 1: some stacks will not be complete that should be. */
+static int summary_status(const struct load_summary *summary)
+{
+	const struct all_result *processes = &summary->processes;
+
+	if (processes->refused)
+		fprintf(stderr, "beectl: load: %zu process%s not loaded, the first is %d: %s\n",
+			processes->refused, processes->refused == 1 ? "" : "es", processes->pid,
+			processes->why.text);
+	if (summary->refusal.code)
+		complain(summary->refusal.why);
+	return processes->refused || summary->refusal.code ? EXIT_FAILED : EXIT_OK;
+}
+
+static int summary_show(struct load_summary *summary, struct bee_nl *nl)
+{
+	struct bee_nl_error error;
+	struct bee_nl_info info;
+
+	if (bee_nl_info_get(nl, &info, &error))
+		return complain(error.text);
+	if (summary->options->json)
+		print_json(summary, &info);
+	else if (!summary->options->quiet)
+		print_summary(summary, &info);
+	return summary_status(summary);
+}
+
+static int tables_load(const struct table_maker *as, struct load_summary *summary)
+{
+	struct table_maker maker = *as;
+	struct table_wants wants = { 0 };
+	struct bee_nl_error error = { 0 };
+	int status = EXIT_OK;
+
+	maker.arg = summary;
+	maker.done = summary_done;
+	if (table_wants_find(maker.nl, 0, &wants, &error))
+		status = complain(error.text);
+	else if (tables_make(&maker, &wants))
+		status = complain(strerror(errno));
+	progress_end();
+	table_wants_free(&wants);
+	return status;
+}
+
+/**
+ * load_all() - every process of the machine
+ * @maker: how tables are made; its done() is not used
+ * @options: of the command
+ *
+ * Return: exit status.
+ */
+int load_all(const struct table_maker *maker, const struct load_all_options *options)
+{
+	struct load_summary *summary = alloc_array(NULL, 1, sizeof(*summary));
+	int status;
+
+	*summary = (struct load_summary){ .options = options };
+	summary->problems = json_object_new_array();
+	progress_begin("looking at all processes");
+	if (all_manage(maker->nl, &summary->processes))
+		status = complain(strerror(errno));
+	else
+		status = tables_load(maker, summary);
+	progress_end();
+	if (status == EXIT_OK)
+		status = summary_show(summary, maker->nl);
+	json_object_put(summary->problems);
+	free(summary);
+	return status;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What commands that make tables for the module need. */
+#ifndef BEE_MAKER_H
+#define BEE_MAKER_H
+
+#include "tables.h"
+
+int maker_open(struct table_maker *maker, struct bee_nl_error *error);
+void maker_close(struct table_maker *maker);
+void maker_warn(const struct table_maker *maker, const char *command);
+void maker_progress(void *arg, size_t ready, size_t count, const char *name);
+
+#endif /* BEE_MAKER_H */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Open the file behind a mapping of a process, which may have ended. */
+#ifndef BEE_MAPPED_H
+#define BEE_MAPPED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/**
+ * struct mapping - where a file is mapped
+ * @pid: by which process; it may have ended
+ * @start: first address
+ * @end: address after the last
+ * @path: the file's name when it was mapped, as its process saw it; "[vdso]" for the
+ *	vDSO
+ * @size: bytes of the file
+ * @inode: its inode number; on overlayfs that of the file below
+ */
+struct mapping {
+	pid_t		 pid;
+	uint64_t	 start;
+	uint64_t	 end;
+	const char	*path;
+	uint64_t	 size;
+	uint64_t	 inode;
+};
+
+#define MAPPED_VDSO	"[vdso]"
+
+int mapped_pin(const struct mapping *mapping);
+int mapped_open(const struct mapping *mapping, int pin, char *why, size_t size);
+
+int find_pin_by_name(const struct mapping *mapping);
+
+#endif /* BEE_MAPPED_H */
