@@ -146,7 +146,8 @@ check_words() {
 		complains 2 'beectl: config: none: not managed or all; see "beectl config --help"' \
 			config follow none &&
 		complains 2 "beectl: load: --all or process ids, not both" load --all 1 &&
-		complains 2 "beectl: unload: --all or process ids, not both" unload --all 1
+		complains 2 "beectl: unload: --all or process ids, not both" unload --all 1 &&
+		complains 2 "beectl: watch: takes no arguments; it watches all processes" watch 1
 }
 
 ktap_plan 21
@@ -169,6 +170,6 @@ ktap_run "compile of several files" check_several
 ktap_run "compile of several files, wrong usage" check_several_usage
 ktap_run "a refused table" check_refused_table
 ktap_run "standard output is full" check_full_disk
-ktap_run "words of load, unload and config" check_words
+ktap_run "words of load, unload, watch and config" check_words
 ktap_run "closed standard streams" check_closed_streams
 ktap_finish

@@ -22,7 +22,7 @@ static const char config_help[] =
 	"            nobody uses go first\n"
 	"  follow    Which processes are followed when they execute a program: those that are\n"
 	"            followed already (managed), or all\n"
-	"  announce  When a file without a table is announced: with the first\n"
+	"  announce  When \"beectl watch\" is told of a file without a table: with the first\n"
 	"            sample in it (sampled), or when it is mapped (mapped)\n"
 	"  hook      Whether the module sits in perf's callchain path\n"
 	"\n"

@@ -21,7 +21,7 @@ static const char load_help[] =
 	"Make perf's user callchains of running processes complete: have the module follow\n"
 	"what they map, compile the unwind tables of all files that they execute (or take\n"
 	"them from the cache), and hand them to the module.  What is there already is not\n"
-	"sent again.\n"
+	"sent again.  What starts or is mapped afterwards is left to \"beectl watch\".\n"
 	"\n"
 	"Options:\n"
 	"  -a, --all      All processes\n"

@@ -19,5 +19,6 @@ int cmd_size(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_unload(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
+int cmd_watch(int argc, char **argv);
 
 #endif /* BEE_COMMANDS_H */

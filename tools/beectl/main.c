@@ -16,6 +16,7 @@ static const struct command {
 	{ "run",	cmd_run,	"Start a program with complete stacks from its first sample" },
 	{ "load",	cmd_load,	"Give running processes their unwind tables" },
 	{ "unload",	cmd_unload,	"Take the unwind tables of processes away again" },
+	{ "watch",	cmd_watch,	"Keep the tables of all programs loaded, as a service" },
 	{ "status",	cmd_status,	"Show the module, its processes and why walks ended" },
 	{ "config",	cmd_config,	"Show or change the module's settings" },
 	{ "cache",	cmd_cache,	"Show, empty or fill the cache of compiled tables" },

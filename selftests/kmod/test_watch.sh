@@ -1,0 +1,220 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# beectl watch: short processes complete from the second time on, no work while nothing
+# is new, and the module may come and go.
+#	BEE_WATCH_PROCESSES=N	in each round (default 90)
+# timeout: 600
+# cpus: 2
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+processes=${BEE_WATCH_PROCESSES:-90}
+export BEEUNWIND_CACHE=$WORK/cache
+mkdir -m 700 "$BEEUNWIND_CACHE"
+# Not "log": ktap_run has a variable of that name.
+told=$WORK/told
+printf 'int main(void) { return 0; }\n' >"$WORK/tiny.c"
+
+# Each result is made in a shell of its own: what they share is in files.
+watch_start() {
+	rm -f "$WORK/pid" "$WORK/status"
+	{
+		"$BEECTL" watch "$@" >"$told" 2>&1 &
+		echo $! >"$WORK/pid"
+		wait $!
+		echo $? >"$WORK/status"
+	} &
+	guest_wait test -s "$WORK/pid"
+}
+
+watch_pid() {
+	cat "$WORK/pid"
+}
+
+watch_says() {
+	grep -q -- "$1" "$told"
+}
+
+says_n_times() {
+	[ "$(grep -c -- "$1" "$told")" -eq "$2" ]
+}
+
+# Hundredths of a second of CPU time so far.
+watch_ticks() {
+	sed 's/.*) //' "/proc/$(watch_pid)/stat" | awk '{ print $12 + $13 + $14 + $15 }'
+}
+
+# Nothing to do any more: all that was announced has been looked at.
+watch_is_idle() {
+	local before
+	before=$(watch_ticks)
+	sleep 0.7
+	[ -n "$before" ] && [ "$(watch_ticks)" = "$before" ]
+}
+
+settle() {
+	guest_wait watch_is_idle
+}
+
+# Files of which the first tables were told since line N of the log.
+tables_since() {
+	tail -n "+$(($1 + 1))" "$told" | grep -c ': compiled, \|: cached, '
+}
+
+lines() {
+	wc -l <"$told"
+}
+
+# A third each of /bin/true, sh -c and gcc -c.
+short_processes() {
+	local i
+	for ((i = 0; i < processes; i += 3)); do
+		/bin/true
+		sh -c 'x=1; while [ $x -lt 300 ]; do x=$((x + 1)); done'
+		gcc -c -o "$WORK/tiny.o" "$WORK/tiny.c"
+	done
+}
+export -f short_processes
+export processes WORK
+
+round() {
+	perf record -q -N -B -a -g -e cpu-clock -F "$1" -o "$WORK/round.data" -- \
+		bash -c short_processes >"$WORK/perf.log" 2>&1 || { cat "$WORK/perf.log"; return 1; }
+}
+
+judge() {
+	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge "$WORK/round.data" >"$WORK/judged" || return 1
+	cat "$WORK/judged"
+	/usr/bin/python3 -c '
+import json, sys
+got = json.load(sys.stdin)
+sys.exit(not (got["samples"] >= 200 and got["complete"] >= 0.99 * got["samples"]))' <"$WORK/judged" &&
+		return 0
+	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why "$WORK/round.data" | head -n 20
+	return 1
+}
+
+waits_for_the_module() {
+	watch_start || return 1
+	guest_wait watch_says "waiting: the beeunwind module is not loaded" || return 1
+	settle && guest_insmod && guest_wait watch_says "^following [0-9]* processes"
+}
+
+# By samples, chance decides which round is the first to hit a rare file.
+on_demand() {
+	local i at
+	for i in 1 2 3 4 5 6; do
+		at=$(lines)
+		round 1999 && settle || { cat "$told"; return 1; }
+		echo "round $i: $(tables_since "$at") tables"
+		[ "$(tables_since "$at")" -gt 0 ] || break
+	done
+	[ "$i" -gt 1 ] && judge && return 0
+	cat "$told"
+	return 1
+}
+
+no_work_when_nothing_is_new() {
+	local before after
+	before=$(watch_ticks)
+	sleep 4
+	after=$(watch_ticks)
+	echo "$before $after"
+	[ -n "$before" ] && [ "$before" = "$after" ]
+}
+
+module_reload() {
+	local at
+	rmmod beeunwind || return 1
+	guest_wait watch_says "the module has gone" || return 1
+	sleep 1
+	[ ! -e /sys/module/beeunwind ] || { echo "loaded again by itself"; return 1; }
+	at=$(lines)
+	guest_insmod && guest_wait says_n_times "^following" 2 || return 1
+	round 499 && settle || return 1
+	echo "$(tables_since "$at") tables"
+	tail -n "+$at" "$told" | grep -q ': cached, '
+}
+
+ended_by_sigterm() {
+	local tables
+	tables=$(guest_status tables)
+	kill -TERM "$(watch_pid)" && guest_wait test -s "$WORK/status" || return 1
+	[ "$(cat "$WORK/status")" -eq 0 ] && watch_says "what is loaded stays" && [ "$tables" -gt 5 ] &&
+		[ "$(guest_status tables)" -ge "$tables" ] && [ "$(guest_status follow)" = all ]
+}
+
+# Every file has its table in the first round, so that a second needs none.
+eagerly() {
+	local at
+	rmmod beeunwind && guest_insmod && watch_start --eager && guest_wait watch_says "^following" &&
+		settle && short_processes && settle || return 1
+	at=$(lines)
+	round 999 && settle || return 1
+	echo "$(tables_since "$at") tables in the second round"
+	[ "$(tables_since "$at")" -eq 0 ] && judge
+}
+
+# entries LOADED: files of the module that are named so, with or without a table
+entries() {
+	"$BEECTL" status --tables --json | /usr/bin/python3 -c '
+import json, sys
+print(sum(bool(t["loaded"]) == (sys.argv[1] == "loaded") and sys.argv[2] in t["path"]
+          for t in json.load(sys.stdin)["table_list"]))' "$1" "$2"
+}
+
+entries_are() {
+	[ "$(entries "$1" "$2")" -eq "$3" ]
+}
+
+# More news than a socket holds: those that were lost are in the module's list.
+lost_messages() {
+	local i
+	mkdir "$WORK/many"
+	printf 'int main(void) { return 0; }\n' >"$WORK/many.c"
+	gcc -static -o "$WORK/many/0" "$WORK/many.c" 2>/dev/null || return 1
+	kill -STOP "$(watch_pid)"
+	for i in $(seq 500); do
+		cp "$WORK/many/0" "$WORK/many/$i" && "$WORK/many/$i"
+	done
+	kill -CONT "$(watch_pid)"
+	guest_wait entries_are loaded "$WORK/many/" 500 && return 0
+	echo "$(entries loaded "$WORK/many/") of 500; without: $(entries unloaded "$WORK/many/")"
+	return 1
+}
+
+# Where only the processes of one mount namespace see it, and the one that ran it has ended.
+in_a_container() {
+	mkdir "$WORK/own"
+	gcc -o "$WORK/contained" "$WORK/tiny.c"
+	kill -STOP "$(watch_pid)"
+	unshare -m sh -c 'mount -t tmpfs none "$0/own" && cp "$0/contained" "$0/own/prog" && "$0/own/prog" &&
+		: >"$0/ran" && exec sleep 1000' "$WORK" &
+	guest_wait test -e "$WORK/ran" || return 1
+	kill -CONT "$(watch_pid)"
+	guest_wait entries_are loaded /own/prog 1 && return 0
+	grep own/prog "$told"
+	return 1
+}
+
+# No table, and no second attempt.
+no_unwind_information() {
+	printf '.globl _start\n_start: mov $60, %%eax\nxor %%edi, %%edi\nsyscall\n' >"$WORK/bare.S"
+	gcc -nostdlib -static -o "$WORK/bare" "$WORK/bare.S" && printf 'X' |
+		dd of="$WORK/bare" bs=1 seek=40 conv=notrunc status=none
+	"$WORK/bare"
+	guest_wait watch_says "/bare: no table: " && settle && says_n_times "/bare: no table: " 1
+}
+
+ktap_plan 9
+ktap_run "waits for the module" waits_for_the_module
+ktap_run "short processes are complete" on_demand
+ktap_run "no work when nothing is new" no_work_when_nothing_is_new
+ktap_run "the module comes and goes" module_reload
+ktap_run "SIGTERM leaves the tables" ended_by_sigterm
+ktap_run "eagerly, no table in the second round" eagerly
+ktap_run "messages that are lost" lost_messages
+ktap_run "a file of a container" in_a_container
+ktap_run "a file without a table" no_unwind_information
+kill "$(watch_pid)"
+ktap_finish

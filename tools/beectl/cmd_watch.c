@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * beectl watch: keep the tables of all programs loaded.  Everything it does it does
+ * because the kernel has sent it a message; it never looks by itself.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "all.h"
+#include "commands.h"
+#include "maker.h"
+#include "nl_events.h"
+#include "text.h"
+#include "tried.h"
+
+static const char watch_help[] =
+	"Usage: beectl watch [-e] [-j N] [-q]\n"
+	"\n"
+	"Keep the tables of all programs loaded: have the module follow every process, those\n"
+	"that start later and those that live for milliseconds included, and compile the\n"
+	"table of a file when it is sampled first.  Runs until it is ended (SIGTERM, ^C);\n"
+	"all that it has loaded stays loaded then, and known files go on being covered.\n"
+	"To undo it: beectl unload --all --tables.\n"
+	"\n"
+	"Options:\n"
+	"  -e, --eager   Compile a file as soon as it is mapped, so that the first sample is\n"
+	"                complete too; takes more memory and, at first, time\n"
+	"  -j, --jobs N  Work on N files at a time (default: one for each CPU)\n"
+	"  -q, --quiet   Print no line for each file\n"
+	"  -h, --help    Show this text\n"
+	"\n"
+	"While nothing new is sampled it takes no CPU time at all.  If the module is unloaded\n"
+	"it waits until it is back.  As a service: systemctl enable beeunwind\n";
+
+/* Files at a time between looks at messages and signals. */
+#define WATCH_BATCH	32
+
+/* Files that wait; of more the module tells again. */
+#define WATCH_WAITING	1024
+
+/* Whoever makes endless new programs gets these many tables at once, and then a second. */
+#define WATCH_BURST	1000
+#define WATCH_RATE	10
+
+/* Between looks for files that could not be had. */
+#define WATCH_AGAIN_MS	10000
+
+/**
+ * struct watch - the service
+ * @eager: compile what is mapped, not what is sampled
+ * @quiet: no line for each file
+ * @maker: how tables are made; without connection while the module is away
+ * @events: of the module; NULL while it is away
+ * @family: tells when it comes and goes
+ * @wants: files that are waiting
+ * @next: the first of them that was not worked on
+ * @tried: files that could not be had
+ * @list: the module's list has files that no message will tell of again
+ * @unfinished: some file may be had later, from @again on
+ * @again: ms
+ * @tokens: files that may be worked on now, times 1000
+ * @filled: when @tokens was brought up to date, ms
+ * @added: tables
+ */
+struct watch {
+	bool			 eager;
+	bool			 quiet;
+	struct table_maker	 maker;
+	struct bee_nl_events	*events;
+	struct bee_nl_family	*family;
+	struct table_wants	 wants;
+	size_t			 next;
+	struct tried		 tried;
+	bool			 list;
+	bool			 unfinished;
+	int64_t			 again;
+	int64_t			 tokens;
+	int64_t			 filled;
+	size_t			 added;
+};
+
+static volatile sig_atomic_t watch_ended;
+
+static void watch_end(int signal)
+{
+	(void)signal;
+	watch_ended = 1;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
+}
+
+static int complain(const char *why)
+{
+	fprintf(stderr, "beectl: watch: %s\n", why);
+	return EXIT_FAILED;
+}
+
+static void say_file(const struct watch *watch, const char *name, const char *what,
+		     const char *more)
+{
+	if (watch->quiet)
+		return;
+	text_put_name(stdout, name);
+	printf(": %s%s\n", what, more);
+	fflush(stdout);
+}
+
+static void watch_done(void *arg, const struct table_want *want, const struct table_result *result)
+{
+	struct watch *watch = arg;
+
+	if (result->source != TABLE_NONE) {
+		watch->added++;
+		say_file(watch, want->name,
+			 result->source == TABLE_CACHED ? "cached, " : "compiled, ",
+			 text_size(result->bytes).text);
+		return;
+	}
+	say_file(watch, want->name, "no table: ", result->why);
+	/* For want of room, or of its file, it is worth another try. */
+	if (table_refusal_is_general(result->code) || !result->opened)
+		watch->unfinished = tried_note(&watch->tried, want->id) || watch->unfinished;
+	else
+		tried_give_up(&watch->tried, want->id);
+	watch->again = now_ms() + WATCH_AGAIN_MS;
+}
+
+static size_t watch_waiting(const struct watch *watch)
+{
+	return watch->wants.count - watch->next;
+}
+
+static void watch_forget_wants(struct watch *watch)
+{
+	while (watch_waiting(watch)) {
+		int pin = watch->wants.want[watch->next++].pin;
+
+		if (pin >= 0)
+			close(pin);
+	}
+	watch->wants.count = watch->next = 0;
+}
+
+static void watch_want(struct watch *watch, const struct bee_nl_table *table)
+{
+	if (watch_waiting(watch) == WATCH_WAITING)
+		watch->list = true;
+	else
+		table_wants_add(&watch->wants, table, true);
+}
+
+/* Take all messages that there are. */
+static void watch_take_events(struct watch *watch)
+{
+	enum bee_nl_event_kind kind;
+	struct bee_nl_table table;
+
+	do {
+		kind = bee_nl_events_next(watch->events, &table);
+		if (kind == BEE_NL_EVENT_TABLE)
+			watch_want(watch, &table);
+		else if (kind == BEE_NL_EVENT_LOST)
+			watch->list = true;
+	} while (kind != BEE_NL_EVENT_NONE);
+	if (watch->unfinished && now_ms() >= watch->again) {
+		watch->unfinished = false;
+		watch->list = true;
+	}
+}
+
+/* What was announced, perhaps to nobody, and has no table. */
+static void watch_take_list(struct watch *watch)
+{
+	struct bee_nl_tables tables;
+	struct bee_nl_error error;
+	size_t i;
+
+	watch->list = false;
+	if (bee_nl_tables_get(watch->maker.nl, &tables, &error))
+		complain(error.text);
+	for (i = 0; i < tables.count; i++) {
+		const struct bee_nl_table *table = &tables.table[i];
+
+		if (!table->loaded && table->pid && !tried_is_hopeless(&watch->tried, table->id))
+			watch_want(watch, table);
+	}
+	bee_nl_tables_free(&tables);
+}
+
+static void tokens_fill(struct watch *watch)
+{
+	int64_t now = now_ms();
+
+	watch->tokens += (now - watch->filled) * WATCH_RATE;
+	if (watch->tokens > WATCH_BURST * 1000)
+		watch->tokens = WATCH_BURST * 1000;
+	watch->filled = now;
+}
+
+/* Some of the files that wait.  Signals and messages have their turn in between. */
+static int watch_make(struct watch *watch)
+{
+	struct table_wants batch = { .want = watch->wants.want + watch->next };
+	size_t i;
+	int ret;
+
+	tokens_fill(watch);
+	batch.count = watch_waiting(watch);
+	if (batch.count > WATCH_BATCH)
+		batch.count = WATCH_BATCH;
+	if ((int64_t)batch.count > watch->tokens / 1000)
+		batch.count = watch->tokens / 1000;
+	watch->tokens -= batch.count * 1000;
+	ret = tables_make(&watch->maker, &batch);
+	for (i = 0; i < batch.count; i++)
+		if (batch.want[i].pin >= 0)
+			close(batch.want[i].pin);
+	watch->next += batch.count;
+	if (!watch_waiting(watch))
+		watch->wants.count = watch->next = 0;
+	return ret ? complain(strerror(errno)) : 0;
+}
+
+static void watch_disconnect(struct watch *watch)
+{
+	watch_forget_wants(watch);
+	tried_forget(&watch->tried);
+	watch->list = watch->unfinished = false;
+	bee_nl_events_close(watch->events);
+	watch->events = NULL;
+	bee_nl_close(watch->maker.nl);
+	watch->maker.nl = NULL;
+}
+
+/* Listen first, then have processes followed, then look at those that run. */
+static int watch_set_up(struct watch *watch, struct bee_nl_error *error)
+{
+	struct all_result all;
+
+	watch->events = bee_nl_events_open(error);
+	if (!watch->events ||
+	    bee_nl_config_set_announce(watch->maker.nl, watch->eager ? BEEUNWIND_ANNOUNCE_MAPPED :
+				       BEEUNWIND_ANNOUNCE_SAMPLED, error) ||
+	    bee_nl_config_set_follow(watch->maker.nl, BEEUNWIND_FOLLOW_ALL, error))
+		return -1;
+	if (all_manage(watch->maker.nl, &all)) {
+		error->code = errno;
+		snprintf(error->text, sizeof(error->text), "/proc: %s", strerror(errno));
+		return -1;
+	}
+	printf("following %zu processes and all that start\n", all.managed);
+	fflush(stdout);
+	if (all.refused)
+		fprintf(stderr, "beectl: watch: warning: %zu processes are not followed, the first "
+			"is %d: %s\n", all.refused, all.pid, all.why.text);
+	if (watch->eager && table_wants_find(watch->maker.nl, 0, &watch->wants, error))
+		return -1;
+	watch->list = !watch->eager;
+	return 0;
+}
+
+/* Return: 0, also if the module is not there; or exit status. */
+static int watch_connect(struct watch *watch)
+{
+	struct bee_nl_error error;
+
+	watch->maker.nl = bee_nl_open(&error);
+	if (watch->maker.nl && !watch_set_up(watch, &error))
+		return 0;
+	watch_disconnect(watch);
+	if (error.code != BEE_NL_NO_MODULE)
+		return complain(error.text);
+	fprintf(stderr, "beectl: watch: waiting: %s\n", error.text);
+	return 0;
+}
+
+/* To ask for the module when it goes would have the kernel load it again. */
+static bool module_is_there(enum bee_nl_family_news news)
+{
+	return news == BEE_NL_FAMILY_COME ||
+	       (news == BEE_NL_FAMILY_LOST && !access("/sys/module/beeunwind", F_OK));
+}
+
+static int watch_take_family(struct watch *watch)
+{
+	enum bee_nl_family_news news = bee_nl_family_next(watch->family);
+
+	if (news == BEE_NL_FAMILY_SAME)
+		return 0;
+	watch_disconnect(watch);
+	if (module_is_there(news))
+		return watch_connect(watch);
+	puts("the module has gone; waiting for it");
+	fflush(stdout);
+	return 0;
+}
+
+/* Only files that wait are a reason not to sleep. */
+static int watch_wait(struct watch *watch, struct pollfd fds[2], const sigset_t *signals)
+{
+	struct timespec wait = { 0 };
+
+	tokens_fill(watch);
+	if (watch_waiting(watch) && watch->tokens < 1000)
+		wait.tv_nsec = 1000000000 / WATCH_RATE - 1;
+	fds[0] = (struct pollfd){ .fd = bee_nl_family_fd(watch->family), .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = watch->events ? bee_nl_events_fd(watch->events) : -1,
+				  .events = POLLIN };
+	if (ppoll(fds, 2, watch_waiting(watch) ? &wait : NULL, signals) < 0 && errno != EINTR)
+		return complain(strerror(errno));
+	return 0;
+}
+
+static int watch_loop(struct watch *watch, const sigset_t *signals)
+{
+	struct pollfd fds[2];
+	int status = watch_connect(watch);
+
+	while (!status) {
+		if (watch->list && !watch_waiting(watch))
+			watch_take_list(watch);
+		status = watch_wait(watch, fds, signals);
+		if (status || watch_ended)
+			break;
+		if (fds[0].revents)
+			status = watch_take_family(watch);
+		else if (fds[1].revents)
+			watch_take_events(watch);
+		if (!status && watch_waiting(watch))
+			status = watch_make(watch);
+	}
+	return status;
+}
+
+/* Outside of ppoll() they wait, so that none comes between looking and sleeping. */
+static void watch_take_signals(sigset_t *before)
+{
+	static const int ends[] = { SIGTERM, SIGINT, SIGHUP };
+	struct sigaction action = { .sa_handler = watch_end };
+	sigset_t blocked;
+	size_t i;
+
+	sigemptyset(&blocked);
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		sigaction(ends[i], &action, NULL);
+		sigaddset(&blocked, ends[i]);
+	}
+	sigprocmask(SIG_BLOCK, &blocked, before);
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigdelset(before, ends[i]);
+}
+
+static int watch_run(struct watch *watch)
+{
+	struct bee_nl_error error;
+	sigset_t signals;
+	int status;
+
+	watch->family = bee_nl_family_open(&error);
+	watch->maker.cache = cache_open();
+	if (!watch->family || !watch->maker.cache)
+		return complain(watch->family ? strerror(ENOMEM) : error.text);
+	maker_warn(&watch->maker, "watch");
+	watch->maker.arg = watch;
+	watch->maker.done = watch_done;
+	watch->tokens = WATCH_BURST * 1000;
+	watch->filled = now_ms();
+	watch_take_signals(&signals);
+	status = watch_loop(watch, &signals);
+	watch_disconnect(watch);
+	table_wants_free(&watch->wants);
+	bee_nl_family_close(watch->family);
+	cache_close(watch->maker.cache);
+	if (!status)
+		printf("%zu table%s added; what is loaded stays\n", watch->added,
+		       watch->added == 1 ? "" : "s");
+	return status;
+}
+
+int cmd_watch(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "eager", no_argument, NULL, 'e' },
+		{ "jobs", required_argument, NULL, 'j' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 }
+	};
+	struct watch watch = { 0 };
+	int c;
+
+	/* If it is ignored, from whoever started us, children's ends cannot be told. */
+	signal(SIGCHLD, SIG_DFL);
+
+	argv[0] = (char *)"beectl: watch";	/* for getopt's messages */
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "ej:qh", options, NULL)) >= 0) {
+		switch (c) {
+		case 'e':
+			watch.eager = true;
+			break;
+		case 'j':
+			if (!text_parse_jobs(optarg, &watch.maker.jobs))
+				break;
+			fputs("beectl: watch: -j needs a number from 1 to 1024\n", stderr);
+			return EXIT_USAGE;
+		case 'q':
+			watch.quiet = true;
+			break;
+		case 'h':
+			fputs(watch_help, stdout);
+			return EXIT_OK;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (optind < argc) {
+		fputs("beectl: watch: takes no arguments; it watches all processes\n", stderr);
+		return EXIT_USAGE;
+	}
+	return watch_run(&watch);
+}
