@@ -1,7 +1,7 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154  # what the script that sources it has
 # SPDX-License-Identifier: GPL-2.0
 # The stock programs that the same-sample oracle looks at, and the sums of what it
-# says.  Source it with TREE and WORK set.
+# says.  Source it with TREE, WORK and share set.
 
 cc1plus=$(gcc -print-prog-name=cc1plus 2>/dev/null)
 postgres=$(echo /usr/lib/postgresql/*/bin)
