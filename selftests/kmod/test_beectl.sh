@@ -84,6 +84,23 @@ deleted_program() {
 	return 1
 }
 
+# Its first thread has ended; /proc/PID/maps is empty then.
+headless_program() {
+	local pid status=1
+	/usr/bin/python3 -c '
+import ctypes, os, sys, threading, time
+threading.Thread(target=time.sleep, args=(1000,)).start()
+print(os.getpid(), file=open(sys.argv[1], "w"), flush=True)
+ctypes.CDLL(None).syscall(60, 0)' "$WORK/headless" &
+	guest_wait test -s "$WORK/headless" && pid=$(cat "$WORK/headless") &&
+		guest_wait grep -q "^State:.*Z" "/proc/$pid/status" || return 1
+	"$BEECTL" load "$pid" >"$WORK/out" 2>&1 && "$BEECTL" status "$pid" >>"$WORK/out" &&
+		grep -q 'libc.so' "$WORK/out" && status=0
+	kill "$pid"
+	[ "$status" -eq 0 ] || cat "$WORK/out"
+	return "$status"
+}
+
 over_budget() {
 	rmmod beeunwind && guest_insmod budget_mb=0 || return 1
 	fails 1 "over budget" load "$target"
@@ -157,7 +174,7 @@ mkdir -m 700 "$BEEUNWIND_CACHE"
 target=$!
 guest_wait grep -q perl "/proc/$target/maps"
 
-ktap_plan 20
+ktap_plan 21
 ktap_run "without the module: how to load it" fails 1 "insmod\|modprobe" load "$target"
 guest_insmod
 ktap_run "not root" not_root
@@ -174,6 +191,7 @@ ktap_run "unload of a process that is not loaded" fails 1 "not \(managed\|loaded
 ktap_run "tables come from the cache" kept_by_the_cache
 ktap_run "a damaged cache file is rebuilt" corrupt_cache_is_rebuilt
 ktap_run "a deleted program is loaded all the same" deleted_program
+ktap_run "a process whose first thread has ended as well" headless_program
 ktap_run "load --all" all_processes
 ktap_run "unload --all" all_unloaded
 ktap_run "config" config

@@ -3,6 +3,7 @@
  * Have a process managed by the module, which looks at its mappings itself and
  * follows them; and give it the tables that it has not got.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -90,6 +91,29 @@ static int stat_read(pid_t pid, char *state, unsigned int *flags)
 	return ret;
 }
 
+/* A thread that runs on though the first has ended, or 0. */
+static pid_t thread_find_other(pid_t pid)
+{
+	char path[64], state;
+	struct dirent *entry;
+	unsigned int flags;
+	pid_t found = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && !found && (entry = readdir(dir))) {
+		pid_t tid = atoi(entry->d_name);
+
+		if (tid > 0 && tid != pid && !stat_read(tid, &state, &flags) && state != 'Z' &&
+		    state != 'X')
+			found = tid;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
 static bool exe_is_32bit(pid_t pid)
 {
 	char path[64], ident[sizeof(elf32_ident)];
@@ -119,6 +143,8 @@ static int load_check(struct load *load)
 	if (flags & STAT_PF_KTHREAD)
 		return load_fail(load, EINVAL, "a kernel thread has no user stack");
 	if (state == 'Z' || state == 'X')
+		load->pid = thread_find_other(load->pid);
+	if (!load->pid)
 		return load_fail(load, ESRCH, "a zombie: the process has ended already");
 	if (exe_is_32bit(load->pid))
 		return load_fail(load, EINVAL,
