@@ -40,6 +40,7 @@ struct seed {
 };
 
 static u64 random_state, mutations, accepted;
+static struct seed *seeds;
 
 static u64 random_u64(void)
 {
@@ -238,7 +239,6 @@ int main(int argc, char **argv)
 	u64 count = argc > 3 ? strtoull(argv[1], NULL, 0) : 0, i;
 	u32 nseeds = argc - 3, j;
 	time_t last = time(NULL);
-	struct seed *seeds;
 
 	if (!count) {
 		fprintf(stderr, "usage: %s COUNT SEED TABLE...\n", argv[0]);
