@@ -379,7 +379,9 @@ static inline bool bee_frame_step_sigreturn(struct bee_uread *mem, struct bee_fr
 /*
  * Where the return address is, if the instruction at an activation's ip tells.  A
  * push of rbp alone says nothing: in code that uses rbp as any other register it
- * is one of several.
+ * is one of several.  A jump through a word at rip is how an entry of a PLT begins,
+ * but its first one, which pushes a word before; lld's PLTs and those of static
+ * programs have no CFI.
  */
 static inline bool frame_peek_ra(struct bee_uread *mem, const struct bee_frame *f, u64 *slot)
 {
@@ -387,6 +389,9 @@ static inline bool frame_peek_ra(struct bee_uread *mem, const struct bee_frame *
 	/* push %rbp; mov %rsp,%rbp, in both encodings */
 	static const u8 prologue[2][4] = { { 0x55, 0x48, 0x89, 0xe5 }, { 0x55, 0x48, 0x8b, 0xec } };
 	static const u8 ret[] = { 0xc3 };
+	/* jmp *disp(%rip), with and without bnd; push disp(%rip) */
+	static const u8 jump[] = { 0xff, 0x25 }, bnd_jump[] = { 0xf2, 0xff, 0x25 };
+	static const u8 push[] = { 0xff, 0x35 };
 	u64 ip = f->ip;
 	u32 i;
 
@@ -395,6 +400,9 @@ static inline bool frame_peek_ra(struct bee_uread *mem, const struct bee_frame *
 		return true;
 	if (bee_frame_code_is(mem, ip, endbr64, sizeof(endbr64)))
 		ip += sizeof(endbr64);
+	if (bee_frame_code_is(mem, ip, jump, sizeof(jump)) ||
+	    bee_frame_code_is(mem, ip, bnd_jump, sizeof(bnd_jump)))
+		return !bee_frame_code_is(mem, ip - 6, push, sizeof(push));
 	for (i = 0; i < 2; i++) {
 		if (bee_frame_code_is(mem, ip, prologue[i], sizeof(prologue[i])))
 			return true;

@@ -420,6 +420,9 @@ static const struct fp_case fp_cases[] = {
 	{ "FP: at one of several pushes", { 0x54, 0x55, 0x53 }, FP, .sp = FP + 16 },
 	{ "FP: at endbr64; other", { 0, 0xf3, 0x0f, 0x1e, 0xfa, 0x90 }, FP, .sp = FP + 16 },
 	{ "FP: at ret", { 0, 0xc3 }, FP, .sp = SP + 8, .caller_fp = FP },
+	{ "FP: at a PLT's jmp", { 0, 0xff, 0x25 }, FP, .sp = SP + 8, .caller_fp = FP },
+	{ "FP: at a PLT's endbr64; bnd jmp", { 0, 0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25 }, FP,
+	  .sp = SP + 8, .caller_fp = FP },
 	{ "FP: at mov %rsp,%rbp", { 0x55, 0x48, 0x89, 0xe5 }, FP, .sp = SP + 16,
 	  .caller_fp = 0x1000800 },
 	{ "FP: at mov %rsp,%rbp, other encoding", { 0x55, 0x48, 0x8b, 0xec }, FP, .sp = SP + 16,
@@ -459,6 +462,17 @@ static void test_step_fp(const struct fp_case *t)
 	ksft_test_result(good, "%s\n", t->name);
 }
 
+static void test_step_fp_plt0(void)
+{
+	static const u8 code[] = { 0xff, 0x35, 0, 0, 0, 0, 0xff, 0x25 };
+	struct bee_frame f = activation();
+
+	fill_memory();
+	memcpy(memory.bytes + 0x100 - 6, code, sizeof(code));
+	ksft_test_result(bee_frame_step_fp(&memory, &f) && f.sp == FP + 16,
+			 "FP: at the jmp of a PLT's first entry\n");
+}
+
 /* Code that cannot be read says nothing about rbp. */
 static void test_step_fp_unreadable_code(void)
 {
@@ -482,7 +496,7 @@ int main(void)
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(nsteps + 4 + 2 + 4 + nsigreturns + 3 + 3 + 2 + nfp + 2);
+	ksft_set_plan(nsteps + 4 + 2 + 4 + nsigreturns + 3 + 3 + 2 + nfp + 3);
 	for (i = 0; i < nsteps; i++)
 		test_step(&steps[i]);
 	test_plt(10);
@@ -496,6 +510,7 @@ int main(void)
 	test_lookup_ip();
 	for (i = 0; i < nfp; i++)
 		test_step_fp(&fp_cases[i]);
+	test_step_fp_plt0();
 	test_step_fp_unreadable_code();
 	ksft_finished();
 }
