@@ -23,6 +23,7 @@
 
 #define PLACES		256
 #define PLACES_SHOWN	20
+#define LATE_NS		2000000000ull
 #define NAME_SIZE	16	/* TASK_COMM_LEN */
 
 /**
@@ -33,6 +34,8 @@
  * @RED_ZONE: the same up to where libdw needs memory below rsp, which is in no copy: after
  *	GCC's "leave" rbp is still said to be there
  * @LAZY: the module ends below _dl_runtime_resolve(), the CFA of which is in rbx
+ * @LATE: the module ends in a file that was mapped just before, the table of which it
+ *	may not have got yet
  * @NO_MAP: perf has not told of any mapping yet: in the middle of an exec
  * @NO_CFI: the same up to a frame in a file's code without CFI, where libdw guesses
  * @JIT: the same up to a frame in code without a file, where libdw guesses
@@ -44,6 +47,7 @@ enum verdict {
 	DUMP_SHORT,
 	RED_ZONE,
 	LAZY,
+	LATE,
 	NO_MAP,
 	NO_CFI,
 	JIT,
@@ -53,6 +57,7 @@ enum verdict {
 
 static const char * const verdict_name[VERDICTS] = {
 	[DUMP_SHORT] = "dump too short", [RED_ZONE] = "red zone", [LAZY] = "lazy binding",
+	[LATE] = "late table",
 	[NO_MAP] = "in exec", [NO_CFI] = "no CFI", [JIT] = "JIT", [DEPTH] = "depth",
 };
 
@@ -219,6 +224,9 @@ static enum verdict compare(struct process *process, const struct record *sample
 		return DEPTH;
 	if (i == sample->nchain && truth->frame[i - 1].code == CODE_RULES_RBX)
 		return LAZY;
+	if (i == sample->nchain && !run.here && sample->time -
+	    unwinder_mapped_at(process->code, truth->frame[i - 1].ip) < LATE_NS)
+		return LATE;
 	explain(process, sample, truth, i);
 	return DIFFERENT;
 }

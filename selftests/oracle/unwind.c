@@ -31,6 +31,7 @@ struct mapped {
 	uint64_t	 start;
 	uint64_t	 end;
 	uint64_t	 offset;
+	uint64_t	 time;
 	char		*name;
 };
 
@@ -112,7 +113,7 @@ void unwinder_map(struct unwinder *unwinder, const struct record *map)
 {
 	struct mapped new = {
 		.start = map->start, .end = map->start + map->size, .offset = map->offset,
-		.name = map->name,
+		.time = map->time, .name = map->name,
 	};
 	size_t i;
 
@@ -142,6 +143,14 @@ static const struct mapped *mapped_find(const struct unwinder *unwinder, uint64_
 		if (unwinder->maps[i].start <= ip && ip < unwinder->maps[i].end)
 			return &unwinder->maps[i];
 	return NULL;
+}
+
+/* When the code at an address was mapped, ns; 0 if nothing is known of it. */
+uint64_t unwinder_mapped_at(const struct unwinder *unwinder, uint64_t ip)
+{
+	const struct mapped *map = mapped_find(unwinder, ip);
+
+	return map ? map->time : 0;
 }
 
 static bool mapped_is_vdso(const struct mapped *map)
