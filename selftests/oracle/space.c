@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "compile.h"
@@ -12,19 +14,13 @@
 /**
  * struct space_image - a file that has been compiled; kept until the end
  * @next: in the list of all
- * @major: of its device
- * @minor: of its device
- * @inode: its inode number; 0 for the vDSO, and where only its path is known
- * @path: its name
+ * @path: its name; the files looked at do not change meanwhile
  * @fd: the file; -1 if there is none
  * @usable: it has a table
  * @table: the table
  */
 struct space_image {
 	struct space_image	*next;
-	unsigned int		 major;
-	unsigned int		 minor;
-	uint64_t		 inode;
 	char			*path;
 	int			 fd;
 	bool			 usable;
@@ -33,17 +29,35 @@ struct space_image {
 
 static struct space_image *images;
 
-/* @pid: a process that has it mapped, or 0: opened by its path. */
-static int image_open(pid_t pid, const struct mapping *m)
+/* Every 64-bit process has the same one.  It has no more than a few pages. */
+static int open_vdso(void)
 {
-	char why[256];
+	const u8 *image = (const u8 *)getauxval(AT_SYSINFO_EHDR);
+	int fd = memfd_create("vdso", MFD_CLOEXEC);
+	u64 start, end;
+	char line[512];
+	FILE *maps = fopen("/proc/self/maps", "r");
 
-	if (m->kind == MAPPING_VDSO)
-		return mapping_open_vdso(why, sizeof(why));
-	if (m->kind != MAPPING_FILE)
-		return -1;
-	return pid ? mapping_open(pid, m, why, sizeof(why)) :
-		     open(m->path, O_RDONLY | O_CLOEXEC);
+	while (maps && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%llx-%llx", &start, &end) == 2 && start == (u64)image &&
+		    write(fd, image, end - start) != end - start)
+			abort();
+	if (maps)
+		fclose(maps);
+	return fd;
+}
+
+/**
+ * space_open() - open what is mapped
+ * @path: as in maps or as perf calls it
+ *
+ * Return: a file descriptor, or -1 if there is no file.
+ */
+int space_open(const char *path)
+{
+	if (!strcmp(path, "[vdso]"))
+		return open_vdso();
+	return path[0] == '/' && path[1] != '/' ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
 /* The blob is the table's for good. */
@@ -57,37 +71,33 @@ static void image_compile(struct space_image *image)
 						    &error);
 }
 
-static const struct space_image *image_get(pid_t pid, const struct mapping *m)
+static const struct space_image *image_get(const char *path)
 {
 	struct space_image *image;
 
 	for (image = images; image; image = image->next)
-		if (image->inode == m->inode && image->major == m->major &&
-		    image->minor == m->minor && !strcmp(image->path, m->path))
+		if (!strcmp(image->path, path))
 			return image;
 	image = calloc(1, sizeof(*image));
 	if (!image)
 		abort();
-	image->major = m->major;
-	image->minor = m->minor;
-	image->inode = m->inode;
-	image->path = strdup(m->path);
-	image->fd = image_open(pid, m);
+	image->path = strdup(path);
+	image->fd = space_open(path);
 	image_compile(image);
 	image->next = images;
 	images = image;
 	return image;
 }
 
-static void space_add(struct space *space, pid_t pid, const struct mapping *m)
+static void space_add(struct space *space, u64 start, u64 end, u64 offset, const char *path)
 {
-	const struct space_image *image = image_get(pid, m);
+	const struct space_image *image = image_get(path);
 
 	space->range = reallocarray(space->range, space->count + 1, sizeof(*space->range));
 	if (!space->range)
 		abort();
 	space->range[space->count++] = (struct space_range){
-		.start = m->start, .end = m->end, .offset = m->offset, .path = image->path,
+		.start = start, .end = end, .offset = offset, .path = image->path,
 		.image = image, .table = image->usable ? &image->table : NULL,
 	};
 }
@@ -101,15 +111,25 @@ static void space_add(struct space *space, pid_t pid, const struct mapping *m)
  */
 int space_read(struct space *space, pid_t pid)
 {
-	struct maps maps;
-	size_t i;
+	char name[64], line[4400];
+	FILE *maps;
 
 	space_free(space);
-	if (maps_read(pid, &maps))
+	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	maps = fopen(name, "r");
+	if (!maps)
 		return -1;
-	for (i = 0; i < maps.count; i++)
-		space_add(space, pid, &maps.mapping[i]);
-	maps_free(&maps);
+	while (fgets(line, sizeof(line), maps)) {
+		u64 start, end, offset;
+		char perms[5];
+		int path = 0;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (sscanf(line, "%llx-%llx %4s %llx %*s %*s %n", &start, &end, perms, &offset,
+			   &path) == 4 && path && perms[2] == 'x')
+			space_add(space, start, end, offset, line + path);
+	}
+	fclose(maps);
 	return 0;
 }
 
@@ -130,17 +150,12 @@ static int by_start(const void *a, const void *b)
  */
 void space_map(struct space *space, u64 start, u64 end, u64 offset, const char *path)
 {
-	const struct mapping m = {
-		.start = start, .end = end, .offset = offset, .path = (char *)path,
-		.kind = !strcmp(path, "[vdso]") ? MAPPING_VDSO :
-			path[0] == '/' && path[1] != '/' ? MAPPING_FILE : MAPPING_ANON,
-	};
 	size_t i, n = 0, count = space->count;
 	struct space_range *old = space->range;
 
 	space->range = NULL;
 	space->count = 0;
-	space_add(space, 0, &m);
+	space_add(space, start, end, offset, path);
 	space->range = reallocarray(space->range, 2 * count + 1, sizeof(*space->range));
 	if (!space->range)
 		abort();

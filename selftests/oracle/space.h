@@ -33,7 +33,6 @@ static inline bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
 }
 
 #include "frame.h"
-#include "maps.h"
 
 struct space_image;
 
@@ -77,6 +76,7 @@ enum space_how {
 	SPACE_BY_FP,
 };
 
+int space_open(const char *path);
 int space_read(struct space *space, pid_t pid);
 void space_map(struct space *space, u64 start, u64 end, u64 offset, const char *path);
 void space_copy(struct space *space, const struct space *from);

@@ -14,7 +14,7 @@
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
 
-#include "maps.h"
+#include "space.h"
 #include "unwind.h"
 
 #define RA_COLUMN	16
@@ -158,15 +158,6 @@ static bool mapped_is_vdso(const struct mapped *map)
 	return !strcmp(map->name, "[vdso]");
 }
 
-static int mapped_open(const struct mapped *map)
-{
-	char why[256];
-
-	if (mapped_is_vdso(map))
-		return mapping_open_vdso(why, sizeof(why));
-	return map->name[0] == '/' && map->name[1] != '/' ? open(map->name, O_RDONLY | O_CLOEXEC) : -1;
-}
-
 /* Address minus pc, from the executable PT_LOAD that @map is of. */
 static bool mapped_bias(const struct mapped *map, Elf *elf, uint64_t *bias)
 {
@@ -202,7 +193,7 @@ static bool mapped_reported(const struct unwinder *unwinder, const struct mapped
 /* An ET_EXEC file is where it says that it is, so dwfl_report_elf() ignores the bias. */
 static void mapped_report(struct unwinder *unwinder, const struct mapped *map)
 {
-	int fd = map->start < map->end ? mapped_open(map) : -1;
+	int fd = map->start < map->end ? space_open(map->name) : -1;
 	uint64_t bias;
 	Elf *elf;
 
