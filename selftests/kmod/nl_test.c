@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -474,12 +476,40 @@ static void test_unprivileged(void)
 	ksft_test_result(!status, "nobody may do nothing\n");
 }
 
+static bool receive_fails;
+
+/* Instead of libc's: libnl calls this one. */
+ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
+{
+	if (!receive_fails)
+		return syscall(SYS_recvmsg, fd, msg, flags);
+	receive_fails = false;
+	errno = ENOBUFS;
+	return -1;
+}
+
+/* The answer that nobody took must not be taken for that to the next request. */
+static void test_broken_exchange(void)
+{
+	struct bee_nl_tables tables;
+	struct bee_nl_info info;
+	bool failed;
+
+	receive_fails = true;
+	failed = bee_nl_tables_get(g.nl, &tables, &g.error);
+	bee_nl_tables_free(&tables);
+	ksft_test_result(failed && !bee_nl_info_get(g.nl, &info, &g.error) &&
+			 info.table_version == BEE_TABLE_VERSION &&
+			 !bee_nl_info_get(g.nl, &info, &g.error),
+			 "a request after one whose answer was not received\n");
+}
+
 int main(void)
 {
 	struct bee_nl_info start;
 
 	ksft_print_header();
-	ksft_set_plan(47);
+	ksft_set_plan(48);
 	guest_open(&g);
 	guest_info(&g, &start);
 	target = guest_spawn(NULL, NULL);
@@ -491,6 +521,7 @@ int main(void)
 	test_table_dumps();
 	test_refused_tables();
 	test_tables();
+	test_broken_exchange();
 	test_budget();
 	test_hook();
 	test_unprivileged();

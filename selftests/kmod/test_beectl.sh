@@ -117,6 +117,16 @@ thirty_two_bits() {
 	fails 1 "32-bit" load $!
 }
 
+# All but the vDSO's: a file has one identity, opened by its name or as it is mapped.
+prewarmed() {
+	"$BEECTL" cache clear -q && awk '$2 ~ /x/ && $6 ~ /^\// { print $6 }' "/proc/$target/maps" |
+		sort -u | xargs "$BEECTL" cache prewarm -q || return 1
+	rmmod beeunwind && guest_insmod && "$BEECTL" load "$target" >"$WORK/out" || return 1
+	grep -q '(1 compiled, [1-9][0-9]* cached)' "$WORK/out" && return 0
+	cat "$WORK/out"
+	return 1
+}
+
 # Of what is mapped now only that has no table for which there is a reason.
 all_processes() {
 	"$BEECTL" load --all --json >"$WORK/all" || { cat "$WORK/all"; return 1; }
@@ -174,7 +184,7 @@ mkdir -m 700 "$BEEUNWIND_CACHE"
 target=$!
 guest_wait grep -q perl "/proc/$target/maps"
 
-ktap_plan 21
+ktap_plan 22
 ktap_run "without the module: how to load it" fails 1 "insmod\|modprobe" load "$target"
 guest_insmod
 ktap_run "not root" not_root
@@ -192,6 +202,7 @@ ktap_run "tables come from the cache" kept_by_the_cache
 ktap_run "a damaged cache file is rebuilt" corrupt_cache_is_rebuilt
 ktap_run "a deleted program is loaded all the same" deleted_program
 ktap_run "a process whose first thread has ended as well" headless_program
+ktap_run "tables that were made before they were needed" prewarmed
 ktap_run "load --all" all_processes
 ktap_run "unload --all" all_unloaded
 ktap_run "config" config
