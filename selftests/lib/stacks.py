@@ -40,6 +40,7 @@ LDSO_START_BYTES = 0x60     # ld.so: _start and _dl_start_user
 # After the thread function returns: mov %eax,%edi (or %rax,%rdi); mov $60,%eax; syscall
 THREAD_EXITS = (b"\x89\xc7\xb8\x3c\0\0\0\x0f\x05", b"\x48\x89\xc7\xb8\x3c\0\0\0\x0f\x05",
                 b"\x89\xc7\x31\xc0\xb0\x3c\x0f\x05")
+EXECVE = b"\xb8\x3b\0\0\0\x0f\x05"     # mov $59,%eax; syscall
 
 
 class Elf:
@@ -87,8 +88,9 @@ class Files:
 class Space:
     """The executable mappings of one process."""
 
-    def __init__(self, maps=()):
+    def __init__(self, maps=(), before=None):
         self.maps = list(maps)
+        self.before = before    # that of the program that executed this one
 
     def add(self, start, size, offset, path):
         end = start + size
@@ -135,6 +137,20 @@ class Judge:
         # The frame is a return address, or, from perf script, one less.
         return any(elf.data.startswith(code, offset + slip)
                    for code in THREAD_EXITS for slip in (0, 1))
+
+
+    def is_in_execve(self, sample, frames):
+        """Taken when the program's memory was gone and the next had not begun?
+
+        Its registers are those of the old program still: there is no stack to them.
+        """
+        if len(frames) != 1 or isinstance(frames[0], tuple):
+            return False
+        place = sample.places.find(frames[0])
+        if not place and sample.places.before:
+            place = sample.places.before.find(frames[0])
+        elf = self.files.get(place[0]) if place else None
+        return bool(elf) and elf.data[place[1] - len(EXECVE):place[1]] == EXECVE
 
 
 class Sample:
@@ -225,7 +241,7 @@ class PerfData:
             pid, tid = struct.unpack_from("<II", self.data, at)
             self.comms[tid] = self.string(at + 8, end)
             if misc & MISC_COMM_EXEC:
-                self.spaces[pid] = Space()
+                self.spaces[pid] = Space(before=Space(self.spaces[pid].maps))
         elif kind == RECORD_FORK:
             pid, parent, tid, parent_tid = struct.unpack_from("<IIII", self.data, at)
             self.comms[tid] = self.comms.get(parent_tid, "")
@@ -326,8 +342,11 @@ def outermost(sample, frames):
 
 def judge(opts):
     perf_data, verdict = PerfData(opts.file), Judge()
-    count = complete = depth = size = 0
+    count = complete = depth = size = skipped = 0
     for sample, frames in user_samples(perf_data, opts):
+        if opts.no_exec and verdict.is_in_execve(sample, frames):
+            skipped += 1
+            continue
         count += 1
         depth += len(frames)
         size += sample.size
@@ -336,7 +355,7 @@ def judge(opts):
     figures = {"samples": count, "complete": complete, "lost": perf_data.lost,
                "share": complete / count if count else 0,
                "depth": depth / count if count else 0,
-               "bytes": size / count if count else 0}
+               "bytes": size / count if count else 0, "in_execve": skipped}
     json.dump(figures, sys.stdout)
     print()
 
@@ -347,6 +366,8 @@ def why(opts):
     for sample, frames in user_samples(perf_data, opts):
         place = outermost(sample, frames)
         if place and verdict.is_start(place):
+            continue
+        if opts.no_exec and verdict.is_in_execve(sample, frames):
             continue
         text = "no frames"
         if place:
@@ -413,6 +434,8 @@ def main():
     parser.add_argument("--pid", type=int, help="only this process")
     parser.add_argument("--comm", help="only threads of this name")
     parser.add_argument("--through", metavar="PATH", help="only stacks with a frame in this mapping")
+    parser.add_argument("--no-exec", action="store_true",
+                        help="without samples in the midst of execve()")
     opts = parser.parse_args()
     try:
         {"judge": judge, "why": why, "fold": fold, "places": places}[opts.verb](opts)

@@ -163,6 +163,13 @@ static void watch_want(struct watch *watch, const struct bee_nl_table *table)
 		table_wants_add(&watch->wants, table, true);
 }
 
+static void watch_take_loss(struct watch *watch)
+{
+	if (!watch->list)
+		fputs("beectl: watch: messages were lost; taking the module's list instead\n", stderr);
+	watch->list = true;
+}
+
 /* Take all messages that there are. */
 static void watch_take_events(struct watch *watch)
 {
@@ -174,7 +181,7 @@ static void watch_take_events(struct watch *watch)
 		if (kind == BEE_NL_EVENT_TABLE)
 			watch_want(watch, &table);
 		else if (kind == BEE_NL_EVENT_LOST)
-			watch->list = true;
+			watch_take_loss(watch);
 	} while (kind != BEE_NL_EVENT_NONE);
 	if (watch->unfinished && now_ms() >= watch->again) {
 		watch->unfinished = false;
