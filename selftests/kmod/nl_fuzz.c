@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests as no client makes them: every operation of the spec with attributes that are
+ * missing, doubled, of the wrong length, nested where they should not be, with values out
+ * of range or taken from earlier replies; dumps that are left half read.
+ *
+ *	nl_fuzz COUNT [SEED]
+ *
+ * Whatever comes must be answered: by a reply, or by an error with a sentence.  At the end
+ * the module must still work and give everything back.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+
+#include "guest.h"
+#include "kselftest.h"
+#include "nl_raw.h"
+
+static uint64_t state;
+static int sock;
+static struct raw_family family;
+static pid_t pids[4];
+static int fds[8];
+static uint32_t pool32[16];
+static uint64_t pool64[16];
+
+static struct {
+	unsigned long	sent, replied, refused, unanswered, silent, cut;
+} count;
+
+/* xorshift64*: the same requests for the same seed. */
+static uint32_t rnd(uint32_t below)
+{
+	state ^= state >> 12;
+	state ^= state << 25;
+	state ^= state >> 27;
+	return (uint32_t)(state * 0x2545f4914f6cdd1dull >> 32) % below;
+}
+
+static uint64_t rnd64(void)
+{
+	return (uint64_t)rnd(~0u) << 32 | rnd(~0u);
+}
+
+/*
+ * Messages
+ */
+
+static uint64_t value_of(enum spec_kind kind)
+{
+	static const uint64_t odd[] = {
+		0, 1, 2, 0x7f, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000ull,
+		0x7fffffffffffffffull, 0x8000000000000000ull, ~0ull, 0x7ffffffff000ull, 4096,
+	};
+
+	if (!rnd(8))
+		return odd[rnd(sizeof(odd) / sizeof(odd[0]))];
+	switch (kind) {
+	case SPEC_FD:
+		return fds[rnd(8)];
+	case SPEC_PID:
+		return pids[rnd(4)];
+	case SPEC_ADDRESS:
+		return 0x7f0000000000ull + ((uint64_t)rnd(64) << 12) + (rnd(16) ? 0 : rnd(4096));
+	case SPEC_U64:
+		return rnd(4) ? pool64[rnd(16)] : rnd64() >> rnd(64);
+	default:
+		return rnd(4) ? pool32[rnd(16)] : rnd(~0u) >> rnd(32);
+	}
+}
+
+static void put_attrs(struct raw_message *m, const struct spec_set *set, int depth);
+
+static void put_attr(struct raw_message *m, const struct spec_attr *attr, int depth)
+{
+	uint8_t junk[600];
+	uint64_t value = value_of(attr->kind);
+	uint16_t type = attr->type;
+	uint32_t length, i;
+
+	if (attr->kind == SPEC_NEST && depth < 6 && rnd(16)) {
+		uint32_t before = m->h.nlmsg_len;
+		struct nlattr *nest = raw_put(m, type | (rnd(4) ? NLA_F_NESTED : 0), "", 0);
+
+		put_attrs(m, attr->nested, depth + 1);
+		if (nest)
+			nest->nla_len = rnd(64) ? m->h.nlmsg_len - before : rnd(200);
+		return;
+	}
+	switch (attr->kind) {
+	case SPEC_U64:
+	case SPEC_ADDRESS:
+		length = 8;
+		break;
+	case SPEC_FLAG:
+		length = 0;
+		break;
+	case SPEC_TEXT:
+		length = rnd(4) ? 1 + rnd(32) : rnd(sizeof(junk));
+		break;
+	default:
+		length = 4;
+	}
+	for (i = 0; i < sizeof(junk); i++)
+		junk[i] = attr->kind == SPEC_TEXT && rnd(50) ? 'a' + rnd(26) : rnd(256);
+	if (attr->kind == SPEC_TEXT && rnd(8) && length)
+		junk[length - 1] = 0;
+	if (attr->kind != SPEC_TEXT)
+		memcpy(junk, &value, sizeof(value));
+	if (!rnd(24))
+		length = rnd(32);
+	if (!rnd(32))
+		type = rnd(2) ? rnd(64) : rnd(65536);
+	if (!rnd(64))
+		type |= rnd(2) ? NLA_F_NESTED : NLA_F_NET_BYTEORDER;
+	raw_put(m, type, junk, length);
+}
+
+/* Mostly each attribute once in order, as ranges want it. */
+static void put_attrs(struct raw_message *m, const struct spec_set *set, int depth)
+{
+	size_t i, n = rnd(8) ? set->count : rnd(3 * set->count);
+
+	for (i = 0; i < n; i++) {
+		const struct spec_attr *attr = &set->attrs[i < set->count && rnd(16) ? i
+								: rnd(set->count)];
+		uint32_t times = attr->kind == SPEC_NEST ? rnd(4) : !!rnd(8);
+
+		while (times--)
+			put_attr(m, attr, depth);
+	}
+}
+
+static const struct spec_op *build(struct raw_message *m)
+{
+	const struct spec_op *op = &spec_ops[rnd(NOPS)];
+	struct genlmsghdr *genl = (void *)(m->bytes + NLMSG_HDRLEN);
+	bool dump = op->can_dump && (!op->can_do || rnd(2));
+
+	memset(m->bytes, 0, NLMSG_HDRLEN + GENL_HDRLEN);
+	m->h.nlmsg_len = NLMSG_HDRLEN + GENL_HDRLEN;
+	m->h.nlmsg_type = family.id;
+	m->h.nlmsg_seq = count.sent + 1;
+	m->h.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | (dump ? NLM_F_DUMP : 0);
+	if (!rnd(64))
+		m->h.nlmsg_flags ^= 1 << rnd(16);
+	m->h.nlmsg_flags |= NLM_F_REQUEST;
+	genl->cmd = rnd(64) ? op->cmd : rnd(256);
+	genl->version = rnd(16) ? 1 : rnd(256);
+	put_attrs(m, rnd(32) ? op->set : spec_ops[rnd(NOPS)].set, 0);
+	if (!rnd(64) && m->h.nlmsg_len > 24)
+		m->h.nlmsg_len = 20 + rnd(m->h.nlmsg_len - 20);
+	return op;
+}
+
+/*
+ * Answers
+ */
+
+/* Numbers that the module has given out are worth sending back. */
+static void learn(const struct nlmsghdr *h)
+{
+	uint32_t at = NLMSG_HDRLEN + GENL_HDRLEN;
+
+	while (at + NLA_HDRLEN <= h->nlmsg_len) {
+		const struct nlattr *a = (const void *)((const uint8_t *)h + at);
+
+		if (a->nla_len < NLA_HDRLEN || at + a->nla_len > h->nlmsg_len)
+			guest_die("reply", "an attribute is longer than the message");
+		if (a->nla_len == NLA_HDRLEN + 4)
+			memcpy(&pool32[rnd(16)], a + 1, 4);
+		if (a->nla_len == NLA_HDRLEN + 8)
+			memcpy(&pool64[rnd(16)], a + 1, 8);
+		at += NLA_ALIGN(a->nla_len);
+	}
+}
+
+/* Errors that are not the module's, or for which it has no memory to say more. */
+static bool needs_no_words(int error)
+{
+	return error == ENOMEM || error == EOPNOTSUPP || error == ENOBUFS || error == EMSGSIZE;
+}
+
+static void judge_error(const struct spec_op *op, const struct nlmsghdr *h)
+{
+	const struct nlmsgerr *err = (const void *)((const uint8_t *)h + NLMSG_HDRLEN);
+
+	if (!err->error) {
+		count.replied++;
+		return;
+	}
+	count.refused++;
+	if (h->nlmsg_flags & NLM_F_ACK_TLVS || needs_no_words(-err->error))
+		return;
+	if (count.silent++ < 5)
+		ksft_print_msg("%s refused without a word: %s (message %lu)\n", op->name,
+			       strerror(-err->error), count.sent);
+}
+
+/* Until the answer is complete, or enough of it has been read. */
+static void read_answer(const struct spec_op *op, uint32_t seq, uint32_t patience)
+{
+	static uint8_t buffer[65536] __attribute__((aligned(8)));
+
+	while (patience--) {
+		ssize_t left = recv(sock, buffer, sizeof(buffer), 0);
+		const struct nlmsghdr *h = (const void *)buffer;
+
+		if (left < 0) {
+			count.unanswered++;
+			return;
+		}
+		for (; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
+			if (h->nlmsg_type == NLMSG_ERROR && h->nlmsg_seq == seq) {
+				judge_error(op, h);
+				return;
+			}
+			if (h->nlmsg_type == NLMSG_DONE) {
+				count.replied++;
+				return;
+			}
+			if (h->nlmsg_type == family.id)
+				learn(h);
+		}
+	}
+	count.cut++;
+}
+
+static void fuzz_one(void)
+{
+	static struct raw_message m;
+	const struct spec_op *op = build(&m);
+	uint32_t length = m.h.nlmsg_len, seq = m.h.nlmsg_seq;
+	bool asks_ack = m.h.nlmsg_flags & NLM_F_ACK;
+
+	/* The header's idea of the length is wrong now and then; netlink drops that itself. */
+	if (send(sock, m.bytes, length, 0) != (ssize_t)length)
+		guest_die("send", strerror(errno));
+	count.sent++;
+	if (length < NLMSG_HDRLEN + GENL_HDRLEN || !asks_ack || !rnd(200)) {
+		count.cut++;
+		sock = raw_open(sock);		/* also ends a dump half way */
+		return;
+	}
+	read_answer(op, seq, rnd(50) ? 1000 : 1);
+	if (!rnd(500))
+		sock = raw_open(sock);
+}
+
+static void set_up_files(void)
+{
+	int ends[2];
+
+	fds[0] = guest_table_fd("/bin/true");
+	fds[1] = guest_table_fd("/bin/cat");
+	fds[2] = open("/bin/true", O_RDONLY);
+	fds[3] = open("/bin/cat", O_RDONLY);
+	fds[4] = open("/", O_RDONLY);
+	fds[5] = open("/dev/zero", O_RDWR);
+	if (pipe(ends))
+		exit(1);
+	fds[6] = ends[0];
+	fds[7] = open("/bin/true", O_PATH);
+}
+
+/* All that the requests have left behind. */
+static void clean_up(struct guest *g, const struct bee_nl_info *start)
+{
+	struct bee_nl_tables tables = {};
+	struct bee_nl_procs procs = {};
+	size_t i;
+
+	if (bee_nl_config_set_budget(g->nl, start->budget, &g->error) ||
+	    bee_nl_config_set_hook(g->nl, start->hook, &g->error) ||
+	    bee_nl_config_set_follow(g->nl, start->follow, &g->error) ||
+	    bee_nl_config_set_announce(g->nl, start->announce, &g->error) ||
+	    bee_nl_procs_get(g->nl, 0, &procs, &g->error))
+		guest_die("afterwards", g->error.text);
+	for (i = 0; i < procs.count; i++)
+		if (procs.proc[i].pid)
+			bee_nl_proc_del(g->nl, procs.proc[i].pid, &g->error);
+	bee_nl_procs_free(&procs);
+	if (bee_nl_tables_get(g->nl, &tables, &g->error))
+		guest_die("table-get", g->error.text);
+	for (i = 0; i < tables.count; i++)
+		bee_nl_table_del(g->nl, tables.table[i].id, true, &g->error);
+	bee_nl_tables_free(&tables);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long n = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000;
+	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0)
+				 : (uint64_t)getpid() << 32 | time(NULL);
+	struct bee_nl_info start;
+	struct guest g = {};
+	int i;
+
+	state = seed | 1;
+	ksft_print_header();
+	ksft_set_plan(4);
+	guest_open(&g);
+	guest_info(&g, &start);
+	for (i = 0; i < 3; i++)
+		pids[i] = guest_spawn(NULL, NULL);
+	pids[3] = 2;
+	set_up_files();
+	sock = raw_open(sock);
+	raw_find_family(sock, &family);
+	while (count.sent < n)
+		fuzz_one();
+	ksft_print_msg("seed %#lx: %lu requests: %lu done, %lu refused, %lu cut off\n", seed,
+		       count.sent, count.replied, count.refused, count.cut);
+	ksft_test_result(!count.unanswered, "%lu requests are answered\n", count.sent);
+	ksft_test_result(!count.silent, "and every refusal has a reason\n");
+	ksft_test_result(count.replied > n / 100 && count.refused > n / 100,
+			 "some of either kind\n");
+	clean_up(&g, &start);
+	for (i = 0; i < 3; i++)
+		guest_reap(pids[i]);
+	ksft_test_result(guest_settles(&g, &start), "nothing of it remains\n");
+	ksft_finished();
+}

@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Those who have no capability in the initial namespaces: what they may do, and see.
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+
+as_nobody() {
+	"${nobody[@]}" /tmp/nl_denied
+}
+
+# Root in a user namespace of its own, with all capabilities there.
+as_container_root() {
+	"${nobody[@]}" unshare -Ur /tmp/nl_denied
+}
+
+in_container_netns() {
+	"${nobody[@]}" unshare -Urn /tmp/nl_denied hidden &&
+		unshare -n "$TESTS/nl_denied" hidden
+}
+
+# The same requests as root without the one capability that counts.
+as_root_without_caps() {
+	setpriv --bounding-set -perfmon,-sys_admin --inh-caps -perfmon,-sys_admin /tmp/nl_denied
+}
+
+# With only that capability they are not refused.
+perfmon_is_enough() {
+	! "${nobody[@]}" --ambient-caps +perfmon --inh-caps +perfmon /tmp/nl_denied >"$WORK/perfmon"
+	cat "$WORK/perfmon"
+	[ "$(grep -c '^[a-z]*-[a-z]*' "$WORK/perfmon")" -ge 5 ]
+}
+
+# Nothing in /sys or /proc has an address, a path or a pid for nobody to read.
+nothing_to_read() {
+	local file
+
+	sysctl -q -w kernel.kptr_restrict=1
+	"${nobody[@]}" find /sys/module/beeunwind -type f -readable >"$WORK/readable"
+	while read -r file; do
+		"${nobody[@]}" cat "$file" 2>/dev/null
+	done <"$WORK/readable" >"$WORK/said"
+	"${nobody[@]}" grep beeunwind /proc/modules /proc/kallsyms >>"$WORK/said" 2>/dev/null
+	sysctl -q -w kernel.kptr_restrict=0
+	[ -s "$WORK/readable" ] || return 1
+	! grep -aE 'ffff[0-9a-f]{12}|0x0*[1-9a-f][0-9a-f]{8,}|/bin/|/lib/|deep_work' "$WORK/said"
+}
+
+# The kernel's log names no process, path or address of what was loaded.
+silent_log() {
+	dmesg | grep -i beeunwind >"$WORK/log" || true
+	cat "$WORK/log"
+	! grep -E "deep_work|/lib/|/bin/|0x[0-9a-f]{9,}|ffff[0-9a-f]{12}|\b$deep\b" "$WORK/log"
+}
+
+guest_insmod
+install -m 755 "$TESTS/nl_denied" /tmp/nl_denied
+"$TESTS/deep_work" >"$WORK/deep" &
+deep=$!
+guest_wait grep -q ready "$WORK/deep"
+"$BEECTL" load --quiet $deep || exit 1
+ktap_plan 7
+ktap_run "nobody is refused everything" as_nobody
+ktap_run "root of a user namespace is refused everything" as_container_root
+ktap_run "there is no family in a container's network namespace" in_container_netns
+ktap_run "root without the capabilities is refused everything" as_root_without_caps
+ktap_run "CAP_PERFMON is enough" perfmon_is_enough
+ktap_run "nobody reads nothing that tells" nothing_to_read
+ktap_run "the log does not tell either" silent_log
+ktap_finish
