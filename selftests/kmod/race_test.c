@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files that change under a request, signals in the middle of it, no budget at all, and
+ * very many tables.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "kselftest.h"
+
+#define ELF		"/usr/bin/tar"
+#define TRIES		300
+#define MANY		2000
+#define MANY_NAME	"/tmp/race-%d"
+
+static struct guest g;
+static volatile bool stop;
+static int changing;
+static uint8_t *bytes;
+static off_t size;
+
+static void read_table(void)
+{
+	int fd = guest_table_fd(ELF);
+	struct stat st;
+
+	fstat(fd, &st);
+	size = st.st_size;
+	bytes = malloc(size);
+	if (!bytes || pread(fd, bytes, size, 0) != (ssize_t)size)
+		guest_die(ELF, "no table");
+	close(fd);
+}
+
+/* Shorter, whole again, other bytes, right again. */
+static void *change(void *arg)
+{
+	uint8_t bad = 0xff;
+	unsigned int i;
+
+	(void)arg;
+	for (i = 0; !stop; i++) {
+		if (ftruncate(changing, i % 3 * size / 3) ||
+		    pwrite(changing, bytes, size, 0) != (ssize_t)size ||
+		    pwrite(changing, &bad, 1, size / 2) != 1 ||
+		    pwrite(changing, &bytes[size / 2], 1, size / 2) != 1)
+			guest_die("changing", strerror(errno));
+	}
+	return NULL;
+}
+
+static void test_changing_table(void)
+{
+	int exe = open(ELF, O_RDONLY), i, taken = 0, refused = 0;
+	pthread_t thread;
+	uint32_t id;
+	bool ok = true;
+
+	changing = memfd_create("changing", 0);
+	if (pthread_create(&thread, NULL, change, NULL))
+		guest_die("pthread_create", "failed");
+	for (i = 0; i < TRIES; i++) {
+		memset(&g.error, 0, sizeof(g.error));
+		if (!bee_nl_table_add(g.nl, changing, exe, &id, &g.error)) {
+			taken++;
+			ok = ok && !bee_nl_table_del(g.nl, id, true, &g.error);
+		} else {
+			refused++;
+			ok = ok && *g.error.text && (g.error.code == EINVAL ||
+						     g.error.code == EFBIG || g.error.code == EIO);
+		}
+	}
+	stop = true;
+	pthread_join(thread, NULL);
+	close(changing);
+	close(exe);
+	if (!ok)
+		ksft_print_msg("code %d, \"%s\"\n", g.error.code, g.error.text);
+	ksft_test_result(ok && refused,
+			 "a file that changes while it is read: %d taken, %d refused\n", taken,
+			 refused);
+}
+
+/* The open file counts, whatever happens to its name meanwhile. */
+static void *replace(void *arg)
+{
+	const char *path = arg;
+	char other[64];
+
+	snprintf(other, sizeof(other), "%s.new", path);
+	while (!stop) {
+		close(open(other, O_CREAT | O_WRONLY, 0600));
+		if (rename(other, path))
+			guest_die("rename", strerror(errno));
+	}
+	return NULL;
+}
+
+static void test_replaced_file(void)
+{
+	char path[] = "/tmp/race-exe";
+	int fd = guest_table_fd(ELF), i;
+	pthread_t thread;
+	bool ok = true;
+	uint32_t id;
+
+	stop = false;
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	if (pthread_create(&thread, NULL, replace, path))
+		guest_die("pthread_create", "failed");
+	for (i = 0; ok && i < TRIES; i++) {
+		int exe = open(path, O_RDONLY);
+
+		ok = exe >= 0 && !bee_nl_table_add(g.nl, fd, exe, &id, &g.error) &&
+		     !bee_nl_table_del(g.nl, id, true, &g.error);
+		close(exe);
+	}
+	stop = true;
+	pthread_join(thread, NULL);
+	unlink(path);
+	close(fd);
+	if (!ok)
+		ksft_print_msg("\"%s\"\n", g.error.text);
+	ksft_test_result(ok, "a file whose name is given away all the time\n");
+}
+
+static volatile sig_atomic_t alarms;
+
+static void on_alarm(int number)
+{
+	(void)number;
+	alarms++;
+}
+
+/* libnl starts again what a signal has interrupted. */
+static void test_signals(void)
+{
+	const struct itimerval often = { { 0, 300 }, { 0, 300 } }, never = {};
+	struct sigaction action = { .sa_handler = on_alarm };
+	int fd = guest_table_fd(ELF), exe = open(ELF, O_RDONLY), i;
+	struct bee_nl_tables tables = {};
+	bool ok = true;
+	uint32_t id;
+
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (i = 0; ok && i < TRIES; i++) {
+		ok = !bee_nl_table_add(g.nl, fd, exe, &id, &g.error) &&
+		     !bee_nl_tables_get(g.nl, &tables, &g.error) &&
+		     !bee_nl_table_del(g.nl, id, true, &g.error);
+		bee_nl_tables_free(&tables);
+		memset(&tables, 0, sizeof(tables));
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	signal(SIGALRM, SIG_DFL);
+	close(fd);
+	close(exe);
+	if (!ok)
+		ksft_print_msg("\"%s\"\n", g.error.text);
+	ksft_test_result(ok && alarms > 10, "%d signals in the middle of requests\n", alarms);
+}
+
+static void many_path(char path[32], int i)
+{
+	snprintf(path, 32, MANY_NAME, i);
+}
+
+static void test_many_tables(void)
+{
+	int fd = guest_table_fd("/bin/true"), i, seen = 0;
+	struct bee_nl_tables tables = {};
+	uint32_t *ids = calloc(MANY, sizeof(*ids));
+	char path[32];
+	bool ok = true;
+	size_t t;
+
+	for (i = 0; ok && i < MANY; i++) {
+		int exe;
+
+		many_path(path, i);
+		exe = open(path, O_CREAT | O_RDWR, 0600);
+		ok = exe >= 0 && !bee_nl_table_add(g.nl, fd, exe, &ids[i], &g.error);
+		close(exe);
+	}
+	if (!ok)
+		ksft_print_msg("%d: \"%s\"\n", i, g.error.text);
+	ok = ok && !bee_nl_tables_get(g.nl, &tables, &g.error);
+	for (t = 0; t < tables.count; t++)
+		seen += tables.table[t].loaded && strstr(tables.table[t].name, "race-") != NULL;
+	bee_nl_tables_free(&tables);
+	ksft_test_result(ok && seen == MANY, "%d tables are kept and listed\n", seen);
+	for (i = 0; i < MANY; i++) {
+		many_path(path, i);
+		unlink(path);
+		if (ids[i] && bee_nl_table_del(g.nl, ids[i], true, &g.error))
+			ok = false;
+	}
+	ksft_test_result(ok, "and deleted\n");
+	free(ids);
+	close(fd);
+}
+
+/* Nothing may be kept, so nothing is; the program that is managed does not notice. */
+static void test_no_budget(void)
+{
+	int fd = guest_table_fd(ELF), exe = open(ELF, O_RDONLY), status = -1;
+	struct bee_nl_info info;
+	pid_t target, child;
+	struct bee_nl_proc proc;
+	uint32_t id;
+	bool ok;
+
+	guest_info(&g, &info);
+	ok = !bee_nl_config_set_budget(g.nl, 0, &g.error);
+	if (!ok)
+		ksft_print_msg("\"%s\"\n", g.error.text);
+	ok = ok && bee_nl_table_add(g.nl, fd, exe, &id, &g.error) && g.error.code == ENOSPC &&
+	     strstr(g.error.text, "budget");
+	target = guest_spawn(NULL, NULL);
+	proc = (struct bee_nl_proc){ .pid = target };
+	ok = ok && bee_nl_proc_add(g.nl, &proc, &g.error) && *g.error.text;
+	child = fork();
+	if (!child) {
+		execl("/bin/true", "true", NULL);
+		_exit(1);
+	}
+	waitpid(child, &status, 0);
+	ok = ok && !status;
+	guest_reap(target);
+	if (!ok)
+		ksft_print_msg("code %d, \"%s\"\n", g.error.code, g.error.text);
+	ok = !bee_nl_config_set_budget(g.nl, info.budget, &g.error) && ok;
+	ksft_test_result(ok, "with no budget all is refused in words, and nobody is hurt\n");
+	close(fd);
+	close(exe);
+}
+
+int main(void)
+{
+	struct bee_nl_info start;
+
+	ksft_print_header();
+	ksft_set_plan(7);
+	guest_open(&g);
+	guest_info(&g, &start);
+	read_table();
+	test_no_budget();
+	test_changing_table();
+	test_replaced_file();
+	test_signals();
+	test_many_tables();
+	ksft_test_result(guest_settles(&g, &start), "everything is given back\n");
+	ksft_finished();
+}
