@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests and callbacks while memory runs out.
+ *
+ *	fault_test		fails the 1st, 2nd, ... allocation of each (fault injection's
+ *				fail-nth) until there are no more: each ends in a refusal that
+ *				changes nothing, or in a success
+ *	fault_test work		does each of them once, whatever comes of it
+ *
+ * test_faults.sh limits the failures to allocations below the module's text.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "kselftest.h"
+#include "nl_events.h"
+
+#define BIG	"/usr/bin/tar"
+#define SMALL	"/bin/true"
+#define UNKNOWN	"/lib/x86_64-linux-gnu/libcrypt.so.1"
+#define PAGE	0x1000ul
+#define BASE	0x7f0000000000ull
+
+static struct guest g;
+static struct bee_nl_events *events;
+static const char *beectl, *self;
+static int nth_fd;
+static pid_t target;
+static uint32_t table;
+static int big_fd, big_exe;
+static struct bee_nl_proc proc;
+static void *mapped;
+
+static void nth_write(unsigned int n)
+{
+	char text[16];
+	int length = snprintf(text, sizeof(text), "%u", n);
+
+	if (pwrite(nth_fd, text, length, 0) != length)
+		guest_die("fail-nth", strerror(errno));
+}
+
+/* How many allocations were still to go; 0: one failed. */
+static unsigned int nth_read(void)
+{
+	char text[16] = "";
+
+	if (pread(nth_fd, text, sizeof(text) - 1, 0) <= 0)
+		guest_die("fail-nth", strerror(errno));
+	return strtoul(text, NULL, 10);
+}
+
+static void run_beectl(const char *verb, pid_t pid)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "%s %s --quiet %d", beectl, verb, pid);
+	if (system(command))
+		guest_die(command, "failed");
+}
+
+/*
+ * Requests: 0 or -1 with g.error filled
+ */
+
+static int do_info(void)
+{
+	struct bee_nl_info info;
+
+	return bee_nl_info_get(g.nl, &info, &g.error);
+}
+
+static int do_stats(void)
+{
+	struct bee_nl_stats stats;
+
+	return bee_nl_stats_get(g.nl, &stats, &g.error);
+}
+
+static int do_tables(void)
+{
+	struct bee_nl_tables tables = {};
+	int ret = bee_nl_tables_get(g.nl, &tables, &g.error);
+
+	bee_nl_tables_free(&tables);
+	return ret;
+}
+
+static int do_procs(void)
+{
+	struct bee_nl_procs procs = {};
+	int ret = bee_nl_procs_get(g.nl, 0, &procs, &g.error);
+
+	bee_nl_procs_free(&procs);
+	return ret;
+}
+
+static int do_proc(void)
+{
+	struct bee_nl_procs procs = {};
+	int ret = bee_nl_procs_get(g.nl, target, &procs, &g.error);
+
+	bee_nl_procs_free(&procs);
+	return ret;
+}
+
+static uint32_t added;
+
+static int do_table_add(void)
+{
+	return bee_nl_table_add(g.nl, big_fd, big_exe, &added, &g.error);
+}
+
+/* The id may have got lost on the way: whatever has come is deleted. */
+static void undo_table_add(void)
+{
+	struct bee_nl_tables tables = {};
+	size_t i;
+
+	if (bee_nl_tables_get(g.nl, &tables, &g.error))
+		guest_die("table-get", g.error.text);
+	for (i = 0; i < tables.count; i++)
+		if (strstr(BIG, tables.table[i].name) && tables.table[i].loaded &&
+		    bee_nl_table_del(g.nl, tables.table[i].id, true, &g.error))
+			guest_die("table-del", g.error.text);
+	bee_nl_tables_free(&tables);
+}
+
+static void prepare_table_del(void)
+{
+	if (do_table_add())
+		guest_die("table-add", g.error.text);
+}
+
+static int do_table_del(void)
+{
+	return bee_nl_table_del(g.nl, added, true, &g.error);
+}
+
+static int do_proc_add(void)
+{
+	struct bee_nl_proc proc = { .pid = target };
+
+	return bee_nl_proc_add(g.nl, &proc, &g.error);
+}
+
+static int do_update(void)
+{
+	struct range add[2] = {
+		{ .start = BASE, .end = BASE + PAGE, .file = table },
+		{ .start = BASE + 2 * PAGE, .end = BASE + 3 * PAGE },
+	};
+
+	guest_get_proc(&g, target, &proc);
+	return guest_update(&g, &proc, NULL, 0, add, 2);
+}
+
+static void prepare_diff(void)
+{
+	if (do_update())
+		guest_die("proc-update", g.error.text);
+}
+
+static int do_diff(void)
+{
+	struct range del = { .start = BASE + 2 * PAGE, .end = BASE + 3 * PAGE };
+	struct range add = { .start = BASE + 4 * PAGE, .end = BASE + 5 * PAGE, .file = table };
+
+	guest_get_proc(&g, target, &proc);
+	return guest_update(&g, &proc, &del, 1, &add, 1);
+}
+
+static int do_proc_del(void)
+{
+	return bee_nl_proc_del(g.nl, target, &g.error);
+}
+
+static void undo_update(void)
+{
+	if (bee_nl_proc_del(g.nl, target, &g.error) && g.error.code != ENOENT)
+		guest_die("proc-del", g.error.text);
+}
+
+static int do_budget(void)
+{
+	return bee_nl_config_set_budget(g.nl, 200 << 20, &g.error);
+}
+
+static void undo_budget(void)
+{
+	if (bee_nl_config_set_budget(g.nl, 256 << 20, &g.error))
+		guest_die("config-set", g.error.text);
+}
+
+static int do_hook_off(void)
+{
+	return bee_nl_config_set_hook(g.nl, BEEUNWIND_HOOK_STATE_OFF, &g.error);
+}
+
+static int do_hook_on(void)
+{
+	return bee_nl_config_set_hook(g.nl, BEEUNWIND_HOOK_STATE_ON, &g.error);
+}
+
+static void hook_on(void)
+{
+	if (do_hook_on())
+		guest_die("config-set", g.error.text);
+}
+
+static void hook_off(void)
+{
+	if (do_hook_off())
+		guest_die("config-set", g.error.text);
+}
+
+/*
+ * Callbacks: the system call must succeed whatever the module can do about it
+ */
+
+static void *map_text(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+	void *p = mmap(NULL, 8 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+	close(fd);
+	if (p == MAP_FAILED)
+		guest_die("mmap", strerror(errno));
+	return p;
+}
+
+static void manage_self(void)
+{
+	run_beectl("load", getpid());
+}
+
+static void unmap(void)
+{
+	if (mapped && munmap(mapped, 8 * PAGE))
+		guest_die("munmap", strerror(errno));
+	mapped = NULL;
+}
+
+static int do_mmap(void)
+{
+	mapped = map_text(UNKNOWN);
+	return 0;
+}
+
+static void prepare_munmap(void)
+{
+	manage_self();
+	mapped = map_text(UNKNOWN);
+}
+
+static int do_munmap(void)
+{
+	if (munmap((char *)mapped + 2 * PAGE, 2 * PAGE))
+		guest_die("munmap", strerror(errno));
+	return 0;
+}
+
+static int do_fork(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		guest_die("fork", strerror(errno));
+	if (!pid)
+		_exit(0);
+	waitpid(pid, &status, 0);
+	return 0;
+}
+
+/* What is left of fail-nth is known to the new program only, which says it to a pipe. */
+static unsigned int exec_left;
+
+static int do_exec(void)
+{
+	unsigned int n = nth_read();
+	char text[16] = "";
+	int ends[2];
+	pid_t pid;
+
+	nth_write(0);
+	if (pipe(ends) || (pid = fork()) < 0)
+		guest_die("fork", strerror(errno));
+	if (!pid) {
+		dup2(ends[1], STDOUT_FILENO);
+		nth_fd = open("/proc/thread-self/fail-nth", O_RDWR);
+		nth_write(n);
+		execl(self, self, "left", NULL);
+		_exit(1);
+	}
+	close(ends[1]);
+	if (read(ends[0], text, sizeof(text) - 1) <= 0)
+		guest_die("exec", "the program did not start");
+	close(ends[0]);
+	waitpid(pid, NULL, 0);
+	exec_left = strtoul(text, NULL, 10);
+	return 0;
+}
+
+/**
+ * struct act - something that allocates
+ * @name: of the request or callback
+ * @prepare: what comes before it, with memory enough
+ * @run: the thing itself: 0, or -1 with g.error filled
+ * @undo: back to where it was; also after a failure
+ */
+static const struct act {
+	const char	*name;
+	void		(*prepare)(void);
+	int		(*run)(void);
+	void		(*undo)(void);
+} acts[] = {
+	{ "info-get", NULL, do_info, NULL },
+	{ "stats-get", NULL, do_stats, NULL },
+	{ "table-add", NULL, do_table_add, undo_table_add },
+	{ "table-del", prepare_table_del, do_table_del, undo_table_add },
+	{ "table-get", NULL, do_tables, NULL },
+	{ "proc-add", NULL, do_proc_add, undo_update },
+	{ "proc-update of a new process", NULL, do_update, undo_update },
+	{ "proc-update with a diff", prepare_diff, do_diff, undo_update },
+	{ "proc-del", prepare_diff, do_proc_del, undo_update },
+	{ "proc-get", prepare_diff, do_procs, undo_update },
+	{ "proc-get of one process", prepare_diff, do_proc, undo_update },
+	{ "config-set of the budget", NULL, do_budget, undo_budget },
+	{ "config-set of the hook to off", NULL, do_hook_off, hook_on },
+	{ "config-set of the hook to on", hook_off, do_hook_on, hook_on },
+	{ "mmap", manage_self, do_mmap, unmap },
+	{ "munmap", prepare_munmap, do_munmap, unmap },
+	{ "fork", manage_self, do_fork, NULL },
+	{ "exec", manage_self, do_exec, NULL },
+};
+
+#define NACTS	(sizeof(acts) / sizeof(acts[0]))
+
+/* The sums once nothing waits for a grace period any more: the same for a while. */
+static void info_at_rest(struct bee_nl_info *info)
+{
+	const struct timespec tick = { .tv_nsec = 20000000 };
+	struct bee_nl_info last;
+	int same = 0;
+
+	guest_info(&g, info);
+	while (same < 5) {
+		last = *info;
+		nanosleep(&tick, NULL);
+		guest_info(&g, info);
+		same = info->table_bytes == last.table_bytes &&
+		       info->range_bytes == last.range_bytes ? same + 1 : 0;
+	}
+}
+
+/* After a refusal in words all is as before; a success is undone. */
+static bool act_is_right(const struct act *act, int ret, const struct bee_nl_info *before,
+			 unsigned int n)
+{
+	bool ok = !ret || (g.error.code > 0 && *g.error.text);
+
+	if (!ok)
+		ksft_print_msg("%s: allocation %u: code %d, \"%s\"\n", act->name, n, g.error.code,
+			       g.error.text);
+	if (ret && !guest_settles(&g, before)) {
+		ksft_print_msg("%s: allocation %u: refused, and something changed\n", act->name, n);
+		ok = false;
+	}
+	return ok;
+}
+
+/* More than this is a loop. */
+#define NTH_MAX	500
+
+static void act_in_turn(const struct act *act)
+{
+	struct bee_nl_info before;
+	unsigned int n, left = 0, refused = 0;
+	bool ok = true;
+	int ret = 0;
+
+	for (n = 1; ok && !left && n < NTH_MAX; n++) {
+		if (act->prepare)
+			act->prepare();
+		info_at_rest(&before);
+		memset(&g.error, 0, sizeof(g.error));
+		exec_left = 0;
+		nth_write(n);
+		ret = act->run();
+		left = nth_read() + exec_left;
+		nth_write(0);
+		refused += !!ret;
+		ok = act_is_right(act, ret, &before, n);
+		if (act->undo)
+			act->undo();
+	}
+	ok = ok && left && !ret;
+	ksft_test_result(ok, "%s: %u allocations failed in turn, %u times it was refused\n",
+			 act->name, n - 2, refused);
+}
+
+static void work(void)
+{
+	size_t i;
+
+	for (i = 0; i < NACTS; i++) {
+		if (acts[i].prepare)
+			acts[i].prepare();
+		acts[i].run();
+		if (acts[i].undo)
+			acts[i].undo();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct bee_nl_info start;
+	size_t i;
+
+	nth_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	if (argc > 1 && !strcmp(argv[1], "left")) {
+		printf("%u\n", nth_read());
+		return 0;
+	}
+	self = argv[0];
+	beectl = getenv("BEECTL");
+	ksft_print_header();
+	guest_open(&g);
+	events = bee_nl_events_open(&g.error);
+	if (!events || !beectl || nth_fd < 0)
+		guest_die("start", "no events, BEECTL or fail-nth");
+	big_fd = guest_table_fd(BIG);
+	big_exe = open(BIG, O_RDONLY | O_CLOEXEC);
+	table = guest_add_table(&g, SMALL);
+	target = guest_spawn(NULL, NULL);
+	if (argc > 1 && !strcmp(argv[1], "work")) {
+		work();
+		guest_reap(target);
+		return 0;
+	}
+	ksft_set_plan(NACTS + 1);
+	for (i = 0; i < NACTS; i++)
+		act_in_turn(&acts[i]);
+	run_beectl("unload", getpid());
+	info_at_rest(&start);
+	guest_reap(target);
+	ksft_test_result(!do_info() && guest_settles(&g, &start), "and all works afterwards\n");
+	ksft_finished();
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""The places in a module where memory is allocated, from its relocations.
+
+	sites.py list MODULE.KO		one line each: SECTION OFFSET FUNCTION+OFFSET ALLOCATOR
+	sites.py seen MODULE.KO <LOG	the FUNCTION+OFFSET of those that failed, by the stack
+					traces that fault injection left in the kernel's log
+
+OFFSET is that of the return address, which is what a stack trace shows; a tail call
+leaves none: OFFSET 0, FUNCTION+tail.
+"""
+
+import re
+import subprocess
+import sys
+
+# By name: whatever allocates for its caller.  A new allocator shows up here, or in nobody's list.
+ALLOCATOR = re.compile(
+    r"^(_*kmalloc\w*|_*kvmalloc\w*|kmem_cache_alloc\w*|"
+    r"_*v[mz]alloc\w*|_*vmalloc\w*|__alloc_percpu\w*|pcpu_alloc\w*|_*alloc_pages\w*|get_free_pages\w*|"
+    r"k(v|vm)?mem\w*dup\w*|kstr\w*dup\w*|kasprintf|nla_strdup|__alloc_skb|skb_(copy|clone)|"
+    r"_*xa_(store|alloc|insert|cmpxchg)|alloc_workqueue\w*|"
+    r"genl_register_family|_*register_ftrace_function\w*|ftrace_set_filter\w*|"
+    r"netlink_broadcast\w*|register_shrinker|shrinker_alloc)$")
+
+
+def sites(path):
+    """(section, offset of the return address, function+offset, allocator)"""
+    text = subprocess.run(["objdump", "-dr", "--no-show-raw-insn", path], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    section = function = start = None
+    pending, opcode = None, None
+    for line in text.splitlines():
+        if line.startswith("Disassembly of section "):
+            section = line.split()[-1].rstrip(":")
+            continue
+        label = re.match(r"([0-9a-f]+) <(.+)>:$", line)
+        if label:
+            start, function = int(label.group(1), 16), label.group(2)
+            continue
+        instruction = re.match(r"\s*([0-9a-f]+):\t(\S+)", line)
+        if instruction and "R_X86_64" not in line:
+            if pending:
+                yield section, int(instruction.group(1), 16), \
+                    f"{function}+{int(instruction.group(1), 16) - start:#x}", pending
+            pending, opcode = None, instruction.group(2)
+            continue
+        reloc = re.search(r"R_X86_64_(PLT32|PC32)\s+([\w.]+)-0x4", line)
+        if reloc and opcode == "jmp" and ALLOCATOR.match(reloc.group(2)):
+            yield section, 0, f"{function}+tail", reloc.group(2)
+        if reloc and opcode == "call" and ALLOCATOR.match(reloc.group(2)):
+            pending = reloc.group(2)
+
+
+def seen(path, log):
+    """Sites in stack traces: the first frame of the module, below the allocator's."""
+    known = {place: allocator for _, _, place, allocator in sites(path)}
+    tails = {allocator: place for place, allocator in known.items() if place.endswith("+tail")}
+    above, found = "", set()
+    for line in log:
+        frame = re.search(r" (?:\? )?([\w.]+)(\+0x[0-9a-f]+)/0x[0-9a-f]+(.*)", line)
+        if "FAULT_INJECTION" in line:
+            above = "start"
+        if not frame or " ? " in line or not above:
+            continue
+        if "[beeunwind]" in frame.group(3):
+            place = tails.get(above, frame.group(1) + frame.group(2))
+            # The stack names the alias that was given to the first initcall.
+            place = re.sub(r"^beeunwind_init\+", "init_module+", place)
+            found.add(place if place in known else f"{place}?")
+            above = ""
+        else:
+            above = frame.group(1)
+    return found
+
+
+def main():
+    if sys.argv[1] == "seen":
+        print("\n".join(sorted(seen(sys.argv[2], sys.stdin))))
+        return 0
+    for section, offset, place, allocator in sites(sys.argv[2]):
+        if section.startswith((".text", ".init.text", ".exit.text")):
+            print(section, f"{offset:#x}", place, allocator)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
