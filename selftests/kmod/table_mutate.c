@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tables that are well-formed and wrong: a real program's, with bits changed and the
+ * checksum put right, under the callchains of that program while it runs.
+ *
+ *	table_mutate COUNT PID [SEED]
+ *
+ * PID runs deep_work.  Each table that the validator lets through takes the place of the
+ * right one until some stacks have been taken with it.  Stacks may be short or lead astray
+ * within the program's text; they may not be long, or hold anything but the addresses of
+ * executable mappings, and the program must not notice.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/crc32.h>
+#include <linux/perf_event.h>
+
+#include "guest.h"
+#include "kselftest.h"
+#include "table.h"
+
+#define RING_PAGES	64
+#define MAX_FRAMES	127	/* kernel.perf_event_max_stack */
+
+static struct guest g;
+static pid_t pid;
+static uint64_t state;
+static struct bee_nl_proc proc;
+static uint32_t file;			/* deep_work, and its table */
+static uint8_t *original;
+static size_t size;
+static struct perf_event_mmap_page *ring;
+static size_t page_size;
+
+static struct {
+	unsigned long	tried, valid, samples, frames, full, astray;
+	unsigned int	deepest;
+} count;
+
+static uint32_t rnd(uint32_t below)
+{
+	state ^= state >> 12;
+	state ^= state << 25;
+	state ^= state >> 27;
+	return (uint32_t)(state * 0x2545f4914f6cdd1dull >> 32) % below;
+}
+
+/*
+ * Stacks
+ */
+
+static int ring_open(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 100000,	/* ns */
+		.sample_type = PERF_SAMPLE_CALLCHAIN,
+		.exclude_callchain_kernel = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	page_size = sysconf(_SC_PAGESIZE);
+	ring = mmap(NULL, (RING_PAGES + 1) * page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return fd < 0 || ring == MAP_FAILED ? -1 : fd;
+}
+
+static void ring_copy(uint64_t at, void *to, size_t n)
+{
+	const uint8_t *data = (const uint8_t *)ring + page_size;
+	size_t mask = RING_PAGES * page_size - 1, i;
+
+	for (i = 0; i < n; i++)
+		((uint8_t *)to)[i] = data[(at + i) & mask];
+}
+
+static bool is_executable(uint64_t ip)
+{
+	size_t i;
+
+	for (i = 0; i < proc.ranges.count; i++)
+		if (ip - proc.ranges.range[i].start <
+		    proc.ranges.range[i].end - proc.ranges.range[i].start)
+			return true;
+	return false;
+}
+
+/* Return addresses lie behind a call, so the byte before them must be code. */
+static void judge(const uint64_t *ips, uint64_t n)
+{
+	unsigned int depth = 0;
+	uint64_t i;
+
+	for (i = 0; i < n; i++) {
+		if (ips[i] >= PERF_CONTEXT_MAX)
+			continue;
+		if (depth++ && !is_executable(ips[i] - 1))
+			count.astray++;
+	}
+	count.samples++;
+	count.frames += depth;
+	count.full += depth == MAX_FRAMES;
+	if (depth > count.deepest)
+		count.deepest = depth;
+}
+
+/* Take what is there.  Return: number of samples. */
+static unsigned int ring_drain(void)
+{
+	uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
+	uint64_t at = ring->data_tail;
+	unsigned int samples = 0;
+
+	while (at < head) {
+		struct perf_event_header h;
+		uint64_t words[512], n;
+
+		ring_copy(at, &h, sizeof(h));
+		if (h.type == PERF_RECORD_SAMPLE && h.size >= 16 && h.size - 16u <= sizeof(words)) {
+			ring_copy(at + 8, &n, sizeof(n));
+			if (n > (h.size - 16u) / 8)
+				guest_die("sample", "longer than its record");
+			ring_copy(at + 16, words, n * 8);
+			judge(words, n);
+			samples++;
+		}
+		at += h.size;
+	}
+	__atomic_store_n(&ring->data_tail, head, __ATOMIC_RELEASE);
+	return samples;
+}
+
+/*
+ * Tables
+ */
+
+static void set_crc(uint8_t *blob)
+{
+	struct bee_table_header *h = (void *)blob;
+
+	h->crc = 0;
+	h->crc = ~crc32_le(~0u, blob, size);
+}
+
+/* A few changes, near each other or not, of bits or whole words of other places. */
+static bool mutate(uint8_t *blob)
+{
+	struct bee_table_error error;
+	struct bee_table table;
+	uint32_t n = 1 + rnd(rnd(8) ? 4 : 64), i;
+
+	memcpy(blob, original, size);
+	for (i = 0; i < n; i++) {
+		size_t at = sizeof(struct bee_table_header) +
+			    rnd(size - sizeof(struct bee_table_header) - 8);
+
+		if (rnd(4))
+			blob[at] ^= 1 << rnd(8);
+		else
+			memcpy(&blob[at & ~3u],
+			       &original[rnd(size - 8) & ~3u], 4);
+	}
+	set_crc(blob);
+	count.tried++;
+	return memcmp(blob, original, size) && !bee_table_validate(blob, size, &table, &error);
+}
+
+static void use_table(const uint8_t *blob)
+{
+	int fd = memfd_create("mutant", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, blob, size) != (ssize_t)size)
+		guest_die("memfd", strerror(errno));
+	if (bee_nl_table_set(g.nl, fd, file, &g.error))
+		guest_die("what is valid here is refused there", g.error.text);
+	close(fd);
+}
+
+/* Until walks have used it; a second is for ever. */
+static void let_it_walk(void)
+{
+	const struct timespec tick = { .tv_nsec = 300000 };
+	unsigned int samples = 0, tries = 0;
+
+	ring_drain();
+	while (samples < 2 && tries++ < 3000) {
+		nanosleep(&tick, NULL);
+		samples += ring_drain();
+	}
+	if (!samples)
+		guest_die("deep_work", kill(pid, 0) ? "is gone" : "no samples");
+}
+
+/* By the table that deep_work's mappings refer to. */
+static void find_file(void)
+{
+	struct bee_nl_tables tables = {};
+	size_t i;
+
+	guest_get_proc(&g, pid, &proc);
+	if (bee_nl_tables_get(g.nl, &tables, &g.error))
+		guest_die("table-get", g.error.text);
+	for (i = 0; i < tables.count; i++)
+		if (tables.table[i].loaded && strstr(tables.table[i].name, "deep_work"))
+			file = tables.table[i].id;
+	bee_nl_tables_free(&tables);
+	if (!file)
+		guest_die("deep_work", "is not loaded, or has no table");
+}
+
+static void read_original(void)
+{
+	char path[64];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	fd = guest_table_fd(path);
+	fstat(fd, &st);
+	size = st.st_size;
+	original = malloc(size);
+	if (!original || pread(fd, original, size, 0) != (ssize_t)size)
+		guest_die("table", "cannot be read back");
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 0)
+				 : (uint64_t)getpid() << 32 | time(NULL);
+	unsigned long n = argc > 2 ? strtoul(argv[1], NULL, 10) : 0;
+	uint8_t *blob;
+	int fd;
+
+	if (!n)
+		return 2;
+	pid = strtol(argv[2], NULL, 10);
+	state = seed | 1;
+	ksft_print_header();
+	ksft_set_plan(4);
+	guest_open(&g);
+	find_file();
+	read_original();
+	blob = malloc(size);
+	fd = ring_open();
+	if (fd < 0 || !blob)
+		guest_die("perf_event_open", strerror(errno));
+	while (count.valid < n) {
+		if (!mutate(blob))
+			continue;
+		use_table(blob);
+		let_it_walk();
+		count.valid++;
+	}
+	close(fd);
+	use_table(original);
+	ksft_print_msg("seed %#lx: %lu mutants, %lu valid; %lu stacks of %lu frames, deepest %u, "
+		       "%lu of them full\n",
+		       seed, count.tried, count.valid, count.samples, count.frames, count.deepest,
+		       count.full);
+	ksft_test_result(count.samples >= n, "stacks are taken with %lu wrong tables\n", count.valid);
+	ksft_test_result(!count.astray, "no frame is outside of executable mappings\n");
+	ksft_test_result(count.deepest <= MAX_FRAMES, "no stack is longer than perf asked for\n");
+	ksft_test_result(!kill(pid, 0), "the program goes on\n");
+	ksft_finished();
+}

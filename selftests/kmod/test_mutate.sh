@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Wrong tables for a live process, and how long its walks take with them;
+# TABLE_MUTATIONS=COUNT for more.
+# cpus: 1
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+tracing=/sys/kernel/tracing
+
+# timed NAME CMD...: the time that callchains take meanwhile, to be seen beside each
+# other; get_perf_callchain() is the walk and perf's few lines around it.
+timed() {
+	local name=$1 status
+	shift
+
+	if ! grep -qw function_graph "$tracing"/available_tracers; then
+		"$@"
+		return
+	fi
+	echo get_perf_callchain >"$tracing/set_graph_function"
+	echo 1 >"$tracing/max_graph_depth"
+	echo function_graph >"$tracing/current_tracer"
+	"$@"
+	status=$?
+	echo 0 >"$tracing/tracing_on"
+	sed -n 's/.* \([0-9.]*\) us *|.*get_perf_callchain.*/\1/p' "$tracing"/trace | sort -n |
+		awk -v name="$name" '{ t[NR] = $1 } END { if (NR)
+			printf "# %s: %d callchains: median %.1f us, 99 %% within %.1f us\n",
+				name, NR, t[int((NR + 1) / 2)], t[int((99 * NR + 99) / 100)] }'
+	echo nop >"$tracing/current_tracer"
+	echo 1 >"$tracing/tracing_on"
+	return "$status"
+}
+
+sample() {
+	perf record -q -g -e cpu-clock -F 9999 -o "$WORK/right.data" -p "$deep" -- sleep 1 >/dev/null 2>&1
+}
+
+guest_insmod || exit 1
+"$TESTS/deep_work" >"$WORK/deep" &
+deep=$!
+guest_wait grep -q ready "$WORK/deep"
+"$BEECTL" load --quiet "$deep" || exit 1
+timed "the right table" sample
+timed "wrong tables" "$TESTS/table_mutate" "${TABLE_MUTATIONS:-300}" "$deep" ${TABLE_SEED:+"$TABLE_SEED"}
