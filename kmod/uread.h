@@ -11,6 +11,7 @@
 #define BEE_UREAD_H
 
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
@@ -71,6 +72,8 @@ static inline void uread_refill(struct bee_uread *mem, u64 addr)
  */
 static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 {
+	unsigned long at;
+
 	if (!uread_hit(mem, addr, sizeof(*value))) {
 		if (offset_in_page(addr) > PAGE_SIZE - sizeof(*value))
 			return uread_copy(value, addr, sizeof(*value));
@@ -78,7 +81,9 @@ static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 		if (!uread_hit(mem, addr, sizeof(*value)))
 			return false;
 	}
-	memcpy(value, mem->bytes + (addr - mem->start), sizeof(*value));
+	/* The process chooses @addr, and what is read here becomes the next address. */
+	at = array_index_nospec(addr - mem->start, BEE_UREAD_WINDOW - sizeof(*value) + 1);
+	memcpy(value, mem->bytes + at, sizeof(*value));
 	return true;
 }
 
