@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Look up and list the rows of validated unwind tables.  [S]: pure; needs only
- * memcmp() and byte order helpers.
+ * memcmp(), array_index_nospec() and byte order helpers.
  */
+#include <linux/nospec.h>
 #include <linux/string.h>
 #include <asm/byteorder.h>
 
@@ -331,10 +332,14 @@ static __always_inline void table_prefetch(const struct bee_table *table)
 void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_row *row)
 {
 	u32 rule = BEE_RULE_GAP, until;
+	u64 x = pc - table->base;
 
 	table_prefetch(table);
-	if (pc - table->base < table->span)
-		rule = table_find(table, pc - table->origin, &until);
+	if (x < table->span) {
+		/* The process chooses @pc, and what is read there says where to read next. */
+		x = array_index_nospec(x, table->span);
+		rule = table_find(table, x + (table->base - table->origin), &until);
+	}
 	row_decode(table, rule, row);
 }
 
