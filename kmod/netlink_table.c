@@ -57,13 +57,17 @@ static struct bee_file *table_get_file(struct genl_info *info)
 			NL_SET_ERR_MSG_ATTR(info->extack, id, "no such file");
 		return f ?: ERR_PTR(-ENOENT);
 	}
-	if (info->attrs[BEEUNWIND_A_TABLE_VDSO])
-		return bee_file_get_vdso();
-	exe = netlink_get_file(info, BEEUNWIND_A_TABLE_EXE_FD);
-	if (IS_ERR(exe))
-		return ERR_CAST(exe);
-	f = bee_file_get(exe);
-	fput(exe);
+	if (info->attrs[BEEUNWIND_A_TABLE_VDSO]) {
+		f = bee_file_get_vdso();
+	} else {
+		exe = netlink_get_file(info, BEEUNWIND_A_TABLE_EXE_FD);
+		if (IS_ERR(exe))
+			return ERR_CAST(exe);
+		f = bee_file_get(exe);
+		fput(exe);
+	}
+	if (IS_ERR(f))
+		NL_SET_ERR_MSG(info->extack, "out of memory or over budget");
 	return f;
 }
 
