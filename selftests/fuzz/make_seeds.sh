@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Starting points for the fuzzers in DIR/{table,elf,cfi}, from the golden programs.
+# Starting points for the fuzzers in DIR/{table,elf,cfi,cache,nl}, from the golden
+# programs.
 #	make_seeds.sh DIR
 here=$(cd "$(dirname "$0")" && pwd)
 beectl=${BEECTL:-$here/../../beectl}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-mkdir -p "$1/table" "$1/elf" "$1/cfi"
+mkdir -p "$1/table" "$1/elf" "$1/cfi" "$1/cache" "$1/nl"
 for source in "$here"/../golden/asm/*.S; do
 	name=$(basename "$source" .S)
 	as --64 -o "$work/$name.o" "$source" &&
@@ -24,3 +25,11 @@ done
 if [ -x "$beectl" ] && [ -e /lib64/ld-linux-x86-64.so.2 ]; then
 	"$beectl" compile -q /lib64/ld-linux-x86-64.so.2 -o "$1/table/ld.so" || exit
 fi
+for table in "$1"/table/*; do
+	[ ! -e "$table" ] || { printf '\1'; cat "$table"; } >"$1/cache/$(basename "$table")"
+done
+# Attributes of 4 and 8 bytes, a nest and a string, for each kind of answer.
+for kind in 0 1 2 3 4 5 6; do
+	printf '%b' "\\x0$kind"'\x08\0\x02\0\x01\0\0\0\x0c\0\x03\0\1\2\3\4\5\6\7\10\x14\0\x07\x80\x0c\0\x02\0abcdefgh\0\0\0\0\x08\0\x05\0a.b\0' \
+		>"$1/nl/$kind"
+done

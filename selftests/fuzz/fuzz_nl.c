@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fuzz the readers of the module's answers, which are private to nl.c: the first byte
+ * says which, the rest are attributes, or the message of a refusal.
+ */
+#include "../../tools/lib/nl.c"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void fuzz_procs(void *bytes, size_t size)
+{
+	struct bee_nl_procs procs = {};
+
+	/* A dump has several messages. */
+	proc_parse(bytes, size / 2, &procs);
+	proc_parse(bytes, size, &procs);
+	bee_nl_procs_free(&procs);
+}
+
+static void fuzz_tables(void *bytes, size_t size)
+{
+	struct bee_nl_tables tables = {};
+	size_t i;
+
+	tables_parse(bytes, size, &tables);
+	for (i = 0; i < tables.count; i++) {
+		const struct bee_nl_table *t = &tables.table[i];
+
+		if (strlen(t->name) >= sizeof(t->name) || t->file_id_len > sizeof(t->file_id))
+			abort();
+	}
+	bee_nl_tables_free(&tables);
+}
+
+/* libnl gives us whole messages of at least a struct nlmsgerr. */
+static void fuzz_refusal(void *bytes, size_t size)
+{
+	struct bee_nl_error error = {};
+	struct exchange x = { .error = &error };
+	struct nlmsghdr *h = bytes;
+
+	if (size < NLMSG_HDRLEN + sizeof(struct nlmsgerr))
+		return;
+	h->nlmsg_len = size;
+	/* Errors are of the kernel's own range (MAX_ERRNO, include/linux/err.h). */
+	((struct nlmsgerr *)nlmsg_data(h))->error |= ~4095;
+	exchange_refused(NULL, nlmsg_data(h), &x);
+	if (!x.failed || strlen(error.text) >= sizeof(error.text))
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct bee_nl_stats stats = {};
+	struct bee_nl_info info = {};
+	struct bee_nl_proc proc = {};
+	uint32_t id;
+	void *bytes;
+
+	if (!size)
+		return 0;
+	bytes = malloc(size);
+	memcpy(bytes, data + 1, size - 1);
+	switch (data[0] % 7) {
+	case 0:
+		info_parse(bytes, size - 1, &info);
+		if (strnlen(info.module_version, sizeof(info.module_version)) ==
+		    sizeof(info.module_version))
+			abort();
+		break;
+	case 1:
+		table_id_parse(bytes, size - 1, &id);
+		break;
+	case 2:
+		fuzz_tables(bytes, size - 1);
+		break;
+	case 3:
+		fuzz_procs(bytes, size - 1);
+		break;
+	case 4:
+		stats_parse(bytes, size - 1, &stats);
+		break;
+	case 5:
+		state_parse(bytes, size - 1, &proc);
+		break;
+	case 6:
+		fuzz_refusal(bytes, size - 1);
+		break;
+	}
+	free(bytes);
+	return 0;
+}
