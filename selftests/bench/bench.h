@@ -36,11 +36,11 @@ struct bench_lookups {
  * @cold: random bytes, each in a random one of many copies
  * @wrong: rows and random pcs at which the table or a lookup was not what it was made from
  * @checked: how many were compared
- * @rows_ms: rows from the mapped file, median
+ * @rows_ms: rows from the file, median
  * @pack_ms: the table from the rows, median
  * @libdw_ms: the same rows through libdw, 0 if not asked for
  * @libdw_rows: ranges that libdw gave
- * @peak_kib: peak RSS of a process that compiles it, beyond the mapped file
+ * @peak_kib: peak RSS of a process that compiles it, beyond files that it maps
  * @libdw_peak_kib: of one that enumerates with libdw
  */
 struct bench_file {

@@ -74,7 +74,7 @@ static long peak_of(int fd, const struct row_set *set, void (*work)(int fd, cons
 	return kib;
 }
 
-/* Without letting go of the mapped file, so that its pages are known. */
+/* Without letting go of what is mapped, so that its pages are known. */
 static void work_compile(int fd, const struct row_set *set)
 {
 	struct row_set rows = {};
