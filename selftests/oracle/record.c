@@ -23,6 +23,7 @@
 #include "record.h"
 
 #define MAX_CPUS	64
+#define MAX_PID		(4u << 20)	/* PID_MAX_LIMIT, linux/threads.h */
 #define RING_BYTES	(8u << 20)
 /* perf_event.h: below 65,536 and a multiple of 8; perf gives what fits into a record. */
 #define STACK_BYTES	65528
@@ -46,6 +47,9 @@ struct ring {
 	struct perf_event_mmap_page	*page;
 	uint8_t				*data;
 };
+
+/* Processes that a launcher has made and that have executed something since. */
+static bool launched[MAX_PID];
 
 static struct ring rings[MAX_CPUS];
 static size_t nrings;
@@ -168,7 +172,8 @@ static void take_sample(struct recording *recording, const uint8_t *at)
 
 	take_id(record, &at);
 	take_chain(record, &at);
-	if (record->pid == recording->launcher || take(&at) != PERF_SAMPLE_REGS_ABI_64) {
+	if (record->pid < 0 || (recording->launcher && !launched[record->pid]) ||
+	    take(&at) != PERF_SAMPLE_REGS_ABI_64) {
 		free(record->chain);
 		recording->count--;
 		return;
@@ -218,6 +223,7 @@ static void take_record(struct recording *recording, const struct perf_event_hea
 		take_id(record, &id);
 		record->type = RECORD_COMM;
 		record->exec = header->misc & PERF_RECORD_MISC_COMM_EXEC;
+		launched[record->pid] |= record->exec && record->pid != recording->launcher;
 		record->name = strdup((const char *)at + 8);
 		break;
 	case PERF_RECORD_FORK:
@@ -227,6 +233,7 @@ static void take_record(struct recording *recording, const struct perf_event_hea
 		memcpy(&record->pid, at, 4);
 		memcpy(&record->parent, at + 4, 4);
 		memcpy(&record->tid, at + 8, 4);
+		launched[record->pid] |= launched[record->parent];
 		break;
 	case PERF_RECORD_LOST:
 		take(&at);

@@ -67,7 +67,7 @@ struct record {
  * @count: how many
  * @room: memory for so many
  * @samples: samples among them
- * @launcher: process of which no samples are taken, 0 for none
+ * @launcher: process that makes those of which samples are kept, 0 for none
  * @lost: records that perf had no room for
  */
 struct recording {

@@ -300,9 +300,6 @@ static void judge(struct record *sample)
 	enum verdict verdict;
 	struct process *process = process_get(sample->pid);
 
-	/* The launcher's child before its exec. */
-	if (run.launcher && !strcmp(process->name, "beectl"))
-		return;
 	if (run.here)
 		walk_here(process, sample);
 	unwinder_run(process->code, sample, &truth);
