@@ -103,6 +103,7 @@ fuzz:			## Feed the compiler and the validator broken files for T seconds
 
 .PHONY: bench
 bench:			## Measure tables of a fixed corpus (DEBS, DIR, STACKS, FILES)
+	@selftests/setup bench
 	@$(MAKE) --no-print-directory -C selftests/bench run
 
 .PHONY: clean
