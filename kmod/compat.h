@@ -43,16 +43,16 @@ static inline struct nlattr **bee_dump_attrs(struct netlink_callback *cb)
 /* The arguments that both kinds of shrinker have. */
 typedef unsigned long (*bee_shrinker_fn)(struct shrinker *shrinker, struct shrink_control *sc);
 
-/* 6.6 made the inode's times private. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
-static inline struct timespec64 bee_inode_ctime(const struct inode *inode)
+/* 6.7 made the inode's mtime private. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+static inline struct timespec64 bee_inode_mtime(const struct inode *inode)
 {
-	return inode_get_ctime(inode);
+	return inode_get_mtime(inode);
 }
 #else
-static inline struct timespec64 bee_inode_ctime(const struct inode *inode)
+static inline struct timespec64 bee_inode_mtime(const struct inode *inode)
 {
-	return inode->i_ctime;
+	return inode->i_mtime;
 }
 #endif
 

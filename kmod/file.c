@@ -40,15 +40,15 @@ static DECLARE_WORK(file_news, file_news_work);
 
 static void file_key(const struct inode *inode, struct bee_file_key *key)
 {
-	struct timespec64 ctime = bee_inode_ctime(inode);
+	struct timespec64 mtime = bee_inode_mtime(inode);
 
 	*key = (struct bee_file_key) {
 		.dev = inode->i_sb->s_dev,
 		.ino = inode->i_ino,
 		.generation = inode->i_generation,
 		.size = i_size_read(inode),
-		.ctime_sec = ctime.tv_sec,
-		.ctime_nsec = ctime.tv_nsec,
+		.mtime_sec = mtime.tv_sec,
+		.mtime_nsec = mtime.tv_nsec,
 	};
 }
 
@@ -281,8 +281,8 @@ void bee_file_put(struct bee_file *f)
  * @f: the file
  * @inode: the inode
  *
- * A mapped file that is renamed, linked or deleted gets another ctime, and with
- * it another key; what is mapped has not changed.
+ * A mapped file that is written to has another mtime, and with it another key; it
+ * is still what is mapped.
  *
  * Context: Any.
  */

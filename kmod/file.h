@@ -25,22 +25,24 @@ struct workqueue_struct;
  * @ino: inode number
  * @generation: tells users of the same inode number apart
  * @size: bytes
- * @ctime_sec: time of the last change, seconds
- * @ctime_nsec: and nanoseconds
+ * @mtime_sec: when its contents changed last, seconds
+ * @mtime_nsec: and nanoseconds
  *
  * All zero: the vDSO.
  *
  * No reference is kept on the inode, so that an idle table never keeps a file
- * system from being unmounted; a file that is replaced or written to gets
- * another ctime and so another key.
+ * system from being unmounted; a file that is replaced or written to has another
+ * mtime and so another key. Not ctime: perf record links all that it has seen into
+ * its build-id cache. Who sets the mtime back after writing gets wrong stacks, of
+ * that file.
  */
 struct bee_file_key {
 	u64	dev;
 	u64	ino;
 	u64	generation;
 	u64	size;
-	s64	ctime_sec;
-	s64	ctime_nsec;
+	s64	mtime_sec;
+	s64	mtime_nsec;
 };
 
 /**

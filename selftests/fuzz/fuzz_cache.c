@@ -15,7 +15,7 @@ static struct cache *fuzzed;
 
 static const struct file_identity identity = {
 	.type = BEE_ID_BUILD_ID, .len = 20, .id = "0123456789abcdefghi", .size = 4096,
-	.inode = 5, .ctime = 7,
+	.inode = 5, .born = 7, .mtime = 9,
 };
 
 static void fuzz_clean(void)

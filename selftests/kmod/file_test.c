@@ -186,6 +186,39 @@ static void test_memfd(void)
 	close(b);
 }
 
+/* As perf record links what it has seen into its build-id cache; that changes ctime. */
+static void test_linked(void)
+{
+	void *p = map_path(ONE), *q;
+
+	usleep(20000);
+	if (link(ONE, TWO))
+		guest_die("link", strerror(errno));
+	q = map_path(ONE);
+	ksft_test_result(own_file_at(p) && own_file_at(q) == own_file_at(p),
+			 "a file that gets another name is the same\n");
+	munmap(p, PAGE);
+	munmap(q, PAGE);
+	unlink(TWO);
+}
+
+/* Written to in place. */
+static void test_written(void)
+{
+	void *p = map_path(ONE), *q;
+	int fd = open(ONE, O_WRONLY | O_CLOEXEC);
+
+	usleep(20000);
+	if (pwrite(fd, "\177", 1, 0) != 1)
+		guest_die("write", strerror(errno));
+	close(fd);
+	q = map_path(ONE);
+	ksft_test_result(own_file_at(p) && own_file_at(q) && own_file_at(q) != own_file_at(p),
+			 "a file that is written to is another\n");
+	munmap(p, PAGE);
+	munmap(q, PAGE);
+}
+
 /* By rename, as package managers do. */
 static void test_replaced(void)
 {
@@ -375,7 +408,7 @@ int main(void)
 	struct bee_nl_info start, end;
 
 	ksft_print_header();
-	ksft_set_plan(26);
+	ksft_set_plan(28);
 	system("rm -rf " DIR);
 	mkdir(DIR, 0700);
 	copy_file(LIB, ONE);
@@ -387,6 +420,8 @@ int main(void)
 	test_bind_mount();
 	test_overlay();
 	test_memfd();
+	test_linked();
+	test_written();
 	test_replaced();
 	test_deleted();
 	test_rewritten();

@@ -54,7 +54,8 @@ static bool large_compile(void)
 	good = fd >= 0 && !compile_elf(fd, &result) && !bee_elf_open(&elf, fd);
 	if (good) {
 		large = (struct file_identity){ .type = elf.id_type, .len = elf.id_len,
-						.size = elf.file_size, .inode = 1, .ctime = 5 };
+						.size = elf.file_size, .inode = 1, .born = 5,
+						.mtime = 7 };
 		memcpy(large.id, elf.id, sizeof(large.id));
 		blob = result.blob;
 		blob_size = result.size;
@@ -185,16 +186,17 @@ static bool check_stored(void)
 static bool check_of_another_file(void)
 {
 	struct cache *cache = fresh(10);
-	struct file_identity id[5] = { large, large, large, large, large };
+	struct file_identity id[6] = { large, large, large, large, large, large };
 	bool good = store(cache, 1) && lookup_id(cache, &id[0]);
 	size_t i;
 
 	id[0].inode++;
-	id[1].ctime++;
+	id[1].mtime++;
 	id[2].size++;
 	id[3].id[3]++;
 	id[4].type = BEE_ID_SHA256;
-	for (i = 0; i < 5; i++)
+	id[5].born++;
+	for (i = 0; i < 6; i++)
 		good = good && !lookup_id(cache, &id[i]);
 	cache_close(cache);
 	return good;
@@ -412,9 +414,9 @@ static int touch(const char *name, time_t age)
 
 /* With 20 files of others in it, very old, the cache is a directory by mistake. */
 static const char *const strangers[] = {
-	"README", "2026-11-21", "deadbeef-1-2", "deadbeef-1-2-3", "sha256-abcdef", ".new-1",
-	".new-0123456789abcdeX", "deadbeef-1-2-0123456789ABCDEF", "deadbeef-1-2-0123456789abcdef0",
-	"-1-2-0123456789abcdef", "deadbeef-1-2-0123456789abcdef.txt", "libc-2.36.so",
+	"README", "2026-11-21", "deadbeef-1-2-3", "deadbeef-1-2-3-4", "sha256-abcdef", ".new-1",
+	".new-0123456789abcdeX", "deadbeef-1-2-3-0123456789ABCDEF", "deadbeef-1-2-3-0123456789abcdef0",
+	"-1-2-3-0123456789abcdef", "deadbeef-1-2-3-0123456789abcdef.txt", "libc-2.36.so",
 };
 
 #define NSTRANGERS	(sizeof(strangers) / sizeof(strangers[0]))

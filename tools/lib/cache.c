@@ -160,10 +160,10 @@ static void entry_name(const struct cache *cache, const struct file_identity *id
 	char id[2 * BEE_TABLE_ID_MAX + 1];
 
 	text_hex(identity->id, identity->len, id, sizeof(id));
-	snprintf(name, CACHE_NAME_MAX, "%s%s-%llx-%llx-%s",
+	snprintf(name, CACHE_NAME_MAX, "%s%s-%llx-%llx-%llx-%s",
 		 identity->type == BEE_ID_SHA256 ? "sha256-" : "", id,
-		 (unsigned long long)identity->inode, (unsigned long long)identity->ctime,
-		 cache->generation);
+		 (unsigned long long)identity->inode, (unsigned long long)identity->born,
+		 (unsigned long long)identity->mtime, cache->generation);
 }
 
 static void *blob_read(int fd, size_t bytes)

@@ -26,10 +26,12 @@
  * @id: as in struct bee_table_header
  * @size: bytes of the file
  * @inode: its inode number; 0 for the vDSO
- * @ctime: when it was changed last, ns since the epoch; 0 for the vDSO
+ * @born: when the inode was made, ns since the epoch; 0 for the vDSO
+ * @mtime: when its contents were changed last, ns since the epoch; 0 for the vDSO
  *
- * A build-id is what the file says of itself. Inode and ctime, which nobody can
- * choose, keep one file's table from being taken for another's.
+ * A build-id is what the file says of itself, and its mtime what its owner says. Inode
+ * and time of birth, which nobody can choose, keep one file's table from being taken
+ * for another's.
  */
 struct file_identity {
 	uint8_t		type;
@@ -37,7 +39,8 @@ struct file_identity {
 	uint8_t		id[BEE_TABLE_ID_MAX];
 	uint64_t	size;
 	uint64_t	inode;
-	uint64_t	ctime;
+	uint64_t	born;
+	uint64_t	mtime;
 };
 
 /**

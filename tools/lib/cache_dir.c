@@ -93,12 +93,12 @@ static const char *name_skip_hex(const char *name, size_t least, size_t most, ch
 /* As cache.c makes them, and so that no file of other kind is named like that. */
 static bool name_is_entry(const char *name)
 {
+	unsigned int i;
+
 	if (!strncmp(name, "sha256-", 7))
 		name += 7;
 	name = name_skip_hex(name, 2, 2 * BEE_TABLE_ID_MAX, '-');
-	if (name)
-		name = name_skip_hex(name, 1, 16, '-');
-	if (name)
+	for (i = 0; name && i < 3; i++)
 		name = name_skip_hex(name, 1, 16, '-');
 	return name && name_skip_hex(name, 2 * CACHE_GENERATION_SIZE,
 				     2 * CACHE_GENERATION_SIZE, '\0');

@@ -14,8 +14,8 @@
 /* Bytes of a generation: of the build-id or digest of the compiler. */
 #define CACHE_GENERATION_SIZE	8
 
-/* "sha256-", the id, inode, ctime and generation in hex. */
-#define CACHE_NAME_MAX	(7 + 2 * BEE_TABLE_ID_MAX + 2 * 17 + 1 + 2 * CACHE_GENERATION_SIZE + 1)
+/* "sha256-", the id, inode, its birth, mtime and generation in hex. */
+#define CACHE_NAME_MAX	(7 + 2 * BEE_TABLE_ID_MAX + 3 * 17 + 1 + 2 * CACHE_GENERATION_SIZE + 1)
 
 /**
  * struct cache_dir_file - a file of the cache

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* From an ELF file to a file that holds its table: in the cache, or compiled now. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,13 +10,22 @@
 #include "elf.h"
 #include "table_file.h"
 
-/* Taken before the file is compiled: a change meanwhile gives it another ctime. */
+static uint64_t time_ns(const struct statx_timestamp *time)
+{
+	return time->tv_sec * 1000000000ull + time->tv_nsec;
+}
+
+/*
+ * Taken before the file is compiled: a change meanwhile gives it another mtime. A file
+ * system that keeps no time of birth has ctime for it; then a link, as perf record makes
+ * them, has the file compiled again.
+ */
 static int file_identify(int fd, bool vdso, struct file_identity *identity, char *why, size_t size)
 {
 	struct bee_elf elf;
-	struct stat st;
+	struct statx st;
 
-	if (fstat(fd, &st)) {
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st)) {
 		snprintf(why, size, "%s", strerror(errno));
 		return -1;
 	}
@@ -27,8 +37,9 @@ static int file_identify(int fd, bool vdso, struct file_identity *identity, char
 					    .size = elf.file_size };
 	memcpy(identity->id, elf.id, sizeof(identity->id));
 	if (!vdso) {
-		identity->inode = st.st_ino;
-		identity->ctime = st.st_ctim.tv_sec * 1000000000ull + st.st_ctim.tv_nsec;
+		identity->inode = st.stx_ino;
+		identity->born = time_ns(st.stx_mask & STATX_BTIME ? &st.stx_btime : &st.stx_ctime);
+		identity->mtime = time_ns(&st.stx_mtime);
 	}
 	bee_elf_close(&elf);
 	return 0;
