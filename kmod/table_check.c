@@ -267,8 +267,8 @@ static const char *rule_check_cfa(const struct bee_table_rule *r)
 		return "CFA register out of range";
 	if (r->cfa != BEE_CFA_DEREF && r->cfa != BEE_CFA_INDEX && r->cfa_add)
 		return "unused CFA field not zero";
-	if (r->cfa == BEE_CFA_PLT && (r->cfa_reg || (off != 10 && off != 11)))
-		return "PLT rule with other constants than 10 and 11";
+	if (r->cfa == BEE_CFA_PLT && (r->cfa_reg || off < 9 || off > 11))
+		return "PLT rule with other constants than 9 to 11";
 	return NULL;
 }
 

@@ -200,7 +200,7 @@ static void test_step(const struct step_case *t)
 	ksft_test_result(good, "%s\n", t->name);
 }
 
-/* The push of a PLT entry ends at its 10th or 11th byte. */
+/* The push of a PLT entry ends at its 9th, 10th or 11th byte. */
 static void test_plt(s32 pushed)
 {
 	const struct bee_row row = { .cfa = BEE_CFA_PLT, .cfa_off = pushed, .ra_off = -8 };
@@ -496,9 +496,10 @@ int main(void)
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(nsteps + 4 + 2 + 4 + nsigreturns + 3 + 3 + 2 + nfp + 3);
+	ksft_set_plan(nsteps + 6 + 2 + 4 + nsigreturns + 3 + 3 + 2 + nfp + 3);
 	for (i = 0; i < nsteps; i++)
 		test_step(&steps[i]);
+	test_plt(9);
 	test_plt(10);
 	test_plt(11);
 	test_saved_registers();

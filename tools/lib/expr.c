@@ -226,5 +226,5 @@ bool bee_expr_is_plt(const struct cfi_rule *rule, s32 *threshold)
 	    memcmp(expr + sizeof(before) + 1, after, sizeof(after)))
 		return false;
 	*threshold = expr[sizeof(before)] - DW_OP_lit0;
-	return *threshold == 10 || *threshold == 11;
+	return *threshold >= 9 && *threshold <= 11;
 }

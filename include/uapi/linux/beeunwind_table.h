@@ -380,7 +380,7 @@ enum bee_unsupported {
  * @BEE_CFA_REG: CFA = reg + cfa_off
  * @BEE_CFA_DEREF: CFA = \*(reg + cfa_off) + cfa_add
  * @BEE_CFA_PLT: CFA = rsp + 8 + ((rip & 15) >= cfa_off ? 8 : 0), the
- *	expression that linkers write for .plt; cfa_off is 10 or 11
+ *	expression that linkers write for .plt; cfa_off is 9 (IBT), 10 or 11
  * @BEE_CFA_INDEX: CFA = \*(base + 8 * index + cfa_off) + cfa_add, where cfa_reg is
  *	base + 16 * index: the caller's rsp is kept behind an array on the stack, as in
  *	the Montgomery multiplication of OpenSSL and BoringSSL
