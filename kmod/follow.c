@@ -17,7 +17,7 @@
 #include "mm.h"
 
 static enum beeunwind_follow follow_mode;
-static enum beeunwind_announce follow_announce;
+static enum beeunwind_announce follow_announce = BEEUNWIND_ANNOUNCE_MAPPED;
 
 /** bee_follow_mode() - whose execs are followed.  Context: Any. */
 enum beeunwind_follow bee_follow_mode(void)

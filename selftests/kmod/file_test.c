@@ -381,12 +381,15 @@ static int count_events(struct bee_nl_events *events, uint32_t file, struct bee_
 static void test_sampled(void)
 {
 	struct bee_nl_events *events = bee_nl_events_open(&g.error);
+	int sampler, failed = bee_nl_config_set_announce(g.nl, BEEUNWIND_ANNOUNCE_SAMPLED, &g.error);
 	void *code = map_spinner();
 	void (*spin)(void) = (void (*)(void))code;
 	uint32_t id = own_file_at(code);
 	struct bee_nl_table t = {}, seen;
-	int sampler = sampler_open();
 
+	if (failed)
+		guest_die("announce", g.error.text);
+	sampler = sampler_open();
 	ksft_test_result(!count_events(events, id, &t), "what is mapped only is no news\n");
 	spin();
 	ksft_test_result(count_events(events, id, &t) == 1 && t.pid == (uint32_t)getpid() &&

@@ -79,7 +79,7 @@ enum beeunwind_follow {
 /**
  * enum beeunwind_announce - When a mapped file without a table is announced.
  * @BEEUNWIND_ANNOUNCE_SAMPLED: when a walk has wanted a row of it
- * @BEEUNWIND_ANNOUNCE_MAPPED: when a managed process has mapped it
+ * @BEEUNWIND_ANNOUNCE_MAPPED: when a managed process has mapped it; the default
  */
 enum beeunwind_announce {
 	BEEUNWIND_ANNOUNCE_SAMPLED,
