@@ -58,7 +58,7 @@ beside_function_tracer() {
 
 # An fentry program is a trampoline right on the call that ftrace patches.
 beside_bpf() {
-	bpftrace -e 'fentry:perf_callchain_user { @n = count(); }' >"$WORK/bpf" 2>&1 &
+	bpftrace -e 'kfunc:perf_callchain_user { @n = count(); }' >"$WORK/bpf" 2>&1 &
 	local bpf=$!
 	guest_wait grep -q Attach "$WORK/bpf" || { cat "$WORK/bpf"; return 1; }
 	stacks_are_right || return 1
@@ -68,7 +68,7 @@ beside_bpf() {
 	grep -q '@n: [1-9]' "$WORK/bpf" || { cat "$WORK/bpf"; return 1; }
 	# It can also be attached while we are there.
 	for _ in 1 2 3; do
-		bpftrace -e 'fentry:perf_callchain_user { @n = count(); } interval:ms:300 { exit(); }' \
+		bpftrace -e 'kfunc:perf_callchain_user { @n = count(); } interval:ms:300 { exit(); }' \
 			>>"$WORK/bpf" 2>&1 || { cat "$WORK/bpf"; return 1; }
 	done
 	unload_twice

@@ -75,6 +75,7 @@ struct process {
 	char		 name[NAME_SIZE];
 	struct unwinder	*code;
 	struct space	 space;
+	bool		 launched;	/* by the launcher, or by what that has */
 };
 
 /**
@@ -116,13 +117,14 @@ static struct process *process_get(pid_t pid)
 	return process;
 }
 
-static void note_comm(const struct record *record)
+static void note_comm(const struct record *record, pid_t launcher)
 {
 	struct process *process = process_get(record->pid);
 
 	if (record->pid == record->tid)
 		snprintf(process->name, sizeof(process->name), "%s", record->name);
 	if (record->exec) {
+		process->launched = record->pid != launcher;
 		unwinder_free(process->code);
 		process->code = unwinder_new();
 		space_free(&process->space);
@@ -150,6 +152,7 @@ static void note_fork(const struct record *record)
 	process->code = unwinder_copy(parent->code);
 	space_copy(&process->space, &parent->space);
 	memcpy(process->name, parent->name, sizeof(process->name));
+	process->launched = parent->launched;
 }
 
 static void report(const char *what)
@@ -300,6 +303,9 @@ static void judge(struct record *sample)
 	enum verdict verdict;
 	struct process *process = process_get(sample->pid);
 
+	/* The launcher between fork and exec; take_sample() knows no order of time. */
+	if (run.launcher && !process->launched)
+		return;
 	if (run.here)
 		walk_here(process, sample);
 	unwinder_run(process->code, sample, &truth);
@@ -325,7 +331,7 @@ static void judge_all(const struct recording *recording)
 			note_map(record);
 			break;
 		case RECORD_COMM:
-			note_comm(record);
+			note_comm(record, recording->launcher);
 			break;
 		case RECORD_FORK:
 			note_fork(record);
