@@ -115,7 +115,7 @@ static struct bee_stored *stored_create(struct file *file, struct netlink_ext_ac
 
 static bool stored_is_same(const struct bee_stored *a, const struct bee_stored *b)
 {
-	return a && a->table.size == b->table.size && a->table.header->crc == b->table.header->crc;
+	return a && a->table.size == b->table.size && !memcmp(a->blob, b->blob, a->table.size);
 }
 
 /* Replace a file's table, by none perhaps; the caller holds a reference on the file. */
