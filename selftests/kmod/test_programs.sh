@@ -14,7 +14,7 @@ times_of() {
 	signals.*) echo 400 ;;
 	jumps.*) echo 1000 ;;
 	throw.*) echo 100 ;;
-	deep.*) echo 150 ;;
+	deep.*) echo 1500 ;;
 	coroutines) echo 150 ;;
 	threads.*) echo 20 ;;
 	fortran) echo 4 ;;
