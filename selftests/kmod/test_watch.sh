@@ -151,7 +151,10 @@ ended_by_sigterm() {
 eagerly() {
 	local at
 	rmmod beeunwind && guest_insmod && watch_start --eager && guest_wait watch_says "^following" &&
-		settle && round 99 && settle || return 1
+		settle && round 99 || return 1
+	# What is asked below has its tables too.
+	tables_since "$(lines)" >/dev/null
+	settle || return 1
 	at=$(lines)
 	round 999 && settle || return 1
 	tail -n "+$((at + 1))" "$told"
