@@ -209,17 +209,7 @@ in_a_container() {
 	return 1
 }
 
-# No table, and no second attempt.
-no_unwind_information() {
-	head -c 8192 /dev/zero >"$WORK/bare"
-	/usr/bin/python3 -c '
-import mmap, sys
-with open(sys.argv[1]) as file:
-    mmap.mmap(file.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)' "$WORK/bare"
-	guest_wait watch_says "/bare: no table: " && settle && says_n_times "/bare: no table: " 1
-}
-
-ktap_plan 9
+ktap_plan 8
 ktap_run "waits for the module" waits_for_the_module
 ktap_run "short processes are complete" on_demand
 ktap_run "no work when nothing is new" no_work_when_nothing_is_new
@@ -228,6 +218,5 @@ ktap_run "SIGTERM leaves the tables" ended_by_sigterm
 ktap_run "eagerly, no table in the second round" eagerly
 ktap_run "messages that are lost" lost_messages
 ktap_run "a file of a container" in_a_container
-ktap_run "a file without a table" no_unwind_information
 kill "$(watch_pid)"
 ktap_finish
