@@ -145,9 +145,10 @@ static void op_fork(struct thread *t)
 			execv("/bin/true", good);
 		for (i = 0; how == 2 && i < 20; i++)
 			op_few(t);
-		if (how == 1)
-			for (;;)
-				pause();
+		if (how == 1) {
+			alarm(10);	/* if who shall kill it is killed first */
+			pause();
+		}
 		_exit(0);
 	}
 	if (pid < 0)
