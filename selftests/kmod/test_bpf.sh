@@ -11,8 +11,8 @@ command -v bpftrace >/dev/null || ktap_skip_all "bpftrace is not installed"
 
 # Prints: complete and all samples of the workload, by the outermost frame.
 shares() {
-	bpftrace -q -e "profile:hz:99 /pid == $1/ { @[ustack(127)] = count(); }
-		interval:s:5 { exit(); }" >"$WORK/bpf" || return 1
+	bpftrace -q -e "profile:hz:99 /pid == $1/ { @[ustack(127)] = count(); @all++; if (@all == 300) { exit(); } }
+		interval:s:60 { exit(); }" >"$WORK/bpf" || return 1
 	awk '
 		/^@\[/ { last = "" }
 		/^    / { last = $1 }
