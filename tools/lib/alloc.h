@@ -4,7 +4,20 @@
 #define BEE_ALLOC_H
 
 #include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+#define ALLOC_HUGE	(2u << 20)	/* bytes of a huge page */
+
+/* To fault in what will be written from end to end page by page takes longer than to write it. */
+static inline void alloc_huge(void *p, size_t size)
+{
+	uintptr_t start = ((uintptr_t)p + ALLOC_HUGE - 1) & -(uintptr_t)ALLOC_HUGE;
+	uintptr_t end = ((uintptr_t)p + size) & -(uintptr_t)ALLOC_HUGE;
+
+	madvise((void *)start, end - start, MADV_HUGEPAGE);
+}
 
 /**
  * alloc_array() - (re)allocate an array
@@ -21,6 +34,8 @@ static inline void *alloc_array(void *p, size_t n, size_t size)
 		fputs("beectl: out of memory\n", stderr);
 		exit(1);
 	}
+	if (n * size >= 2 * ALLOC_HUGE)
+		alloc_huge(p, n * size);
 	return p;
 }
 
