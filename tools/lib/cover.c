@@ -10,12 +10,21 @@
  */
 #include <elf.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "alloc.h"
 #include "convert.h"
 #include "cover.h"
 #include "eh_frame.h"
 #include "pad.h"
+#include "quick.h"
+
+/* Bits of a start that are sorted by at once. */
+#define SORT_BITS	11
+#define SORT_BITS_FEW	8
+
+#define COVER_ROW_BYTES	3		/* of instructions, for a row */
+#define COVER_RESERVE_MAX (4u << 20)	/* rows, so that no header makes us reserve too much */
 
 /* A part of an FDE's range: [@start, @end); empty once it has lost. */
 struct cover_part {
@@ -26,10 +35,13 @@ struct cover_part {
 
 struct cover {
 	const struct bee_elf	*elf;
+	const struct elf_segment *text;
 	struct fde_list		 list;
 	struct cover_part	*parts;
 	size_t			 nparts;
 	struct row_set		*rows;
+	bool			 blind;
+	struct quick		 quick;
 	/* While a part is interpreted: */
 	const struct cover_part	*part;
 	bool			 signal;
@@ -41,10 +53,21 @@ static bool cover_is_elf_header(const struct elf_segment *text, u64 pc)
 	return text->offset + (pc - text->vaddr) < sizeof(Elf64_Ehdr);
 }
 
+/* The executable segment at @pc, which mostly is the one asked for before. */
+static const struct elf_segment *cover_text(struct cover *cover, u64 pc)
+{
+	const struct elf_segment *text = cover->text;
+
+	if (!text || pc - text->vaddr >= text->size)
+		text = bee_elf_find_text(cover->elf, pc);
+	cover->text = text;
+	return text;
+}
+
 static void cover_add_part(struct cover *cover, const struct fde *fde)
 {
-	const struct elf_segment *text = bee_elf_find_text(cover->elf, fde->begin);
 	struct cover_part *part = &cover->parts[cover->nparts];
+	const struct elf_segment *text = cover_text(cover, fde->begin);
 
 	if (!text || cover_is_elf_header(text, fde->begin))
 		return;
@@ -54,13 +77,52 @@ static void cover_add_part(struct cover *cover, const struct fde *fde)
 	cover->nparts++;
 }
 
-static int cover_compare_parts(const void *a, const void *b)
+/* Order by @bits bits of the start from @shift on; else as they were. */
+static void cover_sort_digit(const struct cover_part *from, struct cover_part *to, size_t n,
+			     u32 shift, u32 bits)
 {
-	const struct cover_part *x = a, *y = b;
+	u32 at[1u << SORT_BITS], mask = (1u << bits) - 1, sum = 0, digit;
+	size_t i;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->fde->order < y->fde->order ? -1 : x->fde->order > y->fde->order;
+	memset(at, 0, sizeof(*at) << bits);
+	for (i = 0; i < n; i++)
+		at[from[i].start >> shift & mask]++;
+	for (digit = 0; digit <= mask; digit++) {
+		u32 count = at[digit];
+
+		at[digit] = sum;
+		sum += count;
+	}
+	for (i = 0; i < n; i++)
+		to[at[from[i].start >> shift & mask]++] = from[i];
+}
+
+/* By start; those that start together stay in the order of the file. */
+static void cover_sort(struct cover *cover)
+{
+	struct cover_part *parts = cover->parts, *other;
+	u64 all = ~0ull, any = 0;
+	u32 shift, bits = cover->nparts < 2u << SORT_BITS ? SORT_BITS_FEW : SORT_BITS;
+	bool sorted = true;
+	size_t i;
+
+	for (i = 0; i < cover->nparts; i++) {
+		sorted &= !i || parts[i - 1].start <= parts[i].start;
+		all &= parts[i].start;
+		any |= parts[i].start;
+	}
+	if (sorted)
+		return;
+	other = alloc_array(NULL, cover->nparts, sizeof(*other));
+	for (shift = 0; shift < 64; shift += bits) {
+		if (!((all ^ any) >> shift & ((1u << bits) - 1)))
+			continue;
+		cover_sort_digit(parts, other, cover->nparts, shift, bits);
+		cover->parts = other;
+		other = parts;
+		parts = cover->parts;
+	}
+	free(other);
 }
 
 static void cover_collect(struct cover *cover)
@@ -70,7 +132,7 @@ static void cover_collect(struct cover *cover)
 	cover->parts = alloc_array(NULL, cover->list.nfdes + 1, sizeof(*cover->parts));
 	for (i = 0; i < cover->list.nfdes; i++)
 		cover_add_part(cover, &cover->list.fdes[i]);
-	qsort(cover->parts, cover->nparts, sizeof(*cover->parts), cover_compare_parts);
+	cover_sort(cover);
 }
 
 /* Cut from each part what an earlier one of its kind has, forwards. */
@@ -142,8 +204,11 @@ static void cover_gap(struct cover *cover, u64 start, u64 end)
 /* Text between parts: padding belongs to the row before it, the rest is a gap. */
 static void cover_hole(struct cover *cover, u64 start, u64 end)
 {
-	const struct elf_segment *text = bee_elf_find_text(cover->elf, start);
+	const struct elf_segment *text;
 
+	if (cover->blind)
+		return;
+	text = cover_text(cover, start);
 	if (!text || end - start > text->size - (start - text->vaddr) ||
 	    !bee_pad_fills(cover->elf, start, end))
 		cover_gap(cover, start, end);
@@ -170,6 +235,9 @@ static void cover_interpret(struct cover *cover, const struct cover_part *part)
 	const struct cfi_cie *cie = &cover->list.cies[fde->cie].cfi;
 	size_t nrows = cover->rows->nrows;
 
+	if (part->start == fde->begin && part->end == fde->end && !fde->malformed &&
+	    bee_quick_run(&cover->quick, cie, fde))
+		return;
 	cover->part = part;
 	cover->signal = cie->signal;
 	if (!fde->malformed && !bee_cfi_run(cie, fde->insns, fde->size, fde->begin, fde->end,
@@ -225,23 +293,27 @@ static void cover_interpret_all(struct cover *cover)
 	bee_row_drop_unused_rules(rows);
 }
 
-/**
- * bee_cover_rows() - all rows of a file
- * @elf: the file
- * @rows: filled; bee_row_free() releases it, also after a failure
- * @message: on failure, why
- * @size: bytes of @message
- *
- * Return: 0, or -1 with @message set.
- */
-int bee_cover_rows(const struct bee_elf *elf, struct row_set *rows, char *message, size_t size)
+/* Room for the rows of compilers' code; more come at need. */
+static void cover_reserve(struct cover *cover)
 {
-	struct cover cover = { .elf = elf, .rows = rows };
+	size_t n = 0, i;
+
+	for (i = 0; i < cover->list.nfdes; i++)
+		n += cover->list.fdes[i].size / COVER_ROW_BYTES + 1;
+	bee_row_reserve(cover->rows, n < COVER_RESERVE_MAX ? n : COVER_RESERVE_MAX);
+}
+
+static int cover_rows(const struct bee_elf *elf, struct row_set *rows, bool blind, char *message,
+		      size_t size)
+{
+	struct cover cover = { .elf = elf, .rows = rows, .blind = blind };
 	size_t nfdes;
 
 	*rows = (struct row_set){};
+	bee_quick_init(&cover.quick, rows);
 	bee_eh_frame_read(elf, &cover.list);
 	cover_collect(&cover);
+	cover_reserve(&cover);
 	cover_resolve_forwards(&cover);
 	cover_resolve_backwards(&cover);
 	cover_interpret_all(&cover);
@@ -261,4 +333,32 @@ int bee_cover_rows(const struct bee_elf *elf, struct row_set *rows, char *messag
 	else
 		snprintf(message, size, "no FDE describes code of an executable segment");
 	return -1;
+}
+
+/**
+ * bee_cover_rows() - all rows of a file
+ * @elf: the file
+ * @rows: filled; bee_row_free() releases it, also after a failure
+ * @message: on failure, why
+ * @size: bytes of @message
+ *
+ * Return: 0, or -1 with @message set.
+ */
+int bee_cover_rows(const struct bee_elf *elf, struct row_set *rows, char *message, size_t size)
+{
+	return cover_rows(elf, rows, false, message, size);
+}
+
+/**
+ * bee_cover_fde_rows() - the rows that FDEs say, for measurements
+ * @elf: the file
+ * @rows: as for bee_cover_rows(), but what lies between FDEs is not looked at
+ * @message: see there
+ * @size: see there
+ *
+ * Return: 0, or -1 with @message set.
+ */
+int bee_cover_fde_rows(const struct bee_elf *elf, struct row_set *rows, char *message, size_t size)
+{
+	return cover_rows(elf, rows, true, message, size);
 }

@@ -9,5 +9,6 @@
 #define COVER_ENTRY_MAX	128	/* bytes of the code at the entry point, if it has no FDE */
 
 int bee_cover_rows(const struct bee_elf *elf, struct row_set *rows, char *message, size_t size);
+int bee_cover_fde_rows(const struct bee_elf *elf, struct row_set *rows, char *message, size_t size);
 
 #endif /* BEE_COVER_H */

@@ -30,20 +30,24 @@ struct cie {
  * @order: position in the file
  * @debug_frame: from .debug_frame
  * @malformed: its range is known, its rules are not
+ * @plain: FDE_SLACK more bytes can be read behind its instructions
  */
 struct fde {
 	u64		 begin;
 	u64		 end;
 	const u8	*insns;
-	size_t		 size;
+	u32		 size;
 	u32		 cie;
 	u32		 order;
 	bool		 debug_frame;
 	bool		 malformed;
+	bool		 plain;
 };
 
+#define FDE_SLACK	8
+
 /**
- * struct fde_list - all FDEs of a file whose range can be read
+ * struct fde_list - all FDEs of a file whose range can be read, in its order
  */
 struct fde_list {
 	struct cie	*cies;

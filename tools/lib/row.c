@@ -79,6 +79,19 @@ void bee_row_add(struct row_set *set, u64 pc, const struct bee_row *rule)
 }
 
 /**
+ * bee_row_reserve() - make room for rows that the caller writes itself
+ * @set: the rows
+ * @n: how many
+ */
+void bee_row_reserve(struct row_set *set, size_t n)
+{
+	if (set->room_rows - set->nrows >= n)
+		return;
+	set->room_rows = 2 * set->room_rows > set->nrows + n ? 2 * set->room_rows : set->nrows + n;
+	set->rows = alloc_array(set->rows, set->room_rows, sizeof(*set->rows));
+}
+
+/**
  * bee_row_add_start() - note that a function starts
  * @set: the rows
  * @pc: where; greater than the one before
@@ -98,6 +111,7 @@ void bee_row_add_start(struct row_set *set, u64 pc)
 void bee_row_truncate(struct row_set *set, size_t nrows)
 {
 	set->nrows = nrows;
+	set->truncated = true;
 }
 
 /**
@@ -106,9 +120,12 @@ void bee_row_truncate(struct row_set *set, size_t nrows)
  */
 void bee_row_drop_unused_rules(struct row_set *set)
 {
-	u32 *renumber = alloc_array(NULL, set->nrules + 1, sizeof(*renumber));
+	u32 *renumber;
 	size_t i, n = 0;
 
+	if (!set->truncated)
+		return;
+	renumber = alloc_array(NULL, set->nrules + 1, sizeof(*renumber));
 	memset(renumber, 0, (set->nrules + 1) * sizeof(*renumber));
 	for (i = 0; i < set->nrows; i++)
 		renumber[set->rows[i].rule] = 1;
@@ -121,6 +138,7 @@ void bee_row_drop_unused_rules(struct row_set *set)
 	for (i = 0; i < set->nrows; i++)
 		set->rows[i].rule = renumber[set->rows[i].rule];
 	set->nrules = n;
+	set->truncated = false;
 	if (set->nslots)
 		row_rehash(set, set->nslots);
 	free(renumber);

@@ -21,6 +21,7 @@ struct row_start {
  * @nrules: number of them
  * @rows: ascending by pc; neighbours differ in their rule
  * @nrows: number of them
+ * @truncated: rows have been taken back
  * @end: pc after the last row
  * @flags: BEE_TABLE_F_*: what has been left out
  * @starts: pcs where functions start, ascending; the packer's hint, no part of
@@ -39,6 +40,7 @@ struct row_set {
 	size_t			 nrules;
 	struct row_start	*rows;
 	size_t			 nrows;
+	bool			 truncated;
 	u64			 end;
 	u8			 flags;
 	u64			*starts;
@@ -52,6 +54,7 @@ struct row_set {
 
 void bee_row_add(struct row_set *set, u64 pc, const struct bee_row *rule);
 u32 bee_row_intern(struct row_set *set, const struct bee_row *rule);
+void bee_row_reserve(struct row_set *set, size_t n);
 void bee_row_add_start(struct row_set *set, u64 pc);
 void bee_row_truncate(struct row_set *set, size_t nrows);
 void bee_row_drop_unused_rules(struct row_set *set);
