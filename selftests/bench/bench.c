@@ -114,15 +114,16 @@ static void print_head(const struct bench_options *options)
 	       "B/row", "win", "ns", "8-B", "4-B", "ratio", "bodie", "8-B", "ratio");
 	if (options->cold_bytes)
 		printf("|%5s %5s %5s %5s", "cold", "8-B", "4-B", "ratio");
-	printf("|%7s %7s %6s %7s", "rows ms", "pack ms", "MB/s", "peak KB");
+	printf("|%7s %6s %7s %7s %6s %7s", "rows ms", "ns/row", "+ cover", "pack ms", "MB/s",
+	       "peak KB");
 	if (options->libdw)
-		printf("|%8s %6s %7s", "libdw ms", "times", "peak KB");
+		printf("|%8s %6s %7s %7s", "libdw ms", "times", "+ cover", "peak KB");
 	printf("|%8s %5s\n", "checked", "wrong");
 }
 
 static double mb_per_s(const struct bench_file *f)
 {
-	return f->cfi / 1e3 / (f->rows_ms + f->pack_ms);
+	return f->cfi / 1e3 / (f->cover_ms + f->pack_ms);
 }
 
 static void print_file(const struct bench_file *f, const struct bench_options *options)
@@ -135,9 +136,11 @@ static void print_file(const struct bench_file *f, const struct bench_options *o
 	if (options->cold_bytes)
 		printf("|%5.0f %5.0f %5.0f %5.2f", f->cold.ns[BENCH_TABLE], f->cold.ns[BENCH_ROWS8],
 		       f->cold.ns[BENCH_ROWS4], f->cold.ratio);
-	printf("|%7.1f %7.1f %6.1f %7ld", f->rows_ms, f->pack_ms, mb_per_s(f), f->peak_kib);
+	printf("|%7.2f %6.1f %7.2f %7.1f %6.1f %7ld", f->rows_ms, f->rows_ms * 1e6 / f->rows,
+	       f->cover_ms, f->pack_ms, mb_per_s(f), f->peak_kib);
 	if (options->libdw)
-		printf("|%8.1f %6.1f %7ld", f->libdw_ms, f->libdw_ms / f->rows_ms, f->libdw_peak_kib);
+		printf("|%8.2f %6.1f %7.1f %7ld", f->libdw_ms, f->libdw_ms / f->rows_ms,
+		       f->libdw_ms / f->cover_ms, f->libdw_peak_kib);
 	printf("|%8zu %5zu\n", f->checked, f->wrong);
 	fflush(stdout);
 }
@@ -152,6 +155,7 @@ static void print_file(const struct bench_file *f, const struct bench_options *o
  * @worst: the largest of them
  * @cold: median of the ratios of cold lookups
  * @rows_ms: sum
+ * @cover_ms: sum
  * @libdw_ms: sum
  */
 struct bench_total {
@@ -163,6 +167,7 @@ struct bench_total {
 	double	worst;
 	double	cold;
 	double	rows_ms;
+	double	cover_ms;
 	double	libdw_ms;
 };
 
@@ -195,6 +200,7 @@ static void sum_files(const struct bench_file *files, size_t n, struct bench_tot
 		total->table += files[i].bytes[BENCH_TABLE];
 		total->rows += files[i].rows;
 		total->rows_ms += files[i].rows_ms;
+		total->cover_ms += files[i].cover_ms;
 		total->libdw_ms += files[i].libdw_ms;
 		if (files[i].uniform.ratio > total->worst)
 			total->worst = files[i].uniform.ratio;
@@ -212,7 +218,8 @@ static void print_total(const struct bench_total *t, size_t n)
 	if (t->cold)
 		printf("; cold: median %.2f, 8-byte rows take %.2f times as long", t->cold, 1 / t->cold);
 	if (t->libdw_ms)
-		printf("\nrows: %.1f times as fast as libdw", t->libdw_ms / t->rows_ms);
+		printf("\nrows: %.1f times as fast as libdw, with what lies between functions %.1f times",
+		       t->libdw_ms / t->rows_ms, t->libdw_ms / t->cover_ms);
 	printf("\n");
 }
 
@@ -252,6 +259,7 @@ static struct json_object *json_file(const struct bench_file *f, const struct be
 	if (options->cold_bytes)
 		json_add_lookups(object, "cold_ns", &f->cold);
 	json_add_double(object, "rows_ms", f->rows_ms);
+	json_add_double(object, "cover_ms", f->cover_ms);
 	json_add_double(object, "pack_ms", f->pack_ms);
 	json_add_uint(object, "peak_kib", f->peak_kib);
 	if (options->libdw) {
@@ -280,6 +288,7 @@ static struct json_object *json_total(const struct bench_total *t)
 	json_add_double(object, "worst_ratio", t->worst);
 	json_add_double(object, "cold_ratio", t->cold);
 	json_add_double(object, "rows_ms", t->rows_ms);
+	json_add_double(object, "cover_ms", t->cover_ms);
 	json_add_double(object, "libdw_ms", t->libdw_ms);
 	return object;
 }

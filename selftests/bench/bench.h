@@ -36,7 +36,8 @@ struct bench_lookups {
  * @cold: random bytes, each in a random one of many copies
  * @wrong: rows and random pcs at which the table or a lookup was not what it was made from
  * @checked: how many were compared
- * @rows_ms: rows from the file, median
+ * @rows_ms: the rows that FDEs say, from the file, median
+ * @cover_ms: all rows, which takes a look at the text between functions, median
  * @pack_ms: the table from the rows, median
  * @libdw_ms: the same rows through libdw, 0 if not asked for
  * @libdw_rows: ranges that libdw gave
@@ -56,6 +57,7 @@ struct bench_file {
 	size_t			 wrong;
 	size_t			 checked;
 	double			 rows_ms;
+	double			 cover_ms;
 	double			 pack_ms;
 	double			 libdw_ms;
 	size_t			 libdw_rows;
