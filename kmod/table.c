@@ -38,9 +38,9 @@ static __always_inline u64 tags_before(const u8 *blob, u32 end)
 	return le64_to_cpu(word) << (8 - (end & 7));
 }
 
-/* Scan bits [@at, @end) for the tokens at or before byte @x of the window. */
-static __always_inline void window_scan(const struct bee_table *table, u32 at, u32 end, u32 x,
-					struct window_scan *scan)
+/* Scan bits [@at, @end), which begin with @bits, for the tokens at or before byte @x of the window. */
+static __always_inline void window_scan(const struct bee_table *table, u32 at, u64 bits, u32 end,
+					u32 x, struct window_scan *scan)
 {
 	const u8 *blob = table_blob(table);
 	struct token last = {}, head = {};
@@ -48,7 +48,7 @@ static __always_inline void window_scan(const struct bee_table *table, u32 at, u
 	u64 tags = tags_before(blob, end);
 
 	for (;;) {
-		u64 class = table->scan[tags >> 60], bits = bits_at(blob, at);
+		u64 class = table->scan[tags >> 60];
 		u32 grain = class >> BEE_SCAN_GRAIN_SHIFT & 31;
 		u32 gap = bits & class & BEE_SCAN_GAP;
 		u32 next = (position & ~0u << grain) + (gap << grain);
@@ -65,6 +65,7 @@ static __always_inline void window_scan(const struct bee_table *table, u32 at, u
 		head.class = class & BEE_SCAN_STEP ? head.class : class;
 		head.bits = class & BEE_SCAN_STEP ? head.bits : bits;
 		at += class_width(class);
+		bits = bits_at(blob, at);
 		end -= 4;
 		tags <<= 4;
 		if (!--n) {
@@ -236,7 +237,7 @@ static __always_inline u32 window_rule(const struct bee_table *table, u32 at, u3
 	u32 rule, body = start.body, stop = ~0u;
 	struct phrase phrase;
 
-	window_scan(table, at + start.width, end, x, &scan);
+	window_scan(table, at + start.width, start.bits >> start.width, end, x, &scan);
 	if (scan.last.class & BEE_SCAN_STEP) {
 		if (scan.head.class)
 			head_phrase(table, scan.head, &body);

@@ -78,24 +78,30 @@ static __always_inline struct phrase table_phrase(const struct bee_table *table,
 	};
 }
 
-/* What a window begins with; without a branch, as whether it is long cannot be foreseen. */
+/*
+ * What a window begins with, @width bits; without a branch, as whether it is long cannot be
+ * foreseen.  @bits are 57 from its first one on.
+ */
 struct window_start {
 	u32	state;
 	u32	body;
 	u32	width;
+	u64	bits;
 };
 
 static __always_inline struct window_start window_start(const struct bee_table *table, u32 at)
 {
 	u64 bits = bits_at(table_blob(table), at);
 	u32 is_long = bits & 1;
-	u32 width = table->body_bits + ((table->rule_bits - table->body_bits) & -is_long);
-	u32 skip = 1 + 2 * is_long;
+	u32 short_width = 1 + table->body_bits, long_width = 3 + table->rule_bits;
+	u32 body_short = (u32)bits >> 1 & bits_mask(table->body_bits);
+	u32 body_long = (u32)bits >> 3 & bits_mask(table->rule_bits);
 
 	return (struct window_start){
 		.state = bits >> 1 & 3 & -is_long,
-		.body = bits >> skip & bits_mask(width),
-		.width = skip + width,
+		.body = body_short ^ ((body_short ^ body_long) & -is_long),
+		.width = short_width ^ ((short_width ^ long_width) & -is_long),
+		.bits = bits,
 	};
 }
 
