@@ -79,17 +79,3 @@ void rows4_lookup(const struct rows4 *rows, u64 pc, struct bee_row *row)
 	}
 	*row = rows->rules[rows->rows[low] & 0xffff];
 }
-
-/* The slow twin of them all. */
-void linear_lookup(const struct row_set *set, u64 pc, struct bee_row *row)
-{
-	size_t i;
-
-	*row = (struct bee_row){ .kind = BEE_ROW_GAP };
-	if (pc >= set->end)
-		return;
-	for (i = 0; i < set->nrows && set->rows[i].pc <= pc; i++)
-		;
-	if (i)
-		*row = set->rules[set->rows[i - 1].rule];
-}

@@ -48,6 +48,5 @@ void rows8_make(const struct row_set *set, struct rows8 *rows);
 void rows8_lookup(const struct rows8 *rows, u64 pc, struct bee_row *row);
 void rows4_make(const struct row_set *set, struct rows4 *rows);
 void rows4_lookup(const struct rows4 *rows, u64 pc, struct bee_row *row);
-void linear_lookup(const struct row_set *set, u64 pc, struct bee_row *row);
 
 #endif /* BEE_BENCH_FORMATS_H */
