@@ -15,8 +15,8 @@
 #include "progress.h"
 
 static const char load_help[] =
-	"Usage: beectl load [-q] [-v] [--json] PID...\n"
-	"       beectl load [-q] [-v] [--json] --all\n"
+	"Usage: beectl load [OPTIONS] PID...\n"
+	"       beectl load [OPTIONS] --all\n"
 	"\n"
 	"Make perf's user callchains of running processes complete: have the module follow\n"
 	"what they map, compile the unwind tables of all files that they execute (or take\n"
@@ -29,10 +29,16 @@ static const char load_help[] =
 	"  -q, --quiet    Print nothing but errors\n"
 	"  -v, --verbose  Show every range that the process has afterwards; with --all, every\n"
 	"                 file without a table\n"
+	"      --fp-bypass\n"
+	"                 No rows for functions that keep a frame pointer, which the walk takes\n"
+	"                 then, in files where that will do; see the manual page\n"
+	"      --thin PCT Leave out up to PCT percent (1 to 90) of the rows; see there\n"
 	"      --json     Print an array with one object per PID: pid, name, mappings,\n"
-	"                 tables, compiled, cached, loaded, bytes, problems ([{path,\n"
-	"                 reason}]); or pid and error.  With --all, one object: processes,\n"
-	"                 refused, files, tables, compiled, cached, loaded, bytes, problems\n"
+	"                 tables, compiled, cached, loaded, bytes, text and wrong (bytes that\n"
+	"                 tables made now that are not exact have rules for, and wrong ones),\n"
+	"                 problems ([{path, reason}]); or pid and error.  With --all, one\n"
+	"                 object: processes, refused, files, tables, compiled, cached, loaded,\n"
+	"                 bytes, text, wrong, problems\n"
 	"  -h, --help     Show this text\n"
 	"\n"
 	"Files are found through /proc/PID/map_files, which needs CAP_SYS_ADMIN or\n"
@@ -86,6 +92,8 @@ static void load_add_json(struct json_object *array, pid_t pid, const struct pro
 	json_add_uint(object, "cached", result->cached);
 	json_add_uint(object, "loaded", result->stored);
 	json_add_uint(object, "bytes", result->bytes);
+	json_add_uint(object, "text", result->text);
+	json_add_uint(object, "wrong", result->wrong);
 	json_object_object_add(object, "problems", json_problems(result));
 	json_object_array_add(array, object);
 }
@@ -133,6 +141,7 @@ static void print_result(pid_t pid, const struct proc_result *result)
 	       result->tables == 1 ? "" : "s");
 	print_sources(result);
 	printf(", %s\n", text_size(result->bytes).text);
+	maker_print_wrong(stdout, result->wrong, result->text);
 }
 
 static void print_ranges(const struct load_command *load, pid_t pid)
@@ -236,6 +245,8 @@ int cmd_load(int argc, char **argv)
 		{ "jobs", required_argument, NULL, 'j' },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "verbose", no_argument, NULL, 'v' },
+		{ "fp-bypass", no_argument, NULL, 'F' },
+		{ "thin", required_argument, NULL, 'T' },
 		{ "json", no_argument, NULL, 'J' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 }
@@ -261,6 +272,13 @@ int cmd_load(int argc, char **argv)
 			break;
 		case 'v':
 			load.verbose = true;
+			break;
+		case 'F':
+			load.maker.lossy.fp_bypass = true;
+			break;
+		case 'T':
+			if (maker_thin(&load.maker, optarg, "load"))
+				return EXIT_USAGE;
 			break;
 		case 'J':
 			load.want_json = true;

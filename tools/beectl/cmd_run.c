@@ -19,7 +19,7 @@
 #include "text.h"
 
 static const char run_help[] =
-	"Usage: beectl run [-v] [--] CMD [ARGUMENT...]\n"
+	"Usage: beectl run [OPTIONS] [--] CMD [ARGUMENT...]\n"
 	"\n"
 	"Start CMD with its unwind tables in the module before its first instruction, and\n"
 	"those of its libraries as the dynamic linker maps them.  Until CMD's entry point is\n"
@@ -29,6 +29,10 @@ static const char run_help[] =
 	"\n"
 	"Options:\n"
 	"  -v, --verbose  Say on stderr what was loaded, and name files without a table\n"
+	"      --fp-bypass\n"
+	"                 No rows for functions that keep a frame pointer, which the walk takes\n"
+	"                 then, in files where that will do; see the manual page\n"
+	"      --thin PCT Leave out up to PCT percent (1 to 90) of the rows; see there\n"
 	"  -h, --help     Show this text\n"
 	"\n"
 	"The exit status is that of CMD; 128 + N if signal N killed it; 127 if there is no\n"
@@ -106,6 +110,7 @@ static void run_report(const struct run *run, pid_t pid)
 	text_put_name(stderr, result->name);
 	fprintf(stderr, ": %zu mappings, %zu tables, %s\n", result->mappings, result->tables,
 		text_size(result->bytes).text);
+	maker_print_wrong(stderr, result->wrong, result->text);
 	for (i = 0; i < result->nproblems; i++) {
 		fputs("beectl: run: warning: ", stderr);
 		text_put_name(stderr, result->problem[i].path);
@@ -250,6 +255,8 @@ int cmd_run(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "verbose", no_argument, NULL, 'v' },
+		{ "fp-bypass", no_argument, NULL, 'F' },
+		{ "thin", required_argument, NULL, 'T' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 }
 	};
@@ -265,6 +272,13 @@ int cmd_run(int argc, char **argv)
 		switch (c) {
 		case 'v':
 			run.verbose = true;
+			break;
+		case 'F':
+			run.maker.lossy.fp_bypass = true;
+			break;
+		case 'T':
+			if (maker_thin(&run.maker, optarg, "run"))
+				return RUN_FAILED;
 			break;
 		case 'h':
 			fputs(run_help, stdout);

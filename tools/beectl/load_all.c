@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "json.h"
 #include "load_all.h"
+#include "maker.h"
 #include "progress.h"
 #include "text.h"
 
@@ -28,6 +29,8 @@ struct reason {
  * @processes: which are managed
  * @compiled: tables compiled now
  * @cached: tables read from the cache
+ * @text: bytes that tables which are not exact have rules for
+ * @wrong: of these, with a wrong rule
  * @reason: why files have no table
  * @nreasons: number of them
  * @missing: files without a table
@@ -39,6 +42,8 @@ struct load_summary {
 	struct all_result		 processes;
 	size_t				 compiled;
 	size_t				 cached;
+	uint64_t			 text;
+	uint64_t			 wrong;
 	struct reason			 reason[MAX_REASONS];
 	size_t				 nreasons;
 	size_t				 missing;
@@ -88,6 +93,8 @@ static void summary_done(void *arg, const struct table_want *want,
 {
 	struct load_summary *summary = arg;
 
+	summary->text += result->text;
+	summary->wrong += result->wrong;
 	if (result->source == TABLE_COMPILED)
 		summary->compiled++;
 	else if (result->source == TABLE_CACHED)
@@ -135,6 +142,7 @@ static void print_summary(const struct load_summary *summary, const struct bee_n
 	       summary_stored(summary, info));
 	printf("%s", text_size(info->table_bytes + info->range_bytes).text);
 	printf(" of %s\n", text_size(info->budget).text);
+	maker_print_wrong(stdout, summary->wrong, summary->text);
 	if (!summary->options->verbose)
 		print_reasons(summary);
 }
@@ -151,6 +159,8 @@ static void print_json(struct load_summary *summary, const struct bee_nl_info *i
 	json_add_uint(object, "cached", summary->cached);
 	json_add_uint(object, "loaded", summary_stored(summary, info));
 	json_add_uint(object, "bytes", info->table_bytes + info->range_bytes);
+	json_add_uint(object, "text", summary->text);
+	json_add_uint(object, "wrong", summary->wrong);
 	json_object_object_add(object, "problems", json_object_get(summary->problems));
 	text_print_json(object);
 }

@@ -3,11 +3,15 @@
 #ifndef BEE_MAKER_H
 #define BEE_MAKER_H
 
+#include <stdio.h>
+
 #include "tables.h"
 
 int maker_open(struct table_maker *maker, struct bee_nl_error *error);
 void maker_close(struct table_maker *maker);
 void maker_warn(const struct table_maker *maker, const char *command);
+int maker_thin(struct table_maker *maker, const char *word, const char *command);
+void maker_print_wrong(FILE *out, uint64_t wrong, uint64_t text);
 void maker_progress(void *arg, size_t ready, size_t count, const char *name);
 
 #endif /* BEE_MAKER_H */

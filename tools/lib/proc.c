@@ -171,6 +171,8 @@ static void load_done(void *arg, const struct table_want *want, const struct tab
 {
 	struct load *load = arg;
 
+	load->result->text += made->text;
+	load->result->wrong += made->wrong;
 	if (made->source == TABLE_COMPILED)
 		load->result->compiled++;
 	else if (made->source == TABLE_CACHED)

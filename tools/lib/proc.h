@@ -30,6 +30,8 @@ struct proc_problem {
  * @cached: of these, read from the cache
  * @stored: of these, in the module already
  * @bytes: kernel memory of @tables
+ * @text: bytes that tables which are not exact and were made now have rules for
+ * @wrong: of these, with a wrong rule
  * @problem: files that could not be used
  * @nproblems: number of them
  * @room: for so many
@@ -43,6 +45,8 @@ struct proc_result {
 	size_t			 cached;
 	size_t			 stored;
 	uint64_t		 bytes;
+	uint64_t		 text;
+	uint64_t		 wrong;
 	struct proc_problem	*problem;
 	size_t			 nproblems;
 	size_t			 room;

@@ -47,12 +47,19 @@ static int file_identify(int fd, bool vdso, struct file_identity *identity, char
 
 static enum table_source file_compile(struct cache *cache, int fd, const char *path,
 				      const struct file_identity *identity,
+				      const struct lossy_options *lossy, struct lossy_report *report,
 				      struct table_file *file, char *why, size_t size)
 {
+	struct lossy_options thin = { .thin = lossy->thin };
 	struct compile_result result;
 	int ret;
 
-	if (compile_elf(fd, &result)) {
+	ret = compile_elf_lossy(fd, lossy, &result);
+	/* The frame pointer does not do for all files. */
+	if (ret && lossy->fp_bypass)
+		ret = compile_elf_lossy(fd, &thin, &result);
+	*report = result.lossy;
+	if (ret) {
 		snprintf(why, size, "%s", result.message);
 		compile_result_free(&result);
 		return TABLE_NONE;
@@ -81,13 +88,38 @@ static enum table_source file_compile(struct cache *cache, int fd, const char *p
 enum table_source table_file_get(struct cache *cache, int fd, const char *path, bool vdso,
 				 struct table_file *file, char *why, size_t size)
 {
+	static const struct lossy_options exact;
+	struct lossy_report report;
+
+	return table_file_make(cache, fd, path, vdso, &exact, &report, file, why, size);
+}
+
+/**
+ * table_file_make() - as table_file_get(), a table that may leave things out
+ * @cache: where exact tables are looked for, and kept; others are not
+ * @fd: see table_file_get(), as for those that are not named here
+ * @path: see there
+ * @vdso: see there
+ * @lossy: what may be left out; of a file that the frame pointer does not do for, only @lossy->thin
+ * @report: filled: what has been left out
+ * @file: see there
+ * @why: see there
+ * @size: see there
+ *
+ * Return: TABLE_CACHED, TABLE_COMPILED or TABLE_NONE.
+ */
+enum table_source table_file_make(struct cache *cache, int fd, const char *path, bool vdso,
+				  const struct lossy_options *lossy, struct lossy_report *report,
+				  struct table_file *file, char *why, size_t size)
+{
 	struct file_identity identity;
 
 	*file = (struct table_file){ .fd = -1 };
+	*report = (struct lossy_report){ 0 };
 	why[0] = '\0';
 	if (file_identify(fd, vdso, &identity, why, size))
 		return TABLE_NONE;
-	if (cache_lookup(cache, &identity, file))
+	if (bee_lossy_is_exact(lossy) && cache_lookup(cache, &identity, file))
 		return TABLE_CACHED;
-	return file_compile(cache, fd, path, &identity, file, why, size);
+	return file_compile(cache, fd, path, &identity, lossy, report, file, why, size);
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "cache.h"
+#include "lossy.h"
 
 /**
  * enum table_source - where the table of a file came from
@@ -24,5 +25,8 @@ enum table_source {
 
 enum table_source table_file_get(struct cache *cache, int fd, const char *path, bool vdso,
 				 struct table_file *file, char *why, size_t size);
+enum table_source table_file_make(struct cache *cache, int fd, const char *path, bool vdso,
+				  const struct lossy_options *lossy, struct lossy_report *report,
+				  struct table_file *file, char *why, size_t size);
 
 #endif /* BEE_TABLE_FILE_H */

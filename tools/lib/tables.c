@@ -201,13 +201,16 @@ static void make_opened(const struct table_maker *maker, const struct table_want
 {
 	bool vdso = !strcmp(want->name, MAPPED_VDSO);
 	struct bee_nl_error error;
+	struct lossy_report report;
 	struct table_file file;
 	struct bee_nl *nl;
 
-	result->source = table_file_get(maker->cache, fd, want->name, vdso, &file, result->why,
-					sizeof(result->why));
+	result->source = table_file_make(maker->cache, fd, want->name, vdso, &maker->lossy, &report,
+					 &file, result->why, sizeof(result->why));
 	if (result->source != TABLE_NONE) {
 		result->bytes = file.table.size;
+		result->text = report.text;
+		result->wrong = report.wrong;
 		nl = bee_nl_clone(maker->nl, &error);
 		if (nl)
 			result_add(nl, want, vdso ? BEE_NL_VDSO : fd, file.fd, result);

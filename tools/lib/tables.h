@@ -39,6 +39,8 @@ struct table_wants {
  * @source: where its table came from; TABLE_NONE: it has none
  * @opened: the file was found; what went wrong then will go wrong again
  * @bytes: of the table
+ * @text: of the file, bytes with rules; 0 if its table is exact
+ * @wrong: of these, with a wrong rule
  * @code: if the module refused the table: errno value, or BEE_NL_NO_MODULE
  * @why: a sentence, if it has no table or that is not kept in the cache
  */
@@ -46,6 +48,8 @@ struct table_result {
 	enum table_source	source;
 	bool			opened;
 	uint64_t		bytes;
+	uint64_t		text;
+	uint64_t		wrong;
 	int			code;
 	char			why[384];
 };
@@ -54,6 +58,7 @@ struct table_result {
  * struct table_maker - how tables are made
  * @nl: the module
  * @cache: where they are looked for, and kept
+ * @lossy: what may be left out of them
  * @jobs: files at a time; 0: as many as there are CPUs
  * @arg: for the functions below
  * @done: takes one result; in the order of the files
@@ -63,6 +68,7 @@ struct table_result {
 struct table_maker {
 	struct bee_nl	*nl;
 	struct cache	*cache;
+	struct lossy_options lossy;
 	unsigned int	 jobs;
 	void		*arg;
 	void		(*done)(void *arg, const struct table_want *want,
