@@ -15,6 +15,7 @@
 #include "pack.h"
 
 #define LIBDW_NS	2000000000ull	/* no further turn of libdw after so long */
+#define TURN_NS		5000000ull
 #define TURNS		5
 
 /* A line of /proc/self/status in KiB. */
@@ -98,19 +99,34 @@ static double ms_since(u64 start)
 }
 
 /* From opening the file to letting go of all, as bench_libdw_rows(). */
-static int rows_once(int fd, double *ms)
+static size_t rows_once(int fd, const struct row_set *set)
 {
-	u64 start = bench_now_ns();
 	struct row_set rows = {};
 	struct bee_elf elf;
 	char message[256];
-	int ret;
+	size_t n = 0;
 
-	ret = bee_elf_open(&elf, fd) || bee_cover_fde_rows(&elf, &rows, message, sizeof(message));
+	(void)set;
+	if (!bee_elf_open(&elf, fd) && !bee_cover_fde_rows(&elf, &rows, message, sizeof(message)))
+		n = rows.nrows;
 	bee_row_free(&rows);
 	bee_elf_close(&elf);
-	*ms = ms_since(start);
-	return ret ? -1 : 0;
+	return n;
+}
+
+/* One turn: as often as it takes to be at it for TURN_NS, so that the quick do not begin cold. */
+static size_t time_turn(int fd, const struct row_set *set,
+			size_t (*work)(int fd, const struct row_set *), double *ms)
+{
+	u64 start = bench_now_ns();
+	size_t n, times = 0;
+
+	do {
+		n = work(fd, set);
+		times++;
+	} while (bench_now_ns() - start < TURN_NS);
+	*ms = ms_since(start) / times;
+	return n;
 }
 
 static int encode_once(int fd, double *cover_ms, double *pack_ms)
@@ -146,18 +162,13 @@ static int encode_once(int fd, double *cover_ms, double *pack_ms)
 int bench_encode(int fd, const struct row_set *set, bool libdw, struct bench_file *file)
 {
 	double rows_ms[BENCH_TURNS], libdw_ms[BENCH_TURNS], cover_ms[TURNS], pack_ms[TURNS];
-	u64 spent = 0;
+	u64 start = bench_now_ns();
 	size_t i, n = 0;
 
 	for (i = 0; i < BENCH_TURNS; i++) {
-		u64 start = bench_now_ns();
-
-		if (libdw && spent < LIBDW_NS) {
-			file->libdw_rows = bench_libdw_rows(fd, set);
-			libdw_ms[n++] = ms_since(start);
-			spent += bench_now_ns() - start;
-		}
-		if (rows_once(fd, &rows_ms[i]))
+		if (libdw && bench_now_ns() - start < LIBDW_NS)
+			file->libdw_rows = time_turn(fd, set, bench_libdw_rows, &libdw_ms[n++]);
+		if (!time_turn(fd, set, rows_once, &rows_ms[i]))
 			return -1;
 	}
 	for (i = 0; i < TURNS; i++)
