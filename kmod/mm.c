@@ -85,8 +85,13 @@ static void managed_publish(struct bee_mm *m)
 	WRITE_ONCE(mm_seq, mm_seq + 2);
 }
 
-/* Replace the ranges by @map, whose reference goes over; either may be NULL. */
-static void managed_set_map(struct bee_mm *m, struct bee_map *map)
+/*
+ * Replace the ranges by @map, whose reference goes over; either may be NULL.
+ *
+ * Return: the old ones, for bee_map_put() once the lock is released: there may be many
+ * files to let go.
+ */
+static struct bee_map *managed_set_map(struct bee_mm *m, struct bee_map *map)
 {
 	struct bee_map *old = mm_dereference(m->map);
 
@@ -95,18 +100,22 @@ static void managed_set_map(struct bee_mm *m, struct bee_map *map)
 	smp_store_release(&m->generation, m->generation + 1);
 	WRITE_ONCE(mm_ranges, mm_ranges - (old ? old->nr : 0) + (map ? map->nr : 0));
 	WRITE_ONCE(mm_seq, mm_seq + 2);
-	bee_map_put(old);
+	return old;
 }
 
-static void managed_unpublish(struct bee_mm *m)
+/* Return: as managed_set_map(). */
+static struct bee_map *managed_unpublish(struct bee_mm *m)
 {
+	struct bee_map *old;
+
 	lockdep_assert_held(&mm_lock);
-	managed_set_map(m, NULL);
+	old = managed_set_map(m, NULL);
 	m->dead = true;
 	hlist_del_rcu(&m->by_mm);
 	list_del_rcu(&m->node);
 	WRITE_ONCE(mm_count, mm_count - 1);
 	queue_rcu_work(mm_wq, &m->free);
+	return old;
 }
 
 /**
@@ -148,11 +157,10 @@ bool bee_managed_commit(struct bee_mm *m, u64 generation, struct bee_map *map)
 	done = !m->dead && m->generation == generation;
 	if (done) {
 		m->lost = false;
-		managed_set_map(m, map);
+		map = managed_set_map(m, map);
 	}
 	raw_spin_unlock(&mm_lock);
-	if (!done)
-		bee_map_put(map);
+	bee_map_put(map);
 	return done;
 }
 
@@ -226,6 +234,7 @@ bool bee_mm_is_managed(const struct mm_struct *mm)
  */
 void bee_mm_forget(const struct mm_struct *mm)
 {
+	struct bee_map *map = NULL;
 	struct bee_mm *m;
 
 	if (!bee_mm_is_managed(mm))
@@ -233,8 +242,9 @@ void bee_mm_forget(const struct mm_struct *mm)
 	raw_spin_lock(&mm_lock);
 	m = bee_mm_find(mm);
 	if (m)
-		managed_unpublish(m);
+		map = managed_unpublish(m);
 	raw_spin_unlock(&mm_lock);
+	bee_map_put(map);
 }
 
 /**
@@ -247,14 +257,16 @@ void bee_mm_forget(const struct mm_struct *mm)
 bool bee_mm_forget_cookie(u64 cookie)
 {
 	struct bee_mm *m, *found = NULL;
+	struct bee_map *map = NULL;
 
 	raw_spin_lock(&mm_lock);
 	list_for_each_entry(m, &mm_list, node)
 		if (m->cookie == cookie)
 			found = m;
 	if (found)
-		managed_unpublish(found);
+		map = managed_unpublish(found);
 	raw_spin_unlock(&mm_lock);
+	bee_map_put(map);
 	return found;
 }
 
@@ -266,13 +278,16 @@ bool bee_mm_forget_cookie(u64 cookie)
 
 static void managed_lose(struct bee_mm *m)
 {
+	struct bee_map *map = NULL;
+
 	raw_spin_lock(&mm_lock);
 	if (!m->dead && !m->lost) {
-		managed_set_map(m, NULL);
+		map = managed_set_map(m, NULL);
 		m->lost = true;
 		atomic64_inc(&mm_lost);
 	}
 	raw_spin_unlock(&mm_lock);
+	bee_map_put(map);
 	bee_mm_look_again();
 }
 
@@ -417,7 +432,7 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 			refcount_inc(&map->refs);
 		fresh->lost = m->lost;
 		managed_publish(fresh);
-		managed_set_map(fresh, map);
+		managed_set_map(fresh, map);	/* had none */
 		fresh = NULL;
 	}
 	raw_spin_unlock(&mm_lock);
@@ -490,12 +505,14 @@ void bee_mm_init(struct workqueue_struct *wq)
  */
 void bee_mm_exit(void)
 {
-	struct bee_mm *m, *next;
+	struct bee_map *map;
 
-	raw_spin_lock(&mm_lock);
-	list_for_each_entry_safe(m, next, &mm_list, node)
-		managed_unpublish(m);
-	raw_spin_unlock(&mm_lock);
+	while (!list_empty(&mm_list)) {
+		raw_spin_lock(&mm_lock);
+		map = managed_unpublish(list_first_entry(&mm_list, struct bee_mm, node));
+		raw_spin_unlock(&mm_lock);
+		bee_map_put(map);
+	}
 	/* First until the grace periods are over and the work queued, then for it. */
 	rcu_barrier();
 	flush_workqueue(mm_wq);
