@@ -53,13 +53,18 @@ ko: headers
 	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/kmod $(CURDIR)/include $(objdir)/
 	+@$(kbuild) modules
 
-# What the guest tests load beside it.
+# What the guest tests load beside it, and in its place.
 .PHONY: test-ko
 test-ko: headers
-	@mkdir -p $(test_objdir)
+	@mkdir -p $(test_objdir)/mapped
 	@cp -rsf $(CURDIR)/selftests/modules/. $(test_objdir)/
-	+@$(MAKE) --no-print-directory -C $(kdir) M=$(CURDIR)/$(test_objdir) \
-		CONFIG_DEBUG_INFO_BTF_MODULES= modules
+	@cp -rsf $(CURDIR)/kmod $(CURDIR)/include $(test_objdir)/mapped/
+	@ln -sf $(CURDIR)/Kbuild $(test_objdir)/mapped/Kbuild.module
+	@find $(test_objdir) -type l ! -exec test -e {} \; -delete
+	+@for dir in $(test_objdir) $(test_objdir)/mapped; do \
+		$(MAKE) --no-print-directory -C $(kdir) M=$(CURDIR)/$$dir \
+			CONFIG_DEBUG_INFO_BTF_MODULES= modules || exit 1; \
+	done
 
 .PHONY: install
 install: all		## Install the module and beectl (PREFIX, DESTDIR)

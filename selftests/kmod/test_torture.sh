@@ -1,10 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs torture_test against the loaded module, while perf walks every stack.
+# Runs torture_test against the module with the oracle of what is mapped in it.
+#	TORTURE_SECONDS=N	how long (default 20)
 # timeout: 600
+# cpus: 2
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 
+export BEECTL BEEUNWIND_CACHE=$WORK/cache
+mkdir -m 700 "$BEEUNWIND_CACHE"
+BEE_KO=${BEE_TEST_KO:-$TREE/build/test-modules/$(uname -r)}/mapped/beeunwind.ko
 guest_insmod || exit 1
-perf record -q -a -g -e cpu-clock -F 499 -o /dev/null 2>/dev/null &
 "$TESTS/torture_test" "${TORTURE_SECONDS:-20}"

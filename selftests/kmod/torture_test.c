@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Processes that map, unmap, move, fork, execute and die as fast as they can; every
- * now and then they are stopped and what the module knows of each is compared with
- * what the kernel shows.
+ * Processes that map, unmap, move, fork, execute and die as fast as they can, and call
+ * code in what they have mapped, while perf records all stacks and beectl watch makes
+ * the tables.  Every now and then they are stopped and what the module knows of each
+ * is compared with what the kernel shows.
  *
  *	torture_test [SECONDS]
+ *
+ * The loaded module is the one with the oracle of selftests/modules/mapped.
  */
-#include <dlfcn.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,194 +23,43 @@
 
 #include "guest.h"
 #include "kselftest.h"
+#include "torture.h"
 
-#define PAGE		0x1000ul
-#define WORKERS		3
-#define THREADS		2
-#define ARENA_PAGES	64	/* of each thread */
-
-static const char *const libs[] = {
-	"/lib/x86_64-linux-gnu/libm.so.6",
-	"/lib/x86_64-linux-gnu/libcrypt.so.1",
-	"/lib/x86_64-linux-gnu/libutil.so.1",
-	"/lib/x86_64-linux-gnu/librt.so.1",
-};
-#define LIBS	(sizeof(libs) / sizeof(libs[0]))
+#define WORKERS	3
 
 static struct guest g;
-static int lib_fd[LIBS], memfd;
 
-/* struct thread - one thread of a worker, with memory of its own to map over */
-struct thread {
-	pthread_t	 thread;
-	uint64_t	 random;
-	char		*arena;
-};
-
-static unsigned int below(struct thread *t, unsigned int n)
+/* The state of a thread, as a letter; Z if it is gone. */
+static char thread_state(pid_t pid, const char *tid)
 {
-	t->random ^= t->random << 13;
-	t->random ^= t->random >> 7;
-	t->random ^= t->random << 17;
-	return t->random % n;
+	char path[300], state = 'Z';
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", pid, tid);
+	f = fopen(path, "r");
+	if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 'Z';
+	if (f)
+		fclose(f);
+	return state;
 }
 
-/* Part of the arena: where, and @pages how much. */
-static char *somewhere(struct thread *t, size_t *pages)
-{
-	size_t at = below(t, ARENA_PAGES);
-
-	*pages = 1 + below(t, 8);
-	if (*pages > ARENA_PAGES - at)
-		*pages = ARENA_PAGES - at;
-	return t->arena + at * PAGE;
-}
-
-static void op_map_file(struct thread *t)
-{
-	int fd = below(t, LIBS + 1);
-	size_t pages;
-	char *p = somewhere(t, &pages);
-
-	fd = fd == LIBS ? memfd : lib_fd[fd];
-	mmap(p, pages * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd,
-	     below(t, 4) * PAGE);
-}
-
-static void op_map_anonymous(struct thread *t)
-{
-	size_t pages;
-	char *p = somewhere(t, &pages);
-
-	mmap(p, pages * PAGE, PROT_READ | (below(t, 2) ? PROT_EXEC : PROT_WRITE),
-	     MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0);
-}
-
-static void op_unmap(struct thread *t)
-{
-	size_t pages;
-	char *p = somewhere(t, &pages);
-
-	munmap(p, pages * PAGE);
-}
-
-static void op_protect(struct thread *t)
-{
-	size_t pages;
-	char *p = somewhere(t, &pages);
-
-	mprotect(p, pages * PAGE, PROT_READ | (below(t, 3) ? PROT_EXEC : 0));
-}
-
-/* Within the arena, so that what is overwritten is ours. */
-static void op_move(struct thread *t)
-{
-	size_t from_pages, to_pages;
-	char *from = somewhere(t, &from_pages), *to = somewhere(t, &to_pages);
-
-	mremap(from, from_pages * PAGE, to_pages * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to);
-}
-
-static void op_advise(struct thread *t)
-{
-	static const int advice[] = { MADV_DONTNEED, MADV_RANDOM, MADV_NORMAL, MADV_WILLNEED };
-	size_t pages;
-	char *p = somewhere(t, &pages);
-
-	madvise(p, pages * PAGE, advice[below(t, 4)]);
-}
-
-/* The address of a library that goes is often that of the next one that comes. */
-static void op_dlopen(struct thread *t)
-{
-	void *lib = dlopen(libs[below(t, LIBS)], RTLD_NOW);
-
-	if (lib)
-		dlclose(lib);
-}
-
-static void op_few(struct thread *t);
-
-/* Some children end at once, some map first, some execute, one is killed. */
-static void op_fork(struct thread *t)
-{
-	static char *const good[] = { "true", NULL };
-	static char *const bad[] = { "/etc/passwd", NULL };
-	int how = below(t, 6), i;
-	pid_t pid = how == 5 ? vfork() : fork();
-
-	if (!pid) {
-		if (how == 4)
-			execv("/etc/passwd", bad);
-		if (how >= 3)
-			execv("/bin/true", good);
-		for (i = 0; how == 2 && i < 20; i++)
-			op_few(t);
-		if (how == 1) {
-			alarm(10);	/* if who shall kill it is killed first */
-			pause();
-		}
-		_exit(0);
-	}
-	if (pid < 0)
-		return;
-	if (how == 1)
-		kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
-
-static void op_few(struct thread *t)
-{
-	void (*const ops[])(struct thread *) = {
-		op_map_file, op_map_file, op_map_anonymous, op_unmap, op_protect, op_move, op_advise,
-	};
-
-	ops[below(t, sizeof(ops) / sizeof(ops[0]))](t);
-}
-
-static void *thread_run(void *arg)
-{
-	struct thread *t = arg;
-
-	for (;;) {
-		unsigned int dice = below(t, 60);
-
-		if (!dice)
-			op_fork(t);
-		else if (dice < 3)
-			op_dlopen(t);
-		else
-			op_few(t);
-	}
-	return NULL;
-}
-
-static void worker(void *arg)
-{
-	static struct thread threads[THREADS];
-	uint64_t seed = (uintptr_t)arg;
-	int i;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (i = 0; i < THREADS; i++) {
-		struct thread *t = &threads[i];
-
-		t->random = (seed * THREADS + i + 1) * 0x9e3779b97f4a7c15ull;
-		t->arena = mmap(NULL, ARENA_PAGES * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (pthread_create(&t->thread, NULL, thread_run, t))
-			_exit(1);
-	}
-}
-
-/* Every thread of every process of the group stands still. */
+/* Every thread of the process stands still, or is a first one that has ended. */
 static bool is_stopped(pid_t pid)
 {
-	char command[128];
+	struct dirent *entry;
+	bool stopped = true;
+	char path[64];
+	DIR *tasks;
 
-	/* No thread may be in a state other than T. */
-	snprintf(command, sizeof(command),
-		 "! grep -h ^State: /proc/%d/task/*/status 2>/dev/null | grep -qv T", pid);
-	return !system(command);
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks)))
+		if (entry->d_name[0] != '.' && !strchr("TZ", thread_state(pid, entry->d_name)))
+			stopped = false;
+	if (tasks)
+		closedir(tasks);
+	return stopped;
 }
 
 /* A thread in vfork() does not stop before its child lets it go. */
@@ -227,6 +77,24 @@ static bool stop(pid_t pid)
 	return false;
 }
 
+/* A thread that has not ended: the last one. */
+static pid_t last_thread(pid_t pid)
+{
+	struct dirent *entry;
+	pid_t tid = pid;
+	char path[64];
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks)))
+		if (atoi(entry->d_name))
+			tid = atoi(entry->d_name);
+	if (tasks)
+		closedir(tasks);
+	return tid;
+}
+
 static bool round_is_exact(pid_t *pid, int *stopped)
 {
 	bool exact = true;
@@ -236,7 +104,7 @@ static bool round_is_exact(pid_t *pid, int *stopped)
 		if (!stop(pid[i]))
 			continue;
 		++*stopped;
-		exact = guest_is_exact(&g, pid[i]) && exact;
+		exact = guest_is_exact(&g, last_thread(pid[i])) && exact;
 		kill(pid[i], SIGCONT);
 	}
 	return exact;
@@ -250,56 +118,187 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-/* One worker dies in each round, and another begins. */
+/* In each round one worker's main thread ends, and another worker is killed. */
 static void torture(double seconds)
 {
 	const struct timespec run = { .tv_nsec = 500000000 };
+	const struct torture_counts *c = torture_counts;
 	double end = now() + seconds;
 	int i, rounds = 0, stopped = 0, bad = 0;
 	uintptr_t seed = 1;
 	pid_t pid[WORKERS];
 
 	for (i = 0; i < WORKERS; i++)
-		pid[i] = guest_spawn(worker, (void *)seed++);
+		pid[i] = guest_spawn(torture_worker, (void *)seed++);
 	while (now() < end || !stopped) {
+		kill(pid[(rounds + 1) % WORKERS], SIGUSR1);
 		nanosleep(&run, NULL);
 		bad += !round_is_exact(pid, &stopped);
 		i = rounds++ % WORKERS;
 		guest_reap(pid[i]);
-		pid[i] = guest_spawn(worker, (void *)seed++);
+		pid[i] = guest_spawn(torture_worker, (void *)seed++);
 	}
 	for (i = 0; i < WORKERS; i++)
 		guest_reap(pid[i]);
 	ksft_print_msg("%d rounds, %d processes looked at\n", rounds, stopped);
+	ksft_print_msg("maps %lu, unmaps %lu, moves %lu, calls %lu, dlopens %lu, new files %lu\n",
+		       c->maps, c->unmaps, c->moves, c->calls, c->dlopens, c->fresh);
+	ksft_print_msg("forks %lu, execs %lu, threads %lu\n", c->forks, c->execs, c->threads);
 	ksft_test_result(stopped >= rounds && !bad, "what the module knows is what is mapped\n");
+}
+
+/* One of the oracle's counts. */
+static unsigned long oracle_read(const char *name)
+{
+	FILE *f = fopen("/sys/module/beeunwind/parameters/mapped", "r");
+	unsigned long value = 0, found;
+	char word[32];
+
+	if (!f)
+		guest_die("the oracle's module is not loaded", strerror(errno));
+	while (fscanf(f, "%31s %lu", word, &found) == 2)
+		if (!strcmp(word, name))
+			value = found;
+	fclose(f);
+	return value;
+}
+
+/* Steps that saw no page of a file prove nothing, so most of them must have seen one. */
+static void test_oracle(double seconds)
+{
+	unsigned long right = oracle_read("right"), absent = oracle_read("absent");
+	unsigned long private = oracle_read("private"), overtaken = oracle_read("overtaken");
+	unsigned long wrong = oracle_read("wrong");
+	struct bee_nl_info info;
+
+	guest_info(&g, &info);
+	ksft_print_msg("%lu walks; steps by what was mapped: right %lu, absent %lu, private %lu, "
+		       "overtaken %lu, wrong %lu\n", info.walks, right, absent, private, overtaken, wrong);
+	ksft_test_result(right > 100 * seconds && right > 20 * (absent + private + overtaken),
+			 "walks with tables, through what is being mapped\n");
+	ksft_test_result(!wrong, "no table of a file that was not mapped there\n");
+}
+
+static pid_t start_program(char *const argv[])
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		int null = open("/dev/null", O_WRONLY);
+
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		dup2(null, 1);
+		dup2(null, 2);
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	return pid;
+}
+
+static bool is_same_procs(const struct bee_nl_info *a, const struct bee_nl_info *b)
+{
+	return a->procs == b->procs && a->ranges == b->ranges && a->range_bytes == b->range_bytes;
+}
+
+/* Until nothing has changed for a second and a half; a minute is for ever here. */
+static bool wait_quiet(struct bee_nl_info *info)
+{
+	const struct timespec tick = { .tv_nsec = 100000000 };
+	struct bee_nl_info before;
+	int i, same = 0;
+
+	guest_info(&g, info);
+	for (i = 0; i < 600 && same < 15; i++) {
+		before = *info;
+		nanosleep(&tick, NULL);
+		guest_info(&g, info);
+		same = is_same_procs(&before, info) && before.table_bytes == info->table_bytes &&
+		       info->follow == BEEUNWIND_FOLLOW_ALL ? same + 1 : 0;
+	}
+	return same == 15;
+}
+
+static bool settles_procs(const struct bee_nl_info *start)
+{
+	struct bee_nl_info now = {};
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		wait_quiet(&now);
+		if (is_same_procs(start, &now))
+			return true;
+	}
+	ksft_print_msg("procs %u ranges %u range-bytes %lu; at the start %u %u %lu\n", now.procs,
+		       now.ranges, now.range_bytes, start->procs, start->ranges, start->range_bytes);
+	return false;
+}
+
+/* The sums that are shown are those of what is listed. */
+static bool sums_agree(size_t *users)
+{
+	struct bee_nl_tables tables;
+	struct bee_nl_procs procs;
+	struct bee_nl_info info;
+	size_t i, k, ranges = 0, mapped = 0, bytes = 0;
+
+	*users = 0;
+	wait_quiet(&info);
+	if (bee_nl_tables_get(g.nl, &tables, &g.error) || bee_nl_procs_get(g.nl, 0, &procs, &g.error))
+		guest_die("dump", g.error.text);
+	for (i = 0; i < tables.count; i++) {
+		*users += tables.table[i].users;
+		bytes += tables.table[i].bytes;
+	}
+	for (i = 0; i < procs.count; i++) {
+		ranges += procs.proc[i].ranges.count;
+		for (k = 0; k < procs.proc[i].ranges.count; k++)
+			mapped += !!procs.proc[i].ranges.range[k].file;
+	}
+	ksft_print_msg("%zu processes, %zu ranges; files: %zu, %zu users of %zu, %zu bytes of %lu\n",
+		       procs.count, ranges, tables.count, *users, mapped, bytes, info.table_bytes);
+	i = procs.count == info.procs && ranges == info.ranges && tables.count == info.files &&
+	    *users <= mapped && bytes == info.table_bytes;
+	bee_nl_tables_free(&tables);
+	bee_nl_procs_free(&procs);
+	return i;
 }
 
 int main(int argc, char **argv)
 {
-	struct bee_nl_info start, managed, end;
-	uint32_t table;
-	size_t i;
+	char *const perf_argv[] = { "perf", "record", "-q", "-a", "-g", "-e", "cpu-clock", "-F", "999",
+				    "-o", "/dev/null", NULL };
+	char *const watch_argv[] = { getenv("BEECTL"), "watch", "-q", NULL };
+	char *const unload_argv[] = { getenv("BEECTL"), "unload", "-q", "--all", "--tables", NULL };
+	double seconds = argc > 1 ? atof(argv[1]) : 20;
+	struct bee_nl_info start, quiet, end;
+	pid_t perf, watch;
+	size_t users, users_after;
+	int status = 0;
 
 	ksft_print_header();
-	ksft_set_plan(5);
+	ksft_set_plan(8);
 	guest_open(&g);
 	guest_info(&g, &start);
-	for (i = 0; i < LIBS; i++)
-		lib_fd[i] = open(libs[i], O_RDONLY | O_CLOEXEC);
-	memfd = memfd_create("torture", MFD_CLOEXEC);
-	if (ftruncate(memfd, 16 * PAGE))
-		guest_die("memfd", strerror(errno));
-	table = guest_add_table(&g, libs[0]);
-	guest_add(&g, getpid());
-	guest_info(&g, &managed);
+	torture_open();
+	perf = start_program(perf_argv);
+	watch = start_program(watch_argv);
+	if (!wait_quiet(&quiet) || !sums_agree(&users))
+		guest_die("beectl watch", "does not come to rest");
 
-	torture(argc > 1 ? atof(argv[1]) : 20);
+	torture(seconds);
+	test_oracle(seconds);
 	ksft_test_result(guest_is_exact(&g, getpid()), "its parent's ranges are what they were\n");
-	ksft_test_result(guest_settles(&g, &managed), "processes, ranges and bytes are what they were\n");
-	if (bee_nl_proc_del(g.nl, getpid(), &g.error) ||
-	    bee_nl_table_del(g.nl, table, false, &g.error))
-		guest_die("del", g.error.text);
-	ksft_test_result(guest_settles(&g, &start), "everything is given back\n");
+	ksft_test_result(settles_procs(&quiet), "processes, ranges and bytes are what they were\n");
+	ksft_test_result(sums_agree(&users_after) && users_after == users,
+			 "the sums are those of what is listed, and users are what they were\n");
+	kill(perf, SIGINT);
+	kill(watch, SIGTERM);
+	waitpid(perf, NULL, 0);
+	waitpid(watch, &status, 0);
+	if (status)
+		guest_die("beectl watch", "failed");
+	waitpid(start_program(unload_argv), &status, 0);
+	ksft_test_result(!status && guest_settles(&g, &start), "everything is given back\n");
 	guest_info(&g, &end);
 	ksft_test_result(!end.follow_lost, "nothing was lost\n");
 	ksft_finished();

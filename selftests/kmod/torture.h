@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Workers that do to their memory whatever can be done to it. */
+#ifndef BEE_TORTURE_H
+#define BEE_TORTURE_H
+
+#include <sys/types.h>
+
+#define TORTURE_PAGE	0x1000ul
+
+/* struct torture_lib - a library of torture_lib.c: its torture_call() is in one page of it */
+struct torture_lib {
+	char	path[256];
+	int	fd;
+	off_t	page;
+	off_t	at;
+};
+
+/* struct torture_counts - what all workers have done so far */
+struct torture_counts {
+	unsigned long	maps;
+	unsigned long	unmaps;
+	unsigned long	moves;
+	unsigned long	calls;
+	unsigned long	dlopens;
+	unsigned long	fresh;
+	unsigned long	forks;
+	unsigned long	execs;
+	unsigned long	threads;
+};
+
+#define TORTURE_LIBS	4
+extern struct torture_lib torture_lib[TORTURE_LIBS];
+
+/* Shared by all. */
+extern struct torture_counts *torture_counts;
+
+void torture_open(void);
+void torture_worker(void *seed);
+
+#endif /* BEE_TORTURE_H */
