@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* PROC_ADD, PROC_UPDATE, PROC_DEL, PROC_GET. */
+#include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
@@ -104,22 +105,28 @@ static struct mm_struct *task_get_mm(struct task_struct *task, struct netlink_ex
 	return ERR_PTR(-ESRCH);
 }
 
-/* The address space of a process, with mm_users held; and its thread group's pid. */
-static struct mm_struct *netlink_get_mm(const struct nlattr *attr, struct pid **tgid,
-					struct netlink_ext_ack *extack)
+static struct task_struct *netlink_get_task(const struct nlattr *attr,
+					    struct netlink_ext_ack *extack)
 {
 	struct pid *pid = find_get_pid(nla_get_u32(attr));
 	struct task_struct *task = get_pid_task(pid, PIDTYPE_PID);
-	struct mm_struct *mm;
 
 	put_pid(pid);
-	if (!task) {
-		NL_SET_ERR_MSG_ATTR(extack, attr, "no such process");
-		return ERR_PTR(-ESRCH);
-	}
+	if (task)
+		return task;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "no such process");
+	return ERR_PTR(-ESRCH);
+}
+
+/* The address space of a process, with mm_users held. */
+static struct mm_struct *netlink_get_mm(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	struct task_struct *task = netlink_get_task(attr, extack);
+	struct mm_struct *mm;
+
+	if (IS_ERR(task))
+		return ERR_CAST(task);
 	mm = task_get_mm(task, extack);
-	if (!IS_ERR(mm) && tgid)
-		*tgid = get_task_pid(task, PIDTYPE_TGID);
 	put_task_struct(task);
 	return mm;
 }
@@ -142,26 +149,72 @@ static int proc_reply(struct genl_info *info, u8 cmd, const struct bee_mm_state 
 }
 
 /* With @diff: change the ranges by it; without: to what is mapped. */
-static int proc_change(struct genl_info *info, const struct bee_map_diff *diff,
-		       struct bee_mm_state *state)
+static int proc_change_task(struct genl_info *info, struct task_struct *task,
+			    const struct bee_map_diff *diff, struct bee_mm_state *state)
 {
-	struct mm_struct *mm;
+	struct mm_struct *mm = task_get_mm(task, info->extack);
 	struct pid *tgid;
 	int err;
 
-	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_PROC_PID)) {
-		NL_SET_ERR_MSG(info->extack, "pid is missing");
-		return -EINVAL;
-	}
-	mm = netlink_get_mm(info->attrs[BEEUNWIND_A_PROC_PID], &tgid, info->extack);
 	if (IS_ERR(mm))
 		return PTR_ERR(mm);
+	tgid = get_task_pid(task, PIDTYPE_TGID);
 	if (diff)
 		err = bee_mm_update(mm, tgid, diff, state, info->extack);
 	else
 		err = bee_mm_scan(mm, tgid, state, info->extack);
 	put_pid(tgid);
 	mmput(mm);
+	return err;
+}
+
+/*
+ * An exec asks early whether its process is managed, and leaves the old address space
+ * late: what becomes of the old one in between does not become of the new one.
+ * cred_guard_mutex keeps execs away, as it does for ptrace_attach().  But an exec holds
+ * it while it waits for its other threads to end, which may be as long as some debugger
+ * likes; who asks must not hang with it.
+ */
+#define PROC_EXEC_TRIES		100
+#define PROC_EXEC_TRY_MS	10
+
+static bool proc_keep_from_exec(struct task_struct *task)
+{
+	int tries;
+
+	for (tries = 0; tries < PROC_EXEC_TRIES; tries++) {
+		if (mutex_trylock(&task->signal->cred_guard_mutex))
+			return true;
+		msleep(PROC_EXEC_TRY_MS);
+	}
+	return false;
+}
+
+/* And gives the reference on the task back. */
+static void proc_let_exec(struct task_struct *task, bool kept)
+{
+	if (kept)
+		mutex_unlock(&task->signal->cred_guard_mutex);
+	put_task_struct(task);
+}
+
+static int proc_change(struct genl_info *info, const struct bee_map_diff *diff,
+		       struct bee_mm_state *state)
+{
+	struct task_struct *task;
+	bool kept;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_PROC_PID)) {
+		NL_SET_ERR_MSG(info->extack, "pid is missing");
+		return -EINVAL;
+	}
+	task = netlink_get_task(info->attrs[BEEUNWIND_A_PROC_PID], info->extack);
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	kept = proc_keep_from_exec(task);
+	err = proc_change_task(info, task, diff, state);
+	proc_let_exec(task, kept);
 	return err;
 }
 
@@ -203,13 +256,20 @@ int bee_netlink_proc_update(struct sk_buff *request, struct genl_info *info)
 
 static int proc_del_by_pid(const struct nlattr *attr, struct netlink_ext_ack *extack, bool *found)
 {
-	struct mm_struct *mm = netlink_get_mm(attr, NULL, extack);
+	struct task_struct *task = netlink_get_task(attr, extack);
+	struct mm_struct *mm;
+	bool kept;
 
-	if (IS_ERR(mm))
-		return PTR_ERR(mm);
-	*found = bee_mm_del(mm);
-	mmput(mm);
-	return 0;
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	kept = proc_keep_from_exec(task);
+	mm = task_get_mm(task, extack);
+	if (!IS_ERR(mm)) {
+		*found = bee_mm_del(mm);
+		mmput(mm);
+	}
+	proc_let_exec(task, kept);
+	return PTR_ERR_OR_ZERO(mm);
 }
 
 int bee_netlink_proc_del(struct sk_buff *request, struct genl_info *info)
@@ -259,7 +319,7 @@ int bee_netlink_proc_dump_start(struct netlink_callback *cb)
 	err = bee_netlink_check_caps(cb->skb, cb->extack);
 	if (err || !attrs || !attrs[BEEUNWIND_A_PROC_PID])
 		return err;
-	mm = netlink_get_mm(attrs[BEEUNWIND_A_PROC_PID], NULL, cb->extack);
+	mm = netlink_get_mm(attrs[BEEUNWIND_A_PROC_PID], cb->extack);
 	if (IS_ERR(mm))
 		return PTR_ERR(mm);
 	mmgrab(mm);

@@ -221,6 +221,56 @@ static void test_failed_exec(const struct bee_nl_info *before)
 	unlink(SCRIPT);
 }
 
+#define CHAIN_STEPS	8
+#define CHAIN_THREADS	6
+#define CHAIN_ROUNDS	25
+
+/* Executes itself again and again, each time out of many threads; then sleeps. */
+static int run_chain(int steps)
+{
+	char left[16], *argv[] = { "exec_test", left, NULL };
+	pthread_t thread;
+	int i;
+
+	if (!steps)
+		return execv("/bin/sleep", sleep_argv);
+	for (i = 0; i < CHAIN_THREADS; i++)
+		pthread_create(&thread, NULL, thread_pause, NULL);
+	snprintf(left, sizeof(left), "%d", steps - 1);
+	return execv("/proc/self/exe", argv);
+}
+
+/* Named at any moment of an exec, it is managed after it; or not, if that was asked for. */
+static void test_named_while_executing(const struct bee_nl_info *start)
+{
+	int i, managed = 0, let_go = 0, named = 0;
+
+	for (i = 0; i < 2 * CHAIN_ROUNDS; i++) {
+		struct timespec wait = { .tv_nsec = i / 2 * 4000000 };
+		bool add = i & 1;
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(run_chain(CHAIN_STEPS));
+		if (!add)
+			guest_add(&g, pid);
+		nanosleep(&wait, NULL);
+		if (add)
+			guest_add(&g, pid);
+		else if (bee_nl_proc_del(g.nl, pid, &g.error))
+			guest_die("proc-del", g.error.text);
+		named += !executes(pid, "sleep");
+		if (becomes(pid, "sleep") && add == is_managed(pid))
+			++*(add ? &managed : &let_go);
+		guest_reap(pid);
+	}
+	ksft_print_msg("%d of %d named while they executed; %d managed, %d let go\n", named,
+		       2 * CHAIN_ROUNDS, managed, let_go);
+	ksft_test_result(named && managed == CHAIN_ROUNDS, "managed while it executes\n");
+	ksft_test_result(let_go == CHAIN_ROUNDS && guest_settles(&g, start),
+			 "let go while it executes\n");
+}
+
 /* What is gone before anybody could have loaded it. */
 static void test_short_ones(void)
 {
@@ -261,16 +311,19 @@ static void test_short_ones(void)
 	unlink("/tmp/exec_test.data");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct bee_nl_info start, managed, end;
 	struct bee_nl_tables tables;
 	size_t i;
 
+	if (argc > 1)
+		return run_chain(atoi(argv[1]));
 	ksft_print_header();
-	ksft_set_plan(16);
+	ksft_set_plan(18);
 	guest_open(&g);
 	guest_info(&g, &start);
+	test_named_while_executing(&start);
 	guest_add(&g, getpid());
 	guest_info(&g, &managed);
 	ksft_test_result(guest_is_exact(&g, getpid()), "the module's own look at the mappings\n");
