@@ -363,7 +363,8 @@ static void table_read(const struct bee_table *table, u64 pc, u64 *end, struct b
  * @row: its rules, other than those of the row after it
  *
  * Context: Process; linear in the text that the row covers.
- * Return: false if the table has no row at @pc, as after the last one.
+ * Return: false if the table has no row at @pc, as after the last one; or if what is
+ * there has no end beyond it, so that a listing comes to its own.
  */
 bool bee_table_next(const struct bee_table *table, u64 pc, u64 *end, struct bee_row *row)
 {
@@ -373,9 +374,11 @@ bool bee_table_next(const struct bee_table *table, u64 pc, u64 *end, struct bee_
 	if (pc - table->base >= table->span)
 		return false;
 	table_read(table, pc, end, row);
+	if (*end <= pc)
+		return false;
 	while (*end < table->base + table->span) {
 		table_read(table, *end, &next_end, &next);
-		if (memcmp(&next, row, sizeof(next)))
+		if (next_end <= *end || memcmp(&next, row, sizeof(next)))
 			break;
 		*end = next_end;
 	}
