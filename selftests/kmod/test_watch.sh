@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # beectl watch: short processes complete from the second time on, no work while nothing
 # is new, and the module may come and go.
-#	BEE_WATCH_PROCESSES=N	in each round (default 30)
+#	BEE_WATCH_PROCESSES=N	in one round more, as it takes 20 minutes with 2000
 # timeout: 600
 # cpus: 2
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 
-processes=${BEE_WATCH_PROCESSES:-30}
+processes=30
 export BEEUNWIND_CACHE=$WORK/cache
 mkdir -m 700 "$BEEUNWIND_CACHE"
 # Not "log": ktap_run has a variable of that name.
@@ -80,8 +80,9 @@ short_processes() {
 export -f short_processes
 export processes WORK
 
+# round HZ [PROCESSES]
 round() {
-	perf record -q -N -B -a -g -e cpu-clock -F "$1" -o "$WORK/round.data" -- \
+	processes=${2:-$processes} perf record -q -N -B -a -g -e cpu-clock -F "$1" -o "$WORK/round.data" -- \
 		bash -c short_processes >"$WORK/perf.log" 2>&1 || { cat "$WORK/perf.log"; return 1; }
 }
 
@@ -115,6 +116,17 @@ on_demand() {
 	[ "$i" -gt 1 ] && judge && return 0
 	cat "$told"
 	return 1
+}
+
+# Hours of shell scripts: every table has been made, beectl sleeps, all is complete.
+many_processes() {
+	local at ticks
+	at=$(lines)
+	ticks=$(watch_ticks)
+	round 99 "$BEE_WATCH_PROCESSES" && settle || return 1
+	echo "$(tables_since "$at") tables, $(($(watch_ticks) - ticks)) ticks of beectl's time"
+	tail -n "+$((at + 1))" "$told"
+	judge && [ "$(tables_since "$at")" -eq 0 ]
 }
 
 no_work_when_nothing_is_new() {
@@ -209,14 +221,43 @@ in_a_container() {
 	return 1
 }
 
-ktap_plan 8
+# map_bare SECONDS: have it mapped for so long
+map_bare() {
+	exec /usr/bin/python3 -c '
+import mmap, sys, time
+with open(sys.argv[1]) as file:
+    mmap.mmap(file.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+time.sleep(float(sys.argv[2]))' "$WORK/bare" "$1"
+}
+
+# No table, and no second attempt, neither now nor when it is mapped again.
+no_unwind_information() {
+	head -c 8192 /dev/zero >"$WORK/bare"
+	map_bare 1000 &
+	guest_wait watch_says "/bare: no table: " && settle || return 1
+	kill "$!"
+	(map_bare 0) && settle || return 1
+	grep "/bare: " "$told"
+	says_n_times "/bare: no table: " 1
+}
+
+ktap_plan 10
 ktap_run "waits for the module" waits_for_the_module
 ktap_run "short processes are complete" on_demand
+if [ -n "${BEE_WATCH_PROCESSES:-}" ]; then
+	many_processes >"$WORK/many_processes" 2>&1
+	status=$?
+	sed 's/^/# /' "$WORK/many_processes"
+	ktap_run "$BEE_WATCH_PROCESSES processes are complete and need no table" test "$status" -eq 0
+else
+	ktap_skip "thousands of short processes" "only with BEE_WATCH_PROCESSES=2000"
+fi
 ktap_run "no work when nothing is new" no_work_when_nothing_is_new
 ktap_run "the module comes and goes" module_reload
 ktap_run "SIGTERM leaves the tables" ended_by_sigterm
 ktap_run "eagerly, no table in the second round" eagerly
 ktap_run "messages that are lost" lost_messages
 ktap_run "a file of a container" in_a_container
+ktap_run "a file that can have no table" no_unwind_information
 kill "$(watch_pid)"
 ktap_finish

@@ -363,6 +363,28 @@ static void test_span(void)
 	refuse_image("more than 4 GiB", &image, "more than 4 GiB of text");
 }
 
+/* The table of a file of which nothing is known says so wherever it is asked. */
+static void test_nothing(void)
+{
+	static const u64 pcs[] = { 0, 1, 0x1000, 0x123456, ~0ull >> 1 };
+	struct bee_table_error error;
+	struct compile_result result;
+	struct bee_table table;
+	struct bee_row row;
+	bool good;
+	size_t i;
+
+	good = !compile_empty(&result) &&
+	       !bee_table_validate(result.blob, result.size, &table, &error);
+	for (i = 0; good && i < sizeof(pcs) / sizeof(pcs[0]); i++) {
+		bee_table_lookup(&table, bee_table_pc(&table, pcs[i]), &row);
+		good = row.kind == BEE_ROW_GAP;
+	}
+	ksft_print_msg("%zu bytes\n", result.size);
+	ksft_test_result(good, "a table that knows nothing\n");
+	compile_result_free(&result);
+}
+
 int main(void)
 {
 	const size_t npatches = sizeof(patches) / sizeof(patches[0]);
@@ -370,7 +392,7 @@ int main(void)
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(4 + 1 + npatches + 4 + 2 + 3 + 1);
+	ksft_set_plan(4 + 1 + npatches + 4 + 2 + 3 + 1 + 1);
 	test_good();
 	test_digest();
 	for (i = 0; i < npatches; i++)
@@ -383,5 +405,6 @@ int main(void)
 	test_mutations();
 	test_hdr();
 	test_span();
+	test_nothing();
 	ksft_finished();
 }

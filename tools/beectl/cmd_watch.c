@@ -384,6 +384,7 @@ static int watch_run(struct watch *watch)
 	maker_warn(&watch->maker, "watch");
 	watch->maker.arg = watch;
 	watch->maker.done = watch_done;
+	watch->maker.mark = true;
 	watch->tokens = WATCH_BURST * 1000;
 	watch->filled = now_ms();
 	watch_take_signals(&signals);

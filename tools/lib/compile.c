@@ -113,6 +113,36 @@ int compile_elf(int fd, struct compile_result *result)
 	return compile_elf_lossy(fd, &exact, result);
 }
 
+/**
+ * compile_empty() - make the table of a file of which nothing is known
+ * @result: always filled; compile_result_free() releases it
+ *
+ * All of such a file is a gap.
+ *
+ * Return: 0, or -1 with @result->message set.
+ */
+int compile_empty(struct compile_result *result)
+{
+	static const struct bee_row gap = { .kind = BEE_ROW_GAP };
+	const struct bee_elf none = {
+		.text = { { .size = 1 } }, .ntext = 1, .id_type = BEE_ID_SHA256,
+		.id_len = BEE_TABLE_ID_MAX,
+	};
+	struct row_set rows = { .end = 1 };
+	int ret;
+
+	memset(result, 0, sizeof(*result));
+	bee_row_add(&rows, 0, &gap);
+	compile_count(&rows, result);
+	result->blob = bee_pack_table(&none, &rows, &result->size, result->message,
+				      sizeof(result->message));
+	ret = result->blob ? compile_check(result) : -1;
+	if (ret)
+		compile_result_free(result);
+	bee_row_free(&rows);
+	return ret;
+}
+
 /* compile_result_free(): release what is in it */
 void compile_result_free(struct compile_result *result)
 {

@@ -33,6 +33,7 @@ struct compile_result {
 
 int compile_elf(int fd, struct compile_result *result);
 int compile_elf_lossy(int fd, const struct lossy_options *lossy, struct compile_result *result);
+int compile_empty(struct compile_result *result);
 int compile_rows(const struct bee_elf *elf, const struct lossy_options *lossy,
 		 struct row_set *rows, struct compile_result *result);
 void compile_result_free(struct compile_result *result);

@@ -9,9 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "alloc.h"
+#include "compile.h"
+#include "io.h"
 #include "parallel.h"
 #include "tables.h"
 
@@ -196,14 +199,51 @@ static void result_add(struct bee_nl *nl, const struct table_want *want, int exe
 	}
 }
 
+static int empty_table(void)
+{
+	struct compile_result empty = { 0 };
+	int fd = memfd_create("beeunwind-table", MFD_CLOEXEC);
+
+	if (fd >= 0 && (compile_empty(&empty) || io_write_all(fd, empty.blob, empty.size))) {
+		close(fd);
+		fd = -1;
+	}
+	compile_result_free(&empty);
+	return fd;
+}
+
+static void make_added(const struct table_maker *maker, const struct table_want *want, int exe_fd,
+		       int fd, struct table_result *result)
+{
+	struct bee_nl_error error;
+	struct bee_nl *nl = bee_nl_clone(maker->nl, &error);
+
+	if (nl)
+		result_add(nl, want, exe_fd, fd, result);
+	else
+		result_refused(result, &error);
+	bee_nl_close(nl);
+}
+
+/* If even that is refused, it is tried again when the file is mapped again. */
+static void make_mark(const struct table_maker *maker, const struct table_want *want, int exe_fd)
+{
+	struct table_result ignored = { .source = TABLE_COMPILED };
+	int fd = empty_table();
+
+	if (fd < 0)
+		return;
+	make_added(maker, want, exe_fd, fd, &ignored);
+	close(fd);
+}
+
 static void make_opened(const struct table_maker *maker, const struct table_want *want, int fd,
 			struct table_result *result)
 {
 	bool vdso = !strcmp(want->name, MAPPED_VDSO);
-	struct bee_nl_error error;
+	int exe_fd = vdso ? BEE_NL_VDSO : fd;
 	struct lossy_report report;
 	struct table_file file;
-	struct bee_nl *nl;
 
 	result->source = table_file_make(maker->cache, fd, want->name, vdso, &maker->lossy, &report,
 					 &file, result->why, sizeof(result->why));
@@ -211,12 +251,9 @@ static void make_opened(const struct table_maker *maker, const struct table_want
 		result->bytes = file.table.size;
 		result->text = report.text;
 		result->wrong = report.wrong;
-		nl = bee_nl_clone(maker->nl, &error);
-		if (nl)
-			result_add(nl, want, vdso ? BEE_NL_VDSO : fd, file.fd, result);
-		else
-			result_refused(result, &error);
-		bee_nl_close(nl);
+		make_added(maker, want, exe_fd, file.fd, result);
+	} else if (maker->mark) {
+		make_mark(maker, want, exe_fd);
 	}
 	table_file_close(&file);
 }

@@ -60,6 +60,8 @@ struct table_result {
  * @cache: where they are looked for, and kept
  * @lossy: what may be left out of them
  * @jobs: files at a time; 0: as many as there are CPUs
+ * @mark: files that can have no table get an empty one, so that they are not news again
+ *	when they are mapped again
  * @arg: for the functions below
  * @done: takes one result; in the order of the files
  * @progress: called now and then with the number of files that are ready, of all, and
@@ -70,6 +72,7 @@ struct table_maker {
 	struct cache	*cache;
 	struct lossy_options lossy;
 	unsigned int	 jobs;
+	bool		 mark;
 	void		*arg;
 	void		(*done)(void *arg, const struct table_want *want,
 				const struct table_result *result);
