@@ -23,7 +23,6 @@
 
 #define PLACES		256
 #define PLACES_SHOWN	20
-#define LATE_NS		2000000000ull
 #define NAME_SIZE	16	/* TASK_COMM_LEN */
 
 /**
@@ -33,10 +32,9 @@
  * @DUMP_SHORT: the same up to where libdw needs memory beyond the copied stack
  * @RED_ZONE: the same up to where libdw needs memory below rsp, which is in no copy: after
  *	GCC's "leave" rbp is still said to be there
- * @LAZY: the module ends below _dl_runtime_resolve(), the CFA of which is in rbx
- * @LATE: the module ends in a file that was mapped just before, the table of which it
- *	may not have got yet
- * @NO_MAP: perf has not told of any mapping yet: in the middle of an exec
+ * @LAZY: the walk ends at a caller the CFA of which is in rbx: _dl_runtime_resolve()
+ * @IN_EXEC: perf has not told of any mapping yet, or there is no stack any more and the
+ *	walk has found nothing either
  * @NO_CFI: the same up to a frame in a file's code without CFI, where libdw guesses
  * @JIT: the same up to a frame in code without a file, where libdw guesses
  * @DEPTH: the same for as many frames as perf was asked for
@@ -47,8 +45,7 @@ enum verdict {
 	DUMP_SHORT,
 	RED_ZONE,
 	LAZY,
-	LATE,
-	NO_MAP,
+	IN_EXEC,
 	NO_CFI,
 	JIT,
 	DEPTH,
@@ -57,8 +54,7 @@ enum verdict {
 
 static const char * const verdict_name[VERDICTS] = {
 	[DUMP_SHORT] = "dump too short", [RED_ZONE] = "red zone", [LAZY] = "lazy binding",
-	[LATE] = "late table",
-	[NO_MAP] = "in exec", [NO_CFI] = "no CFI", [JIT] = "JIT", [DEPTH] = "depth",
+	[IN_EXEC] = "in exec", [NO_CFI] = "no CFI", [JIT] = "JIT", [DEPTH] = "depth",
 };
 
 /**
@@ -208,28 +204,26 @@ static enum verdict compare(struct process *process, const struct record *sample
 {
 	size_t i, guess = first_guess(truth);
 
-	if (!truth->count)
-		return NO_MAP;
+	if (unwinder_is_empty(process->code) || (!sample->nstack && sample->nchain == 1))
+		return IN_EXEC;
 	for (i = 0; i < sample->nchain && i < truth->count; i++)
 		if (sample->chain[i] != truth->frame[i].ip)
 			break;
-	if (i == sample->nchain && i == truth->count && is_start(truth->frame[i - 1].code))
+	if (i && i == sample->nchain && i == truth->count && is_start(truth->frame[i - 1].code))
 		return IDENTICAL;
 	if (i == truth->count && truth->dump_ended)
 		return DUMP_SHORT;
 	if (i == truth->count && truth->red_zone)
 		return RED_ZONE;
-	if (i == sample->nchain && i == truth->count)
+	if (i && i == sample->nchain && i == truth->count)
 		return IDENTICAL;
 	if (guess < i)
 		return truth->frame[guess].code == CODE_NO_FILE ? JIT : NO_CFI;
 	if (i == sample->nchain && i >= 1000)
 		return DEPTH;
-	if (i == sample->nchain && truth->frame[i - 1].code == CODE_RULES_RBX)
+	if (i && i == sample->nchain && truth->frame[i - 1].code == CODE_RULES_RBX &&
+	    !truth->frame[i - 1].activation)
 		return LAZY;
-	if (i == sample->nchain && !run.here && sample->time -
-	    unwinder_mapped_at(process->code, truth->frame[i - 1].ip) < LATE_NS)
-		return LATE;
 	explain(process, sample, truth, i);
 	return DIFFERENT;
 }
@@ -312,7 +306,7 @@ static void judge(struct record *sample)
 	verdict = compare(process, sample, &truth);
 	run.verdicts[verdict]++;
 	/* In here nobody sees more of the stack than libdw. */
-	if (!run.here || (verdict != DUMP_SHORT && verdict != RED_ZONE))
+	if (verdict != IN_EXEC && (!run.here || (verdict != DUMP_SHORT && verdict != RED_ZONE)))
 		judge_completeness(process, sample);
 }
 

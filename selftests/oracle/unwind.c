@@ -31,7 +31,6 @@ struct mapped {
 	uint64_t	 start;
 	uint64_t	 end;
 	uint64_t	 offset;
-	uint64_t	 time;
 	char		*name;
 };
 
@@ -113,7 +112,7 @@ void unwinder_map(struct unwinder *unwinder, const struct record *map)
 {
 	struct mapped new = {
 		.start = map->start, .end = map->start + map->size, .offset = map->offset,
-		.time = map->time, .name = map->name,
+		.name = map->name,
 	};
 	size_t i;
 
@@ -145,12 +144,10 @@ static const struct mapped *mapped_find(const struct unwinder *unwinder, uint64_
 	return NULL;
 }
 
-/* When the code at an address was mapped, ns; 0 if nothing is known of it. */
-uint64_t unwinder_mapped_at(const struct unwinder *unwinder, uint64_t ip)
+/* unwinder_is_empty() - has nothing been mapped yet? */
+bool unwinder_is_empty(const struct unwinder *unwinder)
 {
-	const struct mapped *map = mapped_find(unwinder, ip);
-
-	return map ? map->time : 0;
+	return !unwinder->nmaps;
 }
 
 static bool mapped_is_vdso(const struct mapped *map)
