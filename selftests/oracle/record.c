@@ -21,6 +21,7 @@
 #include <linux/perf_event.h>
 
 #include "record.h"
+#include "redzone.h"
 
 #define MAX_CPUS	64
 #define MAX_PID		(4u << 20)	/* PID_MAX_LIMIT, linux/threads.h */
@@ -46,6 +47,8 @@ struct ring {
 	int				 fd;
 	struct perf_event_mmap_page	*page;
 	uint8_t				*data;
+	uint64_t			 redzone_id;
+	struct redzone			 redzone;	/* of the sample that comes next */
 };
 
 /* Processes that a launcher has made and that have executed something since. */
@@ -75,8 +78,9 @@ static int ring_open(struct ring *ring, pid_t pid, int cpu, uint64_t period_ns)
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = period_ns,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN |
-			       PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
+			       PERF_SAMPLE_STACK_USER,
 		.disabled = 1,
 		.inherit = 1,
 		.enable_on_exec = 1,
@@ -103,6 +107,8 @@ static int ring_open(struct ring *ring, pid_t pid, int cpu, uint64_t period_ns)
 	if (ring->page == MAP_FAILED)
 		return -1;
 	ring->data = (uint8_t *)ring->page + sysconf(_SC_PAGESIZE);
+	if (!redzone_attach(ring->fd, cpu, &ring->redzone_id))
+		fprintf(stderr, "# no memory below rsp: %s\n", strerror(errno));
 	return 0;
 }
 
@@ -137,7 +143,7 @@ static uint64_t take(const uint8_t **at)
 	return value;
 }
 
-/* TID and TIME: where samples have them, and at the end of all other records. */
+/* TID and TIME: where samples have them, and near the end of all other records. */
 static void take_id(struct record *record, const uint8_t **at)
 {
 	uint64_t both = take(at);
@@ -163,13 +169,28 @@ static void take_chain(struct record *record, const uint8_t **at)
 	*at = start + n * sizeof(uint64_t);
 }
 
-/* Nothing is told of samples without user mode: kernel threads. */
-static void take_sample(struct recording *recording, const uint8_t *at)
+/* It has come just before, if it is of this sample. */
+static void take_redzone(struct record *record, struct ring *ring)
 {
-	struct record *record = record_new(recording);
+	if (ring->redzone.sp && !ring->redzone.fault &&
+	    ring->redzone.sp == record->regs[RECORD_RSP])
+		record->redzone = copy(ring->redzone.bytes, REDZONE_BYTES);
+	ring->redzone.sp = 0;
+}
+
+/* Nothing is told of samples without user mode: kernel threads. */
+static void take_sample(struct recording *recording, struct ring *ring, const uint8_t *at)
+{
+	struct record *record;
 	uint64_t size;
 	size_t i;
 
+	if (take(&at) == ring->redzone_id) {
+		/* After the size of what is raw. */
+		memcpy(&ring->redzone, at + 4, sizeof(ring->redzone));
+		return;
+	}
+	record = record_new(recording);
 	take_id(record, &at);
 	take_chain(record, &at);
 	if (record->pid < 0 || (recording->launcher && !launched[record->pid]) ||
@@ -195,18 +216,20 @@ static void take_sample(struct recording *recording, const uint8_t *at)
 		record->nstack = take(&at);
 		record->stack = copy(stack, record->nstack);
 	}
+	take_redzone(record, ring);
 	recording->samples++;
 }
 
-static void take_record(struct recording *recording, const struct perf_event_header *header)
+static void take_record(struct recording *recording, struct ring *ring,
+			const struct perf_event_header *header)
 {
 	const uint8_t *at = (const uint8_t *)(header + 1);
-	const uint8_t *id = (const uint8_t *)header + header->size - 16;
+	const uint8_t *id = (const uint8_t *)header + header->size - 24;
 	struct record *record;
 
 	switch (header->type) {
 	case PERF_RECORD_SAMPLE:
-		take_sample(recording, at);
+		take_sample(recording, ring, at);
 		break;
 	case PERF_RECORD_MMAP2:
 		record = record_new(recording);
@@ -257,7 +280,7 @@ static void ring_drain(struct recording *recording, struct ring *ring)
 			memcpy(whole + first, ring->data, size - first);
 			header = (void *)whole;
 		}
-		take_record(recording, header);
+		take_record(recording, ring, header);
 		tail += size;
 		__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
 	}
@@ -321,6 +344,28 @@ static void follow(struct recording *recording, pid_t pid, unsigned int seconds,
 		}
 	}
 	drain_all(recording);
+}
+
+/**
+ * record_read() - memory as it was when a sample was taken
+ * @sample: the sample
+ * @addr: address
+ * @to: filled
+ * @n: bytes
+ *
+ * Return: false where it has not been copied.
+ */
+bool record_read(const struct record *sample, uint64_t addr, void *to, size_t n)
+{
+	uint64_t sp = sample->regs[RECORD_RSP], at = addr - sp;
+
+	if (at <= sample->nstack && sample->nstack - at >= n)
+		memcpy(to, sample->stack + at, n);
+	else if (sample->redzone && sp - addr <= REDZONE_BYTES && n <= sp - addr)
+		memcpy(to, sample->redzone + REDZONE_BYTES - (sp - addr), n);
+	else
+		return false;
+	return true;
 }
 
 /**

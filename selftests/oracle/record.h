@@ -10,6 +10,7 @@
 
 /* Registers by DWARF number, and the return address column: ip. */
 #define RECORD_REGS	17
+#define RECORD_RSP	7
 
 /**
  * enum record_type - what a record tells
@@ -36,6 +37,7 @@ enum record_type {
  * @chain: SAMPLE: the user callchain
  * @nstack: SAMPLE: bytes in @stack
  * @stack: SAMPLE: memory from rsp on
+ * @redzone: SAMPLE: memory below rsp, NULL where it is not known
  * @start: MMAP: first address
  * @size: MMAP: bytes
  * @offset: MMAP: file offset at @start
@@ -53,6 +55,7 @@ struct record {
 	uint64_t	*chain;
 	size_t		 nstack;
 	uint8_t		*stack;
+	uint8_t		*redzone;
 	uint64_t	 start;
 	uint64_t	 size;
 	uint64_t	 offset;
@@ -79,6 +82,7 @@ struct recording {
 	uint64_t	 lost;
 };
 
+bool record_read(const struct record *sample, uint64_t addr, void *to, size_t n);
 int record_command(struct recording *recording, char **argv, bool launcher, uint64_t period_ns,
 		   unsigned int seconds, size_t samples);
 

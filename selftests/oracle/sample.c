@@ -260,12 +260,9 @@ struct memory {
 static bool memory_read(void *arg, u64 addr, void *to, size_t n)
 {
 	const struct memory *memory = arg;
-	u64 at = addr - memory->sample->regs[BEE_REG_RSP];
 
-	if (at > memory->sample->nstack || memory->sample->nstack - at < n)
-		return space_read_code(memory->space, addr, to, n);
-	memcpy(to, memory->sample->stack + at, n);
-	return true;
+	return record_read(memory->sample, addr, to, n) ||
+	       space_read_code(memory->space, addr, to, n);
 }
 
 /* Put our own callchain in the place of the kernel's. */

@@ -14,15 +14,16 @@
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
 
+#include "redzone.h"
 #include "space.h"
 #include "unwind.h"
 
 #define RA_COLUMN	16
 #define RBX		3
-#define RSP		7
-#define RED_ZONE	128	/* psABI 1.0, 3.2.2 */
 /* What an entry point's code takes before all is in functions: ld.so's is the longest. */
 #define ENTRY_BYTES	0x60
+/* A stack's size, if nobody has changed it (_STK_LIM, linux/resource.h). */
+#define STACK_MAX	(8u << 20)
 #define CODES		(1u << 14)
 #define FRAMES		(sizeof(((struct unwound *)0)->frame) / sizeof(struct unwind_frame))
 
@@ -42,7 +43,7 @@ struct mapped {
  * @code: what is known by lookup ip; a cache
  * @sample: the sample that is unwound
  * @out: where its frames go
- * @missed: since the last frame memory was asked for that has not been copied
+ * @missed: since the last frame memory above what has been copied was asked for
  */
 struct unwinder {
 	struct mapped		*maps;
@@ -205,26 +206,17 @@ static void mapped_report(struct unwinder *unwinder, const struct mapped *map)
 		close(fd);
 }
 
-static int read_stack(const struct record *sample, uint64_t addr, void *to, size_t n)
-{
-	uint64_t at = addr - sample->regs[RSP];
-
-	if (at > sample->nstack || sample->nstack - at < n)
-		return -1;
-	memcpy(to, sample->stack + at, n);
-	return 0;
-}
-
 static bool callback_read(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *word, void *arg)
 {
 	struct unwinder *unwinder = arg;
+	const uint64_t sp = unwinder->sample->regs[RECORD_RSP];
 
 	(void)dwfl;
-	if (!read_stack(unwinder->sample, addr, word, sizeof(*word)))
+	if (record_read(unwinder->sample, addr, word, sizeof(*word)))
 		return true;
-	if (unwinder->sample->regs[RSP] - addr <= RED_ZONE)
+	if (sp - addr <= REDZONE_BYTES)
 		unwinder->out->red_zone = true;
-	else
+	else if (addr - sp < STACK_MAX)
 		unwinder->missed = true;
 	return false;
 }
