@@ -377,6 +377,23 @@ static inline bool bee_frame_step_sigreturn(struct bee_uread *mem, struct bee_fr
 }
 
 /*
+ * Behind the system call of glibc's clone() and clone3(), which have no CFI there:
+ *
+ *	test %rax,%rax; jl error; je child; ret; child:
+ *
+ * Where the kernel makes a thread, and is sampled, rax is negative in the parent.
+ */
+static inline bool frame_is_behind_clone(struct bee_uread *mem, const struct bee_frame *f,
+					 u64 *rax)
+{
+	static const u8 test_jl[] = { 0x48, 0x85, 0xc0, 0x7c }, je_ret[] = { 0x74, 0x01, 0xc3 };
+
+	return bee_frame_code_is(mem, f->ip, test_jl, sizeof(test_jl)) &&
+	       bee_frame_code_is(mem, f->ip + 5, je_ret, sizeof(je_ret)) &&
+	       !frame_reg(mem, f, BEE_REG_RAX, rax);
+}
+
+/*
  * Where the return address is, if the instruction at an activation's ip tells.  A
  * push of rbp alone says nothing: in code that uses rbp as any other register it
  * is one of several.  A jump through a word at rip is how an entry of a PLT begins,
@@ -392,11 +409,11 @@ static inline bool frame_peek_ra(struct bee_uread *mem, const struct bee_frame *
 	/* jmp *disp(%rip), with and without bnd; push disp(%rip) */
 	static const u8 jump[] = { 0xff, 0x25 }, bnd_jump[] = { 0xf2, 0xff, 0x25 };
 	static const u8 push[] = { 0xff, 0x35 };
-	u64 ip = f->ip;
+	u64 ip = f->ip, rax;
 	u32 i;
 
 	*slot = f->sp;
-	if (bee_frame_code_is(mem, ip, ret, sizeof(ret)))
+	if (bee_frame_code_is(mem, ip, ret, sizeof(ret)) || frame_is_behind_clone(mem, f, &rax))
 		return true;
 	if (bee_frame_code_is(mem, ip, endbr64, sizeof(endbr64)))
 		ip += sizeof(endbr64);
@@ -421,7 +438,8 @@ static inline bool frame_peek_ra(struct bee_uread *mem, const struct bee_frame *
  *
  * For code that keeps frame pointers but has no CFI.  In an activation the
  * instruction at ip is looked at first: before "push %rbp; mov %rsp,%rbp" is
- * through, and at the ret, rbp is still or again the caller's.
+ * through, and at the ret, rbp is still or again the caller's.  A thread that clone() has
+ * just made has its parent's rbp, and no caller.
  *
  * The caller must not believe the new ip before it has found it in an
  * executable mapping.
@@ -431,9 +449,11 @@ static inline bool frame_peek_ra(struct bee_uread *mem, const struct bee_frame *
  */
 static inline bool bee_frame_step_fp(struct bee_uread *mem, struct bee_frame *f)
 {
-	u64 ra, fp, slot;
+	u64 ra, fp, slot, rax;
 
 	if (!f->fp_known)
+		return false;
+	if (f->activation && frame_is_behind_clone(mem, f, &rax) && !rax)
 		return false;
 	if (f->activation && frame_peek_ra(mem, f, &slot)) {
 		if (slot & 7 || !bee_uread_u64(mem, slot, &ra))

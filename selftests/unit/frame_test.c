@@ -473,6 +473,32 @@ static void test_step_fp_plt0(void)
 			 "FP: at the jmp of a PLT's first entry\n");
 }
 
+/* The parent returns, whatever rbp is to it; the child has no caller. */
+static void test_step_fp_clone(void)
+{
+	static const u8 code[] = { 0x48, 0x85, 0xc0, 0x7c, 0x18, 0x74, 0x01, 0xc3 };
+	u64 registers[16] = { [BEE_REG_RAX] = -38 };
+	struct bee_frame f = activation();
+
+	fill_memory();
+	memcpy(memory.bytes + 0x100, code, sizeof(code));
+	f.gpr = registers;
+	ksft_test_result(bee_frame_step_fp(&memory, &f) && f.sp == SP + 8 && f.fp == FP &&
+			 f.ip == word_at(SP), "FP: behind clone()'s system call\n");
+	f = activation();
+	f.gpr = registers;
+	registers[BEE_REG_RAX] = 0;
+	ksft_test_result(!bee_frame_step_fp(&memory, &f), "FP: clone()'s child has no caller\n");
+	f = activation();
+	f.gpr = NULL;
+	ksft_test_result(bee_frame_step_fp(&memory, &f) && f.sp == FP + 16,
+			 "FP: behind clone()'s system call without rax\n");
+	f = activation();
+	memory.bytes[0x100 + 6] = 2;
+	ksft_test_result(bee_frame_step_fp(&memory, &f) && f.sp == FP + 16,
+			 "FP: behind another system call\n");
+}
+
 /* Code that cannot be read says nothing about rbp. */
 static void test_step_fp_unreadable_code(void)
 {
@@ -496,7 +522,7 @@ int main(void)
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(nsteps + 6 + 2 + 4 + nsigreturns + 3 + 3 + 2 + nfp + 3);
+	ksft_set_plan(nsteps + 6 + 2 + 4 + nsigreturns + 3 + 3 + 2 + nfp + 7);
 	for (i = 0; i < nsteps; i++)
 		test_step(&steps[i]);
 	test_plt(9);
@@ -512,6 +538,7 @@ int main(void)
 	for (i = 0; i < nfp; i++)
 		test_step_fp(&fp_cases[i]);
 	test_step_fp_plt0();
+	test_step_fp_clone();
 	test_step_fp_unreadable_code();
 	ksft_finished();
 }
