@@ -11,6 +11,7 @@
 /* Registers by DWARF number, and the return address column: ip. */
 #define RECORD_REGS	17
 #define RECORD_RSP	7
+#define RECORD_RIP	16
 
 /**
  * enum record_type - what a record tells

@@ -188,7 +188,7 @@ static size_t first_guess(const struct unwound *truth)
 	size_t i;
 
 	for (i = 0; i < truth->count; i++)
-		if (truth->frame[i].code > CODE_OUTERMOST)
+		if (truth->frame[i].code > CODE_ENTRY)
 			break;
 	return i;
 }
@@ -271,7 +271,7 @@ static void walk_here(const struct process *process, struct record *sample)
 	struct memory memory = { &process->space, sample };
 	struct bee_uread mem = { .read = memory_read, .arg = &memory };
 	struct bee_frame f = {
-		.ip = sample->regs[16], .sp = sample->regs[BEE_REG_RSP],
+		.ip = sample->regs[RECORD_RIP], .sp = sample->regs[BEE_REG_RSP],
 		.fp = sample->regs[BEE_REG_RBP], .fp_known = true, .activation = true,
 		.gpr = (const u64 *)sample->regs,
 	};

@@ -305,20 +305,25 @@ static enum unwind_code code_find(struct unwinder *unwinder, uint64_t ip)
 	Dwarf_Addr bias;
 	GElf_Ehdr ehdr;
 	Dwarf_CFI *cfi;
+	bool has_entry;
 	Elf *elf;
 
 	unwinder_prepare(unwinder);
 	module = map ? dwfl_addrmodule(unwinder->dwfl, ip) : NULL;
 	if (!module)
 		return CODE_NO_FILE;
+	elf = dwfl_module_getelf(module, &bias);
+	has_entry = elf && gelf_getehdr(elf, &ehdr) && ehdr.e_entry;
+	if (has_entry && ip - bias == ehdr.e_entry)
+		return CODE_ENTRY;
 	cfi = dwfl_module_eh_cfi(module, &bias);
 	if (cfi_find(cfi, ip - bias, &code))
 		return code;
 	cfi = dwfl_module_dwarf_cfi(module, &bias);
 	if (cfi_find(cfi, ip - bias, &code))
 		return code;
-	elf = dwfl_module_getelf(module, &bias);
-	if (elf && gelf_getehdr(elf, &ehdr) && ip - bias - ehdr.e_entry < ENTRY_BYTES)
+	dwfl_module_getelf(module, &bias);
+	if (has_entry && ip - bias - ehdr.e_entry < ENTRY_BYTES)
 		return CODE_ENTRY;
 	return mapped_is_vdso(map) ? CODE_VDSO : CODE_GAP;
 }
@@ -353,7 +358,7 @@ static int callback_frame(Dwfl_Frame *state, void *arg)
 		return DWARF_CB_ABORT;
 	frame->code = unwinder_code(unwinder, frame->ip, frame->activation);
 	out->count++;
-	return DWARF_CB_OK;
+	return frame->code == CODE_ENTRY ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
 /**

@@ -10,7 +10,8 @@
  * @CODE_RULES: libdw finds CFI for it
  * @CODE_RULES_RBX: and the CFA is in rbx
  * @CODE_OUTERMOST: and that says that there is no caller
- * @CODE_ENTRY: a program's or dynamic linker's entry point, without CFI
+ * @CODE_ENTRY: a program's or dynamic linker's entry point: its first instruction, or without
+ *	CFI.  What CFI there is for the former names argc as the return address.
  * @CODE_GAP: a file's code without CFI
  * @CODE_VDSO: the vDSO's code without CFI
  * @CODE_NO_FILE: no file: JIT code
