@@ -125,7 +125,8 @@ in_trampolines() {
 # trampoline; and in the kernel's work for them, where for some instructions the return
 # address has been replaced and the list does not have it yet.
 under_uretprobes_always() {
-	armed clocked walk_probed && complete 95 walk_probed --comm walk_probed
+	armed clocked walk_probed && complete 100 walk_probed --comm walk_probed --user-mode &&
+		complete 95 walk_probed --comm walk_probed
 }
 
 ktap_plan 11

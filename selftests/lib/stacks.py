@@ -32,6 +32,7 @@ SAMPLE_READ, SAMPLE_CALLCHAIN, SAMPLE_ID, SAMPLE_CPU = 1 << 4, 1 << 5, 1 << 6, 1
 SAMPLE_PERIOD, SAMPLE_STREAM_ID, SAMPLE_IDENTIFIER = 1 << 8, 1 << 9, 1 << 16
 
 CONTEXT_MAX = 2**64 - 4095
+CONTEXT_KERNEL = 2**64 - 128
 CONTEXT_USER = 2**64 - 512
 KERNEL_START = 1 << 63
 
@@ -156,11 +157,12 @@ class Judge:
 class Sample:
     """One sample: who, its user frames innermost first, its size on file."""
 
-    __slots__ = ("pid", "tid", "time", "user", "size", "places", "comm")
+    __slots__ = ("pid", "tid", "time", "user", "size", "places", "comm", "in_kernel")
 
     def __init__(self, pid, tid, time, user, size):
         self.pid, self.tid, self.time, self.user, self.size = pid, tid, time, user, size
         self.places = self.comm = None
+        self.in_kernel = False
 
 
 class PerfData:
@@ -205,13 +207,15 @@ class PerfData:
             if kind & bit:
                 fields[bit] = struct.unpack_from("<Q", self.data, at)[0]
                 at += 8
-        user = None
+        user, chain = None, ()
         if kind & SAMPLE_CALLCHAIN:
             count = struct.unpack_from("<Q", self.data, at)[0]
             chain = struct.unpack_from(f"<{count}Q", self.data, at + 8)
             user = self.user_part(chain)
         who = fields[SAMPLE_TID]
-        return Sample(who & 0xffffffff, who >> 32, fields.get(SAMPLE_TIME, 0), user, size)
+        sample = Sample(who & 0xffffffff, who >> 32, fields.get(SAMPLE_TIME, 0), user, size)
+        sample.in_kernel = CONTEXT_KERNEL in chain
+        return sample
 
     @staticmethod
     def user_part(chain):
@@ -316,6 +320,8 @@ def user_samples(perf_data, opts):
         if opts.pid and sample.pid != opts.pid:
             continue
         if opts.comm and sample.comm != opts.comm[:15]:
+            continue
+        if opts.user_mode and sample.in_kernel:
             continue
         frames = sample.user
         if scripted is not None:
@@ -434,6 +440,8 @@ def main():
     parser.add_argument("--pid", type=int, help="only this process")
     parser.add_argument("--comm", help="only threads of this name")
     parser.add_argument("--through", metavar="PATH", help="only stacks with a frame in this mapping")
+    parser.add_argument("--user-mode", action="store_true",
+                        help="only what was sampled outside the kernel")
     parser.add_argument("--no-exec", action="store_true",
                         help="without samples in the midst of execve()")
     opts = parser.parse_args()
