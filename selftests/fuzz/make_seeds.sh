@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Starting points for the fuzzers in DIR/{table,elf,cfi,cache,nl}, from the golden
+# Starting points for the fuzzers in DIR/{table,elf,cfi,pack,cache,nl}, from the golden
 # programs.
 #	make_seeds.sh DIR
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,7 +8,7 @@ beectl=${BEECTL:-$here/../../beectl}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-mkdir -p "$1/table" "$1/elf" "$1/cfi" "$1/cache" "$1/nl"
+mkdir -p "$1/table" "$1/elf" "$1/cfi" "$1/pack" "$1/cache" "$1/nl"
 for source in "$here"/../golden/asm/*.S; do
 	name=$(basename "$source" .S)
 	as --64 -o "$work/$name.o" "$source" &&
@@ -17,6 +17,7 @@ for source in "$here"/../golden/asm/*.S; do
 	# The first byte says that it is .eh_frame.
 	objcopy -O binary --only-section=.eh_frame "$1/elf/$name" "$work/frames" || exit
 	{ printf '\0'; cat "$work/frames"; } >"$1/cfi/$name"
+	cp "$1/cfi/$name" "$1/pack/$name"
 	if [ -x "$beectl" ]; then
 		"$beectl" compile -q "$1/elf/$name" -o "$1/table/$name" || exit
 	fi

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0
+/* As fuzz_cfi; then the rows become a table, which must be a valid one. */
+#include "fuzz_rows.h"
+#include "pack.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void fuzz_pack(const struct bee_elf *elf, const struct row_set *rows)
+{
+	struct bee_table_error error;
+	struct bee_table table;
+	char message[256];
+	size_t size;
+	void *blob = bee_pack_table(elf, rows, &size, message, sizeof(message));
+
+	if (!blob || bee_table_validate(blob, size, &table, &error))
+		abort();
+	free(blob);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	return fuzz_rows(data, size, fuzz_pack);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What fuzz_cfi and fuzz_pack share: the rows of a broken .eh_frame or .debug_frame,
+ * without an ELF file around it.  The first byte says which section the rest is.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cover.h"
+#include "input.h"
+#include "row.h"
+
+#define TEXT		0x1000
+#define TEXT_SIZE	0x1000
+
+/* The text is nothing but zeros, as far as anybody looks. */
+static struct input *fuzz_input(void)
+{
+	static struct input *input;
+	char why[256];
+	int fd;
+
+	if (input)
+		return input;
+	fd = memfd_create("fuzz_cfi", MFD_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, TEXT + TEXT_SIZE))
+		abort();
+	input = input_open(fd, why, sizeof(why));
+	if (!input)
+		abort();
+	return input;
+}
+
+static void fuzz_check_rows(const struct row_set *rows)
+{
+	char line[ROW_TEXT_MAX];
+	size_t i;
+
+	for (i = 0; i < rows->nrows; i++) {
+		const struct row_start *row = &rows->rows[i];
+
+		if (row->rule >= rows->nrules || row->pc < TEXT || row->pc >= rows->end ||
+		    (i && (row->pc <= row[-1].pc || row->rule == row[-1].rule)))
+			abort();
+		bee_row_format(&rows->rules[row->rule], line);
+	}
+	if (rows->end > TEXT + TEXT_SIZE)
+		abort();
+}
+
+/* Every input's rows are checked, and then given to @use, if any. */
+static int fuzz_rows(const uint8_t *data, size_t size,
+		     void (*use)(const struct bee_elf *elf, const struct row_set *rows))
+{
+	struct bee_elf elf = {
+		.input = fuzz_input(), .ntext = 1, .id_len = 1,
+		.text[0] = { .vaddr = TEXT, .offset = TEXT, .size = TEXT_SIZE },
+	};
+	struct row_set rows;
+	char message[256];
+	u8 *bytes;
+
+	if (size < 2)
+		return 0;
+	bytes = malloc(size - 1);
+	memcpy(bytes, data + 1, size - 1);
+	elf.nframes = 1;
+	elf.frames[0] = (struct elf_frames){
+		.data = bytes, .size = size - 1, .debug_frame = data[0] & 1,
+		.stop_at_zero = data[0] & 2,
+		.base = { .data = bytes, .vaddr = 0x4000, .datarel = 0x800, .has_datarel = data[0] & 4 },
+	};
+	if (!bee_cover_rows(&elf, &rows, message, sizeof(message))) {
+		fuzz_check_rows(&rows);
+		if (use)
+			use(&elf, &rows);
+	}
+	bee_row_free(&rows);
+	free(bytes);
+	return 0;
+}
