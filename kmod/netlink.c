@@ -242,6 +242,11 @@ static const struct nla_policy netlink_config_policy[BEEUNWIND_A_CONFIG_MAX + 1]
 	[BEEUNWIND_A_CONFIG_ANNOUNCE] = NLA_POLICY_MAX(NLA_U32, BEEUNWIND_ANNOUNCE_MAX),
 };
 
+/*
+ * No dump has a start(): 6.1 calls it without an extack (__netlink_dump_start(),
+ * net/netlink/af_netlink.c; 6.12 lends the request's), so its refusals would be
+ * without words.  The first dumpit() refuses, in NLMSG_DONE.
+ */
 static const struct genl_ops netlink_ops[] = {
 	{
 		.cmd	= BEEUNWIND_CMD_INFO_GET,
@@ -261,8 +266,7 @@ static const struct genl_ops netlink_ops[] = {
 	},
 	{
 		.cmd	= BEEUNWIND_CMD_TABLE_GET,
-		.start	= bee_netlink_table_dump_start,
-		.dumpit	= bee_netlink_table_dump,
+			.dumpit	= bee_netlink_table_dump,
 	},
 	{
 		.cmd	 = BEEUNWIND_CMD_PROC_ADD,
@@ -284,8 +288,7 @@ static const struct genl_ops netlink_ops[] = {
 	},
 	{
 		.cmd	 = BEEUNWIND_CMD_PROC_GET,
-		.start	 = bee_netlink_proc_dump_start,
-		.dumpit	 = bee_netlink_proc_dump,
+			.dumpit	 = bee_netlink_proc_dump,
 		.done	 = bee_netlink_proc_dump_done,
 		.policy	 = bee_netlink_proc_policy,
 		.maxattr = BEEUNWIND_A_PROC_MAX,

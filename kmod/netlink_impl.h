@@ -18,7 +18,6 @@ int bee_stop_put(struct sk_buff *skb, int attr, u32 reason, u64 walks);
 extern const struct nla_policy bee_netlink_table_policy[];
 int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info);
 int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info);
-int bee_netlink_table_dump_start(struct netlink_callback *cb);
 int bee_netlink_table_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
 /* netlink_proc.c */
@@ -26,7 +25,6 @@ extern const struct nla_policy bee_netlink_proc_policy[];
 int bee_netlink_proc_add(struct sk_buff *request, struct genl_info *info);
 int bee_netlink_proc_update(struct sk_buff *request, struct genl_info *info);
 int bee_netlink_proc_del(struct sk_buff *request, struct genl_info *info);
-int bee_netlink_proc_dump_start(struct netlink_callback *cb);
 int bee_netlink_proc_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int bee_netlink_proc_dump_done(struct netlink_callback *cb);
 

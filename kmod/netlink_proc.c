@@ -301,14 +301,16 @@ int bee_netlink_proc_del(struct sk_buff *request, struct genl_info *info)
  * @only: with mmgrab(): none but this address space; or NULL
  * @cookie: the next address space
  * @range: its next range
+ * @begun: asked for by somebody who may
  */
 struct proc_dump {
 	struct mm_struct	*only;
 	u64			 cookie;
 	u32			 range;
+	bool			 begun;
 };
 
-int bee_netlink_proc_dump_start(struct netlink_callback *cb)
+static int proc_dump_begin(struct netlink_callback *cb)
 {
 	struct proc_dump *dump = (void *)cb->ctx;
 	struct nlattr **attrs = bee_dump_attrs(cb);
@@ -316,6 +318,7 @@ int bee_netlink_proc_dump_start(struct netlink_callback *cb)
 	int err;
 
 	BUILD_BUG_ON(sizeof(*dump) > sizeof(cb->ctx));
+	dump->begun = true;
 	err = bee_netlink_check_caps(cb->skb, cb->extack);
 	if (err || !attrs || !attrs[BEEUNWIND_A_PROC_PID])
 		return err;
@@ -410,8 +413,10 @@ int bee_netlink_proc_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct proc_dump *dump = (void *)cb->ctx;
 	const struct bee_mm *m;
-	int err = 0;
+	int err = dump->begun ? 0 : proc_dump_begin(cb);
 
+	if (err)
+		return err;
 	rcu_read_lock();
 	m = dump->only ? bee_mm_find(dump->only) : NULL;
 	/* Odd, for 0 means "no check". */

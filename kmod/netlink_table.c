@@ -185,14 +185,14 @@ static int table_put(struct sk_buff *skb, const struct bee_file *f)
 		table_put_hint(skb, f));
 }
 
-int bee_netlink_table_dump_start(struct netlink_callback *cb)
-{
-	return bee_netlink_check_caps(cb->skb, cb->extack);
-}
-
-/* struct table_dump - where a dump of tables is, in cb->ctx */
+/**
+ * struct table_dump - where a dump of tables is, in cb->ctx
+ * @next: id of the next file
+ * @begun: asked for by somebody who may
+ */
 struct table_dump {
-	u32 next;
+	u32	next;
+	bool	begun;
 };
 
 static int table_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
@@ -214,8 +214,11 @@ int bee_netlink_table_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct table_dump *dump = (void *)cb->ctx;
 	const struct bee_file *f;
-	int err = 0;
+	int err = dump->begun ? 0 : bee_netlink_check_caps(cb->skb, cb->extack);
 
+	if (err)
+		return err;
+	dump->begun = true;
 	cb->seq = bee_file_seq();
 	rcu_read_lock();
 	list_for_each_entry_rcu(f, &bee_file_list, node) {
