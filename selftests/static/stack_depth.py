@@ -4,7 +4,8 @@
 
 	stack_depth.py FUNCTION OBJECT...
 
-Read off the machine code: pushes, "sub $n,%rsp", and 8 bytes for each call.  Calls
+Read off the machine code: pushes, "sub $n,%rsp" and "add $-n,%rsp", and 8 bytes for
+each call.  Calls
 of functions in none of the objects count as those 8 bytes.  Prints the bytes and
 the deepest chain; fails if there is recursion or a call through a register, whose
 depth nobody can tell.
@@ -15,11 +16,17 @@ import subprocess
 import sys
 
 FUNCTION = re.compile(r"^[0-9a-f]+ <([^>]+)>:$")
-SUB = re.compile(r"\bsub\s+\$0x([0-9a-f]+),%rsp$")
+MOVE = re.compile(r"\b(sub|add)\s+\$0x([0-9a-f]+),%rsp$")
 CALL = re.compile(r"\b(?:call|jmp)\b")
 RELOCATION = re.compile(r"R_X86_64_(?:PLT32|PC32)\s+([\w.]+?)([-+]0x[0-9a-f]+)?$")
 TARGET = re.compile(r"\b(?:call|jmp)\s+[0-9a-f]+ <([^>+]+)>$")
 INDIRECT = re.compile(r"\bcall\s+(?:\*|[0-9a-f]+ <__x86_indirect_thunk)")
+
+
+def taken(is_sub, operand):
+    """The bytes that an instruction takes from the stack; 0 if it gives some back."""
+    signed = operand - (operand >> 63 << 64)
+    return max(0, signed if is_sub else -signed)
 
 
 def functions(path):
@@ -51,9 +58,9 @@ def functions(path):
             found[name][1].add(target[1])
         if re.search(r"\bpush\b", line):
             found[name][0] += 8
-        sub = SUB.search(line)
-        if sub:
-            found[name][0] += int(sub[1], 16)
+        move = MOVE.search(line)
+        if move:
+            found[name][0] += taken(move[1] == "sub", int(move[2], 16))
     return found
 
 

@@ -170,11 +170,16 @@ sampling_objects() {
 	sed -n 's/^sampling-path := //p' Kbuild
 }
 
+# The instrumented kernel's module calls what the compiler put in.
+sampling_builds() {
+	find build/kmod -mindepth 1 -maxdepth 1 -type d ! -name '*-beedebug'
+}
+
 ALLOWED_SYMBOLS='^(bee_[a-z0-9_]+|__rcu_read_(lock|unlock)|rcu_read_.*|__x86_[a-z0-9_]+|__stack_chk_fail|copy_from_user_nmi|copy_from_kernel_nofault|irq_work_queue|jiffies|this_cpu_off|const_pcpu_hot|pcpu_hot|current_task|pv_info|pv_ops|crc32_le|memchr_inv|memcpy|memset|memcmp|__per_cpu_offset|__tracepoint_.*|cpu_number|__preempt_count)$'
 
 check_sampling_symbols() {
 	local dir object bad=0 seen=0
-	for dir in build/kmod/*; do
+	for dir in $(sampling_builds); do
 		for object in $(sampling_objects); do
 			[ -e "$dir/$object" ] || continue
 			seen=1
@@ -190,7 +195,7 @@ check_sampling_symbols() {
 # The frames of perf's NMI handler lie above; 512 bytes are what the walk may take of 16 KiB.
 check_sampling_stack() {
 	local dir object objects seen=0
-	for dir in build/kmod/*; do
+	for dir in $(sampling_builds); do
 		objects=()
 		for object in $(sampling_objects); do
 			[ ! -e "$dir/$object" ] || objects+=("$dir/$object")
