@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/* User callchains of a process, as perf gives them out, without perf. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
+
+#include "chains.h"
+#include "guest.h"
+
+#define PAGE		4096ul
+#define RING_BYTES	(1ul << 20)
+#define PERIOD_NS	1000000
+#define SECONDS		20
+/* What _start takes at most; see stacks.py. */
+#define START_BYTES	0x30
+
+static uint64_t entry_point(pid_t pid)
+{
+	Elf64_auxv_t aux[64];
+	char path[64];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, aux, sizeof(aux));
+	close(fd);
+	for (ssize_t i = 0; i < got / (ssize_t)sizeof(aux[0]); i++)
+		if (aux[i].a_type == AT_ENTRY)
+			return aux[i].a_un.a_val;
+	guest_die(path, "no AT_ENTRY");
+}
+
+static void judge(const uint64_t *frames, uint64_t n, uint64_t entry, uint64_t mark,
+		  struct chains *c)
+{
+	uint64_t i;
+
+	c->total++;
+	c->complete += frames[n - 1] - entry < START_BYTES;
+	for (i = 0; i < n && frames[i] != mark; i++)
+		;
+	c->marked += i < n;
+}
+
+/* PERF_SAMPLE_CALLCHAIN: the number of entries, then those. */
+static void judge_sample(const uint64_t *at, uint64_t entry, uint64_t mark, struct chains *c)
+{
+	uint64_t n = *at++;
+
+	while (n && *at != PERF_CONTEXT_USER) {
+		at++;
+		n--;
+	}
+	if (n > 1)
+		judge(at + 1, n - 1, entry, mark, c);
+}
+
+static void drain(struct perf_event_mmap_page *page, uint64_t entry, uint64_t mark,
+		  struct chains *c)
+{
+	static union {
+		struct perf_event_header	header;
+		uint64_t			words[8192];
+	} whole;
+	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	const uint8_t *data = (const uint8_t *)page + PAGE;
+	uint64_t tail = page->data_tail;
+
+	while (tail < head) {
+		const size_t at = tail % RING_BYTES;
+		const struct perf_event_header *header = (const void *)(data + at);
+		const size_t size = header->size, first = RING_BYTES - at;
+
+		memcpy(&whole, header, first < size ? first : size);
+		if (first < size)
+			memcpy((uint8_t *)&whole + first, data, size - first);
+		if (whole.header.type == PERF_RECORD_SAMPLE)
+			judge_sample(whole.words + 1, entry, mark, c);
+		tail += size;
+	}
+	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+static struct perf_event_mmap_page *event_open(pid_t pid, int *fd)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = PERIOD_NS,
+		.sample_type = PERF_SAMPLE_CALLCHAIN,
+		.exclude_callchain_kernel = 1,
+		.wakeup_events = 50,
+	};
+	void *page;
+
+	*fd = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	page = mmap(NULL, PAGE + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	if (*fd < 0 || page == MAP_FAILED)
+		guest_die("perf_event_open", strerror(errno));
+	return page;
+}
+
+/**
+ * chains_take() - take callchains of a process and judge them
+ * @pid: the process, which must be running
+ * @samples: at least so many, in 20 seconds
+ * @mark: an entry to look for
+ * @c: filled
+ */
+void chains_take(pid_t pid, unsigned int samples, uint64_t mark, struct chains *c)
+{
+	const uint64_t entry = entry_point(pid);
+	const time_t end = time(NULL) + SECONDS;
+	struct perf_event_mmap_page *page;
+	struct pollfd ready = { .events = POLLIN };
+
+	*c = (struct chains){ 0 };
+	page = event_open(pid, &ready.fd);
+	while (c->total < samples && time(NULL) < end) {
+		poll(&ready, 1, 1000);
+		drain(page, entry, mark, c);
+	}
+	munmap(page, PAGE + RING_BYTES);
+	close(ready.fd);
+}

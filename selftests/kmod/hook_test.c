@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The module comes and goes, and works, whatever else sits on perf_callchain_user():
+ * a kprobe, the function tracer, an fentry program, a live patch.
+ *
+ *	hook_test DEEP_WORK ROUNDS
+ *
+ * Loads and unloads the module itself.  BEE_KO names it, BEE_TEST_KO the directory of
+ * bee_livepatch.ko.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/bpf.h>
+#include <linux/btf.h>
+
+#include "chains.h"
+#include "guest.h"
+#include "kselftest.h"
+
+#define TARGET	"perf_callchain_user"
+#define TRACING	"/sys/kernel/tracing/"
+#define PATCH	"/sys/kernel/livepatch/bee_livepatch"
+/* bee_livepatch.c stores this instead of a stack. */
+#define MARK	0x5eed0000beefull
+#define SAMPLES	200
+
+static struct guest g;
+static int table_fd, exe_fd;
+static pid_t deep;
+
+static void nap(void)
+{
+	const struct timespec tick = { .tv_nsec = 20000000 };
+
+	nanosleep(&tick, NULL);
+}
+
+/* 20 s is for ever. */
+#define NAPS	1000
+
+static int put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC);
+	ssize_t length = strlen(text);
+	int ret = fd < 0 || write(fd, text, length) != length ? -1 : 0;
+	int error = errno;
+
+	if (ret)
+		ksft_print_msg("%s: %s\n", path, strerror(error));
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return ret;
+}
+
+static bool has(const char *path, const char *word)
+{
+	char line[4096];
+	FILE *file = fopen(path, "r");
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = strstr(line, word);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static int module_in(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int ret = fd < 0 ? -1 : syscall(SYS_finit_module, fd, "", 0);
+
+	if (ret)
+		ksft_print_msg("%s: %s\n", path, strerror(errno));
+	close(fd);
+	return ret;
+}
+
+/* What is asked for and not yet given back keeps a module for a moment. */
+static int module_out(const char *name)
+{
+	int i;
+
+	for (i = 0; i < NAPS; i++) {
+		if (!syscall(SYS_delete_module, name, O_NONBLOCK))
+			return 0;
+		if (errno != EAGAIN && errno != EBUSY)
+			break;
+		nap();
+	}
+	ksft_print_msg("%s: %s\n", name, strerror(errno));
+	return -1;
+}
+
+static int bee_out(void)
+{
+	bee_nl_close(g.nl);
+	g.nl = NULL;
+	return module_out("beeunwind");
+}
+
+/* The module, with deep_work's table and ranges. */
+static int bee_in(void)
+{
+	uint32_t id;
+
+	if (module_in(getenv("BEE_KO")))
+		return -1;
+	guest_open(&g);
+	if (bee_nl_table_add(g.nl, table_fd, exe_fd, &id, &g.error))
+		guest_die("table-add", g.error.text);
+	guest_add(&g, deep);
+	return 0;
+}
+
+/* All but a few stacks reach _start, as they do beside nobody. */
+static bool complete(const char *when)
+{
+	struct chains c;
+
+	chains_take(deep, SAMPLES, MARK, &c);
+	if (c.total >= SAMPLES && c.complete * 100 >= c.total * 99 && !c.marked)
+		return true;
+	ksft_print_msg("%s: of %u stacks %u complete, %u of the live patch\n", when, c.total,
+		       c.complete, c.marked);
+	return false;
+}
+
+static bool not_ours(const char *when, bool patched)
+{
+	struct chains c;
+
+	chains_take(deep, SAMPLES, MARK, &c);
+	if (c.total >= SAMPLES && c.complete * 2 < c.total && (c.marked == c.total) == patched)
+		return true;
+	ksft_print_msg("%s: of %u stacks %u complete, %u of the live patch\n", when, c.total,
+		       c.complete, c.marked);
+	return false;
+}
+
+/*
+ * Who else can sit there
+ */
+
+static int kprobe_on(void)
+{
+	return put(TRACING "kprobe_events", "p:bee/callchain " TARGET "\n") ||
+	       put(TRACING "events/bee/callchain/enable", "1");
+}
+
+static int kprobe_off(void)
+{
+	return put(TRACING "events/bee/callchain/enable", "0") ||
+	       put(TRACING "kprobe_events", "\n");
+}
+
+static bool kprobe_fired(void)
+{
+	return has(TRACING "trace", "callchain: (" TARGET);
+}
+
+static int tracer_on(void)
+{
+	return put(TRACING "set_ftrace_filter", TARGET "\n") ||
+	       put(TRACING "current_tracer", "function");
+}
+
+static int tracer_off(void)
+{
+	return put(TRACING "current_tracer", "nop") || put(TRACING "set_ftrace_filter", "\n");
+}
+
+static bool tracer_fired(void)
+{
+	return has(TRACING "trace", TARGET " <-");
+}
+
+/* How much stands behind a struct btf_type: <linux/btf.h>, above each structure. */
+static size_t btf_extra(const struct btf_type *type)
+{
+	static const uint8_t fixed[NR_BTF_KINDS] = {
+		[BTF_KIND_INT] = 4, [BTF_KIND_ARRAY] = sizeof(struct btf_array),
+		[BTF_KIND_VAR] = sizeof(struct btf_var),
+		[BTF_KIND_DECL_TAG] = sizeof(struct btf_decl_tag),
+	};
+	static const uint8_t each[NR_BTF_KINDS] = {
+		[BTF_KIND_STRUCT] = sizeof(struct btf_member),
+		[BTF_KIND_UNION] = sizeof(struct btf_member),
+		[BTF_KIND_ENUM] = sizeof(struct btf_enum),
+		[BTF_KIND_ENUM64] = sizeof(struct btf_enum64),
+		[BTF_KIND_FUNC_PROTO] = sizeof(struct btf_param),
+		[BTF_KIND_DATASEC] = sizeof(struct btf_var_secinfo),
+	};
+	unsigned int kind = BTF_INFO_KIND(type->info);
+
+	return fixed[kind] + each[kind] * BTF_INFO_VLEN(type->info);
+}
+
+/* The kernel's number for the function, 0 if it has none. */
+static uint32_t btf_find(const uint8_t *btf, size_t size, const char *name)
+{
+	const struct btf_header *header = (const void *)btf;
+	const char *names;
+	const uint8_t *at, *end;
+	uint32_t id;
+
+	if (size < sizeof(*header) || header->magic != BTF_MAGIC)
+		return 0;
+	at = btf + header->hdr_len + header->type_off;
+	end = at + header->type_len;
+	names = (const char *)btf + header->hdr_len + header->str_off;
+	for (id = 1; at < end; id++) {
+		const struct btf_type *type = (const void *)at;
+
+		if (BTF_INFO_KIND(type->info) == BTF_KIND_FUNC &&
+		    !strcmp(names + type->name_off, name))
+			return id;
+		at += sizeof(*type) + btf_extra(type);
+	}
+	return 0;
+}
+
+static uint32_t btf_id(void)
+{
+	int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY);
+	size_t size = 0, room = 32 << 20;
+	uint8_t *btf = malloc(room);
+	ssize_t got;
+	uint32_t id;
+
+	while (fd >= 0 && (got = read(fd, btf + size, room - size)) > 0)
+		size += got;
+	close(fd);
+	id = btf_find(btf, size, TARGET);
+	free(btf);
+	return id;
+}
+
+static int bpf_program = -1, bpf_link = -1;
+
+static int bpf(int command, union bpf_attr *attr)
+{
+	return syscall(SYS_bpf, command, attr, sizeof(*attr));
+}
+
+/* "return 0": that it ran, the kernel counts. */
+static int bpf_load(void)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	static char log[65536];
+	union bpf_attr attr = {
+		.prog_type = BPF_PROG_TYPE_TRACING,
+		.expected_attach_type = BPF_TRACE_FENTRY,
+		.insns = (uintptr_t)insns,
+		.insn_cnt = 2,
+		.license = (uintptr_t)"GPL",
+		.attach_btf_id = btf_id(),
+		.log_buf = (uintptr_t)log,
+		.log_size = sizeof(log),
+		.log_level = 1,
+	};
+
+	bpf_program = bpf(BPF_PROG_LOAD, &attr);
+	if (bpf_program < 0)
+		ksft_print_msg("fentry: %s: %s\n", strerror(errno), log);
+	return bpf_program < 0 ? -1 : 0;
+}
+
+static int bpf_on(void)
+{
+	union bpf_attr attr = {};
+
+	if (bpf_load() || put("/proc/sys/kernel/bpf_stats_enabled", "1"))
+		return -1;
+	attr.raw_tracepoint.prog_fd = bpf_program;
+	bpf_link = bpf(BPF_RAW_TRACEPOINT_OPEN, &attr);
+	if (bpf_link < 0)
+		ksft_print_msg("fentry: attaching: %s\n", strerror(errno));
+	return bpf_link < 0 ? -1 : 0;
+}
+
+static int bpf_off(void)
+{
+	return close(bpf_link) || close(bpf_program);
+}
+
+static bool bpf_fired(void)
+{
+	struct bpf_prog_info info = {};
+	union bpf_attr attr = {
+		.info.bpf_fd = bpf_program, .info.info_len = sizeof(info),
+		.info.info = (uintptr_t)&info,
+	};
+
+	return !bpf(BPF_OBJ_GET_INFO_BY_FD, &attr) && info.run_cnt;
+}
+
+static const char *bpf_missing(void)
+{
+	return access("/sys/kernel/btf/vmlinux", R_OK) ? "this kernel has no BTF" : NULL;
+}
+
+static void livepatch_ko(char path[4096])
+{
+	snprintf(path, 4096, "%s/bee_livepatch.ko", getenv("BEE_TEST_KO"));
+}
+
+/* Until every task has been seen outside the function. */
+static int livepatch_on(void)
+{
+	char path[4096];
+	int i;
+
+	livepatch_ko(path);
+	if (module_in(path))
+		return -1;
+	for (i = 0; i < NAPS && !has(PATCH "/transition", "0"); i++)
+		nap();
+	return i < NAPS ? 0 : -1;
+}
+
+static int livepatch_off(void)
+{
+	int i;
+
+	if (put(PATCH "/enabled", "0"))
+		return -1;
+	for (i = 0; i < NAPS && !access(PATCH, F_OK); i++)
+		nap();
+	return i < NAPS ? module_out("bee_livepatch") : -1;
+}
+
+static const char *livepatch_missing(void)
+{
+	char path[4096];
+
+	livepatch_ko(path);
+	return access(path, R_OK) ? "this kernel has no live patches" : NULL;
+}
+
+/**
+ * struct neighbour - somebody else on the function
+ * @name: of it
+ * @on: comes
+ * @off: goes
+ * @fired: has seen a call since it came; NULL: replaces the function
+ * @missing: why there is none on this kernel, or NULL
+ */
+static const struct neighbour {
+	const char	*name;
+	int		(*on)(void);
+	int		(*off)(void);
+	bool		(*fired)(void);
+	const char	*(*missing)(void);
+} neighbours[] = {
+	{ "a kprobe", kprobe_on, kprobe_off, kprobe_fired, NULL },
+	{ "the function tracer", tracer_on, tracer_off, tracer_fired, NULL },
+	{ "an fentry program", bpf_on, bpf_off, bpf_fired, bpf_missing },
+	{ "a live patch", livepatch_on, livepatch_off, NULL, livepatch_missing },
+};
+
+#define NNEIGHBOURS	(sizeof(neighbours) / sizeof(neighbours[0]))
+
+static bool works(const struct neighbour *n)
+{
+	bool fired = !n->fired || n->fired();
+
+	if (!fired)
+		ksft_print_msg("%s has seen nothing\n", n->name);
+	return fired;
+}
+
+/* It is there first, and stays when the module goes; both times it works. */
+static bool comes_first(const struct neighbour *n)
+{
+	return !n->on() && !bee_in() && complete("it came first") && works(n) &&
+	       !bee_out() && not_ours("the module is gone", !n->fired) && works(n) &&
+	       !bee_in() && complete("the module is back") && !n->off() &&
+	       complete("it is gone");
+}
+
+/* It comes and goes beside the module, which goes first once. */
+static bool comes_later(const struct neighbour *n)
+{
+	return !n->on() && complete("it came later") && works(n) && !n->off() &&
+	       complete("it went again") && !n->on() && !bee_out() &&
+	       not_ours("the module went first", !n->fired) && works(n) && !n->off() &&
+	       not_ours("both are gone", false);
+}
+
+static void beside(const struct neighbour *n, int rounds)
+{
+	const char *why = n->missing ? n->missing() : NULL;
+	bool ok = true;
+	int i;
+
+	if (why) {
+		ksft_test_result_skip("beside %s # SKIP %s\n", n->name, why);
+		return;
+	}
+	for (i = 0; ok && i < rounds; i++) {
+		put(TRACING "trace", "");
+		ok = comes_first(n) && comes_later(n);
+	}
+	ksft_test_result(ok, "beside %s\n", n->name);
+	if (ok)
+		return;
+	/* What is left would spoil the next. */
+	n->off();
+	if (g.nl)
+		bee_out();
+}
+
+/* The hooks that follow mappings cannot be switched off under the module. */
+static void ftrace_stays_on(void)
+{
+	const char *path = "/proc/sys/kernel/ftrace_enabled";
+	bool ok = !bee_in();
+
+	ok = ok && put(path, "0") && errno == EBUSY && has(path, "1") &&
+	     complete("ftrace stayed on");
+	ok = !put(path, "1") && !bee_out() && ok;
+	ok = ok && !put(path, "0");
+	ok = !put(path, "1") && ok;
+	ksft_test_result(ok, "kernel.ftrace_enabled=0 is refused while the module is there\n");
+}
+
+static void start_work(const char *path)
+{
+	int ready[2];
+	char byte;
+
+	table_fd = guest_table_fd(path);
+	exe_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (pipe2(ready, O_CLOEXEC) || exe_fd < 0 || (deep = fork()) < 0)
+		guest_die(path, strerror(errno));
+	if (!deep) {
+		dup2(ready[1], STDOUT_FILENO);
+		execl(path, path, NULL);
+		_exit(1);
+	}
+	if (read(ready[0], &byte, 1) != 1)
+		guest_die(path, "did not start");
+}
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	ksft_print_header();
+	if (argc != 3 || !getenv("BEE_KO") || !getenv("BEE_TEST_KO"))
+		guest_die("start", "no argument, BEE_KO or BEE_TEST_KO");
+	ksft_set_plan(NNEIGHBOURS + 2);
+	start_work(argv[1]);
+	for (i = 0; i < NNEIGHBOURS; i++)
+		beside(&neighbours[i], atoi(argv[2]));
+	ftrace_stays_on();
+	ksft_test_result(!has(TRACING "enabled_functions", "beeunwind"), "nothing of it remains\n");
+	kill(deep, SIGKILL);
+	waitpid(deep, NULL, 0);
+	ksft_finished();
+}
