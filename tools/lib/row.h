@@ -9,11 +9,13 @@
 
 /**
  * struct row_start - a row: from @pc to the next row's
+ *
+ * Packed, as there are millions of them.
  */
 struct row_start {
 	u64	pc;
 	u32	rule;
-};
+} __attribute__((packed));
 
 /**
  * struct row_set - rows over a dictionary of distinct rules
