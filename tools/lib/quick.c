@@ -21,6 +21,7 @@
 #define KEY_NONE	(~0u)		/* no rule, as its offset is more than can be said */
 
 #define QUICK_STATES	16		/* as cfi.c */
+#define QUICK_MAX_BYTES	(1u << 20)	/* of instructions, as each may make a row: room for those is reserved */
 
 /* Without them nothing is said of the FDE. */
 #define QUICK_CODE_ALIGN	1
@@ -237,7 +238,7 @@ bool bee_quick_run(struct quick *quick, const struct cfi_cie *cie, const struct 
 	struct quick_state s = { .at = fde->insns, .pc = fde->begin, .rule = ~0u };
 	size_t nrules = rows->nrules;
 
-	if (!fde->plain || !quick_start(cie, &s.key))
+	if (!fde->plain || fde->size > QUICK_MAX_BYTES || !quick_start(cie, &s.key))
 		return false;
 	bee_row_reserve(rows, fde->size + 1);
 	s.row = &rows->rows[rows->nrows];
