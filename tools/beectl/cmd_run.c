@@ -51,6 +51,8 @@ enum { RUN_FAILED = 125, RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGN
  * @verbose: say what was loaded
  * @error: why loading failed
  * @result: of the last load
+ * @text: of all loads, as in @result
+ * @wrong: of all loads, as in @result
  */
 struct run {
 	struct table_maker	 maker;
@@ -58,6 +60,8 @@ struct run {
 	bool			 verbose;
 	struct bee_nl_error	 error;
 	struct proc_result	 result;
+	uint64_t		 text;
+	uint64_t		 wrong;
 };
 
 static volatile sig_atomic_t run_pid;
@@ -96,6 +100,8 @@ static int run_load(void *arg, pid_t pid)
 
 	proc_result_free(&run->result);
 	ret = proc_load(&run->maker, pid, &run->result);
+	run->text += run->result.text;
+	run->wrong += run->result.wrong;
 	if (ret)
 		run->error = run->result.error;
 	return ret;
@@ -110,7 +116,7 @@ static void run_report(const struct run *run, pid_t pid)
 	text_put_name(stderr, result->name);
 	fprintf(stderr, ": %zu mappings, %zu tables, %s\n", result->mappings, result->tables,
 		text_size(result->bytes).text);
-	maker_print_wrong(stderr, result->wrong, result->text);
+	maker_print_wrong(stderr, run->wrong, run->text);
 	for (i = 0; i < result->nproblems; i++) {
 		fputs("beectl: run: warning: ", stderr);
 		text_put_name(stderr, result->problem[i].path);
@@ -147,6 +153,7 @@ static void run_made(void *arg, const struct table_want *want, const struct tabl
 	fputs("beectl: run: ", stderr);
 	text_put_name(stderr, want->name);
 	fprintf(stderr, ": %s\n", result->source == TABLE_NONE ? result->why : "loaded");
+	maker_print_wrong(stderr, result->wrong, result->text);
 }
 
 /* What messages have been lost about is in the list of files. */
