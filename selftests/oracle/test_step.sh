@@ -32,9 +32,9 @@ if [ -z "${BEE_KO:-}" ]; then
 else
 	cp "$programs/list" "$totals.built"
 fi
-wanted='^(calls|signals|jumps|throw)[.]' limit=40000
+wanted='^(calls|signals|jumps|throw)[.]' limit=1000000
 if [ -n "${BEE_KO:-}" ] && [ "${BEE_ORACLE:-quick}" != full ]; then
-	wanted='^(calls.(gcc-O2|realign|lazy)|signals.(gcc-O2|musl)|jumps.gcc-O2)( |$)' limit=4000
+	wanted='^(calls.(lazy|cet|musl)|(signals|jumps).(clang-O2|musl))( |$)' limit=15000
 fi
 mapfile -t built <<<"$(grep -E "$wanted" "$totals.built")"
 
@@ -50,9 +50,9 @@ for name in "${built[@]}"; do
 	*) ktap_run "$name" step_all --from-entry "$programs/$name" ;;
 	esac
 done
-ktap_run "the dynamic linker" step_all /bin/true
-ktap_run "bash, a shell in $limit instructions" \
-	step_all --from-entry --limit "$limit" bash -c 'for i in 1 2 3; do echo $((i * i)); done | cat'
+ktap_run "the dynamic linker" step_all --limit "$limit" /bin/true
+ktap_run "bash, a shell" \
+	step_all --from-entry --limit "$((limit < 40000 ? limit : 40000))" bash -c 'for i in 1 2 3; do echo $((i * i)); done | cat'
 ktap_diag "$(awk '{ for (i = 1; i < NF; i++) if ($(i + 1) + 0 == $(i + 1)) { if (!($i in sum)) name[++n] = $i; sum[$i] += $(i + 1) } }
 	END { for (i = 1; i <= n; i++) printf "%s %d ", name[i], sum[name[i]] }' "$totals")"
 ktap_finish
