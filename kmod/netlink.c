@@ -44,6 +44,8 @@ int bee_netlink_check_caps(const struct sk_buff *skb, struct netlink_ext_ack *ex
  * @cmd: operation
  * @hdr: filled, for bee_reply_end()
  *
+ * Before anything is changed: without memory for the reply the request is refused.
+ *
  * Context: Process, may sleep.
  * Return: the message, or NULL.
  */
@@ -61,11 +63,11 @@ struct sk_buff *bee_reply_begin(struct genl_info *info, u8 cmd, void **hdr)
 }
 
 /**
- * bee_reply_end() - send a reply
+ * bee_reply_end() - send a reply, or drop it
  * @info: the request
  * @skb: the message
  * @hdr: from bee_reply_begin()
- * @err: not 0 if attributes have found no room: then it is dropped
+ * @err: negative if the request is refused, positive if attributes have found no room
  *
  * Context: Process, may sleep.
  * Return: 0 or -errno.
@@ -74,7 +76,7 @@ int bee_reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr, int er
 {
 	if (err) {
 		nlmsg_free(skb);
-		return -EMSGSIZE;
+		return err < 0 ? err : -EMSGSIZE;
 	}
 	genlmsg_end(skb, hdr);
 	return genlmsg_reply(skb, info);

@@ -61,8 +61,10 @@ static int diff_parse_list(struct genl_info *info, int type, struct bee_map_rang
 		NL_SET_ERR_MSG(info->extack, "too many ranges in one request");
 		return -E2BIG;
 	}
+	if (!n)
+		return 0;
 	*list = kvcalloc(n, sizeof(**list), GFP_KERNEL);
-	if (n && !*list)
+	if (!*list)
 		return -ENOMEM;
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
 		if (nla_type(attr) != type)
@@ -131,21 +133,13 @@ static struct mm_struct *netlink_get_mm(const struct nlattr *attr, struct netlin
 	return mm;
 }
 
-static int proc_reply(struct genl_info *info, u8 cmd, const struct bee_mm_state *state)
+static int proc_put_state(struct sk_buff *skb, const struct bee_mm_state *state)
 {
-	struct sk_buff *skb;
-	void *hdr;
-	int err;
-
-	skb = bee_reply_begin(info, cmd, &hdr);
-	if (!skb)
-		return -ENOMEM;
-	err = nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_COOKIE, state->cookie,
-				BEEUNWIND_A_PROC_PAD) ||
-	      nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_GENERATION, state->generation,
-				BEEUNWIND_A_PROC_PAD) ||
-	      nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, state->ranges);
-	return bee_reply_end(info, skb, hdr, err);
+	return nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_COOKIE, state->cookie,
+				 BEEUNWIND_A_PROC_PAD) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_GENERATION, state->generation,
+				 BEEUNWIND_A_PROC_PAD) ||
+	       nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, state->ranges);
 }
 
 /* With @diff: change the ranges by it; without: to what is mapped. */
@@ -218,15 +212,27 @@ static int proc_change(struct genl_info *info, const struct bee_map_diff *diff,
 	return err;
 }
 
+static int proc_change_and_reply(struct genl_info *info, u8 cmd, const struct bee_map_diff *diff,
+				 struct bee_mm_state *state)
+{
+	struct sk_buff *skb;
+	void *hdr;
+	int err;
+
+	skb = bee_reply_begin(info, cmd, &hdr);
+	if (!skb)
+		return -ENOMEM;
+	err = proc_change(info, diff, state) ?: proc_put_state(skb, state);
+	return bee_reply_end(info, skb, hdr, err);
+}
+
 int bee_netlink_proc_add(struct sk_buff *request, struct genl_info *info)
 {
 	struct bee_mm_state state;
 	int err;
 
 	err = bee_netlink_check_caps(request, info->extack);
-	if (!err)
-		err = proc_change(info, NULL, &state);
-	return err ?: proc_reply(info, BEEUNWIND_CMD_PROC_ADD, &state);
+	return err ?: proc_change_and_reply(info, BEEUNWIND_CMD_PROC_ADD, NULL, &state);
 }
 
 static u64 netlink_optional_u64(struct genl_info *info, int attr)
@@ -248,10 +254,10 @@ int bee_netlink_proc_update(struct sk_buff *request, struct genl_info *info)
 		return err;
 	err = diff_parse(info, &diff);
 	if (!err)
-		err = proc_change(info, &diff, &state);
+		err = proc_change_and_reply(info, BEEUNWIND_CMD_PROC_UPDATE, &diff, &state);
 	kvfree(diff.del);
 	kvfree(diff.add);
-	return err ?: proc_reply(info, BEEUNWIND_CMD_PROC_UPDATE, &state);
+	return err;
 }
 
 static int proc_del_by_pid(const struct nlattr *attr, struct netlink_ext_ack *extack, bool *found)

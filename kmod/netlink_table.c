@@ -28,17 +28,6 @@ static struct file *netlink_get_file(struct genl_info *info, int attr)
 	return ERR_PTR(-EBADF);
 }
 
-static int table_reply_id(struct genl_info *info, u32 id)
-{
-	struct sk_buff *skb;
-	void *hdr;
-
-	skb = bee_reply_begin(info, BEEUNWIND_CMD_TABLE_ADD, &hdr);
-	if (!skb)
-		return -ENOMEM;
-	return bee_reply_end(info, skb, hdr, nla_put_u32(skb, BEEUNWIND_A_TABLE_ID, id));
-}
-
 /* The file that a table is for, with a reference. */
 static struct bee_file *table_get_file(struct genl_info *info)
 {
@@ -71,23 +60,25 @@ static struct bee_file *table_get_file(struct genl_info *info)
 	return f;
 }
 
-static int table_add(struct genl_info *info, struct file *file)
+static int table_add(struct genl_info *info, struct file *file, struct sk_buff *reply)
 {
 	struct bee_file *f = table_get_file(info);
 	int err;
 
 	if (IS_ERR(f))
 		return PTR_ERR(f);
-	err = bee_store_add(f, file, info->extack);
+	err = nla_put_u32(reply, BEEUNWIND_A_TABLE_ID, f->id);
 	if (!err)
-		err = table_reply_id(info, f->id);
+		err = bee_store_add(f, file, info->extack);
 	bee_file_put(f);
 	return err;
 }
 
 int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 {
+	struct sk_buff *reply;
 	struct file *file;
+	void *hdr;
 	int err;
 
 	err = bee_netlink_check_caps(request, info->extack);
@@ -100,7 +91,11 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 	file = netlink_get_file(info, BEEUNWIND_A_TABLE_FD);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	err = table_add(info, file);
+	reply = bee_reply_begin(info, BEEUNWIND_CMD_TABLE_ADD, &hdr);
+	if (reply)
+		err = bee_reply_end(info, reply, hdr, table_add(info, file, reply));
+	else
+		err = -ENOMEM;
 	fput(file);
 	return err;
 }
