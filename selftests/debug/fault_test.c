@@ -345,23 +345,6 @@ static const struct act {
 
 #define NACTS	(sizeof(acts) / sizeof(acts[0]))
 
-/* The sums once nothing waits for a grace period any more: the same for a while. */
-static void info_at_rest(struct bee_nl_info *info)
-{
-	const struct timespec tick = { .tv_nsec = 20000000 };
-	struct bee_nl_info last;
-	int same = 0;
-
-	guest_info(&g, info);
-	while (same < 5) {
-		last = *info;
-		nanosleep(&tick, NULL);
-		guest_info(&g, info);
-		same = info->table_bytes == last.table_bytes &&
-		       info->range_bytes == last.range_bytes ? same + 1 : 0;
-	}
-}
-
 /* After a refusal in words all is as before; a success is undone. */
 static bool act_is_right(const struct act *act, int ret, const struct bee_nl_info *before,
 			 unsigned int n)
@@ -391,7 +374,7 @@ static void act_in_turn(const struct act *act)
 	for (n = 1; ok && !left && n < NTH_MAX; n++) {
 		if (act->prepare)
 			act->prepare();
-		info_at_rest(&before);
+		guest_info_at_rest(&g, &before);
 		memset(&g.error, 0, sizeof(g.error));
 		exec_left = 0;
 		nth_write(n);
@@ -451,7 +434,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < NACTS; i++)
 		act_in_turn(&acts[i]);
 	run_beectl("unload", getpid());
-	info_at_rest(&start);
+	guest_info_at_rest(&g, &start);
 	guest_reap(target);
 	ksft_test_result(!do_info() && guest_settles(&g, &start), "and all works afterwards\n");
 	ksft_finished();

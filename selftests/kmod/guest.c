@@ -122,6 +122,23 @@ void guest_info(struct guest *g, struct bee_nl_info *info)
 		guest_die("info-get", g->error.text);
 }
 
+/** guest_info_at_rest() - the same once nothing waits for a grace period: equal for a while */
+void guest_info_at_rest(struct guest *g, struct bee_nl_info *info)
+{
+	const struct timespec tick = { .tv_nsec = 20000000 };
+	struct bee_nl_info last;
+	int same = 0;
+
+	guest_info(g, info);
+	while (same < 5) {
+		last = *info;
+		nanosleep(&tick, NULL);
+		guest_info(g, info);
+		same = info->table_bytes == last.table_bytes &&
+		       info->range_bytes == last.range_bytes ? same + 1 : 0;
+	}
+}
+
 /* struct vma - a line of /proc/PID/maps; @path as there */
 struct vma {
 	uint64_t	start;

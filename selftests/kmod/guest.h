@@ -29,6 +29,7 @@ int guest_update(struct guest *g, struct bee_nl_proc *proc, struct range *del, s
 void guest_get_table(struct guest *g, uint32_t id, struct bee_nl_table *table);
 void guest_add(struct guest *g, pid_t pid);
 void guest_info(struct guest *g, struct bee_nl_info *info);
+void guest_info_at_rest(struct guest *g, struct bee_nl_info *info);
 bool guest_is_exact(struct guest *g, pid_t pid);
 bool guest_settles(struct guest *g, const struct bee_nl_info *start);
 pid_t guest_spawn(void (*body)(void *), void *arg);

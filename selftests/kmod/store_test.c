@@ -226,7 +226,7 @@ static void test_lost(void)
 	bool found = false;
 	int i;
 
-	guest_info(&g, &info);
+	guest_info_at_rest(&g, &info);
 	if (bee_nl_config_set_budget(g.nl, info.table_bytes + info.range_bytes, &g.error))
 		guest_die("budget", g.error.text);
 	for (i = 0; i < FILES; i++)
