@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A managed process stays managed through exec, however it comes about; and follow=all. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -221,54 +224,97 @@ static void test_failed_exec(const struct bee_nl_info *before)
 	unlink(SCRIPT);
 }
 
-#define CHAIN_STEPS	8
-#define CHAIN_THREADS	6
-#define CHAIN_ROUNDS	25
+/*
+ * An exec that waits for another thread to end, which its tracer holds up: by then it
+ * has asked whether its process is managed.
+ */
+struct held {
+	pid_t	tid;
+	sem_t	seized;
+	sem_t	stopped;
+};
 
-/* Executes itself again and again, each time out of many threads; then sleeps. */
-static int run_chain(int steps)
+static void *hold_thread(void *arg)
 {
-	char left[16], *argv[] = { "exec_test", left, NULL };
-	pthread_t thread;
-	int i;
+	struct held *held = arg;
+	int status;
 
-	if (!steps)
-		return execv("/bin/sleep", sleep_argv);
-	for (i = 0; i < CHAIN_THREADS; i++)
-		pthread_create(&thread, NULL, thread_pause, NULL);
-	snprintf(left, sizeof(left), "%d", steps - 1);
-	return execv("/proc/self/exe", argv);
+	if (ptrace(PTRACE_SEIZE, held->tid, 0, PTRACE_O_TRACEEXIT))
+		guest_die("ptrace", strerror(errno));
+	sem_post(&held->seized);
+	waitpid(held->tid, &status, __WALL);
+	sem_post(&held->stopped);
+	usleep(300000);
+	ptrace(PTRACE_CONT, held->tid, 0, 0);
+	waitpid(held->tid, &status, __WALL);
+	return NULL;
 }
 
-/* Named at any moment of an exec, it is managed after it; or not, if that was asked for. */
-static void test_named_while_executing(const struct bee_nl_info *start)
+static pid_t other_thread(pid_t pid)
 {
-	int i, managed = 0, let_go = 0, named = 0;
+	struct dirent *entry;
+	pid_t tid = 0;
+	char path[64];
+	DIR *tasks;
 
-	for (i = 0; i < 2 * CHAIN_ROUNDS; i++) {
-		struct timespec wait = { .tv_nsec = i / 2 * 4000000 };
-		bool add = i & 1;
-		pid_t pid = fork();
-
-		if (!pid)
-			_exit(run_chain(CHAIN_STEPS));
-		if (!add)
-			guest_add(&g, pid);
-		nanosleep(&wait, NULL);
-		if (add)
-			guest_add(&g, pid);
-		else if (bee_nl_proc_del(g.nl, pid, &g.error))
-			guest_die("proc-del", g.error.text);
-		named += !executes(pid, "sleep");
-		if (becomes(pid, "sleep") && add == is_managed(pid))
-			++*(add ? &managed : &let_go);
-		guest_reap(pid);
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	while (!tid) {
+		tasks = opendir(path);
+		while (tasks && (entry = readdir(tasks)))
+			if (atoi(entry->d_name) != pid)
+				tid = atoi(entry->d_name);
+		if (tasks)
+			closedir(tasks);
 	}
-	ksft_print_msg("%d of %d named while they executed; %d managed, %d let go\n", named,
-		       2 * CHAIN_ROUNDS, managed, let_go);
-	ksft_test_result(named && managed == CHAIN_ROUNDS, "managed while it executes\n");
-	ksft_test_result(let_go == CHAIN_ROUNDS && guest_settles(&g, start),
-			 "let go while it executes\n");
+	return tid;
+}
+
+/* Executes as soon as the pipe is closed. */
+static int run_held(int gate[2])
+{
+	pthread_t thread;
+	char c;
+
+	close(gate[1]);
+	pthread_create(&thread, NULL, thread_pause, NULL);
+	if (read(gate[0], &c, 1))
+		return 1;
+	return execv("/bin/sleep", sleep_argv);
+}
+
+/* Named in the middle of an exec, it is managed after it; or not, if that was asked for. */
+static void test_named_while_executing(bool add, const struct bee_nl_info *start)
+{
+	struct held held = {};
+	pthread_t tracer;
+	bool good;
+	int gate[2];
+	pid_t pid;
+
+	if (pipe(gate))
+		guest_die("pipe", strerror(errno));
+	pid = fork();
+	if (!pid)
+		_exit(run_held(gate));
+	close(gate[0]);
+	held.tid = other_thread(pid);
+	if (!add)
+		guest_add(&g, pid);
+	sem_init(&held.seized, 0, 0);
+	sem_init(&held.stopped, 0, 0);
+	pthread_create(&tracer, NULL, hold_thread, &held);
+	sem_wait(&held.seized);
+	close(gate[1]);
+	sem_wait(&held.stopped);
+	if (add)
+		guest_add(&g, pid);
+	else if (bee_nl_proc_del(g.nl, pid, &g.error))
+		guest_die("proc-del", g.error.text);
+	good = becomes(pid, "sleep") && is_managed(pid) == add;
+	pthread_join(tracer, NULL);
+	guest_reap(pid);
+	ksft_test_result(guest_settles(&g, start) && good, "%s while it executes\n",
+			 add ? "managed" : "let go");
 }
 
 /* What is gone before anybody could have loaded it. */
@@ -311,19 +357,18 @@ static void test_short_ones(void)
 	unlink("/tmp/exec_test.data");
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	struct bee_nl_info start, managed, end;
 	struct bee_nl_tables tables;
 	size_t i;
 
-	if (argc > 1)
-		return run_chain(atoi(argv[1]));
 	ksft_print_header();
 	ksft_set_plan(18);
 	guest_open(&g);
 	guest_info(&g, &start);
-	test_named_while_executing(&start);
+	test_named_while_executing(true, &start);
+	test_named_while_executing(false, &start);
 	guest_add(&g, getpid());
 	guest_info(&g, &managed);
 	ksft_test_result(guest_is_exact(&g, getpid()), "the module's own look at the mappings\n");
