@@ -125,12 +125,12 @@ void guest_info(struct guest *g, struct bee_nl_info *info)
 /** guest_info_at_rest() - the same once nothing waits for a grace period: equal for a while */
 void guest_info_at_rest(struct guest *g, struct bee_nl_info *info)
 {
-	const struct timespec tick = { .tv_nsec = 20000000 };
+	const struct timespec tick = { .tv_nsec = 50000000 };
 	struct bee_nl_info last;
 	int same = 0;
 
 	guest_info(g, info);
-	while (same < 5) {
+	while (same < 6) {
 		last = *info;
 		nanosleep(&tick, NULL);
 		guest_info(g, info);

@@ -247,22 +247,6 @@ static void test_lost(void)
 
 #define MAPPINGS	100
 
-/* Maps that were replaced are freed a grace period later. */
-static void wait_for_grace(struct bee_nl_info *info)
-{
-	const struct timespec tick = { .tv_nsec = 50000000 };
-	struct bee_nl_info before;
-	int i, same = 0;
-
-	guest_info(&g, info);
-	for (i = 0; i < 200 && same < 6; i++) {
-		before = *info;
-		nanosleep(&tick, NULL);
-		guest_info(&g, info);
-		same = before.range_bytes == info->range_bytes ? same + 1 : 0;
-	}
-}
-
 /* Children that share what they have mapped, and one that has it for itself. */
 static void test_bytes(int children)
 {
@@ -273,10 +257,10 @@ static void test_bytes(int children)
 	int i, gate[2];
 	char c;
 
-	wait_for_grace(&start);
+	guest_info_at_rest(&g, &start);
 	for (i = 0; i < MAPPINGS; i++)
 		map_file(40, i & 1);	/* pages out of order, so that they do not become one */
-	wait_for_grace(&before);
+	guest_info_at_rest(&g, &before);
 	mappings = before.ranges - start.ranges;
 	own = (before.range_bytes - start.range_bytes) / mappings;
 	ksft_print_msg("%.0f mappings of a process of its own: %.1f bytes each\n", mappings, own);
@@ -291,7 +275,7 @@ static void test_bytes(int children)
 		if (pid[i] < 0)
 			guest_die("fork", strerror(errno));
 	}
-	wait_for_grace(&after);
+	guest_info_at_rest(&g, &after);
 	shared = (double)(after.range_bytes - start.range_bytes) / ((children + 1) * mappings);
 	ksft_print_msg("%d processes with %.0f mappings each: %.2f bytes a mapping\n", children + 1,
 		       mappings, shared);
