@@ -226,7 +226,7 @@ map_bare() {
 	exec /usr/bin/python3 -c '
 import mmap, sys, time
 with open(sys.argv[1]) as file:
-    mmap.mmap(file.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+    kept = mmap.mmap(file.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
 time.sleep(float(sys.argv[2]))' "$WORK/bare" "$1"
 }
 
@@ -234,9 +234,9 @@ time.sleep(float(sys.argv[2]))' "$WORK/bare" "$1"
 no_unwind_information() {
 	head -c 8192 /dev/zero >"$WORK/bare"
 	map_bare 1000 &
-	guest_wait watch_says "/bare: no table: " && settle || return 1
+	guest_wait watch_says "/bare: no table: " && settle || { tail -n 5 "$told"; return 1; }
 	kill "$!"
-	(map_bare 0) && settle || return 1
+	(map_bare 2) && settle || return 1
 	grep "/bare: " "$told"
 	says_n_times "/bare: no table: " 1
 }
