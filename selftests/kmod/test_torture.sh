@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Runs torture_test against the module with the oracle of what is mapped in it.
-#	TORTURE_SECONDS=N	how long (default 20)
+#	TORTURE_SECONDS=N	how long (default 12)
 # timeout: 600
 # cpus: 2
 # shellcheck source=selftests/kmod/guest.sh
@@ -11,4 +11,4 @@ export BEECTL BEEUNWIND_CACHE=$WORK/cache
 mkdir -m 700 "$BEEUNWIND_CACHE"
 BEE_KO=${BEE_TEST_KO:-$TREE/build/test-modules/$(uname -r)}/mapped/beeunwind.ko
 guest_insmod || exit 1
-"$TESTS/torture_test" "${TORTURE_SECONDS:-20}"
+"$TESTS/torture_test" "${TORTURE_SECONDS:-12}"
