@@ -207,11 +207,16 @@ static void test_written(void)
 {
 	void *p = map_path(ONE), *q;
 	int fd = open(ONE, O_WRONLY | O_CLOEXEC);
+	uint32_t id = own_file_at(p);
 
 	usleep(20000);
 	if (pwrite(fd, "\177", 1, 0) != 1)
 		guest_die("write", strerror(errno));
 	close(fd);
+	mprotect(p, PAGE, PROT_READ);
+	mprotect(p, PAGE, PROT_READ | PROT_EXEC);
+	guest_add(&g, getpid());
+	ksft_test_result(id && own_file_at(p) == id, "a mapping keeps its file when that is written to\n");
 	q = map_path(ONE);
 	ksft_test_result(own_file_at(p) && own_file_at(q) && own_file_at(q) != own_file_at(p),
 			 "a file that is written to is another\n");
@@ -411,7 +416,7 @@ int main(void)
 	struct bee_nl_info start, end;
 
 	ksft_print_header();
-	ksft_set_plan(28);
+	ksft_set_plan(29);
 	system("rm -rf " DIR);
 	mkdir(DIR, 0700);
 	copy_file(LIB, ONE);
