@@ -10,7 +10,7 @@
 judged() {
 	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge --comm "$2" --through //anon "$1" \
 		>"$WORK/judged" || return 1
-	cat "$WORK/judged"
+	tee -a "$WORK/figures" <"$WORK/judged"
 	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why --comm "$2" --through //anon "$1" |
 		head -n 10
 }
@@ -43,4 +43,5 @@ if command -v java >/dev/null && [ -e "$TESTS/Work.class" ]; then
 else
 	ktap_skip "Java that keeps frame pointers" "java or javac is not installed"
 fi
+[ ! -e "$WORK/figures" ] || ktap_diag "$(cat "$WORK/figures")"
 ktap_finish

@@ -36,7 +36,7 @@ complete() {
 	local percent=$1 data=$WORK/$2.clock
 	shift 2
 	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge "$@" "$data" >"$WORK/judged" || return 1
-	cat "$WORK/judged"
+	tee -a "$WORK/figures" <"$WORK/judged"
 	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why "$@" "$data" | head -n 20
 	/usr/bin/python3 -c '
 import json, sys
@@ -45,9 +45,10 @@ sys.exit(not (got["samples"] >= 100 and got["complete"] >= int(sys.argv[1]) / 10
 		"$percent" <"$WORK/judged"
 }
 
-# clocked PROGRAM: sample it at any instruction for a while
+# clocked PROGRAM: sample it at any instruction for a while; but not in ld.so's resolver,
+# which has its CFA in rbx
 clocked() {
-	perf record -q -N -B -e cpu-clock -F 4999 -g -o "$WORK/$1.clock" \
+	LD_BIND_NOW=1 perf record -q -N -B -e cpu-clock -F 4999 -g -o "$WORK/$1.clock" \
 		"$BEECTL" run -- "$TESTS/$1" 4 >/dev/null
 }
 
@@ -152,4 +153,5 @@ ktap_run "samples under uretprobes" under_uretprobes_always
 echo >"$TRACING/uprobe_events"
 ktap_run "samples in the vDSO" complete_through '[vdso]' walk_vdso
 ktap_run "samples in JIT code" complete_through '//anon' walk_jit
+[ ! -e "$WORK/figures" ] || ktap_diag "$(cat "$WORK/figures")"
 ktap_finish
