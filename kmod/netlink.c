@@ -268,7 +268,7 @@ static const struct genl_ops netlink_ops[] = {
 	},
 	{
 		.cmd	= BEEUNWIND_CMD_TABLE_GET,
-			.dumpit	= bee_netlink_table_dump,
+		.dumpit	= bee_netlink_table_dump,
 	},
 	{
 		.cmd	 = BEEUNWIND_CMD_PROC_ADD,
@@ -290,7 +290,7 @@ static const struct genl_ops netlink_ops[] = {
 	},
 	{
 		.cmd	 = BEEUNWIND_CMD_PROC_GET,
-			.dumpit	 = bee_netlink_proc_dump,
+		.dumpit	 = bee_netlink_proc_dump,
 		.done	 = bee_netlink_proc_dump_done,
 		.policy	 = bee_netlink_proc_policy,
 		.maxattr = BEEUNWIND_A_PROC_MAX,
