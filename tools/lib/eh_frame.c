@@ -275,8 +275,9 @@ static bool fde_read_plain(struct frame_reader *r, struct cursor *c)
 	insns = id + PLAIN_HEAD + id[PLAIN_HEAD - 1];
 	vaddr = frames->base.vaddr + (id + 4 - frames->data);
 	begin_pc = vaddr + (s32)begin;
-	if (begin_pc >= PLAIN_MAX_PC || !cie->used || cie->offset != offset || !begin || !size || id[PLAIN_HEAD - 1] & 0x80 ||
-	    length < insns - id || length > cursor_left(c) - 4 - FDE_SLACK)
+	if (begin_pc >= PLAIN_MAX_PC || !cie->used || cie->offset != offset || !begin || !size ||
+	    id[PLAIN_HEAD - 1] & 0x80 || length < insns - id ||
+	    length > cursor_left(c) - 4 - FDE_SLACK)
 		return false;
 	fde_append(r->list, &(struct fde){
 		.begin = begin_pc, .end = begin_pc + size,
