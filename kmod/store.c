@@ -148,19 +148,15 @@ static u64 store_idle_bytes(const struct bee_file *f)
 	return bee_file_bytes(f) + bee_stored_bytes(rcu_dereference(f->table));
 }
 
-static u64 store_sum_idle(unsigned long *tables)
+static u64 store_sum_idle(void)
 {
 	struct bee_file *f;
 	u64 bytes = 0;
 
-	*tables = 0;
 	rcu_read_lock();
-	list_for_each_entry_rcu(f, &bee_file_list, node) {
-		if (!store_is_idle(f))
-			continue;
-		bytes += store_idle_bytes(f);
-		++*tables;
-	}
+	list_for_each_entry_rcu(f, &bee_file_list, node)
+		if (store_is_idle(f))
+			bytes += store_idle_bytes(f);
 	rcu_read_unlock();
 	return bytes;
 }
@@ -217,15 +213,13 @@ static void store_evict_down(u64 bytes)
 /* Nothing is evicted in vain. */
 static bool store_make_room(u64 bytes)
 {
-	unsigned long tables;
-
 	lockdep_assert_held(&store_mutex);
 	if (bee_budget_fits(bytes))
 		return true;
 	rcu_barrier();		/* what only waits for its grace period */
 	if (bee_budget_fits(bytes))
 		return true;
-	if (bee_budget_total() + bytes > bee_budget_limit() + store_sum_idle(&tables))
+	if (bee_budget_total() + bytes > bee_budget_limit() + store_sum_idle())
 		return false;
 	store_evict_down(bytes);
 	return bee_budget_fits(bytes);
@@ -246,8 +240,7 @@ DECLARE_WORK(bee_store_evict, store_evict_work);
 static void store_say_over_budget(struct netlink_ext_ack *extack, u64 bytes)
 {
 	u64 limit = bee_budget_limit(), used = bee_budget_total();
-	unsigned long tables;
-	u64 free = store_sum_idle(&tables) + limit - min(used, limit);
+	u64 free = store_sum_idle() + limit - min(used, limit);
 
 	NL_SET_ERR_MSG_FMT(extack, "over budget: %llu bytes needed, %llu of %llu to be had",
 			   bytes, min(free, limit), limit);
@@ -381,27 +374,27 @@ u32 bee_store_count(void)
 }
 
 /*
- * Memory pressure.  Whoever needs memory may hold store_mutex, or be held up by
- * who does; then another time.
+ * Memory pressure, in pages: what the kernel asks for is a share of what there is, and a
+ * few large tables would seem to be next to nothing.  Whoever needs memory may hold
+ * store_mutex, or be held up by who does; then another time.
  */
 static unsigned long store_shrink_count(struct shrinker *shrinker, struct shrink_control *sc)
 {
-	unsigned long tables;
-
-	store_sum_idle(&tables);
-	return tables ?: SHRINK_EMPTY;
+	return DIV_ROUND_UP_ULL(store_sum_idle(), PAGE_SIZE) ?: SHRINK_EMPTY;
 }
 
 static unsigned long store_shrink_scan(struct shrinker *shrinker, struct shrink_control *sc)
 {
-	unsigned long evicted = 0;
+	u64 wanted = (u64)sc->nr_to_scan << PAGE_SHIFT, freed = 0, one;
 
 	if (!mutex_trylock(&store_mutex))
 		return SHRINK_STOP;
-	while (evicted < sc->nr_to_scan && store_evict_one())
-		evicted++;
+	do {
+		one = store_evict_one();
+		freed += one;
+	} while (one && freed < wanted);
 	mutex_unlock(&store_mutex);
-	return evicted ?: SHRINK_STOP;
+	return DIV_ROUND_UP_ULL(freed, PAGE_SIZE) ?: SHRINK_STOP;
 }
 
 /**

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -218,6 +219,89 @@ static void test_shrinker(void)
 	ksft_test_result(drop_caches(0) && !is_loaded(3), "and those when they no longer are\n");
 }
 
+static unsigned long mem_available(void)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	unsigned long kib = 0;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		sscanf(line, "MemAvailable: %lu", &kib);
+	if (f)
+		fclose(f);
+	return kib << 10;
+}
+
+#define HOG_CHUNK	(4ul << 20)
+#define HOG_SIP		(128ul << 10)
+#define HOG_LAST	(64ul << 20)
+
+/* Take all memory there is, the last of it slowly, so as to be stopped before the kernel does. */
+static void hog(void)
+{
+	const struct timespec tick = { .tv_nsec = 5000000 };
+	bool last = false;
+	size_t size;
+	char *p;
+
+	for (;;) {
+		last = last || mem_available() < HOG_LAST;
+		size = last ? HOG_SIP : HOG_CHUNK;
+		p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (p != MAP_FAILED)
+			memset(p, 1, size);
+		if (last)
+			nanosleep(&tick, NULL);
+	}
+}
+
+static pid_t hog_start(void)
+{
+	pid_t pid = fork();
+	FILE *f;
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	f = fopen("/proc/self/oom_score_adj", "w");
+	if (!f || fprintf(f, "1000") < 0 || fclose(f))
+		_exit(1);
+	hog();
+	_exit(0);
+}
+
+/* Now by a process that needs the memory, so that the kernel decides how much to ask for. */
+static void test_short_of_memory(void)
+{
+	const struct timespec tick = { .tv_nsec = 10000000 };
+	struct bee_nl_info full, now;
+	pid_t pid;
+	int i;
+
+	if (bee_nl_config_set_budget(g.nl, 64 << 20, &g.error))
+		guest_die("budget", g.error.text);
+	keep_mapped(3);
+	for (i = 0; i < FILES; i++)
+		add_table(i);
+	guest_info(&g, &full);
+	pid = hog_start();
+	for (i = 0; i < 6000; i++) {
+		guest_info(&g, &now);
+		if (now.tables < full.tables || waitpid(pid, NULL, WNOHANG) == pid)
+			break;
+		nanosleep(&tick, NULL);
+	}
+	guest_info(&g, &now);
+	ksft_print_msg("%u tables before, %u after\n", full.tables, now.tables);
+	guest_reap(pid);
+	ksft_test_result(now.tables < full.tables && is_loaded(3),
+			 "a process that needs all memory takes idle tables\n");
+	unmap_all();
+	drop_caches(0);
+	if (bee_nl_config_set_budget(g.nl, BUDGET, &g.error))
+		guest_die("budget", g.error.text);
+}
+
 /* Callbacks cannot make room: the ranges go, and come back when there is some. */
 static void test_lost(void)
 {
@@ -303,7 +387,7 @@ int main(int argc, char **argv)
 	struct bee_nl_info start;
 
 	ksft_print_header();
-	ksft_set_plan(16);
+	ksft_set_plan(17);
 	make_files();
 	guest_open(&g);
 	table_fd = guest_table_fd(EXE);
@@ -317,6 +401,7 @@ int main(int argc, char **argv)
 	test_in_vain();
 	unmap_all();
 	test_shrinker();
+	test_short_of_memory();
 	test_lost();
 	if (bee_nl_config_set_budget(g.nl, start.budget, &g.error))
 		guest_die("budget", g.error.text);
