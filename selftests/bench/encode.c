@@ -15,7 +15,7 @@
 #include "pack.h"
 
 #define LIBDW_NS	2000000000ull	/* no further turn of libdw after so long */
-#define TURN_NS		5000000ull
+#define TURN_NS		50000000ull
 #define TURNS		5
 
 /* A line of /proc/self/status in KiB. */
