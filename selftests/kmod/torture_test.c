@@ -44,41 +44,11 @@ static char thread_state(pid_t pid, const char *tid)
 	return state;
 }
 
-/* Every thread of the process stands still, or is a first one that has ended. */
-static bool is_stopped(pid_t pid)
-{
-	struct dirent *entry;
-	bool stopped = true;
-	char path[64];
-	DIR *tasks;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	tasks = opendir(path);
-	while (tasks && (entry = readdir(tasks)))
-		if (entry->d_name[0] != '.' && !strchr("TZ", thread_state(pid, entry->d_name)))
-			stopped = false;
-	if (tasks)
-		closedir(tasks);
-	return stopped;
-}
-
-/* A thread in vfork() does not stop before its child lets it go. */
-static bool stop(pid_t pid)
-{
-	const struct timespec tick = { .tv_nsec = 10000000 };
-	int i;
-
-	kill(pid, SIGSTOP);
-	for (i = 0; i < 500; i++) {
-		if (is_stopped(pid))
-			return true;
-		nanosleep(&tick, NULL);
-	}
-	return false;
-}
-
-/* A thread that has not ended: the last one. */
-static pid_t last_thread(pid_t pid)
+/*
+ * A thread of the process, the last one, if every thread stands still or is a first one
+ * that has ended; otherwise 0.
+ */
+static pid_t stopped_thread(pid_t pid)
 {
 	struct dirent *entry;
 	pid_t tid = pid;
@@ -87,24 +57,44 @@ static pid_t last_thread(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	tasks = opendir(path);
-	while (tasks && (entry = readdir(tasks)))
-		if (atoi(entry->d_name))
-			tid = atoi(entry->d_name);
+	while (tid && tasks && (entry = readdir(tasks)))
+		if (entry->d_name[0] != '.')
+			tid = strchr("TZ", thread_state(pid, entry->d_name)) ?
+				atoi(entry->d_name) : 0;
 	if (tasks)
 		closedir(tasks);
 	return tid;
 }
 
+/* A thread in vfork() does not stop before its child lets it go. */
+static pid_t stop(pid_t pid)
+{
+	const struct timespec tick = { .tv_nsec = 10000000 };
+	pid_t tid;
+	int i;
+
+	kill(pid, SIGSTOP);
+	for (i = 0; i < 500; i++) {
+		tid = stopped_thread(pid);
+		if (tid)
+			return tid;
+		nanosleep(&tick, NULL);
+	}
+	return 0;
+}
+
 static bool round_is_exact(pid_t *pid, int *stopped)
 {
 	bool exact = true;
+	pid_t tid;
 	int i;
 
 	for (i = 0; i < WORKERS; i++) {
-		if (!stop(pid[i]))
+		tid = stop(pid[i]);
+		if (!tid)
 			continue;
 		++*stopped;
-		exact = guest_is_exact(&g, last_thread(pid[i])) && exact;
+		exact = guest_is_exact(&g, tid) && exact;
 		kill(pid[i], SIGCONT);
 	}
 	return exact;
