@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -286,16 +285,6 @@ static int entry_write(struct cache *cache, const char *name, const char *path,
 	return cache_dir_write(cache->dir, name, path, blob, size);
 }
 
-static int memfd_write(const void *blob, size_t size)
-{
-	int fd = memfd_create("beeunwind-table", MFD_CLOEXEC);
-
-	if (fd < 0 || !io_write_all(fd, blob, size))
-		return fd;
-	close(fd);
-	return -1;
-}
-
 /**
  * cache_store() - keep a new table
  * @cache: the cache
@@ -333,7 +322,7 @@ int cache_store(struct cache *cache, const struct file_identity *identity, const
 	if (exact)
 		snprintf(why, why_size, "its table is not kept in the cache: %s", errno == EFBIG ?
 			 "it is larger than the cache may be" : strerror(errno));
-	file->fd = memfd_write(blob, size);
+	file->fd = io_memfd("beeunwind-table", blob, size);
 	if (file->fd >= 0)
 		return 0;
 	snprintf(why, why_size, "no place for its table: %s", strerror(errno));

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "io.h"
@@ -21,6 +22,19 @@ int io_write_all(int fd, const void *data, size_t size)
 		size -= put;
 	}
 	return 0;
+}
+
+/* io_memfd(): a file in memory with these bytes.  Return: its descriptor, or -1 and errno. */
+int io_memfd(const char *name, const void *data, size_t size)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC), error;
+
+	if (fd < 0 || !io_write_all(fd, data, size))
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
 }
 
 static char *read_to_end(int fd, size_t *size)

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -118,14 +117,9 @@ static int open_vdso(void)
 
 	if (!header)
 		return -ENOENT;
-	fd = memfd_create("vdso", MFD_CLOEXEC);
 	/* Its section headers are the last that there is of it. */
-	if (fd >= 0 && !io_write_all(fd, (const void *)header,
-				     header->e_shoff + header->e_shnum * header->e_shentsize))
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -errno;
+	fd = io_memfd("vdso", header, header->e_shoff + header->e_shnum * header->e_shentsize);
+	return fd < 0 ? -errno : fd;
 }
 
 /**

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "alloc.h"
@@ -202,12 +201,10 @@ static void result_add(struct bee_nl *nl, const struct table_want *want, int exe
 static int empty_table(void)
 {
 	struct compile_result empty = { 0 };
-	int fd = memfd_create("beeunwind-table", MFD_CLOEXEC);
+	int fd = -1;
 
-	if (fd >= 0 && (compile_empty(&empty) || io_write_all(fd, empty.blob, empty.size))) {
-		close(fd);
-		fd = -1;
-	}
+	if (!compile_empty(&empty))
+		fd = io_memfd("beeunwind-table", empty.blob, empty.size);
 	compile_result_free(&empty);
 	return fd;
 }
