@@ -9,15 +9,23 @@
 command -v bpftrace >/dev/null || ktap_skip_all "bpftrace is not installed"
 [ -e /sys/kernel/btf/vmlinux ] || ktap_skip_all "this kernel has no BTF"
 
-# Prints: complete and all samples of the workload, by the outermost frame.
+# Prints: complete and all samples of the workload, by the outermost frame; the other stacks
+# go to $WORK/incomplete.
 shares() {
 	bpftrace -q -e "profile:hz:99 /pid == $1/ { @[ustack(127)] = count(); @all++; if (@all == 300) { exit(); } }
 		interval:s:60 { exit(); }" >"$WORK/bpf" || return 1
 	awk '
-		/^@\[/ { last = "" }
+		/^@\[/ { last = ""; stack = "" }
+		{ stack = stack $0 "\n" }
 		/^    / { last = $1 }
-		/^\]:/ { all += $2; if (last ~ /^_start\+/) complete += $2 }
-		END { print complete + 0, all + 0 }' "$WORK/bpf"
+		/^\]:/ {
+			all += $2
+			if (last ~ /^_start\+/)
+				complete += $2
+			else
+				printf "%s", stack >"/dev/stderr"
+		}
+		END { print complete + 0, all + 0 }' "$WORK/bpf" 2>"$WORK/incomplete"
 }
 
 with_the_module() {
@@ -26,7 +34,8 @@ with_the_module() {
 	read -r complete all <<<"$(shares "$work")"
 	echo "$complete of $all"
 	[ "$all" -gt 50 ] && [ $((complete * 100)) -ge $((all * 99)) ] && return 0
-	head -n 60 "$WORK/bpf"
+	head -n 30 "$WORK/incomplete"
+	"$BEECTL" status
 	return 1
 }
 
