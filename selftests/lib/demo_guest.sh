@@ -73,12 +73,16 @@ def depth(node):
     return 1 + max(map(depth, (node["left"], node["right"]))) if node else 0
 def fib(n):
     return n if n < 2 else fib(n - 1) + fib(n - 2)
-while True:
+def work():
     fib(16)
     data = tree(8)
     depth(data)
     sorted(json.loads(json.dumps(data)).items(), key=lambda kv: re.sub("[a-z]", "x", str(kv)))
     functools.reduce(lambda a, b: a + b, map(str, range(2000)))
+work()
+open("imported", "w").close()
+while True:
+    work()
 ' &
 		;;
 	perl)
@@ -99,13 +103,16 @@ while (1) {
 	pid=$!
 }
 
-# The workload waits while perf starts, which is slow under emulation.
+# The workload waits while perf starts, which is slow under emulation.  "load" knows only
+# what is mapped, so python3 is given the time that its imports take.
 record() {
 	local name=$1 mode=$2 options=(-g)
 
 	[ "$mode" != dwarf ] || options=(--call-graph dwarf)
+	rm -f imported
 	start "$name"
 	sleep 1
+	while [ "$name" = python3 ] && [ ! -e imported ]; do sleep 0.1; done
 	kill -STOP "$pid"
 	[ "$mode" != bee ] || "$BEECTL" load "$pid"
 	# Not judged by perf's status: it passes on the signal of a workload that ends.
