@@ -59,6 +59,9 @@ guest_is_a_profilers_machine() {
 			grep -q " $fs " /proc/mounts
 		done
 		ls -d /sys/kernel/tracing/events /lib/modules/$(uname -r)/kernel
+		# Its clock has the rate that it was told.
+		mhz=$(sed -n "s/.* tsc_early_khz=\([0-9]*\)\([0-9]\{3\}\).*/\1.\2/p" /proc/cmdline)
+		[ -z "$mhz" ] || dmesg | grep -F "tsc: Detected $mhz MHz"
 		ping -c1 -W2 127.0.0.1 || grep -q "lo:" /proc/net/dev
 		' "$tree"
 }
