@@ -394,13 +394,57 @@ static inline bool frame_is_behind_clone(struct bee_uread *mem, const struct bee
 }
 
 /*
- * Where the return address is, if the instruction at an activation's ip tells.  A
- * push of rbp alone says nothing: in code that uses rbp as any other register it
+ * _init() and _fini(), which the linker makes of crti.o and crtn.o, have no CFI:
+ *
+ *	sub $8,%rsp; mov __gmon_start__@GOT,%rax; test %rax,%rax; je 1f; call *%rax;
+ *	1: add $8,%rsp; ret
+ *
+ * All from @ip on is looked at, so that it is so wherever else these bytes are.
+ */
+static inline bool frame_is_in_init(struct bee_uread *mem, u64 ip, u64 sp, u64 *slot)
+{
+	static const u8 sub[] = { 0x48, 0x83, 0xec, 0x08 }, mov[] = { 0x48, 0x8b, 0x05 },
+			test[] = { 0x48, 0x85, 0xc0 }, je[] = { 0x74, 0x02 },
+			call[] = { 0xff, 0xd0 }, add_ret[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+
+	*slot = sp + 8;
+	if (bee_frame_code_is(mem, ip, sub, sizeof(sub))) {
+		*slot = sp;
+		ip += sizeof(sub);
+	}
+	if (bee_frame_code_is(mem, ip, mov, sizeof(mov)))
+		ip += sizeof(mov) + 4;
+	if (bee_frame_code_is(mem, ip, test, sizeof(test)))
+		ip += sizeof(test);
+	if (bee_frame_code_is(mem, ip, je, sizeof(je)))
+		ip += sizeof(je);
+	if (bee_frame_code_is(mem, ip, call, sizeof(call)))
+		ip += sizeof(call);
+	return bee_frame_code_is(mem, ip, add_ret, sizeof(add_ret));
+}
+
+/*
+ * enum frame_peek - what the code at an activation's ip tells
+ * @FRAME_PEEK_NOTHING: nothing
+ * @FRAME_PEEK_RA: where the return address is; rbp is the caller's
+ * @FRAME_PEEK_PUSHED: the same, but the caller's rbp is in the word below it
+ * @FRAME_PEEK_NO_CALLER: this is a new thread
+ */
+enum frame_peek {
+	FRAME_PEEK_NOTHING,
+	FRAME_PEEK_RA,
+	FRAME_PEEK_PUSHED,
+	FRAME_PEEK_NO_CALLER,
+};
+
+/*
+ * A push of rbp alone says nothing: in code that uses rbp as any other register it
  * is one of several.  A jump through a word at rip is how an entry of a PLT begins,
  * but its first one, which pushes a word before; lld's PLTs and those of static
  * programs have no CFI.
  */
-static inline bool frame_peek_ra(struct bee_uread *mem, const struct bee_frame *f, u64 *slot)
+static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee_frame *f,
+					 u64 *slot)
 {
 	static const u8 endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	/* push %rbp; mov %rsp,%rbp, in both encodings */
@@ -413,22 +457,25 @@ static inline bool frame_peek_ra(struct bee_uread *mem, const struct bee_frame *
 	u32 i;
 
 	*slot = f->sp;
-	if (bee_frame_code_is(mem, ip, ret, sizeof(ret)) || frame_is_behind_clone(mem, f, &rax))
-		return true;
+	if (frame_is_behind_clone(mem, f, &rax))
+		return rax ? FRAME_PEEK_RA : FRAME_PEEK_NO_CALLER;
+	if (bee_frame_code_is(mem, ip, ret, sizeof(ret)))
+		return FRAME_PEEK_RA;
 	if (bee_frame_code_is(mem, ip, endbr64, sizeof(endbr64)))
 		ip += sizeof(endbr64);
 	if (bee_frame_code_is(mem, ip, jump, sizeof(jump)) ||
 	    bee_frame_code_is(mem, ip, bnd_jump, sizeof(bnd_jump)))
-		return !bee_frame_code_is(mem, ip - 6, push, sizeof(push));
+		return bee_frame_code_is(mem, ip - 6, push, sizeof(push)) ?
+			FRAME_PEEK_NOTHING : FRAME_PEEK_RA;
 	for (i = 0; i < 2; i++) {
 		if (bee_frame_code_is(mem, ip, prologue[i], sizeof(prologue[i])))
-			return true;
+			return FRAME_PEEK_RA;
 		if (bee_frame_code_is(mem, f->ip - 1, prologue[i], sizeof(prologue[i]))) {
 			*slot = f->sp + 8;
-			return true;
+			return FRAME_PEEK_PUSHED;
 		}
 	}
-	return false;
+	return frame_is_in_init(mem, ip, f->sp, slot) ? FRAME_PEEK_RA : FRAME_PEEK_NOTHING;
 }
 
 /**
@@ -438,8 +485,8 @@ static inline bool frame_peek_ra(struct bee_uread *mem, const struct bee_frame *
  *
  * For code that keeps frame pointers but has no CFI.  In an activation the
  * instruction at ip is looked at first: before "push %rbp; mov %rsp,%rbp" is
- * through, and at the ret, rbp is still or again the caller's.  A thread that clone() has
- * just made has its parent's rbp, and no caller.
+ * through, and at the ret, rbp is still or again the caller's, and in _init() and _fini() it
+ * is so throughout.  A thread that clone() has just made has its parent's rbp, and no caller.
  *
  * The caller must not believe the new ip before it has found it in an
  * executable mapping.
@@ -449,26 +496,31 @@ static inline bool frame_peek_ra(struct bee_uread *mem, const struct bee_frame *
  */
 static inline bool bee_frame_step_fp(struct bee_uread *mem, struct bee_frame *f)
 {
-	u64 ra, fp, slot, rax;
+	enum frame_peek peek = FRAME_PEEK_NOTHING;
+	u64 ra, fp, slot;
 
 	if (!f->fp_known)
 		return false;
-	if (f->activation && frame_is_behind_clone(mem, f, &rax) && !rax)
+	if (f->activation)
+		peek = frame_peek(mem, f, &slot);
+	fp = f->fp;
+	switch (peek) {
+	case FRAME_PEEK_NO_CALLER:
 		return false;
-	if (f->activation && frame_peek_ra(mem, f, &slot)) {
-		if (slot & 7 || !bee_uread_u64(mem, slot, &ra))
+	case FRAME_PEEK_RA:
+	case FRAME_PEEK_PUSHED:
+		if (slot & 7)
 			return false;
-		fp = f->fp;
-		/* Only "mov %rsp,%rbp" has the caller's rbp on the stack already. */
-		if (slot != f->sp && !bee_uread_u64(mem, f->sp, &fp))
+		break;
+	case FRAME_PEEK_NOTHING:
+		if (fp & 7 || fp < f->sp || fp - f->sp > BEE_FP_MAX_DISTANCE)
 			return false;
-	} else {
-		if (f->fp & 7 || f->fp < f->sp || f->fp - f->sp > BEE_FP_MAX_DISTANCE)
-			return false;
-		slot = f->fp + 8;
-		if (!bee_uread_u64(mem, slot, &ra) || !bee_uread_u64(mem, f->fp, &fp))
-			return false;
+		slot = fp + 8;
+		break;
 	}
+	if (!bee_uread_u64(mem, slot, &ra) ||
+	    (peek != FRAME_PEEK_RA && !bee_uread_u64(mem, slot - 8, &fp)))
+		return false;
 	*f = (struct bee_frame) {
 		.ip = ra,
 		.sp = slot + 8,

@@ -473,6 +473,49 @@ static void test_step_fp_plt0(void)
 			 "FP: at the jmp of a PLT's first entry\n");
 }
 
+/* crti.o's and crtn.o's: at each instruction of _init(), and not at ones that only look alike. */
+static void test_step_fp_init(void)
+{
+	static const u8 code[] = {
+		0xf3, 0x0f, 0x1e, 0xfa,		/* 0: endbr64 */
+		0x48, 0x83, 0xec, 0x08,		/* 4: sub $8,%rsp */
+		0x48, 0x8b, 0x05, 0xc3, 0xc3, 0xc3, 0xc3, /* 8: mov disp(%rip),%rax */
+		0x48, 0x85, 0xc0,		/* 15: test %rax,%rax */
+		0x74, 0x02,			/* 18: je */
+		0xff, 0xd0,			/* 20: call *%rax */
+		0x48, 0x83, 0xc4, 0x08,		/* 22: add $8,%rsp */
+		0xc3,				/* 26: ret */
+	};
+	static const u8 at[] = { 0, 4, 8, 15, 18, 20, 22, 26 };
+	struct bee_frame f;
+	bool good = true;
+	u64 slot;
+	size_t i;
+
+	for (i = 0; i < sizeof(at); i++) {
+		fill_memory();
+		memcpy(memory.bytes + 0x100, code, sizeof(code));
+		f = activation();
+		f.ip += at[i];
+		slot = at[i] <= 4 || at[i] == 26 ? SP : SP + 8;
+		good &= bee_frame_step_fp(&memory, &f) && f.sp == slot + 8 && f.fp == FP &&
+			f.ip == word_at(slot) && f.slot == slot;
+	}
+	ksft_test_result(good, "FP: in _init()\n");
+	for (i = 4, good = true; i < sizeof(code); i++) {
+		/* Of the displacement any value will do. */
+		if (i >= 11 && i < 15)
+			continue;
+		fill_memory();
+		memcpy(memory.bytes + 0x100, code, sizeof(code));
+		memory.bytes[0x100 + i] ^= 0x80;
+		f = activation();
+		f.ip += 4;
+		good &= bee_frame_step_fp(&memory, &f) && f.sp == FP + 16;
+	}
+	ksft_test_result(good, "FP: in what is not _init()\n");
+}
+
 /* The parent returns, whatever rbp is to it; the child has no caller. */
 static void test_step_fp_clone(void)
 {
@@ -522,7 +565,7 @@ int main(void)
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(nsteps + 6 + 2 + 4 + nsigreturns + 3 + 3 + 2 + nfp + 7);
+	ksft_set_plan(nsteps + 6 + 2 + 4 + nsigreturns + 3 + 3 + 2 + nfp + 9);
 	for (i = 0; i < nsteps; i++)
 		test_step(&steps[i]);
 	test_plt(9);
@@ -538,6 +581,7 @@ int main(void)
 	for (i = 0; i < nfp; i++)
 		test_step_fp(&fp_cases[i]);
 	test_step_fp_plt0();
+	test_step_fp_init();
 	test_step_fp_clone();
 	test_step_fp_unreadable_code();
 	ksft_finished();

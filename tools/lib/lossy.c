@@ -22,7 +22,7 @@ struct bee_uread {
 	const struct bee_elf *elf;
 };
 
-/* frame_peek_ra() reads code, and nothing else is asked for. */
+/* frame_peek() reads code, and nothing else is asked for. */
 static bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
 {
 	u64 size = 1;
@@ -174,13 +174,16 @@ static bool fp_is_plt(const struct row_set *rows, size_t first, u64 start)
 	       row_is_rsp(&rows->rules[rows->rows[first + 1].rule], 24);
 }
 
-/* Bytes of the instruction that frame_peek_ra() has known. */
+/* Bytes of the instruction that frame_peek() has known. */
 static unsigned int fp_length(struct bee_uread *mem, u64 pc)
 {
-	u8 op = 0;
+	u8 op = 0, second = 0;
 
 	bee_uread_u8(mem, pc, &op);
-	return op == 0xf3 ? 4 : op == 0x48 ? 3 : 1;
+	bee_uread_u8(mem, pc + 1, &second);
+	if (op == 0xf3 || (op == 0x48 && second == 0x83))
+		return 4;
+	return op == 0x48 ? 3 : 1;
 }
 
 /*
@@ -191,11 +194,12 @@ static u64 fp_right_bytes(const struct bee_elf *elf, const struct fp_part *part,
 			  enum fp_role role)
 {
 	const u64 stack = 8, wanted = role == FP_ENTRY ? stack : stack + 8;
+	const enum frame_peek told = role == FP_ENTRY ? FRAME_PEEK_RA : FRAME_PEEK_PUSHED;
 	struct bee_frame frame = { .ip = part->start, .sp = stack, .activation = true };
 	struct bee_uread mem = { .elf = elf };
 	u64 slot = 0;
 
-	while (frame.ip < part->end && frame_peek_ra(&mem, &frame, &slot) && slot == wanted)
+	while (frame.ip < part->end && frame_peek(&mem, &frame, &slot) == told && slot == wanted)
 		frame.ip += fp_length(&mem, frame.ip);
 	/* Behind a ret there may be bytes that only fill space. */
 	if (frame.ip > part->start && bee_pad_fills(elf, frame.ip, part->end))
