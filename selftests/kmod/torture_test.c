@@ -45,25 +45,30 @@ static char thread_state(pid_t pid, const char *tid)
 }
 
 /*
- * A thread of the process, the last one, if every thread stands still or is a first one
- * that has ended; otherwise 0.
+ * A thread of the process that stands still, the last one, if every thread does that has
+ * not ended; otherwise 0.
  */
 static pid_t stopped_thread(pid_t pid)
 {
+	bool all_stand = true;
 	struct dirent *entry;
-	pid_t tid = pid;
-	char path[64];
+	char path[64], state;
+	pid_t tid = 0;
 	DIR *tasks;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	tasks = opendir(path);
-	while (tid && tasks && (entry = readdir(tasks)))
-		if (entry->d_name[0] != '.')
-			tid = strchr("TZ", thread_state(pid, entry->d_name)) ?
-				atoi(entry->d_name) : 0;
+	while (all_stand && tasks && (entry = readdir(tasks))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		state = thread_state(pid, entry->d_name);
+		if (state == 'T')
+			tid = atoi(entry->d_name);
+		all_stand = strchr("TZX", state);
+	}
 	if (tasks)
 		closedir(tasks);
-	return tid;
+	return all_stand ? tid : 0;
 }
 
 /* A thread in vfork() does not stop before its child lets it go. */
