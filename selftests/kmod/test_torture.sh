@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Runs torture_test against the module with the oracle of what is mapped in it.
 #	TORTURE_SECONDS=N	how long (default 12)
+#	TORTURE_HZ=N		samples a second (default 999)
 # timeout: 600
 # cpus: 2
 # shellcheck source=selftests/kmod/guest.sh
