@@ -7,6 +7,7 @@ KDIR    ?= $(firstword $(wildcard /lib/modules/$(KVER)/build) $(newest_headers))
 PREFIX  ?= /usr/local
 KERNELS ?= 6.12 6.1
 T       ?= 60
+SECONDS ?= 3600
 
 # No headers for the running kernel: build for the newest that are installed.
 newest_headers = $(shell ls -d /lib/modules/*/build /usr/src/linux-headers-*-$(newest_arch) 2>/dev/null | \
@@ -92,6 +93,13 @@ check-vm: setup		## Run the module's tests in guests of KERNELS
 check-debug:		## Run the module's tests on a kernel built to find mistakes
 	@selftests/setup debug
 	@selftests/run --group kmod --group vm --kernels debug kmod/ debug/ vm/test_nmi
+
+torture_kernels = $(if $(filter file,$(origin KERNELS)),debug) $(KERNELS)
+
+.PHONY: torture
+torture:		## Change processes for SECONDS under NMIs, in guests of KERNELS and debug
+	@selftests/setup $(if $(filter debug,$(torture_kernels)),debug,check)
+	@selftests/vm/torture $(SECONDS) $(torture_kernels)
 
 .PHONY: demo
 demo:			## Show complete stacks of stock programs, in one screen

@@ -1,34 +1,35 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Callchains in NMI on each kernel of BEE_KERNELS; more with "selftests/vm/nmi --count N".
-# timeout: 1200
+# Callchains in NMI on each kernel of BEE_KERNELS; more with "selftests/vm/nmi --count N"
+# and "make torture".
+# timeout: 1800
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=selftests/ktap.sh
 . selftests/ktap.sh
 read -ra kernels <<<"${BEE_KERNELS:-6.12 6.1}"
 
-build() {
-	local headers
-
-	headers=$(selftests/vm/run --kernel "$1" --print-headers) &&
-		make -s --no-print-directory ko test-ko KDIR="$headers" &&
-		make -s --no-print-directory -C selftests/kmod
-}
-
 nmis() {
-	selftests/vm/nmi --kernel "$1" --timeout 1000 2>&1 | sed 's/^/# /'
+	selftests/vm/nmi --timeout 1000 "$@" 2>&1 | sed 's/^/# /'
 	return "${PIPESTATUS[0]}"
 }
 
-ktap_plan ${#kernels[@]}
+ktap_plan $((2 * ${#kernels[@]}))
 for series in "${kernels[@]}"; do
 	if ! why=$(selftests/vm/run --kernel "$series" --print-headers 2>&1); then
 		ktap_skip "callchains in NMI on $series" "$why"
-	elif build "$series" && nmis "$series"; then
+		ktap_skip "torture under NMIs on $series" "$why"
+		continue
+	fi
+	if selftests/lib/build_for.sh "$series" && nmis --kernel "$series"; then
 		ktap_ok "callchains in NMI on $series"
 	else
 		ktap_fail "callchains in NMI on $series"
+	fi
+	if nmis --kernel "$series" --torture 10; then
+		ktap_ok "torture under NMIs on $series"
+	else
+		ktap_fail "torture under NMIs on $series"
 	fi
 done
 ktap_finish

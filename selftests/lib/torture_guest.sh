@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The guest's side of selftests/vm/nmi --torture: the torture while NMIs are injected, and
+# what it has leaked, where the kernel can tell.
+#	torture_guest.sh SECONDS BEE_NMI.KO
+# Needs BEE_TEST_KO.
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/../kmod/guest.sh"
+seconds=$1
+
+taken() {
+	cat /sys/module/bee_nmi/parameters/taken
+}
+
+# A line a minute, so that a run that does not end shows where it stands.  Nothing is
+# forked for it: the test counts processes.
+watch_it() {
+	local up nmis name value found
+
+	while ! read -r -t 60 <>"$WORK/never"; do
+		read -r up _ </proc/uptime
+		read -r nmis </sys/module/bee_nmi/parameters/taken
+		found=
+		while read -r name value; do
+			found="$found $name $value"
+		done 2>/dev/null </sys/module/beeunwind/parameters/mapped
+		while read -r name value; do
+			[[ $name != @(MemAvailable|Shmem|SUnreclaim): ]] || found="$found $name $value"
+		done </proc/meminfo
+		echo "# $up s up: $nmis NMIs,$found"
+	done
+}
+
+torture() {
+	TORTURE_SECONDS=$seconds "$TREE/selftests/kmod/test_torture.sh" 2>&1 | sed -u 's/^/# /'
+	return "${PIPESTATUS[0]}"
+}
+
+insmod "$2" || exit 1
+ktap_plan 3
+perf record -q -a -g -c 1 -m 1M -e bee_nmi:bee_nmi -o /dev/null &
+recorder=$!
+mkfifo "$WORK/never"
+watch_it &
+echo "# inject"
+if torture; then ktap_ok "torture under NMIs"; else ktap_fail "torture under NMIs"; fi
+nmis=$(taken)
+echo "# $nmis NMIs taken, $(cat /sys/module/bee_nmi/parameters/user) of them in user code"
+if [ "$nmis" -gt "$seconds" ] && kill -INT $recorder; then
+	ktap_ok "NMIs came all along, and perf recorded them"
+else
+	ktap_fail "NMIs came all along, and perf recorded them"
+fi
+if [ ! -e /sys/kernel/debug/kmemleak ]; then
+	ktap_skip "nothing is leaked" "no kmemleak in this kernel"
+else
+	ktap_run "nothing is leaked" "$TREE/selftests/lib/leaks.sh"
+fi
+ktap_finish
