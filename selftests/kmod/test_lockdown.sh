@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Kernel lockdown: a module that is there goes on; one that is not there, unsigned, stays out.
+# There is no way back from it.
+# last: 1
+# cpus: 1
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+lockdown=/sys/kernel/security/lockdown
+
+locked_to() {
+	grep -q "\[$1\]" "$lockdown"
+}
+
+comes_and_goes() {
+	locked_to none && guest_insmod && rmmod beeunwind
+}
+
+# What needs nothing but the module: requests, placing the hook, perf's stacks.
+works() {
+	local status=0
+
+	echo "$1" >"$lockdown" && locked_to "$1" || return 1
+	"$BEECTL" load --quiet "$deep" && "$BEECTL" config hook off && "$BEECTL" config hook on || return 1
+	perf record -q -g -e cpu-clock:u -F 999 -o "$WORK/deep.data" -p "$deep" -- sleep 1 \
+		>/dev/null || return 1
+	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge "$WORK/deep.data" >"$WORK/judged" &&
+		/usr/bin/python3 -c '
+import json, sys
+got = json.load(sys.stdin)
+print(got)
+sys.exit(not (got["samples"] >= 20 and got["complete"] >= 0.99 * got["samples"]))' <"$WORK/judged" ||
+		status=1
+	"$BEECTL" unload --quiet "$deep" || status=1
+	return $status
+}
+
+stays_out() {
+	rmmod beeunwind || return 1
+	! guest_insmod 2>"$WORK/err" && [ ! -e /sys/module/beeunwind ] || return 1
+	grep -q "Operation not permitted" "$WORK/err" || { cat "$WORK/err"; return 1; }
+	dmesg | tail -n 5 | grep -i "lockdown.*unsigned module" || return 1
+	! "$BEECTL" load --quiet "$deep" 2>"$WORK/err" || return 1
+	grep -q "not loaded" "$WORK/err" || { cat "$WORK/err"; return 1; }
+}
+
+mountpoint -q /sys/kernel/security ||
+	mount -t securityfs securityfs /sys/kernel/security 2>/dev/null ||
+	ktap_skip_all "this kernel has no securityfs"
+[ -e $lockdown ] || ktap_skip_all "this kernel has no lockdown"
+"$TESTS/deep_work" >"$WORK/deep" &
+deep=$!
+guest_wait grep -q ready "$WORK/deep"
+ktap_plan 4
+ktap_run "not locked down, it comes and goes" comes_and_goes
+guest_insmod
+ktap_run "loaded before, it goes on under integrity: requests, hook, complete stacks" works integrity
+ktap_run "and under confidentiality" works confidentiality
+ktap_run "once gone, the unsigned module is refused in words" stays_out
+ktap_finish
