@@ -344,7 +344,7 @@ static int sampler_open(void)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_freq = 2000, .freq = 1, .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN,
+		.sample_period = 500000 /* ns */, .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN,
 	};
 	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 

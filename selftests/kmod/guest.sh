@@ -13,6 +13,11 @@ WORK=$(mktemp -d)
 # a file that is linked becomes another one.
 export HOME=$WORK
 printf '[record]\n\tbuild-id = skip\n' >"$HOME/.perfconfig"
+# On the instrumented kernel a callchain may take longer than a test's sampling period: there
+# would be time for nothing else.  perf then samples at this rate, and says so.
+if [ "${BEE_KERNEL-}" = debug ]; then
+	sysctl -q -w kernel.perf_cpu_time_max_percent=25 kernel.perf_event_max_sample_rate=500
+fi
 # shellcheck source=selftests/ktap.sh
 . "$TREE/selftests/ktap.sh"
 
@@ -30,10 +35,13 @@ guest_insmod() {
 	insmod "$BEE_KO" "$@"
 }
 
-# Wait for a command to succeed; 20 s is for ever even in an emulated machine.
+# Wait for a command to succeed; 20 s is for ever even in an emulated machine, but for one
+# with the instrumented kernel.
 guest_wait() {
-	local i
-	for i in $(seq 200); do
+	local i tries=200
+
+	[ "${BEE_KERNEL-}" != debug ] || tries=1000
+	for i in $(seq "$tries"); do
 		"$@" >/dev/null 2>&1 && return 0
 		sleep 0.1
 	done

@@ -34,7 +34,7 @@ static void sampler_open(void)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_freq = 2000, .freq = 1, .sample_type = PERF_SAMPLE_CALLCHAIN,
+		.sample_period = 500000 /* ns */, .sample_type = PERF_SAMPLE_CALLCHAIN,
 		.exclude_callchain_kernel = 1, .disabled = 1,
 	};
 

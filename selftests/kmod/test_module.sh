@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The module comes and goes without a trace, and leaves what it does not manage alone.
-# MODULE_LOADS=COUNT for more loads than 100, or 20 on the instrumented kernel.
+# MODULE_LOADS=COUNT for more loads than 100, or 5 on the instrumented kernel.
 # timeout: 1200
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 loads=100
-[ "${BEE_KERNEL-}" != debug ] || loads=20
+[ "${BEE_KERNEL-}" != debug ] || loads=5
 loads=${MODULE_LOADS:-$loads}
 
 # Callchains of a program whose every run is the same: one sample a system call.

@@ -1,16 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The same samples unwound by the module and by libdw: every address the same.
-# BEE_ORACLE=full: more programs, and more samples of each.
+# BEE_ORACLE=full: more programs, and more samples of each; on the instrumented kernel fewer.
 # timeout: 600
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 
 sample=$TREE/build/selftests/oracle/sample
-case ${BEE_ORACLE:-quick} in
+size=quick
+[ "${BEE_KERNEL-}" != debug ] || size=debug
+case ${BEE_ORACLE:-$size} in
 full)
 	samples=2500 seconds=120 share=99.9
 	programs=(python3 perl git xz bash sqlite3 openssl cc1plus as clang postgres node java)
+	;;
+debug)
+	samples=200 seconds=60 share=99
+	programs=(python3 git xz)
 	;;
 *)
 	samples=300 seconds=30 share=99
