@@ -30,22 +30,24 @@ struct window_scan {
 
 #define TAGS_AT_ONCE	14
 /* The TAGS_AT_ONCE tags before bit @end, the first of them on top. */
-static __always_inline u64 tags_before(const u8 *blob, u32 end)
+static __always_inline u64 tags_before(const u8 *record, u32 end)
 {
 	__le64 word;
 
-	__builtin_memcpy(&word, blob + (end >> 3) - 7, sizeof(word));
+	__builtin_memcpy(&word, record + (end >> 3) - 7, sizeof(word));
 	return le64_to_cpu(word) << (8 - (end & 7));
 }
 
-/* Scan bits [@at, @end), which begin with @bits, for the tokens at or before byte @x of the window. */
-static __always_inline void window_scan(const struct bee_table *table, u32 at, u64 bits, u32 end,
-					u32 x, struct window_scan *scan)
+/*
+ * Scan bits [@at, @end) of a record, which begin with @bits, for the tokens at or before byte @x
+ * of the window.
+ */
+static __always_inline void window_scan(const struct bee_table *table, const u8 *record, u32 at,
+					u64 bits, u32 end, u32 x, struct window_scan *scan)
 {
-	const u8 *blob = table_blob(table);
 	struct token last = {}, head = {};
 	u32 position = 0, n = TAGS_AT_ONCE;
-	u64 tags = tags_before(blob, end);
+	u64 tags = tags_before(record, end);
 
 	for (;;) {
 		u64 class = table->scan[tags >> 60];
@@ -65,11 +67,11 @@ static __always_inline void window_scan(const struct bee_table *table, u32 at, u
 		head.class = class & BEE_SCAN_STEP ? head.class : class;
 		head.bits = class & BEE_SCAN_STEP ? head.bits : bits;
 		at += class_width(class);
-		bits = bits_at(blob, at);
+		bits = bits_at(record, at);
 		end -= 4;
 		tags <<= 4;
 		if (!--n) {
-			tags = tags_before(blob, end);
+			tags = tags_before(record, end);
 			n = TAGS_AT_ONCE;
 		}
 	}
@@ -226,18 +228,23 @@ static __always_inline u32 window_state_rule(u32 state, u32 body)
 }
 
 /*
- * The rule at byte @x of the window in bits [@at, @end); it holds up to byte
+ * The rule at byte @x of the window in bits [@at, @end) of a record; it holds up to byte
  * @until at least.
  */
-static __always_inline u32 window_rule(const struct bee_table *table, u32 at, u32 end, u32 x,
-				       u32 *until)
+static __always_inline u32 window_rule(const struct bee_table *table, const u8 *record, u32 at,
+				       u32 end, u32 x, u32 *until)
 {
-	struct window_start start = window_start(table, at);
-	struct window_scan scan = { .next = 1u << table->window };
+	struct window_start start = window_start(table, record, at);
+	struct window_scan scan = { .next = table->window_mask + 1 };
 	u32 rule, body = start.body, stop = ~0u;
 	struct phrase phrase;
 
-	window_scan(table, at + start.width, start.bits >> start.width, end, x, &scan);
+	/* Nothing but a short body rule.  The guess whether it is that ends before it is read. */
+	if (end - at == table->short_width) {
+		*until = scan.next;
+		return table_rule(table, (u32)start.bits >> 1 & table->body_mask);
+	}
+	window_scan(table, record, at + start.width, start.rest, end, x, &scan);
 	if (scan.last.class & BEE_SCAN_STEP) {
 		if (scan.head.class)
 			head_phrase(table, scan.head, &body);
@@ -257,19 +264,19 @@ static __always_inline u32 window_rule(const struct bee_table *table, u32 at, u3
 /* The rule at byte @y from the origin; it holds up to byte @until at least. */
 static __always_inline u32 table_find(const struct bee_table *table, u32 y, u32 *until)
 {
-	u32 page = le32_to_cpu(table->pages[y >> (table->window + table->page)]);
-	u32 i = y >> table->window & bits_mask(table->page);
-	u32 floor = y & ~bits_mask(table->window);
+	u32 page = le32_to_cpu(table->pages[y >> table->page_shift]);
+	u32 i = y >> table->window & table->page_mask;
+	u32 floor = y & ~table->window_mask;
 	struct page_record record;
 	u32 at, end, rule;
 
 	if (page & BEE_PAGE_RULE) {
-		*until = (y | bits_mask(table->window + table->page)) + 1;
+		*until = (y | bits_mask(table->page_shift)) + 1;
 		return table_rule(table, page >> BEE_PAGE_RULE_SHIFT);
 	}
 	record = page_record(table, page);
 	page_window(table, &record, i, &at, &end);
-	rule = window_rule(table, at, end, y - floor, until);
+	rule = window_rule(table, record.bytes, at, end, y - floor, until);
 	*until += floor;
 	return rule;
 }
@@ -289,7 +296,9 @@ static void row_from_full(const struct bee_table_rule *r, struct bee_row *row)
 static __always_inline void row_decode(const struct bee_table *table, u32 rule, struct bee_row *row)
 {
 	u32 kind = rule & BEE_RULE_KIND, field = rule_field(rule);
-	u32 slot = rule >> BEE_RULE_FP_SHIFT & BEE_RULE_FP_MAX;
+	/* In bytes, eight to each, with one shift. */
+	u32 cfa = rule << (3 - BEE_RULE_CFA_SHIFT) & BEE_RULE_CFA_FIELD << 3;
+	u32 slot = rule >> (BEE_RULE_FP_SHIFT - 3) & BEE_RULE_FP_MAX << 3;
 
 	if (kind == BEE_RULE_FULL) {
 		row_from_full(&table->full[field], row);
@@ -302,9 +311,9 @@ static __always_inline void row_decode(const struct bee_table *table, u32 rule, 
 		return;
 	}
 	row->cfa_reg = BEE_REG_RSP - kind;
-	row->cfa_off = 8 * field;
+	row->cfa_off = cfa;
 	row->fp = slot ? BEE_FP_CFA : BEE_FP_SAME;
-	row->fp_off = -8 * (s32)slot;
+	row->fp_off = -slot;
 	row->ra_off = -8;
 }
 
@@ -333,14 +342,12 @@ static __always_inline void table_prefetch(const struct bee_table *table)
 void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_row *row)
 {
 	u32 rule = BEE_RULE_GAP, until;
-	u64 x = pc - table->base;
+	u64 y = pc - table->origin;
 
 	table_prefetch(table);
-	if (x < table->span) {
+	if (pc - table->base < table->span)
 		/* The process chooses @pc, and what is read there says where to read next. */
-		x = array_index_nospec(x, table->span);
-		rule = table_find(table, x + (table->base - table->origin), &until);
-	}
+		rule = table_find(table, array_index_nospec(y, table->reach), &until);
 	row_decode(table, rule, row);
 }
 
@@ -350,8 +357,8 @@ static void table_read(const struct bee_table *table, u64 pc, u64 *end, struct b
 	u32 until;
 
 	row_decode(table, table_find(table, pc - table->origin, &until), row);
-	if (until > table->base - table->origin + table->span)
-		until = table->base - table->origin + table->span;
+	if (until > table->reach)
+		until = table->reach;
 	*end = table->origin + until;
 }
 

@@ -83,19 +83,26 @@ struct bee_table_phrases {
  * @base: first pc of the text covered
  * @span: bytes of it
  * @origin: @base rounded down to a window
+ * @reach: bytes from there to the end of the text
  * @header: the blob itself
  * @pages: the page directory
  * @rules: the rule dictionary
  * @head_menu: phrase numbers and body rules
  * @step_menus: phrase numbers
- * @records: byte of the blob where the page records begin
- * @window: as in the header, like the next three
+ * @records: the page records
+ * @window: as in the header
  * @page: see there
- * @border_bits: see there
- * @body_bits: see there
+ * @page_shift: log2 bytes of text in a page
+ * @page_mask: windows in a page, less one
+ * @border_bits: see the header
+ * @short_width: bits that a window with a short body rule number begins with
+ * @long_width: with a long one
  * @menu_bits: log2 places in a step menu
  * @rule_bits: width of a rule number
  * @op_bits: width of an op
+ * @window_mask: bytes of text in a window, less one
+ * @body_mask: of a short body rule number
+ * @rule_mask: of a rule number
  * @scan: by tag: BEE_SCAN_*
  * @kinds: head and step phrases
  * @segments: executable PT_LOADs
@@ -115,19 +122,26 @@ struct bee_table {
 	u64				 base;
 	u64				 span;
 	u64				 origin;
+	u64				 reach;
 	const struct bee_table_header	*header;
 	const __le32			*pages;
 	const __le32			*rules;
 	const __le32			*head_menu;
 	const __le16			*step_menus;
-	u32				 records;
+	const u8			*records;
 	u8				 window;
 	u8				 page;
+	u8				 page_shift;
+	u8				 page_mask;
 	u8				 border_bits;
-	u8				 body_bits;
+	u8				 short_width;
+	u8				 long_width;
 	u8				 menu_bits;
 	u8				 rule_bits;
 	u8				 op_bits;
+	u16				 window_mask;
+	u16				 body_mask;
+	u16				 rule_mask;
 	u64				 scan[BEE_TABLE_CLASSES];
 	struct bee_table_phrases	 kinds[2];
 	const struct bee_table_segment	*segments;

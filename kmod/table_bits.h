@@ -5,6 +5,7 @@
 #ifndef BEE_TABLE_BITS_H
 #define BEE_TABLE_BITS_H
 
+#include <linux/compiler.h>
 #include <asm/byteorder.h>
 
 #include "table.h"
@@ -79,67 +80,81 @@ static __always_inline struct phrase table_phrase(const struct bee_table *table,
 }
 
 /*
- * What a window begins with, @width bits; without a branch, as whether it is long cannot be
- * foreseen.  @bits are 57 from its first one on.
+ * What a window begins with, @width bits, and @rest, what comes then; without a branch, as whether
+ * it is long cannot be foreseen: both are there before one is taken.  @bits are 57 from its first
+ * one on.
  */
 struct window_start {
 	u32	state;
 	u32	body;
 	u32	width;
 	u64	bits;
+	u64	rest;
 };
 
-static __always_inline struct window_start window_start(const struct bee_table *table, u32 at)
+static __always_inline struct window_start window_start(const struct bee_table *table,
+							 const u8 *record, u32 at)
 {
-	u64 bits = bits_at(table_blob(table), at);
-	u32 is_long = bits & 1;
-	u32 short_width = 1 + table->body_bits, long_width = 3 + table->rule_bits;
-	u32 body_short = (u32)bits >> 1 & bits_mask(table->body_bits);
-	u32 body_long = (u32)bits >> 3 & bits_mask(table->rule_bits);
+	u64 bits = bits_at(record, at);
+	u64 rest = bits >> table->short_width, rest_long = bits >> table->long_width;
+	u32 body = (u32)bits >> 1 & table->body_mask, body_long = (u32)bits >> 3 & table->rule_mask;
+	u32 width = table->short_width, width_long = table->long_width;
+	bool is_long = bits & 1;
 
+	OPTIMIZER_HIDE_VAR(rest);
+	OPTIMIZER_HIDE_VAR(rest_long);
+	OPTIMIZER_HIDE_VAR(body);
+	OPTIMIZER_HIDE_VAR(body_long);
+	OPTIMIZER_HIDE_VAR(width);
+	OPTIMIZER_HIDE_VAR(width_long);
 	return (struct window_start){
-		.state = bits >> 1 & 3 & -is_long,
-		.body = body_short ^ ((body_short ^ body_long) & -is_long),
-		.width = short_width ^ ((short_width ^ long_width) & -is_long),
+		.state = bits >> 1 & 3 & -(u32)is_long,
+		.body = is_long ? body_long : body,
+		.width = is_long ? width_long : width,
 		.bits = bits,
+		.rest = is_long ? rest_long : rest,
 	};
 }
 
-/* A page record: bit of the blob, bits of it, of a border, and of all before the windows. */
+/* A page record: where it is, bits of it, of a border, and of all before the windows. */
 struct page_record {
-	u32	at;
-	u32	length;
-	u32	border_bits;
-	u32	windows;
+	const u8	*bytes;
+	u32		 length;
+	u32		 border_bits;
+	u32		 windows;
 };
 
 static __always_inline struct page_record page_record(const struct bee_table *table, u32 page)
 {
-	u32 at = (table->records + (page >> BEE_PAGE_RECORD_SHIFT)) * 8;
+	const u8 *bytes = table->records + (page >> BEE_PAGE_RECORD_SHIFT);
 	u32 narrower = page >> BEE_PAGE_NARROWER_SHIFT & BEE_PAGE_NARROWER;
 	u32 border_bits = table->border_bits - narrower;
+	__le16 length;
 
+	__builtin_memcpy(&length, bytes, sizeof(length));
 	return (struct page_record){
-		.at = at,
-		.length = bits_at(table_blob(table), at) & 0xffff,
+		.bytes = bytes,
+		.length = le16_to_cpu(length),
 		.border_bits = border_bits,
-		.windows = 16 + bits_mask(table->page) * border_bits,
+		.windows = 16 + table->page_mask * border_bits,
 	};
 }
 
-/* The bits [@at, @end) of the blob that are window @i of a page. */
+/*
+ * The bits [@at, @end) of the record that are window @i of a page; without a branch, as which
+ * window is the first or the last one cannot be foreseen.
+ */
 static __always_inline void page_window(const struct bee_table *table, const struct page_record *r,
 					u32 i, u32 *at, u32 *end)
 {
-	u64 borders = bits_at(table_blob(table), r->at + 16 + i * r->border_bits - r->border_bits);
-	u32 mask = bits_mask(r->border_bits);
-	u32 first = r->windows - ((mask + 1) >> 1);
-	u32 size = r->length - r->windows, even = i * size;
-	u32 begin = first + (even >> table->page) + ((u32)borders & mask);
-	u32 next = first + ((even + size) >> table->page) + ((u32)(borders >> r->border_bits) & mask);
+	u64 borders = bits_at(r->bytes, 16 + (i - 1) * r->border_bits);
+	u32 is_first = -(u32)!i, is_last = -((i + 1) >> table->page);
+	u32 mask = bits_mask(r->border_bits), half = (mask + 1) >> 1;
+	u32 size = r->length - r->windows, even = i * size, first = r->windows - half;
 
-	*at = r->at + (i ? begin : r->windows);
-	*end = r->at + ((i + 1) >> table->page ? r->length : next);
+	*at = first + (half & is_first) + (even >> table->page) + ((u32)borders & mask & ~is_first);
+	*end = first + (half & is_last) + ((even + size) >> table->page) +
+	       ((u32)(borders >> r->border_bits) & mask & ~is_last);
 }
 
 #endif /* BEE_TABLE_BITS_H */

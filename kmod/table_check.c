@@ -212,6 +212,7 @@ static int table_layout(const struct bee_table_header *h, struct bee_table *tabl
 	table->base = le64_to_cpu(h->base);
 	table->span = le32_to_cpu(h->span);
 	table->origin = table->base & ~(window - 1);
+	table->reach = table->base - table->origin + table->span;
 	table->nrows = le32_to_cpu(h->nrows);
 	table->nrules = le16_to_cpu(h->nrules);
 	table->nfull = le16_to_cpu(h->nfull);
@@ -220,16 +221,22 @@ static int table_layout(const struct bee_table_header *h, struct bee_table *tabl
 	table->window = h->window;
 	table->page = h->page;
 	table->border_bits = h->border_bits;
-	table->body_bits = h->body_bits;
+	table->page_shift = h->window + h->page;
+	table->page_mask = bits_mask(h->page);
+	table->window_mask = bits_mask(h->window);
+	table->body_mask = bits_mask(h->body_bits);
 	table->rule_bits = bee_table_width(table->nrules);
+	table->rule_mask = bits_mask(table->rule_bits);
+	table->short_width = 1 + h->body_bits;
+	table->long_width = 3 + table->rule_bits;
 	table->op_bits = bee_table_width(table->nrules + BEE_OP_RULE);
 	table->npages = ((table->base + table->span - 1 - table->origin) >>
-			 (h->window + h->page)) + 1;
+			 table->page_shift) + 1;
 	end = table_layout_sections(h, table);
 	if (end + BEE_TABLE_PAD > table->size)
 		return table_refuse(error, "sections do not fit the table's size",
 				    HEADER_OFFSET(nrules));
-	table->records = end;
+	table->records = (const u8 *)h + end;
 	return 0;
 }
 
@@ -498,13 +505,14 @@ static int table_check_phrases(const struct bee_table *table, struct bee_table_e
 	return ret;
 }
 
-static u32 tag_before(const struct bee_table *table, u32 end)
+static u32 tag_before(const u8 *record, u32 end)
 {
-	return bits_at(table_blob(table), end - 4) & 15;
+	return bits_at(record, end - 4) & 15;
 }
 
-/* The tokens of the window in bits [@at, @end): fields from below and tags from above meet. */
-static const char *window_check_tokens(const struct bee_table *table, u32 at, u32 end)
+/* A window in bits [@at, @end) of a record: fields from below and tags from above meet. */
+static const char *window_check_tokens(const struct bee_table *table, const u8 *record, u32 at,
+				       u32 end)
 {
 	u32 n;
 
@@ -515,28 +523,28 @@ static const char *window_check_tokens(const struct bee_table *table, u32 at, u3
 			return "window with too many tokens";
 		if (end - at < 4)
 			return "window that ends inside a token";
-		class = table->scan[tag_before(table, end)];
+		class = table->scan[tag_before(record, end)];
 		end -= 4;
 		if (end - at < class_width(class))
 			return "window that ends inside a token";
 		if (class & BEE_SCAN_DIRECT &&
 		    !phrase_exists(table, !!(class & BEE_SCAN_STEP),
-				   class_id(class, bits_at(table_blob(table), at))))
+				   class_id(class, bits_at(record, at))))
 			return "token with a phrase that does not exist";
 		at += class_width(class);
 	}
 	return NULL;
 }
 
-static const char *window_check(const struct bee_table *table, u32 at, u32 end)
+static const char *window_check(const struct bee_table *table, const u8 *record, u32 at, u32 end)
 {
-	struct window_start start = window_start(table, at);
+	struct window_start start = window_start(table, record, at);
 
 	if (end - at < start.width)
 		return "window too short for its body rule";
 	if (start.body >= table->nrules)
 		return "window with a body rule that does not exist";
-	return window_check_tokens(table, at + start.width, end);
+	return window_check_tokens(table, record, at + start.width, end);
 }
 
 /* A page record; sets @size to its bytes. */
@@ -544,19 +552,19 @@ static int table_check_record(const struct bee_table *table, u32 page, u32 *size
 			      struct bee_table_error *error)
 {
 	struct page_record r = page_record(table, page);
-	u32 i, at, end, byte = r.at / 8;
+	u32 i, at, end, byte = table_offset_of(table, r.bytes);
 
-	if (r.length < r.windows || r.length > table->size * 8 - BEE_TABLE_PAD * 8 - r.at)
+	if (r.length < r.windows || r.length > (table->size - BEE_TABLE_PAD - byte) * 8)
 		return table_refuse(error, "page record without windows, or past the end", byte);
 	for (i = 0; i < 1u << table->page; i++) {
 		const char *why;
 
 		page_window(table, &r, i, &at, &end);
-		if (end < at || end > r.at + r.length)
+		if (end < at || end > r.length)
 			return table_refuse(error, "windows of a page overlap or leave it", byte);
-		why = window_check(table, at, end);
+		why = window_check(table, r.bytes, at, end);
 		if (why)
-			return table_refuse(error, why, at / 8);
+			return table_refuse(error, why, byte + at / 8);
 	}
 	*size = bits_to_bytes(r.length);
 	return 0;
@@ -569,14 +577,14 @@ static const char *page_check(const struct bee_table *table, u32 page, u32 recor
 		       "page with a rule that does not exist";
 	if ((page >> BEE_PAGE_NARROWER_SHIFT & BEE_PAGE_NARROWER) > table->border_bits)
 		return "page with borders of less than no bits";
-	if (page >> BEE_PAGE_RECORD_SHIFT != record - table->records)
+	if (page >> BEE_PAGE_RECORD_SHIFT != record - table_offset_of(table, table->records))
 		return "page records are not back to back";
 	return NULL;
 }
 
 static int table_check_pages(const struct bee_table *table, struct bee_table_error *error)
 {
-	u32 i, record = table->records, size;
+	u32 i, record = table_offset_of(table, table->records), size;
 	int ret;
 
 	for (i = 0; i < table->npages; i++) {
