@@ -249,7 +249,53 @@ static void pack_choose_body_bits(struct pack *p, const struct rule_use *uses)
 	}
 }
 
-/* Number the rules that something refers to; windows without tokens may become one of a page. */
+/*
+ * What a window begins with.  Where no token refers to the body rule, it is the rule that holds, if
+ * that is in the dictionary, as then it can be short; or none.
+ */
+static void pack_settle_window(struct pack_window *w, const struct rule_use *uses)
+{
+	if (!w->loose)
+		return;
+	if (!w->asked) {
+		w->body = PACK_NO_BODY;
+	} else if (uses[w->rule].ops) {
+		w->body = w->rule;
+		w->state = BEE_WINDOW_BODY;
+	} else if (w->state > BEE_WINDOW_POP) {
+		w->body = PACK_NO_BODY;
+	}
+}
+
+/* No window of the largest page that it can be in has a token: it is not going to be written. */
+static bool pack_is_unwritten(const struct pack *p, u32 window)
+{
+	u32 first = window & ~((1u << BEE_TABLE_MAX_PAGE) - 1);
+	u32 after = first + (1u << BEE_TABLE_MAX_PAGE);
+
+	return p->windows[first].first == p->windows[after < p->nwindows ? after : p->nwindows].first;
+}
+
+static void pack_count_windows(struct pack *p, struct rule_use *uses)
+{
+	u32 i;
+
+	/* Windows without tokens may become one of a page. */
+	for (i = 0; i < p->nwindows; i++)
+		if (p->windows[i].first == p->windows[i + 1].first)
+			uses[p->windows[i].rule].ops++;
+	for (i = 0; i < p->nwindows; i++) {
+		struct pack_window *w = &p->windows[i];
+
+		pack_settle_window(w, uses);
+		if (w->body != PACK_NO_BODY && w->state == BEE_WINDOW_BODY)
+			uses[w->body].windows += !pack_is_unwritten(p, i);
+		else if (w->body != PACK_NO_BODY)
+			uses[w->body].ops++;
+	}
+}
+
+/* Number the rules that something refers to. */
 static void pack_number_rules(struct pack *p)
 {
 	u32 nrules = p->rows->nrules, i;
@@ -257,15 +303,8 @@ static void pack_number_rules(struct pack *p)
 
 	for (i = 0; i < nrules; i++)
 		uses[i] = (struct rule_use){ .rule = i };
-	for (i = 0; i < p->nwindows; i++) {
-		if (p->windows[i].body != PACK_NO_BODY && p->windows[i].state == BEE_WINDOW_BODY)
-			uses[p->windows[i].body].windows++;
-		else if (p->windows[i].body != PACK_NO_BODY)
-			uses[p->windows[i].body].ops++;
-		if (p->windows[i].first == p->windows[i + 1].first)
-			uses[p->windows[i].rule].ops++;
-	}
 	pack_count_ops(p, uses);
+	pack_count_windows(p, uses);
 	qsort(uses, nrules, sizeof(*uses), compare_uses);
 	p->rule_numbers = alloc_array(NULL, nrules, sizeof(*p->rule_numbers));
 	p->rules = alloc_array(NULL, nrules, sizeof(*p->rules));

@@ -17,6 +17,7 @@
  * @rule: rule at its first byte
  * @state: enum bee_window_state
  * @asked: the state matters: there is text before the first token
+ * @loose: no token refers to the body rule, so it may be what the state says, or any
  * @end: bit in the stream where it ends
  */
 struct pack_window {
@@ -25,6 +26,7 @@ struct pack_window {
 	u32	rule;
 	u8	state;
 	bool	asked;
+	bool	loose;
 	u64	end;
 };
 

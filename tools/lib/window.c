@@ -20,11 +20,10 @@ static bool token_is_head(const struct pack *p, size_t token)
 	return p->phrases.nodes[p->parse.tokens[token].phrase].head;
 }
 
-/* A body rule that nothing in the window refers to is left to be the cheapest. */
-static bool window_needs_body(const struct pack *p, const struct pack_window *w, u32 after)
+/* Step tokens in front of the first head refer to the body rule. */
+static bool window_is_loose(const struct pack *p, const struct pack_window *w, u32 after)
 {
-	return w->first == after || !token_is_head(p, w->first) ||
-	       (w->asked && w->state <= BEE_WINDOW_POP);
+	return w->first == after || token_is_head(p, w->first);
 }
 
 /**
@@ -54,8 +53,7 @@ void bee_window_find(struct pack *p)
 		w->asked = !said && pc >= rows->rows[0].pc;
 		for (; token < p->parse.ntokens && p->parse.tokens[token].at >> shift == i; token++)
 			body = p->parse.tokens[token].body;
-		if (!window_needs_body(p, w, token))
-			w->body = PACK_NO_BODY;
+		w->loose = window_is_loose(p, w, token);
 	}
 	p->windows[i].first = token;
 }
