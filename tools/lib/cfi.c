@@ -5,9 +5,6 @@
 
 #include "cfi.h"
 
-/* Compilers nest two deep. */
-#define CFI_MAX_STATES	16
-
 /**
  * struct cfi_machine - the interpreter
  * @c: next instruction

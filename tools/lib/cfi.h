@@ -10,6 +10,9 @@
 
 #include "pointer.h"
 
+/* States that an FDE can remember at a time; compilers nest two deep. */
+#define CFI_MAX_STATES	16
+
 /**
  * enum cfi_how - rule of a column
  * @CFI_UNSPECIFIED: nothing was said

@@ -20,7 +20,6 @@
 #define KEY_FP_SHIFT	21		/* rbp at CFA - 8 * this; 0: same */
 #define KEY_NONE	(~0u)		/* no rule, as its offset is more than can be said */
 
-#define QUICK_STATES	16		/* as cfi.c */
 #define QUICK_MAX_BYTES	(1u << 20)	/* of instructions, as each may make a row: room for those is reserved */
 
 /* Without them nothing is said of the FDE. */
@@ -150,7 +149,7 @@ static inline bool quick_set_saved(struct quick_state *s, u32 reg, u32 ra_reg)
 /* All of an FDE's instructions up to @end.  Return: false if there are others. */
 static bool quick_execute(struct quick *quick, struct quick_state *s, const u8 *end, u32 ra_reg)
 {
-	u32 states[QUICK_STATES], depth = 0;
+	u32 states[CFI_MAX_STATES], depth = 0;
 
 	while (s->at < end) {
 		u8 op = *s->at++, operand = op & 0x3f;
@@ -181,7 +180,7 @@ static bool quick_execute(struct quick *quick, struct quick_state *s, const u8 *
 			quick_advance(quick, s, quick_uint(s, 4));
 			break;
 		case DW_CFA_remember_state:
-			if (depth == QUICK_STATES)
+			if (depth == CFI_MAX_STATES)
 				return false;
 			states[depth++] = s->key;
 			break;
