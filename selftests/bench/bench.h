@@ -36,10 +36,10 @@ struct bench_lookups {
  * @cold: random bytes, each in a random one of many copies
  * @wrong: rows and random pcs at which the table or a lookup was not what it was made from
  * @checked: how many were compared
- * @rows_ms: the rows that FDEs say, from the file, median
+ * @rows_ms: the rows that FDEs say, from the open file, median
  * @cover_ms: all rows, which takes a look at the text between functions, median
  * @pack_ms: the table from the rows, median
- * @libdw_ms: the same rows through libdw, 0 if not asked for
+ * @libdw_ms: the same rows through libdw, from the open file, 0 if not asked for
  * @libdw_rows: ranges that libdw gave
  * @peak_kib: peak RSS of a process that compiles it, beyond files that it maps
  * @libdw_peak_kib: of one that enumerates with libdw
@@ -83,6 +83,8 @@ void bench_lookups(const struct row_set *set, const struct bee_table *table, siz
 void bench_exact(const struct row_set *set, const struct bee_table *table, struct bench_file *file);
 int bench_encode(int fd, const struct row_set *set, bool libdw, struct bench_file *file);
 int bench_cache(const char *path);
-size_t bench_libdw_rows(int fd, const struct row_set *set);
+struct Elf *bench_libdw_open(int fd);
+void bench_libdw_close(struct Elf *elf);
+size_t bench_libdw_rows(struct Elf *elf, const struct row_set *set);
 
 #endif /* BEE_BENCH_H */

@@ -39,26 +39,38 @@ static size_t libdw_function(Dwarf_CFI *cfi, u64 pc, u64 end)
 }
 
 /**
- * bench_libdw_rows() - enumerate the rows of a file
- * @fd: the file
+ * bench_libdw_open() - open a file for libdw
+ * @fd: the file; needed until bench_libdw_close()
+ *
+ * Return: the file, or NULL.
+ */
+struct Elf *bench_libdw_open(int fd)
+{
+	elf_version(EV_CURRENT);
+	return elf_begin(fd, ELF_C_READ_MMAP, NULL);
+}
+
+void bench_libdw_close(struct Elf *elf)
+{
+	elf_end(elf);
+}
+
+/**
+ * bench_libdw_rows() - enumerate the rows of an open file
+ * @elf: the file; nothing is known of its FDEs yet, nor afterwards
  * @set: its function starts, so that libdw need not find them
  *
  * Return: how many ranges it has, 0 if libdw cannot tell.
  */
-size_t bench_libdw_rows(int fd, const struct row_set *set)
+size_t bench_libdw_rows(struct Elf *elf, const struct row_set *set)
 {
-	Elf *elf;
-	Dwarf_CFI *cfi;
+	Dwarf_CFI *cfi = dwarf_getcfi_elf(elf);
 	size_t i, n = 0;
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	cfi = elf ? dwarf_getcfi_elf(elf) : NULL;
 	for (i = 0; cfi && i < set->nstarts; i++)
 		n += libdw_function(cfi, set->starts[i],
 				    i + 1 < set->nstarts ? set->starts[i + 1] : set->end);
 	if (cfi)
 		dwarf_cfi_end(cfi);
-	elf_end(elf);
 	return n;
 }
