@@ -119,6 +119,25 @@ static int hook_register(struct hook *hook)
 }
 
 /*
+ * Without memory for the one entry of the filter ftrace_set_filter() succeeds and leaves a filter
+ * without entries (ftrace_set_hash() in 6.1 and 6.12 takes ftrace_match_records()'s -ENOMEM for
+ * a number of matches), which stands for every function of the kernel.  ftrace has one object
+ * for all such filters: that of an ops whose filter has been cleared.
+ */
+static int hook_filter(struct ftrace_ops *ops, char *symbol)
+{
+	static struct ftrace_ops none;
+	int ret = ftrace_set_filter(&none, NULL, 0, 1);
+
+	if (!ret)
+		ret = ftrace_set_filter(ops, symbol, strlen(symbol), 1);
+	if (!ret && rcu_access_pointer(ops->func_hash->filter_hash) ==
+		    rcu_access_pointer(none.func_hash->filter_hash))
+		ret = -ENOMEM;
+	return ret;
+}
+
+/*
  * The filter stays when the hook is removed: ftrace_free_filter() leaves pointers to what
  * it has freed (6.1, 6.12), and the next ftrace_set_filter() would free it again.
  */
@@ -128,7 +147,7 @@ static int hook_place(struct hook *hook)
 	int ret;
 
 	strscpy(symbol, hook->symbol, sizeof(symbol));
-	ret = ftrace_set_filter(&hook->ops, symbol, strlen(symbol), 1);
+	ret = hook_filter(&hook->ops, symbol);
 	if (!ret)
 		ret = hook_register(hook);
 	if (ret)
