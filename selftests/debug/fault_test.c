@@ -6,15 +6,20 @@
  *				fail-nth) until there are no more: each ends in a refusal that
  *				changes nothing, or in a success
  *	fault_test work		does each of them once, whatever comes of it
+ *	fault_test load KO N	loads a module while its Nth allocation fails; prints the
+ *				error, and how many allocations were still to go
+ *	fault_test fill		leaves no room for the walks in per-CPU memory, until killed
  *
- * test_faults.sh limits the failures to allocations below the module's text.
+ * test_faults.sh says below which code allocations fail.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -367,7 +372,7 @@ static bool act_is_right(const struct act *act, int ret, const struct bee_nl_inf
 static void act_in_turn(const struct act *act)
 {
 	struct bee_nl_info before;
-	unsigned int n, left = 0, refused = 0;
+	unsigned int n, left = 0, failed = 0, refused = 0;
 	bool ok = true;
 	int ret = 0;
 
@@ -381,6 +386,7 @@ static void act_in_turn(const struct act *act)
 		ret = act->run();
 		left = nth_read() + exec_left;
 		nth_write(0);
+		failed += !left;
 		refused += !!ret;
 		ok = act_is_right(act, ret, &before, n);
 		if (act->undo)
@@ -388,7 +394,7 @@ static void act_in_turn(const struct act *act)
 	}
 	ok = ok && left && !ret;
 	ksft_test_result(ok, "%s: %u allocations failed in turn, %u times it was refused\n",
-			 act->name, n - 2, refused);
+			 act->name, failed, refused);
 }
 
 static void work(void)
@@ -404,6 +410,51 @@ static void work(void)
 	}
 }
 
+static int load(const char *ko, unsigned int n)
+{
+	int err, fd = open(ko, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		guest_die(ko, strerror(errno));
+	nth_write(n);
+	err = syscall(SYS_finit_module, fd, "", 0) ? errno : 0;
+	n = nth_read();
+	nth_write(0);
+	printf("%d %u\n", err, n);
+	return 0;
+}
+
+/* Each element of such a map is an allocation of its own; smaller than that of the walks. */
+#define FILL_SIZE	1024
+
+static bool fill_map(unsigned int elements)
+{
+	union bpf_attr attr = {
+		.map_type = BPF_MAP_TYPE_PERCPU_ARRAY,
+		.key_size = 4,
+		.value_size = FILL_SIZE,
+		.max_entries = elements,
+	};
+	long fd = syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
+
+	if (fd < 0 && errno != ENOMEM)
+		guest_die("bpf", strerror(errno));
+	return fd >= 0;
+}
+
+static void fill(void)
+{
+	unsigned int elements;
+
+	for (elements = 64; elements; elements /= 2)
+		while (fill_map(elements))
+			;
+	printf("full\n");
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
 int main(int argc, char **argv)
 {
 	struct bee_nl_info start;
@@ -414,6 +465,10 @@ int main(int argc, char **argv)
 		printf("%u\n", nth_read());
 		return 0;
 	}
+	if (argc > 3 && !strcmp(argv[1], "load"))
+		return load(argv[2], strtoul(argv[3], NULL, 10));
+	if (argc > 1 && !strcmp(argv[1], "fill"))
+		fill();
 	self = argv[0];
 	beectl = getenv("BEECTL");
 	ksft_print_header();

@@ -3,13 +3,14 @@
 """The places in a module where memory is allocated, from its relocations.
 
 	sites.py list MODULE.KO		one line each: SECTION OFFSET FUNCTION+OFFSET ALLOCATOR
-	sites.py seen MODULE.KO <LOG	the FUNCTION+OFFSET of those that failed, by the stack
+	sites.py seen MODULE.KO <LOG	FUNCTION+OFFSET and how often it failed, by the stack
 					traces that fault injection left in the kernel's log
 
 OFFSET is that of the return address, which is what a stack trace shows; a tail call
 leaves none: OFFSET 0, FUNCTION+tail.
 """
 
+import collections
 import re
 import subprocess
 import sys
@@ -56,27 +57,30 @@ def seen(path, log):
     """Sites in stack traces: the first frame of the module, below the allocator's."""
     known = {place: allocator for _, _, place, allocator in sites(path)}
     tails = {allocator: place for place, allocator in known.items() if place.endswith("+tail")}
-    above, found = "", set()
+    above, found = "", collections.Counter()
     for line in log:
         frame = re.search(r" (?:\? )?([\w.]+)(\+0x[0-9a-f]+)/0x[0-9a-f]+(.*)", line)
         if "FAULT_INJECTION" in line:
             above = "start"
+        elif "</TASK>" in line:
+            above = ""
         if not frame or " ? " in line or not above:
             continue
         if "[beeunwind]" in frame.group(3):
             place = tails.get(above, frame.group(1) + frame.group(2))
             # The stack names the alias that was given to the first initcall.
             place = re.sub(r"^beeunwind_init\+", "init_module+", place)
-            found.add(place if place in known else f"{place}?")
+            found[place if place in known else f"{place}?"] += 1
             above = ""
         else:
-            above = frame.group(1)
+            above = re.sub(r"\.part\.\d+$", "", frame.group(1))
     return found
 
 
 def main():
     if sys.argv[1] == "seen":
-        print("\n".join(sorted(seen(sys.argv[2], sys.stdin))))
+        for place, count in sorted(seen(sys.argv[2], sys.stdin).items()):
+            print(place, count)
         return 0
     for section, offset, place, allocator in sites(sys.argv[2]):
         if section.startswith((".text", ".init.text", ".exit.text")):
