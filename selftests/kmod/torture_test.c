@@ -258,10 +258,16 @@ static void test_oracle(double seconds)
 	ksft_test_result(!wrong, "no table of a file that was not mapped there\n");
 }
 
+/* It has an address space of its own when this returns: those there are will be counted. */
 static pid_t start_program(char *const argv[])
 {
-	pid_t pid = fork();
+	int executed[2];
+	pid_t pid;
+	char c;
 
+	if (pipe2(executed, O_CLOEXEC))
+		guest_die("pipe", strerror(errno));
+	pid = fork();
 	if (!pid) {
 		int null = open("/dev/null", O_WRONLY);
 
@@ -271,6 +277,10 @@ static pid_t start_program(char *const argv[])
 		execvp(argv[0], argv);
 		_exit(127);
 	}
+	close(executed[1]);
+	if (read(executed[0], &c, 1))
+		guest_die("pipe", "not closed");
+	close(executed[0]);
 	return pid;
 }
 
