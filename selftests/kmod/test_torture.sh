@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Runs torture_test against the module with the oracle of what is mapped in it.
 #	TORTURE_SECONDS=N	how long (default 12)
-#	TORTURE_HZ=N		samples a second (default 999)
+#	TORTURE_HZ=N		samples a second (default 999, on the instrumented kernel 49)
 # timeout: 600
 # cpus: 2
 # shellcheck source=selftests/kmod/guest.sh
@@ -12,4 +12,5 @@ export BEECTL BEEUNWIND_CACHE=$WORK/cache
 mkdir -m 700 "$BEEUNWIND_CACHE"
 BEE_KO=${BEE_TEST_KO:-$TREE/build/test-modules/$(uname -r)}/mapped/beeunwind.ko
 guest_insmod || exit 1
+[ "${BEE_KERNEL-}" != debug ] || export TORTURE_HZ=${TORTURE_HZ:-49}
 "$TESTS/torture_test" "${TORTURE_SECONDS:-12}"
