@@ -16,7 +16,7 @@ times_of() {
 	case $1 in
 	calls.*) echo 1000 ;;
 	signals.*) echo 400 ;;
-	jumps.*) echo 1000 ;;
+	jumps.*) echo 5000 ;;
 	throw.*) echo 100 ;;
 	deep.*) echo 1500 ;;
 	coroutines) echo 150 ;;
@@ -64,7 +64,7 @@ judge() {
 }
 
 # Once without perf: what a first page fault takes to read from the disk would be seen in
-# _init() and _fini(), which have no CFI.
+# crtbegin.o's functions, which have no CFI.
 warm_up() {
 	local name
 
@@ -73,15 +73,12 @@ warm_up() {
 	done >/dev/null 2>&1
 }
 
-# complete NAME: and as deep as the program goes.  All but those few in code without CFI,
-# which a short program is often in: crti.o's and crtbegin.o's, each in a page of its own.
+# complete NAME: and as deep as the program goes.  All but those few in code without CFI:
+# crtbegin.o's, in which a short program often is.
 complete() {
-	local samples good deep spare least=1 share=5
+	local samples good deep spare least=1 share=3
 
 	[[ $1 != deep.* ]] || least=1000
-	# glibc's clone3() has no CFI where a thread is born, and under emulation it is often
-	# seen there.
-	[[ $1 != threads.* ]] || share=10
 	grep -F "${1:0:15} " "$WORK/judged" >"$WORK/line" || { echo "no samples"; return 1; }
 	read -r _ samples good deep <"$WORK/line"
 	echo "samples $samples complete $good, the deepest of $deep frames"

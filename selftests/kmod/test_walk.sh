@@ -125,7 +125,7 @@ in_trampolines() {
 # At any instruction: of the program, of those that the probes displace, of the
 # trampoline; and in the kernel's work for them, where for some instructions the return
 # address has been replaced and the list does not have it yet.  A sample or two may be in
-# _init() or _fini(), which have no CFI.
+# crtbegin.o's functions, which have no CFI.
 under_uretprobes_always() {
 	armed clocked walk_probed && complete 99.5 walk_probed --comm walk_probed --user-mode &&
 		complete 95 walk_probed --comm walk_probed
