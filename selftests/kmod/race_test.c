@@ -21,7 +21,7 @@
 
 #define ELF		"/usr/bin/tar"
 #define TRIES		300
-#define MANY		2000
+#define MANY		10000
 #define MANY_NAME	"/tmp/race-%d"
 
 static struct guest g;
