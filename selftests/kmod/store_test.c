@@ -285,12 +285,10 @@ static void test_short_of_memory(void)
 		add_table(i);
 	guest_info(&g, &full);
 	pid = hog_start();
-	for (i = 0; i < 6000; i++) {
-		guest_info(&g, &now);
-		if (now.tables < full.tables || waitpid(pid, NULL, WNOHANG) == pid)
-			break;
+	do {
 		nanosleep(&tick, NULL);
-	}
+		guest_info(&g, &now);
+	} while (now.tables == full.tables && waitpid(pid, NULL, WNOHANG) != pid);
 	guest_info(&g, &now);
 	ksft_print_msg("%u tables before, %u after\n", full.tables, now.tables);
 	guest_reap(pid);

@@ -16,7 +16,7 @@ times_of() {
 	case $1 in
 	calls.*) echo 1000 ;;
 	signals.*) echo 400 ;;
-	jumps.*) echo 5000 ;;
+	jumps.*) echo 20000 ;;
 	throw.*) echo 100 ;;
 	deep.*) echo 1500 ;;
 	coroutines) echo 150 ;;

@@ -16,7 +16,8 @@ status_is() {
 }
 
 # complete_from_the_start PERCENT COMMAND...
-# Samples of the command only: perf knows it by its name from the exec on.
+# Samples of the command only: perf knows it by its name from the exec on.  The rest of the exec
+# has no stack: the registers are those of the image before.
 # All but what is in code without CFI; ld.so's resolver, which keeps its CFA in rbx, would
 # take python3 1 % of its time by itself.
 complete_from_the_start() {
@@ -25,14 +26,16 @@ complete_from_the_start() {
 	name=$(basename "$1")
 	LD_BIND_NOW=1 perf record -q -N -B -e cpu-clock -F 4999 -g -o "$WORK/run.data" \
 		"$BEECTL" run -- "$@" >/dev/null || return 1
-	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge --comm "$name" "$WORK/run.data" >"$WORK/judged" || return 1
+	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge --no-exec --comm "$name" "$WORK/run.data" \
+		>"$WORK/judged" || return 1
 	cat "$WORK/judged"
 	/usr/bin/python3 -c '
 import json, sys
 got = json.load(sys.stdin)
 sys.exit(not (got["samples"] >= 20 and got["complete"] >= int(sys.argv[1]) / 100 * got["samples"]))' \
 		"$percent" <"$WORK/judged" && return 0
-	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why --comm "$name" "$WORK/run.data" | head -n 20
+	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why --no-exec --comm "$name" "$WORK/run.data" |
+		head -n 20
 	return 1
 }
 
