@@ -85,9 +85,15 @@ in_turn() {
 	return "$status"
 }
 
-# load_once N: the Nth allocation fails.  Sets error, and left: how many were still to go.
+# load_once N [HOOKS]: the Nth allocation fails.  Sets error, and left: how many were still to go.
+# What has been loaded all the same has so many functions hooked, and what has not none.
 load_once() {
+	local hooked
+
 	read -r error left <<<"$("$FAULT" load "$BEE_KO" "$1")"
+	hooked=$(wc -l </sys/kernel/tracing/enabled_functions)
+	[ $# -lt 2 ] || [ "$hooked" -eq "$((error ? 0 : $2))" ] ||
+		{ echo "allocation $1: error $error, $hooked functions hooked"; return 1; }
 	[ ! -e /sys/module/beeunwind ] || rmmod beeunwind || return 1
 	[ "$error" -eq 0 ] || [ "$error" -eq 12 ] || { echo "allocation $1: error $error"; return 1; }
 }
@@ -109,26 +115,25 @@ loading_fails() {
 	[ "$refused" -gt 0 ]
 }
 
-# placing_fails FUNCTION: allocations below it fail in turn, one for each hook.  ftrace makes
-# many for a hook, and about as many for each, but one in add_hash_entry(), for want of which
-# the filter would let all functions through.
+# placing_fails FUNCTION: allocations below it fail in turn.  ftrace makes one for a filter's
+# entry, in add_hash_entry(), for want of which it would let all functions through and say
+# nothing, and many more in register_ftrace_function(); it can do without some.
 placing_fails() {
-	local n all hooks refused from
+	local n all hooks refused
 
-	from=$(wc -l <"$WORK/load.log")
 	hooks=$(grep -c 'HOOK("' "$TREE/kmod/hook.c")
 	faults_below "$1" 0
 	load_once 10000 || return 1
 	all=$((10000 - left))
-	for n in $(seq 1 $((all < hooks ? 1 : all / hooks)) "$all"); do
-		load_once "$n" || return 1
+	: >"$WORK/placed"
+	for n in $(seq "$all"); do
+		load_once "$n" "$hooks" || return 1
+		echo "$error" >>"$WORK/placed"
 	done
 	faults 0 -1 0 0 0
-	sleep 1
-	refused=$(tail -n +$((from + 1)) "$WORK/load.log" |
-		sed -n 's/.*cannot hook \(.*\): ftrace refused (-12)/\1/p' | sort -u)
-	echo "# loading: $1: of $all allocations every $((all / hooks))th failed, refused at: ${refused//$'\n'/, }" >&3
-	[ "$1" != add_hash_entry ] || [ "$(wc -l <<<"$refused")" -eq "$hooks" ]
+	refused=$(grep -c 12 "$WORK/placed")
+	echo "# loading: $1: $all allocations failed in turn, $refused times it was refused" >&3
+	[ "$1" != add_hash_entry ] || [ "$refused" -ge "$hooks" ]
 }
 
 # No room in per-CPU memory, and none that could be had.
