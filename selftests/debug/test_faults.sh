@@ -117,7 +117,7 @@ loading_fails() {
 
 # placing_fails FUNCTION: allocations below it fail in turn.  ftrace makes one for a filter's
 # entry, in add_hash_entry(), for want of which it would let all functions through and say
-# nothing, and many more in register_ftrace_function(); it can do without some.
+# nothing, and many more in register_ftrace_function(), for a trampoline, which it can do without.
 placing_fails() {
 	local n all hooks refused
 
