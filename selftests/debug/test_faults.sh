@@ -115,7 +115,7 @@ loading_fails() {
 	[ "$refused" -gt 0 ]
 }
 
-# placing_fails FUNCTION: allocations below it fail in turn.  ftrace makes one for a filter's
+# placing_fails FUNCTION [one]: allocations below it fail in turn, for each hook or for one.  ftrace makes one for a filter's
 # entry, in add_hash_entry(), for want of which it would let all functions through and say
 # nothing, and many more in register_ftrace_function(), for a trampoline, which it can do without.
 placing_fails() {
@@ -125,6 +125,7 @@ placing_fails() {
 	faults_below "$1" 0
 	load_once 10000 || return 1
 	all=$((10000 - left))
+	[ $# -eq 1 ] || all=$((all / hooks))
 	: >"$WORK/placed"
 	for n in $(seq "$all"); do
 		load_once "$n" "$hooks" || return 1
@@ -133,7 +134,7 @@ placing_fails() {
 	faults 0 -1 0 0 0
 	refused=$(grep -c 12 "$WORK/placed")
 	echo "# loading: $1: $all allocations failed in turn, $refused times it was refused" >&3
-	[ "$1" != add_hash_entry ] || [ "$refused" -ge "$hooks" ]
+	[ $# -gt 1 ] || [ "$refused" -ge "$hooks" ]
 }
 
 # No room in per-CPU memory, and none that could be had.
@@ -154,7 +155,7 @@ while_loading() {
 
 	log_to load
 	loading_fails alloc_workqueue && loading_fails shrinker_alloc && walks_fail &&
-		placing_fails add_hash_entry && placing_fails register_ftrace_function &&
+		placing_fails add_hash_entry && placing_fails register_ftrace_function one &&
 		insmod "$BEE_TEST_KO/bee_families.ko" && rmmod bee_families &&
 		loading_fails genl_register_family || status=1
 	faults 0 -1 0 0 0
