@@ -22,6 +22,9 @@ objdir = build/kmod/$(release)
 test_objdir = build/test-modules/$(release)
 kbuild = $(MAKE) --no-print-directory -C $(kdir) M=$(CURDIR)/$(objdir) CONFIG_DEBUG_INFO_BTF_MODULES=
 
+# kbuild and tools run in other directories.
+override DESTDIR := $(if $(DESTDIR),$(abspath $(DESTDIR)))
+
 export V PREFIX DESTDIR
 
 .PHONY: all
@@ -71,7 +74,13 @@ test-ko: headers
 install: all		## Install the module and beectl (PREFIX, DESTDIR)
 	+$(kbuild) INSTALL_MOD_PATH=$(DESTDIR) modules_install
 	$(if $(DESTDIR),,depmod $(release))
-	@$(MAKE) --no-print-directory -C tools install
+	@$(MAKE) --no-print-directory -C tools DESTDIR=$(DESTDIR) install
+
+.PHONY: uninstall
+uninstall: headers	## Remove what install has installed
+	rm -f $(DESTDIR)/lib/modules/$(release)/updates/beeunwind.ko*
+	$(if $(DESTDIR),,depmod $(release))
+	@$(MAKE) --no-print-directory -C tools DESTDIR=$(DESTDIR) uninstall
 
 .PHONY: setup
 setup:			## Install the Debian packages that the tests need

@@ -16,6 +16,14 @@
 #include <linux/version.h>
 #include <net/genetlink.h>
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#error "beeunwind needs Linux 6.1 or later"
+#endif
+#if !defined(CONFIG_X86_64) || !defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS) || \
+	!defined(CONFIG_UPROBES) || !defined(CONFIG_PERF_EVENTS)
+#error "beeunwind needs x86-64, CONFIG_DYNAMIC_FTRACE_WITH_ARGS, CONFIG_UPROBES, CONFIG_PERF_EVENTS"
+#endif
+
 /* 6.12 hides the registers behind accessors; earlier they are in the struct. */
 #ifndef ftrace_regs_get_argument
 #define ftrace_regs_get_argument(fregs, n) \
