@@ -178,9 +178,11 @@ const char *bee_hook_advice(int err)
 	case -EBUSY:
 		return "ftrace is switched off; sysctl kernel.ftrace_enabled=1 and try again";
 	case -EINVAL:
-		return "this kernel does not have that function for ftrace";
+		return "this kernel does not have that function for ftrace; see README, Requirements";
 	case -ENODEV:
 		return "ftrace has shut itself down after an error of its own; reboot";
+	case -ENOMEM:
+		return "out of memory";
 	case -EAGAIN:
 		return "a BPF trampoline on it is being changed; try again";
 	}
