@@ -12,6 +12,7 @@
  */
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/shrinker.h>
@@ -39,78 +40,113 @@ u64 bee_stored_bytes(const struct bee_stored *stored)
 	return stored ? sizeof(*stored) + stored->table.size : 0;
 }
 
+/* Together with the bytes that were charged for it. */
 static void stored_free(struct bee_stored *stored)
 {
+	bee_budget_uncharge(BEE_BUDGET_FILES, bee_stored_bytes(stored));
 	kvfree(stored->blob);
 	kfree(stored);
 }
 
 static void stored_free_rcu(struct rcu_head *rcu)
 {
-	struct bee_stored *stored = container_of(rcu, struct bee_stored, rcu);
-
-	bee_budget_uncharge(BEE_BUDGET_FILES, bee_stored_bytes(stored));
-	stored_free(stored);
+	stored_free(container_of(rcu, struct bee_stored, rcu));
 }
 
-/* Read a whole regular file; kernel_read() needs no access of its own. */
-static void *store_read_file(struct file *file, size_t *size, struct netlink_ext_ack *extack)
+/*
+ * What the file holds comes from memory, or from swap: a file system of the client's own
+ * could let the request, and with it generic netlink of all families, wait for ever.
+ */
+static ssize_t store_file_size(struct file *file, struct netlink_ext_ack *extack)
 {
-	struct inode *inode = file_inode(file);
-	loff_t pos = 0, len = i_size_read(inode);
-	ssize_t n = 1;
-	void *blob;
+	const struct inode *inode = file_inode(file);
+	loff_t len = i_size_read(inode);
 
-	if (!S_ISREG(inode->i_mode) || !(file->f_mode & FMODE_READ)) {
-		NL_SET_ERR_MSG(extack, "table: fd is not a regular file open for reading");
-		return ERR_PTR(-EBADF);
+	if (!S_ISREG(inode->i_mode) || !(file->f_mode & FMODE_READ) ||
+	    inode->i_sb->s_magic != TMPFS_MAGIC) {
+		NL_SET_ERR_MSG(extack, "table: fd is not a memfd, or file of a tmpfs, open for reading");
+		return -EBADF;
 	}
 	if (len <= 0 || len > BEE_TABLE_MAX_SIZE) {
 		NL_SET_ERR_MSG(extack, "table: empty or larger than a table may be");
-		return ERR_PTR(-EFBIG);
+		return -EFBIG;
 	}
-	blob = kvmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!blob) {
-		NL_SET_ERR_MSG(extack, "table: out of memory");
-		return ERR_PTR(-ENOMEM);
-	}
+	return len;
+}
+
+/* kernel_read() needs no access of its own. */
+static int store_read_file(struct file *file, void *blob, size_t len,
+			   struct netlink_ext_ack *extack)
+{
+	loff_t pos = 0;
+	ssize_t n = 1;
+
 	while (pos < len && n > 0)
 		n = kernel_read(file, (u8 *)blob + pos, len - pos, &pos);
-	if (pos != len) {
-		kvfree(blob);
-		NL_SET_ERR_MSG(extack, "table: the file shrank or failed while it was read");
-		return ERR_PTR(n < 0 ? n : -EIO);
+	if (pos == len)
+		return 0;
+	NL_SET_ERR_MSG(extack, "table: the file shrank or failed while it was read");
+	return n < 0 ? n : -EIO;
+}
+
+/* Memory for a table of so many bytes, once there is room for it. */
+static struct bee_stored *stored_alloc(size_t len, struct netlink_ext_ack *extack)
+{
+	struct bee_stored *stored;
+	int err = bee_store_charge(BEE_BUDGET_FILES, sizeof(*stored) + len, extack);
+
+	if (err)
+		return ERR_PTR(err);
+	stored = kzalloc(sizeof(*stored), GFP_KERNEL_ACCOUNT);
+	if (stored)
+		stored->blob = kvmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (stored && stored->blob) {
+		stored->table.size = len;
+		return stored;
 	}
-	*size = len;
-	return blob;
+	kfree(stored);
+	bee_budget_uncharge(BEE_BUDGET_FILES, sizeof(*stored) + len);
+	NL_SET_ERR_MSG(extack, "table: out of memory");
+	return ERR_PTR(-ENOMEM);
 }
 
 /* The copy is checked, not the file: nobody can change it afterwards. */
-static struct bee_stored *stored_create(struct file *file, struct netlink_ext_ack *extack)
+static int stored_fill(struct bee_stored *stored, struct file *file, struct netlink_ext_ack *extack)
 {
 	const struct bee_table_segment *segment;
+	size_t len = stored->table.size;
 	struct bee_table_error error;
-	struct bee_stored *stored;
-	size_t size;
+	int err = store_read_file(file, stored->blob, len, extack);
 
-	stored = kzalloc(sizeof(*stored), GFP_KERNEL_ACCOUNT);
-	if (!stored)
-		return ERR_PTR(-ENOMEM);
-	stored->blob = store_read_file(file, &size, extack);
-	if (IS_ERR(stored->blob)) {
-		void *err = stored->blob;
-
-		kfree(stored);
+	if (err)
 		return err;
-	}
-	if (bee_table_validate(stored->blob, size, &stored->table, &error)) {
+	err = bee_table_validate(stored->blob, len, &stored->table, &error);
+	if (err) {
+		stored->table.size = len;
 		NL_SET_ERR_MSG_FMT(extack, "table: %s (at offset %llu)", error.why, error.offset);
-		stored_free(stored);
-		return ERR_PTR(-EINVAL);
+		return err;
 	}
 	segment = stored->table.segments;
 	stored->delta = le64_to_cpu(segment->vaddr) - le64_to_cpu(segment->offset);
-	return stored;
+	return 0;
+}
+
+static struct bee_stored *stored_create(struct file *file, struct netlink_ext_ack *extack)
+{
+	ssize_t len = store_file_size(file, extack);
+	struct bee_stored *stored;
+	int err;
+
+	if (len < 0)
+		return ERR_PTR(len);
+	stored = stored_alloc(len, extack);
+	if (IS_ERR(stored))
+		return stored;
+	err = stored_fill(stored, file, extack);
+	if (!err)
+		return stored;
+	stored_free(stored);
+	return ERR_PTR(err);
 }
 
 static bool stored_is_same(const struct bee_stored *a, const struct bee_stored *b)
@@ -309,26 +345,16 @@ int bee_store_set_budget(u64 limit, struct netlink_ext_ack *extack)
 int bee_store_add(struct bee_file *f, struct file *file, struct netlink_ext_ack *extack)
 {
 	struct bee_stored *stored = stored_create(file, extack);
-	u64 bytes;
 
 	if (IS_ERR(stored))
 		return PTR_ERR(stored);
 	mutex_lock(&store_mutex);
-	bytes = bee_stored_bytes(stored);
-	if (stored_is_same(store_dereference(f->table), stored)) {
+	if (stored_is_same(store_dereference(f->table), stored))
 		stored_free(stored);
-	} else if (store_make_room(bytes)) {
-		bee_budget_add(BEE_BUDGET_FILES, bytes);
+	else
 		store_set(f, stored);
-	} else {
-		stored_free(stored);
-		stored = NULL;
-	}
 	mutex_unlock(&store_mutex);
-	if (stored)
-		return 0;
-	store_say_over_budget(extack, bytes);
-	return -ENOSPC;
+	return 0;
 }
 
 static int store_refuse_del(const struct bee_file *f, u32 id, struct netlink_ext_ack *extack)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -347,7 +348,7 @@ static void test_flipped_tables(int fd)
 
 static void test_refused_tables(void)
 {
-	int fd = guest_table_fd(ELF), pipes[2];
+	int fd = guest_table_fd(ELF), memfd, pipes[2];
 	struct stat st;
 
 	test_flipped_tables(fd);
@@ -365,12 +366,17 @@ static void test_refused_tables(void)
 	table_refused("closed fd", fd, EBADF, "no such open file");
 	if (pipe(pipes))
 		exit(1);
-	table_refused("pipe", pipes[0], EBADF, "regular file");
+	table_refused("pipe", pipes[0], EBADF, "memfd");
 	fd = open("/", O_RDONLY);
-	table_refused("directory", fd, EBADF, "regular file");
+	table_refused("directory", fd, EBADF, "memfd");
 	close(fd);
 	fd = open(ELF, O_RDONLY);
-	table_refused("an ELF file", fd, EINVAL, "magic");
+	table_refused("a file of another file system", fd, EBADF, "memfd");
+	memfd = memfd_create("nl_test", MFD_CLOEXEC);
+	if (sendfile(memfd, fd, NULL, PAGE) != PAGE)
+		exit(1);
+	table_refused("an ELF file", memfd, EINVAL, "magic");
+	close(memfd);
 	close(fd);
 }
 
@@ -405,6 +411,15 @@ static void test_budget(void)
 	if (!ok)
 		ksft_print_msg("code %d, \"%s\"\n", g.error.code, g.error.text);
 	ksft_test_result(ok, "a table over budget is refused\n");
+	close(exe);
+	/* With what it holds nobody would take it: there is no memory to read it into. */
+	exe = open(ELF, O_RDONLY);
+	ok = !ftruncate(fd, 0) && !ftruncate(fd, BEE_TABLE_MAX_SIZE) &&
+	     bee_nl_table_add(g.nl, fd, exe, &id, &g.error) && g.error.code == ENOSPC &&
+	     strstr(g.error.text, "over budget");
+	if (!ok)
+		ksft_print_msg("code %d, \"%s\"\n", g.error.code, g.error.text);
+	ksft_test_result(ok, "and is not read\n");
 	close(fd);
 	close(exe);
 	ok = !bee_nl_config_set_budget(g.nl, info.budget, &g.error);
@@ -509,7 +524,7 @@ int main(void)
 	struct bee_nl_info start;
 
 	ksft_print_header();
-	ksft_set_plan(48);
+	ksft_set_plan(50);
 	guest_open(&g);
 	guest_info(&g, &start);
 	target = guest_spawn(NULL, NULL);
