@@ -2,10 +2,14 @@
 /*
  * Requests about address spaces, and the looking again for ranges that were lost.
  *
- * Locks: mm_mutex (one request at a time) before mmap_lock.  The caller has the mm
- * from get_task_mm(); that and mm_mutex keep its struct bee_mm, once found, where it
- * is.
+ * Locks: mm_mutex (one request at a time) before mmap_lock, which is never waited for:
+ * its owner can hold it for as long as he likes, say in a page fault of a file whose
+ * FUSE server he is, and generic netlink, of all families, would come to wait for him.
+ * The caller has the mm from get_task_mm(); that and mm_mutex keep its struct bee_mm,
+ * once found, where it is.
  */
+#include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/pid.h>
@@ -144,11 +148,7 @@ static int mm_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *s
 		m = request_manage(mm, pid, extack);
 	if (!m)
 		return -ENOMEM;
-	ret = mmap_read_lock_killable(mm);
-	if (!ret) {
-		ret = managed_scan(m, extack);
-		mmap_read_unlock(mm);
-	}
+	ret = managed_scan(m, extack);
 	if (!ret)
 		bee_managed_state(m, state);
 	else if (!known)
@@ -166,16 +166,27 @@ static int mm_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *s
  * Nothing changes if it is managed already and the ranges are right.
  *
  * Context: Process, may sleep.
- * Return: 0 or -errno.
+ * Return: 0 or -errno; -EBUSY if its mmap_lock was not to be had for a second.
  */
 int bee_mm_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *state,
 		struct netlink_ext_ack *extack)
 {
+	unsigned long end = jiffies + HZ;
 	int ret;
 
-	mutex_lock(&mm_mutex);
-	ret = mm_scan(mm, pid, state, extack);
-	mutex_unlock(&mm_mutex);
+	do {
+		mutex_lock(&mm_mutex);
+		ret = -EBUSY;
+		if (mmap_read_trylock(mm)) {
+			ret = mm_scan(mm, pid, state, extack);
+			mmap_read_unlock(mm);
+		}
+		mutex_unlock(&mm_mutex);
+		if (ret != -EBUSY)
+			return ret;
+		usleep_range(500, 1000);
+	} while (time_before(jiffies, end) && !fatal_signal_pending(current));
+	NL_SET_ERR_MSG(extack, "the process is changing its memory map; try again");
 	return ret;
 }
 
@@ -241,10 +252,11 @@ static int mm_find_one(struct mm_struct *mm)
 
 	mutex_lock(&mm_mutex);
 	m = request_find(mm);
-	if (m) {
-		mmap_read_lock(mm);
+	if (m && mmap_read_trylock(mm)) {
 		ret = managed_scan(m, NULL);
 		mmap_read_unlock(mm);
+	} else if (m) {
+		ret = -EBUSY;
 	}
 	mutex_unlock(&mm_mutex);
 	return ret;

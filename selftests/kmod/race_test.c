@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files that change under a request, signals in the middle of it, no budget at all, and
- * very many tables.
+ * Files that change under a request, signals in the middle of it, a process that keeps its
+ * memory map locked, no budget at all, and very many tables.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -171,6 +171,30 @@ static void test_signals(void)
 	ksft_test_result(ok && alarms > 10, "%d signals in the middle of requests\n", alarms);
 }
 
+/* It may do so for ever: nobody waits for it. */
+static void test_locked(void)
+{
+	pid_t target = guest_spawn(NULL, NULL), other = guest_spawn(NULL, NULL);
+	struct bee_nl_proc proc = { .pid = target }, free = { .pid = other };
+	char insmod[512];
+	bool ok;
+
+	snprintf(insmod, sizeof(insmod), "insmod %s/bee_mmap_lock.ko pid=%d",
+		 getenv("BEE_TEST_KO"), target);
+	if (system(insmod))
+		guest_die("insmod", "bee_mmap_lock.ko");
+	ok = bee_nl_proc_add(g.nl, &proc, &g.error) && g.error.code == EBUSY &&
+	     strstr(g.error.text, "memory map");
+	ksft_print_msg("\"%s\"\n", g.error.text);
+	ok = ok && !bee_nl_proc_add(g.nl, &free, &g.error);
+	if (system("rmmod bee_mmap_lock"))
+		guest_die("rmmod", "bee_mmap_lock");
+	ok = ok && !bee_nl_proc_add(g.nl, &proc, &g.error) && guest_is_exact(&g, target);
+	guest_reap(target);
+	guest_reap(other);
+	ksft_test_result(ok, "a process with its memory map locked is refused, and no other\n");
+}
+
 static void many_path(char path[32], int i)
 {
 	snprintf(path, 32, MANY_NAME, i);
@@ -251,7 +275,7 @@ int main(void)
 	struct bee_nl_info start;
 
 	ksft_print_header();
-	ksft_set_plan(7);
+	ksft_set_plan(8);
 	guest_open(&g);
 	guest_info(&g, &start);
 	read_table();
@@ -259,6 +283,7 @@ int main(void)
 	test_changing_table();
 	test_replaced_file();
 	test_signals();
+	test_locked();
 	test_many_tables();
 	ksft_test_result(guest_settles(&g, &start), "everything is given back\n");
 	ksft_finished();
