@@ -23,6 +23,12 @@
 	!defined(CONFIG_UPROBES) || !defined(CONFIG_PERF_EVENTS)
 #error "beeunwind needs x86-64, CONFIG_DYNAMIC_FTRACE_WITH_ARGS, CONFIG_UPROBES, CONFIG_PERF_EVENTS"
 #endif
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#error "beeunwind is not made for Linux 7 yet: unmap_vmas() takes other arguments there"
+#endif
+#ifdef CONFIG_PREEMPT_RT
+#error "beeunwind is not made for PREEMPT_RT: its callbacks allocate with preemption off"
+#endif
 
 /* 6.12 hides the registers behind accessors; earlier they are in the struct. */
 #ifndef ftrace_regs_get_argument

@@ -13,16 +13,37 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/binfmts.h>
 #include <linux/delay.h>
 #include <linux/ftrace.h>
 #include <linux/kernel.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/perf_event.h>
 #include <linux/sched.h>
+#include <linux/uprobes.h>
 
 #include "callchain.h"
 #include "compat.h"
 #include "follow.h"
 #include "hook.h"
+
+/*
+ * Functions are hooked by name, and the callbacks take their arguments from registers: where
+ * they have become others the compiler has to know.  copy_vma() is in no header.
+ */
+#define HOOKED_IS(function, result, ...) __same_type(function, result(__VA_ARGS__))
+static_assert(HOOKED_IS(perf_callchain_user, void, struct perf_callchain_entry_ctx *,
+			struct pt_regs *));
+static_assert(HOOKED_IS(begin_new_exec, int, struct linux_binprm *));
+static_assert(HOOKED_IS(perf_event_mmap, void, struct vm_area_struct *));
+static_assert(HOOKED_IS(uprobe_dup_mmap, void, struct mm_struct *, struct mm_struct *));
+static_assert(HOOKED_IS(uprobe_clear_state, void, struct mm_struct *));
+#define UNMAP_VMAS_IS(tree, ...) \
+	HOOKED_IS(unmap_vmas, void, struct mmu_gather *, tree, struct vm_area_struct *, \
+		  unsigned long, unsigned long, ##__VA_ARGS__)
+static_assert(UNMAP_VMAS_IS(struct maple_tree *) || UNMAP_VMAS_IS(struct maple_tree *, bool) ||
+	      UNMAP_VMAS_IS(struct ma_state *, unsigned long, bool));
 
 static void notrace hook_callchain_user(unsigned long ip, unsigned long parent_ip,
 					struct ftrace_ops *ops, struct ftrace_regs *fregs)
