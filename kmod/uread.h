@@ -24,10 +24,12 @@
  * struct bee_uread - a window of the current process's memory
  * @start: address of the first byte
  * @len: valid bytes
+ * @no_code: address of the page in which code could not be read last, or ~0
  * @bytes: the window
  */
 struct bee_uread {
 	u64	start;
+	u64	no_code;
 	u32	len;
 	u8	bytes[BEE_UREAD_WINDOW] __aligned(8);
 };
@@ -35,6 +37,7 @@ struct bee_uread {
 static inline void bee_uread_init(struct bee_uread *mem)
 {
 	mem->start = 0;
+	mem->no_code = ~0ull;
 	mem->len = 0;
 }
 
@@ -87,10 +90,19 @@ static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 	return true;
 }
 
-/* One byte of code; past the window, which is for the stack. */
+/*
+ * One byte of code; past the window, which is for the stack.  Frames are recognized by reading
+ * many, and each that is not there costs a page fault's time: a process could make a whole
+ * stack of them.
+ */
 static inline bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
 {
-	return uread_copy(value, addr, sizeof(*value));
+	if ((addr & PAGE_MASK) == mem->no_code)
+		return false;
+	if (uread_copy(value, addr, sizeof(*value)))
+		return true;
+	mem->no_code = addr & PAGE_MASK;
+	return false;
 }
 
 #endif /* BEE_UREAD_H */
