@@ -88,7 +88,7 @@ bool bee_budget_charge(enum bee_budget_kind kind, u64 bytes)
 	/* Once: if nothing can be evicted now, asking again and again does not help. */
 	if (total > limit && total - bytes <= limit)
 		queue_work(system_unbound_wq, budget_over);
-	if (total <= limit + limit / 8)
+	if (total <= limit || total - limit <= limit / 8)
 		return true;
 	bee_budget_uncharge(kind, bytes);
 	return false;

@@ -260,9 +260,12 @@ bool bee_mm_forget_cookie(u64 cookie)
 	struct bee_map *map = NULL;
 
 	raw_spin_lock(&mm_lock);
-	list_for_each_entry(m, &mm_list, node)
-		if (m->cookie == cookie)
+	list_for_each_entry(m, &mm_list, node) {
+		if (m->cookie == cookie) {
 			found = m;
+			break;
+		}
+	}
 	if (found)
 		map = managed_unpublish(found);
 	raw_spin_unlock(&mm_lock);

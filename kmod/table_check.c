@@ -593,14 +593,14 @@ static int table_check_pages(const struct bee_table *table, struct bee_table_err
 
 		if (why)
 			return table_refuse(error, why, table_offset_of(table, &table->pages[i]));
+		/* The largest table takes a second or two. */
+		cond_resched();
 		if (page & BEE_PAGE_RULE)
 			continue;
 		ret = table_check_record(table, page, &size, error);
 		if (ret)
 			return ret;
 		record += size;
-		/* The largest table takes a second or two. */
-		cond_resched();
 	}
 	if (record != table->size - BEE_TABLE_PAD ||
 	    memchr_inv(table_blob(table) + record, 0, BEE_TABLE_PAD))
