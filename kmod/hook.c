@@ -21,7 +21,6 @@
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
-#include <linux/uprobes.h>
 
 #include "callchain.h"
 #include "compat.h"
