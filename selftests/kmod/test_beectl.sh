@@ -175,6 +175,29 @@ inexact() {
 	return "$fresh"
 }
 
+# A module of another version, as far as one number that it tells goes: nothing is begun.
+other_format() {
+	local pid sentence="takes table format [0-9]*, this beectl makes [0-9]*: rmmod"
+	gcc -shared -fPIC -I"$TREE/include/uapi" -x c - -o "$WORK/other.so" <<-'END' || return 1
+		#include <stdint.h>
+		#include <linux/netlink.h>
+		#include <linux/beeunwind.h>
+		uint32_t nla_get_u32(const struct nlattr *attr)
+		{
+			return *(const uint32_t *)(attr + 1) +
+			       (attr->nla_type == BEEUNWIND_A_INFO_TABLE_VERSION);
+		}
+	END
+	export LD_PRELOAD=$WORK/other.so
+	fails 1 "$sentence" load "$target" &&
+		fails 125 "$sentence" run touch "$WORK/ran" && [ ! -e "$WORK/ran" ] &&
+		fails 1 "$sentence" status && grep -q '^module: ' "$WORK/out" || return 1
+	"$BEECTL" watch >"$WORK/out" 2>"$WORK/err" &
+	pid=$!
+	guest_wait grep -q "waiting: .*$sentence" "$WORK/err" || { cat "$WORK/err"; return 1; }
+	kill "$pid" && wait "$pid"
+}
+
 all_unloaded() {
 	"$BEECTL" config follow all && [ "$(guest_status follow)" = all ] &&
 		"$BEECTL" unload --all >"$WORK/out" && grep -q '^[1-9][0-9]* process.* unloaded$' "$WORK/out" &&
@@ -213,8 +236,8 @@ mkdir -m 700 "$BEEUNWIND_CACHE"
 target=$!
 guest_wait grep -q perl "/proc/$target/maps"
 
-ktap_plan 23
-ktap_run "without the module: how to load it" fails 1 "insmod\|modprobe" load "$target"
+ktap_plan 24
+ktap_run "without the module: how to load it" fails 1 "modprobe .*insmod .*dmesg" load "$target"
 guest_insmod
 ktap_run "not root" not_root
 ktap_run "no such process" fails 1 "no such process" load 4194000
@@ -233,6 +256,7 @@ ktap_run "a deleted program is loaded all the same" deleted_program
 ktap_run "a process whose first thread has ended as well" headless_program
 ktap_run "tables that were made before they were needed" prewarmed
 ktap_run "tables that are not exact say so, and are not kept" inexact
+ktap_run "a module of another table format" other_format
 ktap_run "load --all" all_processes
 ktap_run "unload --all" all_unloaded
 ktap_run "config" config

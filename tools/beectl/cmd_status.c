@@ -40,7 +40,8 @@ static const char status_help[] =
 	"                inode, path, lossy}])\n"
 	"  -h, --help    Show this text\n"
 	"\n"
-	"The exit status is 1 also if the hook is on but a sample did not reach it.\n";
+	"The exit status is 1 also if the hook is on but a sample did not reach it, and if\n"
+	"the module takes other tables than this beectl makes.\n";
 
 /**
  * struct status - everything the module told, and what a self-sample showed
@@ -252,7 +253,9 @@ static int show_status(struct bee_nl *nl, struct status *status, struct json_obj
 		print_status(status);
 		print_incomplete(&status->tables);
 	}
-	if (status->info.hook == BEEUNWIND_HOOK_STATE_OFF || status->proven)
+	if (bee_nl_check_format(&status->info, error))
+		fprintf(stderr, "beectl: status: %s\n", error->text);
+	else if (status->info.hook == BEEUNWIND_HOOK_STATE_OFF || status->proven)
 		return EXIT_OK;
 	return EXIT_FAILED;
 }

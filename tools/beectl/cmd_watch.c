@@ -280,13 +280,12 @@ static int watch_set_up(struct watch *watch, struct bee_nl_error *error)
 	return 0;
 }
 
-/* Return: 0, also if the module is not there; or exit status. */
+/* Return: 0, also if the module is not there, or another is; or exit status. */
 static int watch_connect(struct watch *watch)
 {
 	struct bee_nl_error error;
 
-	watch->maker.nl = bee_nl_open(&error);
-	if (watch->maker.nl && !watch_set_up(watch, &error))
+	if (!maker_connect(&watch->maker, &error) && !watch_set_up(watch, &error))
 		return 0;
 	watch_disconnect(watch);
 	if (error.code != BEE_NL_NO_MODULE)

@@ -9,6 +9,27 @@
 #include "text.h"
 
 /**
+ * maker_connect() - connect to a module that takes our tables
+ * @maker: @nl is filled in; NULL on failure
+ * @error: filled on failure
+ *
+ * Return: 0 or -1.
+ */
+int maker_connect(struct table_maker *maker, struct bee_nl_error *error)
+{
+	struct bee_nl_info info;
+
+	maker->nl = bee_nl_open(error);
+	if (!maker->nl)
+		return -1;
+	if (!bee_nl_info_get(maker->nl, &info, error) && !bee_nl_check_format(&info, error))
+		return 0;
+	bee_nl_close(maker->nl);
+	maker->nl = NULL;
+	return -1;
+}
+
+/**
  * maker_open() - connect to the module and open the cache
  * @maker: both are filled in
  * @error: filled on failure
@@ -17,8 +38,7 @@
  */
 int maker_open(struct table_maker *maker, struct bee_nl_error *error)
 {
-	maker->nl = bee_nl_open(error);
-	if (!maker->nl)
+	if (maker_connect(maker, error))
 		return -1;
 	maker->cache = cache_open();
 	if (maker->cache)

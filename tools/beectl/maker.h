@@ -7,6 +7,7 @@
 
 #include "tables.h"
 
+int maker_connect(struct table_maker *maker, struct bee_nl_error *error);
 int maker_open(struct table_maker *maker, struct bee_nl_error *error);
 void maker_close(struct table_maker *maker);
 void maker_warn(const struct table_maker *maker, const char *command);

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <linux/beeunwind_table.h>
 #include <linux/netlink.h>
 #include <netlink/attr.h>
 #include <netlink/errno.h>
@@ -311,7 +312,7 @@ struct bee_nl *bee_nl_open(struct bee_nl_error *error)
 	else
 		error_set(error, BEE_NL_NO_MODULE,
 			  "the beeunwind module is not loaded; load it with: modprobe beeunwind "
-			  "(or insmod ./beeunwind.ko)");
+			  "(or insmod ./beeunwind.ko); if that fails, dmesg says why");
 	bee_nl_close(nl);
 	return NULL;
 }
@@ -373,6 +374,24 @@ int bee_nl_info_get(struct bee_nl *nl, struct bee_nl_info *info, struct bee_nl_e
 
 	memset(info, 0, sizeof(*info));
 	return request_run(nl, msg, 0, info_parse, info, error);
+}
+
+/**
+ * bee_nl_check_format() - whether the module takes the tables that we make
+ * @info: from bee_nl_info_get()
+ * @error: filled if not; code BEE_NL_NO_MODULE, as another one has to be loaded
+ *
+ * Return: 0 or -1.
+ */
+int bee_nl_check_format(const struct bee_nl_info *info, struct bee_nl_error *error)
+{
+	if (info->table_version == BEE_TABLE_VERSION)
+		return 0;
+	error->code = BEE_NL_NO_MODULE;
+	snprintf(error->text, sizeof(error->text),
+		 "the loaded module takes table format %u, this beectl makes %d: "
+		 "rmmod beeunwind && modprobe beeunwind", info->table_version, BEE_TABLE_VERSION);
+	return -1;
 }
 
 static int table_id_parse(struct nlattr *attrs, int length, void *result)

@@ -111,6 +111,7 @@ struct bee_nl *bee_nl_clone(const struct bee_nl *nl, struct bee_nl_error *error)
 void bee_nl_close(struct bee_nl *nl);
 
 int bee_nl_info_get(struct bee_nl *nl, struct bee_nl_info *info, struct bee_nl_error *error);
+int bee_nl_check_format(const struct bee_nl_info *info, struct bee_nl_error *error);
 int bee_nl_table_add(struct bee_nl *nl, int fd, int exe_fd, uint32_t *id,
 		     struct bee_nl_error *error);
 int bee_nl_table_set(struct bee_nl *nl, int fd, uint32_t id, struct bee_nl_error *error);
