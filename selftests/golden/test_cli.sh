@@ -123,6 +123,15 @@ check_refused_table() {
 		dump "$work/short"
 }
 
+# Names that others chose do not talk to the terminal.
+check_names() {
+	local name=$work/$'name\e[31m'
+	complains 1 "beectl: dump: $work/name\\033[31m: No such file or directory" dump "$name" || return
+	printf 'BEET' >"$name"
+	complains 1 "beectl: dump: $work/name\\033[31m: refused: shorter than a table header at offset 4" \
+		dump "$name"
+}
+
 check_full_disk() {
 	[ -c /dev/full ] || return 0
 	! "$beectl" dump --rows "$beectl" >/dev/full 2>"$work/stderr" && grep -q 'cannot write' "$work/stderr"
@@ -150,7 +159,7 @@ check_words() {
 		complains 2 "beectl: watch: takes no arguments; it watches all processes" watch 1
 }
 
-ktap_plan 21
+ktap_plan 22
 ktap_run "help" says 0 stdout "^Usage: beectl COMMAND" help
 ktap_run "--help" says 0 stdout "^Usage: beectl COMMAND" --help
 ktap_run "-h" says 0 stdout "^Usage: beectl COMMAND" -h
@@ -169,6 +178,7 @@ ktap_run "compile writes all or nothing" check_atomic
 ktap_run "compile of several files" check_several
 ktap_run "compile of several files, wrong usage" check_several_usage
 ktap_run "a refused table" check_refused_table
+ktap_run "names are no escape sequences" check_names
 ktap_run "standard output is full" check_full_disk
 ktap_run "words of load, unload, watch and config" check_words
 ktap_run "closed standard streams" check_closed_streams

@@ -103,7 +103,9 @@ ctypes.CDLL(None).syscall(60, 0)' "$WORK/headless" &
 
 over_budget() {
 	rmmod beeunwind && guest_insmod budget_mb=0 || return 1
-	fails 1 "over budget" load "$target"
+	fails 1 "over budget" load "$target" &&
+		cp /bin/sleep "$WORK/"$'budget\e[31m' && fails 125 'budget\\033\[31m: .*over budget' \
+		run "$WORK/"$'budget\e[31m' 1
 	local status=$?
 	rmmod beeunwind && guest_insmod
 	return $status

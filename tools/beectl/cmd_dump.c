@@ -16,6 +16,7 @@
 #include "cover.h"
 #include "elf.h"
 #include "row.h"
+#include "text.h"
 
 static const char usage[] =
 	"Usage: beectl dump [--rows [--unpacked]] ELF|TABLE\n"
@@ -41,7 +42,9 @@ struct dump_options {
 
 static int complain(const char *file, const char *message)
 {
-	fprintf(stderr, "beectl: dump: %s: %s\n", file, message);
+	fputs("beectl: dump: ", stderr);
+	text_put_name(stderr, file);
+	fprintf(stderr, ": %s\n", message);
 	return EXIT_FAILED;
 }
 
@@ -190,11 +193,12 @@ static int dump_blob(const void *blob, size_t size, const struct dump_options *o
 {
 	struct bee_table_error error;
 	struct bee_table table;
+	char why[200];
 
 	if (bee_table_validate(blob, size, &table, &error)) {
-		fprintf(stderr, "beectl: dump: %s: refused: %s at offset %llu\n", o->file,
-			error.why, (unsigned long long)error.offset);
-		return EXIT_FAILED;
+		snprintf(why, sizeof(why), "refused: %s at offset %llu", error.why,
+			 (unsigned long long)error.offset);
+		return complain(o->file, why);
 	}
 	if (o->rows)
 		dump_rows(&table);

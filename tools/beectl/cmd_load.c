@@ -178,7 +178,9 @@ static int load_refuse(struct load_command *load, const char *word, const char *
 	if (load->json)
 		load_add_json_error(load->json, word, text);
 	fflush(stdout);
-	fprintf(stderr, "beectl: load: %s: %s\n", word, text);
+	fprintf(stderr, "beectl: load: %s: ", word);
+	text_put_name(stderr, text);
+	fputc('\n', stderr);
 	return EXIT_FAILED;
 }
 

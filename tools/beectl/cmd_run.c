@@ -209,7 +209,11 @@ static void run_follow(struct run *run, pid_t pid)
 
 static int run_refuse(const char *what, const char *why, int status)
 {
-	fprintf(stderr, "beectl: run: %s%s%s\n", what, *what ? ": " : "", why);
+	fputs("beectl: run: ", stderr);
+	text_put_name(stderr, what);
+	fputs(*what ? ": " : "", stderr);
+	text_put_name(stderr, why);
+	fputc('\n', stderr);
 	return status;
 }
 
@@ -249,8 +253,8 @@ static int run_all(struct run *run, char **argv)
 		maker_warn(&run->maker, "run");
 	run->events = bee_nl_events_open(&run->error);
 	if (!run->events)
-		fprintf(stderr, "beectl: run: warning: libraries that %s loads later are not "
-			"followed: %s\n", argv[0], run->error.text);
+		fprintf(stderr, "beectl: run: warning: libraries that the command loads later are "
+			"not followed: %s\n", run->error.text);
 	status = run_start(run, argv);
 	proc_result_free(&run->result);
 	bee_nl_events_close(run->events);

@@ -180,7 +180,7 @@ static void load_done(void *arg, const struct table_want *want, const struct tab
 	else if (!table_refusal_is_general(made->code))
 		load_note_problem(load, want->name, made->why);
 	else if (!load->result->error.code)
-		load_fail(load, made->code, "%s: %s", want->name, made->why);
+		load_fail(load, made->code, "%.128s: %s", want->name, made->why);
 }
 
 static void load_progress(void *arg, size_t ready, size_t count, const char *name)
