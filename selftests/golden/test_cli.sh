@@ -114,6 +114,14 @@ check_atomic() {
 	[ "$(stat -c %a "$work/dir/table")" = "$(printf '%o' $((0666 & ~$(umask))))" ]
 }
 
+# A writer that is killed, here by SIGXFSZ at 1 KiB.
+check_killed() {
+	mkdir "$work/killed" || return
+	(ulimit -f 1 && "$beectl" compile "$beectl" -o "$work/killed/table" 2>&1) | tee "$work/said"
+	[ "$(cat "$work/said")" = "beectl: compile: $beectl: killed by signal 25 (File size limit exceeded)" ] &&
+		[ -z "$(ls "$work/killed")" ]
+}
+
 check_refused_table() {
 	"$beectl" compile -q "$beectl" -o "$work/table" && truncate -s -1 "$work/table" || return
 	complains 1 "beectl: dump: $work/table: refused: truncated, or longer than its header says at offset 8" \
@@ -159,7 +167,7 @@ check_words() {
 		complains 2 "beectl: watch: takes no arguments; it watches all processes" watch 1
 }
 
-ktap_plan 22
+ktap_plan 23
 ktap_run "help" says 0 stdout "^Usage: beectl COMMAND" help
 ktap_run "--help" says 0 stdout "^Usage: beectl COMMAND" --help
 ktap_run "-h" says 0 stdout "^Usage: beectl COMMAND" -h
@@ -175,6 +183,11 @@ ktap_run "no such file" complains 1 "beectl: dump: /nonexistent: No such file or
 ktap_run "a directory" complains 1 "beectl: dump: /tmp: is a directory" dump /tmp
 ktap_run "summary" says 0 stdout "^build-id\|^sha256" dump "$beectl"
 ktap_run "compile writes all or nothing" check_atomic
+if /usr/bin/python3 -c 'import os, sys; os.open(sys.argv[1], os.O_TMPFILE | os.O_WRONLY)' "$work"; then
+	ktap_run "compile leaves nothing behind when it is killed" check_killed
+else
+	ktap_skip "compile leaves nothing behind when it is killed" "no nameless files in $work"
+fi
 ktap_run "compile of several files" check_several
 ktap_run "compile of several files, wrong usage" check_several_usage
 ktap_run "a refused table" check_refused_table

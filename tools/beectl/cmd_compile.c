@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <libgen.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,40 +112,50 @@ static int write_special(const char *path, const struct compile_result *result)
 	return close(fd) || ret ? -1 : 0;
 }
 
-static int write_temporary(int fd, const struct compile_result *result)
+/*
+ * A file beside @path that has no name yet, so that nothing is left of it if we are killed;
+ * or, where there can be none, one named @temporary.
+ */
+static int open_beside(const char *path, const char *temporary, bool *named)
 {
-	mode_t mask = umask(0);
+	char *copy = strcpy(alloc_array(NULL, strlen(path) + 1, 1), path);
+	int fd = -1;
 
-	umask(mask);
-	if (io_write_all(fd, result->blob, result->size) || fchmod(fd, 0666 & ~mask) || fsync(fd))
-		return -1;
-	return 0;
+	/* It gets its name through /proc. */
+	if (!access("/proc/self/fd", X_OK))
+		fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	free(copy);
+	*named = fd < 0;
+	return *named ? open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666) : fd;
+}
+
+static int link_as(int fd, const char *path)
+{
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }
 
 /* Write beside @path and rename, so that nobody ever reads half a table. */
 static int write_atomically(const char *path, const struct compile_result *result)
 {
-	char *temporary;
-	int fd, ret, error;
+	char *temporary = alloc_array(NULL, strlen(path) + 16, 1);
+	bool named, failed;
+	int fd, error;
 
-	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-		return -1;
-	fd = mkostemp(temporary, O_CLOEXEC);
-	ret = fd < 0 ? -1 : write_temporary(fd, result);
+	sprintf(temporary, "%s.%d", path, getpid());
+	fd = open_beside(path, temporary, &named);
+	failed = fd < 0 || io_write_all(fd, result->blob, result->size) || fsync(fd) ||
+		 (!named && link_as(fd, temporary)) || rename(temporary, path);
 	error = errno;
-	if (fd >= 0 && close(fd) && !ret) {
-		ret = -1;
-		error = errno;
-	}
-	if (!ret && rename(temporary, path)) {
-		ret = -1;
-		error = errno;
-	}
-	if (ret && fd >= 0)
+	if (failed && fd >= 0)
 		unlink(temporary);
+	if (fd >= 0)
+		close(fd);
 	free(temporary);
 	errno = error;
-	return ret;
+	return failed ? -1 : 0;
 }
 
 static const char *name_of(const struct input_file *file)
