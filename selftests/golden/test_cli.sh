@@ -158,8 +158,12 @@ check_words() {
 	complains 2 'beectl: config: foo: no such setting; see "beectl config --help"' config foo bar &&
 		complains 2 'beectl: config: budget: needs a value; see "beectl config --help"' \
 			config follow all budget &&
-		complains 2 'beectl: config: 3x: not a size, as 512M or 2G; see "beectl config --help"' \
+		complains 2 'beectl: config: 3x: not a size, as 512M or 2G, of 1M at least; see "beectl config --help"' \
 			config follow all budget 3x &&
+		complains 2 'beectl: config: 512: not a size, as 512M or 2G, of 1M at least; see "beectl config --help"' \
+			config budget 512 &&
+		complains 2 'beectl: config: --json: only to show the settings; see "beectl config --help"' \
+			config --json budget 1G &&
 		complains 2 'beectl: config: none: not managed or all; see "beectl config --help"' \
 			config follow none &&
 		complains 2 "beectl: load: --all or process ids, not both" load --all 1 &&

@@ -34,6 +34,9 @@ static const char config_help[] =
 	"Example:\n"
 	"  beectl config budget 1G follow all\n";
 
+/* Who means less has left out the unit: no table would fit. */
+#define BUDGET_LEAST	(1 << 20)
+
 /* What a word names, or -1.  Arrays of nl_names.h end with their last value. */
 static int name_find(const char *const *names, unsigned int max, const char *word)
 {
@@ -49,7 +52,7 @@ static int set_budget(struct bee_nl *nl, const char *word, struct bee_nl_error *
 {
 	uint64_t bytes;
 
-	if (text_parse_size(word, &bytes))
+	if (text_parse_size(word, &bytes) || bytes < BUDGET_LEAST)
 		return 1;
 	return nl ? bee_nl_config_set_budget(nl, bytes, error) : 0;
 }
@@ -88,7 +91,7 @@ static const struct setting {
 	const char	*values;
 	int		(*set)(struct bee_nl *nl, const char *word, struct bee_nl_error *error);
 } settings[] = {
-	{ "budget",	"not a size, as 512M or 2G",	set_budget },
+	{ "budget",	"not a size, as 512M or 2G, of 1M at least", set_budget },
 	{ "follow",	"not managed or all",		set_follow },
 	{ "announce",	"not sampled or mapped",		set_announce },
 	{ "hook",	"not on or off",			set_hook },
@@ -210,6 +213,8 @@ int cmd_config(int argc, char **argv)
 			return misuse(argv[optind - 1], "unknown option");
 		}
 	}
+	if (json && optind < argc)
+		return misuse("--json", "only to show the settings");
 	for (i = optind; i < argc; i += 2) {
 		const struct setting *setting = setting_find(argv[i]);
 
