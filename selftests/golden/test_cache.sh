@@ -68,6 +68,8 @@ assert got[1]["path"] == "/etc/passwd" and got[1]["error"] == "not an ELF file",
 check_failures() {
 	says 1 "beectl: cache: /etc/passwd: not an ELF file" cache prewarm /etc/passwd &&
 		says 1 "beectl: cache: /nonexistent: No such file" cache prewarm /nonexistent &&
+		mkdir "$work/empty" &&
+		says 1 "^beectl: cache: no x86-64 executable or shared object there$" cache prewarm "$work/empty" &&
 		cp "$beectl" "$work/broken" && printf 'XXXX' |
 			dd of="$work/broken" bs=1 seek=40 conv=notrunc status=none &&
 		says 1 "beectl: cache: $work/broken: " cache prewarm "$work/broken"

@@ -166,13 +166,15 @@ check_words() {
 			config --json budget 1G &&
 		complains 2 'beectl: config: none: not managed or all; see "beectl config --help"' \
 			config follow none &&
+		complains 2 "beectl: status: abc: not a process id" status abc &&
 		complains 2 "beectl: load: --all or process ids, not both" load --all 1 &&
 		complains 2 "beectl: unload: --all or process ids, not both" unload --all 1 &&
 		complains 2 "beectl: watch: takes no arguments; it watches all processes" watch 1
 }
 
-ktap_plan 23
+ktap_plan 24
 ktap_run "help" says 0 stdout "^Usage: beectl COMMAND" help
+ktap_run "help help" says 0 stdout "^Usage: beectl COMMAND" help help
 ktap_run "--help" says 0 stdout "^Usage: beectl COMMAND" --help
 ktap_run "-h" says 0 stdout "^Usage: beectl COMMAND" -h
 ktap_run "--version" says 0 stdout "^beectl [0-9]*\.[0-9]*\.[0-9]*$" --version
@@ -197,6 +199,6 @@ ktap_run "compile of several files, wrong usage" check_several_usage
 ktap_run "a refused table" check_refused_table
 ktap_run "names are no escape sequences" check_names
 ktap_run "standard output is full" check_full_disk
-ktap_run "words of load, unload, watch and config" check_words
+ktap_run "words of status, load, unload, watch and config" check_words
 ktap_run "closed standard streams" check_closed_streams
 ktap_finish

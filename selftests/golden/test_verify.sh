@@ -195,6 +195,24 @@ check_unsupported() {
 			"$work/out"
 }
 
+# Help lists all names that there are in JSON: here are rules that no table can hold, and the
+# ranges of a table that is another file's.
+check_json_names() {
+	assemble odd "$here/asm/odd.S" && "$beectl" compile -q "$beectl" -o "$work/table" || return
+	"$beectl" verify --json --table "$work/table" "$work/odd.so" >"$work/json" && return 1
+	/usr/bin/python3 - "$work/json" "$("$beectl" verify --help)" <<'END'
+import json, re, sys
+def names(value):
+    if isinstance(value, dict):
+        return set(value).union(*map(names, value.values()))
+    return set().union(*map(names, value)) if isinstance(value, list) else set()
+got = json.load(open(sys.argv[1]))
+assert got["files"][0]["shown"] and got["files"][0]["unsupported"], got
+missing = (names(got) | {f["status"] for f in got["files"]}) - set(re.findall(r"\w+", sys.argv[2]))
+assert not missing, missing
+END
+}
+
 # A directory: x86-64 files once each, others left out, and the same figures as JSON.
 check_directory() {
 	mkdir -p "$work/dir/below" && cp "$beectl" "$work/dir/below/one" &&
@@ -217,7 +235,9 @@ END
 check_bad_files() {
 	verify 1 /nonexistent "$beectl" && grep -q "^beectl: verify: /nonexistent: No such file" "$work/err" &&
 		[ "$(figure files)" = 1 ] && [ "$(figure differences)" = 0 ] || return
-	verify 1 /etc/passwd && grep -q "not an ELF file" "$work/err"
+	verify 1 /etc/passwd && grep -q "not an ELF file" "$work/err" || return
+	mkdir "$work/empty" && verify 1 "$work/empty" &&
+		[ "$(cat "$work/err")" = "beectl: verify: no x86-64 executable or shared object there" ]
 }
 
 check_usage() {
@@ -233,7 +253,7 @@ check_musl() {
 
 mapfile -t files < <(golden_files)
 programs=("$here"/asm/*.S)
-ktap_plan $((${#files[@]} + ${#programs[@]} + 29))
+ktap_plan $((${#files[@]} + ${#programs[@]} + 30))
 for file in "${files[@]}"; do
 	ktap_run "$file" is_clean "$file"
 done
@@ -277,6 +297,7 @@ ktap_run "an FDE that .eh_frame_hdr does not list" check_unlisted
 ktap_run "no CFI" check_no_cfi
 ktap_run "what a table cannot hold" check_unsupported
 ktap_run "a directory" check_directory
+ktap_run "help lists what is in JSON" check_json_names
 ktap_run "files that are none" check_bad_files
 ktap_run "usage" check_usage
 ktap_finish

@@ -293,6 +293,8 @@ static int prewarm_run(struct cache_command *command)
 		.work = prewarm_work, .done = prewarm_done, .progress = prewarm_progress,
 	};
 
+	if (!parallel.count)
+		return complain(NULL, "no x86-64 executable or shared object there");
 	cache_measure(command->cache);
 	if (parallel_run(&parallel)) {
 		progress_end();

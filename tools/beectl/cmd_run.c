@@ -37,7 +37,7 @@ static const char run_help[] =
 	"\n"
 	"The exit status is that of CMD; 128 + N if signal N killed it; 127 if there is no\n"
 	"CMD, 126 if it cannot be executed; 125 if its tables could not be loaded: CMD is\n"
-	"not run then.\n"
+	"not run then, or ended before its entry point.\n"
 	"\n"
 	"Example:\n"
 	"  perf record -g beectl run -- git log\n";

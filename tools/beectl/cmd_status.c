@@ -418,7 +418,7 @@ int cmd_status(int argc, char **argv)
 	}
 	if (optind < argc && text_parse_pid(argv[optind], &pid)) {
 		fprintf(stderr, "beectl: status: %s: not a process id\n", argv[optind]);
-		return EXIT_FAILED;
+		return EXIT_USAGE;
 	}
 	return status_run(argv[optind], pid, tables, json);
 }

@@ -36,10 +36,12 @@ static const char usage[] =
 	"  -j, --jobs N       Work on N files at a time (default: one for each CPU)\n"
 	"  -v, --verbose      A line for each file, all differences, and the rules that a\n"
 	"                     table cannot hold\n"
-	"      --json         Print an object: files, an array of {path, status, why, rows,\n"
-	"                     frames, pcs, text, no_fde, padding, differences,\n"
-	"                     contradictory, overlapping, outside, unsupported, shown};\n"
-	"                     and total, with sums of the same\n"
+	"      --json         Print an object: files, an array of {path, status (compared,\n"
+	"                     no_cfi, skipped or failed), why, rows, frames, pcs, text, no_fde,\n"
+	"                     padding, differences, contradictory, overlapping, outside,\n"
+	"                     unsupported ([{reason, rules, rows, bytes}]), shown ([{start, end,\n"
+	"                     symbol, doubt, libdw, table}])}; and total, with sums of the\n"
+	"                     same, and of files by status\n"
 	"  -h, --help         Show this text\n"
 	"\n"
 	"The exit status is 0 if there is no difference, and a table for every file named.\n"
@@ -191,6 +193,10 @@ static int verify_files(struct verify_command *command)
 	};
 	bool good;
 
+	if (!parallel.count) {
+		fputs("beectl: verify: no x86-64 executable or shared object there\n", stderr);
+		return EXIT_FAILED;
+	}
 	command->report = verify_report_new(command->json, command->verbose);
 	if (parallel_run(&parallel)) {
 		fprintf(stderr, "beectl: verify: cannot make a process: %s\n", strerror(errno));

@@ -66,7 +66,7 @@ static int show_help(int argc, char **argv)
 	char option[] = "--help";
 	char *words[3] = { NULL, option, NULL };
 
-	if (argc < 2) {
+	if (argc < 2 || !strcmp(argv[1], "help")) {
 		print_help(stdout);
 		return EXIT_OK;
 	}

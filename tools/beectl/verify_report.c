@@ -128,7 +128,7 @@ struct verify_report *verify_report_new(bool json, bool verbose)
 static const char *status_name(enum verify_status status)
 {
 	static const char *const names[] = {
-		[VERIFY_DONE] = "compared", [VERIFY_NO_CFI] = "no-cfi",
+		[VERIFY_DONE] = "compared", [VERIFY_NO_CFI] = "no_cfi",
 		[VERIFY_SKIPPED] = "skipped", [VERIFY_FAILED] = "failed",
 	};
 
