@@ -70,6 +70,10 @@ check_failures() {
 		says 1 "beectl: cache: /nonexistent: No such file" cache prewarm /nonexistent &&
 		mkdir "$work/empty" &&
 		says 1 "^beectl: cache: no x86-64 executable or shared object there$" cache prewarm "$work/empty" &&
+		BEEUNWIND_CACHE=/proc says 1 "not kept in the cache: .*; BEEUNWIND_CACHE can name another$" \
+			cache prewarm "$beectl" &&
+		BEEUNWIND_CACHE=$work/small BEEUNWIND_CACHE_SIZE=4k says 1 "not kept in the cache: .*; BEEUNWIND_CACHE_SIZE can allow more$" \
+			cache prewarm "$beectl" &&
 		cp "$beectl" "$work/broken" && printf 'XXXX' |
 			dd of="$work/broken" bs=1 seek=40 conv=notrunc status=none &&
 		says 1 "beectl: cache: $work/broken: " cache prewarm "$work/broken"

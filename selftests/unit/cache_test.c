@@ -356,7 +356,7 @@ static bool check_dir_symlink(void)
 static bool check_dir_file(void)
 {
 	snprintf(where, sizeof(where), "/proc/self/status");
-	return dir_is_refused("there is no cache");
+	return dir_is_refused("; " CACHE_DIR_ENV " can name another");
 }
 
 /* The first goes, then the third: the second has been used since. */

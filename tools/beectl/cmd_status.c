@@ -40,8 +40,8 @@ static const char status_help[] =
 	"                inode, path, lossy}])\n"
 	"  -h, --help    Show this text\n"
 	"\n"
-	"The exit status is 1 also if the hook is on but a sample did not reach it, and if\n"
-	"the module takes other tables than this beectl makes.\n";
+	"The exit status is 1 also if the hook is on but not proven by a sample, and if the\n"
+	"module takes another table format than this beectl makes.\n";
 
 /**
  * struct status - everything the module told, and what a self-sample showed
@@ -158,10 +158,9 @@ static void print_hook(const struct status *status)
 	else if (status->proven)
 		printf("hook:      %s, proven by a self-sample\n", name);
 	else
-		printf("hook:      %s, but a self-sample did not reach it: %s\n", name,
-		       status->note);
+		printf("hook:      %s, but not proven by a self-sample: %s\n", name, status->note);
 	if (status->info.hook == BEEUNWIND_HOOK_STATE_STUCK)
-		printf("           ftrace refused to remove it; the module cannot be unloaded\n");
+		printf("           ftrace refused to remove it; only a reboot unloads the module\n");
 }
 
 static void print_status(const struct status *status)

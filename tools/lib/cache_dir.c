@@ -49,7 +49,8 @@ static int open_failed(const char *path, int code, char *why, size_t size)
 			 "cache %s is not used: it is a symbolic link; set " CACHE_DIR_ENV
 			 " to the directory itself", path);
 	else
-		snprintf(why, size, "there is no cache %s: %s", path, strerror(code));
+		snprintf(why, size, "there is no cache %s: %s; " CACHE_DIR_ENV " can name another",
+			 path, strerror(code));
 	return -1;
 }
 

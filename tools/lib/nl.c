@@ -72,7 +72,7 @@ static void error_kernel(struct bee_nl_error *error, int code, const char *sente
 {
 	error->code = code;
 	if (code == EPERM)
-		sentence = "needs CAP_PERFMON or root (CAP_SYS_ADMIN)";
+		sentence = "needs CAP_PERFMON or root (CAP_SYS_ADMIN), of the initial user namespace";
 	snprintf(error->text, sizeof(error->text), "%s", sentence ?: strerror(code));
 }
 

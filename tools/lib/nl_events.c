@@ -68,6 +68,7 @@ struct bee_nl_events *bee_nl_events_open(struct bee_nl_error *error)
 		return events;
 	error->code = ret == -NLE_PERM ? EPERM : EIO;
 	snprintf(error->text, sizeof(error->text), "listening to the module: %s",
+		 ret == -NLE_PERM ? "needs root (CAP_SYS_ADMIN), of the initial user namespace" :
 		 nl_geterror(ret));
 	bee_nl_events_close(events);
 	return NULL;

@@ -84,7 +84,9 @@ int sample_self(char *why, size_t size)
 
 	fd = sample_open();
 	if (fd < 0) {
-		snprintf(why, size, "opening a perf event: %s", strerror(errno));
+		snprintf(why, size, "opening a perf event: %s%s", strerror(errno),
+			 errno == EACCES || errno == EPERM ?
+			 " (by seccomp, or by kernel.perf_event_paranoid)" : "");
 		return -1;
 	}
 	page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
