@@ -109,6 +109,13 @@ check_other_file() {
 		[ "$(figure differences)" -gt 0 ]
 }
 
+# No symbol talks to the terminal.
+check_symbol() {
+	sed $'s/^first:/.type "fi\e[31mrst", @function\\\n"fi\e[31mrst":/' "$work/right.S" >"$work/symbol.S" && assemble symbol "$work/symbol.S" &&
+		verify 1 --table "$work/other.beet" "$work/symbol.so" &&
+		grep -qF ' (fi\033[31mrst+0x0): ' "$work/out"
+}
+
 # What "compile --thin" leaves out is found.
 check_lossy_table() {
 	"$beectl" compile -q --thin 20 "$beectl" -o "$work/thin.beet" || return
@@ -253,7 +260,7 @@ check_musl() {
 
 mapfile -t files < <(golden_files)
 programs=("$here"/asm/*.S)
-ktap_plan $((${#files[@]} + ${#programs[@]} + 30))
+ktap_plan $((${#files[@]} + ${#programs[@]} + 31))
 for file in "${files[@]}"; do
 	ktap_run "$file" is_clean "$file"
 done
@@ -289,6 +296,7 @@ ktap_run "found: rules for code without any" found 0x1012-0x1030 's/^none:/&\n.c
 ktap_run "found: unsupported without need" found 0x1030-0x1031 's/def_cfa rbp, 16/escape 0x0f, 1, 0x38/'
 ktap_run "found: malformed only for the table" found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_escape 0x3e/'
 ktap_run "the table of another file" check_other_file
+ktap_run "a symbol that is an escape sequence" check_symbol
 ktap_run "a table that is not exact" check_lossy_table
 ktap_run "a refused table" check_refused_table
 ktap_run "a zero word within .debug_frame" check_filling

@@ -221,8 +221,11 @@ static void print_range(const char *path, const struct verify_range *range, cons
 	text_put_name(stdout, path);
 	printf(": 0x%llx-0x%llx", (unsigned long long)range->start,
 	       (unsigned long long)range->end);
-	if (*name)
-		printf(" (%s)", name);
+	if (*name) {
+		fputs(" (", stdout);
+		text_put_name(stdout, name);
+		putchar(')');
+	}
 	printf(": %s%slibdw: ", doubts[range->doubt], range->doubt ? "; " : "");
 	print_rules(range->oracle);
 	printf("; table: ");
