@@ -12,7 +12,6 @@
  */
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/shrinker.h>
@@ -53,18 +52,13 @@ static void stored_free_rcu(struct rcu_head *rcu)
 	stored_free(container_of(rcu, struct bee_stored, rcu));
 }
 
-/*
- * What the file holds comes from memory, or from swap: a file system of the client's own
- * could let the request, and with it generic netlink of all families, wait for ever.
- */
 static ssize_t store_file_size(struct file *file, struct netlink_ext_ack *extack)
 {
 	const struct inode *inode = file_inode(file);
 	loff_t len = i_size_read(inode);
 
-	if (!S_ISREG(inode->i_mode) || !(file->f_mode & FMODE_READ) ||
-	    inode->i_sb->s_magic != TMPFS_MAGIC) {
-		NL_SET_ERR_MSG(extack, "table: fd is not a memfd, or file of a tmpfs, open for reading");
+	if (!S_ISREG(inode->i_mode) || !(file->f_mode & FMODE_READ)) {
+		NL_SET_ERR_MSG(extack, "table: fd is not a regular file open for reading");
 		return -EBADF;
 	}
 	if (len <= 0 || len > BEE_TABLE_MAX_SIZE) {

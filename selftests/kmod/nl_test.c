@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -348,7 +347,7 @@ static void test_flipped_tables(int fd)
 
 static void test_refused_tables(void)
 {
-	int fd = guest_table_fd(ELF), memfd, pipes[2];
+	int fd = guest_table_fd(ELF), pipes[2];
 	struct stat st;
 
 	test_flipped_tables(fd);
@@ -366,17 +365,12 @@ static void test_refused_tables(void)
 	table_refused("closed fd", fd, EBADF, "no such open file");
 	if (pipe(pipes))
 		exit(1);
-	table_refused("pipe", pipes[0], EBADF, "memfd");
+	table_refused("pipe", pipes[0], EBADF, "regular file");
 	fd = open("/", O_RDONLY);
-	table_refused("directory", fd, EBADF, "memfd");
+	table_refused("directory", fd, EBADF, "regular file");
 	close(fd);
 	fd = open(ELF, O_RDONLY);
-	table_refused("a file of another file system", fd, EBADF, "memfd");
-	memfd = memfd_create("nl_test", MFD_CLOEXEC);
-	if (sendfile(memfd, fd, NULL, PAGE) != PAGE)
-		exit(1);
-	table_refused("an ELF file", memfd, EINVAL, "magic");
-	close(memfd);
+	table_refused("an ELF file", fd, EINVAL, "magic");
 	close(fd);
 }
 
@@ -524,7 +518,7 @@ int main(void)
 	struct bee_nl_info start;
 
 	ksft_print_header();
-	ksft_set_plan(50);
+	ksft_set_plan(49);
 	guest_open(&g);
 	guest_info(&g, &start);
 	target = guest_spawn(NULL, NULL);
