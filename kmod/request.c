@@ -2,7 +2,7 @@
 /*
  * Requests about address spaces, and the looking again for ranges that were lost.
  *
- * Locks: mm_mutex (one request at a time) before mmap_lock, which is never waited for:
+ * Locks: mm_mutex (one request at a time) before mmap_lock, which is tried for a second:
  * its owner can hold it for as long as he likes, say in a page fault of a file whose
  * FUSE server he is, and generic netlink, of all families, would come to wait for him.
  * The caller has the mm from get_task_mm(); that and mm_mutex keep its struct bee_mm,
@@ -29,6 +29,27 @@ static struct workqueue_struct *request_wq;
 static void mm_find_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(mm_find, mm_find_work);
 static unsigned long mm_find_delay = MM_FIND_FIRST;	/* of mm_find_work() alone */
+
+/* Both locks; mm_mutex is not held while the other is waited for.  Return: false if it stays held. */
+static bool request_lock(struct mm_struct *mm)
+{
+	unsigned long end = jiffies + HZ;
+
+	do {
+		mutex_lock(&mm_mutex);
+		if (mmap_read_trylock(mm))
+			return true;
+		mutex_unlock(&mm_mutex);
+		usleep_range(500, 1000);
+	} while (time_before(jiffies, end) && !fatal_signal_pending(current));
+	return false;
+}
+
+static void request_unlock(struct mm_struct *mm)
+{
+	mmap_read_unlock(mm);
+	mutex_unlock(&mm_mutex);
+}
 
 static struct bee_mm *request_find(const struct mm_struct *mm)
 {
@@ -171,22 +192,14 @@ static int mm_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *s
 int bee_mm_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *state,
 		struct netlink_ext_ack *extack)
 {
-	unsigned long end = jiffies + HZ;
 	int ret;
 
-	do {
-		mutex_lock(&mm_mutex);
-		ret = -EBUSY;
-		if (mmap_read_trylock(mm)) {
-			ret = mm_scan(mm, pid, state, extack);
-			mmap_read_unlock(mm);
-		}
-		mutex_unlock(&mm_mutex);
-		if (ret != -EBUSY)
-			return ret;
-		usleep_range(500, 1000);
-	} while (time_before(jiffies, end) && !fatal_signal_pending(current));
-	NL_SET_ERR_MSG(extack, "the process is changing its memory map; try again");
+	if (!request_lock(mm)) {
+		NL_SET_ERR_MSG(extack, "the process is changing its memory map; try again");
+		return -EBUSY;
+	}
+	ret = mm_scan(mm, pid, state, extack);
+	request_unlock(mm);
 	return ret;
 }
 
@@ -250,15 +263,12 @@ static int mm_find_one(struct mm_struct *mm)
 	struct bee_mm *m;
 	int ret = 0;
 
-	mutex_lock(&mm_mutex);
+	if (!request_lock(mm))
+		return -EBUSY;
 	m = request_find(mm);
-	if (m && mmap_read_trylock(mm)) {
+	if (m)
 		ret = managed_scan(m, NULL);
-		mmap_read_unlock(mm);
-	} else if (m) {
-		ret = -EBUSY;
-	}
-	mutex_unlock(&mm_mutex);
+	request_unlock(mm);
 	return ret;
 }
 
