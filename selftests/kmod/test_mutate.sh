@@ -8,12 +8,13 @@
 tracing=/sys/kernel/tracing
 
 # timed NAME CMD...: the time that callchains take meanwhile, to be seen beside each
-# other; get_perf_callchain() is the walk and perf's few lines around it.
+# other; get_perf_callchain() is the walk and perf's few lines around it.  Not on the instrumented
+# kernel: it looks at stacks at each allocation, and see sample() for what it finds there.
 timed() {
 	local name=$1 status
 	shift
 
-	if ! grep -qw function_graph "$tracing"/available_tracers; then
+	if [ "${BEE_KERNEL-}" = debug ] || ! grep -qw function_graph "$tracing"/available_tracers; then
 		"$@"
 		return
 	fi
