@@ -375,9 +375,9 @@ int main(int argc, char **argv)
 	torture_open();
 	perf = start_program(perf_argv);
 	watch = start_program(watch_argv);
-	for (i = 0; !wait_quiet(&quiet) || !sums_agree(&users); i++)
+	for (i = 0; !wait_quiet(&quiet) || !sums_agree(&users) || !quiet.walks; i++)
 		if (i == 10)
-			guest_die("beectl watch", "does not come to rest");
+			guest_die("beectl watch and perf", "no rest, or no walks");
 
 	torture(seconds);
 	test_oracle(seconds);
