@@ -294,7 +294,7 @@ static int prewarm_run(struct cache_command *command)
 	};
 
 	if (!parallel.count)
-		return complain(NULL, "no x86-64 executable or shared object there");
+		return complain(NULL, INPUT_FILES_NONE);
 	cache_measure(command->cache);
 	if (parallel_run(&parallel)) {
 		progress_end();

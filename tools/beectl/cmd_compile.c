@@ -336,7 +336,7 @@ static int compile_all(struct compile_run *run)
 	};
 
 	if (!parallel.count) {
-		fputs("beectl: compile: no x86-64 executable or shared object there\n", stderr);
+		fputs("beectl: compile: " INPUT_FILES_NONE "\n", stderr);
 		return EXIT_FAILED;
 	}
 	if (run->into)

@@ -323,7 +323,7 @@ static int size_all(struct size_run *run)
 	int ret;
 
 	if (!parallel.count) {
-		fputs("beectl: size: no x86-64 executable or shared object there\n", stderr);
+		fputs("beectl: size: " INPUT_FILES_NONE "\n", stderr);
 		return EXIT_FAILED;
 	}
 	run->sized = alloc_array(NULL, run->files.count + 1, sizeof(*run->sized));

@@ -194,7 +194,7 @@ static int verify_files(struct verify_command *command)
 	bool good;
 
 	if (!parallel.count) {
-		fputs("beectl: verify: no x86-64 executable or shared object there\n", stderr);
+		fputs("beectl: verify: " INPUT_FILES_NONE "\n", stderr);
 		return EXIT_FAILED;
 	}
 	command->report = verify_report_new(command->json, command->verbose);

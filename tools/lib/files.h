@@ -37,6 +37,9 @@ struct input_files {
 	size_t			 room;
 };
 
+/* What to say of words that stand for no file. */
+#define INPUT_FILES_NONE	"no x86-64 executable or shared object there"
+
 void input_file_refuse(struct input_file *file, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void input_files_add(struct input_files *files, const char *word);
