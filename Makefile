@@ -25,7 +25,7 @@ kbuild = $(MAKE) --no-print-directory -C $(kdir) M=$(CURDIR)/$(objdir) CONFIG_DE
 # kbuild and tools run in other directories.
 override DESTDIR := $(if $(DESTDIR),$(abspath $(DESTDIR)))
 
-export V PREFIX DESTDIR
+export V PREFIX
 
 .PHONY: all
 all: tools module	## Build beectl and beeunwind.ko (default)
