@@ -121,10 +121,11 @@ hooks_refused() {
 	sed -n 's/.*cannot hook \([a-z_]*\): .*(-12)$/\1/p' "$WORK/load.log" | sort -u | wc -l
 }
 
-# placing_fails FUNCTION [one]: allocations below it fail in turn, for each hook or for one.  ftrace makes one for a filter's
-# entry, in add_hash_entry(), for want of which it would let all functions through and say
-# nothing, and many more in register_ftrace_function(), for a trampoline, which it can do without.
-# How many there are differs by those that the allocator makes for itself: hence the rounds.
+# placing_fails FUNCTION [one]: allocations below it fail in turn, for each hook or for one.
+# ftrace makes one for a filter's entry, in add_hash_entry(), for want of which it would let all
+# functions through and say nothing, and many more in register_ftrace_function(), for a
+# trampoline, which it can do without.  How many there are differs by those that the allocator
+# makes for itself: hence the rounds.
 placing_fails() {
 	local n all hooks refused round
 

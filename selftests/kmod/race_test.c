@@ -175,7 +175,7 @@ static void test_signals(void)
 static void test_locked(void)
 {
 	pid_t target = guest_spawn(NULL, NULL), other = guest_spawn(NULL, NULL);
-	struct bee_nl_proc proc = { .pid = target }, free = { .pid = other };
+	struct bee_nl_proc proc = { .pid = target }, beside = { .pid = other };
 	char insmod[512];
 	bool ok;
 
@@ -186,7 +186,7 @@ static void test_locked(void)
 	ok = bee_nl_proc_add(g.nl, &proc, &g.error) && g.error.code == EBUSY &&
 	     strstr(g.error.text, "memory map");
 	ksft_print_msg("\"%s\"\n", g.error.text);
-	ok = ok && !bee_nl_proc_add(g.nl, &free, &g.error);
+	ok = ok && !bee_nl_proc_add(g.nl, &beside, &g.error);
 	if (system("rmmod bee_mmap_lock"))
 		guest_die("rmmod", "bee_mmap_lock");
 	ok = ok && !bee_nl_proc_add(g.nl, &proc, &g.error) && guest_is_exact(&g, target);

@@ -17,12 +17,11 @@ fails() {
 }
 
 not_root() {
-	install -m 755 "$BEECTL" /tmp/beectl-nobody
-	BEECTL="setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/beectl-nobody" got=0
-	$BEECTL load $$ >"$WORK/out" 2>"$WORK/err" || got=$?
+	local nobody="setpriv --reuid 65534 --regid 65534 --clear-groups" copy=/tmp/beectl-nobody got=0
+	install -m 755 "$BEECTL" "$copy"	# $WORK is closed to nobody
+	$nobody "$copy" load $$ >"$WORK/out" 2>"$WORK/err" || got=$?
 	[ "$got" -eq 1 ] && grep -q "root .*initial user namespace" "$WORK/err" || { cat "$WORK/err"; return 1; }
-	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps +perfmon --ambient-caps +perfmon \
-		/tmp/beectl-nobody run true 2>"$WORK/err" </dev/null
+	$nobody --inh-caps +perfmon --ambient-caps +perfmon "$copy" run true 2>"$WORK/err" </dev/null
 	grep -q "not followed: listening to the module: needs root .*initial user namespace" "$WORK/err" &&
 		return 0
 	cat "$WORK/err"

@@ -289,10 +289,10 @@ static bool is_same_procs(const struct bee_nl_info *a, const struct bee_nl_info 
 	return a->procs == b->procs && a->ranges == b->ranges && a->range_bytes == b->range_bytes;
 }
 
-/* Until nothing has changed for a second and a half; a minute is for ever here. */
-/* So often the same, each tenth of a second: on the instrumented kernel a table takes a while. */
+/* Tenths of a second; on the instrumented kernel watch is busy with one table for a while. */
 #define AT_REST	30
 
+/* Until nothing has changed for so long; a minute is for ever here. */
 static bool wait_quiet(struct bee_nl_info *info)
 {
 	const struct timespec tick = { .tv_nsec = 100000000 };
