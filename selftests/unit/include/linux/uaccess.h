@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The copy that kmod/uread.h makes: the test has one of its own. */
+#ifndef BEE_TEST_LINUX_UACCESS_H
+#define BEE_TEST_LINUX_UACCESS_H
+
+#define __user
+
+static unsigned long copy_from_user_nmi(void *to, const void __user *from, unsigned long n);
+
+#endif /* BEE_TEST_LINUX_UACCESS_H */

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The window on the stack and the bytes of code: what is read, and with how many copies. */
+#include "kselftest.h"
+#include "uread.h"
+
+#define MEMORY	0x7ffe00001000ull
+#define PAGES	4
+
+/* Some pages in a row; a copy ends at the first that is not there, as a fault does. */
+static struct {
+	u8		bytes[PAGES * PAGE_SIZE];
+	bool		absent[PAGES];
+	unsigned int	copies;
+	bool		crossed;	/* from a page to the next, by more than one word */
+} memory;
+
+static unsigned long copy_from_user_nmi(void *to, const void __user *from, unsigned long n)
+{
+	u64 at = (unsigned long)from - MEMORY;
+	u8 *byte = to;
+
+	memory.copies++;
+	memory.crossed |= n > sizeof(u64) && at / PAGE_SIZE != (at + n - 1) / PAGE_SIZE;
+	for (; n && at < sizeof(memory.bytes) && !memory.absent[at / PAGE_SIZE]; n--)
+		*byte++ = memory.bytes[at++];
+	return n;
+}
+
+static struct bee_uread mem;
+
+/* Nothing has been read, and all pages are there, each byte with a number of its own. */
+static void reset(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(memory.bytes); i++)
+		memory.bytes[i] = i * 167 >> 4;
+	memset(memory.absent, 0, sizeof(memory.absent));
+	memory.copies = 0;
+	memory.crossed = false;
+	bee_uread_init(&mem);
+}
+
+static bool word_is_right(u64 addr)
+{
+	u64 value = 0, expected;
+
+	memcpy(&expected, memory.bytes + (addr - MEMORY), sizeof(expected));
+	return bee_uread_u64(&mem, addr, &value) && value == expected;
+}
+
+static void test_window(void)
+{
+	u64 addr = MEMORY + 0x200;
+	bool right = true;
+	u64 value;
+
+	reset();
+	ksft_test_result(word_is_right(addr) && memory.copies == 1, "a word is one copy\n");
+	for (; addr < MEMORY + 0x200 + BEE_UREAD_WINDOW - BEE_UREAD_BELOW; addr += 8)
+		right = right && word_is_right(addr);
+	ksft_test_result(right && memory.copies == 1, "so are those above it\n");
+	ksft_test_result(word_is_right(MEMORY + 0x200 - BEE_UREAD_BELOW) && memory.copies == 1,
+			 "and the nearest below\n");
+	ksft_test_result(word_is_right(addr) && memory.copies == 2, "past the window: another\n");
+	ksft_test_result(word_is_right(MEMORY) && memory.copies == 3, "far below: another\n");
+
+	reset();
+	right = true;
+	for (addr = MEMORY; addr <= MEMORY + sizeof(memory.bytes) - 8; addr++)
+		right = right && word_is_right(addr);
+	for (; addr-- > MEMORY;)
+		right = right && word_is_right(addr);
+	ksft_test_result(right, "every address, upwards and downwards\n");
+	ksft_test_result(!memory.crossed, "a window stays in its page\n");
+	ksft_test_result(!bee_uread_u64(&mem, MEMORY + sizeof(memory.bytes) - 7, &value) &&
+			 !bee_uread_u64(&mem, MEMORY - 1, &value) && !bee_uread_u64(&mem, -8, &value) &&
+			 !bee_uread_u64(&mem, -1, &value) && !bee_uread_u64(&mem, 0, &value),
+			 "not one byte of them missing, nor past the end of all addresses\n");
+}
+
+static void test_absent(void)
+{
+	u64 edge = MEMORY + PAGE_SIZE, value;
+
+	reset();
+	memory.absent[0] = memory.absent[2] = true;
+	ksft_test_result(word_is_right(edge) && word_is_right(edge + PAGE_SIZE - 8),
+			 "first and last word of a page between two that are absent\n");
+	ksft_test_result(!bee_uread_u64(&mem, edge - 8, &value) &&
+			 !bee_uread_u64(&mem, edge - 4, &value) &&
+			 !bee_uread_u64(&mem, edge + PAGE_SIZE - 4, &value) &&
+			 !bee_uread_u64(&mem, edge + PAGE_SIZE, &value),
+			 "no word of an absent page, nor partly of one\n");
+	ksft_test_result(word_is_right(edge + 16), "what is there is read after what is not\n");
+}
+
+static void test_code(void)
+{
+	u64 edge = MEMORY + PAGE_SIZE;
+	unsigned int copies;
+	u8 value = 0;
+	bool none = true;
+	u64 addr;
+
+	reset();
+	memory.absent[1] = true;
+	ksft_test_result(bee_uread_u8(&mem, edge - 1, &value) && value == memory.bytes[PAGE_SIZE - 1],
+			 "a byte of code\n");
+	copies = memory.copies;
+	for (addr = edge; addr < edge + PAGE_SIZE; addr++)
+		none = none && !bee_uread_u8(&mem, addr, &value);
+	ksft_test_result(none && memory.copies == copies + 1,
+			 "a page of code that is absent is tried once\n");
+	ksft_test_result(bee_uread_u8(&mem, edge - 1, &value) &&
+			 bee_uread_u8(&mem, edge + PAGE_SIZE, &value) &&
+			 value == memory.bytes[2 * PAGE_SIZE],
+			 "those beside it are read\n");
+	ksft_test_result(!bee_uread_u8(&mem, edge, &value) && memory.copies == copies + 3,
+			 "and it is remembered\n");
+	bee_uread_init(&mem);
+	memory.absent[1] = false;
+	ksft_test_result(bee_uread_u8(&mem, edge, &value) && value == memory.bytes[PAGE_SIZE],
+			 "until the next walk\n");
+	ksft_test_result(!bee_uread_u8(&mem, -1, &value) && !bee_uread_u8(&mem, 0, &value),
+			 "no byte at either end of all addresses\n");
+}
+
+int main(void)
+{
+	ksft_print_header();
+	ksft_set_plan(8 + 3 + 6);
+	test_window();
+	test_absent();
+	test_code();
+	ksft_finished();
+}
