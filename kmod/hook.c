@@ -41,8 +41,9 @@ static_assert(HOOKED_IS(uprobe_clear_state, void, struct mm_struct *));
 #define UNMAP_VMAS_IS(tree, ...) \
 	HOOKED_IS(unmap_vmas, void, struct mmu_gather *, tree, struct vm_area_struct *, \
 		  unsigned long, unsigned long, ##__VA_ARGS__)
-static_assert(UNMAP_VMAS_IS(struct maple_tree *) || UNMAP_VMAS_IS(struct maple_tree *, bool) ||
-	      UNMAP_VMAS_IS(struct ma_state *, unsigned long, bool));
+static_assert(UNMAP_VMAS_IS(struct ma_state *, unsigned long, bool) ||
+	      UNMAP_VMAS_IS(struct maple_tree *, bool) ||
+	      UNMAP_VMAS_IS(struct maple_tree *));
 
 static void notrace hook_callchain_user(unsigned long ip, unsigned long parent_ip,
 					struct ftrace_ops *ops, struct ftrace_regs *fregs)
@@ -198,7 +199,7 @@ const char *bee_hook_advice(int err)
 	case -EBUSY:
 		return "ftrace is switched off; sysctl kernel.ftrace_enabled=1 and try again";
 	case -EINVAL:
-		return "this kernel does not have that function for ftrace; see README, Requirements";
+		return "this kernel lacks that function for ftrace; see README, Requirements";
 	case -ENODEV:
 		return "ftrace has shut itself down after an error of its own; reboot";
 	case -ENOMEM:
@@ -221,7 +222,8 @@ int bee_hook_enable(void)
 
 	mutex_lock(&hook_mutex);
 	if (hook_perf_state != BEEUNWIND_HOOK_STATE_ON)
-		ret = hook_perf_state == BEEUNWIND_HOOK_STATE_STUCK ? -ENODEV : hook_place(&hook_perf);
+		ret = hook_perf_state == BEEUNWIND_HOOK_STATE_STUCK ?
+		      -ENODEV : hook_place(&hook_perf);
 	if (!ret)
 		WRITE_ONCE(hook_perf_state, BEEUNWIND_HOOK_STATE_ON);
 	mutex_unlock(&hook_mutex);
@@ -241,7 +243,8 @@ int bee_hook_disable(void)
 	mutex_lock(&hook_mutex);
 	if (hook_perf_state != BEEUNWIND_HOOK_STATE_OFF) {
 		ret = hook_remove(&hook_perf);
-		WRITE_ONCE(hook_perf_state, ret ? BEEUNWIND_HOOK_STATE_STUCK : BEEUNWIND_HOOK_STATE_OFF);
+		WRITE_ONCE(hook_perf_state,
+			   ret ? BEEUNWIND_HOOK_STATE_STUCK : BEEUNWIND_HOOK_STATE_OFF);
 	}
 	mutex_unlock(&hook_mutex);
 	return ret;

@@ -30,7 +30,7 @@ static void mm_find_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(mm_find, mm_find_work);
 static unsigned long mm_find_delay = MM_FIND_FIRST;	/* of mm_find_work() alone */
 
-/* Both locks; mm_mutex is not held while the other is waited for.  Return: false if it stays held. */
+/* Both locks; mm_mutex is not held while the other is waited for.  False: it stays held. */
 static bool request_lock(struct mm_struct *mm)
 {
 	unsigned long end = jiffies + HZ;

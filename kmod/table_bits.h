@@ -48,7 +48,8 @@ static __always_inline u32 class_width(u64 class)
 /* The phrase number or place in a field that begins with @bits. */
 static __always_inline u32 class_id(u64 class, u64 bits)
 {
-	return bits >> (class >> BEE_SCAN_GAP_BITS_SHIFT & 31) & (class >> BEE_SCAN_ID_SHIFT & BEE_SCAN_ID);
+	return bits >> (class >> BEE_SCAN_GAP_BITS_SHIFT & 31) &
+	       (class >> BEE_SCAN_ID_SHIFT & BEE_SCAN_ID);
 }
 
 static inline u32 rule_field(u32 rule)
@@ -93,7 +94,7 @@ struct window_start {
 };
 
 static __always_inline struct window_start window_start(const struct bee_table *table,
-							 const u8 *record, u32 at)
+							const u8 *record, u32 at)
 {
 	u64 bits = bits_at(record, at);
 	u64 rest = bits >> table->short_width, rest_long = bits >> table->long_width;

@@ -147,7 +147,8 @@ static u64 table_layout_phrases(const struct bee_table_header *h, unsigned int k
 	}
 	for (i = 0; i < BEE_TABLE_MAX_OPS; i++) {
 		p->groups[i].shapes = at * 8;
-		at += bits_to_bytes((u64)le16_to_cpu(h->nshapes[kind][i]) * p->groups[i].shape_width);
+		at += bits_to_bytes((u64)le16_to_cpu(h->nshapes[kind][i]) *
+				    p->groups[i].shape_width);
 	}
 	return at;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Size, lookups and compilation of the tables of some files, beside the plainest things that could be
- * done instead.  Nothing is asserted but that the tables are right.
+ * Size, lookups and compilation of the tables of some files, beside the plainest things that could
+ * be done instead.  Nothing is asserted but that the tables are right.
  *
  *	bench [--cold MIB] [--libdw] [--json FILE] [--data FILE] ELF...
  *	bench --stacks FILE...
@@ -84,7 +84,8 @@ static int bench_rows(int fd, const struct bee_elf *elf, const struct row_set *r
 	return ret;
 }
 
-static int bench_path(const char *path, const struct bench_options *options, struct bench_file *file)
+static int bench_path(const char *path, const struct bench_options *options,
+		      struct bench_file *file)
 {
 	const char *slash = strrchr(path, '/');
 	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = -1;
@@ -111,8 +112,8 @@ static int bench_path(const char *path, const struct bench_options *options, str
 
 static void print_head(const struct bench_options *options)
 {
-	printf("%-22s %7s %7s %5s %5s %4s|%5s %5s %5s %5s|%5s %5s %5s", "file", "rows", "bytes", "% cfi",
-	       "B/row", "win", "ns", "8-B", "4-B", "ratio", "bodie", "8-B", "ratio");
+	printf("%-22s %7s %7s %5s %5s %4s|%5s %5s %5s %5s|%5s %5s %5s", "file", "rows", "bytes",
+	       "% cfi", "B/row", "win", "ns", "8-B", "4-B", "ratio", "bodie", "8-B", "ratio");
 	if (options->cold_bytes)
 		printf("|%5s %5s %5s %5s", "cold", "8-B", "4-B", "ratio");
 	printf("|%7s %6s %7s %7s %6s %7s", "rows ms", "ns/row", "+ cover", "pack ms", "MB/s",
@@ -129,8 +130,8 @@ static double mb_per_s(const struct bench_file *f)
 
 static void print_file(const struct bench_file *f, const struct bench_options *options)
 {
-	printf("%-22.22s %7zu %7zu %5.2f %5.3f %4u|%5.1f %5.1f %5.1f %5.2f|%5.1f %5.1f %5.2f", f->name,
-	       f->rows, f->bytes[BENCH_TABLE], 100.0 * f->bytes[BENCH_TABLE] / f->cfi,
+	printf("%-22.22s %7zu %7zu %5.2f %5.3f %4u|%5.1f %5.1f %5.1f %5.2f|%5.1f %5.1f %5.2f",
+	       f->name, f->rows, f->bytes[BENCH_TABLE], 100.0 * f->bytes[BENCH_TABLE] / f->cfi,
 	       (double)f->bytes[BENCH_TABLE] / f->rows, f->window, f->uniform.ns[BENCH_TABLE],
 	       f->uniform.ns[BENCH_ROWS8], f->uniform.ns[BENCH_ROWS4], f->uniform.ratio,
 	       f->bodies.ns[BENCH_TABLE], f->bodies.ns[BENCH_ROWS8], f->bodies.ratio);
@@ -210,14 +211,15 @@ static void sum_files(const struct bench_file *files, size_t n, struct bench_tot
 
 static void print_total(const struct bench_total *t, size_t n)
 {
-	printf("\n%zu files: %llu rows, %llu bytes of CFI, %llu of tables: %.2f %%, %.3f a row\n", n,
-	       (unsigned long long)t->rows, (unsigned long long)t->cfi, (unsigned long long)t->table,
-	       100.0 * t->table / t->cfi, (double)t->table / t->rows);
+	printf("\n%zu files: %llu rows, %llu bytes of CFI, %llu of tables: %.2f %%, %.3f a row\n",
+	       n, (unsigned long long)t->rows, (unsigned long long)t->cfi,
+	       (unsigned long long)t->table, 100.0 * t->table / t->cfi, (double)t->table / t->rows);
 	printf("medians over files: %.1f ns a lookup; 8-byte rows %.1f, 4-byte rows %.1f\n",
 	       t->ns[BENCH_TABLE], t->ns[BENCH_ROWS8], t->ns[BENCH_ROWS4]);
 	printf("table by 8-byte rows: median %.2f, worst %.2f", t->ratio, t->worst);
 	if (t->cold)
-		printf("; cold: median %.2f, 8-byte rows take %.2f times as long", t->cold, 1 / t->cold);
+		printf("; cold: median %.2f, 8-byte rows take %.2f times as long", t->cold,
+		       1 / t->cold);
 	if (t->libdw_ms)
 		printf("\nrows: %.1f times as fast as libdw, with what lies between functions %.1f times",
 		       t->libdw_ms / t->rows_ms, t->libdw_ms / t->cover_ms);
@@ -241,7 +243,8 @@ static void json_add_lookups(struct json_object *object, const char *key,
 	json_object_object_add(object, key, ns);
 }
 
-static struct json_object *json_file(const struct bench_file *f, const struct bench_options *options)
+static struct json_object *json_file(const struct bench_file *f,
+				     const struct bench_options *options)
 {
 	struct json_object *object = json_object_new_object();
 	struct json_object *bytes = json_object_new_object();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Would a cache of pcs in front of the tables pay?  Recorded stacks are looked up frame by frame, as
- * walks do, with caches of several sizes, each place of which holds the last row that fell
+ * Would a cache of pcs in front of the tables pay?  Recorded stacks are looked up frame by frame,
+ * as walks do, with caches of several sizes, each place of which holds the last row that fell
  * on it, and without.
  */
 #include <errno.h>
@@ -122,7 +122,8 @@ static u64 wait_for(const struct bee_row *row)
 }
 
 /* ns a frame; @bits: log2 places of the cache, 0 for none. */
-static double time_frames(const struct stacks *stacks, struct cached_row *cache, u32 bits, size_t *hits)
+static double time_frames(const struct stacks *stacks, struct cached_row *cache, u32 bits,
+			  size_t *hits)
 {
 	u64 start = bench_now_ns(), zero = 0;
 	struct bee_row row;
@@ -162,7 +163,8 @@ static void cache_report(const struct stacks *stacks)
 			memset(cache, 0, (1u << LAST_BITS) * sizeof(*cache));
 			ns[bits][turn] = time_frames(stacks, cache, used, &hits[bits]);
 		}
-	printf("%12s %8.1f ns a frame\n", "no cache", bench_median(ns[FIRST_BITS - 1], BENCH_TURNS));
+	printf("%12s %8.1f ns a frame\n", "no cache",
+	       bench_median(ns[FIRST_BITS - 1], BENCH_TURNS));
 	for (bits = FIRST_BITS; bits <= LAST_BITS; bits++)
 		printf("%5u places %8.1f ns a frame, %5.1f %% of them hits\n", 1u << bits,
 		       bench_median(ns[bits], BENCH_TURNS), 100.0 * hits[bits] / stacks->nframes);

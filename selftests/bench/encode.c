@@ -103,8 +103,8 @@ static double ms_since(u64 start)
 }
 
 /*
- * A file as both sides have it open while rows are timed: which bytes are .eh_frame is known, or a look
- * at the headers away, but nothing of what they say.
+ * A file as both sides have it open while rows are timed: which bytes are .eh_frame is known, or a
+ * look at the headers away, but nothing of what they say.
  */
 struct opened {
 	struct bee_elf		 elf;
@@ -130,7 +130,8 @@ static size_t libdw_once(const struct opened *file)
 }
 
 /* One turn: as often as it takes to be at it for TURN_NS, so that the quick do not begin cold. */
-static size_t time_turn(const struct opened *file, size_t (*work)(const struct opened *), double *ms)
+static size_t time_turn(const struct opened *file, size_t (*work)(const struct opened *),
+			double *ms)
 {
 	u64 start = bench_now_ns();
 	size_t n, times = 0;

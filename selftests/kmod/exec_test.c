@@ -164,7 +164,8 @@ static void test_main_thread_exit(void)
 	}
 	for (i = 0; i < 3000 && !is_zombie(pid); i++)
 		nanosleep(&tick, NULL);
-	ksft_test_result(is_zombie(pid) && is_managed(pid), "a process whose first thread has ended\n");
+	ksft_test_result(is_zombie(pid) && is_managed(pid),
+			 "a process whose first thread has ended\n");
 	guest_add(&g, pid);
 	ksft_test_result(is_managed(pid), "can still be named by its pid\n");
 	guest_reap(pid);

@@ -116,7 +116,8 @@ static void test_late_table(void)
 			 file_at(pid[1], where[1]) == id && table_of(id).users == 3,
 			 "unless by force; then they have the file without it\n");
 	ksft_test_result(!bee_nl_table_add(g.nl, table, exe, &again, &g.error) && again == id &&
-			 table_of(id).loaded, "the file that is opened is the file that is mapped\n");
+			 table_of(id).loaded,
+			 "the file that is opened is the file that is mapped\n");
 	for (i = 0; i < 3; i++)
 		guest_reap(pid[i]);
 	t = table_of(id);
@@ -216,7 +217,8 @@ static void test_written(void)
 	mprotect(p, PAGE, PROT_READ);
 	mprotect(p, PAGE, PROT_READ | PROT_EXEC);
 	guest_add(&g, getpid());
-	ksft_test_result(id && own_file_at(p) == id, "a mapping keeps its file when that is written to\n");
+	ksft_test_result(id && own_file_at(p) == id,
+			 "a mapping keeps its file when that is written to\n");
 	q = map_path(ONE);
 	ksft_test_result(own_file_at(p) && own_file_at(q) && own_file_at(q) != own_file_at(p),
 			 "a file that is written to is another\n");
@@ -386,7 +388,8 @@ static int count_events(struct bee_nl_events *events, uint32_t file, struct bee_
 static void test_sampled(void)
 {
 	struct bee_nl_events *events = bee_nl_events_open(&g.error);
-	int sampler, failed = bee_nl_config_set_announce(g.nl, BEEUNWIND_ANNOUNCE_SAMPLED, &g.error);
+	int failed = bee_nl_config_set_announce(g.nl, BEEUNWIND_ANNOUNCE_SAMPLED, &g.error);
+	int sampler;
 	void *code = map_spinner();
 	void (*spin)(void) = (void (*)(void))code;
 	uint32_t id = own_file_at(code);

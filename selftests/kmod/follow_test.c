@@ -170,11 +170,13 @@ static void test_partial_munmap(void)
 	range_at(getpid(), p, &before);
 	munmap(p + 4 * PAGE, 4 * PAGE);
 	ksft_test_result(is_covered(p, 4, true) && is_covered(p + 4 * PAGE, 4, false) &&
-			 is_covered(p + 8 * PAGE, 8, true), "munmap in the middle leaves two ranges\n");
+			 is_covered(p + 8 * PAGE, 8, true),
+			 "munmap in the middle leaves two ranges\n");
 	range_at(getpid(), p, &head);
 	range_at(getpid(), p + 8 * PAGE, &tail);
 	ksft_test_result(head.file == table && tail.file == table && head.offset == before.offset &&
-			 tail.offset == before.offset + 8 * PAGE, "with file and offset as before\n");
+			 tail.offset == before.offset + 8 * PAGE,
+			 "with file and offset as before\n");
 	munmap(p, PAGES * PAGE);
 }
 
@@ -267,7 +269,8 @@ static void test_fork(void)
 	pid_t child = guest_spawn(NULL, NULL);
 	struct range r = {};
 
-	ksft_test_result(range_at(child, p, &r) && r.file == table, "a forked child has its ranges\n");
+	ksft_test_result(range_at(child, p, &r) && r.file == table,
+			 "a forked child has its ranges\n");
 	munmap(p, 4 * PAGE);
 	ksft_test_result(is_covered(p, 4, false) && range_at(child, p, &r) && r.file == table,
 			 "its parent's munmap does not change them\n");
@@ -406,7 +409,8 @@ int main(void)
 	test_pid_reuse();
 	guest_get_proc(&g, getpid(), &proc);
 	ksft_test_result(!proc.cookie, "a process can be let go\n");
-	ksft_test_result(!bee_nl_table_del(g.nl, table, false, &g.error) && guest_settles(&g, &start),
+	ksft_test_result(!bee_nl_table_del(g.nl, table, false, &g.error) &&
+			 guest_settles(&g, &start),
 			 "everything is given back\n");
 	guest_info(&g, &end);
 	ksft_test_result(!end.follow_lost, "nothing was lost\n");

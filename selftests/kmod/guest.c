@@ -213,7 +213,8 @@ static bool range_agrees(const struct range *r, const char *name, const struct v
  * Every page of @r must be mapped as it says; executable or not, since what is made
  * executable again has not been unmapped.
  */
-static bool range_is_mapped(const struct range *r, const char *name, const struct vma *vma, size_t n)
+static bool range_is_mapped(const struct range *r, const char *name, const struct vma *vma,
+			    size_t n)
 {
 	uint64_t at = r->start;
 	size_t i;
@@ -271,7 +272,8 @@ bool guest_is_exact(struct guest *g, pid_t pid)
 	for (i = 0; i < n; i++) {
 		if (!vma[i].executable || vma_is_covered(&vma[i], &proc.ranges))
 			continue;
-		printf("# %d: no range for %lx-%lx %s\n", pid, vma[i].start, vma[i].end, vma[i].path);
+		printf("# %d: no range for %lx-%lx %s\n", pid, vma[i].start, vma[i].end,
+		       vma[i].path);
 		exact = false;
 	}
 	bee_nl_tables_free(&tables);

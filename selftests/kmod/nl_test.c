@@ -335,7 +335,8 @@ static void test_flipped_tables(int fd)
 		tried++;
 		if (!bee_nl_table_set(g.nl, fd, table, &g.error) ||
 		    g.error.code != EINVAL || !strstr(g.error.text, "offset")) {
-			ksft_print_msg("bit %zu: code %d, \"%s\"\n", bit, g.error.code, g.error.text);
+			ksft_print_msg("bit %zu: code %d, \"%s\"\n", bit, g.error.code,
+				       g.error.text);
 			kept++;
 		}
 		if (pwrite(fd, &bytes[bit / 8], 1, bit / 8) != 1)

@@ -129,7 +129,8 @@ static const void *sample_lib(int frame)
 
 	sample_call(fn);
 	dlclose(lib);
-	ksft_print_msg("frame of %d: %d samples, %d right, %d wrong\n", frame, samples, right, wrong);
+	ksft_print_msg("frame of %d: %d samples, %d right, %d wrong\n", frame, samples, right,
+		       wrong);
 	return (const void *)fn;
 }
 

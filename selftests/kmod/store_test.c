@@ -161,7 +161,8 @@ static void test_all_used(void)
 	guest_info(&g, &after);
 	for (i = 0; i < n; i++)
 		lost += !is_loaded(used[i]);
-	ksft_test_result(n > 10 && !lost && before.tables == after.tables, "and none of them is lost\n");
+	ksft_test_result(n > 10 && !lost && before.tables == after.tables,
+			 "and none of them is lost\n");
 	ksft_test_result(bytes_in_use() <= BUDGET, "the budget is kept\n");
 }
 
@@ -323,7 +324,8 @@ static void test_lost(void)
 		guest_info(&g, &now);
 		found = now.ranges > info.ranges;
 	}
-	ksft_test_result(found && guest_is_exact(&g, getpid()), "they come back when there is room\n");
+	ksft_test_result(found && guest_is_exact(&g, getpid()),
+			 "they come back when there is room\n");
 	unmap_all();
 }
 

@@ -270,7 +270,8 @@ int main(int argc, char **argv)
 		       "%lu of them full\n",
 		       seed, count.tried, count.valid, count.samples, count.frames, count.deepest,
 		       count.full);
-	ksft_test_result(count.samples >= n, "stacks are taken with %lu wrong tables\n", count.valid);
+	ksft_test_result(count.samples >= n, "stacks are taken with %lu wrong tables\n",
+			 count.valid);
 	ksft_test_result(!count.astray, "no frame is outside of executable mappings\n");
 	ksft_test_result(count.deepest <= MAX_FRAMES, "no stack is longer than perf asked for\n");
 	ksft_test_result(!kill(pid, 0), "the program goes on\n");

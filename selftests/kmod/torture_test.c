@@ -252,7 +252,8 @@ static void test_oracle(double seconds)
 
 	guest_info(&g, &info);
 	ksft_print_msg("%lu walks; steps by what was mapped: right %lu, absent %lu, private %lu, "
-		       "overtaken %lu, wrong %lu\n", info.walks, right, absent, private, overtaken, wrong);
+		       "overtaken %lu, wrong %lu\n",
+		       info.walks, right, absent, private, overtaken, wrong);
 	ksft_test_result(right > 100 * seconds && right > 20 * (absent + private + overtaken),
 			 "walks with tables, through what is being mapped\n");
 	ksft_test_result(!wrong, "no table of a file that was not mapped there\n");
@@ -321,7 +322,8 @@ static bool settles_procs(const struct bee_nl_info *start)
 			return true;
 	}
 	ksft_print_msg("procs %u ranges %u range-bytes %lu; at the start %u %u %lu\n", now.procs,
-		       now.ranges, now.range_bytes, start->procs, start->ranges, start->range_bytes);
+		       now.ranges, now.range_bytes, start->procs, start->ranges,
+		       start->range_bytes);
 	return false;
 }
 
@@ -335,7 +337,8 @@ static bool sums_agree(size_t *users)
 
 	*users = 0;
 	wait_quiet(&info);
-	if (bee_nl_tables_get(g.nl, &tables, &g.error) || bee_nl_procs_get(g.nl, 0, &procs, &g.error))
+	if (bee_nl_tables_get(g.nl, &tables, &g.error) ||
+	    bee_nl_procs_get(g.nl, 0, &procs, &g.error))
 		guest_die("dump", g.error.text);
 	for (i = 0; i < tables.count; i++) {
 		*users += tables.table[i].users;
@@ -358,8 +361,8 @@ static bool sums_agree(size_t *users)
 int main(int argc, char **argv)
 {
 	char *hz = getenv("TORTURE_HZ");
-	char *const perf_argv[] = { "perf", "record", "-q", "-a", "-g", "-e", "cpu-clock", "-F", hz ? hz : "999",
-				    "-o", "/dev/null", NULL };
+	char *const perf_argv[] = { "perf", "record", "-q", "-a", "-g", "-e", "cpu-clock",
+				    "-F", hz ? hz : "999", "-o", "/dev/null", NULL };
 	char *const watch_argv[] = { getenv("BEECTL"), "watch", "-q", NULL };
 	char *const unload_argv[] = { getenv("BEECTL"), "unload", "-q", "--all", "--tables", NULL };
 	double seconds = argc > 1 ? atof(argv[1]) : 20;

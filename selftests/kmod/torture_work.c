@@ -125,7 +125,8 @@ static void op_advise(struct thread *t)
 static void op_few(struct thread *t)
 {
 	void (*const ops[])(struct thread *) = {
-		op_map_file, op_map_file, op_map_anonymous, op_unmap, op_protect, op_move, op_advise,
+		op_map_file, op_map_file, op_map_anonymous, op_unmap, op_protect, op_move,
+		op_advise,
 	};
 
 	ops[below(t, sizeof(ops) / sizeof(ops[0]))](t);
@@ -332,8 +333,8 @@ static void main_ends(int signal)
 static char *map_over(size_t pages)
 {
 	static char *next = (char *)0x100000000000ul;
-	char *p = mmap(next, pages * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
-		       -1, 0);
+	char *p = mmap(next, pages * PAGE, PROT_NONE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
 	if (p != next)
 		_exit(1);

@@ -246,8 +246,9 @@ static void judge_completeness(struct process *process, const struct record *sam
 		char what[320], place[64];
 
 		snprintf(what, sizeof(what), "%s: incomplete: ends in %s", process->name,
-			 sample->nchain ? unwinder_place(process->code,
-				sample->chain[sample->nchain - 1], place, sizeof(place)) : "nothing");
+			 sample->nchain ?
+			 unwinder_place(process->code, sample->chain[sample->nchain - 1], place,
+					sizeof(place)) : "nothing");
 		report(what);
 	}
 }
@@ -395,7 +396,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: sample [OPTIONS] NAME COMMAND...\n");
 		return 2;
 	}
-	if (record_command(&recording, argv + first + 1, run.launcher, run.period, run.seconds, run.samples)) {
+	if (record_command(&recording, argv + first + 1, run.launcher, run.period, run.seconds,
+			   run.samples)) {
 		fprintf(stderr, "sample: perf: %s\n", strerror(errno));
 		return 2;
 	}

@@ -14,8 +14,9 @@ enum shadow_insn shadow_decode(const u8 *code, size_t n)
 	size_t i = 0;
 
 	/* operand and address size, segment, bnd/rep, notrack and REX prefixes */
-	while (i + 2 < n && (code[i] == 0x66 || code[i] == 0x67 || code[i] == 0x2e || code[i] == 0x3e ||
-			     code[i] == 0xf2 || code[i] == 0xf3 || (code[i] & 0xf0) == 0x40))
+	while (i + 2 < n &&
+	       (code[i] == 0x66 || code[i] == 0x67 || code[i] == 0x2e || code[i] == 0x3e ||
+		code[i] == 0xf2 || code[i] == 0xf3 || (code[i] & 0xf0) == 0x40))
 		i++;
 	switch (code[i]) {
 	case 0xe8:

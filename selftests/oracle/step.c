@@ -76,8 +76,8 @@ enum verdict {
 };
 
 static const char * const verdict_name[] = {
-	[WRONG] = "wrong", [SHORT] = "short", [STALE] = "stale", [GUESSED] = "guessed", [SKIPPED] = "skipped",
-	[UNCOVERED] = "uncovered",
+	[WRONG] = "wrong", [SHORT] = "short", [STALE] = "stale", [GUESSED] = "guessed",
+	[SKIPPED] = "skipped", [UNCOVERED] = "uncovered",
 };
 
 /**
@@ -394,7 +394,8 @@ static void settle(const struct user_regs_struct *before, enum shadow_insn insn)
 	for (; gone--; frame++) {
 		if (!frame->claimed || frame->claim == run.regs.rbp)
 			continue;
-		snprintf(what, sizeof(what), "back in %s: rbp %#llx, should be %#llx, claimed %#llx",
+		snprintf(what, sizeof(what),
+			 "back in %s: rbp %#llx, should be %#llx, claimed %#llx",
 			 space_place(&run.space, frame->ip, place, sizeof(place)),
 			 (unsigned long long)run.regs.rbp, (unsigned long long)frame->fp,
 			 (unsigned long long)frame->claim);
@@ -580,8 +581,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < run.places && i < PLACES_SHOWN; i++)
 		printf("%s %llu times: %s\n", verdict_name[run.place[i].verdict],
 		       (unsigned long long)run.place[i].count, run.place[i].what);
-	printf("steps %llu frames %llu wrong %llu short %llu stale %llu without-row %llu: guessed %llu "
-	       "skipped %llu uncovered %llu\n",
+	printf("steps %llu frames %llu wrong %llu short %llu stale %llu without-row %llu: "
+	       "guessed %llu skipped %llu uncovered %llu\n",
 	       (unsigned long long)run.steps, (unsigned long long)run.frames,
 	       (unsigned long long)run.verdicts[WRONG], (unsigned long long)run.verdicts[SHORT],
 	       (unsigned long long)run.verdicts[STALE],

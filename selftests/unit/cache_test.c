@@ -533,7 +533,8 @@ static bool check_sizes(void)
 		{ "18446744073709551615", UINT64_MAX },
 	};
 	static const char *const bad[] = {
-		"", "M", "-1", "1x", "1 M", "1MM", "18446744073709551616", "16777216T", "1iB", "0x10",
+		"", "M", "-1", "1x", "1 M", "1MM", "18446744073709551616", "16777216T", "1iB",
+		"0x10",
 	};
 	uint64_t bytes;
 	size_t i;

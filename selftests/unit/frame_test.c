@@ -366,7 +366,8 @@ static void test_switches(void)
 		good += steps > i + circles[i] && steps <= 4 * (i + circles[i]);
 	}
 	ksft_test_result(good == 6, "switches: circles are noticed\n");
-	ksft_test_result(!steps_until_repeat(100000, 1), "switches: 100,000 stacks are no circle\n");
+	ksft_test_result(!steps_until_repeat(100000, 1),
+			 "switches: 100,000 stacks are no circle\n");
 	for (i = 0; i < 100; i++)
 		bee_frame_repeats(&switches, f.sp - 8, &f);
 	ksft_test_result(!switches.count, "switches: rising steps do not count\n");

@@ -150,8 +150,8 @@ static pid_t start_container(const char *text)
 	pid = fork();
 	if (!pid) {
 		if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-		    mount("none", top, "tmpfs", 0, NULL) || !write_file(name, text) || !write_file(same, "inside\n") ||
-		    write(ready[1], "", 1) != 1)
+		    mount("none", top, "tmpfs", 0, NULL) || !write_file(name, text) ||
+		    !write_file(same, "inside\n") || write(ready[1], "", 1) != 1)
 			_exit(1);
 		pause();
 		_exit(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fast reader of call frame instructions against the complete one: what it takes must come to the
- * same rows, and it must take what compilers write.
+ * The fast reader of call frame instructions against the complete one: what it takes must come to
+ * the same rows, and it must take what compilers write.
  */
 #include <dwarf.h>
 #include <stdlib.h>

@@ -186,12 +186,12 @@ static void test_made(size_t nrows, u32 nrules, u32 distance)
 
 	make_rows(&rows, nrows, nrules, distance);
 	blob = bee_pack_table(&elf, &rows, &size, message, sizeof(message));
-	good = blob && !bee_table_validate(blob, size, &table, &error) && !scan_rows(&rows, &table) &&
-	       listing_is(&rows, &table);
+	good = blob && !bee_table_validate(blob, size, &table, &error) &&
+	       !scan_rows(&rows, &table) && listing_is(&rows, &table);
 	if (!good)
 		ksft_print_msg("%s %s\n", message, error.why ?: "");
-	ksft_test_result(good, "%zu made rows, %u rules, up to %u bytes apart: %zu bytes\n", nrows, nrules,
-			 distance, size);
+	ksft_test_result(good, "%zu made rows, %u rules, up to %u bytes apart: %zu bytes\n", nrows,
+			 nrules, distance, size);
 	free(blob);
 	bee_row_free(&rows);
 }

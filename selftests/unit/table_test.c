@@ -230,7 +230,8 @@ static void test_truncation(const char *name, u8 *blob, size_t full)
 		refused &= validate_exact(blob, size, &error) && error.offset <= size;
 	}
 	ksft_test_result(refused, "%s: each truncation, good size and checksum: refused\n", name);
-	ksft_test_result(validate_exact(longer, full + 1, &error), "%s: one byte more: refused\n", name);
+	ksft_test_result(validate_exact(longer, full + 1, &error), "%s: one byte more: refused\n",
+			 name);
 	free(longer);
 	free(blob);
 }
@@ -365,7 +366,8 @@ static const struct damage damages[] = {
 
 static u8 *damaged_example(int example, size_t *size)
 {
-	u8 *blob = example == FIRST ? blob_example() : example == SECOND ? blob_second() : blob_third();
+	u8 *blob = example == FIRST ? blob_example() :
+		   example == SECOND ? blob_second() : blob_third();
 
 	*size = example == FIRST ? EXAMPLE_SIZE : example == SECOND ? SECOND_SIZE : THIRD_SIZE;
 	if (example == THIRD_ADD)
@@ -392,7 +394,8 @@ static void test_damage(const struct damage *d)
 	if (!good)
 		ksft_print_msg("got \"%s\" at %llu\n", error.why ?: "accepted",
 			       (unsigned long long)error.offset);
-	ksft_test_result(good, "byte %zu = %#llx: %s\n", d->at, (unsigned long long)d->value, d->why);
+	ksft_test_result(good, "byte %zu = %#llx: %s\n", d->at, (unsigned long long)d->value,
+			 d->why);
 	free(blob);
 }
 
@@ -421,7 +424,8 @@ static void test_too_many_tokens(void)
 	blob[THIRD_RECORD_AT] = (16 + 2 + 4 * BEE_TABLE_MAX_TOKENS) & 0xff;
 	blob[THIRD_RECORD_AT + 1] = (16 + 2 + 4 * BEE_TABLE_MAX_TOKENS) >> 8;
 	blob_fix_crc(blob, size);
-	ksft_test_result(!validate_exact(blob, size, &error), "as many as there may be: accepted\n");
+	ksft_test_result(!validate_exact(blob, size, &error),
+			 "as many as there may be: accepted\n");
 	free(blob);
 	free(third);
 }

@@ -74,8 +74,10 @@ static void test_window(void)
 	ksft_test_result(right, "every address, upwards and downwards\n");
 	ksft_test_result(!memory.crossed, "a window stays in its page\n");
 	ksft_test_result(!bee_uread_u64(&mem, MEMORY + sizeof(memory.bytes) - 7, &value) &&
-			 !bee_uread_u64(&mem, MEMORY - 1, &value) && !bee_uread_u64(&mem, -8, &value) &&
-			 !bee_uread_u64(&mem, -1, &value) && !bee_uread_u64(&mem, 0, &value),
+			 !bee_uread_u64(&mem, MEMORY - 1, &value) &&
+			 !bee_uread_u64(&mem, -8, &value) &&
+			 !bee_uread_u64(&mem, -1, &value) &&
+			 !bee_uread_u64(&mem, 0, &value),
 			 "not one byte of them missing, nor past the end of all addresses\n");
 }
 
@@ -105,7 +107,8 @@ static void test_code(void)
 
 	reset();
 	memory.absent[1] = true;
-	ksft_test_result(bee_uread_u8(&mem, edge - 1, &value) && value == memory.bytes[PAGE_SIZE - 1],
+	ksft_test_result(bee_uread_u8(&mem, edge - 1, &value) &&
+			 value == memory.bytes[PAGE_SIZE - 1],
 			 "a byte of code\n");
 	copies = memory.copies;
 	for (addr = edge; addr < edge + PAGE_SIZE; addr++)

@@ -238,7 +238,7 @@ static bool mutation_is_found(const struct bee_elf *elf, struct row_set *rows,
 	return good;
 }
 
-/* A row that begins a byte too early or too late: one pc is wrong, the boundary or the one before. */
+/* A row that begins a byte too early or too late: one pc is wrong, the boundary or one before. */
 static bool shift_is_found(const struct bee_elf *elf, struct row_set *rows, bool later)
 {
 	bool good = true;

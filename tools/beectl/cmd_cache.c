@@ -204,10 +204,12 @@ static void prewarm_work(void *arg, size_t index, FILE *out)
 	} else {
 		fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		if (fd < 0)
-			snprintf(report.why, sizeof(report.why), "cannot open: %s", strerror(errno));
+			snprintf(report.why, sizeof(report.why), "cannot open: %s",
+				 strerror(errno));
 	}
 	if (fd >= 0) {
-		prewarm_opened(command->cache, fd, realpath(file->path, path) ?: file->path, &report);
+		prewarm_opened(command->cache, fd, realpath(file->path, path) ?: file->path,
+			       &report);
 		close(fd);
 	}
 	fwrite(&report, sizeof(report), 1, out);

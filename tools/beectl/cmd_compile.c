@@ -248,8 +248,8 @@ static void print_lossy(const struct compile_run *run, const char *output,
 	       (unsigned long long)r->wrong, (unsigned long long)r->text,
 	       percent(r->wrong, r->text));
 	if (run->lossy.fp_bypass)
-		printf("  fp-bypass: %zu of %zu functions; of %llu bytes of their prologues and epilogues "
-		       "%llu (%.1f%%)\n", r->by_fp, r->functions, (unsigned long long)r->edges,
+		printf("  fp-bypass: %zu of %zu functions; of %llu bytes of their prologues and "
+		       "epilogues %llu (%.1f%%)\n", r->by_fp, r->functions, (unsigned long long)r->edges,
 		       (unsigned long long)r->edges_wrong, percent(r->edges_wrong, r->edges));
 	if (run->lossy.thin)
 		printf("  thin: %zu of %zu rows (%.1f%%) left out\n", r->dropped, r->rows,

@@ -125,7 +125,8 @@ static void print_info(const struct bee_nl_info *info)
 	printf("follow    %s\n", name_of(bee_follow_names, BEEUNWIND_FOLLOW_MAX, info->follow));
 	printf("announce  %s\n",
 	       name_of(bee_announce_names, BEEUNWIND_ANNOUNCE_MAX, info->announce));
-	printf("hook      %s\n", name_of(bee_hook_state_names, BEEUNWIND_HOOK_STATE_MAX, info->hook));
+	printf("hook      %s\n",
+	       name_of(bee_hook_state_names, BEEUNWIND_HOOK_STATE_MAX, info->hook));
 }
 
 static void print_json(const struct bee_nl_info *info)

@@ -302,7 +302,8 @@ static void print_proc(const struct bee_nl_proc *proc, const char *name,
 
 		printf("  %016llx-%016llx ", (ull)r->start, (ull)r->end);
 		if (!r->file) {
-			printf("%18s %8s %10s  (executable memory without a file)\n", "-", "-", "-");
+			printf("%18s %8s %10s  (executable memory without a file)\n", "-", "-",
+			       "-");
 			continue;
 		}
 		printf("%#18llx ", (ull)r->offset);

@@ -166,7 +166,8 @@ static void watch_want(struct watch *watch, const struct bee_nl_table *table)
 static void watch_take_loss(struct watch *watch)
 {
 	if (!watch->list)
-		fputs("beectl: watch: messages were lost; taking the module's list instead\n", stderr);
+		fputs("beectl: watch: messages were lost; taking the module's list instead\n",
+		      stderr);
 	watch->list = true;
 }
 

@@ -70,7 +70,8 @@ int maker_thin(struct table_maker *maker, const char *word, const char *command)
 {
 	if (!text_parse_number(word, LOSSY_MAX_THIN, &maker->lossy.thin))
 		return 0;
-	fprintf(stderr, "beectl: %s: --thin needs a number from 1 to %d\n", command, LOSSY_MAX_THIN);
+	fprintf(stderr, "beectl: %s: --thin needs a number from 1 to %d\n", command,
+		LOSSY_MAX_THIN);
 	return -1;
 }
 

@@ -320,9 +320,10 @@ int cache_store(struct cache *cache, const struct file_identity *identity, const
 	if (file->kept)
 		return 0;
 	if (exact)
-		snprintf(why, why_size, "its table is not kept in the cache: %s; %s", errno == EFBIG ?
-			 "it is larger than the cache may be" : strerror(errno), errno == EFBIG ?
-			 CACHE_LIMIT_ENV " can allow more" : CACHE_DIR_ENV " can name another");
+		snprintf(why, why_size, "its table is not kept in the cache: %s; %s",
+			 errno == EFBIG ? "it is larger than the cache may be" : strerror(errno),
+			 errno == EFBIG ? CACHE_LIMIT_ENV " can allow more" :
+					  CACHE_DIR_ENV " can name another");
 	file->fd = io_memfd("beeunwind-table", blob, size);
 	if (file->fd >= 0)
 		return 0;

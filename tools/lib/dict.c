@@ -54,7 +54,8 @@ static u32 dict_shape(struct phrase_set *shapes, const struct phrase_set *phrase
 /* The same for a head phrase, with its body rule as if it were always the same. */
 static u32 dict_head_shape(struct phrase_set *shapes, const struct phrase_set *phrases, u32 node)
 {
-	return bee_phrase_add(shapes, dict_shape(shapes, phrases, phrases->nodes[node].parent), 0, 0);
+	return bee_phrase_add(shapes,
+			      dict_shape(shapes, phrases, phrases->nodes[node].parent), 0, 0);
 }
 
 static void dict_number_shapes(struct dict *dict, struct phrase_set *shapes)

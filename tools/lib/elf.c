@@ -62,7 +62,8 @@ static int elf_check_type(struct bee_elf *elf, u16 type)
 	case ET_DYN:
 		return 0;
 	case ET_REL:
-		return elf_refuse(elf, "a relocatable object, neither executable nor shared object");
+		return elf_refuse(elf,
+				  "a relocatable object, neither executable nor shared object");
 	case ET_CORE:
 		return elf_refuse(elf, "a core dump, neither executable nor shared object");
 	}

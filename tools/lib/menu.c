@@ -116,7 +116,8 @@ static void menu_add_counts(struct menu_fit *fit, u32 nmenus)
 			continue;
 		counts = &fit->counts[(size_t)body->menu * fit->dict->total];
 		for (j = 0; j < body->npairs; j++)
-			counts[fit->pairs[body->first + j].phrase] += fit->pairs[body->first + j].count;
+			counts[fit->pairs[body->first + j].phrase] +=
+				fit->pairs[body->first + j].count;
 	}
 }
 

@@ -273,7 +273,8 @@ static bool pack_is_unwritten(const struct pack *p, u32 window)
 	u32 first = window & ~((1u << BEE_TABLE_MAX_PAGE) - 1);
 	u32 after = first + (1u << BEE_TABLE_MAX_PAGE);
 
-	return p->windows[first].first == p->windows[after < p->nwindows ? after : p->nwindows].first;
+	return p->windows[first].first ==
+	       p->windows[after < p->nwindows ? after : p->nwindows].first;
 }
 
 static void pack_count_windows(struct pack *p, struct rule_use *uses)
@@ -325,7 +326,8 @@ static void pack_head_menu(const struct pack *p, struct bits *bits)
 
 	for (i = 0; i < n; i++) {
 		bits_put(bits, bee_dict_id(dict, menu->places[i]), 16);
-		bits_put(bits, bee_dict_body(dict, &p->phrases, menu->places[i], p->rule_numbers), 16);
+		bits_put(bits, bee_dict_body(dict, &p->phrases, menu->places[i], p->rule_numbers),
+			 16);
 	}
 }
 

@@ -138,8 +138,10 @@ void bee_page_write(const struct pack *p, struct bits *directory, struct bits *r
 		u32 after = i + n < p->nwindows ? i + n : p->nwindows;
 
 		if (p->windows[i].first == p->windows[after].first) {
-			bits_put(directory, p->rule_numbers[p->windows[i].rule] << BEE_PAGE_RULE_SHIFT |
-					    BEE_PAGE_RULE, 32);
+			bits_put(directory,
+				 p->rule_numbers[p->windows[i].rule] << BEE_PAGE_RULE_SHIFT |
+					 BEE_PAGE_RULE,
+				 32);
 			continue;
 		}
 		narrower = page_narrower(p, i, p->page, p->border_bits);

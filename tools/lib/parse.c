@@ -156,7 +156,8 @@ static void parse_add_items(struct parse_function *f, u32 body, bool head)
 	u32 at = f->start;
 
 	f->nitems = 0;
-	f->places = parse->places ? parse->places + (size_t)parse->menus[body] * parse->nsteps : NULL;
+	f->places = parse->places ?
+		    parse->places + (size_t)parse->menus[body] * parse->nsteps : NULL;
 	if (!head && !(at & ((1u << parse->window) - 1)) && !parse_state_says(parse, rule, body))
 		said = false;
 	if (!said)
@@ -370,7 +371,8 @@ static struct parse_choice parse_choose(struct parse_function *f)
 	if (!f->nitems || f->parse->plain)
 		return best;
 	parse_steps(f);
-	best.cost = f->items[0].cost + parse_gap_cost(f->parse, 0, f->items[0].at - f->start) + 6 * BIT;
+	best.cost = f->items[0].cost + parse_gap_cost(f->parse, 0, f->items[0].at - f->start) +
+		    6 * BIT;
 	n = aligned ? parse_candidates(f, bodies) : 0;
 	for (i = 0; i < n; i++) {
 		parse_add_items(f, bodies[i], true);

@@ -151,7 +151,8 @@ static void seed_step(struct seeding *s, u32 count, u32 *ops, u8 *deltas, u32 n)
 		for (j = i; j < n; j++) {
 			hash = seed_hash(hash, ops[j], deltas[j]);
 			if (j - i + 1 < n)
-				seed_part(s, hash, count, PHRASE_STEP, ops + i, deltas + i, j - i + 1);
+				seed_part(s, hash, count, PHRASE_STEP, ops + i, deltas + i,
+					  j - i + 1);
 		}
 		deltas[i] = delta;
 	}
@@ -170,8 +171,8 @@ static void seed_head(struct seeding *s, u32 count, u32 *ops, u8 *deltas, u32 n)
 		if (i + 2 < n || delta != BEE_DELTA_NEVER) {
 			ops[i] = body;
 			deltas[i] = BEE_DELTA_NEVER;
-			seed_part(s, seed_hash(hash, body, BEE_DELTA_NEVER), count, PHRASE_HEAD, ops,
-				  deltas, i + 1);
+			seed_part(s, seed_hash(hash, body, BEE_DELTA_NEVER), count, PHRASE_HEAD,
+				  ops, deltas, i + 1);
 			ops[i] = op;
 			deltas[i] = delta;
 		}

@@ -3,8 +3,8 @@
  * The call frame instructions that compilers use for nearly all code, fast.
  *
  * While the CFA is rsp or rbp and a small number, rbp is as it was or saved below the CFA, and
- * the return address just below it, a row's rules fit a word.  What goes beyond that, and all that is
- * malformed, is left to cfi.c, which begins the FDE anew.
+ * the return address just below it, a row's rules fit a word.  What goes beyond that, and all that
+ * is malformed, is left to cfi.c, which begins the FDE anew.
  */
 #include <asm/byteorder.h>
 #include <dwarf.h>
@@ -20,7 +20,8 @@
 #define KEY_FP_SHIFT	21		/* rbp at CFA - 8 * this; 0: same */
 #define KEY_NONE	(~0u)		/* no rule, as its offset is more than can be said */
 
-#define QUICK_MAX_BYTES	(1u << 20)	/* of instructions, as each may make a row: room for those is reserved */
+/* Of instructions, as each may make a row: room for those is reserved. */
+#define QUICK_MAX_BYTES	(1u << 20)
 
 /* Without them nothing is said of the FDE. */
 #define QUICK_CODE_ALIGN	1

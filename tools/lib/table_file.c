@@ -47,8 +47,9 @@ static int file_identify(int fd, bool vdso, struct file_identity *identity, char
 
 static enum table_source file_compile(struct cache *cache, int fd, const char *path,
 				      const struct file_identity *identity,
-				      const struct lossy_options *lossy, struct lossy_report *report,
-				      struct table_file *file, char *why, size_t size)
+				      const struct lossy_options *lossy,
+				      struct lossy_report *report, struct table_file *file,
+				      char *why, size_t size)
 {
 	struct lossy_options thin = { .thin = lossy->thin };
 	struct compile_result result;

@@ -46,7 +46,9 @@ void bee_window_find(struct pack *p)
 
 		while (row + 1 < rows->nrows && rows->rows[row + 1].pc <= pc)
 			row++;
-		*w = (struct pack_window){ .first = token, .body = body, .rule = rows->rows[row].rule };
+		*w = (struct pack_window){
+			.first = token, .body = body, .rule = rows->rows[row].rule,
+		};
 		said = token < p->parse.ntokens && p->parse.tokens[token].at == (u64)i << shift;
 		w->state = said || pc < rows->rows[0].pc ? BEE_WINDOW_BODY :
 							   window_state(p, w->rule, body);

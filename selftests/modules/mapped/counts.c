@@ -25,7 +25,8 @@ static int counts_get(char *to, const struct kernel_param *kp)
 	int i, at = 0;
 
 	for (i = 0; i < COUNT; i++)
-		at += sysfs_emit_at(to, at, "%s %ld\n", count_names[i], atomic_long_read(&counts[i]));
+		at += sysfs_emit_at(to, at, "%s %ld\n", count_names[i],
+				    atomic_long_read(&counts[i]));
 	return at;
 }
 
