@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Mappings are followed whatever else sits on the functions that tell of them.  follow_test
+# judges; test_hook has the same for the function of perf.
+# cpus: 1
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+tracing=/sys/kernel/tracing
+
+tracer_on() {
+	printf '%s\n' "${functions[@]}" >$tracing/set_ftrace_filter &&
+		echo function >$tracing/current_tracer
+}
+
+tracer_off() {
+	echo nop >$tracing/current_tracer && echo >$tracing/set_ftrace_filter
+}
+
+tracer_fired() {
+	grep -q " $1 <-" $tracing/trace
+}
+
+kprobes_on() {
+	printf '%s\n' "${functions[@]}" | sed 's/.*/p:bee\/& &/' >$tracing/kprobe_events &&
+		echo 1 >$tracing/events/bee/enable
+}
+
+kprobes_off() {
+	echo 0 >$tracing/events/bee/enable && echo >$tracing/kprobe_events
+}
+
+kprobes_fired() {
+	grep -q " $1: ($1" $tracing/trace
+}
+
+# What is followed is right, and nothing is left of the module.
+follows() {
+	local status=0
+
+	"$TESTS/follow_test" >"$WORK/follow" 2>&1 || { cat "$WORK/follow"; status=1; }
+	rmmod beeunwind && ! grep beeunwind $tracing/enabled_functions || status=1
+	return $status
+}
+
+# fired WHO: has seen each of the functions.
+fired() {
+	local name status=0
+
+	for name in "${functions[@]}"; do
+		"$1_fired" "$name" || { echo "$1: nothing of $name"; status=1; }
+	done
+	return $status
+}
+
+comes_first() {
+	local status=0
+
+	echo >$tracing/trace
+	"$1_on" && guest_insmod && follows && fired "$1" || status=1
+	"$1_off" || status=1
+	return $status
+}
+
+# It comes and goes all the while: each time ftrace patches the functions and what they call.
+comes_and_goes() {
+	local status=0 times=0
+
+	echo >$tracing/trace
+	guest_insmod || return 1
+	"$TESTS/follow_test" >"$WORK/follow" 2>&1 &
+	while [ -n "$(jobs -pr)" ]; do
+		"$1_on" && "$1_off" || { status=1; break; }
+		times=$((times + 1))
+	done
+	wait $! || { cat "$WORK/follow"; status=1; }
+	rmmod beeunwind || status=1
+	echo "came and went $times times"
+	[ "$times" -ge 3 ] && return $status
+}
+
+guest_insmod || exit 1
+awk '$1 != "perf_callchain_user" { print $1 }' $tracing/enabled_functions >"$WORK/functions"
+mapfile -t functions <"$WORK/functions"
+rmmod beeunwind
+ktap_plan 5
+ktap_run "the module follows by some functions" [ ${#functions[@]} -ge 6 ]
+ktap_run "the function tracer is there first" comes_first tracer
+ktap_run "kprobes are there first" comes_first kprobes
+ktap_run "the function tracer comes and goes" comes_and_goes tracer
+ktap_run "kprobes come and go" comes_and_goes kprobes
+ktap_finish
