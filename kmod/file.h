@@ -83,7 +83,8 @@ struct bee_news_hint {
  * @node: in the list of all (F, RCU for reading)
  * @rcu: frees it
  * @news: enum bee_news
- * @hint: valid from BEE_NEWS_READY on
+ * @hint: valid from BEE_NEWS_READY on; no more than a hint, for a table that comes and goes
+ *	while it is read can make it news again
  * @hits: samples taken in its code
  * @missed: walks that wanted a row when it had no table
  * @stop: walks that ended in its code, by reason
