@@ -141,7 +141,7 @@ static inline enum beeunwind_stop frame_index(struct bee_uread *mem, const struc
 	return BEEUNWIND_STOP_NONE;
 }
 
-static inline enum beeunwind_stop frame_cfa(struct bee_uread *mem, const struct bee_row *row,
+static inline enum beeunwind_stop frame_cfa(struct bee_uread *mem, const struct bee_rule *row,
 					    const struct bee_frame *f, u64 *cfa)
 {
 	enum beeunwind_stop stop = BEEUNWIND_STOP_NONE;
@@ -172,7 +172,7 @@ static inline enum beeunwind_stop frame_cfa(struct bee_uread *mem, const struct 
  * Returns false where rbp is lost.  That it cannot be read is no reason to stop: the
  * caller is known, and whoever needs rbp later says so.
  */
-static inline bool frame_fp(struct bee_uread *mem, const struct bee_row *row,
+static inline bool frame_fp(struct bee_uread *mem, const struct bee_rule *row,
 			    const struct bee_frame *f, u64 cfa, u64 *fp)
 {
 	switch (row->fp) {
@@ -189,7 +189,7 @@ static inline bool frame_fp(struct bee_uread *mem, const struct bee_row *row,
 	return false;
 }
 
-static inline enum beeunwind_stop frame_ra(struct bee_uread *mem, const struct bee_row *row,
+static inline enum beeunwind_stop frame_ra(struct bee_uread *mem, const struct bee_rule *row,
 					   const struct bee_frame *f, u64 cfa, u64 *ra)
 {
 	switch (row->ra) {
@@ -210,7 +210,7 @@ static inline enum beeunwind_stop frame_ra(struct bee_uread *mem, const struct b
  * code that switches stacks, such as OCaml 5 between its stacks and C's.  From
  * the memory at rbp it is loaded by functions that align their own stack (DRAP).
  */
-static inline bool frame_may_switch(const struct bee_row *row)
+static inline bool frame_may_switch(const struct bee_rule *row)
 {
 	return row->arg & BEE_RULE_SIGNAL ||
 	       (row->cfa == BEE_CFA_DEREF && row->cfa_reg != BEE_REG_RBP);
@@ -221,14 +221,14 @@ static inline bool frame_may_switch(const struct bee_row *row)
  * that has popped its return address into a register (vfork) has its caller's
  * stack pointer already.
  */
-static inline bool frame_progresses(const struct bee_row *row, const struct bee_frame *f, u64 cfa)
+static inline bool frame_progresses(const struct bee_rule *row, const struct bee_frame *f, u64 cfa)
 {
 	return cfa > f->sp || frame_may_switch(row) ||
 	       (cfa == f->sp && row->ra == BEE_RA_REG && f->activation);
 }
 
 /* Where a signal has saved the GPRs, if the row reads rsp and rip as the kernel lays them out. */
-static inline u64 frame_saved(const struct bee_row *row, const struct bee_frame *f)
+static inline u64 frame_saved(const struct bee_rule *row, const struct bee_frame *f)
 {
 	if (!(row->arg & BEE_RULE_SIGNAL) || row->cfa != BEE_CFA_DEREF || row->cfa_add ||
 	    row->cfa_reg != BEE_REG_RSP || row->cfa_off != BEE_SIGNAL_SP ||
@@ -238,7 +238,7 @@ static inline u64 frame_saved(const struct bee_row *row, const struct bee_frame 
 }
 
 /**
- * bee_frame_step() - from a frame to its caller, by a row of kind BEE_ROW_RULES
+ * bee_frame_step() - from a frame to its caller, by a row of kind BEE_RULE_KNOWN
  * @mem: the process's memory
  * @row: the rules at the frame's lookup ip
  * @f: the frame; replaced by its caller on success, untouched otherwise
@@ -248,7 +248,7 @@ static inline u64 frame_saved(const struct bee_row *row, const struct bee_frame 
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  * Return: BEEUNWIND_STOP_NONE, or why there is no caller.
  */
-static inline enum beeunwind_stop bee_frame_step(struct bee_uread *mem, const struct bee_row *row,
+static inline enum beeunwind_stop bee_frame_step(struct bee_uread *mem, const struct bee_rule *row,
 						 struct bee_frame *f)
 {
 	bool signal = row->arg & BEE_RULE_SIGNAL;
@@ -361,8 +361,8 @@ static inline bool bee_frame_step_sigreturn(struct bee_uread *mem, struct bee_fr
 {
 	static const u8 rax[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
 	static const u8 eax[] = { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 };
-	static const struct bee_row row = {
-		.kind = BEE_ROW_RULES, .arg = BEE_RULE_SIGNAL,
+	static const struct bee_rule row = {
+		.kind = BEE_RULE_KNOWN, .arg = BEE_RULE_SIGNAL,
 		.cfa = BEE_CFA_DEREF, .cfa_reg = BEE_REG_RSP, .cfa_off = BEE_SIGNAL_SP,
 		.fp = BEE_FP_DEREF, .fp_reg = BEE_REG_RSP, .fp_off = BEE_SIGNAL_FP,
 		.ra = BEE_RA_DEREF, .ra_reg = BEE_REG_RSP, .ra_off = BEE_SIGNAL_IP,

@@ -258,16 +258,16 @@ static const struct genl_ops netlink_ops[] = {
 		.cmd	 = BEEUNWIND_CMD_TABLE_ADD,
 		.doit	 = bee_netlink_table_add,
 		.policy	 = bee_netlink_table_policy,
-		.maxattr = BEEUNWIND_A_TABLE_MAX,
+		.maxattr = BEEUNWIND_A_FILE_MAX,
 	},
 	{
 		.cmd	 = BEEUNWIND_CMD_TABLE_DEL,
 		.doit	 = bee_netlink_table_del,
 		.policy	 = bee_netlink_table_policy,
-		.maxattr = BEEUNWIND_A_TABLE_MAX,
+		.maxattr = BEEUNWIND_A_FILE_MAX,
 	},
 	{
-		.cmd	= BEEUNWIND_CMD_TABLE_GET,
+		.cmd	= BEEUNWIND_CMD_FILE_GET,
 		.dumpit	= bee_netlink_table_dump,
 	},
 	{

@@ -17,7 +17,7 @@ static const struct nla_policy netlink_range_policy[BEEUNWIND_A_RANGE_MAX + 1] =
 	[BEEUNWIND_A_RANGE_START]  = { .type = NLA_U64 },
 	[BEEUNWIND_A_RANGE_END]	   = { .type = NLA_U64 },
 	[BEEUNWIND_A_RANGE_OFFSET] = { .type = NLA_U64 },
-	[BEEUNWIND_A_RANGE_TABLE]  = { .type = NLA_U32 },
+	[BEEUNWIND_A_RANGE_FILE]  = { .type = NLA_U32 },
 };
 
 const struct nla_policy bee_netlink_proc_policy[BEEUNWIND_A_PROC_MAX + 1] = {
@@ -38,14 +38,14 @@ static int range_parse(const struct nlattr *nest, struct bee_map_range *range,
 	if (err)
 		return err;
 	if (!tb[BEEUNWIND_A_RANGE_START] || !tb[BEEUNWIND_A_RANGE_END] ||
-	    !tb[BEEUNWIND_A_RANGE_OFFSET] || !tb[BEEUNWIND_A_RANGE_TABLE]) {
+	    !tb[BEEUNWIND_A_RANGE_OFFSET] || !tb[BEEUNWIND_A_RANGE_FILE]) {
 		NL_SET_ERR_MSG_ATTR(extack, nest, "range without start, end, offset or table");
 		return -EINVAL;
 	}
 	range->start = nla_get_u64(tb[BEEUNWIND_A_RANGE_START]);
 	range->end = nla_get_u64(tb[BEEUNWIND_A_RANGE_END]);
 	range->offset = nla_get_u64(tb[BEEUNWIND_A_RANGE_OFFSET]);
-	range->file = nla_get_u32(tb[BEEUNWIND_A_RANGE_TABLE]);
+	range->file = nla_get_u32(tb[BEEUNWIND_A_RANGE_FILE]);
 	return 0;
 }
 
@@ -375,7 +375,7 @@ static int range_put(struct sk_buff *skb, const struct bee_range *range)
 	    nla_put_u64_64bit(skb, BEEUNWIND_A_RANGE_END, range->end, BEEUNWIND_A_RANGE_PAD) ||
 	    nla_put_u64_64bit(skb, BEEUNWIND_A_RANGE_OFFSET, range->offset,
 			      BEEUNWIND_A_RANGE_PAD) ||
-	    nla_put_u32(skb, BEEUNWIND_A_RANGE_TABLE, range->file ? range->file->id : 0)) {
+	    nla_put_u32(skb, BEEUNWIND_A_RANGE_FILE, range->file ? range->file->id : 0)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}

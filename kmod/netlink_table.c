@@ -9,12 +9,12 @@
 #include "netlink_impl.h"
 #include "store.h"
 
-const struct nla_policy bee_netlink_table_policy[BEEUNWIND_A_TABLE_MAX + 1] = {
-	[BEEUNWIND_A_TABLE_ID]	   = { .type = NLA_U32 },
-	[BEEUNWIND_A_TABLE_FD]	   = NLA_POLICY_MIN(NLA_S32, 0),
-	[BEEUNWIND_A_TABLE_EXE_FD] = NLA_POLICY_MIN(NLA_S32, 0),
-	[BEEUNWIND_A_TABLE_VDSO]   = { .type = NLA_FLAG },
-	[BEEUNWIND_A_TABLE_FORCE]  = { .type = NLA_FLAG },
+const struct nla_policy bee_netlink_table_policy[BEEUNWIND_A_FILE_MAX + 1] = {
+	[BEEUNWIND_A_FILE_ID]	   = { .type = NLA_U32 },
+	[BEEUNWIND_A_FILE_TABLE_FD]	   = NLA_POLICY_MIN(NLA_S32, 0),
+	[BEEUNWIND_A_FILE_EXE_FD] = NLA_POLICY_MIN(NLA_S32, 0),
+	[BEEUNWIND_A_FILE_VDSO]   = { .type = NLA_FLAG },
+	[BEEUNWIND_A_FILE_FORCE]  = { .type = NLA_FLAG },
 };
 
 /* A file by the number it has in the sender, which is current. */
@@ -31,12 +31,12 @@ static struct file *netlink_get_file(struct genl_info *info, int attr)
 /* The file that a table is for, with a reference. */
 static struct bee_file *table_get_file(struct genl_info *info)
 {
-	struct nlattr *id = info->attrs[BEEUNWIND_A_TABLE_ID];
+	struct nlattr *id = info->attrs[BEEUNWIND_A_FILE_ID];
 	struct bee_file *f = NULL;
 	struct file *exe;
 
-	if (!!info->attrs[BEEUNWIND_A_TABLE_EXE_FD] + !!id +
-	    !!info->attrs[BEEUNWIND_A_TABLE_VDSO] != 1) {
+	if (!!info->attrs[BEEUNWIND_A_FILE_EXE_FD] + !!id +
+	    !!info->attrs[BEEUNWIND_A_FILE_VDSO] != 1) {
 		NL_SET_ERR_MSG(info->extack, "just one of exe-fd, id and vdso, please");
 		return ERR_PTR(-EINVAL);
 	}
@@ -46,10 +46,10 @@ static struct bee_file *table_get_file(struct genl_info *info)
 			NL_SET_ERR_MSG_ATTR(info->extack, id, "no such file");
 		return f ?: ERR_PTR(-ENOENT);
 	}
-	if (info->attrs[BEEUNWIND_A_TABLE_VDSO]) {
+	if (info->attrs[BEEUNWIND_A_FILE_VDSO]) {
 		f = bee_file_get_vdso();
 	} else {
-		exe = netlink_get_file(info, BEEUNWIND_A_TABLE_EXE_FD);
+		exe = netlink_get_file(info, BEEUNWIND_A_FILE_EXE_FD);
 		if (IS_ERR(exe))
 			return ERR_CAST(exe);
 		f = bee_file_get(exe);
@@ -67,7 +67,7 @@ static int table_add(struct genl_info *info, struct file *file, struct sk_buff *
 
 	if (IS_ERR(f))
 		return PTR_ERR(f);
-	err = nla_put_u32(reply, BEEUNWIND_A_TABLE_ID, f->id);
+	err = nla_put_u32(reply, BEEUNWIND_A_FILE_ID, f->id);
 	if (!err)
 		err = bee_store_add(f, file, info->extack);
 	bee_file_put(f);
@@ -84,11 +84,11 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 	err = bee_netlink_check_caps(request, info->extack);
 	if (err)
 		return err;
-	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_TABLE_FD)) {
+	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_FILE_TABLE_FD)) {
 		NL_SET_ERR_MSG(info->extack, "fd of the table is missing");
 		return -EINVAL;
 	}
-	file = netlink_get_file(info, BEEUNWIND_A_TABLE_FD);
+	file = netlink_get_file(info, BEEUNWIND_A_FILE_TABLE_FD);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	reply = bee_reply_begin(info, BEEUNWIND_CMD_TABLE_ADD, &hdr);
@@ -107,35 +107,35 @@ int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info)
 	err = bee_netlink_check_caps(request, info->extack);
 	if (err)
 		return err;
-	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_TABLE_ID)) {
+	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_FILE_ID)) {
 		NL_SET_ERR_MSG(info->extack, "id of the table is missing");
 		return -EINVAL;
 	}
-	return bee_store_del(nla_get_u32(info->attrs[BEEUNWIND_A_TABLE_ID]),
-			     info->attrs[BEEUNWIND_A_TABLE_FORCE], info->extack);
+	return bee_store_del(nla_get_u32(info->attrs[BEEUNWIND_A_FILE_ID]),
+			     info->attrs[BEEUNWIND_A_FILE_FORCE], info->extack);
 }
 
 static int table_put_stored(struct sk_buff *skb, const struct bee_stored *stored)
 {
 	const struct bee_table *t = &stored->table;
 
-	return nla_put_flag(skb, BEEUNWIND_A_TABLE_LOADED) ||
-	       nla_put(skb, BEEUNWIND_A_TABLE_FILE_ID, t->header->id_len, t->header->id) ||
-	       nla_put_u32(skb, BEEUNWIND_A_TABLE_ROWS, t->nrows) ||
-	       nla_put_u32(skb, BEEUNWIND_A_TABLE_FLAGS, t->header->flags);
+	return nla_put_flag(skb, BEEUNWIND_A_FILE_LOADED) ||
+	       nla_put(skb, BEEUNWIND_A_FILE_IDENTITY, t->header->id_len, t->header->id) ||
+	       nla_put_u32(skb, BEEUNWIND_A_FILE_ROWS, t->nrows) ||
+	       nla_put_u32(skb, BEEUNWIND_A_FILE_FLAGS, t->header->flags);
 }
 
 /* Which file it is. */
 static int table_put_file(struct sk_buff *skb, const struct bee_file *f)
 {
-	return nla_put_u32(skb, BEEUNWIND_A_TABLE_ID, f->id) ||
-	       nla_put_string(skb, BEEUNWIND_A_TABLE_NAME, f->name) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_DEVICE, f->key.dev,
-				 BEEUNWIND_A_TABLE_PAD) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_INODE, f->key.ino,
-				 BEEUNWIND_A_TABLE_PAD) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_SIZE, f->key.size,
-				 BEEUNWIND_A_TABLE_PAD);
+	return nla_put_u32(skb, BEEUNWIND_A_FILE_ID, f->id) ||
+	       nla_put_string(skb, BEEUNWIND_A_FILE_NAME, f->name) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_DEVICE, f->key.dev,
+				 BEEUNWIND_A_FILE_PAD) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_INODE, f->key.ino,
+				 BEEUNWIND_A_FILE_PAD) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_SIZE, f->key.size,
+				 BEEUNWIND_A_FILE_PAD);
 }
 
 /* What has become of it. */
@@ -143,17 +143,17 @@ static int table_put_use(struct sk_buff *skb, const struct bee_file *f)
 {
 	int i, err;
 
-	err = nla_put_u32(skb, BEEUNWIND_A_TABLE_USERS, bee_file_users(f)) ||
-	      nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_IDLE_MS,
+	err = nla_put_u32(skb, BEEUNWIND_A_FILE_USERS, bee_file_users(f)) ||
+	      nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_IDLE_MS,
 				jiffies_to_msecs(jiffies - READ_ONCE(f->used)),
-				BEEUNWIND_A_TABLE_PAD) ||
-	      nla_put_u32(skb, BEEUNWIND_A_TABLE_HITS, atomic_read(&f->hits)) ||
-	      nla_put_u32(skb, BEEUNWIND_A_TABLE_MISSED, atomic_read(&f->missed));
+				BEEUNWIND_A_FILE_PAD) ||
+	      nla_put_u32(skb, BEEUNWIND_A_FILE_HITS, atomic_read(&f->hits)) ||
+	      nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED, atomic_read(&f->missed));
 	for (i = BEEUNWIND_STOP_NONE + 1; !err && i <= BEEUNWIND_STOP_MAX; i++) {
 		u32 walks = atomic_read(&f->stop[i]);
 
 		if (walks)
-			err = bee_stop_put(skb, BEEUNWIND_A_TABLE_STOP, i, walks);
+			err = bee_stop_put(skb, BEEUNWIND_A_FILE_STOP, i, walks);
 	}
 	return err;
 }
@@ -161,11 +161,11 @@ static int table_put_use(struct sk_buff *skb, const struct bee_file *f)
 /* Where it was seen. */
 static int table_put_hint(struct sk_buff *skb, const struct bee_file *f)
 {
-	return nla_put_u32(skb, BEEUNWIND_A_TABLE_PID, f->hint.tgid) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_START, f->hint.start,
-				 BEEUNWIND_A_TABLE_PAD) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_END, f->hint.end,
-				 BEEUNWIND_A_TABLE_PAD);
+	return nla_put_u32(skb, BEEUNWIND_A_FILE_PID, f->hint.tgid) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_START, f->hint.start,
+				 BEEUNWIND_A_FILE_PAD) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_END, f->hint.end,
+				 BEEUNWIND_A_FILE_PAD);
 }
 
 static int table_put(struct sk_buff *skb, const struct bee_file *f)
@@ -174,7 +174,7 @@ static int table_put(struct sk_buff *skb, const struct bee_file *f)
 	u64 bytes = bee_file_bytes(f) + bee_stored_bytes(stored);
 
 	return table_put_file(skb, f) || table_put_use(skb, f) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_TABLE_BYTES, bytes, BEEUNWIND_A_TABLE_PAD) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_BYTES, bytes, BEEUNWIND_A_FILE_PAD) ||
 	       (stored && table_put_stored(skb, stored)) ||
 	       (!stored && atomic_read_acquire(&f->news) >= BEE_NEWS_READY &&
 		table_put_hint(skb, f));
@@ -193,7 +193,7 @@ struct table_dump {
 static int table_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 			  const struct bee_file *f)
 {
-	void *hdr = bee_dump_message(skb, cb, BEEUNWIND_CMD_TABLE_GET);
+	void *hdr = bee_dump_message(skb, cb, BEEUNWIND_CMD_FILE_GET);
 
 	if (!hdr)
 		return -EMSGSIZE;
@@ -247,7 +247,7 @@ bool bee_netlink_tell(const struct bee_file *f)
 	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
 	if (!skb)
 		return false;
-	hdr = genlmsg_put(skb, 0, 0, &bee_netlink_family, 0, BEEUNWIND_CMD_TABLE_NTF);
+	hdr = genlmsg_put(skb, 0, 0, &bee_netlink_family, 0, BEEUNWIND_CMD_FILE_NTF);
 	if (!hdr || table_put_file(skb, f) || table_put_hint(skb, f)) {
 		nlmsg_free(skb);
 		return false;

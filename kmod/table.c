@@ -168,11 +168,11 @@ static __always_inline u32 phrase_passed(u32 kind, u32 nibbles, u32 nops, u32 po
 /* What an op makes of the body rule; written so that it needs no branch. */
 static __always_inline u32 rule_apply(u32 body, u32 op)
 {
-	u32 popped = body & ~(BEE_RULE_KIND | BEE_RULE_CFA_FIELD << BEE_RULE_CFA_SHIFT);
+	u32 popped = body & ~(BEE_WORD_KIND | BEE_WORD_CFA_FIELD << BEE_WORD_CFA_SHIFT);
 	u32 from = op < BEE_OP_POP ? body : popped;
 	u32 add = op < BEE_OP_POP ? op : op - BEE_OP_POP + 1;
 
-	return body & BEE_RULE_FULL ? body : from + (add << BEE_RULE_CFA_SHIFT);
+	return body & BEE_WORD_FULL ? body : from + (add << BEE_WORD_CFA_SHIFT);
 }
 
 static __always_inline u32 table_op_rule(const struct bee_table *table, u32 body, u32 op)
@@ -196,7 +196,7 @@ static __always_inline u32 head_rule(const struct bee_table *table, const struct
 	if (passed == phrase->nops)
 		return body;
 	if (!passed)
-		return BEE_RULE_INIT;
+		return BEE_WORD_INIT;
 	ops += (passed - 1) * table->rule_bits;
 	return table_rule(table, table_field(table, ops, table->rule_bits));
 }
@@ -222,9 +222,9 @@ static __always_inline u32 window_state_rule(u32 state, u32 body)
 	case BEE_WINDOW_POP:
 		return rule_apply(body, BEE_OP_POP);
 	case BEE_WINDOW_INIT:
-		return BEE_RULE_INIT;
+		return BEE_WORD_INIT;
 	}
-	return BEE_RULE_GAP;
+	return BEE_WORD_GAP;
 }
 
 /*
@@ -281,10 +281,10 @@ static __always_inline u32 table_find(const struct bee_table *table, u32 y, u32 
 	return rule;
 }
 
-static void row_from_full(const struct bee_table_rule *r, struct bee_row *row)
+static void row_from_full(const struct bee_table_rule *r, struct bee_rule *row)
 {
-	*row = (struct bee_row){
-		.kind = BEE_ROW_RULES, .arg = r->flags,
+	*row = (struct bee_rule){
+		.kind = BEE_RULE_KNOWN, .arg = r->flags,
 		.cfa = r->cfa, .cfa_reg = r->cfa_reg,
 		.fp = r->fp, .fp_reg = r->fp_reg,
 		.ra = r->ra, .ra_reg = r->ra_reg,
@@ -293,20 +293,20 @@ static void row_from_full(const struct bee_table_rule *r, struct bee_row *row)
 	};
 }
 
-static __always_inline void row_decode(const struct bee_table *table, u32 rule, struct bee_row *row)
+static __always_inline void row_decode(const struct bee_table *table, u32 rule, struct bee_rule *row)
 {
-	u32 kind = rule & BEE_RULE_KIND, field = rule_field(rule);
+	u32 kind = rule & BEE_WORD_KIND, field = rule_field(rule);
 	/* In bytes, eight to each, with one shift. */
-	u32 cfa = rule << (3 - BEE_RULE_CFA_SHIFT) & BEE_RULE_CFA_FIELD << 3;
-	u32 slot = rule >> (BEE_RULE_FP_SHIFT - 3) & BEE_RULE_FP_MAX << 3;
+	u32 cfa = rule << (3 - BEE_WORD_CFA_SHIFT) & BEE_WORD_CFA_FIELD << 3;
+	u32 slot = rule >> (BEE_WORD_FP_SHIFT - 3) & BEE_WORD_FP_MAX << 3;
 
-	if (kind == BEE_RULE_FULL) {
+	if (kind == BEE_WORD_FULL) {
 		row_from_full(&table->full[field], row);
 		return;
 	}
-	*row = (struct bee_row){};
-	if (kind == BEE_RULE_NONE) {
-		row->kind = field ? BEE_ROW_UNSUPPORTED : BEE_ROW_GAP;
+	*row = (struct bee_rule){};
+	if (kind == BEE_WORD_NONE) {
+		row->kind = field ? BEE_RULE_UNSUPPORTED : BEE_RULE_GAP;
 		row->arg = field ? field - 1 : 0;
 		return;
 	}
@@ -339,9 +339,9 @@ static __always_inline void table_prefetch(const struct bee_table *table)
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  * Reads one window: at most BEE_TABLE_MAX_TOKENS tokens and two phrases.
  */
-void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_row *row)
+void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_rule *row)
 {
-	u32 rule = BEE_RULE_GAP, until;
+	u32 rule = BEE_WORD_GAP, until;
 	u64 y = pc - table->origin;
 
 	table_prefetch(table);
@@ -352,7 +352,7 @@ void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_row *row
 }
 
 /* As bee_table_lookup(), in [base, base + span); the row holds up to @end at least. */
-static void table_read(const struct bee_table *table, u64 pc, u64 *end, struct bee_row *row)
+static void table_read(const struct bee_table *table, u64 pc, u64 *end, struct bee_rule *row)
 {
 	u32 until;
 
@@ -373,9 +373,9 @@ static void table_read(const struct bee_table *table, u64 pc, u64 *end, struct b
  * Return: false if the table has no row at @pc, as after the last one; or if what is
  * there has no end beyond it, so that a listing comes to its own.
  */
-bool bee_table_next(const struct bee_table *table, u64 pc, u64 *end, struct bee_row *row)
+bool bee_table_next(const struct bee_table *table, u64 pc, u64 *end, struct bee_rule *row)
 {
-	struct bee_row next;
+	struct bee_rule next;
 	u64 next_end;
 
 	if (pc - table->base >= table->span)

@@ -10,14 +10,14 @@
 #include <linux/beeunwind_table.h>
 
 /*
- * struct bee_row - the rules at one pc, decoded
- * @kind: enum bee_row_kind
- * @arg: BEE_ROW_RULES: BEE_RULE_SIGNAL or 0; BEE_ROW_UNSUPPORTED: enum
+ * struct bee_rule - the rules at one pc, decoded
+ * @kind: enum bee_rule_kind
+ * @arg: BEE_RULE_KNOWN: BEE_RULE_SIGNAL or 0; BEE_RULE_UNSUPPORTED: enum
  *	bee_unsupported
  *
  * The rest is that of struct bee_table_rule; zero in other kinds of rows.
  */
-struct bee_row {
+struct bee_rule {
 	u8	kind;
 	u8	arg;
 	u8	cfa;
@@ -166,8 +166,8 @@ struct bee_table_error {
 
 int bee_table_validate(const void *blob, size_t size, struct bee_table *table,
 		       struct bee_table_error *error);
-void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_row *row);
-bool bee_table_next(const struct bee_table *table, u64 pc, u64 *end, struct bee_row *row);
+void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_rule *row);
+bool bee_table_next(const struct bee_table *table, u64 pc, u64 *end, struct bee_rule *row);
 u32 bee_table_width(u32 count);
 u64 bee_table_pc(const struct bee_table *table, u64 offset);
 

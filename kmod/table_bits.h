@@ -54,12 +54,12 @@ static __always_inline u32 class_id(u64 class, u64 bits)
 
 static inline u32 rule_field(u32 rule)
 {
-	return rule >> BEE_RULE_CFA_SHIFT & BEE_RULE_CFA_FIELD;
+	return rule >> BEE_WORD_CFA_SHIFT & BEE_WORD_CFA_FIELD;
 }
 
 static inline u32 rule_menu(u32 rule)
 {
-	return rule >> BEE_RULE_MENU_SHIFT;
+	return rule >> BEE_WORD_MENU_SHIFT;
 }
 
 /* A phrase found by its number, and the bit of the blob where it is. */

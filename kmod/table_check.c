@@ -324,17 +324,17 @@ static const char *rule_check_full(const struct bee_table_rule *r)
 
 static const char *rule_check(const struct bee_table *table, u32 rule)
 {
-	u32 kind = rule & BEE_RULE_KIND, field = rule_field(rule);
+	u32 kind = rule & BEE_WORD_KIND, field = rule_field(rule);
 
 	if (rule_menu(rule) >= table->header->nmenus)
 		return "rule with a menu that does not exist";
-	if (kind >= BEE_RULE_FULL && rule >> BEE_RULE_FP_SHIFT & BEE_RULE_FP_MAX)
+	if (kind >= BEE_WORD_FULL && rule >> BEE_WORD_FP_SHIFT & BEE_WORD_FP_MAX)
 		return "unused rule field not zero";
-	if (kind == BEE_RULE_FULL)
+	if (kind == BEE_WORD_FULL)
 		return field < table->nfull ? NULL : "full rule past the end of the dictionary";
-	if (kind == BEE_RULE_NONE)
+	if (kind == BEE_WORD_NONE)
 		return field <= __BEE_UNSUP_MAX ? NULL : "unknown reason of an unsupported rule";
-	return field <= BEE_RULE_CFA_MAX ? NULL : "CFA offset of a simple rule out of range";
+	return field <= BEE_WORD_CFA_MAX ? NULL : "CFA offset of a simple rule out of range";
 }
 
 static int table_check_rules(const struct bee_table *table, struct bee_table_error *error)

@@ -138,9 +138,9 @@ enum beeunwind_stop bee_walk_next(struct bee_walk *walk)
 	bee_table_lookup(&stored->table, bee_stored_pc(stored, bee_range_offset(range, ip)),
 			 &walk->row);
 	switch (walk->row.kind) {
-	case BEE_ROW_RULES:
+	case BEE_RULE_KNOWN:
 		return walk_step_row(walk);
-	case BEE_ROW_GAP:
+	case BEE_RULE_GAP:
 		return walk_step_guess(walk, BEEUNWIND_STOP_GAP);
 	}
 	return BEEUNWIND_STOP_UNSUPPORTED;

@@ -33,7 +33,7 @@ struct bee_walk {
 	const struct bee_map		*map;
 	const struct bee_range		*range;
 	struct bee_file			*file;
-	struct bee_row			 row;
+	struct bee_rule			 row;
 	u32				 fp_steps;
 	struct bee_switches		 switches;
 	struct bee_uprobes		 probes;

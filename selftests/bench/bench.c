@@ -20,7 +20,7 @@
 #include "alloc.h"
 #include "bench.h"
 #include "compile.h"
-#include "cover.h"
+#include "coverage.h"
 #include "elf.h"
 #include "json.h"
 
@@ -60,7 +60,7 @@ double bench_median(double *values, size_t n)
 	return n ? values[n / 2] : 0;
 }
 
-static int bench_rows(int fd, const struct bee_elf *elf, const struct row_set *rows,
+static int bench_rows(int fd, const struct elf_file *elf, const struct row_set *rows,
 		      const struct bench_options *options, struct bench_file *file)
 {
 	struct compile_result result;
@@ -74,7 +74,7 @@ static int bench_rows(int fd, const struct bee_elf *elf, const struct row_set *r
 	}
 	file->rows = rows->nrows;
 	file->functions = rows->nstarts;
-	file->cfi = bee_elf_frames_size(elf);
+	file->cfi = elf_frames_size(elf);
 	if (!bee_table_validate(result.blob, result.size, &table, &error)) {
 		bench_exact(rows, &table, file);
 		bench_lookups(rows, &table, options->cold_bytes, file);
@@ -90,7 +90,7 @@ static int bench_path(const char *path, const struct bench_options *options,
 	const char *slash = strrchr(path, '/');
 	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = -1;
 	struct row_set rows = {};
-	struct bee_elf elf;
+	struct elf_file elf;
 	char message[256];
 
 	*file = (struct bench_file){ .name = slash ? slash + 1 : path };
@@ -98,14 +98,14 @@ static int bench_path(const char *path, const struct bench_options *options,
 		perror(path);
 		return -1;
 	}
-	if (bee_elf_open(&elf, fd))
+	if (elf_open(&elf, fd))
 		fprintf(stderr, "%s: %s\n", path, elf.message);
-	else if (bee_cover_rows(&elf, &rows, message, sizeof(message)))
+	else if (coverage_rows(&elf, &rows, message, sizeof(message)))
 		fprintf(stderr, "%s: %s\n", path, message);
 	else
 		ret = bench_rows(fd, &elf, &rows, options, file);
-	bee_row_free(&rows);
-	bee_elf_close(&elf);
+	row_set_free(&rows);
+	elf_close(&elf);
 	close(fd);
 	return ret;
 }

@@ -3,7 +3,7 @@
 #ifndef BEE_BENCH_H
 #define BEE_BENCH_H
 
-#include "row.h"
+#include "rows.h"
 
 #define BENCH_TURNS	15	/* medians are of so many */
 

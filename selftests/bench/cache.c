@@ -28,7 +28,7 @@ struct file_table {
 struct cached_row {
 	const struct bee_table	*table;
 	u64			 pc;
-	struct bee_row		 row;
+	struct bee_rule		 row;
 };
 
 /* A frame to look up. */
@@ -113,7 +113,7 @@ static int stacks_read(struct stacks *stacks, const char *path)
 	return 0;
 }
 
-static u64 wait_for(const struct bee_row *row)
+static u64 wait_for(const struct bee_rule *row)
 {
 	u64 zero = row->kind + row->cfa_off + row->fp_off;
 
@@ -126,7 +126,7 @@ static double time_frames(const struct stacks *stacks, struct cached_row *cache,
 			  size_t *hits)
 {
 	u64 start = bench_now_ns(), zero = 0;
-	struct bee_row row;
+	struct bee_rule row;
 	size_t i;
 
 	for (i = 0; i < stacks->nframes; i++) {

@@ -10,7 +10,7 @@
 
 #include "bench.h"
 #include "compile.h"
-#include "cover.h"
+#include "coverage.h"
 #include "elf.h"
 #include "pack.h"
 
@@ -79,13 +79,13 @@ static long peak_of(int fd, const struct row_set *set, void (*work)(int fd, cons
 static void work_compile(int fd, const struct row_set *set)
 {
 	struct row_set rows = {};
-	struct bee_elf elf;
+	struct elf_file elf;
 	char message[256];
 	size_t size;
 
 	(void)set;
-	if (!bee_elf_open(&elf, fd) && !bee_cover_rows(&elf, &rows, message, sizeof(message)))
-		bee_pack_table(&elf, &rows, &size, message, sizeof(message));
+	if (!elf_open(&elf, fd) && !coverage_rows(&elf, &rows, message, sizeof(message)))
+		pack_table(&elf, &rows, &size, message, sizeof(message));
 }
 
 static void work_libdw(int fd, const struct row_set *set)
@@ -107,7 +107,7 @@ static double ms_since(u64 start)
  * look at the headers away, but nothing of what they say.
  */
 struct opened {
-	struct bee_elf		 elf;
+	struct elf_file		 elf;
 	struct Elf		*libdw;
 	const struct row_set	*set;
 };
@@ -118,9 +118,9 @@ static size_t rows_once(const struct opened *file)
 	char message[256];
 	size_t n = 0;
 
-	if (!bee_cover_fde_rows(&file->elf, &rows, message, sizeof(message)))
+	if (!coverage_fde_rows(&file->elf, &rows, message, sizeof(message)))
 		n = rows.nrows;
-	bee_row_free(&rows);
+	row_set_free(&rows);
 	return n;
 }
 
@@ -148,20 +148,20 @@ static int encode_once(int fd, double *cover_ms, double *pack_ms)
 {
 	u64 start = bench_now_ns();
 	struct row_set rows = {};
-	struct bee_elf elf;
+	struct elf_file elf;
 	char message[256];
 	void *blob = NULL;
 	size_t size;
 
-	if (!bee_elf_open(&elf, fd) && !bee_cover_rows(&elf, &rows, message, sizeof(message))) {
+	if (!elf_open(&elf, fd) && !coverage_rows(&elf, &rows, message, sizeof(message))) {
 		*cover_ms = ms_since(start);
 		start = bench_now_ns();
-		blob = bee_pack_table(&elf, &rows, &size, message, sizeof(message));
+		blob = pack_table(&elf, &rows, &size, message, sizeof(message));
 		*pack_ms = ms_since(start);
 	}
 	free(blob);
-	bee_row_free(&rows);
-	bee_elf_close(&elf);
+	row_set_free(&rows);
+	elf_close(&elf);
 	return blob ? 0 : -1;
 }
 
@@ -181,7 +181,7 @@ int bench_encode(int fd, const struct row_set *set, bool libdw, struct bench_fil
 	u64 start = bench_now_ns();
 	size_t i, n = 0, nrows = 1;
 
-	if (!bee_elf_open(&opened.elf, fd) && libdw)
+	if (!elf_open(&opened.elf, fd) && libdw)
 		opened.libdw = bench_libdw_open(fd);
 	for (i = 0; i < BENCH_TURNS && nrows; i++) {
 		if (opened.libdw && bench_now_ns() - start < LIBDW_NS)
@@ -189,7 +189,7 @@ int bench_encode(int fd, const struct row_set *set, bool libdw, struct bench_fil
 		nrows = time_turn(&opened, rows_once, &rows_ms[i]);
 	}
 	bench_libdw_close(opened.libdw);
-	bee_elf_close(&opened.elf);
+	elf_close(&opened.elf);
 	if (!nrows)
 		return -1;
 	for (i = 0; i < TURNS; i++)

@@ -13,15 +13,15 @@
 
 #define RANDOM_PCS	100000
 
-static bool rows_equal(const struct bee_row *a, const struct bee_row *b)
+static bool rows_equal(const struct bee_rule *a, const struct bee_rule *b)
 {
 	return !memcmp(a, b, sizeof(*a));
 }
 
-static void exact_expect(const struct bee_table *table, u64 pc, const struct bee_row *expected,
+static void exact_expect(const struct bee_table *table, u64 pc, const struct bee_rule *expected,
 			 struct bench_file *file)
 {
-	struct bee_row row;
+	struct bee_rule row;
 
 	bee_table_lookup(table, pc, &row);
 	file->checked++;
@@ -32,11 +32,11 @@ static void exact_rows(const struct row_set *set, const struct bee_table *table,
 		       struct bench_file *file)
 {
 	u64 pc = table->base, end = pc;
-	struct bee_row row;
+	struct bee_rule row;
 	size_t i;
 
 	for (i = 0; i < set->nrows && bee_table_next(table, pc, &end, &row); i++, pc = end) {
-		const struct bee_row *expected = &set->rules[set->rows[i].rule];
+		const struct bee_rule *expected = &set->rules[set->rows[i].rule];
 
 		file->checked++;
 		file->wrong += pc != set->rows[i].pc || !rows_equal(&row, expected);
@@ -70,14 +70,14 @@ static void exact_random(const struct row_set *set, const struct bee_table *tabl
 {
 	u64 *pcs = exact_random_pcs(table);
 	size_t row = 0, i;
-	struct bee_row plain;
+	struct bee_rule plain;
 	struct rows8 rows8;
 	struct rows4 rows4;
 
 	rows8_make(set, &rows8);
 	rows4_make(set, &rows4);
 	for (i = 0; i < RANDOM_PCS; i++) {
-		const struct bee_row *expected;
+		const struct bee_rule *expected;
 
 		while (row + 1 < set->nrows && set->rows[row + 1].pc <= pcs[i])
 			row++;

@@ -16,13 +16,13 @@ void rows8_make(const struct row_set *set, struct rows8 *rows)
 		rows->rows[i] = (struct row8){ set->rows[i].pc - rows->base, set->rows[i].rule };
 }
 
-void rows8_lookup(const struct rows8 *rows, u64 pc, struct bee_row *row)
+void rows8_lookup(const struct rows8 *rows, u64 pc, struct bee_rule *row)
 {
 	size_t low = 0, n = rows->nrows;
 	u64 x = pc - rows->base;
 
 	if (x >= rows->span) {
-		*row = (struct bee_row){ .kind = BEE_ROW_GAP };
+		*row = (struct bee_rule){ .kind = BEE_RULE_GAP };
 		return;
 	}
 	while (n > 1) {
@@ -58,13 +58,13 @@ void rows4_make(const struct row_set *set, struct rows4 *rows)
 	rows->pages[page] = rows->nrows;
 }
 
-void rows4_lookup(const struct rows4 *rows, u64 pc, struct bee_row *row)
+void rows4_lookup(const struct rows4 *rows, u64 pc, struct bee_rule *row)
 {
 	u64 x = pc - rows->base;
 	u32 low, n, key;
 
 	if (x >= rows->span) {
-		*row = (struct bee_row){ .kind = BEE_ROW_GAP };
+		*row = (struct bee_rule){ .kind = BEE_RULE_GAP };
 		return;
 	}
 	low = rows->pages[x >> 16];

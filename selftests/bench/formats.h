@@ -3,7 +3,7 @@
 #ifndef BEE_BENCH_FORMATS_H
 #define BEE_BENCH_FORMATS_H
 
-#include "row.h"
+#include "rows.h"
 
 /**
  * struct rows8 - rows of eight bytes
@@ -16,7 +16,7 @@
 struct rows8 {
 	u64			 base;
 	u64			 span;
-	const struct bee_row	*rules;
+	const struct bee_rule	*rules;
 	size_t			 nrows;
 	struct row8 {
 		u32	pc;
@@ -37,7 +37,7 @@ struct rows8 {
 struct rows4 {
 	u64			 base;
 	u64			 span;
-	const struct bee_row	*rules;
+	const struct bee_rule	*rules;
 	size_t			 nrows;
 	u32			*rows;
 	size_t			 npages;
@@ -45,8 +45,8 @@ struct rows4 {
 };
 
 void rows8_make(const struct row_set *set, struct rows8 *rows);
-void rows8_lookup(const struct rows8 *rows, u64 pc, struct bee_row *row);
+void rows8_lookup(const struct rows8 *rows, u64 pc, struct bee_rule *row);
 void rows4_make(const struct row_set *set, struct rows4 *rows);
-void rows4_lookup(const struct rows4 *rows, u64 pc, struct bee_row *row);
+void rows4_lookup(const struct rows4 *rows, u64 pc, struct bee_rule *row);
 
 #endif /* BEE_BENCH_FORMATS_H */

@@ -39,7 +39,7 @@ struct question {
 };
 
 /* Zero, but only after the row is there. */
-static u64 wait_for(const struct bee_row *row)
+static u64 wait_for(const struct bee_rule *row)
 {
 	u64 zero = row->kind + row->cfa_off + row->fp_off;
 
@@ -50,7 +50,7 @@ static u64 wait_for(const struct bee_row *row)
 static double time_table(const struct subject *s, const struct question *q, u64 pc)
 {
 	u64 start = bench_now_ns();
-	struct bee_row row;
+	struct bee_rule row;
 	u32 i;
 
 	for (i = 0; i < PCS; i++) {
@@ -63,7 +63,7 @@ static double time_table(const struct subject *s, const struct question *q, u64 
 static double time_rows8(const struct subject *s, const struct question *q, u64 pc)
 {
 	u64 start = bench_now_ns();
-	struct bee_row row;
+	struct bee_rule row;
 	u32 i;
 
 	for (i = 0; i < PCS; i++) {
@@ -76,7 +76,7 @@ static double time_rows8(const struct subject *s, const struct question *q, u64 
 static double time_rows4(const struct subject *s, const struct question *q, u64 pc)
 {
 	u64 start = bench_now_ns();
-	struct bee_row row;
+	struct bee_rule row;
 	u32 i;
 
 	for (i = 0; i < PCS; i++) {
@@ -229,9 +229,9 @@ void bench_lookups(const struct row_set *set, const struct bee_table *table, siz
 	rows4_make(set, &rows4);
 	file->window = 1u << table->window;
 	file->bytes[BENCH_TABLE] = table->size;
-	file->bytes[BENCH_ROWS8] = 8 * rows8.nrows + sizeof(struct bee_row) * set->nrules;
+	file->bytes[BENCH_ROWS8] = 8 * rows8.nrows + sizeof(struct bee_rule) * set->nrules;
 	file->bytes[BENCH_ROWS4] = 4 * (rows4.nrows + rows4.npages + 1) +
-				   sizeof(struct bee_row) * set->nrules;
+				   sizeof(struct bee_rule) * set->nrules;
 	time_subjects(warm, set, false, &file->uniform);
 	time_subjects(warm, set, true, &file->bodies);
 	if (cold_bytes)

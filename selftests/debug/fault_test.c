@@ -26,7 +26,7 @@
 
 #include "guest.h"
 #include "kselftest.h"
-#include "nl_events.h"
+#include "events.h"
 
 #define BIG	"/usr/bin/tar"
 #define SMALL	"/bin/true"
@@ -35,13 +35,13 @@
 #define BASE	0x7f0000000000ull
 
 static struct guest g;
-static struct bee_nl_events *events;
+static struct netlink_events *events;
 static const char *beectl, *self;
 static int nth_fd;
 static pid_t target;
 static uint32_t table;
 static int big_fd, big_exe;
-static struct bee_nl_proc proc;
+static struct netlink_proc proc;
 static void *mapped;
 
 static void nth_write(unsigned int n)
@@ -78,42 +78,42 @@ static void run_beectl(const char *verb, pid_t pid)
 
 static int do_info(void)
 {
-	struct bee_nl_info info;
+	struct netlink_info info;
 
-	return bee_nl_info_get(g.nl, &info, &g.error);
+	return netlink_info_get(g.nl, &info, &g.error);
 }
 
 static int do_stats(void)
 {
-	struct bee_nl_stats stats;
+	struct netlink_stats stats;
 
-	return bee_nl_stats_get(g.nl, &stats, &g.error);
+	return netlink_stats_get(g.nl, &stats, &g.error);
 }
 
 static int do_tables(void)
 {
-	struct bee_nl_tables tables = {};
-	int ret = bee_nl_tables_get(g.nl, &tables, &g.error);
+	struct netlink_files tables = {};
+	int ret = netlink_files_get(g.nl, &tables, &g.error);
 
-	bee_nl_tables_free(&tables);
+	netlink_files_free(&tables);
 	return ret;
 }
 
 static int do_procs(void)
 {
-	struct bee_nl_procs procs = {};
-	int ret = bee_nl_procs_get(g.nl, 0, &procs, &g.error);
+	struct netlink_procs procs = {};
+	int ret = netlink_procs_get(g.nl, 0, &procs, &g.error);
 
-	bee_nl_procs_free(&procs);
+	netlink_procs_free(&procs);
 	return ret;
 }
 
 static int do_proc(void)
 {
-	struct bee_nl_procs procs = {};
-	int ret = bee_nl_procs_get(g.nl, target, &procs, &g.error);
+	struct netlink_procs procs = {};
+	int ret = netlink_procs_get(g.nl, target, &procs, &g.error);
 
-	bee_nl_procs_free(&procs);
+	netlink_procs_free(&procs);
 	return ret;
 }
 
@@ -121,22 +121,22 @@ static uint32_t added;
 
 static int do_table_add(void)
 {
-	return bee_nl_table_add(g.nl, big_fd, big_exe, &added, &g.error);
+	return netlink_table_add(g.nl, big_fd, big_exe, &added, &g.error);
 }
 
 /* The id may have got lost on the way: whatever has come is deleted. */
 static void undo_table_add(void)
 {
-	struct bee_nl_tables tables = {};
+	struct netlink_files tables = {};
 	size_t i;
 
-	if (bee_nl_tables_get(g.nl, &tables, &g.error))
+	if (netlink_files_get(g.nl, &tables, &g.error))
 		guest_die("table-get", g.error.text);
 	for (i = 0; i < tables.count; i++)
 		if (strstr(BIG, tables.table[i].name) && tables.table[i].loaded &&
-		    bee_nl_table_del(g.nl, tables.table[i].id, true, &g.error))
+		    netlink_table_del(g.nl, tables.table[i].id, true, &g.error))
 			guest_die("table-del", g.error.text);
-	bee_nl_tables_free(&tables);
+	netlink_files_free(&tables);
 }
 
 static void prepare_table_del(void)
@@ -147,14 +147,14 @@ static void prepare_table_del(void)
 
 static int do_table_del(void)
 {
-	return bee_nl_table_del(g.nl, added, true, &g.error);
+	return netlink_table_del(g.nl, added, true, &g.error);
 }
 
 static int do_proc_add(void)
 {
-	struct bee_nl_proc proc = { .pid = target };
+	struct netlink_proc proc = { .pid = target };
 
-	return bee_nl_proc_add(g.nl, &proc, &g.error);
+	return netlink_proc_add(g.nl, &proc, &g.error);
 }
 
 static int do_update(void)
@@ -185,34 +185,34 @@ static int do_diff(void)
 
 static int do_proc_del(void)
 {
-	return bee_nl_proc_del(g.nl, target, &g.error);
+	return netlink_proc_del(g.nl, target, &g.error);
 }
 
 static void undo_update(void)
 {
-	if (bee_nl_proc_del(g.nl, target, &g.error) && g.error.code != ENOENT)
+	if (netlink_proc_del(g.nl, target, &g.error) && g.error.code != ENOENT)
 		guest_die("proc-del", g.error.text);
 }
 
 static int do_budget(void)
 {
-	return bee_nl_config_set_budget(g.nl, 200 << 20, &g.error);
+	return netlink_config_set_budget(g.nl, 200 << 20, &g.error);
 }
 
 static void undo_budget(void)
 {
-	if (bee_nl_config_set_budget(g.nl, 256 << 20, &g.error))
+	if (netlink_config_set_budget(g.nl, 256 << 20, &g.error))
 		guest_die("config-set", g.error.text);
 }
 
 static int do_hook_off(void)
 {
-	return bee_nl_config_set_hook(g.nl, BEEUNWIND_HOOK_STATE_OFF, &g.error);
+	return netlink_config_set_hook(g.nl, BEEUNWIND_HOOK_STATE_OFF, &g.error);
 }
 
 static int do_hook_on(void)
 {
-	return bee_nl_config_set_hook(g.nl, BEEUNWIND_HOOK_STATE_ON, &g.error);
+	return netlink_config_set_hook(g.nl, BEEUNWIND_HOOK_STATE_ON, &g.error);
 }
 
 static void hook_on(void)
@@ -351,7 +351,7 @@ static const struct act {
 #define NACTS	(sizeof(acts) / sizeof(acts[0]))
 
 /* After a refusal in words all is as before; a success is undone. */
-static bool act_is_right(const struct act *act, int ret, const struct bee_nl_info *before,
+static bool act_is_right(const struct act *act, int ret, const struct netlink_info *before,
 			 unsigned int n)
 {
 	bool ok = !ret || (g.error.code > 0 && *g.error.text);
@@ -371,7 +371,7 @@ static bool act_is_right(const struct act *act, int ret, const struct bee_nl_inf
 
 static void act_in_turn(const struct act *act)
 {
-	struct bee_nl_info before;
+	struct netlink_info before;
 	unsigned int n, left = 0, failed = 0, refused = 0;
 	bool ok = true;
 	int ret = 0;
@@ -457,7 +457,7 @@ static void fill(void)
 
 int main(int argc, char **argv)
 {
-	struct bee_nl_info start;
+	struct netlink_info start;
 	size_t i;
 
 	nth_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
@@ -473,7 +473,7 @@ int main(int argc, char **argv)
 	beectl = getenv("BEECTL");
 	ksft_print_header();
 	guest_open(&g);
-	events = bee_nl_events_open(&g.error);
+	events = netlink_events_open(&g.error);
 	if (!events || !beectl || nth_fd < 0)
 		guest_die("start", "no events, BEECTL or fail-nth");
 	big_fd = guest_table_fd(BIG);

@@ -4,7 +4,7 @@
  * the check, or are not taken.  The first byte says whether their header is put right.
  * The name of the entry is private to cache.c.
  */
-#include "../../tools/lib/cache.c"
+#include "../../tools/table/cache.c"
 
 #include <linux/crc32.h>
 
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct table_file file;
 	bool current = false;
-	struct bee_row row;
+	struct bee_rule row;
 
 	if (!fuzzed)
 		fuzz_start();

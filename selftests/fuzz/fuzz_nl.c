@@ -3,39 +3,39 @@
  * Fuzz the readers of the module's answers, which are private to nl.c: the first byte
  * says which, the rest are attributes, or the message of a refusal.
  */
-#include "../../tools/lib/nl.c"
+#include "../../tools/netlink/netlink.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void fuzz_procs(void *bytes, size_t size)
 {
-	struct bee_nl_procs procs = {};
+	struct netlink_procs procs = {};
 
 	/* A dump has several messages. */
 	proc_parse(bytes, size / 2, &procs);
 	proc_parse(bytes, size, &procs);
-	bee_nl_procs_free(&procs);
+	netlink_procs_free(&procs);
 }
 
 static void fuzz_tables(void *bytes, size_t size)
 {
-	struct bee_nl_tables tables = {};
+	struct netlink_files tables = {};
 	size_t i;
 
 	tables_parse(bytes, size, &tables);
 	for (i = 0; i < tables.count; i++) {
-		const struct bee_nl_table *t = &tables.table[i];
+		const struct netlink_file *t = &tables.table[i];
 
 		if (strlen(t->name) >= sizeof(t->name) || t->file_id_len > sizeof(t->file_id))
 			abort();
 	}
-	bee_nl_tables_free(&tables);
+	netlink_files_free(&tables);
 }
 
 /* libnl gives us whole messages of at least a struct nlmsgerr. */
 static void fuzz_refusal(void *bytes, size_t size)
 {
-	struct bee_nl_error error = {};
+	struct bee_error error = {};
 	struct exchange x = { .error = &error };
 	struct nlmsghdr *h = bytes;
 
@@ -51,9 +51,9 @@ static void fuzz_refusal(void *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct bee_nl_stats stats = {};
-	struct bee_nl_info info = {};
-	struct bee_nl_proc proc = {};
+	struct netlink_stats stats = {};
+	struct netlink_info info = {};
+	struct netlink_proc proc = {};
 	uint32_t id;
 	void *bytes;
 

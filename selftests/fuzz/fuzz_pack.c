@@ -5,13 +5,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void fuzz_pack(const struct bee_elf *elf, const struct row_set *rows)
+static void fuzz_pack(const struct elf_file *elf, const struct row_set *rows)
 {
 	struct bee_table_error error;
 	struct bee_table table;
 	char message[256];
 	size_t size;
-	void *blob = bee_pack_table(elf, rows, &size, message, sizeof(message));
+	void *blob = pack_table(elf, rows, &size, message, sizeof(message));
 
 	if (!blob || bee_table_validate(blob, size, &table, &error))
 		abort();

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cover.h"
-#include "input.h"
-#include "row.h"
+#include "coverage.h"
+#include "reader.h"
+#include "rows.h"
 
 #define TEXT		0x1000
 #define TEXT_SIZE	0x1000
@@ -36,7 +36,7 @@ static struct input *fuzz_input(void)
 
 static void fuzz_check_rows(const struct row_set *rows)
 {
-	char line[ROW_TEXT_MAX];
+	char line[RULE_TEXT_MAX];
 	size_t i;
 
 	for (i = 0; i < rows->nrows; i++) {
@@ -45,7 +45,7 @@ static void fuzz_check_rows(const struct row_set *rows)
 		if (row->rule >= rows->nrules || row->pc < TEXT || row->pc >= rows->end ||
 		    (i && (row->pc <= row[-1].pc || row->rule == row[-1].rule)))
 			abort();
-		bee_row_format(&rows->rules[row->rule], line);
+		rule_format(&rows->rules[row->rule], line);
 	}
 	if (rows->end > TEXT + TEXT_SIZE)
 		abort();
@@ -53,9 +53,9 @@ static void fuzz_check_rows(const struct row_set *rows)
 
 /* Every input's rows are checked, and then given to @use, if any. */
 static int fuzz_rows(const uint8_t *data, size_t size,
-		     void (*use)(const struct bee_elf *elf, const struct row_set *rows))
+		     void (*use)(const struct elf_file *elf, const struct row_set *rows))
 {
-	struct bee_elf elf = {
+	struct elf_file elf = {
 		.input = fuzz_input(), .ntext = 1, .id_len = 1,
 		.text[0] = { .vaddr = TEXT, .offset = TEXT, .size = TEXT_SIZE },
 	};
@@ -73,12 +73,12 @@ static int fuzz_rows(const uint8_t *data, size_t size,
 		.stop_at_zero = data[0] & 2,
 		.base = { .data = bytes, .vaddr = 0x4000, .datarel = 0x800, .has_datarel = data[0] & 4 },
 	};
-	if (!bee_cover_rows(&elf, &rows, message, sizeof(message))) {
+	if (!coverage_rows(&elf, &rows, message, sizeof(message))) {
 		fuzz_check_rows(&rows);
 		if (use)
 			use(&elf, &rows);
 	}
-	bee_row_free(&rows);
+	row_set_free(&rows);
 	free(bytes);
 	return 0;
 }

@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "row.h"
-#include "table.h"
+#include "rows.h"
+#include "kmod/table.h"
 
 /* Lookups made so far. */
 static u64 use_lookups;
 
-static void use_expect(const struct bee_table *table, u64 pc, const struct bee_row *expected)
+static void use_expect(const struct bee_table *table, u64 pc, const struct bee_rule *expected)
 {
-	struct bee_row row;
+	struct bee_rule row;
 
 	bee_table_lookup(table, pc, &row);
 	use_lookups++;
@@ -28,10 +28,10 @@ static void use_expect(const struct bee_table *table, u64 pc, const struct bee_r
  */
 static void use_table(const struct bee_table *table, u32 nrows, u32 nplaces)
 {
-	const struct bee_row gap = { .kind = BEE_ROW_GAP };
-	char text[ROW_TEXT_MAX];
+	const struct bee_rule gap = { .kind = BEE_RULE_GAP };
+	char text[RULE_TEXT_MAX];
 	u64 pc = table->base, end;
-	struct bee_row row;
+	struct bee_rule row;
 	u32 i;
 
 	for (i = 0; i < nrows && bee_table_next(table, pc, &end, &row); i++, pc = end) {
@@ -40,7 +40,7 @@ static void use_table(const struct bee_table *table, u32 nrows, u32 nplaces)
 		use_expect(table, pc, &row);
 		use_expect(table, end - 1, &row);
 		use_expect(table, pc + (end - pc) / 2, &row);
-		if (strlen(bee_row_format(&row, text)) >= sizeof(text))
+		if (strlen(rule_format(&row, text)) >= sizeof(text))
 			abort();
 	}
 	if (i < nrows && pc != table->base + table->span)

@@ -71,7 +71,7 @@ static bool becomes(pid_t pid, const char *comm)
 
 static bool is_managed(pid_t pid)
 {
-	struct bee_nl_proc proc;
+	struct netlink_proc proc;
 
 	guest_get_proc(&g, pid, &proc);
 	ranges_free(&proc.ranges);
@@ -204,7 +204,7 @@ static void try_bad_exec(void *arg)
 }
 
 /* Fails in the kernel's loader, some before and some after it has a new mm. */
-static void test_failed_exec(const struct bee_nl_info *before)
+static void test_failed_exec(const struct netlink_info *before)
 {
 	static const char header[64] = "\177ELF\2\1\1";
 	char *const bad[] = { "/no/such/file", "/etc/passwd", "/etc", SCRIPT };
@@ -284,7 +284,7 @@ static int run_held(int gate[2])
 }
 
 /* Named in the middle of an exec, it is managed after it; or not, if that was asked for. */
-static void test_named_while_executing(bool add, const struct bee_nl_info *start)
+static void test_named_while_executing(bool add, const struct netlink_info *start)
 {
 	struct held held = {};
 	pthread_t tracer;
@@ -309,7 +309,7 @@ static void test_named_while_executing(bool add, const struct bee_nl_info *start
 	sem_wait(&held.stopped);
 	if (add)
 		guest_add(&g, pid);
-	else if (bee_nl_proc_del(g.nl, pid, &g.error))
+	else if (netlink_proc_del(g.nl, pid, &g.error))
 		guest_die("proc-del", g.error.text);
 	good = becomes(pid, "sleep") && is_managed(pid) == add;
 	pthread_join(tracer, NULL);
@@ -321,12 +321,12 @@ static void test_named_while_executing(bool add, const struct bee_nl_info *start
 /* What is gone before anybody could have loaded it. */
 static void test_short_ones(void)
 {
-	struct bee_nl_stats before, after;
+	struct netlink_stats before, after;
 	char *const argv[] = { "perf", "record", "-q", "-o", "/tmp/exec_test.data", "-e",
 			       "raw_syscalls:sys_enter", "-c", "1", "-g", "--", "/bin/sh", "-c",
 			       "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done", NULL };
 	uint64_t walks = 0, whole = 0;
-	struct bee_nl_info start;
+	struct netlink_info start;
 	uint32_t reason;
 	int status = -1;
 	pid_t pid;
@@ -336,9 +336,9 @@ static void test_short_ones(void)
 	guest_add_table(&g, "/bin/dash");
 	guest_add_table(&g, "/lib/x86_64-linux-gnu/libc.so.6");
 	guest_add_table(&g, "/lib64/ld-linux-x86-64.so.2");
-	if (bee_nl_proc_del(g.nl, getpid(), &g.error) ||
-	    bee_nl_config_set_follow(g.nl, BEEUNWIND_FOLLOW_ALL, &g.error) ||
-	    bee_nl_stats_get(g.nl, &before, &g.error))
+	if (netlink_proc_del(g.nl, getpid(), &g.error) ||
+	    netlink_config_set_follow(g.nl, BEEUNWIND_FOLLOW_ALL, &g.error) ||
+	    netlink_stats_get(g.nl, &before, &g.error))
 		guest_die("follow", g.error.text);
 	pid = fork();
 	if (!pid) {
@@ -346,8 +346,8 @@ static void test_short_ones(void)
 		_exit(1);
 	}
 	waitpid(pid, &status, 0);
-	if (bee_nl_config_set_follow(g.nl, BEEUNWIND_FOLLOW_MANAGED, &g.error) ||
-	    bee_nl_stats_get(g.nl, &after, &g.error))
+	if (netlink_config_set_follow(g.nl, BEEUNWIND_FOLLOW_MANAGED, &g.error) ||
+	    netlink_stats_get(g.nl, &after, &g.error))
 		guest_die("follow", g.error.text);
 	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
 		walks += after.stop[reason] - before.stop[reason];
@@ -360,8 +360,8 @@ static void test_short_ones(void)
 
 int main(void)
 {
-	struct bee_nl_info start, managed, end;
-	struct bee_nl_tables tables;
+	struct netlink_info start, managed, end;
+	struct netlink_files tables;
 	size_t i;
 
 	ksft_print_header();
@@ -382,11 +382,11 @@ int main(void)
 	test_failed_exec(&managed);
 	test_short_ones();
 
-	if (bee_nl_tables_get(g.nl, &tables, &g.error))
+	if (netlink_files_get(g.nl, &tables, &g.error))
 		guest_die("table-get", g.error.text);
 	for (i = 0; i < tables.count; i++)
-		bee_nl_table_del(g.nl, tables.table[i].id, false, &g.error);
-	bee_nl_tables_free(&tables);
+		netlink_table_del(g.nl, tables.table[i].id, false, &g.error);
+	netlink_files_free(&tables);
 	ksft_test_result(guest_settles(&g, &start), "everything is given back\n");
 	guest_info(&g, &end);
 	ksft_test_result(!end.follow_lost, "nothing was lost\n");

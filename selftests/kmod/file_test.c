@@ -17,7 +17,7 @@
 
 #include "guest.h"
 #include "kselftest.h"
-#include "nl_events.h"
+#include "events.h"
 
 #define PAGE	0x1000ul
 #define LIB	"/lib/x86_64-linux-gnu/libcrypt.so.1"
@@ -55,7 +55,7 @@ static void *map_path(const char *path)
 /* Id of the file at an address of a process, 0 if there is none. */
 static uint32_t file_at(pid_t pid, const void *p)
 {
-	struct bee_nl_proc proc;
+	struct netlink_proc proc;
 	uint32_t id = 0;
 	size_t i;
 
@@ -73,9 +73,9 @@ static uint32_t own_file_at(const void *p)
 	return file_at(getpid(), p);
 }
 
-static struct bee_nl_table table_of(uint32_t id)
+static struct netlink_file table_of(uint32_t id)
 {
-	struct bee_nl_table t;
+	struct netlink_file t;
 
 	guest_get_table(&g, id, &t);
 	return t;
@@ -93,7 +93,7 @@ static void test_late_table(void)
 	void **where = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int table = guest_table_fd(ONE), exe = open(ONE, O_RDONLY | O_CLOEXEC);
 	uint32_t id, again = 0;
-	struct bee_nl_table t;
+	struct netlink_file t;
 	pid_t pid[3];
 	bool same = true;
 	int i;
@@ -106,23 +106,23 @@ static void test_late_table(void)
 	t = table_of(id);
 	ksft_test_result(id && same && !t.loaded && t.users == 3 && strstr(t.name, "/one.so"),
 			 "three processes map a file without a table\n");
-	ksft_test_result(!bee_nl_table_set(g.nl, table, id, &g.error) && table_of(id).loaded &&
+	ksft_test_result(!netlink_table_set(g.nl, table, id, &g.error) && table_of(id).loaded &&
 			 file_at(pid[2], where[2]) == id && table_of(id).users == 3,
 			 "its table serves them all at once\n");
-	ksft_test_result(bee_nl_table_del(g.nl, id, false, &g.error) && g.error.code == EBUSY &&
+	ksft_test_result(netlink_table_del(g.nl, id, false, &g.error) && g.error.code == EBUSY &&
 			 strstr(g.error.text, "3 mappings") && table_of(id).loaded,
 			 "it is not deleted while they use it\n");
-	ksft_test_result(!bee_nl_table_del(g.nl, id, true, &g.error) && !table_of(id).loaded &&
+	ksft_test_result(!netlink_table_del(g.nl, id, true, &g.error) && !table_of(id).loaded &&
 			 file_at(pid[1], where[1]) == id && table_of(id).users == 3,
 			 "unless by force; then they have the file without it\n");
-	ksft_test_result(!bee_nl_table_add(g.nl, table, exe, &again, &g.error) && again == id &&
+	ksft_test_result(!netlink_table_add(g.nl, table, exe, &again, &g.error) && again == id &&
 			 table_of(id).loaded,
 			 "the file that is opened is the file that is mapped\n");
 	for (i = 0; i < 3; i++)
 		guest_reap(pid[i]);
 	t = table_of(id);
 	ksft_test_result(t.loaded && !t.users, "the table stays when they are gone\n");
-	ksft_test_result(!bee_nl_table_del(g.nl, id, false, &g.error) && !table_of(id).id,
+	ksft_test_result(!netlink_table_del(g.nl, id, false, &g.error) && !table_of(id).id,
 			 "the file goes with its table\n");
 	close(table);
 	close(exe);
@@ -156,13 +156,13 @@ static void test_overlay(void)
 	int table = guest_table_fd(LIB), exe = open(LIB, O_RDONLY | O_CLOEXEC);
 	uint32_t id = 0;
 
-	ksft_test_result(!bee_nl_table_add(g.nl, table, exe, &id, &g.error) &&
+	ksft_test_result(!netlink_table_add(g.nl, table, exe, &id, &g.error) &&
 			 id == own_file_at(p), "overlayfs is looked through\n");
 	q = map_path(LIB);
 	ksft_test_result(own_file_at(q) == id, "also by mappings that come later\n");
 	munmap(p, PAGE);
 	munmap(q, PAGE);
-	bee_nl_table_del(g.nl, id, false, &g.error);
+	netlink_table_del(g.nl, id, false, &g.error);
 	close(table);
 	close(exe);
 }
@@ -256,12 +256,12 @@ static void test_deleted(void)
 		 (uintptr_t)p + PAGE);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	table = guest_table_fd(path);
-	ksft_test_result(fd >= 0 && !bee_nl_table_set(g.nl, table, id, &g.error) &&
+	ksft_test_result(fd >= 0 && !netlink_table_set(g.nl, table, id, &g.error) &&
 			 table_of(id).loaded, "and can be given its table\n");
 	guest_add(&g, getpid());
 	ksft_test_result(own_file_at(p) == id, "a new look does not take it for another\n");
 	munmap(p, PAGE);
-	bee_nl_table_del(g.nl, id, false, &g.error);
+	netlink_table_del(g.nl, id, false, &g.error);
 	close(table);
 	close(fd);
 }
@@ -324,19 +324,19 @@ static void test_dlopen_at_same_address(void)
 static void test_vdso(void)
 {
 	int table = guest_table_fd("/bin/true");	/* any table will do */
-	struct bee_nl_proc proc;
+	struct netlink_proc proc;
 	uint32_t id = 0;
 	bool found = false;
 	size_t i;
 
-	if (bee_nl_table_add(g.nl, table, BEE_NL_VDSO, &id, &g.error))
+	if (netlink_table_add(g.nl, table, NETLINK_VDSO, &id, &g.error))
 		guest_die("vdso", g.error.text);
 	guest_get_proc(&g, getpid(), &proc);
 	for (i = 0; i < proc.ranges.count; i++)
 		found |= proc.ranges.range[i].file == id;
 	ksft_test_result(found && !strcmp(table_of(id).name, "[vdso]"), "the vDSO can be named\n");
 	ranges_free(&proc.ranges);
-	bee_nl_table_del(g.nl, id, true, &g.error);
+	netlink_table_del(g.nl, id, true, &g.error);
 	close(table);
 }
 
@@ -370,14 +370,14 @@ static void *map_spinner(void)
 }
 
 /* Messages about a file within half a second, the last of them in @t. */
-static int count_events(struct bee_nl_events *events, uint32_t file, struct bee_nl_table *last)
+static int count_events(struct netlink_events *events, uint32_t file, struct netlink_file *last)
 {
-	struct pollfd fd = { .fd = bee_nl_events_fd(events), .events = POLLIN };
-	struct bee_nl_table t;
+	struct pollfd fd = { .fd = netlink_events_fd(events), .events = POLLIN };
+	struct netlink_file t;
 	int count = 0;
 
 	while (poll(&fd, 1, 500) > 0)
-		while (bee_nl_events_next(events, &t) != BEE_NL_EVENT_NONE)
+		while (netlink_events_next(events, &t) != NETLINK_EVENT_NONE)
 			if (t.id == file) {
 				*last = t;
 				count++;
@@ -387,13 +387,13 @@ static int count_events(struct bee_nl_events *events, uint32_t file, struct bee_
 
 static void test_sampled(void)
 {
-	struct bee_nl_events *events = bee_nl_events_open(&g.error);
-	int failed = bee_nl_config_set_announce(g.nl, BEEUNWIND_ANNOUNCE_SAMPLED, &g.error);
+	struct netlink_events *events = netlink_events_open(&g.error);
+	int failed = netlink_config_set_announce(g.nl, BEEUNWIND_ANNOUNCE_SAMPLED, &g.error);
 	int sampler;
 	void *code = map_spinner();
 	void (*spin)(void) = (void (*)(void))code;
 	uint32_t id = own_file_at(code);
-	struct bee_nl_table t = {}, seen;
+	struct netlink_file t = {}, seen;
 
 	if (failed)
 		guest_die("announce", g.error.text);
@@ -411,12 +411,12 @@ static void test_sampled(void)
 			 "the next ones are not\n");
 	close(sampler);
 	munmap(code, PAGE);
-	bee_nl_events_close(events);
+	netlink_events_close(events);
 }
 
 int main(void)
 {
-	struct bee_nl_info start, end;
+	struct netlink_info start, end;
 
 	ksft_print_header();
 	ksft_set_plan(29);
@@ -441,7 +441,7 @@ int main(void)
 	test_sampled();
 	ksft_test_result(guest_is_exact(&g, getpid()), "the ranges are what is mapped\n");
 
-	if (bee_nl_proc_del(g.nl, getpid(), &g.error))
+	if (netlink_proc_del(g.nl, getpid(), &g.error))
 		guest_die("proc-del", g.error.text);
 	ksft_test_result(guest_settles(&g, &start), "everything is given back\n");
 	guest_info(&g, &end);

@@ -17,7 +17,7 @@
 
 #include "guest.h"
 #include "kselftest.h"
-#include "nl_events.h"
+#include "events.h"
 
 #define PAGE	0x1000ul
 #define KNOWN	"/lib/x86_64-linux-gnu/libm.so.6"
@@ -30,7 +30,7 @@ static uint32_t table;
 /* The range at an address, of this process or another. */
 static bool range_at(pid_t pid, const void *p, struct range *out)
 {
-	struct bee_nl_proc proc;
+	struct netlink_proc proc;
 	bool found = false;
 	size_t i;
 
@@ -49,7 +49,7 @@ static bool range_at(pid_t pid, const void *p, struct range *out)
 
 static bool is_loaded(uint32_t id)
 {
-	struct bee_nl_table t;
+	struct netlink_file t;
 
 	guest_get_table(&g, id, &t);
 	return t.loaded;
@@ -130,25 +130,25 @@ static void test_mmap(void)
 }
 
 /* Messages about a file within half a second. */
-static int count_events(struct bee_nl_events *events, uint32_t file)
+static int count_events(struct netlink_events *events, uint32_t file)
 {
-	struct pollfd fd = { .fd = bee_nl_events_fd(events), .events = POLLIN };
-	struct bee_nl_table t;
+	struct pollfd fd = { .fd = netlink_events_fd(events), .events = POLLIN };
+	struct netlink_file t;
 	int count = 0;
 
 	while (poll(&fd, 1, 500) > 0)
-		while (bee_nl_events_next(events, &t) != BEE_NL_EVENT_NONE)
+		while (netlink_events_next(events, &t) != NETLINK_EVENT_NONE)
 			count += t.id == file && t.pid == (uint32_t)getpid();
 	return count;
 }
 
 static void test_events(void)
 {
-	struct bee_nl_events *events = bee_nl_events_open(&g.error);
+	struct netlink_events *events = netlink_events_open(&g.error);
 	struct range r = {};
 	char *p;
 
-	if (!events || bee_nl_config_set_announce(g.nl, BEEUNWIND_ANNOUNCE_MAPPED, &g.error))
+	if (!events || netlink_config_set_announce(g.nl, BEEUNWIND_ANNOUNCE_MAPPED, &g.error))
 		guest_die("events", g.error.text);
 	p = map_text(KNOWN, NULL, 4);
 	ksft_test_result(!count_events(events, table), "a known file is no news\n");
@@ -157,8 +157,8 @@ static void test_events(void)
 	range_at(getpid(), p, &r);
 	ksft_test_result(count_events(events, r.file) == 1, "an unknown file is announced\n");
 	munmap(p, 4 * PAGE);
-	bee_nl_events_close(events);
-	if (bee_nl_config_set_announce(g.nl, BEEUNWIND_ANNOUNCE_SAMPLED, &g.error))
+	netlink_events_close(events);
+	if (netlink_config_set_announce(g.nl, BEEUNWIND_ANNOUNCE_SAMPLED, &g.error))
 		guest_die("announce", g.error.text);
 }
 
@@ -237,7 +237,7 @@ static void test_splits(const char *who)
 /* The same in an address space that has no other range: it must not be given up. */
 static void test_only_range(struct range *any)
 {
-	struct bee_nl_proc proc;
+	struct netlink_proc proc;
 
 	guest_get_proc(&g, getpid(), &proc);
 	if (guest_update(&g, &proc, any, 1, NULL, 0))
@@ -311,7 +311,7 @@ static void test_exec(void)
 	pid_t *program = mmap(NULL, sizeof(*program), PROT_READ | PROT_WRITE,
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t child = guest_spawn(exec_sleep, program);
-	struct bee_nl_proc proc;
+	struct netlink_proc proc;
 
 	if (!becomes_sleep(*program))
 		guest_die("sleep", "did not start");
@@ -345,14 +345,14 @@ static void test_pid_reuse(void)
 {
 	struct range any = { .start = 0x20000, .end = 0x21000 };
 	pid_t child = guest_spawn(hold, NULL), again;
-	struct bee_nl_proc proc;
+	struct netlink_proc proc;
 	bool ok;
 
 	guest_get_proc(&g, child, &proc);
 	ok = !guest_update(&g, &proc, NULL, 0, &any, 1);
 	ranges_free(&proc.ranges);
 	guest_reap(child);
-	if (bee_nl_proc_del(g.nl, getpid(), &g.error))	/* or the next child inherits */
+	if (netlink_proc_del(g.nl, getpid(), &g.error))	/* or the next child inherits */
 		guest_die("proc-del", g.error.text);
 	again = spawn_as(child);
 	if (again != child)
@@ -363,7 +363,7 @@ static void test_pid_reuse(void)
 	guest_reap(again);
 }
 
-static void test_end(const struct bee_nl_info *start)
+static void test_end(const struct netlink_info *start)
 {
 	int i;
 
@@ -381,8 +381,8 @@ static void test_end(const struct bee_nl_info *start)
 
 int main(void)
 {
-	struct bee_nl_info start, managed, end;
-	struct bee_nl_proc proc = { .pid = getpid() };
+	struct netlink_info start, managed, end;
+	struct netlink_proc proc = { .pid = getpid() };
 	struct range any = { .start = 0x10000, .end = 0x11000 };
 
 	ksft_print_header();
@@ -409,7 +409,7 @@ int main(void)
 	test_pid_reuse();
 	guest_get_proc(&g, getpid(), &proc);
 	ksft_test_result(!proc.cookie, "a process can be let go\n");
-	ksft_test_result(!bee_nl_table_del(g.nl, table, false, &g.error) &&
+	ksft_test_result(!netlink_table_del(g.nl, table, false, &g.error) &&
 			 guest_settles(&g, &start),
 			 "everything is given back\n");
 	guest_info(&g, &end);

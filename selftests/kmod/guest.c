@@ -24,7 +24,7 @@ void guest_die(const char *what, const char *why)
 /** guest_open() - connect to the module, or end the test */
 void guest_open(struct guest *g)
 {
-	g->nl = bee_nl_open(&g->error);
+	g->nl = netlink_open(&g->error);
 	if (!g->nl)
 		guest_die("netlink", g->error.text);
 }
@@ -52,7 +52,7 @@ uint32_t guest_add_table(struct guest *g, const char *elf)
 	int fd = guest_table_fd(elf), exe = open(elf, O_RDONLY | O_CLOEXEC);
 	uint32_t id = 0;
 
-	if (bee_nl_table_add(g->nl, fd, exe, &id, &g->error))
+	if (netlink_table_add(g->nl, fd, exe, &id, &g->error))
 		guest_die("table-add", g->error.text);
 	close(fd);
 	close(exe);
@@ -60,13 +60,13 @@ uint32_t guest_add_table(struct guest *g, const char *elf)
 }
 
 /** guest_get_proc() - a process's ranges; all zero if it is not managed */
-void guest_get_proc(struct guest *g, pid_t pid, struct bee_nl_proc *proc)
+void guest_get_proc(struct guest *g, pid_t pid, struct netlink_proc *proc)
 {
-	struct bee_nl_procs procs = {};
+	struct netlink_procs procs = {};
 
 	memset(proc, 0, sizeof(*proc));
 	proc->pid = pid;
-	if (bee_nl_procs_get(g->nl, pid, &procs, &g->error))
+	if (netlink_procs_get(g->nl, pid, &procs, &g->error))
 		guest_die("proc-get", g->error.text);
 	if (procs.count > 1)
 		guest_die("proc-get", "more than one address space for one pid");
@@ -75,11 +75,11 @@ void guest_get_proc(struct guest *g, pid_t pid, struct bee_nl_proc *proc)
 		memset(&procs.proc[0].ranges, 0, sizeof(procs.proc[0].ranges));
 		proc->pid = pid;
 	}
-	bee_nl_procs_free(&procs);
+	netlink_procs_free(&procs);
 }
 
 /** guest_update() - send one diff, as it is */
-int guest_update(struct guest *g, struct bee_nl_proc *proc, struct range *del, size_t ndel,
+int guest_update(struct guest *g, struct netlink_proc *proc, struct range *del, size_t ndel,
 		 struct range *add, size_t nadd)
 {
 	struct range_diff diff = {
@@ -88,45 +88,45 @@ int guest_update(struct guest *g, struct bee_nl_proc *proc, struct range *del, s
 	};
 
 	memset(&g->error, 0, sizeof(g->error));
-	return bee_nl_proc_update(g->nl, proc, &diff, &g->error);
+	return netlink_proc_update(g->nl, proc, &diff, &g->error);
 }
 
 /** guest_get_table() - one file, all zero if the module does not know it */
-void guest_get_table(struct guest *g, uint32_t id, struct bee_nl_table *table)
+void guest_get_table(struct guest *g, uint32_t id, struct netlink_file *table)
 {
-	struct bee_nl_tables tables;
+	struct netlink_files tables;
 	size_t i;
 
 	memset(table, 0, sizeof(*table));
-	if (bee_nl_tables_get(g->nl, &tables, &g->error))
+	if (netlink_files_get(g->nl, &tables, &g->error))
 		guest_die("table-get", g->error.text);
 	for (i = 0; i < tables.count; i++)
 		if (tables.table[i].id == id)
 			*table = tables.table[i];
-	bee_nl_tables_free(&tables);
+	netlink_files_free(&tables);
 }
 
 /** guest_add() - have a process managed */
 void guest_add(struct guest *g, pid_t pid)
 {
-	struct bee_nl_proc proc = { .pid = pid };
+	struct netlink_proc proc = { .pid = pid };
 
-	if (bee_nl_proc_add(g->nl, &proc, &g->error))
+	if (netlink_proc_add(g->nl, &proc, &g->error))
 		guest_die("proc-add", g->error.text);
 }
 
 /** guest_info() - the module's sums */
-void guest_info(struct guest *g, struct bee_nl_info *info)
+void guest_info(struct guest *g, struct netlink_info *info)
 {
-	if (bee_nl_info_get(g->nl, info, &g->error))
+	if (netlink_info_get(g->nl, info, &g->error))
 		guest_die("info-get", g->error.text);
 }
 
 /** guest_info_at_rest() - the same once nothing waits for a grace period: equal for a while */
-void guest_info_at_rest(struct guest *g, struct bee_nl_info *info)
+void guest_info_at_rest(struct guest *g, struct netlink_info *info)
 {
 	const struct timespec tick = { .tv_nsec = 50000000 };
-	struct bee_nl_info last;
+	struct netlink_info last;
 	int same = 0;
 
 	guest_info(g, info);
@@ -182,7 +182,7 @@ static size_t read_maps(pid_t pid, struct vma **vmas)
 }
 
 /* The name of a file of the module; "" for none. */
-static const char *file_name(const struct bee_nl_tables *tables, uint32_t id)
+static const char *file_name(const struct netlink_files *tables, uint32_t id)
 {
 	size_t i;
 
@@ -249,14 +249,14 @@ static bool vma_is_covered(const struct vma *v, const struct ranges *ranges)
  */
 bool guest_is_exact(struct guest *g, pid_t pid)
 {
-	struct bee_nl_tables tables;
-	struct bee_nl_proc proc;
+	struct netlink_files tables;
+	struct netlink_proc proc;
 	bool exact = true;
 	struct vma *vma;
 	size_t i, n;
 
 	guest_get_proc(g, pid, &proc);
-	if (bee_nl_tables_get(g->nl, &tables, &g->error))
+	if (netlink_files_get(g->nl, &tables, &g->error))
 		guest_die("table-get", g->error.text);
 	n = read_maps(pid, &vma);
 	for (i = 0; i < proc.ranges.count; i++) {
@@ -276,7 +276,7 @@ bool guest_is_exact(struct guest *g, pid_t pid)
 		       vma[i].path);
 		exact = false;
 	}
-	bee_nl_tables_free(&tables);
+	netlink_files_free(&tables);
 	ranges_free(&proc.ranges);
 	free(vma);
 	return exact && n;
@@ -287,10 +287,10 @@ bool guest_is_exact(struct guest *g, pid_t pid)
  *
  * Memory is given back after a grace period; a minute is for ever here.
  */
-bool guest_settles(struct guest *g, const struct bee_nl_info *start)
+bool guest_settles(struct guest *g, const struct netlink_info *start)
 {
 	const struct timespec tick = { .tv_nsec = 50000000 };
-	struct bee_nl_info now;
+	struct netlink_info now;
 	int i;
 
 	for (i = 0; i < 1200; i++) {

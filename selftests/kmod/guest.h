@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "nl.h"
+#include "netlink.h"
 
 /**
  * struct guest - a connection and the last error
@@ -15,23 +15,23 @@
  * @error: of the last failed request
  */
 struct guest {
-	struct bee_nl		*nl;
-	struct bee_nl_error	 error;
+	struct netlink		*nl;
+	struct bee_error	 error;
 };
 
 void guest_die(const char *what, const char *why) __attribute__((noreturn));
 void guest_open(struct guest *g);
 int guest_table_fd(const char *elf);
 uint32_t guest_add_table(struct guest *g, const char *elf);
-void guest_get_proc(struct guest *g, pid_t pid, struct bee_nl_proc *proc);
-int guest_update(struct guest *g, struct bee_nl_proc *proc, struct range *del, size_t ndel,
+void guest_get_proc(struct guest *g, pid_t pid, struct netlink_proc *proc);
+int guest_update(struct guest *g, struct netlink_proc *proc, struct range *del, size_t ndel,
 		 struct range *add, size_t nadd);
-void guest_get_table(struct guest *g, uint32_t id, struct bee_nl_table *table);
+void guest_get_table(struct guest *g, uint32_t id, struct netlink_file *table);
 void guest_add(struct guest *g, pid_t pid);
-void guest_info(struct guest *g, struct bee_nl_info *info);
-void guest_info_at_rest(struct guest *g, struct bee_nl_info *info);
+void guest_info(struct guest *g, struct netlink_info *info);
+void guest_info_at_rest(struct guest *g, struct netlink_info *info);
 bool guest_is_exact(struct guest *g, pid_t pid);
-bool guest_settles(struct guest *g, const struct bee_nl_info *start);
+bool guest_settles(struct guest *g, const struct netlink_info *start);
 pid_t guest_spawn(void (*body)(void *), void *arg);
 void guest_reap(pid_t pid);
 

@@ -105,7 +105,7 @@ static int module_out(const char *name)
 
 static int bee_out(void)
 {
-	bee_nl_close(g.nl);
+	netlink_close(g.nl);
 	g.nl = NULL;
 	return module_out("beeunwind");
 }
@@ -118,7 +118,7 @@ static int bee_in(void)
 	if (module_in(getenv("BEE_KO")))
 		return -1;
 	guest_open(&g);
-	if (bee_nl_table_add(g.nl, table_fd, exe_fd, &id, &g.error))
+	if (netlink_table_add(g.nl, table_fd, exe_fd, &id, &g.error))
 		guest_die("table-add", g.error.text);
 	guest_add(&g, deep);
 	return 0;

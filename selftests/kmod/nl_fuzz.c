@@ -275,27 +275,27 @@ static void set_up_files(void)
 }
 
 /* All that the requests have left behind. */
-static void clean_up(struct guest *g, const struct bee_nl_info *start)
+static void clean_up(struct guest *g, const struct netlink_info *start)
 {
-	struct bee_nl_tables tables = {};
-	struct bee_nl_procs procs = {};
+	struct netlink_files tables = {};
+	struct netlink_procs procs = {};
 	size_t i;
 
-	if (bee_nl_config_set_budget(g->nl, start->budget, &g->error) ||
-	    bee_nl_config_set_hook(g->nl, start->hook, &g->error) ||
-	    bee_nl_config_set_follow(g->nl, start->follow, &g->error) ||
-	    bee_nl_config_set_announce(g->nl, start->announce, &g->error) ||
-	    bee_nl_procs_get(g->nl, 0, &procs, &g->error))
+	if (netlink_config_set_budget(g->nl, start->budget, &g->error) ||
+	    netlink_config_set_hook(g->nl, start->hook, &g->error) ||
+	    netlink_config_set_follow(g->nl, start->follow, &g->error) ||
+	    netlink_config_set_announce(g->nl, start->announce, &g->error) ||
+	    netlink_procs_get(g->nl, 0, &procs, &g->error))
 		guest_die("afterwards", g->error.text);
 	for (i = 0; i < procs.count; i++)
 		if (procs.proc[i].pid)
-			bee_nl_proc_del(g->nl, procs.proc[i].pid, &g->error);
-	bee_nl_procs_free(&procs);
-	if (bee_nl_tables_get(g->nl, &tables, &g->error))
+			netlink_proc_del(g->nl, procs.proc[i].pid, &g->error);
+	netlink_procs_free(&procs);
+	if (netlink_files_get(g->nl, &tables, &g->error))
 		guest_die("table-get", g->error.text);
 	for (i = 0; i < tables.count; i++)
-		bee_nl_table_del(g->nl, tables.table[i].id, true, &g->error);
-	bee_nl_tables_free(&tables);
+		netlink_table_del(g->nl, tables.table[i].id, true, &g->error);
+	netlink_files_free(&tables);
 }
 
 int main(int argc, char **argv)
@@ -303,7 +303,7 @@ int main(int argc, char **argv)
 	unsigned long n = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0)
 				 : (uint64_t)getpid() << 32 | time(NULL);
-	struct bee_nl_info start;
+	struct netlink_info start;
 	struct guest g = {};
 	int i;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Netlink messages made by hand, for requests that no library would send. */
-#ifndef BEE_NL_RAW_H
-#define BEE_NL_RAW_H
+#ifndef NETLINK_RAW_H
+#define NETLINK_RAW_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,4 +64,4 @@ void raw_find_family(int sock, struct raw_family *family);
 void raw_begin(struct raw_message *m, uint16_t type, uint16_t flags, uint8_t cmd);
 void *raw_put(struct raw_message *m, uint16_t type, const void *data, uint32_t length);
 
-#endif /* BEE_NL_RAW_H */
+#endif /* NETLINK_RAW_H */

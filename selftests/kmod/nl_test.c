@@ -40,7 +40,7 @@ static struct range at(uint64_t page, uint64_t pages, uint32_t id)
 	};
 }
 
-static bool same_ranges(const struct bee_nl_proc *a, const struct bee_nl_proc *b)
+static bool same_ranges(const struct netlink_proc *a, const struct netlink_proc *b)
 {
 	size_t i;
 
@@ -54,10 +54,10 @@ static bool same_ranges(const struct bee_nl_proc *a, const struct bee_nl_proc *b
 }
 
 /* The diff must be refused so, and nothing may have changed. */
-static void refused(const char *name, struct bee_nl_proc *as, struct range *del, size_t ndel,
+static void refused(const char *name, struct netlink_proc *as, struct range *del, size_t ndel,
 		    struct range *add, size_t nadd, int code, const char *sentence)
 {
-	struct bee_nl_proc before, after, sent;
+	struct netlink_proc before, after, sent;
 	bool ok;
 	int ret;
 
@@ -76,7 +76,7 @@ static void refused(const char *name, struct bee_nl_proc *as, struct range *del,
 
 static void test_refused_diffs(void)
 {
-	struct bee_nl_proc proc, stale;
+	struct netlink_proc proc, stale;
 	struct range two[2], one;
 
 	guest_get_proc(&g, target, &proc);
@@ -138,7 +138,7 @@ static void test_good_diffs(void)
 	struct range first[3] = { at(0, 4, table), at(4, 2, 0), at(8, 1, table) };
 	struct range add[2] = { at(4, 1, table), at(6, 1, 0) };
 	struct range left[4] = { first[0], add[0], add[1], first[2] };
-	struct bee_nl_proc proc, seen;
+	struct netlink_proc proc, seen;
 	bool ok;
 	size_t i;
 
@@ -209,7 +209,7 @@ static bool dump_is_interrupted(int cmd, pid_t pid, void (*change)(void))
 static void change_target(void)
 {
 	struct range one = at(900, 1, 0);
-	struct bee_nl_proc proc;
+	struct netlink_proc proc;
 
 	guest_get_proc(&g, target, &proc);
 	if (guest_update(&g, &proc, NULL, 0, &one, 1) || guest_update(&g, &proc, &one, 1, NULL, 0))
@@ -221,7 +221,7 @@ static void change_tables(void)
 {
 	uint32_t id = guest_add_table(&g, "/bin/sleep");
 
-	if (bee_nl_table_del(g.nl, id, true, &g.error))
+	if (netlink_table_del(g.nl, id, true, &g.error))
 		guest_die("table-del", g.error.text);
 }
 
@@ -240,7 +240,7 @@ static void test_dumps(void)
 static void test_many_ranges(void)
 {
 	struct range *many = calloc(MANY, sizeof(*many));
-	struct bee_nl_proc proc, seen, now;
+	struct netlink_proc proc, seen, now;
 	bool ok;
 	size_t i;
 
@@ -286,20 +286,20 @@ static void test_table_dumps(void)
 	pid_t pid = guest_spawn(map_files, NULL);
 
 	guest_add(&g, pid);
-	ksft_test_result(!dump_is_interrupted(BEEUNWIND_CMD_TABLE_GET, 0, NULL),
+	ksft_test_result(!dump_is_interrupted(BEEUNWIND_CMD_FILE_GET, 0, NULL),
 			 "a dump of files that stay is consistent\n");
-	ksft_test_result(dump_is_interrupted(BEEUNWIND_CMD_TABLE_GET, 0, change_tables),
+	ksft_test_result(dump_is_interrupted(BEEUNWIND_CMD_FILE_GET, 0, change_tables),
 			 "one in which a table comes and goes says so\n");
 	guest_reap(pid);
 }
 
 static void table_refused(const char *name, int fd, int code, const char *sentence)
 {
-	struct bee_nl_info before, after;
+	struct netlink_info before, after;
 	bool ok;
 
 	guest_info(&g, &before);
-	ok = bee_nl_table_set(g.nl, fd, table, &g.error) && g.error.code == code &&
+	ok = netlink_table_set(g.nl, fd, table, &g.error) && g.error.code == code &&
 	     strstr(g.error.text, sentence);
 	guest_info(&g, &after);
 	ok = ok && before.tables == after.tables && before.table_bytes == after.table_bytes;
@@ -333,7 +333,7 @@ static void test_flipped_tables(int fd)
 		if (pwrite(fd, &flipped, 1, bit / 8) != 1)
 			exit(1);
 		tried++;
-		if (!bee_nl_table_set(g.nl, fd, table, &g.error) ||
+		if (!netlink_table_set(g.nl, fd, table, &g.error) ||
 		    g.error.code != EINVAL || !strstr(g.error.text, "offset")) {
 			ksft_print_msg("bit %zu: code %d, \"%s\"\n", bit, g.error.code,
 				       g.error.text);
@@ -381,27 +381,27 @@ static void test_tables(void)
 	bool ok;
 
 	ksft_test_result(again == table, "a table is kept once\n");
-	ok = bee_nl_table_del(g.nl, table, false, &g.error) && g.error.code == EBUSY &&
+	ok = netlink_table_del(g.nl, table, false, &g.error) && g.error.code == EBUSY &&
 	     strstr(g.error.text, "used by");
 	ksft_test_result(ok, "a table in use is not deleted\n");
-	ok = bee_nl_table_del(g.nl, 0x7fffffff, true, &g.error) && g.error.code == ENOENT;
+	ok = netlink_table_del(g.nl, 0x7fffffff, true, &g.error) && g.error.code == ENOENT;
 	ksft_test_result(ok, "an unknown table is not deleted\n");
 }
 
 static void test_budget(void)
 {
-	struct bee_nl_info info;
+	struct netlink_info info;
 	int fd, exe;
 	uint32_t id;
 	bool ok;
 
 	guest_info(&g, &info);
-	ok = bee_nl_config_set_budget(g.nl, 1, &g.error) && g.error.code == ENOSPC;
+	ok = netlink_config_set_budget(g.nl, 1, &g.error) && g.error.code == ENOSPC;
 	ksft_test_result(ok, "a budget below what is in use is refused\n");
-	ok = !bee_nl_config_set_budget(g.nl, info.table_bytes + info.range_bytes, &g.error);
+	ok = !netlink_config_set_budget(g.nl, info.table_bytes + info.range_bytes, &g.error);
 	fd = guest_table_fd("/bin/cat");
 	exe = open("/bin/cat", O_RDONLY);
-	ok = ok && bee_nl_table_add(g.nl, fd, exe, &id, &g.error) &&
+	ok = ok && netlink_table_add(g.nl, fd, exe, &id, &g.error) &&
 	     g.error.code == ENOSPC && strstr(g.error.text, "over budget");
 	if (!ok)
 		ksft_print_msg("code %d, \"%s\"\n", g.error.code, g.error.text);
@@ -410,14 +410,14 @@ static void test_budget(void)
 	/* With what it holds nobody would take it: there is no memory to read it into. */
 	exe = open(ELF, O_RDONLY);
 	ok = !ftruncate(fd, 0) && !ftruncate(fd, BEE_TABLE_MAX_SIZE) &&
-	     bee_nl_table_add(g.nl, fd, exe, &id, &g.error) && g.error.code == ENOSPC &&
+	     netlink_table_add(g.nl, fd, exe, &id, &g.error) && g.error.code == ENOSPC &&
 	     strstr(g.error.text, "over budget");
 	if (!ok)
 		ksft_print_msg("code %d, \"%s\"\n", g.error.code, g.error.text);
 	ksft_test_result(ok, "and is not read\n");
 	close(fd);
 	close(exe);
-	ok = !bee_nl_config_set_budget(g.nl, info.budget, &g.error);
+	ok = !netlink_config_set_budget(g.nl, info.budget, &g.error);
 	ksft_test_result(ok, "the budget is set back\n");
 }
 
@@ -428,8 +428,8 @@ static void test_hook(void)
 	int i;
 
 	for (i = 0; ok && i < 50; i++)
-		ok = !bee_nl_config_set_hook(g.nl, BEEUNWIND_HOOK_STATE_OFF, &g.error) &&
-		     !bee_nl_config_set_hook(g.nl, BEEUNWIND_HOOK_STATE_ON, &g.error);
+		ok = !netlink_config_set_hook(g.nl, BEEUNWIND_HOOK_STATE_OFF, &g.error) &&
+		     !netlink_config_set_hook(g.nl, BEEUNWIND_HOOK_STATE_ON, &g.error);
 	if (!ok)
 		ksft_print_msg("\"%s\"\n", g.error.text);
 	ksft_test_result(ok, "the hook is switched off and on, %d times\n", i);
@@ -438,36 +438,36 @@ static void test_hook(void)
 /* As nobody, over a connection of its own: every request is refused. */
 static int unprivileged(void)
 {
-	struct bee_nl_proc proc = { .pid = target };
+	struct netlink_proc proc = { .pid = target };
 	struct range one = at(50, 1, 0);
-	struct bee_nl_tables tables = {};
-	struct bee_nl_procs procs = {};
-	struct bee_nl_stats stats;
-	struct bee_nl_info info;
+	struct netlink_files tables = {};
+	struct netlink_procs procs = {};
+	struct netlink_stats stats;
+	struct netlink_info info;
 	struct guest u = {};
 	int fd = guest_table_fd(ELF), bad = 0;
 	uint32_t id;
 
 	if (setgid(65534) || setuid(65534))
 		return 100;
-	u.nl = bee_nl_open(&u.error);
+	u.nl = netlink_open(&u.error);
 	if (!u.nl)
 		return u.error.code == EPERM ? 0 : 101;
 #define DENIED(call) (bad += !((call) && u.error.code == EPERM))
-	DENIED(bee_nl_info_get(u.nl, &info, &u.error));
-	DENIED(bee_nl_stats_get(u.nl, &stats, &u.error));
-	DENIED(bee_nl_table_add(u.nl, fd, BEE_NL_VDSO, &id, &u.error));
-	DENIED(bee_nl_table_del(u.nl, table, true, &u.error));
-	DENIED(bee_nl_tables_get(u.nl, &tables, &u.error));
-	DENIED(bee_nl_table_set(u.nl, fd, table, &u.error));
-	DENIED(bee_nl_proc_add(u.nl, &proc, &u.error));
+	DENIED(netlink_info_get(u.nl, &info, &u.error));
+	DENIED(netlink_stats_get(u.nl, &stats, &u.error));
+	DENIED(netlink_table_add(u.nl, fd, NETLINK_VDSO, &id, &u.error));
+	DENIED(netlink_table_del(u.nl, table, true, &u.error));
+	DENIED(netlink_files_get(u.nl, &tables, &u.error));
+	DENIED(netlink_table_set(u.nl, fd, table, &u.error));
+	DENIED(netlink_proc_add(u.nl, &proc, &u.error));
 	DENIED(guest_update(&u, &proc, NULL, 0, &one, 1));
-	DENIED(bee_nl_proc_del(u.nl, target, &u.error));
-	DENIED(bee_nl_procs_get(u.nl, 0, &procs, &u.error));
-	DENIED(bee_nl_config_set_budget(u.nl, 1, &u.error));
-	DENIED(bee_nl_config_set_hook(u.nl, BEEUNWIND_HOOK_STATE_OFF, &u.error));
-	DENIED(bee_nl_config_set_follow(u.nl, BEEUNWIND_FOLLOW_ALL, &u.error));
-	DENIED(bee_nl_config_set_announce(u.nl, BEEUNWIND_ANNOUNCE_MAPPED, &u.error));
+	DENIED(netlink_proc_del(u.nl, target, &u.error));
+	DENIED(netlink_procs_get(u.nl, 0, &procs, &u.error));
+	DENIED(netlink_config_set_budget(u.nl, 1, &u.error));
+	DENIED(netlink_config_set_hook(u.nl, BEEUNWIND_HOOK_STATE_OFF, &u.error));
+	DENIED(netlink_config_set_follow(u.nl, BEEUNWIND_FOLLOW_ALL, &u.error));
+	DENIED(netlink_config_set_announce(u.nl, BEEUNWIND_ANNOUNCE_MAPPED, &u.error));
 	return bad;
 }
 
@@ -501,22 +501,22 @@ ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 /* The answer that nobody took must not be taken for that to the next request. */
 static void test_broken_exchange(void)
 {
-	struct bee_nl_tables tables;
-	struct bee_nl_info info;
+	struct netlink_files tables;
+	struct netlink_info info;
 	bool failed;
 
 	receive_fails = true;
-	failed = bee_nl_tables_get(g.nl, &tables, &g.error);
-	bee_nl_tables_free(&tables);
-	ksft_test_result(failed && !bee_nl_info_get(g.nl, &info, &g.error) &&
+	failed = netlink_files_get(g.nl, &tables, &g.error);
+	netlink_files_free(&tables);
+	ksft_test_result(failed && !netlink_info_get(g.nl, &info, &g.error) &&
 			 info.table_version == BEE_TABLE_VERSION &&
-			 !bee_nl_info_get(g.nl, &info, &g.error),
+			 !netlink_info_get(g.nl, &info, &g.error),
 			 "a request after one whose answer was not received\n");
 }
 
 int main(void)
 {
-	struct bee_nl_info start;
+	struct netlink_info start;
 
 	ksft_print_header();
 	ksft_set_plan(49);
@@ -537,7 +537,7 @@ int main(void)
 	test_unprivileged();
 
 	guest_reap(target);
-	ksft_test_result(!bee_nl_table_del(g.nl, table, false, &g.error),
+	ksft_test_result(!netlink_table_del(g.nl, table, false, &g.error),
 			 "when its only user is gone a table can be deleted\n");
 	ksft_test_result(guest_settles(&g, &start), "everything is given back\n");
 	ksft_finished();

@@ -72,9 +72,9 @@ static void test_changing_table(void)
 		guest_die("pthread_create", "failed");
 	for (i = 0; i < TRIES; i++) {
 		memset(&g.error, 0, sizeof(g.error));
-		if (!bee_nl_table_add(g.nl, changing, exe, &id, &g.error)) {
+		if (!netlink_table_add(g.nl, changing, exe, &id, &g.error)) {
 			taken++;
-			ok = ok && !bee_nl_table_del(g.nl, id, true, &g.error);
+			ok = ok && !netlink_table_del(g.nl, id, true, &g.error);
 		} else {
 			refused++;
 			ok = ok && *g.error.text && (g.error.code == EINVAL ||
@@ -122,8 +122,8 @@ static void test_replaced_file(void)
 	for (i = 0; ok && i < TRIES; i++) {
 		int exe = open(path, O_RDONLY);
 
-		ok = exe >= 0 && !bee_nl_table_add(g.nl, fd, exe, &id, &g.error) &&
-		     !bee_nl_table_del(g.nl, id, true, &g.error);
+		ok = exe >= 0 && !netlink_table_add(g.nl, fd, exe, &id, &g.error) &&
+		     !netlink_table_del(g.nl, id, true, &g.error);
 		close(exe);
 	}
 	stop = true;
@@ -149,17 +149,17 @@ static void test_signals(void)
 	const struct itimerval often = { { 0, 300 }, { 0, 300 } }, never = {};
 	struct sigaction action = { .sa_handler = on_alarm };
 	int fd = guest_table_fd(ELF), exe = open(ELF, O_RDONLY), i;
-	struct bee_nl_tables tables = {};
+	struct netlink_files tables = {};
 	bool ok = true;
 	uint32_t id;
 
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
 	for (i = 0; ok && i < TRIES; i++) {
-		ok = !bee_nl_table_add(g.nl, fd, exe, &id, &g.error) &&
-		     !bee_nl_tables_get(g.nl, &tables, &g.error) &&
-		     !bee_nl_table_del(g.nl, id, true, &g.error);
-		bee_nl_tables_free(&tables);
+		ok = !netlink_table_add(g.nl, fd, exe, &id, &g.error) &&
+		     !netlink_files_get(g.nl, &tables, &g.error) &&
+		     !netlink_table_del(g.nl, id, true, &g.error);
+		netlink_files_free(&tables);
 		memset(&tables, 0, sizeof(tables));
 	}
 	setitimer(ITIMER_REAL, &never, NULL);
@@ -175,7 +175,7 @@ static void test_signals(void)
 static void test_locked(void)
 {
 	pid_t target = guest_spawn(NULL, NULL), other = guest_spawn(NULL, NULL);
-	struct bee_nl_proc proc = { .pid = target }, beside = { .pid = other };
+	struct netlink_proc proc = { .pid = target }, beside = { .pid = other };
 	char insmod[512];
 	bool ok;
 
@@ -183,13 +183,13 @@ static void test_locked(void)
 		 getenv("BEE_TEST_KO"), target);
 	if (system(insmod))
 		guest_die("insmod", "bee_mmap_lock.ko");
-	ok = bee_nl_proc_add(g.nl, &proc, &g.error) && g.error.code == EBUSY &&
+	ok = netlink_proc_add(g.nl, &proc, &g.error) && g.error.code == EBUSY &&
 	     strstr(g.error.text, "memory map");
 	ksft_print_msg("\"%s\"\n", g.error.text);
-	ok = ok && !bee_nl_proc_add(g.nl, &beside, &g.error);
+	ok = ok && !netlink_proc_add(g.nl, &beside, &g.error);
 	if (system("rmmod bee_mmap_lock"))
 		guest_die("rmmod", "bee_mmap_lock");
-	ok = ok && !bee_nl_proc_add(g.nl, &proc, &g.error) && guest_is_exact(&g, target);
+	ok = ok && !netlink_proc_add(g.nl, &proc, &g.error) && guest_is_exact(&g, target);
 	guest_reap(target);
 	guest_reap(other);
 	ksft_test_result(ok, "a process with its memory map locked is refused, and no other\n");
@@ -203,7 +203,7 @@ static void many_path(char path[32], int i)
 static void test_many_tables(void)
 {
 	int fd = guest_table_fd("/bin/true"), i, seen = 0;
-	struct bee_nl_tables tables = {};
+	struct netlink_files tables = {};
 	uint32_t *ids = calloc(MANY, sizeof(*ids));
 	char path[32];
 	bool ok = true;
@@ -214,20 +214,20 @@ static void test_many_tables(void)
 
 		many_path(path, i);
 		exe = open(path, O_CREAT | O_RDWR, 0600);
-		ok = exe >= 0 && !bee_nl_table_add(g.nl, fd, exe, &ids[i], &g.error);
+		ok = exe >= 0 && !netlink_table_add(g.nl, fd, exe, &ids[i], &g.error);
 		close(exe);
 	}
 	if (!ok)
 		ksft_print_msg("%d: \"%s\"\n", i, g.error.text);
-	ok = ok && !bee_nl_tables_get(g.nl, &tables, &g.error);
+	ok = ok && !netlink_files_get(g.nl, &tables, &g.error);
 	for (t = 0; t < tables.count; t++)
 		seen += tables.table[t].loaded && strstr(tables.table[t].name, "race-") != NULL;
-	bee_nl_tables_free(&tables);
+	netlink_files_free(&tables);
 	ksft_test_result(ok && seen == MANY, "%d tables are kept and listed\n", seen);
 	for (i = 0; i < MANY; i++) {
 		many_path(path, i);
 		unlink(path);
-		if (ids[i] && bee_nl_table_del(g.nl, ids[i], true, &g.error))
+		if (ids[i] && netlink_table_del(g.nl, ids[i], true, &g.error))
 			ok = false;
 	}
 	ksft_test_result(ok, "and deleted\n");
@@ -239,21 +239,21 @@ static void test_many_tables(void)
 static void test_no_budget(void)
 {
 	int fd = guest_table_fd(ELF), exe = open(ELF, O_RDONLY), status = -1;
-	struct bee_nl_info info;
+	struct netlink_info info;
 	pid_t target, child;
-	struct bee_nl_proc proc;
+	struct netlink_proc proc;
 	uint32_t id;
 	bool ok;
 
 	guest_info(&g, &info);
-	ok = !bee_nl_config_set_budget(g.nl, 0, &g.error);
+	ok = !netlink_config_set_budget(g.nl, 0, &g.error);
 	if (!ok)
 		ksft_print_msg("\"%s\"\n", g.error.text);
-	ok = ok && bee_nl_table_add(g.nl, fd, exe, &id, &g.error) &&
+	ok = ok && netlink_table_add(g.nl, fd, exe, &id, &g.error) &&
 	     strstr(g.error.text, "over budget");
 	target = guest_spawn(NULL, NULL);
-	proc = (struct bee_nl_proc){ .pid = target };
-	ok = ok && bee_nl_proc_add(g.nl, &proc, &g.error) && *g.error.text;
+	proc = (struct netlink_proc){ .pid = target };
+	ok = ok && netlink_proc_add(g.nl, &proc, &g.error) && *g.error.text;
 	child = fork();
 	if (!child) {
 		execl("/bin/true", "true", NULL);
@@ -264,7 +264,7 @@ static void test_no_budget(void)
 	guest_reap(target);
 	if (!ok)
 		ksft_print_msg("code %d, \"%s\"\n", g.error.code, g.error.text);
-	ok = !bee_nl_config_set_budget(g.nl, info.budget, &g.error) && ok;
+	ok = !netlink_config_set_budget(g.nl, info.budget, &g.error) && ok;
 	ksft_test_result(ok, "with no budget all is refused in words, and nobody is hurt\n");
 	close(fd);
 	close(exe);
@@ -272,7 +272,7 @@ static void test_no_budget(void)
 
 int main(void)
 {
-	struct bee_nl_info start;
+	struct netlink_info start;
 
 	ksft_print_header();
 	ksft_set_plan(8);

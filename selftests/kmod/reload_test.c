@@ -136,16 +136,16 @@ static const void *sample_lib(int frame)
 
 static uint64_t no_table(void)
 {
-	struct bee_nl_stats stats;
+	struct netlink_stats stats;
 
-	if (bee_nl_stats_get(g.nl, &stats, &g.error))
+	if (netlink_stats_get(g.nl, &stats, &g.error))
 		guest_die("stats", g.error.text);
 	return stats.stop[BEEUNWIND_STOP_NO_TABLE] + stats.fp_steps;
 }
 
 int main(void)
 {
-	struct bee_nl_info loaded, now;
+	struct netlink_info loaded, now;
 	const void *first, *again;
 	void *libs[2];
 	char load[300];

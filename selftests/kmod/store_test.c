@@ -51,7 +51,7 @@ static int add_table(int i)
 {
 	const struct timespec tick = { .tv_nsec = 20000000 };
 	int exe = open(file_path(i), O_RDONLY | O_CLOEXEC);
-	int ret = bee_nl_table_add(g.nl, table_fd, exe, &id[i], &g.error);
+	int ret = netlink_table_add(g.nl, table_fd, exe, &id[i], &g.error);
 
 	close(exe);
 	nanosleep(&tick, NULL);		/* its last use is told from the next one's by the tick */
@@ -85,7 +85,7 @@ static void unmap_all(void)
 
 static bool is_loaded(int i)
 {
-	struct bee_nl_table t;
+	struct netlink_file t;
 
 	guest_get_table(&g, id[i], &t);
 	return id[i] && t.loaded;
@@ -93,7 +93,7 @@ static bool is_loaded(int i)
 
 static uint64_t bytes_in_use(void)
 {
-	struct bee_nl_info info;
+	struct netlink_info info;
 
 	guest_info(&g, &info);
 	return info.table_bytes + info.range_bytes;
@@ -107,7 +107,7 @@ static int nth_used(int n)
 
 static void test_order(void)
 {
-	struct bee_nl_info info;
+	struct netlink_info info;
 	int i, n, gone = 0, holes = 0, added = 0;
 	uint32_t before = 0;
 
@@ -142,7 +142,7 @@ static void test_order(void)
 
 static void test_all_used(void)
 {
-	struct bee_nl_info before, after;
+	struct netlink_info before, after;
 	int i, fresh = FILES - 1, used[FILES], n = 0, lost = 0;
 
 	/* Until nothing fits any more without one of them. */
@@ -169,7 +169,7 @@ static void test_all_used(void)
 /* One is idle, and more than that is wanted: then it stays. */
 static void test_in_vain(void)
 {
-	struct bee_nl_table idle;
+	struct netlink_file idle;
 	uint64_t used;
 	int i = 0;
 
@@ -179,18 +179,18 @@ static void test_in_vain(void)
 	mapped[i] = NULL;
 	guest_get_table(&g, id[i], &idle);
 	used = bytes_in_use();
-	ksft_test_result(bee_nl_config_set_budget(g.nl, used - 2 * idle.bytes, &g.error) &&
+	ksft_test_result(netlink_config_set_budget(g.nl, used - 2 * idle.bytes, &g.error) &&
 			 g.error.code == ENOSPC && is_loaded(i), "none is evicted in vain\n");
-	ksft_test_result(!bee_nl_config_set_budget(g.nl, used - idle.bytes / 2, &g.error) &&
+	ksft_test_result(!netlink_config_set_budget(g.nl, used - idle.bytes / 2, &g.error) &&
 			 !is_loaded(i), "but it is where that is enough\n");
-	if (bee_nl_config_set_budget(g.nl, BUDGET, &g.error))
+	if (netlink_config_set_budget(g.nl, BUDGET, &g.error))
 		guest_die("budget", g.error.text);
 }
 
 static bool drop_caches(uint32_t wanted)
 {
 	const struct timespec tick = { .tv_nsec = 50000000 };
-	struct bee_nl_info info;
+	struct netlink_info info;
 	FILE *f;
 	int i;
 
@@ -275,11 +275,11 @@ static pid_t hog_start(void)
 static void test_short_of_memory(void)
 {
 	const struct timespec tick = { .tv_nsec = 10000000 };
-	struct bee_nl_info full, now;
+	struct netlink_info full, now;
 	pid_t pid;
 	int i;
 
-	if (bee_nl_config_set_budget(g.nl, 64 << 20, &g.error))
+	if (netlink_config_set_budget(g.nl, 64 << 20, &g.error))
 		guest_die("budget", g.error.text);
 	keep_mapped(3);
 	for (i = 0; i < FILES; i++)
@@ -297,7 +297,7 @@ static void test_short_of_memory(void)
 			 "a process that needs all memory takes idle tables\n");
 	unmap_all();
 	drop_caches(0);
-	if (bee_nl_config_set_budget(g.nl, BUDGET, &g.error))
+	if (netlink_config_set_budget(g.nl, BUDGET, &g.error))
 		guest_die("budget", g.error.text);
 }
 
@@ -305,19 +305,19 @@ static void test_short_of_memory(void)
 static void test_lost(void)
 {
 	const struct timespec tick = { .tv_nsec = 50000000 };
-	struct bee_nl_info info, now = {};
+	struct netlink_info info, now = {};
 	bool found = false;
 	int i;
 
 	guest_info_at_rest(&g, &info);
-	if (bee_nl_config_set_budget(g.nl, info.table_bytes + info.range_bytes, &g.error))
+	if (netlink_config_set_budget(g.nl, info.table_bytes + info.range_bytes, &g.error))
 		guest_die("budget", g.error.text);
 	for (i = 0; i < FILES; i++)
 		keep_mapped(i);
 	guest_info(&g, &now);
 	ksft_test_result(now.follow_lost > info.follow_lost && now.ranges < info.ranges,
 			 "without room for its ranges a process has none\n");
-	if (bee_nl_config_set_budget(g.nl, BUDGET, &g.error))
+	if (netlink_config_set_budget(g.nl, BUDGET, &g.error))
 		guest_die("budget", g.error.text);
 	for (i = 0; i < 200 && !found; i++) {
 		nanosleep(&tick, NULL);
@@ -334,7 +334,7 @@ static void test_lost(void)
 /* Children that share what they have mapped, and one that has it for itself. */
 static void test_bytes(int children)
 {
-	struct bee_nl_info start, before, after;
+	struct netlink_info start, before, after;
 	pid_t *pid = calloc(children, sizeof(*pid));
 	struct timespec t0, t1, t2;
 	double mappings, own, shared;
@@ -369,7 +369,7 @@ static void test_bytes(int children)
 	clock_gettime(CLOCK_MONOTONIC, &t0);
 	i = add_table(40);
 	clock_gettime(CLOCK_MONOTONIC, &t1);
-	i = i || bee_nl_table_del(g.nl, id[40], true, &g.error);
+	i = i || netlink_table_del(g.nl, id[40], true, &g.error);
 	clock_gettime(CLOCK_MONOTONIC, &t2);
 	ksft_print_msg("table added in %.3f s, taken away in %.3f s\n",
 		       t1.tv_sec - t0.tv_sec + (t1.tv_nsec - t0.tv_nsec) / 1e9,
@@ -384,7 +384,7 @@ static void test_bytes(int children)
 
 int main(int argc, char **argv)
 {
-	struct bee_nl_info start;
+	struct netlink_info start;
 
 	ksft_print_header();
 	ksft_set_plan(17);
@@ -392,7 +392,7 @@ int main(int argc, char **argv)
 	guest_open(&g);
 	table_fd = guest_table_fd(EXE);
 	guest_info(&g, &start);
-	if (bee_nl_config_set_budget(g.nl, BUDGET, &g.error))
+	if (netlink_config_set_budget(g.nl, BUDGET, &g.error))
 		guest_die("budget", g.error.text);
 
 	guest_add(&g, getpid());
@@ -403,10 +403,10 @@ int main(int argc, char **argv)
 	test_shrinker();
 	test_short_of_memory();
 	test_lost();
-	if (bee_nl_config_set_budget(g.nl, start.budget, &g.error))
+	if (netlink_config_set_budget(g.nl, start.budget, &g.error))
 		guest_die("budget", g.error.text);
 	test_bytes(argc > 1 ? atoi(argv[1]) : 500);
-	if (bee_nl_proc_del(g.nl, getpid(), &g.error))
+	if (netlink_proc_del(g.nl, getpid(), &g.error))
 		guest_die("proc-del", g.error.text);
 	ksft_test_result(guest_settles(&g, &start), "everything is given back\n");
 	system("rm -rf " DIR);

@@ -28,7 +28,7 @@
 
 #include "guest.h"
 #include "kselftest.h"
-#include "table.h"
+#include "kmod/table.h"
 
 #define RING_PAGES	64
 #define MAX_FRAMES	127	/* kernel.perf_event_max_stack */
@@ -36,7 +36,7 @@
 static struct guest g;
 static pid_t pid;
 static uint64_t state;
-static struct bee_nl_proc proc;
+static struct netlink_proc proc;
 static uint32_t file;			/* deep_work, and its table */
 static uint8_t *original;
 static size_t size;
@@ -183,7 +183,7 @@ static void use_table(const uint8_t *blob)
 
 	if (fd < 0 || write(fd, blob, size) != (ssize_t)size)
 		guest_die("memfd", strerror(errno));
-	if (bee_nl_table_set(g.nl, fd, file, &g.error))
+	if (netlink_table_set(g.nl, fd, file, &g.error))
 		guest_die("what is valid here is refused there", g.error.text);
 	close(fd);
 }
@@ -206,16 +206,16 @@ static void let_it_walk(void)
 /* By the table that deep_work's mappings refer to. */
 static void find_file(void)
 {
-	struct bee_nl_tables tables = {};
+	struct netlink_files tables = {};
 	size_t i;
 
 	guest_get_proc(&g, pid, &proc);
-	if (bee_nl_tables_get(g.nl, &tables, &g.error))
+	if (netlink_files_get(g.nl, &tables, &g.error))
 		guest_die("table-get", g.error.text);
 	for (i = 0; i < tables.count; i++)
 		if (tables.table[i].loaded && strstr(tables.table[i].name, "deep_work"))
 			file = tables.table[i].id;
-	bee_nl_tables_free(&tables);
+	netlink_files_free(&tables);
 	if (!file)
 		guest_die("deep_work", "is not loaded, or has no table");
 }

@@ -114,12 +114,12 @@ static void dies_with_parent(void *signal)
 /* The ranges of a child that stands still, one by one: away and back. */
 static void ask_of_child(struct guest *own)
 {
-	struct bee_nl_error error;
-	struct bee_nl_proc proc;
+	struct bee_error error;
+	struct netlink_proc proc;
 	pid_t pid = guest_spawn(dies_with_parent, (void *)SIGKILL);
 	size_t i;
 
-	bee_nl_proc_del(own->nl, pid, &error);
+	netlink_proc_del(own->nl, pid, &error);
 	guest_add(own, pid);
 	guest_get_proc(own, pid, &proc);
 	for (i = 0; i < proc.ranges.count; i++) {
@@ -157,14 +157,14 @@ static pid_t start_asker(const pid_t *pid)
 	signal(SIGTERM, on_term);
 	guest_open(&own);
 	for (i = 0; !asker_ends; i++) {
-		struct bee_nl_proc proc = { .pid = pid[i % WORKERS] };
+		struct netlink_proc proc = { .pid = pid[i % WORKERS] };
 
-		bee_nl_proc_add(own.nl, &proc, &own.error);
+		netlink_proc_add(own.nl, &proc, &own.error);
 		if (i % 16 == 0)
 			ask_of_child(&own);
 		nanosleep(&tick, NULL);
 	}
-	bee_nl_close(own.nl);
+	netlink_close(own.nl);
 	_exit(0);
 }
 
@@ -248,7 +248,7 @@ static void test_oracle(double seconds)
 	unsigned long right = oracle_read("right"), absent = oracle_read("absent");
 	unsigned long private = oracle_read("private"), overtaken = oracle_read("overtaken");
 	unsigned long wrong = oracle_read("wrong");
-	struct bee_nl_info info;
+	struct netlink_info info;
 
 	guest_info(&g, &info);
 	ksft_print_msg("%lu walks; steps by what was mapped: right %lu, absent %lu, private %lu, "
@@ -285,7 +285,7 @@ static pid_t start_program(char *const argv[])
 	return pid;
 }
 
-static bool is_same_procs(const struct bee_nl_info *a, const struct bee_nl_info *b)
+static bool is_same_procs(const struct netlink_info *a, const struct netlink_info *b)
 {
 	return a->procs == b->procs && a->ranges == b->ranges && a->range_bytes == b->range_bytes;
 }
@@ -294,10 +294,10 @@ static bool is_same_procs(const struct bee_nl_info *a, const struct bee_nl_info 
 #define AT_REST	30
 
 /* Until nothing has changed for so long; a minute is for ever here. */
-static bool wait_quiet(struct bee_nl_info *info)
+static bool wait_quiet(struct netlink_info *info)
 {
 	const struct timespec tick = { .tv_nsec = 100000000 };
-	struct bee_nl_info before;
+	struct netlink_info before;
 	int i, same = 0;
 
 	guest_info(&g, info);
@@ -311,9 +311,9 @@ static bool wait_quiet(struct bee_nl_info *info)
 	return same == AT_REST;
 }
 
-static bool settles_procs(const struct bee_nl_info *start)
+static bool settles_procs(const struct netlink_info *start)
 {
-	struct bee_nl_info now = {};
+	struct netlink_info now = {};
 	int i;
 
 	for (i = 0; i < 5; i++) {
@@ -330,15 +330,15 @@ static bool settles_procs(const struct bee_nl_info *start)
 /* The sums that are shown are those of what is listed. */
 static bool sums_agree(size_t *users)
 {
-	struct bee_nl_tables tables;
-	struct bee_nl_procs procs;
-	struct bee_nl_info info;
+	struct netlink_files tables;
+	struct netlink_procs procs;
+	struct netlink_info info;
 	size_t i, k, ranges = 0, mapped = 0, bytes = 0;
 
 	*users = 0;
 	wait_quiet(&info);
-	if (bee_nl_tables_get(g.nl, &tables, &g.error) ||
-	    bee_nl_procs_get(g.nl, 0, &procs, &g.error))
+	if (netlink_files_get(g.nl, &tables, &g.error) ||
+	    netlink_procs_get(g.nl, 0, &procs, &g.error))
 		guest_die("dump", g.error.text);
 	for (i = 0; i < tables.count; i++) {
 		*users += tables.table[i].users;
@@ -353,8 +353,8 @@ static bool sums_agree(size_t *users)
 		       procs.count, ranges, tables.count, *users, mapped, bytes, info.table_bytes);
 	i = procs.count == info.procs && ranges == info.ranges && tables.count == info.files &&
 	    *users <= mapped && bytes == info.table_bytes;
-	bee_nl_tables_free(&tables);
-	bee_nl_procs_free(&procs);
+	netlink_files_free(&tables);
+	netlink_procs_free(&procs);
 	return i;
 }
 
@@ -366,7 +366,7 @@ int main(int argc, char **argv)
 	char *const watch_argv[] = { getenv("BEECTL"), "watch", "-q", NULL };
 	char *const unload_argv[] = { getenv("BEECTL"), "unload", "-q", "--all", "--tables", NULL };
 	double seconds = argc > 1 ? atof(argv[1]) : 20;
-	struct bee_nl_info start, quiet, end;
+	struct netlink_info start, quiet, end;
 	pid_t perf, watch;
 	size_t users, users_after;
 	int i, status = 0;

@@ -243,7 +243,7 @@ static u64 range_pc(const struct space_range *range, u64 ip)
  *
  * Return: false where no table covers the frame.
  */
-bool space_row(const struct space *space, const struct bee_frame *f, struct bee_row *row)
+bool space_row(const struct space *space, const struct bee_frame *f, struct bee_rule *row)
 {
 	u64 ip = bee_frame_lookup_ip(f);
 	const struct space_range *range = space_find(space, ip);
@@ -287,17 +287,17 @@ enum beeunwind_stop space_next(const struct space *space, struct bee_uread *mem,
 {
 	const struct space_range *range = space_find(space, bee_frame_lookup_ip(f));
 	enum beeunwind_stop stop;
-	struct bee_row row;
+	struct bee_rule row;
 
 	if (!range)
 		return space_guess(space, mem, f, how, BEEUNWIND_STOP_NO_MAPPING);
 	if (!range->table)
 		return space_guess(space, mem, f, how, BEEUNWIND_STOP_NO_TABLE);
 	bee_table_lookup(range->table, range_pc(range, bee_frame_lookup_ip(f)), &row);
-	if (row.kind == BEE_ROW_GAP)
+	if (row.kind == BEE_RULE_GAP)
 		return space_guess(space, mem, f, how, BEEUNWIND_STOP_GAP);
 	*how = SPACE_BY_ROW;
-	if (row.kind != BEE_ROW_RULES)
+	if (row.kind != BEE_RULE_KNOWN)
 		return BEEUNWIND_STOP_UNSUPPORTED;
 	stop = bee_frame_step(mem, &row, f);
 	if (!stop && !space_find(space, bee_frame_lookup_ip(f)))

@@ -32,7 +32,7 @@ static inline bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
 	return mem->read(mem->arg, addr, value, sizeof(*value));
 }
 
-#include "frame.h"
+#include "kmod/frame.h"
 
 struct space_image;
 
@@ -83,7 +83,7 @@ void space_copy(struct space *space, const struct space *from);
 void space_free(struct space *space);
 bool space_read_code(const struct space *space, u64 addr, void *to, size_t n);
 const struct space_range *space_find(const struct space *space, u64 ip);
-bool space_row(const struct space *space, const struct bee_frame *f, struct bee_row *row);
+bool space_row(const struct space *space, const struct bee_frame *f, struct bee_rule *row);
 enum beeunwind_stop space_next(const struct space *space, struct bee_uread *mem,
 			       struct bee_frame *f, enum space_how *how);
 const char *space_place(const struct space *space, u64 ip, char *text, size_t size);

@@ -215,7 +215,7 @@ static bool is_further_up(size_t n, const struct bee_frame *f)
 }
 
 /* rbp = *(rbp), and the CFA is found without rbp, which is what a DRAP's epilogue ends with. */
-static bool is_stale(const struct bee_row *row)
+static bool is_stale(const struct bee_rule *row)
 {
 	return row->fp == BEE_FP_DEREF && row->fp_reg == BEE_REG_RBP && !row->fp_off &&
 	       row->cfa == BEE_CFA_REG &&
@@ -226,7 +226,7 @@ static bool is_stale(const struct bee_row *row)
  * The frame we found for the n-th caller against the shadow's.  What rbp will be
  * may be news: an exception's landing pad gets one that has just been put there.
  */
-static enum verdict judge(size_t n, struct shadow_frame *truth, const struct bee_row *row,
+static enum verdict judge(size_t n, struct shadow_frame *truth, const struct bee_rule *row,
 			  const struct bee_frame *f, enum beeunwind_stop stop, enum space_how how)
 {
 	if (stop == BEEUNWIND_STOP_UNKNOWN_REGISTER && n && row->cfa_reg == BEE_REG_RBX)
@@ -248,7 +248,7 @@ static enum verdict judge(size_t n, struct shadow_frame *truth, const struct bee
 }
 
 static void explain(char *what, size_t size, size_t n, const struct shadow_frame *truth,
-		    const struct bee_row *row, u64 from, const struct bee_frame *f,
+		    const struct bee_rule *row, u64 from, const struct bee_frame *f,
 		    enum beeunwind_stop stop)
 {
 	char a[64], b[64], c[64];
@@ -295,7 +295,7 @@ static void check(size_t depth)
 	for (n = 0; n < depth && n <= run.shadow.count && !landing; n++) {
 		struct shadow_frame *frame = shadow_caller(&run.shadow, n);
 		struct shadow_frame *truth = frame, now;
-		struct bee_row row = { .kind = BEE_ROW_GAP };
+		struct bee_rule row = { .kind = BEE_RULE_GAP };
 		enum beeunwind_stop stop;
 		enum verdict verdict;
 		enum space_how how;

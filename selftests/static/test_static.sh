@@ -46,7 +46,7 @@ headers() {
 }
 
 tool_flags() {
-	echo "-D_GNU_SOURCE -Itools/include -Iinclude/uapi -iquote tools/lib -iquote kmod"
+	echo "-D_GNU_SOURCE -Itools/include -Iinclude/uapi -iquote tools/util -iquote tools/elf -iquote tools/rows -iquote tools/encode -iquote tools/table -iquote tools/verify -iquote tools/netlink -iquote tools/process -iquote tools/beectl -iquote ."
 }
 
 shell_scripts() {
@@ -79,7 +79,7 @@ check_cppcheck() {
 	mapfile -t files < <(sources 'tools/*.c'; echo kmod/table.c)
 	cppcheck -q --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
 		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
-		-D_GNU_SOURCE -Itools/include -Iinclude/uapi -Itools/lib -Ikmod "${files[@]}"
+		-D_GNU_SOURCE -Itools/include -Iinclude/uapi -Itools/util -Itools/elf -Itools/rows -Itools/encode -Itools/table -Itools/verify -Itools/netlink -Itools/process -Itools/beectl -I. "${files[@]}"
 }
 
 check_analyzer() {
@@ -238,10 +238,10 @@ fi
 ktap_run "no trailing white space" check_whitespace
 ktap_run "no path or host of one machine" check_places
 ktap_run "every source says its licence" check_licence
-ktap_run "libelf only in elf.c" only '<(libelf|gelf)\.h>' 'tools/*' tools/lib/elf.c
-ktap_run "libnl only in nl.c and nl_events.c" only '<netlink/' 'tools/*' tools/lib/nl.c tools/lib/nl_events.c
+ktap_run "libelf only in elf.c" only '<(libelf|gelf)\.h>' 'tools/*' tools/elf/elf.c
+ktap_run "libnl only in netlink.c and events.c" only '<netlink/' 'tools/*' tools/netlink/netlink.c tools/netlink/events.c
 ktap_run "libdw only in oracle.c, libdwfl only in sym.c" only '<elfutils/' 'tools/*' \
-	tools/lib/oracle.c tools/lib/sym.c
+	tools/verify/libdw.c
 ktap_run "ftrace only in hook.c" only_code 'ftrace' 'kmod/*.[ch]' kmod/hook.c kmod/compat.h
 ktap_run "perf callchains only in callchain.c" only_code 'perf_callchain_(store|entry_ctx *\{)|\bctx->' \
 	'kmod/*.[ch]' kmod/callchain.c

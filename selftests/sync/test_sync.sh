@@ -25,7 +25,7 @@ format_hash_is_known() {
 
 versions_agree() {
 	local tool module dkms
-	tool=$(sed -n 's/.*BEE_VERSION[^"]*"\(.*\)"/\1/p' tools/lib/version.h)
+	tool=$(sed -n 's/.*BEE_VERSION[^"]*"\(.*\)"/\1/p' tools/util/version.h)
 	module=$(sed -n 's/.*BEE_VERSION[^"]*"\(.*\)"/\1/p' kmod/netlink.h)
 	dkms=$(sed -n 's/PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 	echo "tool $tool, module $module, dkms $dkms"
@@ -75,11 +75,11 @@ stop_reasons_are_explained() {
 ktap_plan 6
 if /usr/bin/python3 -c 'import yaml' 2>/dev/null; then
 	ktap_run "beeunwind.h is what the YNL spec gives" generated_is_current uapi include/uapi/linux/beeunwind.h
-	ktap_run "nl_names.h is what the YNL spec gives" generated_is_current names tools/lib/nl_names.h
+	ktap_run "names.h is what the YNL spec gives" generated_is_current names tools/netlink/names.h
 	ktap_run "every stop reason is explained" stop_reasons_are_explained
 else
 	ktap_skip "beeunwind.h is what the YNL spec gives" "python3-yaml is not installed"
-	ktap_skip "nl_names.h is what the YNL spec gives" "python3-yaml is not installed"
+	ktap_skip "names.h is what the YNL spec gives" "python3-yaml is not installed"
 	ktap_skip "every stop reason is explained" "python3-yaml is not installed"
 fi
 ktap_run "the table format has not changed under its version" format_hash_is_known

@@ -47,11 +47,11 @@ static int open_large(void)
 static bool large_compile(void)
 {
 	struct compile_result result = { 0 };
-	struct bee_elf elf = { 0 };
+	struct elf_file elf = { 0 };
 	int fd = open_large();
 	bool good;
 
-	good = fd >= 0 && !compile_elf(fd, &result) && !bee_elf_open(&elf, fd);
+	good = fd >= 0 && !compile_elf(fd, &result) && !elf_open(&elf, fd);
 	if (good) {
 		large = (struct file_identity){ .type = elf.id_type, .len = elf.id_len,
 						.size = elf.file_size, .inode = 1, .born = 5,
@@ -60,7 +60,7 @@ static bool large_compile(void)
 		blob = result.blob;
 		blob_size = result.size;
 		blob_disk = (blob_size + BLOCK - 1) / BLOCK * BLOCK;
-		bee_elf_close(&elf);
+		elf_close(&elf);
 	}
 	if (fd >= 0)
 		close(fd);

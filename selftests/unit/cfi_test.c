@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cover.h"
+#include "coverage.h"
 #include "cursor.h"
-#include "input.h"
+#include "reader.h"
 #include "kselftest.h"
 
 #define TEXT	0x1000		/* of 0x100 bytes, all nop */
@@ -112,7 +112,7 @@ static void put_fde(struct section *s, size_t cie, u64 begin, u64 size, const u8
 
 static u8 text[0x100];
 
-static void elf_add_section(struct bee_elf *elf, const struct section *s)
+static void elf_add_section(struct elf_file *elf, const struct section *s)
 {
 	elf->frames[elf->nframes++] = (struct elf_frames){
 		.data = s->bytes, .size = s->n, .debug_frame = s->debug_frame,
@@ -140,23 +140,23 @@ static struct input *text_open(void)
 static void rows_to_text(const struct section *s, const struct section *second, char *out,
 			 size_t size)
 {
-	struct bee_elf elf = {
+	struct elf_file elf = {
 		.ntext = 1,
 		.text[0] = { .vaddr = TEXT, .offset = TEXT, .size = sizeof(text) },
 		.input = text_open(),
 	};
-	char message[256], rule[ROW_TEXT_MAX], *tab;
+	char message[256], rule[RULE_TEXT_MAX], *tab;
 	struct row_set rows;
 	size_t i, n = 0;
 
 	elf_add_section(&elf, s);
 	if (second)
 		elf_add_section(&elf, second);
-	if (bee_cover_rows(&elf, &rows, message, sizeof(message))) {
+	if (coverage_rows(&elf, &rows, message, sizeof(message))) {
 		snprintf(out, size, "%s", message);
 	} else {
 		for (i = 0; i < rows.nrows; i++) {
-			bee_row_format(&rows.rules[rows.rows[i].rule], rule);
+			rule_format(&rows.rules[rows.rows[i].rule], rule);
 			while ((tab = strchr(rule, '\t')))
 				*tab = ' ';
 			n += snprintf(out + n, size - n, "%llx %s|",
@@ -164,7 +164,7 @@ static void rows_to_text(const struct section *s, const struct section *second, 
 		}
 		snprintf(out + n, size - n, "%llx", (unsigned long long)rows.end);
 	}
-	bee_row_free(&rows);
+	row_set_free(&rows);
 	input_close(elf.input);
 }
 

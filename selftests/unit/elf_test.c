@@ -370,7 +370,7 @@ static void test_nothing(void)
 	struct bee_table_error error;
 	struct compile_result result;
 	struct bee_table table;
-	struct bee_row row;
+	struct bee_rule row;
 	bool good;
 	size_t i;
 
@@ -378,7 +378,7 @@ static void test_nothing(void)
 	       !bee_table_validate(result.blob, result.size, &table, &error);
 	for (i = 0; good && i < sizeof(pcs) / sizeof(pcs[0]); i++) {
 		bee_table_lookup(&table, bee_table_pc(&table, pcs[i]), &row);
-		good = row.kind == BEE_ROW_GAP;
+		good = row.kind == BEE_RULE_GAP;
 	}
 	ksft_print_msg("%zu bytes\n", result.size);
 	ksft_test_result(good, "a table that knows nothing\n");

@@ -30,7 +30,7 @@ static bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
 	return bee_uread_bytes(mem, addr, value, sizeof(*value));
 }
 
-#include "frame.h"
+#include "kmod/frame.h"
 
 #define SP	(MEMORY + 0x800)
 #define FP	(MEMORY + 0x900)
@@ -75,7 +75,7 @@ static struct bee_frame activation(void)
 
 struct step_case {
 	const char		*name;
-	struct bee_row		 row;
+	struct bee_rule		 row;
 	enum beeunwind_stop	 stop;
 	u64			 ip, sp, fp;
 	bool			 fp_lost;
@@ -203,7 +203,7 @@ static void test_step(const struct step_case *t)
 /* The push of a PLT entry ends at its 9th, 10th or 11th byte. */
 static void test_plt(s32 pushed)
 {
-	const struct bee_row row = { .cfa = BEE_CFA_PLT, .cfa_off = pushed, .ra_off = -8 };
+	const struct bee_rule row = { .cfa = BEE_CFA_PLT, .cfa_off = pushed, .ra_off = -8 };
 	struct bee_frame f = activation();
 
 	fill_memory();
@@ -244,7 +244,7 @@ static bool interrupted_is_right(const struct bee_frame *f)
 
 static void test_saved_registers(void)
 {
-	static const struct bee_row signal = SIGNAL_ROW;
+	static const struct bee_rule signal = SIGNAL_ROW;
 	struct bee_frame after, f;
 	int i, good = 0;
 
@@ -255,7 +255,7 @@ static void test_saved_registers(void)
 	ksft_test_result(!bee_frame_step(&memory, &signal, &after) && interrupted_is_right(&after),
 			 "signal: the interrupted frame\n");
 	for (i = 0; i < 16; i++) {
-		const struct bee_row row = {
+		const struct bee_rule row = {
 			.cfa = BEE_CFA_REG, .cfa_reg = i, .cfa_off = 0x1000, .ra_off = -8,
 		};
 
@@ -268,8 +268,8 @@ static void test_saved_registers(void)
 
 static void test_saved_elsewhere(void)
 {
-	struct bee_row rows[] = { SIGNAL_ROW, SIGNAL_ROW, SIGNAL_ROW };
-	static const struct bee_row by_r10 = {
+	struct bee_rule rows[] = { SIGNAL_ROW, SIGNAL_ROW, SIGNAL_ROW };
+	static const struct bee_rule by_r10 = {
 		.cfa = BEE_CFA_REG, .cfa_reg = BEE_REG_R10, .cfa_off = 0x1000, .ra_off = -8,
 	};
 	enum beeunwind_stop stop;
@@ -375,7 +375,7 @@ static void test_switches(void)
 
 static void test_fp_lost(void)
 {
-	static const struct bee_row by_fp = {
+	static const struct bee_rule by_fp = {
 		.cfa_reg = BEE_REG_RBP, .cfa_off = 16, .ra_off = -8,
 	}, same = { .cfa_reg = BEE_REG_RSP, .cfa_off = 8, .ra_off = -8 };
 	struct bee_frame f = activation();

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mapped.h"
+#include "map_file.h"
 
 #include "../kselftest.h"
 

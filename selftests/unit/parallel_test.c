@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "files.h"
+#include "inputs.h"
 #include "parallel.h"
 
 #include "../kselftest.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert.h"
+#include "from_cfi.h"
 #include "kselftest.h"
 #include "quick.h"
 
@@ -32,7 +32,7 @@ static struct cfi_cie plain_cie(void)
 	static const u8 start[] = { DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16, 1 };
 	struct cfi_cie cie = { .code_align = 1, .data_align = -8, .ra_reg = 16 };
 
-	if (bee_cfi_start(&cie, start, sizeof(start)))
+	if (cfi_start(&cie, start, sizeof(start)))
 		abort();
 	return cie;
 }
@@ -45,18 +45,18 @@ struct slow {
 static void slow_emit(void *arg, u64 start, u64 end, const struct cfi_row *from)
 {
 	struct slow *slow = arg;
-	struct bee_row row;
+	struct bee_rule row;
 
 	(void)end;
-	bee_convert_row(from, slow->signal, &row);
-	bee_row_add(slow->rows, start, &row);
+	rule_from_cfi(from, slow->signal, &row);
+	row_set_add(slow->rows, start, &row);
 }
 
 static int slow_run(struct row_set *rows, const struct cfi_cie *cie, const struct fde *fde)
 {
 	struct slow slow = { .rows = rows, .signal = cie->signal };
 
-	return bee_cfi_run(cie, fde->insns, fde->size, fde->begin, fde->end, slow_emit, &slow);
+	return cfi_run(cie, fde->insns, fde->size, fde->begin, fde->end, slow_emit, &slow);
 }
 
 static bool same_rows(const struct row_set *a, const struct row_set *b)
@@ -68,7 +68,7 @@ static bool same_rows(const struct row_set *a, const struct row_set *b)
 	for (i = 0; i < a->nrows; i++)
 		if (a->rows[i].pc != b->rows[i].pc ||
 		    memcmp(&a->rules[a->rows[i].rule], &b->rules[b->rows[i].rule],
-			   sizeof(struct bee_row)))
+			   sizeof(struct bee_rule)))
 			return false;
 	return true;
 }
@@ -89,13 +89,13 @@ static enum outcome run_both(const struct cfi_cie *cie, const u8 *insns, size_t 
 	memset(bytes, 0xa5, 16);
 	memset(bytes + 16 + n, random_below(256), FDE_SLACK);
 	memcpy(bytes + 16, insns, n);
-	bee_quick_init(&quick, &rows);
-	if (bee_quick_run(&quick, cie, &fde))
+	quick_init(&quick, &rows);
+	if (quick_run(&quick, cie, &fde))
 		outcome = slow_run(&slow, cie, &fde) || !same_rows(&rows, &slow) ? WRONG : TAKEN;
 	else if (rows.nrows)
 		outcome = WRONG;
-	bee_row_free(&rows);
-	bee_row_free(&slow);
+	row_set_free(&rows);
+	row_set_free(&slow);
 	return outcome;
 }
 

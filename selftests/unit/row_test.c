@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "compile.h"
-#include "cover.h"
+#include "coverage.h"
 #include "kselftest.h"
 #include "pack.h"
 
@@ -32,9 +32,9 @@ static u64 random_u64(void)
 	return x;
 }
 
-static bool lookup_is(const struct bee_table *table, u64 pc, const struct bee_row *expected)
+static bool lookup_is(const struct bee_table *table, u64 pc, const struct bee_rule *expected)
 {
-	struct bee_row row;
+	struct bee_rule row;
 
 	bee_table_lookup(table, pc, &row);
 	if (!memcmp(&row, expected, sizeof(row)))
@@ -46,11 +46,11 @@ static bool lookup_is(const struct bee_table *table, u64 pc, const struct bee_ro
 /* The naive twin: walk all rows in order. */
 static size_t scan_rows(const struct row_set *rows, const struct bee_table *table)
 {
-	static const struct bee_row gap = { .kind = BEE_ROW_GAP };
+	static const struct bee_rule gap = { .kind = BEE_RULE_GAP };
 	size_t i, wrong = 0;
 
 	for (i = 0; i < rows->nrows; i++) {
-		const struct bee_row *rule = &rows->rules[rows->rows[i].rule];
+		const struct bee_rule *rule = &rows->rules[rows->rows[i].rule];
 		u64 start = rows->rows[i].pc;
 		u64 end = i + 1 < rows->nrows ? rows->rows[i + 1].pc : rows->end;
 
@@ -69,7 +69,7 @@ static size_t scan_rows(const struct row_set *rows, const struct bee_table *tabl
 static bool listing_is(const struct row_set *rows, const struct bee_table *table)
 {
 	u64 pc = table->base, end;
-	struct bee_row row;
+	struct bee_rule row;
 	size_t i;
 
 	for (i = 0; bee_table_next(table, pc, &end, &row); pc = end, i++)
@@ -79,12 +79,12 @@ static bool listing_is(const struct row_set *rows, const struct bee_table *table
 	return i == rows->nrows && pc == rows->end;
 }
 
-static bool packs_alike(const struct bee_elf *elf, const struct row_set *rows,
+static bool packs_alike(const struct elf_file *elf, const struct row_set *rows,
 			const struct compile_result *result)
 {
 	char message[256];
 	size_t size;
-	void *blob = bee_pack_table(elf, rows, &size, message, sizeof(message));
+	void *blob = pack_table(elf, rows, &size, message, sizeof(message));
 	bool alike = blob && size == result->size && !memcmp(blob, result->blob, size);
 
 	free(blob);
@@ -92,7 +92,7 @@ static bool packs_alike(const struct bee_elf *elf, const struct row_set *rows,
 }
 
 /* Ascending, inside the text, no two alike side by side. */
-static bool rows_are_sound(const struct row_set *rows, const struct bee_elf *elf)
+static bool rows_are_sound(const struct row_set *rows, const struct elf_file *elf)
 {
 	size_t i;
 
@@ -103,8 +103,8 @@ static bool rows_are_sound(const struct row_set *rows, const struct bee_elf *elf
 			  rows->rows[i].rule == rows->rows[i - 1].rule))
 			return false;
 	}
-	return rows->end > rows->rows[i - 1].pc && bee_elf_find_text(elf, rows->rows[0].pc) &&
-	       bee_elf_find_text(elf, rows->end - 1);
+	return rows->end > rows->rows[i - 1].pc && elf_find_text(elf, rows->rows[0].pc) &&
+	       elf_find_text(elf, rows->end - 1);
 }
 
 static bool compare(int fd, const struct compile_result *result)
@@ -112,17 +112,17 @@ static bool compare(int fd, const struct compile_result *result)
 	struct bee_table_error error;
 	struct row_set rows = {};
 	struct bee_table table;
-	struct bee_elf elf;
+	struct elf_file elf;
 	char message[256];
 	bool good;
 
-	good = !bee_elf_open(&elf, fd) && !bee_cover_rows(&elf, &rows, message, sizeof(message)) &&
+	good = !elf_open(&elf, fd) && !coverage_rows(&elf, &rows, message, sizeof(message)) &&
 	       !bee_table_validate(result->blob, result->size, &table, &error) &&
 	       result->rows == rows.nrows && table.nrows == rows.nrows &&
 	       rows_are_sound(&rows, &elf) && !scan_rows(&rows, &table) &&
 	       listing_is(&rows, &table) && packs_alike(&elf, &rows, result);
-	bee_row_free(&rows);
-	bee_elf_close(&elf);
+	row_set_free(&rows);
+	elf_close(&elf);
 	return good;
 }
 
@@ -151,7 +151,7 @@ static void make_rows(struct row_set *rows, size_t nrows, u32 nrules, u32 distan
 
 	for (i = 0; i < nrows; i++) {
 		u32 pick = random_u64() % nrules;
-		struct bee_row row = {
+		struct bee_rule row = {
 			.cfa_reg = pick & 1 ? BEE_REG_RSP : BEE_REG_RBP, .cfa_off = 8 * (pick >> 2),
 			.fp = pick & 2 ? BEE_FP_CFA : BEE_FP_SAME, .fp_off = pick & 2 ? -16 : 0,
 			.ra_off = -8,
@@ -160,12 +160,12 @@ static void make_rows(struct row_set *rows, size_t nrows, u32 nrules, u32 distan
 		if (pick % 97 == 5)
 			row.cfa_off += 3;
 		if (pick % 101 == 7)
-			row = (struct bee_row){ .kind = BEE_ROW_UNSUPPORTED, .arg = pick % 10 };
+			row = (struct bee_rule){ .kind = BEE_RULE_UNSUPPORTED, .arg = pick % 10 };
 		if (pick % 103 == 11)
-			row = (struct bee_row){ .kind = BEE_ROW_GAP };
+			row = (struct bee_rule){ .kind = BEE_RULE_GAP };
 		if (!(random_u64() % 5))
-			bee_row_add_start(rows, pc);
-		bee_row_add(rows, pc, &row);
+			row_set_add_start(rows, pc);
+		row_set_add(rows, pc, &row);
 		pc += 1 + random_u64() % distance;
 	}
 	rows->end = pc;
@@ -173,7 +173,7 @@ static void make_rows(struct row_set *rows, size_t nrows, u32 nrules, u32 distan
 
 static void test_made(size_t nrows, u32 nrules, u32 distance)
 {
-	struct bee_elf elf = {
+	struct elf_file elf = {
 		.ntext = 1, .id_len = 1, .text[0] = { .vaddr = 0x400000, .size = 0x10000000 },
 	};
 	struct bee_table_error error = {};
@@ -185,7 +185,7 @@ static void test_made(size_t nrows, u32 nrules, u32 distance)
 	void *blob;
 
 	make_rows(&rows, nrows, nrules, distance);
-	blob = bee_pack_table(&elf, &rows, &size, message, sizeof(message));
+	blob = pack_table(&elf, &rows, &size, message, sizeof(message));
 	good = blob && !bee_table_validate(blob, size, &table, &error) &&
 	       !scan_rows(&rows, &table) && listing_is(&rows, &table);
 	if (!good)
@@ -193,26 +193,26 @@ static void test_made(size_t nrows, u32 nrules, u32 distance)
 	ksft_test_result(good, "%zu made rows, %u rules, up to %u bytes apart: %zu bytes\n", nrows,
 			 nrules, distance, size);
 	free(blob);
-	bee_row_free(&rows);
+	row_set_free(&rows);
 }
 
 static void test_too_many_rules(void)
 {
-	struct bee_elf elf = { .ntext = 1, .id_len = 1 };
+	struct elf_file elf = { .ntext = 1, .id_len = 1 };
 	struct row_set rows = {};
 	char message[256] = "";
 	size_t size;
 	u32 i;
 
 	for (i = 0; i < 0x8000; i++) {
-		struct bee_row row = { .cfa_reg = BEE_REG_RAX, .cfa_off = i, .ra_off = -8 };
+		struct bee_rule row = { .cfa_reg = BEE_REG_RAX, .cfa_off = i, .ra_off = -8 };
 
-		bee_row_add(&rows, i, &row);
+		row_set_add(&rows, i, &row);
 	}
 	rows.end = i;
-	ksft_test_result(!bee_pack_table(&elf, &rows, &size, message, sizeof(message)) &&
+	ksft_test_result(!pack_table(&elf, &rows, &size, message, sizeof(message)) &&
 			 strstr(message, "32768 distinct rules"), "too many rules: refused\n");
-	bee_row_free(&rows);
+	row_set_free(&rows);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "kselftest.h"
-#include "table.h"
+#include "kmod/table.h"
 #include "blob.h"
 
 static const char *const all_reasons[] = {
@@ -26,7 +26,7 @@ static void note_reason(const char *why)
 /* List all rows; each pc of a row must look up as the row. */
 static bool use_table(const struct bee_table *table)
 {
-	struct bee_row row, found;
+	struct bee_rule row, found;
 	u64 pc, end, at;
 
 	for (pc = table->base; bee_table_next(table, pc, &end, &row); pc = end) {
@@ -63,7 +63,7 @@ static int validate_exact(const void *bytes, size_t size, struct bee_table_error
 	return ret;
 }
 
-static bool rows_equal(const struct bee_row *a, const struct bee_row *b)
+static bool rows_equal(const struct bee_rule *a, const struct bee_rule *b)
 {
 	return !memcmp(a, b, sizeof(*a));
 }
@@ -77,21 +77,21 @@ struct example_row {
 };
 
 static const struct example_row first_rows[] = {
-	{ 0x1100, BEE_ROW_GAP }, { 0x1130, BEE_ROW_RULES, 8 }, { 0x1131, BEE_ROW_RULES, 16, true },
-	{ 0x1140, BEE_ROW_GAP }, { 0x1200 },
+	{ 0x1100, BEE_RULE_GAP }, { 0x1130, BEE_RULE_KNOWN, 8 }, { 0x1131, BEE_RULE_KNOWN, 16, true },
+	{ 0x1140, BEE_RULE_GAP }, { 0x1200 },
 };
 
 static const struct example_row second_rows[] = {
-	{ 0x1f00, BEE_ROW_GAP }, { 0x2000, BEE_ROW_RULES, 8 }, { 0x2001, BEE_ROW_RULES, 16 },
-	{ 0x2005, BEE_ROW_RULES, 32 }, { 0x2030, BEE_ROW_RULES, 16 }, { 0x2031, BEE_ROW_RULES, 8 },
-	{ 0x2040, BEE_ROW_RULES, 32 }, { 0x2180, BEE_ROW_GAP }, { 0x2200 },
+	{ 0x1f00, BEE_RULE_GAP }, { 0x2000, BEE_RULE_KNOWN, 8 }, { 0x2001, BEE_RULE_KNOWN, 16 },
+	{ 0x2005, BEE_RULE_KNOWN, 32 }, { 0x2030, BEE_RULE_KNOWN, 16 }, { 0x2031, BEE_RULE_KNOWN, 8 },
+	{ 0x2040, BEE_RULE_KNOWN, 32 }, { 0x2180, BEE_RULE_GAP }, { 0x2200 },
 };
 
-static struct bee_row example_rules(const struct example_row *e)
+static struct bee_rule example_rules(const struct example_row *e)
 {
-	struct bee_row row = { .kind = e->kind };
+	struct bee_rule row = { .kind = e->kind };
 
-	if (e->kind == BEE_ROW_GAP)
+	if (e->kind == BEE_RULE_GAP)
 		return row;
 	row.cfa_reg = BEE_REG_RSP;
 	row.cfa_off = e->cfa;
@@ -103,7 +103,7 @@ static struct bee_row example_rules(const struct example_row *e)
 
 static bool example_looks_up(const struct bee_table *table, const struct example_row *e)
 {
-	struct bee_row row, expected;
+	struct bee_rule row, expected;
 	u64 pc;
 
 	for (; e[1].pc; e++) {
@@ -123,7 +123,7 @@ static bool example_looks_up(const struct bee_table *table, const struct example
 
 static bool example_lists(const struct bee_table *table, const struct example_row *e)
 {
-	struct bee_row row, expected;
+	struct bee_rule row, expected;
 	u64 pc, end;
 
 	e++;

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cover.h"
+#include "coverage.h"
 #include "kselftest.h"
 #include "pack.h"
-#include "verify.h"
+#include "compare.h"
 
 #define FILE_NAME	"/lib64/ld-linux-x86-64.so.2"
 #define TRIES		12
@@ -33,14 +33,14 @@ static u64 row_end(const struct row_set *rows, size_t i)
 }
 
 /* Verify what the rows make.  Return: false if they make no table. */
-static bool verify_rows(const struct bee_elf *elf, const struct row_set *rows,
+static bool verify_rows(const struct elf_file *elf, const struct row_set *rows,
 			struct verify_result *result)
 {
 	struct bee_table_error error;
 	struct bee_table table;
 	char message[256];
 	size_t size;
-	void *blob = bee_pack_table(elf, rows, &size, message, sizeof(message));
+	void *blob = pack_table(elf, rows, &size, message, sizeof(message));
 
 	*result = (struct verify_result){ .max_shown = 100 };
 	if (!blob || bee_table_validate(blob, size, &table, &error)) {
@@ -48,31 +48,31 @@ static bool verify_rows(const struct bee_elf *elf, const struct row_set *rows,
 		free(blob);
 		return false;
 	}
-	bee_verify_file(elf, &table, result);
+	verify_file(elf, &table, result);
 	free(blob);
 	return true;
 }
 
-static bool mutate_cfa_off(struct bee_row *row)
+static bool mutate_cfa_off(struct bee_rule *row)
 {
 	row->cfa_off += 8;
 	return row->cfa != BEE_CFA_PLT;
 }
 
-static bool mutate_cfa_reg(struct bee_row *row)
+static bool mutate_cfa_reg(struct bee_rule *row)
 {
 	row->cfa_reg ^= BEE_REG_RSP ^ BEE_REG_RBP;
 	return row->cfa != BEE_CFA_PLT;
 }
 
-static bool mutate_cfa_deref(struct bee_row *row)
+static bool mutate_cfa_deref(struct bee_rule *row)
 {
 	row->cfa = BEE_CFA_DEREF;
 	return true;
 }
 
 /* CFA = rsp+8 or rsp+16 can be the same thing at the pcs of a row. */
-static bool mutate_plt(struct bee_row *row)
+static bool mutate_plt(struct bee_rule *row)
 {
 	bool other = row->cfa == BEE_CFA_REG && row->cfa_off > 16;
 
@@ -82,7 +82,7 @@ static bool mutate_plt(struct bee_row *row)
 	return other;
 }
 
-static bool mutate_fp_lost(struct bee_row *row)
+static bool mutate_fp_lost(struct bee_rule *row)
 {
 	bool had = row->fp == BEE_FP_CFA;
 
@@ -91,13 +91,13 @@ static bool mutate_fp_lost(struct bee_row *row)
 	return had;
 }
 
-static bool mutate_fp_off(struct bee_row *row)
+static bool mutate_fp_off(struct bee_rule *row)
 {
 	row->fp_off -= 8;
 	return row->fp == BEE_FP_CFA;
 }
 
-static bool mutate_fp_undef(struct bee_row *row)
+static bool mutate_fp_undef(struct bee_rule *row)
 {
 	bool had = row->fp == BEE_FP_SAME && row->ra != BEE_RA_UNDEF;
 
@@ -105,46 +105,46 @@ static bool mutate_fp_undef(struct bee_row *row)
 	return had;
 }
 
-static bool mutate_ra_off(struct bee_row *row)
+static bool mutate_ra_off(struct bee_rule *row)
 {
 	row->ra_off += 8;
 	return row->ra == BEE_RA_CFA;
 }
 
-static bool mutate_ra_undef(struct bee_row *row)
+static bool mutate_ra_undef(struct bee_rule *row)
 {
 	row->ra = BEE_RA_UNDEF;
 	row->ra_off = 0;
 	return true;
 }
 
-static bool mutate_signal(struct bee_row *row)
+static bool mutate_signal(struct bee_rule *row)
 {
 	row->arg ^= BEE_RULE_SIGNAL;
 	return true;
 }
 
-static bool mutate_gap(struct bee_row *row)
+static bool mutate_gap(struct bee_rule *row)
 {
-	*row = (struct bee_row){ .kind = BEE_ROW_GAP };
+	*row = (struct bee_rule){ .kind = BEE_RULE_GAP };
 	return true;
 }
 
-static bool mutate_unsupported(struct bee_row *row)
+static bool mutate_unsupported(struct bee_rule *row)
 {
-	*row = (struct bee_row){ .kind = BEE_ROW_UNSUPPORTED, .arg = BEE_UNSUP_CFA_EXPR };
+	*row = (struct bee_rule){ .kind = BEE_RULE_UNSUPPORTED, .arg = BEE_UNSUP_CFA_EXPR };
 	return true;
 }
 
-static bool mutate_malformed(struct bee_row *row)
+static bool mutate_malformed(struct bee_rule *row)
 {
-	*row = (struct bee_row){ .kind = BEE_ROW_UNSUPPORTED, .arg = BEE_UNSUP_CFI };
+	*row = (struct bee_rule){ .kind = BEE_RULE_UNSUPPORTED, .arg = BEE_UNSUP_CFI };
 	return true;
 }
 
 static const struct mutation {
 	const char	*name;
-	bool		(*mutate)(struct bee_row *row);
+	bool		(*mutate)(struct bee_rule *row);
 } mutations[] = {
 	{ "another CFA offset", mutate_cfa_off },
 	{ "another CFA register", mutate_cfa_reg },
@@ -166,9 +166,9 @@ static const struct mutation {
 /* Only text with an FDE: what else holds a rule has a definition of its own. */
 static bool row_has_fde(const struct row_set *rows, size_t i)
 {
-	const struct bee_row *rule = &rows->rules[rows->rows[i].rule];
+	const struct bee_rule *rule = &rows->rules[rows->rows[i].rule];
 
-	return rule->kind == BEE_ROW_RULES && rule->ra != BEE_RA_UNDEF;
+	return rule->kind == BEE_RULE_KNOWN && rule->ra != BEE_RA_UNDEF;
 }
 
 /* A row that can be changed in this way and still differs from its neighbours. */
@@ -176,11 +176,11 @@ static size_t choose_row(struct row_set *rows, const struct mutation *mutation, 
 {
 	for (;;) {
 		size_t i = 1 + random_u64() % (rows->nrows - 2);
-		struct bee_row row = rows->rules[rows->rows[i].rule];
+		struct bee_rule row = rows->rules[rows->rows[i].rule];
 
 		if (!row_has_fde(rows, i) || !mutation->mutate(&row))
 			continue;
-		*rule = bee_row_intern(rows, &row);
+		*rule = row_set_intern(rows, &row);
 		if (*rule != rows->rows[i].rule && *rule != rows->rows[i - 1].rule &&
 		    *rule != rows->rows[i + 1].rule)
 			return i;
@@ -216,7 +216,7 @@ static bool report(const struct verify_result *r, u64 start, u64 end, bool good)
 	return false;
 }
 
-static bool mutation_is_found(const struct bee_elf *elf, struct row_set *rows,
+static bool mutation_is_found(const struct elf_file *elf, struct row_set *rows,
 			      const struct mutation *mutation)
 {
 	bool good = true;
@@ -232,14 +232,14 @@ static bool mutation_is_found(const struct bee_elf *elf, struct row_set *rows,
 		rows->rows[i].rule = rule;
 		good = verify_rows(elf, rows, &result) &&
 		       report(&result, start, end, found_only(&result, start, end));
-		bee_verify_free(&result);
+		verify_free(&result);
 		rows->rows[i].rule = was;
 	}
 	return good;
 }
 
 /* A row that begins a byte too early or too late: one pc is wrong, the boundary or one before. */
-static bool shift_is_found(const struct bee_elf *elf, struct row_set *rows, bool later)
+static bool shift_is_found(const struct elf_file *elf, struct row_set *rows, bool later)
 {
 	bool good = true;
 	unsigned int n = 0;
@@ -255,7 +255,7 @@ static bool shift_is_found(const struct bee_elf *elf, struct row_set *rows, bool
 		rows->rows[i].pc = later ? pc + 1 : pc - 1;
 		good = verify_rows(elf, rows, &result) &&
 		       report(&result, start, start + 1, found_only(&result, start, start + 1));
-		bee_verify_free(&result);
+		verify_free(&result);
 		rows->rows[i].pc = pc;
 		n++;
 	}
@@ -263,36 +263,36 @@ static bool shift_is_found(const struct bee_elf *elf, struct row_set *rows, bool
 }
 
 /* A file without a table is all gap, so every row of libdw's is a difference. */
-static bool missing_table_is_found(const struct bee_elf *elf)
+static bool missing_table_is_found(const struct elf_file *elf)
 {
 	struct verify_result result = { .max_shown = 3 };
 	struct bee_table none = {};
 	bool good;
 
-	bee_verify_file(elf, &none, &result);
+	verify_file(elf, &none, &result);
 	good = result.nshown == 3 && result.differences > result.frames &&
 	       !strcmp(result.shown[0].table, "gap");
-	bee_verify_free(&result);
+	verify_free(&result);
 	return good;
 }
 
-static bool sums_add_up(const struct bee_elf *elf, const struct row_set *rows)
+static bool sums_add_up(const struct elf_file *elf, const struct row_set *rows)
 {
 	struct verify_result one, sum = {};
 	bool good;
 
 	if (!verify_rows(elf, rows, &one))
 		return false;
-	bee_verify_add(&sum, &one);
-	bee_verify_add(&sum, &one);
+	verify_add(&sum, &one);
+	verify_add(&sum, &one);
 	good = sum.rows == 2 * one.rows && sum.pcs == 2 * one.pcs && sum.text == 2 * one.text &&
 	       sum.nforms == one.nforms;
-	bee_verify_free(&one);
-	bee_verify_free(&sum);
+	verify_free(&one);
+	verify_free(&sum);
 	return good;
 }
 
-static bool is_clean(const struct bee_elf *elf, const struct row_set *rows)
+static bool is_clean(const struct elf_file *elf, const struct row_set *rows)
 {
 	struct verify_result result;
 	bool good;
@@ -302,14 +302,14 @@ static bool is_clean(const struct bee_elf *elf, const struct row_set *rows)
 	good = !result.differences && result.frames > 1000 && result.pcs >= 3 * result.frames &&
 	       result.rows == rows->nrows;
 	report(&result, 0, 0, good);
-	bee_verify_free(&result);
+	verify_free(&result);
 	return good;
 }
 
 int main(void)
 {
 	struct row_set rows = {};
-	struct bee_elf elf;
+	struct elf_file elf;
 	char message[256];
 	size_t i;
 	int fd;
@@ -321,7 +321,7 @@ int main(void)
 		return KSFT_SKIP;
 	}
 	ksft_set_plan(NMUTATIONS + 5);
-	if (bee_elf_open(&elf, fd) || bee_cover_rows(&elf, &rows, message, sizeof(message))) {
+	if (elf_open(&elf, fd) || coverage_rows(&elf, &rows, message, sizeof(message))) {
 		ksft_print_msg("%s: no rows\n", FILE_NAME);
 		return KSFT_FAIL;
 	}
@@ -333,8 +333,8 @@ int main(void)
 	ksft_test_result(shift_is_found(&elf, &rows, true), "a row too late\n");
 	ksft_test_result(missing_table_is_found(&elf), "no table\n");
 	ksft_test_result(sums_add_up(&elf, &rows), "results add up\n");
-	bee_row_free(&rows);
-	bee_elf_close(&elf);
+	row_set_free(&rows);
+	elf_close(&elf);
 	close(fd);
 	ksft_finished();
 }

@@ -11,7 +11,7 @@
 
 #include "cache.h"
 #include "commands.h"
-#include "files.h"
+#include "inputs.h"
 #include "json.h"
 #include "parallel.h"
 #include "progress.h"

@@ -17,7 +17,7 @@
 #include "alloc.h"
 #include "commands.h"
 #include "compile.h"
-#include "files.h"
+#include "inputs.h"
 #include "io.h"
 #include "parallel.h"
 #include "progress.h"
@@ -274,7 +274,7 @@ static void compile_done(void *arg, size_t index, const void *data, size_t size,
 			run->status = EXIT_FAILED;
 	} else if (!run->quiet) {
 		print_report(output, report);
-		if (!bee_lossy_is_exact(&run->lossy))
+		if (!lossy_is_exact(&run->lossy))
 			print_lossy(run, output, &report->lossy);
 	}
 	free(output);

@@ -7,8 +7,8 @@
 
 #include "commands.h"
 #include "json.h"
-#include "nl.h"
-#include "nl_names.h"
+#include "netlink.h"
+#include "names.h"
 #include "text.h"
 
 static const char config_help[] =
@@ -48,40 +48,40 @@ static int name_find(const char *const *names, unsigned int max, const char *wor
 	return -1;
 }
 
-static int set_budget(struct bee_nl *nl, const char *word, struct bee_nl_error *error)
+static int set_budget(struct netlink *nl, const char *word, struct bee_error *error)
 {
 	uint64_t bytes;
 
 	if (text_parse_size(word, &bytes) || bytes < BUDGET_LEAST)
 		return 1;
-	return nl ? bee_nl_config_set_budget(nl, bytes, error) : 0;
+	return nl ? netlink_config_set_budget(nl, bytes, error) : 0;
 }
 
-static int set_follow(struct bee_nl *nl, const char *word, struct bee_nl_error *error)
+static int set_follow(struct netlink *nl, const char *word, struct bee_error *error)
 {
 	int value = name_find(bee_follow_names, BEEUNWIND_FOLLOW_MAX, word);
 
 	if (value < 0)
 		return 1;
-	return nl ? bee_nl_config_set_follow(nl, value, error) : 0;
+	return nl ? netlink_config_set_follow(nl, value, error) : 0;
 }
 
-static int set_announce(struct bee_nl *nl, const char *word, struct bee_nl_error *error)
+static int set_announce(struct netlink *nl, const char *word, struct bee_error *error)
 {
 	int value = name_find(bee_announce_names, BEEUNWIND_ANNOUNCE_MAX, word);
 
 	if (value < 0)
 		return 1;
-	return nl ? bee_nl_config_set_announce(nl, value, error) : 0;
+	return nl ? netlink_config_set_announce(nl, value, error) : 0;
 }
 
-static int set_hook(struct bee_nl *nl, const char *word, struct bee_nl_error *error)
+static int set_hook(struct netlink *nl, const char *word, struct bee_error *error)
 {
 	bool on = !strcmp(word, "on");
 
 	if (!on && strcmp(word, "off"))
 		return 1;
-	return nl ? bee_nl_config_set_hook(nl, on ? BEEUNWIND_HOOK_STATE_ON :
+	return nl ? netlink_config_set_hook(nl, on ? BEEUNWIND_HOOK_STATE_ON :
 					   BEEUNWIND_HOOK_STATE_OFF, error) : 0;
 }
 
@@ -89,7 +89,7 @@ static int set_hook(struct bee_nl *nl, const char *word, struct bee_nl_error *er
 static const struct setting {
 	const char	*name;
 	const char	*values;
-	int		(*set)(struct bee_nl *nl, const char *word, struct bee_nl_error *error);
+	int		(*set)(struct netlink *nl, const char *word, struct bee_error *error);
 } settings[] = {
 	{ "budget",	"not a size, as 512M or 2G, of 1M at least", set_budget },
 	{ "follow",	"not managed or all",		set_follow },
@@ -118,7 +118,7 @@ static const char *name_of(const char *const *names, unsigned int max, uint32_t 
 	return value <= max ? names[value] : "unknown";
 }
 
-static void print_info(const struct bee_nl_info *info)
+static void print_info(const struct netlink_info *info)
 {
 	printf("budget    %s, ", text_size(info->budget).text);
 	printf("%s used\n", text_size(info->table_bytes + info->range_bytes).text);
@@ -129,7 +129,7 @@ static void print_info(const struct bee_nl_info *info)
 	       name_of(bee_hook_state_names, BEEUNWIND_HOOK_STATE_MAX, info->hook));
 }
 
-static void print_json(const struct bee_nl_info *info)
+static void print_json(const struct netlink_info *info)
 {
 	struct json_object *object = json_object_new_object();
 
@@ -144,12 +144,12 @@ static void print_json(const struct bee_nl_info *info)
 	text_print_json(object);
 }
 
-static int config_show(struct bee_nl *nl, bool json)
+static int config_show(struct netlink *nl, bool json)
 {
-	struct bee_nl_error error;
-	struct bee_nl_info info;
+	struct bee_error error;
+	struct netlink_info info;
 
-	if (bee_nl_info_get(nl, &info, &error))
+	if (netlink_info_get(nl, &info, &error))
 		return complain(error.text);
 	if (json)
 		print_json(&info);
@@ -158,9 +158,9 @@ static int config_show(struct bee_nl *nl, bool json)
 	return EXIT_OK;
 }
 
-static int config_set(struct bee_nl *nl, char **words)
+static int config_set(struct netlink *nl, char **words)
 {
-	struct bee_nl_error error;
+	struct bee_error error;
 
 	for (; *words; words += 2) {
 		const struct setting *setting = setting_find(words[0]);
@@ -173,14 +173,14 @@ static int config_set(struct bee_nl *nl, char **words)
 
 static int config_run(char **words, bool json)
 {
-	struct bee_nl_error error;
-	struct bee_nl *nl = bee_nl_open(&error);
+	struct bee_error error;
+	struct netlink *nl = netlink_open(&error);
 	int status;
 
 	if (!nl)
 		return complain(error.text);
 	status = *words ? config_set(nl, words) : config_show(nl, json);
-	bee_nl_close(nl);
+	netlink_close(nl);
 	return status;
 }
 

@@ -13,9 +13,9 @@
 #include "alloc.h"
 #include "commands.h"
 #include "compile.h"
-#include "cover.h"
+#include "coverage.h"
 #include "elf.h"
-#include "row.h"
+#include "rows.h"
 #include "text.h"
 
 static const char usage[] =
@@ -48,11 +48,11 @@ static int complain(const char *file, const char *message)
 	return EXIT_FAILED;
 }
 
-static void print_row(u64 pc, const struct bee_row *row)
+static void print_row(u64 pc, const struct bee_rule *row)
 {
-	char text[ROW_TEXT_MAX];
+	char text[RULE_TEXT_MAX];
 
-	printf("%016llx\t%s\n", (unsigned long long)pc, bee_row_format(row, text));
+	printf("%016llx\t%s\n", (unsigned long long)pc, rule_format(row, text));
 }
 
 static void print_end(u64 pc)
@@ -64,27 +64,27 @@ static int dump_unpacked(int fd, const struct dump_options *o)
 {
 	struct row_set rows = {};
 	char message[256];
-	struct bee_elf elf;
+	struct elf_file elf;
 	int ret;
 	size_t i;
 
-	ret = bee_elf_open(&elf, fd);
+	ret = elf_open(&elf, fd);
 	if (ret)
 		complain(o->file, elf.message);
-	else if ((ret = bee_cover_rows(&elf, &rows, message, sizeof(message))))
+	else if ((ret = coverage_rows(&elf, &rows, message, sizeof(message))))
 		complain(o->file, message);
 	for (i = 0; !ret && i < rows.nrows; i++)
 		print_row(rows.rows[i].pc, &rows.rules[rows.rows[i].rule]);
 	if (!ret)
 		print_end(rows.end);
-	bee_row_free(&rows);
-	bee_elf_close(&elf);
+	row_set_free(&rows);
+	elf_close(&elf);
 	return ret ? EXIT_FAILED : EXIT_OK;
 }
 
 static void dump_rows(const struct bee_table *table)
 {
-	struct bee_row row;
+	struct bee_rule row;
 	u64 pc, end;
 
 	for (pc = table->base; bee_table_next(table, pc, &end, &row); pc = end)
@@ -118,7 +118,7 @@ static void print_segments(const struct bee_table *table)
 
 /* How often a rule is used. */
 struct rule_use {
-	struct bee_row	row;
+	struct bee_rule	row;
 	u32		rows;
 	u64		bytes;
 };
@@ -126,20 +126,20 @@ struct rule_use {
 static int compare_uses(const void *a, const void *b)
 {
 	const struct rule_use *x = a, *y = b;
-	char s[ROW_TEXT_MAX], t[ROW_TEXT_MAX];
+	char s[RULE_TEXT_MAX], t[RULE_TEXT_MAX];
 
 	if (x->rows != y->rows)
 		return x->rows > y->rows ? -1 : 1;
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
-	return strcmp(bee_row_format(&x->row, s), bee_row_format(&y->row, t));
+	return strcmp(rule_format(&x->row, s), rule_format(&y->row, t));
 }
 
 static void print_use(const struct rule_use *use)
 {
-	char text[ROW_TEXT_MAX], *tab;
+	char text[RULE_TEXT_MAX], *tab;
 
-	bee_row_format(&use->row, text);
+	rule_format(&use->row, text);
 	for (tab = text; (tab = strchr(tab, '\t')); )
 		*tab = ' ';
 	printf("%10u %12llu  %s\n", use->rows, (unsigned long long)use->bytes, text);
@@ -150,12 +150,12 @@ static void print_uses(const struct bee_table *table)
 	size_t i, room = 0;
 	struct rule_use *uses = alloc_room(NULL, 0, &room, sizeof(*uses));
 	struct row_set rules = {};
-	struct bee_row row;
+	struct bee_rule row;
 	u64 pc, end;
 
 	for (pc = table->base; bee_table_next(table, pc, &end, &row); pc = end) {
 		size_t known = rules.nrules;
-		u32 rule = bee_row_intern(&rules, &row);
+		u32 rule = row_set_intern(&rules, &row);
 
 		if (rule == known) {
 			uses = alloc_room(uses, known, &room, sizeof(*uses));
@@ -168,7 +168,7 @@ static void print_uses(const struct bee_table *table)
 	printf("\n%10s %12s  %s\n", "rows", "text bytes", "rule (CFA, FP, RA)");
 	for (i = 0; i < rules.nrules; i++)
 		print_use(&uses[i]);
-	bee_row_free(&rules);
+	row_set_free(&rules);
 	free(uses);
 }
 
@@ -178,7 +178,7 @@ static void dump_summary(const struct bee_table *table)
 	       table->size);
 	print_identity(table->header);
 	if (table->header->flags)
-		printf("%-10s %s\n", "not exact", bee_lossy_words(table->header->flags));
+		printf("%-10s %s\n", "not exact", lossy_words(table->header->flags));
 	printf("%-10s %llu bytes\n", "file",
 	       (unsigned long long)le64_to_cpu(table->header->file_size));
 	printf("%-10s 0x%llx-0x%llx\n", "text", (unsigned long long)table->base,

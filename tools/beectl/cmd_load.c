@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "json.h"
-#include "proc.h"
+#include "manage.h"
 #include "text.h"
 #include "commands.h"
 #include "load_all.h"
@@ -146,11 +146,11 @@ static void print_result(pid_t pid, const struct proc_result *result)
 
 static void print_ranges(const struct load_command *load, pid_t pid)
 {
-	struct bee_nl_error error;
-	struct bee_nl_procs procs;
+	struct bee_error error;
+	struct netlink_procs procs;
 	size_t i;
 
-	if (!bee_nl_procs_get(load->maker.nl, pid, &procs, &error) && procs.count)
+	if (!netlink_procs_get(load->maker.nl, pid, &procs, &error) && procs.count)
 		for (i = 0; i < procs.proc[0].ranges.count; i++) {
 			const struct range *r = &procs.proc[0].ranges.range[i];
 
@@ -158,7 +158,7 @@ static void print_ranges(const struct load_command *load, pid_t pid)
 			       (unsigned long long)r->start, (unsigned long long)r->end,
 			       (unsigned long long)r->offset, r->file);
 		}
-	bee_nl_procs_free(&procs);
+	netlink_procs_free(&procs);
 }
 
 static void print_problems(pid_t pid, const struct proc_result *result)
@@ -226,7 +226,7 @@ static int load_run(struct load_command *load, char **words)
 {
 	struct load_all_options all = { .quiet = load->quiet, .verbose = load->verbose,
 					.json = load->want_json };
-	struct bee_nl_error error;
+	struct bee_error error;
 	int status;
 
 	if (maker_open(&load->maker, &error)) {

@@ -14,8 +14,8 @@
 #include "commands.h"
 #include "launch.h"
 #include "maker.h"
-#include "nl_events.h"
-#include "proc.h"
+#include "events.h"
+#include "manage.h"
 #include "text.h"
 
 static const char run_help[] =
@@ -56,9 +56,9 @@ enum { RUN_FAILED = 125, RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGN
  */
 struct run {
 	struct table_maker	 maker;
-	struct bee_nl_events	*events;
+	struct netlink_events	*events;
 	bool			 verbose;
-	struct bee_nl_error	 error;
+	struct bee_error	 error;
 	struct proc_result	 result;
 	uint64_t		 text;
 	uint64_t		 wrong;
@@ -159,30 +159,30 @@ static void run_made(void *arg, const struct table_want *want, const struct tabl
 /* What messages have been lost about is in the list of files. */
 static void run_want_all(struct run *run, struct table_wants *wants)
 {
-	struct bee_nl_tables tables;
+	struct netlink_files tables;
 	size_t i;
 
-	if (!bee_nl_tables_get(run->maker.nl, &tables, &run->error))
+	if (!netlink_files_get(run->maker.nl, &tables, &run->error))
 		for (i = 0; i < tables.count; i++)
 			if (!tables.table[i].loaded && tables.table[i].pid)
 				table_wants_add(wants, &tables.table[i], true);
-	bee_nl_tables_free(&tables);
+	netlink_files_free(&tables);
 }
 
 /* Of a flood of messages, some are left for later: CMD may end meanwhile. */
 static void run_take_news(struct run *run)
 {
 	struct table_wants wants = { 0 };
-	enum bee_nl_event_kind kind;
-	struct bee_nl_table table;
+	enum netlink_event_kind kind;
+	struct netlink_file table;
 
 	do {
-		kind = bee_nl_events_next(run->events, &table);
-		if (kind == BEE_NL_EVENT_TABLE)
+		kind = netlink_events_next(run->events, &table);
+		if (kind == NETLINK_EVENT_FILE)
 			table_wants_add(&wants, &table, true);
-		else if (kind == BEE_NL_EVENT_LOST)
+		else if (kind == NETLINK_EVENT_LOST)
 			run_want_all(run, &wants);
-	} while (kind == BEE_NL_EVENT_TABLE && wants.count < 64);
+	} while (kind == NETLINK_EVENT_FILE && wants.count < 64);
 	run->maker.arg = run;
 	run->maker.done = run_made;
 	tables_make(&run->maker, &wants);
@@ -193,7 +193,7 @@ static void run_take_news(struct run *run)
 static void run_follow(struct run *run, pid_t pid)
 {
 	struct pollfd fds[2] = {
-		{ .fd = run->events ? bee_nl_events_fd(run->events) : -1, .events = POLLIN },
+		{ .fd = run->events ? netlink_events_fd(run->events) : -1, .events = POLLIN },
 		{ .fd = pidfd_open(pid, 0), .events = POLLIN },
 	};
 
@@ -251,13 +251,13 @@ static int run_all(struct run *run, char **argv)
 		return run_refuse("", run->error.text, RUN_FAILED);
 	if (run->verbose)
 		maker_warn(&run->maker, "run");
-	run->events = bee_nl_events_open(&run->error);
+	run->events = netlink_events_open(&run->error);
 	if (!run->events)
 		fprintf(stderr, "beectl: run: warning: libraries that the command loads later are "
 			"not followed: %s\n", run->error.text);
 	status = run_start(run, argv);
 	proc_result_free(&run->result);
-	bee_nl_events_close(run->events);
+	netlink_events_close(run->events);
 	maker_close(&run->maker);
 	return status;
 }

@@ -11,7 +11,7 @@
 
 #include "alloc.h"
 #include "commands.h"
-#include "files.h"
+#include "inputs.h"
 #include "json.h"
 #include "measure.h"
 #include "parallel.h"
@@ -117,7 +117,7 @@ static void size_work(void *arg, size_t index, FILE *out)
 	else if ((fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
 		snprintf(report.why, sizeof(report.why), "cannot open: %s", strerror(errno));
 	else
-		bee_measure_file(fd, &report.measures, report.why, sizeof(report.why));
+		measure_file(fd, &report.measures, report.why, sizeof(report.why));
 	if (fd >= 0)
 		close(fd);
 	fwrite(&report, sizeof(report), 1, out);
@@ -157,7 +157,7 @@ static void size_done(void *arg, size_t index, const void *data, size_t size, co
 	run->sized[run->nsized++] = (struct size_file){
 		.path = file->path, .measures = report->measures,
 	};
-	bee_measure_add(&run->total, &report->measures);
+	measure_add(&run->total, &report->measures);
 }
 
 static void size_progress(void *arg, size_t ready, size_t index)

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "json.h"
-#include "nl.h"
-#include "nl_names.h"
-#include "proc.h"
-#include "sample.h"
+#include "netlink.h"
+#include "names.h"
+#include "manage.h"
+#include "self_sample.h"
 #include "status_tables.h"
 #include "text.h"
 #include "commands.h"
@@ -52,9 +52,9 @@ static const char status_help[] =
  * @note: why not
  */
 struct status {
-	struct bee_nl_info	info;
-	struct bee_nl_stats	stats;
-	struct bee_nl_tables	tables;
+	struct netlink_info	info;
+	struct netlink_stats	stats;
+	struct netlink_files	tables;
 	bool			proven;
 	char			note[256];
 };
@@ -71,7 +71,7 @@ static const char *hook_name(uint32_t hook)
 	return hook <= BEEUNWIND_HOOK_STATE_MAX ? bee_hook_state_names[hook] : "unknown";
 }
 
-static const struct bee_nl_table *table_find(const struct bee_nl_tables *tables, uint32_t id)
+static const struct netlink_file *table_find(const struct netlink_files *tables, uint32_t id)
 {
 	size_t i;
 
@@ -82,8 +82,8 @@ static const struct bee_nl_table *table_find(const struct bee_nl_tables *tables,
 }
 
 /* The hook's count of calls has to move while perf samples us. */
-static int status_prove_hook(struct bee_nl *nl, struct status *status,
-			     struct bee_nl_error *error)
+static int status_prove_hook(struct netlink *nl, struct status *status,
+			     struct bee_error *error)
 {
 	uint64_t before = status->info.hook_hits;
 
@@ -91,7 +91,7 @@ static int status_prove_hook(struct bee_nl *nl, struct status *status,
 		return 0;
 	if (sample_self(status->note, sizeof(status->note)))
 		return 0;
-	if (bee_nl_info_get(nl, &status->info, error))
+	if (netlink_info_get(nl, &status->info, error))
 		return -1;
 	status->proven = status->info.hook_hits > before;
 	if (!status->proven)
@@ -101,7 +101,7 @@ static int status_prove_hook(struct bee_nl *nl, struct status *status,
 }
 
 /* Reasons in the order of their counts, the largest first. */
-static size_t stops_sort(const struct bee_nl_stats *stats, uint32_t order[])
+static size_t stops_sort(const struct netlink_stats *stats, uint32_t order[])
 {
 	size_t n = 0, at;
 	uint32_t reason;
@@ -116,7 +116,7 @@ static size_t stops_sort(const struct bee_nl_stats *stats, uint32_t order[])
 	return n;
 }
 
-static uint64_t stops_sum(const struct bee_nl_stats *stats)
+static uint64_t stops_sum(const struct netlink_stats *stats)
 {
 	uint64_t sum = stats->stop_other;
 	uint32_t reason;
@@ -131,7 +131,7 @@ static void print_stop(const char *name, uint64_t walks, uint64_t sum, const cha
 	printf("  %-16s %12llu %5.1f%%  %s\n", name, (ull)walks, percent(walks, sum), doc);
 }
 
-static void print_walks(const struct bee_nl_stats *stats)
+static void print_walks(const struct netlink_stats *stats)
 {
 	uint32_t order[BEEUNWIND_STOP_MAX + 1];
 	uint64_t sum = stops_sum(stats);
@@ -165,7 +165,7 @@ static void print_hook(const struct status *status)
 
 static void print_status(const struct status *status)
 {
-	const struct bee_nl_info *info = &status->info;
+	const struct netlink_info *info = &status->info;
 	uint64_t used = info->table_bytes + info->range_bytes;
 
 	print_hook(status);
@@ -191,7 +191,7 @@ static void json_add_hex(struct json_object *object, const char *key, uint64_t v
 	json_add_string(object, key, text);
 }
 
-static struct json_object *json_stops(const struct bee_nl_stats *stats)
+static struct json_object *json_stops(const struct netlink_stats *stats)
 {
 	struct json_object *array = json_object_new_array();
 	uint32_t order[BEEUNWIND_STOP_MAX + 1];
@@ -210,7 +210,7 @@ static struct json_object *json_stops(const struct bee_nl_stats *stats)
 
 static void json_status(struct json_object *object, const struct status *status)
 {
-	const struct bee_nl_info *info = &status->info;
+	const struct netlink_info *info = &status->info;
 
 	json_add_string(object, "hook", hook_name(info->hook));
 	json_object_object_add(object, "hook_proven", json_object_new_boolean(status->proven));
@@ -237,13 +237,13 @@ static void json_status(struct json_object *object, const struct status *status)
 	json_add_uint(object, "fp_steps", status->stats.fp_steps);
 }
 
-static int show_status(struct bee_nl *nl, struct status *status, struct json_object *json,
-		       struct bee_nl_error *error)
+static int show_status(struct netlink *nl, struct status *status, struct json_object *json,
+		       struct bee_error *error)
 {
-	if (bee_nl_info_get(nl, &status->info, error) ||
+	if (netlink_info_get(nl, &status->info, error) ||
 	    status_prove_hook(nl, status, error) ||
-	    bee_nl_stats_get(nl, &status->stats, error) ||
-	    bee_nl_tables_get(nl, &status->tables, error))
+	    netlink_stats_get(nl, &status->stats, error) ||
+	    netlink_files_get(nl, &status->tables, error))
 		return -1;
 	if (json) {
 		json_status(json, status);
@@ -252,15 +252,15 @@ static int show_status(struct bee_nl *nl, struct status *status, struct json_obj
 		print_status(status);
 		print_incomplete(&status->tables);
 	}
-	if (bee_nl_check_format(&status->info, error))
+	if (netlink_check_format(&status->info, error))
 		fprintf(stderr, "beectl: status: %s\n", error->text);
 	else if (status->info.hook == BEEUNWIND_HOOK_STATE_OFF || status->proven)
 		return EXIT_OK;
 	return EXIT_FAILED;
 }
 
-static void json_proc(struct json_object *object, const struct bee_nl_proc *proc,
-		      const char *name, const struct bee_nl_tables *tables)
+static void json_proc(struct json_object *object, const struct netlink_proc *proc,
+		      const char *name, const struct netlink_files *tables)
 {
 	struct json_object *process = json_object_new_object();
 	struct json_object *array = json_object_new_array();
@@ -268,7 +268,7 @@ static void json_proc(struct json_object *object, const struct bee_nl_proc *proc
 
 	for (i = 0; i < proc->ranges.count; i++) {
 		const struct range *r = &proc->ranges.range[i];
-		const struct bee_nl_table *t = table_find(tables, r->file);
+		const struct netlink_file *t = table_find(tables, r->file);
 		struct json_object *range = json_object_new_object();
 
 		json_add_hex(range, "start", r->start);
@@ -287,8 +287,8 @@ static void json_proc(struct json_object *object, const struct bee_nl_proc *proc
 	json_object_object_add(object, "process", process);
 }
 
-static void print_proc(const struct bee_nl_proc *proc, const char *name,
-		       const struct bee_nl_tables *tables)
+static void print_proc(const struct netlink_proc *proc, const char *name,
+		       const struct netlink_files *tables)
 {
 	size_t i;
 
@@ -298,7 +298,7 @@ static void print_proc(const struct bee_nl_proc *proc, const char *name,
 	printf("  %-33s %18s %8s %10s  %s\n", "start-end", "offset", "table", "rows", "path");
 	for (i = 0; i < proc->ranges.count; i++) {
 		const struct range *r = &proc->ranges.range[i];
-		const struct bee_nl_table *t = table_find(tables, r->file);
+		const struct netlink_file *t = table_find(tables, r->file);
 
 		printf("  %016llx-%016llx ", (ull)r->start, (ull)r->end);
 		if (!r->file) {
@@ -316,14 +316,14 @@ static void print_proc(const struct bee_nl_proc *proc, const char *name,
 	}
 }
 
-static int show_proc(struct bee_nl *nl, pid_t pid, const struct bee_nl_tables *tables,
-		     struct json_object *json, struct bee_nl_error *error)
+static int show_proc(struct netlink *nl, pid_t pid, const struct netlink_files *tables,
+		     struct json_object *json, struct bee_error *error)
 {
-	struct bee_nl_procs procs;
+	struct netlink_procs procs;
 	char name[64];
 	int ret;
 
-	ret = bee_nl_procs_get(nl, pid, &procs, error);
+	ret = netlink_procs_get(nl, pid, &procs, error);
 	if (!ret && !procs.count) {
 		snprintf(error->text, sizeof(error->text),
 			 "no ranges known; load them with: beectl load %d", pid);
@@ -336,18 +336,18 @@ static int show_proc(struct bee_nl *nl, pid_t pid, const struct bee_nl_tables *t
 		else
 			print_proc(&procs.proc[0], name, tables);
 	}
-	bee_nl_procs_free(&procs);
+	netlink_procs_free(&procs);
 	return ret;
 }
 
-static int status_show(struct bee_nl *nl, pid_t pid, bool tables, struct json_object *json,
-		       struct bee_nl_error *error)
+static int status_show(struct netlink *nl, pid_t pid, bool tables, struct json_object *json,
+		       struct bee_error *error)
 {
 	struct status status = { 0 };
 	int ret = 0;
 
 	if (pid || tables)
-		ret = bee_nl_tables_get(nl, &status.tables, error);
+		ret = netlink_files_get(nl, &status.tables, error);
 	else
 		ret = show_status(nl, &status, json, error);
 	if (!ret && pid)
@@ -358,20 +358,20 @@ static int status_show(struct bee_nl *nl, pid_t pid, bool tables, struct json_ob
 		else
 			print_tables(&status.tables);
 	}
-	bee_nl_tables_free(&status.tables);
+	netlink_files_free(&status.tables);
 	return ret;
 }
 
 static int status_run(const char *word, pid_t pid, bool tables, bool want_json)
 {
 	struct json_object *json = want_json ? json_object_new_object() : NULL;
-	struct bee_nl_error error;
-	struct bee_nl *nl = bee_nl_open(&error);
+	struct bee_error error;
+	struct netlink *nl = netlink_open(&error);
 	int ret = -1;
 
 	if (nl)
 		ret = status_show(nl, pid, tables, json, &error);
-	bee_nl_close(nl);
+	netlink_close(nl);
 	if (ret < 0) {
 		fprintf(stderr, "beectl: status: %s%s%s\n", nl && word ? word : "",
 			nl && word ? ": " : "", error.text);

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "all.h"
-#include "nl.h"
+#include "manage_all.h"
+#include "netlink.h"
 #include "text.h"
 #include "commands.h"
 
@@ -26,12 +26,12 @@ static const char unload_help[] =
 	"  -q, --quiet   Print nothing but errors\n"
 	"  -h, --help    Show this text\n";
 
-static int unload_proc(struct bee_nl *nl, const char *word, bool quiet)
+static int unload_proc(struct netlink *nl, const char *word, bool quiet)
 {
-	struct bee_nl_error error = { .text = "not a process id" };
+	struct bee_error error = { .text = "not a process id" };
 	pid_t pid;
 
-	if (!text_parse_pid(word, &pid) && !bee_nl_proc_del(nl, pid, &error)) {
+	if (!text_parse_pid(word, &pid) && !netlink_proc_del(nl, pid, &error)) {
 		if (!quiet)
 			printf("%d: unloaded\n", pid);
 		return EXIT_OK;
@@ -42,14 +42,14 @@ static int unload_proc(struct bee_nl *nl, const char *word, bool quiet)
 }
 
 /* One that came into use, or went, since it was listed is no failure. */
-static int unload_table(struct bee_nl *nl, const struct bee_nl_table *table, uint64_t *bytes,
+static int unload_table(struct netlink *nl, const struct netlink_file *table, uint64_t *bytes,
 			size_t *count)
 {
-	struct bee_nl_error error;
+	struct bee_error error;
 
 	if (!table->loaded || table->users)
 		return EXIT_OK;
-	if (!bee_nl_table_del(nl, table->id, false, &error)) {
+	if (!netlink_table_del(nl, table->id, false, &error)) {
 		*bytes += table->bytes;
 		++*count;
 		return EXIT_OK;
@@ -60,15 +60,15 @@ static int unload_table(struct bee_nl *nl, const struct bee_nl_table *table, uin
 	return EXIT_FAILED;
 }
 
-static int unload_tables(struct bee_nl *nl, bool quiet)
+static int unload_tables(struct netlink *nl, bool quiet)
 {
-	struct bee_nl_tables tables;
-	struct bee_nl_error error;
+	struct netlink_files tables;
+	struct bee_error error;
 	int status = EXIT_OK;
 	uint64_t bytes = 0;
 	size_t i, count = 0, loaded = 0;
 
-	if (bee_nl_tables_get(nl, &tables, &error)) {
+	if (netlink_files_get(nl, &tables, &error)) {
 		fprintf(stderr, "beectl: unload: %s\n", error.text);
 		status = EXIT_FAILED;
 	}
@@ -80,17 +80,17 @@ static int unload_tables(struct bee_nl *nl, bool quiet)
 	if (!status && !quiet)
 		printf("%zu of %zu tables removed, %s\n", count, loaded,
 		       text_size(bytes).text);
-	bee_nl_tables_free(&tables);
+	netlink_files_free(&tables);
 	return status;
 }
 
 /* First of all no new ones, which would come back with the next fork or exec. */
-static int unload_procs(struct bee_nl *nl, bool quiet)
+static int unload_procs(struct netlink *nl, bool quiet)
 {
-	struct bee_nl_error error;
+	struct bee_error error;
 	size_t count;
 
-	if (bee_nl_config_set_follow(nl, BEEUNWIND_FOLLOW_MANAGED, &error) ||
+	if (netlink_config_set_follow(nl, BEEUNWIND_FOLLOW_MANAGED, &error) ||
 	    all_forget(nl, &count, &error)) {
 		fprintf(stderr, "beectl: unload: %s\n", error.text);
 		return EXIT_FAILED;
@@ -102,8 +102,8 @@ static int unload_procs(struct bee_nl *nl, bool quiet)
 
 static int unload_run(char **words, bool all, bool tables, bool quiet)
 {
-	struct bee_nl_error error;
-	struct bee_nl *nl = bee_nl_open(&error);
+	struct bee_error error;
+	struct netlink *nl = netlink_open(&error);
 	int status = EXIT_OK;
 
 	if (!nl) {
@@ -117,7 +117,7 @@ static int unload_run(char **words, bool all, bool tables, bool quiet)
 		status = EXIT_FAILED;
 	if (tables && unload_tables(nl, quiet))
 		status = EXIT_FAILED;
-	bee_nl_close(nl);
+	netlink_close(nl);
 	return status;
 }
 

@@ -11,12 +11,12 @@
 
 #include "commands.h"
 #include "compile.h"
-#include "files.h"
+#include "inputs.h"
 #include "io.h"
 #include "parallel.h"
 #include "progress.h"
 #include "text.h"
-#include "verify.h"
+#include "compare.h"
 #include "verify_report.h"
 
 static const char usage[] =
@@ -69,7 +69,7 @@ static void outcome_say(struct verify_outcome *outcome, enum verify_status statu
 }
 
 /* A table of no file, in which all is a gap, stands for one that is not there. */
-static void verify_blob(const struct bee_elf *elf, const void *blob, size_t size,
+static void verify_blob(const struct elf_file *elf, const void *blob, size_t size,
 			struct verify_outcome *outcome)
 {
 	struct bee_table table = {};
@@ -82,7 +82,7 @@ static void verify_blob(const struct bee_elf *elf, const void *blob, size_t size
 		outcome_say(outcome, VERIFY_FAILED, why);
 		return;
 	}
-	bee_verify_file(elf, &table, &outcome->result);
+	verify_file(elf, &table, &outcome->result);
 	if (!blob)
 		return;
 	if (table.header->id_type != elf->id_type || table.header->id_len != elf->id_len ||
@@ -93,7 +93,7 @@ static void verify_blob(const struct bee_elf *elf, const void *blob, size_t size
 }
 
 /* Rows and no table is a failure; without CFI there are no rows either. */
-static void verify_compiled(const struct bee_elf *elf, struct verify_outcome *outcome)
+static void verify_compiled(const struct elf_file *elf, struct verify_outcome *outcome)
 {
 	static const struct lossy_options exact;
 	struct compile_result compiled;
@@ -105,10 +105,10 @@ static void verify_compiled(const struct bee_elf *elf, struct verify_outcome *ou
 	if (!failed || !rows.nrows)
 		verify_blob(elf, compiled.blob, compiled.size, outcome);
 	compile_result_free(&compiled);
-	bee_row_free(&rows);
+	row_set_free(&rows);
 }
 
-static void verify_table_file(const struct bee_elf *elf, const char *path,
+static void verify_table_file(const struct elf_file *elf, const char *path,
 			      struct verify_outcome *outcome)
 {
 	char *blob, why[200];
@@ -127,9 +127,9 @@ static void verify_table_file(const struct bee_elf *elf, const char *path,
 static void verify_opened(const struct verify_command *command, const struct input_file *file,
 			  int fd, struct verify_outcome *outcome)
 {
-	struct bee_elf elf;
+	struct elf_file elf;
 
-	if (bee_elf_open(&elf, fd)) {
+	if (elf_open(&elf, fd)) {
 		outcome_say(outcome, file->found ? VERIFY_SKIPPED : VERIFY_FAILED, elf.message);
 	} else {
 		if (command->table)
@@ -138,7 +138,7 @@ static void verify_opened(const struct verify_command *command, const struct inp
 			verify_compiled(&elf, outcome);
 		verify_name_shown(&elf, outcome);
 	}
-	bee_elf_close(&elf);
+	elf_close(&elf);
 }
 
 static void verify_work(void *arg, size_t index, FILE *out)

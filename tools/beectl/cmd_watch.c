@@ -14,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "all.h"
+#include "manage_all.h"
 #include "commands.h"
 #include "maker.h"
-#include "nl_events.h"
+#include "events.h"
 #include "text.h"
 #include "tried.h"
 
@@ -74,8 +74,8 @@ struct watch {
 	bool			 eager;
 	bool			 quiet;
 	struct table_maker	 maker;
-	struct bee_nl_events	*events;
-	struct bee_nl_family	*family;
+	struct netlink_events	*events;
+	struct netlink_family	*family;
 	struct table_wants	 wants;
 	size_t			 next;
 	struct tried		 tried;
@@ -155,7 +155,7 @@ static void watch_forget_wants(struct watch *watch)
 	watch->wants.count = watch->next = 0;
 }
 
-static void watch_want(struct watch *watch, const struct bee_nl_table *table)
+static void watch_want(struct watch *watch, const struct netlink_file *table)
 {
 	if (watch_waiting(watch) == WATCH_WAITING)
 		watch->list = true;
@@ -174,16 +174,16 @@ static void watch_take_loss(struct watch *watch)
 /* Take all messages that there are. */
 static void watch_take_events(struct watch *watch)
 {
-	enum bee_nl_event_kind kind;
-	struct bee_nl_table table;
+	enum netlink_event_kind kind;
+	struct netlink_file table;
 
 	do {
-		kind = bee_nl_events_next(watch->events, &table);
-		if (kind == BEE_NL_EVENT_TABLE)
+		kind = netlink_events_next(watch->events, &table);
+		if (kind == NETLINK_EVENT_FILE)
 			watch_want(watch, &table);
-		else if (kind == BEE_NL_EVENT_LOST)
+		else if (kind == NETLINK_EVENT_LOST)
 			watch_take_loss(watch);
-	} while (kind != BEE_NL_EVENT_NONE);
+	} while (kind != NETLINK_EVENT_NONE);
 	if (watch->unfinished && now_ms() >= watch->again) {
 		watch->unfinished = false;
 		watch->list = true;
@@ -193,20 +193,20 @@ static void watch_take_events(struct watch *watch)
 /* What was announced, perhaps to nobody, and has no table. */
 static void watch_take_list(struct watch *watch)
 {
-	struct bee_nl_tables tables;
-	struct bee_nl_error error;
+	struct netlink_files tables;
+	struct bee_error error;
 	size_t i;
 
 	watch->list = false;
-	if (bee_nl_tables_get(watch->maker.nl, &tables, &error))
+	if (netlink_files_get(watch->maker.nl, &tables, &error))
 		complain(error.text);
 	for (i = 0; i < tables.count; i++) {
-		const struct bee_nl_table *table = &tables.table[i];
+		const struct netlink_file *table = &tables.table[i];
 
 		if (!table->loaded && table->pid && !tried_is_hopeless(&watch->tried, table->id))
 			watch_want(watch, table);
 	}
-	bee_nl_tables_free(&tables);
+	netlink_files_free(&tables);
 }
 
 static void tokens_fill(struct watch *watch)
@@ -248,22 +248,22 @@ static void watch_disconnect(struct watch *watch)
 	watch_forget_wants(watch);
 	tried_forget(&watch->tried);
 	watch->list = watch->unfinished = false;
-	bee_nl_events_close(watch->events);
+	netlink_events_close(watch->events);
 	watch->events = NULL;
-	bee_nl_close(watch->maker.nl);
+	netlink_close(watch->maker.nl);
 	watch->maker.nl = NULL;
 }
 
 /* Listen first, then have processes followed, then look at those that run. */
-static int watch_set_up(struct watch *watch, struct bee_nl_error *error)
+static int watch_set_up(struct watch *watch, struct bee_error *error)
 {
 	struct all_result all;
 
-	watch->events = bee_nl_events_open(error);
+	watch->events = netlink_events_open(error);
 	if (!watch->events ||
-	    bee_nl_config_set_announce(watch->maker.nl, watch->eager ? BEEUNWIND_ANNOUNCE_MAPPED :
+	    netlink_config_set_announce(watch->maker.nl, watch->eager ? BEEUNWIND_ANNOUNCE_MAPPED :
 				       BEEUNWIND_ANNOUNCE_SAMPLED, error) ||
-	    bee_nl_config_set_follow(watch->maker.nl, BEEUNWIND_FOLLOW_ALL, error))
+	    netlink_config_set_follow(watch->maker.nl, BEEUNWIND_FOLLOW_ALL, error))
 		return -1;
 	if (all_manage(watch->maker.nl, &all)) {
 		error->code = errno;
@@ -284,29 +284,29 @@ static int watch_set_up(struct watch *watch, struct bee_nl_error *error)
 /* Return: 0, also if the module is not there, or another is; or exit status. */
 static int watch_connect(struct watch *watch)
 {
-	struct bee_nl_error error;
+	struct bee_error error;
 
 	if (!maker_connect(&watch->maker, &error) && !watch_set_up(watch, &error))
 		return 0;
 	watch_disconnect(watch);
-	if (error.code != BEE_NL_NO_MODULE)
+	if (error.code != BEE_ERROR_NO_MODULE)
 		return complain(error.text);
 	fprintf(stderr, "beectl: watch: waiting: %s\n", error.text);
 	return 0;
 }
 
 /* To ask for the module when it goes would have the kernel load it again. */
-static bool module_is_there(enum bee_nl_family_news news)
+static bool module_is_there(enum netlink_family_news news)
 {
-	return news == BEE_NL_FAMILY_COME ||
-	       (news == BEE_NL_FAMILY_LOST && !access("/sys/module/beeunwind", F_OK));
+	return news == NETLINK_FAMILY_COME ||
+	       (news == NETLINK_FAMILY_LOST && !access("/sys/module/beeunwind", F_OK));
 }
 
 static int watch_take_family(struct watch *watch)
 {
-	enum bee_nl_family_news news = bee_nl_family_next(watch->family);
+	enum netlink_family_news news = netlink_family_next(watch->family);
 
-	if (news == BEE_NL_FAMILY_SAME)
+	if (news == NETLINK_FAMILY_SAME)
 		return 0;
 	watch_disconnect(watch);
 	if (module_is_there(news))
@@ -324,8 +324,8 @@ static int watch_wait(struct watch *watch, struct pollfd fds[2], const sigset_t 
 	tokens_fill(watch);
 	if (watch_waiting(watch) && watch->tokens < 1000)
 		wait.tv_nsec = 1000000000 / WATCH_RATE - 1;
-	fds[0] = (struct pollfd){ .fd = bee_nl_family_fd(watch->family), .events = POLLIN };
-	fds[1] = (struct pollfd){ .fd = watch->events ? bee_nl_events_fd(watch->events) : -1,
+	fds[0] = (struct pollfd){ .fd = netlink_family_fd(watch->family), .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = watch->events ? netlink_events_fd(watch->events) : -1,
 				  .events = POLLIN };
 	if (ppoll(fds, 2, watch_waiting(watch) ? &wait : NULL, signals) < 0 && errno != EINTR)
 		return complain(strerror(errno));
@@ -373,11 +373,11 @@ static void watch_take_signals(sigset_t *before)
 
 static int watch_run(struct watch *watch)
 {
-	struct bee_nl_error error;
+	struct bee_error error;
 	sigset_t signals;
 	int status;
 
-	watch->family = bee_nl_family_open(&error);
+	watch->family = netlink_family_open(&error);
 	watch->maker.cache = cache_open();
 	if (!watch->family || !watch->maker.cache)
 		return complain(watch->family ? strerror(ENOMEM) : error.text);
@@ -391,7 +391,7 @@ static int watch_run(struct watch *watch)
 	status = watch_loop(watch, &signals);
 	watch_disconnect(watch);
 	table_wants_free(&watch->wants);
-	bee_nl_family_close(watch->family);
+	netlink_family_close(watch->family);
 	cache_close(watch->maker.cache);
 	if (!status)
 		printf("%zu table%s added; what is loaded stays\n", watch->added,

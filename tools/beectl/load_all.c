@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "all.h"
+#include "manage_all.h"
 #include "alloc.h"
 #include "commands.h"
 #include "json.h"
@@ -127,14 +127,14 @@ static void print_reasons(const struct load_summary *summary)
 	}
 }
 
-static size_t summary_stored(const struct load_summary *summary, const struct bee_nl_info *info)
+static size_t summary_stored(const struct load_summary *summary, const struct netlink_info *info)
 {
 	size_t now = summary->compiled + summary->cached;
 
 	return info->tables > now ? info->tables - now : 0;
 }
 
-static void print_summary(const struct load_summary *summary, const struct bee_nl_info *info)
+static void print_summary(const struct load_summary *summary, const struct netlink_info *info)
 {
 	printf("%zu process%s, %u files, %u tables (%zu compiled, %zu cached, %zu already loaded), ",
 	       summary->processes.managed, summary->processes.managed == 1 ? "" : "es",
@@ -147,7 +147,7 @@ static void print_summary(const struct load_summary *summary, const struct bee_n
 		print_reasons(summary);
 }
 
-static void print_json(struct load_summary *summary, const struct bee_nl_info *info)
+static void print_json(struct load_summary *summary, const struct netlink_info *info)
 {
 	struct json_object *object = json_object_new_object();
 
@@ -179,12 +179,12 @@ static int summary_status(const struct load_summary *summary)
 	return processes->refused || summary->refusal.code ? EXIT_FAILED : EXIT_OK;
 }
 
-static int summary_show(struct load_summary *summary, struct bee_nl *nl)
+static int summary_show(struct load_summary *summary, struct netlink *nl)
 {
-	struct bee_nl_error error;
-	struct bee_nl_info info;
+	struct bee_error error;
+	struct netlink_info info;
 
-	if (bee_nl_info_get(nl, &info, &error))
+	if (netlink_info_get(nl, &info, &error))
 		return complain(error.text);
 	if (summary->options->json)
 		print_json(summary, &info);
@@ -197,7 +197,7 @@ static int tables_load(const struct table_maker *as, struct load_summary *summar
 {
 	struct table_maker maker = *as;
 	struct table_wants wants = { 0 };
-	struct bee_nl_error error = { 0 };
+	struct bee_error error = { 0 };
 	int status = EXIT_OK;
 
 	maker.arg = summary;

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "tables.h"
+#include "table_jobs.h"
 
 /* struct load_all_options: as in "beectl load --help" */
 struct load_all_options {

@@ -15,16 +15,16 @@
  *
  * Return: 0 or -1.
  */
-int maker_connect(struct table_maker *maker, struct bee_nl_error *error)
+int maker_connect(struct table_maker *maker, struct bee_error *error)
 {
-	struct bee_nl_info info;
+	struct netlink_info info;
 
-	maker->nl = bee_nl_open(error);
+	maker->nl = netlink_open(error);
 	if (!maker->nl)
 		return -1;
-	if (!bee_nl_info_get(maker->nl, &info, error) && !bee_nl_check_format(&info, error))
+	if (!netlink_info_get(maker->nl, &info, error) && !netlink_check_format(&info, error))
 		return 0;
-	bee_nl_close(maker->nl);
+	netlink_close(maker->nl);
 	maker->nl = NULL;
 	return -1;
 }
@@ -36,7 +36,7 @@ int maker_connect(struct table_maker *maker, struct bee_nl_error *error)
  *
  * Return: 0 or -1.
  */
-int maker_open(struct table_maker *maker, struct bee_nl_error *error)
+int maker_open(struct table_maker *maker, struct bee_error *error)
 {
 	if (maker_connect(maker, error))
 		return -1;
@@ -45,7 +45,7 @@ int maker_open(struct table_maker *maker, struct bee_nl_error *error)
 		return 0;
 	error->code = ENOMEM;
 	snprintf(error->text, sizeof(error->text), "%s", strerror(ENOMEM));
-	bee_nl_close(maker->nl);
+	netlink_close(maker->nl);
 	maker->nl = NULL;
 	return -1;
 }
@@ -53,7 +53,7 @@ int maker_open(struct table_maker *maker, struct bee_nl_error *error)
 void maker_close(struct table_maker *maker)
 {
 	cache_close(maker->cache);
-	bee_nl_close(maker->nl);
+	netlink_close(maker->nl);
 	maker->cache = NULL;
 	maker->nl = NULL;
 }

@@ -5,10 +5,10 @@
 
 #include <stdio.h>
 
-#include "tables.h"
+#include "table_jobs.h"
 
-int maker_connect(struct table_maker *maker, struct bee_nl_error *error);
-int maker_open(struct table_maker *maker, struct bee_nl_error *error);
+int maker_connect(struct table_maker *maker, struct bee_error *error);
+int maker_open(struct table_maker *maker, struct bee_error *error);
 void maker_close(struct table_maker *maker);
 void maker_warn(const struct table_maker *maker, const char *command);
 int maker_thin(struct table_maker *maker, const char *word, const char *command);

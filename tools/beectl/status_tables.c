@@ -6,7 +6,7 @@
 #include "alloc.h"
 #include "json.h"
 #include "lossy.h"
-#include "nl_names.h"
+#include "names.h"
 #include "status_tables.h"
 #include "text.h"
 
@@ -21,7 +21,7 @@ static bool stop_is_complete(uint32_t reason)
 }
 
 /* Walks that were cut short in the file's code. */
-static uint64_t table_cut(const struct bee_nl_table *t)
+static uint64_t table_cut(const struct netlink_file *t)
 {
 	uint64_t cut = 0;
 	uint32_t reason;
@@ -47,7 +47,7 @@ static void age_print(uint64_t ms)
 	printf(" %8s", text);
 }
 
-static void print_table(const struct bee_nl_table *t)
+static void print_table(const struct netlink_file *t)
 {
 	char id[13];
 
@@ -62,12 +62,12 @@ static void print_table(const struct bee_nl_table *t)
 	printf("  %-12s  ", id);
 	text_put_name(stdout, t->name);
 	if (t->flags)
-		printf(" (not exact: %s)", bee_lossy_words(t->flags));
+		printf(" (not exact: %s)", lossy_words(t->flags));
 	putchar('\n');
 }
 
 /* print_tables(): one line for each file, and the sums */
-void print_tables(const struct bee_nl_tables *tables)
+void print_tables(const struct netlink_files *tables)
 {
 	uint64_t bytes = 0;
 	size_t i, loaded = 0;
@@ -83,7 +83,7 @@ void print_tables(const struct bee_nl_tables *tables)
 	       loaded, loaded == 1 ? "" : "s", text_size(bytes).text);
 }
 
-static struct json_object *json_table_stops(const struct bee_nl_table *t)
+static struct json_object *json_table_stops(const struct netlink_file *t)
 {
 	struct json_object *object = json_object_new_object();
 	uint32_t reason;
@@ -94,7 +94,7 @@ static struct json_object *json_table_stops(const struct bee_nl_table *t)
 	return object;
 }
 
-static struct json_object *json_table(const struct bee_nl_table *t)
+static struct json_object *json_table(const struct netlink_file *t)
 {
 	struct json_object *table = json_object_new_object();
 	char id[2 * sizeof(t->file_id) + 1];
@@ -113,12 +113,12 @@ static struct json_object *json_table(const struct bee_nl_table *t)
 	json_add_string(table, "file_id", id);
 	json_add_uint(table, "inode", t->inode);
 	json_add_string(table, "path", t->name);
-	json_add_string(table, "lossy", bee_lossy_words(t->flags));
+	json_add_string(table, "lossy", lossy_words(t->flags));
 	return table;
 }
 
 /* json_tables(): the same, as "table_list" */
-void json_tables(struct json_object *object, const struct bee_nl_tables *tables)
+void json_tables(struct json_object *object, const struct netlink_files *tables)
 {
 	struct json_object *array = json_object_new_array();
 	size_t i;
@@ -130,17 +130,17 @@ void json_tables(struct json_object *object, const struct bee_nl_tables *tables)
 
 static int compare_cut(const void *a, const void *b)
 {
-	uint64_t x = table_cut(*(const struct bee_nl_table **)a);
-	uint64_t y = table_cut(*(const struct bee_nl_table **)b);
+	uint64_t x = table_cut(*(const struct netlink_file **)a);
+	uint64_t y = table_cut(*(const struct netlink_file **)b);
 
 	return x > y ? -1 : x < y;
 }
 
 /* Files in which walks were cut short, the worst first, and the sum of these walks. */
-static const struct bee_nl_table **incomplete_list(const struct bee_nl_tables *tables,
+static const struct netlink_file **incomplete_list(const struct netlink_files *tables,
 						   size_t *count, uint64_t *sum)
 {
-	const struct bee_nl_table **list = alloc_array(NULL, tables->count + 1, sizeof(*list));
+	const struct netlink_file **list = alloc_array(NULL, tables->count + 1, sizeof(*list));
 	size_t i;
 
 	*count = 0;
@@ -157,7 +157,7 @@ static const struct bee_nl_table **incomplete_list(const struct bee_nl_tables *t
 }
 
 /* "no-table 12, gap 3" */
-static void print_reasons(const struct bee_nl_table *t)
+static void print_reasons(const struct netlink_file *t)
 {
 	const char *before = "";
 	uint32_t reason;
@@ -171,11 +171,11 @@ static void print_reasons(const struct bee_nl_table *t)
 }
 
 /* print_incomplete(): in which files' code walks were cut short, and why */
-void print_incomplete(const struct bee_nl_tables *tables)
+void print_incomplete(const struct netlink_files *tables)
 {
 	size_t i, count;
 	uint64_t sum;
-	const struct bee_nl_table **list = incomplete_list(tables, &count, &sum);
+	const struct netlink_file **list = incomplete_list(tables, &count, &sum);
 
 	if (count)
 		printf("incomplete stacks end in:\n");
@@ -194,12 +194,12 @@ void print_incomplete(const struct bee_nl_tables *tables)
 }
 
 /* json_incomplete(): the same for all, as "incomplete" */
-void json_incomplete(struct json_object *object, const struct bee_nl_tables *tables)
+void json_incomplete(struct json_object *object, const struct netlink_files *tables)
 {
 	struct json_object *array = json_object_new_array();
 	size_t i, count;
 	uint64_t sum;
-	const struct bee_nl_table **list = incomplete_list(tables, &count, &sum);
+	const struct netlink_file **list = incomplete_list(tables, &count, &sum);
 
 	for (i = 0; i < count; i++) {
 		struct json_object *file = json_object_new_object();

@@ -3,13 +3,13 @@
 #ifndef BEE_STATUS_TABLES_H
 #define BEE_STATUS_TABLES_H
 
-#include "nl.h"
+#include "netlink.h"
 
 struct json_object;
 
-void print_tables(const struct bee_nl_tables *tables);
-void json_tables(struct json_object *object, const struct bee_nl_tables *tables);
-void print_incomplete(const struct bee_nl_tables *tables);
-void json_incomplete(struct json_object *object, const struct bee_nl_tables *tables);
+void print_tables(const struct netlink_files *tables);
+void json_tables(struct json_object *object, const struct netlink_files *tables);
+void print_incomplete(const struct netlink_files *tables);
+void json_incomplete(struct json_object *object, const struct netlink_files *tables);
 
 #endif /* BEE_STATUS_TABLES_H */

@@ -4,7 +4,7 @@
 
 #include "alloc.h"
 #include "json.h"
-#include "row.h"
+#include "rows.h"
 #include "text.h"
 #include "verify_report.h"
 
@@ -28,7 +28,7 @@ struct verify_report {
  * @elf: the file
  * @outcome: its @names are filled
  */
-void verify_name_shown(const struct bee_elf *elf, struct verify_outcome *outcome)
+void verify_name_shown(const struct elf_file *elf, struct verify_outcome *outcome)
 {
 	const struct verify_result *r = &outcome->result;
 	const char *name;
@@ -38,7 +38,7 @@ void verify_name_shown(const struct bee_elf *elf, struct verify_outcome *outcome
 	outcome->names = alloc_array(NULL, r->nshown + 1, sizeof(*outcome->names));
 	memset(outcome->names, 0, r->nshown * sizeof(*outcome->names));
 	for (i = 0; i < r->nshown; i++) {
-		name = bee_elf_find_symbol(elf, r->shown[i].start, &offset);
+		name = elf_find_symbol(elf, r->shown[i].start, &offset);
 		if (name)
 			snprintf(outcome->names[i], sizeof(*outcome->names), "%.80s+0x%llx", name,
 				 (unsigned long long)offset);
@@ -104,7 +104,7 @@ int verify_outcome_read(struct verify_outcome *outcome, const void *data, size_t
  */
 void verify_outcome_free(struct verify_outcome *outcome)
 {
-	bee_verify_free(&outcome->result);
+	verify_free(&outcome->result);
 	free(outcome->names);
 }
 
@@ -143,7 +143,7 @@ static struct json_object *json_unsupported(const struct verify_result *r)
 	for (i = 0; i < r->nforms; i++) {
 		struct json_object *form = json_object_new_object();
 
-		json_add_string(form, "reason", bee_row_reason(r->forms[i].reason));
+		json_add_string(form, "reason", rule_reason(r->forms[i].reason));
 		json_add_string(form, "rules", r->forms[i].text);
 		json_add_uint(form, "rows", r->forms[i].rows);
 		json_add_uint(form, "bytes", r->forms[i].bytes);
@@ -260,7 +260,7 @@ void verify_report_add(struct verify_report *report, const char *path,
 		       const struct verify_outcome *outcome)
 {
 	report->count[outcome->status]++;
-	bee_verify_add(&report->sum, &outcome->result);
+	verify_add(&report->sum, &outcome->result);
 	if (outcome->status == VERIFY_FAILED) {
 		fflush(stdout);
 		fputs("beectl: verify: ", stderr);
@@ -309,12 +309,12 @@ static void print_unsupported(const struct verify_report *report)
 		if (!sum->unsupported[i])
 			continue;
 		printf("  ");
-		print_figure(bee_row_reason(i), sum->unsupported[i]);
+		print_figure(rule_reason(i), sum->unsupported[i]);
 		printf("  %llu bytes, %.6f %%\n", (unsigned long long)sum->unsupported_bytes[i],
 		       percent(sum->unsupported_bytes[i], sum->text));
 	}
 	for (i = 0; report->verbose && i < sum->nforms; i++) {
-		printf("  %s, %llu rows, %llu bytes: ", bee_row_reason(sum->forms[i].reason),
+		printf("  %s, %llu rows, %llu bytes: ", rule_reason(sum->forms[i].reason),
 		       (unsigned long long)sum->forms[i].rows,
 		       (unsigned long long)sum->forms[i].bytes);
 		print_rules(sum->forms[i].text);
@@ -380,7 +380,7 @@ bool verify_report_end(struct verify_report *report)
 		json_print(report);
 	else
 		print_total(report);
-	bee_verify_free(&report->sum);
+	verify_free(&report->sum);
 	free(report);
 	return good;
 }

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "verify.h"
+#include "compare.h"
 
 /**
  * enum verify_status - what became of a file
@@ -36,7 +36,7 @@ struct verify_outcome {
 	char			(*names)[96];
 };
 
-void verify_name_shown(const struct bee_elf *elf, struct verify_outcome *outcome);
+void verify_name_shown(const struct elf_file *elf, struct verify_outcome *outcome);
 void verify_outcome_write(const struct verify_outcome *outcome, FILE *out);
 int verify_outcome_read(struct verify_outcome *outcome, const void *data, size_t size);
 void verify_outcome_free(struct verify_outcome *outcome);

@@ -5,8 +5,8 @@
  *
  * A table is one immutable, position-independent blob.  It says, for every pc
  * (address as in the ELF file, before the load bias) of the file's executable
- * text, how to get from a frame to its caller.  The compiler in tools/lib
- * writes it, bee_table_validate() (kmod/table_check.c, built into the module and into
+ * text, how to get from a frame to its caller.  The compiler in
+ * tools/encode writes it, bee_table_validate() (kmod/table_check.c, built into the module and into
  * beectl alike) decides whether it may be used, bee_table_lookup() reads it.
  *
  * A row is all rules valid for [its start, the next row's start).  The rows of
@@ -20,7 +20,7 @@
  * Text is cut into windows of 2^window bytes of pc.  A window is a list of
  * tokens, each at a place in it, of two kinds:
  *
- *   head   A function starts here.  The rule becomes BEE_RULE_INIT, which is
+ *   head   A function starts here.  The rule becomes BEE_WORD_INIT, which is
  *          what a call leaves behind; the rows of its prologue follow.
  *   step   Anything later: epilogues, pushed arguments, text without FDE.
  *
@@ -49,7 +49,7 @@
  *   184                    struct bee_table_header
  *   24 * nsegments         struct bee_table_segment, by vaddr
  *   24 * nfull             struct bee_table_rule, the full rules
- *   4 * nrules             u32: the rules, see enum bee_rule_kind
+ *   4 * nrules             u32: the rules, see enum bee_word_kind
  *   4 * pages              u32: the page directory
  *   4 * 2^menu_bits[0]     u32: head menu: bits 0-15 a phrase number, 16-31 its body rule
  *   2 * 2^menu_bits[1], nmenus times
@@ -103,7 +103,7 @@
  *   1                      0: the body rule holds where it begins, and
  *   body_bits              is this one
  *                          1: something else may hold,
- *   2                      see enum bee_window_state, and
+ *   2                      see enum window_state, and
  *   W(nrules)              this is the body rule
  *   bits                   fields of the tokens, from the first to the last
  *   4 per token            their tags, from the last to the first
@@ -335,21 +335,21 @@ struct bee_table_segment {
 };
 
 /**
- * enum bee_row_kind - what is known about a range of text
- * @BEE_ROW_RULES: CFA, FP and RA have rules
- * @BEE_ROW_GAP: no FDE covers it; the walk may try the frame pointer
- * @BEE_ROW_UNSUPPORTED: an FDE covers it, but with a rule that a table cannot
+ * enum bee_rule_kind - what is known about a range of text
+ * @BEE_RULE_KNOWN: CFA, FP and RA have rules
+ * @BEE_RULE_GAP: no FDE covers it; the walk may try the frame pointer
+ * @BEE_RULE_UNSUPPORTED: an FDE covers it, but with a rule that a table cannot
  *	hold; the walk stops
  */
-enum bee_row_kind {
-	BEE_ROW_RULES		= 0,
-	BEE_ROW_GAP		= 1,
-	BEE_ROW_UNSUPPORTED	= 2,
-	__BEE_ROW_MAX,
+enum bee_rule_kind {
+	BEE_RULE_KNOWN		= 0,
+	BEE_RULE_GAP		= 1,
+	BEE_RULE_UNSUPPORTED	= 2,
+	__BEE_RULE_MAX,
 };
 
 /**
- * enum bee_unsupported - why a row is BEE_ROW_UNSUPPORTED
+ * enum bee_unsupported - why a row is BEE_RULE_UNSUPPORTED
  * @BEE_UNSUP_CFA_EXPR: CFA is a DWARF expression of another form
  * @BEE_UNSUP_CFA_UNDEF: no CFA rule, or undefined
  * @BEE_UNSUP_CFA_REG: CFA from a register that is no x86-64 GPR
@@ -440,28 +440,28 @@ enum bee_reg {
  * A rule in four bytes.  "Simple" is what compilers make: CFA = rsp + 8n or
  * rbp + 8n, RA at CFA-8, FP same or at CFA-8s, no signal frame.
  *
- *   BITS   BEE_RULE_RSP, _RBP          BEE_RULE_FULL     BEE_RULE_NONE
- *   0-1    enum bee_rule_kind
- *   2-16   n, 0 .. BEE_RULE_CFA_MAX    full rule number  0: gap; 1 + enum bee_unsupported
+ *   BITS   BEE_WORD_RSP, _RBP          BEE_WORD_FULL     BEE_WORD_NONE
+ *   0-1    enum bee_word_kind
+ *   2-16   n, 0 .. BEE_WORD_CFA_MAX    full rule number  0: gap; 1 + enum bee_unsupported
  *   17-26  s; 0: FP same               0                 0
  *   27-31  the step menu for functions with this body
  */
-enum bee_rule_kind {
-	BEE_RULE_RSP	= 0,
-	BEE_RULE_RBP	= 1,
-	BEE_RULE_FULL	= 2,
-	BEE_RULE_NONE	= 3,
+enum bee_word_kind {
+	BEE_WORD_RSP	= 0,
+	BEE_WORD_RBP	= 1,
+	BEE_WORD_FULL	= 2,
+	BEE_WORD_NONE	= 3,
 };
 
-#define BEE_RULE_KIND		0x3u
-#define BEE_RULE_CFA_SHIFT	2
-#define BEE_RULE_CFA_FIELD	0x7fffu
-#define BEE_RULE_CFA_MAX	(BEE_RULE_CFA_FIELD - 15)	/* an op can add 15 */
-#define BEE_RULE_FP_SHIFT	17
-#define BEE_RULE_FP_MAX		0x3ffu
-#define BEE_RULE_MENU_SHIFT	27
-#define BEE_RULE_INIT		(BEE_RULE_RSP | 1u << BEE_RULE_CFA_SHIFT)
-#define BEE_RULE_GAP		BEE_RULE_NONE
+#define BEE_WORD_KIND		0x3u
+#define BEE_WORD_CFA_SHIFT	2
+#define BEE_WORD_CFA_FIELD	0x7fffu
+#define BEE_WORD_CFA_MAX	(BEE_WORD_CFA_FIELD - 15)	/* an op can add 15 */
+#define BEE_WORD_FP_SHIFT	17
+#define BEE_WORD_FP_MAX		0x3ffu
+#define BEE_WORD_MENU_SHIFT	27
+#define BEE_WORD_INIT		(BEE_WORD_RSP | 1u << BEE_WORD_CFA_SHIFT)
+#define BEE_WORD_GAP		BEE_WORD_NONE
 
 /* Ops below BEE_OP_RULE depend on the body rule; they leave one that is not simple as it is. */
 #define BEE_OP_ADD		0	/* 0 .. 15: the body rule with CFA + 8 * op */
@@ -481,11 +481,11 @@ enum bee_rule_kind {
 #define BEE_PAGE_RECORD_SHIFT	4	/* byte of the record, from the first one on */
 
 /* What holds where a window begins. */
-enum bee_window_state {
+enum window_state {
 	BEE_WINDOW_BODY	= 0,	/* the body rule */
 	BEE_WINDOW_POP	= 1,	/* op BEE_OP_POP, as after the last pop before a ret */
-	BEE_WINDOW_INIT	= 2,	/* BEE_RULE_INIT */
-	BEE_WINDOW_GAP	= 3,	/* BEE_RULE_GAP */
+	BEE_WINDOW_INIT	= 2,	/* BEE_WORD_INIT */
+	BEE_WINDOW_GAP	= 3,	/* BEE_WORD_GAP */
 };
 
 /**

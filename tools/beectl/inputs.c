@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The ELF files that the words of a command line stand for.  Owns fts(3). */
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "elf.h"
+#include "inputs.h"
+
+static char *files_strdup(const char *text)
+{
+	size_t size = strlen(text) + 1;
+
+	return memcpy(alloc_array(NULL, size, 1), text, size);
+}
+
+static struct input_file *files_append(struct input_files *files, const char *path, bool found)
+{
+	struct input_file *file;
+
+	files->file = alloc_room(files->file, files->count, &files->room, sizeof(*files->file));
+	file = &files->file[files->count++];
+	*file = (struct input_file){ .path = files_strdup(path), .found = found };
+	return file;
+}
+
+/**
+ * input_file_refuse() - say why nothing can be done with a file
+ * @file: the file; a reason that it has already stays
+ * @format: a sentence
+ */
+void input_file_refuse(struct input_file *file, const char *format, ...)
+{
+	char why[PATH_MAX + 256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why, sizeof(why), format, args);
+	va_end(args);
+	if (!file->why)
+		file->why = files_strdup(why);
+}
+
+static void files_append_failed(struct input_files *files, const char *path, bool found, int error)
+{
+	input_file_refuse(files_append(files, path, found), "%s", strerror(error));
+}
+
+static void files_append_inode(struct input_files *files, const char *path, bool found,
+			       const struct stat *st)
+{
+	struct input_file *file = files_append(files, path, found);
+
+	file->dev = st->st_dev;
+	file->inode = st->st_ino;
+}
+
+/* An x86-64 executable or shared object, by its header. */
+static bool files_is_wanted(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool wanted = fd >= 0 && elf_is_candidate(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return wanted;
+}
+
+static int files_compare_names(const FTSENT **a, const FTSENT **b)
+{
+	return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static void files_walk(struct input_files *files, const char *directory)
+{
+	char *roots[] = { (char *)directory, NULL };
+	int options = FTS_COMFOLLOW | FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV;
+	FTS *walk = fts_open(roots, options, files_compare_names);
+	FTSENT *entry;
+
+	if (!walk) {
+		files_append_failed(files, directory, false, errno);
+		return;
+	}
+	while ((entry = fts_read(walk)))
+		switch (entry->fts_info) {
+		case FTS_F:
+			if (files_is_wanted(entry->fts_path))
+				files_append_inode(files, entry->fts_path, true, entry->fts_statp);
+			break;
+		case FTS_DNR:
+		case FTS_ERR:
+			files_append_failed(files, entry->fts_path, entry->fts_level > 0,
+					    entry->fts_errno);
+			break;
+		}
+	fts_close(walk);
+}
+
+/**
+ * input_files_add() - add what a word stands for
+ * @files: the list; input_files_finish() has to follow the last word
+ * @word: a file, which is taken as it is; or a directory: all x86-64 executables and
+ *	shared objects below it, on its file system, symbolic links left out
+ *
+ * What cannot be looked at is in the list too, with the reason.
+ */
+void input_files_add(struct input_files *files, const char *word)
+{
+	struct stat st;
+
+	if (stat(word, &st))
+		files_append_failed(files, word, false, errno);
+	else if (S_ISDIR(st.st_mode))
+		files_walk(files, word);
+	else
+		files_append_inode(files, word, false, &st);
+}
+
+/* By inode; those named themselves first, then in the order of the list. */
+static int files_compare_inodes(const void *a, const void *b)
+{
+	const struct input_file *x = *(struct input_file **)a, *y = *(struct input_file **)b;
+
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	if (x->inode != y->inode)
+		return x->inode < y->inode ? -1 : 1;
+	if (x->found != y->found)
+		return x->found ? 1 : -1;
+	return x < y ? -1 : x > y;
+}
+
+static void files_release(struct input_file *file)
+{
+	free(file->path);
+	free(file->why);
+	file->path = NULL;
+}
+
+/**
+ * input_files_finish() - leave each file in the list only once
+ * @files: the list
+ *
+ * A file is its inode: hard links and what symbolic links lead to are the same,
+ * a copy is not.
+ */
+void input_files_finish(struct input_files *files)
+{
+	struct input_file **by_inode;
+	size_t i, n = 0;
+
+	if (!files->count)
+		return;
+	by_inode = alloc_array(NULL, files->count, sizeof(*by_inode));
+	for (i = 0; i < files->count; i++)
+		if (!files->file[i].why)
+			by_inode[n++] = &files->file[i];
+	qsort(by_inode, n, sizeof(*by_inode), files_compare_inodes);
+	for (i = n; i-- > 1;)
+		if (by_inode[i]->dev == by_inode[i - 1]->dev &&
+		    by_inode[i]->inode == by_inode[i - 1]->inode)
+			files_release(by_inode[i]);
+	free(by_inode);
+	for (i = n = 0; i < files->count; i++)
+		if (files->file[i].path)
+			files->file[n++] = files->file[i];
+	files->count = n;
+}
+
+/**
+ * input_files_free() - release the memory of a list
+ * @files: the list; empty afterwards
+ */
+void input_files_free(struct input_files *files)
+{
+	size_t i;
+
+	for (i = 0; i < files->count; i++)
+		files_release(&files->file[i]);
+	free(files->file);
+	*files = (struct input_files){};
+}

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Call frame instructions (DWARF 5, 6.4.2).  Owns DW_CFA_*. */
+#include <dwarf.h>
+#include <linux/beeunwind_table.h>
+
+#include "cfi.h"
+
+/**
+ * struct cfi_machine - the interpreter
+ * @c: next instruction
+ * @cie: of the FDE, or the one that is started
+ * @row: current rules
+ * @pc: start of the current row
+ * @end: end of the FDE
+ * @depth: states remembered
+ * @starting: these are a CIE's own instructions
+ * @done: the location has reached @end
+ * @emit: takes the rows
+ * @arg: its first argument
+ * @states: remembered rows
+ */
+struct cfi_machine {
+	struct cursor		 c;
+	const struct cfi_cie	*cie;
+	struct cfi_row		 row;
+	u64			 pc;
+	u64			 end;
+	unsigned int		 depth;
+	bool			 starting;
+	bool			 done;
+	cfi_emit_fn		 emit;
+	void			*arg;
+	struct cfi_row		*states;
+};
+
+static struct cfi_rule *cfi_column(struct cfi_row *row, const struct cfi_cie *cie, u64 reg)
+{
+	if (reg == BEE_REG_RBP)
+		return &row->fp;
+	if (reg == BEE_REG_RSP)
+		return &row->sp;
+	if (reg == cie->ra_reg)
+		return &row->ra;
+	return NULL;
+}
+
+static void cfi_set(struct cfi_machine *m, u64 reg, struct cfi_rule rule)
+{
+	struct cfi_rule *column = cfi_column(&m->row, m->cie, reg);
+
+	if (column)
+		*column = rule;
+}
+
+static void cfi_set_offset(struct cfi_machine *m, u64 reg, enum cfi_how how, s64 factored)
+{
+	struct cfi_rule rule = { .how = how };
+
+	if (__builtin_mul_overflow(factored, m->cie->data_align, &rule.offset))
+		m->c.bad = true;
+	cfi_set(m, reg, rule);
+}
+
+/* An unsigned factored offset. */
+static s64 cfi_uoffset(struct cfi_machine *m)
+{
+	u64 value = cursor_uleb(&m->c);
+
+	if (!(value >> 63))
+		return value;
+	m->c.bad = true;
+	return 0;
+}
+
+static struct cfi_rule cfi_read_expr(struct cfi_machine *m, enum cfi_how how)
+{
+	u64 size = cursor_uleb(&m->c);
+	const u8 *expr = cursor_take(&m->c, size);
+
+	return (struct cfi_rule){ .how = how, .expr = expr, .size = size };
+}
+
+static void cfi_set_expr(struct cfi_machine *m, enum cfi_how how)
+{
+	u64 reg = cursor_uleb(&m->c);
+
+	cfi_set(m, reg, cfi_read_expr(m, how));
+}
+
+static void cfi_set_plain(struct cfi_machine *m, enum cfi_how how)
+{
+	cfi_set(m, cursor_uleb(&m->c), (struct cfi_rule){ .how = how });
+}
+
+static void cfi_set_register(struct cfi_machine *m)
+{
+	u64 reg = cursor_uleb(&m->c);
+
+	cfi_set(m, reg, (struct cfi_rule){ .how = CFI_REGISTER, .reg = cursor_uleb(&m->c) });
+}
+
+static void cfi_restore(struct cfi_machine *m, u64 reg)
+{
+	struct cfi_row initial = m->cie->initial;
+	struct cfi_rule *column = cfi_column(&initial, m->cie, reg);
+
+	if (m->starting)
+		m->c.bad = true;
+	else if (column)
+		cfi_set(m, reg, *column);
+}
+
+static void cfi_remember_state(struct cfi_machine *m)
+{
+	if (m->depth == CFI_MAX_STATES)
+		m->c.bad = true;
+	else
+		m->states[m->depth++] = m->row;
+}
+
+static void cfi_restore_state(struct cfi_machine *m)
+{
+	if (!m->depth)
+		m->c.bad = true;
+	else
+		m->row = m->states[--m->depth];
+}
+
+static void cfi_def_cfa(struct cfi_machine *m, u64 reg, s64 offset)
+{
+	m->row.cfa = (struct cfi_rule){ .how = CFI_REGISTER, .reg = reg, .offset = offset };
+}
+
+/* A signed factored offset. */
+static s64 cfi_soffset(struct cfi_machine *m)
+{
+	s64 offset;
+
+	if (__builtin_mul_overflow(cursor_sleb(&m->c), m->cie->data_align, &offset))
+		m->c.bad = true;
+	return offset;
+}
+
+/*
+ * Half of a CFA, which means something only while that is a register and an offset.
+ * Behind an expression (libgcrypt has such code) it is the end of what is known of the
+ * CFA until there is a whole one again.
+ */
+static void cfi_set_cfa_register(struct cfi_machine *m, u64 reg)
+{
+	if (m->row.cfa.how == CFI_REGISTER)
+		m->row.cfa.reg = reg;
+	else
+		m->row.cfa = (struct cfi_rule){ .how = CFI_UNSPECIFIED };
+}
+
+static void cfi_set_cfa_offset(struct cfi_machine *m, s64 offset)
+{
+	if (m->row.cfa.how == CFI_REGISTER)
+		m->row.cfa.offset = offset;
+	else
+		m->row.cfa = (struct cfi_rule){ .how = CFI_UNSPECIFIED };
+}
+
+static void cfi_advance_to(struct cfi_machine *m, u64 pc)
+{
+	if (m->starting || pc < m->pc) {
+		m->c.bad = true;
+		return;
+	}
+	m->done = pc >= m->end;
+	if (m->done)
+		pc = m->end;
+	if (pc > m->pc && !m->c.bad)
+		m->emit(m->arg, m->pc, pc, &m->row);
+	m->pc = pc;
+}
+
+static void cfi_advance(struct cfi_machine *m, u64 factored)
+{
+	u64 pc;
+
+	if (__builtin_mul_overflow(factored, m->cie->code_align, &pc) ||
+	    __builtin_add_overflow(pc, m->pc, &pc))
+		pc = m->end;
+	cfi_advance_to(m, pc);
+}
+
+static void cfi_set_loc(struct cfi_machine *m)
+{
+	u64 pc = 0;
+
+	if (pointer_read(&m->c, m->cie->encoding, &m->cie->base, &pc))
+		cfi_advance_to(m, pc);
+	else
+		m->c.bad = true;
+}
+
+static void cfi_step_extended(struct cfi_machine *m, u8 op)
+{
+	struct cursor *c = &m->c;
+	u64 reg;
+
+	switch (op) {
+	case DW_CFA_nop:
+		break;
+	case DW_CFA_set_loc:
+		cfi_set_loc(m);
+		break;
+	case DW_CFA_advance_loc1:
+		cfi_advance(m, cursor_u8(c));
+		break;
+	case DW_CFA_advance_loc2:
+		cfi_advance(m, cursor_uint(c, 2));
+		break;
+	case DW_CFA_advance_loc4:
+		cfi_advance(m, cursor_u32(c));
+		break;
+	case DW_CFA_def_cfa:
+		reg = cursor_uleb(c);
+		cfi_def_cfa(m, reg, cfi_uoffset(m));
+		break;
+	case DW_CFA_def_cfa_sf:
+		reg = cursor_uleb(c);
+		cfi_def_cfa(m, reg, cfi_soffset(m));
+		break;
+	case DW_CFA_def_cfa_register:
+		cfi_set_cfa_register(m, cursor_uleb(c));
+		break;
+	case DW_CFA_def_cfa_offset:
+		cfi_set_cfa_offset(m, cfi_uoffset(m));
+		break;
+	case DW_CFA_def_cfa_offset_sf:
+		cfi_set_cfa_offset(m, cfi_soffset(m));
+		break;
+	case DW_CFA_def_cfa_expression:
+		m->row.cfa = cfi_read_expr(m, CFI_EXPR);
+		break;
+	case DW_CFA_undefined:
+		cfi_set_plain(m, CFI_UNDEFINED);
+		break;
+	case DW_CFA_same_value:
+		cfi_set_plain(m, CFI_SAME);
+		break;
+	case DW_CFA_offset_extended:
+		reg = cursor_uleb(c);
+		cfi_set_offset(m, reg, CFI_OFFSET, cfi_uoffset(m));
+		break;
+	case DW_CFA_offset_extended_sf:
+		reg = cursor_uleb(c);
+		cfi_set_offset(m, reg, CFI_OFFSET, cursor_sleb(c));
+		break;
+	case DW_CFA_GNU_negative_offset_extended:
+		reg = cursor_uleb(c);
+		cfi_set_offset(m, reg, CFI_OFFSET, -cfi_uoffset(m));
+		break;
+	case DW_CFA_val_offset:
+		reg = cursor_uleb(c);
+		cfi_set_offset(m, reg, CFI_VAL_OFFSET, cfi_uoffset(m));
+		break;
+	case DW_CFA_val_offset_sf:
+		reg = cursor_uleb(c);
+		cfi_set_offset(m, reg, CFI_VAL_OFFSET, cursor_sleb(c));
+		break;
+	case DW_CFA_register:
+		cfi_set_register(m);
+		break;
+	case DW_CFA_expression:
+		cfi_set_expr(m, CFI_EXPR);
+		break;
+	case DW_CFA_val_expression:
+		cfi_set_expr(m, CFI_VAL_EXPR);
+		break;
+	case DW_CFA_restore_extended:
+		cfi_restore(m, cursor_uleb(c));
+		break;
+	case DW_CFA_remember_state:
+		cfi_remember_state(m);
+		break;
+	case DW_CFA_restore_state:
+		cfi_restore_state(m);
+		break;
+	case DW_CFA_GNU_args_size:
+		cursor_uleb(c);
+		break;
+	default:
+		c->bad = true;
+	}
+}
+
+static void cfi_step(struct cfi_machine *m)
+{
+	u8 op = cursor_u8(&m->c), operand = op & 0x3f;
+
+	switch (op & 0xc0) {
+	case DW_CFA_advance_loc:
+		cfi_advance(m, operand);
+		break;
+	case DW_CFA_offset:
+		cfi_set_offset(m, operand, CFI_OFFSET, cfi_uoffset(m));
+		break;
+	case DW_CFA_restore:
+		cfi_restore(m, operand);
+		break;
+	default:
+		cfi_step_extended(m, op);
+	}
+}
+
+static int cfi_execute(struct cfi_machine *m)
+{
+	struct cfi_row states[CFI_MAX_STATES];
+
+	m->states = states;
+	while (!m->c.bad && !m->done && cursor_left(&m->c))
+		cfi_step(m);
+	m->states = NULL;
+	return m->c.bad ? -1 : 0;
+}
+
+/**
+ * cfi_start() - interpret a CIE's own instructions
+ * @cie: everything but @cie->initial is set; that is filled
+ * @insns: the instructions
+ * @size: bytes of them
+ *
+ * Return: 0, or -1 if they are malformed.
+ */
+int cfi_start(struct cfi_cie *cie, const u8 *insns, size_t size)
+{
+	struct cfi_machine m = {
+		.c = cursor_of(insns, size), .cie = cie, .starting = true,
+	};
+
+	/* One rule for two columns: no compiler makes such a thing. */
+	if (cie->ra_reg == BEE_REG_RBP || cie->ra_reg == BEE_REG_RSP)
+		return -1;
+	if (cfi_execute(&m))
+		return -1;
+	cie->initial = m.row;
+	return 0;
+}
+
+/**
+ * cfi_run() - interpret an FDE's instructions
+ * @cie: its CIE, started
+ * @insns: the instructions
+ * @size: bytes of them
+ * @begin: first pc of the FDE
+ * @end: pc after it, > @begin
+ * @emit: called for every row in ascending order; the rows meet end to end and
+ *	cover all of the FDE unless it turns out to be malformed
+ * @arg: passed to @emit
+ *
+ * What lies past the advance to @end is not looked at, as it describes no pc.
+ *
+ * Return: 0, or -1 if the instructions are malformed.
+ */
+int cfi_run(const struct cfi_cie *cie, const u8 *insns, size_t size, u64 begin, u64 end,
+		cfi_emit_fn emit, void *arg)
+{
+	struct cfi_machine m = {
+		.c = cursor_of(insns, size), .cie = cie, .row = cie->initial,
+		.pc = begin, .end = end, .emit = emit, .arg = arg,
+	};
+
+	if (cfi_execute(&m))
+		return -1;
+	if (!m.done)
+		cfi_advance_to(&m, end);
+	return 0;
+}

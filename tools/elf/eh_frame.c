@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0
+/* CIEs and FDEs: find their section, parse them.  Owns augmentations. */
+#include <asm/byteorder.h>
+#include <dwarf.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "eh_frame.h"
+
+/* The CIEs of one section met so far, ascending by offset. */
+struct cie_index {
+	struct {
+		u64	offset;
+		u32	cie;
+	}	*entries;
+	size_t	 n;
+	size_t	 room;
+	size_t	 last;
+};
+
+#define FDE_USUAL_BYTES	24		/* the least that is usual */
+#define FDE_RESERVE_MAX	(1u << 20)	/* entries, so that no header makes us reserve too much */
+
+/* CIEs met lately whose FDEs have the form that compilers give them, by their place. */
+#define PLAIN_CIES	16
+#define PLAIN_ENCODING	(DW_EH_PE_pcrel | DW_EH_PE_sdata4)
+#define PLAIN_HEAD	13		/* bytes from an FDE's id to its augmentation data */
+#define PLAIN_MAX_PC	(1ull << 60)	/* so that nothing wraps around */
+
+struct plain_cie {
+	bool	used;
+	u64	offset;
+	u32	cie;
+};
+
+struct frame_reader {
+	const struct elf_frames	*frames;
+	struct fde_list		*list;
+	struct cie_index	 index;
+	struct plain_cie	 plain[PLAIN_CIES];
+};
+
+/* A CIE or FDE: the bytes after its length. */
+struct frame_record {
+	struct cursor	c;
+	bool		dwarf64;
+	u64		id;
+	u64		id_offset;
+};
+
+/*
+ * Read a length and an id.  The id of .eh_frame has 4 bytes even behind a 64-bit
+ * length (LSB 5.0, 10.6.1.1).  Return: false if there is no whole record; a
+ * terminator is a record without bytes.
+ */
+static bool record_read(struct cursor *c, const struct elf_frames *frames,
+			struct frame_record *record)
+{
+	u64 length = cursor_u32(c);
+	const u8 *body;
+
+	memset(record, 0, sizeof(*record));
+	if (length == 0xffffffff) {
+		record->dwarf64 = true;
+		length = cursor_u64(c);
+	} else if (length >= 0xfffffff0) {
+		return false;
+	}
+	body = cursor_take(c, length);
+	if (!body)
+		return false;
+	record->c = cursor_of(body, length);
+	record->id_offset = body - frames->data;
+	if (length)
+		record->id = cursor_uint(&record->c,
+					 record->dwarf64 && frames->debug_frame ? 8 : 4);
+	return !record->c.bad;
+}
+
+static bool record_is_cie(const struct frame_record *record, const struct elf_frames *frames)
+{
+	if (!frames->debug_frame)
+		return !record->id;
+	return record->id == (record->dwarf64 ? DW_CIE_ID_64 : DW_CIE_ID_32);
+}
+
+/* The letters after 'z' (LSB 5.0, 10.6.1.1.1).  Return: false if unknown. */
+static bool cie_read_letters(struct cie *cie, struct cursor *c, const char *letters)
+{
+	u64 size = cursor_uleb(c);
+	const u8 *data = cursor_take(c, size);
+	struct cursor a = cursor_of(data, data ? size : 0);
+
+	for (; *letters; letters++) {
+		switch (*letters) {
+		case 'R':
+			cie->cfi.encoding = cursor_u8(&a);
+			break;
+		case 'P':
+			pointer_skip(&a, cursor_u8(&a), &cie->cfi.base);
+			break;
+		case 'L':
+			cursor_u8(&a);
+			break;
+		case 'S':
+			cie->cfi.signal = true;
+			break;
+		case 'B':
+			break;
+		default:
+			return false;
+		}
+	}
+	return !a.bad && !c->bad;
+}
+
+static bool cie_read_augmentation(struct cie *cie, struct cursor *c, const char *augmentation)
+{
+	cie->has_z = *augmentation == 'z';
+	if (cie->has_z)
+		return cie_read_letters(cie, c, augmentation + 1);
+	/* Without a length only an augmentation without data can be stepped over. */
+	cie->cfi.signal = !strcmp(augmentation, "S");
+	return cie->cfi.signal || !*augmentation;
+}
+
+/* Return: false if nothing can be said about the CIE's FDEs. */
+static bool cie_read(struct cie *cie, struct cursor *c)
+{
+	u8 version = cursor_u8(c);
+	const char *augmentation = cursor_string(c);
+
+	if (!augmentation || (version != 1 && version != 3 && version != 4))
+		return false;
+	if (version == 4) {
+		u8 address_size = cursor_u8(c), segment_size = cursor_u8(c);
+
+		if (address_size != 8 || segment_size)
+			return false;
+	}
+	cie->cfi.code_align = cursor_uleb(c);
+	cie->cfi.data_align = cursor_sleb(c);
+	cie->cfi.ra_reg = version == 1 ? cursor_u8(c) : cursor_uleb(c);
+	if (c->bad || !cie_read_augmentation(cie, c, augmentation))
+		return false;
+	cie->malformed = cfi_start(&cie->cfi, c->at, cursor_left(c));
+	return true;
+}
+
+static u32 cie_add(struct frame_reader *r, u64 offset)
+{
+	struct cursor c = cursor_of(r->frames->data, r->frames->size);
+	struct fde_list *list = r->list;
+	struct frame_record record;
+	struct cie *cie;
+
+	list->cies = alloc_room(list->cies, list->ncies, &list->room_cies, sizeof(*list->cies));
+	cie = &list->cies[list->ncies];
+	memset(cie, 0, sizeof(*cie));
+	cie->cfi.base = r->frames->base;
+	cie->refused = !cursor_take(&c, offset) || !record_read(&c, r->frames, &record) ||
+		       !record_is_cie(&record, r->frames) || !cie_read(cie, &record.c);
+	return list->ncies++;
+}
+
+/* Position of the first entry at or after @offset. */
+static size_t index_find(const struct cie_index *index, u64 offset)
+{
+	size_t low = 0, high = index->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (index->entries[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Index of the CIE at @offset of the section; parsed when it is first needed. */
+static u32 cie_find(struct frame_reader *r, u64 offset)
+{
+	struct cie_index *index = &r->index;
+	size_t at = index->last;
+
+	if (at < index->n && index->entries[at].offset == offset)
+		return index->entries[at].cie;
+	at = index_find(index, offset);
+	index->last = at;
+	if (at < index->n && index->entries[at].offset == offset)
+		return index->entries[at].cie;
+	index->entries = alloc_room(index->entries, index->n, &index->room,
+				    sizeof(*index->entries));
+	memmove(index->entries + at + 1, index->entries + at,
+		(index->n - at) * sizeof(*index->entries));
+	index->n++;
+	index->entries[at].offset = offset;
+	index->entries[at].cie = cie_add(r, offset);
+	return index->entries[at].cie;
+}
+
+/* Room for as many as @bytes of real CFI can hold; more come at need. */
+static void fde_reserve(struct fde_list *list, u64 bytes)
+{
+	size_t n = list->nfdes + bytes / FDE_USUAL_BYTES + 1;
+
+	if (n > FDE_RESERVE_MAX)
+		n = FDE_RESERVE_MAX;
+	if (n <= list->room_fdes)
+		return;
+	list->room_fdes = n;
+	list->fdes = alloc_array(list->fdes, n, sizeof(*list->fdes));
+}
+
+static void fde_append(struct fde_list *list, const struct fde *fde)
+{
+	list->fdes = alloc_room(list->fdes, list->nfdes, &list->room_fdes, sizeof(*list->fdes));
+	list->fdes[list->nfdes++] = *fde;
+}
+
+static bool fde_read_range(struct fde *fde, struct cursor *c, const struct cie *cie)
+{
+	u64 size;
+
+	if (!pointer_read(c, cie->cfi.encoding, &cie->cfi.base, &fde->begin) ||
+	    !pointer_read_size(c, cie->cfi.encoding, &size) || !size)
+		return false;
+	return !__builtin_add_overflow(fde->begin, size, &fde->end);
+}
+
+static struct plain_cie *plain_cie(struct frame_reader *r, u64 offset)
+{
+	return &r->plain[offset >> 3 & (PLAIN_CIES - 1)];
+}
+
+/* Remember a CIE if its FDEs are what fde_read_plain() takes them for. */
+static void plain_add(struct frame_reader *r, u64 offset, u32 index)
+{
+	const struct cie *cie = &r->list->cies[index];
+
+	if (!r->frames->debug_frame && cie->has_z && !cie->malformed &&
+	    cie->cfi.encoding == PLAIN_ENCODING)
+		*plain_cie(r, offset) = (struct plain_cie){ true, offset, index };
+}
+
+static u32 plain_u32(const u8 *at)
+{
+	__le32 value;
+
+	memcpy(&value, at, sizeof(value));
+	return le32_to_cpu(value);
+}
+
+/*
+ * All of an FDE at once if it has the form that compilers give it: length, distance of its
+ * CIE, begin, size, augmentation data.  Return: false, with nothing read, if it has another one.
+ */
+static bool fde_read_plain(struct frame_reader *r, struct cursor *c)
+{
+	const struct elf_frames *frames = r->frames;
+	const u8 *id = c->at + 4, *insns;
+	const struct plain_cie *cie;
+	u32 length, begin, size;
+	u64 offset, vaddr, begin_pc;
+
+	if (cursor_left(c) < 4 + PLAIN_HEAD + FDE_SLACK)
+		return false;
+	length = plain_u32(c->at);
+	offset = (id - frames->data) - (u64)plain_u32(id);
+	cie = plain_cie(r, offset);
+	begin = plain_u32(id + 4);
+	size = plain_u32(id + 8);
+	insns = id + PLAIN_HEAD + id[PLAIN_HEAD - 1];
+	vaddr = frames->base.vaddr + (id + 4 - frames->data);
+	begin_pc = vaddr + (s32)begin;
+	if (begin_pc >= PLAIN_MAX_PC || !cie->used || cie->offset != offset || !begin || !size ||
+	    id[PLAIN_HEAD - 1] & 0x80 || length < insns - id ||
+	    length > cursor_left(c) - 4 - FDE_SLACK)
+		return false;
+	fde_append(r->list, &(struct fde){
+		.begin = begin_pc, .end = begin_pc + size,
+		.insns = insns, .size = id + length - insns, .cie = cie->cie,
+		.order = r->list->nfdes, .plain = true,
+	});
+	c->at = id + length;
+	return true;
+}
+
+/* An FDE whose range cannot be read is dropped: its text will be a gap. */
+static void fde_add(struct frame_reader *r, struct frame_record *record)
+{
+	struct fde_list *list = r->list;
+	struct cursor *c = &record->c;
+	struct fde fde = { .order = list->nfdes, .debug_frame = r->frames->debug_frame };
+	u64 offset = record->id;
+	const struct cie *cie;
+
+	/* .eh_frame counts back from the id, .debug_frame from its start. */
+	if (!r->frames->debug_frame)
+		offset = record->id_offset - record->id;
+	if (offset >= r->frames->size)
+		return;
+	fde.cie = cie_find(r, offset);
+	cie = &list->cies[fde.cie];
+	if (cie->refused || !fde_read_range(&fde, c, cie))
+		return;
+	if (cie->has_z)
+		cursor_take(c, cursor_uleb(c));
+	fde.malformed = c->bad || cie->malformed || cursor_left(c) > ~0u;
+	fde.insns = c->at;
+	fde.size = cursor_left(c);
+	fde_append(list, &fde);
+	plain_add(r, offset, fde.cie);
+}
+
+/*
+ * The zero terminator ends what the C runtime reads, but linkers also leave one
+ * in the middle, so what follows is read as long as it looks like records.
+ */
+static void frames_read(const struct elf_frames *frames, struct fde_list *list)
+{
+	struct frame_reader r = { .frames = frames, .list = list };
+	struct cursor c = cursor_of(frames->data, frames->size);
+	struct frame_record record;
+
+	fde_reserve(list, frames->size);
+	while (cursor_left(&c)) {
+		if (fde_read_plain(&r, &c))
+			continue;
+		if (!record_read(&c, frames, &record))
+			break;
+		if (!cursor_left(&record.c) && !record.id) {
+			if (frames->stop_at_zero)
+				break;
+			continue;
+		}
+		if (!record_is_cie(&record, frames))
+			fde_add(&r, &record);
+	}
+	free(r.index.entries);
+}
+
+/*
+ * Bytes from the start of .eh_frame to the end of the last FDE that the binary
+ * search table of PT_GNU_EH_FRAME lists; 0 if there is no such table.
+ */
+static u64 hdr_frames_size(struct cursor *c, const struct pointer_base *base, u64 count,
+			   u8 encoding, const struct elf_frames *frames)
+{
+	u64 last = 0, pc, fde;
+	struct frame_record record;
+	struct cursor f;
+
+	for (; count && !c->bad; count--) {
+		if (!pointer_read(c, encoding, base, &pc) ||
+		    !pointer_read(c, encoding, base, &fde) ||
+		    fde - frames->base.vaddr >= frames->size)
+			return 0;
+		if (fde - frames->base.vaddr > last)
+			last = fde - frames->base.vaddr;
+	}
+	f = cursor_of(frames->data, frames->size);
+	if (!cursor_take(&f, last) || !record_read(&f, frames, &record))
+		return 0;
+	return f.at - frames->data;
+}
+
+/* PT_GNU_EH_FRAME (LSB 5.0, 10.6.2); @c stands at its binary search table. */
+struct hdr {
+	struct cursor		c;
+	struct pointer_base	base;
+	u64			frames;
+	u64			count;		/* entries of the table; 0 if there is none */
+	u8			encoding;
+};
+
+static bool hdr_read(const struct elf_file *elf, struct hdr *hdr)
+{
+	const u8 *data = elf_bytes(elf, &elf->hdr, elf->hdr.vaddr, elf->hdr.size);
+	struct cursor c = cursor_of(data, data ? elf->hdr.size : 0);
+	u8 version = cursor_u8(&c), frame_encoding = cursor_u8(&c);
+	u8 count_encoding = cursor_u8(&c);
+
+	hdr->encoding = cursor_u8(&c);
+	hdr->base = (struct pointer_base){
+		.data = data, .vaddr = elf->hdr.vaddr,
+		.datarel = elf->hdr.vaddr, .has_datarel = true,
+	};
+	if (version != 1 || !pointer_read(&c, frame_encoding, &hdr->base, &hdr->frames))
+		return false;
+	if (!pointer_read(&c, count_encoding, &hdr->base, &hdr->count))
+		hdr->count = 0;
+	hdr->c = c;
+	return true;
+}
+
+/* Find .eh_frame through it. */
+static bool hdr_find_frames(const struct elf_file *elf, struct elf_frames *frames)
+{
+	const struct elf_segment *load;
+	u64 size = 0, at;
+	struct hdr hdr;
+
+	if (!hdr_read(elf, &hdr))
+		return false;
+	load = elf_find_load(elf, hdr.frames);
+	if (!load)
+		return false;
+	at = hdr.frames - load->vaddr;
+	memset(frames, 0, sizeof(*frames));
+	frames->size = load->size - at;
+	if (frames->size > ELF_MAX_BYTES)
+		frames->size = ELF_MAX_BYTES;
+	frames->data = elf_bytes(elf, load, hdr.frames, frames->size);
+	if (!frames->data)
+		return false;
+	frames->base = (struct pointer_base){
+		.data = frames->data, .vaddr = hdr.frames,
+		.datarel = elf->pltgot, .has_datarel = elf->has_pltgot,
+	};
+	if (hdr.count)
+		size = hdr_frames_size(&hdr.c, &hdr.base, hdr.count, hdr.encoding, frames);
+	frames->stop_at_zero = !size;
+	if (size)
+		frames->size = size;
+	return true;
+}
+
+/**
+ * eh_frame_hdr_lists() - does the file's search table know of an FDE?
+ * @elf: the file
+ * @begin: first pc of the FDE
+ *
+ * Return: true if there is no table, or an entry in it.  Linear in the table.
+ */
+bool eh_frame_hdr_lists(const struct elf_file *elf, u64 begin)
+{
+	struct hdr hdr;
+	u64 pc, fde;
+
+	if (!elf->hdr.size || !hdr_read(elf, &hdr) || !hdr.count)
+		return true;
+	while (hdr.count-- && pointer_read(&hdr.c, hdr.encoding, &hdr.base, &pc) &&
+	       pointer_read(&hdr.c, hdr.encoding, &hdr.base, &fde))
+		if (pc == begin)
+			return true;
+	return false;
+}
+
+/**
+ * eh_frame_read() - read all CIEs and FDEs of a file
+ * @elf: the file; its bytes are referred to, so it has to outlive @list
+ * @list: filled, in the order of the file and .eh_frame before .debug_frame
+ *
+ * .eh_frame is found by its section, or without one by PT_GNU_EH_FRAME.
+ */
+void eh_frame_read(const struct elf_file *elf, struct fde_list *list)
+{
+	struct elf_frames hdr_frames;
+	size_t i;
+
+	memset(list, 0, sizeof(*list));
+	if ((!elf->nframes || elf->frames[0].debug_frame) && elf->hdr.size &&
+	    hdr_find_frames(elf, &hdr_frames))
+		frames_read(&hdr_frames, list);
+	for (i = 0; i < elf->nframes; i++)
+		frames_read(&elf->frames[i], list);
+}
+
+/**
+ * eh_frame_free() - release what eh_frame_read() made
+ * @list: the list
+ */
+void eh_frame_free(struct fde_list *list)
+{
+	free(list->cies);
+	free(list->fdes);
+}

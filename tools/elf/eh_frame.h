@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* CIEs and FDEs of .eh_frame and .debug_frame (LSB 5.0, 10.6; DWARF 5, 6.4.1). */
+#ifndef BEE_EH_FRAME_H
+#define BEE_EH_FRAME_H
+
+#include "cfi.h"
+#include "elf.h"
+
+/**
+ * struct cie - common information entry
+ * @cfi: what the instructions of its FDEs need
+ * @refused: of a form that says nothing about where its FDEs are
+ * @malformed: its own instructions are
+ * @has_z: augmentation 'z': its FDEs have augmentation data
+ */
+struct cie {
+	struct cfi_cie	cfi;
+	bool		refused;
+	bool		malformed;
+	bool		has_z;
+};
+
+/**
+ * struct fde - frame description entry
+ * @begin: first pc
+ * @end: pc after the last, > @begin
+ * @insns: call frame instructions
+ * @size: bytes of them
+ * @cie: index of its CIE
+ * @order: position in the file
+ * @debug_frame: from .debug_frame
+ * @malformed: its range is known, its rules are not
+ * @plain: FDE_SLACK more bytes can be read behind its instructions
+ */
+struct fde {
+	u64		 begin;
+	u64		 end;
+	const u8	*insns;
+	u32		 size;
+	u32		 cie;
+	u32		 order;
+	bool		 debug_frame;
+	bool		 malformed;
+	bool		 plain;
+};
+
+#define FDE_SLACK	8
+
+/**
+ * struct fde_list - all FDEs of a file whose range can be read, in its order
+ */
+struct fde_list {
+	struct cie	*cies;
+	size_t		 ncies;
+	size_t		 room_cies;
+	struct fde	*fdes;
+	size_t		 nfdes;
+	size_t		 room_fdes;
+};
+
+void eh_frame_read(const struct elf_file *elf, struct fde_list *list);
+bool eh_frame_hdr_lists(const struct elf_file *elf, u64 begin);
+void eh_frame_free(struct fde_list *list);
+
+#endif /* BEE_EH_FRAME_H */

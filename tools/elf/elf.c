@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ELF files: open, check, find text, CFI sections and identity.  Owns libelf, which
+ * reads headers and expands compressed sections; all other bytes come from input.c.
+ */
+#include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <sha2.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "elf.h"
+#include "reader.h"
+
+static __attribute__((format(printf, 2, 3)))
+int elf_refuse(struct elf_file *elf, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(elf->message, sizeof(elf->message), format, args);
+	va_end(args);
+	return -1;
+}
+
+static bool elf_has(const struct elf_file *elf, u64 offset, u64 size)
+{
+	return offset <= elf->file_size && size <= elf->file_size - offset;
+}
+
+static const char *elf_machine_name(u16 machine)
+{
+	switch (machine) {
+	case EM_386:
+		return "i386";
+	case EM_ARM:
+		return "ARM";
+	case EM_AARCH64:
+		return "AArch64";
+	case EM_RISCV:
+		return "RISC-V";
+	case EM_PPC64:
+		return "PowerPC64";
+	case EM_S390:
+		return "S/390";
+	case EM_MIPS:
+		return "MIPS";
+	case EM_LOONGARCH:
+		return "LoongArch";
+	}
+	return "another machine";
+}
+
+static int elf_check_type(struct elf_file *elf, u16 type)
+{
+	switch (type) {
+	case ET_EXEC:
+	case ET_DYN:
+		return 0;
+	case ET_REL:
+		return elf_refuse(elf,
+				  "a relocatable object, neither executable nor shared object");
+	case ET_CORE:
+		return elf_refuse(elf, "a core dump, neither executable nor shared object");
+	}
+	return elf_refuse(elf, "neither executable nor shared object (e_type %u)", type);
+}
+
+/* Read the ELF header, which libelf is not asked for: is the file of the right kind? */
+static int elf_read_header(struct elf_file *elf, int fd, Elf64_Ehdr *h)
+{
+	ssize_t got = pread(fd, h, sizeof(*h), 0);
+
+	if (got < 0)
+		return elf_refuse(elf, "cannot read: %s", strerror(errno));
+	if (got < SELFMAG || memcmp(h->e_ident, ELFMAG, SELFMAG))
+		return elf_refuse(elf, "not an ELF file");
+	if (got < EI_NIDENT)
+		return elf_refuse(elf, "truncated within the ELF header");
+	if (h->e_ident[EI_CLASS] == ELFCLASS32)
+		return elf_refuse(elf, "a 32-bit ELF file; only 64-bit x86-64 is supported");
+	if (h->e_ident[EI_CLASS] != ELFCLASS64)
+		return elf_refuse(elf, "unknown ELF class %u", h->e_ident[EI_CLASS]);
+	if (h->e_ident[EI_DATA] == ELFDATA2MSB)
+		return elf_refuse(elf, "a big-endian ELF file; only x86-64 is supported");
+	if (h->e_ident[EI_DATA] != ELFDATA2LSB)
+		return elf_refuse(elf, "unknown ELF byte order %u", h->e_ident[EI_DATA]);
+	if (got < (ssize_t)sizeof(*h))
+		return elf_refuse(elf, "truncated within the ELF header");
+	if (h->e_machine != BEE_TABLE_MACHINE)
+		return elf_refuse(elf, "made for %s (e_machine %u), not x86-64",
+				  elf_machine_name(h->e_machine), h->e_machine);
+	elf->entry = h->e_entry;
+	return elf_check_type(elf, h->e_type);
+}
+
+/* Are the headers that it speaks of there? */
+static int elf_check_header(struct elf_file *elf, int fd)
+{
+	Elf64_Ehdr h = {};
+
+	if (elf_read_header(elf, fd, &h))
+		return -1;
+	if (h.e_phnum && h.e_phentsize != sizeof(Elf64_Phdr))
+		return elf_refuse(elf, "malformed: e_phentsize is %u", h.e_phentsize);
+	if (h.e_shoff && h.e_shentsize != sizeof(Elf64_Shdr))
+		return elf_refuse(elf, "malformed: e_shentsize is %u", h.e_shentsize);
+	if (!elf_has(elf, h.e_phoff, (u64)h.e_phnum * sizeof(Elf64_Phdr)))
+		return elf_refuse(elf, "truncated: program headers lie past the end of the file");
+	if (h.e_shoff && !elf_has(elf, h.e_shoff, (h.e_shnum ?: 1) * sizeof(Elf64_Shdr)))
+		return elf_refuse(elf, "truncated: section headers lie past the end of the file");
+	return 0;
+}
+
+/* Larger files have been made to keep somebody busy. */
+#define ELF_MAX_SIZE	(4ll << 30)
+
+static int elf_check_file(struct elf_file *elf, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return elf_refuse(elf, "cannot stat: %s", strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return elf_refuse(elf, "is a directory");
+	if (!S_ISREG(st.st_mode))
+		return elf_refuse(elf, "not a regular file");
+	if (!st.st_size)
+		return elf_refuse(elf, "empty file");
+	if (st.st_size > ELF_MAX_SIZE)
+		return elf_refuse(elf, "larger than 4 GiB");
+	elf->file_size = st.st_size;
+	return elf_check_header(elf, fd);
+}
+
+static int elf_start(struct elf_file *elf, int fd)
+{
+	elf->input = input_open(fd, elf->message, sizeof(elf->message));
+	if (!elf->input)
+		return -1;
+	if (input_size(elf->input) != elf->file_size)
+		return elf_refuse(elf, "changed while it was read");
+	elf_version(EV_CURRENT);
+	elf->handle = elf_begin(fd, ELF_C_READ, NULL);
+	if (!elf->handle || elf_kind(elf->handle) != ELF_K_ELF)
+		return elf_refuse(elf, "malformed: %s", elf_errmsg(-1) ?: "not an ELF file");
+	return 0;
+}
+
+static int elf_refuse_unread(struct elf_file *elf)
+{
+	return elf_refuse(elf, "%s", input_trouble(elf->input) ?: "cannot read");
+}
+
+static struct elf_segment elf_segment_of(const GElf_Phdr *ph)
+{
+	return (struct elf_segment){
+		.vaddr = ph->p_vaddr, .offset = ph->p_offset, .size = ph->p_filesz,
+	};
+}
+
+static int elf_add_load(struct elf_file *elf, const GElf_Phdr *ph)
+{
+	struct elf_segment segment = elf_segment_of(ph);
+
+	if (ph->p_vaddr + ph->p_filesz < ph->p_vaddr)
+		return elf_refuse(elf, "malformed: a segment wraps around the address space");
+	elf->loads[elf->nloads++] = segment;
+	if (!(ph->p_flags & PF_X) || !ph->p_filesz)
+		return 0;
+	if (elf->ntext == BEE_TABLE_MAX_SEGMENTS)
+		return elf_refuse(elf, "more than %d executable segments", BEE_TABLE_MAX_SEGMENTS);
+	elf->text[elf->ntext++] = segment;
+	return 0;
+}
+
+/* Notes and dynamic section: nobody has more, but headers can say anything. */
+#define ELF_MAX_CHUNK	(1u << 20)
+
+static size_t elf_chunk_size(const GElf_Phdr *ph)
+{
+	return ph->p_filesz < ELF_MAX_CHUNK ? ph->p_filesz : ELF_MAX_CHUNK;
+}
+
+/* A build-id too long for a table is as good as none. */
+static void elf_add_notes(struct elf_file *elf, const GElf_Phdr *ph)
+{
+	Elf_Type type = ph->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
+	Elf_Data *data = elf_getdata_rawchunk(elf->handle, ph->p_offset, elf_chunk_size(ph), type);
+	size_t at = 0, next, name, desc;
+	GElf_Nhdr note;
+
+	for (; data && !elf->id_len; at = next) {
+		next = gelf_getnote(data, at, &note, &name, &desc);
+		if (!next)
+			break;
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof(ELF_NOTE_GNU) ||
+		    memcmp((char *)data->d_buf + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) ||
+		    !note.n_descsz || note.n_descsz > sizeof(elf->id))
+			continue;
+		elf->id_type = BEE_ID_BUILD_ID;
+		elf->id_len = note.n_descsz;
+		memcpy(elf->id, (char *)data->d_buf + desc, note.n_descsz);
+	}
+}
+
+static int elf_add_dynamic(struct elf_file *elf, const GElf_Phdr *ph)
+{
+	size_t size = elf_chunk_size(ph);
+	const u8 *data = size ? input_bytes(elf->input, ph->p_offset, size) : NULL;
+	struct cursor c = cursor_of(data, size);
+
+	if (!size)
+		return 0;
+	if (!data)
+		return elf_refuse_unread(elf);
+	while (!c.bad) {
+		u64 tag = cursor_u64(&c), value = cursor_u64(&c);
+
+		if (c.bad || tag == DT_NULL)
+			break;
+		if (tag != DT_PLTGOT)
+			continue;
+		elf->pltgot = value;
+		elf->has_pltgot = true;
+	}
+	return 0;
+}
+
+static int elf_add_phdr(struct elf_file *elf, const GElf_Phdr *ph)
+{
+	bool wanted = ph->p_type == PT_LOAD || ph->p_type == PT_NOTE ||
+		      ph->p_type == PT_DYNAMIC || ph->p_type == PT_GNU_EH_FRAME;
+
+	if (!wanted)
+		return 0;
+	if (!elf_has(elf, ph->p_offset, ph->p_filesz))
+		return elf_refuse(elf, "truncated: a segment lies past the end of the file");
+	switch (ph->p_type) {
+	case PT_LOAD:
+		return elf_add_load(elf, ph);
+	case PT_NOTE:
+		elf_add_notes(elf, ph);
+		break;
+	case PT_DYNAMIC:
+		return elf_add_dynamic(elf, ph);
+	case PT_GNU_EH_FRAME:
+		elf->hdr = elf_segment_of(ph);
+		break;
+	}
+	return 0;
+}
+
+static int elf_compare_vaddr(const void *a, const void *b)
+{
+	const struct elf_segment *x = a, *y = b;
+
+	return x->vaddr < y->vaddr ? -1 : x->vaddr > y->vaddr;
+}
+
+static int elf_read_segments(struct elf_file *elf)
+{
+	size_t i, n = 0;
+
+	if (elf_getphdrnum(elf->handle, &n) || !n)
+		return elf_refuse(elf, "no program headers");
+	elf->loads = alloc_array(NULL, n, sizeof(*elf->loads));
+	for (i = 0; i < n; i++) {
+		GElf_Phdr ph;
+
+		if (!gelf_getphdr(elf->handle, i, &ph))
+			return elf_refuse(elf, "malformed program header: %s", elf_errmsg(-1));
+		if (elf_add_phdr(elf, &ph))
+			return -1;
+	}
+	if (!elf->ntext)
+		return elf_refuse(elf, "no executable segment");
+	qsort(elf->text, elf->ntext, sizeof(*elf->text), elf_compare_vaddr);
+	for (i = 1; i < elf->ntext; i++)
+		if (elf->text[i].vaddr - elf->text[i - 1].vaddr < elf->text[i - 1].size)
+			return elf_refuse(elf, "malformed: executable segments overlap");
+	return 0;
+}
+
+static void elf_add_frames(struct elf_file *elf, const void *data, size_t size, u64 vaddr,
+			   bool debug_frame)
+{
+	if (!size || elf->nframes == ELF_MAX_FRAMES)
+		return;
+	elf->frames[elf->nframes++] = (struct elf_frames){
+		.data = data, .size = size, .debug_frame = debug_frame,
+		.base = {
+			.data = data, .vaddr = vaddr,
+			.datarel = elf->pltgot, .has_datarel = elf->has_pltgot,
+		},
+	};
+}
+
+/* A .debug_frame that cannot be decompressed is as good as none. */
+static void elf_add_debug_frame(struct elf_file *elf, Elf_Scn *scn, const GElf_Shdr *sh,
+				bool gnu_compressed)
+{
+	Elf_Data *data;
+
+	if (gnu_compressed && elf_compress_gnu(scn, 0, 0) < 0)
+		return;
+	if (sh->sh_flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0)
+		return;
+	data = elf_getdata(scn, NULL);
+	if (data && data->d_buf)
+		elf_add_frames(elf, data->d_buf, data->d_size, 0, true);
+}
+
+/* Is that the name of a section?  Names are compared with their final NUL. */
+static bool elf_section_is(struct elf_file *elf, const GElf_Shdr *strings, const GElf_Shdr *sh,
+			   const char *name)
+{
+	size_t size = strlen(name) + 1;
+	const u8 *bytes;
+
+	if (sh->sh_name > strings->sh_size || size > strings->sh_size - sh->sh_name ||
+	    !elf_has(elf, strings->sh_offset, strings->sh_size))
+		return false;
+	bytes = input_window(elf->input, strings->sh_offset + sh->sh_name, size);
+	return bytes && !memcmp(bytes, name, size);
+}
+
+static int elf_add_eh_frame(struct elf_file *elf, const GElf_Shdr *sh)
+{
+	const u8 *data = sh->sh_size ? input_bytes(elf->input, sh->sh_offset, sh->sh_size) : NULL;
+
+	if (sh->sh_size && !data)
+		return elf_refuse_unread(elf);
+	elf_add_frames(elf, data, sh->sh_size, sh->sh_addr, false);
+	return 0;
+}
+
+static int elf_read_section(struct elf_file *elf, Elf_Scn *scn, const GElf_Shdr *strings,
+			    bool debug_frames)
+{
+	const char *name = ".eh_frame";
+	GElf_Shdr sh;
+
+	if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
+		return 0;
+	if (debug_frames)
+		name = elf_section_is(elf, strings, &sh, ".debug_frame") ? ".debug_frame" :
+		       ".zdebug_frame";
+	if (!elf_section_is(elf, strings, &sh, name))
+		return 0;
+	if (!elf_has(elf, sh.sh_offset, sh.sh_size))
+		return elf_refuse(elf, "truncated: section %s lies past the end of the file", name);
+	if (sh.sh_size > INPUT_MAX_BYTES)
+		return elf_refuse(elf, "section %s has more than 512 MiB", name);
+	if (!debug_frames)
+		return elf_add_eh_frame(elf, &sh);
+	elf_add_debug_frame(elf, scn, &sh, name[1] == 'z');
+	return 0;
+}
+
+static int elf_read_sections(struct elf_file *elf)
+{
+	size_t index = 0, n = 0;
+	GElf_Shdr strings;
+	int debug_frames;
+	Elf_Scn *scn;
+
+	if (elf_getshdrnum(elf->handle, &n) || !n)
+		return 0;
+	if (elf_getshdrstrndx(elf->handle, &index))
+		return 0;
+	scn = elf_getscn(elf->handle, index);
+	if (!scn || !gelf_getshdr(scn, &strings))
+		return 0;
+	for (debug_frames = 0; debug_frames < 2; debug_frames++)
+		for (scn = NULL; (scn = elf_nextscn(elf->handle, scn)); )
+			if (elf_read_section(elf, scn, &strings, debug_frames))
+				return -1;
+	return 0;
+}
+
+static int elf_digest(struct elf_file *elf)
+{
+	SHA2_CTX context;
+	u64 at, size;
+
+	SHA256Init(&context);
+	for (at = 0; at < elf->file_size; at += size) {
+		const u8 *bytes;
+
+		size = elf->file_size - at;
+		if (size > INPUT_MAX_WINDOW)
+			size = INPUT_MAX_WINDOW;
+		bytes = input_window(elf->input, at, size);
+		if (!bytes)
+			return elf_refuse_unread(elf);
+		SHA256Update(&context, bytes, size);
+	}
+	SHA256Final(elf->id, &context);
+	elf->id_type = BEE_ID_SHA256;
+	elf->id_len = SHA256_DIGEST_LENGTH;
+	return 0;
+}
+
+/**
+ * elf_is_candidate() - could a file have a table?
+ * @fd: the file
+ *
+ * Return: true if it says that it is an x86-64 executable or shared object.
+ */
+bool elf_is_candidate(int fd)
+{
+	struct elf_file elf = {};
+	Elf64_Ehdr h = {};
+
+	return !elf_read_header(&elf, fd, &h);
+}
+
+/**
+ * elf_open() - open and check an ELF file
+ * @elf: filled; elf_close() releases it, also after a failure
+ * @fd: the file; needed until elf_close(), not closed by it
+ *
+ * Return: 0, or -1 with @elf->message set.
+ */
+int elf_open(struct elf_file *elf, int fd)
+{
+	memset(elf, 0, sizeof(*elf));
+	if (elf_check_file(elf, fd) || elf_start(elf, fd) || elf_read_segments(elf) ||
+	    elf_read_sections(elf))
+		return -1;
+	return elf->id_len ? 0 : elf_digest(elf);
+}
+
+/**
+ * elf_close() - release an ELF file
+ * @elf: as elf_open() left it
+ */
+void elf_close(struct elf_file *elf)
+{
+	if (elf->handle)
+		elf_end(elf->handle);
+	input_close(elf->input);
+	free(elf->loads);
+	elf->handle = NULL;
+	elf->input = NULL;
+	elf->loads = NULL;
+}
+
+/**
+ * elf_find_text() - the executable segment at an address
+ * @elf: the file
+ * @vaddr: address as in the file
+ *
+ * Return: the segment, or NULL.
+ */
+const struct elf_segment *elf_find_text(const struct elf_file *elf, u64 vaddr)
+{
+	size_t low = 0, high = elf->ntext;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (vaddr < elf->text[middle].vaddr)
+			high = middle;
+		else if (vaddr - elf->text[middle].vaddr >= elf->text[middle].size)
+			low = middle + 1;
+		else
+			return &elf->text[middle];
+	}
+	return NULL;
+}
+
+/**
+ * elf_find_load() - the PT_LOAD with bytes at an address
+ * @elf: the file
+ * @vaddr: address as in the file
+ *
+ * Return: the segment, or NULL.
+ */
+const struct elf_segment *elf_find_load(const struct elf_file *elf, u64 vaddr)
+{
+	size_t i;
+
+	for (i = 0; i < elf->nloads; i++)
+		if (vaddr - elf->loads[i].vaddr < elf->loads[i].size)
+			return &elf->loads[i];
+	return NULL;
+}
+
+/* Names of functions that a section of symbols has; the nearest at or before @vaddr. */
+static const char *elf_find_symbol_in(const struct elf_file *elf, Elf_Scn *scn, u64 vaddr, u64 *offset)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	const char *name = NULL;
+	GElf_Shdr sh;
+	GElf_Sym sym;
+	int i;
+
+	if (!data || !gelf_getshdr(scn, &sh))
+		return NULL;
+	for (i = 0; gelf_getsym(data, i, &sym); i++) {
+		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF ||
+		    vaddr < sym.st_value || vaddr - sym.st_value >= *offset)
+			continue;
+		*offset = vaddr - sym.st_value;
+		name = elf_strptr(elf->handle, sh.sh_link, sym.st_name);
+	}
+	return name;
+}
+
+/**
+ * elf_find_symbol() - the function at or before an address
+ * @elf: the file
+ * @vaddr: address as in the file
+ * @offset: how far into the function that is, if one is found
+ *
+ * Return: its name, or NULL.  Takes a look at every symbol.
+ */
+const char *elf_find_symbol(const struct elf_file *elf, u64 vaddr, u64 *offset)
+{
+	const char *name, *nearest = NULL;
+	Elf_Scn *scn = NULL;
+
+	*offset = ~0ull;
+	while ((scn = elf_nextscn(elf->handle, scn))) {
+		GElf_Shdr sh;
+
+		if (!gelf_getshdr(scn, &sh) ||
+		    (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
+			continue;
+		name = elf_find_symbol_in(elf, scn, vaddr, offset);
+		if (name)
+			nearest = name;
+	}
+	return nearest;
+}
+
+/**
+ * elf_bytes() - bytes of a segment
+ * @elf: the file
+ * @segment: the segment
+ * @vaddr: address in it
+ * @size: how many, not 0, not past its end
+ *
+ * Return: a copy, until elf_close(); NULL if they cannot be read, and then
+ * elf_trouble() says why.
+ */
+const u8 *elf_bytes(const struct elf_file *elf, const struct elf_segment *segment, u64 vaddr,
+			u64 size)
+{
+	return input_bytes(elf->input, segment->offset + (vaddr - segment->vaddr), size);
+}
+
+/**
+ * elf_text() - look at code
+ * @elf: the file
+ * @vaddr: its address
+ * @size: bytes wanted, not 0; set to how many there are, ELF_MAX_TEXT at most
+ *
+ * Return: the bytes, until the next call; NULL if there are none, or if they cannot be
+ * read, and then elf_trouble() says why.
+ */
+const u8 *elf_text(const struct elf_file *elf, u64 vaddr, u64 *size)
+{
+	const struct elf_segment *text = elf_find_text(elf, vaddr);
+	u64 offset = text ? vaddr - text->vaddr : 0;
+
+	if (!text)
+		return NULL;
+	if (*size > text->size - offset)
+		*size = text->size - offset;
+	if (*size > ELF_MAX_TEXT)
+		*size = ELF_MAX_TEXT;
+	return input_window(elf->input, text->offset + offset, *size);
+}
+
+/**
+ * elf_trouble() - could the file be read, and was it left alone meanwhile?
+ * @elf: the file
+ *
+ * Return: NULL, or a sentence; then what was made of the file is worth nothing.
+ */
+const char *elf_trouble(const struct elf_file *elf)
+{
+	return input_trouble(elf->input);
+}
+
+/**
+ * elf_frames_size() - bytes of the file's CFI, for comparison
+ * @elf: the file
+ *
+ * Return: bytes of .eh_frame and of PT_GNU_EH_FRAME.
+ */
+u64 elf_frames_size(const struct elf_file *elf)
+{
+	u64 size = elf->hdr.size;
+	size_t i;
+
+	for (i = 0; i < elf->nframes; i++)
+		if (!elf->frames[i].debug_frame)
+			size += elf->frames[i].size;
+	return size;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* ELF files: what the compiler needs of one.  elf.c alone uses libelf. */
+#ifndef BEE_ELF_H
+#define BEE_ELF_H
+
+#include <linux/types.h>
+#include <linux/beeunwind_table.h>
+
+#include "pointer.h"
+
+#define ELF_MAX_FRAMES	8
+#define ELF_MAX_TEXT	(64u << 10)
+#define ELF_MAX_BYTES	(512u << 20)
+
+struct Elf;
+struct input;
+
+/**
+ * struct elf_segment - a PT_LOAD
+ * @vaddr: p_vaddr
+ * @offset: p_offset
+ * @size: p_filesz
+ */
+struct elf_segment {
+	u64	vaddr;
+	u64	offset;
+	u64	size;
+};
+
+/**
+ * struct elf_frames - a section of CIEs and FDEs
+ * @data: its bytes
+ * @size: how many
+ * @debug_frame: .debug_frame, not .eh_frame
+ * @stop_at_zero: its true end is not known: the zero terminator is the end
+ * @base: for its encoded pointers
+ */
+struct elf_frames {
+	const u8		*data;
+	size_t			 size;
+	bool			 debug_frame;
+	bool			 stop_at_zero;
+	struct pointer_base	 base;
+};
+
+/**
+ * struct elf_file - an ELF file
+ * @handle: libelf's
+ * @input: its bytes; with @handle owns all that are pointed to
+ * @file_size: bytes of it
+ * @entry: e_entry, 0 if there is none
+ * @loads: every PT_LOAD, as in the file
+ * @nloads: number of them
+ * @text: the executable ones with bytes, ascending by vaddr, not overlapping
+ * @ntext: number of them
+ * @frames: .eh_frame sections, then .debug_frame sections
+ * @nframes: number of them
+ * @hdr: PT_GNU_EH_FRAME; @size 0 if there is none
+ * @pltgot: DT_PLTGOT
+ * @has_pltgot: there is one
+ * @id_type: enum bee_table_id_type
+ * @id_len: bytes of @id in use
+ * @id: build-id, or digest of the file
+ * @message: why elf_open() failed
+ */
+struct elf_file {
+	struct Elf		*handle;
+	struct input		*input;
+	u64			 file_size;
+	u64			 entry;
+	struct elf_segment	*loads;
+	size_t			 nloads;
+	struct elf_segment	 text[BEE_TABLE_MAX_SEGMENTS];
+	size_t			 ntext;
+	struct elf_frames	 frames[ELF_MAX_FRAMES];
+	size_t			 nframes;
+	struct elf_segment	 hdr;
+	u64			 pltgot;
+	bool			 has_pltgot;
+	u8			 id_type;
+	u8			 id_len;
+	u8			 id[BEE_TABLE_ID_MAX];
+	char			 message[256];
+};
+
+bool elf_is_candidate(int fd);
+int elf_open(struct elf_file *elf, int fd);
+void elf_close(struct elf_file *elf);
+const struct elf_segment *elf_find_text(const struct elf_file *elf, u64 vaddr);
+const struct elf_segment *elf_find_load(const struct elf_file *elf, u64 vaddr);
+const char *elf_find_symbol(const struct elf_file *elf, u64 vaddr, u64 *offset);
+const u8 *elf_bytes(const struct elf_file *elf, const struct elf_segment *segment, u64 vaddr,
+			u64 size);
+const u8 *elf_text(const struct elf_file *elf, u64 vaddr, u64 *size);
+const char *elf_trouble(const struct elf_file *elf);
+u64 elf_frames_size(const struct elf_file *elf);
+
+#endif /* BEE_ELF_H */

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The phrases of one kind as they stand in a table: numbered, with their shapes. */
+#include <string.h>
+
+#include "alloc.h"
+#include "dict.h"
+#include "kmod/table.h"
+
+/* What is sorted: a phrase or a shape with its ops, uses, and place of origin. */
+struct dict_key {
+	u32	nops;
+	u32	count;
+	u32	node;
+};
+
+static int dict_compare(const void *a, const void *b)
+{
+	const struct dict_key *x = a, *y = b;
+
+	if (x->nops != y->nops)
+		return x->nops < y->nops ? -1 : 1;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* The used nodes of a kind (or of either, for shapes), by ops and use. */
+static struct dict_key *dict_sorted(const struct phrase_set *set, bool head, u32 *n)
+{
+	struct dict_key *keys = alloc_array(NULL, set->nnodes, sizeof(*keys));
+	size_t i;
+
+	*n = 0;
+	for (i = 2; i < set->nnodes; i++) {
+		const struct phrase_node *node = &set->nodes[i];
+
+		if (node->count && node->head == head)
+			keys[(*n)++] = (struct dict_key){ node->nops, node->count, i };
+	}
+	qsort(keys, *n, sizeof(*keys), dict_compare);
+	return keys;
+}
+
+/* The node in @shapes of the ops of a phrase. */
+static u32 dict_shape(struct phrase_set *shapes, const struct phrase_set *phrases, u32 node)
+{
+	const struct phrase_node *n = &phrases->nodes[node];
+
+	if (!n->nops)
+		return PHRASE_STEP;
+	return phrase_add(shapes, dict_shape(shapes, phrases, n->parent), n->op, 0);
+}
+
+/* The same for a head phrase, with its body rule as if it were always the same. */
+static u32 dict_head_shape(struct phrase_set *shapes, const struct phrase_set *phrases, u32 node)
+{
+	return phrase_add(shapes,
+			      dict_shape(shapes, phrases, phrases->nodes[node].parent), 0, 0);
+}
+
+static void dict_number_shapes(struct dict *dict, struct phrase_set *shapes)
+{
+	u32 *number = alloc_array(NULL, shapes->nnodes, sizeof(*number));
+	u32 i, n, *example;
+	struct dict_key *keys = dict_sorted(shapes, false, &n);
+
+	for (i = 0; i < n; i++)
+		number[keys[i].node] = dict->nshapes[keys[i].nops - 1]++;
+	dict->examples = alloc_array(NULL, n + 1, sizeof(*dict->examples));
+	example = alloc_array(NULL, shapes->nnodes, sizeof(*example));
+	for (i = dict->total; i-- > 0;)
+		example[dict->shapes[i]] = dict->nodes[i];
+	for (i = 0; i < n; i++)
+		dict->examples[i] = example[keys[i].node];
+	for (i = 0; i < dict->total; i++)
+		dict->shapes[i] = number[dict->shapes[i]];
+	free(example);
+	free(number);
+	free(keys);
+}
+
+/**
+ * dict_build() - number the phrases of a kind that are in use
+ * @dict: filled; dict_free() releases it
+ * @phrases: counted phrases
+ * @head: which kind
+ * @numbers: by node: filled with the number of the phrase
+ *
+ * Fewer ops first, then more uses, then the one that came up first.
+ */
+void dict_build(struct dict *dict, const struct phrase_set *phrases, bool head, u32 *numbers)
+{
+	struct phrase_set shapes;
+	struct dict_key *keys;
+	u32 i;
+
+	*dict = (struct dict){ .head = head };
+	keys = dict_sorted(phrases, head, &dict->total);
+	dict->nodes = alloc_array(NULL, dict->total + 1, sizeof(*dict->nodes));
+	dict->shapes = alloc_array(NULL, dict->total + 1, sizeof(*dict->shapes));
+	phrase_init(&shapes);
+	for (i = 0; i < dict->total; i++) {
+		u32 node = keys[i].node;
+
+		numbers[node] = i;
+		dict->nodes[i] = node;
+		dict->nphrases[keys[i].nops - 1]++;
+		dict->shapes[i] = (head ? dict_head_shape : dict_shape)(&shapes, phrases, node);
+		shapes.nodes[dict->shapes[i]].count += keys[i].count;
+	}
+	for (i = 0; i < BEE_TABLE_MAX_OPS; i++)
+		if (3 + bee_table_width(dict->nphrases[i]) > dict->id_bits)
+			dict->id_bits = 3 + bee_table_width(dict->nphrases[i]);
+	dict_number_shapes(dict, &shapes);
+	phrase_free(&shapes);
+	free(keys);
+}
+
+/**
+ * dict_id() - the number of a phrase in the table
+ * @dict: the phrases
+ * @number: of the phrase in @dict
+ */
+u32 dict_id(const struct dict *dict, u32 number)
+{
+	u32 group;
+
+	for (group = 0; number >= dict->nphrases[group]; group++)
+		number -= dict->nphrases[group];
+	return number * BEE_TABLE_MAX_OPS + group;
+}
+
+void dict_free(struct dict *dict)
+{
+	free(dict->nodes);
+	free(dict->shapes);
+	free(dict->examples);
+}
+
+/**
+ * dict_body() - the body rule of a head phrase
+ * @dict: the phrases
+ * @phrases: their nodes
+ * @number: of the phrase in @dict
+ * @rule_numbers: number in the table of each rule of the row set
+ */
+u32 dict_body(const struct dict *dict, const struct phrase_set *phrases, u32 number,
+		  const u32 *rule_numbers)
+{
+	return rule_numbers[phrases->nodes[dict->nodes[number]].op - BEE_OP_RULE];
+}
+
+static void dict_write_deltas(const struct phrase_set *phrases, u32 node, struct bits *bits)
+{
+	const struct phrase_node *n = &phrases->nodes[node];
+
+	if (n->nops > (n->head ? 1 : 2))
+		dict_write_deltas(phrases, n->parent, bits);
+	if (n->head || n->nops > 1)
+		bits_put(bits, n->delta, 4);
+}
+
+/* Step phrases: all ops. */
+static void dict_write_ops(const struct phrase_set *phrases, u32 node, const u32 *rule_numbers,
+			   u32 width, struct bits *bits)
+{
+	const struct phrase_node *n = &phrases->nodes[node];
+	u32 op = n->op;
+
+	if (n->nops > 1)
+		dict_write_ops(phrases, n->parent, rule_numbers, width, bits);
+	if (op >= BEE_OP_RULE)
+		op = BEE_OP_RULE + rule_numbers[op - BEE_OP_RULE];
+	bits_put(bits, op, width);
+}
+
+/* Head phrases: those before the last. */
+static void dict_write_rules(const struct phrase_set *phrases, u32 node, const u32 *rule_numbers,
+			     u32 width, struct bits *bits)
+{
+	const struct phrase_node *n = &phrases->nodes[phrases->nodes[node].parent];
+
+	if (!n->nops)
+		return;
+	dict_write_rules(phrases, phrases->nodes[node].parent, rule_numbers, width, bits);
+	bits_put(bits, rule_numbers[n->op - BEE_OP_RULE], width);
+}
+
+/**
+ * dict_write() - append the phrases, then the shapes
+ * @dict: the phrases
+ * @phrases: their nodes
+ * @rule_numbers: number in the table of each rule of the row set
+ * @nrules: rules in the table
+ * @bits: appended to; starts and ends at a byte
+ */
+void dict_write(const struct dict *dict, const struct phrase_set *phrases,
+		    const u32 *rule_numbers, u32 nrules, struct bits *bits)
+{
+	u32 rule_bits = bee_table_width(nrules), op_bits = bee_table_width(BEE_OP_RULE + nrules);
+	u32 group, i, at = 0;
+
+	for (group = 0; group < BEE_TABLE_MAX_OPS; group++) {
+		for (i = 0; i < dict->nphrases[group]; i++, at++) {
+			if (dict->head)
+				bits_put(bits, dict_body(dict, phrases, at, rule_numbers),
+					 rule_bits);
+			bits_put(bits, dict->shapes[at], bee_table_width(dict->nshapes[group]));
+			dict_write_deltas(phrases, dict->nodes[at], bits);
+		}
+		bits_align(bits);
+	}
+	for (group = 0, at = 0; group < BEE_TABLE_MAX_OPS; group++) {
+		for (i = 0; i < dict->nshapes[group]; i++, at++)
+			if (dict->head)
+				dict_write_rules(phrases, dict->examples[at], rule_numbers,
+						 rule_bits, bits);
+			else
+				dict_write_ops(phrases, dict->examples[at], rule_numbers, op_bits,
+					       bits);
+		bits_align(bits);
+	}
+}

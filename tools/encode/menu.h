@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Menus: the phrases that are likely, by rank; for steps, after each kind of body rule. */
+#ifndef BEE_MENU_H
+#define BEE_MENU_H
+
+#include "dict.h"
+#include "tokens.h"
+
+#define MENU_NO_RANK	0xffff
+
+/**
+ * struct menu_set - the menus of one kind of phrases
+ * @nmenus: number of them
+ * @bits: log2 places in each
+ * @of_rule: for steps, by body rule: its menu
+ * @places: phrase numbers, menu by menu
+ * @ranks: by menu and phrase number: its place, or MENU_NO_RANK
+ */
+struct menu_set {
+	u32	 nmenus;
+	u32	 bits;
+	u8	*of_rule;
+	u32	*places;
+	u16	*ranks;
+};
+
+void menu_fit_head(struct menu_set *menus, const struct parse *parse, const struct dict *dict);
+void menu_fit_step(struct menu_set *menus, const struct parse *parse, const struct dict *dict,
+		       const u32 *numbers);
+u8 *menu_costs(const struct menu_set *menus, const struct dict *dict);
+void menu_free(struct menu_set *menus);
+
+#endif /* BEE_MENU_H */

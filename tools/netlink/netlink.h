@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Requests to the module, one call per operation of
+ * Documentation/netlink/specs/beeunwind.yaml.  nl.c is the only user of libnl,
+ * whose names start with nl_; these start with bee_nl_.
+ */
+#ifndef NETLINK_H
+#define NETLINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/beeunwind.h>
+
+#include "ranges.h"
+
+struct netlink;
+
+/* Instead of an ELF file: the vDSO. */
+#define NETLINK_VDSO	(-1)
+
+/* Not an errno: the module is not there. */
+#define BEE_ERROR_NO_MODULE	0x10000
+
+/**
+ * struct bee_error - why a request failed
+ * @code: errno value that the kernel gave, or BEE_ERROR_NO_MODULE
+ * @text: a sentence, the module's own where it sent one
+ */
+struct bee_error {
+	int	code;
+	char	text[256];
+};
+
+/* struct netlink_info: see "info" in the spec */
+struct netlink_info {
+	char		module_version[32];
+	uint32_t	table_version;
+	uint32_t	hook;
+	uint64_t	hook_hits;
+	uint64_t	walks;
+	uint32_t	files;
+	uint32_t	tables;
+	uint64_t	table_bytes;
+	uint32_t	procs;
+	uint32_t	ranges;
+	uint64_t	range_bytes;
+	uint64_t	budget;
+	uint64_t	follow_lost;
+	uint32_t	follow;
+	uint32_t	announce;
+};
+
+/* struct netlink_file: a file and its table, if @loaded; see "table" in the spec */
+struct netlink_file {
+	uint32_t	id;
+	bool		loaded;
+	char		name[256];
+	uint8_t		file_id[32];
+	size_t		file_id_len;
+	uint64_t	bytes;
+	uint32_t	rows;
+	uint32_t	users;
+	uint64_t	device;
+	uint64_t	inode;
+	uint64_t	size;
+	uint64_t	idle_ms;
+	uint32_t	hits;
+	uint32_t	missed;
+	uint32_t	stop[BEEUNWIND_STOP_MAX + 1];
+	uint32_t	pid;
+	uint64_t	start;
+	uint64_t	end;
+	uint32_t	flags;
+};
+
+/* struct netlink_files: the module's files */
+struct netlink_files {
+	struct netlink_file	*table;
+	size_t			 count;
+	size_t			 room;
+};
+
+/* struct netlink_proc: a managed address space; see "proc" in the spec */
+struct netlink_proc {
+	uint32_t	pid;
+	uint64_t	cookie;
+	uint64_t	generation;
+	uint32_t	nranges;
+	struct ranges	ranges;
+};
+
+/* struct netlink_procs: managed address spaces */
+struct netlink_procs {
+	struct netlink_proc	*proc;
+	size_t			 count;
+	size_t			 room;
+};
+
+/* struct netlink_stats: see "stats" in the spec; @stop is indexed by reason */
+struct netlink_stats {
+	uint64_t	stop[BEEUNWIND_STOP_MAX + 1];
+	uint64_t	stop_other;
+	uint64_t	frames;
+	uint64_t	fp_steps;
+};
+
+struct netlink *netlink_open(struct bee_error *error);
+struct netlink *netlink_clone(const struct netlink *nl, struct bee_error *error);
+void netlink_close(struct netlink *nl);
+
+int netlink_info_get(struct netlink *nl, struct netlink_info *info, struct bee_error *error);
+int netlink_check_format(const struct netlink_info *info, struct bee_error *error);
+int netlink_table_add(struct netlink *nl, int fd, int exe_fd, uint32_t *id,
+		     struct bee_error *error);
+int netlink_table_set(struct netlink *nl, int fd, uint32_t id, struct bee_error *error);
+int netlink_table_del(struct netlink *nl, uint32_t id, bool force, struct bee_error *error);
+int netlink_files_get(struct netlink *nl, struct netlink_files *tables,
+		      struct bee_error *error);
+void netlink_files_free(struct netlink_files *tables);
+int netlink_proc_add(struct netlink *nl, struct netlink_proc *proc, struct bee_error *error);
+int netlink_proc_update(struct netlink *nl, struct netlink_proc *proc,
+		       const struct range_diff *diff, struct bee_error *error);
+int netlink_proc_del(struct netlink *nl, uint32_t pid, struct bee_error *error);
+int netlink_proc_forget(struct netlink *nl, uint64_t cookie, struct bee_error *error);
+int netlink_procs_get(struct netlink *nl, uint32_t pid, struct netlink_procs *procs,
+		     struct bee_error *error);
+void netlink_procs_free(struct netlink_procs *procs);
+int netlink_stats_get(struct netlink *nl, struct netlink_stats *stats,
+		     struct bee_error *error);
+int netlink_config_set_budget(struct netlink *nl, uint64_t bytes, struct bee_error *error);
+int netlink_config_set_hook(struct netlink *nl, enum beeunwind_hook_state hook,
+			   struct bee_error *error);
+int netlink_config_set_follow(struct netlink *nl, enum beeunwind_follow follow,
+			     struct bee_error *error);
+int netlink_config_set_announce(struct netlink *nl, enum beeunwind_announce announce,
+			       struct bee_error *error);
+
+/* Shared with nl_events.c, which has libnl's types: attributes of a "table" */
+struct nlattr;
+int netlink_file_parse(struct nlattr *attrs, int length, struct netlink_file *table);
+
+#endif /* NETLINK_H */

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/* One perf sample of ourselves with a callchain: the only file that knows the perf ABI. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
+
+#include "self_sample.h"
+
+#define SAMPLE_PERIOD_NS	500000
+#define SAMPLE_PATIENCE_NS	2000000000ull
+#define SAMPLE_PAGES		8
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/* The clock needs no PMU, so this works in virtual machines too. */
+static int sample_open(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = SAMPLE_PERIOD_NS,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.exclude_callchain_kernel = 1,
+		.wakeup_events = 1,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Stay in user mode, where the sample is wanted, until the buffer's head moves. */
+static int sample_wait(int fd, struct perf_event_mmap_page *page, char *why, size_t size)
+{
+	uint64_t end = now_ns() + SAMPLE_PATIENCE_NS;
+	volatile unsigned int work = 0;
+
+	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
+		snprintf(why, size, "enabling a perf event: %s", strerror(errno));
+		return -1;
+	}
+	while (!__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) && now_ns() < end) {
+		unsigned int i;
+
+		for (i = 0; i < 100000; i++)
+			work += i;
+	}
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+	if (__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE))
+		return 0;
+	snprintf(why, size, "perf took no sample in %llu seconds of work",
+		 SAMPLE_PATIENCE_NS / 1000000000ull);
+	return -1;
+}
+
+/**
+ * sample_self() - have perf take at least one sample of us with its callchain
+ * @why: on failure a sentence
+ * @size: bytes of @why
+ *
+ * Return: 0, or -1.
+ */
+int sample_self(char *why, size_t size)
+{
+	size_t bytes = (1 + SAMPLE_PAGES) * sysconf(_SC_PAGESIZE);
+	struct perf_event_mmap_page *page;
+	int fd, ret;
+
+	fd = sample_open();
+	if (fd < 0) {
+		snprintf(why, size, "opening a perf event: %s%s", strerror(errno),
+			 errno == EACCES || errno == EPERM ?
+			 " (by seccomp, or by kernel.perf_event_paranoid)" : "");
+		return -1;
+	}
+	page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED) {
+		snprintf(why, size, "mapping a perf buffer: %s", strerror(errno));
+		close(fd);
+		return -1;
+	}
+	ret = sample_wait(fd, page, why, size);
+	munmap(page, bytes);
+	close(fd);
+	return ret;
+}

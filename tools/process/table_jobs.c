@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * See to it that files which are mapped have their tables in the module.  What is
+ * mapped may be anything that any user made, so each file is read in a child process,
+ * which may crash, be killed by a file that shrinks, or run out of time.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "compile.h"
+#include "io.h"
+#include "parallel.h"
+#include "table_jobs.h"
+
+/* The largest files that there are take some seconds. */
+#define MAKE_SECONDS	120
+
+/**
+ * table_wants_add() - add a file
+ * @wants: the list
+ * @table: the file, with the place where it is mapped
+ * @pin: hold on to it now, for its process may end soon
+ */
+void table_wants_add(struct table_wants *wants, const struct netlink_file *table, bool pin)
+{
+	struct table_want *want;
+
+	wants->want = alloc_room(wants->want, wants->count, &wants->room, sizeof(*want));
+	want = &wants->want[wants->count++];
+	*want = (struct table_want){
+		.id = table->id,
+		.device = table->device,
+		.mapping = { .pid = table->pid, .start = table->start, .end = table->end,
+			     .size = table->size, .inode = table->inode },
+		.pin = -ENOENT,
+	};
+	snprintf(want->name, sizeof(want->name), "%s", table->name);
+	if (pin)
+		want->pin = mapped_pin(&want->mapping);
+}
+
+void table_wants_free(struct table_wants *wants)
+{
+	size_t i;
+
+	for (i = 0; i < wants->count; i++)
+		if (wants->want[i].pin >= 0)
+			close(wants->want[i].pin);
+	free(wants->want);
+	*wants = (struct table_wants){ 0 };
+}
+
+/* Which file is mapped where, by its id. */
+struct place {
+	uint32_t	file;
+	uint32_t	pid;
+	uint64_t	start;
+	uint64_t	end;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	return x->file < y->file ? -1 : x->file > y->file;
+}
+
+/* Of each file one mapping will do. */
+static struct place *places_list(const struct netlink_procs *procs, size_t *count)
+{
+	struct place *places = NULL;
+	size_t i, k, n = 0, room = 0;
+
+	for (i = 0; i < procs->count; i++)
+		for (k = 0; k < procs->proc[i].ranges.count; k++) {
+			const struct range *r = &procs->proc[i].ranges.range[k];
+
+			if (!r->file || !procs->proc[i].pid)
+				continue;
+			places = alloc_room(places, n, &room, sizeof(*places));
+			places[n++] = (struct place){ .file = r->file, .pid = procs->proc[i].pid,
+						      .start = r->start, .end = r->end };
+		}
+	if (n)
+		qsort(places, n, sizeof(*places), compare_places);
+	*count = n;
+	return places;
+}
+
+/**
+ * table_wants_find() - all mapped files without a table
+ * @nl: the module
+ * @pid: mapped by this process; 0: by any that is managed
+ * @wants: they are added to it
+ * @error: filled on failure
+ *
+ * Return: 0 or -1.
+ */
+int table_wants_find(struct netlink *nl, pid_t pid, struct table_wants *wants,
+		     struct bee_error *error)
+{
+	struct netlink_files tables = { 0 };
+	struct netlink_procs procs = { 0 };
+	struct place *places = NULL;
+	size_t i, count;
+	int ret;
+
+	ret = netlink_procs_get(nl, pid, &procs, error);
+	if (!ret)
+		ret = netlink_files_get(nl, &tables, error);
+	if (!ret)
+		places = places_list(&procs, &count);
+	for (i = 0; places && i < tables.count; i++) {
+		struct netlink_file *table = &tables.table[i];
+		struct place key = { .file = table->id };
+		const struct place *found;
+
+		if (table->loaded)
+			continue;
+		found = bsearch(&key, places, count, sizeof(*places), compare_places);
+		if (!found)
+			continue;
+		table->pid = found->pid;
+		table->start = found->start;
+		table->end = found->end;
+		table_wants_add(wants, table, false);
+	}
+	free(places);
+	netlink_files_free(&tables);
+	netlink_procs_free(&procs);
+	return ret;
+}
+
+/**
+ * table_refusal_is_general() - whether other files would be refused as well
+ * @code: from struct table_result
+ */
+bool table_refusal_is_general(int code)
+{
+	return code == EPERM || code == ENOSPC || code == ENOMEM || code == BEE_ERROR_NO_MODULE ||
+	       code == EIO || code == EPROTO;
+}
+
+static void result_refused(struct table_result *result, const struct bee_error *error)
+{
+	result->source = TABLE_NONE;
+	result->code = error->code;
+	snprintf(result->why, sizeof(result->why), "its table was refused: %s", error->text);
+}
+
+/*
+ * Whether the file that the module has under @id is the one that was wanted.  It has
+ * another id than it had if nobody had it mapped in between.
+ */
+static bool want_is_met(struct netlink *nl, const struct table_want *want, uint32_t id)
+{
+	struct netlink_files tables;
+	struct bee_error error;
+	bool met = id == want->id;
+	size_t i;
+
+	if (met || netlink_files_get(nl, &tables, &error))
+		return met;
+	for (i = 0; i < tables.count; i++)
+		if (tables.table[i].id == id)
+			met = tables.table[i].device == want->device &&
+			      tables.table[i].inode == want->mapping.inode;
+	netlink_files_free(&tables);
+	return met;
+}
+
+/*
+ * What was opened is what the module is told, not what was asked for: that could have
+ * been replaced, or unmapped and another file mapped, at any time.
+ */
+static void result_add(struct netlink *nl, const struct table_want *want, int exe_fd, int fd,
+		       struct table_result *result)
+{
+	struct bee_error error;
+	uint32_t id;
+
+	if (netlink_table_add(nl, fd, exe_fd, &id, &error)) {
+		result_refused(result, &error);
+	} else if (!want_is_met(nl, want, id)) {
+		result->source = TABLE_NONE;
+		result->opened = false;
+		snprintf(result->why, sizeof(result->why),
+			 "replaced or changed since it was mapped%s",
+			 want->pin == -EPERM || want->pin == -EACCES ?
+			 ", and to open what is mapped needs CAP_SYS_ADMIN or "
+			 "CAP_CHECKPOINT_RESTORE" : "");
+		netlink_table_del(nl, id, false, &error);
+	}
+}
+
+static int empty_table(void)
+{
+	struct compile_result empty = { 0 };
+	int fd = -1;
+
+	if (!compile_empty(&empty))
+		fd = io_memfd("beeunwind-table", empty.blob, empty.size);
+	compile_result_free(&empty);
+	return fd;
+}
+
+static void make_added(const struct table_maker *maker, const struct table_want *want, int exe_fd,
+		       int fd, struct table_result *result)
+{
+	struct bee_error error;
+	struct netlink *nl = netlink_clone(maker->nl, &error);
+
+	if (nl)
+		result_add(nl, want, exe_fd, fd, result);
+	else
+		result_refused(result, &error);
+	netlink_close(nl);
+}
+
+/* If even that is refused, it is tried again when the file is mapped again. */
+static void make_mark(const struct table_maker *maker, const struct table_want *want, int exe_fd)
+{
+	struct table_result ignored = { .source = TABLE_COMPILED };
+	int fd = empty_table();
+
+	if (fd < 0)
+		return;
+	make_added(maker, want, exe_fd, fd, &ignored);
+	close(fd);
+}
+
+static void make_opened(const struct table_maker *maker, const struct table_want *want, int fd,
+			struct table_result *result)
+{
+	bool vdso = !strcmp(want->name, MAPPED_VDSO);
+	int exe_fd = vdso ? NETLINK_VDSO : fd;
+	struct lossy_report report;
+	struct table_file file;
+
+	result->source = table_file_make(maker->cache, fd, want->name, vdso, &maker->lossy, &report,
+					 &file, result->why, sizeof(result->why));
+	if (result->source != TABLE_NONE) {
+		result->bytes = file.table.size;
+		result->text = report.text;
+		result->wrong = report.wrong;
+		make_added(maker, want, exe_fd, file.fd, result);
+	} else if (maker->mark) {
+		make_mark(maker, want, exe_fd);
+	}
+	table_file_close(&file);
+}
+
+/* struct make - a run of tables_make() */
+struct make {
+	const struct table_maker *maker;
+	const struct table_wants *wants;
+};
+
+/* In a child of its own, which no file may hold up for ever. */
+static void make_work(void *arg, size_t index, FILE *out)
+{
+	const struct make *make = arg;
+	struct table_want *want = &make->wants->want[index];
+	struct table_result result = { .source = TABLE_NONE };
+	int fd;
+
+	signal(SIGALRM, SIG_DFL);
+	alarm(MAKE_SECONDS);
+	want->mapping.path = want->name;
+	if (want->pin < 0)
+		want->pin = mapped_pin(&want->mapping);
+	fd = mapped_open(&want->mapping, want->pin, result.why, sizeof(result.why));
+	if (fd >= 0) {
+		result.opened = true;
+		make_opened(make->maker, want, fd, &result);
+		close(fd);
+	}
+	fwrite(&result, sizeof(result), 1, out);
+}
+
+static void make_done(void *arg, size_t index, const void *data, size_t size, const char *died)
+{
+	struct table_result none = { .source = TABLE_NONE, .opened = true };
+	const struct make *make = arg;
+
+	if (!died && size == sizeof(none)) {
+		make->maker->done(make->maker->arg, &make->wants->want[index], data);
+		return;
+	}
+	snprintf(none.why, sizeof(none.why), "the compiler was %s", died ?: "silent");
+	make->maker->done(make->maker->arg, &make->wants->want[index], &none);
+}
+
+static void make_progress(void *arg, size_t ready, size_t index)
+{
+	const struct make *make = arg;
+
+	make->maker->progress(make->maker->arg, ready, make->wants->count,
+			      make->wants->want[index].name);
+}
+
+/**
+ * tables_make() - find or make the tables of files, and give them to the module
+ * @maker: how
+ * @wants: the files
+ *
+ * Return: 0; or -1 and errno, if no child could be made.
+ */
+int tables_make(const struct table_maker *maker, const struct table_wants *wants)
+{
+	struct make make = { .maker = maker, .wants = wants };
+	const struct parallel parallel = {
+		.count = wants->count, .jobs = maker->jobs, .arg = &make, .work = make_work,
+		.done = make_done, .progress = maker->progress ? make_progress : NULL,
+	};
+
+	if (!wants->count)
+		return 0;
+	cache_measure(maker->cache);
+	return parallel_run(&parallel);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* See to it that files which are mapped have their tables in the module. */
+#ifndef BEE_TABLES_H
+#define BEE_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "map_file.h"
+#include "netlink.h"
+#include "table_file.h"
+
+/**
+ * struct table_want - a file that has no table
+ * @id: the module's name for it
+ * @name: its path, for people
+ * @device: that it is on, as the module numbers it
+ * @mapping: where to find it; its path is @name, filled in late, as the array moves
+ * @pin: from mapped_pin(), or -errno
+ */
+struct table_want {
+	uint32_t	id;
+	char		name[256];
+	uint64_t	device;
+	struct mapping	mapping;
+	int		pin;
+};
+
+/* struct table_wants: a growing array; all zero is an empty one */
+struct table_wants {
+	struct table_want	*want;
+	size_t			 count;
+	size_t			 room;
+};
+
+/**
+ * struct table_result - what has become of it
+ * @source: where its table came from; TABLE_NONE: it has none
+ * @opened: the file was found; what went wrong then will go wrong again
+ * @bytes: of the table
+ * @text: of the file, bytes with rules; 0 if its table is exact
+ * @wrong: of these, with a wrong rule
+ * @code: if the module refused the table: errno value, or BEE_ERROR_NO_MODULE
+ * @why: a sentence, if it has no table or that is not kept in the cache
+ */
+struct table_result {
+	enum table_source	source;
+	bool			opened;
+	uint64_t		bytes;
+	uint64_t		text;
+	uint64_t		wrong;
+	int			code;
+	char			why[384];
+};
+
+/**
+ * struct table_maker - how tables are made
+ * @nl: the module
+ * @cache: where they are looked for, and kept
+ * @lossy: what may be left out of them
+ * @jobs: files at a time; 0: as many as there are CPUs
+ * @mark: files that can have no table get an empty one, so that they are not news again
+ *	when they are mapped again
+ * @arg: for the functions below
+ * @done: takes one result; in the order of the files
+ * @progress: called now and then with the number of files that are ready, of all, and
+ *	the name of one that is not; or NULL
+ */
+struct table_maker {
+	struct netlink	*nl;
+	struct cache	*cache;
+	struct lossy_options lossy;
+	unsigned int	 jobs;
+	bool		 mark;
+	void		*arg;
+	void		(*done)(void *arg, const struct table_want *want,
+				const struct table_result *result);
+	void		(*progress)(void *arg, size_t ready, size_t count, const char *name);
+};
+
+void table_wants_add(struct table_wants *wants, const struct netlink_file *table, bool pin);
+int table_wants_find(struct netlink *nl, pid_t pid, struct table_wants *wants,
+		     struct bee_error *error);
+void table_wants_free(struct table_wants *wants);
+
+int tables_make(const struct table_maker *maker, const struct table_wants *wants);
+bool table_refusal_is_general(int code);
+
+#endif /* BEE_TABLES_H */

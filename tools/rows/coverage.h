@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Which FDE describes which text, and what lies between them. */
+#ifndef BEE_COVER_H
+#define BEE_COVER_H
+
+#include "elf.h"
+#include "rows.h"
+
+#define COVER_ENTRY_MAX	128	/* bytes of the code at the entry point, if it has no FDE */
+
+int coverage_rows(const struct elf_file *elf, struct row_set *rows, char *message, size_t size);
+int coverage_fde_rows(const struct elf_file *elf, struct row_set *rows, char *message, size_t size);
+
+#endif /* BEE_COVER_H */

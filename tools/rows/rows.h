@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The rows of one file before they are packed, and rows as text. */
+#ifndef BEE_ROW_H
+#define BEE_ROW_H
+
+#include "kmod/table.h"
+
+#define RULE_TEXT_MAX	128
+
+/**
+ * struct row_start - a row: from @pc to the next row's
+ *
+ * Packed, as there are millions of them.
+ */
+struct row_start {
+	u64	pc;
+	u32	rule;
+} __attribute__((packed));
+
+/**
+ * struct row_set - rows over a dictionary of distinct rules
+ * @rules: the dictionary, in the order of first use
+ * @nrules: number of them
+ * @rows: ascending by pc; neighbours differ in their rule
+ * @nrows: number of them
+ * @truncated: rows have been taken back
+ * @end: pc after the last row
+ * @flags: BEE_TABLE_F_*: what has been left out
+ * @starts: pcs where functions start, ascending; the packer's hint, no part of
+ *	the rows
+ * @nstarts: number of them
+ * @room_starts: starts there is memory for
+ * @room_rules: rules there is memory for
+ * @room_rows: rows there is memory for
+ * @slots: hash from rule to its index plus 1, 0 if free
+ * @nslots: power of two, or 0
+ *
+ * All zero is an empty set.
+ */
+struct row_set {
+	struct bee_rule		*rules;
+	size_t			 nrules;
+	struct row_start	*rows;
+	size_t			 nrows;
+	bool			 truncated;
+	u64			 end;
+	u8			 flags;
+	u64			*starts;
+	size_t			 nstarts;
+	size_t			 room_starts;
+	size_t			 room_rules;
+	size_t			 room_rows;
+	u32			*slots;
+	size_t			 nslots;
+};
+
+void row_set_add(struct row_set *set, u64 pc, const struct bee_rule *rule);
+u32 row_set_intern(struct row_set *set, const struct bee_rule *rule);
+void row_set_reserve(struct row_set *set, size_t n);
+void row_set_add_start(struct row_set *set, u64 pc);
+void row_set_truncate(struct row_set *set, size_t nrows);
+void row_set_drop_unused_rules(struct row_set *set);
+void row_set_free(struct row_set *set);
+const char *rule_reason(u8 reason);
+const char *rule_format(const struct bee_rule *row, char text[RULE_TEXT_MAX]);
+
+#endif /* BEE_ROW_H */

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Compiled tables on disk.  An entry is checked as a whole each time it is read:
+ * what does not pass, or belongs to another file, is as good as absent and gets
+ * replaced.  Its name holds all that it was made from, the compiler included.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <asm/byteorder.h>
+
+#include "cache.h"
+#include "cache_dir.h"
+#include "elf.h"
+#include "io.h"
+#include "text.h"
+
+/**
+ * struct cache - the cache
+ * @dir: the open directory, or -1: no cache, tables live in memfds
+ * @path: of the directory
+ * @generation: of the compiler, as it stands in names
+ * @limit: most bytes of disk
+ * @known: @used is known
+ * @used: bytes of disk in use, as far as we know: others write too
+ * @absent: why there is no directory, or ""
+ * @warning: about the environment, or ""
+ */
+struct cache {
+	int		 dir;
+	char		*path;
+	char		 generation[2 * CACHE_GENERATION_SIZE + 1];
+	uint64_t	 limit;
+	bool		 known;
+	uint64_t	 used;
+	char		 absent[512];
+	char		 warning[512];
+};
+
+/*
+ * The compiler is this program: its build-id, or digest, tells its tables from those of
+ * another version without anyone having to count versions.
+ */
+static int generation_get(struct cache *cache)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct elf_file elf;
+	int ret = -1;
+
+	if (fd < 0)
+		return -1;
+	if (!elf_open(&elf, fd) && elf.id_len >= CACHE_GENERATION_SIZE) {
+		text_hex(elf.id, CACHE_GENERATION_SIZE, cache->generation,
+			 sizeof(cache->generation));
+		ret = 0;
+	}
+	elf_close(&elf);
+	close(fd);
+	return ret;
+}
+
+static void limit_get(struct cache *cache)
+{
+	const char *word = getenv(CACHE_LIMIT_ENV);
+
+	cache->limit = CACHE_LIMIT_DEFAULT;
+	if (word && *word && text_parse_size(word, &cache->limit))
+		snprintf(cache->warning, sizeof(cache->warning),
+			 CACHE_LIMIT_ENV "=%.64s is no size, as 512M is; using %s", word,
+			 text_size(cache->limit).text);
+}
+
+/**
+ * cache_open() - the cache of this system or, by BEEUNWIND_CACHE, another
+ *
+ * A directory that cannot be used is no error: there is no cache then, and
+ * cache_absent() says why.
+ *
+ * Return: for the other calls and cache_close(); NULL without memory.
+ */
+struct cache *cache_open(void)
+{
+	const char *path = getenv(CACHE_DIR_ENV);
+	struct cache *cache = calloc(1, sizeof(*cache));
+
+	if (!cache)
+		return NULL;
+	cache->dir = -1;
+	cache->path = strdup(path && *path ? path : CACHE_DIR_DEFAULT);
+	if (!cache->path) {
+		cache_close(cache);
+		return NULL;
+	}
+	limit_get(cache);
+	if (generation_get(cache))
+		snprintf(cache->absent, sizeof(cache->absent),
+			 "cache %s is not used: /proc/self/exe, which tells versions of beectl "
+			 "apart, cannot be read", cache->path);
+	else
+		cache->dir = cache_dir_open(cache->path, cache->absent, sizeof(cache->absent));
+	return cache;
+}
+
+/* cache_close(): others may have filled the cache beside us, so look again at its size */
+void cache_close(struct cache *cache)
+{
+	if (!cache)
+		return;
+	if (cache->known)
+		cache_dir_trim(cache->dir, cache->limit);
+	if (cache->dir >= 0)
+		close(cache->dir);
+	free(cache->path);
+	free(cache);
+}
+
+/* cache_path(): the directory's name */
+const char *cache_path(const struct cache *cache)
+{
+	return cache->path;
+}
+
+/* cache_limit(): most bytes of disk that the cache may take */
+uint64_t cache_limit(const struct cache *cache)
+{
+	return cache->limit;
+}
+
+/* cache_absent(): why there is no cache, a sentence; NULL if there is one */
+const char *cache_absent(const struct cache *cache)
+{
+	return cache->dir < 0 ? cache->absent : NULL;
+}
+
+/**
+ * cache_warning() - one sentence worth telling the user once, or NULL
+ * @cache: the cache
+ *
+ * That the system's cache is not there for somebody else than root is not.
+ */
+const char *cache_warning(const struct cache *cache)
+{
+	if (cache->warning[0])
+		return cache->warning;
+	if (cache->dir < 0 && (!geteuid() || getenv(CACHE_DIR_ENV)))
+		return cache->absent;
+	return NULL;
+}
+
+static void entry_name(const struct cache *cache, const struct file_identity *identity,
+		       char name[CACHE_NAME_MAX])
+{
+	char id[2 * BEE_TABLE_ID_MAX + 1];
+
+	text_hex(identity->id, identity->len, id, sizeof(id));
+	snprintf(name, CACHE_NAME_MAX, "%s%s-%llx-%llx-%llx-%s",
+		 identity->type == BEE_ID_SHA256 ? "sha256-" : "", id,
+		 (unsigned long long)identity->inode, (unsigned long long)identity->born,
+		 (unsigned long long)identity->mtime, cache->generation);
+}
+
+static void *blob_read(int fd, size_t bytes)
+{
+	char *blob = malloc(bytes);
+	size_t at = 0;
+
+	while (blob && at < bytes) {
+		ssize_t got = pread(fd, blob + at, bytes - at, at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0) {
+			free(blob);
+			return NULL;
+		}
+		at += got;
+	}
+	return blob;
+}
+
+/* An entry that nobody else can have written and that passes the check. */
+static enum cache_state entry_read(int dir, const char *name, struct table_file *file,
+				   struct stat *st)
+{
+	struct bee_table_error error;
+
+	*file = (struct table_file){ .kept = true };
+	file->fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (file->fd < 0)
+		return CACHE_UNTRUSTED;
+	if (fstat(file->fd, st) || !S_ISREG(st->st_mode) || !cache_dir_trusts(st))
+		return CACHE_UNTRUSTED;
+	if (st->st_size > 0 && st->st_size <= BEE_TABLE_MAX_SIZE)
+		file->blob = blob_read(file->fd, st->st_size);
+	if (!file->blob || bee_table_validate(file->blob, st->st_size, &file->table, &error))
+		return CACHE_DAMAGED;
+	return CACHE_CURRENT;
+}
+
+/* Only exact tables are kept; one that is not has nothing to do here. */
+static bool table_is_of(const struct bee_table *table, const struct file_identity *identity)
+{
+	const struct bee_table_header *h = table->header;
+
+	return !h->flags && h->id_type == identity->type && h->id_len == identity->len &&
+	       !memcmp(h->id, identity->id, identity->len) &&
+	       le64_to_cpu(h->file_size) == identity->size;
+}
+
+/**
+ * cache_lookup() - the table of a file, if there is a good one
+ * @cache: the cache
+ * @identity: of the ELF file
+ * @file: filled; table_file_close() releases it
+ *
+ * Return: false if there is none, or it is damaged or that of another file.
+ */
+bool cache_lookup(struct cache *cache, const struct file_identity *identity,
+		  struct table_file *file)
+{
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+
+	*file = (struct table_file){ .fd = -1 };
+	if (cache->dir < 0)
+		return false;
+	entry_name(cache, identity, name);
+	if (entry_read(cache->dir, name, file, &st) == CACHE_CURRENT &&
+	    table_is_of(&file->table, identity)) {
+		/* It is what was used last; if it is not ours, its owner decides. */
+		futimens(file->fd, NULL);
+		return true;
+	}
+	table_file_close(file);
+	return false;
+}
+
+static void cache_trim(struct cache *cache, uint64_t limit)
+{
+	cache->used = cache_dir_trim(cache->dir, limit);
+	cache->known = true;
+}
+
+/**
+ * cache_measure() - look how full the cache is, and keep within its limit
+ * @cache: the cache
+ *
+ * To be called before children are made that store many entries: they need not look
+ * for themselves then, and cache_close() looks again after them.
+ */
+void cache_measure(struct cache *cache)
+{
+	if (cache->dir >= 0)
+		cache_trim(cache, cache->limit);
+}
+
+/* Room for @bytes more, if they fit at all; counted as used. */
+static bool cache_reserve(struct cache *cache, uint64_t bytes)
+{
+	if (bytes > cache->limit)
+		return false;
+	if (!cache->known || cache->used + bytes > cache->limit)
+		cache_trim(cache, cache->limit - bytes);
+	cache->used += bytes;
+	return true;
+}
+
+static int entry_write(struct cache *cache, const char *name, const char *path,
+		       const void *blob, size_t size)
+{
+	if (cache->dir < 0) {
+		errno = ENOENT;
+		return -1;
+	}
+	if (!cache_reserve(cache, cache_disk_bytes(size))) {
+		errno = EFBIG;
+		return -1;
+	}
+	return cache_dir_write(cache->dir, name, path, blob, size);
+}
+
+/**
+ * cache_store() - keep a new table
+ * @cache: the cache
+ * @identity: of the ELF file, taken before it was compiled
+ * @path: of the ELF file, for people
+ * @blob: the table, malloc'ed; @file owns it from now on, or it is freed
+ * @size: bytes of @blob
+ * @file: filled: the entry in the cache or, where that cannot be written, a memfd
+ * @why: on failure, and if it is a memfd where it should not be, a sentence
+ * @why_size: bytes of @why
+ *
+ * A table that is not exact is not kept: nobody who asks for the file's table means it.
+ *
+ * Return: 0 or -1.
+ */
+int cache_store(struct cache *cache, const struct file_identity *identity, const char *path,
+		void *blob, size_t size, struct table_file *file, char *why, size_t why_size)
+{
+	struct bee_table_error error;
+	char name[CACHE_NAME_MAX];
+	bool exact;
+
+	*file = (struct table_file){ .fd = -1, .blob = blob };
+	if (bee_table_validate(blob, size, &file->table, &error)) {
+		snprintf(why, why_size, "the new table is bad: %s", error.why);
+		table_file_close(file);
+		return -1;
+	}
+	exact = !file->table.header->flags;
+	entry_name(cache, identity, name);
+	file->fd = exact ? entry_write(cache, name, path, blob, size) : -1;
+	file->kept = file->fd >= 0;
+	if (file->kept)
+		return 0;
+	if (exact)
+		snprintf(why, why_size, "its table is not kept in the cache: %s; %s",
+			 errno == EFBIG ? "it is larger than the cache may be" : strerror(errno),
+			 errno == EFBIG ? CACHE_LIMIT_ENV " can allow more" :
+					  CACHE_DIR_ENV " can name another");
+	file->fd = io_memfd("beeunwind-table", blob, size);
+	if (file->fd >= 0)
+		return 0;
+	snprintf(why, why_size, "no place for its table: %s", strerror(errno));
+	table_file_close(file);
+	return -1;
+}
+
+void table_file_close(struct table_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->blob);
+	*file = (struct table_file){ .fd = -1 };
+}
+
+/* The table is of the build-id that the entry is named by. */
+static bool name_is_of(const char *name, const struct bee_table_header *h)
+{
+	char id[2 * BEE_TABLE_ID_MAX + 1];
+
+	if (h->id_type == BEE_ID_SHA256 && !strncmp(name, "sha256-", 7))
+		name += 7;
+	text_hex(h->id, h->id_len, id, sizeof(id));
+	return !strncmp(name, id, strlen(id)) && name[strlen(id)] == '-';
+}
+
+static void entry_look(struct cache *cache, const char *name, struct cache_entry *entry)
+{
+	const char *generation = strrchr(name, '-') + 1;
+	struct table_file file;
+	struct stat st;
+	ssize_t length;
+
+	entry->state = entry_read(cache->dir, name, &file, &st);
+	if (entry->state == CACHE_CURRENT && !name_is_of(name, file.table.header))
+		entry->state = CACHE_DAMAGED;
+	entry->path[0] = '\0';
+	length = file.fd < 0 ? -1 : fgetxattr(file.fd, CACHE_PATH_XATTR, entry->path,
+					      sizeof(entry->path) - 1);
+	if (length > 0)
+		entry->path[length] = '\0';
+	/* Another compiler may have written another format. */
+	if (entry->state != CACHE_UNTRUSTED && strcmp(generation, cache->generation))
+		entry->state = CACHE_OLD;
+	table_file_close(&file);
+}
+
+/**
+ * cache_list() - look at all entries, the one used longest ago first
+ * @cache: the cache
+ * @fn: called for each
+ * @arg: its first argument
+ *
+ * Reads and checks all of them, which does not count as use.
+ * Return: 0, or -1 and errno.
+ */
+int cache_list(struct cache *cache, cache_entry_fn fn, void *arg)
+{
+	struct cache_entry entry;
+	struct cache_dir_list list;
+	int ret = cache_dir_list(cache->dir, &list);
+	size_t i;
+
+	for (i = 0; !ret && i < list.count; i++) {
+		snprintf(entry.name, sizeof(entry.name), "%s", list.file[i].name);
+		entry.bytes = list.file[i].bytes;
+		entry.used = list.file[i].used.tv_sec;
+		entry_look(cache, entry.name, &entry);
+		fn(arg, &entry);
+	}
+	cache_dir_list_free(&list);
+	return ret;
+}
+
+/**
+ * cache_clear() - remove all entries
+ * @cache: the cache
+ * @count: filled: how many there were
+ * @bytes: filled: bytes of disk that they took
+ *
+ * Return: 0, or -1 and errno.
+ */
+int cache_clear(struct cache *cache, size_t *count, uint64_t *bytes)
+{
+	return cache_dir_clear(cache->dir, count, bytes);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Compiled tables on disk, one file each, named by the identity of the ELF file. */
+#ifndef BEE_CACHE_H
+#define BEE_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "kmod/table.h"
+
+#define CACHE_DIR_DEFAULT	"/var/cache/beeunwind"
+#define CACHE_DIR_ENV		"BEEUNWIND_CACHE"
+#define CACHE_LIMIT_DEFAULT	(256ull << 20)
+#define CACHE_LIMIT_ENV		"BEEUNWIND_CACHE_SIZE"
+
+/* Where an entry keeps the path of its ELF file, for people. */
+#define CACHE_PATH_XATTR	"user.beeunwind.path"
+
+/**
+ * struct file_identity - which ELF file
+ * @type: enum bee_table_id_type
+ * @len: bytes of @id in use
+ * @id: as in struct bee_table_header
+ * @size: bytes of the file
+ * @inode: its inode number; 0 for the vDSO
+ * @born: when the inode was made, ns since the epoch; 0 for the vDSO
+ * @mtime: when its contents were changed last, ns since the epoch; 0 for the vDSO
+ *
+ * A build-id is what the file says of itself, and its mtime what its owner says. Inode
+ * and time of birth, which nobody can choose, keep one file's table from being taken
+ * for another's.
+ */
+struct file_identity {
+	uint8_t		type;
+	uint8_t		len;
+	uint8_t		id[BEE_TABLE_ID_MAX];
+	uint64_t	size;
+	uint64_t	inode;
+	uint64_t	born;
+	uint64_t	mtime;
+};
+
+/**
+ * struct table_file - a table that has been checked, and a file that holds it
+ * @fd: the file, for the module to read
+ * @blob: the same bytes in memory; what @table points into
+ * @table: the table
+ * @kept: it is in the cache; if not, @fd is a memfd
+ */
+struct table_file {
+	int			 fd;
+	void			*blob;
+	struct bee_table	 table;
+	bool			 kept;
+};
+
+/**
+ * enum cache_state - what an entry is good for
+ * @CACHE_CURRENT: read when its file is loaded next
+ * @CACHE_OLD: made by another beectl; goes when room is needed
+ * @CACHE_DAMAGED: does not pass the check; replaced when its file is loaded next
+ * @CACHE_UNTRUSTED: belongs to or may be written by others, so likewise
+ */
+enum cache_state {
+	CACHE_CURRENT,
+	CACHE_OLD,
+	CACHE_DAMAGED,
+	CACHE_UNTRUSTED,
+};
+
+/**
+ * struct cache_entry - about one table in the cache
+ * @name: of the entry
+ * @path: of the ELF file when it was compiled, "" if that is not known
+ * @bytes: of disk
+ * @used: when it was written or read last
+ * @state: what it is good for
+ */
+struct cache_entry {
+	char			name[192];
+	char			path[4096];
+	uint64_t		bytes;
+	time_t			used;
+	enum cache_state	state;
+};
+
+typedef void (*cache_entry_fn)(void *arg, const struct cache_entry *entry);
+
+struct cache;
+
+struct cache *cache_open(void);
+void cache_close(struct cache *cache);
+const char *cache_path(const struct cache *cache);
+uint64_t cache_disk_bytes(uint64_t size);
+uint64_t cache_limit(const struct cache *cache);
+const char *cache_absent(const struct cache *cache);
+const char *cache_warning(const struct cache *cache);
+
+bool cache_lookup(struct cache *cache, const struct file_identity *identity,
+		  struct table_file *file);
+int cache_store(struct cache *cache, const struct file_identity *identity, const char *path,
+		void *blob, size_t size, struct table_file *file, char *why, size_t why_size);
+void table_file_close(struct table_file *file);
+
+void cache_measure(struct cache *cache);
+int cache_list(struct cache *cache, cache_entry_fn entry, void *arg);
+int cache_clear(struct cache *cache, size_t *count, uint64_t *bytes);
+
+#endif /* BEE_CACHE_H */

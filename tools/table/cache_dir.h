@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The cache's directory: which files in it are ours, and the room they take. */
+#ifndef BEE_CACHE_DIR_H
+#define BEE_CACHE_DIR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "kmod/table.h"
+
+/* Bytes of a generation: of the build-id or digest of the compiler. */
+#define CACHE_GENERATION_SIZE	8
+
+/* "sha256-", the id, inode, its birth, mtime and generation in hex. */
+#define CACHE_NAME_MAX	(7 + 2 * BEE_TABLE_ID_MAX + 3 * 17 + 1 + 2 * CACHE_GENERATION_SIZE + 1)
+
+/**
+ * struct cache_dir_file - a file of the cache
+ * @name: in the directory
+ * @bytes: of disk that it takes
+ * @used: when it was written, or read last
+ */
+struct cache_dir_file {
+	char		name[CACHE_NAME_MAX];
+	uint64_t	bytes;
+	struct timespec	used;
+};
+
+/* struct cache_dir_list: entries, the one used longest ago first, and their sum */
+struct cache_dir_list {
+	struct cache_dir_file	*file;
+	size_t			 count;
+	size_t			 room;
+	uint64_t		 bytes;
+};
+
+int cache_dir_open(const char *path, char *why, size_t size);
+bool cache_dir_trusts(const struct stat *st);
+int cache_dir_list(int dir, struct cache_dir_list *list);
+void cache_dir_list_free(struct cache_dir_list *list);
+int cache_dir_write(int dir, const char *name, const char *path, const void *blob, size_t size);
+uint64_t cache_dir_trim(int dir, uint64_t limit);
+int cache_dir_clear(int dir, size_t *count, uint64_t *bytes);
+
+#endif /* BEE_CACHE_DIR_H */

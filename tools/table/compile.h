@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* From an ELF file to its unwind table: what commands need. */
+#ifndef BEE_COMPILE_H
+#define BEE_COMPILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "elf.h"
+#include "lossy.h"
+#include "rows.h"
+
+/**
+ * struct compile_result - what compile_elf() made
+ * @blob: the table (format: <linux/beeunwind_table.h>), malloc'ed, already
+ *	checked with bee_table_validate(); NULL on failure
+ * @size: bytes of @blob
+ * @rows: rows after merging
+ * @unsupported: rows of kind BEE_RULE_UNSUPPORTED
+ * @cfi_size: bytes of .eh_frame and .eh_frame_hdr
+ * @lossy: what was left out, if the table is not exact
+ * @message: on failure one line, without the file's name and newline
+ */
+struct compile_result {
+	void	*blob;
+	size_t	 size;
+	size_t	 rows;
+	size_t	 unsupported;
+	uint64_t cfi_size;
+	struct lossy_report lossy;
+	char	 message[256];
+};
+
+int compile_elf(int fd, struct compile_result *result);
+int compile_elf_lossy(int fd, const struct lossy_options *lossy, struct compile_result *result);
+int compile_empty(struct compile_result *result);
+int compile_rows(const struct elf_file *elf, const struct lossy_options *lossy,
+		 struct row_set *rows, struct compile_result *result);
+void compile_result_free(struct compile_result *result);
+
+#endif /* BEE_COMPILE_H */

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Compare a table with what libdw makes of the file's CFI. */
+#ifndef BEE_VERIFY_H
+#define BEE_VERIFY_H
+
+#include "elf.h"
+#include "libdw.h"
+#include "rows.h"
+
+/**
+ * enum verify_doubt - why the file itself is in doubt where the two do not agree
+ * @VERIFY_NO_DOUBT: it is not
+ * @VERIFY_OVERLAP: FDEs overlap and say different things
+ * @VERIFY_UNLISTED: the search table of .eh_frame_hdr, which libdw uses, does not list the FDE
+ */
+enum verify_doubt {
+	VERIFY_NO_DOUBT,
+	VERIFY_OVERLAP,
+	VERIFY_UNLISTED,
+};
+
+/**
+ * struct verify_range - text where table and libdw do not agree
+ * @start: first pc
+ * @end: pc after it; both sides say one thing in between
+ * @doubt: enum verify_doubt
+ * @oracle: what libdw says
+ * @table: what the table says
+ */
+struct verify_range {
+	u64	start;
+	u64	end;
+	u8	doubt;
+	char	oracle[LIBDW_TEXT_MAX];
+	char	table[RULE_TEXT_MAX];
+};
+
+/**
+ * struct verify_form - rules that tables cannot hold
+ * @reason: enum bee_unsupported
+ * @rows: how often
+ * @bytes: of text with them
+ * @text: what they are
+ */
+struct verify_form {
+	u8	reason;
+	u64	rows;
+	u64	bytes;
+	char	text[LIBDW_TEXT_MAX];
+};
+
+/**
+ * struct verify_result - what a comparison found; numbers of several files add up
+ * @rows: rows of the table
+ * @frames: ranges for which libdw has one answer
+ * @pcs: pcs looked up and compared
+ * @text: bytes of executable segments
+ * @gaps: of them without FDE
+ * @padding: of them absorbed as padding
+ * @differences: pcs where the two disagree
+ * @contradictory: such pcs where the file itself is in doubt, counted apart
+ * @overlaps: bytes of text of FDEs that overlap and say different things
+ * @outside: FDEs for text that is in no executable segment
+ * @unsupported: rows that a table cannot hold, by enum bee_unsupported
+ * @unsupported_bytes: of text with them
+ * @shown: where the two disagree, the first @max_shown
+ * @nshown: number of them
+ * @max_shown: set by the caller
+ * @forms: the rules that are not supported
+ * @nforms: number of them
+ * @room_forms: forms there is memory for
+ */
+struct verify_result {
+	u64			 rows;
+	u64			 frames;
+	u64			 pcs;
+	u64			 text;
+	u64			 gaps;
+	u64			 padding;
+	u64			 differences;
+	u64			 contradictory;
+	u64			 overlaps;
+	u64			 outside;
+	u64			 unsupported[__BEE_UNSUP_MAX];
+	u64			 unsupported_bytes[__BEE_UNSUP_MAX];
+	struct verify_range	*shown;
+	size_t			 nshown;
+	size_t			 max_shown;
+	size_t			 room_shown;
+	struct verify_form	*forms;
+	size_t			 nforms;
+	size_t			 room_forms;
+};
+
+void verify_file(const struct elf_file *elf, const struct bee_table *table,
+		     struct verify_result *result);
+void verify_add(struct verify_result *sum, const struct verify_result *result);
+void verify_free(struct verify_result *result);
+
+#endif /* BEE_VERIFY_H */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What libdw says of a file's CFI, to compare tables with.  oracle.c alone uses libdw. */
+#ifndef BEE_ORACLE_H
+#define BEE_ORACLE_H
+
+#include "elf.h"
+#include "eval.h"
+
+#define LIBDW_TEXT_MAX	512
+
+struct libdw;
+
+/**
+ * enum libdw_answer - what libdw says of a pc
+ * @LIBDW_NONE: no FDE describes it
+ * @LIBDW_FRAME: an FDE does
+ * @LIBDW_REFUSED: an FDE does, but libdw cannot make sense of it
+ */
+enum libdw_answer {
+	LIBDW_NONE,
+	LIBDW_FRAME,
+	LIBDW_REFUSED,
+};
+
+struct libdw *libdw_open(const struct elf_file *elf);
+void libdw_close(struct libdw *oracle);
+
+enum libdw_answer libdw_find(struct libdw *oracle, u64 pc, u64 *end);
+bool libdw_is_signal(const struct libdw *oracle);
+bool libdw_is_plain(const struct libdw *oracle);
+void libdw_compute(const struct libdw *oracle, const struct machine *m,
+			struct machine_frame *frame);
+const char *libdw_format(const struct libdw *oracle, char text[LIBDW_TEXT_MAX]);
+
+#endif /* BEE_ORACLE_H */
