@@ -48,10 +48,11 @@ static bool large_compile(void)
 {
 	struct compile_result result = { 0 };
 	struct elf_file elf = { 0 };
+	struct bee_error why;
 	int fd = open_large();
 	bool good;
 
-	good = fd >= 0 && !compile_elf(fd, &result) && !elf_open(&elf, fd);
+	good = fd >= 0 && !compile_elf(fd, &result, &why) && !elf_open(&elf, fd, &why);
 	if (good) {
 		large = (struct file_identity){ .type = elf.id_type, .len = elf.id_len,
 						.size = elf.file_size, .inode = 1, .born = 5,
@@ -93,13 +94,12 @@ static bool store(struct cache *cache, uint64_t inode)
 	struct file_identity id = nth(inode);
 	void *copy = malloc(blob_size);
 	struct table_file file;
-	char why[256];
+	struct bee_error why = {};
 	bool kept;
 
 	memcpy(copy, blob, blob_size);
-	if (cache_store(cache, &id, "/usr/bin/some program", copy, blob_size, &file, why,
-			sizeof(why))) {
-		ksft_print_msg("%s\n", why);
+	if (cache_store(cache, &id, "/usr/bin/some program", copy, blob_size, &file, &why)) {
+		ksft_print_msg("%s\n", why.text);
 		return false;
 	}
 	kept = file.kept;
@@ -299,12 +299,13 @@ static bool check_inexact(void)
 	struct compile_result result = { 0 };
 	struct cache *cache = fresh(10);
 	struct table_file file;
-	char why[256] = "", command[512];
+	struct bee_error why = {};
+	char command[512];
 	int fd = open_large();
 	FILE *pipe;
 	bool good;
 
-	good = fd >= 0 && !compile_elf_lossy(fd, &thin, &result) && store(cache, 1) &&
+	good = fd >= 0 && !compile_elf_lossy(fd, &thin, &result, &why) && store(cache, 1) &&
 	       lookup(cache, 1);
 	snprintf(command, sizeof(command), "cat >$(ls %s/*)", where);
 	pipe = good ? popen(command, "w") : NULL;
@@ -312,7 +313,7 @@ static bool check_inexact(void)
 	good = pipe && !pclose(pipe) && good && !cache_lookup(cache, &id, &file);
 	id = nth(2);
 	good = good && !cache_store(cache, &id, "/usr/bin/some program", result.blob, result.size,
-				    &file, why, sizeof(why)) && !file.kept && !why[0];
+				    &file, &why) && !file.kept && !why.text[0];
 	if (good)
 		table_file_close(&file);
 	good = good && !cache_lookup(cache, &id, &file);
@@ -386,13 +387,13 @@ static bool check_too_large(void)
 	void *copy = malloc(blob_size);
 	struct table_file file;
 	struct cache *cache;
-	char why[256] = "";
+	struct bee_error why = {};
 	bool good;
 
 	cache = fresh(0);
 	memcpy(copy, blob, blob_size);
-	good = !cache_store(cache, &id, "/x", copy, blob_size, &file, why, sizeof(why)) &&
-	       !file.kept && file.fd >= 0 && strstr(why, "larger than") && !files_in(where);
+	good = !cache_store(cache, &id, "/x", copy, blob_size, &file, &why) &&
+	       !file.kept && file.fd >= 0 && strstr(why.text, "larger than") && !files_in(where);
 	table_file_close(&file);
 	cache_close(cache);
 	return good;

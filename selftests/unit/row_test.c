@@ -82,9 +82,9 @@ static bool listing_is(const struct row_set *rows, const struct bee_table *table
 static bool packs_alike(const struct elf_file *elf, const struct row_set *rows,
 			const struct compile_result *result)
 {
-	char message[256];
+	struct bee_error why = {};
 	size_t size;
-	void *blob = pack_table(elf, rows, &size, message, sizeof(message));
+	void *blob = pack_table(elf, rows, &size, &why);
 	bool alike = blob && size == result->size && !memcmp(blob, result->blob, size);
 
 	free(blob);
@@ -113,10 +113,10 @@ static bool compare(int fd, const struct compile_result *result)
 	struct row_set rows = {};
 	struct bee_table table;
 	struct elf_file elf;
-	char message[256];
+	struct bee_error why = {};
 	bool good;
 
-	good = !elf_open(&elf, fd) && !coverage_rows(&elf, &rows, message, sizeof(message)) &&
+	good = !elf_open(&elf, fd, &why) && !coverage_rows(&elf, &rows, &why) &&
 	       !bee_table_validate(result->blob, result->size, &table, &error) &&
 	       result->rows == rows.nrows && table.nrows == rows.nrows &&
 	       rows_are_sound(&rows, &elf) && !scan_rows(&rows, &table) &&
@@ -130,13 +130,14 @@ static void test_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct compile_result result;
+	struct bee_error why = {};
 
 	if (fd < 0) {
 		ksft_test_result_skip("%s # SKIP not installed\n", path);
 		return;
 	}
-	if (compile_elf(fd, &result))
-		ksft_test_result_fail("%s: %s\n", path, result.message);
+	if (compile_elf(fd, &result, &why))
+		ksft_test_result_fail("%s: %s\n", path, why.text);
 	else
 		ksft_test_result(compare(fd, &result), "%s: %zu rows\n", path, result.rows);
 	compile_result_free(&result);
@@ -179,17 +180,17 @@ static void test_made(size_t nrows, u32 nrules, u32 distance)
 	struct bee_table_error error = {};
 	struct row_set rows = {};
 	struct bee_table table;
-	char message[256] = "";
+	struct bee_error why = {};
 	size_t size = 0;
 	bool good;
 	void *blob;
 
 	make_rows(&rows, nrows, nrules, distance);
-	blob = pack_table(&elf, &rows, &size, message, sizeof(message));
+	blob = pack_table(&elf, &rows, &size, &why);
 	good = blob && !bee_table_validate(blob, size, &table, &error) &&
 	       !scan_rows(&rows, &table) && listing_is(&rows, &table);
 	if (!good)
-		ksft_print_msg("%s %s\n", message, error.why ?: "");
+		ksft_print_msg("%s %s\n", why.text, error.why ?: "");
 	ksft_test_result(good, "%zu made rows, %u rules, up to %u bytes apart: %zu bytes\n", nrows,
 			 nrules, distance, size);
 	free(blob);
@@ -200,7 +201,7 @@ static void test_too_many_rules(void)
 {
 	struct elf_file elf = { .ntext = 1, .id_len = 1 };
 	struct row_set rows = {};
-	char message[256] = "";
+	struct bee_error why = {};
 	size_t size;
 	u32 i;
 
@@ -210,8 +211,8 @@ static void test_too_many_rules(void)
 		row_set_add(&rows, i, &row);
 	}
 	rows.end = i;
-	ksft_test_result(!pack_table(&elf, &rows, &size, message, sizeof(message)) &&
-			 strstr(message, "32768 distinct rules"), "too many rules: refused\n");
+	ksft_test_result(!pack_table(&elf, &rows, &size, &why) &&
+			 strstr(why.text, "32768 distinct rules"), "too many rules: refused\n");
 	row_set_free(&rows);
 }
 
