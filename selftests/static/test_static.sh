@@ -45,8 +45,14 @@ headers() {
 	selftests/vm/kernel headers 6.12 2>/dev/null
 }
 
+# As tools/rooms.mk has them.
+rooms() {
+	sed -n 's/^rooms[[:space:]]*:= //p' tools/rooms.mk
+}
+
 tool_flags() {
-	echo "-D_GNU_SOURCE -Itools/include -Iinclude/uapi -iquote tools/util -iquote tools/elf -iquote tools/rows -iquote tools/encode -iquote tools/table -iquote tools/verify -iquote tools/netlink -iquote tools/process -iquote tools/beectl -iquote ."
+	# shellcheck disable=SC2046  # a list of words
+	printf ' %s' -D_GNU_SOURCE -Itools/include -Iinclude/uapi -I. $(printf -- '-Itools/%s ' $(rooms))
 }
 
 shell_scripts() {
@@ -75,11 +81,12 @@ check_python() {
 }
 
 check_cppcheck() {
-	local files
+	local files flags
+	read -r -a flags <<<"$(tool_flags)"
 	mapfile -t files < <(sources 'tools/*.c'; echo kmod/table.c)
 	cppcheck -q --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
 		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
-		-D_GNU_SOURCE -Itools/include -Iinclude/uapi -Itools/util -Itools/elf -Itools/rows -Itools/encode -Itools/table -Itools/verify -Itools/netlink -Itools/process -Itools/beectl -I. "${files[@]}"
+		"${flags[@]}" "${files[@]}"
 }
 
 check_analyzer() {
@@ -240,7 +247,7 @@ ktap_run "no path or host of one machine" check_places
 ktap_run "every source says its licence" check_licence
 ktap_run "libelf only in elf.c" only '<(libelf|gelf)\.h>' 'tools/*' tools/elf/elf.c
 ktap_run "libnl only in netlink.c and events.c" only '<netlink/' 'tools/*' tools/netlink/netlink.c tools/netlink/events.c
-ktap_run "libdw only in oracle.c, libdwfl only in sym.c" only '<elfutils/' 'tools/*' \
+ktap_run "libdw only in verify/libdw.c" only '<elfutils/' 'tools/*' \
 	tools/verify/libdw.c
 ktap_run "ftrace only in hook.c" only_code 'ftrace' 'kmod/*.[ch]' kmod/hook.c kmod/compat.h
 ktap_run "perf callchains only in callchain.c" only_code 'perf_callchain_(store|entry_ctx *\{)|\bctx->' \

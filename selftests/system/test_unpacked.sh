@@ -5,8 +5,8 @@
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/ktap.sh
 . "$here/../ktap.sh"
-# shellcheck source=selftests/golden/files.sh
-. "$here/files.sh"
+# shellcheck source=selftests/lib/stock_files.sh
+. "$here/../lib/stock_files.sh"
 
 beectl=${BEECTL:-$here/../../beectl}
 [ -x "$beectl" ] || ktap_skip_all "beectl is not built"
@@ -21,7 +21,7 @@ check_file() {
 		cmp "$work/unpacked" "$work/packed"
 }
 
-mapfile -t files < <(golden_files)
+mapfile -t files < <(stock_files)
 ktap_plan ${#files[@]}
 for file in "${files[@]}"; do
 	ktap_run "$file" check_file "$file"

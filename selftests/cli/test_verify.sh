@@ -6,8 +6,8 @@
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/ktap.sh
 . "$here/../ktap.sh"
-# shellcheck source=selftests/golden/files.sh
-. "$here/files.sh"
+# shellcheck source=selftests/lib/stock_files.sh
+. "$here/../lib/stock_files.sh"
 
 beectl=${BEECTL:-$here/../../beectl}
 [ -x "$beectl" ] || ktap_skip_all "beectl is not built"
@@ -49,7 +49,7 @@ is_clean() {
 }
 
 check_program() {
-	assemble program "$here/asm/$1.S" "${2:-ld}" && is_clean "$work/program.so"
+	assemble program "$here/../golden/asm/$1.S" "${2:-ld}" && is_clean "$work/program.so"
 }
 
 # What the wrong tables below are compared with.
@@ -134,7 +134,7 @@ check_filling() {
 	local name
 	{ echo ".cfi_sections .debug_frame"; cat "$work/right.S"; } >"$work/debug.S"
 	printf '\t.section .debug_frame, "", @progbits\n\t.long 0\n' >"$work/zero.S"
-	{ echo ".cfi_sections .debug_frame"; cat "$here/asm/frames.S"; } >"$work/frames.S"
+	{ echo ".cfi_sections .debug_frame"; cat "$here/../golden/asm/frames.S"; } >"$work/frames.S"
 	for name in debug zero frames; do
 		as --64 -o "$work/$name.o" "$work/$name.S" || return
 	done
@@ -196,7 +196,7 @@ check_no_cfi() {
 }
 
 check_unsupported() {
-	assemble odd "$here/asm/odd.S" && verify 0 -v "$work/odd.so" &&
+	assemble odd "$here/../golden/asm/odd.S" && verify 0 -v "$work/odd.so" &&
 		grep -q '^ *cfa-expr  *[1-9][0-9]* ' "$work/out" &&
 		grep -q 'cfa-expr, 1 rows, 1 bytes: (rsp+8 rip+0 15 and 12 ge 3 shl plus), same, cfa-8' \
 			"$work/out"
@@ -205,7 +205,7 @@ check_unsupported() {
 # Help lists all names that there are in JSON: here are rules that no table can hold, and the
 # ranges of a table that is another file's.
 check_json_names() {
-	assemble odd "$here/asm/odd.S" && "$beectl" compile -q "$beectl" -o "$work/table" || return
+	assemble odd "$here/../golden/asm/odd.S" && "$beectl" compile -q "$beectl" -o "$work/table" || return
 	"$beectl" verify --json --table "$work/table" "$work/odd.so" >"$work/json" && return 1
 	/usr/bin/python3 - "$work/json" "$("$beectl" verify --help)" <<'END'
 import json, re, sys
@@ -258,8 +258,8 @@ check_musl() {
 		"$beectl" dump --rows "$work/musl" | grep -q "undef$"
 }
 
-mapfile -t files < <(golden_files)
-programs=("$here"/asm/*.S)
+mapfile -t files < <(stock_files)
+programs=("$here"/../golden/asm/*.S)
 ktap_plan $((${#files[@]} + ${#programs[@]} + 31))
 for file in "${files[@]}"; do
 	ktap_run "$file" is_clean "$file"

@@ -15,7 +15,7 @@
 
 #include "map_file.h"
 
-#include "../kselftest.h"
+#include "kselftest.h"
 
 static char top[] = "/tmp/mapped_test.XXXXXX";
 static char name[64], same[64];

@@ -9,7 +9,7 @@
 
 #include "text.h"
 
-#include "../kselftest.h"
+#include "kselftest.h"
 
 static const struct {
 	uint64_t	value;

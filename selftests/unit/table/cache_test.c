@@ -14,7 +14,7 @@
 #include "elf.h"
 #include "text.h"
 
-#include "../kselftest.h"
+#include "kselftest.h"
 
 #define BLOCK	4096
 

@@ -5,8 +5,8 @@
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/ktap.sh
 . "$here/../ktap.sh"
-# shellcheck source=selftests/golden/files.sh
-. "$here/files.sh"
+# shellcheck source=selftests/lib/stock_files.sh
+. "$here/../lib/stock_files.sh"
 
 beectl=${BEECTL:-$here/../../beectl}
 [ -x "$beectl" ] || ktap_skip_all "beectl is not built"
@@ -15,10 +15,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 check_file() {
-	"$beectl" dump --rows "$1" >"$work/rows" && "$here/readelf_rows.py" "$1" "$work/rows"
+	"$beectl" dump --rows "$1" >"$work/rows" && "$here/../lib/readelf_rows.py" "$1" "$work/rows"
 }
 
-mapfile -t files < <(golden_files)
+mapfile -t files < <(stock_files)
 ktap_plan ${#files[@]}
 for file in "${files[@]}"; do
 	ktap_run "$file" check_file "$file"

@@ -8,24 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compare.h"
 #include "coverage.h"
 #include "kselftest.h"
 #include "pack.h"
-#include "compare.h"
+#include "random.h"
 
 #define FILE_NAME	"/lib64/ld-linux-x86-64.so.2"
 #define TRIES		12
-
-/* xorshift64; the same numbers in each run. */
-static u64 random_u64(void)
-{
-	static u64 x = 88172645463325252ull;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	return x;
-}
 
 static u64 row_end(const struct row_set *rows, size_t i)
 {

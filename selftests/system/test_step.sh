@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Every instruction of the programs in selftests/programs: our tables and our step
+# Every instruction of the programs in selftests/fixtures/programs: our tables and our step
 # against the calls, returns and signals that were seen.  In a guest (BEE_KO is set), where
 # ptrace is slow, some of them; BEE_ORACLE=full: all.
 # timeout: 900
@@ -27,8 +27,8 @@ step_all() {
 
 # What there is, of what is to be run; in a guest it is built already.
 if [ -z "${BEE_KO:-}" ]; then
-	make -s --no-print-directory -C "$here" >/dev/null
-	"$tree/selftests/programs/build.sh" >"$totals.built"
+	make -s --no-print-directory -C "$here/oracle" >/dev/null
+	"$tree/selftests/fixtures/programs/build.sh" >"$totals.built"
 else
 	cp "$programs/list" "$totals.built"
 fi

@@ -10,8 +10,8 @@ WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
 # shellcheck source=selftests/ktap.sh
 . "$TREE/selftests/ktap.sh"
-# shellcheck source=selftests/oracle/programs.sh
-. "$here/programs.sh"
+# shellcheck source=selftests/system/oracle/programs.sh
+. "$here/oracle/programs.sh"
 
 sample=$TREE/build/selftests/oracle/sample
 samples=${SAMPLES:-500} share=99
@@ -31,7 +31,7 @@ compare() {
 	return 1
 }
 
-make -s --no-print-directory -C "$here" >/dev/null || exit 1
+make -s --no-print-directory -C "$here/oracle" >/dev/null || exit 1
 "$sample" --here true true >/dev/null 2>"$WORK/err"
 [ $? -ne 2 ] || ktap_skip_all "$(cat "$WORK/err")"
 ktap_plan $((${#programs[@]} + 1))

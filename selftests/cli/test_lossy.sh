@@ -6,8 +6,8 @@
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/ktap.sh
 . "$here/../ktap.sh"
-# shellcheck source=selftests/golden/files.sh
-. "$here/files.sh"
+# shellcheck source=selftests/lib/stock_files.sh
+. "$here/../lib/stock_files.sh"
 
 beectl=${BEECTL:-$here/../../beectl} python=${PYTHON:-/usr/bin/python3}
 [ -x "$beectl" ] || ktap_skip_all "beectl is not built"
@@ -44,7 +44,7 @@ refuses() {
 
 check_refusals() {
 	refuses ': [1-9][0-9]* of [0-9]* functions keep no frame pointer, first that at 0x' \
-		"$(golden_files | head -n1)" || return
+		"$(stock_files | head -n1)" || return
 	# A function that uses rbp for something else, and nothing but leaves.
 	gcc -O2 -fno-omit-frame-pointer -x c - -o "$work/other" <<-'END' || return
 		__attribute__((noinline, optimize("omit-frame-pointer"))) int other(int x)
@@ -62,7 +62,7 @@ check_refusals() {
 
 check_thin() {
 	local elf
-	for elf in $(golden_files | grep -v LLVM); do
+	for elf in $(stock_files | grep -v LLVM); do
 		make_lossy "$elf" --thin "$1" || return
 		grep -q '^not exact  thin$' <("$beectl" dump "$work/table") || return
 		"$python" "$here/lossy_check.py" thin "$elf" "$work/exact" "$work/lossy" "$work/said" "$1" ||
@@ -73,7 +73,7 @@ check_thin() {
 # Fewer rows that take more bytes would be of no use; and what goes first covers least.
 check_thin_is_smaller() {
 	local percent size last elf each least=0
-	elf=$(golden_files | head -n1)
+	elf=$(stock_files | head -n1)
 	"$beectl" compile -q "$elf" -o "$work/table" && last=$(stat -c %s "$work/table") || return
 	for percent in 5 10 20 30 40; do
 		"$beectl" compile --thin "$percent" "$elf" -o "$work/table" >"$work/said" || return

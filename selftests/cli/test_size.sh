@@ -6,8 +6,8 @@
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/ktap.sh
 . "$here/../ktap.sh"
-# shellcheck source=selftests/golden/files.sh
-. "$here/files.sh"
+# shellcheck source=selftests/lib/stock_files.sh
+. "$here/../lib/stock_files.sh"
 
 beectl=${BEECTL:-$here/../../beectl}
 as=${AS:-as} ld=${LD:-ld} python=${PYTHON:-/usr/bin/python3}
@@ -19,7 +19,7 @@ trap 'rm -rf "$work"' EXIT
 
 check_rows() {
 	local files
-	mapfile -t files < <(golden_files | grep -v LLVM)
+	mapfile -t files < <(stock_files | grep -v LLVM)
 	[ "${#files[@]}" -gt 0 ] && "$python" "$here/size_check.py" rows "$beectl" "${files[@]}"
 }
 
@@ -43,7 +43,7 @@ as_has_sframe() {
 # Lines: headings, files, total; what they are sorted by is in a column of its own.
 check_text() {
 	local files
-	mapfile -t files < <(golden_files | grep -v LLVM | head -n 4)
+	mapfile -t files < <(stock_files | grep -v LLVM | head -n 4)
 	"$beectl" size "${files[@]}" >"$work/given" && "$beectl" size -s rows "${files[@]}" >"$work/rows" &&
 		"$beectl" size --sort name "${files[@]}" >"$work/name" || return
 	cat "$work/rows"
@@ -57,7 +57,7 @@ check_text() {
 
 check_failures() {
 	local lib
-	lib=$(golden_files | head -n1)
+	lib=$(stock_files | head -n1)
 	mkdir "$work/in" && cp "$lib" "$work/in/one" && head -c 5000 "$lib" >"$work/in/two" || return
 	"$beectl" size "$work/in" >"$work/out" 2>"$work/err" || return
 	cat "$work/err"

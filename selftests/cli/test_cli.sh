@@ -5,8 +5,8 @@
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=selftests/ktap.sh
 . "$here/../ktap.sh"
-# shellcheck source=selftests/golden/files.sh
-. "$here/files.sh"
+# shellcheck source=selftests/lib/stock_files.sh
+. "$here/../lib/stock_files.sh"
 
 beectl=${BEECTL:-$here/../../beectl}
 [ -x "$beectl" ] || ktap_skip_all "beectl is not built"
@@ -62,7 +62,7 @@ compile_into() {
 check_several() {
 	local status in=$work/in lib
 
-	lib=$(golden_files | head -n1)
+	lib=$(stock_files | head -n1)
 	mkdir -p "$in/below" && cp "$beectl" "$in/below/tool" && cp "$lib" "$in/one.so" &&
 		ln "$in/one.so" "$in/two.so" && ln -s one.so "$in/three.so" && echo text >"$in/text" &&
 		head -c 5000 "$lib" >"$in/short.so" || return
