@@ -35,7 +35,7 @@ static bool callchain_is_ours(struct pt_regs *regs)
 static void callchain_walk(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs,
 			   const struct bee_map *map)
 {
-	struct bee_walk *walk = this_cpu_ptr(bee_walks) + interrupt_context_level();
+	struct bee_walk *walk = this_cpu_ptr(bee_percpu_walks) + interrupt_context_level();
 	enum beeunwind_stop stop;
 	u32 frames = 0;
 

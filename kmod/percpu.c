@@ -8,7 +8,7 @@
 #include "walk.h"
 
 DEFINE_PER_CPU(struct bee_stats, bee_stats);
-struct bee_walk __percpu *bee_walks;
+struct bee_walk __percpu *bee_percpu_walks;
 
 /**
  * bee_percpu_init() - get the memory of the walks
@@ -18,9 +18,9 @@ struct bee_walk __percpu *bee_walks;
  */
 int bee_percpu_init(void)
 {
-	bee_walks = __alloc_percpu(BEE_CONTEXT_LEVELS * sizeof(struct bee_walk),
+	bee_percpu_walks = __alloc_percpu(BEE_CONTEXT_LEVELS * sizeof(struct bee_walk),
 				   __alignof__(struct bee_walk));
-	return bee_walks ? 0 : -ENOMEM;
+	return bee_percpu_walks ? 0 : -ENOMEM;
 }
 
 /**
@@ -30,7 +30,7 @@ int bee_percpu_init(void)
  */
 void bee_percpu_exit(void)
 {
-	free_percpu(bee_walks);
+	free_percpu(bee_percpu_walks);
 }
 
 /**

@@ -33,7 +33,7 @@ DECLARE_PER_CPU(struct bee_stats, bee_stats);
  * large for the stack of an NMI.
  */
 #define BEE_CONTEXT_LEVELS	4
-extern struct bee_walk __percpu *bee_walks;
+extern struct bee_walk __percpu *bee_percpu_walks;
 
 int bee_percpu_init(void);
 void bee_percpu_exit(void);

@@ -40,8 +40,6 @@
 #include "frame.h"
 #include "uprobe.h"
 
-#ifdef CONFIG_UPROBES
-
 /* As many as a task can have (MAX_URETPROBE_DEPTH), and once more for slots without. */
 #define UPROBE_MAX_READS	128
 
@@ -173,21 +171,3 @@ bool bee_uprobe_step(struct bee_uprobes *probes, struct bee_uread *mem, struct b
 	};
 	return true;
 }
-
-#else
-
-void bee_uprobe_locate(struct bee_frame *f)
-{
-}
-
-bool bee_uprobe_return(struct bee_uprobes *probes, u64 slot, u64 *ra)
-{
-	return false;
-}
-
-bool bee_uprobe_step(struct bee_uprobes *probes, struct bee_uread *mem, struct bee_frame *f)
-{
-	return false;
-}
-
-#endif

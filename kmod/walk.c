@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The walk: frame by frame through a process's ranges until a stop reason. */
 #include "walk.h"
-#include "mm.h"
+#include "map.h"
+#include "news.h"
 #include "store.h"
 
 static const struct bee_range *walk_find_range(const struct bee_walk *walk, u64 ip)
@@ -130,7 +131,8 @@ enum beeunwind_stop bee_walk_next(struct bee_walk *walk)
 		return walk_step_guess(walk, BEEUNWIND_STOP_NO_TABLE);
 	stored = rcu_dereference(range->file->table);
 	if (!stored) {
-		bee_file_miss(range->file, range->start, range->end);
+		atomic_inc(&range->file->missed);
+		bee_news_announce(range->file, range->start, range->end);
 		return walk_step_guess(walk, BEEUNWIND_STOP_NO_TABLE);
 	}
 
