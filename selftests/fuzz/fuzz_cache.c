@@ -32,7 +32,7 @@ static void fuzz_start(void)
 		abort();
 	fuzzed = cache_open();
 	if (!fuzzed || fuzzed->dir < 0) {
-		fprintf(stderr, "%s\n", fuzzed ? fuzzed->absent : "no memory");
+		fprintf(stderr, "%s\n", fuzzed ? fuzzed->absent.text : "no memory");
 		abort();
 	}
 	strcat(strcpy(entry, dir), "/");

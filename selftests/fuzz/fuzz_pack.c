@@ -9,9 +9,9 @@ static void fuzz_pack(const struct elf_file *elf, const struct row_set *rows)
 {
 	struct bee_table_error error;
 	struct bee_table table;
-	char message[256];
+	struct bee_error why = {};
 	size_t size;
-	void *blob = pack_table(elf, rows, &size, message, sizeof(message));
+	void *blob = pack_table(elf, rows, &size, &why);
 
 	if (!blob || bee_table_validate(blob, size, &table, &error))
 		abort();

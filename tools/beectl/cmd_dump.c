@@ -15,6 +15,7 @@
 #include "compile.h"
 #include "coverage.h"
 #include "elf.h"
+#include "error.h"
 #include "rows.h"
 #include "text.h"
 
@@ -63,16 +64,16 @@ static void print_end(u64 pc)
 static int dump_unpacked(int fd, const struct dump_options *o)
 {
 	struct row_set rows = {};
-	char message[256];
+	struct bee_error error;
 	struct elf_file elf;
 	int ret;
 	size_t i;
 
-	ret = elf_open(&elf, fd);
+	ret = elf_open(&elf, fd, &error);
+	if (!ret)
+		ret = coverage_rows(&elf, &rows, &error);
 	if (ret)
-		complain(o->file, elf.message);
-	else if ((ret = coverage_rows(&elf, &rows, message, sizeof(message))))
-		complain(o->file, message);
+		complain(o->file, error.text);
 	for (i = 0; !ret && i < rows.nrows; i++)
 		print_row(rows.rows[i].pc, &rows.rules[rows.rows[i].rule]);
 	if (!ret)
@@ -210,12 +211,13 @@ static int dump_blob(const void *blob, size_t size, const struct dump_options *o
 static int dump_elf(int fd, const struct dump_options *o)
 {
 	struct compile_result result;
+	struct bee_error error;
 	int status;
 
 	if (o->unpacked)
 		return dump_unpacked(fd, o);
-	if (compile_elf(fd, &result))
-		status = complain(o->file, result.message);
+	if (compile_elf(fd, &result, &error))
+		status = complain(o->file, error.text);
 	else
 		status = dump_blob(result.blob, result.size, o);
 	compile_result_free(&result);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "error.h"
 #include "elf.h"
 #include "reader.h"
 
@@ -22,7 +23,8 @@ int elf_refuse(struct elf_file *elf, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(elf->message, sizeof(elf->message), format, args);
+	elf->error->code = 0;
+	vsnprintf(elf->error->text, sizeof(elf->error->text), format, args);
 	va_end(args);
 	return -1;
 }
@@ -139,10 +141,10 @@ static int elf_check_file(struct elf_file *elf, int fd)
 
 static int elf_start(struct elf_file *elf, int fd)
 {
-	elf->input = input_open(fd, elf->message, sizeof(elf->message));
+	elf->input = reader_open(fd, elf->error);
 	if (!elf->input)
 		return -1;
-	if (input_size(elf->input) != elf->file_size)
+	if (reader_size(elf->input) != elf->file_size)
 		return elf_refuse(elf, "changed while it was read");
 	elf_version(EV_CURRENT);
 	elf->handle = elf_begin(fd, ELF_C_READ, NULL);
@@ -153,7 +155,7 @@ static int elf_start(struct elf_file *elf, int fd)
 
 static int elf_refuse_unread(struct elf_file *elf)
 {
-	return elf_refuse(elf, "%s", input_trouble(elf->input) ?: "cannot read");
+	return elf_refuse(elf, "%s", reader_trouble(elf->input) ?: "cannot read");
 }
 
 static struct elf_segment elf_segment_of(const GElf_Phdr *ph)
@@ -211,7 +213,7 @@ static void elf_add_notes(struct elf_file *elf, const GElf_Phdr *ph)
 static int elf_add_dynamic(struct elf_file *elf, const GElf_Phdr *ph)
 {
 	size_t size = elf_chunk_size(ph);
-	const u8 *data = size ? input_bytes(elf->input, ph->p_offset, size) : NULL;
+	const u8 *data = size ? reader_bytes(elf->input, ph->p_offset, size) : NULL;
 	struct cursor c = cursor_of(data, size);
 
 	if (!size)
@@ -325,13 +327,13 @@ static bool elf_section_is(struct elf_file *elf, const GElf_Shdr *strings, const
 	if (sh->sh_name > strings->sh_size || size > strings->sh_size - sh->sh_name ||
 	    !elf_has(elf, strings->sh_offset, strings->sh_size))
 		return false;
-	bytes = input_window(elf->input, strings->sh_offset + sh->sh_name, size);
+	bytes = reader_window(elf->input, strings->sh_offset + sh->sh_name, size);
 	return bytes && !memcmp(bytes, name, size);
 }
 
 static int elf_add_eh_frame(struct elf_file *elf, const GElf_Shdr *sh)
 {
-	const u8 *data = sh->sh_size ? input_bytes(elf->input, sh->sh_offset, sh->sh_size) : NULL;
+	const u8 *data = sh->sh_size ? reader_bytes(elf->input, sh->sh_offset, sh->sh_size) : NULL;
 
 	if (sh->sh_size && !data)
 		return elf_refuse_unread(elf);
@@ -354,7 +356,7 @@ static int elf_read_section(struct elf_file *elf, Elf_Scn *scn, const GElf_Shdr 
 		return 0;
 	if (!elf_has(elf, sh.sh_offset, sh.sh_size))
 		return elf_refuse(elf, "truncated: section %s lies past the end of the file", name);
-	if (sh.sh_size > INPUT_MAX_BYTES)
+	if (sh.sh_size > READER_MAX_BYTES)
 		return elf_refuse(elf, "section %s has more than 512 MiB", name);
 	if (!debug_frames)
 		return elf_add_eh_frame(elf, &sh);
@@ -393,9 +395,9 @@ static int elf_digest(struct elf_file *elf)
 		const u8 *bytes;
 
 		size = elf->file_size - at;
-		if (size > INPUT_MAX_WINDOW)
-			size = INPUT_MAX_WINDOW;
-		bytes = input_window(elf->input, at, size);
+		if (size > READER_MAX_WINDOW)
+			size = READER_MAX_WINDOW;
+		bytes = reader_window(elf->input, at, size);
 		if (!bytes)
 			return elf_refuse_unread(elf);
 		SHA256Update(&context, bytes, size);
@@ -414,7 +416,8 @@ static int elf_digest(struct elf_file *elf)
  */
 bool elf_is_candidate(int fd)
 {
-	struct elf_file elf = {};
+	struct bee_error error;
+	struct elf_file elf = { .error = &error };
 	Elf64_Ehdr h = {};
 
 	return !elf_read_header(&elf, fd, &h);
@@ -424,16 +427,19 @@ bool elf_is_candidate(int fd)
  * elf_open() - open and check an ELF file
  * @elf: filled; elf_close() releases it, also after a failure
  * @fd: the file; needed until elf_close(), not closed by it
+ * @error: filled on failure
  *
- * Return: 0, or -1 with @elf->message set.
+ * Return: 0 or -1.
  */
-int elf_open(struct elf_file *elf, int fd)
+int elf_open(struct elf_file *elf, int fd, struct bee_error *error)
 {
-	memset(elf, 0, sizeof(*elf));
-	if (elf_check_file(elf, fd) || elf_start(elf, fd) || elf_read_segments(elf) ||
-	    elf_read_sections(elf))
-		return -1;
-	return elf->id_len ? 0 : elf_digest(elf);
+	int ret;
+
+	*elf = (struct elf_file){ .error = error };
+	ret = elf_check_file(elf, fd) || elf_start(elf, fd) || elf_read_segments(elf) ||
+	      elf_read_sections(elf) || (!elf->id_len && elf_digest(elf)) ? -1 : 0;
+	elf->error = NULL;
+	return ret;
 }
 
 /**
@@ -444,7 +450,7 @@ void elf_close(struct elf_file *elf)
 {
 	if (elf->handle)
 		elf_end(elf->handle);
-	input_close(elf->input);
+	reader_close(elf->input);
 	free(elf->loads);
 	elf->handle = NULL;
 	elf->input = NULL;
@@ -553,7 +559,7 @@ const char *elf_find_symbol(const struct elf_file *elf, u64 vaddr, u64 *offset)
 const u8 *elf_bytes(const struct elf_file *elf, const struct elf_segment *segment, u64 vaddr,
 			u64 size)
 {
-	return input_bytes(elf->input, segment->offset + (vaddr - segment->vaddr), size);
+	return reader_bytes(elf->input, segment->offset + (vaddr - segment->vaddr), size);
 }
 
 /**
@@ -576,7 +582,7 @@ const u8 *elf_text(const struct elf_file *elf, u64 vaddr, u64 *size)
 		*size = text->size - offset;
 	if (*size > ELF_MAX_TEXT)
 		*size = ELF_MAX_TEXT;
-	return input_window(elf->input, text->offset + offset, *size);
+	return reader_window(elf->input, text->offset + offset, *size);
 }
 
 /**
@@ -587,7 +593,7 @@ const u8 *elf_text(const struct elf_file *elf, u64 vaddr, u64 *size)
  */
 const char *elf_trouble(const struct elf_file *elf)
 {
-	return input_trouble(elf->input);
+	return reader_trouble(elf->input);
 }
 
 /**

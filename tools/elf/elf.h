@@ -6,6 +6,7 @@
 #include <linux/types.h>
 #include <linux/beeunwind_table.h>
 
+#include "error.h"
 #include "pointer.h"
 
 #define ELF_MAX_FRAMES	8
@@ -13,7 +14,7 @@
 #define ELF_MAX_BYTES	(512u << 20)
 
 struct Elf;
-struct input;
+struct reader;
 
 /**
  * struct elf_segment - a PT_LOAD
@@ -61,11 +62,11 @@ struct elf_frames {
  * @id_type: enum bee_table_id_type
  * @id_len: bytes of @id in use
  * @id: build-id, or digest of the file
- * @message: why elf_open() failed
+ * @error: where elf_open() says why it fails; NULL afterwards
  */
 struct elf_file {
 	struct Elf		*handle;
-	struct input		*input;
+	struct reader		*input;
 	u64			 file_size;
 	u64			 entry;
 	struct elf_segment	*loads;
@@ -80,11 +81,11 @@ struct elf_file {
 	u8			 id_type;
 	u8			 id_len;
 	u8			 id[BEE_TABLE_ID_MAX];
-	char			 message[256];
+	struct bee_error	*error;
 };
 
 bool elf_is_candidate(int fd);
-int elf_open(struct elf_file *elf, int fd);
+int elf_open(struct elf_file *elf, int fd, struct bee_error *error);
 void elf_close(struct elf_file *elf);
 const struct elf_segment *elf_find_text(const struct elf_file *elf, u64 vaddr);
 const struct elf_segment *elf_find_load(const struct elf_file *elf, u64 vaddr);

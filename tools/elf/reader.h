@@ -8,16 +8,18 @@
 
 #include <linux/types.h>
 
-#define INPUT_MAX_BYTES		(512u << 20)	/* at once */
-#define INPUT_MAX_WINDOW	(64u << 10)
+#include "error.h"
 
-struct input;
+#define READER_MAX_BYTES		(512u << 20)	/* at once */
+#define READER_MAX_WINDOW	(64u << 10)
 
-struct input *input_open(int fd, char *why, size_t size);
-void input_close(struct input *input);
-u64 input_size(const struct input *input);
-const u8 *input_bytes(struct input *input, u64 offset, u64 size);
-const u8 *input_window(struct input *input, u64 offset, u64 size);
-const char *input_trouble(struct input *input);
+struct reader;
+
+struct reader *reader_open(int fd, struct bee_error *error);
+void reader_close(struct reader *input);
+u64 reader_size(const struct reader *input);
+const u8 *reader_bytes(struct reader *input, u64 offset, u64 size);
+const u8 *reader_window(struct reader *input, u64 offset, u64 size);
+const char *reader_trouble(struct reader *input);
 
 #endif /* BEE_INPUT_H */

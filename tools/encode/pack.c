@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "error.h"
 #include "pack.h"
 #include "packing.h"
 
@@ -475,17 +476,17 @@ static void pack_free(struct pack *p)
 	free(p->stream.bytes);
 }
 
-/* false with @message set if no table can hold these rows */
-static bool pack_is_possible(const struct row_set *rows, char *message, size_t message_size)
+/* false with @error set if no table can hold these rows */
+static bool pack_is_possible(const struct row_set *rows, struct bee_error *error)
 {
 	size_t i, full = 0;
 
 	for (i = 0; i < rows->nrules; i++)
 		full += pack_word(&rows->rules[i]) == BEE_WORD_FULL;
 	if (rows->end - rows->rows[0].pc > BEE_TABLE_MAX_SPAN)
-		snprintf(message, message_size, "more than 4 GiB of text");
+		error_set(error, 0, "more than 4 GiB of text");
 	else if (rows->nrules > BEE_TABLE_MAX_RULES || full > MAX_FULL)
-		snprintf(message, message_size, "%zu distinct rules, more than a table holds",
+		error_set(error, 0, "%zu distinct rules, more than a table holds",
 			 rows->nrules);
 	else
 		return true;
@@ -497,18 +498,17 @@ static bool pack_is_possible(const struct row_set *rows, char *message, size_t m
  * @elf: the file
  * @rows: its rows, at least one
  * @size: bytes of the table
- * @message: on failure, why
- * @message_size: bytes of @message
+ * @error: filled on failure
  *
- * Return: the table, for free(); NULL with @message set if it exceeds a limit.
+ * Return: the table, for free(); or NULL if it exceeds a limit.
  */
 void *pack_table(const struct elf_file *elf, const struct row_set *rows, size_t *size,
-		     char *message, size_t message_size)
+		     struct bee_error *error)
 {
 	struct pack p = { .elf = elf, .rows = rows };
 	void *blob;
 
-	if (!pack_is_possible(rows, message, message_size))
+	if (!pack_is_possible(rows, error))
 		return NULL;
 	pack_prepare(&p);
 	pack_find_phrases(&p);
@@ -522,7 +522,7 @@ void *pack_table(const struct elf_file *elf, const struct row_set *rows, size_t 
 	blob = pack_blob(&p, size);
 	pack_free(&p);
 	if (*size > BEE_TABLE_MAX_SIZE) {
-		snprintf(message, message_size, "%zu rows, more than a table of %u MiB holds",
+		error_set(error, 0, "%zu rows, more than a table of %u MiB holds",
 			 rows->nrows, BEE_TABLE_MAX_SIZE >> 20);
 		free(blob);
 		return NULL;

@@ -4,9 +4,10 @@
 #define BEE_PACK_H
 
 #include "elf.h"
+#include "error.h"
 #include "rows.h"
 
 void *pack_table(const struct elf_file *elf, const struct row_set *rows, size_t *size,
-		     char *message, size_t message_size);
+		     struct bee_error *error);
 
 #endif /* BEE_PACK_H */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "error.h"
 #include "from_cfi.h"
 #include "coverage.h"
 #include "eh_frame.h"
@@ -303,8 +304,7 @@ static void cover_reserve(struct cover *cover)
 	row_set_reserve(cover->rows, n < COVER_RESERVE_MAX ? n : COVER_RESERVE_MAX);
 }
 
-static int cover_rows(const struct elf_file *elf, struct row_set *rows, bool blind, char *message,
-		      size_t size)
+static int cover_rows(const struct elf_file *elf, struct row_set *rows, bool blind, struct bee_error *error)
 {
 	struct cover cover = { .elf = elf, .rows = rows, .blind = blind };
 	size_t nfdes;
@@ -321,17 +321,17 @@ static int cover_rows(const struct elf_file *elf, struct row_set *rows, bool bli
 	free(cover.parts);
 	eh_frame_free(&cover.list);
 	if (elf_trouble(elf)) {
-		snprintf(message, size, "%s", elf_trouble(elf));
+		error_set(error, 0, "%s", elf_trouble(elf));
 		return -1;
 	}
 	if (rows->nrows)
 		return 0;
 	if (!elf->nframes && !elf->hdr.size)
-		snprintf(message, size, "no .eh_frame or .debug_frame");
+		error_set(error, 0, "no .eh_frame or .debug_frame");
 	else if (!nfdes)
-		snprintf(message, size, "no readable FDE in its .eh_frame or .debug_frame");
+		error_set(error, 0, "no readable FDE in its .eh_frame or .debug_frame");
 	else
-		snprintf(message, size, "no FDE describes code of an executable segment");
+		error_set(error, 0, "no FDE describes code of an executable segment");
 	return -1;
 }
 
@@ -339,26 +339,24 @@ static int cover_rows(const struct elf_file *elf, struct row_set *rows, bool bli
  * coverage_rows() - all rows of a file
  * @elf: the file
  * @rows: filled; row_set_free() releases it, also after a failure
- * @message: on failure, why
- * @size: bytes of @message
+ * @error: filled on failure
  *
- * Return: 0, or -1 with @message set.
+ * Return: 0 or -1.
  */
-int coverage_rows(const struct elf_file *elf, struct row_set *rows, char *message, size_t size)
+int coverage_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error)
 {
-	return cover_rows(elf, rows, false, message, size);
+	return cover_rows(elf, rows, false, error);
 }
 
 /**
  * coverage_fde_rows() - the rows that FDEs say, for measurements
  * @elf: the file
  * @rows: as for coverage_rows(), but what lies between FDEs is not looked at
- * @message: see there
- * @size: see there
+ * @error: see there
  *
- * Return: 0, or -1 with @message set.
+ * Return: 0 or -1.
  */
-int coverage_fde_rows(const struct elf_file *elf, struct row_set *rows, char *message, size_t size)
+int coverage_fde_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error)
 {
-	return cover_rows(elf, rows, true, message, size);
+	return cover_rows(elf, rows, true, error);
 }

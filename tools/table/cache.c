@@ -18,6 +18,7 @@
 #include "cache.h"
 #include "cache_dir.h"
 #include "elf.h"
+#include "error.h"
 #include "io.h"
 #include "text.h"
 
@@ -29,7 +30,7 @@
  * @limit: most bytes of disk
  * @known: @used is known
  * @used: bytes of disk in use, as far as we know: others write too
- * @absent: why there is no directory, or ""
+ * @absent: why there is no directory
  * @warning: about the environment, or ""
  */
 struct cache {
@@ -39,7 +40,7 @@ struct cache {
 	uint64_t	 limit;
 	bool		 known;
 	uint64_t	 used;
-	char		 absent[512];
+	struct bee_error absent;
 	char		 warning[512];
 };
 
@@ -50,12 +51,13 @@ struct cache {
 static int generation_get(struct cache *cache)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct bee_error error;
 	struct elf_file elf;
 	int ret = -1;
 
 	if (fd < 0)
 		return -1;
-	if (!elf_open(&elf, fd) && elf.id_len >= CACHE_GENERATION_SIZE) {
+	if (!elf_open(&elf, fd, &error) && elf.id_len >= CACHE_GENERATION_SIZE) {
 		text_hex(elf.id, CACHE_GENERATION_SIZE, cache->generation,
 			 sizeof(cache->generation));
 		ret = 0;
@@ -99,11 +101,10 @@ struct cache *cache_open(void)
 	}
 	limit_get(cache);
 	if (generation_get(cache))
-		snprintf(cache->absent, sizeof(cache->absent),
-			 "cache %s is not used: /proc/self/exe, which tells versions of beectl "
-			 "apart, cannot be read", cache->path);
+		error_set(&cache->absent, 0, "cache %s is not used: /proc/self/exe, which tells "
+			  "versions of beectl apart, cannot be read", cache->path);
 	else
-		cache->dir = cache_dir_open(cache->path, cache->absent, sizeof(cache->absent));
+		cache->dir = cache_dir_open(cache->path, &cache->absent);
 	return cache;
 }
 
@@ -135,7 +136,7 @@ uint64_t cache_limit(const struct cache *cache)
 /* cache_absent(): why there is no cache, a sentence; NULL if there is one */
 const char *cache_absent(const struct cache *cache)
 {
-	return cache->dir < 0 ? cache->absent : NULL;
+	return cache->dir < 0 ? cache->absent.text : NULL;
 }
 
 /**
@@ -149,7 +150,7 @@ const char *cache_warning(const struct cache *cache)
 	if (cache->warning[0])
 		return cache->warning;
 	if (cache->dir < 0 && (!geteuid() || getenv(CACHE_DIR_ENV)))
-		return cache->absent;
+		return cache->absent.text;
 	return NULL;
 }
 
@@ -293,23 +294,22 @@ static int entry_write(struct cache *cache, const char *name, const char *path,
  * @blob: the table, malloc'ed; @file owns it from now on, or it is freed
  * @size: bytes of @blob
  * @file: filled: the entry in the cache or, where that cannot be written, a memfd
- * @why: on failure, and if it is a memfd where it should not be, a sentence
- * @why_size: bytes of @why
+ * @error: filled on failure, and if the table is in a memfd for want of a better place
  *
  * A table that is not exact is not kept: nobody who asks for the file's table means it.
  *
  * Return: 0 or -1.
  */
 int cache_store(struct cache *cache, const struct file_identity *identity, const char *path,
-		void *blob, size_t size, struct table_file *file, char *why, size_t why_size)
+		void *blob, size_t size, struct table_file *file, struct bee_error *error)
 {
-	struct bee_table_error error;
+	struct bee_table_error refusal;
 	char name[CACHE_NAME_MAX];
 	bool exact;
 
 	*file = (struct table_file){ .fd = -1, .blob = blob };
-	if (bee_table_validate(blob, size, &file->table, &error)) {
-		snprintf(why, why_size, "the new table is bad: %s", error.why);
+	if (bee_table_validate(blob, size, &file->table, &refusal)) {
+		error_set(error, 0, "the new table is bad: %s", refusal.why);
 		table_file_close(file);
 		return -1;
 	}
@@ -320,14 +320,14 @@ int cache_store(struct cache *cache, const struct file_identity *identity, const
 	if (file->kept)
 		return 0;
 	if (exact)
-		snprintf(why, why_size, "its table is not kept in the cache: %s; %s",
-			 errno == EFBIG ? "it is larger than the cache may be" : strerror(errno),
-			 errno == EFBIG ? CACHE_LIMIT_ENV " can allow more" :
-					  CACHE_DIR_ENV " can name another");
+		error_set(error, errno, "its table is not kept in the cache: %s; %s",
+			  errno == EFBIG ? "it is larger than the cache may be" : strerror(errno),
+			  errno == EFBIG ? CACHE_LIMIT_ENV " can allow more" :
+					   CACHE_DIR_ENV " can name another");
 	file->fd = io_memfd("beeunwind-table", blob, size);
 	if (file->fd >= 0)
 		return 0;
-	snprintf(why, why_size, "no place for its table: %s", strerror(errno));
+	error_set(error, errno, "no place for its table: %s", strerror(errno));
 	table_file_close(file);
 	return -1;
 }

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "error.h"
 #include "kmod/table.h"
 
 #define CACHE_DIR_DEFAULT	"/var/cache/beeunwind"
@@ -102,7 +103,7 @@ const char *cache_warning(const struct cache *cache);
 bool cache_lookup(struct cache *cache, const struct file_identity *identity,
 		  struct table_file *file);
 int cache_store(struct cache *cache, const struct file_identity *identity, const char *path,
-		void *blob, size_t size, struct table_file *file, char *why, size_t why_size);
+		void *blob, size_t size, struct table_file *file, struct bee_error *error);
 void table_file_close(struct table_file *file);
 
 void cache_measure(struct cache *cache);

@@ -18,6 +18,7 @@
 
 #include "cache.h"
 #include "cache_dir.h"
+#include "error.h"
 #include "io.h"
 
 #define TEMPORARY	".new-"
@@ -40,45 +41,39 @@ uint64_t cache_disk_bytes(uint64_t size)
 	return (size + BLOCK - 1) / BLOCK * BLOCK;
 }
 
-static int open_failed(const char *path, int code, char *why, size_t size)
+static int open_failed(const char *path, int code, struct bee_error *error)
 {
 	struct stat st;
 
 	if (!lstat(path, &st) && S_ISLNK(st.st_mode))
-		snprintf(why, size,
-			 "cache %s is not used: it is a symbolic link; set " CACHE_DIR_ENV
-			 " to the directory itself", path);
-	else
-		snprintf(why, size, "there is no cache %s: %s; " CACHE_DIR_ENV " can name another",
+		return error_set(error, code, "cache %s is not used: it is a symbolic link; set "
+				 CACHE_DIR_ENV " to the directory itself", path);
+	return error_set(error, code, "there is no cache %s: %s; " CACHE_DIR_ENV " can name another",
 			 path, strerror(code));
-	return -1;
 }
 
 /**
  * cache_dir_open() - open the cache's directory; make it, if there is none
  * @path: of the directory
- * @why: on failure a sentence
- * @size: bytes of @why
+ * @error: filled on failure
  *
  * Return: a file descriptor, or -1.
  */
-int cache_dir_open(const char *path, char *why, size_t size)
+int cache_dir_open(const char *path, struct bee_error *error)
 {
 	struct stat st;
 	int dir;
 
 	if (mkdir(path, 0755) && errno != EEXIST)
-		return open_failed(path, errno, why, size);
+		return open_failed(path, errno, error);
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (dir < 0)
-		return open_failed(path, errno, why, size);
+		return open_failed(path, errno, error);
 	if (!fstat(dir, &st) && cache_dir_trusts(&st))
 		return dir;
-	snprintf(why, size,
-		 "cache %s is not used: it belongs to or may be written by others (wanted: "
-		 "owner root or you, mode 0755)", path);
 	close(dir);
-	return -1;
+	return error_set(error, EPERM, "cache %s is not used: it belongs to or may be written by "
+			 "others (wanted: owner root or you, mode 0755)", path);
 }
 
 /* Hex digits and, if @end is not NUL, @end.  Return: what follows, or NULL. */

@@ -7,6 +7,7 @@
 #include "compile.h"
 #include "coverage.h"
 #include "elf.h"
+#include "error.h"
 #include "pack.h"
 #include "rows.h"
 
@@ -21,26 +22,23 @@ static void compile_count(const struct row_set *rows, struct compile_result *res
 }
 
 /* What the module will ask, asked before anyone sees the table. */
-static int compile_check(struct compile_result *result)
+static int compile_check(const struct compile_result *result, struct bee_error *error)
 {
-	struct bee_table_error error;
+	struct bee_table_error refusal;
 	struct bee_table table;
 
-	if (!bee_table_validate(result->blob, result->size, &table, &error))
+	if (!bee_table_validate(result->blob, result->size, &table, &refusal))
 		return 0;
-	snprintf(result->message, sizeof(result->message),
-		 "bug in the compiler: its table is refused: %s at offset %llu", error.why,
-		 (unsigned long long)error.offset);
-	return -1;
+	return error_set(error, 0, "bug in the compiler: its table is refused: %s at offset %llu",
+			 refusal.why, (unsigned long long)refusal.offset);
 }
 
-/* What was made of a file that others have changed meanwhile belongs to none of the two. */
-static int compile_read_well(const struct elf_file *elf, struct compile_result *result)
+/* The file changed while it was read: reject the table. */
+static int compile_read_well(const struct elf_file *elf, struct bee_error *error)
 {
-	if (!elf_trouble(elf))
-		return 0;
-	snprintf(result->message, sizeof(result->message), "%s", elf_trouble(elf));
-	return -1;
+	const char *trouble = elf_trouble(elf);
+
+	return trouble ? error_set(error, 0, "%s", trouble) : 0;
 }
 
 /**
@@ -50,24 +48,23 @@ static int compile_read_well(const struct elf_file *elf, struct compile_result *
  * @rows: filled with what the table says; row_set_free() releases it, also after a
  *	failure
  * @result: always filled; compile_result_free() releases it
+ * @error: filled on failure
  *
- * Return: 0, or -1 with @result->message set.
+ * Return: 0 or -1.
  */
 int compile_rows(const struct elf_file *elf, const struct lossy_options *lossy,
-		 struct row_set *rows, struct compile_result *result)
+		 struct row_set *rows, struct compile_result *result, struct bee_error *error)
 {
 	memset(result, 0, sizeof(*result));
 	result->cfi_size = elf_frames_size(elf);
-	if (coverage_rows(elf, rows, result->message, sizeof(result->message)))
+	if (coverage_rows(elf, rows, error))
 		return -1;
 	if (!lossy_is_exact(lossy) &&
-	    lossy_apply(elf, rows, lossy, &result->lossy, result->message,
-			    sizeof(result->message)))
+	    lossy_apply(elf, rows, lossy, &result->lossy, error))
 		return -1;
 	compile_count(rows, result);
-	result->blob = pack_table(elf, rows, &result->size, result->message,
-				      sizeof(result->message));
-	if (result->blob && !compile_check(result) && !compile_read_well(elf, result))
+	result->blob = pack_table(elf, rows, &result->size, error);
+	if (result->blob && !compile_check(result, error) && !compile_read_well(elf, error))
 		return 0;
 	compile_result_free(result);
 	return -1;
@@ -78,21 +75,21 @@ int compile_rows(const struct elf_file *elf, const struct lossy_options *lossy,
  * @fd: as for compile_elf()
  * @lossy: what may be left out
  * @result: always filled; compile_result_free() releases it
+ * @error: filled on failure
  *
- * Return: 0, or -1 with @result->message set.
+ * Return: 0 or -1.
  */
-int compile_elf_lossy(int fd, const struct lossy_options *lossy, struct compile_result *result)
+int compile_elf_lossy(int fd, const struct lossy_options *lossy, struct compile_result *result,
+		      struct bee_error *error)
 {
 	struct row_set rows = {};
 	struct elf_file elf;
 	int ret;
 
 	memset(result, 0, sizeof(*result));
-	ret = elf_open(&elf, fd);
-	if (ret)
-		snprintf(result->message, sizeof(result->message), "%s", elf.message);
-	else
-		ret = compile_rows(&elf, lossy, &rows, result);
+	ret = elf_open(&elf, fd, error);
+	if (!ret)
+		ret = compile_rows(&elf, lossy, &rows, result, error);
 	row_set_free(&rows);
 	elf_close(&elf);
 	return ret;
@@ -103,25 +100,27 @@ int compile_elf_lossy(int fd, const struct lossy_options *lossy, struct compile_
  * @fd: open for reading, a regular file or memfd; the offset is not used, and
  *	the caller closes it
  * @result: always filled; compile_result_free() releases it
+ * @error: filled on failure
  *
- * Return: 0, or -1 with @result->message set.
+ * Return: 0 or -1.
  */
-int compile_elf(int fd, struct compile_result *result)
+int compile_elf(int fd, struct compile_result *result, struct bee_error *error)
 {
 	static const struct lossy_options exact;
 
-	return compile_elf_lossy(fd, &exact, result);
+	return compile_elf_lossy(fd, &exact, result, error);
 }
 
 /**
  * compile_empty() - make the table of a file of which nothing is known
  * @result: always filled; compile_result_free() releases it
+ * @error: filled on failure
  *
  * All of such a file is a gap.
  *
- * Return: 0, or -1 with @result->message set.
+ * Return: 0 or -1.
  */
-int compile_empty(struct compile_result *result)
+int compile_empty(struct compile_result *result, struct bee_error *error)
 {
 	static const struct bee_rule gap = { .kind = BEE_RULE_GAP };
 	const struct elf_file none = {
@@ -134,9 +133,8 @@ int compile_empty(struct compile_result *result)
 	memset(result, 0, sizeof(*result));
 	row_set_add(&rows, 0, &gap);
 	compile_count(&rows, result);
-	result->blob = pack_table(&none, &rows, &result->size, result->message,
-				      sizeof(result->message));
-	ret = result->blob ? compile_check(result) : -1;
+	result->blob = pack_table(&none, &rows, &result->size, error);
+	ret = result->blob ? compile_check(result, error) : -1;
 	if (ret)
 		compile_result_free(result);
 	row_set_free(&rows);

@@ -19,7 +19,6 @@
  * @unsupported: rows of kind BEE_RULE_UNSUPPORTED
  * @cfi_size: bytes of .eh_frame and .eh_frame_hdr
  * @lossy: what was left out, if the table is not exact
- * @message: on failure one line, without the file's name and newline
  */
 struct compile_result {
 	void	*blob;
@@ -28,14 +27,14 @@ struct compile_result {
 	size_t	 unsupported;
 	uint64_t cfi_size;
 	struct lossy_report lossy;
-	char	 message[256];
 };
 
-int compile_elf(int fd, struct compile_result *result);
-int compile_elf_lossy(int fd, const struct lossy_options *lossy, struct compile_result *result);
-int compile_empty(struct compile_result *result);
+int compile_elf(int fd, struct compile_result *result, struct bee_error *error);
+int compile_elf_lossy(int fd, const struct lossy_options *lossy, struct compile_result *result,
+		      struct bee_error *error);
+int compile_empty(struct compile_result *result, struct bee_error *error);
 int compile_rows(const struct elf_file *elf, const struct lossy_options *lossy,
-		 struct row_set *rows, struct compile_result *result);
+		 struct row_set *rows, struct compile_result *result, struct bee_error *error);
 void compile_result_free(struct compile_result *result);
 
 #endif /* BEE_COMPILE_H */

@@ -8,6 +8,7 @@
 
 #include "compile.h"
 #include "elf.h"
+#include "error.h"
 #include "table_file.h"
 
 static uint64_t time_ns(const struct statx_timestamp *time)
@@ -20,19 +21,16 @@ static uint64_t time_ns(const struct statx_timestamp *time)
  * system that keeps no time of birth has ctime for it; then a link, as perf record makes
  * them, has the file compiled again.
  */
-static int file_identify(int fd, bool vdso, struct file_identity *identity, char *why, size_t size)
+static int file_identify(int fd, bool vdso, struct file_identity *identity,
+			 struct bee_error *error)
 {
 	struct elf_file elf;
 	struct statx st;
 
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st)) {
-		snprintf(why, size, "%s", strerror(errno));
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st))
+		return error_set(error, errno, "%s", strerror(errno));
+	if (elf_open(&elf, fd, error))
 		return -1;
-	}
-	if (elf_open(&elf, fd)) {
-		snprintf(why, size, "%s", elf.message);
-		return -1;
-	}
 	*identity = (struct file_identity){ .type = elf.id_type, .len = elf.id_len,
 					    .size = elf.file_size };
 	memcpy(identity->id, elf.id, sizeof(identity->id));
@@ -49,23 +47,22 @@ static enum table_source file_compile(struct cache *cache, int fd, const char *p
 				      const struct file_identity *identity,
 				      const struct lossy_options *lossy,
 				      struct lossy_report *report, struct table_file *file,
-				      char *why, size_t size)
+				      struct bee_error *error)
 {
 	struct lossy_options thin = { .thin = lossy->thin };
 	struct compile_result result;
 	int ret;
 
-	ret = compile_elf_lossy(fd, lossy, &result);
+	ret = compile_elf_lossy(fd, lossy, &result, error);
 	/* The frame pointer does not do for all files. */
 	if (ret && lossy->fp_bypass)
-		ret = compile_elf_lossy(fd, &thin, &result);
+		ret = compile_elf_lossy(fd, &thin, &result, error);
 	*report = result.lossy;
 	if (ret) {
-		snprintf(why, size, "%s", result.message);
 		compile_result_free(&result);
 		return TABLE_NONE;
 	}
-	ret = cache_store(cache, identity, path, result.blob, result.size, file, why, size);
+	ret = cache_store(cache, identity, path, result.blob, result.size, file, error);
 	result.blob = NULL;
 	compile_result_free(&result);
 	return ret ? TABLE_NONE : TABLE_COMPILED;
@@ -78,8 +75,7 @@ static enum table_source file_compile(struct cache *cache, int fd, const char *p
  * @path: its name, for people
  * @vdso: a copy of the vDSO, whose inode means nothing
  * @file: filled; table_file_close() releases it, also if there is none
- * @why: a sentence, if it has none or is not kept in the cache
- * @size: bytes of @why
+ * @error: filled if it has none or is not kept in the cache; @error->text is "" otherwise
  *
  * A file that was made to hurt may take long, and more memory than there is ends the
  * process: those who must not suffer do this in a child process.
@@ -87,12 +83,12 @@ static enum table_source file_compile(struct cache *cache, int fd, const char *p
  * Return: TABLE_CACHED, TABLE_COMPILED or TABLE_NONE.
  */
 enum table_source table_file_get(struct cache *cache, int fd, const char *path, bool vdso,
-				 struct table_file *file, char *why, size_t size)
+				 struct table_file *file, struct bee_error *error)
 {
 	static const struct lossy_options exact;
 	struct lossy_report report;
 
-	return table_file_make(cache, fd, path, vdso, &exact, &report, file, why, size);
+	return table_file_make(cache, fd, path, vdso, &exact, &report, file, error);
 }
 
 /**
@@ -104,23 +100,22 @@ enum table_source table_file_get(struct cache *cache, int fd, const char *path, 
  * @lossy: what may be left out; of a file that the frame pointer does not do for, only @lossy->thin
  * @report: filled: what has been left out
  * @file: see there
- * @why: see there
- * @size: see there
+ * @error: see there
  *
  * Return: TABLE_CACHED, TABLE_COMPILED or TABLE_NONE.
  */
 enum table_source table_file_make(struct cache *cache, int fd, const char *path, bool vdso,
 				  const struct lossy_options *lossy, struct lossy_report *report,
-				  struct table_file *file, char *why, size_t size)
+				  struct table_file *file, struct bee_error *error)
 {
 	struct file_identity identity;
 
 	*file = (struct table_file){ .fd = -1 };
 	*report = (struct lossy_report){ 0 };
-	why[0] = '\0';
-	if (file_identify(fd, vdso, &identity, why, size))
+	*error = (struct bee_error){ 0 };
+	if (file_identify(fd, vdso, &identity, error))
 		return TABLE_NONE;
 	if (lossy_is_exact(lossy) && cache_lookup(cache, &identity, file))
 		return TABLE_CACHED;
-	return file_compile(cache, fd, path, &identity, lossy, report, file, why, size);
+	return file_compile(cache, fd, path, &identity, lossy, report, file, error);
 }

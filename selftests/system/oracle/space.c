@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A process's executable mappings with their tables, and the module's step on them. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "compile.h"
+#include "space.h"
+
+/**
+ * struct space_image - a file that has been compiled; kept until the end
+ * @next: in the list of all
+ * @path: its name; the files looked at do not change meanwhile
+ * @fd: the file; -1 if there is none
+ * @usable: it has a table
+ * @table: the table
+ */
+struct space_image {
+	struct space_image	*next;
+	char			*path;
+	int			 fd;
+	bool			 usable;
+	struct bee_table	 table;
+};
+
+static struct space_image *images;
+
+/* Every 64-bit process has the same one.  It has no more than a few pages. */
+static int open_vdso(void)
+{
+	const u8 *image = (const u8 *)getauxval(AT_SYSINFO_EHDR);
+	int fd = memfd_create("vdso", MFD_CLOEXEC);
+	u64 start, end;
+	char line[512];
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%llx-%llx", &start, &end) == 2 && start == (u64)image &&
+		    write(fd, image, end - start) != end - start)
+			abort();
+	if (maps)
+		fclose(maps);
+	return fd;
+}
+
+/**
+ * space_open() - open what is mapped
+ * @path: as in maps or as perf calls it
+ *
+ * Return: a file descriptor, or -1 if there is no file.
+ */
+int space_open(const char *path)
+{
+	if (!strcmp(path, "[vdso]"))
+		return open_vdso();
+	return path[0] == '/' && path[1] != '/' ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+}
+
+/* The blob is the table's for good. */
+static void image_compile(struct space_image *image)
+{
+	struct compile_result result;
+	struct bee_table_error refusal;
+	struct bee_error error;
+
+	if (image->fd >= 0 && !compile_elf(image->fd, &result, &error))
+		image->usable = !bee_table_validate(result.blob, result.size, &image->table,
+						    &refusal);
+}
+
+static const struct space_image *image_get(const char *path)
+{
+	struct space_image *image;
+
+	for (image = images; image; image = image->next)
+		if (!strcmp(image->path, path))
+			return image;
+	image = calloc(1, sizeof(*image));
+	if (!image)
+		abort();
+	image->path = strdup(path);
+	image->fd = space_open(path);
+	image_compile(image);
+	image->next = images;
+	images = image;
+	return image;
+}
+
+static void space_add(struct space *space, u64 start, u64 end, u64 offset, const char *path)
+{
+	const struct space_image *image = image_get(path);
+
+	space->range = reallocarray(space->range, space->count + 1, sizeof(*space->range));
+	if (!space->range)
+		abort();
+	space->range[space->count++] = (struct space_range){
+		.start = start, .end = end, .offset = offset, .path = image->path,
+		.image = image, .table = image->usable ? &image->table : NULL,
+	};
+}
+
+/**
+ * space_read() - read a process's mappings, and make the tables that are new
+ * @space: filled; what it had before is freed
+ * @pid: the process, stopped
+ *
+ * Return: 0, or -1 with errno set.
+ */
+int space_read(struct space *space, pid_t pid)
+{
+	char name[64], line[4400];
+	FILE *maps;
+
+	space_free(space);
+	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	maps = fopen(name, "r");
+	if (!maps)
+		return -1;
+	while (fgets(line, sizeof(line), maps)) {
+		u64 start, end, offset;
+		char perms[5];
+		int path = 0;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (sscanf(line, "%llx-%llx %4s %llx %*s %*s %n", &start, &end, perms, &offset,
+			   &path) == 4 && path && perms[2] == 'x')
+			space_add(space, start, end, offset, line + path);
+	}
+	fclose(maps);
+	return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct space_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/**
+ * space_map() - something was mapped over whatever was there
+ * @space: the mappings
+ * @start: first address
+ * @end: address after the last
+ * @offset: file offset at @start
+ * @path: of the file, or what perf calls it
+ */
+void space_map(struct space *space, u64 start, u64 end, u64 offset, const char *path)
+{
+	size_t i, n = 0, count = space->count;
+	struct space_range *old = space->range;
+
+	space->range = NULL;
+	space->count = 0;
+	space_add(space, start, end, offset, path);
+	space->range = reallocarray(space->range, 2 * count + 1, sizeof(*space->range));
+	if (!space->range)
+		abort();
+	for (i = 0; i < count; i++) {
+		struct space_range low = old[i], high = old[i];
+
+		if (low.end > start)
+			low.end = start;
+		if (high.start < end) {
+			high.offset += end - high.start;
+			high.start = end;
+		}
+		if (low.start < low.end)
+			space->range[++n] = low;
+		if (high.start < high.end)
+			space->range[++n] = high;
+	}
+	space->count = n + 1;
+	free(old);
+	qsort(space->range, space->count, sizeof(*space->range), by_start);
+}
+
+void space_copy(struct space *space, const struct space *from)
+{
+	space_free(space);
+	space->range = reallocarray(NULL, from->count + 1, sizeof(*space->range));
+	if (!space->range)
+		abort();
+	space->count = from->count;
+	memcpy(space->range, from->range, from->count * sizeof(*space->range));
+}
+
+void space_free(struct space *space)
+{
+	free(space->range);
+	space->range = NULL;
+	space->count = 0;
+}
+
+/**
+ * space_read_code() - read code from the file that it was mapped from
+ * @space: the mappings
+ * @addr: address
+ * @to: filled
+ * @n: bytes
+ */
+bool space_read_code(const struct space *space, u64 addr, void *to, size_t n)
+{
+	const struct space_range *range = space_find(space, addr);
+
+	return range && range->end - addr >= n && range->image->fd >= 0 &&
+	       pread(range->image->fd, to, n, addr - range->start + range->offset) == n;
+}
+
+/**
+ * space_find() - the mapping that an address is in, or NULL
+ * @space: the mappings
+ * @ip: the address
+ */
+const struct space_range *space_find(const struct space *space, u64 ip)
+{
+	size_t low = 0, high = space->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (space->range[middle].end <= ip)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < space->count && space->range[low].start <= ip ? &space->range[low] : NULL;
+}
+
+static u64 range_pc(const struct space_range *range, u64 ip)
+{
+	return bee_table_pc(range->table, ip - range->start + range->offset);
+}
+
+/**
+ * space_row() - the row of a frame
+ * @space: the mappings
+ * @f: the frame
+ * @row: filled
+ *
+ * Return: false where no table covers the frame.
+ */
+bool space_row(const struct space *space, const struct bee_frame *f, struct bee_rule *row)
+{
+	u64 ip = bee_frame_lookup_ip(f);
+	const struct space_range *range = space_find(space, ip);
+
+	if (!range || !range->table)
+		return false;
+	bee_table_lookup(range->table, range_pc(range, ip), row);
+	return true;
+}
+
+/* As walk_step_guess() in kmod/walk.c, but for uretprobes. */
+static enum beeunwind_stop space_guess(const struct space *space, struct bee_uread *mem,
+				       struct bee_frame *f, enum space_how *how,
+				       enum beeunwind_stop why)
+{
+	struct bee_frame caller = *f;
+
+	*how = SPACE_BY_CODE;
+	if (!bee_frame_step_sigreturn(mem, &caller)) {
+		*how = SPACE_BY_FP;
+		if (!bee_frame_step_fp(mem, &caller))
+			return why;
+	}
+	if (!space_find(space, bee_frame_lookup_ip(&caller)))
+		return why;
+	*f = caller;
+	return BEEUNWIND_STOP_NONE;
+}
+
+/**
+ * space_next() - from a frame to its caller, as bee_walk_next() in kmod/walk.c
+ * @space: the mappings
+ * @mem: the process's memory
+ * @f: the frame; the caller afterwards
+ * @how: filled: what the caller was found by
+ *
+ * Return: BEEUNWIND_STOP_NONE, or why there is no caller.
+ */
+enum beeunwind_stop space_next(const struct space *space, struct bee_uread *mem,
+			       struct bee_frame *f, enum space_how *how)
+{
+	const struct space_range *range = space_find(space, bee_frame_lookup_ip(f));
+	enum beeunwind_stop stop;
+	struct bee_rule row;
+
+	if (!range)
+		return space_guess(space, mem, f, how, BEEUNWIND_STOP_NO_MAPPING);
+	if (!range->table)
+		return space_guess(space, mem, f, how, BEEUNWIND_STOP_NO_TABLE);
+	bee_table_lookup(range->table, range_pc(range, bee_frame_lookup_ip(f)), &row);
+	if (row.kind == BEE_RULE_GAP)
+		return space_guess(space, mem, f, how, BEEUNWIND_STOP_GAP);
+	*how = SPACE_BY_ROW;
+	if (row.kind != BEE_RULE_KNOWN)
+		return BEEUNWIND_STOP_UNSUPPORTED;
+	stop = bee_frame_step(mem, &row, f);
+	if (!stop && !space_find(space, bee_frame_lookup_ip(f)))
+		stop = BEEUNWIND_STOP_BAD_RA;
+	return stop;
+}
+
+/**
+ * space_place() - an address for people: file+pc
+ * @space: the mappings
+ * @ip: the address
+ * @text: filled
+ * @size: bytes of it
+ *
+ * Return: @text.
+ */
+const char *space_place(const struct space *space, u64 ip, char *text, size_t size)
+{
+	const struct space_range *range = space_find(space, ip);
+	const char *name;
+
+	if (!range) {
+		snprintf(text, size, "%#llx", (unsigned long long)ip);
+		return text;
+	}
+	name = strrchr(range->path, '/');
+	snprintf(text, size, "%s+%#llx", name ? name + 1 : range->path,
+		 (unsigned long long)(range->table ? range_pc(range, ip) : ip - range->start));
+	return text;
+}
