@@ -341,7 +341,7 @@ static int cache_run(struct cache_command *command, int (*run)(struct cache_comm
 	input_files_finish(&command->files);
 	status = run(command);
 	if (command->json)
-		text_print_json(command->json);
+		json_print(command->json);
 	json_object_put(command->array);
 	input_files_free(&command->files);
 	cache_close(command->cache);
