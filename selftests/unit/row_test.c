@@ -11,7 +11,6 @@
 #include "compile.h"
 #include "coverage.h"
 #include "kselftest.h"
-#include "pack.h"
 
 static const char *const files[] = {
 	"/lib/x86_64-linux-gnu/libc.so.6",
@@ -84,7 +83,7 @@ static bool packs_alike(const struct elf_file *elf, const struct row_set *rows,
 {
 	struct bee_error why = {};
 	size_t size;
-	void *blob = pack_table(elf, rows, &size, &why);
+	void *blob = compile_encode(elf, rows, &size, &why);
 	bool alike = blob && size == result->size && !memcmp(blob, result->blob, size);
 
 	free(blob);
@@ -136,7 +135,7 @@ static void test_file(const char *path)
 		ksft_test_result_skip("%s # SKIP not installed\n", path);
 		return;
 	}
-	if (compile_elf(fd, &result, &why))
+	if (compile_elf(fd, NULL, &result, &why))
 		ksft_test_result_fail("%s: %s\n", path, why.text);
 	else
 		ksft_test_result(compare(fd, &result), "%s: %zu rows\n", path, result.rows);
@@ -186,7 +185,7 @@ static void test_made(size_t nrows, u32 nrules, u32 distance)
 	void *blob;
 
 	make_rows(&rows, nrows, nrules, distance);
-	blob = pack_table(&elf, &rows, &size, &why);
+	blob = compile_encode(&elf, &rows, &size, &why);
 	good = blob && !bee_table_validate(blob, size, &table, &error) &&
 	       !scan_rows(&rows, &table) && listing_is(&rows, &table);
 	if (!good)
@@ -211,7 +210,7 @@ static void test_too_many_rules(void)
 		row_set_add(&rows, i, &row);
 	}
 	rows.end = i;
-	ksft_test_result(!pack_table(&elf, &rows, &size, &why) &&
+	ksft_test_result(!compile_encode(&elf, &rows, &size, &why) &&
 			 strstr(why.text, "32768 distinct rules"), "too many rules: refused\n");
 	row_set_free(&rows);
 }

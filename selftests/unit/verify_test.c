@@ -10,7 +10,7 @@
 
 #include "coverage.h"
 #include "kselftest.h"
-#include "pack.h"
+#include "compile.h"
 #include "compare.h"
 
 #define FILE_NAME	"/lib64/ld-linux-x86-64.so.2"
@@ -40,7 +40,7 @@ static bool verify_rows(const struct elf_file *elf, const struct row_set *rows,
 	struct bee_table table;
 	struct bee_error why = {};
 	size_t size;
-	void *blob = pack_table(elf, rows, &size, &why);
+	void *blob = compile_encode(elf, rows, &size, &why);
 
 	*result = (struct verify_result){ .max_shown = 100 };
 	if (!blob || bee_table_validate(blob, size, &table, &error)) {

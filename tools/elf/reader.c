@@ -8,6 +8,7 @@
 
 #include "alloc.h"
 #include "error.h"
+#include "io.h"
 #include "reader.h"
 
 #define WINDOW_BYTES	(256u << 10)
@@ -91,22 +92,13 @@ static void reader_fail(struct reader *reader, const char *why)
 
 static bool reader_read(struct reader *reader, u8 *to, u64 offset, u64 size)
 {
-	while (size) {
-		ssize_t got = pread(reader->fd, to, size, offset);
+	ssize_t got = io_read_at(reader->fd, to, size, offset);
 
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			reader_fail(reader, strerror(errno));
-		if (!got)
-			reader_fail(reader, "truncated, or cut while it was read");
-		if (got <= 0)
-			return false;
-		to += got;
-		offset += got;
-		size -= got;
-	}
-	return true;
+	if (got < 0)
+		reader_fail(reader, strerror(errno));
+	else if ((u64)got < size)
+		reader_fail(reader, "truncated, or cut while it was read");
+	return got >= 0 && (u64)got == size;
 }
 
 static bool reader_has(struct reader *reader, u64 offset, u64 size)
