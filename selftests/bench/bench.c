@@ -69,7 +69,7 @@ static int bench_rows(int fd, const struct elf_file *elf, const struct row_set *
 	struct bee_error why;
 	int ret = -1;
 
-	if (compile_elf(fd, &result, &why)) {
+	if (compile_elf(fd, NULL, &result, &why)) {
 		fprintf(stderr, "%s: %s\n", file->name, why.text);
 		return -1;
 	}

@@ -63,7 +63,7 @@ static void table_open(struct file_table *file)
 
 	if (fd < 0)
 		return;
-	file->usable = !compile_elf(fd, &file->result, &why) &&
+	file->usable = !compile_elf(fd, NULL, &file->result, &why) &&
 		       !bee_table_validate(file->result.blob, file->result.size, &file->table, &error);
 	close(fd);
 }

@@ -12,7 +12,6 @@
 #include "compile.h"
 #include "coverage.h"
 #include "elf.h"
-#include "pack.h"
 
 #define LIBDW_NS	2000000000ull	/* no further turn of libdw after so long */
 #define TURN_NS		50000000ull
@@ -85,7 +84,7 @@ static void work_compile(int fd, const struct row_set *set)
 
 	(void)set;
 	if (!elf_open(&elf, fd, &why) && !coverage_rows(&elf, &rows, &why))
-		pack_table(&elf, &rows, &size, &why);
+		compile_encode(&elf, &rows, &size, &why);
 }
 
 static void work_libdw(int fd, const struct row_set *set)
@@ -156,7 +155,7 @@ static int encode_once(int fd, double *cover_ms, double *pack_ms)
 	if (!elf_open(&elf, fd, &why) && !coverage_rows(&elf, &rows, &why)) {
 		*cover_ms = ms_since(start);
 		start = bench_now_ns();
-		blob = pack_table(&elf, &rows, &size, &why);
+		blob = compile_encode(&elf, &rows, &size, &why);
 		*pack_ms = ms_since(start);
 	}
 	free(blob);

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fd = memfd_create("fuzz_elf", MFD_CLOEXEC);
 	if (ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
 		abort();
-	ret = compile_elf(fd, &result, &why);
+	ret = compile_elf(fd, NULL, &result, &why);
 	if (ret ? result.blob || !*why.text || !!strchr(why.text, '\n') : !result.blob)
 		abort();
 	if (ret && strstr(why.text, "bug in the compiler"))

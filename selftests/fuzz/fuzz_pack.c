@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* As fuzz_cfi; then the rows become a table, which must be a valid one. */
 #include "fuzz_rows.h"
-#include "pack.h"
+#include "compile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -11,7 +11,7 @@ static void fuzz_pack(const struct elf_file *elf, const struct row_set *rows)
 	struct bee_table table;
 	struct bee_error why = {};
 	size_t size;
-	void *blob = pack_table(elf, rows, &size, &why);
+	void *blob = compile_encode(elf, rows, &size, &why);
 
 	if (!blob || bee_table_validate(blob, size, &table, &error))
 		abort();

@@ -38,7 +38,7 @@ int guest_table_fd(const char *elf)
 
 	if (fd < 0 || in < 0)
 		guest_die(elf, strerror(errno));
-	if (compile_elf(in, &result, &error))
+	if (compile_elf(in, NULL, &result, &error))
 		guest_die(elf, error.text);
 	if (write(fd, result.blob, result.size) != (ssize_t)result.size)
 		guest_die(elf, "short write");

@@ -13,6 +13,7 @@
 #include "kselftest.h"
 #include "pack.h"
 #include "random.h"
+#include "compile.h"
 
 #define FILE_NAME	"/lib64/ld-linux-x86-64.so.2"
 #define TRIES		12
@@ -30,7 +31,7 @@ static bool verify_rows(const struct elf_file *elf, const struct row_set *rows,
 	struct bee_table table;
 	struct bee_error why = {};
 	size_t size;
-	void *blob = pack_table(elf, rows, &size, &why);
+	void *blob = compile_encode(elf, rows, &size, &why);
 
 	*result = (struct verify_result){ .max_shown = 100 };
 	if (!blob || bee_table_validate(blob, size, &table, &error)) {

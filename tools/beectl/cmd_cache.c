@@ -183,9 +183,11 @@ static int clear_run(struct cache_command *command)
 static void prewarm_opened(struct cache *cache, int fd, const char *path,
 			   struct prewarm_report *report)
 {
+	struct lossy_report lossy;
 	struct table_file table;
 
-	report->source = table_file_get(cache, fd, path, false, &table, &report->error);
+	report->source = table_file_get(cache, fd, path, false, NULL, &lossy, &table,
+					&report->error);
 	report->kept = table.kept;
 	report->bytes = cache_disk_bytes(table.table.size);
 	table_file_close(&table);
@@ -322,8 +324,6 @@ static int cache_run(struct cache_command *command, int (*run)(struct cache_comm
 	int status;
 
 	command->cache = cache_open();
-	if (!command->cache)
-		return complain(NULL, strerror(ENOMEM));
 	if (cache_warning(command->cache))
 		complain(NULL, cache_warning(command->cache));
 	if (cache_absent(command->cache)) {
@@ -341,7 +341,7 @@ static int cache_run(struct cache_command *command, int (*run)(struct cache_comm
 	input_files_finish(&command->files);
 	status = run(command);
 	if (command->json)
-		text_print_json(command->json);
+		json_print(command->json);
 	json_object_put(command->array);
 	input_files_free(&command->files);
 	cache_close(command->cache);

@@ -186,7 +186,7 @@ static void compile_opened(int fd, const struct lossy_options *lossy, const char
 	struct compile_result result;
 	const struct bee_table_header *h;
 
-	if (compile_elf_lossy(fd, lossy, &result, &report->error))
+	if (compile_elf(fd, lossy, &result, &report->error))
 		return;
 	if (output_is_special(output) ? write_special(output, &result) :
 					write_atomically(output, &result)) {

@@ -312,7 +312,7 @@ static void print_json(struct size_run *run)
 	json_add_uint(total, "files", run->nsized);
 	json_add_measures(total, &run->total);
 	json_object_object_add(all, "total", total);
-	text_print_json(all);
+	json_print(all);
 }
 
 static int size_all(struct size_run *run)

@@ -379,7 +379,7 @@ static int status_run(const char *word, pid_t pid, bool tables, bool want_json)
 		return EXIT_FAILED;
 	}
 	if (json)
-		text_print_json(json);
+		json_print(json);
 	return ret;
 }
 

@@ -96,11 +96,10 @@ static void verify_blob(const struct elf_file *elf, const void *blob, size_t siz
 /* Rows and no table is a failure; without CFI there are no rows either. */
 static void verify_compiled(const struct elf_file *elf, struct verify_outcome *outcome)
 {
-	static const struct lossy_options exact;
 	struct compile_result compiled;
 	struct row_set rows = {};
 	struct bee_error error;
-	int failed = compile_rows(elf, &exact, &rows, &compiled, &error);
+	int failed = compile_rows(elf, NULL, &rows, &compiled, &error);
 
 	if (failed)
 		outcome_say(outcome, rows.nrows ? VERIFY_FAILED : VERIFY_NO_CFI, error.text);

@@ -379,8 +379,8 @@ static int watch_run(struct watch *watch)
 
 	watch->family = netlink_family_open(&error);
 	watch->maker.cache = cache_open();
-	if (!watch->family || !watch->maker.cache)
-		return complain(watch->family ? strerror(ENOMEM) : error.text);
+	if (!watch->family)
+		return complain(error.text);
 	maker_warn(&watch->maker, "watch");
 	watch->maker.arg = watch;
 	watch->maker.done = watch_done;

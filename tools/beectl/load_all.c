@@ -162,7 +162,7 @@ static void print_json(struct load_summary *summary, const struct netlink_info *
 	json_add_uint(object, "text", summary->text);
 	json_add_uint(object, "wrong", summary->wrong);
 	json_object_object_add(object, "problems", json_object_get(summary->problems));
-	text_print_json(object);
+	json_print(object);
 }
 
 /* What makes the exit status 1: some stacks will not be complete that should be. */

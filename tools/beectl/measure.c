@@ -153,9 +153,8 @@ static void measure_elf(const struct elf_file *elf, struct measures *measures)
 static int measure_opened(const struct elf_file *elf, struct measures *measures, struct bee_error *error)
 {
 	struct compile_result result;
-	const struct lossy_options exact = {};
 	struct row_set rows = {};
-	int ret = compile_rows(elf, &exact, &rows, &result, error);
+	int ret = compile_rows(elf, NULL, &rows, &result, error);
 
 	if (!ret) {
 		measure_rows(&rows, measures);

@@ -3,8 +3,8 @@
  * The bytes of a file that others may cut or rewrite at any time: copied when they are
  * needed, never mapped, so that they stay what they were and reading them cannot fault.
  */
-#ifndef BEE_INPUT_H
-#define BEE_INPUT_H
+#ifndef BEE_READER_H
+#define BEE_READER_H
 
 #include <linux/types.h>
 
@@ -16,10 +16,10 @@
 struct reader;
 
 struct reader *reader_open(int fd, struct bee_error *error);
-void reader_close(struct reader *input);
-u64 reader_size(const struct reader *input);
-const u8 *reader_bytes(struct reader *input, u64 offset, u64 size);
-const u8 *reader_window(struct reader *input, u64 offset, u64 size);
-const char *reader_trouble(struct reader *input);
+void reader_close(struct reader *reader);
+u64 reader_size(const struct reader *reader);
+const u8 *reader_bytes(struct reader *reader, u64 offset, u64 size);
+const u8 *reader_window(struct reader *reader, u64 offset, u64 size);
+const char *reader_trouble(struct reader *reader);
 
-#endif /* BEE_INPUT_H */
+#endif /* BEE_READER_H */

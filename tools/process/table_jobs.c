@@ -242,8 +242,8 @@ static void make_opened(const struct table_maker *maker, const struct table_want
 	struct lossy_report report;
 	struct table_file file;
 
-	result->source = table_file_make(maker->cache, fd, want->name, vdso, &maker->lossy, &report,
-					 &file, &result->error);
+	result->source = table_file_get(maker->cache, fd, want->name, vdso, &maker->lossy, &report,
+					&file, &result->error);
 	if (result->source != TABLE_NONE) {
 		result->bytes = file.table.size;
 		result->text = report.text;

@@ -18,7 +18,6 @@
 #include "coverage.h"
 #include "eh_frame.h"
 #include "padding.h"
-#include "quick.h"
 
 /* Bits of a start that are sorted by at once. */
 #define SORT_BITS	11
@@ -42,7 +41,6 @@ struct cover {
 	size_t			 nparts;
 	struct row_set		*rows;
 	bool			 blind;
-	struct quick		 quick;
 	/* While a part is interpreted: */
 	const struct cover_part	*part;
 	bool			 signal;
@@ -236,9 +234,6 @@ static void cover_interpret(struct cover *cover, const struct cover_part *part)
 	const struct cfi_cie *cie = &cover->list.cies[fde->cie].cfi;
 	size_t nrows = cover->rows->nrows;
 
-	if (part->start == fde->begin && part->end == fde->end && !fde->malformed &&
-	    quick_run(&cover->quick, cie, fde))
-		return;
 	cover->part = part;
 	cover->signal = cie->signal;
 	if (!fde->malformed && !cfi_run(cie, fde->insns, fde->size, fde->begin, fde->end,
@@ -310,7 +305,6 @@ static int cover_rows(const struct elf_file *elf, struct row_set *rows, bool bli
 	size_t nfdes;
 
 	*rows = (struct row_set){};
-	quick_init(&cover.quick, rows);
 	eh_frame_read(elf, &cover.list);
 	cover_collect(&cover);
 	cover_reserve(&cover);

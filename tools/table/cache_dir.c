@@ -16,6 +16,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "cache.h"
 #include "cache_dir.h"
 #include "error.h"
@@ -117,27 +118,6 @@ static DIR *dir_stream(int dir)
 	return stream;
 }
 
-static int list_add(struct cache_dir_list *list, const char *name, const struct stat *st)
-{
-	struct cache_dir_file *file;
-
-	if (list->count == list->room) {
-		size_t room = list->room ? 2 * list->room : 64;
-
-		file = reallocarray(list->file, room, sizeof(*file));
-		if (!file)
-			return -1;
-		list->file = file;
-		list->room = room;
-	}
-	file = &list->file[list->count++];
-	snprintf(file->name, sizeof(file->name), "%s", name);
-	file->bytes = cache_disk_bytes(st->st_size);
-	file->used = st->st_mtim;
-	list->bytes += file->bytes;
-	return 0;
-}
-
 static int compare_used(const void *a, const void *b)
 {
 	const struct cache_dir_file *x = a, *y = b;
@@ -162,19 +142,27 @@ int cache_dir_list(int dir, struct cache_dir_list *list)
 	DIR *stream = dir_stream(dir);
 	struct dirent *at;
 	struct stat st;
-	int ret = 0;
 
-	*list = (struct cache_dir_list){ 0 };
+	*list = (struct cache_dir_list){};
 	if (!stream)
 		return -1;
-	while (!ret && (at = readdir(stream)))
-		if (name_is_entry(at->d_name) &&
-		    !fstatat(dir, at->d_name, &st, AT_SYMLINK_NOFOLLOW) && !S_ISDIR(st.st_mode))
-			ret = list_add(list, at->d_name, &st);
+	while ((at = readdir(stream))) {
+		struct cache_dir_file *file;
+
+		if (!name_is_entry(at->d_name) ||
+		    fstatat(dir, at->d_name, &st, AT_SYMLINK_NOFOLLOW) || S_ISDIR(st.st_mode))
+			continue;
+		list->file = alloc_room(list->file, list->count, &list->room, sizeof(*list->file));
+		file = &list->file[list->count++];
+		snprintf(file->name, sizeof(file->name), "%s", at->d_name);
+		file->bytes = cache_disk_bytes(st.st_size);
+		file->used = st.st_mtim;
+		list->bytes += file->bytes;
+	}
 	closedir(stream);
 	if (list->count)
 		qsort(list->file, list->count, sizeof(*list->file), compare_used);
-	return ret;
+	return 0;
 }
 
 void cache_dir_list_free(struct cache_dir_list *list)

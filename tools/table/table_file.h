@@ -4,7 +4,6 @@
 #define BEE_TABLE_FILE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "cache.h"
 #include "error.h"
@@ -25,9 +24,7 @@ enum table_source {
 };
 
 enum table_source table_file_get(struct cache *cache, int fd, const char *path, bool vdso,
+				 const struct lossy_options *lossy, struct lossy_report *report,
 				 struct table_file *file, struct bee_error *error);
-enum table_source table_file_make(struct cache *cache, int fd, const char *path, bool vdso,
-				  const struct lossy_options *lossy, struct lossy_report *report,
-				  struct table_file *file, struct bee_error *error);
 
 #endif /* BEE_TABLE_FILE_H */

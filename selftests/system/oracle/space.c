@@ -67,7 +67,7 @@ static void image_compile(struct space_image *image)
 	struct bee_table_error refusal;
 	struct bee_error error;
 
-	if (image->fd >= 0 && !compile_elf(image->fd, &result, &error))
+	if (image->fd >= 0 && !compile_elf(image->fd, NULL, &result, &error))
 		image->usable = !bee_table_validate(result.blob, result.size, &image->table,
 						    &refusal);
 }

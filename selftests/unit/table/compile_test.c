@@ -101,7 +101,7 @@ static int compile_bytes(const void *bytes, size_t size, struct compile_result *
 		perror("memfd");
 		exit(KSFT_FAIL);
 	}
-	ret = compile_elf(fd, result, &why);
+	ret = compile_elf(fd, NULL, result, &why);
 	close(fd);
 	return ret;
 }
@@ -136,7 +136,7 @@ static void refuse_path(const char *path, const char *message)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct compile_result result;
-	int ret = compile_elf(fd, &result, &why);
+	int ret = compile_elf(fd, NULL, &result, &why);
 
 	expect_refused(path, ret, &result, message);
 	close(fd);
