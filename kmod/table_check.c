@@ -412,54 +412,34 @@ static int table_check_menus(const struct bee_table *table, struct bee_table_err
 	return 0;
 }
 
-static const char *phrase_check(const struct bee_table *table, u32 kind, u32 group, u32 at)
-{
-	const struct bee_table_group *g = &table->kinds[kind].groups[group];
-
-	if (kind == HEAD) {
-		if (table_field(table, at, table->rule_bits) >= table->nrules)
-			return "head phrase with a body rule that does not exist";
-		at += table->rule_bits;
-	}
-	if (table_field(table, at, g->shape_bits) >=
-	    le16_to_cpu(table->header->nshapes[kind][group]))
-		return "phrase with a shape that does not exist";
-	return NULL;
-}
-
-static int table_check_shapes(const struct bee_table *table, u32 kind, u32 group,
-			      struct bee_table_error *error)
-{
-	const struct bee_table_group *g = &table->kinds[kind].groups[group];
-	u32 width = kind == HEAD ? table->rule_bits : table->op_bits;
-	u32 first = kind == HEAD ? 0 : BEE_OP_RULE;
-	u32 i, at, nops = le16_to_cpu(table->header->nshapes[kind][group]) *
-			  (kind == HEAD ? group : group + 1);
-
-	for (i = 0, at = g->shapes; i < nops; i++, at += width)
-		if (table_field(table, at, width) >= first + table->nrules)
-			return table_refuse(error, "op with a rule that does not exist", at / 8);
-	return 0;
-}
-
+/* The phrases of a kind with the same number of ops, @group + 1, and their shapes. */
 static int table_check_group(const struct bee_table *table, u32 kind, u32 group,
 			     struct bee_table_error *error)
 {
 	const struct bee_table_group *g = &table->kinds[kind].groups[group];
 	u32 nphrases = le16_to_cpu(table->header->nphrases[kind][group]);
 	u32 nshapes = le16_to_cpu(table->header->nshapes[kind][group]);
+	u32 body_bits = kind == HEAD ? table->rule_bits : 0;
+	u32 op_bits = kind == HEAD ? table->rule_bits : table->op_bits;
+	u32 nops = nshapes * (kind == HEAD ? group : group + 1);
+	u32 max_op = table->nrules + (kind == HEAD ? 0 : BEE_OP_RULE);
 	u32 i, at;
 
 	if (nshapes > nphrases || !nshapes != !nphrases)
 		return table_refuse(error, "numbers of phrases and shapes contradict each other",
 				    table_offset_of(table, &table->header->nshapes[kind][group]));
 	for (i = 0, at = g->phrases; i < nphrases; i++, at += g->width) {
-		const char *why = phrase_check(table, kind, group, at);
-
-		if (why)
-			return table_refuse(error, why, at / 8);
+		if (kind == HEAD && table_field(table, at, body_bits) >= table->nrules)
+			return table_refuse(error, "head phrase with a body rule that does not exist",
+					    at / 8);
+		if (table_field(table, at + body_bits, g->shape_bits) >= nshapes)
+			return table_refuse(error, "phrase with a shape that does not exist",
+					    at / 8);
 	}
-	return table_check_shapes(table, kind, group, error);
+	for (i = 0, at = g->shapes; i < nops; i++, at += op_bits)
+		if (table_field(table, at, op_bits) >= max_op)
+			return table_refuse(error, "op with a rule that does not exist", at / 8);
+	return 0;
 }
 
 static int table_check_phrases(const struct bee_table *table, struct bee_table_error *error)
@@ -473,15 +453,19 @@ static int table_check_phrases(const struct bee_table *table, struct bee_table_e
 	return ret;
 }
 
-/* Tokens in bits [@at, @end) of a record: fields from below, tags from above, until they meet. */
-static const char *window_check_tokens(const struct bee_table *table, const u8 *record, u32 at,
-				       u32 end)
+/* The window in bits [@at, @end) of a record: fields from below and tags from above must meet. */
+static const char *window_check(const struct bee_table *table, const u8 *record, u32 at, u32 end)
 {
+	struct window_start start = window_start(table, record, at);
+	u64 class;
 	u32 n;
 
+	if (end - at < start.width)
+		return "window too short for its body rule";
+	if (start.body >= table->nrules)
+		return "window with a body rule that does not exist";
+	at += start.width;
 	for (n = 0; at < end; n++) {
-		u64 class;
-
 		if (n == BEE_TABLE_MAX_TOKENS)
 			return "window with too many tokens";
 		if (end - at < 4)
@@ -497,17 +481,6 @@ static const char *window_check_tokens(const struct bee_table *table, const u8 *
 		at += class_width(class);
 	}
 	return NULL;
-}
-
-static const char *window_check(const struct bee_table *table, const u8 *record, u32 at, u32 end)
-{
-	struct window_start start = window_start(table, record, at);
-
-	if (end - at < start.width)
-		return "window too short for its body rule";
-	if (start.body >= table->nrules)
-		return "window with a body rule that does not exist";
-	return window_check_tokens(table, record, at + start.width, end);
 }
 
 /* *@size: bytes of the record. */
