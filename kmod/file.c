@@ -197,16 +197,6 @@ struct bee_file *bee_file_get_vdso(void)
 	return file_get_or_create(NULL, NULL, GFP_KERNEL);
 }
 
-/* By name, as perf_event_mmap_event() (kernel/events/core.c) does. */
-static bool vma_is_vdso(const struct vm_area_struct *vma)
-{
-	const char *name = NULL;
-
-	if (vma->vm_ops && vma->vm_ops->name)
-		name = vma->vm_ops->name((struct vm_area_struct *)vma);
-	return name && !strcmp(name, "[vdso]");
-}
-
 /**
  * bee_file_get_vma() - the file behind a mapping
  * @vma: the mapping; on overlayfs its vm_file has the inode of the layer below
@@ -217,10 +207,15 @@ static bool vma_is_vdso(const struct vm_area_struct *vma)
  */
 struct bee_file *bee_file_get_vma(const struct vm_area_struct *vma, gfp_t gfp)
 {
+	const char *name = NULL;
+
 	if (vma->vm_file)
 		return file_get_or_create(file_inode(vma->vm_file),
 					  bee_compat_file_user_path(vma->vm_file), gfp);
-	return vma_is_vdso(vma) ? file_get_or_create(NULL, NULL, gfp) : NULL;
+	/* The vDSO by its name, as in perf_event_mmap_event() (kernel/events/core.c). */
+	if (vma->vm_ops && vma->vm_ops->name)
+		name = vma->vm_ops->name((struct vm_area_struct *)vma);
+	return name && !strcmp(name, "[vdso]") ? file_get_or_create(NULL, NULL, gfp) : NULL;
 }
 
 /**
