@@ -261,7 +261,7 @@ void bee_file_put(struct bee_file *f)
 }
 
 /**
- * bee_file_is_inode() - whether a file is this inode, whatever its contents
+ * bee_file_is_inode() - whether a file is this inode
  * @f: the file
  * @inode: the inode
  *
@@ -269,6 +269,7 @@ void bee_file_put(struct bee_file *f)
  * mapping still shows the same inode.
  *
  * Context: Any.
+ * Return: true, even if the contents have changed since.
  */
 bool bee_file_is_inode(const struct bee_file *f, const struct inode *inode)
 {

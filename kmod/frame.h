@@ -65,6 +65,7 @@ struct bee_frame {
  * function or to none.  One byte before it is still the call instruction.
  *
  * Context: Any.
+ * Return: the address.
  */
 static inline u64 bee_frame_lookup_ip(const struct bee_frame *f)
 {
@@ -328,6 +329,7 @@ static inline bool bee_frame_repeats(struct bee_switches *switches, u64 sp,
  * @size: number of bytes
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Return: false also if the memory is not present.
  */
 static inline bool bee_frame_code_is(struct bee_uread *mem, u64 ip, const u8 *code, u32 size)
 {

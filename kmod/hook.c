@@ -273,6 +273,7 @@ int bee_hook_disable(void)
  * bee_hook_state() - state of the hook in perf's callchain path
  *
  * Context: Any.
+ * Return: the state.
  */
 enum beeunwind_hook_state bee_hook_state(void)
 {
