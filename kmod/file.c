@@ -2,8 +2,8 @@
 /*
  * Files: every file that is mapped by a managed address space, or has a table.
  *
- * Ranges refer to files, not to tables: a table that is added, replaced or deleted is so for
- * every mapping of its file at once.
+ * Ranges refer to files, not to tables: adding, replacing or deleting a table takes effect for all
+ * mappings of its file at once.
  *
  * file_lock protects the hashes and the list.  It is raw since ftrace callbacks that may run
  * with preemption off take it.  Nothing is allocated or freed and no lock taken under it.

@@ -378,7 +378,7 @@ static inline bool bee_frame_step_sigreturn(struct bee_uread *mem, struct bee_fr
  *
  *	test %rax,%rax; jl error; je child; ret; child:
  *
- * A sample that the kernel takes while it makes the thread sees a negative rax in the parent.
+ * In a sample that is taken while the kernel makes the thread, rax is negative in the parent.
  */
 static inline bool frame_is_behind_clone(struct bee_uread *mem, const struct bee_frame *f,
 					 u64 *rax)

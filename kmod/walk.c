@@ -68,7 +68,7 @@ static enum beeunwind_stop walk_arrive(struct bee_walk *walk, u64 sp)
 	return BEEUNWIND_STOP_NONE;
 }
 
-/* Step across a trampoline of the kernel: code without rows that returns to a known place. */
+/* Step across the trampoline of a signal or a uretprobe: the kernel knows where it leads. */
 static bool walk_step_trampoline(struct bee_walk *walk)
 {
 	struct bee_frame *f = &walk->frame;

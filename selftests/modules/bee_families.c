@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Uses up numbers of generic netlink families until the next family that is registered
- * needs memory for its number: an IDR has a node for every 64.
+ * Registers generic netlink families until the next one needs memory for its id: an IDR
+ * allocates a node for every 64 ids.
  */
 #include <linux/module.h>
 #include <linux/radix-tree.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A live patch of the function that beeunwind enters.  It stores one entry that no
- * program can have as a return address, where perf's own would begin with the ip.
+ * A live patch of perf_callchain_user(), which beeunwind hooks.  Instead of perf's entries
+ * it stores one that no program can have as a return address.
  */
 #include <linux/livepatch.h>
 #include <linux/module.h>

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A tracepoint in NMI, so that "perf record -e bee_nmi:bee_nmi -g" takes callchains
- * there on a machine without a PMU: an emulated one whose NMIs are injected from
- * outside.  An NMI that interrupts user code leaves its registers where those of a
- * system call would be (arch/x86/entry/entry_64.S, asm_exc_nmi), which is where perf
- * looks for them.
+ * A tracepoint in NMI context: "perf record -e bee_nmi:bee_nmi -g" takes callchains there
+ * on an emulated machine without a PMU, into which NMIs are injected.  An NMI that
+ * interrupts user code saves the registers at the place of a system call's
+ * (arch/x86/entry/entry_64.S, asm_exc_nmi), where perf reads them.
  *
- * QEMU gives an NMI to the CPU whose LINT1 takes them, the first; its handler passes
- * every one on to the next CPU.
+ * QEMU delivers an NMI to the CPU whose LINT1 accepts it, the first; the handler there
+ * sends it on to the next CPU.
  */
 #include <linux/cpumask.h>
 #include <linux/module.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How often a torture has made the module do what: requests of each kind, and changes of
- * ranges that it has followed by itself.  Linked in as mapped.c is, before the functions
- * themselves.
+ * Counts requests by kind, and the changes of ranges that callbacks have reported.  Wraps the
+ * functions that it counts by ld --wrap, as mapped.c does.
  */
 #include <linux/kernel.h>
 #include <linux/module.h>

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An oracle of walks: at every step that will use a table, is the file that the table
- * is for mapped there, at that place, at this moment?  The answer comes from the
- * process's page table, which is what the CPU goes by; nothing that the module knows
- * or hooks has a part in it.
+ * An oracle for walks: before each step that uses a table, checks that the page at the frame's
+ * ip is the right page of the table's file.  It asks the process's page table, as the CPU
+ * does, and nothing that the module has recorded.
  *
- * Linked into the module between the walk and its caller (ld --wrap).  perf looks
- * up pages in its interrupts in the same way (perf_virt_to_phys(),
- * kernel/events/core.c).
+ * Linked into the module between bee_walk_next() and its caller (ld --wrap).  perf looks
+ * up pages in NMI in the same way (perf_virt_to_phys(), kernel/events/core.c).
  */
 #include <linux/kernel.h>
 #include <linux/mm.h>
@@ -21,10 +19,10 @@
 
 /**
  * enum mapped - what a step has found
- * @MAPPED_RIGHT: a page of the file, the right one
- * @MAPPED_ABSENT: no page, at the moment
- * @MAPPED_PRIVATE: a page of the process's own, written to
- * @MAPPED_OVERTAKEN: another page, and the ranges have changed since the walk began
+ * @MAPPED_RIGHT: the right page of the file
+ * @MAPPED_ABSENT: no page is present
+ * @MAPPED_PRIVATE: an anonymous page: the process has written to it
+ * @MAPPED_OVERTAKEN: another page, but the ranges have changed since the walk began
  * @MAPPED_WRONG: another page
  * @MAPPED_COUNT: number of these
  */
@@ -72,7 +70,7 @@ static enum mapped mapped_is_page(struct page *page, const struct bee_range *ran
 	return MAPPED_WRONG;
 }
 
-/* Its pages are the kernel's own; where it is, the address space says. */
+/* The vDSO's pages belong to the kernel, so compare its address. */
 static enum mapped mapped_is_vdso(const struct bee_range *range, u64 ip)
 {
 	u64 vdso = (unsigned long)current->mm->context.vdso;
