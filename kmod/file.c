@@ -2,8 +2,8 @@
 /*
  * Files: every file that is mapped by a managed address space, or has a table.
  *
- * Ranges refer to files, not to tables: a table that is added, replaced or deleted is so for
- * every mapping of its file at once.
+ * Ranges refer to files, not to tables: adding, replacing or deleting a table takes effect for all
+ * mappings of its file at once.
  *
  * file_lock protects the hashes and the list.  It is raw since ftrace callbacks that may run
  * with preemption off take it.  Nothing is allocated or freed and no lock taken under it.
@@ -261,7 +261,7 @@ void bee_file_put(struct bee_file *f)
 }
 
 /**
- * bee_file_is_inode() - whether a file is this inode, whatever its contents
+ * bee_file_is_inode() - whether a file is this inode
  * @f: the file
  * @inode: the inode
  *
@@ -269,6 +269,7 @@ void bee_file_put(struct bee_file *f)
  * mapping still shows the same inode.
  *
  * Context: Any.
+ * Return: true, even if the contents have changed since.
  */
 bool bee_file_is_inode(const struct bee_file *f, const struct inode *inode)
 {

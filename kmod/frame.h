@@ -65,6 +65,7 @@ struct bee_frame {
  * function or to none.  One byte before it is still the call instruction.
  *
  * Context: Any.
+ * Return: the address.
  */
 static inline u64 bee_frame_lookup_ip(const struct bee_frame *f)
 {
@@ -328,6 +329,7 @@ static inline bool bee_frame_repeats(struct bee_switches *switches, u64 sp,
  * @size: number of bytes
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Return: false also if the memory is not present.
  */
 static inline bool bee_frame_code_is(struct bee_uread *mem, u64 ip, const u8 *code, u32 size)
 {
@@ -376,7 +378,7 @@ static inline bool bee_frame_step_sigreturn(struct bee_uread *mem, struct bee_fr
  *
  *	test %rax,%rax; jl error; je child; ret; child:
  *
- * A sample that the kernel takes while it makes the thread sees a negative rax in the parent.
+ * In a sample that is taken while the kernel makes the thread, rax is negative in the parent.
  */
 static inline bool frame_is_behind_clone(struct bee_uread *mem, const struct bee_frame *f,
 					 u64 *rax)

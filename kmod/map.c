@@ -315,6 +315,7 @@ static u32 map_first_after(const struct bee_map *map, u64 addr)
  * @in: the range that is mapped there, perhaps as part of a larger one in @map; NULL: none
  *
  * Context: Any.  Caller keeps @map alive.
+ * Return: true if it is not needed.
  */
 bool bee_map_has(const struct bee_map *map, u64 start, u64 end, const struct bee_range *in)
 {
@@ -377,6 +378,7 @@ struct bee_map *bee_map_splice(const struct bee_map *old, u64 start, u64 end,
  * @b: the other, or NULL
  *
  * Context: Any.  Caller keeps both alive.
+ * Return: true if they have.
  */
 bool bee_map_is_same(const struct bee_map *a, const struct bee_map *b)
 {
