@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tables of stock files against the rows that they were made from. */
+/* Tables of stock files, and of many made rows, against the rows that they were made from. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +9,7 @@
 #include "kselftest.h"
 #include "pack.h"
 #include "rows_equal_table.h"
+#include "unit/encode/made_rows.h"
 
 static const char *const files[] = {
 	"/lib/x86_64-linux-gnu/libc.so.6",
@@ -84,11 +85,17 @@ static void test_file(const char *path)
 
 int main(void)
 {
-	size_t i;
+	static const u32 nrules[] = { 1, 2, 40, 1000, 60000 };
+	static const u32 distances[] = { 1, 12, 40, 3000 };
+	size_t i, j;
 
 	ksft_print_header();
-	ksft_set_plan(sizeof(files) / sizeof(files[0]));
+	ksft_set_plan(sizeof(files) / sizeof(files[0]) + 5 * 4 + 1);
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		test_file(files[i]);
+	for (i = 0; i < 5; i++)
+		for (j = 0; j < 4; j++)
+			test_made(20000, nrules[i], distances[j]);
+	test_made(400000, 60000, 20);
 	ksft_finished();
 }

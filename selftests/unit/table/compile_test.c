@@ -90,17 +90,23 @@ static void image_make(struct image *image)
 	memcpy(image->bytes + NOTE_AT, note, sizeof(note));
 }
 
-static int compile_bytes(const void *bytes, size_t size, struct compile_result *result)
+/* A file of these bytes, the same one for all tests. */
+static int file_of(const void *bytes, size_t size)
 {
-	int fd = memfd_create("elf_test", MFD_CLOEXEC), ret;
+	static int fd = -1;
 
-	if (fd < 0 || (size && pwrite(fd, bytes, size, 0) != (ssize_t)size)) {
+	if (fd < 0)
+		fd = memfd_create("compile_test", MFD_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, size) || (size && pwrite(fd, bytes, size, 0) != (ssize_t)size)) {
 		perror("memfd");
 		exit(KSFT_FAIL);
 	}
-	ret = compile_elf(fd, result);
-	close(fd);
-	return ret;
+	return fd;
+}
+
+static int compile_bytes(const void *bytes, size_t size, struct compile_result *result)
+{
+	return compile_elf(file_of(bytes, size), result);
 }
 
 /* A failure is -1, no table, and one line that says something. */
@@ -256,7 +262,8 @@ static void test_truncations(void)
 	int ret;
 
 	image_make(&image);
-	for (size = 0; size < image.size; size++) {
+	/* Between the program headers and .eh_frame one size in 64: there is only text. */
+	for (size = 0; size < image.size; size += size < 0x100 || size >= FRAMES_AT ? 1 : 64) {
 		/* The space behind the third section header is not used. */
 		ret = compile_bytes(image.bytes, size, &result);
 		if (size < image.size - sizeof(Elf64_Shdr) && !is_clean_failure(ret, &result)) {
@@ -265,7 +272,7 @@ static void test_truncations(void)
 		}
 		compile_result_free(&result);
 	}
-	ksft_test_result(good, "each truncation: refused\n");
+	ksft_test_result(good, "truncations: refused\n");
 }
 
 /* Every byte of every structure set to some values: accepted or refused, no more. */
