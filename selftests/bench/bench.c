@@ -66,10 +66,11 @@ static int bench_rows(int fd, const struct elf_file *elf, const struct row_set *
 	struct compile_result result;
 	struct bee_table_error error;
 	struct bee_table table;
+	struct bee_error why;
 	int ret = -1;
 
-	if (compile_elf(fd, &result)) {
-		fprintf(stderr, "%s: %s\n", file->name, result.message);
+	if (compile_elf(fd, NULL, &result, &why)) {
+		fprintf(stderr, "%s: %s\n", file->name, why.text);
 		return -1;
 	}
 	file->rows = rows->nrows;
@@ -91,17 +92,17 @@ static int bench_path(const char *path, const struct bench_options *options,
 	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = -1;
 	struct row_set rows = {};
 	struct elf_file elf;
-	char message[256];
+	struct bee_error why = {};
 
 	*file = (struct bench_file){ .name = slash ? slash + 1 : path };
 	if (fd < 0) {
 		perror(path);
 		return -1;
 	}
-	if (elf_open(&elf, fd))
-		fprintf(stderr, "%s: %s\n", path, elf.message);
-	else if (coverage_rows(&elf, &rows, message, sizeof(message)))
-		fprintf(stderr, "%s: %s\n", path, message);
+	if (elf_open(&elf, fd, &why))
+		fprintf(stderr, "%s: %s\n", path, why.text);
+	else if (coverage_rows(&elf, &rows, &why))
+		fprintf(stderr, "%s: %s\n", path, why.text);
 	else
 		ret = bench_rows(fd, &elf, &rows, options, file);
 	row_set_free(&rows);

@@ -58,11 +58,12 @@ struct stacks {
 static void table_open(struct file_table *file)
 {
 	struct bee_table_error error;
+	struct bee_error why;
 	int fd = open(file->path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
-	file->usable = !compile_elf(fd, &file->result) &&
+	file->usable = !compile_elf(fd, NULL, &file->result, &why) &&
 		       !bee_table_validate(file->result.blob, file->result.size, &file->table, &error);
 	close(fd);
 }

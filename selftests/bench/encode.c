@@ -12,7 +12,6 @@
 #include "compile.h"
 #include "coverage.h"
 #include "elf.h"
-#include "pack.h"
 
 #define LIBDW_NS	2000000000ull	/* no further turn of libdw after so long */
 #define TURN_NS		50000000ull
@@ -80,12 +79,12 @@ static void work_compile(int fd, const struct row_set *set)
 {
 	struct row_set rows = {};
 	struct elf_file elf;
-	char message[256];
+	struct bee_error why = {};
 	size_t size;
 
 	(void)set;
-	if (!elf_open(&elf, fd) && !coverage_rows(&elf, &rows, message, sizeof(message)))
-		pack_table(&elf, &rows, &size, message, sizeof(message));
+	if (!elf_open(&elf, fd, &why) && !coverage_rows(&elf, &rows, &why))
+		compile_encode(&elf, &rows, &size, &why);
 }
 
 static void work_libdw(int fd, const struct row_set *set)
@@ -115,10 +114,10 @@ struct opened {
 static size_t rows_once(const struct opened *file)
 {
 	struct row_set rows = {};
-	char message[256];
+	struct bee_error why = {};
 	size_t n = 0;
 
-	if (!coverage_fde_rows(&file->elf, &rows, message, sizeof(message)))
+	if (!coverage_fde_rows(&file->elf, &rows, &why))
 		n = rows.nrows;
 	row_set_free(&rows);
 	return n;
@@ -149,14 +148,14 @@ static int encode_once(int fd, double *cover_ms, double *pack_ms)
 	u64 start = bench_now_ns();
 	struct row_set rows = {};
 	struct elf_file elf;
-	char message[256];
+	struct bee_error why = {};
 	void *blob = NULL;
 	size_t size;
 
-	if (!elf_open(&elf, fd) && !coverage_rows(&elf, &rows, message, sizeof(message))) {
+	if (!elf_open(&elf, fd, &why) && !coverage_rows(&elf, &rows, &why)) {
 		*cover_ms = ms_since(start);
 		start = bench_now_ns();
-		blob = pack_table(&elf, &rows, &size, message, sizeof(message));
+		blob = compile_encode(&elf, &rows, &size, &why);
 		*pack_ms = ms_since(start);
 	}
 	free(blob);
@@ -180,8 +179,9 @@ int bench_encode(int fd, const struct row_set *set, bool libdw, struct bench_fil
 	struct opened opened = { .set = set };
 	u64 start = bench_now_ns();
 	size_t i, n = 0, nrows = 1;
+	struct bee_error why;
 
-	if (!elf_open(&opened.elf, fd) && libdw)
+	if (!elf_open(&opened.elf, fd, &why) && libdw)
 		opened.libdw = bench_libdw_open(fd);
 	for (i = 0; i < BENCH_TURNS && nrows; i++) {
 		if (opened.libdw && bench_now_ns() - start < LIBDW_NS)

@@ -31,8 +31,8 @@ static void fuzz_start(void)
 	if (!mkdtemp(dir) || setenv(CACHE_DIR_ENV, dir, 1))
 		abort();
 	fuzzed = cache_open();
-	if (!fuzzed || fuzzed->dir < 0) {
-		fprintf(stderr, "%s\n", fuzzed ? fuzzed->absent : "no memory");
+	if (fuzzed->dir < 0) {
+		fprintf(stderr, "%s\n", fuzzed->absent.text);
 		abort();
 	}
 	strcat(strcpy(entry, dir), "/");

@@ -17,16 +17,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int fd = -1;
 	struct compile_result result;
+	struct bee_error why = {};
 	int ret;
 
 	if (fd < 0)
 		fd = memfd_create("fuzz_elf", MFD_CLOEXEC);
 	if (ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
 		abort();
-	ret = compile_elf(fd, &result);
-	if (ret ? result.blob || !*result.message || !!strchr(result.message, '\n') : !result.blob)
+	ret = compile_elf(fd, NULL, &result, &why);
+	if (ret ? result.blob || !*why.text || !!strchr(why.text, '\n') : !result.blob)
 		abort();
-	if (ret && strstr(result.message, "bug in the compiler"))
+	if (ret && strstr(why.text, "bug in the compiler"))
 		abort();
 	compile_result_free(&result);
 	return 0;

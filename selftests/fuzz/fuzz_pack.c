@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* As fuzz_cfi; then the rows become a table, which must be a valid one. */
+/* As fuzz_cfi; then the rows become a table, which must be valid and have the rows. */
 #include "fuzz_rows.h"
-#include "pack.h"
+#include "rows_equal_table.h"
+#include "compile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -9,11 +10,12 @@ static void fuzz_pack(const struct elf_file *elf, const struct row_set *rows)
 {
 	struct bee_table_error error;
 	struct bee_table table;
-	char message[256];
+	struct bee_error why = {};
 	size_t size;
-	void *blob = pack_table(elf, rows, &size, message, sizeof(message));
+	void *blob = compile_encode(elf, rows, &size, &why);
 
-	if (!blob || bee_table_validate(blob, size, &table, &error))
+	if (!blob || bee_table_validate(blob, size, &table, &error) ||
+	    !rows_equal_table(rows, &table))
 		abort();
 	free(blob);
 }

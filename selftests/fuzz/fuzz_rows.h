@@ -17,10 +17,10 @@
 #define TEXT_SIZE	0x1000
 
 /* The text is nothing but zeros, as far as anybody looks. */
-static struct input *fuzz_input(void)
+static struct reader *fuzz_input(void)
 {
-	static struct input *input;
-	char why[256];
+	static struct reader *input;
+	struct bee_error why;
 	int fd;
 
 	if (input)
@@ -28,7 +28,7 @@ static struct input *fuzz_input(void)
 	fd = memfd_create("fuzz_cfi", MFD_CLOEXEC);
 	if (fd < 0 || ftruncate(fd, TEXT + TEXT_SIZE))
 		abort();
-	input = input_open(fd, why, sizeof(why));
+	input = reader_open(fd, &why);
 	if (!input)
 		abort();
 	return input;
@@ -56,11 +56,11 @@ static int fuzz_rows(const uint8_t *data, size_t size,
 		     void (*use)(const struct elf_file *elf, const struct row_set *rows))
 {
 	struct elf_file elf = {
-		.input = fuzz_input(), .ntext = 1, .id_len = 1,
+		.reader = fuzz_input(), .ntext = 1, .id_len = 1,
 		.text[0] = { .vaddr = TEXT, .offset = TEXT, .size = TEXT_SIZE },
 	};
 	struct row_set rows;
-	char message[256];
+	struct bee_error why;
 	u8 *bytes;
 
 	if (size < 2)
@@ -73,7 +73,7 @@ static int fuzz_rows(const uint8_t *data, size_t size,
 		.stop_at_zero = data[0] & 2,
 		.base = { .data = bytes, .vaddr = 0x4000, .datarel = 0x800, .has_datarel = data[0] & 4 },
 	};
-	if (!coverage_rows(&elf, &rows, message, sizeof(message))) {
+	if (!coverage_rows(&elf, &rows, &why)) {
 		fuzz_check_rows(&rows);
 		if (use)
 			use(&elf, &rows);

@@ -33,12 +33,13 @@ void guest_open(struct guest *g)
 int guest_table_fd(const char *elf)
 {
 	struct compile_result result;
+	struct bee_error error;
 	int fd = memfd_create("table", MFD_CLOEXEC), in = open(elf, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0 || in < 0)
 		guest_die(elf, strerror(errno));
-	if (compile_elf(in, &result))
-		guest_die(elf, result.message);
+	if (compile_elf(in, NULL, &result, &error))
+		guest_die(elf, error.text);
 	if (write(fd, result.blob, result.size) != (ssize_t)result.size)
 		guest_die(elf, "short write");
 	compile_result_free(&result);

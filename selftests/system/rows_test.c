@@ -7,7 +7,6 @@
 #include "compile.h"
 #include "coverage.h"
 #include "kselftest.h"
-#include "pack.h"
 #include "rows_equal_table.h"
 #include "unit/encode/made_rows.h"
 
@@ -22,9 +21,9 @@ static const char *const files[] = {
 static bool packs_alike(const struct elf_file *elf, const struct row_set *rows,
 			const struct compile_result *result)
 {
-	char message[256];
+	struct bee_error why = {};
 	size_t size;
-	void *blob = pack_table(elf, rows, &size, message, sizeof(message));
+	void *blob = compile_encode(elf, rows, &size, &why);
 	bool alike = blob && size == result->size && !memcmp(blob, result->blob, size);
 
 	free(blob);
@@ -53,10 +52,10 @@ static bool compare(int fd, const struct compile_result *result)
 	struct row_set rows = {};
 	struct bee_table table;
 	struct elf_file elf;
-	char message[256];
+	struct bee_error why = {};
 	bool good;
 
-	good = !elf_open(&elf, fd) && !coverage_rows(&elf, &rows, message, sizeof(message)) &&
+	good = !elf_open(&elf, fd, &why) && !coverage_rows(&elf, &rows, &why) &&
 	       !bee_table_validate(result->blob, result->size, &table, &error) &&
 	       result->rows == rows.nrows && table.nrows == rows.nrows &&
 	       rows_are_sound(&rows, &elf) && rows_equal_table(&rows, &table) &&
@@ -70,13 +69,14 @@ static void test_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct compile_result result;
+	struct bee_error why = {};
 
 	if (fd < 0) {
 		ksft_test_result_skip("%s # SKIP not installed\n", path);
 		return;
 	}
-	if (compile_elf(fd, &result))
-		ksft_test_result_fail("%s: %s\n", path, result.message);
+	if (compile_elf(fd, NULL, &result, &why))
+		ksft_test_result_fail("%s: %s\n", path, why.text);
 	else
 		ksft_test_result(compare(fd, &result), "%s: %zu rows\n", path, result.rows);
 	compile_result_free(&result);

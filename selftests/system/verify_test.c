@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "compare.h"
+#include "compile.h"
 #include "coverage.h"
 #include "kselftest.h"
-#include "pack.h"
 #include "random.h"
 
 #define FILE_NAME	"/lib64/ld-linux-x86-64.so.2"
@@ -28,13 +28,13 @@ static bool verify_rows(const struct elf_file *elf, const struct row_set *rows,
 {
 	struct bee_table_error error;
 	struct bee_table table;
-	char message[256];
+	struct bee_error why = {};
 	size_t size;
-	void *blob = pack_table(elf, rows, &size, message, sizeof(message));
+	void *blob = compile_encode(elf, rows, &size, &why);
 
 	*result = (struct verify_result){ .max_shown = 100 };
 	if (!blob || bee_table_validate(blob, size, &table, &error)) {
-		ksft_print_msg("no table: %s\n", blob ? error.why : message);
+		ksft_print_msg("no table: %s\n", blob ? error.why : why.text);
 		free(blob);
 		return false;
 	}
@@ -300,7 +300,7 @@ int main(void)
 {
 	struct row_set rows = {};
 	struct elf_file elf;
-	char message[256];
+	struct bee_error why = {};
 	size_t i;
 	int fd;
 
@@ -311,7 +311,7 @@ int main(void)
 		return KSFT_SKIP;
 	}
 	ksft_set_plan(NMUTATIONS + 5);
-	if (elf_open(&elf, fd) || coverage_rows(&elf, &rows, message, sizeof(message))) {
+	if (elf_open(&elf, fd, &why) || coverage_rows(&elf, &rows, &why)) {
 		ksft_print_msg("%s: no rows\n", FILE_NAME);
 		return KSFT_FAIL;
 	}

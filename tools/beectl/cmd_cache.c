@@ -11,6 +11,7 @@
 
 #include "cache.h"
 #include "commands.h"
+#include "error.h"
 #include "inputs.h"
 #include "json.h"
 #include "parallel.h"
@@ -80,7 +81,7 @@ struct prewarm_report {
 	enum table_source	source;
 	bool			kept;
 	uint64_t		bytes;
-	char			why[512];
+	struct bee_error	error;
 };
 
 static int complain(const char *file, const char *why)
@@ -182,10 +183,11 @@ static int clear_run(struct cache_command *command)
 static void prewarm_opened(struct cache *cache, int fd, const char *path,
 			   struct prewarm_report *report)
 {
+	struct lossy_report lossy;
 	struct table_file table;
 
-	report->source = table_file_get(cache, fd, path, false, &table, report->why,
-					sizeof(report->why));
+	report->source = table_file_get(cache, fd, path, false, NULL, &lossy, &table,
+					&report->error);
 	report->kept = table.kept;
 	report->bytes = cache_disk_bytes(table.table.size);
 	table_file_close(&table);
@@ -200,12 +202,11 @@ static void prewarm_work(void *arg, size_t index, FILE *out)
 	int fd = -1;
 
 	if (file->why) {
-		snprintf(report.why, sizeof(report.why), "%s", file->why);
+		error_set(&report.error, 0, "%s", file->why);
 	} else {
 		fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		if (fd < 0)
-			snprintf(report.why, sizeof(report.why), "cannot open: %s",
-				 strerror(errno));
+			error_set(&report.error, errno, "cannot open: %s", strerror(errno));
 	}
 	if (fd >= 0) {
 		prewarm_opened(command->cache, fd, realpath(file->path, path) ?: file->path,
@@ -259,7 +260,7 @@ static void prewarm_done(void *arg, size_t index, const void *data, size_t size,
 	} else if (report->kept) {
 		prewarm_made(command, file->path, report);
 	} else {
-		prewarm_failed(command, file->path, report->why);
+		prewarm_failed(command, file->path, report->error.text);
 		/* That a file below a directory can have no table is no failure. */
 		if (!file->found || file->why || report->source != TABLE_NONE)
 			command->status = EXIT_FAILED;
@@ -323,8 +324,6 @@ static int cache_run(struct cache_command *command, int (*run)(struct cache_comm
 	int status;
 
 	command->cache = cache_open();
-	if (!command->cache)
-		return complain(NULL, strerror(ENOMEM));
 	if (cache_warning(command->cache))
 		complain(NULL, cache_warning(command->cache));
 	if (cache_absent(command->cache)) {
@@ -342,7 +341,7 @@ static int cache_run(struct cache_command *command, int (*run)(struct cache_comm
 	input_files_finish(&command->files);
 	status = run(command);
 	if (command->json)
-		text_print_json(command->json);
+		json_print(command->json);
 	json_object_put(command->array);
 	input_files_free(&command->files);
 	cache_close(command->cache);

@@ -17,6 +17,7 @@
 #include "alloc.h"
 #include "commands.h"
 #include "compile.h"
+#include "error.h"
 #include "inputs.h"
 #include "io.h"
 #include "parallel.h"
@@ -71,7 +72,7 @@ struct compile_run {
 	int			 status;
 };
 
-/* What a child has to say of a file; @why is "" if all is well. */
+/* What a child has to say of a file; @error.text is "" if all is well. */
 struct compile_report {
 	size_t		rows;
 	size_t		unsupported;
@@ -80,7 +81,7 @@ struct compile_report {
 	unsigned int	rules;
 	bool		not_written;
 	struct lossy_report lossy;
-	char		why[512];
+	struct bee_error error;
 };
 
 static int complain(const char *file, const char *why)
@@ -185,14 +186,12 @@ static void compile_opened(int fd, const struct lossy_options *lossy, const char
 	struct compile_result result;
 	const struct bee_table_header *h;
 
-	if (compile_elf_lossy(fd, lossy, &result)) {
-		snprintf(report->why, sizeof(report->why), "%s", result.message);
+	if (compile_elf(fd, lossy, &result, &report->error))
 		return;
-	}
 	if (output_is_special(output) ? write_special(output, &result) :
 					write_atomically(output, &result)) {
 		report->not_written = true;
-		snprintf(report->why, sizeof(report->why), "cannot write: %s", strerror(errno));
+		error_set(&report->error, errno, "cannot write: %s", strerror(errno));
 	}
 	h = result.blob;
 	report->rules = le16_to_cpu(h->nrules);
@@ -213,9 +212,9 @@ static void compile_work(void *arg, size_t index, FILE *out)
 	int fd = -1;
 
 	if (file->why)
-		snprintf(report.why, sizeof(report.why), "%s", file->why);
+		error_set(&report.error, 0, "%s", file->why);
 	else if ((fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
-		snprintf(report.why, sizeof(report.why), "cannot open: %s", strerror(errno));
+		error_set(&report.error, errno, "cannot open: %s", strerror(errno));
 	else
 		compile_opened(fd, &run->lossy, output, &report);
 	if (fd >= 0)
@@ -267,9 +266,9 @@ static void compile_done(void *arg, size_t index, const void *data, size_t size,
 	if (died || size != sizeof(*report)) {
 		run->status = complain(file->path, died ?: "no result");
 	} else if (report->not_written) {
-		run->status = complain(output, report->why);
-	} else if (report->why[0]) {
-		complain(file->path, report->why);
+		run->status = complain(output, report->error.text);
+	} else if (report->error.text[0]) {
+		complain(file->path, report->error.text);
 		if (!file->found || file->why)
 			run->status = EXIT_FAILED;
 	} else if (!run->quiet) {

@@ -141,7 +141,7 @@ static void print_json(const struct netlink_info *info)
 			name_of(bee_announce_names, BEEUNWIND_ANNOUNCE_MAX, info->announce));
 	json_add_string(object, "hook",
 			name_of(bee_hook_state_names, BEEUNWIND_HOOK_STATE_MAX, info->hook));
-	text_print_json(object);
+	json_print(object);
 }
 
 static int config_show(struct netlink *nl, bool json)

@@ -15,6 +15,8 @@
 #include "compile.h"
 #include "coverage.h"
 #include "elf.h"
+#include "error.h"
+#include "io.h"
 #include "rows.h"
 #include "text.h"
 
@@ -63,16 +65,16 @@ static void print_end(u64 pc)
 static int dump_unpacked(int fd, const struct dump_options *o)
 {
 	struct row_set rows = {};
-	char message[256];
+	struct bee_error error;
 	struct elf_file elf;
 	int ret;
 	size_t i;
 
-	ret = elf_open(&elf, fd);
+	ret = elf_open(&elf, fd, &error);
+	if (!ret)
+		ret = coverage_rows(&elf, &rows, &error);
 	if (ret)
-		complain(o->file, elf.message);
-	else if ((ret = coverage_rows(&elf, &rows, message, sizeof(message))))
-		complain(o->file, message);
+		complain(o->file, error.text);
 	for (i = 0; !ret && i < rows.nrows; i++)
 		print_row(rows.rows[i].pc, &rows.rules[rows.rows[i].rule]);
 	if (!ret)
@@ -189,6 +191,15 @@ static void dump_summary(const struct bee_table *table)
 	print_uses(table);
 }
 
+static int dump_table(const struct bee_table *table, const struct dump_options *o)
+{
+	if (o->rows)
+		dump_rows(table);
+	else
+		dump_summary(table);
+	return EXIT_OK;
+}
+
 static int dump_blob(const void *blob, size_t size, const struct dump_options *o)
 {
 	struct bee_table_error error;
@@ -200,55 +211,37 @@ static int dump_blob(const void *blob, size_t size, const struct dump_options *o
 			 (unsigned long long)error.offset);
 		return complain(o->file, why);
 	}
-	if (o->rows)
-		dump_rows(&table);
-	else
-		dump_summary(&table);
-	return EXIT_OK;
+	return dump_table(&table, o);
 }
 
 static int dump_elf(int fd, const struct dump_options *o)
 {
 	struct compile_result result;
+	struct bee_error error;
 	int status;
 
 	if (o->unpacked)
 		return dump_unpacked(fd, o);
-	if (compile_elf(fd, &result))
-		status = complain(o->file, result.message);
+	if (compile_elf(fd, NULL, &result, &error))
+		status = complain(o->file, error.text);
 	else
-		status = dump_blob(result.blob, result.size, o);
+		status = dump_table(&result.table, o);
 	compile_result_free(&result);
 	return status;
 }
 
-/* Read @size bytes, fewer if the file has shrunk; returns how many. */
-static size_t read_all(int fd, void *buffer, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t n = pread(fd, (char *)buffer + done, size - done, done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		done += n;
-	}
-	return done;
-}
-
 /* One byte more than a table may have is enough to have it refused. */
-static int dump_table(int fd, off_t size, const struct dump_options *o)
+static int dump_table_file(int fd, off_t size, const struct dump_options *o)
 {
+	ssize_t got;
 	void *blob;
 	int status;
 
 	if (size > BEE_TABLE_MAX_SIZE)
 		size = BEE_TABLE_MAX_SIZE + 1;
 	blob = alloc_array(NULL, size, 1);
-	status = dump_blob(blob, read_all(fd, blob, size), o);
+	got = io_read_at(fd, blob, size, 0);
+	status = dump_blob(blob, got < 0 ? 0 : got, o);
 	free(blob);
 	return status;
 }
@@ -274,7 +267,7 @@ static int dump_opened(int fd, const struct dump_options *o)
 		return dump_elf(fd, o);
 	if (o->unpacked)
 		return complain(o->file, "is a table; --unpacked needs the ELF file");
-	return dump_table(fd, st.st_size, o);
+	return dump_table_file(fd, st.st_size, o);
 }
 
 static int dump_file(const struct dump_options *o)

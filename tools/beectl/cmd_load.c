@@ -218,7 +218,7 @@ static int load_words(struct load_command *load, char **words)
 		if (load_one(load, *words))
 			status = EXIT_FAILED;
 	if (load->json)
-		text_print_json(load->json);
+		json_print(load->json);
 	return status;
 }
 

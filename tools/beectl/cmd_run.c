@@ -152,7 +152,7 @@ static void run_made(void *arg, const struct table_want *want, const struct tabl
 		return;
 	fputs("beectl: run: ", stderr);
 	text_put_name(stderr, want->name);
-	fprintf(stderr, ": %s\n", result->source == TABLE_NONE ? result->why : "loaded");
+	fprintf(stderr, ": %s\n", result->source == TABLE_NONE ? result->error.text : "loaded");
 	maker_print_wrong(stderr, result->wrong, result->text);
 }
 

@@ -11,6 +11,7 @@
 
 #include "alloc.h"
 #include "commands.h"
+#include "error.h"
 #include "inputs.h"
 #include "json.h"
 #include "measure.h"
@@ -60,10 +61,10 @@ static const struct column {
 	[MEASURE_SFRAME]	= { "SFrame", "sframe", 6 },
 };
 
-/* What a child has to say of a file; @why is "" if all is well. */
+/* What a child has to say of a file; @error.text is "" if all is well. */
 struct size_report {
 	struct measures	measures;
-	char		why[512];
+	struct bee_error error;
 };
 
 /* A file in the list. */
@@ -113,11 +114,11 @@ static void size_work(void *arg, size_t index, FILE *out)
 	int fd = -1;
 
 	if (file->why)
-		snprintf(report.why, sizeof(report.why), "%s", file->why);
+		error_set(&report.error, 0, "%s", file->why);
 	else if ((fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
-		snprintf(report.why, sizeof(report.why), "cannot open: %s", strerror(errno));
+		error_set(&report.error, errno, "cannot open: %s", strerror(errno));
 	else
-		measure_file(fd, &report.measures, report.why, sizeof(report.why));
+		measure_file(fd, &report.measures, &report.error);
 	if (fd >= 0)
 		close(fd);
 	fwrite(&report, sizeof(report), 1, out);
@@ -147,9 +148,9 @@ static void size_done(void *arg, size_t index, const void *data, size_t size, co
 	const struct input_file *file = &run->files.file[index];
 	bool lost = died || size != sizeof(*report);
 
-	if (lost || report->why[0]) {
+	if (lost || report->error.text[0]) {
 		progress_end();
-		size_fail(run, file, died ?: lost ? "no result" : report->why);
+		size_fail(run, file, died ?: lost ? "no result" : report->error.text);
 		if (lost || !file->found || file->why)
 			run->status = EXIT_FAILED;
 		return;
@@ -311,7 +312,7 @@ static void print_json(struct size_run *run)
 	json_add_uint(total, "files", run->nsized);
 	json_add_measures(total, &run->total);
 	json_object_object_add(all, "total", total);
-	text_print_json(all);
+	json_print(all);
 }
 
 static int size_all(struct size_run *run)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error.h"
 #include "json.h"
 #include "netlink.h"
 #include "names.h"
@@ -56,7 +57,7 @@ struct status {
 	struct netlink_stats	stats;
 	struct netlink_files	tables;
 	bool			proven;
-	char			note[256];
+	struct bee_error	note;
 };
 
 typedef unsigned long long ull;
@@ -89,14 +90,13 @@ static int status_prove_hook(struct netlink *nl, struct status *status,
 
 	if (status->info.hook == BEEUNWIND_HOOK_STATE_OFF)
 		return 0;
-	if (sample_self(status->note, sizeof(status->note)))
+	if (sample_self(&status->note))
 		return 0;
 	if (netlink_info_get(nl, &status->info, error))
 		return -1;
 	status->proven = status->info.hook_hits > before;
 	if (!status->proven)
-		snprintf(status->note, sizeof(status->note),
-			 "perf took the sample without calling the hook");
+		error_set(&status->note, 0, "perf took the sample without calling the hook");
 	return 0;
 }
 
@@ -158,7 +158,7 @@ static void print_hook(const struct status *status)
 	else if (status->proven)
 		printf("hook:      %s, proven by a self-sample\n", name);
 	else
-		printf("hook:      %s, but not proven by a self-sample: %s\n", name, status->note);
+		printf("hook:      %s, but not proven by a self-sample: %s\n", name, status->note.text);
 	if (status->info.hook == BEEUNWIND_HOOK_STATE_STUCK)
 		printf("           ftrace refused to remove it; only a reboot unloads the module\n");
 }
@@ -214,7 +214,7 @@ static void json_status(struct json_object *object, const struct status *status)
 
 	json_add_string(object, "hook", hook_name(info->hook));
 	json_object_object_add(object, "hook_proven", json_object_new_boolean(status->proven));
-	json_add_string(object, "hook_note", status->note);
+	json_add_string(object, "hook_note", status->note.text);
 	json_add_string(object, "module_version", info->module_version);
 	json_add_uint(object, "table_version", info->table_version);
 	json_add_uint(object, "budget", info->budget);
@@ -379,7 +379,7 @@ static int status_run(const char *word, pid_t pid, bool tables, bool want_json)
 		return EXIT_FAILED;
 	}
 	if (json)
-		text_print_json(json);
+		json_print(json);
 	return ret;
 }
 

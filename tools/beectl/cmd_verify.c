@@ -11,6 +11,7 @@
 
 #include "commands.h"
 #include "compile.h"
+#include "error.h"
 #include "inputs.h"
 #include "io.h"
 #include "parallel.h"
@@ -95,13 +96,13 @@ static void verify_blob(const struct elf_file *elf, const void *blob, size_t siz
 /* Rows and no table is a failure; without CFI there are no rows either. */
 static void verify_compiled(const struct elf_file *elf, struct verify_outcome *outcome)
 {
-	static const struct lossy_options exact;
 	struct compile_result compiled;
 	struct row_set rows = {};
-	int failed = compile_rows(elf, &exact, &rows, &compiled);
+	struct bee_error error;
+	int failed = compile_rows(elf, NULL, &rows, &compiled, &error);
 
 	if (failed)
-		outcome_say(outcome, rows.nrows ? VERIFY_FAILED : VERIFY_NO_CFI, compiled.message);
+		outcome_say(outcome, rows.nrows ? VERIFY_FAILED : VERIFY_NO_CFI, error.text);
 	if (!failed || !rows.nrows)
 		verify_blob(elf, compiled.blob, compiled.size, outcome);
 	compile_result_free(&compiled);
@@ -127,10 +128,11 @@ static void verify_table_file(const struct elf_file *elf, const char *path,
 static void verify_opened(const struct verify_command *command, const struct input_file *file,
 			  int fd, struct verify_outcome *outcome)
 {
+	struct bee_error error;
 	struct elf_file elf;
 
-	if (elf_open(&elf, fd)) {
-		outcome_say(outcome, file->found ? VERIFY_SKIPPED : VERIFY_FAILED, elf.message);
+	if (elf_open(&elf, fd, &error)) {
+		outcome_say(outcome, file->found ? VERIFY_SKIPPED : VERIFY_FAILED, error.text);
 	} else {
 		if (command->table)
 			verify_table_file(&elf, command->table, outcome);

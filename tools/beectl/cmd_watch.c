@@ -130,9 +130,9 @@ static void watch_done(void *arg, const struct table_want *want, const struct ta
 			 text_size(result->bytes).text);
 		return;
 	}
-	say_file(watch, want->name, "no table: ", result->why);
+	say_file(watch, want->name, "no table: ", result->error.text);
 	/* For want of room, or of its file, it is worth another try. */
-	if (table_refusal_is_general(result->code) || !result->opened)
+	if (table_refusal_is_general(result->refusal) || !result->opened)
 		watch->unfinished = tried_note(&watch->tried, want->id) || watch->unfinished;
 	else
 		tried_give_up(&watch->tried, want->id);
@@ -379,8 +379,8 @@ static int watch_run(struct watch *watch)
 
 	watch->family = netlink_family_open(&error);
 	watch->maker.cache = cache_open();
-	if (!watch->family || !watch->maker.cache)
-		return complain(watch->family ? strerror(ENOMEM) : error.text);
+	if (!watch->family)
+		return complain(error.text);
 	maker_warn(&watch->maker, "watch");
 	watch->maker.arg = watch;
 	watch->maker.done = watch_done;

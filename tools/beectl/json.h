@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Members of JSON objects, in one line each. */
+/* JSON output: members of objects in one line each, and how an object is written. */
 #ifndef BEE_JSON_H
 #define BEE_JSON_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include <json-c/json.h>
 
@@ -16,5 +17,8 @@ static inline void json_add_string(struct json_object *object, const char *key, 
 {
 	json_object_object_add(object, key, json_object_new_string(value));
 }
+
+void json_put(FILE *out, struct json_object *object);
+void json_print(struct json_object *object);
 
 #endif /* BEE_JSON_H */

@@ -100,8 +100,8 @@ static void summary_done(void *arg, const struct table_want *want,
 	else if (result->source == TABLE_CACHED)
 		summary->cached++;
 	else
-		summary_problem(summary, want->name, result->why);
-	if (table_refusal_is_general(result->code) && !summary->refusal.code)
+		summary_problem(summary, want->name, result->error.text);
+	if (table_refusal_is_general(result->refusal) && !summary->refusal.refusal)
 		summary->refusal = *result;
 }
 
@@ -162,7 +162,7 @@ static void print_json(struct load_summary *summary, const struct netlink_info *
 	json_add_uint(object, "text", summary->text);
 	json_add_uint(object, "wrong", summary->wrong);
 	json_object_object_add(object, "problems", json_object_get(summary->problems));
-	text_print_json(object);
+	json_print(object);
 }
 
 /* What makes the exit status 1: some stacks will not be complete that should be. */
@@ -174,9 +174,9 @@ static int summary_status(const struct load_summary *summary)
 		fprintf(stderr, "beectl: load: %zu process%s not loaded, the first is %d: %s\n",
 			processes->refused, processes->refused == 1 ? "" : "es", processes->pid,
 			processes->why.text);
-	if (summary->refusal.code)
-		complain(summary->refusal.why);
-	return processes->refused || summary->refusal.code ? EXIT_FAILED : EXIT_OK;
+	if (summary->refusal.refusal)
+		complain(summary->refusal.error.text);
+	return processes->refused || summary->refusal.refusal ? EXIT_FAILED : EXIT_OK;
 }
 
 static int summary_show(struct load_summary *summary, struct netlink *nl)

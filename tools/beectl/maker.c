@@ -41,13 +41,7 @@ int maker_open(struct table_maker *maker, struct bee_error *error)
 	if (maker_connect(maker, error))
 		return -1;
 	maker->cache = cache_open();
-	if (maker->cache)
-		return 0;
-	error->code = ENOMEM;
-	snprintf(error->text, sizeof(error->text), "%s", strerror(ENOMEM));
-	netlink_close(maker->nl);
-	maker->nl = NULL;
-	return -1;
+	return 0;
 }
 
 void maker_close(struct table_maker *maker)

@@ -11,6 +11,7 @@
 
 #include "alloc.h"
 #include "compile.h"
+#include "error.h"
 #include "measure.h"
 
 #define PAGE_SHIFT_64K	16
@@ -149,17 +150,13 @@ static void measure_elf(const struct elf_file *elf, struct measures *measures)
 	measures->value[MEASURE_SFRAME] = measures->sframe.bytes;
 }
 
-static int measure_opened(const struct elf_file *elf, struct measures *measures, char *message,
-			  size_t size)
+static int measure_opened(const struct elf_file *elf, struct measures *measures, struct bee_error *error)
 {
 	struct compile_result result;
-	const struct lossy_options exact = {};
 	struct row_set rows = {};
-	int ret = compile_rows(elf, &exact, &rows, &result);
+	int ret = compile_rows(elf, NULL, &rows, &result, error);
 
-	if (ret) {
-		snprintf(message, size, "%s", result.message);
-	} else {
+	if (!ret) {
 		measure_rows(&rows, measures);
 		measure_result(&result, measures);
 		measure_elf(elf, measures);
@@ -173,21 +170,18 @@ static int measure_opened(const struct elf_file *elf, struct measures *measures,
  * measure_file() - how large a file's unwind information is
  * @fd: the file
  * @measures: filled
- * @message: on failure, why
- * @size: bytes of @message
+ * @error: filled on failure
  *
- * Return: 0, or -1 with @message set.
+ * Return: 0 or -1.
  */
-int measure_file(int fd, struct measures *measures, char *message, size_t size)
+int measure_file(int fd, struct measures *measures, struct bee_error *error)
 {
 	struct elf_file elf;
-	int ret = elf_open(&elf, fd);
+	int ret = elf_open(&elf, fd, error);
 
 	*measures = (struct measures){};
-	if (ret)
-		snprintf(message, size, "%s", elf.message);
-	else
-		ret = measure_opened(&elf, measures, message, size);
+	if (!ret)
+		ret = measure_opened(&elf, measures, error);
 	elf_close(&elf);
 	return ret;
 }

@@ -3,6 +3,7 @@
 #ifndef BEE_MEASURE_H
 #define BEE_MEASURE_H
 
+#include "error.h"
 #include "sframe.h"
 
 /**
@@ -50,7 +51,7 @@ struct measures {
 	struct sframe_size	sframe;
 };
 
-int measure_file(int fd, struct measures *measures, char *message, size_t size);
+int measure_file(int fd, struct measures *measures, struct bee_error *error);
 void measure_add(struct measures *total, const struct measures *measures);
 
 #endif /* BEE_MEASURE_H */

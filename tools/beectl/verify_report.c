@@ -349,7 +349,7 @@ static void print_total(const struct verify_report *report)
 	putchar('\n');
 }
 
-static void json_print(struct verify_report *report)
+static void report_print_json(struct verify_report *report)
 {
 	struct json_object *object = json_object_new_object();
 	struct json_object *total = json_object_new_object();
@@ -360,7 +360,7 @@ static void json_print(struct verify_report *report)
 	json_add_result(total, &report->sum);
 	json_object_object_add(object, "files", report->json);
 	json_object_object_add(object, "total", total);
-	text_print_json(object);
+	json_print(object);
 }
 
 /**
@@ -377,7 +377,7 @@ bool verify_report_end(struct verify_report *report)
 		qsort(report->sum.forms, report->sum.nforms, sizeof(*report->sum.forms),
 		      compare_forms);
 	if (report->json)
-		json_print(report);
+		report_print_json(report);
 	else
 		print_total(report);
 	verify_free(&report->sum);

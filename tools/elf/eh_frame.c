@@ -21,23 +21,10 @@ struct cie_index {
 #define FDE_USUAL_BYTES	24		/* the least that is usual */
 #define FDE_RESERVE_MAX	(1u << 20)	/* entries, so that no header makes us reserve too much */
 
-/* CIEs met lately whose FDEs have the form that compilers give them, by their place. */
-#define PLAIN_CIES	16
-#define PLAIN_ENCODING	(DW_EH_PE_pcrel | DW_EH_PE_sdata4)
-#define PLAIN_HEAD	13		/* bytes from an FDE's id to its augmentation data */
-#define PLAIN_MAX_PC	(1ull << 60)	/* so that nothing wraps around */
-
-struct plain_cie {
-	bool	used;
-	u64	offset;
-	u32	cie;
-};
-
 struct frame_reader {
 	const struct elf_frames	*frames;
 	struct fde_list		*list;
 	struct cie_index	 index;
-	struct plain_cie	 plain[PLAIN_CIES];
 };
 
 /* A CIE or FDE: the bytes after its length. */
@@ -230,64 +217,6 @@ static bool fde_read_range(struct fde *fde, struct cursor *c, const struct cie *
 	return !__builtin_add_overflow(fde->begin, size, &fde->end);
 }
 
-static struct plain_cie *plain_cie(struct frame_reader *r, u64 offset)
-{
-	return &r->plain[offset >> 3 & (PLAIN_CIES - 1)];
-}
-
-/* Remember a CIE if its FDEs are what fde_read_plain() takes them for. */
-static void plain_add(struct frame_reader *r, u64 offset, u32 index)
-{
-	const struct cie *cie = &r->list->cies[index];
-
-	if (!r->frames->debug_frame && cie->has_z && !cie->malformed &&
-	    cie->cfi.encoding == PLAIN_ENCODING)
-		*plain_cie(r, offset) = (struct plain_cie){ true, offset, index };
-}
-
-static u32 plain_u32(const u8 *at)
-{
-	__le32 value;
-
-	memcpy(&value, at, sizeof(value));
-	return le32_to_cpu(value);
-}
-
-/*
- * All of an FDE at once if it has the form that compilers give it: length, distance of its
- * CIE, begin, size, augmentation data.  Return: false, with nothing read, if it has another one.
- */
-static bool fde_read_plain(struct frame_reader *r, struct cursor *c)
-{
-	const struct elf_frames *frames = r->frames;
-	const u8 *id = c->at + 4, *insns;
-	const struct plain_cie *cie;
-	u32 length, begin, size;
-	u64 offset, vaddr, begin_pc;
-
-	if (cursor_left(c) < 4 + PLAIN_HEAD + FDE_SLACK)
-		return false;
-	length = plain_u32(c->at);
-	offset = (id - frames->data) - (u64)plain_u32(id);
-	cie = plain_cie(r, offset);
-	begin = plain_u32(id + 4);
-	size = plain_u32(id + 8);
-	insns = id + PLAIN_HEAD + id[PLAIN_HEAD - 1];
-	vaddr = frames->base.vaddr + (id + 4 - frames->data);
-	begin_pc = vaddr + (s32)begin;
-	if (begin_pc >= PLAIN_MAX_PC || !cie->used || cie->offset != offset || !begin || !size ||
-	    id[PLAIN_HEAD - 1] & 0x80 || length < insns - id ||
-	    length > cursor_left(c) - 4 - FDE_SLACK)
-		return false;
-	fde_append(r->list, &(struct fde){
-		.begin = begin_pc, .end = begin_pc + size,
-		.insns = insns, .size = id + length - insns, .cie = cie->cie,
-		.order = r->list->nfdes, .plain = true,
-	});
-	c->at = id + length;
-	return true;
-}
-
 /* An FDE whose range cannot be read is dropped: its text will be a gap. */
 static void fde_add(struct frame_reader *r, struct frame_record *record)
 {
@@ -312,7 +241,6 @@ static void fde_add(struct frame_reader *r, struct frame_record *record)
 	fde.insns = c->at;
 	fde.size = cursor_left(c);
 	fde_append(list, &fde);
-	plain_add(r, offset, fde.cie);
 }
 
 /*
@@ -327,8 +255,6 @@ static void frames_read(const struct elf_frames *frames, struct fde_list *list)
 
 	fde_reserve(list, frames->size);
 	while (cursor_left(&c)) {
-		if (fde_read_plain(&r, &c))
-			continue;
 		if (!record_read(&c, frames, &record))
 			break;
 		if (!cursor_left(&record.c) && !record.id) {

@@ -30,7 +30,6 @@ struct cie {
  * @order: position in the file
  * @debug_frame: from .debug_frame
  * @malformed: its range is known, its rules are not
- * @plain: FDE_SLACK more bytes can be read behind its instructions
  */
 struct fde {
 	u64		 begin;
@@ -41,10 +40,7 @@ struct fde {
 	u32		 order;
 	bool		 debug_frame;
 	bool		 malformed;
-	bool		 plain;
 };
-
-#define FDE_SLACK	8
 
 /**
  * struct fde_list - all FDEs of a file whose range can be read, in its order

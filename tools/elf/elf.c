@@ -1,31 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ELF files: open, check, find text, CFI sections and identity.  Owns libelf, which
- * reads headers and expands compressed sections; all other bytes come from input.c.
+ * ELF files: headers, text, identity and sections of CFI.  Only this file uses libelf, which
+ * reads headers and expands compressed sections; all other bytes are read by reader.c.
  */
 #include <errno.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <sha2.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "alloc.h"
+#include "error.h"
 #include "elf.h"
 #include "reader.h"
-
-static __attribute__((format(printf, 2, 3)))
-int elf_refuse(struct elf_file *elf, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(elf->message, sizeof(elf->message), format, args);
-	va_end(args);
-	return -1;
-}
 
 static bool elf_has(const struct elf_file *elf, u64 offset, u64 size)
 {
@@ -55,105 +44,99 @@ static const char *elf_machine_name(u16 machine)
 	return "another machine";
 }
 
-static int elf_check_type(struct elf_file *elf, u16 type)
-{
-	switch (type) {
-	case ET_EXEC:
-	case ET_DYN:
-		return 0;
-	case ET_REL:
-		return elf_refuse(elf,
-				  "a relocatable object, neither executable nor shared object");
-	case ET_CORE:
-		return elf_refuse(elf, "a core dump, neither executable nor shared object");
-	}
-	return elf_refuse(elf, "neither executable nor shared object (e_type %u)", type);
-}
-
-/* Read the ELF header, which libelf is not asked for: is the file of the right kind? */
-static int elf_read_header(struct elf_file *elf, int fd, Elf64_Ehdr *h)
+/* Read the ELF header with pread(), not libelf, and check that the file is of the right kind. */
+static int elf_read_header(int fd, Elf64_Ehdr *h, struct bee_error *error)
 {
 	ssize_t got = pread(fd, h, sizeof(*h), 0);
 
 	if (got < 0)
-		return elf_refuse(elf, "cannot read: %s", strerror(errno));
+		return error_set(error, 0, "cannot read: %s", strerror(errno));
 	if (got < SELFMAG || memcmp(h->e_ident, ELFMAG, SELFMAG))
-		return elf_refuse(elf, "not an ELF file");
+		return error_set(error, 0, "not an ELF file");
 	if (got < EI_NIDENT)
-		return elf_refuse(elf, "truncated within the ELF header");
+		return error_set(error, 0, "truncated within the ELF header");
 	if (h->e_ident[EI_CLASS] == ELFCLASS32)
-		return elf_refuse(elf, "a 32-bit ELF file; only 64-bit x86-64 is supported");
+		return error_set(error, 0, "a 32-bit ELF file; only 64-bit x86-64 is supported");
 	if (h->e_ident[EI_CLASS] != ELFCLASS64)
-		return elf_refuse(elf, "unknown ELF class %u", h->e_ident[EI_CLASS]);
+		return error_set(error, 0, "unknown ELF class %u", h->e_ident[EI_CLASS]);
 	if (h->e_ident[EI_DATA] == ELFDATA2MSB)
-		return elf_refuse(elf, "a big-endian ELF file; only x86-64 is supported");
+		return error_set(error, 0, "a big-endian ELF file; only x86-64 is supported");
 	if (h->e_ident[EI_DATA] != ELFDATA2LSB)
-		return elf_refuse(elf, "unknown ELF byte order %u", h->e_ident[EI_DATA]);
+		return error_set(error, 0, "unknown ELF byte order %u", h->e_ident[EI_DATA]);
 	if (got < (ssize_t)sizeof(*h))
-		return elf_refuse(elf, "truncated within the ELF header");
+		return error_set(error, 0, "truncated within the ELF header");
 	if (h->e_machine != BEE_TABLE_MACHINE)
-		return elf_refuse(elf, "made for %s (e_machine %u), not x86-64",
-				  elf_machine_name(h->e_machine), h->e_machine);
-	elf->entry = h->e_entry;
-	return elf_check_type(elf, h->e_type);
+		return error_set(error, 0, "made for %s (e_machine %u), not x86-64",
+				 elf_machine_name(h->e_machine), h->e_machine);
+	switch (h->e_type) {
+	case ET_EXEC:
+	case ET_DYN:
+		return 0;
+	case ET_REL:
+		return error_set(error, 0,
+				 "a relocatable object, neither executable nor shared object");
+	case ET_CORE:
+		return error_set(error, 0, "a core dump, neither executable nor shared object");
+	}
+	return error_set(error, 0, "neither executable nor shared object (e_type %u)", h->e_type);
 }
 
-/* Are the headers that it speaks of there? */
-static int elf_check_header(struct elf_file *elf, int fd)
+/* Check that the program and section headers are where the ELF header says. */
+static int elf_check_header(struct elf_file *elf, int fd, struct bee_error *error)
 {
 	Elf64_Ehdr h = {};
 
-	if (elf_read_header(elf, fd, &h))
+	if (elf_read_header(fd, &h, error))
 		return -1;
+	elf->entry = h.e_entry;
 	if (h.e_phnum && h.e_phentsize != sizeof(Elf64_Phdr))
-		return elf_refuse(elf, "malformed: e_phentsize is %u", h.e_phentsize);
+		return error_set(error, 0, "malformed: e_phentsize is %u", h.e_phentsize);
 	if (h.e_shoff && h.e_shentsize != sizeof(Elf64_Shdr))
-		return elf_refuse(elf, "malformed: e_shentsize is %u", h.e_shentsize);
+		return error_set(error, 0, "malformed: e_shentsize is %u", h.e_shentsize);
 	if (!elf_has(elf, h.e_phoff, (u64)h.e_phnum * sizeof(Elf64_Phdr)))
-		return elf_refuse(elf, "truncated: program headers lie past the end of the file");
+		return error_set(error, 0,
+				 "truncated: program headers lie past the end of the file");
 	if (h.e_shoff && !elf_has(elf, h.e_shoff, (h.e_shnum ?: 1) * sizeof(Elf64_Shdr)))
-		return elf_refuse(elf, "truncated: section headers lie past the end of the file");
+		return error_set(error, 0,
+				 "truncated: section headers lie past the end of the file");
 	return 0;
 }
 
-/* Larger files have been made to keep somebody busy. */
+/* No real binary is larger; reading one that was made to be takes too long. */
 #define ELF_MAX_SIZE	(4ll << 30)
 
-static int elf_check_file(struct elf_file *elf, int fd)
+static int elf_start(struct elf_file *elf, int fd, struct bee_error *error)
 {
 	struct stat st;
 
 	if (fstat(fd, &st))
-		return elf_refuse(elf, "cannot stat: %s", strerror(errno));
+		return error_set(error, 0, "cannot stat: %s", strerror(errno));
 	if (S_ISDIR(st.st_mode))
-		return elf_refuse(elf, "is a directory");
+		return error_set(error, 0, "is a directory");
 	if (!S_ISREG(st.st_mode))
-		return elf_refuse(elf, "not a regular file");
+		return error_set(error, 0, "not a regular file");
 	if (!st.st_size)
-		return elf_refuse(elf, "empty file");
+		return error_set(error, 0, "empty file");
 	if (st.st_size > ELF_MAX_SIZE)
-		return elf_refuse(elf, "larger than 4 GiB");
+		return error_set(error, 0, "larger than 4 GiB");
 	elf->file_size = st.st_size;
-	return elf_check_header(elf, fd);
-}
-
-static int elf_start(struct elf_file *elf, int fd)
-{
-	elf->input = input_open(fd, elf->message, sizeof(elf->message));
-	if (!elf->input)
+	if (elf_check_header(elf, fd, error))
 		return -1;
-	if (input_size(elf->input) != elf->file_size)
-		return elf_refuse(elf, "changed while it was read");
+	elf->reader = reader_open(fd, error);
+	if (!elf->reader)
+		return -1;
+	if (reader_size(elf->reader) != elf->file_size)
+		return error_set(error, 0, "changed while it was read");
 	elf_version(EV_CURRENT);
 	elf->handle = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf->handle || elf_kind(elf->handle) != ELF_K_ELF)
-		return elf_refuse(elf, "malformed: %s", elf_errmsg(-1) ?: "not an ELF file");
+		return error_set(error, 0, "malformed: %s", elf_errmsg(-1) ?: "not an ELF file");
 	return 0;
 }
 
-static int elf_refuse_unread(struct elf_file *elf)
+static int elf_refuse_unread(const struct elf_file *elf, struct bee_error *error)
 {
-	return elf_refuse(elf, "%s", input_trouble(elf->input) ?: "cannot read");
+	return error_set(error, 0, "%s", reader_trouble(elf->reader) ?: "cannot read");
 }
 
 static struct elf_segment elf_segment_of(const GElf_Phdr *ph)
@@ -163,22 +146,21 @@ static struct elf_segment elf_segment_of(const GElf_Phdr *ph)
 	};
 }
 
-static int elf_add_load(struct elf_file *elf, const GElf_Phdr *ph)
+static int elf_add_load(struct elf_file *elf, const GElf_Phdr *ph, struct bee_error *error)
 {
-	struct elf_segment segment = elf_segment_of(ph);
-
 	if (ph->p_vaddr + ph->p_filesz < ph->p_vaddr)
-		return elf_refuse(elf, "malformed: a segment wraps around the address space");
-	elf->loads[elf->nloads++] = segment;
+		return error_set(error, 0, "malformed: a segment wraps around the address space");
+	elf->loads[elf->nloads++] = elf_segment_of(ph);
 	if (!(ph->p_flags & PF_X) || !ph->p_filesz)
 		return 0;
 	if (elf->ntext == BEE_TABLE_MAX_SEGMENTS)
-		return elf_refuse(elf, "more than %d executable segments", BEE_TABLE_MAX_SEGMENTS);
-	elf->text[elf->ntext++] = segment;
+		return error_set(error, 0, "more than %d executable segments",
+				 BEE_TABLE_MAX_SEGMENTS);
+	elf->text[elf->ntext++] = elf_segment_of(ph);
 	return 0;
 }
 
-/* Notes and dynamic section: nobody has more, but headers can say anything. */
+/* Most bytes of a PT_NOTE or PT_DYNAMIC that are looked at; real ones are smaller. */
 #define ELF_MAX_CHUNK	(1u << 20)
 
 static size_t elf_chunk_size(const GElf_Phdr *ph)
@@ -186,7 +168,7 @@ static size_t elf_chunk_size(const GElf_Phdr *ph)
 	return ph->p_filesz < ELF_MAX_CHUNK ? ph->p_filesz : ELF_MAX_CHUNK;
 }
 
-/* A build-id too long for a table is as good as none. */
+/* A build-id too long for a table counts as none. */
 static void elf_add_notes(struct elf_file *elf, const GElf_Phdr *ph)
 {
 	Elf_Type type = ph->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
@@ -208,16 +190,16 @@ static void elf_add_notes(struct elf_file *elf, const GElf_Phdr *ph)
 	}
 }
 
-static int elf_add_dynamic(struct elf_file *elf, const GElf_Phdr *ph)
+static int elf_add_dynamic(struct elf_file *elf, const GElf_Phdr *ph, struct bee_error *error)
 {
 	size_t size = elf_chunk_size(ph);
-	const u8 *data = size ? input_bytes(elf->input, ph->p_offset, size) : NULL;
+	const u8 *data = size ? reader_bytes(elf->reader, ph->p_offset, size) : NULL;
 	struct cursor c = cursor_of(data, size);
 
 	if (!size)
 		return 0;
 	if (!data)
-		return elf_refuse_unread(elf);
+		return elf_refuse_unread(elf, error);
 	while (!c.bad) {
 		u64 tag = cursor_u64(&c), value = cursor_u64(&c);
 
@@ -231,7 +213,7 @@ static int elf_add_dynamic(struct elf_file *elf, const GElf_Phdr *ph)
 	return 0;
 }
 
-static int elf_add_phdr(struct elf_file *elf, const GElf_Phdr *ph)
+static int elf_add_phdr(struct elf_file *elf, const GElf_Phdr *ph, struct bee_error *error)
 {
 	bool wanted = ph->p_type == PT_LOAD || ph->p_type == PT_NOTE ||
 		      ph->p_type == PT_DYNAMIC || ph->p_type == PT_GNU_EH_FRAME;
@@ -239,15 +221,15 @@ static int elf_add_phdr(struct elf_file *elf, const GElf_Phdr *ph)
 	if (!wanted)
 		return 0;
 	if (!elf_has(elf, ph->p_offset, ph->p_filesz))
-		return elf_refuse(elf, "truncated: a segment lies past the end of the file");
+		return error_set(error, 0, "truncated: a segment lies past the end of the file");
 	switch (ph->p_type) {
 	case PT_LOAD:
-		return elf_add_load(elf, ph);
+		return elf_add_load(elf, ph, error);
 	case PT_NOTE:
 		elf_add_notes(elf, ph);
 		break;
 	case PT_DYNAMIC:
-		return elf_add_dynamic(elf, ph);
+		return elf_add_dynamic(elf, ph, error);
 	case PT_GNU_EH_FRAME:
 		elf->hdr = elf_segment_of(ph);
 		break;
@@ -262,27 +244,27 @@ static int elf_compare_vaddr(const void *a, const void *b)
 	return x->vaddr < y->vaddr ? -1 : x->vaddr > y->vaddr;
 }
 
-static int elf_read_segments(struct elf_file *elf)
+static int elf_read_segments(struct elf_file *elf, struct bee_error *error)
 {
 	size_t i, n = 0;
 
 	if (elf_getphdrnum(elf->handle, &n) || !n)
-		return elf_refuse(elf, "no program headers");
+		return error_set(error, 0, "no program headers");
 	elf->loads = alloc_array(NULL, n, sizeof(*elf->loads));
 	for (i = 0; i < n; i++) {
 		GElf_Phdr ph;
 
 		if (!gelf_getphdr(elf->handle, i, &ph))
-			return elf_refuse(elf, "malformed program header: %s", elf_errmsg(-1));
-		if (elf_add_phdr(elf, &ph))
+			return error_set(error, 0, "malformed program header: %s", elf_errmsg(-1));
+		if (elf_add_phdr(elf, &ph, error))
 			return -1;
 	}
 	if (!elf->ntext)
-		return elf_refuse(elf, "no executable segment");
+		return error_set(error, 0, "no executable segment");
 	qsort(elf->text, elf->ntext, sizeof(*elf->text), elf_compare_vaddr);
 	for (i = 1; i < elf->ntext; i++)
 		if (elf->text[i].vaddr - elf->text[i - 1].vaddr < elf->text[i - 1].size)
-			return elf_refuse(elf, "malformed: executable segments overlap");
+			return error_set(error, 0, "malformed: executable segments overlap");
 	return 0;
 }
 
@@ -300,7 +282,7 @@ static void elf_add_frames(struct elf_file *elf, const void *data, size_t size, 
 	};
 }
 
-/* A .debug_frame that cannot be decompressed is as good as none. */
+/* A .debug_frame that cannot be decompressed counts as none. */
 static void elf_add_debug_frame(struct elf_file *elf, Elf_Scn *scn, const GElf_Shdr *sh,
 				bool gnu_compressed)
 {
@@ -315,7 +297,7 @@ static void elf_add_debug_frame(struct elf_file *elf, Elf_Scn *scn, const GElf_S
 		elf_add_frames(elf, data->d_buf, data->d_size, 0, true);
 }
 
-/* Is that the name of a section?  Names are compared with their final NUL. */
+/* Is @name the section's name?  @strings is the section of section names. */
 static bool elf_section_is(struct elf_file *elf, const GElf_Shdr *strings, const GElf_Shdr *sh,
 			   const char *name)
 {
@@ -325,24 +307,15 @@ static bool elf_section_is(struct elf_file *elf, const GElf_Shdr *strings, const
 	if (sh->sh_name > strings->sh_size || size > strings->sh_size - sh->sh_name ||
 	    !elf_has(elf, strings->sh_offset, strings->sh_size))
 		return false;
-	bytes = input_window(elf->input, strings->sh_offset + sh->sh_name, size);
+	bytes = reader_window(elf->reader, strings->sh_offset + sh->sh_name, size);
 	return bytes && !memcmp(bytes, name, size);
 }
 
-static int elf_add_eh_frame(struct elf_file *elf, const GElf_Shdr *sh)
-{
-	const u8 *data = sh->sh_size ? input_bytes(elf->input, sh->sh_offset, sh->sh_size) : NULL;
-
-	if (sh->sh_size && !data)
-		return elf_refuse_unread(elf);
-	elf_add_frames(elf, data, sh->sh_size, sh->sh_addr, false);
-	return 0;
-}
-
 static int elf_read_section(struct elf_file *elf, Elf_Scn *scn, const GElf_Shdr *strings,
-			    bool debug_frames)
+			    bool debug_frames, struct bee_error *error)
 {
 	const char *name = ".eh_frame";
+	const u8 *data = NULL;
 	GElf_Shdr sh;
 
 	if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
@@ -353,16 +326,87 @@ static int elf_read_section(struct elf_file *elf, Elf_Scn *scn, const GElf_Shdr 
 	if (!elf_section_is(elf, strings, &sh, name))
 		return 0;
 	if (!elf_has(elf, sh.sh_offset, sh.sh_size))
-		return elf_refuse(elf, "truncated: section %s lies past the end of the file", name);
-	if (sh.sh_size > INPUT_MAX_BYTES)
-		return elf_refuse(elf, "section %s has more than 512 MiB", name);
-	if (!debug_frames)
-		return elf_add_eh_frame(elf, &sh);
-	elf_add_debug_frame(elf, scn, &sh, name[1] == 'z');
+		return error_set(error, 0, "truncated: section %s lies past the end of the file",
+				 name);
+	if (sh.sh_size > READER_MAX_BYTES)
+		return error_set(error, 0, "section %s has more than 512 MiB", name);
+	if (debug_frames) {
+		elf_add_debug_frame(elf, scn, &sh, name[1] == 'z');
+		return 0;
+	}
+	if (sh.sh_size) {
+		data = reader_bytes(elf->reader, sh.sh_offset, sh.sh_size);
+		if (!data)
+			return elf_refuse_unread(elf, error);
+	}
+	elf_add_frames(elf, data, sh.sh_size, sh.sh_addr, false);
 	return 0;
 }
 
-static int elf_read_sections(struct elf_file *elf)
+static int elf_digest(struct elf_file *elf, struct bee_error *error)
+{
+	SHA2_CTX context;
+	u64 at, size;
+
+	SHA256Init(&context);
+	for (at = 0; at < elf->file_size; at += size) {
+		const u8 *bytes;
+
+		size = elf->file_size - at;
+		if (size > READER_MAX_WINDOW)
+			size = READER_MAX_WINDOW;
+		bytes = reader_window(elf->reader, at, size);
+		if (!bytes)
+			return elf_refuse_unread(elf, error);
+		SHA256Update(&context, bytes, size);
+	}
+	SHA256Final(elf->id, &context);
+	elf->id_type = BEE_ID_SHA256;
+	elf->id_len = SHA256_DIGEST_LENGTH;
+	return 0;
+}
+
+/**
+ * elf_is_candidate() - could a file have a table?
+ * @fd: the file
+ *
+ * Return: true if its ELF header is that of an x86-64 executable or shared object.
+ */
+bool elf_is_candidate(int fd)
+{
+	struct bee_error error;
+	Elf64_Ehdr h = {};
+
+	return !elf_read_header(fd, &h, &error);
+}
+
+/**
+ * elf_identify() - open an ELF file, check its headers, and find out which file it is
+ * @elf: filled but for @frames; elf_close() releases it, also after a failure
+ * @fd: the file; has to stay open until elf_close(), which does not close it
+ * @error: filled on failure
+ *
+ * Reads the headers, notes and dynamic section, which are a few pages; of a file without
+ * build-id everything, for the digest.
+ *
+ * Return: 0 or -1.
+ */
+int elf_identify(struct elf_file *elf, int fd, struct bee_error *error)
+{
+	*elf = (struct elf_file){};
+	if (elf_start(elf, fd, error) || elf_read_segments(elf, error))
+		return -1;
+	return elf->id_len ? 0 : elf_digest(elf, error);
+}
+
+/**
+ * elf_read_cfi() - read the sections of CFI
+ * @elf: elf_identify() has filled it; @frames are filled
+ * @error: filled on failure
+ *
+ * Return: 0, also if there are none; or -1.
+ */
+int elf_read_cfi(struct elf_file *elf, struct bee_error *error)
 {
 	size_t index = 0, n = 0;
 	GElf_Shdr strings;
@@ -378,76 +422,36 @@ static int elf_read_sections(struct elf_file *elf)
 		return 0;
 	for (debug_frames = 0; debug_frames < 2; debug_frames++)
 		for (scn = NULL; (scn = elf_nextscn(elf->handle, scn)); )
-			if (elf_read_section(elf, scn, &strings, debug_frames))
+			if (elf_read_section(elf, scn, &strings, debug_frames, error))
 				return -1;
 	return 0;
 }
 
-static int elf_digest(struct elf_file *elf)
-{
-	SHA2_CTX context;
-	u64 at, size;
-
-	SHA256Init(&context);
-	for (at = 0; at < elf->file_size; at += size) {
-		const u8 *bytes;
-
-		size = elf->file_size - at;
-		if (size > INPUT_MAX_WINDOW)
-			size = INPUT_MAX_WINDOW;
-		bytes = input_window(elf->input, at, size);
-		if (!bytes)
-			return elf_refuse_unread(elf);
-		SHA256Update(&context, bytes, size);
-	}
-	SHA256Final(elf->id, &context);
-	elf->id_type = BEE_ID_SHA256;
-	elf->id_len = SHA256_DIGEST_LENGTH;
-	return 0;
-}
-
 /**
- * elf_is_candidate() - could a file have a table?
- * @fd: the file
- *
- * Return: true if it says that it is an x86-64 executable or shared object.
- */
-bool elf_is_candidate(int fd)
-{
-	struct elf_file elf = {};
-	Elf64_Ehdr h = {};
-
-	return !elf_read_header(&elf, fd, &h);
-}
-
-/**
- * elf_open() - open and check an ELF file
+ * elf_open() - elf_identify() and elf_read_cfi()
  * @elf: filled; elf_close() releases it, also after a failure
- * @fd: the file; needed until elf_close(), not closed by it
+ * @fd: see elf_identify()
+ * @error: filled on failure
  *
- * Return: 0, or -1 with @elf->message set.
+ * Return: 0 or -1.
  */
-int elf_open(struct elf_file *elf, int fd)
+int elf_open(struct elf_file *elf, int fd, struct bee_error *error)
 {
-	memset(elf, 0, sizeof(*elf));
-	if (elf_check_file(elf, fd) || elf_start(elf, fd) || elf_read_segments(elf) ||
-	    elf_read_sections(elf))
-		return -1;
-	return elf->id_len ? 0 : elf_digest(elf);
+	return elf_identify(elf, fd, error) || elf_read_cfi(elf, error) ? -1 : 0;
 }
 
 /**
  * elf_close() - release an ELF file
- * @elf: as elf_open() left it
+ * @elf: as elf_identify() left it
  */
 void elf_close(struct elf_file *elf)
 {
 	if (elf->handle)
 		elf_end(elf->handle);
-	input_close(elf->input);
+	reader_close(elf->reader);
 	free(elf->loads);
 	elf->handle = NULL;
-	elf->input = NULL;
+	elf->reader = NULL;
 	elf->loads = NULL;
 }
 
@@ -492,7 +496,7 @@ const struct elf_segment *elf_find_load(const struct elf_file *elf, u64 vaddr)
 	return NULL;
 }
 
-/* Names of functions that a section of symbols has; the nearest at or before @vaddr. */
+/* The nearest function at or before @vaddr in one symbol table, if nearer than @offset. */
 static const char *elf_find_symbol_in(const struct elf_file *elf, Elf_Scn *scn, u64 vaddr, u64 *offset)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
@@ -519,7 +523,9 @@ static const char *elf_find_symbol_in(const struct elf_file *elf, Elf_Scn *scn, 
  * @vaddr: address as in the file
  * @offset: how far into the function that is, if one is found
  *
- * Return: its name, or NULL.  Takes a look at every symbol.
+ * Reads every symbol.
+ *
+ * Return: its name, or NULL.
  */
 const char *elf_find_symbol(const struct elf_file *elf, u64 vaddr, u64 *offset)
 {
@@ -553,7 +559,7 @@ const char *elf_find_symbol(const struct elf_file *elf, u64 vaddr, u64 *offset)
 const u8 *elf_bytes(const struct elf_file *elf, const struct elf_segment *segment, u64 vaddr,
 			u64 size)
 {
-	return input_bytes(elf->input, segment->offset + (vaddr - segment->vaddr), size);
+	return reader_bytes(elf->reader, segment->offset + (vaddr - segment->vaddr), size);
 }
 
 /**
@@ -576,7 +582,7 @@ const u8 *elf_text(const struct elf_file *elf, u64 vaddr, u64 *size)
 		*size = text->size - offset;
 	if (*size > ELF_MAX_TEXT)
 		*size = ELF_MAX_TEXT;
-	return input_window(elf->input, text->offset + offset, *size);
+	return reader_window(elf->reader, text->offset + offset, *size);
 }
 
 /**
@@ -587,7 +593,7 @@ const u8 *elf_text(const struct elf_file *elf, u64 vaddr, u64 *size)
  */
 const char *elf_trouble(const struct elf_file *elf)
 {
-	return input_trouble(elf->input);
+	return reader_trouble(elf->reader);
 }
 
 /**

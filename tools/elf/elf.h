@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* ELF files: what the compiler needs of one.  elf.c alone uses libelf. */
+/* ELF files: what a table is made from.  Only elf.c uses libelf. */
 #ifndef BEE_ELF_H
 #define BEE_ELF_H
 
 #include <linux/types.h>
 #include <linux/beeunwind_table.h>
 
+#include "error.h"
 #include "pointer.h"
 
 #define ELF_MAX_FRAMES	8
@@ -13,7 +14,7 @@
 #define ELF_MAX_BYTES	(512u << 20)
 
 struct Elf;
-struct input;
+struct reader;
 
 /**
  * struct elf_segment - a PT_LOAD
@@ -46,14 +47,14 @@ struct elf_frames {
 /**
  * struct elf_file - an ELF file
  * @handle: libelf's
- * @input: its bytes; with @handle owns all that are pointed to
+ * @reader: its bytes; @handle and @reader own all bytes that are pointed to
  * @file_size: bytes of it
  * @entry: e_entry, 0 if there is none
  * @loads: every PT_LOAD, as in the file
  * @nloads: number of them
  * @text: the executable ones with bytes, ascending by vaddr, not overlapping
  * @ntext: number of them
- * @frames: .eh_frame sections, then .debug_frame sections
+ * @frames: .eh_frame sections, then .debug_frame sections; see elf_read_cfi()
  * @nframes: number of them
  * @hdr: PT_GNU_EH_FRAME; @size 0 if there is none
  * @pltgot: DT_PLTGOT
@@ -61,11 +62,10 @@ struct elf_frames {
  * @id_type: enum bee_table_id_type
  * @id_len: bytes of @id in use
  * @id: build-id, or digest of the file
- * @message: why elf_open() failed
  */
 struct elf_file {
 	struct Elf		*handle;
-	struct input		*input;
+	struct reader		*reader;
 	u64			 file_size;
 	u64			 entry;
 	struct elf_segment	*loads;
@@ -80,11 +80,12 @@ struct elf_file {
 	u8			 id_type;
 	u8			 id_len;
 	u8			 id[BEE_TABLE_ID_MAX];
-	char			 message[256];
 };
 
 bool elf_is_candidate(int fd);
-int elf_open(struct elf_file *elf, int fd);
+int elf_identify(struct elf_file *elf, int fd, struct bee_error *error);
+int elf_read_cfi(struct elf_file *elf, struct bee_error *error);
+int elf_open(struct elf_file *elf, int fd, struct bee_error *error);
 void elf_close(struct elf_file *elf);
 const struct elf_segment *elf_find_text(const struct elf_file *elf, u64 vaddr);
 const struct elf_segment *elf_find_load(const struct elf_file *elf, u64 vaddr);

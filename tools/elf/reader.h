@@ -3,21 +3,23 @@
  * The bytes of a file that others may cut or rewrite at any time: copied when they are
  * needed, never mapped, so that they stay what they were and reading them cannot fault.
  */
-#ifndef BEE_INPUT_H
-#define BEE_INPUT_H
+#ifndef BEE_READER_H
+#define BEE_READER_H
 
 #include <linux/types.h>
 
-#define INPUT_MAX_BYTES		(512u << 20)	/* at once */
-#define INPUT_MAX_WINDOW	(64u << 10)
+#include "error.h"
 
-struct input;
+#define READER_MAX_BYTES		(512u << 20)	/* at once */
+#define READER_MAX_WINDOW	(64u << 10)
 
-struct input *input_open(int fd, char *why, size_t size);
-void input_close(struct input *input);
-u64 input_size(const struct input *input);
-const u8 *input_bytes(struct input *input, u64 offset, u64 size);
-const u8 *input_window(struct input *input, u64 offset, u64 size);
-const char *input_trouble(struct input *input);
+struct reader;
 
-#endif /* BEE_INPUT_H */
+struct reader *reader_open(int fd, struct bee_error *error);
+void reader_close(struct reader *reader);
+u64 reader_size(const struct reader *reader);
+const u8 *reader_bytes(struct reader *reader, u64 offset, u64 size);
+const u8 *reader_window(struct reader *reader, u64 offset, u64 size);
+const char *reader_trouble(struct reader *reader);
+
+#endif /* BEE_READER_H */

@@ -42,11 +42,6 @@ struct menu_fit {
 	u16			*costs;
 };
 
-static u32 place_bits(u32 rank)
-{
-	return rank ? 32 - __builtin_clz(rank) : 0;
-}
-
 static int compare_u64(const void *a, const void *b)
 {
 	u64 x = *(const u64 *)a, y = *(const u64 *)b;
@@ -54,15 +49,15 @@ static int compare_u64(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void menu_count_pairs(struct menu_fit *fit, const struct parse *parse, const u32 *numbers)
+static void menu_count_pairs(struct menu_fit *fit, const struct tokens *tokens, const u32 *numbers)
 {
-	u64 *keys = alloc_array(NULL, parse->ntokens + 1, sizeof(*keys));
+	u64 *keys = alloc_array(NULL, tokens->ntokens + 1, sizeof(*keys));
 	size_t i, n = 0;
 
-	for (i = 0; i < parse->ntokens; i++) {
-		const struct token *token = &parse->tokens[i];
+	for (i = 0; i < tokens->ntokens; i++) {
+		const struct token *token = &tokens->token[i];
 
-		if (!parse->phrases->nodes[token->phrase].head)
+		if (!tokens->phrases->nodes[token->phrase].head)
 			keys[n++] = (u64)token->body << 32 | numbers[token->phrase];
 	}
 	qsort(keys, n, sizeof(*keys), compare_u64);
@@ -133,7 +128,7 @@ static void menu_price(struct menu_fit *fit, u32 nmenus)
 		for (j = 0; j < total; j++)
 			sum += counts[j];
 		for (j = 0; j < total; j++) {
-			u32 cost = counts[j] ? ceil_log2(sum) - ceil_log2(counts[j]) : direct;
+			u32 cost = counts[j] ? phrase_log2(sum) - phrase_log2(counts[j]) : direct;
 
 			fit->costs[(size_t)i * total + j] = cost < direct ? cost : direct;
 		}
@@ -214,7 +209,7 @@ static void menu_add_costs(const struct menu_rank *ranks, u32 n, u32 direct, u32
 		rest += ranks[i].count;
 	for (i = 0, bits = 0; bits <= BEE_TABLE_MAX_MENU_BITS; bits++) {
 		for (; i < n && i < 1u << bits; i++) {
-			in += (u64)ranks[i].count * (place_bits(i) * BIT + PLACE_COST);
+			in += (u64)ranks[i].count * (bits_width(i) * BIT + PLACE_COST);
 			rest -= ranks[i].count;
 		}
 		costs[bits] += in + rest * direct + ((u64)place << bits);
@@ -257,10 +252,10 @@ static void menu_alloc(struct menu_set *menus, u32 total)
 /**
  * menu_fit_head() - the menu of head phrases
  * @menus: filled; menu_free() releases it
- * @parse: the tokens
+ * @tokens: the tokens
  * @dict: the head phrases
  */
-void menu_fit_head(struct menu_set *menus, const struct parse *parse, const struct dict *dict)
+void menu_fit_head(struct menu_set *menus, const struct tokens *tokens, const struct dict *dict)
 {
 	u32 *counts = alloc_array(NULL, dict->total + 1, sizeof(*counts));
 	struct menu_rank *ranks = alloc_array(NULL, dict->total + 1, sizeof(*ranks));
@@ -269,7 +264,7 @@ void menu_fit_head(struct menu_set *menus, const struct parse *parse, const stru
 
 	*menus = (struct menu_set){ .nmenus = 1 };
 	for (i = 0; i < dict->total; i++)
-		counts[i] = parse->phrases->nodes[dict->nodes[i]].count;
+		counts[i] = tokens->phrases->nodes[dict->nodes[i]].count;
 	n = menu_sort(dict, counts, ranks);
 	if (n) {
 		menu_add_costs(ranks, n, dict->id_bits * BIT, HEAD_PLACE, costs);
@@ -318,11 +313,11 @@ static void menu_choose(struct menu_fit *fit, struct menu_set *menus, struct men
 /**
  * menu_fit_step() - the menus of step phrases
  * @menus: filled; menu_free() releases it
- * @parse: the tokens
+ * @tokens: the tokens
  * @dict: the step phrases
  * @numbers: phrase number by node
  */
-void menu_fit_step(struct menu_set *menus, const struct parse *parse, const struct dict *dict,
+void menu_fit_step(struct menu_set *menus, const struct tokens *tokens, const struct dict *dict,
 		       const u32 *numbers)
 {
 	struct menu_fit fit = { .dict = dict };
@@ -331,11 +326,11 @@ void menu_fit_step(struct menu_set *menus, const struct parse *parse, const stru
 	u32 i;
 
 	*menus = (struct menu_set){ .nmenus = 1 };
-	menus->of_rule = alloc_array(NULL, parse->rows->nrules, 1);
-	memset(menus->of_rule, 0, parse->rows->nrules);
+	menus->of_rule = alloc_array(NULL, tokens->rows->nrules, 1);
+	memset(menus->of_rule, 0, tokens->rows->nrules);
 	fit.counts = alloc_array(NULL, cells, sizeof(*fit.counts));
 	fit.costs = alloc_array(NULL, cells, sizeof(*fit.costs));
-	menu_count_pairs(&fit, parse, numbers);
+	menu_count_pairs(&fit, tokens, numbers);
 	menu_collect_bodies(&fit);
 	menu_choose(&fit, menus, ranks);
 	for (i = 0; i < fit.nbodies; i++)
@@ -367,7 +362,7 @@ u8 *menu_costs(const struct menu_set *menus, const struct dict *dict)
 		direct = 0xff;
 	for (i = 0; i < n; i++)
 		costs[i] = menus->ranks[i] == MENU_NO_RANK ? direct :
-			   place_bits(menus->ranks[i]) * BIT + PLACE_COST;
+			   bits_width(menus->ranks[i]) * BIT + PLACE_COST;
 	return costs;
 }
 

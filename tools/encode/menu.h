@@ -24,8 +24,8 @@ struct menu_set {
 	u16	*ranks;
 };
 
-void menu_fit_head(struct menu_set *menus, const struct parse *parse, const struct dict *dict);
-void menu_fit_step(struct menu_set *menus, const struct parse *parse, const struct dict *dict,
+void menu_fit_head(struct menu_set *menus, const struct tokens *tokens, const struct dict *dict);
+void menu_fit_step(struct menu_set *menus, const struct tokens *tokens, const struct dict *dict,
 		       const u32 *numbers);
 u8 *menu_costs(const struct menu_set *menus, const struct dict *dict);
 void menu_free(struct menu_set *menus);

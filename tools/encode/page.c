@@ -2,33 +2,33 @@
 /* Pages of windows: the directory, and the records with the windows' borders. */
 #include <string.h>
 
-#include "packing.h"
+#include "encoder.h"
 
 /* Bit of the stream where window @i begins; after the last they are empty. */
-static u64 window_begin(const struct pack *p, u32 i)
+static u64 window_begin(const struct encoder *e, u32 i)
 {
-	u32 empty = 1 + p->body_bits;
+	u32 empty = 1 + e->body_bits;
 
-	if (i > p->nwindows)
-		return window_begin(p, p->nwindows) + (i - p->nwindows) * (u64)empty;
-	return i ? p->windows[i - 1].end : 0;
+	if (i > e->nwindows)
+		return window_begin(e, e->nwindows) + (i - e->nwindows) * (u64)empty;
+	return i ? e->windows[i - 1].end : 0;
 }
 
 /* How far window @i of the page that begins with @first is from where it would be. */
-static s64 page_border(const struct pack *p, u32 first, u32 i, u32 page)
+static s64 page_border(const struct encoder *e, u32 first, u32 i, u32 page)
 {
-	u64 begin = window_begin(p, first), size = window_begin(p, first + (1u << page)) - begin;
+	u64 begin = window_begin(e, first), size = window_begin(e, first + (1u << page)) - begin;
 
-	return (s64)(window_begin(p, first + i) - begin) - (s64)(i * size >> page);
+	return (s64)(window_begin(e, first + i) - begin) - (s64)(i * size >> page);
 }
 
 /* The width that the borders of a page need. */
-static u32 page_width(const struct pack *p, u32 first, u32 page)
+static u32 page_width(const struct encoder *e, u32 first, u32 page)
 {
 	u32 i, bits = 1;
 
 	for (i = 1; i < 1u << page; i++) {
-		s64 border = page_border(p, first, i, page);
+		s64 border = page_border(e, first, i, page);
 
 		while (border >= 1ll << (bits - 1) || border < -(1ll << (bits - 1)))
 			bits++;
@@ -37,14 +37,14 @@ static u32 page_width(const struct pack *p, u32 first, u32 page)
 }
 
 /* The same of all pages of 2^@page windows; 0 if their records would be too long. */
-static u32 page_max_width(const struct pack *p, u32 page)
+static u32 page_max_width(const struct encoder *e, u32 page)
 {
 	u32 first, n = 1u << page, bits = 1;
 	u64 max = 0;
 
-	for (first = 0; first < p->nwindows; first += n) {
-		u64 size = window_begin(p, first + n) - window_begin(p, first);
-		u32 width = page_width(p, first, page);
+	for (first = 0; first < e->nwindows; first += n) {
+		u64 size = window_begin(e, first + n) - window_begin(e, first);
+		u32 width = page_width(e, first, page);
 
 		if (width > bits)
 			bits = width;
@@ -55,43 +55,43 @@ static u32 page_max_width(const struct pack *p, u32 page)
 }
 
 /* How much narrower than the widest the borders of a page are. */
-static u32 page_narrower(const struct pack *p, u32 first, u32 page, u32 max)
+static u32 page_narrower(const struct encoder *e, u32 first, u32 page, u32 max)
 {
-	u32 less = max - page_width(p, first, page);
+	u32 less = max - page_width(e, first, page);
 
 	return less < BEE_PAGE_NARROWER ? less : BEE_PAGE_NARROWER;
 }
 
-static u64 page_cost(const struct pack *p, u32 page, u32 max)
+static u64 page_cost(const struct encoder *e, u32 page, u32 max)
 {
 	u32 first, n = 1u << page;
 	u64 cost = 0;
 
-	for (first = 0; first < p->nwindows; first += n)
-		cost += 32 + 16 + (n - 1) * (max - page_narrower(p, first, page, max));
+	for (first = 0; first < e->nwindows; first += n)
+		cost += 32 + 16 + (n - 1) * (max - page_narrower(e, first, page, max));
 	return cost;
 }
 
 /**
  * page_choose_size() - choose how many windows make a page
- * @p: with written windows; page and border_bits are set
+ * @e: with written windows; page and border_bits are set
  *
  * The size with which the directory and the borders of windows take least.
  */
-void page_choose_size(struct pack *p)
+void page_choose_size(struct encoder *e)
 {
 	u64 best = ~0ull;
 	u32 page;
 
 	for (page = 0; page <= BEE_TABLE_MAX_PAGE; page++) {
-		u32 bits = page_max_width(p, page);
-		u64 cost = page_cost(p, page, bits);
+		u32 bits = page_max_width(e, page);
+		u64 cost = page_cost(e, page, bits);
 
 		if (!bits || cost >= best)
 			continue;
 		best = cost;
-		p->page = page;
-		p->border_bits = bits;
+		e->page = page;
+		e->border_bits = bits;
 	}
 }
 
@@ -108,45 +108,45 @@ static void bits_copy(struct bits *to, const struct bits *from, u64 start, u64 e
 }
 
 /* Append a page record. */
-static void page_write_record(const struct pack *p, u32 first, u32 border_bits,
+static void page_write_record(const struct encoder *e, u32 first, u32 border_bits,
 			      struct bits *records)
 {
-	u32 i, n = 1u << p->page;
-	u64 begin = window_begin(p, first), end = window_begin(p, first + n);
+	u32 i, n = 1u << e->page;
+	u64 begin = window_begin(e, first), end = window_begin(e, first + n);
 
 	bits_put(records, 16 + (n - 1) * border_bits + end - begin, 16);
 	for (i = 1; i < n; i++)
-		bits_put(records, page_border(p, first, i, p->page) + (1 << (border_bits - 1)),
+		bits_put(records, page_border(e, first, i, e->page) + (1 << (border_bits - 1)),
 			 border_bits);
-	bits_copy(records, &p->stream, begin, end < p->stream.nbits ? end : p->stream.nbits);
-	for (i = p->nwindows; i < first + n; i++)
-		bits_put(records, 0, 1 + p->body_bits);
+	bits_copy(records, &e->stream, begin, end < e->stream.nbits ? end : e->stream.nbits);
+	for (i = e->nwindows; i < first + n; i++)
+		bits_put(records, 0, 1 + e->body_bits);
 	bits_align(records);
 }
 
 /**
  * page_write() - append the page directory and the page records
- * @p: with written windows and the size of pages
+ * @e: with written windows and the size of pages
  * @directory: appended to
  * @records: filled
  */
-void page_write(const struct pack *p, struct bits *directory, struct bits *records)
+void page_write(const struct encoder *e, struct bits *directory, struct bits *records)
 {
-	u32 i, n = 1u << p->page, narrower;
+	u32 i, n = 1u << e->page, narrower;
 
-	for (i = 0; i < p->nwindows; i += n) {
-		u32 after = i + n < p->nwindows ? i + n : p->nwindows;
+	for (i = 0; i < e->nwindows; i += n) {
+		u32 after = i + n < e->nwindows ? i + n : e->nwindows;
 
-		if (p->windows[i].first == p->windows[after].first) {
+		if (e->windows[i].first == e->windows[after].first) {
 			bits_put(directory,
-				 p->rule_numbers[p->windows[i].rule] << BEE_PAGE_RULE_SHIFT |
+				 e->rule_numbers[e->windows[i].rule] << BEE_PAGE_RULE_SHIFT |
 					 BEE_PAGE_RULE,
 				 32);
 			continue;
 		}
-		narrower = page_narrower(p, i, p->page, p->border_bits);
+		narrower = page_narrower(e, i, e->page, e->border_bits);
 		bits_put(directory, bits_bytes(records) << BEE_PAGE_RECORD_SHIFT |
 				    narrower << BEE_PAGE_NARROWER_SHIFT, 32);
-		page_write_record(p, i, p->border_bits - narrower, records);
+		page_write_record(e, i, e->border_bits - narrower, records);
 	}
 }

@@ -10,10 +10,12 @@
 #define NEUTRAL_OP	(3 * BIT / 2)
 
 /**
- * ceil_log2() - binary logarithm in sixteenths, rounded
+ * phrase_log2() - binary logarithm, in sixteenths as costs are
  * @x: not 0
+ *
+ * Return: 16 * log2(@x), rounded.
  */
-u32 ceil_log2(u32 x)
+u32 phrase_log2(u32 x)
 {
 	static const u8 fraction[] = { 0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 15 };
 	u32 n = 31 - __builtin_clz(x);
@@ -233,7 +235,7 @@ void phrase_price(struct phrase_set *set)
 		distinct[set->nodes[i].head] += !!set->nodes[i].count;
 	}
 	for (n = 1; n <= BEE_TABLE_MAX_OPS; n++)
-		set->novel[n] = ceil_log2(distinct[false] + 8) + (9 + 6 * n) * BIT;
+		set->novel[n] = phrase_log2(distinct[false] + 8) + (9 + 6 * n) * BIT;
 	for (i = 0; i < set->nslots; i++) {
 		struct phrase_slot *slot = &set->slots[i];
 		const struct phrase_node *node;
@@ -246,9 +248,9 @@ void phrase_price(struct phrase_set *set)
 		if (!node->count)
 			continue;
 		slot->share = (9 + 5 * node->nops) * BIT / node->count;
-		slot->cost = ceil_log2(total[node->head] + 8) - ceil_log2(node->count);
-		if (slot->cost > ceil_log2(distinct[node->head] + 8))
-			slot->cost = ceil_log2(distinct[node->head] + 8);
+		slot->cost = phrase_log2(total[node->head] + 8) - phrase_log2(node->count);
+		if (slot->cost > phrase_log2(distinct[node->head] + 8))
+			slot->cost = phrase_log2(distinct[node->head] + 8);
 		slot->cost += slot->share;
 	}
 }

@@ -68,7 +68,7 @@ struct phrase_set {
 	u32			 novel[BEE_TABLE_MAX_OPS + 1];
 };
 
-u32 ceil_log2(u32 x);
+u32 phrase_log2(u32 x);
 void phrase_init(struct phrase_set *set);
 void phrase_free(struct phrase_set *set);
 u32 phrase_add(struct phrase_set *set, u32 parent, u32 op, u8 delta);

@@ -8,10 +8,10 @@
 
 #include "tag_classes.h"
 
-#define TAGS_NO_COST	64
-#define TAGS_ROUNDS	2
+#define TAG_NO_COST	64
+#define TAG_ROUNDS	2
 
-typedef u8 tags_costs[2][TAGS_WIDTHS][TAGS_WIDTHS];
+typedef u8 tag_costs[2][TAG_WIDTHS][TAG_WIDTHS];
 
 static bool class_is_step(const struct bee_table_class *class)
 {
@@ -26,10 +26,10 @@ static u32 class_gap_bits(const struct bee_table_class *class)
 /* One more than the places that a class can say. */
 static u32 class_places(const struct bee_table_class *class)
 {
-	return class->gap & BEE_CLASS_DIRECT ? TAGS_WIDTHS : class->id + 1;
+	return class->gap & BEE_CLASS_DIRECT ? TAG_WIDTHS : class->id + 1;
 }
 
-static void tags_add_class(tags_costs costs, const struct bee_table_class *class)
+static void tag_add_class(tag_costs costs, const struct bee_table_class *class)
 {
 	u32 gap, place, cost = class_gap_bits(class) + class->id;
 
@@ -40,7 +40,7 @@ static void tags_add_class(tags_costs costs, const struct bee_table_class *class
 }
 
 /* What a class would save of @costs. */
-static u64 tags_saving(const struct tags *tags, tags_costs costs,
+static u64 tag_saving(const struct tag_classes *tags, tag_costs costs,
 		       const struct bee_table_class *class)
 {
 	const bool step = class_is_step(class);
@@ -55,33 +55,33 @@ static u64 tags_saving(const struct tags *tags, tags_costs costs,
 	return saving;
 }
 
-static u32 tags_max_gap(const struct tags *tags, bool step)
+static u32 tag_max_gap(const struct tag_classes *tags, bool step)
 {
 	u32 gap, place;
 
-	for (gap = TAGS_WIDTHS; gap-- > 0;)
-		for (place = 0; place < TAGS_WIDTHS; place++)
+	for (gap = TAG_WIDTHS; gap-- > 0;)
+		for (place = 0; place < TAG_WIDTHS; place++)
 			if (tags->counts[step][gap][place])
 				return gap;
 	return 0;
 }
 
-static bool tags_has_kind(const struct tags *tags, bool step)
+static bool tag_has_kind(const struct tag_classes *tags, bool step)
 {
 	u32 gap, place;
 
-	for (gap = 0; gap < TAGS_WIDTHS; gap++)
-		for (place = 0; place < TAGS_WIDTHS; place++)
+	for (gap = 0; gap < TAG_WIDTHS; gap++)
+		for (place = 0; place < TAG_WIDTHS; place++)
 			if (tags->counts[step][gap][place])
 				return true;
 	return false;
 }
 
-static struct bee_table_class tags_class(const struct tags *tags, bool step, u32 gap, u32 place)
+static struct bee_table_class tag_class(const struct tag_classes *tags, bool step, u32 gap, u32 place)
 {
 	struct bee_table_class class = { .gap = gap | (step ? BEE_CLASS_STEP : 0), .id = place };
 
-	if (place == TAGS_DIRECT) {
+	if (place == TAG_DIRECT) {
 		class.gap |= BEE_CLASS_DIRECT;
 		class.id = tags->id_bits[step];
 	}
@@ -89,7 +89,7 @@ static struct bee_table_class tags_class(const struct tags *tags, bool step, u32
 }
 
 /* The class that saves most beside those in @costs. */
-static struct bee_table_class tags_best_class(const struct tags *tags, tags_costs costs,
+static struct bee_table_class tag_best_class(const struct tag_classes *tags, tag_costs costs,
 					      const struct bee_table_class *otherwise)
 {
 	struct bee_table_class best = *otherwise;
@@ -97,18 +97,18 @@ static struct bee_table_class tags_best_class(const struct tags *tags, tags_cost
 	u32 step, gap, place;
 
 	for (step = 0; step < 2; step++) {
-		u32 max_gap = tags_max_gap(tags, step);
+		u32 max_gap = tag_max_gap(tags, step);
 
-		if (!tags_has_kind(tags, step))
+		if (!tag_has_kind(tags, step))
 			continue;
 		for (gap = 0; gap <= max_gap; gap++)
-			for (place = 0; place <= TAGS_DIRECT; place++) {
-				struct bee_table_class class = tags_class(tags, step, gap, place);
+			for (place = 0; place <= TAG_DIRECT; place++) {
+				struct bee_table_class class = tag_class(tags, step, gap, place);
 				u64 s;
 
-				if (place > tags->menu_bits[step] && place != TAGS_DIRECT)
+				if (place > tags->menu_bits[step] && place != TAG_DIRECT)
 					continue;
-				s = tags_saving(tags, costs, &class);
+				s = tag_saving(tags, costs, &class);
 				if (s > saving) {
 					saving = s;
 					best = class;
@@ -119,23 +119,23 @@ static struct bee_table_class tags_best_class(const struct tags *tags, tags_cost
 }
 
 /* Costs with all classes but @without of the first @n. */
-static void tags_costs_of(const struct tags *tags, tags_costs costs, u32 n, u32 without)
+static void tag_costs_of(const struct tag_classes *tags, tag_costs costs, u32 n, u32 without)
 {
 	u32 i;
 
-	memset(costs, TAGS_NO_COST, sizeof(tags_costs));
+	memset(costs, TAG_NO_COST, sizeof(tag_costs));
 	for (i = 0; i < n; i++)
 		if (i != without)
-			tags_add_class(costs, &tags->classes[i]);
+			tag_add_class(costs, &tags->classes[i]);
 }
 
 /* The cheapest class for each need. */
-static void tags_set_best(struct tags *tags)
+static void tag_set_best(struct tag_classes *tags)
 {
-	tags_costs costs;
+	tag_costs costs;
 	u32 i, gap, place;
 
-	memset(costs, TAGS_NO_COST, sizeof(costs));
+	memset(costs, TAG_NO_COST, sizeof(costs));
 	for (i = 0; i < BEE_TABLE_CLASSES; i++) {
 		const struct bee_table_class *class = &tags->classes[i];
 		bool step = class_is_step(class);
@@ -151,29 +151,29 @@ static void tags_set_best(struct tags *tags)
 }
 
 /**
- * tags_fit() - find the classes
+ * tag_classes_fit() - find the classes
  * @tags: counts and widths set; classes and best are filled
  *
  * Each kind that is in use has a class that can say all its tokens.
  */
-void tags_fit(struct tags *tags)
+void tag_classes_fit(struct tag_classes *tags)
 {
 	u32 n = 0, fixed, step, i, round;
-	tags_costs costs;
+	tag_costs costs;
 
 	for (step = 0; step < 2; step++)
-		if (tags_has_kind(tags, step))
-			tags->classes[n++] = tags_class(tags, step, tags_max_gap(tags, step),
-							TAGS_DIRECT);
+		if (tag_has_kind(tags, step))
+			tags->classes[n++] = tag_class(tags, step, tag_max_gap(tags, step),
+							TAG_DIRECT);
 	fixed = n;
 	for (; n < BEE_TABLE_CLASSES; n++) {
-		tags_costs_of(tags, costs, n, n);
-		tags->classes[n] = tags_best_class(tags, costs, &tags->classes[0]);
+		tag_costs_of(tags, costs, n, n);
+		tags->classes[n] = tag_best_class(tags, costs, &tags->classes[0]);
 	}
-	for (round = 0; round < TAGS_ROUNDS; round++)
+	for (round = 0; round < TAG_ROUNDS; round++)
 		for (i = fixed; i < n; i++) {
-			tags_costs_of(tags, costs, n, i);
-			tags->classes[i] = tags_best_class(tags, costs, &tags->classes[0]);
+			tag_costs_of(tags, costs, n, i);
+			tags->classes[i] = tag_best_class(tags, costs, &tags->classes[0]);
 		}
-	tags_set_best(tags);
+	tag_set_best(tags);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* From rows to tokens: the cheapest way to say them in phrases. */
-#ifndef BEE_PARSE_H
-#define BEE_PARSE_H
+#ifndef BEE_TOKENS_H
+#define BEE_TOKENS_H
 
 #include "phrase.h"
 #include "rows.h"
@@ -19,7 +19,7 @@ struct token {
 };
 
 /**
- * struct parse - the rows of a file, and the tokens that say them
+ * struct tokens - the rows of a file, and the tokens that say them
  * @rows: the rows
  * @words: the rules in four bytes, without their menu
  * @origin: pc of the first window
@@ -33,11 +33,11 @@ struct token {
  * @numbers: phrase number by node, PHRASE_NONE for others, for @places
  * @nnumbers: nodes that there are numbers for
  * @nsteps: step phrases in each menu's @places
- * @tokens: ascending by @at
+ * @token: ascending by @at
  * @ntokens: number of them
  * @room: tokens there is memory for
  */
-struct parse {
+struct tokens {
 	const struct row_set	*rows;
 	const u32		*words;
 	u64			 origin;
@@ -51,11 +51,11 @@ struct parse {
 	const u32		*numbers;
 	size_t			 nnumbers;
 	u32			 nsteps;
-	struct token		*tokens;
+	struct token		*token;
 	size_t			 ntokens;
 	size_t			 room;
 };
 
-void parse_rows(struct parse *parse);
+void tokens_find(struct tokens *tokens);
 
-#endif /* BEE_PARSE_H */
+#endif /* BEE_TOKENS_H */

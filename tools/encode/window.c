@@ -3,61 +3,61 @@
 #include <string.h>
 
 #include "alloc.h"
-#include "packing.h"
+#include "encoder.h"
 #include "kmod/table.h"
 
-static u8 window_state(const struct pack *p, u32 rule, u32 body)
+static u8 window_state(const struct encoder *e, u32 rule, u32 body)
 {
 	if (rule == body)
 		return BEE_WINDOW_BODY;
-	if (p->words[rule] == BEE_WORD_INIT)
+	if (e->words[rule] == BEE_WORD_INIT)
 		return BEE_WINDOW_INIT;
-	return p->words[rule] == BEE_WORD_GAP ? BEE_WINDOW_GAP : BEE_WINDOW_POP;
+	return e->words[rule] == BEE_WORD_GAP ? BEE_WINDOW_GAP : BEE_WINDOW_POP;
 }
 
-static bool token_is_head(const struct pack *p, size_t token)
+static bool token_is_head(const struct encoder *e, size_t token)
 {
-	return p->phrases.nodes[p->parse.tokens[token].phrase].head;
+	return e->phrases.nodes[e->tokens.token[token].phrase].head;
 }
 
 /* Step tokens in front of the first head refer to the body rule. */
-static bool window_is_loose(const struct pack *p, const struct pack_window *w, u32 after)
+static bool window_is_loose(const struct encoder *e, const struct window *w, u32 after)
 {
-	return w->first == after || token_is_head(p, w->first);
+	return w->first == after || token_is_head(e, w->first);
 }
 
 /**
  * window_find() - cut the tokens into windows
- * @p: parsed; windows are filled
+ * @e: parsed; windows are filled
  */
-void window_find(struct pack *p)
+void window_find(struct encoder *e)
 {
-	const struct row_set *rows = p->rows;
-	u32 shift = p->parse.window, i;
+	const struct row_set *rows = e->rows;
+	u32 shift = e->tokens.window, i;
 	size_t row = 0, token = 0;
 	u32 body = 0;
 
-	p->nwindows = ((rows->end - 1 - p->parse.origin) >> shift) + 1;
-	p->windows = alloc_array(NULL, p->nwindows + 1, sizeof(*p->windows));
-	for (i = 0; i < p->nwindows; i++) {
-		struct pack_window *w = &p->windows[i];
-		u64 pc = p->parse.origin + ((u64)i << shift);
+	e->nwindows = ((rows->end - 1 - e->tokens.origin) >> shift) + 1;
+	e->windows = alloc_array(NULL, e->nwindows + 1, sizeof(*e->windows));
+	for (i = 0; i < e->nwindows; i++) {
+		struct window *w = &e->windows[i];
+		u64 pc = e->tokens.origin + ((u64)i << shift);
 		bool said;
 
 		while (row + 1 < rows->nrows && rows->rows[row + 1].pc <= pc)
 			row++;
-		*w = (struct pack_window){
+		*w = (struct window){
 			.first = token, .body = body, .rule = rows->rows[row].rule,
 		};
-		said = token < p->parse.ntokens && p->parse.tokens[token].at == (u64)i << shift;
+		said = token < e->tokens.ntokens && e->tokens.token[token].at == (u64)i << shift;
 		w->state = said || pc < rows->rows[0].pc ? BEE_WINDOW_BODY :
-							   window_state(p, w->rule, body);
+							   window_state(e, w->rule, body);
 		w->asked = !said && pc >= rows->rows[0].pc;
-		for (; token < p->parse.ntokens && p->parse.tokens[token].at >> shift == i; token++)
-			body = p->parse.tokens[token].body;
-		w->loose = window_is_loose(p, w, token);
+		for (; token < e->tokens.ntokens && e->tokens.token[token].at >> shift == i; token++)
+			body = e->tokens.token[token].body;
+		w->loose = window_is_loose(e, w, token);
 	}
-	p->windows[i].first = token;
+	e->windows[i].first = token;
 }
 
 /* What a token is written as: its gap in the units of its kind, and its place or number. */
@@ -67,90 +67,85 @@ struct token_fields {
 	u32	id;
 	u32	place;
 	u32	gap_bits;
-	u32	place_bits;	/* or TAGS_DIRECT */
+	u32	place_bits;	/* or TAG_DIRECT */
 };
 
-static u32 bits_of(u32 value)
-{
-	return value ? 32 - __builtin_clz(value) : 0;
-}
-
-static struct token_fields token_fields_of(const struct pack *p, const struct token *token,
+static struct token_fields token_fields_of(const struct encoder *e, const struct token *token,
 					    u32 *position)
 {
-	struct token_fields f = { .step = !p->phrases.nodes[token->phrase].head };
-	u32 at = token->at & ((1u << p->parse.window) - 1);
-	u32 shift = f.step ? 0 : p->parse.grain;
-	const struct menu_set *menus = &p->menus[f.step];
+	struct token_fields f = { .step = !e->phrases.nodes[token->phrase].head };
+	u32 at = token->at & ((1u << e->tokens.window) - 1);
+	u32 shift = f.step ? 0 : e->tokens.grain;
+	const struct menu_set *menus = &e->menus[f.step];
 	u32 menu = f.step ? menus->of_rule[token->body] : 0;
 
 	f.gap = (at >> shift) - (*position >> shift);
 	*position = at;
-	f.place = menus->ranks[(size_t)menu * p->dicts[f.step].total + p->numbers[token->phrase]];
-	f.id = dict_id(&p->dicts[f.step], p->numbers[token->phrase]);
-	f.gap_bits = bits_of(f.gap);
-	f.place_bits = f.place == MENU_NO_RANK ? TAGS_DIRECT : bits_of(f.place);
+	f.place = menus->ranks[(size_t)menu * e->dicts[f.step].total + e->numbers[token->phrase]];
+	f.id = dict_id(&e->dicts[f.step], e->numbers[token->phrase]);
+	f.gap_bits = bits_width(f.gap);
+	f.place_bits = f.place == MENU_NO_RANK ? TAG_DIRECT : bits_width(f.place);
 	return f;
 }
 
 /**
  * window_fit_tags() - find the classes of tokens
- * @p: with windows and menus; tags are filled
+ * @e: with windows and menus; tags are filled
  */
-void window_fit_tags(struct pack *p)
+void window_fit_tags(struct encoder *e)
 {
 	u32 i, j, kind;
 
 	for (kind = 0; kind < 2; kind++) {
-		p->tags.id_bits[kind] = p->dicts[kind].id_bits;
-		p->tags.menu_bits[kind] = p->menus[kind].bits;
+		e->tags.id_bits[kind] = e->dicts[kind].id_bits;
+		e->tags.menu_bits[kind] = e->menus[kind].bits;
 	}
-	for (i = 0; i < p->nwindows; i++) {
+	for (i = 0; i < e->nwindows; i++) {
 		u32 position = 0;
 
-		for (j = p->windows[i].first; j < p->windows[i + 1].first; j++) {
-			struct token_fields f = token_fields_of(p, &p->parse.tokens[j], &position);
+		for (j = e->windows[i].first; j < e->windows[i + 1].first; j++) {
+			struct token_fields f = token_fields_of(e, &e->tokens.token[j], &position);
 
-			p->tags.counts[f.step][f.gap_bits][f.place_bits]++;
+			e->tags.counts[f.step][f.gap_bits][f.place_bits]++;
 		}
 	}
-	tags_fit(&p->tags);
+	tag_classes_fit(&e->tags);
 }
 
 /* Append one window to the stream. */
-static void window_write_one(struct pack *p, struct pack_window *w)
+static void window_write_one(struct encoder *e, struct window *w)
 {
 	u8 tags[BEE_TABLE_MAX_TOKENS];
-	u32 body = w->body == PACK_NO_BODY ? 0 : p->rule_numbers[w->body];
-	bool is_long = w->state != BEE_WINDOW_BODY || body >= 1u << p->body_bits;
+	u32 body = w->body == WINDOW_NO_BODY ? 0 : e->rule_numbers[w->body];
+	bool is_long = w->state != BEE_WINDOW_BODY || body >= 1u << e->body_bits;
 	u32 j, n = 0, position = 0;
 
-	bits_put(&p->stream, is_long, 1);
+	bits_put(&e->stream, is_long, 1);
 	if (is_long)
-		bits_put(&p->stream, w->state, 2);
-	bits_put(&p->stream, body, is_long ? bee_table_width(p->nrules) : p->body_bits);
+		bits_put(&e->stream, w->state, 2);
+	bits_put(&e->stream, body, is_long ? bee_table_width(e->nrules) : e->body_bits);
 	for (j = w->first; j < w[1].first; j++) {
-		struct token_fields f = token_fields_of(p, &p->parse.tokens[j], &position);
+		struct token_fields f = token_fields_of(e, &e->tokens.token[j], &position);
 		const struct bee_table_class *class;
 
-		tags[n] = p->tags.best[f.step][f.gap_bits][f.place_bits];
-		class = &p->tags.classes[tags[n++]];
-		bits_put(&p->stream, f.gap, class->gap & 0xf);
-		bits_put(&p->stream, class->gap & BEE_CLASS_DIRECT ? f.id : f.place, class->id);
+		tags[n] = e->tags.best[f.step][f.gap_bits][f.place_bits];
+		class = &e->tags.classes[tags[n++]];
+		bits_put(&e->stream, f.gap, class->gap & 0xf);
+		bits_put(&e->stream, class->gap & BEE_CLASS_DIRECT ? f.id : f.place, class->id);
 	}
 	while (n)
-		bits_put(&p->stream, tags[--n], 4);
-	w->end = p->stream.nbits;
+		bits_put(&e->stream, tags[--n], 4);
+	w->end = e->stream.nbits;
 }
 
 /**
  * window_write() - write all windows
- * @p: with tags and numbered rules; the stream is filled
+ * @e: with tags and numbered rules; the stream is filled
  */
-void window_write(struct pack *p)
+void window_write(struct encoder *e)
 {
 	u32 i;
 
-	for (i = 0; i < p->nwindows; i++)
-		window_write_one(p, &p->windows[i]);
+	for (i = 0; i < e->nwindows; i++)
+		window_write_one(e, &e->windows[i]);
 }

@@ -53,27 +53,17 @@ struct exchange {
 	bool			 interrupted;
 };
 
-static int error_set(struct bee_error *error, int code, const char *text)
-{
-	error->code = code;
-	snprintf(error->text, sizeof(error->text), "%s", text);
-	return -1;
-}
-
 /* libnl's own codes say less than errno, but there is no way back from them. */
 static int error_libnl(struct bee_error *error, const char *what, int nlerr)
 {
-	error->code = EIO;
-	snprintf(error->text, sizeof(error->text), "%s: %s", what, nl_geterror(nlerr));
-	return -1;
+	return error_set(error, EIO, "%s: %s", what, nl_geterror(nlerr));
 }
 
 static void error_kernel(struct bee_error *error, int code, const char *sentence)
 {
-	error->code = code;
 	if (code == EPERM)
 		sentence = "needs CAP_PERFMON or root (CAP_SYS_ADMIN), of the initial user namespace";
-	snprintf(error->text, sizeof(error->text), "%s", sentence ?: strerror(code));
+	error_set(error, code, "%s", sentence ?: strerror(code));
 }
 
 /* The sentence among the attributes that end an NLMSG_ERROR or NLMSG_DONE. */
@@ -151,7 +141,7 @@ static int exchange_reply(struct nl_msg *msg, void *arg)
 	if (!x->parse || x->failed)
 		return NL_OK;
 	if (x->parse(genlmsg_attrdata(header, 0), genlmsg_attrlen(header, 0), x->result)) {
-		error_set(x->error, ENOMEM, strerror(ENOMEM));
+		error_set(x->error, ENOMEM, "%s", strerror(ENOMEM));
 		x->failed = true;
 	}
 	return NL_OK;
@@ -188,7 +178,7 @@ static int exchange_run(struct netlink *nl, struct nl_msg *msg, struct exchange 
 
 	if (!cb) {
 		nlmsg_free(msg);
-		return error_set(x->error, ENOMEM, strerror(ENOMEM));
+		return error_set(x->error, ENOMEM, "%s", strerror(ENOMEM));
 	}
 	ret = nl->sock ? nl_send_auto(nl->sock, msg) : -NLE_BAD_SOCK;
 	nlmsg_free(msg);
@@ -222,7 +212,7 @@ static int request_run(struct netlink *nl, struct nl_msg *msg, int put, reply_fn
 
 	if (!msg || put) {
 		nlmsg_free(msg);
-		return error_set(error, ENOMEM, strerror(ENOMEM));
+		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
 	}
 	return exchange_run(nl, msg, &x);
 }
@@ -564,7 +554,7 @@ static int dump_run(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void
 	struct exchange x = { .parse = parse, .result = result, .error = error };
 
 	if (!msg)
-		return error_set(error, ENOMEM, strerror(ENOMEM));
+		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
 	if (exchange_run(nl, msg, &x))
 		return -1;
 	return x.interrupted;

@@ -13,25 +13,13 @@
 
 #include <linux/beeunwind.h>
 
+#include "error.h"
 #include "ranges.h"
 
 struct netlink;
 
 /* Instead of an ELF file: the vDSO. */
 #define NETLINK_VDSO	(-1)
-
-/* Not an errno: the module is not there. */
-#define BEE_ERROR_NO_MODULE	0x10000
-
-/**
- * struct bee_error - why a request failed
- * @code: errno value that the kernel gave, or BEE_ERROR_NO_MODULE
- * @text: a sentence, the module's own where it sent one
- */
-struct bee_error {
-	int	code;
-	char	text[256];
-};
 
 /* struct netlink_info: see "info" in the spec */
 struct netlink_info {

@@ -177,10 +177,11 @@ static void load_done(void *arg, const struct table_want *want, const struct tab
 		load->result->compiled++;
 	else if (made->source == TABLE_CACHED)
 		load->result->cached++;
-	else if (!table_refusal_is_general(made->code))
-		load_note_problem(load, want->name, made->why);
+	else if (!table_refusal_is_general(made->refusal))
+		load_note_problem(load, want->name, made->error.text);
 	else if (!load->result->error.code)
-		load_fail(load, made->code, "%.128s: %s", want->name, made->why);
+		load_fail(load, made->refusal, "%.128s: %.240s", want->name,
+			  made->error.text);
 }
 
 static void load_progress(void *arg, size_t ready, size_t count, const char *name)

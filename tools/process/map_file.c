@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "error.h"
 #include "io.h"
 #include "map_file.h"
 
@@ -126,14 +127,13 @@ static int open_vdso(void)
  * mapped_open() - open a mapped file, or perhaps another, for reading
  * @mapping: the mapping
  * @pin: from mapped_pin(), or -errno; it stays open
- * @why: on failure a sentence
- * @size: bytes of @why
+ * @error: filled on failure
  *
  * By name if there is no pin, because the process has ended or we may not.
  *
  * Return: a file descriptor, or -1.
  */
-int mapped_open(const struct mapping *mapping, int pin, char *why, size_t size)
+int mapped_open(const struct mapping *mapping, int pin, struct bee_error *error)
 {
 	int fd;
 
@@ -143,6 +143,5 @@ int mapped_open(const struct mapping *mapping, int pin, char *why, size_t size)
 		fd = pin < 0 ? open_by_name(mapping) : pin_open(pin);
 	if (fd >= 0)
 		return fd;
-	snprintf(why, size, "%s", open_failure(-fd, pin == -EPERM || pin == -EACCES));
-	return -1;
+	return error_set(error, -fd, "%s", open_failure(-fd, pin == -EPERM || pin == -EACCES));
 }

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "error.h"
+
 /**
  * struct mapping - where a file is mapped
  * @pid: by which process; it may have ended
@@ -30,7 +32,7 @@ struct mapping {
 #define MAPPED_VDSO	"[vdso]"
 
 int mapped_pin(const struct mapping *mapping);
-int mapped_open(const struct mapping *mapping, int pin, char *why, size_t size);
+int mapped_open(const struct mapping *mapping, int pin, struct bee_error *error);
 
 int find_pin_by_name(const struct mapping *mapping);
 

@@ -12,6 +12,7 @@
 
 #include <linux/perf_event.h>
 
+#include "error.h"
 #include "self_sample.h"
 
 #define SAMPLE_PERIOD_NS	500000
@@ -46,13 +47,13 @@ static int sample_open(void)
 }
 
 /* Stay in user mode, where the sample is wanted, until the buffer's head moves. */
-static int sample_wait(int fd, struct perf_event_mmap_page *page, char *why, size_t size)
+static int sample_wait(int fd, struct perf_event_mmap_page *page, struct bee_error *error)
 {
 	uint64_t end = now_ns() + SAMPLE_PATIENCE_NS;
 	volatile unsigned int work = 0;
 
 	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
-		snprintf(why, size, "enabling a perf event: %s", strerror(errno));
+		error_set(error, errno, "enabling a perf event: %s", strerror(errno));
 		return -1;
 	}
 	while (!__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) && now_ns() < end) {
@@ -64,19 +65,18 @@ static int sample_wait(int fd, struct perf_event_mmap_page *page, char *why, siz
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 	if (__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE))
 		return 0;
-	snprintf(why, size, "perf took no sample in %llu seconds of work",
+	error_set(error, 0, "perf took no sample in %llu seconds of work",
 		 SAMPLE_PATIENCE_NS / 1000000000ull);
 	return -1;
 }
 
 /**
  * sample_self() - have perf take at least one sample of us with its callchain
- * @why: on failure a sentence
- * @size: bytes of @why
+ * @error: filled on failure
  *
  * Return: 0, or -1.
  */
-int sample_self(char *why, size_t size)
+int sample_self(struct bee_error *error)
 {
 	size_t bytes = (1 + SAMPLE_PAGES) * sysconf(_SC_PAGESIZE);
 	struct perf_event_mmap_page *page;
@@ -84,18 +84,18 @@ int sample_self(char *why, size_t size)
 
 	fd = sample_open();
 	if (fd < 0) {
-		snprintf(why, size, "opening a perf event: %s%s", strerror(errno),
+		error_set(error, errno, "opening a perf event: %s%s", strerror(errno),
 			 errno == EACCES || errno == EPERM ?
 			 " (by seccomp, or by kernel.perf_event_paranoid)" : "");
 		return -1;
 	}
 	page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED) {
-		snprintf(why, size, "mapping a perf buffer: %s", strerror(errno));
+		error_set(error, errno, "mapping a perf buffer: %s", strerror(errno));
 		close(fd);
 		return -1;
 	}
-	ret = sample_wait(fd, page, why, size);
+	ret = sample_wait(fd, page, error);
 	munmap(page, bytes);
 	close(fd);
 	return ret;

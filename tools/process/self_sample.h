@@ -3,8 +3,8 @@
 #ifndef BEE_SAMPLE_H
 #define BEE_SAMPLE_H
 
-#include <stddef.h>
+#include "error.h"
 
-int sample_self(char *why, size_t size);
+int sample_self(struct bee_error *error);
 
 #endif /* BEE_SAMPLE_H */

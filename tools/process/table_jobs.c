@@ -149,8 +149,8 @@ bool table_refusal_is_general(int code)
 static void result_refused(struct table_result *result, const struct bee_error *error)
 {
 	result->source = TABLE_NONE;
-	result->code = error->code;
-	snprintf(result->why, sizeof(result->why), "its table was refused: %s", error->text);
+	result->refusal = error->code;
+	error_set(&result->error, error->code, "its table was refused: %.300s", error->text);
 }
 
 /*
@@ -189,11 +189,10 @@ static void result_add(struct netlink *nl, const struct table_want *want, int ex
 	} else if (!want_is_met(nl, want, id)) {
 		result->source = TABLE_NONE;
 		result->opened = false;
-		snprintf(result->why, sizeof(result->why),
-			 "replaced or changed since it was mapped%s",
-			 want->pin == -EPERM || want->pin == -EACCES ?
-			 ", and to open what is mapped needs CAP_SYS_ADMIN or "
-			 "CAP_CHECKPOINT_RESTORE" : "");
+		error_set(&result->error, ESTALE, "replaced or changed since it was mapped%s",
+			  want->pin == -EPERM || want->pin == -EACCES ?
+			  ", and to open what is mapped needs CAP_SYS_ADMIN or "
+			  "CAP_CHECKPOINT_RESTORE" : "");
 		netlink_table_del(nl, id, false, &error);
 	}
 }
@@ -201,9 +200,10 @@ static void result_add(struct netlink *nl, const struct table_want *want, int ex
 static int empty_table(void)
 {
 	struct compile_result empty = { 0 };
+	struct bee_error error;
 	int fd = -1;
 
-	if (!compile_empty(&empty))
+	if (!compile_empty(&empty, &error))
 		fd = io_memfd("beeunwind-table", empty.blob, empty.size);
 	compile_result_free(&empty);
 	return fd;
@@ -242,8 +242,8 @@ static void make_opened(const struct table_maker *maker, const struct table_want
 	struct lossy_report report;
 	struct table_file file;
 
-	result->source = table_file_make(maker->cache, fd, want->name, vdso, &maker->lossy, &report,
-					 &file, result->why, sizeof(result->why));
+	result->source = table_file_get(maker->cache, fd, want->name, vdso, &maker->lossy, &report,
+					&file, &result->error);
 	if (result->source != TABLE_NONE) {
 		result->bytes = file.table.size;
 		result->text = report.text;
@@ -274,7 +274,7 @@ static void make_work(void *arg, size_t index, FILE *out)
 	want->mapping.path = want->name;
 	if (want->pin < 0)
 		want->pin = mapped_pin(&want->mapping);
-	fd = mapped_open(&want->mapping, want->pin, result.why, sizeof(result.why));
+	fd = mapped_open(&want->mapping, want->pin, &result.error);
 	if (fd >= 0) {
 		result.opened = true;
 		make_opened(make->maker, want, fd, &result);
@@ -292,7 +292,8 @@ static void make_done(void *arg, size_t index, const void *data, size_t size, co
 		make->maker->done(make->maker->arg, &make->wants->want[index], data);
 		return;
 	}
-	snprintf(none.why, sizeof(none.why), "the compiler was %s", died ?: "silent");
+	error_set(&none.error, 0, "the compiler %s%s", died ? "was " : "ended without a result",
+		  died ?: "");
 	make->maker->done(make->maker->arg, &make->wants->want[index], &none);
 }
 

@@ -41,8 +41,8 @@ struct table_wants {
  * @bytes: of the table
  * @text: of the file, bytes with rules; 0 if its table is exact
  * @wrong: of these, with a wrong rule
- * @code: if the module refused the table: errno value, or BEE_ERROR_NO_MODULE
- * @why: a sentence, if it has no table or that is not kept in the cache
+ * @refusal: if the module refused the table: its @error.code
+ * @error: if it has no table, or that is not kept in the cache
  */
 struct table_result {
 	enum table_source	source;
@@ -50,8 +50,8 @@ struct table_result {
 	uint64_t		bytes;
 	uint64_t		text;
 	uint64_t		wrong;
-	int			code;
-	char			why[384];
+	int			refusal;
+	struct bee_error	error;
 };
 
 /**

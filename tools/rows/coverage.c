@@ -13,11 +13,11 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "error.h"
 #include "from_cfi.h"
 #include "coverage.h"
 #include "eh_frame.h"
 #include "padding.h"
-#include "quick.h"
 
 /* Bits of a start that are sorted by at once. */
 #define SORT_BITS	11
@@ -41,7 +41,6 @@ struct cover {
 	size_t			 nparts;
 	struct row_set		*rows;
 	bool			 blind;
-	struct quick		 quick;
 	/* While a part is interpreted: */
 	const struct cover_part	*part;
 	bool			 signal;
@@ -235,9 +234,6 @@ static void cover_interpret(struct cover *cover, const struct cover_part *part)
 	const struct cfi_cie *cie = &cover->list.cies[fde->cie].cfi;
 	size_t nrows = cover->rows->nrows;
 
-	if (part->start == fde->begin && part->end == fde->end && !fde->malformed &&
-	    quick_run(&cover->quick, cie, fde))
-		return;
 	cover->part = part;
 	cover->signal = cie->signal;
 	if (!fde->malformed && !cfi_run(cie, fde->insns, fde->size, fde->begin, fde->end,
@@ -303,14 +299,12 @@ static void cover_reserve(struct cover *cover)
 	row_set_reserve(cover->rows, n < COVER_RESERVE_MAX ? n : COVER_RESERVE_MAX);
 }
 
-static int cover_rows(const struct elf_file *elf, struct row_set *rows, bool blind, char *message,
-		      size_t size)
+static int cover_rows(const struct elf_file *elf, struct row_set *rows, bool blind, struct bee_error *error)
 {
 	struct cover cover = { .elf = elf, .rows = rows, .blind = blind };
 	size_t nfdes;
 
 	*rows = (struct row_set){};
-	quick_init(&cover.quick, rows);
 	eh_frame_read(elf, &cover.list);
 	cover_collect(&cover);
 	cover_reserve(&cover);
@@ -321,17 +315,17 @@ static int cover_rows(const struct elf_file *elf, struct row_set *rows, bool bli
 	free(cover.parts);
 	eh_frame_free(&cover.list);
 	if (elf_trouble(elf)) {
-		snprintf(message, size, "%s", elf_trouble(elf));
+		error_set(error, 0, "%s", elf_trouble(elf));
 		return -1;
 	}
 	if (rows->nrows)
 		return 0;
 	if (!elf->nframes && !elf->hdr.size)
-		snprintf(message, size, "no .eh_frame or .debug_frame");
+		error_set(error, 0, "no .eh_frame or .debug_frame");
 	else if (!nfdes)
-		snprintf(message, size, "no readable FDE in its .eh_frame or .debug_frame");
+		error_set(error, 0, "no readable FDE in its .eh_frame or .debug_frame");
 	else
-		snprintf(message, size, "no FDE describes code of an executable segment");
+		error_set(error, 0, "no FDE describes code of an executable segment");
 	return -1;
 }
 
@@ -339,26 +333,24 @@ static int cover_rows(const struct elf_file *elf, struct row_set *rows, bool bli
  * coverage_rows() - all rows of a file
  * @elf: the file
  * @rows: filled; row_set_free() releases it, also after a failure
- * @message: on failure, why
- * @size: bytes of @message
+ * @error: filled on failure
  *
- * Return: 0, or -1 with @message set.
+ * Return: 0 or -1.
  */
-int coverage_rows(const struct elf_file *elf, struct row_set *rows, char *message, size_t size)
+int coverage_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error)
 {
-	return cover_rows(elf, rows, false, message, size);
+	return cover_rows(elf, rows, false, error);
 }
 
 /**
  * coverage_fde_rows() - the rows that FDEs say, for measurements
  * @elf: the file
  * @rows: as for coverage_rows(), but what lies between FDEs is not looked at
- * @message: see there
- * @size: see there
+ * @error: see there
  *
- * Return: 0, or -1 with @message set.
+ * Return: 0 or -1.
  */
-int coverage_fde_rows(const struct elf_file *elf, struct row_set *rows, char *message, size_t size)
+int coverage_fde_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error)
 {
-	return cover_rows(elf, rows, true, message, size);
+	return cover_rows(elf, rows, true, error);
 }

@@ -4,11 +4,12 @@
 #define BEE_COVER_H
 
 #include "elf.h"
+#include "error.h"
 #include "rows.h"
 
 #define COVER_ENTRY_MAX	128	/* bytes of the code at the entry point, if it has no FDE */
 
-int coverage_rows(const struct elf_file *elf, struct row_set *rows, char *message, size_t size);
-int coverage_fde_rows(const struct elf_file *elf, struct row_set *rows, char *message, size_t size);
+int coverage_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error);
+int coverage_fde_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error);
 
 #endif /* BEE_COVER_H */

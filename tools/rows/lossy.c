@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "error.h"
 #include "lossy.h"
 #include "padding.h"
 
@@ -47,8 +48,7 @@ struct lossy {
 	const struct elf_file	*elf;
 	struct row_set		*rows;
 	struct lossy_report	*report;
-	char			*message;
-	size_t			 message_size;
+	struct bee_error	*error;
 };
 
 /* CFA = rsp or rbp + n, RA at CFA-8, FP same or on the stack: what code at work has. */
@@ -251,10 +251,10 @@ static void fp_keep_function(const struct row_set *rows, struct row_set *to, siz
 static int fp_refuse(const struct lossy *lossy, size_t others, u64 first)
 {
 	if (!others)
-		snprintf(lossy->message, lossy->message_size,
+		error_set(lossy->error, 0,
 			 "none of its functions keeps a frame pointer");
 	else
-		snprintf(lossy->message, lossy->message_size,
+		error_set(lossy->error, 0,
 			 "%zu of %zu functions keep no frame pointer, first that at 0x%llx",
 			 others, lossy->report->functions, (unsigned long long)first);
 	return -1;
@@ -510,18 +510,17 @@ static void thin_rows(struct lossy *lossy, unsigned int percent)
  * @rows: its rows; changed, and of no use after a failure
  * @options: what
  * @report: filled
- * @message: on failure, why
- * @size: bytes of @message
+ * @error: filled on failure
  *
- * Return: 0, or -1 with @message set.
+ * Return: 0 or -1.
  */
 int lossy_apply(const struct elf_file *elf, struct row_set *rows,
 		    const struct lossy_options *options, struct lossy_report *report,
-		    char *message, size_t size)
+		    struct bee_error *error)
 {
 	struct lossy lossy = {
 		.elf = elf, .rows = rows, .report = report,
-		.message = message, .message_size = size,
+		.error = error,
 	};
 
 	*report = (struct lossy_report){ .text = lossy_text(rows), .rows = rows->nrows };

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "elf.h"
+#include "error.h"
 #include "rows.h"
 
 #define LOSSY_MAX_THIN	90
@@ -45,7 +46,7 @@ struct lossy_report {
 
 int lossy_apply(const struct elf_file *elf, struct row_set *rows,
 		    const struct lossy_options *options, struct lossy_report *report,
-		    char *message, size_t size);
+		    struct bee_error *error);
 bool lossy_is_exact(const struct lossy_options *options);
 const char *lossy_words(unsigned int flags);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Compiled tables on disk.  An entry is checked as a whole each time it is read:
- * what does not pass, or belongs to another file, is as good as absent and gets
- * replaced.  Its name holds all that it was made from, the compiler included.
+ * Compiled tables on disk.  An entry is checked as a whole each time it is read; one that
+ * does not pass, or belongs to another file, counts as absent and is replaced.  Its name says
+ * what it was made from, and by which compiler.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,9 +15,11 @@
 
 #include <asm/byteorder.h>
 
+#include "alloc.h"
 #include "cache.h"
 #include "cache_dir.h"
 #include "elf.h"
+#include "error.h"
 #include "io.h"
 #include "text.h"
 
@@ -28,9 +30,10 @@
  * @generation: of the compiler, as it stands in names
  * @limit: most bytes of disk
  * @known: @used is known
- * @used: bytes of disk in use, as far as we know: others write too
- * @absent: why there is no directory, or ""
- * @warning: about the environment, or ""
+ * @used: bytes of disk in use when this process looked last, and what it wrote since; other
+ *	processes write too
+ * @absent: why there is no directory
+ * @warning: what the user should be told once, or ""
  */
 struct cache {
 	int		 dir;
@@ -39,23 +42,24 @@ struct cache {
 	uint64_t	 limit;
 	bool		 known;
 	uint64_t	 used;
-	char		 absent[512];
+	struct bee_error absent;
 	char		 warning[512];
 };
 
 /*
- * The compiler is this program: its build-id, or digest, tells its tables from those of
- * another version without anyone having to count versions.
+ * Name the compiler, which is this program, by its build-id or digest: so tables of another
+ * version are told apart without anyone counting versions.  Return: 0 or -1.
  */
 static int generation_get(struct cache *cache)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct bee_error error;
 	struct elf_file elf;
 	int ret = -1;
 
 	if (fd < 0)
 		return -1;
-	if (!elf_open(&elf, fd) && elf.id_len >= CACHE_GENERATION_SIZE) {
+	if (!elf_identify(&elf, fd, &error) && elf.id_len >= CACHE_GENERATION_SIZE) {
 		text_hex(elf.id, CACHE_GENERATION_SIZE, cache->generation,
 			 sizeof(cache->generation));
 		ret = 0;
@@ -65,49 +69,43 @@ static int generation_get(struct cache *cache)
 	return ret;
 }
 
-static void limit_get(struct cache *cache)
-{
-	const char *word = getenv(CACHE_LIMIT_ENV);
-
-	cache->limit = CACHE_LIMIT_DEFAULT;
-	if (word && *word && text_parse_size(word, &cache->limit))
-		snprintf(cache->warning, sizeof(cache->warning),
-			 CACHE_LIMIT_ENV "=%.64s is no size, as 512M is; using %s", word,
-			 text_size(cache->limit).text);
-}
-
 /**
  * cache_open() - the cache of this system or, by BEEUNWIND_CACHE, another
  *
  * A directory that cannot be used is no error: there is no cache then, and
  * cache_absent() says why.
  *
- * Return: for the other calls and cache_close(); NULL without memory.
+ * Return: for the other calls and cache_close(); never NULL.
  */
 struct cache *cache_open(void)
 {
-	const char *path = getenv(CACHE_DIR_ENV);
-	struct cache *cache = calloc(1, sizeof(*cache));
+	const char *path = getenv(CACHE_DIR_ENV), *limit = getenv(CACHE_LIMIT_ENV);
+	struct cache *cache = alloc_zero(1, sizeof(*cache));
 
-	if (!cache)
-		return NULL;
 	cache->dir = -1;
-	cache->path = strdup(path && *path ? path : CACHE_DIR_DEFAULT);
-	if (!cache->path) {
-		cache_close(cache);
-		return NULL;
-	}
-	limit_get(cache);
+	cache->path = alloc_text(path && *path ? path : CACHE_DIR_DEFAULT);
+	cache->limit = CACHE_LIMIT_DEFAULT;
 	if (generation_get(cache))
-		snprintf(cache->absent, sizeof(cache->absent),
-			 "cache %s is not used: /proc/self/exe, which tells versions of beectl "
-			 "apart, cannot be read", cache->path);
+		error_set(&cache->absent, 0, "cache %s is not used: /proc/self/exe, which tells "
+			  "versions of beectl apart, cannot be read", cache->path);
 	else
-		cache->dir = cache_dir_open(cache->path, cache->absent, sizeof(cache->absent));
+		cache->dir = cache_dir_open(cache->path, &cache->absent);
+	/* Users other than root do not expect to have the system's cache. */
+	if (cache->dir < 0 && (!geteuid() || path))
+		snprintf(cache->warning, sizeof(cache->warning), "%s", cache->absent.text);
+	if (limit && *limit && text_parse_size(limit, &cache->limit))
+		snprintf(cache->warning, sizeof(cache->warning),
+			 CACHE_LIMIT_ENV "=%.64s is no size, as 512M is; using %s", limit,
+			 text_size(cache->limit).text);
 	return cache;
 }
 
-/* cache_close(): others may have filled the cache beside us, so look again at its size */
+/**
+ * cache_close() - release a cache
+ * @cache: the cache; NULL is fine
+ *
+ * Other processes may have filled the cache meanwhile, so its size is checked again.
+ */
 void cache_close(struct cache *cache)
 {
 	if (!cache)
@@ -120,37 +118,48 @@ void cache_close(struct cache *cache)
 	free(cache);
 }
 
-/* cache_path(): the directory's name */
+/**
+ * cache_path() - name of the cache's directory
+ * @cache: the cache
+ *
+ * Return: the name, until cache_close().
+ */
 const char *cache_path(const struct cache *cache)
 {
 	return cache->path;
 }
 
-/* cache_limit(): most bytes of disk that the cache may take */
+/**
+ * cache_limit() - most bytes of disk that the cache may take
+ * @cache: the cache
+ *
+ * Return: bytes.
+ */
 uint64_t cache_limit(const struct cache *cache)
 {
 	return cache->limit;
 }
 
-/* cache_absent(): why there is no cache, a sentence; NULL if there is one */
+/**
+ * cache_absent() - why there is no cache
+ * @cache: what cache_open() has returned
+ *
+ * Return: a sentence, until cache_close(); NULL if there is one.
+ */
 const char *cache_absent(const struct cache *cache)
 {
-	return cache->dir < 0 ? cache->absent : NULL;
+	return cache->dir < 0 ? cache->absent.text : NULL;
 }
 
 /**
- * cache_warning() - one sentence worth telling the user once, or NULL
- * @cache: the cache
+ * cache_warning() - what the user should be told once
+ * @cache: what cache_open() has returned
  *
- * That the system's cache is not there for somebody else than root is not.
+ * Return: a sentence, until cache_close(); or NULL.
  */
 const char *cache_warning(const struct cache *cache)
 {
-	if (cache->warning[0])
-		return cache->warning;
-	if (cache->dir < 0 && (!geteuid() || getenv(CACHE_DIR_ENV)))
-		return cache->absent;
-	return NULL;
+	return cache->warning[0] ? cache->warning : NULL;
 }
 
 static void entry_name(const struct cache *cache, const struct file_identity *identity,
@@ -165,26 +174,7 @@ static void entry_name(const struct cache *cache, const struct file_identity *id
 		 (unsigned long long)identity->mtime, cache->generation);
 }
 
-static void *blob_read(int fd, size_t bytes)
-{
-	char *blob = malloc(bytes);
-	size_t at = 0;
-
-	while (blob && at < bytes) {
-		ssize_t got = pread(fd, blob + at, bytes - at, at);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0) {
-			free(blob);
-			return NULL;
-		}
-		at += got;
-	}
-	return blob;
-}
-
-/* An entry that nobody else can have written and that passes the check. */
+/* Read and check an entry.  @file and @st are filled; table_file_close() releases @file. */
 static enum cache_state entry_read(int dir, const char *name, struct table_file *file,
 				   struct stat *st)
 {
@@ -196,14 +186,16 @@ static enum cache_state entry_read(int dir, const char *name, struct table_file 
 		return CACHE_UNTRUSTED;
 	if (fstat(file->fd, st) || !S_ISREG(st->st_mode) || !cache_dir_trusts(st))
 		return CACHE_UNTRUSTED;
-	if (st->st_size > 0 && st->st_size <= BEE_TABLE_MAX_SIZE)
-		file->blob = blob_read(file->fd, st->st_size);
-	if (!file->blob || bee_table_validate(file->blob, st->st_size, &file->table, &error))
+	if (st->st_size <= 0 || st->st_size > BEE_TABLE_MAX_SIZE)
+		return CACHE_DAMAGED;
+	file->blob = alloc_array(NULL, st->st_size, 1);
+	if (io_read_at(file->fd, file->blob, st->st_size, 0) != st->st_size ||
+	    bee_table_validate(file->blob, st->st_size, &file->table, &error))
 		return CACHE_DAMAGED;
 	return CACHE_CURRENT;
 }
 
-/* Only exact tables are kept; one that is not has nothing to do here. */
+/* Only exact tables are kept, so one that is not exact is no entry. */
 static bool table_is_of(const struct bee_table *table, const struct file_identity *identity)
 {
 	const struct bee_table_header *h = table->header;
@@ -241,47 +233,35 @@ bool cache_lookup(struct cache *cache, const struct file_identity *identity,
 	return false;
 }
 
-static void cache_trim(struct cache *cache, uint64_t limit)
-{
-	cache->used = cache_dir_trim(cache->dir, limit);
-	cache->known = true;
-}
-
 /**
  * cache_measure() - look how full the cache is, and keep within its limit
  * @cache: the cache
  *
- * To be called before children are made that store many entries: they need not look
- * for themselves then, and cache_close() looks again after them.
+ * For callers whose children will store many entries: the children need not look for
+ * themselves then, and cache_close() looks again after them.
  */
 void cache_measure(struct cache *cache)
 {
-	if (cache->dir >= 0)
-		cache_trim(cache, cache->limit);
+	if (cache->dir < 0)
+		return;
+	cache->used = cache_dir_trim(cache->dir, cache->limit);
+	cache->known = true;
 }
 
-/* Room for @bytes more, if they fit at all; counted as used. */
-static bool cache_reserve(struct cache *cache, uint64_t bytes)
-{
-	if (bytes > cache->limit)
-		return false;
-	if (!cache->known || cache->used + bytes > cache->limit)
-		cache_trim(cache, cache->limit - bytes);
-	cache->used += bytes;
-	return true;
-}
-
+/* Write an entry, if the cache has or gets room for it.  Return: its file, or -1 and errno. */
 static int entry_write(struct cache *cache, const char *name, const char *path,
 		       const void *blob, size_t size)
 {
-	if (cache->dir < 0) {
-		errno = ENOENT;
+	uint64_t bytes = cache_disk_bytes(size);
+
+	errno = cache->dir < 0 ? ENOENT : EFBIG;
+	if (cache->dir < 0 || bytes > cache->limit)
 		return -1;
+	if (!cache->known || cache->used + bytes > cache->limit) {
+		cache->used = cache_dir_trim(cache->dir, cache->limit - bytes);
+		cache->known = true;
 	}
-	if (!cache_reserve(cache, cache_disk_bytes(size))) {
-		errno = EFBIG;
-		return -1;
-	}
+	cache->used += bytes;
 	return cache_dir_write(cache->dir, name, path, blob, size);
 }
 
@@ -290,48 +270,42 @@ static int entry_write(struct cache *cache, const char *name, const char *path,
  * @cache: the cache
  * @identity: of the ELF file, taken before it was compiled
  * @path: of the ELF file, for people
- * @blob: the table, malloc'ed; @file owns it from now on, or it is freed
- * @size: bytes of @blob
- * @file: filled: the entry in the cache or, where that cannot be written, a memfd
- * @why: on failure, and if it is a memfd where it should not be, a sentence
- * @why_size: bytes of @why
+ * @file: blob and table are set, and validated; the rest is filled: the entry in the cache
+ *	or, where that cannot be written, a memfd; closed on failure
+ * @error: filled on failure, and if the table is in a memfd for want of a better place
  *
  * A table that is not exact is not kept: nobody who asks for the file's table means it.
  *
  * Return: 0 or -1.
  */
 int cache_store(struct cache *cache, const struct file_identity *identity, const char *path,
-		void *blob, size_t size, struct table_file *file, char *why, size_t why_size)
+		struct table_file *file, struct bee_error *error)
 {
-	struct bee_table_error error;
+	bool exact = !file->table.header->flags;
 	char name[CACHE_NAME_MAX];
-	bool exact;
 
-	*file = (struct table_file){ .fd = -1, .blob = blob };
-	if (bee_table_validate(blob, size, &file->table, &error)) {
-		snprintf(why, why_size, "the new table is bad: %s", error.why);
-		table_file_close(file);
-		return -1;
-	}
-	exact = !file->table.header->flags;
 	entry_name(cache, identity, name);
-	file->fd = exact ? entry_write(cache, name, path, blob, size) : -1;
+	file->fd = exact ? entry_write(cache, name, path, file->blob, file->table.size) : -1;
 	file->kept = file->fd >= 0;
 	if (file->kept)
 		return 0;
 	if (exact)
-		snprintf(why, why_size, "its table is not kept in the cache: %s; %s",
-			 errno == EFBIG ? "it is larger than the cache may be" : strerror(errno),
-			 errno == EFBIG ? CACHE_LIMIT_ENV " can allow more" :
-					  CACHE_DIR_ENV " can name another");
-	file->fd = io_memfd("beeunwind-table", blob, size);
+		error_set(error, errno, "its table is not kept in the cache: %s; %s",
+			  errno == EFBIG ? "it is larger than the cache may be" : strerror(errno),
+			  errno == EFBIG ? CACHE_LIMIT_ENV " can allow more" :
+					   CACHE_DIR_ENV " can name another");
+	file->fd = io_memfd("beeunwind-table", file->blob, file->table.size);
 	if (file->fd >= 0)
 		return 0;
-	snprintf(why, why_size, "no place for its table: %s", strerror(errno));
+	error_set(error, errno, "no place for its table: %s", strerror(errno));
 	table_file_close(file);
 	return -1;
 }
 
+/**
+ * table_file_close() - release a table
+ * @file: the table, or none; none afterwards
+ */
 void table_file_close(struct table_file *file)
 {
 	if (file->fd >= 0)
@@ -340,7 +314,7 @@ void table_file_close(struct table_file *file)
 	*file = (struct table_file){ .fd = -1 };
 }
 
-/* The table is of the build-id that the entry is named by. */
+/* Does the entry's name begin with the build-id or digest in the table's header? */
 static bool name_is_of(const char *name, const struct bee_table_header *h)
 {
 	char id[2 * BEE_TABLE_ID_MAX + 1];
@@ -379,6 +353,7 @@ static void entry_look(struct cache *cache, const char *name, struct cache_entry
  * @arg: its first argument
  *
  * Reads and checks all of them, which does not count as use.
+ *
  * Return: 0, or -1 and errno.
  */
 int cache_list(struct cache *cache, cache_entry_fn fn, void *arg)

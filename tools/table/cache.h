@@ -9,6 +9,8 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "error.h"
+#include "identity.h"
 #include "kmod/table.h"
 
 #define CACHE_DIR_DEFAULT	"/var/cache/beeunwind"
@@ -18,30 +20,6 @@
 
 /* Where an entry keeps the path of its ELF file, for people. */
 #define CACHE_PATH_XATTR	"user.beeunwind.path"
-
-/**
- * struct file_identity - which ELF file
- * @type: enum bee_table_id_type
- * @len: bytes of @id in use
- * @id: as in struct bee_table_header
- * @size: bytes of the file
- * @inode: its inode number; 0 for the vDSO
- * @born: when the inode was made, ns since the epoch; 0 for the vDSO
- * @mtime: when its contents were changed last, ns since the epoch; 0 for the vDSO
- *
- * A build-id is what the file says of itself, and its mtime what its owner says. Inode
- * and time of birth, which nobody can choose, keep one file's table from being taken
- * for another's.
- */
-struct file_identity {
-	uint8_t		type;
-	uint8_t		len;
-	uint8_t		id[BEE_TABLE_ID_MAX];
-	uint64_t	size;
-	uint64_t	inode;
-	uint64_t	born;
-	uint64_t	mtime;
-};
 
 /**
  * struct table_file - a table that has been checked, and a file that holds it
@@ -102,7 +80,7 @@ const char *cache_warning(const struct cache *cache);
 bool cache_lookup(struct cache *cache, const struct file_identity *identity,
 		  struct table_file *file);
 int cache_store(struct cache *cache, const struct file_identity *identity, const char *path,
-		void *blob, size_t size, struct table_file *file, char *why, size_t why_size);
+		struct table_file *file, struct bee_error *error);
 void table_file_close(struct table_file *file);
 
 void cache_measure(struct cache *cache);

@@ -16,8 +16,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "cache.h"
 #include "cache_dir.h"
+#include "error.h"
 #include "io.h"
 
 #define TEMPORARY	".new-"
@@ -40,45 +42,39 @@ uint64_t cache_disk_bytes(uint64_t size)
 	return (size + BLOCK - 1) / BLOCK * BLOCK;
 }
 
-static int open_failed(const char *path, int code, char *why, size_t size)
+static int open_failed(const char *path, int code, struct bee_error *error)
 {
 	struct stat st;
 
 	if (!lstat(path, &st) && S_ISLNK(st.st_mode))
-		snprintf(why, size,
-			 "cache %s is not used: it is a symbolic link; set " CACHE_DIR_ENV
-			 " to the directory itself", path);
-	else
-		snprintf(why, size, "there is no cache %s: %s; " CACHE_DIR_ENV " can name another",
+		return error_set(error, code, "cache %s is not used: it is a symbolic link; set "
+				 CACHE_DIR_ENV " to the directory itself", path);
+	return error_set(error, code, "there is no cache %s: %s; " CACHE_DIR_ENV " can name another",
 			 path, strerror(code));
-	return -1;
 }
 
 /**
  * cache_dir_open() - open the cache's directory; make it, if there is none
  * @path: of the directory
- * @why: on failure a sentence
- * @size: bytes of @why
+ * @error: filled on failure
  *
  * Return: a file descriptor, or -1.
  */
-int cache_dir_open(const char *path, char *why, size_t size)
+int cache_dir_open(const char *path, struct bee_error *error)
 {
 	struct stat st;
 	int dir;
 
 	if (mkdir(path, 0755) && errno != EEXIST)
-		return open_failed(path, errno, why, size);
+		return open_failed(path, errno, error);
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (dir < 0)
-		return open_failed(path, errno, why, size);
+		return open_failed(path, errno, error);
 	if (!fstat(dir, &st) && cache_dir_trusts(&st))
 		return dir;
-	snprintf(why, size,
-		 "cache %s is not used: it belongs to or may be written by others (wanted: "
-		 "owner root or you, mode 0755)", path);
 	close(dir);
-	return -1;
+	return error_set(error, EPERM, "cache %s is not used: it belongs to or may be written by "
+			 "others (wanted: owner root or you, mode 0755)", path);
 }
 
 /* Hex digits and, if @end is not NUL, @end.  Return: what follows, or NULL. */
@@ -122,27 +118,6 @@ static DIR *dir_stream(int dir)
 	return stream;
 }
 
-static int list_add(struct cache_dir_list *list, const char *name, const struct stat *st)
-{
-	struct cache_dir_file *file;
-
-	if (list->count == list->room) {
-		size_t room = list->room ? 2 * list->room : 64;
-
-		file = reallocarray(list->file, room, sizeof(*file));
-		if (!file)
-			return -1;
-		list->file = file;
-		list->room = room;
-	}
-	file = &list->file[list->count++];
-	snprintf(file->name, sizeof(file->name), "%s", name);
-	file->bytes = cache_disk_bytes(st->st_size);
-	file->used = st->st_mtim;
-	list->bytes += file->bytes;
-	return 0;
-}
-
 static int compare_used(const void *a, const void *b)
 {
 	const struct cache_dir_file *x = a, *y = b;
@@ -167,19 +142,27 @@ int cache_dir_list(int dir, struct cache_dir_list *list)
 	DIR *stream = dir_stream(dir);
 	struct dirent *at;
 	struct stat st;
-	int ret = 0;
 
-	*list = (struct cache_dir_list){ 0 };
+	*list = (struct cache_dir_list){};
 	if (!stream)
 		return -1;
-	while (!ret && (at = readdir(stream)))
-		if (name_is_entry(at->d_name) &&
-		    !fstatat(dir, at->d_name, &st, AT_SYMLINK_NOFOLLOW) && !S_ISDIR(st.st_mode))
-			ret = list_add(list, at->d_name, &st);
+	while ((at = readdir(stream))) {
+		struct cache_dir_file *file;
+
+		if (!name_is_entry(at->d_name) ||
+		    fstatat(dir, at->d_name, &st, AT_SYMLINK_NOFOLLOW) || S_ISDIR(st.st_mode))
+			continue;
+		list->file = alloc_room(list->file, list->count, &list->room, sizeof(*list->file));
+		file = &list->file[list->count++];
+		snprintf(file->name, sizeof(file->name), "%s", at->d_name);
+		file->bytes = cache_disk_bytes(st.st_size);
+		file->used = st.st_mtim;
+		list->bytes += file->bytes;
+	}
 	closedir(stream);
 	if (list->count)
 		qsort(list->file, list->count, sizeof(*list->file), compare_used);
-	return ret;
+	return 0;
 }
 
 void cache_dir_list_free(struct cache_dir_list *list)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "error.h"
 #include "kmod/table.h"
 
 /* Bytes of a generation: of the build-id or digest of the compiler. */
@@ -37,7 +38,7 @@ struct cache_dir_list {
 	uint64_t		 bytes;
 };
 
-int cache_dir_open(const char *path, char *why, size_t size);
+int cache_dir_open(const char *path, struct bee_error *error);
 bool cache_dir_trusts(const struct stat *st);
 int cache_dir_list(int dir, struct cache_dir_list *list);
 void cache_dir_list_free(struct cache_dir_list *list);

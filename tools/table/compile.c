@@ -1,149 +1,161 @@
 // SPDX-License-Identifier: GPL-2.0
 /* From an ELF file to its unwind table. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compile.h"
 #include "coverage.h"
 #include "elf.h"
-#include "pack.h"
+#include "encode.h"
+#include "error.h"
 #include "rows.h"
 
-static void compile_count(const struct row_set *rows, struct compile_result *result)
+/* Encode, and check the table as the module will, before anyone else sees it. */
+static int compile_table(const struct table_info *info, const struct row_set *rows,
+			 struct compile_result *result, struct bee_error *error)
 {
+	struct bee_table_error refusal;
 	size_t i;
 
 	result->rows = rows->nrows;
 	for (i = 0; i < rows->nrows; i++)
 		if (rows->rules[rows->rows[i].rule].kind == BEE_RULE_UNSUPPORTED)
 			result->unsupported++;
+	result->blob = encode_table(info, rows, &result->size, error);
+	if (!result->blob)
+		return -1;
+	if (!bee_table_validate(result->blob, result->size, &result->table, &refusal))
+		return 0;
+	return error_set(error, 0, "bug in the compiler: its table is refused: %s at offset %llu",
+			 refusal.why, (unsigned long long)refusal.offset);
 }
 
-/* What the module will ask, asked before anyone sees the table. */
-static int compile_check(struct compile_result *result)
+static struct table_info compile_info(const struct elf_file *elf)
 {
-	struct bee_table_error error;
-	struct bee_table table;
+	struct table_info info = {
+		.file_size = elf->file_size, .nsegments = elf->ntext,
+		.id_type = elf->id_type, .id_len = elf->id_len,
+	};
+	size_t i;
 
-	if (!bee_table_validate(result->blob, result->size, &table, &error))
-		return 0;
-	snprintf(result->message, sizeof(result->message),
-		 "bug in the compiler: its table is refused: %s at offset %llu", error.why,
-		 (unsigned long long)error.offset);
-	return -1;
+	memcpy(info.id, elf->id, sizeof(info.id));
+	for (i = 0; i < elf->ntext; i++)
+		info.segments[i] = (struct table_segment){
+			.vaddr = elf->text[i].vaddr, .offset = elf->text[i].offset,
+			.size = elf->text[i].size,
+		};
+	return info;
 }
 
-/* What was made of a file that others have changed meanwhile belongs to none of the two. */
-static int compile_read_well(const struct elf_file *elf, struct compile_result *result)
+/**
+ * compile_encode() - encode_table() for an ELF file
+ * @elf: the file
+ * @rows: its rows, at least one
+ * @size: bytes of the table
+ * @error: filled on failure
+ *
+ * Return: the table, for free(), which has not been validated; or NULL.
+ */
+void *compile_encode(const struct elf_file *elf, const struct row_set *rows, size_t *size,
+		     struct bee_error *error)
 {
-	if (!elf_trouble(elf))
-		return 0;
-	snprintf(result->message, sizeof(result->message), "%s", elf_trouble(elf));
-	return -1;
+	struct table_info info = compile_info(elf);
+
+	return encode_table(&info, rows, size, error);
 }
 
 /**
  * compile_rows() - make the unwind table of an open ELF file
- * @elf: the file
- * @lossy: what may be left out
+ * @elf: the file, with its CFI
+ * @lossy: what may be left out, or NULL: nothing
  * @rows: filled with what the table says; row_set_free() releases it, also after a
  *	failure
  * @result: always filled; compile_result_free() releases it
+ * @error: filled on failure
  *
- * Return: 0, or -1 with @result->message set.
+ * Return: 0 or -1.
  */
 int compile_rows(const struct elf_file *elf, const struct lossy_options *lossy,
-		 struct row_set *rows, struct compile_result *result)
+		 struct row_set *rows, struct compile_result *result, struct bee_error *error)
 {
-	memset(result, 0, sizeof(*result));
-	result->cfi_size = elf_frames_size(elf);
-	if (coverage_rows(elf, rows, result->message, sizeof(result->message)))
+	struct table_info info = compile_info(elf);
+	const char *trouble;
+
+	*result = (struct compile_result){ .cfi_size = elf_frames_size(elf) };
+	if (coverage_rows(elf, rows, error))
 		return -1;
-	if (!lossy_is_exact(lossy) &&
-	    lossy_apply(elf, rows, lossy, &result->lossy, result->message,
-			    sizeof(result->message)))
+	if (lossy && !lossy_is_exact(lossy) &&
+	    lossy_apply(elf, rows, lossy, &result->lossy, error))
 		return -1;
-	compile_count(rows, result);
-	result->blob = pack_table(elf, rows, &result->size, result->message,
-				      sizeof(result->message));
-	if (result->blob && !compile_check(result) && !compile_read_well(elf, result))
-		return 0;
+	if (!compile_table(&info, rows, result, error)) {
+		/* If the file changed while it was read, the table is worth nothing. */
+		trouble = elf_trouble(elf);
+		if (!trouble)
+			return 0;
+		error_set(error, 0, "%s", trouble);
+	}
 	compile_result_free(result);
 	return -1;
-}
-
-/**
- * compile_elf_lossy() - make an unwind table that may leave things out
- * @fd: as for compile_elf()
- * @lossy: what may be left out
- * @result: always filled; compile_result_free() releases it
- *
- * Return: 0, or -1 with @result->message set.
- */
-int compile_elf_lossy(int fd, const struct lossy_options *lossy, struct compile_result *result)
-{
-	struct row_set rows = {};
-	struct elf_file elf;
-	int ret;
-
-	memset(result, 0, sizeof(*result));
-	ret = elf_open(&elf, fd);
-	if (ret)
-		snprintf(result->message, sizeof(result->message), "%s", elf.message);
-	else
-		ret = compile_rows(&elf, lossy, &rows, result);
-	row_set_free(&rows);
-	elf_close(&elf);
-	return ret;
 }
 
 /**
  * compile_elf() - make the unwind table of an ELF file
  * @fd: open for reading, a regular file or memfd; the offset is not used, and
  *	the caller closes it
+ * @lossy: what may be left out, or NULL: nothing
  * @result: always filled; compile_result_free() releases it
+ * @error: filled on failure
  *
- * Return: 0, or -1 with @result->message set.
+ * Return: 0 or -1.
  */
-int compile_elf(int fd, struct compile_result *result)
+int compile_elf(int fd, const struct lossy_options *lossy, struct compile_result *result,
+		struct bee_error *error)
 {
-	static const struct lossy_options exact;
+	struct row_set rows = {};
+	struct elf_file elf;
+	int ret;
 
-	return compile_elf_lossy(fd, &exact, result);
+	*result = (struct compile_result){};
+	ret = elf_open(&elf, fd, error);
+	if (!ret)
+		ret = compile_rows(&elf, lossy, &rows, result, error);
+	row_set_free(&rows);
+	elf_close(&elf);
+	return ret;
 }
 
 /**
  * compile_empty() - make the table of a file of which nothing is known
  * @result: always filled; compile_result_free() releases it
+ * @error: filled on failure
  *
  * All of such a file is a gap.
  *
- * Return: 0, or -1 with @result->message set.
+ * Return: 0 or -1.
  */
-int compile_empty(struct compile_result *result)
+int compile_empty(struct compile_result *result, struct bee_error *error)
 {
 	static const struct bee_rule gap = { .kind = BEE_RULE_GAP };
-	const struct elf_file none = {
-		.text = { { .size = 1 } }, .ntext = 1, .id_type = BEE_ID_SHA256,
-		.id_len = BEE_TABLE_ID_MAX,
+	const struct table_info none = {
+		.segments = { { .size = 1 } }, .nsegments = 1,
+		.id_type = BEE_ID_SHA256, .id_len = BEE_TABLE_ID_MAX,
 	};
 	struct row_set rows = { .end = 1 };
 	int ret;
 
-	memset(result, 0, sizeof(*result));
+	*result = (struct compile_result){};
 	row_set_add(&rows, 0, &gap);
-	compile_count(&rows, result);
-	result->blob = pack_table(&none, &rows, &result->size, result->message,
-				      sizeof(result->message));
-	ret = result->blob ? compile_check(result) : -1;
+	ret = compile_table(&none, &rows, result, error);
 	if (ret)
 		compile_result_free(result);
 	row_set_free(&rows);
 	return ret;
 }
 
-/* compile_result_free(): release what is in it */
+/**
+ * compile_result_free() - release the table
+ * @result: with a table or without; without one afterwards
+ */
 void compile_result_free(struct compile_result *result)
 {
 	free(result->blob);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* From an ELF file to its unwind table: what commands need. */
+/* From an ELF file to its unwind table. */
 #ifndef BEE_COMPILE_H
 #define BEE_COMPILE_H
 
@@ -11,31 +11,32 @@
 #include "rows.h"
 
 /**
- * struct compile_result - what compile_elf() made
- * @blob: the table (format: <linux/beeunwind_table.h>), malloc'ed, already
- *	checked with bee_table_validate(); NULL on failure
+ * struct compile_result - a new table, and what it was made from
+ * @blob: the table (format: <linux/beeunwind_table.h>), malloc'ed; NULL on failure
  * @size: bytes of @blob
+ * @table: @blob as bee_table_validate() has it, which points into @blob
  * @rows: rows after merging
  * @unsupported: rows of kind BEE_RULE_UNSUPPORTED
  * @cfi_size: bytes of .eh_frame and .eh_frame_hdr
  * @lossy: what was left out, if the table is not exact
- * @message: on failure one line, without the file's name and newline
  */
 struct compile_result {
 	void	*blob;
 	size_t	 size;
+	struct bee_table table;
 	size_t	 rows;
 	size_t	 unsupported;
 	uint64_t cfi_size;
 	struct lossy_report lossy;
-	char	 message[256];
 };
 
-int compile_elf(int fd, struct compile_result *result);
-int compile_elf_lossy(int fd, const struct lossy_options *lossy, struct compile_result *result);
-int compile_empty(struct compile_result *result);
+int compile_elf(int fd, const struct lossy_options *lossy, struct compile_result *result,
+		struct bee_error *error);
+int compile_empty(struct compile_result *result, struct bee_error *error);
 int compile_rows(const struct elf_file *elf, const struct lossy_options *lossy,
-		 struct row_set *rows, struct compile_result *result);
+		 struct row_set *rows, struct compile_result *result, struct bee_error *error);
+void *compile_encode(const struct elf_file *elf, const struct row_set *rows, size_t *size,
+		     struct bee_error *error);
 void compile_result_free(struct compile_result *result);
 
 #endif /* BEE_COMPILE_H */

@@ -4,9 +4,9 @@
 #define BEE_TABLE_FILE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "cache.h"
+#include "error.h"
 #include "lossy.h"
 
 /**
@@ -24,9 +24,7 @@ enum table_source {
 };
 
 enum table_source table_file_get(struct cache *cache, int fd, const char *path, bool vdso,
-				 struct table_file *file, char *why, size_t size);
-enum table_source table_file_make(struct cache *cache, int fd, const char *path, bool vdso,
-				  const struct lossy_options *lossy, struct lossy_report *report,
-				  struct table_file *file, char *why, size_t size);
+				 const struct lossy_options *lossy, struct lossy_report *report,
+				 struct table_file *file, struct bee_error *error);
 
 #endif /* BEE_TABLE_FILE_H */

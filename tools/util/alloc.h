@@ -6,17 +6,24 @@
 #include <stdio.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define ALLOC_HUGE	(2u << 20)	/* bytes of a huge page */
 
-/* To fault in what will be written from end to end page by page takes longer than to write it. */
-static inline void alloc_huge(void *p, size_t size)
+/* Check a result, and ask for huge pages: faulting in 4 KiB pages takes longer than filling them. */
+static inline void *alloc_check(void *p, size_t bytes)
 {
 	uintptr_t start = ((uintptr_t)p + ALLOC_HUGE - 1) & -(uintptr_t)ALLOC_HUGE;
-	uintptr_t end = ((uintptr_t)p + size) & -(uintptr_t)ALLOC_HUGE;
+	uintptr_t end = ((uintptr_t)p + bytes) & -(uintptr_t)ALLOC_HUGE;
 
-	madvise((void *)start, end - start, MADV_HUGEPAGE);
+	if (!p) {
+		fputs("beectl: out of memory\n", stderr);
+		exit(1);
+	}
+	if (bytes >= 2 * ALLOC_HUGE)
+		madvise((void *)start, end - start, MADV_HUGEPAGE);
+	return p;
 }
 
 /**
@@ -25,18 +32,34 @@ static inline void alloc_huge(void *p, size_t size)
  * @n: elements wanted, not 0
  * @size: bytes of an element
  *
- * Return: the array; never NULL.
+ * Return: the array, for free(); never NULL.
  */
 static inline void *alloc_array(void *p, size_t n, size_t size)
 {
-	p = reallocarray(p, n, size);
-	if (!p) {
-		fputs("beectl: out of memory\n", stderr);
-		exit(1);
-	}
-	if (n * size >= 2 * ALLOC_HUGE)
-		alloc_huge(p, n * size);
-	return p;
+	return alloc_check(reallocarray(p, n, size), n * size);
+}
+
+/**
+ * alloc_zero() - allocate an array of zero bytes
+ * @n: elements, not 0
+ * @size: bytes of an element
+ *
+ * Return: the array, for free(); never NULL.
+ */
+static inline void *alloc_zero(size_t n, size_t size)
+{
+	return alloc_check(calloc(n, size), n * size);
+}
+
+/**
+ * alloc_text() - copy a string
+ * @text: the string
+ *
+ * Return: the copy, for free(); never NULL.
+ */
+static inline char *alloc_text(const char *text)
+{
+	return alloc_check(strdup(text), 0);
 }
 
 /**
@@ -46,7 +69,7 @@ static inline void *alloc_array(void *p, size_t n, size_t size)
  * @capacity: elements there is room for; updated
  * @size: bytes of an element
  *
- * Return: the array, now with @capacity > @n.
+ * Return: the array, for free(), with @capacity > @n.
  */
 static inline void *alloc_room(void *p, size_t n, size_t *capacity, size_t size)
 {

@@ -20,6 +20,12 @@ struct bits {
 	size_t	 room;
 };
 
+/* Bits that a value takes: 0 for 0. */
+static inline unsigned int bits_width(u32 value)
+{
+	return value ? 32 - __builtin_clz(value) : 0;
+}
+
 static inline size_t bits_bytes(const struct bits *bits)
 {
 	return (bits->nbits + 7) / 8;

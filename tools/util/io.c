@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Whole files at once. */
+/* Read and write files as a whole. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "io.h"
 
-/* io_write_all(): write @size bytes at the offset of @fd.  Return: 0, or -1 and errno. */
+/**
+ * io_write_all() - write to a file, at its offset
+ * @fd: the file
+ * @data: what
+ * @size: how many bytes
+ *
+ * Return: 0, or -1 and errno.
+ */
 int io_write_all(int fd, const void *data, size_t size)
 {
 	while (size) {
@@ -24,7 +32,14 @@ int io_write_all(int fd, const void *data, size_t size)
 	return 0;
 }
 
-/* io_memfd(): a file in memory with these bytes.  Return: its descriptor, or -1 and errno. */
+/**
+ * io_memfd() - make a file in memory
+ * @name: for people
+ * @data: its content
+ * @size: bytes of it
+ *
+ * Return: its descriptor, which the caller closes, or -1 and errno.
+ */
 int io_memfd(const char *name, const void *data, size_t size)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC), error;
@@ -37,33 +52,31 @@ int io_memfd(const char *name, const void *data, size_t size)
 	return -1;
 }
 
-static char *read_to_end(int fd, size_t *size)
+/**
+ * io_read_at() - read from a place in a file
+ * @fd: the file; its own offset is not used
+ * @to: filled
+ * @size: how many bytes
+ * @offset: where
+ *
+ * Return: @size; fewer if the file ends before; or -1 and errno.
+ */
+ssize_t io_read_at(int fd, void *to, size_t size, off_t offset)
 {
-	size_t room = 64 << 10;
-	char *text = malloc(room);
+	size_t done = 0;
 
-	*size = 0;
-	while (text) {
-		ssize_t got = read(fd, text + *size, room - *size - 1);
-		char *more;
+	while (done < size) {
+		ssize_t got = pread(fd, (char *)to + done, size - done, offset + done);
 
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			break;
-		*size += got;
-		text[*size] = '\0';
+			return -1;
 		if (!got)
-			return text;
-		if (room - *size > 4096)
-			continue;
-		more = realloc(text, room *= 2);
-		if (!more)
 			break;
-		text = more;
+		done += got;
 	}
-	free(text);
-	return NULL;
+	return done;
 }
 
 /**
@@ -71,21 +84,33 @@ static char *read_to_end(int fd, size_t *size)
  * @path: the file
  * @size: bytes read; NULL if of no interest
  *
- * Return: the bytes and one NUL more, malloc'ed; or NULL and errno.
+ * Return: the bytes and one NUL more, for free(); or NULL and errno.
  */
 char *io_read_all(const char *path, size_t *size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), saved;
-	size_t bytes;
+	size_t room = 64 << 10, bytes = 0;
+	ssize_t got = -1;
 	char *text;
 
 	if (fd < 0)
 		return NULL;
-	text = read_to_end(fd, &bytes);
+	text = alloc_array(NULL, room, 1);
+	do {
+		if (room - bytes <= 4096)
+			text = alloc_array(text, room *= 2, 1);
+		got = read(fd, text + bytes, room - bytes - 1);
+		if (got > 0)
+			bytes += got;
+	} while (got > 0 || (got < 0 && errno == EINTR));
 	saved = errno;
 	close(fd);
 	errno = saved;
 	if (size)
 		*size = bytes;
-	return text;
+	text[bytes] = '\0';
+	if (!got)
+		return text;
+	free(text);
+	return NULL;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Whole files at once. */
+/* Read and write files as a whole. */
 #ifndef BEE_IO_H
 #define BEE_IO_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 int io_write_all(int fd, const void *data, size_t size);
 int io_memfd(const char *name, const void *data, size_t size);
+ssize_t io_read_at(int fd, void *to, size_t size, off_t offset);
 char *io_read_all(const char *path, size_t *size);
 
 #endif /* BEE_IO_H */

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <json-c/json.h>
-
 #include "parallel.h"
 #include "text.h"
 
@@ -141,8 +139,13 @@ void text_hex(const uint8_t *bytes, size_t count, char *to, size_t size)
 		sprintf(to + 2 * i, "%02x", bytes[i]);
 }
 
-/* Bytes of the well-formed UTF-8 character (RFC 3629) at @s, which a NUL ends; 0: none. */
-static unsigned int utf8_length(const unsigned char *s)
+/**
+ * text_utf8_length() - bytes of a UTF-8 character (RFC 3629)
+ * @s: where it starts, in a string that ends with NUL
+ *
+ * Return: 1 .. 4, or 0 if the bytes at @s are not well-formed UTF-8.
+ */
+unsigned int text_utf8_length(const unsigned char *s)
 {
 	unsigned char low = 0x80, high = 0xbf;
 	unsigned int i, n;
@@ -167,8 +170,13 @@ static unsigned int utf8_length(const unsigned char *s)
 	return n;
 }
 
-/* U+0000 .. U+001F, U+007F .. U+009F: to a terminal they mean something. */
-static bool utf8_is_control(const unsigned char *s)
+/**
+ * text_utf8_is_control() - is it a control character, which a terminal may act on?
+ * @s: a well-formed UTF-8 character
+ *
+ * Return: true for U+0000 .. U+001F and U+007F .. U+009F.
+ */
+bool text_utf8_is_control(const unsigned char *s)
 {
 	return *s < ' ' || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0);
 }
@@ -186,46 +194,10 @@ void text_put_name(FILE *out, const char *name)
 	const unsigned char *s = (const unsigned char *)name;
 
 	while (*s) {
-		unsigned int n = utf8_length(s);
-		bool plain = n && *s != '\\' && !utf8_is_control(s);
+		unsigned int n = text_utf8_length(s);
+		bool plain = n && *s != '\\' && !text_utf8_is_control(s);
 
 		for (n = n ?: 1; n; n--, s++)
 			plain ? fputc(*s, out) : fprintf(out, "\\%03o", *s);
 	}
-}
-
-/**
- * text_put_json() - write an object
- * @out: where
- * @object: what
- *
- * Its strings can be names, which can be any bytes.  json-c writes all but ASCII as it is;
- * only strings have such bytes, so that they can be put right here: DEL and U+0080 .. U+009F
- * become \u escapes, and each byte that is not UTF-8, which JSON has no way to say, U+FFFD.
- */
-void text_put_json(FILE *out, struct json_object *object)
-{
-	int flags = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE |
-		    JSON_C_TO_STRING_SPACED;
-	const unsigned char *s;
-	unsigned int n;
-
-	s = (const unsigned char *)json_object_to_json_string_ext(object, flags);
-	for (; *s; s += n ?: 1) {
-		n = utf8_length(s);
-		if (!n)
-			fputs("\\ufffd", out);
-		else if (*s >= 0x7f && utf8_is_control(s))
-			fprintf(out, "\\u00%02x", *s == 0x7f ? 0x7f : s[1]);
-		else
-			fwrite(s, 1, n, out);
-	}
-	putc('\n', out);
-}
-
-/* text_print_json(): to stdout; @object is released */
-void text_print_json(struct json_object *object)
-{
-	text_put_json(stdout, object);
-	json_object_put(object);
 }

@@ -3,12 +3,11 @@
 #ifndef BEE_TEXT_H
 #define BEE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
-
-struct json_object;
 
 /* struct size_text: a size for people, to be used at once */
 struct size_text {
@@ -24,7 +23,7 @@ int text_parse_number(const char *word, unsigned int max, unsigned int *number);
 int text_parse_jobs(const char *word, unsigned int *jobs);
 void text_hex(const uint8_t *bytes, size_t count, char *to, size_t size);
 void text_put_name(FILE *out, const char *name);
-void text_put_json(FILE *out, struct json_object *object);
-void text_print_json(struct json_object *object);
+unsigned int text_utf8_length(const unsigned char *s);
+bool text_utf8_is_control(const unsigned char *s);
 
 #endif /* BEE_TEXT_H */

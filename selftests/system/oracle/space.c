@@ -64,11 +64,12 @@ int space_open(const char *path)
 static void image_compile(struct space_image *image)
 {
 	struct compile_result result;
-	struct bee_table_error error;
+	struct bee_table_error refusal;
+	struct bee_error error;
 
-	if (image->fd >= 0 && !compile_elf(image->fd, &result))
+	if (image->fd >= 0 && !compile_elf(image->fd, NULL, &result, &error))
 		image->usable = !bee_table_validate(result.blob, result.size, &image->table,
-						    &error);
+						    &refusal);
 }
 
 static const struct space_image *image_get(const char *path)

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
+#include "encode.h"
 #include "kselftest.h"
-#include "pack.h"
 #include "rows_equal_table.h"
 
 /* @nrows rows of up to @nrules distinct rules, up to @distance bytes apart. */
@@ -40,23 +40,23 @@ static inline void make_rows(struct row_set *rows, size_t nrows, u32 nrules, u32
 /* Their table says what they say. */
 static inline void test_made(size_t nrows, u32 nrules, u32 distance)
 {
-	struct elf_file elf = {
-		.ntext = 1, .id_len = 1, .text[0] = { .vaddr = 0x400000, .size = 0x10000000 },
+	const struct table_info info = {
+		.nsegments = 1, .id_len = 1, .segments[0] = { .vaddr = 0x400000, .size = 0x10000000 },
 	};
 	struct bee_table_error error = {};
 	struct row_set rows = {};
 	struct bee_table table;
-	char message[256] = "";
+	struct bee_error why = {};
 	size_t size = 0;
 	bool good;
 	void *blob;
 
 	make_rows(&rows, nrows, nrules, distance);
-	blob = pack_table(&elf, &rows, &size, message, sizeof(message));
+	blob = encode_table(&info, &rows, &size, &why);
 	good = blob && !bee_table_validate(blob, size, &table, &error) &&
 	       rows_equal_table(&rows, &table);
 	if (!good)
-		ksft_print_msg("%s %s\n", message, error.why ?: "");
+		ksft_print_msg("%s %s\n", why.text, error.why ?: "");
 	ksft_test_result(good, "%zu made rows, %u rules, up to %u bytes apart: %zu bytes\n", nrows,
 			 nrules, distance, size);
 	free(blob);

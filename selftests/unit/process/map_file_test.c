@@ -37,13 +37,14 @@ static struct mapping mapping_of(const char *path, uint64_t size)
 
 static bool opens(const struct mapping *mapping, int pin, const char *text)
 {
-	char why[256] = "", got[64] = "";
-	int fd = mapped_open(mapping, pin, why, sizeof(why));
+	struct bee_error why = {};
+	char got[64] = "";
+	int fd = mapped_open(mapping, pin, &why);
 	bool good;
 
 	if (fd < 0) {
-		ksft_print_msg("%s\n", why);
-		return !text && why[0];
+		ksft_print_msg("%s\n", why.text);
+		return !text && why.text[0];
 	}
 	good = text && read(fd, got, sizeof(got) - 1) >= 0 && !strcmp(got, text);
 	close(fd);
@@ -125,12 +126,13 @@ static bool check_not_regular(void)
 static bool check_vdso(void)
 {
 	const struct mapping mapping = { .path = MAPPED_VDSO };
-	char why[256], magic[4] = "";
-	int fd = mapped_open(&mapping, -ENOENT, why, sizeof(why));
+	struct bee_error why = {};
+	char magic[4] = "";
+	int fd = mapped_open(&mapping, -ENOENT, &why);
 	bool good;
 
 	if (fd < 0) {
-		ksft_print_msg("%s\n", why);
+		ksft_print_msg("%s\n", why.text);
 		return false;
 	}
 	good = pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "\177ELF", 4);

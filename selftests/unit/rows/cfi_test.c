@@ -124,16 +124,16 @@ static void elf_add_section(struct elf_file *elf, const struct section *s)
 }
 
 /* A file that has @text at offset TEXT. */
-static struct input *text_open(void)
+static struct reader *text_open(void)
 {
 	static int fd = -1;
-	char why[64];
+	struct bee_error why = {};
 
 	if (fd < 0)
 		fd = memfd_create("text", MFD_CLOEXEC);
 	if (fd < 0 || pwrite(fd, text, sizeof(text), TEXT) != sizeof(text))
 		exit(1);
-	return input_open(fd, why, sizeof(why));
+	return reader_open(fd, &why);
 }
 
 /* All rows in one line: "pc CFA FP RA|...", or why there are none. */
@@ -143,17 +143,18 @@ static void rows_to_text(const struct section *s, const struct section *second, 
 	struct elf_file elf = {
 		.ntext = 1,
 		.text[0] = { .vaddr = TEXT, .offset = TEXT, .size = sizeof(text) },
-		.input = text_open(),
+		.reader = text_open(),
 	};
-	char message[256], rule[RULE_TEXT_MAX], *tab;
+	struct bee_error error;
+	char rule[RULE_TEXT_MAX], *tab;
 	struct row_set rows;
 	size_t i, n = 0;
 
 	elf_add_section(&elf, s);
 	if (second)
 		elf_add_section(&elf, second);
-	if (coverage_rows(&elf, &rows, message, sizeof(message))) {
-		snprintf(out, size, "%s", message);
+	if (coverage_rows(&elf, &rows, &error)) {
+		snprintf(out, size, "%s", error.text);
 	} else {
 		for (i = 0; i < rows.nrows; i++) {
 			rule_format(&rows.rules[rows.rows[i].rule], rule);
@@ -165,7 +166,7 @@ static void rows_to_text(const struct section *s, const struct section *second, 
 		snprintf(out + n, size - n, "%llx", (unsigned long long)rows.end);
 	}
 	row_set_free(&rows);
-	input_close(elf.input);
+	reader_close(elf.reader);
 }
 
 static void expect_both(const char *name, const struct section *s, const struct section *second,

@@ -48,10 +48,11 @@ static bool large_compile(void)
 {
 	struct compile_result result = { 0 };
 	struct elf_file elf = { 0 };
+	struct bee_error why;
 	int fd = open_large();
 	bool good;
 
-	good = fd >= 0 && !compile_elf(fd, &result) && !elf_open(&elf, fd);
+	good = fd >= 0 && !compile_elf(fd, NULL, &result, &why) && !elf_open(&elf, fd, &why);
 	if (good) {
 		large = (struct file_identity){ .type = elf.id_type, .len = elf.id_len,
 						.size = elf.file_size, .inode = 1, .born = 5,
@@ -88,18 +89,26 @@ static struct cache *fresh(unsigned int entries)
 	return cache_open();
 }
 
+static struct table_file table_copy(void)
+{
+	struct table_file file = { .fd = -1, .blob = malloc(blob_size) };
+	struct bee_table_error refusal;
+
+	memcpy(file.blob, blob, blob_size);
+	if (bee_table_validate(file.blob, blob_size, &file.table, &refusal))
+		abort();
+	return file;
+}
+
 static bool store(struct cache *cache, uint64_t inode)
 {
 	struct file_identity id = nth(inode);
-	void *copy = malloc(blob_size);
-	struct table_file file;
-	char why[256];
+	struct table_file file = table_copy();
+	struct bee_error why = {};
 	bool kept;
 
-	memcpy(copy, blob, blob_size);
-	if (cache_store(cache, &id, "/usr/bin/some program", copy, blob_size, &file, why,
-			sizeof(why))) {
-		ksft_print_msg("%s\n", why);
+	if (cache_store(cache, &id, "/usr/bin/some program", &file, &why)) {
+		ksft_print_msg("%s\n", why.text);
 		return false;
 	}
 	kept = file.kept;
@@ -299,20 +308,22 @@ static bool check_inexact(void)
 	struct compile_result result = { 0 };
 	struct cache *cache = fresh(10);
 	struct table_file file;
-	char why[256] = "", command[512];
+	struct bee_error why = {};
+	char command[512];
 	int fd = open_large();
 	FILE *pipe;
 	bool good;
 
-	good = fd >= 0 && !compile_elf_lossy(fd, &thin, &result) && store(cache, 1) &&
+	good = fd >= 0 && !compile_elf(fd, &thin, &result, &why) && store(cache, 1) &&
 	       lookup(cache, 1);
 	snprintf(command, sizeof(command), "cat >$(ls %s/*)", where);
 	pipe = good ? popen(command, "w") : NULL;
 	good = pipe && fwrite(result.blob, 1, result.size, pipe) == result.size;
 	good = pipe && !pclose(pipe) && good && !cache_lookup(cache, &id, &file);
 	id = nth(2);
-	good = good && !cache_store(cache, &id, "/usr/bin/some program", result.blob, result.size,
-				    &file, why, sizeof(why)) && !file.kept && !why[0];
+	file = (struct table_file){ .fd = -1, .blob = result.blob, .table = result.table };
+	good = good && !cache_store(cache, &id, "/usr/bin/some program", &file, &why) &&
+	       !file.kept && !why.text[0];
 	if (good)
 		table_file_close(&file);
 	good = good && !cache_lookup(cache, &id, &file);
@@ -383,16 +394,14 @@ static bool check_least_recent(void)
 static bool check_too_large(void)
 {
 	struct file_identity id = nth(1);
-	void *copy = malloc(blob_size);
-	struct table_file file;
+	struct table_file file = table_copy();
 	struct cache *cache;
-	char why[256] = "";
+	struct bee_error why = {};
 	bool good;
 
 	cache = fresh(0);
-	memcpy(copy, blob, blob_size);
-	good = !cache_store(cache, &id, "/x", copy, blob_size, &file, why, sizeof(why)) &&
-	       !file.kept && file.fd >= 0 && strstr(why, "larger than") && !files_in(where);
+	good = !cache_store(cache, &id, "/x", &file, &why) &&
+	       !file.kept && file.fd >= 0 && strstr(why.text, "larger than") && !files_in(where);
 	table_file_close(&file);
 	cache_close(cache);
 	return good;

@@ -90,6 +90,9 @@ static void image_make(struct image *image)
 	memcpy(image->bytes + NOTE_AT, note, sizeof(note));
 }
 
+/* Why the last file was refused. */
+static struct bee_error why;
+
 /* A file of these bytes, the same one for all tests. */
 static int file_of(const void *bytes, size_t size)
 {
@@ -106,23 +109,23 @@ static int file_of(const void *bytes, size_t size)
 
 static int compile_bytes(const void *bytes, size_t size, struct compile_result *result)
 {
-	return compile_elf(file_of(bytes, size), result);
+	return compile_elf(file_of(bytes, size), NULL, result, &why);
 }
 
 /* A failure is -1, no table, and one line that says something. */
 static bool is_clean_failure(int ret, const struct compile_result *result)
 {
-	return ret == -1 && !result->blob && strlen(result->message) > 5 &&
-	       !strchr(result->message, '\n');
+	return ret == -1 && !result->blob && strlen(why.text) > 5 &&
+	       !strchr(why.text, '\n');
 }
 
 static void expect_refused(const char *name, int ret, struct compile_result *result,
 			   const char *message)
 {
-	bool good = is_clean_failure(ret, result) && strstr(result->message, message);
+	bool good = is_clean_failure(ret, result) && strstr(why.text, message);
 
 	if (!good)
-		ksft_print_msg("%d \"%s\", not \"%s\"\n", ret, result->message, message);
+		ksft_print_msg("%d \"%s\", not \"%s\"\n", ret, why.text, message);
 	ksft_test_result(good, "%s\n", name);
 	compile_result_free(result);
 }
@@ -139,7 +142,7 @@ static void refuse_path(const char *path, const char *message)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct compile_result result;
-	int ret = compile_elf(fd, &result);
+	int ret = compile_elf(fd, NULL, &result, &why);
 
 	expect_refused(path, ret, &result, message);
 	close(fd);
@@ -216,7 +219,7 @@ static void test_good(void)
 	image_make(&image);
 	ret = compile_bytes(image.bytes, image.size, &result);
 	ksft_test_result(!ret && result.rows == 1 && !result.unsupported, "a good file: %s\n",
-			 ret ? result.message : "accepted");
+			 ret ? why.text : "accepted");
 	ksft_test_result(!ret && blob_has_id(&result, BEE_ID_BUILD_ID, 20, 1), "its build-id\n");
 	compile_result_free(&result);
 
@@ -267,7 +270,7 @@ static void test_truncations(void)
 		/* The space behind the third section header is not used. */
 		ret = compile_bytes(image.bytes, size, &result);
 		if (size < image.size - sizeof(Elf64_Shdr) && !is_clean_failure(ret, &result)) {
-			ksft_print_msg("%zu bytes: %d \"%s\"\n", size, ret, result.message);
+			ksft_print_msg("%zu bytes: %d \"%s\"\n", size, ret, why.text);
 			good = false;
 		}
 		compile_result_free(&result);
@@ -384,7 +387,7 @@ static void test_nothing(void)
 	bool good;
 	size_t i;
 
-	good = !compile_empty(&result) &&
+	good = !compile_empty(&result, &why) &&
 	       !bee_table_validate(result.blob, result.size, &table, &error);
 	for (i = 0; good && i < sizeof(pcs) / sizeof(pcs[0]); i++) {
 		bee_table_lookup(&table, bee_table_pc(&table, pcs[i]), &row);

@@ -7,6 +7,7 @@
 
 #include <json-c/json.h>
 
+#include "json.h"
 #include "text.h"
 
 #include "kselftest.h"
@@ -97,7 +98,7 @@ static char *put_json(const char *name)
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	text_put_json(out, object);
+	json_put(out, object);
 	fclose(out);
 	json_object_put(object);
 	return text;

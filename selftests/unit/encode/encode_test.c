@@ -8,9 +8,9 @@
 
 static void test_too_many_rules(void)
 {
-	struct elf_file elf = { .ntext = 1, .id_len = 1 };
+	const struct table_info info = { .nsegments = 1, .id_len = 1 };
 	struct row_set rows = {};
-	char message[256] = "";
+	struct bee_error why = {};
 	size_t size;
 	u32 i;
 
@@ -20,8 +20,8 @@ static void test_too_many_rules(void)
 		row_set_add(&rows, i, &row);
 	}
 	rows.end = i;
-	ksft_test_result(!pack_table(&elf, &rows, &size, message, sizeof(message)) &&
-			 strstr(message, "32768 distinct rules"), "too many rules: refused\n");
+	ksft_test_result(!encode_table(&info, &rows, &size, &why) &&
+			 strstr(why.text, "32768 distinct rules"), "too many rules: refused\n");
 	row_set_free(&rows);
 }
 

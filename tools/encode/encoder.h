@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A table in the making: what pack.c, window.c and page.c share. */
-#ifndef BEE_PACKING_H
-#define BEE_PACKING_H
+/* A table in the making: what encode.c, window.c and page.c share. */
+#ifndef BEE_ENCODER_H
+#define BEE_ENCODER_H
 
 #include "bits.h"
 #include "dict.h"
-#include "elf.h"
+#include "encode.h"
 #include "menu.h"
 #include "tokens.h"
 #include "tag_classes.h"
 
 /**
- * struct pack_window - a window: what holds at its start, and where its tokens are
+ * struct window - what holds where a window begins, and where its tokens are
  * @first: its first token; that of the window behind it is the end
- * @body: body rule at its start, PACK_NO_BODY if nothing refers to it
+ * @body: body rule at its start, WINDOW_NO_BODY if nothing refers to it
  * @rule: rule at its first byte
  * @state: enum window_state
- * @asked: the state matters: there is text before the first token
- * @loose: no token refers to the body rule, so it may be what the state says, or any
+ * @asked: there is text before the first token, so that the state matters
+ * @loose: no token refers to the body rule, so that @body may be any
  * @end: bit in the stream where it ends
  */
-struct pack_window {
+struct window {
 	u32	first;
 	u32	body;
 	u32	rule;
@@ -30,13 +30,13 @@ struct pack_window {
 	u64	end;
 };
 
-#define PACK_NO_BODY	(~0u)
+#define WINDOW_NO_BODY	(~0u)
 
 /**
- * struct pack - a table in the making
- * @elf: the file
- * @rows: its rows
- * @parse: its tokens
+ * struct encoder - a table in the making
+ * @info: what the table says of its file
+ * @rows: the file's rows
+ * @tokens: its tokens
  * @phrases: the phrases that they use
  * @words: rules in four bytes, without menu and number of a full rule
  * @numbers: phrase number by node
@@ -53,17 +53,17 @@ struct pack_window {
  * @page: log2 windows in a page
  * @border_bits: width of a border
  */
-struct pack {
-	const struct elf_file	*elf;
+struct encoder {
+	const struct table_info	*info;
 	const struct row_set	*rows;
-	struct parse		 parse;
+	struct tokens		 tokens;
 	struct phrase_set	 phrases;
 	u32			*words;
 	u32			*numbers;
 	struct dict		 dicts[2];
 	struct menu_set		 menus[2];
-	struct tags		 tags;
-	struct pack_window	*windows;
+	struct tag_classes	 tags;
+	struct window		*windows;
 	u32			 nwindows;
 	u32			*rule_numbers;
 	u32			*rules;
@@ -74,10 +74,10 @@ struct pack {
 	u32			 border_bits;
 };
 
-void window_find(struct pack *p);
-void window_fit_tags(struct pack *p);
-void window_write(struct pack *p);
-void page_choose_size(struct pack *p);
-void page_write(const struct pack *p, struct bits *directory, struct bits *records);
+void window_find(struct encoder *e);
+void window_fit_tags(struct encoder *e);
+void window_write(struct encoder *e);
+void page_choose_size(struct encoder *e);
+void page_write(const struct encoder *e, struct bits *directory, struct bits *records);
 
-#endif /* BEE_PACKING_H */
+#endif /* BEE_ENCODER_H */

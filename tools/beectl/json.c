@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+/* JSON output. */
+#include <stdio.h>
+
+#include "json.h"
+#include "text.h"
+
+/**
+ * json_put() - write an object
+ * @out: where
+ * @object: what
+ *
+ * Strings can be names of files, which can be any bytes.  json-c copies bytes from 0x7f on
+ * unchanged, and only strings contain such bytes.  This function writes DEL and
+ * U+0080 .. U+009F as \u escapes, and each byte that is not UTF-8, which JSON cannot express,
+ * as U+FFFD.
+ */
+void json_put(FILE *out, struct json_object *object)
+{
+	int flags = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE |
+		    JSON_C_TO_STRING_SPACED;
+	const unsigned char *s;
+	unsigned int n;
+
+	s = (const unsigned char *)json_object_to_json_string_ext(object, flags);
+	for (; *s; s += n ?: 1) {
+		n = text_utf8_length(s);
+		if (!n)
+			fputs("\\ufffd", out);
+		else if (*s >= 0x7f && text_utf8_is_control(s))
+			fprintf(out, "\\u00%02x", *s == 0x7f ? 0x7f : s[1]);
+		else
+			fwrite(s, 1, n, out);
+	}
+	putc('\n', out);
+}
+
+/**
+ * json_print() - write an object to stdout
+ * @object: what; released
+ */
+void json_print(struct json_object *object)
+{
+	json_put(stdout, object);
+	json_object_put(object);
+}

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0
+/* From rows to the bytes of a table: the order of the steps, rule numbers, and the sections. */
+#include <asm/byteorder.h>
+#include <linux/crc32.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "error.h"
+#include "encode.h"
+#include "encoder.h"
+
+#define FIRST_WINDOW	11	/* log2, until the number of tokens is known */
+#define LAST_WINDOW	12	/* log2, the largest that makes tables smaller */
+#define LOOKUP_PROBES	(29 * BIT / 4)	/* cost of a lookup without its tokens, in probes */
+#define TOKEN_ROUNDS	3	/* each with the costs that the one before found */
+#define MAX_FULL	BEE_WORD_CFA_FIELD
+#define MAX_GROUP	65535
+
+static bool rule_is_simple(const struct bee_rule *r)
+{
+	s32 n = r->cfa_off / 8, slot = -(r->fp_off / 8);
+
+	if (r->kind != BEE_RULE_KNOWN || r->arg || r->cfa != BEE_CFA_REG || r->ra != BEE_RA_CFA ||
+	    r->ra_off != -8 || (r->cfa_reg != BEE_REG_RSP && r->cfa_reg != BEE_REG_RBP))
+		return false;
+	if (r->cfa_off % 8 || n < 0 || n > (s32)BEE_WORD_CFA_MAX)
+		return false;
+	if (r->fp == BEE_FP_SAME)
+		return true;
+	return r->fp == BEE_FP_CFA && !(r->fp_off % 8) && slot > 0 && slot <= (s32)BEE_WORD_FP_MAX;
+}
+
+/* A rule in four bytes, without its menu and, for a full rule, its number. */
+static u32 encode_word(const struct bee_rule *r)
+{
+	if (r->kind == BEE_RULE_GAP)
+		return BEE_WORD_GAP;
+	if (r->kind == BEE_RULE_UNSUPPORTED)
+		return BEE_WORD_NONE | (r->arg + 1) << BEE_WORD_CFA_SHIFT;
+	if (!rule_is_simple(r))
+		return BEE_WORD_FULL;
+	return (r->cfa_reg == BEE_REG_RSP ? BEE_WORD_RSP : BEE_WORD_RBP) |
+	       (r->cfa_off / 8) << BEE_WORD_CFA_SHIFT | (-r->fp_off / 8) << BEE_WORD_FP_SHIFT;
+}
+
+static struct bee_table_rule encode_full(const struct bee_rule *r)
+{
+	return (struct bee_table_rule){
+		.flags = r->arg,
+		.cfa = r->cfa, .cfa_reg = r->cfa_reg,
+		.fp = r->fp, .fp_reg = r->fp_reg,
+		.ra = r->ra, .ra_reg = r->ra_reg,
+		.cfa_off = cpu_to_le32(r->cfa_off), .cfa_add = cpu_to_le32(r->cfa_add),
+		.fp_off = cpu_to_le32(r->fp_off), .ra_off = cpu_to_le32(r->ra_off),
+	};
+}
+
+/* A function that does not start at a multiple of the grain can have no head token: 14 bits. */
+static u32 encode_choose_grain(const struct row_set *rows)
+{
+	u64 best = ~0ull;
+	u32 grain, choice = 0;
+
+	for (grain = 0; grain <= BEE_TABLE_MAX_GRAIN; grain++) {
+		u64 cost = (BEE_TABLE_MAX_GRAIN - grain) * rows->nstarts;
+		size_t i;
+
+		for (i = 0; i < rows->nstarts; i++)
+			if (rows->starts[i] & ((1u << grain) - 1))
+				cost += 14;
+		if (cost <= best) {
+			best = cost;
+			choice = grain;
+		}
+	}
+	return choice;
+}
+
+/* Find the tokens for windows of 2^@window bytes. */
+static void encode_tokens(struct encoder *e, u32 window)
+{
+	e->tokens.window = window;
+	e->tokens.origin = e->rows->rows[0].pc & ~((1ull << window) - 1);
+	tokens_find(&e->tokens);
+}
+
+static u32 encode_max_tokens(const struct encoder *e)
+{
+	u32 n = 0, max = 0;
+	size_t i;
+
+	for (i = 0; i < e->tokens.ntokens; i++) {
+		bool same = i && e->tokens.token[i].at >> e->tokens.window ==
+				 e->tokens.token[i - 1].at >> e->tokens.window;
+
+		n = same ? n + 1 : 1;
+		if (n > max)
+			max = n;
+	}
+	return max;
+}
+
+/* Windows of 2^@shift bytes that have tokens. */
+static u64 encode_busy_windows(const struct encoder *e, u32 shift)
+{
+	u64 n = 0;
+	size_t i;
+
+	for (i = 0; i < e->tokens.ntokens; i++)
+		n += !i || e->tokens.token[i].at >> shift != e->tokens.token[i - 1].at >> shift;
+	return n;
+}
+
+/*
+ * The largest window in which a lookup takes no longer than a binary search over the rows:
+ * a token costs about as much as a probe, and on average half of a window's are passed.
+ */
+static u32 encode_choose_window(const struct encoder *e)
+{
+	u32 probes = phrase_log2(e->rows->nrows);
+	u64 limit = probes > LOOKUP_PROBES ? 2 * (probes - LOOKUP_PROBES) : 0;
+	u32 window;
+
+	for (window = LAST_WINDOW; window > BEE_TABLE_MIN_WINDOW; window--)
+		if (e->tokens.ntokens * BIT <= limit * encode_busy_windows(e, window))
+			break;
+	return window;
+}
+
+static bool encode_dicts_fit(const struct encoder *e)
+{
+	u32 kind, i;
+
+	for (kind = 0; kind < 2; kind++)
+		for (i = 0; i < BEE_TABLE_MAX_OPS; i++)
+			if (e->dicts[kind].nphrases[i] > MAX_GROUP)
+				return false;
+	return true;
+}
+
+static void encode_number(struct encoder *e)
+{
+	e->numbers = alloc_array(e->numbers, e->phrases.nnodes, sizeof(*e->numbers));
+	memset(e->numbers, 0xff, e->phrases.nnodes * sizeof(*e->numbers));
+	dict_free(&e->dicts[0]);
+	dict_free(&e->dicts[1]);
+	dict_build(&e->dicts[0], &e->phrases, true, e->numbers);
+	dict_build(&e->dicts[1], &e->phrases, false, e->numbers);
+}
+
+static void encode_forget_places(struct encoder *e)
+{
+	free((void *)e->tokens.places);
+	e->tokens.places = NULL;
+	menu_free(&e->menus[1]);
+	e->menus[1] = (struct menu_set){};
+}
+
+/* What step phrases cost by the menus that the tokens found so far would get. */
+static void encode_price_places(struct encoder *e)
+{
+	encode_forget_places(e);
+	encode_number(e);
+	menu_fit_step(&e->menus[1], &e->tokens, &e->dicts[1], e->numbers);
+	e->tokens.places = menu_costs(&e->menus[1], &e->dicts[1]);
+	e->tokens.menus = e->menus[1].of_rule;
+	e->tokens.numbers = e->numbers;
+	e->tokens.nnumbers = e->phrases.nnodes;
+	e->tokens.nsteps = e->dicts[1].total;
+}
+
+/* Neutral costs first; then, a few times, the costs that the phrases in use have. */
+static void encode_find_phrases(struct encoder *e)
+{
+	u32 round, window = FIRST_WINDOW;
+
+	e->tokens.candidates = 1;
+	encode_tokens(e, window);
+	phrase_seed(&e->phrases);
+	e->tokens.candidates = 2;
+	for (round = 0; round < TOKEN_ROUNDS; round++) {
+		phrase_price(&e->phrases);
+		if (round)
+			encode_price_places(e);
+		encode_tokens(e, window);
+		window = encode_choose_window(e);
+	}
+	if (e->tokens.window != window)
+		encode_tokens(e, window);
+	encode_forget_places(e);
+	while (encode_max_tokens(e) > BEE_TABLE_MAX_TOKENS)
+		encode_tokens(e, e->tokens.window - 1);
+	encode_number(e);
+	if (encode_dicts_fit(e))
+		return;
+	e->tokens.plain = true;
+	encode_tokens(e, BEE_TABLE_MIN_WINDOW);
+	encode_number(e);
+}
+
+/* How often a rule is the body at the start of a window, and an op. */
+struct rule_use {
+	u32	rule;
+	u32	windows;
+	u32	ops;
+};
+
+static int compare_uses(const void *a, const void *b)
+{
+	const struct rule_use *x = a, *y = b;
+
+	if (x->windows != y->windows)
+		return x->windows > y->windows ? -1 : 1;
+	if (x->ops != y->ops)
+		return x->ops > y->ops ? -1 : 1;
+	return x->rule < y->rule ? -1 : x->rule > y->rule;
+}
+
+static void encode_count_ops(const struct encoder *e, struct rule_use *uses)
+{
+	u32 kind, i, node;
+
+	for (kind = 0; kind < 2; kind++)
+		for (i = 0; i < e->dicts[kind].total; i++)
+			for (node = e->dicts[kind].nodes[i]; e->phrases.nodes[node].nops;
+			     node = e->phrases.nodes[node].parent) {
+				u32 op = e->phrases.nodes[node].op;
+
+				if (op >= BEE_OP_RULE)
+					uses[op - BEE_OP_RULE].ops++;
+			}
+}
+
+/* Choose the width of short body rule numbers. */
+static void encode_choose_body_bits(struct encoder *e, const struct rule_use *uses)
+{
+	u32 full = bee_table_width(e->nrules), bits, i;
+	u64 best = ~0ull;
+
+	for (bits = 0; bits <= full && 1u << bits <= e->nrules; bits++) {
+		u64 cost = 0;
+
+		for (i = 0; i < e->nrules; i++)
+			cost += (u64)uses[i].windows * (i < 1u << bits ? bits : 2 + full);
+		if (cost < best) {
+			best = cost;
+			e->body_bits = bits;
+		}
+	}
+}
+
+/*
+ * What a window begins with.  Where no token refers to the body rule, it is the rule that holds, if
+ * that is in the dictionary, as then it can be short; or none.
+ */
+static void encode_settle_window(struct window *w, const struct rule_use *uses)
+{
+	if (!w->loose)
+		return;
+	if (!w->asked) {
+		w->body = WINDOW_NO_BODY;
+	} else if (uses[w->rule].ops) {
+		w->body = w->rule;
+		w->state = BEE_WINDOW_BODY;
+	} else if (w->state > BEE_WINDOW_POP) {
+		w->body = WINDOW_NO_BODY;
+	}
+}
+
+/* No window of the largest page that it can be in has a token: it is not going to be written. */
+static bool encode_is_unwritten(const struct encoder *e, u32 window)
+{
+	u32 first = window & ~((1u << BEE_TABLE_MAX_PAGE) - 1);
+	u32 after = first + (1u << BEE_TABLE_MAX_PAGE);
+
+	return e->windows[first].first ==
+	       e->windows[after < e->nwindows ? after : e->nwindows].first;
+}
+
+static void encode_count_windows(struct encoder *e, struct rule_use *uses)
+{
+	u32 i;
+
+	/* Windows without tokens may become one of a page. */
+	for (i = 0; i < e->nwindows; i++)
+		if (e->windows[i].first == e->windows[i + 1].first)
+			uses[e->windows[i].rule].ops++;
+	for (i = 0; i < e->nwindows; i++) {
+		struct window *w = &e->windows[i];
+
+		encode_settle_window(w, uses);
+		if (w->body != WINDOW_NO_BODY && w->state == BEE_WINDOW_BODY)
+			uses[w->body].windows += !encode_is_unwritten(e, i);
+		else if (w->body != WINDOW_NO_BODY)
+			uses[w->body].ops++;
+	}
+}
+
+/* Number the rules that something refers to. */
+static void encode_number_rules(struct encoder *e)
+{
+	u32 nrules = e->rows->nrules, i;
+	struct rule_use *uses = alloc_array(NULL, nrules, sizeof(*uses));
+
+	for (i = 0; i < nrules; i++)
+		uses[i] = (struct rule_use){ .rule = i };
+	encode_count_ops(e, uses);
+	encode_count_windows(e, uses);
+	qsort(uses, nrules, sizeof(*uses), compare_uses);
+	e->rule_numbers = alloc_array(NULL, nrules, sizeof(*e->rule_numbers));
+	e->rules = alloc_array(NULL, nrules, sizeof(*e->rules));
+	for (i = 0; i < nrules && (!i || uses[i].windows || uses[i].ops); i++) {
+		e->rule_numbers[uses[i].rule] = i;
+		e->rules[i] = uses[i].rule;
+	}
+	e->nrules = i;
+	encode_choose_body_bits(e, uses);
+	free(uses);
+}
+
+static void encode_header(const struct encoder *e, struct bee_table_header *h, u32 nfull)
+{
+	const struct table_info *info = e->info;
+	u64 base = e->rows->rows[0].pc;
+	u32 kind, i;
+
+	h->magic = cpu_to_le32(BEE_TABLE_MAGIC);
+	h->version = cpu_to_le16(BEE_TABLE_VERSION);
+	h->machine = cpu_to_le16(BEE_TABLE_MACHINE);
+	h->base = cpu_to_le64(base);
+	h->file_size = cpu_to_le64(info->file_size);
+	h->span = cpu_to_le32(e->rows->end - base);
+	h->nrows = cpu_to_le32(e->rows->nrows);
+	h->nrules = cpu_to_le16(e->nrules);
+	h->nfull = cpu_to_le16(nfull);
+	h->nsegments = info->nsegments;
+	h->window = e->tokens.window;
+	h->page = e->page;
+	h->grain = e->tokens.grain;
+	h->border_bits = e->border_bits;
+	h->body_bits = e->body_bits;
+	h->nmenus = e->menus[1].nmenus;
+	h->id_type = info->id_type;
+	h->id_len = info->id_len;
+	h->flags = e->rows->flags;
+	memcpy(h->id, info->id, info->id_len);
+	memcpy(h->classes, e->tags.classes, sizeof(h->classes));
+	for (kind = 0; kind < 2; kind++) {
+		h->menu_bits[kind] = e->menus[kind].bits;
+		for (i = 0; i < BEE_TABLE_MAX_OPS; i++) {
+			h->nphrases[kind][i] = cpu_to_le16(e->dicts[kind].nphrases[i]);
+			h->nshapes[kind][i] = cpu_to_le16(e->dicts[kind].nshapes[i]);
+		}
+	}
+}
+
+/* Append rules in four bytes, pages, menus and dictionaries.  Return: number of full rules. */
+static u32 encode_sections(const struct encoder *e, struct bits *bits, struct bits *records)
+{
+	const struct menu_set *head = &e->menus[0], *step = &e->menus[1];
+	u32 kind, i, n, nfull = 0;
+
+	for (i = 0; i < e->nrules; i++) {
+		u32 rule = e->rules[i], word = e->words[rule];
+
+		if (word == BEE_WORD_FULL)
+			word |= nfull++ << BEE_WORD_CFA_SHIFT;
+		bits_put(bits, word | (u32)step->of_rule[rule] << BEE_WORD_MENU_SHIFT, 32);
+	}
+	page_write(e, bits, records);
+	n = e->dicts[0].total ? 1u << head->bits : 0;
+	for (i = 0; i < n; i++) {
+		bits_put(bits, dict_id(&e->dicts[0], head->places[i]), 16);
+		bits_put(bits, dict_body(&e->dicts[0], &e->phrases, head->places[i],
+					 e->rule_numbers), 16);
+	}
+	n = e->dicts[1].total ? step->nmenus << step->bits : 0;
+	for (i = 0; i < n; i++)
+		bits_put(bits, dict_id(&e->dicts[1], step->places[i]), 16);
+	for (kind = 0; kind < 2; kind++)
+		dict_write(&e->dicts[kind], &e->phrases, e->rule_numbers, e->nrules, bits);
+	return nfull;
+}
+
+/* Put header, segments, full rules and all bit sections together. */
+static void *encode_blob(const struct encoder *e, size_t *size)
+{
+	const struct table_info *info = e->info;
+	struct bits bits = {}, records = {};
+	u32 nfull = encode_sections(e, &bits, &records), i;
+	struct bee_table_segment *segment;
+	struct bee_table_header *h;
+	struct bee_table_rule *full;
+	u8 *at;
+
+	*size = sizeof(*h) + info->nsegments * sizeof(*segment) + nfull * sizeof(*full) +
+		bits_bytes(&bits) + bits_bytes(&records) + BEE_TABLE_PAD;
+	h = alloc_zero(*size, 1);
+	encode_header(e, h, nfull);
+	h->size = cpu_to_le32(*size);
+	segment = (struct bee_table_segment *)(h + 1);
+	for (i = 0; i < info->nsegments; i++)
+		*segment++ = (struct bee_table_segment){
+			.vaddr = cpu_to_le64(info->segments[i].vaddr),
+			.offset = cpu_to_le64(info->segments[i].offset),
+			.size = cpu_to_le64(info->segments[i].size),
+		};
+	full = (struct bee_table_rule *)segment;
+	for (i = 0; i < e->nrules; i++)
+		if (e->words[e->rules[i]] == BEE_WORD_FULL)
+			*full++ = encode_full(&e->rows->rules[e->rules[i]]);
+	at = (u8 *)full;
+	memcpy(at, bits.bytes, bits_bytes(&bits));
+	if (records.nbits)
+		memcpy(at + bits_bytes(&bits), records.bytes, bits_bytes(&records));
+	h->crc = cpu_to_le32(~crc32_le(~0u, h, *size));
+	free(bits.bytes);
+	free(records.bytes);
+	return h;
+}
+
+static void encode_free(struct encoder *e)
+{
+	u32 kind;
+
+	for (kind = 0; kind < 2; kind++) {
+		dict_free(&e->dicts[kind]);
+		menu_free(&e->menus[kind]);
+	}
+	phrase_free(&e->phrases);
+	free(e->tokens.token);
+	free(e->words);
+	free(e->numbers);
+	free(e->windows);
+	free(e->rule_numbers);
+	free(e->rules);
+	free(e->stream.bytes);
+}
+
+/**
+ * encode_table() - write a table
+ * @info: what the table says of its file beside the rows
+ * @rows: the file's rows, at least one
+ * @size: bytes of the table
+ * @error: filled on failure
+ *
+ * The same arguments always give the same bytes.
+ *
+ * Return: the table, for free(); or NULL if it exceeds a limit of the format.
+ */
+void *encode_table(const struct table_info *info, const struct row_set *rows, size_t *size,
+		   struct bee_error *error)
+{
+	struct encoder e = { .info = info, .rows = rows };
+	size_t i, full = 0;
+	void *blob;
+
+	if (rows->end - rows->rows[0].pc > BEE_TABLE_MAX_SPAN) {
+		error_set(error, 0, "more than 4 GiB of text");
+		return NULL;
+	}
+	e.words = alloc_array(NULL, rows->nrules, sizeof(*e.words));
+	for (i = 0; i < rows->nrules; i++) {
+		e.words[i] = encode_word(&rows->rules[i]);
+		full += e.words[i] == BEE_WORD_FULL;
+	}
+	if (rows->nrules > BEE_TABLE_MAX_RULES || full > MAX_FULL) {
+		error_set(error, 0, "%zu distinct rules, more than a table holds", rows->nrules);
+		free(e.words);
+		return NULL;
+	}
+	phrase_init(&e.phrases);
+	e.tokens = (struct tokens){
+		.rows = rows, .words = e.words, .phrases = &e.phrases,
+		.grain = encode_choose_grain(rows),
+	};
+	encode_find_phrases(&e);
+	menu_fit_head(&e.menus[0], &e.tokens, &e.dicts[0]);
+	menu_fit_step(&e.menus[1], &e.tokens, &e.dicts[1], e.numbers);
+	window_find(&e);
+	encode_number_rules(&e);
+	window_fit_tags(&e);
+	window_write(&e);
+	page_choose_size(&e);
+	blob = encode_blob(&e, size);
+	encode_free(&e);
+	if (*size > BEE_TABLE_MAX_SIZE) {
+		error_set(error, 0, "%zu rows, more than a table of %u MiB holds", rows->nrows,
+			  BEE_TABLE_MAX_SIZE >> 20);
+		free(blob);
+		return NULL;
+	}
+	return blob;
+}

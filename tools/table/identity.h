@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Which ELF file: what the cache's entries are named by. */
+#ifndef BEE_IDENTITY_H
+#define BEE_IDENTITY_H
+
+#include <stdint.h>
+
+#include "elf.h"
+#include "error.h"
+
+/**
+ * struct file_identity - which ELF file
+ * @type: enum bee_table_id_type
+ * @len: bytes of @id in use
+ * @id: as in struct bee_table_header
+ * @size: bytes of the file
+ * @inode: its inode number; 0 for the vDSO
+ * @born: when the inode was made, ns since the epoch; 0 for the vDSO
+ * @mtime: when its contents were changed last, ns since the epoch; 0 for the vDSO
+ *
+ * A file chooses its build-id, and its owner can set its mtime. Nobody can choose inode
+ * number and time of birth, so one file's table is not taken for another's.
+ */
+struct file_identity {
+	uint8_t		type;
+	uint8_t		len;
+	uint8_t		id[BEE_TABLE_ID_MAX];
+	uint64_t	size;
+	uint64_t	inode;
+	uint64_t	born;
+	uint64_t	mtime;
+};
+
+int identity_open(struct elf_file *elf, int fd, bool vdso, struct file_identity *identity,
+		  struct bee_error *error);
+
+#endif /* BEE_IDENTITY_H */
