@@ -8,7 +8,7 @@ need readelf
 
 as=${AS:-as} ld=${LD:-ld}
 # With different numbers of rows.
-files=("$beectl" /bin/sh /bin/bash /usr/bin/sort)
+files=(/bin/true /bin/sh /bin/cat /usr/bin/sort)
 
 # gas and ld are asked what they make of the same functions.  Debian 12's binutils 2.40
 # write version 1, which differs in the size of an FDE; 2.44 writes version 2.
