@@ -14,7 +14,6 @@
  * @json: the files; NULL for text
  * @sum: of all files
  * @count: files by what became of them
- * @start: when it began
  */
 struct verify_report {
 	bool			 verbose;
