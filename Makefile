@@ -132,6 +132,10 @@ bench:			## Measure tables of a fixed corpus (DEBS, DIR, STACKS, FILES)
 	@selftests/setup bench
 	@$(MAKE) --no-print-directory -C selftests/bench run
 
+.PHONY: doc
+doc:			## Build the documentation into build/doc/html
+	@$(MAKE) --no-print-directory -C Documentation
+
 .PHONY: clean
 clean:			## Remove what was built; downloaded kernels stay
 	@if [ -e tools/Makefile ]; then $(MAKE) --no-print-directory -C tools clean; fi

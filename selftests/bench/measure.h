@@ -36,6 +36,7 @@ enum measure {
 	MEASURE_DELTAS,
 	MEASURE_ORC,
 	MEASURE_SFRAME,
+	/* private: */
 	__MEASURE_MAX,
 };
 

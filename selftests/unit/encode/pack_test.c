@@ -43,17 +43,17 @@ static void test_made(size_t nrows, u32 nrules, u32 distance)
 	struct bee_table_error error = {};
 	struct row_set rows = {};
 	struct bee_table table;
-	char message[256] = "";
+	struct bee_error why = {};
 	size_t size = 0;
 	bool good;
 	void *blob;
 
 	make_rows(&rows, nrows, nrules, distance);
-	blob = pack_table(&elf, &rows, &size, message, sizeof(message));
+	blob = pack_table(&elf, &rows, &size, &why);
 	good = blob && !bee_table_validate(blob, size, &table, &error) &&
 	       rows_equal_table(&rows, &table);
 	if (!good)
-		ksft_print_msg("%s %s\n", message, error.why ?: "");
+		ksft_print_msg("%s %s\n", why.text, error.why ?: "");
 	ksft_test_result(good, "%zu made rows, %u rules, up to %u bytes apart: %zu bytes\n", nrows,
 			 nrules, distance, size);
 	free(blob);
@@ -64,7 +64,7 @@ static void test_too_many_rules(void)
 {
 	struct elf_file elf = { .ntext = 1, .id_len = 1 };
 	struct row_set rows = {};
-	char message[256] = "";
+	struct bee_error why = {};
 	size_t size;
 	u32 i;
 
@@ -74,8 +74,8 @@ static void test_too_many_rules(void)
 		row_set_add(&rows, i, &row);
 	}
 	rows.end = i;
-	ksft_test_result(!pack_table(&elf, &rows, &size, message, sizeof(message)) &&
-			 strstr(message, "32768 distinct rules"), "too many rules: refused\n");
+	ksft_test_result(!pack_table(&elf, &rows, &size, &why) &&
+			 strstr(why.text, "32768 distinct rules"), "too many rules: refused\n");
 	row_set_free(&rows);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* TABLE_ADD, TABLE_DEL, TABLE_GET, and the news of files without a table. */
+/* TABLE_ADD, TABLE_DEL, FILE_GET, FILE_NTF. */
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/rculist.h>
@@ -7,17 +7,18 @@
 #include "compat.h"
 #include "netlink.h"
 #include "netlink_impl.h"
+#include "news.h"
 #include "store.h"
 
-const struct nla_policy bee_netlink_table_policy[BEEUNWIND_A_FILE_MAX + 1] = {
-	[BEEUNWIND_A_FILE_ID]	   = { .type = NLA_U32 },
-	[BEEUNWIND_A_FILE_TABLE_FD]	   = NLA_POLICY_MIN(NLA_S32, 0),
-	[BEEUNWIND_A_FILE_EXE_FD] = NLA_POLICY_MIN(NLA_S32, 0),
-	[BEEUNWIND_A_FILE_VDSO]   = { .type = NLA_FLAG },
-	[BEEUNWIND_A_FILE_FORCE]  = { .type = NLA_FLAG },
+const struct nla_policy bee_netlink_file_policy[BEEUNWIND_A_FILE_MAX + 1] = {
+	[BEEUNWIND_A_FILE_ID]	    = { .type = NLA_U32 },
+	[BEEUNWIND_A_FILE_TABLE_FD] = NLA_POLICY_MIN(NLA_S32, 0),
+	[BEEUNWIND_A_FILE_EXE_FD]   = NLA_POLICY_MIN(NLA_S32, 0),
+	[BEEUNWIND_A_FILE_VDSO]	    = { .type = NLA_FLAG },
+	[BEEUNWIND_A_FILE_FORCE]    = { .type = NLA_FLAG },
 };
 
-/* A file by the number it has in the sender, which is current. */
+/* An open file of the sender, which is current.  The caller drops it by fput(). */
 static struct file *netlink_get_file(struct genl_info *info, int attr)
 {
 	struct file *file = fget(nla_get_s32(info->attrs[attr]));
@@ -28,8 +29,8 @@ static struct file *netlink_get_file(struct genl_info *info, int attr)
 	return ERR_PTR(-EBADF);
 }
 
-/* The file that a table is for, with a reference. */
-static struct bee_file *table_get_file(struct genl_info *info)
+/* The file that a TABLE_ADD names by one of three attributes, with a reference. */
+static struct bee_file *table_add_file(struct genl_info *info)
 {
 	struct nlattr *id = info->attrs[BEEUNWIND_A_FILE_ID];
 	struct bee_file *f = NULL;
@@ -62,7 +63,7 @@ static struct bee_file *table_get_file(struct genl_info *info)
 
 static int table_add(struct genl_info *info, struct file *file, struct sk_buff *reply)
 {
-	struct bee_file *f = table_get_file(info);
+	struct bee_file *f = table_add_file(info);
 	int err;
 
 	if (IS_ERR(f))
@@ -85,15 +86,15 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 	if (err)
 		return err;
 	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_FILE_TABLE_FD)) {
-		NL_SET_ERR_MSG(info->extack, "fd of the table is missing");
+		NL_SET_ERR_MSG(info->extack, "table-fd is missing");
 		return -EINVAL;
 	}
 	file = netlink_get_file(info, BEEUNWIND_A_FILE_TABLE_FD);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	reply = bee_reply_begin(info, BEEUNWIND_CMD_TABLE_ADD, &hdr);
+	reply = bee_netlink_reply_begin(info, BEEUNWIND_CMD_TABLE_ADD, &hdr);
 	if (reply)
-		err = bee_reply_end(info, reply, hdr, table_add(info, file, reply));
+		err = bee_netlink_reply_end(info, reply, hdr, table_add(info, file, reply));
 	else
 		err = -ENOMEM;
 	fput(file);
@@ -108,14 +109,14 @@ int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info)
 	if (err)
 		return err;
 	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_FILE_ID)) {
-		NL_SET_ERR_MSG(info->extack, "id of the table is missing");
+		NL_SET_ERR_MSG(info->extack, "id of the file is missing");
 		return -EINVAL;
 	}
 	return bee_store_del(nla_get_u32(info->attrs[BEEUNWIND_A_FILE_ID]),
 			     info->attrs[BEEUNWIND_A_FILE_FORCE], info->extack);
 }
 
-static int table_put_stored(struct sk_buff *skb, const struct bee_stored *stored)
+static int file_put_table(struct sk_buff *skb, const struct bee_stored *stored)
 {
 	const struct bee_table *t = &stored->table;
 
@@ -125,8 +126,7 @@ static int table_put_stored(struct sk_buff *skb, const struct bee_stored *stored
 	       nla_put_u32(skb, BEEUNWIND_A_FILE_FLAGS, t->header->flags);
 }
 
-/* Which file it is. */
-static int table_put_file(struct sk_buff *skb, const struct bee_file *f)
+static int file_put_identity(struct sk_buff *skb, const struct bee_file *f)
 {
 	return nla_put_u32(skb, BEEUNWIND_A_FILE_ID, f->id) ||
 	       nla_put_string(skb, BEEUNWIND_A_FILE_NAME, f->name) ||
@@ -138,8 +138,7 @@ static int table_put_file(struct sk_buff *skb, const struct bee_file *f)
 				 BEEUNWIND_A_FILE_PAD);
 }
 
-/* What has become of it. */
-static int table_put_use(struct sk_buff *skb, const struct bee_file *f)
+static int file_put_use(struct sk_buff *skb, const struct bee_file *f)
 {
 	int i, err;
 
@@ -153,51 +152,47 @@ static int table_put_use(struct sk_buff *skb, const struct bee_file *f)
 		u32 walks = atomic_read(&f->stop[i]);
 
 		if (walks)
-			err = bee_stop_put(skb, BEEUNWIND_A_FILE_STOP, i, walks);
+			err = bee_netlink_put_stop(skb, BEEUNWIND_A_FILE_STOP, i, walks);
 	}
 	return err;
 }
 
-/* Where it was seen. */
-static int table_put_hint(struct sk_buff *skb, const struct bee_file *f)
+static int file_put_news(struct sk_buff *skb, const struct bee_news *news)
 {
-	return nla_put_u32(skb, BEEUNWIND_A_FILE_PID, f->hint.tgid) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_START, f->hint.start,
+	return nla_put_u32(skb, BEEUNWIND_A_FILE_PID, news->tgid) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_START, news->start,
 				 BEEUNWIND_A_FILE_PAD) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_END, f->hint.end,
-				 BEEUNWIND_A_FILE_PAD);
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_END, news->end, BEEUNWIND_A_FILE_PAD);
 }
 
-static int table_put(struct sk_buff *skb, const struct bee_file *f)
+static int file_put(struct sk_buff *skb, const struct bee_file *f)
 {
 	const struct bee_stored *stored = rcu_dereference(f->table);
+	const struct bee_news *news = stored ? NULL : bee_news_of(f);
 	u64 bytes = bee_file_bytes(f) + bee_stored_bytes(stored);
 
-	return table_put_file(skb, f) || table_put_use(skb, f) ||
+	return file_put_identity(skb, f) || file_put_use(skb, f) ||
 	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_BYTES, bytes, BEEUNWIND_A_FILE_PAD) ||
-	       (stored && table_put_stored(skb, stored)) ||
-	       (!stored && atomic_read_acquire(&f->news) >= BEE_NEWS_READY &&
-		table_put_hint(skb, f));
+	       (stored && file_put_table(skb, stored)) || (news && file_put_news(skb, news));
 }
 
 /**
- * struct table_dump - where a dump of tables is, in cb->ctx
+ * struct file_dump - state of a dump of files, in cb->ctx
  * @next: id of the next file
- * @begun: asked for by somebody who may
+ * @begun: the sender's capabilities have been checked
  */
-struct table_dump {
+struct file_dump {
 	u32	next;
 	bool	begun;
 };
 
-static int table_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
-			  const struct bee_file *f)
+static int file_dump_one(struct sk_buff *skb, struct netlink_callback *cb, const struct bee_file *f)
 {
-	void *hdr = bee_dump_message(skb, cb, BEEUNWIND_CMD_FILE_GET);
+	void *hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_FILE_GET);
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (table_put(skb, f)) {
+	if (file_put(skb, f)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -205,9 +200,9 @@ static int table_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 	return 0;
 }
 
-int bee_netlink_table_dump(struct sk_buff *skb, struct netlink_callback *cb)
+int bee_netlink_file_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct table_dump *dump = (void *)cb->ctx;
+	struct file_dump *dump = (void *)cb->ctx;
 	const struct bee_file *f;
 	int err = dump->begun ? 0 : bee_netlink_check_caps(cb->skb, cb->extack);
 
@@ -219,7 +214,7 @@ int bee_netlink_table_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	list_for_each_entry_rcu(f, &bee_file_list, node) {
 		if (f->id < dump->next)
 			continue;
-		err = table_dump_one(skb, cb, f);
+		err = file_dump_one(skb, cb, f);
 		if (err)
 			break;
 		dump->next = f->id + 1;
@@ -229,10 +224,10 @@ int bee_netlink_table_dump(struct sk_buff *skb, struct netlink_callback *cb)
 }
 
 /**
- * bee_netlink_tell() - announce a file without a table
- * @f: the file
+ * bee_netlink_tell() - send FILE_NTF about a file without a table
+ * @f: the file; announced
  *
- * Who begins to listen later asks for all files first.
+ * Whoever begins to listen later asks for all files first, so without a listener none is sent.
  *
  * Context: Process, under RCU.
  * Return: false if there was no memory for it.
@@ -248,7 +243,7 @@ bool bee_netlink_tell(const struct bee_file *f)
 	if (!skb)
 		return false;
 	hdr = genlmsg_put(skb, 0, 0, &bee_netlink_family, 0, BEEUNWIND_CMD_FILE_NTF);
-	if (!hdr || table_put_file(skb, f) || table_put_hint(skb, f)) {
+	if (!hdr || file_put_identity(skb, f) || file_put_news(skb, &f->news)) {
 		nlmsg_free(skb);
 		return false;
 	}
