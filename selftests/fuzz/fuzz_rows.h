@@ -56,7 +56,7 @@ static int fuzz_rows(const uint8_t *data, size_t size,
 		     void (*use)(const struct elf_file *elf, const struct row_set *rows))
 {
 	struct elf_file elf = {
-		.input = fuzz_input(), .ntext = 1, .id_len = 1,
+		.reader = fuzz_input(), .ntext = 1, .id_len = 1,
 		.text[0] = { .vaddr = TEXT, .offset = TEXT, .size = TEXT_SIZE },
 	};
 	struct row_set rows;

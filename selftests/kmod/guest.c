@@ -123,6 +123,19 @@ void guest_info(struct guest *g, struct netlink_info *info)
 		guest_die("info-get", g->error.text);
 }
 
+/** guest_next_tick() - until times that the kernel takes by the tick, as those of files, are later */
+void guest_next_tick(void)
+{
+	const struct timespec poll = { .tv_nsec = 1000000 };
+	struct timespec start, now;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &start);
+	do {
+		nanosleep(&poll, NULL);
+		clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	} while (now.tv_sec == start.tv_sec && now.tv_nsec == start.tv_nsec);
+}
+
 /** guest_info_at_rest() - the same once nothing waits for a grace period: equal for a while */
 void guest_info_at_rest(struct guest *g, struct netlink_info *info)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tables of stock files against the rows that they were made from. */
+/* Tables of stock files, and of many made rows, against the rows that they were made from. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include "compile.h"
 #include "coverage.h"
 #include "kselftest.h"
-#include "pack.h"
 #include "rows_equal_table.h"
+#include "unit/encode/made_rows.h"
 
 static const char *const files[] = {
 	"/lib/x86_64-linux-gnu/libc.so.6",
@@ -21,9 +21,9 @@ static const char *const files[] = {
 static bool packs_alike(const struct elf_file *elf, const struct row_set *rows,
 			const struct compile_result *result)
 {
-	char message[256];
+	struct bee_error why = {};
 	size_t size;
-	void *blob = pack_table(elf, rows, &size, message, sizeof(message));
+	void *blob = compile_encode(elf, rows, &size, &why);
 	bool alike = blob && size == result->size && !memcmp(blob, result->blob, size);
 
 	free(blob);
@@ -52,10 +52,10 @@ static bool compare(int fd, const struct compile_result *result)
 	struct row_set rows = {};
 	struct bee_table table;
 	struct elf_file elf;
-	char message[256];
+	struct bee_error why = {};
 	bool good;
 
-	good = !elf_open(&elf, fd) && !coverage_rows(&elf, &rows, message, sizeof(message)) &&
+	good = !elf_open(&elf, fd, &why) && !coverage_rows(&elf, &rows, &why) &&
 	       !bee_table_validate(result->blob, result->size, &table, &error) &&
 	       result->rows == rows.nrows && table.nrows == rows.nrows &&
 	       rows_are_sound(&rows, &elf) && rows_equal_table(&rows, &table) &&
@@ -69,13 +69,14 @@ static void test_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct compile_result result;
+	struct bee_error why = {};
 
 	if (fd < 0) {
 		ksft_test_result_skip("%s # SKIP not installed\n", path);
 		return;
 	}
-	if (compile_elf(fd, &result))
-		ksft_test_result_fail("%s: %s\n", path, result.message);
+	if (compile_elf(fd, NULL, &result, &why))
+		ksft_test_result_fail("%s: %s\n", path, why.text);
 	else
 		ksft_test_result(compare(fd, &result), "%s: %zu rows\n", path, result.rows);
 	compile_result_free(&result);
@@ -84,11 +85,17 @@ static void test_file(const char *path)
 
 int main(void)
 {
-	size_t i;
+	static const u32 nrules[] = { 1, 2, 40, 1000, 60000 };
+	static const u32 distances[] = { 1, 12, 40, 3000 };
+	size_t i, j;
 
 	ksft_print_header();
-	ksft_set_plan(sizeof(files) / sizeof(files[0]));
+	ksft_set_plan(sizeof(files) / sizeof(files[0]) + 5 * 4 + 1);
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		test_file(files[i]);
+	for (i = 0; i < 5; i++)
+		for (j = 0; j < 4; j++)
+			test_made(20000, nrules[i], distances[j]);
+	test_made(400000, 60000, 20);
 	ksft_finished();
 }
