@@ -12,6 +12,7 @@
 #include "coverage.h"
 #include "reader.h"
 #include "rows.h"
+#include "rule_text.h"
 
 #define TEXT		0x1000
 #define TEXT_SIZE	0x1000
@@ -56,7 +57,7 @@ static int fuzz_rows(const uint8_t *data, size_t size,
 		     void (*use)(const struct elf_file *elf, const struct row_set *rows))
 {
 	struct elf_file elf = {
-		.input = fuzz_input(), .ntext = 1, .id_len = 1,
+		.reader = fuzz_input(), .ntext = 1, .id_len = 1,
 		.text[0] = { .vaddr = TEXT, .offset = TEXT, .size = TEXT_SIZE },
 	};
 	struct row_set rows;

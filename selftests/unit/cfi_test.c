@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "coverage.h"
+#include "rule_text.h"
 #include "cursor.h"
 #include "reader.h"
 #include "kselftest.h"
@@ -143,7 +144,7 @@ static void rows_to_text(const struct section *s, const struct section *second, 
 	struct elf_file elf = {
 		.ntext = 1,
 		.text[0] = { .vaddr = TEXT, .offset = TEXT, .size = sizeof(text) },
-		.input = text_open(),
+		.reader = text_open(),
 	};
 	struct bee_error error;
 	char rule[RULE_TEXT_MAX], *tab;
@@ -166,7 +167,7 @@ static void rows_to_text(const struct section *s, const struct section *second, 
 		snprintf(out + n, size - n, "%llx", (unsigned long long)rows.end);
 	}
 	row_set_free(&rows);
-	reader_close(elf.input);
+	reader_close(elf.reader);
 }
 
 static void expect_both(const char *name, const struct section *s, const struct section *second,

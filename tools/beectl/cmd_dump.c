@@ -18,6 +18,7 @@
 #include "error.h"
 #include "io.h"
 #include "rows.h"
+#include "rule_text.h"
 #include "text.h"
 
 static const char usage[] =

@@ -4,7 +4,7 @@
 
 #include "alloc.h"
 #include "json.h"
-#include "rows.h"
+#include "rule_text.h"
 #include "text.h"
 #include "verify_report.h"
 
