@@ -19,6 +19,7 @@
 #include "messages.h"
 #include "options.h"
 #include "rows.h"
+#include "rule_text.h"
 #include "text.h"
 
 static const char dump_help[] =

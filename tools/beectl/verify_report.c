@@ -6,6 +6,7 @@
 #include "json.h"
 #include "messages.h"
 #include "rows.h"
+#include "rule_text.h"
 #include "text.h"
 #include "verify_report.h"
 
