@@ -21,6 +21,10 @@
  *		bytes of text
  *	sframe	SFrame version 2, see sframe_measure()
  * and fdes, rows, sframe_fdes, sframe_fres, sframe_skipped are numbers.
+ *
+ * In all formats but SFrame rows of the same rules are one, and padding between functions belongs
+ * to the row before it, as in tables.  Only the table's size has what a file needs around its
+ * rows (identity, segments).  ORC could not hold all rules of user space.
  */
 #include <stdio.h>
 #include <stdlib.h>
