@@ -157,10 +157,13 @@ check_words() {
 			config --json budget 1G &&
 		complains 2 'beectl: config: none: not managed or all; see "beectl config --help"' \
 			config follow none &&
-		complains 2 "beectl: status: abc: not a process id" status abc &&
-		complains 2 "beectl: load: --all or process ids, not both" load --all 1 &&
-		complains 2 "beectl: unload: --all or process ids, not both" unload --all 1 &&
-		complains 2 "beectl: watch: takes no arguments; it watches all processes" watch 1
+		complains 2 'beectl: status: abc: not a process id; see "beectl status --help"' status abc &&
+		complains 2 'beectl: load: --all or process ids, not both; see "beectl load --help"' \
+			load --all 1 &&
+		complains 2 'beectl: unload: --all or process ids, not both; see "beectl unload --help"' \
+			unload --all 1 &&
+		complains 2 'beectl: watch: takes no arguments; it watches all processes; see "beectl watch --help"' \
+			watch 1
 }
 
 ktap_plan 24

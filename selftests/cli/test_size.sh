@@ -1,31 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# beectl size: every figure, by other means; and SFrame's against what as makes.
-#	AS=as LD=ld
+# beectl size: every figure, by other means.
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 need readelf
 
-as=${AS:-as} ld=${LD:-ld}
 # With different numbers of rows.
 files=(/bin/true /bin/sh /bin/cat /usr/bin/sort)
-
-# gas and ld are asked what they make of the same functions.  Debian 12's binutils 2.40
-# write version 1, which differs in the size of an FDE; 2.44 writes version 2.
-check_sframe() {
-	local options=$1
-	# shellcheck disable=SC2086  # a list of words
-	gcc $options -fcf-protection=none -fPIC -S "$here/sframe.c" -o "$work/s.s" &&
-		"$as" --gsframe "$work/s.s" -o "$work/s.o" 2>/dev/null &&
-		"$ld" -shared "$work/s.o" -o "$work/s.so" &&
-		"$beectl" size --json "$work/s.so" >"$work/s.json" || return
-	grep -q '"sframe_skipped": 1$' "$work/s.json" || { cat "$work/s.json"; return 1; }
-	"$python" "$here/../lib/size_check.py" sframe "$work/s.json" "$work/s.so"
-}
-
-as_has_sframe() {
-	echo 'f: .cfi_startproc; nop; .cfi_endproc' | "$as" --gsframe -o "$work/probe.o" - 2>/dev/null
-}
 
 # Lines: headings, files, total; what they are sorted by is in a column of its own.
 check_text() {
@@ -70,15 +51,8 @@ check_usage() {
 	done
 }
 
-ktap_plan 8
-ktap_run "sizes of all formats" "$python" "$here/../lib/size_check.py" rows "$beectl" "${files[@]}"
-for options in -O0 -O2 -Os "-O2 -fno-omit-frame-pointer"; do
-	if as_has_sframe; then
-		ktap_run "SFrame, gcc $options" check_sframe "$options"
-	else
-		ktap_skip "SFrame, gcc $options" "$as knows no --gsframe"
-	fi
-done
+ktap_plan 4
+ktap_run "sizes of tables and CFI" "$python" "$here/../lib/size_check.py" rows "$beectl" "${files[@]}"
 ktap_run "sorted, aligned, with a total" check_text
 ktap_run "files that have no table" check_failures
 ktap_run "wrong usage" check_usage

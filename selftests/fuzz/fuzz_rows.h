@@ -12,6 +12,7 @@
 #include "coverage.h"
 #include "reader.h"
 #include "rows.h"
+#include "rule_text.h"
 
 #define TEXT		0x1000
 #define TEXT_SIZE	0x1000

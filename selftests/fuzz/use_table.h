@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rows.h"
+#include "rule_text.h"
 #include "kmod/table.h"
 
 /* Lookups made so far. */

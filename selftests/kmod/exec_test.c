@@ -417,7 +417,7 @@ int main(void)
 	if (netlink_files_get(g.nl, &tables, &g.error))
 		guest_die("table-get", g.error.text);
 	for (i = 0; i < tables.count; i++)
-		netlink_table_del(g.nl, tables.table[i].id, false, &g.error);
+		netlink_table_del(g.nl, tables.file[i].id, false, &g.error);
 	netlink_files_free(&tables);
 	ksft_test_result(guest_settles(&g, &start), "everything is given back\n");
 	guest_info(&g, &end);

@@ -102,8 +102,8 @@ void guest_get_table(struct guest *g, uint32_t id, struct netlink_file *table)
 	if (netlink_files_get(g->nl, &tables, &g->error))
 		guest_die("table-get", g->error.text);
 	for (i = 0; i < tables.count; i++)
-		if (tables.table[i].id == id)
-			*table = tables.table[i];
+		if (tables.file[i].id == id)
+			*table = tables.file[i];
 	netlink_files_free(&tables);
 }
 
@@ -201,8 +201,8 @@ static const char *file_name(const struct netlink_files *tables, uint32_t id)
 	size_t i;
 
 	for (i = 0; i < tables->count; i++)
-		if (tables->table[i].id == id)
-			return tables->table[i].name;
+		if (tables->file[i].id == id)
+			return tables->file[i].name;
 	return id ? "?" : "";
 }
 

@@ -176,10 +176,10 @@ eagerly() {
 
 # entries LOADED: files of the module that are named so, with or without a table
 entries() {
-	"$BEECTL" status --tables --json | /usr/bin/python3 -c '
+	"$BEECTL" status --files --json | /usr/bin/python3 -c '
 import json, sys
 print(sum(bool(t["loaded"]) == (sys.argv[1] == "loaded") and sys.argv[2] in t["path"]
-          for t in json.load(sys.stdin)["table_list"]))' "$1" "$2"
+          for t in json.load(sys.stdin)["files"]))' "$1" "$2"
 }
 
 entries_are() {

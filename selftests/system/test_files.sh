@@ -58,7 +58,7 @@ for file in "${small[@]}"; do
 		ktap_run "$file: --thin $percent" check_thin "$file" "$percent"
 	done
 done
-ktap_run "sizes of all formats" "$python" "$here/../lib/size_check.py" rows "$beectl" "${small[@]}"
+ktap_run "sizes of tables and CFI" "$python" "$here/../lib/size_check.py" rows "$beectl" "${small[@]}"
 # 110 MB, 7.2 MB of them .eh_frame.
 llvm=$(shared_library libLLVM-14.so.1)
 if [ -n "$llvm" ]; then

@@ -17,11 +17,6 @@
 #define FILE_NAME	"/lib64/ld-linux-x86-64.so.2"
 #define TRIES		12
 
-static u64 row_end(const struct row_set *rows, size_t i)
-{
-	return i + 1 < rows->nrows ? rows->rows[i + 1].pc : rows->end;
-}
-
 /* Verify what the rows make.  Return: false if they make no table. */
 static bool verify_rows(const struct elf_file *elf, const struct row_set *rows,
 			struct verify_result *result)

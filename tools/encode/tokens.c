@@ -42,8 +42,10 @@ struct token_item {
  * @nrows: number of them
  * @before: rule just before @start, NO_RULE for none
  * @last_body: body rule of the function before
- * @places: cost of step phrases' places with its body rule, or NULL
- * @items: of the candidate at hand
+ * @body: body rule that the items are made for
+ * @head: they are made for a function with a head token
+ * @places: cost of step phrases' places with @body, or NULL
+ * @items: where tokens or ops have to say rules, with the best phrases from there on
  * @nitems: number of them
  * @room: items there is memory for
  */
@@ -55,6 +57,8 @@ struct token_function {
 	size_t			 nrows;
 	u32			 before;
 	u32			 last_body;
+	u32			 body;
+	bool			 head;
 	const u8		*places;
 	struct token_item	*items;
 	size_t			 nitems;
@@ -157,6 +161,8 @@ static void tokens_add_items(struct token_function *f, u32 body, bool head)
 	u32 at = f->start;
 
 	f->nitems = 0;
+	f->body = body;
+	f->head = head;
 	f->places = tokens->places ?
 		    tokens->places + (size_t)tokens->menus[body] * tokens->nsteps : NULL;
 	if (!head && !(at & ((1u << tokens->window) - 1)) && !tokens_state_says(tokens, rule, body))
@@ -369,9 +375,9 @@ static struct token_choice tokens_choose(struct token_function *f)
 	size_t i, n;
 
 	tokens_add_items(f, best.body, false);
+	tokens_steps(f);
 	if (!f->nitems || f->tokens->plain)
 		return best;
-	tokens_steps(f);
 	best.cost = f->items[0].cost + tokens_gap_cost(f->tokens, 0, f->items[0].at - f->start) +
 		    6 * BIT;
 	n = aligned ? tokens_candidates(f, bodies) : 0;
@@ -411,8 +417,11 @@ static void tokens_emit_function(struct token_function *f, const struct token_ch
 	struct phrase_set *phrases = f->tokens->phrases;
 	size_t i = choice->taken;
 
-	tokens_add_items(f, choice->body, choice->head);
-	tokens_steps(f);
+	/* The candidate tried last is often the one. */
+	if (f->body != choice->body || f->head != choice->head) {
+		tokens_add_items(f, choice->body, choice->head);
+		tokens_steps(f);
+	}
 	if (choice->head)
 		tokens_emit_head(f, choice);
 	while (i < f->nitems) {

@@ -19,13 +19,6 @@
 #include "eh_frame.h"
 #include "padding.h"
 
-/* Bits of a start that are sorted by at once. */
-#define SORT_BITS	11
-#define SORT_BITS_FEW	8
-
-#define COVER_ROW_BYTES	3		/* of instructions, for a row */
-#define COVER_RESERVE_MAX (4u << 20)	/* rows, so that no header makes us reserve too much */
-
 /* A part of an FDE's range: [@start, @end); empty once it has lost. */
 struct cover_part {
 	u64			 start;
@@ -63,65 +56,14 @@ static const struct elf_segment *cover_text(struct cover *cover, u64 pc)
 	return text;
 }
 
-static void cover_add_part(struct cover *cover, const struct fde *fde)
+/* By start; parts that start together stay in the order of the file. */
+static int cover_compare(const void *a, const void *b)
 {
-	struct cover_part *part = &cover->parts[cover->nparts];
-	const struct elf_segment *text = cover_text(cover, fde->begin);
+	const struct cover_part *x = a, *y = b;
 
-	if (!text || cover_is_elf_header(text, fde->begin))
-		return;
-	*part = (struct cover_part){ .start = fde->begin, .end = fde->end, .fde = fde };
-	if (part->end > text->vaddr + text->size)
-		part->end = text->vaddr + text->size;
-	cover->nparts++;
-}
-
-/* Order by @bits bits of the start from @shift on; else as they were. */
-static void cover_sort_digit(const struct cover_part *from, struct cover_part *to, size_t n,
-			     u32 shift, u32 bits)
-{
-	u32 at[1u << SORT_BITS], mask = (1u << bits) - 1, sum = 0, digit;
-	size_t i;
-
-	memset(at, 0, sizeof(*at) << bits);
-	for (i = 0; i < n; i++)
-		at[from[i].start >> shift & mask]++;
-	for (digit = 0; digit <= mask; digit++) {
-		u32 count = at[digit];
-
-		at[digit] = sum;
-		sum += count;
-	}
-	for (i = 0; i < n; i++)
-		to[at[from[i].start >> shift & mask]++] = from[i];
-}
-
-/* By start; those that start together stay in the order of the file. */
-static void cover_sort(struct cover *cover)
-{
-	struct cover_part *parts = cover->parts, *other;
-	u64 all = ~0ull, any = 0;
-	u32 shift, bits = cover->nparts < 2u << SORT_BITS ? SORT_BITS_FEW : SORT_BITS;
-	bool sorted = true;
-	size_t i;
-
-	for (i = 0; i < cover->nparts; i++) {
-		sorted &= !i || parts[i - 1].start <= parts[i].start;
-		all &= parts[i].start;
-		any |= parts[i].start;
-	}
-	if (sorted)
-		return;
-	other = alloc_array(NULL, cover->nparts, sizeof(*other));
-	for (shift = 0; shift < 64; shift += bits) {
-		if (!((all ^ any) >> shift & ((1u << bits) - 1)))
-			continue;
-		cover_sort_digit(parts, other, cover->nparts, shift, bits);
-		cover->parts = other;
-		other = parts;
-		parts = cover->parts;
-	}
-	free(other);
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->fde->order < y->fde->order ? -1 : x->fde->order > y->fde->order;
 }
 
 static void cover_collect(struct cover *cover)
@@ -129,9 +71,19 @@ static void cover_collect(struct cover *cover)
 	size_t i;
 
 	cover->parts = alloc_array(NULL, cover->list.nfdes + 1, sizeof(*cover->parts));
-	for (i = 0; i < cover->list.nfdes; i++)
-		cover_add_part(cover, &cover->list.fdes[i]);
-	cover_sort(cover);
+	for (i = 0; i < cover->list.nfdes; i++) {
+		const struct fde *fde = &cover->list.fdes[i];
+		const struct elf_segment *text = cover_text(cover, fde->begin);
+		struct cover_part *part = &cover->parts[cover->nparts];
+
+		if (!text || cover_is_elf_header(text, fde->begin))
+			continue;
+		*part = (struct cover_part){ .start = fde->begin, .end = fde->end, .fde = fde };
+		if (part->end > text->vaddr + text->size)
+			part->end = text->vaddr + text->size;
+		cover->nparts++;
+	}
+	qsort(cover->parts, cover->nparts, sizeof(*cover->parts), cover_compare);
 }
 
 /* Cut from each part what an earlier one of its kind has, forwards. */
@@ -289,16 +241,6 @@ static void cover_interpret_all(struct cover *cover)
 	row_set_drop_unused_rules(rows);
 }
 
-/* Room for the rows of compilers' code; more come at need. */
-static void cover_reserve(struct cover *cover)
-{
-	size_t n = 0, i;
-
-	for (i = 0; i < cover->list.nfdes; i++)
-		n += cover->list.fdes[i].size / COVER_ROW_BYTES + 1;
-	row_set_reserve(cover->rows, n < COVER_RESERVE_MAX ? n : COVER_RESERVE_MAX);
-}
-
 static int cover_rows(const struct elf_file *elf, struct row_set *rows, bool blind, struct bee_error *error)
 {
 	struct cover cover = { .elf = elf, .rows = rows, .blind = blind };
@@ -307,7 +249,6 @@ static int cover_rows(const struct elf_file *elf, struct row_set *rows, bool bli
 	*rows = (struct row_set){};
 	eh_frame_read(elf, &cover.list);
 	cover_collect(&cover);
-	cover_reserve(&cover);
 	cover_resolve_forwards(&cover);
 	cover_resolve_backwards(&cover);
 	cover_interpret_all(&cover);

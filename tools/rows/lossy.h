@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Smaller tables that are not exact: what to leave out, and what that makes wrong. */
+/* Smaller tables that are not exact: what is left out, and what gets wrong by that. */
 #ifndef BEE_LOSSY_H
 #define BEE_LOSSY_H
 
@@ -22,11 +22,11 @@ struct lossy_options {
 };
 
 /**
- * struct lossy_report - what was lost; all in bytes of text but where it says otherwise
- * @text: with rules
- * @wrong: of this, with another rule now
- * @edges: of @text, prologues and epilogues of functions left to the frame pointer
- * @edges_wrong: of these, where the walk will not see that the frame pointer is not
+ * struct lossy_report - what was lost
+ * @text: bytes of text with rules
+ * @wrong: of this, bytes that get another rule, or none
+ * @edges: of @text, bytes in prologues and epilogues of functions left to the frame pointer
+ * @edges_wrong: of these, where the walk does not notice that the frame pointer is not
  *	that of the frame
  * @functions: number of functions
  * @by_fp: of these, left to the frame pointer
@@ -45,9 +45,11 @@ struct lossy_report {
 };
 
 int lossy_apply(const struct elf_file *elf, struct row_set *rows,
-		    const struct lossy_options *options, struct lossy_report *report,
-		    struct bee_error *error);
+		const struct lossy_options *options, struct lossy_report *report,
+		struct bee_error *error);
 bool lossy_is_exact(const struct lossy_options *options);
 const char *lossy_words(unsigned int flags);
+bool lossy_rule_is_plain(const struct bee_rule *rule);
+void lossy_replace_rows(struct row_set *rows, struct row_set *to);
 
 #endif /* BEE_LOSSY_H */

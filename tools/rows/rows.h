@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The rows of one file before they are packed, and rows as text. */
-#ifndef BEE_ROW_H
-#define BEE_ROW_H
+/* The rows of one file before they are encoded. */
+#ifndef BEE_ROWS_H
+#define BEE_ROWS_H
 
 #include "kmod/table.h"
-
-#define RULE_TEXT_MAX	128
 
 /**
  * struct row_start - a row: from @pc to the next row's
@@ -25,10 +23,10 @@ struct row_start {
  * @nrules: number of them
  * @rows: ascending by pc; neighbours differ in their rule
  * @nrows: number of them
- * @truncated: rows have been taken back
+ * @truncated: rows have been taken back, so @rules may have some that none uses
  * @end: pc after the last row
  * @flags: BEE_TABLE_F_*: what has been left out
- * @starts: pcs where functions start, ascending; the packer's hint, no part of
+ * @starts: pcs where functions start, ascending; they help the encoder, and are no part of
  *	the rows
  * @nstarts: number of them
  * @room_starts: starts there is memory for
@@ -58,12 +56,21 @@ struct row_set {
 
 void row_set_add(struct row_set *set, u64 pc, const struct bee_rule *rule);
 u32 row_set_intern(struct row_set *set, const struct bee_rule *rule);
-void row_set_reserve(struct row_set *set, size_t n);
 void row_set_add_start(struct row_set *set, u64 pc);
 void row_set_truncate(struct row_set *set, size_t nrows);
 void row_set_drop_unused_rules(struct row_set *set);
 void row_set_free(struct row_set *set);
-const char *rule_reason(u8 reason);
-const char *rule_format(const struct bee_rule *row, char text[RULE_TEXT_MAX]);
 
-#endif /* BEE_ROW_H */
+/* The pc after row @i. */
+static inline u64 row_end(const struct row_set *set, size_t i)
+{
+	return i + 1 < set->nrows ? set->rows[i + 1].pc : set->end;
+}
+
+/* The rule of row @i. */
+static inline const struct bee_rule *row_rule(const struct row_set *set, size_t i)
+{
+	return &set->rules[set->rows[i].rule];
+}
+
+#endif /* BEE_ROWS_H */

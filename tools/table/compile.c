@@ -19,7 +19,7 @@ static int compile_table(const struct table_info *info, const struct row_set *ro
 
 	result->rows = rows->nrows;
 	for (i = 0; i < rows->nrows; i++)
-		if (rows->rules[rows->rows[i].rule].kind == BEE_RULE_UNSUPPORTED)
+		if (row_rule(rows, i)->kind == BEE_RULE_UNSUPPORTED)
 			result->unsupported++;
 	result->blob = encode_table(info, rows, &result->size, error);
 	if (!result->blob)

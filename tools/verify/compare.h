@@ -5,7 +5,7 @@
 
 #include "elf.h"
 #include "libdw.h"
-#include "rows.h"
+#include "rule_text.h"
 
 /**
  * enum verify_doubt - why the file itself is in doubt where the two do not agree

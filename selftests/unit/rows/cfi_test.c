@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "coverage.h"
+#include "rule_text.h"
 #include "cursor.h"
 #include "reader.h"
 #include "kselftest.h"
