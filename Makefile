@@ -25,13 +25,13 @@ kbuild = $(MAKE) --no-print-directory -C $(kdir) M=$(CURDIR)/$(objdir) CONFIG_DE
 # kbuild and tools run in other directories.
 override DESTDIR := $(if $(DESTDIR),$(abspath $(DESTDIR)))
 
-export V PREFIX
+export V PREFIX DEBUG
 
 .PHONY: all
 all: tools module	## Build beectl and beeunwind.ko (default)
 
 .PHONY: tools
-tools:			## Build beectl
+tools:			## Build beectl; with DEBUG=1 build/debug/beectl with ASan and UBSan
 	@$(MAKE) --no-print-directory -C tools
 
 .PHONY: module
@@ -61,7 +61,7 @@ ko: headers
 .PHONY: test-ko
 test-ko: headers
 	@mkdir -p $(test_objdir)/mapped
-	@cp -rsf $(CURDIR)/selftests/modules/. $(test_objdir)/
+	@cp -rsf $(CURDIR)/selftests/fixtures/modules/. $(test_objdir)/
 	@cp -rsf $(CURDIR)/kmod $(CURDIR)/include $(test_objdir)/mapped/
 	@ln -sf $(CURDIR)/Kbuild $(test_objdir)/mapped/Kbuild.module
 	@find $(test_objdir) -type l ! -exec test -e {} \; -delete
@@ -90,9 +90,13 @@ setup:			## Install the Debian packages that the tests need
 check: setup		## Run all tests, in guests of KERNELS too
 	@selftests/run --kernels "$(KERNELS)"
 
-.PHONY: check-unit
-check-unit:		## Run the tests that need no guest
-	@selftests/run --group unit --group golden --group oracle --group sync --group static
+.PHONY: check-fast
+check-fast:		## Run what an edit of one file can break, in seconds
+	@selftests/run --fast
+
+.PHONY: check-host
+check-host:		## Run all tests that need no guest
+	@selftests/run --group unit --group golden --group cli --group system --group sync --group static
 
 .PHONY: check-vm
 check-vm: setup		## Run the module's tests in guests of KERNELS
@@ -117,7 +121,7 @@ demo:			## Show complete stacks of stock programs, in one screen
 
 .PHONY: oracle
 oracle: setup		## Compare 20,000 samples of stock programs with libdw's stacks, in guests
-	@selftests/oracle/full $(KERNELS)
+	@selftests/system/oracle/full $(KERNELS)
 
 .PHONY: fuzz
 fuzz:			## Feed the compiler and the validator broken files for T seconds
@@ -127,6 +131,10 @@ fuzz:			## Feed the compiler and the validator broken files for T seconds
 bench:			## Measure tables of a fixed corpus (DEBS, DIR, STACKS, FILES)
 	@selftests/setup bench
 	@$(MAKE) --no-print-directory -C selftests/bench run
+
+.PHONY: doc
+doc:			## Build the documentation into build/doc/html
+	@$(MAKE) --no-print-directory -C Documentation
 
 .PHONY: clean
 clean:			## Remove what was built; downloaded kernels stay

@@ -1,95 +1,189 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The budget: every byte that the module keeps, and how many there may be.  Only
- * counts; store.c is who makes room.
+ * The budget: how many bytes the module keeps, and how many it may keep.
+ *
+ * Every allocation that lasts is charged here.  Most are freed, and uncharged, by RCU
+ * callbacks.  The memory to reclaim is not known here: see struct bee_budget_reclaim.
  */
 #include <linux/atomic.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
 #include <linux/workqueue.h>
 
 #include "budget.h"
+#include "compat.h"
 
-static u64 budget_limit;
+static DEFINE_MUTEX(budget_mutex);	/* reclaim; outside of the locks that reclaim takes */
+static u64 budget_limit;		/* written under budget_mutex */
 static atomic64_t budget_bytes[BEE_BUDGET_KINDS];
-static struct work_struct *budget_over;
+static const struct bee_budget_reclaim *budget_reclaim;
 
-/**
- * bee_budget_init() - begin with nothing
- * @limit: bytes
- * @over: to be run when a callback has gone beyond the limit
- *
- * Context: Process.
- */
-void bee_budget_init(u64 limit, struct work_struct *over)
-{
-	budget_limit = limit;
-	budget_over = over;
-}
-
-/** bee_budget_limit() - bytes that there may be.  Context: Any. */
+/** bee_budget_limit() - most bytes that may be charged.  Context: Any. */
 u64 bee_budget_limit(void)
 {
 	return READ_ONCE(budget_limit);
 }
 
-/** bee_budget_set_limit() - whether they are there or not.  Context: Process. */
-void bee_budget_set_limit(u64 limit)
-{
-	WRITE_ONCE(budget_limit, limit);
-}
-
-/** bee_budget_used() - bytes of one kind.  Context: Any. */
+/** bee_budget_used() - bytes charged for one kind.  Context: Any. */
 u64 bee_budget_used(enum bee_budget_kind kind)
 {
 	return atomic64_read(&budget_bytes[kind]);
 }
 
-/** bee_budget_total() - bytes of all kinds.  Context: Any. */
-u64 bee_budget_total(void)
+static u64 budget_total(void)
 {
 	return bee_budget_used(BEE_BUDGET_FILES) + bee_budget_used(BEE_BUDGET_MMS);
 }
 
-/** bee_budget_fits() - whether there is room for so many more.  Context: Any. */
-bool bee_budget_fits(u64 bytes)
+static bool budget_fits(u64 bytes)
 {
-	return bee_budget_total() + bytes <= bee_budget_limit();
+	return budget_total() + bytes <= bee_budget_limit();
 }
 
-/** bee_budget_add() - count bytes for which there is room.  Context: Any. */
-void bee_budget_add(enum bee_budget_kind kind, u64 bytes)
+/* Free an eighth of the limit beyond @bytes, so that the next requests need not reclaim. */
+static void budget_evict(u64 bytes)
 {
+	u64 limit = bee_budget_limit(), low = limit - limit / 8, total = budget_total();
+
+	lockdep_assert_held(&budget_mutex);
+	if (total + bytes > low)
+		budget_reclaim->evict(total + bytes - low);
+	rcu_barrier();
+}
+
+/* Evicts nothing unless that makes room for @bytes. */
+static bool budget_make_room(u64 bytes)
+{
+	lockdep_assert_held(&budget_mutex);
+	if (budget_fits(bytes))
+		return true;
+	/* Bytes that only wait for their grace period. */
+	rcu_barrier();
+	if (budget_fits(bytes))
+		return true;
+	if (budget_total() + bytes > bee_budget_limit() + budget_reclaim->idle())
+		return false;
+	budget_evict(bytes);
+	return budget_fits(bytes);
+}
+
+static void budget_over_work(struct work_struct *work)
+{
+	mutex_lock(&budget_mutex);
+	rcu_barrier();
+	if (!budget_fits(0))
+		budget_evict(0);
+	mutex_unlock(&budget_mutex);
+}
+
+static DECLARE_WORK(budget_over, budget_over_work);
+
+static int budget_refuse(u64 bytes, struct netlink_ext_ack *extack)
+{
+	u64 limit = bee_budget_limit(), total = budget_total();
+	u64 available = budget_reclaim->idle() + limit - min(total, limit);
+
+	NL_SET_ERR_MSG_FMT(extack, "over budget: %llu bytes needed, %llu of %llu available",
+			   bytes, min(available, limit), limit);
+	return -ENOSPC;
+}
+
+/**
+ * bee_budget_charge() - charge bytes for a request, after reclaim if necessary
+ * @kind: what they are for
+ * @bytes: how many
+ * @extack: the reason of a refusal
+ *
+ * Context: Process, may sleep.
+ * Return: 0, or -ENOSPC and nothing is charged.
+ */
+int bee_budget_charge(enum bee_budget_kind kind, u64 bytes, struct netlink_ext_ack *extack)
+{
+	bool fits;
+
+	mutex_lock(&budget_mutex);
+	fits = budget_make_room(bytes);
+	if (fits)
+		atomic64_add(bytes, &budget_bytes[kind]);
+	mutex_unlock(&budget_mutex);
+	return fits ? 0 : budget_refuse(bytes, extack);
+}
+
+/**
+ * bee_budget_charge_nowait() - charge bytes for a callback, which cannot wait for reclaim
+ * @kind: what they are for
+ * @bytes: how many
+ *
+ * May exceed the limit by an eighth, so that idle tables which fill the budget do not stop
+ * processes from being followed.  Reclaim runs afterwards.
+ *
+ * Context: Any but NMI.
+ * Return: true, or false and nothing is charged.
+ */
+bool bee_budget_charge_nowait(enum bee_budget_kind kind, u64 bytes)
+{
+	u64 limit = bee_budget_limit(), total;
+
 	atomic64_add(bytes, &budget_bytes[kind]);
+	total = budget_total();
+	/* Only when the limit is crossed: if nothing is idle now, more attempts do not help. */
+	if (total > limit && total - bytes <= limit)
+		queue_work(system_unbound_wq, &budget_over);
+	if (total <= limit || total - limit <= limit / 8)
+		return true;
+	bee_budget_uncharge(kind, bytes);
+	return false;
 }
 
-/** bee_budget_uncharge() - count bytes as given back.  Context: Any. */
+/** bee_budget_uncharge() - give bytes back.  Context: Any. */
 void bee_budget_uncharge(enum bee_budget_kind kind, u64 bytes)
 {
 	atomic64_sub(bytes, &budget_bytes[kind]);
 }
 
 /**
- * bee_budget_charge() - count bytes for a callback
- * @kind: what they are for
- * @bytes: how many
+ * bee_budget_set_limit() - change the budget, after reclaim if necessary
+ * @limit: bytes
+ * @extack: the reason of a refusal
  *
- * Callbacks cannot wait for room to be made: they may go an eighth beyond the
- * limit, so that a store full of idle tables does not stop processes from being
- * followed.
- *
- * Context: Any but NMI.
- * Return: false if it does not fit; then nothing is counted.
+ * Context: Process, may sleep.
+ * Return: 0, or -ENOSPC and nothing changes: more than @limit is in use.
  */
-bool bee_budget_charge(enum bee_budget_kind kind, u64 bytes)
+int bee_budget_set_limit(u64 limit, struct netlink_ext_ack *extack)
 {
-	u64 limit = bee_budget_limit(), total;
+	u64 old;
+	int ret = 0;
 
-	bee_budget_add(kind, bytes);
-	total = bee_budget_total();
-	/* Once: if nothing can be evicted now, asking again and again does not help. */
-	if (total > limit && total - bytes <= limit)
-		queue_work(system_unbound_wq, budget_over);
-	if (total <= limit || total - limit <= limit / 8)
-		return true;
-	bee_budget_uncharge(kind, bytes);
-	return false;
+	mutex_lock(&budget_mutex);
+	old = budget_limit;
+	WRITE_ONCE(budget_limit, limit);
+	if (!budget_make_room(0)) {
+		ret = budget_refuse(budget_total(), extack);
+		WRITE_ONCE(budget_limit, old);
+	}
+	mutex_unlock(&budget_mutex);
+	return ret;
+}
+
+/**
+ * bee_budget_init() - set the first limit
+ * @limit: bytes
+ * @reclaim: how to get memory back
+ *
+ * Context: Process.
+ */
+void bee_budget_init(u64 limit, const struct bee_budget_reclaim *reclaim)
+{
+	budget_limit = limit;
+	budget_reclaim = reclaim;
+}
+
+/**
+ * bee_budget_exit() - wait for a reclaim at work; nothing is charged any more
+ *
+ * Context: Process, may sleep.
+ */
+void bee_budget_exit(void)
+{
+	cancel_work_sync(&budget_over);
 }

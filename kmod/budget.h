@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The budget: every byte that the module keeps, and how many there may be. */
+/* The budget: how many bytes the module keeps, and how many it may keep. */
 #ifndef BEE_BUDGET_H
 #define BEE_BUDGET_H
 
 #include <linux/types.h>
 
-struct work_struct;
+struct netlink_ext_ack;
 
 /**
  * enum bee_budget_kind - what memory is for
@@ -18,16 +18,27 @@ enum bee_budget_kind {
 	BEE_BUDGET_KINDS,
 };
 
-void bee_budget_init(u64 limit, struct work_struct *over);
+/**
+ * struct bee_budget_reclaim - how to get memory back
+ * @idle: bytes that @evict could free
+ * @evict: free that many bytes or all that is idle; bytes that RCU callbacks will uncharge
+ *
+ * Both are called in process context and may sleep.
+ */
+struct bee_budget_reclaim {
+	u64	(*idle)(void);
+	u64	(*evict)(u64 bytes);
+};
+
+void bee_budget_init(u64 limit, const struct bee_budget_reclaim *reclaim);
+void bee_budget_exit(void);
+
 u64 bee_budget_limit(void);
-void bee_budget_set_limit(u64 limit);
+int bee_budget_set_limit(u64 limit, struct netlink_ext_ack *extack);
 
-void bee_budget_add(enum bee_budget_kind kind, u64 bytes);
-bool bee_budget_charge(enum bee_budget_kind kind, u64 bytes);
+int bee_budget_charge(enum bee_budget_kind kind, u64 bytes, struct netlink_ext_ack *extack);
+bool bee_budget_charge_nowait(enum bee_budget_kind kind, u64 bytes);
 void bee_budget_uncharge(enum bee_budget_kind kind, u64 bytes);
-
 u64 bee_budget_used(enum bee_budget_kind kind);
-u64 bee_budget_total(void);
-bool bee_budget_fits(u64 bytes);
 
 #endif /* BEE_BUDGET_H */

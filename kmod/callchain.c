@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * perf's user callchains: the context in, the walk, the entries out.  The only
- * file that knows perf.
- */
+/* perf's user callchains: whose are walked, and how a walk's frames are stored. */
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include <linux/preempt.h>
@@ -16,9 +13,9 @@
 #include "walk.h"
 
 /*
- * A guest's registers (PF_VCPU: between guest entry and the handling of its
- * exit), a kernel thread's or worker's borrowed mm, and 32-bit code are not
- * ours: the original sees them as if we were not there.
+ * Whose stacks are walked.  Not a kernel thread with a borrowed mm, nor a guest, whose registers
+ * these are between guest entry and the handling of its exit (PF_VCPU), nor 32-bit code: perf
+ * treats those as without the module.
  */
 static bool callchain_is_ours(struct pt_regs *regs)
 {
@@ -28,14 +25,13 @@ static bool callchain_is_ours(struct pt_regs *regs)
 }
 
 /*
- * perf keeps a callchain buffer per context level as well and refuses to recurse
- * within a level (get_recursion_context(), kernel/events/internal.h), so a walk
- * owns its place until it returns.
+ * A walk owns its entry of bee_percpu_walks until it returns: perf does not recurse within a
+ * context level (get_recursion_context(), kernel/events/internal.h).
  */
 static void callchain_walk(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs,
 			   const struct bee_map *map)
 {
-	struct bee_walk *walk = this_cpu_ptr(bee_walks) + interrupt_context_level();
+	struct bee_walk *walk = this_cpu_ptr(bee_percpu_walks) + interrupt_context_level();
 	enum beeunwind_stop stop;
 	u32 frames = 0;
 
@@ -59,14 +55,13 @@ static void callchain_walk(struct perf_callchain_entry_ctx *ctx, struct pt_regs 
 /**
  * bee_callchain_user() - store the user stack of current, if it is managed
  * @ctx: perf_callchain_user()'s first argument
- * @regs: its second: user registers of current, none of them trustworthy
+ * @regs: its second: user registers of current, any of which user space may have chosen
  *
- * Called at the entry of perf_callchain_user().  If the walk is done here the
- * original must not add to it: with max_stack 0 it finds no room and returns at
- * once.  Its caller does not look at @ctx again (get_perf_callchain(),
- * kernel/events/callchain.c, 6.1 to 7.3).  Otherwise nothing is touched.
+ * Runs before perf_callchain_user(), which must add nothing to a stack that was stored here: with
+ * max_stack 0 it finds no room and returns at once.  Its caller does not look at @ctx afterwards
+ * (get_perf_callchain(), kernel/events/callchain.c).  If nothing is stored @ctx is not changed.
  *
- * Context: Any, NMI-safe; also under rq->lock. Preemption is off. Does not
+ * Context: Any, NMI-safe; also under rq->lock.  Preemption is off.  Does not
  * fault, sleep, allocate, lock or print.
  */
 void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* perf's user callchains: the context in, the walk, the entries out. */
+/* perf's user callchains: whose are walked, and how a walk's frames are stored. */
 #ifndef BEE_CALLCHAIN_H
 #define BEE_CALLCHAIN_H
 

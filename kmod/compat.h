@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Every difference between the supported kernels, 6.1 and later.  No other file
- * of the module asks for a version.
+ * Differences between the supported kernels, 6.1 up to but not including 7.0.  No other file
+ * tests the kernel's version.
  */
 #ifndef BEE_COMPAT_H
 #define BEE_COMPAT_H
@@ -30,62 +30,63 @@
 #error "beeunwind is not made for PREEMPT_RT: its callbacks allocate with preemption off"
 #endif
 
-/* 6.12 hides the registers behind accessors; earlier they are in the struct. */
+/* Before 6.12 struct ftrace_regs has no accessor for arguments. */
 #ifndef ftrace_regs_get_argument
 #define ftrace_regs_get_argument(fregs, n) \
 	regs_get_kernel_argument(&(fregs)->regs, n)
 #endif
 
-/* io-wq workers have their own flag before PF_USER_WORKER covered them. */
+/* Before 6.4 io-wq workers, PF_IO_WORKER, are the only user workers. */
 #ifndef PF_USER_WORKER
 #define PF_USER_WORKER	0
 #endif
 
-/* 6.7 put the parsed attributes of a dump into its genl_info. */
+/* Since 6.7 the parsed attributes of a dump are in its genl_info. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
-static inline struct nlattr **bee_dump_attrs(struct netlink_callback *cb)
+static inline struct nlattr **bee_compat_dump_attrs(struct netlink_callback *cb)
 {
 	return genl_dumpit_info(cb)->info.attrs;
 }
 #else
-static inline struct nlattr **bee_dump_attrs(struct netlink_callback *cb)
+static inline struct nlattr **bee_compat_dump_attrs(struct netlink_callback *cb)
 {
 	return genl_dumpit_info(cb)->attrs;
 }
 #endif
 
-/* The arguments that both kinds of shrinker have. */
-typedef unsigned long (*bee_shrinker_fn)(struct shrinker *shrinker, struct shrink_control *sc);
-
-/* 6.7 made the inode's mtime private. */
+/* Since 6.7 i_mtime is private. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
-static inline struct timespec64 bee_inode_mtime(const struct inode *inode)
+static inline struct timespec64 bee_compat_inode_mtime(const struct inode *inode)
 {
 	return inode_get_mtime(inode);
 }
 #else
-static inline struct timespec64 bee_inode_mtime(const struct inode *inode)
+static inline struct timespec64 bee_compat_inode_mtime(const struct inode *inode)
 {
 	return inode->i_mtime;
 }
 #endif
 
-/* 6.7: vm_file of overlayfs has the path of the layer below; the user's is beside it. */
+/* Since 6.7 f_path of an overlayfs mapping is in the layer below; this is what the user opened. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
-static inline const struct path *bee_file_user_path(const struct file *file)
+static inline const struct path *bee_compat_file_user_path(const struct file *file)
 {
 	return file_user_path((struct file *)file);
 }
 #else
-static inline const struct path *bee_file_user_path(const struct file *file)
+static inline const struct path *bee_compat_file_user_path(const struct file *file)
 {
 	return &file->f_path;
 }
 #endif
 
-/* 6.7 has shrinkers that are allocated. */
+/* Since 6.7 shrinkers are allocated. */
+typedef unsigned long (*bee_compat_shrinker_fn)(struct shrinker *shrinker,
+						struct shrink_control *sc);
+
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
-static inline struct shrinker *bee_shrinker_register(bee_shrinker_fn count, bee_shrinker_fn scan)
+static inline struct shrinker *bee_compat_shrinker_register(bee_compat_shrinker_fn count,
+							    bee_compat_shrinker_fn scan)
 {
 	struct shrinker *shrinker = shrinker_alloc(0, "beeunwind");
 
@@ -97,12 +98,13 @@ static inline struct shrinker *bee_shrinker_register(bee_shrinker_fn count, bee_
 	return shrinker;
 }
 
-static inline void bee_shrinker_unregister(struct shrinker *shrinker)
+static inline void bee_compat_shrinker_unregister(struct shrinker *shrinker)
 {
 	shrinker_free(shrinker);
 }
 #else
-static inline struct shrinker *bee_shrinker_register(bee_shrinker_fn count, bee_shrinker_fn scan)
+static inline struct shrinker *bee_compat_shrinker_register(bee_compat_shrinker_fn count,
+							    bee_compat_shrinker_fn scan)
 {
 	static struct shrinker shrinker = { .seeks = DEFAULT_SEEKS };
 
@@ -111,29 +113,28 @@ static inline struct shrinker *bee_shrinker_register(bee_shrinker_fn count, bee_
 	return register_shrinker(&shrinker, "beeunwind") ? NULL : &shrinker;
 }
 
-static inline void bee_shrinker_unregister(struct shrinker *shrinker)
+static inline void bee_compat_shrinker_unregister(struct shrinker *shrinker)
 {
 	unregister_shrinker(shrinker);
 }
 #endif
 
 /*
- * Before 6.3 an extack message had to be a constant, for it is sent after the
- * handler has returned.  A ring of sentences lives long enough: one is lost only
- * if as many refusals as it has places overtake the sending of the first.
+ * Before 6.3 an extack message must be constant, as it is sent after the handler has returned.
+ * Sentences with arguments are kept in a ring; one is overwritten only if as many refusals as
+ * the ring has slots happen before it is sent.
  */
 #ifndef NL_SET_ERR_MSG_FMT
-#define BEE_EXTACK_RING	64
-static inline char *bee_extack_slot(void)
+static inline char *bee_compat_extack_slot(void)
 {
-	static char ring[BEE_EXTACK_RING][128];
+	static char ring[64][128];
 	static atomic_t next;
 
-	return ring[(unsigned int)atomic_inc_return(&next) % BEE_EXTACK_RING];
+	return ring[(unsigned int)atomic_inc_return(&next) % ARRAY_SIZE(ring)];
 }
 
 #define NL_SET_ERR_MSG_FMT(extack, fmt, ...) do {			\
-	char *__slot = bee_extack_slot();				\
+	char *__slot = bee_compat_extack_slot();				\
 									\
 	snprintf(__slot, 128, fmt, ##__VA_ARGS__);			\
 	do_trace_netlink_extack(__slot);				\

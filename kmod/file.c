@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files: what is mapped somewhere or has a table.  Ranges refer to files, not to
- * tables; so a table that comes late, goes, or is replaced, does so for every
- * mapping of its file at once.
+ * Files: every file that is mapped by a managed address space, or has a table.
  *
- * file_lock (the hashes, the list) is taken in callbacks that may have preemption
- * off, hence raw; nothing is allocated or freed under it, no lock taken.
+ * Ranges refer to files, not to tables: a table that is added, replaced or deleted is so for
+ * every mapping of its file at once.
+ *
+ * file_lock protects the hashes and the list.  It is raw since ftrace callbacks that may run
+ * with preemption off take it.  Nothing is allocated or freed and no lock taken under it.
  */
 #include <linux/dcache.h>
 #include <linux/fs.h>
@@ -14,14 +15,12 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
-#include <linux/workqueue.h>
 
 #include "budget.h"
 #include "compat.h"
 #include "file.h"
 
-/* What is kept of a path: its tail. */
-#define FILE_NAME_MAX	255
+#define FILE_NAME_MAX	255		/* bytes kept of a path: the last ones */
 
 static DEFINE_RAW_SPINLOCK(file_lock);
 static DEFINE_HASHTABLE(file_keys, 10);
@@ -31,16 +30,9 @@ static u32 file_next_id = 1;		/* file_lock */
 static u32 file_nr;			/* file_lock */
 static atomic_t file_seq;
 
-static struct workqueue_struct *file_wq;
-static bee_file_tell_t file_tell;
-static bool file_hushed;
-
-static void file_news_work(struct work_struct *work);
-static DECLARE_WORK(file_news, file_news_work);
-
 static void file_key(const struct inode *inode, struct bee_file_key *key)
 {
-	struct timespec64 mtime = bee_inode_mtime(inode);
+	struct timespec64 mtime = bee_compat_inode_mtime(inode);
 
 	*key = (struct bee_file_key) {
 		.dev = inode->i_sb->s_dev,
@@ -57,7 +49,7 @@ static u32 file_key_hash(const struct bee_file_key *key)
 	return jhash2((const u32 *)key, sizeof(*key) / sizeof(u32), 0);
 }
 
-/* With a reference.  One that is losing its last is as good as gone. */
+/* Takes a reference.  A file whose last reference is being dropped is not found. */
 static struct bee_file *file_get_key(const struct bee_file_key *key)
 {
 	struct bee_file *f, *found = NULL;
@@ -92,24 +84,38 @@ u64 bee_file_bytes(const struct bee_file *f)
 	return struct_size(f, name, strlen(f->name) + 1);
 }
 
-static struct bee_file *file_new(const struct bee_file_key *key, const char *name, gfp_t gfp)
+static struct bee_file *file_alloc(const struct bee_file_key *key, const struct path *path,
+				   gfp_t gfp)
 {
-	size_t length = strlen(name);
+	char *buffer = kmalloc(PATH_MAX, gfp | __GFP_NOWARN);
+	const char *name = "[vdso]";
 	struct bee_file *f;
+	size_t length;
 
-	if (length > FILE_NAME_MAX)
-		name += length - FILE_NAME_MAX;
-	f = kzalloc(struct_size(f, name, min_t(size_t, length, FILE_NAME_MAX) + 1), gfp);
-	if (!f)
+	if (!buffer)
 		return NULL;
-	f->key = *key;
-	memcpy(f->name, name, strlen(name));	/* and a zero of kzalloc() */
-	refcount_set(&f->refs, 1);
-	bee_file_touch(f);
-	if (bee_budget_charge(BEE_BUDGET_FILES, bee_file_bytes(f)))
-		return f;
-	kfree(f);
-	return NULL;
+	if (path)
+		name = d_path(path, buffer, PATH_MAX);
+	if (IS_ERR(name))
+		name = "?";
+	length = strlen(name);
+	if (length > FILE_NAME_MAX) {
+		name += length - FILE_NAME_MAX;
+		length = FILE_NAME_MAX;
+	}
+	f = kzalloc(struct_size(f, name, length + 1), gfp | __GFP_NOWARN);
+	if (f) {
+		f->key = *key;
+		memcpy(f->name, name, length);
+		refcount_set(&f->refs, 1);
+		bee_file_touch(f);
+		if (!bee_budget_charge_nowait(BEE_BUDGET_FILES, bee_file_bytes(f))) {
+			kfree(f);
+			f = NULL;
+		}
+	}
+	kfree(buffer);
+	return f;
 }
 
 static void file_free(struct bee_file *f)
@@ -136,13 +142,26 @@ static void file_publish(struct bee_file *f)
 	bee_file_changed();
 }
 
-/* Somebody else may be as fast with the same file. */
-static struct bee_file *file_publish_or_get(struct bee_file *fresh)
+/* @inode and @path: NULL for the vDSO. */
+static struct bee_file *file_get_or_create(const struct inode *inode, const struct path *path,
+					   gfp_t gfp)
 {
-	struct bee_file *f;
+	struct bee_file *f, *fresh = NULL;
+	struct bee_file_key key = {};
 
+	if (inode)
+		file_key(inode, &key);
 	raw_spin_lock(&file_lock);
-	f = file_get_key(&fresh->key);
+	f = file_get_key(&key);
+	raw_spin_unlock(&file_lock);
+	if (f)
+		return f;
+	fresh = file_alloc(&key, path, gfp);
+	if (!fresh)
+		return ERR_PTR(-ENOMEM);
+	/* Another CPU may have published the same file meanwhile. */
+	raw_spin_lock(&file_lock);
+	f = file_get_key(&key);
 	if (!f)
 		file_publish(fresh);
 	raw_spin_unlock(&file_lock);
@@ -152,42 +171,13 @@ static struct bee_file *file_publish_or_get(struct bee_file *fresh)
 	return f;
 }
 
-static struct bee_file *file_create(const struct bee_file_key *key, const struct path *path,
-				    gfp_t gfp)
-{
-	char *buffer = kmalloc(PATH_MAX, gfp | __GFP_NOWARN);
-	struct bee_file *fresh = NULL;
-	const char *name = "[vdso]";
-
-	if (buffer) {
-		if (path)
-			name = d_path(path, buffer, PATH_MAX);
-		fresh = file_new(key, IS_ERR(name) ? "?" : name, gfp | __GFP_NOWARN);
-	}
-	kfree(buffer);
-	return fresh ? file_publish_or_get(fresh) : ERR_PTR(-ENOMEM);
-}
-
-static struct bee_file *file_get_or_create(const struct inode *inode, const struct path *path,
-					   gfp_t gfp)
-{
-	struct bee_file_key key = {};
-	struct bee_file *f;
-
-	if (inode)
-		file_key(inode, &key);
-	raw_spin_lock(&file_lock);
-	f = file_get_key(&key);
-	raw_spin_unlock(&file_lock);
-	return f ?: file_create(&key, path, gfp);
-}
-
 /**
- * bee_file_get() - the file that somebody has open
- * @exe: as opened; overlayfs shows its own inode there, but maps the real one
+ * bee_file_get() - the file of an open file description
+ * @exe: the open file; on overlayfs its inode is overlayfs's own, but mappings have the inode
+ *	of the layer below, which is used here
  *
  * Context: Process, may sleep.
- * Return: the file with a reference, or ERR_PTR(-ENOMEM).
+ * Return: the file with a reference, or ERR_PTR(-ENOMEM): out of memory or over budget.
  */
 struct bee_file *bee_file_get(struct file *exe)
 {
@@ -197,18 +187,17 @@ struct bee_file *bee_file_get(struct file *exe)
 /**
  * bee_file_get_vdso() - the vDSO
  *
- * Every 64-bit process has the same image.  32-bit ones have another, but their
- * stacks are not walked.
+ * All 64-bit processes have the same image; 32-bit code is not walked.
  *
  * Context: Process, may sleep.
- * Return: it with a reference, or ERR_PTR(-ENOMEM).
+ * Return: as bee_file_get().
  */
 struct bee_file *bee_file_get_vdso(void)
 {
 	return file_get_or_create(NULL, NULL, GFP_KERNEL);
 }
 
-/* By its name, like perf_event_mmap_event() (kernel/events/core.c). */
+/* By name, as perf_event_mmap_event() (kernel/events/core.c) does. */
 static bool vma_is_vdso(const struct vm_area_struct *vma)
 {
 	const char *name = NULL;
@@ -220,17 +209,17 @@ static bool vma_is_vdso(const struct vm_area_struct *vma)
 
 /**
  * bee_file_get_vma() - the file behind a mapping
- * @vma: the mapping; vm_file's inode is the real one on overlayfs as well
+ * @vma: the mapping; on overlayfs its vm_file has the inode of the layer below
  * @gfp: GFP_KERNEL, or GFP_NOWAIT in a callback
  *
  * Context: Any but NMI; process with GFP_KERNEL.  mmap_lock held.
- * Return: the file with a reference, NULL for anonymous memory, or ERR_PTR(-ENOMEM).
+ * Return: as bee_file_get(); NULL for anonymous memory.
  */
 struct bee_file *bee_file_get_vma(const struct vm_area_struct *vma, gfp_t gfp)
 {
 	if (vma->vm_file)
 		return file_get_or_create(file_inode(vma->vm_file),
-					  bee_file_user_path(vma->vm_file), gfp);
+					  bee_compat_file_user_path(vma->vm_file), gfp);
 	return vma_is_vdso(vma) ? file_get_or_create(NULL, NULL, gfp) : NULL;
 }
 
@@ -254,7 +243,7 @@ struct bee_file *bee_file_get_id(u32 id)
 }
 
 /**
- * bee_file_put() - give a reference back
+ * bee_file_put() - drop a reference
  * @f: the file, or NULL
  *
  * Context: Any but NMI.
@@ -277,12 +266,12 @@ void bee_file_put(struct bee_file *f)
 }
 
 /**
- * bee_file_is_inode() - whether a file is this inode, changed since or not
+ * bee_file_is_inode() - whether a file is this inode, whatever its contents
  * @f: the file
  * @inode: the inode
  *
- * A mapped file that is written to has another mtime, and with it another key; it
- * is still what is mapped.
+ * Writing to a mapped file changes its mtime, and so the key that it would get now; the
+ * mapping still shows the same inode.
  *
  * Context: Any.
  */
@@ -292,17 +281,17 @@ bool bee_file_is_inode(const struct bee_file *f, const struct inode *inode)
 	       f->key.generation == inode->i_generation;
 }
 
-/** bee_file_changed() - a file or table has come or gone.  Context: Any. */
+/** bee_file_changed() - note that a file or table was added or removed.  Context: Any. */
 void bee_file_changed(void)
 {
 	atomic_inc(&file_seq);
 }
 
 /**
- * bee_file_seq() - changes with every file and table that comes or goes
+ * bee_file_seq() - a number that changes with every bee_file_changed(), for dumps
  *
  * Context: Any.
- * Return: odd, since 0 means "no check".
+ * Return: odd, since genl_dump_check_consistent() does not check 0.
  */
 unsigned int bee_file_seq(void)
 {
@@ -315,66 +304,13 @@ u32 bee_file_count(void)
 	return READ_ONCE(file_nr);
 }
 
-/*
- * News.  Walks cannot do more than raise an irq_work, which cannot do more than
- * queue this.
- */
-static void file_news_work(struct work_struct *work)
-{
-	struct bee_file *f;
-
-	rcu_read_lock();
-	list_for_each_entry_rcu(f, &bee_file_list, node) {
-		if (atomic_read_acquire(&f->news) != BEE_NEWS_READY || rcu_access_pointer(f->table))
-			continue;
-		atomic_set(&f->news, file_tell(f) ? BEE_NEWS_TOLD : BEE_NEWS_NONE);
-	}
-	rcu_read_unlock();
-}
-
-static void file_news_raised(struct irq_work *work)
-{
-	if (!READ_ONCE(file_hushed))
-		queue_work(file_wq, &file_news);
-}
-
-struct irq_work bee_file_news_irq = IRQ_WORK_INIT(file_news_raised);
-
 /**
- * bee_file_hush() - tell no more news
- *
- * Context: Process, may sleep.
- */
-void bee_file_hush(void)
-{
-	WRITE_ONCE(file_hushed, true);
-	/* A callback that has not seen that yet is over after a grace period. */
-	synchronize_rcu();
-	irq_work_sync(&bee_file_news_irq);
-	cancel_work_sync(&file_news);
-}
-
-/**
- * bee_file_init() - begin with no file
- * @wq: runs the telling
- * @tell: tells the world
- *
- * Context: Process.
- */
-void bee_file_init(struct workqueue_struct *wq, bee_file_tell_t tell)
-{
-	file_wq = wq;
-	file_tell = tell;
-}
-
-/**
- * bee_file_exit() - no range and no table refers to a file any more
+ * bee_file_exit() - wait until all files are freed; nothing refers to any
  *
  * Context: Process, may sleep.
  */
 void bee_file_exit(void)
 {
 	rcu_barrier();
-	irq_work_sync(&bee_file_news_irq);
 	WARN_ON(!list_empty(&bee_file_list));
 }

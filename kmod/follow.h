@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Follow processes and their mappings as they change. */
+/* Which processes are followed, and which files announced, as they change. */
 #ifndef BEE_FOLLOW_H
 #define BEE_FOLLOW_H
 
+#include <linux/types.h>
 #include <linux/beeunwind.h>
 
 struct linux_binprm;
-struct mm_struct;
 struct vm_area_struct;
 
 enum beeunwind_follow bee_follow_mode(void);
@@ -15,11 +15,6 @@ enum beeunwind_announce bee_follow_announce(void);
 void bee_follow_set_announce(enum beeunwind_announce announce);
 
 void bee_follow_exec(struct linux_binprm *bprm);
-void bee_follow_mmap(struct vm_area_struct *vma);
-void bee_follow_mremap(struct vm_area_struct *vma, unsigned long start, unsigned long len,
-		       unsigned long pgoff);
-void bee_follow_munmap(struct vm_area_struct *vma, unsigned long start, unsigned long end);
-void bee_follow_fork(struct mm_struct *parent, struct mm_struct *child);
-void bee_follow_exit(struct mm_struct *mm);
+void bee_follow_mapping(const struct vm_area_struct *vma, u64 start, u64 end, u64 pgoff);
 
 #endif /* BEE_FOLLOW_H */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where the module enters the kernel's own functions.  The only file that knows
- * ftrace.
+ * The hooks: which functions of the kernel call the module, by ftrace.
  *
- * All hooks are plain ftrace callbacks, run before the function and then
- * returning into it: no IPMODIFY, so livepatch, kprobes and BPF trampolines on
- * the same function are not affected; no FL_RECURSION, whose bits all users of
- * ftrace share, so that a stack taken from inside another callback is still
- * ours.  None of the callbacks sleeps.  Once unregister_ftrace_function() has
- * returned 0 no callback runs and none will (Documentation/trace/ftrace-uses.rst,
- * "The unregister"), which covers unloading.
+ * A hook is a plain ftrace callback, which runs before the function and returns into it.  It
+ * has no IPMODIFY, so it does not conflict with livepatch, kprobes and BPF trampolines on the
+ * same function.  It has no FL_RECURSION: its bits are shared by all users of ftrace, and a
+ * sample taken inside another user's callback would not be walked.
+ *
+ * No callback sleeps; preemption may be off.  Once unregister_ftrace_function() has returned 0
+ * no callback runs or will (Documentation/trace/ftrace-uses.rst, "The unregister"), so the
+ * module can be unloaded.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -26,10 +26,11 @@
 #include "compat.h"
 #include "follow.h"
 #include "hook.h"
+#include "mm.h"
 
 /*
- * Functions are hooked by name, and the callbacks take their arguments from registers: where
- * they have become others the compiler has to know.  copy_vma() is in no header.
+ * Functions are hooked by name and their arguments read from registers, so a changed prototype
+ * has to stop the build.  copy_vma() is in no header.
  */
 #define HOOKED_IS(function, result, ...) __same_type(function, result(__VA_ARGS__))
 static_assert(HOOKED_IS(perf_callchain_user, void, struct perf_callchain_entry_ctx *,
@@ -52,53 +53,82 @@ static void notrace hook_callchain_user(unsigned long ip, unsigned long parent_i
 			   (void *)ftrace_regs_get_argument(fregs, 1));
 }
 
+/*
+ * The following callbacks run in process context before the system call returns that causes them.
+ * Every executable mapping that appears is reported and replaces the ranges at its place.  So a
+ * range that is left behind where nothing is mapped (see hook_mremap() and hook_fork()) does no
+ * harm: no code runs there.
+ */
+
+/* Every binary format's loader calls begin_new_exec(bprm) before it maps anything. */
 static void notrace hook_exec(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	bee_follow_exec((void *)ftrace_regs_get_argument(fregs, 0));
 }
 
+/*
+ * perf_event_mmap(vma): mmap(), mprotect() and the installation of the vDSO call it whether or
+ * not perf records.  @vma is what they made, merged with its neighbours perhaps.
+ */
 static void notrace hook_mmap(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	bee_follow_mmap((void *)ftrace_regs_get_argument(fregs, 0));
+	struct vm_area_struct *vma = (void *)ftrace_regs_get_argument(fregs, 0);
+
+	bee_follow_mapping(vma, vma->vm_start, vma->vm_end, vma->vm_pgoff);
 }
 
+/*
+ * copy_vma(&vma, start, len, pgoff, ...): mremap() moves @vma.  If it fails here for want of
+ * memory, a range without a mapping stays; if it fails later, it unmaps the new place.
+ */
 static void notrace hook_mremap(unsigned long ip, unsigned long parent_ip,
 				struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	/* copy_vma(&vma, start, len, pgoff, ...) */
 	struct vm_area_struct **vma = (void *)ftrace_regs_get_argument(fregs, 0);
+	unsigned long start = ftrace_regs_get_argument(fregs, 1);
 
-	bee_follow_mremap(*vma, ftrace_regs_get_argument(fregs, 1),
-			  ftrace_regs_get_argument(fregs, 2), ftrace_regs_get_argument(fregs, 3));
+	bee_follow_mapping(*vma, start, start + ftrace_regs_get_argument(fregs, 2),
+			   ftrace_regs_get_argument(fregs, 3));
 }
 
+/*
+ * unmap_vmas(tlb, tree or its state, vma, start, end, ...): munmap(), mmap() over a mapping,
+ * and mremap() for the old place call it.  Splits and merges of mappings, MADV_DONTNEED and
+ * truncation do not.  @vma is the first mapping of the interval.
+ */
 static void notrace hook_munmap(unsigned long ip, unsigned long parent_ip,
 				struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	/* unmap_vmas(tlb, tree or its state, vma, start, end, ...) */
-	bee_follow_munmap((void *)ftrace_regs_get_argument(fregs, 2),
-			  ftrace_regs_get_argument(fregs, 3), ftrace_regs_get_argument(fregs, 4));
+	struct vm_area_struct *vma = (void *)ftrace_regs_get_argument(fregs, 2);
+
+	bee_mm_unmap(vma->vm_mm, ftrace_regs_get_argument(fregs, 3),
+		     ftrace_regs_get_argument(fregs, 4));
 }
 
+/*
+ * uprobe_dup_mmap(old, new): fork() has copied the mappings, and holds both mmap_locks.  Mappings
+ * that it does not copy (MADV_DONTFORK) keep their range in the child.
+ */
 static void notrace hook_fork(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	bee_follow_fork((void *)ftrace_regs_get_argument(fregs, 0),
-			(void *)ftrace_regs_get_argument(fregs, 1));
+	bee_mm_fork((void *)ftrace_regs_get_argument(fregs, 0),
+		    (void *)ftrace_regs_get_argument(fregs, 1));
 }
 
+/* __mmput() calls uprobe_clear_state(mm) first, when mm_users has become 0. */
 static void notrace hook_exit(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	bee_follow_exit((void *)ftrace_regs_get_argument(fregs, 0));
+	bee_mm_forget((void *)ftrace_regs_get_argument(fregs, 0));
 }
 
 /**
- * struct hook - one function and what runs before it
- * @symbol: the function; ftrace parses a copy of the name in place
- * @ops: PERMANENT, since with kernel.ftrace_enabled=0 ranges would go stale
+ * struct hook - a function of the kernel and what runs before it
+ * @symbol: the function
+ * @ops: PERMANENT, so that kernel.ftrace_enabled=0, which would let ranges go stale, is refused
  */
 struct hook {
 	const char		*symbol;
@@ -122,28 +152,11 @@ static struct hook hook_follow[] = {
 static DEFINE_MUTEX(hook_mutex);
 static enum beeunwind_hook_state hook_perf_state;	/* hook_mutex */
 
-/* A BPF trampoline that is being changed makes ftrace say -EAGAIN for a moment. */
-#define HOOK_RETRIES	50
-#define HOOK_RETRY_MS	10
-
-static int hook_register(struct hook *hook)
-{
-	int ret, tries = HOOK_RETRIES;
-
-	do {
-		ret = register_ftrace_function(&hook->ops);
-		if (ret != -EAGAIN)
-			break;
-		msleep(HOOK_RETRY_MS);
-	} while (--tries);
-	return ret;
-}
-
 /*
- * Without memory for the one entry of the filter ftrace_set_filter() succeeds and leaves a filter
- * without entries (ftrace_set_hash() in 6.1 and 6.12 takes ftrace_match_records()'s -ENOMEM for
- * a number of matches), which stands for every function of the kernel.  ftrace has one object
- * for all such filters: that of an ops whose filter has been cleared.
+ * ftrace_set_filter() for one function.  If it cannot allocate the filter's one entry it returns
+ * 0 and leaves the filter empty, and an empty filter means every function of the kernel: in 6.1
+ * and 6.12 ftrace_set_hash() takes the -ENOMEM of ftrace_match_records() for a number of
+ * matches.  All empty filters share one object, which is that of an ops whose filter was cleared.
  */
 static int hook_filter(struct ftrace_ops *ops, char *symbol)
 {
@@ -159,18 +172,24 @@ static int hook_filter(struct ftrace_ops *ops, char *symbol)
 }
 
 /*
- * The filter stays when the hook is removed: ftrace_free_filter() leaves pointers to what
- * it has freed (6.1, 6.12), and the next ftrace_set_filter() would free it again.
+ * hook_remove() leaves the filter: ftrace_free_filter() leaves pointers to what it has freed
+ * (6.1, 6.12), and the next ftrace_set_filter() would free it again.
  */
 static int hook_place(struct hook *hook)
 {
+	int ret, tries = 50;
 	char symbol[32];
-	int ret;
 
+	/* A copy, since ftrace writes to it. */
 	strscpy(symbol, hook->symbol, sizeof(symbol));
 	ret = hook_filter(&hook->ops, symbol);
 	if (!ret)
-		ret = hook_register(hook);
+		ret = register_ftrace_function(&hook->ops);
+	/* Some milliseconds pass while a BPF trampoline on the function is being changed. */
+	while (ret == -EAGAIN && --tries) {
+		msleep(10);
+		ret = register_ftrace_function(&hook->ops);
+	}
 	if (ret)
 		pr_err("cannot hook %s: %s (%d)\n", hook->symbol, bee_hook_advice(ret), ret);
 	return ret;
@@ -187,7 +206,7 @@ static int hook_remove(struct hook *hook)
 }
 
 /**
- * bee_hook_advice() - what an error of placing a hook means and what helps
+ * bee_hook_advice() - what an error of ftrace means and what helps
  * @err: negative errno
  *
  * Context: Any.
@@ -211,7 +230,7 @@ const char *bee_hook_advice(int err)
 }
 
 /**
- * bee_hook_enable() - enter perf's callchain path
+ * bee_hook_enable() - place the hook in perf's callchain path
  *
  * Context: Process, may sleep.
  * Return: 0, also if it is enabled already, or -errno.
@@ -231,7 +250,7 @@ int bee_hook_enable(void)
 }
 
 /**
- * bee_hook_disable() - leave it
+ * bee_hook_disable() - remove the hook from perf's callchain path
  *
  * Context: Process, may sleep.
  * Return: 0, also if it is disabled already; -errno if ftrace cannot remove it.
@@ -251,7 +270,7 @@ int bee_hook_disable(void)
 }
 
 /**
- * bee_hook_state() - whether the module sits in perf's callchain path
+ * bee_hook_state() - state of the hook in perf's callchain path
  *
  * Context: Any.
  */
@@ -261,9 +280,9 @@ enum beeunwind_hook_state bee_hook_state(void)
 }
 
 /*
- * If ftrace cannot remove a hook (it shuts itself down for good after an internal
- * error, and leaves the patched calls in place), the module's text must never be
- * freed: then this does not return, and insmod or rmmod sleeps until the next boot.
+ * After an internal error ftrace shuts itself down and leaves the patched calls in place.  If a
+ * hook cannot be removed for that reason, the module's text must not be freed: this function
+ * does not return, and insmod or rmmod sleeps until the next boot.
  */
 static void hook_remove_all(int nr_follow)
 {
@@ -283,9 +302,7 @@ static void hook_remove_all(int nr_follow)
 }
 
 /**
- * bee_hook_init() - place the hooks that follow mappings
- *
- * Without them no range could be trusted, so all or none.
+ * bee_hook_init() - place the hooks that follow processes and mappings, all or none
  *
  * Context: Process, may sleep.
  * Return: 0 or -errno, explained in the log.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Where the module enters the kernel's own functions. */
+/* The hooks: which functions of the kernel call the module, by ftrace. */
 #ifndef BEE_HOOK_H
 #define BEE_HOOK_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parameters, and the order in which the parts start and stop. */
+/* Module parameters, and the order in which the layers start and stop. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/module.h>
@@ -7,8 +7,9 @@
 #include <net/genetlink.h>
 
 #include "hook.h"
-#include "mm.h"
+#include "manage.h"
 #include "netlink.h"
+#include "news.h"
 #include "percpu.h"
 #include "store.h"
 
@@ -25,10 +26,10 @@ static int __init beeunwind_init(void)
 	main_wq = alloc_workqueue("beeunwind", WQ_UNBOUND, 0);
 	if (!main_wq)
 		return -ENOMEM;
-	bee_budget_init((u64)budget_mb << 20, &bee_store_evict);
-	bee_file_init(main_wq, bee_netlink_tell);
-	bee_mm_init(main_wq);
-	bee_request_init(main_wq);
+	bee_budget_init((u64)budget_mb << 20, &bee_store_reclaim);
+	bee_news_init(main_wq, bee_netlink_tell);
+	bee_mm_init(main_wq, &bee_manage_rescan);
+	bee_manage_init(main_wq);
 	ret = bee_store_init();
 	if (ret)
 		goto destroy_wq;
@@ -50,27 +51,31 @@ exit_hook:
 	bee_hook_exit();
 exit_percpu:
 	bee_percpu_exit();
-	bee_request_exit();
+	bee_manage_exit();
 	bee_mm_exit();
 exit_store:
 	bee_store_exit();
+	bee_news_exit();
 	bee_file_exit();
+	bee_budget_exit();
 destroy_wq:
 	destroy_workqueue(main_wq);
 	return ret;
 }
 
-/* No requests first, then no callbacks; then nobody is left to hold anything. */
+/* First end requests, then callbacks; what they hold is released when both have ended. */
 static void __exit beeunwind_exit(void)
 {
-	bee_file_hush();
+	bee_news_stop();
 	bee_netlink_exit();
 	bee_hook_exit();
 	bee_percpu_exit();
-	bee_request_exit();
+	bee_manage_exit();
 	bee_mm_exit();
 	bee_store_exit();
+	bee_news_exit();
 	bee_file_exit();
+	bee_budget_exit();
 	destroy_workqueue(main_wq);
 }
 

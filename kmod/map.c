@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Maps: the ranges of an address space, built from those before.  A map is built
- * by one writer without a lock and never changes once it is published.
+ * Maps: the ranges of one address space.  A map is built by one writer without a lock, from the
+ * ranges before and a change, and is immutable once published.
  *
- * The caller of whatever builds a map from an old one holds a reference on the old
- * one, and with it on the files that it refers to.
+ * Whoever builds a map from an old one holds a reference on the old one, and with it on the
+ * files of its ranges.
  */
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
 
+#include "budget.h"
 #include "compat.h"
 #include "map.h"
-#include "store.h"
 
 static u64 map_bytes(const struct bee_map *map)
 {
 	return struct_size(map, ranges, map->room);
 }
 
-/* For a callback, which can wait neither for memory nor for room in the budget. */
-static struct bee_map *map_alloc_now(u32 room)
+/* For callbacks, which can wait neither for memory nor for room in the budget. */
+static struct bee_map *map_alloc_nowait(u32 room)
 {
 	struct bee_map *map = NULL;
 
@@ -29,7 +29,7 @@ static struct bee_map *map_alloc_now(u32 room)
 	if (!map)
 		return ERR_PTR(-ENOMEM);
 	*map = (struct bee_map) { .room = room, .refs = REFCOUNT_INIT(1) };
-	if (bee_budget_charge(BEE_BUDGET_MMS, map_bytes(map)))
+	if (bee_budget_charge_nowait(BEE_BUDGET_MMS, map_bytes(map)))
 		return map;
 	kfree(map);
 	return ERR_PTR(-ENOSPC);
@@ -51,7 +51,7 @@ static struct bee_map *map_alloc(u64 room, struct netlink_ext_ack *extack)
 		return ERR_PTR(-ENOMEM);
 	}
 	*map = (struct bee_map) { .room = room, .refs = REFCOUNT_INIT(1) };
-	ret = bee_store_charge(BEE_BUDGET_MMS, map_bytes(map), extack);
+	ret = bee_budget_charge(BEE_BUDGET_MMS, map_bytes(map), extack);
 	if (!ret)
 		return map;
 	kvfree(map);
@@ -67,11 +67,11 @@ static void map_free_rcu(struct rcu_head *rcu)
 }
 
 /**
- * bee_map_put() - give a reference back
+ * bee_map_put() - drop a reference
  * @map: the map, or NULL
  *
- * With the last one its files are let go at once; they and the map live on until
- * no walk can see them any more.
+ * With the last one the references on its files are dropped; the map and the files are freed
+ * a grace period later, when no walk can see them.
  *
  * Context: Any but NMI.
  */
@@ -86,7 +86,7 @@ void bee_map_put(struct bee_map *map)
 	call_rcu(&map->rcu, map_free_rcu);
 }
 
-/* A map without ranges is none. */
+/* An address space without ranges has no map. */
 static struct bee_map *map_finish(struct bee_map *map)
 {
 	if (map->nr)
@@ -95,7 +95,7 @@ static struct bee_map *map_finish(struct bee_map *map)
 	return NULL;
 }
 
-/* @file's reference goes over to the map. */
+/* The caller's reference on @file passes to the map. */
 static void map_append(struct bee_map *map, u64 start, u64 end, u64 offset, struct bee_file *file)
 {
 	map->ranges[map->nr++] = (struct bee_range) {
@@ -111,29 +111,20 @@ static void map_append_part(struct bee_map *map, const struct bee_range *r, u64 
 	map_append(map, start, end, bee_range_offset(r, start), r->file);
 }
 
-static void map_append_copy(struct bee_map *map, const struct bee_range *r)
-{
-	map_append_part(map, r, r->start, r->end);
-}
-
-/*
- * Diffs
- */
-
 static int diff_refuse(struct netlink_ext_ack *extack, const char *what, u32 i,
-		       const struct bee_map_range *r, int err)
+		       const struct bee_map_edit *r, int err)
 {
 	NL_SET_ERR_MSG_FMT(extack, "%s (range %u, %#llx-%#llx)", what, i, r->start, r->end);
 	return err;
 }
 
-static int diff_check_list(const struct bee_map_range *list, u32 nr, struct netlink_ext_ack *extack)
+static int diff_check_list(const struct bee_map_edit *list, u32 nr, struct netlink_ext_ack *extack)
 {
 	u64 floor = 0;
 	u32 i;
 
 	for (i = 0; i < nr; i++) {
-		const struct bee_map_range *r = &list[i];
+		const struct bee_map_edit *r = &list[i];
 
 		if (r->start >= r->end)
 			return diff_refuse(extack, "empty range", i, r, -EINVAL);
@@ -162,13 +153,13 @@ static int diff_check(const struct bee_map_diff *diff, struct netlink_ext_ack *e
 	return ret ?: diff_check_list(diff->add, diff->nr_add, extack);
 }
 
-static bool range_is(const struct bee_range *range, const struct bee_map_range *r)
+static bool range_is(const struct bee_range *range, const struct bee_map_edit *r)
 {
 	return range->start == r->start && range->end == r->end && range->offset == r->offset &&
 	       (range->file ? range->file->id : 0) == r->file;
 }
 
-static int diff_add_one(struct bee_map *map, const struct bee_map_range *r, u32 i,
+static int diff_add_one(struct bee_map *map, const struct bee_map_edit *r, u32 i,
 			struct netlink_ext_ack *extack)
 {
 	struct bee_file *file = NULL;
@@ -178,15 +169,15 @@ static int diff_add_one(struct bee_map *map, const struct bee_map_range *r, u32 
 	if (r->file) {
 		file = bee_file_get_id(r->file);
 		if (!file)
-			return diff_refuse(extack, "no such table", i, r, -ENOENT);
+			return diff_refuse(extack, "no such file", i, r, -ENOENT);
 	}
 	map_append(map, r->start, r->end, r->offset, file);
 	return 0;
 }
 
 /*
- * Merge: what is in @old and not deleted, and what is added, by address.  The map
- * has room for just that; if it runs out, some range to remove was not there.
+ * Merge by address what @old has and @diff does not remove with what @diff adds.  @map has room
+ * for exactly that; if it is full too early, @diff removes a range that is not there.
  */
 static int diff_apply(const struct bee_map *old, const struct bee_map_diff *diff,
 		      struct bee_map *map, struct netlink_ext_ack *extack)
@@ -207,7 +198,7 @@ static int diff_apply(const struct bee_map *old, const struct bee_map_diff *diff
 			if (map->nr && map->ranges[map->nr - 1].end > range->start)
 				return diff_refuse(extack, "overlaps a range that is there", a - 1,
 						   &diff->add[a - 1], -EEXIST);
-			map_append_copy(map, range);
+			map_append_part(map, range, range->start, range->end);
 			i++;
 			continue;
 		}
@@ -222,9 +213,9 @@ static int diff_apply(const struct bee_map *old, const struct bee_map_diff *diff
 }
 
 /**
- * bee_map_apply() - build a map by a diff
+ * bee_map_apply() - build a map from another and a diff
  * @old: the ranges before, or NULL
- * @diff: what to remove and what to add; nothing in it is trusted
+ * @diff: ranges to remove and to add, from user space: not checked yet
  * @extack: the reason of a refusal
  *
  * Context: Process, may sleep.
@@ -254,19 +245,15 @@ struct bee_map *bee_map_apply(const struct bee_map *old, const struct bee_map_di
 	return ERR_PTR(ret);
 }
 
-/*
- * What is mapped
- */
-
 /**
- * bee_map_get_file() - the file of a range to be made
+ * bee_map_get_file() - the file of a new range
  * @map: the ranges before, or NULL
- * @start: first address of the range
+ * @start: first address of the new range
  * @vma: the mapping
  * @gfp: GFP_KERNEL, or GFP_NOWAIT in a callback
  *
- * If a range is there for that inode already its file is taken, see
- * bee_file_is_inode().
+ * If @map has a range of the same inode at @start its file is taken, even if the inode has been
+ * written to meanwhile; see bee_file_is_inode().
  *
  * Context: as bee_file_get_vma().
  * Return: as bee_file_get_vma().
@@ -283,19 +270,8 @@ struct bee_file *bee_map_get_file(const struct bee_map *map, u64 start,
 	return r->file;
 }
 
-static u64 map_count_executable(struct mm_struct *mm)
-{
-	VMA_ITERATOR(vmi, mm, 0);
-	struct vm_area_struct *vma;
-	u64 nr = 0;
-
-	for_each_vma(vmi, vma)
-		nr += !!(vma->vm_flags & VM_EXEC);
-	return nr;
-}
-
 /**
- * bee_map_scan() - build a map of what is mapped
+ * bee_map_scan() - build a map of the executable mappings of an address space
  * @old: the ranges before, or NULL
  * @mm: the address space
  * @extack: the reason of a refusal
@@ -306,17 +282,20 @@ static u64 map_count_executable(struct mm_struct *mm)
 struct bee_map *bee_map_scan(const struct bee_map *old, struct mm_struct *mm,
 			     struct netlink_ext_ack *extack)
 {
+	VMA_ITERATOR(count, mm, 0);
 	VMA_ITERATOR(vmi, mm, 0);
 	struct vm_area_struct *vma;
+	struct bee_file *file;
 	struct bee_map *map;
+	u64 nr = 0;
 
 	mmap_assert_locked(mm);
-	map = map_alloc(map_count_executable(mm), extack);
+	for_each_vma(count, vma)
+		nr += !!(vma->vm_flags & VM_EXEC);
+	map = map_alloc(nr, extack);
 	if (IS_ERR(map))
 		return map;
 	for_each_vma(vmi, vma) {
-		struct bee_file *file;
-
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
 		file = bee_map_get_file(old, vma->vm_start, vma, GFP_KERNEL);
@@ -347,11 +326,11 @@ static u32 map_first_after(const struct bee_map *map, u64 addr)
 }
 
 /**
- * bee_map_has() - whether bee_map_splice() would change nothing that matters
+ * bee_map_has() - whether bee_map_splice() with these arguments is not needed
  * @map: the ranges, or NULL
  * @start: first address
  * @end: address after the last
- * @in: what should be there, or NULL
+ * @in: the range that is mapped there, perhaps as part of a larger one in @map; NULL: none
  *
  * Context: Any.  Caller keeps @map alive.
  */
@@ -371,14 +350,14 @@ bool bee_map_has(const struct bee_map *map, u64 start, u64 end, const struct bee
 }
 
 /**
- * bee_map_splice() - build a map in which an interval has been replaced
+ * bee_map_splice() - build a map from another with one interval replaced
  * @old: the ranges before, or NULL
  * @start: first address
  * @end: address after the last
- * @in: the range that is there now; NULL: none
+ * @in: the range that is mapped there now; NULL: none
  *
- * Context: Any but NMI.
- * Return: as bee_map_apply(); an error pointer if there is no memory at once.
+ * Context: Any but NMI; does not sleep.
+ * Return: as bee_map_apply(); an error pointer without memory or room in the budget.
  */
 struct bee_map *bee_map_splice(const struct bee_map *old, u64 start, u64 end,
 			       const struct bee_range *in)
@@ -395,19 +374,18 @@ struct bee_map *bee_map_splice(const struct bee_map *old, u64 start, u64 end,
 		tail = &old->ranges[last - 1];
 	if (!in && !head && !tail && first == 0 && last == nr)
 		return NULL;
-	map = map_alloc_now(first + !!head + !!in + !!tail + nr - last);
+	map = map_alloc_nowait(first + !!head + !!in + !!tail + nr - last);
 	if (IS_ERR(map))
 		return map;
-	for (i = 0; i < first; i++)
-		map_append_copy(map, &old->ranges[i]);
-	if (head)
-		map_append_part(map, head, head->start, start);
+	for (i = 0; i < nr && old->ranges[i].start < start; i++)
+		map_append_part(map, &old->ranges[i], old->ranges[i].start,
+				min(old->ranges[i].end, start));
 	if (in)
 		map_append_part(map, in, start, end);
 	if (tail)
 		map_append_part(map, tail, end, tail->end);
 	for (i = last; i < nr; i++)
-		map_append_copy(map, &old->ranges[i]);
+		map_append_part(map, &old->ranges[i], old->ranges[i].start, old->ranges[i].end);
 	return map;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Maps: the ranges of an address space. */
+/* Maps: the ranges of one address space. */
 #ifndef BEE_MAP_H
 #define BEE_MAP_H
 
@@ -14,11 +14,11 @@ struct netlink_ext_ack;
 struct vm_area_struct;
 
 /**
- * struct bee_range - one executable range of an address space
+ * struct bee_range - one executable mapping of an address space, or a part of it
  * @start: first address
  * @end: address after the last
  * @offset: byte of the file at @start; 0 without a file
- * @file: what is mapped; NULL for anonymous memory
+ * @file: the file that is mapped; NULL for anonymous memory
  */
 struct bee_range {
 	u64		 start;
@@ -30,8 +30,8 @@ struct bee_range {
 /**
  * struct bee_map - the ranges of an address space: sorted, disjoint, immutable
  * @nr: number of ranges, not 0
- * @room: ranges that there is memory for
- * @refs: address spaces that share it, and whoever is making another from it
+ * @room: length of @ranges
+ * @refs: one for each address space that shares it, one for each writer that builds from it
  * @rcu: frees it
  * @ranges: the ranges; each holds a reference on its file
  */
@@ -44,13 +44,13 @@ struct bee_map {
 };
 
 /**
- * struct bee_map_range - a range in a request
+ * struct bee_map_edit - a range to remove or to add, as a request has it
  * @start: first address
  * @end: address after the last
  * @offset: byte of the file at @start
  * @file: id of the file, or 0
  */
-struct bee_map_range {
+struct bee_map_edit {
 	u64	start;
 	u64	end;
 	u64	offset;
@@ -58,17 +58,17 @@ struct bee_map_range {
 };
 
 /**
- * struct bee_map_diff - ranges to remove and ranges to add
+ * struct bee_map_diff - a change of a map, as a request has it
  * @nr_del: length of @del
  * @nr_add: length of @add
- * @del: to remove
- * @add: to add
+ * @del: ranges to remove
+ * @add: ranges to add
  */
 struct bee_map_diff {
 	u32			 nr_del;
 	u32			 nr_add;
-	struct bee_map_range	*del;
-	struct bee_map_range	*add;
+	struct bee_map_edit	*del;
+	struct bee_map_edit	*add;
 };
 
 #define BEE_MAP_MAX_RANGES	65536
@@ -99,7 +99,7 @@ static inline bool bee_range_contains(const struct bee_range *range, u64 ip)
 }
 
 /**
- * bee_range_offset() - from an address to the place in the range's file
+ * bee_range_offset() - the byte of the file at an address
  * @range: the range that the address is in
  * @ip: the address
  *
@@ -115,7 +115,7 @@ static inline u64 bee_range_offset(const struct bee_range *range, u64 ip)
  * @map: the ranges
  * @ip: the address
  *
- * Context: Any, NMI-safe. Caller keeps @map alive, by RCU or a reference.
+ * Context: Any, NMI-safe.  Caller keeps @map alive, by RCU or a reference.
  * Return: the range, or NULL.
  */
 static inline const struct bee_range *bee_map_find(const struct bee_map *map, u64 ip)

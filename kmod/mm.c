@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Managed address spaces and their ranges.
+ * Managed address spaces: which ranges each one has.
  *
- * The key is the mm_struct, kept from reuse by mmgrab() as long as it is managed;
- * so neither a reused pid, nor exec (a new mm), nor a thread's exit can confuse
- * it.  The ranges are an immutable array that is replaced as a whole: walks see
- * the old one or the new one; writers hold the old one, build the new one without
- * a lock, and publish it under mm_lock if nobody was faster.
+ * An address space is known by its mm_struct, held with mmgrab() as long as it is managed so
+ * that the address is not reused.  Pids that are reused, exec (which makes a new mm) and threads
+ * that exit therefore do not matter.
  *
- * Locks: mm_lock (the hash, the list, publication) inside all others.  It is raw
- * because the callbacks of follow.c may run with preemption off.
+ * The map of an address space is replaced as a whole: a walk sees the old one or the new one.
+ * A writer takes a reference on the old map, builds the new one without a lock, and publishes it
+ * under mm_lock if no other writer did so meanwhile; otherwise it tries again.
  *
- * Death of an address space: unhashed under mm_lock, its map let go; after a
- * grace period no walk can see either.  Listings and callbacks hold it by RCU,
- * never across a sleep; requests as request.c says.  __mmput() reports its end
- * (uprobe_clear_state, hook.c), and whoever begins to manage an mm has a user of it,
- * so none can be created after its end.
+ * Lock order: mm_lock (the hash, the list, publication) is inside all others.  It is raw since
+ * ftrace callbacks that may run with preemption off take it.
+ *
+ * End of an address space: __mmput() reports it (uprobe_clear_state(), see hook.c).  struct
+ * bee_mm is unhashed and its map dropped under mm_lock; both are freed a grace period later.
+ * - Walks, dumps and callbacks use them under the RCU read lock only.
+ * - Requests hold mm_users, so the mm cannot end, and mm_mutex, so that no other request can
+ *   remove it (manage.c).
+ * - Whoever creates a struct bee_mm holds mm_users, so none is created after the end.
  */
 #include <linux/mm.h>
 #include <linux/pid.h>
@@ -25,25 +28,24 @@
 
 #include "budget.h"
 #include "mm.h"
-#include "mm_impl.h"
+#include "news.h"
+
+#define MM_RESCAN_DELAY	(HZ / 10)
 
 static DEFINE_RAW_SPINLOCK(mm_lock);
 struct hlist_head bee_mm_hash[1 << BEE_MM_HASH_BITS];
 static LIST_HEAD(mm_list);
 static struct workqueue_struct *mm_wq;
+static struct delayed_work *mm_rescan;
 static u64 mm_next_cookie = 1;		/* mm_lock */
-static unsigned int mm_seq = 1;		/* mm_lock; odd on purpose: 0 means "no check" */
+static unsigned int mm_seq = 1;		/* mm_lock; odd: see bee_mm_seq() */
 static u32 mm_count;			/* mm_lock */
 static u32 mm_ranges;			/* mm_lock */
 static atomic64_t mm_lost;
 
 #define mm_dereference(p)	rcu_dereference_protected(p, lockdep_is_held(&mm_lock))
 
-/*
- * Address spaces
- */
-
-static void managed_free(struct bee_mm *m)
+static void mm_free(struct bee_mm *m)
 {
 	bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(*m));
 	put_pid(m->pid);
@@ -51,17 +53,17 @@ static void managed_free(struct bee_mm *m)
 	kfree(m);
 }
 
-/* Not in the grace period's own callback, where mmdrop() is not allowed. */
-static void managed_free_work(struct work_struct *work)
+/* A work item, since mmdrop() is not allowed in an RCU callback. */
+static void mm_free_work(struct work_struct *work)
 {
-	managed_free(container_of(to_rcu_work(work), struct bee_mm, free));
+	mm_free(container_of(to_rcu_work(work), struct bee_mm, free));
 }
 
-static struct bee_mm *managed_alloc(struct mm_struct *mm, struct pid *pid, gfp_t gfp)
+static struct bee_mm *mm_alloc_managed(struct mm_struct *mm, struct pid *pid, gfp_t gfp)
 {
 	struct bee_mm *m;
 
-	if (!bee_budget_charge(BEE_BUDGET_MMS, sizeof(*m)))
+	if (!bee_budget_charge_nowait(BEE_BUDGET_MMS, sizeof(*m)))
 		return NULL;
 	m = kzalloc(sizeof(*m), gfp | __GFP_NOWARN);
 	if (!m) {
@@ -71,11 +73,11 @@ static struct bee_mm *managed_alloc(struct mm_struct *mm, struct pid *pid, gfp_t
 	mmgrab(mm);
 	m->mm = mm;
 	m->pid = get_pid(pid);
-	INIT_RCU_WORK(&m->free, managed_free_work);
+	INIT_RCU_WORK(&m->free, mm_free_work);
 	return m;
 }
 
-static void managed_publish(struct bee_mm *m)
+static void mm_publish(struct bee_mm *m)
 {
 	lockdep_assert_held(&mm_lock);
 	m->cookie = mm_next_cookie++;
@@ -86,30 +88,30 @@ static void managed_publish(struct bee_mm *m)
 }
 
 /*
- * Replace the ranges by @map, whose reference goes over; either may be NULL.
+ * Replace the map by @map, whose reference passes to @m; either may be NULL.
  *
- * Return: the old ones, for bee_map_put() once the lock is released: there may be many
- * files to let go.
+ * Return: the old map; the caller drops it by bee_map_put() after it has released mm_lock, as
+ * that can take long.
  */
-static struct bee_map *managed_set_map(struct bee_mm *m, struct bee_map *map)
+static struct bee_map *mm_set_map(struct bee_mm *m, struct bee_map *map)
 {
 	struct bee_map *old = mm_dereference(m->map);
 
 	rcu_assign_pointer(m->map, map);
-	/* After the map: who reads the new generation sees the new map. */
+	/* After the map: a reader that sees the new generation sees the new map. */
 	smp_store_release(&m->generation, m->generation + 1);
 	WRITE_ONCE(mm_ranges, mm_ranges - (old ? old->nr : 0) + (map ? map->nr : 0));
 	WRITE_ONCE(mm_seq, mm_seq + 2);
 	return old;
 }
 
-/* Return: as managed_set_map(). */
-static struct bee_map *managed_unpublish(struct bee_mm *m)
+/* Return: as mm_set_map(). */
+static struct bee_map *mm_unpublish(struct bee_mm *m)
 {
 	struct bee_map *old;
 
 	lockdep_assert_held(&mm_lock);
-	old = managed_set_map(m, NULL);
+	old = mm_set_map(m, NULL);
 	m->dead = true;
 	hlist_del_rcu(&m->by_mm);
 	list_del_rcu(&m->node);
@@ -119,18 +121,18 @@ static struct bee_map *managed_unpublish(struct bee_mm *m)
 }
 
 /**
- * bee_managed_hold() - the ranges with a reference, so that others can be made from them
+ * bee_mm_get_map() - the ranges with a reference, to build others from them
  * @m: the address space
- * @generation: filled, for bee_managed_commit(); not newer than the ranges
+ * @generation: filled, for bee_mm_commit_map(); not newer than the ranges
  *
  * Context: Any but NMI.  Caller keeps @m alive.
  * Return: the ranges, or NULL if there are none.
  */
-struct bee_map *bee_managed_hold(const struct bee_mm *m, u64 *generation)
+struct bee_map *bee_mm_get_map(const struct bee_mm *m, u64 *generation)
 {
 	struct bee_map *map;
 
-	/* Before the map, which managed_set_map() writes first. */
+	/* Before the map, which mm_set_map() writes first. */
 	*generation = smp_load_acquire(&m->generation);
 	rcu_read_lock();
 	do
@@ -141,15 +143,15 @@ struct bee_map *bee_managed_hold(const struct bee_mm *m, u64 *generation)
 }
 
 /**
- * bee_managed_commit() - replace the ranges, if nobody was faster
+ * bee_mm_commit_map() - replace the ranges, if nobody else has done so meanwhile
  * @m: the address space
- * @generation: from bee_managed_hold()
- * @map: the new ranges, or NULL; the caller's reference goes over
+ * @generation: from bee_mm_get_map()
+ * @map: the new ranges, or NULL; the caller's reference is taken over
  *
  * Context: Any but NMI.  Caller keeps @m alive.
- * Return: false if they have changed since; then @map is let go.
+ * Return: false if the ranges have changed since, or @m is dead; @map is dropped then.
  */
-bool bee_managed_commit(struct bee_mm *m, u64 generation, struct bee_map *map)
+bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map)
 {
 	bool done;
 
@@ -157,7 +159,7 @@ bool bee_managed_commit(struct bee_mm *m, u64 generation, struct bee_map *map)
 	done = !m->dead && m->generation == generation;
 	if (done) {
 		m->lost = false;
-		map = managed_set_map(m, map);
+		map = mm_set_map(m, map);
 	}
 	raw_spin_unlock(&mm_lock);
 	bee_map_put(map);
@@ -166,33 +168,33 @@ bool bee_managed_commit(struct bee_mm *m, u64 generation, struct bee_map *map)
 
 /**
  * bee_mm_new() - begin to manage an address space
- * @mm: the address space; the caller has a user of it, and is the only one who could
+ * @mm: the address space; the caller holds mm_users, and no one else can begin to manage it
  * @pid: a process in it, for listings
  * @gfp: GFP_KERNEL_ACCOUNT, or GFP_NOWAIT in a callback
  *
  * Context: Any but NMI.
- * Return: the managed address space, without ranges; or NULL.
+ * Return: the managed address space, without ranges; or NULL: out of memory or over budget.
  */
 struct bee_mm *bee_mm_new(struct mm_struct *mm, struct pid *pid, gfp_t gfp)
 {
-	struct bee_mm *m = managed_alloc(mm, pid, gfp);
+	struct bee_mm *m = mm_alloc_managed(mm, pid, gfp);
 
 	if (!m)
 		return NULL;
 	raw_spin_lock(&mm_lock);
-	managed_publish(m);
+	mm_publish(m);
 	raw_spin_unlock(&mm_lock);
 	return m;
 }
 
 /**
- * bee_managed_state() - what is published now
+ * bee_mm_get_state() - cookie, generation and number of ranges, as published
  * @m: the address space
  * @state: filled
  *
  * Context: Any but NMI.  Caller keeps @m alive.
  */
-void bee_managed_state(const struct bee_mm *m, struct bee_mm_state *state)
+void bee_mm_get_state(const struct bee_mm *m, struct bee_mm_state *state)
 {
 	const struct bee_map *map;
 
@@ -207,10 +209,10 @@ void bee_managed_state(const struct bee_mm *m, struct bee_mm_state *state)
 }
 
 /**
- * bee_mm_is_managed() - whether an address space is managed
- * @mm: the address space
+ * bee_mm_is_managed() - whether an mm is managed
+ * @mm: the mm
  *
- * Lockless: most that come by are not.
+ * Takes no lock, as callbacks come by for every process and most are not managed.
  *
  * Context: Any.
  */
@@ -227,7 +229,7 @@ bool bee_mm_is_managed(const struct mm_struct *mm)
 }
 
 /**
- * bee_mm_forget() - an address space has come to its end
+ * bee_mm_forget() - stop managing an address space, if it is managed
  * @mm: the address space
  *
  * Context: Any but NMI.
@@ -242,82 +244,73 @@ void bee_mm_forget(const struct mm_struct *mm)
 	raw_spin_lock(&mm_lock);
 	m = bee_mm_find(mm);
 	if (m)
-		map = managed_unpublish(m);
+		map = mm_unpublish(m);
 	raw_spin_unlock(&mm_lock);
 	bee_map_put(map);
 }
 
 /**
- * bee_mm_forget_cookie() - stop managing the address space of that cookie
+ * bee_mm_forget_cookie() - stop managing the address space with this cookie
  * @cookie: the cookie
  *
  * Context: Process.
- * Return: whether there is one.
+ * Return: whether there was one.
  */
 bool bee_mm_forget_cookie(u64 cookie)
 {
-	struct bee_mm *m, *found = NULL;
 	struct bee_map *map = NULL;
+	bool found = false;
+	struct bee_mm *m;
 
 	raw_spin_lock(&mm_lock);
 	list_for_each_entry(m, &mm_list, node) {
 		if (m->cookie == cookie) {
-			found = m;
+			map = mm_unpublish(m);
+			found = true;
 			break;
 		}
 	}
-	if (found)
-		map = managed_unpublish(found);
 	raw_spin_unlock(&mm_lock);
 	bee_map_put(map);
 	return found;
 }
 
 /*
- * Changes as they happen.  What cannot be followed for want of memory is not
- * guessed at: the address space loses all its ranges, is back on frame pointers,
- * and is looked at again later.
+ * Without memory for a change the address space loses all its ranges, rather than keep ranges
+ * that may be wrong: its stacks are perf's own until a rescan succeeds (manage.c).
  */
-
-static void managed_lose(struct bee_mm *m)
+static void mm_lose(struct bee_mm *m)
 {
 	struct bee_map *map = NULL;
 
 	raw_spin_lock(&mm_lock);
 	if (!m->dead && !m->lost) {
-		map = managed_set_map(m, NULL);
+		map = mm_set_map(m, NULL);
 		m->lost = true;
 		atomic64_inc(&mm_lost);
 	}
 	raw_spin_unlock(&mm_lock);
 	bee_map_put(map);
-	bee_mm_look_again();
+	queue_delayed_work(mm_wq, mm_rescan, MM_RESCAN_DELAY);
 }
 
-/* One try: whether it is done, or there was nothing to do. */
-static bool managed_try_splice(struct bee_mm *m, u64 start, u64 end, const struct bee_range *in)
+/* Replace [start, end) by @in, or with NULL remove it; false: another writer was faster. */
+static bool mm_try_splice(struct bee_mm *m, u64 start, u64 end, const struct bee_range *in)
 {
 	struct bee_map *old, *map;
 	u64 generation;
 	bool done = true;
 
-	old = bee_managed_hold(m, &generation);
-	if (READ_ONCE(m->lost) || bee_map_has(old, start, end, in))
-		goto put;
-	map = bee_map_splice(old, start, end, in);
-	if (IS_ERR(map))
-		managed_lose(m);
-	else
-		done = bee_managed_commit(m, generation, map) || READ_ONCE(m->dead);
-put:
+	old = bee_mm_get_map(m, &generation);
+	if (!READ_ONCE(m->lost) && !bee_map_has(old, start, end, in)) {
+		map = bee_map_splice(old, start, end, in);
+		if (IS_ERR(map))
+			mm_lose(m);
+		else
+			done = bee_mm_commit_map(m, generation, map) || READ_ONCE(m->dead);
+	}
 	bee_map_put(old);
 	return done;
-}
-
-static void managed_splice(struct bee_mm *m, u64 start, u64 end, const struct bee_range *in)
-{
-	while (!managed_try_splice(m, start, end, in))
-		cpu_relax();
 }
 
 /**
@@ -336,44 +329,45 @@ void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end)
 		return;
 	rcu_read_lock();
 	m = bee_mm_find(mm);
-	if (m)
-		managed_splice(m, start, end, NULL);
+	while (m && !mm_try_splice(m, start, end, NULL))
+		cpu_relax();
 	rcu_read_unlock();
 }
 
-static void managed_attach(struct bee_mm *m, const struct vm_area_struct *vma,
-			   struct bee_range *in, bool announce)
+static void mm_attach(struct bee_mm *m, const struct vm_area_struct *vma, struct bee_range *in,
+		      bool announce)
 {
 	struct bee_map *old;
 	u64 generation;
 
-	old = bee_managed_hold(m, &generation);
+	old = bee_mm_get_map(m, &generation);
 	in->file = bee_map_get_file(old, in->start, vma, GFP_NOWAIT);
 	bee_map_put(old);
 	if (IS_ERR(in->file)) {
-		managed_lose(m);
+		mm_lose(m);
 		return;
 	}
 	if (!in->file)
 		in->offset = 0;
-	managed_splice(m, in->start, in->end, in);
+	while (!mm_try_splice(m, in->start, in->end, in))
+		cpu_relax();
 	if (announce && in->file && !rcu_access_pointer(in->file->table))
-		bee_file_announce(in->file, in->start, in->end);
+		bee_news_announce(in->file, in->start, in->end);
 	bee_file_put(in->file);
 }
 
 /**
- * bee_mm_attach() - executable memory has been mapped
+ * bee_mm_attach() - executable memory has been mapped, or a mapping has changed
  * @vma: a mapping of it
  * @start: first address
  * @end: address after the last
  * @offset: byte of the mapping's file at @start
- * @announce: tell at once if the file has no table
+ * @announce: tell user space at once if the file has no table
  *
- * Whatever range was there is replaced, but if it says the same it stays:
- * mappings are reported again when they are split, merged or changed.
+ * Replaces whatever ranges are there, unless they already say the same: mappings are reported
+ * again when they are split, merged or changed.
  *
- * Context: Any but NMI.
+ * Context: Any but NMI.  mmap_lock of the address space held.
  */
 void bee_mm_attach(const struct vm_area_struct *vma, u64 start, u64 end, u64 offset,
 		   bool announce)
@@ -386,32 +380,32 @@ void bee_mm_attach(const struct vm_area_struct *vma, u64 start, u64 end, u64 off
 	rcu_read_lock();
 	m = bee_mm_find(vma->vm_mm);
 	if (m && !READ_ONCE(m->lost))
-		managed_attach(m, vma, &in, announce);
+		mm_attach(m, vma, &in, announce);
 	rcu_read_unlock();
 }
 
 /**
- * bee_mm_manage() - manage an address space that has no mappings yet
- * @mm: the address space; the caller has a user of it
+ * bee_mm_exec() - manage an address space that has no mappings yet
+ * @mm: the address space; the caller holds mm_users
  * @pid: the process that will run in it
  *
- * Without memory for it, it is not managed, and counted as lost.
+ * Without memory it is not managed, and counted as lost.
  *
  * Context: Any but NMI.
  */
-void bee_mm_manage(struct mm_struct *mm, struct pid *pid)
+void bee_mm_exec(struct mm_struct *mm, struct pid *pid)
 {
 	if (!bee_mm_is_managed(mm) && !bee_mm_new(mm, pid, GFP_NOWAIT))
 		atomic64_inc(&mm_lost);
 }
 
 /**
- * bee_mm_fork() - a child has got a copy of an address space
+ * bee_mm_fork() - manage the copy of an address space, if the original is managed
  * @parent: the original
- * @child: the copy, which has not run yet
+ * @child: the copy, which no one runs in yet
  *
- * The child shares its parent's ranges.  Without memory for it, it is not
- * managed, and counted as lost.
+ * Both share one map until one of them changes.  Without memory the child is not managed, and
+ * counted as lost.
  *
  * Context: Any but NMI.
  */
@@ -422,7 +416,7 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 
 	if (!bee_mm_is_managed(parent))
 		return;
-	fresh = managed_alloc(child, NULL, GFP_NOWAIT);
+	fresh = mm_alloc_managed(child, NULL, GFP_NOWAIT);
 	if (!fresh) {
 		atomic64_inc(&mm_lost);
 		return;
@@ -434,26 +428,20 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 		if (map)
 			refcount_inc(&map->refs);
 		fresh->lost = m->lost;
-		managed_publish(fresh);
-		managed_set_map(fresh, map);	/* had none */
-		fresh = NULL;
+		mm_publish(fresh);
+		mm_set_map(fresh, map);
 	}
 	raw_spin_unlock(&mm_lock);
-	if (fresh)
-		managed_free(fresh);
+	if (!m)
+		mm_free(fresh);
 }
 
-/*
- * Listings
- */
-
 /**
- * bee_mm_next() - the first address space from a cookie on
+ * bee_mm_next() - the first managed address space from a cookie on
  * @cookie: the first cookie wanted
  * @only: if not NULL, none but this one
  *
- * Context: Process. Caller holds the RCU read lock, and as long as it does the
- * result and its map stay.
+ * Context: Process.  Caller holds the RCU read lock, which keeps the result and its map.
  * Return: the address space, or NULL.
  */
 const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only)
@@ -467,10 +455,10 @@ const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only)
 }
 
 /**
- * bee_mm_seq() - changes with every change of an address space
+ * bee_mm_seq() - a number that changes with every change of a managed address space, for dumps
  *
  * Context: Any.
- * Return: never 0.
+ * Return: odd, since genl_dump_check_consistent() does not check 0.
  */
 unsigned int bee_mm_seq(void)
 {
@@ -479,7 +467,7 @@ unsigned int bee_mm_seq(void)
 
 /**
  * bee_mm_sum() - sums over all managed address spaces
- * @totals: the result
+ * @totals: filled
  *
  * Context: Any.
  */
@@ -491,18 +479,20 @@ void bee_mm_sum(struct bee_mm_totals *totals)
 }
 
 /**
- * bee_mm_init() - begin with no address space
- * @wq: runs the freeing, and the finding of what was lost
+ * bee_mm_init() - begin without managed address spaces
+ * @wq: runs @rescan and frees address spaces
+ * @rescan: queued when an address space has lost its ranges
  *
  * Context: Process.
  */
-void bee_mm_init(struct workqueue_struct *wq)
+void bee_mm_init(struct workqueue_struct *wq, struct delayed_work *rescan)
 {
 	mm_wq = wq;
+	mm_rescan = rescan;
 }
 
 /**
- * bee_mm_exit() - forget all; the hooks are gone and no request can come
+ * bee_mm_exit() - forget all address spaces; there are no callbacks and no requests any more
  *
  * Context: Process, may sleep.
  */
@@ -512,11 +502,11 @@ void bee_mm_exit(void)
 
 	while (!list_empty(&mm_list)) {
 		raw_spin_lock(&mm_lock);
-		map = managed_unpublish(list_first_entry(&mm_list, struct bee_mm, node));
+		map = mm_unpublish(list_first_entry(&mm_list, struct bee_mm, node));
 		raw_spin_unlock(&mm_lock);
 		bee_map_put(map);
 	}
-	/* First until the grace periods are over and the work queued, then for it. */
+	/* queue_rcu_work() queues the work after a grace period, so wait for that first. */
 	rcu_barrier();
 	flush_workqueue(mm_wq);
 }

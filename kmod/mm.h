@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Managed address spaces and their ranges. */
+/* Managed address spaces: which ranges each one has. */
 #ifndef BEE_MM_H
 #define BEE_MM_H
 
@@ -13,23 +13,22 @@
 
 #include "map.h"
 
-struct netlink_ext_ack;
 struct pid;
 
 /**
  * struct bee_mm - a managed address space
- * @mm: whose, with a reference of mmgrab() (I)
+ * @mm: the address space, with a reference of mmgrab() (I)
  * @pid: the process that was named when it became managed, or NULL (I)
- * @cookie: name in the protocol, ascending along @node, never used again (I)
- * @generation: number of changes; written after @map, read before it (L)
- * @lost: @map is not what is mapped, for want of memory (L)
- * @dead: not managed any more (L)
+ * @cookie: its name in the protocol, ascending along @node, never reused (I)
+ * @generation: number of changes of @map; written after @map, read before it (L)
+ * @lost: for want of memory @map is not what is mapped, and is empty (L)
+ * @dead: no longer managed (L)
  * @map: its ranges, NULL if there are none (L, RCU for reading)
- * @by_mm: in the hash (L, RCU for reading)
+ * @by_mm: in the hash by mm (L, RCU for reading)
  * @node: in the list of all (L, RCU for reading)
  * @free: frees it
  *
- * I: set before publication. L: mm_lock of mm.c.
+ * I: set before publication.  L: mm_lock of mm.c.
  */
 struct bee_mm {
 	struct mm_struct	*mm;
@@ -48,9 +47,9 @@ struct bee_mm {
 extern struct hlist_head bee_mm_hash[1 << BEE_MM_HASH_BITS];
 
 /**
- * struct bee_mm_state - which ranges of which address space
+ * struct bee_mm_state - what the ranges of an address space are at one moment
  * @cookie: the address space; 0: it is not managed
- * @generation: number of changes
+ * @generation: number of changes of its ranges
  * @ranges: number of ranges
  */
 struct bee_mm_state {
@@ -63,7 +62,7 @@ struct bee_mm_state {
  * struct bee_mm_totals - sums over all managed address spaces
  * @mms: address spaces
  * @ranges: their ranges
- * @lost: how often one lost its ranges, or a child was not managed, for want of memory
+ * @lost: how often, for want of memory, one lost its ranges or a new one was not managed
  */
 struct bee_mm_totals {
 	u32	mms;
@@ -71,25 +70,23 @@ struct bee_mm_totals {
 	u64	lost;
 };
 
-void bee_mm_init(struct workqueue_struct *wq);
+void bee_mm_init(struct workqueue_struct *wq, struct delayed_work *rescan);
 void bee_mm_exit(void);
 
-void bee_request_init(struct workqueue_struct *wq);
-void bee_request_exit(void);
-int bee_mm_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *state,
-		struct netlink_ext_ack *extack);
-int bee_mm_update(struct mm_struct *mm, struct pid *pid, const struct bee_map_diff *diff,
-		  struct bee_mm_state *state, struct netlink_ext_ack *extack);
-bool bee_mm_del(const struct mm_struct *mm);
-bool bee_mm_del_cookie(u64 cookie);
+struct bee_mm *bee_mm_new(struct mm_struct *mm, struct pid *pid, gfp_t gfp);
+void bee_mm_forget(const struct mm_struct *mm);
+bool bee_mm_forget_cookie(u64 cookie);
+
+struct bee_map *bee_mm_get_map(const struct bee_mm *m, u64 *generation);
+bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map);
+void bee_mm_get_state(const struct bee_mm *m, struct bee_mm_state *state);
 
 bool bee_mm_is_managed(const struct mm_struct *mm);
-void bee_mm_manage(struct mm_struct *mm, struct pid *pid);
+void bee_mm_exec(struct mm_struct *mm, struct pid *pid);
+void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child);
 void bee_mm_attach(const struct vm_area_struct *vma, u64 start, u64 end, u64 offset,
 		   bool announce);
 void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end);
-void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child);
-void bee_mm_forget(const struct mm_struct *mm);
 
 const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only);
 unsigned int bee_mm_seq(void);
@@ -101,11 +98,11 @@ static inline struct hlist_head *bee_mm_bucket(const struct mm_struct *mm)
 }
 
 /**
- * bee_mm_find() - a managed address space
- * @mm: the address space
+ * bee_mm_find() - the managed address space of an mm
+ * @mm: the mm
  *
- * Context: Any, NMI-safe. Caller holds the RCU read lock, or mm_lock.
- * Return: what is known of it; or NULL if it is not managed.
+ * Context: Any, NMI-safe.  Caller holds the RCU read lock, or mm_lock.
+ * Return: the managed address space, or NULL if it is not managed.
  */
 static inline struct bee_mm *bee_mm_find(const struct mm_struct *mm)
 {
@@ -118,10 +115,10 @@ static inline struct bee_mm *bee_mm_find(const struct mm_struct *mm)
 }
 
 /**
- * bee_mm_lookup() - the ranges of an address space
- * @mm: the address space
+ * bee_mm_lookup() - the ranges of an mm
+ * @mm: the mm
  *
- * Context: Any, NMI-safe. Caller holds the RCU read lock. Does not fault,
+ * Context: Any, NMI-safe.  Caller holds the RCU read lock.  Does not fault,
  * sleep, allocate, lock or print.
  * Return: its ranges, at least one; or NULL if it has none or is not managed.
  */

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The generic netlink family: parse, check, say why not, call store.c and mm.c.
+ * The generic netlink family, its replies, and the requests about the module as a whole.
  * Spec: Documentation/netlink/specs/beeunwind.yaml.
  *
- * The family is parallel (its requests do not hold up other families behind
- * genl_mutex) and written with genl_ops, for 6.1 has no split ops.
+ * Every refusal sets an extack sentence.  parallel_ops, so that a slow request does not block
+ * other families on genl_mutex; genl_ops, since 6.1 has no split ops.
  */
 #include <linux/capability.h>
 #include <net/genetlink.h>
 
+#include "budget.h"
 #include "compat.h"
 #include "follow.h"
 #include "hook.h"
@@ -34,22 +35,18 @@ int bee_netlink_check_caps(const struct sk_buff *skb, struct netlink_ext_ack *ex
 	return -EPERM;
 }
 
-/*
- * Replies
- */
-
 /**
- * bee_reply_begin() - begin a reply
+ * bee_netlink_reply_begin() - begin a reply
  * @info: the request
  * @cmd: operation
- * @hdr: filled, for bee_reply_end()
+ * @hdr: filled, for bee_netlink_reply_end()
  *
- * Before anything is changed: without memory for the reply the request is refused.
+ * To be called before the request changes anything, as it can fail.
  *
  * Context: Process, may sleep.
- * Return: the message, or NULL.
+ * Return: the message, or NULL: out of memory.
  */
-struct sk_buff *bee_reply_begin(struct genl_info *info, u8 cmd, void **hdr)
+struct sk_buff *bee_netlink_reply_begin(struct genl_info *info, u8 cmd, void **hdr)
 {
 	struct sk_buff *skb = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 
@@ -63,16 +60,16 @@ struct sk_buff *bee_reply_begin(struct genl_info *info, u8 cmd, void **hdr)
 }
 
 /**
- * bee_reply_end() - send a reply, or drop it
+ * bee_netlink_reply_end() - send a reply, or free it if the request failed
  * @info: the request
  * @skb: the message
- * @hdr: from bee_reply_begin()
- * @err: negative if the request is refused, positive if attributes have found no room
+ * @hdr: from bee_netlink_reply_begin()
+ * @err: 0; negative errno of a refusal; positive if an attribute did not fit @skb
  *
  * Context: Process, may sleep.
  * Return: 0 or -errno.
  */
-int bee_reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr, int err)
+int bee_netlink_reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr, int err)
 {
 	if (err) {
 		nlmsg_free(skb);
@@ -83,7 +80,7 @@ int bee_reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr, int er
 }
 
 /**
- * bee_dump_message() - begin a message of a dump
+ * bee_netlink_dump_message() - begin a message of a dump
  * @skb: the buffer
  * @cb: the dump; cb->seq is set
  * @cmd: operation
@@ -91,7 +88,7 @@ int bee_reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr, int er
  * Context: Process.
  * Return: its header, or NULL if there is no room.
  */
-void *bee_dump_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
+void *bee_netlink_dump_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
 	void *hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
 				&bee_netlink_family, NLM_F_MULTI, cmd);
@@ -102,16 +99,16 @@ void *bee_dump_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 }
 
 /**
- * bee_stop_put() - put a count of walks that ended so
+ * bee_netlink_put_stop() - put a nest of the set stop-count
  * @skb: the message
- * @attr: the attribute
- * @reason: why they ended
- * @walks: how many
+ * @attr: type of the nest
+ * @reason: enum beeunwind_stop
+ * @walks: walks that ended for that reason
  *
  * Context: Any.
  * Return: 0 or -EMSGSIZE.
  */
-int bee_stop_put(struct sk_buff *skb, int attr, u32 reason, u64 walks)
+int bee_netlink_put_stop(struct sk_buff *skb, int attr, u32 reason, u64 walks)
 {
 	struct nlattr *nest = nla_nest_start(skb, attr);
 
@@ -122,10 +119,6 @@ int bee_stop_put(struct sk_buff *skb, int attr, u32 reason, u64 walks)
 	nla_nest_end(skb, nest);
 	return 0;
 }
-
-/*
- * INFO_GET, STATS_GET, CONFIG_SET
- */
 
 static int info_put_sums(struct sk_buff *skb)
 {
@@ -158,7 +151,7 @@ static int netlink_info_get(struct sk_buff *request, struct genl_info *info)
 	err = bee_netlink_check_caps(request, info->extack);
 	if (err)
 		return err;
-	skb = bee_reply_begin(info, BEEUNWIND_CMD_INFO_GET, &hdr);
+	skb = bee_netlink_reply_begin(info, BEEUNWIND_CMD_INFO_GET, &hdr);
 	if (!skb)
 		return -ENOMEM;
 	bee_stats_sum(&sum);
@@ -170,7 +163,7 @@ static int netlink_info_get(struct sk_buff *request, struct genl_info *info)
 	      nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_WALKS, bee_stats_walks(&sum),
 				BEEUNWIND_A_INFO_PAD) ||
 	      info_put_sums(skb);
-	return bee_reply_end(info, skb, hdr, err);
+	return bee_netlink_reply_end(info, skb, hdr, err);
 }
 
 static int netlink_stats_get(struct sk_buff *request, struct genl_info *info)
@@ -183,28 +176,18 @@ static int netlink_stats_get(struct sk_buff *request, struct genl_info *info)
 	err = bee_netlink_check_caps(request, info->extack);
 	if (err)
 		return err;
-	skb = bee_reply_begin(info, BEEUNWIND_CMD_STATS_GET, &hdr);
+	skb = bee_netlink_reply_begin(info, BEEUNWIND_CMD_STATS_GET, &hdr);
 	if (!skb)
 		return -ENOMEM;
 	bee_stats_sum(&sum);
 	for (i = BEEUNWIND_STOP_NONE + 1; !err && i <= BEEUNWIND_STOP_MAX; i++)
-		err = bee_stop_put(skb, BEEUNWIND_A_STATS_STOP, i, sum.stop[i]);
+		err = bee_netlink_put_stop(skb, BEEUNWIND_A_STATS_STOP, i, sum.stop[i]);
 	err = err ||
 	      nla_put_u64_64bit(skb, BEEUNWIND_A_STATS_FRAMES, sum.frames,
 				BEEUNWIND_A_STATS_PAD) ||
 	      nla_put_u64_64bit(skb, BEEUNWIND_A_STATS_FP_STEPS, sum.fp_steps,
 				BEEUNWIND_A_STATS_PAD);
-	return bee_reply_end(info, skb, hdr, err);
-}
-
-static int config_set_hook(struct nlattr *attr, struct netlink_ext_ack *extack)
-{
-	bool on = nla_get_u32(attr) == BEEUNWIND_HOOK_STATE_ON;
-	int err = on ? bee_hook_enable() : bee_hook_disable();
-
-	if (err)
-		NL_SET_ERR_MSG_FMT(extack, "hook: %s", bee_hook_advice(err));
-	return err;
+	return bee_netlink_reply_end(info, skb, hdr, err);
 }
 
 static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
@@ -223,19 +206,19 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 		return -EINVAL;
 	}
 	if (budget)
-		err = bee_store_set_budget(nla_get_u64(budget), info->extack);
-	if (!err && hook)
-		err = config_set_hook(hook, info->extack);
+		err = bee_budget_set_limit(nla_get_u64(budget), info->extack);
+	if (!err && hook) {
+		err = nla_get_u32(hook) == BEEUNWIND_HOOK_STATE_ON ? bee_hook_enable() :
+								     bee_hook_disable();
+		if (err)
+			NL_SET_ERR_MSG_FMT(info->extack, "hook: %s", bee_hook_advice(err));
+	}
 	if (!err && follow)
 		bee_follow_set_mode(nla_get_u32(follow));
 	if (!err && announce)
 		bee_follow_set_announce(nla_get_u32(announce));
 	return err;
 }
-
-/*
- * The family
- */
 
 static const struct nla_policy netlink_config_policy[BEEUNWIND_A_CONFIG_MAX + 1] = {
 	[BEEUNWIND_A_CONFIG_BUDGET]   = { .type = NLA_U64 },
@@ -245,9 +228,9 @@ static const struct nla_policy netlink_config_policy[BEEUNWIND_A_CONFIG_MAX + 1]
 };
 
 /*
- * No dump has a start(): 6.1 calls it without an extack (__netlink_dump_start(),
- * net/netlink/af_netlink.c; 6.12 lends the request's), so its refusals would be
- * without words.  The first dumpit() refuses, in NLMSG_DONE.
+ * Dumps have no start(): 6.1 calls it without an extack (__netlink_dump_start(),
+ * net/netlink/af_netlink.c), so a refusal would carry no sentence.  The first dumpit() refuses,
+ * in NLMSG_DONE.
  */
 static const struct genl_ops netlink_ops[] = {
 	{
@@ -257,18 +240,18 @@ static const struct genl_ops netlink_ops[] = {
 	{
 		.cmd	 = BEEUNWIND_CMD_TABLE_ADD,
 		.doit	 = bee_netlink_table_add,
-		.policy	 = bee_netlink_table_policy,
+		.policy	 = bee_netlink_file_policy,
 		.maxattr = BEEUNWIND_A_FILE_MAX,
 	},
 	{
 		.cmd	 = BEEUNWIND_CMD_TABLE_DEL,
 		.doit	 = bee_netlink_table_del,
-		.policy	 = bee_netlink_table_policy,
+		.policy	 = bee_netlink_file_policy,
 		.maxattr = BEEUNWIND_A_FILE_MAX,
 	},
 	{
 		.cmd	= BEEUNWIND_CMD_FILE_GET,
-		.dumpit	= bee_netlink_table_dump,
+		.dumpit	= bee_netlink_file_dump,
 	},
 	{
 		.cmd	 = BEEUNWIND_CMD_PROC_ADD,
@@ -323,7 +306,7 @@ struct genl_family bee_netlink_family = {
 };
 
 /**
- * bee_netlink_init() - begin to take requests
+ * bee_netlink_init() - accept requests
  *
  * Context: Process, may sleep.
  * Return: 0 or -errno.
@@ -334,7 +317,7 @@ int bee_netlink_init(void)
 }
 
 /**
- * bee_netlink_exit() - take no more requests; none is at work when it returns
+ * bee_netlink_exit() - accept no more requests; returns when the last one has ended
  *
  * Context: Process, may sleep.
  */

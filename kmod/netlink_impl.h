@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the netlink family share. */
+/* Shared by the files of the netlink family only. */
 #ifndef BEE_NETLINK_IMPL_H
 #define BEE_NETLINK_IMPL_H
 
@@ -9,16 +9,16 @@
 extern struct genl_family bee_netlink_family;
 
 int bee_netlink_check_caps(const struct sk_buff *skb, struct netlink_ext_ack *extack);
-struct sk_buff *bee_reply_begin(struct genl_info *info, u8 cmd, void **hdr);
-int bee_reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr, int err);
-void *bee_dump_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
-int bee_stop_put(struct sk_buff *skb, int attr, u32 reason, u64 walks);
+struct sk_buff *bee_netlink_reply_begin(struct genl_info *info, u8 cmd, void **hdr);
+int bee_netlink_reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr, int err);
+void *bee_netlink_dump_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
+int bee_netlink_put_stop(struct sk_buff *skb, int attr, u32 reason, u64 walks);
 
-/* netlink_table.c */
-extern const struct nla_policy bee_netlink_table_policy[];
+/* netlink_file.c */
+extern const struct nla_policy bee_netlink_file_policy[];
 int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info);
 int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info);
-int bee_netlink_table_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int bee_netlink_file_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
 /* netlink_proc.c */
 extern const struct nla_policy bee_netlink_proc_policy[];

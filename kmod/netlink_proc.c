@@ -10,14 +10,14 @@
 #include <linux/slab.h>
 
 #include "compat.h"
-#include "mm.h"
+#include "manage.h"
 #include "netlink_impl.h"
 
 static const struct nla_policy netlink_range_policy[BEEUNWIND_A_RANGE_MAX + 1] = {
 	[BEEUNWIND_A_RANGE_START]  = { .type = NLA_U64 },
 	[BEEUNWIND_A_RANGE_END]	   = { .type = NLA_U64 },
 	[BEEUNWIND_A_RANGE_OFFSET] = { .type = NLA_U64 },
-	[BEEUNWIND_A_RANGE_FILE]  = { .type = NLA_U32 },
+	[BEEUNWIND_A_RANGE_FILE]   = { .type = NLA_U32 },
 };
 
 const struct nla_policy bee_netlink_proc_policy[BEEUNWIND_A_PROC_MAX + 1] = {
@@ -28,7 +28,7 @@ const struct nla_policy bee_netlink_proc_policy[BEEUNWIND_A_PROC_MAX + 1] = {
 	[BEEUNWIND_A_PROC_ADD]	      = NLA_POLICY_NESTED(netlink_range_policy),
 };
 
-static int range_parse(const struct nlattr *nest, struct bee_map_range *range,
+static int range_parse(const struct nlattr *nest, struct bee_map_edit *range,
 		       struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[BEEUNWIND_A_RANGE_MAX + 1];
@@ -39,7 +39,7 @@ static int range_parse(const struct nlattr *nest, struct bee_map_range *range,
 		return err;
 	if (!tb[BEEUNWIND_A_RANGE_START] || !tb[BEEUNWIND_A_RANGE_END] ||
 	    !tb[BEEUNWIND_A_RANGE_OFFSET] || !tb[BEEUNWIND_A_RANGE_FILE]) {
-		NL_SET_ERR_MSG_ATTR(extack, nest, "range without start, end, offset or table");
+		NL_SET_ERR_MSG_ATTR(extack, nest, "range without start, end, offset or file");
 		return -EINVAL;
 	}
 	range->start = nla_get_u64(tb[BEEUNWIND_A_RANGE_START]);
@@ -49,7 +49,7 @@ static int range_parse(const struct nlattr *nest, struct bee_map_range *range,
 	return 0;
 }
 
-static int diff_parse_list(struct genl_info *info, int type, struct bee_map_range **list, u32 *nr)
+static int diff_parse_list(struct genl_info *info, int type, struct bee_map_edit **list, u32 *nr)
 {
 	const struct nlattr *attr;
 	int rem, err;
@@ -84,7 +84,7 @@ static int diff_parse(struct genl_info *info, struct bee_map_diff *diff)
 	return err ?: diff_parse_list(info, BEEUNWIND_A_PROC_ADD, &diff->add, &diff->nr_add);
 }
 
-/* The first thread may have ended long before the process. */
+/* mm_users held.  Looks at all threads, as the first one may have ended before the others. */
 static struct mm_struct *task_get_mm(struct task_struct *task, struct netlink_ext_ack *extack)
 {
 	struct mm_struct *mm = NULL;
@@ -142,7 +142,7 @@ static int proc_put_state(struct sk_buff *skb, const struct bee_mm_state *state)
 	       nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, state->ranges);
 }
 
-/* With @diff: change the ranges by it; without: to what is mapped. */
+/* With @diff: apply it.  Without: manage the process with the ranges that are mapped. */
 static int proc_change_task(struct genl_info *info, struct task_struct *task,
 			    const struct bee_map_diff *diff, struct bee_mm_state *state)
 {
@@ -154,40 +154,38 @@ static int proc_change_task(struct genl_info *info, struct task_struct *task,
 		return PTR_ERR(mm);
 	tgid = get_task_pid(task, PIDTYPE_TGID);
 	if (diff)
-		err = bee_mm_update(mm, tgid, diff, state, info->extack);
+		err = bee_manage_update(mm, tgid, diff, state, info->extack);
 	else
-		err = bee_mm_scan(mm, tgid, state, info->extack);
+		err = bee_manage_scan(mm, tgid, state, info->extack);
 	put_pid(tgid);
 	mmput(mm);
 	return err;
 }
 
 /*
- * An exec asks early whether its process is managed, and leaves the old address space
- * late: what becomes of the old one in between does not become of the new one.
- * cred_guard_mutex keeps execs away, as it does for ptrace_attach().  But an exec holds
- * it while it waits for its other threads to end, which may be as long as some debugger
- * likes; who asks must not hang with it.
+ * Take cred_guard_mutex, which blocks exec, as ptrace_attach() does: exec decides early whether
+ * its new mm is managed (bee_follow_exec()) but switches to it late, and a change of the old mm
+ * in between would be lost.
+ *
+ * Return: false if the mutex is not free within a second: an exec holds it while it waits for
+ * its other threads to end, which a debugger can delay without limit.
  */
-#define PROC_EXEC_TRIES		100
-#define PROC_EXEC_TRY_MS	10
-
-static bool proc_keep_from_exec(struct task_struct *task)
+static bool proc_block_exec(struct task_struct *task)
 {
 	int tries;
 
-	for (tries = 0; tries < PROC_EXEC_TRIES; tries++) {
+	for (tries = 0; tries < 100; tries++) {
 		if (mutex_trylock(&task->signal->cred_guard_mutex))
 			return true;
-		msleep(PROC_EXEC_TRY_MS);
+		msleep(10);
 	}
 	return false;
 }
 
-/* And gives the reference on the task back. */
-static void proc_let_exec(struct task_struct *task, bool kept)
+/* Also drops the reference on @task. */
+static void proc_unblock_exec(struct task_struct *task, bool blocked)
 {
-	if (kept)
+	if (blocked)
 		mutex_unlock(&task->signal->cred_guard_mutex);
 	put_task_struct(task);
 }
@@ -196,7 +194,7 @@ static int proc_change(struct genl_info *info, const struct bee_map_diff *diff,
 		       struct bee_mm_state *state)
 {
 	struct task_struct *task;
-	bool kept;
+	bool blocked;
 	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_PROC_PID)) {
@@ -206,9 +204,9 @@ static int proc_change(struct genl_info *info, const struct bee_map_diff *diff,
 	task = netlink_get_task(info->attrs[BEEUNWIND_A_PROC_PID], info->extack);
 	if (IS_ERR(task))
 		return PTR_ERR(task);
-	kept = proc_keep_from_exec(task);
+	blocked = proc_block_exec(task);
 	err = proc_change_task(info, task, diff, state);
-	proc_let_exec(task, kept);
+	proc_unblock_exec(task, blocked);
 	return err;
 }
 
@@ -219,11 +217,11 @@ static int proc_change_and_reply(struct genl_info *info, u8 cmd, const struct be
 	void *hdr;
 	int err;
 
-	skb = bee_reply_begin(info, cmd, &hdr);
+	skb = bee_netlink_reply_begin(info, cmd, &hdr);
 	if (!skb)
 		return -ENOMEM;
 	err = proc_change(info, diff, state) ?: proc_put_state(skb, state);
-	return bee_reply_end(info, skb, hdr, err);
+	return bee_netlink_reply_end(info, skb, hdr, err);
 }
 
 int bee_netlink_proc_add(struct sk_buff *request, struct genl_info *info)
@@ -264,17 +262,17 @@ static int proc_del_by_pid(const struct nlattr *attr, struct netlink_ext_ack *ex
 {
 	struct task_struct *task = netlink_get_task(attr, extack);
 	struct mm_struct *mm;
-	bool kept;
+	bool blocked;
 
 	if (IS_ERR(task))
 		return PTR_ERR(task);
-	kept = proc_keep_from_exec(task);
+	blocked = proc_block_exec(task);
 	mm = task_get_mm(task, extack);
 	if (!IS_ERR(mm)) {
-		*found = bee_mm_del(mm);
+		*found = bee_manage_stop(mm);
 		mmput(mm);
 	}
-	proc_let_exec(task, kept);
+	proc_unblock_exec(task, blocked);
 	return PTR_ERR_OR_ZERO(mm);
 }
 
@@ -293,7 +291,7 @@ int bee_netlink_proc_del(struct sk_buff *request, struct genl_info *info)
 		return -EINVAL;
 	}
 	if (cookie)
-		found = bee_mm_del_cookie(nla_get_u64(cookie));
+		found = bee_manage_stop_cookie(nla_get_u64(cookie));
 	else
 		err = proc_del_by_pid(pid, info->extack, &found);
 	if (err || found)
@@ -303,11 +301,11 @@ int bee_netlink_proc_del(struct sk_buff *request, struct genl_info *info)
 }
 
 /**
- * struct proc_dump - where a dump of processes is, in cb->ctx
- * @only: with mmgrab(): none but this address space; or NULL
+ * struct proc_dump - state of a dump of processes, in cb->ctx
+ * @only: if not NULL: none but this address space; with a reference of mmgrab()
  * @cookie: the next address space
  * @range: its next range
- * @begun: asked for by somebody who may
+ * @begun: proc_dump_begin() was called
  */
 struct proc_dump {
 	struct mm_struct	*only;
@@ -319,7 +317,7 @@ struct proc_dump {
 static int proc_dump_begin(struct netlink_callback *cb)
 {
 	struct proc_dump *dump = (void *)cb->ctx;
-	struct nlattr **attrs = bee_dump_attrs(cb);
+	struct nlattr **attrs = bee_compat_dump_attrs(cb);
 	struct mm_struct *mm;
 	int err;
 
@@ -346,7 +344,7 @@ int bee_netlink_proc_dump_done(struct netlink_callback *cb)
 	return 0;
 }
 
-/* A forked child's entry has no pid yet: whoever runs in the address space. */
+/* A process that runs in @mm, for forked children: bee_mm_fork() does not know their pid. */
 static u32 proc_find_pid(const struct mm_struct *mm, struct pid_namespace *ns)
 {
 	struct task_struct *leader, *task;
@@ -355,13 +353,6 @@ static u32 proc_find_pid(const struct mm_struct *mm, struct pid_namespace *ns)
 		if (READ_ONCE(task->mm) == mm && !(task->flags & PF_KTHREAD))
 			return task_tgid_nr_ns(task, ns);
 	return 0;
-}
-
-static u32 proc_pid(const struct bee_mm *m)
-{
-	struct pid_namespace *ns = task_active_pid_ns(current);
-
-	return m->pid ? pid_nr_ns(m->pid, ns) : proc_find_pid(m->mm, ns);
 }
 
 static int range_put(struct sk_buff *skb, const struct bee_range *range)
@@ -383,20 +374,21 @@ static int range_put(struct sk_buff *skb, const struct bee_range *range)
 	return 0;
 }
 
-/* One message: as many of the address space's ranges as there is room for. */
+/* One message, with as many of the address space's ranges as fit. */
 static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const struct bee_mm *m)
 {
 	struct proc_dump *dump = (void *)cb->ctx;
-	/* First the generation: with older ranges than it says, a diff could be applied. */
+	/* Before the map: with a newer generation than the ranges a stale diff would be applied. */
 	u64 generation = smp_load_acquire(&m->generation);
 	const struct bee_map *map = rcu_dereference(m->map);
-	void *hdr = bee_dump_message(skb, cb, BEEUNWIND_CMD_PROC_GET);
+	void *hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_PROC_GET);
 	u32 nr = map ? map->nr : 0, i = dump->cookie == m->cookie ? dump->range : 0;
-	u32 first = i;
+	struct pid_namespace *ns = task_active_pid_ns(current);
+	u32 first = i, pid = m->pid ? pid_nr_ns(m->pid, ns) : proc_find_pid(m->mm, ns);
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (nla_put_u32(skb, BEEUNWIND_A_PROC_PID, proc_pid(m)) ||
+	if (nla_put_u32(skb, BEEUNWIND_A_PROC_PID, pid) ||
 	    nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_COOKIE, m->cookie, BEEUNWIND_A_PROC_PAD) ||
 	    nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_GENERATION, generation,
 			      BEEUNWIND_A_PROC_PAD) ||
@@ -425,7 +417,7 @@ int bee_netlink_proc_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		return err;
 	rcu_read_lock();
 	m = dump->only ? bee_mm_find(dump->only) : NULL;
-	/* Odd, for 0 means "no check". */
+	/* Odd, as bee_mm_seq(). */
 	cb->seq = m ? 2 * (unsigned int)READ_ONCE(m->generation) + 1 : bee_mm_seq();
 	while (!err && (m = bee_mm_next(dump->cookie, dump->only)))
 		err = proc_put(skb, cb, m);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the sampling path keeps on each CPU: its counters and its walks. */
+/* Per-CPU memory of the sampling path: counters, and the walks at work. */
 #include <linux/cpumask.h>
 #include <linux/errno.h>
 #include <linux/string.h>
@@ -8,34 +8,34 @@
 #include "walk.h"
 
 DEFINE_PER_CPU(struct bee_stats, bee_stats);
-struct bee_walk __percpu *bee_walks;
+struct bee_walk __percpu *bee_percpu_walks;
 
 /**
- * bee_percpu_init() - get the memory of the walks
+ * bee_percpu_init() - allocate the walks
  *
  * Context: Process, may sleep.
  * Return: 0 or -ENOMEM.
  */
 int bee_percpu_init(void)
 {
-	bee_walks = __alloc_percpu(BEE_CONTEXT_LEVELS * sizeof(struct bee_walk),
+	bee_percpu_walks = __alloc_percpu(BEE_CONTEXT_LEVELS * sizeof(struct bee_walk),
 				   __alignof__(struct bee_walk));
-	return bee_walks ? 0 : -ENOMEM;
+	return bee_percpu_walks ? 0 : -ENOMEM;
 }
 
 /**
- * bee_percpu_exit() - give it back; the hook is gone
+ * bee_percpu_exit() - free the walks; the hook is gone
  *
  * Context: Process, may sleep.
  */
 void bee_percpu_exit(void)
 {
-	free_percpu(bee_walks);
+	free_percpu(bee_percpu_walks);
 }
 
 /**
  * bee_stats_sum() - add up the counters of all CPUs
- * @sum: the result; every counter is exact at some moment during the call
+ * @sum: filled; each counter has a value that it had at some moment during the call
  *
  * Context: Any.
  */
@@ -56,11 +56,10 @@ void bee_stats_sum(struct bee_stats *sum)
 }
 
 /**
- * bee_stats_walks() - number of walks; each ended for one reason
+ * bee_stats_walks() - number of walks, as the sum over all stop reasons
  * @sum: from bee_stats_sum()
  *
  * Context: Any.
- * Return: walks.
  */
 u64 bee_stats_walks(const struct bee_stats *sum)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the sampling path keeps on each CPU: its counters and its walks. */
+/* Per-CPU memory of the sampling path: counters, and the walks at work. */
 #ifndef BEE_PERCPU_H
 #define BEE_PERCPU_H
 
@@ -10,10 +10,10 @@
 struct bee_walk;
 
 /**
- * struct bee_stats - what one CPU has counted since the module was loaded
- * @hits: calls of the hook
+ * struct bee_stats - counters of one CPU since the module was loaded
+ * @hits: calls of the hook, walked or not
  * @frames: frames stored
- * @fp_steps: frames found through the frame pointer
+ * @fp_steps: frames found by the frame pointer
  * @stop: walks by stop reason
  */
 struct bee_stats {
@@ -28,12 +28,9 @@ DECLARE_PER_CPU(struct bee_stats, bee_stats);
 /* NMI-safe: one instruction on x86.  The caller may be preemptible. */
 #define bee_stats_add(field, n)	this_cpu_add(bee_stats.field, n)
 
-/*
- * One walk per context level (task, softirq, hardirq, NMI) of each CPU; too
- * large for the stack of an NMI.
- */
+/* On each CPU a walk for every context level, by interrupt_context_level(). */
 #define BEE_CONTEXT_LEVELS	4
-extern struct bee_walk __percpu *bee_walks;
+extern struct bee_walk __percpu *bee_percpu_walks;
 
 int bee_percpu_init(void);
 void bee_percpu_exit(void);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The store: one copy of each file's table, as long as there is room.
+ * The store: tables in kernel memory, at most one for each file.
  *
- * store_mutex is held by who changes a file's table pointer or the budget.  Walks
- * read the pointer under RCU, so a table is freed a grace period after it went.
+ * store_mutex is held to change a file's table pointer.  Walks read the pointer under RCU, so
+ * a table is freed a grace period after it was replaced or removed.
  *
- * A table holds a reference on its file, so a file that nobody maps stays with it;
- * such a table is idle.  When memory is short idle tables go, least recently used
- * first.  If a mapping of the file comes at that moment it is as if it had come
- * later: it refers to the file, which has no table.
+ * A table holds a reference on its file, so a file that is no longer mapped stays as long as
+ * its table; such a table is idle.  When memory is short idle tables are evicted, least recently
+ * used first.  If the file is mapped again while its table is evicted, the new range refers to
+ * a file without a table, as if the mapping had come later.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -16,9 +16,9 @@
 #include <linux/mutex.h>
 #include <linux/shrinker.h>
 #include <linux/slab.h>
-#include <linux/workqueue.h>
 
 #include "compat.h"
+#include "news.h"
 #include "store.h"
 
 static DEFINE_MUTEX(store_mutex);
@@ -39,7 +39,6 @@ u64 bee_stored_bytes(const struct bee_stored *stored)
 	return stored ? sizeof(*stored) + stored->table.size : 0;
 }
 
-/* Together with the bytes that were charged for it. */
 static void stored_free(struct bee_stored *stored)
 {
 	bee_budget_uncharge(BEE_BUDGET_FILES, bee_stored_bytes(stored));
@@ -68,7 +67,6 @@ static ssize_t store_file_size(struct file *file, struct netlink_ext_ack *extack
 	return len;
 }
 
-/* kernel_read() needs no access of its own. */
 static int store_read_file(struct file *file, void *blob, size_t len,
 			   struct netlink_ext_ack *extack)
 {
@@ -83,11 +81,11 @@ static int store_read_file(struct file *file, void *blob, size_t len,
 	return n < 0 ? n : -EIO;
 }
 
-/* Memory for a table of so many bytes, once there is room for it. */
+/* Memory for a table of @len bytes, charged to the budget. */
 static struct bee_stored *stored_alloc(size_t len, struct netlink_ext_ack *extack)
 {
 	struct bee_stored *stored;
-	int err = bee_store_charge(BEE_BUDGET_FILES, sizeof(*stored) + len, extack);
+	int err = bee_budget_charge(BEE_BUDGET_FILES, sizeof(*stored) + len, extack);
 
 	if (err)
 		return ERR_PTR(err);
@@ -104,7 +102,7 @@ static struct bee_stored *stored_alloc(size_t len, struct netlink_ext_ack *extac
 	return ERR_PTR(-ENOMEM);
 }
 
-/* The copy is checked, not the file: nobody can change it afterwards. */
+/* Validates the copy, which nobody else can change, not the file. */
 static int stored_fill(struct bee_stored *stored, struct file *file, struct netlink_ext_ack *extack)
 {
 	const struct bee_table_segment *segment;
@@ -116,6 +114,7 @@ static int stored_fill(struct bee_stored *stored, struct file *file, struct netl
 		return err;
 	err = bee_table_validate(stored->blob, len, &stored->table, &error);
 	if (err) {
+		/* For stored_free(); the validator may have written here. */
 		stored->table.size = len;
 		NL_SET_ERR_MSG_FMT(extack, "table: %s (at offset %llu)", error.why, error.offset);
 		return err;
@@ -143,12 +142,7 @@ static struct bee_stored *stored_create(struct file *file, struct netlink_ext_ac
 	return ERR_PTR(err);
 }
 
-static bool stored_is_same(const struct bee_stored *a, const struct bee_stored *b)
-{
-	return a && a->table.size == b->table.size && !memcmp(a->blob, b->blob, a->table.size);
-}
-
-/* Replace a file's table, by none perhaps; the caller holds a reference on the file. */
+/* Replace a file's table, or with NULL remove it.  The caller holds a reference on the file. */
 static void store_set(struct bee_file *f, struct bee_stored *stored)
 {
 	struct bee_stored *old = store_dereference(f->table);
@@ -157,7 +151,7 @@ static void store_set(struct bee_file *f, struct bee_stored *stored)
 		refcount_inc(&f->refs);
 	rcu_assign_pointer(f->table, stored);
 	if (!stored)
-		atomic_set(&f->news, BEE_NEWS_NONE);
+		bee_news_reset(f);
 	WRITE_ONCE(store_nr, store_nr + !!stored - !!old);
 	bee_file_changed();
 	if (!old)
@@ -172,13 +166,13 @@ static bool store_is_idle(const struct bee_file *f)
 	return rcu_access_pointer(f->table) && !bee_file_users(f);
 }
 
-/* What evicting an idle table gives back; its file goes with it. */
+/* What evicting an idle table frees: the table, and with it the file. */
 static u64 store_idle_bytes(const struct bee_file *f)
 {
 	return bee_file_bytes(f) + bee_stored_bytes(rcu_dereference(f->table));
 }
 
-static u64 store_sum_idle(void)
+static u64 store_idle(void)
 {
 	struct bee_file *f;
 	u64 bytes = 0;
@@ -191,7 +185,7 @@ static u64 store_sum_idle(void)
 	return bytes;
 }
 
-/* Return: the least recently used idle table's file, with a reference; or NULL. */
+/* The file of the least recently used idle table, with a reference; or NULL. */
 static struct bee_file *store_get_oldest(void)
 {
 	struct bee_file *f, *oldest = NULL;
@@ -207,143 +201,62 @@ static struct bee_file *store_get_oldest(void)
 	return oldest;
 }
 
-/* Return: bytes that will be free after a grace period, 0 if no table was idle. */
-static u64 store_evict_one(void)
+/* Evicts at least one table, if one is idle.  Return: bytes to be freed after a grace period. */
+static u64 store_evict_locked(u64 bytes)
 {
 	struct bee_file *f;
-	u64 bytes;
+	u64 freed = 0;
 
 	lockdep_assert_held(&store_mutex);
-	f = store_get_oldest();
-	if (!f)
-		return 0;
-	rcu_read_lock();
-	bytes = store_idle_bytes(f);
-	rcu_read_unlock();
-	store_set(f, NULL);
-	bee_file_put(f);
-	return bytes;
-}
-
-/* Once memory is short make enough room for a while: down to seven eighths. */
-static void store_evict_down(u64 bytes)
-{
-	u64 low = bee_budget_limit() - bee_budget_limit() / 8, used = bee_budget_total(), freed;
-
-	lockdep_assert_held(&store_mutex);
-	while (used + bytes > low) {
-		freed = store_evict_one();
-		if (!freed)
+	do {
+		f = store_get_oldest();
+		if (!f)
 			break;
-		used -= min(freed, used);
-	}
-	rcu_barrier();
+		rcu_read_lock();
+		freed += store_idle_bytes(f);
+		rcu_read_unlock();
+		store_set(f, NULL);
+		bee_file_put(f);
+	} while (freed < bytes);
+	return freed;
 }
 
-/* Nothing is evicted in vain. */
-static bool store_make_room(u64 bytes)
+static u64 store_evict(u64 bytes)
 {
-	lockdep_assert_held(&store_mutex);
-	if (bee_budget_fits(bytes))
-		return true;
-	rcu_barrier();		/* what only waits for its grace period */
-	if (bee_budget_fits(bytes))
-		return true;
-	if (bee_budget_total() + bytes > bee_budget_limit() + store_sum_idle())
-		return false;
-	store_evict_down(bytes);
-	return bee_budget_fits(bytes);
-}
-
-/* What callbacks have taken beyond the budget is given back from idle tables. */
-static void store_evict_work(struct work_struct *work)
-{
-	mutex_lock(&store_mutex);
-	rcu_barrier();
-	if (!bee_budget_fits(0))
-		store_evict_down(0);
-	mutex_unlock(&store_mutex);
-}
-
-DECLARE_WORK(bee_store_evict, store_evict_work);
-
-static void store_say_over_budget(struct netlink_ext_ack *extack, u64 bytes)
-{
-	u64 limit = bee_budget_limit(), used = bee_budget_total();
-	u64 free = store_sum_idle() + limit - min(used, limit);
-
-	NL_SET_ERR_MSG_FMT(extack, "over budget: %llu bytes needed, %llu of %llu to be had",
-			   bytes, min(free, limit), limit);
-}
-
-/**
- * bee_store_charge() - count bytes for a request, evicting idle tables if need be
- * @kind: what they are for
- * @bytes: how many
- * @extack: the reason of a refusal
- *
- * Context: Process, may sleep.
- * Return: 0 or -ENOSPC; then nothing is counted.
- */
-int bee_store_charge(enum bee_budget_kind kind, u64 bytes, struct netlink_ext_ack *extack)
-{
-	bool fits;
+	u64 freed;
 
 	mutex_lock(&store_mutex);
-	fits = store_make_room(bytes);
-	if (fits)
-		bee_budget_add(kind, bytes);
+	freed = store_evict_locked(bytes);
 	mutex_unlock(&store_mutex);
-	if (fits)
-		return 0;
-	store_say_over_budget(extack, bytes);
-	return -ENOSPC;
+	return freed;
 }
 
-/**
- * bee_store_set_budget() - change the budget, evicting idle tables if need be
- * @limit: bytes
- * @extack: the reason of a refusal
- *
- * Context: Process, may sleep.
- * Return: 0, or -ENOSPC if more than that is in use: then nothing changes.
- */
-int bee_store_set_budget(u64 limit, struct netlink_ext_ack *extack)
-{
-	u64 old;
-	int ret = 0;
-
-	mutex_lock(&store_mutex);
-	old = bee_budget_limit();
-	bee_budget_set_limit(limit);
-	if (!store_make_room(0)) {
-		store_say_over_budget(extack, bee_budget_total());
-		bee_budget_set_limit(old);
-		ret = -ENOSPC;
-	}
-	mutex_unlock(&store_mutex);
-	return ret;
-}
+const struct bee_budget_reclaim bee_store_reclaim = {
+	.idle = store_idle,
+	.evict = store_evict,
+};
 
 /**
- * bee_store_add() - read, check and keep the table of a file
+ * bee_store_add() - read, validate and keep the table of a file
  * @f: the file; the caller holds a reference
  * @file: the table; read once, now
  * @extack: the reason of a refusal
  *
- * All mappings of the file have it from now on, instead of another perhaps.
+ * The table replaces one that the file has, and holds for all mappings of the file at once.
  *
  * Context: Process, may sleep.
  * Return: 0, also if the file has an equal table already, or -errno.
  */
 int bee_store_add(struct bee_file *f, struct file *file, struct netlink_ext_ack *extack)
 {
-	struct bee_stored *stored = stored_create(file, extack);
+	struct bee_stored *stored = stored_create(file, extack), *old;
 
 	if (IS_ERR(stored))
 		return PTR_ERR(stored);
 	mutex_lock(&store_mutex);
-	if (stored_is_same(store_dereference(f->table), stored))
+	old = store_dereference(f->table);
+	if (old && old->table.size == stored->table.size &&
+	    !memcmp(old->blob, stored->blob, old->table.size))
 		stored_free(stored);
 	else
 		store_set(f, stored);
@@ -363,9 +276,9 @@ static int store_refuse_del(const struct bee_file *f, u32 id, struct netlink_ext
 }
 
 /**
- * bee_store_del() - forget the table of a file
+ * bee_store_del() - remove the table of a file
  * @id: the file
- * @force: even if it is mapped; its mappings are back on frame pointers
+ * @force: even if it is mapped; walks through its mappings then use the frame pointer
  * @extack: the reason of a refusal
  *
  * Context: Process, may sleep.
@@ -377,7 +290,7 @@ int bee_store_del(u32 id, bool force, struct netlink_ext_ack *extack)
 	int ret = 0;
 
 	mutex_lock(&store_mutex);
-	/* One user is this request. */
+	/* The reference that this request holds counts as one user. */
 	if (f && rcu_access_pointer(f->table) && (force || bee_file_users(f) == 1))
 		store_set(f, NULL);
 	else
@@ -394,53 +307,46 @@ u32 bee_store_count(void)
 }
 
 /*
- * Memory pressure, in pages: what the kernel asks for is a share of what there is, and a
- * few large tables would seem to be next to nothing.  Whoever needs memory may hold
- * store_mutex, or be held up by who does; then another time.
+ * Memory pressure.  Objects are pages of idle tables: the kernel asks for a share of the number
+ * of objects, and a few large tables would count as next to nothing.  Reclaim can run in a task
+ * that holds store_mutex, or that its owner waits for: trylock, and free nothing if it is taken.
  */
 static unsigned long store_shrink_count(struct shrinker *shrinker, struct shrink_control *sc)
 {
-	return DIV_ROUND_UP_ULL(store_sum_idle(), PAGE_SIZE) ?: SHRINK_EMPTY;
+	return DIV_ROUND_UP_ULL(store_idle(), PAGE_SIZE) ?: SHRINK_EMPTY;
 }
 
 static unsigned long store_shrink_scan(struct shrinker *shrinker, struct shrink_control *sc)
 {
-	u64 wanted = (u64)sc->nr_to_scan << PAGE_SHIFT, freed = 0, one;
+	u64 freed;
 
 	if (!mutex_trylock(&store_mutex))
 		return SHRINK_STOP;
-	do {
-		one = store_evict_one();
-		freed += one;
-	} while (one && freed < wanted);
+	freed = store_evict_locked((u64)sc->nr_to_scan << PAGE_SHIFT);
 	mutex_unlock(&store_mutex);
 	return DIV_ROUND_UP_ULL(freed, PAGE_SIZE) ?: SHRINK_STOP;
 }
 
 /**
- * bee_store_init() - begin with an empty store
+ * bee_store_init() - let the kernel evict idle tables when memory is short
  *
  * Context: Process, may sleep.
  * Return: 0 or -ENOMEM.
  */
 int bee_store_init(void)
 {
-	store_shrinker = bee_shrinker_register(store_shrink_count, store_shrink_scan);
+	store_shrinker = bee_compat_shrinker_register(store_shrink_count, store_shrink_scan);
 	return store_shrinker ? 0 : -ENOMEM;
 }
 
 /**
- * bee_store_exit() - forget all tables; no range refers to a file any more
+ * bee_store_exit() - evict all tables; no range refers to a file any more
  *
  * Context: Process, may sleep.
  */
 void bee_store_exit(void)
 {
-	bee_shrinker_unregister(store_shrinker);
-	cancel_work_sync(&bee_store_evict);
-	mutex_lock(&store_mutex);
-	while (store_evict_one())
-		;
-	mutex_unlock(&store_mutex);
+	bee_compat_shrinker_unregister(store_shrinker);
+	store_evict(U64_MAX);
 	WARN_ON(store_nr);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The store: one copy of each file's table, as long as there is room. */
+/* The store: tables in kernel memory, at most one for each file. */
 #ifndef BEE_STORE_H
 #define BEE_STORE_H
 
@@ -16,7 +16,7 @@ struct netlink_ext_ack;
  * struct bee_stored - a table in kernel memory; never changed once published
  * @table: the validated table
  * @blob: its memory
- * @delta: pc minus file offset, if there is one executable segment
+ * @delta: pc minus file offset, if the file has one executable segment
  * @rcu: frees it
  */
 struct bee_stored {
@@ -26,20 +26,18 @@ struct bee_stored {
 	struct rcu_head		 rcu;
 };
 
+extern const struct bee_budget_reclaim bee_store_reclaim;
+
 int bee_store_init(void);
 void bee_store_exit(void);
-extern struct work_struct bee_store_evict;
 
 int bee_store_add(struct bee_file *f, struct file *file, struct netlink_ext_ack *extack);
 int bee_store_del(u32 id, bool force, struct netlink_ext_ack *extack);
 u64 bee_stored_bytes(const struct bee_stored *stored);
 u32 bee_store_count(void);
 
-int bee_store_charge(enum bee_budget_kind kind, u64 bytes, struct netlink_ext_ack *extack);
-int bee_store_set_budget(u64 limit, struct netlink_ext_ack *extack);
-
 /**
- * bee_stored_pc() - from a place in the file to the pc there
+ * bee_stored_pc() - the pc of a byte of the file
  * @stored: the file's table
  * @offset: byte of the file
  *

@@ -2,6 +2,9 @@
 /*
  * Look up and list the rows of validated unwind tables.  [S]: pure; needs only
  * memcmp(), array_index_nospec() and byte order helpers.
+ *
+ * The format and its terms are in <linux/beeunwind_table.h>.  A word is a rule in four bytes
+ * (BEE_WORD_*).  Places in a window, x, and in the text, y, are bytes from their first one.
  */
 #include <linux/nospec.h>
 #include <linux/string.h>
@@ -10,16 +13,15 @@
 #include "table.h"
 #include "table_bits.h"
 
-/* A token: what its tag says, BEE_SCAN_*, 0 for none; and its field from the first bit on. */
+/* A token: BEE_SCAN_* of its tag, 0: no token; and bits from the first one of its field on. */
 struct token {
 	u64	class;
 	u64	bits;
 };
 
 /*
- * What a scan of a window finds for a pc: the last token and the last head token
- * at or before it, where the last one stands, and where the next one does, or the
- * window ends.
+ * What is found in a window for a place: the last token and the last head token at or before it,
+ * where the last token is, and where the next one is, or the window ends.
  */
 struct window_scan {
 	struct token	last;
@@ -29,7 +31,8 @@ struct window_scan {
 };
 
 #define TAGS_AT_ONCE	14
-/* The TAGS_AT_ONCE tags before bit @end, the first of them on top. */
+
+/* The TAGS_AT_ONCE tags that end at bit @end; the first one is in the highest bits. */
 static __always_inline u64 tags_before(const u8 *record, u32 end)
 {
 	__le64 word;
@@ -39,8 +42,8 @@ static __always_inline u64 tags_before(const u8 *record, u32 end)
 }
 
 /*
- * Scan bits [@at, @end) of a record, which begin with @bits, for the tokens at or before byte @x
- * of the window.
+ * Find the tokens at or before place @x in bits [@at, @end) of a record, behind the window's
+ * start; @bits: what bits_at(@at) gives.
  */
 static __always_inline void window_scan(const struct bee_table *table, const u8 *record, u32 at,
 					u64 bits, u32 end, u32 x, struct window_scan *scan)
@@ -80,12 +83,12 @@ static __always_inline void window_scan(const struct bee_table *table, const u8 
 	scan->position = position;
 }
 
-static __always_inline u32 table_rule(const struct bee_table *table, u32 index)
+static __always_inline u32 table_word(const struct bee_table *table, u32 index)
 {
 	return le32_to_cpu(table->rules[index]);
 }
 
-/* The phrase of a head token, and the number of its body rule. */
+/* The phrase of a head token; *@body: the number of its body rule. */
 static __always_inline struct phrase head_phrase(const struct bee_table *table, struct token token,
 						 u32 *body)
 {
@@ -103,7 +106,7 @@ static __always_inline struct phrase head_phrase(const struct bee_table *table, 
 	return table_phrase(table, HEAD, place & BEE_HEAD_PHRASE);
 }
 
-/* The phrase of a step token; @menu is the body rule's. */
+/* The phrase of a step token; @menu: the step menu that the body rule names. */
 static __always_inline struct phrase step_phrase(const struct bee_table *table, struct token token,
 						 u32 menu)
 {
@@ -115,8 +118,8 @@ static __always_inline struct phrase step_phrase(const struct bee_table *table, 
 }
 
 /*
- * The distances of a phrase, four bits each in @nibbles, as their sums, a byte each: where
- * op 0, 1, ... 7 are, from the token.  At most 8 * 15, so that bit 7 is always clear.
+ * Where ops 0 .. 7 of a phrase are, in bytes from the token, one in each byte of the result: sums
+ * of the distances, which @nibbles has in four bits each.  8 * 15 at most, so bit 7 is clear.
  */
 static __always_inline u64 phrase_places(u32 nibbles)
 {
@@ -128,7 +131,7 @@ static __always_inline u64 phrase_places(u32 nibbles)
 	return bytes * 0x0101010101010101ull;
 }
 
-/* How many of @places are at or before @x. */
+/* How many of the eight @places are at or before @x. */
 static __always_inline u32 phrase_count(u64 places, u32 x)
 {
 	u64 not_before = ((x < 127 ? x : 127) | 128) * 0x0101010101010101ull - places;
@@ -137,8 +140,8 @@ static __always_inline u32 phrase_count(u64 places, u32 x)
 }
 
 /*
- * How many ops of a phrase at @position are at or before @x; @last: the distance code of
- * its last op; @until: the place of the next one.
+ * How many ops of a phrase at place @position are at or before place @x; *@until: where the next
+ * one is.  @nibbles: distances of its @nops ops.
  */
 static __always_inline u32 phrase_passed(u32 kind, u32 nibbles, u32 nops, u32 position, u32 x,
 					 u32 *until)
@@ -151,7 +154,7 @@ static __always_inline u32 phrase_passed(u32 kind, u32 nibbles, u32 nops, u32 po
 
 	if (kind == HEAD && code == BEE_DELTA_NEVER)
 		last = ~0u;
-	/* By code, in a hexadecimal digit: what to round up to, less one; and what to add. */
+	/* A hexadecimal digit for each code: the first constant rounds up, the second one adds. */
 	if (kind == STEP)
 		last = (before | (0xf700000000000000ull >> 4 * code & 15)) +
 		       (0x11dcba9876543210ull >> 4 * code & 15);
@@ -165,8 +168,8 @@ static __always_inline u32 phrase_passed(u32 kind, u32 nibbles, u32 nops, u32 po
 	return passed;
 }
 
-/* What an op makes of the body rule; written so that it needs no branch. */
-static __always_inline u32 rule_apply(u32 body, u32 op)
+/* The body rule as changed by an op below BEE_OP_RULE, without a branch. */
+static __always_inline u32 word_apply(u32 body, u32 op)
 {
 	u32 popped = body & ~(BEE_WORD_KIND | BEE_WORD_CFA_FIELD << BEE_WORD_CFA_SHIFT);
 	u32 from = op < BEE_OP_POP ? body : popped;
@@ -175,17 +178,17 @@ static __always_inline u32 rule_apply(u32 body, u32 op)
 	return body & BEE_WORD_FULL ? body : from + (add << BEE_WORD_CFA_SHIFT);
 }
 
-static __always_inline u32 table_op_rule(const struct bee_table *table, u32 body, u32 op)
+static __always_inline u32 table_op_word(const struct bee_table *table, u32 body, u32 op)
 {
 	bool relative = op < BEE_OP_RULE;
-	u32 rule = table_rule(table, relative ? 0 : op - BEE_OP_RULE);
+	u32 word = table_word(table, relative ? 0 : op - BEE_OP_RULE);
 
-	body = rule_apply(body, op);
-	return relative ? body : rule;
+	body = word_apply(body, op);
+	return relative ? body : word;
 }
 
-/* The rule that holds at @x after a head token at @position, whose phrase's body rule is @body. */
-static __always_inline u32 head_rule(const struct bee_table *table, const struct phrase *phrase,
+/* The rule at place @x behind a head token at @position; @body: its phrase's body rule. */
+static __always_inline u32 head_word(const struct bee_table *table, const struct phrase *phrase,
 				     u32 body, u32 position, u32 x, u32 *until)
 {
 	const struct bee_table_group *g = phrase->group;
@@ -198,10 +201,10 @@ static __always_inline u32 head_rule(const struct bee_table *table, const struct
 	if (!passed)
 		return BEE_WORD_INIT;
 	ops += (passed - 1) * table->rule_bits;
-	return table_rule(table, table_field(table, ops, table->rule_bits));
+	return table_word(table, table_field(table, ops, table->rule_bits));
 }
 
-static __always_inline u32 step_rule(const struct bee_table *table, const struct phrase *phrase,
+static __always_inline u32 step_word(const struct bee_table *table, const struct phrase *phrase,
 				     u32 body, u32 position, u32 x, u32 *until)
 {
 	const struct bee_table_group *g = phrase->group;
@@ -211,16 +214,16 @@ static __always_inline u32 step_rule(const struct bee_table *table, const struct
 	u32 passed = phrase_passed(STEP, nibbles, phrase->nops, position, x, until);
 
 	ops += (passed - 1) * table->op_bits;
-	return table_op_rule(table, body, table_field(table, ops, table->op_bits));
+	return table_op_word(table, body, table_field(table, ops, table->op_bits));
 }
 
-static __always_inline u32 window_state_rule(u32 state, u32 body)
+static __always_inline u32 window_state_word(u32 state, u32 body)
 {
 	switch (state) {
 	case BEE_WINDOW_BODY:
 		return body;
 	case BEE_WINDOW_POP:
-		return rule_apply(body, BEE_OP_POP);
+		return word_apply(body, BEE_OP_POP);
 	case BEE_WINDOW_INIT:
 		return BEE_WORD_INIT;
 	}
@@ -228,62 +231,62 @@ static __always_inline u32 window_state_rule(u32 state, u32 body)
 }
 
 /*
- * The rule at byte @x of the window in bits [@at, @end) of a record; it holds up to byte
- * @until at least.
+ * The rule at place @x of the window in bits [@at, @end) of a record; it holds at least up to
+ * place *@until.
  */
-static __always_inline u32 window_rule(const struct bee_table *table, const u8 *record, u32 at,
+static __always_inline u32 window_word(const struct bee_table *table, const u8 *record, u32 at,
 				       u32 end, u32 x, u32 *until)
 {
 	struct window_start start = window_start(table, record, at);
 	struct window_scan scan = { .next = table->window_mask + 1 };
-	u32 rule, body = start.body, stop = ~0u;
+	u32 word, body = start.body, stop = ~0u;
 	struct phrase phrase;
 
-	/* Nothing but a short body rule.  The guess whether it is that ends before it is read. */
+	/* A short body rule and no token: this branch resolves before the load that it guards. */
 	if (end - at == table->short_width) {
 		*until = scan.next;
-		return table_rule(table, (u32)start.bits >> 1 & table->body_mask);
+		return table_word(table, (u32)start.bits >> 1 & table->body_mask);
 	}
 	window_scan(table, record, at + start.width, start.rest, end, x, &scan);
 	if (scan.last.class & BEE_SCAN_STEP) {
 		if (scan.head.class)
 			head_phrase(table, scan.head, &body);
-		body = table_rule(table, body);
-		phrase = step_phrase(table, scan.last, rule_menu(body));
-		rule = step_rule(table, &phrase, body, scan.position, x, &stop);
+		body = table_word(table, body);
+		phrase = step_phrase(table, scan.last, word_menu(body));
+		word = step_word(table, &phrase, body, scan.position, x, &stop);
 	} else if (scan.last.class) {
 		phrase = head_phrase(table, scan.last, &body);
-		rule = head_rule(table, &phrase, table_rule(table, body), scan.position, x, &stop);
+		word = head_word(table, &phrase, table_word(table, body), scan.position, x, &stop);
 	} else {
-		rule = window_state_rule(start.state, table_rule(table, body));
+		word = window_state_word(start.state, table_word(table, body));
 	}
 	*until = stop < scan.next ? stop : scan.next;
-	return rule;
+	return word;
 }
 
-/* The rule at byte @y from the origin; it holds up to byte @until at least. */
+/* The rule at place @y from the origin; it holds at least up to place *@until. */
 static __always_inline u32 table_find(const struct bee_table *table, u32 y, u32 *until)
 {
 	u32 page = le32_to_cpu(table->pages[y >> table->page_shift]);
 	u32 i = y >> table->window & table->page_mask;
 	u32 floor = y & ~table->window_mask;
 	struct page_record record;
-	u32 at, end, rule;
+	u32 at, end, word;
 
 	if (page & BEE_PAGE_RULE) {
 		*until = (y | bits_mask(table->page_shift)) + 1;
-		return table_rule(table, page >> BEE_PAGE_RULE_SHIFT);
+		return table_word(table, page >> BEE_PAGE_RULE_SHIFT);
 	}
 	record = page_record(table, page);
 	page_window(table, &record, i, &at, &end);
-	rule = window_rule(table, record.bytes, at, end, y - floor, until);
+	word = window_word(table, record.bytes, at, end, y - floor, until);
 	*until += floor;
-	return rule;
+	return word;
 }
 
-static void row_from_full(const struct bee_table_rule *r, struct bee_rule *row)
+static void rule_from_full(const struct bee_table_rule *r, struct bee_rule *rule)
 {
-	*row = (struct bee_rule){
+	*rule = (struct bee_rule){
 		.kind = BEE_RULE_KNOWN, .arg = r->flags,
 		.cfa = r->cfa, .cfa_reg = r->cfa_reg,
 		.fp = r->fp, .fp_reg = r->fp_reg,
@@ -293,31 +296,32 @@ static void row_from_full(const struct bee_table_rule *r, struct bee_rule *row)
 	};
 }
 
-static __always_inline void row_decode(const struct bee_table *table, u32 rule, struct bee_rule *row)
+static __always_inline void rule_decode(const struct bee_table *table, u32 word,
+					struct bee_rule *rule)
 {
-	u32 kind = rule & BEE_WORD_KIND, field = rule_field(rule);
-	/* In bytes, eight to each, with one shift. */
-	u32 cfa = rule << (3 - BEE_WORD_CFA_SHIFT) & BEE_WORD_CFA_FIELD << 3;
-	u32 slot = rule >> (BEE_WORD_FP_SHIFT - 3) & BEE_WORD_FP_MAX << 3;
+	u32 kind = word & BEE_WORD_KIND, field = word_field(word);
+	/* Both fields in bytes: times 8 and out of their place with one shift each. */
+	u32 cfa = word << (3 - BEE_WORD_CFA_SHIFT) & BEE_WORD_CFA_FIELD << 3;
+	u32 slot = word >> (BEE_WORD_FP_SHIFT - 3) & BEE_WORD_FP_MAX << 3;
 
 	if (kind == BEE_WORD_FULL) {
-		row_from_full(&table->full[field], row);
+		rule_from_full(&table->full[field], rule);
 		return;
 	}
-	*row = (struct bee_rule){};
+	*rule = (struct bee_rule){};
 	if (kind == BEE_WORD_NONE) {
-		row->kind = field ? BEE_RULE_UNSUPPORTED : BEE_RULE_GAP;
-		row->arg = field ? field - 1 : 0;
+		rule->kind = field ? BEE_RULE_UNSUPPORTED : BEE_RULE_GAP;
+		rule->arg = field ? field - 1 : 0;
 		return;
 	}
-	row->cfa_reg = BEE_REG_RSP - kind;
-	row->cfa_off = cfa;
-	row->fp = slot ? BEE_FP_CFA : BEE_FP_SAME;
-	row->fp_off = -slot;
-	row->ra_off = -8;
+	rule->cfa_reg = BEE_REG_RSP - kind;
+	rule->cfa_off = cfa;
+	rule->fp = slot ? BEE_FP_CFA : BEE_FP_SAME;
+	rule->fp_off = -slot;
+	rule->ra_off = -8;
 }
 
-/* What will be asked for only after page and window have been found, each by what came before. */
+/* Needed only after a chain of dependent loads (directory, border, window). */
 static __always_inline void table_prefetch(const struct bee_table *table)
 {
 	u32 kind;
@@ -331,61 +335,61 @@ static __always_inline void table_prefetch(const struct bee_table *table)
 }
 
 /**
- * bee_table_lookup() - the rules at a pc
+ * bee_table_lookup() - the rule at a pc
  * @table: a validated table
  * @pc: address as in the ELF file
- * @row: the rules; a gap where the table covers nothing
+ * @rule: filled; a gap outside of the text that the table covers
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  * Reads one window: at most BEE_TABLE_MAX_TOKENS tokens and two phrases.
  */
-void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_rule *row)
+void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_rule *rule)
 {
-	u32 rule = BEE_WORD_GAP, until;
+	u32 word = BEE_WORD_GAP, until;
 	u64 y = pc - table->origin;
 
 	table_prefetch(table);
 	if (pc - table->base < table->span)
-		/* The process chooses @pc, and what is read there says where to read next. */
-		rule = table_find(table, array_index_nospec(y, table->reach), &until);
-	row_decode(table, rule, row);
+		/* User space controls @pc, and the value read decides what is read next. */
+		word = table_find(table, array_index_nospec(y, table->reach), &until);
+	rule_decode(table, word, rule);
 }
 
-/* As bee_table_lookup(), in [base, base + span); the row holds up to @end at least. */
-static void table_read(const struct bee_table *table, u64 pc, u64 *end, struct bee_rule *row)
+/* As bee_table_lookup(), for a pc in the text; the rule holds at least up to *@end. */
+static void table_read(const struct bee_table *table, u64 pc, u64 *end, struct bee_rule *rule)
 {
 	u32 until;
 
-	row_decode(table, table_find(table, pc - table->origin, &until), row);
+	rule_decode(table, table_find(table, pc - table->origin, &until), rule);
 	if (until > table->reach)
 		until = table->reach;
 	*end = table->origin + until;
 }
 
 /**
- * bee_table_next() - one row, for listing a table
+ * bee_table_next() - one row, to list a table
  * @table: a validated table
- * @pc: its start: the table's base for the first row, then the end of the one before
- * @end: pc after the row
- * @row: its rules, other than those of the row after it
+ * @pc: start of the row: the table's base, or @end of the row before
+ * @end: filled: pc after the row
+ * @rule: filled; differs from that of the next row
  *
  * Context: Process; linear in the text that the row covers.
- * Return: false if the table has no row at @pc, as after the last one; or if what is
- * there has no end beyond it, so that a listing comes to its own.
+ * Return: false if no row starts at @pc: after the last one, or if a table whose rows are not
+ * true has one that ends where it starts, which would make the listing endless.
  */
-bool bee_table_next(const struct bee_table *table, u64 pc, u64 *end, struct bee_rule *row)
+bool bee_table_next(const struct bee_table *table, u64 pc, u64 *end, struct bee_rule *rule)
 {
 	struct bee_rule next;
 	u64 next_end;
 
 	if (pc - table->base >= table->span)
 		return false;
-	table_read(table, pc, end, row);
+	table_read(table, pc, end, rule);
 	if (*end <= pc)
 		return false;
 	while (*end < table->base + table->span) {
 		table_read(table, *end, &next_end, &next);
-		if (next_end <= *end || memcmp(&next, row, sizeof(next)))
+		if (next_end <= *end || memcmp(&next, rule, sizeof(next)))
 			break;
 		*end = next_end;
 	}
@@ -393,17 +397,15 @@ bool bee_table_next(const struct bee_table *table, u64 pc, u64 *end, struct bee_
 }
 
 /**
- * bee_table_pc() - from a place in the file to the pc there
+ * bee_table_pc() - the pc of a byte of the file
  * @table: a validated table
  * @offset: byte of the file
  *
- * The loader maps whole pages, so the pages at both ends of a segment can hold
- * bytes of its neighbours as well; but a byte of the file is code of one segment
- * only.
+ * The loader maps whole pages, so the pages at both ends of a mapping can show bytes of other
+ * segments; but each byte of the file is code of one segment only.
  *
  * Context: Any, NMI-safe.
- * Return: the pc; outside of all executable segments, which have no rows, one that
- * has none either.
+ * Return: the pc; outside of all executable segments, a pc without a row.
  */
 u64 bee_table_pc(const struct bee_table *table, u64 offset)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Validate and look up unwind tables.  [S]: built into the module and, through
- * tools/include, into beectl; the format is in <linux/beeunwind_table.h>.
+ * Validate and look up unwind tables.  [S]: shared, built into the module and into beectl (with
+ * the headers of tools/include); the format is in <linux/beeunwind_table.h>.
  */
 #ifndef BEE_TABLE_H
 #define BEE_TABLE_H
@@ -9,13 +9,21 @@
 #include <linux/types.h>
 #include <linux/beeunwind_table.h>
 
-/*
- * struct bee_rule - the rules at one pc, decoded
+/**
+ * struct bee_rule - a rule, decoded: how to get CFA, RA and FP
  * @kind: enum bee_rule_kind
- * @arg: BEE_RULE_KNOWN: BEE_RULE_SIGNAL or 0; BEE_RULE_UNSUPPORTED: enum
- *	bee_unsupported
- *
- * The rest is that of struct bee_table_rule; zero in other kinds of rows.
+ * @arg: BEE_RULE_KNOWN: BEE_RULE_SIGNAL or 0; BEE_RULE_UNSUPPORTED: enum bee_unsupported
+ * @cfa: enum bee_cfa; this and all that follows as in struct bee_table_rule, 0 in other kinds
+ *	than BEE_RULE_KNOWN
+ * @cfa_reg: see there
+ * @fp: enum bee_fp
+ * @fp_reg: see there
+ * @ra: enum bee_ra
+ * @ra_reg: see there
+ * @cfa_off: see there
+ * @cfa_add: see there
+ * @fp_off: see there
+ * @ra_off: see there
  */
 struct bee_rule {
 	u8	kind;
@@ -33,29 +41,29 @@ struct bee_rule {
 };
 
 /*
- * What a scan needs to know of the tokens with one tag, in one word.  The shift counts are
- * placed so that processors that look at their low five bits only need no mask for them.
+ * A class of tokens in one word, for the scan of a window.  Shift counts are in the low five bits
+ * of their byte: the CPU masks shift counts of 32 bits itself.
  */
-#define BEE_SCAN_GAP		0xffffull	/* mask of the gap */
-#define BEE_SCAN_GRAIN_SHIFT	16		/* log2 bytes that it counts in */
-#define BEE_SCAN_WIDTH_SHIFT	24		/* width of the field */
+#define BEE_SCAN_GAP		0xffffull	/* mask of the gap field */
+#define BEE_SCAN_GRAIN_SHIFT	16		/* log2 of the gap's unit in bytes */
+#define BEE_SCAN_WIDTH_SHIFT	24		/* width of the whole field */
 #define BEE_SCAN_GAP_BITS_SHIFT	32		/* width of the gap */
 #define BEE_SCAN_ID_SHIFT	40		/* mask of the phrase number or place */
-#define BEE_SCAN_ID		0x7ffffull	/* at most */
+#define BEE_SCAN_ID		0x7ffffull	/* largest mask */
 #define BEE_SCAN_TOKEN		(1ull << 60)	/* always set */
 #define BEE_SCAN_DIRECT		(1ull << 61)
 #define BEE_SCAN_STEP		(1ull << 63)
 
-/* A place in the head menu. */
+/* A value of the head menu. */
 #define BEE_HEAD_PHRASE		0xffffu
 #define BEE_HEAD_BODY_SHIFT	16
 
 /**
  * struct bee_table_group - the phrases of one kind with one number of ops
- * @phrases: bit of the blob where they begin
- * @shapes: bit of the blob where their shapes begin
- * @width: of a phrase
- * @shape_bits: width of the number of a shape
+ * @phrases: where the phrases begin, a bit of the blob
+ * @shapes: where their shapes begin, a bit of the blob
+ * @width: width of a phrase
+ * @shape_bits: width of a shape's number
  * @shape_width: width of a shape
  */
 struct bee_table_group {
@@ -68,9 +76,9 @@ struct bee_table_group {
 
 /**
  * struct bee_table_phrases - the phrases of one kind
- * @groups: those with i + 1 ops
+ * @groups: by number of ops, less one
  * @id_bits: width of a phrase number
- * @used: there are phrases of this kind
+ * @used: whether there are phrases of this kind
  */
 struct bee_table_phrases {
 	struct bee_table_group	groups[BEE_TABLE_MAX_OPS];
@@ -81,29 +89,29 @@ struct bee_table_phrases {
 /**
  * struct bee_table - a validated blob, ready for lookups
  * @base: first pc of the text covered
- * @span: bytes of it
+ * @span: bytes of the text
  * @origin: @base rounded down to a window
- * @reach: bytes from there to the end of the text
- * @header: the blob itself
+ * @reach: bytes from @origin to the end of the text
+ * @header: the blob
  * @pages: the page directory
  * @rules: the rule dictionary
- * @head_menu: phrase numbers and body rules
- * @step_menus: phrase numbers
+ * @head_menu: the head menu
+ * @step_menus: the step menus, one after the other
  * @records: the page records
- * @window: as in the header
- * @page: see there
+ * @window: log2 bytes of text in a window
+ * @page: log2 windows in a page
  * @page_shift: log2 bytes of text in a page
  * @page_mask: windows in a page, less one
- * @border_bits: see the header
- * @short_width: bits that a window with a short body rule number begins with
- * @long_width: with a long one
+ * @border_bits: width of the widest borders
+ * @short_width: width of a window's start with a short body rule number
+ * @long_width: and with a long one
  * @menu_bits: log2 places in a step menu
  * @rule_bits: width of a rule number
  * @op_bits: width of an op
  * @window_mask: bytes of text in a window, less one
- * @body_mask: of a short body rule number
- * @rule_mask: of a rule number
- * @scan: by tag: BEE_SCAN_*
+ * @body_mask: mask of a short body rule number
+ * @rule_mask: mask of a rule number
+ * @scan: classes by tag, as BEE_SCAN_*
  * @kinds: head and step phrases
  * @segments: executable PT_LOADs
  * @full: the full rules
@@ -114,9 +122,8 @@ struct bee_table_phrases {
  * @npages: number of pages
  * @size: bytes of the blob
  *
- * Everything points into the blob, which the caller keeps alive and unchanged.  What
- * lookups need comes first, in the order in which they need it, as it may not be in a
- * cache.
+ * All pointers are into the blob, which the caller keeps alive and unchanged.  Fields are in the
+ * order in which a lookup needs them, as they may not be in a cache.
  */
 struct bee_table {
 	u64				 base;
@@ -157,7 +164,7 @@ struct bee_table {
 /**
  * struct bee_table_error - why a blob was refused
  * @why: a constant sentence, without a trailing newline
- * @offset: byte of the blob that made it so
+ * @offset: the byte of the blob to blame
  */
 struct bee_table_error {
 	const char	*why;
@@ -166,8 +173,8 @@ struct bee_table_error {
 
 int bee_table_validate(const void *blob, size_t size, struct bee_table *table,
 		       struct bee_table_error *error);
-void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_rule *row);
-bool bee_table_next(const struct bee_table *table, u64 pc, u64 *end, struct bee_rule *row);
+void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_rule *rule);
+bool bee_table_next(const struct bee_table *table, u64 pc, u64 *end, struct bee_rule *rule);
 u32 bee_table_width(u32 count);
 u64 bee_table_pc(const struct bee_table *table, u64 offset);
 

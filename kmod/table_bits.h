@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Reading the bits of a table, for the validator and the lookup alike.  [S]
- */
+/* Read the bits of a table: shared by validator and lookup only.  [S] */
 #ifndef BEE_TABLE_BITS_H
 #define BEE_TABLE_BITS_H
 
@@ -10,11 +8,11 @@
 
 #include "table.h"
 
-/* Kinds of tokens and phrases. */
+/* Kinds of tokens and phrases: indices of the header's arrays of two. */
 #define HEAD	0
 #define STEP	1
 
-/* At least 57 bits of the blob from bit @at on. */
+/* At least 57 bits from bit @at on; reads eight bytes. */
 static __always_inline u64 bits_at(const u8 *blob, u32 at)
 {
 	__le64 word;
@@ -39,30 +37,30 @@ static __always_inline u32 table_field(const struct bee_table *table, u32 at, u3
 	return bits_at(table_blob(table), at) & bits_mask(width);
 }
 
-/* See BEE_SCAN_*. */
+/* Width of a token's field. */
 static __always_inline u32 class_width(u64 class)
 {
 	return class >> BEE_SCAN_WIDTH_SHIFT & 0xff;
 }
 
-/* The phrase number or place in a field that begins with @bits. */
+/* The phrase number, or place in a menu, of the token whose field begins with @bits. */
 static __always_inline u32 class_id(u64 class, u64 bits)
 {
 	return bits >> (class >> BEE_SCAN_GAP_BITS_SHIFT & 31) &
 	       (class >> BEE_SCAN_ID_SHIFT & BEE_SCAN_ID);
 }
 
-static inline u32 rule_field(u32 rule)
+static inline u32 word_field(u32 word)
 {
-	return rule >> BEE_WORD_CFA_SHIFT & BEE_WORD_CFA_FIELD;
+	return word >> BEE_WORD_CFA_SHIFT & BEE_WORD_CFA_FIELD;
 }
 
-static inline u32 rule_menu(u32 rule)
+static inline u32 word_menu(u32 word)
 {
-	return rule >> BEE_WORD_MENU_SHIFT;
+	return word >> BEE_WORD_MENU_SHIFT;
 }
 
-/* A phrase found by its number, and the bit of the blob where it is. */
+/* A phrase: those with as many ops, its number of ops, and its bit of the blob. */
 struct phrase {
 	const struct bee_table_group	*group;
 	u32				 nops;
@@ -81,9 +79,8 @@ static __always_inline struct phrase table_phrase(const struct bee_table *table,
 }
 
 /*
- * What a window begins with, @width bits, and @rest, what comes then; without a branch, as whether
- * it is long cannot be foreseen: both are there before one is taken.  @bits are 57 from its first
- * one on.
+ * The start of a window.  @state: enum window_state.  @body: number of the body rule.  @width: bits
+ * of the start.  @bits: 57 bits or more from the first one.  @rest: those behind the start.
  */
 struct window_start {
 	u32	state;
@@ -93,6 +90,10 @@ struct window_start {
 	u64	rest;
 };
 
+/*
+ * Branches would be mispredicted here, as short and long starts mix: compute both, then select.
+ * OPTIMIZER_HIDE_VAR() keeps the compiler from turning the selection into a branch.
+ */
 static __always_inline struct window_start window_start(const struct bee_table *table,
 							const u8 *record, u32 at)
 {
@@ -117,7 +118,7 @@ static __always_inline struct window_start window_start(const struct bee_table *
 	};
 }
 
-/* A page record: where it is, bits of it, of a border, and of all before the windows. */
+/* A page record.  In bits: its @length, the width of a border, the place of the @windows. */
 struct page_record {
 	const u8	*bytes;
 	u32		 length;
@@ -142,8 +143,8 @@ static __always_inline struct page_record page_record(const struct bee_table *ta
 }
 
 /*
- * The bits [@at, @end) of the record that are window @i of a page; without a branch, as which
- * window is the first or the last one cannot be foreseen.
+ * Window @i of a page is in bits [*@at, *@end) of the record.  Masks instead of branches, as
+ * whether it is the first or the last one cannot be predicted.
  */
 static __always_inline void page_window(const struct bee_table *table, const struct page_record *r,
 					u32 i, u32 *at, u32 *end)

@@ -130,7 +130,7 @@ static u64 bits_to_bytes(u64 bits)
 	return (bits + 7) / 8;
 }
 
-/* Where the phrases of a kind are, behind byte @at; returns the byte after them. */
+/* Find the phrases of a kind, which begin at byte @at.  Return: the byte after them. */
 static u64 table_layout_phrases(const struct bee_table_header *h, unsigned int kind,
 				const struct bee_table *table, struct bee_table_phrases *p, u64 at)
 {
@@ -165,7 +165,7 @@ static void table_layout_numbers(const struct bee_table_header *h, unsigned int 
 	p->id_bits = 3 + bee_table_width(most);
 }
 
-/* No menu where there is no phrase. */
+/* As above, for the menus.  A kind without phrases has none. */
 static u64 table_layout_menus(const struct bee_table_header *h, struct bee_table *table, u64 at)
 {
 	table->head_menu = (const void *)((const u8 *)h + at);
@@ -178,7 +178,7 @@ static u64 table_layout_menus(const struct bee_table_header *h, struct bee_table
 	return at;
 }
 
-/* Point @table at the sections in front of the page records; 0 or the byte after them. */
+/* Find all sections but the page records.  Return: the byte after them. */
 static u64 table_layout_sections(const struct bee_table_header *h, struct bee_table *table)
 {
 	u64 at = sizeof(*h);
@@ -322,13 +322,13 @@ static const char *rule_check_full(const struct bee_table_rule *r)
 	return why;
 }
 
-static const char *rule_check(const struct bee_table *table, u32 rule)
+static const char *word_check(const struct bee_table *table, u32 word)
 {
-	u32 kind = rule & BEE_WORD_KIND, field = rule_field(rule);
+	u32 kind = word & BEE_WORD_KIND, field = word_field(word);
 
-	if (rule_menu(rule) >= table->header->nmenus)
+	if (word_menu(word) >= table->header->nmenus)
 		return "rule with a menu that does not exist";
-	if (kind >= BEE_WORD_FULL && rule >> BEE_WORD_FP_SHIFT & BEE_WORD_FP_MAX)
+	if (kind >= BEE_WORD_FULL && word >> BEE_WORD_FP_SHIFT & BEE_WORD_FP_MAX)
 		return "unused rule field not zero";
 	if (kind == BEE_WORD_FULL)
 		return field < table->nfull ? NULL : "full rule past the end of the dictionary";
@@ -348,7 +348,7 @@ static int table_check_rules(const struct bee_table *table, struct bee_table_err
 			return table_refuse(error, why, table_offset_of(table, &table->full[i]));
 	}
 	for (i = 0; i < table->nrules; i++) {
-		why = rule_check(table, le32_to_cpu(table->rules[i]));
+		why = word_check(table, le32_to_cpu(table->rules[i]));
 		if (why)
 			return table_refuse(error, why, table_offset_of(table, &table->rules[i]));
 	}
@@ -414,11 +414,6 @@ static const char *menu_check_head(const struct bee_table *table, u32 place)
 	return NULL;
 }
 
-static const char *menu_check_step(const struct bee_table *table, u32 place)
-{
-	return phrase_exists(table, STEP, place) ? NULL : "menu names a phrase that does not exist";
-}
-
 static int table_check_menus(const struct bee_table *table, struct bee_table_error *error)
 {
 	const struct bee_table_header *h = table->header;
@@ -437,9 +432,8 @@ static int table_check_menus(const struct bee_table *table, struct bee_table_err
 					    table_offset_of(table, &table->head_menu[i]));
 	}
 	for (i = 0; i < steps; i++) {
-		why = menu_check_step(table, le16_to_cpu(table->step_menus[i]));
-		if (why)
-			return table_refuse(error, why,
+		if (!phrase_exists(table, STEP, le16_to_cpu(table->step_menus[i])))
+			return table_refuse(error, "menu names a phrase that does not exist",
 					    table_offset_of(table, &table->step_menus[i]));
 	}
 	return 0;
@@ -506,12 +500,7 @@ static int table_check_phrases(const struct bee_table *table, struct bee_table_e
 	return ret;
 }
 
-static u32 tag_before(const u8 *record, u32 end)
-{
-	return bits_at(record, end - 4) & 15;
-}
-
-/* A window in bits [@at, @end) of a record: fields from below and tags from above meet. */
+/* Tokens in bits [@at, @end) of a record: fields from below, tags from above, until they meet. */
 static const char *window_check_tokens(const struct bee_table *table, const u8 *record, u32 at,
 				       u32 end)
 {
@@ -524,7 +513,7 @@ static const char *window_check_tokens(const struct bee_table *table, const u8 *
 			return "window with too many tokens";
 		if (end - at < 4)
 			return "window that ends inside a token";
-		class = table->scan[tag_before(record, end)];
+		class = table->scan[bits_at(record, end - 4) & 15];
 		end -= 4;
 		if (end - at < class_width(class))
 			return "window that ends inside a token";
@@ -548,7 +537,7 @@ static const char *window_check(const struct bee_table *table, const u8 *record,
 	return window_check_tokens(table, record, at + start.width, end);
 }
 
-/* A page record; sets @size to its bytes. */
+/* *@size: bytes of the record. */
 static int table_check_record(const struct bee_table *table, u32 page, u32 *size,
 			      struct bee_table_error *error)
 {
@@ -594,7 +583,7 @@ static int table_check_pages(const struct bee_table *table, struct bee_table_err
 
 		if (why)
 			return table_refuse(error, why, table_offset_of(table, &table->pages[i]));
-		/* The largest table takes a second or two. */
+		/* A table of the largest size takes seconds. */
 		cond_resched();
 		if (page & BEE_PAGE_RULE)
 			continue;
@@ -611,14 +600,14 @@ static int table_check_pages(const struct bee_table *table, struct bee_table_err
 
 /**
  * bee_table_validate() - decide whether a blob may be used, and prepare it
- * @blob: the table, 8-byte aligned; must not change any more
+ * @blob: the table, 8-byte aligned; must not change afterwards
  * @size: bytes of @blob
- * @table: filled on success; points into @blob
+ * @table: filled on success, with pointers into @blob; of no use otherwise
  * @error: filled on refusal
  *
- * The one gate between bytes from user space and the sampling path: after it,
- * bee_table_lookup() can neither read outside the blob nor loop.  It cannot know
- * whether the rows are true; the walk treats what they yield as untrusted.
+ * The only gate between bytes from user space and the sampling path: afterwards
+ * bee_table_lookup() can neither read outside of the blob nor loop.  Whether the rows are true
+ * cannot be known; the walk does not trust what it gets by them.
  *
  * Context: Process, may sleep; linear in @size.
  * Return: 0, or -EINVAL with @error set.
@@ -627,30 +616,20 @@ int bee_table_validate(const void *blob, size_t size, struct bee_table *table,
 		       struct bee_table_error *error)
 {
 	const struct bee_table_header *h = blob;
-	int ret;
+	int ret = table_check_header(h, size, error);
 
-	ret = table_check_header(h, size, error);
 	if (ret)
 		return ret;
 	if (le32_to_cpu(h->crc) != table_crc(blob, size))
 		return table_refuse(error, "checksum does not match: the table is damaged",
 				    HEADER_OFFSET(crc));
-	ret = table_check_text(h, error);
-	if (!ret)
-		ret = table_check_fields(h, error);
-	if (!ret)
-		ret = table_layout(h, table, error);
-	if (!ret)
-		ret = table_check_segments(table, error);
-	if (!ret)
-		ret = table_check_rules(table, error);
-	if (!ret)
-		ret = table_check_classes(table, error);
-	if (!ret)
-		ret = table_check_phrases(table, error);
-	if (!ret)
-		ret = table_check_menus(table, error);
-	if (!ret)
-		ret = table_check_pages(table, error);
-	return ret;
+	return table_check_text(h, error) ?:
+	       table_check_fields(h, error) ?:
+	       table_layout(h, table, error) ?:
+	       table_check_segments(table, error) ?:
+	       table_check_rules(table, error) ?:
+	       table_check_classes(table, error) ?:
+	       table_check_phrases(table, error) ?:
+	       table_check_menus(table, error) ?:
+	       table_check_pages(table, error);
 }

@@ -1,36 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What uprobes hide: replaced return addresses, displaced instructions.  The only
- * file that knows them.
+ * uprobes: undo the return addresses that they replace and the instructions that they move.
  *
- * A probed instruction is a breakpoint.  What stood there is executed in a page that
+ * A probed instruction is overwritten by a breakpoint.  The original is executed in a page that
  * the kernel maps for that ("xol", kernel/events/uprobes.c), or emulated.
  *
- * A uretprobe: at the entry of a probed function the kernel puts the address of a trampoline
- * into the return slot, and into a list of the task, newest first, where the slot
- * is and what it held (prepare_uretprobe(), kernel/events/uprobes.c).  If a
- * function that was entered by a jump is probed too, its instance names the same
- * slot and the same true address.
+ * uretprobes: at the entry of a probed function prepare_uretprobe() (kernel/events/uprobes.c)
+ * writes the address of a trampoline into the return slot, and puts an instance with the slot and
+ * the true return address at the front of a list of the task.  If the function was entered by a
+ * jump from another probed function, two instances have the same slot and the same true address.
  *
- * The list is current's own, and only current changes it, in process context; an
- * NMI, or a tracepoint that fires meanwhile, interrupts that at any instruction:
+ * The list belongs to current, which changes it in process context.  An NMI, or a tracepoint that
+ * fires meanwhile, can see it at any instruction:
  *
- * - a new instance is complete before the list leads to it.  Before that the slot
- *   holds the trampoline already: it is not found and the stack is short.
- * - instances are freed before the list is led past them: in
- *   cleanup_return_instances() up to 6.12, in handle_trampoline() in 6.1, there
- *   with the probes' handlers, and so perf's samples, in between.  So what
- *   is read may be free memory and somebody else's by now, and a pointer in it
- *   anything.  Each instance is copied with copy_from_kernel_nofault(), and their
- *   number is bounded.
+ * - An instance is complete before it is linked.  Until then the slot holds the trampoline, but
+ *   no instance is found: the stack is short.
+ * - Instances are freed before they are unlinked: up to 6.12 in cleanup_return_instances(), in
+ *   6.1 also in handle_trampoline(), where the probes' handlers, and so samples, come in between.
+ *   So an instance can be freed and reused memory, and its pointer to the next can be anything.
+ *   Each is copied with copy_from_kernel_nofault(), and the number of reads is bounded.
  *
- * Since a freed instance can say anything, and one that longjmp() has left behind
- * names a slot that is somebody else's by now, the caller must not believe what it
- * gets before it has found it in an executable mapping, and asks only where the
- * slot holds what can be the trampoline.
+ * A reused instance can contain anything, and one that longjmp() has skipped has a slot that is
+ * used for something else.  So callers ask only for slots that may hold the trampoline, and do
+ * not believe an address before they have found it in an executable mapping.
  *
- * From 6.11 on perf itself replaces trampolines in what the walk has stored
- * (fixup_uretprobe_trampoline_entries()).  It finds none.
+ * Since 6.11 perf replaces trampolines in the stored entries, which have none after a walk
+ * (fixup_uretprobe_trampoline_entries()).
  */
 #include <linux/sched.h>
 #include <linux/uaccess.h>
@@ -40,9 +35,7 @@
 #include "frame.h"
 #include "uprobe.h"
 
-#ifdef CONFIG_UPROBES
-
-/* As many as a task can have (MAX_URETPROBE_DEPTH), and once more for slots without. */
+/* MAX_URETPROBE_DEPTH instances of a task, twice, as slots without an instance cost reads too. */
 #define UPROBE_MAX_READS	128
 
 static void uprobe_start(struct bee_uprobes *probes)
@@ -57,11 +50,11 @@ static void uprobe_start(struct bee_uprobes *probes)
 }
 
 /**
- * bee_uprobe_locate() - from a displaced instruction to where it belongs
- * @f: the topmost frame; its ip becomes that of the probed instruction, or of the
- *	one behind it if that has been executed
+ * bee_uprobe_locate() - map an ip in the xol page to the probed code
+ * @f: the topmost frame; an ip there becomes that of the probed instruction, or of the next one
+ *	if the probed one has been executed
  *
- * Branches are emulated, so what is executed there goes on to the next instruction.
+ * Branches are never executed in the xol page but emulated, so the next one is right.
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  */
@@ -78,15 +71,15 @@ void bee_uprobe_locate(struct bee_frame *f)
 }
 
 /**
- * bee_uprobe_return() - the return address that a uretprobe has replaced
- * @probes: zero at the start of a walk
- * @slot: where the return address was read from
- * @ra: the return address; replaced on success, untouched otherwise
+ * bee_uprobe_return() - find the return address that a uretprobe has replaced
+ * @probes: state of this walk, zero at its start
+ * @slot: address that the return address was read from
+ * @ra: set to the true return address on success, untouched otherwise
  *
- * Slots are to be asked for from the topmost frame on, as the list is sorted.
+ * Slots must ascend within a walk, as they do along the list.
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
- * Return: true if a pending uretprobe of current has this slot.
+ * Return: whether a pending uretprobe of current has this slot.
  */
 bool bee_uprobe_return(struct bee_uprobes *probes, u64 slot, u64 *ra)
 {
@@ -109,13 +102,13 @@ bool bee_uprobe_return(struct bee_uprobes *probes, u64 slot, u64 *ra)
 }
 
 /*
- * The trampolines: int3, and since 6.11
+ * The trampolines (arch/x86/kernel/uprobes.c): int3, or since 6.11
  *
  *	0: push %rax; 1: push %rcx; 2: push %r11; 4: mov $__NR_uretprobe,%rax; 11: syscall
  *	13: pop %r11; 15: pop %rcx; 16: ret
  *
- * where the system call turns the rax on the stack into the return address
- * (arch/x86/kernel/uprobes.c).
+ * The system call replaces the rax on the stack by the return address.  uprobe_pushed: words
+ * pushed at each offset.
  */
 static const u8 uprobe_int3[] = { 0xcc };
 static const u8 uprobe_pushes[] = { 0x50, 0x51, 0x41, 0x53, 0x48, 0xc7, 0xc0 };
@@ -124,15 +117,15 @@ static const u8 uprobe_pushed[] = {
 	[0] = 0, [1] = 1, [2] = 2, [4] = 3, [11] = 3, [13] = 3, [15] = 2, [16] = 1,
 };
 
-#define UPROBE_SYSCALL		11	/* where it is */
-#define UPROBE_RETURNED		13	/* and where it is done */
+#define UPROBE_SYSCALL		11	/* offset of the system call */
+#define UPROBE_RETURNED		13	/* offset after it */
 
-/* Is this a trampoline, and where was the return address that led there? */
+/* Is @f in a trampoline?  @slot: where the return address was that led there. */
 static bool uprobe_find_slot(struct bee_uread *mem, const struct bee_frame *f, u64 *slot)
 {
 	u64 at = offset_in_page(f->ip), page = f->ip - at;
 
-	/* The breakpoint is reported behind it until the kernel has looked at it. */
+	/* After the int3 ip is one byte further, until the kernel has corrected it. */
 	*slot = f->sp - 8;
 	if (at <= 1 && bee_frame_code_is(mem, page, uprobe_int3, sizeof(uprobe_int3)))
 		return true;
@@ -145,15 +138,16 @@ static bool uprobe_find_slot(struct bee_uread *mem, const struct bee_frame *f, u
 }
 
 /**
- * bee_uprobe_step() - from the trampoline to the caller of the probed function
- * @probes: zero at the start of a walk
- * @mem: the process's memory
- * @f: an activation; replaced by its caller on success, untouched otherwise
+ * bee_uprobe_step() - step from a uretprobe's trampoline to the caller of the probed function
+ * @probes: state of this walk, zero at its start
+ * @mem: memory of current
+ * @f: an activation; replaced by the caller on success, untouched otherwise
  *
- * The probed function has returned, and the kernel not yet or just now.
+ * The probed function has returned to the trampoline, and the kernel has not restored the
+ * return address yet, or just has.
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
- * Return: true if the frame is in a uretprobe's trampoline.
+ * Return: whether the frame is in a trampoline.
  */
 bool bee_uprobe_step(struct bee_uprobes *probes, struct bee_uread *mem, struct bee_frame *f)
 {
@@ -173,21 +167,3 @@ bool bee_uprobe_step(struct bee_uprobes *probes, struct bee_uread *mem, struct b
 	};
 	return true;
 }
-
-#else
-
-void bee_uprobe_locate(struct bee_frame *f)
-{
-}
-
-bool bee_uprobe_return(struct bee_uprobes *probes, u64 slot, u64 *ra)
-{
-	return false;
-}
-
-bool bee_uprobe_step(struct bee_uprobes *probes, struct bee_uread *mem, struct bee_frame *f)
-{
-	return false;
-}
-
-#endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What uprobes hide: replaced return addresses, displaced instructions. */
+/* uprobes: undo the return addresses that they replace and the instructions that they move. */
 #ifndef BEE_UPROBE_H
 #define BEE_UPROBE_H
 
@@ -10,9 +10,9 @@ struct bee_uread;
 struct return_instance;
 
 /**
- * struct bee_uprobes - the pending uretprobes of current, from the newest on
- * @next: the first that no frame of this walk has been found for yet
- * @reads: how many more may be looked at in this walk
+ * struct bee_uprobes - how far a walk is in the list of current's pending uretprobes
+ * @next: the newest for which the walk has not found the frame yet
+ * @reads: instances that this walk may still look at
  * @started: @next is valid
  */
 struct bee_uprobes {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The only access to user memory.
+ * Reads of user memory; no other file reads it.
  *
- * Words are served from a window of the stack that is copied at once: most
- * frames then cost no user access at all.  Every copy is copy_from_user_nmi(),
- * which asks nmi_uaccess_okay() (not exported to modules), does not fault pages
- * in, and returns how much it could not copy (arch/x86/lib/usercopy.c).
+ * Words are served from a window of the stack that is copied at once, so most frames need no
+ * user access of their own.  copy_from_user_nmi() checks nmi_uaccess_okay(), which modules
+ * cannot call, does not fault pages in, and returns the number of bytes not copied
+ * (arch/x86/lib/usercopy.c).
  */
 #ifndef BEE_UREAD_H
 #define BEE_UREAD_H
@@ -16,15 +16,14 @@
 #include <linux/types.h>
 #include <linux/uaccess.h>
 
-/* Bytes of the window, and how many of them lie below the word that missed. */
-#define BEE_UREAD_WINDOW	512
-#define BEE_UREAD_BELOW		64
+#define BEE_UREAD_WINDOW	512	/* bytes */
+#define BEE_UREAD_BELOW		64	/* bytes of it below the word that was asked for */
 
 /**
  * struct bee_uread - a window of the current process's memory
  * @start: address of the first byte
  * @len: valid bytes
- * @no_code: address of the page in which code could not be read last, or ~0
+ * @no_code: address of the last page from which no code could be read, or ~0
  * @bytes: the window
  */
 struct bee_uread {
@@ -51,7 +50,7 @@ static inline bool uread_hit(const struct bee_uread *mem, u64 addr, u32 n)
 	return addr - mem->start <= mem->len && mem->len - (addr - mem->start) >= n;
 }
 
-/* The window never leaves the page of @addr, so a neighbour cannot spoil it. */
+/* The window stays within the page of @addr, so an absent neighbour does not matter. */
 static inline void uread_refill(struct bee_uread *mem, u64 addr)
 {
 	u64 page = addr & PAGE_MASK;
@@ -65,13 +64,13 @@ static inline void uread_refill(struct bee_uread *mem, u64 addr)
 }
 
 /**
- * bee_uread_u64() - read a word of the current process
+ * bee_uread_u64() - read eight bytes of the current process
  * @mem: the window
- * @addr: address, of any alignment
+ * @addr: address, of any value and alignment
  * @value: the word
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
- * Return: false if the memory is not there.
+ * Return: false if the memory is not present.
  */
 static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 {
@@ -84,16 +83,24 @@ static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 		if (!uread_hit(mem, addr, sizeof(*value)))
 			return false;
 	}
-	/* The process chooses @addr, and what is read here becomes the next address. */
+	/* User space controls @addr, and the value read here becomes the next address. */
 	at = array_index_nospec(addr - mem->start, BEE_UREAD_WINDOW - sizeof(*value) + 1);
 	memcpy(value, mem->bytes + at, sizeof(*value));
 	return true;
 }
 
-/*
- * One byte of code; past the window, which is for the stack.  Frames are recognized by reading
- * many, and each that is not there costs a page fault's time: a process could make a whole
- * stack of them.
+/**
+ * bee_uread_u8() - read one byte of code of the current process
+ * @mem: the window, which is not used: it is for the stack
+ * @addr: address
+ * @value: the byte
+ *
+ * Code is recognized by reading many bytes.  An attempt to read an absent page costs about as
+ * much as a page fault, and a process could build a stack that takes one per byte: the last
+ * absent page is remembered.
+ *
+ * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Return: false if the memory is not present.
  */
 static inline bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The walk: frame by frame through a process's ranges until a stop reason. */
+/* The walk of one user stack: from frame to caller until there is a stop reason. */
 #include "walk.h"
-#include "mm.h"
+#include "map.h"
+#include "news.h"
 #include "store.h"
 
 static const struct bee_range *walk_find_range(const struct bee_walk *walk, u64 ip)
@@ -17,12 +18,12 @@ static bool walk_has_table(const struct bee_range *range)
 }
 
 /**
- * bee_walk_start() - begin at the interrupted instruction
- * @walk: the walk; walk->frame is the topmost frame afterwards
- * @map: ranges of current->mm, kept by the RCU read lock
+ * bee_walk_start() - start a walk at the topmost frame
+ * @walk: the walk; walk->frame becomes the topmost frame
+ * @map: ranges of current->mm, at least one
  * @regs: user registers of current
  *
- * Context: Any, NMI-safe. Caller holds the RCU read lock. Does not fault,
+ * Context: Any, NMI-safe.  Caller holds the RCU read lock.  Does not fault,
  * sleep, allocate, lock or print.
  */
 void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const struct pt_regs *regs)
@@ -44,8 +45,8 @@ void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const stru
 }
 
 /*
- * A uretprobe's trampoline is at the start of the page that the kernel has for
- * probes in each address space; the address of that it keeps to itself.
+ * If the return address is a uretprobe's trampoline, take the true one.  The trampoline is at the
+ * start of a page that the kernel maps in each address space; modules cannot ask for its address.
  */
 static void walk_find_return(struct bee_walk *walk)
 {
@@ -55,7 +56,7 @@ static void walk_find_return(struct bee_walk *walk)
 		bee_uprobe_return(&walk->probes, f->slot, &f->ip);
 }
 
-/* The caller is there: is it one?  @sp is its callee's. */
+/* After a step: is walk->frame a believable caller?  @sp is the callee's stack pointer. */
 static enum beeunwind_stop walk_arrive(struct bee_walk *walk, u64 sp)
 {
 	walk_find_return(walk);
@@ -67,7 +68,7 @@ static enum beeunwind_stop walk_arrive(struct bee_walk *walk, u64 sp)
 	return BEEUNWIND_STOP_NONE;
 }
 
-/* Trampolines of the kernel: they are code without rows, and what they return to is known. */
+/* Step across a trampoline of the kernel: code without rows that returns to a known place. */
 static bool walk_step_trampoline(struct bee_walk *walk)
 {
 	struct bee_frame *f = &walk->frame;
@@ -77,9 +78,10 @@ static bool walk_step_trampoline(struct bee_walk *walk)
 }
 
 /*
- * Without a row: a trampoline, or else the frame pointer, which is believed only if
- * it leads to an executable mapping.  Otherwise the walk ends, for the reason that
- * made it try.
+ * A step without a rule: across a trampoline, or else by the frame pointer.  Either is believed
+ * only if it leads to an executable mapping.
+ *
+ * Return: BEEUNWIND_STOP_NONE, or @why if there is no such caller.
  */
 static enum beeunwind_stop walk_step_guess(struct bee_walk *walk, enum beeunwind_stop why)
 {
@@ -97,24 +99,23 @@ static enum beeunwind_stop walk_step_guess(struct bee_walk *walk, enum beeunwind
 	return BEEUNWIND_STOP_NONE;
 }
 
-static enum beeunwind_stop walk_step_row(struct bee_walk *walk)
+static enum beeunwind_stop walk_step_rule(struct bee_walk *walk)
 {
 	u64 sp = walk->frame.sp;
 	enum beeunwind_stop stop;
 
-	stop = bee_frame_step(&walk->mem, &walk->row, &walk->frame);
+	stop = bee_frame_step(&walk->mem, &walk->rule, &walk->frame);
 	return stop ? stop : walk_arrive(walk, sp);
 }
 
 /**
- * bee_walk_next() - go to the caller of the current frame
- * @walk: a started walk; walk->frame is the caller on success and of no meaning
- *	otherwise
+ * bee_walk_next() - step to the caller of the current frame
+ * @walk: a started walk; on success walk->frame becomes the caller, otherwise it is invalid
  *
- * Context: Any, NMI-safe. Caller holds the RCU read lock. Does not fault,
- * sleep, allocate, lock or print. One range search, one table lookup and a few
- * words of user memory.
+ * Costs one search in the ranges, one table lookup and a few words of user memory.
  *
+ * Context: Any, NMI-safe.  Caller holds the RCU read lock since bee_walk_start().  Does not
+ * fault, sleep, allocate, lock or print.
  * Return: BEEUNWIND_STOP_NONE, or why the walk ended.
  */
 enum beeunwind_stop bee_walk_next(struct bee_walk *walk)
@@ -130,16 +131,17 @@ enum beeunwind_stop bee_walk_next(struct bee_walk *walk)
 		return walk_step_guess(walk, BEEUNWIND_STOP_NO_TABLE);
 	stored = rcu_dereference(range->file->table);
 	if (!stored) {
-		bee_file_miss(range->file, range->start, range->end);
+		atomic_inc(&range->file->missed);
+		bee_news_announce(range->file, range->start, range->end);
 		return walk_step_guess(walk, BEEUNWIND_STOP_NO_TABLE);
 	}
 
 	bee_file_touch(range->file);
 	bee_table_lookup(&stored->table, bee_stored_pc(stored, bee_range_offset(range, ip)),
-			 &walk->row);
-	switch (walk->row.kind) {
+			 &walk->rule);
+	switch (walk->rule.kind) {
 	case BEE_RULE_KNOWN:
-		return walk_step_row(walk);
+		return walk_step_rule(walk);
 	case BEE_RULE_GAP:
 		return walk_step_guess(walk, BEEUNWIND_STOP_GAP);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The walk: frame by frame through a process's ranges until a stop reason. */
+/* The walk of one user stack: from frame to caller until there is a stop reason. */
 #ifndef BEE_WALK_H
 #define BEE_WALK_H
 
@@ -18,22 +18,22 @@ struct bee_range;
 /**
  * struct bee_walk - the state of one walk; too large for the stack of an NMI
  * @frame: the current frame
- * @map: the process's ranges
- * @range: the one that @frame's lookup ip is in, or NULL
- * @file: what the frame lies in whose caller was last looked for, or NULL
- * @row: rules of the current frame
- * @fp_steps: callers found through the frame pointer
- * @switches: steps that lowered the stack pointer
- * @probes: uretprobes not met yet
+ * @map: the ranges of current->mm
+ * @range: the range of @frame's lookup ip, or NULL
+ * @file: file of the last frame whose caller was looked for: where the walk ended; or NULL
+ * @rule: rule of that frame
+ * @fp_steps: number of callers found by the frame pointer
+ * @switches: steps that did not raise the stack pointer
+ * @probes: pending uretprobes of current
  * @gpr: registers of the topmost frame
- * @mem: the process's memory
+ * @mem: memory of current
  */
 struct bee_walk {
 	struct bee_frame		 frame;
 	const struct bee_map		*map;
 	const struct bee_range		*range;
 	struct bee_file			*file;
-	struct bee_rule			 row;
+	struct bee_rule			 rule;
 	u32				 fp_steps;
 	struct bee_switches		 switches;
 	struct bee_uprobes		 probes;

@@ -76,7 +76,7 @@ check_linker() {
 	"$beectl" dump --rows "$work/frames.so" >"$work/rows" || return
 	cut -f2- "$here/asm/frames.rows" >"$work/expected"
 	cut -f2- "$work/rows" | same_rows "$work/expected" &&
-		"$here/readelf_rows.py" "$work/frames.so" "$work/rows"
+		"$here/../lib/readelf_rows.py" "$work/frames.so" "$work/rows"
 }
 
 # An .eh_frame FDE wins over one of .debug_frame for the same text.

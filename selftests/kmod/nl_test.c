@@ -104,10 +104,10 @@ static void test_refused_diffs(void)
 	one = (struct range) { 0xffffffff80000000ull, 0xffffffff80001000ull, 0, 0 };
 	refused("kernel address", NULL, NULL, 0, &one, 1, EINVAL, "user address");
 	one = at(20, 1, 0x7fffffff);
-	refused("unknown table", NULL, NULL, 0, &one, 1, ENOENT, "no such table");
+	refused("unknown file", NULL, NULL, 0, &one, 1, ENOENT, "no such file");
 	two[0] = at(20, 1, table);
 	two[1] = at(21, 1, 0x7fffffff);
-	refused("unknown table after a good range", NULL, NULL, 0, two, 2, ENOENT, "no such table");
+	refused("unknown file after a good range", NULL, NULL, 0, two, 2, ENOENT, "no such file");
 	one = at(1, 1, table);
 	refused("overlap with a range that is there", NULL, NULL, 0, &one, 1, EEXIST, "overlaps");
 	one = at(0, 1, table);

@@ -156,7 +156,7 @@ static void test_all_used(void)
 	}
 	guest_info(&g, &before);
 	ksft_test_result(i < fresh && g.error.code == ENOSPC && strstr(g.error.text, "over budget") &&
-			 strstr(g.error.text, "needed") && strstr(g.error.text, "to be had"),
+			 strstr(g.error.text, "needed") && strstr(g.error.text, "available"),
 			 "refused when all are mapped: %s\n", g.error.text);
 	guest_info(&g, &after);
 	for (i = 0; i < n; i++)

@@ -26,8 +26,8 @@ debug)
 	;;
 esac
 
-# shellcheck source=selftests/oracle/programs.sh
-. "$TREE/selftests/oracle/programs.sh"
+# shellcheck source=selftests/system/oracle/programs.sh
+. "$TREE/selftests/system/oracle/programs.sh"
 
 # A first run that gets further than the second, for the tables: a file that is compiled
 # while its program runs is without one, and the module as good as absent.

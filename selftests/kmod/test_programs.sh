@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Plain perf -g on the programs in selftests/programs: their stacks are complete.  On the
+# Plain perf -g on the programs in selftests/fixtures/programs: their stacks are complete.  On the
 # instrumented kernel some of them, but longer, for samples are few there.
 # timeout: 600
 # shellcheck source=selftests/kmod/guest.sh
@@ -93,7 +93,7 @@ complete() {
 wanted=.
 [ "${BEE_KERNEL-}" != debug ] || wanted='[.]gcc(-O2)?( |$)|[.](lazy|cet|static-pie)|^[^.]*( |$)'
 mapfile -t lines <<<"$(grep -E "$wanted" "$programs/list" 2>/dev/null)"
-[ -n "${lines[0]}" ] || ktap_skip_all "selftests/programs: not built"
+[ -n "${lines[0]}" ] || ktap_skip_all "selftests/fixtures/programs: not built"
 names=$(printf '%s\n' "${lines[@]}" | grep -v ' # SKIP ')
 sysctl -q -w kernel.perf_event_max_stack=1024
 guest_insmod || exit 1

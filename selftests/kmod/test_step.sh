@@ -2,4 +2,4 @@
 # SPDX-License-Identifier: GPL-2.0
 # Every instruction of small programs on this kernel: signal frames and the vDSO are its own.
 # timeout: 1800
-exec "$(dirname "$0")/../oracle/test_step.sh"
+exec "$(dirname "$0")/../system/test_step.sh"

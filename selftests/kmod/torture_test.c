@@ -7,7 +7,7 @@
  *
  *	torture_test [SECONDS]
  *
- * The loaded module is the one with the oracle of selftests/modules/mapped.
+ * The loaded module is the one with the oracle of selftests/fixtures/modules/mapped.
  */
 #include <dirent.h>
 #include <errno.h>

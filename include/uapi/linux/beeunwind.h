@@ -9,7 +9,7 @@
 #define BEEUNWIND_FAMILY_VERSION	1
 
 /**
- * enum beeunwind_stop - Why a walk ended. See Documentation/netlink.rst.
+ * enum beeunwind_stop - Why a walk ended. See Documentation/stop-reasons.rst.
  * @BEEUNWIND_STOP_NONE: the walk goes on; never counted
  * @BEEUNWIND_STOP_OUTERMOST: the program's or thread's first frame was reached; the stack
  *	is complete
@@ -44,6 +44,7 @@ enum beeunwind_stop {
 	BEEUNWIND_STOP_MISALIGNED,
 	BEEUNWIND_STOP_BAD_RA,
 
+	/* private: */
 	__BEEUNWIND_STOP_MAX,
 	BEEUNWIND_STOP_MAX = (__BEEUNWIND_STOP_MAX - 1),
 };
@@ -59,6 +60,7 @@ enum beeunwind_hook_state {
 	BEEUNWIND_HOOK_STATE_ON,
 	BEEUNWIND_HOOK_STATE_STUCK,
 
+	/* private: */
 	__BEEUNWIND_HOOK_STATE_MAX,
 	BEEUNWIND_HOOK_STATE_MAX = (__BEEUNWIND_HOOK_STATE_MAX - 1),
 };
@@ -72,6 +74,7 @@ enum beeunwind_follow {
 	BEEUNWIND_FOLLOW_MANAGED,
 	BEEUNWIND_FOLLOW_ALL,
 
+	/* private: */
 	__BEEUNWIND_FOLLOW_MAX,
 	BEEUNWIND_FOLLOW_MAX = (__BEEUNWIND_FOLLOW_MAX - 1),
 };
@@ -85,6 +88,7 @@ enum beeunwind_announce {
 	BEEUNWIND_ANNOUNCE_SAMPLED,
 	BEEUNWIND_ANNOUNCE_MAPPED,
 
+	/* private: */
 	__BEEUNWIND_ANNOUNCE_MAX,
 	BEEUNWIND_ANNOUNCE_MAX = (__BEEUNWIND_ANNOUNCE_MAX - 1),
 };

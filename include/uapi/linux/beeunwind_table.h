@@ -230,6 +230,7 @@
 enum bee_table_id_type {
 	BEE_ID_BUILD_ID	= 0,
 	BEE_ID_SHA256	= 1,
+	/* private: */
 	__BEE_ID_MAX,
 };
 
@@ -345,6 +346,7 @@ enum bee_rule_kind {
 	BEE_RULE_KNOWN		= 0,
 	BEE_RULE_GAP		= 1,
 	BEE_RULE_UNSUPPORTED	= 2,
+	/* private: */
 	__BEE_RULE_MAX,
 };
 
@@ -372,6 +374,7 @@ enum bee_unsupported {
 	BEE_UNSUP_SP_RULE	= 7,
 	BEE_UNSUP_OFFSET	= 8,
 	BEE_UNSUP_CFI		= 9,
+	/* private: */
 	__BEE_UNSUP_MAX,
 };
 
@@ -390,6 +393,7 @@ enum bee_cfa {
 	BEE_CFA_DEREF	= 1,
 	BEE_CFA_PLT	= 2,
 	BEE_CFA_INDEX	= 3,
+	/* private: */
 	__BEE_CFA_MAX,
 };
 
@@ -407,6 +411,7 @@ enum bee_fp {
 	BEE_FP_DEREF	= 2,
 	BEE_FP_REG	= 3,
 	BEE_FP_UNDEF	= 4,
+	/* private: */
 	__BEE_FP_MAX,
 };
 
@@ -422,6 +427,7 @@ enum bee_ra {
 	BEE_RA_DEREF	= 1,
 	BEE_RA_REG	= 2,
 	BEE_RA_UNDEF	= 3,
+	/* private: */
 	__BEE_RA_MAX,
 };
 

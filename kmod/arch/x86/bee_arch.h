@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* x86-64: from interrupted user registers to the topmost frame. */
+/* x86-64: the topmost frame from the interrupted user registers. */
 #ifndef BEE_ARCH_H
 #define BEE_ARCH_H
 
@@ -15,8 +15,6 @@
  * bee_arch_is_walkable() - whether the registers are those of 64-bit user code
  * @regs: user registers as perf has them
  *
- * 32-bit and vm86 code is left to perf.
- *
  * Context: Any, NMI-safe.
  */
 static inline bool bee_arch_is_walkable(struct pt_regs *regs)
@@ -27,10 +25,10 @@ static inline bool bee_arch_is_walkable(struct pt_regs *regs)
 /**
  * bee_arch_topmost() - the topmost frame
  * @regs: user registers as perf has them
- * @gpr: storage for the GPRs, by DWARF number (psABI 1.0, figure 3.36)
- * @f: the frame
+ * @gpr: filled: the GPRs by DWARF number (psABI 1.0, figure 3.36); @f points to it
+ * @f: filled
  *
- * In a system call rcx and r11 hold what SYSCALL left there, as in user mode.
+ * In a system call rcx and r11 have the values that SYSCALL has put there, as user code sees.
  *
  * Context: Any, NMI-safe.
  */

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Manage address spaces on request, and repair those that have lost their ranges.
+ *
+ * Lock order: mm_mutex, mmap_lock, then the locks of mm.c.  mm_mutex admits one request at a
+ * time.  mmap_lock is only tried, for a second: a process can hold its own for as long as it
+ * likes (in a page fault on a file whose FUSE server it is), and with it block all requests.
+ *
+ * Callers hold mm_users, from get_task_mm() or mmget_not_zero().  With that and mm_mutex a
+ * struct bee_mm that was found stays.
+ */
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/sched/mm.h>
+#include <linux/workqueue.h>
+
+#include "compat.h"
+#include "manage.h"
+
+/* While rescans fail the delay until the next one doubles. */
+#define RESCAN_FIRST	(HZ / 10)
+#define RESCAN_LAST	(60 * HZ)
+
+static DEFINE_MUTEX(mm_mutex);
+static struct workqueue_struct *manage_wq;
+static unsigned long rescan_delay = RESCAN_FIRST;	/* of rescan_work() only */
+
+/* Take mm_mutex and mmap_lock.  On false neither is held. */
+static bool manage_lock(struct mm_struct *mm)
+{
+	unsigned long end = jiffies + HZ;
+
+	do {
+		mutex_lock(&mm_mutex);
+		if (mmap_read_trylock(mm))
+			return true;
+		mutex_unlock(&mm_mutex);
+		usleep_range(500, 1000);
+	} while (time_before(jiffies, end) && !fatal_signal_pending(current));
+	return false;
+}
+
+static void manage_unlock(struct mm_struct *mm)
+{
+	mmap_read_unlock(mm);
+	mutex_unlock(&mm_mutex);
+}
+
+static struct bee_mm *manage_find(const struct mm_struct *mm)
+{
+	struct bee_mm *m;
+
+	lockdep_assert_held(&mm_mutex);
+	rcu_read_lock();
+	m = bee_mm_find(mm);
+	rcu_read_unlock();
+	return m;
+}
+
+static struct bee_mm *manage_new(struct mm_struct *mm, struct pid *pid,
+				 struct netlink_ext_ack *extack)
+{
+	struct bee_mm *m = bee_mm_new(mm, pid, GFP_KERNEL_ACCOUNT);
+
+	if (!m)
+		NL_SET_ERR_MSG(extack, "out of memory or over budget");
+	return m;
+}
+
+static int update_stale(const struct bee_mm *m, struct netlink_ext_ack *extack)
+{
+	if (m)
+		NL_SET_ERR_MSG_FMT(extack, "stale: cookie is %llu, generation %llu", m->cookie,
+				   READ_ONCE(m->generation));
+	else
+		NL_SET_ERR_MSG(extack, "stale: not managed, so cookie and generation are 0");
+	return -ESTALE;
+}
+
+static int update_locked(struct mm_struct *mm, struct pid *pid, const struct bee_map_diff *diff,
+			 struct bee_mm_state *state, struct netlink_ext_ack *extack)
+{
+	struct bee_mm *known = manage_find(mm), *m = known;
+	struct bee_map *old = NULL, *map;
+	u64 generation = 0;
+
+	if (m)
+		old = bee_mm_get_map(m, &generation);
+	if (state->generation != generation || state->cookie != (m ? m->cookie : 0)) {
+		bee_map_put(old);
+		return update_stale(m, extack);
+	}
+	map = bee_map_apply(old, diff, extack);
+	bee_map_put(old);
+	if (IS_ERR(map))
+		return PTR_ERR(map);
+	if (!m)
+		m = manage_new(mm, pid, extack);
+	if (!m) {
+		bee_map_put(map);
+		return -ENOMEM;
+	}
+	if (bee_mm_commit_map(m, generation, map)) {
+		bee_mm_get_state(m, state);
+		return 0;
+	}
+	if (!known)
+		bee_mm_forget(mm);
+	return update_stale(known, extack);
+}
+
+/**
+ * bee_manage_update() - apply a diff to the ranges of an address space, whole or not at all
+ * @mm: the address space; the caller holds mm_users
+ * @pid: the process that it was named by, for listings
+ * @diff: the change
+ * @state: in: cookie and generation that @diff is against, 0 if not managed; out, on success:
+ *	the new state
+ * @extack: the reason of a refusal
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or -errno; -ESTALE if @state is not the current one.
+ */
+int bee_manage_update(struct mm_struct *mm, struct pid *pid, const struct bee_map_diff *diff,
+		      struct bee_mm_state *state, struct netlink_ext_ack *extack)
+{
+	int ret;
+
+	mutex_lock(&mm_mutex);
+	ret = update_locked(mm, pid, diff, state, extack);
+	mutex_unlock(&mm_mutex);
+	return ret;
+}
+
+/* mmap_lock keeps out all other writers but the last callback of an munmap that downgraded it. */
+static int scan_locked(struct bee_mm *m, struct netlink_ext_ack *extack)
+{
+	struct bee_map *old, *map;
+	u64 generation;
+	bool same;
+
+	lockdep_assert_held(&mm_mutex);
+	do {
+		old = bee_mm_get_map(m, &generation);
+		map = bee_map_scan(old, m->mm, extack);
+		same = !READ_ONCE(m->lost) && !IS_ERR(map) && bee_map_is_same(old, map);
+		bee_map_put(old);
+		if (IS_ERR(map))
+			return PTR_ERR(map);
+		if (same) {
+			bee_map_put(map);
+			return 0;
+		}
+	} while (!bee_mm_commit_map(m, generation, map));
+	return 0;
+}
+
+/**
+ * bee_manage_scan() - manage an address space with the ranges that are mapped in it
+ * @mm: the address space; the caller holds mm_users
+ * @pid: the process that it was named by, for listings
+ * @state: out, on success: the state
+ * @extack: the reason of a refusal
+ *
+ * Nothing changes if it is managed already and its ranges are right.
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or -errno; -EBUSY if its mmap_lock could not be taken within a second.
+ */
+int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *state,
+		    struct netlink_ext_ack *extack)
+{
+	struct bee_mm *known, *m;
+	int ret = -ENOMEM;
+
+	if (!manage_lock(mm)) {
+		NL_SET_ERR_MSG(extack, "the process is changing its memory map; try again");
+		return -EBUSY;
+	}
+	known = manage_find(mm);
+	/* Managed before the scan, so that callbacks report what changes after it. */
+	m = known ?: manage_new(mm, pid, extack);
+	if (m)
+		ret = scan_locked(m, extack);
+	if (!ret)
+		bee_mm_get_state(m, state);
+	else if (!known)
+		bee_mm_forget(mm);
+	manage_unlock(mm);
+	return ret;
+}
+
+/**
+ * bee_manage_stop() - stop managing an address space
+ * @mm: the address space
+ *
+ * Context: Process, may sleep.
+ * Return: whether it was managed.
+ */
+bool bee_manage_stop(const struct mm_struct *mm)
+{
+	bool managed;
+
+	mutex_lock(&mm_mutex);
+	managed = bee_mm_is_managed(mm);
+	bee_mm_forget(mm);
+	mutex_unlock(&mm_mutex);
+	return managed;
+}
+
+/**
+ * bee_manage_stop_cookie() - stop managing the address space with this cookie
+ * @cookie: the cookie
+ *
+ * Context: Process, may sleep.
+ * Return: whether it was managed.
+ */
+bool bee_manage_stop_cookie(u64 cookie)
+{
+	bool managed;
+
+	mutex_lock(&mm_mutex);
+	managed = bee_mm_forget_cookie(cookie);
+	mutex_unlock(&mm_mutex);
+	return managed;
+}
+
+/* The next address space without its ranges, with mm_users held; *@cookie: where to go on. */
+static struct mm_struct *rescan_get_next(u64 *cookie)
+{
+	struct mm_struct *mm = NULL;
+	const struct bee_mm *m;
+
+	rcu_read_lock();
+	while (!mm && (m = bee_mm_next(*cookie, NULL))) {
+		*cookie = m->cookie + 1;
+		if (READ_ONCE(m->lost) && mmget_not_zero(m->mm))
+			mm = m->mm;
+	}
+	rcu_read_unlock();
+	return mm;
+}
+
+static bool rescan_one(struct mm_struct *mm)
+{
+	struct bee_mm *m;
+	bool done;
+
+	if (!manage_lock(mm))
+		return false;
+	m = manage_find(mm);
+	done = !m || !scan_locked(m, NULL);
+	manage_unlock(mm);
+	return done;
+}
+
+static void rescan_work(struct work_struct *work)
+{
+	struct mm_struct *mm;
+	bool again = false;
+	u64 cookie = 0;
+
+	while ((mm = rescan_get_next(&cookie))) {
+		again |= !rescan_one(mm);
+		mmput(mm);
+	}
+	rescan_delay = min_t(unsigned long, 2 * rescan_delay, RESCAN_LAST);
+	if (again)
+		queue_delayed_work(manage_wq, &bee_manage_rescan, rescan_delay);
+	else
+		rescan_delay = RESCAN_FIRST;
+}
+
+DECLARE_DELAYED_WORK(bee_manage_rescan, rescan_work);
+
+/**
+ * bee_manage_init() - be ready for requests
+ * @wq: runs bee_manage_rescan
+ *
+ * Context: Process.
+ */
+void bee_manage_init(struct workqueue_struct *wq)
+{
+	manage_wq = wq;
+}
+
+/**
+ * bee_manage_exit() - cancel the rescan; there are no callbacks and no requests any more
+ *
+ * Context: Process, may sleep.
+ */
+void bee_manage_exit(void)
+{
+	cancel_delayed_work_sync(&bee_manage_rescan);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Manage address spaces on request, and repair those that have lost their ranges. */
+#ifndef BEE_MANAGE_H
+#define BEE_MANAGE_H
+
+#include "mm.h"
+
+struct netlink_ext_ack;
+
+extern struct delayed_work bee_manage_rescan;
+
+void bee_manage_init(struct workqueue_struct *wq);
+void bee_manage_exit(void);
+
+int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *state,
+		    struct netlink_ext_ack *extack);
+int bee_manage_update(struct mm_struct *mm, struct pid *pid, const struct bee_map_diff *diff,
+		      struct bee_mm_state *state, struct netlink_ext_ack *extack);
+bool bee_manage_stop(const struct mm_struct *mm);
+bool bee_manage_stop_cookie(u64 cookie);
+
+#endif /* BEE_MANAGE_H */

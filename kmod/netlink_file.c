@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/* TABLE_ADD, TABLE_DEL, FILE_GET, FILE_NTF. */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/rculist.h>
+
+#include "compat.h"
+#include "netlink.h"
+#include "netlink_impl.h"
+#include "news.h"
+#include "store.h"
+
+const struct nla_policy bee_netlink_file_policy[BEEUNWIND_A_FILE_MAX + 1] = {
+	[BEEUNWIND_A_FILE_ID]	    = { .type = NLA_U32 },
+	[BEEUNWIND_A_FILE_TABLE_FD] = NLA_POLICY_MIN(NLA_S32, 0),
+	[BEEUNWIND_A_FILE_EXE_FD]   = NLA_POLICY_MIN(NLA_S32, 0),
+	[BEEUNWIND_A_FILE_VDSO]	    = { .type = NLA_FLAG },
+	[BEEUNWIND_A_FILE_FORCE]    = { .type = NLA_FLAG },
+};
+
+/* An open file of the sender, which is current.  The caller drops it by fput(). */
+static struct file *netlink_get_file(struct genl_info *info, int attr)
+{
+	struct file *file = fget(nla_get_s32(info->attrs[attr]));
+
+	if (file)
+		return file;
+	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr], "no such open file");
+	return ERR_PTR(-EBADF);
+}
+
+/* The file that a TABLE_ADD names by one of three attributes, with a reference. */
+static struct bee_file *table_add_file(struct genl_info *info)
+{
+	struct nlattr *id = info->attrs[BEEUNWIND_A_FILE_ID];
+	struct bee_file *f = NULL;
+	struct file *exe;
+
+	if (!!info->attrs[BEEUNWIND_A_FILE_EXE_FD] + !!id +
+	    !!info->attrs[BEEUNWIND_A_FILE_VDSO] != 1) {
+		NL_SET_ERR_MSG(info->extack, "just one of exe-fd, id and vdso, please");
+		return ERR_PTR(-EINVAL);
+	}
+	if (id) {
+		f = bee_file_get_id(nla_get_u32(id));
+		if (!f)
+			NL_SET_ERR_MSG_ATTR(info->extack, id, "no such file");
+		return f ?: ERR_PTR(-ENOENT);
+	}
+	if (info->attrs[BEEUNWIND_A_FILE_VDSO]) {
+		f = bee_file_get_vdso();
+	} else {
+		exe = netlink_get_file(info, BEEUNWIND_A_FILE_EXE_FD);
+		if (IS_ERR(exe))
+			return ERR_CAST(exe);
+		f = bee_file_get(exe);
+		fput(exe);
+	}
+	if (IS_ERR(f))
+		NL_SET_ERR_MSG(info->extack, "out of memory or over budget");
+	return f;
+}
+
+static int table_add(struct genl_info *info, struct file *file, struct sk_buff *reply)
+{
+	struct bee_file *f = table_add_file(info);
+	int err;
+
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	err = nla_put_u32(reply, BEEUNWIND_A_FILE_ID, f->id);
+	if (!err)
+		err = bee_store_add(f, file, info->extack);
+	bee_file_put(f);
+	return err;
+}
+
+int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
+{
+	struct sk_buff *reply;
+	struct file *file;
+	void *hdr;
+	int err;
+
+	err = bee_netlink_check_caps(request, info->extack);
+	if (err)
+		return err;
+	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_FILE_TABLE_FD)) {
+		NL_SET_ERR_MSG(info->extack, "table-fd is missing");
+		return -EINVAL;
+	}
+	file = netlink_get_file(info, BEEUNWIND_A_FILE_TABLE_FD);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	reply = bee_netlink_reply_begin(info, BEEUNWIND_CMD_TABLE_ADD, &hdr);
+	if (reply)
+		err = bee_netlink_reply_end(info, reply, hdr, table_add(info, file, reply));
+	else
+		err = -ENOMEM;
+	fput(file);
+	return err;
+}
+
+int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info)
+{
+	int err;
+
+	err = bee_netlink_check_caps(request, info->extack);
+	if (err)
+		return err;
+	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_FILE_ID)) {
+		NL_SET_ERR_MSG(info->extack, "id of the file is missing");
+		return -EINVAL;
+	}
+	return bee_store_del(nla_get_u32(info->attrs[BEEUNWIND_A_FILE_ID]),
+			     info->attrs[BEEUNWIND_A_FILE_FORCE], info->extack);
+}
+
+static int file_put_table(struct sk_buff *skb, const struct bee_stored *stored)
+{
+	const struct bee_table *t = &stored->table;
+
+	return nla_put_flag(skb, BEEUNWIND_A_FILE_LOADED) ||
+	       nla_put(skb, BEEUNWIND_A_FILE_IDENTITY, t->header->id_len, t->header->id) ||
+	       nla_put_u32(skb, BEEUNWIND_A_FILE_ROWS, t->nrows) ||
+	       nla_put_u32(skb, BEEUNWIND_A_FILE_FLAGS, t->header->flags);
+}
+
+static int file_put_identity(struct sk_buff *skb, const struct bee_file *f)
+{
+	return nla_put_u32(skb, BEEUNWIND_A_FILE_ID, f->id) ||
+	       nla_put_string(skb, BEEUNWIND_A_FILE_NAME, f->name) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_DEVICE, f->key.dev,
+				 BEEUNWIND_A_FILE_PAD) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_INODE, f->key.ino,
+				 BEEUNWIND_A_FILE_PAD) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_SIZE, f->key.size,
+				 BEEUNWIND_A_FILE_PAD);
+}
+
+static int file_put_use(struct sk_buff *skb, const struct bee_file *f)
+{
+	int i, err;
+
+	err = nla_put_u32(skb, BEEUNWIND_A_FILE_USERS, bee_file_users(f)) ||
+	      nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_IDLE_MS,
+				jiffies_to_msecs(jiffies - READ_ONCE(f->used)),
+				BEEUNWIND_A_FILE_PAD) ||
+	      nla_put_u32(skb, BEEUNWIND_A_FILE_HITS, atomic_read(&f->hits)) ||
+	      nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED, atomic_read(&f->missed));
+	for (i = BEEUNWIND_STOP_NONE + 1; !err && i <= BEEUNWIND_STOP_MAX; i++) {
+		u32 walks = atomic_read(&f->stop[i]);
+
+		if (walks)
+			err = bee_netlink_put_stop(skb, BEEUNWIND_A_FILE_STOP, i, walks);
+	}
+	return err;
+}
+
+static int file_put_news(struct sk_buff *skb, const struct bee_news *news)
+{
+	return nla_put_u32(skb, BEEUNWIND_A_FILE_PID, news->tgid) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_START, news->start,
+				 BEEUNWIND_A_FILE_PAD) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_END, news->end, BEEUNWIND_A_FILE_PAD);
+}
+
+static int file_put(struct sk_buff *skb, const struct bee_file *f)
+{
+	const struct bee_stored *stored = rcu_dereference(f->table);
+	const struct bee_news *news = stored ? NULL : bee_news_of(f);
+	u64 bytes = bee_file_bytes(f) + bee_stored_bytes(stored);
+
+	return file_put_identity(skb, f) || file_put_use(skb, f) ||
+	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_BYTES, bytes, BEEUNWIND_A_FILE_PAD) ||
+	       (stored && file_put_table(skb, stored)) || (news && file_put_news(skb, news));
+}
+
+/**
+ * struct file_dump - state of a dump of files, in cb->ctx
+ * @next: id of the next file
+ * @begun: the sender's capabilities have been checked
+ */
+struct file_dump {
+	u32	next;
+	bool	begun;
+};
+
+static int file_dump_one(struct sk_buff *skb, struct netlink_callback *cb, const struct bee_file *f)
+{
+	void *hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_FILE_GET);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (file_put(skb, f)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+int bee_netlink_file_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct file_dump *dump = (void *)cb->ctx;
+	const struct bee_file *f;
+	int err = dump->begun ? 0 : bee_netlink_check_caps(cb->skb, cb->extack);
+
+	if (err)
+		return err;
+	dump->begun = true;
+	cb->seq = bee_file_seq();
+	rcu_read_lock();
+	list_for_each_entry_rcu(f, &bee_file_list, node) {
+		if (f->id < dump->next)
+			continue;
+		err = file_dump_one(skb, cb, f);
+		if (err)
+			break;
+		dump->next = f->id + 1;
+	}
+	rcu_read_unlock();
+	return skb->len || !err ? skb->len : err;
+}
+
+/**
+ * bee_netlink_tell() - send FILE_NTF about a file without a table
+ * @f: the file; announced
+ *
+ * Whoever begins to listen later asks for all files first, so without a listener none is sent.
+ *
+ * Context: Process, under RCU.
+ * Return: false if there was no memory for it.
+ */
+bool bee_netlink_tell(const struct bee_file *f)
+{
+	struct sk_buff *skb;
+	void *hdr;
+
+	if (!genl_has_listeners(&bee_netlink_family, &init_net, 0))
+		return true;
+	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
+	if (!skb)
+		return false;
+	hdr = genlmsg_put(skb, 0, 0, &bee_netlink_family, 0, BEEUNWIND_CMD_FILE_NTF);
+	if (!hdr || file_put_identity(skb, f) || file_put_news(skb, &f->news)) {
+		nlmsg_free(skb);
+		return false;
+	}
+	genlmsg_end(skb, hdr);
+	genlmsg_multicast(&bee_netlink_family, skb, 0, 0, GFP_ATOMIC);
+	return true;
+}

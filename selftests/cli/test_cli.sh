@@ -1,0 +1,204 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What beectl says and exits with, as far as no module is needed.
+#	BEECTL=path	test another beectl
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/ktap.sh
+. "$here/../ktap.sh"
+# shellcheck source=selftests/lib/stock_files.sh
+. "$here/../lib/stock_files.sh"
+
+beectl=${BEECTL:-$here/../../beectl}
+[ -x "$beectl" ] || ktap_skip_all "beectl is not built"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# says STATUS STDOUT|STDERR PATTERN ARGUMENT...: exactly that, and the other stream empty
+says() {
+	local status=$1 stream=$2 pattern=$3 got
+	shift 3
+	"$beectl" "$@" >"$work/stdout" 2>"$work/stderr"
+	got=$?
+	cat "$work/stdout" "$work/stderr"
+	[ "$got" -eq "$status" ] || { echo "exit status $got, not $status"; return 1; }
+	grep -q -e "$pattern" "$work/$stream" || { echo "no '$pattern'"; return 1; }
+	if [ "$stream" = stdout ]; then
+		[ ! -s "$work/stderr" ]
+	else
+		[ ! -s "$work/stdout" ]
+	fi
+}
+
+# One line on stderr, and as it says.
+complains() {
+	local status=$1 line=$2
+	shift 2
+	says "$status" stderr . "$@" && [ "$(cat "$work/stderr")" = "$line" ]
+}
+
+check_help_of_all() {
+	local command
+	for command in $("$beectl" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+		[ "$command" = help ] && continue
+		says 0 stdout "^Usage: beectl $command" help "$command" &&
+			says 0 stdout "^Usage: beectl $command" "$command" --help &&
+			grep -q '^Options:' "$work/stdout" || return
+	done
+	for command in compile dump verify; do
+		"$beectl" "$command" --help | grep -q '^Example' || return
+	done
+}
+
+# compile_into DIRECTORY ARGUMENT...: the tables that are in the new directory then
+compile_into() {
+	local into=$work/$1
+	shift
+	mkdir "$into" && "$beectl" compile "$@" -o "$into" >"$work/stdout" 2>"$work/stderr"
+	status=$?
+	ls "$into"
+}
+
+# Several files at once: the same bytes as one by one, whatever else is wrong.
+check_several() {
+	local status in=$work/in lib
+
+	lib=$(stock_files | head -n1)
+	mkdir -p "$in/below" && cp "$beectl" "$in/below/tool" && cp "$lib" "$in/one.so" &&
+		ln "$in/one.so" "$in/two.so" && ln -s one.so "$in/three.so" && echo text >"$in/text" &&
+		head -c 5000 "$lib" >"$in/short.so" || return
+	"$beectl" compile -q "$beectl" -o "$work/tool.beet" &&
+		"$beectl" compile -q "$lib" -o "$work/one.so.beet" || return
+
+	compile_into found "$in" >"$work/names"
+	cat "$work/stderr"
+	[ "$status" -eq 0 ] && [ "$(tr '\n' ' ' <"$work/names")" = "one.so.beet tool.beet " ] &&
+		cmp "$work/found/tool.beet" "$work/tool.beet" &&
+		cmp "$work/found/one.so.beet" "$work/one.so.beet" &&
+		[ "$(wc -l <"$work/stdout")" -eq 2 ] &&
+		[ "$(cat "$work/stderr")" = "beectl: compile: $in/short.so: truncated: section headers lie past the end of the file" ] ||
+		return
+
+	compile_into named -q -j 1 "$in/short.so" "$in/three.so" "$in/none" "$in" >"$work/names"
+	cat "$work/stderr"
+	[ "$status" -eq 1 ] && [ "$(tr '\n' ' ' <"$work/names")" = "three.so.beet tool.beet " ] &&
+		[ ! -s "$work/stdout" ] && [ "$(wc -l <"$work/stderr")" -eq 2 ] &&
+		grep -q 'in/none: No such file or directory$' "$work/stderr" || return
+
+	cp "$beectl" "$in/tool"
+	compile_into namesakes -j 3 "$in" >"$work/names"
+	cat "$work/stderr"
+	[ "$status" -eq 1 ] && [ "$(tr '\n' ' ' <"$work/names")" = "one.so.beet tool.beet " ] &&
+		grep -q "in/tool: its table would have the name of that of $in/below/tool" "$work/stderr"
+}
+
+check_several_usage() {
+	says 2 stderr "^beectl: compile: -o has to be an existing directory" \
+		compile "$beectl" /bin/sh -o "$work/none" &&
+		says 2 stderr "^beectl: compile: -o has to be an existing directory" \
+			compile /bin -o "$work/none" &&
+		says 2 stderr "^beectl: compile: -j needs" compile -j 0 "$beectl" -o "$work/none" &&
+		says 2 stderr "^beectl: compile: -j needs" compile -j 1025 "$beectl" -o "$work/none" &&
+		says 2 stderr "^beectl: compile: an ELF file is needed" compile -o "$work/none" &&
+		[ ! -e "$work/none" ]
+}
+
+# A failed write leaves the old table and no temporary file.
+check_atomic() {
+	mkdir "$work/dir" && echo old >"$work/dir/table" || return
+	complains 1 "beectl: compile: /etc/passwd: not an ELF file" \
+		compile /etc/passwd -o "$work/dir/table" || return
+	[ "$(cat "$work/dir/table")" = old ] || return
+	says 0 stdout '^[^ ]*/table: [0-9]* rows, [0-9]* rules, [0-9]* bytes' \
+		compile "$beectl" -o "$work/dir/table" || return
+	[ "$(ls "$work/dir")" = table ] && [ "$(head -c 4 "$work/dir/table")" = BEET ] || return
+	[ "$(stat -c %a "$work/dir/table")" = "$(printf '%o' $((0666 & ~$(umask))))" ]
+}
+
+# A writer that is killed, here by SIGXFSZ at 1 KiB.
+check_killed() {
+	mkdir "$work/killed" || return
+	(ulimit -f 1 && "$beectl" compile "$beectl" -o "$work/killed/table" 2>&1) | tee "$work/said"
+	[ "$(cat "$work/said")" = "beectl: compile: $beectl: killed by signal 25 (File size limit exceeded)" ] &&
+		[ -z "$(ls "$work/killed")" ]
+}
+
+check_refused_table() {
+	"$beectl" compile -q "$beectl" -o "$work/table" && truncate -s -1 "$work/table" || return
+	complains 1 "beectl: dump: $work/table: refused: truncated, or longer than its header says at offset 8" \
+		dump "$work/table" || return
+	printf 'BEET' >"$work/short"
+	complains 1 "beectl: dump: $work/short: refused: shorter than a table header at offset 4" \
+		dump "$work/short"
+}
+
+# Names that others chose do not talk to the terminal.
+check_names() {
+	local name=$work/$'name\e[31m'
+	complains 1 "beectl: dump: $work/name\\033[31m: No such file or directory" dump "$name" || return
+	printf 'BEET' >"$name"
+	complains 1 "beectl: dump: $work/name\\033[31m: refused: shorter than a table header at offset 4" \
+		dump "$name"
+}
+
+check_full_disk() {
+	[ -c /dev/full ] || return 0
+	! "$beectl" dump --rows "$beectl" >/dev/full 2>"$work/stderr" && grep -q 'cannot write' "$work/stderr"
+}
+
+# Files that are opened later do not take the places of closed standard streams.
+check_closed_streams() {
+	"$beectl" dump /dev/fd/0 <&- 2>"$work/stderr"
+	grep 'not an ELF file\|not a regular file' "$work/stderr" || { cat "$work/stderr"; return 1; }
+	"$beectl" dump --rows "$beectl" >&- 2>"$work/stderr"
+	[ $? -eq 1 ] && grep 'cannot write to standard output' "$work/stderr"
+}
+
+# Bad words are found before anything is changed or the module asked.
+check_words() {
+	complains 2 'beectl: config: foo: no such setting; see "beectl config --help"' config foo bar &&
+		complains 2 'beectl: config: budget: needs a value; see "beectl config --help"' \
+			config follow all budget &&
+		complains 2 'beectl: config: 3x: not a size, as 512M or 2G, of 1M at least; see "beectl config --help"' \
+			config follow all budget 3x &&
+		complains 2 'beectl: config: 512: not a size, as 512M or 2G, of 1M at least; see "beectl config --help"' \
+			config budget 512 &&
+		complains 2 'beectl: config: --json: only to show the settings; see "beectl config --help"' \
+			config --json budget 1G &&
+		complains 2 'beectl: config: none: not managed or all; see "beectl config --help"' \
+			config follow none &&
+		complains 2 "beectl: status: abc: not a process id" status abc &&
+		complains 2 "beectl: load: --all or process ids, not both" load --all 1 &&
+		complains 2 "beectl: unload: --all or process ids, not both" unload --all 1 &&
+		complains 2 "beectl: watch: takes no arguments; it watches all processes" watch 1
+}
+
+ktap_plan 24
+ktap_run "help" says 0 stdout "^Usage: beectl COMMAND" help
+ktap_run "help help" says 0 stdout "^Usage: beectl COMMAND" help help
+ktap_run "--help" says 0 stdout "^Usage: beectl COMMAND" --help
+ktap_run "-h" says 0 stdout "^Usage: beectl COMMAND" -h
+ktap_run "--version" says 0 stdout "^beectl [0-9]*\.[0-9]*\.[0-9]*$" --version
+ktap_run "no command" says 2 stderr "^Usage: beectl COMMAND"
+ktap_run "unknown command" complains 2 "beectl: unknown command 'foo'; \"beectl help\" lists the commands" foo
+ktap_run "help of an unknown command" says 2 stderr "unknown command 'foo'" help foo
+ktap_run "help of each command" check_help_of_all
+ktap_run "dump without a file" says 2 stderr "^beectl: dump: .*--help" dump
+ktap_run "dump, unknown option" says 2 stderr "^beectl: dump: .*--help" dump --foo
+ktap_run "compile without -o" says 2 stderr "^beectl: compile: -o is needed" compile "$beectl"
+ktap_run "no such file" complains 1 "beectl: dump: /nonexistent: No such file or directory" dump /nonexistent
+ktap_run "a directory" complains 1 "beectl: dump: /tmp: is a directory" dump /tmp
+ktap_run "summary" says 0 stdout "^build-id\|^sha256" dump "$beectl"
+ktap_run "compile writes all or nothing" check_atomic
+if /usr/bin/python3 -c 'import os, sys; os.open(sys.argv[1], os.O_TMPFILE | os.O_WRONLY)' "$work"; then
+	ktap_run "compile leaves nothing behind when it is killed" check_killed
+else
+	ktap_skip "compile leaves nothing behind when it is killed" "no nameless files in $work"
+fi
+ktap_run "compile of several files" check_several
+ktap_run "compile of several files, wrong usage" check_several_usage
+ktap_run "a refused table" check_refused_table
+ktap_run "names are no escape sequences" check_names
+ktap_run "standard output is full" check_full_disk
+ktap_run "words of status, load, unload, watch and config" check_words
+ktap_run "closed standard streams" check_closed_streams
+ktap_finish

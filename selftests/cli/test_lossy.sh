@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 600
+# Tables that are not exact: they say so, and how wrong they are is what they say.
+#	BEECTL=path PYTHON=python3
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/ktap.sh
+. "$here/../ktap.sh"
+# shellcheck source=selftests/lib/stock_files.sh
+. "$here/../lib/stock_files.sh"
+
+beectl=${BEECTL:-$here/../../beectl} python=${PYTHON:-/usr/bin/python3}
+[ -x "$beectl" ] || ktap_skip_all "beectl is not built"
+"$python" -c '' 2>/dev/null || ktap_skip_all "$python is not installed"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# make_lossy MODE ELF OPTION...: the table, its rows, and what is said of it
+make_lossy() {
+	local elf=$1
+	shift
+	"$beectl" compile "$@" "$elf" -o "$work/table" >"$work/said" &&
+		"$beectl" dump --rows --unpacked "$elf" >"$work/exact" &&
+		"$beectl" dump --rows "$work/table" >"$work/lossy"
+}
+
+check_fp_bypass() {
+	local elf=$work/fp
+	# shellcheck disable=SC2086  # a list of words
+	$1 -fno-omit-frame-pointer "$here/frame_pointers.c" -o "$elf" &&
+		make_lossy "$elf" --fp-bypass || return
+	cat "$work/said"
+	grep -q '^not exact  fp-bypass$' <("$beectl" dump "$work/table") || return
+	"$python" "$here/lossy_check.py" fp-bypass "$elf" "$work/exact" "$work/lossy" "$work/said"
+}
+
+# refuses PATTERN ELF: one line, no table
+refuses() {
+	rm -f "$work/none"
+	"$beectl" compile --fp-bypass "$2" -o "$work/none" 2>"$work/err" && return 1
+	cat "$work/err"
+	[ "$(wc -l <"$work/err")" -eq 1 ] && grep -q "$1" "$work/err" && [ ! -e "$work/none" ]
+}
+
+check_refusals() {
+	refuses ': [1-9][0-9]* of [0-9]* functions keep no frame pointer, first that at 0x' \
+		"$(stock_files | head -n1)" || return
+	# A function that uses rbp for something else, and nothing but leaves.
+	gcc -O2 -fno-omit-frame-pointer -x c - -o "$work/other" <<-'END' || return
+		__attribute__((noinline, optimize("omit-frame-pointer"))) int other(int x)
+		{
+			volatile char bytes[200] = { x };
+			return bytes[x];
+		}
+		int main(int argc, char **argv) { return other(argc) + argv[0][0]; }
+	END
+	refuses ': 1 of [0-9]* functions keep no frame pointer' "$work/other" || return
+	echo 'int leaf(int x) { return x; }' |
+		gcc -O2 -fomit-frame-pointer -fPIC -shared -nostdlib -x c - -o "$work/leaves" || return
+	refuses ': none of its functions keeps a frame pointer$' "$work/leaves"
+}
+
+check_thin() {
+	local elf
+	for elf in $(stock_files | grep -v LLVM); do
+		make_lossy "$elf" --thin "$1" || return
+		grep -q '^not exact  thin$' <("$beectl" dump "$work/table") || return
+		"$python" "$here/lossy_check.py" thin "$elf" "$work/exact" "$work/lossy" "$work/said" "$1" ||
+			{ echo "$elf"; return 1; }
+	done
+}
+
+# Fewer rows that take more bytes would be of no use; and what goes first covers least.
+check_thin_is_smaller() {
+	local percent size last elf each least=0
+	elf=$(stock_files | head -n1)
+	"$beectl" compile -q "$elf" -o "$work/table" && last=$(stat -c %s "$work/table") || return
+	for percent in 5 10 20 30 40; do
+		"$beectl" compile --thin "$percent" "$elf" -o "$work/table" >"$work/said" || return
+		size=$(stat -c %s "$work/table")
+		# A thousandth of a wrong byte for each row that was left out.
+		each=$(sed -n 's/.*not exact: \([0-9]*\) .*/\1 1000/p; s/.*thin: \([0-9]*\) .*/\1/p' "$work/said" |
+			tr '\n' ' ' | awk '{ print int($1 * $2 / $3) }')
+		echo "$percent percent: $size bytes, $each"
+		[ "$size" -lt "$last" ] && [ "$each" -gt "$least" ] || return
+		last=$size least=$each
+	done
+}
+
+check_exact_is_plain() {
+	"$beectl" compile "$beectl" -o "$work/table" | grep 'not exact' && return 1
+	"$beectl" dump "$work/table" | grep 'not exact' && return 1
+	"$beectl" dump "$work/table" | grep -q '^table '
+}
+
+check_usage() {
+	local percent
+	for percent in 0 91 x -1 1.5; do
+		"$beectl" compile --thin "$percent" "$beectl" -o "$work/none" 2>"$work/err"
+		[ $? -eq 2 ] && grep -q -e '--thin needs a number from 1 to 90' "$work/err" || return
+	done
+}
+
+ktap_plan 11
+for compiler in "gcc -O0" "gcc -O2" "gcc -Os -fcf-protection=branch" "clang -O2"; do
+	if command -v "${compiler%% *}" >/dev/null; then
+		ktap_run "--fp-bypass, $compiler" check_fp_bypass "$compiler"
+	else
+		ktap_skip "--fp-bypass, $compiler" "${compiler%% *} is not installed"
+	fi
+done
+ktap_run "--fp-bypass refuses" check_refusals
+for percent in 5 30 90; do
+	ktap_run "--thin $percent" check_thin "$percent"
+done
+ktap_run "--thin makes tables smaller" check_thin_is_smaller
+ktap_run "an exact table does not say that it is not" check_exact_is_plain
+ktap_run "wrong usage" check_usage
+ktap_finish

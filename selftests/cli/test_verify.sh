@@ -1,0 +1,311 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# beectl verify: stock files and odd ones have no difference; a table that is wrong in
+# any one way has, and it is found where it is.
+#	BEECTL=path	test another beectl
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=selftests/ktap.sh
+. "$here/../ktap.sh"
+# shellcheck source=selftests/lib/stock_files.sh
+. "$here/../lib/stock_files.sh"
+
+beectl=${BEECTL:-$here/../../beectl}
+[ -x "$beectl" ] || ktap_skip_all "beectl is not built"
+for tool in as ld; do
+	command -v "$tool" >/dev/null || ktap_skip_all "$tool: not installed"
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# assemble NAME SOURCE [LINKER]: NAME.so; all that are made so have one build-id
+assemble() {
+	local name=$1 source=$2 linker=${3:-ld}
+	as --64 -o "$work/$name.o" "$source" &&
+		"$linker" -shared --build-id=0x000102030405060708090a0b0c0d0e0f --section-start=.text=0x1000 \
+			-o "$work/$name.so" "$work/$name.o" 2>"$work/ld" ||
+		{ cat "$work/ld"; return 1; }
+}
+
+# verify STATUS ARGUMENT...
+verify() {
+	local status=$1 got
+	shift
+	"$beectl" verify "$@" >"$work/out" 2>"$work/err"
+	got=$?
+	cat "$work/out" "$work/err"
+	[ "$got" -eq "$status" ] || { echo "exit status $got, not $status"; return 1; }
+}
+
+# figure NAME: the number that the summary gives it
+figure() {
+	sed -n "s/^$1  *\([0-9][0-9]*\).*/\1/p" "$work/out"
+}
+
+# The pcs compared are at least three for each row: so that 0 means something.
+is_clean() {
+	verify 0 "$@" || return
+	[ "$(figure differences)" = 0 ] && [ "$(figure rows)" -gt 0 ] &&
+		[ "$(figure 'pcs compared')" -ge $((3 * $(figure rows))) ]
+}
+
+check_program() {
+	assemble program "$here/../golden/asm/$1.S" "${2:-ld}" && is_clean "$work/program.so"
+}
+
+# What the wrong tables below are compared with.
+cat >"$work/right.S" <<'END'
+	.text
+first:
+	.cfi_startproc
+	push	%rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbp, -16
+	nop
+	nop
+	nop
+	nop
+	.cfi_endproc
+	.p2align 4
+second:
+	.cfi_startproc
+	nop
+	nop
+	.cfi_endproc
+	.p2align 4
+none:
+	ret
+	ret
+	.p2align 4
+third:
+	.cfi_startproc
+	.cfi_def_cfa rbp, 16
+	nop
+	.cfi_endproc
+END
+
+# found RANGE SED: a table from the source edited so differs there and nowhere else
+found() {
+	local range=$1 edit=$2
+	sed "$edit" "$work/right.S" >"$work/wrong.S"
+	! cmp -s "$work/right.S" "$work/wrong.S" || { echo "nothing is edited"; return 1; }
+	assemble right "$work/right.S" && assemble wrong "$work/wrong.S" || return
+	"$beectl" compile -q "$work/wrong.so" -o "$work/wrong.beet" || return
+	verify 1 --table "$work/wrong.beet" "$work/right.so" || return
+	[ "$(sed -n 's/.*right.so: \(0x[0-9a-f]*-0x[0-9a-f]*\).*: libdw: .*/\1/p' "$work/out" |
+		tr '\n' ' ')" = "$range " ] || { echo "not at $range"; return 1; }
+	[ "$(figure differences)" -gt 0 ] && [ ! -s "$work/err" ]
+}
+
+check_right_table() {
+	assemble right "$work/right.S" &&
+		"$beectl" compile -q "$work/right.so" -o "$work/right.beet" &&
+		is_clean --table "$work/right.beet" "$work/right.so"
+}
+
+check_other_file() {
+	"$beectl" compile -q /bin/sh -o "$work/other.beet" || return
+	verify 1 --table "$work/other.beet" "$beectl" &&
+		grep -q "the table is that of another file" "$work/err" &&
+		[ "$(figure differences)" -gt 0 ]
+}
+
+# No symbol talks to the terminal.
+check_symbol() {
+	sed $'s/^first:/.type "fi\e[31mrst", @function\\\n"fi\e[31mrst":/' "$work/right.S" >"$work/symbol.S" && assemble symbol "$work/symbol.S" &&
+		verify 1 --table "$work/other.beet" "$work/symbol.so" &&
+		grep -qF ' (fi\033[31mrst+0x0): ' "$work/out"
+}
+
+# What "compile --thin" leaves out is found.
+check_lossy_table() {
+	"$beectl" compile -q --thin 20 "$beectl" -o "$work/thin.beet" || return
+	verify 1 --table "$work/thin.beet" "$beectl" && grep -q "that are not exact" "$work/err" &&
+		[ "$(figure differences)" -gt 0 ]
+}
+
+check_refused_table() {
+	"$beectl" compile -q "$beectl" -o "$work/cut.beet" && truncate -s -1 "$work/cut.beet" || return
+	verify 1 --table "$work/cut.beet" "$beectl" && grep -q "table refused: " "$work/err" || return
+	verify 1 --table /nonexistent "$beectl" && grep -q "cannot read the table: No such" "$work/err"
+}
+
+# .debug_frame of two objects, with the zero word between them that linkers fill up with.
+check_filling() {
+	local name
+	{ echo ".cfi_sections .debug_frame"; cat "$work/right.S"; } >"$work/debug.S"
+	printf '\t.section .debug_frame, "", @progbits\n\t.long 0\n' >"$work/zero.S"
+	{ echo ".cfi_sections .debug_frame"; cat "$here/../golden/asm/frames.S"; } >"$work/frames.S"
+	for name in debug zero frames; do
+		as --64 -o "$work/$name.o" "$work/$name.S" || return
+	done
+	ld -shared -o "$work/filled.so" "$work/frames.o" "$work/zero.o" "$work/debug.o" || return
+	readelf --wide --debug-dump=frames "$work/filled.so" 2>/dev/null | grep -A3 'ZERO term' |
+		grep -q CIE || { echo "no zero word in the middle"; return 1; }
+	is_clean "$work/filled.so"
+}
+
+# Two FDEs for the same text: libdw takes the one that it reads first and drops the
+# other, the table that which starts first, and the rest of the other.  No side is wrong.
+check_contradictory() {
+	cat >"$work/twice.S" <<'END'
+	.text
+start:	.fill	16, 1, 0x90
+	.section .eh_frame, "a", @progbits
+cie:	.long	1f - 0f
+0:	.long	0
+	.byte	1
+	.string	"zR"
+	.byte	1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1
+	.balign	8
+1:
+	.long	1f - 0f
+0:	.long	0b - cie
+	.long	start + 4 - ., 4
+	.byte	0, 0x0e, 32
+	.balign	8
+1:
+	.long	1f - 0f
+0:	.long	0b - cie
+	.long	start - ., 16
+	.byte	0
+	.balign	8
+1:
+END
+	assemble twice "$work/twice.S" && verify 0 -v "$work/twice.so" &&
+		[ "$(figure differences)" = 0 ] && [ "$(figure contradictory)" = 9 ] &&
+		grep -q 'contradictory .*; FDEs overlap in 16 bytes, 0 describe no text' "$work/out" &&
+		grep -q '0x1004-0x1008.*: FDEs overlap; libdw: rsp+32, same, cfa-8; table: rsp+8' "$work/out"
+}
+
+# The search table without its last entry: the unwinder of C++ does not find the FDE either.
+check_unlisted() {
+	local hdr
+	as --64 -o "$work/listed.o" "$work/right.S" &&
+		ld -shared --eh-frame-hdr --section-start=.text=0x1000 -o "$work/listed.so" \
+			"$work/listed.o" && is_clean "$work/listed.so" || return
+	hdr=$(readelf --wide -S "$work/listed.so" | sed -n 's/.* \.eh_frame_hdr *PROGBITS *[0-9a-f]* *\([0-9a-f]*\).*/\1/p')
+	printf '\002' | dd of="$work/listed.so" bs=1 seek=$((0x$hdr + 8)) conv=notrunc status=none
+	verify 0 "$work/listed.so" && [ "$(figure contradictory)" = 3 ] &&
+		grep -q '0x1030-0x1031.*: FDE is not in .eh_frame_hdr; libdw: no FDE; table: rbp+16' "$work/out"
+}
+
+check_no_cfi() {
+	printf '\t.text\n\tnop\n\tret\n' >"$work/bare.S"
+	assemble bare "$work/bare.S" && verify 0 "$work/bare.so" &&
+		grep -q '^files  *0  and 1 without unwind information' "$work/out"
+}
+
+check_unsupported() {
+	assemble odd "$here/../golden/asm/odd.S" && verify 0 -v "$work/odd.so" &&
+		grep -q '^ *cfa-expr  *[1-9][0-9]* ' "$work/out" &&
+		grep -q 'cfa-expr, 1 rows, 1 bytes: (rsp+8 rip+0 15 and 12 ge 3 shl plus), same, cfa-8' \
+			"$work/out"
+}
+
+# Help lists all names that there are in JSON: here are rules that no table can hold, and the
+# ranges of a table that is another file's.
+check_json_names() {
+	assemble odd "$here/../golden/asm/odd.S" && "$beectl" compile -q "$beectl" -o "$work/table" || return
+	"$beectl" verify --json --table "$work/table" "$work/odd.so" >"$work/json" && return 1
+	/usr/bin/python3 - "$work/json" "$("$beectl" verify --help)" <<'END'
+import json, re, sys
+def names(value):
+    if isinstance(value, dict):
+        return set(value).union(*map(names, value.values()))
+    return set().union(*map(names, value)) if isinstance(value, list) else set()
+got = json.load(open(sys.argv[1]))
+assert got["files"][0]["shown"] and got["files"][0]["unsupported"], got
+missing = (names(got) | {f["status"] for f in got["files"]}) - set(re.findall(r"\w+", sys.argv[2]))
+assert not missing, missing
+END
+}
+
+# A directory: x86-64 files once each, others left out, and the same figures as JSON.
+check_directory() {
+	mkdir -p "$work/dir/below" && cp "$beectl" "$work/dir/below/one" &&
+		ln "$work/dir/below/one" "$work/dir/again" && ln -s below/one "$work/dir/link" &&
+		echo text >"$work/dir/text" && cp "$work/right.so" "$work/dir/two" || return
+	is_clean -j 2 "$work/dir" && [ "$(figure files)" = 2 ] || return
+	"$beectl" verify --json "$work/dir" >"$work/json" || return
+	/usr/bin/python3 - "$work/json" "$(figure rows)" "$(figure 'pcs compared')" <<'END'
+import json, sys
+got = json.load(open(sys.argv[1]))
+total, files = got["total"], got["files"]
+print(total)
+assert [total["rows"], total["pcs"]] == [int(n) for n in sys.argv[2:]]
+assert total["compared"] == len(files) == 2 and total["differences"] == 0
+assert total["rows"] == sum(f["rows"] for f in files)
+assert all(f["status"] == "compared" for f in files)
+END
+}
+
+check_bad_files() {
+	verify 1 /nonexistent "$beectl" && grep -q "^beectl: verify: /nonexistent: No such file" "$work/err" &&
+		[ "$(figure files)" = 1 ] && [ "$(figure differences)" = 0 ] || return
+	verify 1 /etc/passwd && grep -q "not an ELF file" "$work/err" || return
+	mkdir "$work/empty" && verify 1 "$work/empty" &&
+		[ "$(cat "$work/err")" = "beectl: verify: no x86-64 executable or shared object there" ]
+}
+
+check_usage() {
+	verify 2 && verify 2 -j 0 "$beectl" && verify 2 --table "$work/right.beet" &&
+		verify 2 --table "$work/right.beet" "$beectl" "$beectl"
+}
+
+check_musl() {
+	printf 'int main(void) { return 0; }\n' >"$work/musl.c"
+	musl-gcc -static -o "$work/musl" "$work/musl.c" && is_clean "$work/musl" &&
+		"$beectl" dump --rows "$work/musl" | grep -q "undef$"
+}
+
+mapfile -t files < <(stock_files)
+programs=("$here"/../golden/asm/*.S)
+ktap_plan $((${#files[@]} + ${#programs[@]} + 31))
+for file in "${files[@]}"; do
+	ktap_run "$file" is_clean "$file"
+done
+for program in "${programs[@]}"; do
+	name=$(basename "$program" .S)
+	ktap_run "$name" check_program "$name"
+done
+for linker in ld.gold ld.lld; do
+	if command -v $linker >/dev/null; then
+		ktap_run "linked by $linker" check_program frames $linker
+	else
+		ktap_skip "linked by $linker" "not installed"
+	fi
+done
+if command -v musl-gcc >/dev/null; then
+	ktap_run "static, musl" check_musl
+else
+	ktap_skip "static, musl" "musl-gcc: not installed"
+fi
+ktap_run "a table of its own" check_right_table
+ktap_run "found: another CFA offset" found 0x1001-0x1005 's/def_cfa_offset 16/def_cfa_offset 24/'
+ktap_run "found: another CFA register" found 0x1030-0x1031 's/def_cfa rbp/def_cfa rbx/'
+ktap_run "found: FP saved elsewhere" found 0x1001-0x1005 's/rbp, -16/rbp, -24/'
+ktap_run "found: FP not saved" found 0x1001-0x1005 '/cfi_offset rbp/d'
+ktap_run "found: FP undefined" found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_undefined rbp/'
+ktap_run "found: RA saved elsewhere" found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_offset rip, -16/'
+ktap_run "found: RA undefined" found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_undefined rip/'
+ktap_run "found: a signal frame" found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_signal_frame/'
+ktap_run "found: rsp is not the CFA" found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_register rsp, r8/'
+ktap_run "found: a row too late" found 0x1001-0x1002 '/^first/,/endproc/{/cfi_def/d;/cfi_offset/d;0,/\tnop/s/\tnop/&\n.cfi_def_cfa_offset 16\n.cfi_offset rbp, -16/}'
+ktap_run "found: a gap" found "0x1005-0x1010 0x1010-0x1012" '/^second/,/endproc/{/startproc/d;/endproc/d}'
+ktap_run "found: rules for code without any" found 0x1012-0x1030 's/^none:/&\n.cfi_startproc/;s/^third:/.cfi_endproc\n&/'
+ktap_run "found: unsupported without need" found 0x1030-0x1031 's/def_cfa rbp, 16/escape 0x0f, 1, 0x38/'
+ktap_run "found: malformed only for the table" found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_escape 0x3e/'
+ktap_run "the table of another file" check_other_file
+ktap_run "a symbol that is an escape sequence" check_symbol
+ktap_run "a table that is not exact" check_lossy_table
+ktap_run "a refused table" check_refused_table
+ktap_run "a zero word within .debug_frame" check_filling
+ktap_run "FDEs that overlap" check_contradictory
+ktap_run "an FDE that .eh_frame_hdr does not list" check_unlisted
+ktap_run "no CFI" check_no_cfi
+ktap_run "what a table cannot hold" check_unsupported
+ktap_run "a directory" check_directory
+ktap_run "help lists what is in JSON" check_json_names
+ktap_run "files that are none" check_bad_files
+ktap_run "usage" check_usage
+ktap_finish

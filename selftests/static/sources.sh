@@ -1,0 +1,40 @@
+# shellcheck shell=bash disable=SC2120,SC2154  # tree and tmp are those of the script that sources it
+# SPDX-License-Identifier: GPL-2.0
+# What the static tests share.  Source it after ktap.sh, at the top of the tree, with tmp set.
+
+# Everything that is or will be committed, without test inputs.
+sources() {
+	git -c safe.directory="$tree" ls-files -co --exclude-standard -- "$@" |
+		while IFS= read -r file; do
+			[ ! -f "$file" ] || echo "$file"
+		done
+}
+
+have() {
+	command -v "$1" >/dev/null
+}
+
+# with TOOL NAME CMD...: skipped when the tool is missing
+with() {
+	local tool=$1 name=$2
+	shift 2
+	if have "$tool"; then
+		ktap_run "$name" "$@"
+	else
+		ktap_skip "$name" "$tool: not installed"
+	fi
+}
+
+# silent CMD...: succeeds when CMD prints nothing
+silent() {
+	"$@" >"$tmp/said" 2>&1 || true
+	[ ! -s "$tmp/said" ] || { head -n 60 "$tmp/said"; return 1; }
+}
+
+shell_scripts() {
+	sources | while IFS= read -r file; do
+		case $(head -c 40 "$file" | head -n1 | tr -d '\0') in
+		'#!/bin/bash' | '#!/bin/sh' | '#!/bin/busybox sh') echo "$file" ;;
+		esac
+	done
+}

@@ -1,0 +1,157 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What compilers and checkers say about the sources without running them.
+# slow: 1
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd -P)
+tree=$(cd "$here/../.." && pwd -P)
+cd "$tree"
+# shellcheck source=selftests/ktap.sh
+. selftests/ktap.sh
+# shellcheck source=selftests/static/sources.sh
+. selftests/static/sources.sh
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+headers() {
+	selftests/vm/kernel headers 6.12 2>/dev/null
+}
+
+# As tools/rooms.mk has them.
+rooms() {
+	sed -n 's/^rooms[[:space:]]*:= //p' tools/rooms.mk
+}
+
+# tool_flags -I|-iquote: where the files of tools/ find headers
+tool_flags() {
+	# shellcheck disable=SC2046  # a list of words
+	printf ' %s' -D_GNU_SOURCE -Itools/include -Iinclude/uapi "${1}." $(printf -- "${1}tools/%s " $(rooms))
+}
+
+check_shell() {
+	local file
+	for file in $(shell_scripts); do
+		case $(head -n1 "$file") in
+		*busybox*) shellcheck -s sh "$file" ;;
+		*) shellcheck -x -S warning "$file" ;;
+		esac
+	done
+}
+
+check_cppcheck() {
+	local files flags
+	read -r -a flags <<<"$(tool_flags -I)"
+	mapfile -t files < <(sources 'tools/*.c'; echo kmod/table.c)
+	cppcheck -q --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
+		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
+		"${flags[@]}" "${files[@]}"
+}
+
+check_analyzer() {
+	local flags files file
+	read -r -a flags <<<"$(tool_flags -iquote) $(pkg-config --cflags libnl-3.0 libnl-genl-3.0 json-c libelf)"
+	mapfile -t files < <(sources 'tools/*.c'; echo kmod/table.c)
+	# It takes a pointer stored in a caller's structure for a leak; ASan judges those.
+	printf '%s\n' "${files[@]}" | silent xargs -P 2 -n 1 \
+		gcc -std=gnu11 -O1 -fanalyzer -Wno-analyzer-malloc-leak "${flags[@]}" -c -o /dev/null
+}
+
+check_sparse() {
+	local kdir
+	kdir=$(headers)
+	make -s --no-print-directory ko KDIR="$kdir" objdir=build/static/sparse C=2 CF=-D__bee_sparse \
+		>"$tmp/sparse" 2>&1 || { tail -n 40 "$tmp/sparse"; return 1; }
+	! grep -E '(kmod|include)/.*(warning|error):' "$tmp/sparse"
+}
+
+check_extra_warnings() {
+	make -s --no-print-directory ko KDIR="$(headers)" objdir=build/static/w1 W=1 \
+		>"$tmp/w1" 2>&1 || { tail -n 40 "$tmp/w1"; return 1; }
+	! grep -E 'warning:|error:' "$tmp/w1"
+}
+
+checkpatch() {
+	local found
+	for found in {"${KERNEL_SOURCE:-}",/usr/src/linux-source-*,build/vm/debug/linux-source-*}/scripts/checkpatch.pl; do
+		[ ! -e "$found" ] || { echo "$found"; return; }
+	done
+}
+
+# A module of more than one kernel asks for the version; it has macros as the kernel's, arguments
+# twice; tables are read in user space too, where there is no BIT_ULL().
+check_checkpatch() {
+	local files ignored=LINUX_VERSION_CODE,CONSTANT_COMPARISON,MACRO_ARG_REUSE,BIT_MACRO
+	mapfile -t files < <(sources 'kmod/*.[ch]' 'include/*.h')
+	perl "$(checkpatch)" --no-tree --strict --terse --max-line-length=100 --ignore="$ignored" \
+		-f "${files[@]}"
+}
+
+# A change of the list of objects that perf runs in NMI changes this test.
+sampling_objects() {
+	sed -n 's/^sampling-path := //p' Kbuild
+}
+
+# The instrumented kernel's module calls what the compiler put in.
+sampling_builds() {
+	find build/kmod -mindepth 1 -maxdepth 1 -type d ! -name '*-beedebug'
+}
+
+ALLOWED_SYMBOLS='^(bee_[a-z0-9_]+|__rcu_read_(lock|unlock)|rcu_read_.*|__x86_[a-z0-9_]+|__stack_chk_fail|copy_from_user_nmi|copy_from_kernel_nofault|irq_work_queue|jiffies|this_cpu_off|const_pcpu_hot|pcpu_hot|current_task|pv_info|pv_ops|crc32_le|memchr_inv|memcpy|memset|memcmp|__per_cpu_offset|__tracepoint_.*|cpu_number|__preempt_count)$'
+
+check_sampling_symbols() {
+	local dir object bad=0 seen=0
+	for dir in $(sampling_builds); do
+		for object in $(sampling_objects); do
+			[ -e "$dir/$object" ] || continue
+			seen=1
+			nm -u "$dir/$object" | awk '{ print $2 }' | grep -Ev "$ALLOWED_SYMBOLS" |
+				sed "s|^|${dir#build/kmod/}/$object: |" >"$tmp/symbols" || true
+			[ ! -s "$tmp/symbols" ] || { cat "$tmp/symbols"; bad=1; }
+		done
+	done
+	[ "$seen" = 1 ] || { echo "no object is built"; return 1; }
+	return "$bad"
+}
+
+# The frames of perf's NMI handler lie above; 512 bytes are what the walk may take of 16 KiB.
+check_sampling_stack() {
+	local dir object objects seen=0
+	for dir in $(sampling_builds); do
+		objects=()
+		for object in $(sampling_objects); do
+			[ ! -e "$dir/$object" ] || objects+=("$dir/$object")
+		done
+		[ "${#objects[@]}" -gt 0 ] || continue
+		seen=1
+		selftests/static/stack_depth.py bee_callchain_user "${objects[@]}" >"$tmp/depth" || return 1
+		cat "$tmp/depth"
+		[ "$(cut -d ' ' -f 1 "$tmp/depth")" -lt 512 ] || return 1
+	done
+	[ "$seen" = 1 ] || { echo "no object is built"; return 1; }
+}
+
+ktap_plan 9
+with shellcheck "shellcheck" check_shell
+with cppcheck "cppcheck" check_cppcheck
+with gcc "gcc -fanalyzer" check_analyzer
+if kdir=$(headers); then
+	with sparse "sparse" check_sparse
+	ktap_run "no warnings with W=1" check_extra_warnings
+	ktap_run "the module builds" make -s --no-print-directory ko KDIR="$kdir"
+	ktap_run "the sampling path calls no lock, allocator or printk" check_sampling_symbols
+	ktap_run "the sampling path needs less than 512 bytes of stack" check_sampling_stack
+else
+	for name in sparse "no warnings with W=1" "the module builds" \
+		"the sampling path calls no lock, allocator or printk" \
+		"the sampling path needs less than 512 bytes of stack"; do
+		ktap_skip "$name" "no headers of kernel 6.12"
+	done
+fi
+if [ -n "$(checkpatch)" ]; then
+	ktap_run "checkpatch" check_checkpatch
+else
+	ktap_skip "checkpatch" "no kernel source (make check-debug has one; or set KERNEL_SOURCE)"
+fi
+ktap_finish

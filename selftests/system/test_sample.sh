@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Samples of stock programs, unwound by libdw and by our tables and our step in user
+# space: every address the same.  SAMPLES: of each program.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd -P)
+TREE=$(cd "$here/../.." && pwd -P)
+WORK=$(mktemp -d)
+trap 'rm -rf "$WORK"' EXIT
+# shellcheck source=selftests/ktap.sh
+. "$TREE/selftests/ktap.sh"
+# shellcheck source=selftests/system/oracle/programs.sh
+. "$here/oracle/programs.sh"
+
+sample=$TREE/build/selftests/oracle/sample
+samples=${SAMPLES:-500} share=99
+programs=(python3 perl git xz bash sqlite3 openssl as cc1plus clang postgres node java)
+[ $# -eq 0 ] || programs=("$@")
+
+# Nothing differs, and there was something to compare.
+compare() {
+	local status=0
+	input_of "$1" | "$sample" --here --seconds 60 --samples "$samples" --period 500000 "$1" \
+		"${command[@]}" >"$WORK/out" 2>"$WORK/err" || status=$?
+	grep "^$1: samples " "$WORK/out" >>"$WORK/sums"
+	if [ "$status" -eq 0 ] && ! grep -q " of [0-9]\{1,2\} comparable" "$WORK/out"; then
+		return 0
+	fi
+	cat "$WORK/out" "$WORK/err"
+	return 1
+}
+
+make -s --no-print-directory -C "$here/oracle" >/dev/null || exit 1
+"$sample" --here true true >/dev/null 2>"$WORK/err"
+[ $? -ne 2 ] || ktap_skip_all "$(cat "$WORK/err")"
+ktap_plan $((${#programs[@]} + 1))
+touch "$WORK/sums"
+for name in "${programs[@]}"; do
+	if prepare "$name"; then
+		ktap_run "$name: as libdw" compare "$name"
+	else
+		ktap_skip "$name: as libdw" "$why"
+	fi
+	# Differences, also of those that pass.
+	[ ! -s "$WORK/out" ] || ktap_diag "$(tail -n 8 "$WORK/out")"
+	: >"$WORK/out"
+done
+sum "$WORK/sums" >"$WORK/all"
+status=$?
+ktap_diag "$(tail -n 1 "$WORK/all")"
+ktap_run "$share % of native samples are complete" test "$status" -eq 0
+ktap_finish

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Every instruction of the programs in selftests/fixtures/programs: our tables and our step
+# against the calls, returns and signals that were seen.  In a guest (BEE_KO is set), where
+# ptrace is slow, some of them; BEE_ORACLE=full: all.
+# timeout: 900
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd -P)
+tree=$(cd "$here/../.." && pwd -P)
+# shellcheck source=selftests/ktap.sh
+. "$tree/selftests/ktap.sh"
+
+step=$tree/build/selftests/oracle/step
+programs=$tree/build/selftests/programs
+totals=$(mktemp)
+trap 'rm -f "$totals" "$totals.out" "$totals.built"' EXIT
+
+# step_all COMMAND...: no wrong step, no caller made up where there is no row
+step_all() {
+	"$step" "$@" >"$totals.out" || { cat "$totals.out"; return 1; }
+	tail -n 1 "$totals.out" >>"$totals"
+	grep -q ': guessed 0 ' "$totals.out" && return
+	cat "$totals.out"
+	return 1
+}
+
+# What there is, of what is to be run; in a guest it is built already.
+if [ -z "${BEE_KO:-}" ]; then
+	make -s --no-print-directory -C "$here/oracle" >/dev/null
+	"$tree/selftests/fixtures/programs/build.sh" >"$totals.built"
+else
+	cp "$programs/list" "$totals.built"
+fi
+wanted='^(calls|signals|jumps|throw)[.]' limit=1000000
+if [ -n "${BEE_KO:-}" ] && [ "${BEE_ORACLE:-quick}" != full ]; then
+	wanted='^(calls.(lazy|cet|musl)|(signals|jumps).(clang-O2|musl))( |$)' limit=15000
+fi
+mapfile -t built <<<"$(grep -E "$wanted" "$totals.built")"
+
+# Does ptrace work here at all?
+status=0
+"$step" --limit 1 true >/dev/null 2>&1 || status=$?
+[ "$status" -ne 2 ] || ktap_skip_all "no ptrace here"
+
+ktap_plan $((${#built[@]} + 2))
+for name in "${built[@]}"; do
+	case $name in
+	*' # SKIP '*) ktap_skip "${name%% #*}" "${name#* # SKIP }" ;;
+	*) ktap_run "$name" step_all --from-entry "$programs/$name" ;;
+	esac
+done
+ktap_run "the dynamic linker" step_all --limit "$limit" /bin/true
+ktap_run "bash, a shell" \
+	step_all --from-entry --limit "$((limit < 40000 ? limit : 40000))" bash -c 'for i in 1 2 3; do echo $((i * i)); done | cat'
+ktap_diag "$(awk '{ for (i = 1; i < NF; i++) if ($(i + 1) + 0 == $(i + 1)) { if (!($i in sum)) name[++n] = $i; sum[$i] += $(i + 1) } }
+	END { for (i = 1; i <= n; i++) printf "%s %d ", name[i], sum[name[i]] }' "$totals")"
+ktap_finish

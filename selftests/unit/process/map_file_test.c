@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Finding mapped files again: by their mapping, by name, in other mount namespaces. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "map_file.h"
+
+#include "kselftest.h"
+
+static char top[] = "/tmp/mapped_test.XXXXXX";
+static char name[64], same[64];
+
+static bool write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	return file && fputs(text, file) >= 0 && !fclose(file);
+}
+
+static struct mapping mapping_of(const char *path, uint64_t size)
+{
+	struct stat st = { 0 };
+
+	stat(path, &st);
+	return (struct mapping){ .path = path, .size = size, .inode = st.st_ino };
+}
+
+static bool opens(const struct mapping *mapping, int pin, const char *text)
+{
+	struct bee_error why = {};
+	char got[64] = "";
+	int fd = mapped_open(mapping, pin, &why);
+	bool good;
+
+	if (fd < 0) {
+		ksft_print_msg("%s\n", why.text);
+		return !text && why.text[0];
+	}
+	good = text && read(fd, got, sizeof(got) - 1) >= 0 && !strcmp(got, text);
+	close(fd);
+	return good;
+}
+
+static bool check_name(void)
+{
+	struct mapping mapping = mapping_of(name, 5);
+
+	return opens(&mapping, -ESRCH, "file\n");
+}
+
+static bool check_size(void)
+{
+	struct mapping mapping = mapping_of(name, 6);
+
+	return opens(&mapping, -ESRCH, NULL);
+}
+
+static bool check_not_a_path(void)
+{
+	struct mapping mapping = mapping_of(name, 5);
+
+	mapping.path = "memfd:x (deleted)";
+	return opens(&mapping, -ESRCH, NULL);
+}
+
+/* Another file of that size is taken: who it is, only the module can say. */
+static bool check_other_inode(void)
+{
+	struct mapping mapping = mapping_of(name, 5);
+
+	mapping.inode++;
+	return opens(&mapping, -ESRCH, "file\n");
+}
+
+static bool check_pin(void)
+{
+	int fd = open(name, O_RDONLY | O_CLOEXEC), pin;
+	struct mapping mapping = mapping_of(name, 5);
+	bool good;
+	void *at;
+
+	at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	mapping.pid = getpid();
+	mapping.start = (uintptr_t)at;
+	mapping.end = mapping.start + 4096;
+	/* The name may be anything from here on. */
+	mapping.path = "/nonexistent";
+	pin = mapped_pin(&mapping);
+	good = pin >= 0 && opens(&mapping, pin, "file\n");
+	if (pin >= 0)
+		close(pin);
+	/* Any part of it will do. */
+	mapping.end += 4096;
+	pin = mapped_pin(&mapping);
+	good = good && pin >= 0 && opens(&mapping, pin, "file\n");
+	if (pin >= 0)
+		close(pin);
+	munmap(at, 4096);
+	return good && mapped_pin(&(struct mapping){ .pid = 0x3fffffff }) == -ENOENT;
+}
+
+/* Opening a pipe that nobody writes would wait for ever, and a device might act. */
+static bool check_not_regular(void)
+{
+	struct mapping mapping = mapping_of("/nonexistent", 5);
+	int pin = open("/dev/zero", O_PATH | O_CLOEXEC);
+	bool good = opens(&mapping, pin, NULL);
+
+	close(pin);
+	mapping.path = "/dev/zero";
+	mapping.size = 0;
+	return good && opens(&mapping, -ENOENT, NULL);
+}
+
+static bool check_vdso(void)
+{
+	const struct mapping mapping = { .path = MAPPED_VDSO };
+	struct bee_error why = {};
+	char magic[4] = "";
+	int fd = mapped_open(&mapping, -ENOENT, &why);
+	bool good;
+
+	if (fd < 0) {
+		ksft_print_msg("%s\n", why.text);
+		return false;
+	}
+	good = pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "\177ELF", 4);
+	close(fd);
+	return good;
+}
+
+/* A child with a mount of its own, under which the name has another content. */
+static pid_t start_container(const char *text)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe(ready))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    mount("none", top, "tmpfs", 0, NULL) || !write_file(name, text) ||
+		    !write_file(same, "inside\n") || write(ready[1], "", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	close(ready[1]);
+	if (pid > 0 && read(ready[0], &byte, 1) != 1) {
+		waitpid(pid, NULL, 0);
+		pid = -1;
+	}
+	close(ready[0]);
+	return pid;
+}
+
+static bool check_namespaces(void)
+{
+	struct mapping mapping = { .path = name, .size = 10 }, here = mapping_of(name, 5);
+
+	return opens(&mapping, -ESRCH, "contained\n") && opens(&here, -ESRCH, "file\n");
+}
+
+/* While the process is there, nobody else's file of that name and size is taken. */
+static bool check_root(pid_t pid)
+{
+	struct mapping mapping = { .path = same, .size = 7, .pid = pid }, ours = mapping_of(same, 7);
+
+	return opens(&mapping, -EACCES, "inside\n") && opens(&ours, -ESRCH, "beside\n");
+}
+
+int main(void)
+{
+	pid_t pid;
+
+	ksft_print_header();
+	ksft_set_plan(9);
+	if (!mkdtemp(top))
+		return 1;
+	snprintf(name, sizeof(name), "%s/name", top);
+	snprintf(same, sizeof(same), "%s/same", top);
+	write_file(name, "file\n");
+	write_file(same, "beside\n");
+	ksft_test_result(check_name(), "by name\n");
+	ksft_test_result(check_size(), "not with another size\n");
+	ksft_test_result(check_other_inode(), "with another inode\n");
+	ksft_test_result(check_not_a_path(), "a name that is no path\n");
+	ksft_test_result(check_not_regular(), "neither pipes nor devices\n");
+	ksft_test_result(check_vdso(), "the vDSO as a file\n");
+	if (geteuid())
+		ksft_test_result_skip("what is pinned: needs root\n");
+	else
+		ksft_test_result(check_pin(), "what is pinned\n");
+	pid = start_container("contained\n");
+	if (pid > 0) {
+		ksft_test_result(check_namespaces(), "in another mount namespace\n");
+		ksft_test_result(check_root(pid), "in the root of its process\n");
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	} else {
+		ksft_test_result_skip("in another mount namespace: may not make one\n");
+		ksft_test_result_skip("in the root of its process: may not make one\n");
+	}
+	unlink(name);
+	unlink(same);
+	rmdir(top);
+	ksft_finished();
+}

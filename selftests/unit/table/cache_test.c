@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The cache: what it believes, what it keeps and removes, and many users at once. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cache.h"
+#include "compile.h"
+#include "elf.h"
+#include "text.h"
+
+#include "kselftest.h"
+
+#define BLOCK	4096
+
+static char top[] = "/tmp/cache_test.XXXXXX";
+static char where[64];
+static void *blob;
+static size_t blob_size;
+static uint64_t blob_disk;
+static struct file_identity large;
+
+/* The largest of the libraries that are mapped here, so that writing takes a moment. */
+static int open_large(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long start, end, most = 0;
+	char line[4096], path[4096], large_path[4096] = "";
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx r-x%*s %*s %*s %*s %4095s", &start, &end, path) == 3 &&
+		    path[0] == '/' && end - start > most) {
+			most = end - start;
+			strcpy(large_path, path);
+		}
+	if (maps)
+		fclose(maps);
+	return open(large_path, O_RDONLY | O_CLOEXEC);
+}
+
+/* One ELF file is that of all tests; another @inode makes it another file. */
+static bool large_compile(void)
+{
+	struct compile_result result = { 0 };
+	struct elf_file elf = { 0 };
+	struct bee_error why;
+	int fd = open_large();
+	bool good;
+
+	good = fd >= 0 && !compile_elf(fd, NULL, &result, &why) && !elf_open(&elf, fd, &why);
+	if (good) {
+		large = (struct file_identity){ .type = elf.id_type, .len = elf.id_len,
+						.size = elf.file_size, .inode = 1, .born = 5,
+						.mtime = 7 };
+		memcpy(large.id, elf.id, sizeof(large.id));
+		blob = result.blob;
+		blob_size = result.size;
+		blob_disk = (blob_size + BLOCK - 1) / BLOCK * BLOCK;
+		elf_close(&elf);
+	}
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+static struct file_identity nth(uint64_t inode)
+{
+	struct file_identity id = large;
+
+	id.inode = inode;
+	return id;
+}
+
+/* A cache in an empty directory, with room for that many entries. */
+static struct cache *fresh(unsigned int entries)
+{
+	static int number;
+	char text[32];
+
+	snprintf(where, sizeof(where), "%s/%d", top, number++);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)(entries * blob_disk));
+	setenv(CACHE_DIR_ENV, where, 1);
+	setenv(CACHE_LIMIT_ENV, text, 1);
+	return cache_open();
+}
+
+static struct table_file table_copy(void)
+{
+	struct table_file file = { .fd = -1, .blob = malloc(blob_size) };
+	struct bee_table_error refusal;
+
+	memcpy(file.blob, blob, blob_size);
+	if (bee_table_validate(file.blob, blob_size, &file.table, &refusal))
+		abort();
+	return file;
+}
+
+static bool store(struct cache *cache, uint64_t inode)
+{
+	struct file_identity id = nth(inode);
+	struct table_file file = table_copy();
+	struct bee_error why = {};
+	bool kept;
+
+	if (cache_store(cache, &id, "/usr/bin/some program", &file, &why)) {
+		ksft_print_msg("%s\n", why.text);
+		return false;
+	}
+	kept = file.kept;
+	table_file_close(&file);
+	return kept;
+}
+
+static bool lookup_id(struct cache *cache, const struct file_identity *id)
+{
+	struct table_file file;
+	char *again;
+	bool good;
+
+	if (!cache_lookup(cache, id, &file))
+		return false;
+	again = malloc(blob_size);
+	good = pread(file.fd, again, blob_size, 0) == (ssize_t)blob_size &&
+	       !memcmp(again, blob, blob_size) && !memcmp(file.blob, blob, blob_size);
+	free(again);
+	table_file_close(&file);
+	return good;
+}
+
+static bool lookup(struct cache *cache, uint64_t inode)
+{
+	struct file_identity id = nth(inode);
+
+	return lookup_id(cache, &id);
+}
+
+struct sum {
+	unsigned int count[CACHE_UNTRUSTED + 1];
+	unsigned int all;
+	uint64_t bytes;
+	char name[192];
+	char path[64];
+};
+
+static void sum_entry(void *arg, const struct cache_entry *entry)
+{
+	struct sum *sum = arg;
+
+	sum->count[entry->state]++;
+	sum->all++;
+	sum->bytes += entry->bytes;
+	snprintf(sum->name, sizeof(sum->name), "%s/%s", where, entry->name);
+	snprintf(sum->path, sizeof(sum->path), "%s", entry->path);
+}
+
+static struct sum look(struct cache *cache)
+{
+	struct sum sum = { 0 };
+
+	if (cache_list(cache, sum_entry, &sum))
+		sum.all = -1;
+	return sum;
+}
+
+static unsigned int files_in(const char *dir)
+{
+	char command[128];
+	unsigned int n = 0;
+	FILE *out;
+
+	snprintf(command, sizeof(command), "ls -A %s | wc -l", dir);
+	out = popen(command, "r");
+	if (!out || fscanf(out, "%u", &n) != 1)
+		n = -1;
+	if (out)
+		pclose(out);
+	return n;
+}
+
+static bool check_stored(void)
+{
+	struct cache *cache = fresh(10);
+	bool good = !lookup(cache, 1) && store(cache, 1) && lookup(cache, 1) &&
+		    files_in(where) == 1;
+
+	cache_close(cache);
+	return good;
+}
+
+static bool check_of_another_file(void)
+{
+	struct cache *cache = fresh(10);
+	struct file_identity id[6] = { large, large, large, large, large, large };
+	bool good = store(cache, 1) && lookup_id(cache, &id[0]);
+	size_t i;
+
+	id[0].inode++;
+	id[1].mtime++;
+	id[2].size++;
+	id[3].id[3]++;
+	id[4].type = BEE_ID_SHA256;
+	id[5].born++;
+	for (i = 0; i < 6; i++)
+		good = good && !lookup_id(cache, &id[i]);
+	cache_close(cache);
+	return good;
+}
+
+/* Put something else where the entry is.  Return: what list says of it, -1: good. */
+static int spoiled(struct cache *cache, int (*spoil)(const char *name))
+{
+	struct sum sum;
+	int state;
+
+	if (!store(cache, 1) || !lookup(cache, 1))
+		return -2;
+	sum = look(cache);
+	if (sum.all != 1 || sum.count[CACHE_CURRENT] != 1 || spoil(sum.name))
+		return -3;
+	if (lookup(cache, 1))
+		return -1;
+	sum = look(cache);
+	for (state = 0; state <= CACHE_UNTRUSTED && !sum.count[state]; state++)
+		;
+	/* It must be possible to put it right again. */
+	return store(cache, 1) && lookup(cache, 1) && files_in(where) == 1 ? state : -4;
+}
+
+static size_t flip_at;
+
+static int spoil_bit(const char *name)
+{
+	int fd = open(name, O_RDWR);
+	char byte;
+	int ret = pread(fd, &byte, 1, flip_at) != 1;
+
+	byte ^= 1 << flip_at % 8;
+	ret = ret || pwrite(fd, &byte, 1, flip_at) != 1;
+	close(fd);
+	return ret;
+}
+
+static bool check_every_bit(void)
+{
+	struct cache *cache = fresh(10);
+	bool good = true;
+
+	for (flip_at = 0; good && flip_at < blob_size; flip_at += 1 + blob_size / 200)
+		good = spoiled(cache, spoil_bit) == CACHE_DAMAGED;
+	cache_close(cache);
+	return good;
+}
+
+static int spoil_short(const char *name)
+{
+	return truncate(name, blob_size - 1);
+}
+
+static int spoil_empty(const char *name)
+{
+	return truncate(name, 0);
+}
+
+static int spoil_mode(const char *name)
+{
+	return chmod(name, 0666);
+}
+
+static int spoil_owner(const char *name)
+{
+	return chown(name, 65534, 65534);
+}
+
+static int spoil_symlink(const char *name)
+{
+	char moved[256];
+
+	snprintf(moved, sizeof(moved), "%s.elsewhere", top);
+	return rename(name, moved) || symlink(moved, name);
+}
+
+static int spoil_fifo(const char *name)
+{
+	return unlink(name) || mkfifo(name, 0644);
+}
+
+static bool check_spoiled(int (*spoil)(const char *name), int state)
+{
+	struct cache *cache = fresh(10);
+	int got = spoiled(cache, spoil);
+
+	if (got != state)
+		ksft_print_msg("state %d, not %d\n", got, state);
+	cache_close(cache);
+	return got == state;
+}
+
+/* Neither kept nor, should it be there under the right name, taken. */
+static bool check_inexact(void)
+{
+	const struct lossy_options thin = { .thin = 10 };
+	struct file_identity id = nth(1);
+	struct compile_result result = { 0 };
+	struct cache *cache = fresh(10);
+	struct table_file file;
+	struct bee_error why = {};
+	char command[512];
+	int fd = open_large();
+	FILE *pipe;
+	bool good;
+
+	good = fd >= 0 && !compile_elf(fd, &thin, &result, &why) && store(cache, 1) &&
+	       lookup(cache, 1);
+	snprintf(command, sizeof(command), "cat >$(ls %s/*)", where);
+	pipe = good ? popen(command, "w") : NULL;
+	good = pipe && fwrite(result.blob, 1, result.size, pipe) == result.size;
+	good = pipe && !pclose(pipe) && good && !cache_lookup(cache, &id, &file);
+	id = nth(2);
+	file = (struct table_file){ .fd = -1, .blob = result.blob, .table = result.table };
+	good = good && !cache_store(cache, &id, "/usr/bin/some program", &file, &why) &&
+	       !file.kept && !why.text[0];
+	if (good)
+		table_file_close(&file);
+	good = good && !cache_lookup(cache, &id, &file);
+	cache_close(cache);
+	close(fd);
+	return good;
+}
+
+/* Refused with a sentence that has @word, and yet tables can be had. */
+static bool dir_is_refused(const char *word)
+{
+	struct cache *cache;
+	bool good;
+
+	setenv(CACHE_DIR_ENV, where, 1);
+	cache = cache_open();
+	good = cache_absent(cache) && strstr(cache_absent(cache), word) && cache_warning(cache) &&
+	       !store(cache, 1) && !lookup(cache, 1);
+	if (!good)
+		ksft_print_msg("%s\n", cache_absent(cache) ?: "not refused");
+	cache_close(cache);
+	return good;
+}
+
+static bool check_dir_refused(mode_t mode, const char *word)
+{
+	cache_close(fresh(10));
+	return !chmod(where, mode) && dir_is_refused(word) && !files_in(where);
+}
+
+static bool check_dir_symlink(void)
+{
+	char target[64];
+
+	cache_close(fresh(10));
+	strcpy(target, where);
+	snprintf(where, sizeof(where), "%s/link", top);
+	return !symlink(target, where) && dir_is_refused("symbolic link") && !files_in(target);
+}
+
+static bool check_dir_file(void)
+{
+	snprintf(where, sizeof(where), "/proc/self/status");
+	return dir_is_refused("; " CACHE_DIR_ENV " can name another");
+}
+
+/* The first goes, then the third: the second has been used since. */
+static bool check_least_recent(void)
+{
+	struct cache *cache = fresh(8);
+	bool good = true;
+	uint64_t i;
+
+	for (i = 1; i <= 8; i++) {
+		good = good && store(cache, i);
+		usleep(10000);
+	}
+	good = good && look(cache).all == 8 && lookup(cache, 2);
+	good = good && store(cache, 9) && !lookup(cache, 1) && look(cache).bytes <= 8 * blob_disk;
+	for (i = 10; i <= 14; i++)
+		good = good && store(cache, i);
+	good = good && lookup(cache, 2) && lookup(cache, 14) && !lookup(cache, 3) &&
+	       look(cache).bytes <= 8 * blob_disk;
+	cache_close(cache);
+	return good;
+}
+
+static bool check_too_large(void)
+{
+	struct file_identity id = nth(1);
+	struct table_file file = table_copy();
+	struct cache *cache;
+	struct bee_error why = {};
+	bool good;
+
+	cache = fresh(0);
+	good = !cache_store(cache, &id, "/x", &file, &why) &&
+	       !file.kept && file.fd >= 0 && strstr(why.text, "larger than") && !files_in(where);
+	table_file_close(&file);
+	cache_close(cache);
+	return good;
+}
+
+static int touch(const char *name, time_t age)
+{
+	const struct timespec when = { .tv_sec = time(NULL) - age };
+	const struct timespec times[2] = { when, when };
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", where, name);
+	fd = open(path, O_CREAT | O_WRONLY, 0644);
+	if (fd < 0 || futimens(fd, times))
+		return -1;
+	return close(fd);
+}
+
+/* With 20 files of others in it, very old, the cache is a directory by mistake. */
+static const char *const strangers[] = {
+	"README", "2026-11-21", "deadbeef-1-2-3", "deadbeef-1-2-3-4", "sha256-abcdef", ".new-1",
+	".new-0123456789abcdeX", "deadbeef-1-2-3-0123456789ABCDEF", "deadbeef-1-2-3-0123456789abcdef0",
+	"-1-2-3-0123456789abcdef", "deadbeef-1-2-3-0123456789abcdef.txt", "libc-2.36.so",
+};
+
+#define NSTRANGERS	(sizeof(strangers) / sizeof(strangers[0]))
+
+static bool check_strangers(void)
+{
+	struct cache *cache = fresh(1);
+	size_t i, count;
+	uint64_t bytes;
+	bool good = true;
+
+	for (i = 0; i < NSTRANGERS; i++)
+		good = good && !touch(strangers[i], 1000000);
+	for (i = 0; i < 5; i++)
+		good = good && store(cache, i);
+	good = good && look(cache).all == 1 && !cache_clear(cache, &count, &bytes) && count == 1 &&
+	       bytes == blob_disk && files_in(where) == NSTRANGERS;
+	cache_close(cache);
+	return good;
+}
+
+static bool check_left_behind(void)
+{
+	struct cache *cache = fresh(10);
+	bool good;
+
+	good = !touch(".new-00112233445566aa", 7200) && !touch(".new-00112233445566bb", 10) &&
+	       store(cache, 1);
+	cache_close(cache);
+	return good && files_in(where) == 2;
+}
+
+static bool check_path(void)
+{
+	struct cache *cache = fresh(10);
+	bool good = store(cache, 1) && !strcmp(look(cache).path, "/usr/bin/some program");
+
+	cache_close(cache);
+	return good;
+}
+
+/* Whether the file system of the tests can keep a path with a file. */
+static bool have_xattr(void)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command),
+		 "/usr/bin/python3 -c 'import os; os.setxattr(\"%s\", \"user.x\", b\"1\")' 2>/dev/null",
+		 top);
+	return !system(command);
+}
+
+/* Each process writes every entry and reads some, over and over. */
+static void crowd_member(unsigned int me, unsigned int entries)
+{
+	struct cache *cache = cache_open();
+	unsigned int i, step;
+
+	for (step = 0; step < 3 * entries; step++) {
+		i = (step * 7 + me * 5) % entries;
+		if (!lookup(cache, i) && !store(cache, i))
+			_exit(1);
+	}
+	cache_close(cache);
+	_exit(0);
+}
+
+static bool crowd(unsigned int entries)
+{
+	bool good = true;
+	unsigned int i;
+	int status;
+
+	for (i = 0; i < 8; i++)
+		if (!fork())
+			crowd_member(i, entries);
+	for (i = 0; i < 8; i++)
+		good = wait(&status) > 0 && !status && good;
+	return good;
+}
+
+static bool check_crowd(unsigned int entries, unsigned int room)
+{
+	struct cache *cache = fresh(room);
+	bool good = crowd(entries);
+	struct sum sum = look(cache);
+
+	ksft_print_msg("%u entries, %llu of %llu bytes\n", sum.all, (unsigned long long)sum.bytes,
+		       (unsigned long long)cache_limit(cache));
+	good = good && sum.count[CACHE_CURRENT] == sum.all && files_in(where) == sum.all &&
+	       sum.bytes <= cache_limit(cache) && sum.all >= (entries < room ? entries : room / 2);
+	cache_close(cache);
+	return good;
+}
+
+static bool check_limit_word(void)
+{
+	struct cache *cache;
+	bool good;
+
+	setenv(CACHE_LIMIT_ENV, "many", 1);
+	cache = cache_open();
+	good = cache_warning(cache) && strstr(cache_warning(cache), CACHE_LIMIT_ENV "=many") &&
+	       cache_limit(cache) == CACHE_LIMIT_DEFAULT;
+	cache_close(cache);
+	return good;
+}
+
+static bool check_sizes(void)
+{
+	static const struct { const char *word; uint64_t bytes; } good[] = {
+		{ "0", 0 }, { "4096", 4096 }, { "1k", 1024 }, { "64K", 65536 }, { "3MiB", 3 << 20 },
+		{ "2G", 2ull << 30 }, { "5B", 5 }, { "1TB", 1ull << 40 },
+		{ "18446744073709551615", UINT64_MAX },
+	};
+	static const char *const bad[] = {
+		"", "M", "-1", "1x", "1 M", "1MM", "18446744073709551616", "16777216T", "1iB",
+		"0x10",
+	};
+	uint64_t bytes;
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		if (text_parse_size(good[i].word, &bytes) || bytes != good[i].bytes)
+			return false;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (!text_parse_size(bad[i], &bytes))
+			return false;
+	return true;
+}
+
+static void remove_all(void)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -rf %s %s.elsewhere", top, top);
+	if (system(command))
+		ksft_print_msg("%s: not removed\n", top);
+}
+
+int main(void)
+{
+	ksft_print_header();
+	ksft_set_plan(24);
+	if (!mkdtemp(top) || !large_compile())
+		return 1;
+	ksft_test_result(check_sizes(), "sizes in words\n");
+	ksft_test_result(check_stored(), "what was stored is found\n");
+	ksft_test_result(check_of_another_file(), "nothing else is\n");
+	ksft_test_result(check_every_bit(), "a changed bit is noticed\n");
+	ksft_test_result(check_spoiled(spoil_short, CACHE_DAMAGED), "cut off\n");
+	ksft_test_result(check_spoiled(spoil_empty, CACHE_DAMAGED), "empty\n");
+	ksft_test_result(check_spoiled(spoil_mode, CACHE_UNTRUSTED), "others may write it\n");
+	ksft_test_result(check_spoiled(spoil_symlink, CACHE_UNTRUSTED), "a symbolic link\n");
+	ksft_test_result(check_spoiled(spoil_fifo, CACHE_UNTRUSTED), "a pipe\n");
+	if (geteuid())
+		ksft_test_result_skip("of another owner: needs root\n");
+	else
+		ksft_test_result(check_spoiled(spoil_owner, CACHE_UNTRUSTED), "of another owner\n");
+	ksft_test_result(check_inexact(), "a table that is not exact\n");
+	ksft_test_result(check_dir_refused(0777, "may be written by others"), "for all to write\n");
+	ksft_test_result(check_dir_refused(0775, "may be written by others"), "for the group\n");
+	ksft_test_result(check_dir_refused(01777, "may be written by others"), "like /tmp\n");
+	ksft_test_result(check_dir_symlink(), "the directory is a symbolic link\n");
+	ksft_test_result(check_dir_file(), "the directory is a file\n");
+	ksft_test_result(check_least_recent(), "what was used longest ago goes first\n");
+	ksft_test_result(check_too_large(), "a table that the cache cannot hold\n");
+	ksft_test_result(check_limit_word(), "a limit that is none\n");
+	ksft_test_result(check_strangers(), "files of others stay\n");
+	ksft_test_result(check_left_behind(), "what killed writers left goes\n");
+	if (have_xattr())
+		ksft_test_result(check_path(), "entries know the path\n");
+	else
+		ksft_test_result_skip("entries know the path: no extended attributes here\n");
+	ksft_test_result(check_crowd(60, 100), "eight processes lose nothing\n");
+	ksft_test_result(check_crowd(60, 16), "eight processes keep within the limit\n");
+	free(blob);
+	remove_all();
+	ksft_finished();
+}

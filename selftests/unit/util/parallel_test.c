@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Work on many items at once. */
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest.h"
+#include "parallel.h"
+
+#define ITEMS	300
+
+/* What done() has been told. */
+struct seen {
+	size_t	count;
+	size_t	wrong;
+	size_t	died;
+	size_t	max_ready;
+	size_t	progressed;
+	int	gate[2];
+};
+
+static void square_work(void *arg, size_t index, FILE *out)
+{
+	size_t i;
+
+	(void)arg;
+	/* Results of all sizes, some larger than a pipe. */
+	for (i = 0; i < (index % 50 ? index : 20000); i++)
+		fwrite(&index, sizeof(index), 1, out);
+}
+
+static void square_done(void *arg, size_t index, const void *data, size_t size, const char *died)
+{
+	const size_t *values = data;
+	struct seen *seen = arg;
+	size_t i, n = size / sizeof(*values);
+
+	seen->wrong += index != seen->count || n != (index % 50 ? index : 20000);
+	for (i = 0; i < n; i++)
+		seen->wrong += values[i] != index;
+	seen->died += !!died;
+	seen->count++;
+}
+
+static void test_order(unsigned int jobs)
+{
+	struct seen seen = {};
+	struct parallel parallel = {
+		.count = ITEMS, .jobs = jobs, .arg = &seen,
+		.work = square_work, .done = square_done,
+	};
+	int ret = parallel_run(&parallel);
+
+	ksft_test_result(!ret && seen.count == ITEMS && !seen.wrong && !seen.died,
+			 "%u jobs: results whole and in order\n", jobs);
+}
+
+#define GATE_JOBS	2
+#define GATE_READY	(GATE_JOBS * PARALLEL_MAX_RESULTS - 1)
+
+/* The first item ends only when as many others are ready as may be. */
+static void gate_work(void *arg, size_t index, FILE *out)
+{
+	struct seen *seen = arg;
+	char byte;
+
+	if (!index && read(seen->gate[0], &byte, 1) != 1)
+		_exit(1);
+	fprintf(out, "%zu", index);
+}
+
+static void gate_done(void *arg, size_t index, const void *data, size_t size, const char *died)
+{
+	struct seen *seen = arg;
+	char text[24];
+
+	snprintf(text, sizeof(text), "%zu", index);
+	seen->wrong += index != seen->count++ || size != strlen(text) ||
+		       memcmp(data, text, size) || died;
+}
+
+static void gate_progress(void *arg, size_t ready, size_t index)
+{
+	struct seen *seen = arg;
+	bool open = ready >= GATE_READY;
+
+	if (seen->max_ready < GATE_READY)
+		seen->wrong += index != 0;
+	if (ready > seen->max_ready)
+		seen->max_ready = ready;
+	if (open && !seen->progressed++ && write(seen->gate[1], "", 1) != 1)
+		seen->wrong++;
+}
+
+static void test_gate(void)
+{
+	struct seen seen = {};
+	struct parallel parallel = {
+		.count = 100, .jobs = GATE_JOBS, .arg = &seen,
+		.work = gate_work, .done = gate_done, .progress = gate_progress,
+	};
+	int ret = pipe(seen.gate) ? -1 : parallel_run(&parallel);
+
+	ksft_test_result(!ret && seen.count == 100 && !seen.wrong && seen.progressed,
+			 "a slow item holds the results of others up, and then their start\n");
+}
+
+static void deadly_work(void *arg, size_t index, FILE *out)
+{
+	(void)arg;
+	fprintf(out, "part");
+	fflush(out);
+	switch (index % 4) {
+	case 1:
+		raise(SIGKILL);
+		break;
+	case 2:
+		exit(7);
+	case 3:
+		fclose(out);
+		_exit(1);
+	}
+}
+
+static void deadly_done(void *arg, size_t index, const void *data, size_t size, const char *died)
+{
+	static const char *const expected[] = {
+		NULL, "killed by signal 9 (Killed)", "given up, exit status 7",
+		"given up, exit status 1",
+	};
+	const char *want = expected[index % 4];
+	struct seen *seen = arg;
+
+	seen->wrong += size != 4 || memcmp(data, "part", 4) || !want != !died ||
+		       (want && strcmp(want, died));
+	seen->count++;
+}
+
+static void test_deaths(void)
+{
+	struct seen seen = {};
+	struct parallel parallel = {
+		.count = 40, .jobs = 3, .arg = &seen, .work = deadly_work, .done = deadly_done,
+	};
+	int ret = parallel_run(&parallel);
+
+	ksft_test_result(!ret && seen.count == 40 && !seen.wrong,
+			 "a child that dies is told of, and the others go on\n");
+}
+
+static void test_nothing(void)
+{
+	struct parallel parallel = {};
+
+	ksft_test_result(!parallel_run(&parallel), "no items\n");
+}
+
+int main(void)
+{
+	ksft_print_header();
+	ksft_set_plan(6);
+	test_order(1);
+	test_order(2);
+	test_order(0);
+	test_gate();
+	test_deaths();
+	test_nothing();
+	ksft_finished();
+}
