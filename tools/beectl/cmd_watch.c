@@ -248,15 +248,16 @@ static void watch_disconnect(struct watch *watch)
 /* Listen first, then have processes followed, then look at those that run. */
 static int watch_set_up(struct watch *watch, struct bee_error *error)
 {
+	int announce = watch->eager ? BEEUNWIND_ANNOUNCE_MAPPED : BEEUNWIND_ANNOUNCE_SAMPLED;
+	struct netlink *nl = watch->maker.nl;
 	struct manage_all_result all;
 	char why[640];
 
 	watch->events = netlink_events_open(error);
 	if (!watch->events ||
-	    netlink_config_set_announce(watch->maker.nl, watch->eager ? BEEUNWIND_ANNOUNCE_MAPPED :
-				       BEEUNWIND_ANNOUNCE_SAMPLED, error) ||
-	    netlink_config_set_follow(watch->maker.nl, BEEUNWIND_FOLLOW_ALL, error) ||
-	    manage_all(watch->maker.nl, &all, error))
+	    netlink_config_set(nl, BEEUNWIND_A_CONFIG_ANNOUNCE, announce, error) ||
+	    netlink_config_set(nl, BEEUNWIND_A_CONFIG_FOLLOW, BEEUNWIND_FOLLOW_ALL, error) ||
+	    manage_all(nl, &all, error))
 		return -1;
 	printf("following %zu processes and all that start\n", all.managed);
 	fflush(stdout);
@@ -265,7 +266,7 @@ static int watch_set_up(struct watch *watch, struct bee_error *error)
 			 all.refused, all.pid, all.why.text);
 		message_warning("watch", NULL, why);
 	}
-	if (watch->eager && table_jobs_find(watch->maker.nl, 0, &watch->wants, error))
+	if (watch->eager && table_jobs_find(nl, 0, &watch->wants, error))
 		return -1;
 	watch->list = !watch->eager;
 	return 0;

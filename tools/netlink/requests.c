@@ -532,40 +532,23 @@ int netlink_stats_get(struct netlink *nl, struct netlink_stats *stats, struct be
 			   error);
 }
 
-/** netlink_config_set_budget() - most bytes of kernel memory; 0, or -1 with @error filled */
-int netlink_config_set_budget(struct netlink *nl, uint64_t bytes, struct bee_error *error)
+/**
+ * netlink_config_set() - change a setting of the module
+ * @nl: the connection
+ * @setting: which one: BEEUNWIND_A_CONFIG_BUDGET (bytes), _HOOK (enum beeunwind_hook_state),
+ *	_FOLLOW (enum beeunwind_follow) or _ANNOUNCE (enum beeunwind_announce)
+ * @value: its value
+ * @error: filled on failure
+ *
+ * Return: 0, or -1.
+ */
+int netlink_config_set(struct netlink *nl, int setting, uint64_t value, struct bee_error *error)
 {
 	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_CONFIG_SET, 0);
 
-	request_put_u64(msg, BEEUNWIND_A_CONFIG_BUDGET, bytes);
+	if (setting == BEEUNWIND_A_CONFIG_BUDGET)
+		request_put_u64(msg, setting, value);
+	else
+		request_put_u32(msg, setting, value);
 	return request_run(nl, msg, NULL, NULL, error);
-}
-
-static int config_set_u32(struct netlink *nl, int attr, uint32_t value, struct bee_error *error)
-{
-	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_CONFIG_SET, 0);
-
-	request_put_u32(msg, attr, value);
-	return request_run(nl, msg, NULL, NULL, error);
-}
-
-/** netlink_config_set_hook() - hook perf's callchain path, or not; 0, or -1 with @error filled */
-int netlink_config_set_hook(struct netlink *nl, enum beeunwind_hook_state hook,
-			    struct bee_error *error)
-{
-	return config_set_u32(nl, BEEUNWIND_A_CONFIG_HOOK, hook, error);
-}
-
-/** netlink_config_set_follow() - which processes are followed; 0, or -1 with @error filled */
-int netlink_config_set_follow(struct netlink *nl, enum beeunwind_follow follow,
-			      struct bee_error *error)
-{
-	return config_set_u32(nl, BEEUNWIND_A_CONFIG_FOLLOW, follow, error);
-}
-
-/** netlink_config_set_announce() - when files are announced; 0, or -1 with @error filled */
-int netlink_config_set_announce(struct netlink *nl, enum beeunwind_announce announce,
-				struct bee_error *error)
-{
-	return config_set_u32(nl, BEEUNWIND_A_CONFIG_ANNOUNCE, announce, error);
 }

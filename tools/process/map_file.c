@@ -165,7 +165,7 @@ static void name_search_all(struct name_search *search)
 		closedir(proc);
 }
 
-/* A file of the mapping's name and size, in the root of its process or, if that has ended, of any. */
+/* A file of the mapping's name and size: in the root of its process, or else of any. */
 static int pin_by_name(const struct mapping *mapping)
 {
 	struct name_search search = { .mapping = mapping, .pin = -1 };

@@ -65,7 +65,7 @@ static bool is_wrong(const char *line, const char *why)
 	snprintf(expected, sizeof(expected), "beectl: test: %s; see \"beectl test --help\"\n", why);
 	if (taken.status == EXIT_USAGE && !strcmp(taken.said, expected))
 		return true;
-	ksft_print_msg("%s: status %d: %s", line, taken.status, taken.said);
+	ksft_print_msg("%s: status %d: %s\n", line, taken.status, taken.said);
 	return false;
 }
 

@@ -28,7 +28,13 @@ static bool check_empty(void)
 	struct ranges ranges = { 0 };
 
 	ranges_free(&ranges);
-	return !ranges_have_file(&ranges, 0);
+	if (ranges_have_file(&ranges, 0))
+		return false;
+	ranges_append(&ranges, &(struct range){ .file = 5 });
+	if (ranges_have_file(&ranges, 4) || ranges_have_file(&ranges, 6))
+		return false;
+	ranges_free(&ranges);
+	return true;
 }
 
 int main(void)
@@ -36,6 +42,6 @@ int main(void)
 	ksft_print_header();
 	ksft_set_plan(2);
 	ksft_test_result(check_append(), "appended, found and released\n");
-	ksft_test_result(check_empty(), "an empty list\n");
+	ksft_test_result(check_empty(), "nothing in an empty list, one file in a list of one\n");
 	ksft_finished();
 }
