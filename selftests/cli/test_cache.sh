@@ -9,7 +9,7 @@ export BEEUNWIND_CACHE=$work/cache
 # Copies are files of their own, whatever their build-id.
 mkdir "$work/files"
 for i in $(seq 12); do
-	cp "$beectl" "$work/files/prog$i"
+	cp /bin/sh "$work/files/prog$i"
 done
 
 # states: "N STATE" of all entries, in one line

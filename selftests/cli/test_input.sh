@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Input that is changed while it is read, or that is large: told of, and bounded.
-#	test_input.sh [all]	"all": a larger file, and each command with each kind of change
+#	test_input.sh [all]	"all": a larger file, and each command with each kind of change, before
+#				each of its system calls and not one in three
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 
 gcc -O1 -Wall -Werror "$here/meddle.c" -o "$work/meddle" || { echo "Bail out! meddle.c does not compile"; exit 1; }
-all=${1:-}
+all=${1:-} step=3
 if [ -n "$all" ]; then
+	step=1
 	cp "$beectl" "$work/plain"
 else
 	gcc -O1 "$here/frame_pointers.c" -o "$work/plain"
@@ -32,8 +34,8 @@ cp "$work/plain" "$work/sectionless"
 printf '\0\0\0\0\0\0\0\0' | dd of="$work/sectionless" bs=1 seek=40 conv=notrunc status=none
 printf '\0\0\0\0' | dd of="$work/sectionless" bs=1 seek=60 conv=notrunc status=none
 
-# meddle HOW ELF COMMAND...: ELF is changed in the ways HOW, before each system call.  "half" is to
-# cut it to half its size, "less" by one byte.
+# meddle HOW ELF COMMAND...: ELF is changed in the ways HOW while COMMAND runs.  "half" is to cut it
+# to half its size, "less" by one byte.
 meddle() {
 	local how=$1 elf=$2 size
 	shift 2
@@ -41,7 +43,7 @@ meddle() {
 	[ -z "$all" ] || how="0 half less grow scribble"
 	how=${how/half/$((size / 2))}
 	for how in ${how/less/$((size - 1))}; do
-		"$work/meddle" "$elf" "$how" "$work/out" "$@" || return
+		"$work/meddle" "$elf" "$how" "$step" "$work/out" "$@" || return
 	done
 }
 
@@ -70,7 +72,7 @@ check_large_section() {
 }
 
 ktap_plan 7
-"$work/meddle" "$work/plain" 0 "$work/out" "$beectl" compile -q "$work/plain" -o "$work/out" >"$work/said" 2>&1
+"$work/meddle" "$work/plain" 0 1000000 "$work/out" "$beectl" compile -q "$work/plain" -o "$work/out" >"$work/said" 2>&1
 if grep -q '^ptrace' "$work/said"; then
 	for name in compile "compile, .debug_frame" "compile, no sections" "compile --thin" \
 		"dump" "size"; do

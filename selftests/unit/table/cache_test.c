@@ -170,16 +170,15 @@ static struct sum look(struct cache *cache)
 
 static unsigned int files_in(const char *dir)
 {
-	char command[128];
 	unsigned int n = 0;
-	FILE *out;
+	DIR *open = opendir(dir);
+	struct dirent *entry;
 
-	snprintf(command, sizeof(command), "ls -A %s | wc -l", dir);
-	out = popen(command, "r");
-	if (!out || fscanf(out, "%u", &n) != 1)
-		n = -1;
-	if (out)
-		pclose(out);
+	if (!open)
+		return -1;
+	while ((entry = readdir(open)))
+		n += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+	closedir(open);
 	return n;
 }
 
