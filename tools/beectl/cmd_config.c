@@ -35,7 +35,7 @@ static const char config_help[] =
 	"Example:\n"
 	"  beectl config budget 1G follow all\n";
 
-/* Who means less has left out the unit: no table would fit. */
+/* In less no table fits: the unit was forgotten (512 for 512M). */
 #define BUDGET_LEAST	(1 << 20)
 
 /**

@@ -199,7 +199,7 @@ static int load_words(struct load_command *load, char **words)
 	return status;
 }
 
-/* Reasons that are told apart in the summary. */
+/* Different reasons that the summary lists; files with further ones are left out of it. */
 #define MAX_REASONS	16
 
 /* Files without a table for one reason. */
@@ -304,8 +304,8 @@ static size_t summary_stored(const struct load_summary *summary, const struct ne
 
 static void print_summary(const struct load_summary *summary, const struct netlink_info *info)
 {
-	printf("%zu process%s, %u files, %u tables (%zu compiled, %zu cached, %zu already loaded), ",
-	       summary->processes.managed, summary->processes.managed == 1 ? "" : "es",
+	printf("%zu process%s, %u files, %u tables (%zu compiled, %zu cached, %zu already "
+	       "loaded), ", summary->processes.managed, summary->processes.managed == 1 ? "" : "es",
 	       info->files, info->tables, summary->compiled, summary->cached,
 	       summary_stored(summary, info));
 	printf("%s", text_size(info->table_bytes + info->range_bytes).text);
@@ -333,7 +333,7 @@ static void print_summary_json(struct load_summary *summary, const struct netlin
 	json_print(object);
 }
 
-/* The exit status is 1 if some stacks will not be complete that should be. */
+/* EXIT_FAILED if a process or, for a general reason, a table was refused. */
 static int summary_status(const struct load_summary *summary)
 {
 	const struct manage_all_result *processes = &summary->processes;

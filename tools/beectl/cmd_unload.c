@@ -68,7 +68,7 @@ static int unload_tables(struct netlink *nl, bool quiet)
 	return status;
 }
 
-/* First of all no new ones, which would come back with the next fork or exec. */
+/* Stop following first, or a fork or exec would add processes again while these are removed. */
 static int unload_all(struct netlink *nl, bool quiet)
 {
 	struct bee_error error;
