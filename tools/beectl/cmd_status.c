@@ -143,7 +143,8 @@ static void print_hook(const struct status *status)
 	else if (status->proven)
 		printf("hook:      %s, proven by a self-sample\n", name);
 	else
-		printf("hook:      %s, but not proven by a self-sample: %s\n", name, status->note.text);
+		printf("hook:      %s, but not proven by a self-sample: %s\n", name,
+		       status->note.text);
 	if (status->info.hook == BEEUNWIND_HOOK_STATE_STUCK)
 		printf("           ftrace refused to remove it; only a reboot unloads the module\n");
 }

@@ -219,7 +219,7 @@ void exchange_put_u64(struct nl_msg *msg, int type, uint64_t value)
  * Return: 0, or -1.
  */
 int exchange_request(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void *result,
-		struct bee_error *error)
+		     struct bee_error *error)
 {
 	struct exchange x = { .parse = parse, .result = result, .error = error };
 
@@ -237,7 +237,7 @@ int exchange_request(struct netlink *nl, struct nl_msg *msg, reply_fn parse, voi
  * Return: 0; -1; or 1 if what was dumped changed meanwhile, so that it should be asked for again.
  */
 int exchange_dump(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void *result,
-	     struct bee_error *error)
+		  struct bee_error *error)
 {
 	struct exchange x = { .parse = parse, .result = result, .error = error };
 

@@ -39,9 +39,9 @@ void exchange_put(struct nl_msg *msg, int type, const void *data, size_t size);
 void exchange_put_u32(struct nl_msg *msg, int type, uint32_t value);
 void exchange_put_u64(struct nl_msg *msg, int type, uint64_t value);
 int exchange_request(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void *result,
-		struct bee_error *error);
+		     struct bee_error *error);
 int exchange_dump(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void *result,
-	     struct bee_error *error);
+		  struct bee_error *error);
 
 int netlink_file_parse(struct nlattr *attrs, int length, struct netlink_file *file);
 

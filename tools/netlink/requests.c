@@ -98,7 +98,8 @@ static int info_parse(struct nlattr *attrs, int length, void *result)
 int netlink_info_get(struct netlink *nl, struct netlink_info *info, struct bee_error *error)
 {
 	memset(info, 0, sizeof(*info));
-	return exchange_request(nl, exchange_begin(nl, BEEUNWIND_CMD_INFO_GET, 0), info_parse, info, error);
+	return exchange_request(nl, exchange_begin(nl, BEEUNWIND_CMD_INFO_GET, 0), info_parse,
+				info, error);
 }
 
 /**
@@ -286,8 +287,8 @@ int netlink_files_get(struct netlink *nl, struct netlink_files *files, struct be
 	memset(files, 0, sizeof(*files));
 	for (try = 0; ret > 0 && try < DUMP_TRIES; try++) {
 		files->count = 0;
-		ret = exchange_dump(nl, exchange_begin(nl, BEEUNWIND_CMD_FILE_GET, 0), files_parse, files,
-			       error);
+		ret = exchange_dump(nl, exchange_begin(nl, BEEUNWIND_CMD_FILE_GET, 0), files_parse,
+				    files, error);
 	}
 	return ret < 0 ? -1 : 0;
 }
@@ -386,7 +387,8 @@ int netlink_proc_update(struct netlink *nl, struct netlink_proc *proc,
 
 		ndel = ndel < most ? ndel : most;
 		nadd = nadd < most - ndel ? nadd : most - ndel;
-		msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_UPDATE, (ndel + nadd) * range_attr_size());
+		msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_UPDATE,
+				     (ndel + nadd) * range_attr_size());
 		exchange_put_u32(msg, BEEUNWIND_A_PROC_PID, proc->pid);
 		exchange_put_u64(msg, BEEUNWIND_A_PROC_COOKIE, proc->cookie);
 		exchange_put_u64(msg, BEEUNWIND_A_PROC_GENERATION, proc->generation);
@@ -528,8 +530,8 @@ static int stats_parse(struct nlattr *attrs, int length, void *result)
 int netlink_stats_get(struct netlink *nl, struct netlink_stats *stats, struct bee_error *error)
 {
 	memset(stats, 0, sizeof(*stats));
-	return exchange_request(nl, exchange_begin(nl, BEEUNWIND_CMD_STATS_GET, 0), stats_parse, stats,
-			   error);
+	return exchange_request(nl, exchange_begin(nl, BEEUNWIND_CMD_STATS_GET, 0), stats_parse,
+				stats, error);
 }
 
 /**
