@@ -196,23 +196,24 @@ static void undo_update(void)
 
 static int do_budget(void)
 {
-	return netlink_config_set_budget(g.nl, 200 << 20, &g.error);
+	return netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, 200 << 20, &g.error);
 }
 
 static void undo_budget(void)
 {
-	if (netlink_config_set_budget(g.nl, 256 << 20, &g.error))
+	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, 256 << 20, &g.error))
 		guest_die("config-set", g.error.text);
 }
 
 static int do_hook_off(void)
 {
-	return netlink_config_set_hook(g.nl, BEEUNWIND_HOOK_STATE_OFF, &g.error);
+	return netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_HOOK,
+				  BEEUNWIND_HOOK_STATE_OFF, &g.error);
 }
 
 static int do_hook_on(void)
 {
-	return netlink_config_set_hook(g.nl, BEEUNWIND_HOOK_STATE_ON, &g.error);
+	return netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_HOOK, BEEUNWIND_HOOK_STATE_ON, &g.error);
 }
 
 static void hook_on(void)

@@ -369,7 +369,7 @@ static void test_short_ones(void)
 	guest_add_table(&g, "/lib/x86_64-linux-gnu/libc.so.6");
 	guest_add_table(&g, "/lib64/ld-linux-x86-64.so.2");
 	if (netlink_proc_del(g.nl, getpid(), &g.error) ||
-	    netlink_config_set_follow(g.nl, BEEUNWIND_FOLLOW_ALL, &g.error) ||
+	    netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_FOLLOW, BEEUNWIND_FOLLOW_ALL, &g.error) ||
 	    netlink_stats_get(g.nl, &before, &g.error))
 		guest_die("follow", g.error.text);
 	pid = fork();
@@ -378,7 +378,8 @@ static void test_short_ones(void)
 		_exit(1);
 	}
 	waitpid(pid, &status, 0);
-	if (netlink_config_set_follow(g.nl, BEEUNWIND_FOLLOW_MANAGED, &g.error) ||
+	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_FOLLOW,
+			       BEEUNWIND_FOLLOW_MANAGED, &g.error) ||
 	    netlink_stats_get(g.nl, &after, &g.error))
 		guest_die("follow", g.error.text);
 	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)

@@ -388,7 +388,8 @@ static int count_events(struct netlink_events *events, uint32_t file, struct net
 static void test_sampled(void)
 {
 	struct netlink_events *events = netlink_events_open(&g.error);
-	int failed = netlink_config_set_announce(g.nl, BEEUNWIND_ANNOUNCE_SAMPLED, &g.error);
+	int failed = netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_ANNOUNCE,
+					BEEUNWIND_ANNOUNCE_SAMPLED, &g.error);
 	int sampler;
 	void *code = map_spinner();
 	void (*spin)(void) = (void (*)(void))code;

@@ -148,7 +148,8 @@ static void test_events(void)
 	struct range r = {};
 	char *p;
 
-	if (!events || netlink_config_set_announce(g.nl, BEEUNWIND_ANNOUNCE_MAPPED, &g.error))
+	if (!events || netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_ANNOUNCE,
+					  BEEUNWIND_ANNOUNCE_MAPPED, &g.error))
 		guest_die("events", g.error.text);
 	p = map_text(KNOWN, NULL, 4);
 	ksft_test_result(!count_events(events, table), "a known file is no news\n");
@@ -158,7 +159,8 @@ static void test_events(void)
 	ksft_test_result(count_events(events, r.file) == 1, "an unknown file is announced\n");
 	munmap(p, 4 * PAGE);
 	netlink_events_close(events);
-	if (netlink_config_set_announce(g.nl, BEEUNWIND_ANNOUNCE_SAMPLED, &g.error))
+	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_ANNOUNCE,
+			       BEEUNWIND_ANNOUNCE_SAMPLED, &g.error))
 		guest_die("announce", g.error.text);
 }
 

@@ -281,10 +281,10 @@ static void clean_up(struct guest *g, const struct netlink_info *start)
 	struct netlink_procs procs = {};
 	size_t i;
 
-	if (netlink_config_set_budget(g->nl, start->budget, &g->error) ||
-	    netlink_config_set_hook(g->nl, start->hook, &g->error) ||
-	    netlink_config_set_follow(g->nl, start->follow, &g->error) ||
-	    netlink_config_set_announce(g->nl, start->announce, &g->error) ||
+	if (netlink_config_set(g->nl, BEEUNWIND_A_CONFIG_BUDGET, start->budget, &g->error) ||
+	    netlink_config_set(g->nl, BEEUNWIND_A_CONFIG_HOOK, start->hook, &g->error) ||
+	    netlink_config_set(g->nl, BEEUNWIND_A_CONFIG_FOLLOW, start->follow, &g->error) ||
+	    netlink_config_set(g->nl, BEEUNWIND_A_CONFIG_ANNOUNCE, start->announce, &g->error) ||
 	    netlink_procs_get(g->nl, 0, &procs, &g->error))
 		guest_die("afterwards", g->error.text);
 	for (i = 0; i < procs.count; i++)

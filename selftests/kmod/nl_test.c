@@ -402,9 +402,11 @@ static void test_budget(void)
 	bool ok;
 
 	guest_info(&g, &info);
-	ok = netlink_config_set_budget(g.nl, 1, &g.error) && g.error.code == ENOSPC;
+	ok = netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET,
+				1, &g.error) && g.error.code == ENOSPC;
 	ksft_test_result(ok, "a budget below what is in use is refused\n");
-	ok = !netlink_config_set_budget(g.nl, info.table_bytes + info.range_bytes, &g.error);
+	ok = !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET,
+				 info.table_bytes + info.range_bytes, &g.error);
 	fd = guest_table_fd("/bin/cat");
 	exe = open("/bin/cat", O_RDONLY);
 	ok = ok && netlink_table_add(g.nl, fd, exe, &id, &g.error) &&
@@ -423,7 +425,7 @@ static void test_budget(void)
 	ksft_test_result(ok, "and is not read\n");
 	close(fd);
 	close(exe);
-	ok = !netlink_config_set_budget(g.nl, info.budget, &g.error);
+	ok = !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, info.budget, &g.error);
 	ksft_test_result(ok, "the budget is set back\n");
 }
 
@@ -434,8 +436,10 @@ static void test_hook(void)
 	int i;
 
 	for (i = 0; ok && i < 50; i++)
-		ok = !netlink_config_set_hook(g.nl, BEEUNWIND_HOOK_STATE_OFF, &g.error) &&
-		     !netlink_config_set_hook(g.nl, BEEUNWIND_HOOK_STATE_ON, &g.error);
+		ok = !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_HOOK,
+					 BEEUNWIND_HOOK_STATE_OFF, &g.error) &&
+		     !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_HOOK,
+					 BEEUNWIND_HOOK_STATE_ON, &g.error);
 	if (!ok)
 		ksft_print_msg("\"%s\"\n", g.error.text);
 	ksft_test_result(ok, "the hook is switched off and on, %d times\n", i);
@@ -470,10 +474,12 @@ static int unprivileged(void)
 	DENIED(guest_update(&u, &proc, NULL, 0, &one, 1));
 	DENIED(netlink_proc_del(u.nl, target, &u.error));
 	DENIED(netlink_procs_get(u.nl, 0, &procs, &u.error));
-	DENIED(netlink_config_set_budget(u.nl, 1, &u.error));
-	DENIED(netlink_config_set_hook(u.nl, BEEUNWIND_HOOK_STATE_OFF, &u.error));
-	DENIED(netlink_config_set_follow(u.nl, BEEUNWIND_FOLLOW_ALL, &u.error));
-	DENIED(netlink_config_set_announce(u.nl, BEEUNWIND_ANNOUNCE_MAPPED, &u.error));
+	DENIED(netlink_config_set(u.nl, BEEUNWIND_A_CONFIG_BUDGET, 1, &u.error));
+	DENIED(netlink_config_set(u.nl, BEEUNWIND_A_CONFIG_HOOK,
+				  BEEUNWIND_HOOK_STATE_OFF, &u.error));
+	DENIED(netlink_config_set(u.nl, BEEUNWIND_A_CONFIG_FOLLOW, BEEUNWIND_FOLLOW_ALL, &u.error));
+	DENIED(netlink_config_set(u.nl, BEEUNWIND_A_CONFIG_ANNOUNCE,
+				  BEEUNWIND_ANNOUNCE_MAPPED, &u.error));
 	return bad;
 }
 

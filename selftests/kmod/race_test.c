@@ -246,7 +246,7 @@ static void test_no_budget(void)
 	bool ok;
 
 	guest_info(&g, &info);
-	ok = !netlink_config_set_budget(g.nl, 0, &g.error);
+	ok = !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, 0, &g.error);
 	if (!ok)
 		ksft_print_msg("\"%s\"\n", g.error.text);
 	ok = ok && netlink_table_add(g.nl, fd, exe, &id, &g.error) &&
@@ -264,7 +264,7 @@ static void test_no_budget(void)
 	guest_reap(target);
 	if (!ok)
 		ksft_print_msg("code %d, \"%s\"\n", g.error.code, g.error.text);
-	ok = !netlink_config_set_budget(g.nl, info.budget, &g.error) && ok;
+	ok = !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, info.budget, &g.error) && ok;
 	ksft_test_result(ok, "with no budget all is refused in words, and nobody is hurt\n");
 	close(fd);
 	close(exe);

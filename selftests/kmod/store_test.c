@@ -178,11 +178,13 @@ static void test_in_vain(void)
 	mapped[i] = NULL;
 	guest_get_table(&g, id[i], &idle);
 	used = bytes_in_use();
-	ksft_test_result(netlink_config_set_budget(g.nl, used - 2 * idle.bytes, &g.error) &&
+	ksft_test_result(netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET,
+					    used - 2 * idle.bytes, &g.error) &&
 			 g.error.code == ENOSPC && is_loaded(i), "none is evicted in vain\n");
-	ksft_test_result(!netlink_config_set_budget(g.nl, used - idle.bytes / 2, &g.error) &&
+	ksft_test_result(!netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET,
+					     used - idle.bytes / 2, &g.error) &&
 			 !is_loaded(i), "but it is where that is enough\n");
-	if (netlink_config_set_budget(g.nl, BUDGET, &g.error))
+	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, BUDGET, &g.error))
 		guest_die("budget", g.error.text);
 }
 
@@ -278,7 +280,7 @@ static void test_short_of_memory(void)
 	pid_t pid;
 	int i;
 
-	if (netlink_config_set_budget(g.nl, 64 << 20, &g.error))
+	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, 64 << 20, &g.error))
 		guest_die("budget", g.error.text);
 	keep_mapped(3);
 	for (i = 0; i < FILES; i++)
@@ -296,7 +298,7 @@ static void test_short_of_memory(void)
 			 "a process that needs all memory takes idle tables\n");
 	unmap_all();
 	drop_caches(0);
-	if (netlink_config_set_budget(g.nl, BUDGET, &g.error))
+	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, BUDGET, &g.error))
 		guest_die("budget", g.error.text);
 }
 
@@ -309,14 +311,15 @@ static void test_lost(void)
 	int i;
 
 	guest_info_at_rest(&g, &info);
-	if (netlink_config_set_budget(g.nl, info.table_bytes + info.range_bytes, &g.error))
+	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET,
+			       info.table_bytes + info.range_bytes, &g.error))
 		guest_die("budget", g.error.text);
 	for (i = 0; i < FILES; i++)
 		keep_mapped(i);
 	guest_info(&g, &now);
 	ksft_test_result(now.follow_lost > info.follow_lost && now.ranges < info.ranges,
 			 "without room for its ranges a process has none\n");
-	if (netlink_config_set_budget(g.nl, BUDGET, &g.error))
+	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, BUDGET, &g.error))
 		guest_die("budget", g.error.text);
 	for (i = 0; i < 200 && !found; i++) {
 		nanosleep(&tick, NULL);
@@ -391,7 +394,7 @@ int main(int argc, char **argv)
 	guest_open(&g);
 	table_fd = guest_table_fd(EXE);
 	guest_info(&g, &start);
-	if (netlink_config_set_budget(g.nl, BUDGET, &g.error))
+	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, BUDGET, &g.error))
 		guest_die("budget", g.error.text);
 
 	guest_add(&g, getpid());
@@ -402,7 +405,7 @@ int main(int argc, char **argv)
 	test_shrinker();
 	test_short_of_memory();
 	test_lost();
-	if (netlink_config_set_budget(g.nl, start.budget, &g.error))
+	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, start.budget, &g.error))
 		guest_die("budget", g.error.text);
 	test_bytes(argc > 1 ? atoi(argv[1]) : 500);
 	if (netlink_proc_del(g.nl, getpid(), &g.error))

@@ -42,8 +42,8 @@ static const char compile_help[] =
 	"Smaller tables that are not exact, and say so; how wrong they are is printed:\n"
 	"      --fp-bypass    No rows for functions that keep a frame pointer, which the walk\n"
 	"                     then takes.  Refused if a function has no frame pointer.\n"
-	"      --thin PCT     Leave out up to PCT percent (1 to 90) of the rows, in epilogues and the\n"
-	"                     like, those first that cover the least text\n"
+	"      --thin PCT     Leave out up to PCT percent (1 to 90) of the rows, in epilogues and\n"
+	"                     the like, those first that cover the least text\n"
 	"\n"
 	"A file that can have no table is a failure if it was named; of what lies below a\n"
 	"DIR it is only told.\n"
@@ -103,15 +103,15 @@ static int write_special(const char *path, const struct compile_result *result)
 }
 
 /*
- * A file beside @path that has no name yet, so that nothing is left of it if we are killed;
- * or, where there can be none, one named @temporary.
+ * Create a file in the directory of @path: without a name (O_TMPFILE), so that the kernel removes
+ * it if this process is killed, or named @temporary if the file system has no nameless files.
  */
 static int open_beside(const char *path, const char *temporary, bool *named)
 {
 	char *copy = alloc_text(path);
 	int fd = -1;
 
-	/* It gets its name by linkat() of its link in /proc. */
+	/* linkat() of /proc/self/fd/N gives it its name later. */
 	if (!access("/proc/self/fd", X_OK))
 		fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
 	free(copy);
@@ -199,7 +199,7 @@ static void print_report(const char *output, const struct compile_report *report
 	printf(", %zu unsupported\n", report->unsupported);
 }
 
-/* How exact a table is that is not. */
+/* How far from exact the table is. */
 static void print_lossy(const struct compile_run *run, const char *output,
 			const struct lossy_report *r)
 {
@@ -251,7 +251,7 @@ static int compare_names(const void *a, const void *b)
 	return order ?: (x < y ? -1 : x > y);
 }
 
-/* Of files with the same name only the first can have its table in the directory. */
+/* Tables in a directory are named after their files: refuse all but the first of a name. */
 static void refuse_namesakes(struct input_files *files)
 {
 	struct input_file **by_name = alloc_array(NULL, files->count + 1, sizeof(*by_name));

@@ -35,67 +35,43 @@ static const char config_help[] =
 	"Example:\n"
 	"  beectl config budget 1G follow all\n";
 
-/* Who means less has left out the unit: no table would fit. */
+/* In less no table fits: the unit was forgotten (512 for 512M). */
 #define BUDGET_LEAST	(1 << 20)
 
-/* What a word names, or -1.  Arrays of names.h end with their last value. */
-static int name_find(const char *const *names, unsigned int max, const char *word)
-{
-	unsigned int i;
+/**
+ * struct setting - what can be set
+ * @name: on the command line
+ * @wrong: what is said of a bad value
+ * @attribute: for netlink_config_set()
+ * @names: of its values; NULL if it is a number of bytes
+ * @max: the last of them that can be set
+ */
+static const struct setting {
+	const char		*name;
+	const char		*wrong;
+	int			 attribute;
+	const char *const	*names;
+	unsigned int		 max;
+} settings[] = {
+	{ "budget", "not a size, as 512M or 2G, of 1M at least", BEEUNWIND_A_CONFIG_BUDGET },
+	{ "follow", "not managed or all", BEEUNWIND_A_CONFIG_FOLLOW, bee_follow_names,
+	  BEEUNWIND_FOLLOW_MAX },
+	{ "announce", "not sampled or mapped", BEEUNWIND_A_CONFIG_ANNOUNCE, bee_announce_names,
+	  BEEUNWIND_ANNOUNCE_MAX },
+	{ "hook", "not on or off", BEEUNWIND_A_CONFIG_HOOK, bee_hook_state_names,
+	  BEEUNWIND_HOOK_STATE_ON },
+};
 
-	for (i = 0; i <= max; i++)
-		if (names[i] && !strcmp(names[i], word))
-			return i;
+/* Return: 0 or -1. */
+static int setting_parse(const struct setting *setting, const char *word, uint64_t *value)
+{
+	if (!setting->names)
+		return text_parse_size(word, value) || *value < BUDGET_LEAST ? -1 : 0;
+	for (*value = 0; *value <= setting->max; ++*value)
+		if (setting->names[*value] && !strcmp(setting->names[*value], word))
+			return 0;
 	return -1;
 }
-
-static int set_budget(struct netlink *nl, const char *word, struct bee_error *error)
-{
-	uint64_t bytes;
-
-	if (text_parse_size(word, &bytes) || bytes < BUDGET_LEAST)
-		return 1;
-	return nl ? netlink_config_set_budget(nl, bytes, error) : 0;
-}
-
-static int set_follow(struct netlink *nl, const char *word, struct bee_error *error)
-{
-	int value = name_find(bee_follow_names, BEEUNWIND_FOLLOW_MAX, word);
-
-	if (value < 0)
-		return 1;
-	return nl ? netlink_config_set_follow(nl, value, error) : 0;
-}
-
-static int set_announce(struct netlink *nl, const char *word, struct bee_error *error)
-{
-	int value = name_find(bee_announce_names, BEEUNWIND_ANNOUNCE_MAX, word);
-
-	if (value < 0)
-		return 1;
-	return nl ? netlink_config_set_announce(nl, value, error) : 0;
-}
-
-static int set_hook(struct netlink *nl, const char *word, struct bee_error *error)
-{
-	int value = name_find(bee_hook_state_names, BEEUNWIND_HOOK_STATE_ON, word);
-
-	if (value < 0)
-		return 1;
-	return nl ? netlink_config_set_hook(nl, value, error) : 0;
-}
-
-/* @set returns 0, -1 with the error filled, or 1 if the word is @wrong; without @nl it only looks. */
-static const struct setting {
-	const char	*name;
-	const char	*wrong;
-	int		(*set)(struct netlink *nl, const char *word, struct bee_error *error);
-} settings[] = {
-	{ "budget", "not a size, as 512M or 2G, of 1M at least", set_budget },
-	{ "follow", "not managed or all", set_follow },
-	{ "announce", "not sampled or mapped", set_announce },
-	{ "hook", "not on or off", set_hook },
-};
 
 static const struct setting *setting_find(const char *name)
 {
@@ -144,6 +120,7 @@ static int config_run(char **words, bool json)
 	struct bee_error error;
 	struct netlink_info info;
 	struct netlink *nl = netlink_open(&error);
+	uint64_t value = 0;
 	int ret = nl ? 0 : -1;
 
 	if (nl && !*words) {
@@ -153,8 +130,12 @@ static int config_run(char **words, bool json)
 		else if (!ret)
 			print_info(&info);
 	}
-	for (; !ret && *words; words += 2)
-		ret = setting_find(words[0])->set(nl, words[1], &error);
+	for (; !ret && *words; words += 2) {
+		const struct setting *setting = setting_find(words[0]);
+
+		setting_parse(setting, words[1], &value);
+		ret = netlink_config_set(nl, setting->attribute, value, &error);
+	}
 	netlink_close(nl);
 	return ret ? message_error("config", NULL, error.text) : EXIT_OK;
 }
@@ -167,6 +148,7 @@ int cmd_config(int argc, char **argv)
 		.option = { { 0, "json", OPTION_FLAG, &json } },
 	};
 	int status = options_parse(&options, argc, &argv);
+	uint64_t value;
 	char **words;
 
 	if (status != OPTIONS_OK)
@@ -180,7 +162,7 @@ int cmd_config(int argc, char **argv)
 			return message_usage("config", "%s: no such setting", words[0]);
 		if (!words[1])
 			return message_usage("config", "%s: needs a value", words[0]);
-		if (setting->set(NULL, words[1], NULL))
+		if (setting_parse(setting, words[1], &value))
 			return message_usage("config", "%s: %s", words[1], setting->wrong);
 	}
 	return config_run(argv, json);

@@ -224,7 +224,7 @@ static int dump_elf(int fd, const struct dump_options *o)
 	return status;
 }
 
-/* One byte more than a table may have is enough to have it refused. */
+/* Of an oversized file one byte more than the limit is read, so that it is refused as such. */
 static int dump_table_file(int fd, off_t size, const struct dump_options *o)
 {
 	ssize_t got;

@@ -76,8 +76,8 @@ static void run_forward(int signal)
 }
 
 /*
- * What the terminal sends goes to CMD by itself, and CMD decides what it means;
- * what is sent to us alone is meant for CMD.
+ * The terminal sends SIGINT and SIGQUIT to CMD as well, so ignore ours and let CMD decide.
+ * Other signals reach only this process: forward them.
  */
 static void run_take_signals(pid_t pid)
 {
@@ -93,7 +93,7 @@ static void run_take_signals(pid_t pid)
 	sigaction(SIGQUIT, &action, NULL);
 }
 
-/* A launch_mapped_fn.  The process is stopped, so one look is enough. */
+/* A launch_mapped_fn.  The process is stopped, so its mappings do not change meanwhile. */
 static int run_load(void *arg, pid_t pid)
 {
 	struct run *run = arg;
@@ -146,7 +146,7 @@ static int run_wait(pid_t pid)
 	return run_refuse("waiting for the command", strerror(errno), RUN_FAILED);
 }
 
-/* A file that can have no table, or whose process has ended, stays without. */
+/* A table_maker's done(): only tells; a file that got no table stays without. */
 static void run_made(void *arg, const struct table_want *want, const struct table_result *result)
 {
 	const struct run *run = arg;
@@ -252,7 +252,7 @@ int cmd_run(int argc, char **argv)
 		status = message_usage("run", "a command is needed");
 	if (status != OPTIONS_OK)
 		return status == EXIT_OK ? EXIT_OK : RUN_FAILED;
-	/* If it is ignored, from whoever started us, the command's end cannot be told. */
+	/* SIGCHLD may be ignored (inherited); then waitpid() could not return the exit status. */
 	signal(SIGCHLD, SIG_DFL);
 	if (maker_open(&run.maker, &run.error))
 		return run_refuse(NULL, run.error.text, RUN_FAILED);

@@ -67,7 +67,7 @@ static const char *hook_name(uint32_t hook)
 	return hook <= BEEUNWIND_HOOK_STATE_MAX ? bee_hook_state_names[hook] : "unknown";
 }
 
-/* The hook's count of calls has to move while perf samples us. */
+/* The hook is proven if its count of calls rises while perf samples this process. */
 static int status_prove_hook(struct netlink *nl, struct status *status,
 			     struct bee_error *error)
 {
@@ -143,7 +143,8 @@ static void print_hook(const struct status *status)
 	else if (status->proven)
 		printf("hook:      %s, proven by a self-sample\n", name);
 	else
-		printf("hook:      %s, but not proven by a self-sample: %s\n", name, status->note.text);
+		printf("hook:      %s, but not proven by a self-sample: %s\n", name,
+		       status->note.text);
 	if (status->info.hook == BEEUNWIND_HOOK_STATE_STUCK)
 		printf("           ftrace refused to remove it; only a reboot unloads the module\n");
 }
@@ -167,7 +168,7 @@ static void print_status(const struct status *status)
 	print_walks(&status->stats);
 }
 
-/* Addresses do not fit the numbers that JSON readers have. */
+/* Addresses as strings: many JSON readers hold numbers as doubles, exact to 53 bits only. */
 static void json_add_hex(struct json_object *object, const char *key, uint64_t value)
 {
 	char text[24];

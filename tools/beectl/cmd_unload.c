@@ -68,13 +68,13 @@ static int unload_tables(struct netlink *nl, bool quiet)
 	return status;
 }
 
-/* First of all no new ones, which would come back with the next fork or exec. */
+/* Stop following first, or a fork or exec would add processes again while these are removed. */
 static int unload_all(struct netlink *nl, bool quiet)
 {
 	struct bee_error error;
 	size_t count;
 
-	if (netlink_config_set_follow(nl, BEEUNWIND_FOLLOW_MANAGED, &error) ||
+	if (netlink_config_set(nl, BEEUNWIND_A_CONFIG_FOLLOW, BEEUNWIND_FOLLOW_MANAGED, &error) ||
 	    manage_forget_all(nl, &count, &error))
 		return message_error("unload", NULL, error.text);
 	if (!quiet)

@@ -73,7 +73,7 @@ static void outcome_say(struct verify_outcome *outcome, enum verify_status statu
 	va_end(args);
 }
 
-/* A table of no file, in which all is a gap, stands for one that is not there. */
+/* Without a blob, compare with an all-zero table, in which every pc is a gap. */
 static void verify_blob(const struct elf_file *elf, const void *blob, size_t size,
 			struct verify_outcome *outcome)
 {
@@ -95,7 +95,7 @@ static void verify_blob(const struct elf_file *elf, const void *blob, size_t siz
 		outcome_say(outcome, VERIFY_FAILED, "the table is one of those that are not exact");
 }
 
-/* Rows and no table is a failure; without CFI there are no rows either. */
+/* No table is a failure if there were rows to put into one; otherwise the file has no CFI. */
 static void verify_compiled(const struct elf_file *elf, struct verify_outcome *outcome)
 {
 	struct compile_result compiled;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * beectl watch: keep the tables of all programs loaded.  Everything it does it does
- * because the kernel has sent it a message; it never looks by itself.
+ * beectl watch: keep the tables of all programs loaded.  It sleeps until the kernel sends a
+ * message (a file without a table, or the module comes or goes); it does not poll.
  */
 #include <errno.h>
 #include <poll.h>
@@ -41,17 +41,17 @@ static const char watch_help[] =
 	"While nothing new is sampled it takes no CPU time at all.  If the module is unloaded\n"
 	"it waits until it is back.  As a service: systemctl enable beeunwind\n";
 
-/* Files at a time between looks at messages and signals. */
+/* Files whose tables are made before messages and signals are looked at again. */
 #define WATCH_BATCH	32
 
-/* Files that wait; of more the module tells again. */
+/* Most files in the queue.  Further ones are taken from the module's list of files later. */
 #define WATCH_WAITING	1024
 
-/* Whoever makes endless new programs gets these many tables at once, and then a second. */
+/* Token bucket: WATCH_BURST files at once, then WATCH_RATE a second. */
 #define WATCH_BURST	1000
 #define WATCH_RATE	10
 
-/* Between looks for files that could not be had. */
+/* Time after which files that could not be opened or had no room are tried again. */
 #define WATCH_AGAIN_MS	10000
 
 /**
@@ -126,7 +126,7 @@ static void watch_done(void *arg, const struct table_want *want, const struct ta
 		return;
 	}
 	say_file(watch, want->name, "no table: ", result->error.text);
-	/* For want of room, or of its file, it is worth another try. */
+	/* Memory may be free, or the file there, when it is tried again. */
 	if (table_jobs_refusal_is_general(result->refusal) || !result->opened)
 		watch->unfinished = tried_note(&watch->tried, want->id) || watch->unfinished;
 	else
@@ -181,7 +181,7 @@ static void watch_take_events(struct watch *watch)
 	}
 }
 
-/* What was announced, perhaps to nobody, and has no table. */
+/* Queue the files of the module's list that were announced, perhaps unheard, and have no table. */
 static void watch_take_list(struct watch *watch)
 {
 	struct netlink_files files;
@@ -210,7 +210,7 @@ static void tokens_fill(struct watch *watch)
 	watch->filled = now;
 }
 
-/* Some of the files that wait.  Signals and messages have their turn in between. */
+/* Make the tables of up to WATCH_BATCH files of the queue, as far as there are tokens. */
 static int watch_make(struct watch *watch)
 {
 	struct table_wants batch = { .want = watch->wants.want + watch->next };
@@ -245,18 +245,19 @@ static void watch_disconnect(struct watch *watch)
 	watch->maker.nl = NULL;
 }
 
-/* Listen first, then have processes followed, then look at those that run. */
+/* In this order nothing is missed: listen, have new processes followed, add those that run. */
 static int watch_set_up(struct watch *watch, struct bee_error *error)
 {
+	int announce = watch->eager ? BEEUNWIND_ANNOUNCE_MAPPED : BEEUNWIND_ANNOUNCE_SAMPLED;
+	struct netlink *nl = watch->maker.nl;
 	struct manage_all_result all;
 	char why[640];
 
 	watch->events = netlink_events_open(error);
 	if (!watch->events ||
-	    netlink_config_set_announce(watch->maker.nl, watch->eager ? BEEUNWIND_ANNOUNCE_MAPPED :
-				       BEEUNWIND_ANNOUNCE_SAMPLED, error) ||
-	    netlink_config_set_follow(watch->maker.nl, BEEUNWIND_FOLLOW_ALL, error) ||
-	    manage_all(watch->maker.nl, &all, error))
+	    netlink_config_set(nl, BEEUNWIND_A_CONFIG_ANNOUNCE, announce, error) ||
+	    netlink_config_set(nl, BEEUNWIND_A_CONFIG_FOLLOW, BEEUNWIND_FOLLOW_ALL, error) ||
+	    manage_all(nl, &all, error))
 		return -1;
 	printf("following %zu processes and all that start\n", all.managed);
 	fflush(stdout);
@@ -265,7 +266,7 @@ static int watch_set_up(struct watch *watch, struct bee_error *error)
 			 all.refused, all.pid, all.why.text);
 		message_warning("watch", NULL, why);
 	}
-	if (watch->eager && table_jobs_find(watch->maker.nl, 0, &watch->wants, error))
+	if (watch->eager && table_jobs_find(nl, 0, &watch->wants, error))
 		return -1;
 	watch->list = !watch->eager;
 	return 0;
@@ -285,7 +286,7 @@ static int watch_connect(struct watch *watch)
 	return 0;
 }
 
-/* To ask for the module when it goes would have the kernel load it again. */
+/* After GONE do not ask by netlink_open(): the kernel would load the module again. */
 static bool module_is_there(enum netlink_family_news news)
 {
 	return news == NETLINK_FAMILY_COME ||
@@ -306,7 +307,7 @@ static int watch_take_family(struct watch *watch)
 	return 0;
 }
 
-/* Only files that wait are a reason not to sleep. */
+/* Sleep until there is a message or signal; with files in the queue, until there is a token. */
 static int watch_wait(struct watch *watch, struct pollfd fds[2], const sigset_t *signals)
 {
 	struct timespec wait = { 0 };
@@ -343,7 +344,7 @@ static int watch_loop(struct watch *watch, const sigset_t *signals)
 	return status;
 }
 
-/* Outside of ppoll() they wait, so that none comes between looking and sleeping. */
+/* Signals stay blocked except in ppoll(): none is lost between a look at watch_ended and sleep. */
 static void watch_take_signals(sigset_t *before)
 {
 	static const int ends[] = { SIGTERM, SIGINT, SIGHUP };
@@ -406,7 +407,7 @@ int cmd_watch(int argc, char **argv)
 		return status;
 	if (*argv)
 		return message_usage("watch", "takes no arguments; it watches all processes");
-	/* If it is ignored, from whoever started us, children's ends cannot be told. */
+	/* SIGCHLD may be ignored (inherited); then waitpid() could not tell how children ended. */
 	signal(SIGCHLD, SIG_DFL);
 	return watch_run(&watch);
 }

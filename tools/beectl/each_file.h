@@ -30,8 +30,8 @@ struct each_file {
 	void			*arg;
 	int			(*work)(void *arg, const struct input_file *file, int fd, FILE *out,
 					struct bee_error *error);
-	void			(*done)(void *arg, const struct input_file *file, const void *report,
-					size_t size);
+	void			(*done)(void *arg, const struct input_file *file,
+					const void *report, size_t size);
 	void			(*failed)(void *arg, const struct input_file *file, const char *why,
 					  bool died);
 };

@@ -92,8 +92,8 @@ static int run_word(int argc, char **argv)
 }
 
 /*
- * Whoever starts us with a standard stream closed must not find our words in the
- * next file that we open.  Opened the wrong way round, so that using it still fails.
+ * If a standard stream is closed, the next file opened would take its number, and messages would
+ * be written into that file.  Occupy the number with /dev/null, opened so that using it fails.
  */
 static void keep_standard_streams(void)
 {

@@ -53,14 +53,14 @@ void maker_close(struct table_maker *maker)
 	maker->nl = NULL;
 }
 
-/* maker_warn(): say what is wrong with the cache, if it is */
+/* maker_warn(): warn if the cache cannot be used */
 void maker_warn(const struct table_maker *maker, const char *command)
 {
 	if (cache_warning(maker->cache))
 		message_warning(command, NULL, cache_warning(maker->cache));
 }
 
-/* maker_print_wrong(): what tables that are not exact cost; nothing if all are */
+/* maker_print_wrong(): how much text has wrong rules; prints nothing if all tables are exact */
 void maker_print_wrong(FILE *out, uint64_t wrong, uint64_t text)
 {
 	if (text)

@@ -7,7 +7,7 @@
 #include "messages.h"
 #include "text.h"
 
-/* After what is on stdout already, so that the two are in order where both go to one place. */
+/* Flush stdout first: where both streams go to one file, lines stay in order. */
 static void message_put(const char *command, const char *kind, const char *subject,
 			const char *why)
 {
@@ -35,7 +35,7 @@ int message_error(const char *command, const char *subject, const char *why)
 	return EXIT_FAILED;
 }
 
-/* message_warning(): likewise, of what does not keep the command from its work */
+/* message_warning(): likewise, if the command goes on and its exit status does not change */
 void message_warning(const char *command, const char *subject, const char *why)
 {
 	message_put(command, "warning: ", subject, why);

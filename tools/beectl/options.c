@@ -65,7 +65,8 @@ int options_parse(const struct options *options, int argc, char ***argv)
 	*at++ = ':';
 	*at++ = 'h';
 	for (i = 0; options->option[i].name; i++) {
-		int takes = options->option[i].kind == OPTION_FLAG ? no_argument : required_argument;
+		bool flag = options->option[i].kind == OPTION_FLAG;
+		int takes = flag ? no_argument : required_argument;
 
 		names[i + 1] = (struct option){ options->option[i].name, takes, NULL,
 						LONG_FIRST + i };

@@ -10,7 +10,7 @@
 
 #include "progress.h"
 
-/* Written only while the timer is off. */
+/* The signal handler reads these: written only while the timer is off. */
 static char progress_line[256];
 static size_t progress_length;
 static volatile sig_atomic_t progress_shown;
@@ -33,7 +33,7 @@ static void progress_timer(int seconds)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* A path can hold anything; the terminal gets letters, and no more than a line. */
+/* One line of printable ASCII, whatever bytes a path has. */
 static void progress_set_line(const char *what)
 {
 	struct winsize size = {};
@@ -68,7 +68,7 @@ void progress_begin(const char *what)
 	progress_timer(1);
 }
 
-/* progress_end(): it is done; nothing of it stays on the terminal */
+/* progress_end(): stop, and remove the line from the terminal */
 void progress_end(void)
 {
 	static const char wipe[] = "\r\033[K";

@@ -11,7 +11,7 @@
 #include "status_files.h"
 #include "text.h"
 
-/* Files that are named in the short form. */
+/* Files that plain "beectl status" lists under "incomplete stacks". */
 #define MAX_INCOMPLETE	10
 
 typedef unsigned long long ull;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Files that could not be had, and how often that was tried. */
+/* Files whose tables could not be made for a passing reason, and how often that was tried. */
 #ifndef BEE_TRIED_H
 #define BEE_TRIED_H
 
@@ -10,10 +10,10 @@
 
 #include "alloc.h"
 
-/* An attempt more, at a better time, is worth it; not an attempt for ever. */
+/* Attempts for each file. */
 #define TRIED_MAX	3
 
-/* For so many files; then all are given another chance. */
+/* Files that are remembered; when there are more, all are forgotten and tried anew. */
 #define TRIED_FILES	65536
 
 /* struct tried: counts by file id, in an open hash table; all zero is an empty one */
@@ -59,13 +59,13 @@ static inline unsigned int *tried_count(struct tried *tried, uint32_t id)
 	return &file->count;
 }
 
-/* tried_note(): it has failed once more.  Return: whether to try again. */
+/* tried_note(): an attempt has failed.  Return: whether to try again. */
 static inline bool tried_note(struct tried *tried, uint32_t id)
 {
 	return ++*tried_count(tried, id) < TRIED_MAX;
 }
 
-/* tried_give_up(): there is no point in trying again */
+/* tried_give_up(): another attempt would fail in the same way */
 static inline void tried_give_up(struct tried *tried, uint32_t id)
 {
 	*tried_count(tried, id) = TRIED_MAX;

@@ -207,7 +207,7 @@ static void json_add_file(struct json_object *array, const char *path,
 	json_object_array_add(array, object);
 }
 
-/* Tabs separate columns where rows are listed; in a sentence commas do. */
+/* Rules as "dump --rows" prints them, with commas for tabs. */
 static void print_rules(const char *rules)
 {
 	for (; *rules; rules++)

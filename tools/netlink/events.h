@@ -11,7 +11,7 @@ struct netlink_events;
  * enum netlink_event_kind - what netlink_events_next() found
  * @NETLINK_EVENT_NONE: nothing to read now
  * @NETLINK_EVENT_FILE: a file has no table; sent once for each
- * @NETLINK_EVENT_LOST: messages were dropped: netlink_files_get() has what they said
+ * @NETLINK_EVENT_LOST: messages were dropped; netlink_files_get() lists the same files
  */
 enum netlink_event_kind {
 	NETLINK_EVENT_NONE,

@@ -122,7 +122,7 @@ static int exchange_reply(struct nl_msg *msg, void *arg)
 }
 
 /*
- * A socket with which refusals carry the module's sentence.
+ * Open a socket with extended acks (NETLINK_EXT_ACK), so that refusals carry a sentence.
  * Return: 0, or a code of libnl with @nl->sock NULL.
  */
 static int socket_open(struct netlink *nl)
@@ -174,51 +174,52 @@ static int exchange_run(struct netlink *nl, struct nl_msg *msg, struct exchange 
 }
 
 /**
- * request_new() - begin a request
+ * exchange_begin() - begin a request
  * @nl: the connection
  * @command: enum beeunwind_cmd
  * @room: bytes that its attributes take at most; a few numbers fit in any case
  *
- * Return: for request_put*() and then request_run() or dump_run(), which release it.
+ * Return: for exchange_put*() and then exchange_request() or exchange_dump(), which release it.
  */
-struct nl_msg *request_new(const struct netlink *nl, int command, size_t room)
+struct nl_msg *exchange_begin(const struct netlink *nl, int command, size_t room)
 {
-	struct nl_msg *msg = alloc_check(nlmsg_alloc_size(NLMSG_HDRLEN + GENL_HDRLEN + 256 + room), 0);
+	size_t size = NLMSG_HDRLEN + GENL_HDRLEN + 256 + room;
+	struct nl_msg *msg = alloc_check(nlmsg_alloc_size(size), 0);
 
 	genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, nl->family, 0, 0, command,
 		    BEEUNWIND_FAMILY_VERSION);
 	return msg;
 }
 
-/* request_put(): an attribute; the room for it has been asked for in request_new() */
-void request_put(struct nl_msg *msg, int type, const void *data, size_t size)
+/* exchange_put(): an attribute; the room for it has been asked for in exchange_begin() */
+void exchange_put(struct nl_msg *msg, int type, const void *data, size_t size)
 {
 	if (nla_put(msg, type, size, data))
 		abort();
 }
 
-void request_put_u32(struct nl_msg *msg, int type, uint32_t value)
+void exchange_put_u32(struct nl_msg *msg, int type, uint32_t value)
 {
-	request_put(msg, type, &value, sizeof(value));
+	exchange_put(msg, type, &value, sizeof(value));
 }
 
-void request_put_u64(struct nl_msg *msg, int type, uint64_t value)
+void exchange_put_u64(struct nl_msg *msg, int type, uint64_t value)
 {
-	request_put(msg, type, &value, sizeof(value));
+	exchange_put(msg, type, &value, sizeof(value));
 }
 
 /**
- * request_run() - send a request and wait for its answer
+ * exchange_request() - send a request and wait for its answer
  * @nl: the connection
- * @msg: from request_new(); released
+ * @msg: from exchange_begin(); released
  * @parse: takes the reply, or NULL
  * @result: its argument
  * @error: filled on failure
  *
  * Return: 0, or -1.
  */
-int request_run(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void *result,
-		struct bee_error *error)
+int exchange_request(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void *result,
+		     struct bee_error *error)
 {
 	struct exchange x = { .parse = parse, .result = result, .error = error };
 
@@ -226,17 +227,17 @@ int request_run(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void *re
 }
 
 /**
- * dump_run() - send a request for a dump and take its messages
+ * exchange_dump() - send a request for a dump and take its messages
  * @nl: the connection
- * @msg: from request_new(); released
+ * @msg: from exchange_begin(); released
  * @parse: takes each message
  * @result: its argument
  * @error: filled on failure
  *
  * Return: 0; -1; or 1 if what was dumped changed meanwhile, so that it should be asked for again.
  */
-int dump_run(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void *result,
-	     struct bee_error *error)
+int exchange_dump(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void *result,
+		  struct bee_error *error)
 {
 	struct exchange x = { .parse = parse, .result = result, .error = error };
 

@@ -16,7 +16,7 @@
  * typedef reply_fn - what takes replies; called once for each message
  * @attrs: its attributes
  * @length: bytes of them
- * @result: from request_run() or dump_run()
+ * @result: from exchange_request() or exchange_dump()
  *
  * Return: 0, or -1 if an attribute is malformed.
  */
@@ -34,14 +34,14 @@ struct netlink {
 	size_t		 max_message;
 };
 
-struct nl_msg *request_new(const struct netlink *nl, int command, size_t room);
-void request_put(struct nl_msg *msg, int type, const void *data, size_t size);
-void request_put_u32(struct nl_msg *msg, int type, uint32_t value);
-void request_put_u64(struct nl_msg *msg, int type, uint64_t value);
-int request_run(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void *result,
-		struct bee_error *error);
-int dump_run(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void *result,
-	     struct bee_error *error);
+struct nl_msg *exchange_begin(const struct netlink *nl, int command, size_t room);
+void exchange_put(struct nl_msg *msg, int type, const void *data, size_t size);
+void exchange_put_u32(struct nl_msg *msg, int type, uint32_t value);
+void exchange_put_u64(struct nl_msg *msg, int type, uint64_t value);
+int exchange_request(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void *result,
+		     struct bee_error *error);
+int exchange_dump(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void *result,
+		  struct bee_error *error);
 
 int netlink_file_parse(struct nlattr *attrs, int length, struct netlink_file *file);
 

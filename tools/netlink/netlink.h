@@ -116,12 +116,6 @@ int netlink_procs_get(struct netlink *nl, uint32_t pid, struct netlink_procs *pr
 		      struct bee_error *error);
 void netlink_procs_free(struct netlink_procs *procs);
 int netlink_stats_get(struct netlink *nl, struct netlink_stats *stats, struct bee_error *error);
-int netlink_config_set_budget(struct netlink *nl, uint64_t bytes, struct bee_error *error);
-int netlink_config_set_hook(struct netlink *nl, enum beeunwind_hook_state hook,
-			    struct bee_error *error);
-int netlink_config_set_follow(struct netlink *nl, enum beeunwind_follow follow,
-			      struct bee_error *error);
-int netlink_config_set_announce(struct netlink *nl, enum beeunwind_announce announce,
-				struct bee_error *error);
+int netlink_config_set(struct netlink *nl, int setting, uint64_t value, struct bee_error *error);
 
 #endif /* NETLINK_H */

@@ -9,7 +9,7 @@
 #include "alloc.h"
 #include "exchange.h"
 
-/* A dump that changes each time it is taken is believed in the end. */
+/* A dump that was interrupted this often by changes is used as it is. */
 #define DUMP_TRIES	8
 
 /**
@@ -51,7 +51,7 @@ static void field_take(const struct field *field, const struct nlattr *attr, voi
 	}
 }
 
-/* Attributes without a field are left alone; members without an attribute, too. */
+/* Unknown attributes are ignored; members without an attribute keep their values. */
 static void fields_take(const struct field *fields, struct nlattr *attrs, int length, void *to)
 {
 	const struct field *field;
@@ -98,7 +98,8 @@ static int info_parse(struct nlattr *attrs, int length, void *result)
 int netlink_info_get(struct netlink *nl, struct netlink_info *info, struct bee_error *error)
 {
 	memset(info, 0, sizeof(*info));
-	return request_run(nl, request_new(nl, BEEUNWIND_CMD_INFO_GET, 0), info_parse, info, error);
+	return exchange_request(nl, exchange_begin(nl, BEEUNWIND_CMD_INFO_GET, 0), info_parse,
+				info, error);
 }
 
 /**
@@ -130,7 +131,7 @@ static int table_add_run(struct netlink *nl, struct nl_msg *msg, uint32_t *id,
 			 struct bee_error *error)
 {
 	*id = 0;
-	if (request_run(nl, msg, file_id_parse, id, error))
+	if (exchange_request(nl, msg, file_id_parse, id, error))
 		return -1;
 	return *id ? 0 : error_set(error, EPROTO, "the module's answer has no file id");
 }
@@ -148,13 +149,13 @@ static int table_add_run(struct netlink *nl, struct nl_msg *msg, uint32_t *id,
 int netlink_table_add(struct netlink *nl, int fd, int exe_fd, uint32_t *id,
 		      struct bee_error *error)
 {
-	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_TABLE_ADD, 0);
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_TABLE_ADD, 0);
 
-	request_put_u32(msg, BEEUNWIND_A_FILE_TABLE_FD, fd);
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_TABLE_FD, fd);
 	if (exe_fd == NETLINK_VDSO)
-		request_put(msg, BEEUNWIND_A_FILE_VDSO, NULL, 0);
+		exchange_put(msg, BEEUNWIND_A_FILE_VDSO, NULL, 0);
 	else
-		request_put_u32(msg, BEEUNWIND_A_FILE_EXE_FD, exe_fd);
+		exchange_put_u32(msg, BEEUNWIND_A_FILE_EXE_FD, exe_fd);
 	return table_add_run(nl, msg, id, error);
 }
 
@@ -169,10 +170,10 @@ int netlink_table_add(struct netlink *nl, int fd, int exe_fd, uint32_t *id,
  */
 int netlink_table_set(struct netlink *nl, int fd, uint32_t id, struct bee_error *error)
 {
-	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_TABLE_ADD, 0);
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_TABLE_ADD, 0);
 
-	request_put_u32(msg, BEEUNWIND_A_FILE_TABLE_FD, fd);
-	request_put_u32(msg, BEEUNWIND_A_FILE_ID, id);
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_TABLE_FD, fd);
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_ID, id);
 	return table_add_run(nl, msg, &id, error);
 }
 
@@ -187,12 +188,12 @@ int netlink_table_set(struct netlink *nl, int fd, uint32_t id, struct bee_error 
  */
 int netlink_table_del(struct netlink *nl, uint32_t id, bool force, struct bee_error *error)
 {
-	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_TABLE_DEL, 0);
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_TABLE_DEL, 0);
 
-	request_put_u32(msg, BEEUNWIND_A_FILE_ID, id);
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_ID, id);
 	if (force)
-		request_put(msg, BEEUNWIND_A_FILE_FORCE, NULL, 0);
-	return request_run(nl, msg, NULL, NULL, error);
+		exchange_put(msg, BEEUNWIND_A_FILE_FORCE, NULL, 0);
+	return exchange_request(nl, msg, NULL, NULL, error);
 }
 
 /* Walks that ended for one reason. */
@@ -286,8 +287,8 @@ int netlink_files_get(struct netlink *nl, struct netlink_files *files, struct be
 	memset(files, 0, sizeof(*files));
 	for (try = 0; ret > 0 && try < DUMP_TRIES; try++) {
 		files->count = 0;
-		ret = dump_run(nl, request_new(nl, BEEUNWIND_CMD_FILE_GET, 0), files_parse, files,
-			       error);
+		ret = exchange_dump(nl, exchange_begin(nl, BEEUNWIND_CMD_FILE_GET, 0), files_parse,
+				    files, error);
 	}
 	return ret < 0 ? -1 : 0;
 }
@@ -333,10 +334,10 @@ static int proc_state_parse(struct nlattr *attrs, int length, void *result)
  */
 int netlink_proc_add(struct netlink *nl, struct netlink_proc *proc, struct bee_error *error)
 {
-	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_PROC_ADD, 0);
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_ADD, 0);
 
-	request_put_u32(msg, BEEUNWIND_A_PROC_PID, proc->pid);
-	return request_run(nl, msg, proc_state_parse, proc, error);
+	exchange_put_u32(msg, BEEUNWIND_A_PROC_PID, proc->pid);
+	return exchange_request(nl, msg, proc_state_parse, proc, error);
 }
 
 /* Bytes of a range in a request. */
@@ -351,10 +352,10 @@ static void ranges_put(struct nl_msg *msg, int type, const struct range *range, 
 	for (; count; range++, count--) {
 		struct nlattr *nest = nla_nest_start(msg, NLA_F_NESTED | type);
 
-		request_put_u64(msg, BEEUNWIND_A_RANGE_START, range->start);
-		request_put_u64(msg, BEEUNWIND_A_RANGE_END, range->end);
-		request_put_u64(msg, BEEUNWIND_A_RANGE_OFFSET, range->offset);
-		request_put_u32(msg, BEEUNWIND_A_RANGE_FILE, range->file);
+		exchange_put_u64(msg, BEEUNWIND_A_RANGE_START, range->start);
+		exchange_put_u64(msg, BEEUNWIND_A_RANGE_END, range->end);
+		exchange_put_u64(msg, BEEUNWIND_A_RANGE_OFFSET, range->offset);
+		exchange_put_u32(msg, BEEUNWIND_A_RANGE_FILE, range->file);
 		nla_nest_end(msg, nest);
 	}
 }
@@ -386,13 +387,14 @@ int netlink_proc_update(struct netlink *nl, struct netlink_proc *proc,
 
 		ndel = ndel < most ? ndel : most;
 		nadd = nadd < most - ndel ? nadd : most - ndel;
-		msg = request_new(nl, BEEUNWIND_CMD_PROC_UPDATE, (ndel + nadd) * range_attr_size());
-		request_put_u32(msg, BEEUNWIND_A_PROC_PID, proc->pid);
-		request_put_u64(msg, BEEUNWIND_A_PROC_COOKIE, proc->cookie);
-		request_put_u64(msg, BEEUNWIND_A_PROC_GENERATION, proc->generation);
+		msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_UPDATE,
+				     (ndel + nadd) * range_attr_size());
+		exchange_put_u32(msg, BEEUNWIND_A_PROC_PID, proc->pid);
+		exchange_put_u64(msg, BEEUNWIND_A_PROC_COOKIE, proc->cookie);
+		exchange_put_u64(msg, BEEUNWIND_A_PROC_GENERATION, proc->generation);
 		ranges_put(msg, BEEUNWIND_A_PROC_DEL, diff->del.range + d, ndel);
 		ranges_put(msg, BEEUNWIND_A_PROC_ADD, diff->add.range + a, nadd);
-		if (request_run(nl, msg, proc_state_parse, proc, error))
+		if (exchange_request(nl, msg, proc_state_parse, proc, error))
 			return -1;
 		d += ndel;
 		a += nadd;
@@ -403,19 +405,19 @@ int netlink_proc_update(struct netlink *nl, struct netlink_proc *proc,
 /** netlink_proc_del() - stop managing a process; returns 0, or -1 with @error filled */
 int netlink_proc_del(struct netlink *nl, uint32_t pid, struct bee_error *error)
 {
-	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_PROC_DEL, 0);
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_DEL, 0);
 
-	request_put_u32(msg, BEEUNWIND_A_PROC_PID, pid);
-	return request_run(nl, msg, NULL, NULL, error);
+	exchange_put_u32(msg, BEEUNWIND_A_PROC_PID, pid);
+	return exchange_request(nl, msg, NULL, NULL, error);
 }
 
 /** netlink_proc_forget() - the same by cookie; returns 0, or -1 with @error filled */
 int netlink_proc_forget(struct netlink *nl, uint64_t cookie, struct bee_error *error)
 {
-	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_PROC_DEL, 0);
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_DEL, 0);
 
-	request_put_u64(msg, BEEUNWIND_A_PROC_COOKIE, cookie);
-	return request_run(nl, msg, NULL, NULL, error);
+	exchange_put_u64(msg, BEEUNWIND_A_PROC_COOKIE, cookie);
+	return exchange_request(nl, msg, NULL, NULL, error);
 }
 
 /* The messages of one address space follow each other and repeat its cookie. */
@@ -479,12 +481,12 @@ int netlink_procs_get(struct netlink *nl, uint32_t pid, struct netlink_procs *pr
 
 	memset(procs, 0, sizeof(*procs));
 	for (try = 0; ret > 0 && try < DUMP_TRIES; try++) {
-		struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_PROC_GET, 0);
+		struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_GET, 0);
 
 		netlink_procs_free(procs);
 		if (pid)
-			request_put_u32(msg, BEEUNWIND_A_PROC_PID, pid);
-		ret = dump_run(nl, msg, procs_parse, procs, error);
+			exchange_put_u32(msg, BEEUNWIND_A_PROC_PID, pid);
+		ret = exchange_dump(nl, msg, procs_parse, procs, error);
 	}
 	return ret < 0 ? -1 : 0;
 }
@@ -528,44 +530,27 @@ static int stats_parse(struct nlattr *attrs, int length, void *result)
 int netlink_stats_get(struct netlink *nl, struct netlink_stats *stats, struct bee_error *error)
 {
 	memset(stats, 0, sizeof(*stats));
-	return request_run(nl, request_new(nl, BEEUNWIND_CMD_STATS_GET, 0), stats_parse, stats,
-			   error);
+	return exchange_request(nl, exchange_begin(nl, BEEUNWIND_CMD_STATS_GET, 0), stats_parse,
+				stats, error);
 }
 
-/** netlink_config_set_budget() - most bytes of kernel memory; 0, or -1 with @error filled */
-int netlink_config_set_budget(struct netlink *nl, uint64_t bytes, struct bee_error *error)
+/**
+ * netlink_config_set() - change a setting of the module
+ * @nl: the connection
+ * @setting: which one: BEEUNWIND_A_CONFIG_BUDGET (bytes), _HOOK (enum beeunwind_hook_state),
+ *	_FOLLOW (enum beeunwind_follow) or _ANNOUNCE (enum beeunwind_announce)
+ * @value: its value
+ * @error: filled on failure
+ *
+ * Return: 0, or -1.
+ */
+int netlink_config_set(struct netlink *nl, int setting, uint64_t value, struct bee_error *error)
 {
-	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_CONFIG_SET, 0);
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_CONFIG_SET, 0);
 
-	request_put_u64(msg, BEEUNWIND_A_CONFIG_BUDGET, bytes);
-	return request_run(nl, msg, NULL, NULL, error);
-}
-
-static int config_set_u32(struct netlink *nl, int attr, uint32_t value, struct bee_error *error)
-{
-	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_CONFIG_SET, 0);
-
-	request_put_u32(msg, attr, value);
-	return request_run(nl, msg, NULL, NULL, error);
-}
-
-/** netlink_config_set_hook() - hook perf's callchain path, or not; 0, or -1 with @error filled */
-int netlink_config_set_hook(struct netlink *nl, enum beeunwind_hook_state hook,
-			    struct bee_error *error)
-{
-	return config_set_u32(nl, BEEUNWIND_A_CONFIG_HOOK, hook, error);
-}
-
-/** netlink_config_set_follow() - which processes are followed; 0, or -1 with @error filled */
-int netlink_config_set_follow(struct netlink *nl, enum beeunwind_follow follow,
-			      struct bee_error *error)
-{
-	return config_set_u32(nl, BEEUNWIND_A_CONFIG_FOLLOW, follow, error);
-}
-
-/** netlink_config_set_announce() - when files are announced; 0, or -1 with @error filled */
-int netlink_config_set_announce(struct netlink *nl, enum beeunwind_announce announce,
-				struct bee_error *error)
-{
-	return config_set_u32(nl, BEEUNWIND_A_CONFIG_ANNOUNCE, announce, error);
+	if (setting == BEEUNWIND_A_CONFIG_BUDGET)
+		exchange_put_u64(msg, setting, value);
+	else
+		exchange_put_u32(msg, setting, value);
+	return exchange_request(nl, msg, NULL, NULL, error);
 }

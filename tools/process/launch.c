@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Start a program so that others can look at it before its main() runs: under
- * ptrace from exec to the entry point of the main program, which is where the
- * dynamic linker jumps when it has mapped all libraries and run their
- * constructors.  The entry point is found by a breakpoint, which is gone, with
- * ptrace, before the program's own first instruction.
+ * Start a program so that others can look at it before its main() runs: under ptrace from exec
+ * to the entry point of the main program, to which the dynamic linker jumps when it has mapped
+ * all libraries and run their constructors.  A breakpoint stops the program there; it is removed,
+ * and ptrace ended, before the program's first instruction.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +49,7 @@ struct launch {
 	bool			 maps_code;
 };
 
-/* What one stop of the program leads to. */
+/* What follows from one stop of the program. */
 enum step {
 	STEP_GO_ON,
 	STEP_ARRIVED,
@@ -84,7 +83,7 @@ static uint64_t read_entry(pid_t pid)
 	return entry;
 }
 
-/* x86: int3 is one byte, 0xcc.  Whole words, so as not to reach into the next page. */
+/* int3 is the byte 0xcc.  ptrace writes words; an aligned one does not reach into the next page. */
 static int breakpoint_place(struct launch *launch, uint64_t entry)
 {
 	unsigned int shift = 8 * (entry & 7);
@@ -213,7 +212,7 @@ static enum launch_state launch_follow(struct launch *launch, int *status)
 	int signal = 0;
 
 	for (;;) {
-		/* Before exec nothing is of interest but exec. */
+		/* System calls are of interest only after exec. */
 		int request = launch->executed ? PTRACE_SYSCALL : PTRACE_CONT;
 
 		if (ptrace(request, launch->pid, NULL, signal) && errno != ESRCH)

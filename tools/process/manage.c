@@ -143,7 +143,7 @@ static void manage_note_problem(struct manage_result *result, const char *path, 
 	};
 }
 
-/* What the tables take is known in the end only: manage_count(). */
+/* Counts how tables were made; manage_count() adds up mappings and memory in the end. */
 static void manage_done(void *arg, const struct table_want *want, const struct table_result *made)
 {
 	struct manage_result *result = ((struct manage *)arg)->result;
@@ -186,7 +186,7 @@ static int manage_tables(struct manage *manage, pid_t pid)
 	return result->error.code ? -1 : ret;
 }
 
-/* What the process has now. */
+/* Count the mappings of the process, their tables, and the memory of these. */
 static int manage_count(struct netlink *nl, pid_t pid, struct manage_result *result)
 {
 	struct netlink_files files = { 0 };

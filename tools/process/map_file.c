@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Open the file behind a mapping of a process.  The sure way is through the process;
- * but what is mapped there may have changed, and if it has ended there is only the
- * name.  So it may be another file: the module, asked by inode, knows which.
+ * Open the file behind a mapping of a process: through /proc/PID/map_files or, if the process has
+ * ended or that is not permitted, by its name.  Either can yield another file, if the mapping or
+ * the name has changed since; callers let the module compare inodes.
  *
- * A name says something in the mount namespace of its process only; which one that was
- * nobody knows once the process has ended, so it is looked up in all.
+ * A name is valid in the mount namespace of its process.  When the process has ended its namespace
+ * is unknown, so the name is looked up in all.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -36,7 +36,7 @@ static int pin_at(int dir, const char *name)
 	return pin < 0 ? -errno : pin;
 }
 
-/* The mapping that it was may have been split or merged since: any part of it will do. */
+/* The mapping may have been split or merged since: take any that overlaps it. */
 static int pin_overlapping(DIR *dir, const struct mapping *m)
 {
 	uint64_t start, end;
@@ -98,7 +98,7 @@ static int name_rank(const struct mapping *m, int pin)
 	return (uint64_t)st.st_ino == m->inode ? 2 : 1;
 }
 
-/* Look where process @pid ("self" or a number) has its root, as it does itself after chroot. */
+/* Resolve the name inside the root of process @pid ("self" or a number), as chroot would. */
 static void name_try(struct name_search *search, const char *pid)
 {
 	struct open_how how = {
@@ -165,7 +165,7 @@ static void name_search_all(struct name_search *search)
 		closedir(proc);
 }
 
-/* A file of the mapping's name and size, in the root of its process or, if that has ended, of any. */
+/* A file of the mapping's name and size: in the root of its process, or else of any. */
 static int pin_by_name(const struct mapping *mapping)
 {
 	struct name_search search = { .mapping = mapping, .pin = -1 };
@@ -182,8 +182,8 @@ static int pin_by_name(const struct mapping *mapping)
 }
 
 /*
- * Look before opening, because to open a device or pipe does things to it, and open
- * what was looked at: a path could lead elsewhere by then.
+ * Check the type before opening, because opening a device or pipe has effects; and open the file
+ * that was checked, through its descriptor: a path could lead to another file by then.
  */
 static int pin_open(int pin)
 {
@@ -224,7 +224,7 @@ static const char *open_failure(int error, bool denied)
 	return strerror(error);
 }
 
-/* Every 64-bit process has the same image, so our own serves for all. */
+/* All 64-bit processes have the same vDSO: copy this process's. */
 static int open_vdso(void)
 {
 	const Elf64_Ehdr *header = (const void *)getauxval(AT_SYSINFO_EHDR);
@@ -232,7 +232,7 @@ static int open_vdso(void)
 
 	if (!header)
 		return -ENOENT;
-	/* Its section headers are the last that there is of it. */
+	/* The section headers end the image. */
 	fd = io_memfd("vdso", header, header->e_shoff + header->e_shnum * header->e_shentsize);
 	return fd < 0 ? -errno : fd;
 }
@@ -243,7 +243,7 @@ static int open_vdso(void)
  * @pin: from map_file_pin(), or -errno; it stays open
  * @error: filled on failure
  *
- * By name if there is no pin, because the process has ended or we may not.
+ * Without a pin, because the process has ended or for want of privileges, by name.
  *
  * Return: a file descriptor, or -1.
  */

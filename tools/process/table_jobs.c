@@ -17,7 +17,7 @@
 #include "parallel.h"
 #include "table_jobs.h"
 
-/* The largest files that there are take some seconds. */
+/* Time limit for one file; the largest take some seconds. */
 #define MAKE_SECONDS	120
 
 /**
@@ -160,8 +160,8 @@ bool table_jobs_refusal_is_general(int code)
 }
 
 /*
- * Whether the file that the module has under @id is the one that was wanted.  It has
- * another id than it had if nobody had it mapped in between.
+ * Whether the file that the module has under @id is the one that was wanted.  A file that is
+ * unmapped everywhere and mapped again gets a new id, so compare device and inode too.
  */
 static bool want_is_met(struct netlink *nl, const struct table_want *want, uint32_t id)
 {
@@ -217,7 +217,7 @@ static int empty_table(void)
 	return fd;
 }
 
-/* If even that is refused, it is tried again when the file is mapped again. */
+/* Give the file an empty table.  If the module refuses it, nothing is lost but time later. */
 static void make_mark(const struct table_maker *maker, const struct table_want *want, int exe_fd)
 {
 	struct table_result ignored = { .source = TABLE_COMPILED };

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A module that is not there: what it has, and what it answers, is up to the test. */
+#ifndef FAKE_NETLINK_H
+#define FAKE_NETLINK_H
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "alloc.h"
+#include "netlink.h"
+
+/**
+ * struct fake - the module
+ * @file: its files
+ * @nfiles: number of them
+ * @range: of process @pid
+ * @nranges: number of them
+ * @pid: the only process that it has; 0: none
+ * @added_id: the id that TABLE_ADD answers with
+ * @add_code: or its error
+ * @proc_code: error of PROC_ADD, by pid; 0 for none
+ * @forget_code: error of PROC_DEL
+ * @deleted: id of the table that was deleted last; shared with child processes
+ */
+struct fake {
+	struct netlink_file	file[4];
+	size_t			nfiles;
+	struct range		range[4];
+	size_t			nranges;
+	uint32_t		pid;
+	uint32_t		added_id;
+	int			add_code;
+	int			(*proc_code)(uint32_t pid);
+	int			forget_code;
+	uint32_t		*deleted;
+};
+
+static struct fake fake;
+
+struct netlink {
+	int nothing;
+};
+
+static void fake_reset(void)
+{
+	uint32_t *deleted = fake.deleted;
+
+	if (!deleted)
+		deleted = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+			       0);
+	fake = (struct fake){ .deleted = deleted };
+	*deleted = 0;
+}
+
+struct netlink *netlink_clone(const struct netlink *nl, struct bee_error *error)
+{
+	(void)nl;
+	(void)error;
+	return alloc_zero(1, sizeof(struct netlink));
+}
+
+void netlink_close(struct netlink *nl)
+{
+	free(nl);
+}
+
+int netlink_table_add(struct netlink *nl, int fd, int exe_fd, uint32_t *id,
+		      struct bee_error *error)
+{
+	(void)nl;
+	(void)fd;
+	(void)exe_fd;
+	*id = fake.added_id;
+	return fake.add_code ? error_set(error, fake.add_code, "no") : 0;
+}
+
+int netlink_table_del(struct netlink *nl, uint32_t id, bool force, struct bee_error *error)
+{
+	(void)nl;
+	(void)force;
+	(void)error;
+	*fake.deleted = id;
+	return 0;
+}
+
+int netlink_files_get(struct netlink *nl, struct netlink_files *files, struct bee_error *error)
+{
+	(void)nl;
+	(void)error;
+	*files = (struct netlink_files){ .file = alloc_zero(4, sizeof(*files->file)),
+					 .count = fake.nfiles };
+	memcpy(files->file, fake.file, sizeof(fake.file));
+	return 0;
+}
+
+const struct netlink_file *netlink_files_find(const struct netlink_files *files, uint32_t id)
+{
+	size_t i;
+
+	for (i = 0; i < files->count; i++)
+		if (files->file[i].id == id)
+			return &files->file[i];
+	return NULL;
+}
+
+void netlink_files_free(struct netlink_files *files)
+{
+	free(files->file);
+	*files = (struct netlink_files){ 0 };
+}
+
+int netlink_procs_get(struct netlink *nl, uint32_t pid, struct netlink_procs *procs,
+		      struct bee_error *error)
+{
+	size_t i;
+
+	(void)nl;
+	(void)error;
+	*procs = (struct netlink_procs){ 0 };
+	if (!fake.pid || (pid && pid != fake.pid))
+		return 0;
+	procs->proc = alloc_zero(1, sizeof(*procs->proc));
+	procs->count = 1;
+	procs->proc[0] = (struct netlink_proc){ .pid = fake.pid, .cookie = 1 };
+	for (i = 0; i < fake.nranges; i++)
+		ranges_append(&procs->proc[0].ranges, &fake.range[i]);
+	return 0;
+}
+
+void netlink_procs_free(struct netlink_procs *procs)
+{
+	if (procs->count)
+		ranges_free(&procs->proc[0].ranges);
+	free(procs->proc);
+	*procs = (struct netlink_procs){ 0 };
+}
+
+int netlink_proc_add(struct netlink *nl, struct netlink_proc *proc, struct bee_error *error)
+{
+	int code = fake.proc_code ? fake.proc_code(proc->pid) : 0;
+
+	(void)nl;
+	return code ? error_set(error, code, "refused %u", proc->pid) : 0;
+}
+
+int netlink_proc_forget(struct netlink *nl, uint64_t cookie, struct bee_error *error)
+{
+	(void)nl;
+	(void)cookie;
+	return fake.forget_code ? error_set(error, fake.forget_code, "no") : 0;
+}
+
+#endif /* FAKE_NETLINK_H */

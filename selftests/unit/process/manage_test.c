@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Processes to be managed: which can be, and what is said of them. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake_netlink.h"
+#include "kselftest.h"
+#include "manage.h"
+
+static bool is_refused(pid_t pid, int code, const char *text)
+{
+	struct bee_error error = { 0 };
+
+	if (manage_check(pid, &error) == -1 && error.code == code && !strcmp(error.text, text))
+		return true;
+	ksft_print_msg("%d: %d, %s\n", pid, error.code, error.text);
+	return false;
+}
+
+static bool check_running(void)
+{
+	struct bee_error error = { 0 };
+
+	return manage_check(getpid(), &error) == getpid() && !error.text[0];
+}
+
+/* WNOWAIT: it has ended, and is not gone. */
+static bool check_zombie(void)
+{
+	siginfo_t info;
+	pid_t pid = fork();
+	bool good;
+
+	if (!pid)
+		_exit(0);
+	good = !waitid(P_PID, pid, &info, WEXITED | WNOWAIT) &&
+	       is_refused(pid, ESRCH, "a zombie: the process has ended already");
+	waitpid(pid, NULL, 0);
+	return good && is_refused(pid, ESRCH, "no such process");
+}
+
+static int ready[2];
+
+/* The first thread has ended when its state in /proc says so; nothing tells of that. */
+static void *thread_run(void *arg)
+{
+	char path[64], line[256] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", getpid());
+	while (!strstr(line, ") Z")) {
+		file = fopen(path, "r");
+		if (!file || !fgets(line, sizeof(line), file))
+			_exit(1);
+		fclose(file);
+	}
+	if (write(ready[1], "x", 1) != 1)
+		_exit(1);
+	pause();
+	return arg;
+}
+
+/* A process whose first thread has ended, and another has not. */
+static bool check_other_thread(void)
+{
+	struct bee_error error = { 0 };
+	pid_t pid, found;
+	char byte;
+	bool good;
+
+	if (pipe(ready))
+		return false;
+	pid = fork();
+	if (!pid) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, thread_run, NULL))
+			_exit(1);
+		pthread_exit(NULL);
+	}
+	close(ready[1]);
+	good = read(ready[0], &byte, 1) == 1;
+	found = manage_check(pid, &error);
+	good &= found > 0 && found != pid;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(ready[0]);
+	return good;
+}
+
+/* One range each of a file with table, twice, and of one without; memory without a file. */
+static bool check_counts(void)
+{
+	struct table_maker maker = { .cache = NULL };
+	struct manage_result result;
+	bool good;
+
+	fake_reset();
+	fake.pid = getpid();
+	fake.nfiles = 3;
+	fake.file[0] = (struct netlink_file){ .id = 1, .loaded = true, .bytes = 100 };
+	fake.file[1] = (struct netlink_file){ .id = 2, .loaded = true, .bytes = 1000 };
+	fake.file[2] = (struct netlink_file){ .id = 3, .loaded = true, .bytes = 7 };
+	fake.nranges = 4;
+	fake.range[0] = (struct range){ 0x1000, 0x2000, 0, 1 };
+	fake.range[1] = (struct range){ 0x3000, 0x4000, 0, 1 };
+	fake.range[2] = (struct range){ 0x5000, 0x6000, 0, 3 };
+	fake.range[3] = (struct range){ 0x7000, 0x8000, 0, 0 };
+	good = !manage_process(&maker, getpid(), &result) && result.mappings == 4 &&
+	       result.tables == 2 && result.bytes == 107 && result.stored == 2 &&
+	       !result.compiled && !strcmp(result.name, "manage_test");
+	manage_result_free(&result);
+	fake.nranges = 0;
+	good &= manage_process(&maker, getpid(), &result) && result.error.code == ESRCH &&
+		strstr(result.error.text, "about to end");
+	manage_result_free(&result);
+	return good;
+}
+
+static int refuse_all(uint32_t pid)
+{
+	(void)pid;
+	return EPERM;
+}
+
+static bool check_refused(void)
+{
+	struct table_maker maker = { .cache = NULL };
+	struct manage_result result;
+	bool good;
+
+	fake_reset();
+	fake.proc_code = refuse_all;
+	good = manage_process(&maker, getpid(), &result) && result.error.code == EPERM;
+	manage_result_free(&result);
+	return good;
+}
+
+/* Us it takes, our parent it refuses, and others have no user code. */
+static int refuse_some(uint32_t pid)
+{
+	return pid == (uint32_t)getpid() ? 0 : pid == (uint32_t)getppid() ? EPERM : EINVAL;
+}
+
+static bool check_all(void)
+{
+	struct manage_all_result all;
+	struct bee_error error;
+	char why[64];
+
+	fake_reset();
+	fake.proc_code = refuse_some;
+	snprintf(why, sizeof(why), "refused %d", getppid());
+	return !manage_all(NULL, &all, &error) && all.managed == 1 && all.refused == 1 &&
+	       all.pid == getppid() && !strcmp(all.why.text, why);
+}
+
+static bool check_forget(void)
+{
+	struct bee_error error;
+	size_t count;
+	bool good;
+
+	fake_reset();
+	fake.pid = 5;
+	good = !manage_forget_all(NULL, &count, &error) && count == 1;
+	fake.forget_code = ENOENT;
+	good &= !manage_forget_all(NULL, &count, &error) && !count;
+	fake.forget_code = EPERM;
+	return good && manage_forget_all(NULL, &count, &error) && error.code == EPERM;
+}
+
+int main(void)
+{
+	char name[64];
+
+	ksft_print_header();
+	ksft_set_plan(9);
+	ksft_test_result(check_running(), "a process that runs\n");
+	ksft_test_result(is_refused(0x3fffffff, ESRCH, "no such process"), "no process\n");
+	ksft_test_result(check_zombie(), "a zombie\n");
+	ksft_test_result(check_other_thread(), "the first thread has ended\n");
+	ksft_test_result(check_counts(), "mappings and tables are counted\n");
+	ksft_test_result(check_refused(), "refused by the module\n");
+	ksft_test_result(check_all(), "all processes\n");
+	ksft_test_result(check_forget(), "all processes are forgotten\n");
+	manage_process_name(2, name, sizeof(name));
+	if (strcmp(name, "kthreadd"))
+		ksft_test_result_skip("a kernel thread: none is seen here\n");
+	else
+		ksft_test_result(is_refused(2, EINVAL, "a kernel thread has no user stack"),
+				 "a kernel thread\n");
+	ksft_finished();
+}

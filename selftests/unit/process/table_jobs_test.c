@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tables of mapped files: which files want one, and what becomes of each. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fake_netlink.h"
+#include "kselftest.h"
+#include "table_jobs.h"
+
+static char directory[] = "/tmp/table_jobs_test.XXXXXX";
+static char self[256];	/* an ELF file: this program */
+static struct table_result got[4];
+static size_t ngot;
+
+static bool check_refusals(void)
+{
+	static const int general[] = { EPERM, ENOSPC, ENOMEM, BEE_ERROR_NO_MODULE, EIO, EPROTO };
+	static const int single[] = { 0, EINVAL, ENOENT, ESTALE, EBUSY, EEXIST };
+	bool good = true;
+	size_t i;
+
+	for (i = 0; i < sizeof(general) / sizeof(general[0]); i++)
+		good &= table_jobs_refusal_is_general(general[i]);
+	for (i = 0; i < sizeof(single) / sizeof(single[0]); i++)
+		good &= !table_jobs_refusal_is_general(single[i]);
+	return good;
+}
+
+/* Of four files one has a table, one is mapped nowhere, one twice, and one by nobody we know. */
+static bool check_select(void)
+{
+	struct netlink_file file[] = {
+		{ .id = 7, .name = "/loaded", .loaded = true },
+		{ .id = 3, .name = "/twice", .inode = 33, .size = 333, .device = 5 },
+		{ .id = 9, .name = "/nowhere" },
+		{ .id = 4, .name = "/nobody" },
+	};
+	struct range first[] = { { 0x1000, 0x2000, 0, 7 }, { 0x3000, 0x4000, 0, 3 },
+				 { 0x5000, 0x6000, 0, 0 }, { 0x7000, 0x8000, 0, 3 } };
+	struct range second[] = { { 0x1000, 0x2000, 0, 4 } };
+	struct netlink_proc proc[] = {
+		{ .pid = 100, .ranges = { .range = first, .count = 4 } },
+		{ .pid = 0, .ranges = { .range = second, .count = 1 } },
+	};
+	struct netlink_files files = { .file = file, .count = 4 };
+	struct netlink_procs procs = { .proc = proc, .count = 2 };
+	struct table_wants wants = { 0 };
+	const struct table_want *want;
+	bool good;
+
+	table_jobs_select(&files, &procs, &wants);
+	want = wants.want;
+	good = wants.count == 1 && want->id == 3 && !strcmp(want->name, "/twice") &&
+	       want->device == 5 && want->mapping.pid == 100 && want->mapping.inode == 33 &&
+	       want->mapping.size == 333 && want->pin == -ENOENT &&
+	       (want->mapping.start == 0x3000 || want->mapping.start == 0x7000) &&
+	       want->mapping.end == want->mapping.start + 0x1000 && !file[1].pid;
+	table_jobs_free(&wants);
+	procs.count = 0;
+	table_jobs_select(&files, &procs, &wants);
+	return good && !wants.count && !wants.want;
+}
+
+/* Of a mapping of ours the file can be held; that of a process that is not there cannot. */
+static bool check_pin(void)
+{
+	struct netlink_file file = { .id = 1, .pid = getpid(), .start = (uintptr_t)check_pin,
+				     .end = (uintptr_t)check_pin + 1 };
+	struct table_wants wants = { 0 };
+	struct stat st, us;
+	bool good;
+
+	table_jobs_add(&wants, &file, true);
+	file.pid = 0x3fffffff;
+	table_jobs_add(&wants, &file, true);
+	good = wants.want[0].pin >= 0 && !fstat(wants.want[0].pin, &st) && !stat(self, &us) &&
+	       st.st_ino == us.st_ino && wants.want[1].pin == -ENOENT;
+	table_jobs_free(&wants);
+	return good;
+}
+
+static void done(void *arg, const struct table_want *want, const struct table_result *result)
+{
+	(void)arg;
+	(void)want;
+	got[ngot++] = *result;
+}
+
+static void want_path(struct table_wants *wants, const char *path, uint32_t id)
+{
+	struct netlink_file file = { .id = id, .device = 5 };
+	struct stat st = { 0 };
+
+	stat(path, &st);
+	file.size = st.st_size;
+	file.inode = st.st_ino;
+	snprintf(file.name, sizeof(file.name), "%s", path);
+	table_jobs_add(wants, &file, false);
+}
+
+static bool run(struct table_wants *wants)
+{
+	struct table_maker maker = { .cache = cache_open(), .done = done, .jobs = 2 };
+	int ret;
+
+	ngot = 0;
+	ret = table_jobs_run(&maker, wants);
+	cache_close(maker.cache);
+	table_jobs_free(wants);
+	return !ret;
+}
+
+static bool check_no_table(void)
+{
+	struct table_wants wants = { 0 };
+	char text[64];
+	FILE *file;
+
+	snprintf(text, sizeof(text), "%s/text", directory);
+	file = fopen(text, "w");
+	fputs("text\n", file);
+	fclose(file);
+	fake_reset();
+	want_path(&wants, "/nonexistent", 1);
+	want_path(&wants, text, 2);
+	return run(&wants) && ngot == 2 && got[0].source == TABLE_NONE && !got[0].opened &&
+	       !strcmp(got[0].error.text, "no longer mapped, and not found by its name") &&
+	       got[1].source == TABLE_NONE && got[1].opened && !got[1].refusal &&
+	       strstr(got[1].error.text, "not an ELF file") && !unlink(text);
+}
+
+static bool check_added(void)
+{
+	struct table_wants wants = { 0 };
+
+	fake_reset();
+	fake.added_id = 8;
+	want_path(&wants, self, 8);
+	if (!run(&wants) || ngot != 1 || got[0].source != TABLE_COMPILED || !got[0].bytes)
+		return false;
+	want_path(&wants, self, 8);
+	return run(&wants) && got[0].source == TABLE_CACHED && got[0].opened && !*fake.deleted;
+}
+
+static bool check_refused(void)
+{
+	struct table_wants wants = { 0 };
+
+	fake_reset();
+	fake.add_code = ENOSPC;
+	want_path(&wants, self, 8);
+	return run(&wants) && got[0].source == TABLE_NONE && got[0].opened &&
+	       got[0].refusal == ENOSPC && !strcmp(got[0].error.text, "its table was refused: no");
+}
+
+/* The module's answer names a file by another id: the one that was wanted, or another. */
+static bool check_other_id(void)
+{
+	struct table_wants wants = { 0 };
+	struct stat st;
+	bool good;
+
+	fake_reset();
+	fake.added_id = 9;
+	fake.nfiles = 1;
+	fake.file[0] = (struct netlink_file){ .id = 9, .device = 5,
+					      .inode = stat(self, &st) ? 0 : st.st_ino };
+	want_path(&wants, self, 8);
+	good = run(&wants) && got[0].source == TABLE_CACHED && !*fake.deleted;
+	fake.file[0].inode++;
+	want_path(&wants, self, 8);
+	return good && run(&wants) && got[0].source == TABLE_NONE && !got[0].opened &&
+	       got[0].error.code == ESTALE && *fake.deleted == 9;
+}
+
+static bool check_find(void)
+{
+	struct table_wants wants = { 0 };
+	struct bee_error error;
+	bool good;
+
+	fake_reset();
+	fake.pid = 100;
+	fake.nfiles = fake.nranges = 1;
+	fake.file[0] = (struct netlink_file){ .id = 2, .name = "/x" };
+	fake.range[0] = (struct range){ 0x1000, 0x2000, 0, 2 };
+	good = !table_jobs_find(NULL, 0, &wants, &error) && wants.count == 1;
+	good &= !table_jobs_find(NULL, 101, &wants, &error) && wants.count == 1;
+	table_jobs_free(&wants);
+	return good;
+}
+
+int main(void)
+{
+	char command[64];
+
+	ksft_print_header();
+	ksft_set_plan(8);
+	if (!mkdtemp(directory) || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		return 1;
+	setenv("BEEUNWIND_CACHE", directory, 1);
+	ksft_test_result(check_refusals(), "refusals that are about all files, or one\n");
+	ksft_test_result(check_select(), "mapped files without a table\n");
+	ksft_test_result(check_find(), "of one process, or of all\n");
+	ksft_test_result(check_pin(), "held on to by mapping\n");
+	ksft_test_result(check_no_table(), "not found, and no ELF file\n");
+	ksft_test_result(check_added(), "compiled, then from the cache\n");
+	ksft_test_result(check_refused(), "refused by the module\n");
+	ksft_test_result(check_other_id(), "found again under another id, or replaced\n");
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	if (system(command))
+		ksft_print_msg("%s is left\n", directory);
+	ksft_finished();
+}
