@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Menus: the phrases that are likely, by rank.  Step phrases have several, and body
- * rules after which much the same phrases follow share one; which do is found by
- * moving each to the menu that suits it best, a few times.
+ * Menus: the likely phrases, by rank.  Step phrases have several menus: body rules after which
+ * similar phrases follow share one.  k-means finds which.
  */
 #include <string.h>
 
@@ -11,7 +10,7 @@
 #include "kmod/table.h"
 
 #define MENU_ROUNDS	4
-#define PLACE_COST	(BIT / 2)	/* beside its width: tags are not free */
+#define PLACE_COST	(BIT / 2)	/* beside its width, for its share of the tag classes */
 #define MENU_MAX_ID	0xffff
 #define HEAD_PLACE	(32 * BIT)	/* what a place takes in a menu itself */
 #define STEP_PLACE	(16 * BIT)
@@ -158,7 +157,7 @@ static void menu_assign(struct menu_fit *fit, u32 nmenus)
 	}
 }
 
-/* The most used bodies found the menus; all find their place in them. */
+/* k-means, seeded with the most used body rules. */
 static void menu_cluster(struct menu_fit *fit, u32 nmenus)
 {
 	u32 i, round;

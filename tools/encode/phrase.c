@@ -5,7 +5,7 @@
 #include "alloc.h"
 #include "phrase.h"
 
-/* Before anything was counted: what a token is thought to cost beside its ops. */
+/* Costs before anything was counted: of a token, and of each op. */
 #define NEUTRAL_TOKEN	(8 * BIT)
 #define NEUTRAL_OP	(3 * BIT / 2)
 
@@ -103,8 +103,8 @@ static void phrase_spell(const struct phrase_set *set, u32 node, u32 *ops, u8 *d
 }
 
 /*
- * Parts of phrases are counted by hash in a fixed array: now and then two share a
- * counter, and then one is offered that few tokens will use.
+ * Parts of phrases are counted by hash in a fixed array.  Two parts may share a counter; then
+ * one may be offered that few tokens use, which costs time but no bits.
  */
 #define SEED_COUNTERS	(1u << 20)
 #define SEED_LEAST	2

@@ -93,6 +93,8 @@ static u32 say_token(const struct tokens *tokens, const struct token *token, u32
 	for (i = 0; i < n; i++) {
 		if (head && deltas[i] == BEE_DELTA_NEVER)
 			break;
+		/* The codes for alignment are for the last op only. */
+		wrong += !head && i && i + 1 < n && deltas[i] >= BEE_DELTA_ALIGN_8;
 		at = head ? at + deltas[i] : i ? next_at(at, deltas[i]) : at;
 		wrong += at >> tokens->window != token->at >> tokens->window;
 		said[at] = op_word(ops[i], token->body);
