@@ -485,7 +485,8 @@ const struct elf_segment *elf_find_load(const struct elf_file *elf, u64 vaddr)
 }
 
 /* The nearest function at or before @vaddr in one symbol table, if nearer than @offset. */
-static const char *elf_find_symbol_in(const struct elf_file *elf, Elf_Scn *scn, u64 vaddr, u64 *offset)
+static const char *elf_find_symbol_in(const struct elf_file *elf, Elf_Scn *scn, u64 vaddr,
+				      u64 *offset)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
 	const char *name = NULL;

@@ -74,7 +74,8 @@ static int tag_max_gap(const struct tag_classes *tags, bool step)
 	return -1;
 }
 
-static struct bee_table_class tag_class(const struct tag_classes *tags, bool step, u32 gap, u32 place)
+static struct bee_table_class tag_class(const struct tag_classes *tags, bool step, u32 gap,
+					u32 place)
 {
 	struct bee_table_class class = { .gap = gap | (step ? BEE_CLASS_STEP : 0), .id = place };
 

@@ -133,7 +133,9 @@ static void tokens_add_item(struct token_function *f, u32 at, u32 rule, u32 body
 
 	f->items = alloc_room(f->items, f->nitems, &f->room, sizeof(*f->items));
 	item = &f->items[f->nitems];
-	*item = (struct token_item){ .at = at, .rule = rule, .op = tokens_op(f->tokens, rule, body) };
+	*item = (struct token_item){
+		.at = at, .rule = rule, .op = tokens_op(f->tokens, rule, body),
+	};
 	item->link = f->nitems ? tokens_link(f->tokens, item - 1, at, item->op) : NO_LINK;
 	f->nitems++;
 }

@@ -59,8 +59,8 @@ static int open_failed(const char *path, int code, struct bee_error *error)
 	if (!lstat(path, &st) && S_ISLNK(st.st_mode))
 		return error_set(error, code, "cache %s is not used: it is a symbolic link; set "
 				 CACHE_DIR_ENV " to the directory itself", path);
-	return error_set(error, code, "there is no cache %s: %s; " CACHE_DIR_ENV " can name another",
-			 path, strerror(code));
+	return error_set(error, code, "there is no cache %s: %s; " CACHE_DIR_ENV
+			 " can name another", path, strerror(code));
 }
 
 /**

@@ -38,7 +38,12 @@ struct verify {
 	size_t			 room_overlaps;
 };
 
-/* What the table's rules yield; a frame of another kind yields nothing. */
+static struct machine_value verify_saved(u64 address)
+{
+	return machine_known(machine_read(address));
+}
+
+/* What a rule of kind BEE_RULE_KNOWN yields. */
 static void verify_compute(const struct bee_rule *row, const struct machine *m,
 			   struct machine_frame *frame)
 {
@@ -68,10 +73,10 @@ static void verify_compute(const struct bee_rule *row, const struct machine *m,
 		frame->fp = machine_known(regs[BEE_REG_RBP]);
 		break;
 	case BEE_FP_CFA:
-		frame->fp = machine_known(machine_read(cfa + row->fp_off));
+		frame->fp = verify_saved(cfa + row->fp_off);
 		break;
 	case BEE_FP_DEREF:
-		frame->fp = machine_known(machine_read(regs[row->fp_reg] + row->fp_off));
+		frame->fp = verify_saved(regs[row->fp_reg] + row->fp_off);
 		break;
 	case BEE_FP_REG:
 		frame->fp = machine_known(regs[row->fp_reg]);
@@ -80,10 +85,10 @@ static void verify_compute(const struct bee_rule *row, const struct machine *m,
 	frame->ra = (struct machine_value){ .how = VALUE_UNDEFINED };
 	switch (row->ra) {
 	case BEE_RA_CFA:
-		frame->ra = machine_known(machine_read(cfa + row->ra_off));
+		frame->ra = verify_saved(cfa + row->ra_off);
 		break;
 	case BEE_RA_DEREF:
-		frame->ra = machine_known(machine_read(regs[row->ra_reg] + row->ra_off));
+		frame->ra = verify_saved(regs[row->ra_reg] + row->ra_off);
 		break;
 	case BEE_RA_REG:
 		frame->ra = machine_known(regs[row->ra_reg]);

@@ -172,10 +172,9 @@ static void libdw_add_debug_frame(struct libdw *dw, const struct elf_frames *fra
  */
 struct libdw *libdw_open(const struct elf_file *elf)
 {
-	struct libdw *dw = alloc_array(NULL, 1, sizeof(*dw));
+	struct libdw *dw = alloc_zero(1, sizeof(*dw));
 	size_t i;
 
-	memset(dw, 0, sizeof(*dw));
 	dw->nsources = 1;
 	dw->sources[0].cfi = dwarf_getcfi_elf(elf->handle);
 	for (i = 0; i < elf->nframes; i++)

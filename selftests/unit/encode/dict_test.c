@@ -93,7 +93,8 @@ static void test_head(void)
 			 numbers[two] == 2 && numbers[four] == 3 && dict.nshapes[0] == 1 &&
 			 dict.nshapes[1] == 1, "head phrases: numbers, and shapes without body\n");
 	ksft_test_result(dict_body(&dict, &set, 0, rule_numbers) == 0 &&
-			 dict_body(&dict, &set, 3, rule_numbers) == 1, "head phrases: body rules\n");
+			 dict_body(&dict, &set, 3, rule_numbers) == 1,
+			 "head phrases: body rules\n");
 	dict_write(&dict, &set, rule_numbers, 3, &bits);
 	ksft_test_result(bits_are(&bits, expected, sizeof(expected)), "head phrases: bits\n");
 	free(bits.bytes);

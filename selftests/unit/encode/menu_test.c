@@ -28,7 +28,8 @@ static void make_tokens(void)
 	tokens = (struct tokens){ .rows = &rows, .phrases = &set, .ntokens = TOKENS };
 	tokens.token = alloc_zero(TOKENS, sizeof(*tokens.token));
 	for (i = 0; i < TOKENS; i++) {
-		u32 body = random_u64() % RULES, pick = random_u64() % 64 * (random_u64() % 64) / 64;
+		u32 body = random_u64() % RULES;
+		u32 pick = random_u64() % 64 * (random_u64() % 64) / 64;
 
 		if (i % 10)
 			pick = 50 + (pick + 13 * body) % 250;

@@ -87,8 +87,8 @@ static u32 read_record(const struct encoder *e, const struct bits *records, u32 
 
 		end = size;
 		if (i + 1 < n)
-			end = ((i + 1) * size >> e->page) + bits_at(records, at + 16 + i * width, width) -
-			      (1ull << (width - 1));
+			end = ((i + 1) * size >> e->page) - (1ull << (width - 1)) +
+			      bits_at(records, at + 16 + i * width, width);
 		if (first + i >= e->nwindows) {
 			wrong += end - begin != 1 + e->body_bits;
 			continue;

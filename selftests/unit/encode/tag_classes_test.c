@@ -47,10 +47,14 @@ static u64 total_bits(const struct tag_classes *tags, bool own)
 
 	for (step = 0; step < 2; step++)
 		for (gap = 0; gap < TAG_WIDTHS; gap++)
-			for (place = 0; place < TAG_WIDTHS; place++)
+			for (place = 0; place < TAG_WIDTHS; place++) {
+				const struct bee_table_class *best =
+					&tags->classes[tags->best[step][gap][place]];
+				u32 id = place == TAG_DIRECT ? tags->id_bits[step] : place;
+
 				bits += (u64)tags->counts[step][gap][place] *
-					(own ? gap + (place == TAG_DIRECT ? tags->id_bits[step] : place) :
-					 class_cost(&tags->classes[tags->best[step][gap][place]]));
+					(own ? gap + id : class_cost(best));
+			}
 	return bits;
 }
 
@@ -79,7 +83,8 @@ static void test_few(void)
 		struct tag_classes tags = make_tags(1 + round % 8);
 
 		tag_classes_fit(&tags);
-		wrong += !best_is_best(&tags) || total_bits(&tags, false) != total_bits(&tags, true);
+		wrong += !best_is_best(&tags) ||
+			 total_bits(&tags, false) != total_bits(&tags, true);
 	}
 	ksft_test_result(!wrong, "few needs: no bit more than each takes\n");
 }

@@ -85,7 +85,8 @@ static void test_leaf(void)
 	good = !lossy_fp_bypass(&elf, &rows, &report, &why);
 	ksft_test_result(good && report.functions == 2 && report.by_fp == 1 && rows.nrows == 2 &&
 			 rows.rows[1].pc == TEXT + 14 &&
-			 !memcmp(row_rule(&rows, 1), &entry, sizeof(entry)), "a leaf keeps its row\n");
+			 !memcmp(row_rule(&rows, 1), &entry, sizeof(entry)),
+			 "a leaf keeps its row\n");
 	row_set_free(&rows);
 	reader_close(elf.reader);
 }
@@ -114,7 +115,8 @@ int main(void)
 	test_function("push at once", plain, 0, 5, 0);
 	test_function("push after something else", late, 2, 7, 3);
 	test_leaf();
-	test_refused("rsp moved", &moved, "1 of 1 functions keep no frame pointer, first that at 0x1000");
+	test_refused("rsp moved", &moved,
+		     "1 of 1 functions keep no frame pointer, first that at 0x1000");
 	test_refused("nothing but leaves", &entry, "none of its functions");
 	ksft_finished();
 }
