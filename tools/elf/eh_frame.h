@@ -44,6 +44,12 @@ struct fde {
 
 /**
  * struct fde_list - all FDEs of a file whose range can be read, in its order
+ * @cies: CIEs that FDEs refer to
+ * @ncies: number of them
+ * @room_cies: CIEs there is memory for
+ * @fdes: the FDEs
+ * @nfdes: number of them
+ * @room_fdes: FDEs there is memory for
  */
 struct fde_list {
 	struct cie	*cies;

@@ -7,6 +7,8 @@
 
 /**
  * struct row_start - a row: from @pc to the next row's
+ * @pc: its start
+ * @rule: index of its rule
  *
  * Packed, as there are millions of them.
  */

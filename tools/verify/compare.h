@@ -66,6 +66,7 @@ struct verify_form {
  * @shown: where the two disagree, the first @max_shown
  * @nshown: number of them
  * @max_shown: set by the caller
+ * @room_shown: ranges there is memory for
  * @forms: the rules that are not supported
  * @nforms: number of them
  * @room_forms: forms there is memory for
