@@ -136,11 +136,15 @@ bench:			## Measure tables of a fixed corpus (DEBS, DIR, STACKS, FILES)
 doc:			## Build the documentation into build/doc/html
 	@$(MAKE) --no-print-directory -C Documentation
 
+.PHONY: compile_commands.json
+compile_commands.json:	## Write how each C file is compiled, for clangd; the module once it is built
+	@selftests/compile_commands tools $(patsubst %,selftests/%,unit system kmod system/oracle bench fuzz) >$@
+
 .PHONY: clean
 clean:			## Remove what was built; downloaded kernels stay
 	@if [ -e tools/Makefile ]; then $(MAKE) --no-print-directory -C tools clean; fi
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name vm -exec rm -rf {} +; fi
-	@rm -rf beeunwind.ko beectl out
+	@rm -rf beeunwind.ko beectl out compile_commands.json
 
 .PHONY: distclean
 distclean: clean	## Remove downloaded kernels too
@@ -148,5 +152,5 @@ distclean: clean	## Remove downloaded kernels too
 
 .PHONY: help
 help:			## List the targets
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z_.-]*\):[^#]*## \(.*\)/  \1\t\2/p' Makefile | expand -t 24
 	@echo "  V=1 shows commands, W=1 turns on more warnings."

@@ -3,8 +3,8 @@
 """Check that what the pages name is there.
 
 In the pages here and in README, CONTRIBUTING, MAINTAINERS: paths of the tree, "make TARGET",
-functions bee_...(), and constants BEE_... and BEEUNWIND_....  ROOM, NAME, FILE and PID in a
-path stand for any.  Prints what is not there; exits 1 if anything is not.
+functions that stand as ``name()``, and constants BEE_... and BEEUNWIND_....  ROOM, NAME, FILE
+and PID in a name stand for any.  Prints what is not there; exits 1 if anything is not.
 """
 import glob
 import os
@@ -17,10 +17,13 @@ SOURCES = ["kmod/**/*.[ch]", "tools/**/*.[ch]", "include/**/*.h"]
 
 PATH = re.compile(r"(?<![\w/.-])((?:kmod|tools|selftests|include|Documentation)/[\w./*-]*[\w/*])")
 MAKE = re.compile(r"(?:``|\"|^\t|`)make ([a-z][\w-]*)", re.M)
-FUNCTION = re.compile(r"\b(bee_\w+)\(\)")
+FUNCTION = re.compile(r"``([a-z][a-z0-9_]*)\(\)``")
 CONSTANT = re.compile(r"\b(BEE(?:UNWIND)?_[A-Z]\w+)\b(?!\*)")
-# Set by who runs it.
-VARIABLES = {"BEEUNWIND_CACHE", "BEEUNWIND_CACHE_SIZE"}
+# Environment variables, and functions of others that the sources do not mention.
+OUTSIDE = {
+    "BEEUNWIND_CACHE", "BEEUNWIND_CACHE_SIZE", "bpf_get_stack", "bpf_get_stackid", "makecontext",
+    "mlockall", "uprobe_mmap", "uprobe_munmap",
+}
 
 
 def read(path):
@@ -48,7 +51,7 @@ def main():
         missing = [name for name in PATH.findall(text) if not is_path(name)]
         missing += [f"make {name}" for name in MAKE.findall(text) if name not in targets]
         missing += [name for name in FUNCTION.findall(text) + CONSTANT.findall(text)
-                    if name not in words and name not in VARIABLES]
+                    if name not in words and name not in OUTSIDE]
         for name in sorted(set(missing)):
             print(f"{os.path.relpath(page, TREE)}: no {name}")
             bad = 1

@@ -15,6 +15,7 @@ struct netlink_ext_ack;
 enum bee_budget_kind {
 	BEE_BUDGET_FILES,
 	BEE_BUDGET_MMS,
+	/* private: */
 	BEE_BUDGET_KINDS,
 };
 

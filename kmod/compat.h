@@ -41,50 +41,29 @@
 #define PF_USER_WORKER	0
 #endif
 
-/* Since 6.7 the parsed attributes of a dump are in its genl_info. */
+typedef unsigned long (*bee_compat_shrinker_fn)(struct shrinker *shrinker,
+						struct shrink_control *sc);
+
+/*
+ * Since 6.7 the parsed attributes of a dump are in its genl_info, i_mtime is private, f_path of an
+ * overlayfs mapping is in the layer below, and shrinkers are allocated.
+ */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
 static inline struct nlattr **bee_compat_dump_attrs(struct netlink_callback *cb)
 {
 	return genl_dumpit_info(cb)->info.attrs;
 }
-#else
-static inline struct nlattr **bee_compat_dump_attrs(struct netlink_callback *cb)
-{
-	return genl_dumpit_info(cb)->attrs;
-}
-#endif
 
-/* Since 6.7 i_mtime is private. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
 static inline struct timespec64 bee_compat_inode_mtime(const struct inode *inode)
 {
 	return inode_get_mtime(inode);
 }
-#else
-static inline struct timespec64 bee_compat_inode_mtime(const struct inode *inode)
-{
-	return inode->i_mtime;
-}
-#endif
 
-/* Since 6.7 f_path of an overlayfs mapping is in the layer below; this is what the user opened. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
 static inline const struct path *bee_compat_file_user_path(const struct file *file)
 {
 	return file_user_path((struct file *)file);
 }
-#else
-static inline const struct path *bee_compat_file_user_path(const struct file *file)
-{
-	return &file->f_path;
-}
-#endif
 
-/* Since 6.7 shrinkers are allocated. */
-typedef unsigned long (*bee_compat_shrinker_fn)(struct shrinker *shrinker,
-						struct shrink_control *sc);
-
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
 static inline struct shrinker *bee_compat_shrinker_register(bee_compat_shrinker_fn count,
 							    bee_compat_shrinker_fn scan)
 {
@@ -103,6 +82,21 @@ static inline void bee_compat_shrinker_unregister(struct shrinker *shrinker)
 	shrinker_free(shrinker);
 }
 #else
+static inline struct nlattr **bee_compat_dump_attrs(struct netlink_callback *cb)
+{
+	return genl_dumpit_info(cb)->attrs;
+}
+
+static inline struct timespec64 bee_compat_inode_mtime(const struct inode *inode)
+{
+	return inode->i_mtime;
+}
+
+static inline const struct path *bee_compat_file_user_path(const struct file *file)
+{
+	return &file->f_path;
+}
+
 static inline struct shrinker *bee_compat_shrinker_register(bee_compat_shrinker_fn count,
 							    bee_compat_shrinker_fn scan)
 {

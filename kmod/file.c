@@ -2,8 +2,8 @@
 /*
  * Files: every file that is mapped by a managed address space, or has a table.
  *
- * Ranges refer to files, not to tables: a table that is added, replaced or deleted is so for
- * every mapping of its file at once.
+ * Ranges refer to files, not to tables: adding, replacing or deleting a table takes effect for all
+ * mappings of its file at once.
  *
  * file_lock protects the hashes and the list.  It is raw since ftrace callbacks that may run
  * with preemption off take it.  Nothing is allocated or freed and no lock taken under it.
@@ -197,16 +197,6 @@ struct bee_file *bee_file_get_vdso(void)
 	return file_get_or_create(NULL, NULL, GFP_KERNEL);
 }
 
-/* By name, as perf_event_mmap_event() (kernel/events/core.c) does. */
-static bool vma_is_vdso(const struct vm_area_struct *vma)
-{
-	const char *name = NULL;
-
-	if (vma->vm_ops && vma->vm_ops->name)
-		name = vma->vm_ops->name((struct vm_area_struct *)vma);
-	return name && !strcmp(name, "[vdso]");
-}
-
 /**
  * bee_file_get_vma() - the file behind a mapping
  * @vma: the mapping; on overlayfs its vm_file has the inode of the layer below
@@ -217,10 +207,15 @@ static bool vma_is_vdso(const struct vm_area_struct *vma)
  */
 struct bee_file *bee_file_get_vma(const struct vm_area_struct *vma, gfp_t gfp)
 {
+	const char *name = NULL;
+
 	if (vma->vm_file)
 		return file_get_or_create(file_inode(vma->vm_file),
 					  bee_compat_file_user_path(vma->vm_file), gfp);
-	return vma_is_vdso(vma) ? file_get_or_create(NULL, NULL, gfp) : NULL;
+	/* The vDSO by its name, as in perf_event_mmap_event() (kernel/events/core.c). */
+	if (vma->vm_ops && vma->vm_ops->name)
+		name = vma->vm_ops->name((struct vm_area_struct *)vma);
+	return name && !strcmp(name, "[vdso]") ? file_get_or_create(NULL, NULL, gfp) : NULL;
 }
 
 /**
@@ -266,7 +261,7 @@ void bee_file_put(struct bee_file *f)
 }
 
 /**
- * bee_file_is_inode() - whether a file is this inode, whatever its contents
+ * bee_file_is_inode() - whether a file is this inode
  * @f: the file
  * @inode: the inode
  *
@@ -274,6 +269,7 @@ void bee_file_put(struct bee_file *f)
  * mapping still shows the same inode.
  *
  * Context: Any.
+ * Return: true, even if the contents have changed since.
  */
 bool bee_file_is_inode(const struct bee_file *f, const struct inode *inode)
 {

@@ -119,6 +119,7 @@ u32 bee_file_count(void);
  * @f: the file
  *
  * Context: Any.
+ * Return: the sum of both.
  */
 static inline u32 bee_file_users(const struct bee_file *f)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which processes are followed, and which files announced, as they change. */
+/* Which processes are followed through exec, and when their files are announced. */
 #include <linux/binfmts.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -36,7 +36,7 @@ void bee_follow_set_announce(enum beeunwind_announce announce)
 }
 
 /**
- * bee_follow_exec() - manage the new address space of an exec, if it shall be
+ * bee_follow_exec() - manage the new address space of an exec, if the process is followed
  * @bprm: the program; its address space has no mapping but the stack
  *
  * If the exec fails later, the end of the new address space is reported as any other.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which processes are followed, and which files announced, as they change. */
+/* Which processes are followed through exec, and when their files are announced. */
 #ifndef BEE_FOLLOW_H
 #define BEE_FOLLOW_H
 

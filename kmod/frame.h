@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One step of the walk: apply a row to a frame.  [S]: pure.  Before including
- * this the environment defines struct bee_uread and
+ * One step of the walk: from a frame to its caller.  [S]: pure.  Before including this the
+ * environment defines struct bee_uread and
  *
  *	bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
  *	bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
  *
- * which read the memory of the process that is walked and return false where
- * they cannot.
+ * which read the memory of the walked process and return false where they cannot.
  */
 #ifndef BEE_FRAME_H
 #define BEE_FRAME_H
@@ -18,23 +17,23 @@
 
 #include "table.h"
 
-/* How far above sp a frame pointer may be and still be believed, in bytes. */
+/* A frame pointer more bytes than this above sp is not believed. */
 #define BEE_FP_MAX_DISTANCE	(8u << 20)
 
 /**
- * struct bee_frame - where the walk is
+ * struct bee_frame - one frame of the walk
  * @ip: absolute address; exact in an activation, a return address in a caller
- * @sp: stack pointer of the frame
- * @fp: rbp of the frame, if @fp_known
- * @slot: address that a call has left @ip at; 0 in activations
- * @gpr: the 16 GPRs of the topmost frame by DWARF number, otherwise NULL.  rsp
- *	and rbp are not taken from here.
- * @saved: address of the GPRs that a signal has saved (struct sigcontext) where
- *	the frame is one that it has interrupted, otherwise 0
- * @fp_known: false once a row has declared rbp lost
- * @activation: @ip is exact: the topmost frame, or one interrupted by a signal
+ * @sp: stack pointer
+ * @fp: rbp, if @fp_known
+ * @slot: address that @ip was read from, where a call has pushed it; 0 in activations
+ * @gpr: the 16 GPRs of the topmost frame by DWARF number, otherwise NULL; rsp and rbp are taken
+ *	from @sp and @fp
+ * @saved: in a frame that a signal has interrupted, address of the GPRs that the kernel has saved
+ *	(struct sigcontext), otherwise 0
+ * @fp_known: false in the callers of a frame whose rule has lost rbp
+ * @activation: @ip is exact: the topmost frame, or one that a signal has interrupted
  *
- * Other registers than rsp and rbp are known in activations only.
+ * Registers other than rsp and rbp are known in activations only.
  */
 struct bee_frame {
 	u64		ip;
@@ -48,11 +47,10 @@ struct bee_frame {
 };
 
 /*
- * The kernel's signal frame (struct rt_sigframe, arch/x86/include/asm/sigframe.h):
- * when the handler has returned rsp points to the struct ucontext, whose
- * uc_mcontext is a struct sigcontext (asm/sigcontext.h) with the words
- *
- *	r8 ... r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip
+ * The kernel's signal frame (struct rt_sigframe, arch/x86/include/asm/sigframe.h).  When the
+ * handler has returned, rsp points to its struct ucontext, whose uc_mcontext is a struct
+ * sigcontext (asm/sigcontext.h) with the words r8 .. r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp,
+ * rip.
  */
 #define BEE_SIGNAL_CONTEXT	40	/* offsetof(struct ucontext, uc_mcontext) */
 #define BEE_SIGNAL_FP		(BEE_SIGNAL_CONTEXT + 8 * 10)
@@ -60,20 +58,21 @@ struct bee_frame {
 #define BEE_SIGNAL_IP		(BEE_SIGNAL_CONTEXT + 8 * 16)
 
 /**
- * bee_frame_lookup_ip() - the address to look a frame's row up at
+ * bee_frame_lookup_ip() - the address to look up a frame's range and rule with
  * @f: the frame
  *
- * A return address can be the first byte after a noreturn call, that is of the
- * next function or of nothing; the call itself ends one byte before it.
+ * A return address is behind the call: after a call that does not return it belongs to the next
+ * function or to none.  One byte before it is still the call instruction.
  *
  * Context: Any.
+ * Return: the address.
  */
 static inline u64 bee_frame_lookup_ip(const struct bee_frame *f)
 {
 	return f->activation ? f->ip : f->ip - 1;
 }
 
-/* A register that a signal has saved; one at a time, for few rows ask. */
+/* A register that the kernel has saved for a signal; read when asked for, as few rules do. */
 static inline enum beeunwind_stop frame_saved_reg(struct bee_uread *mem, const struct bee_frame *f,
 						  u8 reg, u64 *value)
 {
@@ -141,26 +140,26 @@ static inline enum beeunwind_stop frame_index(struct bee_uread *mem, const struc
 	return BEEUNWIND_STOP_NONE;
 }
 
-static inline enum beeunwind_stop frame_cfa(struct bee_uread *mem, const struct bee_rule *row,
+static inline enum beeunwind_stop frame_cfa(struct bee_uread *mem, const struct bee_rule *rule,
 					    const struct bee_frame *f, u64 *cfa)
 {
 	enum beeunwind_stop stop = BEEUNWIND_STOP_NONE;
 
-	switch (row->cfa) {
+	switch (rule->cfa) {
 	case BEE_CFA_REG:
-		stop = frame_reg(mem, f, row->cfa_reg, cfa);
-		*cfa += (s64)row->cfa_off;
+		stop = frame_reg(mem, f, rule->cfa_reg, cfa);
+		*cfa += (s64)rule->cfa_off;
 		break;
 	case BEE_CFA_DEREF:
-		stop = frame_deref(mem, f, row->cfa_reg, row->cfa_off, cfa);
-		*cfa += (s64)row->cfa_add;
+		stop = frame_deref(mem, f, rule->cfa_reg, rule->cfa_off, cfa);
+		*cfa += (s64)rule->cfa_add;
 		break;
 	case BEE_CFA_INDEX:
-		stop = frame_index(mem, f, row->cfa_reg, row->cfa_off, cfa);
-		*cfa += (s64)row->cfa_add;
+		stop = frame_index(mem, f, rule->cfa_reg, rule->cfa_off, cfa);
+		*cfa += (s64)rule->cfa_add;
 		break;
 	case BEE_CFA_PLT:
-		*cfa = f->sp + 8 + ((f->ip & 15) >= (u32)row->cfa_off ? 8 : 0);
+		*cfa = f->sp + 8 + ((f->ip & 15) >= (u32)rule->cfa_off ? 8 : 0);
 		break;
 	default:
 		return BEEUNWIND_STOP_UNSUPPORTED;
@@ -169,113 +168,112 @@ static inline enum beeunwind_stop frame_cfa(struct bee_uread *mem, const struct 
 }
 
 /*
- * Returns false where rbp is lost.  That it cannot be read is no reason to stop: the
- * caller is known, and whoever needs rbp later says so.
+ * Return: false if rbp of the caller is not known.  The step succeeds all the same; a later one
+ * that needs rbp stops with BEEUNWIND_STOP_UNKNOWN_REGISTER.
  */
-static inline bool frame_fp(struct bee_uread *mem, const struct bee_rule *row,
+static inline bool frame_fp(struct bee_uread *mem, const struct bee_rule *rule,
 			    const struct bee_frame *f, u64 cfa, u64 *fp)
 {
-	switch (row->fp) {
+	switch (rule->fp) {
 	case BEE_FP_SAME:
 		*fp = f->fp;
 		return f->fp_known;
 	case BEE_FP_CFA:
-		return bee_uread_u64(mem, cfa + (s64)row->fp_off, fp);
+		return bee_uread_u64(mem, cfa + (s64)rule->fp_off, fp);
 	case BEE_FP_DEREF:
-		return !frame_deref(mem, f, row->fp_reg, row->fp_off, fp);
+		return !frame_deref(mem, f, rule->fp_reg, rule->fp_off, fp);
 	case BEE_FP_REG:
-		return !frame_reg(mem, f, row->fp_reg, fp);
+		return !frame_reg(mem, f, rule->fp_reg, fp);
 	}
 	return false;
 }
 
-static inline enum beeunwind_stop frame_ra(struct bee_uread *mem, const struct bee_rule *row,
+static inline enum beeunwind_stop frame_ra(struct bee_uread *mem, const struct bee_rule *rule,
 					   const struct bee_frame *f, u64 cfa, u64 *ra)
 {
-	switch (row->ra) {
+	switch (rule->ra) {
 	case BEE_RA_CFA:
-		if (!bee_uread_u64(mem, cfa + (s64)row->ra_off, ra))
+		if (!bee_uread_u64(mem, cfa + (s64)rule->ra_off, ra))
 			return BEEUNWIND_STOP_READ_FAULT;
 		return BEEUNWIND_STOP_NONE;
 	case BEE_RA_DEREF:
-		return frame_deref(mem, f, row->ra_reg, row->ra_off, ra);
+		return frame_deref(mem, f, rule->ra_reg, rule->ra_off, ra);
 	case BEE_RA_REG:
-		return frame_reg(mem, f, row->ra_reg, ra);
+		return frame_reg(mem, f, rule->ra_reg, ra);
 	}
 	return BEEUNWIND_STOP_OUTERMOST;
 }
 
 /*
- * A CFA that is loaded from memory can lie on another stack: signal frames, and
- * code that switches stacks, such as OCaml 5 between its stacks and C's.  From
- * the memory at rbp it is loaded by functions that align their own stack (DRAP).
+ * Whether the caller may be on another stack, so that its CFA says nothing about progress: signal
+ * frames, and CFAs loaded from memory, by which code switches stacks (OCaml 5 between its own and
+ * C's).  Not those loaded from rbp: these are of functions that realign their stack (DRAP).
  */
-static inline bool frame_may_switch(const struct bee_rule *row)
+static inline bool frame_may_switch(const struct bee_rule *rule)
 {
-	return row->arg & BEE_RULE_SIGNAL ||
-	       (row->cfa == BEE_CFA_DEREF && row->cfa_reg != BEE_REG_RBP);
+	return rule->arg & BEE_RULE_SIGNAL ||
+	       (rule->cfa == BEE_CFA_DEREF && rule->cfa_reg != BEE_REG_RBP);
 }
 
 /*
- * The stack grows down, so a caller's frame lies above its callee's; but a callee
- * that has popped its return address into a register (vfork) has its caller's
- * stack pointer already.
+ * The stack grows down, so a caller's frame is above its callee's.  One exception: an activation
+ * that has popped its return address into a register (vfork()) has its caller's stack pointer.
  */
-static inline bool frame_progresses(const struct bee_rule *row, const struct bee_frame *f, u64 cfa)
+static inline bool frame_progresses(const struct bee_rule *rule, const struct bee_frame *f, u64 cfa)
 {
-	return cfa > f->sp || frame_may_switch(row) ||
-	       (cfa == f->sp && row->ra == BEE_RA_REG && f->activation);
+	return cfa > f->sp || frame_may_switch(rule) ||
+	       (cfa == f->sp && rule->ra == BEE_RA_REG && f->activation);
 }
 
-/* Where a signal has saved the GPRs, if the row reads rsp and rip as the kernel lays them out. */
-static inline u64 frame_saved(const struct bee_rule *row, const struct bee_frame *f)
+/* Where the kernel has saved the GPRs, if @rule reads rsp and rip as it lays them out; or 0. */
+static inline u64 frame_saved(const struct bee_rule *rule, const struct bee_frame *f)
 {
-	if (!(row->arg & BEE_RULE_SIGNAL) || row->cfa != BEE_CFA_DEREF || row->cfa_add ||
-	    row->cfa_reg != BEE_REG_RSP || row->cfa_off != BEE_SIGNAL_SP ||
-	    row->ra != BEE_RA_DEREF || row->ra_reg != BEE_REG_RSP || row->ra_off != BEE_SIGNAL_IP)
+	if (!(rule->arg & BEE_RULE_SIGNAL) || rule->cfa != BEE_CFA_DEREF || rule->cfa_add ||
+	    rule->cfa_reg != BEE_REG_RSP || rule->cfa_off != BEE_SIGNAL_SP ||
+	    rule->ra != BEE_RA_DEREF || rule->ra_reg != BEE_REG_RSP || rule->ra_off != BEE_SIGNAL_IP)
 		return 0;
 	return f->sp + BEE_SIGNAL_CONTEXT;
 }
 
 /**
- * bee_frame_step() - from a frame to its caller, by a row of kind BEE_RULE_KNOWN
- * @mem: the process's memory
- * @row: the rules at the frame's lookup ip
+ * bee_frame_step() - step from a frame to its caller by a rule
+ * @mem: memory of the process
+ * @rule: the rule at the frame's lookup ip; its kind is BEE_RULE_KNOWN
  * @f: the frame; replaced by its caller on success, untouched otherwise
  *
- * The caller's ip is as untrusted as the stack it was read from.
+ * The caller's ip is not checked: it comes from user memory.
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  * Return: BEEUNWIND_STOP_NONE, or why there is no caller.
  */
-static inline enum beeunwind_stop bee_frame_step(struct bee_uread *mem, const struct bee_rule *row,
+static inline enum beeunwind_stop bee_frame_step(struct bee_uread *mem, const struct bee_rule *rule,
 						 struct bee_frame *f)
 {
-	bool signal = row->arg & BEE_RULE_SIGNAL;
+	bool signal = rule->arg & BEE_RULE_SIGNAL;
 	enum beeunwind_stop stop;
 	u64 cfa, ra, fp = 0;
 	bool fp_known;
 
-	if (row->ra == BEE_RA_UNDEF)
+	if (rule->ra == BEE_RA_UNDEF)
 		return BEEUNWIND_STOP_OUTERMOST;
-	stop = frame_cfa(mem, row, f, &cfa);
+	stop = frame_cfa(mem, rule, f, &cfa);
 	if (stop)
 		return stop;
 	if (cfa & 7)
 		return BEEUNWIND_STOP_MISALIGNED;
-	if (!frame_progresses(row, f, cfa))
+	if (!frame_progresses(rule, f, cfa))
 		return BEEUNWIND_STOP_NO_PROGRESS;
-	stop = frame_ra(mem, row, f, cfa, &ra);
+	stop = frame_ra(mem, rule, f, cfa, &ra);
 	if (stop)
 		return stop;
-	fp_known = frame_fp(mem, row, f, cfa, &fp);
+	fp_known = frame_fp(mem, rule, f, cfa, &fp);
 
 	*f = (struct bee_frame) {
 		.ip = ra,
 		.sp = cfa,
 		.fp = fp,
 		.slot = signal ? 0 : cfa - 8,
-		.saved = frame_saved(row, f),
+		.saved = frame_saved(rule, f),
 		.fp_known = fp_known,
 		.activation = signal,
 	};
@@ -283,10 +281,10 @@ static inline enum beeunwind_stop bee_frame_step(struct bee_uread *mem, const st
 }
 
 /**
- * struct bee_switches - switches of stacks in one walk; zero at its start
- * @count: how many
- * @ip: of the frame after one of them
- * @sp: of that frame
+ * struct bee_switches - steps of one walk that did not raise the stack pointer; zero at its start
+ * @count: number of these steps
+ * @ip: ip of the frame after one of them
+ * @sp: sp of that frame
  */
 struct bee_switches {
 	u32	count;
@@ -295,19 +293,18 @@ struct bee_switches {
 };
 
 /**
- * bee_frame_repeats() - does the walk go in circles?
+ * bee_frame_repeats() - whether the walk goes in circles
  * @switches: those of this walk
  * @sp: stack pointer of the callee
- * @f: the frame after the step
+ * @f: the caller, after the step
  *
- * Where sp rises no frame comes twice, so only steps that lower it are looked at.
- * The frame after one of them is remembered, each time their count is a power of
- * two, and compared with all that follow until the next (R. P. Brent, "An
- * improved Monte Carlo factorization algorithm", BIT 20, 1980): a circle of n
- * switches is found at the latest when 4n have been made.
+ * A circle has a step that does not raise sp, so only those are looked at.  The frame after one of
+ * them is remembered whenever their count is a power of two, and compared with those after it
+ * until the next is remembered (R. P. Brent, "An improved Monte Carlo factorization algorithm",
+ * BIT 20, 1980): a circle of n such steps is found after at most 4n of them.
  *
  * Context: Any, NMI-safe.
- * Return: true if this frame has been there already.
+ * Return: true if the walk has been at this frame before.
  */
 static inline bool bee_frame_repeats(struct bee_switches *switches, u64 sp,
 				     const struct bee_frame *f)
@@ -325,13 +322,14 @@ static inline bool bee_frame_repeats(struct bee_switches *switches, u64 sp,
 }
 
 /**
- * bee_frame_code_is() - is this the code at an address?
- * @mem: the process's memory
+ * bee_frame_code_is() - whether these bytes of code are at an address
+ * @mem: memory of the process
  * @ip: the address
- * @code: the bytes looked for
- * @size: how many
+ * @code: the bytes
+ * @size: number of bytes
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Return: false also if the memory is not present.
  */
 static inline bool bee_frame_code_is(struct bee_uread *mem, u64 ip, const u8 *code, u32 size)
 {
@@ -345,23 +343,22 @@ static inline bool bee_frame_code_is(struct bee_uread *mem, u64 ip, const u8 *co
 }
 
 /**
- * bee_frame_step_sigreturn() - across a signal frame whose trampoline has no row
- * @mem: the process's memory
- * @f: the frame; replaced by the one that was interrupted on success, untouched
- *	otherwise
+ * bee_frame_step_sigreturn() - step from a signal trampoline to the interrupted frame
+ * @mem: memory of the process
+ * @f: the frame; replaced by the interrupted one on success, untouched otherwise
  *
- * The trampolines of musl and Go have no CFI, but there are few ways to write
- * rt_sigreturn(): "mov $15,%rax; syscall", or %eax.  A handler returns to the
- * first of its bytes; in an activation the mov may have been executed.
+ * For trampolines without CFI, as those of musl and Go.  rt_sigreturn() is called in one of two
+ * forms: "mov $15,%rax; syscall" or "mov $15,%eax; syscall".  A handler returns to the first byte;
+ * an activation can also be behind the mov.
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
- * Return: true if the frame is a trampoline and the saved context looks sane.
+ * Return: true if the frame is in a trampoline and its saved context is plausible.
  */
 static inline bool bee_frame_step_sigreturn(struct bee_uread *mem, struct bee_frame *f)
 {
 	static const u8 rax[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
 	static const u8 eax[] = { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 };
-	static const struct bee_rule row = {
+	static const struct bee_rule rule = {
 		.kind = BEE_RULE_KNOWN, .arg = BEE_RULE_SIGNAL,
 		.cfa = BEE_CFA_DEREF, .cfa_reg = BEE_REG_RSP, .cfa_off = BEE_SIGNAL_SP,
 		.fp = BEE_FP_DEREF, .fp_reg = BEE_REG_RSP, .fp_off = BEE_SIGNAL_FP,
@@ -373,15 +370,15 @@ static inline bool bee_frame_step_sigreturn(struct bee_uread *mem, struct bee_fr
 	    !(f->activation && (bee_frame_code_is(mem, f->ip - 7, rax, sizeof(rax)) ||
 				bee_frame_code_is(mem, f->ip - 5, eax, sizeof(eax)))))
 		return false;
-	return !bee_frame_step(mem, &row, f);
+	return !bee_frame_step(mem, &rule, f);
 }
 
 /*
- * Behind the system call of glibc's clone() and clone3(), which have no CFI there:
+ * Whether ip is behind the system call of glibc's clone() or clone3(), which have no CFI there:
  *
  *	test %rax,%rax; jl error; je child; ret; child:
  *
- * Where the kernel makes a thread, and is sampled, rax is negative in the parent.
+ * In a sample that is taken while the kernel makes the thread, rax is negative in the parent.
  */
 static inline bool frame_is_behind_clone(struct bee_uread *mem, const struct bee_frame *f,
 					 u64 *rax)
@@ -394,12 +391,13 @@ static inline bool frame_is_behind_clone(struct bee_uread *mem, const struct bee
 }
 
 /*
- * _init() and _fini(), which the linker makes of crti.o and crtn.o, have no CFI:
+ * Whether ip is in _init() or _fini(), made by the linker of crti.o and crtn.o, without CFI:
  *
  *	sub $8,%rsp; mov __gmon_start__@GOT,%rax; test %rax,%rax; je 1f; call *%rax;
  *	1: add $8,%rsp; ret
  *
- * All from @ip on is looked at, so that it is so wherever else these bytes are.
+ * All instructions from @ip on are compared, so other code that matches has the same effect.
+ * @slot: where the return address is.
  */
 static inline bool frame_is_in_init(struct bee_uread *mem, u64 ip, u64 sp, u64 *slot)
 {
@@ -424,10 +422,10 @@ static inline bool frame_is_in_init(struct bee_uread *mem, u64 ip, u64 sp, u64 *
 }
 
 /*
- * enum frame_peek - what the code at an activation's ip tells
+ * enum frame_peek - what the instructions at an activation's ip tell
  * @FRAME_PEEK_NOTHING: nothing
  * @FRAME_PEEK_RA: where the return address is; rbp is the caller's
- * @FRAME_PEEK_PUSHED: the same, but the caller's rbp is in the word below it
+ * @FRAME_PEEK_PUSHED: where the return address is; the caller's rbp is in the word below it
  * @FRAME_PEEK_NO_CALLER: this is a new thread
  */
 enum frame_peek {
@@ -438,10 +436,9 @@ enum frame_peek {
 };
 
 /*
- * A push of rbp alone says nothing: in code that uses rbp as any other register it
- * is one of several.  A jump through a word at rip is how an entry of a PLT begins,
- * but its first one, which pushes a word before; lld's PLTs and those of static
- * programs have no CFI.
+ * A push of rbp alone tells nothing: code without frame pointers pushes it among others.  A jump
+ * through a word at rip is a PLT entry (lld's, and those of static programs, have no CFI), except
+ * in the PLT's first entry, which pushes a word before it.
  */
 static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee_frame *f,
 					 u64 *slot)
@@ -479,20 +476,20 @@ static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee
 }
 
 /**
- * bee_frame_step_fp() - from a frame without a row to its caller, by rbp
- * @mem: the process's memory
+ * bee_frame_step_fp() - step from a frame without a rule to its caller by rbp
+ * @mem: memory of the process
  * @f: the frame; replaced by its caller on success, untouched otherwise
  *
- * For code that keeps frame pointers but has no CFI.  In an activation the
- * instruction at ip is looked at first: before "push %rbp; mov %rsp,%rbp" is
- * through, and at the ret, rbp is still or again the caller's, and in _init() and _fini() it
- * is so throughout.  A thread that clone() has just made has its parent's rbp, and no caller.
+ * For code that keeps frame pointers but has no CFI.  In an activation the instructions at ip are
+ * looked at first, since rbp may still be the caller's: in the prologue "push %rbp; mov %rsp,%rbp",
+ * at a ret, and anywhere in _init() and _fini().  A thread that clone() has just made has its
+ * parent's rbp and no caller.
  *
- * The caller must not believe the new ip before it has found it in an
- * executable mapping.
+ * The caller of this function must not believe the new ip before it has found it in an executable
+ * mapping.
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
- * Return: true if there is a caller that looks sane.
+ * Return: true if there is a plausible caller.
  */
 static inline bool bee_frame_step_fp(struct bee_uread *mem, struct bee_frame *f)
 {

@@ -108,8 +108,8 @@ static void notrace hook_munmap(unsigned long ip, unsigned long parent_ip,
 }
 
 /*
- * uprobe_dup_mmap(old, new): fork() has copied the mappings, and holds both mmap_locks.  Mappings
- * that it does not copy (MADV_DONTFORK) keep their range in the child.
+ * uprobe_dup_mmap(old, new): fork() is about to copy the mappings of old, whose mmap_lock it holds
+ * for writing.  Mappings that it does not copy (MADV_DONTFORK) keep their range in the child.
  */
 static void notrace hook_fork(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
@@ -273,6 +273,7 @@ int bee_hook_disable(void)
  * bee_hook_state() - state of the hook in perf's callchain path
  *
  * Context: Any.
+ * Return: the state.
  */
 enum beeunwind_hook_state bee_hook_state(void)
 {

@@ -134,7 +134,7 @@ int bee_manage_update(struct mm_struct *mm, struct pid *pid, const struct bee_ma
 	return ret;
 }
 
-/* mmap_lock keeps out all other writers but the last callback of an munmap that downgraded it. */
+/* mmap_lock keeps out all other writers but the callback of an munmap() that has downgraded it. */
 static int scan_locked(struct bee_mm *m, struct netlink_ext_ack *extack)
 {
 	struct bee_map *old, *map;

@@ -141,38 +141,10 @@ static int diff_check_list(const struct bee_map_edit *list, u32 nr, struct netli
 	return 0;
 }
 
-static int diff_check(const struct bee_map_diff *diff, struct netlink_ext_ack *extack)
-{
-	int ret;
-
-	if (!diff->nr_del && !diff->nr_add) {
-		NL_SET_ERR_MSG(extack, "nothing to remove and nothing to add");
-		return -EINVAL;
-	}
-	ret = diff_check_list(diff->del, diff->nr_del, extack);
-	return ret ?: diff_check_list(diff->add, diff->nr_add, extack);
-}
-
 static bool range_is(const struct bee_range *range, const struct bee_map_edit *r)
 {
 	return range->start == r->start && range->end == r->end && range->offset == r->offset &&
 	       (range->file ? range->file->id : 0) == r->file;
-}
-
-static int diff_add_one(struct bee_map *map, const struct bee_map_edit *r, u32 i,
-			struct netlink_ext_ack *extack)
-{
-	struct bee_file *file = NULL;
-
-	if (map->nr && map->ranges[map->nr - 1].end > r->start)
-		return diff_refuse(extack, "overlaps a range that is there", i, r, -EEXIST);
-	if (r->file) {
-		file = bee_file_get_id(r->file);
-		if (!file)
-			return diff_refuse(extack, "no such file", i, r, -ENOENT);
-	}
-	map_append(map, r->start, r->end, r->offset, file);
-	return 0;
 }
 
 /*
@@ -183,7 +155,8 @@ static int diff_apply(const struct bee_map *old, const struct bee_map_diff *diff
 		      struct bee_map *map, struct netlink_ext_ack *extack)
 {
 	u32 i = 0, d = 0, a = 0, nr_old = old ? old->nr : 0;
-	int ret;
+	const struct bee_map_edit *r;
+	struct bee_file *file;
 
 	while (i < nr_old || a < diff->nr_add) {
 		const struct bee_range *range = i < nr_old ? &old->ranges[i] : NULL;
@@ -202,9 +175,13 @@ static int diff_apply(const struct bee_map *old, const struct bee_map_diff *diff
 			i++;
 			continue;
 		}
-		ret = diff_add_one(map, &diff->add[a], a, extack);
-		if (ret)
-			return ret;
+		r = &diff->add[a];
+		if (map->nr && map->ranges[map->nr - 1].end > r->start)
+			return diff_refuse(extack, "overlaps a range that is there", a, r, -EEXIST);
+		file = r->file ? bee_file_get_id(r->file) : NULL;
+		if (r->file && !file)
+			return diff_refuse(extack, "no such file", a, r, -ENOENT);
+		map_append(map, r->start, r->end, r->offset, file);
 		a++;
 	}
 	if (d < diff->nr_del)
@@ -228,7 +205,12 @@ struct bee_map *bee_map_apply(const struct bee_map *old, const struct bee_map_di
 	struct bee_map *map;
 	int ret;
 
-	ret = diff_check(diff, extack);
+	if (!diff->nr_del && !diff->nr_add) {
+		NL_SET_ERR_MSG(extack, "nothing to remove and nothing to add");
+		return ERR_PTR(-EINVAL);
+	}
+	ret = diff_check_list(diff->del, diff->nr_del, extack) ?:
+	      diff_check_list(diff->add, diff->nr_add, extack);
 	if (ret)
 		return ERR_PTR(ret);
 	if (diff->nr_del > nr_old) {
@@ -333,6 +315,7 @@ static u32 map_first_after(const struct bee_map *map, u64 addr)
  * @in: the range that is mapped there, perhaps as part of a larger one in @map; NULL: none
  *
  * Context: Any.  Caller keeps @map alive.
+ * Return: true if it is not needed.
  */
 bool bee_map_has(const struct bee_map *map, u64 start, u64 end, const struct bee_range *in)
 {
@@ -395,6 +378,7 @@ struct bee_map *bee_map_splice(const struct bee_map *old, u64 start, u64 end,
  * @b: the other, or NULL
  *
  * Context: Any.  Caller keeps both alive.
+ * Return: true if they have.
  */
 bool bee_map_is_same(const struct bee_map *a, const struct bee_map *b)
 {

@@ -92,6 +92,7 @@ bool bee_map_is_same(const struct bee_map *a, const struct bee_map *b);
  * @ip: the address
  *
  * Context: Any, NMI-safe.
+ * Return: true if it is.
  */
 static inline bool bee_range_contains(const struct bee_range *range, u64 ip)
 {
@@ -99,11 +100,12 @@ static inline bool bee_range_contains(const struct bee_range *range, u64 ip)
 }
 
 /**
- * bee_range_offset() - the byte of the file at an address
+ * bee_range_offset() - from an address to the byte of the file
  * @range: the range that the address is in
  * @ip: the address
  *
  * Context: Any, NMI-safe.
+ * Return: byte of the file.
  */
 static inline u64 bee_range_offset(const struct bee_range *range, u64 ip)
 {

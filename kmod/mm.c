@@ -215,6 +215,7 @@ void bee_mm_get_state(const struct bee_mm *m, struct bee_mm_state *state)
  * Takes no lock, as callbacks come by for every process and most are not managed.
  *
  * Context: Any.
+ * Return: true if it is.
  */
 bool bee_mm_is_managed(const struct mm_struct *mm)
 {

@@ -92,6 +92,7 @@ const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only);
 unsigned int bee_mm_seq(void);
 void bee_mm_sum(struct bee_mm_totals *totals);
 
+/** bee_mm_bucket() - where in the hash an mm is.  Context: Any, NMI-safe. */
 static inline struct hlist_head *bee_mm_bucket(const struct mm_struct *mm)
 {
 	return &bee_mm_hash[hash_ptr(mm, BEE_MM_HASH_BITS)];

@@ -61,23 +61,10 @@ static struct bee_file *table_add_file(struct genl_info *info)
 	return f;
 }
 
-static int table_add(struct genl_info *info, struct file *file, struct sk_buff *reply)
-{
-	struct bee_file *f = table_add_file(info);
-	int err;
-
-	if (IS_ERR(f))
-		return PTR_ERR(f);
-	err = nla_put_u32(reply, BEEUNWIND_A_FILE_ID, f->id);
-	if (!err)
-		err = bee_store_add(f, file, info->extack);
-	bee_file_put(f);
-	return err;
-}
-
 int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 {
 	struct sk_buff *reply;
+	struct bee_file *f;
 	struct file *file;
 	void *hdr;
 	int err;
@@ -92,11 +79,20 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 	file = netlink_get_file(info, BEEUNWIND_A_FILE_TABLE_FD);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
+	f = table_add_file(info);
+	err = PTR_ERR_OR_ZERO(f);
+	if (err)
+		goto put_file;
 	reply = bee_netlink_reply_begin(info, BEEUNWIND_CMD_TABLE_ADD, &hdr);
-	if (reply)
-		err = bee_netlink_reply_end(info, reply, hdr, table_add(info, file, reply));
-	else
+	if (reply) {
+		err = nla_put_u32(reply, BEEUNWIND_A_FILE_ID, f->id) ?:
+		      bee_store_add(f, file, info->extack);
+		err = bee_netlink_reply_end(info, reply, hdr, err);
+	} else {
 		err = -ENOMEM;
+	}
+	bee_file_put(f);
+put_file:
 	fput(file);
 	return err;
 }

@@ -14,6 +14,11 @@ int bee_netlink_reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr
 void *bee_netlink_dump_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
 int bee_netlink_put_stop(struct sk_buff *skb, int attr, u32 reason, u64 walks);
 
+/*
+ * Handlers of genl_ops, in process context, may sleep.  Return: 0 or -errno; dumps: bytes in @skb,
+ * 0 at the end, or -errno.
+ */
+
 /* netlink_file.c */
 extern const struct nla_policy bee_netlink_file_policy[];
 int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info);

@@ -77,13 +77,6 @@ static int diff_parse_list(struct genl_info *info, int type, struct bee_map_edit
 	return 0;
 }
 
-static int diff_parse(struct genl_info *info, struct bee_map_diff *diff)
-{
-	int err = diff_parse_list(info, BEEUNWIND_A_PROC_DEL, &diff->del, &diff->nr_del);
-
-	return err ?: diff_parse_list(info, BEEUNWIND_A_PROC_ADD, &diff->add, &diff->nr_add);
-}
-
 /* mm_users held.  Looks at all threads, as the first one may have ended before the others. */
 static struct mm_struct *task_get_mm(struct task_struct *task, struct netlink_ext_ack *extack)
 {
@@ -120,48 +113,6 @@ static struct task_struct *netlink_get_task(const struct nlattr *attr,
 	return ERR_PTR(-ESRCH);
 }
 
-/* The address space of a process, with mm_users held. */
-static struct mm_struct *netlink_get_mm(const struct nlattr *attr, struct netlink_ext_ack *extack)
-{
-	struct task_struct *task = netlink_get_task(attr, extack);
-	struct mm_struct *mm;
-
-	if (IS_ERR(task))
-		return ERR_CAST(task);
-	mm = task_get_mm(task, extack);
-	put_task_struct(task);
-	return mm;
-}
-
-static int proc_put_state(struct sk_buff *skb, const struct bee_mm_state *state)
-{
-	return nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_COOKIE, state->cookie,
-				 BEEUNWIND_A_PROC_PAD) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_GENERATION, state->generation,
-				 BEEUNWIND_A_PROC_PAD) ||
-	       nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, state->ranges);
-}
-
-/* With @diff: apply it.  Without: manage the process with the ranges that are mapped. */
-static int proc_change_task(struct genl_info *info, struct task_struct *task,
-			    const struct bee_map_diff *diff, struct bee_mm_state *state)
-{
-	struct mm_struct *mm = task_get_mm(task, info->extack);
-	struct pid *tgid;
-	int err;
-
-	if (IS_ERR(mm))
-		return PTR_ERR(mm);
-	tgid = get_task_pid(task, PIDTYPE_TGID);
-	if (diff)
-		err = bee_manage_update(mm, tgid, diff, state, info->extack);
-	else
-		err = bee_manage_scan(mm, tgid, state, info->extack);
-	put_pid(tgid);
-	mmput(mm);
-	return err;
-}
-
 /*
  * Take cred_guard_mutex, which blocks exec, as ptrace_attach() does: exec decides early whether
  * its new mm is managed (bee_follow_exec()) but switches to it late, and a change of the old mm
@@ -190,10 +141,13 @@ static void proc_unblock_exec(struct task_struct *task, bool blocked)
 	put_task_struct(task);
 }
 
+/* With @diff: apply it.  Without: manage the process with the ranges that are mapped. */
 static int proc_change(struct genl_info *info, const struct bee_map_diff *diff,
 		       struct bee_mm_state *state)
 {
 	struct task_struct *task;
+	struct mm_struct *mm;
+	struct pid *tgid;
 	bool blocked;
 	int err;
 
@@ -205,7 +159,17 @@ static int proc_change(struct genl_info *info, const struct bee_map_diff *diff,
 	if (IS_ERR(task))
 		return PTR_ERR(task);
 	blocked = proc_block_exec(task);
-	err = proc_change_task(info, task, diff, state);
+	mm = task_get_mm(task, info->extack);
+	err = PTR_ERR_OR_ZERO(mm);
+	if (!err) {
+		tgid = get_task_pid(task, PIDTYPE_TGID);
+		if (diff)
+			err = bee_manage_update(mm, tgid, diff, state, info->extack);
+		else
+			err = bee_manage_scan(mm, tgid, state, info->extack);
+		put_pid(tgid);
+		mmput(mm);
+	}
 	proc_unblock_exec(task, blocked);
 	return err;
 }
@@ -220,7 +184,13 @@ static int proc_change_and_reply(struct genl_info *info, u8 cmd, const struct be
 	skb = bee_netlink_reply_begin(info, cmd, &hdr);
 	if (!skb)
 		return -ENOMEM;
-	err = proc_change(info, diff, state) ?: proc_put_state(skb, state);
+	err = proc_change(info, diff, state);
+	if (!err)
+		err = nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_COOKIE, state->cookie,
+					BEEUNWIND_A_PROC_PAD) ||
+		      nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_GENERATION, state->generation,
+					BEEUNWIND_A_PROC_PAD) ||
+		      nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, state->ranges);
 	return bee_netlink_reply_end(info, skb, hdr, err);
 }
 
@@ -250,7 +220,8 @@ int bee_netlink_proc_update(struct sk_buff *request, struct genl_info *info)
 	err = bee_netlink_check_caps(request, info->extack);
 	if (err)
 		return err;
-	err = diff_parse(info, &diff);
+	err = diff_parse_list(info, BEEUNWIND_A_PROC_DEL, &diff.del, &diff.nr_del) ?:
+	      diff_parse_list(info, BEEUNWIND_A_PROC_ADD, &diff.add, &diff.nr_add);
 	if (!err)
 		err = proc_change_and_reply(info, BEEUNWIND_CMD_PROC_UPDATE, &diff, &state);
 	kvfree(diff.del);
@@ -318,6 +289,7 @@ static int proc_dump_begin(struct netlink_callback *cb)
 {
 	struct proc_dump *dump = (void *)cb->ctx;
 	struct nlattr **attrs = bee_compat_dump_attrs(cb);
+	struct task_struct *task;
 	struct mm_struct *mm;
 	int err;
 
@@ -326,7 +298,11 @@ static int proc_dump_begin(struct netlink_callback *cb)
 	err = bee_netlink_check_caps(cb->skb, cb->extack);
 	if (err || !attrs || !attrs[BEEUNWIND_A_PROC_PID])
 		return err;
-	mm = netlink_get_mm(attrs[BEEUNWIND_A_PROC_PID], cb->extack);
+	task = netlink_get_task(attrs[BEEUNWIND_A_PROC_PID], cb->extack);
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	mm = task_get_mm(task, cb->extack);
+	put_task_struct(task);
 	if (IS_ERR(mm))
 		return PTR_ERR(mm);
 	mmgrab(mm);
@@ -378,7 +354,7 @@ static int range_put(struct sk_buff *skb, const struct bee_range *range)
 static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const struct bee_mm *m)
 {
 	struct proc_dump *dump = (void *)cb->ctx;
-	/* Before the map: with a newer generation than the ranges a stale diff would be applied. */
+	/* Before the map: a diff against older ranges than the generation says would be accepted. */
 	u64 generation = smp_load_acquire(&m->generation);
 	const struct bee_map *map = rcu_dereference(m->map);
 	void *hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_PROC_GET);

@@ -59,8 +59,8 @@ void bee_news_stop(void)
 {
 	WRITE_ONCE(news_stopped, true);
 	/*
-	 * Callbacks that ran before that was visible have raised bee_news_irq after a grace
-	 * period; then no news_raised() queues any more.
+	 * Callbacks that do not see that are over after a grace period, and a news_raised() that
+	 * does not after irq_work_sync(); later ones queue nothing.
 	 */
 	synchronize_rcu();
 	irq_work_sync(&bee_news_irq);

@@ -54,19 +54,3 @@ void bee_stats_sum(struct bee_stats *sum)
 			sum->stop[i] += READ_ONCE(s->stop[i]);
 	}
 }
-
-/**
- * bee_stats_walks() - number of walks, as the sum over all stop reasons
- * @sum: from bee_stats_sum()
- *
- * Context: Any.
- */
-u64 bee_stats_walks(const struct bee_stats *sum)
-{
-	u64 walks = 0;
-	int i;
-
-	for (i = 0; i <= BEEUNWIND_STOP_MAX; i++)
-		walks += sum->stop[i];
-	return walks;
-}

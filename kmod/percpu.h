@@ -14,7 +14,7 @@ struct bee_walk;
  * @hits: calls of the hook, walked or not
  * @frames: frames stored
  * @fp_steps: frames found by the frame pointer
- * @stop: walks by stop reason
+ * @stop: walks by stop reason; each ends for one
  */
 struct bee_stats {
 	u64	hits;
@@ -36,6 +36,5 @@ int bee_percpu_init(void);
 void bee_percpu_exit(void);
 
 void bee_stats_sum(struct bee_stats *sum);
-u64 bee_stats_walks(const struct bee_stats *sum);
 
 #endif /* BEE_PERCPU_H */

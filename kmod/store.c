@@ -51,42 +51,23 @@ static void stored_free_rcu(struct rcu_head *rcu)
 	stored_free(container_of(rcu, struct bee_stored, rcu));
 }
 
-static ssize_t store_file_size(struct file *file, struct netlink_ext_ack *extack)
+/* Memory for the table that @file holds, charged to the budget. */
+static struct bee_stored *stored_alloc(struct file *file, struct netlink_ext_ack *extack)
 {
 	const struct inode *inode = file_inode(file);
 	loff_t len = i_size_read(inode);
+	struct bee_stored *stored;
+	int err;
 
 	if (!S_ISREG(inode->i_mode) || !(file->f_mode & FMODE_READ)) {
 		NL_SET_ERR_MSG(extack, "table: fd is not a regular file open for reading");
-		return -EBADF;
+		return ERR_PTR(-EBADF);
 	}
 	if (len <= 0 || len > BEE_TABLE_MAX_SIZE) {
 		NL_SET_ERR_MSG(extack, "table: empty or larger than a table may be");
-		return -EFBIG;
+		return ERR_PTR(-EFBIG);
 	}
-	return len;
-}
-
-static int store_read_file(struct file *file, void *blob, size_t len,
-			   struct netlink_ext_ack *extack)
-{
-	loff_t pos = 0;
-	ssize_t n = 1;
-
-	while (pos < len && n > 0)
-		n = kernel_read(file, (u8 *)blob + pos, len - pos, &pos);
-	if (pos == len)
-		return 0;
-	NL_SET_ERR_MSG(extack, "table: the file shrank or failed while it was read");
-	return n < 0 ? n : -EIO;
-}
-
-/* Memory for a table of @len bytes, charged to the budget. */
-static struct bee_stored *stored_alloc(size_t len, struct netlink_ext_ack *extack)
-{
-	struct bee_stored *stored;
-	int err = bee_budget_charge(BEE_BUDGET_FILES, sizeof(*stored) + len, extack);
-
+	err = bee_budget_charge(BEE_BUDGET_FILES, sizeof(*stored) + len, extack);
 	if (err)
 		return ERR_PTR(err);
 	stored = kzalloc(sizeof(*stored), GFP_KERNEL_ACCOUNT);
@@ -102,19 +83,25 @@ static struct bee_stored *stored_alloc(size_t len, struct netlink_ext_ack *extac
 	return ERR_PTR(-ENOMEM);
 }
 
-/* Validates the copy, which nobody else can change, not the file. */
+/* Read @file and validate the copy, which nobody else can change. */
 static int stored_fill(struct bee_stored *stored, struct file *file, struct netlink_ext_ack *extack)
 {
 	const struct bee_table_segment *segment;
 	size_t len = stored->table.size;
 	struct bee_table_error error;
-	int err = store_read_file(file, stored->blob, len, extack);
+	loff_t pos = 0;
+	ssize_t n = 1;
+	int err;
 
-	if (err)
-		return err;
+	while (pos < len && n > 0)
+		n = kernel_read(file, (u8 *)stored->blob + pos, len - pos, &pos);
+	if (pos != len) {
+		NL_SET_ERR_MSG(extack, "table: the file shrank or failed while it was read");
+		return n < 0 ? n : -EIO;
+	}
 	err = bee_table_validate(stored->blob, len, &stored->table, &error);
 	if (err) {
-		/* For stored_free(); the validator may have written here. */
+		/* For stored_free(): the validator may have changed it. */
 		stored->table.size = len;
 		NL_SET_ERR_MSG_FMT(extack, "table: %s (at offset %llu)", error.why, error.offset);
 		return err;
@@ -126,13 +113,9 @@ static int stored_fill(struct bee_stored *stored, struct file *file, struct netl
 
 static struct bee_stored *stored_create(struct file *file, struct netlink_ext_ack *extack)
 {
-	ssize_t len = store_file_size(file, extack);
-	struct bee_stored *stored;
+	struct bee_stored *stored = stored_alloc(file, extack);
 	int err;
 
-	if (len < 0)
-		return ERR_PTR(len);
-	stored = stored_alloc(len, extack);
 	if (IS_ERR(stored))
 		return stored;
 	err = stored_fill(stored, file, extack);

@@ -37,11 +37,12 @@ u64 bee_stored_bytes(const struct bee_stored *stored);
 u32 bee_store_count(void);
 
 /**
- * bee_stored_pc() - the pc of a byte of the file
+ * bee_stored_pc() - from a byte of the file to its pc
  * @stored: the file's table
  * @offset: byte of the file
  *
  * Context: Any, NMI-safe.
+ * Return: the pc; see bee_table_pc().
  */
 static inline u64 bee_stored_pc(const struct bee_stored *stored, u64 offset)
 {

@@ -41,8 +41,8 @@ struct bee_rule {
 };
 
 /*
- * A class of tokens in one word, for the scan of a window.  Shift counts are in the low five bits
- * of their byte: the CPU masks shift counts of 32 bits itself.
+ * A class of tokens in one word, for the scan of a window.  Shift counts begin at a byte, so that
+ * "& 31" costs nothing: 32-bit shifts use only the low five bits of a count.
  */
 #define BEE_SCAN_GAP		0xffffull	/* mask of the gap field */
 #define BEE_SCAN_GRAIN_SHIFT	16		/* log2 of the gap's unit in bytes */

@@ -22,6 +22,7 @@ static int table_refuse(struct bee_table_error *error, const char *why, u64 offs
 }
 
 #define HEADER_OFFSET(field)	offsetof(struct bee_table_header, field)
+#define refuse_field(error, why, field)	table_refuse(error, why, HEADER_OFFSET(field))
 
 static int table_check_header(const struct bee_table_header *h, size_t size,
 			      struct bee_table_error *error)
@@ -33,16 +34,13 @@ static int table_check_header(const struct bee_table_header *h, size_t size,
 	if (le32_to_cpu(h->magic) != BEE_TABLE_MAGIC)
 		return table_refuse(error, "not an unwind table (bad magic)", 0);
 	if (le16_to_cpu(h->version) != BEE_TABLE_VERSION)
-		return table_refuse(error, "another version of the table format",
-				    HEADER_OFFSET(version));
+		return refuse_field(error, "another version of the table format", version);
 	if (le16_to_cpu(h->machine) != BEE_TABLE_MACHINE)
-		return table_refuse(error, "made for another architecture",
-				    HEADER_OFFSET(machine));
+		return refuse_field(error, "made for another architecture", machine);
 	if (size > BEE_TABLE_MAX_SIZE)
 		return table_refuse(error, "larger than a table may be", size);
 	if (le32_to_cpu(h->size) != size)
-		return table_refuse(error, "truncated, or longer than its header says",
-				    HEADER_OFFSET(size));
+		return refuse_field(error, "truncated, or longer than its header says", size);
 	return 0;
 }
 
@@ -66,17 +64,16 @@ static int table_check_text(const struct bee_table_header *h, struct bee_table_e
 	u32 span = le32_to_cpu(h->span);
 
 	if (!span || span > BEE_TABLE_MAX_SPAN || base + span < base)
-		return table_refuse(error, "text interval out of range", HEADER_OFFSET(span));
+		return refuse_field(error, "text interval out of range", span);
 	if (!h->nrows)
-		return table_refuse(error, "no rows", HEADER_OFFSET(nrows));
+		return refuse_field(error, "no rows", nrows);
 	if (h->id_type >= __BEE_ID_MAX)
-		return table_refuse(error, "unknown kind of file identity", HEADER_OFFSET(id_type));
+		return refuse_field(error, "unknown kind of file identity", id_type);
 	if (!h->id_len || h->id_len > BEE_TABLE_ID_MAX ||
 	    memchr_inv(h->id + h->id_len, 0, BEE_TABLE_ID_MAX - h->id_len))
-		return table_refuse(error, "bad length of the file identity",
-				    HEADER_OFFSET(id_len));
+		return refuse_field(error, "bad length of the file identity", id_len);
 	if (h->flags & ~BEE_TABLE_F_ALL)
-		return table_refuse(error, "unknown table flags", HEADER_OFFSET(flags));
+		return refuse_field(error, "unknown table flags", flags);
 	return 0;
 }
 
@@ -85,28 +82,25 @@ static int table_check_fields(const struct bee_table_header *h, struct bee_table
 	u32 nrules = le16_to_cpu(h->nrules);
 
 	if (!nrules)
-		return table_refuse(error, "no rules", HEADER_OFFSET(nrules));
+		return refuse_field(error, "no rules", nrules);
 	if (!h->nsegments || h->nsegments > BEE_TABLE_MAX_SEGMENTS)
-		return table_refuse(error, "number of segments out of range",
-				    HEADER_OFFSET(nsegments));
+		return refuse_field(error, "number of segments out of range", nsegments);
 	if (h->window < BEE_TABLE_MIN_WINDOW || h->window > BEE_TABLE_MAX_WINDOW)
-		return table_refuse(error, "size of a window out of range", HEADER_OFFSET(window));
+		return refuse_field(error, "size of a window out of range", window);
 	if (h->page > BEE_TABLE_MAX_PAGE)
-		return table_refuse(error, "size of a page out of range", HEADER_OFFSET(page));
+		return refuse_field(error, "size of a page out of range", page);
 	if (h->grain > BEE_TABLE_MAX_GRAIN)
-		return table_refuse(error, "grain of head tokens out of range",
-				    HEADER_OFFSET(grain));
+		return refuse_field(error, "grain of head tokens out of range", grain);
 	if (h->border_bits > BEE_TABLE_MAX_BORDER_BITS)
-		return table_refuse(error, "width of a window's border out of range",
-				    HEADER_OFFSET(border_bits));
+		return refuse_field(error, "width of a window's border out of range", border_bits);
 	if (h->body_bits > bee_table_width(nrules) || 1u << h->body_bits > nrules)
 		return table_refuse(error, "short body rules past the end of the dictionary",
 				    HEADER_OFFSET(body_bits));
 	if (!h->nmenus || h->nmenus > BEE_TABLE_MAX_MENUS)
-		return table_refuse(error, "number of menus out of range", HEADER_OFFSET(nmenus));
+		return refuse_field(error, "number of menus out of range", nmenus);
 	if (h->menu_bits[HEAD] > BEE_TABLE_MAX_MENU_BITS ||
 	    h->menu_bits[STEP] > BEE_TABLE_MAX_MENU_BITS)
-		return table_refuse(error, "size of a menu out of range", HEADER_OFFSET(menu_bits));
+		return refuse_field(error, "size of a menu out of range", menu_bits);
 	return 0;
 }
 
@@ -153,36 +147,11 @@ static u64 table_layout_phrases(const struct bee_table_header *h, unsigned int k
 	return at;
 }
 
-static void table_layout_numbers(const struct bee_table_header *h, unsigned int kind,
-				 struct bee_table_phrases *p)
-{
-	u32 i, most = 0;
-
-	for (i = 0; i < BEE_TABLE_MAX_OPS; i++)
-		if (le16_to_cpu(h->nphrases[kind][i]) > most)
-			most = le16_to_cpu(h->nphrases[kind][i]);
-	p->used = most;
-	p->id_bits = 3 + bee_table_width(most);
-}
-
-/* As above, for the menus.  A kind without phrases has none. */
-static u64 table_layout_menus(const struct bee_table_header *h, struct bee_table *table, u64 at)
-{
-	table->head_menu = (const void *)((const u8 *)h + at);
-	if (table->kinds[HEAD].used)
-		at += sizeof(*table->head_menu) << h->menu_bits[HEAD];
-	table->step_menus = (const void *)((const u8 *)h + at);
-	if (table->kinds[STEP].used)
-		at += (u64)h->nmenus * sizeof(*table->step_menus) << h->menu_bits[STEP];
-	table->menu_bits = h->menu_bits[STEP];
-	return at;
-}
-
 /* Find all sections but the page records.  Return: the byte after them. */
 static u64 table_layout_sections(const struct bee_table_header *h, struct bee_table *table)
 {
 	u64 at = sizeof(*h);
-	u32 kind;
+	u32 kind, i, most;
 
 	table->segments = (const void *)((const u8 *)h + at);
 	at += table->nsegments * sizeof(*table->segments);
@@ -192,9 +161,20 @@ static u64 table_layout_sections(const struct bee_table_header *h, struct bee_ta
 	at += table->nrules * sizeof(*table->rules);
 	table->pages = (const void *)((const u8 *)h + at);
 	at += (u64)table->npages * sizeof(*table->pages);
-	for (kind = HEAD; kind <= STEP; kind++)
-		table_layout_numbers(h, kind, &table->kinds[kind]);
-	at = table_layout_menus(h, table, at);
+	for (kind = HEAD; kind <= STEP; kind++) {
+		for (i = 0, most = 0; i < BEE_TABLE_MAX_OPS; i++)
+			if (le16_to_cpu(h->nphrases[kind][i]) > most)
+				most = le16_to_cpu(h->nphrases[kind][i]);
+		table->kinds[kind].used = most;
+		table->kinds[kind].id_bits = 3 + bee_table_width(most);
+	}
+	/* A kind without phrases has no menu. */
+	table->head_menu = (const void *)((const u8 *)h + at);
+	if (table->kinds[HEAD].used)
+		at += sizeof(*table->head_menu) << h->menu_bits[HEAD];
+	table->step_menus = (const void *)((const u8 *)h + at);
+	if (table->kinds[STEP].used)
+		at += (u64)h->nmenus * sizeof(*table->step_menus) << h->menu_bits[STEP];
 	for (kind = HEAD; kind <= STEP; kind++)
 		at = table_layout_phrases(h, kind, table, &table->kinds[kind], at);
 	return at;
@@ -230,13 +210,13 @@ static int table_layout(const struct bee_table_header *h, struct bee_table *tabl
 	table->rule_mask = bits_mask(table->rule_bits);
 	table->short_width = 1 + h->body_bits;
 	table->long_width = 3 + table->rule_bits;
+	table->menu_bits = h->menu_bits[STEP];
 	table->op_bits = bee_table_width(table->nrules + BEE_OP_RULE);
 	table->npages = ((table->base + table->span - 1 - table->origin) >>
 			 table->page_shift) + 1;
 	end = table_layout_sections(h, table);
 	if (end + BEE_TABLE_PAD > table->size)
-		return table_refuse(error, "sections do not fit the table's size",
-				    HEADER_OFFSET(nrules));
+		return refuse_field(error, "sections do not fit the table's size", nrules);
 	table->records = (const u8 *)h + end;
 	return 0;
 }
@@ -310,16 +290,9 @@ static const char *rule_check_ra(const struct bee_table_rule *r)
 
 static const char *rule_check_full(const struct bee_table_rule *r)
 {
-	const char *why;
-
 	if (r->flags & ~BEE_RULE_SIGNAL || r->reserved)
 		return "unknown rule flags";
-	why = rule_check_cfa(r);
-	if (!why)
-		why = rule_check_fp(r);
-	if (!why)
-		why = rule_check_ra(r);
-	return why;
+	return rule_check_cfa(r) ?: rule_check_fp(r) ?: rule_check_ra(r);
 }
 
 static const char *word_check(const struct bee_table *table, u32 word)
@@ -439,54 +412,34 @@ static int table_check_menus(const struct bee_table *table, struct bee_table_err
 	return 0;
 }
 
-static const char *phrase_check(const struct bee_table *table, u32 kind, u32 group, u32 at)
-{
-	const struct bee_table_group *g = &table->kinds[kind].groups[group];
-
-	if (kind == HEAD) {
-		if (table_field(table, at, table->rule_bits) >= table->nrules)
-			return "head phrase with a body rule that does not exist";
-		at += table->rule_bits;
-	}
-	if (table_field(table, at, g->shape_bits) >=
-	    le16_to_cpu(table->header->nshapes[kind][group]))
-		return "phrase with a shape that does not exist";
-	return NULL;
-}
-
-static int table_check_shapes(const struct bee_table *table, u32 kind, u32 group,
-			      struct bee_table_error *error)
-{
-	const struct bee_table_group *g = &table->kinds[kind].groups[group];
-	u32 width = kind == HEAD ? table->rule_bits : table->op_bits;
-	u32 first = kind == HEAD ? 0 : BEE_OP_RULE;
-	u32 i, at, nops = le16_to_cpu(table->header->nshapes[kind][group]) *
-			  (kind == HEAD ? group : group + 1);
-
-	for (i = 0, at = g->shapes; i < nops; i++, at += width)
-		if (table_field(table, at, width) >= first + table->nrules)
-			return table_refuse(error, "op with a rule that does not exist", at / 8);
-	return 0;
-}
-
+/* The phrases of a kind with the same number of ops, @group + 1, and their shapes. */
 static int table_check_group(const struct bee_table *table, u32 kind, u32 group,
 			     struct bee_table_error *error)
 {
 	const struct bee_table_group *g = &table->kinds[kind].groups[group];
 	u32 nphrases = le16_to_cpu(table->header->nphrases[kind][group]);
 	u32 nshapes = le16_to_cpu(table->header->nshapes[kind][group]);
+	u32 body_bits = kind == HEAD ? table->rule_bits : 0;
+	u32 op_bits = kind == HEAD ? table->rule_bits : table->op_bits;
+	u32 nops = nshapes * (kind == HEAD ? group : group + 1);
+	u32 max_op = table->nrules + (kind == HEAD ? 0 : BEE_OP_RULE);
 	u32 i, at;
 
 	if (nshapes > nphrases || !nshapes != !nphrases)
 		return table_refuse(error, "numbers of phrases and shapes contradict each other",
 				    table_offset_of(table, &table->header->nshapes[kind][group]));
 	for (i = 0, at = g->phrases; i < nphrases; i++, at += g->width) {
-		const char *why = phrase_check(table, kind, group, at);
-
-		if (why)
-			return table_refuse(error, why, at / 8);
+		if (kind == HEAD && table_field(table, at, body_bits) >= table->nrules)
+			return table_refuse(error, "head phrase with a body rule that does not exist",
+					    at / 8);
+		if (table_field(table, at + body_bits, g->shape_bits) >= nshapes)
+			return table_refuse(error, "phrase with a shape that does not exist",
+					    at / 8);
 	}
-	return table_check_shapes(table, kind, group, error);
+	for (i = 0, at = g->shapes; i < nops; i++, at += op_bits)
+		if (table_field(table, at, op_bits) >= max_op)
+			return table_refuse(error, "op with a rule that does not exist", at / 8);
+	return 0;
 }
 
 static int table_check_phrases(const struct bee_table *table, struct bee_table_error *error)
@@ -500,15 +453,19 @@ static int table_check_phrases(const struct bee_table *table, struct bee_table_e
 	return ret;
 }
 
-/* Tokens in bits [@at, @end) of a record: fields from below, tags from above, until they meet. */
-static const char *window_check_tokens(const struct bee_table *table, const u8 *record, u32 at,
-				       u32 end)
+/* The window in bits [@at, @end) of a record: fields from below and tags from above must meet. */
+static const char *window_check(const struct bee_table *table, const u8 *record, u32 at, u32 end)
 {
+	struct window_start start = window_start(table, record, at);
+	u64 class;
 	u32 n;
 
+	if (end - at < start.width)
+		return "window too short for its body rule";
+	if (start.body >= table->nrules)
+		return "window with a body rule that does not exist";
+	at += start.width;
 	for (n = 0; at < end; n++) {
-		u64 class;
-
 		if (n == BEE_TABLE_MAX_TOKENS)
 			return "window with too many tokens";
 		if (end - at < 4)
@@ -524,17 +481,6 @@ static const char *window_check_tokens(const struct bee_table *table, const u8 *
 		at += class_width(class);
 	}
 	return NULL;
-}
-
-static const char *window_check(const struct bee_table *table, const u8 *record, u32 at, u32 end)
-{
-	struct window_start start = window_start(table, record, at);
-
-	if (end - at < start.width)
-		return "window too short for its body rule";
-	if (start.body >= table->nrules)
-		return "window with a body rule that does not exist";
-	return window_check_tokens(table, record, at + start.width, end);
 }
 
 /* *@size: bytes of the record. */
@@ -621,8 +567,7 @@ int bee_table_validate(const void *blob, size_t size, struct bee_table *table,
 	if (ret)
 		return ret;
 	if (le32_to_cpu(h->crc) != table_crc(blob, size))
-		return table_refuse(error, "checksum does not match: the table is damaged",
-				    HEADER_OFFSET(crc));
+		return refuse_field(error, "checksum does not match: the table is damaged", crc);
 	return table_check_text(h, error) ?:
 	       table_check_fields(h, error) ?:
 	       table_layout(h, table, error) ?:

@@ -33,6 +33,7 @@ struct bee_uread {
 	u8	bytes[BEE_UREAD_WINDOW] __aligned(8);
 };
 
+/** bee_uread_init() - begin with an empty window.  Context: Any, NMI-safe. */
 static inline void bee_uread_init(struct bee_uread *mem)
 {
 	mem->start = 0;

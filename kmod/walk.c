@@ -68,7 +68,7 @@ static enum beeunwind_stop walk_arrive(struct bee_walk *walk, u64 sp)
 	return BEEUNWIND_STOP_NONE;
 }
 
-/* Step across a trampoline of the kernel: code without rows that returns to a known place. */
+/* Step across the trampoline of a signal or a uretprobe: the kernel knows where it leads. */
 static bool walk_step_trampoline(struct bee_walk *walk)
 {
 	struct bee_frame *f = &walk->frame;
@@ -108,6 +108,13 @@ static enum beeunwind_stop walk_step_rule(struct bee_walk *walk)
 	return stop ? stop : walk_arrive(walk, sp);
 }
 
+/* A frame is in a file without a table; @start, @end: its range. */
+static inline void walk_miss(struct bee_file *f, u64 start, u64 end)
+{
+	atomic_inc(&f->missed);
+	bee_news_announce(f, start, end);
+}
+
 /**
  * bee_walk_next() - step to the caller of the current frame
  * @walk: a started walk; on success walk->frame becomes the caller, otherwise it is invalid
@@ -131,8 +138,7 @@ enum beeunwind_stop bee_walk_next(struct bee_walk *walk)
 		return walk_step_guess(walk, BEEUNWIND_STOP_NO_TABLE);
 	stored = rcu_dereference(range->file->table);
 	if (!stored) {
-		atomic_inc(&range->file->missed);
-		bee_news_announce(range->file, range->start, range->end);
+		walk_miss(range->file, range->start, range->end);
 		return walk_step_guess(walk, BEEUNWIND_STOP_NO_TABLE);
 	}
 

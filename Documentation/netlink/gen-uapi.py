@@ -33,9 +33,7 @@ def enum(name, values, max_name, first=0):
     out = [f"enum {name} {{"] if name else ["enum {"]
     for index, value in enumerate(values):
         out.append(f"\t{value}" + (f" = {first}," if index == 0 and first else ","))
-    out.append("")
-    # Counts the values: not one of them, for kernel-doc.
-    out += ["\t/* private: */"] if name else []
+    out.append("\t/* private: */" if name else "")
     out.append(f"\t__{max_name},")
     out.append(f"\t{max_name} = (__{max_name} - 1),")
     return out + ["};", ""]

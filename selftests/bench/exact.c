@@ -10,40 +10,13 @@
 #include "alloc.h"
 #include "bench.h"
 #include "formats.h"
+#include "rows_equal_table.h"
 
 #define RANDOM_PCS	100000
 
-static bool rows_equal(const struct bee_rule *a, const struct bee_rule *b)
+static bool rules_equal(const struct bee_rule *a, const struct bee_rule *b)
 {
 	return !memcmp(a, b, sizeof(*a));
-}
-
-static void exact_expect(const struct bee_table *table, u64 pc, const struct bee_rule *expected,
-			 struct bench_file *file)
-{
-	struct bee_rule row;
-
-	bee_table_lookup(table, pc, &row);
-	file->checked++;
-	file->wrong += !rows_equal(&row, expected);
-}
-
-static void exact_rows(const struct row_set *set, const struct bee_table *table,
-		       struct bench_file *file)
-{
-	u64 pc = table->base, end = pc;
-	struct bee_rule row;
-	size_t i;
-
-	for (i = 0; i < set->nrows && bee_table_next(table, pc, &end, &row); i++, pc = end) {
-		const struct bee_rule *expected = &set->rules[set->rows[i].rule];
-
-		file->checked++;
-		file->wrong += pc != set->rows[i].pc || !rows_equal(&row, expected);
-		exact_expect(table, pc, expected, file);
-		exact_expect(table, end - 1, expected, file);
-	}
-	file->wrong += i != set->nrows || pc != set->end;
 }
 
 static int compare_pcs(const void *a, const void *b)
@@ -66,7 +39,7 @@ static u64 *exact_random_pcs(const struct bee_table *table)
 }
 
 static void exact_random(const struct row_set *set, const struct bee_table *table,
-			 struct bench_file *file)
+			 struct table_comparison *c)
 {
 	u64 *pcs = exact_random_pcs(table);
 	size_t row = 0, i;
@@ -82,11 +55,11 @@ static void exact_random(const struct row_set *set, const struct bee_table *tabl
 		while (row + 1 < set->nrows && set->rows[row + 1].pc <= pcs[i])
 			row++;
 		expected = &set->rules[set->rows[row].rule];
-		exact_expect(table, pcs[i], expected, file);
+		table_expect(table, pcs[i], expected, c);
 		rows8_lookup(&rows8, pcs[i], &plain);
-		file->wrong += !rows_equal(&plain, expected);
+		c->wrong += !rules_equal(&plain, expected);
 		rows4_lookup(&rows4, pcs[i], &plain);
-		file->wrong += !rows_equal(&plain, expected);
+		c->wrong += !rules_equal(&plain, expected);
 	}
 	free(rows8.rows);
 	free(rows4.rows);
@@ -102,6 +75,10 @@ static void exact_random(const struct row_set *set, const struct bee_table *tabl
  */
 void bench_exact(const struct row_set *set, const struct bee_table *table, struct bench_file *file)
 {
-	exact_rows(set, table, file);
-	exact_random(set, table, file);
+	struct table_comparison c = {};
+
+	table_compare(set, table, &c);
+	exact_random(set, table, &c);
+	file->checked = c.checked;
+	file->wrong = c.wrong;
 }

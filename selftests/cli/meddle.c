@@ -3,10 +3,10 @@
  * Run a command again and again, and change the file that it reads before another one of
  * its system calls each time.
  *
- *	meddle FILE HOW OUTPUT COMMAND...
+ *	meddle FILE HOW STEP OUTPUT COMMAND...
  *
  * From when COMMAND, or a child of it, opens FILE on, the system calls of all of them are
- * counted; before the n-th one FILE is changed, for n = 1, 2, ... until there are no
+ * counted; before the n-th one FILE is changed, for n = 1, 1 + STEP, ... until there are no
  * more.  Whatever is read, is read by a system call, or from memory that the file is
  * mapped to, which is changed between any two of them as well.  HOW is a size to cut FILE
  * to, "scribble" or "grow".
@@ -198,18 +198,19 @@ int main(int argc, char **argv)
 {
 	unsigned int failed = 0, done[2] = {};
 	char errors_path[PATH_MAX];
-	int n, nth, status;
+	int n, nth, status, step, places = 0;
 
-	if (argc < 5)
+	if (argc < 6)
 		return 2;
 	path = argv[1];
 	how = argv[2];
-	output = argv[3];
+	step = atoi(argv[3]);
+	output = argv[4];
 	snprintf(errors_path, sizeof(errors_path), "%s.errors", output);
 	original = content_read(path);
 	file_restore();
 	nth = INT_MAX;
-	status = command_run(argv + 4, errors_path, &nth);
+	status = command_run(argv + 5, errors_path, &nth);
 	expected[0] = content_read(output);
 	if (status || !expected[0].size || nth == INT_MAX) {
 		fprintf(stderr, "left alone, the command fails\n");
@@ -218,15 +219,15 @@ int main(int argc, char **argv)
 	unlink(output);
 	file_change();
 	nth = INT_MAX;
-	if (!command_run(argv + 4, errors_path, &nth))
+	if (!command_run(argv + 5, errors_path, &nth))
 		expected[1] = content_read(output);
-	for (n = 1, nth = 0; nth <= 0; n++) {
+	for (n = 1, nth = 0; nth <= 0 && step > 0; n += step, places++) {
 		struct content errors;
 
 		file_restore();
 		unlink(output);
 		nth = n;
-		status = command_run(argv + 4, errors_path, &nth);
+		status = command_run(argv + 5, errors_path, &nth);
 		errors = content_read(errors_path);
 		if (!ended_well(status, &errors)) {
 			printf("%s before system call %d: wait status 0x%x, \"%s\"\n", how, n,
@@ -236,6 +237,6 @@ int main(int argc, char **argv)
 		done[WIFEXITED(status) && !WEXITSTATUS(status)]++;
 		free(errors.bytes);
 	}
-	printf("%s: %d places, %u failures told, %u complete\n", how, n - 1, done[0], done[1]);
+	printf("%s: %d places, %u failures told, %u complete\n", how, places, done[0], done[1]);
 	return failed || !done[0] || !done[1];
 }

@@ -1,27 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # beectl cache: fill, show and empty it; several at once; two versions of beectl.
-#	BEECTL=path	test another beectl
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=selftests/ktap.sh
-. "$here/../ktap.sh"
+# shellcheck source=selftests/lib/beectl.sh
+. "$(dirname "$0")/../lib/beectl.sh"
 
-beectl=${BEECTL:-$here/../../beectl}
-[ -x "$beectl" ] || ktap_skip_all "beectl is not built"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 export BEEUNWIND_CACHE=$work/cache
 
 # Copies are files of their own, whatever their build-id.
 mkdir "$work/files"
 for i in $(seq 12); do
-	cp "$beectl" "$work/files/prog$i"
+	cp /bin/sh "$work/files/prog$i"
 done
 
 # states: "N STATE" of all entries, in one line
 states() {
-	"$beectl" cache list --json | /usr/bin/python3 -c '
+	"$beectl" cache list --json | "$python" -c '
 import collections, json, sys
 got = json.load(sys.stdin)
 assert got["bytes"] == sum(e["bytes"] for e in got["entries"])
@@ -57,7 +50,7 @@ check_prewarm() {
 }
 
 check_json() {
-	"$beectl" cache prewarm --json "$work/files/prog1" /etc/passwd 2>/dev/null | /usr/bin/python3 -c '
+	"$beectl" cache prewarm --json "$work/files/prog1" /etc/passwd 2>/dev/null | "$python" -c '
 import json, sys
 got = json.load(sys.stdin)["files"]
 assert got[0]["table"] == "cached" and got[0]["bytes"] > 1000, got

@@ -1,17 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # What beectl says and exits with, as far as no module is needed.
-#	BEECTL=path	test another beectl
-here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=selftests/ktap.sh
-. "$here/../ktap.sh"
-# shellcheck source=selftests/lib/stock_files.sh
-. "$here/../lib/stock_files.sh"
-
-beectl=${BEECTL:-$here/../../beectl}
-[ -x "$beectl" ] || ktap_skip_all "beectl is not built"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=selftests/lib/beectl.sh
+. "$(dirname "$0")/../lib/beectl.sh"
 
 # says STATUS STDOUT|STDERR PATTERN ARGUMENT...: exactly that, and the other stream empty
 says() {
@@ -166,10 +157,13 @@ check_words() {
 			config --json budget 1G &&
 		complains 2 'beectl: config: none: not managed or all; see "beectl config --help"' \
 			config follow none &&
-		complains 2 "beectl: status: abc: not a process id" status abc &&
-		complains 2 "beectl: load: --all or process ids, not both" load --all 1 &&
-		complains 2 "beectl: unload: --all or process ids, not both" unload --all 1 &&
-		complains 2 "beectl: watch: takes no arguments; it watches all processes" watch 1
+		complains 2 'beectl: status: abc: not a process id; see "beectl status --help"' status abc &&
+		complains 2 'beectl: load: --all or process ids, not both; see "beectl load --help"' \
+			load --all 1 &&
+		complains 2 'beectl: unload: --all or process ids, not both; see "beectl unload --help"' \
+			unload --all 1 &&
+		complains 2 'beectl: watch: takes no arguments; it watches all processes; see "beectl watch --help"' \
+			watch 1
 }
 
 ktap_plan 24
@@ -189,7 +183,7 @@ ktap_run "no such file" complains 1 "beectl: dump: /nonexistent: No such file or
 ktap_run "a directory" complains 1 "beectl: dump: /tmp: is a directory" dump /tmp
 ktap_run "summary" says 0 stdout "^build-id\|^sha256" dump "$beectl"
 ktap_run "compile writes all or nothing" check_atomic
-if /usr/bin/python3 -c 'import os, sys; os.open(sys.argv[1], os.O_TMPFILE | os.O_WRONLY)' "$work"; then
+if "$python" -c 'import os, sys; os.open(sys.argv[1], os.O_TMPFILE | os.O_WRONLY)' "$work"; then
 	ktap_run "compile leaves nothing behind when it is killed" check_killed
 else
 	ktap_skip "compile leaves nothing behind when it is killed" "no nameless files in $work"

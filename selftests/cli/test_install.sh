@@ -1,15 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # What "make install" puts where, from a tree in which only beectl is built.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-tree=$(cd "$here/../.." && pwd)
-# shellcheck source=selftests/ktap.sh
-. "$here/../ktap.sh"
-
-[ -x "$tree/beectl" ] || ktap_skip_all "beectl is not built"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=selftests/lib/beectl.sh
+. "$(dirname "$0")/../lib/beectl.sh"
 
 install_tools() {
 	rm -f "$tree/build/man/beectl.8"

@@ -133,8 +133,8 @@ static void undo_table_add(void)
 	if (netlink_files_get(g.nl, &tables, &g.error))
 		guest_die("table-get", g.error.text);
 	for (i = 0; i < tables.count; i++)
-		if (strstr(BIG, tables.table[i].name) && tables.table[i].loaded &&
-		    netlink_table_del(g.nl, tables.table[i].id, true, &g.error))
+		if (strstr(BIG, tables.file[i].name) && tables.file[i].loaded &&
+		    netlink_table_del(g.nl, tables.file[i].id, true, &g.error))
 			guest_die("table-del", g.error.text);
 	netlink_files_free(&tables);
 }

@@ -46,13 +46,22 @@ set_up() {
 
 # log_to NAME: what the kernel says from now on, until log_end.
 log_to() {
+	log=$WORK/$1.log
 	dmesg -C
-	dmesg -w >"$WORK/$1.log" &
+	dmesg -w >"$log" &
 	log_pid=$!
 }
 
+# Waits until all that the kernel has said so far is in the log.
+log_sync() {
+	local mark=mark-$BASHPID-$EPOCHREALTIME
+
+	echo "$mark" >/dev/kmsg
+	guest_wait grep -qF "$mark" "$log"
+}
+
 log_end() {
-	sleep 1
+	log_sync
 	kill "$log_pid"
 }
 
@@ -117,7 +126,7 @@ loading_fails() {
 
 # How many hooks could not be placed so far.
 hooks_refused() {
-	sleep 1
+	log_sync
 	sed -n 's/.*cannot hook \([a-z_]*\): .*(-12)$/\1/p' "$WORK/load.log" | sort -u | wc -l
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzz the readers of the module's answers, which are private to nl.c: the first byte
+ * Fuzz the readers of the module's answers, which are private to their files: the first byte
  * says which, the rest are attributes, or the message of a refusal.
  */
-#include "../../tools/netlink/netlink.c"
+#include "../../tools/netlink/exchange.c"
+#include "../../tools/netlink/requests.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -12,24 +13,24 @@ static void fuzz_procs(void *bytes, size_t size)
 	struct netlink_procs procs = {};
 
 	/* A dump has several messages. */
-	proc_parse(bytes, size / 2, &procs);
-	proc_parse(bytes, size, &procs);
+	procs_parse(bytes, size / 2, &procs);
+	procs_parse(bytes, size, &procs);
 	netlink_procs_free(&procs);
 }
 
-static void fuzz_tables(void *bytes, size_t size)
+static void fuzz_files(void *bytes, size_t size)
 {
-	struct netlink_files tables = {};
+	struct netlink_files files = {};
 	size_t i;
 
-	tables_parse(bytes, size, &tables);
-	for (i = 0; i < tables.count; i++) {
-		const struct netlink_file *t = &tables.table[i];
+	files_parse(bytes, size, &files);
+	for (i = 0; i < files.count; i++) {
+		const struct netlink_file *t = &files.file[i];
 
-		if (strlen(t->name) >= sizeof(t->name) || t->file_id_len > sizeof(t->file_id))
+		if (strlen(t->name) >= sizeof(t->name) || t->identity_len > sizeof(t->identity))
 			abort();
 	}
-	netlink_files_free(&tables);
+	netlink_files_free(&files);
 }
 
 /* libnl gives us whole messages of at least a struct nlmsgerr. */
@@ -69,10 +70,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		break;
 	case 1:
-		table_id_parse(bytes, size - 1, &id);
+		file_id_parse(bytes, size - 1, &id);
 		break;
 	case 2:
-		fuzz_tables(bytes, size - 1);
+		fuzz_files(bytes, size - 1);
 		break;
 	case 3:
 		fuzz_procs(bytes, size - 1);
@@ -81,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		stats_parse(bytes, size - 1, &stats);
 		break;
 	case 5:
-		state_parse(bytes, size - 1, &proc);
+		proc_state_parse(bytes, size - 1, &proc);
 		break;
 	case 6:
 		fuzz_refusal(bytes, size - 1);

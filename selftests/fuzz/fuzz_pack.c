@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* As fuzz_cfi; then the rows become a table, which must be a valid one. */
+/* As fuzz_cfi; then the rows become a table, which must be valid and have the rows. */
 #include "fuzz_rows.h"
+#include "rows_equal_table.h"
 #include "compile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -13,7 +14,8 @@ static void fuzz_pack(const struct elf_file *elf, const struct row_set *rows)
 	size_t size;
 	void *blob = compile_encode(elf, rows, &size, &why);
 
-	if (!blob || bee_table_validate(blob, size, &table, &error))
+	if (!blob || bee_table_validate(blob, size, &table, &error) ||
+	    !rows_equal_table(rows, &table))
 		abort();
 	free(blob);
 }

@@ -1,19 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Rows of small programs, assembled here, against the rows written beside them.
-#	BEECTL=path	test another beectl
 #	UPDATE=1	rewrite asm/*.rows instead
-here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=selftests/ktap.sh
-. "$here/../ktap.sh"
-
-beectl=${BEECTL:-$here/../../beectl}
-[ -x "$beectl" ] || ktap_skip_all "beectl is not built"
-for tool in as ld objcopy; do
-	command -v "$tool" >/dev/null || ktap_skip_all "$tool: not installed"
-done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=selftests/lib/beectl.sh
+. "$(dirname "$0")/../lib/beectl.sh"
+need as ld objcopy
 
 # link NAME LINKER...: NAME.so from NAME.o, the text at a known place
 link() {
@@ -33,7 +24,7 @@ same_rows() {
 check_program() {
 	local name=$1
 	as --64 -o "$work/$name.o" "$here/asm/$name.S" && link "$name" ld || return
-	if [ -n "$UPDATE" ]; then
+	if [ -n "${UPDATE:-}" ]; then
 		"$beectl" dump --rows "$work/$name.so" >"$here/asm/$name.rows"
 		return
 	fi

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,10 +231,39 @@ static void test_failed_exec(const struct netlink_info *before)
  * has asked whether its process is managed.
  */
 struct held {
-	pid_t	tid;
-	sem_t	seized;
-	sem_t	stopped;
+	pid_t		tid;
+	pid_t		asker;
+	sem_t		seized;
+	sem_t		stopped;
+	atomic_bool	answered;
 };
+
+/* Is the asker's request on its way in the kernel? */
+static bool asker_waits(const struct held *held)
+{
+	char path[64], text[256] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", held->asker);
+	f = fopen(path, "r");
+	if (f) {
+		if (!fgets(text, sizeof(text), f))
+			text[0] = '\0';
+		fclose(f);
+	}
+	/* sendto, sendmsg */
+	return !strncmp(text, "44 ", 3) || !strncmp(text, "46 ", 3);
+}
+
+/* A request waits for the exec, or is answered before its end. */
+static void wait_for_request(struct held *held)
+{
+	const struct timespec tick = { .tv_nsec = 10000000 };
+	int i;
+
+	for (i = 0; i < 3000 && !held->answered && !asker_waits(held); i++)
+		nanosleep(&tick, NULL);
+}
 
 static void *hold_thread(void *arg)
 {
@@ -245,7 +275,7 @@ static void *hold_thread(void *arg)
 	sem_post(&held->seized);
 	waitpid(held->tid, &status, __WALL);
 	sem_post(&held->stopped);
-	usleep(300000);
+	wait_for_request(held);
 	ptrace(PTRACE_CONT, held->tid, 0, 0);
 	waitpid(held->tid, &status, __WALL);
 	return NULL;
@@ -299,6 +329,7 @@ static void test_named_while_executing(bool add, const struct netlink_info *star
 		_exit(run_held(gate));
 	close(gate[0]);
 	held.tid = other_thread(pid);
+	held.asker = gettid();
 	if (!add)
 		guest_add(&g, pid);
 	sem_init(&held.seized, 0, 0);
@@ -311,6 +342,7 @@ static void test_named_while_executing(bool add, const struct netlink_info *star
 		guest_add(&g, pid);
 	else if (netlink_proc_del(g.nl, pid, &g.error))
 		guest_die("proc-del", g.error.text);
+	held.answered = true;
 	good = becomes(pid, "sleep") && is_managed(pid) == add;
 	pthread_join(tracer, NULL);
 	guest_reap(pid);
@@ -385,7 +417,7 @@ int main(void)
 	if (netlink_files_get(g.nl, &tables, &g.error))
 		guest_die("table-get", g.error.text);
 	for (i = 0; i < tables.count; i++)
-		netlink_table_del(g.nl, tables.table[i].id, false, &g.error);
+		netlink_table_del(g.nl, tables.file[i].id, false, &g.error);
 	netlink_files_free(&tables);
 	ksft_test_result(guest_settles(&g, &start), "everything is given back\n");
 	guest_info(&g, &end);

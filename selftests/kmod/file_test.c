@@ -192,7 +192,7 @@ static void test_linked(void)
 {
 	void *p = map_path(ONE), *q;
 
-	usleep(20000);
+	guest_next_tick();
 	if (link(ONE, TWO))
 		guest_die("link", strerror(errno));
 	q = map_path(ONE);
@@ -210,7 +210,7 @@ static void test_written(void)
 	int fd = open(ONE, O_WRONLY | O_CLOEXEC);
 	uint32_t id = own_file_at(p);
 
-	usleep(20000);
+	guest_next_tick();
 	if (pwrite(fd, "\177", 1, 0) != 1)
 		guest_die("write", strerror(errno));
 	close(fd);
@@ -279,7 +279,7 @@ static void test_rewritten(void)
 	munmap(p, PAGE);
 	p = map_path(ONE);
 	fd = open(ONE, O_WRONLY | O_CLOEXEC);
-	usleep(20000);
+	guest_next_tick();
 	if (pwrite(fd, "x", 1, 8192) != 1)
 		guest_die("pwrite", strerror(errno));
 	close(fd);

@@ -102,8 +102,8 @@ void guest_get_table(struct guest *g, uint32_t id, struct netlink_file *table)
 	if (netlink_files_get(g->nl, &tables, &g->error))
 		guest_die("table-get", g->error.text);
 	for (i = 0; i < tables.count; i++)
-		if (tables.table[i].id == id)
-			*table = tables.table[i];
+		if (tables.file[i].id == id)
+			*table = tables.file[i];
 	netlink_files_free(&tables);
 }
 
@@ -121,6 +121,19 @@ void guest_info(struct guest *g, struct netlink_info *info)
 {
 	if (netlink_info_get(g->nl, info, &g->error))
 		guest_die("info-get", g->error.text);
+}
+
+/** guest_next_tick() - until times that the kernel takes by the tick, as those of files, are later */
+void guest_next_tick(void)
+{
+	const struct timespec poll = { .tv_nsec = 1000000 };
+	struct timespec start, now;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &start);
+	do {
+		nanosleep(&poll, NULL);
+		clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	} while (now.tv_sec == start.tv_sec && now.tv_nsec == start.tv_nsec);
 }
 
 /** guest_info_at_rest() - the same once nothing waits for a grace period: equal for a while */
@@ -188,8 +201,8 @@ static const char *file_name(const struct netlink_files *tables, uint32_t id)
 	size_t i;
 
 	for (i = 0; i < tables->count; i++)
-		if (tables->table[i].id == id)
-			return tables->table[i].name;
+		if (tables->file[i].id == id)
+			return tables->file[i].name;
 	return id ? "?" : "";
 }
 

@@ -38,6 +38,7 @@ static struct guest g;
 static int table_fd, exe_fd;
 static pid_t deep;
 
+/* Between two looks at what is waited for. */
 static void nap(void)
 {
 	const struct timespec tick = { .tv_nsec = 20000000 };

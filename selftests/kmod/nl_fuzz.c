@@ -294,7 +294,7 @@ static void clean_up(struct guest *g, const struct netlink_info *start)
 	if (netlink_files_get(g->nl, &tables, &g->error))
 		guest_die("table-get", g->error.text);
 	for (i = 0; i < tables.count; i++)
-		netlink_table_del(g->nl, tables.table[i].id, true, &g->error);
+		netlink_table_del(g->nl, tables.file[i].id, true, &g->error);
 	netlink_files_free(&tables);
 }
 

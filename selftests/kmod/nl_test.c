@@ -26,6 +26,12 @@
 #define BASE	0x7f0000000000ull
 #define ELF	"/bin/true"
 
+static bool range_is_same(const struct range *a, const struct range *b)
+{
+	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+	       a->file == b->file;
+}
+
 static struct guest g;
 static pid_t target;
 static uint32_t table;

@@ -221,7 +221,7 @@ static void test_many_tables(void)
 		ksft_print_msg("%d: \"%s\"\n", i, g.error.text);
 	ok = ok && !netlink_files_get(g.nl, &tables, &g.error);
 	for (t = 0; t < tables.count; t++)
-		seen += tables.table[t].loaded && strstr(tables.table[t].name, "race-") != NULL;
+		seen += tables.file[t].loaded && strstr(tables.file[t].name, "race-") != NULL;
 	netlink_files_free(&tables);
 	ksft_test_result(ok && seen == MANY, "%d tables are kept and listed\n", seen);
 	for (i = 0; i < MANY; i++) {

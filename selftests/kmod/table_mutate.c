@@ -213,8 +213,8 @@ static void find_file(void)
 	if (netlink_files_get(g.nl, &tables, &g.error))
 		guest_die("table-get", g.error.text);
 	for (i = 0; i < tables.count; i++)
-		if (tables.table[i].loaded && strstr(tables.table[i].name, "deep_work"))
-			file = tables.table[i].id;
+		if (tables.file[i].loaded && strstr(tables.file[i].name, "deep_work"))
+			file = tables.file[i].id;
 	netlink_files_free(&tables);
 	if (!file)
 		guest_die("deep_work", "is not loaded, or has no table");

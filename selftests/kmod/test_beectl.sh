@@ -135,7 +135,7 @@ prewarmed() {
 # Of what is mapped now only that has no table for which there is a reason.
 all_processes() {
 	"$BEECTL" load --all --json >"$WORK/all" || { cat "$WORK/all"; return 1; }
-	"$BEECTL" status --tables --json >"$WORK/tables" || return 1
+	"$BEECTL" status --files --json >"$WORK/tables" || return 1
 	/usr/bin/python3 - "$WORK/all" "$WORK/tables" "$target" <<-'END'
 		import json, os, sys
 		got, tables = (json.load(open(f)) for f in sys.argv[1:3])
@@ -143,7 +143,7 @@ all_processes() {
 		assert got["processes"] >= 2 and got["refused"] == 0, "processes"
 		assert got["compiled"] + got["cached"] + got["loaded"] == got["tables"] > 5, "tables"
 		reasons = {p["path"] for p in got["problems"]}
-		loaded = {t["path"] for t in tables["table_list"] if t["loaded"]}
+		loaded = {t["path"] for t in tables["files"] if t["loaded"]}
 		for line in open(f"/proc/{sys.argv[3]}/maps"):
 		    words = line.split(maxsplit=5)
 		    if "x" in words[1] and len(words) == 6 and words[5].startswith("/"):
@@ -164,17 +164,17 @@ inexact() {
 	END
 	rmmod beeunwind && guest_insmod && "$BEECTL" cache clear -q || return 1
 	"$BEECTL" run -v --fp-bypass --thin 30 -- "$WORK/framed" 2>"$WORK/out"
-	"$BEECTL" status --tables >>"$WORK/out" || return 1
+	"$BEECTL" status --files >>"$WORK/out" || return 1
 	grep -q 'not exact: [1-9][0-9]* of [1-9][0-9]* bytes of text (.*) have a wrong rule$' "$WORK/out" &&
 		grep -q '/framed (not exact: fp-bypass' "$WORK/out" &&
 		grep -q '/libc.so.6 (not exact: thin)$' "$WORK/out" || { cat "$WORK/out"; return 1; }
 	rmmod beeunwind && guest_insmod && "$BEECTL" load --thin 20 "$target" >"$WORK/out" || return 1
-	"$BEECTL" status --tables >>"$WORK/out"
+	"$BEECTL" status --files >>"$WORK/out"
 	grep -q '^  not exact: [1-9]' "$WORK/out" && grep -q '/perl (not exact: thin)$' "$WORK/out" ||
 		{ cat "$WORK/out"; return 1; }
 	# Nothing of that is in the cache.
 	rmmod beeunwind && guest_insmod && "$BEECTL" load "$target" >"$WORK/out" &&
-		"$BEECTL" status --tables >>"$WORK/out" || return 1
+		"$BEECTL" status --files >>"$WORK/out" || return 1
 	grep -q '[1-9][0-9]* compiled' "$WORK/out" && ! grep -q 'cached\|not exact' "$WORK/out" || fresh=1
 	[ "$fresh" -eq 0 ] || cat "$WORK/out"
 	return "$fresh"

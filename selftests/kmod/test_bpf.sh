@@ -66,9 +66,10 @@ starts=$(start_addresses) || exit 1
 /usr/bin/python3 -c '
 def f(n):
     return f(n - 1) + 1 if n else sum(i * i for i in range(500))
-while True: f(20)' &
+print("ready", flush=True)
+while True: f(20)' >"$WORK/ready" &
 work=$!
-sleep 1
+guest_wait grep -q ready "$WORK/ready" || exit 1
 
 ktap_plan 2
 ktap_run "without the module most of bpftrace's stacks are broken" without_the_module

@@ -59,6 +59,7 @@ while True: sum(i * i for i in range(1000))' &
 	work=$!
 	perf record -q -a -g -e cpu-clock -F 999 -o "$WORK/all.data" -- sleep 1000 &
 	local perf=$!
+	# In each tenth round it stays for a moment, so that there are walks in some.
 	for i in $(seq "$loads"); do
 		guest_insmod || return 1
 		"$BEECTL" load --quiet "$work" || return 1

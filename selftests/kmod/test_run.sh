@@ -43,7 +43,7 @@ sqlite_has_a_table() {
 	"$BEECTL" status --json "$1" | /usr/bin/python3 -c '
 import json, sys
 ranges = json.load(sys.stdin)["process"]["ranges"]
-sys.exit(not any("libsqlite3" in r["path"] and r["table"] for r in ranges))'
+sys.exit(not any("libsqlite3" in r["path"] and r["loaded"] for r in ranges))'
 }
 
 # How soon is a matter of the machine; that it happens, without anybody asking, is not.

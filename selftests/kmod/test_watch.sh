@@ -44,7 +44,7 @@ watch_ticks() {
 	sed 's/.*) //' "/proc/$(watch_pid)/stat" | awk '{ print $12 + $13 + $14 + $15 }'
 }
 
-# Nothing to do any more: all that was announced has been looked at.
+# Nothing to do any more: all that was announced has been looked at.  The sleep is what is measured.
 watch_is_idle() {
 	local before
 	before=$(watch_ticks)
@@ -132,7 +132,7 @@ many_processes() {
 no_work_when_nothing_is_new() {
 	local before after
 	before=$(watch_ticks)
-	sleep 4
+	sleep 4		# what is measured
 	after=$(watch_ticks)
 	echo "$before $after"
 	[ -n "$before" ] && [ "$before" = "$after" ]
@@ -142,6 +142,7 @@ module_reload() {
 	local at
 	rmmod beeunwind || return 1
 	guest_wait watch_says "the module has gone" || return 1
+	# There is no event for what must not happen; it would within this time.
 	sleep 1
 	[ ! -e /sys/module/beeunwind ] || { echo "loaded again by itself"; return 1; }
 	at=$(lines)
@@ -175,10 +176,10 @@ eagerly() {
 
 # entries LOADED: files of the module that are named so, with or without a table
 entries() {
-	"$BEECTL" status --tables --json | /usr/bin/python3 -c '
+	"$BEECTL" status --files --json | /usr/bin/python3 -c '
 import json, sys
 print(sum(bool(t["loaded"]) == (sys.argv[1] == "loaded") and sys.argv[2] in t["path"]
-          for t in json.load(sys.stdin)["table_list"]))' "$1" "$2"
+          for t in json.load(sys.stdin)["files"]))' "$1" "$2"
 }
 
 entries_are() {

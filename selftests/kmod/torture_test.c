@@ -341,8 +341,8 @@ static bool sums_agree(size_t *users)
 	    netlink_procs_get(g.nl, 0, &procs, &g.error))
 		guest_die("dump", g.error.text);
 	for (i = 0; i < tables.count; i++) {
-		*users += tables.table[i].users;
-		bytes += tables.table[i].bytes;
+		*users += tables.file[i].users;
+		bytes += tables.file[i].bytes;
 	}
 	for (i = 0; i < procs.count; i++) {
 		ranges += procs.proc[i].ranges.count;

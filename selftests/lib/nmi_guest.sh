@@ -48,9 +48,11 @@ storm_requests() {
 }
 
 record() {
-	perf record -q -a -g -c 1 -m 4M -e bee_nmi:bee_nmi -o "$1" -- sleep 100000 &
+	# perf starts its command when it records.
+	perf record -q -a -g -c 1 -m 4M -e bee_nmi:bee_nmi -o "$1" -- \
+		sh -c ': >"$0" && exec sleep 100000' "$1.started" &
 	recorder=$!
-	guest_wait test -s "$1" && sleep 1
+	guest_wait test -e "$1.started"
 }
 
 stop_record() {

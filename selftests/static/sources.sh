@@ -32,9 +32,5 @@ silent() {
 }
 
 shell_scripts() {
-	sources | while IFS= read -r file; do
-		case $(head -c 40 "$file" | head -n1 | tr -d '\0') in
-		'#!/bin/bash' | '#!/bin/sh' | '#!/bin/busybox sh') echo "$file" ;;
-		esac
-	done
+	sources | xargs -d '\n' awk '/^#!\/bin\/(bash|sh|busybox sh)$/ { print FILENAME } { nextfile }'
 }

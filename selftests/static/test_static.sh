@@ -84,7 +84,8 @@ ktap_run "no trailing white space" check_whitespace
 ktap_run "no path or host of one machine" check_places
 ktap_run "every source says its licence" check_licence
 ktap_run "libelf only in elf.c" only '<(libelf|gelf)\.h>' 'tools/*' tools/elf/elf.c
-ktap_run "libnl only in netlink.c and events.c" only '<netlink/' 'tools/*' tools/netlink/netlink.c tools/netlink/events.c
+ktap_run "libnl only in netlink/" only '<netlink/' 'tools/*' tools/netlink/events.c tools/netlink/exchange.c \
+	tools/netlink/exchange.h tools/netlink/requests.c
 ktap_run "libdw only in verify/libdw.c" only '<elfutils/' 'tools/*' \
 	tools/verify/libdw.c
 ktap_run "ftrace only in hook.c" only_code 'ftrace' 'kmod/*.[ch]' kmod/hook.c kmod/compat.h

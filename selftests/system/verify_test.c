@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "compare.h"
+#include "compile.h"
 #include "coverage.h"
 #include "kselftest.h"
 #include "random.h"
-#include "compile.h"
 
 #define FILE_NAME	"/lib64/ld-linux-x86-64.so.2"
 #define TRIES		12

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /* beectl cache: show, empty or fill the cache of compiled tables. */
 #include <errno.h>
-#include <fcntl.h>
-#include <getopt.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cache.h"
 #include "commands.h"
-#include "error.h"
-#include "inputs.h"
+#include "each_file.h"
 #include "json.h"
-#include "parallel.h"
+#include "messages.h"
+#include "options.h"
 #include "progress.h"
 #include "table_file.h"
 #include "text.h"
@@ -76,25 +75,13 @@ struct cache_command {
 	int			 status;
 };
 
-/* What a child has to say of a file. */
+/* The table that a child found or made; @error: why it is not kept in the cache */
 struct prewarm_report {
 	enum table_source	source;
 	bool			kept;
 	uint64_t		bytes;
 	struct bee_error	error;
 };
-
-static int complain(const char *file, const char *why)
-{
-	fflush(stdout);
-	fputs("beectl: cache: ", stderr);
-	if (file) {
-		text_put_name(stderr, file);
-		fputs(": ", stderr);
-	}
-	fprintf(stderr, "%s\n", why);
-	return EXIT_FAILED;
-}
 
 static struct json_object *json_entry(const struct cache_entry *entry)
 {
@@ -144,7 +131,7 @@ static void print_sum(const struct cache_command *command)
 	for (state = CACHE_CURRENT; state <= CACHE_UNTRUSTED; state++)
 		count += command->count[state];
 	text_put_name(stdout, cache_path(command->cache));
-	printf(": %zu table%s", count, count == 1 ? "" : "s");
+	printf(": %zu table%s", count, plural(count));
 	for (state = CACHE_OLD; state <= CACHE_UNTRUSTED; state++)
 		if (command->count[state])
 			printf(", %zu %s", command->count[state], state_names[state]);
@@ -155,7 +142,7 @@ static void print_sum(const struct cache_command *command)
 static int list_run(struct cache_command *command)
 {
 	if (cache_list(command->cache, list_entry, command))
-		return complain(cache_path(command->cache), strerror(errno));
+		return message_error("cache", cache_path(command->cache), strerror(errno));
 	if (!command->json) {
 		print_sum(command);
 		return EXIT_OK;
@@ -163,7 +150,7 @@ static int list_run(struct cache_command *command)
 	json_add_string(command->json, "directory", cache_path(command->cache));
 	json_add_uint(command->json, "limit", cache_limit(command->cache));
 	json_add_uint(command->json, "bytes", command->bytes);
-	json_object_object_add(command->json, "entries", json_object_get(command->array));
+	json_add(command->json, "entries", json_object_get(command->array));
 	return EXIT_OK;
 }
 
@@ -173,116 +160,76 @@ static int clear_run(struct cache_command *command)
 	size_t count;
 
 	if (cache_clear(command->cache, &count, &bytes))
-		return complain(cache_path(command->cache), strerror(errno));
+		return message_error("cache", cache_path(command->cache), strerror(errno));
 	if (!command->quiet)
-		printf("%zu table%s removed, %s\n", count, count == 1 ? "" : "s",
-		       text_size(bytes).text);
+		printf("%zu table%s removed, %s\n", count, plural(count), text_size(bytes).text);
 	return EXIT_OK;
 }
 
-static void prewarm_opened(struct cache *cache, int fd, const char *path,
-			   struct prewarm_report *report)
-{
-	struct lossy_report lossy;
-	struct table_file table;
-
-	report->source = table_file_get(cache, fd, path, false, NULL, &lossy, &table,
-					&report->error);
-	report->kept = table.kept;
-	report->bytes = cache_disk_bytes(table.table.size);
-	table_file_close(&table);
-}
-
-static void prewarm_work(void *arg, size_t index, FILE *out)
+static int prewarm_work(void *arg, const struct input_file *file, int fd, FILE *out,
+			struct bee_error *error)
 {
 	const struct cache_command *command = arg;
-	const struct input_file *file = &command->files.file[index];
-	struct prewarm_report report = { .source = TABLE_NONE };
-	char path[4096];
-	int fd = -1;
+	struct prewarm_report report = { .kept = false };
+	struct lossy_report lossy;
+	struct table_file table;
+	char path[PATH_MAX];
 
-	if (file->why) {
-		error_set(&report.error, 0, "%s", file->why);
-	} else {
-		fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		if (fd < 0)
-			error_set(&report.error, errno, "cannot open: %s", strerror(errno));
-	}
-	if (fd >= 0) {
-		prewarm_opened(command->cache, fd, realpath(file->path, path) ?: file->path,
-			       &report);
-		close(fd);
+	report.source = table_file_get(command->cache, fd, realpath(file->path, path) ?: file->path,
+				       false, NULL, &lossy, &table, &report.error);
+	report.kept = table.kept;
+	report.bytes = cache_disk_bytes(table.table.size);
+	table_file_close(&table);
+	if (report.source == TABLE_NONE) {
+		*error = report.error;
+		return -1;
 	}
 	fwrite(&report, sizeof(report), 1, out);
+	return 0;
 }
 
-static void prewarm_failed(struct cache_command *command, const char *path, const char *why)
+static void prewarm_failed(void *arg, const struct input_file *file, const char *why, bool died)
 {
-	struct json_object *object;
+	struct cache_command *command = arg;
 
-	complain(path, why);
+	message_error("cache", file->path, why);
+	json_append_problem(command->array, file->path, "error", why);
 	command->count[TABLE_NONE]++;
-	if (!command->json)
-		return;
-	object = json_object_new_object();
-	json_add_string(object, "path", path);
-	json_add_string(object, "error", why);
-	json_object_array_add(command->array, object);
+	command->status |= each_file_status(file, died);
 }
 
-static void prewarm_made(struct cache_command *command, const char *path,
-			 const struct prewarm_report *report)
+static void prewarm_done(void *arg, const struct input_file *file, const void *data, size_t size)
 {
+	const struct prewarm_report *report = data;
+	struct cache_command *command = arg;
 	struct json_object *object;
 
+	(void)size;
+	progress_end();
+	if (!report->kept) {
+		prewarm_failed(command, file, report->error.text, true);
+		return;
+	}
 	command->count[report->source]++;
 	command->bytes += report->bytes;
 	if (!command->json)
 		return;
 	object = json_object_new_object();
-	json_add_string(object, "path", path);
-	json_add_string(object, "table",
-			report->source == TABLE_CACHED ? "cached" : "compiled");
+	json_add_string(object, "path", file->path);
+	json_add_string(object, "table", report->source == TABLE_CACHED ? "cached" : "compiled");
 	json_add_uint(object, "bytes", report->bytes);
 	json_object_array_add(command->array, object);
-}
-
-static void prewarm_done(void *arg, size_t index, const void *data, size_t size, const char *died)
-{
-	const struct prewarm_report *report = data;
-	struct cache_command *command = arg;
-	const struct input_file *file = &command->files.file[index];
-
-	progress_end();
-	if (died || size != sizeof(*report)) {
-		prewarm_failed(command, file->path, died ?: "no result");
-		command->status = EXIT_FAILED;
-	} else if (report->kept) {
-		prewarm_made(command, file->path, report);
-	} else {
-		prewarm_failed(command, file->path, report->error.text);
-		/* That a file below a directory can have no table is no failure. */
-		if (!file->found || file->why || report->source != TABLE_NONE)
-			command->status = EXIT_FAILED;
-	}
-}
-
-static void prewarm_progress(void *arg, size_t ready, size_t index)
-{
-	const struct cache_command *command = arg;
-
-	progress_count(ready, command->files.count, command->files.file[index].path);
 }
 
 static void print_prewarmed(const struct cache_command *command)
 {
 	size_t count = command->count[TABLE_CACHED] + command->count[TABLE_COMPILED];
 
-	printf("%zu table%s, %zu compiled now, %s", count, count == 1 ? "" : "s",
+	printf("%zu table%s, %zu compiled now, %s", count, plural(count),
 	       command->count[TABLE_COMPILED], text_size(command->bytes).text);
 	if (command->count[TABLE_NONE])
 		printf("; %zu file%s without one", command->count[TABLE_NONE],
-		       command->count[TABLE_NONE] == 1 ? "" : "s");
+		       plural(command->count[TABLE_NONE]));
 	putchar('\n');
 	if (command->bytes > cache_limit(command->cache))
 		printf("The cache holds %s only; set BEEUNWIND_CACHE_SIZE to have them all.\n",
@@ -291,20 +238,17 @@ static void print_prewarmed(const struct cache_command *command)
 
 static int prewarm_run(struct cache_command *command)
 {
-	const struct parallel parallel = {
-		.count = command->files.count, .jobs = command->jobs, .arg = command,
-		.work = prewarm_work, .done = prewarm_done, .progress = prewarm_progress,
+	const struct each_file each = {
+		.command = "cache", .files = &command->files, .jobs = command->jobs,
+		.report_size = sizeof(struct prewarm_report), .arg = command,
+		.work = prewarm_work, .done = prewarm_done, .failed = prewarm_failed,
 	};
 
-	if (!parallel.count)
-		return complain(NULL, INPUT_FILES_NONE);
 	cache_measure(command->cache);
-	if (parallel_run(&parallel)) {
-		progress_end();
-		return complain("cannot start a process", strerror(errno));
-	}
+	if (each_file_run(&each))
+		return EXIT_FAILED;
 	if (command->json) {
-		json_object_object_add(command->json, "files", json_object_get(command->array));
+		json_add(command->json, "files", json_object_get(command->array));
 		json_add_uint(command->json, "bytes", command->bytes);
 	} else if (!command->quiet) {
 		print_prewarmed(command);
@@ -312,23 +256,17 @@ static int prewarm_run(struct cache_command *command)
 	return command->status;
 }
 
-static int misuse(const char *why)
-{
-	fprintf(stderr, "beectl: cache: %s; see \"beectl cache --help\"\n", why);
-	return EXIT_USAGE;
-}
-
 static int cache_run(struct cache_command *command, int (*run)(struct cache_command *command),
 		     char **words, bool json)
 {
+	const char *wrong;
 	int status;
 
 	command->cache = cache_open();
-	if (cache_warning(command->cache))
-		complain(NULL, cache_warning(command->cache));
+	wrong = cache_warning(command->cache) ?: cache_absent(command->cache);
+	if (wrong)
+		message_error("cache", NULL, wrong);
 	if (cache_absent(command->cache)) {
-		if (!cache_warning(command->cache))
-			complain(NULL, cache_absent(command->cache));
 		cache_close(command->cache);
 		return EXIT_FAILED;
 	}
@@ -336,9 +274,7 @@ static int cache_run(struct cache_command *command, int (*run)(struct cache_comm
 		command->json = json_object_new_object();
 		command->array = json_object_new_array();
 	}
-	for (; *words; words++)
-		input_files_add(&command->files, *words);
-	input_files_finish(&command->files);
+	input_files_collect(&command->files, words);
 	status = run(command);
 	if (command->json)
 		json_print(command->json);
@@ -350,52 +286,29 @@ static int cache_run(struct cache_command *command, int (*run)(struct cache_comm
 
 int cmd_cache(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "jobs", required_argument, NULL, 'j' },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "json", no_argument, NULL, 'J' },
-		{ "help", no_argument, NULL, 'h' },
-		{},
-	};
 	struct cache_command command = { .status = EXIT_OK };
-	bool json = false, words;
-	const char *verb;
-	int c;
+	bool json = false;
+	const struct options options = {
+		.command = "cache", .help = cache_help,
+		.option = {
+			{ 'j', "jobs", OPTION_JOBS, &command.jobs },
+			{ 'q', "quiet", OPTION_FLAG, &command.quiet },
+			{ 0, "json", OPTION_FLAG, &json },
+		},
+	};
+	int status = options_parse(&options, argc, &argv);
+	const char *verb = status == OPTIONS_OK && *argv ? *argv++ : "";
 
-	optind = 0;
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":j:qh", options, NULL)) != -1) {
-		switch (c) {
-		case 'j':
-			if (text_parse_jobs(optarg, &command.jobs))
-				return misuse("-j needs a number from 1 to 1024");
-			break;
-		case 'q':
-			command.quiet = true;
-			break;
-		case 'J':
-			json = true;
-			break;
-		case 'h':
-			fputs(cache_help, stdout);
-			return EXIT_OK;
-		case ':':
-			return misuse("an option lacks its argument");
-		default:
-			return misuse("unknown option");
-		}
-	}
-	verb = argv[optind] ?: "";
-	words = verb[0] && argv[optind + 1];
+	if (status != OPTIONS_OK)
+		return status;
 	if (!strcmp(verb, "prewarm"))
-		return words ? cache_run(&command, prewarm_run, argv + optind + 1, json) :
-			       misuse("prewarm needs an ELF file or a directory");
+		return *argv ? cache_run(&command, prewarm_run, argv, json) :
+		       message_usage("cache", "prewarm needs an ELF file or a directory");
 	if (strcmp(verb, "list") && strcmp(verb, "clear"))
-		return misuse("list, clear or prewarm?");
-	if (words)
-		return misuse("too many words");
+		return message_usage("cache", "list, clear or prewarm?");
+	if (*argv)
+		return message_usage("cache", "too many words");
 	if (!strcmp(verb, "clear") && json)
-		return misuse("clear has nothing to say in JSON");
-	return cache_run(&command, !strcmp(verb, "list") ? list_run : clear_run,
-			 argv + optind + 1, json);
+		return message_usage("cache", "clear has nothing to say in JSON");
+	return cache_run(&command, !strcmp(verb, "list") ? list_run : clear_run, argv, json);
 }

@@ -3,7 +3,6 @@
 #include <asm/byteorder.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <libgen.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,14 +16,15 @@
 #include "alloc.h"
 #include "commands.h"
 #include "compile.h"
+#include "each_file.h"
 #include "error.h"
-#include "inputs.h"
 #include "io.h"
-#include "parallel.h"
+#include "messages.h"
+#include "options.h"
 #include "progress.h"
 #include "text.h"
 
-static const char usage[] =
+static const char compile_help[] =
 	"Usage: beectl compile ELF -o TABLE\n"
 	"       beectl compile [-j N] ELF|DIR... -o DIRECTORY\n"
 	"\n"
@@ -72,27 +72,16 @@ struct compile_run {
 	int			 status;
 };
 
-/* What a child has to say of a file; @error.text is "" if all is well. */
+/* The table that a child made; @not_written: errno, or 0 */
 struct compile_report {
 	size_t		rows;
 	size_t		unsupported;
 	size_t		size;
 	uint64_t	cfi_size;
 	unsigned int	rules;
-	bool		not_written;
+	int		not_written;
 	struct lossy_report lossy;
-	struct bee_error error;
 };
-
-static int complain(const char *file, const char *why)
-{
-	fputs("beectl: compile: ", stderr);
-	text_put_name(stderr, file);
-	fputs(": ", stderr);
-	text_put_name(stderr, why);
-	fputc('\n', stderr);
-	return EXIT_FAILED;
-}
 
 /* A device or pipe cannot be replaced, so it is written to. */
 static bool output_is_special(const char *path)
@@ -119,10 +108,10 @@ static int write_special(const char *path, const struct compile_result *result)
  */
 static int open_beside(const char *path, const char *temporary, bool *named)
 {
-	char *copy = strcpy(alloc_array(NULL, strlen(path) + 1, 1), path);
+	char *copy = alloc_text(path);
 	int fd = -1;
 
-	/* It gets its name through /proc. */
+	/* It gets its name by linkat() of its link in /proc. */
 	if (!access("/proc/self/fd", X_OK))
 		fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
 	free(copy);
@@ -130,25 +119,19 @@ static int open_beside(const char *path, const char *temporary, bool *named)
 	return *named ? open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666) : fd;
 }
 
-static int link_as(int fd, const char *path)
-{
-	char self[32];
-
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
-}
-
 /* Write beside @path and rename, so that nobody ever reads half a table. */
 static int write_atomically(const char *path, const struct compile_result *result)
 {
-	char *temporary = alloc_array(NULL, strlen(path) + 16, 1);
+	char *temporary = alloc_array(NULL, strlen(path) + 16, 1), self[32];
 	bool named, failed;
 	int fd, error;
 
 	sprintf(temporary, "%s.%d", path, getpid());
 	fd = open_beside(path, temporary, &named);
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	failed = fd < 0 || io_write_all(fd, result->blob, result->size) || fsync(fd) ||
-		 (!named && link_as(fd, temporary)) || rename(temporary, path);
+		 (!named && linkat(AT_FDCWD, self, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW)) ||
+		 rename(temporary, path);
 	error = errno;
 	if (failed && fd >= 0)
 		unlink(temporary);
@@ -167,9 +150,9 @@ static const char *name_of(const struct input_file *file)
 }
 
 /* output_of(): the file to write, malloc'ed */
-static char *output_of(const struct compile_run *run, size_t index)
+static char *output_of(const struct compile_run *run, const struct input_file *file)
 {
-	const char *name = name_of(&run->files.file[index]);
+	const char *name = name_of(file);
 	size_t size = strlen(run->output) + strlen(name) + sizeof("/.beet");
 	char *path = alloc_array(NULL, size, 1);
 
@@ -180,47 +163,30 @@ static char *output_of(const struct compile_run *run, size_t index)
 	return path;
 }
 
-static void compile_opened(int fd, const struct lossy_options *lossy, const char *output,
-			   struct compile_report *report)
-{
-	struct compile_result result;
-	const struct bee_table_header *h;
-
-	if (compile_elf(fd, lossy, &result, &report->error))
-		return;
-	if (output_is_special(output) ? write_special(output, &result) :
-					write_atomically(output, &result)) {
-		report->not_written = true;
-		error_set(&report->error, errno, "cannot write: %s", strerror(errno));
-	}
-	h = result.blob;
-	report->rules = le16_to_cpu(h->nrules);
-	report->rows = result.rows;
-	report->unsupported = result.unsupported;
-	report->size = result.size;
-	report->cfi_size = result.cfi_size;
-	report->lossy = result.lossy;
-	compile_result_free(&result);
-}
-
-static void compile_work(void *arg, size_t index, FILE *out)
+static int compile_work(void *arg, const struct input_file *file, int fd, FILE *out,
+			struct bee_error *error)
 {
 	const struct compile_run *run = arg;
-	const struct input_file *file = &run->files.file[index];
-	struct compile_report report = {};
-	char *output = output_of(run, index);
-	int fd = -1;
+	const struct bee_table_header *h;
+	struct compile_result result;
+	struct compile_report report;
+	char *output;
 
-	if (file->why)
-		error_set(&report.error, 0, "%s", file->why);
-	else if ((fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
-		error_set(&report.error, errno, "cannot open: %s", strerror(errno));
-	else
-		compile_opened(fd, &run->lossy, output, &report);
-	if (fd >= 0)
-		close(fd);
+	if (compile_elf(fd, &run->lossy, &result, error))
+		return -1;
+	output = output_of(run, file);
+	h = result.blob;
+	report = (struct compile_report){
+		.rows = result.rows, .unsupported = result.unsupported, .size = result.size,
+		.cfi_size = result.cfi_size, .rules = le16_to_cpu(h->nrules), .lossy = result.lossy,
+	};
+	if (output_is_special(output) ? write_special(output, &result) :
+					write_atomically(output, &result))
+		report.not_written = errno;
 	free(output);
+	compile_result_free(&result);
 	fwrite(&report, sizeof(report), 1, out);
+	return 0;
 }
 
 static void print_report(const char *output, const struct compile_report *report)
@@ -231,11 +197,6 @@ static void print_report(const char *output, const struct compile_report *report
 		printf(" (%.1f%% of .eh_frame + .eh_frame_hdr)",
 		       100.0 * report->size / report->cfi_size);
 	printf(", %zu unsupported\n", report->unsupported);
-}
-
-static double percent(u64 part, u64 whole)
-{
-	return whole ? 100.0 * part / whole : 0;
 }
 
 /* How exact a table is that is not. */
@@ -255,22 +216,17 @@ static void print_lossy(const struct compile_run *run, const char *output,
 		       percent(r->dropped, r->rows));
 }
 
-static void compile_done(void *arg, size_t index, const void *data, size_t size, const char *died)
+static void compile_done(void *arg, const struct input_file *file, const void *data, size_t size)
 {
 	const struct compile_report *report = data;
 	struct compile_run *run = arg;
-	const struct input_file *file = &run->files.file[index];
-	char *output = output_of(run, index);
+	char *output = output_of(run, file), why[128];
 
+	(void)size;
 	progress_end();
-	if (died || size != sizeof(*report)) {
-		run->status = complain(file->path, died ?: "no result");
-	} else if (report->not_written) {
-		run->status = complain(output, report->error.text);
-	} else if (report->error.text[0]) {
-		complain(file->path, report->error.text);
-		if (!file->found || file->why)
-			run->status = EXIT_FAILED;
+	if (report->not_written) {
+		snprintf(why, sizeof(why), "cannot write: %s", strerror(report->not_written));
+		run->status = message_error("compile", output, why);
 	} else if (!run->quiet) {
 		print_report(output, report);
 		if (!lossy_is_exact(&run->lossy))
@@ -279,11 +235,12 @@ static void compile_done(void *arg, size_t index, const void *data, size_t size,
 	free(output);
 }
 
-static void compile_progress(void *arg, size_t ready, size_t index)
+static void compile_failed(void *arg, const struct input_file *file, const char *why, bool died)
 {
-	const struct compile_run *run = arg;
+	struct compile_run *run = arg;
 
-	progress_count(ready, run->files.count, run->files.file[index].path);
+	message_error("compile", file->path, why);
+	run->status |= each_file_status(file, died);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -314,12 +271,6 @@ static void refuse_namesakes(struct input_files *files)
 	free(by_name);
 }
 
-static int misuse(const char *why)
-{
-	fprintf(stderr, "beectl: compile: %s; see \"beectl compile --help\"\n", why);
-	return EXIT_USAGE;
-}
-
 static bool is_directory(const char *path)
 {
 	struct stat st;
@@ -327,90 +278,47 @@ static bool is_directory(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-static int compile_all(struct compile_run *run)
-{
-	const struct parallel parallel = {
-		.count = run->files.count, .jobs = run->jobs, .arg = run,
-		.work = compile_work, .done = compile_done, .progress = compile_progress,
-	};
-
-	if (!parallel.count) {
-		fputs("beectl: compile: " INPUT_FILES_NONE "\n", stderr);
-		return EXIT_FAILED;
-	}
-	if (run->into)
-		refuse_namesakes(&run->files);
-	if (parallel_run(&parallel)) {
-		progress_end();
-		fprintf(stderr, "beectl: compile: cannot start a process: %s\n", strerror(errno));
-		run->status = EXIT_FAILED;
-	}
-	return run->status;
-}
-
 static int compile_words(struct compile_run *run, char **words)
 {
 	bool several = words[1] || is_directory(words[0]);
-	int status;
+	const struct each_file each = {
+		.command = "compile", .files = &run->files, .jobs = run->jobs,
+		.report_size = sizeof(struct compile_report), .arg = run,
+		.work = compile_work, .done = compile_done, .failed = compile_failed,
+	};
 
 	run->into = is_directory(run->output);
 	if (several && !run->into)
-		return misuse("-o has to be an existing directory for more than one ELF file");
-	for (; *words; words++)
-		input_files_add(&run->files, *words);
-	input_files_finish(&run->files);
-	status = compile_all(run);
+		return message_usage("compile", "-o has to be an existing directory for more "
+				     "than one ELF file");
+	input_files_collect(&run->files, words);
+	if (run->into)
+		refuse_namesakes(&run->files);
+	run->status |= each_file_run(&each);
 	input_files_free(&run->files);
-	return status;
+	return run->status;
 }
 
 int cmd_compile(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "jobs", required_argument, NULL, 'j' },
-		{ "fp-bypass", no_argument, NULL, 'F' },
-		{ "thin", required_argument, NULL, 'T' },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{},
+	struct compile_run run = { .status = EXIT_OK };
+	const struct options options = {
+		.command = "compile", .help = compile_help,
+		.option = {
+			{ 'o', "output", OPTION_TEXT, &run.output },
+			{ 'j', "jobs", OPTION_JOBS, &run.jobs },
+			{ 0, "fp-bypass", OPTION_FLAG, &run.lossy.fp_bypass },
+			{ 0, "thin", OPTION_THIN, &run.lossy.thin },
+			{ 'q', "quiet", OPTION_FLAG, &run.quiet },
+		},
 	};
-	struct compile_run run = {};
-	int c;
+	int status = options_parse(&options, argc, &argv);
 
-	optind = 0;
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":o:j:qh", options, NULL)) != -1) {
-		switch (c) {
-		case 'o':
-			run.output = optarg;
-			break;
-		case 'j':
-			if (text_parse_jobs(optarg, &run.jobs))
-				return misuse("-j needs a number from 1 to 1024");
-			break;
-		case 'F':
-			run.lossy.fp_bypass = true;
-			break;
-		case 'T':
-			if (text_parse_number(optarg, LOSSY_MAX_THIN, &run.lossy.thin))
-				return misuse("--thin needs a number from 1 to 90");
-			break;
-		case 'q':
-			run.quiet = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return EXIT_OK;
-		case ':':
-			return misuse("an option lacks its argument");
-		default:
-			return misuse("unknown option");
-		}
-	}
-	if (optind == argc)
-		return misuse("an ELF file is needed");
+	if (status != OPTIONS_OK)
+		return status;
+	if (!*argv)
+		return message_usage("compile", "an ELF file is needed");
 	if (!run.output)
-		return misuse("-o is needed");
-	return compile_words(&run, argv + optind);
+		return message_usage("compile", "-o is needed");
+	return compile_words(&run, argv);
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* beectl config: show and change the module's settings. */
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "commands.h"
 #include "json.h"
+#include "messages.h"
 #include "netlink.h"
 #include "names.h"
+#include "options.h"
 #include "text.h"
 
 static const char config_help[] =
@@ -37,7 +38,7 @@ static const char config_help[] =
 /* Who means less has left out the unit: no table would fit. */
 #define BUDGET_LEAST	(1 << 20)
 
-/* What a word names, or -1.  Arrays of nl_names.h end with their last value. */
+/* What a word names, or -1.  Arrays of names.h end with their last value. */
 static int name_find(const char *const *names, unsigned int max, const char *word)
 {
 	unsigned int i;
@@ -77,24 +78,23 @@ static int set_announce(struct netlink *nl, const char *word, struct bee_error *
 
 static int set_hook(struct netlink *nl, const char *word, struct bee_error *error)
 {
-	bool on = !strcmp(word, "on");
+	int value = name_find(bee_hook_state_names, BEEUNWIND_HOOK_STATE_ON, word);
 
-	if (!on && strcmp(word, "off"))
+	if (value < 0)
 		return 1;
-	return nl ? netlink_config_set_hook(nl, on ? BEEUNWIND_HOOK_STATE_ON :
-					   BEEUNWIND_HOOK_STATE_OFF, error) : 0;
+	return nl ? netlink_config_set_hook(nl, value, error) : 0;
 }
 
-/* @set returns 0; -1 with the error filled; 1 for a bad word.  Without @nl it only looks. */
+/* @set returns 0, -1 with the error filled, or 1 if the word is @wrong; without @nl it only looks. */
 static const struct setting {
 	const char	*name;
-	const char	*values;
+	const char	*wrong;
 	int		(*set)(struct netlink *nl, const char *word, struct bee_error *error);
 } settings[] = {
-	{ "budget",	"not a size, as 512M or 2G, of 1M at least", set_budget },
-	{ "follow",	"not managed or all",		set_follow },
-	{ "announce",	"not sampled or mapped",		set_announce },
-	{ "hook",	"not on or off",			set_hook },
+	{ "budget", "not a size, as 512M or 2G, of 1M at least", set_budget },
+	{ "follow", "not managed or all", set_follow },
+	{ "announce", "not sampled or mapped", set_announce },
+	{ "hook", "not on or off", set_hook },
 };
 
 static const struct setting *setting_find(const char *name)
@@ -105,12 +105,6 @@ static const struct setting *setting_find(const char *name)
 		if (!strcmp(settings[i].name, name))
 			return &settings[i];
 	return NULL;
-}
-
-static int complain(const char *why)
-{
-	fprintf(stderr, "beectl: config: %s\n", why);
-	return EXIT_FAILED;
 }
 
 static const char *name_of(const char *const *names, unsigned int max, uint32_t value)
@@ -144,87 +138,50 @@ static void print_json(const struct netlink_info *info)
 	json_print(object);
 }
 
-static int config_show(struct netlink *nl, bool json)
-{
-	struct bee_error error;
-	struct netlink_info info;
-
-	if (netlink_info_get(nl, &info, &error))
-		return complain(error.text);
-	if (json)
-		print_json(&info);
-	else
-		print_info(&info);
-	return EXIT_OK;
-}
-
-static int config_set(struct netlink *nl, char **words)
-{
-	struct bee_error error;
-
-	for (; *words; words += 2) {
-		const struct setting *setting = setting_find(words[0]);
-
-		if (setting && setting->set(nl, words[1], &error))
-			return complain(error.text);
-	}
-	return EXIT_OK;
-}
-
+/* @words: pairs that have been checked */
 static int config_run(char **words, bool json)
 {
 	struct bee_error error;
+	struct netlink_info info;
 	struct netlink *nl = netlink_open(&error);
-	int status;
+	int ret = nl ? 0 : -1;
 
-	if (!nl)
-		return complain(error.text);
-	status = *words ? config_set(nl, words) : config_show(nl, json);
+	if (nl && !*words) {
+		ret = netlink_info_get(nl, &info, &error);
+		if (!ret && json)
+			print_json(&info);
+		else if (!ret)
+			print_info(&info);
+	}
+	for (; !ret && *words; words += 2)
+		ret = setting_find(words[0])->set(nl, words[1], &error);
 	netlink_close(nl);
-	return status;
-}
-
-static int misuse(const char *word, const char *why)
-{
-	fprintf(stderr, "beectl: config: %s: %s; see \"beectl config --help\"\n", word, why);
-	return EXIT_USAGE;
+	return ret ? message_error("config", NULL, error.text) : EXIT_OK;
 }
 
 int cmd_config(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'J' },
-		{ "help", no_argument, NULL, 'h' },
-		{},
-	};
 	bool json = false;
-	int c, i;
+	const struct options options = {
+		.command = "config", .help = config_help,
+		.option = { { 0, "json", OPTION_FLAG, &json } },
+	};
+	int status = options_parse(&options, argc, &argv);
+	char **words;
 
-	optind = 0;
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case 'J':
-			json = true;
-			break;
-		case 'h':
-			fputs(config_help, stdout);
-			return EXIT_OK;
-		default:
-			return misuse(argv[optind - 1], "unknown option");
-		}
-	}
-	if (json && optind < argc)
-		return misuse("--json", "only to show the settings");
-	for (i = optind; i < argc; i += 2) {
-		const struct setting *setting = setting_find(argv[i]);
+	if (status != OPTIONS_OK)
+		return status;
+	if (json && *argv)
+		return message_usage("config", "--json: only to show the settings");
+	for (words = argv; *words; words += 2) {
+		const struct setting *setting = setting_find(words[0]);
 
 		if (!setting)
-			return misuse(argv[i], "no such setting");
-		if (i + 1 == argc)
-			return misuse(argv[i], "needs a value");
-		if (setting->set(NULL, argv[i + 1], NULL))
-			return misuse(argv[i + 1], setting->values);
+			return message_usage("config", "%s: no such setting", words[0]);
+		if (!words[1])
+			return message_usage("config", "%s: needs a value", words[0]);
+		if (setting->set(NULL, words[1], NULL))
+			return message_usage("config", "%s: %s", words[1], setting->wrong);
 	}
-	return config_run(argv + optind, json);
+	return config_run(argv, json);
 }

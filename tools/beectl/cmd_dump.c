@@ -3,7 +3,6 @@
 #include <asm/byteorder.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +16,13 @@
 #include "elf.h"
 #include "error.h"
 #include "io.h"
+#include "messages.h"
+#include "options.h"
 #include "rows.h"
 #include "rule_text.h"
 #include "text.h"
 
-static const char usage[] =
+static const char dump_help[] =
 	"Usage: beectl dump [--rows [--unpacked]] ELF|TABLE\n"
 	"\n"
 	"Show the unwind table that an ELF file gets, or one that \"beectl compile\" wrote:\n"
@@ -42,14 +43,6 @@ struct dump_options {
 	bool		 rows;
 	bool		 unpacked;
 };
-
-static int complain(const char *file, const char *message)
-{
-	fputs("beectl: dump: ", stderr);
-	text_put_name(stderr, file);
-	fprintf(stderr, ": %s\n", message);
-	return EXIT_FAILED;
-}
 
 static void print_row(u64 pc, const struct bee_rule *row)
 {
@@ -75,7 +68,7 @@ static int dump_unpacked(int fd, const struct dump_options *o)
 	if (!ret)
 		ret = coverage_rows(&elf, &rows, &error);
 	if (ret)
-		complain(o->file, error.text);
+		message_error("dump", o->file, error.text);
 	for (i = 0; !ret && i < rows.nrows; i++)
 		print_row(rows.rows[i].pc, &rows.rules[rows.rows[i].rule]);
 	if (!ret)
@@ -210,7 +203,7 @@ static int dump_blob(const void *blob, size_t size, const struct dump_options *o
 	if (bee_table_validate(blob, size, &table, &error)) {
 		snprintf(why, sizeof(why), "refused: %s at offset %llu", error.why,
 			 (unsigned long long)error.offset);
-		return complain(o->file, why);
+		return message_error("dump", o->file, why);
 	}
 	return dump_table(&table, o);
 }
@@ -224,7 +217,7 @@ static int dump_elf(int fd, const struct dump_options *o)
 	if (o->unpacked)
 		return dump_unpacked(fd, o);
 	if (compile_elf(fd, NULL, &result, &error))
-		status = complain(o->file, error.text);
+		status = message_error("dump", o->file, error.text);
 	else
 		status = dump_table(&result.table, o);
 	compile_result_free(&result);
@@ -263,11 +256,11 @@ static int dump_opened(int fd, const struct dump_options *o)
 	struct stat st;
 
 	if (fstat(fd, &st))
-		return complain(o->file, strerror(errno));
+		return message_error("dump", o->file, strerror(errno));
 	if (!S_ISREG(st.st_mode) || !is_table(fd))
 		return dump_elf(fd, o);
 	if (o->unpacked)
-		return complain(o->file, "is a table; --unpacked needs the ELF file");
+		return message_error("dump", o->file, "is a table; --unpacked needs the ELF file");
 	return dump_table_file(fd, st.st_size, o);
 }
 
@@ -277,50 +270,30 @@ static int dump_file(const struct dump_options *o)
 	int status;
 
 	if (fd < 0)
-		return complain(o->file, strerror(errno));
+		return message_error("dump", o->file, strerror(errno));
 	status = dump_opened(fd, o);
 	close(fd);
 	return status;
 }
 
-static int misuse(const char *why)
-{
-	fprintf(stderr, "beectl: dump: %s; see \"beectl dump --help\"\n", why);
-	return EXIT_USAGE;
-}
-
 int cmd_dump(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "rows", no_argument, NULL, 'r' },
-		{ "unpacked", no_argument, NULL, 'u' },
-		{ "help", no_argument, NULL, 'h' },
-		{},
+	struct dump_options o = { 0 };
+	const struct options options = {
+		.command = "dump", .help = dump_help,
+		.option = {
+			{ 'r', "rows", OPTION_FLAG, &o.rows },
+			{ 'u', "unpacked", OPTION_FLAG, &o.unpacked },
+		},
 	};
-	struct dump_options o = {};
-	int c;
+	int status = options_parse(&options, argc, &argv);
 
-	optind = 0;
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, "ruh", options, NULL)) != -1) {
-		switch (c) {
-		case 'r':
-			o.rows = true;
-			break;
-		case 'u':
-			o.unpacked = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return EXIT_OK;
-		default:
-			return misuse("unknown option");
-		}
-	}
-	if (argc - optind != 1)
-		return misuse("one ELF or table file is needed");
+	if (status != OPTIONS_OK)
+		return status;
+	if (!argv[0] || argv[1])
+		return message_usage("dump", "one ELF or table file is needed");
 	if (o.unpacked && !o.rows)
-		return misuse("--unpacked needs --rows");
-	o.file = argv[optind];
+		return message_usage("dump", "--unpacked needs --rows");
+	o.file = argv[0];
 	return dump_file(&o);
 }

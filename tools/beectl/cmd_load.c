@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /* beectl load: give the module the tables and ranges of running processes. */
-#include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "json.h"
-#include "manage.h"
-#include "text.h"
 #include "commands.h"
+#include "json.h"
 #include "load_all.h"
 #include "maker.h"
+#include "manage.h"
+#include "messages.h"
+#include "options.h"
 #include "progress.h"
+#include "text.h"
 
 static const char load_help[] =
 	"Usage: beectl load [OPTIONS] PID...\n"
@@ -65,24 +64,11 @@ struct load_command {
 	struct table_maker	 maker;
 };
 
-static struct json_object *json_problems(const struct proc_result *result)
-{
-	struct json_object *array = json_object_new_array();
-	size_t i;
-
-	for (i = 0; i < result->nproblems; i++) {
-		struct json_object *problem = json_object_new_object();
-
-		json_add_string(problem, "path", result->problem[i].path);
-		json_add_string(problem, "reason", result->problem[i].why);
-		json_object_array_add(array, problem);
-	}
-	return array;
-}
-
-static void load_add_json(struct json_object *array, pid_t pid, const struct proc_result *result)
+static void load_add_json(struct json_object *array, pid_t pid, const struct manage_result *result)
 {
 	struct json_object *object = json_object_new_object();
+	struct json_object *problems = json_object_new_array();
+	size_t i;
 
 	json_add_uint(object, "pid", pid);
 	json_add_string(object, "name", result->name);
@@ -94,7 +80,10 @@ static void load_add_json(struct json_object *array, pid_t pid, const struct pro
 	json_add_uint(object, "bytes", result->bytes);
 	json_add_uint(object, "text", result->text);
 	json_add_uint(object, "wrong", result->wrong);
-	json_object_object_add(object, "problems", json_problems(result));
+	for (i = 0; i < result->nproblems; i++)
+		json_append_problem(problems, result->problem[i].path, "reason",
+				    result->problem[i].why);
+	json_add(object, "problems", problems);
 	json_object_array_add(array, object);
 }
 
@@ -112,7 +101,7 @@ static void load_add_json_error(struct json_object *array, const char *word, con
 }
 
 /* "3 compiled, 1 cached", without the zeros. */
-static void print_sources(const struct proc_result *result)
+static void print_sources(const struct manage_result *result)
 {
 	const struct { size_t count; const char *word; } part[] = {
 		{ result->compiled, "compiled" },
@@ -132,13 +121,12 @@ static void print_sources(const struct proc_result *result)
 		putchar(')');
 }
 
-static void print_result(pid_t pid, const struct proc_result *result)
+static void print_result(pid_t pid, const struct manage_result *result)
 {
 	printf("%d ", pid);
 	text_put_name(stdout, result->name);
-	printf(": %zu mapping%s, %zu table%s", result->mappings,
-	       result->mappings == 1 ? "" : "s", result->tables,
-	       result->tables == 1 ? "" : "s");
+	printf(": %zu mapping%s, %zu table%s", result->mappings, plural(result->mappings),
+	       result->tables, plural(result->tables));
 	print_sources(result);
 	printf(", %s\n", text_size(result->bytes).text);
 	maker_print_wrong(stdout, result->wrong, result->text);
@@ -154,45 +142,31 @@ static void print_ranges(const struct load_command *load, pid_t pid)
 		for (i = 0; i < procs.proc[0].ranges.count; i++) {
 			const struct range *r = &procs.proc[0].ranges.range[i];
 
-			printf("  %#14llx-%#14llx  offset %#llx  table %u\n",
+			printf("  %#14llx-%#14llx  offset %#llx  file %u\n",
 			       (unsigned long long)r->start, (unsigned long long)r->end,
 			       (unsigned long long)r->offset, r->file);
 		}
 	netlink_procs_free(&procs);
 }
 
-static void print_problems(pid_t pid, const struct proc_result *result)
-{
-	size_t i;
-
-	fflush(stdout);
-	for (i = 0; i < result->nproblems; i++) {
-		fprintf(stderr, "beectl: load: %d: warning: ", pid);
-		text_put_name(stderr, result->problem[i].path);
-		fprintf(stderr, ": %s\n", result->problem[i].why);
-	}
-}
-
 static int load_refuse(struct load_command *load, const char *word, const char *text)
 {
 	if (load->json)
 		load_add_json_error(load->json, word, text);
-	fflush(stdout);
-	fprintf(stderr, "beectl: load: %s: ", word);
-	text_put_name(stderr, text);
-	fputc('\n', stderr);
-	return EXIT_FAILED;
+	return message_error("load", word, text);
 }
 
 static int load_one(struct load_command *load, const char *word)
 {
-	struct proc_result result;
+	struct manage_result result;
 	int ret, status = EXIT_OK;
+	char subject[300];
 	pid_t pid;
+	size_t i;
 
 	if (text_parse_pid(word, &pid))
 		return load_refuse(load, word, "not a process id");
-	ret = proc_load(&load->maker, pid, &result);
+	ret = manage_process(&load->maker, pid, &result);
 	progress_end();
 	if (ret) {
 		status = load_refuse(load, word, result.error.text);
@@ -202,9 +176,12 @@ static int load_one(struct load_command *load, const char *word)
 		print_result(pid, &result);
 		if (load->verbose)
 			print_ranges(load, pid);
-		print_problems(pid, &result);
+		for (i = 0; i < result.nproblems; i++) {
+			snprintf(subject, sizeof(subject), "%d: %s", pid, result.problem[i].path);
+			message_warning("load", subject, result.problem[i].why);
+		}
 	}
-	proc_result_free(&result);
+	manage_result_free(&result);
 	return status;
 }
 
@@ -215,87 +192,47 @@ static int load_words(struct load_command *load, char **words)
 	if (load->want_json)
 		load->json = json_object_new_array();
 	for (; *words; words++)
-		if (load_one(load, *words))
-			status = EXIT_FAILED;
+		status |= load_one(load, *words);
 	if (load->json)
 		json_print(load->json);
 	return status;
 }
 
-static int load_run(struct load_command *load, char **words)
-{
-	struct load_all_options all = { .quiet = load->quiet, .verbose = load->verbose,
-					.json = load->want_json };
-	struct bee_error error;
-	int status;
-
-	if (maker_open(&load->maker, &error)) {
-		fprintf(stderr, "beectl: load: %s\n", error.text);
-		return EXIT_FAILED;
-	}
-	maker_warn(&load->maker, "load");
-	load->maker.progress = maker_progress;
-	status = words ? load_words(load, words) : load_all(&load->maker, &all);
-	maker_close(&load->maker);
-	return status;
-}
-
 int cmd_load(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "all", no_argument, NULL, 'a' },
-		{ "jobs", required_argument, NULL, 'j' },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "fp-bypass", no_argument, NULL, 'F' },
-		{ "thin", required_argument, NULL, 'T' },
-		{ "json", no_argument, NULL, 'J' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 }
-	};
 	struct load_command load = { 0 };
 	bool all = false;
-	int c;
+	const struct options options = {
+		.command = "load", .help = load_help,
+		.option = {
+			{ 'a', "all", OPTION_FLAG, &all },
+			{ 'j', "jobs", OPTION_JOBS, &load.maker.jobs },
+			{ 'q', "quiet", OPTION_FLAG, &load.quiet },
+			{ 'v', "verbose", OPTION_FLAG, &load.verbose },
+			{ 0, "fp-bypass", OPTION_FLAG, &load.maker.lossy.fp_bypass },
+			{ 0, "thin", OPTION_THIN, &load.maker.lossy.thin },
+			{ 0, "json", OPTION_FLAG, &load.want_json },
+		},
+	};
+	int status = options_parse(&options, argc, &argv);
+	struct bee_error error;
 
-	argv[0] = (char *)"beectl: load";	/* for getopt's messages */
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "aj:qvh", options, NULL)) >= 0) {
-		switch (c) {
-		case 'a':
-			all = true;
-			break;
-		case 'j':
-			if (!text_parse_jobs(optarg, &load.maker.jobs))
-				break;
-			fputs("beectl: load: -j needs a number from 1 to 1024\n", stderr);
-			return EXIT_USAGE;
-		case 'q':
-			load.quiet = true;
-			break;
-		case 'v':
-			load.verbose = true;
-			break;
-		case 'F':
-			load.maker.lossy.fp_bypass = true;
-			break;
-		case 'T':
-			if (maker_thin(&load.maker, optarg, "load"))
-				return EXIT_USAGE;
-			break;
-		case 'J':
-			load.want_json = true;
-			break;
-		case 'h':
-			fputs(load_help, stdout);
-			return EXIT_OK;
-		default:
-			return EXIT_USAGE;
-		}
-	}
-	if (all == (optind < argc)) {
-		fputs(all ? "beectl: load: --all or process ids, not both\n" :
-			    "beectl: load: which process?  See beectl load --help.\n", stderr);
-		return EXIT_USAGE;
-	}
-	return load_run(&load, all ? NULL : argv + optind);
+	if (status != OPTIONS_OK)
+		return status;
+	if (all && *argv)
+		return message_usage("load", "--all or process ids, not both");
+	if (!all && !*argv)
+		return message_usage("load", "a process id or --all is needed");
+	if (maker_open(&load.maker, &error))
+		return message_error("load", NULL, error.text);
+	maker_warn(&load.maker, "load");
+	load.maker.progress = maker_progress;
+	if (all)
+		status = load_all(&load.maker, &(struct load_all_options){
+			.quiet = load.quiet, .verbose = load.verbose, .json = load.want_json,
+		});
+	else
+		status = load_words(&load, argv);
+	maker_close(&load.maker);
+	return status;
 }

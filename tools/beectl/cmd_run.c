@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* beectl run: start a program with complete stacks from its first sample. */
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -12,10 +11,12 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "events.h"
 #include "launch.h"
 #include "maker.h"
-#include "events.h"
 #include "manage.h"
+#include "messages.h"
+#include "options.h"
 #include "text.h"
 
 static const char run_help[] =
@@ -59,7 +60,7 @@ struct run {
 	struct netlink_events	*events;
 	bool			 verbose;
 	struct bee_error	 error;
-	struct proc_result	 result;
+	struct manage_result	 result;
 	uint64_t		 text;
 	uint64_t		 wrong;
 };
@@ -98,8 +99,8 @@ static int run_load(void *arg, pid_t pid)
 	struct run *run = arg;
 	int ret;
 
-	proc_result_free(&run->result);
-	ret = proc_load(&run->maker, pid, &run->result);
+	manage_result_free(&run->result);
+	ret = manage_process(&run->maker, pid, &run->result);
 	run->text += run->result.text;
 	run->wrong += run->result.wrong;
 	if (ret)
@@ -109,7 +110,7 @@ static int run_load(void *arg, pid_t pid)
 
 static void run_report(const struct run *run, pid_t pid)
 {
-	const struct proc_result *result = &run->result;
+	const struct manage_result *result = &run->result;
 	size_t i;
 
 	fprintf(stderr, "beectl: run: %d ", pid);
@@ -117,16 +118,19 @@ static void run_report(const struct run *run, pid_t pid)
 	fprintf(stderr, ": %zu mappings, %zu tables, %s\n", result->mappings, result->tables,
 		text_size(result->bytes).text);
 	maker_print_wrong(stderr, run->wrong, run->text);
-	for (i = 0; i < result->nproblems; i++) {
-		fputs("beectl: run: warning: ", stderr);
-		text_put_name(stderr, result->problem[i].path);
-		fprintf(stderr, ": %s\n", result->problem[i].why);
-	}
+	for (i = 0; i < result->nproblems; i++)
+		message_warning("run", result->problem[i].path, result->problem[i].why);
 }
 
 static int run_exit_status(int status)
 {
 	return WIFSIGNALED(status) ? RUN_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int run_refuse(const char *subject, const char *why, int status)
+{
+	message_error("run", subject, why);
+	return status;
 }
 
 static int run_wait(pid_t pid)
@@ -139,8 +143,7 @@ static int run_wait(pid_t pid)
 	while (got < 0 && errno == EINTR);
 	if (got == pid)
 		return run_exit_status(status);
-	perror("beectl: run: waiting for the command");
-	return RUN_FAILED;
+	return run_refuse("waiting for the command", strerror(errno), RUN_FAILED);
 }
 
 /* A file that can have no table, or whose process has ended, stays without. */
@@ -150,43 +153,42 @@ static void run_made(void *arg, const struct table_want *want, const struct tabl
 
 	if (!run->verbose)
 		return;
-	fputs("beectl: run: ", stderr);
-	text_put_name(stderr, want->name);
-	fprintf(stderr, ": %s\n", result->source == TABLE_NONE ? result->error.text : "loaded");
+	message_error("run", want->name,
+		      result->source == TABLE_NONE ? result->error.text : "loaded");
 	maker_print_wrong(stderr, result->wrong, result->text);
 }
 
-/* What messages have been lost about is in the list of files. */
+/* Messages have been lost: the list of all files has what they said. */
 static void run_want_all(struct run *run, struct table_wants *wants)
 {
-	struct netlink_files tables;
+	struct netlink_files files;
 	size_t i;
 
-	if (!netlink_files_get(run->maker.nl, &tables, &run->error))
-		for (i = 0; i < tables.count; i++)
-			if (!tables.table[i].loaded && tables.table[i].pid)
-				table_wants_add(wants, &tables.table[i], true);
-	netlink_files_free(&tables);
+	netlink_files_get(run->maker.nl, &files, &run->error);
+	for (i = 0; i < files.count; i++)
+		if (!files.file[i].loaded && files.file[i].pid)
+			table_jobs_add(wants, &files.file[i], true);
+	netlink_files_free(&files);
 }
 
-/* Of a flood of messages, some are left for later: CMD may end meanwhile. */
+/* No more than 64 messages at a time, because CMD may end meanwhile. */
 static void run_take_news(struct run *run)
 {
 	struct table_wants wants = { 0 };
 	enum netlink_event_kind kind;
-	struct netlink_file table;
+	struct netlink_file file;
 
 	do {
-		kind = netlink_events_next(run->events, &table);
+		kind = netlink_events_next(run->events, &file);
 		if (kind == NETLINK_EVENT_FILE)
-			table_wants_add(&wants, &table, true);
+			table_jobs_add(&wants, &file, true);
 		else if (kind == NETLINK_EVENT_LOST)
 			run_want_all(run, &wants);
 	} while (kind == NETLINK_EVENT_FILE && wants.count < 64);
 	run->maker.arg = run;
 	run->maker.done = run_made;
-	tables_make(&run->maker, &wants);
-	table_wants_free(&wants);
+	table_jobs_run(&run->maker, &wants);
+	table_jobs_free(&wants);
 }
 
 /* Load what CMD and its children map later, until CMD ends. */
@@ -205,16 +207,6 @@ static void run_follow(struct run *run, pid_t pid)
 	}
 	if (fds[1].fd >= 0)
 		close(fds[1].fd);
-}
-
-static int run_refuse(const char *what, const char *why, int status)
-{
-	fputs("beectl: run: ", stderr);
-	text_put_name(stderr, what);
-	fputs(*what ? ": " : "", stderr);
-	text_put_name(stderr, why);
-	fputc('\n', stderr);
-	return status;
 }
 
 static int run_start(struct run *run, char **argv)
@@ -243,64 +235,36 @@ static int run_start(struct run *run, char **argv)
 	return run_refuse("cannot start a command under ptrace", strerror(errno), RUN_FAILED);
 }
 
-static int run_all(struct run *run, char **argv)
-{
-	int status;
-
-	if (maker_open(&run->maker, &run->error))
-		return run_refuse("", run->error.text, RUN_FAILED);
-	if (run->verbose)
-		maker_warn(&run->maker, "run");
-	run->events = netlink_events_open(&run->error);
-	if (!run->events)
-		fprintf(stderr, "beectl: run: warning: libraries that the command loads later are "
-			"not followed: %s\n", run->error.text);
-	status = run_start(run, argv);
-	proc_result_free(&run->result);
-	netlink_events_close(run->events);
-	maker_close(&run->maker);
-	return status;
-}
-
 int cmd_run(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "fp-bypass", no_argument, NULL, 'F' },
-		{ "thin", required_argument, NULL, 'T' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 }
-	};
 	struct run run = { 0 };
-	int c;
+	const struct options options = {
+		.command = "run", .help = run_help, .stop = true,
+		.option = {
+			{ 'v', "verbose", OPTION_FLAG, &run.verbose },
+			{ 0, "fp-bypass", OPTION_FLAG, &run.maker.lossy.fp_bypass },
+			{ 0, "thin", OPTION_THIN, &run.maker.lossy.thin },
+		},
+	};
+	int status = options_parse(&options, argc, &argv);
 
+	if (status == OPTIONS_OK && !*argv)
+		status = message_usage("run", "a command is needed");
+	if (status != OPTIONS_OK)
+		return status == EXIT_OK ? EXIT_OK : RUN_FAILED;
 	/* If it is ignored, from whoever started us, the command's end cannot be told. */
 	signal(SIGCHLD, SIG_DFL);
-
-	argv[0] = (char *)"beectl: run";	/* for getopt's messages */
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "+vh", options, NULL)) >= 0) {
-		switch (c) {
-		case 'v':
-			run.verbose = true;
-			break;
-		case 'F':
-			run.maker.lossy.fp_bypass = true;
-			break;
-		case 'T':
-			if (maker_thin(&run.maker, optarg, "run"))
-				return RUN_FAILED;
-			break;
-		case 'h':
-			fputs(run_help, stdout);
-			return EXIT_OK;
-		default:
-			return RUN_FAILED;
-		}
-	}
-	if (optind == argc) {
-		fputs("beectl: run: which command?  See beectl run --help.\n", stderr);
-		return RUN_FAILED;
-	}
-	return run_all(&run, argv + optind);
+	if (maker_open(&run.maker, &run.error))
+		return run_refuse(NULL, run.error.text, RUN_FAILED);
+	if (run.verbose)
+		maker_warn(&run.maker, "run");
+	run.events = netlink_events_open(&run.error);
+	if (!run.events)
+		message_warning("run", "libraries that the command loads later are not followed",
+				run.error.text);
+	status = run_start(&run, argv);
+	manage_result_free(&run.result);
+	netlink_events_close(run.events);
+	maker_close(&run.maker);
+	return status;
 }

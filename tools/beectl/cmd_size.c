@@ -1,77 +1,82 @@
 // SPDX-License-Identifier: GPL-2.0
-/* beectl size: how large unwind tables are, and what the same would cost otherwise. */
-#include <errno.h>
-#include <fcntl.h>
-#include <getopt.h>
+/* beectl size: how large unwind tables are, beside the CFI that they are made from. */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "alloc.h"
 #include "commands.h"
-#include "error.h"
-#include "inputs.h"
+#include "compile.h"
+#include "each_file.h"
+#include "eh_frame.h"
 #include "json.h"
-#include "measure.h"
-#include "parallel.h"
-#include "progress.h"
+#include "messages.h"
+#include "options.h"
 #include "text.h"
 
-static const char usage[] =
+static const char size_help[] =
 	"Usage: beectl size [OPTIONS] ELF|DIR...\n"
 	"\n"
 	"Show how large the unwind tables of executables and shared objects are, beside their\n"
-	".eh_frame and .eh_frame_hdr (CFI) and what the same rows would take in other formats.\n"
-	"DIR stands for all such files below it, on its file system.\n"
+	".eh_frame and .eh_frame_hdr (CFI).  DIR stands for all such files below it, on its\n"
+	"file system.\n"
 	"\n"
 	"Options:\n"
-	"  -s, --sort KEY  Sort by name, ratio (table of CFI), row (bytes a row), or what has a\n"
-	"                  name below, largest first; without it, files are listed as given\n"
+	"  -s, --sort KEY  Sort by name, ratio (table of CFI), row (bytes a row), or one of text,\n"
+	"                  fdes, rows, cfi, table, the largest first; without it, files are\n"
+	"                  listed as given\n"
 	"  -j, --jobs N    Work on N files at a time (default: one for each CPU)\n"
-	"      --json      Print one object: files, failed (path, reason), total; sizes in bytes:\n"
-	"                  text, cfi, table, rows8, rows4, deltas, orc, sframe; and numbers: fdes,\n"
-	"                  rows, unsupported, sframe_fdes, sframe_fres, sframe_skipped\n"
+	"      --json      Print one object: files and total, with sizes in bytes: text, cfi,\n"
+	"                  table; and numbers: fdes, rows, unsupported; and failed ([{path,\n"
+	"                  reason}])\n"
 	"  -h, --help      Show this text\n"
-	"\n"
-	"Formats: 8-byte rows (u32 pc, u32 rule); 4-byte rows (u16 pc, CFA / 8, types); deltas:\n"
-	"the stack deltas of OpenTelemetry's profiler (u16 pc, u16 rule of 12 bytes); ORC, as in\n"
-	"Linux; SFrame version 2, as GNU as and ld make it.  The man page says more.\n"
 	"\n"
 	"Example:\n"
 	"  beectl size --sort table /usr/lib\n";
 
-/* How a measure is shown; @key is its name in JSON, and for --sort. */
+/**
+ * struct sizes - of one file, or of several together
+ * @text: bytes of executable segments
+ * @fdes: FDEs that describe text, functions as a rule
+ * @rows: of the table
+ * @cfi: bytes of .eh_frame and .eh_frame_hdr
+ * @table: bytes of the table
+ * @unsupported: rows without rules that a table can hold
+ */
+struct sizes {
+	u64	text;
+	u64	fdes;
+	u64	rows;
+	u64	cfi;
+	u64	table;
+	u64	unsupported;
+};
+
+/* How a size is shown; @key is its name in JSON, and for --sort.  @width 0: in JSON only. */
 static const struct column {
 	const char	*heading;
 	const char	*key;
 	int		 width;
 	bool		 is_count;
-} columns[__MEASURE_MAX] = {
-	[MEASURE_TEXT]		= { "text", "text", 6 },
-	[MEASURE_FDES]		= { "FDEs", "fdes", 9, .is_count = true },
-	[MEASURE_ROWS]		= { "rows", "rows", 11, .is_count = true },
-	[MEASURE_CFI]		= { "CFI", "cfi", 6 },
-	[MEASURE_TABLE]		= { "table", "table", 6 },
-	[MEASURE_ROW8]		= { "8-byte", "rows8", 6 },
-	[MEASURE_ROW4]		= { "4-byte", "rows4", 6 },
-	[MEASURE_DELTAS]	= { "deltas", "deltas", 6 },
-	[MEASURE_ORC]		= { "ORC", "orc", 6 },
-	[MEASURE_SFRAME]	= { "SFrame", "sframe", 6 },
+	size_t		 offset;
+} columns[] = {
+	{ "text", "text", 6, .offset = offsetof(struct sizes, text) },
+	{ "FDEs", "fdes", 9, true, offsetof(struct sizes, fdes) },
+	{ "rows", "rows", 11, true, offsetof(struct sizes, rows) },
+	{ "CFI", "cfi", 6, .offset = offsetof(struct sizes, cfi) },
+	{ "table", "table", 6, .offset = offsetof(struct sizes, table) },
+	{ "", "unsupported", 0, true, offsetof(struct sizes, unsupported) },
 };
 
-/* What a child has to say of a file; @error.text is "" if all is well. */
-struct size_report {
-	struct measures	measures;
-	struct bee_error error;
-};
+#define NCOLUMNS	(sizeof(columns) / sizeof(columns[0]))
 
 /* A file in the list. */
 struct size_file {
 	const char	*path;
 	double		 weight;	/* what to sort by */
-	struct measures	 measures;
+	struct sizes	 sizes;
 };
 
 /**
@@ -91,81 +96,89 @@ struct size_run {
 	const char		*sort;
 	struct size_file	*sized;
 	size_t			 nsized;
-	struct measures		 total;
+	struct sizes		 total;
 	struct json_object	*failed;
 	int			 status;
 };
 
-static double ratio_of(const struct measures *m)
+static u64 column_value(const struct column *column, const struct sizes *sizes)
 {
-	return m->value[MEASURE_CFI] ? 100.0 * m->value[MEASURE_TABLE] / m->value[MEASURE_CFI] : 0;
+	return *(const u64 *)((const char *)sizes + column->offset);
 }
 
-static double bytes_per_row(const struct measures *m, enum measure what)
+static double bytes_per_row(const struct sizes *sizes)
 {
-	return m->value[MEASURE_ROWS] ? (double)m->value[what] / m->value[MEASURE_ROWS] : 0;
+	return sizes->rows ? (double)sizes->table / sizes->rows : 0;
 }
 
-static void size_work(void *arg, size_t index, FILE *out)
+static u64 count_fdes(const struct elf_file *elf)
 {
-	const struct size_run *run = arg;
-	const struct input_file *file = &run->files.file[index];
-	struct size_report report = {};
-	int fd = -1;
+	struct fde_list list;
+	u64 count = 0;
+	size_t i;
 
-	if (file->why)
-		error_set(&report.error, 0, "%s", file->why);
-	else if ((fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
-		error_set(&report.error, errno, "cannot open: %s", strerror(errno));
-	else
-		measure_file(fd, &report.measures, &report.error);
-	if (fd >= 0)
-		close(fd);
-	fwrite(&report, sizeof(report), 1, out);
-}
-
-static void size_fail(struct size_run *run, const struct input_file *file, const char *why)
-{
-	struct json_object *object;
-
-	fputs("beectl: size: ", stderr);
-	text_put_name(stderr, file->path);
-	fputs(": ", stderr);
-	text_put_name(stderr, why);
-	fputc('\n', stderr);
-	if (!run->failed)
-		return;
-	object = json_object_new_object();
-	json_add_string(object, "path", file->path);
-	json_add_string(object, "reason", why);
-	json_object_array_add(run->failed, object);
-}
-
-static void size_done(void *arg, size_t index, const void *data, size_t size, const char *died)
-{
-	const struct size_report *report = data;
-	struct size_run *run = arg;
-	const struct input_file *file = &run->files.file[index];
-	bool lost = died || size != sizeof(*report);
-
-	if (lost || report->error.text[0]) {
-		progress_end();
-		size_fail(run, file, died ?: lost ? "no result" : report->error.text);
-		if (lost || !file->found || file->why)
-			run->status = EXIT_FAILED;
-		return;
+	eh_frame_read(elf, &list);
+	for (i = 0; i < list.nfdes; i++) {
+		/* .debug_frame, whose FDEs come last, repeats what .eh_frame says. */
+		if (list.fdes[i].debug_frame && !list.fdes[0].debug_frame)
+			break;
+		count += !!elf_find_text(elf, list.fdes[i].begin);
 	}
-	run->sized[run->nsized++] = (struct size_file){
-		.path = file->path, .measures = report->measures,
-	};
-	measure_add(&run->total, &report->measures);
+	eh_frame_free(&list);
+	return count;
 }
 
-static void size_progress(void *arg, size_t ready, size_t index)
+static int size_work(void *arg, const struct input_file *file, int fd, FILE *out,
+		     struct bee_error *error)
 {
-	const struct size_run *run = arg;
+	struct compile_result result = { 0 };
+	struct row_set rows = { 0 };
+	struct sizes sizes = { 0 };
+	struct elf_file elf;
+	size_t i;
+	int ret;
 
-	progress_count(ready, run->files.count, run->files.file[index].path);
+	(void)arg;
+	(void)file;
+	ret = elf_open(&elf, fd, error) ?: compile_rows(&elf, NULL, &rows, &result, error);
+	if (!ret) {
+		for (i = 0; i < elf.ntext; i++)
+			sizes.text += elf.text[i].size;
+		sizes.fdes = count_fdes(&elf);
+		sizes.rows = rows.nrows;
+		sizes.cfi = result.cfi_size;
+		sizes.table = result.size;
+		sizes.unsupported = result.unsupported;
+		fwrite(&sizes, sizeof(sizes), 1, out);
+	}
+	compile_result_free(&result);
+	row_set_free(&rows);
+	elf_close(&elf);
+	return ret;
+}
+
+static void size_failed(void *arg, const struct input_file *file, const char *why, bool died)
+{
+	struct size_run *run = arg;
+
+	message_error("size", file->path, why);
+	json_append_problem(run->failed, file->path, "reason", why);
+	run->status |= each_file_status(file, died);
+}
+
+static void size_done(void *arg, const struct input_file *file, const void *data, size_t size)
+{
+	const struct sizes *sizes = data;
+	struct size_run *run = arg;
+
+	(void)size;
+	run->sized[run->nsized++] = (struct size_file){ .path = file->path, .sizes = *sizes };
+	run->total.text += sizes->text;
+	run->total.fdes += sizes->fdes;
+	run->total.rows += sizes->rows;
+	run->total.cfi += sizes->cfi;
+	run->total.table += sizes->table;
+	run->total.unsupported += sizes->unsupported;
 }
 
 /* What to sort @file by; false if there is no such key. */
@@ -176,14 +189,17 @@ static bool weigh(const char *key, struct size_file *file)
 	file->weight = 0;
 	if (!strcmp(key, "name"))
 		return true;
-	if (!strcmp(key, "ratio") || !strcmp(key, "row")) {
-		file->weight = *key == 'r' && key[1] == 'a' ? ratio_of(&file->measures) :
-			       bytes_per_row(&file->measures, MEASURE_TABLE);
+	if (!strcmp(key, "ratio")) {
+		file->weight = percent(file->sizes.table, file->sizes.cfi);
 		return true;
 	}
-	for (i = 0; i < __MEASURE_MAX; i++)
-		if (!strcmp(key, columns[i].key)) {
-			file->weight = file->measures.value[i];
+	if (!strcmp(key, "row")) {
+		file->weight = bytes_per_row(&file->sizes);
+		return true;
+	}
+	for (i = 0; i < NCOLUMNS; i++)
+		if (columns[i].width && !strcmp(key, columns[i].key)) {
+			file->weight = column_value(&columns[i], &file->sizes);
 			return true;
 		}
 	return false;
@@ -198,65 +214,24 @@ static int compare_files(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-static void sort_files(struct size_run *run)
-{
-	size_t i;
-
-	for (i = 0; i < run->nsized; i++)
-		weigh(run->sort, &run->sized[i]);
-	qsort(run->sized, run->nsized, sizeof(*run->sized), compare_files);
-}
-
-static void print_headings(void)
-{
-	size_t i;
-
-	for (i = 0; i < __MEASURE_MAX; i++) {
-		printf("%*s ", columns[i].width, columns[i].heading);
-		if (i == MEASURE_TABLE)
-			printf("%6s %5s ", "of CFI", "B/row");
-	}
-	puts(" file");
-}
-
 /* "12,345", or "12.1K" if it is bytes. */
-static void print_value(const struct column *column, u64 value)
+static void print_sizes(const struct sizes *sizes)
 {
 	char text[32];
-
-	if (column->is_count)
-		text_count(value, text, sizeof(text));
-	else
-		text_bytes(value, text, sizeof(text));
-	printf("%*s ", column->width, text);
-}
-
-static void print_measures(const struct measures *m)
-{
 	size_t i;
 
-	for (i = 0; i < __MEASURE_MAX; i++) {
-		print_value(&columns[i], m->value[i]);
-		if (i == MEASURE_TABLE)
-			printf("%5.1f%% %5.2f ", ratio_of(m), bytes_per_row(m, i));
+	for (i = 0; i < NCOLUMNS; i++) {
+		u64 value = column_value(&columns[i], sizes);
+
+		if (!columns[i].width)
+			continue;
+		if (columns[i].is_count)
+			text_count(value, text, sizeof(text));
+		else
+			text_bytes(value, text, sizeof(text));
+		printf("%*s ", columns[i].width, text);
 	}
-	putchar(' ');
-}
-
-/* Bytes a row in each format, and how many times the table that is. */
-static void print_comparison(const struct measures *m)
-{
-	size_t i, before = 0;
-
-	for (i = 0; i < MEASURE_ROW8; i++)
-		before += columns[i].width + 1;
-	printf("%*s", (int)before + 13, "");
-	for (i = MEASURE_ROW8; i < __MEASURE_MAX; i++)
-		printf("%*.2f ", columns[i].width, bytes_per_row(m, i));
-	printf(" bytes a row\n%*s", (int)before + 13, "");
-	for (i = MEASURE_ROW8; i < __MEASURE_MAX; i++)
-		printf("%*.1f ", columns[i].width, (double)m->value[i] / m->value[MEASURE_TABLE]);
-	puts(" times the table");
+	printf("%5.1f%% %5.2f  ", percent(sizes->table, sizes->cfi), bytes_per_row(sizes));
 }
 
 static void print_text(const struct size_run *run)
@@ -265,33 +240,27 @@ static void print_text(const struct size_run *run)
 
 	if (!run->nsized)
 		return;
-	print_headings();
+	for (i = 0; i < NCOLUMNS; i++)
+		if (columns[i].width)
+			printf("%*s ", columns[i].width, columns[i].heading);
+	printf("%6s %5s  file\n", "of CFI", "B/row");
 	for (i = 0; i < run->nsized; i++) {
-		print_measures(&run->sized[i].measures);
+		print_sizes(&run->sized[i].sizes);
 		text_put_name(stdout, run->sized[i].path);
 		putchar('\n');
 	}
 	if (run->nsized > 1) {
-		print_measures(&run->total);
+		print_sizes(&run->total);
 		printf("total of %zu files\n", run->nsized);
 	}
-	print_comparison(&run->total);
-	if (run->total.sframe.skipped)
-		printf("SFrame leaves %zu of %llu functions out, with rules that it cannot represent.\n",
-		       run->total.sframe.skipped,
-		       (unsigned long long)run->total.value[MEASURE_FDES]);
 }
 
-static void json_add_measures(struct json_object *object, const struct measures *m)
+static void json_add_sizes(struct json_object *object, const struct sizes *sizes)
 {
 	size_t i;
 
-	for (i = 0; i < __MEASURE_MAX; i++)
-		json_add_uint(object, columns[i].key, m->value[i]);
-	json_add_uint(object, "unsupported", m->unsupported);
-	json_add_uint(object, "sframe_fdes", m->sframe.nfdes);
-	json_add_uint(object, "sframe_fres", m->sframe.nfres);
-	json_add_uint(object, "sframe_skipped", m->sframe.skipped);
+	for (i = 0; i < NCOLUMNS; i++)
+		json_add_uint(object, columns[i].key, column_value(&columns[i], sizes));
 }
 
 static void print_json(struct size_run *run)
@@ -304,38 +273,34 @@ static void print_json(struct size_run *run)
 		struct json_object *file = json_object_new_object();
 
 		json_add_string(file, "path", run->sized[i].path);
-		json_add_measures(file, &run->sized[i].measures);
+		json_add_sizes(file, &run->sized[i].sizes);
 		json_object_array_add(files, file);
 	}
-	json_object_object_add(all, "files", files);
-	json_object_object_add(all, "failed", run->failed);
+	json_add(all, "files", files);
+	json_add(all, "failed", json_object_get(run->failed));
 	json_add_uint(total, "files", run->nsized);
-	json_add_measures(total, &run->total);
-	json_object_object_add(all, "total", total);
+	json_add_sizes(total, &run->total);
+	json_add(all, "total", total);
 	json_print(all);
 }
 
-static int size_all(struct size_run *run)
+static int size_words(struct size_run *run, char **words)
 {
-	const struct parallel parallel = {
-		.count = run->files.count, .jobs = run->jobs, .arg = run,
-		.work = size_work, .done = size_done, .progress = size_progress,
+	const struct each_file each = {
+		.command = "size", .files = &run->files, .jobs = run->jobs,
+		.report_size = sizeof(struct sizes), .arg = run,
+		.work = size_work, .done = size_done, .failed = size_failed,
 	};
-	int ret;
+	size_t i;
 
-	if (!parallel.count) {
-		fputs("beectl: size: " INPUT_FILES_NONE "\n", stderr);
-		return EXIT_FAILED;
-	}
+	input_files_collect(&run->files, words);
 	run->sized = alloc_array(NULL, run->files.count + 1, sizeof(*run->sized));
-	ret = parallel_run(&parallel);
-	progress_end();
-	if (ret) {
-		fprintf(stderr, "beectl: size: cannot start a process: %s\n", strerror(errno));
+	if (each_file_run(&each))
 		return EXIT_FAILED;
-	}
+	for (i = 0; run->sort && i < run->nsized; i++)
+		weigh(run->sort, &run->sized[i]);
 	if (run->sort)
-		sort_files(run);
+		qsort(run->sized, run->nsized, sizeof(*run->sized), compare_files);
 	if (run->failed)
 		print_json(run);
 	else
@@ -343,67 +308,32 @@ static int size_all(struct size_run *run)
 	return run->status;
 }
 
-static int misuse(const char *why)
-{
-	fprintf(stderr, "beectl: size: %s; see \"beectl size --help\"\n", why);
-	return EXIT_USAGE;
-}
-
-static int size_words(struct size_run *run, char **words)
-{
-	int status;
-
-	for (; *words; words++)
-		input_files_add(&run->files, *words);
-	input_files_finish(&run->files);
-	status = size_all(run);
-	input_files_free(&run->files);
-	free(run->sized);
-	return status;
-}
-
 int cmd_size(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "sort", required_argument, NULL, 's' },
-		{ "jobs", required_argument, NULL, 'j' },
-		{ "json", no_argument, NULL, 'J' },
-		{ "help", no_argument, NULL, 'h' },
-		{},
-	};
-	struct size_file probe = {};
-	struct size_run run = {};
+	struct size_run run = { .status = EXIT_OK };
+	struct size_file probe = { 0 };
 	bool json = false;
-	int c;
+	const struct options options = {
+		.command = "size", .help = size_help,
+		.option = {
+			{ 's', "sort", OPTION_TEXT, &run.sort },
+			{ 'j', "jobs", OPTION_JOBS, &run.jobs },
+			{ 0, "json", OPTION_FLAG, &json },
+		},
+	};
+	int status = options_parse(&options, argc, &argv);
 
-	optind = 0;
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":s:j:h", options, NULL)) != -1) {
-		switch (c) {
-		case 's':
-			if (!weigh(optarg, &probe))
-				return misuse("-s knows no such key");
-			run.sort = optarg;
-			break;
-		case 'j':
-			if (text_parse_jobs(optarg, &run.jobs))
-				return misuse("-j needs a number from 1 to 1024");
-			break;
-		case 'J':
-			json = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return EXIT_OK;
-		case ':':
-			return misuse("an option lacks its argument");
-		default:
-			return misuse("unknown option");
-		}
-	}
-	if (optind == argc)
-		return misuse("an ELF file or directory is needed");
+	if (status != OPTIONS_OK)
+		return status;
+	if (run.sort && !weigh(run.sort, &probe))
+		return message_usage("size", "-s knows no such key");
+	if (!*argv)
+		return message_usage("size", "an ELF file or directory is needed");
 	if (json)
 		run.failed = json_object_new_array();
-	return size_words(&run, argv + optind);
+	status = size_words(&run, argv);
+	json_object_put(run.failed);
+	input_files_free(&run.files);
+	free(run.sized);
+	return status;
 }

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /* beectl status: what the module does, holds and has seen. */
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "commands.h"
 #include "error.h"
 #include "json.h"
-#include "netlink.h"
-#include "names.h"
 #include "manage.h"
+#include "messages.h"
+#include "names.h"
+#include "netlink.h"
+#include "options.h"
 #include "self_sample.h"
-#include "status_tables.h"
+#include "status_files.h"
 #include "text.h"
-#include "commands.h"
 
 static const char status_help[] =
 	"Usage: beectl status [--json]\n"
 	"       beectl status [--json] PID\n"
-	"       beectl status [--json] --tables\n"
+	"       beectl status [--json] --files\n"
 	"\n"
 	"Show whether the module is at work (tried out with a perf sample of beectl\n"
 	"itself), what it holds, how the walks of user stacks ended since it was loaded,\n"
@@ -27,7 +26,7 @@ static const char status_help[] =
 	"process; or the files that are mapped by managed processes or have a table.\n"
 	"\n"
 	"Options:\n"
-	"  -t, --tables  List the files: size and rows of the table, ranges that use it,\n"
+	"  -f, --files   List the files: size and rows of the table, ranges that use it,\n"
 	"                samples in the code, walks that missed a table, walks cut short, and\n"
 	"                time since it was used\n"
 	"      --json    Print one object: hook, hook_proven, hook_note, module_version,\n"
@@ -36,9 +35,10 @@ static const char status_help[] =
 	"                hook_hits, walks, stops ([{reason, walks, doc}]), frames, fp_steps,\n"
 	"                incomplete ([{path, loaded, walks, stops}], the worst first);\n"
 	"                with PID: process ({pid, name, cookie, generation, ranges: [{start,\n"
-	"                end, offset, table, rows, path}]}); with --tables: table_list ([{id,\n"
-	"                loaded, bytes, rows, users, hits, missed, cut, idle_ms, stops, file_id,\n"
-	"                inode, path, lossy}])\n"
+	"                end, offset, file, loaded, rows, path}]}), where file is 0 for memory\n"
+	"                without one, and loaded tells whether it has a table; with --files:\n"
+	"                files ([{id, loaded, bytes, rows, users, hits, missed, cut, idle_ms,\n"
+	"                stops, identity, inode, path, lossy}])\n"
 	"  -h, --help    Show this text\n"
 	"\n"
 	"The exit status is 1 also if the hook is on but not proven by a sample, and if the\n"
@@ -48,38 +48,23 @@ static const char status_help[] =
  * struct status - everything the module told, and what a self-sample showed
  * @info: state of the module
  * @stats: walks
- * @tables: in the store
+ * @files: that the module knows
  * @proven: a self-sample reached the hook
  * @note: why not
  */
 struct status {
 	struct netlink_info	info;
 	struct netlink_stats	stats;
-	struct netlink_files	tables;
+	struct netlink_files	files;
 	bool			proven;
 	struct bee_error	note;
 };
 
 typedef unsigned long long ull;
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * part / whole : 0;
-}
-
 static const char *hook_name(uint32_t hook)
 {
 	return hook <= BEEUNWIND_HOOK_STATE_MAX ? bee_hook_state_names[hook] : "unknown";
-}
-
-static const struct netlink_file *table_find(const struct netlink_files *tables, uint32_t id)
-{
-	size_t i;
-
-	for (i = 0; i < tables->count; i++)
-		if (tables->table[i].id == id)
-			return &tables->table[i];
-	return NULL;
 }
 
 /* The hook's count of calls has to move while perf samples us. */
@@ -213,7 +198,7 @@ static void json_status(struct json_object *object, const struct status *status)
 	const struct netlink_info *info = &status->info;
 
 	json_add_string(object, "hook", hook_name(info->hook));
-	json_object_object_add(object, "hook_proven", json_object_new_boolean(status->proven));
+	json_add_bool(object, "hook_proven", status->proven);
 	json_add_string(object, "hook_note", status->note.text);
 	json_add_string(object, "module_version", info->module_version);
 	json_add_uint(object, "table_version", info->table_version);
@@ -232,35 +217,39 @@ static void json_status(struct json_object *object, const struct status *status)
 	json_add_uint(object, "follow_lost", info->follow_lost);
 	json_add_uint(object, "hook_hits", info->hook_hits);
 	json_add_uint(object, "walks", stops_sum(&status->stats));
-	json_object_object_add(object, "stops", json_stops(&status->stats));
+	json_add(object, "stops", json_stops(&status->stats));
 	json_add_uint(object, "frames", status->stats.frames);
 	json_add_uint(object, "fp_steps", status->stats.fp_steps);
 }
 
-static int show_status(struct netlink *nl, struct status *status, struct json_object *json,
-		       struct bee_error *error)
+/* Return: exit status, or -1 with the error filled. */
+static int show_status(struct netlink *nl, struct json_object *json, struct bee_error *error)
 {
-	if (netlink_info_get(nl, &status->info, error) ||
-	    status_prove_hook(nl, status, error) ||
-	    netlink_stats_get(nl, &status->stats, error) ||
-	    netlink_files_get(nl, &status->tables, error))
-		return -1;
-	if (json) {
-		json_status(json, status);
-		json_incomplete(json, &status->tables);
-	} else {
-		print_status(status);
-		print_incomplete(&status->tables);
+	struct status status = { .note = { 0 } };
+	int ret = -1;
+
+	if (!netlink_info_get(nl, &status.info, error) &&
+	    !status_prove_hook(nl, &status, error) &&
+	    !netlink_stats_get(nl, &status.stats, error) &&
+	    !netlink_files_get(nl, &status.files, error)) {
+		if (json) {
+			json_status(json, &status);
+			status_json_incomplete(json, &status.files);
+		} else {
+			print_status(&status);
+			status_print_incomplete(&status.files);
+		}
+		ret = status.info.hook == BEEUNWIND_HOOK_STATE_OFF || status.proven ?
+		      EXIT_OK : EXIT_FAILED;
+		if (netlink_check_format(&status.info, error))
+			ret = message_error("status", NULL, error->text);
 	}
-	if (netlink_check_format(&status->info, error))
-		fprintf(stderr, "beectl: status: %s\n", error->text);
-	else if (status->info.hook == BEEUNWIND_HOOK_STATE_OFF || status->proven)
-		return EXIT_OK;
-	return EXIT_FAILED;
+	netlink_files_free(&status.files);
+	return ret;
 }
 
-static void json_proc(struct json_object *object, const struct netlink_proc *proc,
-		      const char *name, const struct netlink_files *tables)
+static struct json_object *json_process(const struct netlink_proc *proc, const char *name,
+					const struct netlink_files *files)
 {
 	struct json_object *process = json_object_new_object();
 	struct json_object *array = json_object_new_array();
@@ -268,37 +257,38 @@ static void json_proc(struct json_object *object, const struct netlink_proc *pro
 
 	for (i = 0; i < proc->ranges.count; i++) {
 		const struct range *r = &proc->ranges.range[i];
-		const struct netlink_file *t = table_find(tables, r->file);
+		const struct netlink_file *file = netlink_files_find(files, r->file);
 		struct json_object *range = json_object_new_object();
 
 		json_add_hex(range, "start", r->start);
 		json_add_hex(range, "end", r->end);
 		json_add_hex(range, "offset", r->offset);
-		json_add_uint(range, "table", t && t->loaded ? r->file : 0);
-		json_add_uint(range, "rows", t ? t->rows : 0);
-		json_add_string(range, "path", t ? t->name : "");
+		json_add_uint(range, "file", r->file);
+		json_add_bool(range, "loaded", file && file->loaded);
+		json_add_uint(range, "rows", file ? file->rows : 0);
+		json_add_string(range, "path", file ? file->name : "");
 		json_object_array_add(array, range);
 	}
 	json_add_uint(process, "pid", proc->pid);
 	json_add_string(process, "name", name);
 	json_add_uint(process, "cookie", proc->cookie);
 	json_add_uint(process, "generation", proc->generation);
-	json_object_object_add(process, "ranges", array);
-	json_object_object_add(object, "process", process);
+	json_add(process, "ranges", array);
+	return process;
 }
 
-static void print_proc(const struct netlink_proc *proc, const char *name,
-		       const struct netlink_files *tables)
+static void print_process(const struct netlink_proc *proc, const char *name,
+			  const struct netlink_files *files)
 {
 	size_t i;
 
 	printf("%u ", proc->pid);
 	text_put_name(stdout, name);
-	printf(": %zu range%s\n", proc->ranges.count, proc->ranges.count == 1 ? "" : "s");
-	printf("  %-33s %18s %8s %10s  %s\n", "start-end", "offset", "table", "rows", "path");
+	printf(": %zu range%s\n", proc->ranges.count, plural(proc->ranges.count));
+	printf("  %-33s %18s %8s %10s  %s\n", "start-end", "offset", "file", "rows", "path");
 	for (i = 0; i < proc->ranges.count; i++) {
 		const struct range *r = &proc->ranges.range[i];
-		const struct netlink_file *t = table_find(tables, r->file);
+		const struct netlink_file *file = netlink_files_find(files, r->file);
 
 		printf("  %016llx-%016llx ", (ull)r->start, (ull)r->end);
 		if (!r->file) {
@@ -306,119 +296,84 @@ static void print_proc(const struct netlink_proc *proc, const char *name,
 			       "-");
 			continue;
 		}
-		printf("%#18llx ", (ull)r->offset);
-		if (t && t->loaded)
-			printf("%8u %10u  ", r->file, t->rows);
+		printf("%#18llx %8u ", (ull)r->offset, r->file);
+		if (file && file->loaded)
+			printf("%10u  ", file->rows);
 		else
-			printf("%8s %10s  ", "none", "-");
-		text_put_name(stdout, t ? t->name : "?");
+			printf("%10s  ", "no table");
+		text_put_name(stdout, file ? file->name : "?");
 		putchar('\n');
 	}
 }
 
-static int show_proc(struct netlink *nl, pid_t pid, const struct netlink_files *tables,
-		     struct json_object *json, struct bee_error *error)
+/* The ranges of process @pid, unless that is 0, and @all files. */
+static int show_files(struct netlink *nl, pid_t pid, bool all, struct json_object *json,
+		      struct bee_error *error)
 {
-	struct netlink_procs procs;
+	struct netlink_files files = { 0 };
+	struct netlink_procs procs = { 0 };
 	char name[64];
 	int ret;
 
-	ret = netlink_procs_get(nl, pid, &procs, error);
-	if (!ret && !procs.count) {
-		snprintf(error->text, sizeof(error->text),
-			 "no ranges known; load them with: beectl load %d", pid);
-		ret = -1;
-	}
-	if (!ret) {
-		proc_name(pid, name, sizeof(name));
+	ret = netlink_files_get(nl, &files, error);
+	if (!ret && pid)
+		ret = netlink_procs_get(nl, pid, &procs, error);
+	if (!ret && pid && !procs.count)
+		ret = error_set(error, 0, "no ranges known; load them with: beectl load %d", pid);
+	if (!ret && pid) {
+		manage_process_name(pid, name, sizeof(name));
 		if (json)
-			json_proc(json, &procs.proc[0], name, tables);
+			json_add(json, "process", json_process(&procs.proc[0], name, &files));
 		else
-			print_proc(&procs.proc[0], name, tables);
+			print_process(&procs.proc[0], name, &files);
+	}
+	if (!ret && all) {
+		if (json)
+			status_json_files(json, &files);
+		else
+			status_print_files(&files);
 	}
 	netlink_procs_free(&procs);
-	return ret;
-}
-
-static int status_show(struct netlink *nl, pid_t pid, bool tables, struct json_object *json,
-		       struct bee_error *error)
-{
-	struct status status = { 0 };
-	int ret = 0;
-
-	if (pid || tables)
-		ret = netlink_files_get(nl, &status.tables, error);
-	else
-		ret = show_status(nl, &status, json, error);
-	if (!ret && pid)
-		ret = show_proc(nl, pid, &status.tables, json, error);
-	if (!ret && tables) {
-		if (json)
-			json_tables(json, &status.tables);
-		else
-			print_tables(&status.tables);
-	}
-	netlink_files_free(&status.tables);
-	return ret;
-}
-
-static int status_run(const char *word, pid_t pid, bool tables, bool want_json)
-{
-	struct json_object *json = want_json ? json_object_new_object() : NULL;
-	struct bee_error error;
-	struct netlink *nl = netlink_open(&error);
-	int ret = -1;
-
-	if (nl)
-		ret = status_show(nl, pid, tables, json, &error);
-	netlink_close(nl);
-	if (ret < 0) {
-		fprintf(stderr, "beectl: status: %s%s%s\n", nl && word ? word : "",
-			nl && word ? ": " : "", error.text);
-		json_object_put(json);
-		return EXIT_FAILED;
-	}
-	if (json)
-		json_print(json);
+	netlink_files_free(&files);
 	return ret;
 }
 
 int cmd_status(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "tables", no_argument, NULL, 't' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 }
+	bool files = false, want_json = false;
+	const struct options options = {
+		.command = "status", .help = status_help,
+		.option = {
+			{ 'f', "files", OPTION_FLAG, &files },
+			{ 0, "json", OPTION_FLAG, &want_json },
+		},
 	};
-	bool tables = false, json = false;
+	int status = options_parse(&options, argc, &argv);
+	struct json_object *json = NULL;
+	struct bee_error error;
+	struct netlink *nl;
 	pid_t pid = 0;
-	int c;
+	int ret = -1;
 
-	argv[0] = (char *)"beectl: status";	/* for getopt's messages */
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "th", options, NULL)) >= 0) {
-		switch (c) {
-		case 't':
-			tables = true;
-			break;
-		case 'j':
-			json = true;
-			break;
-		case 'h':
-			fputs(status_help, stdout);
-			return EXIT_OK;
-		default:
-			return EXIT_USAGE;
-		}
-	}
-	if (argc - optind > 1) {
-		fputs("beectl: status: one process at a time, please\n", stderr);
-		return EXIT_USAGE;
-	}
-	if (optind < argc && text_parse_pid(argv[optind], &pid)) {
-		fprintf(stderr, "beectl: status: %s: not a process id\n", argv[optind]);
-		return EXIT_USAGE;
-	}
-	return status_run(argv[optind], pid, tables, json);
+	if (status != OPTIONS_OK)
+		return status;
+	if (*argv && argv[1])
+		return message_usage("status", "one process at a time");
+	if (*argv && text_parse_pid(*argv, &pid))
+		return message_usage("status", "%s: not a process id", *argv);
+	nl = netlink_open(&error);
+	if (!nl)
+		return message_error("status", NULL, error.text);
+	if (want_json)
+		json = json_object_new_object();
+	if (pid || files)
+		ret = show_files(nl, pid, files, json, &error);
+	else
+		ret = show_status(nl, json, &error);
+	netlink_close(nl);
+	if (ret >= 0 && json)
+		json_print(json);
+	else
+		json_object_put(json);
+	return ret < 0 ? message_error("status", *argv, error.text) : ret;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* beectl verify: compare tables with what libdw makes of the same CFI. */
 #include <errno.h>
-#include <fcntl.h>
-#include <getopt.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,17 +9,16 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "compile.h"
-#include "error.h"
-#include "inputs.h"
-#include "io.h"
-#include "parallel.h"
-#include "progress.h"
-#include "text.h"
 #include "compare.h"
+#include "compile.h"
+#include "each_file.h"
+#include "io.h"
+#include "messages.h"
+#include "options.h"
+#include "progress.h"
 #include "verify_report.h"
 
-static const char usage[] =
+static const char verify_help[] =
 	"Usage: beectl verify [OPTIONS] ELF...|DIR...|--all\n"
 	"       beectl verify [OPTIONS] --table TABLE ELF\n"
 	"\n"
@@ -63,10 +61,16 @@ struct verify_command {
 	struct verify_report	*report;
 };
 
-static void outcome_say(struct verify_outcome *outcome, enum verify_status status, const char *why)
+__attribute__((format(printf, 3, 4)))
+static void outcome_say(struct verify_outcome *outcome, enum verify_status status,
+			const char *format, ...)
 {
+	va_list args;
+
 	outcome->status = status;
-	snprintf(outcome->why, sizeof(outcome->why), "%s", why);
+	va_start(args, format);
+	vsnprintf(outcome->why, sizeof(outcome->why), format, args);
+	va_end(args);
 }
 
 /* A table of no file, in which all is a gap, stands for one that is not there. */
@@ -75,12 +79,10 @@ static void verify_blob(const struct elf_file *elf, const void *blob, size_t siz
 {
 	struct bee_table table = {};
 	struct bee_table_error error;
-	char why[200];
 
 	if (blob && bee_table_validate(blob, size, &table, &error)) {
-		snprintf(why, sizeof(why), "table refused: %s at offset %llu", error.why,
-			 (unsigned long long)error.offset);
-		outcome_say(outcome, VERIFY_FAILED, why);
+		outcome_say(outcome, VERIFY_FAILED, "table refused: %s at offset %llu", error.why,
+			    (unsigned long long)error.offset);
 		return;
 	}
 	verify_file(elf, &table, &outcome->result);
@@ -102,118 +104,83 @@ static void verify_compiled(const struct elf_file *elf, struct verify_outcome *o
 	int failed = compile_rows(elf, NULL, &rows, &compiled, &error);
 
 	if (failed)
-		outcome_say(outcome, rows.nrows ? VERIFY_FAILED : VERIFY_NO_CFI, error.text);
+		outcome_say(outcome, rows.nrows ? VERIFY_FAILED : VERIFY_NO_CFI, "%s", error.text);
 	if (!failed || !rows.nrows)
 		verify_blob(elf, compiled.blob, compiled.size, outcome);
 	compile_result_free(&compiled);
 	row_set_free(&rows);
 }
 
-static void verify_table_file(const struct elf_file *elf, const char *path,
-			      struct verify_outcome *outcome)
-{
-	char *blob, why[200];
-	size_t size;
-
-	blob = io_read_all(path, &size);
-	if (blob) {
-		verify_blob(elf, blob, size, outcome);
-	} else {
-		snprintf(why, sizeof(why), "cannot read the table: %s", strerror(errno));
-		outcome_say(outcome, VERIFY_FAILED, why);
-	}
-	free(blob);
-}
-
-static void verify_opened(const struct verify_command *command, const struct input_file *file,
-			  int fd, struct verify_outcome *outcome)
-{
-	struct bee_error error;
-	struct elf_file elf;
-
-	if (elf_open(&elf, fd, &error)) {
-		outcome_say(outcome, file->found ? VERIFY_SKIPPED : VERIFY_FAILED, error.text);
-	} else {
-		if (command->table)
-			verify_table_file(&elf, command->table, outcome);
-		else
-			verify_compiled(&elf, outcome);
-		verify_name_shown(&elf, outcome);
-	}
-	elf_close(&elf);
-}
-
-static void verify_work(void *arg, size_t index, FILE *out)
+static int verify_work(void *arg, const struct input_file *file, int fd, FILE *out,
+		       struct bee_error *error)
 {
 	const struct verify_command *command = arg;
-	const struct input_file *file = &command->files.file[index];
-	enum verify_status status = file->found ? VERIFY_SKIPPED : VERIFY_FAILED;
 	struct verify_outcome outcome = { .status = VERIFY_DONE };
-	int fd = -1;
+	struct elf_file elf;
+	size_t size;
+	char *blob;
 
 	outcome.result.max_shown = command->verbose ? SHOWN_VERBOSE : SHOWN_DEFAULT;
-	if (!file->why)
-		fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (file->why)
-		outcome_say(&outcome, status, file->why);
-	else if (fd < 0)
-		outcome_say(&outcome, status, strerror(errno));
-	else
-		verify_opened(command, file, fd, &outcome);
-	if (fd >= 0)
-		close(fd);
+	(void)file;
+	if (elf_open(&elf, fd, error)) {
+		elf_close(&elf);
+		return -1;
+	}
+	if (command->table) {
+		blob = io_read_all(command->table, &size);
+		if (blob)
+			verify_blob(&elf, blob, size, &outcome);
+		else
+			outcome_say(&outcome, VERIFY_FAILED, "cannot read the table: %s",
+				    strerror(errno));
+		free(blob);
+	} else {
+		verify_compiled(&elf, &outcome);
+	}
+	verify_name_shown(&elf, &outcome);
+	elf_close(&elf);
 	verify_outcome_write(&outcome, out);
 	verify_outcome_free(&outcome);
+	return 0;
 }
 
-static void verify_done(void *arg, size_t index, const void *data, size_t size, const char *died)
+static void verify_failed(void *arg, const struct input_file *file, const char *why, bool died)
+{
+	const struct verify_command *command = arg;
+	struct verify_outcome outcome = { 0 };
+
+	outcome_say(&outcome, file->found && !died ? VERIFY_SKIPPED : VERIFY_FAILED, "%s", why);
+	verify_report_add(command->report, file->path, &outcome);
+}
+
+static void verify_done(void *arg, const struct input_file *file, const void *data, size_t size)
 {
 	const struct verify_command *command = arg;
 	struct verify_outcome outcome;
 
-	if (died || verify_outcome_read(&outcome, data, size)) {
-		outcome = (struct verify_outcome){};
-		outcome_say(&outcome, VERIFY_FAILED, died ?: "no result");
-	}
 	progress_end();
-	verify_report_add(command->report, command->files.file[index].path, &outcome);
+	if (verify_outcome_read(&outcome, data, size)) {
+		verify_failed(arg, file, "no result", true);
+		return;
+	}
+	verify_report_add(command->report, file->path, &outcome);
 	verify_outcome_free(&outcome);
-}
-
-static void verify_progress(void *arg, size_t ready, size_t index)
-{
-	const struct verify_command *command = arg;
-
-	progress_count(ready, command->files.count, command->files.file[index].path);
 }
 
 static int verify_files(struct verify_command *command)
 {
-	struct parallel parallel = {
-		.count = command->files.count, .jobs = command->jobs, .arg = command,
-		.work = verify_work, .done = verify_done, .progress = verify_progress,
+	const struct each_file each = {
+		.command = "verify", .files = &command->files, .jobs = command->jobs,
+		.arg = command, .work = verify_work, .done = verify_done, .failed = verify_failed,
 	};
-	bool good;
+	int status;
 
-	if (!parallel.count) {
-		fputs("beectl: verify: " INPUT_FILES_NONE "\n", stderr);
-		return EXIT_FAILED;
-	}
-	command->report = verify_report_new(command->json, command->verbose);
-	if (parallel_run(&parallel)) {
-		fprintf(stderr, "beectl: verify: cannot make a process: %s\n", strerror(errno));
-		verify_report_end(command->report);
-		return EXIT_FAILED;
-	}
-	progress_end();
-	good = verify_report_end(command->report);
-	return good ? EXIT_OK : EXIT_FAILED;
-}
-
-static int misuse(const char *why)
-{
-	fprintf(stderr, "beectl: verify: %s; see \"beectl verify --help\"\n", why);
-	return EXIT_USAGE;
+	if (command->files.count)
+		command->report = verify_report_new(command->json, command->verbose);
+	status = each_file_run(&each);
+	if (command->report && !verify_report_end(command->report))
+		status = EXIT_FAILED;
+	return status;
 }
 
 static void verify_collect(struct verify_command *command, char **words)
@@ -225,60 +192,32 @@ static void verify_collect(struct verify_command *command, char **words)
 	for (i = 0; command->all && i < sizeof(everything) / sizeof(everything[0]); i++)
 		if (!access(everything[i], F_OK))
 			input_files_add(&command->files, everything[i]);
-	for (; *words; words++)
-		input_files_add(&command->files, *words);
-	input_files_finish(&command->files);
+	input_files_collect(&command->files, words);
 	progress_end();
 }
 
 int cmd_verify(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "all", no_argument, NULL, 'a' },
-		{ "table", required_argument, NULL, 't' },
-		{ "jobs", required_argument, NULL, 'j' },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "json", no_argument, NULL, 'J' },
-		{ "help", no_argument, NULL, 'h' },
-		{},
+	struct verify_command command = { 0 };
+	const struct options options = {
+		.command = "verify", .help = verify_help,
+		.option = {
+			{ 'a', "all", OPTION_FLAG, &command.all },
+			{ 't', "table", OPTION_TEXT, &command.table },
+			{ 'j', "jobs", OPTION_JOBS, &command.jobs },
+			{ 'v', "verbose", OPTION_FLAG, &command.verbose },
+			{ 0, "json", OPTION_FLAG, &command.json },
+		},
 	};
-	struct verify_command command = {};
-	int c, status;
+	int status = options_parse(&options, argc, &argv);
 
-	optind = 0;
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":at:j:vh", options, NULL)) != -1) {
-		switch (c) {
-		case 'a':
-			command.all = true;
-			break;
-		case 't':
-			command.table = optarg;
-			break;
-		case 'j':
-			if (text_parse_jobs(optarg, &command.jobs))
-				return misuse("-j needs a number from 1 to 1024");
-			break;
-		case 'v':
-			command.verbose = true;
-			break;
-		case 'J':
-			command.json = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return EXIT_OK;
-		case ':':
-			return misuse("an option lacks its argument");
-		default:
-			return misuse("unknown option");
-		}
-	}
-	if (command.table && (command.all || argc - optind != 1))
-		return misuse("--table needs one ELF file");
-	if (!command.all && optind == argc)
-		return misuse("a file, a directory or --all is needed");
-	verify_collect(&command, argv + optind);
+	if (status != OPTIONS_OK)
+		return status;
+	if (command.table && (command.all || !argv[0] || argv[1]))
+		return message_usage("verify", "--table needs one ELF file");
+	if (!command.all && !*argv)
+		return message_usage("verify", "a file, a directory or --all is needed");
+	verify_collect(&command, argv);
 	status = verify_files(&command);
 	input_files_free(&command.files);
 	return status;

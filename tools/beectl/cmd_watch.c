@@ -4,7 +4,6 @@
  * because the kernel has sent it a message; it never looks by itself.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -14,10 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "manage_all.h"
 #include "commands.h"
-#include "maker.h"
 #include "events.h"
+#include "maker.h"
+#include "manage.h"
+#include "messages.h"
+#include "options.h"
 #include "text.h"
 #include "tried.h"
 
@@ -103,12 +104,6 @@ static int64_t now_ms(void)
 	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
 }
 
-static int complain(const char *why)
-{
-	fprintf(stderr, "beectl: watch: %s\n", why);
-	return EXIT_FAILED;
-}
-
 static void say_file(const struct watch *watch, const char *name, const char *what,
 		     const char *more)
 {
@@ -132,7 +127,7 @@ static void watch_done(void *arg, const struct table_want *want, const struct ta
 	}
 	say_file(watch, want->name, "no table: ", result->error.text);
 	/* For want of room, or of its file, it is worth another try. */
-	if (table_refusal_is_general(result->refusal) || !result->opened)
+	if (table_jobs_refusal_is_general(result->refusal) || !result->opened)
 		watch->unfinished = tried_note(&watch->tried, want->id) || watch->unfinished;
 	else
 		tried_give_up(&watch->tried, want->id);
@@ -155,34 +150,30 @@ static void watch_forget_wants(struct watch *watch)
 	watch->wants.count = watch->next = 0;
 }
 
-static void watch_want(struct watch *watch, const struct netlink_file *table)
+static void watch_want(struct watch *watch, const struct netlink_file *file)
 {
 	if (watch_waiting(watch) == WATCH_WAITING)
 		watch->list = true;
 	else
-		table_wants_add(&watch->wants, table, true);
-}
-
-static void watch_take_loss(struct watch *watch)
-{
-	if (!watch->list)
-		fputs("beectl: watch: messages were lost; taking the module's list instead\n",
-		      stderr);
-	watch->list = true;
+		table_jobs_add(&watch->wants, file, true);
 }
 
 /* Take all messages that there are. */
 static void watch_take_events(struct watch *watch)
 {
 	enum netlink_event_kind kind;
-	struct netlink_file table;
+	struct netlink_file file;
 
 	do {
-		kind = netlink_events_next(watch->events, &table);
-		if (kind == NETLINK_EVENT_FILE)
-			watch_want(watch, &table);
-		else if (kind == NETLINK_EVENT_LOST)
-			watch_take_loss(watch);
+		kind = netlink_events_next(watch->events, &file);
+		if (kind == NETLINK_EVENT_FILE) {
+			watch_want(watch, &file);
+		} else if (kind == NETLINK_EVENT_LOST) {
+			if (!watch->list)
+				message_error("watch", NULL, "messages were lost; taking the "
+					      "module's list of files instead");
+			watch->list = true;
+		}
 	} while (kind != NETLINK_EVENT_NONE);
 	if (watch->unfinished && now_ms() >= watch->again) {
 		watch->unfinished = false;
@@ -193,20 +184,20 @@ static void watch_take_events(struct watch *watch)
 /* What was announced, perhaps to nobody, and has no table. */
 static void watch_take_list(struct watch *watch)
 {
-	struct netlink_files tables;
+	struct netlink_files files;
 	struct bee_error error;
 	size_t i;
 
 	watch->list = false;
-	if (netlink_files_get(watch->maker.nl, &tables, &error))
-		complain(error.text);
-	for (i = 0; i < tables.count; i++) {
-		const struct netlink_file *table = &tables.table[i];
+	if (netlink_files_get(watch->maker.nl, &files, &error))
+		message_error("watch", NULL, error.text);
+	for (i = 0; i < files.count; i++) {
+		const struct netlink_file *file = &files.file[i];
 
-		if (!table->loaded && table->pid && !tried_is_hopeless(&watch->tried, table->id))
-			watch_want(watch, table);
+		if (!file->loaded && file->pid && !tried_is_hopeless(&watch->tried, file->id))
+			watch_want(watch, file);
 	}
-	netlink_files_free(&tables);
+	netlink_files_free(&files);
 }
 
 static void tokens_fill(struct watch *watch)
@@ -233,14 +224,14 @@ static int watch_make(struct watch *watch)
 	if ((int64_t)batch.count > watch->tokens / 1000)
 		batch.count = watch->tokens / 1000;
 	watch->tokens -= batch.count * 1000;
-	ret = tables_make(&watch->maker, &batch);
+	ret = table_jobs_run(&watch->maker, &batch);
 	for (i = 0; i < batch.count; i++)
 		if (batch.want[i].pin >= 0)
 			close(batch.want[i].pin);
 	watch->next += batch.count;
 	if (!watch_waiting(watch))
 		watch->wants.count = watch->next = 0;
-	return ret ? complain(strerror(errno)) : 0;
+	return ret ? message_error("watch", NULL, strerror(errno)) : 0;
 }
 
 static void watch_disconnect(struct watch *watch)
@@ -257,25 +248,24 @@ static void watch_disconnect(struct watch *watch)
 /* Listen first, then have processes followed, then look at those that run. */
 static int watch_set_up(struct watch *watch, struct bee_error *error)
 {
-	struct all_result all;
+	struct manage_all_result all;
+	char why[640];
 
 	watch->events = netlink_events_open(error);
 	if (!watch->events ||
 	    netlink_config_set_announce(watch->maker.nl, watch->eager ? BEEUNWIND_ANNOUNCE_MAPPED :
 				       BEEUNWIND_ANNOUNCE_SAMPLED, error) ||
-	    netlink_config_set_follow(watch->maker.nl, BEEUNWIND_FOLLOW_ALL, error))
+	    netlink_config_set_follow(watch->maker.nl, BEEUNWIND_FOLLOW_ALL, error) ||
+	    manage_all(watch->maker.nl, &all, error))
 		return -1;
-	if (all_manage(watch->maker.nl, &all)) {
-		error->code = errno;
-		snprintf(error->text, sizeof(error->text), "/proc: %s", strerror(errno));
-		return -1;
-	}
 	printf("following %zu processes and all that start\n", all.managed);
 	fflush(stdout);
-	if (all.refused)
-		fprintf(stderr, "beectl: watch: warning: %zu processes are not followed, the first "
-			"is %d: %s\n", all.refused, all.pid, all.why.text);
-	if (watch->eager && table_wants_find(watch->maker.nl, 0, &watch->wants, error))
+	if (all.refused) {
+		snprintf(why, sizeof(why), "%zu processes are not followed, the first is %d: %s",
+			 all.refused, all.pid, all.why.text);
+		message_warning("watch", NULL, why);
+	}
+	if (watch->eager && table_jobs_find(watch->maker.nl, 0, &watch->wants, error))
 		return -1;
 	watch->list = !watch->eager;
 	return 0;
@@ -290,8 +280,8 @@ static int watch_connect(struct watch *watch)
 		return 0;
 	watch_disconnect(watch);
 	if (error.code != BEE_ERROR_NO_MODULE)
-		return complain(error.text);
-	fprintf(stderr, "beectl: watch: waiting: %s\n", error.text);
+		return message_error("watch", NULL, error.text);
+	message_error("watch", "waiting", error.text);
 	return 0;
 }
 
@@ -328,7 +318,7 @@ static int watch_wait(struct watch *watch, struct pollfd fds[2], const sigset_t 
 	fds[1] = (struct pollfd){ .fd = watch->events ? netlink_events_fd(watch->events) : -1,
 				  .events = POLLIN };
 	if (ppoll(fds, 2, watch_waiting(watch) ? &wait : NULL, signals) < 0 && errno != EINTR)
-		return complain(strerror(errno));
+		return message_error("watch", NULL, strerror(errno));
 	return 0;
 }
 
@@ -380,7 +370,7 @@ static int watch_run(struct watch *watch)
 	watch->family = netlink_family_open(&error);
 	watch->maker.cache = cache_open();
 	if (!watch->family)
-		return complain(error.text);
+		return message_error("watch", NULL, error.text);
 	maker_warn(&watch->maker, "watch");
 	watch->maker.arg = watch;
 	watch->maker.done = watch_done;
@@ -390,55 +380,33 @@ static int watch_run(struct watch *watch)
 	watch_take_signals(&signals);
 	status = watch_loop(watch, &signals);
 	watch_disconnect(watch);
-	table_wants_free(&watch->wants);
+	table_jobs_free(&watch->wants);
 	netlink_family_close(watch->family);
 	cache_close(watch->maker.cache);
 	if (!status)
 		printf("%zu table%s added; what is loaded stays\n", watch->added,
-		       watch->added == 1 ? "" : "s");
+		       plural(watch->added));
 	return status;
 }
 
 int cmd_watch(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "eager", no_argument, NULL, 'e' },
-		{ "jobs", required_argument, NULL, 'j' },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 }
-	};
 	struct watch watch = { 0 };
-	int c;
+	const struct options options = {
+		.command = "watch", .help = watch_help,
+		.option = {
+			{ 'e', "eager", OPTION_FLAG, &watch.eager },
+			{ 'j', "jobs", OPTION_JOBS, &watch.maker.jobs },
+			{ 'q', "quiet", OPTION_FLAG, &watch.quiet },
+		},
+	};
+	int status = options_parse(&options, argc, &argv);
 
+	if (status != OPTIONS_OK)
+		return status;
+	if (*argv)
+		return message_usage("watch", "takes no arguments; it watches all processes");
 	/* If it is ignored, from whoever started us, children's ends cannot be told. */
 	signal(SIGCHLD, SIG_DFL);
-
-	argv[0] = (char *)"beectl: watch";	/* for getopt's messages */
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "ej:qh", options, NULL)) >= 0) {
-		switch (c) {
-		case 'e':
-			watch.eager = true;
-			break;
-		case 'j':
-			if (!text_parse_jobs(optarg, &watch.maker.jobs))
-				break;
-			fputs("beectl: watch: -j needs a number from 1 to 1024\n", stderr);
-			return EXIT_USAGE;
-		case 'q':
-			watch.quiet = true;
-			break;
-		case 'h':
-			fputs(watch_help, stdout);
-			return EXIT_OK;
-		default:
-			return EXIT_USAGE;
-		}
-	}
-	if (optind < argc) {
-		fputs("beectl: watch: takes no arguments; it watches all processes\n", stderr);
-		return EXIT_USAGE;
-	}
 	return watch_run(&watch);
 }

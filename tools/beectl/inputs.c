@@ -15,20 +15,13 @@
 #include "elf.h"
 #include "inputs.h"
 
-static char *files_strdup(const char *text)
-{
-	size_t size = strlen(text) + 1;
-
-	return memcpy(alloc_array(NULL, size, 1), text, size);
-}
-
 static struct input_file *files_append(struct input_files *files, const char *path, bool found)
 {
 	struct input_file *file;
 
 	files->file = alloc_room(files->file, files->count, &files->room, sizeof(*files->file));
 	file = &files->file[files->count++];
-	*file = (struct input_file){ .path = files_strdup(path), .found = found };
+	*file = (struct input_file){ .path = alloc_text(path), .found = found };
 	return file;
 }
 
@@ -46,7 +39,7 @@ void input_file_refuse(struct input_file *file, const char *format, ...)
 	vsnprintf(why, sizeof(why), format, args);
 	va_end(args);
 	if (!file->why)
-		file->why = files_strdup(why);
+		file->why = alloc_text(why);
 }
 
 static void files_append_failed(struct input_files *files, const char *path, bool found, int error)
@@ -177,6 +170,18 @@ void input_files_finish(struct input_files *files)
 }
 
 /**
+ * input_files_collect() - what the words of a command line stand for
+ * @files: filled; input_files_free() releases it
+ * @words: the words, NULL at the end
+ */
+void input_files_collect(struct input_files *files, char **words)
+{
+	for (; *words; words++)
+		input_files_add(files, *words);
+	input_files_finish(files);
+}
+
+/**
  * input_files_free() - release the memory of a list
  * @files: the list; empty afterwards
  */
@@ -187,5 +192,5 @@ void input_files_free(struct input_files *files)
 	for (i = 0; i < files->count; i++)
 		files_release(&files->file[i]);
 	free(files->file);
-	*files = (struct input_files){};
+	*files = (struct input_files){ 0 };
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The ELF files that the words of a command line stand for. */
-#ifndef BEE_FILES_H
-#define BEE_FILES_H
+#ifndef INPUTS_H
+#define INPUTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,13 +37,11 @@ struct input_files {
 	size_t			 room;
 };
 
-/* What to say of words that stand for no file. */
-#define INPUT_FILES_NONE	"no x86-64 executable or shared object there"
-
 void input_file_refuse(struct input_file *file, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void input_files_add(struct input_files *files, const char *word);
 void input_files_finish(struct input_files *files);
+void input_files_collect(struct input_files *files, char **words);
 void input_files_free(struct input_files *files);
 
-#endif /* BEE_FILES_H */
+#endif /* INPUTS_H */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* JSON output: members of objects in one line each, and how an object is written. */
-#ifndef BEE_JSON_H
-#define BEE_JSON_H
+#ifndef JSON_H
+#define JSON_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -18,7 +19,32 @@ static inline void json_add_string(struct json_object *object, const char *key, 
 	json_object_object_add(object, key, json_object_new_string(value));
 }
 
+static inline void json_add_bool(struct json_object *object, const char *key, bool value)
+{
+	json_object_object_add(object, key, json_object_new_boolean(value));
+}
+
+static inline void json_add(struct json_object *object, const char *key,
+			    struct json_object *value)
+{
+	json_object_object_add(object, key, value);
+}
+
+/* json_append_problem(): { "path": @path, @key: @why }; nothing if @array is NULL */
+static inline void json_append_problem(struct json_object *array, const char *path,
+				       const char *key, const char *why)
+{
+	struct json_object *object;
+
+	if (!array)
+		return;
+	object = json_object_new_object();
+	json_add_string(object, "path", path);
+	json_add_string(object, key, why);
+	json_object_array_add(array, object);
+}
+
 void json_put(FILE *out, struct json_object *object);
 void json_print(struct json_object *object);
 
-#endif /* BEE_JSON_H */
+#endif /* JSON_H */

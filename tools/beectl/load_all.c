@@ -4,12 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "manage_all.h"
 #include "alloc.h"
 #include "commands.h"
 #include "json.h"
 #include "load_all.h"
 #include "maker.h"
+#include "manage.h"
+#include "messages.h"
 #include "progress.h"
 #include "text.h"
 
@@ -33,20 +34,18 @@ struct reason {
  * @wrong: of these, with a wrong rule
  * @reason: why files have no table
  * @nreasons: number of them
- * @missing: files without a table
  * @refusal: the first that other files would have met as well
- * @problems: for JSON
+ * @problems: for JSON; NULL without
  */
 struct load_summary {
 	const struct load_all_options	*options;
-	struct all_result		 processes;
+	struct manage_all_result	 processes;
 	size_t				 compiled;
 	size_t				 cached;
 	uint64_t			 text;
 	uint64_t			 wrong;
 	struct reason			 reason[MAX_REASONS];
 	size_t				 nreasons;
-	size_t				 missing;
 	struct table_result		 refusal;
 	struct json_object		*problems;
 };
@@ -71,20 +70,12 @@ static void summary_note(struct load_summary *summary, const char *name, const c
 static void summary_problem(struct load_summary *summary, const char *name, const char *why)
 {
 	const struct load_all_options *options = summary->options;
-	struct json_object *problem;
 
-	summary->missing++;
 	summary_note(summary, name, why);
-	if (options->json) {
-		problem = json_object_new_object();
-		json_add_string(problem, "path", name);
-		json_add_string(problem, "reason", why);
-		json_object_array_add(summary->problems, problem);
-	} else if (options->verbose && !options->quiet) {
+	json_append_problem(summary->problems, name, "reason", why);
+	if (options->verbose && !options->quiet && !options->json) {
 		progress_end();
-		fputs("beectl: load: warning: ", stderr);
-		text_put_name(stderr, name);
-		fprintf(stderr, ": %s\n", why);
+		message_warning("load", name, why);
 	}
 }
 
@@ -101,29 +92,21 @@ static void summary_done(void *arg, const struct table_want *want,
 		summary->cached++;
 	else
 		summary_problem(summary, want->name, result->error.text);
-	if (table_refusal_is_general(result->refusal) && !summary->refusal.refusal)
+	if (table_jobs_refusal_is_general(result->refusal) && !summary->refusal.refusal)
 		summary->refusal = *result;
-}
-
-static int complain(const char *why)
-{
-	fprintf(stderr, "beectl: load: %s\n", why);
-	return EXIT_FAILED;
 }
 
 static void print_reasons(const struct load_summary *summary)
 {
 	size_t i;
 
-	fflush(stdout);
 	for (i = 0; i < summary->nreasons; i++) {
 		const struct reason *reason = &summary->reason[i];
+		char files[sizeof(reason->first) + 32];
 
-		fputs("beectl: load: warning: ", stderr);
-		text_put_name(stderr, reason->first);
-		if (reason->files > 1)
-			fprintf(stderr, " and %zu more", reason->files - 1);
-		fprintf(stderr, ": %s\n", reason->why);
+		snprintf(files, sizeof(files), reason->files > 1 ? "%s and %zu more" : "%s",
+			 reason->first, reason->files - 1);
+		message_warning("load", files, reason->why);
 	}
 }
 
@@ -161,79 +144,71 @@ static void print_json(struct load_summary *summary, const struct netlink_info *
 	json_add_uint(object, "bytes", info->table_bytes + info->range_bytes);
 	json_add_uint(object, "text", summary->text);
 	json_add_uint(object, "wrong", summary->wrong);
-	json_object_object_add(object, "problems", json_object_get(summary->problems));
+	json_add(object, "problems", json_object_get(summary->problems));
 	json_print(object);
 }
 
-/* What makes the exit status 1: some stacks will not be complete that should be. */
+/* The exit status is 1 if some stacks will not be complete that should be. */
 static int summary_status(const struct load_summary *summary)
 {
-	const struct all_result *processes = &summary->processes;
+	const struct manage_all_result *processes = &summary->processes;
+	char why[640];
 
-	if (processes->refused)
-		fprintf(stderr, "beectl: load: %zu process%s not loaded, the first is %d: %s\n",
-			processes->refused, processes->refused == 1 ? "" : "es", processes->pid,
-			processes->why.text);
+	if (processes->refused) {
+		snprintf(why, sizeof(why), "%zu process%s not loaded, the first is %d: %s",
+			 processes->refused, processes->refused == 1 ? "" : "es", processes->pid,
+			 processes->why.text);
+		message_error("load", NULL, why);
+	}
 	if (summary->refusal.refusal)
-		complain(summary->refusal.error.text);
+		message_error("load", NULL, summary->refusal.error.text);
 	return processes->refused || summary->refusal.refusal ? EXIT_FAILED : EXIT_OK;
 }
 
-static int summary_show(struct load_summary *summary, struct netlink *nl)
+static int summary_make(struct load_summary *summary, struct table_maker *maker,
+			struct bee_error *error)
 {
-	struct bee_error error;
-	struct netlink_info info;
-
-	if (netlink_info_get(nl, &info, &error))
-		return complain(error.text);
-	if (summary->options->json)
-		print_json(summary, &info);
-	else if (!summary->options->quiet)
-		print_summary(summary, &info);
-	return summary_status(summary);
-}
-
-static int tables_load(const struct table_maker *as, struct load_summary *summary)
-{
-	struct table_maker maker = *as;
 	struct table_wants wants = { 0 };
-	struct bee_error error = { 0 };
-	int status = EXIT_OK;
+	int ret;
 
-	maker.arg = summary;
-	maker.done = summary_done;
-	if (table_wants_find(maker.nl, 0, &wants, &error))
-		status = complain(error.text);
-	else if (tables_make(&maker, &wants))
-		status = complain(strerror(errno));
+	progress_begin("looking at all processes");
+	ret = manage_all(maker->nl, &summary->processes, error) ?:
+	      table_jobs_find(maker->nl, 0, &wants, error);
+	if (!ret && table_jobs_run(maker, &wants))
+		ret = error_set(error, errno, "cannot start a process: %s", strerror(errno));
 	progress_end();
-	table_wants_free(&wants);
-	return status;
+	table_jobs_free(&wants);
+	return ret;
 }
 
 /**
  * load_all() - every process of the machine
- * @maker: how tables are made; its done() is not used
+ * @as: how tables are made; its done() is not used
  * @options: of the command
  *
  * Return: exit status.
  */
-int load_all(const struct table_maker *maker, const struct load_all_options *options)
+int load_all(const struct table_maker *as, const struct load_all_options *options)
 {
-	struct load_summary *summary = alloc_array(NULL, 1, sizeof(*summary));
+	struct load_summary summary = { .options = options };
+	struct table_maker maker = *as;
+	struct netlink_info info;
+	struct bee_error error;
 	int status;
 
-	*summary = (struct load_summary){ .options = options };
-	summary->problems = json_object_new_array();
-	progress_begin("looking at all processes");
-	if (all_manage(maker->nl, &summary->processes))
-		status = complain(strerror(errno));
-	else
-		status = tables_load(maker, summary);
-	progress_end();
-	if (status == EXIT_OK)
-		status = summary_show(summary, maker->nl);
-	json_object_put(summary->problems);
-	free(summary);
+	maker.arg = &summary;
+	maker.done = summary_done;
+	if (options->json)
+		summary.problems = json_object_new_array();
+	if (summary_make(&summary, &maker, &error) || netlink_info_get(maker.nl, &info, &error)) {
+		status = message_error("load", NULL, error.text);
+	} else {
+		if (options->json)
+			print_json(&summary, &info);
+		else if (!options->quiet)
+			print_summary(&summary, &info);
+		status = summary_status(&summary);
+	}
+	json_object_put(summary.problems);
 	return status;
 }

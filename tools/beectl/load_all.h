@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* beectl load --all. */
-#ifndef BEE_LOAD_ALL_H
-#define BEE_LOAD_ALL_H
+#ifndef LOAD_ALL_H
+#define LOAD_ALL_H
 
 #include <stdbool.h>
 
@@ -14,6 +14,6 @@ struct load_all_options {
 	bool	json;
 };
 
-int load_all(const struct table_maker *maker, const struct load_all_options *options);
+int load_all(const struct table_maker *as, const struct load_all_options *options);
 
-#endif /* BEE_LOAD_ALL_H */
+#endif /* LOAD_ALL_H */

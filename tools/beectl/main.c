@@ -21,7 +21,7 @@ static const struct command {
 	{ "config",	cmd_config,	"Show or change the module's settings" },
 	{ "cache",	cmd_cache,	"Show, empty or fill the cache of compiled tables" },
 	{ "compile",	cmd_compile,	"Make the unwind tables of ELF files" },
-	{ "size",	cmd_size,	"Show how large unwind tables are, beside other formats" },
+	{ "size",	cmd_size,	"Show how large unwind tables are, beside the CFI of files" },
 	{ "dump",	cmd_dump,	"Show the unwind table of an ELF file, or a table file" },
 	{ "verify",	cmd_verify,	"Compare tables with what libdw says of the same files" },
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "maker.h"
+#include "messages.h"
 #include "progress.h"
 #include "text.h"
 
@@ -56,17 +57,7 @@ void maker_close(struct table_maker *maker)
 void maker_warn(const struct table_maker *maker, const char *command)
 {
 	if (cache_warning(maker->cache))
-		fprintf(stderr, "beectl: %s: warning: %s\n", command, cache_warning(maker->cache));
-}
-
-/* maker_thin(): option --thin of @command.  Return: 0, or -1 if it has been complained about. */
-int maker_thin(struct table_maker *maker, const char *word, const char *command)
-{
-	if (!text_parse_number(word, LOSSY_MAX_THIN, &maker->lossy.thin))
-		return 0;
-	fprintf(stderr, "beectl: %s: --thin needs a number from 1 to %d\n", command,
-		LOSSY_MAX_THIN);
-	return -1;
+		message_warning(command, NULL, cache_warning(maker->cache));
 }
 
 /* maker_print_wrong(): what tables that are not exact cost; nothing if all are */
@@ -74,7 +65,7 @@ void maker_print_wrong(FILE *out, uint64_t wrong, uint64_t text)
 {
 	if (text)
 		fprintf(out, "  not exact: %llu of %llu bytes of text (%.3f%%) have a wrong rule\n",
-			(unsigned long long)wrong, (unsigned long long)text, 100.0 * wrong / text);
+			(unsigned long long)wrong, (unsigned long long)text, percent(wrong, text));
 }
 
 /* maker_progress(): for struct table_maker */

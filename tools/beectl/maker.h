@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What commands that make tables for the module need. */
-#ifndef BEE_MAKER_H
-#define BEE_MAKER_H
+#ifndef MAKER_H
+#define MAKER_H
 
 #include <stdio.h>
 
@@ -11,8 +11,7 @@ int maker_connect(struct table_maker *maker, struct bee_error *error);
 int maker_open(struct table_maker *maker, struct bee_error *error);
 void maker_close(struct table_maker *maker);
 void maker_warn(const struct table_maker *maker, const char *command);
-int maker_thin(struct table_maker *maker, const char *word, const char *command);
 void maker_print_wrong(FILE *out, uint64_t wrong, uint64_t text);
 void maker_progress(void *arg, size_t ready, size_t count, const char *name);
 
-#endif /* BEE_MAKER_H */
+#endif /* MAKER_H */

@@ -111,17 +111,3 @@ void progress_count(size_t ready, size_t count, const char *path)
 	progress_set_line(what);
 	progress_show(0);
 }
-
-/* progress_compile(): a tables_progress_fn */
-void progress_compile(void *arg, const char *path)
-{
-	char what[256];
-
-	(void)arg;
-	if (!path) {
-		progress_end();
-		return;
-	}
-	snprintf(what, sizeof(what), "compiling %.180s ...", path);
-	progress_begin(what);
-}

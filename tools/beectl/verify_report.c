@@ -4,6 +4,8 @@
 
 #include "alloc.h"
 #include "json.h"
+#include "messages.h"
+#include "rows.h"
 #include "rule_text.h"
 #include "text.h"
 #include "verify_report.h"
@@ -14,7 +16,6 @@
  * @json: the files; NULL for text
  * @sum: of all files
  * @count: files by what became of them
- * @start: when it began
  */
 struct verify_report {
 	bool			 verbose;
@@ -164,7 +165,7 @@ static void json_add_result(struct json_object *object, const struct verify_resu
 	json_add_uint(object, "contradictory", r->contradictory);
 	json_add_uint(object, "overlapping", r->overlaps);
 	json_add_uint(object, "outside", r->outside);
-	json_object_object_add(object, "unsupported", json_unsupported(r));
+	json_add(object, "unsupported", json_unsupported(r));
 }
 
 static const char *const doubts[] = {
@@ -202,7 +203,7 @@ static void json_add_file(struct json_object *array, const char *path,
 	if (outcome->status != VERIFY_DONE)
 		json_add_string(object, "why", outcome->why);
 	json_add_result(object, &outcome->result);
-	json_object_object_add(object, "shown", json_shown(outcome));
+	json_add(object, "shown", json_shown(outcome));
 	json_object_array_add(array, object);
 }
 
@@ -261,21 +262,12 @@ void verify_report_add(struct verify_report *report, const char *path,
 {
 	report->count[outcome->status]++;
 	verify_add(&report->sum, &outcome->result);
-	if (outcome->status == VERIFY_FAILED) {
-		fflush(stdout);
-		fputs("beectl: verify: ", stderr);
-		text_put_name(stderr, path);
-		fprintf(stderr, ": %s\n", outcome->why);
-	}
+	if (outcome->status == VERIFY_FAILED)
+		message_error("verify", path, outcome->why);
 	if (report->json)
 		json_add_file(report->json, path, outcome);
 	else
 		print_file(path, outcome, report->verbose);
-}
-
-static double percent(u64 part, u64 whole)
-{
-	return whole ? 100.0 * part / whole : 0;
 }
 
 static void print_figure(const char *name, u64 value)
@@ -358,8 +350,8 @@ static void report_print_json(struct verify_report *report)
 	for (i = 0; i < __VERIFY_STATUS_MAX; i++)
 		json_add_uint(total, status_name(i), report->count[i]);
 	json_add_result(total, &report->sum);
-	json_object_object_add(object, "files", report->json);
-	json_object_object_add(object, "total", total);
+	json_add(object, "files", report->json);
+	json_add(object, "total", total);
 	json_print(object);
 }
 

@@ -19,6 +19,7 @@ enum verify_status {
 	VERIFY_NO_CFI,
 	VERIFY_SKIPPED,
 	VERIFY_FAILED,
+	/* private: */
 	__VERIFY_STATUS_MAX,
 };
 

@@ -44,7 +44,7 @@ struct fde {
 
 /**
  * struct fde_list - all FDEs of a file whose range can be read, in its order
- * @cies: CIEs that FDEs refer to
+ * @cies: their CIEs
  * @ncies: number of them
  * @room_cies: CIEs there is memory for
  * @fdes: the FDEs

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the module announces: multicast group "events".  With nl.c the only user of libnl. */
+/* What the module announces, and the kernel about the module: two multicast groups. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,12 +11,14 @@
 #include <netlink/msg.h>
 #include <netlink/socket.h>
 
+#include "alloc.h"
 #include "events.h"
+#include "exchange.h"
 
 struct netlink_events {
 	struct nl_sock		*sock;
 	enum netlink_event_kind	 kind;
-	struct netlink_file	 table;
+	struct netlink_file	 file;
 };
 
 static int events_take(struct nl_msg *msg, void *arg)
@@ -25,28 +26,28 @@ static int events_take(struct nl_msg *msg, void *arg)
 	struct genlmsghdr *header = genlmsg_hdr(nlmsg_hdr(msg));
 	struct netlink_events *events = arg;
 
-	memset(&events->table, 0, sizeof(events->table));
-	if (header->cmd != BEEUNWIND_CMD_FILE_NTF ||
-	    netlink_file_parse(genlmsg_attrdata(header, 0), genlmsg_attrlen(header, 0),
-			       &events->table))
+	if (header->cmd != BEEUNWIND_CMD_FILE_NTF)
 		return NL_SKIP;
+	memset(&events->file, 0, sizeof(events->file));
+	netlink_file_parse(genlmsg_attrdata(header, 0), genlmsg_attrlen(header, 0), &events->file);
 	events->kind = NETLINK_EVENT_FILE;
 	return NL_STOP;
 }
 
-static int events_join(struct netlink_events *events)
+/* A socket in @group of @family, whose messages @take gets.  Return: 0, or a code of libnl. */
+static int group_join(struct nl_sock *sock, const char *family, const char *group,
+		      nl_recvmsg_msg_cb_t take, void *arg)
 {
-	int group = genl_connect(events->sock);
+	int ret = genl_connect(sock);
 
-	if (group >= 0)
-		group = genl_ctrl_resolve_grp(events->sock, BEEUNWIND_FAMILY_NAME,
-					      BEEUNWIND_MCGRP_EVENTS);
-	if (group < 0)
-		return group;
-	nl_socket_disable_seq_check(events->sock);
-	nl_socket_modify_cb(events->sock, NL_CB_VALID, NL_CB_CUSTOM, events_take, events);
-	group = nl_socket_add_membership(events->sock, group);
-	return group < 0 ? group : nl_socket_set_nonblocking(events->sock);
+	if (ret >= 0)
+		ret = genl_ctrl_resolve_grp(sock, family, group);
+	if (ret < 0)
+		return ret;
+	nl_socket_disable_seq_check(sock);
+	nl_socket_modify_cb(sock, NL_CB_VALID, NL_CB_CUSTOM, take, arg);
+	ret = nl_socket_add_membership(sock, ret);
+	return ret < 0 ? ret : nl_socket_set_nonblocking(sock);
 }
 
 /**
@@ -57,19 +58,17 @@ static int events_join(struct netlink_events *events)
  */
 struct netlink_events *netlink_events_open(struct bee_error *error)
 {
-	struct netlink_events *events = calloc(1, sizeof(*events));
-	int ret = -NLE_NOMEM;
+	struct netlink_events *events = alloc_zero(1, sizeof(*events));
+	int ret;
 
-	if (events)
-		events->sock = nl_socket_alloc();
-	if (events && events->sock)
-		ret = events_join(events);
+	events->sock = alloc_check(nl_socket_alloc(), 0);
+	ret = group_join(events->sock, BEEUNWIND_FAMILY_NAME, BEEUNWIND_MCGRP_EVENTS, events_take,
+			 events);
 	if (ret >= 0)
 		return events;
-	error->code = ret == -NLE_PERM ? EPERM : EIO;
-	snprintf(error->text, sizeof(error->text), "listening to the module: %s",
-		 ret == -NLE_PERM ? "needs root (CAP_SYS_ADMIN), of the initial user namespace" :
-		 nl_geterror(ret));
+	error_set(error, ret == -NLE_PERM ? EPERM : EIO, "listening to the module: %s",
+		  ret == -NLE_PERM ? "needs root (CAP_SYS_ADMIN), of the initial user namespace" :
+		  nl_geterror(ret));
 	netlink_events_close(events);
 	return NULL;
 }
@@ -77,8 +76,9 @@ struct netlink_events *netlink_events_open(struct bee_error *error)
 /** netlink_events_close() - stop listening; NULL is fine */
 void netlink_events_close(struct netlink_events *events)
 {
-	if (events && events->sock)
-		nl_socket_free(events->sock);
+	if (!events)
+		return;
+	nl_socket_free(events->sock);
 	free(events);
 }
 
@@ -91,18 +91,18 @@ int netlink_events_fd(const struct netlink_events *events)
 /**
  * netlink_events_next() - the next message; does not wait
  * @events: the listener
- * @table: on NETLINK_EVENT_FILE, the file, and where it is mapped
+ * @file: on NETLINK_EVENT_FILE, the file, and where it is mapped
  *
  * Return: what it is.
  */
 enum netlink_event_kind netlink_events_next(struct netlink_events *events,
-					  struct netlink_file *table)
+					    struct netlink_file *file)
 {
 	int ret;
 
 	events->kind = NETLINK_EVENT_NONE;
 	ret = nl_recvmsgs_default(events->sock);
-	*table = events->table;
+	*file = events->file;
 	if (events->kind == NETLINK_EVENT_NONE && ret < 0 && ret != -NLE_AGAIN)
 		return NETLINK_EVENT_LOST;
 	return events->kind;
@@ -134,20 +134,6 @@ static int family_take(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-static int family_join(struct netlink_family *family)
-{
-	int group = genl_connect(family->sock);
-
-	if (group >= 0)
-		group = genl_ctrl_resolve_grp(family->sock, "nlctrl", "notify");
-	if (group < 0)
-		return group;
-	nl_socket_disable_seq_check(family->sock);
-	nl_socket_modify_cb(family->sock, NL_CB_VALID, NL_CB_CUSTOM, family_take, family);
-	group = nl_socket_add_membership(family->sock, group);
-	return group < 0 ? group : nl_socket_set_nonblocking(family->sock);
-}
-
 /**
  * netlink_family_open() - be told when the module comes and goes
  * @error: filled on failure
@@ -156,18 +142,14 @@ static int family_join(struct netlink_family *family)
  */
 struct netlink_family *netlink_family_open(struct bee_error *error)
 {
-	struct netlink_family *family = calloc(1, sizeof(*family));
-	int ret = -NLE_NOMEM;
+	struct netlink_family *family = alloc_zero(1, sizeof(*family));
+	int ret;
 
-	if (family)
-		family->sock = nl_socket_alloc();
-	if (family && family->sock)
-		ret = family_join(family);
+	family->sock = alloc_check(nl_socket_alloc(), 0);
+	ret = group_join(family->sock, "nlctrl", "notify", family_take, family);
 	if (ret >= 0)
 		return family;
-	error->code = EIO;
-	snprintf(error->text, sizeof(error->text), "listening to the kernel: %s",
-		 nl_geterror(ret));
+	error_set(error, EIO, "listening to the kernel: %s", nl_geterror(ret));
 	netlink_family_close(family);
 	return NULL;
 }
@@ -175,8 +157,9 @@ struct netlink_family *netlink_family_open(struct bee_error *error)
 /** netlink_family_close() - stop listening; NULL is fine */
 void netlink_family_close(struct netlink_family *family)
 {
-	if (family && family->sock)
-		nl_socket_free(family->sock);
+	if (!family)
+		return;
+	nl_socket_free(family->sock);
 	free(family);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the module announces: multicast group "events". */
+/* What the module announces, and the kernel about the module: two multicast groups. */
 #ifndef NETLINK_EVENTS_H
 #define NETLINK_EVENTS_H
 
@@ -23,7 +23,7 @@ struct netlink_events *netlink_events_open(struct bee_error *error);
 void netlink_events_close(struct netlink_events *events);
 int netlink_events_fd(const struct netlink_events *events);
 enum netlink_event_kind netlink_events_next(struct netlink_events *events,
-					  struct netlink_file *table);
+					    struct netlink_file *file);
 
 struct netlink_family;
 

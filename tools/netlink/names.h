@@ -38,29 +38,29 @@ static const char *const bee_announce_names[] = {
 
 static const char *const bee_stop_docs[] = {
 	[BEEUNWIND_STOP_NONE] =
-		"the walk goes on; never counted",
+		"the walk has not ended; never counted",
 	[BEEUNWIND_STOP_OUTERMOST] =
 		"the program's or thread's first frame was reached; the stack is complete",
 	[BEEUNWIND_STOP_DEPTH] =
-		"as many frames as perf asked for (sample_max_stack)",
+		"the walk has as many frames as perf asked for (sample_max_stack)",
 	[BEEUNWIND_STOP_NO_MAPPING] =
-		"the interrupted ip is in no executable mapping known to the module",
+		"the interrupted ip is in no executable mapping that the module knows",
 	[BEEUNWIND_STOP_NO_TABLE] =
-		"the mapping has no unwind table and the frame pointer led nowhere",
+		"the frame's mapping has no file or its file no table, and the frame pointer led nowhere",
 	[BEEUNWIND_STOP_GAP] =
-		"the table has no unwind information there and the frame pointer led nowhere",
+		"the table has a gap at the frame's pc, and the frame pointer led nowhere",
 	[BEEUNWIND_STOP_UNSUPPORTED] =
-		"the unwind information there is of a form that a table cannot hold",
+		"the CFI at the frame's pc has a rule that a table cannot express",
 	[BEEUNWIND_STOP_UNKNOWN_REGISTER] =
-		"the rule needs a register whose value in this frame is not known",
+		"the frame's rule needs a register whose value in the frame is not known",
 	[BEEUNWIND_STOP_READ_FAULT] =
-		"stack memory could not be read without faulting",
+		"memory that the frame's rule needs could not be read without a page fault",
 	[BEEUNWIND_STOP_NO_PROGRESS] =
-		"the caller's stack pointer would not be above this frame's",
+		"the caller's stack pointer would not be above the frame's, or the walk goes in circles",
 	[BEEUNWIND_STOP_MISALIGNED] =
 		"the caller's stack pointer would not be a multiple of 8",
 	[BEEUNWIND_STOP_BAD_RA] =
-		"the return address is in no executable mapping known to the module",
+		"the return address is in no executable mapping that the module knows",
 };
 
 #endif /* NETLINK_NAMES_H */

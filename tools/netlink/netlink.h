@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests to the module, one call per operation of
- * Documentation/netlink/specs/beeunwind.yaml.  nl.c is the only user of libnl,
- * whose names start with nl_; these start with bee_nl_.
+ * Requests to the module, one function for each operation of
+ * Documentation/netlink/specs/beeunwind.yaml.  Only the .c files of this room use libnl, whose
+ * names start with nl_ and nla_.
  */
 #ifndef NETLINK_H
 #define NETLINK_H
@@ -18,10 +18,10 @@
 
 struct netlink;
 
-/* Instead of an ELF file: the vDSO. */
+/* For netlink_table_add(), instead of the descriptor of an ELF file: the vDSO. */
 #define NETLINK_VDSO	(-1)
 
-/* struct netlink_info: see "info" in the spec */
+/* struct netlink_info: state of the module; see attribute set "info" of the spec */
 struct netlink_info {
 	char		module_version[32];
 	uint32_t	table_version;
@@ -40,13 +40,13 @@ struct netlink_info {
 	uint32_t	announce;
 };
 
-/* struct netlink_file: a file and its table, if @loaded; see "table" in the spec */
+/* struct netlink_file: a file and, if @loaded, its table; see attribute set "file" of the spec */
 struct netlink_file {
 	uint32_t	id;
 	bool		loaded;
 	char		name[256];
-	uint8_t		file_id[32];
-	size_t		file_id_len;
+	uint8_t		identity[32];
+	size_t		identity_len;
 	uint64_t	bytes;
 	uint32_t	rows;
 	uint32_t	users;
@@ -65,12 +65,12 @@ struct netlink_file {
 
 /* struct netlink_files: the module's files */
 struct netlink_files {
-	struct netlink_file	*table;
+	struct netlink_file	*file;
 	size_t			 count;
 	size_t			 room;
 };
 
-/* struct netlink_proc: a managed address space; see "proc" in the spec */
+/* struct netlink_proc: a managed address space; see attribute set "proc" of the spec */
 struct netlink_proc {
 	uint32_t	pid;
 	uint64_t	cookie;
@@ -86,7 +86,7 @@ struct netlink_procs {
 	size_t			 room;
 };
 
-/* struct netlink_stats: see "stats" in the spec; @stop is indexed by reason */
+/* struct netlink_stats: see attribute set "stats" of the spec; @stop is indexed by reason */
 struct netlink_stats {
 	uint64_t	stop[BEEUNWIND_STOP_MAX + 1];
 	uint64_t	stop_other;
@@ -101,32 +101,27 @@ void netlink_close(struct netlink *nl);
 int netlink_info_get(struct netlink *nl, struct netlink_info *info, struct bee_error *error);
 int netlink_check_format(const struct netlink_info *info, struct bee_error *error);
 int netlink_table_add(struct netlink *nl, int fd, int exe_fd, uint32_t *id,
-		     struct bee_error *error);
+		      struct bee_error *error);
 int netlink_table_set(struct netlink *nl, int fd, uint32_t id, struct bee_error *error);
 int netlink_table_del(struct netlink *nl, uint32_t id, bool force, struct bee_error *error);
-int netlink_files_get(struct netlink *nl, struct netlink_files *tables,
-		      struct bee_error *error);
-void netlink_files_free(struct netlink_files *tables);
+int netlink_files_get(struct netlink *nl, struct netlink_files *files, struct bee_error *error);
+const struct netlink_file *netlink_files_find(const struct netlink_files *files, uint32_t id);
+void netlink_files_free(struct netlink_files *files);
 int netlink_proc_add(struct netlink *nl, struct netlink_proc *proc, struct bee_error *error);
 int netlink_proc_update(struct netlink *nl, struct netlink_proc *proc,
-		       const struct range_diff *diff, struct bee_error *error);
+			const struct range_diff *diff, struct bee_error *error);
 int netlink_proc_del(struct netlink *nl, uint32_t pid, struct bee_error *error);
 int netlink_proc_forget(struct netlink *nl, uint64_t cookie, struct bee_error *error);
 int netlink_procs_get(struct netlink *nl, uint32_t pid, struct netlink_procs *procs,
-		     struct bee_error *error);
+		      struct bee_error *error);
 void netlink_procs_free(struct netlink_procs *procs);
-int netlink_stats_get(struct netlink *nl, struct netlink_stats *stats,
-		     struct bee_error *error);
+int netlink_stats_get(struct netlink *nl, struct netlink_stats *stats, struct bee_error *error);
 int netlink_config_set_budget(struct netlink *nl, uint64_t bytes, struct bee_error *error);
 int netlink_config_set_hook(struct netlink *nl, enum beeunwind_hook_state hook,
-			   struct bee_error *error);
+			    struct bee_error *error);
 int netlink_config_set_follow(struct netlink *nl, enum beeunwind_follow follow,
-			     struct bee_error *error);
+			      struct bee_error *error);
 int netlink_config_set_announce(struct netlink *nl, enum beeunwind_announce announce,
-			       struct bee_error *error);
-
-/* Shared with nl_events.c, which has libnl's types: attributes of a "table" */
-struct nlattr;
-int netlink_file_parse(struct nlattr *attrs, int length, struct netlink_file *table);
+				struct bee_error *error);
 
 #endif /* NETLINK_H */

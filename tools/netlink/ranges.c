@@ -1,38 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Lists of ranges. */
-#include <errno.h>
 #include <stdlib.h>
 
+#include "alloc.h"
 #include "ranges.h"
-
-bool range_is_same(const struct range *a, const struct range *b)
-{
-	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
-	       a->file == b->file;
-}
 
 /**
  * ranges_append() - add one range at the end
  * @ranges: zeroed before its first use; ranges_free() releases it
  * @range: copied
- *
- * Return: 0, or -ENOMEM with @ranges unchanged.
  */
-int ranges_append(struct ranges *ranges, const struct range *range)
+void ranges_append(struct ranges *ranges, const struct range *range)
 {
-	if (ranges->count == ranges->room) {
-		size_t room = ranges->room ? 2 * ranges->room : 32;
-		struct range *array = reallocarray(ranges->range, room, sizeof(*array));
-
-		if (!array)
-			return -ENOMEM;
-		ranges->range = array;
-		ranges->room = room;
-	}
+	ranges->range = alloc_room(ranges->range, ranges->count, &ranges->room, sizeof(*range));
 	ranges->range[ranges->count++] = *range;
-	return 0;
 }
 
+/**
+ * ranges_have_file() - whether a file is mapped in one of the ranges
+ * @ranges: the ranges
+ * @file: the file's id in the module
+ */
+bool ranges_have_file(const struct ranges *ranges, uint32_t file)
+{
+	size_t i;
+
+	for (i = 0; i < ranges->count; i++)
+		if (ranges->range[i].file == file)
+			return true;
+	return false;
+}
+
+/** ranges_free() - release the memory of a list, which is empty afterwards */
 void ranges_free(struct ranges *ranges)
 {
 	free(ranges->range);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Lists of ranges: mappings as the module knows them.  Pure. */
-#ifndef BEE_RANGE_H
-#define BEE_RANGE_H
+/* Lists of ranges: mappings as the module knows them. */
+#ifndef RANGES_H
+#define RANGES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,8 +13,6 @@
  * @end: address after the last
  * @offset: byte of the file at @start; 0 if @file is 0
  * @file: id of the file in the module; 0 for memory without one
- *
- * Its identity is all four: another library at the same place is a change.
  */
 struct range {
 	uint64_t start;
@@ -45,8 +43,8 @@ struct range_diff {
 	struct ranges add;
 };
 
-bool range_is_same(const struct range *a, const struct range *b);
-int ranges_append(struct ranges *ranges, const struct range *range);
+void ranges_append(struct ranges *ranges, const struct range *range);
+bool ranges_have_file(const struct ranges *ranges, uint32_t file);
 void ranges_free(struct ranges *ranges);
 
-#endif /* BEE_RANGE_H */
+#endif /* RANGES_H */

@@ -58,18 +58,6 @@ enum step {
 	STEP_FAILED,
 };
 
-/* Does not return.  The parent reads why from @report, or nothing if all is well. */
-static void child_exec(char **argv, int report)
-{
-	int code;
-
-	if (!ptrace(PTRACE_TRACEME, 0, NULL, NULL) && !raise(SIGSTOP))
-		execvp(argv[0], argv);
-	code = errno;
-	io_write_all(report, &code, sizeof(code));
-	_exit(127);
-}
-
 static int wait_for(pid_t pid, int *status)
 {
 	pid_t got;
@@ -84,16 +72,15 @@ static int wait_for(pid_t pid, int *status)
 static uint64_t read_entry(pid_t pid)
 {
 	uint64_t entry = 0, *pair;
-	char path[64], *auxv;
+	char path[64];
 	size_t size, i;
 
 	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
-	auxv = io_read_all(path, &size);
-	pair = (uint64_t *)auxv;
-	for (i = 0; auxv && i + 1 < size / sizeof(*pair) && pair[i] != AT_NULL; i += 2)
+	pair = (uint64_t *)io_read_all(path, &size);
+	for (i = 0; pair && i + 1 < size / sizeof(*pair) && pair[i] != AT_NULL; i += 2)
 		if (pair[i] == AT_ENTRY)
 			entry = pair[i + 1];
-	free(auxv);
+	free(pair);
 	return entry;
 }
 
@@ -112,7 +99,7 @@ static int breakpoint_place(struct launch *launch, uint64_t entry)
 	return 0;
 }
 
-/* A forked child has a copy of the breakpoint, and gets its own way out. */
+/* From @pid, which is the program or a child that it forked and that has a copy of it. */
 static int breakpoint_remove(const struct launch *launch, pid_t pid)
 {
 	if (!launch->entry)
@@ -125,7 +112,7 @@ static enum step notify_mapped(const struct launch *launch)
 	return launch->mapped(launch->arg, launch->pid) ? STEP_KILL : STEP_GO_ON;
 }
 
-/* A new image: nothing of the one before is left, breakpoint included. */
+/* A new image: the breakpoint in the one before is gone with it. */
 static enum step stop_exec(struct launch *launch)
 {
 	struct user_regs_struct regs;
@@ -138,16 +125,10 @@ static enum step stop_exec(struct launch *launch)
 		return STEP_FAILED;
 	if (notify_mapped(launch) == STEP_KILL)
 		return STEP_KILL;
-	/* A static program has no dynamic linker in front of it: it is all there. */
+	/* A static program starts at its own entry point: all its code is mapped. */
 	if (!entry || regs.rip == entry)
 		return STEP_ARRIVED;
 	return breakpoint_place(launch, entry) ? STEP_FAILED : STEP_GO_ON;
-}
-
-static bool syscall_maps_code(const struct __ptrace_syscall_info *info)
-{
-	return (info->entry.nr == SYS_mmap || info->entry.nr == SYS_mprotect) &&
-	       info->entry.args[2] & PROT_EXEC;
 }
 
 static enum step stop_syscall(struct launch *launch)
@@ -157,7 +138,8 @@ static enum step stop_syscall(struct launch *launch)
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, launch->pid, sizeof(info), &info) <= 0)
 		return STEP_FAILED;
 	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
-		launch->maps_code = syscall_maps_code(&info);
+		launch->maps_code = (info.entry.nr == SYS_mmap || info.entry.nr == SYS_mprotect) &&
+				    info.entry.args[2] & PROT_EXEC;
 	} else if (info.op == PTRACE_SYSCALL_INFO_EXIT && launch->maps_code) {
 		launch->maps_code = false;
 		if (!info.exit.is_error)
@@ -166,7 +148,7 @@ static enum step stop_syscall(struct launch *launch)
 	return STEP_GO_ON;
 }
 
-/* Children of constructors are let go at once. */
+/* A child forked before the entry point, by a constructor, is let go at once. */
 static enum step stop_fork(const struct launch *launch)
 {
 	unsigned long child = 0;
@@ -194,16 +176,11 @@ static bool breakpoint_hit(struct launch *launch)
 	       !ptrace(PTRACE_SETREGS, launch->pid, NULL, &regs);
 }
 
-static bool is_group_stop(pid_t pid)
+/* What the program stopped for; @signal is filled with what to deliver when it goes on. */
+static enum step launch_step(struct launch *launch, int status, int *signal)
 {
 	siginfo_t info;
 
-	return ptrace(PTRACE_GETSIGINFO, pid, NULL, &info) && errno == EINVAL;
-}
-
-/* One stop; @signal is what to deliver when it goes on. */
-static enum step launch_step(struct launch *launch, int status, int *signal)
-{
 	*signal = 0;
 	if (status >> 8 == (SIGTRAP | (PTRACE_EVENT_EXEC << 8)))
 		return stop_exec(launch);
@@ -213,7 +190,8 @@ static enum step launch_step(struct launch *launch, int status, int *signal)
 		return stop_syscall(launch);
 	if (WSTOPSIG(status) == SIGTRAP && breakpoint_hit(launch))
 		return notify_mapped(launch) == STEP_KILL ? STEP_KILL : STEP_ARRIVED;
-	if (!is_group_stop(launch->pid))
+	/* A group-stop (ptrace(2)) has no signal to deliver. */
+	if (!ptrace(PTRACE_GETSIGINFO, launch->pid, NULL, &info) || errno != EINVAL)
 		*signal = WSTOPSIG(status);
 	return STEP_GO_ON;
 }
@@ -253,7 +231,7 @@ static enum launch_state launch_follow(struct launch *launch, int *status)
 		case STEP_KILL:
 			return launch_end(launch->pid, LAUNCH_KILLED);
 		case STEP_FAILED:
-			/* It may just have been killed; the wait status tells. */
+			/* If it has just been killed, the next wait status says so. */
 			if (errno == ESRCH)
 				break;
 			return launch_end(launch->pid, LAUNCH_FAILED);
@@ -307,8 +285,14 @@ enum launch_state launch_start(char **argv, launch_mapped_fn mapped, void *arg, 
 		return LAUNCH_FAILED;
 	launch.pid = *pid = fork();
 	if (!launch.pid) {
-		close(report[0]);
-		child_exec(argv, report[1]);
+		/* Until exec closes it, the pipe tells the parent why there was no exec. */
+		int code;
+
+		if (!ptrace(PTRACE_TRACEME, 0, NULL, NULL) && !raise(SIGSTOP))
+			execvp(argv[0], argv);
+		code = errno;
+		io_write_all(report[1], &code, sizeof(code));
+		_exit(127);
 	}
 	close(report[1]);
 	state = launch.pid < 0 ? LAUNCH_FAILED : launch_trace(&launch, report[0], status);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Start a program so that others can look at it before its main() runs.  Only user of ptrace. */
-#ifndef BEE_LAUNCH_H
-#define BEE_LAUNCH_H
+/* Start a program so that others can look at it before its main() runs. */
+#ifndef LAUNCH_H
+#define LAUNCH_H
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -20,7 +20,7 @@ typedef int (*launch_mapped_fn)(void *arg, pid_t pid);
  * @LAUNCH_RUNS: the program is at its entry point or past it, on its own
  * @LAUNCH_ENDED: it ended before its entry point; the wait status says how
  * @LAUNCH_NO_EXEC: it could not be executed; errno is set
- * @LAUNCH_KILLED: launch_mapped_fn said so
+ * @LAUNCH_KILLED: it was killed, because launch_mapped_fn returned -1
  * @LAUNCH_FAILED: fork or ptrace did not work; errno is set
  */
 enum launch_state {
@@ -34,4 +34,4 @@ enum launch_state {
 enum launch_state launch_start(char **argv, launch_mapped_fn mapped, void *arg, pid_t *pid,
 			       int *wait_status);
 
-#endif /* BEE_LAUNCH_H */
+#endif /* LAUNCH_H */

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Have a process managed by the module, which looks at its mappings itself and
- * follows them; and give it the tables that it has not got.
+ * Have processes managed by the module, which looks at their mappings itself and
+ * follows them; and give it the tables that one of them needs.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,54 +14,21 @@
 #include "alloc.h"
 #include "io.h"
 #include "manage.h"
+#include "text.h"
 
+/* PF_KTHREAD of include/linux/sched.h, in the flags of /proc/PID/stat */
 #define STAT_PF_KTHREAD	0x00200000
 
 /* The start of every 32-bit ELF file: EI_MAG0..3, EI_CLASS. */
 static const char elf32_ident[] = { 0x7f, 'E', 'L', 'F', 1 };
 
 /**
- * struct load - one process being loaded
- * @maker: how tables are made
- * @pid: the process
- * @result: for the caller
- */
-struct load {
-	const struct table_maker	*maker;
-	pid_t				 pid;
-	struct proc_result		*result;
-};
-
-__attribute__((format(printf, 3, 4)))
-static int load_fail(struct load *load, int code, const char *format, ...)
-{
-	struct bee_error *error = &load->result->error;
-	va_list args;
-
-	error->code = code;
-	va_start(args, format);
-	vsnprintf(error->text, sizeof(error->text), format, args);
-	va_end(args);
-	return -1;
-}
-
-static int load_fail_errno(struct load *load, int code)
-{
-	if (code == ESRCH || code == ENOENT)
-		return load_fail(load, ESRCH, "no such process");
-	if (code == EACCES || code == EPERM)
-		return load_fail(load, code, "its mappings may not be read: needs root or "
-				 "CAP_SYS_PTRACE");
-	return load_fail(load, code, "reading its mappings: %s", strerror(code));
-}
-
-/**
- * proc_name() - the name of a process for people
+ * manage_process_name() - the name of a process for people
  * @pid: the process
  * @name: filled; "?" if there is no such process
  * @size: bytes of @name
  */
-void proc_name(pid_t pid, char *name, size_t size)
+void manage_process_name(pid_t pid, char *name, size_t size)
 {
 	char path[64], *comm;
 
@@ -130,154 +96,152 @@ static bool exe_is_32bit(pid_t pid)
 	return is_32bit;
 }
 
-/* Is there anything to unwind at all? */
-static int load_check(struct load *load)
+/**
+ * manage_check() - whether a process has user stacks that tables help to unwind
+ * @pid: a process or thread
+ * @error: filled if not
+ *
+ * Return: @pid; if that thread has ended, another of the same process; or -1.
+ */
+pid_t manage_check(pid_t pid, struct bee_error *error)
 {
 	unsigned int flags;
 	char state;
-	int ret;
+	int ret = stat_read(pid, &state, &flags);
 
-	ret = stat_read(load->pid, &state, &flags);
+	if (ret == -ESRCH || ret == -ENOENT)
+		return error_set(error, ESRCH, "no such process");
+	if (ret == -EACCES || ret == -EPERM)
+		return error_set(error, -ret, "its mappings may not be read: needs root or "
+				 "CAP_SYS_PTRACE");
 	if (ret)
-		return load_fail_errno(load, -ret);
+		return error_set(error, -ret, "reading its mappings: %s", strerror(-ret));
 	if (flags & STAT_PF_KTHREAD)
-		return load_fail(load, EINVAL, "a kernel thread has no user stack");
+		return error_set(error, EINVAL, "a kernel thread has no user stack");
 	if (state == 'Z' || state == 'X')
-		load->pid = thread_find_other(load->pid);
-	if (!load->pid)
-		return load_fail(load, ESRCH, "a zombie: the process has ended already");
-	if (exe_is_32bit(load->pid))
-		return load_fail(load, EINVAL,
+		pid = thread_find_other(pid);
+	if (!pid)
+		return error_set(error, ESRCH, "a zombie: the process has ended already");
+	if (exe_is_32bit(pid))
+		return error_set(error, EINVAL,
 				 "a 32-bit process; only 64-bit ones can have tables");
-	return 0;
+	return pid;
 }
 
-static void load_note_problem(struct load *load, const char *path, const char *why)
-{
-	struct proc_result *result = load->result;
-	struct proc_problem *problem;
+/* struct manage - manage_process() while it is at work */
+struct manage {
+	const struct table_maker	*maker;
+	struct manage_result		*result;
+};
 
+static void manage_note_problem(struct manage_result *result, const char *path, const char *why)
+{
 	result->problem = alloc_room(result->problem, result->nproblems, &result->room,
-				     sizeof(*problem));
-	problem = &result->problem[result->nproblems];
-	problem->path = strdup(path);
-	problem->why = strdup(why);
-	if (problem->path && problem->why)
-		result->nproblems++;
+				     sizeof(*result->problem));
+	result->problem[result->nproblems++] = (struct manage_problem){
+		.path = alloc_text(path), .why = alloc_text(why),
+	};
 }
 
-/* Of what has become of a file; the tables themselves are counted in the end. */
-static void load_done(void *arg, const struct table_want *want, const struct table_result *made)
+/* What the tables take is known in the end only: manage_count(). */
+static void manage_done(void *arg, const struct table_want *want, const struct table_result *made)
 {
-	struct load *load = arg;
+	struct manage_result *result = ((struct manage *)arg)->result;
 
-	load->result->text += made->text;
-	load->result->wrong += made->wrong;
+	result->text += made->text;
+	result->wrong += made->wrong;
 	if (made->source == TABLE_COMPILED)
-		load->result->compiled++;
+		result->compiled++;
 	else if (made->source == TABLE_CACHED)
-		load->result->cached++;
-	else if (!table_refusal_is_general(made->refusal))
-		load_note_problem(load, want->name, made->error.text);
-	else if (!load->result->error.code)
-		load_fail(load, made->refusal, "%.128s: %.240s", want->name,
+		result->cached++;
+	else if (!table_jobs_refusal_is_general(made->refusal))
+		manage_note_problem(result, want->name, made->error.text);
+	else if (!result->error.code)
+		error_set(&result->error, made->refusal, "%.128s: %.240s", want->name,
 			  made->error.text);
 }
 
-static void load_progress(void *arg, size_t ready, size_t count, const char *name)
+static void manage_progress(void *arg, size_t ready, size_t count, const char *name)
 {
-	const struct load *load = arg;
+	const struct manage *manage = arg;
 
-	load->maker->progress(load->maker->arg, ready, count, name);
+	manage->maker->progress(manage->maker->arg, ready, count, name);
 }
 
-static int load_tables(struct load *load)
+static int manage_tables(struct manage *manage, pid_t pid)
 {
-	struct table_maker maker = *load->maker;
+	struct manage_result *result = manage->result;
+	struct table_maker maker = *manage->maker;
 	struct table_wants wants = { 0 };
 	int ret;
 
-	maker.arg = load;
-	maker.done = load_done;
-	maker.progress = load->maker->progress ? load_progress : NULL;
-	ret = table_wants_find(maker.nl, load->pid, &wants, &load->result->error);
-	if (!ret && tables_make(&maker, &wants))
-		ret = load_fail(load, errno, "cannot start a process: %s", strerror(errno));
-	table_wants_free(&wants);
-	return load->result->error.code ? -1 : ret;
-}
-
-static bool ranges_have(const struct ranges *ranges, uint32_t file)
-{
-	size_t i;
-
-	for (i = 0; i < ranges->count; i++)
-		if (ranges->range[i].file == file)
-			return true;
-	return false;
+	maker.arg = manage;
+	maker.done = manage_done;
+	maker.progress = manage->maker->progress ? manage_progress : NULL;
+	ret = table_jobs_find(maker.nl, pid, &wants, &result->error);
+	if (!ret && table_jobs_run(&maker, &wants))
+		ret = error_set(&result->error, errno, "cannot start a process: %s",
+				strerror(errno));
+	table_jobs_free(&wants);
+	return result->error.code ? -1 : ret;
 }
 
 /* What the process has now. */
-static int load_count(struct load *load)
+static int manage_count(struct netlink *nl, pid_t pid, struct manage_result *result)
 {
-	struct proc_result *result = load->result;
-	struct netlink_files tables = { 0 };
+	struct netlink_files files = { 0 };
 	struct netlink_procs procs;
+	const struct ranges *ranges;
 	size_t i;
 	int ret;
 
-	ret = netlink_procs_get(load->maker->nl, load->pid, &procs, &result->error);
-	if (!ret)
-		ret = netlink_files_get(load->maker->nl, &tables, &result->error);
-	if (!ret && (!procs.count || !procs.proc[0].ranges.count))
-		ret = load_fail(load, ESRCH, "it has no executable memory: it is about to end");
-	for (i = 0; !ret && i < tables.count; i++) {
-		if (!tables.table[i].loaded ||
-		    !ranges_have(&procs.proc[0].ranges, tables.table[i].id))
-			continue;
-		result->tables++;
-		result->bytes += tables.table[i].bytes;
-	}
+	ret = netlink_procs_get(nl, pid, &procs, &result->error) ?:
+	      netlink_files_get(nl, &files, &result->error);
+	ranges = procs.count ? &procs.proc[0].ranges : NULL;
+	if (!ret && (!ranges || !ranges->count))
+		ret = error_set(&result->error, ESRCH,
+				"it has no executable memory: it is about to end");
+	for (i = 0; !ret && i < files.count; i++)
+		if (files.file[i].loaded && ranges_have_file(ranges, files.file[i].id)) {
+			result->tables++;
+			result->bytes += files.file[i].bytes;
+		}
 	if (!ret) {
-		result->mappings = procs.proc[0].ranges.count;
+		result->mappings = ranges->count;
 		if (result->tables > result->compiled + result->cached)
 			result->stored = result->tables - result->compiled - result->cached;
 	}
-	netlink_files_free(&tables);
+	netlink_files_free(&files);
 	netlink_procs_free(&procs);
 	return ret;
 }
 
-static int load_manage(struct load *load)
-{
-	struct netlink_proc proc = { .pid = load->pid };
-
-	if (netlink_proc_add(load->maker->nl, &proc, &load->result->error) ||
-	    load_tables(load))
-		return -1;
-	return load_count(load);
-}
-
 /**
- * proc_load() - have a process managed, with its tables
+ * manage_process() - have a process managed, with its tables
  * @maker: how tables are made; its done() is not used
  * @pid: a process or thread
- * @result: filled in any case; proc_result_free() releases it
+ * @result: filled in any case; manage_result_free() releases it
  *
  * Return: 0, or -1 with @result->error filled.
  */
-int proc_load(const struct table_maker *maker, pid_t pid, struct proc_result *result)
+int manage_process(const struct table_maker *maker, pid_t pid, struct manage_result *result)
 {
-	struct load load = { .maker = maker, .pid = pid, .result = result };
-	int ret;
+	struct manage manage = { .maker = maker, .result = result };
+	struct netlink_proc proc;
 
 	memset(result, 0, sizeof(*result));
-	proc_name(pid, result->name, sizeof(result->name));
-	ret = load_check(&load);
-	return ret ?: load_manage(&load);
+	manage_process_name(pid, result->name, sizeof(result->name));
+	pid = manage_check(pid, &result->error);
+	if (pid < 0)
+		return -1;
+	proc = (struct netlink_proc){ .pid = pid };
+	if (netlink_proc_add(maker->nl, &proc, &result->error) || manage_tables(&manage, pid))
+		return -1;
+	return manage_count(maker->nl, pid, result);
 }
 
-void proc_result_free(struct proc_result *result)
+/** manage_result_free() - release the problems of a result */
+void manage_result_free(struct manage_result *result)
 {
 	size_t i;
 
@@ -288,4 +252,69 @@ void proc_result_free(struct proc_result *result)
 	free(result->problem);
 	result->problem = NULL;
 	result->nproblems = result->room = 0;
+}
+
+/**
+ * manage_all() - have the module look at and follow all processes that run now
+ * @nl: the module
+ * @result: filled
+ * @error: filled on failure
+ *
+ * Return: 0; or -1, if /proc cannot be read.
+ */
+int manage_all(struct netlink *nl, struct manage_all_result *result, struct bee_error *error)
+{
+	struct bee_error why;
+	struct dirent *entry;
+	DIR *dir = opendir("/proc");
+	pid_t pid;
+
+	*result = (struct manage_all_result){ 0 };
+	if (!dir)
+		return error_set(error, errno, "/proc: %s", strerror(errno));
+	while ((entry = readdir(dir))) {
+		struct netlink_proc proc = { 0 };
+
+		if (text_parse_pid(entry->d_name, &pid))
+			continue;
+		proc.pid = pid;
+		if (!netlink_proc_add(nl, &proc, &why))
+			result->managed++;
+		/* Kernel threads, zombies, 32-bit processes, or it has ended meanwhile. */
+		else if (why.code == ESRCH || why.code == ENOENT || why.code == EINVAL ||
+			 why.code == EOPNOTSUPP)
+			continue;
+		else if (!result->refused++) {
+			result->pid = pid;
+			result->why = why;
+		}
+	}
+	closedir(dir);
+	return 0;
+}
+
+/**
+ * manage_forget_all() - have the module forget all processes
+ * @nl: the module
+ * @count: filled: how many there were
+ * @error: filled on failure
+ *
+ * Return: 0 or -1.
+ */
+int manage_forget_all(struct netlink *nl, size_t *count, struct bee_error *error)
+{
+	struct netlink_procs procs;
+	size_t i;
+	int ret;
+
+	*count = 0;
+	ret = netlink_procs_get(nl, 0, &procs, error);
+	for (i = 0; !ret && i < procs.count; i++) {
+		if (!netlink_proc_forget(nl, procs.proc[i].cookie, error))
+			++*count;
+		else if (error->code != ESRCH && error->code != ENOENT)
+			ret = -1;
+	}
+	netlink_procs_free(&procs);
+	return ret;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Have a process managed by the module, with tables for all that it has mapped. */
-#ifndef BEE_PROC_H
-#define BEE_PROC_H
+/* Have processes managed by the module: one with tables for all that it has mapped, or all. */
+#ifndef MANAGE_H
+#define MANAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,17 +12,17 @@
 #include "table_jobs.h"
 
 /**
- * struct proc_problem - a mapped file that could not be used
+ * struct manage_problem - a mapped file that could not be used
  * @path: its name
  * @why: a sentence
  */
-struct proc_problem {
+struct manage_problem {
 	char	*path;
 	char	*why;
 };
 
 /**
- * struct proc_result - what proc_load() found and did
+ * struct manage_result - what manage_process() found and did
  * @name: the process's name
  * @mappings: executable mappings
  * @tables: distinct tables that they use
@@ -35,9 +35,9 @@ struct proc_problem {
  * @problem: files that could not be used
  * @nproblems: number of them
  * @room: for so many
- * @error: why the process was not loaded
+ * @error: why the process is not managed
  */
-struct proc_result {
+struct manage_result {
 	char			 name[64];
 	size_t			 mappings;
 	size_t			 tables;
@@ -47,14 +47,34 @@ struct proc_result {
 	uint64_t		 bytes;
 	uint64_t		 text;
 	uint64_t		 wrong;
-	struct proc_problem	*problem;
+	struct manage_problem	*problem;
 	size_t			 nproblems;
 	size_t			 room;
 	struct bee_error	 error;
 };
 
-int proc_load(const struct table_maker *maker, pid_t pid, struct proc_result *result);
-void proc_result_free(struct proc_result *result);
-void proc_name(pid_t pid, char *name, size_t size);
+/**
+ * struct manage_all_result - what manage_all() found
+ * @managed: processes that are managed now
+ * @refused: processes that are not; those without 64-bit user code are not counted
+ * @pid: the first of them
+ * @why: and the reason
+ */
+struct manage_all_result {
+	size_t			managed;
+	size_t			refused;
+	pid_t			pid;
+	struct bee_error	why;
+};
 
-#endif /* BEE_PROC_H */
+int manage_process(const struct table_maker *maker, pid_t pid, struct manage_result *result);
+void manage_result_free(struct manage_result *result);
+void manage_process_name(pid_t pid, char *name, size_t size);
+
+int manage_all(struct netlink *nl, struct manage_all_result *result, struct bee_error *error);
+int manage_forget_all(struct netlink *nl, size_t *count, struct bee_error *error);
+
+/* For manage_process() and its test */
+pid_t manage_check(pid_t pid, struct bee_error *error);
+
+#endif /* MANAGE_H */

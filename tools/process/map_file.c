@@ -3,21 +3,31 @@
  * Open the file behind a mapping of a process.  The sure way is through the process;
  * but what is mapped there may have changed, and if it has ended there is only the
  * name.  So it may be another file: the module, asked by inode, knows which.
+ *
+ * A name says something in the mount namespace of its process only; which one that was
+ * nobody knows once the process has ended, so it is looked up in all.
  */
+#include <ctype.h>
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "error.h"
 #include "io.h"
 #include "map_file.h"
+
+/* Mount namespaces, as containers have, in which a name is looked up. */
+#define MAX_NAMESPACES	256
 
 static int pin_at(int dir, const char *name)
 {
@@ -40,16 +50,16 @@ static int pin_overlapping(DIR *dir, const struct mapping *m)
 }
 
 /**
- * mapped_pin() - hold on to a mapped file without opening it
+ * map_file_pin() - hold on to a mapped file without opening it
  * @mapping: the mapping
  *
  * Goes through /proc/PID/map_files, so that it is the mapped file whatever has
  * become of its name, and whichever mount namespace the name is from.  Asks nothing
  * of the file's file system, which may be a FUSE server that does not answer.
  *
- * Return: an O_PATH descriptor for mapped_open(), or -errno.
+ * Return: an O_PATH descriptor for map_file_open(), or -errno.
  */
-int mapped_pin(const struct mapping *mapping)
+int map_file_pin(const struct mapping *mapping)
 {
 	char path[64], name[40];
 	DIR *dir;
@@ -65,6 +75,110 @@ int mapped_pin(const struct mapping *mapping)
 		pin = pin_overlapping(dir, mapping);
 	closedir(dir);
 	return pin;
+}
+
+/**
+ * struct name_search - the best file of a mapping's name so far
+ * @mapping: the mapping
+ * @pin: the file, an O_PATH descriptor; -1 if there is none
+ * @rank: how sure it is that it is the mapped one: 0 no file, 1 by size, 2 by inode number too
+ */
+struct name_search {
+	const struct mapping	*mapping;
+	int			 pin;
+	int			 rank;
+};
+
+static int name_rank(const struct mapping *m, int pin)
+{
+	struct stat st;
+
+	if (fstat(pin, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != m->size)
+		return 0;
+	return (uint64_t)st.st_ino == m->inode ? 2 : 1;
+}
+
+/* Look where process @pid ("self" or a number) has its root, as it does itself after chroot. */
+static void name_try(struct name_search *search, const char *pid)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	char path[64];
+	int root, pin, rank;
+
+	snprintf(path, sizeof(path), "/proc/%s/root", pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return;
+	pin = syscall(SYS_openat2, root, search->mapping->path, &how, sizeof(how));
+	close(root);
+	rank = pin < 0 ? 0 : name_rank(search->mapping, pin);
+	if (rank > search->rank) {
+		if (search->pin >= 0)
+			close(search->pin);
+		search->pin = pin;
+		search->rank = rank;
+	} else if (pin >= 0) {
+		close(pin);
+	}
+}
+
+/* Whether the mount namespace of @pid is one more than those in @seen. */
+static bool namespace_is_new(const char *pid, ino_t *seen, size_t *count)
+{
+	char path[64];
+	struct stat st;
+	size_t i;
+
+	snprintf(path, sizeof(path), "/proc/%s/ns/mnt", pid);
+	if (stat(path, &st))
+		return false;
+	for (i = 0; i < *count; i++)
+		if (seen[i] == st.st_ino)
+			return false;
+	if (*count == MAX_NAMESPACES)
+		return false;
+	seen[(*count)++] = st.st_ino;
+	return true;
+}
+
+/* Our own namespace first: there most files are. */
+static void name_search_all(struct name_search *search)
+{
+	ino_t seen[MAX_NAMESPACES];
+	size_t count = 0;
+	const char *pid = "self";
+	struct dirent *at;
+	DIR *proc = opendir("/proc");
+
+	do {
+		if (namespace_is_new(pid, seen, &count))
+			name_try(search, pid);
+		do
+			at = proc ? readdir(proc) : NULL;
+		while (at && !isdigit((unsigned char)at->d_name[0]));
+		pid = at ? at->d_name : NULL;
+	} while (pid && search->rank < 2);
+	if (proc)
+		closedir(proc);
+}
+
+/* A file of the mapping's name and size, in the root of its process or, if that has ended, of any. */
+static int pin_by_name(const struct mapping *mapping)
+{
+	struct name_search search = { .mapping = mapping, .pin = -1 };
+	char pid[16];
+
+	if (mapping->path[0] != '/')
+		return -ENOENT;
+	snprintf(pid, sizeof(pid), "%d", mapping->pid);
+	if (mapping->pid)
+		name_try(&search, pid);
+	if (!search.rank)
+		name_search_all(&search);
+	return search.pin < 0 ? -ENOENT : search.pin;
 }
 
 /*
@@ -88,7 +202,7 @@ static int pin_open(int pin)
 
 static int open_by_name(const struct mapping *m)
 {
-	int pin = find_pin_by_name(m), fd;
+	int pin = pin_by_name(m), fd;
 
 	if (pin < 0)
 		return pin;
@@ -124,20 +238,20 @@ static int open_vdso(void)
 }
 
 /**
- * mapped_open() - open a mapped file, or perhaps another, for reading
+ * map_file_open() - open a mapped file, or perhaps another, for reading
  * @mapping: the mapping
- * @pin: from mapped_pin(), or -errno; it stays open
+ * @pin: from map_file_pin(), or -errno; it stays open
  * @error: filled on failure
  *
  * By name if there is no pin, because the process has ended or we may not.
  *
  * Return: a file descriptor, or -1.
  */
-int mapped_open(const struct mapping *mapping, int pin, struct bee_error *error)
+int map_file_open(const struct mapping *mapping, int pin, struct bee_error *error)
 {
 	int fd;
 
-	if (!strcmp(mapping->path, MAPPED_VDSO))
+	if (!strcmp(mapping->path, MAP_FILE_VDSO))
 		fd = open_vdso();
 	else
 		fd = pin < 0 ? open_by_name(mapping) : pin_open(pin);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Open the file behind a mapping of a process, which may have ended. */
-#ifndef BEE_MAPPED_H
-#define BEE_MAPPED_H
+#ifndef MAP_FILE_H
+#define MAP_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,11 +29,9 @@ struct mapping {
 	uint64_t	 inode;
 };
 
-#define MAPPED_VDSO	"[vdso]"
+#define MAP_FILE_VDSO	"[vdso]"
 
-int mapped_pin(const struct mapping *mapping);
-int mapped_open(const struct mapping *mapping, int pin, struct bee_error *error);
+int map_file_pin(const struct mapping *mapping);
+int map_file_open(const struct mapping *mapping, int pin, struct bee_error *error);
 
-int find_pin_by_name(const struct mapping *mapping);
-
-#endif /* BEE_MAPPED_H */
+#endif /* MAP_FILE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One perf sample of ourselves with a callchain: the only file that knows the perf ABI. */
+/* One perf sample of ourselves with a callchain.  No other file of the tool knows the perf ABI. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -52,10 +52,8 @@ static int sample_wait(int fd, struct perf_event_mmap_page *page, struct bee_err
 	uint64_t end = now_ns() + SAMPLE_PATIENCE_NS;
 	volatile unsigned int work = 0;
 
-	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
-		error_set(error, errno, "enabling a perf event: %s", strerror(errno));
-		return -1;
-	}
+	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+		return error_set(error, errno, "enabling a perf event: %s", strerror(errno));
 	while (!__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) && now_ns() < end) {
 		unsigned int i;
 
@@ -65,9 +63,8 @@ static int sample_wait(int fd, struct perf_event_mmap_page *page, struct bee_err
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 	if (__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE))
 		return 0;
-	error_set(error, 0, "perf took no sample in %llu seconds of work",
-		 SAMPLE_PATIENCE_NS / 1000000000ull);
-	return -1;
+	return error_set(error, 0, "perf took no sample in %llu seconds of work",
+			 SAMPLE_PATIENCE_NS / 1000000000ull);
 }
 
 /**
@@ -83,12 +80,10 @@ int sample_self(struct bee_error *error)
 	int fd, ret;
 
 	fd = sample_open();
-	if (fd < 0) {
-		error_set(error, errno, "opening a perf event: %s%s", strerror(errno),
-			 errno == EACCES || errno == EPERM ?
-			 " (by seccomp, or by kernel.perf_event_paranoid)" : "");
-		return -1;
-	}
+	if (fd < 0)
+		return error_set(error, errno, "opening a perf event: %s%s", strerror(errno),
+				 errno == EACCES || errno == EPERM ?
+				 " (by seccomp, or by kernel.perf_event_paranoid)" : "");
 	page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED) {
 		error_set(error, errno, "mapping a perf buffer: %s", strerror(errno));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One perf sample of ourselves with a callchain.  sample.c alone knows the perf ABI. */
-#ifndef BEE_SAMPLE_H
-#define BEE_SAMPLE_H
+/* One perf sample of ourselves with a callchain. */
+#ifndef SELF_SAMPLE_H
+#define SELF_SAMPLE_H
 
 #include "error.h"
 
 int sample_self(struct bee_error *error);
 
-#endif /* BEE_SAMPLE_H */
+#endif /* SELF_SAMPLE_H */

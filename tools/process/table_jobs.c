@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * See to it that files which are mapped have their tables in the module.  What is
+ * Find or make the tables of mapped files, and give them to the module.  What is
  * mapped may be anything that any user made, so each file is read in a child process,
- * which may crash, be killed by a file that shrinks, or run out of time.
+ * which may crash, be killed by SIGBUS when the file shrinks, or run out of time.
  */
 #include <errno.h>
 #include <signal.h>
@@ -21,30 +21,31 @@
 #define MAKE_SECONDS	120
 
 /**
- * table_wants_add() - add a file
+ * table_jobs_add() - add a file
  * @wants: the list
- * @table: the file, with the place where it is mapped
- * @pin: hold on to it now, for its process may end soon
+ * @file: the file, with the place where it is mapped
+ * @pin: hold on to it now, because its process may end before it is opened
  */
-void table_wants_add(struct table_wants *wants, const struct netlink_file *table, bool pin)
+void table_jobs_add(struct table_wants *wants, const struct netlink_file *file, bool pin)
 {
 	struct table_want *want;
 
 	wants->want = alloc_room(wants->want, wants->count, &wants->room, sizeof(*want));
 	want = &wants->want[wants->count++];
 	*want = (struct table_want){
-		.id = table->id,
-		.device = table->device,
-		.mapping = { .pid = table->pid, .start = table->start, .end = table->end,
-			     .size = table->size, .inode = table->inode },
+		.id = file->id,
+		.device = file->device,
+		.mapping = { .pid = file->pid, .start = file->start, .end = file->end,
+			     .size = file->size, .inode = file->inode },
 		.pin = -ENOENT,
 	};
-	snprintf(want->name, sizeof(want->name), "%s", table->name);
+	snprintf(want->name, sizeof(want->name), "%s", file->name);
 	if (pin)
-		want->pin = mapped_pin(&want->mapping);
+		want->pin = map_file_pin(&want->mapping);
 }
 
-void table_wants_free(struct table_wants *wants)
+/** table_jobs_free() - release a list and its pins; it is empty afterwards */
+void table_jobs_free(struct table_wants *wants)
 {
 	size_t i;
 
@@ -55,7 +56,7 @@ void table_wants_free(struct table_wants *wants)
 	*wants = (struct table_wants){ 0 };
 }
 
-/* Which file is mapped where, by its id. */
+/* Where a file is mapped. */
 struct place {
 	uint32_t	file;
 	uint32_t	pid;
@@ -70,7 +71,7 @@ static int compare_places(const void *a, const void *b)
 	return x->file < y->file ? -1 : x->file > y->file;
 }
 
-/* Of each file one mapping will do. */
+/* All ranges with files, for bsearch() by file: any mapping of a file will do. */
 static struct place *places_list(const struct netlink_procs *procs, size_t *count)
 {
 	struct place *places = NULL;
@@ -93,7 +94,37 @@ static struct place *places_list(const struct netlink_procs *procs, size_t *coun
 }
 
 /**
- * table_wants_find() - all mapped files without a table
+ * table_jobs_select() - the files without a table that are mapped somewhere
+ * @files: the module's files
+ * @procs: processes and their ranges
+ * @wants: the files are added to it, each with one of its mappings
+ */
+void table_jobs_select(const struct netlink_files *files, const struct netlink_procs *procs,
+		       struct table_wants *wants)
+{
+	size_t i, count;
+	struct place *places = places_list(procs, &count);
+
+	for (i = 0; places && i < files->count; i++) {
+		struct netlink_file file = files->file[i];
+		struct place key = { .file = file.id };
+		const struct place *found;
+
+		if (file.loaded)
+			continue;
+		found = bsearch(&key, places, count, sizeof(*places), compare_places);
+		if (!found)
+			continue;
+		file.pid = found->pid;
+		file.start = found->start;
+		file.end = found->end;
+		table_jobs_add(wants, &file, false);
+	}
+	free(places);
+}
+
+/**
+ * table_jobs_find() - all mapped files without a table
  * @nl: the module
  * @pid: mapped by this process; 0: by any that is managed
  * @wants: they are added to it
@@ -101,56 +132,31 @@ static struct place *places_list(const struct netlink_procs *procs, size_t *coun
  *
  * Return: 0 or -1.
  */
-int table_wants_find(struct netlink *nl, pid_t pid, struct table_wants *wants,
-		     struct bee_error *error)
+int table_jobs_find(struct netlink *nl, pid_t pid, struct table_wants *wants,
+		    struct bee_error *error)
 {
-	struct netlink_files tables = { 0 };
+	struct netlink_files files = { 0 };
 	struct netlink_procs procs = { 0 };
-	struct place *places = NULL;
-	size_t i, count;
 	int ret;
 
-	ret = netlink_procs_get(nl, pid, &procs, error);
+	ret = netlink_procs_get(nl, pid, &procs, error) ?: netlink_files_get(nl, &files, error);
 	if (!ret)
-		ret = netlink_files_get(nl, &tables, error);
-	if (!ret)
-		places = places_list(&procs, &count);
-	for (i = 0; places && i < tables.count; i++) {
-		struct netlink_file *table = &tables.table[i];
-		struct place key = { .file = table->id };
-		const struct place *found;
-
-		if (table->loaded)
-			continue;
-		found = bsearch(&key, places, count, sizeof(*places), compare_places);
-		if (!found)
-			continue;
-		table->pid = found->pid;
-		table->start = found->start;
-		table->end = found->end;
-		table_wants_add(wants, table, false);
-	}
-	free(places);
-	netlink_files_free(&tables);
+		table_jobs_select(&files, &procs, wants);
+	netlink_files_free(&files);
 	netlink_procs_free(&procs);
 	return ret;
 }
 
 /**
- * table_refusal_is_general() - whether other files would be refused as well
+ * table_jobs_refusal_is_general() - whether the module would refuse other files' tables as well
  * @code: from struct table_result
+ *
+ * Return: true if the code says something of us or of the module, not of the table.
  */
-bool table_refusal_is_general(int code)
+bool table_jobs_refusal_is_general(int code)
 {
 	return code == EPERM || code == ENOSPC || code == ENOMEM || code == BEE_ERROR_NO_MODULE ||
 	       code == EIO || code == EPROTO;
-}
-
-static void result_refused(struct table_result *result, const struct bee_error *error)
-{
-	result->source = TABLE_NONE;
-	result->refusal = error->code;
-	error_set(&result->error, error->code, "its table was refused: %.300s", error->text);
 }
 
 /*
@@ -159,33 +165,34 @@ static void result_refused(struct table_result *result, const struct bee_error *
  */
 static bool want_is_met(struct netlink *nl, const struct table_want *want, uint32_t id)
 {
-	struct netlink_files tables;
+	const struct netlink_file *file;
+	struct netlink_files files;
 	struct bee_error error;
-	bool met = id == want->id;
-	size_t i;
+	bool met;
 
-	if (met || netlink_files_get(nl, &tables, &error))
-		return met;
-	for (i = 0; i < tables.count; i++)
-		if (tables.table[i].id == id)
-			met = tables.table[i].device == want->device &&
-			      tables.table[i].inode == want->mapping.inode;
-	netlink_files_free(&tables);
+	if (id == want->id)
+		return true;
+	file = netlink_files_get(nl, &files, &error) ? NULL : netlink_files_find(&files, id);
+	met = file && file->device == want->device && file->inode == want->mapping.inode;
+	netlink_files_free(&files);
 	return met;
 }
 
 /*
- * What was opened is what the module is told, not what was asked for: that could have
+ * The module is told which file was opened, not which one was asked for: that could have
  * been replaced, or unmapped and another file mapped, at any time.
  */
-static void result_add(struct netlink *nl, const struct table_want *want, int exe_fd, int fd,
-		       struct table_result *result)
+static void result_add(const struct table_maker *maker, const struct table_want *want, int exe_fd,
+		       int fd, struct table_result *result)
 {
 	struct bee_error error;
+	struct netlink *nl = netlink_clone(maker->nl, &error);
 	uint32_t id;
 
-	if (netlink_table_add(nl, fd, exe_fd, &id, &error)) {
-		result_refused(result, &error);
+	if (!nl || netlink_table_add(nl, fd, exe_fd, &id, &error)) {
+		result->source = TABLE_NONE;
+		result->refusal = error.code;
+		error_set(&result->error, error.code, "its table was refused: %.300s", error.text);
 	} else if (!want_is_met(nl, want, id)) {
 		result->source = TABLE_NONE;
 		result->opened = false;
@@ -195,6 +202,7 @@ static void result_add(struct netlink *nl, const struct table_want *want, int ex
 			  "CAP_CHECKPOINT_RESTORE" : "");
 		netlink_table_del(nl, id, false, &error);
 	}
+	netlink_close(nl);
 }
 
 static int empty_table(void)
@@ -209,19 +217,6 @@ static int empty_table(void)
 	return fd;
 }
 
-static void make_added(const struct table_maker *maker, const struct table_want *want, int exe_fd,
-		       int fd, struct table_result *result)
-{
-	struct bee_error error;
-	struct netlink *nl = netlink_clone(maker->nl, &error);
-
-	if (nl)
-		result_add(nl, want, exe_fd, fd, result);
-	else
-		result_refused(result, &error);
-	netlink_close(nl);
-}
-
 /* If even that is refused, it is tried again when the file is mapped again. */
 static void make_mark(const struct table_maker *maker, const struct table_want *want, int exe_fd)
 {
@@ -230,14 +225,14 @@ static void make_mark(const struct table_maker *maker, const struct table_want *
 
 	if (fd < 0)
 		return;
-	make_added(maker, want, exe_fd, fd, &ignored);
+	result_add(maker, want, exe_fd, fd, &ignored);
 	close(fd);
 }
 
 static void make_opened(const struct table_maker *maker, const struct table_want *want, int fd,
 			struct table_result *result)
 {
-	bool vdso = !strcmp(want->name, MAPPED_VDSO);
+	bool vdso = !strcmp(want->name, MAP_FILE_VDSO);
 	int exe_fd = vdso ? NETLINK_VDSO : fd;
 	struct lossy_report report;
 	struct table_file file;
@@ -248,20 +243,20 @@ static void make_opened(const struct table_maker *maker, const struct table_want
 		result->bytes = file.table.size;
 		result->text = report.text;
 		result->wrong = report.wrong;
-		make_added(maker, want, exe_fd, file.fd, result);
+		result_add(maker, want, exe_fd, file.fd, result);
 	} else if (maker->mark) {
 		make_mark(maker, want, exe_fd);
 	}
 	table_file_close(&file);
 }
 
-/* struct make - a run of tables_make() */
+/* struct make - a run of table_jobs_run() */
 struct make {
 	const struct table_maker *maker;
 	const struct table_wants *wants;
 };
 
-/* In a child of its own, which no file may hold up for ever. */
+/* In a child of its own, which SIGALRM ends if a file takes too long. */
 static void make_work(void *arg, size_t index, FILE *out)
 {
 	const struct make *make = arg;
@@ -273,8 +268,8 @@ static void make_work(void *arg, size_t index, FILE *out)
 	alarm(MAKE_SECONDS);
 	want->mapping.path = want->name;
 	if (want->pin < 0)
-		want->pin = mapped_pin(&want->mapping);
-	fd = mapped_open(&want->mapping, want->pin, &result.error);
+		want->pin = map_file_pin(&want->mapping);
+	fd = map_file_open(&want->mapping, want->pin, &result.error);
 	if (fd >= 0) {
 		result.opened = true;
 		make_opened(make->maker, want, fd, &result);
@@ -292,7 +287,7 @@ static void make_done(void *arg, size_t index, const void *data, size_t size, co
 		make->maker->done(make->maker->arg, &make->wants->want[index], data);
 		return;
 	}
-	error_set(&none.error, 0, "the compiler %s%s", died ? "was " : "ended without a result",
+	error_set(&none.error, 0, "compiling it ended without a result%s%s", died ? ": " : "",
 		  died ?: "");
 	make->maker->done(make->maker->arg, &make->wants->want[index], &none);
 }
@@ -306,13 +301,13 @@ static void make_progress(void *arg, size_t ready, size_t index)
 }
 
 /**
- * tables_make() - find or make the tables of files, and give them to the module
+ * table_jobs_run() - find or make the tables of files, and give them to the module
  * @maker: how
  * @wants: the files
  *
  * Return: 0; or -1 and errno, if no child could be made.
  */
-int tables_make(const struct table_maker *maker, const struct table_wants *wants)
+int table_jobs_run(const struct table_maker *maker, const struct table_wants *wants)
 {
 	struct make make = { .maker = maker, .wants = wants };
 	const struct parallel parallel = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* See to it that files which are mapped have their tables in the module. */
-#ifndef BEE_TABLES_H
-#define BEE_TABLES_H
+/* Find or make the tables of mapped files, and give them to the module. */
+#ifndef TABLE_JOBS_H
+#define TABLE_JOBS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
  * @name: its path, for people
  * @device: that it is on, as the module numbers it
  * @mapping: where to find it; its path is @name, filled in late, as the array moves
- * @pin: from mapped_pin(), or -errno
+ * @pin: from map_file_pin(), or -errno
  */
 struct table_want {
 	uint32_t	id;
@@ -37,7 +37,7 @@ struct table_wants {
 /**
  * struct table_result - what has become of it
  * @source: where its table came from; TABLE_NONE: it has none
- * @opened: the file was found; what went wrong then will go wrong again
+ * @opened: the file was found, so that trying again later fails in the same way
  * @bytes: of the table
  * @text: of the file, bytes with rules; 0 if its table is exact
  * @wrong: of these, with a wrong rule
@@ -79,12 +79,14 @@ struct table_maker {
 	void		(*progress)(void *arg, size_t ready, size_t count, const char *name);
 };
 
-void table_wants_add(struct table_wants *wants, const struct netlink_file *table, bool pin);
-int table_wants_find(struct netlink *nl, pid_t pid, struct table_wants *wants,
-		     struct bee_error *error);
-void table_wants_free(struct table_wants *wants);
+void table_jobs_add(struct table_wants *wants, const struct netlink_file *file, bool pin);
+void table_jobs_select(const struct netlink_files *files, const struct netlink_procs *procs,
+		       struct table_wants *wants);
+int table_jobs_find(struct netlink *nl, pid_t pid, struct table_wants *wants,
+		    struct bee_error *error);
+void table_jobs_free(struct table_wants *wants);
 
-int tables_make(const struct table_maker *maker, const struct table_wants *wants);
-bool table_refusal_is_general(int code);
+int table_jobs_run(const struct table_maker *maker, const struct table_wants *wants);
+bool table_jobs_refusal_is_general(int code);
 
-#endif /* BEE_TABLES_H */
+#endif /* TABLE_JOBS_H */

@@ -7,8 +7,8 @@
 
 /**
  * struct row_start - a row: from @pc to the next row's
- * @pc: its start
- * @rule: index of its rule
+ * @pc: its first address
+ * @rule: number of its rule in the row set
  *
  * Packed, as there are millions of them.
  */

@@ -9,26 +9,28 @@
 #define BEEUNWIND_FAMILY_VERSION	1
 
 /**
- * enum beeunwind_stop - Why a walk ended. See Documentation/stop-reasons.rst.
- * @BEEUNWIND_STOP_NONE: the walk goes on; never counted
+ * enum beeunwind_stop - why a walk ended; Documentation/stop-reasons.rst has causes and remedies
+ * @BEEUNWIND_STOP_NONE: the walk has not ended; never counted
  * @BEEUNWIND_STOP_OUTERMOST: the program's or thread's first frame was reached; the stack
  *	is complete
- * @BEEUNWIND_STOP_DEPTH: as many frames as perf asked for (sample_max_stack)
- * @BEEUNWIND_STOP_NO_MAPPING: the interrupted ip is in no executable mapping known to the
- *	module
- * @BEEUNWIND_STOP_NO_TABLE: the mapping has no unwind table and the frame pointer led
+ * @BEEUNWIND_STOP_DEPTH: the walk has as many frames as perf asked for (sample_max_stack)
+ * @BEEUNWIND_STOP_NO_MAPPING: the interrupted ip is in no executable mapping that the
+ *	module knows
+ * @BEEUNWIND_STOP_NO_TABLE: the frame's mapping has no file or its file no table, and the
+ *	frame pointer led nowhere
+ * @BEEUNWIND_STOP_GAP: the table has a gap at the frame's pc, and the frame pointer led
  *	nowhere
- * @BEEUNWIND_STOP_GAP: the table has no unwind information there and the frame pointer led
- *	nowhere
- * @BEEUNWIND_STOP_UNSUPPORTED: the unwind information there is of a form that a table
- *	cannot hold
- * @BEEUNWIND_STOP_UNKNOWN_REGISTER: the rule needs a register whose value in this frame is
- *	not known
- * @BEEUNWIND_STOP_READ_FAULT: stack memory could not be read without faulting
- * @BEEUNWIND_STOP_NO_PROGRESS: the caller's stack pointer would not be above this frame's
+ * @BEEUNWIND_STOP_UNSUPPORTED: the CFI at the frame's pc has a rule that a table cannot
+ *	express
+ * @BEEUNWIND_STOP_UNKNOWN_REGISTER: the frame's rule needs a register whose value in the
+ *	frame is not known
+ * @BEEUNWIND_STOP_READ_FAULT: memory that the frame's rule needs could not be read without
+ *	a page fault
+ * @BEEUNWIND_STOP_NO_PROGRESS: the caller's stack pointer would not be above the frame's,
+ *	or the walk goes in circles
  * @BEEUNWIND_STOP_MISALIGNED: the caller's stack pointer would not be a multiple of 8
- * @BEEUNWIND_STOP_BAD_RA: the return address is in no executable mapping known to the
- *	module
+ * @BEEUNWIND_STOP_BAD_RA: the return address is in no executable mapping that the module
+ *	knows
  */
 enum beeunwind_stop {
 	BEEUNWIND_STOP_NONE,
@@ -43,51 +45,48 @@ enum beeunwind_stop {
 	BEEUNWIND_STOP_NO_PROGRESS,
 	BEEUNWIND_STOP_MISALIGNED,
 	BEEUNWIND_STOP_BAD_RA,
-
 	/* private: */
 	__BEEUNWIND_STOP_MAX,
 	BEEUNWIND_STOP_MAX = (__BEEUNWIND_STOP_MAX - 1),
 };
 
 /**
- * enum beeunwind_hook_state - Whether the module sits in perf's callchain path.
- * @BEEUNWIND_HOOK_STATE_OFF: not placed, perf works as without the module
+ * enum beeunwind_hook_state - state of the hook in perf's callchain path
+ * @BEEUNWIND_HOOK_STATE_OFF: not placed; perf works as without the module
  * @BEEUNWIND_HOOK_STATE_ON: placed
- * @BEEUNWIND_HOOK_STATE_STUCK: ftrace refused to remove it; the module cannot be unloaded
+ * @BEEUNWIND_HOOK_STATE_STUCK: placed, and ftrace cannot remove it; the module cannot be
+ *	unloaded
  */
 enum beeunwind_hook_state {
 	BEEUNWIND_HOOK_STATE_OFF,
 	BEEUNWIND_HOOK_STATE_ON,
 	BEEUNWIND_HOOK_STATE_STUCK,
-
 	/* private: */
 	__BEEUNWIND_HOOK_STATE_MAX,
 	BEEUNWIND_HOOK_STATE_MAX = (__BEEUNWIND_HOOK_STATE_MAX - 1),
 };
 
 /**
- * enum beeunwind_follow - Which processes become managed when they execute a program.
- * @BEEUNWIND_FOLLOW_MANAGED: those that are managed already
- * @BEEUNWIND_FOLLOW_ALL: all
+ * enum beeunwind_follow - which processes are managed after an exec
+ * @BEEUNWIND_FOLLOW_MANAGED: those that were managed before it
+ * @BEEUNWIND_FOLLOW_ALL: all processes
  */
 enum beeunwind_follow {
 	BEEUNWIND_FOLLOW_MANAGED,
 	BEEUNWIND_FOLLOW_ALL,
-
 	/* private: */
 	__BEEUNWIND_FOLLOW_MAX,
 	BEEUNWIND_FOLLOW_MAX = (__BEEUNWIND_FOLLOW_MAX - 1),
 };
 
 /**
- * enum beeunwind_announce - When a mapped file without a table is announced.
- * @BEEUNWIND_ANNOUNCE_SAMPLED: when a walk has wanted a row of it
- * @BEEUNWIND_ANNOUNCE_MAPPED: when a managed process has mapped it; the default
+ * enum beeunwind_announce - when a file without a table is announced by file-ntf
+ * @BEEUNWIND_ANNOUNCE_SAMPLED: when a walk has a frame in it
+ * @BEEUNWIND_ANNOUNCE_MAPPED: when a managed process maps it; the default
  */
 enum beeunwind_announce {
 	BEEUNWIND_ANNOUNCE_SAMPLED,
 	BEEUNWIND_ANNOUNCE_MAPPED,
-
 	/* private: */
 	__BEEUNWIND_ANNOUNCE_MAX,
 	BEEUNWIND_ANNOUNCE_MAX = (__BEEUNWIND_ANNOUNCE_MAX - 1),

@@ -1,49 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * The unwind table of one ELF file: the format, and the only place that
- * defines it.
+ * The unwind table of one ELF file: the specification of the format.
  *
- * A table is one immutable, position-independent blob.  It says, for every pc
- * (address as in the ELF file, before the load bias) of the file's executable
- * text, how to get from a frame to its caller.  The compiler in
+ * A table is one immutable, position-independent blob.  For every pc (address as in the ELF file,
+ * without load bias) of the file's executable text it says how to get from a frame to its caller.
  * tools/encode writes it, bee_table_validate() (kmod/table_check.c, built into the module and into
- * beectl alike) decides whether it may be used, bee_table_lookup() reads it.
+ * beectl) decides whether it may be used, and bee_table_lookup() (kmod/table.c) reads it.
  *
- * A row is all rules valid for [its start, the next row's start).  The rows of
- * [base, base + span) follow each other without holes; text that no FDE covers
- * has gap rows, but padding between functions (nop forms, int3, zero bytes)
- * belongs to the row before it.  Outside the interval the answer is a gap.
+ * A rule says how to get CFA, RA and FP of one frame.  A row is a pc and the rule that holds from
+ * there to the next row.  The rows of the text [base, base + span) follow each other without
+ * holes: text that no FDE covers has rows whose rule is a gap, but padding between functions (forms
+ * of nop, int3, zero bytes) belongs to the row before it.  Outside of the text there are only gaps.
  *
  *
  * The idea
  *
- * Text is cut into windows of 2^window bytes of pc.  A window is a list of
- * tokens, each at a place in it, of two kinds:
+ * Text is cut into windows of 2^window bytes.  A window has a list of tokens, each at a place in
+ * it, of two kinds:
  *
- *   head   A function starts here.  The rule becomes BEE_WORD_INIT, which is
- *          what a call leaves behind; the rows of its prologue follow.
- *   step   Anything later: epilogues, pushed arguments, text without FDE.
+ *   head   A function starts here.  The rule becomes BEE_WORD_INIT, as after every call; the
+ *          rows of the function's prologue follow.
+ *   step   Any other rows: epilogues, pushed arguments, text without an FDE.
  *
- * The rows of a token are its phrase: up to eight ops, each of which says a rule,
- * and the distances between them.  The last rule of a head phrase is the
- * function's body rule, and the ops of step phrases can refer to it ("the body
- * rule with CFA + 16"; "with CFA = rsp + 8"; or plainly "the body rule"), so that
- * functions with other frames have the same epilogues.  Each phrase stands once in a
- * dictionary, its ops apart from its distances and from the body rule: many phrases
- * share a shape.
+ * The rows of a token are its phrase: up to eight ops, each of which says a rule, and the distances
+ * between them.  The last rule of a head phrase is the body rule of the function.  The ops of step
+ * phrases can refer to it ("the body rule with CFA + 16", "the body rule with CFA = rsp + 8", "the
+ * body rule"), so functions with different frames share phrases for their epilogues.  Phrases are
+ * kept once, in a dictionary.  There the ops of a phrase, its shape, are apart from its distances
+ * and its body rule, as many phrases have the same shape.
  *
- * The rule at a pc is what the last token at or before it in its window says, or
- * if there is none what the window began with.  No token and no phrase
- * reaches over the end of its window.
+ * The rule at a pc is what the last token at or before it in its window says.  If there is none, it
+ * is what the start of the window says.  Neither tokens nor phrases cross the end of a window.
  *
  *
  * Layout
  *
- * Integers are little endian.  Bit i of a bit string is bit i % 8 (from the
- * least significant) of byte i / 8; a field's first bit is its least significant.
- * W(n) is the width of a number below n: the least w with 2^w >= n.  Sections
- * follow each other in this order, each from a byte of its own; all sizes but the
- * last but one follow from the header.
+ * Integers are little endian.  Bit i of a bit string is bit i % 8 of byte i / 8, counted from the
+ * least significant one; the first bit of a field is its least significant.  W(n) is the width of
+ * a number below n: the least w with 2^w >= n.  Sections follow each other in this order, and each
+ * begins at a whole byte.  The header gives the sizes of all but the page records.
  *
  *   SIZE                   DESCRIPTION
  *   184                    struct bee_table_header
@@ -59,72 +54,71 @@
  *   bits, 8 times          step phrases with 1, 2, ... 8 ops
  *   bits, 8 times          their shapes
  *   the rest               page records
- *   8                      zero, so that 64 bits can be read from anywhere before
+ *   8                      zero, so that 64 bits can be read from any byte before
  *
- * The number of a phrase says its number of ops, n, and its place among those of as many:
- * place * 8 + n - 1.  Where it is written in bits it takes 3 + W(the most phrases that
- * its kind has of one n).
+ * A phrase of n ops has the number place * 8 + n - 1, where place counts the phrases of its kind
+ * with n ops.  As a field a phrase number has 3 + W(m) bits, where m is the largest number of
+ * phrases that the kind has with one n.
  *
  *   HEAD PHRASE OF n OPS
- *   W(nrules)              the body rule, which is its last op
- *   W(nshapes[0][n-1])     number of its shape among those of n ops
+ *   W(nrules)              the body rule, which is the last op
+ *   W(nshapes[0][n-1])     number of the shape, among those of n ops
  *   4 * n                  distances, see BEE_DELTA_*: from the token to the first op,
  *                          then from op to op
  *
- *   ITS SHAPE
- *   W(nrules), n-1 times   the other ops, which are rules
+ *   SHAPE OF A HEAD PHRASE
+ *   W(nrules), n-1 times   the other ops, which are rule numbers
  *
  *   STEP PHRASE OF n OPS
- *   W(nshapes[1][n-1])     number of its shape among those of n ops
- *   4 * (n - 1)            distances from op to op; the first one is at the token
+ *   W(nshapes[1][n-1])     number of the shape, among those of n ops
+ *   4 * (n - 1)            distances from op to op; the first op is at the token
  *
- *   ITS SHAPE
+ *   SHAPE OF A STEP PHRASE
  *   W(32 + nrules), n times  the ops, see BEE_OP_*
  *
  *
  * Windows
  *
- * Windows begin at multiples of 2^window; the first is the one that base is
- * in.  2^page of them are a page.  The directory has a value for each page, see
- * BEE_PAGE_*: its one rule, if all its text has the same, or where its page record is
- * and how many bits narrower than border_bits the borders in it are.  Page
- * records follow each other without holes, in the order of their pages.
+ * Windows begin at multiples of 2^window; base is in the first.  2^page windows are a page.  The
+ * page directory has a value for each page (BEE_PAGE_*): if all its text has the same rule, the
+ * number of that rule; otherwise where its page record is, and how many bits narrower than
+ * border_bits the borders in it are.  Page records follow each other without holes, in the order
+ * of the pages.
  *
  *   PAGE RECORD
  *   16                     its length in bits, L
- *   B, 2^page - 1 times    where windows 1, 2, ... begin; B = border_bits - "narrower"
+ *   B, 2^page - 1 times    borders: where windows 1, 2, ... begin; B = border_bits - "narrower"
  *   bits                   the windows
  *
- * The borders are where they would be if all windows were of the same length, give or
- * take: with P bits up to the first window, window i begins at bit
+ * A border is a correction to where the window would begin if all windows had the same length: with
+ * P bits before the first window, window i begins at bit
  * P + (i * (L - P) >> page) + border - 2^(B - 1) of the record.
  *
  *   WINDOW
- *   1                      0: the body rule holds where it begins, and
- *   body_bits              is this one
- *                          1: something else may hold,
- *   2                      see enum window_state, and
- *   W(nrules)              this is the body rule
+ *   1                      0: short start: the window begins with the body rule, and
+ *   body_bits              the body rule's number
+ *                          1: long start:
+ *   2                      the rule that the window begins with, see enum window_state
+ *   W(nrules)              the body rule's number
  *   bits                   fields of the tokens, from the first to the last
  *   4 per token            their tags, from the last to the first
  *
- * So fields are read upwards and tags downwards from the window's end, until they
- * meet.  A tag names one of the header's classes, which says of which kind
- * a token is and what its field looks like:
+ * Fields are read upwards from the start, tags downwards from the window's end, until they meet.
+ * A tag is an index of the header's classes.  A class gives the kind of the token and the layout of
+ * its field:
  *
  *   FIELD
- *   gap                    distance to the token before; to the window's start for
- *                          the first one.  Step: in bytes.  Head: in grains
- *                          of 2^grain bytes, from the place before rounded down.
- *   id                     BEE_CLASS_DIRECT: the phrase number.  Otherwise a place
- *                          in the head menu, or in the step menu that the
- *                          body rule names (which is why body rules do).
+ *   gap                    distance from the token before, or for the first token from the
+ *                          window's start.  Step: in bytes.  Head: in grains of 2^grain bytes,
+ *                          counted from that place rounded down to a grain.
+ *   id                     With BEE_CLASS_DIRECT the phrase number.  Otherwise a place in a menu:
+ *                          the head menu, or the step menu that the body rule's word names.
  *
  *
  * First worked example
  *
- * A function at 0x1130 pushes %rbp, which takes a byte, and returns; text
- * without FDE follows from 0x1140 to 0x1180.
+ * A function at 0x1130 pushes %rbp, in one byte of code, and returns.  Text without an FDE follows
+ * from 0x1140 to 0x1180.
  *
  *   base 0x1130, span 0x50, window 8, page 0, grain 4, border_bits 0, body_bits 0,
  *   nrules 2, nmenus 1, menu_bits 0 and 0, one head and one step phrase of one op
@@ -142,8 +136,7 @@
  *   21                its shape: op 33, rule 1 (ops have W(32 + 2) = 6 bits)
  *   28 00 06 10 01    page record, from its first bit on:
  *     0001010000000000  40: its length
- *     0                 begins with the body rule, short, so rule 0; not asked, as
- *                       base is later
+ *     0                 short start, body rule 0 in 0 bits; never used, as base is later
  *     1100 000          first field: gap 3 grains, at 0x1100 + 3 * 16 = 0x1130; head
  *                       phrase 0 * 8 + 1 - 1
  *     00001000          second field: gap 16 bytes, at 0x1140; place 0
@@ -158,9 +151,9 @@
  *
  * Second worked example
  *
- * A function starts at 0x2000.  Up to 0x2001 it pushes %rbx, up to 0x2005 it takes 16
- * bytes of stack; up to 0x2030 it gives them back, up to 0x2031 it pops %rbx, and
- * returns; after some padding its other parts follow from 0x2040 to 0x2180.
+ * A function starts at 0x2000.  It pushes %rbx, in 1 byte of code, and takes 16 bytes of stack,
+ * in 4.  At 0x202c it gives them back, in 4 bytes, pops %rbx, in 1, and returns.  After some
+ * padding more of the function follows, from 0x2040 to 0x2180.
  *
  *   base 0x2000, span 0x180, window 8, page 1, grain 4, border_bits 5, body_bits 0,
  *   nrules 2, nmenus 1, menu_bits 0 and 0, a head phrase of two ops, a step phrase
@@ -180,11 +173,11 @@
  *   25 00 17 1c 00    page record, from its first bit on:
  *     1010010000000000  37: its length; P is 16 + 5
  *     11101             23: the second window begins at 21 + (16 >> 1) + 23 - 16 = 36
- *     0                 first window: rule 0, not asked: the first token is at its start
- *                       first field: nothing; a head at 0x2000 + 0
+ *     0                 first window: short start; never used, as a token is at its start
+ *                       first field: 0 bits; a head at 0x2000 + 0
  *     000011            second field: gap 48 bytes, at 0x2030
  *     1000 0000         second tag 1, first tag 0
- *     0                 second window: begins with the body rule, which is rule 0
+ *     0                 second window: short start, body rule 0
  *   00 00 00 00 00 00 00 00
  *
  *   0x2000  the head token: CFA = rsp+8       0x2031  op 16: CFA = rsp+8
@@ -192,8 +185,8 @@
  *   0x2005  rule 0: CFA = rsp+32, the body    0x2100  the second window: the same
  *   0x2030  op 17: CFA = rsp+16
  *
- * Any change to the layout or to the meaning of a value takes a new
- * BEE_TABLE_VERSION; selftests/sync keeps a hash of this file to make sure.
+ * A change of the layout or of the meaning of a value needs another BEE_TABLE_VERSION; a test in
+ * selftests/sync compares a hash of this file.
  */
 #ifndef _UAPI_LINUX_BEEUNWIND_TABLE_H
 #define _UAPI_LINUX_BEEUNWIND_TABLE_H
@@ -204,14 +197,14 @@
 #define BEE_TABLE_VERSION	3
 #define BEE_TABLE_MACHINE	62		/* EM_X86_64, the only one so far */
 
-/* Limits; bee_table_validate() refuses whatever exceeds them. */
+/* Limits: bee_table_validate() refuses tables that exceed them. */
 #define BEE_TABLE_MAX_SIZE	(256u << 20)	/* bytes of the blob */
 #define BEE_TABLE_MAX_SPAN	0xfff00000u	/* bytes of text */
 #define BEE_TABLE_MAX_SEGMENTS	64
 #define BEE_TABLE_MAX_RULES	65535
 #define BEE_TABLE_MAX_MENUS	32
 #define BEE_TABLE_MAX_OPS	8		/* of a phrase */
-#define BEE_TABLE_MAX_TOKENS	512		/* in a window: what bounds a lookup */
+#define BEE_TABLE_MAX_TOKENS	512		/* in a window: bounds the time of a lookup */
 #define BEE_TABLE_MIN_WINDOW	8		/* log2 bytes of text */
 #define BEE_TABLE_MAX_WINDOW	13
 #define BEE_TABLE_MAX_PAGE	5		/* log2 windows */
@@ -223,9 +216,9 @@
 #define BEE_TABLE_ID_MAX	32
 
 /**
- * enum bee_table_id_type - what names the file that a table was made from
+ * enum bee_table_id_type - what identifies the file that a table was made from
  * @BEE_ID_BUILD_ID: the GNU build-id note's descriptor (NT_GNU_BUILD_ID)
- * @BEE_ID_SHA256: SHA-256 over the whole file, for files without a build-id
+ * @BEE_ID_SHA256: SHA-256 of the whole file, for files without a build-id
  */
 enum bee_table_id_type {
 	BEE_ID_BUILD_ID	= 0,
@@ -235,21 +228,20 @@ enum bee_table_id_type {
 };
 
 /*
- * Flags of a table that is not exact, for people: its rows mean what they say, but
- * they are not all that the file says.
+ * Flags of tables that do not have all rows of the file, to show to people; the rows that they have
+ * are true.
  *
- *   BEE_TABLE_F_FP_BYPASS  functions that keep a frame pointer have gap rows, so that
- *                          the walk takes the frame pointer
- *   BEE_TABLE_F_THINNED    rows are left out, the one before covers their text
+ *   BEE_TABLE_F_FP_BYPASS  functions that keep a frame pointer are gaps, so that the walk uses it
+ *   BEE_TABLE_F_THINNED    some rows are left out: the row before covers their text
  */
 #define BEE_TABLE_F_FP_BYPASS	0x01
 #define BEE_TABLE_F_THINNED	0x02
 #define BEE_TABLE_F_ALL		0x03
 
 /**
- * struct bee_table_class - how the tokens with one tag are written
- * @gap: bits 0-3: width of the gap; BEE_CLASS_* flags
- * @id: width of the phrase number
+ * struct bee_table_class - kind and field layout of the tokens with one tag
+ * @gap: bits 0-3: width of the gap; and BEE_CLASS_* flags
+ * @id: width of the phrase number, or of the place in a menu
  */
 struct bee_table_class {
 	__u8	gap;
@@ -266,28 +258,28 @@ struct bee_table_class {
  * @machine: the ELF file's e_machine
  * @size: bytes of the whole blob
  * @crc: CRC-32 (IEEE 802.3, reflected, initial and final xor ~0) of the whole
- *	blob with this field as zero; it finds damage, not malice
+ *	blob with this field as zero; detects damage, not malice
  * @base: first pc of the text that the table covers
- * @file_size: bytes of the ELF file, for people
- * @span: bytes of that text, 1 .. BEE_TABLE_MAX_SPAN
- * @nrows: rows in the table, for people: what a listing of it finds
+ * @file_size: bytes of the ELF file, to show to people
+ * @span: bytes of the text, 1 .. BEE_TABLE_MAX_SPAN
+ * @nrows: number of rows in a listing of the table, to show to people
  * @nrules: rules in the dictionary, at least 1
- * @nfull: full rules that those refer to
- * @nsegments: executable PT_LOAD segments that follow, at least 1
+ * @nfull: full rules
+ * @nsegments: executable PT_LOAD segments, at least 1
  * @window: log2 bytes of text in a window
  * @page: log2 windows in a page
- * @grain: log2 bytes that head tokens are aligned to
- * @border_bits: width of the widest borders of windows in page records
+ * @grain: log2 bytes: the unit of head tokens' gaps
+ * @border_bits: width of the widest borders in page records
  * @body_bits: width of a short body rule number
- * @nmenus: step menus
- * @menu_bits: log2 places in the head menu, and in each step menu; 0 if there is
- *	no phrase of the kind, and no menu then
+ * @nmenus: number of step menus
+ * @menu_bits: log2 places in the head menu, and in each step menu; 0 for a kind without
+ *	phrases, which has no menu
  * @id_type: enum bee_table_id_type
  * @id_len: bytes of @id in use, 1 .. BEE_TABLE_ID_MAX; the rest is zero
  * @flags: BEE_TABLE_F_*
  * @classes: by tag
- * @nphrases: head and step phrases with 1 .. 8 ops
- * @nshapes: their shapes; not more than phrases, and 0 only if those are
+ * @nphrases: number of head and of step phrases with 1 .. 8 ops
+ * @nshapes: number of their shapes: not more than phrases, and 0 only without phrases
  * @id: the file's identity
  */
 struct bee_table_header {
@@ -320,14 +312,13 @@ struct bee_table_header {
 };
 
 /**
- * struct bee_table_segment - one executable PT_LOAD, to compute a bias
+ * struct bee_table_segment - one executable PT_LOAD, to compute the bias of a mapping
  * @vaddr: p_vaddr
  * @offset: p_offset
  * @size: p_filesz, not 0
  *
- * A mapping of file offset o at address a inside this segment has the
- * bias a - (@vaddr + o - @offset).  Segments ascend by @vaddr and do not
- * overlap in it.
+ * Where byte o of the file, in this segment, is mapped at address a, the bias is
+ * a - (@vaddr + o - @offset).  Segments ascend by @vaddr and do not overlap in it.
  */
 struct bee_table_segment {
 	__le64	vaddr;
@@ -336,11 +327,11 @@ struct bee_table_segment {
 };
 
 /**
- * enum bee_rule_kind - what is known about a range of text
- * @BEE_RULE_KNOWN: CFA, FP and RA have rules
- * @BEE_RULE_GAP: no FDE covers it; the walk may try the frame pointer
- * @BEE_RULE_UNSUPPORTED: an FDE covers it, but with a rule that a table cannot
- *	hold; the walk stops
+ * enum bee_rule_kind - what a rule says
+ * @BEE_RULE_KNOWN: how to get CFA, FP and RA
+ * @BEE_RULE_GAP: no FDE covers the text; the walk may try the frame pointer
+ * @BEE_RULE_UNSUPPORTED: an FDE covers the text, with a rule that a table cannot express;
+ *	the walk stops
  */
 enum bee_rule_kind {
 	BEE_RULE_KNOWN		= 0,
@@ -351,16 +342,16 @@ enum bee_rule_kind {
 };
 
 /**
- * enum bee_unsupported - why a row is BEE_RULE_UNSUPPORTED
- * @BEE_UNSUP_CFA_EXPR: CFA is a DWARF expression of another form
- * @BEE_UNSUP_CFA_UNDEF: no CFA rule, or undefined
- * @BEE_UNSUP_CFA_REG: CFA from a register that is no x86-64 GPR
- * @BEE_UNSUP_FP_EXPR: rbp is a DWARF expression of another form
- * @BEE_UNSUP_FP_REG: rbp is kept in a register that is no GPR
- * @BEE_UNSUP_RA_EXPR: RA is a DWARF expression of another form
- * @BEE_UNSUP_RA_REG: RA is kept in a register that is no GPR
- * @BEE_UNSUP_SP_RULE: rsp has a rule of its own, which cannot be written as a CFA
- * @BEE_UNSUP_OFFSET: an offset does not fit 32 bits
+ * enum bee_unsupported - why a rule is BEE_RULE_UNSUPPORTED
+ * @BEE_UNSUP_CFA_EXPR: the DWARF expression of the CFA has no form of enum bee_cfa
+ * @BEE_UNSUP_CFA_UNDEF: the CFA has no rule
+ * @BEE_UNSUP_CFA_REG: the CFA is computed from a register that is not a GPR
+ * @BEE_UNSUP_FP_EXPR: the DWARF expression of rbp has no form of enum bee_fp
+ * @BEE_UNSUP_FP_REG: rbp is kept in a register that is not a GPR
+ * @BEE_UNSUP_RA_EXPR: the DWARF expression of the RA has no form of enum bee_ra
+ * @BEE_UNSUP_RA_REG: the RA is kept in a register that is not a GPR
+ * @BEE_UNSUP_SP_RULE: rsp has a rule of its own that is not the CFA
+ * @BEE_UNSUP_OFFSET: an offset does not fit into 32 bits
  * @BEE_UNSUP_CFI: the FDE's instructions are malformed
  */
 enum bee_unsupported {
@@ -382,11 +373,11 @@ enum bee_unsupported {
  * enum bee_cfa - rule for the canonical frame address (DWARF 5, 6.4.1)
  * @BEE_CFA_REG: CFA = reg + cfa_off
  * @BEE_CFA_DEREF: CFA = \*(reg + cfa_off) + cfa_add
- * @BEE_CFA_PLT: CFA = rsp + 8 + ((rip & 15) >= cfa_off ? 8 : 0), the
- *	expression that linkers write for .plt; cfa_off is 9 (IBT), 10 or 11
- * @BEE_CFA_INDEX: CFA = \*(base + 8 * index + cfa_off) + cfa_add, where cfa_reg is
- *	base + 16 * index: the caller's rsp is kept behind an array on the stack, as in
- *	the Montgomery multiplication of OpenSSL and BoringSSL
+ * @BEE_CFA_PLT: CFA = rsp + 8 + ((rip & 15) >= cfa_off ? 8 : 0), the expression that linkers
+ *	write for .plt; cfa_off is 9 (IBT), 10 or 11
+ * @BEE_CFA_INDEX: CFA = \*(base + 8 * index + cfa_off) + cfa_add, where cfa_reg is the number of
+ *	base plus 16 times that of index: for code that keeps the caller's rsp behind an array on
+ *	the stack, as the Montgomery multiplication of OpenSSL and BoringSSL does
  */
 enum bee_cfa {
 	BEE_CFA_REG	= 0,
@@ -420,7 +411,7 @@ enum bee_fp {
  * @BEE_RA_CFA: RA = \*(CFA + ra_off)
  * @BEE_RA_DEREF: RA = \*(reg + ra_off)
  * @BEE_RA_REG: RA = reg
- * @BEE_RA_UNDEF: no caller: this is the outermost frame
+ * @BEE_RA_UNDEF: there is no caller: this is the outermost frame
  */
 enum bee_ra {
 	BEE_RA_CFA	= 0,
@@ -443,14 +434,14 @@ enum bee_reg {
 #define BEE_RULE_SIGNAL		0x01	/* CIE augmentation 'S': a signal frame */
 
 /*
- * A rule in four bytes.  "Simple" is what compilers make: CFA = rsp + 8n or
- * rbp + 8n, RA at CFA-8, FP same or at CFA-8s, no signal frame.
+ * A word: a rule in four bytes.  Simple rules, BEE_WORD_RSP and _RBP, have CFA = rsp + 8n or
+ * rbp + 8n, RA at CFA-8, FP same or at CFA-8s, and are not of a signal frame.
  *
  *   BITS   BEE_WORD_RSP, _RBP          BEE_WORD_FULL     BEE_WORD_NONE
  *   0-1    enum bee_word_kind
  *   2-16   n, 0 .. BEE_WORD_CFA_MAX    full rule number  0: gap; 1 + enum bee_unsupported
  *   17-26  s; 0: FP same               0                 0
- *   27-31  the step menu for functions with this body
+ *   27-31  the step menu of functions whose body rule this is
  */
 enum bee_word_kind {
 	BEE_WORD_RSP	= 0,
@@ -469,24 +460,24 @@ enum bee_word_kind {
 #define BEE_WORD_INIT		(BEE_WORD_RSP | 1u << BEE_WORD_CFA_SHIFT)
 #define BEE_WORD_GAP		BEE_WORD_NONE
 
-/* Ops below BEE_OP_RULE depend on the body rule; they leave one that is not simple as it is. */
+/* Ops below BEE_OP_RULE change the body rule; one that is not simple they leave unchanged. */
 #define BEE_OP_ADD		0	/* 0 .. 15: the body rule with CFA + 8 * op */
 #define BEE_OP_POP		16	/* 16 .. 31: the body rule with CFA = rsp + 8 * (op - 15) */
 #define BEE_OP_RULE		32	/* 32 ..: rule op - 32 */
 
-/* Distances in bytes, four bits each; these only in the last place. */
-#define BEE_DELTA_NEVER		15	/* head: the op only says what the body rule is */
+/* Distances in bytes, four bits each; these values only for the last op. */
+#define BEE_DELTA_NEVER		15	/* head: nowhere; the op only names the body rule */
 #define BEE_DELTA_ALIGN_8	14	/* step: up to the next multiple of 8, at least 1 */
 #define BEE_DELTA_ALIGN_16	15	/* step: of 16 */
 
-/* A page in the directory. */
+/* A value of the page directory. */
 #define BEE_PAGE_RULE		0x1u	/* set: the rest is a rule number */
 #define BEE_PAGE_RULE_SHIFT	1
 #define BEE_PAGE_NARROWER	0x7u	/* bits less than border_bits */
 #define BEE_PAGE_NARROWER_SHIFT	1
-#define BEE_PAGE_RECORD_SHIFT	4	/* byte of the record, from the first one on */
+#define BEE_PAGE_RECORD_SHIFT	4	/* byte of the record, counted from the first record */
 
-/* What holds where a window begins. */
+/* The rule that a window with a long start begins with. */
 enum window_state {
 	BEE_WINDOW_BODY	= 0,	/* the body rule */
 	BEE_WINDOW_POP	= 1,	/* op BEE_OP_POP, as after the last pop before a ret */
@@ -509,7 +500,7 @@ enum window_state {
  * @fp_off: bytes, BEE_FP_CFA and BEE_FP_DEREF only
  * @ra_off: bytes, BEE_RA_CFA and BEE_RA_DEREF only
  *
- * Fields that a rule does not use are zero; offsets are two's complement.
+ * Fields that a rule does not use are zero.  Offsets are signed, in two's complement.
  */
 struct bee_table_rule {
 	__u8	flags;

@@ -16,6 +16,7 @@
  * @regs: user registers as perf has them
  *
  * Context: Any, NMI-safe.
+ * Return: false for 32-bit and vm86 code.
  */
 static inline bool bee_arch_is_walkable(struct pt_regs *regs)
 {

@@ -39,7 +39,7 @@ static bool opens(const struct mapping *mapping, int pin, const char *text)
 {
 	struct bee_error why = {};
 	char got[64] = "";
-	int fd = mapped_open(mapping, pin, &why);
+	int fd = map_file_open(mapping, pin, &why);
 	bool good;
 
 	if (fd < 0) {
@@ -96,18 +96,18 @@ static bool check_pin(void)
 	mapping.end = mapping.start + 4096;
 	/* The name may be anything from here on. */
 	mapping.path = "/nonexistent";
-	pin = mapped_pin(&mapping);
+	pin = map_file_pin(&mapping);
 	good = pin >= 0 && opens(&mapping, pin, "file\n");
 	if (pin >= 0)
 		close(pin);
 	/* Any part of it will do. */
 	mapping.end += 4096;
-	pin = mapped_pin(&mapping);
+	pin = map_file_pin(&mapping);
 	good = good && pin >= 0 && opens(&mapping, pin, "file\n");
 	if (pin >= 0)
 		close(pin);
 	munmap(at, 4096);
-	return good && mapped_pin(&(struct mapping){ .pid = 0x3fffffff }) == -ENOENT;
+	return good && map_file_pin(&(struct mapping){ .pid = 0x3fffffff }) == -ENOENT;
 }
 
 /* Opening a pipe that nobody writes would wait for ever, and a device might act. */
@@ -125,10 +125,10 @@ static bool check_not_regular(void)
 
 static bool check_vdso(void)
 {
-	const struct mapping mapping = { .path = MAPPED_VDSO };
+	const struct mapping mapping = { .path = MAP_FILE_VDSO };
 	struct bee_error why = {};
 	char magic[4] = "";
-	int fd = mapped_open(&mapping, -ENOENT, &why);
+	int fd = map_file_open(&mapping, -ENOENT, &why);
 	bool good;
 
 	if (fd < 0) {

@@ -9,7 +9,7 @@
 #include "kselftest.h"
 #include "parallel.h"
 
-#define ITEMS	300
+#define ITEMS	60
 
 /* What done() has been told. */
 struct seen {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Frames of all sizes, for as --gsframe; test_size.sh says what for. */
+/* Frames of all sizes, for as --gsframe; test_formats.sh says what for. */
 #include <alloca.h>
 #include <stdio.h>
 #include <stdlib.h>

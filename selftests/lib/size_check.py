@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Check what "beectl size --json" says by other means.
+"""Check what "beectl size --json" and selftests/bench/sizes say by other means.
 
-    size_check.py rows BEECTL ELF...	sizes of formats, from listings of the rows
-    size_check.py sframe SIZE.json ELF	against the .sframe section that as and ld made
+    size_check.py rows BEECTL ELF...		tables and CFI, from listings
+    size_check.py formats BEECTL SIZES ELF...	sizes of all formats, from listings of the rows
+    size_check.py sframe SIZES.json ELF		against the .sframe section that as and ld made
 
 Prints differences; exits 1 if there are any, 77 with a reason if it cannot tell.
 """
@@ -112,8 +113,11 @@ def compare(what, said, expected):
     return bad
 
 
-def check_rows(beectl, files):
-    said = json.loads(run(beectl, "size", "--json", "-j", "2", *files))
+SIZE_KEYS = ("path", "text", "cfi", "fdes", "rows", "table", "unsupported")
+FORMAT_KEYS = ("path", "text", "cfi", "fdes", "rows", "table", "rows8", "rows4", "deltas", "orc")
+
+
+def check_files(said, keys, beectl, files):
     bad = len(said["failed"]) or len(said["files"]) != len(files)
     totals = dict.fromkeys(said["total"], 0) | {"files": len(files)}
     for path, one in zip(files, said["files"]):
@@ -126,7 +130,7 @@ def check_rows(beectl, files):
             "fdes": run("readelf", "--debug-dump=frames", path).count(" FDE "),
             "table": int(re.search(r"^table .* (\d+) bytes", run(beectl, "dump", path), re.M)[1]),
         }
-        bad += compare(path, one, expected)
+        bad += compare(path, one, {key: expected[key] for key in keys})
         for key in totals.keys() - {"files"}:
             totals[key] += one[key]
     return bad + compare("total", said["total"], totals)
@@ -153,7 +157,12 @@ def check_sframe(size_json, elf):
 
 def main():
     if sys.argv[1] == "rows":
-        bad = check_rows(sys.argv[2], sys.argv[3:])
+        beectl, *files = sys.argv[2:]
+        said = json.loads(run(beectl, "size", "--json", "-j", "2", *files))
+        bad = check_files(said, SIZE_KEYS, beectl, files)
+    elif sys.argv[1] == "formats":
+        beectl, sizes, *files = sys.argv[2:]
+        bad = check_files(json.loads(run(sizes, *files)), FORMAT_KEYS, beectl, files)
     else:
         bad = check_sframe(*sys.argv[2:])
     sys.exit(bad if bad in (0, 77) else 1)

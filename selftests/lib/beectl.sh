@@ -1,0 +1,42 @@
+# shellcheck shell=bash disable=SC2034  # what the script that sources it uses
+# SPDX-License-Identifier: GPL-2.0
+# What tests that run beectl on this machine share; source it instead of ktap.sh.  Sets here, tree,
+# beectl, python, and work: a directory that is removed at the end.
+#	BEECTL=path PYTHON=path		test another beectl, with another python3
+set -u
+here=$(cd "$(dirname "$0")" && pwd -P)
+tree=$(cd "$here/../.." && pwd -P)
+# shellcheck source=selftests/ktap.sh
+. "$tree/selftests/ktap.sh"
+
+# need TOOL...: all is skipped unless they are installed
+need() {
+	local tool
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || ktap_skip_all "$tool: not installed"
+	done
+}
+
+beectl=$(realpath "${BEECTL:-$tree/beectl}")
+python=${PYTHON:-/usr/bin/python3}
+[ -x "$beectl" ] || ktap_skip_all "beectl is not built"
+need "$python"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# shared_library NAME: its path, if it is installed
+shared_library() {
+	/sbin/ldconfig -p | sed -n "s|^[[:space:]]*$1 (.*x86-64.*) => ||p" | head -n1
+}
+
+# The paths of stock files, those that are installed, a small one first.
+stock_files() {
+	local name path
+	for name in ld-linux-x86-64.so.2 libc.so.6 libstdc++.so.6 libcrypto.so.3 libLLVM-14.so.1; do
+		path=$(shared_library "$name")
+		[ -n "$path" ] && printf '%s\n' "$path"
+	done
+	for path in /usr/bin/python3 /usr/bin/git /usr/bin/perl /bin/bash; do
+		[ -x "$path" ] && printf '%s\n' "$path"
+	done
+}

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# timeout: 600
+# Sizes of other formats, which "make bench" prints: every figure, by other means; and SFrame's
+# against what as makes.
+#	AS=as LD=ld
+# shellcheck source=selftests/lib/beectl.sh
+. "$(dirname "$0")/../lib/beectl.sh"
+need readelf gcc make
+
+as=${AS:-as} ld=${LD:-ld}
+make -s -C "$here/../bench" >&2 || ktap_skip_all "selftests/bench cannot be built"
+sizes=$tree/build/selftests/bench/sizes
+
+# gas and ld are asked what they make of the same functions.  Debian 12's binutils 2.40
+# write version 1, which differs in the size of an FDE; 2.44 writes version 2.
+check_sframe() {
+	local options=$1
+	# shellcheck disable=SC2086  # a list of words
+	gcc $options -fcf-protection=none -fPIC -S "$here/sframe.c" -o "$work/s.s" &&
+		"$as" --gsframe "$work/s.s" -o "$work/s.o" 2>/dev/null &&
+		"$ld" -shared "$work/s.o" -o "$work/s.so" &&
+		"$sizes" "$work/s.so" >"$work/s.json" || return
+	grep -q '"sframe_skipped": 1$' "$work/s.json" || { cat "$work/s.json"; return 1; }
+	"$python" "$here/../lib/size_check.py" sframe "$work/s.json" "$work/s.so"
+}
+
+as_has_sframe() {
+	echo 'f: .cfi_startproc; nop; .cfi_endproc' | "$as" --gsframe -o "$work/probe.o" - 2>/dev/null
+}
+
+mapfile -t files < <(stock_files | grep -v LLVM)
+[ "${#files[@]}" -gt 0 ] || ktap_skip_all "no stock file is installed"
+ktap_plan 5
+ktap_run "sizes of all formats" "$python" "$here/../lib/size_check.py" formats "$beectl" "$sizes" \
+	"${files[@]}"
+for options in -O0 -O2 -Os "-O2 -fno-omit-frame-pointer"; do
+	if as_has_sframe; then
+		ktap_run "SFrame, gcc $options" check_sframe "$options"
+	else
+		ktap_skip "SFrame, gcc $options" "$as knows no --gsframe"
+	fi
+done
+ktap_finish

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The same work on many ELF files in parallel, each in a child process, with a report for each. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "each_file.h"
+#include "messages.h"
+#include "parallel.h"
+#include "progress.h"
+
+/* In a child.  The parent gets the report and then a struct bee_error, empty if all is well. */
+static void each_file_work(void *arg, size_t index, FILE *out)
+{
+	const struct each_file *each = arg;
+	const struct input_file *file = &each->files->file[index];
+	struct bee_error error = { 0 };
+	int fd = -1;
+
+	if (file->why)
+		error_set(&error, 0, "%s", file->why);
+	else if ((fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
+		error_set(&error, errno, "cannot open: %s", strerror(errno));
+	else if (!each->work(each->arg, file, fd, out, &error))
+		error = (struct bee_error){ 0 };
+	if (fd >= 0)
+		close(fd);
+	fwrite(&error, sizeof(error), 1, out);
+}
+
+static void each_file_done(void *arg, size_t index, const void *data, size_t size,
+			   const char *died)
+{
+	const struct each_file *each = arg;
+	const struct input_file *file = &each->files->file[index];
+	struct bee_error error;
+
+	if (!died && size >= sizeof(error)) {
+		size -= sizeof(error);
+		memcpy(&error, (const char *)data + size, sizeof(error));
+		if (!error.text[0] && each->report_size && size != each->report_size)
+			died = "no result";
+	} else if (!died) {
+		died = "no result";
+	}
+	if (!died && !error.text[0]) {
+		each->done(each->arg, file, data, size);
+		return;
+	}
+	progress_end();
+	each->failed(each->arg, file, died ?: error.text, died);
+}
+
+static void each_file_progress(void *arg, size_t ready, size_t index)
+{
+	const struct each_file *each = arg;
+
+	progress_count(ready, each->files->count, each->files->file[index].path);
+}
+
+/**
+ * each_file_run() - work on all files
+ * @each: what to do with which files
+ *
+ * Return: EXIT_OK; or EXIT_FAILED, after it was said why: there are no files, or there can be
+ * no child process.  Files that fail are left to @each->failed().
+ */
+int each_file_run(const struct each_file *each)
+{
+	const struct parallel parallel = {
+		.count = each->files->count, .jobs = each->jobs, .arg = (void *)each,
+		.work = each_file_work, .done = each_file_done, .progress = each_file_progress,
+	};
+	int ret;
+
+	if (!parallel.count)
+		return message_error(each->command, NULL,
+				     "no x86-64 executable or shared object there");
+	ret = parallel_run(&parallel);
+	progress_end();
+	return ret ? message_error(each->command, "cannot start a process", strerror(errno)) :
+		     EXIT_OK;
+}
+
+/**
+ * each_file_status() - what a file that failed means for the exit status
+ * @file: the file
+ * @died: as in struct each_file
+ *
+ * Return: EXIT_OK if it was found below a directory and is no file that can have a table.
+ */
+int each_file_status(const struct input_file *file, bool died)
+{
+	return died || !file->found || file->why ? EXIT_FAILED : EXIT_OK;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The options of a command, as a table.  Owns getopt_long(3). */
+#include <getopt.h>
+#include <stdio.h>
+
+#include "commands.h"
+#include "lossy.h"
+#include "messages.h"
+#include "options.h"
+#include "parallel.h"
+#include "text.h"
+
+/* What getopt_long() returns for long options: this and the place in the list. */
+#define LONG_FIRST	256
+
+static int option_take(const struct options *options, size_t i)
+{
+	void *value = options->option[i].value;
+
+	switch (options->option[i].kind) {
+	case OPTION_FLAG:
+		*(bool *)value = true;
+		break;
+	case OPTION_TEXT:
+		*(const char **)value = optarg;
+		break;
+	case OPTION_JOBS:
+		if (text_parse_jobs(optarg, value))
+			return message_usage(options->command, "-j needs a number from 1 to %d",
+					     PARALLEL_MAX_JOBS);
+		break;
+	case OPTION_THIN:
+		if (text_parse_number(optarg, LOSSY_MAX_THIN, value))
+			return message_usage(options->command, "--thin needs a number from 1 to %d",
+					     LOSSY_MAX_THIN);
+		break;
+	}
+	return OPTIONS_OK;
+}
+
+static int option_unknown(const char *command, const char *word)
+{
+	if (optopt > 0 && optopt < LONG_FIRST)
+		return message_usage(command, "unknown option -%c", optopt);
+	return message_usage(command, "unknown option %s", word);
+}
+
+/**
+ * options_parse() - take the options of a command line
+ * @options: what there are, and where their values go
+ * @argc: words, the command's name included
+ * @argv: the words; moved to the first that belongs to no option
+ *
+ * Return: OPTIONS_OK; or an exit status: the help has been printed, or what is wrong.
+ */
+int options_parse(const struct options *options, int argc, char ***argv)
+{
+	struct option names[OPTIONS_MAX + 2] = { { "help", no_argument, NULL, 'h' } };
+	char letters[2 * OPTIONS_MAX + 4], *at = letters;
+	int c, status = OPTIONS_OK;
+	size_t i, count;
+
+	if (options->stop)
+		*at++ = '+';
+	*at++ = ':';
+	*at++ = 'h';
+	for (i = 0; options->option[i].name; i++) {
+		int takes = options->option[i].kind == OPTION_FLAG ? no_argument : required_argument;
+
+		names[i + 1] = (struct option){ options->option[i].name, takes, NULL,
+						LONG_FIRST + i };
+		if (options->option[i].letter)
+			*at++ = options->option[i].letter;
+		if (options->option[i].letter && takes == required_argument)
+			*at++ = ':';
+	}
+	*at = '\0';
+	count = i;
+	optind = 0;	/* forget the command line before, if there was one */
+	opterr = 0;
+	while (status == OPTIONS_OK && (c = getopt_long(argc, *argv, letters, names, NULL)) != -1) {
+		for (i = 0; i < count && c != LONG_FIRST + i && c != options->option[i].letter; i++)
+			;
+		if (i < count) {
+			status = option_take(options, i);
+		} else if (c == 'h') {
+			fputs(options->help, stdout);
+			return EXIT_OK;
+		} else if (c == ':') {
+			return message_usage(options->command, "%s needs an argument",
+					     (*argv)[optind - 1]);
+		} else {
+			return option_unknown(options->command, (*argv)[optind - 1]);
+		}
+	}
+	*argv += optind;
+	return status;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The files that the module knows, for beectl status. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "alloc.h"
+#include "json.h"
+#include "lossy.h"
+#include "messages.h"
+#include "names.h"
+#include "status_files.h"
+#include "text.h"
+
+/* Files that are named in the short form. */
+#define MAX_INCOMPLETE	10
+
+typedef unsigned long long ull;
+
+static bool stop_is_complete(uint32_t reason)
+{
+	return reason == BEEUNWIND_STOP_OUTERMOST || reason == BEEUNWIND_STOP_DEPTH;
+}
+
+/* Walks that were cut short in the file's code. */
+static uint64_t file_cut(const struct netlink_file *t)
+{
+	uint64_t cut = 0;
+	uint32_t reason;
+
+	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
+		if (!stop_is_complete(reason))
+			cut += t->stop[reason];
+	return cut;
+}
+
+/* "12 s", "3 h": the largest unit of which there is one. */
+static void print_age(uint64_t ms)
+{
+	static const struct { uint64_t ms; const char *name; } units[] = {
+		{ 86400000, "d" }, { 3600000, "h" }, { 60000, "min" }, { 1000, "s" }, { 1, "ms" },
+	};
+	size_t i = 0;
+	char text[24];
+
+	while (units[i].ms > 1 && ms < units[i].ms)
+		i++;
+	snprintf(text, sizeof(text), "%llu %s", (ull)(ms / units[i].ms), units[i].name);
+	printf(" %8s", text);
+}
+
+static void print_file(const struct netlink_file *t)
+{
+	char id[13];
+
+	text_hex(t->identity, t->identity_len, id, sizeof(id));
+	printf("%8u %10s ", t->id, text_size(t->bytes).text);
+	if (t->loaded)
+		printf("%9u ", t->rows);
+	else
+		printf("%9s ", "no table");
+	printf("%6u %9u %8u %8llu", t->users, t->hits, t->missed, (ull)file_cut(t));
+	print_age(t->idle_ms);
+	printf("  %-12s  ", id);
+	text_put_name(stdout, t->name);
+	if (t->flags)
+		printf(" (not exact: %s)", lossy_words(t->flags));
+	putchar('\n');
+}
+
+/* status_print_files(): one line for each file, and the sums */
+void status_print_files(const struct netlink_files *files)
+{
+	uint64_t bytes = 0;
+	size_t i, loaded = 0;
+
+	printf("%8s %10s %9s %6s %9s %8s %8s %8s  %-12s  %s\n", "id", "size", "rows", "users",
+	       "samples", "missed", "cut", "used", "identity", "path");
+	for (i = 0; i < files->count; i++) {
+		print_file(&files->file[i]);
+		bytes += files->file[i].bytes;
+		loaded += files->file[i].loaded;
+	}
+	printf("%zu file%s, %zu table%s, %s\n", files->count, plural(files->count), loaded,
+	       plural(loaded), text_size(bytes).text);
+}
+
+static struct json_object *json_file_stops(const struct netlink_file *t)
+{
+	struct json_object *object = json_object_new_object();
+	uint32_t reason;
+
+	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
+		if (t->stop[reason])
+			json_add_uint(object, bee_stop_names[reason], t->stop[reason]);
+	return object;
+}
+
+static struct json_object *json_file(const struct netlink_file *t)
+{
+	struct json_object *file = json_object_new_object();
+	char id[2 * sizeof(t->identity) + 1];
+
+	text_hex(t->identity, t->identity_len, id, sizeof(id));
+	json_add_uint(file, "id", t->id);
+	json_add_bool(file, "loaded", t->loaded);
+	json_add_uint(file, "bytes", t->bytes);
+	json_add_uint(file, "rows", t->rows);
+	json_add_uint(file, "users", t->users);
+	json_add_uint(file, "hits", t->hits);
+	json_add_uint(file, "missed", t->missed);
+	json_add_uint(file, "cut", file_cut(t));
+	json_add_uint(file, "idle_ms", t->idle_ms);
+	json_add(file, "stops", json_file_stops(t));
+	json_add_string(file, "identity", id);
+	json_add_uint(file, "inode", t->inode);
+	json_add_string(file, "path", t->name);
+	json_add_string(file, "lossy", lossy_words(t->flags));
+	return file;
+}
+
+/* status_json_files(): the same, as "files" */
+void status_json_files(struct json_object *object, const struct netlink_files *files)
+{
+	struct json_object *array = json_object_new_array();
+	size_t i;
+
+	for (i = 0; i < files->count; i++)
+		json_object_array_add(array, json_file(&files->file[i]));
+	json_add(object, "files", array);
+}
+
+static int compare_cut(const void *a, const void *b)
+{
+	uint64_t x = file_cut(*(const struct netlink_file **)a);
+	uint64_t y = file_cut(*(const struct netlink_file **)b);
+
+	return x > y ? -1 : x < y;
+}
+
+/* Files in which walks were cut short, the worst first, and the sum of these walks. */
+static const struct netlink_file **incomplete_list(const struct netlink_files *files,
+						   size_t *count, uint64_t *sum)
+{
+	const struct netlink_file **list = alloc_array(NULL, files->count + 1, sizeof(*list));
+	size_t i;
+
+	*count = 0;
+	*sum = 0;
+	for (i = 0; i < files->count; i++) {
+		if (!file_cut(&files->file[i]))
+			continue;
+		list[(*count)++] = &files->file[i];
+		*sum += file_cut(&files->file[i]);
+	}
+	if (*count)
+		qsort(list, *count, sizeof(*list), compare_cut);
+	return list;
+}
+
+/* "no-table 12, gap 3" */
+static void print_reasons(const struct netlink_file *t)
+{
+	const char *before = "";
+	uint32_t reason;
+
+	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++) {
+		if (stop_is_complete(reason) || !t->stop[reason])
+			continue;
+		printf("%s%s %u", before, bee_stop_names[reason], t->stop[reason]);
+		before = ", ";
+	}
+}
+
+/* status_print_incomplete(): in which files' code walks were cut short, and why */
+void status_print_incomplete(const struct netlink_files *files)
+{
+	size_t i, count;
+	uint64_t sum;
+	const struct netlink_file **list = incomplete_list(files, &count, &sum);
+
+	if (count)
+		printf("incomplete stacks end in:\n");
+	for (i = 0; i < count && i < MAX_INCOMPLETE; i++) {
+		printf("  %12llu %5.1f%%  ", (ull)file_cut(list[i]),
+		       percent(file_cut(list[i]), sum));
+		text_put_name(stdout, list[i]->name);
+		printf("%s (", list[i]->loaded ? "" : ", which has no table");
+		print_reasons(list[i]);
+		printf(")\n");
+	}
+	if (count > MAX_INCOMPLETE)
+		printf("  and %zu more files; \"beectl status --files\" lists all\n",
+		       count - MAX_INCOMPLETE);
+	free(list);
+}
+
+/* status_json_incomplete(): the same for all, as "incomplete" */
+void status_json_incomplete(struct json_object *object, const struct netlink_files *files)
+{
+	struct json_object *array = json_object_new_array();
+	size_t i, count;
+	uint64_t sum;
+	const struct netlink_file **list = incomplete_list(files, &count, &sum);
+
+	for (i = 0; i < count; i++) {
+		struct json_object *file = json_object_new_object();
+
+		json_add_string(file, "path", list[i]->name);
+		json_add_bool(file, "loaded", list[i]->loaded);
+		json_add_uint(file, "walks", file_cut(list[i]));
+		json_add(file, "stops", json_file_stops(list[i]));
+		json_object_array_add(array, file);
+	}
+	json_add(object, "incomplete", array);
+	free(list);
+}

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Requests to the module: what goes into each, and what its answer says. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/beeunwind_table.h>
+
+#include "alloc.h"
+#include "exchange.h"
+
+/* A dump that changes each time it is taken is believed in the end. */
+#define DUMP_TRIES	8
+
+/**
+ * struct field - where an attribute goes in a struct
+ * @type: of the attribute; 0 ends a list
+ * @kind: what it is
+ * @offset: of the member
+ * @size: of the member
+ */
+struct field {
+	uint16_t	type;
+	enum field_kind {
+		FIELD_NUMBER,
+		FIELD_STRING,
+		FIELD_FLAG,
+	}		kind;
+	uint16_t	offset;
+	uint16_t	size;
+};
+
+#define FIELD(kind, type, where, member) \
+	{ type, kind, offsetof(struct where, member), sizeof(((struct where *)0)->member) }
+#define NUMBER(type, where, member)	FIELD(FIELD_NUMBER, type, where, member)
+
+static void field_take(const struct field *field, const struct nlattr *attr, void *to)
+{
+	to = (char *)to + field->offset;
+	switch (field->kind) {
+	case FIELD_NUMBER:
+		if (nla_len(attr) >= field->size)
+			memcpy(to, nla_data(attr), field->size);
+		break;
+	case FIELD_STRING:
+		nla_strlcpy(to, attr, field->size);
+		break;
+	case FIELD_FLAG:
+		*(bool *)to = true;
+		break;
+	}
+}
+
+/* Attributes without a field are left alone; members without an attribute, too. */
+static void fields_take(const struct field *fields, struct nlattr *attrs, int length, void *to)
+{
+	const struct field *field;
+	struct nlattr *attr;
+	int left;
+
+	nla_for_each_attr(attr, attrs, length, left)
+		for (field = fields; field->type; field++)
+			if (field->type == nla_type(attr))
+				field_take(field, attr, to);
+}
+
+static void fields_take_nested(const struct field *fields, struct nlattr *nest, void *to)
+{
+	fields_take(fields, nla_data(nest), nla_len(nest), to);
+}
+
+static int info_parse(struct nlattr *attrs, int length, void *result)
+{
+	static const struct field fields[] = {
+		FIELD(FIELD_STRING, BEEUNWIND_A_INFO_MODULE_VERSION, netlink_info, module_version),
+		NUMBER(BEEUNWIND_A_INFO_TABLE_VERSION, netlink_info, table_version),
+		NUMBER(BEEUNWIND_A_INFO_HOOK, netlink_info, hook),
+		NUMBER(BEEUNWIND_A_INFO_HOOK_HITS, netlink_info, hook_hits),
+		NUMBER(BEEUNWIND_A_INFO_WALKS, netlink_info, walks),
+		NUMBER(BEEUNWIND_A_INFO_FILES, netlink_info, files),
+		NUMBER(BEEUNWIND_A_INFO_TABLES, netlink_info, tables),
+		NUMBER(BEEUNWIND_A_INFO_TABLE_BYTES, netlink_info, table_bytes),
+		NUMBER(BEEUNWIND_A_INFO_PROCS, netlink_info, procs),
+		NUMBER(BEEUNWIND_A_INFO_RANGES, netlink_info, ranges),
+		NUMBER(BEEUNWIND_A_INFO_RANGE_BYTES, netlink_info, range_bytes),
+		NUMBER(BEEUNWIND_A_INFO_BUDGET, netlink_info, budget),
+		NUMBER(BEEUNWIND_A_INFO_FOLLOW_LOST, netlink_info, follow_lost),
+		NUMBER(BEEUNWIND_A_INFO_FOLLOW, netlink_info, follow),
+		NUMBER(BEEUNWIND_A_INFO_ANNOUNCE, netlink_info, announce),
+		{},
+	};
+
+	fields_take(fields, attrs, length, result);
+	return 0;
+}
+
+/** netlink_info_get() - state of the module; returns 0, or -1 with @error filled */
+int netlink_info_get(struct netlink *nl, struct netlink_info *info, struct bee_error *error)
+{
+	memset(info, 0, sizeof(*info));
+	return request_run(nl, request_new(nl, BEEUNWIND_CMD_INFO_GET, 0), info_parse, info, error);
+}
+
+/**
+ * netlink_check_format() - whether the module takes the tables that we make
+ * @info: from netlink_info_get()
+ * @error: filled if not; code BEE_ERROR_NO_MODULE, as another one has to be loaded
+ *
+ * Return: 0 or -1.
+ */
+int netlink_check_format(const struct netlink_info *info, struct bee_error *error)
+{
+	if (info->table_version == BEE_TABLE_VERSION)
+		return 0;
+	return error_set(error, BEE_ERROR_NO_MODULE,
+			 "the loaded module takes table format %u, this beectl makes %d: "
+			 "rmmod beeunwind && modprobe beeunwind", info->table_version,
+			 BEE_TABLE_VERSION);
+}
+
+static int file_id_parse(struct nlattr *attrs, int length, void *result)
+{
+	const struct nlattr *attr = nla_find(attrs, length, BEEUNWIND_A_FILE_ID);
+
+	*(uint32_t *)result = attr && nla_len(attr) >= 4 ? nla_get_u32(attr) : 0;
+	return 0;
+}
+
+static int table_add_run(struct netlink *nl, struct nl_msg *msg, uint32_t *id,
+			 struct bee_error *error)
+{
+	*id = 0;
+	if (request_run(nl, msg, file_id_parse, id, error))
+		return -1;
+	return *id ? 0 : error_set(error, EPROTO, "the module's answer has no file id");
+}
+
+/**
+ * netlink_table_add() - give the module the table of an ELF file
+ * @nl: the connection
+ * @fd: the table, a regular file or memfd
+ * @exe_fd: the ELF file that it was made from, or NETLINK_VDSO
+ * @id: filled: the file's id
+ * @error: filled on failure
+ *
+ * Return: 0, or -1.
+ */
+int netlink_table_add(struct netlink *nl, int fd, int exe_fd, uint32_t *id,
+		      struct bee_error *error)
+{
+	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_TABLE_ADD, 0);
+
+	request_put_u32(msg, BEEUNWIND_A_FILE_TABLE_FD, fd);
+	if (exe_fd == NETLINK_VDSO)
+		request_put(msg, BEEUNWIND_A_FILE_VDSO, NULL, 0);
+	else
+		request_put_u32(msg, BEEUNWIND_A_FILE_EXE_FD, exe_fd);
+	return table_add_run(nl, msg, id, error);
+}
+
+/**
+ * netlink_table_set() - give the module the table of a file that it knows
+ * @nl: the connection
+ * @fd: the table, a regular file or memfd
+ * @id: the file's id
+ * @error: filled on failure; code ENOENT if the module has forgotten the file
+ *
+ * Return: 0, or -1.
+ */
+int netlink_table_set(struct netlink *nl, int fd, uint32_t id, struct bee_error *error)
+{
+	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_TABLE_ADD, 0);
+
+	request_put_u32(msg, BEEUNWIND_A_FILE_TABLE_FD, fd);
+	request_put_u32(msg, BEEUNWIND_A_FILE_ID, id);
+	return table_add_run(nl, msg, &id, error);
+}
+
+/**
+ * netlink_table_del() - remove a file's table from the module
+ * @nl: the connection
+ * @id: the file's id
+ * @force: also if it is used
+ * @error: filled on failure; code EBUSY if it is used, ENOENT if there is none
+ *
+ * Return: 0, or -1.
+ */
+int netlink_table_del(struct netlink *nl, uint32_t id, bool force, struct bee_error *error)
+{
+	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_TABLE_DEL, 0);
+
+	request_put_u32(msg, BEEUNWIND_A_FILE_ID, id);
+	if (force)
+		request_put(msg, BEEUNWIND_A_FILE_FORCE, NULL, 0);
+	return request_run(nl, msg, NULL, NULL, error);
+}
+
+/* Walks that ended for one reason. */
+struct stop_count {
+	uint32_t reason;
+	uint64_t walks;
+};
+
+static struct stop_count stop_parse(struct nlattr *nest)
+{
+	static const struct field fields[] = {
+		NUMBER(BEEUNWIND_A_STOP_COUNT_REASON, stop_count, reason),
+		NUMBER(BEEUNWIND_A_STOP_COUNT_WALKS, stop_count, walks),
+		{},
+	};
+	struct stop_count stop = { 0 };
+
+	fields_take_nested(fields, nest, &stop);
+	return stop;
+}
+
+/**
+ * netlink_file_parse() - a file from the attributes of a message
+ * @attrs: the attributes
+ * @length: bytes of them
+ * @file: zeroed before; filled
+ *
+ * Return: 0.
+ */
+int netlink_file_parse(struct nlattr *attrs, int length, struct netlink_file *file)
+{
+	static const struct field fields[] = {
+		NUMBER(BEEUNWIND_A_FILE_ID, netlink_file, id),
+		FIELD(FIELD_FLAG, BEEUNWIND_A_FILE_LOADED, netlink_file, loaded),
+		FIELD(FIELD_STRING, BEEUNWIND_A_FILE_NAME, netlink_file, name),
+		NUMBER(BEEUNWIND_A_FILE_BYTES, netlink_file, bytes),
+		NUMBER(BEEUNWIND_A_FILE_ROWS, netlink_file, rows),
+		NUMBER(BEEUNWIND_A_FILE_USERS, netlink_file, users),
+		NUMBER(BEEUNWIND_A_FILE_DEVICE, netlink_file, device),
+		NUMBER(BEEUNWIND_A_FILE_INODE, netlink_file, inode),
+		NUMBER(BEEUNWIND_A_FILE_SIZE, netlink_file, size),
+		NUMBER(BEEUNWIND_A_FILE_IDLE_MS, netlink_file, idle_ms),
+		NUMBER(BEEUNWIND_A_FILE_HITS, netlink_file, hits),
+		NUMBER(BEEUNWIND_A_FILE_MISSED, netlink_file, missed),
+		NUMBER(BEEUNWIND_A_FILE_PID, netlink_file, pid),
+		NUMBER(BEEUNWIND_A_FILE_START, netlink_file, start),
+		NUMBER(BEEUNWIND_A_FILE_END, netlink_file, end),
+		NUMBER(BEEUNWIND_A_FILE_FLAGS, netlink_file, flags),
+		{},
+	};
+	struct nlattr *attr;
+	int left;
+
+	fields_take(fields, attrs, length, file);
+	nla_for_each_attr(attr, attrs, length, left) {
+		if (nla_type(attr) == BEEUNWIND_A_FILE_IDENTITY) {
+			file->identity_len = nla_memcpy(file->identity, attr,
+							sizeof(file->identity));
+		} else if (nla_type(attr) == BEEUNWIND_A_FILE_STOP) {
+			struct stop_count stop = stop_parse(attr);
+
+			if (stop.reason <= BEEUNWIND_STOP_MAX)
+				file->stop[stop.reason] = stop.walks;
+		}
+	}
+	return 0;
+}
+
+static int files_parse(struct nlattr *attrs, int length, void *result)
+{
+	struct netlink_files *files = result;
+	struct netlink_file *file;
+
+	files->file = alloc_room(files->file, files->count, &files->room, sizeof(*file));
+	file = memset(&files->file[files->count++], 0, sizeof(*file));
+	return netlink_file_parse(attrs, length, file);
+}
+
+/**
+ * netlink_files_get() - all files that the module knows
+ * @nl: the connection
+ * @files: filled; netlink_files_free() releases it, after an error as well
+ * @error: filled on failure
+ *
+ * Return: 0, or -1.
+ */
+int netlink_files_get(struct netlink *nl, struct netlink_files *files, struct bee_error *error)
+{
+	int try, ret = 1;
+
+	memset(files, 0, sizeof(*files));
+	for (try = 0; ret > 0 && try < DUMP_TRIES; try++) {
+		files->count = 0;
+		ret = dump_run(nl, request_new(nl, BEEUNWIND_CMD_FILE_GET, 0), files_parse, files,
+			       error);
+	}
+	return ret < 0 ? -1 : 0;
+}
+
+/** netlink_files_find() - the file with an id, or NULL */
+const struct netlink_file *netlink_files_find(const struct netlink_files *files, uint32_t id)
+{
+	size_t i;
+
+	for (i = 0; i < files->count; i++)
+		if (files->file[i].id == id)
+			return &files->file[i];
+	return NULL;
+}
+
+/** netlink_files_free() - release the memory of a list, which is empty afterwards */
+void netlink_files_free(struct netlink_files *files)
+{
+	free(files->file);
+	*files = (struct netlink_files){ 0 };
+}
+
+static int proc_state_parse(struct nlattr *attrs, int length, void *result)
+{
+	static const struct field fields[] = {
+		NUMBER(BEEUNWIND_A_PROC_COOKIE, netlink_proc, cookie),
+		NUMBER(BEEUNWIND_A_PROC_GENERATION, netlink_proc, generation),
+		NUMBER(BEEUNWIND_A_PROC_RANGES, netlink_proc, nranges),
+		{},
+	};
+
+	fields_take(fields, attrs, length, result);
+	return 0;
+}
+
+/**
+ * netlink_proc_add() - manage a process: the module looks at its mappings itself
+ * @nl: the connection
+ * @proc: names the process: pid; cookie, generation and nranges are filled
+ * @error: filled on failure
+ *
+ * Return: 0, or -1.
+ */
+int netlink_proc_add(struct netlink *nl, struct netlink_proc *proc, struct bee_error *error)
+{
+	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_PROC_ADD, 0);
+
+	request_put_u32(msg, BEEUNWIND_A_PROC_PID, proc->pid);
+	return request_run(nl, msg, proc_state_parse, proc, error);
+}
+
+/* Bytes of a range in a request. */
+static size_t range_attr_size(void)
+{
+	return nla_total_size(3 * nla_total_size(sizeof(uint64_t)) +
+			      nla_total_size(sizeof(uint32_t)));
+}
+
+static void ranges_put(struct nl_msg *msg, int type, const struct range *range, size_t count)
+{
+	for (; count; range++, count--) {
+		struct nlattr *nest = nla_nest_start(msg, NLA_F_NESTED | type);
+
+		request_put_u64(msg, BEEUNWIND_A_RANGE_START, range->start);
+		request_put_u64(msg, BEEUNWIND_A_RANGE_END, range->end);
+		request_put_u64(msg, BEEUNWIND_A_RANGE_OFFSET, range->offset);
+		request_put_u32(msg, BEEUNWIND_A_RANGE_FILE, range->file);
+		nla_nest_end(msg, nest);
+	}
+}
+
+/**
+ * netlink_proc_update() - change the ranges of a process
+ * @nl: the connection
+ * @proc: names the process: pid, cookie, generation; the last two are brought up
+ *	to date
+ * @diff: what to remove and what to add
+ * @error: filled on failure; code ESTALE if @proc is out of date
+ *
+ * A diff that fits one message (4,000 ranges and more, by the socket's send
+ * buffer) is applied whole or not at all.  A larger one is sent in several,
+ * removals first: in between, and if a later one is refused, ranges are
+ * missing, none is wrong.
+ *
+ * Return: 0, or -1.
+ */
+int netlink_proc_update(struct netlink *nl, struct netlink_proc *proc,
+			const struct range_diff *diff, struct bee_error *error)
+{
+	size_t most = (nl->max_message - 256) / range_attr_size();
+	size_t d = 0, a = 0;
+
+	do {
+		size_t ndel = diff->del.count - d, nadd = diff->add.count - a;
+		struct nl_msg *msg;
+
+		ndel = ndel < most ? ndel : most;
+		nadd = nadd < most - ndel ? nadd : most - ndel;
+		msg = request_new(nl, BEEUNWIND_CMD_PROC_UPDATE, (ndel + nadd) * range_attr_size());
+		request_put_u32(msg, BEEUNWIND_A_PROC_PID, proc->pid);
+		request_put_u64(msg, BEEUNWIND_A_PROC_COOKIE, proc->cookie);
+		request_put_u64(msg, BEEUNWIND_A_PROC_GENERATION, proc->generation);
+		ranges_put(msg, BEEUNWIND_A_PROC_DEL, diff->del.range + d, ndel);
+		ranges_put(msg, BEEUNWIND_A_PROC_ADD, diff->add.range + a, nadd);
+		if (request_run(nl, msg, proc_state_parse, proc, error))
+			return -1;
+		d += ndel;
+		a += nadd;
+	} while (d < diff->del.count || a < diff->add.count);
+	return 0;
+}
+
+/** netlink_proc_del() - stop managing a process; returns 0, or -1 with @error filled */
+int netlink_proc_del(struct netlink *nl, uint32_t pid, struct bee_error *error)
+{
+	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_PROC_DEL, 0);
+
+	request_put_u32(msg, BEEUNWIND_A_PROC_PID, pid);
+	return request_run(nl, msg, NULL, NULL, error);
+}
+
+/** netlink_proc_forget() - the same by cookie; returns 0, or -1 with @error filled */
+int netlink_proc_forget(struct netlink *nl, uint64_t cookie, struct bee_error *error)
+{
+	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_PROC_DEL, 0);
+
+	request_put_u64(msg, BEEUNWIND_A_PROC_COOKIE, cookie);
+	return request_run(nl, msg, NULL, NULL, error);
+}
+
+/* The messages of one address space follow each other and repeat its cookie. */
+static struct netlink_proc *procs_find(struct netlink_procs *procs, uint64_t cookie)
+{
+	struct netlink_proc *last = procs->count ? &procs->proc[procs->count - 1] : NULL;
+
+	if (last && last->cookie == cookie)
+		return last;
+	procs->proc = alloc_room(procs->proc, procs->count, &procs->room, sizeof(*last));
+	last = &procs->proc[procs->count++];
+	*last = (struct netlink_proc){ .cookie = cookie };
+	return last;
+}
+
+static int procs_parse(struct nlattr *attrs, int length, void *result)
+{
+	static const struct field pid_fields[] = {
+		NUMBER(BEEUNWIND_A_PROC_PID, netlink_proc, pid),
+		{},
+	};
+	static const struct field range_fields[] = {
+		NUMBER(BEEUNWIND_A_RANGE_START, range, start),
+		NUMBER(BEEUNWIND_A_RANGE_END, range, end),
+		NUMBER(BEEUNWIND_A_RANGE_OFFSET, range, offset),
+		NUMBER(BEEUNWIND_A_RANGE_FILE, range, file),
+		{},
+	};
+	struct netlink_proc state = { 0 }, *proc;
+	struct nlattr *attr;
+	int left;
+
+	proc_state_parse(attrs, length, &state);
+	proc = procs_find(result, state.cookie);
+	proc_state_parse(attrs, length, proc);
+	fields_take(pid_fields, attrs, length, proc);
+	nla_for_each_attr(attr, attrs, length, left)
+		if (nla_type(attr) == BEEUNWIND_A_PROC_RANGE) {
+			struct range range = { 0 };
+
+			fields_take_nested(range_fields, attr, &range);
+			ranges_append(&proc->ranges, &range);
+		}
+	return 0;
+}
+
+/**
+ * netlink_procs_get() - managed processes with their ranges
+ * @nl: the connection
+ * @pid: only this process; 0 for all
+ * @procs: filled, empty if @pid is not managed; netlink_procs_free() releases it,
+ *	after an error as well
+ * @error: filled on failure
+ *
+ * Return: 0, or -1.
+ */
+int netlink_procs_get(struct netlink *nl, uint32_t pid, struct netlink_procs *procs,
+		      struct bee_error *error)
+{
+	int try, ret = 1;
+
+	memset(procs, 0, sizeof(*procs));
+	for (try = 0; ret > 0 && try < DUMP_TRIES; try++) {
+		struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_PROC_GET, 0);
+
+		netlink_procs_free(procs);
+		if (pid)
+			request_put_u32(msg, BEEUNWIND_A_PROC_PID, pid);
+		ret = dump_run(nl, msg, procs_parse, procs, error);
+	}
+	return ret < 0 ? -1 : 0;
+}
+
+/** netlink_procs_free() - release the memory of a list, which is empty afterwards */
+void netlink_procs_free(struct netlink_procs *procs)
+{
+	size_t i;
+
+	for (i = 0; i < procs->count; i++)
+		ranges_free(&procs->proc[i].ranges);
+	free(procs->proc);
+	*procs = (struct netlink_procs){ 0 };
+}
+
+static int stats_parse(struct nlattr *attrs, int length, void *result)
+{
+	static const struct field fields[] = {
+		NUMBER(BEEUNWIND_A_STATS_FRAMES, netlink_stats, frames),
+		NUMBER(BEEUNWIND_A_STATS_FP_STEPS, netlink_stats, fp_steps),
+		{},
+	};
+	struct netlink_stats *stats = result;
+	struct nlattr *attr;
+	int left;
+
+	fields_take(fields, attrs, length, stats);
+	nla_for_each_attr(attr, attrs, length, left)
+		if (nla_type(attr) == BEEUNWIND_A_STATS_STOP) {
+			struct stop_count stop = stop_parse(attr);
+
+			if (stop.reason <= BEEUNWIND_STOP_MAX)
+				stats->stop[stop.reason] += stop.walks;
+			else
+				stats->stop_other += stop.walks;
+		}
+	return 0;
+}
+
+/** netlink_stats_get() - walks by stop reason; returns 0, or -1 with @error filled */
+int netlink_stats_get(struct netlink *nl, struct netlink_stats *stats, struct bee_error *error)
+{
+	memset(stats, 0, sizeof(*stats));
+	return request_run(nl, request_new(nl, BEEUNWIND_CMD_STATS_GET, 0), stats_parse, stats,
+			   error);
+}
+
+/** netlink_config_set_budget() - most bytes of kernel memory; 0, or -1 with @error filled */
+int netlink_config_set_budget(struct netlink *nl, uint64_t bytes, struct bee_error *error)
+{
+	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_CONFIG_SET, 0);
+
+	request_put_u64(msg, BEEUNWIND_A_CONFIG_BUDGET, bytes);
+	return request_run(nl, msg, NULL, NULL, error);
+}
+
+static int config_set_u32(struct netlink *nl, int attr, uint32_t value, struct bee_error *error)
+{
+	struct nl_msg *msg = request_new(nl, BEEUNWIND_CMD_CONFIG_SET, 0);
+
+	request_put_u32(msg, attr, value);
+	return request_run(nl, msg, NULL, NULL, error);
+}
+
+/** netlink_config_set_hook() - hook perf's callchain path, or not; 0, or -1 with @error filled */
+int netlink_config_set_hook(struct netlink *nl, enum beeunwind_hook_state hook,
+			    struct bee_error *error)
+{
+	return config_set_u32(nl, BEEUNWIND_A_CONFIG_HOOK, hook, error);
+}
+
+/** netlink_config_set_follow() - which processes are followed; 0, or -1 with @error filled */
+int netlink_config_set_follow(struct netlink *nl, enum beeunwind_follow follow,
+			      struct bee_error *error)
+{
+	return config_set_u32(nl, BEEUNWIND_A_CONFIG_FOLLOW, follow, error);
+}
+
+/** netlink_config_set_announce() - when files are announced; 0, or -1 with @error filled */
+int netlink_config_set_announce(struct netlink *nl, enum beeunwind_announce announce,
+				struct bee_error *error)
+{
+	return config_set_u32(nl, BEEUNWIND_A_CONFIG_ANNOUNCE, announce, error);
+}
