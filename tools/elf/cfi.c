@@ -80,25 +80,6 @@ static struct cfi_rule cfi_read_expr(struct cfi_machine *m, enum cfi_how how)
 	return (struct cfi_rule){ .how = how, .expr = expr, .size = size };
 }
 
-static void cfi_set_expr(struct cfi_machine *m, enum cfi_how how)
-{
-	u64 reg = cursor_uleb(&m->c);
-
-	cfi_set(m, reg, cfi_read_expr(m, how));
-}
-
-static void cfi_set_plain(struct cfi_machine *m, enum cfi_how how)
-{
-	cfi_set(m, cursor_uleb(&m->c), (struct cfi_rule){ .how = how });
-}
-
-static void cfi_set_register(struct cfi_machine *m)
-{
-	u64 reg = cursor_uleb(&m->c);
-
-	cfi_set(m, reg, (struct cfi_rule){ .how = CFI_REGISTER, .reg = cursor_uleb(&m->c) });
-}
-
 static void cfi_restore(struct cfi_machine *m, u64 reg)
 {
 	struct cfi_row initial = m->cie->initial;
@@ -110,25 +91,9 @@ static void cfi_restore(struct cfi_machine *m, u64 reg)
 		cfi_set(m, reg, *column);
 }
 
-static void cfi_remember_state(struct cfi_machine *m)
+static struct cfi_rule cfi_reg(u64 reg, s64 offset)
 {
-	if (m->depth == CFI_MAX_STATES)
-		m->c.bad = true;
-	else
-		m->states[m->depth++] = m->row;
-}
-
-static void cfi_restore_state(struct cfi_machine *m)
-{
-	if (!m->depth)
-		m->c.bad = true;
-	else
-		m->row = m->states[--m->depth];
-}
-
-static void cfi_def_cfa(struct cfi_machine *m, u64 reg, s64 offset)
-{
-	m->row.cfa = (struct cfi_rule){ .how = CFI_REGISTER, .reg = reg, .offset = offset };
+	return (struct cfi_rule){ .how = CFI_REGISTER, .reg = reg, .offset = offset };
 }
 
 /* A signed factored offset. */
@@ -142,24 +107,15 @@ static s64 cfi_soffset(struct cfi_machine *m)
 }
 
 /*
- * Half of a CFA, which means something only while that is a register and an offset.
- * Behind an expression (libgcrypt has such code) it is the end of what is known of the
- * CFA until there is a whole one again.
+ * The CFA's rule, for an instruction that changes one half of it, which means something only
+ * while the CFA is a register and an offset.  Behind an expression (libgcrypt has such code)
+ * the CFA is unknown until an instruction defines both.
  */
-static void cfi_set_cfa_register(struct cfi_machine *m, u64 reg)
+static struct cfi_rule *cfi_half_cfa(struct cfi_machine *m)
 {
-	if (m->row.cfa.how == CFI_REGISTER)
-		m->row.cfa.reg = reg;
-	else
+	if (m->row.cfa.how != CFI_REGISTER)
 		m->row.cfa = (struct cfi_rule){ .how = CFI_UNSPECIFIED };
-}
-
-static void cfi_set_cfa_offset(struct cfi_machine *m, s64 offset)
-{
-	if (m->row.cfa.how == CFI_REGISTER)
-		m->row.cfa.offset = offset;
-	else
-		m->row.cfa = (struct cfi_rule){ .how = CFI_UNSPECIFIED };
+	return &m->row.cfa;
 }
 
 static void cfi_advance_to(struct cfi_machine *m, u64 pc)
@@ -186,26 +142,19 @@ static void cfi_advance(struct cfi_machine *m, u64 factored)
 	cfi_advance_to(m, pc);
 }
 
-static void cfi_set_loc(struct cfi_machine *m)
-{
-	u64 pc = 0;
-
-	if (pointer_read(&m->c, m->cie->encoding, &m->cie->base, &pc))
-		cfi_advance_to(m, pc);
-	else
-		m->c.bad = true;
-}
-
 static void cfi_step_extended(struct cfi_machine *m, u8 op)
 {
 	struct cursor *c = &m->c;
-	u64 reg;
+	u64 reg, pc = 0;
 
 	switch (op) {
 	case DW_CFA_nop:
 		break;
 	case DW_CFA_set_loc:
-		cfi_set_loc(m);
+		if (pointer_read(c, m->cie->encoding, &m->cie->base, &pc))
+			cfi_advance_to(m, pc);
+		else
+			c->bad = true;
 		break;
 	case DW_CFA_advance_loc1:
 		cfi_advance(m, cursor_u8(c));
@@ -218,29 +167,29 @@ static void cfi_step_extended(struct cfi_machine *m, u8 op)
 		break;
 	case DW_CFA_def_cfa:
 		reg = cursor_uleb(c);
-		cfi_def_cfa(m, reg, cfi_uoffset(m));
+		m->row.cfa = cfi_reg(reg, cfi_uoffset(m));
 		break;
 	case DW_CFA_def_cfa_sf:
 		reg = cursor_uleb(c);
-		cfi_def_cfa(m, reg, cfi_soffset(m));
+		m->row.cfa = cfi_reg(reg, cfi_soffset(m));
 		break;
 	case DW_CFA_def_cfa_register:
-		cfi_set_cfa_register(m, cursor_uleb(c));
+		cfi_half_cfa(m)->reg = cursor_uleb(c);
 		break;
 	case DW_CFA_def_cfa_offset:
-		cfi_set_cfa_offset(m, cfi_uoffset(m));
+		cfi_half_cfa(m)->offset = cfi_uoffset(m);
 		break;
 	case DW_CFA_def_cfa_offset_sf:
-		cfi_set_cfa_offset(m, cfi_soffset(m));
+		cfi_half_cfa(m)->offset = cfi_soffset(m);
 		break;
 	case DW_CFA_def_cfa_expression:
 		m->row.cfa = cfi_read_expr(m, CFI_EXPR);
 		break;
 	case DW_CFA_undefined:
-		cfi_set_plain(m, CFI_UNDEFINED);
+		cfi_set(m, cursor_uleb(c), (struct cfi_rule){ .how = CFI_UNDEFINED });
 		break;
 	case DW_CFA_same_value:
-		cfi_set_plain(m, CFI_SAME);
+		cfi_set(m, cursor_uleb(c), (struct cfi_rule){ .how = CFI_SAME });
 		break;
 	case DW_CFA_offset_extended:
 		reg = cursor_uleb(c);
@@ -263,22 +212,31 @@ static void cfi_step_extended(struct cfi_machine *m, u8 op)
 		cfi_set_offset(m, reg, CFI_VAL_OFFSET, cursor_sleb(c));
 		break;
 	case DW_CFA_register:
-		cfi_set_register(m);
+		reg = cursor_uleb(c);
+		cfi_set(m, reg, cfi_reg(cursor_uleb(c), 0));
 		break;
 	case DW_CFA_expression:
-		cfi_set_expr(m, CFI_EXPR);
+		reg = cursor_uleb(c);
+		cfi_set(m, reg, cfi_read_expr(m, CFI_EXPR));
 		break;
 	case DW_CFA_val_expression:
-		cfi_set_expr(m, CFI_VAL_EXPR);
+		reg = cursor_uleb(c);
+		cfi_set(m, reg, cfi_read_expr(m, CFI_VAL_EXPR));
 		break;
 	case DW_CFA_restore_extended:
 		cfi_restore(m, cursor_uleb(c));
 		break;
 	case DW_CFA_remember_state:
-		cfi_remember_state(m);
+		if (m->depth == CFI_MAX_STATES)
+			c->bad = true;
+		else
+			m->states[m->depth++] = m->row;
 		break;
 	case DW_CFA_restore_state:
-		cfi_restore_state(m);
+		if (!m->depth)
+			c->bad = true;
+		else
+			m->row = m->states[--m->depth];
 		break;
 	case DW_CFA_GNU_args_size:
 		cursor_uleb(c);
@@ -332,7 +290,7 @@ int cfi_start(struct cfi_cie *cie, const u8 *insns, size_t size)
 		.c = cursor_of(insns, size), .cie = cie, .starting = true,
 	};
 
-	/* One rule for two columns: no compiler makes such a thing. */
+	/* One column for two registers: no compiler makes such a thing. */
 	if (cie->ra_reg == BEE_REG_RBP || cie->ra_reg == BEE_REG_RSP)
 		return -1;
 	if (cfi_execute(&m))
@@ -352,7 +310,7 @@ int cfi_start(struct cfi_cie *cie, const u8 *insns, size_t size)
  *	cover all of the FDE unless it turns out to be malformed
  * @arg: passed to @emit
  *
- * What lies past the advance to @end is not looked at, as it describes no pc.
+ * Instructions after the advance to @end describe no pc and are not interpreted.
  *
  * Return: 0, or -1 if the instructions are malformed.
  */

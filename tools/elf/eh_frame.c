@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CIEs and FDEs: find their section, parse them.  Owns augmentations. */
+/* CIEs and FDEs: find their section, parse them and their augmentations. */
 #include <asm/byteorder.h>
 #include <dwarf.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "alloc.h"
 #include "eh_frame.h"
 
-/* The CIEs of one section met so far, ascending by offset. */
+/* The CIEs of one section met so far, ascending by offset; @last is that of the last FDE. */
 struct cie_index {
 	struct {
 		u64	offset;
@@ -17,9 +17,6 @@ struct cie_index {
 	size_t	 room;
 	size_t	 last;
 };
-
-#define FDE_USUAL_BYTES	24		/* the least that is usual */
-#define FDE_RESERVE_MAX	(1u << 20)	/* entries, so that no header makes us reserve too much */
 
 struct frame_reader {
 	const struct elf_frames	*frames;
@@ -150,31 +147,22 @@ static u32 cie_add(struct frame_reader *r, u64 offset)
 	return list->ncies++;
 }
 
-/* Position of the first entry at or after @offset. */
-static size_t index_find(const struct cie_index *index, u64 offset)
-{
-	size_t low = 0, high = index->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (index->entries[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Index of the CIE at @offset of the section; parsed when it is first needed. */
 static u32 cie_find(struct frame_reader *r, u64 offset)
 {
 	struct cie_index *index = &r->index;
-	size_t at = index->last;
+	size_t at = 0, high = index->n;
 
-	if (at < index->n && index->entries[at].offset == offset)
-		return index->entries[at].cie;
-	at = index_find(index, offset);
+	if (index->last < index->n && index->entries[index->last].offset == offset)
+		return index->entries[index->last].cie;
+	while (at < high) {
+		size_t middle = at + (high - at) / 2;
+
+		if (index->entries[middle].offset < offset)
+			at = middle + 1;
+		else
+			high = middle;
+	}
 	index->last = at;
 	if (at < index->n && index->entries[at].offset == offset)
 		return index->entries[at].cie;
@@ -186,25 +174,6 @@ static u32 cie_find(struct frame_reader *r, u64 offset)
 	index->entries[at].offset = offset;
 	index->entries[at].cie = cie_add(r, offset);
 	return index->entries[at].cie;
-}
-
-/* Room for as many as @bytes of real CFI can hold; more come at need. */
-static void fde_reserve(struct fde_list *list, u64 bytes)
-{
-	size_t n = list->nfdes + bytes / FDE_USUAL_BYTES + 1;
-
-	if (n > FDE_RESERVE_MAX)
-		n = FDE_RESERVE_MAX;
-	if (n <= list->room_fdes)
-		return;
-	list->room_fdes = n;
-	list->fdes = alloc_array(list->fdes, n, sizeof(*list->fdes));
-}
-
-static void fde_append(struct fde_list *list, const struct fde *fde)
-{
-	list->fdes = alloc_room(list->fdes, list->nfdes, &list->room_fdes, sizeof(*list->fdes));
-	list->fdes[list->nfdes++] = *fde;
 }
 
 static bool fde_read_range(struct fde *fde, struct cursor *c, const struct cie *cie)
@@ -240,7 +209,8 @@ static void fde_add(struct frame_reader *r, struct frame_record *record)
 	fde.malformed = c->bad || cie->malformed || cursor_left(c) > ~0u;
 	fde.insns = c->at;
 	fde.size = cursor_left(c);
-	fde_append(list, &fde);
+	list->fdes = alloc_room(list->fdes, list->nfdes, &list->room_fdes, sizeof(*list->fdes));
+	list->fdes[list->nfdes++] = fde;
 }
 
 /*
@@ -253,7 +223,6 @@ static void frames_read(const struct elf_frames *frames, struct fde_list *list)
 	struct cursor c = cursor_of(frames->data, frames->size);
 	struct frame_record record;
 
-	fde_reserve(list, frames->size);
 	while (cursor_left(&c)) {
 		if (!record_read(&c, frames, &record))
 			break;

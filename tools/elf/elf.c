@@ -23,25 +23,13 @@ static bool elf_has(const struct elf_file *elf, u64 offset, u64 size)
 
 static const char *elf_machine_name(u16 machine)
 {
-	switch (machine) {
-	case EM_386:
-		return "i386";
-	case EM_ARM:
-		return "ARM";
-	case EM_AARCH64:
-		return "AArch64";
-	case EM_RISCV:
-		return "RISC-V";
-	case EM_PPC64:
-		return "PowerPC64";
-	case EM_S390:
-		return "S/390";
-	case EM_MIPS:
-		return "MIPS";
-	case EM_LOONGARCH:
-		return "LoongArch";
-	}
-	return "another machine";
+	static const char *const names[EM_LOONGARCH + 1] = {
+		[EM_386] = "i386", [EM_ARM] = "ARM", [EM_AARCH64] = "AArch64",
+		[EM_RISCV] = "RISC-V", [EM_PPC64] = "PowerPC64", [EM_S390] = "S/390",
+		[EM_MIPS] = "MIPS", [EM_LOONGARCH] = "LoongArch",
+	};
+
+	return (machine <= EM_LOONGARCH ? names[machine] : NULL) ?: "another machine";
 }
 
 /* Read the ELF header with pread(), not libelf, and check that the file is of the right kind. */
@@ -497,7 +485,8 @@ const struct elf_segment *elf_find_load(const struct elf_file *elf, u64 vaddr)
 }
 
 /* The nearest function at or before @vaddr in one symbol table, if nearer than @offset. */
-static const char *elf_find_symbol_in(const struct elf_file *elf, Elf_Scn *scn, u64 vaddr, u64 *offset)
+static const char *elf_find_symbol_in(const struct elf_file *elf, Elf_Scn *scn, u64 vaddr,
+				      u64 *offset)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
 	const char *name = NULL;

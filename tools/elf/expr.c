@@ -14,7 +14,7 @@ struct expr_stack {
 	unsigned int		n;
 };
 
-/* Nothing but this bad mark tells that an expression has no simple value. */
+/* The expression has no value of a form that enum expr_kind has. */
 static void expr_give_up(struct expr_stack *s)
 {
 	s->c.bad = true;
@@ -54,7 +54,7 @@ static bool expr_is_gpr(const struct expr_value *v)
 	return v->kind == EXPR_REG && v->reg != EXPR_REG_CFA && !v->indexed;
 }
 
-/* Times eight, of a register. */
+/* Only a register times eight is supported. */
 static void expr_mul(struct expr_stack *s)
 {
 	struct expr_value *below;

@@ -83,7 +83,7 @@ u64 reader_size(const struct reader *reader)
 	return reader->st.st_size;
 }
 
-/* The first trouble is the one to tell of. */
+/* The first reason is kept: others follow from it. */
 static void reader_fail(struct reader *reader, const char *why)
 {
 	if (!reader->why[0])
@@ -152,7 +152,7 @@ const u8 *reader_bytes(struct reader *reader, u64 offset, u64 size)
  * @offset: where
  * @size: how many bytes, not 0, at most READER_MAX_WINDOW
  *
- * Made for those who look at many places in ascending order.
+ * Fast for callers that go through the file in ascending order: it reads ahead.
  *
  * Return: the bytes, until the next call; NULL as for reader_bytes().
  */
@@ -180,8 +180,8 @@ const u8 *reader_window(struct reader *reader, u64 offset, u64 size)
  * reader_trouble() - has the file been read as it was?
  * @reader: the file
  *
- * Return: NULL if all that was asked for could be read and nobody has changed the file
- * since it was opened, as far as its size and time of change tell; or why not.
+ * Return: NULL if everything could be read, and size and mtime are those of when the file was
+ * opened; otherwise a sentence, until reader_close().
  */
 const char *reader_trouble(struct reader *reader)
 {

@@ -41,7 +41,7 @@ static struct dict_key *dict_sorted(const struct phrase_set *set, bool head, u32
 	return keys;
 }
 
-/* The node in @shapes of the ops of a phrase. */
+/* The node in @shapes that stands for the ops of a phrase, without distances. */
 static u32 dict_shape(struct phrase_set *shapes, const struct phrase_set *phrases, u32 node)
 {
 	const struct phrase_node *n = &phrases->nodes[node];
@@ -150,42 +150,6 @@ u32 dict_body(const struct dict *dict, const struct phrase_set *phrases, u32 num
 	return rule_numbers[phrases->nodes[dict->nodes[number]].op - BEE_OP_RULE];
 }
 
-static void dict_write_deltas(const struct phrase_set *phrases, u32 node, struct bits *bits)
-{
-	const struct phrase_node *n = &phrases->nodes[node];
-
-	if (n->nops > (n->head ? 1 : 2))
-		dict_write_deltas(phrases, n->parent, bits);
-	if (n->head || n->nops > 1)
-		bits_put(bits, n->delta, 4);
-}
-
-/* Step phrases: all ops. */
-static void dict_write_ops(const struct phrase_set *phrases, u32 node, const u32 *rule_numbers,
-			   u32 width, struct bits *bits)
-{
-	const struct phrase_node *n = &phrases->nodes[node];
-	u32 op = n->op;
-
-	if (n->nops > 1)
-		dict_write_ops(phrases, n->parent, rule_numbers, width, bits);
-	if (op >= BEE_OP_RULE)
-		op = BEE_OP_RULE + rule_numbers[op - BEE_OP_RULE];
-	bits_put(bits, op, width);
-}
-
-/* Head phrases: those before the last. */
-static void dict_write_rules(const struct phrase_set *phrases, u32 node, const u32 *rule_numbers,
-			     u32 width, struct bits *bits)
-{
-	const struct phrase_node *n = &phrases->nodes[phrases->nodes[node].parent];
-
-	if (!n->nops)
-		return;
-	dict_write_rules(phrases, phrases->nodes[node].parent, rule_numbers, width, bits);
-	bits_put(bits, rule_numbers[n->op - BEE_OP_RULE], width);
-}
-
 /**
  * dict_write() - append the phrases, then the shapes
  * @dict: the phrases
@@ -197,27 +161,35 @@ static void dict_write_rules(const struct phrase_set *phrases, u32 node, const u
 void dict_write(const struct dict *dict, const struct phrase_set *phrases,
 		    const u32 *rule_numbers, u32 nrules, struct bits *bits)
 {
-	u32 rule_bits = bee_table_width(nrules), op_bits = bee_table_width(BEE_OP_RULE + nrules);
-	u32 group, i, at = 0;
+	u32 width = bee_table_width(dict->head ? nrules : BEE_OP_RULE + nrules);
+	u32 group, i, j, n, at = 0, ops[BEE_TABLE_MAX_OPS] = {};
+	u8 deltas[BEE_TABLE_MAX_OPS] = {};
 
 	for (group = 0; group < BEE_TABLE_MAX_OPS; group++) {
 		for (i = 0; i < dict->nphrases[group]; i++, at++) {
 			if (dict->head)
-				bits_put(bits, dict_body(dict, phrases, at, rule_numbers),
-					 rule_bits);
+				bits_put(bits, dict_body(dict, phrases, at, rule_numbers), width);
 			bits_put(bits, dict->shapes[at], bee_table_width(dict->nshapes[group]));
-			dict_write_deltas(phrases, dict->nodes[at], bits);
+			phrase_spell(phrases, dict->nodes[at], ops, deltas);
+			for (j = !dict->head; j <= group; j++)
+				bits_put(bits, deltas[j], 4);
 		}
 		bits_align(bits);
 	}
 	for (group = 0, at = 0; group < BEE_TABLE_MAX_OPS; group++) {
-		for (i = 0; i < dict->nshapes[group]; i++, at++)
-			if (dict->head)
-				dict_write_rules(phrases, dict->examples[at], rule_numbers,
-						 rule_bits, bits);
-			else
-				dict_write_ops(phrases, dict->examples[at], rule_numbers, op_bits,
-					       bits);
+		for (i = 0; i < dict->nshapes[group]; i++, at++) {
+			phrase_spell(phrases, dict->examples[at], ops, deltas);
+			/* Head phrases: rules, without the last one. */
+			n = dict->head ? group : group + 1;
+			for (j = 0; j < n; j++) {
+				u32 op = ops[j];
+
+				if (op >= BEE_OP_RULE)
+					op = rule_numbers[op - BEE_OP_RULE] +
+					     (dict->head ? 0 : BEE_OP_RULE);
+				bits_put(bits, op, width);
+			}
+		}
 		bits_align(bits);
 	}
 }

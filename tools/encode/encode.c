@@ -113,8 +113,8 @@ static u64 encode_busy_windows(const struct encoder *e, u32 shift)
 }
 
 /*
- * The largest window in which a lookup takes no longer than a binary search over the rows:
- * a token costs about as much as a probe, and on average half of a window's are passed.
+ * The largest window in which a lookup takes no longer than a binary search over the rows: a
+ * lookup reads half of a window's tokens on average, and a token costs about as much as a probe.
  */
 static u32 encode_choose_window(const struct encoder *e)
 {
@@ -170,7 +170,7 @@ static void encode_price_places(struct encoder *e)
 	e->tokens.nsteps = e->dicts[1].total;
 }
 
-/* Neutral costs first; then, a few times, the costs that the phrases in use have. */
+/* Find tokens with neutral costs; then again, with the costs of the phrases found before. */
 static void encode_find_phrases(struct encoder *e)
 {
 	u32 round, window = FIRST_WINDOW;
@@ -251,8 +251,8 @@ static void encode_choose_body_bits(struct encoder *e, const struct rule_use *us
 }
 
 /*
- * What a window begins with.  Where no token refers to the body rule, it is the rule that holds, if
- * that is in the dictionary, as then it can be short; or none.
+ * Choose the body rule of a window where no token refers to it: the rule at its start, if an op
+ * needs that rule anyway, because BEE_WINDOW_BODY has a short form; otherwise none.
  */
 static void encode_settle_window(struct window *w, const struct rule_use *uses)
 {
@@ -268,7 +268,7 @@ static void encode_settle_window(struct window *w, const struct rule_use *uses)
 	}
 }
 
-/* No window of the largest page that it can be in has a token: it is not going to be written. */
+/* Has no window of the largest page that it can be in a token?  Then it is not written. */
 static bool encode_is_unwritten(const struct encoder *e, u32 window)
 {
 	u32 first = window & ~((1u << BEE_TABLE_MAX_PAGE) - 1);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Menus: the phrases that are likely, by rank.  Step phrases have several, and body
- * rules after which much the same phrases follow share one; which do is found by
- * moving each to the menu that suits it best, a few times.
+ * Menus: the likely phrases, by rank.  Step phrases have several menus: body rules after which
+ * similar phrases follow share one.  k-means finds which.
  */
 #include <string.h>
 
@@ -11,7 +10,7 @@
 #include "kmod/table.h"
 
 #define MENU_ROUNDS	4
-#define PLACE_COST	(BIT / 2)	/* beside its width: tags are not free */
+#define PLACE_COST	(BIT / 2)	/* beside its width, for its share of the tag classes */
 #define MENU_MAX_ID	0xffff
 #define HEAD_PLACE	(32 * BIT)	/* what a place takes in a menu itself */
 #define STEP_PLACE	(16 * BIT)
@@ -158,7 +157,7 @@ static void menu_assign(struct menu_fit *fit, u32 nmenus)
 	}
 }
 
-/* The most used bodies found the menus; all find their place in them. */
+/* k-means, seeded with the most used body rules. */
 static void menu_cluster(struct menu_fit *fit, u32 nmenus)
 {
 	u32 i, round;
@@ -240,11 +239,9 @@ static void menu_fill(struct menu_set *menus, u32 menu, const struct dict *dict,
 
 static void menu_alloc(struct menu_set *menus, u32 total)
 {
-	size_t places = (size_t)menus->nmenus << menus->bits;
 	size_t ranks = (size_t)menus->nmenus * total;
 
-	menus->places = alloc_array(NULL, places, sizeof(*menus->places));
-	memset(menus->places, 0, places * sizeof(*menus->places));
+	menus->places = alloc_zero((size_t)menus->nmenus << menus->bits, sizeof(*menus->places));
 	menus->ranks = alloc_array(NULL, ranks + 1, sizeof(*menus->ranks));
 	memset(menus->ranks, 0xff, ranks * sizeof(*menus->ranks));
 }
@@ -326,8 +323,7 @@ void menu_fit_step(struct menu_set *menus, const struct tokens *tokens, const st
 	u32 i;
 
 	*menus = (struct menu_set){ .nmenus = 1 };
-	menus->of_rule = alloc_array(NULL, tokens->rows->nrules, 1);
-	memset(menus->of_rule, 0, tokens->rows->nrules);
+	menus->of_rule = alloc_zero(tokens->rows->nrules, 1);
 	fit.counts = alloc_array(NULL, cells, sizeof(*fit.counts));
 	fit.costs = alloc_array(NULL, cells, sizeof(*fit.costs));
 	menu_count_pairs(&fit, tokens, numbers);
@@ -366,6 +362,7 @@ u8 *menu_costs(const struct menu_set *menus, const struct dict *dict)
 	return costs;
 }
 
+/* menu_free(): release what menu_fit_head() or menu_fit_step() made */
 void menu_free(struct menu_set *menus)
 {
 	free(menus->of_rule);

@@ -14,7 +14,7 @@ static u64 window_begin(const struct encoder *e, u32 i)
 	return i ? e->windows[i - 1].end : 0;
 }
 
-/* How far window @i of the page that begins with @first is from where it would be. */
+/* How far window @i of a page is from where it would be if all had the same size. */
 static s64 page_border(const struct encoder *e, u32 first, u32 i, u32 page)
 {
 	u64 begin = window_begin(e, first), size = window_begin(e, first + (1u << page)) - begin;
@@ -76,7 +76,7 @@ static u64 page_cost(const struct encoder *e, u32 page, u32 max)
  * page_choose_size() - choose how many windows make a page
  * @e: with written windows; page and border_bits are set
  *
- * The size with which the directory and the borders of windows take least.
+ * The directory and the borders of windows take the fewest bits with it.
  */
 void page_choose_size(struct encoder *e)
 {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Phrases while a table is made: counted, priced, and their parts offered as phrases. */
-#include <string.h>
-
 #include "alloc.h"
 #include "phrase.h"
 
-/* Before anything was counted: what a token is thought to cost beside its ops. */
+/* Costs before anything was counted: of a token, and of each op. */
 #define NEUTRAL_TOKEN	(8 * BIT)
 #define NEUTRAL_OP	(3 * BIT / 2)
 
@@ -32,8 +30,7 @@ void phrase_init(struct phrase_set *set)
 	u32 n;
 
 	*set = (struct phrase_set){ .nslots = 1024 };
-	set->slots = alloc_array(NULL, set->nslots, sizeof(*set->slots));
-	memset(set->slots, 0, set->nslots * sizeof(*set->slots));
+	set->slots = alloc_zero(set->nslots, sizeof(*set->slots));
 	set->nodes = alloc_room(set->nodes, 0, &set->room, sizeof(*set->nodes));
 	set->nodes[PHRASE_HEAD] = (struct phrase_node){ .parent = PHRASE_NONE, .head = true };
 	set->nodes[PHRASE_STEP] = (struct phrase_node){ .parent = PHRASE_NONE };
@@ -42,6 +39,7 @@ void phrase_init(struct phrase_set *set)
 		set->novel[n] = NEUTRAL_TOKEN + n * NEUTRAL_OP;
 }
 
+/* phrase_free(): release what phrase_init() and phrase_add() made */
 void phrase_free(struct phrase_set *set)
 {
 	free(set->nodes);
@@ -55,8 +53,7 @@ static void phrase_grow(struct phrase_set *set)
 	size_t i, nold = set->nslots;
 
 	set->nslots *= 2;
-	set->slots = alloc_array(NULL, set->nslots, sizeof(*set->slots));
-	memset(set->slots, 0, set->nslots * sizeof(*set->slots));
+	set->slots = alloc_zero(set->nslots, sizeof(*set->slots));
 	for (i = 0; i < nold; i++)
 		if (old[i].key)
 			*phrase_slot(set, old[i].key) = old[i];
@@ -93,8 +90,14 @@ u32 phrase_add(struct phrase_set *set, u32 parent, u32 op, u8 delta)
 	return set->nnodes++;
 }
 
-/* Write the ops and distances of a phrase, first one first. */
-static void phrase_spell(const struct phrase_set *set, u32 node, u32 *ops, u8 *deltas)
+/**
+ * phrase_spell() - the ops and distances of a phrase, first one first
+ * @set: the phrases
+ * @node: the phrase
+ * @ops: filled; room for BEE_TABLE_MAX_OPS
+ * @deltas: filled; room for as many
+ */
+void phrase_spell(const struct phrase_set *set, u32 node, u32 *ops, u8 *deltas)
 {
 	for (; set->nodes[node].nops; node = set->nodes[node].parent) {
 		ops[set->nodes[node].nops - 1] = set->nodes[node].op;
@@ -103,8 +106,8 @@ static void phrase_spell(const struct phrase_set *set, u32 node, u32 *ops, u8 *d
 }
 
 /*
- * Parts of phrases are counted by hash in a fixed array: now and then two share a
- * counter, and then one is offered that few tokens will use.
+ * Parts of phrases are counted by hash in a fixed array.  Two parts may share a counter; then
+ * one may be offered that few tokens use, which costs time but no bits.
  */
 #define SEED_COUNTERS	(1u << 20)
 #define SEED_LEAST	2
@@ -210,8 +213,7 @@ void phrase_seed(struct phrase_set *set)
 	struct seeding s = { .set = set };
 	size_t nnodes = set->nnodes;
 
-	s.counters = alloc_array(NULL, SEED_COUNTERS, sizeof(*s.counters));
-	memset(s.counters, 0, SEED_COUNTERS * sizeof(*s.counters));
+	s.counters = alloc_zero(SEED_COUNTERS, sizeof(*s.counters));
 	seed_all(&s, nnodes);
 	s.add = true;
 	seed_all(&s, nnodes);

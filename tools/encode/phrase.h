@@ -22,7 +22,7 @@
  * struct phrase_node - a phrase: that of its parent, and one op more
  * @parent: the phrase without its last op
  * @op: that op, with rules by their number in the row set
- * @count: how many tokens use it
+ * @count: how many tokens use it; after phrase_seed(), might use it
  * @delta: distance code from the op before
  * @nops: number of ops
  * @head: a head phrase
@@ -41,7 +41,7 @@ struct phrase_node {
  * @key: of all three, 0 if free
  * @node: the phrase
  * @cost: of a token that uses it, without tag and gap
- * @share: how much of that is its share of its place in the dictionary
+ * @share: of @cost, the bits of the phrase in the dictionary, divided by its uses
  */
 struct phrase_slot {
 	u64	key;
@@ -72,6 +72,7 @@ u32 phrase_log2(u32 x);
 void phrase_init(struct phrase_set *set);
 void phrase_free(struct phrase_set *set);
 u32 phrase_add(struct phrase_set *set, u32 parent, u32 op, u8 delta);
+void phrase_spell(const struct phrase_set *set, u32 node, u32 *ops, u8 *deltas);
 void phrase_seed(struct phrase_set *set);
 void phrase_price(struct phrase_set *set);
 void phrase_forget(struct phrase_set *set);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tag classes: which sixteen pairs of field widths suit the tokens of a file best.
- * One class after the other, each the one that saves most; then each is once more
- * replaced by the best in its place.
+ * Tag classes: which sixteen pairs of field widths make the tokens of a file smallest.  Greedy:
+ * classes are added one after the other, each time the one that saves most; then each is taken
+ * out again and replaced by the one that saves most beside the others.
  */
 #include <string.h>
 
@@ -23,20 +23,27 @@ static u32 class_gap_bits(const struct bee_table_class *class)
 	return class->gap & 0xf;
 }
 
-/* One more than the places that a class can say. */
+/* How many of the widths of places a class can say: all if it has phrase numbers. */
 static u32 class_places(const struct bee_table_class *class)
 {
 	return class->gap & BEE_CLASS_DIRECT ? TAG_WIDTHS : class->id + 1;
 }
 
-static void tag_add_class(tag_costs costs, const struct bee_table_class *class)
+/* Lower @costs to those of class @index; with @best, it is the best class where it does. */
+static void tag_add_class(struct tag_classes *tags, tag_costs costs, u32 index, bool best)
 {
+	const struct bee_table_class *class = &tags->classes[index];
+	const bool step = class_is_step(class);
 	u32 gap, place, cost = class_gap_bits(class) + class->id;
 
 	for (gap = 0; gap <= class_gap_bits(class); gap++)
-		for (place = 0; place < class_places(class); place++)
-			if (cost < costs[class_is_step(class)][gap][place])
-				costs[class_is_step(class)][gap][place] = cost;
+		for (place = 0; place < class_places(class); place++) {
+			if (cost >= costs[step][gap][place])
+				continue;
+			costs[step][gap][place] = cost;
+			if (best)
+				tags->best[step][gap][place] = index;
+		}
 }
 
 /* What a class would save of @costs. */
@@ -55,29 +62,20 @@ static u64 tag_saving(const struct tag_classes *tags, tag_costs costs,
 	return saving;
 }
 
-static u32 tag_max_gap(const struct tag_classes *tags, bool step)
+/* Bits of the largest gap; -1 if the kind is not in use. */
+static int tag_max_gap(const struct tag_classes *tags, bool step)
 {
-	u32 gap, place;
+	int gap, place;
 
 	for (gap = TAG_WIDTHS; gap-- > 0;)
 		for (place = 0; place < TAG_WIDTHS; place++)
 			if (tags->counts[step][gap][place])
 				return gap;
-	return 0;
+	return -1;
 }
 
-static bool tag_has_kind(const struct tag_classes *tags, bool step)
-{
-	u32 gap, place;
-
-	for (gap = 0; gap < TAG_WIDTHS; gap++)
-		for (place = 0; place < TAG_WIDTHS; place++)
-			if (tags->counts[step][gap][place])
-				return true;
-	return false;
-}
-
-static struct bee_table_class tag_class(const struct tag_classes *tags, bool step, u32 gap, u32 place)
+static struct bee_table_class tag_class(const struct tag_classes *tags, bool step, u32 gap,
+					u32 place)
 {
 	struct bee_table_class class = { .gap = gap | (step ? BEE_CLASS_STEP : 0), .id = place };
 
@@ -94,14 +92,11 @@ static struct bee_table_class tag_best_class(const struct tag_classes *tags, tag
 {
 	struct bee_table_class best = *otherwise;
 	u64 saving = 0;
-	u32 step, gap, place;
+	u32 step, place;
+	int gap;
 
-	for (step = 0; step < 2; step++) {
-		u32 max_gap = tag_max_gap(tags, step);
-
-		if (!tag_has_kind(tags, step))
-			continue;
-		for (gap = 0; gap <= max_gap; gap++)
+	for (step = 0; step < 2; step++)
+		for (gap = 0; gap <= tag_max_gap(tags, step); gap++)
 			for (place = 0; place <= TAG_DIRECT; place++) {
 				struct bee_table_class class = tag_class(tags, step, gap, place);
 				u64 s;
@@ -114,47 +109,25 @@ static struct bee_table_class tag_best_class(const struct tag_classes *tags, tag
 					best = class;
 				}
 			}
-	}
 	return best;
 }
 
-/* Costs with all classes but @without of the first @n. */
-static void tag_costs_of(const struct tag_classes *tags, tag_costs costs, u32 n, u32 without)
+/* Costs with the first @n classes but @without. */
+static void tag_costs_of(struct tag_classes *tags, tag_costs costs, u32 n, u32 without)
 {
 	u32 i;
 
 	memset(costs, TAG_NO_COST, sizeof(tag_costs));
 	for (i = 0; i < n; i++)
 		if (i != without)
-			tag_add_class(costs, &tags->classes[i]);
-}
-
-/* The cheapest class for each need. */
-static void tag_set_best(struct tag_classes *tags)
-{
-	tag_costs costs;
-	u32 i, gap, place;
-
-	memset(costs, TAG_NO_COST, sizeof(costs));
-	for (i = 0; i < BEE_TABLE_CLASSES; i++) {
-		const struct bee_table_class *class = &tags->classes[i];
-		bool step = class_is_step(class);
-		u32 cost = class_gap_bits(class) + class->id;
-
-		for (gap = 0; gap <= class_gap_bits(class); gap++)
-			for (place = 0; place < class_places(class); place++)
-				if (cost < costs[step][gap][place]) {
-					costs[step][gap][place] = cost;
-					tags->best[step][gap][place] = i;
-				}
-	}
+			tag_add_class(tags, costs, i, false);
 }
 
 /**
  * tag_classes_fit() - find the classes
  * @tags: counts and widths set; classes and best are filled
  *
- * Each kind that is in use has a class that can say all its tokens.
+ * The first one or two classes can say all tokens of one kind that is in use.
  */
 void tag_classes_fit(struct tag_classes *tags)
 {
@@ -162,7 +135,7 @@ void tag_classes_fit(struct tag_classes *tags)
 	tag_costs costs;
 
 	for (step = 0; step < 2; step++)
-		if (tag_has_kind(tags, step))
+		if (tag_max_gap(tags, step) >= 0)
 			tags->classes[n++] = tag_class(tags, step, tag_max_gap(tags, step),
 							TAG_DIRECT);
 	fixed = n;
@@ -175,5 +148,7 @@ void tag_classes_fit(struct tag_classes *tags)
 			tag_costs_of(tags, costs, n, i);
 			tags->classes[i] = tag_best_class(tags, costs, &tags->classes[0]);
 		}
-	tag_set_best(tags);
+	memset(costs, TAG_NO_COST, sizeof(costs));
+	for (i = 0; i < n; i++)
+		tag_add_class(tags, costs, i, true);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From rows to tokens.  Each function is parsed by itself: for each rule that may
- * be its body rule, dynamic programming from its end finds the cheapest phrases.
+ * From rows to tokens, one function after the other: for each rule that may be its body rule,
+ * dynamic programming from its end finds the cheapest phrases.
  */
 #include <string.h>
 
@@ -65,7 +65,7 @@ struct token_function {
 	size_t			 room;
 };
 
-/* How to say a function: with which body rule, and how many items its head token takes. */
+/* The cheapest way found for a function: body rule, and items that its head token says. */
 struct token_choice {
 	u32	cost;
 	u32	body;
@@ -133,12 +133,14 @@ static void tokens_add_item(struct token_function *f, u32 at, u32 rule, u32 body
 
 	f->items = alloc_room(f->items, f->nitems, &f->room, sizeof(*f->items));
 	item = &f->items[f->nitems];
-	*item = (struct token_item){ .at = at, .rule = rule, .op = tokens_op(f->tokens, rule, body) };
+	*item = (struct token_item){
+		.at = at, .rule = rule, .op = tokens_op(f->tokens, rule, body),
+	};
 	item->link = f->nitems ? tokens_link(f->tokens, item - 1, at, item->op) : NO_LINK;
 	f->nitems++;
 }
 
-/* Windows that begin in (@from, @to): those whose state cannot say @rule need an item. */
+/* Add an item where a window begins in (@from, @to), if its state cannot say @rule. */
 static void tokens_add_borders(struct token_function *f, u32 from, u32 to, u32 rule, u32 body)
 {
 	u64 size = 1ull << f->tokens->window, at;
@@ -226,7 +228,7 @@ static void tokens_step(struct token_function *f, size_t i)
 
 		if (nops > 1 && next->link == NO_LINK)
 			break;
-		/* What these mean as distances they mean in the last place only. */
+		/* The codes for alignment are for the last op only. */
 		if (nops > 2 && next[-1].link >= BEE_DELTA_ALIGN_8)
 			break;
 		if (node != PHRASE_NONE)
@@ -436,8 +438,8 @@ static void tokens_emit_function(struct token_function *f, const struct token_ch
 }
 
 /**
- * tokens_find() - parse all rows
- * @tokens: tokens and the counts of phrases are replaced
+ * tokens_find() - find the tokens for all rows
+ * @tokens: all but the last three members are set; tokens and the counts of phrases are replaced
  */
 void tokens_find(struct tokens *tokens)
 {

@@ -53,8 +53,8 @@ void window_find(struct encoder *e)
 		w->state = said || pc < rows->rows[0].pc ? BEE_WINDOW_BODY :
 							   window_state(e, w->rule, body);
 		w->asked = !said && pc >= rows->rows[0].pc;
-		for (; token < e->tokens.ntokens && e->tokens.token[token].at >> shift == i; token++)
-			body = e->tokens.token[token].body;
+		while (token < e->tokens.ntokens && e->tokens.token[token].at >> shift == i)
+			body = e->tokens.token[token++].body;
 		w->loose = window_is_loose(e, w, token);
 	}
 	e->windows[i].first = token;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Which FDE describes which text, and what lies between them. */
-#ifndef BEE_COVER_H
-#define BEE_COVER_H
+#ifndef BEE_COVERAGE_H
+#define BEE_COVERAGE_H
 
 #include "elf.h"
 #include "error.h"
 #include "rows.h"
 
-#define COVER_ENTRY_MAX	128	/* bytes of the code at the entry point, if it has no FDE */
+#define COVERAGE_ENTRY_MAX	128	/* bytes of the code at the entry point, if it has no FDE */
 
 int coverage_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error);
 int coverage_fde_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error);
 
-#endif /* BEE_COVER_H */
+#endif /* BEE_COVERAGE_H */

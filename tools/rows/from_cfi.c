@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From DWARF's rules to a table's: exactly the same meaning, or a row that says
- * why there is none.
+ * From DWARF's rules to a table's: a rule of exactly the same meaning, or one of kind
+ * BEE_RULE_UNSUPPORTED that says why there is none.
  */
 #include "from_cfi.h"
 #include "expr.h"
@@ -15,7 +15,7 @@ static bool convert_s32(u64 value, s32 *to)
 	return (u64)(s64)*to == value;
 }
 
-/* The CFA in symbols, to compare with; false for the PLT's. */
+/* The CFA in symbols.  Return: false if it has no such form, as that of a PLT. */
 static bool convert_cfa_value(const struct cfi_rule *cfa, struct expr_value *value)
 {
 	if (cfa->how == CFI_EXPR)
@@ -105,6 +105,7 @@ struct convert_column {
 	s32	off;
 };
 
+/* Return: CONVERTED, or why it cannot be said in a table. */
 static int convert_column(const struct cfi_row *row, const struct cfi_rule *rule,
 			  struct convert_column *to, int bad_expr, int bad_reg)
 {
@@ -150,11 +151,11 @@ static int convert_fp(const struct cfi_row *from, struct bee_rule *to)
 	reason = convert_column(from, &from->fp, &column, BEE_UNSUP_FP_EXPR, BEE_UNSUP_FP_REG);
 	if (reason != CONVERTED)
 		return reason;
+	to->fp = forms[column.form];
 	if (column.form == COLUMN_REG && column.reg == BEE_REG_RBP) {
 		to->fp = BEE_FP_SAME;
 		return CONVERTED;
 	}
-	to->fp = forms[column.form];
 	to->fp_reg = column.reg;
 	to->fp_off = column.off;
 	return CONVERTED;
@@ -187,22 +188,15 @@ static int convert_ra(const struct cfi_row *from, struct bee_rule *to)
 	return CONVERTED;
 }
 
-/* Not for CFI_UNSPECIFIED. */
+/* The caller's rsp in symbols, if there is a rule for it. */
 static bool convert_sp_value(const struct cfi_row *row, struct expr_value *sp)
 {
-	switch (row->sp.how) {
-	case CFI_SAME:
-		*sp = (struct expr_value){ .kind = EXPR_REG, .reg = BEE_REG_RSP };
+	*sp = (struct expr_value){ .kind = EXPR_REG, .reg = BEE_REG_RSP };
+	if (row->sp.how == CFI_SAME)
 		return true;
-	case CFI_UNDEFINED:
+	if (row->sp.how == CFI_REGISTER && row->sp.reg >= __BEE_REG_MAX)
 		return false;
-	case CFI_REGISTER:
-		if (row->sp.reg >= __BEE_REG_MAX)
-			return false;
-		/* fallthrough */
-	default:
-		return convert_rule_value(row, &row->sp, sp);
-	}
+	return convert_rule_value(row, &row->sp, sp);
 }
 
 /* @off bytes from a CFA that is a register, in terms of that register. */
@@ -214,8 +208,8 @@ static int convert_from_cfa(const struct bee_rule *row, s32 *off)
 }
 
 /*
- * A CFA that is not the caller's rsp serves only to say where registers are saved
- * (longjmp, setcontext).  Say that without it: then the CFA can be rsp.
+ * Where the caller's rsp is not the CFA (longjmp, setcontext), the CFA serves only to say where
+ * registers are saved.  Say that in terms of the CFA's register, and let CFA be the rsp.
  */
 static int convert_elsewhere(const struct expr_value *sp, struct bee_rule *to)
 {
@@ -243,8 +237,8 @@ static int convert_elsewhere(const struct expr_value *sp, struct bee_rule *to)
 }
 
 /*
- * A table's caller has rsp = CFA.  An explicit rule is fine if it says that in
- * other words, as signal trampolines do: CFA = *(rsp+160), rsp saved at rsp+160.
+ * In a table the caller's rsp is the CFA.  A rule for rsp can say the same in other words, as
+ * in signal trampolines: CFA = *(rsp+160), and rsp is saved at rsp+160.
  */
 static int convert_sp(const struct cfi_row *from, struct bee_rule *to)
 {
@@ -269,31 +263,22 @@ static int convert_sp(const struct cfi_row *from, struct bee_rule *to)
 	return convert_elsewhere(&sp, to);
 }
 
-/* Nobody asks for the registers of a caller that does not exist. */
-static int convert_outermost(const struct cfi_row *from, struct bee_rule *to)
+static int convert_rules(const struct cfi_row *from, struct bee_rule *to)
 {
 	int reason = convert_cfa(&from->cfa, to);
 
-	to->ra = BEE_RA_UNDEF;
-	if (reason == CONVERTED && convert_fp(from, to) != CONVERTED)
-		to->fp = BEE_FP_UNDEF;
-	return reason;
-}
-
-static int convert_rules(const struct cfi_row *from, struct bee_rule *to)
-{
-	int reason;
-
-	if (from->ra.how == CFI_UNDEFINED)
-		return convert_outermost(from, to);
-	reason = convert_cfa(&from->cfa, to);
+	if (from->ra.how == CFI_UNDEFINED) {
+		/* There is no caller, so its registers need no rule. */
+		to->ra = BEE_RA_UNDEF;
+		if (reason == CONVERTED && convert_fp(from, to) != CONVERTED)
+			to->fp = BEE_FP_UNDEF;
+		return reason;
+	}
 	if (reason == CONVERTED)
 		reason = convert_fp(from, to);
 	if (reason == CONVERTED)
 		reason = convert_ra(from, to);
-	if (reason == CONVERTED)
-		reason = convert_sp(from, to);
-	return reason;
+	return reason == CONVERTED ? convert_sp(from, to) : reason;
 }
 
 /**

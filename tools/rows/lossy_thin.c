@@ -176,7 +176,8 @@ static u64 thin_drop(struct thin *thin, u64 wanted)
 	u64 dropped = 0, bytes = 0;
 	size_t i, part;
 
-	qsort(thin->detours, thin->ndetours, sizeof(*thin->detours), thin_compare);
+	if (thin->ndetours)
+		qsort(thin->detours, thin->ndetours, sizeof(*thin->detours), thin_compare);
 	for (i = 0; i < thin->ndetours && dropped < wanted; i++) {
 		const struct thin_detour *detour = &thin->detours[i];
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What assemblers and linkers fill the space between functions with (x86-64). */
+/* Padding: what assemblers and linkers write between functions (x86-64). */
 #include "padding.h"
 
 #define PAD_MAX_INSN	15

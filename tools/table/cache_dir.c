@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cache's directory.  Several beectl use it at once without locks: an entry
- * appears complete by rename(), an open one outlives its name, and whoever finds
- * too much removes what was used longest ago.  Files that are not named as entries
- * are left alone, so that a wrong BEEUNWIND_CACHE does no harm.
+ * The cache's directory.  Several beectl use it at once without locks: rename() makes an
+ * entry appear as a whole, an entry that is removed while open stays readable, and each process
+ * that finds the cache too large removes the entries used longest ago.  Files that are not named
+ * as entries are left alone, so that a wrong BEEUNWIND_CACHE does no harm.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -24,19 +24,29 @@
 
 #define TEMPORARY	".new-"
 
-/* A writer needs milliseconds: what is older than this many seconds lost its own. */
+/* Writing takes milliseconds: the writer of a file this many seconds old is gone. */
 #define TEMPORARY_AGE	3600
 
-/* Disks give room in blocks. */
+/* File systems allocate blocks of this many bytes. */
 #define BLOCK		4096
 
-/* cache_dir_trusts(): nobody but root and us can have put there what is there. */
+/**
+ * cache_dir_trusts() - can only root and this user have written a file or directory?
+ * @st: of the file or directory
+ *
+ * Return: true if so.
+ */
 bool cache_dir_trusts(const struct stat *st)
 {
 	return (!st->st_uid || st->st_uid == geteuid()) && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* cache_disk_bytes(): room for a table of that size, rounded up as most disks do */
+/**
+ * cache_disk_bytes() - room on disk for a table
+ * @size: bytes of the table
+ *
+ * Return: bytes, in whole blocks.
+ */
 uint64_t cache_disk_bytes(uint64_t size)
 {
 	return (size + BLOCK - 1) / BLOCK * BLOCK;
@@ -49,8 +59,8 @@ static int open_failed(const char *path, int code, struct bee_error *error)
 	if (!lstat(path, &st) && S_ISLNK(st.st_mode))
 		return error_set(error, code, "cache %s is not used: it is a symbolic link; set "
 				 CACHE_DIR_ENV " to the directory itself", path);
-	return error_set(error, code, "there is no cache %s: %s; " CACHE_DIR_ENV " can name another",
-			 path, strerror(code));
+	return error_set(error, code, "there is no cache %s: %s; " CACHE_DIR_ENV
+			 " can name another", path, strerror(code));
 }
 
 /**
@@ -87,7 +97,7 @@ static const char *name_skip_hex(const char *name, size_t least, size_t most, ch
 	return name + n + (end != '\0');
 }
 
-/* As cache.c makes them, and so that no file of other kind is named like that. */
+/* A name as entry_name() in cache.c makes it, so long that no other file has such a name. */
 static bool name_is_entry(const char *name)
 {
 	unsigned int i;
@@ -107,7 +117,7 @@ static bool name_is_temporary(const char *name)
 	       name_skip_hex(name + strlen(TEMPORARY), 16, 16, '\0');
 }
 
-/* A directory stream of its own, so that its place in @dir is its own as well. */
+/* A directory stream with an offset of its own, unlike a dup() of @dir. */
 static DIR *dir_stream(int dir)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -171,7 +181,7 @@ void cache_dir_list_free(struct cache_dir_list *list)
 	*list = (struct cache_dir_list){ 0 };
 }
 
-/* Remove what writers left that were killed. */
+/* Remove temporary files of writers that were killed. */
 static void temporaries_remove(int dir, time_t age)
 {
 	DIR *stream = dir_stream(dir);
@@ -205,8 +215,8 @@ static int temporary_open(int dir, char *name, size_t size)
  * @blob: its content
  * @size: bytes of @blob
  *
- * Not synced to the disk: what a crash leaves incomplete does not pass the check
- * that every reader makes, and is made again.
+ * Not synced: an entry that a crash leaves incomplete does not pass the check that every
+ * reader makes, and is replaced.
  *
  * Return: a file descriptor to read it from, or -1 and errno.
  */
@@ -228,7 +238,7 @@ int cache_dir_write(int dir, const char *name, const char *path, const void *blo
 	return -1;
 }
 
-/* Unless it was used or replaced since it was listed. */
+/* Remove an entry, unless it was used or replaced since it was listed.  Return: is it gone? */
 static bool file_remove(int dir, const struct cache_dir_file *file)
 {
 	struct stat st;
@@ -245,8 +255,8 @@ static bool file_remove(int dir, const struct cache_dir_file *file)
  * @dir: the open directory
  * @limit: most bytes of disk
  *
- * Removes what was used longest ago, if it is too much at all down to 7/8 of the
- * limit, so that there is room for some time.
+ * If the entries take more, those used longest ago are removed until they take 7/8 of it,
+ * so that it does not happen again at once.
  *
  * Return: bytes that are left.
  */

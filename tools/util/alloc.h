@@ -11,7 +11,7 @@
 
 #define ALLOC_HUGE	(2u << 20)	/* bytes of a huge page */
 
-/* Check a result, and ask for huge pages: faulting in 4 KiB pages takes longer than filling them. */
+/* Check for NULL.  Ask for huge pages: faulting in 4 KiB pages takes longer than filling them. */
 static inline void *alloc_check(void *p, size_t bytes)
 {
 	uintptr_t start = ((uintptr_t)p + ALLOC_HUGE - 1) & -(uintptr_t)ALLOC_HUGE;

@@ -3,7 +3,7 @@
 #ifndef BEE_ERROR_H
 #define BEE_ERROR_H
 
-/* Not an errno: the module is not there. */
+/* No errno value: the module is not loaded. */
 #define BEE_ERROR_NO_MODULE	0x10000
 
 /**

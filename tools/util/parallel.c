@@ -33,8 +33,8 @@ struct job {
 
 /*
  * Items [@next_done, @next_start) have been started and not been handed out; item i
- * has job i % njobs.  There are more jobs than may run at a time, so that CPUs do not
- * idle behind one slow item; what waits for its turn is bounded all the same.
+ * has job i % njobs.  There are more jobs than may run at a time: results of later items wait
+ * in them behind one slow item, so that CPUs do not idle.
  */
 struct pool {
 	const struct parallel	*parallel;
@@ -67,7 +67,7 @@ static __attribute__((noreturn)) void job_child(const struct parallel *parallel,
 {
 	FILE *out;
 
-	/* Nobody would wait for the result. */
+	/* Without the parent nobody reads the result. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 		_exit(1);
 	out = fdopen(fd, "w");
@@ -84,7 +84,7 @@ static int job_start(struct pool *pool, size_t index)
 	int fds[2];
 
 	*job = (struct job){ .index = index, .fd = -1 };
-	/* What is buffered here would be written by the child as well. */
+	/* Otherwise the child would write what is buffered here once more. */
 	fflush(NULL);
 	if (pipe2(fds, O_CLOEXEC))
 		return -1;
@@ -101,7 +101,7 @@ static int job_start(struct pool *pool, size_t index)
 	return 0;
 }
 
-/* Start what may be; an item that cannot be waits for a child to end, if there is one. */
+/* Start children up to the limits.  If that fails, it is tried again when one has ended. */
 static int pool_start(struct pool *pool)
 {
 	while (pool->next_start < pool->parallel->count && pool->running < pool->max_running &&
@@ -144,7 +144,7 @@ static bool job_read(struct job *job)
 	return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/* The first item without a result: the one that has been worked on the longest. */
+/* The first item without a result has been worked on the longest. */
 static size_t pool_oldest(const struct pool *pool)
 {
 	size_t i = pool->next_done;
@@ -162,7 +162,7 @@ static void pool_progress(const struct pool *pool)
 		parallel->progress(parallel->arg, pool->ready, pool_oldest(pool));
 }
 
-/* Wait until a child has something to say, and take it. */
+/* Wait for output of the children, read it, and reap those that have ended. */
 static void pool_wait(struct pool *pool)
 {
 	size_t i, n = 0;
@@ -204,8 +204,8 @@ static void pool_hand_out(struct pool *pool)
  * parallel_run() - do the work on all items
  * @parallel: what to do
  *
- * With PARALLEL_MAX_RESULTS items per child under way or waiting for their turn no
- * further one is started, which bounds memory.
+ * At most PARALLEL_MAX_RESULTS items per child run or wait to be handed out, which bounds
+ * memory.
  *
  * Return: 0; or -1 and errno if no child can be made at all, with the results of
  * the items before handed out.

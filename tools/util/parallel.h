@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The same work on many files, in child processes: what kills one of them, or what
- * it allocates, does not touch the others.
- */
+/* The same work on many files, in child processes, so that a crash affects one file only. */
 #ifndef BEE_PARALLEL_H
 #define BEE_PARALLEL_H
 
@@ -18,9 +15,8 @@
  * @jobs: children at a time; 0: as many as there are CPUs to run on
  * @arg: for the functions below
  * @work: handles item @index, in a child; what it writes to @out is the result
- * @done: takes the result of item @index, in the order of the items; @died is
- *	NULL, or a sentence about how the child ended before it had finished, and
- *	then @data is what it had written until then
+ * @done: takes the result of item @index, in the order of the items; @died is NULL, or
+ *	says how the child died, and then @data is what it had written before
  * @progress: called now and then with the number of items that are ready, and the
  *	one that has been worked on the longest; or NULL
  *

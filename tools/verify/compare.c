@@ -5,10 +5,9 @@
  * Text is cut wherever libdw's answer changes or the table's does.  In each piece
  * the table is looked up at the first byte, the last one (the byte before the
  * next boundary) and in the middle, and both sides are computed on a made-up machine:
- * equal results are equal rules, however they are written.  Two things a table says
- * that CFI does not, and they are held to their own definitions: padding between
- * functions goes with the row before it, and the code at the entry point without an
- * FDE is outermost.
+ * equal results are equal rules, however they are written.  A table says two things that CFI
+ * does not, which are checked by their definitions: padding between functions belongs to the
+ * row before it, and code at the entry point without an FDE is outermost.
  */
 #include <string.h>
 
@@ -39,7 +38,12 @@ struct verify {
 	size_t			 room_overlaps;
 };
 
-/* What the table's rules yield; a frame of another kind yields nothing. */
+static struct machine_value verify_saved(u64 address)
+{
+	return machine_known(machine_read(address));
+}
+
+/* What a rule of kind BEE_RULE_KNOWN yields. */
 static void verify_compute(const struct bee_rule *row, const struct machine *m,
 			   struct machine_frame *frame)
 {
@@ -69,10 +73,10 @@ static void verify_compute(const struct bee_rule *row, const struct machine *m,
 		frame->fp = machine_known(regs[BEE_REG_RBP]);
 		break;
 	case BEE_FP_CFA:
-		frame->fp = machine_known(machine_read(cfa + row->fp_off));
+		frame->fp = verify_saved(cfa + row->fp_off);
 		break;
 	case BEE_FP_DEREF:
-		frame->fp = machine_known(machine_read(regs[row->fp_reg] + row->fp_off));
+		frame->fp = verify_saved(regs[row->fp_reg] + row->fp_off);
 		break;
 	case BEE_FP_REG:
 		frame->fp = machine_known(regs[row->fp_reg]);
@@ -81,10 +85,10 @@ static void verify_compute(const struct bee_rule *row, const struct machine *m,
 	frame->ra = (struct machine_value){ .how = VALUE_UNDEFINED };
 	switch (row->ra) {
 	case BEE_RA_CFA:
-		frame->ra = machine_known(machine_read(cfa + row->ra_off));
+		frame->ra = verify_saved(cfa + row->ra_off);
 		break;
 	case BEE_RA_DEREF:
-		frame->ra = machine_known(machine_read(regs[row->ra_reg] + row->ra_off));
+		frame->ra = verify_saved(regs[row->ra_reg] + row->ra_off);
 		break;
 	case BEE_RA_REG:
 		frame->ra = machine_known(regs[row->ra_reg]);
@@ -115,8 +119,8 @@ static const struct fde *verify_find_fde(const struct verify *v, u64 pc)
 }
 
 /*
- * Does libdw refuse the FDE that ends behind @pc?  It runs the instructions up to a
- * pc and no further, the compiler takes none of a malformed FDE's rows.
+ * Does libdw refuse the FDE at @pc?  libdw interprets instructions up to a pc only, so it is
+ * asked for the last one: the compiler uses no row of a malformed FDE.
  */
 static bool verify_is_malformed(const struct verify *v, u64 pc)
 {
@@ -152,7 +156,7 @@ static bool verify_row(const struct verify *v, const struct bee_rule *row)
 	verify_compute(row, &v->machine, &ours);
 	if (!verify_same(&ours.ra, &theirs.ra))
 		return false;
-	/* Nobody asks for the registers of a caller that does not exist. */
+	/* Without a caller, its registers do not matter. */
 	if (row->ra == BEE_RA_UNDEF)
 		return verify_same(&ours.cfa, &theirs.cfa) &&
 		       (row->fp == BEE_FP_UNDEF || verify_same(&ours.fp, &theirs.fp));
@@ -352,8 +356,8 @@ static void verify_gap(struct verify *v, u64 start, u64 end)
 		verify_constant(v, start, end, &gap, "no FDE");
 		return;
 	}
-	if (end - entry > COVER_ENTRY_MAX)
-		after = entry + COVER_ENTRY_MAX;
+	if (end - entry > COVERAGE_ENTRY_MAX)
+		after = entry + COVERAGE_ENTRY_MAX;
 	verify_constant(v, start, entry, &gap, "no FDE");
 	verify_constant(v, entry, after, &outermost, "no FDE, and the entry point");
 	verify_constant(v, after, end, &gap, "no FDE");
@@ -445,7 +449,7 @@ static void verify_segment(struct verify *v, const struct elf_segment *text)
 /* Do two FDEs that overlap, @a not behind @b, say the same of the text of both? */
 static bool verify_fdes_agree(const struct fde *a, const struct fde *b)
 {
-	/* .eh_frame comes first, and that is all if there is no more text. */
+	/* .eh_frame wins, and all is said if .debug_frame describes no further text. */
 	if (a->debug_frame != b->debug_frame)
 		return a->debug_frame ? a->begin == b->begin && a->end <= b->end : b->end <= a->end;
 	return a->begin == b->begin && a->end == b->end && a->cie == b->cie &&

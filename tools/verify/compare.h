@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Compare a table with what libdw makes of the file's CFI. */
-#ifndef BEE_VERIFY_H
-#define BEE_VERIFY_H
+#ifndef BEE_COMPARE_H
+#define BEE_COMPARE_H
 
 #include "elf.h"
 #include "libdw.h"
@@ -98,4 +98,4 @@ void verify_file(const struct elf_file *elf, const struct bee_table *table,
 void verify_add(struct verify_result *sum, const struct verify_result *result);
 void verify_free(struct verify_result *result);
 
-#endif /* BEE_VERIFY_H */
+#endif /* BEE_COMPARE_H */

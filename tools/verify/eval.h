@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A made-up machine to compute rules on.  Registers and memory hold what a hash
- * says, so that two rules which yield the same 64 bits are the same rule.
+ * A made-up machine to compute rules on.  Registers and memory hold hashes of their number or
+ * address, so two rules that yield the same 64 bits are the same rule.
  */
-#ifndef BEE_MACHINE_H
-#define BEE_MACHINE_H
+#ifndef BEE_EVAL_H
+#define BEE_EVAL_H
 
 #include <linux/types.h>
 #include <linux/beeunwind_table.h>
@@ -93,7 +93,7 @@ static inline u64 machine_hash(u64 x)
 	return x ^ x >> 31;
 }
 
-/* The 8 bytes of memory at @address; their neighbours have nothing to do with them. */
+/* The 8 bytes of memory at @address, which overlap no others. */
 static inline u64 machine_read(u64 address)
 {
 	return machine_hash(address + 0x9e3779b97f4a7c15ull);
@@ -112,4 +112,4 @@ static inline struct machine_value machine_known(u64 bits)
 	return (struct machine_value){ .how = VALUE_KNOWN, .bits = bits };
 }
 
-#endif /* BEE_MACHINE_H */
+#endif /* BEE_EVAL_H */

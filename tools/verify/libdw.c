@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The call frame information of a file as libdw understands it.  Owns libdw. */
+/* The CFI of a file as libdw understands it.  Only this file uses libdw. */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdio.h>
@@ -29,26 +29,26 @@ enum rule_how {
 };
 
 /**
- * struct oracle_rule - the rule
+ * struct libdw_rule - the rule
  * @how: enum rule_how
  * @nops: RULE_OPS: operations
  * @ops: the operations
  */
-struct oracle_rule {
+struct libdw_rule {
 	enum rule_how		 how;
 	size_t			 nops;
 	struct machine_op	 ops[LIBDW_MAX_OPS];
 };
 
 /**
- * struct oracle_source - one of libdw's collections of CIEs and FDEs
+ * struct libdw_source - one of libthe file's collections of CIEs and FDEs
  * @cfi: it
- * @no_match: libdw's error number for "no FDE is there", which has no public name
+ * @no_match: libthe file's error number for "no FDE is there", which has no public name
  * @dwarf: .debug_frame: what @cfi belongs to
  * @elf: .debug_frame: what @dwarf belongs to
  * @image: .debug_frame: what @elf belongs to
  */
-struct oracle_source {
+struct libdw_source {
 	Dwarf_CFI	*cfi;
 	int		 no_match;
 	Dwarf		*dwarf;
@@ -69,18 +69,18 @@ struct oracle_source {
  * @ra: of the frame
  */
 struct libdw {
-	struct oracle_source	 sources[LIBDW_SOURCES];
+	struct libdw_source	 sources[LIBDW_SOURCES];
 	size_t			 nsources;
 	Dwarf_Frame		*frame;
 	bool			 signal;
 	int			 ra_reg;
-	struct oracle_rule	 cfa;
-	struct oracle_rule	 fp;
-	struct oracle_rule	 sp;
-	struct oracle_rule	 ra;
+	struct libdw_rule	 cfa;
+	struct libdw_rule	 fp;
+	struct libdw_rule	 sp;
+	struct libdw_rule	 ra;
 };
 
-static void oracle_learn_error(struct oracle_source *source)
+static void libdw_learn_error(struct libdw_source *source)
 {
 	Dwarf_Frame *frame = NULL;
 
@@ -145,9 +145,9 @@ static void image_begin(struct image_head *head, size_t size)
 	memcpy(head->names, names, sizeof(names));
 }
 
-static void oracle_add_debug_frame(struct libdw *oracle, const struct elf_frames *frames)
+static void libdw_add_debug_frame(struct libdw *dw, const struct elf_frames *frames)
 {
-	struct oracle_source *source = &oracle->sources[oracle->nsources++];
+	struct libdw_source *source = &dw->sources[dw->nsources++];
 	size_t size = sizeof(struct image_head) + frames->size;
 
 	source->image = alloc_array(NULL, size, 1);
@@ -163,7 +163,7 @@ static void oracle_add_debug_frame(struct libdw *oracle, const struct elf_frames
 
 /**
  * libdw_open() - let libdw find the CFI of a file
- * @elf: the file; it has to outlive the oracle
+ * @elf: the file; it has to outlive what is returned
  *
  * libdw finds .eh_frame by itself.  .debug_frame it gets on its own, as it would
  * look at all DWARF sections otherwise, and decompress them.
@@ -172,21 +172,20 @@ static void oracle_add_debug_frame(struct libdw *oracle, const struct elf_frames
  */
 struct libdw *libdw_open(const struct elf_file *elf)
 {
-	struct libdw *oracle = alloc_array(NULL, 1, sizeof(*oracle));
+	struct libdw *dw = alloc_zero(1, sizeof(*dw));
 	size_t i;
 
-	memset(oracle, 0, sizeof(*oracle));
-	oracle->nsources = 1;
-	oracle->sources[0].cfi = dwarf_getcfi_elf(elf->handle);
+	dw->nsources = 1;
+	dw->sources[0].cfi = dwarf_getcfi_elf(elf->handle);
 	for (i = 0; i < elf->nframes; i++)
 		if (elf->frames[i].debug_frame)
-			oracle_add_debug_frame(oracle, &elf->frames[i]);
-	for (i = 0; i < oracle->nsources; i++)
-		oracle_learn_error(&oracle->sources[i]);
-	return oracle;
+			libdw_add_debug_frame(dw, &elf->frames[i]);
+	for (i = 0; i < dw->nsources; i++)
+		libdw_learn_error(&dw->sources[i]);
+	return dw;
 }
 
-static void source_close(struct oracle_source *source)
+static void source_close(struct libdw_source *source)
 {
 	if (source->dwarf)
 		dwarf_end(source->dwarf);
@@ -197,20 +196,20 @@ static void source_close(struct oracle_source *source)
 }
 
 /**
- * libdw_close() - release an oracle
- * @oracle: it
+ * libdw_close() - release it
+ * @dw: it
  */
-void libdw_close(struct libdw *oracle)
+void libdw_close(struct libdw *dw)
 {
 	size_t i;
 
-	free(oracle->frame);
-	for (i = 0; i < oracle->nsources; i++)
-		source_close(&oracle->sources[i]);
-	free(oracle);
+	free(dw->frame);
+	for (i = 0; i < dw->nsources; i++)
+		source_close(&dw->sources[i]);
+	free(dw);
 }
 
-static void rule_set(struct oracle_rule *rule, int error, const Dwarf_Op *ops, size_t nops)
+static void rule_set(struct libdw_rule *rule, int error, const Dwarf_Op *ops, size_t nops)
 {
 	size_t i;
 
@@ -226,117 +225,117 @@ static void rule_set(struct oracle_rule *rule, int error, const Dwarf_Op *ops, s
 		};
 }
 
-static void oracle_read_register(const struct libdw *oracle, int reg, struct oracle_rule *rule)
+static void libdw_read_register(const struct libdw *dw, int reg, struct libdw_rule *rule)
 {
 	Dwarf_Op mem[3], *ops = NULL;
 	size_t nops = 0;
-	int error = dwarf_frame_register(oracle->frame, reg, mem, &ops, &nops);
+	int error = dwarf_frame_register(dw->frame, reg, mem, &ops, &nops);
 
 	rule_set(rule, error, ops, nops);
 }
 
-static void oracle_read_cfa(const struct libdw *oracle, struct oracle_rule *rule)
+static void libdw_read_cfa(const struct libdw *dw, struct libdw_rule *rule)
 {
 	static const Dwarf_Op none;
 	Dwarf_Op *ops = NULL;
 	size_t nops = 0;
-	int error = dwarf_frame_cfa(oracle->frame, &ops, &nops);
+	int error = dwarf_frame_cfa(dw->frame, &ops, &nops);
 
 	rule_set(rule, error, ops ?: &none, nops);
 }
 
 /* Return: false if the frame tells nothing of use. */
-static bool oracle_read_frame(struct libdw *oracle, u64 *end)
+static bool libdw_read_frame(struct libdw *dw, u64 *end)
 {
 	Dwarf_Addr start, stop;
 	bool signal;
 
-	oracle->ra_reg = dwarf_frame_info(oracle->frame, &start, &stop, &signal);
-	if (oracle->ra_reg < 0)
+	dw->ra_reg = dwarf_frame_info(dw->frame, &start, &stop, &signal);
+	if (dw->ra_reg < 0)
 		return false;
-	oracle->signal = signal;
+	dw->signal = signal;
 	*end = stop;
-	oracle_read_cfa(oracle, &oracle->cfa);
-	oracle_read_register(oracle, BEE_REG_RBP, &oracle->fp);
-	oracle_read_register(oracle, BEE_REG_RSP, &oracle->sp);
-	oracle_read_register(oracle, oracle->ra_reg, &oracle->ra);
+	libdw_read_cfa(dw, &dw->cfa);
+	libdw_read_register(dw, BEE_REG_RBP, &dw->fp);
+	libdw_read_register(dw, BEE_REG_RSP, &dw->sp);
+	libdw_read_register(dw, dw->ra_reg, &dw->ra);
 	return true;
 }
 
-static enum libdw_answer oracle_ask(struct libdw *oracle, const struct oracle_source *source,
+static enum libdw_answer libdw_ask(struct libdw *dw, const struct libdw_source *source,
 				     u64 pc, u64 *end)
 {
 	if (!source->cfi)
 		return LIBDW_NONE;
-	free(oracle->frame);
-	oracle->frame = NULL;
-	if (dwarf_cfi_addrframe(source->cfi, pc, &oracle->frame)) {
-		oracle->frame = NULL;
+	free(dw->frame);
+	dw->frame = NULL;
+	if (dwarf_cfi_addrframe(source->cfi, pc, &dw->frame)) {
+		dw->frame = NULL;
 		return dwarf_errno() == source->no_match ? LIBDW_NONE : LIBDW_REFUSED;
 	}
-	return oracle_read_frame(oracle, end) ? LIBDW_FRAME : LIBDW_REFUSED;
+	return libdw_read_frame(dw, end) ? LIBDW_FRAME : LIBDW_REFUSED;
 }
 
 /**
  * libdw_find() - the rules at a pc
- * @oracle: the file's
+ * @dw: the file's
  * @pc: address as in the file
  * @end: LIBDW_FRAME: pc up to which the rules hold, > @pc.  (Where they begin to
  *	hold libdw does not reliably tell.)
  *
- * The frame is kept in @oracle until it is asked again.  libdw runs the FDE's
+ * The frame is kept in @dw until it is asked again.  libdw runs the FDE's
  * instructions up to @pc each time, so a caller goes from @end to @end.
  *
  * Return: enum libdw_answer.
  */
-enum libdw_answer libdw_find(struct libdw *oracle, u64 pc, u64 *end)
+enum libdw_answer libdw_find(struct libdw *dw, u64 pc, u64 *end)
 {
 	enum libdw_answer answer = LIBDW_NONE;
 	size_t i;
 
-	for (i = 0; i < oracle->nsources && answer == LIBDW_NONE; i++)
-		answer = oracle_ask(oracle, &oracle->sources[i], pc, end);
+	for (i = 0; i < dw->nsources && answer == LIBDW_NONE; i++)
+		answer = libdw_ask(dw, &dw->sources[i], pc, end);
 	return answer;
 }
 
 /**
  * libdw_is_signal() - is the frame found last a signal frame?
- * @oracle: libdw_find() said LIBDW_FRAME
+ * @dw: libdw_find() said LIBDW_FRAME
  *
  * Return: true if its CIE has augmentation 'S'.
  */
-bool libdw_is_signal(const struct libdw *oracle)
+bool libdw_is_signal(const struct libdw *dw)
 {
-	return oracle->signal;
+	return dw->signal;
 }
 
-static bool oracle_fits(u64 value)
+static bool libdw_fits(u64 value)
 {
 	return (u64)(s64)(s32)value == value;
 }
 
-static bool rule_has(const struct oracle_rule *rule, size_t nops, u8 first, u8 second)
+static bool rule_has(const struct libdw_rule *rule, size_t nops, u8 first, u8 second)
 {
 	return rule->how == RULE_OPS && rule->nops == nops && rule->ops[0].atom == first &&
 	       (nops < 2 || rule->ops[1].atom == second);
 }
 
-static bool rule_is_cfa(const struct oracle_rule *rule)
+static bool rule_is_cfa(const struct libdw_rule *rule)
 {
 	return rule_has(rule, 2, DW_OP_call_frame_cfa, DW_OP_stack_value);
 }
 
-static bool rule_is_at_cfa(const struct oracle_rule *rule)
+static bool rule_is_at_cfa(const struct libdw_rule *rule)
 {
 	return rule_has(rule, 1, DW_OP_call_frame_cfa, 0) ||
 	       rule_has(rule, 2, DW_OP_call_frame_cfa, DW_OP_plus_uconst);
 }
 
 /* Saved at CFA + n, kept in a GPR, or undefined. */
-static bool rule_is_plain(const struct oracle_rule *rule)
+static bool rule_is_plain(const struct libdw_rule *rule)
 {
 	if (rule_is_at_cfa(rule))
-		return rule->nops < 2 || oracle_fits(rule->ops[1].number);
+		return rule->nops < 2 || libdw_fits(rule->ops[1].number);
 	if (rule_has(rule, 1, DW_OP_regx, 0))
 		return rule->ops[0].number < MACHINE_RIP;
 	return rule->how == RULE_UNDEFINED;
@@ -344,20 +343,20 @@ static bool rule_is_plain(const struct oracle_rule *rule)
 
 /**
  * libdw_is_plain() - can every table hold the frame found last?
- * @oracle: libdw_find() said LIBDW_FRAME
+ * @dw: libdw_find() said LIBDW_FRAME
  *
  * Return: true if CFA is a GPR + n, rsp is the CFA, RA is saved at CFA + n, in a GPR
  * or undefined, and FP one of those or the same; and all n have 32 bits.
  */
-bool libdw_is_plain(const struct libdw *oracle)
+bool libdw_is_plain(const struct libdw *dw)
 {
-	const struct oracle_rule *cfa = &oracle->cfa;
+	const struct libdw_rule *cfa = &dw->cfa;
 
 	if (!rule_has(cfa, 1, DW_OP_bregx, 0) || cfa->ops[0].number >= MACHINE_RIP ||
-	    !oracle_fits(cfa->ops[0].number2))
+	    !libdw_fits(cfa->ops[0].number2))
 		return false;
-	return rule_is_cfa(&oracle->sp) && rule_is_plain(&oracle->ra) &&
-	       (rule_is_plain(&oracle->fp) || oracle->fp.how == RULE_SAME);
+	return rule_is_cfa(&dw->sp) && rule_is_plain(&dw->ra) &&
+	       (rule_is_plain(&dw->fp) || dw->fp.how == RULE_SAME);
 }
 
 static struct machine_value value_without(enum value_how how)
@@ -365,7 +364,7 @@ static struct machine_value value_without(enum value_how how)
 	return (struct machine_value){ .how = how };
 }
 
-static struct machine_value rule_cfa(const struct oracle_rule *rule, const struct machine *m)
+static struct machine_value rule_cfa(const struct libdw_rule *rule, const struct machine *m)
 {
 	if (rule->how != RULE_OPS)
 		return value_without(rule->how == RULE_UNDEFINED ? VALUE_UNDEFINED : VALUE_UNKNOWN);
@@ -378,7 +377,7 @@ static struct machine_value rule_gpr(const struct machine *m, u64 reg)
 }
 
 /* Operations describe a place, in a register or memory, unless they say "value". */
-static struct machine_value rule_register(const struct oracle_rule *rule, int reg,
+static struct machine_value rule_register(const struct libdw_rule *rule, int reg,
 					  const struct machine *m, u64 cfa)
 {
 	struct machine_value value;
@@ -405,23 +404,23 @@ static struct machine_value rule_register(const struct oracle_rule *rule, int re
 
 /**
  * libdw_compute() - what the frame found last yields
- * @oracle: libdw_find() said LIBDW_FRAME
+ * @dw: libdw_find() said LIBDW_FRAME
  * @m: the machine to compute it on
  * @frame: filled
  */
-void libdw_compute(const struct libdw *oracle, const struct machine *m,
+void libdw_compute(const struct libdw *dw, const struct machine *m,
 			struct machine_frame *frame)
 {
 	u64 cfa;
 
-	frame->cfa = rule_cfa(&oracle->cfa, m);
+	frame->cfa = rule_cfa(&dw->cfa, m);
 	cfa = frame->cfa.bits;
-	frame->fp = rule_register(&oracle->fp, BEE_REG_RBP, m, cfa);
-	frame->sp = rule_register(&oracle->sp, BEE_REG_RSP, m, cfa);
-	frame->ra = rule_register(&oracle->ra, oracle->ra_reg, m, cfa);
+	frame->fp = rule_register(&dw->fp, BEE_REG_RBP, m, cfa);
+	frame->sp = rule_register(&dw->sp, BEE_REG_RSP, m, cfa);
+	frame->ra = rule_register(&dw->ra, dw->ra_reg, m, cfa);
 }
 
-static void text_add_ops(struct machine_text *t, const struct oracle_rule *rule)
+static void text_add_ops(struct machine_text *t, const struct libdw_rule *rule)
 {
 	size_t i;
 
@@ -434,7 +433,7 @@ static void text_add_ops(struct machine_text *t, const struct oracle_rule *rule)
 	machine_text(t, ")");
 }
 
-static void text_add_rule(struct machine_text *t, const struct oracle_rule *rule)
+static void text_add_rule(struct machine_text *t, const struct libdw_rule *rule)
 {
 	static const char *const names[] = {
 		[RULE_SAME] = "same", [RULE_UNDEFINED] = "undef", [RULE_REFUSED] = "refused",
@@ -451,26 +450,26 @@ static void text_add_rule(struct machine_text *t, const struct oracle_rule *rule
 
 /**
  * libdw_format() - the frame found last as text
- * @oracle: libdw_find() said LIBDW_FRAME
+ * @dw: libdw_find() said LIBDW_FRAME
  * @text: filled: CFA, FP and RA as rule_format() has them; DWARF expressions in
  *	parentheses, in postfix; also "rsp" if that is not the CFA
  *
  * Return: @text.
  */
-const char *libdw_format(const struct libdw *oracle, char text[LIBDW_TEXT_MAX])
+const char *libdw_format(const struct libdw *dw, char text[LIBDW_TEXT_MAX])
 {
 	struct machine_text t = { .text = text, .size = LIBDW_TEXT_MAX };
 
-	text_add_rule(&t, &oracle->cfa);
+	text_add_rule(&t, &dw->cfa);
 	machine_text(&t, "\t");
-	text_add_rule(&t, &oracle->fp);
+	text_add_rule(&t, &dw->fp);
 	machine_text(&t, "\t");
-	text_add_rule(&t, &oracle->ra);
-	if (!rule_is_cfa(&oracle->sp)) {
+	text_add_rule(&t, &dw->ra);
+	if (!rule_is_cfa(&dw->sp)) {
 		machine_text(&t, "\trsp ");
-		text_add_rule(&t, &oracle->sp);
+		text_add_rule(&t, &dw->sp);
 	}
-	if (oracle->signal)
+	if (dw->signal)
 		machine_text(&t, "\tsignal");
 	return text;
 }

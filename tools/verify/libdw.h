@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What libdw says of a file's CFI, to compare tables with.  oracle.c alone uses libdw. */
-#ifndef BEE_ORACLE_H
-#define BEE_ORACLE_H
+/* What libdw says of a file's CFI, to compare tables with.  Only libdw.c uses libdw. */
+#ifndef BEE_LIBDW_H
+#define BEE_LIBDW_H
 
 #include "elf.h"
 #include "eval.h"
@@ -23,13 +23,13 @@ enum libdw_answer {
 };
 
 struct libdw *libdw_open(const struct elf_file *elf);
-void libdw_close(struct libdw *oracle);
+void libdw_close(struct libdw *dw);
 
-enum libdw_answer libdw_find(struct libdw *oracle, u64 pc, u64 *end);
-bool libdw_is_signal(const struct libdw *oracle);
-bool libdw_is_plain(const struct libdw *oracle);
-void libdw_compute(const struct libdw *oracle, const struct machine *m,
+enum libdw_answer libdw_find(struct libdw *dw, u64 pc, u64 *end);
+bool libdw_is_signal(const struct libdw *dw);
+bool libdw_is_plain(const struct libdw *dw);
+void libdw_compute(const struct libdw *dw, const struct machine *m,
 			struct machine_frame *frame);
-const char *libdw_format(const struct libdw *oracle, char text[LIBDW_TEXT_MAX]);
+const char *libdw_format(const struct libdw *dw, char text[LIBDW_TEXT_MAX]);
 
-#endif /* BEE_ORACLE_H */
+#endif /* BEE_LIBDW_H */

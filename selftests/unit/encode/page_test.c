@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Windows and pages: what holds where a window begins, and records read back bit by bit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "encoder.h"
+#include "kselftest.h"
+#include "random.h"
+
+/* Three windows of 1 KiB: one with a token in it, one without, one that a token starts. */
+static void test_windows(void)
+{
+	u32 words[] = { BEE_WORD_INIT, 2 << BEE_WORD_CFA_SHIFT, BEE_WORD_GAP };
+	struct row_start starts[] = { { 0x1000, 0 }, { 0x1010, 1 }, { 0x1800, 2 } };
+	struct row_set rows = { .rows = starts, .nrows = 3, .nrules = 3, .end = 0x1810 };
+	struct token token[] = { { 0x10, PHRASE_HEAD, 1 }, { 0x800, PHRASE_STEP, 1 } };
+	struct encoder e = {
+		.rows = &rows, .words = words,
+		.tokens = { .rows = &rows, .origin = 0x1000, .window = 10, .token = token,
+			    .ntokens = 2 },
+	};
+	const struct window *w;
+
+	phrase_init(&e.phrases);
+	window_find(&e);
+	w = e.windows;
+	ksft_test_result(e.nwindows == 3 && w[0].first == 0 && w[1].first == 1 && w[2].first == 1 &&
+			 w[3].first == 2, "tokens of windows\n");
+	ksft_test_result(w[0].rule == 0 && w[1].rule == 1 && w[2].rule == 2 && w[0].body == 0 &&
+			 w[1].body == 1 && w[2].body == 1, "rule and body rule of windows\n");
+	/* The third one's token says its first rule, and refers to the body rule. */
+	ksft_test_result(w[0].asked && w[1].asked && !w[2].asked && w[0].loose && w[1].loose &&
+			 !w[2].loose && w[0].state == BEE_WINDOW_BODY &&
+			 w[1].state == BEE_WINDOW_BODY && w[2].state == BEE_WINDOW_BODY,
+			 "states of windows\n");
+	token[0].body = 2;
+	free(e.windows);
+	window_find(&e);
+	ksft_test_result(e.windows[1].state == BEE_WINDOW_POP && e.windows[1].body == 2,
+			 "a state that is not the body rule\n");
+	free(e.windows);
+	phrase_free(&e.phrases);
+}
+
+static u64 bits_at(const struct bits *bits, u64 at, u32 width)
+{
+	u64 value = 0;
+	u32 i;
+
+	for (i = 0; i < width; i++)
+		value |= (u64)(bits->bytes[(at + i) / 8] >> (at + i) % 8 & 1) << i;
+	return value;
+}
+
+/* @n windows of 0 to @most bits more than an empty one's, with random content. */
+static void make_windows(struct encoder *e, u32 n, u32 most)
+{
+	u32 i;
+
+	e->nwindows = n;
+	e->windows = alloc_zero(n + 1, sizeof(*e->windows));
+	for (i = 0; i < n; i++) {
+		u32 left = 1 + e->body_bits + (most ? random_u64() % most : 0);
+
+		e->windows[i].first = i;
+		for (; left > 32; left -= 32)
+			bits_put(&e->stream, random_u64(), 32);
+		bits_put(&e->stream, random_u64(), left);
+		e->windows[i].end = e->stream.nbits;
+	}
+	e->windows[n].first = n;
+	/* page_write() copies words. */
+	bits_put(&e->stream, 0, 56);
+}
+
+/* Read one page record; count the windows in it that are not what they were. */
+static u32 read_record(const struct encoder *e, const struct bits *records, u32 entry, u32 first)
+{
+	u32 n = 1u << e->page, i, wrong = 0;
+	u32 width = e->border_bits - (entry >> BEE_PAGE_NARROWER_SHIFT & BEE_PAGE_NARROWER);
+	u64 at = 8ull * (entry >> BEE_PAGE_RECORD_SHIFT), all = bits_at(records, at, 16);
+	u64 content = at + 16 + (n - 1) * width, size = at + all - content, begin = 0, end, j;
+
+	for (i = 0; i < n; i++, begin = end) {
+		u64 from;
+
+		end = size;
+		if (i + 1 < n)
+			end = ((i + 1) * size >> e->page) - (1ull << (width - 1)) +
+			      bits_at(records, at + 16 + i * width, width);
+		if (first + i >= e->nwindows) {
+			wrong += end - begin != 1 + e->body_bits;
+			continue;
+		}
+		from = first + i ? e->windows[first + i - 1].end : 0;
+		wrong += end - begin != e->windows[first + i].end - from;
+		for (j = 0; !wrong && j < end - begin; j++)
+			wrong += bits_at(records, content + begin + j, 1) !=
+				 bits_at(&e->stream, from + j, 1);
+	}
+	return wrong;
+}
+
+static void test_pages(u32 n, u32 most)
+{
+	struct encoder e = { .body_bits = 3 };
+	struct bits directory = {}, records = {};
+	u64 size[BEE_TABLE_MAX_PAGE + 1] = {};
+	u32 i, wrong = 0;
+
+	make_windows(&e, n, most);
+	page_choose_size(&e);
+	page_write(&e, &directory, &records);
+	wrong += directory.nbits != 32ull * ((n - 1) / (1u << e.page) + 1);
+	for (i = 0; i < n; i += 1u << e.page) {
+		u32 entry = bits_at(&directory, 32ull * (i >> e.page), 32);
+
+		wrong += entry & BEE_PAGE_RULE || read_record(&e, &records, entry, i);
+	}
+	/* The size that was chosen is about the smallest: records end at bytes, so 1 % is left. */
+	size[e.page] = bits_bytes(&records) + bits_bytes(&directory);
+	for (i = 0; i <= BEE_TABLE_MAX_PAGE && n > 1000; i++) {
+		struct bits other = {}, rest = {};
+		u32 chosen = e.page;
+
+		if (i == chosen || (u64)most << i > 0x4000)
+			continue;
+		e.page = i;
+		e.border_bits = BEE_TABLE_MAX_BORDER_BITS;
+		page_write(&e, &other, &rest);
+		size[i] = bits_bytes(&rest) + bits_bytes(&other);
+		wrong += size[i] * 101 / 100 < size[chosen];
+		e.page = chosen;
+		free(other.bytes);
+		free(rest.bytes);
+	}
+	ksft_test_result(!wrong, "%u windows of up to %u bits: pages of 2^%u, borders of %u bits\n",
+			 n, most, e.page, e.border_bits);
+	free(directory.bytes);
+	free(records.bytes);
+	free(e.stream.bytes);
+	free(e.windows);
+}
+
+/* Pages without tokens have their rule in the directory. */
+static void test_page_rule(void)
+{
+	u32 rule_numbers[] = { 7, 5 }, i;
+	struct encoder e = { .body_bits = 3, .rule_numbers = rule_numbers };
+	struct bits directory = {}, records = {};
+
+	make_windows(&e, 4, 0);
+	for (i = 0; i < 5; i++)
+		e.windows[i] = (struct window){ .rule = 1, .end = 4 * (i + 1) };
+	page_choose_size(&e);
+	page_write(&e, &directory, &records);
+	for (i = 0; i < directory.nbits / 32; i++)
+		if (bits_at(&directory, 32 * i, 32) != (5 << BEE_PAGE_RULE_SHIFT | BEE_PAGE_RULE))
+			break;
+	ksft_test_result(directory.nbits && i == directory.nbits / 32 && !records.nbits,
+			 "pages without tokens\n");
+	free(directory.bytes);
+	free(e.stream.bytes);
+	free(e.windows);
+}
+
+int main(void)
+{
+	ksft_print_header();
+	ksft_set_plan(4 + 5 + 1);
+	test_windows();
+	test_pages(1, 0);
+	test_pages(3, 10);
+	test_pages(5000, 20);
+	test_pages(5000, 200);
+	test_pages(2000, 3000);
+	test_page_rule();
+	ksft_finished();
+}
