@@ -21,7 +21,7 @@ WERROR		?= 1
 
 # DEBUG=1 builds with sanitizers, into another directory.
 ifeq ($(DEBUG),1)
-CFLAGS		?= -O1 -g
+CFLAGS		?= -O0 -g
 sanitizers	:= -fsanitize=address,undefined -fno-sanitize-recover=all
 built		:= $(top)/build/debug
 else

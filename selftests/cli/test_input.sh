@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # Input that is changed while it is read, or that is large: told of, and bounded.
 #	test_input.sh [all]	"all": a larger file, and each command with each kind of change, before
-#				each of its system calls and not one in three
+#				each of its system calls and not one in five
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 
 gcc -O1 -Wall -Werror "$here/meddle.c" -o "$work/meddle" || { echo "Bail out! meddle.c does not compile"; exit 1; }
-all=${1:-} step=3
+all=${1:-} step=5
 if [ -n "$all" ]; then
 	step=1
 	cp "$beectl" "$work/plain"

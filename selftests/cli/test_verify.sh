@@ -72,12 +72,14 @@ third:
 	.cfi_endproc
 END
 
+assemble right "$work/right.S" || { echo "Bail out! no file to compare with"; exit 1; }
+
 # found RANGE SED: a table from the source edited so differs there and nowhere else
 found() {
 	local range=$1 edit=$2
 	sed "$edit" "$work/right.S" >"$work/wrong.S"
 	! cmp -s "$work/right.S" "$work/wrong.S" || { echo "nothing is edited"; return 1; }
-	assemble right "$work/right.S" && assemble wrong "$work/wrong.S" || return
+	assemble wrong "$work/wrong.S" || return
 	"$beectl" compile -q "$work/wrong.so" -o "$work/wrong.beet" || return
 	verify 1 --table "$work/wrong.beet" "$work/right.so" || return
 	[ "$(sed -n 's/.*right.so: \(0x[0-9a-f]*-0x[0-9a-f]*\).*: libdw: .*/\1/p' "$work/out" |
@@ -86,8 +88,7 @@ found() {
 }
 
 check_right_table() {
-	assemble right "$work/right.S" &&
-		"$beectl" compile -q "$work/right.so" -o "$work/right.beet" &&
+	"$beectl" compile -q "$work/right.so" -o "$work/right.beet" &&
 		is_clean --table "$work/right.beet" "$work/right.so"
 }
 

@@ -464,9 +464,9 @@ static int verify_compare_fdes(const void *a, const void *b)
 /* @start ascends. */
 static void verify_add_overlap(struct verify *v, u64 start, u64 end)
 {
-	struct verify_overlap *last = v->overlaps + v->noverlaps - 1;
+	struct verify_overlap *last = v->noverlaps ? &v->overlaps[v->noverlaps - 1] : NULL;
 
-	if (v->noverlaps && start < last->end) {
+	if (last && start < last->end) {
 		if (end > last->end) {
 			v->result->overlaps += end - last->end;
 			last->end = end;
