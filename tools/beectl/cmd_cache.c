@@ -83,74 +83,59 @@ struct prewarm_report {
 	struct bee_error	error;
 };
 
-static struct json_object *json_entry(const struct cache_entry *entry)
-{
-	struct json_object *object = json_object_new_object();
-
-	json_add_string(object, "name", entry->name);
-	json_add_string(object, "path", entry->path);
-	json_add_uint(object, "bytes", entry->bytes);
-	json_add_uint(object, "used", entry->used);
-	json_add_string(object, "state", state_names[entry->state]);
-	return object;
-}
-
-static void print_entry(const struct cache_entry *entry)
-{
-	struct tm tm;
-	char when[32] = "?";
-
-	if (localtime_r(&entry->used, &tm))
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
-	printf("%10s  %16s  %-9s  %.12s  ", text_size(entry->bytes).text, when,
-	       state_names[entry->state], entry->name);
-	text_put_name(stdout, entry->path[0] ? entry->path : "?");
-	putchar('\n');
-}
-
 static void list_entry(void *arg, const struct cache_entry *entry)
 {
 	struct cache_command *command = arg;
+	struct json_object *object;
+	char when[32] = "?";
+	struct tm tm;
 
 	if (command->json) {
-		json_object_array_add(command->array, json_entry(entry));
+		object = json_object_new_object();
+		json_add_string(object, "name", entry->name);
+		json_add_string(object, "path", entry->path);
+		json_add_uint(object, "bytes", entry->bytes);
+		json_add_uint(object, "used", entry->used);
+		json_add_string(object, "state", state_names[entry->state]);
+		json_object_array_add(command->array, object);
 	} else {
 		if (!command->bytes)
 			printf("%10s  %16s  %-9s  %-12s  %s\n", "size", "last used", "state",
-			       "file id", "path");
-		print_entry(entry);
+			       "identity", "path");
+		if (localtime_r(&entry->used, &tm))
+			strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
+		printf("%10s  %16s  %-9s  %.12s  ", text_size(entry->bytes).text, when,
+		       state_names[entry->state], entry->name);
+		text_put_name(stdout, entry->path[0] ? entry->path : "?");
+		putchar('\n');
 	}
 	command->count[entry->state]++;
 	command->bytes += entry->bytes;
 }
 
-static void print_sum(const struct cache_command *command)
+static int list_run(struct cache_command *command)
 {
+	const char *path = cache_path(command->cache);
+	uint64_t limit = cache_limit(command->cache);
 	size_t state, count = 0;
 
+	if (cache_list(command->cache, list_entry, command))
+		return message_error("cache", path, strerror(errno));
+	if (command->json) {
+		json_add_string(command->json, "directory", path);
+		json_add_uint(command->json, "limit", limit);
+		json_add_uint(command->json, "bytes", command->bytes);
+		json_add(command->json, "entries", json_object_get(command->array));
+		return EXIT_OK;
+	}
 	for (state = CACHE_CURRENT; state <= CACHE_UNTRUSTED; state++)
 		count += command->count[state];
-	text_put_name(stdout, cache_path(command->cache));
+	text_put_name(stdout, path);
 	printf(": %zu table%s", count, plural(count));
 	for (state = CACHE_OLD; state <= CACHE_UNTRUSTED; state++)
 		if (command->count[state])
 			printf(", %zu %s", command->count[state], state_names[state]);
-	printf("; %s", text_size(command->bytes).text);
-	printf(" of %s\n", text_size(cache_limit(command->cache)).text);
-}
-
-static int list_run(struct cache_command *command)
-{
-	if (cache_list(command->cache, list_entry, command))
-		return message_error("cache", cache_path(command->cache), strerror(errno));
-	if (!command->json) {
-		print_sum(command);
-		return EXIT_OK;
-	}
-	json_add_string(command->json, "directory", cache_path(command->cache));
-	json_add_uint(command->json, "limit", cache_limit(command->cache));
-	json_add_uint(command->json, "bytes", command->bytes);
-	json_add(command->json, "entries", json_object_get(command->array));
+	printf("; %s of %s\n", text_size(command->bytes).text, text_size(limit).text);
 	return EXIT_OK;
 }
 

@@ -83,25 +83,6 @@ struct compile_report {
 	struct lossy_report lossy;
 };
 
-/* A device or pipe cannot be replaced, so it is written to. */
-static bool output_is_special(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && !S_ISREG(st.st_mode);
-}
-
-static int write_special(const char *path, const struct compile_result *result)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	int ret;
-
-	if (fd < 0)
-		return -1;
-	ret = io_write_all(fd, result->blob, result->size);
-	return close(fd) || ret ? -1 : 0;
-}
-
 /*
  * Create a file in the directory of @path: without a name (O_TMPFILE), so that the kernel removes
  * it if this process is killed, or named @temporary if the file system has no nameless files.
@@ -142,6 +123,21 @@ static int write_atomically(const char *path, const struct compile_result *resul
 	return failed ? -1 : 0;
 }
 
+/* A device or pipe cannot be replaced, so it is written to. */
+static int write_output(const char *path, const struct compile_result *result)
+{
+	struct stat st;
+	int fd, ret;
+
+	if (stat(path, &st) || S_ISREG(st.st_mode))
+		return write_atomically(path, result);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	ret = io_write_all(fd, result->blob, result->size);
+	return close(fd) || ret ? -1 : 0;
+}
+
 static const char *name_of(const struct input_file *file)
 {
 	const char *slash = strrchr(file->path, '/');
@@ -180,8 +176,7 @@ static int compile_work(void *arg, const struct input_file *file, int fd, FILE *
 		.rows = result.rows, .unsupported = result.unsupported, .size = result.size,
 		.cfi_size = result.cfi_size, .rules = le16_to_cpu(h->nrules), .lossy = result.lossy,
 	};
-	if (output_is_special(output) ? write_special(output, &result) :
-					write_atomically(output, &result))
+	if (write_output(output, &result))
 		report.not_written = errno;
 	free(output);
 	compile_result_free(&result);

@@ -46,13 +46,15 @@ static const char config_help[] =
  * @names: of its values; NULL if it is a number of bytes
  * @max: the last of them that can be set
  */
-static const struct setting {
+struct setting {
 	const char		*name;
 	const char		*wrong;
 	int			 attribute;
 	const char *const	*names;
 	unsigned int		 max;
-} settings[] = {
+};
+
+static const struct setting settings[] = {
 	{ "budget", "not a size, as 512M or 2G, of 1M at least", BEEUNWIND_A_CONFIG_BUDGET },
 	{ "follow", "not managed or all", BEEUNWIND_A_CONFIG_FOLLOW, bee_follow_names,
 	  BEEUNWIND_FOLLOW_MAX },

@@ -88,30 +88,6 @@ static void dump_rows(const struct bee_table *table)
 	print_end(pc);
 }
 
-static void print_identity(const struct bee_table_header *h)
-{
-	unsigned int i;
-
-	printf("%-10s ", h->id_type == BEE_ID_BUILD_ID ? "build-id" : "sha256");
-	for (i = 0; i < h->id_len; i++)
-		printf("%02x", h->id[i]);
-	putchar('\n');
-}
-
-static void print_segments(const struct bee_table *table)
-{
-	u32 i;
-
-	for (i = 0; i < table->nsegments; i++) {
-		const struct bee_table_segment *s = &table->segments[i];
-
-		printf("%-10s 0x%llx, 0x%llx bytes at file offset 0x%llx\n", "segment",
-		       (unsigned long long)le64_to_cpu(s->vaddr),
-		       (unsigned long long)le64_to_cpu(s->size),
-		       (unsigned long long)le64_to_cpu(s->offset));
-	}
-}
-
 /* How often a rule is used. */
 struct rule_use {
 	struct bee_rule	row;
@@ -131,20 +107,11 @@ static int compare_uses(const void *a, const void *b)
 	return strcmp(rule_format(&x->row, s), rule_format(&y->row, t));
 }
 
-static void print_use(const struct rule_use *use)
-{
-	char text[RULE_TEXT_MAX], *tab;
-
-	rule_format(&use->row, text);
-	for (tab = text; (tab = strchr(tab, '\t')); )
-		*tab = ' ';
-	printf("%10u %12llu  %s\n", use->rows, (unsigned long long)use->bytes, text);
-}
-
 static void print_uses(const struct bee_table *table)
 {
 	size_t i, room = 0;
 	struct rule_use *uses = alloc_room(NULL, 0, &room, sizeof(*uses));
+	char text[RULE_TEXT_MAX], *tab;
 	struct row_set rules = {};
 	struct bee_rule row;
 	u64 pc, end;
@@ -162,24 +129,39 @@ static void print_uses(const struct bee_table *table)
 	}
 	qsort(uses, rules.nrules, sizeof(*uses), compare_uses);
 	printf("\n%10s %12s  %s\n", "rows", "text bytes", "rule (CFA, FP, RA)");
-	for (i = 0; i < rules.nrules; i++)
-		print_use(&uses[i]);
+	for (i = 0; i < rules.nrules; i++) {
+		rule_format(&uses[i].row, text);
+		for (tab = text; (tab = strchr(tab, '\t')); )
+			*tab = ' ';
+		printf("%10u %12llu  %s\n", uses[i].rows, (unsigned long long)uses[i].bytes, text);
+	}
 	row_set_free(&rules);
 	free(uses);
 }
 
 static void dump_summary(const struct bee_table *table)
 {
-	printf("%-10s version %u, %u bytes\n", "table", le16_to_cpu(table->header->version),
-	       table->size);
-	print_identity(table->header);
-	if (table->header->flags)
-		printf("%-10s %s\n", "not exact", lossy_words(table->header->flags));
-	printf("%-10s %llu bytes\n", "file",
-	       (unsigned long long)le64_to_cpu(table->header->file_size));
+	const struct bee_table_header *h = table->header;
+	u32 i;
+
+	printf("%-10s version %u, %u bytes\n", "table", le16_to_cpu(h->version), table->size);
+	printf("%-10s ", h->id_type == BEE_ID_BUILD_ID ? "build-id" : "sha256");
+	for (i = 0; i < h->id_len; i++)
+		printf("%02x", h->id[i]);
+	putchar('\n');
+	if (h->flags)
+		printf("%-10s %s\n", "not exact", lossy_words(h->flags));
+	printf("%-10s %llu bytes\n", "file", (unsigned long long)le64_to_cpu(h->file_size));
 	printf("%-10s 0x%llx-0x%llx\n", "text", (unsigned long long)table->base,
 	       (unsigned long long)(table->base + table->span));
-	print_segments(table);
+	for (i = 0; i < table->nsegments; i++) {
+		const struct bee_table_segment *s = &table->segments[i];
+
+		printf("%-10s 0x%llx, 0x%llx bytes at file offset 0x%llx\n", "segment",
+		       (unsigned long long)le64_to_cpu(s->vaddr),
+		       (unsigned long long)le64_to_cpu(s->size),
+		       (unsigned long long)le64_to_cpu(s->offset));
+	}
 	printf("%-10s %u\n", "rows", table->nrows);
 	printf("%-10s %u\n", "rules", table->nrules);
 	print_uses(table);
@@ -192,20 +174,6 @@ static int dump_table(const struct bee_table *table, const struct dump_options *
 	else
 		dump_summary(table);
 	return EXIT_OK;
-}
-
-static int dump_blob(const void *blob, size_t size, const struct dump_options *o)
-{
-	struct bee_table_error error;
-	struct bee_table table;
-	char why[200];
-
-	if (bee_table_validate(blob, size, &table, &error)) {
-		snprintf(why, sizeof(why), "refused: %s at offset %llu", error.why,
-			 (unsigned long long)error.offset);
-		return message_error("dump", o->file, why);
-	}
-	return dump_table(&table, o);
 }
 
 static int dump_elf(int fd, const struct dump_options *o)
@@ -227,6 +195,9 @@ static int dump_elf(int fd, const struct dump_options *o)
 /* Of an oversized file one byte more than the limit is read, so that it is refused as such. */
 static int dump_table_file(int fd, off_t size, const struct dump_options *o)
 {
+	struct bee_table_error error;
+	struct bee_table table;
+	char why[200];
 	ssize_t got;
 	void *blob;
 	int status;
@@ -235,7 +206,13 @@ static int dump_table_file(int fd, off_t size, const struct dump_options *o)
 		size = BEE_TABLE_MAX_SIZE + 1;
 	blob = alloc_array(NULL, size, 1);
 	got = io_read_at(fd, blob, size, 0);
-	status = dump_blob(blob, got < 0 ? 0 : got, o);
+	if (bee_table_validate(blob, got < 0 ? 0 : got, &table, &error)) {
+		snprintf(why, sizeof(why), "refused: %s at offset %llu", error.why,
+			 (unsigned long long)error.offset);
+		status = message_error("dump", o->file, why);
+	} else {
+		status = dump_table(&table, o);
+	}
 	free(blob);
 	return status;
 }
@@ -251,27 +228,22 @@ static bool is_table(int fd)
 	return value == BEE_TABLE_MAGIC || value == __builtin_bswap32(BEE_TABLE_MAGIC);
 }
 
-static int dump_opened(int fd, const struct dump_options *o)
-{
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return message_error("dump", o->file, strerror(errno));
-	if (!S_ISREG(st.st_mode) || !is_table(fd))
-		return dump_elf(fd, o);
-	if (o->unpacked)
-		return message_error("dump", o->file, "is a table; --unpacked needs the ELF file");
-	return dump_table_file(fd, st.st_size, o);
-}
-
 static int dump_file(const struct dump_options *o)
 {
-	int fd = open(o->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	int status;
+	int fd = open(o->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status;
+	struct stat st;
 
 	if (fd < 0)
 		return message_error("dump", o->file, strerror(errno));
-	status = dump_opened(fd, o);
+	if (fstat(fd, &st))
+		status = message_error("dump", o->file, strerror(errno));
+	else if (!S_ISREG(st.st_mode) || !is_table(fd))
+		status = dump_elf(fd, o);
+	else if (o->unpacked)
+		status = message_error("dump", o->file,
+				       "is a table; --unpacked needs the ELF file");
+	else
+		status = dump_table_file(fd, st.st_size, o);
 	close(fd);
 	return status;
 }

@@ -101,8 +101,8 @@ static void load_add_json_error(struct json_object *array, const char *word, con
 	json_object_array_add(array, object);
 }
 
-/* "3 compiled, 1 cached", without the zeros. */
-static void print_sources(const struct manage_result *result)
+/* The sources of tables in brackets, those without tables left out: " (3 compiled, 1 cached)" */
+static void print_result(pid_t pid, const struct manage_result *result)
 {
 	const struct { size_t count; const char *word; } part[] = {
 		{ result->compiled, "compiled" },
@@ -112,24 +112,17 @@ static void print_sources(const struct manage_result *result)
 	const char *before = " (";
 	size_t i;
 
+	printf("%d ", pid);
+	text_put_name(stdout, result->name);
+	printf(": %zu mapping%s, %zu table%s", result->mappings, plural(result->mappings),
+	       result->tables, plural(result->tables));
 	for (i = 0; i < 3; i++) {
 		if (!part[i].count)
 			continue;
 		printf("%s%zu %s", before, part[i].count, part[i].word);
 		before = ", ";
 	}
-	if (result->tables)
-		putchar(')');
-}
-
-static void print_result(pid_t pid, const struct manage_result *result)
-{
-	printf("%d ", pid);
-	text_put_name(stdout, result->name);
-	printf(": %zu mapping%s, %zu table%s", result->mappings, plural(result->mappings),
-	       result->tables, plural(result->tables));
-	print_sources(result);
-	printf(", %s\n", text_size(result->bytes).text);
+	printf("%s, %s\n", result->tables ? ")" : "", text_size(result->bytes).text);
 	maker_print_wrong(stdout, result->wrong, result->text);
 }
 
@@ -252,22 +245,11 @@ static void summary_note(struct load_summary *summary, const char *name, const c
 	reason[i].files++;
 }
 
-static void summary_problem(struct load_summary *summary, const char *name, const char *why)
-{
-	const struct load_command *load = summary->command;
-
-	summary_note(summary, name, why);
-	json_append_problem(summary->problems, name, "reason", why);
-	if (load->verbose && !load->quiet && !load->want_json) {
-		progress_end();
-		message_warning("load", name, why);
-	}
-}
-
 static void summary_done(void *arg, const struct table_want *want,
 			 const struct table_result *result)
 {
 	struct load_summary *summary = arg;
+	const struct load_command *load = summary->command;
 
 	summary->text += result->text;
 	summary->wrong += result->wrong;
@@ -275,8 +257,14 @@ static void summary_done(void *arg, const struct table_want *want,
 		summary->compiled++;
 	else if (result->source == TABLE_CACHED)
 		summary->cached++;
-	else
-		summary_problem(summary, want->name, result->error.text);
+	if (result->source == TABLE_NONE) {
+		summary_note(summary, want->name, result->error.text);
+		json_append_problem(summary->problems, want->name, "reason", result->error.text);
+		if (load->verbose && !load->quiet && !load->want_json) {
+			progress_end();
+			message_warning("load", want->name, result->error.text);
+		}
+	}
 	if (table_jobs_refusal_is_general(result->refusal) && !summary->refusal.refusal)
 		summary->refusal = *result;
 }

@@ -286,13 +286,6 @@ static int watch_connect(struct watch *watch)
 	return 0;
 }
 
-/* After GONE do not ask by netlink_open(): the kernel would load the module again. */
-static bool module_is_there(enum netlink_family_news news)
-{
-	return news == NETLINK_FAMILY_COME ||
-	       (news == NETLINK_FAMILY_LOST && !access("/sys/module/beeunwind", F_OK));
-}
-
 static int watch_take_family(struct watch *watch)
 {
 	enum netlink_family_news news = netlink_family_next(watch->family);
@@ -300,7 +293,9 @@ static int watch_take_family(struct watch *watch)
 	if (news == NETLINK_FAMILY_SAME)
 		return 0;
 	watch_disconnect(watch);
-	if (module_is_there(news))
+	/* After GONE do not ask by netlink_open(): the kernel would load the module again. */
+	if (news == NETLINK_FAMILY_COME ||
+	    (news == NETLINK_FAMILY_LOST && !access("/sys/module/beeunwind", F_OK)))
 		return watch_connect(watch);
 	puts("the module has gone; waiting for it");
 	fflush(stdout);

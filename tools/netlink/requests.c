@@ -15,7 +15,7 @@
 /**
  * struct field - where an attribute goes in a struct
  * @type: of the attribute; 0 ends a list
- * @kind: what it is
+ * @kind: what it is; a number has 4 or 8 bytes
  * @offset: of the member
  * @size: of the member
  */
@@ -39,8 +39,12 @@ static void field_take(const struct field *field, const struct nlattr *attr, voi
 	to = (char *)to + field->offset;
 	switch (field->kind) {
 	case FIELD_NUMBER:
-		if (nla_len(attr) >= field->size)
-			memcpy(to, nla_data(attr), field->size);
+		if (nla_len(attr) < field->size)
+			break;
+		if (field->size == sizeof(uint32_t))
+			*(uint32_t *)to = nla_get_u32(attr);
+		else
+			*(uint64_t *)to = nla_get_u64(attr);
 		break;
 	case FIELD_STRING:
 		nla_strlcpy(to, attr, field->size);
