@@ -36,6 +36,11 @@
 	regs_get_kernel_argument(&(fregs)->regs, n)
 #endif
 
+/* Before 6.2 pre_doit() of a netlink family gets a struct genl_ops. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define genl_split_ops	genl_ops
+#endif
+
 /* Before 6.4 io-wq workers, PF_IO_WORKER, are the only user workers. */
 #ifndef PF_USER_WORKER
 #define PF_USER_WORKER	0
