@@ -81,15 +81,7 @@ int bee_netlink_reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr
 	return genlmsg_reply(skb, info);
 }
 
-/**
- * bee_netlink_dump_message() - begin a message of a dump
- * @skb: the buffer
- * @cb: the dump; cb->seq is set
- * @cmd: operation
- *
- * Context: Process.
- * Return: its header, or NULL if there is no room.
- */
+/** bee_netlink_dump_message() - begin a message; cb->seq is set.  Return: NULL: no room. */
 void *bee_netlink_dump_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
 	void *hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
@@ -100,16 +92,7 @@ void *bee_netlink_dump_message(struct sk_buff *skb, struct netlink_callback *cb,
 	return hdr;
 }
 
-/**
- * bee_netlink_put_stop() - put a nest of the set stop-count
- * @skb: the message
- * @attr: type of the nest
- * @reason: enum beeunwind_stop
- * @walks: walks that ended for that reason
- *
- * Context: Any.
- * Return: 0 or -EMSGSIZE.
- */
+/** bee_netlink_put_stop() - @attr: a nest of the set stop-count.  Return: 0 or -EMSGSIZE. */
 int bee_netlink_put_stop(struct sk_buff *skb, int attr, u32 reason, u64 walks)
 {
 	struct nlattr *nest = nla_nest_start(skb, attr);
@@ -158,8 +141,8 @@ static int netlink_info_get(struct sk_buff *request, struct genl_info *info)
 				  bee_budget_used(BEE_BUDGET_MMS)) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_BUDGET, bee_budget_limit()) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_FOLLOW_LOST, mm.lost) ||
-	      nla_put_u32(skb, BEEUNWIND_A_INFO_FOLLOW, bee_follow_mode()) ||
-	      nla_put_u32(skb, BEEUNWIND_A_INFO_ANNOUNCE, bee_follow_announce());
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_FOLLOW, READ_ONCE(bee_follow_mode)) ||
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_ANNOUNCE, READ_ONCE(bee_follow_announce));
 	return bee_netlink_reply_end(info, skb, hdr, err);
 }
 
@@ -203,9 +186,9 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 			NL_SET_ERR_MSG_FMT(info->extack, "hook: %s", bee_hook_advice(err));
 	}
 	if (!err && follow)
-		bee_follow_set_mode(nla_get_u32(follow));
+		WRITE_ONCE(bee_follow_mode, nla_get_u32(follow));
 	if (!err && announce)
-		bee_follow_set_announce(nla_get_u32(announce));
+		WRITE_ONCE(bee_follow_announce, nla_get_u32(announce));
 	return err;
 }
 

@@ -109,12 +109,7 @@ static int table_check_fields(const struct bee_table_header *h, struct bee_table
 	}, 0);
 }
 
-/**
- * bee_table_width() - bits of a number among @count
- * @count: how many numbers there are
- *
- * Return: the least width that holds 0 .. @count - 1.
- */
+/** bee_table_width() - the least width in bits that holds 0 .. @count - 1 */
 u32 bee_table_width(u32 count)
 {
 	u32 width = 0;
