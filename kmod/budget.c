@@ -172,7 +172,7 @@ void bee_budget_init(u64 limit, const struct bee_budget_reclaim *reclaim)
 	budget_reclaim = reclaim;
 }
 
-/** bee_budget_exit() - wait for a reclaim at work.  Context: Process, may sleep. */
+/** bee_budget_exit() - wait for reclaim; nothing is charged any more.  Context: Process, sleeps. */
 void bee_budget_exit(void)
 {
 	cancel_work_sync(&budget_over);

@@ -58,7 +58,7 @@ static struct bee_file *file_find_id(u32 id)
 	return NULL;
 }
 
-/** bee_file_bytes() - bytes of kernel memory, without the table.  Context: Any. */
+/** bee_file_bytes() - kernel memory of a file without its table, bytes.  Context: Any. */
 u64 bee_file_bytes(const struct bee_file *f)
 {
 	return struct_size(f, name, strlen(f->name) + 1);
@@ -251,7 +251,7 @@ void bee_file_changed(void)
 }
 
 /*
- * bee_file_seq() - a number for dumps that every bee_file_changed() changes.  Odd, as
+ * bee_file_seq() - for dumps, a number that changes with every bee_file_changed().  Odd, since
  * genl_dump_check_consistent() does not check 0.  Context: Any.
  */
 unsigned int bee_file_seq(void)
@@ -265,7 +265,7 @@ u32 bee_file_count(void)
 	return READ_ONCE(file_nr);
 }
 
-/** bee_file_exit() - wait until the last files are freed.  Context: Process, may sleep. */
+/** bee_file_exit() - wait until all files are freed; nothing refers to any.  Context: Process. */
 void bee_file_exit(void)
 {
 	rcu_barrier();

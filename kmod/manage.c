@@ -192,7 +192,7 @@ int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *
 	return ret;
 }
 
-/** bee_manage_stop() - stop managing @mm, if it is managed.  Context: Process, may sleep. */
+/* bee_manage_stop() - forget @mm.  Context: Process, may sleep.  Return: whether it was managed. */
 bool bee_manage_stop(const struct mm_struct *mm)
 {
 	bool managed;
@@ -204,7 +204,7 @@ bool bee_manage_stop(const struct mm_struct *mm)
 	return managed;
 }
 
-/** bee_manage_stop_cookie() - the same by cookie.  Context: Process, may sleep. */
+/* bee_manage_stop_cookie() - as bee_manage_stop(), for the address space with this cookie. */
 bool bee_manage_stop_cookie(u64 cookie)
 {
 	bool managed;
@@ -215,7 +215,7 @@ bool bee_manage_stop_cookie(u64 cookie)
 	return managed;
 }
 
-/* The next address space that has lost its ranges, with mm_users held.  @cookie: where to go on. */
+/* The next address space that has lost its ranges, with mm_users held, from *@cookie on. */
 static struct mm_struct *rescan_get_next(u64 *cookie)
 {
 	struct mm_struct *mm = NULL;
@@ -263,7 +263,7 @@ void bee_manage_init(struct workqueue_struct *wq)
 	manage_wq = wq;
 }
 
-/** bee_manage_exit() - cancel the rescan, for good.  Context: Process, may sleep. */
+/** bee_manage_exit() - end rescans; callbacks and requests are over.  Context: Process, sleeps. */
 void bee_manage_exit(void)
 {
 	cancel_delayed_work_sync(&bee_manage_rescan);

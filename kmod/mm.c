@@ -203,8 +203,8 @@ void bee_mm_get_state(const struct bee_mm *m, struct bee_mm_state *state)
 }
 
 /*
- * bee_mm_is_managed() - takes no lock, as callbacks ask for every process and few are managed.
- * Context: Any.
+ * bee_mm_is_managed() - whether @mm is managed.  Takes no lock, as callbacks ask for every process
+ * and few are managed.  Context: Any.
  */
 bool bee_mm_is_managed(const struct mm_struct *mm)
 {
@@ -234,7 +234,7 @@ void bee_mm_forget(const struct mm_struct *mm)
 	bee_map_put(map);
 }
 
-/** bee_mm_forget_cookie() - the same by cookie.  Context: Process.  Return: was it managed? */
+/* bee_mm_forget_cookie() - bee_mm_forget() by cookie.  Return: whether it was managed. */
 bool bee_mm_forget_cookie(u64 cookie)
 {
 	struct bee_map *map = NULL;
@@ -292,7 +292,7 @@ static bool mm_try_splice(struct bee_mm *m, u64 start, u64 end, const struct bee
 	return done;
 }
 
-/** bee_mm_unmap() - [@start, @end) is being unmapped.  Context: Any but NMI. */
+/** bee_mm_unmap() - [@start, @end) of @mm is being unmapped.  Context: Any but NMI. */
 void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end)
 {
 	struct bee_mm *m;
@@ -422,8 +422,8 @@ const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only)
 }
 
 /*
- * bee_mm_seq() - a number for dumps that every change of a managed address space changes.  Odd, as
- * genl_dump_check_consistent() does not check 0.  Context: Any.
+ * bee_mm_seq() - for dumps, a number that changes with every change of a managed address space.
+ * Odd, since genl_dump_check_consistent() does not check 0.  Context: Any.
  */
 unsigned int bee_mm_seq(void)
 {
@@ -438,7 +438,7 @@ void bee_mm_sum(struct bee_mm_totals *totals)
 	totals->lost = atomic64_read(&mm_lost);
 }
 
-/** bee_mm_init() - @rescan is queued when ranges are lost; @wq runs it.  Context: Process. */
+/* bee_mm_init() - @rescan is queued when ranges are lost; @wq runs it and frees address spaces. */
 void bee_mm_init(struct workqueue_struct *wq, struct delayed_work *rescan)
 {
 	mm_wq = wq;

@@ -334,7 +334,7 @@ static int range_put(struct sk_buff *skb, const struct bee_range *range)
 static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const struct bee_mm *m)
 {
 	struct proc_dump *dump = (void *)cb->ctx;
-	/* Before the map: a diff against older ranges than the generation says would be accepted. */
+	/* Before the map: otherwise a diff against older ranges than it says would be accepted. */
 	u64 generation = smp_load_acquire(&m->generation);
 	const struct bee_map *map = rcu_dereference(m->map);
 	void *hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_PROC_GET);

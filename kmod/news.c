@@ -61,7 +61,7 @@ void bee_news_stop(void)
 	cancel_work_sync(&news_work);
 }
 
-/** bee_news_exit() - wait for the last announcement.  Context: Process, may sleep. */
+/** bee_news_exit() - wait for bee_news_irq; nothing is announced any more.  Context: Process. */
 void bee_news_exit(void)
 {
 	irq_work_sync(&bee_news_irq);

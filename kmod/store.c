@@ -27,7 +27,7 @@ static struct shrinker *store_shrinker;
 
 #define store_dereference(p)	rcu_dereference_protected(p, lockdep_is_held(&store_mutex))
 
-/** bee_stored_bytes() - bytes of kernel memory; 0 for NULL.  Context: Any. */
+/** bee_stored_bytes() - kernel memory of a table, bytes; 0 for NULL.  Context: Any. */
 u64 bee_stored_bytes(const struct bee_stored *stored)
 {
 	return stored ? sizeof(*stored) + stored->table.size : 0;
@@ -286,7 +286,7 @@ static unsigned long store_shrink_scan(struct shrinker *shrinker, struct shrink_
 	return DIV_ROUND_UP_ULL(freed, PAGE_SIZE) ?: SHRINK_STOP;
 }
 
-/* bee_store_init() - let the kernel evict idle tables.  Context: Process.  Return: 0 or -ENOMEM. */
+/** bee_store_init() - allow eviction under memory pressure.  Return: 0 or -ENOMEM. */
 int bee_store_init(void)
 {
 	store_shrinker = bee_compat_shrinker_register(store_shrink_count, store_shrink_scan);

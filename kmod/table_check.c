@@ -279,7 +279,8 @@ static int table_check_word(const struct bee_table *table, u32 index, struct bee
 	u32 kind = word & BEE_WORD_KIND, field = word_field(word);
 
 	return table_refuse_faults(error, (const struct table_fault[]) {
-		{ word_menu(word) >= table->header->nmenus, "rule with a menu that does not exist" },
+		{ word_menu(word) >= table->header->nmenus,
+		  "rule with a menu that does not exist" },
 		{ kind >= BEE_WORD_FULL && word >> BEE_WORD_FP_SHIFT & BEE_WORD_FP_MAX,
 		  "unused rule field not zero" },
 		{ kind == BEE_WORD_FULL && field >= table->nfull,
@@ -361,7 +362,8 @@ static int table_check_menus(const struct bee_table *table, struct bee_table_err
 		u64 offset = table_offset_of(table, &table->head_menu[i]);
 
 		if (!phrase_exists(table, HEAD, id))
-			return table_refuse(error, "menu names a phrase that does not exist", offset);
+			return table_refuse(error, "menu names a phrase that does not exist",
+					    offset);
 		if (table_field(table, table_phrase(table, HEAD, id).at, table->rule_bits) !=
 		    place >> BEE_HEAD_BODY_SHIFT)
 			return table_refuse(error, "menu with another body rule than its phrase",
@@ -392,7 +394,8 @@ static int table_check_group(const struct bee_table *table, u32 kind, u32 group,
 				    table_offset_of(table, &table->header->nshapes[kind][group]));
 	for (i = 0, at = g->phrases; i < nphrases; i++, at += g->width) {
 		if (kind == HEAD && table_field(table, at, body_bits) >= table->nrules)
-			return table_refuse(error, "head phrase with a body rule that does not exist",
+			return table_refuse(error,
+					    "head phrase with a body rule that does not exist",
 					    at / 8);
 		if (table_field(table, at + body_bits, g->shape_bits) >= nshapes)
 			return table_refuse(error, "phrase with a shape that does not exist",
@@ -527,7 +530,8 @@ int bee_table_validate(const void *blob, size_t size, struct bee_table *table,
 	if (ret)
 		return ret;
 	if (le32_to_cpu(h->crc) != table_crc(blob, size))
-		return table_refuse(error, "checksum does not match: the table is damaged", AT(crc));
+		return table_refuse(error, "checksum does not match: the table is damaged",
+				    AT(crc));
 	return table_check_fields(h, error) ?:
 	       table_layout(h, table, error) ?:
 	       table_check_segments(table, error) ?:
