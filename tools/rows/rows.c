@@ -119,6 +119,21 @@ void row_set_drop_unused_rules(struct row_set *set)
 	free(renumber);
 }
 
+/**
+ * row_set_replace() - give a file other rows
+ * @set: the file's rows; freed, then set to @rows with the function starts of @set
+ * @rows: the new rows, without function starts; @set owns their memory afterwards
+ */
+void row_set_replace(struct row_set *set, struct row_set *rows)
+{
+	rows->starts = set->starts;
+	rows->nstarts = set->nstarts;
+	rows->room_starts = set->room_starts;
+	set->starts = NULL;
+	row_set_free(set);
+	*set = *rows;
+}
+
 /* row_set_free(): release the memory of a set, which is empty afterwards */
 void row_set_free(struct row_set *set)
 {

@@ -59,6 +59,7 @@ u32 row_set_intern(struct row_set *set, const struct bee_rule *rule);
 void row_set_add_start(struct row_set *set, u64 pc);
 void row_set_truncate(struct row_set *set, size_t nrows);
 void row_set_drop_unused_rules(struct row_set *set);
+void row_set_replace(struct row_set *set, struct row_set *rows);
 void row_set_free(struct row_set *set);
 
 /* The pc after row @i. */
