@@ -296,8 +296,8 @@ static int watch_take_family(struct watch *watch)
 }
 
 /*
- * Sleep until there is a message or a signal; with files in the queue do not sleep, or, if the
- * bucket is empty, until there is a token.
+ * Sleep until a message or a signal comes, then handle it.  With files in the queue sleep only
+ * if the token bucket is empty, and then until it has a token.
  */
 static int watch_loop(struct watch *watch, const sigset_t *signals)
 {
