@@ -7,25 +7,25 @@
 
 #include "eval.h"
 
-#define MACHINE_MAX_STACK	64
+#define EVAL_MAX_STACK	64
 
-struct machine_stack {
-	const struct machine	*machine;
+struct eval_stack {
+	const struct eval_machine	*machine;
 	u64			 cfa;
-	u64			 v[MACHINE_MAX_STACK];
+	u64			 v[EVAL_MAX_STACK];
 	unsigned int		 n;
 	bool			 bad;
 };
 
-static void stack_push(struct machine_stack *s, u64 value)
+static void stack_push(struct eval_stack *s, u64 value)
 {
-	if (s->n == MACHINE_MAX_STACK)
+	if (s->n == EVAL_MAX_STACK)
 		s->bad = true;
 	else
 		s->v[s->n++] = value;
 }
 
-static u64 stack_pop(struct machine_stack *s)
+static u64 stack_pop(struct eval_stack *s)
 {
 	if (s->n)
 		return s->v[--s->n];
@@ -33,15 +33,15 @@ static u64 stack_pop(struct machine_stack *s)
 	return 0;
 }
 
-static u64 stack_register(struct machine_stack *s, u64 reg)
+static u64 stack_register(struct eval_stack *s, u64 reg)
 {
-	if (reg < MACHINE_REGS)
+	if (reg < EVAL_REGS)
 		return s->machine->regs[reg];
 	s->bad = true;
 	return 0;
 }
 
-static void stack_copy(struct machine_stack *s, u64 depth)
+static void stack_copy(struct eval_stack *s, u64 depth)
 {
 	if (depth < s->n)
 		stack_push(s, s->v[s->n - 1 - depth]);
@@ -50,7 +50,7 @@ static void stack_copy(struct machine_stack *s, u64 depth)
 }
 
 /* The topmost @n, turned by one: the first becomes the last of them. */
-static void stack_turn(struct machine_stack *s, unsigned int n)
+static void stack_turn(struct eval_stack *s, unsigned int n)
 {
 	u64 top = stack_pop(s);
 
@@ -63,7 +63,7 @@ static void stack_turn(struct machine_stack *s, unsigned int n)
 	s->n++;
 }
 
-static u64 stack_divide(struct machine_stack *s, u8 op, u64 a, u64 b)
+static u64 stack_divide(struct eval_stack *s, u8 op, u64 a, u64 b)
 {
 	if (!b || (b == ~0ull && a == 1ull << 63)) {
 		s->bad = true;
@@ -81,7 +81,7 @@ static u64 stack_shift(u8 op, u64 a, u64 b)
 	return op == DW_OP_shl ? a << b : a >> b;
 }
 
-static void stack_binary(struct machine_stack *s, u8 op)
+static void stack_binary(struct eval_stack *s, u8 op)
 {
 	u64 b = stack_pop(s), a = stack_pop(s), value = 0;
 
@@ -137,7 +137,7 @@ static void stack_binary(struct machine_stack *s, u8 op)
 	stack_push(s, value);
 }
 
-static void stack_step(struct machine_stack *s, const struct machine_op *op)
+static void stack_step(struct eval_stack *s, const struct eval_op *op)
 {
 	u8 atom = op->atom;
 
@@ -170,7 +170,7 @@ static void stack_step(struct machine_stack *s, const struct machine_op *op)
 		stack_push(s, stack_pop(s) + op->number);
 		break;
 	case DW_OP_deref:
-		stack_push(s, machine_read(stack_pop(s)));
+		stack_push(s, eval_read(stack_pop(s)));
 		break;
 	case DW_OP_neg:
 		stack_push(s, -stack_pop(s));
@@ -202,34 +202,34 @@ static void stack_step(struct machine_stack *s, const struct machine_op *op)
 }
 
 /**
- * machine_run() - compute an expression
+ * eval_run() - compute an expression
  * @m: the machine
  * @cfa: what DW_OP_call_frame_cfa pushes
  * @ops: the operations
  * @nops: number of them
  *
- * Return: the topmost value at the end; VALUE_UNKNOWN if there is none, if something is
+ * Return: the topmost value at the end; EVAL_UNKNOWN if there is none, if something is
  * not there or an operation is not known (none that jumps is).
  */
-struct machine_value machine_run(const struct machine *m, u64 cfa,
-				     const struct machine_op *ops, size_t nops)
+struct eval_value eval_run(const struct eval_machine *m, u64 cfa,
+				     const struct eval_op *ops, size_t nops)
 {
-	struct machine_stack s = { .machine = m, .cfa = cfa };
+	struct eval_stack s = { .machine = m, .cfa = cfa };
 	size_t i;
 
 	for (i = 0; i < nops && !s.bad; i++)
 		stack_step(&s, &ops[i]);
 	if (s.bad || !s.n)
-		return (struct machine_value){ .how = VALUE_UNKNOWN };
-	return machine_known(s.v[s.n - 1]);
+		return (struct eval_value){ .how = EVAL_UNKNOWN };
+	return eval_known(s.v[s.n - 1]);
 }
 
 /**
- * machine_text() - append text, as far as it fits
+ * eval_text() - append text, as far as it fits
  * @t: what there is
  * @format: as of printf()
  */
-void machine_text(struct machine_text *t, const char *format, ...)
+void eval_text(struct eval_text *t, const char *format, ...)
 {
 	va_list args;
 	int n;
@@ -243,17 +243,17 @@ void machine_text(struct machine_text *t, const char *format, ...)
 		t->used = t->size - 1;
 }
 
-static void text_register(struct machine_text *t, u64 reg)
+static void text_register(struct eval_text *t, u64 reg)
 {
-	static const char *const names[MACHINE_REGS] = {
+	static const char *const names[EVAL_REGS] = {
 		"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
 		"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip",
 	};
 
-	if (reg < MACHINE_REGS)
-		machine_text(t, "%s", names[reg]);
+	if (reg < EVAL_REGS)
+		eval_text(t, "%s", names[reg]);
 	else
-		machine_text(t, "reg%llu", (unsigned long long)reg);
+		eval_text(t, "reg%llu", (unsigned long long)reg);
 }
 
 static const char *const op_names[256] = {
@@ -270,32 +270,32 @@ static const char *const op_names[256] = {
 };
 
 /**
- * machine_text_op() - append an operation
+ * eval_text_op() - append an operation
  * @t: the text
  * @op: the operation, as it is read in postfix: pushed registers and numbers by what
  *	they are, others by name
  */
-void machine_text_op(struct machine_text *t, const struct machine_op *op)
+void eval_text_op(struct eval_text *t, const struct eval_op *op)
 {
 	u8 atom = op->atom;
 
 	if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31) {
-		machine_text(t, "%d", atom - DW_OP_lit0);
+		eval_text(t, "%d", atom - DW_OP_lit0);
 	} else if (atom >= DW_OP_const1u && atom <= DW_OP_consts) {
-		machine_text(t, "%lld", (long long)op->number);
+		eval_text(t, "%lld", (long long)op->number);
 	} else if (atom == DW_OP_plus_uconst) {
-		machine_text(t, "%lld plus", (long long)op->number);
+		eval_text(t, "%lld plus", (long long)op->number);
 	} else if (atom == DW_OP_regx) {
 		text_register(t, op->number);
 	} else if (atom == DW_OP_bregx) {
 		text_register(t, op->number);
-		machine_text(t, "%+lld", (long long)op->number2);
+		eval_text(t, "%+lld", (long long)op->number2);
 	} else if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31) {
 		text_register(t, atom - DW_OP_breg0);
-		machine_text(t, "%+lld", (long long)op->number);
+		eval_text(t, "%+lld", (long long)op->number);
 	} else if (op_names[atom]) {
-		machine_text(t, "%s", op_names[atom]);
+		eval_text(t, "%s", op_names[atom]);
 	} else {
-		machine_text(t, "op 0x%02x %lld", atom, (long long)op->number);
+		eval_text(t, "op 0x%02x %lld", atom, (long long)op->number);
 	}
 }

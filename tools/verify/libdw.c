@@ -37,7 +37,7 @@ enum rule_how {
 struct libdw_rule {
 	enum rule_how		 how;
 	size_t			 nops;
-	struct machine_op	 ops[LIBDW_MAX_OPS];
+	struct eval_op	 ops[LIBDW_MAX_OPS];
 };
 
 /**
@@ -220,7 +220,7 @@ static void rule_set(struct libdw_rule *rule, int error, const Dwarf_Op *ops, si
 	else if (!nops)
 		rule->how = ops ? RULE_UNDEFINED : RULE_SAME;
 	for (i = 0; rule->how == RULE_OPS && i < nops; i++)
-		rule->ops[i] = (struct machine_op){
+		rule->ops[i] = (struct eval_op){
 			.atom = ops[i].atom, .number = ops[i].number, .number2 = ops[i].number2,
 		};
 }
@@ -337,7 +337,7 @@ static bool rule_is_plain(const struct libdw_rule *rule)
 	if (rule_is_at_cfa(rule))
 		return rule->nops < 2 || libdw_fits(rule->ops[1].number);
 	if (rule_has(rule, 1, DW_OP_regx, 0))
-		return rule->ops[0].number < MACHINE_RIP;
+		return rule->ops[0].number < EVAL_RIP;
 	return rule->how == RULE_UNDEFINED;
 }
 
@@ -352,53 +352,53 @@ bool libdw_is_plain(const struct libdw *dw)
 {
 	const struct libdw_rule *cfa = &dw->cfa;
 
-	if (!rule_has(cfa, 1, DW_OP_bregx, 0) || cfa->ops[0].number >= MACHINE_RIP ||
+	if (!rule_has(cfa, 1, DW_OP_bregx, 0) || cfa->ops[0].number >= EVAL_RIP ||
 	    !libdw_fits(cfa->ops[0].number2))
 		return false;
 	return rule_is_cfa(&dw->sp) && rule_is_plain(&dw->ra) &&
 	       (rule_is_plain(&dw->fp) || dw->fp.how == RULE_SAME);
 }
 
-static struct machine_value value_without(enum value_how how)
+static struct eval_value value_without(enum eval_how how)
 {
-	return (struct machine_value){ .how = how };
+	return (struct eval_value){ .how = how };
 }
 
-static struct machine_value rule_cfa(const struct libdw_rule *rule, const struct machine *m)
+static struct eval_value rule_cfa(const struct libdw_rule *rule, const struct eval_machine *m)
 {
 	if (rule->how != RULE_OPS)
-		return value_without(rule->how == RULE_UNDEFINED ? VALUE_UNDEFINED : VALUE_UNKNOWN);
-	return machine_run(m, 0, rule->ops, rule->nops);
+		return value_without(rule->how == RULE_UNDEFINED ? EVAL_UNDEFINED : EVAL_UNKNOWN);
+	return eval_run(m, 0, rule->ops, rule->nops);
 }
 
-static struct machine_value rule_gpr(const struct machine *m, u64 reg)
+static struct eval_value rule_gpr(const struct eval_machine *m, u64 reg)
 {
-	return reg < MACHINE_REGS ? machine_known(m->regs[reg]) : value_without(VALUE_UNKNOWN);
+	return reg < EVAL_REGS ? eval_known(m->regs[reg]) : value_without(EVAL_UNKNOWN);
 }
 
 /* Operations describe a place, in a register or memory, unless they say "value". */
-static struct machine_value rule_register(const struct libdw_rule *rule, int reg,
-					  const struct machine *m, u64 cfa)
+static struct eval_value rule_register(const struct libdw_rule *rule, int reg,
+					  const struct eval_machine *m, u64 cfa)
 {
-	struct machine_value value;
+	struct eval_value value;
 
 	switch (rule->how) {
 	case RULE_SAME:
 		return rule_gpr(m, reg);
 	case RULE_UNDEFINED:
-		return value_without(VALUE_UNDEFINED);
+		return value_without(EVAL_UNDEFINED);
 	case RULE_REFUSED:
-		return value_without(VALUE_UNKNOWN);
+		return value_without(EVAL_UNKNOWN);
 	case RULE_OPS:
 		break;
 	}
 	if (rule_has(rule, 1, DW_OP_regx, 0))
 		return rule_gpr(m, rule->ops[0].number);
 	if (rule->ops[rule->nops - 1].atom == DW_OP_stack_value)
-		return machine_run(m, cfa, rule->ops, rule->nops - 1);
-	value = machine_run(m, cfa, rule->ops, rule->nops);
-	if (value.how == VALUE_KNOWN)
-		value.bits = machine_read(value.bits);
+		return eval_run(m, cfa, rule->ops, rule->nops - 1);
+	value = eval_run(m, cfa, rule->ops, rule->nops);
+	if (value.how == EVAL_KNOWN)
+		value.bits = eval_read(value.bits);
 	return value;
 }
 
@@ -408,8 +408,8 @@ static struct machine_value rule_register(const struct libdw_rule *rule, int reg
  * @m: the machine to compute it on
  * @frame: filled
  */
-void libdw_compute(const struct libdw *dw, const struct machine *m,
-			struct machine_frame *frame)
+void libdw_compute(const struct libdw *dw, const struct eval_machine *m,
+			struct eval_frame *frame)
 {
 	u64 cfa;
 
@@ -420,29 +420,29 @@ void libdw_compute(const struct libdw *dw, const struct machine *m,
 	frame->ra = rule_register(&dw->ra, dw->ra_reg, m, cfa);
 }
 
-static void text_add_ops(struct machine_text *t, const struct libdw_rule *rule)
+static void text_add_ops(struct eval_text *t, const struct libdw_rule *rule)
 {
 	size_t i;
 
 	if (rule->nops == 1)
-		return machine_text_op(t, rule->ops);
+		return eval_text_op(t, rule->ops);
 	for (i = 0; i < rule->nops; i++) {
-		machine_text(t, i ? " " : "(");
-		machine_text_op(t, &rule->ops[i]);
+		eval_text(t, i ? " " : "(");
+		eval_text_op(t, &rule->ops[i]);
 	}
-	machine_text(t, ")");
+	eval_text(t, ")");
 }
 
-static void text_add_rule(struct machine_text *t, const struct libdw_rule *rule)
+static void text_add_rule(struct eval_text *t, const struct libdw_rule *rule)
 {
 	static const char *const names[] = {
 		[RULE_SAME] = "same", [RULE_UNDEFINED] = "undef", [RULE_REFUSED] = "refused",
 	};
 
 	if (rule->how != RULE_OPS)
-		machine_text(t, "%s", names[rule->how]);
+		eval_text(t, "%s", names[rule->how]);
 	else if (rule_is_at_cfa(rule))
-		machine_text(t, "cfa%+lld",
+		eval_text(t, "cfa%+lld",
 				 rule->nops < 2 ? 0 : (long long)rule->ops[1].number);
 	else
 		text_add_ops(t, rule);
@@ -458,18 +458,18 @@ static void text_add_rule(struct machine_text *t, const struct libdw_rule *rule)
  */
 const char *libdw_format(const struct libdw *dw, char text[LIBDW_TEXT_MAX])
 {
-	struct machine_text t = { .text = text, .size = LIBDW_TEXT_MAX };
+	struct eval_text t = { .text = text, .size = LIBDW_TEXT_MAX };
 
 	text_add_rule(&t, &dw->cfa);
-	machine_text(&t, "\t");
+	eval_text(&t, "\t");
 	text_add_rule(&t, &dw->fp);
-	machine_text(&t, "\t");
+	eval_text(&t, "\t");
 	text_add_rule(&t, &dw->ra);
 	if (!rule_is_cfa(&dw->sp)) {
-		machine_text(&t, "\trsp ");
+		eval_text(&t, "\trsp ");
 		text_add_rule(&t, &dw->sp);
 	}
 	if (dw->signal)
-		machine_text(&t, "\tsignal");
+		eval_text(&t, "\tsignal");
 	return text;
 }
