@@ -29,7 +29,7 @@ struct compare {
 	const struct bee_table	*table;
 	struct libdw		*oracle;
 	struct compare_result	*result;
-	struct eval_machine		 machine;
+	u64			 regs[EVAL_REGS];
 	u64			 row_end;	/* of the row looked at last */
 	struct fde_list		 list;		/* ascending by begin */
 	size_t			 next_fde;	/* the first that begins behind the pc */
@@ -44,10 +44,9 @@ static struct eval_value compare_saved(u64 address)
 }
 
 /* What a rule of kind BEE_RULE_KNOWN yields. */
-static void compare_compute(const struct bee_rule *row, const struct eval_machine *m,
+static void compare_compute(const struct bee_rule *row, const u64 *regs,
 			   struct eval_frame *frame)
 {
-	const u64 *regs = m->regs;
 	u64 cfa = 0;
 
 	switch (row->cfa) {
@@ -65,6 +64,7 @@ static void compare_compute(const struct bee_rule *row, const struct eval_machin
 		cfa = regs[BEE_REG_RSP] + 8 + ((regs[EVAL_RIP] & 15) >= row->cfa_off ? 8 : 0);
 		break;
 	}
+	frame->signal = row->arg & BEE_RULE_SIGNAL;
 	frame->cfa = eval_known(cfa);
 	frame->sp = frame->cfa;
 	frame->fp = (struct eval_value){ .how = EVAL_UNDEFINED };
@@ -138,7 +138,7 @@ static bool compare_is_malformed(const struct compare *v, u64 pc)
 static bool compare_is_unsupported(const struct compare *v, const struct bee_rule *row)
 {
 	if (row->arg == BEE_UNSUP_CFI)
-		return compare_is_malformed(v, v->machine.regs[EVAL_RIP]);
+		return compare_is_malformed(v, v->regs[EVAL_RIP]);
 	return !libdw_is_plain(v->oracle);
 }
 
@@ -149,12 +149,11 @@ static bool compare_row(const struct compare *v, const struct bee_rule *row)
 
 	if (row->kind == BEE_RULE_UNSUPPORTED)
 		return compare_is_unsupported(v, row);
-	if (row->kind != BEE_RULE_KNOWN ||
-	    !!(row->arg & BEE_RULE_SIGNAL) != libdw_is_signal(v->oracle))
+	if (row->kind != BEE_RULE_KNOWN)
 		return false;
-	libdw_compute(v->oracle, &v->machine, &theirs);
-	compare_compute(row, &v->machine, &ours);
-	if (!compare_same(&ours.ra, &theirs.ra))
+	libdw_compute(v->oracle, v->regs, &theirs);
+	compare_compute(row, v->regs, &ours);
+	if (ours.signal != theirs.signal || !compare_same(&ours.ra, &theirs.ra))
 		return false;
 	/* Without a caller, its registers do not matter. */
 	if (row->ra == BEE_RA_UNDEF)
@@ -278,7 +277,7 @@ static unsigned int compare_plt(struct compare *v, u64 start, u64 end)
 	u64 pc;
 
 	for (pc = start; pc < end && pc < start + 16; pc++) {
-		v->machine.regs[EVAL_RIP] = pc;
+		v->regs[EVAL_RIP] = pc;
 		bee_table_lookup(v->table, pc, &row);
 		wrong += !compare_row(v, &row);
 		v->result->pcs++;
@@ -295,7 +294,7 @@ static void compare_frame_piece(struct compare *v, u64 start, u64 end)
 	for (i = 0; i < PIECE_PCS; i++) {
 		u64 pc = piece_pc(start, end, i);
 
-		v->machine.regs[EVAL_RIP] = pc;
+		v->regs[EVAL_RIP] = pc;
 		bee_table_lookup(v->table, pc, &row);
 		wrong += !compare_row(v, &row);
 	}
@@ -521,7 +520,8 @@ void compare_file(const struct elf_file *elf, const struct bee_table *table,
 	};
 	size_t i;
 
-	eval_init(&v.machine);
+	for (i = 0; i < EVAL_REGS; i++)
+		v.regs[i] = eval_hash(i + 1);
 	result->rows = table->nrows;
 	eh_frame_read(elf, &v.list);
 	if (v.list.nfdes)

@@ -1,28 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A made-up machine to compute rules on.  Registers and memory hold hashes of their number or
- * address, so two rules that yield the same 64 bits are the same rule.
+ * DWARF expressions, computed with made-up registers and memory.  Each register holds a hash of
+ * its number, and the 8 bytes of memory at an address hold one of the address, so two rules that
+ * yield the same 64 bits are the same rule, however they are written.
  */
 #ifndef BEE_EVAL_H
 #define BEE_EVAL_H
 
 #include <linux/types.h>
-#include <linux/beeunwind_table.h>
 
 #define EVAL_RIP	16	/* DWARF number (x86-64 psABI 1.0, figure 3.36) */
-#define EVAL_REGS	17
-
-/**
- * struct eval_machine - the registers
- * @regs: by DWARF number: the GPRs, and rip
- */
-struct eval_machine {
-	u64 regs[EVAL_REGS];
-};
+#define EVAL_REGS	17	/* rip, and the general purpose registers before it */
 
 /**
  * enum eval_how - what is known of a value
- * @EVAL_KNOWN: it is this one
+ * @EVAL_KNOWN: it was computed
  * @EVAL_UNDEFINED: the rule says that it cannot be recovered
  * @EVAL_UNKNOWN: the rule cannot be computed
  */
@@ -48,16 +40,18 @@ struct eval_value {
  * @fp: the caller's rbp
  * @sp: the caller's rsp
  * @ra: the return address
+ * @signal: its CIE has augmentation 'S': the pc is exact, as it was interrupted
  */
 struct eval_frame {
 	struct eval_value	cfa;
 	struct eval_value	fp;
 	struct eval_value	sp;
 	struct eval_value	ra;
+	bool			signal;
 };
 
 /**
- * struct eval_op - an operation of a DWARF expression
+ * struct eval_op - an operation of an expression
  * @atom: DW_OP_*
  * @number: its operand, or the first of two
  * @number2: the second operand
@@ -68,23 +62,8 @@ struct eval_op {
 	u64	number2;
 };
 
-/**
- * struct eval_text - text under construction
- * @text: filled, with a 0 at the end
- * @size: bytes there is room for
- * @used: bytes in use
- */
-struct eval_text {
-	char	*text;
-	size_t	 size;
-	size_t	 used;
-};
-
-struct eval_value eval_run(const struct eval_machine *m, u64 cfa,
-				     const struct eval_op *ops, size_t nops);
-__attribute__((format(printf, 2, 3)))
-void eval_text(struct eval_text *t, const char *format, ...);
-void eval_text_op(struct eval_text *t, const struct eval_op *op);
+struct eval_value eval_run(const u64 regs[EVAL_REGS], u64 cfa, const struct eval_op *ops,
+			   size_t nops);
 
 static inline u64 eval_hash(u64 x)
 {
@@ -93,18 +72,10 @@ static inline u64 eval_hash(u64 x)
 	return x ^ x >> 31;
 }
 
-/* The 8 bytes of memory at @address, which overlap no others. */
+/* The 8 bytes at @address, which share no bits with those at the addresses around it. */
 static inline u64 eval_read(u64 address)
 {
 	return eval_hash(address + 0x9e3779b97f4a7c15ull);
-}
-
-static inline void eval_init(struct eval_machine *m)
-{
-	unsigned int i;
-
-	for (i = 0; i < EVAL_REGS; i++)
-		m->regs[i] = eval_hash(i + 1);
 }
 
 static inline struct eval_value eval_known(u64 bits)
