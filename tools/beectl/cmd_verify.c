@@ -85,7 +85,7 @@ static void verify_blob(const struct elf_file *elf, const void *blob, size_t siz
 			    (unsigned long long)error.offset);
 		return;
 	}
-	verify_file(elf, &table, &outcome->result);
+	compare_file(elf, &table, &outcome->result);
 	if (!blob)
 		return;
 	if (table.header->id_type != elf->id_type || table.header->id_len != elf->id_len ||

@@ -20,7 +20,7 @@
 struct verify_report {
 	bool			 verbose;
 	struct json_object	*json;
-	struct verify_result	 sum;
+	struct compare_result	 sum;
 	size_t			 count[__VERIFY_STATUS_MAX];
 };
 
@@ -31,7 +31,7 @@ struct verify_report {
  */
 void verify_name_shown(const struct elf_file *elf, struct verify_outcome *outcome)
 {
-	const struct verify_result *r = &outcome->result;
+	const struct compare_result *r = &outcome->result;
 	const char *name;
 	u64 offset;
 	size_t i;
@@ -53,7 +53,7 @@ void verify_name_shown(const struct elf_file *elf, struct verify_outcome *outcom
  */
 void verify_outcome_write(const struct verify_outcome *outcome, FILE *out)
 {
-	const struct verify_result *r = &outcome->result;
+	const struct compare_result *r = &outcome->result;
 
 	fwrite(outcome, sizeof(*outcome), 1, out);
 	if (r->nshown) {
@@ -83,7 +83,7 @@ static void *take(const char **at, size_t n, size_t size)
  */
 int verify_outcome_read(struct verify_outcome *outcome, const void *data, size_t size)
 {
-	struct verify_result *r = &outcome->result;
+	struct compare_result *r = &outcome->result;
 	const char *at = data;
 
 	if (size < sizeof(*outcome))
@@ -105,7 +105,7 @@ int verify_outcome_read(struct verify_outcome *outcome, const void *data, size_t
  */
 void verify_outcome_free(struct verify_outcome *outcome)
 {
-	verify_free(&outcome->result);
+	compare_free(&outcome->result);
 	free(outcome->names);
 }
 
@@ -136,7 +136,7 @@ static const char *status_name(enum verify_status status)
 	return names[status];
 }
 
-static struct json_object *json_unsupported(const struct verify_result *r)
+static struct json_object *json_unsupported(const struct compare_result *r)
 {
 	struct json_object *array = json_object_new_array();
 	size_t i;
@@ -153,7 +153,7 @@ static struct json_object *json_unsupported(const struct verify_result *r)
 	return array;
 }
 
-static void json_add_result(struct json_object *object, const struct verify_result *r)
+static void json_add_result(struct json_object *object, const struct compare_result *r)
 {
 	json_add_uint(object, "rows", r->rows);
 	json_add_uint(object, "frames", r->frames);
@@ -169,8 +169,8 @@ static void json_add_result(struct json_object *object, const struct verify_resu
 }
 
 static const char *const doubts[] = {
-	[VERIFY_NO_DOUBT] = "", [VERIFY_OVERLAP] = "FDEs overlap",
-	[VERIFY_UNLISTED] = "FDE is not in .eh_frame_hdr",
+	[COMPARE_NO_DOUBT] = "", [COMPARE_OVERLAP] = "FDEs overlap",
+	[COMPARE_UNLISTED] = "FDE is not in .eh_frame_hdr",
 };
 
 static struct json_object *json_shown(const struct verify_outcome *outcome)
@@ -179,7 +179,7 @@ static struct json_object *json_shown(const struct verify_outcome *outcome)
 	size_t i;
 
 	for (i = 0; i < outcome->result.nshown; i++) {
-		const struct verify_range *range = &outcome->result.shown[i];
+		const struct compare_range *range = &outcome->result.shown[i];
 		struct json_object *object = json_object_new_object();
 
 		json_add_uint(object, "start", range->start);
@@ -217,7 +217,7 @@ static void print_rules(const char *rules)
 			putchar(*rules);
 }
 
-static void print_range(const char *path, const struct verify_range *range, const char *name)
+static void print_range(const char *path, const struct compare_range *range, const char *name)
 {
 	text_put_name(stdout, path);
 	printf(": 0x%llx-0x%llx", (unsigned long long)range->start,
@@ -236,7 +236,7 @@ static void print_range(const char *path, const struct verify_range *range, cons
 
 static void print_file(const char *path, const struct verify_outcome *outcome, bool verbose)
 {
-	const struct verify_result *r = &outcome->result;
+	const struct compare_result *r = &outcome->result;
 	size_t i;
 
 	for (i = 0; i < r->nshown; i++)
@@ -261,7 +261,7 @@ void verify_report_add(struct verify_report *report, const char *path,
 		       const struct verify_outcome *outcome)
 {
 	report->count[outcome->status]++;
-	verify_add(&report->sum, &outcome->result);
+	compare_add(&report->sum, &outcome->result);
 	if (outcome->status == VERIFY_FAILED)
 		message_error("verify", path, outcome->why);
 	if (report->json)
@@ -277,7 +277,7 @@ static void print_figure(const char *name, u64 value)
 
 static int compare_forms(const void *a, const void *b)
 {
-	const struct verify_form *x = a, *y = b;
+	const struct compare_form *x = a, *y = b;
 
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
@@ -286,7 +286,7 @@ static int compare_forms(const void *a, const void *b)
 
 static void print_unsupported(const struct verify_report *report)
 {
-	const struct verify_result *sum = &report->sum;
+	const struct compare_result *sum = &report->sum;
 	u64 rows = 0, bytes = 0;
 	size_t i;
 
@@ -316,7 +316,7 @@ static void print_unsupported(const struct verify_report *report)
 
 static void print_total(const struct verify_report *report)
 {
-	const struct verify_result *sum = &report->sum;
+	const struct compare_result *sum = &report->sum;
 
 	print_figure("files", report->count[VERIFY_DONE]);
 	if (report->count[VERIFY_NO_CFI])
@@ -372,7 +372,7 @@ bool verify_report_end(struct verify_report *report)
 		report_print_json(report);
 	else
 		print_total(report);
-	verify_free(&report->sum);
+	compare_free(&report->sum);
 	free(report);
 	return good;
 }

@@ -33,7 +33,7 @@ enum verify_status {
 struct verify_outcome {
 	enum verify_status	  status;
 	char			  why[256];
-	struct verify_result	  result;
+	struct compare_result	  result;
 	char			(*names)[96];
 };
 

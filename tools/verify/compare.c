@@ -19,35 +19,34 @@
 #include "alloc.h"
 
 /* Text of FDEs that overlap: [@start, @end). */
-struct verify_overlap {
+struct compare_overlap {
 	u64	start;
 	u64	end;
 };
 
-struct verify {
+struct compare {
 	const struct elf_file	*elf;
 	const struct bee_table	*table;
 	struct libdw		*oracle;
-	struct verify_result	*result;
-	struct machine		 machine;
+	struct compare_result	*result;
+	u64			 regs[EVAL_REGS];
 	u64			 row_end;	/* of the row looked at last */
 	struct fde_list		 list;		/* ascending by begin */
 	size_t			 next_fde;	/* the first that begins behind the pc */
-	struct verify_overlap	*overlaps;
+	struct compare_overlap	*overlaps;
 	size_t			 noverlaps;
 	size_t			 room_overlaps;
 };
 
-static struct machine_value verify_saved(u64 address)
+static struct eval_value compare_saved(u64 address)
 {
-	return machine_known(machine_read(address));
+	return eval_known(eval_read(address));
 }
 
 /* What a rule of kind BEE_RULE_KNOWN yields. */
-static void verify_compute(const struct bee_rule *row, const struct machine *m,
-			   struct machine_frame *frame)
+static void compare_compute(const struct bee_rule *row, const u64 *regs,
+			   struct eval_frame *frame)
 {
-	const u64 *regs = m->regs;
 	u64 cfa = 0;
 
 	switch (row->cfa) {
@@ -55,54 +54,55 @@ static void verify_compute(const struct bee_rule *row, const struct machine *m,
 		cfa = regs[row->cfa_reg] + row->cfa_off;
 		break;
 	case BEE_CFA_DEREF:
-		cfa = machine_read(regs[row->cfa_reg] + row->cfa_off) + row->cfa_add;
+		cfa = eval_read(regs[row->cfa_reg] + row->cfa_off) + row->cfa_add;
 		break;
 	case BEE_CFA_INDEX:
 		cfa = regs[row->cfa_reg & 15] + 8 * regs[row->cfa_reg >> 4] + row->cfa_off;
-		cfa = machine_read(cfa) + row->cfa_add;
+		cfa = eval_read(cfa) + row->cfa_add;
 		break;
 	case BEE_CFA_PLT:
-		cfa = regs[BEE_REG_RSP] + 8 + ((regs[MACHINE_RIP] & 15) >= row->cfa_off ? 8 : 0);
+		cfa = regs[BEE_REG_RSP] + 8 + ((regs[EVAL_RIP] & 15) >= row->cfa_off ? 8 : 0);
 		break;
 	}
-	frame->cfa = machine_known(cfa);
+	frame->signal = row->arg & BEE_RULE_SIGNAL;
+	frame->cfa = eval_known(cfa);
 	frame->sp = frame->cfa;
-	frame->fp = (struct machine_value){ .how = VALUE_UNDEFINED };
+	frame->fp = (struct eval_value){ .how = EVAL_UNDEFINED };
 	switch (row->fp) {
 	case BEE_FP_SAME:
-		frame->fp = machine_known(regs[BEE_REG_RBP]);
+		frame->fp = eval_known(regs[BEE_REG_RBP]);
 		break;
 	case BEE_FP_CFA:
-		frame->fp = verify_saved(cfa + row->fp_off);
+		frame->fp = compare_saved(cfa + row->fp_off);
 		break;
 	case BEE_FP_DEREF:
-		frame->fp = verify_saved(regs[row->fp_reg] + row->fp_off);
+		frame->fp = compare_saved(regs[row->fp_reg] + row->fp_off);
 		break;
 	case BEE_FP_REG:
-		frame->fp = machine_known(regs[row->fp_reg]);
+		frame->fp = eval_known(regs[row->fp_reg]);
 		break;
 	}
-	frame->ra = (struct machine_value){ .how = VALUE_UNDEFINED };
+	frame->ra = (struct eval_value){ .how = EVAL_UNDEFINED };
 	switch (row->ra) {
 	case BEE_RA_CFA:
-		frame->ra = verify_saved(cfa + row->ra_off);
+		frame->ra = compare_saved(cfa + row->ra_off);
 		break;
 	case BEE_RA_DEREF:
-		frame->ra = verify_saved(regs[row->ra_reg] + row->ra_off);
+		frame->ra = compare_saved(regs[row->ra_reg] + row->ra_off);
 		break;
 	case BEE_RA_REG:
-		frame->ra = machine_known(regs[row->ra_reg]);
+		frame->ra = eval_known(regs[row->ra_reg]);
 		break;
 	}
 }
 
-static bool verify_same(const struct machine_value *a, const struct machine_value *b)
+static bool compare_same(const struct eval_value *a, const struct eval_value *b)
 {
-	return a->how == b->how && a->bits == b->bits && a->how != VALUE_UNKNOWN;
+	return a->how == b->how && a->bits == b->bits && a->how != EVAL_UNKNOWN;
 }
 
 /* The last FDE of the file's list that begins at or before @pc, if it describes @pc. */
-static const struct fde *verify_find_fde(const struct verify *v, u64 pc)
+static const struct fde *compare_find_fde(const struct compare *v, u64 pc)
 {
 	const struct fde *fdes = v->list.fdes;
 	size_t low = 0, high = v->list.nfdes;
@@ -122,9 +122,9 @@ static const struct fde *verify_find_fde(const struct verify *v, u64 pc)
  * Does libdw refuse the FDE at @pc?  libdw interprets instructions up to a pc only, so it is
  * asked for the last one: the compiler uses no row of a malformed FDE.
  */
-static bool verify_is_malformed(const struct verify *v, u64 pc)
+static bool compare_is_malformed(const struct compare *v, u64 pc)
 {
-	const struct fde *fde = verify_find_fde(v, pc);
+	const struct fde *fde = compare_find_fde(v, pc);
 	enum libdw_answer answer = LIBDW_NONE;
 	u64 end;
 
@@ -135,36 +135,35 @@ static bool verify_is_malformed(const struct verify *v, u64 pc)
 }
 
 /* Is it right that the table has no rules here? */
-static bool verify_is_unsupported(const struct verify *v, const struct bee_rule *row)
+static bool compare_is_unsupported(const struct compare *v, const struct bee_rule *row)
 {
 	if (row->arg == BEE_UNSUP_CFI)
-		return verify_is_malformed(v, v->machine.regs[MACHINE_RIP]);
+		return compare_is_malformed(v, v->regs[EVAL_RIP]);
 	return !libdw_is_plain(v->oracle);
 }
 
 /* Does the row say what libdw's frame does, at one pc? */
-static bool verify_row(const struct verify *v, const struct bee_rule *row)
+static bool compare_row(const struct compare *v, const struct bee_rule *row)
 {
-	struct machine_frame ours, theirs;
+	struct eval_frame ours, theirs;
 
 	if (row->kind == BEE_RULE_UNSUPPORTED)
-		return verify_is_unsupported(v, row);
-	if (row->kind != BEE_RULE_KNOWN ||
-	    !!(row->arg & BEE_RULE_SIGNAL) != libdw_is_signal(v->oracle))
+		return compare_is_unsupported(v, row);
+	if (row->kind != BEE_RULE_KNOWN)
 		return false;
-	libdw_compute(v->oracle, &v->machine, &theirs);
-	verify_compute(row, &v->machine, &ours);
-	if (!verify_same(&ours.ra, &theirs.ra))
+	libdw_compute(v->oracle, v->regs, &theirs);
+	compare_compute(row, v->regs, &ours);
+	if (ours.signal != theirs.signal || !compare_same(&ours.ra, &theirs.ra))
 		return false;
 	/* Without a caller, its registers do not matter. */
 	if (row->ra == BEE_RA_UNDEF)
-		return verify_same(&ours.cfa, &theirs.cfa) &&
-		       (row->fp == BEE_FP_UNDEF || verify_same(&ours.fp, &theirs.fp));
+		return compare_same(&ours.cfa, &theirs.cfa) &&
+		       (row->fp == BEE_FP_UNDEF || compare_same(&ours.fp, &theirs.fp));
 	/* The CFA is the caller's rsp unless there is a rule for that (longjmp). */
-	return verify_same(&ours.sp, &theirs.sp) && verify_same(&ours.fp, &theirs.fp);
+	return compare_same(&ours.sp, &theirs.sp) && compare_same(&ours.fp, &theirs.fp);
 }
 
-static bool verify_is_overlap(const struct verify *v, u64 pc)
+static bool compare_is_overlap(const struct compare *v, u64 pc)
 {
 	size_t low = 0, high = v->noverlaps;
 
@@ -182,26 +181,26 @@ static bool verify_is_overlap(const struct verify *v, u64 pc)
 }
 
 /* Is there an FDE at @pc that libdw cannot find by the file's search table? */
-static bool verify_is_unlisted(const struct verify *v, u64 pc)
+static bool compare_is_unlisted(const struct compare *v, u64 pc)
 {
-	const struct fde *fde = verify_find_fde(v, pc);
+	const struct fde *fde = compare_find_fde(v, pc);
 
 	return fde && !fde->debug_frame && !eh_frame_hdr_lists(v->elf, fde->begin);
 }
 
-static enum verify_doubt verify_doubt(const struct verify *v, u64 pc, bool no_frame)
+static enum compare_doubt compare_doubt(const struct compare *v, u64 pc, bool no_frame)
 {
-	if (verify_is_overlap(v, pc))
-		return VERIFY_OVERLAP;
-	return no_frame && verify_is_unlisted(v, pc) ? VERIFY_UNLISTED : VERIFY_NO_DOUBT;
+	if (compare_is_overlap(v, pc))
+		return COMPARE_OVERLAP;
+	return no_frame && compare_is_unlisted(v, pc) ? COMPARE_UNLISTED : COMPARE_NO_DOUBT;
 }
 
 /* Count @pcs of [@start, @end) as different; @says is what should be there. */
-static void verify_differs(struct verify *v, u64 start, u64 end, u64 pcs, const char *says)
+static void compare_differs(struct compare *v, u64 start, u64 end, u64 pcs, const char *says)
 {
-	struct verify_result *r = v->result;
-	enum verify_doubt doubt = verify_doubt(v, start, says);
-	struct verify_range *range;
+	struct compare_result *r = v->result;
+	enum compare_doubt doubt = compare_doubt(v, start, says);
+	struct compare_range *range;
 	struct bee_rule row;
 
 	*(doubt ? &r->contradictory : &r->differences) += pcs;
@@ -209,7 +208,7 @@ static void verify_differs(struct verify *v, u64 start, u64 end, u64 pcs, const 
 		return;
 	r->shown = alloc_room(r->shown, r->nshown, &r->room_shown, sizeof(*r->shown));
 	range = &r->shown[r->nshown++];
-	*range = (struct verify_range){
+	*range = (struct compare_range){
 		.start = start, .end = end, .doubt = doubt,
 	};
 	if (says)
@@ -220,7 +219,7 @@ static void verify_differs(struct verify *v, u64 start, u64 end, u64 pcs, const 
 	rule_format(&row, range->table);
 }
 
-static struct verify_form *verify_find_form(struct verify_result *r, u8 reason, const char *text)
+static struct compare_form *compare_find_form(struct compare_result *r, u8 reason, const char *text)
 {
 	size_t i;
 
@@ -228,19 +227,19 @@ static struct verify_form *verify_find_form(struct verify_result *r, u8 reason, 
 		if (r->forms[i].reason == reason && !strcmp(r->forms[i].text, text))
 			return &r->forms[i];
 	r->forms = alloc_room(r->forms, r->nforms, &r->room_forms, sizeof(*r->forms));
-	r->forms[i] = (struct verify_form){ .reason = reason };
+	r->forms[i] = (struct compare_form){ .reason = reason };
 	snprintf(r->forms[i].text, sizeof(r->forms[i].text), "%s", text);
 	r->nforms++;
 	return &r->forms[i];
 }
 
 /* Text that is unsupported; @says is what libdw has to say of it. */
-static void verify_unsupported(struct verify *v, u8 reason, u64 bytes, const char *says)
+static void compare_unsupported(struct compare *v, u8 reason, u64 bytes, const char *says)
 {
 	char text[LIBDW_TEXT_MAX];
-	struct verify_form *form;
+	struct compare_form *form;
 
-	form = verify_find_form(v->result, reason, says ?: libdw_format(v->oracle, text));
+	form = compare_find_form(v->result, reason, says ?: libdw_format(v->oracle, text));
 	form->rows++;
 	form->bytes += bytes;
 	v->result->unsupported[reason]++;
@@ -248,7 +247,7 @@ static void verify_unsupported(struct verify *v, u8 reason, u64 bytes, const cha
 }
 
 /* End of the table's row at @pc.  Asked in ascending order. */
-static u64 verify_row_end(struct verify *v, u64 pc)
+static u64 compare_row_end(struct compare *v, u64 pc)
 {
 	struct bee_rule row;
 
@@ -271,23 +270,23 @@ static u64 piece_pc(u64 start, u64 end, unsigned int i)
 }
 
 /* The linkers' .plt expression depends on the pc: all 16 of them. */
-static unsigned int verify_plt(struct verify *v, u64 start, u64 end)
+static unsigned int compare_plt(struct compare *v, u64 start, u64 end)
 {
 	unsigned int wrong = 0;
 	struct bee_rule row;
 	u64 pc;
 
 	for (pc = start; pc < end && pc < start + 16; pc++) {
-		v->machine.regs[MACHINE_RIP] = pc;
+		v->regs[EVAL_RIP] = pc;
 		bee_table_lookup(v->table, pc, &row);
-		wrong += !verify_row(v, &row);
+		wrong += !compare_row(v, &row);
 		v->result->pcs++;
 	}
 	return wrong;
 }
 
 /* One row of the table, or a part of it, and one frame. */
-static void verify_frame_piece(struct verify *v, u64 start, u64 end)
+static void compare_frame_piece(struct compare *v, u64 start, u64 end)
 {
 	unsigned int i, wrong = 0;
 	struct bee_rule row;
@@ -295,38 +294,38 @@ static void verify_frame_piece(struct verify *v, u64 start, u64 end)
 	for (i = 0; i < PIECE_PCS; i++) {
 		u64 pc = piece_pc(start, end, i);
 
-		v->machine.regs[MACHINE_RIP] = pc;
+		v->regs[EVAL_RIP] = pc;
 		bee_table_lookup(v->table, pc, &row);
-		wrong += !verify_row(v, &row);
+		wrong += !compare_row(v, &row);
 	}
 	v->result->pcs += PIECE_PCS;
 	if (row.kind == BEE_RULE_KNOWN && row.cfa == BEE_CFA_PLT)
-		wrong += verify_plt(v, start, end);
+		wrong += compare_plt(v, start, end);
 	if (row.kind == BEE_RULE_UNSUPPORTED)
-		verify_unsupported(v, row.arg, end - start, NULL);
+		compare_unsupported(v, row.arg, end - start, NULL);
 	if (wrong)
-		verify_differs(v, start, end, wrong, NULL);
+		compare_differs(v, start, end, wrong, NULL);
 }
 
-static void verify_frame(struct verify *v, u64 start, u64 end)
+static void compare_frame(struct compare *v, u64 start, u64 end)
 {
 	v->result->frames++;
 	while (start < end) {
-		u64 stop = verify_row_end(v, start);
+		u64 stop = compare_row_end(v, start);
 
 		if (stop > end)
 			stop = end;
-		verify_frame_piece(v, start, stop);
+		compare_frame_piece(v, start, stop);
 		start = stop;
 	}
 }
 
 /* Text where the table has to say @expected; @says is why. */
-static void verify_constant(struct verify *v, u64 start, u64 end, const struct bee_rule *expected,
+static void compare_constant(struct compare *v, u64 start, u64 end, const struct bee_rule *expected,
 			    const char *says)
 {
 	while (start < end) {
-		u64 stop = verify_row_end(v, start);
+		u64 stop = compare_row_end(v, start);
 		unsigned int i, wrong = 0;
 		struct bee_rule row;
 
@@ -338,12 +337,12 @@ static void verify_constant(struct verify *v, u64 start, u64 end, const struct b
 		}
 		v->result->pcs += PIECE_PCS;
 		if (wrong)
-			verify_differs(v, start, stop, wrong, says);
+			compare_differs(v, start, stop, wrong, says);
 		start = stop;
 	}
 }
 
-static void verify_gap(struct verify *v, u64 start, u64 end)
+static void compare_gap(struct compare *v, u64 start, u64 end)
 {
 	static const struct bee_rule gap = { .kind = BEE_RULE_GAP };
 	static const struct bee_rule outermost = {
@@ -353,45 +352,45 @@ static void verify_gap(struct verify *v, u64 start, u64 end)
 
 	/* Where there is no FDE at all there is no table. */
 	if (!entry || entry < start || entry >= end || !v->table->nrows) {
-		verify_constant(v, start, end, &gap, "no FDE");
+		compare_constant(v, start, end, &gap, "no FDE");
 		return;
 	}
 	if (end - entry > COVERAGE_ENTRY_MAX)
 		after = entry + COVERAGE_ENTRY_MAX;
-	verify_constant(v, start, entry, &gap, "no FDE");
-	verify_constant(v, entry, after, &outermost, "no FDE, and the entry point");
-	verify_constant(v, after, end, &gap, "no FDE");
+	compare_constant(v, start, entry, &gap, "no FDE");
+	compare_constant(v, entry, after, &outermost, "no FDE, and the entry point");
+	compare_constant(v, after, end, &gap, "no FDE");
 }
 
 /*
  * Text without FDE, from the end of a frame or segment to the start of the next
  * one; @between says that there are frames on both sides.
  */
-static void verify_hole(struct verify *v, u64 start, u64 end, bool between)
+static void compare_hole(struct compare *v, u64 start, u64 end, bool between)
 {
 	struct bee_rule before;
 
 	v->result->gaps += end - start;
 	if (!between || !padding_fills(v->elf, start, end)) {
-		verify_gap(v, start, end);
+		compare_gap(v, start, end);
 		return;
 	}
 	v->result->padding += end - start;
 	bee_table_lookup(v->table, start - 1, &before);
-	verify_constant(v, start, end, &before, "no FDE, but padding: as the byte before it");
+	compare_constant(v, start, end, &before, "no FDE, but padding: as the byte before it");
 	if (before.kind == BEE_RULE_UNSUPPORTED)
-		verify_unsupported(v, before.arg, end - start, "(padding behind such)");
+		compare_unsupported(v, before.arg, end - start, "(padding behind such)");
 }
 
 /* Text with an FDE that libdw refuses. */
-static void verify_refused(struct verify *v, u64 start, u64 end)
+static void compare_refused(struct compare *v, u64 start, u64 end)
 {
 	static const struct bee_rule malformed = {
 		.kind = BEE_RULE_UNSUPPORTED, .arg = BEE_UNSUP_CFI,
 	};
 
-	verify_constant(v, start, end, &malformed, "an FDE that libdw refuses");
-	verify_unsupported(v, BEE_UNSUP_CFI, end - start, "refused");
+	compare_constant(v, start, end, &malformed, "an FDE that libdw refuses");
+	compare_unsupported(v, BEE_UNSUP_CFI, end - start, "refused");
 }
 
 /*
@@ -399,7 +398,7 @@ static void verify_refused(struct verify *v, u64 start, u64 end)
  * later at every 16th and where the file's own list says that an FDE begins; data in
  * executable segments can be megabytes.
  */
-static u64 verify_next_ask(struct verify *v, u64 start, u64 pc)
+static u64 compare_next_ask(struct compare *v, u64 start, u64 pc)
 {
 	const struct fde_list *list = &v->list;
 	u64 next = (pc | 15) + 1;
@@ -414,17 +413,17 @@ static u64 verify_next_ask(struct verify *v, u64 start, u64 pc)
 }
 
 /* First pc behind @start, below @stop, of which libdw says something else; or @stop. */
-static u64 verify_skip(struct verify *v, u64 start, u64 stop, enum libdw_answer answer)
+static u64 compare_skip(struct compare *v, u64 start, u64 stop, enum libdw_answer answer)
 {
 	u64 pc = start, end;
 
 	do
-		pc = verify_next_ask(v, start, pc);
+		pc = compare_next_ask(v, start, pc);
 	while (pc < stop && libdw_find(v->oracle, pc, &end) == answer);
 	return pc < stop ? pc : stop;
 }
 
-static void verify_segment(struct verify *v, const struct elf_segment *text)
+static void compare_segment(struct compare *v, const struct elf_segment *text)
 {
 	u64 pc = text->vaddr, stop = text->vaddr + text->size, end;
 
@@ -433,21 +432,21 @@ static void verify_segment(struct verify *v, const struct elf_segment *text)
 		enum libdw_answer answer = libdw_find(v->oracle, pc, &end);
 
 		if (answer != LIBDW_FRAME) {
-			end = verify_skip(v, pc, stop, answer);
+			end = compare_skip(v, pc, stop, answer);
 		} else {
 			if (end > stop)
 				end = stop;
-			verify_frame(v, pc, end);
+			compare_frame(v, pc, end);
 		}
 		if (answer == LIBDW_NONE)
-			verify_hole(v, pc, end, pc > text->vaddr && end < stop);
+			compare_hole(v, pc, end, pc > text->vaddr && end < stop);
 		if (answer == LIBDW_REFUSED)
-			verify_refused(v, pc, end);
+			compare_refused(v, pc, end);
 	}
 }
 
 /* Do two FDEs that overlap, @a not behind @b, say the same of the text of both? */
-static bool verify_fdes_agree(const struct fde *a, const struct fde *b)
+static bool compare_fdes_agree(const struct fde *a, const struct fde *b)
 {
 	/* .eh_frame wins, and all is said if .debug_frame describes no further text. */
 	if (a->debug_frame != b->debug_frame)
@@ -456,7 +455,7 @@ static bool verify_fdes_agree(const struct fde *a, const struct fde *b)
 	       a->size == b->size && !memcmp(a->insns, b->insns, a->size);
 }
 
-static int verify_compare_fdes(const void *a, const void *b)
+static int compare_fdes(const void *a, const void *b)
 {
 	const struct fde *x = a, *y = b;
 
@@ -466,9 +465,9 @@ static int verify_compare_fdes(const void *a, const void *b)
 }
 
 /* @start ascends. */
-static void verify_add_overlap(struct verify *v, u64 start, u64 end)
+static void compare_add_overlap(struct compare *v, u64 start, u64 end)
 {
-	struct verify_overlap *last = v->noverlaps ? &v->overlaps[v->noverlaps - 1] : NULL;
+	struct compare_overlap *last = v->noverlaps ? &v->overlaps[v->noverlaps - 1] : NULL;
 
 	if (last && start < last->end) {
 		if (end > last->end) {
@@ -479,7 +478,7 @@ static void verify_add_overlap(struct verify *v, u64 start, u64 end)
 	}
 	v->overlaps = alloc_room(v->overlaps, v->noverlaps, &v->room_overlaps,
 				 sizeof(*v->overlaps));
-	v->overlaps[v->noverlaps++] = (struct verify_overlap){ .start = start, .end = end };
+	v->overlaps[v->noverlaps++] = (struct compare_overlap){ .start = start, .end = end };
 	v->result->overlaps += end - start;
 }
 
@@ -487,7 +486,7 @@ static void verify_add_overlap(struct verify *v, u64 start, u64 end)
  * Find FDEs that overlap and do not say the same.  All text of both is in doubt, as libdw
  * drops the one that it reads later.
  */
-static void verify_find_overlaps(struct verify *v)
+static void compare_find_overlaps(struct compare *v)
 {
 	const struct fde *widest = NULL, *fde;
 	struct fde_list *list = &v->list;
@@ -497,8 +496,8 @@ static void verify_find_overlaps(struct verify *v)
 			v->result->outside++;
 			continue;
 		}
-		if (widest && fde->begin < widest->end && !verify_fdes_agree(widest, fde))
-			verify_add_overlap(v, widest->begin,
+		if (widest && fde->begin < widest->end && !compare_fdes_agree(widest, fde))
+			compare_add_overlap(v, widest->begin,
 					   fde->end > widest->end ? fde->end : widest->end);
 		if (!widest || fde->end > widest->end)
 			widest = fde;
@@ -506,41 +505,42 @@ static void verify_find_overlaps(struct verify *v)
 }
 
 /**
- * verify_file() - compare a table with libdw's view of its file
+ * compare_file() - compare a table with libdw's view of its file
  * @elf: the file
  * @table: validated; all zero if the file has no CFI, so that all must be a gap
- * @result: zero but for @max_shown; filled, verify_free() releases it
+ * @result: zero but for @max_shown; filled, compare_free() releases it
  *
  * Time is linear in the text without CFI and the rows, but for large FDEs.
  */
-void verify_file(const struct elf_file *elf, const struct bee_table *table,
-		     struct verify_result *result)
+void compare_file(const struct elf_file *elf, const struct bee_table *table,
+		     struct compare_result *result)
 {
-	struct verify v = {
+	struct compare v = {
 		.elf = elf, .table = table, .result = result, .row_end = table->base,
 	};
 	size_t i;
 
-	machine_init(&v.machine);
+	for (i = 0; i < EVAL_REGS; i++)
+		v.regs[i] = eval_hash(i + 1);
 	result->rows = table->nrows;
 	eh_frame_read(elf, &v.list);
 	if (v.list.nfdes)
-		qsort(v.list.fdes, v.list.nfdes, sizeof(*v.list.fdes), verify_compare_fdes);
-	verify_find_overlaps(&v);
+		qsort(v.list.fdes, v.list.nfdes, sizeof(*v.list.fdes), compare_fdes);
+	compare_find_overlaps(&v);
 	v.oracle = libdw_open(elf);
 	for (i = 0; i < elf->ntext; i++)
-		verify_segment(&v, &elf->text[i]);
+		compare_segment(&v, &elf->text[i]);
 	libdw_close(v.oracle);
 	eh_frame_free(&v.list);
 	free(v.overlaps);
 }
 
 /**
- * verify_add() - add up results
+ * compare_add() - add up results
  * @sum: what @result is added to, except for what @result shows
  * @result: of one file
  */
-void verify_add(struct verify_result *sum, const struct verify_result *result)
+void compare_add(struct compare_result *sum, const struct compare_result *result)
 {
 	size_t i;
 
@@ -559,8 +559,8 @@ void verify_add(struct verify_result *sum, const struct verify_result *result)
 		sum->unsupported_bytes[i] += result->unsupported_bytes[i];
 	}
 	for (i = 0; i < result->nforms; i++) {
-		const struct verify_form *form = &result->forms[i];
-		struct verify_form *to = verify_find_form(sum, form->reason, form->text);
+		const struct compare_form *form = &result->forms[i];
+		struct compare_form *to = compare_find_form(sum, form->reason, form->text);
 
 		to->rows += form->rows;
 		to->bytes += form->bytes;
@@ -568,10 +568,10 @@ void verify_add(struct verify_result *sum, const struct verify_result *result)
 }
 
 /**
- * verify_free() - release what a comparison found
+ * compare_free() - release what a comparison found
  * @result: the result
  */
-void verify_free(struct verify_result *result)
+void compare_free(struct compare_result *result)
 {
 	free(result->shown);
 	free(result->forms);

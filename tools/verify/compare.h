@@ -8,26 +8,26 @@
 #include "rule_text.h"
 
 /**
- * enum verify_doubt - why the file itself is in doubt where the two do not agree
- * @VERIFY_NO_DOUBT: it is not
- * @VERIFY_OVERLAP: FDEs overlap and say different things
- * @VERIFY_UNLISTED: the search table of .eh_frame_hdr, which libdw uses, does not list the FDE
+ * enum compare_doubt - why the file itself is in doubt where the two do not agree
+ * @COMPARE_NO_DOUBT: it is not
+ * @COMPARE_OVERLAP: FDEs overlap and say different things
+ * @COMPARE_UNLISTED: the search table of .eh_frame_hdr, which libdw uses, does not list the FDE
  */
-enum verify_doubt {
-	VERIFY_NO_DOUBT,
-	VERIFY_OVERLAP,
-	VERIFY_UNLISTED,
+enum compare_doubt {
+	COMPARE_NO_DOUBT,
+	COMPARE_OVERLAP,
+	COMPARE_UNLISTED,
 };
 
 /**
- * struct verify_range - text where table and libdw do not agree
+ * struct compare_range - text where table and libdw do not agree
  * @start: first pc
  * @end: pc after it; both sides say one thing in between
- * @doubt: enum verify_doubt
+ * @doubt: enum compare_doubt
  * @oracle: what libdw says
  * @table: what the table says
  */
-struct verify_range {
+struct compare_range {
 	u64	start;
 	u64	end;
 	u8	doubt;
@@ -36,13 +36,13 @@ struct verify_range {
 };
 
 /**
- * struct verify_form - rules that tables cannot hold
+ * struct compare_form - rules that tables cannot hold
  * @reason: enum bee_unsupported
  * @rows: how often
  * @bytes: of text with them
  * @text: what they are
  */
-struct verify_form {
+struct compare_form {
 	u8	reason;
 	u64	rows;
 	u64	bytes;
@@ -50,7 +50,7 @@ struct verify_form {
 };
 
 /**
- * struct verify_result - what a comparison found; numbers of several files add up
+ * struct compare_result - what a comparison found; numbers of several files add up
  * @rows: rows of the table
  * @frames: ranges for which libdw has one answer
  * @pcs: pcs looked up and compared
@@ -71,7 +71,7 @@ struct verify_form {
  * @nforms: number of them
  * @room_forms: forms there is memory for
  */
-struct verify_result {
+struct compare_result {
 	u64			 rows;
 	u64			 frames;
 	u64			 pcs;
@@ -84,18 +84,18 @@ struct verify_result {
 	u64			 outside;
 	u64			 unsupported[__BEE_UNSUP_MAX];
 	u64			 unsupported_bytes[__BEE_UNSUP_MAX];
-	struct verify_range	*shown;
+	struct compare_range	*shown;
 	size_t			 nshown;
 	size_t			 max_shown;
 	size_t			 room_shown;
-	struct verify_form	*forms;
+	struct compare_form	*forms;
 	size_t			 nforms;
 	size_t			 room_forms;
 };
 
-void verify_file(const struct elf_file *elf, const struct bee_table *table,
-		     struct verify_result *result);
-void verify_add(struct verify_result *sum, const struct verify_result *result);
-void verify_free(struct verify_result *result);
+void compare_file(const struct elf_file *elf, const struct bee_table *table,
+		     struct compare_result *result);
+void compare_add(struct compare_result *sum, const struct compare_result *result);
+void compare_free(struct compare_result *result);
 
 #endif /* BEE_COMPARE_H */
