@@ -169,7 +169,10 @@ struct bee_file *bee_file_get(struct file *exe)
 	return file_get_or_create(d_real_inode(exe->f_path.dentry), &exe->f_path, GFP_KERNEL);
 }
 
-/* bee_file_get_vdso() - as bee_file_get(); the vDSO has one image for all 64-bit processes. */
+/*
+ * bee_file_get_vdso() - as bee_file_get(); the vDSO has one image for all 64-bit processes.
+ * Context: Process, may sleep.
+ */
 struct bee_file *bee_file_get_vdso(void)
 {
 	return file_get_or_create(NULL, NULL, GFP_KERNEL);

@@ -204,7 +204,10 @@ bool bee_manage_stop(const struct mm_struct *mm)
 	return managed;
 }
 
-/* bee_manage_stop_cookie() - as bee_manage_stop(), for the address space with this cookie. */
+/*
+ * bee_manage_stop_cookie() - as bee_manage_stop(), for the address space with this cookie.
+ * Context: Process, may sleep.  Return: whether there was one.
+ */
 bool bee_manage_stop_cookie(u64 cookie)
 {
 	bool managed;

@@ -234,7 +234,10 @@ void bee_mm_forget(const struct mm_struct *mm)
 	bee_map_put(map);
 }
 
-/* bee_mm_forget_cookie() - bee_mm_forget() by cookie.  Return: whether it was managed. */
+/*
+ * bee_mm_forget_cookie() - as bee_mm_forget(), for the address space with this cookie.
+ * Context: Any but NMI.  Return: whether there was one.
+ */
 bool bee_mm_forget_cookie(u64 cookie)
 {
 	struct bee_map *map = NULL;
@@ -438,7 +441,13 @@ void bee_mm_sum(struct bee_mm_totals *totals)
 	totals->lost = atomic64_read(&mm_lost);
 }
 
-/* bee_mm_init() - @rescan is queued when ranges are lost; @wq runs it and frees address spaces. */
+/**
+ * bee_mm_init() - prepare to manage address spaces
+ * @wq: runs @rescan and frees address spaces
+ * @rescan: queued when an address space has lost its ranges, to find them again
+ *
+ * Context: Process.
+ */
 void bee_mm_init(struct workqueue_struct *wq, struct delayed_work *rescan)
 {
 	mm_wq = wq;

@@ -81,7 +81,10 @@ int bee_netlink_reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr
 	return genlmsg_reply(skb, info);
 }
 
-/* bee_netlink_dump_message() - begin a message of a dump whose cb->seq is set; NULL: no room. */
+/*
+ * bee_netlink_dump_message() - begin a message of a dump whose cb->seq is set.
+ * Context: Process.  Return: what genlmsg_end() takes, or NULL if @skb has no room for it.
+ */
 void *bee_netlink_dump_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
 	void *hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
@@ -92,7 +95,10 @@ void *bee_netlink_dump_message(struct sk_buff *skb, struct netlink_callback *cb,
 	return hdr;
 }
 
-/** bee_netlink_put_stop() - put @attr, a nest of the set stop-count.  Return: 0 or -EMSGSIZE. */
+/*
+ * bee_netlink_put_stop() - put @attr, a nest of the set stop-count.
+ * Context: Any.  Return: 0 or -EMSGSIZE.
+ */
 int bee_netlink_put_stop(struct sk_buff *skb, int attr, u32 reason, u64 walks)
 {
 	struct nlattr *nest = nla_nest_start(skb, attr);
