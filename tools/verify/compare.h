@@ -8,10 +8,10 @@
 #include "rule_text.h"
 
 /**
- * enum compare_doubt - why the file itself is in doubt where the two do not agree
+ * enum compare_doubt - why it is the file that is wrong where table and libdw disagree
  * @COMPARE_NO_DOUBT: it is not
  * @COMPARE_OVERLAP: FDEs overlap and say different things
- * @COMPARE_UNLISTED: the search table of .eh_frame_hdr, which libdw uses, does not list the FDE
+ * @COMPARE_UNLISTED: .eh_frame_hdr, in which libdw searches, does not list the FDE
  */
 enum compare_doubt {
 	COMPARE_NO_DOUBT,
@@ -20,10 +20,11 @@ enum compare_doubt {
 };
 
 /**
- * struct compare_range - text where table and libdw do not agree
+ * struct compare_range - text where table and libdw disagree
  * @start: first pc
- * @end: pc after it; both sides say one thing in between
+ * @end: pc after the last; both sides say one thing in between
  * @doubt: enum compare_doubt
+ * @symbol: the function and an offset into it, or ""
  * @oracle: what libdw says
  * @table: what the table says
  */
@@ -31,16 +32,17 @@ struct compare_range {
 	u64	start;
 	u64	end;
 	u8	doubt;
+	char	symbol[96];
 	char	oracle[LIBDW_TEXT_MAX];
 	char	table[RULE_TEXT_MAX];
 };
 
 /**
- * struct compare_form - rules that tables cannot hold
+ * struct compare_form - rules that a table cannot hold
  * @reason: enum bee_unsupported
- * @rows: how often
- * @bytes: of text with them
- * @text: what they are
+ * @rows: rows with them
+ * @bytes: of text in these rows
+ * @text: the rules
  */
 struct compare_form {
 	u8	reason;
@@ -50,26 +52,26 @@ struct compare_form {
 };
 
 /**
- * struct compare_result - what a comparison found; numbers of several files add up
+ * struct compare_result - what a comparison found
  * @rows: rows of the table
  * @frames: ranges for which libdw has one answer
  * @pcs: pcs looked up and compared
  * @text: bytes of executable segments
- * @gaps: of them without FDE
- * @padding: of them absorbed as padding
- * @differences: pcs where the two disagree
- * @contradictory: such pcs where the file itself is in doubt, counted apart
+ * @gaps: of @text, bytes without FDE
+ * @padding: of @gaps, bytes that the table counts to the function before them
+ * @differences: pcs where table and libdw disagree, and not because of the file
+ * @contradictory: pcs where they disagree because of the file: enum compare_doubt
  * @overlaps: bytes of text of FDEs that overlap and say different things
  * @outside: FDEs for text that is in no executable segment
- * @unsupported: rows that a table cannot hold, by enum bee_unsupported
- * @unsupported_bytes: of text with them
- * @shown: where the two disagree, the first @max_shown
+ * @shown: ranges where table and libdw disagree, the first @max_shown
  * @nshown: number of them
  * @max_shown: set by the caller
  * @room_shown: ranges there is memory for
- * @forms: the rules that are not supported
+ * @forms: what the table cannot hold
  * @nforms: number of them
  * @room_forms: forms there is memory for
+ *
+ * compare_add() takes what is before @shown for an array of numbers.
  */
 struct compare_result {
 	u64			 rows;
@@ -82,8 +84,6 @@ struct compare_result {
 	u64			 contradictory;
 	u64			 overlaps;
 	u64			 outside;
-	u64			 unsupported[__BEE_UNSUP_MAX];
-	u64			 unsupported_bytes[__BEE_UNSUP_MAX];
 	struct compare_range	*shown;
 	size_t			 nshown;
 	size_t			 max_shown;
@@ -94,7 +94,7 @@ struct compare_result {
 };
 
 void compare_file(const struct elf_file *elf, const struct bee_table *table,
-		     struct compare_result *result);
+		  struct compare_result *result);
 void compare_add(struct compare_result *sum, const struct compare_result *result);
 void compare_free(struct compare_result *result);
 

@@ -40,7 +40,7 @@ struct eval_value {
  * @fp: the caller's rbp
  * @sp: the caller's rsp
  * @ra: the return address
- * @signal: its CIE has augmentation 'S': the pc is exact, as it was interrupted
+ * @signal: its CIE has augmentation 'S': its pc is exact, not a return address
  */
 struct eval_frame {
 	struct eval_value	cfa;

@@ -177,10 +177,7 @@ struct libdw *libdw_open(const struct elf_file *elf)
 	return dw;
 }
 
-/**
- * libdw_close() - release what libdw_open() returned
- * @dw: what it returned
- */
+/* libdw_close() - release what libdw_open() returned */
 void libdw_close(struct libdw *dw)
 {
 	struct libdw_source *source;
@@ -197,7 +194,7 @@ void libdw_close(struct libdw *dw)
 	free(dw);
 }
 
-/* Without operations, @ops is NULL for a register that is the same. */
+/* @nops is 0 for a register that is the same, then @ops is NULL, or that is undefined. */
 static void rule_set(struct libdw_rule *rule, int error, const Dwarf_Op *ops, size_t nops)
 {
 	size_t i;
