@@ -221,19 +221,19 @@ static void json_add_result(struct json_object *object, const struct compare_res
 	json_add_uint(object, "overlapping", r->overlaps);
 	json_add_uint(object, "outside", r->outside);
 	for (i = 0; i < r->nforms; i++) {
-		form = json_object_new_object();
+		form = json_append(array);
 		json_add_string(form, "reason", rule_reason(r->forms[i].reason));
 		json_add_string(form, "rules", r->forms[i].text);
 		json_add_uint(form, "rows", r->forms[i].rows);
 		json_add_uint(form, "bytes", r->forms[i].bytes);
-		json_object_array_add(array, form);
 	}
 	json_add(object, "unsupported", array);
 }
 
-static struct json_object *json_file(const char *path, const struct verify_outcome *outcome)
+static void json_append_file(struct json_object *array, const char *path,
+			     const struct verify_outcome *outcome)
 {
-	struct json_object *object = json_object_new_object(), *range;
+	struct json_object *object = json_append(array), *range;
 	struct json_object *shown = json_object_new_array();
 	const struct compare_range *r = outcome->result.shown;
 	size_t i;
@@ -244,17 +244,15 @@ static struct json_object *json_file(const char *path, const struct verify_outco
 		json_add_string(object, "why", outcome->why);
 	json_add_result(object, &outcome->result);
 	for (i = 0; i < outcome->result.nshown; i++, r++) {
-		range = json_object_new_object();
+		range = json_append(shown);
 		json_add_uint(range, "start", r->start);
 		json_add_uint(range, "end", r->end);
 		json_add_string(range, "symbol", r->symbol);
 		json_add_string(range, "doubt", doubt_names[r->doubt]);
 		json_add_string(range, "libdw", r->oracle);
 		json_add_string(range, "table", r->table);
-		json_object_array_add(shown, range);
 	}
 	json_add(object, "shown", shown);
-	return object;
 }
 
 /* Rules as "dump --rows" prints them, with commas for tabs. */
@@ -304,7 +302,7 @@ static void verify_report(struct verify_command *command, const char *path,
 	if (outcome->status == VERIFY_FAILED)
 		message_error("verify", path, outcome->why);
 	if (command->json)
-		json_object_array_add(command->array, json_file(path, outcome));
+		json_append_file(command->array, path, outcome);
 	else
 		print_file(path, outcome, command->verbose);
 }

@@ -474,7 +474,7 @@ void compare_add(struct compare_result *sum, const struct compare_result *result
 		compare_add_form(sum, form->reason, form->text, form->rows, form->bytes);
 }
 
-/* compare_free() - release what compare_file() or compare_add() filled */
+/** compare_free() - release what compare_file() or compare_add() filled. */
 void compare_free(struct compare_result *result)
 {
 	free(result->shown);

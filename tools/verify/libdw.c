@@ -177,7 +177,7 @@ struct libdw *libdw_open(const struct elf_file *elf)
 	return dw;
 }
 
-/* libdw_close() - release what libdw_open() returned */
+/** libdw_close() - release what libdw_open() returned. */
 void libdw_close(struct libdw *dw)
 {
 	struct libdw_source *source;
