@@ -77,7 +77,7 @@ static bool cie_read_augmentation(struct cie *cie, struct cursor *c, const char 
 
 	cie->has_z = *letters == 'z';
 	if (!cie->has_z) {
-		/* Without 'z', nothing says how long the data is: take only strings without data. */
+		/* Without 'z' the data has no length: accept only strings without data. */
 		cie->cfi.signal = !strcmp(letters, "S");
 		return cie->cfi.signal || !*letters;
 	}
