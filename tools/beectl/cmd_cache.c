@@ -91,13 +91,12 @@ static void list_entry(void *arg, const struct cache_entry *entry)
 	struct tm tm;
 
 	if (command->json) {
-		object = json_object_new_object();
+		object = json_append(command->array);
 		json_add_string(object, "name", entry->name);
 		json_add_string(object, "path", entry->path);
 		json_add_uint(object, "bytes", entry->bytes);
 		json_add_uint(object, "used", entry->used);
 		json_add_string(object, "state", state_names[entry->state]);
-		json_object_array_add(command->array, object);
 	} else {
 		if (!command->bytes)
 			printf("%10s  %16s  %-9s  %-12s  %s\n", "size", "last used", "state",
@@ -199,26 +198,10 @@ static void prewarm_done(void *arg, const struct input_file *file, const void *d
 	command->bytes += report->bytes;
 	if (!command->json)
 		return;
-	object = json_object_new_object();
+	object = json_append(command->array);
 	json_add_string(object, "path", file->path);
 	json_add_string(object, "table", report->source == TABLE_CACHED ? "cached" : "compiled");
 	json_add_uint(object, "bytes", report->bytes);
-	json_object_array_add(command->array, object);
-}
-
-static void print_prewarmed(const struct cache_command *command)
-{
-	size_t count = command->count[TABLE_CACHED] + command->count[TABLE_COMPILED];
-
-	printf("%zu table%s, %zu compiled now, %s", count, plural(count),
-	       command->count[TABLE_COMPILED], text_size(command->bytes).text);
-	if (command->count[TABLE_NONE])
-		printf("; %zu file%s without one", command->count[TABLE_NONE],
-		       plural(command->count[TABLE_NONE]));
-	putchar('\n');
-	if (command->bytes > cache_limit(command->cache))
-		printf("The cache holds %s only; set BEEUNWIND_CACHE_SIZE to have them all.\n",
-		       text_size(cache_limit(command->cache)).text);
 }
 
 static int prewarm_run(struct cache_command *command)
@@ -228,6 +211,7 @@ static int prewarm_run(struct cache_command *command)
 		.report_size = sizeof(struct prewarm_report), .arg = command,
 		.work = prewarm_work, .done = prewarm_done, .failed = prewarm_failed,
 	};
+	size_t compiled, none;
 
 	cache_measure(command->cache);
 	if (each_file_run(&each))
@@ -235,9 +219,20 @@ static int prewarm_run(struct cache_command *command)
 	if (command->json) {
 		json_add(command->json, "files", json_object_get(command->array));
 		json_add_uint(command->json, "bytes", command->bytes);
-	} else if (!command->quiet) {
-		print_prewarmed(command);
 	}
+	if (command->json || command->quiet)
+		return command->status;
+	compiled = command->count[TABLE_COMPILED];
+	none = command->count[TABLE_NONE];
+	printf("%zu table%s, %zu compiled now, %s", command->count[TABLE_CACHED] + compiled,
+	       plural(command->count[TABLE_CACHED] + compiled), compiled,
+	       text_size(command->bytes).text);
+	if (none)
+		printf("; %zu file%s without one", none, plural(none));
+	putchar('\n');
+	if (command->bytes > cache_limit(command->cache))
+		printf("The cache holds %s only; set BEEUNWIND_CACHE_SIZE to have them all.\n",
+		       text_size(cache_limit(command->cache)).text);
 	return command->status;
 }
 

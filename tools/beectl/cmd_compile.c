@@ -84,31 +84,23 @@ struct compile_report {
 };
 
 /*
- * Create a file in the directory of @path: without a name (O_TMPFILE), so that the kernel removes
- * it if this process is killed, or named @temporary if the file system has no nameless files.
+ * Write beside @path and rename, so that nobody ever reads half a table.  The new file has no
+ * name (O_TMPFILE) until it is complete, so that the kernel removes it if this process is killed;
+ * or a name from the start, if the file system has no nameless files.
  */
-static int open_beside(const char *path, const char *temporary, bool *named)
-{
-	char *copy = alloc_text(path);
-	int fd = -1;
-
-	/* linkat() of /proc/self/fd/N gives it its name later. */
-	if (!access("/proc/self/fd", X_OK))
-		fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-	free(copy);
-	*named = fd < 0;
-	return *named ? open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666) : fd;
-}
-
-/* Write beside @path and rename, so that nobody ever reads half a table. */
 static int write_atomically(const char *path, const struct compile_result *result)
 {
 	char *temporary = alloc_array(NULL, strlen(path) + 16, 1), self[32];
+	char *directory = alloc_text(path);
 	bool named, failed;
-	int fd, error;
+	int fd = -1, error;
 
 	sprintf(temporary, "%s.%d", path, getpid());
-	fd = open_beside(path, temporary, &named);
+	if (!access("/proc/self/fd", X_OK))
+		fd = open(dirname(directory), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	named = fd < 0;
+	if (named)
+		fd = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	failed = fd < 0 || io_write_all(fd, result->blob, result->size) || fsync(fd) ||
 		 (!named && linkat(AT_FDCWD, self, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW)) ||
@@ -118,6 +110,7 @@ static int write_atomically(const char *path, const struct compile_result *resul
 		unlink(temporary);
 	if (fd >= 0)
 		close(fd);
+	free(directory);
 	free(temporary);
 	errno = error;
 	return failed ? -1 : 0;
@@ -184,20 +177,19 @@ static int compile_work(void *arg, const struct input_file *file, int fd, FILE *
 	return 0;
 }
 
-static void print_report(const char *output, const struct compile_report *report)
+static void print_report(const struct compile_run *run, const char *output,
+			 const struct compile_report *report)
 {
+	const struct lossy_report *r = &report->lossy;
+
 	text_put_name(stdout, output);
 	printf(": %zu rows, %u rules, %zu bytes", report->rows, report->rules, report->size);
 	if (report->cfi_size)
 		printf(" (%.1f%% of .eh_frame + .eh_frame_hdr)",
 		       100.0 * report->size / report->cfi_size);
 	printf(", %zu unsupported\n", report->unsupported);
-}
-
-/* How far from exact the table is. */
-static void print_lossy(const struct compile_run *run, const char *output,
-			const struct lossy_report *r)
-{
+	if (lossy_is_exact(&run->lossy))
+		return;
 	text_put_name(stdout, output);
 	printf(": not exact: %llu of %llu bytes of text (%.3f%%) have a wrong rule\n",
 	       (unsigned long long)r->wrong, (unsigned long long)r->text,
@@ -223,9 +215,7 @@ static void compile_done(void *arg, const struct input_file *file, const void *d
 		snprintf(why, sizeof(why), "cannot write: %s", strerror(report->not_written));
 		run->status = message_error("compile", output, why);
 	} else if (!run->quiet) {
-		print_report(output, report);
-		if (!lossy_is_exact(&run->lossy))
-			print_lossy(run, output, &report->lossy);
+		print_report(run, output, report);
 	}
 	free(output);
 }
@@ -273,27 +263,6 @@ static bool is_directory(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-static int compile_words(struct compile_run *run, char **words)
-{
-	bool several = words[1] || is_directory(words[0]);
-	const struct each_file each = {
-		.command = "compile", .files = &run->files, .jobs = run->jobs,
-		.report_size = sizeof(struct compile_report), .arg = run,
-		.work = compile_work, .done = compile_done, .failed = compile_failed,
-	};
-
-	run->into = is_directory(run->output);
-	if (several && !run->into)
-		return message_usage("compile", "-o has to be an existing directory for more "
-				     "than one ELF file");
-	input_files_collect(&run->files, words);
-	if (run->into)
-		refuse_namesakes(&run->files);
-	run->status |= each_file_run(&each);
-	input_files_free(&run->files);
-	return run->status;
-}
-
 int cmd_compile(int argc, char **argv)
 {
 	struct compile_run run = { .status = EXIT_OK };
@@ -308,6 +277,11 @@ int cmd_compile(int argc, char **argv)
 		},
 	};
 	int status = options_parse(&options, argc, &argv);
+	const struct each_file each = {
+		.command = "compile", .files = &run.files, .jobs = run.jobs,
+		.report_size = sizeof(struct compile_report), .arg = &run,
+		.work = compile_work, .done = compile_done, .failed = compile_failed,
+	};
 
 	if (status != OPTIONS_OK)
 		return status;
@@ -315,5 +289,14 @@ int cmd_compile(int argc, char **argv)
 		return message_usage("compile", "an ELF file is needed");
 	if (!run.output)
 		return message_usage("compile", "-o is needed");
-	return compile_words(&run, argv);
+	run.into = is_directory(run.output);
+	if (!run.into && (argv[1] || is_directory(argv[0])))
+		return message_usage("compile", "-o has to be an existing directory for more "
+				     "than one ELF file");
+	input_files_collect(&run.files, argv);
+	if (run.into)
+		refuse_namesakes(&run.files);
+	run.status |= each_file_run(&each);
+	input_files_free(&run.files);
+	return run.status;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* beectl config: show and change the module's settings. */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,11 +41,13 @@ static const char config_help[] =
 
 /**
  * struct setting - what can be set
- * @name: on the command line
+ * @name: on the command line, and in JSON
  * @wrong: what is said of a bad value
  * @attribute: for netlink_config_set()
  * @names: of its values; NULL if it is a number of bytes
  * @max: the last of them that can be set
+ * @last: the last of them that it can have
+ * @offset: in struct netlink_info, of a uint32_t
  */
 struct setting {
 	const char		*name;
@@ -52,17 +55,21 @@ struct setting {
 	int			 attribute;
 	const char *const	*names;
 	unsigned int		 max;
+	unsigned int		 last;
+	size_t			 offset;
 };
 
 static const struct setting settings[] = {
 	{ "budget", "not a size, as 512M or 2G, of 1M at least", BEEUNWIND_A_CONFIG_BUDGET },
 	{ "follow", "not managed or all", BEEUNWIND_A_CONFIG_FOLLOW, bee_follow_names,
-	  BEEUNWIND_FOLLOW_MAX },
+	  BEEUNWIND_FOLLOW_MAX, BEEUNWIND_FOLLOW_MAX, offsetof(struct netlink_info, follow) },
 	{ "announce", "not sampled or mapped", BEEUNWIND_A_CONFIG_ANNOUNCE, bee_announce_names,
-	  BEEUNWIND_ANNOUNCE_MAX },
+	  BEEUNWIND_ANNOUNCE_MAX, BEEUNWIND_ANNOUNCE_MAX, offsetof(struct netlink_info, announce) },
 	{ "hook", "not on or off", BEEUNWIND_A_CONFIG_HOOK, bee_hook_state_names,
-	  BEEUNWIND_HOOK_STATE_ON },
+	  BEEUNWIND_HOOK_STATE_ON, BEEUNWIND_HOOK_STATE_MAX, offsetof(struct netlink_info, hook) },
 };
+
+#define NSETTINGS	(sizeof(settings) / sizeof(settings[0]))
 
 /* Return: 0 or -1. */
 static int setting_parse(const struct setting *setting, const char *word, uint64_t *value)
@@ -79,41 +86,37 @@ static const struct setting *setting_find(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+	for (i = 0; i < NSETTINGS; i++)
 		if (!strcmp(settings[i].name, name))
 			return &settings[i];
 	return NULL;
 }
 
-static const char *name_of(const char *const *names, unsigned int max, uint32_t value)
+static void config_show(const struct netlink_info *info, bool want_json)
 {
-	return value <= max ? names[value] : "unknown";
-}
+	struct json_object *json = want_json ? json_object_new_object() : NULL;
+	uint64_t used = info->table_bytes + info->range_bytes;
+	size_t i;
 
-static void print_info(const struct netlink_info *info)
-{
-	printf("budget    %s, ", text_size(info->budget).text);
-	printf("%s used\n", text_size(info->table_bytes + info->range_bytes).text);
-	printf("follow    %s\n", name_of(bee_follow_names, BEEUNWIND_FOLLOW_MAX, info->follow));
-	printf("announce  %s\n",
-	       name_of(bee_announce_names, BEEUNWIND_ANNOUNCE_MAX, info->announce));
-	printf("hook      %s\n",
-	       name_of(bee_hook_state_names, BEEUNWIND_HOOK_STATE_MAX, info->hook));
-}
+	if (json) {
+		json_add_uint(json, "budget", info->budget);
+		json_add_uint(json, "used", used);
+	} else {
+		printf("budget    %s, ", text_size(info->budget).text);
+		printf("%s used\n", text_size(used).text);
+	}
+	for (i = 0; i < NSETTINGS; i++) {
+		const struct setting *s = &settings[i];
+		uint32_t value = *(const uint32_t *)((const char *)info + s->offset);
+		const char *name = s->names && value <= s->last ? s->names[value] : "unknown";
 
-static void print_json(const struct netlink_info *info)
-{
-	struct json_object *object = json_object_new_object();
-
-	json_add_uint(object, "budget", info->budget);
-	json_add_uint(object, "used", info->table_bytes + info->range_bytes);
-	json_add_string(object, "follow",
-			name_of(bee_follow_names, BEEUNWIND_FOLLOW_MAX, info->follow));
-	json_add_string(object, "announce",
-			name_of(bee_announce_names, BEEUNWIND_ANNOUNCE_MAX, info->announce));
-	json_add_string(object, "hook",
-			name_of(bee_hook_state_names, BEEUNWIND_HOOK_STATE_MAX, info->hook));
-	json_print(object);
+		if (s->names && json)
+			json_add_string(json, s->name, name);
+		else if (s->names)
+			printf("%-9s %s\n", s->name, name);
+	}
+	if (json)
+		json_print(json);
 }
 
 /* @words: pairs that have been checked */
@@ -127,10 +130,8 @@ static int config_run(char **words, bool json)
 
 	if (nl && !*words) {
 		ret = netlink_info_get(nl, &info, &error);
-		if (!ret && json)
-			print_json(&info);
-		else if (!ret)
-			print_info(&info);
+		if (!ret)
+			config_show(&info, json);
 	}
 	for (; !ret && *words; words += 2) {
 		const struct setting *setting = setting_find(words[0]);

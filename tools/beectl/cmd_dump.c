@@ -39,9 +39,8 @@ static const char dump_help[] =
 	"  beectl dump --rows /usr/bin/git | head\n";
 
 struct dump_options {
-	const char	*file;
-	bool		 rows;
-	bool		 unpacked;
+	bool	rows;
+	bool	unpacked;
 };
 
 static void print_row(u64 pc, const struct bee_rule *row)
@@ -56,26 +55,20 @@ static void print_end(u64 pc)
 	printf("%016llx\tend\n", (unsigned long long)pc);
 }
 
-static int dump_unpacked(int fd, const struct dump_options *o)
+static int dump_unpacked(int fd, struct bee_error *error)
 {
 	struct row_set rows = {};
-	struct bee_error error;
 	struct elf_file elf;
-	int ret;
+	int ret = elf_open(&elf, fd, error) ?: coverage_rows(&elf, &rows, error);
 	size_t i;
 
-	ret = elf_open(&elf, fd, &error);
-	if (!ret)
-		ret = coverage_rows(&elf, &rows, &error);
-	if (ret)
-		message_error("dump", o->file, error.text);
 	for (i = 0; !ret && i < rows.nrows; i++)
 		print_row(rows.rows[i].pc, &rows.rules[rows.rows[i].rule]);
 	if (!ret)
 		print_end(rows.end);
 	row_set_free(&rows);
 	elf_close(&elf);
-	return ret ? EXIT_FAILED : EXIT_OK;
+	return ret;
 }
 
 static void dump_rows(const struct bee_table *table)
@@ -167,56 +160,6 @@ static void dump_summary(const struct bee_table *table)
 	print_uses(table);
 }
 
-static int dump_table(const struct bee_table *table, const struct dump_options *o)
-{
-	if (o->rows)
-		dump_rows(table);
-	else
-		dump_summary(table);
-	return EXIT_OK;
-}
-
-static int dump_elf(int fd, const struct dump_options *o)
-{
-	struct compile_result result;
-	struct bee_error error;
-	int status;
-
-	if (o->unpacked)
-		return dump_unpacked(fd, o);
-	if (compile_elf(fd, NULL, &result, &error))
-		status = message_error("dump", o->file, error.text);
-	else
-		status = dump_table(&result.table, o);
-	compile_result_free(&result);
-	return status;
-}
-
-/* Of an oversized file one byte more than the limit is read, so that it is refused as such. */
-static int dump_table_file(int fd, off_t size, const struct dump_options *o)
-{
-	struct bee_table_error error;
-	struct bee_table table;
-	char why[200];
-	ssize_t got;
-	void *blob;
-	int status;
-
-	if (size > BEE_TABLE_MAX_SIZE)
-		size = BEE_TABLE_MAX_SIZE + 1;
-	blob = alloc_array(NULL, size, 1);
-	got = io_read_at(fd, blob, size, 0);
-	if (bee_table_validate(blob, got < 0 ? 0 : got, &table, &error)) {
-		snprintf(why, sizeof(why), "refused: %s at offset %llu", error.why,
-			 (unsigned long long)error.offset);
-		status = message_error("dump", o->file, why);
-	} else {
-		status = dump_table(&table, o);
-	}
-	free(blob);
-	return status;
-}
-
 static bool is_table(int fd)
 {
 	__le32 magic;
@@ -228,24 +171,44 @@ static bool is_table(int fd)
 	return value == BEE_TABLE_MAGIC || value == __builtin_bswap32(BEE_TABLE_MAGIC);
 }
 
-static int dump_file(const struct dump_options *o)
+/* Reads at most one byte more than the limit, so that a larger file is refused for its size. */
+static int read_table(int fd, off_t size, struct compile_result *result, struct bee_error *error)
 {
-	int fd = open(o->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status;
-	struct stat st;
+	struct bee_table_error why;
+	ssize_t got;
 
-	if (fd < 0)
-		return message_error("dump", o->file, strerror(errno));
+	if (size > BEE_TABLE_MAX_SIZE)
+		size = BEE_TABLE_MAX_SIZE + 1;
+	result->blob = alloc_array(NULL, size, 1);
+	got = io_read_at(fd, result->blob, size, 0);
+	if (!bee_table_validate(result->blob, got < 0 ? 0 : got, &result->table, &why))
+		return 0;
+	return error_set(error, 0, "refused: %s at offset %llu", why.why,
+			 (unsigned long long)why.offset);
+}
+
+static int dump_file(int fd, const struct dump_options *o, struct bee_error *error)
+{
+	struct compile_result result = { 0 };
+	struct stat st;
+	int ret;
+
 	if (fstat(fd, &st))
-		status = message_error("dump", o->file, strerror(errno));
-	else if (!S_ISREG(st.st_mode) || !is_table(fd))
-		status = dump_elf(fd, o);
+		return error_set(error, errno, "%s", strerror(errno));
+	if (S_ISREG(st.st_mode) && is_table(fd))
+		ret = o->unpacked ?
+		      error_set(error, 0, "is a table; --unpacked needs the ELF file") :
+		      read_table(fd, st.st_size, &result, error);
 	else if (o->unpacked)
-		status = message_error("dump", o->file,
-				       "is a table; --unpacked needs the ELF file");
+		return dump_unpacked(fd, error);
 	else
-		status = dump_table_file(fd, st.st_size, o);
-	close(fd);
-	return status;
+		ret = compile_elf(fd, NULL, &result, error);
+	if (!ret && o->rows)
+		dump_rows(&result.table);
+	else if (!ret)
+		dump_summary(&result.table);
+	compile_result_free(&result);
+	return ret;
 }
 
 int cmd_dump(int argc, char **argv)
@@ -259,6 +222,8 @@ int cmd_dump(int argc, char **argv)
 		},
 	};
 	int status = options_parse(&options, argc, &argv);
+	struct bee_error error;
+	int fd, ret;
 
 	if (status != OPTIONS_OK)
 		return status;
@@ -266,6 +231,10 @@ int cmd_dump(int argc, char **argv)
 		return message_usage("dump", "one ELF or table file is needed");
 	if (o.unpacked && !o.rows)
 		return message_usage("dump", "--unpacked needs --rows");
-	o.file = argv[0];
-	return dump_file(&o);
+	fd = open(argv[0], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return message_error("dump", argv[0], strerror(errno));
+	ret = dump_file(fd, &o, &error);
+	close(fd);
+	return ret ? message_error("dump", argv[0], error.text) : EXIT_OK;
 }

@@ -52,54 +52,16 @@ static const char load_help[] =
 /**
  * struct load_command - options and what is open
  * @quiet: errors only
- * @verbose: list ranges
- * @want_json: JSON, not text
- * @json: array of results, NULL for text
+ * @verbose: list ranges, or with --all files without a table
+ * @json: results of the processes, or problems of --all; NULL for text
  * @maker: how tables are made
  */
 struct load_command {
 	bool			 quiet;
 	bool			 verbose;
-	bool			 want_json;
 	struct json_object	*json;
 	struct table_maker	 maker;
 };
-
-static void load_add_json(struct json_object *array, pid_t pid, const struct manage_result *result)
-{
-	struct json_object *object = json_object_new_object();
-	struct json_object *problems = json_object_new_array();
-	size_t i;
-
-	json_add_uint(object, "pid", pid);
-	json_add_string(object, "name", result->name);
-	json_add_uint(object, "mappings", result->mappings);
-	json_add_uint(object, "tables", result->tables);
-	json_add_uint(object, "compiled", result->compiled);
-	json_add_uint(object, "cached", result->cached);
-	json_add_uint(object, "loaded", result->stored);
-	json_add_uint(object, "bytes", result->bytes);
-	json_add_uint(object, "text", result->text);
-	json_add_uint(object, "wrong", result->wrong);
-	for (i = 0; i < result->nproblems; i++)
-		json_append_problem(problems, result->problem[i].path, "reason",
-				    result->problem[i].why);
-	json_add(object, "problems", problems);
-	json_object_array_add(array, object);
-}
-
-static void load_add_json_error(struct json_object *array, const char *word, const char *text)
-{
-	struct json_object *object = json_object_new_object();
-	pid_t pid;
-
-	if (text_parse_pid(word, &pid))
-		json_add_string(object, "argument", word);
-	else
-		json_add_uint(object, "pid", pid);
-	json_add_string(object, "error", text);
-	json_object_array_add(array, object);
-}
 
 /* The sources of tables in brackets, those without tables left out: " (3 compiled, 1 cached)" */
 static void print_result(pid_t pid, const struct manage_result *result)
@@ -126,13 +88,13 @@ static void print_result(pid_t pid, const struct manage_result *result)
 	maker_print_wrong(stdout, result->wrong, result->text);
 }
 
-static void print_ranges(const struct load_command *load, pid_t pid)
+static void print_ranges(struct netlink *nl, pid_t pid)
 {
 	struct bee_error error;
 	struct netlink_procs procs;
 	size_t i;
 
-	if (!netlink_procs_get(load->maker.nl, pid, &procs, &error) && procs.count)
+	if (!netlink_procs_get(nl, pid, &procs, &error) && procs.count)
 		for (i = 0; i < procs.proc[0].ranges.count; i++) {
 			const struct range *r = &procs.proc[0].ranges.range[i];
 
@@ -143,53 +105,62 @@ static void print_ranges(const struct load_command *load, pid_t pid)
 	netlink_procs_free(&procs);
 }
 
-static int load_refuse(struct load_command *load, const char *word, const char *text)
+static void load_add_json(struct json_object *array, pid_t pid, const struct manage_result *result)
 {
-	if (load->json)
-		load_add_json_error(load->json, word, text);
-	return message_error("load", word, text);
-}
-
-static int load_one(struct load_command *load, const char *word)
-{
-	struct manage_result result;
-	int ret, status = EXIT_OK;
-	char subject[300];
-	pid_t pid;
+	struct json_object *object = json_append(array);
+	struct json_object *problems = json_object_new_array();
 	size_t i;
 
-	if (text_parse_pid(word, &pid))
-		return load_refuse(load, word, "not a process id");
-	ret = manage_process(&load->maker, pid, &result);
+	json_add_uint(object, "pid", pid);
+	json_add_string(object, "name", result->name);
+	json_add_uint(object, "mappings", result->mappings);
+	json_add_uint(object, "tables", result->tables);
+	json_add_uint(object, "compiled", result->compiled);
+	json_add_uint(object, "cached", result->cached);
+	json_add_uint(object, "loaded", result->stored);
+	json_add_uint(object, "bytes", result->bytes);
+	json_add_uint(object, "text", result->text);
+	json_add_uint(object, "wrong", result->wrong);
+	for (i = 0; i < result->nproblems; i++)
+		json_append_problem(problems, result->problem[i].path, "reason",
+				    result->problem[i].why);
+	json_add(object, "problems", problems);
+}
+
+static int load_one(const struct load_command *load, const char *word)
+{
+	struct manage_result result = { .error.text = "not a process id" };
+	struct json_object *object;
+	char subject[300];
+	pid_t pid = 0;
+	size_t i;
+	int ret;
+
+	ret = text_parse_pid(word, &pid) ?: manage_process(&load->maker, pid, &result);
 	progress_end();
+	if (ret && load->json) {
+		object = json_append(load->json);
+		if (pid)
+			json_add_uint(object, "pid", pid);
+		else
+			json_add_string(object, "argument", word);
+		json_add_string(object, "error", result.error.text);
+	}
 	if (ret) {
-		status = load_refuse(load, word, result.error.text);
+		message_error("load", word, result.error.text);
 	} else if (load->json) {
 		load_add_json(load->json, pid, &result);
 	} else if (!load->quiet) {
 		print_result(pid, &result);
 		if (load->verbose)
-			print_ranges(load, pid);
+			print_ranges(load->maker.nl, pid);
 		for (i = 0; i < result.nproblems; i++) {
 			snprintf(subject, sizeof(subject), "%d: %s", pid, result.problem[i].path);
 			message_warning("load", subject, result.problem[i].why);
 		}
 	}
 	manage_result_free(&result);
-	return status;
-}
-
-static int load_words(struct load_command *load, char **words)
-{
-	int status = EXIT_OK;
-
-	if (load->want_json)
-		load->json = json_object_new_array();
-	for (; *words; words++)
-		status |= load_one(load, *words);
-	if (load->json)
-		json_print(load->json);
-	return status;
+	return ret ? EXIT_FAILED : EXIT_OK;
 }
 
 /* Different reasons that the summary lists; files with further ones are left out of it. */
@@ -213,7 +184,6 @@ struct reason {
  * @reason: why files have no table
  * @nreasons: number of them
  * @refusal: the first that other files would have met as well
- * @problems: for JSON; NULL without
  */
 struct load_summary {
 	const struct load_command	*command;
@@ -225,7 +195,6 @@ struct load_summary {
 	struct reason			 reason[MAX_REASONS];
 	size_t				 nreasons;
 	struct table_result		 refusal;
-	struct json_object		*problems;
 };
 
 static void summary_note(struct load_summary *summary, const char *name, const char *why)
@@ -253,14 +222,12 @@ static void summary_done(void *arg, const struct table_want *want,
 
 	summary->text += result->text;
 	summary->wrong += result->wrong;
-	if (result->source == TABLE_COMPILED)
-		summary->compiled++;
-	else if (result->source == TABLE_CACHED)
-		summary->cached++;
+	summary->compiled += result->source == TABLE_COMPILED;
+	summary->cached += result->source == TABLE_CACHED;
 	if (result->source == TABLE_NONE) {
 		summary_note(summary, want->name, result->error.text);
-		json_append_problem(summary->problems, want->name, "reason", result->error.text);
-		if (load->verbose && !load->quiet && !load->want_json) {
+		json_append_problem(load->json, want->name, "reason", result->error.text);
+		if (load->verbose && !load->quiet && !load->json) {
 			progress_end();
 			message_warning("load", want->name, result->error.text);
 		}
@@ -269,11 +236,36 @@ static void summary_done(void *arg, const struct table_want *want,
 		summary->refusal = *result;
 }
 
-static void print_reasons(const struct load_summary *summary)
+static void summary_print(const struct load_summary *summary, const struct netlink_info *info)
 {
-	size_t i;
+	size_t processes = summary->processes.managed, now = summary->compiled + summary->cached;
+	size_t i, stored = info->tables > now ? info->tables - now : 0;
+	uint64_t bytes = info->table_bytes + info->range_bytes;
+	struct json_object *object;
 
-	for (i = 0; i < summary->nreasons; i++) {
+	if (summary->command->json) {
+		object = json_object_new_object();
+		json_add_uint(object, "processes", processes);
+		json_add_uint(object, "refused", summary->processes.refused);
+		json_add_uint(object, "files", info->files);
+		json_add_uint(object, "tables", info->tables);
+		json_add_uint(object, "compiled", summary->compiled);
+		json_add_uint(object, "cached", summary->cached);
+		json_add_uint(object, "loaded", stored);
+		json_add_uint(object, "bytes", bytes);
+		json_add_uint(object, "text", summary->text);
+		json_add_uint(object, "wrong", summary->wrong);
+		json_add(object, "problems", json_object_get(summary->command->json));
+		json_print(object);
+		return;
+	}
+	printf("%zu process%s, %u files, %u tables (%zu compiled, %zu cached, %zu already "
+	       "loaded), ", processes, processes == 1 ? "" : "es", info->files, info->tables,
+	       summary->compiled, summary->cached, stored);
+	printf("%s", text_size(bytes).text);
+	printf(" of %s\n", text_size(info->budget).text);
+	maker_print_wrong(stdout, summary->wrong, summary->text);
+	for (i = 0; i < summary->nreasons && !summary->command->verbose; i++) {
 		const struct reason *reason = &summary->reason[i];
 		char files[sizeof(reason->first) + 32];
 
@@ -283,106 +275,46 @@ static void print_reasons(const struct load_summary *summary)
 	}
 }
 
-static size_t summary_stored(const struct load_summary *summary, const struct netlink_info *info)
+/* Fails if a process or, for a general reason, a table was refused. */
+static int load_all(const struct load_command *load)
 {
-	size_t now = summary->compiled + summary->cached;
-
-	return info->tables > now ? info->tables - now : 0;
-}
-
-static void print_summary(const struct load_summary *summary, const struct netlink_info *info)
-{
-	printf("%zu process%s, %u files, %u tables (%zu compiled, %zu cached, %zu already "
-	       "loaded), ", summary->processes.managed, summary->processes.managed == 1 ? "" : "es",
-	       info->files, info->tables, summary->compiled, summary->cached,
-	       summary_stored(summary, info));
-	printf("%s", text_size(info->table_bytes + info->range_bytes).text);
-	printf(" of %s\n", text_size(info->budget).text);
-	maker_print_wrong(stdout, summary->wrong, summary->text);
-	if (!summary->command->verbose)
-		print_reasons(summary);
-}
-
-static void print_summary_json(struct load_summary *summary, const struct netlink_info *info)
-{
-	struct json_object *object = json_object_new_object();
-
-	json_add_uint(object, "processes", summary->processes.managed);
-	json_add_uint(object, "refused", summary->processes.refused);
-	json_add_uint(object, "files", info->files);
-	json_add_uint(object, "tables", info->tables);
-	json_add_uint(object, "compiled", summary->compiled);
-	json_add_uint(object, "cached", summary->cached);
-	json_add_uint(object, "loaded", summary_stored(summary, info));
-	json_add_uint(object, "bytes", info->table_bytes + info->range_bytes);
-	json_add_uint(object, "text", summary->text);
-	json_add_uint(object, "wrong", summary->wrong);
-	json_add(object, "problems", json_object_get(summary->problems));
-	json_print(object);
-}
-
-/* EXIT_FAILED if a process or, for a general reason, a table was refused. */
-static int summary_status(const struct load_summary *summary)
-{
-	const struct manage_all_result *processes = &summary->processes;
+	struct load_summary summary = { .command = load };
+	const struct manage_all_result *processes = &summary.processes;
+	struct table_maker maker = load->maker;
+	struct table_wants wants = { 0 };
+	struct netlink_info info;
+	struct bee_error error;
 	char why[640];
+	int ret;
 
+	maker.arg = &summary;
+	maker.done = summary_done;
+	progress_begin("looking at all processes");
+	ret = manage_all(maker.nl, &summary.processes, &error) ?:
+	      table_jobs_find(maker.nl, 0, &wants, &error);
+	if (!ret && table_jobs_run(&maker, &wants))
+		ret = error_set(&error, errno, "cannot start a process: %s", strerror(errno));
+	progress_end();
+	table_jobs_free(&wants);
+	if (ret || netlink_info_get(maker.nl, &info, &error))
+		return message_error("load", NULL, error.text);
+	if (load->json || !load->quiet)
+		summary_print(&summary, &info);
 	if (processes->refused) {
 		snprintf(why, sizeof(why), "%zu process%s not loaded, the first is %d: %s",
 			 processes->refused, processes->refused == 1 ? "" : "es", processes->pid,
 			 processes->why.text);
 		message_error("load", NULL, why);
 	}
-	if (summary->refusal.refusal)
-		message_error("load", NULL, summary->refusal.error.text);
-	return processes->refused || summary->refusal.refusal ? EXIT_FAILED : EXIT_OK;
-}
-
-static int summary_make(struct load_summary *summary, struct table_maker *maker,
-			struct bee_error *error)
-{
-	struct table_wants wants = { 0 };
-	int ret;
-
-	progress_begin("looking at all processes");
-	ret = manage_all(maker->nl, &summary->processes, error) ?:
-	      table_jobs_find(maker->nl, 0, &wants, error);
-	if (!ret && table_jobs_run(maker, &wants))
-		ret = error_set(error, errno, "cannot start a process: %s", strerror(errno));
-	progress_end();
-	table_jobs_free(&wants);
-	return ret;
-}
-
-static int load_all(const struct load_command *load)
-{
-	struct load_summary summary = { .command = load };
-	struct table_maker maker = load->maker;
-	struct netlink_info info;
-	struct bee_error error;
-	int status;
-
-	maker.arg = &summary;
-	maker.done = summary_done;
-	if (load->want_json)
-		summary.problems = json_object_new_array();
-	if (summary_make(&summary, &maker, &error) || netlink_info_get(maker.nl, &info, &error)) {
-		status = message_error("load", NULL, error.text);
-	} else {
-		if (load->want_json)
-			print_summary_json(&summary, &info);
-		else if (!load->quiet)
-			print_summary(&summary, &info);
-		status = summary_status(&summary);
-	}
-	json_object_put(summary.problems);
-	return status;
+	if (summary.refusal.refusal)
+		message_error("load", NULL, summary.refusal.error.text);
+	return processes->refused || summary.refusal.refusal ? EXIT_FAILED : EXIT_OK;
 }
 
 int cmd_load(int argc, char **argv)
 {
 	struct load_command load = { 0 };
-	bool all = false;
+	bool all = false, json = false;
 	const struct options options = {
 		.command = "load", .help = load_help,
 		.option = {
@@ -392,7 +324,7 @@ int cmd_load(int argc, char **argv)
 			{ 'v', "verbose", OPTION_FLAG, &load.verbose },
 			{ 0, "fp-bypass", OPTION_FLAG, &load.maker.lossy.fp_bypass },
 			{ 0, "thin", OPTION_THIN, &load.maker.lossy.thin },
-			{ 0, "json", OPTION_FLAG, &load.want_json },
+			{ 0, "json", OPTION_FLAG, &json },
 		},
 	};
 	int status = options_parse(&options, argc, &argv);
@@ -407,8 +339,15 @@ int cmd_load(int argc, char **argv)
 	if (maker_open(&load.maker, &error))
 		return message_error("load", NULL, error.text);
 	maker_warn(&load.maker, "load");
-	load.maker.progress = maker_progress;
-	status = all ? load_all(&load) : load_words(&load, argv);
+	load.maker.progress = progress_count;
+	if (json)
+		load.json = json_object_new_array();
+	status = all ? load_all(&load) : EXIT_OK;
+	for (; *argv; argv++)
+		status |= load_one(&load, *argv);
+	if (json && !all)
+		json_put(stdout, load.json);
+	json_object_put(load.json);
 	maker_close(&load.maker);
 	return status;
 }

@@ -108,20 +108,6 @@ static int run_load(void *arg, pid_t pid)
 	return ret;
 }
 
-static void run_report(const struct run *run, pid_t pid)
-{
-	const struct manage_result *result = &run->result;
-	size_t i;
-
-	fprintf(stderr, "beectl: run: %d ", pid);
-	text_put_name(stderr, result->name);
-	fprintf(stderr, ": %zu mappings, %zu tables, %s\n", result->mappings, result->tables,
-		text_size(result->bytes).text);
-	maker_print_wrong(stderr, run->wrong, run->text);
-	for (i = 0; i < result->nproblems; i++)
-		message_warning("run", result->problem[i].path, result->problem[i].why);
-}
-
 static int run_exit_status(int status)
 {
 	return WIFSIGNALED(status) ? RUN_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
@@ -131,19 +117,6 @@ static int run_refuse(const char *subject, const char *why, int status)
 {
 	message_error("run", subject, why);
 	return status;
-}
-
-static int run_wait(pid_t pid)
-{
-	int status;
-	pid_t got;
-
-	do
-		got = waitpid(pid, &status, 0);
-	while (got < 0 && errno == EINTR);
-	if (got == pid)
-		return run_exit_status(status);
-	return run_refuse("waiting for the command", strerror(errno), RUN_FAILED);
 }
 
 /* A table_maker's done(): only tells; a file that got no table stays without. */
@@ -158,46 +131,43 @@ static void run_made(void *arg, const struct table_want *want, const struct tabl
 	maker_print_wrong(stderr, result->wrong, result->text);
 }
 
-/* Messages have been lost: the list of all files has what they said. */
-static void run_want_all(struct run *run, struct table_wants *wants)
-{
-	struct netlink_files files;
-	size_t i;
-
-	netlink_files_get(run->maker.nl, &files, &run->error);
-	for (i = 0; i < files.count; i++)
-		if (!files.file[i].loaded && files.file[i].pid)
-			table_jobs_add(wants, &files.file[i], true);
-	netlink_files_free(&files);
-}
-
 /* No more than 64 messages at a time, because CMD may end meanwhile. */
 static void run_take_news(struct run *run)
 {
 	struct table_wants wants = { 0 };
 	enum netlink_event_kind kind;
+	struct netlink_files files;
 	struct netlink_file file;
+	size_t i;
 
 	do {
 		kind = netlink_events_next(run->events, &file);
 		if (kind == NETLINK_EVENT_FILE)
 			table_jobs_add(&wants, &file, true);
-		else if (kind == NETLINK_EVENT_LOST)
-			run_want_all(run, &wants);
 	} while (kind == NETLINK_EVENT_FILE && wants.count < 64);
+	if (kind == NETLINK_EVENT_LOST) {
+		/* What the lost messages said is in the list of all files. */
+		netlink_files_get(run->maker.nl, &files, &run->error);
+		for (i = 0; i < files.count; i++)
+			if (!files.file[i].loaded && files.file[i].pid)
+				table_jobs_add(&wants, &files.file[i], true);
+		netlink_files_free(&files);
+	}
 	run->maker.arg = run;
 	run->maker.done = run_made;
 	table_jobs_run(&run->maker, &wants);
 	table_jobs_free(&wants);
 }
 
-/* Load what CMD and its children map later, until CMD ends. */
-static void run_follow(struct run *run, pid_t pid)
+/* Load what CMD and its children map later, until CMD ends.  Return: the exit status. */
+static int run_follow(struct run *run, pid_t pid)
 {
 	struct pollfd fds[2] = {
 		{ .fd = run->events ? netlink_events_fd(run->events) : -1, .events = POLLIN },
 		{ .fd = pidfd_open(pid, 0), .events = POLLIN },
 	};
+	int status;
+	pid_t got;
 
 	while (fds[1].fd >= 0 && !fds[1].revents) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
@@ -207,20 +177,34 @@ static void run_follow(struct run *run, pid_t pid)
 	}
 	if (fds[1].fd >= 0)
 		close(fds[1].fd);
+	do
+		got = waitpid(pid, &status, 0);
+	while (got < 0 && errno == EINTR);
+	if (got == pid)
+		return run_exit_status(status);
+	return run_refuse("waiting for the command", strerror(errno), RUN_FAILED);
 }
 
 static int run_start(struct run *run, char **argv)
 {
+	const struct manage_result *result = &run->result;
 	int status;
 	pid_t pid;
+	size_t i;
 
 	switch (launch_start(argv, run_load, run, &pid, &status)) {
 	case LAUNCH_RUNS:
 		run_take_signals(pid);
-		if (run->verbose)
-			run_report(run, pid);
-		run_follow(run, pid);
-		return run_wait(pid);
+		if (!run->verbose)
+			return run_follow(run, pid);
+		fprintf(stderr, "beectl: run: %d ", pid);
+		text_put_name(stderr, result->name);
+		fprintf(stderr, ": %zu mappings, %zu tables, %s\n", result->mappings,
+			result->tables, text_size(result->bytes).text);
+		maker_print_wrong(stderr, run->wrong, run->text);
+		for (i = 0; i < result->nproblems; i++)
+			message_warning("run", result->problem[i].path, result->problem[i].why);
+		return run_follow(run, pid);
 	case LAUNCH_ENDED:
 		return run_exit_status(status);
 	case LAUNCH_NO_EXEC:

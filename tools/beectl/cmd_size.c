@@ -101,9 +101,9 @@ struct size_run {
 	int			 status;
 };
 
-static u64 column_value(const struct column *column, const struct sizes *sizes)
+static u64 *column_of(size_t i, const struct sizes *sizes)
 {
-	return *(const u64 *)((const char *)sizes + column->offset);
+	return (u64 *)((char *)sizes + columns[i].offset);
 }
 
 static double bytes_per_row(const struct sizes *sizes)
@@ -170,39 +170,32 @@ static void size_done(void *arg, const struct input_file *file, const void *data
 {
 	const struct sizes *sizes = data;
 	struct size_run *run = arg;
+	size_t i;
 
 	(void)size;
 	run->sized[run->nsized++] = (struct size_file){ .path = file->path, .sizes = *sizes };
-	run->total.text += sizes->text;
-	run->total.fdes += sizes->fdes;
-	run->total.rows += sizes->rows;
-	run->total.cfi += sizes->cfi;
-	run->total.table += sizes->table;
-	run->total.unsupported += sizes->unsupported;
+	for (i = 0; i < NCOLUMNS; i++)
+		*column_of(i, &run->total) += *column_of(i, sizes);
 }
 
-/* What to sort @file by; false if there is no such key. */
+/* Fills in what to sort @file by; false if there is no such key. */
 static bool weigh(const char *key, struct size_file *file)
 {
+	const struct sizes *sizes = &file->sizes;
 	size_t i;
 
-	file->weight = 0;
-	if (!strcmp(key, "name"))
-		return true;
-	if (!strcmp(key, "ratio")) {
-		file->weight = percent(file->sizes.table, file->sizes.cfi);
-		return true;
-	}
-	if (!strcmp(key, "row")) {
-		file->weight = bytes_per_row(&file->sizes);
-		return true;
-	}
 	for (i = 0; i < NCOLUMNS; i++)
 		if (columns[i].width && !strcmp(key, columns[i].key)) {
-			file->weight = column_value(&columns[i], &file->sizes);
+			file->weight = *column_of(i, sizes);
 			return true;
 		}
-	return false;
+	if (!strcmp(key, "ratio"))
+		file->weight = percent(sizes->table, sizes->cfi);
+	else if (!strcmp(key, "row"))
+		file->weight = bytes_per_row(sizes);
+	else
+		return !strcmp(key, "name");
+	return true;
 }
 
 static int compare_files(const void *a, const void *b)
@@ -221,7 +214,7 @@ static void print_sizes(const struct sizes *sizes)
 	size_t i;
 
 	for (i = 0; i < NCOLUMNS; i++) {
-		u64 value = column_value(&columns[i], sizes);
+		u64 value = *column_of(i, sizes);
 
 		if (!columns[i].width)
 			continue;
@@ -260,7 +253,7 @@ static void json_add_sizes(struct json_object *object, const struct sizes *sizes
 	size_t i;
 
 	for (i = 0; i < NCOLUMNS; i++)
-		json_add_uint(object, columns[i].key, column_value(&columns[i], sizes));
+		json_add_uint(object, columns[i].key, *column_of(i, sizes));
 }
 
 static void print_json(struct size_run *run)
@@ -270,11 +263,10 @@ static void print_json(struct size_run *run)
 	size_t i;
 
 	for (i = 0; i < run->nsized; i++) {
-		struct json_object *file = json_object_new_object();
+		struct json_object *file = json_append(files);
 
 		json_add_string(file, "path", run->sized[i].path);
 		json_add_sizes(file, &run->sized[i].sizes);
-		json_object_array_add(files, file);
 	}
 	json_add(all, "files", files);
 	json_add(all, "failed", json_object_get(run->failed));

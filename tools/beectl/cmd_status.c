@@ -62,9 +62,9 @@ struct status {
 
 typedef unsigned long long ull;
 
-static const char *hook_name(uint32_t hook)
+static const char *name_of(const char *const *names, uint32_t max, uint32_t value)
 {
-	return hook <= BEEUNWIND_HOOK_STATE_MAX ? bee_hook_state_names[hook] : "unknown";
+	return value <= max ? names[value] : "unknown";
 }
 
 /* The hook is proven if its count of calls rises while perf samples this process. */
@@ -134,28 +134,20 @@ static void print_walks(const struct netlink_stats *stats)
 		       (double)stats->frames / sum, percent(stats->fp_steps, stats->frames));
 }
 
-static void print_hook(const struct status *status)
-{
-	const char *name = hook_name(status->info.hook);
-
-	if (status->info.hook == BEEUNWIND_HOOK_STATE_OFF)
-		printf("hook:      off\n");
-	else if (status->proven)
-		printf("hook:      %s, proven by a self-sample\n", name);
-	else
-		printf("hook:      %s, but not proven by a self-sample: %s\n", name,
-		       status->note.text);
-	if (status->info.hook == BEEUNWIND_HOOK_STATE_STUCK)
-		printf("           ftrace refused to remove it; only a reboot unloads the module\n");
-}
-
 static void print_status(const struct status *status)
 {
 	const struct netlink_info *info = &status->info;
 	uint64_t used = info->table_bytes + info->range_bytes;
 
-	print_hook(status);
-	printf("module:    %s, table format %u\n", info->module_version, info->table_version);
+	printf("hook:      %s",
+	       name_of(bee_hook_state_names, BEEUNWIND_HOOK_STATE_MAX, info->hook));
+	if (info->hook != BEEUNWIND_HOOK_STATE_OFF && status->proven)
+		printf(", proven by a self-sample");
+	else if (info->hook != BEEUNWIND_HOOK_STATE_OFF)
+		printf(", but not proven by a self-sample: %s", status->note.text);
+	if (info->hook == BEEUNWIND_HOOK_STATE_STUCK)
+		printf("\n           ftrace refused to remove it; only a reboot unloads the module");
+	printf("\nmodule:    %s, table format %u\n", info->module_version, info->table_version);
 	printf("memory:    %s", text_size(used).text);
 	printf(" of %s (%.1f%%)\n", text_size(info->budget).text, percent(used, info->budget));
 	printf("tables:    %u of %u files, %s\n", info->tables, info->files,
@@ -177,28 +169,16 @@ static void json_add_hex(struct json_object *object, const char *key, uint64_t v
 	json_add_string(object, key, text);
 }
 
-static struct json_object *json_stops(const struct netlink_stats *stats)
-{
-	struct json_object *array = json_object_new_array();
-	uint32_t order[BEEUNWIND_STOP_MAX + 1];
-	size_t i, n = stops_sort(stats, order);
-
-	for (i = 0; i < n; i++) {
-		struct json_object *stop = json_object_new_object();
-
-		json_add_string(stop, "reason", bee_stop_names[order[i]]);
-		json_add_uint(stop, "walks", stats->stop[order[i]]);
-		json_add_string(stop, "doc", bee_stop_docs[order[i]]);
-		json_object_array_add(array, stop);
-	}
-	return array;
-}
-
 static void json_status(struct json_object *object, const struct status *status)
 {
 	const struct netlink_info *info = &status->info;
+	const struct netlink_stats *stats = &status->stats;
+	struct json_object *stop, *stops = json_object_new_array();
+	uint32_t order[BEEUNWIND_STOP_MAX + 1];
+	size_t i, n = stops_sort(stats, order);
 
-	json_add_string(object, "hook", hook_name(info->hook));
+	json_add_string(object, "hook",
+			name_of(bee_hook_state_names, BEEUNWIND_HOOK_STATE_MAX, info->hook));
 	json_add_bool(object, "hook_proven", status->proven);
 	json_add_string(object, "hook_note", status->note.text);
 	json_add_string(object, "module_version", info->module_version);
@@ -211,16 +191,22 @@ static void json_status(struct json_object *object, const struct status *status)
 	json_add_uint(object, "processes", info->procs);
 	json_add_uint(object, "ranges", info->ranges);
 	json_add_uint(object, "range_bytes", info->range_bytes);
-	json_add_string(object, "follow", info->follow <= BEEUNWIND_FOLLOW_MAX ?
-			bee_follow_names[info->follow] : "unknown");
-	json_add_string(object, "announce", info->announce <= BEEUNWIND_ANNOUNCE_MAX ?
-			bee_announce_names[info->announce] : "unknown");
+	json_add_string(object, "follow",
+			name_of(bee_follow_names, BEEUNWIND_FOLLOW_MAX, info->follow));
+	json_add_string(object, "announce",
+			name_of(bee_announce_names, BEEUNWIND_ANNOUNCE_MAX, info->announce));
 	json_add_uint(object, "follow_lost", info->follow_lost);
 	json_add_uint(object, "hook_hits", info->hook_hits);
-	json_add_uint(object, "walks", stops_sum(&status->stats));
-	json_add(object, "stops", json_stops(&status->stats));
-	json_add_uint(object, "frames", status->stats.frames);
-	json_add_uint(object, "fp_steps", status->stats.fp_steps);
+	json_add_uint(object, "walks", stops_sum(stats));
+	for (i = 0; i < n; i++) {
+		stop = json_append(stops);
+		json_add_string(stop, "reason", bee_stop_names[order[i]]);
+		json_add_uint(stop, "walks", stats->stop[order[i]]);
+		json_add_string(stop, "doc", bee_stop_docs[order[i]]);
+	}
+	json_add(object, "stops", stops);
+	json_add_uint(object, "frames", stats->frames);
+	json_add_uint(object, "fp_steps", stats->fp_steps);
 }
 
 /* Return: exit status, or -1 with the error filled. */
@@ -233,13 +219,11 @@ static int show_status(struct netlink *nl, struct json_object *json, struct bee_
 	    !status_prove_hook(nl, &status, error) &&
 	    !netlink_stats_get(nl, &status.stats, error) &&
 	    !netlink_files_get(nl, &status.files, error)) {
-		if (json) {
+		if (json)
 			json_status(json, &status);
-			status_json_incomplete(json, &status.files);
-		} else {
+		else
 			print_status(&status);
-			status_print_incomplete(&status.files);
-		}
+		status_show_incomplete(&status.files, json);
 		ret = status.info.hook == BEEUNWIND_HOOK_STATE_OFF || status.proven ?
 		      EXIT_OK : EXIT_FAILED;
 		if (netlink_check_format(&status.info, error))
@@ -259,7 +243,7 @@ static struct json_object *json_process(const struct netlink_proc *proc, const c
 	for (i = 0; i < proc->ranges.count; i++) {
 		const struct range *r = &proc->ranges.range[i];
 		const struct netlink_file *file = netlink_files_find(files, r->file);
-		struct json_object *range = json_object_new_object();
+		struct json_object *range = json_append(array);
 
 		json_add_hex(range, "start", r->start);
 		json_add_hex(range, "end", r->end);
@@ -268,7 +252,6 @@ static struct json_object *json_process(const struct netlink_proc *proc, const c
 		json_add_bool(range, "loaded", file && file->loaded);
 		json_add_uint(range, "rows", file ? file->rows : 0);
 		json_add_string(range, "path", file ? file->name : "");
-		json_object_array_add(array, range);
 	}
 	json_add_uint(process, "pid", proc->pid);
 	json_add_string(process, "name", name);
@@ -328,12 +311,8 @@ static int show_files(struct netlink *nl, pid_t pid, bool all, struct json_objec
 		else
 			print_process(&procs.proc[0], name, &files);
 	}
-	if (!ret && all) {
-		if (json)
-			status_json_files(json, &files);
-		else
-			status_print_files(&files);
-	}
+	if (!ret && all)
+		status_show_files(&files, json);
 	netlink_procs_free(&procs);
 	netlink_files_free(&files);
 	return ret;

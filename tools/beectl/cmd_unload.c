@@ -26,18 +26,6 @@ static const char unload_help[] =
 	"  -q, --quiet   Print nothing but errors\n"
 	"  -h, --help    Show this text\n";
 
-static int unload_process(struct netlink *nl, const char *word, bool quiet)
-{
-	struct bee_error error = { .text = "not a process id" };
-	pid_t pid;
-
-	if (text_parse_pid(word, &pid) || netlink_proc_del(nl, pid, &error))
-		return message_error("unload", word, error.text);
-	if (!quiet)
-		printf("%d: unloaded\n", pid);
-	return EXIT_OK;
-}
-
 static int unload_tables(struct netlink *nl, bool quiet)
 {
 	struct netlink_files files;
@@ -96,6 +84,7 @@ int cmd_unload(int argc, char **argv)
 	int status = options_parse(&options, argc, &argv);
 	struct bee_error error;
 	struct netlink *nl;
+	pid_t pid;
 
 	if (status != OPTIONS_OK)
 		return status;
@@ -107,8 +96,14 @@ int cmd_unload(int argc, char **argv)
 	if (!nl)
 		return message_error("unload", NULL, error.text);
 	status = EXIT_OK;
-	for (; *argv; argv++)
-		status |= unload_process(nl, *argv, quiet);
+	for (; *argv; argv++) {
+		if (text_parse_pid(*argv, &pid))
+			status = message_error("unload", *argv, "not a process id");
+		else if (netlink_proc_del(nl, pid, &error))
+			status = message_error("unload", *argv, error.text);
+		else if (!quiet)
+			printf("%d: unloaded\n", pid);
+	}
 	if (all)
 		status |= unload_all(nl, quiet);
 	if (tables)

@@ -76,7 +76,7 @@ struct watch {
 	bool			 quiet;
 	struct table_maker	 maker;
 	struct netlink_events	*events;
-	struct netlink_family	*family;
+	struct netlink_events	*family;
 	struct table_wants	 wants;
 	size_t			 next;
 	struct tried		 tried;
@@ -104,29 +104,23 @@ static int64_t now_ms(void)
 	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
 }
 
-static void say_file(const struct watch *watch, const char *name, const char *what,
-		     const char *more)
-{
-	if (watch->quiet)
-		return;
-	text_put_name(stdout, name);
-	printf(": %s%s\n", what, more);
-	fflush(stdout);
-}
-
+/* Says what became of the file; if it has no table, whether to try again after WATCH_AGAIN_MS. */
 static void watch_done(void *arg, const struct table_want *want, const struct table_result *result)
 {
 	struct watch *watch = arg;
+	bool made = result->source != TABLE_NONE;
+	const char *what = result->source == TABLE_CACHED ? "cached, " : "compiled, ";
 
-	if (result->source != TABLE_NONE) {
-		watch->added++;
-		say_file(watch, want->name,
-			 result->source == TABLE_CACHED ? "cached, " : "compiled, ",
-			 text_size(result->bytes).text);
-		return;
+	if (!watch->quiet) {
+		text_put_name(stdout, want->name);
+		printf(": %s%s\n", made ? what : "no table: ",
+		       made ? text_size(result->bytes).text : result->error.text);
+		fflush(stdout);
 	}
-	say_file(watch, want->name, "no table: ", result->error.text);
-	/* Memory may be free, or the file there, when it is tried again. */
+	watch->added += made;
+	if (made)
+		return;
+	/* By then memory may be free, or the file found. */
 	if (table_jobs_refusal_is_general(result->refusal) || !result->opened)
 		watch->unfinished = tried_note(&watch->tried, want->id) || watch->unfinished;
 	else
@@ -137,17 +131,6 @@ static void watch_done(void *arg, const struct table_want *want, const struct ta
 static size_t watch_waiting(const struct watch *watch)
 {
 	return watch->wants.count - watch->next;
-}
-
-static void watch_forget_wants(struct watch *watch)
-{
-	while (watch_waiting(watch)) {
-		int pin = watch->wants.want[watch->next++].pin;
-
-		if (pin >= 0)
-			close(pin);
-	}
-	watch->wants.count = watch->next = 0;
 }
 
 static void watch_want(struct watch *watch, const struct netlink_file *file)
@@ -236,7 +219,13 @@ static int watch_make(struct watch *watch)
 
 static void watch_disconnect(struct watch *watch)
 {
-	watch_forget_wants(watch);
+	while (watch_waiting(watch)) {
+		int pin = watch->wants.want[watch->next++].pin;
+
+		if (pin >= 0)
+			close(pin);
+	}
+	watch->wants.count = watch->next = 0;
 	tried_forget(&watch->tried);
 	watch->list = watch->unfinished = false;
 	netlink_events_close(watch->events);
@@ -245,14 +234,20 @@ static void watch_disconnect(struct watch *watch)
 	watch->maker.nl = NULL;
 }
 
-/* In this order nothing is missed: listen, have new processes followed, add those that run. */
+/*
+ * In this order nothing is missed: listen, have new processes followed, add those that run.
+ * Return: 0, or -1 with the error filled; then watch_disconnect() is needed.
+ */
 static int watch_set_up(struct watch *watch, struct bee_error *error)
 {
 	int announce = watch->eager ? BEEUNWIND_ANNOUNCE_MAPPED : BEEUNWIND_ANNOUNCE_SAMPLED;
-	struct netlink *nl = watch->maker.nl;
 	struct manage_all_result all;
+	struct netlink *nl;
 	char why[640];
 
+	if (maker_connect(&watch->maker, error))
+		return -1;
+	nl = watch->maker.nl;
 	watch->events = netlink_events_open(error);
 	if (!watch->events ||
 	    netlink_config_set(nl, BEEUNWIND_A_CONFIG_ANNOUNCE, announce, error) ||
@@ -266,68 +261,64 @@ static int watch_set_up(struct watch *watch, struct bee_error *error)
 			 all.refused, all.pid, all.why.text);
 		message_warning("watch", NULL, why);
 	}
-	if (watch->eager && table_jobs_find(nl, 0, &watch->wants, error))
-		return -1;
 	watch->list = !watch->eager;
-	return 0;
+	return watch->eager ? table_jobs_find(nl, 0, &watch->wants, error) : 0;
 }
 
-/* Return: 0, also if the module is not there, or another is; or exit status. */
+/* Return: 0, also if there is no module that takes our tables; watch waits for one then. */
 static int watch_connect(struct watch *watch)
 {
 	struct bee_error error;
+	bool absent;
 
-	if (!maker_connect(&watch->maker, &error) && !watch_set_up(watch, &error))
+	if (!watch_set_up(watch, &error))
 		return 0;
 	watch_disconnect(watch);
-	if (error.code != BEE_ERROR_NO_MODULE)
-		return message_error("watch", NULL, error.text);
-	message_error("watch", "waiting", error.text);
-	return 0;
+	absent = error.code == BEE_ERROR_NO_MODULE;
+	message_error("watch", absent ? "waiting" : NULL, error.text);
+	return absent ? EXIT_OK : EXIT_FAILED;
 }
 
 static int watch_take_family(struct watch *watch)
 {
-	enum netlink_family_news news = netlink_family_next(watch->family);
+	enum netlink_event_kind news = netlink_family_next(watch->family);
 
-	if (news == NETLINK_FAMILY_SAME)
+	if (news == NETLINK_EVENT_NONE)
 		return 0;
 	watch_disconnect(watch);
 	/* After GONE do not ask by netlink_open(): the kernel would load the module again. */
-	if (news == NETLINK_FAMILY_COME ||
-	    (news == NETLINK_FAMILY_LOST && !access("/sys/module/beeunwind", F_OK)))
+	if (news == NETLINK_EVENT_COME ||
+	    (news == NETLINK_EVENT_LOST && !access("/sys/module/beeunwind", F_OK)))
 		return watch_connect(watch);
 	puts("the module has gone; waiting for it");
 	fflush(stdout);
 	return 0;
 }
 
-/* Sleep until there is a message or signal; with files in the queue, until there is a token. */
-static int watch_wait(struct watch *watch, struct pollfd fds[2], const sigset_t *signals)
-{
-	struct timespec wait = { 0 };
-
-	tokens_fill(watch);
-	if (watch_waiting(watch) && watch->tokens < 1000)
-		wait.tv_nsec = 1000000000 / WATCH_RATE - 1;
-	fds[0] = (struct pollfd){ .fd = netlink_family_fd(watch->family), .events = POLLIN };
-	fds[1] = (struct pollfd){ .fd = watch->events ? netlink_events_fd(watch->events) : -1,
-				  .events = POLLIN };
-	if (ppoll(fds, 2, watch_waiting(watch) ? &wait : NULL, signals) < 0 && errno != EINTR)
-		return message_error("watch", NULL, strerror(errno));
-	return 0;
-}
-
+/*
+ * Sleep until a message or a signal comes, then handle it.  With files in the queue sleep only
+ * if the token bucket is empty, and then until it has a token.
+ */
 static int watch_loop(struct watch *watch, const sigset_t *signals)
 {
-	struct pollfd fds[2];
 	int status = watch_connect(watch);
 
 	while (!status) {
+		struct timespec wait = { 0 };
+		struct pollfd fds[2];
+
 		if (watch->list && !watch_waiting(watch))
 			watch_take_list(watch);
-		status = watch_wait(watch, fds, signals);
-		if (status || watch_ended)
+		tokens_fill(watch);
+		if (watch->tokens < 1000)
+			wait.tv_nsec = 1000000000 / WATCH_RATE - 1;
+		fds[0] = (struct pollfd){ netlink_events_fd(watch->family), POLLIN, 0 };
+		fds[1] = (struct pollfd){ watch->events ? netlink_events_fd(watch->events) : -1,
+					  POLLIN, 0 };
+		if (ppoll(fds, 2, watch_waiting(watch) ? &wait : NULL, signals) < 0 &&
+		    errno != EINTR)
+			return message_error("watch", NULL, strerror(errno));
+		if (watch_ended)
 			break;
 		if (fds[0].revents)
 			status = watch_take_family(watch);
@@ -377,7 +368,7 @@ static int watch_run(struct watch *watch)
 	status = watch_loop(watch, &signals);
 	watch_disconnect(watch);
 	table_jobs_free(&watch->wants);
-	netlink_family_close(watch->family);
+	netlink_events_close(watch->family);
 	cache_close(watch->maker.cache);
 	if (!status)
 		printf("%zu table%s added; what is loaded stays\n", watch->added,

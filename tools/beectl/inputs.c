@@ -15,16 +15,6 @@
 #include "elf.h"
 #include "inputs.h"
 
-static struct input_file *files_append(struct input_files *files, const char *path, bool found)
-{
-	struct input_file *file;
-
-	files->file = alloc_room(files->file, files->count, &files->room, sizeof(*files->file));
-	file = &files->file[files->count++];
-	*file = (struct input_file){ .path = alloc_text(path), .found = found };
-	return file;
-}
-
 /**
  * input_file_refuse() - say why nothing can be done with a file
  * @file: the file; a reason that it has already stays
@@ -42,29 +32,21 @@ void input_file_refuse(struct input_file *file, const char *format, ...)
 		file->why = alloc_text(why);
 }
 
-static void files_append_failed(struct input_files *files, const char *path, bool found, int error)
+/* @st: NULL if the file cannot be looked at, for the reason @error */
+static void files_append(struct input_files *files, const char *path, bool found,
+			 const struct stat *st, int error)
 {
-	input_file_refuse(files_append(files, path, found), "%s", strerror(error));
-}
+	struct input_file *file;
 
-static void files_append_inode(struct input_files *files, const char *path, bool found,
-			       const struct stat *st)
-{
-	struct input_file *file = files_append(files, path, found);
-
-	file->dev = st->st_dev;
-	file->inode = st->st_ino;
-}
-
-/* An x86-64 executable or shared object, by its header. */
-static bool files_is_wanted(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	bool wanted = fd >= 0 && elf_is_candidate(fd);
-
-	if (fd >= 0)
-		close(fd);
-	return wanted;
+	files->file = alloc_room(files->file, files->count, &files->room, sizeof(*files->file));
+	file = &files->file[files->count++];
+	*file = (struct input_file){ .path = alloc_text(path), .found = found };
+	if (st) {
+		file->dev = st->st_dev;
+		file->inode = st->st_ino;
+	} else {
+		input_file_refuse(file, "%s", strerror(error));
+	}
 }
 
 static int files_compare_names(const FTSENT **a, const FTSENT **b)
@@ -78,21 +60,26 @@ static void files_walk(struct input_files *files, const char *directory)
 	int options = FTS_COMFOLLOW | FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV;
 	FTS *walk = fts_open(roots, options, files_compare_names);
 	FTSENT *entry;
+	int fd;
 
 	if (!walk) {
-		files_append_failed(files, directory, false, errno);
+		files_append(files, directory, false, NULL, errno);
 		return;
 	}
 	while ((entry = fts_read(walk)))
 		switch (entry->fts_info) {
 		case FTS_F:
-			if (files_is_wanted(entry->fts_path))
-				files_append_inode(files, entry->fts_path, true, entry->fts_statp);
+			fd = open(entry->fts_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+			if (fd < 0)
+				break;
+			if (elf_is_candidate(fd))
+				files_append(files, entry->fts_path, true, entry->fts_statp, 0);
+			close(fd);
 			break;
 		case FTS_DNR:
 		case FTS_ERR:
-			files_append_failed(files, entry->fts_path, entry->fts_level > 0,
-					    entry->fts_errno);
+			files_append(files, entry->fts_path, entry->fts_level > 0, NULL,
+				     entry->fts_errno);
 			break;
 		}
 	fts_close(walk);
@@ -111,11 +98,11 @@ void input_files_add(struct input_files *files, const char *word)
 	struct stat st;
 
 	if (stat(word, &st))
-		files_append_failed(files, word, false, errno);
+		files_append(files, word, false, NULL, errno);
 	else if (S_ISDIR(st.st_mode))
 		files_walk(files, word);
 	else
-		files_append_inode(files, word, false, &st);
+		files_append(files, word, false, &st, 0);
 }
 
 /* By inode; those named themselves first, then in the order of the list. */

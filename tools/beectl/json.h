@@ -30,6 +30,15 @@ static inline void json_add(struct json_object *object, const char *key,
 	json_object_object_add(object, key, value);
 }
 
+/* json_append(): add an empty object to an array, and return it */
+static inline struct json_object *json_append(struct json_object *array)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_object_array_add(array, object);
+	return object;
+}
+
 /* json_append_problem(): { "path": @path, @key: @why }; nothing if @array is NULL */
 static inline void json_append_problem(struct json_object *array, const char *path,
 				       const char *key, const char *why)
@@ -38,10 +47,9 @@ static inline void json_append_problem(struct json_object *array, const char *pa
 
 	if (!array)
 		return;
-	object = json_object_new_object();
+	object = json_append(array);
 	json_add_string(object, "path", path);
 	json_add_string(object, key, why);
-	json_object_array_add(array, object);
 }
 
 void json_put(FILE *out, struct json_object *object);

@@ -44,51 +44,30 @@ static void print_help(FILE *out)
 	      "\"beectl help COMMAND\" tells more about a command.\n", out);
 }
 
-static const struct command *find_command(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < NCOMMANDS; i++)
-		if (!strcmp(name, commands[i].name))
-			return &commands[i];
-	return NULL;
-}
-
-static int unknown_command(const char *name)
-{
-	fprintf(stderr, "beectl: unknown command '%s'; \"beectl help\" lists the commands\n", name);
-	return EXIT_USAGE;
-}
-
-static int show_help(int argc, char **argv)
-{
-	const struct command *command;
-	char option[] = "--help";
-	char *words[3] = { NULL, option, NULL };
-
-	if (argc < 2 || !strcmp(argv[1], "help")) {
-		print_help(stdout);
-		return EXIT_OK;
-	}
-	command = find_command(argv[1]);
-	if (!command)
-		return unknown_command(argv[1]);
-	words[0] = argv[1];
-	return command->run(2, words);
-}
-
+/* "help", "--help" and "-h" may be followed by a command, whose help is printed then. */
 static int run_word(int argc, char **argv)
 {
-	const struct command *command;
+	char option[] = "--help";
+	char *help[] = { argc > 1 ? argv[1] : NULL, option, NULL };
+	size_t i;
 
-	if (!strcmp(argv[0], "help") || !strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"))
-		return show_help(argc, argv);
-	if (!strcmp(argv[0], "--version")) {
+	if (!strcmp(argv[0], "help") || !strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")) {
+		if (!help[0] || !strcmp(help[0], "help")) {
+			print_help(stdout);
+			return EXIT_OK;
+		}
+		argc = 2;
+		argv = help;
+	} else if (!strcmp(argv[0], "--version")) {
 		puts("beectl " BEE_VERSION);
 		return EXIT_OK;
 	}
-	command = find_command(argv[0]);
-	return command ? command->run(argc, argv) : unknown_command(argv[0]);
+	for (i = 0; i < NCOMMANDS; i++)
+		if (!strcmp(argv[0], commands[i].name))
+			return commands[i].run(argc, argv);
+	fprintf(stderr, "beectl: unknown command '%s'; \"beectl help\" lists the commands\n",
+		argv[0]);
+	return EXIT_USAGE;
 }
 
 /*

@@ -6,7 +6,6 @@
 
 #include "maker.h"
 #include "messages.h"
-#include "progress.h"
 #include "text.h"
 
 /**
@@ -66,11 +65,4 @@ void maker_print_wrong(FILE *out, uint64_t wrong, uint64_t text)
 	if (text)
 		fprintf(out, "  not exact: %llu of %llu bytes of text (%.3f%%) have a wrong rule\n",
 			(unsigned long long)wrong, (unsigned long long)text, percent(wrong, text));
-}
-
-/* maker_progress(): for struct table_maker */
-void maker_progress(void *arg, size_t ready, size_t count, const char *name)
-{
-	(void)arg;
-	progress_count(ready, count, name);
 }

@@ -12,6 +12,5 @@ int maker_open(struct table_maker *maker, struct bee_error *error);
 void maker_close(struct table_maker *maker);
 void maker_warn(const struct table_maker *maker, const char *command);
 void maker_print_wrong(FILE *out, uint64_t wrong, uint64_t text);
-void maker_progress(void *arg, size_t ready, size_t count, const char *name);
 
 #endif /* MAKER_H */

@@ -38,13 +38,6 @@ static int option_take(const struct options *options, size_t i)
 	return OPTIONS_OK;
 }
 
-static int option_unknown(const char *command, const char *word)
-{
-	if (optopt > 0 && optopt < LONG_FIRST)
-		return message_usage(command, "unknown option -%c", optopt);
-	return message_usage(command, "unknown option %s", word);
-}
-
 /**
  * options_parse() - take the options of a command line
  * @options: what there are, and where their values go
@@ -58,6 +51,7 @@ int options_parse(const struct options *options, int argc, char ***argv)
 	struct option names[OPTIONS_MAX + 2] = { { "help", no_argument, NULL, 'h' } };
 	char letters[2 * OPTIONS_MAX + 4], *at = letters;
 	int c, status = OPTIONS_OK;
+	const char *word;
 	size_t i, count;
 
 	if (options->stop)
@@ -82,16 +76,18 @@ int options_parse(const struct options *options, int argc, char ***argv)
 	while (status == OPTIONS_OK && (c = getopt_long(argc, *argv, letters, names, NULL)) != -1) {
 		for (i = 0; i < count && c != LONG_FIRST + i && c != options->option[i].letter; i++)
 			;
+		word = (*argv)[optind - 1];
 		if (i < count) {
 			status = option_take(options, i);
 		} else if (c == 'h') {
 			fputs(options->help, stdout);
 			return EXIT_OK;
 		} else if (c == ':') {
-			return message_usage(options->command, "%s needs an argument",
-					     (*argv)[optind - 1]);
+			return message_usage(options->command, "%s needs an argument", word);
+		} else if (optopt > 0 && optopt < LONG_FIRST) {
+			return message_usage(options->command, "unknown option -%c", optopt);
 		} else {
-			return option_unknown(options->command, (*argv)[optind - 1]);
+			return message_usage(options->command, "unknown option %s", word);
 		}
 	}
 	*argv += optind;

@@ -79,14 +79,6 @@ void progress_end(void)
 		progress_shown = 0;
 }
 
-static long progress_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000 + 1;
-}
-
 /**
  * progress_count() - say how far it is, from a second after the first call on
  * @ready: how many are done
@@ -97,11 +89,14 @@ static long progress_now(void)
  */
 void progress_count(size_t ready, size_t count, const char *path)
 {
-	long now = progress_now();
+	struct timespec ts;
 	char what[256];
+	long now;
 
 	if (!isatty(STDERR_FILENO))
 		return;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	now = ts.tv_sec * 1000 + ts.tv_nsec / 1000000 + 1;
 	if (!progress_next)
 		progress_next = now + PROGRESS_FIRST_MS;
 	if (now < progress_next)

@@ -67,23 +67,6 @@ static void print_file(const struct netlink_file *t)
 	putchar('\n');
 }
 
-/* status_print_files(): one line for each file, and the sums */
-void status_print_files(const struct netlink_files *files)
-{
-	uint64_t bytes = 0;
-	size_t i, loaded = 0;
-
-	printf("%8s %10s %9s %6s %9s %8s %8s %8s  %-12s  %s\n", "id", "size", "rows", "users",
-	       "samples", "missed", "cut", "used", "identity", "path");
-	for (i = 0; i < files->count; i++) {
-		print_file(&files->file[i]);
-		bytes += files->file[i].bytes;
-		loaded += files->file[i].loaded;
-	}
-	printf("%zu file%s, %zu table%s, %s\n", files->count, plural(files->count), loaded,
-	       plural(loaded), text_size(bytes).text);
-}
-
 static struct json_object *json_file_stops(const struct netlink_file *t)
 {
 	struct json_object *object = json_object_new_object();
@@ -95,9 +78,8 @@ static struct json_object *json_file_stops(const struct netlink_file *t)
 	return object;
 }
 
-static struct json_object *json_file(const struct netlink_file *t)
+static void json_file(struct json_object *file, const struct netlink_file *t)
 {
-	struct json_object *file = json_object_new_object();
 	char id[2 * sizeof(t->identity) + 1];
 
 	text_hex(t->identity, t->identity_len, id, sizeof(id));
@@ -115,18 +97,33 @@ static struct json_object *json_file(const struct netlink_file *t)
 	json_add_uint(file, "inode", t->inode);
 	json_add_string(file, "path", t->name);
 	json_add_string(file, "lossy", lossy_words(t->flags));
-	return file;
 }
 
-/* status_json_files(): the same, as "files" */
-void status_json_files(struct json_object *object, const struct netlink_files *files)
+/* status_show_files(): all files, as "files" in @json; if that is NULL, one line each, and sums */
+void status_show_files(const struct netlink_files *files, struct json_object *json)
 {
-	struct json_object *array = json_object_new_array();
-	size_t i;
+	struct json_object *array = NULL;
+	size_t i, loaded = 0;
+	uint64_t bytes = 0;
 
-	for (i = 0; i < files->count; i++)
-		json_object_array_add(array, json_file(&files->file[i]));
-	json_add(object, "files", array);
+	if (json) {
+		array = json_object_new_array();
+		json_add(json, "files", array);
+	} else {
+		printf("%8s %10s %9s %6s %9s %8s %8s %8s  %-12s  %s\n", "id", "size", "rows",
+		       "users", "samples", "missed", "cut", "used", "identity", "path");
+	}
+	for (i = 0; i < files->count; i++) {
+		if (json)
+			json_file(json_append(array), &files->file[i]);
+		else
+			print_file(&files->file[i]);
+		bytes += files->file[i].bytes;
+		loaded += files->file[i].loaded;
+	}
+	if (!json)
+		printf("%zu file%s, %zu table%s, %s\n", files->count, plural(files->count),
+		       loaded, plural(loaded), text_size(bytes).text);
 }
 
 static int compare_cut(const void *a, const void *b)
@@ -137,80 +134,60 @@ static int compare_cut(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* Files in which walks were cut short, the worst first, and the sum of these walks. */
-static const struct netlink_file **incomplete_list(const struct netlink_files *files,
-						   size_t *count, uint64_t *sum)
-{
-	const struct netlink_file **list = alloc_array(NULL, files->count + 1, sizeof(*list));
-	size_t i;
-
-	*count = 0;
-	*sum = 0;
-	for (i = 0; i < files->count; i++) {
-		if (!file_cut(&files->file[i]))
-			continue;
-		list[(*count)++] = &files->file[i];
-		*sum += file_cut(&files->file[i]);
-	}
-	if (*count)
-		qsort(list, *count, sizeof(*list), compare_cut);
-	return list;
-}
-
-/* "no-table 12, gap 3" */
-static void print_reasons(const struct netlink_file *t)
+/* "  123  4.5%  /usr/bin/name (no-table 12, gap 3)": @sum walks are cut short in all files */
+static void print_incomplete(const struct netlink_file *t, uint64_t sum)
 {
 	const char *before = "";
 	uint32_t reason;
 
+	printf("  %12llu %5.1f%%  ", (ull)file_cut(t), percent(file_cut(t), sum));
+	text_put_name(stdout, t->name);
+	printf("%s (", t->loaded ? "" : ", which has no table");
 	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++) {
 		if (stop_is_complete(reason) || !t->stop[reason])
 			continue;
 		printf("%s%s %u", before, bee_stop_names[reason], t->stop[reason]);
 		before = ", ";
 	}
+	printf(")\n");
 }
 
-/* status_print_incomplete(): in which files' code walks were cut short, and why */
-void status_print_incomplete(const struct netlink_files *files)
+/*
+ * status_show_incomplete(): the files in whose code walks were cut short, the worst first, and
+ * why: all as "incomplete" in @json; if that is NULL, the first MAX_INCOMPLETE in a line each
+ */
+void status_show_incomplete(const struct netlink_files *files, struct json_object *json)
 {
-	size_t i, count;
-	uint64_t sum;
-	const struct netlink_file **list = incomplete_list(files, &count, &sum);
+	const struct netlink_file **list = alloc_array(NULL, files->count + 1, sizeof(*list));
+	struct json_object *array = NULL, *file;
+	size_t i, count = 0;
+	uint64_t sum = 0;
 
-	if (count)
+	for (i = 0; i < files->count; i++)
+		if (file_cut(&files->file[i])) {
+			list[count++] = &files->file[i];
+			sum += file_cut(&files->file[i]);
+		}
+	qsort(list, count, sizeof(*list), compare_cut);
+	if (json) {
+		array = json_object_new_array();
+		json_add(json, "incomplete", array);
+	} else if (count) {
 		printf("incomplete stacks end in:\n");
-	for (i = 0; i < count && i < MAX_INCOMPLETE; i++) {
-		printf("  %12llu %5.1f%%  ", (ull)file_cut(list[i]),
-		       percent(file_cut(list[i]), sum));
-		text_put_name(stdout, list[i]->name);
-		printf("%s (", list[i]->loaded ? "" : ", which has no table");
-		print_reasons(list[i]);
-		printf(")\n");
 	}
-	if (count > MAX_INCOMPLETE)
-		printf("  and %zu more files; \"beectl status --files\" lists all\n",
-		       count - MAX_INCOMPLETE);
-	free(list);
-}
-
-/* status_json_incomplete(): the same for all, as "incomplete" */
-void status_json_incomplete(struct json_object *object, const struct netlink_files *files)
-{
-	struct json_object *array = json_object_new_array();
-	size_t i, count;
-	uint64_t sum;
-	const struct netlink_file **list = incomplete_list(files, &count, &sum);
-
-	for (i = 0; i < count; i++) {
-		struct json_object *file = json_object_new_object();
-
+	for (i = 0; i < count && (json || i < MAX_INCOMPLETE); i++) {
+		if (!json) {
+			print_incomplete(list[i], sum);
+			continue;
+		}
+		file = json_append(array);
 		json_add_string(file, "path", list[i]->name);
 		json_add_bool(file, "loaded", list[i]->loaded);
 		json_add_uint(file, "walks", file_cut(list[i]));
 		json_add(file, "stops", json_file_stops(list[i]));
-		json_object_array_add(array, file);
 	}
-	json_add(object, "incomplete", array);
+	if (!json && count > MAX_INCOMPLETE)
+		printf("  and %zu more files; \"beectl status --files\" lists all\n",
+		       count - MAX_INCOMPLETE);
 	free(list);
 }

@@ -7,9 +7,7 @@
 
 struct json_object;
 
-void status_print_files(const struct netlink_files *files);
-void status_json_files(struct json_object *object, const struct netlink_files *files);
-void status_print_incomplete(const struct netlink_files *files);
-void status_json_incomplete(struct json_object *object, const struct netlink_files *files);
+void status_show_files(const struct netlink_files *files, struct json_object *json);
+void status_show_incomplete(const struct netlink_files *files, struct json_object *json);
 
 #endif /* STATUS_FILES_H */

@@ -73,7 +73,23 @@ static void fields_take_nested(const struct field *fields, struct nlattr *nest, 
 	fields_take(fields, nla_data(nest), nla_len(nest), to);
 }
 
-static int info_parse(struct nlattr *attrs, int length, void *result)
+/* struct reply - for reply_take(): what an answer fills */
+struct reply {
+	const struct field	*fields;
+	void			*to;
+};
+
+/* A reply_fn */
+static int reply_take(struct nlattr *attrs, int length, void *result)
+{
+	const struct reply *reply = result;
+
+	fields_take(reply->fields, attrs, length, reply->to);
+	return 0;
+}
+
+/** netlink_info_get() - state of the module; returns 0, or -1 with @error filled */
+int netlink_info_get(struct netlink *nl, struct netlink_info *info, struct bee_error *error)
 {
 	static const struct field fields[] = {
 		FIELD(FIELD_STRING, BEEUNWIND_A_INFO_MODULE_VERSION, netlink_info, module_version),
@@ -93,17 +109,10 @@ static int info_parse(struct nlattr *attrs, int length, void *result)
 		NUMBER(BEEUNWIND_A_INFO_ANNOUNCE, netlink_info, announce),
 		{},
 	};
+	struct reply reply = { fields, memset(info, 0, sizeof(*info)) };
 
-	fields_take(fields, attrs, length, result);
-	return 0;
-}
-
-/** netlink_info_get() - state of the module; returns 0, or -1 with @error filled */
-int netlink_info_get(struct netlink *nl, struct netlink_info *info, struct bee_error *error)
-{
-	memset(info, 0, sizeof(*info));
-	return exchange_request(nl, exchange_begin(nl, BEEUNWIND_CMD_INFO_GET, 0), info_parse,
-				info, error);
+	return exchange_request(nl, exchange_begin(nl, BEEUNWIND_CMD_INFO_GET, 0), reply_take,
+				&reply, error);
 }
 
 /**
@@ -123,21 +132,22 @@ int netlink_check_format(const struct netlink_info *info, struct bee_error *erro
 			 BEE_TABLE_VERSION);
 }
 
-static int file_id_parse(struct nlattr *attrs, int length, void *result)
-{
-	const struct nlattr *attr = nla_find(attrs, length, BEEUNWIND_A_FILE_ID);
-
-	*(uint32_t *)result = attr && nla_len(attr) >= 4 ? nla_get_u32(attr) : 0;
-	return 0;
-}
-
+/* Return: 0, or -1 with the error filled. */
 static int table_add_run(struct netlink *nl, struct nl_msg *msg, uint32_t *id,
 			 struct bee_error *error)
 {
-	*id = 0;
-	if (exchange_request(nl, msg, file_id_parse, id, error))
-		return -1;
-	return *id ? 0 : error_set(error, EPROTO, "the module's answer has no file id");
+	static const struct field fields[] = {
+		NUMBER(BEEUNWIND_A_FILE_ID, netlink_file, id),
+		{},
+	};
+	struct netlink_file file = { 0 };
+	struct reply reply = { fields, &file };
+	int ret = exchange_request(nl, msg, reply_take, &reply, error);
+
+	*id = file.id;
+	if (ret || *id)
+		return ret;
+	return error_set(error, EPROTO, "the module's answer has no file id");
 }
 
 /**
@@ -315,18 +325,12 @@ void netlink_files_free(struct netlink_files *files)
 	*files = (struct netlink_files){ 0 };
 }
 
-static int proc_state_parse(struct nlattr *attrs, int length, void *result)
-{
-	static const struct field fields[] = {
-		NUMBER(BEEUNWIND_A_PROC_COOKIE, netlink_proc, cookie),
-		NUMBER(BEEUNWIND_A_PROC_GENERATION, netlink_proc, generation),
-		NUMBER(BEEUNWIND_A_PROC_RANGES, netlink_proc, nranges),
-		{},
-	};
-
-	fields_take(fields, attrs, length, result);
-	return 0;
-}
+static const struct field proc_fields[] = {
+	NUMBER(BEEUNWIND_A_PROC_COOKIE, netlink_proc, cookie),
+	NUMBER(BEEUNWIND_A_PROC_GENERATION, netlink_proc, generation),
+	NUMBER(BEEUNWIND_A_PROC_RANGES, netlink_proc, nranges),
+	{},
+};
 
 /**
  * netlink_proc_add() - manage a process: the module looks at its mappings itself
@@ -339,9 +343,10 @@ static int proc_state_parse(struct nlattr *attrs, int length, void *result)
 int netlink_proc_add(struct netlink *nl, struct netlink_proc *proc, struct bee_error *error)
 {
 	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_ADD, 0);
+	struct reply reply = { proc_fields, proc };
 
 	exchange_put_u32(msg, BEEUNWIND_A_PROC_PID, proc->pid);
-	return exchange_request(nl, msg, proc_state_parse, proc, error);
+	return exchange_request(nl, msg, reply_take, &reply, error);
 }
 
 /* Bytes of a range in a request. */
@@ -383,6 +388,7 @@ int netlink_proc_update(struct netlink *nl, struct netlink_proc *proc,
 			const struct range_diff *diff, struct bee_error *error)
 {
 	size_t most = (nl->max_message - 256) / range_attr_size();
+	struct reply reply = { proc_fields, proc };
 	size_t d = 0, a = 0;
 
 	do {
@@ -398,7 +404,7 @@ int netlink_proc_update(struct netlink *nl, struct netlink_proc *proc,
 		exchange_put_u64(msg, BEEUNWIND_A_PROC_GENERATION, proc->generation);
 		ranges_put(msg, BEEUNWIND_A_PROC_DEL, diff->del.range + d, ndel);
 		ranges_put(msg, BEEUNWIND_A_PROC_ADD, diff->add.range + a, nadd);
-		if (exchange_request(nl, msg, proc_state_parse, proc, error))
+		if (exchange_request(nl, msg, reply_take, &reply, error))
 			return -1;
 		d += ndel;
 		a += nadd;
@@ -425,18 +431,6 @@ int netlink_proc_forget(struct netlink *nl, uint64_t cookie, struct bee_error *e
 }
 
 /* The messages of one address space follow each other and repeat its cookie. */
-static struct netlink_proc *procs_find(struct netlink_procs *procs, uint64_t cookie)
-{
-	struct netlink_proc *last = procs->count ? &procs->proc[procs->count - 1] : NULL;
-
-	if (last && last->cookie == cookie)
-		return last;
-	procs->proc = alloc_room(procs->proc, procs->count, &procs->room, sizeof(*last));
-	last = &procs->proc[procs->count++];
-	*last = (struct netlink_proc){ .cookie = cookie };
-	return last;
-}
-
 static int procs_parse(struct nlattr *attrs, int length, void *result)
 {
 	static const struct field pid_fields[] = {
@@ -450,13 +444,18 @@ static int procs_parse(struct nlattr *attrs, int length, void *result)
 		NUMBER(BEEUNWIND_A_RANGE_FILE, range, file),
 		{},
 	};
+	struct netlink_procs *procs = result;
 	struct netlink_proc state = { 0 }, *proc;
 	struct nlattr *attr;
 	int left;
 
-	proc_state_parse(attrs, length, &state);
-	proc = procs_find(result, state.cookie);
-	proc_state_parse(attrs, length, proc);
+	fields_take(proc_fields, attrs, length, &state);
+	if (!procs->count || procs->proc[procs->count - 1].cookie != state.cookie) {
+		procs->proc = alloc_room(procs->proc, procs->count, &procs->room, sizeof(*proc));
+		procs->proc[procs->count++] = (struct netlink_proc){ 0 };
+	}
+	proc = &procs->proc[procs->count - 1];
+	fields_take(proc_fields, attrs, length, proc);
 	fields_take(pid_fields, attrs, length, proc);
 	nla_for_each_attr(attr, attrs, length, left)
 		if (nla_type(attr) == BEEUNWIND_A_PROC_RANGE) {

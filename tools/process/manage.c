@@ -128,56 +128,36 @@ pid_t manage_check(pid_t pid, struct bee_error *error)
 	return pid;
 }
 
-/* struct manage - manage_process() while it is at work */
-struct manage {
-	const struct table_maker	*maker;
-	struct manage_result		*result;
-};
-
-static void manage_note_problem(struct manage_result *result, const char *path, const char *why)
-{
-	result->problem = alloc_room(result->problem, result->nproblems, &result->room,
-				     sizeof(*result->problem));
-	result->problem[result->nproblems++] = (struct manage_problem){
-		.path = alloc_text(path), .why = alloc_text(why),
-	};
-}
-
-/* Counts how tables were made; manage_count() adds up mappings and memory in the end. */
 static void manage_done(void *arg, const struct table_want *want, const struct table_result *made)
 {
-	struct manage_result *result = ((struct manage *)arg)->result;
+	struct manage_result *result = arg;
 
 	result->text += made->text;
 	result->wrong += made->wrong;
-	if (made->source == TABLE_COMPILED)
+	if (made->source == TABLE_COMPILED) {
 		result->compiled++;
-	else if (made->source == TABLE_CACHED)
+	} else if (made->source == TABLE_CACHED) {
 		result->cached++;
-	else if (!table_jobs_refusal_is_general(made->refusal))
-		manage_note_problem(result, want->name, made->error.text);
-	else if (!result->error.code)
+	} else if (!table_jobs_refusal_is_general(made->refusal)) {
+		result->problem = alloc_room(result->problem, result->nproblems, &result->room,
+					     sizeof(*result->problem));
+		result->problem[result->nproblems++] = (struct manage_problem){
+			.path = alloc_text(want->name), .why = alloc_text(made->error.text),
+		};
+	} else if (!result->error.code) {
 		error_set(&result->error, made->refusal, "%.128s: %.240s", want->name,
 			  made->error.text);
+	}
 }
 
-static void manage_progress(void *arg, size_t ready, size_t count, const char *name)
+/* Make and load the tables that the process needs.  Return: 0, or -1 with the error filled. */
+static int manage_tables(struct table_maker maker, pid_t pid, struct manage_result *result)
 {
-	const struct manage *manage = arg;
-
-	manage->maker->progress(manage->maker->arg, ready, count, name);
-}
-
-static int manage_tables(struct manage *manage, pid_t pid)
-{
-	struct manage_result *result = manage->result;
-	struct table_maker maker = *manage->maker;
 	struct table_wants wants = { 0 };
 	int ret;
 
-	maker.arg = manage;
+	maker.arg = result;
 	maker.done = manage_done;
-	maker.progress = manage->maker->progress ? manage_progress : NULL;
 	ret = table_jobs_find(maker.nl, pid, &wants, &result->error);
 	if (!ret && table_jobs_run(&maker, &wants))
 		ret = error_set(&result->error, errno, "cannot start a process: %s",
@@ -226,7 +206,6 @@ static int manage_count(struct netlink *nl, pid_t pid, struct manage_result *res
  */
 int manage_process(const struct table_maker *maker, pid_t pid, struct manage_result *result)
 {
-	struct manage manage = { .maker = maker, .result = result };
 	struct netlink_proc proc;
 
 	memset(result, 0, sizeof(*result));
@@ -235,7 +214,7 @@ int manage_process(const struct table_maker *maker, pid_t pid, struct manage_res
 	if (pid < 0)
 		return -1;
 	proc = (struct netlink_proc){ .pid = pid };
-	if (netlink_proc_add(maker->nl, &proc, &result->error) || manage_tables(&manage, pid))
+	if (netlink_proc_add(maker->nl, &proc, &result->error) || manage_tables(*maker, pid, result))
 		return -1;
 	return manage_count(maker->nl, pid, result);
 }

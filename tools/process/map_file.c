@@ -36,19 +36,6 @@ static int pin_at(int dir, const char *name)
 	return pin < 0 ? -errno : pin;
 }
 
-/* The mapping may have been split or merged since: take any that overlaps it. */
-static int pin_overlapping(DIR *dir, const struct mapping *m)
-{
-	uint64_t start, end;
-	struct dirent *entry;
-
-	while ((entry = readdir(dir)))
-		if (sscanf(entry->d_name, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 &&
-		    start < m->end && m->start < end)
-			return pin_at(dirfd(dir), entry->d_name);
-	return -ENOENT;
-}
-
 /**
  * map_file_pin() - hold on to a mapped file without opening it
  * @mapping: the mapping
@@ -62,6 +49,8 @@ static int pin_overlapping(DIR *dir, const struct mapping *m)
 int map_file_pin(const struct mapping *mapping)
 {
 	char path[64], name[40];
+	struct dirent *entry;
+	uint64_t start, end;
 	DIR *dir;
 	int pin;
 
@@ -71,8 +60,13 @@ int map_file_pin(const struct mapping *mapping)
 		return -errno;
 	snprintf(name, sizeof(name), "%" PRIx64 "-%" PRIx64, mapping->start, mapping->end);
 	pin = pin_at(dirfd(dir), name);
-	if (pin == -ENOENT)
-		pin = pin_overlapping(dir, mapping);
+	/* The mapping may have been split or merged since: take any that overlaps it. */
+	while (pin == -ENOENT && (entry = readdir(dir)))
+		if (sscanf(entry->d_name, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 &&
+		    start < mapping->end && mapping->start < end) {
+			pin = pin_at(dirfd(dir), entry->d_name);
+			break;
+		}
 	closedir(dir);
 	return pin;
 }
@@ -200,30 +194,6 @@ static int pin_open(int pin)
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_by_name(const struct mapping *m)
-{
-	int pin = pin_by_name(m), fd;
-
-	if (pin < 0)
-		return pin;
-	fd = pin_open(pin);
-	close(pin);
-	return fd;
-}
-
-static const char *open_failure(int error, bool denied)
-{
-	switch (error) {
-	case ENXIO:
-		return "not a regular file";
-	case ENOENT:
-		return denied ? "not found by its name, and to open mapped files needs "
-				"CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE" :
-				"no longer mapped, and not found by its name";
-	}
-	return strerror(error);
-}
-
 /* All 64-bit processes have the same vDSO: copy this process's. */
 static int open_vdso(void)
 {
@@ -249,13 +219,26 @@ static int open_vdso(void)
  */
 int map_file_open(const struct mapping *mapping, int pin, struct bee_error *error)
 {
-	int fd;
+	bool denied = pin == -EPERM || pin == -EACCES;
+	int fd, named = -1;
 
-	if (!strcmp(mapping->path, MAP_FILE_VDSO))
+	if (!strcmp(mapping->path, MAP_FILE_VDSO)) {
 		fd = open_vdso();
-	else
-		fd = pin < 0 ? open_by_name(mapping) : pin_open(pin);
+	} else if (pin >= 0) {
+		fd = pin_open(pin);
+	} else {
+		named = pin_by_name(mapping);
+		fd = named < 0 ? named : pin_open(named);
+	}
+	if (named >= 0)
+		close(named);
 	if (fd >= 0)
 		return fd;
-	return error_set(error, -fd, "%s", open_failure(-fd, pin == -EPERM || pin == -EACCES));
+	if (fd == -ENXIO)
+		return error_set(error, ENXIO, "not a regular file");
+	if (fd == -ENOENT && denied)
+		return error_set(error, ENOENT, "not found by its name, and to open mapped files "
+				 "needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE");
+	return error_set(error, -fd, "%s", fd == -ENOENT ?
+			 "no longer mapped, and not found by its name" : strerror(-fd));
 }

@@ -46,27 +46,6 @@ static int sample_open(void)
 	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Stay in user mode, where the sample is wanted, until the buffer's head moves. */
-static int sample_wait(int fd, struct perf_event_mmap_page *page, struct bee_error *error)
-{
-	uint64_t end = now_ns() + SAMPLE_PATIENCE_NS;
-	volatile unsigned int work = 0;
-
-	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
-		return error_set(error, errno, "enabling a perf event: %s", strerror(errno));
-	while (!__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) && now_ns() < end) {
-		unsigned int i;
-
-		for (i = 0; i < 100000; i++)
-			work += i;
-	}
-	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-	if (__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE))
-		return 0;
-	return error_set(error, 0, "perf took no sample in %llu seconds of work",
-			 SAMPLE_PATIENCE_NS / 1000000000ull);
-}
-
 /**
  * sample_self() - have perf take at least one sample of us with its callchain
  * @error: filled on failure
@@ -77,6 +56,9 @@ int sample_self(struct bee_error *error)
 {
 	size_t bytes = (1 + SAMPLE_PAGES) * sysconf(_SC_PAGESIZE);
 	struct perf_event_mmap_page *page;
+	volatile unsigned int work = 0;
+	unsigned int i;
+	uint64_t end;
 	int fd, ret;
 
 	fd = sample_open();
@@ -90,7 +72,18 @@ int sample_self(struct bee_error *error)
 		close(fd);
 		return -1;
 	}
-	ret = sample_wait(fd, page, error);
+	end = now_ns() + SAMPLE_PATIENCE_NS;
+	ret = ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	if (ret)
+		error_set(error, errno, "enabling a perf event: %s", strerror(errno));
+	/* Stay in user mode, where the sample is wanted, until the buffer's head moves. */
+	while (!ret && !__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) && now_ns() < end)
+		for (i = 0; i < 100000; i++)
+			work += i;
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+	if (!ret && !__atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE))
+		ret = error_set(error, 0, "perf took no sample in %llu seconds of work",
+				SAMPLE_PATIENCE_NS / 1000000000ull);
 	munmap(page, bytes);
 	close(fd);
 	return ret;

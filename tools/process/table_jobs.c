@@ -205,24 +205,17 @@ static void result_add(const struct table_maker *maker, const struct table_want 
 	netlink_close(nl);
 }
 
-static int empty_table(void)
+/* Give the file an empty table.  If the module refuses it, nothing is lost but time later. */
+static void make_mark(const struct table_maker *maker, const struct table_want *want, int exe_fd)
 {
-	struct compile_result empty = { 0 };
+	struct table_result ignored = { .source = TABLE_COMPILED };
+	struct compile_result empty;
 	struct bee_error error;
 	int fd = -1;
 
 	if (!compile_empty(&empty, &error))
 		fd = io_memfd("beeunwind-table", empty.blob, empty.size);
 	compile_result_free(&empty);
-	return fd;
-}
-
-/* Give the file an empty table.  If the module refuses it, nothing is lost but time later. */
-static void make_mark(const struct table_maker *maker, const struct table_want *want, int exe_fd)
-{
-	struct table_result ignored = { .source = TABLE_COMPILED };
-	int fd = empty_table();
-
 	if (fd < 0)
 		return;
 	result_add(maker, want, exe_fd, fd, &ignored);
@@ -296,8 +289,7 @@ static void make_progress(void *arg, size_t ready, size_t index)
 {
 	const struct make *make = arg;
 
-	make->maker->progress(make->maker->arg, ready, make->wants->count,
-			      make->wants->want[index].name);
+	make->maker->progress(ready, make->wants->count, make->wants->want[index].name);
 }
 
 /**

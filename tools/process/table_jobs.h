@@ -62,7 +62,7 @@ struct table_result {
  * @jobs: files at a time; 0: as many as there are CPUs
  * @mark: files that can have no table get an empty one, so that they are not news again
  *	when they are mapped again
- * @arg: for the functions below
+ * @arg: for @done
  * @done: takes one result; in the order of the files
  * @progress: called now and then with the number of files that are ready, of all, and
  *	the name of one that is not; or NULL
@@ -76,7 +76,7 @@ struct table_maker {
 	void		*arg;
 	void		(*done)(void *arg, const struct table_want *want,
 				const struct table_result *result);
-	void		(*progress)(void *arg, size_t ready, size_t count, const char *name);
+	void		(*progress)(size_t ready, size_t count, const char *name);
 };
 
 void table_jobs_add(struct table_wants *wants, const struct netlink_file *file, bool pin);
