@@ -5,32 +5,19 @@
 
 #include "cfi.h"
 
-/**
- * struct cfi_machine - the interpreter
- * @c: next instruction
- * @cie: of the FDE, or the one that is started
- * @row: current rules
- * @pc: start of the current row
- * @end: end of the FDE
- * @depth: states remembered
- * @starting: these are a CIE's own instructions
- * @done: the location has reached @end
- * @emit: takes the rows
- * @arg: its first argument
- * @states: remembered rows
- */
+/* The interpreter. */
 struct cfi_machine {
-	struct cursor		 c;
+	struct cursor		 c;		/* at the next instruction */
 	const struct cfi_cie	*cie;
-	struct cfi_row		 row;
-	u64			 pc;
-	u64			 end;
-	unsigned int		 depth;
-	bool			 starting;
-	bool			 done;
+	struct cfi_row		 row;		/* current rules */
+	u64			 pc;		/* start of the current row */
+	u64			 end;		/* of the FDE */
+	unsigned int		 depth;		/* states remembered */
+	bool			 starting;	/* these are a CIE's own instructions */
+	bool			 done;		/* @pc has reached @end */
 	cfi_emit_fn		 emit;
-	void			*arg;
-	struct cfi_row		*states;
+	void			*arg;		/* of @emit */
+	struct cfi_row		*states;	/* remembered */
 };
 
 static struct cfi_rule *cfi_column(struct cfi_row *row, const struct cfi_cie *cie, u64 reg)

@@ -33,9 +33,8 @@ struct frame_record {
 };
 
 /*
- * Read a length and an id.  The id of .eh_frame has 4 bytes even behind a 64-bit
- * length (LSB 5.0, 10.6.1.1).  Return: false if there is no whole record; a
- * terminator is a record without bytes.
+ * Read a length and an id.  In .eh_frame the id has 4 bytes even after a 64-bit length (LSB 5.0,
+ * 10.6.1.1).  Return: false if there is no whole record; a terminator is a record without bytes.
  */
 static bool record_read(struct cursor *c, const struct elf_frames *frames,
 			struct frame_record *record)
@@ -77,7 +76,7 @@ static bool cie_read_augmentation(struct cie *cie, struct cursor *c, const char 
 
 	cie->has_z = *letters == 'z';
 	if (!cie->has_z) {
-		/* Without 'z', nothing says how long the data is: take only strings without data. */
+		/* Without 'z' the data has no length: accept only strings without data. */
 		cie->cfi.signal = !strcmp(letters, "S");
 		return cie->cfi.signal || !*letters;
 	}

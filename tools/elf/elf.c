@@ -210,7 +210,9 @@ static int elf_add_phdr(struct elf_file *elf, const GElf_Phdr *ph, struct bee_er
 
 static int elf_compare_vaddr(const void *a, const void *b)
 {
-	return order(((const struct elf_segment *)a)->vaddr, ((const struct elf_segment *)b)->vaddr);
+	const struct elf_segment *x = a, *y = b;
+
+	return order(x->vaddr, y->vaddr);
 }
 
 static int elf_read_segments(struct elf_file *elf, struct bee_error *error)

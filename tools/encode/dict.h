@@ -8,8 +8,8 @@
 
 /**
  * struct dict - the phrases of one kind
- * @nodes: their nodes, by number
- * @shapes: number of each one's shape among those of as many ops
+ * @nodes: node by number
+ * @shapes: by number: number of its shape among the shapes with as many ops
  * @total: number of them
  * @id_bits: width of a phrase number in the table
  * @head: which kind

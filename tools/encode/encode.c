@@ -58,8 +58,8 @@ static struct bee_table_rule encode_full(const struct bee_rule *r)
 }
 
 /*
- * The grain that makes gaps cheapest.  A function that does not start at a multiple of it can have no
- * head token, which costs 14 bits.
+ * The grain that makes gaps cheapest.  A function that does not start at a multiple of it can have
+ * no head token, which costs 14 bits.
  */
 static u32 encode_choose_grain(const struct row_set *rows)
 {
@@ -90,8 +90,8 @@ static void encode_tokens(struct encoder *e, u32 window)
 }
 
 /*
- * The largest window in which a lookup takes no longer than a binary search over the rows.  A lookup
- * reads half of a window's tokens on average, and a token takes about as long as a probe.
+ * The largest window in which a lookup takes no longer than a binary search over the rows.  A
+ * lookup reads half of a window's tokens on average, and a token takes about as long as a probe.
  */
 static u32 encode_choose_window(const struct encoder *e)
 {
@@ -245,11 +245,11 @@ static void encode_count_windows(struct encoder *e, struct rule_use *uses)
 			continue;
 		if (after > e->nwindows)
 			after = e->nwindows;
+		/* If even the largest page that it can be in has no token, it is not written. */
 		if (w->state != BEE_WINDOW_BODY)
 			uses[w->body].ops++;
-		else if (e->windows[page].first != e->windows[after].first)
-			/* In a page of any size that has no token, the window is not written. */
-			uses[w->body].windows++;
+		else
+			uses[w->body].windows += e->windows[page].first != e->windows[after].first;
 	}
 }
 

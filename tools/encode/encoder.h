@@ -35,7 +35,7 @@ struct window {
 
 /**
  * struct encoder - a table in the making
- * @info: what the table says of its file
+ * @info: what the table says about its file
  * @rows: the file's rows
  * @tokens: its tokens
  * @phrases: the phrases that @tokens use

@@ -101,8 +101,8 @@ void phrase_spell(const struct phrase_set *set, u32 node, u32 *ops, u8 *deltas)
 }
 
 /*
- * Parts of phrases are counted by hash in a fixed array.  Two parts may share a counter: one of them
- * may then be added although few tokens would use it, which costs time but no bits.
+ * Parts of phrases are counted by hash in a fixed array.  Two parts may share a counter: one of
+ * them may then be added although few tokens would use it, which costs time but no bits.
  */
 #define SEED_COUNTERS	(1u << 20)
 #define SEED_LEAST	2

@@ -29,7 +29,7 @@ static u32 class_places(const struct bee_table_class *class)
 	return class->gap & BEE_CLASS_DIRECT ? TAG_WIDTHS : class->id + 1;
 }
 
-/* Lower @costs to those of class @index; with @best, it is the best class where it does. */
+/* Lower @costs where class @index is cheaper; with @best, also make it the best class there. */
 static void tag_add_class(struct tag_classes *tags, tag_costs costs, u32 index, bool best)
 {
 	const struct bee_table_class *class = &tags->classes[index];

@@ -10,7 +10,7 @@
 #define TAG_DIRECT	14	/* stands for a phrase that has no place in the menu */
 
 /**
- * struct tag_classes - tokens by what they need, and the classes for them
+ * struct tag_classes - tokens counted by the field widths they need, and the classes for them
  * @counts: by kind, bits of the gap, and bits of the place or TAG_DIRECT
  * @id_bits: by kind: bits of a phrase number
  * @menu_bits: by kind: log2 places of a menu

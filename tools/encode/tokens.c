@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From rows to tokens, function by function.  Some of a function's rules are tried as its body rule:
- * for each, dynamic programming from the function's end finds the cheapest phrases.
+ * From rows to tokens, function by function.  Some of a function's rules are tried as its body
+ * rule: for each, dynamic programming from the function's end finds the cheapest phrases.
  */
 #include <string.h>
 
@@ -33,33 +33,18 @@ struct token_item {
 	u32	cost;
 };
 
-/**
- * struct token_function - the function at hand
- * @tokens: the file
- * @start: first byte from the origin
- * @end: byte after it
- * @rows: the rows that begin in it
- * @nrows: number of them
- * @before: rule just before @start, NO_RULE for none
- * @last_body: body rule of the function before
- * @body: body rule that @items are for
- * @head: @items are for a function with a head token
- * @places: cost of step phrases' places with @body, or NULL
- * @items: where rules have to be set, with the cheapest phrases from there on
- * @nitems: number of them
- * @room: items there is memory for
- */
+/* The function at hand, and its items for one body rule. */
 struct token_function {
 	struct tokens		*tokens;
-	u32			 start;
-	u32			 end;
-	const struct row_start	*rows;
+	u32			 start;		/* first byte from the origin */
+	u32			 end;		/* byte after it */
+	const struct row_start	*rows;		/* those that begin in it */
 	size_t			 nrows;
-	u32			 before;
-	u32			 last_body;
-	u32			 body;
-	bool			 head;
-	const u8		*places;
+	u32			 before;	/* rule just before @start, NO_RULE for none */
+	u32			 last_body;	/* body rule of the function before */
+	u32			 body;		/* body rule that the items are for */
+	bool			 head;		/* they are for a function with a head token */
+	const u8		*places;	/* cost of places of step phrases, or NULL */
 	struct token_item	*items;
 	size_t			 nitems;
 	size_t			 room;
@@ -189,7 +174,7 @@ static u32 tokens_gap_cost(const struct tokens *tokens, u32 from, u32 to)
 	return bits_width(gap) * BIT + BIT / 2;
 }
 
-/* Cost of a token at item @i with a phrase of @nops that @slot has, or a new one if that is NULL. */
+/* Cost of the tokens from item @i on, the first with the phrase of @slot, or a new one of @nops. */
 static u32 tokens_cost(const struct token_function *f, size_t i, u32 nops,
 		       const struct phrase_slot *slot)
 {

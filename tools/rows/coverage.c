@@ -68,7 +68,7 @@ static void coverage_collect(struct coverage *coverage)
 		const struct elf_segment *text = coverage_text(coverage, fde->begin);
 		struct coverage_part *part = &coverage->parts[coverage->nparts];
 
-		/* Linkers write pc 0 for discarded code; in a shared object the ELF header is there. */
+		/* Linkers write pc 0 for discarded code, which can be that of the ELF header. */
 		if (!text || text->offset + (fde->begin - text->vaddr) < sizeof(Elf64_Ehdr))
 			continue;
 		*part = (struct coverage_part){ .start = fde->begin, .end = fde->end, .fde = fde };

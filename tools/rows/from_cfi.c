@@ -182,8 +182,8 @@ static int convert_from_cfa(const struct bee_rule *row, s32 *off)
 }
 
 /*
- * Where the caller's rsp is not the CFA (longjmp, setcontext), DWARF needs the CFA only to say where
- * registers are saved.  Say that by the CFA's register, and make the caller's rsp the CFA.
+ * Where the caller's rsp is not the CFA (longjmp, setcontext), DWARF needs the CFA only to say
+ * where registers are saved.  Say that by the CFA's register, and make the caller's rsp the CFA.
  */
 static int convert_elsewhere(const struct expr_value *sp, struct bee_rule *to)
 {

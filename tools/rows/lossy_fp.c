@@ -102,8 +102,8 @@ static bool fp_is_plt(const struct row_set *rows, const struct fp_function *f)
 }
 
 /*
- * At how many bytes of a row of a prologue or epilogue, from its start, does the walk find the right
- * caller by the frame pointer?  Up to the first instruction that frame_peek() does not know.
+ * At how many bytes of a row of a prologue or epilogue, from its start, does the walk find the
+ * right caller by the frame pointer?  Up to the first instruction that frame_peek() does not know.
  */
 static u64 fp_right_bytes(const struct elf_file *elf, u64 start, u64 end, enum fp_role role)
 {
@@ -191,7 +191,7 @@ int lossy_fp_bypass(const struct elf_file *elf, struct row_set *rows, struct los
 				roles |= fp_role_of(row_rule(rows, row));
 		/*
 		 * Does it move the stack pointer without a frame pointer?  A function with special
-		 * rows (a PLT, a signal frame, a realigned stack) keeps its rows and does not count.
+		 * rows (a PLT, a signal frame, a realigned stack) keeps them and does not count.
 		 */
 		other = !(roles & FP_SPECIAL) &&
 			(roles & FP_OTHER || (roles & FP_PUSHED && !(roles & FP_BODY)));

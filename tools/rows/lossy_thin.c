@@ -9,56 +9,32 @@
 #include "lossy_ways.h"
 #include "order.h"
 
-/**
- * struct thin_part - a row; cut where a function starts inside it
- * @pc: its start; it ends where the next one starts
- * @rule: index of its rule
- * @starts: a function starts here
- * @split: it begins inside a row: the part before is of the same row
- * @gone: left out: its text gets the rule of the part before
- */
+/* A row; cut where a function starts inside it. */
 struct thin_part {
-	u64	pc;
+	u64	pc;		/* its start; it ends where the next part starts */
 	u32	rule;
-	bool	starts;
-	bool	split;
-	bool	gone;
+	bool	starts;		/* a function starts here */
+	bool	split;		/* it begins inside a row: the part before is of the same row */
+	bool	gone;		/* left out: its text gets the rule of the part before */
 };
 
-/**
- * struct thin_detour - parts without the body rule, between two with it or after the last one
- * @first: index of the first part
- * @end: index after the last one
- * @rows: how many rows fewer the table has without them
- * @bytes: of their text, which gets the body rule instead
- */
+/* Parts [@first, @end) without the body rule, between two with it or after the last one. */
 struct thin_detour {
 	u32	first;
 	u32	end;
-	u32	rows;
-	u64	bytes;
+	u32	rows;		/* how many rows fewer the table has without them */
+	u64	bytes;		/* of their text, which gets the body rule instead */
 };
 
-/**
- * struct thin - all parts, and the detours among them
- * @rows: the rows
- * @parts: of all functions; one more at the end, for its pc
- * @nparts: number of them
- * @room: parts there is memory for
- * @detours: candidates to leave out
- * @ndetours: number of them
- * @room_detours: detours there is memory for
- * @bytes_of_rule: for thin_body_rule(): bytes of text by rule; all zero between calls
- */
 struct thin {
 	const struct row_set	*rows;
-	struct thin_part	*parts;
+	struct thin_part	*parts;		/* all, and one more at the end, for its pc */
 	size_t			 nparts;
 	size_t			 room;
-	struct thin_detour	*detours;
+	struct thin_detour	*detours;	/* candidates to leave out */
 	size_t			 ndetours;
 	size_t			 room_detours;
-	u64			*bytes_of_rule;
+	u64			*bytes_of_rule;	/* for thin_body_rule(); all zero between calls */
 };
 
 static void thin_add_part(struct thin *thin, u64 pc, u32 rule, bool starts, bool split)

@@ -23,27 +23,19 @@
 #include "io.h"
 #include "text.h"
 
-/**
- * struct cache - the cache
- * @dir: the open directory; -1 if there is no cache: then tables are in memfds
- * @path: of the directory
- * @generation: of this beectl, in hex
- * @limit: most bytes of disk space
- * @known: @used is set
- * @used: bytes of disk space: those in use when this process last looked, and those that it has
- *	written since; other processes may have written more
- * @absent: why @dir is -1
- * @warning: what the user should be told once, or ""
- */
 struct cache {
-	int		 dir;
-	char		*path;
-	char		 generation[2 * CACHE_GENERATION_SIZE + 1];
-	uint64_t	 limit;
-	bool		 known;
+	int		 dir;		/* the open directory; -1: no cache, tables are in memfds */
+	char		*path;		/* of the directory */
+	char		 generation[2 * CACHE_GENERATION_SIZE + 1];	/* of this beectl, in hex */
+	uint64_t	 limit;		/* most bytes of disk space */
+	/*
+	 * Bytes of disk space in use when this process last looked, and those that it has written
+	 * since; other processes may have written more.
+	 */
 	uint64_t	 used;
-	struct bee_error absent;
-	char		 warning[512];
+	bool		 known;		/* @used is set */
+	struct bee_error absent;	/* why @dir is -1 */
+	char		 warning[512];	/* what the user should be told once, or "" */
 };
 
 /*

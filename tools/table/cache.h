@@ -33,7 +33,7 @@ struct table_file {
 };
 
 /**
- * enum cache_state - what an entry is good for
+ * enum cache_state - is an entry used, and if not, why?
  * @CACHE_CURRENT: the next load of its ELF file uses it
  * @CACHE_OLD: made by another beectl; not used, removed when space is needed
  * @CACHE_DAMAGED: does not pass the check; the next load of its ELF file replaces it
@@ -52,7 +52,7 @@ enum cache_state {
  * @path: of the ELF file when it was compiled, "" if that is not known
  * @bytes: of disk space that it takes
  * @used: when it was last read or written
- * @state: what it is good for
+ * @state: is it used?
  */
 struct cache_entry {
 	char			name[192];

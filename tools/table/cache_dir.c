@@ -77,7 +77,7 @@ int cache_dir_open(const char *path, struct bee_error *error)
 			 "others (wanted: owner root or you, mode 0755)", path);
 }
 
-/* Hex digits and, if @end is not NUL, @end.  Return: what follows, or NULL. */
+/* Step over @least to @most hex digits and then @end.  Return: what follows, or NULL. */
 static const char *name_skip_hex(const char *name, size_t least, size_t most, char end)
 {
 	size_t n = strspn(name, "0123456789abcdef");

@@ -67,7 +67,7 @@ void *compile_encode(const struct elf_file *elf, const struct row_set *rows, siz
 /**
  * compile_rows() - make the unwind table of an open ELF file
  * @elf: the file, with its CFI
- * @lossy: what may be left out, or NULL: nothing
+ * @lossy: what to leave out, or NULL: nothing
  * @rows: filled with what the table says; row_set_free() releases it, also after a
  *	failure
  * @result: always filled; compile_result_free() releases it
@@ -102,7 +102,7 @@ int compile_rows(const struct elf_file *elf, const struct lossy_options *lossy,
  * compile_elf() - make the unwind table of an ELF file
  * @fd: open for reading, a regular file or memfd; the offset is not used, and
  *	the caller closes it
- * @lossy: what may be left out, or NULL: nothing
+ * @lossy: what to leave out, or NULL: nothing
  * @result: always filled; compile_result_free() releases it
  * @error: filled on failure
  *
@@ -125,7 +125,7 @@ int compile_elf(int fd, const struct lossy_options *lossy, struct compile_result
 }
 
 /**
- * compile_empty() - make a table that is one gap, for a file without CFI
+ * compile_empty() - make a table that is one gap, for a file that has no table of its own
  * @result: always filled; compile_result_free() releases it
  * @error: filled on failure
  *

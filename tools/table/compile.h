@@ -14,7 +14,7 @@
  * struct compile_result - a new table, and what it was made from
  * @blob: the table (format: <linux/beeunwind_table.h>), malloc'ed; NULL on failure
  * @size: bytes of @blob
- * @table: @blob as bee_table_validate() has it, which points into @blob
+ * @table: @blob, validated; points into @blob
  * @rows: rows after merging
  * @unsupported: rows of kind BEE_RULE_UNSUPPORTED
  * @cfi_size: bytes of .eh_frame and .eh_frame_hdr

@@ -21,8 +21,8 @@ static uint64_t time_ns(const struct statx_timestamp *time)
  * @error: filled on failure
  *
  * The times are read before the file: if it changes while it is read, its mtime is later than that
- * of @identity.  A file system without time of birth has ctime stand for it; there a new link to the
- * file, which changes ctime (perf record makes links), has its table compiled again.
+ * of @identity.  Where the file system has no time of birth, ctime takes its place; a new link
+ * to the file changes ctime (perf record makes links), so its table is then compiled again.
  *
  * Return: 0 or -1.
  */

@@ -50,26 +50,14 @@ static struct job *pool_job(const struct pool *pool, size_t index)
 	return &pool->jobs[index % pool->njobs];
 }
 
-static __attribute__((noreturn)) void job_child(const struct parallel *parallel, size_t index,
-						int fd, pid_t parent)
-{
-	FILE *out;
-
-	/* Only the parent reads the result, so die with it. */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
-		_exit(1);
-	out = fdopen(fd, "w");
-	if (!out)
-		_exit(1);
-	parallel->work(parallel->arg, index, out);
-	_exit(fclose(out) ? 1 : 0);
-}
-
+/* Start a child for item @index.  Return: 0, or -1 and errno. */
 static int job_start(struct pool *pool, size_t index)
 {
+	const struct parallel *parallel = pool->parallel;
 	struct job *job = pool_job(pool, index);
 	pid_t parent = getpid();
 	int fds[2];
+	FILE *out;
 
 	*job = (struct job){ .index = index, .fd = -1 };
 	/* Or the child would write a copy of what is buffered here. */
@@ -77,8 +65,16 @@ static int job_start(struct pool *pool, size_t index)
 	if (pipe2(fds, O_CLOEXEC))
 		return -1;
 	job->pid = fork();
-	if (!job->pid && !close(fds[0]))
-		job_child(pool->parallel, index, fds[1], parent);
+	if (!job->pid) {
+		/* Only the parent reads the result, so die with it. */
+		if (close(fds[0]) || prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+			_exit(1);
+		out = fdopen(fds[1], "w");
+		if (!out)
+			_exit(1);
+		parallel->work(parallel->arg, index, out);
+		_exit(fclose(out) ? 1 : 0);
+	}
 	close(fds[1]);
 	if (job->pid < 0) {
 		close(fds[0]);

@@ -41,7 +41,8 @@ static inline void make_rows(struct row_set *rows, size_t nrows, u32 nrules, u32
 static inline void test_made(size_t nrows, u32 nrules, u32 distance)
 {
 	const struct table_info info = {
-		.nsegments = 1, .id_len = 1, .segments[0] = { .vaddr = 0x400000, .size = 0x10000000 },
+		.nsegments = 1, .id_len = 1,
+		.segments[0] = { .vaddr = 0x400000, .size = 0x10000000 },
 	};
 	struct bee_table_error error = {};
 	struct row_set rows = {};

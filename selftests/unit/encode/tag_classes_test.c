@@ -89,11 +89,23 @@ static void test_few(void)
 	ksft_test_result(!wrong, "few needs: no bit more than each takes\n");
 }
 
+/* Bits of the cheapest class that can say a token. */
+static u32 least_cost(const struct tag_classes *tags, u32 step, u32 gap, u32 place)
+{
+	u32 i, best = 64;
+
+	for (i = 0; i < BEE_TABLE_CLASSES; i++)
+		if (class_says(&tags->classes[i], step, gap, place) &&
+		    class_cost(&tags->classes[i]) < best)
+			best = class_cost(&tags->classes[i]);
+	return best;
+}
+
 /* Replacing any one class by any other saves nothing, if it is not one of the two. */
 static bool is_local_optimum(const struct tag_classes *tags)
 {
 	u64 found = total_bits(tags, false);
-	u32 last = BEE_TABLE_CLASSES - 1, step, gap, id, s, g, p, i;
+	u32 last = BEE_TABLE_CLASSES - 1, step, gap, id, s, g, p;
 
 	for (step = 0; step < 2; step++)
 		for (gap = 0; gap < 11; gap++)
@@ -106,15 +118,9 @@ static bool is_local_optimum(const struct tag_classes *tags)
 				};
 				for (s = 0; s < 2; s++)
 					for (g = 0; g < TAG_WIDTHS; g++)
-						for (p = 0; p < TAG_WIDTHS; p++) {
-							u32 best = 64;
-
-							for (i = 0; i <= last; i++)
-								if (class_says(&other.classes[i], s, g, p) &&
-								    class_cost(&other.classes[i]) < best)
-									best = class_cost(&other.classes[i]);
-							bits += (u64)tags->counts[s][g][p] * best;
-						}
+						for (p = 0; p < TAG_WIDTHS; p++)
+							bits += (u64)tags->counts[s][g][p] *
+								least_cost(&other, s, g, p);
 				if (bits < found)
 					return false;
 			}

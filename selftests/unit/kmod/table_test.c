@@ -77,13 +77,15 @@ struct example_row {
 };
 
 static const struct example_row first_rows[] = {
-	{ 0x1100, BEE_RULE_GAP }, { 0x1130, BEE_RULE_KNOWN, 8 }, { 0x1131, BEE_RULE_KNOWN, 16, true },
+	{ 0x1100, BEE_RULE_GAP }, { 0x1130, BEE_RULE_KNOWN, 8 },
+	{ 0x1131, BEE_RULE_KNOWN, 16, true },
 	{ 0x1140, BEE_RULE_GAP }, { 0x1200 },
 };
 
 static const struct example_row second_rows[] = {
 	{ 0x1f00, BEE_RULE_GAP }, { 0x2000, BEE_RULE_KNOWN, 8 }, { 0x2001, BEE_RULE_KNOWN, 16 },
-	{ 0x2005, BEE_RULE_KNOWN, 32 }, { 0x2030, BEE_RULE_KNOWN, 16 }, { 0x2031, BEE_RULE_KNOWN, 8 },
+	{ 0x2005, BEE_RULE_KNOWN, 32 },
+	{ 0x2030, BEE_RULE_KNOWN, 16 }, { 0x2031, BEE_RULE_KNOWN, 8 },
 	{ 0x2040, BEE_RULE_KNOWN, 32 }, { 0x2180, BEE_RULE_GAP }, { 0x2200 },
 };
 
@@ -311,10 +313,12 @@ static const struct damage damages[] = {
 	{ CLASS(0) + 1, 1, 1, "class with a wrong width of phrase numbers", CLASS(0) },
 	{ CLASS(1), 2, 0x148, "class with places past the end of a menu", CLASS(1) },
 	{ NPHRASES(0, 1), 2, 0, "class of a kind without phrases", CLASS(0) },
-	{ NSHAPES(0, 1), 2, 0, "numbers of phrases and shapes contradict each other", NSHAPES(0, 1) },
+	{ NSHAPES(0, 1), 2, 0, "numbers of phrases and shapes contradict each other",
+	  NSHAPES(0, 1) },
 	{ NSHAPES(1, 3), 2, 2, "numbers of phrases and shapes contradict each other", NSHAPES(1, 3),
 	  SECOND },
-	{ EXAMPLE_HEADS_AT + 1, 1, 0x22, "op with a rule that does not exist", EXAMPLE_HEADS_AT + 1 },
+	{ EXAMPLE_HEADS_AT + 1, 1, 0x22, "op with a rule that does not exist",
+	  EXAMPLE_HEADS_AT + 1 },
 	{ THIRD_HEADS_AT, 1, 0x07, "head phrase with a body rule that does not exist",
 	  THIRD_HEADS_AT, THIRD },
 	{ PAGE(0), 4, 5, "page with a rule that does not exist", PAGE(0) },
@@ -330,7 +334,8 @@ static const struct damage damages[] = {
 	{ SECOND_RECORD_AT + 2, 1, 0x1f, "windows of a page overlap or leave it", SECOND_RECORD_AT,
 	  SECOND },
 	{ RECORD, 1, 0x10, "window too short for its body rule", RECORD + 2 },
-	{ THIRD_RECORD_AT, 1, 0x14, "window too short for its body rule", THIRD_RECORD_AT + 2, THIRD },
+	{ THIRD_RECORD_AT, 1, 0x14, "window too short for its body rule",
+	  THIRD_RECORD_AT + 2, THIRD },
 	{ RECORD, 1, 0x12, "window that ends inside a token", RECORD + 2 },
 	{ RECORD, 1, 0x23, "window that ends inside a token", RECORD + 2 },
 	{ HEADER(menu_bits), 1, 1, "menu of a kind without phrases", HEADER(menu_bits), HEADLESS },
@@ -342,7 +347,8 @@ static const struct damage damages[] = {
 	  THIRD_HEAD_MENU_AT, THIRD },
 	{ THIRD_STEP_MENU_AT + 2, 1, 24, "menu names a phrase that does not exist",
 	  THIRD_STEP_MENU_AT + 2, THIRD },
-	{ THIRD_STEPS_AT, 1, 0x27, "phrase with a shape that does not exist", THIRD_STEPS_AT, THIRD },
+	{ THIRD_STEPS_AT, 1, 0x27, "phrase with a shape that does not exist",
+	  THIRD_STEPS_AT, THIRD },
 	{ THIRD_RECORD_AT + 3, 1, 0xe2, "token with a phrase that does not exist",
 	  THIRD_RECORD_AT + 2, THIRD },
 	{ THIRD_RECORD_AT + 2, 1, 0xb9, "window with a body rule that does not exist",

@@ -49,7 +49,8 @@ static bool runs(const char *program, const char *word, int expected, unsigned i
 
 	if (start(program, word, &looks, &pid, &status) != LAUNCH_RUNS)
 		return false;
-	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) != expected)
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
+	    WEXITSTATUS(status) != expected)
 		return false;
 	ksft_print_msg("looked at %u times\n", looks.count);
 	return looks.count >= least;

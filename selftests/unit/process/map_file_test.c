@@ -177,7 +177,8 @@ static bool check_namespaces(void)
 /* While the process is there, nobody else's file of that name and size is taken. */
 static bool check_root(pid_t pid)
 {
-	struct mapping mapping = { .path = same, .size = 7, .pid = pid }, ours = mapping_of(same, 7);
+	struct mapping mapping = { .path = same, .size = 7, .pid = pid };
+	struct mapping ours = mapping_of(same, 7);
 
 	return opens(&mapping, -EACCES, "inside\n") && opens(&ours, -ESRCH, "beside\n");
 }

@@ -13,6 +13,7 @@
 #include "cache.h"
 #include "compile.h"
 #include "elf.h"
+#include "table_file.h"
 #include "text.h"
 
 #include "kselftest.h"
@@ -332,6 +333,28 @@ static bool check_inexact(void)
 	return good;
 }
 
+/* A library without frame pointers gets an exact table, and the refusal is not an error. */
+static bool check_refused_bypass(void)
+{
+	const struct lossy_options bypass = { .fp_bypass = true };
+	struct cache *cache = fresh(10);
+	struct lossy_report report;
+	struct table_file file;
+	struct bee_error why;
+	int fd = open_large();
+	bool good;
+
+	good = table_file_get(cache, fd, "/usr/bin/some program", false, &bypass, &report, &file,
+			      &why) == TABLE_COMPILED &&
+	       !why.text[0] && file.kept && !file.table.header->flags;
+	if (!good)
+		ksft_print_msg("\"%s\"\n", why.text);
+	table_file_close(&file);
+	cache_close(cache);
+	close(fd);
+	return good;
+}
+
 /* Refused with a sentence that has @word, and yet tables can be had. */
 static bool dir_is_refused(const char *word)
 {
@@ -441,7 +464,8 @@ static int touch(const char *name, time_t age)
 /* With 20 files of others in it, very old, the cache is a directory by mistake. */
 static const char *const strangers[] = {
 	"README", "2026-11-21", "deadbeef-1-2-3", "deadbeef-1-2-3-4", "sha256-abcdef", ".new-1",
-	".new-0123456789abcdeX", "deadbeef-1-2-3-0123456789ABCDEF", "deadbeef-1-2-3-0123456789abcdef0",
+	".new-0123456789abcdeX", "deadbeef-1-2-3-0123456789ABCDEF",
+	"deadbeef-1-2-3-0123456789abcdef0",
 	"-1-2-3-0123456789abcdef", "deadbeef-1-2-3-0123456789abcdef.txt", "libc-2.36.so",
 };
 
@@ -490,7 +514,8 @@ static bool have_xattr(void)
 	char command[256];
 
 	snprintf(command, sizeof(command),
-		 "/usr/bin/python3 -c 'import os; os.setxattr(\"%s\", \"user.x\", b\"1\")' 2>/dev/null",
+		 "/usr/bin/python3 -c 'import os; "
+		 "os.setxattr(\"%s\", \"user.x\", b\"1\")' 2>/dev/null",
 		 top);
 	return !system(command);
 }
@@ -586,7 +611,7 @@ static void remove_all(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(24);
+	ksft_set_plan(25);
 	if (!mkdtemp(top) || !large_compile())
 		return 1;
 	ksft_test_result(check_sizes(), "sizes in words\n");
@@ -603,6 +628,7 @@ int main(void)
 	else
 		ksft_test_result(check_spoiled(spoil_owner, CACHE_UNTRUSTED), "of another owner\n");
 	ksft_test_result(check_inexact(), "a table that is not exact\n");
+	ksft_test_result(check_refused_bypass(), "frame pointer bypass is refused\n");
 	ksft_test_result(check_dir_refused(0777, "may be written by others"), "for all to write\n");
 	ksft_test_result(check_dir_refused(0775, "may be written by others"), "for the group\n");
 	ksft_test_result(check_dir_refused(01777, "may be written by others"), "like /tmp\n");

@@ -100,7 +100,8 @@ static int file_of(const void *bytes, size_t size)
 
 	if (fd < 0)
 		fd = memfd_create("compile_test", MFD_CLOEXEC);
-	if (fd < 0 || ftruncate(fd, size) || (size && pwrite(fd, bytes, size, 0) != (ssize_t)size)) {
+	if (fd < 0 || ftruncate(fd, size) ||
+	    (size && pwrite(fd, bytes, size, 0) != (ssize_t)size)) {
 		perror("memfd");
 		exit(KSFT_FAIL);
 	}
@@ -158,7 +159,8 @@ struct patch {
 };
 
 #define EH(field)	offsetof(Elf64_Ehdr, field)
-#define PH(n, field)	(sizeof(Elf64_Ehdr) + (n) * sizeof(Elf64_Phdr) + offsetof(Elf64_Phdr, field))
+#define PH(n, field)	(sizeof(Elf64_Ehdr) + (n) * sizeof(Elf64_Phdr) + \
+			 offsetof(Elf64_Phdr, field))
 #define SH(n, field)	(SECTIONS_AT + (n) * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, field))
 
 static const struct patch patches[] = {
@@ -176,7 +178,8 @@ static const struct patch patches[] = {
 	{ "no program headers", EH(e_phnum), 2, 0, "no program headers" },
 	{ "odd e_phentsize", EH(e_phentsize), 2, 55, "e_phentsize" },
 	{ "odd e_shentsize", EH(e_shentsize), 2, 63, "e_shentsize" },
-	{ "program headers past the end", EH(e_phoff), 8, IMAGE_SIZE - 8, "program headers lie past" },
+	{ "program headers past the end", EH(e_phoff), 8, IMAGE_SIZE - 8,
+	  "program headers lie past" },
 	{ "program headers wrap", EH(e_phoff), 8, -8ull, "program headers lie past" },
 	{ "section headers past the end", EH(e_shoff), 8, IMAGE_SIZE, "section headers lie past" },
 	{ "too many section headers", EH(e_shnum), 2, 9, "section headers lie past" },
@@ -186,7 +189,8 @@ static const struct patch patches[] = {
 	{ "note past the end", PH(1, p_filesz), 8, -1ull, "segment lies past" },
 	{ "no executable segment", PH(0, p_flags), 4, PF_R, "no executable segment" },
 	{ "section past the end", SH(1, sh_size), 8, IMAGE_SIZE, "section .eh_frame lies past" },
-	{ "section offset past the end", SH(1, sh_offset), 8, -1ull, "section .eh_frame lies past" },
+	{ "section offset past the end", SH(1, sh_offset), 8, -1ull,
+	  "section .eh_frame lies past" },
 	{ "no .eh_frame", SH(1, sh_type), 4, SHT_NOBITS, "no .eh_frame or .debug_frame" },
 	{ "empty .eh_frame", SH(1, sh_size), 8, 0, "no .eh_frame or .debug_frame" },
 	{ "terminator only", FRAMES_AT, 4, 0, "no readable FDE" },
