@@ -54,7 +54,7 @@ struct sizes {
 	u64	unsupported;
 };
 
-/* How a size is shown; @key is its name in JSON, and for --sort.  @width 0: in JSON only. */
+/* A member of struct sizes; @key: its name in JSON and for --sort; @width: 0: not in the text */
 static const struct column {
 	const char	*heading;
 	const char	*key;
@@ -81,13 +81,13 @@ struct size_file {
 
 /**
  * struct size_run - what is to be done, and what is known
- * @files: what to look at
+ * @files: the files of the command line
  * @jobs: files at a time; 0: by the number of CPUs
  * @sort: key or NULL
  * @sized: files that have a table
  * @nsized: number of them
- * @total: theirs
- * @failed: the others, for JSON; NULL without
+ * @total: sum of their sizes
+ * @failed: the other files, for JSON; NULL: print text
  * @status: exit status so far
  */
 struct size_run {

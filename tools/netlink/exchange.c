@@ -77,16 +77,10 @@ static int exchange_refused(struct sockaddr_nl *from, struct nlmsgerr *err, void
 	return NL_STOP;
 }
 
-static int exchange_acked(struct nl_msg *msg, void *arg)
-{
-	struct exchange *x = arg;
-
-	(void)msg;
-	x->done = true;
-	return NL_STOP;
-}
-
-/* A dump that fails half way says so in its last message. */
+/*
+ * An acknowledgement, whose code is 0, or the last message of a dump, whose code says whether it
+ * failed half way.
+ */
 static int exchange_finished(struct nl_msg *msg, void *arg)
 {
 	const struct nlmsghdr *nlh = nlmsg_hdr(msg);
@@ -98,7 +92,7 @@ static int exchange_finished(struct nl_msg *msg, void *arg)
 	if (code < 0 && !x->failed)
 		exchange_fail(x, -code, extack_sentence(nlh, sizeof(code)));
 	x->done = true;
-	return NL_OK;
+	return NL_STOP;
 }
 
 static int exchange_interrupted(struct nl_msg *msg, void *arg)
@@ -155,7 +149,7 @@ static int exchange_run(struct netlink *nl, struct nl_msg *msg, struct exchange 
 	int ret;
 
 	nl_cb_err(cb, NL_CB_CUSTOM, exchange_refused, x);
-	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, exchange_acked, x);
+	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, exchange_finished, x);
 	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, exchange_finished, x);
 	nl_cb_set(cb, NL_CB_DUMP_INTR, NL_CB_CUSTOM, exchange_interrupted, x);
 	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, exchange_reply, x);
