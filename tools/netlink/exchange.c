@@ -27,7 +27,7 @@
  * @error: filled by the first thing that goes wrong
  * @failed: @error is filled
  * @done: the kernel has answered completely
- * @interrupted: what is dumped changed meanwhile, so that the dump may lack some or repeat some
+ * @interrupted: objects changed during the dump, which may lack some or have some twice
  */
 struct exchange {
 	reply_fn		 parse;
@@ -161,7 +161,7 @@ static int exchange_run(struct netlink *nl, struct nl_msg *msg, struct exchange 
 	if (x->done)
 		return x->failed ? -1 : 0;
 	error_set(x->error, EIO, "talking to the module: %s", nl_geterror(ret));
-	/* The rest of this answer must not be taken for that of the next request. */
+	/* Reconnect, so that the rest of this answer is not taken for that of the next request. */
 	nl_socket_free(nl->sock);
 	socket_open(nl);
 	return -1;
@@ -244,8 +244,8 @@ int exchange_dump(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void *
  * @nl: a connection
  * @error: filled on failure
  *
- * For a child process: requests of two processes on one socket would get each other's answers.
- * Does not have the kernel load the module, should it be gone.
+ * For a child process: two processes on one socket would get each other's answers.  Unlike
+ * netlink_open(), does not have the kernel load the module if it is gone.
  *
  * Return: a connection for netlink_close(), or NULL.
  */

@@ -9,7 +9,7 @@
 #include "alloc.h"
 #include "exchange.h"
 
-/* A dump that was interrupted this often by changes is used as it is. */
+/* Attempts at a dump; the last one is used even if changes interrupted it. */
 #define DUMP_TRIES	8
 
 /**

@@ -32,12 +32,12 @@
 /**
  * struct launch - a program on its way to its entry point
  * @pid: the program
- * @mapped: to be called when new code is mapped
+ * @mapped: called when new code is mapped
  * @arg: its argument
  * @executed: exec has happened
  * @entry: address of the breakpoint, 0 if there is none
- * @word: the aligned word that was there
- * @maps_code: the system call that it is in maps code
+ * @word: the eight aligned bytes around @entry without the breakpoint
+ * @maps_code: the program is in a system call that maps code
  */
 struct launch {
 	pid_t			 pid;
@@ -49,7 +49,7 @@ struct launch {
 	bool			 maps_code;
 };
 
-/* What follows from one stop of the program. */
+/* What launch_follow() does after a stop of the program. */
 enum step {
 	STEP_GO_ON,
 	STEP_ARRIVED,
@@ -111,7 +111,7 @@ static enum step notify_mapped(const struct launch *launch)
 	return launch->mapped(launch->arg, launch->pid) ? STEP_KILL : STEP_GO_ON;
 }
 
-/* A new image: the breakpoint in the one before is gone with it. */
+/* exec has replaced the image, and with it a breakpoint in the one before. */
 static enum step stop_exec(struct launch *launch)
 {
 	struct user_regs_struct regs;
@@ -162,7 +162,7 @@ static enum step stop_fork(const struct launch *launch)
 	return STEP_GO_ON;
 }
 
-/* SIGTRAP: is it our breakpoint?  Then the program is about to begin. */
+/* Whether SIGTRAP is from our breakpoint; if so, remove it and set ip back to the entry point. */
 static bool breakpoint_hit(struct launch *launch)
 {
 	struct user_regs_struct regs;
@@ -175,7 +175,7 @@ static bool breakpoint_hit(struct launch *launch)
 	       !ptrace(PTRACE_SETREGS, launch->pid, NULL, &regs);
 }
 
-/* What the program stopped for; @signal is filled with what to deliver when it goes on. */
+/* Handle a stop; @signal is filled with the signal that the program gets when it goes on. */
 static enum step launch_step(struct launch *launch, int status, int *signal)
 {
 	siginfo_t info;

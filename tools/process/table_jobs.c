@@ -168,8 +168,8 @@ static bool want_is_met(struct netlink *nl, const struct table_want *want, uint3
 }
 
 /*
- * The module is told which file was opened, not which one was asked for: that could have
- * been replaced, or unmapped and another file mapped, at any time.
+ * Load a table.  The module gets the file that was opened as @exe_fd, which need not be the one
+ * that was wanted: the mapping or the name may have changed.  So compare what the module found.
  */
 static void result_add(const struct table_maker *maker, const struct table_want *want, int exe_fd,
 		       int fd, struct table_result *result)
@@ -194,7 +194,7 @@ static void result_add(const struct table_maker *maker, const struct table_want 
 	netlink_close(nl);
 }
 
-/* Give the file an empty table.  If the module refuses it, nothing is lost but time later. */
+/* Give the file an empty table.  If the module refuses that, it will announce the file again. */
 static void make_mark(const struct table_maker *maker, const struct table_want *want, int exe_fd)
 {
 	struct table_result ignored = { .source = TABLE_COMPILED };
