@@ -145,10 +145,7 @@ static char *output_of(const struct compile_run *run, const struct input_file *f
 	size_t size = strlen(run->output) + strlen(name) + sizeof("/.beet");
 	char *path = alloc_array(NULL, size, 1);
 
-	if (run->into)
-		snprintf(path, size, "%s/%s.beet", run->output, name);
-	else
-		strcpy(path, run->output);
+	snprintf(path, size, run->into ? "%s/%s.beet" : "%s", run->output, name);
 	return path;
 }
 

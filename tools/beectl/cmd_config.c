@@ -119,30 +119,6 @@ static void config_show(const struct netlink_info *info, bool want_json)
 		json_print(json);
 }
 
-/* @words: pairs of setting and value, all valid; none: show the settings */
-static int config_run(char **words, bool json)
-{
-	struct bee_error error;
-	struct netlink_info info;
-	struct netlink *nl = netlink_open(&error);
-	uint64_t value = 0;
-	int ret = nl ? 0 : -1;
-
-	if (nl && !*words) {
-		ret = netlink_info_get(nl, &info, &error);
-		if (!ret)
-			config_show(&info, json);
-	}
-	for (; !ret && *words; words += 2) {
-		const struct setting *setting = setting_find(words[0]);
-
-		setting_parse(setting, words[1], &value);
-		ret = netlink_config_set(nl, setting->attribute, value, &error);
-	}
-	netlink_close(nl);
-	return ret ? message_error("config", NULL, error.text) : EXIT_OK;
-}
-
 int cmd_config(int argc, char **argv)
 {
 	bool json = false;
@@ -150,8 +126,12 @@ int cmd_config(int argc, char **argv)
 		.command = "config", .help = config_help,
 		.option = { { 0, "json", OPTION_FLAG, &json } },
 	};
-	int status = options_parse(&options, argc, &argv);
-	uint64_t value;
+	int ret, status = options_parse(&options, argc, &argv);
+	const struct setting *setting;
+	struct netlink_info info;
+	struct bee_error error;
+	struct netlink *nl;
+	uint64_t value = 0;
 	char **words;
 
 	if (status != OPTIONS_OK)
@@ -159,8 +139,7 @@ int cmd_config(int argc, char **argv)
 	if (json && *argv)
 		return message_usage("config", "--json: only to show the settings");
 	for (words = argv; *words; words += 2) {
-		const struct setting *setting = setting_find(words[0]);
-
+		setting = setting_find(words[0]);
 		if (!setting)
 			return message_usage("config", "%s: no such setting", words[0]);
 		if (!words[1])
@@ -168,5 +147,18 @@ int cmd_config(int argc, char **argv)
 		if (setting_parse(setting, words[1], &value))
 			return message_usage("config", "%s: %s", words[1], setting->wrong);
 	}
-	return config_run(argv, json);
+	nl = netlink_open(&error);
+	ret = nl ? 0 : -1;
+	if (nl && !*argv) {
+		ret = netlink_info_get(nl, &info, &error);
+		if (!ret)
+			config_show(&info, json);
+	}
+	for (words = argv; !ret && *words; words += 2) {
+		setting = setting_find(words[0]);
+		setting_parse(setting, words[1], &value);
+		ret = netlink_config_set(nl, setting->attribute, value, &error);
+	}
+	netlink_close(nl);
+	return ret ? message_error("config", NULL, error.text) : EXIT_OK;
 }

@@ -27,8 +27,8 @@ static const char watch_help[] =
 	"\n"
 	"Keep the tables of all programs loaded: have the module follow every process, those\n"
 	"that start later and those that live for milliseconds included, and compile the\n"
-	"table of a file after the first sample in it.  Runs until SIGTERM or ^C.  Then the\n"
-	"tables stay loaded, and processes that map these files are covered.\n"
+	"table of a file after the first sample in it.  Runs until SIGTERM or ^C.  After that\n"
+	"the tables stay loaded, and the module goes on following processes.\n"
 	"To undo it: beectl unload --all --tables.\n"
 	"\n"
 	"Options:\n"
@@ -340,13 +340,13 @@ static void watch_take_signals(sigset_t *before)
 	size_t i;
 
 	sigemptyset(&blocked);
+	sigprocmask(SIG_BLOCK, NULL, before);
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		sigaction(ends[i], &action, NULL);
 		sigaddset(&blocked, ends[i]);
-	}
-	sigprocmask(SIG_BLOCK, &blocked, before);
-	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		sigdelset(before, ends[i]);
+	}
+	sigprocmask(SIG_BLOCK, &blocked, NULL);
 }
 
 static int watch_run(struct watch *watch)

@@ -37,20 +37,20 @@ static void each_file_done(void *arg, size_t index, const void *data, size_t siz
 	const struct input_file *file = &each->files->file[index];
 	struct bee_error error;
 
-	if (!died && size >= sizeof(error)) {
+	if (!died && size < sizeof(error))
+		died = "no result";
+	if (!died) {
 		size -= sizeof(error);
 		memcpy(&error, (const char *)data + size, sizeof(error));
 		if (!error.text[0] && each->report_size && size != each->report_size)
 			died = "no result";
-	} else if (!died) {
-		died = "no result";
 	}
-	if (!died && !error.text[0]) {
+	if (died || error.text[0]) {
+		progress_end();
+		each->failed(each->arg, file, died ?: error.text, died);
+	} else {
 		each->done(each->arg, file, data, size);
-		return;
 	}
-	progress_end();
-	each->failed(each->arg, file, died ?: error.text, died);
 }
 
 static void each_file_progress(void *arg, size_t ready, size_t index)

@@ -52,7 +52,7 @@ int options_parse(const struct options *options, int argc, char ***argv)
 	char letters[2 * OPTIONS_MAX + 4], *at = letters;
 	int c, status = OPTIONS_OK;
 	const char *word;
-	size_t i, count;
+	size_t i;
 
 	if (options->stop)
 		*at++ = '+';
@@ -70,14 +70,14 @@ int options_parse(const struct options *options, int argc, char ***argv)
 			*at++ = ':';
 	}
 	*at = '\0';
-	count = i;
 	optind = 0;	/* getopt(3): start anew, should it have been called before */
 	opterr = 0;
 	while (status == OPTIONS_OK && (c = getopt_long(argc, *argv, letters, names, NULL)) != -1) {
-		for (i = 0; i < count && c != LONG_FIRST + i && c != options->option[i].letter; i++)
+		for (i = 0; options->option[i].name && c != LONG_FIRST + (int)i &&
+		     c != options->option[i].letter; i++)
 			;
 		word = (*argv)[optind - 1];
-		if (i < count) {
+		if (options->option[i].name) {
 			status = option_take(options, i);
 		} else if (c == 'h') {
 			fputs(options->help, stdout);

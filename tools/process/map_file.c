@@ -113,37 +113,27 @@ static void name_try(struct name_search *search, const char *pid)
 	}
 }
 
-/* Whether the mount namespace of @pid is one more than those in @seen. */
-static bool namespace_is_new(const char *pid, ino_t *seen, size_t *count)
-{
-	char path[64];
-	struct stat st;
-	size_t i;
-
-	snprintf(path, sizeof(path), "/proc/%s/ns/mnt", pid);
-	if (stat(path, &st))
-		return false;
-	for (i = 0; i < *count; i++)
-		if (seen[i] == st.st_ino)
-			return false;
-	if (*count == MAX_NAMESPACES)
-		return false;
-	seen[(*count)++] = st.st_ino;
-	return true;
-}
-
 /* Try each mount namespace once, our own first, as most files are in it. */
 static void name_search_all(struct name_search *search)
 {
 	ino_t seen[MAX_NAMESPACES];
-	size_t count = 0;
 	const char *pid = "self";
+	size_t i, count = 0;
 	struct dirent *at;
+	struct stat st;
+	char path[64];
 	DIR *proc = opendir("/proc");
 
 	do {
-		if (namespace_is_new(pid, seen, &count))
-			name_try(search, pid);
+		snprintf(path, sizeof(path), "/proc/%s/ns/mnt", pid);
+		if (count < MAX_NAMESPACES && !stat(path, &st)) {
+			for (i = 0; i < count && seen[i] != st.st_ino; i++)
+				;
+			if (i == count) {
+				seen[count++] = st.st_ino;
+				name_try(search, pid);
+			}
+		}
 		do
 			at = proc ? readdir(proc) : NULL;
 		while (at && !isdigit((unsigned char)at->d_name[0]));
