@@ -165,24 +165,14 @@ int bee_budget_set_limit(u64 limit, struct netlink_ext_ack *extack)
 	return ret;
 }
 
-/**
- * bee_budget_init() - set the first limit
- * @limit: bytes
- * @reclaim: how to get memory back
- *
- * Context: Process.
- */
+/** bee_budget_init() - the first limit, and how to get memory back.  Context: Process. */
 void bee_budget_init(u64 limit, const struct bee_budget_reclaim *reclaim)
 {
 	budget_limit = limit;
 	budget_reclaim = reclaim;
 }
 
-/**
- * bee_budget_exit() - wait for a reclaim at work; nothing is charged any more
- *
- * Context: Process, may sleep.
- */
+/** bee_budget_exit() - wait for reclaim; nothing is charged any more.  Context: Process, sleeps. */
 void bee_budget_exit(void)
 {
 	cancel_work_sync(&budget_over);

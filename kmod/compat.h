@@ -36,6 +36,11 @@
 	regs_get_kernel_argument(&(fregs)->regs, n)
 #endif
 
+/* Before 6.2 pre_doit() of a netlink family gets a struct genl_ops. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define genl_split_ops	genl_ops
+#endif
+
 /* Before 6.4 io-wq workers, PF_IO_WORKER, are the only user workers. */
 #ifndef PF_USER_WORKER
 #define PF_USER_WORKER	0
@@ -49,20 +54,10 @@ typedef unsigned long (*bee_compat_shrinker_fn)(struct shrinker *shrinker,
  * overlayfs mapping is in the layer below, and shrinkers are allocated.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
-static inline struct nlattr **bee_compat_dump_attrs(struct netlink_callback *cb)
-{
-	return genl_dumpit_info(cb)->info.attrs;
-}
-
-static inline struct timespec64 bee_compat_inode_mtime(const struct inode *inode)
-{
-	return inode_get_mtime(inode);
-}
-
-static inline const struct path *bee_compat_file_user_path(const struct file *file)
-{
-	return file_user_path((struct file *)file);
-}
+#define bee_compat_dump_attrs(cb)	(genl_dumpit_info(cb)->info.attrs)
+#define bee_compat_inode_mtime(inode)	inode_get_mtime(inode)
+#define bee_compat_file_user_path(file)	file_user_path(file)
+#define bee_compat_shrinker_unregister(shrinker)	shrinker_free(shrinker)
 
 static inline struct shrinker *bee_compat_shrinker_register(bee_compat_shrinker_fn count,
 							    bee_compat_shrinker_fn scan)
@@ -76,26 +71,11 @@ static inline struct shrinker *bee_compat_shrinker_register(bee_compat_shrinker_
 	shrinker_register(shrinker);
 	return shrinker;
 }
-
-static inline void bee_compat_shrinker_unregister(struct shrinker *shrinker)
-{
-	shrinker_free(shrinker);
-}
 #else
-static inline struct nlattr **bee_compat_dump_attrs(struct netlink_callback *cb)
-{
-	return genl_dumpit_info(cb)->attrs;
-}
-
-static inline struct timespec64 bee_compat_inode_mtime(const struct inode *inode)
-{
-	return inode->i_mtime;
-}
-
-static inline const struct path *bee_compat_file_user_path(const struct file *file)
-{
-	return &file->f_path;
-}
+#define bee_compat_dump_attrs(cb)	(genl_dumpit_info(cb)->attrs)
+#define bee_compat_inode_mtime(inode)	((inode)->i_mtime)
+#define bee_compat_file_user_path(file)	(&(file)->f_path)
+#define bee_compat_shrinker_unregister(shrinker)	unregister_shrinker(shrinker)
 
 static inline struct shrinker *bee_compat_shrinker_register(bee_compat_shrinker_fn count,
 							    bee_compat_shrinker_fn scan)
@@ -105,11 +85,6 @@ static inline struct shrinker *bee_compat_shrinker_register(bee_compat_shrinker_
 	shrinker.count_objects = count;
 	shrinker.scan_objects = scan;
 	return register_shrinker(&shrinker, "beeunwind") ? NULL : &shrinker;
-}
-
-static inline void bee_compat_shrinker_unregister(struct shrinker *shrinker)
-{
-	unregister_shrinker(shrinker);
 }
 #endif
 

@@ -30,20 +30,6 @@ static u32 file_next_id = 1;		/* file_lock */
 static u32 file_nr;			/* file_lock */
 static atomic_t file_seq;
 
-static void file_key(const struct inode *inode, struct bee_file_key *key)
-{
-	struct timespec64 mtime = bee_compat_inode_mtime(inode);
-
-	*key = (struct bee_file_key) {
-		.dev = inode->i_sb->s_dev,
-		.ino = inode->i_ino,
-		.generation = inode->i_generation,
-		.size = i_size_read(inode),
-		.mtime_sec = mtime.tv_sec,
-		.mtime_nsec = mtime.tv_nsec,
-	};
-}
-
 static u32 file_key_hash(const struct bee_file_key *key)
 {
 	return jhash2((const u32 *)key, sizeof(*key) / sizeof(u32), 0);
@@ -72,13 +58,7 @@ static struct bee_file *file_find_id(u32 id)
 	return NULL;
 }
 
-/**
- * bee_file_bytes() - kernel memory of a file without its table
- * @f: the file
- *
- * Context: Any.
- * Return: bytes.
- */
+/** bee_file_bytes() - kernel memory of a file without its table, bytes.  Context: Any. */
 u64 bee_file_bytes(const struct bee_file *f)
 {
 	return struct_size(f, name, strlen(f->name) + 1);
@@ -129,28 +109,25 @@ static void file_free_rcu(struct rcu_head *rcu)
 	file_free(container_of(rcu, struct bee_file, rcu));
 }
 
-static void file_publish(struct bee_file *f)
-{
-	lockdep_assert_held(&file_lock);
-	do
-		f->id = file_next_id++;
-	while (!f->id || file_find_id(f->id));
-	hash_add(file_keys, &f->by_key, file_key_hash(&f->key));
-	hash_add(file_ids, &f->by_id, f->id);
-	list_add_tail_rcu(&f->node, &bee_file_list);
-	WRITE_ONCE(file_nr, file_nr + 1);
-	bee_file_changed();
-}
-
 /* @inode and @path: NULL for the vDSO. */
 static struct bee_file *file_get_or_create(const struct inode *inode, const struct path *path,
 					   gfp_t gfp)
 {
-	struct bee_file *f, *fresh = NULL;
+	struct bee_file *f, *fresh;
 	struct bee_file_key key = {};
 
-	if (inode)
-		file_key(inode, &key);
+	if (inode) {
+		struct timespec64 mtime = bee_compat_inode_mtime(inode);
+
+		key = (struct bee_file_key) {
+			.dev = inode->i_sb->s_dev,
+			.ino = inode->i_ino,
+			.generation = inode->i_generation,
+			.size = i_size_read(inode),
+			.mtime_sec = mtime.tv_sec,
+			.mtime_nsec = mtime.tv_nsec,
+		};
+	}
 	raw_spin_lock(&file_lock);
 	f = file_get_key(&key);
 	raw_spin_unlock(&file_lock);
@@ -159,16 +136,24 @@ static struct bee_file *file_get_or_create(const struct inode *inode, const stru
 	fresh = file_alloc(&key, path, gfp);
 	if (!fresh)
 		return ERR_PTR(-ENOMEM);
-	/* Another CPU may have published the same file meanwhile. */
 	raw_spin_lock(&file_lock);
 	f = file_get_key(&key);
-	if (!f)
-		file_publish(fresh);
+	if (f) {
+		/* Another CPU has published the same file meanwhile. */
+		raw_spin_unlock(&file_lock);
+		file_free(fresh);
+		return f;
+	}
+	do
+		fresh->id = file_next_id++;
+	while (!fresh->id || file_find_id(fresh->id));
+	hash_add(file_keys, &fresh->by_key, file_key_hash(&fresh->key));
+	hash_add(file_ids, &fresh->by_id, fresh->id);
+	list_add_tail_rcu(&fresh->node, &bee_file_list);
+	WRITE_ONCE(file_nr, file_nr + 1);
+	bee_file_changed();
 	raw_spin_unlock(&file_lock);
-	if (!f)
-		return fresh;
-	file_free(fresh);
-	return f;
+	return fresh;
 }
 
 /**
@@ -184,13 +169,9 @@ struct bee_file *bee_file_get(struct file *exe)
 	return file_get_or_create(d_real_inode(exe->f_path.dentry), &exe->f_path, GFP_KERNEL);
 }
 
-/**
- * bee_file_get_vdso() - the vDSO
- *
- * All 64-bit processes have the same image; 32-bit code is not walked.
- *
+/*
+ * bee_file_get_vdso() - as bee_file_get(); the vDSO has one image for all 64-bit processes.
  * Context: Process, may sleep.
- * Return: as bee_file_get().
  */
 struct bee_file *bee_file_get_vdso(void)
 {
@@ -218,13 +199,7 @@ struct bee_file *bee_file_get_vma(const struct vm_area_struct *vma, gfp_t gfp)
 	return name && !strcmp(name, "[vdso]") ? file_get_or_create(NULL, NULL, gfp) : NULL;
 }
 
-/**
- * bee_file_get_id() - a file by id
- * @id: the file
- *
- * Context: Any but NMI.
- * Return: the file with a reference, or NULL.
- */
+/** bee_file_get_id() - the file with a reference, or NULL.  Context: Any but NMI. */
 struct bee_file *bee_file_get_id(u32 id)
 {
 	struct bee_file *f;
@@ -237,12 +212,7 @@ struct bee_file *bee_file_get_id(u32 id)
 	return f;
 }
 
-/**
- * bee_file_put() - drop a reference
- * @f: the file, or NULL
- *
- * Context: Any but NMI.
- */
+/** bee_file_put() - drop a reference; @f may be NULL.  Context: Any but NMI. */
 void bee_file_put(struct bee_file *f)
 {
 	if (!f)
@@ -283,11 +253,9 @@ void bee_file_changed(void)
 	atomic_inc(&file_seq);
 }
 
-/**
- * bee_file_seq() - a number that changes with every bee_file_changed(), for dumps
- *
- * Context: Any.
- * Return: odd, since genl_dump_check_consistent() does not check 0.
+/*
+ * bee_file_seq() - for dumps, a number that changes with every bee_file_changed().  Odd, since
+ * genl_dump_check_consistent() does not check 0.  Context: Any.
  */
 unsigned int bee_file_seq(void)
 {
@@ -300,11 +268,7 @@ u32 bee_file_count(void)
 	return READ_ONCE(file_nr);
 }
 
-/**
- * bee_file_exit() - wait until all files are freed; nothing refers to any
- *
- * Context: Process, may sleep.
- */
+/** bee_file_exit() - wait until all files are freed; nothing refers to any.  Context: Process. */
 void bee_file_exit(void)
 {
 	rcu_barrier();

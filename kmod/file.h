@@ -114,13 +114,7 @@ unsigned int bee_file_seq(void);
 void bee_file_changed(void);
 u32 bee_file_count(void);
 
-/**
- * bee_file_users() - number of ranges, and of requests at work, that refer to a file
- * @f: the file
- *
- * Context: Any.
- * Return: the sum of both.
- */
+/** bee_file_users() - how many ranges and requests refer to a file.  Context: Any. */
 static inline u32 bee_file_users(const struct bee_file *f)
 {
 	u32 refs = refcount_read(&f->refs);
@@ -128,12 +122,7 @@ static inline u32 bee_file_users(const struct bee_file *f)
 	return rcu_access_pointer(f->table) && refs ? refs - 1 : refs;
 }
 
-/**
- * bee_file_touch() - note that a file is in use
- * @f: the file
- *
- * Context: Any, NMI-safe.  Writes at most once in a jiffy.
- */
+/** bee_file_touch() - note a use, at most once in a jiffy.  Context: Any, NMI-safe. */
 static inline void bee_file_touch(struct bee_file *f)
 {
 	unsigned long now = READ_ONCE(jiffies);

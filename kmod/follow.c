@@ -8,32 +8,8 @@
 #include "follow.h"
 #include "mm.h"
 
-static enum beeunwind_follow follow_mode;
-static enum beeunwind_announce follow_announce = BEEUNWIND_ANNOUNCE_MAPPED;
-
-/** bee_follow_mode() - which processes become managed at exec.  Context: Any. */
-enum beeunwind_follow bee_follow_mode(void)
-{
-	return READ_ONCE(follow_mode);
-}
-
-/** bee_follow_set_mode() - for later execs.  Context: Any. */
-void bee_follow_set_mode(enum beeunwind_follow mode)
-{
-	WRITE_ONCE(follow_mode, mode);
-}
-
-/** bee_follow_announce() - when a file without a table is announced.  Context: Any. */
-enum beeunwind_announce bee_follow_announce(void)
-{
-	return READ_ONCE(follow_announce);
-}
-
-/** bee_follow_set_announce() - for later mappings.  Context: Any. */
-void bee_follow_set_announce(enum beeunwind_announce announce)
-{
-	WRITE_ONCE(follow_announce, announce);
-}
+enum beeunwind_follow bee_follow_mode;
+enum beeunwind_announce bee_follow_announce = BEEUNWIND_ANNOUNCE_MAPPED;
 
 /**
  * bee_follow_exec() - manage the new address space of an exec, if the process is followed
@@ -45,7 +21,7 @@ void bee_follow_set_announce(enum beeunwind_announce announce)
  */
 void bee_follow_exec(struct linux_binprm *bprm)
 {
-	if (bee_follow_mode() == BEEUNWIND_FOLLOW_ALL ||
+	if (READ_ONCE(bee_follow_mode) == BEEUNWIND_FOLLOW_ALL ||
 	    (current->mm && bee_mm_is_managed(current->mm)))
 		bee_mm_exec(bprm->mm, task_tgid(current));
 }
@@ -63,5 +39,5 @@ void bee_follow_mapping(const struct vm_area_struct *vma, u64 start, u64 end, u6
 {
 	if (vma->vm_flags & VM_EXEC)
 		bee_mm_attach(vma, start, end, pgoff << PAGE_SHIFT,
-			      bee_follow_announce() == BEEUNWIND_ANNOUNCE_MAPPED);
+			      READ_ONCE(bee_follow_announce) == BEEUNWIND_ANNOUNCE_MAPPED);
 }

@@ -9,10 +9,12 @@
 struct linux_binprm;
 struct vm_area_struct;
 
-enum beeunwind_follow bee_follow_mode(void);
-void bee_follow_set_mode(enum beeunwind_follow mode);
-enum beeunwind_announce bee_follow_announce(void);
-void bee_follow_set_announce(enum beeunwind_announce announce);
+/*
+ * Settings, for later execs and mappings: which processes become managed at exec, and when a file
+ * without a table is announced.  Any context, by READ_ONCE() and WRITE_ONCE().
+ */
+extern enum beeunwind_follow bee_follow_mode;
+extern enum beeunwind_announce bee_follow_announce;
 
 void bee_follow_exec(struct linux_binprm *bprm);
 void bee_follow_mapping(const struct vm_area_struct *vma, u64 start, u64 end, u64 pgoff);

@@ -230,7 +230,8 @@ static inline u64 frame_saved(const struct bee_rule *rule, const struct bee_fram
 {
 	if (!(rule->arg & BEE_RULE_SIGNAL) || rule->cfa != BEE_CFA_DEREF || rule->cfa_add ||
 	    rule->cfa_reg != BEE_REG_RSP || rule->cfa_off != BEE_SIGNAL_SP ||
-	    rule->ra != BEE_RA_DEREF || rule->ra_reg != BEE_REG_RSP || rule->ra_off != BEE_SIGNAL_IP)
+	    rule->ra != BEE_RA_DEREF || rule->ra_reg != BEE_REG_RSP ||
+	    rule->ra_off != BEE_SIGNAL_IP)
 		return 0;
 	return f->sp + BEE_SIGNAL_CONTEXT;
 }

@@ -46,11 +46,15 @@ static_assert(UNMAP_VMAS_IS(struct ma_state *, unsigned long, bool) ||
 	      UNMAP_VMAS_IS(struct maple_tree *, bool) ||
 	      UNMAP_VMAS_IS(struct maple_tree *));
 
-static void notrace hook_callchain_user(unsigned long ip, unsigned long parent_ip,
-					struct ftrace_ops *ops, struct ftrace_regs *fregs)
+#define HOOK_CALLBACK(name) \
+	static void notrace name(unsigned long ip, unsigned long parent_ip, \
+				 struct ftrace_ops *ops, struct ftrace_regs *fregs)
+/* Argument @n of the hooked function. */
+#define HOOK_ARG(n)	ftrace_regs_get_argument(fregs, n)
+
+HOOK_CALLBACK(hook_callchain_user)
 {
-	bee_callchain_user((void *)ftrace_regs_get_argument(fregs, 0),
-			   (void *)ftrace_regs_get_argument(fregs, 1));
+	bee_callchain_user((void *)HOOK_ARG(0), (void *)HOOK_ARG(1));
 }
 
 /*
@@ -61,20 +65,18 @@ static void notrace hook_callchain_user(unsigned long ip, unsigned long parent_i
  */
 
 /* Every binary format's loader calls begin_new_exec(bprm) before it maps anything. */
-static void notrace hook_exec(unsigned long ip, unsigned long parent_ip,
-			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+HOOK_CALLBACK(hook_exec)
 {
-	bee_follow_exec((void *)ftrace_regs_get_argument(fregs, 0));
+	bee_follow_exec((void *)HOOK_ARG(0));
 }
 
 /*
  * perf_event_mmap(vma): mmap(), mprotect() and the installation of the vDSO call it whether or
  * not perf records.  @vma is what they made, merged with its neighbours perhaps.
  */
-static void notrace hook_mmap(unsigned long ip, unsigned long parent_ip,
-			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+HOOK_CALLBACK(hook_mmap)
 {
-	struct vm_area_struct *vma = (void *)ftrace_regs_get_argument(fregs, 0);
+	struct vm_area_struct *vma = (void *)HOOK_ARG(0);
 
 	bee_follow_mapping(vma, vma->vm_start, vma->vm_end, vma->vm_pgoff);
 }
@@ -83,14 +85,12 @@ static void notrace hook_mmap(unsigned long ip, unsigned long parent_ip,
  * copy_vma(&vma, start, len, pgoff, ...): mremap() moves @vma.  If it fails here for want of
  * memory, a range without a mapping stays; if it fails later, it unmaps the new place.
  */
-static void notrace hook_mremap(unsigned long ip, unsigned long parent_ip,
-				struct ftrace_ops *ops, struct ftrace_regs *fregs)
+HOOK_CALLBACK(hook_mremap)
 {
-	struct vm_area_struct **vma = (void *)ftrace_regs_get_argument(fregs, 0);
-	unsigned long start = ftrace_regs_get_argument(fregs, 1);
+	struct vm_area_struct **vma = (void *)HOOK_ARG(0);
+	unsigned long start = HOOK_ARG(1);
 
-	bee_follow_mapping(*vma, start, start + ftrace_regs_get_argument(fregs, 2),
-			   ftrace_regs_get_argument(fregs, 3));
+	bee_follow_mapping(*vma, start, start + HOOK_ARG(2), HOOK_ARG(3));
 }
 
 /*
@@ -98,31 +98,26 @@ static void notrace hook_mremap(unsigned long ip, unsigned long parent_ip,
  * and mremap() for the old place call it.  Splits and merges of mappings, MADV_DONTNEED and
  * truncation do not.  @vma is the first mapping of the interval.
  */
-static void notrace hook_munmap(unsigned long ip, unsigned long parent_ip,
-				struct ftrace_ops *ops, struct ftrace_regs *fregs)
+HOOK_CALLBACK(hook_munmap)
 {
-	struct vm_area_struct *vma = (void *)ftrace_regs_get_argument(fregs, 2);
+	struct vm_area_struct *vma = (void *)HOOK_ARG(2);
 
-	bee_mm_unmap(vma->vm_mm, ftrace_regs_get_argument(fregs, 3),
-		     ftrace_regs_get_argument(fregs, 4));
+	bee_mm_unmap(vma->vm_mm, HOOK_ARG(3), HOOK_ARG(4));
 }
 
 /*
  * uprobe_dup_mmap(old, new): fork() is about to copy the mappings of old, whose mmap_lock it holds
  * for writing.  Mappings that it does not copy (MADV_DONTFORK) keep their range in the child.
  */
-static void notrace hook_fork(unsigned long ip, unsigned long parent_ip,
-			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+HOOK_CALLBACK(hook_fork)
 {
-	bee_mm_fork((void *)ftrace_regs_get_argument(fregs, 0),
-		    (void *)ftrace_regs_get_argument(fregs, 1));
+	bee_mm_fork((void *)HOOK_ARG(0), (void *)HOOK_ARG(1));
 }
 
 /* __mmput() calls uprobe_clear_state(mm) first, when mm_users has become 0. */
-static void notrace hook_exit(unsigned long ip, unsigned long parent_ip,
-			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+HOOK_CALLBACK(hook_exit)
 {
-	bee_mm_forget((void *)ftrace_regs_get_argument(fregs, 0));
+	bee_mm_forget((void *)HOOK_ARG(0));
 }
 
 /**
@@ -205,13 +200,7 @@ static int hook_remove(struct hook *hook)
 	return ret;
 }
 
-/**
- * bee_hook_advice() - what an error of ftrace means and what helps
- * @err: negative errno
- *
- * Context: Any.
- * Return: a constant sentence.
- */
+/** bee_hook_advice() - what an -errno of ftrace means and what helps.  Context: Any. */
 const char *bee_hook_advice(int err)
 {
 	switch (err) {
@@ -269,12 +258,7 @@ int bee_hook_disable(void)
 	return ret;
 }
 
-/**
- * bee_hook_state() - state of the hook in perf's callchain path
- *
- * Context: Any.
- * Return: the state.
- */
+/** bee_hook_state() - state of the hook in perf's callchain path.  Context: Any. */
 enum beeunwind_hook_state bee_hook_state(void)
 {
 	return READ_ONCE(hook_perf_state);
@@ -322,11 +306,7 @@ int bee_hook_init(void)
 	return 0;
 }
 
-/**
- * bee_hook_exit() - remove all hooks
- *
- * Context: Process, may sleep; see hook_remove_all().
- */
+/** bee_hook_exit() - remove all hooks; see hook_remove_all().  Context: Process, may sleep. */
 void bee_hook_exit(void)
 {
 	hook_remove_all(ARRAY_SIZE(hook_follow));

@@ -192,13 +192,7 @@ int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *
 	return ret;
 }
 
-/**
- * bee_manage_stop() - stop managing an address space
- * @mm: the address space
- *
- * Context: Process, may sleep.
- * Return: whether it was managed.
- */
+/* bee_manage_stop() - forget @mm.  Context: Process, may sleep.  Return: whether it was managed. */
 bool bee_manage_stop(const struct mm_struct *mm)
 {
 	bool managed;
@@ -210,12 +204,9 @@ bool bee_manage_stop(const struct mm_struct *mm)
 	return managed;
 }
 
-/**
- * bee_manage_stop_cookie() - stop managing the address space with this cookie
- * @cookie: the cookie
- *
- * Context: Process, may sleep.
- * Return: whether it was managed.
+/*
+ * bee_manage_stop_cookie() - as bee_manage_stop(), for the address space with this cookie.
+ * Context: Process, may sleep.  Return: whether there was one.
  */
 bool bee_manage_stop_cookie(u64 cookie)
 {
@@ -227,7 +218,7 @@ bool bee_manage_stop_cookie(u64 cookie)
 	return managed;
 }
 
-/* The next address space without its ranges, with mm_users held; *@cookie: where to go on. */
+/* The next address space that has lost its ranges, with mm_users held, from *@cookie on. */
 static struct mm_struct *rescan_get_next(u64 *cookie)
 {
 	struct mm_struct *mm = NULL;
@@ -243,27 +234,21 @@ static struct mm_struct *rescan_get_next(u64 *cookie)
 	return mm;
 }
 
-static bool rescan_one(struct mm_struct *mm)
-{
-	struct bee_mm *m;
-	bool done;
-
-	if (!manage_lock(mm))
-		return false;
-	m = manage_find(mm);
-	done = !m || !scan_locked(m, NULL);
-	manage_unlock(mm);
-	return done;
-}
-
 static void rescan_work(struct work_struct *work)
 {
 	struct mm_struct *mm;
+	struct bee_mm *m;
 	bool again = false;
 	u64 cookie = 0;
 
 	while ((mm = rescan_get_next(&cookie))) {
-		again |= !rescan_one(mm);
+		if (manage_lock(mm)) {
+			m = manage_find(mm);
+			again |= m && scan_locked(m, NULL);
+			manage_unlock(mm);
+		} else {
+			again = true;
+		}
 		mmput(mm);
 	}
 	rescan_delay = min_t(unsigned long, 2 * rescan_delay, RESCAN_LAST);
@@ -275,22 +260,13 @@ static void rescan_work(struct work_struct *work)
 
 DECLARE_DELAYED_WORK(bee_manage_rescan, rescan_work);
 
-/**
- * bee_manage_init() - be ready for requests
- * @wq: runs bee_manage_rescan
- *
- * Context: Process.
- */
+/** bee_manage_init() - @wq runs bee_manage_rescan.  Context: Process. */
 void bee_manage_init(struct workqueue_struct *wq)
 {
 	manage_wq = wq;
 }
 
-/**
- * bee_manage_exit() - cancel the rescan; there are no callbacks and no requests any more
- *
- * Context: Process, may sleep.
- */
+/** bee_manage_exit() - end rescans; callbacks and requests are over.  Context: Process, sleeps. */
 void bee_manage_exit(void)
 {
 	cancel_delayed_work_sync(&bee_manage_rescan);

@@ -372,14 +372,7 @@ struct bee_map *bee_map_splice(const struct bee_map *old, u64 start, u64 end,
 	return map;
 }
 
-/**
- * bee_map_is_same() - whether two maps have the same ranges
- * @a: one, or NULL
- * @b: the other, or NULL
- *
- * Context: Any.  Caller keeps both alive.
- * Return: true if they have.
- */
+/** bee_map_is_same() - whether the ranges are equal; NULL: none.  Context: Any. */
 bool bee_map_is_same(const struct bee_map *a, const struct bee_map *b)
 {
 	if (!a || !b)

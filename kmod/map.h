@@ -86,27 +86,13 @@ struct bee_file *bee_map_get_file(const struct bee_map *map, u64 start,
 bool bee_map_has(const struct bee_map *map, u64 start, u64 end, const struct bee_range *in);
 bool bee_map_is_same(const struct bee_map *a, const struct bee_map *b);
 
-/**
- * bee_range_contains() - whether an address is in a range
- * @range: the range
- * @ip: the address
- *
- * Context: Any, NMI-safe.
- * Return: true if it is.
- */
+/** bee_range_contains() - whether @ip is in the range.  Context: Any, NMI-safe. */
 static inline bool bee_range_contains(const struct bee_range *range, u64 ip)
 {
 	return ip - range->start < range->end - range->start;
 }
 
-/**
- * bee_range_offset() - from an address to the byte of the file
- * @range: the range that the address is in
- * @ip: the address
- *
- * Context: Any, NMI-safe.
- * Return: byte of the file.
- */
+/** bee_range_offset() - byte of the file at @ip in the range.  Context: Any, NMI-safe. */
 static inline u64 bee_range_offset(const struct bee_range *range, u64 ip)
 {
 	return ip - range->start + range->offset;

@@ -187,13 +187,7 @@ struct bee_mm *bee_mm_new(struct mm_struct *mm, struct pid *pid, gfp_t gfp)
 	return m;
 }
 
-/**
- * bee_mm_get_state() - cookie, generation and number of ranges, as published
- * @m: the address space
- * @state: filled
- *
- * Context: Any but NMI.  Caller keeps @m alive.
- */
+/** bee_mm_get_state() - state as published.  Context: Any but NMI.  Caller keeps @m alive. */
 void bee_mm_get_state(const struct bee_mm *m, struct bee_mm_state *state)
 {
 	const struct bee_map *map;
@@ -208,14 +202,9 @@ void bee_mm_get_state(const struct bee_mm *m, struct bee_mm_state *state)
 	raw_spin_unlock(&mm_lock);
 }
 
-/**
- * bee_mm_is_managed() - whether an mm is managed
- * @mm: the mm
- *
- * Takes no lock, as callbacks come by for every process and most are not managed.
- *
- * Context: Any.
- * Return: true if it is.
+/*
+ * bee_mm_is_managed() - whether @mm is managed.  Takes no lock, as callbacks ask for every process
+ * and few are managed.  Context: Any.
  */
 bool bee_mm_is_managed(const struct mm_struct *mm)
 {
@@ -229,12 +218,7 @@ bool bee_mm_is_managed(const struct mm_struct *mm)
 	return managed;
 }
 
-/**
- * bee_mm_forget() - stop managing an address space, if it is managed
- * @mm: the address space
- *
- * Context: Any but NMI.
- */
+/** bee_mm_forget() - stop managing @mm, if it is managed.  Context: Any but NMI. */
 void bee_mm_forget(const struct mm_struct *mm)
 {
 	struct bee_map *map = NULL;
@@ -250,12 +234,9 @@ void bee_mm_forget(const struct mm_struct *mm)
 	bee_map_put(map);
 }
 
-/**
- * bee_mm_forget_cookie() - stop managing the address space with this cookie
- * @cookie: the cookie
- *
- * Context: Process.
- * Return: whether there was one.
+/*
+ * bee_mm_forget_cookie() - as bee_mm_forget(), for the address space with this cookie.
+ * Context: Any but NMI.  Return: whether there was one.
  */
 bool bee_mm_forget_cookie(u64 cookie)
 {
@@ -314,14 +295,7 @@ static bool mm_try_splice(struct bee_mm *m, u64 start, u64 end, const struct bee
 	return done;
 }
 
-/**
- * bee_mm_unmap() - memory is being unmapped
- * @mm: the address space
- * @start: first address
- * @end: address after the last
- *
- * Context: Any but NMI.
- */
+/** bee_mm_unmap() - [@start, @end) of @mm is being unmapped.  Context: Any but NMI. */
 void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end)
 {
 	struct bee_mm *m;
@@ -333,28 +307,6 @@ void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end)
 	while (m && !mm_try_splice(m, start, end, NULL))
 		cpu_relax();
 	rcu_read_unlock();
-}
-
-static void mm_attach(struct bee_mm *m, const struct vm_area_struct *vma, struct bee_range *in,
-		      bool announce)
-{
-	struct bee_map *old;
-	u64 generation;
-
-	old = bee_mm_get_map(m, &generation);
-	in->file = bee_map_get_file(old, in->start, vma, GFP_NOWAIT);
-	bee_map_put(old);
-	if (IS_ERR(in->file)) {
-		mm_lose(m);
-		return;
-	}
-	if (!in->file)
-		in->offset = 0;
-	while (!mm_try_splice(m, in->start, in->end, in))
-		cpu_relax();
-	if (announce && in->file && !rcu_access_pointer(in->file->table))
-		bee_news_announce(in->file, in->start, in->end);
-	bee_file_put(in->file);
 }
 
 /**
@@ -374,14 +326,31 @@ void bee_mm_attach(const struct vm_area_struct *vma, u64 start, u64 end, u64 off
 		   bool announce)
 {
 	struct bee_range in = { .start = start, .end = end, .offset = offset };
+	struct bee_map *old;
 	struct bee_mm *m;
+	u64 generation;
 
 	if (!bee_mm_is_managed(vma->vm_mm))
 		return;
 	rcu_read_lock();
 	m = bee_mm_find(vma->vm_mm);
-	if (m && !READ_ONCE(m->lost))
-		mm_attach(m, vma, &in, announce);
+	if (!m || READ_ONCE(m->lost))
+		goto unlock;
+	old = bee_mm_get_map(m, &generation);
+	in.file = bee_map_get_file(old, start, vma, GFP_NOWAIT);
+	bee_map_put(old);
+	if (IS_ERR(in.file)) {
+		mm_lose(m);
+		goto unlock;
+	}
+	if (!in.file)
+		in.offset = 0;
+	while (!mm_try_splice(m, start, end, &in))
+		cpu_relax();
+	if (announce && in.file && !rcu_access_pointer(in.file->table))
+		bee_news_announce(in.file, start, end);
+	bee_file_put(in.file);
+unlock:
 	rcu_read_unlock();
 }
 
@@ -455,23 +424,16 @@ const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only)
 	return NULL;
 }
 
-/**
- * bee_mm_seq() - a number that changes with every change of a managed address space, for dumps
- *
- * Context: Any.
- * Return: odd, since genl_dump_check_consistent() does not check 0.
+/*
+ * bee_mm_seq() - for dumps, a number that changes with every change of a managed address space.
+ * Odd, since genl_dump_check_consistent() does not check 0.  Context: Any.
  */
 unsigned int bee_mm_seq(void)
 {
 	return READ_ONCE(mm_seq);
 }
 
-/**
- * bee_mm_sum() - sums over all managed address spaces
- * @totals: filled
- *
- * Context: Any.
- */
+/** bee_mm_sum() - sums over all managed address spaces.  Context: Any. */
 void bee_mm_sum(struct bee_mm_totals *totals)
 {
 	totals->mms = READ_ONCE(mm_count);
@@ -480,9 +442,9 @@ void bee_mm_sum(struct bee_mm_totals *totals)
 }
 
 /**
- * bee_mm_init() - begin without managed address spaces
+ * bee_mm_init() - prepare to manage address spaces
  * @wq: runs @rescan and frees address spaces
- * @rescan: queued when an address space has lost its ranges
+ * @rescan: queued when an address space has lost its ranges, to find them again
  *
  * Context: Process.
  */

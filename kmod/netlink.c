@@ -24,6 +24,8 @@
  * @skb: the request
  * @extack: the reason of a refusal
  *
+ * For the first message of a dump; netlink_pre_doit() checks all other requests.
+ *
  * Context: Process.
  * Return: 0 or -EPERM.
  */
@@ -79,14 +81,9 @@ int bee_netlink_reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr
 	return genlmsg_reply(skb, info);
 }
 
-/**
- * bee_netlink_dump_message() - begin a message of a dump
- * @skb: the buffer
- * @cb: the dump; cb->seq is set
- * @cmd: operation
- *
- * Context: Process.
- * Return: its header, or NULL if there is no room.
+/*
+ * bee_netlink_dump_message() - begin a message of a dump whose cb->seq is set.
+ * Context: Process.  Return: what genlmsg_end() takes, or NULL if @skb has no room for it.
  */
 void *bee_netlink_dump_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
@@ -98,74 +95,60 @@ void *bee_netlink_dump_message(struct sk_buff *skb, struct netlink_callback *cb,
 	return hdr;
 }
 
-/**
- * bee_netlink_put_stop() - put a nest of the set stop-count
- * @skb: the message
- * @attr: type of the nest
- * @reason: enum beeunwind_stop
- * @walks: walks that ended for that reason
- *
- * Context: Any.
- * Return: 0 or -EMSGSIZE.
+/*
+ * bee_netlink_put_stop() - put @attr, a nest of the set stop-count.
+ * Context: Any.  Return: 0 or -EMSGSIZE.
  */
 int bee_netlink_put_stop(struct sk_buff *skb, int attr, u32 reason, u64 walks)
 {
 	struct nlattr *nest = nla_nest_start(skb, attr);
 
 	if (!nest || nla_put_u32(skb, BEEUNWIND_A_STOP_COUNT_REASON, reason) ||
-	    nla_put_u64_64bit(skb, BEEUNWIND_A_STOP_COUNT_WALKS, walks,
-			      BEEUNWIND_A_STOP_COUNT_PAD))
+	    bee_netlink_put_u64(skb, BEEUNWIND_A_STOP_COUNT_WALKS, walks))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
 
-static int info_put_sums(struct sk_buff *skb)
+static int netlink_pre_doit(const struct genl_split_ops *ops, struct sk_buff *skb,
+			    struct genl_info *info)
 {
-	struct bee_mm_totals mm;
-
-	bee_mm_sum(&mm);
-	return nla_put_u32(skb, BEEUNWIND_A_INFO_FILES, bee_file_count()) ||
-	       nla_put_u32(skb, BEEUNWIND_A_INFO_TABLES, bee_store_count()) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_TABLE_BYTES,
-				 bee_budget_used(BEE_BUDGET_FILES), BEEUNWIND_A_INFO_PAD) ||
-	       nla_put_u32(skb, BEEUNWIND_A_INFO_PROCS, mm.mms) ||
-	       nla_put_u32(skb, BEEUNWIND_A_INFO_RANGES, mm.ranges) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_RANGE_BYTES,
-				 bee_budget_used(BEE_BUDGET_MMS), BEEUNWIND_A_INFO_PAD) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_BUDGET, bee_budget_limit(),
-				 BEEUNWIND_A_INFO_PAD) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_FOLLOW_LOST, mm.lost,
-				 BEEUNWIND_A_INFO_PAD) ||
-	       nla_put_u32(skb, BEEUNWIND_A_INFO_FOLLOW, bee_follow_mode()) ||
-	       nla_put_u32(skb, BEEUNWIND_A_INFO_ANNOUNCE, bee_follow_announce());
+	return bee_netlink_check_caps(skb, info->extack);
 }
 
 static int netlink_info_get(struct sk_buff *request, struct genl_info *info)
 {
+	struct bee_mm_totals mm;
 	struct bee_stats sum;
 	struct sk_buff *skb;
 	u64 walks = 0;
 	void *hdr;
 	int i, err;
 
-	err = bee_netlink_check_caps(request, info->extack);
-	if (err)
-		return err;
 	skb = bee_netlink_reply_begin(info, BEEUNWIND_CMD_INFO_GET, &hdr);
 	if (!skb)
 		return -ENOMEM;
 	bee_stats_sum(&sum);
+	bee_mm_sum(&mm);
 	for (i = 0; i <= BEEUNWIND_STOP_MAX; i++)
 		walks += sum.stop[i];
 	err = nla_put_string(skb, BEEUNWIND_A_INFO_MODULE_VERSION, BEE_VERSION) ||
 	      nla_put_u32(skb, BEEUNWIND_A_INFO_TABLE_VERSION, BEE_TABLE_VERSION) ||
 	      nla_put_u32(skb, BEEUNWIND_A_INFO_HOOK, bee_hook_state()) ||
-	      nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_HOOK_HITS, sum.hits,
-				BEEUNWIND_A_INFO_PAD) ||
-	      nla_put_u64_64bit(skb, BEEUNWIND_A_INFO_WALKS, walks,
-				BEEUNWIND_A_INFO_PAD) ||
-	      info_put_sums(skb);
+	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_HOOK_HITS, sum.hits) ||
+	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_WALKS, walks) ||
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_FILES, bee_file_count()) ||
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_TABLES, bee_store_count()) ||
+	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_TABLE_BYTES,
+				  bee_budget_used(BEE_BUDGET_FILES)) ||
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_PROCS, mm.mms) ||
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_RANGES, mm.ranges) ||
+	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_RANGE_BYTES,
+				  bee_budget_used(BEE_BUDGET_MMS)) ||
+	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_BUDGET, bee_budget_limit()) ||
+	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_FOLLOW_LOST, mm.lost) ||
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_FOLLOW, READ_ONCE(bee_follow_mode)) ||
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_ANNOUNCE, READ_ONCE(bee_follow_announce));
 	return bee_netlink_reply_end(info, skb, hdr, err);
 }
 
@@ -174,11 +157,8 @@ static int netlink_stats_get(struct sk_buff *request, struct genl_info *info)
 	struct bee_stats sum;
 	struct sk_buff *skb;
 	void *hdr;
-	int i, err;
+	int i, err = 0;
 
-	err = bee_netlink_check_caps(request, info->extack);
-	if (err)
-		return err;
 	skb = bee_netlink_reply_begin(info, BEEUNWIND_CMD_STATS_GET, &hdr);
 	if (!skb)
 		return -ENOMEM;
@@ -186,10 +166,8 @@ static int netlink_stats_get(struct sk_buff *request, struct genl_info *info)
 	for (i = BEEUNWIND_STOP_NONE + 1; !err && i <= BEEUNWIND_STOP_MAX; i++)
 		err = bee_netlink_put_stop(skb, BEEUNWIND_A_STATS_STOP, i, sum.stop[i]);
 	err = err ||
-	      nla_put_u64_64bit(skb, BEEUNWIND_A_STATS_FRAMES, sum.frames,
-				BEEUNWIND_A_STATS_PAD) ||
-	      nla_put_u64_64bit(skb, BEEUNWIND_A_STATS_FP_STEPS, sum.fp_steps,
-				BEEUNWIND_A_STATS_PAD);
+	      bee_netlink_put_u64(skb, BEEUNWIND_A_STATS_FRAMES, sum.frames) ||
+	      bee_netlink_put_u64(skb, BEEUNWIND_A_STATS_FP_STEPS, sum.fp_steps);
 	return bee_netlink_reply_end(info, skb, hdr, err);
 }
 
@@ -199,11 +177,8 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 	struct nlattr *hook = info->attrs[BEEUNWIND_A_CONFIG_HOOK];
 	struct nlattr *follow = info->attrs[BEEUNWIND_A_CONFIG_FOLLOW];
 	struct nlattr *announce = info->attrs[BEEUNWIND_A_CONFIG_ANNOUNCE];
-	int err;
+	int err = 0;
 
-	err = bee_netlink_check_caps(request, info->extack);
-	if (err)
-		return err;
 	if (!budget && !hook && !follow && !announce) {
 		NL_SET_ERR_MSG(info->extack, "nothing to set");
 		return -EINVAL;
@@ -217,9 +192,9 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 			NL_SET_ERR_MSG_FMT(info->extack, "hook: %s", bee_hook_advice(err));
 	}
 	if (!err && follow)
-		bee_follow_set_mode(nla_get_u32(follow));
+		WRITE_ONCE(bee_follow_mode, nla_get_u32(follow));
 	if (!err && announce)
-		bee_follow_set_announce(nla_get_u32(announce));
+		WRITE_ONCE(bee_follow_announce, nla_get_u32(announce));
 	return err;
 }
 
@@ -235,62 +210,26 @@ static const struct nla_policy netlink_config_policy[BEEUNWIND_A_CONFIG_MAX + 1]
  * net/netlink/af_netlink.c), so a refusal would carry no sentence.  The first dumpit() refuses,
  * in NLMSG_DONE.
  */
+#define NETLINK_DO(command, handler, ...) \
+	{ .cmd = BEEUNWIND_CMD_##command, .doit = handler, ##__VA_ARGS__ }
+#define NETLINK_DUMP(command, handler, ...) \
+	{ .cmd = BEEUNWIND_CMD_##command, .dumpit = handler, ##__VA_ARGS__ }
+#define NETLINK_FILE	.policy = bee_netlink_file_policy, .maxattr = BEEUNWIND_A_FILE_MAX
+#define NETLINK_PROC	.policy = bee_netlink_proc_policy, .maxattr = BEEUNWIND_A_PROC_MAX
+#define NETLINK_CONFIG	.policy = netlink_config_policy, .maxattr = BEEUNWIND_A_CONFIG_MAX
+
 static const struct genl_ops netlink_ops[] = {
-	{
-		.cmd	= BEEUNWIND_CMD_INFO_GET,
-		.doit	= netlink_info_get,
-	},
-	{
-		.cmd	 = BEEUNWIND_CMD_TABLE_ADD,
-		.doit	 = bee_netlink_table_add,
-		.policy	 = bee_netlink_file_policy,
-		.maxattr = BEEUNWIND_A_FILE_MAX,
-	},
-	{
-		.cmd	 = BEEUNWIND_CMD_TABLE_DEL,
-		.doit	 = bee_netlink_table_del,
-		.policy	 = bee_netlink_file_policy,
-		.maxattr = BEEUNWIND_A_FILE_MAX,
-	},
-	{
-		.cmd	= BEEUNWIND_CMD_FILE_GET,
-		.dumpit	= bee_netlink_file_dump,
-	},
-	{
-		.cmd	 = BEEUNWIND_CMD_PROC_ADD,
-		.doit	 = bee_netlink_proc_add,
-		.policy	 = bee_netlink_proc_policy,
-		.maxattr = BEEUNWIND_A_PROC_MAX,
-	},
-	{
-		.cmd	 = BEEUNWIND_CMD_PROC_UPDATE,
-		.doit	 = bee_netlink_proc_update,
-		.policy	 = bee_netlink_proc_policy,
-		.maxattr = BEEUNWIND_A_PROC_MAX,
-	},
-	{
-		.cmd	 = BEEUNWIND_CMD_PROC_DEL,
-		.doit	 = bee_netlink_proc_del,
-		.policy	 = bee_netlink_proc_policy,
-		.maxattr = BEEUNWIND_A_PROC_MAX,
-	},
-	{
-		.cmd	 = BEEUNWIND_CMD_PROC_GET,
-		.dumpit	 = bee_netlink_proc_dump,
-		.done	 = bee_netlink_proc_dump_done,
-		.policy	 = bee_netlink_proc_policy,
-		.maxattr = BEEUNWIND_A_PROC_MAX,
-	},
-	{
-		.cmd	= BEEUNWIND_CMD_STATS_GET,
-		.doit	= netlink_stats_get,
-	},
-	{
-		.cmd	 = BEEUNWIND_CMD_CONFIG_SET,
-		.doit	 = netlink_config_set,
-		.policy	 = netlink_config_policy,
-		.maxattr = BEEUNWIND_A_CONFIG_MAX,
-	},
+	NETLINK_DO(INFO_GET, netlink_info_get),
+	NETLINK_DO(TABLE_ADD, bee_netlink_table_add, NETLINK_FILE),
+	NETLINK_DO(TABLE_DEL, bee_netlink_table_del, NETLINK_FILE),
+	NETLINK_DUMP(FILE_GET, bee_netlink_file_dump),
+	NETLINK_DO(PROC_ADD, bee_netlink_proc_add, NETLINK_PROC),
+	NETLINK_DO(PROC_UPDATE, bee_netlink_proc_update, NETLINK_PROC),
+	NETLINK_DO(PROC_DEL, bee_netlink_proc_del, NETLINK_PROC),
+	NETLINK_DUMP(PROC_GET, bee_netlink_proc_dump, NETLINK_PROC,
+		     .done = bee_netlink_proc_dump_done),
+	NETLINK_DO(STATS_GET, netlink_stats_get),
+	NETLINK_DO(CONFIG_SET, netlink_config_set, NETLINK_CONFIG),
 };
 
 static const struct genl_multicast_group netlink_groups[] = {
@@ -306,24 +245,16 @@ struct genl_family bee_netlink_family = {
 	.mcgrps		= netlink_groups,
 	.n_mcgrps	= ARRAY_SIZE(netlink_groups),
 	.parallel_ops	= true,
+	.pre_doit	= netlink_pre_doit,
 };
 
-/**
- * bee_netlink_init() - accept requests
- *
- * Context: Process, may sleep.
- * Return: 0 or -errno.
- */
+/** bee_netlink_init() - accept requests.  Context: Process, may sleep.  Return: 0 or -errno. */
 int bee_netlink_init(void)
 {
 	return genl_register_family(&bee_netlink_family);
 }
 
-/**
- * bee_netlink_exit() - accept no more requests; returns when the last one has ended
- *
- * Context: Process, may sleep.
- */
+/** bee_netlink_exit() - end requests; waits for those at work.  Context: Process, may sleep. */
 void bee_netlink_exit(void)
 {
 	genl_unregister_family(&bee_netlink_family);

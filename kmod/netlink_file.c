@@ -69,9 +69,6 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 	void *hdr;
 	int err;
 
-	err = bee_netlink_check_caps(request, info->extack);
-	if (err)
-		return err;
 	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_FILE_TABLE_FD)) {
 		NL_SET_ERR_MSG(info->extack, "table-fd is missing");
 		return -EINVAL;
@@ -99,11 +96,6 @@ put_file:
 
 int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info)
 {
-	int err;
-
-	err = bee_netlink_check_caps(request, info->extack);
-	if (err)
-		return err;
 	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_FILE_ID)) {
 		NL_SET_ERR_MSG(info->extack, "id of the file is missing");
 		return -EINVAL;
@@ -112,36 +104,32 @@ int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info)
 			     info->attrs[BEEUNWIND_A_FILE_FORCE], info->extack);
 }
 
-static int file_put_table(struct sk_buff *skb, const struct bee_stored *stored)
-{
-	const struct bee_table *t = &stored->table;
-
-	return nla_put_flag(skb, BEEUNWIND_A_FILE_LOADED) ||
-	       nla_put(skb, BEEUNWIND_A_FILE_IDENTITY, t->header->id_len, t->header->id) ||
-	       nla_put_u32(skb, BEEUNWIND_A_FILE_ROWS, t->nrows) ||
-	       nla_put_u32(skb, BEEUNWIND_A_FILE_FLAGS, t->header->flags);
-}
-
 static int file_put_identity(struct sk_buff *skb, const struct bee_file *f)
 {
 	return nla_put_u32(skb, BEEUNWIND_A_FILE_ID, f->id) ||
 	       nla_put_string(skb, BEEUNWIND_A_FILE_NAME, f->name) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_DEVICE, f->key.dev,
-				 BEEUNWIND_A_FILE_PAD) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_INODE, f->key.ino,
-				 BEEUNWIND_A_FILE_PAD) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_SIZE, f->key.size,
-				 BEEUNWIND_A_FILE_PAD);
+	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_DEVICE, f->key.dev) ||
+	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_INODE, f->key.ino) ||
+	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_SIZE, f->key.size);
 }
 
-static int file_put_use(struct sk_buff *skb, const struct bee_file *f)
+static int file_put_news(struct sk_buff *skb, const struct bee_news *news)
 {
+	return nla_put_u32(skb, BEEUNWIND_A_FILE_PID, news->tgid) ||
+	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_START, news->start) ||
+	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_END, news->end);
+}
+
+static int file_put(struct sk_buff *skb, const struct bee_file *f)
+{
+	const struct bee_stored *stored = rcu_dereference(f->table);
+	const struct bee_news *news = stored ? NULL : bee_news_of(f);
 	int i, err;
 
-	err = nla_put_u32(skb, BEEUNWIND_A_FILE_USERS, bee_file_users(f)) ||
-	      nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_IDLE_MS,
-				jiffies_to_msecs(jiffies - READ_ONCE(f->used)),
-				BEEUNWIND_A_FILE_PAD) ||
+	err = file_put_identity(skb, f) ||
+	      nla_put_u32(skb, BEEUNWIND_A_FILE_USERS, bee_file_users(f)) ||
+	      bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_IDLE_MS,
+				  jiffies_to_msecs(jiffies - READ_ONCE(f->used))) ||
 	      nla_put_u32(skb, BEEUNWIND_A_FILE_HITS, atomic_read(&f->hits)) ||
 	      nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED, atomic_read(&f->missed));
 	for (i = BEEUNWIND_STOP_NONE + 1; !err && i <= BEEUNWIND_STOP_MAX; i++) {
@@ -150,26 +138,17 @@ static int file_put_use(struct sk_buff *skb, const struct bee_file *f)
 		if (walks)
 			err = bee_netlink_put_stop(skb, BEEUNWIND_A_FILE_STOP, i, walks);
 	}
-	return err;
-}
+	err = err || bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_BYTES,
+					 bee_file_bytes(f) + bee_stored_bytes(stored));
+	if (!err && stored) {
+		const struct bee_table *t = &stored->table;
 
-static int file_put_news(struct sk_buff *skb, const struct bee_news *news)
-{
-	return nla_put_u32(skb, BEEUNWIND_A_FILE_PID, news->tgid) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_START, news->start,
-				 BEEUNWIND_A_FILE_PAD) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_END, news->end, BEEUNWIND_A_FILE_PAD);
-}
-
-static int file_put(struct sk_buff *skb, const struct bee_file *f)
-{
-	const struct bee_stored *stored = rcu_dereference(f->table);
-	const struct bee_news *news = stored ? NULL : bee_news_of(f);
-	u64 bytes = bee_file_bytes(f) + bee_stored_bytes(stored);
-
-	return file_put_identity(skb, f) || file_put_use(skb, f) ||
-	       nla_put_u64_64bit(skb, BEEUNWIND_A_FILE_BYTES, bytes, BEEUNWIND_A_FILE_PAD) ||
-	       (stored && file_put_table(skb, stored)) || (news && file_put_news(skb, news));
+		err = nla_put_flag(skb, BEEUNWIND_A_FILE_LOADED) ||
+		      nla_put(skb, BEEUNWIND_A_FILE_IDENTITY, t->header->id_len, t->header->id) ||
+		      nla_put_u32(skb, BEEUNWIND_A_FILE_ROWS, t->nrows) ||
+		      nla_put_u32(skb, BEEUNWIND_A_FILE_FLAGS, t->header->flags);
+	}
+	return err || (news && file_put_news(skb, news));
 }
 
 /**
@@ -182,24 +161,11 @@ struct file_dump {
 	bool	begun;
 };
 
-static int file_dump_one(struct sk_buff *skb, struct netlink_callback *cb, const struct bee_file *f)
-{
-	void *hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_FILE_GET);
-
-	if (!hdr)
-		return -EMSGSIZE;
-	if (file_put(skb, f)) {
-		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, hdr);
-	return 0;
-}
-
 int bee_netlink_file_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct file_dump *dump = (void *)cb->ctx;
 	const struct bee_file *f;
+	void *hdr;
 	int err = dump->begun ? 0 : bee_netlink_check_caps(cb->skb, cb->extack);
 
 	if (err)
@@ -210,9 +176,13 @@ int bee_netlink_file_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	list_for_each_entry_rcu(f, &bee_file_list, node) {
 		if (f->id < dump->next)
 			continue;
-		err = file_dump_one(skb, cb, f);
-		if (err)
+		hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_FILE_GET);
+		if (!hdr || file_put(skb, f)) {
+			genlmsg_cancel(skb, hdr);
+			err = -EMSGSIZE;
 			break;
+		}
+		genlmsg_end(skb, hdr);
 		dump->next = f->id + 1;
 	}
 	rcu_read_unlock();

@@ -14,6 +14,18 @@ int bee_netlink_reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr
 void *bee_netlink_dump_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
 int bee_netlink_put_stop(struct sk_buff *skb, int attr, u32 reason, u64 walks);
 
+/* nla_put_u64_64bit() for all attribute sets: their padding has the same number. */
+#define BEE_NETLINK_PAD		1
+static_assert(BEEUNWIND_A_INFO_PAD == BEE_NETLINK_PAD && BEEUNWIND_A_FILE_PAD == BEE_NETLINK_PAD &&
+	      BEEUNWIND_A_RANGE_PAD == BEE_NETLINK_PAD && BEEUNWIND_A_PROC_PAD == BEE_NETLINK_PAD &&
+	      BEEUNWIND_A_STATS_PAD == BEE_NETLINK_PAD &&
+	      BEEUNWIND_A_STOP_COUNT_PAD == BEE_NETLINK_PAD);
+
+static inline int bee_netlink_put_u64(struct sk_buff *skb, int attr, u64 value)
+{
+	return nla_put_u64_64bit(skb, attr, value, BEE_NETLINK_PAD);
+}
+
 /*
  * Handlers of genl_ops, in process context, may sleep.  Return: 0 or -errno; dumps: bytes in @skb,
  * 0 at the end, or -errno.

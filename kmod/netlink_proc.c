@@ -28,29 +28,9 @@ const struct nla_policy bee_netlink_proc_policy[BEEUNWIND_A_PROC_MAX + 1] = {
 	[BEEUNWIND_A_PROC_ADD]	      = NLA_POLICY_NESTED(netlink_range_policy),
 };
 
-static int range_parse(const struct nlattr *nest, struct bee_map_edit *range,
-		       struct netlink_ext_ack *extack)
-{
-	struct nlattr *tb[BEEUNWIND_A_RANGE_MAX + 1];
-	int err;
-
-	err = nla_parse_nested(tb, BEEUNWIND_A_RANGE_MAX, nest, netlink_range_policy, extack);
-	if (err)
-		return err;
-	if (!tb[BEEUNWIND_A_RANGE_START] || !tb[BEEUNWIND_A_RANGE_END] ||
-	    !tb[BEEUNWIND_A_RANGE_OFFSET] || !tb[BEEUNWIND_A_RANGE_FILE]) {
-		NL_SET_ERR_MSG_ATTR(extack, nest, "range without start, end, offset or file");
-		return -EINVAL;
-	}
-	range->start = nla_get_u64(tb[BEEUNWIND_A_RANGE_START]);
-	range->end = nla_get_u64(tb[BEEUNWIND_A_RANGE_END]);
-	range->offset = nla_get_u64(tb[BEEUNWIND_A_RANGE_OFFSET]);
-	range->file = nla_get_u32(tb[BEEUNWIND_A_RANGE_FILE]);
-	return 0;
-}
-
 static int diff_parse_list(struct genl_info *info, int type, struct bee_map_edit **list, u32 *nr)
 {
+	struct nlattr *tb[BEEUNWIND_A_RANGE_MAX + 1];
 	const struct nlattr *attr;
 	int rem, err;
 	u32 n = 0;
@@ -69,10 +49,22 @@ static int diff_parse_list(struct genl_info *info, int type, struct bee_map_edit
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
 		if (nla_type(attr) != type)
 			continue;
-		err = range_parse(attr, &(*list)[*nr], info->extack);
+		err = nla_parse_nested(tb, BEEUNWIND_A_RANGE_MAX, attr, netlink_range_policy,
+				       info->extack);
 		if (err)
 			return err;
-		++*nr;
+		if (!tb[BEEUNWIND_A_RANGE_START] || !tb[BEEUNWIND_A_RANGE_END] ||
+		    !tb[BEEUNWIND_A_RANGE_OFFSET] || !tb[BEEUNWIND_A_RANGE_FILE]) {
+			NL_SET_ERR_MSG_ATTR(info->extack, attr,
+					    "range without start, end, offset or file");
+			return -EINVAL;
+		}
+		(*list)[(*nr)++] = (struct bee_map_edit) {
+			.start = nla_get_u64(tb[BEEUNWIND_A_RANGE_START]),
+			.end = nla_get_u64(tb[BEEUNWIND_A_RANGE_END]),
+			.offset = nla_get_u64(tb[BEEUNWIND_A_RANGE_OFFSET]),
+			.file = nla_get_u32(tb[BEEUNWIND_A_RANGE_FILE]),
+		};
 	}
 	return 0;
 }
@@ -114,63 +106,75 @@ static struct task_struct *netlink_get_task(const struct nlattr *attr,
 }
 
 /*
- * Take cred_guard_mutex, which blocks exec, as ptrace_attach() does: exec decides early whether
- * its new mm is managed (bee_follow_exec()) but switches to it late, and a change of the old mm
- * in between would be lost.
- *
- * Return: false if the mutex is not free within a second: an exec holds it while it waits for
- * its other threads to end, which a debugger can delay without limit.
+ * A process that a request changes: its task with a reference, and its mm with mm_users held.
+ * @blocked: exec waits until the change is done.
  */
-static bool proc_block_exec(struct task_struct *task)
-{
-	int tries;
+struct proc_held {
+	struct task_struct	*task;
+	struct mm_struct	*mm;
+	bool			 blocked;
+};
 
-	for (tries = 0; tries < 100; tries++) {
-		if (mutex_trylock(&task->signal->cred_guard_mutex))
-			return true;
-		msleep(10);
-	}
-	return false;
+static void proc_release(struct proc_held *held)
+{
+	if (!IS_ERR(held->mm))
+		mmput(held->mm);
+	if (held->blocked)
+		mutex_unlock(&held->task->signal->cred_guard_mutex);
+	put_task_struct(held->task);
 }
 
-/* Also drops the reference on @task. */
-static void proc_unblock_exec(struct task_struct *task, bool blocked)
+/*
+ * Hold the process that @attr names, until proc_release().
+ *
+ * Takes cred_guard_mutex, which blocks exec, as ptrace_attach() does: exec decides early whether
+ * its new mm is managed (bee_follow_exec()) but switches to it late, and a change of the old mm
+ * in between would be lost.  Goes on without it if it is not free within a second: an exec holds
+ * it while it waits for its other threads to end, which a debugger can delay without limit.
+ *
+ * Return: 0 or -errno, and nothing is held.
+ */
+static int proc_hold(const struct nlattr *attr, struct netlink_ext_ack *extack,
+		     struct proc_held *held)
 {
-	if (blocked)
-		mutex_unlock(&task->signal->cred_guard_mutex);
-	put_task_struct(task);
+	int tries, err;
+
+	held->task = netlink_get_task(attr, extack);
+	if (IS_ERR(held->task))
+		return PTR_ERR(held->task);
+	held->blocked = false;
+	for (tries = 0; tries < 100 && !held->blocked; tries++) {
+		held->blocked = mutex_trylock(&held->task->signal->cred_guard_mutex);
+		if (!held->blocked)
+			msleep(10);
+	}
+	held->mm = task_get_mm(held->task, extack);
+	err = PTR_ERR_OR_ZERO(held->mm);
+	if (err)
+		proc_release(held);
+	return err;
 }
 
 /* With @diff: apply it.  Without: manage the process with the ranges that are mapped. */
 static int proc_change(struct genl_info *info, const struct bee_map_diff *diff,
 		       struct bee_mm_state *state)
 {
-	struct task_struct *task;
-	struct mm_struct *mm;
+	struct proc_held held;
 	struct pid *tgid;
-	bool blocked;
 	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_PROC_PID)) {
 		NL_SET_ERR_MSG(info->extack, "pid is missing");
 		return -EINVAL;
 	}
-	task = netlink_get_task(info->attrs[BEEUNWIND_A_PROC_PID], info->extack);
-	if (IS_ERR(task))
-		return PTR_ERR(task);
-	blocked = proc_block_exec(task);
-	mm = task_get_mm(task, info->extack);
-	err = PTR_ERR_OR_ZERO(mm);
-	if (!err) {
-		tgid = get_task_pid(task, PIDTYPE_TGID);
-		if (diff)
-			err = bee_manage_update(mm, tgid, diff, state, info->extack);
-		else
-			err = bee_manage_scan(mm, tgid, state, info->extack);
-		put_pid(tgid);
-		mmput(mm);
-	}
-	proc_unblock_exec(task, blocked);
+	err = proc_hold(info->attrs[BEEUNWIND_A_PROC_PID], info->extack, &held);
+	if (err)
+		return err;
+	tgid = get_task_pid(held.task, PIDTYPE_TGID);
+	err = diff ? bee_manage_update(held.mm, tgid, diff, state, info->extack) :
+		     bee_manage_scan(held.mm, tgid, state, info->extack);
+	put_pid(tgid);
+	proc_release(&held);
 	return err;
 }
 
@@ -186,10 +190,8 @@ static int proc_change_and_reply(struct genl_info *info, u8 cmd, const struct be
 		return -ENOMEM;
 	err = proc_change(info, diff, state);
 	if (!err)
-		err = nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_COOKIE, state->cookie,
-					BEEUNWIND_A_PROC_PAD) ||
-		      nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_GENERATION, state->generation,
-					BEEUNWIND_A_PROC_PAD) ||
+		err = bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_COOKIE, state->cookie) ||
+		      bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_GENERATION, state->generation) ||
 		      nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, state->ranges);
 	return bee_netlink_reply_end(info, skb, hdr, err);
 }
@@ -197,10 +199,8 @@ static int proc_change_and_reply(struct genl_info *info, u8 cmd, const struct be
 int bee_netlink_proc_add(struct sk_buff *request, struct genl_info *info)
 {
 	struct bee_mm_state state;
-	int err;
 
-	err = bee_netlink_check_caps(request, info->extack);
-	return err ?: proc_change_and_reply(info, BEEUNWIND_CMD_PROC_ADD, NULL, &state);
+	return proc_change_and_reply(info, BEEUNWIND_CMD_PROC_ADD, NULL, &state);
 }
 
 static u64 netlink_optional_u64(struct genl_info *info, int attr)
@@ -217,9 +217,6 @@ int bee_netlink_proc_update(struct sk_buff *request, struct genl_info *info)
 	struct bee_map_diff diff = {};
 	int err;
 
-	err = bee_netlink_check_caps(request, info->extack);
-	if (err)
-		return err;
 	err = diff_parse_list(info, BEEUNWIND_A_PROC_DEL, &diff.del, &diff.nr_del) ?:
 	      diff_parse_list(info, BEEUNWIND_A_PROC_ADD, &diff.add, &diff.nr_add);
 	if (!err)
@@ -229,44 +226,29 @@ int bee_netlink_proc_update(struct sk_buff *request, struct genl_info *info)
 	return err;
 }
 
-static int proc_del_by_pid(const struct nlattr *attr, struct netlink_ext_ack *extack, bool *found)
-{
-	struct task_struct *task = netlink_get_task(attr, extack);
-	struct mm_struct *mm;
-	bool blocked;
-
-	if (IS_ERR(task))
-		return PTR_ERR(task);
-	blocked = proc_block_exec(task);
-	mm = task_get_mm(task, extack);
-	if (!IS_ERR(mm)) {
-		*found = bee_manage_stop(mm);
-		mmput(mm);
-	}
-	proc_unblock_exec(task, blocked);
-	return PTR_ERR_OR_ZERO(mm);
-}
-
 int bee_netlink_proc_del(struct sk_buff *request, struct genl_info *info)
 {
 	struct nlattr *cookie = info->attrs[BEEUNWIND_A_PROC_COOKIE];
 	struct nlattr *pid = info->attrs[BEEUNWIND_A_PROC_PID];
-	bool found = false;
+	struct proc_held held;
+	bool found;
 	int err;
 
-	err = bee_netlink_check_caps(request, info->extack);
-	if (err)
-		return err;
 	if (!pid == !cookie) {
 		NL_SET_ERR_MSG(info->extack, "either pid or cookie, please");
 		return -EINVAL;
 	}
-	if (cookie)
+	if (cookie) {
 		found = bee_manage_stop_cookie(nla_get_u64(cookie));
-	else
-		err = proc_del_by_pid(pid, info->extack, &found);
-	if (err || found)
-		return err;
+	} else {
+		err = proc_hold(pid, info->extack, &held);
+		if (err)
+			return err;
+		found = bee_manage_stop(held.mm);
+		proc_release(&held);
+	}
+	if (found)
+		return 0;
 	NL_SET_ERR_MSG(info->extack, "the process is not managed");
 	return -ENOENT;
 }
@@ -337,11 +319,9 @@ static int range_put(struct sk_buff *skb, const struct bee_range *range)
 
 	if (!nest)
 		return -EMSGSIZE;
-	if (nla_put_u64_64bit(skb, BEEUNWIND_A_RANGE_START, range->start,
-			      BEEUNWIND_A_RANGE_PAD) ||
-	    nla_put_u64_64bit(skb, BEEUNWIND_A_RANGE_END, range->end, BEEUNWIND_A_RANGE_PAD) ||
-	    nla_put_u64_64bit(skb, BEEUNWIND_A_RANGE_OFFSET, range->offset,
-			      BEEUNWIND_A_RANGE_PAD) ||
+	if (bee_netlink_put_u64(skb, BEEUNWIND_A_RANGE_START, range->start) ||
+	    bee_netlink_put_u64(skb, BEEUNWIND_A_RANGE_END, range->end) ||
+	    bee_netlink_put_u64(skb, BEEUNWIND_A_RANGE_OFFSET, range->offset) ||
 	    nla_put_u32(skb, BEEUNWIND_A_RANGE_FILE, range->file ? range->file->id : 0)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
@@ -354,7 +334,7 @@ static int range_put(struct sk_buff *skb, const struct bee_range *range)
 static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const struct bee_mm *m)
 {
 	struct proc_dump *dump = (void *)cb->ctx;
-	/* Before the map: a diff against older ranges than the generation says would be accepted. */
+	/* Before the map: otherwise a diff against older ranges than it says would be accepted. */
 	u64 generation = smp_load_acquire(&m->generation);
 	const struct bee_map *map = rcu_dereference(m->map);
 	void *hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_PROC_GET);
@@ -365,9 +345,8 @@ static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const stru
 	if (!hdr)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, BEEUNWIND_A_PROC_PID, pid) ||
-	    nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_COOKIE, m->cookie, BEEUNWIND_A_PROC_PAD) ||
-	    nla_put_u64_64bit(skb, BEEUNWIND_A_PROC_GENERATION, generation,
-			      BEEUNWIND_A_PROC_PAD) ||
+	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_COOKIE, m->cookie) ||
+	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_GENERATION, generation) ||
 	    nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, nr))
 		goto full;
 	while (i < nr && !range_put(skb, &map->ranges[i]))

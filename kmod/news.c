@@ -37,13 +37,7 @@ static void news_raised(struct irq_work *work)
 
 struct irq_work bee_news_irq = IRQ_WORK_INIT(news_raised);
 
-/**
- * bee_news_init() - begin to tell
- * @wq: runs @tell
- * @tell: sends the message about one file
- *
- * Context: Process.
- */
+/** bee_news_init() - @tell sends the message about a file; @wq runs it.  Context: Process. */
 void bee_news_init(struct workqueue_struct *wq, bee_news_tell_t tell)
 {
 	news_wq = wq;
@@ -67,11 +61,7 @@ void bee_news_stop(void)
 	cancel_work_sync(&news_work);
 }
 
-/**
- * bee_news_exit() - wait for the last bee_news_irq; nothing is announced any more
- *
- * Context: Process, may sleep.
- */
+/** bee_news_exit() - wait for bee_news_irq; nothing is announced any more.  Context: Process. */
 void bee_news_exit(void)
 {
 	irq_work_sync(&bee_news_irq);

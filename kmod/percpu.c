@@ -10,24 +10,15 @@
 DEFINE_PER_CPU(struct bee_stats, bee_stats);
 struct bee_walk __percpu *bee_percpu_walks;
 
-/**
- * bee_percpu_init() - allocate the walks
- *
- * Context: Process, may sleep.
- * Return: 0 or -ENOMEM.
- */
+/** bee_percpu_init() - allocate the walks.  Context: Process, sleeps.  Return: 0 or -ENOMEM. */
 int bee_percpu_init(void)
 {
 	bee_percpu_walks = __alloc_percpu(BEE_CONTEXT_LEVELS * sizeof(struct bee_walk),
-				   __alignof__(struct bee_walk));
+					  __alignof__(struct bee_walk));
 	return bee_percpu_walks ? 0 : -ENOMEM;
 }
 
-/**
- * bee_percpu_exit() - free the walks; the hook is gone
- *
- * Context: Process, may sleep.
- */
+/** bee_percpu_exit() - free the walks; the hook is gone.  Context: Process. */
 void bee_percpu_exit(void)
 {
 	free_percpu(bee_percpu_walks);

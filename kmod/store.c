@@ -27,13 +27,7 @@ static struct shrinker *store_shrinker;
 
 #define store_dereference(p)	rcu_dereference_protected(p, lockdep_is_held(&store_mutex))
 
-/**
- * bee_stored_bytes() - kernel memory of a table
- * @stored: the table, or NULL
- *
- * Context: Any.
- * Return: bytes.
- */
+/** bee_stored_bytes() - kernel memory of a table, bytes; 0 for NULL.  Context: Any. */
 u64 bee_stored_bytes(const struct bee_stored *stored)
 {
 	return stored ? sizeof(*stored) + stored->table.size : 0;
@@ -111,20 +105,6 @@ static int stored_fill(struct bee_stored *stored, struct file *file, struct netl
 	return 0;
 }
 
-static struct bee_stored *stored_create(struct file *file, struct netlink_ext_ack *extack)
-{
-	struct bee_stored *stored = stored_alloc(file, extack);
-	int err;
-
-	if (IS_ERR(stored))
-		return stored;
-	err = stored_fill(stored, file, extack);
-	if (!err)
-		return stored;
-	stored_free(stored);
-	return ERR_PTR(err);
-}
-
 /* Replace a file's table, or with NULL remove it.  The caller holds a reference on the file. */
 static void store_set(struct bee_file *f, struct bee_stored *stored)
 {
@@ -168,38 +148,33 @@ static u64 store_idle(void)
 	return bytes;
 }
 
-/* The file of the least recently used idle table, with a reference; or NULL. */
-static struct bee_file *store_get_oldest(void)
-{
-	struct bee_file *f, *oldest = NULL;
-
-	rcu_read_lock();
-	list_for_each_entry_rcu(f, &bee_file_list, node)
-		if (store_is_idle(f) &&
-		    (!oldest || time_before(READ_ONCE(f->used), READ_ONCE(oldest->used))))
-			oldest = f;
-	if (oldest && !refcount_inc_not_zero(&oldest->refs))
-		oldest = NULL;
-	rcu_read_unlock();
-	return oldest;
-}
-
-/* Evicts at least one table, if one is idle.  Return: bytes to be freed after a grace period. */
+/*
+ * Evict idle tables, least recently used first: @bytes, but at least one table if any is idle.
+ *
+ * Return: bytes to be freed after a grace period.
+ */
 static u64 store_evict_locked(u64 bytes)
 {
-	struct bee_file *f;
+	struct bee_file *f, *oldest;
 	u64 freed = 0;
 
 	lockdep_assert_held(&store_mutex);
 	do {
-		f = store_get_oldest();
-		if (!f)
-			break;
+		oldest = NULL;
 		rcu_read_lock();
-		freed += store_idle_bytes(f);
+		list_for_each_entry_rcu(f, &bee_file_list, node)
+			if (store_is_idle(f) &&
+			    (!oldest || time_before(READ_ONCE(f->used), READ_ONCE(oldest->used))))
+				oldest = f;
+		if (oldest && !refcount_inc_not_zero(&oldest->refs))
+			oldest = NULL;
+		if (oldest)
+			freed += store_idle_bytes(oldest);
 		rcu_read_unlock();
-		store_set(f, NULL);
-		bee_file_put(f);
+		if (!oldest)
+			break;
+		store_set(oldest, NULL);
+		bee_file_put(oldest);
 	} while (freed < bytes);
 	return freed;
 }
@@ -232,10 +207,16 @@ const struct bee_budget_reclaim bee_store_reclaim = {
  */
 int bee_store_add(struct bee_file *f, struct file *file, struct netlink_ext_ack *extack)
 {
-	struct bee_stored *stored = stored_create(file, extack), *old;
+	struct bee_stored *stored = stored_alloc(file, extack), *old;
+	int err;
 
 	if (IS_ERR(stored))
 		return PTR_ERR(stored);
+	err = stored_fill(stored, file, extack);
+	if (err) {
+		stored_free(stored);
+		return err;
+	}
 	mutex_lock(&store_mutex);
 	old = store_dereference(f->table);
 	if (old && old->table.size == stored->table.size &&
@@ -245,17 +226,6 @@ int bee_store_add(struct bee_file *f, struct file *file, struct netlink_ext_ack 
 		store_set(f, stored);
 	mutex_unlock(&store_mutex);
 	return 0;
-}
-
-static int store_refuse_del(const struct bee_file *f, u32 id, struct netlink_ext_ack *extack)
-{
-	if (f && rcu_access_pointer(f->table)) {
-		NL_SET_ERR_MSG_FMT(extack, "table %u is used by %u mappings", id,
-				   bee_file_users(f) - 1);
-		return -EBUSY;
-	}
-	NL_SET_ERR_MSG_FMT(extack, "no table %u", id);
-	return -ENOENT;
 }
 
 /**
@@ -274,10 +244,16 @@ int bee_store_del(u32 id, bool force, struct netlink_ext_ack *extack)
 
 	mutex_lock(&store_mutex);
 	/* The reference that this request holds counts as one user. */
-	if (f && rcu_access_pointer(f->table) && (force || bee_file_users(f) == 1))
+	if (!f || !rcu_access_pointer(f->table)) {
+		NL_SET_ERR_MSG_FMT(extack, "no table %u", id);
+		ret = -ENOENT;
+	} else if (!force && bee_file_users(f) != 1) {
+		NL_SET_ERR_MSG_FMT(extack, "table %u is used by %u mappings", id,
+				   bee_file_users(f) - 1);
+		ret = -EBUSY;
+	} else {
 		store_set(f, NULL);
-	else
-		ret = store_refuse_del(f, id, extack);
+	}
 	mutex_unlock(&store_mutex);
 	bee_file_put(f);
 	return ret;
@@ -310,11 +286,9 @@ static unsigned long store_shrink_scan(struct shrinker *shrinker, struct shrink_
 	return DIV_ROUND_UP_ULL(freed, PAGE_SIZE) ?: SHRINK_STOP;
 }
 
-/**
- * bee_store_init() - let the kernel evict idle tables when memory is short
- *
- * Context: Process, may sleep.
- * Return: 0 or -ENOMEM.
+/*
+ * bee_store_init() - allow eviction under memory pressure.
+ * Context: Process, may sleep.  Return: 0 or -ENOMEM.
  */
 int bee_store_init(void)
 {
@@ -322,11 +296,7 @@ int bee_store_init(void)
 	return store_shrinker ? 0 : -ENOMEM;
 }
 
-/**
- * bee_store_exit() - evict all tables; no range refers to a file any more
- *
- * Context: Process, may sleep.
- */
+/** bee_store_exit() - evict all tables; no file is mapped.  Context: Process, may sleep. */
 void bee_store_exit(void)
 {
 	bee_compat_shrinker_unregister(store_shrinker);

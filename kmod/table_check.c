@@ -21,35 +21,52 @@ static int table_refuse(struct bee_table_error *error, const char *why, u64 offs
 	return -EINVAL;
 }
 
-#define HEADER_OFFSET(field)	offsetof(struct bee_table_header, field)
-#define refuse_field(error, why, field)	table_refuse(error, why, HEADER_OFFSET(field))
+/* Something that a table must not have.  @offset: the byte to blame. */
+struct table_fault {
+	bool		 found;
+	const char	*why;
+	u64		 offset;
+};
+
+/* Refuse for the first of @faults that was found; an empty one ends them.  @base: see @offset. */
+static int table_refuse_faults(struct bee_table_error *error, const struct table_fault *faults,
+			       u64 base)
+{
+	for (; faults->why; faults++)
+		if (faults->found)
+			return table_refuse(error, faults->why, base + faults->offset);
+	return 0;
+}
+
+#define AT(field)	offsetof(struct bee_table_header, field)
 
 static int table_check_header(const struct bee_table_header *h, size_t size,
 			      struct bee_table_error *error)
 {
+	u32 magic;
+
 	if (size < sizeof(*h))
 		return table_refuse(error, "shorter than a table header", size);
-	if (le32_to_cpu(h->magic) == __builtin_bswap32(BEE_TABLE_MAGIC))
-		return table_refuse(error, "made for the other byte order", 0);
-	if (le32_to_cpu(h->magic) != BEE_TABLE_MAGIC)
-		return table_refuse(error, "not an unwind table (bad magic)", 0);
-	if (le16_to_cpu(h->version) != BEE_TABLE_VERSION)
-		return refuse_field(error, "another version of the table format", version);
-	if (le16_to_cpu(h->machine) != BEE_TABLE_MACHINE)
-		return refuse_field(error, "made for another architecture", machine);
-	if (size > BEE_TABLE_MAX_SIZE)
-		return table_refuse(error, "larger than a table may be", size);
-	if (le32_to_cpu(h->size) != size)
-		return refuse_field(error, "truncated, or longer than its header says", size);
-	return 0;
+	magic = le32_to_cpu(h->magic);
+	return table_refuse_faults(error, (const struct table_fault[]) {
+		{ magic == __builtin_bswap32(BEE_TABLE_MAGIC), "made for the other byte order" },
+		{ magic != BEE_TABLE_MAGIC, "not an unwind table (bad magic)" },
+		{ le16_to_cpu(h->version) != BEE_TABLE_VERSION,
+		  "another version of the table format", AT(version) },
+		{ le16_to_cpu(h->machine) != BEE_TABLE_MACHINE,
+		  "made for another architecture", AT(machine) },
+		{ size > BEE_TABLE_MAX_SIZE, "larger than a table may be", size },
+		{ le32_to_cpu(h->size) != size,
+		  "truncated, or longer than its header says", AT(size) },
+		{},
+	}, 0);
 }
 
 /* The CRC covers the blob with the crc field as zero. */
 static u32 table_crc(const void *blob, size_t size)
 {
 	static const u8 zero[sizeof(__le32)];
-	size_t at = HEADER_OFFSET(crc);
-	size_t after = at + sizeof(zero);
+	size_t at = AT(crc), after = at + sizeof(zero);
 	u32 crc = ~0u;
 
 	crc = crc32_le(crc, blob, at);
@@ -58,58 +75,41 @@ static u32 table_crc(const void *blob, size_t size)
 	return ~crc;
 }
 
-static int table_check_text(const struct bee_table_header *h, struct bee_table_error *error)
-{
-	u64 base = le64_to_cpu(h->base);
-	u32 span = le32_to_cpu(h->span);
-
-	if (!span || span > BEE_TABLE_MAX_SPAN || base + span < base)
-		return refuse_field(error, "text interval out of range", span);
-	if (!h->nrows)
-		return refuse_field(error, "no rows", nrows);
-	if (h->id_type >= __BEE_ID_MAX)
-		return refuse_field(error, "unknown kind of file identity", id_type);
-	if (!h->id_len || h->id_len > BEE_TABLE_ID_MAX ||
-	    memchr_inv(h->id + h->id_len, 0, BEE_TABLE_ID_MAX - h->id_len))
-		return refuse_field(error, "bad length of the file identity", id_len);
-	if (h->flags & ~BEE_TABLE_F_ALL)
-		return refuse_field(error, "unknown table flags", flags);
-	return 0;
-}
-
 static int table_check_fields(const struct bee_table_header *h, struct bee_table_error *error)
 {
-	u32 nrules = le16_to_cpu(h->nrules);
+	u64 base = le64_to_cpu(h->base);
+	u32 span = le32_to_cpu(h->span), nrules = le16_to_cpu(h->nrules);
 
-	if (!nrules)
-		return refuse_field(error, "no rules", nrules);
-	if (!h->nsegments || h->nsegments > BEE_TABLE_MAX_SEGMENTS)
-		return refuse_field(error, "number of segments out of range", nsegments);
-	if (h->window < BEE_TABLE_MIN_WINDOW || h->window > BEE_TABLE_MAX_WINDOW)
-		return refuse_field(error, "size of a window out of range", window);
-	if (h->page > BEE_TABLE_MAX_PAGE)
-		return refuse_field(error, "size of a page out of range", page);
-	if (h->grain > BEE_TABLE_MAX_GRAIN)
-		return refuse_field(error, "grain of head tokens out of range", grain);
-	if (h->border_bits > BEE_TABLE_MAX_BORDER_BITS)
-		return refuse_field(error, "width of a window's border out of range", border_bits);
-	if (h->body_bits > bee_table_width(nrules) || 1u << h->body_bits > nrules)
-		return table_refuse(error, "short body rules past the end of the dictionary",
-				    HEADER_OFFSET(body_bits));
-	if (!h->nmenus || h->nmenus > BEE_TABLE_MAX_MENUS)
-		return refuse_field(error, "number of menus out of range", nmenus);
-	if (h->menu_bits[HEAD] > BEE_TABLE_MAX_MENU_BITS ||
-	    h->menu_bits[STEP] > BEE_TABLE_MAX_MENU_BITS)
-		return refuse_field(error, "size of a menu out of range", menu_bits);
-	return 0;
+	return table_refuse_faults(error, (const struct table_fault[]) {
+		{ !span || span > BEE_TABLE_MAX_SPAN || base + span < base,
+		  "text interval out of range", AT(span) },
+		{ !h->nrows, "no rows", AT(nrows) },
+		{ h->id_type >= __BEE_ID_MAX, "unknown kind of file identity", AT(id_type) },
+		{ !h->id_len || h->id_len > BEE_TABLE_ID_MAX ||
+		  memchr_inv(h->id + h->id_len, 0, BEE_TABLE_ID_MAX - h->id_len),
+		  "bad length of the file identity", AT(id_len) },
+		{ h->flags & ~BEE_TABLE_F_ALL, "unknown table flags", AT(flags) },
+		{ !nrules, "no rules", AT(nrules) },
+		{ !h->nsegments || h->nsegments > BEE_TABLE_MAX_SEGMENTS,
+		  "number of segments out of range", AT(nsegments) },
+		{ h->window < BEE_TABLE_MIN_WINDOW || h->window > BEE_TABLE_MAX_WINDOW,
+		  "size of a window out of range", AT(window) },
+		{ h->page > BEE_TABLE_MAX_PAGE, "size of a page out of range", AT(page) },
+		{ h->grain > BEE_TABLE_MAX_GRAIN, "grain of head tokens out of range", AT(grain) },
+		{ h->border_bits > BEE_TABLE_MAX_BORDER_BITS,
+		  "width of a window's border out of range", AT(border_bits) },
+		{ h->body_bits > bee_table_width(nrules) || 1u << h->body_bits > nrules,
+		  "short body rules past the end of the dictionary", AT(body_bits) },
+		{ !h->nmenus || h->nmenus > BEE_TABLE_MAX_MENUS,
+		  "number of menus out of range", AT(nmenus) },
+		{ h->menu_bits[HEAD] > BEE_TABLE_MAX_MENU_BITS ||
+		  h->menu_bits[STEP] > BEE_TABLE_MAX_MENU_BITS,
+		  "size of a menu out of range", AT(menu_bits) },
+		{},
+	}, 0);
 }
 
-/**
- * bee_table_width() - bits of a number among @count
- * @count: how many numbers there are
- *
- * Return: the least width that holds 0 .. @count - 1.
- */
+/** bee_table_width() - the least width in bits that holds 0 .. @count - 1 */
 u32 bee_table_width(u32 count)
 {
 	u32 width = 0;
@@ -216,7 +216,7 @@ static int table_layout(const struct bee_table_header *h, struct bee_table *tabl
 			 table->page_shift) + 1;
 	end = table_layout_sections(h, table);
 	if (end + BEE_TABLE_PAD > table->size)
-		return refuse_field(error, "sections do not fit the table's size", nrules);
+		return table_refuse(error, "sections do not fit the table's size", AT(nrules));
 	table->records = (const u8 *)h + end;
 	return 0;
 }
@@ -244,126 +244,98 @@ static int table_check_segments(const struct bee_table *table, struct bee_table_
 	return 0;
 }
 
-static const char *rule_check_cfa(const struct bee_table_rule *r)
+static int table_check_full(const struct bee_table *table, const struct bee_table_rule *r,
+			    struct bee_table_error *error)
 {
+	bool fp_has_reg = r->fp == BEE_FP_DEREF || r->fp == BEE_FP_REG;
+	bool fp_has_off = r->fp == BEE_FP_DEREF || r->fp == BEE_FP_CFA;
+	bool ra_has_reg = r->ra == BEE_RA_DEREF || r->ra == BEE_RA_REG;
+	bool ra_has_off = r->ra == BEE_RA_DEREF || r->ra == BEE_RA_CFA;
 	u32 off = le32_to_cpu(r->cfa_off);
 
-	if (r->cfa >= __BEE_CFA_MAX)
-		return "unknown CFA rule";
-	/* The two registers of BEE_CFA_INDEX have four bits each. */
-	if (r->cfa != BEE_CFA_INDEX && r->cfa_reg >= __BEE_REG_MAX)
-		return "CFA register out of range";
-	if (r->cfa != BEE_CFA_DEREF && r->cfa != BEE_CFA_INDEX && r->cfa_add)
-		return "unused CFA field not zero";
-	if (r->cfa == BEE_CFA_PLT && (r->cfa_reg || off < 9 || off > 11))
-		return "PLT rule with other constants than 9 to 11";
-	return NULL;
+	return table_refuse_faults(error, (const struct table_fault[]) {
+		{ r->flags & ~BEE_RULE_SIGNAL || r->reserved, "unknown rule flags" },
+		{ r->cfa >= __BEE_CFA_MAX, "unknown CFA rule" },
+		/* The two registers of BEE_CFA_INDEX have four bits each. */
+		{ r->cfa != BEE_CFA_INDEX && r->cfa_reg >= __BEE_REG_MAX,
+		  "CFA register out of range" },
+		{ r->cfa != BEE_CFA_DEREF && r->cfa != BEE_CFA_INDEX && r->cfa_add,
+		  "unused CFA field not zero" },
+		{ r->cfa == BEE_CFA_PLT && (r->cfa_reg || off < 9 || off > 11),
+		  "PLT rule with other constants than 9 to 11" },
+		{ r->fp >= __BEE_FP_MAX, "unknown FP rule" },
+		{ r->fp_reg >= (fp_has_reg ? __BEE_REG_MAX : 1), "FP register out of range" },
+		{ !fp_has_off && r->fp_off, "unused FP field not zero" },
+		{ r->ra >= __BEE_RA_MAX, "unknown RA rule" },
+		{ r->ra_reg >= (ra_has_reg ? __BEE_REG_MAX : 1), "RA register out of range" },
+		{ !ra_has_off && r->ra_off, "unused RA field not zero" },
+		{},
+	}, table_offset_of(table, r));
 }
 
-static const char *rule_check_fp(const struct bee_table_rule *r)
+static int table_check_word(const struct bee_table *table, u32 index, struct bee_table_error *error)
 {
-	bool has_reg = r->fp == BEE_FP_DEREF || r->fp == BEE_FP_REG;
-	bool has_off = r->fp == BEE_FP_DEREF || r->fp == BEE_FP_CFA;
-
-	if (r->fp >= __BEE_FP_MAX)
-		return "unknown FP rule";
-	if (r->fp_reg >= (has_reg ? __BEE_REG_MAX : 1))
-		return "FP register out of range";
-	if (!has_off && r->fp_off)
-		return "unused FP field not zero";
-	return NULL;
-}
-
-static const char *rule_check_ra(const struct bee_table_rule *r)
-{
-	bool has_reg = r->ra == BEE_RA_DEREF || r->ra == BEE_RA_REG;
-	bool has_off = r->ra == BEE_RA_DEREF || r->ra == BEE_RA_CFA;
-
-	if (r->ra >= __BEE_RA_MAX)
-		return "unknown RA rule";
-	if (r->ra_reg >= (has_reg ? __BEE_REG_MAX : 1))
-		return "RA register out of range";
-	if (!has_off && r->ra_off)
-		return "unused RA field not zero";
-	return NULL;
-}
-
-static const char *rule_check_full(const struct bee_table_rule *r)
-{
-	if (r->flags & ~BEE_RULE_SIGNAL || r->reserved)
-		return "unknown rule flags";
-	return rule_check_cfa(r) ?: rule_check_fp(r) ?: rule_check_ra(r);
-}
-
-static const char *word_check(const struct bee_table *table, u32 word)
-{
+	u32 word = le32_to_cpu(table->rules[index]);
 	u32 kind = word & BEE_WORD_KIND, field = word_field(word);
 
-	if (word_menu(word) >= table->header->nmenus)
-		return "rule with a menu that does not exist";
-	if (kind >= BEE_WORD_FULL && word >> BEE_WORD_FP_SHIFT & BEE_WORD_FP_MAX)
-		return "unused rule field not zero";
-	if (kind == BEE_WORD_FULL)
-		return field < table->nfull ? NULL : "full rule past the end of the dictionary";
-	if (kind == BEE_WORD_NONE)
-		return field <= __BEE_UNSUP_MAX ? NULL : "unknown reason of an unsupported rule";
-	return field <= BEE_WORD_CFA_MAX ? NULL : "CFA offset of a simple rule out of range";
+	return table_refuse_faults(error, (const struct table_fault[]) {
+		{ word_menu(word) >= table->header->nmenus,
+		  "rule with a menu that does not exist" },
+		{ kind >= BEE_WORD_FULL && word >> BEE_WORD_FP_SHIFT & BEE_WORD_FP_MAX,
+		  "unused rule field not zero" },
+		{ kind == BEE_WORD_FULL && field >= table->nfull,
+		  "full rule past the end of the dictionary" },
+		{ kind == BEE_WORD_NONE && field > __BEE_UNSUP_MAX,
+		  "unknown reason of an unsupported rule" },
+		{ kind < BEE_WORD_FULL && field > BEE_WORD_CFA_MAX,
+		  "CFA offset of a simple rule out of range" },
+		{},
+	}, table_offset_of(table, &table->rules[index]));
 }
 
 static int table_check_rules(const struct bee_table *table, struct bee_table_error *error)
 {
-	const char *why;
+	int ret = 0;
 	u32 i;
 
-	for (i = 0; i < table->nfull; i++) {
-		why = rule_check_full(&table->full[i]);
-		if (why)
-			return table_refuse(error, why, table_offset_of(table, &table->full[i]));
-	}
-	for (i = 0; i < table->nrules; i++) {
-		why = word_check(table, le32_to_cpu(table->rules[i]));
-		if (why)
-			return table_refuse(error, why, table_offset_of(table, &table->rules[i]));
-	}
-	return 0;
+	for (i = 0; !ret && i < table->nfull; i++)
+		ret = table_check_full(table, &table->full[i], error);
+	for (i = 0; !ret && i < table->nrules; i++)
+		ret = table_check_word(table, i, error);
+	return ret;
 }
 
-static const char *class_check(const struct bee_table *table, const struct bee_table_class *c)
-{
-	u32 gap_bits = c->gap & 0xf;
-	bool step = c->gap & BEE_CLASS_STEP;
-	const struct bee_table_phrases *p = &table->kinds[step];
-	u32 room = step ? table->window : table->window - table->header->grain;
-
-	if (c->gap & ~(BEE_CLASS_STEP | BEE_CLASS_DIRECT | 0xf))
-		return "unknown class flags";
-	if (gap_bits > room)
-		return "class with gaps wider than a window";
-	if (!p->used)
-		return "class of a kind without phrases";
-	if (c->gap & BEE_CLASS_DIRECT)
-		return c->id == p->id_bits ? NULL : "class with a wrong width of phrase numbers";
-	return c->id <= table->header->menu_bits[step] ? NULL :
-	       "class with places past the end of a menu";
-}
-
+/* Fills table->scan, too. */
 static int table_check_classes(struct bee_table *table, struct bee_table_error *error)
 {
+	const struct bee_table_header *h = table->header;
+	int ret;
 	u32 i;
 
 	for (i = 0; i < BEE_TABLE_CLASSES; i++) {
-		const struct bee_table_class *c = &table->header->classes[i];
-		const char *why = class_check(table, c);
+		const struct bee_table_class *c = &h->classes[i];
+		bool step = c->gap & BEE_CLASS_STEP, direct = c->gap & BEE_CLASS_DIRECT;
 		u32 gap_bits = c->gap & 0xf;
 
-		if (why)
-			return table_refuse(error, why, table_offset_of(table, c));
+		ret = table_refuse_faults(error, (const struct table_fault[]) {
+			{ c->gap & ~(BEE_CLASS_STEP | BEE_CLASS_DIRECT | 0xf),
+			  "unknown class flags" },
+			{ gap_bits > (step ? table->window : table->window - h->grain),
+			  "class with gaps wider than a window" },
+			{ !table->kinds[step].used, "class of a kind without phrases" },
+			{ direct && c->id != table->kinds[step].id_bits,
+			  "class with a wrong width of phrase numbers" },
+			{ !direct && c->id > h->menu_bits[step],
+			  "class with places past the end of a menu" },
+			{},
+		}, table_offset_of(table, c));
+		if (ret)
+			return ret;
 		table->scan[i] = BEE_SCAN_TOKEN | bits_mask(gap_bits) |
 				 (u64)(gap_bits + c->id) << BEE_SCAN_WIDTH_SHIFT |
 				 (u64)gap_bits << BEE_SCAN_GAP_BITS_SHIFT |
-				 (c->gap & BEE_CLASS_DIRECT ? BEE_SCAN_DIRECT : 0) |
-				 (c->gap & BEE_CLASS_STEP ? BEE_SCAN_STEP :
-				  (u64)table->header->grain << BEE_SCAN_GRAIN_SHIFT) |
+				 (direct ? BEE_SCAN_DIRECT : 0) |
+				 (step ? BEE_SCAN_STEP : (u64)h->grain << BEE_SCAN_GRAIN_SHIFT) |
 				 (u64)bits_mask(c->id) << BEE_SCAN_ID_SHIFT;
 	}
 	return 0;
@@ -375,40 +347,32 @@ static bool phrase_exists(const struct bee_table *table, u32 kind, u32 id)
 	       le16_to_cpu(table->header->nphrases[kind][id % BEE_TABLE_MAX_OPS]);
 }
 
-static const char *menu_check_head(const struct bee_table *table, u32 place)
-{
-	u32 id = place & BEE_HEAD_PHRASE, at;
-
-	if (!phrase_exists(table, HEAD, id))
-		return "menu names a phrase that does not exist";
-	at = table_phrase(table, HEAD, id).at;
-	if (table_field(table, at, table->rule_bits) != place >> BEE_HEAD_BODY_SHIFT)
-		return "menu with another body rule than its phrase";
-	return NULL;
-}
-
 static int table_check_menus(const struct bee_table *table, struct bee_table_error *error)
 {
 	const struct bee_table_header *h = table->header;
 	u32 i, kind, heads = table->kinds[HEAD].used << h->menu_bits[HEAD];
 	u32 steps = table->kinds[STEP].used * h->nmenus << h->menu_bits[STEP];
-	const char *why;
 
 	for (kind = HEAD; kind <= STEP; kind++)
 		if (!table->kinds[kind].used && h->menu_bits[kind])
 			return table_refuse(error, "menu of a kind without phrases",
-					    HEADER_OFFSET(menu_bits) + kind);
+					    AT(menu_bits) + kind);
 	for (i = 0; i < heads; i++) {
-		why = menu_check_head(table, le32_to_cpu(table->head_menu[i]));
-		if (why)
-			return table_refuse(error, why,
-					    table_offset_of(table, &table->head_menu[i]));
+		u32 place = le32_to_cpu(table->head_menu[i]), id = place & BEE_HEAD_PHRASE;
+		u64 offset = table_offset_of(table, &table->head_menu[i]);
+
+		if (!phrase_exists(table, HEAD, id))
+			return table_refuse(error, "menu names a phrase that does not exist",
+					    offset);
+		if (table_field(table, table_phrase(table, HEAD, id).at, table->rule_bits) !=
+		    place >> BEE_HEAD_BODY_SHIFT)
+			return table_refuse(error, "menu with another body rule than its phrase",
+					    offset);
 	}
-	for (i = 0; i < steps; i++) {
+	for (i = 0; i < steps; i++)
 		if (!phrase_exists(table, STEP, le16_to_cpu(table->step_menus[i])))
 			return table_refuse(error, "menu names a phrase that does not exist",
 					    table_offset_of(table, &table->step_menus[i]));
-	}
 	return 0;
 }
 
@@ -430,7 +394,8 @@ static int table_check_group(const struct bee_table *table, u32 kind, u32 group,
 				    table_offset_of(table, &table->header->nshapes[kind][group]));
 	for (i = 0, at = g->phrases; i < nphrases; i++, at += g->width) {
 		if (kind == HEAD && table_field(table, at, body_bits) >= table->nrules)
-			return table_refuse(error, "head phrase with a body rule that does not exist",
+			return table_refuse(error,
+					    "head phrase with a body rule that does not exist",
 					    at / 8);
 		if (table_field(table, at + body_bits, g->shape_bits) >= nshapes)
 			return table_refuse(error, "phrase with a shape that does not exist",
@@ -506,32 +471,30 @@ static int table_check_record(const struct bee_table *table, u32 page, u32 *size
 	return 0;
 }
 
-static const char *page_check(const struct bee_table *table, u32 page, u32 record)
-{
-	if (page & BEE_PAGE_RULE)
-		return page >> BEE_PAGE_RULE_SHIFT < table->nrules ? NULL :
-		       "page with a rule that does not exist";
-	if ((page >> BEE_PAGE_NARROWER_SHIFT & BEE_PAGE_NARROWER) > table->border_bits)
-		return "page with borders of less than no bits";
-	if (page >> BEE_PAGE_RECORD_SHIFT != record - table_offset_of(table, table->records))
-		return "page records are not back to back";
-	return NULL;
-}
-
 static int table_check_pages(const struct bee_table *table, struct bee_table_error *error)
 {
-	u32 i, record = table_offset_of(table, table->records), size;
+	u32 i, size, records = table_offset_of(table, table->records), record = records;
 	int ret;
 
 	for (i = 0; i < table->npages; i++) {
 		u32 page = le32_to_cpu(table->pages[i]);
-		const char *why = page_check(table, page, record);
+		bool is_rule = page & BEE_PAGE_RULE;
+		u32 narrower = page >> BEE_PAGE_NARROWER_SHIFT & BEE_PAGE_NARROWER;
 
-		if (why)
-			return table_refuse(error, why, table_offset_of(table, &table->pages[i]));
+		ret = table_refuse_faults(error, (const struct table_fault[]) {
+			{ is_rule && page >> BEE_PAGE_RULE_SHIFT >= table->nrules,
+			  "page with a rule that does not exist" },
+			{ !is_rule && narrower > table->border_bits,
+			  "page with borders of less than no bits" },
+			{ !is_rule && page >> BEE_PAGE_RECORD_SHIFT != record - records,
+			  "page records are not back to back" },
+			{},
+		}, table_offset_of(table, &table->pages[i]));
+		if (ret)
+			return ret;
 		/* A table of the largest size takes seconds. */
 		cond_resched();
-		if (page & BEE_PAGE_RULE)
+		if (is_rule)
 			continue;
 		ret = table_check_record(table, page, &size, error);
 		if (ret)
@@ -567,9 +530,9 @@ int bee_table_validate(const void *blob, size_t size, struct bee_table *table,
 	if (ret)
 		return ret;
 	if (le32_to_cpu(h->crc) != table_crc(blob, size))
-		return refuse_field(error, "checksum does not match: the table is damaged", crc);
-	return table_check_text(h, error) ?:
-	       table_check_fields(h, error) ?:
+		return table_refuse(error, "checksum does not match: the table is damaged",
+				    AT(crc));
+	return table_check_fields(h, error) ?:
 	       table_layout(h, table, error) ?:
 	       table_check_segments(table, error) ?:
 	       table_check_rules(table, error) ?:

@@ -3,6 +3,7 @@
 # Input that is changed while it is read, or that is large: told of, and bounded.
 #	test_input.sh [all]	"all": a larger file, and each command with each kind of change, before
 #				each of its system calls and not one in five
+# slow: 1
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 

@@ -19,7 +19,7 @@
 
 /* Verify what the rows make.  Return: false if they make no table. */
 static bool verify_rows(const struct elf_file *elf, const struct row_set *rows,
-			struct verify_result *result)
+			struct compare_result *result)
 {
 	struct bee_table_error error;
 	struct bee_table table;
@@ -27,13 +27,13 @@ static bool verify_rows(const struct elf_file *elf, const struct row_set *rows,
 	size_t size;
 	void *blob = compile_encode(elf, rows, &size, &why);
 
-	*result = (struct verify_result){ .max_shown = 100 };
+	*result = (struct compare_result){ .max_shown = 100 };
 	if (!blob || bee_table_validate(blob, size, &table, &error)) {
 		ksft_print_msg("no table: %s\n", blob ? error.why : why.text);
 		free(blob);
 		return false;
 	}
-	verify_file(elf, &table, result);
+	compare_file(elf, &table, result);
 	free(blob);
 	return true;
 }
@@ -173,7 +173,7 @@ static size_t choose_row(struct row_set *rows, const struct mutation *mutation, 
 }
 
 /* Is all that was found in [@start, @end), and is @start found?  Padding behind it may be too. */
-static bool found_only(const struct verify_result *r, u64 start, u64 end)
+static bool found_only(const struct compare_result *r, u64 start, u64 end)
 {
 	size_t i;
 
@@ -185,7 +185,7 @@ static bool found_only(const struct verify_result *r, u64 start, u64 end)
 	return r->nshown < r->max_shown;
 }
 
-static bool report(const struct verify_result *r, u64 start, u64 end, bool good)
+static bool report(const struct compare_result *r, u64 start, u64 end, bool good)
 {
 	size_t i;
 
@@ -208,7 +208,7 @@ static bool mutation_is_found(const struct elf_file *elf, struct row_set *rows,
 	unsigned int n;
 
 	for (n = 0; good && n < TRIES; n++) {
-		struct verify_result result;
+		struct compare_result result;
 		u32 rule, was;
 		size_t i = choose_row(rows, mutation, &rule);
 		u64 start = rows->rows[i].pc, end = row_end(rows, i);
@@ -217,7 +217,7 @@ static bool mutation_is_found(const struct elf_file *elf, struct row_set *rows,
 		rows->rows[i].rule = rule;
 		good = verify_rows(elf, rows, &result) &&
 		       report(&result, start, end, found_only(&result, start, end));
-		verify_free(&result);
+		compare_free(&result);
 		rows->rows[i].rule = was;
 	}
 	return good;
@@ -232,7 +232,7 @@ static bool shift_is_found(const struct elf_file *elf, struct row_set *rows, boo
 	while (good && n < TRIES) {
 		size_t i = 1 + random_u64() % (rows->nrows - 2);
 		u64 pc = rows->rows[i].pc, start = later ? pc : pc - 1;
-		struct verify_result result;
+		struct compare_result result;
 
 		if (row_end(rows, i) - pc < 2 || pc - rows->rows[i - 1].pc < 2 ||
 		    !row_has_fde(rows, i) || !row_has_fde(rows, i - 1))
@@ -240,7 +240,7 @@ static bool shift_is_found(const struct elf_file *elf, struct row_set *rows, boo
 		rows->rows[i].pc = later ? pc + 1 : pc - 1;
 		good = verify_rows(elf, rows, &result) &&
 		       report(&result, start, start + 1, found_only(&result, start, start + 1));
-		verify_free(&result);
+		compare_free(&result);
 		rows->rows[i].pc = pc;
 		n++;
 	}
@@ -250,36 +250,36 @@ static bool shift_is_found(const struct elf_file *elf, struct row_set *rows, boo
 /* A file without a table is all gap, so every row of libdw's is a difference. */
 static bool missing_table_is_found(const struct elf_file *elf)
 {
-	struct verify_result result = { .max_shown = 3 };
+	struct compare_result result = { .max_shown = 3 };
 	struct bee_table none = {};
 	bool good;
 
-	verify_file(elf, &none, &result);
+	compare_file(elf, &none, &result);
 	good = result.nshown == 3 && result.differences > result.frames &&
 	       !strcmp(result.shown[0].table, "gap");
-	verify_free(&result);
+	compare_free(&result);
 	return good;
 }
 
 static bool sums_add_up(const struct elf_file *elf, const struct row_set *rows)
 {
-	struct verify_result one, sum = {};
+	struct compare_result one, sum = {};
 	bool good;
 
 	if (!verify_rows(elf, rows, &one))
 		return false;
-	verify_add(&sum, &one);
-	verify_add(&sum, &one);
+	compare_add(&sum, &one);
+	compare_add(&sum, &one);
 	good = sum.rows == 2 * one.rows && sum.pcs == 2 * one.pcs && sum.text == 2 * one.text &&
 	       sum.nforms == one.nforms;
-	verify_free(&one);
-	verify_free(&sum);
+	compare_free(&one);
+	compare_free(&sum);
 	return good;
 }
 
 static bool is_clean(const struct elf_file *elf, const struct row_set *rows)
 {
-	struct verify_result result;
+	struct compare_result result;
 	bool good;
 
 	if (!verify_rows(elf, rows, &result))
@@ -287,7 +287,7 @@ static bool is_clean(const struct elf_file *elf, const struct row_set *rows)
 	good = !result.differences && result.frames > 1000 && result.pcs >= 3 * result.frames &&
 	       result.rows == rows->nrows;
 	report(&result, 0, 0, good);
-	verify_free(&result);
+	compare_free(&result);
 	return good;
 }
 

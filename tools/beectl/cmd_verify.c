@@ -13,10 +13,12 @@
 #include "compile.h"
 #include "each_file.h"
 #include "io.h"
+#include "json.h"
 #include "messages.h"
 #include "options.h"
 #include "progress.h"
-#include "verify_report.h"
+#include "rule_text.h"
+#include "text.h"
 
 static const char verify_help[] =
 	"Usage: beectl verify [OPTIONS] ELF...|DIR...|--all\n"
@@ -24,10 +26,10 @@ static const char verify_help[] =
 	"\n"
 	"Compile files and compare their tables with what libdw, of elfutils, says of the same\n"
 	"unwind information: at the start of every row, one byte before it, and in the\n"
-	"middle of every row, over all text.  Padding between functions belongs to the row\n"
-	"before it, and code without unwind information at the entry point is outermost:\n"
-	"that much of what libdw does not say is expected.  Where a file contradicts itself\n"
-	"(FDEs overlap, or .eh_frame_hdr lacks one) a difference is counted apart.\n"
+	"middle of every row, over all text.  Two things that libdw does not say are right:\n"
+	"padding between functions belongs to the row before it, and code without unwind\n"
+	"information at the entry point is the outermost frame.  Where a file contradicts\n"
+	"itself (FDEs overlap, or .eh_frame_hdr lacks one), differences are counted apart.\n"
 	"\n"
 	"Options:\n"
 	"  -a, --all          Everything under /usr, and /bin, /sbin, /lib, /lib64\n"
@@ -51,6 +53,56 @@ static const char verify_help[] =
 #define SHOWN_DEFAULT	5
 #define SHOWN_VERBOSE	100000
 
+/**
+ * enum verify_status - what became of a file
+ * @VERIFY_DONE: its table was compared
+ * @VERIFY_NO_CFI: it has no CFI: an empty table was compared
+ * @VERIFY_SKIPPED: found in a directory, and no file that can have a table
+ * @VERIFY_FAILED: no comparison, or not of the table that was asked for
+ */
+enum verify_status {
+	VERIFY_DONE,
+	VERIFY_NO_CFI,
+	VERIFY_SKIPPED,
+	VERIFY_FAILED,
+	/* private: */
+	__VERIFY_STATUS_MAX,
+};
+
+static const char *const status_names[] = {
+	[VERIFY_DONE] = "compared", [VERIFY_NO_CFI] = "no_cfi",
+	[VERIFY_SKIPPED] = "skipped", [VERIFY_FAILED] = "failed",
+};
+
+static const char *const doubt_names[] = {
+	[COMPARE_NO_DOUBT] = "", [COMPARE_OVERLAP] = "FDEs overlap",
+	[COMPARE_UNLISTED] = "FDE is not in .eh_frame_hdr",
+};
+
+/**
+ * struct verify_outcome - the result of one file
+ * @status: what became of it
+ * @why: the reason, in a sentence, unless VERIFY_DONE
+ * @result: the comparison
+ */
+struct verify_outcome {
+	enum verify_status	status;
+	char			why[256];
+	struct compare_result	result;
+};
+
+/**
+ * struct verify_command - the command line, and what has been found so far
+ * @files: to work on
+ * @table: file of the table to compare; NULL: compile it
+ * @jobs: files to work on at a time; 0: as many as there are CPUs
+ * @all: all of the system's files
+ * @verbose: more lines
+ * @json: JSON instead of text
+ * @array: the files, if @json
+ * @sum: of all files
+ * @count: files by what became of them
+ */
 struct verify_command {
 	struct input_files	 files;
 	const char		*table;
@@ -58,11 +110,13 @@ struct verify_command {
 	bool			 all;
 	bool			 verbose;
 	bool			 json;
-	struct verify_report	*report;
+	struct json_object	*array;
+	struct compare_result	 sum;
+	size_t			 count[__VERIFY_STATUS_MAX];
 };
 
 __attribute__((format(printf, 3, 4)))
-static void outcome_say(struct verify_outcome *outcome, enum verify_status status,
+static void outcome_set(struct verify_outcome *outcome, enum verify_status status,
 			const char *format, ...)
 {
 	va_list args;
@@ -73,98 +127,286 @@ static void outcome_say(struct verify_outcome *outcome, enum verify_status statu
 	va_end(args);
 }
 
-/* Without a blob, compare with an all-zero table, in which every pc is a gap. */
-static void verify_blob(const struct elf_file *elf, const void *blob, size_t size,
-			struct verify_outcome *outcome)
+/* Compare with the table that was named on the command line. */
+static void verify_table_file(const struct elf_file *elf, const char *path,
+			      struct verify_outcome *outcome)
 {
-	struct bee_table table = {};
 	struct bee_table_error error;
+	struct bee_table table;
+	size_t size;
+	char *blob = io_read_all(path, &size);
 
-	if (blob && bee_table_validate(blob, size, &table, &error)) {
-		outcome_say(outcome, VERIFY_FAILED, "table refused: %s at offset %llu", error.why,
-			    (unsigned long long)error.offset);
+	if (!blob) {
+		outcome_set(outcome, VERIFY_FAILED, "cannot read the table: %s", strerror(errno));
 		return;
 	}
-	verify_file(elf, &table, &outcome->result);
-	if (!blob)
+	if (bee_table_validate(blob, size, &table, &error)) {
+		outcome_set(outcome, VERIFY_FAILED, "table refused: %s at offset %llu", error.why,
+			    (unsigned long long)error.offset);
+		free(blob);
 		return;
+	}
+	compare_file(elf, &table, &outcome->result);
 	if (table.header->id_type != elf->id_type || table.header->id_len != elf->id_len ||
 	    memcmp(table.header->id, elf->id, elf->id_len))
-		outcome_say(outcome, VERIFY_FAILED, "the table is that of another file");
+		outcome_set(outcome, VERIFY_FAILED, "the table is that of another file");
 	else if (table.header->flags)
-		outcome_say(outcome, VERIFY_FAILED, "the table is one of those that are not exact");
+		outcome_set(outcome, VERIFY_FAILED, "the table is one of those that are not exact");
+	free(blob);
 }
 
-/* No table is a failure if there were rows to put into one; otherwise the file has no CFI. */
+/*
+ * Without rows there is no table, as the file has no CFI: compare with an all-zero table, in
+ * which every pc is a gap.
+ */
 static void verify_compiled(const struct elf_file *elf, struct verify_outcome *outcome)
 {
+	struct bee_table none = {};
 	struct compile_result compiled;
 	struct row_set rows = {};
 	struct bee_error error;
-	int failed = compile_rows(elf, NULL, &rows, &compiled, &error);
 
-	if (failed)
-		outcome_say(outcome, rows.nrows ? VERIFY_FAILED : VERIFY_NO_CFI, "%s", error.text);
-	if (!failed || !rows.nrows)
-		verify_blob(elf, compiled.blob, compiled.size, outcome);
+	if (!compile_rows(elf, NULL, &rows, &compiled, &error)) {
+		compare_file(elf, &compiled.table, &outcome->result);
+	} else if (rows.nrows) {
+		outcome_set(outcome, VERIFY_FAILED, "%s", error.text);
+	} else {
+		outcome_set(outcome, VERIFY_NO_CFI, "%s", error.text);
+		compare_file(elf, &none, &outcome->result);
+	}
 	compile_result_free(&compiled);
 	row_set_free(&rows);
 }
 
+/* In a child.  Writes the outcome, then the ranges shown and the forms. */
 static int verify_work(void *arg, const struct input_file *file, int fd, FILE *out,
 		       struct bee_error *error)
 {
 	const struct verify_command *command = arg;
 	struct verify_outcome outcome = { .status = VERIFY_DONE };
+	struct compare_result *r = &outcome.result;
 	struct elf_file elf;
-	size_t size;
-	char *blob;
+	int ret;
 
-	outcome.result.max_shown = command->verbose ? SHOWN_VERBOSE : SHOWN_DEFAULT;
 	(void)file;
-	if (elf_open(&elf, fd, error)) {
-		elf_close(&elf);
-		return -1;
-	}
-	if (command->table) {
-		blob = io_read_all(command->table, &size);
-		if (blob)
-			verify_blob(&elf, blob, size, &outcome);
+	r->max_shown = command->verbose ? SHOWN_VERBOSE : SHOWN_DEFAULT;
+	ret = elf_open(&elf, fd, error);
+	if (!ret) {
+		if (command->table)
+			verify_table_file(&elf, command->table, &outcome);
 		else
-			outcome_say(&outcome, VERIFY_FAILED, "cannot read the table: %s",
-				    strerror(errno));
-		free(blob);
-	} else {
-		verify_compiled(&elf, &outcome);
+			verify_compiled(&elf, &outcome);
+		fwrite(&outcome, sizeof(outcome), 1, out);
+		fwrite(r->shown, sizeof(*r->shown), r->nshown, out);
+		fwrite(r->forms, sizeof(*r->forms), r->nforms, out);
+		compare_free(r);
 	}
-	verify_name_shown(&elf, &outcome);
 	elf_close(&elf);
-	verify_outcome_write(&outcome, out);
-	verify_outcome_free(&outcome);
-	return 0;
+	return ret;
+}
+
+static void json_add_result(struct json_object *object, const struct compare_result *r)
+{
+	struct json_object *array = json_object_new_array(), *form;
+	size_t i;
+
+	json_add_uint(object, "rows", r->rows);
+	json_add_uint(object, "frames", r->frames);
+	json_add_uint(object, "pcs", r->pcs);
+	json_add_uint(object, "text", r->text);
+	json_add_uint(object, "no_fde", r->gaps);
+	json_add_uint(object, "padding", r->padding);
+	json_add_uint(object, "differences", r->differences);
+	json_add_uint(object, "contradictory", r->contradictory);
+	json_add_uint(object, "overlapping", r->overlaps);
+	json_add_uint(object, "outside", r->outside);
+	for (i = 0; i < r->nforms; i++) {
+		form = json_object_new_object();
+		json_add_string(form, "reason", rule_reason(r->forms[i].reason));
+		json_add_string(form, "rules", r->forms[i].text);
+		json_add_uint(form, "rows", r->forms[i].rows);
+		json_add_uint(form, "bytes", r->forms[i].bytes);
+		json_object_array_add(array, form);
+	}
+	json_add(object, "unsupported", array);
+}
+
+static struct json_object *json_file(const char *path, const struct verify_outcome *outcome)
+{
+	struct json_object *object = json_object_new_object(), *range;
+	struct json_object *shown = json_object_new_array();
+	const struct compare_range *r = outcome->result.shown;
+	size_t i;
+
+	json_add_string(object, "path", path);
+	json_add_string(object, "status", status_names[outcome->status]);
+	if (outcome->status != VERIFY_DONE)
+		json_add_string(object, "why", outcome->why);
+	json_add_result(object, &outcome->result);
+	for (i = 0; i < outcome->result.nshown; i++, r++) {
+		range = json_object_new_object();
+		json_add_uint(range, "start", r->start);
+		json_add_uint(range, "end", r->end);
+		json_add_string(range, "symbol", r->symbol);
+		json_add_string(range, "doubt", doubt_names[r->doubt]);
+		json_add_string(range, "libdw", r->oracle);
+		json_add_string(range, "table", r->table);
+		json_object_array_add(shown, range);
+	}
+	json_add(object, "shown", shown);
+	return object;
+}
+
+/* Rules as "dump --rows" prints them, with commas for tabs. */
+static void print_rules(const char *rules)
+{
+	for (; *rules; rules++)
+		if (*rules == '\t')
+			fputs(", ", stdout);
+		else
+			putchar(*rules);
+}
+
+static void print_file(const char *path, const struct verify_outcome *outcome, bool verbose)
+{
+	const struct compare_result *r = &outcome->result;
+	const struct compare_range *range;
+
+	for (range = r->shown; range < r->shown + r->nshown; range++) {
+		text_put_name(stdout, path);
+		printf(": 0x%llx-0x%llx", range->start, range->end);
+		if (range->symbol[0]) {
+			fputs(" (", stdout);
+			text_put_name(stdout, range->symbol);
+			putchar(')');
+		}
+		printf(": %s%slibdw: ", doubt_names[range->doubt], range->doubt ? "; " : "");
+		print_rules(range->oracle);
+		printf("; table: ");
+		print_rules(range->table);
+		putchar('\n');
+	}
+	if (!verbose && !r->differences)
+		return;
+	text_put_name(stdout, path);
+	if (outcome->status == VERIFY_DONE || r->differences)
+		printf(": %llu rows, %llu pcs, %llu differences\n", r->rows, r->pcs,
+		       r->differences);
+	else
+		printf(": %s\n", outcome->why);
+}
+
+static void verify_report(struct verify_command *command, const char *path,
+			  const struct verify_outcome *outcome)
+{
+	command->count[outcome->status]++;
+	compare_add(&command->sum, &outcome->result);
+	if (outcome->status == VERIFY_FAILED)
+		message_error("verify", path, outcome->why);
+	if (command->json)
+		json_object_array_add(command->array, json_file(path, outcome));
+	else
+		print_file(path, outcome, command->verbose);
 }
 
 static void verify_failed(void *arg, const struct input_file *file, const char *why, bool died)
 {
-	const struct verify_command *command = arg;
 	struct verify_outcome outcome = { 0 };
 
-	outcome_say(&outcome, file->found && !died ? VERIFY_SKIPPED : VERIFY_FAILED, "%s", why);
-	verify_report_add(command->report, file->path, &outcome);
+	outcome_set(&outcome, file->found && !died ? VERIFY_SKIPPED : VERIFY_FAILED, "%s", why);
+	verify_report(arg, file->path, &outcome);
 }
 
+/* @data is what verify_work() wrote.  Pointers in it are the child's: the arrays follow it. */
 static void verify_done(void *arg, const struct input_file *file, const void *data, size_t size)
 {
-	const struct verify_command *command = arg;
+	const struct verify_outcome *sent = data;
 	struct verify_outcome outcome;
+	struct compare_result *r = &outcome.result;
 
 	progress_end();
-	if (verify_outcome_read(&outcome, data, size)) {
+	if (size < sizeof(*sent) ||
+	    size != sizeof(*sent) + sent->result.nshown * sizeof(*r->shown) +
+		    sent->result.nforms * sizeof(*r->forms)) {
 		verify_failed(arg, file, "no result", true);
 		return;
 	}
-	verify_report_add(command->report, file->path, &outcome);
-	verify_outcome_free(&outcome);
+	outcome = *sent;
+	r->shown = (struct compare_range *)(sent + 1);
+	r->forms = (struct compare_form *)(r->shown + r->nshown);
+	verify_report(arg, file->path, &outcome);
+}
+
+static int form_order(const void *a, const void *b)
+{
+	const struct compare_form *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return strcmp(x->text, y->text);
+}
+
+/* Rows that are not supported: all, for each reason, and with @verbose for each form. */
+static void print_unsupported(const struct compare_result *sum, bool verbose)
+{
+	u64 rows[__BEE_UNSUP_MAX] = {}, bytes[__BEE_UNSUP_MAX] = {}, all_rows = 0, all_bytes = 0;
+	const struct compare_form *form, *end = sum->forms + sum->nforms;
+	size_t i;
+
+	for (form = sum->forms; form < end; form++) {
+		rows[form->reason] += form->rows;
+		bytes[form->reason] += form->bytes;
+		all_rows += form->rows;
+		all_bytes += form->bytes;
+	}
+	printf("unsupported     %12llu  rows: %llu bytes, %.6f %% of the text\n", all_rows,
+	       all_bytes, percent(all_bytes, sum->text));
+	for (i = 0; i < __BEE_UNSUP_MAX; i++)
+		if (rows[i])
+			printf("  %-16s%12llu  %llu bytes, %.6f %%\n", rule_reason(i), rows[i],
+			       bytes[i], percent(bytes[i], sum->text));
+	for (form = sum->forms; verbose && form < end; form++) {
+		printf("  %s, %llu rows, %llu bytes: ", rule_reason(form->reason), form->rows,
+		       form->bytes);
+		print_rules(form->text);
+		putchar('\n');
+	}
+}
+
+static void print_total(const struct verify_command *command)
+{
+	const struct compare_result *sum = &command->sum;
+	const size_t *count = command->count;
+
+	printf("files           %12zu", count[VERIFY_DONE]);
+	if (count[VERIFY_NO_CFI])
+		printf("  and %zu without unwind information", count[VERIFY_NO_CFI]);
+	if (count[VERIFY_SKIPPED])
+		printf("  (%zu skipped)", count[VERIFY_SKIPPED]);
+	if (count[VERIFY_FAILED])
+		printf("  (%zu failed)", count[VERIFY_FAILED]);
+	printf("\nrows            %12llu\n", sum->rows);
+	printf("pcs compared    %12llu  in %llu bytes of text\n", sum->pcs, sum->text);
+	printf("no FDE          %12llu  bytes, of them %llu padding between functions\n",
+	       sum->gaps, sum->padding);
+	print_unsupported(sum, command->verbose);
+	printf("contradictory   %12llu  pcs; FDEs overlap in %llu bytes, %llu describe no text\n",
+	       sum->contradictory, sum->overlaps, sum->outside);
+	printf("differences     %12llu\n", sum->differences);
+}
+
+static void json_print_total(const struct verify_command *command)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *total = json_object_new_object();
+	size_t i;
+
+	for (i = 0; i < __VERIFY_STATUS_MAX; i++)
+		json_add_uint(total, status_names[i], command->count[i]);
+	json_add_result(total, &command->sum);
+	json_add(object, "files", command->array);
+	json_add(object, "total", total);
+	json_print(object);
 }
 
 static int verify_files(struct verify_command *command)
@@ -173,13 +415,23 @@ static int verify_files(struct verify_command *command)
 		.command = "verify", .files = &command->files, .jobs = command->jobs,
 		.arg = command, .work = verify_work, .done = verify_done, .failed = verify_failed,
 	};
+	struct compare_result *sum = &command->sum;
 	int status;
 
-	if (command->files.count)
-		command->report = verify_report_new(command->json, command->verbose);
+	if (!command->files.count)
+		return each_file_run(&each);
+	if (command->json)
+		command->array = json_object_new_array();
 	status = each_file_run(&each);
-	if (command->report && !verify_report_end(command->report))
+	if (sum->nforms)
+		qsort(sum->forms, sum->nforms, sizeof(*sum->forms), form_order);
+	if (command->json)
+		json_print_total(command);
+	else
+		print_total(command);
+	if (sum->differences || command->count[VERIFY_FAILED])
 		status = EXIT_FAILED;
+	compare_free(sum);
 	return status;
 }
 

@@ -25,7 +25,7 @@ static int option_take(const struct options *options, size_t i)
 		*(const char **)value = optarg;
 		break;
 	case OPTION_JOBS:
-		if (text_parse_jobs(optarg, value))
+		if (text_parse_number(optarg, PARALLEL_MAX_JOBS, value))
 			return message_usage(options->command, "-j needs a number from 1 to %d",
 					     PARALLEL_MAX_JOBS);
 		break;

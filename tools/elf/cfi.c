@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Call frame instructions (DWARF 5, 6.4.2).  Owns DW_CFA_*. */
+/* Call frame instructions (DWARF 5, 6.4.2).  Only this file knows DW_CFA_*. */
 #include <dwarf.h>
 #include <linux/beeunwind_table.h>
 
@@ -107,9 +107,8 @@ static s64 cfi_soffset(struct cfi_machine *m)
 }
 
 /*
- * The CFA's rule, for an instruction that changes one half of it, which means something only
- * while the CFA is a register and an offset.  Behind an expression (libgcrypt has such code)
- * the CFA is unknown until an instruction defines both.
+ * The CFA's rule, for an instruction that changes its register or its offset but not both.  After
+ * an expression (libgcrypt has such CFI) the CFA is unknown until an instruction sets both.
  */
 static struct cfi_rule *cfi_half_cfa(struct cfi_machine *m)
 {
@@ -142,12 +141,23 @@ static void cfi_advance(struct cfi_machine *m, u64 factored)
 	cfi_advance_to(m, pc);
 }
 
-static void cfi_step_extended(struct cfi_machine *m, u8 op)
+static void cfi_step(struct cfi_machine *m)
 {
 	struct cursor *c = &m->c;
+	u8 op = cursor_u8(c), operand = op & 0x3f;
 	u64 reg, pc = 0;
 
-	switch (op) {
+	/* Three instructions have their operand in the low six bits. */
+	switch (op & 0xc0 ?: op) {
+	case DW_CFA_advance_loc:
+		cfi_advance(m, operand);
+		break;
+	case DW_CFA_offset:
+		cfi_set_offset(m, operand, CFI_OFFSET, cfi_uoffset(m));
+		break;
+	case DW_CFA_restore:
+		cfi_restore(m, operand);
+		break;
 	case DW_CFA_nop:
 		break;
 	case DW_CFA_set_loc:
@@ -246,25 +256,6 @@ static void cfi_step_extended(struct cfi_machine *m, u8 op)
 	}
 }
 
-static void cfi_step(struct cfi_machine *m)
-{
-	u8 op = cursor_u8(&m->c), operand = op & 0x3f;
-
-	switch (op & 0xc0) {
-	case DW_CFA_advance_loc:
-		cfi_advance(m, operand);
-		break;
-	case DW_CFA_offset:
-		cfi_set_offset(m, operand, CFI_OFFSET, cfi_uoffset(m));
-		break;
-	case DW_CFA_restore:
-		cfi_restore(m, operand);
-		break;
-	default:
-		cfi_step_extended(m, op);
-	}
-}
-
 static int cfi_execute(struct cfi_machine *m)
 {
 	struct cfi_row states[CFI_MAX_STATES];
@@ -290,7 +281,7 @@ int cfi_start(struct cfi_cie *cie, const u8 *insns, size_t size)
 		.c = cursor_of(insns, size), .cie = cie, .starting = true,
 	};
 
-	/* One column for two registers: no compiler makes such a thing. */
+	/* The same column would stand for RA and for FP or rsp; no compiler writes that. */
 	if (cie->ra_reg == BEE_REG_RBP || cie->ra_reg == BEE_REG_RSP)
 		return -1;
 	if (cfi_execute(&m))
@@ -306,8 +297,8 @@ int cfi_start(struct cfi_cie *cie, const u8 *insns, size_t size)
  * @size: bytes of them
  * @begin: first pc of the FDE
  * @end: pc after it, > @begin
- * @emit: called for every row in ascending order; the rows meet end to end and
- *	cover all of the FDE unless it turns out to be malformed
+ * @emit: called for every row in ascending order; the rows are adjacent, and cover all of the
+ *	FDE unless its instructions are malformed
  * @arg: passed to @emit
  *
  * Instructions after the advance to @end describe no pc and are not interpreted.

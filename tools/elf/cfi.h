@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Call frame instructions (DWARF 5, 6.4.2): interpret a CIE's and an FDE's into
- * rows exactly as DWARF means them, for the columns that a walk needs.
+ * Call frame instructions (DWARF 5, 6.4.2): interpret those of a CIE and an FDE into DWARF's rows,
+ * for the columns that a walk needs.
  */
 #ifndef BEE_CFI_H
 #define BEE_CFI_H
@@ -68,13 +68,13 @@ struct cfi_row {
 };
 
 /**
- * struct cfi_cie - what the instructions of FDEs need of their CIE
+ * struct cfi_cie - the part of a CIE that the instructions of its FDEs depend on
  * @code_align: code alignment factor
  * @data_align: data alignment factor
  * @ra_reg: return address column
  * @encoding: DW_EH_PE_* of DW_CFA_set_loc
  * @signal: augmentation 'S'
- * @base: of the section
+ * @base: what encoded pointers of the section are relative to
  * @initial: the row after the CIE's own instructions
  */
 struct cfi_cie {

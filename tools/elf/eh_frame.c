@@ -7,7 +7,7 @@
 #include "alloc.h"
 #include "eh_frame.h"
 
-/* The CIEs of one section met so far, ascending by offset; @last is that of the last FDE. */
+/* The CIEs of one section found so far, ascending by offset; @last: the one of the last FDE. */
 struct cie_index {
 	struct {
 		u64	offset;
@@ -68,14 +68,23 @@ static bool record_is_cie(const struct frame_record *record, const struct elf_fr
 	return record->id == (record->dwarf64 ? DW_CIE_ID_64 : DW_CIE_ID_32);
 }
 
-/* The letters after 'z' (LSB 5.0, 10.6.1.1.1).  Return: false if unknown. */
-static bool cie_read_letters(struct cie *cie, struct cursor *c, const char *letters)
+/* The augmentation string and data (LSB 5.0, 10.6.1.1.1).  Return: false if unknown. */
+static bool cie_read_augmentation(struct cie *cie, struct cursor *c, const char *letters)
 {
-	u64 size = cursor_uleb(c);
-	const u8 *data = cursor_take(c, size);
-	struct cursor a = cursor_of(data, data ? size : 0);
+	struct cursor a;
+	const u8 *data;
+	u64 size;
 
-	for (; *letters; letters++) {
+	cie->has_z = *letters == 'z';
+	if (!cie->has_z) {
+		/* Without 'z', nothing says how long the data is: take only strings without data. */
+		cie->cfi.signal = !strcmp(letters, "S");
+		return cie->cfi.signal || !*letters;
+	}
+	size = cursor_uleb(c);
+	data = cursor_take(c, size);
+	a = cursor_of(data, data ? size : 0);
+	while (*++letters) {
 		switch (*letters) {
 		case 'R':
 			cie->cfi.encoding = cursor_u8(&a);
@@ -98,17 +107,7 @@ static bool cie_read_letters(struct cie *cie, struct cursor *c, const char *lett
 	return !a.bad && !c->bad;
 }
 
-static bool cie_read_augmentation(struct cie *cie, struct cursor *c, const char *augmentation)
-{
-	cie->has_z = *augmentation == 'z';
-	if (cie->has_z)
-		return cie_read_letters(cie, c, augmentation + 1);
-	/* Without a length only an augmentation without data can be stepped over. */
-	cie->cfi.signal = !strcmp(augmentation, "S");
-	return cie->cfi.signal || !*augmentation;
-}
-
-/* Return: false if nothing can be said about the CIE's FDEs. */
+/* Return: false if the CIE's FDEs cannot be parsed. */
 static bool cie_read(struct cie *cie, struct cursor *c)
 {
 	u8 version = cursor_u8(c);
@@ -147,7 +146,7 @@ static u32 cie_add(struct frame_reader *r, u64 offset)
 	return list->ncies++;
 }
 
-/* Index of the CIE at @offset of the section; parsed when it is first needed. */
+/* Index of the CIE at @offset of the section.  Parses it when the first FDE needs it. */
 static u32 cie_find(struct frame_reader *r, u64 offset)
 {
 	struct cie_index *index = &r->index;
@@ -176,33 +175,26 @@ static u32 cie_find(struct frame_reader *r, u64 offset)
 	return index->entries[at].cie;
 }
 
-static bool fde_read_range(struct fde *fde, struct cursor *c, const struct cie *cie)
-{
-	u64 size;
-
-	if (!pointer_read(c, cie->cfi.encoding, &cie->cfi.base, &fde->begin) ||
-	    !pointer_read_size(c, cie->cfi.encoding, &size) || !size)
-		return false;
-	return !__builtin_add_overflow(fde->begin, size, &fde->end);
-}
-
-/* An FDE whose range cannot be read is dropped: its text will be a gap. */
+/* Add an FDE.  One whose range cannot be read is dropped, so its text becomes a gap. */
 static void fde_add(struct frame_reader *r, struct frame_record *record)
 {
 	struct fde_list *list = r->list;
 	struct cursor *c = &record->c;
 	struct fde fde = { .order = list->nfdes, .debug_frame = r->frames->debug_frame };
-	u64 offset = record->id;
+	u64 offset = record->id, size;
 	const struct cie *cie;
 
-	/* .eh_frame counts back from the id, .debug_frame from its start. */
+	/* .debug_frame: the CIE's offset; .eh_frame: how far before the id the CIE is. */
 	if (!r->frames->debug_frame)
 		offset = record->id_offset - record->id;
 	if (offset >= r->frames->size)
 		return;
 	fde.cie = cie_find(r, offset);
 	cie = &list->cies[fde.cie];
-	if (cie->refused || !fde_read_range(&fde, c, cie))
+	if (cie->refused ||
+	    !pointer_read(c, cie->cfi.encoding, &cie->cfi.base, &fde.begin) ||
+	    !pointer_read_size(c, cie->cfi.encoding, &size) || !size ||
+	    __builtin_add_overflow(fde.begin, size, &fde.end))
 		return;
 	if (cie->has_z)
 		cursor_take(c, cursor_uleb(c));
@@ -214,8 +206,8 @@ static void fde_add(struct frame_reader *r, struct frame_record *record)
 }
 
 /*
- * The zero terminator ends what the C runtime reads, but linkers also leave one
- * in the middle, so what follows is read as long as it looks like records.
+ * Read all records of a section.  The C runtime stops at the zero terminator, but linkers also
+ * leave one in the middle, so reading goes on as long as whole records follow.
  */
 static void frames_read(const struct elf_frames *frames, struct fde_list *list)
 {
@@ -238,8 +230,8 @@ static void frames_read(const struct elf_frames *frames, struct fde_list *list)
 }
 
 /*
- * Bytes from the start of .eh_frame to the end of the last FDE that the binary
- * search table of PT_GNU_EH_FRAME lists; 0 if there is no such table.
+ * Bytes from the start of .eh_frame to the end of the last FDE that the binary search table of
+ * PT_GNU_EH_FRAME lists; 0 if that table is malformed.
  */
 static u64 hdr_frames_size(struct cursor *c, const struct pointer_base *base, u64 count,
 			   u8 encoding, const struct elf_frames *frames)
@@ -291,7 +283,7 @@ static bool hdr_read(const struct elf_file *elf, struct hdr *hdr)
 	return true;
 }
 
-/* Find .eh_frame through it. */
+/* Find .eh_frame through PT_GNU_EH_FRAME. */
 static bool hdr_find_frames(const struct elf_file *elf, struct elf_frames *frames)
 {
 	const struct elf_segment *load;
@@ -324,11 +316,11 @@ static bool hdr_find_frames(const struct elf_file *elf, struct elf_frames *frame
 }
 
 /**
- * eh_frame_hdr_lists() - does the file's search table know of an FDE?
+ * eh_frame_hdr_lists() - does the binary search table of PT_GNU_EH_FRAME list an FDE?
  * @elf: the file
  * @begin: first pc of the FDE
  *
- * Return: true if there is no table, or an entry in it.  Linear in the table.
+ * Return: true if there is no table, or it has an entry for @begin.  Linear in the table.
  */
 bool eh_frame_hdr_lists(const struct elf_file *elf, u64 begin)
 {
@@ -346,10 +338,10 @@ bool eh_frame_hdr_lists(const struct elf_file *elf, u64 begin)
 
 /**
  * eh_frame_read() - read all CIEs and FDEs of a file
- * @elf: the file; its bytes are referred to, so it has to outlive @list
+ * @elf: the file; @list points into its bytes, so it has to outlive @list
  * @list: filled, in the order of the file and .eh_frame before .debug_frame
  *
- * .eh_frame is found by its section, or without one by PT_GNU_EH_FRAME.
+ * A file without a section .eh_frame may have it found through PT_GNU_EH_FRAME.
  */
 void eh_frame_read(const struct elf_file *elf, struct fde_list *list)
 {
@@ -364,10 +356,7 @@ void eh_frame_read(const struct elf_file *elf, struct fde_list *list)
 		frames_read(&elf->frames[i], list);
 }
 
-/**
- * eh_frame_free() - release what eh_frame_read() made
- * @list: the list
- */
+/* eh_frame_free(): release what eh_frame_read() made */
 void eh_frame_free(struct fde_list *list)
 {
 	free(list->cies);

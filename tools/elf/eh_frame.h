@@ -9,8 +9,8 @@
 /**
  * struct cie - common information entry
  * @cfi: what the instructions of its FDEs need
- * @refused: of a form that says nothing about where its FDEs are
- * @malformed: its own instructions are
+ * @refused: its form is unknown, so its FDEs are dropped: their ranges cannot be read
+ * @malformed: its instructions are malformed, so its FDEs have ranges but no rules
  * @has_z: augmentation 'z': its FDEs have augmentation data
  */
 struct cie {
@@ -29,7 +29,7 @@ struct cie {
  * @cie: index of its CIE
  * @order: position in the file
  * @debug_frame: from .debug_frame
- * @malformed: its range is known, its rules are not
+ * @malformed: its range is good, its instructions or its CIE's are not
  */
 struct fde {
 	u64		 begin;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ELF files: headers, text, identity and sections of CFI.  Only this file uses libelf, which
- * reads headers and expands compressed sections; all other bytes are read by reader.c.
+ * ELF files: headers, text, identity and sections of CFI.  Only this file uses libelf: for headers,
+ * and to decompress sections.  reader.c reads all other bytes.
  */
 #include <errno.h>
 #include <gelf.h>
@@ -14,6 +14,7 @@
 #include "alloc.h"
 #include "error.h"
 #include "elf.h"
+#include "order.h"
 #include "reader.h"
 
 static bool elf_has(const struct elf_file *elf, u64 offset, u64 size)
@@ -69,32 +70,13 @@ static int elf_read_header(int fd, Elf64_Ehdr *h, struct bee_error *error)
 	return error_set(error, 0, "neither executable nor shared object (e_type %u)", h->e_type);
 }
 
-/* Check that the program and section headers are where the ELF header says. */
-static int elf_check_header(struct elf_file *elf, int fd, struct bee_error *error)
-{
-	Elf64_Ehdr h = {};
-
-	if (elf_read_header(fd, &h, error))
-		return -1;
-	elf->entry = h.e_entry;
-	if (h.e_phnum && h.e_phentsize != sizeof(Elf64_Phdr))
-		return error_set(error, 0, "malformed: e_phentsize is %u", h.e_phentsize);
-	if (h.e_shoff && h.e_shentsize != sizeof(Elf64_Shdr))
-		return error_set(error, 0, "malformed: e_shentsize is %u", h.e_shentsize);
-	if (!elf_has(elf, h.e_phoff, (u64)h.e_phnum * sizeof(Elf64_Phdr)))
-		return error_set(error, 0,
-				 "truncated: program headers lie past the end of the file");
-	if (h.e_shoff && !elf_has(elf, h.e_shoff, (h.e_shnum ?: 1) * sizeof(Elf64_Shdr)))
-		return error_set(error, 0,
-				 "truncated: section headers lie past the end of the file");
-	return 0;
-}
-
-/* No real binary is larger; reading one that was made to be takes too long. */
+/* No real binary is larger, and a larger one would take too long to read. */
 #define ELF_MAX_SIZE	(4ll << 30)
 
+/* Open a file, and check that its program and section headers lie within it. */
 static int elf_start(struct elf_file *elf, int fd, struct bee_error *error)
 {
+	Elf64_Ehdr h = {};
 	struct stat st;
 
 	if (fstat(fd, &st))
@@ -108,8 +90,19 @@ static int elf_start(struct elf_file *elf, int fd, struct bee_error *error)
 	if (st.st_size > ELF_MAX_SIZE)
 		return error_set(error, 0, "larger than 4 GiB");
 	elf->file_size = st.st_size;
-	if (elf_check_header(elf, fd, error))
+	if (elf_read_header(fd, &h, error))
 		return -1;
+	elf->entry = h.e_entry;
+	if (h.e_phnum && h.e_phentsize != sizeof(Elf64_Phdr))
+		return error_set(error, 0, "malformed: e_phentsize is %u", h.e_phentsize);
+	if (h.e_shoff && h.e_shentsize != sizeof(Elf64_Shdr))
+		return error_set(error, 0, "malformed: e_shentsize is %u", h.e_shentsize);
+	if (!elf_has(elf, h.e_phoff, (u64)h.e_phnum * sizeof(Elf64_Phdr)))
+		return error_set(error, 0,
+				 "truncated: program headers lie past the end of the file");
+	if (h.e_shoff && !elf_has(elf, h.e_shoff, (h.e_shnum ?: 1) * sizeof(Elf64_Shdr)))
+		return error_set(error, 0,
+				 "truncated: section headers lie past the end of the file");
 	elf->reader = reader_open(fd, error);
 	if (!elf->reader)
 		return -1;
@@ -127,28 +120,7 @@ static int elf_refuse_unread(const struct elf_file *elf, struct bee_error *error
 	return error_set(error, 0, "%s", reader_trouble(elf->reader) ?: "cannot read");
 }
 
-static struct elf_segment elf_segment_of(const GElf_Phdr *ph)
-{
-	return (struct elf_segment){
-		.vaddr = ph->p_vaddr, .offset = ph->p_offset, .size = ph->p_filesz,
-	};
-}
-
-static int elf_add_load(struct elf_file *elf, const GElf_Phdr *ph, struct bee_error *error)
-{
-	if (ph->p_vaddr + ph->p_filesz < ph->p_vaddr)
-		return error_set(error, 0, "malformed: a segment wraps around the address space");
-	elf->loads[elf->nloads++] = elf_segment_of(ph);
-	if (!(ph->p_flags & PF_X) || !ph->p_filesz)
-		return 0;
-	if (elf->ntext == BEE_TABLE_MAX_SEGMENTS)
-		return error_set(error, 0, "more than %d executable segments",
-				 BEE_TABLE_MAX_SEGMENTS);
-	elf->text[elf->ntext++] = elf_segment_of(ph);
-	return 0;
-}
-
-/* Most bytes of a PT_NOTE or PT_DYNAMIC that are looked at; real ones are smaller. */
+/* Of a PT_NOTE or PT_DYNAMIC only this many bytes are read; real ones are smaller. */
 #define ELF_MAX_CHUNK	(1u << 20)
 
 static size_t elf_chunk_size(const GElf_Phdr *ph)
@@ -203,23 +175,34 @@ static int elf_add_dynamic(struct elf_file *elf, const GElf_Phdr *ph, struct bee
 
 static int elf_add_phdr(struct elf_file *elf, const GElf_Phdr *ph, struct bee_error *error)
 {
+	struct elf_segment segment = {
+		.vaddr = ph->p_vaddr, .offset = ph->p_offset, .size = ph->p_filesz,
+	};
 	bool wanted = ph->p_type == PT_LOAD || ph->p_type == PT_NOTE ||
 		      ph->p_type == PT_DYNAMIC || ph->p_type == PT_GNU_EH_FRAME;
 
-	if (!wanted)
-		return 0;
-	if (!elf_has(elf, ph->p_offset, ph->p_filesz))
+	if (wanted && !elf_has(elf, ph->p_offset, ph->p_filesz))
 		return error_set(error, 0, "truncated: a segment lies past the end of the file");
 	switch (ph->p_type) {
 	case PT_LOAD:
-		return elf_add_load(elf, ph, error);
+		if (segment.vaddr + segment.size < segment.vaddr)
+			return error_set(error, 0,
+					 "malformed: a segment wraps around the address space");
+		elf->loads[elf->nloads++] = segment;
+		if (!(ph->p_flags & PF_X) || !segment.size)
+			break;
+		if (elf->ntext == BEE_TABLE_MAX_SEGMENTS)
+			return error_set(error, 0, "more than %d executable segments",
+					 BEE_TABLE_MAX_SEGMENTS);
+		elf->text[elf->ntext++] = segment;
+		break;
 	case PT_NOTE:
 		elf_add_notes(elf, ph);
 		break;
 	case PT_DYNAMIC:
 		return elf_add_dynamic(elf, ph, error);
 	case PT_GNU_EH_FRAME:
-		elf->hdr = elf_segment_of(ph);
+		elf->hdr = segment;
 		break;
 	}
 	return 0;
@@ -227,9 +210,7 @@ static int elf_add_phdr(struct elf_file *elf, const GElf_Phdr *ph, struct bee_er
 
 static int elf_compare_vaddr(const void *a, const void *b)
 {
-	const struct elf_segment *x = a, *y = b;
-
-	return x->vaddr < y->vaddr ? -1 : x->vaddr > y->vaddr;
+	return order(((const struct elf_segment *)a)->vaddr, ((const struct elf_segment *)b)->vaddr);
 }
 
 static int elf_read_segments(struct elf_file *elf, struct bee_error *error)
@@ -270,22 +251,7 @@ static void elf_add_frames(struct elf_file *elf, const void *data, size_t size, 
 	};
 }
 
-/* A .debug_frame that cannot be decompressed counts as none. */
-static void elf_add_debug_frame(struct elf_file *elf, Elf_Scn *scn, const GElf_Shdr *sh,
-				bool gnu_compressed)
-{
-	Elf_Data *data;
-
-	if (gnu_compressed && elf_compress_gnu(scn, 0, 0) < 0)
-		return;
-	if (sh->sh_flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0)
-		return;
-	data = elf_getdata(scn, NULL);
-	if (data && data->d_buf)
-		elf_add_frames(elf, data->d_buf, data->d_size, 0, true);
-}
-
-/* Is @name the section's name?  @strings is the section of section names. */
+/* Is the section of header @sh called @name?  @strings is the section of names. */
 static bool elf_section_is(struct elf_file *elf, const GElf_Shdr *strings, const GElf_Shdr *sh,
 			   const char *name)
 {
@@ -299,35 +265,44 @@ static bool elf_section_is(struct elf_file *elf, const GElf_Shdr *strings, const
 	return bytes && !memcmp(bytes, name, size);
 }
 
+/*
+ * Add a section that is .eh_frame or, if @debug_frames, .debug_frame or .zdebug_frame.  A
+ * .debug_frame that cannot be decompressed counts as none.
+ */
 static int elf_read_section(struct elf_file *elf, Elf_Scn *scn, const GElf_Shdr *strings,
 			    bool debug_frames, struct bee_error *error)
 {
-	const char *name = ".eh_frame";
-	const u8 *data = NULL;
+	const char *name = debug_frames ? ".debug_frame" : ".eh_frame";
+	const u8 *bytes = NULL;
+	Elf_Data *data;
 	GElf_Shdr sh;
 
 	if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
 		return 0;
-	if (debug_frames)
-		name = elf_section_is(elf, strings, &sh, ".debug_frame") ? ".debug_frame" :
-		       ".zdebug_frame";
-	if (!elf_section_is(elf, strings, &sh, name))
-		return 0;
+	if (!elf_section_is(elf, strings, &sh, name)) {
+		name = ".zdebug_frame";
+		if (!debug_frames || !elf_section_is(elf, strings, &sh, name))
+			return 0;
+	}
 	if (!elf_has(elf, sh.sh_offset, sh.sh_size))
 		return error_set(error, 0, "truncated: section %s lies past the end of the file",
 				 name);
 	if (sh.sh_size > READER_MAX_BYTES)
 		return error_set(error, 0, "section %s has more than 512 MiB", name);
-	if (debug_frames) {
-		elf_add_debug_frame(elf, scn, &sh, name[1] == 'z');
+	if (!debug_frames) {
+		if (sh.sh_size)
+			bytes = reader_bytes(elf->reader, sh.sh_offset, sh.sh_size);
+		if (sh.sh_size && !bytes)
+			return elf_refuse_unread(elf, error);
+		elf_add_frames(elf, bytes, sh.sh_size, sh.sh_addr, false);
 		return 0;
 	}
-	if (sh.sh_size) {
-		data = reader_bytes(elf->reader, sh.sh_offset, sh.sh_size);
-		if (!data)
-			return elf_refuse_unread(elf, error);
-	}
-	elf_add_frames(elf, data, sh.sh_size, sh.sh_addr, false);
+	if ((name[1] == 'z' && elf_compress_gnu(scn, 0, 0) < 0) ||
+	    (sh.sh_flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0))
+		return 0;
+	data = elf_getdata(scn, NULL);
+	if (data && data->d_buf)
+		elf_add_frames(elf, data->d_buf, data->d_size, 0, true);
 	return 0;
 }
 
@@ -369,13 +344,13 @@ bool elf_is_candidate(int fd)
 }
 
 /**
- * elf_identify() - open an ELF file, check its headers, and find out which file it is
+ * elf_identify() - open an ELF file, check its headers, and find its identity
  * @elf: filled but for @frames; elf_close() releases it, also after a failure
- * @fd: the file; has to stay open until elf_close(), which does not close it
+ * @fd: the file; the caller closes it, after elf_close()
  * @error: filled on failure
  *
- * Reads the headers, notes and dynamic section, which are a few pages; of a file without
- * build-id everything, for the digest.
+ * Reads the headers, notes and dynamic section, a few pages; if there is no build-id, the whole
+ * file for a digest.
  *
  * Return: 0 or -1.
  */
@@ -428,10 +403,7 @@ int elf_open(struct elf_file *elf, int fd, struct bee_error *error)
 	return elf_identify(elf, fd, error) || elf_read_cfi(elf, error) ? -1 : 0;
 }
 
-/**
- * elf_close() - release an ELF file
- * @elf: as elf_identify() left it
- */
+/* elf_close(): release what elf_identify() and the calls after it made */
 void elf_close(struct elf_file *elf)
 {
 	if (elf->handle)
@@ -443,13 +415,7 @@ void elf_close(struct elf_file *elf)
 	elf->loads = NULL;
 }
 
-/**
- * elf_find_text() - the executable segment at an address
- * @elf: the file
- * @vaddr: address as in the file
- *
- * Return: the segment, or NULL.
- */
+/* elf_find_text(): the executable segment with a byte at @vaddr, or NULL */
 const struct elf_segment *elf_find_text(const struct elf_file *elf, u64 vaddr)
 {
 	size_t low = 0, high = elf->ntext;
@@ -467,13 +433,7 @@ const struct elf_segment *elf_find_text(const struct elf_file *elf, u64 vaddr)
 	return NULL;
 }
 
-/**
- * elf_find_load() - the PT_LOAD with bytes at an address
- * @elf: the file
- * @vaddr: address as in the file
- *
- * Return: the segment, or NULL.
- */
+/* elf_find_load(): the PT_LOAD with a byte of the file at @vaddr, or NULL */
 const struct elf_segment *elf_find_load(const struct elf_file *elf, u64 vaddr)
 {
 	size_t i;
@@ -484,33 +444,11 @@ const struct elf_segment *elf_find_load(const struct elf_file *elf, u64 vaddr)
 	return NULL;
 }
 
-/* The nearest function at or before @vaddr in one symbol table, if nearer than @offset. */
-static const char *elf_find_symbol_in(const struct elf_file *elf, Elf_Scn *scn, u64 vaddr,
-				      u64 *offset)
-{
-	Elf_Data *data = elf_getdata(scn, NULL);
-	const char *name = NULL;
-	GElf_Shdr sh;
-	GElf_Sym sym;
-	int i;
-
-	if (!data || !gelf_getshdr(scn, &sh))
-		return NULL;
-	for (i = 0; gelf_getsym(data, i, &sym); i++) {
-		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF ||
-		    vaddr < sym.st_value || vaddr - sym.st_value >= *offset)
-			continue;
-		*offset = vaddr - sym.st_value;
-		name = elf_strptr(elf->handle, sh.sh_link, sym.st_name);
-	}
-	return name;
-}
-
 /**
- * elf_find_symbol() - the function at or before an address
+ * elf_find_symbol() - the nearest function at or before an address
  * @elf: the file
  * @vaddr: address as in the file
- * @offset: how far into the function that is, if one is found
+ * @offset: bytes from the start of the function to @vaddr, if one is found
  *
  * Reads every symbol.
  *
@@ -518,21 +456,28 @@ static const char *elf_find_symbol_in(const struct elf_file *elf, Elf_Scn *scn, 
  */
 const char *elf_find_symbol(const struct elf_file *elf, u64 vaddr, u64 *offset)
 {
-	const char *name, *nearest = NULL;
+	const char *name = NULL;
 	Elf_Scn *scn = NULL;
+	Elf_Data *data;
+	GElf_Shdr sh;
+	GElf_Sym sym;
+	int i;
 
 	*offset = ~0ull;
 	while ((scn = elf_nextscn(elf->handle, scn))) {
-		GElf_Shdr sh;
-
 		if (!gelf_getshdr(scn, &sh) ||
 		    (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
 			continue;
-		name = elf_find_symbol_in(elf, scn, vaddr, offset);
-		if (name)
-			nearest = name;
+		data = elf_getdata(scn, NULL);
+		for (i = 0; data && gelf_getsym(data, i, &sym); i++) {
+			if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF ||
+			    vaddr < sym.st_value || vaddr - sym.st_value >= *offset)
+				continue;
+			*offset = vaddr - sym.st_value;
+			name = elf_strptr(elf->handle, sh.sh_link, sym.st_name);
+		}
 	}
-	return nearest;
+	return name;
 }
 
 /**
@@ -555,9 +500,10 @@ const u8 *elf_bytes(const struct elf_file *elf, const struct elf_segment *segmen
  * elf_text() - look at code
  * @elf: the file
  * @vaddr: its address
- * @size: bytes wanted, not 0; set to how many there are, ELF_MAX_TEXT at most
+ * @size: bytes wanted, not 0; set to how many are returned: up to the end of the segment, and
+ *	ELF_MAX_TEXT at most
  *
- * Return: the bytes, until the next call; NULL if there are none, or if they cannot be
+ * Return: the bytes, until the next call; NULL if @vaddr is not in text, or if the bytes cannot be
  * read, and then elf_trouble() says why.
  */
 const u8 *elf_text(const struct elf_file *elf, u64 vaddr, u64 *size)
@@ -575,22 +521,17 @@ const u8 *elf_text(const struct elf_file *elf, u64 vaddr, u64 *size)
 }
 
 /**
- * elf_trouble() - could the file be read, and was it left alone meanwhile?
+ * elf_trouble() - did a read fail, or did the file change since elf_identify()?
  * @elf: the file
  *
- * Return: NULL, or a sentence; then what was made of the file is worth nothing.
+ * Return: NULL if neither; otherwise a sentence, and the caller discards what it made of the file.
  */
 const char *elf_trouble(const struct elf_file *elf)
 {
 	return reader_trouble(elf->reader);
 }
 
-/**
- * elf_frames_size() - bytes of the file's CFI, for comparison
- * @elf: the file
- *
- * Return: bytes of .eh_frame and of PT_GNU_EH_FRAME.
- */
+/* elf_frames_size(): bytes of the .eh_frame sections and of PT_GNU_EH_FRAME, for reports */
 u64 elf_frames_size(const struct elf_file *elf)
 {
 	u64 size = elf->hdr.size;

@@ -33,7 +33,7 @@ struct elf_segment {
  * @data: its bytes
  * @size: how many
  * @debug_frame: .debug_frame, not .eh_frame
- * @stop_at_zero: its true end is not known: the zero terminator is the end
+ * @stop_at_zero: @size is a guess, so the zero terminator is the end
  * @base: for its encoded pointers
  */
 struct elf_frames {
@@ -47,12 +47,12 @@ struct elf_frames {
 /**
  * struct elf_file - an ELF file
  * @handle: libelf's
- * @reader: its bytes; @handle and @reader own all bytes that are pointed to
+ * @reader: reads the file; @handle and @reader own all bytes that the other members point to
  * @file_size: bytes of it
  * @entry: e_entry, 0 if there is none
  * @loads: every PT_LOAD, as in the file
  * @nloads: number of them
- * @text: the executable ones with bytes, ascending by vaddr, not overlapping
+ * @text: those of @loads that are executable and not empty, ascending by vaddr, not overlapping
  * @ntext: number of them
  * @frames: .eh_frame sections, then .debug_frame sections; see elf_read_cfi()
  * @nframes: number of them

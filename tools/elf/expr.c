@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* DWARF expressions, evaluated in symbols.  Owns DW_OP_*. */
+/* DWARF expressions, evaluated in symbols.  Only this file knows DW_OP_*. */
 #include <dwarf.h>
 #include <linux/beeunwind_table.h>
 #include <string.h>
@@ -27,11 +27,6 @@ static void expr_push(struct expr_stack *s, u8 kind, u64 reg, u64 off)
 	s->v[s->n++] = (struct expr_value){ .kind = kind, .reg = reg, .off = off };
 }
 
-static void expr_push_const(struct expr_stack *s, u64 value)
-{
-	expr_push(s, EXPR_CONST, 0, value);
-}
-
 static void expr_push_reg(struct expr_stack *s, u64 reg, s64 off)
 {
 	if (reg >= __BEE_REG_MAX)
@@ -54,7 +49,7 @@ static bool expr_is_gpr(const struct expr_value *v)
 	return v->kind == EXPR_REG && v->reg != EXPR_REG_CFA && !v->indexed;
 }
 
-/* Only a register times eight is supported. */
+/* The only product that tables have is a register times eight. */
 static void expr_mul(struct expr_stack *s)
 {
 	struct expr_value *below;
@@ -91,60 +86,33 @@ static void expr_plus(struct expr_stack *s)
 	expr_add(s, top.off);
 }
 
-static void expr_minus(struct expr_stack *s)
-{
-	struct expr_value top;
-
-	if (s->n < 2)
-		return expr_give_up(s);
-	top = s->v[--s->n];
-	if (top.kind != EXPR_CONST)
-		return expr_give_up(s);
-	expr_add(s, -top.off);
-}
-
-static void expr_deref(struct expr_stack *s)
-{
-	if (!s->n || s->v[s->n - 1].kind != EXPR_REG)
-		return expr_give_up(s);
-	s->v[s->n - 1].kind = EXPR_DEREF;
-}
-
-static void expr_step_plain(struct expr_stack *s, u8 op)
+static void expr_step(struct expr_stack *s)
 {
 	struct cursor *c = &s->c;
+	u8 op = cursor_u8(c);
+	unsigned int size;
 	u64 reg;
 
 	switch (op) {
 	case DW_OP_nop:
 		break;
-	case DW_OP_const1u:
-		expr_push_const(s, cursor_u8(c));
+	case DW_OP_lit0 ... DW_OP_lit31:
+		expr_push(s, EXPR_CONST, 0, op - DW_OP_lit0);
 		break;
-	case DW_OP_const1s:
-		expr_push_const(s, cursor_sint(c, 1));
-		break;
-	case DW_OP_const2u:
-		expr_push_const(s, cursor_uint(c, 2));
-		break;
-	case DW_OP_const2s:
-		expr_push_const(s, cursor_sint(c, 2));
-		break;
-	case DW_OP_const4u:
-		expr_push_const(s, cursor_u32(c));
-		break;
-	case DW_OP_const4s:
-		expr_push_const(s, cursor_sint(c, 4));
-		break;
-	case DW_OP_const8u:
-	case DW_OP_const8s:
-		expr_push_const(s, cursor_u64(c));
+	/* const1u, const1s, const2u, ... const8s (DWARF 5, 7.7.1) */
+	case DW_OP_const1u ... DW_OP_const8s:
+		size = 1u << (op - DW_OP_const1u) / 2;
+		expr_push(s, EXPR_CONST, 0, (op - DW_OP_const1u) % 2 ? (u64)cursor_sint(c, size) :
+								       cursor_uint(c, size));
 		break;
 	case DW_OP_constu:
-		expr_push_const(s, cursor_uleb(c));
+		expr_push(s, EXPR_CONST, 0, cursor_uleb(c));
 		break;
 	case DW_OP_consts:
-		expr_push_const(s, cursor_sleb(c));
+		expr_push(s, EXPR_CONST, 0, cursor_sleb(c));
+		break;
+	case DW_OP_breg0 ... DW_OP_breg31:
+		expr_push_reg(s, op - DW_OP_breg0, cursor_sleb(c));
 		break;
 	case DW_OP_bregx:
 		reg = cursor_uleb(c);
@@ -160,26 +128,19 @@ static void expr_step_plain(struct expr_stack *s, u8 op)
 		expr_mul(s);
 		break;
 	case DW_OP_minus:
-		expr_minus(s);
+		if (s->n < 2 || s->v[s->n - 1].kind != EXPR_CONST)
+			return expr_give_up(s);
+		s->n--;
+		expr_add(s, -s->v[s->n].off);
 		break;
 	case DW_OP_deref:
-		expr_deref(s);
+		if (!s->n || s->v[s->n - 1].kind != EXPR_REG)
+			return expr_give_up(s);
+		s->v[s->n - 1].kind = EXPR_DEREF;
 		break;
 	default:
 		expr_give_up(s);
 	}
-}
-
-static void expr_step(struct expr_stack *s)
-{
-	u8 op = cursor_u8(&s->c);
-
-	if (op >= DW_OP_lit0 && op <= DW_OP_lit31)
-		expr_push_const(s, op - DW_OP_lit0);
-	else if (op >= DW_OP_breg0 && op <= DW_OP_breg31)
-		expr_push_reg(s, op - DW_OP_breg0, cursor_sleb(&s->c));
-	else
-		expr_step_plain(s, op);
 }
 
 /**
@@ -188,7 +149,7 @@ static void expr_step(struct expr_stack *s)
  * @push_cfa: the CFA is on the stack at the start, as it is for registers
  * @value: the value
  *
- * Return: false if it is not of one of the forms of enum expr_kind.
+ * Return: false if it has none of the forms of enum expr_kind.
  */
 bool expr_value(const struct cfi_rule *rule, bool push_cfa, struct expr_value *value)
 {
@@ -209,9 +170,9 @@ bool expr_value(const struct cfi_rule *rule, bool push_cfa, struct expr_value *v
 /**
  * expr_is_plt() - recognise the linkers' CFA expression for .plt
  * @rule: a rule with an expression
- * @threshold: bytes into the 16-byte entry from which on one word more is pushed
+ * @threshold: offset into a 16-byte entry: from there on, one word more is on the stack
  *
- * Return: true for rsp + 8 + ((rip & 15) >= threshold) * 8, as linkers write it.
+ * Return: true for rsp + 8 + ((rip & 15) >= threshold) * 8 in the bytes that linkers write.
  */
 bool expr_is_plt(const struct cfi_rule *rule, s32 *threshold)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* DWARF expressions (DWARF 5, 2.5), as far as tables can express their value. */
+/* DWARF expressions (DWARF 5, 2.5) whose value a table can express. */
 #ifndef BEE_EXPR_H
 #define BEE_EXPR_H
 
@@ -14,7 +14,7 @@
  * @EXPR_CONST: off
  * @EXPR_REG: reg + off, or reg + 8 * index + off
  * @EXPR_DEREF: \*(reg + off) + add, or \*(reg + 8 * index + off) + add
- * @EXPR_SCALED: 8 * reg + off; no value of a whole expression
+ * @EXPR_SCALED: 8 * reg + off; only within an expression
  */
 enum expr_kind {
 	EXPR_CONST,

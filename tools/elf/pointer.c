@@ -59,8 +59,8 @@ bool pointer_skip(struct cursor *c, u8 encoding, const struct pointer_base *base
  * @base: the section
  * @value: the address as in the ELF file
  *
- * Return: false if it cannot be parsed, or if its value is known to the loaded
- * program only (indirect) or to nobody (textrel, funcrel, aligned, omit).
+ * Return: false if it cannot be parsed, if only the loaded program knows its value (indirect),
+ * or if it is relative to something that is not known here (textrel, funcrel, aligned, omit).
  */
 bool pointer_read(struct cursor *c, u8 encoding, const struct pointer_base *base, u64 *value)
 {
@@ -69,7 +69,7 @@ bool pointer_read(struct cursor *c, u8 encoding, const struct pointer_base *base
 	if (encoding == DW_EH_PE_omit || encoding & DW_EH_PE_indirect)
 		return false;
 	*value = pointer_read_format(c, encoding);
-	/* A null pointer, as linkers leave behind for discarded code, stays one. */
+	/* Linkers write 0 for discarded code: it is relative to nothing. */
 	if (!*value)
 		return !c->bad;
 	switch (encoding & POINTER_APPLICATION) {
@@ -90,7 +90,7 @@ bool pointer_read(struct cursor *c, u8 encoding, const struct pointer_base *base
 }
 
 /**
- * pointer_read_size() - a length, which has the format of an address only
+ * pointer_read_size() - a length: it has the format of an address, and is relative to nothing
  * @c: at the length
  * @encoding: DW_EH_PE_* of the address before it
  * @value: the length

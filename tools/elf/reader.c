@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The bytes of a file that others may cut or rewrite at any time. */
+/* Copies of the bytes of a file that other processes may truncate or rewrite at any time. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,28 +20,16 @@ struct reader_copy {
 	u8	*bytes;
 };
 
-/**
- * struct reader - an open file
- * @fd: the file; the caller's
- * @st: as it was when it was opened
- * @copies: what reader_bytes() has returned
- * @ncopies: number of them
- * @room: copies there is memory for
- * @window: what reader_window() has returned
- * @window_offset: its offset in the file
- * @window_size: bytes of it
- * @why: what went wrong first; "" so far
- */
 struct reader {
-	int		 fd;
-	struct stat	 st;
-	struct reader_copy *copies;
-	size_t		 ncopies;
-	size_t		 room;
-	u8		*window;
-	u64		 window_offset;
-	u64		 window_size;
-	char		 why[128];
+	int			 fd;		/* the caller's */
+	struct stat		 st;		/* when the reader was opened */
+	struct reader_copy	*copies;	/* for reader_bytes() */
+	size_t			 ncopies;
+	size_t			 room;
+	u8			*window;	/* for reader_window() */
+	u64			 window_offset;	/* in the file */
+	u64			 window_size;
+	char			 why[128];	/* what went wrong first; "" if nothing did */
 };
 
 /**
@@ -49,7 +37,7 @@ struct reader {
  * @fd: the file, which stays the caller's, and open until reader_close()
  * @error: filled on failure
  *
- * Return: for the other calls; or NULL.
+ * Return: the reader, for reader_close(); or NULL.
  */
 struct reader *reader_open(int fd, struct bee_error *error)
 {
@@ -83,7 +71,7 @@ u64 reader_size(const struct reader *reader)
 	return reader->st.st_size;
 }
 
-/* The first reason is kept: others follow from it. */
+/* Keep the first reason: others follow from it. */
 static void reader_fail(struct reader *reader, const char *why)
 {
 	if (!reader->why[0])
@@ -177,11 +165,11 @@ const u8 *reader_window(struct reader *reader, u64 offset, u64 size)
 }
 
 /**
- * reader_trouble() - has the file been read as it was?
+ * reader_trouble() - was every read good, and is the file the one that was opened?
  * @reader: the file
  *
- * Return: NULL if everything could be read, and size and mtime are those of when the file was
- * opened; otherwise a sentence, until reader_close().
+ * Return: NULL if all reads succeeded and size and mtime are what they were in reader_open();
+ * otherwise a sentence, until reader_close().
  */
 const char *reader_trouble(struct reader *reader)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The bytes of a file that other processes may truncate or rewrite at any time.  They are
- * copied, not mapped: so they do not change while they are used, and reading them cannot fault.
+ * The bytes of a file that other processes may truncate or rewrite at any time.  They are copied,
+ * not mapped: a copy does not change while it is used, and reading it raises no SIGBUS.
  */
 #ifndef BEE_READER_H
 #define BEE_READER_H

@@ -5,8 +5,9 @@
 #include "alloc.h"
 #include "dict.h"
 #include "kmod/table.h"
+#include "order.h"
 
-/* What is sorted: a phrase or a shape with its ops, uses, and place of origin. */
+/* A phrase or a shape, by what it is sorted: number of ops, uses, and its node. */
 struct dict_key {
 	u32	nops;
 	u32	count;
@@ -17,14 +18,10 @@ static int dict_compare(const void *a, const void *b)
 {
 	const struct dict_key *x = a, *y = b;
 
-	if (x->nops != y->nops)
-		return x->nops < y->nops ? -1 : 1;
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
+	return order(x->nops, y->nops) ?: order(y->count, x->count) ?: order(x->node, y->node);
 }
 
-/* The used nodes of a kind (or of either, for shapes), by ops and use. */
+/* The nodes in use of a kind, sorted; all nodes of a set of shapes are step phrases. */
 static struct dict_key *dict_sorted(const struct phrase_set *set, bool head, u32 *n)
 {
 	struct dict_key *keys = alloc_array(NULL, set->nnodes, sizeof(*keys));
@@ -41,7 +38,7 @@ static struct dict_key *dict_sorted(const struct phrase_set *set, bool head, u32
 	return keys;
 }
 
-/* The node in @shapes that stands for the ops of a phrase, without distances. */
+/* The shape of a step phrase: the node in @shapes with its ops, without distances. */
 static u32 dict_shape(struct phrase_set *shapes, const struct phrase_set *phrases, u32 node)
 {
 	const struct phrase_node *n = &phrases->nodes[node];
@@ -49,13 +46,6 @@ static u32 dict_shape(struct phrase_set *shapes, const struct phrase_set *phrase
 	if (!n->nops)
 		return PHRASE_STEP;
 	return phrase_add(shapes, dict_shape(shapes, phrases, n->parent), n->op, 0);
-}
-
-/* The same for a head phrase, with its body rule as if it were always the same. */
-static u32 dict_head_shape(struct phrase_set *shapes, const struct phrase_set *phrases, u32 node)
-{
-	return phrase_add(shapes,
-			      dict_shape(shapes, phrases, phrases->nodes[node].parent), 0, 0);
 }
 
 static void dict_number_shapes(struct dict *dict, struct phrase_set *shapes)
@@ -86,7 +76,7 @@ static void dict_number_shapes(struct dict *dict, struct phrase_set *shapes)
  * @head: which kind
  * @numbers: by node: filled with the number of the phrase
  *
- * Fewer ops first, then more uses, then the one that came up first.
+ * Phrases with fewer ops come first; of these the most used; of these the one found first.
  */
 void dict_build(struct dict *dict, const struct phrase_set *phrases, bool head, u32 *numbers)
 {
@@ -100,12 +90,15 @@ void dict_build(struct dict *dict, const struct phrase_set *phrases, bool head, 
 	dict->shapes = alloc_array(NULL, dict->total + 1, sizeof(*dict->shapes));
 	phrase_init(&shapes);
 	for (i = 0; i < dict->total; i++) {
-		u32 node = keys[i].node;
+		u32 node = keys[i].node, parent = phrases->nodes[node].parent;
 
 		numbers[node] = i;
 		dict->nodes[i] = node;
 		dict->nphrases[keys[i].nops - 1]++;
-		dict->shapes[i] = (head ? dict_head_shape : dict_shape)(&shapes, phrases, node);
+		/* Phrases that differ in the last op of a head, its body rule, have one shape. */
+		dict->shapes[i] = head ?
+			phrase_add(&shapes, dict_shape(&shapes, phrases, parent), 0, 0) :
+			dict_shape(&shapes, phrases, node);
 		shapes.nodes[dict->shapes[i]].count += keys[i].count;
 	}
 	for (i = 0; i < BEE_TABLE_MAX_OPS; i++)
@@ -116,11 +109,7 @@ void dict_build(struct dict *dict, const struct phrase_set *phrases, bool head, 
 	free(keys);
 }
 
-/**
- * dict_id() - the number of a phrase in the table
- * @dict: the phrases
- * @number: of the phrase in @dict
- */
+/* dict_id(): the number in the table of the phrase with number @number in @dict */
 u32 dict_id(const struct dict *dict, u32 number)
 {
 	u32 group;
@@ -137,13 +126,7 @@ void dict_free(struct dict *dict)
 	free(dict->examples);
 }
 
-/**
- * dict_body() - the body rule of a head phrase
- * @dict: the phrases
- * @phrases: their nodes
- * @number: of the phrase in @dict
- * @rule_numbers: number in the table of each rule of the row set
- */
+/* dict_body(): number in the table of the body rule of head phrase @number */
 u32 dict_body(const struct dict *dict, const struct phrase_set *phrases, u32 number,
 		  const u32 *rule_numbers)
 {

@@ -9,11 +9,12 @@
 #include "error.h"
 #include "encode.h"
 #include "encoder.h"
+#include "order.h"
 
-#define FIRST_WINDOW	11	/* log2, until the number of tokens is known */
-#define LAST_WINDOW	12	/* log2, the largest that makes tables smaller */
-#define LOOKUP_PROBES	(29 * BIT / 4)	/* cost of a lookup without its tokens, in probes */
-#define TOKEN_ROUNDS	3	/* each with the costs that the one before found */
+#define FIRST_WINDOW	11	/* log2; used until the number of tokens is known */
+#define LAST_WINDOW	12	/* log2; larger windows do not make tables smaller */
+#define LOOKUP_PROBES	(29 * BIT / 4)	/* time of a lookup without its tokens, in probes */
+#define TOKEN_ROUNDS	3	/* each with the costs that the round before found */
 #define MAX_FULL	BEE_WORD_CFA_FIELD
 #define MAX_GROUP	65535
 
@@ -56,7 +57,10 @@ static struct bee_table_rule encode_full(const struct bee_rule *r)
 	};
 }
 
-/* A function that does not start at a multiple of the grain can have no head token: 14 bits. */
+/*
+ * The grain that makes gaps cheapest.  A function that does not start at a multiple of it can have no
+ * head token, which costs 14 bits.
+ */
 static u32 encode_choose_grain(const struct row_set *rows)
 {
 	u64 best = ~0ull;
@@ -85,60 +89,43 @@ static void encode_tokens(struct encoder *e, u32 window)
 	tokens_find(&e->tokens);
 }
 
-static u32 encode_max_tokens(const struct encoder *e)
-{
-	u32 n = 0, max = 0;
-	size_t i;
-
-	for (i = 0; i < e->tokens.ntokens; i++) {
-		bool same = i && e->tokens.token[i].at >> e->tokens.window ==
-				 e->tokens.token[i - 1].at >> e->tokens.window;
-
-		n = same ? n + 1 : 1;
-		if (n > max)
-			max = n;
-	}
-	return max;
-}
-
-/* Windows of 2^@shift bytes that have tokens. */
-static u64 encode_busy_windows(const struct encoder *e, u32 shift)
-{
-	u64 n = 0;
-	size_t i;
-
-	for (i = 0; i < e->tokens.ntokens; i++)
-		n += !i || e->tokens.token[i].at >> shift != e->tokens.token[i - 1].at >> shift;
-	return n;
-}
-
 /*
- * The largest window in which a lookup takes no longer than a binary search over the rows: a
- * lookup reads half of a window's tokens on average, and a token costs about as much as a probe.
+ * The largest window in which a lookup takes no longer than a binary search over the rows.  A lookup
+ * reads half of a window's tokens on average, and a token takes about as long as a probe.
  */
 static u32 encode_choose_window(const struct encoder *e)
 {
 	u32 probes = phrase_log2(e->rows->nrows);
 	u64 limit = probes > LOOKUP_PROBES ? 2 * (probes - LOOKUP_PROBES) : 0;
+	const struct token *token = e->tokens.token;
 	u32 window;
 
-	for (window = LAST_WINDOW; window > BEE_TABLE_MIN_WINDOW; window--)
-		if (e->tokens.ntokens * BIT <= limit * encode_busy_windows(e, window))
+	for (window = LAST_WINDOW; window > BEE_TABLE_MIN_WINDOW; window--) {
+		u64 busy = 0;	/* windows with tokens */
+		size_t i;
+
+		for (i = 0; i < e->tokens.ntokens; i++)
+			busy += !i || token[i].at >> window != token[i - 1].at >> window;
+		if (e->tokens.ntokens * BIT <= limit * busy)
 			break;
+	}
 	return window;
 }
 
-static bool encode_dicts_fit(const struct encoder *e)
+/* Has a window more tokens than the format allows? */
+static bool encode_window_is_full(const struct encoder *e)
 {
-	u32 kind, i;
+	const struct token *token = e->tokens.token;
+	size_t i;
 
-	for (kind = 0; kind < 2; kind++)
-		for (i = 0; i < BEE_TABLE_MAX_OPS; i++)
-			if (e->dicts[kind].nphrases[i] > MAX_GROUP)
-				return false;
-	return true;
+	for (i = BEE_TABLE_MAX_TOKENS; i < e->tokens.ntokens; i++)
+		if (token[i].at >> e->tokens.window ==
+		    token[i - BEE_TABLE_MAX_TOKENS].at >> e->tokens.window)
+			return true;
+	return false;
 }
 
+/* Number the phrases in use. */
 static void encode_number(struct encoder *e)
 {
 	e->numbers = alloc_array(e->numbers, e->phrases.nnodes, sizeof(*e->numbers));
@@ -157,23 +144,11 @@ static void encode_forget_places(struct encoder *e)
 	e->menus[1] = (struct menu_set){};
 }
 
-/* What step phrases cost by the menus that the tokens found so far would get. */
-static void encode_price_places(struct encoder *e)
-{
-	encode_forget_places(e);
-	encode_number(e);
-	menu_fit_step(&e->menus[1], &e->tokens, &e->dicts[1], e->numbers);
-	e->tokens.places = menu_costs(&e->menus[1], &e->dicts[1]);
-	e->tokens.menus = e->menus[1].of_rule;
-	e->tokens.numbers = e->numbers;
-	e->tokens.nnumbers = e->phrases.nnodes;
-	e->tokens.nsteps = e->dicts[1].total;
-}
-
 /* Find tokens with neutral costs; then again, with the costs of the phrases found before. */
 static void encode_find_phrases(struct encoder *e)
 {
-	u32 round, window = FIRST_WINDOW;
+	u32 round, kind, i, window = FIRST_WINDOW;
+	bool fits = true;
 
 	e->tokens.candidates = 1;
 	encode_tokens(e, window);
@@ -181,25 +156,37 @@ static void encode_find_phrases(struct encoder *e)
 	e->tokens.candidates = 2;
 	for (round = 0; round < TOKEN_ROUNDS; round++) {
 		phrase_price(&e->phrases);
-		if (round)
-			encode_price_places(e);
+		if (round) {
+			/* What step phrases cost by the menus that these tokens would get. */
+			encode_forget_places(e);
+			encode_number(e);
+			menu_fit_step(&e->menus[1], &e->tokens, &e->dicts[1], e->numbers);
+			e->tokens.places = menu_costs(&e->menus[1], &e->dicts[1]);
+			e->tokens.menus = e->menus[1].of_rule;
+			e->tokens.numbers = e->numbers;
+			e->tokens.nnumbers = e->phrases.nnodes;
+			e->tokens.nsteps = e->dicts[1].total;
+		}
 		encode_tokens(e, window);
 		window = encode_choose_window(e);
 	}
 	if (e->tokens.window != window)
 		encode_tokens(e, window);
 	encode_forget_places(e);
-	while (encode_max_tokens(e) > BEE_TABLE_MAX_TOKENS)
+	while (encode_window_is_full(e))
 		encode_tokens(e, e->tokens.window - 1);
 	encode_number(e);
-	if (encode_dicts_fit(e))
+	for (kind = 0; kind < 2; kind++)
+		for (i = 0; i < BEE_TABLE_MAX_OPS; i++)
+			fits = fits && e->dicts[kind].nphrases[i] <= MAX_GROUP;
+	if (fits)
 		return;
 	e->tokens.plain = true;
 	encode_tokens(e, BEE_TABLE_MIN_WINDOW);
 	encode_number(e);
 }
 
-/* How often a rule is the body at the start of a window, and an op. */
+/* How often a rule is the body rule at the start of a window, and how often it is an op. */
 struct rule_use {
 	u32	rule;
 	u32	windows;
@@ -210,26 +197,7 @@ static int compare_uses(const void *a, const void *b)
 {
 	const struct rule_use *x = a, *y = b;
 
-	if (x->windows != y->windows)
-		return x->windows > y->windows ? -1 : 1;
-	if (x->ops != y->ops)
-		return x->ops > y->ops ? -1 : 1;
-	return x->rule < y->rule ? -1 : x->rule > y->rule;
-}
-
-static void encode_count_ops(const struct encoder *e, struct rule_use *uses)
-{
-	u32 kind, i, node;
-
-	for (kind = 0; kind < 2; kind++)
-		for (i = 0; i < e->dicts[kind].total; i++)
-			for (node = e->dicts[kind].nodes[i]; e->phrases.nodes[node].nops;
-			     node = e->phrases.nodes[node].parent) {
-				u32 op = e->phrases.nodes[node].op;
-
-				if (op >= BEE_OP_RULE)
-					uses[op - BEE_OP_RULE].ops++;
-			}
+	return order(y->windows, x->windows) ?: order(y->ops, x->ops) ?: order(x->rule, y->rule);
 }
 
 /* Choose the width of short body rule numbers. */
@@ -250,62 +218,56 @@ static void encode_choose_body_bits(struct encoder *e, const struct rule_use *us
 	}
 }
 
-/*
- * Choose the body rule of a window where no token refers to it: the rule at its start, if an op
- * needs that rule anyway, because BEE_WINDOW_BODY has a short form; otherwise none.
- */
-static void encode_settle_window(struct window *w, const struct rule_use *uses)
-{
-	if (!w->loose)
-		return;
-	if (!w->asked) {
-		w->body = WINDOW_NO_BODY;
-	} else if (uses[w->rule].ops) {
-		w->body = w->rule;
-		w->state = BEE_WINDOW_BODY;
-	} else if (w->state > BEE_WINDOW_POP) {
-		w->body = WINDOW_NO_BODY;
-	}
-}
-
-/* Has no window of the largest page that it can be in a token?  Then it is not written. */
-static bool encode_is_unwritten(const struct encoder *e, u32 window)
-{
-	u32 first = window & ~((1u << BEE_TABLE_MAX_PAGE) - 1);
-	u32 after = first + (1u << BEE_TABLE_MAX_PAGE);
-
-	return e->windows[first].first ==
-	       e->windows[after < e->nwindows ? after : e->nwindows].first;
-}
-
+/* Count the rules at the start of windows.  Choose the body rule where no token refers to it. */
 static void encode_count_windows(struct encoder *e, struct rule_use *uses)
 {
 	u32 i;
 
-	/* Windows without tokens may become one of a page. */
+	/* A page without tokens is written as the rule of its first window. */
 	for (i = 0; i < e->nwindows; i++)
 		if (e->windows[i].first == e->windows[i + 1].first)
 			uses[e->windows[i].rule].ops++;
 	for (i = 0; i < e->nwindows; i++) {
+		u32 page = i & ~((1u << BEE_TABLE_MAX_PAGE) - 1);
+		u32 after = page + (1u << BEE_TABLE_MAX_PAGE);
 		struct window *w = &e->windows[i];
 
-		encode_settle_window(w, uses);
-		if (w->body != WINDOW_NO_BODY && w->state == BEE_WINDOW_BODY)
-			uses[w->body].windows += !encode_is_unwritten(e, i);
-		else if (w->body != WINDOW_NO_BODY)
+		if (w->loose && !w->asked) {
+			w->body = WINDOW_NO_BODY;
+		} else if (w->loose && uses[w->rule].ops) {
+			/* The rule is in the table anyway, and BEE_WINDOW_BODY has a short form. */
+			w->body = w->rule;
+			w->state = BEE_WINDOW_BODY;
+		} else if (w->loose && w->state > BEE_WINDOW_POP) {
+			w->body = WINDOW_NO_BODY;
+		}
+		if (w->body == WINDOW_NO_BODY)
+			continue;
+		if (after > e->nwindows)
+			after = e->nwindows;
+		if (w->state != BEE_WINDOW_BODY)
 			uses[w->body].ops++;
+		else if (e->windows[page].first != e->windows[after].first)
+			/* In a page of any size that has no token, the window is not written. */
+			uses[w->body].windows++;
 	}
 }
 
 /* Number the rules that something refers to. */
 static void encode_number_rules(struct encoder *e)
 {
-	u32 nrules = e->rows->nrules, i;
+	u32 nrules = e->rows->nrules, kind, node, i;
+	const struct phrase_node *nodes = e->phrases.nodes;
 	struct rule_use *uses = alloc_array(NULL, nrules, sizeof(*uses));
 
 	for (i = 0; i < nrules; i++)
 		uses[i] = (struct rule_use){ .rule = i };
-	encode_count_ops(e, uses);
+	for (kind = 0; kind < 2; kind++)
+		for (i = 0; i < e->dicts[kind].total; i++)
+			for (node = e->dicts[kind].nodes[i]; nodes[node].nops;
+			     node = nodes[node].parent)
+				if (nodes[node].op >= BEE_OP_RULE)
+					uses[nodes[node].op - BEE_OP_RULE].ops++;
 	encode_count_windows(e, uses);
 	qsort(uses, nrules, sizeof(*uses), compare_uses);
 	e->rule_numbers = alloc_array(NULL, nrules, sizeof(*e->rule_numbers));
@@ -440,7 +402,7 @@ static void encode_free(struct encoder *e)
 
 /**
  * encode_table() - write a table
- * @info: what the table says of its file beside the rows
+ * @info: what the table says about its file, apart from the rows
  * @rows: the file's rows, at least one
  * @size: bytes of the table
  * @error: filled on failure

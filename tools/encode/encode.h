@@ -19,7 +19,7 @@ struct table_segment {
 };
 
 /**
- * struct table_info - what a table says of its ELF file beside the rows
+ * struct table_info - what a table says about its ELF file, apart from the rows
  * @file_size: bytes of the file
  * @segments: executable segments, ascending by vaddr, not overlapping
  * @nsegments: number of them

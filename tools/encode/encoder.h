@@ -5,19 +5,20 @@
 
 #include "bits.h"
 #include "dict.h"
-#include "encode.h"
 #include "menu.h"
 #include "tokens.h"
 #include "tag_classes.h"
 
+struct table_info;
+
 /**
- * struct window - what holds where a window begins, and where its tokens are
- * @first: its first token; that of the window behind it is the end
- * @body: body rule at its start, WINDOW_NO_BODY if nothing refers to it
+ * struct window - the state that a window begins with, and its tokens
+ * @first: its first token; its last is the one before @first of the next window
+ * @body: body rule at its start; WINDOW_NO_BODY if neither state nor tokens refer to it
  * @rule: rule at its first byte
- * @state: enum window_state
- * @asked: there is text before the first token, so that the state matters
- * @loose: no token refers to the body rule, so that @body may be any
+ * @state: BEE_WINDOW_*
+ * @asked: there is text before the first token, so @state has to be right
+ * @loose: no token refers to @body, so it may be any that @state allows
  * @end: bit in the stream where it ends
  */
 struct window {
@@ -37,17 +38,17 @@ struct window {
  * @info: what the table says of its file
  * @rows: the file's rows
  * @tokens: its tokens
- * @phrases: the phrases that they use
- * @words: rules in four bytes, without menu and number of a full rule
+ * @phrases: the phrases that @tokens use
+ * @words: by rule: its four-byte form, without menu and without number of a full rule
  * @numbers: phrase number by node
  * @dicts: head and step phrases by number
  * @menus: of heads and steps
  * @tags: the classes of tokens
  * @windows: all windows, and one more for the end
- * @nwindows: number of them, without that one
+ * @nwindows: number of @windows, without the one for the end
  * @rule_numbers: number in the table by rule
  * @rules: rule by number in the table
- * @nrules: number of those
+ * @nrules: number of @rules
  * @body_bits: width of a short body rule number
  * @stream: the bits of all windows
  * @page: log2 windows in a page

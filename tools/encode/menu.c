@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Menus: the likely phrases, by rank.  Step phrases have several menus: body rules after which
- * similar phrases follow share one.  k-means finds which.
+ * Menus: the likely phrases, by rank.  There are several for step phrases, and each body rule uses
+ * one: k-means gives the same menu to body rules that are used with similar phrases.
  */
 #include <string.h>
 
 #include "alloc.h"
 #include "menu.h"
 #include "kmod/table.h"
+#include "order.h"
 
 #define MENU_ROUNDS	4
-#define PLACE_COST	(BIT / 2)	/* beside its width, for its share of the tag classes */
+#define PLACE_COST	(BIT / 2)	/* of a place beside its width: tag classes may be wider */
 #define MENU_MAX_ID	0xffff
-#define HEAD_PLACE	(32 * BIT)	/* what a place takes in a menu itself */
-#define STEP_PLACE	(16 * BIT)
+#define HEAD_PLACE	(32 * BIT)	/* size of a place in the menu of heads */
+#define STEP_PLACE	(16 * BIT)	/* and in one of steps */
 
 /* How often a step phrase is used with a body rule. */
 struct menu_pair {
-	u32	body;
 	u32	phrase;
 	u32	count;
 };
 
-/* The pairs of one body rule. */
+/* A body rule, with its @npairs pairs from @first on and the sum of their counts. */
 struct menu_body {
 	u32	rule;
 	u32	first;
@@ -37,20 +37,27 @@ struct menu_fit {
 	u32			 npairs;
 	struct menu_body	*bodies;
 	u32			 nbodies;
-	u32			*counts;	/* by menu and phrase */
-	u16			*costs;
+	u32			*counts;	/* uses by menu and phrase */
+	u16			*costs;		/* likewise */
 };
 
 static int compare_u64(const void *a, const void *b)
 {
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? -1 : x > y;
+	return order(*(const u64 *)a, *(const u64 *)b);
 }
 
+static int compare_bodies(const void *a, const void *b)
+{
+	const struct menu_body *x = a, *y = b;
+
+	return order(y->total, x->total) ?: order(x->rule, y->rule);
+}
+
+/* Count how often each step phrase is used with each body rule. */
 static void menu_count_pairs(struct menu_fit *fit, const struct tokens *tokens, const u32 *numbers)
 {
 	u64 *keys = alloc_array(NULL, tokens->ntokens + 1, sizeof(*keys));
+	struct menu_body *body = NULL;
 	size_t i, n = 0;
 
 	for (i = 0; i < tokens->ntokens; i++) {
@@ -61,40 +68,21 @@ static void menu_count_pairs(struct menu_fit *fit, const struct tokens *tokens, 
 	}
 	qsort(keys, n, sizeof(*keys), compare_u64);
 	fit->pairs = alloc_array(NULL, n + 1, sizeof(*fit->pairs));
+	fit->bodies = alloc_array(NULL, n + 1, sizeof(*fit->bodies));
 	for (i = 0; i < n; i++) {
-		if (!i || keys[i] != keys[i - 1])
-			fit->pairs[fit->npairs++] = (struct menu_pair){ keys[i] >> 32, keys[i], 0 };
+		if (!i || keys[i] >> 32 != keys[i - 1] >> 32) {
+			body = &fit->bodies[fit->nbodies++];
+			*body = (struct menu_body){ .rule = keys[i] >> 32, .first = fit->npairs };
+		}
+		if (!i || keys[i] != keys[i - 1]) {
+			fit->pairs[fit->npairs++] = (struct menu_pair){ .phrase = keys[i] };
+			body->npairs++;
+		}
 		fit->pairs[fit->npairs - 1].count++;
-	}
-	free(keys);
-}
-
-static int compare_bodies(const void *a, const void *b)
-{
-	const struct menu_body *x = a, *y = b;
-
-	if (x->total != y->total)
-		return x->total > y->total ? -1 : 1;
-	return x->rule < y->rule ? -1 : x->rule > y->rule;
-}
-
-static void menu_collect_bodies(struct menu_fit *fit)
-{
-	u32 i;
-
-	fit->bodies = alloc_array(NULL, fit->npairs + 1, sizeof(*fit->bodies));
-	for (i = 0; i < fit->npairs; i++) {
-		struct menu_body *body;
-
-		if (!i || fit->pairs[i].body != fit->pairs[i - 1].body)
-			fit->bodies[fit->nbodies++] = (struct menu_body){
-				.rule = fit->pairs[i].body, .first = i,
-			};
-		body = &fit->bodies[fit->nbodies - 1];
-		body->npairs++;
-		body->total += fit->pairs[i].count;
+		body->total++;
 	}
 	qsort(fit->bodies, fit->nbodies, sizeof(*fit->bodies), compare_bodies);
+	free(keys);
 }
 
 static void menu_add_counts(struct menu_fit *fit, u32 nmenus)
@@ -134,6 +122,7 @@ static void menu_price(struct menu_fit *fit, u32 nmenus)
 	}
 }
 
+/* Give each body rule the menu with which its tokens are cheapest. */
 static void menu_assign(struct menu_fit *fit, u32 nmenus)
 {
 	u32 i, j, k;
@@ -181,12 +170,10 @@ static int compare_ranks(const void *a, const void *b)
 {
 	const struct menu_rank *x = a, *y = b;
 
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return x->phrase < y->phrase ? -1 : x->phrase > y->phrase;
+	return order(y->count, x->count) ?: order(x->phrase, y->phrase);
 }
 
-/* The phrases in use whose number a menu has room for. */
+/* The phrases in use, most used first, without those whose number does not fit into a menu. */
 static u32 menu_sort(const struct dict *dict, const u32 *counts, struct menu_rank *ranks)
 {
 	u32 i, n = 0;
@@ -198,7 +185,7 @@ static u32 menu_sort(const struct dict *dict, const u32 *counts, struct menu_ran
 	return n;
 }
 
-/* Add the cost of one menu's tokens for each size of it. */
+/* Add to @costs, by log2 places, what a menu and the tokens that use it would cost. */
 static void menu_add_costs(const struct menu_rank *ranks, u32 n, u32 direct, u32 place, u64 *costs)
 {
 	u64 in = 0, rest = 0;
@@ -273,32 +260,24 @@ void menu_fit_head(struct menu_set *menus, const struct tokens *tokens, const st
 	free(ranks);
 }
 
-/* Cost of @nmenus menus of the best size, which is returned in @bits. */
-static u64 menu_try(struct menu_fit *fit, u32 nmenus, struct menu_rank *ranks, u32 *bits)
-{
-	u64 costs[BEE_TABLE_MAX_MENU_BITS + 1] = {};
-	u32 i, total = fit->dict->total;
-
-	menu_cluster(fit, nmenus);
-	for (i = 0; i < nmenus; i++) {
-		u32 n = menu_sort(fit->dict, &fit->counts[(size_t)i * total], ranks);
-
-		menu_add_costs(ranks, n, fit->dict->id_bits * BIT, STEP_PLACE, costs);
-	}
-	*bits = menu_best_bits(costs);
-	return costs[*bits];
-}
-
+/* Choose the number and the size of menus. */
 static void menu_choose(struct menu_fit *fit, struct menu_set *menus, struct menu_rank *ranks)
 {
-	u32 n, bits, last = 0;
-	u64 cost, best = ~0ull;
+	u32 n, i, bits, count, last = 0, total = fit->dict->total;
+	u64 best = ~0ull;
 
 	for (n = 1; n <= BEE_TABLE_MAX_MENUS && n <= fit->nbodies; n *= 2) {
-		cost = menu_try(fit, n, ranks, &bits);
+		u64 costs[BEE_TABLE_MAX_MENU_BITS + 1] = {};
+
+		menu_cluster(fit, n);
+		for (i = 0; i < n; i++) {
+			count = menu_sort(fit->dict, &fit->counts[(size_t)i * total], ranks);
+			menu_add_costs(ranks, count, fit->dict->id_bits * BIT, STEP_PLACE, costs);
+		}
+		bits = menu_best_bits(costs);
 		last = n;
-		if (cost < best) {
-			best = cost;
+		if (costs[bits] < best) {
+			best = costs[bits];
 			menus->nmenus = n;
 			menus->bits = bits;
 		}
@@ -327,7 +306,6 @@ void menu_fit_step(struct menu_set *menus, const struct tokens *tokens, const st
 	fit.counts = alloc_array(NULL, cells, sizeof(*fit.counts));
 	fit.costs = alloc_array(NULL, cells, sizeof(*fit.costs));
 	menu_count_pairs(&fit, tokens, numbers);
-	menu_collect_bodies(&fit);
 	menu_choose(&fit, menus, ranks);
 	for (i = 0; i < fit.nbodies; i++)
 		menus->of_rule[fit.bodies[i].rule] = fit.bodies[i].menu;
@@ -341,13 +319,7 @@ void menu_fit_step(struct menu_set *menus, const struct tokens *tokens, const st
 	free(fit.costs);
 }
 
-/**
- * menu_costs() - what the place of each phrase costs
- * @menus: the menus
- * @dict: the phrases
- *
- * Return: costs by menu and phrase number, for free().
- */
+/* menu_costs(): cost of the place of each phrase, by menu and phrase number, for free() */
 u8 *menu_costs(const struct menu_set *menus, const struct dict *dict)
 {
 	size_t i, n = (size_t)menus->nmenus * dict->total;

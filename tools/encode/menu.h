@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Menus: the phrases that are likely, by rank; for steps, after each kind of body rule. */
+/* Menus: the likely phrases, by rank; for step phrases several, of which a body rule uses one. */
 #ifndef BEE_MENU_H
 #define BEE_MENU_H
 
@@ -12,7 +12,7 @@
  * struct menu_set - the menus of one kind of phrases
  * @nmenus: number of them
  * @bits: log2 places in each
- * @of_rule: for steps, by body rule: its menu
+ * @of_rule: of steps: menu by body rule; NULL for heads
  * @places: phrase numbers, menu by menu
  * @ranks: by menu and phrase number: its place, or MENU_NO_RANK
  */

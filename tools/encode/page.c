@@ -4,7 +4,7 @@
 
 #include "encoder.h"
 
-/* Bit of the stream where window @i begins; after the last they are empty. */
+/* Bit of the stream where window @i begins; those after the last one count as empty. */
 static u64 window_begin(const struct encoder *e, u32 i)
 {
 	u32 empty = 1 + e->body_bits;
@@ -14,7 +14,7 @@ static u64 window_begin(const struct encoder *e, u32 i)
 	return i ? e->windows[i - 1].end : 0;
 }
 
-/* How far window @i of a page is from where it would be if all had the same size. */
+/* Distance of window @i of a page from where it would be if all windows had the same size. */
 static s64 page_border(const struct encoder *e, u32 first, u32 i, u32 page)
 {
 	u64 begin = window_begin(e, first), size = window_begin(e, first + (1u << page)) - begin;
@@ -36,7 +36,7 @@ static u32 page_width(const struct encoder *e, u32 first, u32 page)
 	return bits;
 }
 
-/* The same of all pages of 2^@page windows; 0 if their records would be too long. */
+/* The widest border in pages of 2^@page windows; 0 if a record would be too long. */
 static u32 page_max_width(const struct encoder *e, u32 page)
 {
 	u32 first, n = 1u << page, bits = 1;
@@ -62,31 +62,24 @@ static u32 page_narrower(const struct encoder *e, u32 first, u32 page, u32 max)
 	return less < BEE_PAGE_NARROWER ? less : BEE_PAGE_NARROWER;
 }
 
-static u64 page_cost(const struct encoder *e, u32 page, u32 max)
-{
-	u32 first, n = 1u << page;
-	u64 cost = 0;
-
-	for (first = 0; first < e->nwindows; first += n)
-		cost += 32 + 16 + (n - 1) * (max - page_narrower(e, first, page, max));
-	return cost;
-}
-
 /**
  * page_choose_size() - choose how many windows make a page
  * @e: with written windows; page and border_bits are set
  *
- * The directory and the borders of windows take the fewest bits with it.
+ * Takes the number with which the directory and the borders of windows have the fewest bits.
  */
 void page_choose_size(struct encoder *e)
 {
 	u64 best = ~0ull;
-	u32 page;
+	u32 page, first;
 
 	for (page = 0; page <= BEE_TABLE_MAX_PAGE; page++) {
-		u32 bits = page_max_width(e, page);
-		u64 cost = page_cost(e, page, bits);
+		u32 bits = page_max_width(e, page), n = 1u << page;
+		u64 cost = 0;
 
+		for (first = 0; bits && first < e->nwindows; first += n)
+			cost += 32 + 16 +
+				(n - 1) * (bits - page_narrower(e, first, page, bits));
 		if (!bits || cost >= best)
 			continue;
 		best = cost;
@@ -95,30 +88,23 @@ void page_choose_size(struct encoder *e)
 	}
 }
 
-static void bits_copy(struct bits *to, const struct bits *from, u64 start, u64 end)
-{
-	while (start < end) {
-		u32 n = end - start < 32 ? end - start : 32;
-		u64 word;
-
-		memcpy(&word, from->bytes + start / 8, sizeof(word));
-		bits_put(to, word >> start % 8, n);
-		start += n;
-	}
-}
-
 /* Append a page record. */
 static void page_write_record(const struct encoder *e, u32 first, u32 border_bits,
 			      struct bits *records)
 {
-	u32 i, n = 1u << e->page;
+	u32 i, n = 1u << e->page, part;
 	u64 begin = window_begin(e, first), end = window_begin(e, first + n);
+	u64 at, stop = end < e->stream.nbits ? end : e->stream.nbits, word;
 
 	bits_put(records, 16 + (n - 1) * border_bits + end - begin, 16);
 	for (i = 1; i < n; i++)
 		bits_put(records, page_border(e, first, i, e->page) + (1 << (border_bits - 1)),
 			 border_bits);
-	bits_copy(records, &e->stream, begin, end < e->stream.nbits ? end : e->stream.nbits);
+	for (at = begin; at < stop; at += part) {
+		part = stop - at < 32 ? stop - at : 32;
+		memcpy(&word, e->stream.bytes + at / 8, sizeof(word));
+		bits_put(records, word >> at % 8, part);
+	}
 	for (i = e->nwindows; i < first + n; i++)
 		bits_put(records, 0, 1 + e->body_bits);
 	bits_align(records);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Phrases while a table is made: counted, priced, and their parts offered as phrases. */
+/* Phrases while a table is made: count and price them, and offer parts of them as phrases. */
 #include "alloc.h"
 #include "phrase.h"
 
@@ -47,19 +47,6 @@ void phrase_free(struct phrase_set *set)
 	*set = (struct phrase_set){};
 }
 
-static void phrase_grow(struct phrase_set *set)
-{
-	struct phrase_slot *old = set->slots;
-	size_t i, nold = set->nslots;
-
-	set->nslots *= 2;
-	set->slots = alloc_zero(set->nslots, sizeof(*set->slots));
-	for (i = 0; i < nold; i++)
-		if (old[i].key)
-			*phrase_slot(set, old[i].key) = old[i];
-	free(old);
-}
-
 /**
  * phrase_add() - find or add a phrase
  * @set: the phrases
@@ -77,7 +64,15 @@ u32 phrase_add(struct phrase_set *set, u32 parent, u32 op, u8 delta)
 	if (slot->key)
 		return slot->node;
 	if (set->nnodes * 2 > set->nslots) {
-		phrase_grow(set);
+		struct phrase_slot *old = set->slots;
+		size_t i, nold = set->nslots;
+
+		set->nslots *= 2;
+		set->slots = alloc_zero(set->nslots, sizeof(*set->slots));
+		for (i = 0; i < nold; i++)
+			if (old[i].key)
+				*phrase_slot(set, old[i].key) = old[i];
+		free(old);
 		slot = phrase_slot(set, key);
 	}
 	set->nodes = alloc_room(set->nodes, set->nnodes, &set->room, sizeof(*set->nodes));
@@ -106,8 +101,8 @@ void phrase_spell(const struct phrase_set *set, u32 node, u32 *ops, u8 *deltas)
 }
 
 /*
- * Parts of phrases are counted by hash in a fixed array.  Two parts may share a counter; then
- * one may be offered that few tokens use, which costs time but no bits.
+ * Parts of phrases are counted by hash in a fixed array.  Two parts may share a counter: one of them
+ * may then be added although few tokens would use it, which costs time but no bits.
  */
 #define SEED_COUNTERS	(1u << 20)
 #define SEED_LEAST	2
@@ -143,7 +138,7 @@ static void seed_part(struct seeding *s, u32 hash, u32 count, u32 root, const u3
 		s->set->nodes[node].count = *counter;
 }
 
-/* The parts of a step phrase: each run of its ops but the whole. */
+/* The parts of a step phrase: each run of its ops that is shorter than the phrase. */
 static void seed_step(struct seeding *s, u32 count, u32 *ops, u8 *deltas, u32 n)
 {
 	u32 i, j;
@@ -163,7 +158,7 @@ static void seed_step(struct seeding *s, u32 count, u32 *ops, u8 *deltas, u32 n)
 	}
 }
 
-/* Those of a head phrase: each beginning, with the body rule said behind it. */
+/* The parts of a head phrase: each beginning of it, followed by the body rule. */
 static void seed_head(struct seeding *s, u32 count, u32 *ops, u8 *deltas, u32 n)
 {
 	u32 body = ops[n - 1];
@@ -205,8 +200,8 @@ static void seed_all(struct seeding *s, size_t nnodes)
 }
 
 /**
- * phrase_seed() - offer the parts of phrases that several phrases share
- * @set: counted phrases
+ * phrase_seed() - add the parts that several phrases share
+ * @set: counted phrases; parts are added, with the sum of the counts of the phrases they are in
  */
 void phrase_seed(struct phrase_set *set)
 {
@@ -221,11 +216,11 @@ void phrase_seed(struct phrase_set *set)
 }
 
 /**
- * phrase_price() - set costs after the counts
+ * phrase_price() - set the costs of all phrases from their counts
  * @set: counted phrases
  *
- * A phrase costs the logarithm of its share, and its share of its own place in
- * the dictionary.
+ * The cost of a use is log2(all uses / uses of the phrase), and the size of the phrase in the
+ * dictionary divided by its uses.
  */
 void phrase_price(struct phrase_set *set)
 {
@@ -257,10 +252,7 @@ void phrase_price(struct phrase_set *set)
 	}
 }
 
-/**
- * phrase_forget() - set all counts to zero
- * @set: the phrases; their costs stay
- */
+/* phrase_forget(): set all counts to zero; costs stay */
 void phrase_forget(struct phrase_set *set)
 {
 	size_t i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Phrases (<linux/beeunwind_table.h>) while a table is made: a trie of ops and
- * distances, with how often each phrase is used and what it is thought to cost.
+ * Phrases (<linux/beeunwind_table.h>) while a table is made: a trie of ops and distances, with the
+ * count and the estimated cost of each phrase.
  */
 #ifndef BEE_PHRASE_H
 #define BEE_PHRASE_H
@@ -22,7 +22,7 @@
  * struct phrase_node - a phrase: that of its parent, and one op more
  * @parent: the phrase without its last op
  * @op: that op, with rules by their number in the row set
- * @count: how many tokens use it; after phrase_seed(), might use it
+ * @count: how many tokens use it; after phrase_seed(), how many could
  * @delta: distance code from the op before
  * @nops: number of ops
  * @head: a head phrase

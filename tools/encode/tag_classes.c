@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tag classes: which sixteen pairs of field widths make the tokens of a file smallest.  Greedy:
- * classes are added one after the other, each time the one that saves most; then each is taken
- * out again and replaced by the one that saves most beside the others.
+ * Tag classes: which sixteen pairs of field widths make the tokens of a file smallest.  Greedy: add
+ * the class that saves most, sixteen times; then replace each by the one that saves most given the
+ * others.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ static u32 class_gap_bits(const struct bee_table_class *class)
 	return class->gap & 0xf;
 }
 
-/* How many of the widths of places a class can say: all if it has phrase numbers. */
+/* How many widths of places a class has room for: all if its tokens have phrase numbers. */
 static u32 class_places(const struct bee_table_class *class)
 {
 	return class->gap & BEE_CLASS_DIRECT ? TAG_WIDTHS : class->id + 1;
@@ -46,7 +46,7 @@ static void tag_add_class(struct tag_classes *tags, tag_costs costs, u32 index, 
 		}
 }
 
-/* What a class would save of @costs. */
+/* Bits that all tokens together would save with @class, if they cost @costs without it. */
 static u64 tag_saving(const struct tag_classes *tags, tag_costs costs,
 		       const struct bee_table_class *class)
 {
@@ -62,7 +62,7 @@ static u64 tag_saving(const struct tag_classes *tags, tag_costs costs,
 	return saving;
 }
 
-/* Bits of the largest gap; -1 if the kind is not in use. */
+/* Width of the largest gap; -1 if no token is of this kind. */
 static int tag_max_gap(const struct tag_classes *tags, bool step)
 {
 	int gap, place;
@@ -86,7 +86,7 @@ static struct bee_table_class tag_class(const struct tag_classes *tags, bool ste
 	return class;
 }
 
-/* The class that saves most beside those in @costs. */
+/* The class that saves most given those that @costs is of; @otherwise if none saves anything. */
 static struct bee_table_class tag_best_class(const struct tag_classes *tags, tag_costs costs,
 					      const struct bee_table_class *otherwise)
 {
@@ -127,7 +127,7 @@ static void tag_costs_of(struct tag_classes *tags, tag_costs costs, u32 n, u32 w
  * tag_classes_fit() - find the classes
  * @tags: counts and widths set; classes and best are filled
  *
- * The first one or two classes can say all tokens of one kind that is in use.
+ * The first class of each kind in use is wide enough for all its tokens.
  */
 void tag_classes_fit(struct tag_classes *tags)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From rows to tokens, one function after the other: for each rule that may be its body rule,
- * dynamic programming from its end finds the cheapest phrases.
+ * From rows to tokens, function by function.  Some of a function's rules are tried as its body rule:
+ * for each, dynamic programming from the function's end finds the cheapest phrases.
  */
 #include <string.h>
 
@@ -9,20 +9,20 @@
 #include "bits.h"
 #include "tokens.h"
 
-#define TAG_COST	(5 * BIT)	/* and what fields are wider than need be */
+#define TAG_COST	(5 * BIT)	/* tag, and what fields are wider than they have to be */
 #define HEAD_GAP_COST	(4 * BIT)
 #define MAX_CANDIDATES	6
 #define NO_LINK		0xff
 #define NO_RULE		(~0u)
 
 /**
- * struct token_item - a place where a token or an op has to say a rule
+ * struct token_item - a place where an op of a token has to set a rule
  * @at: byte from the origin
  * @rule: the rule from there on
- * @op: the same for the body rule tried
- * @link: distance code from the item before, NO_LINK if none says it
- * @nops: ops of the best phrase from here on
- * @cost: of this item and all behind it
+ * @op: the op that sets @rule, with the body rule that is tried
+ * @link: distance code from the item before; NO_LINK if there is none, so a token has to begin here
+ * @nops: ops of the cheapest phrase that begins here
+ * @cost: of the tokens for this item and all after it
  */
 struct token_item {
 	u32	at;
@@ -42,10 +42,10 @@ struct token_item {
  * @nrows: number of them
  * @before: rule just before @start, NO_RULE for none
  * @last_body: body rule of the function before
- * @body: body rule that the items are made for
- * @head: they are made for a function with a head token
+ * @body: body rule that @items are for
+ * @head: @items are for a function with a head token
  * @places: cost of step phrases' places with @body, or NULL
- * @items: where tokens or ops have to say rules, with the best phrases from there on
+ * @items: where rules have to be set, with the cheapest phrases from there on
  * @nitems: number of them
  * @room: items there is memory for
  */
@@ -65,7 +65,7 @@ struct token_function {
 	size_t			 room;
 };
 
-/* The cheapest way found for a function: body rule, and items that its head token says. */
+/* The cheapest way found for a function; @taken: how many items its head token sets. */
 struct token_choice {
 	u32	cost;
 	u32	body;
@@ -78,7 +78,7 @@ static u32 tokens_row_at(const struct tokens *tokens, const struct row_start *ro
 	return row->pc - tokens->origin;
 }
 
-/* Same kind and FP, so that one is the other with another CFA offset. */
+/* Do two rules differ in their CFA offset only? */
 static bool rule_is_relative(u32 a, u32 b)
 {
 	return !((a ^ b) & ~(BEE_WORD_CFA_FIELD << BEE_WORD_CFA_SHIFT));
@@ -89,7 +89,7 @@ static u32 rule_cfa(u32 rule)
 	return rule >> BEE_WORD_CFA_SHIFT & BEE_WORD_CFA_FIELD;
 }
 
-/* The op that says @rule in a function with @body. */
+/* The op that sets @rule in a function with body rule @body. */
 static u32 tokens_op(const struct tokens *tokens, u32 rule, u32 body)
 {
 	u32 r = tokens->words[rule], b = tokens->words[body];
@@ -105,13 +105,14 @@ static u32 tokens_op(const struct tokens *tokens, u32 rule, u32 body)
 	return BEE_OP_RULE + rule;
 }
 
-/* Can the state that a window begins with say this rule? */
+/* Is there a BEE_WINDOW_* that says this rule? */
 static bool tokens_state_says(const struct tokens *tokens, u32 rule, u32 body)
 {
 	return tokens->words[rule] == BEE_WORD_INIT || tokens->words[rule] == BEE_WORD_GAP ||
 	       rule == body || tokens_op(tokens, rule, body) == BEE_OP_POP;
 }
 
+/* Distance code from @from to an @op at @at, or NO_LINK. */
 static u8 tokens_link(const struct tokens *tokens, const struct token_item *from, u32 at, u32 op)
 {
 	u32 delta = at - from->at;
@@ -140,25 +141,18 @@ static void tokens_add_item(struct token_function *f, u32 at, u32 rule, u32 body
 	f->nitems++;
 }
 
-/* Add an item where a window begins in (@from, @to), if its state cannot say @rule. */
-static void tokens_add_borders(struct token_function *f, u32 from, u32 to, u32 rule, u32 body)
-{
-	u64 size = 1ull << f->tokens->window, at;
-
-	if (from >> f->tokens->window == (to - 1) >> f->tokens->window ||
-	    tokens_state_says(f->tokens, rule, body))
-		return;
-	for (at = (from & ~(size - 1)) + size; at < to; at += size)
-		tokens_add_item(f, at, rule, body);
-}
-
-/* With a head token the state at the start is INIT, without one what held before. */
+/*
+ * Find the items of a function: at its rows; at its start, unless its rule holds there already
+ * (BEE_WORD_INIT after a head token, otherwise the rule before); and where a window begins whose
+ * state cannot say the rule.
+ */
 static void tokens_add_items(struct token_function *f, u32 body, bool head)
 {
 	const struct tokens *tokens = f->tokens;
 	bool row_at_start = f->nrows && tokens_row_at(tokens, f->rows) == f->start;
 	u32 rule = row_at_start ? f->rows->rule : f->before;
 	bool said = head ? tokens->words[rule] == BEE_WORD_INIT : !row_at_start;
+	u64 size = 1ull << tokens->window, border;
 	size_t i = row_at_start;
 	u32 at = f->start;
 
@@ -167,14 +161,17 @@ static void tokens_add_items(struct token_function *f, u32 body, bool head)
 	f->head = head;
 	f->places = tokens->places ?
 		    tokens->places + (size_t)tokens->menus[body] * tokens->nsteps : NULL;
-	if (!head && !(at & ((1u << tokens->window) - 1)) && !tokens_state_says(tokens, rule, body))
+	if (!head && !(at & (size - 1)) && !tokens_state_says(tokens, rule, body))
 		said = false;
 	if (!said)
 		tokens_add_item(f, at, rule, body);
 	for (;; i++) {
 		u32 next = i < f->nrows ? tokens_row_at(tokens, &f->rows[i]) : f->end;
 
-		tokens_add_borders(f, at, next, rule, body);
+		if (at >> tokens->window != (next - 1) >> tokens->window &&
+		    !tokens_state_says(tokens, rule, body))
+			for (border = (at & ~(size - 1)) + size; border < next; border += size)
+				tokens_add_item(f, border, rule, body);
 		if (i == f->nrows)
 			break;
 		at = next;
@@ -192,28 +189,26 @@ static u32 tokens_gap_cost(const struct tokens *tokens, u32 from, u32 to)
 	return bits_width(gap) * BIT + BIT / 2;
 }
 
-/* Cost of a token at item @i with a phrase of @nops, without the phrase's own. */
-static u32 tokens_rest_cost(const struct token_function *f, size_t i, u32 nops)
-{
-	if (i + nops == f->nitems)
-		return TAG_COST;
-	return TAG_COST + f->items[i + nops].cost +
-	       tokens_gap_cost(f->tokens, f->items[i].at, f->items[i + nops].at);
-}
-
-/* Cost of a step phrase that is in use, or may be. */
-static u32 tokens_slot_cost(const struct token_function *f, const struct phrase_slot *slot)
+/* Cost of a token at item @i with a phrase of @nops that @slot has, or a new one if that is NULL. */
+static u32 tokens_cost(const struct token_function *f, size_t i, u32 nops,
+		       const struct phrase_slot *slot)
 {
 	const struct tokens *tokens = f->tokens;
-	u32 number;
+	u32 number = PHRASE_NONE, cost = TAG_COST;
 
-	if (!f->places || slot->node >= tokens->nnumbers)
-		return slot->cost;
-	number = tokens->numbers[slot->node];
-	return number == PHRASE_NONE ? slot->cost : slot->share + f->places[number];
+	if (slot && f->places && slot->node < tokens->nnumbers)
+		number = tokens->numbers[slot->node];
+	if (number != PHRASE_NONE)
+		cost += slot->share + f->places[number];
+	else
+		cost += slot ? slot->cost : tokens->phrases->novel[nops];
+	if (i + nops == f->nitems)
+		return cost;
+	return cost + f->items[i + nops].cost +
+	       tokens_gap_cost(tokens, f->items[i].at, f->items[i + nops].at);
 }
 
-/* The best phrase from item @i on. */
+/* The cheapest phrase from item @i on. */
 static void tokens_step(struct token_function *f, size_t i)
 {
 	const struct phrase_set *phrases = f->tokens->phrases;
@@ -234,8 +229,7 @@ static void tokens_step(struct token_function *f, size_t i)
 		if (node != PHRASE_NONE)
 			slot = phrase_find(phrases, node, next->op, nops > 1 ? next->link : 0);
 		node = slot ? slot->node : PHRASE_NONE;
-		cost = slot ? tokens_slot_cost(f, slot) : phrases->novel[nops];
-		cost += tokens_rest_cost(f, i, nops);
+		cost = tokens_cost(f, i, nops, slot);
 		if (cost < item->cost) {
 			item->cost = cost;
 			item->nops = nops;
@@ -243,65 +237,56 @@ static void tokens_step(struct token_function *f, size_t i)
 	}
 }
 
+/* Find the cheapest phrase from each item on, last one first. */
 static void tokens_steps(struct token_function *f)
 {
-	size_t i = f->nitems;
+	size_t i;
 
-	while (i-- > 0)
+	for (i = f->nitems; i-- > 0;)
 		tokens_step(f, i);
 }
 
-static u32 tokens_items_cost(const struct token_function *f, u32 taken, u32 from)
-{
-	if (taken == f->nitems)
-		return 0;
-	return f->items[taken].cost + tokens_gap_cost(f->tokens, from, f->items[taken].at);
-}
-
-static u32 tokens_phrase_cost(const struct tokens *tokens, u32 node, u32 op, u8 delta, u32 nops)
-{
-	const struct phrase_slot *slot = NULL;
-
-	if (node != PHRASE_NONE)
-		slot = phrase_find(tokens->phrases, node, op, delta);
-	return slot ? slot->cost : tokens->phrases->novel[nops];
-}
-
-/* Try head tokens that take 0, 1, ... items and end with the body rule. */
+/* Try head tokens that set the first 0, 1, ... items, and end with the body rule. */
 static void tokens_try_heads(struct token_function *f, u32 body, struct token_choice *best)
 {
 	const struct tokens *tokens = f->tokens;
+	const struct phrase_set *phrases = tokens->phrases;
 	u32 taken, at = f->start, node = PHRASE_HEAD, last = NO_RULE, cost = 0;
 
 	for (taken = 0; ; taken++) {
+		const struct token_item *item = &f->items[taken];
 		const struct phrase_slot *slot = NULL;
-		const struct token_item *item;
 		u32 total, delta;
 
-		if (last != body && taken < BEE_TABLE_MAX_OPS)
-			cost = tokens_phrase_cost(tokens, node, BEE_OP_RULE + body, BEE_DELTA_NEVER,
-						 taken + 1);
-		total = HEAD_GAP_COST + TAG_COST + cost + tokens_items_cost(f, taken, f->start);
+		if (last != body && taken < BEE_TABLE_MAX_OPS) {
+			if (node != PHRASE_NONE)
+				slot = phrase_find(phrases, node, BEE_OP_RULE + body,
+						   BEE_DELTA_NEVER);
+			cost = slot ? slot->cost : phrases->novel[taken + 1];
+		}
+		total = HEAD_GAP_COST + TAG_COST + cost;
+		if (taken < f->nitems)
+			total += item->cost + tokens_gap_cost(tokens, f->start, item->at);
 		if ((last == body || taken < BEE_TABLE_MAX_OPS) && total < best->cost)
 			*best = (struct token_choice){
 				.cost = total, .body = body, .taken = taken, .head = true,
 			};
 		if (taken == f->nitems || taken == BEE_TABLE_MAX_OPS)
 			break;
-		item = &f->items[taken];
 		delta = item->at - at;
 		if (delta >= BEE_DELTA_NEVER || at >> tokens->window != item->at >> tokens->window)
 			break;
+		slot = NULL;
 		if (node != PHRASE_NONE)
-			slot = phrase_find(tokens->phrases, node, BEE_OP_RULE + item->rule, delta);
+			slot = phrase_find(phrases, node, BEE_OP_RULE + item->rule, delta);
 		node = slot ? slot->node : PHRASE_NONE;
-		cost = slot ? slot->cost : tokens->phrases->novel[taken + 1];
+		cost = slot ? slot->cost : phrases->novel[taken + 1];
 		at = item->at;
 		last = item->rule;
 	}
 }
 
-/* Rules of the function by number of rows, or by text. */
+/* How many rows and bytes of a function have a rule. */
 struct token_use {
 	u32	rule;
 	u32	rows;
@@ -331,17 +316,7 @@ static size_t tokens_count_uses(const struct token_function *f, struct token_use
 	return n;
 }
 
-static void tokens_add_candidate(u32 *bodies, size_t *n, u32 rule)
-{
-	size_t i;
-
-	for (i = 0; i < *n; i++)
-		if (bodies[i] == rule)
-			return;
-	bodies[(*n)++] = rule;
-}
-
-/* The rules that most rows have, and the one that most text has. */
+/* Candidates for the body rule: the rules of most rows, and the rule of most text. */
 static size_t tokens_candidates(const struct token_function *f, u32 *bodies)
 {
 	struct token_use uses[16] = {};
@@ -359,13 +334,15 @@ static size_t tokens_candidates(const struct token_function *f, u32 *bodies)
 		if (best == nuses)
 			break;
 		uses[best].rows = 0;
-		tokens_add_candidate(bodies, &n, uses[best].rule);
+		bodies[n++] = uses[best].rule;
 	}
 	for (i = 1; i < nuses; i++)
 		if (uses[i].bytes > uses[longest].bytes)
 			longest = i;
-	if (limit > 1 && nuses && f->tokens->words[uses[longest].rule] != BEE_WORD_GAP)
-		tokens_add_candidate(bodies, &n, uses[longest].rule);
+	for (i = 0; i < n && bodies[i] != uses[longest].rule; i++)
+		;
+	if (i == n && limit > 1 && nuses && f->tokens->words[uses[longest].rule] != BEE_WORD_GAP)
+		bodies[n++] = uses[longest].rule;
 	return n;
 }
 
@@ -399,41 +376,33 @@ static void tokens_emit(struct tokens *tokens, u32 at, u32 node, u32 body)
 	tokens->phrases->nodes[node].count++;
 }
 
-static void tokens_emit_head(struct token_function *f, const struct token_choice *choice)
+static void tokens_emit_function(struct token_function *f, const struct token_choice *choice)
 {
 	struct phrase_set *phrases = f->tokens->phrases;
-	u32 i, node = PHRASE_HEAD, at = f->start, last = NO_RULE;
+	u32 node = PHRASE_HEAD, at = f->start, last = NO_RULE, j;
+	size_t i;
 
+	/* Often the candidate tried last is the one, and its items are still there. */
+	if (f->body != choice->body || f->head != choice->head) {
+		tokens_add_items(f, choice->body, choice->head);
+		tokens_steps(f);
+	}
 	for (i = 0; i < choice->taken; i++) {
 		last = f->items[i].rule;
 		node = phrase_add(phrases, node, BEE_OP_RULE + last, f->items[i].at - at);
 		at = f->items[i].at;
 	}
-	if (last != choice->body)
+	if (choice->head && last != choice->body)
 		node = phrase_add(phrases, node, BEE_OP_RULE + choice->body, BEE_DELTA_NEVER);
-	tokens_emit(f->tokens, f->start, node, choice->body);
-}
-
-static void tokens_emit_function(struct token_function *f, const struct token_choice *choice)
-{
-	struct phrase_set *phrases = f->tokens->phrases;
-	size_t i = choice->taken;
-
-	/* The candidate tried last is often the one. */
-	if (f->body != choice->body || f->head != choice->head) {
-		tokens_add_items(f, choice->body, choice->head);
-		tokens_steps(f);
-	}
 	if (choice->head)
-		tokens_emit_head(f, choice);
-	while (i < f->nitems) {
+		tokens_emit(f->tokens, f->start, node, choice->body);
+	for (; i < f->nitems; i += f->items[i].nops) {
 		const struct token_item *item = &f->items[i];
-		u32 j, node = PHRASE_STEP;
 
+		node = PHRASE_STEP;
 		for (j = 0; j < item->nops; j++)
 			node = phrase_add(phrases, node, item[j].op, j ? item[j].link : 0);
 		tokens_emit(f->tokens, item->at, node, choice->body);
-		i += item->nops;
 	}
 }
 

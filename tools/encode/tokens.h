@@ -21,14 +21,14 @@ struct token {
 /**
  * struct tokens - the rows of a file, and the tokens that say them
  * @rows: the rows
- * @words: the rules in four bytes, without their menu
+ * @words: by rule: its four-byte form, without menu
  * @origin: pc of the first window
  * @window: log2 bytes of a window
  * @grain: log2 bytes that head tokens are aligned to
- * @plain: one step token for each row, for a file that exceeds a dictionary
+ * @plain: one step token for each row, for a file whose phrases exceed a dictionary
  * @candidates: how many body rules to try for each function
  * @phrases: the phrases in use and their costs
- * @places: cost of a step phrase's place by menu and phrase number; NULL: not known yet
+ * @places: cost of a step phrase's place by menu and phrase number; NULL before there are menus
  * @menus: menu by body rule, for @places
  * @numbers: phrase number by node, PHRASE_NONE for others, for @places
  * @nnumbers: nodes that there are numbers for

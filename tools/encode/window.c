@@ -1,66 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Windows: what holds where they begin, and their tokens as bits. */
+/* Windows: the state that each begins with, and its tokens as bits. */
 #include <string.h>
 
 #include "alloc.h"
 #include "encoder.h"
 #include "kmod/table.h"
 
-static u8 window_state(const struct encoder *e, u32 rule, u32 body)
-{
-	if (rule == body)
-		return BEE_WINDOW_BODY;
-	if (e->words[rule] == BEE_WORD_INIT)
-		return BEE_WINDOW_INIT;
-	return e->words[rule] == BEE_WORD_GAP ? BEE_WINDOW_GAP : BEE_WINDOW_POP;
-}
-
-static bool token_is_head(const struct encoder *e, size_t token)
-{
-	return e->phrases.nodes[e->tokens.token[token].phrase].head;
-}
-
-/* Step tokens in front of the first head refer to the body rule. */
-static bool window_is_loose(const struct encoder *e, const struct window *w, u32 after)
-{
-	return w->first == after || token_is_head(e, w->first);
-}
-
 /**
  * window_find() - cut the tokens into windows
- * @e: parsed; windows are filled
+ * @e: with tokens; windows are filled
  */
 void window_find(struct encoder *e)
 {
+	const struct token *token = e->tokens.token;
 	const struct row_set *rows = e->rows;
-	u32 shift = e->tokens.window, i;
-	size_t row = 0, token = 0;
-	u32 body = 0;
+	u32 shift = e->tokens.window, body = 0, i;
+	size_t row = 0, at = 0;
 
 	e->nwindows = ((rows->end - 1 - e->tokens.origin) >> shift) + 1;
 	e->windows = alloc_array(NULL, e->nwindows + 1, sizeof(*e->windows));
 	for (i = 0; i < e->nwindows; i++) {
 		struct window *w = &e->windows[i];
 		u64 pc = e->tokens.origin + ((u64)i << shift);
-		bool said;
 
 		while (row + 1 < rows->nrows && rows->rows[row + 1].pc <= pc)
 			row++;
 		*w = (struct window){
-			.first = token, .body = body, .rule = rows->rows[row].rule,
+			.first = at, .body = body, .rule = rows->rows[row].rule,
+			.state = BEE_WINDOW_BODY,
 		};
-		said = token < e->tokens.ntokens && e->tokens.token[token].at == (u64)i << shift;
-		w->state = said || pc < rows->rows[0].pc ? BEE_WINDOW_BODY :
-							   window_state(e, w->rule, body);
-		w->asked = !said && pc >= rows->rows[0].pc;
-		while (token < e->tokens.ntokens && e->tokens.token[token].at >> shift == i)
-			body = e->tokens.token[token++].body;
-		w->loose = window_is_loose(e, w, token);
+		w->asked = pc >= rows->rows[0].pc &&
+			   (at == e->tokens.ntokens || token[at].at != (u64)i << shift);
+		if (w->asked && w->rule != body)
+			w->state = e->words[w->rule] == BEE_WORD_INIT ? BEE_WINDOW_INIT :
+				   e->words[w->rule] == BEE_WORD_GAP ? BEE_WINDOW_GAP :
+				   BEE_WINDOW_POP;
+		while (at < e->tokens.ntokens && token[at].at >> shift == i)
+			body = token[at++].body;
+		/* Step tokens before the first head refer to the body rule. */
+		w->loose = w->first == at || e->phrases.nodes[token[w->first].phrase].head;
 	}
-	e->windows[i].first = token;
+	e->windows[i].first = at;
 }
 
-/* What a token is written as: its gap in the units of its kind, and its place or number. */
+/* A token as it is written: its gap in the units of its kind, and its place or phrase number. */
 struct token_fields {
 	bool	step;
 	u32	gap;
@@ -112,40 +95,37 @@ void window_fit_tags(struct encoder *e)
 	tag_classes_fit(&e->tags);
 }
 
-/* Append one window to the stream. */
-static void window_write_one(struct encoder *e, struct window *w)
-{
-	u8 tags[BEE_TABLE_MAX_TOKENS];
-	u32 body = w->body == WINDOW_NO_BODY ? 0 : e->rule_numbers[w->body];
-	bool is_long = w->state != BEE_WINDOW_BODY || body >= 1u << e->body_bits;
-	u32 j, n = 0, position = 0;
-
-	bits_put(&e->stream, is_long, 1);
-	if (is_long)
-		bits_put(&e->stream, w->state, 2);
-	bits_put(&e->stream, body, is_long ? bee_table_width(e->nrules) : e->body_bits);
-	for (j = w->first; j < w[1].first; j++) {
-		struct token_fields f = token_fields_of(e, &e->tokens.token[j], &position);
-		const struct bee_table_class *class;
-
-		tags[n] = e->tags.best[f.step][f.gap_bits][f.place_bits];
-		class = &e->tags.classes[tags[n++]];
-		bits_put(&e->stream, f.gap, class->gap & 0xf);
-		bits_put(&e->stream, class->gap & BEE_CLASS_DIRECT ? f.id : f.place, class->id);
-	}
-	while (n)
-		bits_put(&e->stream, tags[--n], 4);
-	w->end = e->stream.nbits;
-}
-
 /**
  * window_write() - write all windows
  * @e: with tags and numbered rules; the stream is filled
  */
 void window_write(struct encoder *e)
 {
-	u32 i;
+	u32 full = bee_table_width(e->nrules), i, j;
 
-	for (i = 0; i < e->nwindows; i++)
-		window_write_one(e, &e->windows[i]);
+	for (i = 0; i < e->nwindows; i++) {
+		struct window *w = &e->windows[i];
+		u32 body = w->body == WINDOW_NO_BODY ? 0 : e->rule_numbers[w->body];
+		bool is_long = w->state != BEE_WINDOW_BODY || body >= 1u << e->body_bits;
+		u8 tags[BEE_TABLE_MAX_TOKENS];
+		u32 n = 0, position = 0;
+
+		bits_put(&e->stream, is_long, 1);
+		if (is_long)
+			bits_put(&e->stream, w->state, 2);
+		bits_put(&e->stream, body, is_long ? full : e->body_bits);
+		for (j = w->first; j < w[1].first; j++) {
+			struct token_fields f = token_fields_of(e, &e->tokens.token[j], &position);
+			const struct bee_table_class *class;
+
+			tags[n] = e->tags.best[f.step][f.gap_bits][f.place_bits];
+			class = &e->tags.classes[tags[n++]];
+			bits_put(&e->stream, f.gap, class->gap & 0xf);
+			bits_put(&e->stream, class->gap & BEE_CLASS_DIRECT ? f.id : f.place,
+				 class->id);
+		}
+		while (n)
+			bits_put(&e->stream, tags[--n], 4);
+		w->end = e->stream.nbits;
+	}
 }

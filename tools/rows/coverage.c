@@ -2,11 +2,11 @@
 /*
  * Which FDE describes which text, and what lies between them.
  *
- * An FDE counts for the part of its range that lies in the executable segment
- * where it starts; what starts elsewhere was discarded by the linker.  Where
- * FDEs of .eh_frame overlap the one that starts first wins, of those that start
- * together the first in the file; the others keep what is left behind its end.  A
- * .debug_frame FDE counts only if it overlaps no FDE of .eh_frame.
+ * An FDE describes the part of its range that lies in the executable segment where it starts; the
+ * linker has discarded the code of one that starts elsewhere.  Where FDEs of .eh_frame overlap, the
+ * one that starts first wins, of two with the same start the first in the file; the other keeps
+ * what is beyond the winner's end.  A .debug_frame FDE counts only if it overlaps no FDE of
+ * .eh_frame.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -17,9 +17,10 @@
 #include "from_cfi.h"
 #include "coverage.h"
 #include "eh_frame.h"
+#include "order.h"
 #include "padding.h"
 
-/* A part of an FDE's range: [@start, @end); empty once it has lost. */
+/* The part of its range that an FDE describes: [@start, @end), empty if others have all of it. */
 struct coverage_part {
 	u64			 start;
 	u64			 end;
@@ -33,13 +34,13 @@ struct coverage {
 	struct coverage_part	*parts;
 	size_t			 nparts;
 	struct row_set		*rows;
-	bool			 blind;
-	/* While a part is interpreted: */
+	bool			 fdes_only;	/* do not look at text between FDEs */
+	/* For coverage_emit(): */
 	const struct coverage_part	*part;
 	bool			 signal;
 };
 
-/* The executable segment at @pc, which mostly is the one asked for before. */
+/* The executable segment at @pc.  Mostly that of the call before. */
 static const struct elf_segment *coverage_text(struct coverage *coverage, u64 pc)
 {
 	const struct elf_segment *text = coverage->text;
@@ -50,14 +51,11 @@ static const struct elf_segment *coverage_text(struct coverage *coverage, u64 pc
 	return text;
 }
 
-/* By start; parts that start together stay in the order of the file. */
 static int coverage_compare(const void *a, const void *b)
 {
 	const struct coverage_part *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->fde->order < y->fde->order ? -1 : x->fde->order > y->fde->order;
+	return order(x->start, y->start) ?: order(x->fde->order, y->fde->order);
 }
 
 static void coverage_collect(struct coverage *coverage)
@@ -70,7 +68,7 @@ static void coverage_collect(struct coverage *coverage)
 		const struct elf_segment *text = coverage_text(coverage, fde->begin);
 		struct coverage_part *part = &coverage->parts[coverage->nparts];
 
-		/* Linkers leave pc 0 behind for discarded code, which can be the ELF header's. */
+		/* Linkers write pc 0 for discarded code; in a shared object the ELF header is there. */
 		if (!text || text->offset + (fde->begin - text->vaddr) < sizeof(Elf64_Ehdr))
 			continue;
 		*part = (struct coverage_part){ .start = fde->begin, .end = fde->end, .fde = fde };
@@ -81,35 +79,29 @@ static void coverage_collect(struct coverage *coverage)
 	qsort(coverage->parts, coverage->nparts, sizeof(*coverage->parts), coverage_compare);
 }
 
-/* Cut from each part what an earlier one of its kind has, forwards. */
-static void coverage_resolve_forwards(struct coverage *coverage)
+/* Where parts overlap, leave the text to one of them. */
+static void coverage_resolve(struct coverage *coverage)
 {
-	u64 end[2] = {};
+	u64 end[2] = {}, next = ~0ull;
+	struct coverage_part *part;
 	size_t i;
 
+	/* Cut from each part what earlier parts of its section have. */
 	for (i = 0; i < coverage->nparts; i++) {
-		struct coverage_part *part = &coverage->parts[i];
-		bool debug_frame = part->fde->debug_frame;
-		u64 *covered = &end[debug_frame];
+		u64 *covered;
 
-		if (debug_frame && part->start < end[false])
+		part = &coverage->parts[i];
+		covered = &end[part->fde->debug_frame];
+		if (part->fde->debug_frame && part->start < end[false])
 			part->end = part->start;
 		if (part->start < *covered)
 			part->start = *covered < part->end ? *covered : part->end;
 		if (part->end > *covered)
 			*covered = part->end;
 	}
-}
-
-/* Drop each part of .debug_frame that runs into a later one of .eh_frame, backwards. */
-static void coverage_resolve_backwards(struct coverage *coverage)
-{
-	u64 next = ~0ull;
-	size_t i;
-
+	/* Drop each part of .debug_frame that runs into a later one of .eh_frame. */
 	for (i = coverage->nparts; i-- > 0;) {
-		struct coverage_part *part = &coverage->parts[i];
-
+		part = &coverage->parts[i];
 		if (part->start == part->end)
 			continue;
 		if (!part->fde->debug_frame)
@@ -127,8 +119,8 @@ static void coverage_add_kind(struct coverage *coverage, u64 pc, u8 kind, u8 arg
 }
 
 /*
- * The code at the entry point has no caller (psABI 3.4.1, "Initial Stack"), and
- * that of the dynamic linker has no FDE to say so.  Nothing tells how long it is.
+ * Add a gap.  If the entry point is in it (as in the dynamic linker), the code there is outermost:
+ * it has no caller (psABI 3.4.1, "Initial Stack").  Its length is not known: COVERAGE_ENTRY_MAX.
  */
 static void coverage_gap(struct coverage *coverage, u64 start, u64 end)
 {
@@ -147,14 +139,11 @@ static void coverage_gap(struct coverage *coverage, u64 start, u64 end)
 		coverage_add_kind(coverage, entry + COVERAGE_ENTRY_MAX, BEE_RULE_GAP, 0);
 }
 
-/* Text between parts: padding belongs to the row before it, the rest is a gap. */
+/* Text between parts: padding gets the rule of the row before it, anything else is a gap. */
 static void coverage_hole(struct coverage *coverage, u64 start, u64 end)
 {
-	const struct elf_segment *text;
+	const struct elf_segment *text = coverage_text(coverage, start);
 
-	if (coverage->blind)
-		return;
-	text = coverage_text(coverage, start);
 	if (!text || end - start > text->size - (start - text->vaddr) ||
 	    !padding_fills(coverage->elf, start, end))
 		coverage_gap(coverage, start, end);
@@ -190,31 +179,11 @@ static void coverage_interpret(struct coverage *coverage, const struct coverage_
 	coverage_add_kind(coverage, part->start, BEE_RULE_UNSUPPORTED, BEE_UNSUP_CFI);
 }
 
-/* The entry point can lie before all FDEs (musl, Free Pascal) or behind them. */
-static void coverage_entry_before(struct coverage *coverage, u64 end)
-{
-	u64 entry = coverage->elf->entry;
-
-	if (entry && entry < end && elf_find_text(coverage->elf, entry))
-		coverage_gap(coverage, entry, end);
-}
-
-static void coverage_entry_behind(struct coverage *coverage)
-{
-	const struct elf_segment *text = elf_find_text(coverage->elf, coverage->elf->entry);
-	struct row_set *rows = coverage->rows;
-	u64 entry = coverage->elf->entry, end = entry + COVERAGE_ENTRY_MAX;
-
-	if (!text || !rows->nrows || entry < rows->end)
-		return;
-	if (end > text->vaddr + text->size)
-		end = text->vaddr + text->size;
-	coverage_gap(coverage, rows->end, end);
-	rows->end = end;
-}
-
+/* The entry point can lie before all FDEs (musl, Free Pascal) or after them. */
 static void coverage_interpret_all(struct coverage *coverage)
 {
+	u64 entry = coverage->elf->entry, end = entry + COVERAGE_ENTRY_MAX;
+	const struct elf_segment *text = elf_find_text(coverage->elf, entry);
 	struct row_set *rows = coverage->rows;
 	size_t i;
 
@@ -223,30 +192,34 @@ static void coverage_interpret_all(struct coverage *coverage)
 
 		if (part->start == part->end)
 			continue;
-		if (rows->nrows && part->start > rows->end)
+		if (!rows->nrows && entry && entry < part->start && text)
+			coverage_gap(coverage, entry, part->start);
+		else if (rows->nrows && part->start > rows->end && !coverage->fdes_only)
 			coverage_hole(coverage, rows->end, part->start);
-		if (!rows->nrows)
-			coverage_entry_before(coverage, part->start);
 		if (part->start == part->fde->begin)
 			row_set_add_start(rows, part->start);
 		coverage_interpret(coverage, part);
 		rows->end = part->end;
 	}
-	coverage_entry_behind(coverage);
+	if (text && rows->nrows && entry >= rows->end) {
+		if (end > text->vaddr + text->size)
+			end = text->vaddr + text->size;
+		coverage_gap(coverage, rows->end, end);
+		rows->end = end;
+	}
 	row_set_drop_unused_rules(rows);
 }
 
-static int coverage_make(const struct elf_file *elf, struct row_set *rows, bool blind,
+static int coverage_make(const struct elf_file *elf, struct row_set *rows, bool fdes_only,
 			 struct bee_error *error)
 {
-	struct coverage coverage = { .elf = elf, .rows = rows, .blind = blind };
+	struct coverage coverage = { .elf = elf, .rows = rows, .fdes_only = fdes_only };
 	size_t nfdes;
 
 	*rows = (struct row_set){};
 	eh_frame_read(elf, &coverage.list);
 	coverage_collect(&coverage);
-	coverage_resolve_forwards(&coverage);
-	coverage_resolve_backwards(&coverage);
+	coverage_resolve(&coverage);
 	coverage_interpret_all(&coverage);
 	nfdes = coverage.list.nfdes;
 	free(coverage.parts);
@@ -275,14 +248,7 @@ int coverage_rows(const struct elf_file *elf, struct row_set *rows, struct bee_e
 	return coverage_make(elf, rows, false, error);
 }
 
-/**
- * coverage_fde_rows() - the rows that FDEs say, for measurements
- * @elf: the file
- * @rows: as for coverage_rows(), but what lies between FDEs is not looked at
- * @error: see there
- *
- * Return: 0 or -1.
- */
+/* coverage_fde_rows(): coverage_rows() without a look at text between FDEs, for measurements */
 int coverage_fde_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error)
 {
 	return coverage_make(elf, rows, true, error);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From DWARF's rules to a table's: a rule of exactly the same meaning, or one of kind
- * BEE_RULE_UNSUPPORTED that says why there is none.
+ * From DWARF's rules to a table's: a rule with exactly the same meaning, or one of kind
+ * BEE_RULE_UNSUPPORTED with the reason why there is none.
  */
 #include "from_cfi.h"
 #include "expr.h"
 
-/* Stands for "no reason", beside enum bee_unsupported. */
+/* Success, where enum bee_unsupported are the failures. */
 #define CONVERTED	(-1)
 
 static bool convert_s32(u64 value, s32 *to)
@@ -15,7 +15,7 @@ static bool convert_s32(u64 value, s32 *to)
 	return (u64)(s64)*to == value;
 }
 
-/* The CFA in symbols.  Return: false if it has no such form, as that of a PLT. */
+/* The CFA in symbols.  Return: false if it is no value that enum expr_kind has. */
 static bool convert_cfa_value(const struct cfi_rule *cfa, struct expr_value *value)
 {
 	if (cfa->how == CFI_EXPR)
@@ -50,16 +50,10 @@ static int convert_cfa(const struct cfi_rule *from, struct bee_rule *to)
 	return CONVERTED;
 }
 
-static bool convert_same_value(const struct expr_value *a, const struct expr_value *b)
-{
-	return a->kind == b->kind && a->reg == b->reg && a->indexed == b->indexed &&
-	       a->index == b->index && a->off == b->off && a->add == b->add;
-}
-
 /*
- * What a register rule yields, in symbols: "reg + off" is a value that was never
- * in memory, "*(reg + off)" one that is saved there.  CFA + n is resolved where
- * the CFA is a register itself.
+ * The value that a register's rule gives, in symbols: EXPR_DEREF if the register is saved in
+ * memory, EXPR_REG if it can be computed.  A value CFA + n is said by the register that the CFA is
+ * based on, where it has one.
  */
 static bool convert_rule_value(const struct cfi_row *row, const struct cfi_rule *rule,
 			       struct expr_value *v)
@@ -140,33 +134,24 @@ static int convert_fp(const struct cfi_row *from, struct bee_rule *to)
 	struct convert_column column;
 	int reason;
 
-	if (from->fp.how == CFI_UNSPECIFIED || from->fp.how == CFI_SAME) {
-		to->fp = BEE_FP_SAME;
+	to->fp = from->fp.how == CFI_UNDEFINED ? BEE_FP_UNDEF : BEE_FP_SAME;
+	if (from->fp.how == CFI_UNSPECIFIED || from->fp.how == CFI_SAME ||
+	    from->fp.how == CFI_UNDEFINED)
 		return CONVERTED;
-	}
-	if (from->fp.how == CFI_UNDEFINED) {
-		to->fp = BEE_FP_UNDEF;
-		return CONVERTED;
-	}
 	reason = convert_column(from, &from->fp, &column, BEE_UNSUP_FP_EXPR, BEE_UNSUP_FP_REG);
-	if (reason != CONVERTED)
+	if (reason != CONVERTED || (column.form == COLUMN_REG && column.reg == BEE_REG_RBP))
 		return reason;
 	to->fp = forms[column.form];
-	if (column.form == COLUMN_REG && column.reg == BEE_REG_RBP) {
-		to->fp = BEE_FP_SAME;
-		return CONVERTED;
-	}
 	to->fp_reg = column.reg;
 	to->fp_off = column.off;
 	return CONVERTED;
 }
 
 /*
- * A return address column without a rule, or with "same value", means that the
- * return address is in the register which the column names (gdb reads it so;
- * libdw and libgcc keep the column's old value, which is the same).  Column 16 is
- * rip, so the caller would be where the callee is: no such code exists, and the row
- * is unsupported rather than an endless stack.
+ * A return address column without a rule, or with "same value", means that the return address is in
+ * the register of that number (gdb reads it so; libdw and libgcc keep the old value, which is the
+ * same).  Column 16 is rip: callee and caller would be the same place.  No such code exists, so
+ * the row is unsupported rather than an endless stack.
  */
 static int convert_ra(const struct cfi_row *from, struct bee_rule *to)
 {
@@ -188,18 +173,7 @@ static int convert_ra(const struct cfi_row *from, struct bee_rule *to)
 	return CONVERTED;
 }
 
-/* The caller's rsp in symbols, if there is a rule for it. */
-static bool convert_sp_value(const struct cfi_row *row, struct expr_value *sp)
-{
-	*sp = (struct expr_value){ .kind = EXPR_REG, .reg = BEE_REG_RSP };
-	if (row->sp.how == CFI_SAME)
-		return true;
-	if (row->sp.how == CFI_REGISTER && row->sp.reg >= __BEE_REG_MAX)
-		return false;
-	return convert_rule_value(row, &row->sp, sp);
-}
-
-/* @off bytes from a CFA that is a register, in terms of that register. */
+/* Change @off from an offset to the CFA into one to the register that the CFA is based on. */
 static int convert_from_cfa(const struct bee_rule *row, s32 *off)
 {
 	if (row->cfa != BEE_CFA_REG)
@@ -208,8 +182,8 @@ static int convert_from_cfa(const struct bee_rule *row, s32 *off)
 }
 
 /*
- * Where the caller's rsp is not the CFA (longjmp, setcontext), the CFA serves only to say where
- * registers are saved.  Say that in terms of the CFA's register, and let CFA be the rsp.
+ * Where the caller's rsp is not the CFA (longjmp, setcontext), DWARF needs the CFA only to say where
+ * registers are saved.  Say that by the CFA's register, and make the caller's rsp the CFA.
  */
 static int convert_elsewhere(const struct expr_value *sp, struct bee_rule *to)
 {
@@ -242,12 +216,14 @@ static int convert_elsewhere(const struct expr_value *sp, struct bee_rule *to)
  */
 static int convert_sp(const struct cfi_row *from, struct bee_rule *to)
 {
-	struct expr_value sp, cfa;
+	struct expr_value sp = { .kind = EXPR_REG, .reg = BEE_REG_RSP }, cfa;
 	bool known;
 
 	if (from->sp.how == CFI_UNSPECIFIED)
 		return CONVERTED;
-	if (!convert_sp_value(from, &sp))
+	if (from->sp.how != CFI_SAME &&
+	    ((from->sp.how == CFI_REGISTER && from->sp.reg >= __BEE_REG_MAX) ||
+	     !convert_rule_value(from, &from->sp, &sp)))
 		return BEE_UNSUP_SP_RULE;
 	known = convert_cfa_value(&from->cfa, &cfa);
 	if (sp.reg == EXPR_REG_CFA && sp.kind == EXPR_REG && !sp.off)
@@ -256,29 +232,12 @@ static int convert_sp(const struct cfi_row *from, struct bee_rule *to)
 		sp.reg = cfa.reg;
 		sp.off += cfa.off;
 	}
-	if (known && convert_same_value(&sp, &cfa))
+	if (known && sp.kind == cfa.kind && sp.reg == cfa.reg && sp.off == cfa.off &&
+	    sp.add == cfa.add && sp.indexed == cfa.indexed && sp.index == cfa.index)
 		return CONVERTED;
 	if (sp.kind == EXPR_CONST || sp.reg == EXPR_REG_CFA || sp.indexed)
 		return BEE_UNSUP_SP_RULE;
 	return convert_elsewhere(&sp, to);
-}
-
-static int convert_rules(const struct cfi_row *from, struct bee_rule *to)
-{
-	int reason = convert_cfa(&from->cfa, to);
-
-	if (from->ra.how == CFI_UNDEFINED) {
-		/* There is no caller, so its registers need no rule. */
-		to->ra = BEE_RA_UNDEF;
-		if (reason == CONVERTED && convert_fp(from, to) != CONVERTED)
-			to->fp = BEE_FP_UNDEF;
-		return reason;
-	}
-	if (reason == CONVERTED)
-		reason = convert_fp(from, to);
-	if (reason == CONVERTED)
-		reason = convert_ra(from, to);
-	return reason == CONVERTED ? convert_sp(from, to) : reason;
 }
 
 /**
@@ -293,7 +252,20 @@ void rule_from_cfi(const struct cfi_row *from, bool signal, struct bee_rule *to)
 	int reason;
 
 	*to = (struct bee_rule){ .kind = BEE_RULE_KNOWN, .arg = signal ? BEE_RULE_SIGNAL : 0 };
-	reason = convert_rules(from, to);
+	reason = convert_cfa(&from->cfa, to);
+	if (from->ra.how == CFI_UNDEFINED) {
+		/* There is no caller, so its registers need no rule. */
+		to->ra = BEE_RA_UNDEF;
+		if (reason == CONVERTED && convert_fp(from, to) != CONVERTED)
+			to->fp = BEE_FP_UNDEF;
+	} else {
+		if (reason == CONVERTED)
+			reason = convert_fp(from, to);
+		if (reason == CONVERTED)
+			reason = convert_ra(from, to);
+		if (reason == CONVERTED)
+			reason = convert_sp(from, to);
+	}
 	if (reason != CONVERTED)
 		*to = (struct bee_rule){ .kind = BEE_RULE_UNSUPPORTED, .arg = reason };
 }

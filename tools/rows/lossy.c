@@ -1,43 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Smaller tables that are not exact: what is common to lossy_fp.c and lossy_thin.c. */
+/* Smaller tables that are not exact: what the user asks for, and how a table says that. */
 #include "lossy.h"
-#include "lossy_fp.h"
-#include "lossy_thin.h"
 
 /**
- * lossy_rule_is_plain() - is it a rule that compilers write for most code?
- * @r: the rule
- *
- * Return: true if CFA = rsp or rbp + n, RA is at CFA-8, and FP the same or saved at CFA + n.
- */
-bool lossy_rule_is_plain(const struct bee_rule *r)
-{
-	return r->kind == BEE_RULE_KNOWN && !r->arg && r->cfa == BEE_CFA_REG &&
-	       (r->cfa_reg == BEE_REG_RSP || r->cfa_reg == BEE_REG_RBP) &&
-	       r->ra == BEE_RA_CFA && r->ra_off == -8 &&
-	       (r->fp == BEE_FP_SAME || r->fp == BEE_FP_CFA);
-}
-
-/**
- * lossy_replace_rows() - put other rows in the place of a file's
- * @rows: changed
- * @to: the new rows, in the same functions; moved
- */
-void lossy_replace_rows(struct row_set *rows, struct row_set *to)
-{
-	size_t i;
-
-	for (i = 0; i < rows->nstarts; i++)
-		row_set_add_start(to, rows->starts[i]);
-	row_set_free(rows);
-	*rows = *to;
-}
-
-/**
- * lossy_apply() - leave out what may be lost
+ * lossy_apply() - leave out rows
  * @elf: the file
- * @rows: its rows; changed, and of no use after a failure
- * @options: what
+ * @rows: its rows; changed, and unusable after a failure
+ * @options: which
  * @report: filled
  * @error: filled on failure
  *
@@ -62,12 +31,7 @@ int lossy_apply(const struct elf_file *elf, struct row_set *rows,
 	return 0;
 }
 
-/**
- * lossy_is_exact() - is nothing to be left out?
- * @options: the options
- *
- * Return: true if not.
- */
+/* lossy_is_exact(): do the options leave nothing out? */
 bool lossy_is_exact(const struct lossy_options *options)
 {
 	return !options->fp_bypass && !options->thin;

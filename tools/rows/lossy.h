@@ -1,47 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Smaller tables that are not exact: what is left out, and what gets wrong by that. */
+/* Smaller tables that are not exact. */
 #ifndef BEE_LOSSY_H
 #define BEE_LOSSY_H
 
-#include <stdbool.h>
-
-#include "elf.h"
-#include "error.h"
-#include "rows.h"
+#include "lossy_ways.h"
 
 #define LOSSY_MAX_THIN	90
 
 /**
- * struct lossy_options - what may be lost; all zero: nothing
+ * struct lossy_options - what to leave out; all zero: nothing
  * @fp_bypass: the rows of functions that keep a frame pointer
- * @thin: this share of the rows, 0 .. LOSSY_MAX_THIN percent
+ * @thin: percentage of rows to leave out, 0 .. LOSSY_MAX_THIN
  */
 struct lossy_options {
 	bool		fp_bypass;
 	unsigned int	thin;
-};
-
-/**
- * struct lossy_report - what was lost
- * @text: bytes of text with rules
- * @wrong: of this, bytes that get another rule, or none
- * @edges: of @text, bytes in prologues and epilogues of functions left to the frame pointer
- * @edges_wrong: of these, where the walk does not notice that the frame pointer is not
- *	that of the frame
- * @functions: number of functions
- * @by_fp: of these, left to the frame pointer
- * @rows: number of rows before
- * @dropped: of these, left out by @thin
- */
-struct lossy_report {
-	u64	text;
-	u64	wrong;
-	u64	edges;
-	u64	edges_wrong;
-	size_t	functions;
-	size_t	by_fp;
-	size_t	rows;
-	size_t	dropped;
 };
 
 int lossy_apply(const struct elf_file *elf, struct row_set *rows,
@@ -49,7 +22,5 @@ int lossy_apply(const struct elf_file *elf, struct row_set *rows,
 		struct bee_error *error);
 bool lossy_is_exact(const struct lossy_options *options);
 const char *lossy_words(unsigned int flags);
-bool lossy_rule_is_plain(const struct bee_rule *rule);
-void lossy_replace_rows(struct row_set *rows, struct row_set *to);
 
 #endif /* BEE_LOSSY_H */

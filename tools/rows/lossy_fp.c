@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Frame pointer bypass: a function that keeps a frame pointer gets a gap row.  In a gap the
- * walk uses the frame pointer, with its own checks, and bee_frame_step_fp() looks at the
- * instruction to see whether the frame pointer is set up yet; the same code says here which
- * bytes of prologues and epilogues it gets right.  A rule "CFA = rbp+16" for the whole function
- * would be as small, but wrong at its first instruction, and unchecked.
+ * Frame pointer bypass: a function that keeps a frame pointer gets a gap row.  In a gap the walk
+ * uses the frame pointer and checks it; bee_frame_step_fp() looks at the instruction to see whether
+ * the frame pointer is set up.  The same code runs here, to count the bytes of prologues and
+ * epilogues where it finds the right caller.  A rule "CFA = rbp+16" for the whole function would be
+ * as small, but wrong at its first instruction, and unchecked.
  */
-#include <string.h>
-
 #include "error.h"
-#include "lossy_fp.h"
+#include "lossy_ways.h"
 #include "padding.h"
 
 struct bee_uread {
 	const struct elf_file *elf;
 };
 
-/* Of kmod/frame.h only frame_peek() is used, which reads code. */
+/* What kmod/frame.h reads user memory by: here frame_peek() alone is used, and it reads code. */
 static bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
 {
 	u64 size = 1;
@@ -57,7 +55,7 @@ struct fp_function {
  * @FP_ENTRY: CFA = rsp+8: before push %rbp, or after it was popped
  * @FP_PUSHED: CFA = rsp+16, FP at CFA-16: between push %rbp and mov %rsp,%rbp
  * @FP_OTHER: plain, but of a function that keeps no frame pointer
- * @FP_SPECIAL: not plain, so it tells nothing
+ * @FP_SPECIAL: not plain: says nothing about the frame pointer
  */
 enum fp_role {
 	FP_BODY		= 1,
@@ -80,62 +78,32 @@ static enum fp_role fp_role_of(const struct bee_rule *r)
 	return r->cfa_off == 16 && saved ? FP_PUSHED : FP_OTHER;
 }
 
-/* All roles of a function's rows. */
-static unsigned int fp_roles(const struct row_set *rows, const struct fp_function *f)
-{
-	unsigned int roles = 0;
-	size_t i;
-
-	for (i = f->first; i < rows->nrows && rows->rows[i].pc < f->end; i++)
-		if (row_end(rows, i) > f->start)
-			roles |= fp_role_of(row_rule(rows, i));
-	return roles;
-}
-
 /*
- * Does the function move the stack pointer without a frame pointer?  A function with special
- * rows (a PLT, a signal frame, a realigned stack) does not count: it keeps its rows.
- */
-static bool fp_is_other(unsigned int roles)
-{
-	if (roles & FP_SPECIAL)
-		return false;
-	return roles & FP_OTHER || (roles & FP_PUSHED && !(roles & FP_BODY));
-}
-
-/* Is @row CFA = rsp + @n, FP same? */
-static bool fp_is_rsp(const struct bee_rule *row, s32 n)
-{
-	return lossy_rule_is_plain(row) && row->cfa_reg == BEE_REG_RSP && row->cfa_off == n &&
-	       row->fp == BEE_FP_SAME;
-}
-
-/*
- * Is it the first entry of a PLT?  It is push GOT+8, 6 bytes, and a jump, and it begins with two
- * words on the stack.  If there is no second entry, its FDE has no expression to know it by.
+ * Is it the first entry of a PLT?  That pushes GOT+8 with an instruction of 6 bytes and jumps, with
+ * two words on the stack at its start.  If there is no second entry, its FDE has no expression that
+ * would make it FP_SPECIAL.
  */
 static bool fp_is_plt(const struct row_set *rows, const struct fp_function *f)
 {
-	return f->first + 1 < rows->nrows && rows->rows[f->first + 1].pc == f->start + 6 &&
-	       fp_is_rsp(row_rule(rows, f->first), 16) &&
-	       fp_is_rsp(row_rule(rows, f->first + 1), 24);
-}
+	size_t i;
 
-/* Bytes of an instruction that frame_peek() knows. */
-static unsigned int fp_length(struct bee_uread *mem, u64 pc)
-{
-	u8 op = 0, second = 0;
+	for (i = 0; i < 2; i++) {
+		const struct bee_rule *rule;
 
-	bee_uread_u8(mem, pc, &op);
-	bee_uread_u8(mem, pc + 1, &second);
-	if (op == 0xf3 || (op == 0x48 && second == 0x83))
-		return 4;
-	return op == 0x48 ? 3 : 1;
+		if (f->first + i >= rows->nrows)
+			return false;
+		rule = row_rule(rows, f->first + i);
+		if (!lossy_rule_is_plain(rule) || rule->cfa_reg != BEE_REG_RSP ||
+		    rule->fp != BEE_FP_SAME || rule->cfa_off != (i ? 24 : 16) ||
+		    (i && rows->rows[f->first + 1].pc != f->start + 6))
+			return false;
+	}
+	return true;
 }
 
 /*
- * For how many bytes of a row of a prologue or epilogue, from its start, the walk finds the
- * right caller by the frame pointer: up to the first instruction that it does not know.
+ * At how many bytes of a row of a prologue or epilogue, from its start, does the walk find the right
+ * caller by the frame pointer?  Up to the first instruction that frame_peek() does not know.
  */
 static u64 fp_right_bytes(const struct elf_file *elf, u64 start, u64 end, enum fp_role role)
 {
@@ -145,15 +113,24 @@ static u64 fp_right_bytes(const struct elf_file *elf, u64 start, u64 end, enum f
 	struct bee_uread mem = { .elf = elf };
 	u64 slot = 0;
 
-	while (frame.ip < end && frame_peek(&mem, &frame, &slot) == told && slot == wanted)
-		frame.ip += fp_length(&mem, frame.ip);
-	/* Behind a ret there may be bytes that only fill space. */
+	while (frame.ip < end && frame_peek(&mem, &frame, &slot) == told && slot == wanted) {
+		u8 op = 0, second = 0;
+
+		/* The lengths of the instructions that frame_peek() knows. */
+		bee_uread_u8(&mem, frame.ip, &op);
+		bee_uread_u8(&mem, frame.ip + 1, &second);
+		if (op == 0xf3 || (op == 0x48 && second == 0x83))
+			frame.ip += 4;
+		else
+			frame.ip += op == 0x48 ? 3 : 1;
+	}
+	/* After a ret there may be padding. */
 	if (frame.ip > start && padding_fills(elf, frame.ip, end))
 		frame.ip = end;
 	return (frame.ip < end ? frame.ip : end) - start;
 }
 
-/* Copy a function's rows to the new ones; with @bypass, gaps where it has plain rules. */
+/* Copy a function's rows to @fp->to; with @bypass, plain rules become gaps. */
 static void fp_copy_function(struct fp_bypass *fp, const struct fp_function *f, bool bypass)
 {
 	const struct bee_rule gap = { .kind = BEE_RULE_GAP };
@@ -184,8 +161,8 @@ static void fp_copy_function(struct fp_bypass *fp, const struct fp_function *f, 
 /**
  * lossy_fp_bypass() - leave functions that keep a frame pointer to it
  * @elf: the file
- * @rows: its rows; changed, but not on failure
- * @report: functions, by_fp, edges, edges_wrong and wrong are counted
+ * @rows: its rows; unchanged after a failure
+ * @report: functions, by_fp, edges, edges_wrong and wrong are set
  * @error: filled on failure
  *
  * Return: 0; -1 if the file is not made with frame pointers.
@@ -201,14 +178,24 @@ int lossy_fp_bypass(const struct elf_file *elf, struct row_set *rows, struct los
 
 	report->functions = rows->nstarts;
 	for (i = 0; i < rows->nstarts; i++) {
-		unsigned int roles;
+		unsigned int roles = 0;
+		bool other;
+		size_t row;
 
 		f.start = i ? rows->starts[i] : rows->rows[0].pc;
 		f.end = i + 1 < rows->nstarts ? rows->starts[i + 1] : rows->end;
 		while (row_end(rows, f.first) <= f.start)
 			f.first++;
-		roles = fp_roles(rows, &f);
-		if (fp_is_other(roles) && !fp_is_plt(rows, &f)) {
+		for (row = f.first; row < rows->nrows && rows->rows[row].pc < f.end; row++)
+			if (row_end(rows, row) > f.start)
+				roles |= fp_role_of(row_rule(rows, row));
+		/*
+		 * Does it move the stack pointer without a frame pointer?  A function with special
+		 * rows (a PLT, a signal frame, a realigned stack) keeps its rows and does not count.
+		 */
+		other = !(roles & FP_SPECIAL) &&
+			(roles & FP_OTHER || (roles & FP_PUSHED && !(roles & FP_BODY)));
+		if (other && !fp_is_plt(rows, &f)) {
 			if (!others++)
 				first_other = f.start;
 		} else {
@@ -216,7 +203,7 @@ int lossy_fp_bypass(const struct elf_file *elf, struct row_set *rows, struct los
 		}
 	}
 	if (!others && report->by_fp) {
-		lossy_replace_rows(rows, &to);
+		row_set_replace(rows, &to);
 		report->wrong += report->edges_wrong;
 		return 0;
 	}

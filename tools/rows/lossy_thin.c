@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Thinning: rows of the least text are left out, and the row before each covers its text.  Only
- * such rows go that lie between two rows of a function's body rule, or after the last one.
+ * Thinning: leave out the rows with the least text; the row before each covers its text.  Only rows
+ * between two rows with a function's body rule, or after the last such row, are left out.
  */
 #include <stdlib.h>
 
 #include "alloc.h"
-#include "lossy_thin.h"
+#include "lossy_ways.h"
+#include "order.h"
 
 /**
- * struct thin_part - a row, or the part of one that is in a function
+ * struct thin_part - a row; cut where a function starts inside it
  * @pc: its start; it ends where the next one starts
  * @rule: index of its rule
  * @starts: a function starts here
- * @split: the part before is of the same row
+ * @split: it begins inside a row: the part before is of the same row
  * @gone: left out: its text gets the rule of the part before
  */
 struct thin_part {
@@ -25,11 +26,11 @@ struct thin_part {
 };
 
 /**
- * struct thin_detour - parts between two that have the function's body rule, or after the last
+ * struct thin_detour - parts without the body rule, between two with it or after the last one
  * @first: index of the first part
  * @end: index after the last one
- * @rows: rows that the table loses with it
- * @bytes: of text that gets the body rule instead
+ * @rows: how many rows fewer the table has without them
+ * @bytes: of their text, which gets the body rule instead
  */
 struct thin_detour {
 	u32	first;
@@ -39,15 +40,15 @@ struct thin_detour {
 };
 
 /**
- * struct thin - all parts, and which may be left out
+ * struct thin - all parts, and the detours among them
  * @rows: the rows
  * @parts: of all functions; one more at the end, for its pc
  * @nparts: number of them
  * @room: parts there is memory for
- * @detours: which may be left out
+ * @detours: candidates to leave out
  * @ndetours: number of them
  * @room_detours: detours there is memory for
- * @bytes_of_rule: bytes of text by rule, of one function; all zero between functions
+ * @bytes_of_rule: for thin_body_rule(): bytes of text by rule; all zero between calls
  */
 struct thin {
 	const struct row_set	*rows;
@@ -119,7 +120,7 @@ static u32 thin_body_rule(struct thin *thin, size_t first, size_t end)
 	return body;
 }
 
-/* Parts from @first on: up to the body, what is not plain, or @end. */
+/* A detour from @first up to a part with rule @body, one that is not plain, or @end. */
 static void thin_add_detour(struct thin *thin, size_t first, size_t end, u32 body)
 {
 	const struct thin_part *parts = thin->parts;
@@ -142,7 +143,7 @@ static void thin_add_detour(struct thin *thin, size_t first, size_t end, u32 bod
 	thin->detours[thin->ndetours++] = detour;
 }
 
-/* Parts before the body stay: prologues are much alike, so phrases make them cheap. */
+/* Parts before the body stay: prologues are alike, so phrases make them cheap. */
 static void thin_find_detours(struct thin *thin)
 {
 	size_t i, first, end;
@@ -163,53 +164,41 @@ static void thin_find_detours(struct thin *thin)
 static int thin_compare(const void *a, const void *b)
 {
 	const struct thin_detour *x = a, *y = b;
-	u64 left = x->bytes * y->rows, right = y->bytes * x->rows;
 
-	if (left != right)
-		return left < right ? -1 : 1;
-	return x->first < y->first ? -1 : x->first > y->first;
-}
-
-/* Return: bytes of text that have another rule now. */
-static u64 thin_drop(struct thin *thin, u64 wanted)
-{
-	u64 dropped = 0, bytes = 0;
-	size_t i, part;
-
-	if (thin->ndetours)
-		qsort(thin->detours, thin->ndetours, sizeof(*thin->detours), thin_compare);
-	for (i = 0; i < thin->ndetours && dropped < wanted; i++) {
-		const struct thin_detour *detour = &thin->detours[i];
-
-		for (part = detour->first; part < detour->end; part++)
-			thin->parts[part].gone = true;
-		dropped += detour->rows;
-		bytes += detour->bytes;
-	}
-	return bytes;
+	return order(x->bytes * y->rows, y->bytes * x->rows) ?: order(x->first, y->first);
 }
 
 /**
  * lossy_thin() - leave out the rows of the least text
  * @rows: a file's rows; changed
- * @percent: share of them, 1 .. LOSSY_MAX_THIN; fewer if not so many can go
- * @report: dropped and wrong are counted
+ * @percent: how many, 1 .. LOSSY_MAX_THIN; fewer if there are not enough candidates
+ * @report: dropped and wrong are set
  */
 void lossy_thin(struct row_set *rows, unsigned int percent, struct lossy_report *report)
 {
 	struct row_set to = { .end = rows->end };
+	u64 dropped = 0, wanted = (u64)rows->nrows * percent / 100;
 	struct thin thin = { .rows = rows };
-	size_t i;
+	size_t i, part;
 
 	thin.bytes_of_rule = alloc_zero(rows->nrules, sizeof(*thin.bytes_of_rule));
 	thin_cut(&thin);
 	thin_find_detours(&thin);
-	report->wrong += thin_drop(&thin, (u64)rows->nrows * percent / 100);
+	if (thin.ndetours)
+		qsort(thin.detours, thin.ndetours, sizeof(*thin.detours), thin_compare);
+	for (i = 0; i < thin.ndetours && dropped < wanted; i++) {
+		const struct thin_detour *detour = &thin.detours[i];
+
+		for (part = detour->first; part < detour->end; part++)
+			thin.parts[part].gone = true;
+		dropped += detour->rows;
+		report->wrong += detour->bytes;
+	}
 	for (i = 0; i < thin.nparts; i++)
 		if (!thin.parts[i].gone)
 			row_set_add(&to, thin.parts[i].pc, &rows->rules[thin.parts[i].rule]);
 	report->dropped = rows->nrows - to.nrows;
-	lossy_replace_rows(rows, &to);
+	row_set_replace(rows, &to);
 	free(thin.parts);
 	free(thin.detours);
 	free(thin.bytes_of_rule);

@@ -56,34 +56,26 @@ static size_t pad_length(const u8 *p, size_t size)
 	return n + 2 + modrm;
 }
 
-/* How many bytes from the start on are whole nop forms, int3 and zero bytes. */
-static size_t pad_skip(const u8 *text, size_t size)
-{
-	size_t n, at = 0;
-
-	while (at < size && (n = pad_length(text + at, size - at)))
-		at += n;
-	return at;
-}
-
 /**
  * padding_fills() - is this text nothing but padding?
  * @elf: the file
  * @start: first pc
  * @end: pc after the last
  *
- * Return: true if it is nop forms, int3 and zero bytes, up to the last one.
+ * Return: true if [@start, @end) is whole nops, int3 and zero bytes.
  */
 bool padding_fills(const struct elf_file *elf, u64 start, u64 end)
 {
 	while (start < end) {
 		u64 size = end - start;
 		const u8 *text = elf_text(elf, start, &size);
-		size_t n = text ? pad_skip(text, size) : 0;
+		size_t n, at = 0;
 
-		if (!n)
+		while (text && at < size && (n = pad_length(text + at, size - at)))
+			at += n;
+		if (!at)
 			return false;
-		start += n;
+		start += at;
 	}
 	return true;
 }

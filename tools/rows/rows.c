@@ -66,7 +66,7 @@ u32 row_set_intern(struct row_set *set, const struct bee_rule *rule)
  * @pc: its start, greater than that of the row before
  * @rule: its rule; fields that its kind does not use are zero
  *
- * If the row before has the same rule, it is extended instead.
+ * Does nothing if the row before has the same rule: that row extends to the next one.
  */
 void row_set_add(struct row_set *set, u64 pc, const struct bee_rule *rule)
 {
@@ -78,11 +78,7 @@ void row_set_add(struct row_set *set, u64 pc, const struct bee_rule *rule)
 	set->rows[set->nrows++] = (struct row_start){ .pc = pc, .rule = index };
 }
 
-/**
- * row_set_add_start() - note that a function starts
- * @set: the rows
- * @pc: where; greater than the one before
- */
+/* row_set_add_start(): note that a function starts at @pc, greater than the one before */
 void row_set_add_start(struct row_set *set, u64 pc)
 {
 	set->starts = alloc_room(set->starts, set->nstarts, &set->room_starts,
@@ -90,21 +86,14 @@ void row_set_add_start(struct row_set *set, u64 pc)
 	set->starts[set->nstarts++] = pc;
 }
 
-/**
- * row_set_truncate() - take back rows
- * @set: the rows
- * @nrows: how many to keep
- */
+/* row_set_truncate(): take back all rows but the first @nrows */
 void row_set_truncate(struct row_set *set, size_t nrows)
 {
 	set->nrows = nrows;
 	set->truncated = true;
 }
 
-/**
- * row_set_drop_unused_rules() - forget rules that only rows had which were taken back
- * @set: the rows
- */
+/* row_set_drop_unused_rules(): forget the rules that only rows taken back had */
 void row_set_drop_unused_rules(struct row_set *set)
 {
 	u32 *renumber;
@@ -131,9 +120,21 @@ void row_set_drop_unused_rules(struct row_set *set)
 }
 
 /**
- * row_set_free() - release the memory of a set
- * @set: the rows; empty afterwards
+ * row_set_replace() - give a file other rows
+ * @set: the file's rows; freed, then set to @rows with the function starts of @set
+ * @rows: the new rows, without function starts; @set owns their memory afterwards
  */
+void row_set_replace(struct row_set *set, struct row_set *rows)
+{
+	rows->starts = set->starts;
+	rows->nstarts = set->nstarts;
+	rows->room_starts = set->room_starts;
+	set->starts = NULL;
+	row_set_free(set);
+	*set = *rows;
+}
+
+/* row_set_free(): release the memory of a set, which is empty afterwards */
 void row_set_free(struct row_set *set)
 {
 	free(set->rules);

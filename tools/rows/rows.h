@@ -23,11 +23,11 @@ struct row_start {
  * @nrules: number of them
  * @rows: ascending by pc; neighbours differ in their rule
  * @nrows: number of them
- * @truncated: rows have been taken back, so @rules may have some that none uses
+ * @truncated: rows have been taken back, so @rules may have some that no row uses
  * @end: pc after the last row
- * @flags: BEE_TABLE_F_*: what has been left out
- * @starts: pcs where functions start, ascending; they help the encoder, and are no part of
- *	the rows
+ * @flags: BEE_TABLE_F_*: in what respect the rows are not exact
+ * @starts: pcs where functions start, ascending; they help the encoder, and do not change what
+ *	the table says
  * @nstarts: number of them
  * @room_starts: starts there is memory for
  * @room_rules: rules there is memory for
@@ -59,6 +59,7 @@ u32 row_set_intern(struct row_set *set, const struct bee_rule *rule);
 void row_set_add_start(struct row_set *set, u64 pc);
 void row_set_truncate(struct row_set *set, size_t nrows);
 void row_set_drop_unused_rules(struct row_set *set);
+void row_set_replace(struct row_set *set, struct row_set *rows);
 void row_set_free(struct row_set *set);
 
 /* The pc after row @i. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Compiled tables on disk.  An entry is checked as a whole each time it is read; one that
- * does not pass, or belongs to another file, counts as absent and is replaced.  Its name says
- * what it was made from, and by which compiler.
+ * Compiled tables on disk.  Every reader checks all of an entry.  One that does not pass, or is of
+ * another ELF file, counts as absent and is replaced.  The name of an entry identifies the ELF file
+ * and the beectl that made it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,14 +25,14 @@
 
 /**
  * struct cache - the cache
- * @dir: the open directory, or -1: no cache, tables live in memfds
+ * @dir: the open directory; -1 if there is no cache: then tables are in memfds
  * @path: of the directory
- * @generation: of the compiler, as it stands in names
- * @limit: most bytes of disk
- * @known: @used is known
- * @used: bytes of disk in use when this process looked last, and what it wrote since; other
- *	processes write too
- * @absent: why there is no directory
+ * @generation: of this beectl, in hex
+ * @limit: most bytes of disk space
+ * @known: @used is set
+ * @used: bytes of disk space: those in use when this process last looked, and those that it has
+ *	written since; other processes may have written more
+ * @absent: why @dir is -1
  * @warning: what the user should be told once, or ""
  */
 struct cache {
@@ -47,8 +47,8 @@ struct cache {
 };
 
 /*
- * Name the compiler, which is this program, by its build-id or digest: so tables of another
- * version are told apart without anyone counting versions.  Return: 0 or -1.
+ * Set @generation to the build-id or digest of this program: a beectl never reads the tables of
+ * another version, and nobody has to count versions.  Return: 0 or -1.
  */
 static int generation_get(struct cache *cache)
 {
@@ -72,10 +72,9 @@ static int generation_get(struct cache *cache)
 /**
  * cache_open() - the cache of this system or, by BEEUNWIND_CACHE, another
  *
- * A directory that cannot be used is no error: there is no cache then, and
- * cache_absent() says why.
+ * If the directory cannot be used, the cache keeps nothing, and cache_absent() says why.
  *
- * Return: for the other calls and cache_close(); never NULL.
+ * Return: the cache, for cache_close(); never NULL.
  */
 struct cache *cache_open(void)
 {
@@ -90,7 +89,7 @@ struct cache *cache_open(void)
 			  "versions of beectl apart, cannot be read", cache->path);
 	else
 		cache->dir = cache_dir_open(cache->path, &cache->absent);
-	/* Users other than root do not expect to have the system's cache. */
+	/* Only root, and who has named a directory, expects the cache to be used. */
 	if (cache->dir < 0 && (!geteuid() || path))
 		snprintf(cache->warning, sizeof(cache->warning), "%s", cache->absent.text);
 	if (limit && *limit && text_parse_size(limit, &cache->limit))
@@ -104,7 +103,7 @@ struct cache *cache_open(void)
  * cache_close() - release a cache
  * @cache: the cache; NULL is fine
  *
- * Other processes may have filled the cache meanwhile, so its size is checked again.
+ * Trims the cache once more, as other processes may have added entries.
  */
 void cache_close(struct cache *cache)
 {
@@ -118,45 +117,25 @@ void cache_close(struct cache *cache)
 	free(cache);
 }
 
-/**
- * cache_path() - name of the cache's directory
- * @cache: the cache
- *
- * Return: the name, until cache_close().
- */
+/* cache_path(): name of the cache's directory, until cache_close() */
 const char *cache_path(const struct cache *cache)
 {
 	return cache->path;
 }
 
-/**
- * cache_limit() - most bytes of disk that the cache may take
- * @cache: the cache
- *
- * Return: bytes.
- */
+/* cache_limit(): most bytes of disk space that the cache may take */
 uint64_t cache_limit(const struct cache *cache)
 {
 	return cache->limit;
 }
 
-/**
- * cache_absent() - why there is no cache
- * @cache: what cache_open() has returned
- *
- * Return: a sentence, until cache_close(); NULL if there is one.
- */
+/* cache_absent(): a sentence why there is no cache, until cache_close(); NULL if there is one */
 const char *cache_absent(const struct cache *cache)
 {
 	return cache->dir < 0 ? cache->absent.text : NULL;
 }
 
-/**
- * cache_warning() - what the user should be told once
- * @cache: what cache_open() has returned
- *
- * Return: a sentence, until cache_close(); or NULL.
- */
+/* cache_warning(): what the user should be told once, until cache_close(); or NULL */
 const char *cache_warning(const struct cache *cache)
 {
 	return cache->warning[0] ? cache->warning : NULL;
@@ -195,16 +174,6 @@ static enum cache_state entry_read(int dir, const char *name, struct table_file 
 	return CACHE_CURRENT;
 }
 
-/* Only exact tables are kept, so one that is not exact is no entry. */
-static bool table_is_of(const struct bee_table *table, const struct file_identity *identity)
-{
-	const struct bee_table_header *h = table->header;
-
-	return !h->flags && h->id_type == identity->type && h->id_len == identity->len &&
-	       !memcmp(h->id, identity->id, identity->len) &&
-	       le64_to_cpu(h->file_size) == identity->size;
-}
-
 /**
  * cache_lookup() - the table of a file, if there is a good one
  * @cache: the cache
@@ -216,6 +185,7 @@ static bool table_is_of(const struct bee_table *table, const struct file_identit
 bool cache_lookup(struct cache *cache, const struct file_identity *identity,
 		  struct table_file *file)
 {
+	const struct bee_table_header *h;
 	char name[CACHE_NAME_MAX];
 	struct stat st;
 
@@ -223,22 +193,27 @@ bool cache_lookup(struct cache *cache, const struct file_identity *identity,
 	if (cache->dir < 0)
 		return false;
 	entry_name(cache, identity, name);
-	if (entry_read(cache->dir, name, file, &st) == CACHE_CURRENT &&
-	    table_is_of(&file->table, identity)) {
-		/* It is what was used last; if it is not ours, its owner decides. */
-		futimens(file->fd, NULL);
-		return true;
+	if (entry_read(cache->dir, name, file, &st) == CACHE_CURRENT) {
+		h = file->table.header;
+		/* The cache has exact tables only: one with flags was not put there by beectl. */
+		if (!h->flags && h->id_type == identity->type && h->id_len == identity->len &&
+		    !memcmp(h->id, identity->id, identity->len) &&
+		    le64_to_cpu(h->file_size) == identity->size) {
+			/* Its mtime is when it was last used.  Fails for entries of other users. */
+			futimens(file->fd, NULL);
+			return true;
+		}
 	}
 	table_file_close(file);
 	return false;
 }
 
 /**
- * cache_measure() - look how full the cache is, and keep within its limit
+ * cache_measure() - find out how full the cache is, and trim it to its limit
  * @cache: the cache
  *
- * For callers whose children will store many entries: the children need not look for
- * themselves then, and cache_close() looks again after them.
+ * For a caller whose children will store many entries: they inherit the result instead of each
+ * listing the directory.  cache_close() trims again.
  */
 void cache_measure(struct cache *cache)
 {
@@ -248,7 +223,7 @@ void cache_measure(struct cache *cache)
 	cache->known = true;
 }
 
-/* Write an entry, if the cache has or gets room for it.  Return: its file, or -1 and errno. */
+/* Write an entry; trim the cache first if it would not fit.  Return: its file, or -1 and errno. */
 static int entry_write(struct cache *cache, const char *name, const char *path,
 		       const void *blob, size_t size)
 {
@@ -270,11 +245,11 @@ static int entry_write(struct cache *cache, const char *name, const char *path,
  * @cache: the cache
  * @identity: of the ELF file, taken before it was compiled
  * @path: of the ELF file, for people
- * @file: blob and table are set, and validated; the rest is filled: the entry in the cache
- *	or, where that cannot be written, a memfd; closed on failure
- * @error: filled on failure, and if the table is in a memfd for want of a better place
+ * @file: blob and table are set, and validated; the rest is filled: the entry in the cache or, if
+ *	that cannot be written, a memfd; closed on failure
+ * @error: filled on failure, and if an exact table is in a memfd
  *
- * A table that is not exact is not kept: nobody who asks for the file's table means it.
+ * A table that is not exact always goes into a memfd: the cache has exact tables only.
  *
  * Return: 0 or -1.
  */
@@ -302,10 +277,7 @@ int cache_store(struct cache *cache, const struct file_identity *identity, const
 	return -1;
 }
 
-/**
- * table_file_close() - release a table
- * @file: the table, or none; none afterwards
- */
+/* table_file_close(): release a table; does nothing if called again */
 void table_file_close(struct table_file *file)
 {
 	if (file->fd >= 0)
@@ -314,45 +286,43 @@ void table_file_close(struct table_file *file)
 	*file = (struct table_file){ .fd = -1 };
 }
 
-/* Does the entry's name begin with the build-id or digest in the table's header? */
-static bool name_is_of(const char *name, const struct bee_table_header *h)
-{
-	char id[2 * BEE_TABLE_ID_MAX + 1];
-
-	if (h->id_type == BEE_ID_SHA256 && !strncmp(name, "sha256-", 7))
-		name += 7;
-	text_hex(h->id, h->id_len, id, sizeof(id));
-	return !strncmp(name, id, strlen(id)) && name[strlen(id)] == '-';
-}
-
 static void entry_look(struct cache *cache, const char *name, struct cache_entry *entry)
 {
-	const char *generation = strrchr(name, '-') + 1;
+	const char *rest = strncmp(name, "sha256-", 7) ? name : name + 7;
+	char id[2 * BEE_TABLE_ID_MAX + 1];
 	struct table_file file;
 	struct stat st;
 	ssize_t length;
 
 	entry->state = entry_read(cache->dir, name, &file, &st);
-	if (entry->state == CACHE_CURRENT && !name_is_of(name, file.table.header))
-		entry->state = CACHE_DAMAGED;
+	if (entry->state == CACHE_CURRENT) {
+		const struct bee_table_header *h = file.table.header;
+
+		/* The name has to begin with the identity in the header. */
+		text_hex(h->id, h->id_len, id, sizeof(id));
+		if (h->id_type != BEE_ID_SHA256)
+			rest = name;
+		if (strncmp(rest, id, strlen(id)) || rest[strlen(id)] != '-')
+			entry->state = CACHE_DAMAGED;
+	}
 	entry->path[0] = '\0';
 	length = file.fd < 0 ? -1 : fgetxattr(file.fd, CACHE_PATH_XATTR, entry->path,
 					      sizeof(entry->path) - 1);
 	if (length > 0)
 		entry->path[length] = '\0';
-	/* Another compiler may have written another format. */
-	if (entry->state != CACHE_UNTRUSTED && strcmp(generation, cache->generation))
+	/* Another generation may have another format, so that damage cannot be told. */
+	if (entry->state != CACHE_UNTRUSTED && strcmp(strrchr(name, '-') + 1, cache->generation))
 		entry->state = CACHE_OLD;
 	table_file_close(&file);
 }
 
 /**
- * cache_list() - look at all entries, the one used longest ago first
+ * cache_list() - look at all entries, the least recently used first
  * @cache: the cache
  * @fn: called for each
  * @arg: its first argument
  *
- * Reads and checks all of them, which does not count as use.
+ * Reads and checks every entry; that does not count as use.
  *
  * Return: 0, or -1 and errno.
  */
@@ -378,7 +348,7 @@ int cache_list(struct cache *cache, cache_entry_fn fn, void *arg)
  * cache_clear() - remove all entries
  * @cache: the cache
  * @count: filled: how many there were
- * @bytes: filled: bytes of disk that they took
+ * @bytes: filled: bytes of disk space that they took
  *
  * Return: 0, or -1 and errno.
  */

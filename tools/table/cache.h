@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Compiled tables on disk, one file each, named by the identity of the ELF file. */
+/* Compiled tables on disk, one file each, named after the identity of the ELF file. */
 #ifndef BEE_CACHE_H
 #define BEE_CACHE_H
 
@@ -9,17 +9,14 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "cache_dir.h"
 #include "error.h"
 #include "identity.h"
 #include "kmod/table.h"
 
 #define CACHE_DIR_DEFAULT	"/var/cache/beeunwind"
-#define CACHE_DIR_ENV		"BEEUNWIND_CACHE"
 #define CACHE_LIMIT_DEFAULT	(256ull << 20)
 #define CACHE_LIMIT_ENV		"BEEUNWIND_CACHE_SIZE"
-
-/* Where an entry keeps the path of its ELF file, for people. */
-#define CACHE_PATH_XATTR	"user.beeunwind.path"
 
 /**
  * struct table_file - a table that has been checked, and a file that holds it
@@ -37,10 +34,10 @@ struct table_file {
 
 /**
  * enum cache_state - what an entry is good for
- * @CACHE_CURRENT: read when its file is loaded next
- * @CACHE_OLD: made by another beectl; goes when room is needed
- * @CACHE_DAMAGED: does not pass the check; replaced when its file is loaded next
- * @CACHE_UNTRUSTED: belongs to or may be written by others, so likewise
+ * @CACHE_CURRENT: the next load of its ELF file uses it
+ * @CACHE_OLD: made by another beectl; not used, removed when space is needed
+ * @CACHE_DAMAGED: does not pass the check; the next load of its ELF file replaces it
+ * @CACHE_UNTRUSTED: users other than root and this one own it or can write it; replaced likewise
  */
 enum cache_state {
 	CACHE_CURRENT,
@@ -53,8 +50,8 @@ enum cache_state {
  * struct cache_entry - about one table in the cache
  * @name: of the entry
  * @path: of the ELF file when it was compiled, "" if that is not known
- * @bytes: of disk
- * @used: when it was written or read last
+ * @bytes: of disk space that it takes
+ * @used: when it was last read or written
  * @state: what it is good for
  */
 struct cache_entry {
@@ -72,7 +69,6 @@ struct cache;
 struct cache *cache_open(void);
 void cache_close(struct cache *cache);
 const char *cache_path(const struct cache *cache);
-uint64_t cache_disk_bytes(uint64_t size);
 uint64_t cache_limit(const struct cache *cache);
 const char *cache_absent(const struct cache *cache);
 const char *cache_warning(const struct cache *cache);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cache's directory.  Several beectl use it at once without locks: rename() makes an
- * entry appear as a whole, an entry that is removed while open stays readable, and each process
- * that finds the cache too large removes the entries used longest ago.  Files that are not named
- * as entries are left alone, so that a wrong BEEUNWIND_CACHE does no harm.
+ * The directory of the cache.  Several beectl use it at once without locks: rename() makes an entry
+ * appear complete, an entry that is removed while open stays readable, and each process that finds
+ * the cache too large removes the least recently used entries.  Files whose names are not those of
+ * entries are left alone, so that a wrong BEEUNWIND_CACHE does no harm.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -17,36 +17,26 @@
 #include <unistd.h>
 
 #include "alloc.h"
-#include "cache.h"
 #include "cache_dir.h"
 #include "error.h"
 #include "io.h"
+#include "order.h"
 
 #define TEMPORARY	".new-"
 
-/* Writing takes milliseconds: the writer of a file this many seconds old is gone. */
+/* Seconds.  Writing takes milliseconds, so the writer of an older temporary file was killed. */
 #define TEMPORARY_AGE	3600
 
-/* File systems allocate blocks of this many bytes. */
+/* File systems allocate disk space in units of this many bytes. */
 #define BLOCK		4096
 
-/**
- * cache_dir_trusts() - can only root and this user have written a file or directory?
- * @st: of the file or directory
- *
- * Return: true if so.
- */
+/* cache_dir_trusts(): can only root and this user have written the file or directory? */
 bool cache_dir_trusts(const struct stat *st)
 {
 	return (!st->st_uid || st->st_uid == geteuid()) && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/**
- * cache_disk_bytes() - room on disk for a table
- * @size: bytes of the table
- *
- * Return: bytes, in whole blocks.
- */
+/* cache_disk_bytes(): bytes of disk space that a table of @size bytes takes */
 uint64_t cache_disk_bytes(uint64_t size)
 {
 	return (size + BLOCK - 1) / BLOCK * BLOCK;
@@ -97,7 +87,7 @@ static const char *name_skip_hex(const char *name, size_t least, size_t most, ch
 	return name + n + (end != '\0');
 }
 
-/* A name as entry_name() in cache.c makes it, so long that no other file has such a name. */
+/* Is it a name as entry_name() in cache.c makes them?  No other file has so long a name. */
 static bool name_is_entry(const char *name)
 {
 	unsigned int i;
@@ -109,12 +99,6 @@ static bool name_is_entry(const char *name)
 		name = name_skip_hex(name, 1, 16, '-');
 	return name && name_skip_hex(name, 2 * CACHE_GENERATION_SIZE,
 				     2 * CACHE_GENERATION_SIZE, '\0');
-}
-
-static bool name_is_temporary(const char *name)
-{
-	return !strncmp(name, TEMPORARY, strlen(TEMPORARY)) &&
-	       name_skip_hex(name + strlen(TEMPORARY), 16, 16, '\0');
 }
 
 /* A directory stream with an offset of its own, unlike a dup() of @dir. */
@@ -132,18 +116,15 @@ static int compare_used(const void *a, const void *b)
 {
 	const struct cache_dir_file *x = a, *y = b;
 
-	if (x->used.tv_sec != y->used.tv_sec)
-		return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
-	if (x->used.tv_nsec != y->used.tv_nsec)
-		return x->used.tv_nsec < y->used.tv_nsec ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return order(x->used.tv_sec, y->used.tv_sec) ?: order(x->used.tv_nsec, y->used.tv_nsec) ?:
+	       strcmp(x->name, y->name);
 }
 
 /**
  * cache_dir_list() - the entries
  * @dir: the open directory
- * @list: filled, the one used longest ago first; cache_dir_list_free() releases it,
- *	after an error as well
+ * @list: filled, the least recently used entry first; cache_dir_list_free() releases it, also
+ *	after a failure
  *
  * Return: 0, or -1 and errno.
  */
@@ -181,7 +162,7 @@ void cache_dir_list_free(struct cache_dir_list *list)
 	*list = (struct cache_dir_list){ 0 };
 }
 
-/* Remove temporary files of writers that were killed. */
+/* Remove temporary files that are at least @age seconds old. */
 static void temporaries_remove(int dir, time_t age)
 {
 	DIR *stream = dir_stream(dir);
@@ -189,7 +170,8 @@ static void temporaries_remove(int dir, time_t age)
 	struct stat st;
 
 	while (stream && (at = readdir(stream)))
-		if (name_is_temporary(at->d_name) &&
+		if (!strncmp(at->d_name, TEMPORARY, strlen(TEMPORARY)) &&
+		    name_skip_hex(at->d_name + strlen(TEMPORARY), 16, 16, '\0') &&
 		    !fstatat(dir, at->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
 		    st.st_mtime + age <= time(NULL))
 			unlinkat(dir, at->d_name, 0);
@@ -197,34 +179,28 @@ static void temporaries_remove(int dir, time_t age)
 		closedir(stream);
 }
 
-static int temporary_open(int dir, char *name, size_t size)
-{
-	uint64_t number;
-
-	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-		return -1;
-	snprintf(name, size, TEMPORARY "%016llx", (unsigned long long)number);
-	return openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-}
-
 /**
  * cache_dir_write() - make an entry, or replace it
  * @dir: the open directory
  * @name: of the entry
- * @path: of the ELF file, for people; kept if the file system can
+ * @path: of the ELF file, for people; kept if the file system has extended attributes
  * @blob: its content
  * @size: bytes of @blob
  *
- * Not synced: an entry that a crash leaves incomplete does not pass the check that every
- * reader makes, and is replaced.
+ * There is no fsync(): every reader checks an entry, and replaces one that a crash left incomplete.
  *
  * Return: a file descriptor to read it from, or -1 and errno.
  */
 int cache_dir_write(int dir, const char *name, const char *path, const void *blob, size_t size)
 {
 	char temporary[32];
-	int fd = temporary_open(dir, temporary, sizeof(temporary)), saved;
+	uint64_t number;
+	int fd, saved;
 
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return -1;
+	snprintf(temporary, sizeof(temporary), TEMPORARY "%016llx", (unsigned long long)number);
+	fd = openat(dir, temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
 		return -1;
 	fsetxattr(fd, CACHE_PATH_XATTR, path, strlen(path), 0);
@@ -238,7 +214,7 @@ int cache_dir_write(int dir, const char *name, const char *path, const void *blo
 	return -1;
 }
 
-/* Remove an entry, unless it was used or replaced since it was listed.  Return: is it gone? */
+/* Remove an entry, unless it was used or replaced after it was listed.  Return: is it gone? */
 static bool file_remove(int dir, const struct cache_dir_file *file)
 {
 	struct stat st;
@@ -251,14 +227,14 @@ static bool file_remove(int dir, const struct cache_dir_file *file)
 }
 
 /**
- * cache_dir_trim() - keep within the limit
+ * cache_dir_trim() - keep the entries within a limit
  * @dir: the open directory
- * @limit: most bytes of disk
+ * @limit: bytes of disk space
  *
- * If the entries take more, those used longest ago are removed until they take 7/8 of it,
- * so that it does not happen again at once.
+ * If the entries take more, the least recently used are removed until the rest takes 7/8 of
+ * @limit, so that the next entries fit without another trim.
  *
- * Return: bytes that are left.
+ * Return: bytes that the rest takes.
  */
 uint64_t cache_dir_trim(int dir, uint64_t limit)
 {
@@ -282,7 +258,7 @@ uint64_t cache_dir_trim(int dir, uint64_t limit)
  * cache_dir_clear() - remove all entries
  * @dir: the open directory
  * @count: filled: how many there were
- * @bytes: filled: bytes of disk that they took
+ * @bytes: filled: bytes of disk space that they took
  *
  * Return: 0, or -1 and errno.
  */

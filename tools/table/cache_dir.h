@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The cache's directory: which files in it are ours, and the room they take. */
+/* The directory of the cache: which of its files are entries, and the disk space they take. */
 #ifndef BEE_CACHE_DIR_H
 #define BEE_CACHE_DIR_H
 
@@ -12,7 +12,12 @@
 #include "error.h"
 #include "kmod/table.h"
 
-/* Bytes of a generation: of the build-id or digest of the compiler. */
+#define CACHE_DIR_ENV		"BEEUNWIND_CACHE"
+
+/* Where an entry keeps the path of its ELF file, for people. */
+#define CACHE_PATH_XATTR	"user.beeunwind.path"
+
+/* Bytes of a generation: the start of the build-id or digest of the beectl that made a table. */
 #define CACHE_GENERATION_SIZE	8
 
 /* "sha256-", the id, inode, its birth, mtime and generation in hex. */
@@ -21,8 +26,8 @@
 /**
  * struct cache_dir_file - a file of the cache
  * @name: in the directory
- * @bytes: of disk that it takes
- * @used: when it was written, or read last
+ * @bytes: of disk space that it takes
+ * @used: when it was last read or written: its mtime
  */
 struct cache_dir_file {
 	char		name[CACHE_NAME_MAX];
@@ -41,6 +46,7 @@ struct cache_dir_list {
 int cache_dir_open(const char *path, struct bee_error *error);
 bool cache_dir_trusts(const struct stat *st);
 int cache_dir_list(int dir, struct cache_dir_list *list);
+uint64_t cache_disk_bytes(uint64_t size);
 void cache_dir_list_free(struct cache_dir_list *list);
 int cache_dir_write(int dir, const char *name, const char *path, const void *blob, size_t size);
 uint64_t cache_dir_trim(int dir, uint64_t limit);

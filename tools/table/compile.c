@@ -10,7 +10,7 @@
 #include "error.h"
 #include "rows.h"
 
-/* Encode, and check the table as the module will, before anyone else sees it. */
+/* Encode, and check the table as the module does. */
 static int compile_table(const struct table_info *info, const struct row_set *rows,
 			 struct compile_result *result, struct bee_error *error)
 {
@@ -54,7 +54,7 @@ static struct table_info compile_info(const struct elf_file *elf)
  * @size: bytes of the table
  * @error: filled on failure
  *
- * Return: the table, for free(), which has not been validated; or NULL.
+ * Return: the table, not validated, for free(); or NULL.
  */
 void *compile_encode(const struct elf_file *elf, const struct row_set *rows, size_t *size,
 		     struct bee_error *error)
@@ -88,7 +88,7 @@ int compile_rows(const struct elf_file *elf, const struct lossy_options *lossy,
 	    lossy_apply(elf, rows, lossy, &result->lossy, error))
 		return -1;
 	if (!compile_table(&info, rows, result, error)) {
-		/* If the file changed while it was read, the table is worth nothing. */
+		/* The file changed while it was read: reject the table. */
 		trouble = elf_trouble(elf);
 		if (!trouble)
 			return 0;
@@ -125,11 +125,9 @@ int compile_elf(int fd, const struct lossy_options *lossy, struct compile_result
 }
 
 /**
- * compile_empty() - make the table of a file of which nothing is known
+ * compile_empty() - make a table that is one gap, for a file without CFI
  * @result: always filled; compile_result_free() releases it
  * @error: filled on failure
- *
- * All of such a file is a gap.
  *
  * Return: 0 or -1.
  */
@@ -152,10 +150,7 @@ int compile_empty(struct compile_result *result, struct bee_error *error)
 	return ret;
 }
 
-/**
- * compile_result_free() - release the table
- * @result: with a table or without; without one afterwards
- */
+/* compile_result_free(): release the table, if there is one */
 void compile_result_free(struct compile_result *result)
 {
 	free(result->blob);

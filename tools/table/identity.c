@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which ELF file: what the cache's entries are named by. */
+/* The identity of an ELF file, which names its entry in the cache. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -20,9 +20,9 @@ static uint64_t time_ns(const struct statx_timestamp *time)
  * @identity: filled
  * @error: filled on failure
  *
- * The times are read before anything else of the file: if it changes later, its mtime is no
- * longer that of @identity. Where the file system keeps no time of birth, ctime stands for
- * it; then a new link to the file, as perf record makes them, has it compiled again.
+ * The times are read before the file: if it changes while it is read, its mtime is later than that
+ * of @identity.  A file system without time of birth has ctime stand for it; there a new link to the
+ * file, which changes ctime (perf record makes links), has its table compiled again.
  *
  * Return: 0 or -1.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which ELF file: what the cache's entries are named by. */
+/* The identity of an ELF file, which names its entry in the cache. */
 #ifndef BEE_IDENTITY_H
 #define BEE_IDENTITY_H
 
@@ -18,8 +18,8 @@
  * @born: when the inode was made, ns since the epoch; 0 for the vDSO
  * @mtime: when its contents were changed last, ns since the epoch; 0 for the vDSO
  *
- * A file chooses its build-id, and its owner can set its mtime. Nobody can choose inode
- * number and time of birth, so one file's table is not taken for another's.
+ * Whoever makes a file chooses its build-id and mtime.  Nobody can choose inode number and time of
+ * birth, so no file can pass for another.
  */
 struct file_identity {
 	uint8_t		type;

@@ -17,11 +17,12 @@ static int file_compile(struct elf_file *elf, const struct lossy_options *lossy,
 	if (elf_read_cfi(elf, error))
 		return -1;
 	ret = compile_rows(elf, lossy, &rows, &result, error);
-	/* The frame pointer does not do for all files. */
+	/* Refused, for one, if the file is not made with frame pointers: try without. */
 	if (ret && lossy && lossy->fp_bypass) {
 		struct lossy_options thin = { .thin = lossy->thin };
 
 		row_set_free(&rows);
+		*error = (struct bee_error){};
 		ret = compile_rows(elf, &thin, &rows, &result, error);
 	}
 	row_set_free(&rows);
@@ -37,14 +38,15 @@ static int file_compile(struct elf_file *elf, const struct lossy_options *lossy,
  * @fd: the ELF file, open for reading; the caller closes it
  * @path: its name, for people
  * @vdso: a copy of the vDSO, whose inode means nothing
- * @lossy: what may be left out, or NULL: nothing; if the frame pointer does not do for the
- *	file, only @lossy->thin counts
- * @report: filled: what has been left out
+ * @lossy: what to leave out, or NULL: nothing; if the file is not made with frame pointers,
+ *	@lossy->fp_bypass is ignored
+ * @report: filled: what was left out
  * @file: filled; table_file_close() releases it, also if there is none
- * @error: filled if it has none or is not kept in the cache; @error->text is "" otherwise
+ * @error: filled if there is no table, or if it could not be kept in the cache; @error->text is ""
+ *	otherwise
  *
- * A file that was made to hurt may take long, and more memory than there is ends the
- * process: a caller that must not suffer does this in a child process.
+ * A file that someone made to hurt may take long, and may need more memory than there is, which
+ * ends the process: a caller that has to go on makes the table in a child.
  *
  * Return: TABLE_CACHED, TABLE_COMPILED or TABLE_NONE.
  */

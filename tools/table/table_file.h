@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* From an ELF file to a file that holds its table: in the cache, or compiled now. */
+/* From an ELF file to a file that holds its table: out of the cache, or compiled. */
 #ifndef BEE_TABLE_FILE_H
 #define BEE_TABLE_FILE_H
 

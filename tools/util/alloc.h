@@ -11,7 +11,10 @@
 
 #define ALLOC_HUGE	(2u << 20)	/* bytes of a huge page */
 
-/* Check for NULL.  Ask for huge pages: faulting in 4 KiB pages takes longer than filling them. */
+/*
+ * Check for NULL.  Large arrays get huge pages: faulting in 4 KiB pages takes longer than filling
+ * them.
+ */
 static inline void *alloc_check(void *p, size_t bytes)
 {
 	uintptr_t start = ((uintptr_t)p + ALLOC_HUGE - 1) & -(uintptr_t)ALLOC_HUGE;
@@ -51,12 +54,7 @@ static inline void *alloc_zero(size_t n, size_t size)
 	return alloc_check(calloc(n, size), n * size);
 }
 
-/**
- * alloc_text() - copy a string
- * @text: the string
- *
- * Return: the copy, for free(); never NULL.
- */
+/* alloc_text(): a copy of a string, for free(); never NULL */
 static inline char *alloc_text(const char *text)
 {
 	return alloc_check(strdup(text), 0);

@@ -12,7 +12,7 @@
  * struct bits - the string; all zero is an empty one
  * @bytes: bit i is bit i % 8 of byte i / 8; free() releases it
  * @nbits: its length
- * @room: bytes there is memory for, all after the end zero
+ * @room: bytes allocated; those after the end are zero
  */
 struct bits {
 	u8	*bytes;
@@ -20,7 +20,7 @@ struct bits {
 	size_t	 room;
 };
 
-/* Bits that a value takes: 0 for 0. */
+/* Bits that @value needs: 0 for 0. */
 static inline unsigned int bits_width(u32 value)
 {
 	return value ? 32 - __builtin_clz(value) : 0;

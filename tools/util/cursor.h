@@ -81,44 +81,38 @@ static inline u64 cursor_u64(struct cursor *c)
 	return cursor_uint(c, 8);
 }
 
-/* Unsigned LEB128 (DWARF 5, 7.6); bad if the value exceeds 64 bits. */
-static inline u64 cursor_uleb(struct cursor *c)
+/* LEB128 (DWARF 5, 7.6); bad if the value exceeds 64 bits. */
+static inline u64 cursor_leb(struct cursor *c, bool is_signed)
 {
 	unsigned int shift = 0;
 	u64 value = 0;
-	u8 byte;
+	u8 byte, bits;
 
 	do {
 		byte = cursor_u8(c);
+		bits = byte & 0x7f;
 		if (shift < 64)
-			value |= (u64)(byte & 0x7f) << shift;
-		if ((shift >= 64 && byte & 0x7f) || (shift == 63 && byte & 0x7e))
+			value |= (u64)bits << shift;
+		/* The tenth byte has one bit of the value, those after it repeat the sign. */
+		if (shift == 63 && bits > 1 && !(is_signed && bits == 0x7f))
+			c->bad = true;
+		if (shift > 63 && bits != (is_signed && (s64)value < 0 ? 0x7f : 0))
 			c->bad = true;
 		shift += shift < 64 ? 7 : 0;
 	} while (byte & 0x80);
+	if (is_signed && shift < 64 && byte & 0x40)
+		value |= ~0ull << shift;
 	return c->bad ? 0 : value;
 }
 
-/* Signed LEB128; bad if the value exceeds 64 bits. */
+static inline u64 cursor_uleb(struct cursor *c)
+{
+	return cursor_leb(c, false);
+}
+
 static inline s64 cursor_sleb(struct cursor *c)
 {
-	unsigned int shift = 0;
-	u64 value = 0;
-	u8 byte;
-
-	do {
-		byte = cursor_u8(c);
-		if (shift < 64)
-			value |= (u64)(byte & 0x7f) << shift;
-		else if ((byte & 0x7f) != ((s64)value < 0 ? 0x7f : 0))
-			c->bad = true;
-		if (shift == 63 && (byte & 0x7f) != 0 && (byte & 0x7f) != 0x7f)
-			c->bad = true;
-		shift += shift < 64 ? 7 : 0;
-	} while (byte & 0x80);
-	if (shift < 64 && byte & 0x40)
-		value |= ~0ull << shift;
-	return c->bad ? 0 : (s64)value;
+	return cursor_leb(c, true);
 }
 
 /* A string up to and including its NUL; NULL if there is none. */

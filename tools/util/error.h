@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Why something failed: the one way in which functions of the tool say so. */
+/* Why something failed: how every function of tools/ reports it. */
 #ifndef BEE_ERROR_H
 #define BEE_ERROR_H
 
-/* No errno value: the module is not loaded. */
+/* The module is not loaded.  Not an errno value. */
 #define BEE_ERROR_NO_MODULE	0x10000
 
 /**

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The same work on many files, in child processes: one for each item, which
- * writes its result to a pipe and exits.
- */
+/* The same work on many files: a child for each item writes its result to a pipe and exits. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -20,7 +17,7 @@
 
 #define PROGRESS_MS	200
 
-/* A child while it runs; its result from then on, until it is its turn. */
+/* A running child; after it has ended, its result until @done takes it. */
 struct job {
 	size_t	 index;
 	pid_t	 pid;
@@ -32,9 +29,9 @@ struct job {
 };
 
 /*
- * Items [@next_done, @next_start) have been started and not been handed out; item i
- * has job i % njobs.  There are more jobs than may run at a time: results of later items wait
- * in them behind one slow item, so that CPUs do not idle.
+ * Items [@next_done, @next_start) have been started and not been handed out; item i uses job
+ * i % njobs.  There are more jobs than children run at a time, so that one slow item does not
+ * leave CPUs idle: the results of later items wait in their jobs.
  */
 struct pool {
 	const struct parallel	*parallel;
@@ -48,15 +45,6 @@ struct pool {
 	size_t			 next_done;
 };
 
-static unsigned int parallel_cpus(void)
-{
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof(set), &set))
-		return 1;
-	return CPU_COUNT(&set);
-}
-
 static struct job *pool_job(const struct pool *pool, size_t index)
 {
 	return &pool->jobs[index % pool->njobs];
@@ -67,7 +55,7 @@ static __attribute__((noreturn)) void job_child(const struct parallel *parallel,
 {
 	FILE *out;
 
-	/* Without the parent nobody reads the result. */
+	/* Only the parent reads the result, so die with it. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 		_exit(1);
 	out = fdopen(fd, "w");
@@ -84,7 +72,7 @@ static int job_start(struct pool *pool, size_t index)
 	int fds[2];
 
 	*job = (struct job){ .index = index, .fd = -1 };
-	/* Otherwise the child would write what is buffered here once more. */
+	/* Or the child would write a copy of what is buffered here. */
 	fflush(NULL);
 	if (pipe2(fds, O_CLOEXEC))
 		return -1;
@@ -101,7 +89,10 @@ static int job_start(struct pool *pool, size_t index)
 	return 0;
 }
 
-/* Start children up to the limits.  If that fails, it is tried again when one has ended. */
+/*
+ * Start children up to the limits.  If fork() or pipe() fails, go on with the children there are
+ * and try again when one has ended.  Return: -1 and errno if there are none.
+ */
 static int pool_start(struct pool *pool)
 {
 	while (pool->next_start < pool->parallel->count && pool->running < pool->max_running &&
@@ -144,22 +135,17 @@ static bool job_read(struct job *job)
 	return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/* The first item without a result has been worked on the longest. */
-static size_t pool_oldest(const struct pool *pool)
-{
-	size_t i = pool->next_done;
-
-	while (i < pool->next_start && pool_job(pool, i)->fd < 0)
-		i++;
-	return i;
-}
-
 static void pool_progress(const struct pool *pool)
 {
 	const struct parallel *parallel = pool->parallel;
+	size_t oldest = pool->next_done;
 
-	if (parallel->progress && pool->running)
-		parallel->progress(parallel->arg, pool->ready, pool_oldest(pool));
+	if (!parallel->progress || !pool->running)
+		return;
+	/* The first item without a result has run longest. */
+	while (oldest < pool->next_start && pool_job(pool, oldest)->fd < 0)
+		oldest++;
+	parallel->progress(parallel->arg, pool->ready, oldest);
 }
 
 /* Wait for output of the children, read it, and reap those that have ended. */
@@ -204,18 +190,20 @@ static void pool_hand_out(struct pool *pool)
  * parallel_run() - do the work on all items
  * @parallel: what to do
  *
- * At most PARALLEL_MAX_RESULTS items per child run or wait to be handed out, which bounds
- * memory.
+ * Memory is bounded: at most PARALLEL_MAX_RESULTS items per child run or wait to be handed out.
  *
- * Return: 0; or -1 and errno if no child can be made at all, with the results of
- * the items before handed out.
+ * Return: 0; or -1 and errno if no child can be made at all; @done then has the results of the
+ * items before.
  */
 int parallel_run(const struct parallel *parallel)
 {
 	struct pool pool = { .parallel = parallel };
+	cpu_set_t cpus;
 	int ret = 0;
 
-	pool.max_running = parallel->jobs ?: parallel_cpus();
+	pool.max_running = parallel->jobs;
+	if (!pool.max_running)
+		pool.max_running = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
 	if (pool.max_running > PARALLEL_MAX_JOBS)
 		pool.max_running = PARALLEL_MAX_JOBS;
 	pool.njobs = PARALLEL_MAX_RESULTS * pool.max_running;

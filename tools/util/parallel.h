@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The same work on many files, in child processes, so that a crash affects one file only. */
+/* The same work on many files, each in a child process: a crash loses one file only. */
 #ifndef BEE_PARALLEL_H
 #define BEE_PARALLEL_H
 
@@ -15,13 +15,12 @@
  * @jobs: children at a time; 0: as many as there are CPUs to run on
  * @arg: for the functions below
  * @work: handles item @index, in a child; what it writes to @out is the result
- * @done: takes the result of item @index, in the order of the items; @died is NULL, or
- *	says how the child died, and then @data is what it had written before
- * @progress: called now and then with the number of items that are ready, and the
- *	one that has been worked on the longest; or NULL
+ * @done: takes the result of item @index, in the order of the items; @data is aligned for any
+ *	type; @died is NULL, or says how the child died: then @data is what it wrote before
+ * @progress: called a few times a second with the number of finished items and the index of the
+ *	one that has run longest; or NULL
  *
- * @done and @progress are called by the caller of parallel_run().  @data is aligned
- * for any type.
+ * parallel_run() calls @done and @progress in the parent.
  */
 struct parallel {
 	size_t		 count;

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parallel.h"
 #include "text.h"
 
-/* text_size(): "187.3 KiB".  Return: a string to be used at once. */
+/* text_size(): "187.3 KiB" */
 struct size_text text_size(uint64_t bytes)
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
@@ -31,7 +30,7 @@ struct size_text text_size(uint64_t bytes)
 	return text;
 }
 
-/* text_bytes(): "187.3K": as short as a column needs it, but with three digits */
+/* text_bytes(): "187.3K": three digits and a unit, for columns; all digits below 10000 */
 void text_bytes(uint64_t bytes, char *to, size_t size)
 {
 	static const char units[] = "KMGTPE";
@@ -123,13 +122,7 @@ int text_parse_number(const char *word, unsigned int max, unsigned int *number)
 	return 0;
 }
 
-/* text_parse_jobs(): how much at a time, 1 .. PARALLEL_MAX_JOBS.  Return: 0 or -1. */
-int text_parse_jobs(const char *word, unsigned int *jobs)
-{
-	return text_parse_number(word, PARALLEL_MAX_JOBS, jobs);
-}
-
-/* text_hex(): as many bytes in hexadecimal as fit */
+/* text_hex(): as many bytes in lower-case hexadecimal as fit into @size */
 void text_hex(const uint8_t *bytes, size_t count, char *to, size_t size)
 {
 	size_t i;
@@ -155,7 +148,7 @@ unsigned int text_utf8_length(const unsigned char *s)
 	if (*s < 0xc2 || *s > 0xf4)
 		return 0;
 	n = *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : 4;
-	/* Neither longer than need be, nor a surrogate, nor past U+10FFFF. */
+	/* No overlong form, no surrogate, nothing past U+10FFFF. */
 	if (*s == 0xe0)
 		low = 0xa0;
 	else if (*s == 0xed)
@@ -182,12 +175,12 @@ bool text_utf8_is_control(const unsigned char *s)
 }
 
 /**
- * text_put_name() - print a name that others chose
+ * text_put_name() - print a name that someone else chose
  * @out: where
  * @name: of a file or process
  *
- * Control characters, what is not UTF-8 and the backslash are written as \ooo, byte by byte, so
- * that a name is one line, cannot talk to the terminal, and can be told from others.
+ * Each byte of a control character, of malformed UTF-8 and of a backslash is written as \ooo: a
+ * name stays on one line, sends nothing to the terminal, and differs from every other name.
  */
 void text_put_name(FILE *out, const char *name)
 {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* struct size_text: a size for people, to be used at once */
+/* struct size_text: a size in words, returned by value: text_size(n).text */
 struct size_text {
 	char text[24];
 };
@@ -20,7 +20,6 @@ void text_count(uint64_t count, char *to, size_t size);
 int text_parse_pid(const char *word, pid_t *pid);
 int text_parse_size(const char *word, uint64_t *bytes);
 int text_parse_number(const char *word, unsigned int max, unsigned int *number);
-int text_parse_jobs(const char *word, unsigned int *jobs);
 void text_hex(const uint8_t *bytes, size_t count, char *to, size_t size);
 void text_put_name(FILE *out, const char *name);
 unsigned int text_utf8_length(const unsigned char *s);

@@ -2,110 +2,134 @@
 /*
  * Compare a table with what libdw makes of the file's CFI, over all text.
  *
- * Text is cut wherever libdw's answer changes or the table's does.  In each piece
- * the table is looked up at the first byte, the last one (the byte before the
- * next boundary) and in the middle, and both sides are computed on a made-up machine:
- * equal results are equal rules, however they are written.  A table says two things that CFI
- * does not, which are checked by their definitions: padding between functions belongs to the
- * row before it, and code at the entry point without an FDE is outermost.
+ * Text is cut into pieces wherever libdw's answer or the table's row changes.  Each piece is
+ * compared at its first byte, in the middle and at its last byte.  Both sides are computed with
+ * the same made-up registers and memory (eval.h), so only what rules yield counts, not how
+ * they are written.  In two cases the table says more than the CFI, and has to say exactly this:
+ * padding between functions has the rule of the byte before it, and code at the entry point
+ * without an FDE is outermost.
  */
 #include <string.h>
 
+#include "alloc.h"
+#include "compare.h"
 #include "coverage.h"
 #include "eh_frame.h"
 #include "padding.h"
-#include "compare.h"
 
-#include "alloc.h"
+/* Pcs after which the expression that linkers write for .plt yields the same again. */
+#define PLT_PCS		16
+
+/*
+ * libdw does not say where text without FDE ends.  So it is asked at every byte, and after this
+ * many bytes at every 16th and where an FDE begins: data in executable segments can be megabytes.
+ */
+#define ASK_BYTES	256
 
 /* Text of FDEs that overlap: [@start, @end). */
-struct verify_overlap {
+struct overlap {
 	u64	start;
 	u64	end;
 };
 
-struct verify {
+/**
+ * struct compare - a comparison under way, in ascending order of pcs
+ * @elf: the file
+ * @table: its table
+ * @oracle: the file's CFI
+ * @result: what has been found
+ * @regs: made-up registers, with rip at the pc
+ * @row_end: end of the table's row that was looked at last
+ * @list: FDEs, ascending by begin
+ * @next_fde: index of the first FDE that begins behind the pc
+ * @overlaps: text of FDEs that overlap, ascending
+ * @noverlaps: number of them
+ * @room_overlaps: overlaps there is memory for
+ * @next_overlap: index of the first overlap that ends behind the pc
+ */
+struct compare {
 	const struct elf_file	*elf;
 	const struct bee_table	*table;
 	struct libdw		*oracle;
-	struct verify_result	*result;
-	struct machine		 machine;
-	u64			 row_end;	/* of the row looked at last */
-	struct fde_list		 list;		/* ascending by begin */
-	size_t			 next_fde;	/* the first that begins behind the pc */
-	struct verify_overlap	*overlaps;
+	struct compare_result	*result;
+	u64			 regs[EVAL_REGS];
+	u64			 row_end;
+	struct fde_list		 list;
+	size_t			 next_fde;
+	struct overlap		*overlaps;
 	size_t			 noverlaps;
 	size_t			 room_overlaps;
+	size_t			 next_overlap;
 };
 
-static struct machine_value verify_saved(u64 address)
+static struct eval_value value_saved(u64 address)
 {
-	return machine_known(machine_read(address));
+	return eval_known(eval_read(address));
 }
 
 /* What a rule of kind BEE_RULE_KNOWN yields. */
-static void verify_compute(const struct bee_rule *row, const struct machine *m,
-			   struct machine_frame *frame)
+static void rule_compute(const struct bee_rule *rule, const u64 *regs, struct eval_frame *frame)
 {
-	const u64 *regs = m->regs;
 	u64 cfa = 0;
 
-	switch (row->cfa) {
+	*frame = (struct eval_frame){
+		.fp = { .how = EVAL_UNDEFINED }, .ra = { .how = EVAL_UNDEFINED },
+		.signal = rule->arg & BEE_RULE_SIGNAL,
+	};
+	switch (rule->cfa) {
 	case BEE_CFA_REG:
-		cfa = regs[row->cfa_reg] + row->cfa_off;
+		cfa = regs[rule->cfa_reg] + rule->cfa_off;
 		break;
 	case BEE_CFA_DEREF:
-		cfa = machine_read(regs[row->cfa_reg] + row->cfa_off) + row->cfa_add;
+		cfa = eval_read(regs[rule->cfa_reg] + rule->cfa_off) + rule->cfa_add;
 		break;
 	case BEE_CFA_INDEX:
-		cfa = regs[row->cfa_reg & 15] + 8 * regs[row->cfa_reg >> 4] + row->cfa_off;
-		cfa = machine_read(cfa) + row->cfa_add;
+		cfa = regs[rule->cfa_reg & 15] + 8 * regs[rule->cfa_reg >> 4] + rule->cfa_off;
+		cfa = eval_read(cfa) + rule->cfa_add;
 		break;
 	case BEE_CFA_PLT:
-		cfa = regs[BEE_REG_RSP] + 8 + ((regs[MACHINE_RIP] & 15) >= row->cfa_off ? 8 : 0);
+		cfa = regs[BEE_REG_RSP] + 8 + ((regs[EVAL_RIP] & 15) >= rule->cfa_off ? 8 : 0);
 		break;
 	}
-	frame->cfa = machine_known(cfa);
+	frame->cfa = eval_known(cfa);
 	frame->sp = frame->cfa;
-	frame->fp = (struct machine_value){ .how = VALUE_UNDEFINED };
-	switch (row->fp) {
+	switch (rule->fp) {
 	case BEE_FP_SAME:
-		frame->fp = machine_known(regs[BEE_REG_RBP]);
+		frame->fp = eval_known(regs[BEE_REG_RBP]);
 		break;
 	case BEE_FP_CFA:
-		frame->fp = verify_saved(cfa + row->fp_off);
+		frame->fp = value_saved(cfa + rule->fp_off);
 		break;
 	case BEE_FP_DEREF:
-		frame->fp = verify_saved(regs[row->fp_reg] + row->fp_off);
+		frame->fp = value_saved(regs[rule->fp_reg] + rule->fp_off);
 		break;
 	case BEE_FP_REG:
-		frame->fp = machine_known(regs[row->fp_reg]);
+		frame->fp = eval_known(regs[rule->fp_reg]);
 		break;
 	}
-	frame->ra = (struct machine_value){ .how = VALUE_UNDEFINED };
-	switch (row->ra) {
+	switch (rule->ra) {
 	case BEE_RA_CFA:
-		frame->ra = verify_saved(cfa + row->ra_off);
+		frame->ra = value_saved(cfa + rule->ra_off);
 		break;
 	case BEE_RA_DEREF:
-		frame->ra = verify_saved(regs[row->ra_reg] + row->ra_off);
+		frame->ra = value_saved(regs[rule->ra_reg] + rule->ra_off);
 		break;
 	case BEE_RA_REG:
-		frame->ra = machine_known(regs[row->ra_reg]);
+		frame->ra = eval_known(regs[rule->ra_reg]);
 		break;
 	}
 }
 
-static bool verify_same(const struct machine_value *a, const struct machine_value *b)
+static bool value_is_same(const struct eval_value *a, const struct eval_value *b)
 {
-	return a->how == b->how && a->bits == b->bits && a->how != VALUE_UNKNOWN;
+	return a->how == b->how && a->bits == b->bits && a->how != EVAL_UNKNOWN;
 }
 
 /* The last FDE of the file's list that begins at or before @pc, if it describes @pc. */
-static const struct fde *verify_find_fde(const struct verify *v, u64 pc)
+static const struct fde *compare_find_fde(const struct compare *c, u64 pc)
 {
-	const struct fde *fdes = v->list.fdes;
-	size_t low = 0, high = v->list.nfdes;
+	const struct fde *fdes = c->list.fdes;
+	size_t low = 0, high = c->list.nfdes;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -119,344 +143,246 @@ static const struct fde *verify_find_fde(const struct verify *v, u64 pc)
 }
 
 /*
- * Does libdw refuse the FDE at @pc?  libdw interprets instructions up to a pc only, so it is
- * asked for the last one: the compiler uses no row of a malformed FDE.
+ * Does libdw refuse the FDE at @pc?  The compiler uses no row of a malformed FDE.  libdw
+ * interprets instructions up to a pc only, so ask for the last one, and then again for @pc.
  */
-static bool verify_is_malformed(const struct verify *v, u64 pc)
+static bool compare_is_malformed(const struct compare *c, u64 pc)
 {
-	const struct fde *fde = verify_find_fde(v, pc);
+	const struct fde *fde = compare_find_fde(c, pc);
 	enum libdw_answer answer = LIBDW_NONE;
 	u64 end;
 
 	if (fde)
-		answer = libdw_find(v->oracle, fde->end - 1, &end);
-	libdw_find(v->oracle, pc, &end);
+		answer = libdw_find(c->oracle, fde->end - 1, &end);
+	libdw_find(c->oracle, pc, &end);
 	return answer == LIBDW_REFUSED;
 }
 
-/* Is it right that the table has no rules here? */
-static bool verify_is_unsupported(const struct verify *v, const struct bee_rule *row)
+/* Does the table's rule for the pc in @c->regs say what libdw's frame does? */
+static bool compare_rule(const struct compare *c, const struct bee_rule *rule)
 {
-	if (row->arg == BEE_UNSUP_CFI)
-		return verify_is_malformed(v, v->machine.regs[MACHINE_RIP]);
-	return !libdw_is_plain(v->oracle);
-}
+	struct eval_frame ours, theirs;
 
-/* Does the row say what libdw's frame does, at one pc? */
-static bool verify_row(const struct verify *v, const struct bee_rule *row)
-{
-	struct machine_frame ours, theirs;
-
-	if (row->kind == BEE_RULE_UNSUPPORTED)
-		return verify_is_unsupported(v, row);
-	if (row->kind != BEE_RULE_KNOWN ||
-	    !!(row->arg & BEE_RULE_SIGNAL) != libdw_is_signal(v->oracle))
+	if (rule->kind == BEE_RULE_UNSUPPORTED)
+		return rule->arg == BEE_UNSUP_CFI ? compare_is_malformed(c, c->regs[EVAL_RIP]) :
+						    !libdw_is_plain(c->oracle);
+	if (rule->kind != BEE_RULE_KNOWN)
 		return false;
-	libdw_compute(v->oracle, &v->machine, &theirs);
-	verify_compute(row, &v->machine, &ours);
-	if (!verify_same(&ours.ra, &theirs.ra))
+	libdw_compute(c->oracle, c->regs, &theirs);
+	rule_compute(rule, c->regs, &ours);
+	if (ours.signal != theirs.signal || !value_is_same(&ours.ra, &theirs.ra))
 		return false;
 	/* Without a caller, its registers do not matter. */
-	if (row->ra == BEE_RA_UNDEF)
-		return verify_same(&ours.cfa, &theirs.cfa) &&
-		       (row->fp == BEE_FP_UNDEF || verify_same(&ours.fp, &theirs.fp));
+	if (rule->ra == BEE_RA_UNDEF)
+		return value_is_same(&ours.cfa, &theirs.cfa) &&
+		       (rule->fp == BEE_FP_UNDEF || value_is_same(&ours.fp, &theirs.fp));
 	/* The CFA is the caller's rsp unless there is a rule for that (longjmp). */
-	return verify_same(&ours.sp, &theirs.sp) && verify_same(&ours.fp, &theirs.fp);
+	return value_is_same(&ours.sp, &theirs.sp) && value_is_same(&ours.fp, &theirs.fp);
 }
 
-static bool verify_is_overlap(const struct verify *v, u64 pc)
+/* Is the file the reason for a difference at @pc?  @no_frame: libdw has no frame there. */
+static enum compare_doubt compare_doubt(struct compare *c, u64 pc, bool no_frame)
 {
-	size_t low = 0, high = v->noverlaps;
+	const struct fde *fde;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (pc < v->overlaps[middle].start)
-			high = middle;
-		else if (pc >= v->overlaps[middle].end)
-			low = middle + 1;
-		else
-			return true;
-	}
-	return false;
+	while (c->next_overlap < c->noverlaps && c->overlaps[c->next_overlap].end <= pc)
+		c->next_overlap++;
+	if (c->next_overlap < c->noverlaps && c->overlaps[c->next_overlap].start <= pc)
+		return COMPARE_OVERLAP;
+	fde = no_frame ? compare_find_fde(c, pc) : NULL;
+	if (fde && !fde->debug_frame && !eh_frame_hdr_lists(c->elf, fde->begin))
+		return COMPARE_UNLISTED;
+	return COMPARE_NO_DOUBT;
 }
 
-/* Is there an FDE at @pc that libdw cannot find by the file's search table? */
-static bool verify_is_unlisted(const struct verify *v, u64 pc)
+/* Count @pcs of [@start, @end) as different.  @says as in compare_text(). */
+static void compare_differs(struct compare *c, u64 start, u64 end, u64 pcs, const char *says)
 {
-	const struct fde *fde = verify_find_fde(v, pc);
-
-	return fde && !fde->debug_frame && !eh_frame_hdr_lists(v->elf, fde->begin);
-}
-
-static enum verify_doubt verify_doubt(const struct verify *v, u64 pc, bool no_frame)
-{
-	if (verify_is_overlap(v, pc))
-		return VERIFY_OVERLAP;
-	return no_frame && verify_is_unlisted(v, pc) ? VERIFY_UNLISTED : VERIFY_NO_DOUBT;
-}
-
-/* Count @pcs of [@start, @end) as different; @says is what should be there. */
-static void verify_differs(struct verify *v, u64 start, u64 end, u64 pcs, const char *says)
-{
-	struct verify_result *r = v->result;
-	enum verify_doubt doubt = verify_doubt(v, start, says);
-	struct verify_range *range;
-	struct bee_rule row;
+	enum compare_doubt doubt = compare_doubt(c, start, says);
+	struct compare_result *r = c->result;
+	struct compare_range *range;
+	struct bee_rule rule;
+	const char *name;
+	u64 offset;
 
 	*(doubt ? &r->contradictory : &r->differences) += pcs;
 	if (r->nshown == r->max_shown)
 		return;
 	r->shown = alloc_room(r->shown, r->nshown, &r->room_shown, sizeof(*r->shown));
 	range = &r->shown[r->nshown++];
-	*range = (struct verify_range){
-		.start = start, .end = end, .doubt = doubt,
-	};
+	*range = (struct compare_range){ .start = start, .end = end, .doubt = doubt };
+	name = elf_find_symbol(c->elf, start, &offset);
+	if (name)
+		snprintf(range->symbol, sizeof(range->symbol), "%.80s+0x%llx", name, offset);
 	if (says)
 		snprintf(range->oracle, sizeof(range->oracle), "%s", says);
 	else
-		libdw_format(v->oracle, range->oracle);
-	bee_table_lookup(v->table, start, &row);
-	rule_format(&row, range->table);
+		libdw_format(c->oracle, range->oracle);
+	bee_table_lookup(c->table, start, &rule);
+	rule_format(&rule, range->table);
 }
 
-static struct verify_form *verify_find_form(struct verify_result *r, u8 reason, const char *text)
+static void compare_add_form(struct compare_result *r, u8 reason, const char *text, u64 rows,
+			     u64 bytes)
 {
-	size_t i;
+	struct compare_form *form = r->forms;
 
-	for (i = 0; i < r->nforms; i++)
-		if (r->forms[i].reason == reason && !strcmp(r->forms[i].text, text))
-			return &r->forms[i];
-	r->forms = alloc_room(r->forms, r->nforms, &r->room_forms, sizeof(*r->forms));
-	r->forms[i] = (struct verify_form){ .reason = reason };
-	snprintf(r->forms[i].text, sizeof(r->forms[i].text), "%s", text);
-	r->nforms++;
-	return &r->forms[i];
-}
-
-/* Text that is unsupported; @says is what libdw has to say of it. */
-static void verify_unsupported(struct verify *v, u8 reason, u64 bytes, const char *says)
-{
-	char text[LIBDW_TEXT_MAX];
-	struct verify_form *form;
-
-	form = verify_find_form(v->result, reason, says ?: libdw_format(v->oracle, text));
-	form->rows++;
+	while (form < r->forms + r->nforms && (form->reason != reason || strcmp(form->text, text)))
+		form++;
+	if (form == r->forms + r->nforms) {
+		r->forms = alloc_room(r->forms, r->nforms, &r->room_forms, sizeof(*r->forms));
+		form = &r->forms[r->nforms++];
+		*form = (struct compare_form){ .reason = reason };
+		snprintf(form->text, sizeof(form->text), "%s", text);
+	}
+	form->rows += rows;
 	form->bytes += bytes;
-	v->result->unsupported[reason]++;
-	v->result->unsupported_bytes[reason] += bytes;
 }
 
 /* End of the table's row at @pc.  Asked in ascending order. */
-static u64 verify_row_end(struct verify *v, u64 pc)
+static u64 compare_row_end(struct compare *c, u64 pc)
 {
-	struct bee_rule row;
+	struct bee_rule rule;
 
-	if (pc < v->table->base)
-		return v->table->base;
-	while (v->row_end <= pc)
-		if (!bee_table_next(v->table, v->row_end, &v->row_end, &row))
+	if (pc < c->table->base)
+		return c->table->base;
+	while (c->row_end <= pc)
+		if (!bee_table_next(c->table, c->row_end, &c->row_end, &rule))
 			return ~0ull;
-	return v->row_end;
+	return c->row_end;
 }
 
-#define SKIP_BYTES	256
-
-/* How many of the pcs of a piece are looked up, and the @i-th of them. */
-#define PIECE_PCS	3
-
-static u64 piece_pc(u64 start, u64 end, unsigned int i)
+/*
+ * Compare one pc.  Without @expected, the table has to say what libdw's frame does.
+ * Fills @rule, and returns 1 if it is wrong.
+ */
+static unsigned int compare_pc(struct compare *c, u64 pc, const struct bee_rule *expected,
+			       struct bee_rule *rule)
 {
-	return i == 0 ? start : i == 1 ? start + (end - start) / 2 : end - 1;
+	c->result->pcs++;
+	c->regs[EVAL_RIP] = pc;
+	bee_table_lookup(c->table, pc, rule);
+	return expected ? memcmp(rule, expected, sizeof(*rule)) != 0 : !compare_rule(c, rule);
 }
 
-/* The linkers' .plt expression depends on the pc: all 16 of them. */
-static unsigned int verify_plt(struct verify *v, u64 start, u64 end)
+/*
+ * Compare text for which libdw gives one answer.  Without @expected this is a frame.  Otherwise
+ * @says is the answer in words, and @expected the rule that the table has to have.
+ */
+static void compare_text(struct compare *c, u64 start, u64 end, const struct bee_rule *expected,
+			 const char *says)
 {
-	unsigned int wrong = 0;
-	struct bee_rule row;
-	u64 pc;
+	char text[LIBDW_TEXT_MAX];
+	unsigned int i, wrong;
+	struct bee_rule rule;
+	u64 stop;
 
-	for (pc = start; pc < end && pc < start + 16; pc++) {
-		v->machine.regs[MACHINE_RIP] = pc;
-		bee_table_lookup(v->table, pc, &row);
-		wrong += !verify_row(v, &row);
-		v->result->pcs++;
-	}
-	return wrong;
-}
-
-/* One row of the table, or a part of it, and one frame. */
-static void verify_frame_piece(struct verify *v, u64 start, u64 end)
-{
-	unsigned int i, wrong = 0;
-	struct bee_rule row;
-
-	for (i = 0; i < PIECE_PCS; i++) {
-		u64 pc = piece_pc(start, end, i);
-
-		v->machine.regs[MACHINE_RIP] = pc;
-		bee_table_lookup(v->table, pc, &row);
-		wrong += !verify_row(v, &row);
-	}
-	v->result->pcs += PIECE_PCS;
-	if (row.kind == BEE_RULE_KNOWN && row.cfa == BEE_CFA_PLT)
-		wrong += verify_plt(v, start, end);
-	if (row.kind == BEE_RULE_UNSUPPORTED)
-		verify_unsupported(v, row.arg, end - start, NULL);
-	if (wrong)
-		verify_differs(v, start, end, wrong, NULL);
-}
-
-static void verify_frame(struct verify *v, u64 start, u64 end)
-{
-	v->result->frames++;
-	while (start < end) {
-		u64 stop = verify_row_end(v, start);
-
+	for (; start < end; start = stop) {
+		stop = compare_row_end(c, start);
 		if (stop > end)
 			stop = end;
-		verify_frame_piece(v, start, stop);
-		start = stop;
-	}
-}
-
-/* Text where the table has to say @expected; @says is why. */
-static void verify_constant(struct verify *v, u64 start, u64 end, const struct bee_rule *expected,
-			    const char *says)
-{
-	while (start < end) {
-		u64 stop = verify_row_end(v, start);
-		unsigned int i, wrong = 0;
-		struct bee_rule row;
-
-		if (stop > end)
-			stop = end;
-		for (i = 0; i < PIECE_PCS; i++) {
-			bee_table_lookup(v->table, piece_pc(start, stop, i), &row);
-			wrong += memcmp(&row, expected, sizeof(row)) != 0;
-		}
-		v->result->pcs += PIECE_PCS;
+		wrong = compare_pc(c, start, expected, &rule);
+		wrong += compare_pc(c, start + (stop - start) / 2, expected, &rule);
+		wrong += compare_pc(c, stop - 1, expected, &rule);
+		if (!expected && rule.kind == BEE_RULE_KNOWN && rule.cfa == BEE_CFA_PLT)
+			for (i = 0; i < PLT_PCS && i < stop - start; i++)
+				wrong += compare_pc(c, start + i, NULL, &rule);
+		if (!expected && rule.kind == BEE_RULE_UNSUPPORTED)
+			compare_add_form(c->result, rule.arg, libdw_format(c->oracle, text), 1,
+					 stop - start);
 		if (wrong)
-			verify_differs(v, start, stop, wrong, says);
-		start = stop;
+			compare_differs(c, start, stop, wrong, says);
 	}
 }
 
-static void verify_gap(struct verify *v, u64 start, u64 end)
+/* Compare text without FDE, which has FDEs on both sides if it lies @between. */
+static void compare_hole(struct compare *c, u64 start, u64 end, bool between)
 {
 	static const struct bee_rule gap = { .kind = BEE_RULE_GAP };
 	static const struct bee_rule outermost = {
 		.kind = BEE_RULE_KNOWN, .cfa_reg = BEE_REG_RSP, .cfa_off = 8, .ra = BEE_RA_UNDEF,
 	};
-	u64 entry = v->elf->entry, after = end;
-
-	/* Where there is no FDE at all there is no table. */
-	if (!entry || entry < start || entry >= end || !v->table->nrows) {
-		verify_constant(v, start, end, &gap, "no FDE");
-		return;
-	}
-	if (end - entry > COVERAGE_ENTRY_MAX)
-		after = entry + COVERAGE_ENTRY_MAX;
-	verify_constant(v, start, entry, &gap, "no FDE");
-	verify_constant(v, entry, after, &outermost, "no FDE, and the entry point");
-	verify_constant(v, after, end, &gap, "no FDE");
-}
-
-/*
- * Text without FDE, from the end of a frame or segment to the start of the next
- * one; @between says that there are frames on both sides.
- */
-static void verify_hole(struct verify *v, u64 start, u64 end, bool between)
-{
+	u64 entry = c->elf->entry, after;
 	struct bee_rule before;
 
-	v->result->gaps += end - start;
-	if (!between || !padding_fills(v->elf, start, end)) {
-		verify_gap(v, start, end);
+	c->result->gaps += end - start;
+	if (between && padding_fills(c->elf, start, end)) {
+		c->result->padding += end - start;
+		bee_table_lookup(c->table, start - 1, &before);
+		compare_text(c, start, end, &before, "no FDE, but padding: as the byte before it");
+		if (before.kind == BEE_RULE_UNSUPPORTED)
+			compare_add_form(c->result, before.arg, "(padding behind such)", 1,
+					 end - start);
 		return;
 	}
-	v->result->padding += end - start;
-	bee_table_lookup(v->table, start - 1, &before);
-	verify_constant(v, start, end, &before, "no FDE, but padding: as the byte before it");
-	if (before.kind == BEE_RULE_UNSUPPORTED)
-		verify_unsupported(v, before.arg, end - start, "(padding behind such)");
+	/* Where there is no FDE at all there is no table. */
+	if (!entry || entry < start || entry >= end || !c->table->nrows)
+		entry = end;
+	after = end - entry > COVERAGE_ENTRY_MAX ? entry + COVERAGE_ENTRY_MAX : end;
+	compare_text(c, start, entry, &gap, "no FDE");
+	compare_text(c, entry, after, &outermost, "no FDE, and the entry point");
+	compare_text(c, after, end, &gap, "no FDE");
 }
 
-/* Text with an FDE that libdw refuses. */
-static void verify_refused(struct verify *v, u64 start, u64 end)
+/* The first pc behind @start and before @stop of which libdw does not say @answer, or @stop. */
+static u64 compare_find_change(struct compare *c, u64 start, u64 stop, enum libdw_answer answer)
+{
+	const struct fde_list *list = &c->list;
+	u64 pc = start, next, end;
+
+	do {
+		next = pc - start < ASK_BYTES ? pc + 1 : (pc | 15) + 1;
+		while (c->next_fde < list->nfdes && list->fdes[c->next_fde].begin <= pc)
+			c->next_fde++;
+		if (c->next_fde < list->nfdes && list->fdes[c->next_fde].begin < next)
+			next = list->fdes[c->next_fde].begin;
+		pc = next;
+	} while (pc < stop && libdw_find(c->oracle, pc, &end) == answer);
+	return pc < stop ? pc : stop;
+}
+
+static void compare_segment(struct compare *c, const struct elf_segment *segment)
 {
 	static const struct bee_rule malformed = {
 		.kind = BEE_RULE_UNSUPPORTED, .arg = BEE_UNSUP_CFI,
 	};
+	u64 pc, end, stop = segment->vaddr + segment->size;
+	enum libdw_answer answer;
 
-	verify_constant(v, start, end, &malformed, "an FDE that libdw refuses");
-	verify_unsupported(v, BEE_UNSUP_CFI, end - start, "refused");
-}
-
-/*
- * Where to ask next in text that has no FDE from @start up to @pc: at every byte, and
- * later at every 16th and where the file's own list says that an FDE begins; data in
- * executable segments can be megabytes.
- */
-static u64 verify_next_ask(struct verify *v, u64 start, u64 pc)
-{
-	const struct fde_list *list = &v->list;
-	u64 next = (pc | 15) + 1;
-
-	if (pc - start < SKIP_BYTES)
-		return pc + 1;
-	while (v->next_fde < list->nfdes && list->fdes[v->next_fde].begin <= pc)
-		v->next_fde++;
-	if (v->next_fde < list->nfdes && list->fdes[v->next_fde].begin < next)
-		return list->fdes[v->next_fde].begin;
-	return next;
-}
-
-/* First pc behind @start, below @stop, of which libdw says something else; or @stop. */
-static u64 verify_skip(struct verify *v, u64 start, u64 stop, enum libdw_answer answer)
-{
-	u64 pc = start, end;
-
-	do
-		pc = verify_next_ask(v, start, pc);
-	while (pc < stop && libdw_find(v->oracle, pc, &end) == answer);
-	return pc < stop ? pc : stop;
-}
-
-static void verify_segment(struct verify *v, const struct elf_segment *text)
-{
-	u64 pc = text->vaddr, stop = text->vaddr + text->size, end;
-
-	v->result->text += text->size;
-	for (; pc < stop; pc = end) {
-		enum libdw_answer answer = libdw_find(v->oracle, pc, &end);
-
-		if (answer != LIBDW_FRAME) {
-			end = verify_skip(v, pc, stop, answer);
-		} else {
-			if (end > stop)
-				end = stop;
-			verify_frame(v, pc, end);
+	c->result->text += segment->size;
+	for (pc = segment->vaddr; pc < stop; pc = end) {
+		answer = libdw_find(c->oracle, pc, &end);
+		if (answer != LIBDW_FRAME)
+			end = compare_find_change(c, pc, stop, answer);
+		else if (end > stop)
+			end = stop;
+		switch (answer) {
+		case LIBDW_FRAME:
+			c->result->frames++;
+			compare_text(c, pc, end, NULL, NULL);
+			break;
+		case LIBDW_NONE:
+			compare_hole(c, pc, end, pc > segment->vaddr && end < stop);
+			break;
+		case LIBDW_REFUSED:
+			compare_text(c, pc, end, &malformed, "an FDE that libdw refuses");
+			compare_add_form(c->result, BEE_UNSUP_CFI, "refused", 1, end - pc);
+			break;
 		}
-		if (answer == LIBDW_NONE)
-			verify_hole(v, pc, end, pc > text->vaddr && end < stop);
-		if (answer == LIBDW_REFUSED)
-			verify_refused(v, pc, end);
 	}
 }
 
 /* Do two FDEs that overlap, @a not behind @b, say the same of the text of both? */
-static bool verify_fdes_agree(const struct fde *a, const struct fde *b)
+static bool fdes_agree(const struct fde *a, const struct fde *b)
 {
-	/* .eh_frame wins, and all is said if .debug_frame describes no further text. */
+	/* .eh_frame wins; nothing is left to .debug_frame unless it describes further text. */
 	if (a->debug_frame != b->debug_frame)
 		return a->debug_frame ? a->begin == b->begin && a->end <= b->end : b->end <= a->end;
 	return a->begin == b->begin && a->end == b->end && a->cie == b->cie &&
 	       a->size == b->size && !memcmp(a->insns, b->insns, a->size);
 }
 
-static int verify_compare_fdes(const void *a, const void *b)
+static int fdes_order(const void *a, const void *b)
 {
 	const struct fde *x = a, *y = b;
 
@@ -465,113 +391,91 @@ static int verify_compare_fdes(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* @start ascends. */
-static void verify_add_overlap(struct verify *v, u64 start, u64 end)
-{
-	struct verify_overlap *last = v->noverlaps ? &v->overlaps[v->noverlaps - 1] : NULL;
-
-	if (last && start < last->end) {
-		if (end > last->end) {
-			v->result->overlaps += end - last->end;
-			last->end = end;
-		}
-		return;
-	}
-	v->overlaps = alloc_room(v->overlaps, v->noverlaps, &v->room_overlaps,
-				 sizeof(*v->overlaps));
-	v->overlaps[v->noverlaps++] = (struct verify_overlap){ .start = start, .end = end };
-	v->result->overlaps += end - start;
-}
-
 /*
  * Find FDEs that overlap and do not say the same.  All text of both is in doubt, as libdw
  * drops the one that it reads later.
  */
-static void verify_find_overlaps(struct verify *v)
+static void compare_find_overlaps(struct compare *c)
 {
-	const struct fde *widest = NULL, *fde;
-	struct fde_list *list = &v->list;
+	const struct fde *widest = NULL, *fde, *end = c->list.fdes + c->list.nfdes;
+	struct overlap *last = NULL;
+	u64 stop;
 
-	for (fde = list->fdes; fde < list->fdes + list->nfdes; fde++) {
-		if (!elf_find_text(v->elf, fde->begin)) {
-			v->result->outside++;
+	for (fde = c->list.fdes; fde < end; fde++) {
+		if (!elf_find_text(c->elf, fde->begin)) {
+			c->result->outside++;
 			continue;
 		}
-		if (widest && fde->begin < widest->end && !verify_fdes_agree(widest, fde))
-			verify_add_overlap(v, widest->begin,
-					   fde->end > widest->end ? fde->end : widest->end);
+		if (widest && fde->begin < widest->end && !fdes_agree(widest, fde)) {
+			if (!last || widest->begin >= last->end) {
+				c->overlaps = alloc_room(c->overlaps, c->noverlaps,
+							 &c->room_overlaps, sizeof(*last));
+				last = &c->overlaps[c->noverlaps++];
+				*last = (struct overlap){ widest->begin, widest->begin };
+			}
+			stop = fde->end > widest->end ? fde->end : widest->end;
+			if (stop > last->end) {
+				c->result->overlaps += stop - last->end;
+				last->end = stop;
+			}
+		}
 		if (!widest || fde->end > widest->end)
 			widest = fde;
 	}
 }
 
 /**
- * verify_file() - compare a table with libdw's view of its file
+ * compare_file() - compare a table with libdw's view of its file
  * @elf: the file
  * @table: validated; all zero if the file has no CFI, so that all must be a gap
- * @result: zero but for @max_shown; filled, verify_free() releases it
+ * @result: zero but for @max_shown; filled, compare_free() releases it
  *
- * Time is linear in the text without CFI and the rows, but for large FDEs.
+ * Time is linear in the text without CFI and the rows, but for large FDEs and the symbols of
+ * ranges shown.
  */
-void verify_file(const struct elf_file *elf, const struct bee_table *table,
-		     struct verify_result *result)
+void compare_file(const struct elf_file *elf, const struct bee_table *table,
+		  struct compare_result *result)
 {
-	struct verify v = {
+	struct compare c = {
 		.elf = elf, .table = table, .result = result, .row_end = table->base,
 	};
 	size_t i;
 
-	machine_init(&v.machine);
+	for (i = 0; i < EVAL_REGS; i++)
+		c.regs[i] = eval_hash(i + 1);
 	result->rows = table->nrows;
-	eh_frame_read(elf, &v.list);
-	if (v.list.nfdes)
-		qsort(v.list.fdes, v.list.nfdes, sizeof(*v.list.fdes), verify_compare_fdes);
-	verify_find_overlaps(&v);
-	v.oracle = libdw_open(elf);
+	eh_frame_read(elf, &c.list);
+	if (c.list.nfdes)
+		qsort(c.list.fdes, c.list.nfdes, sizeof(*c.list.fdes), fdes_order);
+	compare_find_overlaps(&c);
+	c.oracle = libdw_open(elf);
 	for (i = 0; i < elf->ntext; i++)
-		verify_segment(&v, &elf->text[i]);
-	libdw_close(v.oracle);
-	eh_frame_free(&v.list);
-	free(v.overlaps);
+		compare_segment(&c, &elf->text[i]);
+	libdw_close(c.oracle);
+	eh_frame_free(&c.list);
+	free(c.overlaps);
 }
 
 /**
- * verify_add() - add up results
+ * compare_add() - add up results
  * @sum: what @result is added to, except for what @result shows
  * @result: of one file
  */
-void verify_add(struct verify_result *sum, const struct verify_result *result)
+void compare_add(struct compare_result *sum, const struct compare_result *result)
 {
+	const struct compare_form *form = result->forms;
+	const u64 *from = (const u64 *)result;
+	u64 *to = (u64 *)sum;
 	size_t i;
 
-	sum->rows += result->rows;
-	sum->frames += result->frames;
-	sum->pcs += result->pcs;
-	sum->text += result->text;
-	sum->gaps += result->gaps;
-	sum->padding += result->padding;
-	sum->differences += result->differences;
-	sum->contradictory += result->contradictory;
-	sum->overlaps += result->overlaps;
-	sum->outside += result->outside;
-	for (i = 0; i < __BEE_UNSUP_MAX; i++) {
-		sum->unsupported[i] += result->unsupported[i];
-		sum->unsupported_bytes[i] += result->unsupported_bytes[i];
-	}
-	for (i = 0; i < result->nforms; i++) {
-		const struct verify_form *form = &result->forms[i];
-		struct verify_form *to = verify_find_form(sum, form->reason, form->text);
-
-		to->rows += form->rows;
-		to->bytes += form->bytes;
-	}
+	for (i = 0; i < offsetof(struct compare_result, shown) / sizeof(*from); i++)
+		to[i] += from[i];
+	for (; form < result->forms + result->nforms; form++)
+		compare_add_form(sum, form->reason, form->text, form->rows, form->bytes);
 }
 
-/**
- * verify_free() - release what a comparison found
- * @result: the result
- */
-void verify_free(struct verify_result *result)
+/* compare_free() - release what compare_file() or compare_add() filled */
+void compare_free(struct compare_result *result)
 {
 	free(result->shown);
 	free(result->forms);

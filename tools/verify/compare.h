@@ -8,41 +8,43 @@
 #include "rule_text.h"
 
 /**
- * enum verify_doubt - why the file itself is in doubt where the two do not agree
- * @VERIFY_NO_DOUBT: it is not
- * @VERIFY_OVERLAP: FDEs overlap and say different things
- * @VERIFY_UNLISTED: the search table of .eh_frame_hdr, which libdw uses, does not list the FDE
+ * enum compare_doubt - why it is the file that is wrong where table and libdw disagree
+ * @COMPARE_NO_DOUBT: it is not
+ * @COMPARE_OVERLAP: FDEs overlap and say different things
+ * @COMPARE_UNLISTED: .eh_frame_hdr, in which libdw searches, does not list the FDE
  */
-enum verify_doubt {
-	VERIFY_NO_DOUBT,
-	VERIFY_OVERLAP,
-	VERIFY_UNLISTED,
+enum compare_doubt {
+	COMPARE_NO_DOUBT,
+	COMPARE_OVERLAP,
+	COMPARE_UNLISTED,
 };
 
 /**
- * struct verify_range - text where table and libdw do not agree
+ * struct compare_range - text where table and libdw disagree
  * @start: first pc
- * @end: pc after it; both sides say one thing in between
- * @doubt: enum verify_doubt
+ * @end: pc after the last; both sides say one thing in between
+ * @doubt: enum compare_doubt
+ * @symbol: the function and an offset into it, or ""
  * @oracle: what libdw says
  * @table: what the table says
  */
-struct verify_range {
+struct compare_range {
 	u64	start;
 	u64	end;
 	u8	doubt;
+	char	symbol[96];
 	char	oracle[LIBDW_TEXT_MAX];
 	char	table[RULE_TEXT_MAX];
 };
 
 /**
- * struct verify_form - rules that tables cannot hold
+ * struct compare_form - rules that a table cannot hold
  * @reason: enum bee_unsupported
- * @rows: how often
- * @bytes: of text with them
- * @text: what they are
+ * @rows: rows with them
+ * @bytes: of text in these rows
+ * @text: the rules
  */
-struct verify_form {
+struct compare_form {
 	u8	reason;
 	u64	rows;
 	u64	bytes;
@@ -50,28 +52,28 @@ struct verify_form {
 };
 
 /**
- * struct verify_result - what a comparison found; numbers of several files add up
+ * struct compare_result - what a comparison found
  * @rows: rows of the table
  * @frames: ranges for which libdw has one answer
  * @pcs: pcs looked up and compared
  * @text: bytes of executable segments
- * @gaps: of them without FDE
- * @padding: of them absorbed as padding
- * @differences: pcs where the two disagree
- * @contradictory: such pcs where the file itself is in doubt, counted apart
+ * @gaps: of @text, bytes without FDE
+ * @padding: of @gaps, bytes that the table counts to the function before them
+ * @differences: pcs where table and libdw disagree, and not because of the file
+ * @contradictory: pcs where they disagree because of the file: enum compare_doubt
  * @overlaps: bytes of text of FDEs that overlap and say different things
  * @outside: FDEs for text that is in no executable segment
- * @unsupported: rows that a table cannot hold, by enum bee_unsupported
- * @unsupported_bytes: of text with them
- * @shown: where the two disagree, the first @max_shown
+ * @shown: ranges where table and libdw disagree, the first @max_shown
  * @nshown: number of them
  * @max_shown: set by the caller
  * @room_shown: ranges there is memory for
- * @forms: the rules that are not supported
+ * @forms: what the table cannot hold
  * @nforms: number of them
  * @room_forms: forms there is memory for
+ *
+ * compare_add() takes what is before @shown for an array of numbers.
  */
-struct verify_result {
+struct compare_result {
 	u64			 rows;
 	u64			 frames;
 	u64			 pcs;
@@ -82,20 +84,18 @@ struct verify_result {
 	u64			 contradictory;
 	u64			 overlaps;
 	u64			 outside;
-	u64			 unsupported[__BEE_UNSUP_MAX];
-	u64			 unsupported_bytes[__BEE_UNSUP_MAX];
-	struct verify_range	*shown;
+	struct compare_range	*shown;
 	size_t			 nshown;
 	size_t			 max_shown;
 	size_t			 room_shown;
-	struct verify_form	*forms;
+	struct compare_form	*forms;
 	size_t			 nforms;
 	size_t			 room_forms;
 };
 
-void verify_file(const struct elf_file *elf, const struct bee_table *table,
-		     struct verify_result *result);
-void verify_add(struct verify_result *sum, const struct verify_result *result);
-void verify_free(struct verify_result *result);
+void compare_file(const struct elf_file *elf, const struct bee_table *table,
+		  struct compare_result *result);
+void compare_add(struct compare_result *sum, const struct compare_result *result);
+void compare_free(struct compare_result *result);
 
 #endif /* BEE_COMPARE_H */

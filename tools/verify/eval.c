@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
-/* DWARF expressions (DWARF 5, 2.5) on a made-up machine, and as text. */
+/* DWARF expressions (DWARF 5, 2.5), computed with made-up registers and memory. */
 #include <dwarf.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "eval.h"
 
-#define MACHINE_MAX_STACK	64
+#define EVAL_MAX_STACK	64
 
-struct machine_stack {
-	const struct machine	*machine;
-	u64			 cfa;
-	u64			 v[MACHINE_MAX_STACK];
-	unsigned int		 n;
-	bool			 bad;
+/* @bad: an operand is missing or not valid, the stack is full, or an operation is not known. */
+struct eval_stack {
+	u64		v[EVAL_MAX_STACK];
+	unsigned int	n;
+	bool		bad;
 };
 
-static void stack_push(struct machine_stack *s, u64 value)
+static void stack_push(struct eval_stack *s, u64 value)
 {
-	if (s->n == MACHINE_MAX_STACK)
+	if (s->n == EVAL_MAX_STACK)
 		s->bad = true;
 	else
 		s->v[s->n++] = value;
 }
 
-static u64 stack_pop(struct machine_stack *s)
+static u64 stack_pop(struct eval_stack *s)
 {
 	if (s->n)
 		return s->v[--s->n];
@@ -33,15 +29,16 @@ static u64 stack_pop(struct machine_stack *s)
 	return 0;
 }
 
-static u64 stack_register(struct machine_stack *s, u64 reg)
+static void stack_push_register(struct eval_stack *s, const u64 *regs, u64 reg, u64 offset)
 {
-	if (reg < MACHINE_REGS)
-		return s->machine->regs[reg];
-	s->bad = true;
-	return 0;
+	if (reg < EVAL_REGS)
+		stack_push(s, regs[reg] + offset);
+	else
+		s->bad = true;
 }
 
-static void stack_copy(struct machine_stack *s, u64 depth)
+/* Push the value that lies below @depth others. */
+static void stack_copy(struct eval_stack *s, u64 depth)
 {
 	if (depth < s->n)
 		stack_push(s, s->v[s->n - 1 - depth]);
@@ -49,128 +46,79 @@ static void stack_copy(struct machine_stack *s, u64 depth)
 		s->bad = true;
 }
 
-/* The topmost @n, turned by one: the first becomes the last of them. */
-static void stack_turn(struct machine_stack *s, unsigned int n)
+static u64 stack_binary(struct eval_stack *s, u8 atom)
 {
-	u64 top = stack_pop(s);
+	u64 b = stack_pop(s), a = stack_pop(s);
 
-	if (s->n < n - 1) {
-		s->bad = true;
-		return;
-	}
-	memmove(&s->v[s->n - n + 2], &s->v[s->n - n + 1], (n - 1) * sizeof(s->v[0]));
-	s->v[s->n - n + 1] = top;
-	s->n++;
-}
-
-static u64 stack_divide(struct machine_stack *s, u8 op, u64 a, u64 b)
-{
-	if (!b || (b == ~0ull && a == 1ull << 63)) {
-		s->bad = true;
-		return 0;
-	}
-	return op == DW_OP_div ? (s64)a / (s64)b : a % b;
-}
-
-static u64 stack_shift(u8 op, u64 a, u64 b)
-{
-	if (op == DW_OP_shra)
-		return (s64)a >> (b < 63 ? b : 63);
-	if (b > 63)
-		return 0;
-	return op == DW_OP_shl ? a << b : a >> b;
-}
-
-static void stack_binary(struct machine_stack *s, u8 op)
-{
-	u64 b = stack_pop(s), a = stack_pop(s), value = 0;
-
-	switch (op) {
+	switch (atom) {
 	case DW_OP_and:
-		value = a & b;
-		break;
+		return a & b;
 	case DW_OP_or:
-		value = a | b;
-		break;
+		return a | b;
 	case DW_OP_xor:
-		value = a ^ b;
-		break;
+		return a ^ b;
 	case DW_OP_plus:
-		value = a + b;
-		break;
+		return a + b;
 	case DW_OP_minus:
-		value = a - b;
-		break;
+		return a - b;
 	case DW_OP_mul:
-		value = a * b;
-		break;
+		return a * b;
 	case DW_OP_div:
 	case DW_OP_mod:
-		value = stack_divide(s, op, a, b);
-		break;
+		/* Where the processor has no quotient. */
+		if (!b || (b == ~0ull && a == 1ull << 63))
+			break;
+		return atom == DW_OP_div ? (s64)a / (s64)b : a % b;
 	case DW_OP_shl:
+		return b < 64 ? a << b : 0;
 	case DW_OP_shr:
+		return b < 64 ? a >> b : 0;
 	case DW_OP_shra:
-		value = stack_shift(op, a, b);
-		break;
+		return (s64)a >> (b < 64 ? b : 63);
 	case DW_OP_eq:
-		value = a == b;
-		break;
+		return a == b;
 	case DW_OP_ne:
-		value = a != b;
-		break;
+		return a != b;
 	case DW_OP_lt:
-		value = (s64)a < (s64)b;
-		break;
+		return (s64)a < (s64)b;
 	case DW_OP_le:
-		value = (s64)a <= (s64)b;
-		break;
+		return (s64)a <= (s64)b;
 	case DW_OP_gt:
-		value = (s64)a > (s64)b;
-		break;
+		return (s64)a > (s64)b;
 	case DW_OP_ge:
-		value = (s64)a >= (s64)b;
-		break;
-	default:
-		s->bad = true;
+		return (s64)a >= (s64)b;
 	}
-	stack_push(s, value);
+	s->bad = true;
+	return 0;
 }
 
-static void stack_step(struct machine_stack *s, const struct machine_op *op)
+static void stack_step(struct eval_stack *s, const u64 *regs, u64 cfa, const struct eval_op *op)
 {
-	u8 atom = op->atom;
+	u64 top, second, third;
 
-	if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31)
-		return stack_push(s, atom - DW_OP_lit0);
-	if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31)
-		return stack_push(s, stack_register(s, atom - DW_OP_breg0) + op->number);
-	switch (atom) {
+	switch (op->atom) {
 	case DW_OP_nop:
 		break;
-	case DW_OP_const1u:
-	case DW_OP_const1s:
-	case DW_OP_const2u:
-	case DW_OP_const2s:
-	case DW_OP_const4u:
-	case DW_OP_const4s:
-	case DW_OP_const8u:
-	case DW_OP_const8s:
-	case DW_OP_constu:
-	case DW_OP_consts:
+	case DW_OP_lit0 ... DW_OP_lit31:
+		stack_push(s, op->atom - DW_OP_lit0);
+		break;
+	case DW_OP_const1u ... DW_OP_consts:
 		stack_push(s, op->number);
 		break;
+	case DW_OP_breg0 ... DW_OP_breg31:
+		stack_push_register(s, regs, op->atom - DW_OP_breg0, op->number);
+		break;
 	case DW_OP_bregx:
-		stack_push(s, stack_register(s, op->number) + op->number2);
+		stack_push_register(s, regs, op->number, op->number2);
 		break;
 	case DW_OP_call_frame_cfa:
-		stack_push(s, s->cfa);
+		stack_push(s, cfa);
 		break;
 	case DW_OP_plus_uconst:
 		stack_push(s, stack_pop(s) + op->number);
 		break;
 	case DW_OP_deref:
-		stack_push(s, machine_read(stack_pop(s)));
+		stack_push(s, eval_read(stack_pop(s)));
 		break;
 	case DW_OP_neg:
 		stack_push(s, -stack_pop(s));
@@ -191,111 +139,43 @@ static void stack_step(struct machine_stack *s, const struct machine_op *op)
 		stack_pop(s);
 		break;
 	case DW_OP_swap:
-		stack_turn(s, 2);
+		top = stack_pop(s);
+		second = stack_pop(s);
+		stack_push(s, top);
+		stack_push(s, second);
 		break;
 	case DW_OP_rot:
-		stack_turn(s, 3);
+		top = stack_pop(s);
+		second = stack_pop(s);
+		third = stack_pop(s);
+		stack_push(s, top);
+		stack_push(s, third);
+		stack_push(s, second);
 		break;
 	default:
-		stack_binary(s, atom);
+		stack_push(s, stack_binary(s, op->atom));
 	}
 }
 
 /**
- * machine_run() - compute an expression
- * @m: the machine
+ * eval_run() - compute an expression
+ * @regs: the registers, by DWARF number
  * @cfa: what DW_OP_call_frame_cfa pushes
  * @ops: the operations
  * @nops: number of them
  *
- * Return: the topmost value at the end; VALUE_UNKNOWN if there is none, if something is
- * not there or an operation is not known (none that jumps is).
+ * Return: the topmost value at the end; EVAL_UNKNOWN if there is none, or an operation cannot
+ * be computed.  Operations that jump cannot.
  */
-struct machine_value machine_run(const struct machine *m, u64 cfa,
-				     const struct machine_op *ops, size_t nops)
+struct eval_value eval_run(const u64 regs[EVAL_REGS], u64 cfa, const struct eval_op *ops,
+			   size_t nops)
 {
-	struct machine_stack s = { .machine = m, .cfa = cfa };
+	struct eval_stack s = { .n = 0 };
 	size_t i;
 
 	for (i = 0; i < nops && !s.bad; i++)
-		stack_step(&s, &ops[i]);
+		stack_step(&s, regs, cfa, &ops[i]);
 	if (s.bad || !s.n)
-		return (struct machine_value){ .how = VALUE_UNKNOWN };
-	return machine_known(s.v[s.n - 1]);
-}
-
-/**
- * machine_text() - append text, as far as it fits
- * @t: what there is
- * @format: as of printf()
- */
-void machine_text(struct machine_text *t, const char *format, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(t->text + t->used, t->size - t->used, format, args);
-	va_end(args);
-	if (n > 0)
-		t->used += n;
-	if (t->used >= t->size)
-		t->used = t->size - 1;
-}
-
-static void text_register(struct machine_text *t, u64 reg)
-{
-	static const char *const names[MACHINE_REGS] = {
-		"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
-		"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip",
-	};
-
-	if (reg < MACHINE_REGS)
-		machine_text(t, "%s", names[reg]);
-	else
-		machine_text(t, "reg%llu", (unsigned long long)reg);
-}
-
-static const char *const op_names[256] = {
-	[DW_OP_deref] = "deref", [DW_OP_dup] = "dup", [DW_OP_drop] = "drop",
-	[DW_OP_over] = "over", [DW_OP_pick] = "pick", [DW_OP_swap] = "swap",
-	[DW_OP_rot] = "rot", [DW_OP_and] = "and", [DW_OP_div] = "div",
-	[DW_OP_minus] = "minus", [DW_OP_mod] = "mod", [DW_OP_mul] = "mul",
-	[DW_OP_neg] = "neg", [DW_OP_not] = "not", [DW_OP_or] = "or",
-	[DW_OP_plus] = "plus", [DW_OP_shl] = "shl", [DW_OP_shr] = "shr",
-	[DW_OP_shra] = "shra", [DW_OP_xor] = "xor", [DW_OP_bra] = "bra",
-	[DW_OP_eq] = "eq", [DW_OP_ge] = "ge", [DW_OP_gt] = "gt", [DW_OP_le] = "le",
-	[DW_OP_lt] = "lt", [DW_OP_ne] = "ne", [DW_OP_skip] = "skip", [DW_OP_nop] = "nop",
-	[DW_OP_call_frame_cfa] = "cfa", [DW_OP_stack_value] = "value",
-};
-
-/**
- * machine_text_op() - append an operation
- * @t: the text
- * @op: the operation, as it is read in postfix: pushed registers and numbers by what
- *	they are, others by name
- */
-void machine_text_op(struct machine_text *t, const struct machine_op *op)
-{
-	u8 atom = op->atom;
-
-	if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31) {
-		machine_text(t, "%d", atom - DW_OP_lit0);
-	} else if (atom >= DW_OP_const1u && atom <= DW_OP_consts) {
-		machine_text(t, "%lld", (long long)op->number);
-	} else if (atom == DW_OP_plus_uconst) {
-		machine_text(t, "%lld plus", (long long)op->number);
-	} else if (atom == DW_OP_regx) {
-		text_register(t, op->number);
-	} else if (atom == DW_OP_bregx) {
-		text_register(t, op->number);
-		machine_text(t, "%+lld", (long long)op->number2);
-	} else if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31) {
-		text_register(t, atom - DW_OP_breg0);
-		machine_text(t, "%+lld", (long long)op->number);
-	} else if (op_names[atom]) {
-		machine_text(t, "%s", op_names[atom]);
-	} else {
-		machine_text(t, "op 0x%02x %lld", atom, (long long)op->number);
-	}
+		return (struct eval_value){ .how = EVAL_UNKNOWN };
+	return eval_known(s.v[s.n - 1]);
 }

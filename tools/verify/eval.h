@@ -1,115 +1,86 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A made-up machine to compute rules on.  Registers and memory hold hashes of their number or
- * address, so two rules that yield the same 64 bits are the same rule.
+ * DWARF expressions, computed with made-up registers and memory.  Each register holds a hash of
+ * its number, and the 8 bytes of memory at an address hold one of the address, so two rules that
+ * yield the same 64 bits are the same rule, however they are written.
  */
 #ifndef BEE_EVAL_H
 #define BEE_EVAL_H
 
 #include <linux/types.h>
-#include <linux/beeunwind_table.h>
 
-#define MACHINE_RIP	16	/* DWARF number (x86-64 psABI 1.0, figure 3.36) */
-#define MACHINE_REGS	17
+#define EVAL_RIP	16	/* DWARF number (x86-64 psABI 1.0, figure 3.36) */
+#define EVAL_REGS	17	/* rip, and the general purpose registers before it */
 
 /**
- * struct machine - the registers
- * @regs: by DWARF number: the GPRs, and rip
+ * enum eval_how - what is known of a value
+ * @EVAL_KNOWN: it was computed
+ * @EVAL_UNDEFINED: the rule says that it cannot be recovered
+ * @EVAL_UNKNOWN: the rule cannot be computed
  */
-struct machine {
-	u64 regs[MACHINE_REGS];
+enum eval_how {
+	EVAL_KNOWN,
+	EVAL_UNDEFINED,
+	EVAL_UNKNOWN,
 };
 
 /**
- * enum value_how - what is known of a value
- * @VALUE_KNOWN: it is this one
- * @VALUE_UNDEFINED: the rule says that it cannot be recovered
- * @VALUE_UNKNOWN: the rule cannot be computed
- */
-enum value_how {
-	VALUE_KNOWN,
-	VALUE_UNDEFINED,
-	VALUE_UNKNOWN,
-};
-
-/**
- * struct machine_value - what a rule yields
- * @how: enum value_how
+ * struct eval_value - what a rule yields
+ * @how: enum eval_how
  * @bits: the value, 0 unless it is known
  */
-struct machine_value {
+struct eval_value {
 	u8	how;
 	u64	bits;
 };
 
 /**
- * struct machine_frame - what the rules at a pc yield
+ * struct eval_frame - what the rules at a pc yield
  * @cfa: canonical frame address
  * @fp: the caller's rbp
  * @sp: the caller's rsp
  * @ra: the return address
+ * @signal: its CIE has augmentation 'S': its pc is exact, not a return address
  */
-struct machine_frame {
-	struct machine_value	cfa;
-	struct machine_value	fp;
-	struct machine_value	sp;
-	struct machine_value	ra;
+struct eval_frame {
+	struct eval_value	cfa;
+	struct eval_value	fp;
+	struct eval_value	sp;
+	struct eval_value	ra;
+	bool			signal;
 };
 
 /**
- * struct machine_op - an operation of a DWARF expression
+ * struct eval_op - an operation of an expression
  * @atom: DW_OP_*
  * @number: its operand, or the first of two
  * @number2: the second operand
  */
-struct machine_op {
+struct eval_op {
 	u8	atom;
 	u64	number;
 	u64	number2;
 };
 
-/**
- * struct machine_text - text under construction
- * @text: filled, with a 0 at the end
- * @size: bytes there is room for
- * @used: bytes in use
- */
-struct machine_text {
-	char	*text;
-	size_t	 size;
-	size_t	 used;
-};
+struct eval_value eval_run(const u64 regs[EVAL_REGS], u64 cfa, const struct eval_op *ops,
+			   size_t nops);
 
-struct machine_value machine_run(const struct machine *m, u64 cfa,
-				     const struct machine_op *ops, size_t nops);
-__attribute__((format(printf, 2, 3)))
-void machine_text(struct machine_text *t, const char *format, ...);
-void machine_text_op(struct machine_text *t, const struct machine_op *op);
-
-static inline u64 machine_hash(u64 x)
+static inline u64 eval_hash(u64 x)
 {
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
 	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
 	return x ^ x >> 31;
 }
 
-/* The 8 bytes of memory at @address, which overlap no others. */
-static inline u64 machine_read(u64 address)
+/* The 8 bytes at @address, which share no bits with those at the addresses around it. */
+static inline u64 eval_read(u64 address)
 {
-	return machine_hash(address + 0x9e3779b97f4a7c15ull);
+	return eval_hash(address + 0x9e3779b97f4a7c15ull);
 }
 
-static inline void machine_init(struct machine *m)
+static inline struct eval_value eval_known(u64 bits)
 {
-	unsigned int i;
-
-	for (i = 0; i < MACHINE_REGS; i++)
-		m->regs[i] = machine_hash(i + 1);
-}
-
-static inline struct machine_value machine_known(u64 bits)
-{
-	return (struct machine_value){ .how = VALUE_KNOWN, .bits = bits };
+	return (struct eval_value){ .how = EVAL_KNOWN, .bits = bits };
 }
 
 #endif /* BEE_EVAL_H */

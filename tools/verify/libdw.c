@@ -2,6 +2,7 @@
 /* The CFI of a file as libdw understands it.  Only this file uses libdw. */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,17 +10,17 @@
 #include "libdw.h"
 
 #define LIBDW_MAX_OPS	48
-#define LIBDW_SOURCES		(1 + ELF_MAX_FRAMES)
+#define LIBDW_SOURCES	(1 + ELF_MAX_FRAMES)
 
-/* No FDE is there in any file. */
-#define LIBDW_NOWHERE		(~0ull)
+/* A pc that no FDE of any file describes. */
+#define LIBDW_NOWHERE	(~0ull)
 
 /**
  * enum rule_how - what libdw says of a register, or of the CFA
  * @RULE_OPS: operations yield where it is, or its value
  * @RULE_SAME: the same as the callee's
  * @RULE_UNDEFINED: it cannot be recovered
- * @RULE_REFUSED: libdw cannot say, or says more than there is room for
+ * @RULE_REFUSED: libdw cannot say, or needs more than LIBDW_MAX_OPS operations
  */
 enum rule_how {
 	RULE_OPS,
@@ -28,39 +29,42 @@ enum rule_how {
 	RULE_REFUSED,
 };
 
-/**
- * struct libdw_rule - the rule
- * @how: enum rule_how
- * @nops: RULE_OPS: operations
- * @ops: the operations
- */
+/* @nops, @ops: RULE_OPS: the operations, at least one */
 struct libdw_rule {
-	enum rule_how		 how;
-	size_t			 nops;
-	struct machine_op	 ops[LIBDW_MAX_OPS];
+	enum rule_how	how;
+	size_t		nops;
+	struct eval_op	ops[LIBDW_MAX_OPS];
+};
+
+/* The smallest ELF file with a .debug_frame; section 0 is the null section. */
+struct image {
+	Elf64_Ehdr	ehdr;
+	Elf64_Shdr	sections[3];
+	char		names[32];
+	char		debug_frame[];
 };
 
 /**
- * struct libdw_source - one of libthe file's collections of CIEs and FDEs
- * @cfi: it
- * @no_match: libthe file's error number for "no FDE is there", which has no public name
- * @dwarf: .debug_frame: what @cfi belongs to
- * @elf: .debug_frame: what @dwarf belongs to
- * @image: .debug_frame: what @elf belongs to
+ * struct libdw_source - CIEs and FDEs that libdw searches as one
+ * @cfi: libdw's handle; NULL if there are none
+ * @no_match: what dwarf_errno() says if no FDE describes a pc, which has no public name
+ * @dwarf: .debug_frame: owns @cfi
+ * @elf: .debug_frame: what @dwarf reads
+ * @image: .debug_frame: the bytes of @elf
  */
 struct libdw_source {
 	Dwarf_CFI	*cfi;
 	int		 no_match;
 	Dwarf		*dwarf;
 	Elf		*elf;
-	char		*image;
+	struct image	*image;
 };
 
 /**
  * struct libdw - a file's CFI, and the frame that was found last
- * @sources: .eh_frame, then each .debug_frame; no @cfi if there is none
+ * @sources: .eh_frame, then each .debug_frame
  * @nsources: number of them
- * @frame: the frame found last
+ * @frame: the frame
  * @signal: of the frame: CIE augmentation 'S'
  * @ra_reg: of the frame: return address column
  * @cfa: of the frame
@@ -80,20 +84,10 @@ struct libdw {
 	struct libdw_rule	 ra;
 };
 
-static void libdw_learn_error(struct libdw_source *source)
-{
-	Dwarf_Frame *frame = NULL;
-
-	dwarf_errno();
-	if (source->cfi && dwarf_cfi_addrframe(source->cfi, LIBDW_NOWHERE, &frame))
-		source->no_match = dwarf_errno();
-	free(frame);
-}
-
 /*
- * A zero word ends a section of CFI, for libdw.  Linkers leave some in the middle,
- * as filling between object files, and readers that know (readelf, gdb) go on
- * behind it.  Here it becomes a part of the record before it: four bytes of DW_CFA_nop.
+ * libdw takes a zero word for the end of a section of CFI.  Linkers leave zero words between
+ * the parts of object files, and readelf and gdb read on.  Add each zero word to the
+ * record before it, as four bytes of DW_CFA_nop.
  */
 static void image_join(char *data, size_t size)
 {
@@ -114,101 +108,93 @@ static void image_join(char *data, size_t size)
 	}
 }
 
-/* The smallest ELF file with a .debug_frame. */
-struct image_head {
-	Elf64_Ehdr	ehdr;
-	Elf64_Shdr	sections[3];
-	char		names[32];
-};
-
-static void image_begin(struct image_head *head, size_t size)
+static struct image *image_new(const struct elf_frames *frames)
 {
 	static const char names[] = "\0.debug_frame\0.shstrtab";
+	struct image *image = alloc_array(NULL, sizeof(*image) + frames->size, 1);
 
-	*head = (struct image_head){
+	*image = (struct image){
 		.ehdr = {
 			.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
 				     ELFDATA2LSB, EV_CURRENT },
 			.e_type = ET_DYN, .e_machine = BEE_TABLE_MACHINE, .e_version = EV_CURRENT,
-			.e_shoff = offsetof(struct image_head, sections),
+			.e_shoff = offsetof(struct image, sections),
 			.e_ehsize = sizeof(Elf64_Ehdr), .e_shentsize = sizeof(Elf64_Shdr),
 			.e_shnum = 3, .e_shstrndx = 2,
 		},
 		.sections = {
 			[1] = { .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_addralign = 1,
-				.sh_offset = sizeof(*head), .sh_size = size },
+				.sh_offset = sizeof(*image),
+				.sh_size = frames->size },
 			[2] = { .sh_name = 14, .sh_type = SHT_STRTAB, .sh_addralign = 1,
-				.sh_offset = offsetof(struct image_head, names),
-				.sh_size = sizeof(names) },
+				.sh_offset = offsetof(struct image, names),
+				.sh_size = sizeof(image->names) },
 		},
 	};
-	memcpy(head->names, names, sizeof(names));
-}
-
-static void libdw_add_debug_frame(struct libdw *dw, const struct elf_frames *frames)
-{
-	struct libdw_source *source = &dw->sources[dw->nsources++];
-	size_t size = sizeof(struct image_head) + frames->size;
-
-	source->image = alloc_array(NULL, size, 1);
-	image_begin((struct image_head *)source->image, frames->size);
-	memcpy(source->image + sizeof(struct image_head), frames->data, frames->size);
-	image_join(source->image + sizeof(struct image_head), frames->size);
-	source->elf = elf_memory(source->image, size);
-	if (source->elf)
-		source->dwarf = dwarf_begin_elf(source->elf, DWARF_C_READ, NULL);
-	if (source->dwarf)
-		source->cfi = dwarf_getcfi(source->dwarf);
+	memcpy(image->names, names, sizeof(names));
+	memcpy(image->debug_frame, frames->data, frames->size);
+	image_join(image->debug_frame, frames->size);
+	return image;
 }
 
 /**
  * libdw_open() - let libdw find the CFI of a file
  * @elf: the file; it has to outlive what is returned
  *
- * libdw finds .eh_frame by itself.  .debug_frame it gets on its own, as it would
- * look at all DWARF sections otherwise, and decompress them.
+ * libdw finds .eh_frame in the file.  It gets each .debug_frame in an ELF file of its own: in
+ * the whole file it would look at all DWARF sections, and decompress them.
  *
  * Return: what libdw_close() releases; a file without CFI has no frames.
  */
 struct libdw *libdw_open(const struct elf_file *elf)
 {
 	struct libdw *dw = alloc_zero(1, sizeof(*dw));
+	struct libdw_source *source = dw->sources;
+	Dwarf_Frame *frame;
 	size_t i;
 
-	dw->nsources = 1;
-	dw->sources[0].cfi = dwarf_getcfi_elf(elf->handle);
-	for (i = 0; i < elf->nframes; i++)
-		if (elf->frames[i].debug_frame)
-			libdw_add_debug_frame(dw, &elf->frames[i]);
-	for (i = 0; i < dw->nsources; i++)
-		libdw_learn_error(&dw->sources[i]);
+	source++->cfi = dwarf_getcfi_elf(elf->handle);
+	for (i = 0; i < elf->nframes; i++) {
+		if (!elf->frames[i].debug_frame)
+			continue;
+		source->image = image_new(&elf->frames[i]);
+		source->elf = elf_memory((char *)source->image,
+					 sizeof(*source->image) + elf->frames[i].size);
+		if (source->elf)
+			source->dwarf = dwarf_begin_elf(source->elf, DWARF_C_READ, NULL);
+		if (source->dwarf)
+			source->cfi = dwarf_getcfi(source->dwarf);
+		source++;
+	}
+	dw->nsources = source - dw->sources;
+	for (source = dw->sources; source < dw->sources + dw->nsources; source++) {
+		frame = NULL;
+		dwarf_errno();
+		if (source->cfi && dwarf_cfi_addrframe(source->cfi, LIBDW_NOWHERE, &frame))
+			source->no_match = dwarf_errno();
+		free(frame);
+	}
 	return dw;
 }
 
-static void source_close(struct libdw_source *source)
-{
-	if (source->dwarf)
-		dwarf_end(source->dwarf);
-	else if (source->cfi)
-		dwarf_cfi_end(source->cfi);
-	elf_end(source->elf);
-	free(source->image);
-}
-
-/**
- * libdw_close() - release it
- * @dw: it
- */
+/* libdw_close() - release what libdw_open() returned */
 void libdw_close(struct libdw *dw)
 {
-	size_t i;
+	struct libdw_source *source;
 
 	free(dw->frame);
-	for (i = 0; i < dw->nsources; i++)
-		source_close(&dw->sources[i]);
+	for (source = dw->sources; source < dw->sources + dw->nsources; source++) {
+		if (source->dwarf)
+			dwarf_end(source->dwarf);
+		else if (source->cfi)
+			dwarf_cfi_end(source->cfi);
+		elf_end(source->elf);
+		free(source->image);
+	}
 	free(dw);
 }
 
+/* @nops is 0 for a register that is the same, then @ops is NULL, or that is undefined. */
 static void rule_set(struct libdw_rule *rule, int error, const Dwarf_Op *ops, size_t nops)
 {
 	size_t i;
@@ -220,98 +206,63 @@ static void rule_set(struct libdw_rule *rule, int error, const Dwarf_Op *ops, si
 	else if (!nops)
 		rule->how = ops ? RULE_UNDEFINED : RULE_SAME;
 	for (i = 0; rule->how == RULE_OPS && i < nops; i++)
-		rule->ops[i] = (struct machine_op){
+		rule->ops[i] = (struct eval_op){
 			.atom = ops[i].atom, .number = ops[i].number, .number2 = ops[i].number2,
 		};
 }
 
-static void libdw_read_register(const struct libdw *dw, int reg, struct libdw_rule *rule)
+static void rule_set_register(struct libdw_rule *rule, Dwarf_Frame *frame, int reg)
 {
 	Dwarf_Op mem[3], *ops = NULL;
 	size_t nops = 0;
-	int error = dwarf_frame_register(dw->frame, reg, mem, &ops, &nops);
+	int error = dwarf_frame_register(frame, reg, mem, &ops, &nops);
 
 	rule_set(rule, error, ops, nops);
-}
-
-static void libdw_read_cfa(const struct libdw *dw, struct libdw_rule *rule)
-{
-	static const Dwarf_Op none;
-	Dwarf_Op *ops = NULL;
-	size_t nops = 0;
-	int error = dwarf_frame_cfa(dw->frame, &ops, &nops);
-
-	rule_set(rule, error, ops ?: &none, nops);
-}
-
-/* Return: false if the frame tells nothing of use. */
-static bool libdw_read_frame(struct libdw *dw, u64 *end)
-{
-	Dwarf_Addr start, stop;
-	bool signal;
-
-	dw->ra_reg = dwarf_frame_info(dw->frame, &start, &stop, &signal);
-	if (dw->ra_reg < 0)
-		return false;
-	dw->signal = signal;
-	*end = stop;
-	libdw_read_cfa(dw, &dw->cfa);
-	libdw_read_register(dw, BEE_REG_RBP, &dw->fp);
-	libdw_read_register(dw, BEE_REG_RSP, &dw->sp);
-	libdw_read_register(dw, dw->ra_reg, &dw->ra);
-	return true;
-}
-
-static enum libdw_answer libdw_ask(struct libdw *dw, const struct libdw_source *source,
-				     u64 pc, u64 *end)
-{
-	if (!source->cfi)
-		return LIBDW_NONE;
-	free(dw->frame);
-	dw->frame = NULL;
-	if (dwarf_cfi_addrframe(source->cfi, pc, &dw->frame)) {
-		dw->frame = NULL;
-		return dwarf_errno() == source->no_match ? LIBDW_NONE : LIBDW_REFUSED;
-	}
-	return libdw_read_frame(dw, end) ? LIBDW_FRAME : LIBDW_REFUSED;
 }
 
 /**
  * libdw_find() - the rules at a pc
  * @dw: the file's
  * @pc: address as in the file
- * @end: LIBDW_FRAME: pc up to which the rules hold, > @pc.  (Where they begin to
- *	hold libdw does not reliably tell.)
+ * @end: LIBDW_FRAME: pc up to which the rules hold, > @pc.  (libdw does not reliably tell
+ *	where they begin to hold.)
  *
- * The frame is kept in @dw until it is asked again.  libdw runs the FDE's
- * instructions up to @pc each time, so a caller goes from @end to @end.
+ * Keeps the frame in @dw until the next call.  libdw runs the FDE's instructions up to @pc
+ * each time, so a caller goes from @end to @end.
  *
  * Return: enum libdw_answer.
  */
 enum libdw_answer libdw_find(struct libdw *dw, u64 pc, u64 *end)
 {
-	enum libdw_answer answer = LIBDW_NONE;
-	size_t i;
+	static const Dwarf_Op undefined;
+	Dwarf_Op *ops = NULL;
+	Dwarf_Addr start, stop;
+	size_t i, nops = 0;
+	int error;
 
-	for (i = 0; i < dw->nsources && answer == LIBDW_NONE; i++)
-		answer = libdw_ask(dw, &dw->sources[i], pc, end);
-	return answer;
-}
-
-/**
- * libdw_is_signal() - is the frame found last a signal frame?
- * @dw: libdw_find() said LIBDW_FRAME
- *
- * Return: true if its CIE has augmentation 'S'.
- */
-bool libdw_is_signal(const struct libdw *dw)
-{
-	return dw->signal;
-}
-
-static bool libdw_fits(u64 value)
-{
-	return (u64)(s64)(s32)value == value;
+	for (i = 0; i < dw->nsources; i++) {
+		if (!dw->sources[i].cfi)
+			continue;
+		free(dw->frame);
+		dw->frame = NULL;
+		if (!dwarf_cfi_addrframe(dw->sources[i].cfi, pc, &dw->frame))
+			break;
+		dw->frame = NULL;
+		if (dwarf_errno() != dw->sources[i].no_match)
+			return LIBDW_REFUSED;
+	}
+	if (i == dw->nsources)
+		return LIBDW_NONE;
+	dw->ra_reg = dwarf_frame_info(dw->frame, &start, &stop, &dw->signal);
+	if (dw->ra_reg < 0)
+		return LIBDW_REFUSED;
+	*end = stop;
+	error = dwarf_frame_cfa(dw->frame, &ops, &nops);
+	rule_set(&dw->cfa, error, ops ?: &undefined, nops);
+	rule_set_register(&dw->fp, dw->frame, BEE_REG_RBP);
+	rule_set_register(&dw->sp, dw->frame, BEE_REG_RSP);
+	rule_set_register(&dw->ra, dw->frame, dw->ra_reg);
+	return LIBDW_FRAME;
 }
 
 static bool rule_has(const struct libdw_rule *rule, size_t nops, u8 first, u8 second)
@@ -331,13 +282,13 @@ static bool rule_is_at_cfa(const struct libdw_rule *rule)
 	       rule_has(rule, 2, DW_OP_call_frame_cfa, DW_OP_plus_uconst);
 }
 
-/* Saved at CFA + n, kept in a GPR, or undefined. */
+/* Saved at CFA + n where n has 32 bits, kept in a GPR, or undefined. */
 static bool rule_is_plain(const struct libdw_rule *rule)
 {
 	if (rule_is_at_cfa(rule))
-		return rule->nops < 2 || libdw_fits(rule->ops[1].number);
+		return rule->nops < 2 || (s64)rule->ops[1].number == (s32)rule->ops[1].number;
 	if (rule_has(rule, 1, DW_OP_regx, 0))
-		return rule->ops[0].number < MACHINE_RIP;
+		return rule->ops[0].number < EVAL_RIP;
 	return rule->how == RULE_UNDEFINED;
 }
 
@@ -350,102 +301,145 @@ static bool rule_is_plain(const struct libdw_rule *rule)
  */
 bool libdw_is_plain(const struct libdw *dw)
 {
-	const struct libdw_rule *cfa = &dw->cfa;
+	const struct eval_op *cfa = dw->cfa.ops;
 
-	if (!rule_has(cfa, 1, DW_OP_bregx, 0) || cfa->ops[0].number >= MACHINE_RIP ||
-	    !libdw_fits(cfa->ops[0].number2))
-		return false;
-	return rule_is_cfa(&dw->sp) && rule_is_plain(&dw->ra) &&
-	       (rule_is_plain(&dw->fp) || dw->fp.how == RULE_SAME);
-}
-
-static struct machine_value value_without(enum value_how how)
-{
-	return (struct machine_value){ .how = how };
-}
-
-static struct machine_value rule_cfa(const struct libdw_rule *rule, const struct machine *m)
-{
-	if (rule->how != RULE_OPS)
-		return value_without(rule->how == RULE_UNDEFINED ? VALUE_UNDEFINED : VALUE_UNKNOWN);
-	return machine_run(m, 0, rule->ops, rule->nops);
-}
-
-static struct machine_value rule_gpr(const struct machine *m, u64 reg)
-{
-	return reg < MACHINE_REGS ? machine_known(m->regs[reg]) : value_without(VALUE_UNKNOWN);
+	return rule_has(&dw->cfa, 1, DW_OP_bregx, 0) && cfa->number < EVAL_RIP &&
+	       (s64)cfa->number2 == (s32)cfa->number2 && rule_is_cfa(&dw->sp) &&
+	       rule_is_plain(&dw->ra) && (rule_is_plain(&dw->fp) || dw->fp.how == RULE_SAME);
 }
 
 /* Operations describe a place, in a register or memory, unless they say "value". */
-static struct machine_value rule_register(const struct libdw_rule *rule, int reg,
-					  const struct machine *m, u64 cfa)
+static struct eval_value rule_compute(const struct libdw_rule *rule, u64 reg, const u64 *regs,
+				      u64 cfa)
 {
-	struct machine_value value;
+	struct eval_value value = { .how = EVAL_UNKNOWN };
 
 	switch (rule->how) {
-	case RULE_SAME:
-		return rule_gpr(m, reg);
-	case RULE_UNDEFINED:
-		return value_without(VALUE_UNDEFINED);
 	case RULE_REFUSED:
-		return value_without(VALUE_UNKNOWN);
-	case RULE_OPS:
+		return value;
+	case RULE_UNDEFINED:
+		value.how = EVAL_UNDEFINED;
+		return value;
+	case RULE_SAME:
 		break;
+	case RULE_OPS:
+		if (rule_has(rule, 1, DW_OP_regx, 0)) {
+			reg = rule->ops[0].number;
+			break;
+		}
+		if (rule->ops[rule->nops - 1].atom == DW_OP_stack_value)
+			return eval_run(regs, cfa, rule->ops, rule->nops - 1);
+		value = eval_run(regs, cfa, rule->ops, rule->nops);
+		if (value.how == EVAL_KNOWN)
+			value.bits = eval_read(value.bits);
+		return value;
 	}
-	if (rule_has(rule, 1, DW_OP_regx, 0))
-		return rule_gpr(m, rule->ops[0].number);
-	if (rule->ops[rule->nops - 1].atom == DW_OP_stack_value)
-		return machine_run(m, cfa, rule->ops, rule->nops - 1);
-	value = machine_run(m, cfa, rule->ops, rule->nops);
-	if (value.how == VALUE_KNOWN)
-		value.bits = machine_read(value.bits);
-	return value;
+	return reg < EVAL_REGS ? eval_known(regs[reg]) : value;
 }
 
 /**
  * libdw_compute() - what the frame found last yields
  * @dw: libdw_find() said LIBDW_FRAME
- * @m: the machine to compute it on
+ * @regs: the registers, by DWARF number
  * @frame: filled
  */
-void libdw_compute(const struct libdw *dw, const struct machine *m,
-			struct machine_frame *frame)
+void libdw_compute(const struct libdw *dw, const u64 regs[EVAL_REGS], struct eval_frame *frame)
 {
 	u64 cfa;
 
-	frame->cfa = rule_cfa(&dw->cfa, m);
+	if (dw->cfa.how == RULE_OPS)
+		frame->cfa = eval_run(regs, 0, dw->cfa.ops, dw->cfa.nops);
+	else
+		frame->cfa = rule_compute(&dw->cfa, 0, regs, 0);
 	cfa = frame->cfa.bits;
-	frame->fp = rule_register(&dw->fp, BEE_REG_RBP, m, cfa);
-	frame->sp = rule_register(&dw->sp, BEE_REG_RSP, m, cfa);
-	frame->ra = rule_register(&dw->ra, dw->ra_reg, m, cfa);
+	frame->fp = rule_compute(&dw->fp, BEE_REG_RBP, regs, cfa);
+	frame->sp = rule_compute(&dw->sp, BEE_REG_RSP, regs, cfa);
+	frame->ra = rule_compute(&dw->ra, dw->ra_reg, regs, cfa);
+	frame->signal = dw->signal;
 }
 
-static void text_add_ops(struct machine_text *t, const struct libdw_rule *rule)
+/* Append text, as far as it fits. */
+__attribute__((format(printf, 2, 3)))
+static void text_add(char text[LIBDW_TEXT_MAX], const char *format, ...)
 {
-	size_t i;
+	size_t used = strlen(text);
+	va_list args;
 
-	if (rule->nops == 1)
-		return machine_text_op(t, rule->ops);
-	for (i = 0; i < rule->nops; i++) {
-		machine_text(t, i ? " " : "(");
-		machine_text_op(t, &rule->ops[i]);
-	}
-	machine_text(t, ")");
+	va_start(args, format);
+	vsnprintf(text + used, LIBDW_TEXT_MAX - used, format, args);
+	va_end(args);
 }
 
-static void text_add_rule(struct machine_text *t, const struct libdw_rule *rule)
+static void text_add_register(char *text, u64 reg)
+{
+	static const char *const names[EVAL_REGS] = {
+		"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
+		"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip",
+	};
+
+	if (reg < EVAL_REGS)
+		text_add(text, "%s", names[reg]);
+	else
+		text_add(text, "reg%llu", reg);
+}
+
+static const char *const op_names[256] = {
+	[DW_OP_deref] = "deref", [DW_OP_dup] = "dup", [DW_OP_drop] = "drop",
+	[DW_OP_over] = "over", [DW_OP_pick] = "pick", [DW_OP_swap] = "swap",
+	[DW_OP_rot] = "rot", [DW_OP_and] = "and", [DW_OP_div] = "div",
+	[DW_OP_minus] = "minus", [DW_OP_mod] = "mod", [DW_OP_mul] = "mul",
+	[DW_OP_neg] = "neg", [DW_OP_not] = "not", [DW_OP_or] = "or",
+	[DW_OP_plus] = "plus", [DW_OP_shl] = "shl", [DW_OP_shr] = "shr",
+	[DW_OP_shra] = "shra", [DW_OP_xor] = "xor", [DW_OP_bra] = "bra",
+	[DW_OP_eq] = "eq", [DW_OP_ge] = "ge", [DW_OP_gt] = "gt", [DW_OP_le] = "le",
+	[DW_OP_lt] = "lt", [DW_OP_ne] = "ne", [DW_OP_skip] = "skip", [DW_OP_nop] = "nop",
+	[DW_OP_call_frame_cfa] = "cfa", [DW_OP_stack_value] = "value",
+};
+
+static void text_add_op(char *text, const struct eval_op *op)
+{
+	switch (op->atom) {
+	case DW_OP_lit0 ... DW_OP_lit31:
+		return text_add(text, "%d", op->atom - DW_OP_lit0);
+	case DW_OP_const1u ... DW_OP_consts:
+		return text_add(text, "%lld", op->number);
+	case DW_OP_plus_uconst:
+		return text_add(text, "%lld plus", op->number);
+	case DW_OP_regx:
+		return text_add_register(text, op->number);
+	case DW_OP_bregx:
+		text_add_register(text, op->number);
+		return text_add(text, "%+lld", op->number2);
+	case DW_OP_breg0 ... DW_OP_breg31:
+		text_add_register(text, op->atom - DW_OP_breg0);
+		return text_add(text, "%+lld", op->number);
+	}
+	if (op_names[op->atom])
+		text_add(text, "%s", op_names[op->atom]);
+	else
+		text_add(text, "op 0x%02x %lld", op->atom, op->number);
+}
+
+static void text_add_rule(char *text, const struct libdw_rule *rule)
 {
 	static const char *const names[] = {
 		[RULE_SAME] = "same", [RULE_UNDEFINED] = "undef", [RULE_REFUSED] = "refused",
 	};
+	size_t i;
 
-	if (rule->how != RULE_OPS)
-		machine_text(t, "%s", names[rule->how]);
-	else if (rule_is_at_cfa(rule))
-		machine_text(t, "cfa%+lld",
-				 rule->nops < 2 ? 0 : (long long)rule->ops[1].number);
-	else
-		text_add_ops(t, rule);
+	if (rule->how != RULE_OPS) {
+		text_add(text, "%s", names[rule->how]);
+	} else if (rule_is_at_cfa(rule)) {
+		text_add(text, "cfa%+lld", rule->nops < 2 ? 0ll : (s64)rule->ops[1].number);
+	} else if (rule->nops == 1) {
+		text_add_op(text, rule->ops);
+	} else {
+		for (i = 0; i < rule->nops; i++) {
+			text_add(text, i ? " " : "(");
+			text_add_op(text, &rule->ops[i]);
+		}
+		text_add(text, ")");
+	}
 }
 
 /**
@@ -458,18 +452,17 @@ static void text_add_rule(struct machine_text *t, const struct libdw_rule *rule)
  */
 const char *libdw_format(const struct libdw *dw, char text[LIBDW_TEXT_MAX])
 {
-	struct machine_text t = { .text = text, .size = LIBDW_TEXT_MAX };
-
-	text_add_rule(&t, &dw->cfa);
-	machine_text(&t, "\t");
-	text_add_rule(&t, &dw->fp);
-	machine_text(&t, "\t");
-	text_add_rule(&t, &dw->ra);
+	text[0] = 0;
+	text_add_rule(text, &dw->cfa);
+	text_add(text, "\t");
+	text_add_rule(text, &dw->fp);
+	text_add(text, "\t");
+	text_add_rule(text, &dw->ra);
 	if (!rule_is_cfa(&dw->sp)) {
-		machine_text(&t, "\trsp ");
-		text_add_rule(&t, &dw->sp);
+		text_add(text, "\trsp ");
+		text_add_rule(text, &dw->sp);
 	}
 	if (dw->signal)
-		machine_text(&t, "\tsignal");
+		text_add(text, "\tsignal");
 	return text;
 }

@@ -26,10 +26,8 @@ struct libdw *libdw_open(const struct elf_file *elf);
 void libdw_close(struct libdw *dw);
 
 enum libdw_answer libdw_find(struct libdw *dw, u64 pc, u64 *end);
-bool libdw_is_signal(const struct libdw *dw);
 bool libdw_is_plain(const struct libdw *dw);
-void libdw_compute(const struct libdw *dw, const struct machine *m,
-			struct machine_frame *frame);
+void libdw_compute(const struct libdw *dw, const u64 regs[EVAL_REGS], struct eval_frame *frame);
 const char *libdw_format(const struct libdw *dw, char text[LIBDW_TEXT_MAX]);
 
 #endif /* BEE_LIBDW_H */

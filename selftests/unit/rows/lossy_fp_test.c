@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "kselftest.h"
-#include "lossy_fp.h"
+#include "lossy_ways.h"
 #include "reader.h"
 
 #define TEXT	0x1000

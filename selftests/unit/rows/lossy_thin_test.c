@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Thinning: which rows go, by hand. */
 #include "kselftest.h"
-#include "lossy_thin.h"
+#include "lossy_ways.h"
 
 static const struct bee_rule entry = {
 	.kind = BEE_RULE_KNOWN, .cfa_reg = BEE_REG_RSP, .cfa_off = 8, .ra_off = -8,
