@@ -24,8 +24,8 @@ static const char cache_help[] =
 	"       beectl cache prewarm [-q] [-j N] [--json] ELF|DIR...\n"
 	"\n"
 	"Compiled tables are kept in /var/cache/beeunwind, or $BEEUNWIND_CACHE, so that no\n"
-	"file is compiled twice.  list shows them, that used last at the end; clear removes\n"
-	"them; prewarm makes those of the given files, and of all executables and shared\n"
+	"file is compiled twice.  list shows them, the last used at the end; clear removes\n"
+	"them; prewarm makes the tables of the given files, and of all executables and shared\n"
 	"objects below DIR, before they are needed.\n"
 	"\n"
 	"Options:\n"
@@ -36,9 +36,10 @@ static const char cache_help[] =
 	"                 bytes}], or path and error), bytes\n"
 	"  -h, --help     Show this text\n"
 	"\n"
-	"The cache holds 256 MiB, or $BEEUNWIND_CACHE_SIZE (as 512M); then what was used\n"
-	"longest ago goes.  States other than current: old (made by another version of\n"
-	"beectl), damaged and untrusted (others may have written it): such are not used.\n"
+	"The cache holds 256 MiB, or $BEEUNWIND_CACHE_SIZE (as 512M); when it is full, beectl\n"
+	"removes the tables that were used longest ago.  It does not use tables whose state is\n"
+	"old (made by another version of beectl), damaged, or untrusted (others may have\n"
+	"written them).\n"
 	"\n"
 	"Examples:\n"
 	"  beectl cache prewarm /usr/bin /usr/lib\n"
@@ -58,9 +59,9 @@ static const char *const state_names[] = {
  * @cache: the cache
  * @files: to prewarm
  * @json: what is printed in the end, NULL for text
- * @array: its entries or files
- * @count: tables, by enum table_source or enum cache_state
- * @bytes: that they take
+ * @array: for @json: the entries of list, or the files of prewarm
+ * @count: tables, by enum cache_state (list) or enum table_source (prewarm)
+ * @bytes: sum of their sizes
  * @status: exit status so far
  */
 struct cache_command {
@@ -236,34 +237,6 @@ static int prewarm_run(struct cache_command *command)
 	return command->status;
 }
 
-static int cache_run(struct cache_command *command, int (*run)(struct cache_command *command),
-		     char **words, bool json)
-{
-	const char *wrong;
-	int status;
-
-	command->cache = cache_open();
-	wrong = cache_warning(command->cache) ?: cache_absent(command->cache);
-	if (wrong)
-		message_error("cache", NULL, wrong);
-	if (cache_absent(command->cache)) {
-		cache_close(command->cache);
-		return EXIT_FAILED;
-	}
-	if (json) {
-		command->json = json_object_new_object();
-		command->array = json_object_new_array();
-	}
-	input_files_collect(&command->files, words);
-	status = run(command);
-	if (command->json)
-		json_print(command->json);
-	json_object_put(command->array);
-	input_files_free(&command->files);
-	cache_close(command->cache);
-	return status;
-}
-
 int cmd_cache(int argc, char **argv)
 {
 	struct cache_command command = { .status = EXIT_OK };
@@ -278,17 +251,43 @@ int cmd_cache(int argc, char **argv)
 	};
 	int status = options_parse(&options, argc, &argv);
 	const char *verb = status == OPTIONS_OK && *argv ? *argv++ : "";
+	int (*run)(struct cache_command *command) = NULL;
+	const char *wrong;
 
 	if (status != OPTIONS_OK)
 		return status;
-	if (!strcmp(verb, "prewarm"))
-		return *argv ? cache_run(&command, prewarm_run, argv, json) :
-		       message_usage("cache", "prewarm needs an ELF file or a directory");
-	if (strcmp(verb, "list") && strcmp(verb, "clear"))
+	if (!strcmp(verb, "list"))
+		run = list_run;
+	else if (!strcmp(verb, "clear"))
+		run = clear_run;
+	else if (!strcmp(verb, "prewarm"))
+		run = prewarm_run;
+	if (!run)
 		return message_usage("cache", "list, clear or prewarm?");
-	if (*argv)
+	if (run == prewarm_run && !*argv)
+		return message_usage("cache", "prewarm needs an ELF file or a directory");
+	if (run != prewarm_run && *argv)
 		return message_usage("cache", "too many words");
-	if (!strcmp(verb, "clear") && json)
+	if (run == clear_run && json)
 		return message_usage("cache", "clear has nothing to say in JSON");
-	return cache_run(&command, !strcmp(verb, "list") ? list_run : clear_run, argv, json);
+	command.cache = cache_open();
+	wrong = cache_warning(command.cache) ?: cache_absent(command.cache);
+	if (wrong)
+		message_error("cache", NULL, wrong);
+	if (cache_absent(command.cache)) {
+		cache_close(command.cache);
+		return EXIT_FAILED;
+	}
+	if (json) {
+		command.json = json_object_new_object();
+		command.array = json_object_new_array();
+	}
+	input_files_collect(&command.files, argv);
+	status = run(&command);
+	if (command.json)
+		json_print(command.json);
+	json_object_put(command.array);
+	input_files_free(&command.files);
+	cache_close(command.cache);
+	return status;
 }

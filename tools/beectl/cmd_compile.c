@@ -40,13 +40,13 @@ static const char compile_help[] =
 	"  -h, --help         Show this text\n"
 	"\n"
 	"Smaller tables that are not exact, and say so; how wrong they are is printed:\n"
-	"      --fp-bypass    No rows for functions that keep a frame pointer, which the walk\n"
-	"                     then takes.  Refused if a function has no frame pointer.\n"
+	"      --fp-bypass    Leave out the rows of functions that keep a frame pointer, which the\n"
+	"                     walk then uses.  Refused if a function has no frame pointer.\n"
 	"      --thin PCT     Leave out up to PCT percent (1 to 90) of the rows, in epilogues and\n"
 	"                     the like, those first that cover the least text\n"
 	"\n"
-	"A file that can have no table is a failure if it was named; of what lies below a\n"
-	"DIR it is only told.\n"
+	"If a file that was named can have no table, the exit status is 1.  Such a file below\n"
+	"a DIR is reported, but is no failure.\n"
 	"\n"
 	"Example:\n"
 	"  beectl compile /usr/bin/git -o git.beet\n"
@@ -116,7 +116,7 @@ static int write_atomically(const char *path, const struct compile_result *resul
 	return failed ? -1 : 0;
 }
 
-/* A device or pipe cannot be replaced, so it is written to. */
+/* Write to a device or pipe; replace anything else. */
 static int write_output(const char *path, const struct compile_result *result)
 {
 	struct stat st;
@@ -138,17 +138,14 @@ static const char *name_of(const struct input_file *file)
 	return slash ? slash + 1 : file->path;
 }
 
-/* output_of(): the file to write, malloc'ed */
+/* The file to write, malloc'ed. */
 static char *output_of(const struct compile_run *run, const struct input_file *file)
 {
 	const char *name = name_of(file);
 	size_t size = strlen(run->output) + strlen(name) + sizeof("/.beet");
 	char *path = alloc_array(NULL, size, 1);
 
-	if (run->into)
-		snprintf(path, size, "%s/%s.beet", run->output, name);
-	else
-		strcpy(path, run->output);
+	snprintf(path, size, run->into ? "%s/%s.beet" : "%s", run->output, name);
 	return path;
 }
 

@@ -20,13 +20,13 @@ static const char config_help[] =
 	"\n"
 	"Show the module's settings, or change some of them until it is unloaded.\n"
 	"\n"
-	"  budget    Most kernel memory that tables and processes take, as 512M; tables that\n"
-	"            nobody uses go first\n"
-	"  follow    Which processes are followed when they execute a program: those that are\n"
-	"            followed already (managed), or all\n"
-	"  announce  When \"beectl run\" is told of a file without a table: with the first\n"
-	"            sample in it (sampled), or when it is mapped (mapped); \"beectl watch\"\n"
-	"            sets it\n"
+	"  budget    Most kernel memory that tables and processes take, as 512M; when it is\n"
+	"            used up, the module drops tables that no process uses\n"
+	"  follow    Which processes the module follows when they execute a program: those\n"
+	"            that it follows already (managed), or all\n"
+	"  announce  When the module tells \"beectl run\" of a file without a table: after the\n"
+	"            first sample in it (sampled), or when it is mapped (mapped, the default);\n"
+	"            \"beectl watch\" sets it\n"
 	"  hook      Whether the module sits in perf's callchain path\n"
 	"\n"
 	"Options:\n"
@@ -36,18 +36,18 @@ static const char config_help[] =
 	"Example:\n"
 	"  beectl config budget 1G follow all\n";
 
-/* In less no table fits: the unit was forgotten (512 for 512M). */
+/* No table fits in less: whoever asks for less forgot the unit (512 for 512M). */
 #define BUDGET_LEAST	(1 << 20)
 
 /**
  * struct setting - what can be set
  * @name: on the command line, and in JSON
- * @wrong: what is said of a bad value
+ * @wrong: the message for a bad value
  * @attribute: for netlink_config_set()
- * @names: of its values; NULL if it is a number of bytes
- * @max: the last of them that can be set
- * @last: the last of them that it can have
- * @offset: in struct netlink_info, of a uint32_t
+ * @names: of its values; NULL: it is a number of bytes
+ * @max: the last value that can be set
+ * @last: the last value that the module reports
+ * @offset: of the value in struct netlink_info, a uint32_t
  */
 struct setting {
 	const char		*name;
@@ -102,8 +102,8 @@ static void config_show(const struct netlink_info *info, bool want_json)
 		json_add_uint(json, "budget", info->budget);
 		json_add_uint(json, "used", used);
 	} else {
-		printf("budget    %s, ", text_size(info->budget).text);
-		printf("%s used\n", text_size(used).text);
+		printf("budget    %s, %s used\n", text_size(info->budget).text,
+		       text_size(used).text);
 	}
 	for (i = 0; i < NSETTINGS; i++) {
 		const struct setting *s = &settings[i];
@@ -119,30 +119,6 @@ static void config_show(const struct netlink_info *info, bool want_json)
 		json_print(json);
 }
 
-/* @words: pairs that have been checked */
-static int config_run(char **words, bool json)
-{
-	struct bee_error error;
-	struct netlink_info info;
-	struct netlink *nl = netlink_open(&error);
-	uint64_t value = 0;
-	int ret = nl ? 0 : -1;
-
-	if (nl && !*words) {
-		ret = netlink_info_get(nl, &info, &error);
-		if (!ret)
-			config_show(&info, json);
-	}
-	for (; !ret && *words; words += 2) {
-		const struct setting *setting = setting_find(words[0]);
-
-		setting_parse(setting, words[1], &value);
-		ret = netlink_config_set(nl, setting->attribute, value, &error);
-	}
-	netlink_close(nl);
-	return ret ? message_error("config", NULL, error.text) : EXIT_OK;
-}
-
 int cmd_config(int argc, char **argv)
 {
 	bool json = false;
@@ -150,8 +126,12 @@ int cmd_config(int argc, char **argv)
 		.command = "config", .help = config_help,
 		.option = { { 0, "json", OPTION_FLAG, &json } },
 	};
-	int status = options_parse(&options, argc, &argv);
-	uint64_t value;
+	int ret, status = options_parse(&options, argc, &argv);
+	const struct setting *setting;
+	struct netlink_info info;
+	struct bee_error error;
+	struct netlink *nl;
+	uint64_t value = 0;
 	char **words;
 
 	if (status != OPTIONS_OK)
@@ -159,8 +139,7 @@ int cmd_config(int argc, char **argv)
 	if (json && *argv)
 		return message_usage("config", "--json: only to show the settings");
 	for (words = argv; *words; words += 2) {
-		const struct setting *setting = setting_find(words[0]);
-
+		setting = setting_find(words[0]);
 		if (!setting)
 			return message_usage("config", "%s: no such setting", words[0]);
 		if (!words[1])
@@ -168,5 +147,18 @@ int cmd_config(int argc, char **argv)
 		if (setting_parse(setting, words[1], &value))
 			return message_usage("config", "%s: %s", words[1], setting->wrong);
 	}
-	return config_run(argv, json);
+	nl = netlink_open(&error);
+	ret = nl ? 0 : -1;
+	if (nl && !*argv) {
+		ret = netlink_info_get(nl, &info, &error);
+		if (!ret)
+			config_show(&info, json);
+	}
+	for (words = argv; !ret && *words; words += 2) {
+		setting = setting_find(words[0]);
+		setting_parse(setting, words[1], &value);
+		ret = netlink_config_set(nl, setting->attribute, value, &error);
+	}
+	netlink_close(nl);
+	return ret ? message_error("config", NULL, error.text) : EXIT_OK;
 }

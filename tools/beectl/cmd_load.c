@@ -20,8 +20,9 @@ static const char load_help[] =
 	"\n"
 	"Make perf's user callchains of running processes complete: have the module follow\n"
 	"what they map, compile the unwind tables of all files that they execute (or take\n"
-	"them from the cache), and hand them to the module.  What is there already is not\n"
-	"sent again.  What starts or is mapped afterwards is left to \"beectl watch\".\n"
+	"them from the cache), and hand them to the module, except those that it has already.\n"
+	"Processes that start later, and files that are mapped later, take another load, or\n"
+	"\"beectl watch\".\n"
 	"\n"
 	"Options:\n"
 	"  -a, --all      All processes\n"
@@ -30,12 +31,12 @@ static const char load_help[] =
 	"  -v, --verbose  Show every range that the process has afterwards; with --all, every\n"
 	"                 file without a table\n"
 	"      --fp-bypass\n"
-	"                 No rows for functions that keep a frame pointer, which the walk takes\n"
-	"                 then, in files where that will do; see the manual page\n"
+	"                 Leave out the rows of functions that keep a frame pointer, in files\n"
+	"                 where the walk can use it instead; see the manual page\n"
 	"      --thin PCT Leave out up to PCT percent (1 to 90) of the rows; see there\n"
 	"      --json     Print an array with one object per PID: pid, name, mappings,\n"
-	"                 tables, compiled, cached, loaded, bytes, text and wrong (bytes that\n"
-	"                 tables made now that are not exact have rules for, and wrong ones),\n"
+	"                 tables, compiled, cached, loaded, bytes, text and wrong (of the tables\n"
+	"                 made now that are not exact: bytes with a rule, and with a wrong one),\n"
 	"                 problems ([{path, reason}]); or pid and error.  With --all, one\n"
 	"                 object: processes, refused, files, tables, compiled, cached, loaded,\n"
 	"                 bytes, text, wrong, problems\n"
@@ -43,7 +44,7 @@ static const char load_help[] =
 	"\n"
 	"Files are found through /proc/PID/map_files, which needs CAP_SYS_ADMIN or\n"
 	"CAP_CHECKPOINT_RESTORE; without it, by name.  The exit status is 1 if a process\n"
-	"could not be loaded; the others are, all the same.\n"
+	"could not be loaded; the others are loaded all the same.\n"
 	"\n"
 	"Examples:\n"
 	"  beectl load $(pidof postgres)\n"
@@ -63,7 +64,7 @@ struct load_command {
 	struct table_maker	 maker;
 };
 
-/* The sources of tables in brackets, those without tables left out: " (3 compiled, 1 cached)" */
+/* "..., 4 tables (3 compiled, 1 cached), ...": a source of no table is left out. */
 static void print_result(pid_t pid, const struct manage_result *result)
 {
 	const struct { size_t count; const char *word; } part[] = {
@@ -163,7 +164,7 @@ static int load_one(const struct load_command *load, const char *word)
 	return ret ? EXIT_FAILED : EXIT_OK;
 }
 
-/* Different reasons that the summary lists; files with further ones are left out of it. */
+/* Reasons that the summary lists; it leaves out files that have no table for yet another one. */
 #define MAX_REASONS	16
 
 /* Files without a table for one reason. */
@@ -174,16 +175,16 @@ struct reason {
 };
 
 /**
- * struct load_summary - what came of it
+ * struct load_summary - what --all has done
  * @command: its options
- * @processes: which are managed
+ * @processes: how many are managed
  * @compiled: tables compiled now
  * @cached: tables read from the cache
  * @text: bytes that tables which are not exact have rules for
  * @wrong: of these, with a wrong rule
  * @reason: why files have no table
  * @nreasons: number of them
- * @refusal: the first that other files would have met as well
+ * @refusal: the first refusal of a table that any other table would meet as well
  */
 struct load_summary {
 	const struct load_command	*command;
@@ -262,8 +263,7 @@ static void summary_print(const struct load_summary *summary, const struct netli
 	printf("%zu process%s, %u files, %u tables (%zu compiled, %zu cached, %zu already "
 	       "loaded), ", processes, processes == 1 ? "" : "es", info->files, info->tables,
 	       summary->compiled, summary->cached, stored);
-	printf("%s", text_size(bytes).text);
-	printf(" of %s\n", text_size(info->budget).text);
+	printf("%s of %s\n", text_size(bytes).text, text_size(info->budget).text);
 	maker_print_wrong(stdout, summary->wrong, summary->text);
 	for (i = 0; i < summary->nreasons && !summary->command->verbose; i++) {
 		const struct reason *reason = &summary->reason[i];

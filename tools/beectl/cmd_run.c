@@ -22,23 +22,24 @@
 static const char run_help[] =
 	"Usage: beectl run [OPTIONS] [--] CMD [ARGUMENT...]\n"
 	"\n"
-	"Start CMD with its unwind tables in the module before its first instruction, and\n"
-	"those of its libraries as the dynamic linker maps them.  Until CMD's entry point is\n"
-	"reached it runs under ptrace, so a set-user-ID CMD gains no privileges but from root.\n"
-	"Its children, and what they execute, are covered as well.  What they or CMD map later\n"
-	"gets its table when the module reports the first sample in it, as long as CMD runs.\n"
+	"Start CMD with its unwind table in the module before its first instruction, and\n"
+	"those of its libraries as soon as the dynamic linker maps them.  CMD runs under ptrace\n"
+	"until it reaches its entry point, so a set-user-ID CMD gains no privileges, unless\n"
+	"root starts it.  Its children, and what they execute, are covered as well.  As long as\n"
+	"CMD runs, a file that is mapped later gets its table when it is mapped; if \"beectl\n"
+	"watch\" has set announce to sampled, after the first sample in it.\n"
 	"\n"
 	"Options:\n"
 	"  -v, --verbose  Say on stderr what was loaded, and name files without a table\n"
 	"      --fp-bypass\n"
-	"                 No rows for functions that keep a frame pointer, which the walk takes\n"
-	"                 then, in files where that will do; see the manual page\n"
+	"                 Leave out the rows of functions that keep a frame pointer, in files\n"
+	"                 where the walk can use it instead; see the manual page\n"
 	"      --thin PCT Leave out up to PCT percent (1 to 90) of the rows; see there\n"
 	"  -h, --help     Show this text\n"
 	"\n"
 	"The exit status is that of CMD; 128 + N if signal N killed it; 127 if there is no\n"
-	"CMD, 126 if it cannot be executed; 125 if its tables could not be loaded: CMD is\n"
-	"not run then, or ended before its entry point.\n"
+	"CMD, 126 if it cannot be executed; 125 if its tables could not be loaded: CMD is not\n"
+	"run then, or killed before its entry point.\n"
 	"\n"
 	"Example:\n"
 	"  perf record -g beectl run -- git log\n";
@@ -48,12 +49,12 @@ enum { RUN_FAILED = 125, RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGN
 /**
  * struct run - one program being started
  * @maker: how tables are made
- * @events: tells of files that have no table and were sampled
+ * @events: the module tells of files without a table; NULL without CAP_SYS_ADMIN
  * @verbose: say what was loaded
- * @error: why loading failed
- * @result: of the last load
- * @text: of all loads, as in @result
- * @wrong: of all loads, as in @result
+ * @error: why run_load() failed
+ * @result: of the last run_load()
+ * @text: sum of all loads, as in @result
+ * @wrong: sum of all loads, as in @result
  */
 struct run {
 	struct table_maker	 maker;
@@ -119,7 +120,7 @@ static int run_refuse(const char *subject, const char *why, int status)
 	return status;
 }
 
-/* A table_maker's done(): only tells; a file that got no table stays without. */
+/* A table_maker's done(): only says it; a file that got no table is not tried again. */
 static void run_made(void *arg, const struct table_want *want, const struct table_result *result)
 {
 	const struct run *run = arg;

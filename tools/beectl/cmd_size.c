@@ -54,7 +54,7 @@ struct sizes {
 	u64	unsupported;
 };
 
-/* How a size is shown; @key is its name in JSON, and for --sort.  @width 0: in JSON only. */
+/* A member of struct sizes; @key: its name in JSON and for --sort; @width: 0: not in the text */
 static const struct column {
 	const char	*heading;
 	const char	*key;
@@ -81,13 +81,13 @@ struct size_file {
 
 /**
  * struct size_run - what is to be done, and what is known
- * @files: what to look at
+ * @files: the files of the command line
  * @jobs: files at a time; 0: by the number of CPUs
  * @sort: key or NULL
  * @sized: files that have a table
  * @nsized: number of them
- * @total: theirs
- * @failed: the others, for JSON; NULL without
+ * @total: sum of their sizes
+ * @failed: the other files, for JSON; NULL: print text
  * @status: exit status so far
  */
 struct size_run {
@@ -166,18 +166,6 @@ static void size_failed(void *arg, const struct input_file *file, const char *wh
 	run->status |= each_file_status(file, died);
 }
 
-static void size_done(void *arg, const struct input_file *file, const void *data, size_t size)
-{
-	const struct sizes *sizes = data;
-	struct size_run *run = arg;
-	size_t i;
-
-	(void)size;
-	run->sized[run->nsized++] = (struct size_file){ .path = file->path, .sizes = *sizes };
-	for (i = 0; i < NCOLUMNS; i++)
-		*column_of(i, &run->total) += *column_of(i, sizes);
-}
-
 /* Fills in what to sort @file by; false if there is no such key. */
 static bool weigh(const char *key, struct size_file *file)
 {
@@ -196,6 +184,22 @@ static bool weigh(const char *key, struct size_file *file)
 	else
 		return !strcmp(key, "name");
 	return true;
+}
+
+static void size_done(void *arg, const struct input_file *file, const void *data, size_t size)
+{
+	const struct sizes *sizes = data;
+	struct size_run *run = arg;
+	struct size_file *sized;
+	size_t i;
+
+	(void)size;
+	sized = &run->sized[run->nsized++];
+	*sized = (struct size_file){ .path = file->path, .sizes = *sizes };
+	if (run->sort)
+		weigh(run->sort, sized);
+	for (i = 0; i < NCOLUMNS; i++)
+		*column_of(i, &run->total) += *column_of(i, sizes);
 }
 
 static int compare_files(const void *a, const void *b)
@@ -276,30 +280,6 @@ static void print_json(struct size_run *run)
 	json_print(all);
 }
 
-static int size_words(struct size_run *run, char **words)
-{
-	const struct each_file each = {
-		.command = "size", .files = &run->files, .jobs = run->jobs,
-		.report_size = sizeof(struct sizes), .arg = run,
-		.work = size_work, .done = size_done, .failed = size_failed,
-	};
-	size_t i;
-
-	input_files_collect(&run->files, words);
-	run->sized = alloc_array(NULL, run->files.count + 1, sizeof(*run->sized));
-	if (each_file_run(&each))
-		return EXIT_FAILED;
-	for (i = 0; run->sort && i < run->nsized; i++)
-		weigh(run->sort, &run->sized[i]);
-	if (run->sort)
-		qsort(run->sized, run->nsized, sizeof(*run->sized), compare_files);
-	if (run->failed)
-		print_json(run);
-	else
-		print_text(run);
-	return run->status;
-}
-
 int cmd_size(int argc, char **argv)
 {
 	struct size_run run = { .status = EXIT_OK };
@@ -314,6 +294,11 @@ int cmd_size(int argc, char **argv)
 		},
 	};
 	int status = options_parse(&options, argc, &argv);
+	const struct each_file each = {
+		.command = "size", .files = &run.files, .jobs = run.jobs,
+		.report_size = sizeof(struct sizes), .arg = &run,
+		.work = size_work, .done = size_done, .failed = size_failed,
+	};
 
 	if (status != OPTIONS_OK)
 		return status;
@@ -323,7 +308,18 @@ int cmd_size(int argc, char **argv)
 		return message_usage("size", "an ELF file or directory is needed");
 	if (json)
 		run.failed = json_object_new_array();
-	status = size_words(&run, argv);
+	input_files_collect(&run.files, argv);
+	run.sized = alloc_array(NULL, run.files.count + 1, sizeof(*run.sized));
+	status = each_file_run(&each);
+	if (!status) {
+		if (run.sort)
+			qsort(run.sized, run.nsized, sizeof(*run.sized), compare_files);
+		if (run.failed)
+			print_json(&run);
+		else
+			print_text(&run);
+		status = run.status;
+	}
 	json_object_put(run.failed);
 	input_files_free(&run.files);
 	free(run.sized);

@@ -45,11 +45,11 @@ static const char status_help[] =
 	"module takes another table format than this beectl makes.\n";
 
 /**
- * struct status - everything the module told, and what a self-sample showed
+ * struct status - all that the module reports, and what a self-sample showed
  * @info: state of the module
- * @stats: walks
+ * @stats: walks by stop reason
  * @files: that the module knows
- * @proven: a self-sample reached the hook
+ * @proven: perf called the hook when it sampled this process
  * @note: why not
  */
 struct status {
@@ -85,7 +85,7 @@ static int status_prove_hook(struct netlink *nl, struct status *status,
 	return 0;
 }
 
-/* Reasons in the order of their counts, the largest first. */
+/* Fills @order with the reasons of walks, the most frequent first.  Return: how many. */
 static size_t stops_sort(const struct netlink_stats *stats, uint32_t order[])
 {
 	size_t n = 0, at;
@@ -148,8 +148,8 @@ static void print_status(const struct status *status)
 	if (info->hook == BEEUNWIND_HOOK_STATE_STUCK)
 		printf("\n           ftrace refused to remove it; only a reboot unloads the module");
 	printf("\nmodule:    %s, table format %u\n", info->module_version, info->table_version);
-	printf("memory:    %s", text_size(used).text);
-	printf(" of %s (%.1f%%)\n", text_size(info->budget).text, percent(used, info->budget));
+	printf("memory:    %s of %s (%.1f%%)\n", text_size(used).text,
+	       text_size(info->budget).text, percent(used, info->budget));
 	printf("tables:    %u of %u files, %s\n", info->tables, info->files,
 	       text_size(info->table_bytes).text);
 	printf("processes: %u with %u ranges, %s\n", info->procs, info->ranges,

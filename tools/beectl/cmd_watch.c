@@ -27,31 +27,32 @@ static const char watch_help[] =
 	"\n"
 	"Keep the tables of all programs loaded: have the module follow every process, those\n"
 	"that start later and those that live for milliseconds included, and compile the\n"
-	"table of a file when it is sampled first.  Runs until it is ended (SIGTERM, ^C);\n"
-	"all that it has loaded stays loaded then, and known files go on being covered.\n"
+	"table of a file after the first sample in it.  Runs until SIGTERM or ^C.  After that\n"
+	"the tables stay loaded, and the module goes on following processes.\n"
 	"To undo it: beectl unload --all --tables.\n"
 	"\n"
 	"Options:\n"
-	"  -e, --eager   Compile a file as soon as it is mapped, so that the first sample is\n"
-	"                complete too; takes more memory and, at first, time\n"
+	"  -e, --eager   Compile the table of a file as soon as it is mapped, so that the first\n"
+	"                sample is complete too; takes more memory and, at first, more time\n"
 	"  -j, --jobs N  Work on N files at a time (default: one for each CPU)\n"
 	"  -q, --quiet   Print no line for each file\n"
 	"  -h, --help    Show this text\n"
 	"\n"
-	"While nothing new is sampled it takes no CPU time at all.  If the module is unloaded\n"
-	"it waits until it is back.  As a service: systemctl enable beeunwind\n";
+	"A token bucket limits the files that it works on: 1000 at once, then 10 a second.\n"
+	"While the module has no new file for it, it sleeps.  If the module is unloaded, it\n"
+	"waits until the module is loaded again.  As a service: systemctl enable beeunwind\n";
 
-/* Files whose tables are made before messages and signals are looked at again. */
+/* Most files whose tables are made before messages and signals are handled again. */
 #define WATCH_BATCH	32
 
-/* Most files in the queue.  Further ones are taken from the module's list of files later. */
+/* Most files in the queue.  When it is empty, the others come from the module's list of files. */
 #define WATCH_WAITING	1024
 
-/* Token bucket: WATCH_BURST files at once, then WATCH_RATE a second. */
+/* Token bucket: each file takes one.  It holds WATCH_BURST, and gets WATCH_RATE a second. */
 #define WATCH_BURST	1000
 #define WATCH_RATE	10
 
-/* Time after which files that could not be opened or had no room are tried again. */
+/* Files that could not be opened, or for whose tables there was no memory, are tried again. */
 #define WATCH_AGAIN_MS	10000
 
 /**
@@ -61,15 +62,15 @@ static const char watch_help[] =
  * @maker: how tables are made; without connection while the module is away
  * @events: of the module; NULL while it is away
  * @family: tells when it comes and goes
- * @wants: files that are waiting
+ * @wants: the queue: files that need a table
  * @next: the first of them that was not worked on
- * @tried: files that could not be had
- * @list: the module's list has files that no message will tell of again
- * @unfinished: some file may be had later, from @again on
- * @again: ms
- * @tokens: files that may be worked on now, times 1000
- * @filled: when @tokens was brought up to date, ms
- * @added: tables
+ * @tried: files whose tables could not be made, and how often
+ * @list: read the module's list of files: it has some that no message will tell of again
+ * @unfinished: read that list at @again, to try files a second time
+ * @again: CLOCK_MONOTONIC, ms
+ * @tokens: in the bucket, times 1000
+ * @filled: when @tokens was brought up to date, CLOCK_MONOTONIC, ms
+ * @added: tables that were given to the module
  */
 struct watch {
 	bool			 eager;
@@ -104,7 +105,7 @@ static int64_t now_ms(void)
 	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
 }
 
-/* Says what became of the file; if it has no table, whether to try again after WATCH_AGAIN_MS. */
+/* Print what became of the file.  If it has no table, decide whether to try it again. */
 static void watch_done(void *arg, const struct table_want *want, const struct table_result *result)
 {
 	struct watch *watch = arg;
@@ -120,7 +121,7 @@ static void watch_done(void *arg, const struct table_want *want, const struct ta
 	watch->added += made;
 	if (made)
 		return;
-	/* By then memory may be free, or the file found. */
+	/* WATCH_AGAIN_MS from now memory may be free, or the file found. */
 	if (table_jobs_refusal_is_general(result->refusal) || !result->opened)
 		watch->unfinished = tried_note(&watch->tried, want->id) || watch->unfinished;
 	else
@@ -141,7 +142,7 @@ static void watch_want(struct watch *watch, const struct netlink_file *file)
 		table_jobs_add(&watch->wants, file, true);
 }
 
-/* Take all messages that there are. */
+/* Queue the files of all messages that have come. */
 static void watch_take_events(struct watch *watch)
 {
 	enum netlink_event_kind kind;
@@ -164,7 +165,7 @@ static void watch_take_events(struct watch *watch)
 	}
 }
 
-/* Queue the files of the module's list that were announced, perhaps unheard, and have no table. */
+/* Queue all files without a table that the module has announced; some messages may be lost. */
 static void watch_take_list(struct watch *watch)
 {
 	struct netlink_files files;
@@ -193,7 +194,7 @@ static void tokens_fill(struct watch *watch)
 	watch->filled = now;
 }
 
-/* Make the tables of up to WATCH_BATCH files of the queue, as far as there are tokens. */
+/* Make the tables of the next WATCH_BATCH files of the queue, or of as many as have tokens. */
 static int watch_make(struct watch *watch)
 {
 	struct table_wants batch = { .want = watch->wants.want + watch->next };
@@ -265,7 +266,7 @@ static int watch_set_up(struct watch *watch, struct bee_error *error)
 	return watch->eager ? table_jobs_find(nl, 0, &watch->wants, error) : 0;
 }
 
-/* Return: 0, also if there is no module that takes our tables; watch waits for one then. */
+/* Return: 0; also if no module is loaded that takes our tables, as watch then waits for one. */
 static int watch_connect(struct watch *watch)
 {
 	struct bee_error error;
@@ -286,7 +287,7 @@ static int watch_take_family(struct watch *watch)
 	if (news == NETLINK_EVENT_NONE)
 		return 0;
 	watch_disconnect(watch);
-	/* After GONE do not ask by netlink_open(): the kernel would load the module again. */
+	/* After GONE do not call netlink_open(): it would have the kernel load the module again. */
 	if (news == NETLINK_EVENT_COME ||
 	    (news == NETLINK_EVENT_LOST && !access("/sys/module/beeunwind", F_OK)))
 		return watch_connect(watch);
@@ -330,7 +331,7 @@ static int watch_loop(struct watch *watch, const sigset_t *signals)
 	return status;
 }
 
-/* Signals stay blocked except in ppoll(): none is lost between a look at watch_ended and sleep. */
+/* Block the signals except in ppoll(), or one could come between the test of watch_ended and it. */
 static void watch_take_signals(sigset_t *before)
 {
 	static const int ends[] = { SIGTERM, SIGINT, SIGHUP };
@@ -339,13 +340,13 @@ static void watch_take_signals(sigset_t *before)
 	size_t i;
 
 	sigemptyset(&blocked);
+	sigprocmask(SIG_BLOCK, NULL, before);
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		sigaction(ends[i], &action, NULL);
 		sigaddset(&blocked, ends[i]);
-	}
-	sigprocmask(SIG_BLOCK, &blocked, before);
-	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		sigdelset(before, ends[i]);
+	}
+	sigprocmask(SIG_BLOCK, &blocked, NULL);
 }
 
 static int watch_run(struct watch *watch)

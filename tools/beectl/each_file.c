@@ -11,7 +11,7 @@
 #include "parallel.h"
 #include "progress.h"
 
-/* In a child.  The parent gets the report and then a struct bee_error, empty if all is well. */
+/* In a child: write the report, then a struct bee_error, which is empty if nothing failed. */
 static void each_file_work(void *arg, size_t index, FILE *out)
 {
 	const struct each_file *each = arg;
@@ -37,20 +37,20 @@ static void each_file_done(void *arg, size_t index, const void *data, size_t siz
 	const struct input_file *file = &each->files->file[index];
 	struct bee_error error;
 
-	if (!died && size >= sizeof(error)) {
+	if (!died && size < sizeof(error))
+		died = "no result";
+	if (!died) {
 		size -= sizeof(error);
 		memcpy(&error, (const char *)data + size, sizeof(error));
 		if (!error.text[0] && each->report_size && size != each->report_size)
 			died = "no result";
-	} else if (!died) {
-		died = "no result";
 	}
-	if (!died && !error.text[0]) {
+	if (died || error.text[0]) {
+		progress_end();
+		each->failed(each->arg, file, died ?: error.text, died);
+	} else {
 		each->done(each->arg, file, data, size);
-		return;
 	}
-	progress_end();
-	each->failed(each->arg, file, died ?: error.text, died);
 }
 
 static void each_file_progress(void *arg, size_t ready, size_t index)
@@ -64,8 +64,8 @@ static void each_file_progress(void *arg, size_t ready, size_t index)
  * each_file_run() - work on all files
  * @each: what to do with which files
  *
- * Return: EXIT_OK; or EXIT_FAILED, after it was said why: there are no files, or there can be
- * no child process.  Files that fail are left to @each->failed().
+ * Return: EXIT_OK; or EXIT_FAILED, with a message, if there are no files or no child process can
+ * be started.  Files that fail are left to @each->failed().
  */
 int each_file_run(const struct each_file *each)
 {
@@ -89,7 +89,8 @@ int each_file_run(const struct each_file *each)
  * @file: the file
  * @died: as in struct each_file
  *
- * Return: EXIT_OK if it was found below a directory and is no file that can have a table.
+ * Return: EXIT_OK if it was found below a directory, could be read, and did not crash the child:
+ * such a file can have no table.  EXIT_FAILED otherwise.
  */
 int each_file_status(const struct input_file *file, bool died)
 {

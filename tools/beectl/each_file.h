@@ -19,8 +19,9 @@
  * @arg: for the functions below
  * @work: in a child, handles @file, which is open as @fd, and writes its report to @out;
  *	returns 0, or -1 with the error filled
- * @done: takes the report of @work, in the order of the files
- * @failed: or is told why there is none; @died: because the child ended before its time
+ * @done: takes the report of @work; called in the order of the files
+ * @failed: called instead if there is no report; @why: a sentence; @died: the child crashed or
+ *	was killed
  */
 struct each_file {
 	const char		*command;

@@ -32,7 +32,7 @@ void input_file_refuse(struct input_file *file, const char *format, ...)
 		file->why = alloc_text(why);
 }
 
-/* @st: NULL if the file cannot be looked at, for the reason @error */
+/* @st: NULL if the file cannot be examined; @error is why */
 static void files_append(struct input_files *files, const char *path, bool found,
 			 const struct stat *st, int error)
 {
@@ -88,10 +88,10 @@ static void files_walk(struct input_files *files, const char *directory)
 /**
  * input_files_add() - add what a word stands for
  * @files: the list; input_files_finish() has to follow the last word
- * @word: a file, which is taken as it is; or a directory: all x86-64 executables and
- *	shared objects below it, on its file system, symbolic links left out
+ * @word: a file, of any kind; or a directory: all x86-64 executables and shared objects
+ *	below it, on its file system, symbolic links left out
  *
- * What cannot be looked at is in the list too, with the reason.
+ * A file or directory that cannot be read is in the list too, with the reason.
  */
 void input_files_add(struct input_files *files, const char *word)
 {
@@ -105,7 +105,7 @@ void input_files_add(struct input_files *files, const char *word)
 		files_append(files, word, false, &st, 0);
 }
 
-/* By inode; those named themselves first, then in the order of the list. */
+/* By inode; a file that was named itself before one found below a directory, then by place. */
 static int files_compare_inodes(const void *a, const void *b)
 {
 	const struct input_file *x = *(struct input_file **)a, *y = *(struct input_file **)b;
@@ -126,13 +126,7 @@ static void files_release(struct input_file *file)
 	file->path = NULL;
 }
 
-/**
- * input_files_finish() - leave each file in the list only once
- * @files: the list
- *
- * A file is its inode: hard links and what symbolic links lead to are the same,
- * a copy is not.
- */
+/** input_files_finish() - leave each inode in the list only once: hard and symbolic links go */
 void input_files_finish(struct input_files *files)
 {
 	struct input_file **by_inode;
@@ -156,11 +150,7 @@ void input_files_finish(struct input_files *files)
 	files->count = n;
 }
 
-/**
- * input_files_collect() - what the words of a command line stand for
- * @files: filled; input_files_free() releases it
- * @words: the words, NULL at the end
- */
+/** input_files_collect() - add what all of @words stands for, up to a NULL, and finish the list */
 void input_files_collect(struct input_files *files, char **words)
 {
 	for (; *words; words++)
@@ -168,10 +158,7 @@ void input_files_collect(struct input_files *files, char **words)
 	input_files_finish(files);
 }
 
-/**
- * input_files_free() - release the memory of a list
- * @files: the list; empty afterwards
- */
+/** input_files_free() - release the memory of a list, which is empty afterwards */
 void input_files_free(struct input_files *files)
 {
 	size_t i;

@@ -10,8 +10,8 @@
 /**
  * struct input_file - one file, not opened
  * @path: as given, or below the directory that was given
- * @why: why nothing can be done with it, malloc'ed; NULL as a rule
- * @found: below a directory; false: it was named itself
+ * @why: why it must not be opened, malloc'ed; NULL: it may be
+ * @found: it was found below a directory; false: it was named itself
  * @dev: device that @inode is on; 0 if @why is set
  * @inode: its inode number
  */

@@ -10,10 +10,9 @@
  * @out: where
  * @object: what
  *
- * Strings can be names of files, which can be any bytes.  json-c copies bytes from 0x7f on
- * unchanged, and only strings contain such bytes.  This function writes DEL and
- * U+0080 .. U+009F as \u escapes, and each byte that is not UTF-8, which JSON cannot express,
- * as U+FFFD.
+ * Names of files can have any bytes, and json-c copies bytes from 0x7f on unchanged.  This
+ * function writes DEL and U+0080 .. U+009F as \u escapes, so that no terminal takes them for
+ * commands, and each byte that is not UTF-8, which JSON cannot express, as U+FFFD.
  */
 void json_put(FILE *out, struct json_object *object)
 {
@@ -35,10 +34,7 @@ void json_put(FILE *out, struct json_object *object)
 	putc('\n', out);
 }
 
-/**
- * json_print() - write an object to stdout
- * @object: what; released
- */
+/** json_print() - write an object to stdout, and release it */
 void json_print(struct json_object *object)
 {
 	json_put(stdout, object);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* beectl: find the command, and say what there is. */
+/* beectl: run the command that the first word names, or list the commands. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

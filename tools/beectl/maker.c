@@ -9,8 +9,8 @@
 #include "text.h"
 
 /**
- * maker_connect() - connect to a module that takes our tables
- * @maker: @nl is filled in; NULL on failure
+ * maker_connect() - open @maker->nl, if the module takes tables of our format
+ * @maker: on failure @nl is NULL
  * @error: filled on failure
  *
  * Return: 0 or -1.
@@ -29,13 +29,7 @@ int maker_connect(struct table_maker *maker, struct bee_error *error)
 	return -1;
 }
 
-/**
- * maker_open() - connect to the module and open the cache
- * @maker: both are filled in
- * @error: filled on failure
- *
- * Return: 0 or -1.
- */
+/** maker_open() - the same, and open the cache; returns 0, or -1 with @error filled */
 int maker_open(struct table_maker *maker, struct bee_error *error)
 {
 	if (maker_connect(maker, error))
@@ -44,6 +38,7 @@ int maker_open(struct table_maker *maker, struct bee_error *error)
 	return 0;
 }
 
+/** maker_close() - undo maker_open() */
 void maker_close(struct table_maker *maker)
 {
 	cache_close(maker->cache);
@@ -52,14 +47,14 @@ void maker_close(struct table_maker *maker)
 	maker->nl = NULL;
 }
 
-/* maker_warn(): warn if the cache cannot be used */
+/** maker_warn() - warn if the cache cannot be used */
 void maker_warn(const struct table_maker *maker, const char *command)
 {
 	if (cache_warning(maker->cache))
 		message_warning(command, NULL, cache_warning(maker->cache));
 }
 
-/* maker_print_wrong(): how much text has wrong rules; prints nothing if all tables are exact */
+/** maker_print_wrong() - print how much text has wrong rules; nothing if all tables are exact */
 void maker_print_wrong(FILE *out, uint64_t wrong, uint64_t text)
 {
 	if (text)

@@ -7,7 +7,7 @@
 #include "messages.h"
 #include "text.h"
 
-/* Flush stdout first: where both streams go to one file, lines stay in order. */
+/* Flush stdout first, so that lines stay in order if both streams go to one file. */
 static void message_put(const char *command, const char *kind, const char *subject,
 			const char *why)
 {
@@ -42,7 +42,7 @@ void message_warning(const char *command, const char *subject, const char *why)
 }
 
 /**
- * message_usage() - say that a command line makes no sense, and where to read what does
+ * message_usage() - say what is wrong with a command line, and name the command's --help
  * @command: the command
  * @format: what is wrong with it
  *

@@ -10,7 +10,7 @@
 #include "parallel.h"
 #include "text.h"
 
-/* What getopt_long() returns for long options: this and the place in the list. */
+/* getopt_long() returns this plus the place in the list for a long option. */
 #define LONG_FIRST	256
 
 static int option_take(const struct options *options, size_t i)
@@ -40,11 +40,11 @@ static int option_take(const struct options *options, size_t i)
 
 /**
  * options_parse() - take the options of a command line
- * @options: what there are, and where their values go
+ * @options: the options of the command, and where their values go
  * @argc: words, the command's name included
  * @argv: the words; moved to the first that belongs to no option
  *
- * Return: OPTIONS_OK; or an exit status: the help has been printed, or what is wrong.
+ * Return: OPTIONS_OK; or the exit status, after printing the help or what is wrong.
  */
 int options_parse(const struct options *options, int argc, char ***argv)
 {
@@ -52,7 +52,7 @@ int options_parse(const struct options *options, int argc, char ***argv)
 	char letters[2 * OPTIONS_MAX + 4], *at = letters;
 	int c, status = OPTIONS_OK;
 	const char *word;
-	size_t i, count;
+	size_t i;
 
 	if (options->stop)
 		*at++ = '+';
@@ -70,14 +70,14 @@ int options_parse(const struct options *options, int argc, char ***argv)
 			*at++ = ':';
 	}
 	*at = '\0';
-	count = i;
-	optind = 0;	/* forget the command line before, if there was one */
+	optind = 0;	/* getopt(3): start anew, should it have been called before */
 	opterr = 0;
 	while (status == OPTIONS_OK && (c = getopt_long(argc, *argv, letters, names, NULL)) != -1) {
-		for (i = 0; i < count && c != LONG_FIRST + i && c != options->option[i].letter; i++)
+		for (i = 0; options->option[i].name && c != LONG_FIRST + (int)i &&
+		     c != options->option[i].letter; i++)
 			;
 		word = (*argv)[optind - 1];
-		if (i < count) {
+		if (options->option[i].name) {
 			status = option_take(options, i);
 		} else if (c == 'h') {
 			fputs(options->help, stdout);

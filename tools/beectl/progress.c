@@ -14,7 +14,7 @@
 static char progress_line[256];
 static size_t progress_length;
 static volatile sig_atomic_t progress_shown;
-static long progress_next;	/* when progress_count() speaks next, ms; 0: not begun */
+static long progress_next;	/* when progress_count() shows its line again, ms; 0: not begun */
 
 #define PROGRESS_FIRST_MS	1000
 #define PROGRESS_AGAIN_MS	200
@@ -33,7 +33,7 @@ static void progress_timer(int seconds)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* One line of printable ASCII, whatever bytes a path has. */
+/* Make one line of printable ASCII, whatever bytes @what has. */
 static void progress_set_line(const char *what)
 {
 	struct winsize size = {};
@@ -52,10 +52,7 @@ static void progress_set_line(const char *what)
 	progress_length = strlen(progress_line);
 }
 
-/**
- * progress_begin() - say what is going on, a second from now
- * @what: a few words
- */
+/** progress_begin() - show @what, a few words, unless progress_end() comes within a second */
 void progress_begin(const char *what)
 {
 	struct sigaction action = { .sa_handler = progress_show, .sa_flags = SA_RESTART };
@@ -68,7 +65,7 @@ void progress_begin(const char *what)
 	progress_timer(1);
 }
 
-/* progress_end(): stop, and remove the line from the terminal */
+/** progress_end() - stop, and remove the line from the terminal */
 void progress_end(void)
 {
 	static const char wipe[] = "\r\033[K";
@@ -80,10 +77,10 @@ void progress_end(void)
 }
 
 /**
- * progress_count() - say how far it is, from a second after the first call on
- * @ready: how many are done
+ * progress_count() - show how far the work is, from a second after the first call on
+ * @ready: files that are done
  * @count: of how many
- * @path: what is being worked on
+ * @path: a file that is being worked on
  *
  * To be called often; progress_end() ends it.
  */

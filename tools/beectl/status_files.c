@@ -33,34 +33,26 @@ static uint64_t file_cut(const struct netlink_file *t)
 	return cut;
 }
 
-/* "12 s", "3 h": the largest unit of which there is one. */
-static void print_age(uint64_t ms)
+/* @t->idle_ms is printed in the largest unit in which it is not 0: "12 s", "3 h". */
+static void print_file(const struct netlink_file *t)
 {
 	static const struct { uint64_t ms; const char *name; } units[] = {
 		{ 86400000, "d" }, { 3600000, "h" }, { 60000, "min" }, { 1000, "s" }, { 1, "ms" },
 	};
+	char id[13], age[24];
 	size_t i = 0;
-	char text[24];
 
-	while (units[i].ms > 1 && ms < units[i].ms)
+	while (units[i].ms > 1 && t->idle_ms < units[i].ms)
 		i++;
-	snprintf(text, sizeof(text), "%llu %s", (ull)(ms / units[i].ms), units[i].name);
-	printf(" %8s", text);
-}
-
-static void print_file(const struct netlink_file *t)
-{
-	char id[13];
-
+	snprintf(age, sizeof(age), "%llu %s", (ull)(t->idle_ms / units[i].ms), units[i].name);
 	text_hex(t->identity, t->identity_len, id, sizeof(id));
 	printf("%8u %10s ", t->id, text_size(t->bytes).text);
 	if (t->loaded)
 		printf("%9u ", t->rows);
 	else
 		printf("%9s ", "no table");
-	printf("%6u %9u %8u %8llu", t->users, t->hits, t->missed, (ull)file_cut(t));
-	print_age(t->idle_ms);
-	printf("  %-12s  ", id);
+	printf("%6u %9u %8u %8llu %8s  %-12s  ", t->users, t->hits, t->missed, (ull)file_cut(t),
+	       age, id);
 	text_put_name(stdout, t->name);
 	if (t->flags)
 		printf(" (not exact: %s)", lossy_words(t->flags));

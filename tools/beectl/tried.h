@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Files whose tables could not be made for a passing reason, and how often that was tried. */
+/* Files whose tables could not be made, and how often that was tried. */
 #ifndef BEE_TRIED_H
 #define BEE_TRIED_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "alloc.h"
 
 /* Attempts for each file. */
 #define TRIED_MAX	3
 
-/* Files that are remembered; when there are more, all are forgotten and tried anew. */
+/* Files that are remembered.  One more, and all are forgotten: they may be tried anew. */
 #define TRIED_FILES	65536
 
 /* struct tried: counts by file id, in an open hash table; all zero is an empty one */
@@ -31,7 +30,7 @@ static inline void tried_forget(struct tried *tried)
 	*tried = (struct tried){ 0 };
 }
 
-/* The place of a file; ids begin at 1. */
+/* The file's slot, or the free one where it belongs; ids begin at 1. */
 static inline struct tried_file *tried_find(struct tried *tried, uint32_t id)
 {
 	size_t at = id * 2654435761u % (2 * TRIED_FILES);
@@ -47,10 +46,8 @@ static inline unsigned int *tried_count(struct tried *tried, uint32_t id)
 
 	if (tried->files == TRIED_FILES)
 		tried_forget(tried);
-	if (!tried->file) {
-		tried->file = alloc_array(NULL, 2 * TRIED_FILES, sizeof(*tried->file));
-		memset(tried->file, 0, 2 * TRIED_FILES * sizeof(*tried->file));
-	}
+	if (!tried->file)
+		tried->file = alloc_zero(2 * TRIED_FILES, sizeof(*tried->file));
 	file = tried_find(tried, id);
 	if (!file->id) {
 		file->id = id;
@@ -65,7 +62,7 @@ static inline bool tried_note(struct tried *tried, uint32_t id)
 	return ++*tried_count(tried, id) < TRIED_MAX;
 }
 
-/* tried_give_up(): another attempt would fail in the same way */
+/* tried_give_up(): make no other attempt, as it would fail in the same way */
 static inline void tried_give_up(struct tried *tried, uint32_t id)
 {
 	*tried_count(tried, id) = TRIED_MAX;

@@ -84,24 +84,14 @@ static struct netlink_events *group_join(const char *family, const char *group,
 	return NULL;
 }
 
-/**
- * netlink_events_open() - be told by the module which files have no table
- * @error: filled on failure
- *
- * Return: a listener for netlink_events_close(), or NULL.
- */
+/** netlink_events_open() - have the module tell of files without a table; NULL: @error filled */
 struct netlink_events *netlink_events_open(struct bee_error *error)
 {
 	return group_join(BEEUNWIND_FAMILY_NAME, BEEUNWIND_MCGRP_EVENTS, events_take, "module",
 			  error);
 }
 
-/**
- * netlink_family_open() - be told by the kernel when the module comes and goes
- * @error: filled on failure
- *
- * Return: a listener for netlink_events_close(), or NULL.
- */
+/** netlink_family_open() - have the kernel tell when the module comes and goes; NULL: likewise */
 struct netlink_events *netlink_family_open(struct bee_error *error)
 {
 	return group_join("nlctrl", "notify", family_take, "kernel", error);

@@ -27,7 +27,7 @@
  * @error: filled by the first thing that goes wrong
  * @failed: @error is filled
  * @done: the kernel has answered completely
- * @interrupted: what is dumped changed meanwhile, so that the dump may lack some or repeat some
+ * @interrupted: objects changed during the dump, which may lack some or have some twice
  */
 struct exchange {
 	reply_fn		 parse;
@@ -77,16 +77,10 @@ static int exchange_refused(struct sockaddr_nl *from, struct nlmsgerr *err, void
 	return NL_STOP;
 }
 
-static int exchange_acked(struct nl_msg *msg, void *arg)
-{
-	struct exchange *x = arg;
-
-	(void)msg;
-	x->done = true;
-	return NL_STOP;
-}
-
-/* A dump that fails half way says so in its last message. */
+/*
+ * An acknowledgement, whose code is 0, or the last message of a dump, whose code says whether it
+ * failed half way.
+ */
 static int exchange_finished(struct nl_msg *msg, void *arg)
 {
 	const struct nlmsghdr *nlh = nlmsg_hdr(msg);
@@ -98,7 +92,7 @@ static int exchange_finished(struct nl_msg *msg, void *arg)
 	if (code < 0 && !x->failed)
 		exchange_fail(x, -code, extack_sentence(nlh, sizeof(code)));
 	x->done = true;
-	return NL_OK;
+	return NL_STOP;
 }
 
 static int exchange_interrupted(struct nl_msg *msg, void *arg)
@@ -155,7 +149,7 @@ static int exchange_run(struct netlink *nl, struct nl_msg *msg, struct exchange 
 	int ret;
 
 	nl_cb_err(cb, NL_CB_CUSTOM, exchange_refused, x);
-	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, exchange_acked, x);
+	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, exchange_finished, x);
 	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, exchange_finished, x);
 	nl_cb_set(cb, NL_CB_DUMP_INTR, NL_CB_CUSTOM, exchange_interrupted, x);
 	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, exchange_reply, x);
@@ -167,7 +161,7 @@ static int exchange_run(struct netlink *nl, struct nl_msg *msg, struct exchange 
 	if (x->done)
 		return x->failed ? -1 : 0;
 	error_set(x->error, EIO, "talking to the module: %s", nl_geterror(ret));
-	/* The rest of this answer must not be taken for that of the next request. */
+	/* Reconnect, so that the rest of this answer is not taken for that of the next request. */
 	nl_socket_free(nl->sock);
 	socket_open(nl);
 	return -1;
@@ -250,8 +244,8 @@ int exchange_dump(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void *
  * @nl: a connection
  * @error: filled on failure
  *
- * For a child process: requests of two processes on one socket would get each other's answers.
- * Does not have the kernel load the module, should it be gone.
+ * For a child process: two processes on one socket would get each other's answers.  Unlike
+ * netlink_open(), does not have the kernel load the module if it is gone.
  *
  * Return: a connection for netlink_close(), or NULL.
  */

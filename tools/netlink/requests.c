@@ -9,7 +9,7 @@
 #include "alloc.h"
 #include "exchange.h"
 
-/* A dump that was interrupted this often by changes is used as it is. */
+/* Attempts at a dump; the last one is used even if changes interrupted it. */
 #define DUMP_TRIES	8
 
 /**
@@ -88,28 +88,29 @@ static int reply_take(struct nlattr *attrs, int length, void *result)
 	return 0;
 }
 
+static const struct field info_fields[] = {
+	FIELD(FIELD_STRING, BEEUNWIND_A_INFO_MODULE_VERSION, netlink_info, module_version),
+	NUMBER(BEEUNWIND_A_INFO_TABLE_VERSION, netlink_info, table_version),
+	NUMBER(BEEUNWIND_A_INFO_HOOK, netlink_info, hook),
+	NUMBER(BEEUNWIND_A_INFO_HOOK_HITS, netlink_info, hook_hits),
+	NUMBER(BEEUNWIND_A_INFO_WALKS, netlink_info, walks),
+	NUMBER(BEEUNWIND_A_INFO_FILES, netlink_info, files),
+	NUMBER(BEEUNWIND_A_INFO_TABLES, netlink_info, tables),
+	NUMBER(BEEUNWIND_A_INFO_TABLE_BYTES, netlink_info, table_bytes),
+	NUMBER(BEEUNWIND_A_INFO_PROCS, netlink_info, procs),
+	NUMBER(BEEUNWIND_A_INFO_RANGES, netlink_info, ranges),
+	NUMBER(BEEUNWIND_A_INFO_RANGE_BYTES, netlink_info, range_bytes),
+	NUMBER(BEEUNWIND_A_INFO_BUDGET, netlink_info, budget),
+	NUMBER(BEEUNWIND_A_INFO_FOLLOW_LOST, netlink_info, follow_lost),
+	NUMBER(BEEUNWIND_A_INFO_FOLLOW, netlink_info, follow),
+	NUMBER(BEEUNWIND_A_INFO_ANNOUNCE, netlink_info, announce),
+	{},
+};
+
 /** netlink_info_get() - state of the module; returns 0, or -1 with @error filled */
 int netlink_info_get(struct netlink *nl, struct netlink_info *info, struct bee_error *error)
 {
-	static const struct field fields[] = {
-		FIELD(FIELD_STRING, BEEUNWIND_A_INFO_MODULE_VERSION, netlink_info, module_version),
-		NUMBER(BEEUNWIND_A_INFO_TABLE_VERSION, netlink_info, table_version),
-		NUMBER(BEEUNWIND_A_INFO_HOOK, netlink_info, hook),
-		NUMBER(BEEUNWIND_A_INFO_HOOK_HITS, netlink_info, hook_hits),
-		NUMBER(BEEUNWIND_A_INFO_WALKS, netlink_info, walks),
-		NUMBER(BEEUNWIND_A_INFO_FILES, netlink_info, files),
-		NUMBER(BEEUNWIND_A_INFO_TABLES, netlink_info, tables),
-		NUMBER(BEEUNWIND_A_INFO_TABLE_BYTES, netlink_info, table_bytes),
-		NUMBER(BEEUNWIND_A_INFO_PROCS, netlink_info, procs),
-		NUMBER(BEEUNWIND_A_INFO_RANGES, netlink_info, ranges),
-		NUMBER(BEEUNWIND_A_INFO_RANGE_BYTES, netlink_info, range_bytes),
-		NUMBER(BEEUNWIND_A_INFO_BUDGET, netlink_info, budget),
-		NUMBER(BEEUNWIND_A_INFO_FOLLOW_LOST, netlink_info, follow_lost),
-		NUMBER(BEEUNWIND_A_INFO_FOLLOW, netlink_info, follow),
-		NUMBER(BEEUNWIND_A_INFO_ANNOUNCE, netlink_info, announce),
-		{},
-	};
-	struct reply reply = { fields, memset(info, 0, sizeof(*info)) };
+	struct reply reply = { info_fields, memset(info, 0, sizeof(*info)) };
 
 	return exchange_request(nl, exchange_begin(nl, BEEUNWIND_CMD_INFO_GET, 0), reply_take,
 				&reply, error);

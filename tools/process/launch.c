@@ -32,12 +32,12 @@
 /**
  * struct launch - a program on its way to its entry point
  * @pid: the program
- * @mapped: to be called when new code is mapped
+ * @mapped: called when new code is mapped
  * @arg: its argument
  * @executed: exec has happened
  * @entry: address of the breakpoint, 0 if there is none
- * @word: the aligned word that was there
- * @maps_code: the system call that it is in maps code
+ * @word: the eight aligned bytes around @entry without the breakpoint
+ * @maps_code: the program is in a system call that maps code
  */
 struct launch {
 	pid_t			 pid;
@@ -49,7 +49,7 @@ struct launch {
 	bool			 maps_code;
 };
 
-/* What follows from one stop of the program. */
+/* What launch_follow() does after a stop of the program. */
 enum step {
 	STEP_GO_ON,
 	STEP_ARRIVED,
@@ -111,7 +111,7 @@ static enum step notify_mapped(const struct launch *launch)
 	return launch->mapped(launch->arg, launch->pid) ? STEP_KILL : STEP_GO_ON;
 }
 
-/* A new image: the breakpoint in the one before is gone with it. */
+/* exec has replaced the image, and with it a breakpoint in the one before. */
 static enum step stop_exec(struct launch *launch)
 {
 	struct user_regs_struct regs;
@@ -162,7 +162,7 @@ static enum step stop_fork(const struct launch *launch)
 	return STEP_GO_ON;
 }
 
-/* SIGTRAP: is it our breakpoint?  Then the program is about to begin. */
+/* Whether SIGTRAP is from our breakpoint; if so, remove it and set ip back to the entry point. */
 static bool breakpoint_hit(struct launch *launch)
 {
 	struct user_regs_struct regs;
@@ -175,7 +175,7 @@ static bool breakpoint_hit(struct launch *launch)
 	       !ptrace(PTRACE_SETREGS, launch->pid, NULL, &regs);
 }
 
-/* What the program stopped for; @signal is filled with what to deliver when it goes on. */
+/* Handle a stop; @signal is filled with the signal that the program gets when it goes on. */
 static enum step launch_step(struct launch *launch, int status, int *signal)
 {
 	siginfo_t info;
@@ -238,30 +238,6 @@ static enum launch_state launch_follow(struct launch *launch, int *status)
 	}
 }
 
-static enum launch_state launch_trace(struct launch *launch, int report, int *status)
-{
-	enum launch_state state;
-	int code;
-
-	if (wait_for(launch->pid, status))
-		return LAUNCH_FAILED;
-	if (!WIFSTOPPED(*status)) {
-		/* Before the stop only PTRACE_TRACEME can fail. */
-		if (read(report, &code, sizeof(code)) != sizeof(code))
-			return LAUNCH_ENDED;
-		errno = code;
-		return LAUNCH_FAILED;
-	}
-	if (ptrace(PTRACE_SETOPTIONS, launch->pid, NULL, TRACE_OPTIONS))
-		return launch_end(launch->pid, LAUNCH_FAILED);
-	state = launch_follow(launch, status);
-	if (launch->executed || state != LAUNCH_ENDED ||
-	    read(report, &code, sizeof(code)) != sizeof(code))
-		return state;
-	errno = code;
-	return LAUNCH_NO_EXEC;
-}
-
 /**
  * launch_start() - start a program, and let it go when it is about to begin
  * @argv: the program, looked for in $PATH, and its arguments
@@ -277,16 +253,14 @@ enum launch_state launch_start(char **argv, launch_mapped_fn mapped, void *arg, 
 			       int *status)
 {
 	struct launch launch = { .mapped = mapped, .arg = arg };
-	enum launch_state state;
-	int report[2];
+	enum launch_state state = LAUNCH_FAILED;
+	int report[2], code;
 
 	if (pipe2(report, O_CLOEXEC))
 		return LAUNCH_FAILED;
 	launch.pid = *pid = fork();
 	if (!launch.pid) {
 		/* Until exec closes it, the pipe tells the parent why there was no exec. */
-		int code;
-
 		if (!ptrace(PTRACE_TRACEME, 0, NULL, NULL) && !raise(SIGSTOP))
 			execvp(argv[0], argv);
 		code = errno;
@@ -294,7 +268,22 @@ enum launch_state launch_start(char **argv, launch_mapped_fn mapped, void *arg, 
 		_exit(127);
 	}
 	close(report[1]);
-	state = launch.pid < 0 ? LAUNCH_FAILED : launch_trace(&launch, report[0], status);
+	if (launch.pid > 0 && !wait_for(launch.pid, status)) {
+		bool stopped = WIFSTOPPED(*status);
+
+		if (!stopped)
+			state = LAUNCH_ENDED;
+		else if (ptrace(PTRACE_SETOPTIONS, launch.pid, NULL, TRACE_OPTIONS))
+			state = launch_end(launch.pid, LAUNCH_FAILED);
+		else
+			state = launch_follow(&launch, status);
+		if (state == LAUNCH_ENDED && !launch.executed &&
+		    read(report[0], &code, sizeof(code)) == sizeof(code)) {
+			/* Before the first stop only PTRACE_TRACEME can fail. */
+			state = stopped ? LAUNCH_NO_EXEC : LAUNCH_FAILED;
+			errno = code;
+		}
+	}
 	close(report[0]);
 	return state;
 }

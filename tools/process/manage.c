@@ -57,7 +57,7 @@ static int stat_read(pid_t pid, char *state, unsigned int *flags)
 	return ret;
 }
 
-/* A thread that runs on though the first has ended, or 0. */
+/* A thread of process @pid that has not ended, other than the first; 0 if there is none. */
 static pid_t thread_find_other(pid_t pid)
 {
 	char path[64], state;
@@ -150,22 +150,6 @@ static void manage_done(void *arg, const struct table_want *want, const struct t
 	}
 }
 
-/* Make and load the tables that the process needs.  Return: 0, or -1 with the error filled. */
-static int manage_tables(struct table_maker maker, pid_t pid, struct manage_result *result)
-{
-	struct table_wants wants = { 0 };
-	int ret;
-
-	maker.arg = result;
-	maker.done = manage_done;
-	ret = table_jobs_find(maker.nl, pid, &wants, &result->error);
-	if (!ret && table_jobs_run(&maker, &wants))
-		ret = error_set(&result->error, errno, "cannot start a process: %s",
-				strerror(errno));
-	table_jobs_free(&wants);
-	return result->error.code ? -1 : ret;
-}
-
 /* Count the mappings of the process, their tables, and the memory of these. */
 static int manage_count(struct netlink *nl, pid_t pid, struct manage_result *result)
 {
@@ -206,17 +190,26 @@ static int manage_count(struct netlink *nl, pid_t pid, struct manage_result *res
  */
 int manage_process(const struct table_maker *maker, pid_t pid, struct manage_result *result)
 {
-	struct netlink_proc proc;
+	struct table_maker counting = *maker;
+	struct table_wants wants = { 0 };
+	struct netlink_proc proc = { 0 };
+	int ret;
 
 	memset(result, 0, sizeof(*result));
 	manage_process_name(pid, result->name, sizeof(result->name));
 	pid = manage_check(pid, &result->error);
 	if (pid < 0)
 		return -1;
-	proc = (struct netlink_proc){ .pid = pid };
-	if (netlink_proc_add(maker->nl, &proc, &result->error) || manage_tables(*maker, pid, result))
-		return -1;
-	return manage_count(maker->nl, pid, result);
+	proc.pid = pid;
+	counting.arg = result;
+	counting.done = manage_done;
+	ret = netlink_proc_add(maker->nl, &proc, &result->error) ?:
+	      table_jobs_find(maker->nl, pid, &wants, &result->error);
+	if (!ret && table_jobs_run(&counting, &wants))
+		ret = error_set(&result->error, errno, "cannot start a process: %s",
+				strerror(errno));
+	table_jobs_free(&wants);
+	return ret || result->error.code ? -1 : manage_count(maker->nl, pid, result);
 }
 
 /** manage_result_free() - release the problems of a result */
@@ -259,7 +252,7 @@ int manage_all(struct netlink *nl, struct manage_all_result *result, struct bee_
 		proc.pid = pid;
 		if (!netlink_proc_add(nl, &proc, &why))
 			result->managed++;
-		/* Kernel threads, zombies, 32-bit processes, or it has ended meanwhile. */
+		/* A kernel thread, zombie or 32-bit process, or it has ended meanwhile. */
 		else if (why.code == ESRCH || why.code == ENOENT || why.code == EINVAL ||
 			 why.code == EOPNOTSUPP)
 			continue;

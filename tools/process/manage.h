@@ -26,12 +26,12 @@ struct manage_problem {
  * @name: the process's name
  * @mappings: executable mappings
  * @tables: distinct tables that they use
- * @compiled: of these, compiled now
- * @cached: of these, read from the cache
- * @stored: of these, in the module already
+ * @compiled: of @tables, compiled now
+ * @cached: of @tables, read from the cache
+ * @stored: of @tables, in the module already
  * @bytes: kernel memory of @tables
- * @text: bytes that tables which are not exact and were made now have rules for
- * @wrong: of these, with a wrong rule
+ * @text: bytes with a rule in tables that were made now and are not exact
+ * @wrong: of @text, bytes with a wrong rule
  * @problem: files that could not be used
  * @nproblems: number of them
  * @room: for so many
@@ -56,8 +56,8 @@ struct manage_result {
 /**
  * struct manage_all_result - what manage_all() found
  * @managed: processes that are managed now
- * @refused: processes that are not; those without 64-bit user code are not counted
- * @pid: the first of them
+ * @refused: processes that the module refused; not counted: those without 64-bit user code
+ * @pid: the first that was refused
  * @why: and the reason
  */
 struct manage_all_result {

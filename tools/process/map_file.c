@@ -40,9 +40,9 @@ static int pin_at(int dir, const char *name)
  * map_file_pin() - hold on to a mapped file without opening it
  * @mapping: the mapping
  *
- * Goes through /proc/PID/map_files, so that it is the mapped file whatever has
- * become of its name, and whichever mount namespace the name is from.  Asks nothing
- * of the file's file system, which may be a FUSE server that does not answer.
+ * Goes through /proc/PID/map_files, so that it is the mapped file even if its name has been
+ * reused, or is one of another mount namespace.  Does not wait for the file's file system,
+ * which may be a FUSE server that does not answer.
  *
  * Return: an O_PATH descriptor for map_file_open(), or -errno.
  */
@@ -75,7 +75,7 @@ int map_file_pin(const struct mapping *mapping)
  * struct name_search - the best file of a mapping's name so far
  * @mapping: the mapping
  * @pin: the file, an O_PATH descriptor; -1 if there is none
- * @rank: how sure it is that it is the mapped one: 0 no file, 1 by size, 2 by inode number too
+ * @rank: 0: no file; 1: it has the mapped file's size; 2: and its inode number
  */
 struct name_search {
 	const struct mapping	*mapping;
@@ -83,32 +83,26 @@ struct name_search {
 	int			 rank;
 };
 
-static int name_rank(const struct mapping *m, int pin)
-{
-	struct stat st;
-
-	if (fstat(pin, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != m->size)
-		return 0;
-	return (uint64_t)st.st_ino == m->inode ? 2 : 1;
-}
-
 /* Resolve the name inside the root of process @pid ("self" or a number), as chroot would. */
 static void name_try(struct name_search *search, const char *pid)
 {
+	const struct mapping *m = search->mapping;
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
+	int root, pin, rank = 0;
+	struct stat st;
 	char path[64];
-	int root, pin, rank;
 
 	snprintf(path, sizeof(path), "/proc/%s/root", pid);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return;
-	pin = syscall(SYS_openat2, root, search->mapping->path, &how, sizeof(how));
+	pin = syscall(SYS_openat2, root, m->path, &how, sizeof(how));
 	close(root);
-	rank = pin < 0 ? 0 : name_rank(search->mapping, pin);
+	if (pin >= 0 && !fstat(pin, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_size == m->size)
+		rank = (uint64_t)st.st_ino == m->inode ? 2 : 1;
 	if (rank > search->rank) {
 		if (search->pin >= 0)
 			close(search->pin);
@@ -119,37 +113,27 @@ static void name_try(struct name_search *search, const char *pid)
 	}
 }
 
-/* Whether the mount namespace of @pid is one more than those in @seen. */
-static bool namespace_is_new(const char *pid, ino_t *seen, size_t *count)
-{
-	char path[64];
-	struct stat st;
-	size_t i;
-
-	snprintf(path, sizeof(path), "/proc/%s/ns/mnt", pid);
-	if (stat(path, &st))
-		return false;
-	for (i = 0; i < *count; i++)
-		if (seen[i] == st.st_ino)
-			return false;
-	if (*count == MAX_NAMESPACES)
-		return false;
-	seen[(*count)++] = st.st_ino;
-	return true;
-}
-
-/* Our own namespace first: there most files are. */
+/* Try each mount namespace once, our own first, as most files are in it. */
 static void name_search_all(struct name_search *search)
 {
 	ino_t seen[MAX_NAMESPACES];
-	size_t count = 0;
 	const char *pid = "self";
+	size_t i, count = 0;
 	struct dirent *at;
+	struct stat st;
+	char path[64];
 	DIR *proc = opendir("/proc");
 
 	do {
-		if (namespace_is_new(pid, seen, &count))
-			name_try(search, pid);
+		snprintf(path, sizeof(path), "/proc/%s/ns/mnt", pid);
+		if (count < MAX_NAMESPACES && !stat(path, &st)) {
+			for (i = 0; i < count && seen[i] != st.st_ino; i++)
+				;
+			if (i == count) {
+				seen[count++] = st.st_ino;
+				name_try(search, pid);
+			}
+		}
 		do
 			at = proc ? readdir(proc) : NULL;
 		while (at && !isdigit((unsigned char)at->d_name[0]));
@@ -213,7 +197,7 @@ static int open_vdso(void)
  * @pin: from map_file_pin(), or -errno; it stays open
  * @error: filled on failure
  *
- * Without a pin, because the process has ended or for want of privileges, by name.
+ * Without a pin, as the process has ended or privileges are missing, it opens the file by name.
  *
  * Return: a file descriptor, or -1.
  */

@@ -15,10 +15,9 @@
  * @pid: by which process; it may have ended
  * @start: first address
  * @end: address after the last
- * @path: the file's name when it was mapped, as its process saw it; "[vdso]" for the
- *	vDSO
+ * @path: the file's name when it was mapped, as its process saw it; "[vdso]" for the vDSO
  * @size: bytes of the file
- * @inode: its inode number; on overlayfs that of the file below
+ * @inode: its inode number; on overlayfs that of the file in the layer below
  */
 struct mapping {
 	pid_t		 pid;

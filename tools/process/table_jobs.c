@@ -71,8 +71,14 @@ static int compare_places(const void *a, const void *b)
 	return x->file < y->file ? -1 : x->file > y->file;
 }
 
-/* All ranges with files, for bsearch() by file: any mapping of a file will do. */
-static struct place *places_list(const struct netlink_procs *procs, size_t *count)
+/**
+ * table_jobs_select() - the files without a table that are mapped somewhere
+ * @files: the module's files
+ * @procs: processes and their ranges
+ * @wants: the files are added to it, each with one of its mappings; any will do
+ */
+void table_jobs_select(const struct netlink_files *files, const struct netlink_procs *procs,
+		       struct table_wants *wants)
 {
 	struct place *places = NULL;
 	size_t i, k, n = 0, room = 0;
@@ -87,33 +93,16 @@ static struct place *places_list(const struct netlink_procs *procs, size_t *coun
 			places[n++] = (struct place){ .file = r->file, .pid = procs->proc[i].pid,
 						      .start = r->start, .end = r->end };
 		}
-	if (n)
-		qsort(places, n, sizeof(*places), compare_places);
-	*count = n;
-	return places;
-}
-
-/**
- * table_jobs_select() - the files without a table that are mapped somewhere
- * @files: the module's files
- * @procs: processes and their ranges
- * @wants: the files are added to it, each with one of its mappings
- */
-void table_jobs_select(const struct netlink_files *files, const struct netlink_procs *procs,
-		       struct table_wants *wants)
-{
-	size_t i, count;
-	struct place *places = places_list(procs, &count);
-
-	for (i = 0; places && i < files->count; i++) {
+	if (!n)
+		return;
+	qsort(places, n, sizeof(*places), compare_places);
+	for (i = 0; i < files->count; i++) {
 		struct netlink_file file = files->file[i];
 		struct place key = { .file = file.id };
 		const struct place *found;
 
-		if (file.loaded)
-			continue;
-		found = bsearch(&key, places, count, sizeof(*places), compare_places);
-		if (!found)
+		found = bsearch(&key, places, n, sizeof(*places), compare_places);
+		if (file.loaded || !found)
 			continue;
 		file.pid = found->pid;
 		file.start = found->start;
@@ -179,8 +168,8 @@ static bool want_is_met(struct netlink *nl, const struct table_want *want, uint3
 }
 
 /*
- * The module is told which file was opened, not which one was asked for: that could have
- * been replaced, or unmapped and another file mapped, at any time.
+ * Load a table.  The module gets the file that was opened as @exe_fd, which need not be the one
+ * that was wanted: the mapping or the name may have changed.  So compare what the module found.
  */
 static void result_add(const struct table_maker *maker, const struct table_want *want, int exe_fd,
 		       int fd, struct table_result *result)
@@ -205,7 +194,7 @@ static void result_add(const struct table_maker *maker, const struct table_want 
 	netlink_close(nl);
 }
 
-/* Give the file an empty table.  If the module refuses it, nothing is lost but time later. */
+/* Give the file an empty table.  If the module refuses that, it will announce the file again. */
 static void make_mark(const struct table_maker *maker, const struct table_want *want, int exe_fd)
 {
 	struct table_result ignored = { .source = TABLE_COMPILED };
@@ -222,27 +211,6 @@ static void make_mark(const struct table_maker *maker, const struct table_want *
 	close(fd);
 }
 
-static void make_opened(const struct table_maker *maker, const struct table_want *want, int fd,
-			struct table_result *result)
-{
-	bool vdso = !strcmp(want->name, MAP_FILE_VDSO);
-	int exe_fd = vdso ? NETLINK_VDSO : fd;
-	struct lossy_report report;
-	struct table_file file;
-
-	result->source = table_file_get(maker->cache, fd, want->name, vdso, &maker->lossy, &report,
-					&file, &result->error);
-	if (result->source != TABLE_NONE) {
-		result->bytes = file.table.size;
-		result->text = report.text;
-		result->wrong = report.wrong;
-		result_add(maker, want, exe_fd, file.fd, result);
-	} else if (maker->mark) {
-		make_mark(maker, want, exe_fd);
-	}
-	table_file_close(&file);
-}
-
 /* struct make - a run of table_jobs_run() */
 struct make {
 	const struct table_maker *maker;
@@ -253,8 +221,12 @@ struct make {
 static void make_work(void *arg, size_t index, FILE *out)
 {
 	const struct make *make = arg;
+	const struct table_maker *maker = make->maker;
 	struct table_want *want = &make->wants->want[index];
 	struct table_result result = { .source = TABLE_NONE };
+	bool vdso = !strcmp(want->name, MAP_FILE_VDSO);
+	struct lossy_report report;
+	struct table_file file;
 	int fd;
 
 	signal(SIGALRM, SIG_DFL);
@@ -265,7 +237,17 @@ static void make_work(void *arg, size_t index, FILE *out)
 	fd = map_file_open(&want->mapping, want->pin, &result.error);
 	if (fd >= 0) {
 		result.opened = true;
-		make_opened(make->maker, want, fd, &result);
+		result.source = table_file_get(maker->cache, fd, want->name, vdso, &maker->lossy,
+					       &report, &file, &result.error);
+		if (result.source != TABLE_NONE) {
+			result.bytes = file.table.size;
+			result.text = report.text;
+			result.wrong = report.wrong;
+			result_add(maker, want, vdso ? NETLINK_VDSO : fd, file.fd, &result);
+		} else if (maker->mark) {
+			make_mark(maker, want, vdso ? NETLINK_VDSO : fd);
+		}
+		table_file_close(&file);
 		close(fd);
 	}
 	fwrite(&result, sizeof(result), 1, out);
@@ -275,14 +257,12 @@ static void make_done(void *arg, size_t index, const void *data, size_t size, co
 {
 	struct table_result none = { .source = TABLE_NONE, .opened = true };
 	const struct make *make = arg;
+	bool complete = !died && size == sizeof(none);
 
-	if (!died && size == sizeof(none)) {
-		make->maker->done(make->maker->arg, &make->wants->want[index], data);
-		return;
-	}
-	error_set(&none.error, 0, "compiling it ended without a result%s%s", died ? ": " : "",
-		  died ?: "");
-	make->maker->done(make->maker->arg, &make->wants->want[index], &none);
+	if (!complete)
+		error_set(&none.error, 0, "compiling it ended without a result%s%s",
+			  died ? ": " : "", died ?: "");
+	make->maker->done(make->maker->arg, &make->wants->want[index], complete ? data : &none);
 }
 
 static void make_progress(void *arg, size_t ready, size_t index)

@@ -16,7 +16,8 @@
  * @id: the module's name for it
  * @name: its path, for people
  * @device: that it is on, as the module numbers it
- * @mapping: where to find it; its path is @name, filled in late, as the array moves
+ * @mapping: where to find it; its path is set (to @name) only while the file is opened,
+ *	because the array may move before
  * @pin: from map_file_pin(), or -errno
  */
 struct table_want {
@@ -35,9 +36,9 @@ struct table_wants {
 };
 
 /**
- * struct table_result - what has become of it
+ * struct table_result - what has become of a struct table_want
  * @source: where its table came from; TABLE_NONE: it has none
- * @opened: the file was found, so that trying again later fails in the same way
+ * @opened: the wanted file was opened; if it has no table, another attempt would fail likewise
  * @bytes: of the table
  * @text: of the file, bytes with rules; 0 if its table is exact
  * @wrong: of these, with a wrong rule
@@ -60,8 +61,8 @@ struct table_result {
  * @cache: where they are looked for, and kept
  * @lossy: what may be left out of them
  * @jobs: files at a time; 0: as many as there are CPUs
- * @mark: files that can have no table get an empty one, so that they are not news again
- *	when they are mapped again
+ * @mark: files that can have no table get an empty one, so that the module does not
+ *	announce them again when they are mapped again
  * @arg: for @done
  * @done: takes one result; in the order of the files
  * @progress: called now and then with the number of files that are ready, of all, and

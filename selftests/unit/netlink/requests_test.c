@@ -60,6 +60,7 @@ static int answer_end(reply_fn parse, void *result)
 static bool check_info(void)
 {
 	struct netlink_info info = { 0 };
+	struct reply reply = { info_fields, &info };
 	uint16_t half = 0xffff;
 
 	answer_begin();
@@ -68,7 +69,7 @@ static bool check_info(void)
 	put(BEEUNWIND_A_INFO_FILES, &half, sizeof(half));
 	put_u32(BEEUNWIND_A_INFO_TABLES, 3);
 	put_u32(BEEUNWIND_A_INFO_MAX + 100, 7);
-	return !answer_end(info_parse, &info) && info.hook_hits == 1ull << 40 && !info.files &&
+	return !answer_end(reply_take, &reply) && info.hook_hits == 1ull << 40 && !info.files &&
 	       info.tables == 3 && !strcmp(info.module_version, "0.1 of a name that is longer th");
 }
 
