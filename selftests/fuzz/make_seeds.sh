@@ -30,7 +30,7 @@ for table in "$1"/table/*; do
 	[ ! -e "$table" ] || { printf '\1'; cat "$table"; } >"$1/cache/$(basename "$table")"
 done
 # Attributes of 4 and 8 bytes, a nest and a string, for each kind of answer.
-for kind in 0 1 2 3 4 5 6; do
+for kind in 0 1 2 3 4 5; do
 	printf '%b' "\\x0$kind"'\x08\0\x02\0\x01\0\0\0\x0c\0\x03\0\1\2\3\4\5\6\7\10\x14\0\x07\x80\x0c\0\x02\0abcdefgh\0\0\0\0\x08\0\x05\0a.b\0' \
 		>"$1/nl/$kind"
 done

@@ -35,7 +35,7 @@ static void each_file_done(void *arg, size_t index, const void *data, size_t siz
 {
 	const struct each_file *each = arg;
 	const struct input_file *file = &each->files->file[index];
-	struct bee_error error;
+	struct bee_error error = {};
 
 	if (!died && size < sizeof(error))
 		died = "no result";
