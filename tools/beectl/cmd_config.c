@@ -156,8 +156,8 @@ int cmd_config(int argc, char **argv)
 	}
 	for (words = argv; !ret && *words; words += 2) {
 		setting = setting_find(words[0]);
-		setting_parse(setting, words[1], &value);
-		ret = netlink_config_set(nl, setting->attribute, value, &error);
+		if (setting && !setting_parse(setting, words[1], &value))
+			ret = netlink_config_set(nl, setting->attribute, value, &error);
 	}
 	netlink_close(nl);
 	return ret ? message_error("config", NULL, error.text) : EXIT_OK;
