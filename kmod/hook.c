@@ -166,13 +166,17 @@ static int hook_filter(struct ftrace_ops *ops, char *symbol)
 	return ret;
 }
 
+/* For 500 ms: while a BPF trampoline on the function is being changed. */
+#define HOOK_RETRIES	50
+#define HOOK_RETRY_MS	10
+
 /*
  * hook_remove() leaves the filter: ftrace_free_filter() leaves pointers to what it has freed
  * (6.1, 6.12), and the next ftrace_set_filter() would free it again.
  */
 static int hook_place(struct hook *hook)
 {
-	int ret, tries = 50;
+	int ret, tries = HOOK_RETRIES;
 	char symbol[32];
 
 	/* A copy, since ftrace writes to it. */
@@ -180,9 +184,8 @@ static int hook_place(struct hook *hook)
 	ret = hook_filter(&hook->ops, symbol);
 	if (!ret)
 		ret = register_ftrace_function(&hook->ops);
-	/* Some milliseconds pass while a BPF trampoline on the function is being changed. */
 	while (ret == -EAGAIN && --tries) {
-		msleep(10);
+		msleep(HOOK_RETRY_MS);
 		ret = register_ftrace_function(&hook->ops);
 	}
 	if (ret)

@@ -124,6 +124,10 @@ static void proc_release(struct proc_held *held)
 	put_task_struct(held->task);
 }
 
+/* For a second. */
+#define PROC_EXEC_TRIES		100
+#define PROC_EXEC_TRY_MS	10
+
 /*
  * Hold the process that @attr names, until proc_release().
  *
@@ -143,10 +147,10 @@ static int proc_hold(const struct nlattr *attr, struct netlink_ext_ack *extack,
 	if (IS_ERR(held->task))
 		return PTR_ERR(held->task);
 	held->blocked = false;
-	for (tries = 0; tries < 100 && !held->blocked; tries++) {
+	for (tries = 0; tries < PROC_EXEC_TRIES && !held->blocked; tries++) {
 		held->blocked = mutex_trylock(&held->task->signal->cred_guard_mutex);
 		if (!held->blocked)
-			msleep(10);
+			msleep(PROC_EXEC_TRY_MS);
 	}
 	held->mm = task_get_mm(held->task, extack);
 	err = PTR_ERR_OR_ZERO(held->mm);

@@ -197,8 +197,10 @@ static int verify_work(void *arg, const struct input_file *file, int fd, FILE *o
 		else
 			verify_compiled(&elf, &outcome);
 		fwrite(&outcome, sizeof(outcome), 1, out);
-		fwrite(r->shown, sizeof(*r->shown), r->nshown, out);
-		fwrite(r->forms, sizeof(*r->forms), r->nforms, out);
+		if (r->nshown)
+			fwrite(r->shown, sizeof(*r->shown), r->nshown, out);
+		if (r->nforms)
+			fwrite(r->forms, sizeof(*r->forms), r->nforms, out);
 		compare_free(r);
 	}
 	elf_close(&elf);
