@@ -1,6 +1,16 @@
-# shellcheck shell=bash disable=SC2120,SC2154  # tree and tmp are those of the script that sources it
+# shellcheck shell=bash disable=SC2120
 # SPDX-License-Identifier: GPL-2.0
-# What the static tests share.  Source it after ktap.sh, at the top of the tree, with tmp set.
+# How a static test begins, and what these tests share: they run at the top of the tree, with a
+# directory $tmp that goes when they end.
+set -euo pipefail
+
+tree=$(cd "$(dirname "$0")/../.." && pwd -P)
+cd "$tree"
+# shellcheck source=selftests/ktap.sh
+. selftests/ktap.sh
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
 
 # Everything that is or will be committed, without test inputs.
 sources() {

@@ -2,18 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # What compilers and checkers say about the sources without running them.
 # slow: 1
-set -euo pipefail
-
-here=$(cd "$(dirname "$0")" && pwd -P)
-tree=$(cd "$here/../.." && pwd -P)
-cd "$tree"
-# shellcheck source=selftests/ktap.sh
-. selftests/ktap.sh
 # shellcheck source=selftests/static/sources.sh
-. selftests/static/sources.sh
-
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+. "$(dirname "$0")/sources.sh"
 
 headers() {
 	selftests/vm/kernel headers 6.12 2>/dev/null

@@ -1,18 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # What greps and quick tools can say about the sources.
-set -euo pipefail
-
-here=$(cd "$(dirname "$0")" && pwd -P)
-tree=$(cd "$here/../.." && pwd -P)
-cd "$tree"
-# shellcheck source=selftests/ktap.sh
-. selftests/ktap.sh
 # shellcheck source=selftests/static/sources.sh
-. selftests/static/sources.sh
-
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+. "$(dirname "$0")/sources.sh"
 
 check_shell_parses() {
 	local file
