@@ -155,26 +155,24 @@ static int manage_count(struct netlink *nl, pid_t pid, struct manage_result *res
 {
 	struct netlink_files files = { 0 };
 	struct netlink_procs procs;
-	const struct ranges *ranges;
 	size_t i;
 	int ret;
 
 	ret = netlink_procs_get(nl, pid, &procs, &result->error) ?:
 	      netlink_files_get(nl, &files, &result->error);
-	ranges = procs.count ? &procs.proc[0].ranges : NULL;
-	if (!ret && (!ranges || !ranges->count))
+	if (!ret && procs.count)
+		result->mappings = procs.proc[0].ranges.count;
+	if (!ret && !result->mappings)
 		ret = error_set(&result->error, ESRCH,
 				"it has no executable memory: it is about to end");
-	for (i = 0; !ret && i < files.count; i++)
-		if (files.file[i].loaded && ranges_have_file(ranges, files.file[i].id)) {
+	for (i = 0; result->mappings && i < files.count; i++)
+		if (files.file[i].loaded &&
+		    ranges_have_file(&procs.proc[0].ranges, files.file[i].id)) {
 			result->tables++;
 			result->bytes += files.file[i].bytes;
 		}
-	if (!ret) {
-		result->mappings = ranges->count;
-		if (result->tables > result->compiled + result->cached)
-			result->stored = result->tables - result->compiled - result->cached;
-	}
+	if (result->tables > result->compiled + result->cached)
+		result->stored = result->tables - result->compiled - result->cached;
 	netlink_files_free(&files);
 	netlink_procs_free(&procs);
 	return ret;
