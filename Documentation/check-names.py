@@ -16,7 +16,7 @@ PAGES = ["README", "CONTRIBUTING", "MAINTAINERS", "Documentation/*.rst", "Docume
 SOURCES = ["kmod/**/*.[ch]", "tools/**/*.[ch]", "include/**/*.h"]
 
 PATH = re.compile(r"(?<![\w/.-])((?:kmod|tools|selftests|include|Documentation)/[\w./*-]*[\w/*])")
-MAKE = re.compile(r"(?:``|\"|^\t|`)make ([a-z][\w-]*)", re.M)
+MAKE = re.compile(r"(?:``|\"|^\t|`)make ([a-z][\w.-]*)", re.M)
 FUNCTION = re.compile(r"``([a-z][a-z0-9_]*)\(\)``")
 CONSTANT = re.compile(r"\b(BEE(?:UNWIND)?_[A-Z]\w+)\b(?!\*)")
 # Environment variables, and functions of others that the sources do not mention.
@@ -44,7 +44,7 @@ def is_path(name):
 def main():
     code = "\n".join(read(path) for path in expand(SOURCES))
     words = set(re.findall(r"\w+", code))
-    targets = set(re.findall(r"^([\w-]+):", read(os.path.join(TREE, "Makefile")), re.M))
+    targets = set(re.findall(r"^([\w.-]+):", read(os.path.join(TREE, "Makefile")), re.M))
     bad = 0
     for page in expand(PAGES):
         text = read(page)
