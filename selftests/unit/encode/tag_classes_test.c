@@ -119,7 +119,8 @@ static bool is_local_optimum(const struct tag_classes *tags)
 				for (s = 0; s < 2; s++)
 					for (g = 0; g < TAG_WIDTHS; g++)
 						for (p = 0; p < TAG_WIDTHS; p++)
-							bits += (u64)tags->counts[s][g][p] *
+							bits += !tags->counts[s][g][p] ? 0 :
+								(u64)tags->counts[s][g][p] *
 								least_cost(&other, s, g, p);
 				if (bits < found)
 					return false;
