@@ -53,7 +53,7 @@ static void nth_write(unsigned int n)
 		guest_die("fail-nth", strerror(errno));
 }
 
-/* How many allocations were still to go; 0: one failed. */
+/* How many more allocations had to succeed before the one to fail; 0: it has failed. */
 static unsigned int nth_read(void)
 {
 	char text[16] = "";
@@ -73,7 +73,7 @@ static void run_beectl(const char *verb, pid_t pid)
 }
 
 /*
- * Requests: 0 or -1 with g.error filled
+ * Requests: each do_ function returns 0, or -1 with g.error filled
  */
 
 static int do_info(void)
@@ -124,7 +124,7 @@ static int do_table_add(void)
 	return netlink_table_add(g.nl, big_fd, big_exe, &added, &g.error);
 }
 
-/* The id may have got lost on the way: whatever has come is deleted. */
+/* A failed request may have added the table without telling its id: find it by its name. */
 static void undo_table_add(void)
 {
 	struct netlink_files tables = {};
@@ -229,7 +229,7 @@ static void hook_off(void)
 }
 
 /*
- * Callbacks: the system call must succeed whatever the module can do about it
+ * Callbacks: the system call must succeed even if the module's hook fails in it
  */
 
 static void *map_text(const char *path)
@@ -287,7 +287,10 @@ static int do_fork(void)
 	return 0;
 }
 
-/* What is left of fail-nth is known to the new program only, which says it to a pipe. */
+/*
+ * The count that was left in fail-nth when the program was executed.  fail-nth belongs to a
+ * task, so the new program reads its own and writes the count to a pipe.
+ */
 static unsigned int exec_left;
 
 static int do_exec(void)
@@ -317,11 +320,11 @@ static int do_exec(void)
 }
 
 /**
- * struct act - something that allocates
- * @name: of the request or callback
- * @prepare: what comes before it, with memory enough
- * @run: the thing itself: 0, or -1 with g.error filled
- * @undo: back to where it was; also after a failure
+ * struct act - a request or a callback that allocates memory
+ * @name: the name that is printed
+ * @prepare: called first, while no allocation fails
+ * @run: makes the request or the system call; returns 0, or -1 with g.error filled
+ * @undo: restores what was before @prepare; called after a failed @run too
  */
 static const struct act {
 	const char	*name;
@@ -351,7 +354,7 @@ static const struct act {
 
 #define NACTS	(sizeof(acts) / sizeof(acts[0]))
 
-/* After a refusal in words all is as before; a success is undone. */
+/* A refusal needs an error code and a sentence, and must leave the module's sums unchanged. */
 static bool act_is_right(const struct act *act, int ret, const struct netlink_info *before,
 			 unsigned int n)
 {
@@ -367,7 +370,7 @@ static bool act_is_right(const struct act *act, int ret, const struct netlink_in
 	return ok;
 }
 
-/* More than this is a loop. */
+/* No request makes so many allocations: the test is in a loop. */
 #define NTH_MAX	500
 
 static void act_in_turn(const struct act *act)
@@ -425,7 +428,10 @@ static int load(const char *ko, unsigned int n)
 	return 0;
 }
 
-/* Each element of such a map is an allocation of its own; smaller than that of the walks. */
+/*
+ * The kernel makes one allocation in per-CPU memory for each element of a per-CPU array map.  What
+ * the module allocates for its walks is larger: once no element fits, that does not fit either.
+ */
 #define FILL_SIZE	1024
 
 static bool fill_map(unsigned int elements)

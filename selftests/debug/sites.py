@@ -6,8 +6,8 @@
 	sites.py seen MODULE.KO <LOG	FUNCTION+OFFSET and how often it failed, by the stack
 					traces that fault injection left in the kernel's log
 
-OFFSET is that of the return address, which is what a stack trace shows; a tail call
-leaves none: OFFSET 0, FUNCTION+tail.
+OFFSET is that of the call's return address, as in a stack trace.  A tail call has no return
+address in the function: OFFSET is 0, and FUNCTION+tail stands for FUNCTION+OFFSET.
 """
 
 import collections
@@ -15,7 +15,8 @@ import re
 import subprocess
 import sys
 
-# By name: whatever allocates for its caller.  A new allocator shows up here, or in nobody's list.
+# Kernel functions that allocate for their callers.  Calls of any other function are not listed:
+# whoever uses another allocator in the module adds it here.
 ALLOCATOR = re.compile(
     r"^(_*kmalloc\w*|_*kvmalloc\w*|kmem_cache_alloc\w*|"
     r"_*v[mz]alloc\w*|_*vmalloc\w*|__alloc_percpu\w*|pcpu_alloc\w*|_*alloc_pages\w*|get_free_pages\w*|"
@@ -54,7 +55,7 @@ def sites(path):
 
 
 def seen(path, log):
-    """Sites in stack traces: the first frame of the module, below the allocator's."""
+    """Counts the sites in stack traces; a site is the innermost frame of the module."""
     known = {place: allocator for _, _, place, allocator in sites(path)}
     tails = {allocator: place for place, allocator in known.items() if place.endswith("+tail")}
     above, found = "", collections.Counter()
@@ -68,7 +69,8 @@ def seen(path, log):
             continue
         if "[beeunwind]" in frame.group(3):
             place = tails.get(above, frame.group(1) + frame.group(2))
-            # The stack names the alias that was given to the first initcall.
+            # Stack traces show the module's init function as beeunwind_init, objdump as its
+            # alias init_module.
             place = re.sub(r"^beeunwind_init\+", "init_module+", place)
             found[place if place in known else f"{place}?"] += 1
             above = ""

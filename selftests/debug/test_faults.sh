@@ -39,12 +39,12 @@ set_up() {
 	done
 	echo N >/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem
 	echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
-	# The stack traces of the failures are for us, not for those who look for splats.
+	# Keep the stack traces of injected failures off the console, where splats are looked for.
 	dmesg -n 1
 	export BEEUNWIND_CACHE=$WORK/cache
 }
 
-# log_to NAME: what the kernel says from now on, until log_end.
+# log_to NAME: write the kernel's messages from now on to $WORK/NAME.log, until log_end.
 log_to() {
 	log=$WORK/$1.log
 	dmesg -C
@@ -52,7 +52,7 @@ log_to() {
 	log_pid=$!
 }
 
-# Waits until all that the kernel has said so far is in the log.
+# Wait until every message that the kernel has printed so far is in the log.
 log_sync() {
 	local mark=mark-$BASHPID-$EPOCHREALTIME
 
@@ -65,8 +65,9 @@ log_end() {
 	kill "$log_pid"
 }
 
-# faults_below FUNCTION PROBABILITY: of the kernel, whose symbols come in order.  The compiler may
-# have made a function of its larger part.
+# faults_below FUNCTION PROBABILITY: allocations below a function of the kernel, which ends where
+# the next symbol of /proc/kallsyms begins.  If the compiler has split off FUNCTION.part.N, that
+# part makes the allocations, so its range is taken.
 faults_below() {
 	local range part
 
@@ -83,7 +84,7 @@ in_turn() {
 
 	guest_insmod || return 1
 	log_to turn
-	# The whole area of modules: this is the only one.
+	# The whole address range of modules; no other module is loaded.
 	faults 0 -1 $((0xffffffffa0000000)) $((0xffffffffff000000)) 2
 	"$FAULT" | tee "$WORK/turn" | sed -un 's/^\(not \)\{0,1\}ok [0-9]* /# \1/p' >&3
 	status=${PIPESTATUS[0]}
@@ -94,8 +95,9 @@ in_turn() {
 	return "$status"
 }
 
-# load_once N [HOOKS]: the Nth allocation fails.  Sets error, and left: how many were still to go.
-# What has been loaded all the same has so many functions hooked, and what has not none.
+# load_once N [HOOKS]: load the module while the Nth allocation fails.  Sets error (an errno, or 0)
+# and left, how many more allocations had to succeed before the one to fail (0: it has failed).
+# With HOOKS: so many functions must be hooked if the module was loaded, and none if it was refused.
 load_once() {
 	local hooked
 
@@ -107,8 +109,8 @@ load_once() {
 	[ "$error" -eq 0 ] || [ "$error" -eq 12 ] || { echo "allocation $1: error $error"; return 1; }
 }
 
-# loading_fails FUNCTION [SET]: the first allocations below a function of the kernel fail in
-# turn while the module is loaded.  SET: the faults are set already.
+# loading_fails FUNCTION [SET]: the module is loaded while the first, then the second, ...
+# allocation below a function of the kernel fails.  SET: the faults are set already.
 loading_fails() {
 	local n=0 refused=0
 
@@ -124,17 +126,20 @@ loading_fails() {
 	[ "$refused" -gt 0 ]
 }
 
-# How many hooks could not be placed so far.
+# How many different functions the module could not hook so far, by its messages.
 hooks_refused() {
 	log_sync
 	sed -n 's/.*cannot hook \([a-z_]*\): .*(-12)$/\1/p' "$WORK/load.log" | sort -u | wc -l
 }
 
-# placing_fails FUNCTION [one]: allocations below it fail in turn, for each hook or for one;
-# load_once() judges.  ftrace makes one for a filter's entry, in add_hash_entry(), for want of
-# which it would let all functions through and say nothing: so each hook is to be refused once.
-# How many there are differs by those that the allocator makes for itself: hence the rounds.
-# Many more are in register_ftrace_function(), for a trampoline, which it can do without.
+# placing_fails FUNCTION [one]: each allocation that the kernel makes below FUNCTION while it places
+# the module's hooks fails in turn; with "one", only so many as for one hook.  load_once() judges.
+# add_hash_entry() allocates the entry of a hook's ftrace filter.  Without it the filter is empty,
+# which means all functions, and ftrace reports no error: the module must notice, so every hook must
+# have been refused in the end.  The slab allocator now and then allocates for itself below
+# add_hash_entry() too, so the numbers differ from load to load: hence up to five rounds.
+# register_ftrace_function() allocates a trampoline, and ftrace works without it: no hook need be
+# refused, and one hook's allocations are enough.
 placing_fails() {
 	local n all hooks refused round
 
@@ -155,7 +160,7 @@ placing_fails() {
 	[ $# -gt 1 ] || [ "$refused" -eq "$hooks" ]
 }
 
-# No room in per-CPU memory, and none that could be had.
+# Per-CPU memory is full (fault_test fill), and the kernel cannot add a chunk to it.
 walks_fail() {
 	local filler status
 
@@ -181,7 +186,8 @@ while_loading() {
 	return "$status"
 }
 
-# One place always, until it has failed twice.
+# fail_place OFFSET: allocations that return to this offset in .text fail until two of each kind
+# have failed.  Prints how many did.
 fail_place() {
 	local first left
 
@@ -191,17 +197,18 @@ fail_place() {
 	left=$(cat /sys/kernel/debug/failslab/times /sys/kernel/debug/fail_page_alloc/times |
 		awk '{ n += $1 } END { print n }')
 	faults 0 -1 0 0 0
-	# By then everything must work again.
+	# Once no allocation fails, the module must work.
 	"$BEECTL" status >/dev/null || return 1
 	echo $((4 - left))
 }
 
-# times_of LOG PLACE
+# times_of LOG PLACE: how often PLACE failed by that log
 times_of() {
 	awk -v place="$2" '$1 == place { n = $2 } END { print n + 0 }' "$WORK/seen.$1"
 }
 
-# Those of __GFP_NOWARN leave nothing in the log: they are failed once more.
+# An allocation with __GFP_NOWARN that fails leaves no stack trace in the log.  So each place that
+# no log names is made to fail by itself, and counted without the log.
 each_place() {
 	local name section offset place allocator turn load again missed=0
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* User callchains of a process, as perf gives them out, without perf. */
+/* Takes user callchains of a process by perf_event_open(), without the perf tool. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #define RING_BYTES	(1ul << 20)
 #define PERIOD_NS	1000000
 #define SECONDS		20
-/* What _start takes at most; see stacks.py. */
+/* Length of _start, at most; as in selftests/lib/stacks.py. */
 #define START_BYTES	0x30
 
 static uint64_t entry_point(pid_t pid)
@@ -53,7 +53,7 @@ static void judge(const uint64_t *frames, uint64_t n, uint64_t entry, uint64_t m
 	c->marked += i < n;
 }
 
-/* PERF_SAMPLE_CALLCHAIN: the number of entries, then those. */
+/* @at: what PERF_SAMPLE_CALLCHAIN adds to a record: the number of entries, then the entries. */
 static void judge_sample(const uint64_t *at, uint64_t entry, uint64_t mark, struct chains *c)
 {
 	uint64_t n = *at++;
@@ -114,10 +114,10 @@ static struct perf_event_mmap_page *event_open(pid_t pid, int *fd)
 
 /**
  * chains_take() - take callchains of a process and judge them
- * @pid: the process, which must be running
- * @samples: at least so many, in 20 seconds
+ * @pid: the process, which must use the CPU
+ * @samples: take at least so many, but end after 20 seconds
  * @mark: an entry to look for
- * @c: filled
+ * @c: result
  */
 void chains_take(pid_t pid, unsigned int samples, uint64_t mark, struct chains *c)
 {

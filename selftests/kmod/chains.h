@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* User callchains of a process, as perf gives them out, without perf. */
+/* Takes user callchains of a process by perf_event_open(), without the perf tool. */
 #ifndef BEE_CHAINS_H
 #define BEE_CHAINS_H
 
@@ -7,10 +7,10 @@
 #include <sys/types.h>
 
 /**
- * struct chains - what some callchains of a process were like
- * @total: with user frames
- * @complete: the outermost of them in _start
- * @marked: with the entry that was looked for
+ * struct chains - figures on callchains of a process
+ * @total: callchains that have user frames
+ * @complete: those whose outermost frame is in _start
+ * @marked: those that have the entry that was looked for
  */
 struct chains {
 	unsigned int	total;

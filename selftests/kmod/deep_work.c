@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program whose whole stack is known at every instruction: main, level1 to level8
- * called by each other in this order, and what they call.  It runs until it is killed;
- * its thread, if asked for one, does the same below start_thread.
+ * A program whose whole stack is known at every instruction: main calls level1, each level calls
+ * the next up to level8, and the levels call small functions.  It runs until it is killed.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -30,7 +29,7 @@ KEEP static uint64_t array(uint64_t a)
 	return words[sink % 64];
 }
 
-/* A system call, so that samples in the kernel have a user stack as well. */
+/* System calls, so that samples are taken in the kernel too, with a user stack. */
 KEEP static uint64_t syscalls(uint64_t a)
 {
 	return a + getppid();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A managed process stays managed through exec, however it comes about; and follow=all. */
+/* A managed process stays managed through every kind of exec; and tests of follow=all. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 
 static struct guest g;
 
-/* Whether it executes a file of that name by now. */
+/* Does the process execute a file of that name by now? */
 static bool executes(pid_t pid, const char *comm)
 {
 	char path[64], name[64] = "";
@@ -39,7 +39,7 @@ static bool executes(pid_t pid, const char *comm)
 	return !strcmp(name, comm);
 }
 
-/* Asleep in its main loop, with everything mapped that there will be. */
+/* Is the process asleep in its main loop?  Then it has mapped all that it will map. */
 static bool sleeps(pid_t pid)
 {
 	char path[64], text[256] = "";
@@ -151,7 +151,7 @@ static bool is_zombie(pid_t pid)
 	return strstr(text, ") Z ");
 }
 
-/* The process lives on in its other threads, and so does what is known of it. */
+/* A process whose main thread has ended lives on in its other threads, and stays managed. */
 static void test_main_thread_exit(void)
 {
 	const struct timespec tick = { .tv_nsec = 10000000 };
@@ -204,7 +204,7 @@ static void try_bad_exec(void *arg)
 		_exit(1);
 }
 
-/* Fails in the kernel's loader, some before and some after it has a new mm. */
+/* Execs that the kernel refuses, some before and some after it has allocated the new mm. */
 static void test_failed_exec(const struct netlink_info *before)
 {
 	static const char header[64] = "\177ELF\2\1\1";
@@ -227,8 +227,9 @@ static void test_failed_exec(const struct netlink_info *before)
 }
 
 /*
- * An exec that waits for another thread to end, which its tracer holds up: by then it
- * has asked whether its process is managed.
+ * An exec of a process with two threads: the kernel makes it wait until the other thread has ended,
+ * and a tracer stops that thread in its exit.  By then the module's hook of begin_new_exec() has
+ * looked up whether the process is managed.
  */
 struct held {
 	pid_t		tid;
@@ -238,7 +239,7 @@ struct held {
 	atomic_bool	answered;
 };
 
-/* Is the asker's request on its way in the kernel? */
+/* Is the thread that sends the request (@asker) in sendto() or sendmsg()? */
 static bool asker_waits(const struct held *held)
 {
 	char path[64], text[256] = "";
@@ -255,7 +256,7 @@ static bool asker_waits(const struct held *held)
 	return !strncmp(text, "44 ", 3) || !strncmp(text, "46 ", 3);
 }
 
-/* A request waits for the exec, or is answered before its end. */
+/* Wait until the request is waiting in the kernel for the exec, or has been answered. */
 static void wait_for_request(struct held *held)
 {
 	const struct timespec tick = { .tv_nsec = 10000000 };
@@ -300,7 +301,7 @@ static pid_t other_thread(pid_t pid)
 	return tid;
 }
 
-/* Executes as soon as the pipe is closed. */
+/* The child: starts a second thread, and executes sleep as soon as the parent closes the pipe. */
 static int run_held(int gate[2])
 {
 	pthread_t thread;
@@ -313,7 +314,7 @@ static int run_held(int gate[2])
 	return execv("/bin/sleep", sleep_argv);
 }
 
-/* Named in the middle of an exec, it is managed after it; or not, if that was asked for. */
+/* A process that is added in the middle of an exec is managed after it; one let go is not. */
 static void test_named_while_executing(bool add, const struct netlink_info *start)
 {
 	struct held held = {};
@@ -350,7 +351,7 @@ static void test_named_while_executing(bool add, const struct netlink_info *star
 			 add ? "managed" : "let go");
 }
 
-/* What is gone before anybody could have loaded it. */
+/* Processes that end before any tool could have loaded them. */
 static void test_short_ones(void)
 {
 	struct netlink_stats before, after;

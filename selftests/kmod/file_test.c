@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Files and their tables: which is which, tables that come late or go, and news of files. */
+/* Files and their tables: identity of files, tables that come late or go, messages about files. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static void *map_path(const char *path)
 	return p;
 }
 
-/* Id of the file at an address of a process, 0 if there is none. */
+/* The id of the file that a process has mapped at an address, or 0. */
 static uint32_t file_at(pid_t pid, const void *p)
 {
 	struct netlink_proc proc;
@@ -81,7 +81,7 @@ static struct netlink_file table_of(uint32_t id)
 	return t;
 }
 
-/* Tables that come late, and go */
+/* Tables that are added to files already mapped, and deleted */
 
 static void map_it(void *arg)
 {
@@ -149,7 +149,7 @@ static void test_bind_mount(void)
 	umount(DIR "/bind");
 }
 
-/* The guest's root is an overlay: what is mapped has another inode than what stat() shows. */
+/* The guest's root is an overlayfs: a mapping has another inode than the one that stat() shows. */
 static void test_overlay(void)
 {
 	void *p = map_path(LIB), *q;
@@ -187,7 +187,7 @@ static void test_memfd(void)
 	close(b);
 }
 
-/* As perf record links what it has seen into its build-id cache; that changes ctime. */
+/* A new link changes ctime; perf record makes one of each file in its build-id cache. */
 static void test_linked(void)
 {
 	void *p = map_path(ONE), *q;
@@ -203,7 +203,7 @@ static void test_linked(void)
 	unlink(TWO);
 }
 
-/* Written to in place. */
+/* The file is written to in place while it is mapped. */
 static void test_written(void)
 {
 	void *p = map_path(ONE), *q;
@@ -226,7 +226,7 @@ static void test_written(void)
 	munmap(q, PAGE);
 }
 
-/* By rename, as package managers do. */
+/* The file is replaced by rename(), as package managers do. */
 static void test_replaced(void)
 {
 	void *p = map_path(ONE), *q;
@@ -266,7 +266,7 @@ static void test_deleted(void)
 	close(fd);
 }
 
-/* In place, so that the inode stays. */
+/* A write in place keeps the inode, but what is mapped after it is another file to the module. */
 static void test_rewritten(void)
 {
 	void *p, *q;
@@ -340,7 +340,7 @@ static void test_vdso(void)
 	close(table);
 }
 
-/* News */
+/* Messages about files (announce=sampled) */
 
 static int sampler_open(void)
 {
@@ -355,7 +355,7 @@ static int sampler_open(void)
 	return fd;
 }
 
-/* mov $n, %ecx; 1: dec %ecx; jnz 1b; ret: code of a file that can have no table */
+/* Code in a file (a memfd) that can have no table: mov $n, %ecx; 1: dec %ecx; jnz 1b; ret */
 static void *map_spinner(void)
 {
 	static const uint8_t code[] = { 0xb9, 0, 0, 0, 2, 0xff, 0xc9, 0x75, 0xfc, 0xc3 };
@@ -369,7 +369,7 @@ static void *map_spinner(void)
 	return p;
 }
 
-/* Messages about a file within half a second, the last of them in @t. */
+/* Count messages about a file until none has come for half a second; the last goes to @last. */
 static int count_events(struct netlink_events *events, uint32_t file, struct netlink_file *last)
 {
 	struct pollfd fd = { .fd = netlink_events_fd(events), .events = POLLIN };

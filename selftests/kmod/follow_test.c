@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The ranges of a process stay those of its mappings, whatever it does. */
+/* The module's ranges of a process follow its mappings through every system call on them. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 static struct guest g;
 static uint32_t table;
 
-/* The range at an address, of this process or another. */
+/* Find the range that the module has at an address of a process. */
 static bool range_at(pid_t pid, const void *p, struct range *out)
 {
 	struct netlink_proc proc;
@@ -66,7 +66,7 @@ static bool is_covered(const void *p, size_t pages, bool covered)
 	return true;
 }
 
-/* File offset of libm's text: its executable segment starts on a page of its own. */
+/* The file offset of a library's executable segment, which starts on a page of its own. */
 static off_t find_text_offset(const char *path)
 {
 	char line[512], perms[8];
@@ -85,7 +85,7 @@ static off_t find_text_offset(const char *path)
 	return found;
 }
 
-/* Looked up once: later the test's own mappings of the file would be found. */
+/* The offset is looked up once: later, /proc/self/maps has the test's own mappings of the file. */
 static off_t text_offset(const char *path)
 {
 	static off_t known, unknown;
@@ -129,7 +129,7 @@ static void test_mmap(void)
 			 is_covered(u, 4, false), "munmap takes the ranges along\n");
 }
 
-/* Messages about a file within half a second. */
+/* Count messages about a file until none has come for half a second. */
 static int count_events(struct netlink_events *events, uint32_t file)
 {
 	struct pollfd fd = { .fd = netlink_events_fd(events), .events = POLLIN };
@@ -219,7 +219,7 @@ static void test_mremap(void)
 	munmap(q, 4 * PAGE);
 }
 
-/* The kernel splits and merges mappings; none of it unmaps anything. */
+/* System calls for which the kernel splits and merges mappings: no page is unmapped. */
 static void test_splits(const char *who)
 {
 	char *p = map_text(KNOWN, NULL, PAGES), *mid = p + 4 * PAGE;
@@ -236,7 +236,7 @@ static void test_splits(const char *who)
 	ksft_test_result(is_covered(p, PAGES, false), "%s: and unmapped\n", who);
 }
 
-/* The same in an address space that has no other range: it must not be given up. */
+/* The same when the process has no other range: the module must go on managing the process. */
 static void test_only_range(struct range *any)
 {
 	struct netlink_proc proc;
@@ -284,7 +284,7 @@ static void exec_sleep(void *arg)
 	pid_t *program = arg, pid = fork();
 
 	if (!pid) {
-		/* The grandchild signals ready for us and becomes another program. */
+		/* This process, forked by the child, executes another program. */
 		execl("/bin/sleep", "sleep", "1000", NULL);
 		_exit(1);
 	}
@@ -331,7 +331,7 @@ static void hold(void *arg)
 	(void)arg;
 }
 
-/* A process with the pid of one that was managed and is gone. */
+/* Fork a child that gets the pid @wanted. */
 static pid_t spawn_as(pid_t wanted)
 {
 	/* struct clone_args: exit_signal, set_tid, set_tid_size */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the programs that test the loaded module share. */
+/* Functions shared by the programs that test the loaded module. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include "compile.h"
 #include "guest.h"
 
-/** guest_die() - end the test */
+/** guest_die() - report @what failed and @why, and end the test */
 void guest_die(const char *what, const char *why)
 {
 	printf("Bail out! %s: %s\n", what, why);
@@ -29,7 +29,7 @@ void guest_open(struct guest *g)
 		guest_die("netlink", g->error.text);
 }
 
-/** guest_table_fd() - the table of an ELF file, in a memfd */
+/** guest_table_fd() - compile an ELF file.  Return: a memfd with the table */
 int guest_table_fd(const char *elf)
 {
 	struct compile_result result;
@@ -60,7 +60,7 @@ uint32_t guest_add_table(struct guest *g, const char *elf)
 	return id;
 }
 
-/** guest_get_proc() - a process's ranges; all zero if it is not managed */
+/** guest_get_proc() - get a process's ranges; @proc is all zero if it is not managed */
 void guest_get_proc(struct guest *g, pid_t pid, struct netlink_proc *proc)
 {
 	struct netlink_procs procs = {};
@@ -79,7 +79,7 @@ void guest_get_proc(struct guest *g, pid_t pid, struct netlink_proc *proc)
 	netlink_procs_free(&procs);
 }
 
-/** guest_update() - send one diff, as it is */
+/** guest_update() - send one diff as it is.  Return: 0, or -1 with g->error filled */
 int guest_update(struct guest *g, struct netlink_proc *proc, struct range *del, size_t ndel,
 		 struct range *add, size_t nadd)
 {
@@ -92,7 +92,7 @@ int guest_update(struct guest *g, struct netlink_proc *proc, struct range *del, 
 	return netlink_proc_update(g->nl, proc, &diff, &g->error);
 }
 
-/** guest_get_table() - one file, all zero if the module does not know it */
+/** guest_get_table() - get one file; @table is all zero if the module does not know it */
 void guest_get_table(struct guest *g, uint32_t id, struct netlink_file *table)
 {
 	struct netlink_files tables;
@@ -107,7 +107,7 @@ void guest_get_table(struct guest *g, uint32_t id, struct netlink_file *table)
 	netlink_files_free(&tables);
 }
 
-/** guest_add() - have a process managed */
+/** guest_add() - have the module manage a process */
 void guest_add(struct guest *g, pid_t pid)
 {
 	struct netlink_proc proc = { .pid = pid };
@@ -116,14 +116,14 @@ void guest_add(struct guest *g, pid_t pid)
 		guest_die("proc-add", g->error.text);
 }
 
-/** guest_info() - the module's sums */
+/** guest_info() - get the module's sums (info-get) */
 void guest_info(struct guest *g, struct netlink_info *info)
 {
 	if (netlink_info_get(g->nl, info, &g->error))
 		guest_die("info-get", g->error.text);
 }
 
-/** guest_next_tick() - until times that the kernel takes by the tick, as those of files, are later */
+/** guest_next_tick() - wait until the kernel's coarse clock, by which files get times, has moved */
 void guest_next_tick(void)
 {
 	const struct timespec poll = { .tv_nsec = 1000000 };
@@ -136,7 +136,11 @@ void guest_next_tick(void)
 	} while (now.tv_sec == start.tv_sec && now.tv_nsec == start.tv_nsec);
 }
 
-/** guest_info_at_rest() - the same once nothing waits for a grace period: equal for a while */
+/**
+ * guest_info_at_rest() - get the module's sums once they have stayed equal for a while
+ *
+ * Memory that waits for a grace period is still in the sums.
+ */
 void guest_info_at_rest(struct guest *g, struct netlink_info *info)
 {
 	const struct timespec tick = { .tv_nsec = 50000000 };
@@ -153,7 +157,7 @@ void guest_info_at_rest(struct guest *g, struct netlink_info *info)
 	}
 }
 
-/* struct vma - a line of /proc/PID/maps; @path as there */
+/* struct vma - a line of /proc/PID/maps */
 struct vma {
 	uint64_t	start;
 	uint64_t	end;
@@ -195,7 +199,7 @@ static size_t read_maps(pid_t pid, struct vma **vmas)
 	return count;
 }
 
-/* The name of a file of the module; "" for none. */
+/* The name of the file with this id; "" for id 0. */
 static const char *file_name(const struct netlink_files *tables, uint32_t id)
 {
 	size_t i;
@@ -211,7 +215,7 @@ static bool is_file(const char *path)
 	return path[0] == '/' || !strcmp(path, "[vdso]");
 }
 
-/* Does the range say what is mapped where they overlap?  Names of files that are deleted change. */
+/* Do the range and the mapping, which overlap, have the same file and offset? */
 static bool range_agrees(const struct range *r, const char *name, const struct vma *v)
 {
 	size_t length = strlen(name);
@@ -224,8 +228,8 @@ static bool range_agrees(const struct range *r, const char *name, const struct v
 }
 
 /*
- * Every page of @r must be mapped as it says; executable or not, since what is made
- * executable again has not been unmapped.
+ * Every page of @r must be mapped from the file and offset that @r has.  The mapping need not be
+ * executable: after mprotect() without PROT_EXEC the range stays, for PROT_EXEC may be set again.
  */
 static bool range_is_mapped(const struct range *r, const char *name, const struct vma *vma,
 			    size_t n)
@@ -257,9 +261,9 @@ static bool vma_is_covered(const struct vma *v, const struct ranges *ranges)
 }
 
 /**
- * guest_is_exact() - whether the module knows of a process what the kernel shows of it
+ * guest_is_exact() - whether the module's ranges of a process agree with /proc/PID/maps
  *
- * The process must keep still.
+ * The process must not change its mappings meanwhile.
  */
 bool guest_is_exact(struct guest *g, pid_t pid)
 {
@@ -297,9 +301,11 @@ bool guest_is_exact(struct guest *g, pid_t pid)
 }
 
 /**
- * guest_settles() - wait until the sums are back at @start
+ * guest_settles() - wait until the module's sums are those of @start again
  *
- * Memory is given back after a grace period; a minute is for ever here.
+ * The module frees memory after a grace period, so this tries for a minute.
+ *
+ * Return: whether they are
  */
 bool guest_settles(struct guest *g, const struct netlink_info *start)
 {
@@ -324,7 +330,7 @@ bool guest_settles(struct guest *g, const struct netlink_info *start)
 	return false;
 }
 
-/** guest_spawn() - a child that runs @body and then waits to be killed */
+/** guest_spawn() - fork a child that waits to be killed; returns once it has run @body */
 pid_t guest_spawn(void (*body)(void *), void *arg)
 {
 	int ready[2];

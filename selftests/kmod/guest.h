@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the programs that test the loaded module share.  Runs in a guest, as root. */
+/* Shared by the programs that test the loaded module; they run in a guest, as root. */
 #ifndef BEE_GUEST_H
 #define BEE_GUEST_H
 
@@ -12,7 +12,7 @@
 /**
  * struct guest - a connection and the last error
  * @nl: the connection to the module
- * @error: of the last failed request
+ * @error: the error of the last failed request
  */
 struct guest {
 	struct netlink		*nl;

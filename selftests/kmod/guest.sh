@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# What the scripts that run in a guest share.  BEE_KO and BEECTL come from
-# selftests/run; the work directory is gone with the script.
+# Shared by the scripts that run in a guest.  selftests/run sets BEE_KO and BEECTL; the work
+# directory is removed when the script ends.
 set -u
 
 TREE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -9,12 +9,12 @@ BEE_KO=${BEE_KO:-$TREE/build/kmod/$(uname -r)/beeunwind.ko}
 BEECTL=${BEECTL:-$TREE/beectl}
 TESTS=$TREE/build/selftests/kmod
 WORK=$(mktemp -d)
-# perf would link what it has seen into its build-id cache; here / is an overlayfs, on which
-# a file that is linked becomes another one.
+# By default perf links the files in which it has samples into its build-id cache.  The guest's /
+# is an overlayfs, where a link copies the file up: it gets another inode.
 export HOME=$WORK
 printf '[record]\n\tbuild-id = skip\n' >"$HOME/.perfconfig"
-# On the instrumented kernel a callchain may take longer than a test's sampling period: there
-# would be time for nothing else.  perf then samples at this rate, and says so.
+# On the instrumented kernel a callchain may take longer than a test's sampling period, and the
+# guest would do nothing but sample.  With these limits perf lowers the rate, and says so.
 if [ "${BEE_KERNEL-}" = debug ]; then
 	sysctl -q -w kernel.perf_cpu_time_max_percent=25 kernel.perf_event_max_sample_rate=500
 fi
@@ -35,8 +35,8 @@ guest_insmod() {
 	insmod "$BEE_KO" "$@"
 }
 
-# Wait for a command to succeed; 20 s is for ever even in an emulated machine, but for one
-# with the instrumented kernel.
+# guest_wait COMMAND...: wait for a command to succeed.  Gives up after 20 s, which is ample even in
+# an emulated machine, and later on the instrumented kernel.
 guest_wait() {
 	local i tries=200
 
@@ -49,7 +49,7 @@ guest_wait() {
 	return 1
 }
 
-# A field of "beectl status --json".
+# guest_status FIELD: print a field of "beectl status --json".
 guest_status() {
 	"$BEECTL" status --json | /usr/bin/python3 -c '
 import json, sys

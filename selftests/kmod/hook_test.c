@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module comes and goes, and works, whatever else sits on perf_callchain_user():
- * a kprobe, the function tracer, an fentry program, a live patch.
+ * The module can be loaded and unloaded, and works, while something else is attached to
+ * perf_callchain_user(): a kprobe, the function tracer, an fentry program, a live patch.
  *
  *	hook_test DEEP_WORK ROUNDS
  *
@@ -30,7 +30,7 @@
 #define TARGET	"perf_callchain_user"
 #define TRACING	"/sys/kernel/tracing/"
 #define PATCH	"/sys/kernel/livepatch/bee_livepatch"
-/* bee_livepatch.c stores this instead of a stack. */
+/* The single entry that bee_livepatch.c stores instead of a callchain. */
 #define MARK	0x5eed0000beefull
 #define SAMPLES	200
 
@@ -38,7 +38,7 @@ static struct guest g;
 static int table_fd, exe_fd;
 static pid_t deep;
 
-/* Between two looks at what is waited for. */
+/* The pause between two checks of a condition that is waited for. */
 static void nap(void)
 {
 	const struct timespec tick = { .tv_nsec = 20000000 };
@@ -46,7 +46,7 @@ static void nap(void)
 	nanosleep(&tick, NULL);
 }
 
-/* 20 s is for ever. */
+/* 20 s */
 #define NAPS	1000
 
 static int put(const char *path, const char *text)
@@ -88,7 +88,7 @@ static int module_in(const char *path)
 	return ret;
 }
 
-/* What is asked for and not yet given back keeps a module for a moment. */
+/* Unload a module; retry while somebody holds a reference to it, which is dropped soon. */
 static int module_out(const char *name)
 {
 	int i;
@@ -111,7 +111,7 @@ static int bee_out(void)
 	return module_out("beeunwind");
 }
 
-/* The module, with deep_work's table and ranges. */
+/* Load the module, and give it deep_work's table and ranges. */
 static int bee_in(void)
 {
 	uint32_t id;
@@ -125,7 +125,7 @@ static int bee_in(void)
 	return 0;
 }
 
-/* All but a few stacks reach _start, as they do beside nobody. */
+/* Do all but 1 % of the stacks reach _start, as they do when nothing else is attached? */
 static bool complete(const char *when)
 {
 	struct chains c;
@@ -151,7 +151,7 @@ static bool not_ours(const char *when, bool patched)
 }
 
 /*
- * Who else can sit there
+ * What else can be attached to the function
  */
 
 static int kprobe_on(void)
@@ -187,7 +187,7 @@ static bool tracer_fired(void)
 	return has(TRACING "trace", TARGET " <-");
 }
 
-/* How much stands behind a struct btf_type: <linux/btf.h>, above each structure. */
+/* The bytes that follow a struct btf_type; <linux/btf.h> tells them above each structure. */
 static size_t btf_extra(const struct btf_type *type)
 {
 	static const uint8_t fixed[NR_BTF_KINDS] = {
@@ -208,7 +208,7 @@ static size_t btf_extra(const struct btf_type *type)
 	return fixed[kind] + each[kind] * BTF_INFO_VLEN(type->info);
 }
 
-/* The kernel's number for the function, 0 if it has none. */
+/* The BTF id of the function, or 0. */
 static uint32_t btf_find(const uint8_t *btf, size_t size, const char *name)
 {
 	const struct btf_header *header = (const void *)btf;
@@ -255,7 +255,7 @@ static int bpf(int command, union bpf_attr *attr)
 	return syscall(SYS_bpf, command, attr, sizeof(*attr));
 }
 
-/* "return 0": that it ran, the kernel counts. */
+/* Load the program "return 0"; the kernel counts its runs. */
 static int bpf_load(void)
 {
 	const struct bpf_insn insns[] = {
@@ -320,7 +320,7 @@ static void livepatch_ko(char path[4096])
 	snprintf(path, 4096, "%s/bee_livepatch.ko", getenv("BEE_TEST_KO"));
 }
 
-/* Until every task has been seen outside the function. */
+/* The kernel ends the transition once it has seen every task outside the patched function. */
 static int livepatch_on(void)
 {
 	char path[4096];
@@ -354,12 +354,12 @@ static const char *livepatch_missing(void)
 }
 
 /**
- * struct neighbour - somebody else on the function
- * @name: of it
- * @on: comes
- * @off: goes
- * @fired: has seen a call since it came; NULL: replaces the function
- * @missing: why there is none on this kernel, or NULL
+ * struct neighbour - something else that attaches to the function
+ * @name: the name that is printed
+ * @on: attaches it
+ * @off: detaches it
+ * @fired: whether it has seen a call since @on; NULL: it replaces the function
+ * @missing: returns why this kernel does not have it, or NULL; NULL: every kernel has it
  */
 static const struct neighbour {
 	const char	*name;
@@ -385,7 +385,7 @@ static bool works(const struct neighbour *n)
 	return fired;
 }
 
-/* It is there first, and stays when the module goes; both times it works. */
+/* The neighbour attaches before the module is loaded, and stays when the module is unloaded. */
 static bool comes_first(const struct neighbour *n)
 {
 	return !n->on() && !bee_in() && complete("it came first") && works(n) &&
@@ -394,7 +394,7 @@ static bool comes_first(const struct neighbour *n)
 	       complete("it is gone");
 }
 
-/* It comes and goes beside the module, which goes first once. */
+/* The neighbour attaches to the loaded module twice; the second time the module goes first. */
 static bool comes_later(const struct neighbour *n)
 {
 	return !n->on() && complete("it came later") && works(n) && !n->off() &&
@@ -420,13 +420,13 @@ static void beside(const struct neighbour *n, int rounds)
 	ksft_test_result(ok, "beside %s\n", n->name);
 	if (ok)
 		return;
-	/* What is left would spoil the next. */
+	/* What a failed test leaves attached or loaded would make the next one fail. */
 	n->off();
 	if (g.nl)
 		bee_out();
 }
 
-/* The hooks that follow mappings cannot be switched off under the module. */
+/* ftrace refuses to be switched off while the module's hooks that follow mappings are placed. */
 static void ftrace_stays_on(void)
 {
 	const char *path = "/proc/sys/kernel/ftrace_enabled";

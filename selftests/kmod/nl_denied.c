@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every request of the spec and the multicast group, by somebody who may do nothing.
+ * Tries every request of the spec, and the multicast group, without the capability for them.
  *
  *	nl_denied		each must be refused with EPERM, whatever is in it
  *	nl_denied hidden	the family must not even be there
@@ -14,7 +14,7 @@
 #include "guest.h"
 #include "nl_raw.h"
 
-/* The error of the answer, or 0 for anything else. */
+/* The errno in the answer, or 0 if the request was granted. */
 static int answer(int sock)
 {
 	static uint8_t buffer[65536] __attribute__((aligned(8)));
@@ -52,7 +52,7 @@ static int denied(int sock, const struct raw_family *family, const struct spec_o
 	if (send(sock, m.bytes, m.h.nlmsg_len, 0) < 0)
 		guest_die("send", strerror(errno));
 	code = answer(sock);
-	/* What the policy or netlink itself refuses, nobody has looked at. */
+	/* Netlink checks attributes before the module checks capabilities: EINVAL is right too. */
 	if (code == EPERM || (with_attrs && code == EINVAL))
 		return 0;
 	printf("%s%s%s: %s\n", op->name, flags & NLM_F_DUMP ? " dump" : "",

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests as no client makes them: every operation of the spec with attributes that are
+ * Requests that no client makes: every operation of the spec with attributes that are
  * missing, doubled, of the wrong length, nested where they should not be, with values out
  * of range or taken from earlier replies; dumps that are left half read.
  *
  *	nl_fuzz COUNT [SEED]
  *
- * Whatever comes must be answered: by a reply, or by an error with a sentence.  At the end
- * the module must still work and give everything back.
+ * The module must answer each: by a reply, or by an error with a sentence.  At the end the module
+ * must still work and free everything.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static struct {
 	unsigned long	sent, replied, refused, unanswered, silent, cut;
 } count;
 
-/* xorshift64*: the same requests for the same seed. */
+/* xorshift64*, so that a seed always makes the same requests. */
 static uint32_t rnd(uint32_t below)
 {
 	state ^= state >> 12;
@@ -127,7 +127,7 @@ static void put_attr(struct raw_message *m, const struct spec_attr *attr, int de
 	raw_put(m, type, junk, length);
 }
 
-/* Mostly each attribute once in order, as ranges want it. */
+/* Put mostly each attribute once and in order, for a range is refused otherwise. */
 static void put_attrs(struct raw_message *m, const struct spec_set *set, int depth)
 {
 	size_t i, n = rnd(8) ? set->count : rnd(3 * set->count);
@@ -168,7 +168,7 @@ static const struct spec_op *build(struct raw_message *m)
  * Answers
  */
 
-/* Numbers that the module has given out are worth sending back. */
+/* Keep numbers of a reply (ids, pids, addresses) for later requests. */
 static void learn(const struct nlmsghdr *h)
 {
 	uint32_t at = NLMSG_HDRLEN + GENL_HDRLEN;
@@ -186,13 +186,13 @@ static void learn(const struct nlmsghdr *h)
 	}
 }
 
-/* Errors that are not the module's, or for which it has no memory to say more. */
+/* Errors that netlink makes and not the module; and ENOMEM, when a text may find no memory. */
 static bool needs_no_words(int error)
 {
 	return error == ENOMEM || error == EOPNOTSUPP || error == ENOBUFS || error == EMSGSIZE;
 }
 
-/* NLMSG_ERROR and NLMSG_DONE, which ends a dump: both begin with the error. */
+/* @h: NLMSG_ERROR, or the NLMSG_DONE that ends a dump; both begin with the error. */
 static void judge_end(const struct spec_op *op, const struct nlmsghdr *h)
 {
 	int error;
@@ -210,7 +210,7 @@ static void judge_end(const struct spec_op *op, const struct nlmsghdr *h)
 			       strerror(-error), count.sent);
 }
 
-/* Until the answer is complete, or enough of it has been read. */
+/* Read until the answer is complete, or @patience times. */
 static void read_answer(const struct spec_op *op, uint32_t seq, uint32_t patience)
 {
 	static uint8_t buffer[65536] __attribute__((aligned(8)));
@@ -244,7 +244,7 @@ static void fuzz_one(void)
 	uint32_t length = m.h.nlmsg_len, seq = m.h.nlmsg_seq;
 	bool asks_ack = m.h.nlmsg_flags & NLM_F_ACK;
 
-	/* The header's idea of the length is wrong now and then; netlink drops that itself. */
+	/* build() sometimes puts a wrong length into the header: netlink drops such a message. */
 	if (send(sock, m.bytes, length, 0) != (ssize_t)length)
 		guest_die("send", strerror(errno));
 	count.sent++;
@@ -274,7 +274,7 @@ static void set_up_files(void)
 	fds[7] = open("/bin/true", O_PATH);
 }
 
-/* All that the requests have left behind. */
+/* Undo all that the requests have changed: configuration, processes, tables. */
 static void clean_up(struct guest *g, const struct netlink_info *start)
 {
 	struct netlink_files tables = {};

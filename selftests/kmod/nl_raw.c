@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink messages made by hand, for requests that no library would send. */
+/* Builds netlink messages byte by byte, for requests that no library would send. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "guest.h"
 #include "nl_raw.h"
 
-/** raw_open() - a new socket; @old, if it is one, is closed */
+/** raw_open() - open a socket; @old, if it is above 0, is closed first */
 int raw_open(int old)
 {
 	const struct timeval patience = { .tv_sec = 20 };
@@ -30,7 +30,7 @@ int raw_open(int old)
 	return sock;
 }
 
-/** raw_begin() - a message without attributes */
+/** raw_begin() - begin a message, without attributes */
 void raw_begin(struct raw_message *m, uint16_t type, uint16_t flags, uint8_t cmd)
 {
 	struct genlmsghdr *genl = (void *)(m->bytes + NLMSG_HDRLEN);
@@ -79,7 +79,7 @@ static void find_attrs(const uint8_t *at, const uint8_t *end, int depth, struct 
 	}
 }
 
-/** raw_find_family() - ask for the module's family; its id is 0 if it is not there for us */
+/** raw_find_family() - look up the module's family; @family->id is 0 if it cannot be seen */
 void raw_find_family(int sock, struct raw_family *family)
 {
 	static uint8_t buffer[8192] __attribute__((aligned(8)));

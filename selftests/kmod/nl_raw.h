@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Netlink messages made by hand, for requests that no library would send. */
+/* Builds netlink messages byte by byte, for requests that no library would send. */
 #ifndef NETLINK_RAW_H
 #define NETLINK_RAW_H
 
@@ -53,7 +53,7 @@ struct raw_message {
 	};
 };
 
-/* struct raw_family - the module's family, and its multicast group or 0 */
+/* struct raw_family - the id of the module's family, and that of its multicast group or 0 */
 struct raw_family {
 	uint16_t	id;
 	uint32_t	group;

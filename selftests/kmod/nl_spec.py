@@ -15,7 +15,7 @@ def c_name(text):
 
 
 def kind(attribute):
-    """What nl_fuzz should make of it, beyond its type."""
+    """The enum spec_kind by which nl_fuzz chooses values of the attribute."""
     name = attribute["name"]
     if attribute["type"] == "nest":
         return "SPEC_NEST"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The protocol: what is refused, with which error and sentence, and changes nothing. */
+/* The protocol: what the module must refuse, with which error and sentence, changing nothing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static bool same_ranges(const struct netlink_proc *a, const struct netlink_proc 
 	return true;
 }
 
-/* The diff must be refused so, and nothing may have changed. */
+/* The diff must be refused with @code and @sentence, and the ranges must not have changed. */
 static void refused(const char *name, struct netlink_proc *as, struct range *del, size_t ndel,
 		    struct range *add, size_t nadd, int code, const char *sentence)
 {
@@ -174,8 +174,8 @@ static int resolve_family(void)
 }
 
 /*
- * In pieces, so that there is a change between two of them.  The kernel makes them as
- * large as anything was that the socket has ever asked for, so it is a new one.
+ * Read a dump in pieces, and call @change after the second.  The kernel makes a piece as large as
+ * the largest buffer that the socket has ever received into, so a new socket gets small pieces.
  */
 static bool dump_is_interrupted(int cmd, pid_t pid, void (*change)(void))
 {
@@ -272,7 +272,7 @@ static void test_many_ranges(void)
 
 #define TABLE_FILES	300
 
-/* Files of the module without a table of their own: memfds that are mapped. */
+/* Map many memfds: each becomes a file without a table in the module. */
 static void map_files(void *arg)
 {
 	int i, fd;
@@ -332,7 +332,7 @@ static void test_flipped_tables(int fd)
 	size_t size, bit, tried = 0, kept = 0;
 	uint8_t *bytes = table_bytes(fd, &size);
 
-	/* Each bit of the header, and one in 61 of the rest (a prime: all positions). */
+	/* Each bit of the header, and every 61st of the rest (a prime: all bits of a byte). */
 	for (bit = 0; bit < 8 * size; bit += bit < 8 * sizeof(struct bee_table_header) ? 1 : 61) {
 		uint8_t flipped = bytes[bit / 8] ^ 1 << bit % 8;
 
@@ -415,7 +415,7 @@ static void test_budget(void)
 		ksft_print_msg("code %d, \"%s\"\n", g.error.code, g.error.text);
 	ksft_test_result(ok, "a table over budget is refused\n");
 	close(exe);
-	/* With what it holds nobody would take it: there is no memory to read it into. */
+	/* A file of zeros is no table, yet the error is the budget's: it has not been read. */
 	exe = open(ELF, O_RDONLY);
 	ok = !ftruncate(fd, 0) && !ftruncate(fd, BEE_TABLE_MAX_SIZE) &&
 	     netlink_table_add(g.nl, fd, exe, &id, &g.error) && g.error.code == ENOSPC &&
@@ -429,7 +429,7 @@ static void test_budget(void)
 	ksft_test_result(ok, "the budget is set back\n");
 }
 
-/* What ftrace has allocated for a hook must survive its removal, or go with it. */
+/* ftrace's allocations for a hook must be usable when it is placed again, or be freed. */
 static void test_hook(void)
 {
 	bool ok = true;
@@ -445,7 +445,7 @@ static void test_hook(void)
 	ksft_test_result(ok, "the hook is switched off and on, %d times\n", i);
 }
 
-/* As nobody, over a connection of its own: every request is refused. */
+/* As user nobody, over a connection of its own.  Return: number of requests not refused. */
 static int unprivileged(void)
 {
 	struct netlink_proc proc = { .pid = target };
@@ -500,7 +500,7 @@ static void test_unprivileged(void)
 
 static bool receive_fails;
 
-/* Instead of libc's: libnl calls this one. */
+/* Overrides libc's recvmsg(), so that libnl calls this one. */
 ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 {
 	if (!receive_fails)
@@ -510,7 +510,7 @@ ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 	return -1;
 }
 
-/* The answer that nobody took must not be taken for that to the next request. */
+/* An answer that could not be received must not be taken for that of the next request. */
 static void test_broken_exchange(void)
 {
 	struct netlink_files tables;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files that change under a request, signals in the middle of it, a process that keeps its
- * memory map locked, no budget at all, and very many tables.
+ * Files that change while a request reads them, signals during requests, a process whose mmap_lock
+ * stays held, a budget of 0, and very many tables.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ static void read_table(void)
 	close(fd);
 }
 
-/* Shorter, whole again, other bytes, right again. */
+/* In a loop: truncate the table's file, write it whole, make one byte wrong, make it right. */
 static void *change(void *arg)
 {
 	uint8_t bad = 0xff;
@@ -92,7 +92,7 @@ static void test_changing_table(void)
 			 refused);
 }
 
-/* The open file counts, whatever happens to its name meanwhile. */
+/* Give the file's name to other files again and again; requests are about the file that is open. */
 static void *replace(void *arg)
 {
 	const char *path = arg;
@@ -143,7 +143,7 @@ static void on_alarm(int number)
 	alarms++;
 }
 
-/* libnl starts again what a signal has interrupted. */
+/* Requests succeed while signals interrupt them: libnl restarts the system calls. */
 static void test_signals(void)
 {
 	const struct itimerval often = { { 0, 300 }, { 0, 300 } }, never = {};
@@ -171,7 +171,7 @@ static void test_signals(void)
 	ksft_test_result(ok && alarms > 10, "%d signals in the middle of requests\n", alarms);
 }
 
-/* It may do so for ever: nobody waits for it. */
+/* A process can hold its mmap_lock for ever: requests about it are refused, without waiting. */
 static void test_locked(void)
 {
 	pid_t target = guest_spawn(NULL, NULL), other = guest_spawn(NULL, NULL);
@@ -235,7 +235,7 @@ static void test_many_tables(void)
 	close(fd);
 }
 
-/* Nothing may be kept, so nothing is; the program that is managed does not notice. */
+/* With a budget of 0 tables and processes are refused, and programs run on unharmed. */
 static void test_no_budget(void)
 {
 	int fd = guest_table_fd(ELF), exe = open(ELF, O_RDONLY), status = -1;

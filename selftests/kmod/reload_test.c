@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A process is loaded once, with "beectl load"; then one library takes another's place,
- * at the same addresses, with frames of another size.  Are its stacks right?
+ * A process is loaded once, with "beectl load".  Then it closes a library and opens another one,
+ * which gets the same addresses but has frames of another size.  Are the stacks right?
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,7 +27,7 @@ static struct guest g;
 static int sampler;
 static struct perf_event_mmap_page *ring;
 
-/* Samples of spin_called(), and what was below it. */
+/* Samples in spin_called(): all; those with the right callers; those with wrong callers. */
 static int samples, right, wrong;
 
 static void sampler_open(void)
@@ -53,7 +53,7 @@ static __attribute__((noinline)) int spin_called(void *arg)
 	return !arg;
 }
 
-/* Not a tail call, so that it is in the stack. */
+/* The addition keeps the call from becoming a tail call, so that this function is in the stack. */
 static __attribute__((noinline)) int call_library(call_fn *fn)
 {
 	return fn(spin_called, NULL) + 1;
@@ -64,7 +64,7 @@ static bool is_in(uint64_t ip, const void *function)
 	return ip - (uintptr_t)function < 128;
 }
 
-/* A word of the ring; records are aligned to eight bytes. */
+/* The word at a position in the ring buffer; records are aligned to eight bytes. */
 static uint64_t ring_word(uint64_t at)
 {
 	const char *data = (const char *)ring + PAGE;
@@ -72,7 +72,7 @@ static uint64_t ring_word(uint64_t at)
 	return *(const uint64_t *)(data + at % (RING_PAGES * PAGE));
 }
 
-/* A callchain: its length, a context marker, addresses. */
+/* @at: where a callchain is in the ring: its length, PERF_CONTEXT_USER, addresses. */
 static void judge(uint64_t at, const void *library)
 {
 	uint64_t n = ring_word(at);
@@ -121,7 +121,7 @@ static void *open_lib(int frame)
 	return lib;
 }
 
-/* Return: where it was. */
+/* Open the library, call it while sampling, close it.  Return: the address of torture_call(). */
 static const void *sample_lib(int frame)
 {
 	void *lib = open_lib(frame);

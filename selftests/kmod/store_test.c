@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The budget: who goes when it is full, who never does; memory pressure; bytes of a mapping. */
+/* The budget: which tables are evicted, which never; memory pressure; bytes for a mapping. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -98,7 +98,7 @@ static uint64_t bytes_in_use(void)
 	return info.table_bytes + info.range_bytes;
 }
 
-/* In the order of last use: 2, 3, ... 9, 0, 10, 11, ...; 1 is mapped. */
+/* The nth table by last use, the oldest first: 2, 3, ... 9, 0, 10, 11, ...; 1 is mapped. */
 static int nth_used(int n)
 {
 	return n < 8 ? n + 2 : n == 8 ? 0 : n + 1;
@@ -114,7 +114,7 @@ static void test_order(void)
 		add_table(i);
 	munmap(map_file(0, 0), PAGE);
 	keep_mapped(1);
-	/* The first to find no room. */
+	/* Add tables until one makes the module evict others. */
 	for (i = 10; i < FILES; i++) {
 		guest_info(&g, &info);
 		if (info.tables < before)
@@ -144,7 +144,7 @@ static void test_all_used(void)
 	struct netlink_info before, after;
 	int i, fresh = FILES - 1, used[FILES], n = 0, lost = 0;
 
-	/* Until nothing fits any more without one of them. */
+	/* Add tables and map their files until the next would need one of these evicted. */
 	for (i = 0; i < FILES; i++) {
 		if (i == fresh)
 			continue;
@@ -165,7 +165,7 @@ static void test_all_used(void)
 	ksft_test_result(bytes_in_use() <= BUDGET, "the budget is kept\n");
 }
 
-/* One is idle, and more than that is wanted: then it stays. */
+/* An idle table is not evicted if the room it frees would not be enough. */
 static void test_in_vain(void)
 {
 	struct netlink_file idle;
@@ -238,7 +238,7 @@ static unsigned long mem_available(void)
 #define HOG_SIP		(128ul << 10)
 #define HOG_LAST	(64ul << 20)
 
-/* Take all memory there is, the last of it slowly, so as to be stopped before the kernel does. */
+/* Take all memory, the last of it slowly: the test shall kill this before the OOM killer does. */
 static void hog(void)
 {
 	const struct timespec tick = { .tv_nsec = 5000000 };
@@ -272,7 +272,7 @@ static pid_t hog_start(void)
 	_exit(0);
 }
 
-/* Now by a process that needs the memory, so that the kernel decides how much to ask for. */
+/* Memory pressure from a process: the kernel decides how much it asks the module's shrinker for. */
 static void test_short_of_memory(void)
 {
 	const struct timespec tick = { .tv_nsec = 10000000 };
@@ -302,7 +302,10 @@ static void test_short_of_memory(void)
 		guest_die("budget", g.error.text);
 }
 
-/* Callbacks cannot make room: the ranges go, and come back when there is some. */
+/*
+ * A callback cannot evict tables.  If there is no room for a range the module drops all ranges of
+ * the process, and makes them again when there is room.
+ */
 static void test_lost(void)
 {
 	const struct timespec tick = { .tv_nsec = 50000000 };
@@ -333,7 +336,7 @@ static void test_lost(void)
 
 #define MAPPINGS	100
 
-/* Children that share what they have mapped, and one that has it for itself. */
+/* Bytes for each mapping: of one process, and of many children that share its mappings. */
 static void test_bytes(int children)
 {
 	struct netlink_info start, before, after;
@@ -345,7 +348,7 @@ static void test_bytes(int children)
 
 	guest_info_at_rest(&g, &start);
 	for (i = 0; i < MAPPINGS; i++)
-		map_file(40, i & 1);	/* pages out of order, so that they do not become one */
+		map_file(40, i & 1);	/* alternating pages, so that mappings do not merge */
 	guest_info_at_rest(&g, &before);
 	mappings = before.ranges - start.ranges;
 	own = (before.range_bytes - start.range_bytes) / mappings;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tables that are well-formed and wrong: a real program's, with bits changed and the
- * checksum put right, under the callchains of that program while it runs.
+ * Takes callchains of a running program by tables that are well-formed and wrong: the program's
+ * own table with bits changed and the checksum made right.
  *
  *	table_mutate COUNT PID [SEED]
  *
- * PID runs deep_work.  Each table that the validator lets through takes the place of the
- * right one until some stacks have been taken with it.  Stacks may be short or lead astray
- * within the program's text; they may not be long, or hold anything but the addresses of
- * executable mappings, and the program must not notice.
+ * PID runs deep_work.  Each table that the validator accepts replaces the right one until some
+ * stacks have been taken with it.  Stacks may be short, or have wrong addresses in the program's
+ * text; they may not be too long, nor have addresses outside executable mappings, and the program
+ * must run on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static struct guest g;
 static pid_t pid;
 static uint64_t state;
 static struct netlink_proc proc;
-static uint32_t file;			/* deep_work, and its table */
+static uint32_t file;			/* id of deep_work; its table is original */
 static uint8_t *original;
 static size_t size;
 static struct perf_event_mmap_page *ring;
@@ -97,7 +97,7 @@ static bool is_executable(uint64_t ip)
 	return false;
 }
 
-/* Return addresses lie behind a call, so the byte before them must be code. */
+/* A return address follows a call, so the byte before it must be executable. */
 static void judge(const uint64_t *ips, uint64_t n)
 {
 	unsigned int depth = 0;
@@ -116,7 +116,7 @@ static void judge(const uint64_t *ips, uint64_t n)
 		count.deepest = depth;
 }
 
-/* Take what is there.  Return: number of samples. */
+/* Judge all samples in the ring buffer.  Return: their number. */
 static unsigned int ring_drain(void)
 {
 	uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
@@ -154,7 +154,7 @@ static void set_crc(uint8_t *blob)
 	h->crc = ~crc32_le(~0u, blob, size);
 }
 
-/* A few changes, near each other or not, of bits or whole words of other places. */
+/* Flip a few bits, or copy words from elsewhere in the table.  Return: is it new and valid? */
 static bool mutate(uint8_t *blob)
 {
 	struct bee_table_error error;
@@ -188,7 +188,7 @@ static void use_table(const uint8_t *blob)
 	close(fd);
 }
 
-/* Until walks have used it; a second is for ever. */
+/* Wait until walks have used the table, for at most a second. */
 static void let_it_walk(void)
 {
 	const struct timespec tick = { .tv_nsec = 300000 };
@@ -203,7 +203,7 @@ static void let_it_walk(void)
 		guest_die("deep_work", kill(pid, 0) ? "is gone" : "no samples");
 }
 
-/* By the table that deep_work's mappings refer to. */
+/* Find deep_work's file in the module, by its name. */
 static void find_file(void)
 {
 	struct netlink_files tables = {};

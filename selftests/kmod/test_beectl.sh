@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# beectl against the module: what it says and does, and its errors in words.
+# beectl with the module: what it prints and does, and the text of its errors.
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 
-# fails STATUS SENTENCE ARGS...: beectl ends with the status and says the sentence.
+# fails STATUS SENTENCE ARGS...: beectl exits with this status and prints this sentence.
 fails() {
 	local want=$1 sentence=$2 got=0
 	shift 2
@@ -35,7 +35,7 @@ load_twice() {
 	! grep -qE 'compiled|cached' "$WORK/out" || { cat "$WORK/out"; return 1; }
 }
 
-# What the module has is what the process has: every executable file mapping.
+# The module's ranges of the process are exactly its executable mappings.
 ranges_are_mappings() {
 	"$BEECTL" status --json "$target" | /usr/bin/python3 -c '
 import json, sys
@@ -87,7 +87,7 @@ deleted_program() {
 	return 1
 }
 
-# Its first thread has ended; /proc/PID/maps is empty then.
+# A program whose main thread has ended: /proc/PID/maps of its pid is empty.
 headless_program() {
 	local pid status=1
 	/usr/bin/python3 -c '
@@ -122,7 +122,8 @@ thirty_two_bits() {
 	fails 1 "32-bit" load $!
 }
 
-# All but the vDSO's: a file has one identity, opened by its name or as it is mapped.
+# Tables that "cache prewarm" made of files opened by name serve the same files as they are mapped:
+# only the vDSO's table is compiled.
 prewarmed() {
 	"$BEECTL" cache clear -q && awk '$2 ~ /x/ && $6 ~ /^\// { print $6 }' "/proc/$target/maps" |
 		sort -u | xargs "$BEECTL" cache prewarm -q || return 1
@@ -132,7 +133,7 @@ prewarmed() {
 	return 1
 }
 
-# Of what is mapped now only that has no table for which there is a reason.
+# After "load --all" each file that the target has mapped has a table, or a reason is given for it.
 all_processes() {
 	"$BEECTL" load --all --json >"$WORK/all" || { cat "$WORK/all"; return 1; }
 	"$BEECTL" status --files --json >"$WORK/tables" || return 1
@@ -151,7 +152,8 @@ all_processes() {
 	END
 }
 
-# The program's own table has no rows for its functions, its libraries' have fewer.
+# Tables that are not exact: --fp-bypass leaves the rows of a program's functions that keep a frame
+# pointer out, --thin drops rows of any file.
 inexact() {
 	local fresh=0
 	gcc -O2 -fno-omit-frame-pointer -x c - -o "$WORK/framed" <<-'END' || return 1
@@ -172,7 +174,7 @@ inexact() {
 	"$BEECTL" status --files >>"$WORK/out"
 	grep -q '^  not exact: [1-9]' "$WORK/out" && grep -q '/perl (not exact: thin)$' "$WORK/out" ||
 		{ cat "$WORK/out"; return 1; }
-	# Nothing of that is in the cache.
+	# Such tables must not be in the cache: a plain load compiles, and gets exact ones.
 	rmmod beeunwind && guest_insmod && "$BEECTL" load "$target" >"$WORK/out" &&
 		"$BEECTL" status --files >>"$WORK/out" || return 1
 	grep -q '[1-9][0-9]* compiled' "$WORK/out" && ! grep -q 'cached\|not exact' "$WORK/out" || fresh=1
@@ -180,7 +182,8 @@ inexact() {
 	return "$fresh"
 }
 
-# A module of another version, as far as one number that it tells goes: nothing is begun.
+# The module seems to have another table format: a preloaded nla_get_u32() adds one to the version
+# that it tells.  beectl must refuse before it does anything.
 other_format() {
 	local pid sentence="takes table format [0-9]*, this beectl makes [0-9]*: rmmod"
 	gcc -shared -fPIC -I"$TREE/include/uapi" -x c - -o "$WORK/other.so" <<-'END' || return 1
@@ -203,7 +206,8 @@ other_format() {
 	kill "$pid" && wait "$pid"
 }
 
-# That perf would not take a sample says nothing about the hook.
+# If perf_event_open() fails, "status" cannot prove that the hook works, and must not call it
+# broken.
 perf_refused() {
 	echo 'int *__errno_location(void); long syscall(long n, ...) { *__errno_location() = 13; return -1; }' |
 		gcc -shared -fPIC -x c - -o "$WORK/refused.so" || return 1
@@ -231,7 +235,7 @@ sys.exit(any(got[k] != want[k] for k in want))' || { cat "$WORK/out"; return 1; 
 		grep -q '^budget  *256.0 MiB' "$WORK/out" && grep -q '^hook  *on$' "$WORK/out"
 }
 
-# A program without unwind information or frame pointers, that does nothing but run.
+# The program has neither unwind information nor a frame pointer, and does nothing but loop.
 incomplete_stacks() {
 	printf '.globl main\nmain: mov $1500000000, %%rbp\n1: dec %%rbp\njnz 1b\nxor %%eax, %%eax\nret\n' >"$WORK/spin.S"
 	gcc -o "$WORK/spin" "$WORK/spin.S" -Wl,-z,noexecstack || return 1

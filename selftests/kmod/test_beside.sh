@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Mappings are followed whatever else sits on the functions that tell of them.  follow_test
-# judges; test_hook has the same for the function of perf.
+# The module follows mappings whatever else is attached to the functions that it hooks for that.
+# follow_test judges.  test_hook does the same for the function of perf.
 # cpus: 1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
@@ -33,7 +33,7 @@ kprobes_fired() {
 	grep -q " $1: ($1" $tracing/trace
 }
 
-# What is followed is right, and nothing is left of the module.
+# follow_test passes, and rmmod leaves none of the module's hooks.
 follows() {
 	local status=0
 
@@ -42,7 +42,7 @@ follows() {
 	return $status
 }
 
-# fired WHO: has seen each of the functions.
+# fired WHO: "tracer" or "kprobes" has seen a call of each of the functions.
 fired() {
 	local name status=0
 
@@ -61,7 +61,8 @@ comes_first() {
 	return $status
 }
 
-# It comes and goes all the while: each time ftrace patches the functions and what they call.
+# comes_and_goes WHO: attach and detach WHO for as long as follow_test runs.  Each time ftrace
+# patches the functions and changes which callback they call.
 comes_and_goes() {
 	local status=0 times=0
 

@@ -9,8 +9,8 @@
 command -v bpftrace >/dev/null || ktap_skip_all "bpftrace is not installed"
 [ -e /sys/kernel/btf/vmlinux ] || ktap_skip_all "this kernel has no BTF"
 
-# The addresses in _start, one of which is the outermost frame's return address.  Debian's
-# python3 is where it is linked to be.
+# Print the addresses in python3's _start, one of which is the outermost frame's return address.
+# Debian's python3 is not position-independent, so they are those in the ELF file.
 start_addresses() {
 	local entry i
 
@@ -22,9 +22,9 @@ start_addresses() {
 	done
 }
 
-# Prints: complete and all samples of the workload, by the outermost frame; the other stacks
-# go to $WORK/incomplete.  Names are not asked for: on a busy machine bpftrace 0.17 loses its
-# map of stacks (EBADF) while it looks them up.
+# shares PID: print how many samples of the process are complete, by the outermost frame, and how
+# many there are; incomplete stacks go to $WORK/incomplete.  bpftrace prints no symbols: on a busy
+# machine bpftrace 0.17 loses its map of stacks (EBADF) while it looks symbols up.
 shares() {
 	BPFTRACE_NO_USER_SYMBOLS=1 bpftrace -q -e "
 		profile:hz:99 /pid == $1/ { @[ustack(127)] = count(); @all++; if (@all == 300) { exit(); } }

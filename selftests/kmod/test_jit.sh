@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Stacks through the code of other people's JIT compilers, which has no CFI.
+# Stacks through code of the JIT compilers of other projects (node, Java), which has no CFI.
 # timeout: 900
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 
-# judged DATA THREAD: figures on the thread's stacks with a frame in JIT code, and where
-# those end that are not complete
+# judged DATA THREAD: print figures on the thread's stacks that have a frame in JIT code, and where
+# the incomplete ones end
 judged() {
 	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge --comm "$2" --through //anon "$1" \
 		>"$WORK/judged" || return 1
@@ -15,7 +15,7 @@ judged() {
 		head -n 10
 }
 
-# through_jit PERCENT THREAD COMMAND...: so many of at least 200 stacks are complete
+# through_jit PERCENT THREAD COMMAND...: at least 200 stacks, of which at least PERCENT are complete
 through_jit() {
 	local percent=$1 thread=$2
 	shift 2
@@ -36,7 +36,7 @@ if command -v node >/dev/null; then
 else
 	ktap_skip "node" "nodejs is not installed"
 fi
-# Without the option Java uses rbp as it likes, and there is nothing to follow.
+# Without -XX:+PreserveFramePointer compiled Java code uses rbp for other values.
 if command -v java >/dev/null && [ -e "$TESTS/Work.class" ]; then
 	ktap_run "Java that keeps frame pointers" through_jit 99 java \
 		java -XX:+PreserveFramePointer -cp "$TESTS" Work 8

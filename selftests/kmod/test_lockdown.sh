@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Kernel lockdown: a module that is there goes on; one that is not there, unsigned, stays out.
-# There is no way back from it.
+# Kernel lockdown: a loaded module goes on working; an unsigned module cannot be loaded.  Lockdown
+# cannot be lifted, so this test is the guest's last.
 # last: 1
 # cpus: 1
 # shellcheck source=selftests/kmod/guest.sh
@@ -16,7 +16,7 @@ comes_and_goes() {
 	locked_to none && guest_insmod && rmmod beeunwind
 }
 
-# What needs nothing but the module: requests, placing the hook, perf's stacks.
+# The loaded module works: it answers requests, places its hook, and perf's stacks are complete.
 works() {
 	local status=0
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The module comes and goes without a trace, and leaves what it does not manage alone.
+# The module is loaded and unloaded, leaves nothing behind, and does not change the callchains of
+# processes that it does not manage.
 # MODULE_LOADS=COUNT for more loads than 100, or 5 on the instrumented kernel.
 # timeout: 1200
 # shellcheck source=selftests/kmod/guest.sh
@@ -9,7 +10,7 @@ loads=100
 [ "${BEE_KERNEL-}" != debug ] || loads=5
 loads=${MODULE_LOADS:-$loads}
 
-# Callchains of a program whose every run is the same: one sample a system call.
+# Print the callchains of a program that does the same in every run, one for each system call.
 chains() {
 	perf record -q -e raw_syscalls:sys_enter -c 1 -g -o "$WORK/chains.data" \
 		setarch -R /bin/ls -l --color=never /usr/share/doc >/dev/null &&
@@ -50,7 +51,8 @@ refused_without_ftrace() {
 	return $status
 }
 
-# A workload is managed each time, so that walks run while the module goes.
+# Load and unload the module many times; each time it manages a busy process, so that walks run
+# while it is unloaded.
 many_times() {
 	local i work
 
@@ -59,7 +61,7 @@ while True: sum(i * i for i in range(1000))' &
 	work=$!
 	perf record -q -a -g -e cpu-clock -F 999 -o "$WORK/all.data" -- sleep 1000 &
 	local perf=$!
-	# In each tenth round it stays for a moment, so that there are walks in some.
+	# In each tenth round the module stays for a moment if it has not walked yet.
 	for i in $(seq "$loads"); do
 		guest_insmod || return 1
 		"$BEECTL" load --quiet "$work" || return 1

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Wrong tables for a live process, and how long its walks take with them;
-# TABLE_MUTATIONS=COUNT for more.
+# A running process gets wrong tables (table_mutate); also measures how long walks take with them.
+# TABLE_MUTATIONS=COUNT for more tables.
 # cpus: 1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 tracing=/sys/kernel/tracing
 
-# timed NAME CMD...: the time that callchains take meanwhile, to be seen beside each
-# other; get_perf_callchain() is the walk and perf's few lines around it.  Not on the instrumented
-# kernel: it looks at stacks at each allocation, and see sample() for what it finds there.
+# timed NAME CMD...: run a command, and print how long callchains took meanwhile: the time of
+# get_perf_callchain(), which is the walk and perf's few lines around it.  Not on the instrumented
+# kernel, which unwinds its own stack at each allocation: the tracer makes that warn, see sample().
 timed() {
 	local name=$1 status
 	shift
@@ -33,8 +33,8 @@ timed() {
 	return "$status"
 }
 
-# User code only: the kernel's own unwinder (6.12) warns about a stack that goes in the
-# wrong direction where it meets the tracer's return_to_handler().
+# Sample user code only: where the kernel's own unwinder (6.12) meets the return_to_handler() of the
+# function graph tracer it warns about a stack that goes in the wrong direction.
 sample() {
 	perf record -q -g -e cpu-clock:u -F 9999 -o "$WORK/right.data" -p "$deep" -- sleep 1 >/dev/null 2>&1
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The same samples unwound by the module and by libdw: every address the same.
+# The module and libdw unwind the same samples: every address must be the same.
 # BEE_ORACLE=full: more programs, and more samples of each; on the instrumented kernel fewer.
 # timeout: 600
 # shellcheck source=selftests/kmod/guest.sh
@@ -15,7 +15,8 @@ full)
 	programs=(python3 perl git xz bash sqlite3 openssl cc1plus as clang postgres node java)
 	;;
 debug)
-	# So few that ld.so's resolver, through which there is no walk, would be over 1 % of them.
+	# The module cannot walk through ld.so's resolver, which would have over 1 % of so few
+	# samples: so bind functions at the start.
 	export LD_BIND_NOW=1
 	samples=200 seconds=60 share=99
 	programs=(python3 git xz)
@@ -29,14 +30,14 @@ esac
 # shellcheck source=selftests/system/oracle/programs.sh
 . "$TREE/selftests/system/oracle/programs.sh"
 
-# A first run that gets further than the second, for the tables: a file that is compiled
-# while its program runs is without one, and the module as good as absent.
+# Run the program once before, for longer, so that all tables are made: while a file is compiled
+# it has no table, and stacks through it are incomplete.
 warm_up() {
 	input_of "$1" | "$sample" --launcher --seconds "$seconds" --samples "$((samples / 2))" \
 		--period 10000000 "$1" "$BEECTL" run -- "${command[@]}" >/dev/null 2>&1
 }
 
-# Nothing differs, and there was something to compare.
+# No address differs, and at least 100 samples could be compared.
 compare() {
 	local status=0
 	warm_up "$1"
@@ -61,7 +62,7 @@ for name in "${programs[@]}"; do
 	else
 		ktap_skip "$name: as libdw" "$why"
 	fi
-	# Show progress and differences, also of those that pass.
+	# Show figures and differences of each program, passed or failed.
 	[ ! -s "$WORK/out" ] || ktap_diag "$(tail -n 8 "$WORK/out")"
 done
 sum "$WORK/sums" >"$WORK/all"

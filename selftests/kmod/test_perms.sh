@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Those who have no capability in the initial namespaces: what they may do, and see.
+# What those may do and see who have neither CAP_PERFMON nor CAP_SYS_ADMIN in the initial user
+# namespace.
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
@@ -19,19 +20,19 @@ in_container_netns() {
 		unshare -n "$TESTS/nl_denied" hidden
 }
 
-# The same requests as root without the one capability that counts.
+# The same requests as root without CAP_PERFMON and CAP_SYS_ADMIN.
 as_root_without_caps() {
 	setpriv --bounding-set -perfmon,-sys_admin --inh-caps -perfmon,-sys_admin /tmp/nl_denied
 }
 
-# With only that capability they are not refused.
+# With only CAP_PERFMON requests are not refused.
 perfmon_is_enough() {
 	! "${nobody[@]}" --ambient-caps +perfmon --inh-caps +perfmon /tmp/nl_denied >"$WORK/perfmon"
 	cat "$WORK/perfmon"
 	[ "$(grep -c '^[a-z]*-[a-z]*' "$WORK/perfmon")" -ge 5 ]
 }
 
-# Nothing in /sys or /proc has an address, a path or a pid for nobody to read.
+# What the user nobody can read in /sys and /proc has no address, path or name of a process.
 nothing_to_read() {
 	local file
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Plain perf -g on the programs in selftests/fixtures/programs: their stacks are complete.  On the
-# instrumented kernel some of them, but longer, for samples are few there.
+# Plain perf -g on the programs in selftests/fixtures/programs: their stacks are complete.  The
+# instrumented kernel takes few samples, so there only some programs run, but longer.
 # timeout: 600
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
@@ -11,7 +11,7 @@ programs=$TREE/build/selftests/programs
 longer=1
 [ "${BEE_KERNEL-}" != debug ] || longer=4
 
-# How often each does what it does, for some hundred samples.
+# times_of PROGRAM: print how often the program must do its work for some hundred samples.
 times_of() {
 	case $1 in
 	calls.*) echo 1000 ;;
@@ -34,7 +34,7 @@ record() {
 	done
 }
 
-# As comms go: 15 characters.  Prints "NAME SAMPLES COMPLETE DEEPEST".
+# Print "NAME SAMPLES COMPLETE DEEPEST" for each comm, a program's name cut to 15 characters.
 judge() {
 	PYTHONPATH=$TREE/selftests/lib /usr/bin/python3 - "$WORK/perf.data" <<-'END'
 	import collections, sys
@@ -46,11 +46,11 @@ judge() {
 	    if sample.user is None:
 	        continue
 	    place = stacks.outermost(sample, sample.user)
-	    # In an exec the user registers are those of the image before.
+	    # In an exec the user registers are still those of the program before it.
 	    if place is None and len(sample.user) == 1:
 	        continue
 	    count[sample.comm] += 1
-	    # Coroutines begin in libc, at one return address.
+	    # A coroutine's outermost return address is in libc, the same in all samples.
 	    if sample.comm == "coroutines" and place and "libc.so" in place[0]:
 	        starts.add(place)
 	        place = None if len(starts) > 1 else place
@@ -63,8 +63,8 @@ judge() {
 	END
 }
 
-# Once without perf: what a first page fault takes to read from the disk would be seen in
-# crtbegin.o's functions, which have no CFI.
+# Run each program once without perf.  In a first run the page faults read from the disk, and many
+# samples would be in crtbegin.o's functions, which have no CFI.
 warm_up() {
 	local name
 
@@ -73,8 +73,8 @@ warm_up() {
 	done >/dev/null 2>&1
 }
 
-# complete NAME: and as deep as the program goes.  All but those few in code without CFI:
-# crtbegin.o's, in which a short program often is.
+# complete NAME: the program's stacks are complete, and deep.* is 1000 frames deep.  3 % may be
+# incomplete: short programs are often in crtbegin.o's functions, which have no CFI.
 complete() {
 	local samples good deep spare least=1 share=3
 
@@ -82,7 +82,7 @@ complete() {
 	grep -F "${1:0:15} " "$WORK/judged" >"$WORK/line" || { echo "no samples"; return 1; }
 	read -r _ samples good deep <"$WORK/line"
 	echo "samples $samples complete $good, the deepest of $deep frames"
-	# Or five: of some 80 samples a few more are in code without CFI by chance.
+	# Or five samples may be: of some 80 samples more than 3 % can be there by chance.
 	spare=$((share * samples / 100 > 5 ? share * samples / 100 : 5))
 	[ "$samples" -ge 20 ] && [ $((samples - good)) -le "$spare" ] && [ "$deep" -ge "$least" ] &&
 		return 0
@@ -97,8 +97,8 @@ mapfile -t lines <<<"$(grep -E "$wanted" "$programs/list" 2>/dev/null)"
 names=$(printf '%s\n' "${lines[@]}" | grep -v ' # SKIP ')
 sysctl -q -w kernel.perf_event_max_stack=1024
 guest_insmod || exit 1
-# Through ld.so's resolver, which keeps its CFA in rbx, no walk comes, and short programs are
-# there for up to 5 % of their time.
+# The module cannot walk through ld.so's resolver, which keeps its CFA in rbx, and short programs
+# spend up to 5 % of their time there: bind functions at the start.
 export LD_BIND_NOW=1
 export BEECTL programs names longer
 export -f times_of record

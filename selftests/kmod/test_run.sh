@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# beectl run: complete stacks from the first instructions on, and a transparent parent.
+# beectl run: stacks are complete from the command's first instructions on, and its output, signals
+# and exit status are as without beectl.
 # timeout: 600
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
@@ -15,11 +16,11 @@ status_is() {
 	return 1
 }
 
-# complete_from_the_start PERCENT COMMAND...
-# Samples of the command only: perf knows it by its name from the exec on.  The rest of the exec
-# has no stack: the registers are those of the image before.
-# All but what is in code without CFI; ld.so's resolver, which keeps its CFA in rbx, would
-# take python3 1 % of its time by itself.
+# complete_from_the_start PERCENT COMMAND...: at least PERCENT of the command's samples are
+# complete; the rest may be in code without CFI.  --comm: perf knows a command by its name from the
+# exec on.  --no-exec leaves out samples in the rest of the exec, whose user registers are those of
+# the program before it.  Functions are bound at the start: python3 would spend 1 % of its time in
+# ld.so's resolver, which keeps its CFA in rbx.
 complete_from_the_start() {
 	local name percent=$1
 	shift
@@ -46,7 +47,8 @@ ranges = json.load(sys.stdin)["process"]["ranges"]
 sys.exit(not any("libsqlite3" in r["path"] and r["loaded"] for r in ranges))'
 }
 
-# How soon is a matter of the machine; that it happens, without anybody asking, is not.
+# A library that the command maps later gets its table without a further request.  The test does
+# not judge how soon, which depends on the machine.
 later_libraries() {
 	local status=0
 	perf record -q -e cpu-clock -F 999 -g -o "$WORK/later.data" \
@@ -63,7 +65,7 @@ while True:
 	return $status
 }
 
-# In a process of its own, so that the signal is delivered as to any command.
+# The signal goes to a process of its own, as to any command.
 killed() {
 	status_is 143 -- sh -c 'kill -TERM $$'
 }

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Runs store_test against the loaded module.
-#	STORE_PROCESSES=N	that share 100 mappings (default 500; 5000 take a guest of 4 GiB)
+#	STORE_PROCESSES=N	processes that share 100 mappings (default 500; 5000 need a
+#				guest with 4 GiB of memory)
 # timeout: 600
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"

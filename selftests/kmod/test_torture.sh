@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs torture_test against the module with the oracle of what is mapped in it.
+# Runs torture_test against the module that has the oracle of selftests/fixtures/modules/mapped.
 #	TORTURE_SECONDS=N	how long (default 12)
 #	TORTURE_HZ=N		samples a second (default 999, on the instrumented kernel 49)
 # timeout: 600

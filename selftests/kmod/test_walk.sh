@@ -1,22 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Stacks that are known frame by frame: through signal handlers, uretprobes, and code
-# without CFI; and samples at any instruction in the vDSO and in JIT code.
+# without CFI.  Also samples at any instruction in the vDSO and in JIT code.
 # timeout: 900
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 
-# getppid() is the mark; in rt_sigreturn() the topmost frame is a trampoline.
+# Numbers of system calls: mark() in walk/mark.h calls getppid() where a stack is known; at
+# rt_sigreturn() the topmost frame is the signal trampoline.
 MARKS="id == 110" SIGRETURN="id == 15"
 TRACING=/sys/kernel/tracing
 
-# sampled DATA PROGRAM: sample the marks of a program of selftests/kmod/walk
+# sampled DATA PROGRAM: record a callchain at each mark of a program of selftests/kmod/walk
 sampled() {
 	perf record -q -N -B -e raw_syscalls:sys_enter --filter "$MARKS" -c 1 -g \
 		-o "$WORK/$1.data" setarch -R "$BEECTL" run -- "$TESTS/$2" >"$WORK/$1.said"
 }
 
-# checked DATA PROGRAM [EVENT]: the stacks are those that it says
+# checked DATA PROGRAM [EVENT]: the sampled stacks are those that the program printed
 checked() {
 	/usr/bin/python3 "$TREE/selftests/kmod/walk/check.py" "$WORK/$1.data" "$TESTS/$2" \
 		"$WORK/$1.said" "${@:3}"
@@ -31,8 +32,8 @@ with_sigreturn() {
 	known "$@"
 }
 
-# complete PERCENT DATA [OPTION]...: at least 100 samples (20 on the instrumented kernel, where
-# they are few), so many of them complete
+# complete PERCENT DATA [OPTION]...: at least 100 samples (20 on the instrumented kernel, which
+# takes few), of which at least PERCENT are complete
 complete() {
 	local percent=$1 data=$WORK/$2.clock least=100
 	[ "${BEE_KERNEL-}" != debug ] || least=20
@@ -48,14 +49,14 @@ sys.exit(not (got["samples"] >= int(sys.argv[2]) and
 		"$percent" "$least" <"$WORK/judged"
 }
 
-# clocked PROGRAM: sample it at any instruction for a while; but not in ld.so's resolver,
-# which has its CFA in rbx
+# clocked PROGRAM: sample the program at any instruction for a while; functions are bound at the
+# start, so that it is never in ld.so's resolver, which keeps its CFA in rbx
 clocked() {
 	LD_BIND_NOW=1 perf record -q -N -B -e cpu-clock -F 4999 -g -o "$WORK/$1.clock" \
 		"$BEECTL" run -- "$TESTS/$1" 4 >/dev/null
 }
 
-# complete_through MAPPING PROGRAM: samples with a frame there
+# complete_through MAPPING PROGRAM: all samples with a frame in this mapping are complete
 complete_through() {
 	clocked "$2" && complete 100 "$2" --comm "$2" --through "$1"
 }
@@ -70,7 +71,7 @@ probe() {
 	done >"$TRACING/uprobe_events"
 }
 
-# armed COMMAND...: with the uretprobes in place
+# armed COMMAND...: run a command while the uretprobes are enabled
 armed() {
 	local status=0
 	echo 1 >"$TRACING/events/walk/enable" || return 1
@@ -79,7 +80,7 @@ armed() {
 	return $status
 }
 
-# Addresses at the marks of walk_probed.
+# addresses DATA: print the addresses of all frames at the marks of walk_probed.
 addresses() {
 	perf script -i "$WORK/$1.data" --comms walk_probed --max-stack 4096 -F ip
 }
@@ -91,7 +92,7 @@ under_uretprobes() {
 	[ -s "$WORK/bare" ] && cmp "$WORK/bare" "$WORK/probed"
 }
 
-# returns FUNCTION STACK...: the samples of its uretprobe
+# returns FUNCTION STACK...: the samples of the function's uretprobe have these stacks, in order
 returns() {
 	local event=walk:$1
 	shift
@@ -101,12 +102,13 @@ returns() {
 	checked returns walk_probed "$event"
 }
 
-# To where each returns; probed_inner() returns at once for probed_jumps().
+# A uretprobe's sample has the stack to which the function returns.  probed_jumps() jumps to
+# probed_inner(), so both return to main() then.
 uretprobe_events() {
 	returns probed_inner "probed_middle probed_outer main" main && returns probed_jumps main
 }
 
-# The stacks of walk_probed in the trampoline, after its functions one after the other.
+# Print the stacks of walk_probed in the trampoline, in the order in which its functions return.
 returning() {
 	local stack=main
 
@@ -125,10 +127,10 @@ in_trampolines() {
 	checked trampoline walk_probed
 }
 
-# At any instruction: of the program, of those that the probes displace, of the
-# trampoline; and in the kernel's work for them, where for some instructions the return
-# address has been replaced and the list does not have it yet.  A sample or two may be in
-# crtbegin.o's functions, which have no CFI.
+# Samples at any instruction: in the program, in instructions that uprobes execute out of line, in
+# the trampoline.  Those taken in user mode are complete, but for one or two in crtbegin.o's
+# functions, which have no CFI.  In the kernel fewer are: for some instructions it has replaced the
+# return address on the stack, but has not yet put it into the task's list of uretprobes.
 under_uretprobes_always() {
 	armed clocked walk_probed && complete 99.5 walk_probed --comm walk_probed --user-mode &&
 		complete 95 walk_probed --comm walk_probed

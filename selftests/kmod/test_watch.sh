@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# beectl watch: short processes complete from the second time on, no work while nothing
-# is new, and the module may come and go.
-#	BEE_WATCH_PROCESSES=N	in one round more, as it takes 20 minutes with 2000
+# beectl watch: stacks of short processes are complete from the second round on, beectl uses no CPU
+# while nothing is new, and the module may be unloaded and loaded again.
+#	BEE_WATCH_PROCESSES=N	one more round with so many processes (2000 take 20 minutes)
 # timeout: 600
 # cpus: 2
 # shellcheck source=selftests/kmod/guest.sh
@@ -15,7 +15,7 @@ mkdir -m 700 "$BEEUNWIND_CACHE"
 told=$WORK/told
 printf 'int main(void) { return 0; }\n' >"$WORK/tiny.c"
 
-# Each result is made in a shell of its own: what they share is in files.
+# ktap_run runs each test in a subshell, so the tests share beectl's pid and status in files.
 watch_start() {
 	rm -f "$WORK/pid" "$WORK/status"
 	{
@@ -39,12 +39,12 @@ says_n_times() {
 	[ "$(grep -c -- "$1" "$told")" -eq "$2" ]
 }
 
-# Hundredths of a second of CPU time so far.
+# Print the CPU time that beectl and its children have used, in clock ticks (1/100 s).
 watch_ticks() {
 	sed 's/.*) //' "/proc/$(watch_pid)/stat" | awk '{ print $12 + $13 + $14 + $15 }'
 }
 
-# Nothing to do any more: all that was announced has been looked at.  The sleep is what is measured.
+# beectl has handled every message that has come: it uses no CPU time during the sleep.
 watch_is_idle() {
 	local before
 	before=$(watch_ticks)
@@ -56,7 +56,7 @@ settle() {
 	guest_wait watch_is_idle
 }
 
-# Files of which the first tables were told since line N of the log.
+# tables_since N: print how many tables beectl has reported after line N of its output.
 tables_since() {
 	tail -n "+$(($1 + 1))" "$told" | grep -c ': compiled, \|: cached, '
 }
@@ -65,9 +65,9 @@ lines() {
 	wc -l <"$told"
 }
 
-# A third each of /bin/true, sh -c and gcc -c.  Functions are bound at the start:
-# through ld.so's resolver, which keeps its CFA in rbx, no walk comes, and programs
-# that live this short spend 1 % of their time in it.
+# A third each of /bin/true, sh -c and gcc -c.  Functions are bound at the start: the module cannot
+# walk through ld.so's resolver, which keeps its CFA in rbx, and such short programs would spend
+# 1 % of their time there.
 export LD_BIND_NOW=1
 short_processes() {
 	local i
@@ -80,7 +80,7 @@ short_processes() {
 export -f short_processes
 export processes WORK
 
-# round HZ [PROCESSES]
+# round HZ [PROCESSES]: record the short processes
 round() {
 	processes=${2:-$processes} perf record -q -N -B -a -g -e cpu-clock -F "$1" -o "$WORK/round.data" -- \
 		bash -c short_processes >"$WORK/perf.log" 2>&1 || { cat "$WORK/perf.log"; return 1; }
@@ -104,7 +104,8 @@ waits_for_the_module() {
 	settle && guest_insmod && guest_wait watch_says "^following [0-9]* processes"
 }
 
-# By samples, chance decides which round is the first to hit a rare file.
+# Tables are made for files that have samples, and a rare file may get its first sample in a late
+# round: repeat until a round needs no table.
 on_demand() {
 	local i at
 	for i in 1 2 3 4 5 6; do
@@ -118,7 +119,7 @@ on_demand() {
 	return 1
 }
 
-# Hours of shell scripts: every table has been made, beectl sleeps, all is complete.
+# As in hours of shell scripts: all tables exist, so beectl makes none, and stacks are complete.
 many_processes() {
 	local at ticks
 	at=$(lines)
@@ -132,7 +133,7 @@ many_processes() {
 no_work_when_nothing_is_new() {
 	local before after
 	before=$(watch_ticks)
-	sleep 4		# what is measured
+	sleep 4		# beectl's CPU time is measured over this
 	after=$(watch_ticks)
 	echo "$before $after"
 	[ -n "$before" ] && [ "$before" = "$after" ]
@@ -142,7 +143,7 @@ module_reload() {
 	local at
 	rmmod beeunwind || return 1
 	guest_wait watch_says "the module has gone" || return 1
-	# There is no event for what must not happen; it would within this time.
+	# beectl must not load the module again; if it did, it would within this time.
 	sleep 1
 	[ ! -e /sys/module/beeunwind ] || { echo "loaded again by itself"; return 1; }
 	at=$(lines)
@@ -160,12 +161,12 @@ ended_by_sigterm() {
 		[ "$(guest_status tables)" -ge "$tables" ] && [ "$(guest_status follow)" = all ]
 }
 
-# Every file has its table in the first round, so that a second needs none.
+# With --eager every file gets its table when it is mapped, so that a second round needs none.
 eagerly() {
 	local at
 	rmmod beeunwind && guest_insmod && watch_start --eager && guest_wait watch_says "^following" &&
 		settle && round 99 || return 1
-	# What is asked below has its tables too.
+	# The commands that the test itself uses below get their tables now.
 	tables_since "$(lines)" >/dev/null
 	settle || return 1
 	at=$(lines)
@@ -174,7 +175,8 @@ eagerly() {
 	[ "$(tables_since "$at")" -eq 0 ] && judge
 }
 
-# entries LOADED: files of the module that are named so, with or without a table
+# entries loaded|unloaded TEXT: print how many of the module's files with (without) a table have
+# TEXT in their paths
 entries() {
 	"$BEECTL" status --files --json | /usr/bin/python3 -c '
 import json, sys
@@ -186,8 +188,8 @@ entries_are() {
 	[ "$(entries "$1" "$2")" -eq "$3" ]
 }
 
-# More news than a socket holds: those that were lost are in the module's list, as long
-# as the files are mapped.
+# beectl is stopped until its socket overflows with messages about files.  Then it must find the
+# files of the lost messages in the module's list, which has them as long as they are mapped.
 lost_messages() {
 	local i
 	mkdir "$WORK/many"
@@ -200,7 +202,7 @@ lost_messages() {
 	guest_wait entries_are unloaded "$WORK/many/" 150 || return 1
 	kill -CONT "$(watch_pid)"
 	guest_wait watch_says "messages were lost" || return 1
-	# A while for a minute's work in an emulated machine.
+	# 150 tables take up to a minute in an emulated machine.
 	for i in 1 2 3 4 5 6; do
 		guest_wait entries_are loaded "$WORK/many/" 150 && return 0
 	done
@@ -208,7 +210,8 @@ lost_messages() {
 	return 1
 }
 
-# Where only the processes of one mount namespace see it, and the one that ran it has ended.
+# A file that only processes of another mount namespace see gets its table, though the process that
+# ran it has ended.
 in_a_container() {
 	mkdir "$WORK/own"
 	gcc -o "$WORK/contained" "$WORK/tiny.c"
@@ -222,7 +225,7 @@ in_a_container() {
 	return 1
 }
 
-# map_bare SECONDS: have it mapped for so long
+# map_bare SECONDS: map $WORK/bare, executable, for so long
 map_bare() {
 	exec /usr/bin/python3 -c '
 import mmap, sys, time
@@ -231,7 +234,7 @@ with open(sys.argv[1]) as file:
 time.sleep(float(sys.argv[2]))' "$WORK/bare" "$1"
 }
 
-# No table, and no second attempt, neither now nor when it is mapped again.
+# beectl reports once that the file gets no table, and does not try again when it is mapped again.
 no_unwind_information() {
 	head -c 8192 /dev/zero >"$WORK/bare"
 	map_bare 1000 &

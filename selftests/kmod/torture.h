@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Workers that do to their memory whatever can be done to it. */
+/* Worker processes that change their mappings by every system call there is for it. */
 #ifndef BEE_TORTURE_H
 #define BEE_TORTURE_H
 
@@ -7,7 +7,7 @@
 
 #define TORTURE_PAGE	0x1000ul
 
-/* struct torture_lib - a library of torture_lib.c: its torture_call() is in one page of it */
+/* struct torture_lib - a library built of torture_lib.c, whose torture_call() fits in one page */
 struct torture_lib {
 	char	path[256];
 	int	fd;
@@ -31,7 +31,7 @@ struct torture_counts {
 #define TORTURE_LIBS	4
 extern struct torture_lib torture_lib[TORTURE_LIBS];
 
-/* Shared by all. */
+/* In memory shared by all workers. */
 extern struct torture_counts *torture_counts;
 
 void torture_open(void);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A library that calls back.  Built several times, with frames of different sizes: the
- * same address of another one needs another row.
+ * A library whose function calls back.  It is built several times with frames of different sizes,
+ * so that the same pc needs a different rule in each build.
  */
 int torture_call(int (*fn)(void *), void *arg);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Processes that map, unmap, move, fork, execute and die as fast as they can, and call
- * code in what they have mapped, while perf records all stacks, beectl watch makes
- * the tables, and the module is asked to look at them again.  Every now and then they
- * are stopped and what the module knows of each is compared with what the kernel shows.
+ * Processes that map, unmap, move, fork, execute and die as fast as they can, and call code in what
+ * they have mapped.  Meanwhile perf records all stacks, beectl watch makes the tables, and requests
+ * make the module read their mappings anew.  Every half second the processes are stopped, and the
+ * module's ranges of each are compared with /proc/PID/maps.
  *
  *	torture_test [SECONDS]
  *
- * The loaded module is the one with the oracle of selftests/fixtures/modules/mapped.
+ * Needs the module that has the oracle of selftests/fixtures/modules/mapped.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -30,7 +30,7 @@
 
 static struct guest g;
 
-/* The state of a thread, as a letter; Z if it is gone. */
+/* The state of a thread, as the letter in /proc; Z if the thread is gone. */
 static char thread_state(pid_t pid, const char *tid)
 {
 	char path[300], state = 'Z';
@@ -46,8 +46,8 @@ static char thread_state(pid_t pid, const char *tid)
 }
 
 /*
- * A thread of the process that stands still, the last one, if every thread does that has
- * not ended; otherwise 0.
+ * If every thread of the process has stopped or ended: a thread that has stopped.  Otherwise, or
+ * if all have ended, 0.
  */
 static pid_t stopped_thread(pid_t pid)
 {
@@ -72,7 +72,10 @@ static pid_t stopped_thread(pid_t pid)
 	return all_stand ? tid : 0;
 }
 
-/* A thread in vfork() does not stop before its child lets it go. */
+/*
+ * Stop a process.  A thread in vfork() stops only once its child has executed or ended, so this
+ * waits.  Return: one of its threads, or 0 if it has not stopped in time.
+ */
 static pid_t stop(pid_t pid)
 {
 	const struct timespec tick = { .tv_nsec = 10000000 };
@@ -111,7 +114,7 @@ static void dies_with_parent(void *signal)
 	prctl(PR_SET_PDEATHSIG, (uintptr_t)signal);
 }
 
-/* The ranges of a child that stands still, one by one: away and back. */
+/* Delete and add again, one by one, the ranges of a child that does nothing. */
 static void ask_of_child(struct guest *own)
 {
 	struct bee_error error;
@@ -141,7 +144,10 @@ static void on_term(int signal)
 	asker_ends = 1;
 }
 
-/* Has the module look at the workers again and again while they change; they may be gone. */
+/*
+ * Fork a process that asks the module to read the workers' mappings, again and again, while they
+ * change.  The requests may fail, because workers end.
+ */
 static pid_t start_asker(const pid_t *pid)
 {
 	const struct timespec tick = { .tv_nsec = 20000000 };
@@ -210,7 +216,7 @@ static void torture(double seconds)
 	ksft_test_result(stopped >= rounds && !bad, "what the module knows is what is mapped\n");
 }
 
-/* What the module with the oracle has counted of requests and changes. */
+/* Print how many requests and changes of ranges counts.c has counted in the module. */
 static void show_counts(void)
 {
 	FILE *f = fopen("/sys/module/beeunwind/parameters/counts", "r");
@@ -226,7 +232,7 @@ static void show_counts(void)
 	fclose(f);
 }
 
-/* One of the oracle's counts. */
+/* Read one of the oracle's counts. */
 static unsigned long oracle_read(const char *name)
 {
 	FILE *f = fopen("/sys/module/beeunwind/parameters/mapped", "r");
@@ -242,7 +248,7 @@ static unsigned long oracle_read(const char *name)
 	return value;
 }
 
-/* Steps that saw no page of a file prove nothing, so most of them must have seen one. */
+/* A step at which the oracle saw no page of a file proves nothing, so these must be few. */
 static void test_oracle(double seconds)
 {
 	unsigned long right = oracle_read("right"), absent = oracle_read("absent");
@@ -259,7 +265,7 @@ static void test_oracle(double seconds)
 	ksft_test_result(!wrong, "no table of a file that was not mapped there\n");
 }
 
-/* It has an address space of its own when this returns: those there are will be counted. */
+/* Start a program; returns after its exec, for the test then counts managed address spaces. */
 static pid_t start_program(char *const argv[])
 {
 	int executed[2];
@@ -290,10 +296,10 @@ static bool is_same_procs(const struct netlink_info *a, const struct netlink_inf
 	return a->procs == b->procs && a->ranges == b->ranges && a->range_bytes == b->range_bytes;
 }
 
-/* Tenths of a second; on the instrumented kernel watch is busy with one table for a while. */
+/* Tenths of a second; longer than beectl watch takes for a table on the instrumented kernel. */
 #define AT_REST	30
 
-/* Until nothing has changed for so long; a minute is for ever here. */
+/* Wait until the module's sums have not changed for AT_REST, for at most a minute. */
 static bool wait_quiet(struct netlink_info *info)
 {
 	const struct timespec tick = { .tv_nsec = 100000000 };
@@ -327,7 +333,7 @@ static bool settles_procs(const struct netlink_info *start)
 	return false;
 }
 
-/* The sums that are shown are those of what is listed. */
+/* Do the sums of info-get agree with the processes, ranges and files that the module lists? */
 static bool sums_agree(size_t *users)
 {
 	struct netlink_files tables;
@@ -352,7 +358,7 @@ static bool sums_agree(size_t *users)
 	ksft_print_msg("%zu processes, %zu ranges; files: %zu, %zu users of %zu, %zu bytes of %lu\n",
 		       procs.count, ranges, tables.count, *users, mapped, bytes, info.table_bytes);
 	i = procs.count == info.procs && ranges == info.ranges && tables.count == info.files &&
-	    *users <= mapped && bytes == info.table_bytes;
+	 *users <= mapped && bytes == info.table_bytes;
 	netlink_files_free(&tables);
 	netlink_procs_free(&procs);
 	return i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Workers that do to their memory whatever can be done to it, and call code in it. */
+/* Workers that change their mappings by every system call there is, and call code in them. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #define PAGE		TORTURE_PAGE
 #define THREADS		2
 #define ARENA_PAGES	64	/* of each thread */
-#define DEPTH		3	/* calls within calls */
+#define DEPTH		3	/* of nested calls */
 
 typedef int call_fn(int (*fn)(void *), void *arg);
 
@@ -33,9 +33,9 @@ static int memfd;
 
 /*
  * struct thread - one thread of a worker
- * @arena: memory of its own to map over
- * @stage: the same, to call code in: two pages for each call that is under way
- * @depth: calls under way
+ * @arena: pages that the thread maps, moves and unmaps at random
+ * @stage: pages that the thread maps code in and calls: two for each call that has not returned
+ * @depth: number of calls that have not returned
  */
 struct thread {
 	pthread_t	 thread;
@@ -53,7 +53,7 @@ static unsigned int below(struct thread *t, unsigned int n)
 	return t->random % n;
 }
 
-/* Part of the arena: where, and @pages how much. */
+/* Choose a part of the arena.  Return: its start; @pages: its size */
 static char *somewhere(struct thread *t, size_t *pages)
 {
 	size_t at = below(t, ARENA_PAGES);
@@ -103,7 +103,7 @@ static void op_protect(struct thread *t)
 	mprotect(p, pages * PAGE, PROT_READ | (below(t, 3) ? PROT_EXEC : 0));
 }
 
-/* Within the arena, so that what is overwritten is ours. */
+/* Both places are in the arena, so the move overwrites nothing else. */
 static void op_move(struct thread *t)
 {
 	size_t from_pages, to_pages;
@@ -135,7 +135,7 @@ static void op_few(struct thread *t)
 static void op_fork(struct thread *t);
 static void op_call(struct thread *t);
 
-/* Called by code that has just been mapped: there are its callers in every stack here. */
+/* Code that has just been mapped calls this, so it is in every stack that is sampled here. */
 static int while_called(void *arg)
 {
 	struct thread *t = arg;
@@ -161,7 +161,10 @@ static void call(struct thread *t, call_fn *fn)
 	fn(while_called, t);
 }
 
-/* Mapped over whatever was left there by the one before, and left in one way or another. */
+/*
+ * Map a library's code over whatever the call before has left there, call it, and then unmap it,
+ * move it, change its protection, or leave it.
+ */
 static void op_call_mapped(struct thread *t)
 {
 	char *p = t->stage + 2 * t->depth * PAGE;
@@ -200,7 +203,7 @@ static void call_opened(struct thread *t, const char *path)
 	dlclose(opened);
 }
 
-/* The address of a library that goes is often that of the next one that comes. */
+/* A library that is opened often gets the address of the one that was closed last. */
 static void op_call_opened(struct thread *t)
 {
 	call_opened(t, torture_lib[below(t, TORTURE_LIBS)].path);
@@ -214,7 +217,7 @@ static void op_call(struct thread *t)
 		op_call_opened(t);
 }
 
-/* A file that nobody has seen before, and nobody will see again. */
+/* Copy a library to a new file, call its code, and delete the file. */
 static void op_fresh(struct thread *t)
 {
 	const struct torture_lib *l = &torture_lib[below(t, TORTURE_LIBS)];
@@ -243,7 +246,10 @@ static void *thread_exec(void *arg)
 	return arg;
 }
 
-/* Some children end at once, some map first, some execute, one is killed. */
+/*
+ * @how: 0 ends at once, 1 waits to be killed, 2 maps and ends, 3 to 6 execute: 4 after an exec that
+ * fails, 5 in a second thread, 6 after vfork()
+ */
 static void run_child(struct thread *t, int how)
 {
 	static char *const bad[] = { "/etc/passwd", NULL };
@@ -259,7 +265,7 @@ static void run_child(struct thread *t, int how)
 	for (i = 0; how == 2 && i < 20; i++)
 		op_few(t);
 	if (how == 1) {
-		alarm(10);	/* if who shall kill it is killed first */
+		alarm(10);	/* in case the parent, who kills this, is killed first */
 		pause();
 	}
 	_exit(0);
@@ -322,14 +328,17 @@ static void *thread_run(void *arg)
 	return NULL;
 }
 
-/* The process lives on in its other threads. */
+/* Only the main thread ends; the process lives on in its other threads. */
 static void main_ends(int signal)
 {
 	(void)signal;
 	syscall(SYS_exit, 0);
 }
 
-/* Far below where the kernel puts things by itself, so that it never fills a hole of ours. */
+/*
+ * Reserve pages far below the addresses that the kernel chooses for mappings, so that it never
+ * puts another mapping into a hole in them.
+ */
 static char *map_over(size_t pages)
 {
 	static char *next = (char *)0x100000000000ul;
@@ -344,9 +353,9 @@ static char *map_over(size_t pages)
 
 /**
  * torture_worker() - the body of a worker, for guest_spawn()
- * @seed_arg: of its random numbers
+ * @seed_arg: seed of the worker's random numbers
  *
- * SIGUSR1 ends its main thread alone.
+ * SIGUSR1 ends the worker's main thread only.
  */
 void torture_worker(void *seed_arg)
 {
@@ -373,7 +382,7 @@ void torture_worker(void *seed_arg)
 	pthread_sigmask(SIG_UNBLOCK, &usr1, NULL);
 }
 
-/** torture_open() - what the workers need, before the first begins */
+/** torture_open() - open the libraries and shared memory; call it before the first worker starts */
 void torture_open(void)
 {
 	static const int frame[TORTURE_LIBS] = { 16, 240, 1008, 4080 };
@@ -392,7 +401,7 @@ void torture_open(void)
 		opened = dlopen(l->path, RTLD_NOW);
 		if (!opened || !dladdr(dlsym(opened, "torture_call"), &where))
 			guest_die(l->path, dlerror());
-		/* Of so small a library each segment lies in the file where it lies in memory. */
+		/* Each segment of so small a library has the same offset in file and memory. */
 		l->at = (char *)where.dli_saddr - (char *)where.dli_fbase;
 		l->page = l->at & ~(PAGE - 1);
 		l->at -= l->page;

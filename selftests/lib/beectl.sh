@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034  # what the script that sources it uses
 # SPDX-License-Identifier: GPL-2.0
-# What tests that run beectl on this machine share; source it instead of ktap.sh.  Sets here, tree,
-# beectl, python, and work: a directory that is removed at the end.
+# Shared by the tests that run beectl on this machine; source it instead of ktap.sh.  Sets here,
+# tree, beectl, python, and work, a directory that is removed when the script ends.
 #	BEECTL=path PYTHON=path		test another beectl, with another python3
 set -u
 here=$(cd "$(dirname "$0")" && pwd -P)
@@ -9,7 +9,7 @@ tree=$(cd "$here/../.." && pwd -P)
 # shellcheck source=selftests/ktap.sh
 . "$tree/selftests/ktap.sh"
 
-# need TOOL...: all is skipped unless they are installed
+# need TOOL...: skip the whole script unless all of these are installed
 need() {
 	local tool
 	for tool in "$@"; do
@@ -24,12 +24,12 @@ need "$python"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# shared_library NAME: its path, if it is installed
+# shared_library NAME: print the library's path, if it is installed
 shared_library() {
 	/sbin/ldconfig -p | sed -n "s|^[[:space:]]*$1 (.*x86-64.*) => ||p" | head -n1
 }
 
-# The paths of stock files, those that are installed, a small one first.
+# Print the paths of the well-known ELF files that are installed, a small one first.
 stock_files() {
 	local name path
 	for name in ld-linux-x86-64.so.2 libc.so.6 libstdc++.so.6 libcrypto.so.3 libLLVM-14.so.1; do

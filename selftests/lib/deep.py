@@ -35,7 +35,7 @@ def samples(lines, pids):
 
 
 def plain(name):
-    """libc's names have versions and variants: __libc_start_main@@GLIBC_2.34, __memset_avx2."""
+    """A name without libc's version (__libc_start_main@@GLIBC_2.34) or variant (__memset_avx2)."""
     name = name.split("@")[0].split("+")[0]
     name = re.sub(r"^(__libc_start_main)_impl$", r"\1", name)
     return "memset" if "memset" in name else name
@@ -46,7 +46,8 @@ def judge(names):
     whole = LEVELS + BOTTOM
     at = next((i for i, name in enumerate(names) if name in whole), None)
     if at is None:
-        # Only called functions, or an unnamed PLT entry: no harm, if that is all.
+        # No level and nothing below them: only functions that they call, or an unnamed PLT
+        # entry.  Up to two such frames are the top of a right stack.
         return "short" if len(names) <= 2 else "wrong"
     if at > 2 or any(name in whole for name in names[:at]):
         return "wrong"

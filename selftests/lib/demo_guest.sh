@@ -9,7 +9,7 @@ shift 2
 work=$(mktemp -d)
 cd "$work"
 
-# A history whose diffs take long: one file rewritten line by line.
+# A repository in which git takes long to compute diffs: one file, rewritten line by line.
 make_repository() {
 	git init -q -b main repo
 	perl -e '
@@ -103,8 +103,9 @@ while (1) {
 	pid=$!
 }
 
-# The workload waits while perf starts, which is slow under emulation.  "load" knows only
-# what is mapped, so python3 is given the time that its imports take.
+# record NAME MODE: record a workload in a mode.  The workload is stopped while perf starts, which
+# is slow under emulation.  "beectl load" makes tables only of files that are mapped, so python3
+# must have finished its imports.
 record() {
 	local name=$1 mode=$2 options=(-g)
 
@@ -115,7 +116,7 @@ record() {
 	while [ "$name" = python3 ] && [ ! -e imported ]; do sleep 0.1; done
 	kill -STOP "$pid"
 	[ "$mode" != bee ] || "$BEECTL" load "$pid"
-	# Not judged by perf's status: it passes on the signal of a workload that ends.
+	# perf's status says nothing here: perf ends with the signal that ended its workload.
 	perf record -q -N -B -e cpu-clock -F 199 "${options[@]}" -p "$pid" \
 		-o "$out/$name.$mode.data" -- \
 		sh -c "kill -CONT $pid; sleep $seconds; kill -STOP $pid" || true
@@ -124,7 +125,7 @@ record() {
 	[ -s "$out/$name.$mode.data" ]
 }
 
-# Deep recursion in a compiler passes perf's default of 127 frames.
+# A compiler recurses deeper than perf's default limit of 127 frames.
 sysctl -q -w kernel.perf_event_max_stack=1024 kernel.perf_event_mlock_kb=16384
 export HOME=$work GIT_PAGER=cat
 cc1plus=$(gcc -print-prog-name=cc1plus)

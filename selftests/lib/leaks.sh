@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What the tests that ran in this guest have left behind, by kmemleak.
+# Asks kmemleak whether the tests that ran in this guest have leaked memory.
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/../kmod/guest.sh"
 
-# An object is suspected once it is 5 s old and a scan has found no pointer to it; twice,
-# for a pointer can be in a register or on its way from one place to another.
+# kmemleak reports an object that is older than 5 s and to which a scan has found no pointer.  Scan
+# twice: during one scan the only pointer can be in a register, or be moved from one place to
+# another.
 no_leaks() {
 	echo scan >/sys/kernel/debug/kmemleak
 	sleep 6

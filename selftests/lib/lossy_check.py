@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Check what "beectl compile" says of a table that is not exact.
+"""Check the figures that "beectl compile" prints on a table that is not exact.
 
     lossy_check.py fp-bypass|thin ELF EXACT.rows LOSSY.rows SAID [PCT]
 
 EXACT.rows is from beectl dump --rows --unpacked ELF, LOSSY.rows from beectl dump --rows
-TABLE, SAID what beectl compile printed.  Computes from them, and from the text of the
-ELF file, how exact the table is.  Prints differences; exits 1 if there are any.
+TABLE, SAID is what beectl compile printed.  The script computes how exact the table is from
+the two lists of rows and the instructions of the ELF file, and compares the result with SAID.
+Prints differences; exits 1 if there are any.
 """
 import bisect
 import re
@@ -15,13 +16,13 @@ import subprocess
 import sys
 
 BODY = ["rbp+16", "cfa-16", "cfa-8"]
-# What gas and compilers put between functions.
+# Padding that gas and compilers put between functions: zeros, nop, int3, multi-byte nops.
 PADDING = re.compile(rb"(?:[\x00\x90\xcc]|\x66\x90|(?:[\x66\x2e\x3e]*)\x0f\x1f(?:\x00|\x40.|\x44..|"
                      rb"\x80....|\x84.....))*\Z", re.S)
 
 
 def read_rows(path):
-    """[(pc, end, [column])]"""
+    """The rows as [(pc, end, [column])]."""
     with open(path, encoding="ascii") as file:
         rows = [line.rstrip("\n").split("\t") for line in file]
     pcs = [int(row[0], 16) for row in rows]
@@ -29,7 +30,7 @@ def read_rows(path):
 
 
 def read_functions(elf):
-    """Where FDEs begin."""
+    """The pcs at which FDEs begin, sorted."""
     frames = subprocess.run(["readelf", "--debug-dump=frames", elf], text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     return sorted({int(pc, 16) for pc in re.findall(r" FDE .* pc=([0-9a-f]+)\.\.", frames)})
@@ -55,7 +56,7 @@ class Text:
 
 
 def cut(exact, lossy, functions):
-    """Pieces (start, end, exact rule, lossy rule) in which neither changes."""
+    """Pieces (start, end, exact rule, lossy rule) in which neither rule changes."""
     starts = [row[0] for row in exact], [row[0] for row in lossy]
     edges = sorted({*starts[0], *starts[1], *functions, exact[-1][1]})
     for start, end in zip(edges, edges[1:]):
@@ -69,7 +70,11 @@ PROLOGUES = b"\x55\x48\x89\xe5", b"\x55\x48\x8b\xec"
 
 
 def known(text, pc):
-    """(where the return address is, length) if the walk knows the instruction."""
+    """(offset of the return address from rsp, length of the instruction at pc).
+
+    Only for the instructions of prologues and epilogues that the module's walk recognizes where
+    a table has a gap; (None, 0) for others.
+    """
     code = text.at(pc, 16)
     if code[:1] == b"\xc3":
         return 0, 1
@@ -131,7 +136,7 @@ def check_thin(pieces, nexact, nlossy, percent):
         if not is_plain(exact) or not is_plain(lossy):
             print(f"{start:x}: {exact} has become {lossy}")
             bad += 1
-    # More than some 40 percent are not to be had in every file.
+    # Not every file has more than some 40 percent of rows that can be dropped.
     if not nexact * min(percent, 40) // 100 <= nexact - nlossy < nexact * (percent + 1) // 100:
         print(f"{nexact - nlossy} of {nexact} rows are not {percent} percent")
         bad += 1

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The guest's side of selftests/vm/nmi: what happens while NMIs are injected.
+# The guest's side of selftests/vm/nmi: the work that goes on while NMIs are injected.
 #	nmi_guest.sh COUNT BEE_NMI.KO
-# Two thirds of the NMIs come while two processes stay loaded and everything around them
-# changes, so that each of their callchains must be right; the rest while the module
-# itself comes and goes.
+# Two thirds of the NMIs come while two processes stay loaded and other processes fork, map and are
+# loaded: every callchain of the two must be right.  The rest come while the module is loaded and
+# unloaded.
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/../kmod/guest.sh"
 count=$1
@@ -33,7 +33,7 @@ for i in range(20):
 	done
 }
 
-# Tables and diffs, of a process that the stacks are not taken from.
+# Requests with tables and diffs, for a process whose stacks are not judged.
 storm_requests() {
 	local pid
 
@@ -48,7 +48,7 @@ storm_requests() {
 }
 
 record() {
-	# perf starts its command when it records.
+	# perf executes its command once it records: the file then tells that it does.
 	perf record -q -a -g -c 1 -m 4M -e bee_nmi:bee_nmi -o "$1" -- \
 		sh -c ': >"$0" && exec sleep 100000' "$1.started" &
 	recorder=$!
@@ -110,7 +110,7 @@ for cpu in 0 1; do
 	guest_wait grep -q ready "$WORK/deep.$cpu" || exit 1
 done
 ktap_plan 2
-# Not ktap_run: what the first starts the second needs.
+# Not ktap_run, which would use a subshell: the second test needs what the first has started.
 if right_stacks >"$WORK/log" 2>&1; then ktap_ok "stacks taken in NMI are right"; else
 	ktap_diag "$(cat "$WORK/log")"
 	ktap_fail "stacks taken in NMI are right"

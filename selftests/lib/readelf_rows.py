@@ -32,7 +32,7 @@ def read_ours(path):
 
 
 def read_theirs(path):
-    """Yield (pc, {column: text}), the last row of each pc of each FDE."""
+    """Yield (pc, {column: text}) for each pc of each FDE; of several rows at a pc the last."""
     command = ["readelf", "--wide", "--debug-dump=frames-interp", path]
     readelf = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                text=True)
@@ -84,13 +84,16 @@ def ra_agrees(theirs, ours):
 
 
 def place(cfa, rule):
-    """A rule "c-16" where the CFA is a register and an offset: what it is."""
+    """Where readelf's rule "c-16" saves a register, as beectl prints it: "*(rsp+8)"."""
     base, offset = re.match(r"(\w+)([+-]\d+)$", cfa).groups()
     return f"*({base}{int(offset) + int(rule[1:]):+d})"
 
 
 def elsewhere(theirs):
-    """What our three columns have to be where rsp has a rule: then that is our CFA."""
+    """The columns (CFA, FP, RA) that beectl must print where CFI has a rule for rsp.
+
+    beectl then takes the caller's rsp, by that rule, as the CFA.
+    """
     saved = {column: place(theirs["CFA"], rule) if rule.startswith("c") else rule
              for column, rule in theirs.items() if column in ("rbp", "rsp", "ra")}
     fp = saved.get("rbp", "u")
@@ -99,7 +102,8 @@ def elsewhere(theirs):
 
 def agrees(theirs, ours):
     if ours[0].startswith("unsupported:"):
-        # Something that a table cannot hold: never a plain row.
+        # Only a row with an expression, another register's value or a rule for rsp may be
+        # unsupported, never a plain row.
         return any(v in ("exp", "vexp") or v[0] in "vr" for v in theirs.values()) or \
             "rsp" in theirs
     if len(ours) < 3:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Check what "beectl size --json" and selftests/bench/sizes say by other means.
+"""Check the figures of "beectl size --json" and selftests/bench/sizes by other means.
 
     size_check.py rows BEECTL ELF...		tables and CFI, from listings
     size_check.py formats BEECTL SIZES ELF...	sizes of all formats, from listings of the rows
@@ -16,13 +16,13 @@ import sys
 
 
 def run(*command):
-    # readelf fails if the file for a debug link is not there.
+    # readelf exits with an error if the debug file that an ELF file names is missing.
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                           check=command[0] != "readelf", errors="surrogateescape").stdout
 
 
 def sections(elf):
-    """{name: bytes}"""
+    """Sizes of the sections: {name: bytes}."""
     found = {}
     for line in run("readelf", "-SW", elf).splitlines():
         match = re.match(r"\s*\[ *\d+\] (\S+)\s+\S+\s+\S+\s+\S+\s+(\S+)", line)
@@ -58,7 +58,7 @@ class Row:
                            self.rule[2] == "undef")
 
     def fp_offset(self):
-        """Where FP is saved, 0 if it is not, None if that is odd."""
+        """The offset from the CFA at which FP is saved; 0: not saved; None: any other rule."""
         if self.rule[1] == "same":
             return 0
         match = re.fullmatch(r"cfa(-\d+)", self.rule[1])
@@ -71,7 +71,7 @@ class Row:
 
 
 def merges(a, b):
-    """Can a stack delta stand for both rows?  The step, or None."""
+    """(bytes between the rows, change of the CFA offset) if one entry can hold both, or None."""
     step = b.offset - a.offset
     if (b.pc - a.pc <= 2 and a.base and a.base == b.base and a.rule[1:] == b.rule[1:] and
             step in (8, -8)):
@@ -148,7 +148,7 @@ def check_sframe(size_json, elf):
     if magic != 0xdee2 or version not in (1, 2):
         print(f"as made .sframe of version {version}")
         return 77
-    # Version 1 has the same entries; those of functions are three bytes shorter.
+    # Version 1 differs from version 2 in its function entries, which are three bytes shorter.
     if version == 1:
         size += 3 * nfdes
     print(f"version {version}: {size} bytes, {nfdes} functions, {nfres} rows")

@@ -26,7 +26,7 @@ RECORD_MMAP, RECORD_LOST, RECORD_COMM, RECORD_FORK, RECORD_SAMPLE = 1, 2, 3, 7, 
 RECORD_MMAP2 = 10
 MISC_COMM_EXEC = 1 << 13
 
-# perf_event_sample_format, in the order in which the fields are laid out.
+# enum perf_event_sample_format, in the order in which a record has the fields.
 SAMPLE_IP, SAMPLE_TID, SAMPLE_TIME, SAMPLE_ADDR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 SAMPLE_READ, SAMPLE_CALLCHAIN, SAMPLE_ID, SAMPLE_CPU = 1 << 4, 1 << 5, 1 << 6, 1 << 7
 SAMPLE_PERIOD, SAMPLE_STREAM_ID, SAMPLE_IDENTIFIER = 1 << 8, 1 << 9, 1 << 16
@@ -38,7 +38,8 @@ KERNEL_START = 1 << 63
 
 START_BYTES = 0x30          # length of _start
 LDSO_START_BYTES = 0x60     # ld.so: _start and _dl_start_user
-# After the thread function returns: mov %eax,%edi (or %rax,%rdi); mov $60,%eax; syscall
+# The code to which a thread's first function returns: exit(its result), as libcs encode it:
+# mov %eax,%edi (or %rax,%rdi); mov $60,%eax (or xor %eax,%eax; mov $60,%al); syscall
 THREAD_EXITS = (b"\x89\xc7\xb8\x3c\0\0\0\x0f\x05", b"\x48\x89\xc7\xb8\x3c\0\0\0\x0f\x05",
                 b"\x89\xc7\x31\xc0\xb0\x3c\x0f\x05")
 EXECVE = b"\xb8\x3b\0\0\0\x0f\x05"     # mov $59,%eax; syscall
@@ -64,7 +65,7 @@ class Elf:
                 self.interpreter = self.data[offset:offset + filesz].rstrip(b"\0").decode()
 
     def pc(self, offset):
-        """File offset to address in the file, or None."""
+        """The pc of a file offset, or None."""
         for start, vaddr, size in self.loads:
             if start <= offset < start + size:
                 return vaddr + offset - start
@@ -91,7 +92,7 @@ class Space:
 
     def __init__(self, maps=(), before=None):
         self.maps = list(maps)
-        self.before = before    # that of the program that executed this one
+        self.before = before    # the Space of the program before the exec
 
     def add(self, start, size, offset, path):
         end = start + size
@@ -131,19 +132,19 @@ class Judge:
         if elf is None:
             return False
         pc = elf.pc(offset)
-        # ld.so has an entry but asks for no interpreter.  A static program does too.
+        # Neither ld.so nor a static program has an interpreter; the longer length serves both.
         length = START_BYTES if elf.interpreter else LDSO_START_BYTES
         if pc is not None and elf.entry and elf.entry <= pc < elf.entry + length:
             return True
-        # The frame is a return address, or, from perf script, one less.
+        # The frame is a return address; perf script prints return addresses less one.
         return any(elf.data.startswith(code, offset + slip)
                    for code in THREAD_EXITS for slip in (0, 1))
 
 
     def is_in_execve(self, sample, frames):
-        """Taken when the program's memory was gone and the next had not begun?
+        """Was the sample taken in execve(), between the old address space and the new program?
 
-        Its registers are those of the old program still: there is no stack to them.
+        The user registers are still those of the old program, whose stack is gone.
         """
         if len(frames) != 1 or isinstance(frames[0], tuple):
             return False
@@ -155,7 +156,7 @@ class Judge:
 
 
 class Sample:
-    """One sample: who, its user frames innermost first, its size on file."""
+    """One sample: its process, its user frames innermost first, its size in the file."""
 
     __slots__ = ("pid", "tid", "time", "user", "size", "places", "comm", "in_kernel")
 
@@ -183,13 +184,13 @@ class PerfData:
         if self.sample_type & SAMPLE_READ:
             raise ValueError(f"{path}: PERF_SAMPLE_READ is not supported")
         if not self.size:
-            self.size = len(self.data) - self.start    # a recording cut short
+            self.size = len(self.data) - self.start    # perf was killed before it wrote the size
         self.lost = 0
         self.spaces = collections.defaultdict(Space)
         self.comms = {}         # tid -> name
 
     def records(self):
-        """(type, misc, offset of the payload, offset of the end), sorted by nothing."""
+        """(type, misc, offset of the payload, offset of the end), in the order of the file."""
         at, end = self.start, self.start + self.size
         while at + 8 <= end:
             kind, misc, size = struct.unpack_from("<IHH", self.data, at)
@@ -235,7 +236,7 @@ class PerfData:
         return self.data[at:end].split(b"\0", 1)[0].decode(errors="replace")
 
     def note(self, kind, misc, at, end):
-        """Follow what processes map."""
+        """Keep track of the processes' mappings and names."""
         if kind in (RECORD_MMAP, RECORD_MMAP2):
             pid, _, start, size, offset = struct.unpack_from("<IIQQQ", self.data, at)
             name_at = at + (32 if kind == RECORD_MMAP else 64)
@@ -255,7 +256,7 @@ class PerfData:
             self.lost += struct.unpack_from("<QQ", self.data, at)[1]
 
     def time_of(self, kind, at, end):
-        """Side records carry their time in the trailer (sample_id_all)."""
+        """The record's time; records other than samples have it in a trailer (sample_id_all)."""
         wanted = self.sample_type
         if kind == RECORD_SAMPLE:
             return self.sample_at(at, end).time if wanted & SAMPLE_TIME else 0
@@ -412,7 +413,7 @@ def fold(opts):
 
 
 def places(opts):
-    """Hexadecimal offset and path of each user frame that is in a file; a blank line after each stack."""
+    """Print hexadecimal offset and path of each user frame in a file; a blank line per stack."""
     perf_data = PerfData(opts.file)
     for sample, frames in user_samples(perf_data, opts):
         for number, frame in enumerate(frames):
@@ -423,7 +424,7 @@ def places(opts):
 
 
 def frame_name(line):
-    """"ip symbol (dso)" to a name; without a symbol, the file's."""
+    """The name of a frame in a line "ip symbol (dso)"; without a symbol, the file's name."""
     _, _, rest = line.strip().partition(" ")
     symbol, _, dso = rest.rpartition(" (")
     if symbol in ("", "[unknown]"):

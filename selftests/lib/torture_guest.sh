@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The guest's side of selftests/vm/nmi --torture: the torture while NMIs are injected, and
-# what it has leaked, where the kernel can tell.
+# The guest's side of selftests/vm/nmi --torture: runs the torture test while NMIs are injected, and
+# then looks for leaked memory if the kernel has kmemleak.
 #	torture_guest.sh SECONDS BEE_NMI.KO
 # Needs BEE_TEST_KO.
 # shellcheck source=selftests/kmod/guest.sh
@@ -12,8 +12,8 @@ taken() {
 	cat /sys/module/bee_nmi/parameters/taken
 }
 
-# A line a minute, so that a run that does not end shows where it stands.  Nothing is
-# forked for it: the test counts processes.
+# Print a line a minute, so that a run that hangs shows how far it came.  No process is forked for
+# it, because the torture test counts processes.
 watch_it() {
 	local up nmis name value found
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Work.java SECONDS: interpreted, then compiled code, deep enough to have callers. */
+/* Work.java SECONDS: runs interpreted, then compiled code, several calls deep. */
 import java.util.*;
 
 class Work {

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Are the stacks in a perf.data file those that the program says?
+"""Are the stacks in a perf.data file those that the program printed?
 
 	check.py PERF.DATA PROGRAM SAID [EVENT]
 
-SAID is the output of PROGRAM, one of this directory: see mark.h.  Every sample of
-it must be the stack of its line, in their order.  EVENT is that of the marks unless
-another is named.
+SAID is the output of PROGRAM, one of this directory: see mark.h.  The nth sample of the
+program at EVENT must have the stack of the nth line.  EVENT is raw_syscalls:sys_enter, that
+of the marks, unless another is named.
 """
 
 import os
@@ -14,12 +14,12 @@ import re
 import subprocess
 import sys
 
-# Above main(): the C library's, and the program's first function.
+# Names of the C library's frames between main() and _start.
 ABOVE_MAIN = re.compile(r"(\[libc\]|__libc_start\w*|libc_start_main\w*)$")
 
 
 def sampled(data, comm, event):
-    """Stacks of the program at the event: lists of (name, offset in it)."""
+    """Stacks of the program at the event: lists of (function, offset in the function)."""
     command = ["perf", "script", "-f", "-i", data, "--no-inline", "--comms", comm[:15],
                "--max-stack", "4096", "-F", "event,ip,sym,symoff,dso"]
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE,
@@ -57,7 +57,11 @@ def frame_is(frame, want):
 
 
 def stack_is(frames, wanted):
-    """[libc] ... _start follow main(), unless the line ends with "..." or "end"."""
+    """Is this the wanted stack?
+
+    After the wanted names, only frames of libc up to _start may follow.  "..." at their end
+    allows any frames, "end" none.
+    """
     tail = wanted[-1] if wanted[-1] in ("...", "end") else "_start"
     names = [name for name in wanted if name not in ("...", "end")]
     if len(frames) < len(names) or not all(map(frame_is, frames, names)):

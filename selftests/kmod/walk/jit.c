@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Code without CFI: of a JIT, with and without frame pointers, in memory that is
- * mapped in different ways after the program has started; in assembly; in a
- * library without FDEs.
+ * Code without CFI: code that the program writes at run time, as a JIT does, with and without
+ * frame pointers, in memory mapped in different ways; assembly; a library without FDEs.
  *
- *	jit		known stacks
+ *	jit		marks with known stacks
  *	jit SECONDS	a loop in JIT code, for samples at any instruction of it
  */
 #include <stdlib.h>
@@ -20,7 +19,10 @@ void nofde_call(callback *function);
 void gap_call(callback *function);
 void call_with_lost_fp(void (*code)(callback *), callback *function);
 
-/* Without CFI among functions that have it; and a caller in whose rbp is no address. */
+/*
+ * gap_call() has no CFI, though functions around it have.  call_with_lost_fp() has CFI, but calls
+ * with a number in rbp that is no address.
+ */
 asm(".text\n"
 	".globl gap_call\n"
 	".type gap_call, @function\n"
@@ -62,7 +64,7 @@ static const unsigned char without_fp[] = {
 /*
  * 0: push %rbp; mov %rsp,%rbp; sub $32,%rsp; mov %edi,-4(%rbp); 1: call 2f;
  * decl -4(%rbp); jnz 1b; leave; ret; 2: push %rbp; mov %rsp,%rbp; imul %eax,%eax;
- * mov $1,%ebp would not be kept: pop %rbp; ret
+ * pop %rbp; ret
  */
 static const unsigned char loop[] = {
 	0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20, 0x89, 0x7d, 0xfc,
@@ -95,7 +97,7 @@ static void *map(int prot)
 	return checked(mmap(NULL, 8192, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 }
 
-/* Written first, then made executable: what JITs do today. */
+/* Memory that is written first and then made executable. */
 static noinline void flipped(void)
 {
 	char *code = map(PROT_READ | PROT_WRITE);
@@ -122,7 +124,7 @@ static noinline void writable(void)
 	not_tail();
 }
 
-/* One memory, mapped twice. */
+/* The same memory mapped twice: writable, and executable. */
 static noinline void twice(void)
 {
 	int fd = memfd_create("code", 0);
@@ -146,7 +148,7 @@ static noinline void call_again(void)
 	not_tail();
 }
 
-/* From the JIT to tables and back. */
+/* A stack that alternates between JIT code and functions with a table. */
 static noinline void alternating(void)
 {
 	nested_code = map(PROT_READ | PROT_WRITE | PROT_EXEC);
@@ -166,7 +168,7 @@ static noinline void assembly(void)
 	not_tail();
 }
 
-/* Nothing says where the caller is: the stack ends there, and no frame is invented. */
+/* Neither CFI nor rbp tells where the caller is: the stack must end, without a wrong frame. */
 static noinline void lost(void)
 {
 	char *code = map(PROT_READ | PROT_WRITE | PROT_EXEC);

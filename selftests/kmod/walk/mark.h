@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Programs with known stacks.  Each place where a stack is known makes a system
- * call that perf samples, and says what the sample has to be:
+ * Programs with known stacks.  Where the stack is known, a program prints the stack that a sample
+ * must have, and calls mark(), whose system call perf samples:
  *
  *	stack: NAME... 	innermost first; NAME is a function of the program,
  *			[FILE] a frame in another file, NAME+OFFSET an exact ip
  *
- * selftests/kmod/walk/check.py compares the two; it knows how a stack goes on
- * above main().
+ * selftests/kmod/walk/check.py compares the two, and knows which frames are above main().
  */
 #ifndef BEE_MARK_H
 #define BEE_MARK_H
@@ -18,10 +17,10 @@
 
 #define noinline	__attribute__((noinline, noclone, noipa))
 
-/* Keeps a call from becoming a jump. */
+/* After a call: keeps it from becoming a tail call, which would lose the caller's frame. */
 #define not_tail()	asm volatile("" ::: "memory")
 
-/* As it is in no library the topmost frame is here. */
+/* The system call is inline, not libc's, so mark() is the topmost frame. */
 static noinline void mark(void)
 {
 	long ret;
@@ -29,7 +28,7 @@ static noinline void mark(void)
 	asm volatile("syscall" : "=a"(ret) : "a"(SYS_getppid) : "rcx", "r11", "memory");
 }
 
-/* What is printed has to be there even if the program does not live on. */
+/* Print the stack of the next mark; flushed, for the program may end without doing so. */
 #define known(...) do {				\
 	printf("stack: mark " __VA_ARGS__);	\
 	putchar('\n');				\

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Functions for uretprobes: a chain, a recursion, one entered by a jump from another,
- * and one that is left by longjmp().  The stacks are the same with probes and without.
+ * and one that is left by longjmp().  The stacks must be the same with probes and without.
  *
- *	probed		known stacks
- *	probed SECONDS	all the time, for samples at any instruction
+ *	probed		marks with known stacks
+ *	probed SECONDS	calls in a loop, for samples at any instruction
  */
 #include <setjmp.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ noinline void probed_recursion(int n)
 	not_tail();
 }
 
-/* "jmp", whatever the compiler thinks of it. */
+/* In assembly, so that it is a jump at every level of optimization. */
 void probed_jumps(void);
 asm(".text\n"
 	".globl probed_jumps\n"
@@ -63,7 +63,7 @@ noinline void probed_leaves(void)
 	longjmp(back, 1);
 }
 
-/* Its return address is where that of probed_leaves() was. */
+/* Called where probed_leaves() was: its return address is in the same place on the stack. */
 noinline void stays(void)
 {
 	mark();

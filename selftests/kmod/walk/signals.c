@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Signal handlers: on the same stack and on another, with and without SA_SIGINFO,
- * one in the other; what they interrupt: a body, a first instruction, a DRAP prologue.
+ * Signal handlers: on the same stack and on another, with and without SA_SIGINFO, and nested.
+ * They interrupt a function's body, its first instruction, and a prologue with a DRAP.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -10,23 +10,23 @@
 
 #include "mark.h"
 
-/* musl has no CFI, so nothing is known above its caller of main(). */
+/* Debian's musl has no CFI, so the frames above main() are not known. */
 #ifdef __GLIBC__
 #define MAIN	"main"
 #else
 #define MAIN	"main ..."
 #endif
 
-/* ud2 raises SIGILL with rip at it; the handler goes on behind it. */
+/* ud2 raises SIGILL with its own address in rip; the handler adds this to continue after it. */
 #define UD2_SIZE	2
 
 void victim_first(void);
 void victim_drap(void);
 
 /*
- * The first instruction of a function: rip - 1 is in the one before, whose rule is
- * another.  And the prologue of a function that aligns its stack: until rbp is
- * set up the CFA is in r10 alone.
+ * victim_first() is interrupted at its first instruction: rip - 1 is in before_first(), which has
+ * another rule.  victim_drap() is interrupted where, as in a prologue that aligns the stack, only
+ * r10 has the CFA.
  */
 asm(".text\n"
 	".type before_first, @function\n"
@@ -68,13 +68,13 @@ static noinline void victim_body(void)
 }
 
 static void (*victim)(void);
-static const char *callers;	/* of the victim */
+static const char *callers;	/* the victim's, as known() prints them */
 static int nested;
 
-/* The frame of the kernel begins where that of the handler ends: at its CFA. */
+/* The kernel's signal frame, which has the ucontext, begins at the handler's CFA. */
 #define CONTEXT()	((ucontext_t *)__builtin_dwarf_cfa())
 
-/* Where the victim was interrupted, and from where on it was called. */
+/* The interrupted place in the victim, and the victim's callers, as known() prints them. */
 static const char *interrupted(const ucontext_t *context)
 {
 	static char texts[2][200];
@@ -95,7 +95,7 @@ static noinline void handled(ucontext_t *context)
 	not_tail();
 	context->uc_mcontext.gregs[REG_RIP] += UD2_SIZE;
 #ifdef __GLIBC__
-	/* In rt_sigreturn() itself; rip is behind the trampoline there, where musl has no CFI. */
+	/* In rt_sigreturn() rip is after the trampoline's syscall, where musl has no CFI. */
 	printf("stack: [restore] %s\n", interrupted(context));
 	fflush(stdout);
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* vdso SECONDS: asks for the time all the time, so that samples fall into the vDSO. */
+/* vdso SECONDS: reads clocks in a loop, so that most samples are in the vDSO. */
 #include <stdlib.h>
 #include <time.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// work.js SECONDS: interpreted, then compiled code, deep enough to have callers.
+// work.js SECONDS: runs interpreted, then compiled code, several calls deep.
 'use strict';
 
 function fib(n) {
