@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-# What the Makefiles of the tests share.  They set "top" before they include this; tools/rooms.mk
-# has the rooms, the packages, Q and say.
+# Shared by the Makefiles of the tests, which set "top" before they include this.  tools/rooms.mk
+# defines the rooms, the packages, Q and say.
 .DEFAULT_GOAL := all
-# DEBUG=1 of a command line is for beectl: some tests have sanitizers, the others have none.
+# DEBUG=1 on the command line is meant for beectl; each test says itself whether it has sanitizers.
 override DEBUG := $(sanitized)
 include $(top)/tools/rooms.mk
 

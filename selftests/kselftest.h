@@ -57,7 +57,7 @@ static inline void ksft_vresult(unsigned int *count, const char *word, const cha
 	fputs(skip, stdout);
 }
 
-/* The name ends with a newline, as in the kernel. */
+/* @format: the name, which ends with a newline, as in the kernel. */
 static inline __attribute__((format(printf, 2, 3)))
 void ksft_test_result(bool passed, const char *format, ...)
 {
@@ -71,7 +71,7 @@ void ksft_test_result(bool passed, const char *format, ...)
 #define ksft_test_result_pass(...)	ksft_test_result(true, __VA_ARGS__)
 #define ksft_test_result_fail(...)	ksft_test_result(false, __VA_ARGS__)
 
-/* @format: the name, without a newline, and why: "name # SKIP why\n". */
+/* @format: "name # SKIP why\n". */
 static inline __attribute__((format(printf, 1, 2)))
 void ksft_test_result_skip(const char *format, ...)
 {

@@ -46,8 +46,8 @@ ktap_skip_all() {
 	exit 4
 }
 
-# Not under "if" alone: the command's own errexit must keep working, hence a
-# subshell whose status is read afterwards.
+# In the condition of "if" bash ignores errexit, also inside the command.  Hence the command runs
+# in a subshell, whose status is read afterwards.
 ktap_run() {
 	local name=$1 log status errexit=$-
 	shift

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Random numbers for tests: xorshift64, the same in each run. */
+/* Random numbers for tests: xorshift64, so the same numbers in each run. */
 #ifndef SELFTESTS_RANDOM_H
 #define SELFTESTS_RANDOM_H
 

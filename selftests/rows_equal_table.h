@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Does a table say what the rows say that it was made from? */
+/* Compare a table with the rows that it was made from. */
 #ifndef SELFTESTS_ROWS_EQUAL_TABLE_H
 #define SELFTESTS_ROWS_EQUAL_TABLE_H
 
@@ -8,7 +8,7 @@
 #include "random.h"
 #include "rows.h"
 
-/* Comparisons made, and those that failed. */
+/* Numbers of comparisons, and of those that failed. */
 struct table_comparison {
 	u64	checked;
 	u64	wrong;

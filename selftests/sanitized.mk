@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# Test programs built with ASan and UBSan, each linked with the objects it needs and no others:
-# for unit/Makefile and system/Makefile, which set "build", and for each test TEST (TEST.c is
-# the source, its path without the suffix the name)
+# Test programs built with ASan and UBSan, each linked only with the objects that it needs.
+# Included by unit/Makefile and system/Makefile, which set "build" and, for each test (TEST is the
+# path of its source without the suffix),
 #
 #	TEST := ROOM/FILE ROOM ...	objects: of one file, or of all files of a room; or "none"
 #
@@ -13,7 +13,7 @@ tests	:= $(patsubst %.c,%,$(wildcard *_test.c */*_test.c))
 $(foreach test,$(tests),$(if $($(test)),,$(error $(CURDIR)/Makefile does not say what $(test) is linked with)))
 
 programs := $(addprefix $(build)/,$(tests))
-# $(call objects_of,NAME...)
+# $(call objects_of,NAME...): the objects of files and rooms that are named as above
 objects_of = $(foreach name,$(filter-out none,$(1)),$(call room_objects,$(if $(findstring /,$(name)), \
 	$(if $(filter kmod/%,$(name)),$(name).c,$(top)/tools/$(name).c),$(call room_sources,$(name)))))
 
@@ -22,7 +22,7 @@ all: $(programs)
 list:
 	@printf '%s\n' $(programs)
 
-# Every reason that the validator can give, so that a test can miss none.
+# All error texts of the validator, so that a test can check that it has seen each.
 $(build)/reasons.h: $(top)/kmod/table_check.c $(top)/selftests/sanitized.mk
 	$(Q)mkdir -p $(@D)
 	$(Q)sed -n '/^#/d; /^ \*/d; s/^[^"]*\("[^"]* [^"]*"\).*/\1,/p' $< | sort -u >$@

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Size, lookups and compilation of the tables of some files, beside the plainest things that could
- * be done instead.  Nothing is asserted but that the tables are right.
+ * Measure size, lookups and compilation of the tables of some files, and of plain sorted rows for
+ * comparison.  Only wrong tables or lookups are errors.
  *
  *	bench [--cold MIB] [--libdw] [--json FILE] [--data FILE] ELF...
  *	bench --stacks FILE...
  *
- * --data is for the plot: a line for each file and format, with bytes a row and ns.
+ * --data FILE is for the plot: a line for each file and format, with bytes per row and ns.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -26,7 +26,7 @@
 
 static const char *const format_names[BENCH_FORMATS] = { "table", "rows8", "rows4" };
 
-/* CPU time, as others may use the machine too. */
+/* CPU time, as other programs may use the machine at the same time. */
 u64 bench_now_ns(void)
 {
 	struct timespec t;
@@ -53,7 +53,7 @@ static int compare_doubles(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Sorts @values. */
+/* Sorts @values in place. */
 double bench_median(double *values, size_t n)
 {
 	qsort(values, n, sizeof(*values), compare_doubles);
@@ -149,7 +149,7 @@ static void print_file(const struct bench_file *f, const struct bench_options *o
 }
 
 /**
- * struct bench_total - all files together
+ * struct bench_total - figures of all files together
  * @cfi: bytes of .eh_frame and .eh_frame_hdr
  * @table: bytes of the tables
  * @rows: before packing
@@ -157,9 +157,9 @@ static void print_file(const struct bench_file *f, const struct bench_options *o
  * @ratio: median of the ratios of uniform lookups
  * @worst: the largest of them
  * @cold: median of the ratios of cold lookups
- * @rows_ms: sum
- * @cover_ms: sum
- * @libdw_ms: sum
+ * @rows_ms: sum over the files, as are the next two
+ * @cover_ms: see struct bench_file
+ * @libdw_ms: see struct bench_file
  */
 struct bench_total {
 	u64	cfi;
@@ -372,7 +372,7 @@ static const struct option long_options[] = {
 	{},
 };
 
-/* Each turn shall find the memory that the one before has left, not fault it in again. */
+/* Let malloc() keep freed memory, so that a turn does not fault in pages again. */
 static void keep_memory(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Size against lookup time; gnuplot -e "data='...'; svg='...'" bench.gp
+# Plots size against lookup time: gnuplot -e "data='...'; svg='...'" bench.gp
 set terminal svg size 900,560 font "sans,13" background "white"
 set output svg
 set title "Unwind tables: a point for each file"

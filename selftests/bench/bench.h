@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What is measured of a file, and who measures it. */
+/* The figures of a file, and the functions that measure them. */
 #ifndef BEE_BENCH_H
 #define BEE_BENCH_H
 
 #include "rows.h"
 
-#define BENCH_TURNS	15	/* medians are of so many */
+#define BENCH_TURNS	15	/* measurements that a median is of */
 
 /* Ways to look up a row. */
 enum bench_format {
@@ -16,7 +16,7 @@ enum bench_format {
 };
 
 /**
- * struct bench_lookups - medians of ns a lookup, by format; @ratio: table by rows8
+ * struct bench_lookups - median ns per lookup, by format; @ratio: that of table / that of rows8
  */
 struct bench_lookups {
 	double	ns[BENCH_FORMATS];
@@ -24,25 +24,25 @@ struct bench_lookups {
 };
 
 /**
- * struct bench_file - what is measured of a file
- * @name: its last part
+ * struct bench_file - the figures of a file
+ * @name: last part of its path
  * @rows: rows before packing
  * @functions: function starts
  * @cfi: bytes of .eh_frame and .eh_frame_hdr
  * @bytes: of each format
  * @window: bytes of text in a window
- * @uniform: random bytes of text
- * @bodies: random bytes of random functions
- * @cold: random bytes, each in a random one of many copies
- * @wrong: rows and random pcs at which the table or a lookup was not what it was made from
- * @checked: how many were compared
- * @rows_ms: the rows that FDEs say, from the open file, median
- * @cover_ms: all rows, which takes a look at the text between functions, median
- * @pack_ms: the table from the rows, median
- * @libdw_ms: the same rows through libdw, from the open file, 0 if not asked for
+ * @uniform: lookups of random bytes of text
+ * @bodies: lookups of random bytes of random functions
+ * @cold: lookups of random bytes, each in one of many copies of the table
+ * @wrong: rows and random pcs at which the table, or a lookup, differed from the rows
+ * @checked: rows and random pcs that were compared
+ * @rows_ms: time from the open file to the rows of its FDEs, median
+ * @cover_ms: time to all rows, which includes the text between functions, median
+ * @pack_ms: time from the rows to the table, median
+ * @libdw_ms: time from the open file to libdw's rows, median; 0 if not asked for
  * @libdw_rows: ranges that libdw gave
  * @peak_kib: peak RSS of a process that compiles it, beyond files that it maps
- * @libdw_peak_kib: of one that enumerates with libdw
+ * @libdw_peak_kib: the same of a process that enumerates the rows with libdw
  */
 struct bench_file {
 	const char		*name;
@@ -67,8 +67,8 @@ struct bench_file {
 
 /**
  * struct bench_options - what to measure
- * @cold_bytes: of all copies together, for @cold; 0: not
- * @libdw: with libdw
+ * @cold_bytes: bytes of all copies together for cold lookups; 0: no cold lookups
+ * @libdw: measure libdw too
  */
 struct bench_options {
 	size_t	cold_bytes;

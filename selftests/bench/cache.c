@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Would a cache of pcs in front of the tables pay?  Recorded stacks are looked up frame by frame,
- * as walks do, with caches of several sizes, each place of which holds the last row that fell
- * on it, and without.
+ * Would a cache of rows by pc in front of the tables pay?  Recorded stacks are looked up frame by
+ * frame, as walks do, without a cache and with direct-mapped caches of several sizes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -82,7 +81,7 @@ static u32 stacks_file(struct stacks *stacks, const char *path)
 	return i;
 }
 
-/* Lines of an offset in hexadecimal and a path; an empty one after each stack. */
+/* Each line is an offset in hexadecimal and a path; an empty line ends each stack. */
 static int stacks_read(struct stacks *stacks, const char *path)
 {
 	FILE *in = fopen(path, "re");
@@ -122,7 +121,7 @@ static u64 wait_for(const struct bee_rule *row)
 	return zero;
 }
 
-/* ns a frame; @bits: log2 places of the cache, 0 for none. */
+/* Return: ns per frame.  The cache has 2^@bits entries; 0: there is no cache. */
 static double time_frames(const struct stacks *stacks, struct cached_row *cache, u32 bits,
 			  size_t *hits)
 {
@@ -173,8 +172,8 @@ static void cache_report(const struct stacks *stacks)
 }
 
 /**
- * bench_cache() - time the lookups of recorded stacks with caches and without
- * @path: what stacks.py places wrote
+ * bench_cache() - time the lookups of recorded stacks, with caches and without
+ * @path: output of "stacks.py places"
  *
  * Return: 0, or -1 if there is nothing to look up.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How long it takes to make a table, and how much memory; and how long libdw takes for its rows. */
+/* Time and memory that making a table takes, and that libdw takes to enumerate the rows. */
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -13,11 +13,11 @@
 #include "coverage.h"
 #include "elf.h"
 
-#define LIBDW_NS	2000000000ull	/* no further turn of libdw after so long */
+#define LIBDW_NS	2000000000ull	/* after this time no further turn of libdw begins */
 #define TURN_NS		50000000ull
 #define TURNS		5
 
-/* A line of /proc/self/status in KiB. */
+/* Return: the value in KiB of a line of /proc/self/status. */
 static long status_kib(const char *key)
 {
 	FILE *file = fopen("/proc/self/status", "re");
@@ -32,7 +32,7 @@ static long status_kib(const char *key)
 	return kib;
 }
 
-/* From now on VmHWM is of what comes. */
+/* Reset VmHWM to the current RSS. */
 static void reset_peak(void)
 {
 	int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
@@ -43,8 +43,8 @@ static void reset_peak(void)
 }
 
 /*
- * Peak RSS of a child that does @work, beyond what it was born with and beyond the
- * pages of files that it mapped.
+ * Peak RSS of a child that calls @work, without its RSS after fork and without the pages of
+ * files that it has mapped.
  */
 static long peak_of(int fd, const struct row_set *set, void (*work)(int fd, const struct row_set *))
 {
@@ -74,7 +74,7 @@ static long peak_of(int fd, const struct row_set *set, void (*work)(int fd, cons
 	return kib;
 }
 
-/* Without letting go of what is mapped, so that its pages are known. */
+/* Nothing is unmapped at the end, so that the child can count pages of mapped files. */
 static void work_compile(int fd, const struct row_set *set)
 {
 	struct row_set rows = {};
@@ -102,8 +102,8 @@ static double ms_since(u64 start)
 }
 
 /*
- * A file as both sides have it open while rows are timed: which bytes are .eh_frame is known, or a
- * look at the headers away, but nothing of what they say.
+ * A file, opened by beectl's reader and by libdw before rows are timed: its headers have been read,
+ * but nothing of .eh_frame.
  */
 struct opened {
 	struct elf_file		 elf;
@@ -128,7 +128,7 @@ static size_t libdw_once(const struct opened *file)
 	return bench_libdw_rows(file->libdw, file->set);
 }
 
-/* One turn: as often as it takes to be at it for TURN_NS, so that the quick do not begin cold. */
+/* One turn: repeat @work for TURN_NS, so that also short work mostly runs with warm caches. */
 static size_t time_turn(const struct opened *file, size_t (*work)(const struct opened *),
 			double *ms)
 {

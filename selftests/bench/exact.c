@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Is the table what it was made from?  Its rows are listed and compared, lookups are made at each
- * row's first and last byte and at random pcs, for which a linear scan over the rows says what is
- * right, for binary search too.
+ * Is the table exact?  Its rows are listed and compared with those it was made from.  Lookups in
+ * the table and in the plain formats are compared at each row's first and last byte, and at
+ * random pcs, for which a linear scan over the rows gives the right answer.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static int compare_pcs(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Ascending, so that one scan over the rows answers for all. */
+/* Random pcs in ascending order, so that one scan over the rows gives all answers. */
 static u64 *exact_random_pcs(const struct bee_table *table)
 {
 	u64 *pcs = alloc_array(NULL, RANDOM_PCS, sizeof(*pcs));
@@ -71,7 +71,7 @@ static void exact_random(const struct row_set *set, const struct bee_table *tabl
  * bench_exact() - compare a table with its rows
  * @set: the rows
  * @table: the table made from them
- * @file: wrong and checked are filled
+ * @file: its wrong and checked are filled
  */
 void bench_exact(const struct row_set *set, const struct bee_table *table, struct bench_file *file)
 {

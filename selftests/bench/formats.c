@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The plainest things that could be done instead of a table: binary search over rows. */
+/* Plain formats to compare tables with: sorted rows with binary search. */
 #include "alloc.h"
 #include "formats.h"
 

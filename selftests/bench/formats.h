@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The plainest things that could be done instead of a table: binary search over rows. */
+/* Plain formats to compare tables with: sorted rows with binary search. */
 #ifndef BEE_BENCH_FORMATS_H
 #define BEE_BENCH_FORMATS_H
 
@@ -11,7 +11,7 @@
  * @span: bytes of text
  * @rules: the rules
  * @nrows: number of rows
- * @rows: them
+ * @rows: the rows
  */
 struct rows8 {
 	u64			 base;
@@ -32,7 +32,7 @@ struct rows8 {
  * @nrows: number of rows, counting one more for each page that begins inside a row
  * @rows: bits 16-31 the pc in the page, 0-15 the rule
  * @npages: number of pages
- * @pages: the first row of each, and the end
+ * @pages: index of the first row of each page, and the number of rows
  */
 struct rows4 {
 	u64			 base;

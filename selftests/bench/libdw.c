@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The rows of a file as libdw tells them: function by function, range by range, with the rules of
- * the CFA, rbp and the return address.  The only file here that uses libdw.
+ * Enumerate the rows of a file with libdw: function by function, range by range, with the rules
+ * of the CFA, rbp and the return address.  The only file here that uses libdw.
  */
 #include <elfutils/libdw.h>
 #include <libelf.h>
@@ -57,7 +57,7 @@ void bench_libdw_close(struct Elf *elf)
 
 /**
  * bench_libdw_rows() - enumerate the rows of an open file
- * @elf: the file; nothing is known of its FDEs yet, nor afterwards
+ * @elf: the file; what libdw learns of its FDEs is dropped again at the end
  * @set: its function starts, so that libdw need not find them
  *
  * Return: how many ranges it has, 0 if libdw cannot tell.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How long a lookup takes in a table and in plain rows.  All answer the same pcs in the same
- * run, in turns; each answer's address is part of the next question, so that lookups
- * do not overlap.
+ * Time of a lookup in a table and in the plain formats.  All look up the same pcs, in turns.
+ * Each pc depends on the row found before, so that the CPU cannot overlap lookups.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +14,13 @@
 #define PCS	(1u << 14)
 
 /**
- * struct subject - what is looked up in
- * @tables: one for each copy, by format
- * @rows8: see there
- * @rows4: see there
+ * struct subject - copies of a file's rows in one format
+ * @tables: the copies, if they are tables
+ * @rows8: the copies, if they are struct rows8
+ * @rows4: the copies, if they are struct rows4
  * @ncopies: number of copies
- * @memory: of all copies
- * @size: bytes of that
+ * @memory: memory of all copies
+ * @size: bytes of @memory
  */
 struct subject {
 	struct bee_table	*tables;
@@ -32,13 +31,13 @@ struct subject {
 	size_t			 size;
 };
 
-/* A question: where, and in which copy. */
+/* A lookup: offset from the first pc, and which copy. */
 struct question {
 	u32	x;
 	u32	copy;
 };
 
-/* Zero, but only after the row is there. */
+/* Zero, but computed from the row, so that the CPU must wait for it. */
 static u64 wait_for(const struct bee_rule *row)
 {
 	u64 zero = row->kind + row->cfa_off + row->fp_off;
@@ -91,7 +90,7 @@ static double (*const time_format[BENCH_FORMATS])(const struct subject *, const 
 	time_table, time_rows8, time_rows4,
 };
 
-/* The same questions to all, in turns, each time other ones. */
+/* In each turn all formats look up the same random pcs. */
 static void time_subjects(const struct subject *subjects, const struct row_set *set, bool bodies,
 			  struct bench_lookups *result)
 {
@@ -125,7 +124,7 @@ static void time_subjects(const struct subject *subjects, const struct row_set *
 	free(q);
 }
 
-/* Small pages, as the kernel has for tables. */
+/* Memory for copies, in 4 KiB pages, as the module has its tables. */
 static u8 *copies_alloc(struct subject *s, size_t each, size_t total)
 {
 	s->ncopies = total / each ?: 1;
@@ -210,8 +209,8 @@ static void time_cold(const struct subject *warm, const struct row_set *set, siz
  * bench_lookups() - time lookups
  * @set: the rows
  * @table: the table made from them
- * @cold_bytes: of all copies of one format together, when cold; 0: not cold
- * @file: bytes, window, uniform, bodies and cold are filled
+ * @cold_bytes: bytes of all copies of a format in cold lookups; 0: no cold lookups
+ * @file: its bytes, window, uniform, bodies and cold are filled
  */
 void bench_lookups(const struct row_set *set, const struct bee_table *table, size_t cold_bytes,
 		   struct bench_file *file)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What "as --gsframe" and ld would make of a file's FDEs: SFrame version 2 (The
- * SFrame Format, binutils 2.44) for AMD64, where the return address is always at
- * CFA-8 and takes no space.  Nothing is written, only counted.
+ * Compute the size of the SFrame section that "as --gsframe" and ld would make of a file's
+ * FDEs: version 2 (The SFrame Format, binutils 2.44) for AMD64, where the return address is
+ * always at CFA-8 and takes no space.  The section itself is not written.
  */
 
 #include "eh_frame.h"
@@ -14,14 +14,14 @@
 #define SFRAME_FRE_INFO	1
 #define SFRAME_MAX_FRES	65535
 
-/* What a frame row entry says.  @fp is 0 if rbp is not saved. */
+/* The content of a frame row entry (FRE).  @fp is 0 if rbp is not saved. */
 struct sframe_row {
 	u64	reg;
 	s64	cfa;
 	s64	fp;
 };
 
-/* A function while its rows come in. */
+/* Sums of a function while cfi_run() passes its rows. */
 struct sframe_function {
 	struct sframe_row	row;
 	size_t			nfres;
@@ -69,7 +69,7 @@ static bool sframe_has_usual_sp(const struct cfi_rule *rule)
 	       (rule->how == CFI_VAL_OFFSET && !rule->offset);
 }
 
-/* false if there is no frame row entry for these rules */
+/* Return: false if a frame row entry cannot express these rules. */
 static bool sframe_row_of(const struct cfi_row *from, struct sframe_row *to)
 {
 	if (from->cfa.how != CFI_REGISTER || !sframe_fits(from->cfa.offset) ||
@@ -120,7 +120,7 @@ static void sframe_add(struct sframe_size *size, size_t nfdes, size_t nfres, u64
 	size->bytes += nfdes * SFRAME_FDE + bytes;
 }
 
-/* ld writes a FDE for the first entry of a PLT and one for all others, by masked pc. */
+/* ld writes one FDE for the first entry of a PLT and one, by masked pc, for all others. */
 static void sframe_add_plt(struct sframe_size *size)
 {
 	sframe_add(size, 2, 4, 4 * (1 + SFRAME_FRE_INFO + 1));
@@ -144,13 +144,13 @@ static void sframe_add_fde(struct sframe_size *size, const struct cie *cie, cons
 }
 
 /**
- * sframe_measure() - the size of a file's SFrame section, had it one
+ * sframe_measure() - the size that a file's SFrame section would have
  * @elf: the file
  * @size: filled
  *
- * Functions are the FDEs of .eh_frame, or without any those of .debug_frame, that
- * describe executable text.  One that has a rule which SFrame cannot represent is left
- * out as a whole, as gas does.
+ * Functions are the FDEs of .eh_frame that describe executable text, or if there are none
+ * those of .debug_frame.  A function with a rule that SFrame cannot represent is left out as
+ * a whole, as gas does.
  */
 void sframe_measure(const struct elf_file *elf, struct sframe_size *size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How large the SFrame section of a file would be, to compare with. */
+/* The size that the SFrame section of a file would have, to compare tables with. */
 #ifndef BEE_SFRAME_H
 #define BEE_SFRAME_H
 
@@ -10,8 +10,8 @@
  * @bytes: header, FDEs and FREs
  * @nfdes: functions in it
  * @nfres: their rows
- * @skipped: functions that it cannot represent and does not have
- * @functions: FDEs of the file that describe text; ld has two in @nfdes for a PLT
+ * @skipped: functions left out, as SFrame cannot represent them
+ * @functions: FDEs of the file that describe text; a PLT is one here, but two in @nfdes
  */
 struct sframe_size {
 	u64	bytes;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How large the unwind information of files is in several formats, beside their CFI and their
- * tables.  The formats of others are counted, not written, all over the rows that the table has;
- * only SFrame starts from the FDEs.
+ * Sizes of the unwind information of files: their CFI, their tables, and other formats.  Other
+ * formats are not written: their sizes are computed from the rows of the table, that of SFrame
+ * from the FDEs.
  *
  *	sizes ELF|DIR...	print one JSON object: files, failed (path, reason), total
  *
@@ -22,9 +22,9 @@
  *	sframe	SFrame version 2, see sframe_measure()
  * and fdes, rows, sframe_fdes, sframe_fres, sframe_skipped are numbers.
  *
- * In all formats but SFrame rows of the same rules are one, and padding between functions belongs
- * to the row before it, as in tables.  Only the table's size has what a file needs around its
- * rows (identity, segments).  ORC could not hold all rules of user space.
+ * As in tables, adjacent rows with the same rule are one row, and padding between functions
+ * belongs to the row before it; not so in SFrame.  Only the table's size includes what a file
+ * needs besides its rows (identity, segments).  ORC could not express all rules of user space.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,13 +53,13 @@ static u64 measure_text(const struct elf_file *elf)
 	return bytes;
 }
 
-/* Pages of 64 KiB from the first row to the end. */
+/* Number of 64 KiB pages from the first row to the end. */
 static u64 measure_pages(const struct row_set *rows)
 {
 	return ((rows->end - 1) >> PAGE_SHIFT_64K) - (rows->rows[0].pc >> PAGE_SHIFT_64K) + 1;
 }
 
-/* CFA = rsp or rbp + 8n, FP same or saved below the CFA, RA at CFA-8. */
+/* Is the rule CFA = rsp or rbp + 8n, FP same or saved below the CFA, RA at CFA-8? */
 static bool row_is_usual(const struct bee_rule *r)
 {
 	return r->kind == BEE_RULE_KNOWN && !r->arg && r->cfa == BEE_CFA_REG &&
@@ -69,7 +69,7 @@ static bool row_is_usual(const struct bee_rule *r)
 		(r->fp == BEE_FP_CFA && r->fp_off <= -16 && !(r->fp_off % 8)));
 }
 
-/* Do one byte and two types of four bits say it? */
+/* Does the rule fit into one byte and two types of four bits? */
 static bool row4_fits(const struct bee_rule *r)
 {
 	if (r->kind != BEE_RULE_KNOWN || r->cfa == BEE_CFA_PLT || r->ra == BEE_RA_UNDEF)
@@ -88,7 +88,7 @@ static u64 measure_row4(const struct row_set *rows)
 	return bytes;
 }
 
-/* How a stack delta's rule can go over into the next one's: forms 1 .. 4, or 0. */
+/* In which of four ways row @i and the next can be one stack delta, 1 .. 4; 0: they cannot. */
 static unsigned int delta_merges(const struct row_set *rows, size_t i)
 {
 	const struct bee_rule *a, *b;
@@ -111,7 +111,7 @@ static unsigned int delta_merges(const struct row_set *rows, size_t i)
 	return b->cfa_off == a->cfa_off - 8 ? 2 + distance : 0;
 }
 
-/* Stop, invalid and the like are commands, which need no rule. */
+/* Needs the row a rule?  Stop, invalid, PLT and signal frames are commands without one. */
 static bool delta_needs_rule(const struct bee_rule *row)
 {
 	return row->kind == BEE_RULE_KNOWN && row->cfa != BEE_CFA_PLT && row->ra != BEE_RA_UNDEF &&
@@ -159,7 +159,7 @@ static const char *const size_names[__SIZE_MAX] = {
 	"orc", "sframe", "sframe_fdes", "sframe_fres", "sframe_skipped",
 };
 
-/* struct sizes_run - what is known of all files */
+/* struct sizes_run - the figures of all files */
 struct sizes_run {
 	u64			 total[__SIZE_MAX];
 	struct json_object	*files;

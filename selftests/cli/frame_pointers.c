@@ -7,7 +7,7 @@
 
 static volatile int sink;
 
-/* A thread's first function: it keeps a frame pointer, and for a while has no caller. */
+/* A thread's first function: it has a frame pointer, and its CFI says in part: no caller. */
 __asm__(".text\n"
 	".type outermost, @function\n"
 	"outermost:\n"
@@ -45,7 +45,7 @@ __attribute__((noinline)) int recursive(int x)
 	return x ? buffered(x) + recursive(x - 1) : leaf(1);
 }
 
-/* An early return that needs no frame, and work that does. */
+/* GCC makes the frame only for the path that needs one (shrink-wrapping). */
 __attribute__((noinline)) int shrink_wrapped(int x, int *to)
 {
 	if (!to)

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Run a command again and again, and change the file that it reads before another one of
- * its system calls each time.
+ * Run a command again and again, and each time change the file that it reads, each time before
+ * another one of its system calls.
  *
  *	meddle FILE HOW STEP OUTPUT COMMAND...
  *
- * From when COMMAND, or a child of it, opens FILE on, the system calls of all of them are
- * counted; before the n-th one FILE is changed, for n = 1, 1 + STEP, ... until there are no
- * more.  Whatever is read, is read by a system call, or from memory that the file is
- * mapped to, which is changed between any two of them as well.  HOW is a size to cut FILE
- * to, "scribble" or "grow".
+ * System calls of COMMAND and its children are counted from when one of them opens FILE.
+ * Before the n-th system call FILE is changed, for n = 1, 1 + STEP, ... until there are no
+ * more.  The command reads FILE by system calls or through a mapping, and a mapping changes with
+ * FILE.  HOW is a size to cut FILE to, "scribble" or "grow".
  *
- * COMMAND has to exit with 0 and leave in OUTPUT what it makes of the file as it was, or of
- * the changed file; or to exit with 1, after one line on standard error that does not
- * tell of a signal.
+ * COMMAND must exit with 0, and leave in OUTPUT the result for the unchanged or for the changed
+ * file; or exit with 1 after one line on standard error that does not report a signal.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -65,7 +63,7 @@ static struct content content_read(const char *name)
 	return content;
 }
 
-/* As it was, and old, so that a change now is seen by its time. */
+/* Restore the file, with an old mtime, so that the next change alters the mtime. */
 static void file_restore(void)
 {
 	const struct timespec old[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
@@ -88,7 +86,7 @@ static void file_change(void)
 		if (ftruncate(fd, size + 1))
 			die(path);
 	} else if (!strcmp(how, "scribble")) {
-		/* Headers stay, so that what they speak of is looked at. */
+		/* The headers stay, so that the command still reads what they refer to. */
 		for (i = 0; i < size; i++)
 			bytes[i] = i < 4096 ? original.bytes[i] : (char)(i * 37 >> 3);
 		if (pwrite(fd, bytes, size, 0) != (ssize_t)size)
@@ -107,7 +105,7 @@ static bool opens_file(pid_t pid, const struct user_regs_struct *regs)
 
 	if (regs->orig_rax != SYS_openat)
 		return false;
-	/* A string may end shortly before memory does. */
+	/* The string may end near the end of mapped memory: then read less. */
 	while (from.iov_len && process_vm_readv(pid, &to, 1, &from, 1, 0) < 0)
 		from.iov_len /= 2;
 	return !strcmp(name, path);
@@ -129,8 +127,8 @@ static pid_t command_start(char **words, const char *errors)
 }
 
 /*
- * Run the command with a change before system call @nth.  Return: its wait status;
- * @nth is what is left of it, 0 or less once the change has been made.
+ * Run the command with a change before system call @nth, which is counted down: it is 0 or less
+ * at the end if the change was made.  Return: the command's wait status.
  */
 static int command_run(char **words, const char *errors, int *nth)
 {
@@ -155,7 +153,7 @@ static int command_run(char **words, const char *errors, int *nth)
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
 			if (ptrace(PTRACE_GETREGS, pid, 0, &regs))
 				continue;
-			/* At the entry of a system call rax is -ENOSYS. */
+			/* rax is -ENOSYS at the entry of a system call, so this is not its exit. */
 			if ((long)regs.rax == -ENOSYS && opened && !--*nth)
 				file_change();
 			opened |= (long)regs.rax == -ENOSYS && opens_file(pid, &regs);
@@ -180,7 +178,7 @@ static bool is_one_line(const struct content *text)
 	return newline && !newline[1] && !strstr(text->bytes, "signal");
 }
 
-/* Is that how the command may end? */
+/* May the command end with this status and these errors? */
 static bool ended_well(int status, const struct content *errors)
 {
 	struct content got = content_read(output);

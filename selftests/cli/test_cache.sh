@@ -6,13 +6,13 @@
 
 export BEEUNWIND_CACHE=$work/cache
 
-# Copies are files of their own, whatever their build-id.
+# Copies have an inode, and so a cache entry, of their own, although their build-id is the same.
 mkdir "$work/files"
 for i in $(seq 12); do
 	cp /bin/sh "$work/files/prog$i"
 done
 
-# states: "N STATE" of all entries, in one line
+# states: prints "N STATE" for each state that entries have, in one line
 states() {
 	"$beectl" cache list --json | "$python" -c '
 import collections, json, sys
@@ -30,7 +30,7 @@ states_are() {
 	return 1
 }
 
-# says STATUS PATTERN ARGUMENT...: on either stream
+# says STATUS PATTERN ARGUMENT...: beectl exits with STATUS and prints PATTERN, on stdout or stderr
 says() {
 	local want=$1 pattern=$2 got
 	shift 2
@@ -57,7 +57,7 @@ assert got[0]["table"] == "cached" and got[0]["bytes"] > 1000, got
 assert got[1]["path"] == "/etc/passwd" and got[1]["error"] == "not an ELF file", got'
 }
 
-# A named file without a table is a failure, and so is one that does not exist.
+# A file named on the command line that gives no table, or does not exist, is a failure.
 check_failures() {
 	says 1 "beectl: cache: /etc/passwd: not an ELF file" cache prewarm /etc/passwd &&
 		says 1 "beectl: cache: /nonexistent: No such file" cache prewarm /nonexistent &&
@@ -81,7 +81,7 @@ check_damaged() {
 		states_are "12 current"
 }
 
-# Another build of beectl has another build-id, and that is all that it takes.
+# Entries belong to the build of beectl, by its build-id: a copy with another one compiles anew.
 check_generation() {
 	local other=$work/beectl-other
 	objcopy --dump-section .note.gnu.build-id="$work/note" "$beectl" "$other" &&
@@ -98,7 +98,7 @@ check_clear() {
 		says 0 ': 0 tables; 0 B of' cache list
 }
 
-# Eight at once: all succeed, and nothing is torn or lost.
+# Eight processes fill the cache at once: all succeed, and the entries are complete.
 check_parallel() {
 	local i pids=() failed=0
 	for i in $(seq 8); do
@@ -111,7 +111,7 @@ check_parallel() {
 	[ $failed -eq 0 ] && states_are "12 current" && [ "$(find "$BEEUNWIND_CACHE" -name '.new-*')" = "" ]
 }
 
-# Room for four of the twelve.
+# A limit with room for four of the twelve tables.
 check_limit() {
 	local entry
 	entry=$(find "$BEEUNWIND_CACHE" -type f -size +0 | head -n 1)

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What beectl says and exits with, as far as no module is needed.
+# Messages and exit statuses of beectl, where no module is needed.
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 
-# says STATUS STDOUT|STDERR PATTERN ARGUMENT...: exactly that, and the other stream empty
+# says STATUS STDOUT|STDERR PATTERN ARGUMENT...: beectl exits with STATUS and prints PATTERN on that
+# stream, nothing on the other
 says() {
 	local status=$1 stream=$2 pattern=$3 got
 	shift 3
@@ -20,7 +21,7 @@ says() {
 	fi
 }
 
-# One line on stderr, and as it says.
+# complains STATUS TEXT ARGUMENT...: beectl prints exactly TEXT, one line, on stderr
 complains() {
 	local status=$1 line=$2
 	shift 2
@@ -40,7 +41,7 @@ check_help_of_all() {
 	done
 }
 
-# compile_into DIRECTORY ARGUMENT...: the tables that are in the new directory then
+# compile_into DIRECTORY ARGUMENT...: compiles into a new directory, lists it, sets status
 compile_into() {
 	local into=$work/$1
 	shift
@@ -49,7 +50,7 @@ compile_into() {
 	ls "$into"
 }
 
-# Several files at once: the same bytes as one by one, whatever else is wrong.
+# Several files at once give the same tables as one by one, also if some of them are bad.
 check_several() {
 	local status in=$work/in lib
 
@@ -105,7 +106,7 @@ check_atomic() {
 	[ "$(stat -c %a "$work/dir/table")" = "$(printf '%o' $((0666 & ~$(umask))))" ]
 }
 
-# A writer that is killed, here by SIGXFSZ at 1 KiB.
+# A worker that is killed leaves no file; here by SIGXFSZ, as "ulimit -f" is 1 KiB.
 check_killed() {
 	mkdir "$work/killed" || return
 	(ulimit -f 1 && "$beectl" compile "$beectl" -o "$work/killed/table" 2>&1) | tee "$work/said"
@@ -122,7 +123,7 @@ check_refused_table() {
 		dump "$work/short"
 }
 
-# Names that others chose do not talk to the terminal.
+# Escape sequences in names of files do not reach the terminal.
 check_names() {
 	local name=$work/$'name\e[31m'
 	complains 1 "beectl: dump: $work/name\\033[31m: No such file or directory" dump "$name" || return
@@ -136,7 +137,7 @@ check_full_disk() {
 	! "$beectl" dump --rows "$beectl" >/dev/full 2>"$work/stderr" && grep -q 'cannot write' "$work/stderr"
 }
 
-# Files that are opened later do not take the places of closed standard streams.
+# If a standard stream is closed, no file that is opened later gets its descriptor.
 check_closed_streams() {
 	"$beectl" dump /dev/fd/0 <&- 2>"$work/stderr"
 	grep 'not an ELF file\|not a regular file' "$work/stderr" || { cat "$work/stderr"; return 1; }
@@ -144,7 +145,7 @@ check_closed_streams() {
 	[ $? -eq 1 ] && grep 'cannot write to standard output' "$work/stderr"
 }
 
-# Bad words are found before anything is changed or the module asked.
+# Bad arguments are refused before beectl changes anything or asks the module.
 check_words() {
 	complains 2 'beectl: config: foo: no such setting; see "beectl config --help"' config foo bar &&
 		complains 2 'beectl: config: budget: needs a value; see "beectl config --help"' \

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Input that is changed while it is read, or that is large: told of, and bounded.
+# Input that changes while it is read is reported; large input takes bounded memory.
 #	test_input.sh [all]	"all": a larger file, and each command with each kind of change, before
 #				each of its system calls and not one in five
 # slow: 1
@@ -16,7 +16,7 @@ else
 	gcc -O1 "$here/frame_pointers.c" -o "$work/plain"
 fi
 strip "$work/plain" || { echo "Bail out! no file to read"; exit 1; }
-# Without build-id all of it is read; .debug_frame is the only CFI of a function.
+# Without a build-id beectl hashes the whole file.  One function has CFI in .debug_frame only.
 cat >"$work/debug.s" <<'EOF2'
 	.cfi_sections .debug_frame
 	.globl _start
@@ -30,13 +30,13 @@ _start:
 EOF2
 gcc -nostdlib -static -Wa,--compress-debug-sections=zlib -Wl,--build-id=none "$work/debug.s" \
 	-o "$work/debug" || { echo "Bail out! no program with .debug_frame"; exit 1; }
-# Without section headers .eh_frame is found by PT_GNU_EH_FRAME.
+# Without section headers beectl finds .eh_frame by PT_GNU_EH_FRAME.
 cp "$work/plain" "$work/sectionless"
 printf '\0\0\0\0\0\0\0\0' | dd of="$work/sectionless" bs=1 seek=40 conv=notrunc status=none
 printf '\0\0\0\0' | dd of="$work/sectionless" bs=1 seek=60 conv=notrunc status=none
 
-# meddle HOW ELF COMMAND...: ELF is changed in the ways HOW while COMMAND runs.  "half" is to cut it
-# to half its size, "less" by one byte.
+# meddle HOW ELF COMMAND...: changes ELF in the ways HOW while COMMAND runs; "half" cuts it to half
+# its size, "less" by one byte, the others are those of meddle.c.
 meddle() {
 	local how=$1 elf=$2 size
 	shift 2
@@ -48,7 +48,7 @@ meddle() {
 	done
 }
 
-# Sections of 2 GiB that are not there but for their headers.
+# A sparse file whose section header of .eh_frame claims 2 GiB.
 check_large_section() {
 	"$python" - "$work/plain" "$work/large" <<-'END' || return
 		import struct, sys

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What "make install" puts where, from a tree in which only beectl is built.
+# Which files "make install" installs, from a tree in which only beectl is built.
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 
@@ -18,7 +18,7 @@ man_page_is_good() {
 		mandoc -T lint -W error "$work/usr/share/man/man8/beectl.8"
 }
 
-# The program where it is installed, and words that systemd knows.
+# The unit starts the installed program, and systemd accepts its settings.
 service_is_good() {
 	local unit=/usr/lib/systemd/system/beeunwind.service
 	installed 644 "$unit" && grep '^ExecStart=/usr/sbin/beectl watch$' "$work$unit" || return 1

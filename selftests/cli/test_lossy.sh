@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Tables that are not exact: they say so, and how wrong they are is what they say.
+# Tables that are not exact: they are marked, and beectl's figure of the error is right.
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 
-# make_lossy MODE ELF OPTION...: the table, its rows, and what is said of it
+# make_lossy ELF OPTION...: makes the table, keeps beectl's report, lists exact and lossy rows
 make_lossy() {
 	local elf=$1
 	shift
@@ -23,7 +23,7 @@ check_fp_bypass() {
 	"$python" "$here/../lib/lossy_check.py" fp-bypass "$elf" "$work/exact" "$work/lossy" "$work/said"
 }
 
-# refuses PATTERN ELF: one line, no table
+# refuses PATTERN ELF: beectl prints one line with PATTERN and makes no table
 refuses() {
 	rm -f "$work/none"
 	"$beectl" compile --fp-bypass "$2" -o "$work/none" 2>"$work/err" && return 1
@@ -34,7 +34,7 @@ refuses() {
 check_refusals() {
 	refuses ': [1-9][0-9]* of [0-9]* functions keep no frame pointer, first that at 0x' \
 		"$(stock_files | head -n1)" || return
-	# A function that uses rbp for something else, and nothing but leaves.
+	# In "other" one function omits the frame pointer; "leaves" has only leaf functions.
 	gcc -O2 -fno-omit-frame-pointer -x c - -o "$work/other" <<-'END' || return
 		__attribute__((noinline, optimize("omit-frame-pointer"))) int other(int x)
 		{
@@ -57,7 +57,7 @@ check_thin() {
 	"$python" "$here/../lib/lossy_check.py" thin "$elf" "$work/exact" "$work/lossy" "$work/said" "$1"
 }
 
-# Fewer rows that take more bytes would be of no use; and what goes first covers least.
+# More rows left out must give a smaller table, and more wrong bytes for each of these rows.
 check_thin_is_smaller() {
 	local percent size last elf each least=0
 	elf=$(stock_files | head -n1)
@@ -65,7 +65,7 @@ check_thin_is_smaller() {
 	for percent in 5 10 20 30 40; do
 		"$beectl" compile --thin "$percent" "$elf" -o "$work/table" >"$work/said" || return
 		size=$(stat -c %s "$work/table")
-		# A thousandth of a wrong byte for each row that was left out.
+		# Wrong bytes for each row that was left out, in thousandths.
 		each=$(sed -n 's/.*not exact: \([0-9]*\) .*/\1 1000/p; s/.*thin: \([0-9]*\) .*/\1/p' "$work/said" |
 			tr '\n' ' ' | awk '{ print int($1 * $2 / $3) }')
 		echo "$percent percent: $size bytes, $each"

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# beectl size: every figure, by other means.
+# beectl size: every figure is computed again by other means.
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 need readelf
 
-# With different numbers of rows.
+# Files with different numbers of rows.
 files=(/bin/true /bin/sh /bin/cat /usr/bin/sort)
 
-# Lines: headings, files, total; what they are sorted by is in a column of its own.
+# The text output: headings, a line for each file in the order asked for, a total, aligned columns.
 check_text() {
 	"$beectl" size "${files[@]}" >"$work/given" && "$beectl" size -s rows "${files[@]}" >"$work/rows" &&
 		"$beectl" size --sort name "${files[@]}" >"$work/name" || return

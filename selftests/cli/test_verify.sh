@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# beectl verify: beectl itself and odd files have no difference; a table that is wrong in
-# any one way has, and it is found where it is.
+# beectl verify: it finds no difference in beectl itself and in odd files; in a table with one
+# error it finds that error, at the right place.
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 need as ld
 
-# assemble NAME SOURCE [LINKER]: NAME.so; all that are made so have one build-id
+# assemble NAME SOURCE [LINKER]: makes NAME.so, always with the same build-id
 assemble() {
 	local name=$1 source=$2 linker=${3:-ld}
 	as --64 -o "$work/$name.o" "$source" &&
@@ -15,7 +15,7 @@ assemble() {
 		{ cat "$work/ld"; return 1; }
 }
 
-# verify STATUS ARGUMENT...
+# verify STATUS ARGUMENT...: beectl verify exits with STATUS
 verify() {
 	local status=$1 got
 	shift
@@ -30,7 +30,7 @@ figure() {
 	sed -n "s/^$1  *\([0-9][0-9]*\).*/\1/p" "$work/out"
 }
 
-# The pcs compared are at least three for each row: so that 0 means something.
+# No difference; at least three pcs for each row were compared, so that 0 means something.
 is_clean() {
 	verify 0 "$@" || return
 	[ "$(figure differences)" = 0 ] && [ "$(figure rows)" -gt 0 ] &&
@@ -41,7 +41,7 @@ check_program() {
 	assemble program "$here/../golden/asm/$1.S" "${2:-ld}" && is_clean "$work/program.so"
 }
 
-# What the wrong tables below are compared with.
+# The file that the wrong tables below are compared with.
 cat >"$work/right.S" <<'END'
 	.text
 first:
@@ -74,7 +74,7 @@ END
 
 assemble right "$work/right.S" || { echo "Bail out! no file to compare with"; exit 1; }
 
-# found RANGE SED: a table from the source edited so differs there and nowhere else
+# found RANGE SED: the table of the source edited by SED differs in RANGE and nowhere else
 found() {
 	local range=$1 edit=$2
 	sed "$edit" "$work/right.S" >"$work/wrong.S"
@@ -99,14 +99,14 @@ check_other_file() {
 		[ "$(figure differences)" -gt 0 ]
 }
 
-# No symbol talks to the terminal.
+# Escape sequences in names of symbols do not reach the terminal.
 check_symbol() {
 	sed $'s/^first:/.type "fi\e[31mrst", @function\\\n"fi\e[31mrst":/' "$work/right.S" >"$work/symbol.S" && assemble symbol "$work/symbol.S" &&
 		verify 1 --table "$work/other.beet" "$work/symbol.so" &&
 		grep -qF ' (fi\033[31mrst+0x0): ' "$work/out"
 }
 
-# What "compile --thin" leaves out is found.
+# The rows that "compile --thin" leaves out are differences.
 check_lossy_table() {
 	"$beectl" compile -q --thin 20 "$beectl" -o "$work/thin.beet" || return
 	verify 1 --table "$work/thin.beet" "$beectl" && grep -q "that are not exact" "$work/err" &&
@@ -119,7 +119,7 @@ check_refused_table() {
 	verify 1 --table /nonexistent "$beectl" && grep -q "cannot read the table: No such" "$work/err"
 }
 
-# .debug_frame of two objects, with the zero word between them that linkers fill up with.
+# .debug_frame of two objects, with a zero word between them, as linkers pad sections.
 check_filling() {
 	local name
 	{ echo ".cfi_sections .debug_frame"; cat "$work/right.S"; } >"$work/debug.S"
@@ -134,8 +134,8 @@ check_filling() {
 	is_clean "$work/filled.so"
 }
 
-# Two FDEs for the same text: libdw takes the one that it reads first and drops the
-# other, the table that which starts first, and the rest of the other.  No side is wrong.
+# Two FDEs for the same text: libdw uses the one that it reads first and drops the other; the
+# table uses the one that starts first, and the other where that ends.  Neither is wrong.
 check_contradictory() {
 	cat >"$work/twice.S" <<'END'
 	.text
@@ -167,7 +167,7 @@ END
 		grep -q '0x1004-0x1008.*: FDEs overlap; libdw: rsp+32, same, cfa-8; table: rsp+8' "$work/out"
 }
 
-# The search table without its last entry: the unwinder of C++ does not find the FDE either.
+# The search table lacks its last entry: libdw, as the unwinder of C++, does not find that FDE.
 check_unlisted() {
 	local hdr
 	as --64 -o "$work/listed.o" "$work/right.S" &&
@@ -192,8 +192,8 @@ check_unsupported() {
 			"$work/out"
 }
 
-# Help lists all names that there are in JSON: here are rules that no table can hold, and the
-# ranges of a table that is another file's.
+# "beectl verify --help" lists all names of its JSON output.  The output has all of them when the
+# file has unsupported rules and the table is another file's.
 check_json_names() {
 	assemble odd "$here/../golden/asm/odd.S" && "$beectl" compile -q "$beectl" -o "$work/table" || return
 	"$beectl" verify --json --table "$work/table" "$work/odd.so" >"$work/json" && return 1
@@ -210,7 +210,7 @@ assert not missing, missing
 END
 }
 
-# A directory: x86-64 files once each, others left out, and the same figures as JSON.
+# In a directory each x86-64 file is compared once, other files are not; JSON has the same figures.
 check_directory() {
 	mkdir -p "$work/dir/below" && cp "$beectl" "$work/dir/below/one" &&
 		ln "$work/dir/below/one" "$work/dir/again" && ln -s below/one "$work/dir/link" &&

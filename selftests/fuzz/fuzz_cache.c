@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzz the cache on disk: any bytes as the entry of a file are that file's table and pass
- * the check, or are not taken.  The first byte says whether their header is put right.
- * The name of the entry is private to cache.c.
+ * Fuzz the cache on disk: any bytes are written as the entry of a file.  A lookup must refuse
+ * them, or they are a valid table of that file.  The first byte says whether the header is
+ * repaired first.  The name of the entry is private to cache.c, hence the include.
  */
 #include "../../tools/table/cache.c"
 

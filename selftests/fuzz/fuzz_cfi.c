@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzz the parsers of .eh_frame and .debug_frame and the interpreter.  What becomes of
- * the rows is fuzz_pack's: packing takes twenty times as long as all that comes before.
+ * Fuzz the parsers of .eh_frame and .debug_frame and the CFI interpreter.  Packing the rows
+ * takes much longer, so fuzz_pack does that.
  */
 #include "fuzz_rows.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzz the compiler: any bytes as an ELF file give a table that the validator
- * accepts (compile_elf() asks it), or one line that says why not.
+ * Fuzz the compiler: any bytes, as an ELF file, must give a table that the validator
+ * accepts (compile_elf() calls it), or an error of one line.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzz the readers of the module's answers, which are private to their files: the first byte
- * says which, the rest are attributes, or the message of a refusal.
+ * Fuzz the readers of the module's answers, which are private to the included files.  The first
+ * byte chooses the reader, the rest are attributes, or the message of a refusal.
  */
 #include "../../tools/netlink/exchange.c"
 #include "../../tools/netlink/requests.c"
@@ -12,7 +12,7 @@ static void fuzz_procs(void *bytes, size_t size)
 {
 	struct netlink_procs procs = {};
 
-	/* A dump has several messages. */
+	/* A dump has several messages: parse the bytes as two of them. */
 	procs_parse(bytes, size / 2, &procs);
 	procs_parse(bytes, size, &procs);
 	netlink_procs_free(&procs);
@@ -33,7 +33,7 @@ static void fuzz_files(void *bytes, size_t size)
 	netlink_files_free(&files);
 }
 
-/* libnl gives us whole messages of at least a struct nlmsgerr. */
+/* libnl passes on only whole messages that hold a struct nlmsgerr. */
 static void fuzz_refusal(void *bytes, size_t size)
 {
 	struct bee_error error = {};
@@ -43,7 +43,7 @@ static void fuzz_refusal(void *bytes, size_t size)
 	if (size < NLMSG_HDRLEN + sizeof(struct nlmsgerr))
 		return;
 	h->nlmsg_len = size;
-	/* Errors are of the kernel's own range (MAX_ERRNO, include/linux/err.h). */
+	/* The kernel sends -4095 to -1 as errors (MAX_ERRNO, include/linux/err.h). */
 	((struct nlmsgerr *)nlmsg_data(h))->error |= ~4095;
 	exchange_refused(NULL, nlmsg_data(h), &x);
 	if (!x.failed || strlen(error.text) >= sizeof(error.text))

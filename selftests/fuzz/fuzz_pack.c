@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* As fuzz_cfi; then the rows become a table, which must be valid and have the rows. */
+/* As fuzz_cfi; then the rows are packed into a table, which must be valid and give the rows. */
 #include "fuzz_rows.h"
 #include "rows_equal_table.h"
 #include "compile.h"

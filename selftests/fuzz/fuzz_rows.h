@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What fuzz_cfi and fuzz_pack share: the rows of a broken .eh_frame or .debug_frame,
- * without an ELF file around it.  The first byte says which section the rest is.
+ * Shared by fuzz_cfi and fuzz_pack: make rows of a random .eh_frame or .debug_frame without
+ * an ELF file.  Bits of the first byte choose the section that the rest is, and its encoding.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define TEXT		0x1000
 #define TEXT_SIZE	0x1000
 
-/* The text is nothing but zeros, as far as anybody looks. */
+/* A file whose text is all zeros. */
 static struct reader *fuzz_input(void)
 {
 	static struct reader *input;
@@ -52,7 +52,7 @@ static void fuzz_check_rows(const struct row_set *rows)
 		abort();
 }
 
-/* Every input's rows are checked, and then given to @use, if any. */
+/* Make the rows of an input, check them, and pass them to @use, if it is not NULL. */
 static int fuzz_rows(const uint8_t *data, size_t size,
 		     void (*use)(const struct elf_file *elf, const struct row_set *rows))
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Fuzz the validator and the lookup: bytes with a repaired size and checksum, in
- * memory that ends where they end.  What is accepted must look up within bounds, and
- * each pc must get the row that a listing of the table puts it in.
+ * memory of exactly their size.  In a table that is accepted lookups must stay within bounds,
+ * and the lookup of a pc must give the row in which a listing of the table has that pc.
  */
 #include <linux/crc32.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ static void fuzz_repair(void *blob, size_t size)
 	h->crc = ~crc32_le(~0u, blob, size);
 }
 
-/* As many rows as are listed before the next input is worth more. */
+/* No more rows are listed: the time is better spent on the next input. */
 #define FUZZ_ROWS	300
 #define FUZZ_PLACES	64
 

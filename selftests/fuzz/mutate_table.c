@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mutate tables that are good: faster than a fuzzer that has to find out what a table
- * is, and blind to coverage.  Each section of a seed is hit as often as each other,
- * the checksum is right again, and memory ends where the table does.
+ * Mutate valid tables: faster than libFuzzer, which must find the format by coverage first.
+ * Each section of a seed is mutated equally often, the checksum is repaired, and the memory is
+ * exactly as large as the table.
  *
  *	mutate_table COUNT SEED TABLE...
  */
@@ -25,10 +25,10 @@ void __sanitizer_set_death_callback(void (*callback)(void));
 
 /**
  * struct seed - a good table
- * @bytes: of it
- * @size: number of them
+ * @bytes: the table
+ * @size: bytes of the table
  * @starts: where its sections start, and the end
- * @nsections: number of those
+ * @nsections: number of sections
  * @rooms: memory for mutations of each size from @size - MAX_RESIZE on
  */
 struct seed {
@@ -147,7 +147,7 @@ static void mutate(const struct seed *seed, u8 *bytes, size_t size)
 	}
 }
 
-/* The seed with bytes added or taken away somewhere, one time in eight. */
+/* Copy the seed; one time in eight insert or remove bytes somewhere. */
 static u8 *mutation_begin(const struct seed *seed, size_t *size)
 {
 	u32 resize = MAX_RESIZE, at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What must hold for each table that the validator accepts. */
+/* Checks that must pass for each table that the validator accepts. */
 #ifndef BEE_FUZZ_USE_TABLE_H
 #define BEE_FUZZ_USE_TABLE_H
 
@@ -23,8 +23,8 @@ static void use_expect(const struct bee_table *table, u64 pc, const struct bee_r
 }
 
 /*
- * List the first @nrows rows: lookups at their ends and in their middle find them.
- * Then look up at @nplaces places, evenly spread.
+ * List the first @nrows rows, and look up pcs at their ends and in their middle: each lookup must
+ * give the row.  Then look up @nplaces pcs that are evenly spread.
  */
 static void use_table(const struct bee_table *table, u32 nrows, u32 nplaces)
 {

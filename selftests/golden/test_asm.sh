@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Rows of small programs, assembled here, against the rows written beside them.
+# Assembles asm/*.S and compares the rows of each with asm/*.rows.
 #	UPDATE=1	rewrite asm/*.rows instead
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 need as ld objcopy
 
-# link NAME LINKER...: NAME.so from NAME.o, the text at a known place
+# link NAME LINKER...: makes NAME.so from NAME.o, with the text at a fixed address
 link() {
 	local name=$1
 	shift
@@ -20,7 +20,7 @@ same_rows() {
 	return 1
 }
 
-# A program's rows, three ways: as they go in, as they come out, from a file.
+# A program's rows before packing, after packing, and from a table file.
 check_program() {
 	local name=$1
 	as --64 -o "$work/$name.o" "$here/asm/$name.S" && link "$name" ld || return
@@ -39,7 +39,7 @@ check_deterministic() {
 		cmp "$work/frames.beet" "$work/again.beet"
 }
 
-# The same CFI in .debug_frame instead; a line of "readelf -S" must look like that.
+# The same CFI in .debug_frame instead of .eh_frame; readelf confirms which section there is.
 check_debug_frame() {
 	local flag=$1 looks=$2
 	{ echo ".cfi_sections .debug_frame"; cat "$here/asm/frames.S"; } >"$work/debug.S"
@@ -51,7 +51,7 @@ check_debug_frame() {
 	"$beectl" dump --rows "$work/debug.so" | same_rows "$here/asm/frames.rows"
 }
 
-# The same file without section headers: .eh_frame by PT_GNU_EH_FRAME.
+# The same file without section headers: beectl finds .eh_frame by PT_GNU_EH_FRAME.
 check_no_sections() {
 	ld -shared --build-id=none -Ttext=0x1000 --eh-frame-hdr -o "$work/bare.so" "$work/frames.o" || return
 	# e_shoff = 0, e_shnum = e_shstrndx = 0
@@ -60,7 +60,7 @@ check_no_sections() {
 	"$beectl" dump --rows "$work/bare.so" | same_rows "$here/asm/frames.rows"
 }
 
-# gold chooses the addresses itself, so they are left to readelf.
+# gold chooses the addresses itself, so the rows are compared with those of readelf.
 check_linker() {
 	local linker=$1
 	link frames "$linker" || return
@@ -70,7 +70,7 @@ check_linker() {
 		"$here/../lib/readelf_rows.py" "$work/frames.so" "$work/rows"
 }
 
-# An .eh_frame FDE wins over one of .debug_frame for the same text.
+# Of two FDEs for the same text, that of .eh_frame is used, not that of .debug_frame.
 check_eh_frame_wins() {
 	cat >"$work/both.S" <<'EOF'
 	.cfi_sections .debug_frame, .eh_frame

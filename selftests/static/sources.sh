@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2120
 # SPDX-License-Identifier: GPL-2.0
-# How a static test begins, and what these tests share: they run at the top of the tree, with a
-# directory $tmp that goes when they end.
+# Sourced by the static tests at their start: they run at the top of the tree, and have a directory
+# $tmp that is removed when they end.
 set -euo pipefail
 
 tree=$(cd "$(dirname "$0")/../.." && pwd -P)
@@ -12,7 +12,7 @@ cd "$tree"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# Everything that is or will be committed, without test inputs.
+# sources [PATTERN...]: prints the files that git tracks, or would add
 sources() {
 	git -c safe.directory="$tree" ls-files -co --exclude-standard -- "$@" |
 		while IFS= read -r file; do
@@ -24,7 +24,7 @@ have() {
 	command -v "$1" >/dev/null
 }
 
-# with TOOL NAME CMD...: skipped when the tool is missing
+# with TOOL NAME CMD...: a test that is skipped if the tool is missing
 with() {
 	local tool=$1 name=$2
 	shift 2

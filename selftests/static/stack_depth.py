@@ -1,14 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""How much stack a function of the module needs, with all that it calls in it.
+"""How much stack a function of the module needs, with all functions of the objects that it calls.
 
 	stack_depth.py FUNCTION OBJECT...
 
-Read off the machine code: pushes, "sub $n,%rsp" and "add $-n,%rsp", and 8 bytes for
-each call.  Calls
-of functions in none of the objects count as those 8 bytes.  Prints the bytes and
-the deepest chain; fails if there is recursion or a call through a register, whose
-depth nobody can tell.
+Adds up pushes, "sub $n,%rsp" and "add $-n,%rsp" in the machine code, and 8 bytes for each call.
+A call of a function that is in none of the objects counts as 8 bytes.  Prints the bytes and the
+deepest chain.  Fails if there is recursion or a call through a register, as the depth of those
+cannot be known.
 """
 
 import re
@@ -30,7 +29,7 @@ def taken(is_sub, operand):
 
 
 def functions(path):
-    """{name: (bytes, {callees})} of an object."""
+    """{name: [bytes, {callees}]} of an object's functions."""
     text = subprocess.run(["objdump", "-dr", "--no-show-raw-insn", path], check=True,
                           stdout=subprocess.PIPE, text=True).stdout
     found, name, calling = {}, None, False
@@ -53,7 +52,7 @@ def functions(path):
         target = TARGET.search(line)
         if INDIRECT.search(line):
             found[name][1].add("*")
-        # Before relocation a call leads behind itself, into the next function perhaps.
+        # The target of a call with a relocation is not filled in yet: objdump shows a wrong one.
         elif target and target[1] != name and not RELOCATION.search(following):
             found[name][1].add(target[1])
         if re.search(r"\bpush\b", line):
@@ -65,7 +64,7 @@ def functions(path):
 
 
 def deepest(name, known, above=()):
-    """(bytes, chain) from the call of name on."""
+    """(bytes, chain) of a call of the function, its return address included."""
     if name == "*" or name.startswith("__x86_indirect"):
         sys.exit(f"stack_depth: indirect call in {' > '.join(above)}")
     if name in above:

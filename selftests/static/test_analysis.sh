@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What compilers and checkers say about the sources without running them.
+# Compilers and checkers find no fault in the sources.
 # slow: 1
 # shellcheck source=selftests/static/sources.sh
 . "$(dirname "$0")/sources.sh"
@@ -9,12 +9,12 @@ headers() {
 	selftests/vm/kernel headers 6.12 2>/dev/null
 }
 
-# As tools/rooms.mk has them.
+# Prints the list of rooms (folders of tools/) in tools/rooms.mk.
 rooms() {
 	sed -n 's/^rooms[[:space:]]*:= //p' tools/rooms.mk
 }
 
-# tool_flags -I|-iquote: where the files of tools/ find headers
+# tool_flags -I|-iquote: prints the preprocessor options for the files of tools/
 tool_flags() {
 	# shellcheck disable=SC2046  # a list of words
 	printf ' %s' -D_GNU_SOURCE -Itools/include -Iinclude/uapi "${1}." $(printf -- "${1}tools/%s " $(rooms))
@@ -43,7 +43,7 @@ check_analyzer() {
 	local flags files file
 	read -r -a flags <<<"$(tool_flags -iquote) $(pkg-config --cflags libnl-3.0 libnl-genl-3.0 json-c libelf)"
 	mapfile -t files < <(sources 'tools/*.c'; echo kmod/table.c)
-	# It takes a pointer stored in a caller's structure for a leak; ASan judges those.
+	# It reports pointers stored in a caller's structure as leaks; ASan finds real leaks.
 	printf '%s\n' "${files[@]}" | silent xargs -P 2 -n 1 \
 		gcc -std=gnu11 -O1 -fanalyzer -Wno-analyzer-malloc-leak "${flags[@]}" -c -o /dev/null
 }
@@ -69,8 +69,9 @@ checkpatch() {
 	done
 }
 
-# A module of more than one kernel asks for the version; it has macros as the kernel's, arguments
-# twice; tables are read in user space too, where there is no BIT_ULL().
+# Ignored: version checks, as the module is built for several kernels; macros that evaluate an
+# argument twice, as the kernel's own do; shifts instead of BIT_ULL(), as user space, which reads
+# tables too, has no BIT_ULL().
 check_checkpatch() {
 	local files ignored=LINUX_VERSION_CODE,CONSTANT_COMPARISON,MACRO_ARG_REUSE,BIT_MACRO
 	mapfile -t files < <(sources 'kmod/*.[ch]' 'include/*.h')
@@ -78,12 +79,12 @@ check_checkpatch() {
 		-f "${files[@]}"
 }
 
-# A change of the list of objects that perf runs in NMI changes this test.
+# Prints the objects whose code runs in perf's NMI handler, as Kbuild lists them.
 sampling_objects() {
 	sed -n 's/^sampling-path := //p' Kbuild
 }
 
-# The instrumented kernel's module calls what the compiler put in.
+# Prints build directories; without that of the instrumented kernel, whose code calls sanitizers.
 sampling_builds() {
 	find build/kmod -mindepth 1 -maxdepth 1 -type d ! -name '*-beedebug'
 }
@@ -105,7 +106,7 @@ check_sampling_symbols() {
 	return "$bad"
 }
 
-# The frames of perf's NMI handler lie above; 512 bytes are what the walk may take of 16 KiB.
+# The walk may take 512 bytes of the 16 KiB stack, as it runs on top of perf's NMI handler.
 check_sampling_stack() {
 	local dir object objects seen=0
 	for dir in $(sampling_builds); do

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What greps and quick tools can say about the sources.
+# Rules for the sources that grep and other quick tools can check.
 # shellcheck source=selftests/static/sources.sh
 . "$(dirname "$0")/sources.sh"
 
@@ -23,7 +23,7 @@ check_whitespace() {
 	silent grep -nIE '[[:space:]]+$' "${files[@]}"
 }
 
-# Of this machine, or of one place that packages came from.
+# No paths of one machine, and no addresses of package archives.
 check_places() {
 	local files
 	mapfile -t files < <(sources | grep -v '^selftests/static/')
@@ -40,7 +40,7 @@ check_licence() {
 		END { if (!said) print last ": no SPDX line" }' "${files[@]}"
 }
 
-# only REGEX WHERE ALLOWED...: the interface is used in its own files only
+# only REGEX WHERE ALLOWED...: of the files WHERE only those ALLOWED match REGEX
 only() {
 	local regex=$1 where=$2 files
 	shift 2
@@ -48,7 +48,7 @@ only() {
 	silent grep -nE "$regex" "${files[@]}"
 }
 
-# Code, without comments and strings: names in prose are no violation.
+# only_code REGEX WHERE ALLOWED...: the same, without comments and strings
 only_code() {
 	local regex=$1 where=$2 files file
 	shift 2

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What the documentation names is in the tree.
+# The files and functions that the documentation names exist in the tree.
 set -u
 TREE=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$TREE" || exit 1

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What must say the same in two places does.
+# Facts that stand in two places of the tree must agree.
 set -u
 TREE=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$TREE" || exit 1
@@ -11,7 +11,7 @@ generated_is_current() {
 	/usr/bin/python3 Documentation/netlink/gen-uapi.py "$1" | diff -u "$2" -
 }
 
-# The layout and meaning of tables may change with the version only.
+# If the layout or meaning of tables changes, their version must change too.
 format_hash_is_known() {
 	local version hash
 	version=$(sed -n 's/^#define BEE_TABLE_VERSION[[:space:]]*//p' include/uapi/linux/beeunwind_table.h)
@@ -33,7 +33,7 @@ versions_agree() {
 		grep -q "^beeunwind $tool" NEWS
 }
 
-# Every command that main.c dispatches, and every long option of its --help, is
+# Every command that main.c dispatches, and every long option in the --help of a command, is
 # in the man page and in the completion.
 commands_are_documented() {
 	local command option missing=0
@@ -53,8 +53,8 @@ commands_are_documented() {
 	return $missing
 }
 
-# Stop reasons are sections of their catalogue, in the order of the specification,
-# with meaning, cause and remedy each.
+# The catalogue of stop reasons has a section for each one, in the order of the netlink
+# specification, with meaning, cause and remedy.
 stop_reasons_are_explained() {
 	/usr/bin/python3 - Documentation/netlink/specs/beeunwind.yaml Documentation/stop-reasons.rst <<-'END'
 	import re, sys, yaml

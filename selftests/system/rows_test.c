@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tables of stock files against the rows that they were made from. */
+/* Tables of stock files, compared with the rows that they were made from. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ static bool encodes_alike(const struct elf_file *elf, const struct row_set *rows
 	return alike;
 }
 
-/* Ascending, inside the text, no two alike side by side. */
+/* Are the rows ascending, inside the text, and each of another rule than the one before? */
 static bool rows_are_sound(const struct row_set *rows, const struct elf_file *elf)
 {
 	size_t i;

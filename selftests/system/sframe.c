@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Frames of all sizes, for as --gsframe; test_formats.sh says what for. */
+/* Functions with frames of all sizes: test_formats.sh assembles them with --gsframe. */
 #include <alloca.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* rbp in another register: SFrame has no such thing, so this function is left out. */
+/* rbp is in another register.  SFrame cannot say that, so gas leaves this function out. */
 __asm__(".text\n"
 	".type fp_in_rbx, @function\n"
 	"fp_in_rbx:\n"
@@ -16,7 +16,7 @@ __asm__(".text\n"
 	".cfi_endproc\n"
 	".size fp_in_rbx, . - fp_in_rbx\n");
 
-/* Starts of 1, 2 and 4 bytes: the limits are functions of 256 and of 65536 bytes. */
+/* The size of a function decides whether a start address has 1, 2 or 4 bytes. */
 #define PADDED(name, size)			\
 	__asm__(".text\n"			\
 		".type " name ", @function\n"	\

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 1800
-# Tables of stock files: against readelf's and libdw's interpretation of the same CFI, against
-# their own rows, with rows left out on purpose, and the memory that a large one takes.
+# Tables of stock files, compared with readelf's and libdw's interpretation of the same CFI and
+# with the rows that they were made from; tables with rows left out (--thin); and the memory that
+# compiling a large file takes.
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 need readelf
@@ -11,7 +12,7 @@ check_readelf() {
 	"$beectl" dump --rows "$1" >"$work/rows" && "$here/../lib/readelf_rows.py" "$1" "$work/rows"
 }
 
-# What goes into a table comes out of it.
+# The rows before packing are the rows that the packed table gives.
 check_packed() {
 	"$beectl" dump --rows --unpacked "$1" >"$work/unpacked" &&
 		"$beectl" compile -q "$1" -o "$work/table" &&
@@ -25,7 +26,7 @@ figure() {
 	sed -n "s/^$1  *\([0-9][0-9]*\).*/\1/p" "$work/out"
 }
 
-# Three pcs compared for each row at least: so that 0 differences mean something.
+# At least three pcs for each row must be compared, so that 0 differences mean something.
 check_libdw() {
 	"$beectl" verify "$1" >"$work/out" || { cat "$work/out"; return 1; }
 	[ "$(figure differences)" = 0 ] && [ "$(figure rows)" -gt 0 ] &&
@@ -59,7 +60,7 @@ for file in "${small[@]}"; do
 	done
 done
 ktap_run "sizes of tables and CFI" "$python" "$here/../lib/size_check.py" rows "$beectl" "${small[@]}"
-# 110 MB, 7.2 MB of them .eh_frame.
+# A large library with a large .eh_frame.
 llvm=$(shared_library libLLVM-14.so.1)
 if [ -n "$llvm" ]; then
 	ktap_run "memory for libLLVM-14" check_memory "$llvm"

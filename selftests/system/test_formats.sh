@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 600
-# Sizes of other formats, which "make bench" prints: every figure, by other means; and SFrame's
-# against what as makes.
-#	AS=as LD=ld
+# Sizes of other formats, which "make bench" prints: every figure is computed again by other
+# means, and the size of SFrame is compared with what as and ld make.
+#	AS=as LD=ld	the assembler and linker to use
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 need readelf gcc make
@@ -12,8 +12,8 @@ as=${AS:-as} ld=${LD:-ld}
 make -s -C "$here/../bench" >&2 || ktap_skip_all "selftests/bench cannot be built"
 sizes=$tree/build/selftests/bench/sizes
 
-# gas and ld are asked what they make of the same functions.  Debian 12's binutils 2.40
-# write version 1, which differs in the size of an FDE; 2.44 writes version 2.
+# Compare with the SFrame section that gas and ld make of the same functions.  Debian 12's binutils
+# 2.40 writes version 1, which differs in the size of an FDE; 2.44 writes version 2.
 check_sframe() {
 	local options=$1
 	# shellcheck disable=SC2086  # a list of words

@@ -1,5 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A larger file that is changed in each way while each command reads it.
+# Input that changes while it is read: all combinations of command and change, on a larger file.
 # timeout: 900
 exec "$(dirname "$0")/../cli/test_input.sh" all

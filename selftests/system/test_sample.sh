@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Samples of stock programs, unwound by libdw and by our tables and our step in user
-# space: every address the same.  SAMPLES: of each program.
+# Samples of stock programs, unwound by libdw and with our tables and our step in user space: the
+# addresses must be the same.  SAMPLES: samples of each program.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd -P)
@@ -18,7 +18,7 @@ samples=${SAMPLES:-500} share=99
 programs=(python3 perl git xz bash sqlite3 openssl as cc1plus clang postgres node java)
 [ $# -eq 0 ] || programs=("$@")
 
-# Nothing differs, and there was something to compare.
+# No sample differs, and at least 100 could be compared.
 compare() {
 	local status=0
 	input_of "$1" | "$sample" --here --seconds 60 --samples "$samples" --period 500000 "$1" \
@@ -42,7 +42,7 @@ for name in "${programs[@]}"; do
 	else
 		ktap_skip "$name: as libdw" "$why"
 	fi
-	# Differences, also of those that pass.
+	# Print differences that do not fail a test, too.
 	[ ! -s "$WORK/out" ] || ktap_diag "$(tail -n 8 "$WORK/out")"
 	: >"$WORK/out"
 done

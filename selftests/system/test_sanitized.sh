@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 900
-# Tests of beectl's commands with the beectl of "make DEBUG=1", which has ASan and UBSan.  Not
-# test_input, as ASan looks for leaks with ptrace itself.
+# Tests of beectl's commands with the beectl of "make DEBUG=1", which has ASan and UBSan.
+# test_input is left out: it traces beectl with ptrace, which LeakSanitizer needs for itself.
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Every instruction of the programs in selftests/fixtures/programs: our tables and our step
-# against the calls, returns and signals that were seen.  In a guest (BEE_KO is set), where
-# ptrace is slow, some of them; BEE_ORACLE=full: all.
+# Callers at every instruction of the programs in selftests/fixtures/programs, found with our
+# tables and our step and compared with the calls, returns and signals that were executed.  In a
+# guest (BEE_KO is set), where ptrace is slow, only some programs, unless BEE_ORACLE=full.
 # timeout: 900
 set -euo pipefail
 
@@ -16,7 +16,7 @@ programs=$tree/build/selftests/programs
 totals=$(mktemp)
 trap 'rm -f "$totals" "$totals.out" "$totals.built"' EXIT
 
-# step_all COMMAND...: no wrong step, no caller made up where there is no row
+# step_all COMMAND...: no wrong answer, and no "guessed" one where there is no row
 step_all() {
 	"$step" "$@" >"$totals.out" || { cat "$totals.out"; return 1; }
 	tail -n 1 "$totals.out" >>"$totals"
@@ -25,7 +25,7 @@ step_all() {
 	return 1
 }
 
-# What there is, of what is to be run; in a guest it is built already.
+# The fixtures that can be built and are wanted; in a guest they are built already.
 if [ -z "${BEE_KO:-}" ]; then
 	make -s --no-print-directory -C "$here/oracle" >/dev/null
 	"$tree/selftests/fixtures/programs/build.sh" >"$totals.built"
@@ -38,7 +38,7 @@ if [ -n "${BEE_KO:-}" ] && [ "${BEE_ORACLE:-quick}" != full ]; then
 fi
 mapfile -t built <<<"$(grep -E "$wanted" "$totals.built")"
 
-# Does ptrace work here at all?
+# "step" exits with 2 where ptrace does not work.
 status=0
 "$step" --limit 1 true >/dev/null 2>&1 || status=$?
 [ "$status" -ne 2 ] || ktap_skip_all "no ptrace here"

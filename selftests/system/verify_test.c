@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The comparison with libdw: the table of a stock file as it is, then with one row
- * changed at a time in ways that a wrong compiler could change it.  Each must be found,
- * and nothing else.
+ * The comparison with libdw of the table of a stock file: first as it is, then with one row at a
+ * time changed as by a wrong compiler.  It must find that change, and no other difference.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 #define FILE_NAME	"/lib64/ld-linux-x86-64.so.2"
 #define TRIES		12
 
-/* Verify what the rows make.  Return: false if they make no table. */
+/* Compare the table of @rows with libdw.  Return: false if the rows give no table. */
 static bool verify_rows(const struct elf_file *elf, const struct row_set *rows,
 			struct compare_result *result)
 {
@@ -56,7 +55,7 @@ static bool mutate_cfa_deref(struct bee_rule *row)
 	return true;
 }
 
-/* CFA = rsp+8 or rsp+16 can be the same thing at the pcs of a row. */
+/* Not a row of CFA = rsp+8 or rsp+16: the PLT rule may give the same CFA there. */
 static bool mutate_plt(struct bee_rule *row)
 {
 	bool other = row->cfa == BEE_CFA_REG && row->cfa_off > 16;
@@ -148,7 +147,7 @@ static const struct mutation {
 
 #define NMUTATIONS	(sizeof(mutations) / sizeof(mutations[0]))
 
-/* Only text with an FDE: what else holds a rule has a definition of its own. */
+/* Is the row from an FDE?  For text without FDE libdw has no rule to compare with. */
 static bool row_has_fde(const struct row_set *rows, size_t i)
 {
 	const struct bee_rule *rule = &rows->rules[rows->rows[i].rule];
@@ -156,7 +155,7 @@ static bool row_has_fde(const struct row_set *rows, size_t i)
 	return rule->kind == BEE_RULE_KNOWN && rule->ra != BEE_RA_UNDEF;
 }
 
-/* A row that can be changed in this way and still differs from its neighbours. */
+/* Choose a row that @mutation changes to a rule other than its own and its neighbours'. */
 static size_t choose_row(struct row_set *rows, const struct mutation *mutation, u32 *rule)
 {
 	for (;;) {
@@ -172,7 +171,7 @@ static size_t choose_row(struct row_set *rows, const struct mutation *mutation, 
 	}
 }
 
-/* Is all that was found in [@start, @end), and is @start found?  Padding behind it may be too. */
+/* Are all differences in [@start, @end), and does the first begin at @start? */
 static bool found_only(const struct compare_result *r, u64 start, u64 end)
 {
 	size_t i;
@@ -223,7 +222,7 @@ static bool mutation_is_found(const struct elf_file *elf, struct row_set *rows,
 	return good;
 }
 
-/* A row that begins a byte too early or too late: one pc is wrong, the boundary or one before. */
+/* Let a row begin a byte too early or too late: one pc is wrong, the boundary or the one before. */
 static bool shift_is_found(const struct elf_file *elf, struct row_set *rows, bool later)
 {
 	bool good = true;
@@ -247,7 +246,7 @@ static bool shift_is_found(const struct elf_file *elf, struct row_set *rows, boo
 	return good;
 }
 
-/* A file without a table is all gap, so every row of libdw's is a difference. */
+/* Without a table each pc is in a gap, so each row of libdw's must be a difference. */
 static bool missing_table_is_found(const struct elf_file *elf)
 {
 	struct compare_result result = { .max_shown = 3 };

@@ -31,7 +31,7 @@ expect() {
 statuses_come_back() {
 	local status
 
-	# One boot each is slow: three tell a wrapped or clamped status.
+	# A boot is slow; these three statuses would show one that is wrapped or clamped.
 	for status in 0 1 255; do
 		expect "$status" "$run" -- sh -c "exit $status"
 	done
@@ -59,7 +59,7 @@ guest_is_a_profilers_machine() {
 			grep -q " $fs " /proc/mounts
 		done
 		ls -d /sys/kernel/tracing/events /lib/modules/$(uname -r)/kernel
-		# Its clock has the rate that it was told.
+		# The kernel uses the TSC rate of its command line.
 		mhz=$(sed -n "s/.* tsc_early_khz=\([0-9]*\)\([0-9]\{3\}\).*/\1.\2/p" /proc/cmdline)
 		[ -z "$mhz" ] || dmesg | grep -F "tsc: Detected $mhz MHz"
 		ping -c1 -W2 127.0.0.1 || grep -q "lo:" /proc/net/dev
@@ -99,7 +99,7 @@ timeout_fails() {
 	grep -q 'FAILED: timeout' "$tmp/err"
 }
 
-# The command would run for long; killed by its id, nothing may stay behind.
+# On SIGTERM selftests/vm/run must end, with its QEMU, although the command would run for long.
 signal_kills_guest() {
 	local pid status=0
 
@@ -130,7 +130,7 @@ unknown_series() {
 	grep -q 'apt offers no' "$tmp/err"
 }
 
-# scans STATUS OPTIONS... : judge the log on standard input
+# scans STATUS OPTIONS...: "run --scan" exits with STATUS for the console log on standard input
 scans() {
 	local want=$1
 	shift

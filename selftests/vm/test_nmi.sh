@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Callchains in NMI on each kernel of BEE_KERNELS; more with "selftests/vm/nmi --count N"
-# and "make torture".
+# Callchains taken in NMI on each kernel of BEE_KERNELS; for longer runs there are
+# "selftests/vm/nmi --count N" and "make torture".
 # timeout: 1800
 set -u
 cd "$(dirname "$0")/../.." || exit 1

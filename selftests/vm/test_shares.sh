@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=selftests/ktap.sh
 . selftests/ktap.sh
 
-# Figures are shown whether they are good or bad.
+# Print the figures also if the test passes.
 shares() {
 	selftests/demo --kernel "$1" --seconds 2 --out "build/check/demo-$1" 2>&1 | sed 's/^/# /'
 	return "${PIPESTATUS[0]}"

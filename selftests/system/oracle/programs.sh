@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # what the script that sources it has
 # SPDX-License-Identifier: GPL-2.0
-# The stock programs that the same-sample oracle looks at, and the sums of what it
-# says.  Source it with TREE, WORK and share set.
+# The stock programs that the same-sample oracle runs, and the sums of its results.
+# Source it with TREE, WORK and share set.
 
 cc1plus=$(gcc -print-prog-name=cc1plus 2>/dev/null)
 postgres=$(echo /usr/lib/postgresql/*/bin)
@@ -10,7 +10,7 @@ input=$(readlink -f /usr/bin/python3)
 python3_script='
 import functools, json, re, time
 json.loads(json.dumps(re.sub("a", "b", "a")))
-time.sleep(2)   # for the tables of what has been loaded late
+time.sleep(2)   # gives time for the tables of the libraries just loaded
 def tree(n):
     return {"left": tree(n - 1), "right": tree(n - 1), "name": str(n)} if n else None
 def depth(node):
@@ -39,7 +39,7 @@ sqlite3_script='
 WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 1000000)
 SELECT count(*), sum(length(hex(x))) FROM c WHERE x LIKE "%7%" GROUP BY x % 10 ORDER BY 2;'
 
-# Sets command, or why there is none.
+# prepare NAME: sets the array command; or fails, and sets why.
 prepare() {
 	command=() why=
 	case $1 in
@@ -86,12 +86,13 @@ prepare() {
 	esac
 }
 
-# What a program reads from its standard input.
+# input_of NAME: prints the standard input of the program.
 input_of() {
 	[ "$1" != postgres ] || while :; do echo "select count(*), sum(length(md5(x::text))) from generate_series(1, 20000) x where x::text like '%7%';"; done
 }
 
-# sum FILE: of the last lines of "sample"; false if fewer than $share % are complete
+# sum FILE: adds up the summary lines of "sample"; fails if fewer than $share % of the native
+# stacks are complete
 sum() {
 	/usr/bin/python3 - "$1" "$share" <<-'END'
 	import re, sys

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Run a command under one perf event and keep what perf tells of it: samples with
- * callchain, user registers and a copy of the stack, all of the same moment.
+ * Run a command under one perf event and keep perf's records: samples with callchain, user
+ * registers and a copy of the stack, all taken at the same moment, and mmap, comm and fork.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 #define MAX_CPUS	64
 #define MAX_PID		(4u << 20)	/* PID_MAX_LIMIT, linux/threads.h */
 #define RING_BYTES	(8u << 20)
-/* perf_event.h: below 65,536 and a multiple of 8; perf gives what fits into a record. */
+/* The most that perf_event.h allows; perf copies less if a record has less room. */
 #define STACK_BYTES	65528
 #define REGS_MASK	(((1ull << PERF_REG_X86_64_MAX) - 1) & \
 			 ~(1ull << PERF_REG_X86_DS | 1ull << PERF_REG_X86_ES | \
@@ -48,16 +48,16 @@ struct ring {
 	struct perf_event_mmap_page	*page;
 	uint8_t				*data;
 	uint64_t			 redzone_id;
-	struct redzone			 redzone;	/* of the sample that comes next */
+	struct redzone			 redzone;	/* belongs to the next sample */
 };
 
-/* Processes that a launcher has made and that have executed something since. */
+/* By pid: processes that the launcher has forked and that have called exec since. */
 static bool launched[MAX_PID];
 
 static struct ring rings[MAX_CPUS];
 static size_t nrings;
 
-/* What the administrator allows, and no less. */
+/* Ask for callchains as long as kernel.perf_event_max_stack allows. */
 static unsigned int max_stack(void)
 {
 	FILE *file = fopen("/proc/sys/kernel/perf_event_max_stack", "r");
@@ -70,7 +70,7 @@ static unsigned int max_stack(void)
 	return frames;
 }
 
-/* One event per CPU, inherited: perf allows no buffer for an inherited event on all CPUs. */
+/* One event per CPU, as perf refuses a ring buffer for an inherited event on all CPUs. */
 static int ring_open(struct ring *ring, pid_t pid, int cpu, uint64_t period_ns)
 {
 	struct perf_event_attr attr = {
@@ -143,7 +143,7 @@ static uint64_t take(const uint8_t **at)
 	return value;
 }
 
-/* TID and TIME: where samples have them, and near the end of all other records. */
+/* Read TID and TIME: samples begin with them, other records have them in sample_id at the end. */
 static void take_id(struct record *record, const uint8_t **at)
 {
 	uint64_t both = take(at);
@@ -153,7 +153,7 @@ static void take_id(struct record *record, const uint8_t **at)
 	record->time = take(at);
 }
 
-/* The part after PERF_CONTEXT_USER. */
+/* Keep the part of the callchain after PERF_CONTEXT_USER. */
 static void take_chain(struct record *record, const uint8_t **at)
 {
 	uint64_t n = take(at), i;
@@ -169,7 +169,7 @@ static void take_chain(struct record *record, const uint8_t **at)
 	*at = start + n * sizeof(uint64_t);
 }
 
-/* It has come just before, if it is of this sample. */
+/* The red zone read last belongs to this sample if it has the same rsp. */
 static void take_redzone(struct record *record, struct ring *ring)
 {
 	if (ring->redzone.sp && !ring->redzone.fault &&
@@ -178,7 +178,7 @@ static void take_redzone(struct record *record, struct ring *ring)
 	ring->redzone.sp = 0;
 }
 
-/* Nothing is told of samples without user mode: kernel threads. */
+/* Samples of kernel threads, which have no user registers, are dropped. */
 static void take_sample(struct recording *recording, struct ring *ring, const uint8_t *at)
 {
 	struct record *record;
@@ -186,7 +186,7 @@ static void take_sample(struct recording *recording, struct ring *ring, const ui
 	size_t i;
 
 	if (take(&at) == ring->redzone_id) {
-		/* After the size of what is raw. */
+		/* Raw data begins behind its size, a u32. */
 		memcpy(&ring->redzone, at + 4, sizeof(ring->redzone));
 		return;
 	}
@@ -293,7 +293,7 @@ static int by_time(const void *a, const void *b)
 	return x->time < y->time ? -1 : x->time > y->time;
 }
 
-/* In a process group of its own, waiting for a byte before it executes. */
+/* Fork a child in its own process group; it calls exec when it can read a byte from @go. */
 static pid_t start(char **argv, int *go)
 {
 	int pipes[2];
@@ -325,7 +325,7 @@ static void drain_all(struct recording *recording)
 		ring_drain(recording, &rings[i]);
 }
 
-/* Until the command ends, or long enough; the command is killed then. */
+/* Read records until the command ends, or kill it after @seconds or @samples. */
 static void follow(struct recording *recording, pid_t pid, unsigned int seconds, size_t samples)
 {
 	struct pollfd polls[MAX_CPUS];

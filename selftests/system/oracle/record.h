@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Run a command under one perf event and keep what perf tells of it. */
+/* Run a command under one perf event and keep perf's records. */
 #ifndef BEE_RECORD_H
 #define BEE_RECORD_H
 
@@ -14,10 +14,10 @@
 #define RECORD_RIP	16
 
 /**
- * enum record_type - what a record tells
+ * enum record_type - what a record reports
  * @RECORD_SAMPLE: user mode as it was at one moment
  * @RECORD_MMAP: code was mapped
- * @RECORD_COMM: a new name; @exec: and a new image
+ * @RECORD_COMM: a new name; if @exec is set, because of a new image
  * @RECORD_FORK: a new process or thread
  */
 enum record_type {
@@ -28,7 +28,7 @@ enum record_type {
 };
 
 /**
- * struct record - one thing that perf told
+ * struct record - one record of perf
  * @time: when, ns
  * @type: what
  * @pid: process
@@ -44,7 +44,7 @@ enum record_type {
  * @offset: MMAP: file offset at @start
  * @name: MMAP: path; COMM: name
  * @exec: COMM: because of exec
- * @parent: FORK: the process that it was made by
+ * @parent: FORK: the process that called fork
  */
 struct record {
 	uint64_t	 time;
@@ -71,7 +71,7 @@ struct record {
  * @count: how many
  * @room: memory for so many
  * @samples: samples among them
- * @launcher: process that makes those of which samples are kept, 0 for none
+ * @launcher: if not 0, samples are kept only of processes that this process has started
  * @lost: records that perf had no room for
  */
 struct recording {

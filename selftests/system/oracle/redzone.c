@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The words below rsp, which PERF_SAMPLE_STACK_USER leaves out, though code without
- * calls keeps words there, and some of it its CFA.  A BPF program that runs when a
- * sample is taken writes them into the same buffer, before it.
+ * The red zone below rsp, which PERF_SAMPLE_STACK_USER leaves out.  Leaf functions keep values
+ * there, and the rules of some of them need these.  A BPF program runs when a sample is taken and
+ * writes the red zone into the event's ring buffer, before the sample.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ static int load(void)
 	return bpf(BPF_PROG_LOAD, &attr);
 }
 
-/* The event that the program writes to on a CPU, and through that one @event's buffer. */
+/* Open the event that the BPF program writes to on @cpu; its output goes to @event's buffer. */
 static int output_open(int event, int cpu, uint64_t *id)
 {
 	struct perf_event_attr attr = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The words below rsp, which PERF_SAMPLE_STACK_USER leaves out.  redzone.c alone uses BPF. */
+/* The red zone below rsp, which PERF_SAMPLE_STACK_USER leaves out.  Only redzone.c uses BPF. */
 #ifndef BEE_REDZONE_H
 #define BEE_REDZONE_H
 

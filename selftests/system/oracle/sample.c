@@ -2,15 +2,15 @@
 /*
  * The same-sample oracle: run a command, take samples that have a callchain, the
  * user registers and a copy of the stack, and compare the callchain, address by
- * address, with what libdw makes of the registers and the stack.
+ * address, with the one that libdw finds from the registers and the stack.
  *
  *	sample [--launcher] [--here] [--seconds N] [--samples N] [--period NS] NAME COMMAND...
  *
- * --launcher: the command starts the program, as "beectl run" does.  --here: not the
- * callchain is compared, which needs the module, but what the same tables and the same
- * step make of the registers and the stack in this process.
- * Prints what differs, by place, and sums.  Exit status: 0 if nothing does that can
- * be compared, 1 if something does.
+ * --launcher: the command starts the program, as "beectl run" does.  --here: the kernel's
+ * callchain, which needs the module, is replaced by one that this process makes of the
+ * registers and the stack, with the same tables and the same step.
+ * Prints differences, by place, and sums.  Exit status: 1 if a sample that can be compared
+ * differs, else 0.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -26,15 +26,15 @@
 #define NAME_SIZE	16	/* TASK_COMM_LEN */
 
 /**
- * enum verdict - what comparing a sample came to
+ * enum verdict - the result of comparing a sample
  * @IDENTICAL: the same addresses
- * @DIFFERENT: not
+ * @DIFFERENT: other addresses, for none of the reasons below
  * @DUMP_SHORT: the same up to where libdw needs memory beyond the copied stack
- * @RED_ZONE: the same up to where libdw needs memory below rsp, which is in no copy: after
- *	GCC's "leave" rbp is still said to be there
+ * @RED_ZONE: the same up to where libdw needs memory below rsp, which perf does not copy: GCC's
+ *	CFI says that rbp is still saved there after "leave"
  * @LAZY: the walk ends at a caller the CFA of which is in rbx: _dl_runtime_resolve()
- * @IN_EXEC: perf has not told of any mapping yet, or there is no stack any more and the
- *	walk has found nothing either
+ * @IN_EXEC: during exec: perf has reported no mapping yet, or the sample has no stack and the
+ *	callchain only one frame
  * @NO_CFI: the same up to a frame in a file's code without CFI, where libdw guesses
  * @JIT: the same up to a frame in code without a file, where libdw guesses
  * @DEPTH: the same for as many frames as perf was asked for
@@ -182,7 +182,7 @@ static void explain(struct process *process, const struct record *sample,
 	report(what);
 }
 
-/* The first frame from which on libdw only guesses; their count if there is none. */
+/* The index of the first frame whose caller libdw guesses; the number of frames if none. */
 static size_t first_guess(const struct unwound *truth)
 {
 	size_t i;
@@ -193,7 +193,7 @@ static size_t first_guess(const struct unwound *truth)
 	return i;
 }
 
-/* Where a program or thread begins. */
+/* Does a program or thread begin in such code? */
 static bool is_start(enum unwind_code code)
 {
 	return code == CODE_OUTERMOST || code == CODE_ENTRY;
@@ -266,7 +266,7 @@ static bool memory_read(void *arg, u64 addr, void *to, size_t n)
 	       space_read_code(memory->space, addr, to, n);
 }
 
-/* Put our own callchain in the place of the kernel's. */
+/* --here: replace the sample's callchain by one that is walked in this process. */
 static void walk_here(const struct process *process, struct record *sample)
 {
 	struct memory memory = { &process->space, sample };
@@ -295,7 +295,7 @@ static void judge(struct record *sample)
 	enum verdict verdict;
 	struct process *process = process_get(sample->pid);
 
-	/* The launcher between fork and exec; take_sample() knows no order of time. */
+	/* The launcher's child before exec: take_sample() sees records unsorted and cannot tell. */
 	if (run.launcher && !process->launched)
 		return;
 	if (run.here)
@@ -303,7 +303,7 @@ static void judge(struct record *sample)
 	unwinder_run(process->code, sample, &truth);
 	verdict = compare(process, sample, &truth);
 	run.verdicts[verdict]++;
-	/* In here nobody sees more of the stack than libdw. */
+	/* With --here the walk has the same copy of the stack as libdw, and may end with it. */
 	if (verdict != IN_EXEC && (!run.here || (verdict != DUMP_SHORT && verdict != RED_ZONE)))
 		judge_completeness(process, sample);
 }

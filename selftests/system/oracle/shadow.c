@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Callers known from the calls, returns and signals that were seen. */
+/* The shadow stack: callers known from the calls, returns and signals that were executed. */
 #include <stdlib.h>
 
 #include "shadow.h"
@@ -51,7 +51,7 @@ static void shadow_push(struct shadow *shadow, const struct shadow_frame *frame)
 	shadow->frame[shadow->count++] = *frame;
 }
 
-/* A call has put @ra at @slot; rbp was @fp. */
+/* shadow_call() - a call has pushed @ra at @slot; rbp was @fp */
 void shadow_call(struct shadow *shadow, u64 slot, u64 ra, u64 fp)
 {
 	const struct shadow_frame caller = { .slot = slot, .ip = ra, .sp = slot + 8, .fp = fp };
@@ -79,7 +79,7 @@ void shadow_signal(struct shadow *shadow, const struct shadow_frame *interrupted
 	shadow_call(shadow, slot, restorer, frame.fp);
 }
 
-/* Return: whether the program goes on where it was interrupted. */
+/* shadow_sigreturn() - a handler has returned.  Return: is it where the signal came? */
 bool shadow_sigreturn(struct shadow *shadow, u64 ip, u64 sp)
 {
 	while (shadow->count) {
@@ -96,7 +96,7 @@ static bool shadow_on_alt(const struct shadow *shadow, u64 addr)
 	return addr - shadow->alt < shadow->alt_end - shadow->alt;
 }
 
-/* Has the callee of @top left, now that an instruction has left sp as it is? */
+/* Has the callee of @top returned?  @sp is the stack pointer after @insn. */
 static bool shadow_is_gone(const struct shadow *shadow, struct shadow_frame *top,
 			   enum shadow_insn insn, u64 sp)
 {
@@ -108,7 +108,7 @@ static bool shadow_is_gone(const struct shadow *shadow, struct shadow_frame *top
 		top->popped = false;
 		return false;
 	}
-	/* The return address can be kept elsewhere for a while (vfork, musl's sigsetjmp). */
+	/* vfork and musl's sigsetjmp pop the return address, and jump to it later. */
 	if (!top->activation && top->slot + 8 == sp) {
 		top->popped |= insn == SHADOW_POP;
 		return !top->popped || insn == SHADOW_JUMP;
@@ -117,12 +117,12 @@ static bool shadow_is_gone(const struct shadow *shadow, struct shadow_frame *top
 }
 
 /**
- * shadow_gone() - forget the callers that have been returned to, or over
+ * shadow_gone() - remove the callers that have been returned to, or skipped by a longjmp
  * @shadow: the callers
  * @insn: what was executed
  * @sp: stack pointer afterwards
  *
- * Return: how many; they are still there behind the last one.
+ * Return: how many; the array still has them, behind those that are left.
  */
 size_t shadow_gone(struct shadow *shadow, enum shadow_insn insn, u64 sp)
 {

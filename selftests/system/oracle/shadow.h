@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which callers a single-stepped thread has, known from the calls, returns and
- * signals that it was seen to execute, not from any table.
+ * The shadow stack of a single-stepped thread: its callers, known from the calls, returns and
+ * signals that it executes, not from any table.
  */
 #ifndef BEE_SHADOW_H
 #define BEE_SHADOW_H
@@ -11,14 +11,14 @@
 #include <stddef.h>
 
 /**
- * struct shadow_frame - a caller as it will be when its callee has returned
- * @slot: where its ip is on the stack; of an interrupted frame: what sp has to
- *	be above for it to be gone
+ * struct shadow_frame - a caller, with its registers after its callee has returned
+ * @slot: address of the return address on the stack; of an interrupted frame, the address that
+ *	sp is above once the handler has returned
  * @ip: the return address, or the interrupted instruction
  * @sp: stack pointer
  * @fp: rbp
- * @claim: rbp, if the table is right that it is going to be changed
- * @claimed: the table says so
+ * @claim: the table's value of rbp, if @claimed
+ * @claimed: the table has another value than @fp, so rbp is to be checked after the return
  * @activation: it was interrupted by a signal
  * @popped: the return address has been popped and is kept elsewhere
  */
@@ -34,7 +34,7 @@ struct shadow_frame {
 };
 
 /**
- * enum shadow_insn - what matters of an instruction
+ * enum shadow_insn - instructions that matter to the shadow stack, after they were executed
  * @SHADOW_OTHER: may have changed sp in any way
  * @SHADOW_CALL: has pushed a return address
  * @SHADOW_RET: has popped one and gone there

@@ -29,7 +29,7 @@ struct space_image {
 
 static struct space_image *images;
 
-/* Every 64-bit process has the same one.  It has no more than a few pages. */
+/* Copy this process's vDSO to a file: all 64-bit processes have the same one. */
 static int open_vdso(void)
 {
 	const u8 *image = (const u8 *)getauxval(AT_SYSINFO_EHDR);
@@ -48,7 +48,7 @@ static int open_vdso(void)
 }
 
 /**
- * space_open() - open what is mapped
+ * space_open() - open the file of a mapping
  * @path: as in maps or as perf calls it
  *
  * Return: a file descriptor, or -1 if there is no file.
@@ -60,7 +60,7 @@ int space_open(const char *path)
 	return path[0] == '/' && path[1] != '/' ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
-/* The blob is the table's for good. */
+/* Make the table of a file.  Its blob is never freed. */
 static void image_compile(struct space_image *image)
 {
 	struct compile_result result;
@@ -104,7 +104,7 @@ static void space_add(struct space *space, u64 start, u64 end, u64 offset, const
 }
 
 /**
- * space_read() - read a process's mappings, and make the tables that are new
+ * space_read() - read a process's mappings, and make tables of files that are new
  * @space: filled; what it had before is freed
  * @pid: the process, stopped
  *
@@ -142,7 +142,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /**
- * space_map() - something was mapped over whatever was there
+ * space_map() - add a mapping, which replaces older ones at its addresses
  * @space: the mappings
  * @start: first address
  * @end: address after the last
@@ -255,7 +255,7 @@ bool space_row(const struct space *space, const struct bee_frame *f, struct bee_
 	return true;
 }
 
-/* As walk_step_guess() in kmod/walk.c, but for uretprobes. */
+/* As walk_step_guess() in kmod/walk.c, without uretprobes. */
 static enum beeunwind_stop space_guess(const struct space *space, struct bee_uread *mem,
 				       struct bee_frame *f, enum space_how *how,
 				       enum beeunwind_stop why)
@@ -307,7 +307,7 @@ enum beeunwind_stop space_next(const struct space *space, struct bee_uread *mem,
 }
 
 /**
- * space_place() - an address for people: file+pc
+ * space_place() - an address as text: file+pc
  * @space: the mappings
  * @ip: the address
  * @text: filled

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A process's executable mappings with the tables that our compiler makes for
- * them, and the module's step applied to them in user space: the shared frame.h
- * and table.c, without the module.
+ * them, and the step of the module's walk on them, run in user space from kmod's
+ * frame.h and table.c.
  */
 #ifndef BEE_SPACE_H
 #define BEE_SPACE_H
@@ -15,7 +15,7 @@
 /**
  * struct bee_uread - the memory of the process that is walked
  * @read: copies @n bytes from @addr, or returns false
- * @arg: its argument
+ * @arg: first argument of @read
  */
 struct bee_uread {
 	bool	(*read)(void *arg, u64 addr, void *to, size_t n);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Single-step a program, and at every instruction ask our tables and our step
- * who the caller is; a shadow stack knows.
+ * Single-step a program, find the caller at every instruction with our tables and our step, and
+ * compare it with a shadow stack.
  *
  *	step [--from-entry] [--every N] [--limit N] COMMAND...
  *
- * From the program's first instruction, which is the dynamic linker's, or from its
- * entry point.  The caller is asked for at every instruction, the whole stack after every call
- * and every N instructions (default 64).  Prints what was not right, by place, and
- * sums.  Exit status: 1 if anything was wrong.
+ * Steps from the first instruction, which is the dynamic linker's, or with --from-entry from the
+ * program's entry point.  The caller is compared at every instruction, the whole stack after
+ * every call and every N instructions (default 64).  Prints differences, by place, and sums.
+ * Exit status: 1 if any answer was wrong.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -38,7 +38,7 @@
 #define CLAIMS		32
 
 /**
- * struct cache - the stopped process's memory, as far as it was asked for
+ * struct cache - memory of the stopped process that has been read
  * @pid: the process
  * @stop: number of the stop that the program is at
  * @line: lines of memory
@@ -55,14 +55,16 @@ struct cache {
 };
 
 /*
- * How an answer differs from the truth.
+ * How an answer differs from the shadow stack.
  *
- * SHORT: the walk ends, and says so, below the dynamic linker's _dl_runtime_resolve(),
- * the CFA of which is in rbx.  STALE: what GCC says of functions
- * that align their stack (DRAP) after their "leave": that rbp is still to be found
- * by rbp.  Where there is no row, by the frame
- * pointer: SKIPPED: a caller further up; GUESSED: no caller at all; UNCOVERED: it
- * led nowhere, and the walk ends.
+ * WRONG: in none of the ways below.
+ * SHORT: the walk stops with "unknown register" at the dynamic linker's _dl_runtime_resolve(),
+ * whose CFA is in rbx.
+ * STALE: only rbp is wrong, because GCC's CFI of functions that align their stack (DRAP) says
+ * after "leave" that the caller's rbp is still at *(rbp).
+ * The others are of frames without a row, where the frame pointer is followed:
+ * SKIPPED: it gave a caller further up.  GUESSED: it gave a frame that is no caller.
+ * UNCOVERED: it gave none, and the walk stops.
  */
 enum verdict {
 	RIGHT,
@@ -95,11 +97,12 @@ struct place {
 };
 
 /**
- * struct claim - a caller that the shadow does not have, for the next ret or indirect jump to judge
+ * struct claim - an answer that the shadow stack contradicts; the next ret or indirect jump
+ *	shows whether it was right
  * @f: the caller
  * @from: ip of its callee
- * @verdict: what it is if it does not come true
- * @what: in words
+ * @verdict: how it is counted if it was not right
+ * @what: the same in words
  */
 struct claim {
 	struct bee_frame	f;
@@ -203,7 +206,10 @@ static bool is_frame(const struct shadow_frame *truth, const struct bee_frame *f
 	return f->ip == truth->ip && f->sp == truth->sp && f->activation == truth->activation;
 }
 
-/* Its stack pointer apart, which rbp does not tell of frames that align their stack. */
+/*
+ * Is @f a caller of the @n-th caller?  Only ip is compared: of frames that align their stack rbp
+ * does not give the right sp.
+ */
 static bool is_further_up(size_t n, const struct bee_frame *f)
 {
 	const struct shadow_frame *truth;
@@ -214,7 +220,7 @@ static bool is_further_up(size_t n, const struct bee_frame *f)
 	return false;
 }
 
-/* rbp = *(rbp), and the CFA is found without rbp, which is what a DRAP's epilogue ends with. */
+/* Is this GCC's rule at the end of a DRAP epilogue: rbp = *(rbp), but the CFA not from rbp? */
 static bool is_stale(const struct bee_rule *row)
 {
 	return row->fp == BEE_FP_DEREF && row->fp_reg == BEE_REG_RBP && !row->fp_off &&
@@ -223,8 +229,9 @@ static bool is_stale(const struct bee_rule *row)
 }
 
 /*
- * The frame we found for the n-th caller against the shadow's.  What rbp will be
- * may be news: an exception's landing pad gets one that has just been put there.
+ * Compare the frame that was found for the n-th caller with the shadow's.  Another rbp is not
+ * wrong at once, as the unwinder of exceptions changes the saved rbp: settle() checks it when
+ * the caller is returned to.
  */
 static enum verdict judge(size_t n, struct shadow_frame *truth, const struct bee_rule *row,
 			  const struct bee_frame *f, enum beeunwind_stop stop, enum space_how how)
@@ -265,7 +272,10 @@ static void explain(char *what, size_t size, size_t n, const struct shadow_frame
 		 row->ra_off);
 }
 
-/* __builtin_eh_return() goes to a landing pad: what the table says is seen at the ret. */
+/*
+ * __builtin_eh_return() returns to a landing pad instead of the caller, as the table may say: keep
+ * the answer for judge_claims() at the ret.
+ */
 static bool put_off(u64 from, const struct bee_frame *f, enum verdict verdict, const char *what)
 {
 	struct claim *claim = &run.claim[run.claims];
@@ -281,8 +291,8 @@ static bool put_off(u64 from, const struct bee_frame *f, enum verdict verdict, c
 }
 
 /*
- * Compare up to @depth callers with the shadow, until one differs, or is going to be
- * returned to in another place than it called from: an exception is about to land.
+ * Compare up to @depth callers with the shadow.  Stop at the first that differs, and at one whose
+ * return address or rbp has been changed on the stack: an exception is about to land there.
  */
 static void check(size_t depth)
 {
@@ -324,7 +334,7 @@ static void check(size_t depth)
 	}
 }
 
-/* Those claims that the instruction makes true are right, all others are not. */
+/* After a ret or indirect jump: report the claims that differ from the registers. */
 static void judge_claims(void)
 {
 	size_t i;
@@ -360,7 +370,7 @@ static void mappings_changed(void)
 		die("reading mappings");
 }
 
-/* After a system call; @before: registers at the instruction. */
+/* Account for a system call; @before: registers at the instruction. */
 static void after_syscall(const struct user_regs_struct *before)
 {
 	u64 stack[3];
@@ -384,7 +394,7 @@ static void after_syscall(const struct user_regs_struct *before)
 	}
 }
 
-/* Callers that are gone; whether the one that was returned to has the rbp that was claimed. */
+/* Remove callers that have been returned to; report those whose rbp is not the claimed one. */
 static void settle(const struct user_regs_struct *before, enum shadow_insn insn)
 {
 	size_t gone = shadow_gone(&run.shadow, insn, run.regs.rsp);
@@ -437,7 +447,7 @@ static void begin_handler(const struct user_regs_struct *interrupted)
 	};
 	u64 saved;
 
-	/* A system call that is to be restarted: uc_mcontext.gregs[REG_RIP] tells. */
+	/* uc_mcontext.gregs[REG_RIP] is 2 lower if the system call is to be restarted. */
 	if (peek(run.regs.rdx + 168, &saved, sizeof(saved)) && saved == frame.ip - 2)
 		frame.ip = saved;
 	shadow_signal(&run.shadow, &frame, run.regs.rsp, word(run.regs.rsp));
@@ -452,7 +462,7 @@ static int wait_stop(void)
 	return status;
 }
 
-/* Run to the entry point, by a breakpoint (int3) that is gone afterwards. */
+/* Run to the entry point, with a breakpoint (int3) there that is removed again. */
 static void go_to_entry(void)
 {
 	u64 auxv[2 * 64], entry = 0;
@@ -482,7 +492,7 @@ static void go_to_entry(void)
 	ptrace(PTRACE_POKETEXT, run.cache.pid, entry, saved);
 }
 
-/* Return: the program's wait status when it has ended. */
+/* Single-step the program, to its end or run.limit.  Return: its wait status; 0 at the limit. */
 static int follow(void)
 {
 	int status = wait_stop(), sig = 0;
@@ -526,7 +536,7 @@ static int follow(void)
 	return 0;
 }
 
-/* The worst first, then the most frequent. */
+/* Sort by verdict, the worst first, then by count, the largest first. */
 static int by_weight(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;

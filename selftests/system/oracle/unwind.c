@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libdwfl's opinion of a recorded sample: it is given the recorded registers and
- * stack, and reads CFI from the files that were mapped.
+ * Unwind a recorded sample with libdwfl, from the recorded registers and stack and the CFI of
+ * the mapped files.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,14 +20,14 @@
 
 #define RA_COLUMN	16
 #define RBX		3
-/* What an entry point's code takes before all is in functions: ld.so's is the longest. */
+/* The most code that an entry point has without being a function; ld.so has the most. */
 #define ENTRY_BYTES	0x60
-/* A stack's size, if nobody has changed it (_STK_LIM, linux/resource.h). */
+/* The default limit of the stack's size (_STK_LIM, linux/resource.h). */
 #define STACK_MAX	(8u << 20)
 #define CODES		(1u << 14)
 #define FRAMES		(sizeof(((struct unwound *)0)->frame) / sizeof(struct unwind_frame))
 
-/* A mapping as perf told of it. */
+/* A mapping that perf reported. */
 struct mapped {
 	uint64_t	 start;
 	uint64_t	 end;
@@ -39,11 +39,11 @@ struct mapped {
  * struct unwinder - the code of one process image
  * @maps: its mappings, later ones win
  * @nmaps: how many
- * @dwfl: libdwfl's session; NULL: to be made of @maps
+ * @dwfl: libdwfl's session; NULL: not made from @maps yet
  * @code: what is known by lookup ip; a cache
  * @sample: the sample that is unwound
  * @out: where its frames go
- * @missed: since the last frame memory above what has been copied was asked for
+ * @missed: libdwfl has asked for memory above the copied stack since the last frame
  */
 struct unwinder {
 	struct mapped		*maps;
@@ -107,7 +107,7 @@ void unwinder_free(struct unwinder *unwinder)
  * @unwinder: the process image
  * @map: of type RECORD_MMAP
  *
- * What was there before is gone; perf does not tell of munmap().
+ * It replaces older mappings at its addresses; perf does not report munmap().
  */
 void unwinder_map(struct unwinder *unwinder, const struct record *map)
 {
@@ -156,7 +156,7 @@ static bool mapped_is_vdso(const struct mapped *map)
 	return !strcmp(map->name, "[vdso]");
 }
 
-/* Address minus pc, from the executable PT_LOAD that @map is of. */
+/* Find the bias of @map from the executable PT_LOAD that it maps. */
 static bool mapped_bias(const struct mapped *map, Elf *elf, uint64_t *bias)
 {
 	size_t i, n;
@@ -188,7 +188,7 @@ static bool mapped_reported(const struct unwinder *unwinder, const struct mapped
 	return file && !strcmp(file, map->name);
 }
 
-/* An ET_EXEC file is where it says that it is, so dwfl_report_elf() ignores the bias. */
+/* Add the file of @map to the session.  Of ET_EXEC files dwfl_report_elf() ignores the bias. */
 static void mapped_report(struct unwinder *unwinder, const struct mapped *map)
 {
 	int fd = map->start < map->end ? space_open(map->name) : -1;
@@ -253,7 +253,7 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 
 static char *no_debuginfo_path = "";
 
-/* Without separate debug information: its files have .debug_frame, not other CFI. */
+/* No separate debug files: their .debug_frame would add CFI that the mapped file lacks. */
 static const Dwfl_Callbacks callbacks = {
 	.find_elf = dwfl_build_id_find_elf,
 	.find_debuginfo = dwfl_standard_find_debuginfo,
@@ -352,7 +352,7 @@ static int callback_frame(Dwfl_Frame *state, void *arg)
 	struct unwound *out = unwinder->out;
 	struct unwind_frame *frame = &out->frame[out->count];
 
-	/* dwfl_frame_pc() goes to the next frame itself. */
+	/* dwfl_frame_pc() may already unwind to the next frame, and so set missed again. */
 	unwinder->missed = false;
 	if (out->count == FRAMES || !dwfl_frame_pc(state, &frame->ip, &frame->activation))
 		return DWARF_CB_ABORT;
@@ -380,7 +380,7 @@ void unwinder_run(struct unwinder *unwinder, const struct record *sample, struct
 }
 
 /**
- * unwinder_place() - an address for people: file+pc
+ * unwinder_place() - an address as text: file+pc
  * @unwinder: the process image
  * @ip: the address
  * @text: filled

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* libdwfl's opinion of a recorded sample.  unwind.c alone uses it. */
+/* Unwinding of a recorded sample by libdwfl, which only unwind.c uses. */
 #ifndef BEE_UNWIND_H
 #define BEE_UNWIND_H
 
@@ -8,13 +8,13 @@
 /**
  * enum unwind_code - what is known of the code that a frame is in
  * @CODE_RULES: libdw finds CFI for it
- * @CODE_RULES_RBX: and the CFA is in rbx
- * @CODE_OUTERMOST: and that says that there is no caller
- * @CODE_ENTRY: a program's or dynamic linker's entry point: its first instruction, or without
- *	CFI.  What CFI there is for the former names argc as the return address.
+ * @CODE_RULES_RBX: libdw finds CFI, and the CFA is in rbx
+ * @CODE_OUTERMOST: libdw finds CFI, and it says that there is no caller
+ * @CODE_ENTRY: the entry point of a program or the dynamic linker: its first instruction, where
+ *	CFI would take argc for the return address, or code near it without CFI
  * @CODE_GAP: a file's code without CFI
  * @CODE_VDSO: the vDSO's code without CFI
- * @CODE_NO_FILE: no file: JIT code
+ * @CODE_NO_FILE: code that is in no file, such as JIT code
  */
 enum unwind_code {
 	CODE_RULES,
@@ -29,8 +29,8 @@ enum unwind_code {
 /**
  * struct unwind_frame - one frame
  * @ip: the interrupted instruction or return address
- * @activation: the former
- * @code: what it is in
+ * @activation: @ip is an interrupted instruction
+ * @code: the code that it is in
  */
 struct unwind_frame {
 	uint64_t		ip;
@@ -42,7 +42,7 @@ struct unwind_frame {
  * struct unwound - a stack, topmost first
  * @frame: the frames
  * @count: how many
- * @dump_ended: the next one needed memory beyond the copied stack
+ * @dump_ended: the next frame needed memory beyond the copied stack
  * @red_zone: memory just below the copied stack was needed
  */
 struct unwound {

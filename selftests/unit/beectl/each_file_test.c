@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Work on several files: what becomes of those that are fine, fail, or kill the worker. */
+/* each_file_run(): what it reports for files that succeed, fail, or kill their worker. */
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 
 static char directory[] = "/tmp/each_file_test.XXXXXX";
 
-/* What the callbacks were told, in lines. */
+/* A line for each call of done() and failed(). */
 static char told[4096];
 
 __attribute__((format(printf, 1, 2)))
@@ -30,7 +30,7 @@ static const char *name_of(const struct input_file *file)
 	return strrchr(file->path, '/') + 1;
 }
 
-/* The file's first byte says what becomes of it; the report is a number. */
+/* The file's first byte chooses the outcome: k, e, s, or anything else for success. */
 static int work(void *arg, const struct input_file *file, int fd, FILE *out,
 		struct bee_error *error)
 {
@@ -49,7 +49,7 @@ static int work(void *arg, const struct input_file *file, int fd, FILE *out,
 		fwrite(&report, 1, 1, out);
 	else
 		fwrite(&report, sizeof(report), 1, out);
-	/* An error without a failure is none. */
+	/* An error text is ignored if work() returns 0. */
 	error_set(error, 0, "of no importance");
 	return 0;
 }
@@ -82,7 +82,7 @@ static void file_add(struct input_files *files, const char *name, const char *te
 	files->file[files->count - 1].found = found;
 }
 
-/* The answers come in the order of the files, whoever is first. */
+/* The callbacks are called in the order of the files, whichever worker ends first. */
 static bool check_all(void)
 {
 	static const char expected[] =

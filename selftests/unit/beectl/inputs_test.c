@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The files that the words of a command line name. */
+/* Which input files the arguments of a command line name. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static bool tree_make(void)
 	       !symlink(".", path_of("loop")) && !mkfifo(path_of("fifo"), 0644);
 }
 
-/* files_are(): as listed, each "path" or "path: why", below the directory */
+/* Are @files the @expected ones, each "path" or "path: why" with a path below the directory? */
 static bool files_are(const struct input_files *files, const char *const *expected)
 {
 	size_t i;

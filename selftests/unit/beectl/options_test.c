@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Command lines, right and wrong. */
+/* Parsing of valid and invalid command lines. */
 #include <string.h>
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include "kselftest.h"
 #include "options.h"
 
-/* What a command line was taken as. */
+/* What options_parse() made of a command line. */
 struct taken {
 	bool		 quiet;
 	bool		 deep;
@@ -19,7 +19,7 @@ struct taken {
 	char		 said[512];	/* on stdout and stderr */
 };
 
-/* The words of @line, parsed; @stop as in struct options. */
+/* Split @line into words and parse them; @stop as in struct options. */
 static struct taken take(const char *line, bool stop)
 {
 	static char words[256];
@@ -86,7 +86,7 @@ static bool check_defaults(void)
 	       !taken.rest;
 }
 
-/* The words of a command that is to be run are not ours. */
+/* The options of a command that beectl is to run are not beectl's own. */
 static bool check_stop(void)
 {
 	struct taken taken = take("-q word --deep", true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* DWARF expressions: the value of each operator by hand, and expressions without a value. */
+/* DWARF expressions: each operator against a value computed by hand; expressions without value. */
 #include <dwarf.h>
 #include <string.h>
 
@@ -105,7 +105,7 @@ static void test_case(size_t i)
 	ksft_test_result(good, "%s\n", cases[i].name);
 }
 
-/* As ld writes it for .plt; each byte but the threshold has to be that. */
+/* The expression that ld writes for .plt; only its threshold byte may differ. */
 static void test_plt(void)
 {
 	u8 bytes[] = {

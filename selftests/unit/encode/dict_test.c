@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Dictionaries: numbers, and their bits as <linux/beeunwind_table.h> has them, by hand. */
+/*
+ * Dictionaries: the phrases' numbers, and the encoded bits against bytes written by hand from
+ * <linux/beeunwind_table.h>.
+ */
 #include <string.h>
 
 #include "dict.h"
@@ -19,8 +22,8 @@ static bool bits_are(const struct bits *bits, const u8 *expected, size_t size)
 }
 
 /*
- * Step phrases: "rule 0" 9 times, "add 0" 5 times, "pop 0, 3 bytes, add 0" twice, and one that
- * is not in use.
+ * Step phrases: "rule 0" used 9 times, "add 0" 5 times, "pop 0, 3 bytes later add 0" twice, and
+ * one that no token uses.
  */
 static void test_step(void)
 {
@@ -49,7 +52,7 @@ static void test_step(void)
 			 numbers[two] == 2 && dict.nphrases[0] == 2 && dict.nphrases[1] == 1 &&
 			 dict.nshapes[0] == 2 && dict.nshapes[1] == 1,
 			 "step phrases: fewer ops first, then more uses\n");
-	/* A number in its group, and the group in the low three bits: 1 + 3 bits. */
+	/* An id is the group in the low three bits, and above them the number in the group. */
 	ksft_test_result(dict_id(&dict, 0) == 0 && dict_id(&dict, 1) == 8 &&
 			 dict_id(&dict, 2) == 1 && dict.id_bits == 4, "step phrases: ids\n");
 	dict_write(&dict, &set, rule_numbers, 3, &bits);
@@ -60,8 +63,8 @@ static void test_step(void)
 }
 
 /*
- * Head phrases "body rule 1" and "body rule 2", and "rule 0 after 1, body rule 1 after 4" and
- * the same with body rule 2: body rules are no part of the shape.
+ * Head phrases "body rule 1", "body rule 2", "rule 0 after 1 byte, body rule 1 after 4 more" and
+ * the same with body rule 2.  The body rule is no part of a shape, so there are two shapes.
  */
 static void test_head(void)
 {

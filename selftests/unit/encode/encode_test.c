@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tables of rows that no compiler would write: they say what the rows say. */
+/* Tables of rows that no compiler would write: each pc must have the rule of its row. */
 #include <stdlib.h>
 #include <string.h>
 

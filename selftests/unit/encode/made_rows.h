@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Tables of rows that no compiler would write. */
+/* Random rows, such as no compiler would write, and tables of them. */
 #ifndef SELFTESTS_MADE_ROWS_H
 #define SELFTESTS_MADE_ROWS_H
 
@@ -9,7 +9,7 @@
 #include "kselftest.h"
 #include "rows_equal_table.h"
 
-/* @nrows rows of up to @nrules distinct rules, up to @distance bytes apart. */
+/* Make @nrows rows, up to @distance bytes apart, with at most @nrules distinct rules. */
 static inline void make_rows(struct row_set *rows, size_t nrows, u32 nrules, u32 distance)
 {
 	u64 pc = 0x401005 + random_u64() % 4096;
@@ -37,7 +37,7 @@ static inline void make_rows(struct row_set *rows, size_t nrows, u32 nrules, u32
 	rows->end = pc;
 }
 
-/* Their table says what they say. */
+/* Make such rows, encode them, and compare the table with the rows. */
 static inline void test_made(size_t nrows, u32 nrules, u32 distance)
 {
 	const struct table_info info = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Menus: the likely phrases come first, and no token costs more than without a menu. */
+/* Menus: frequent phrases have the first places, and menus make the table smaller. */
 #include <stdlib.h>
 
 #include "alloc.h"
@@ -17,7 +17,7 @@ static struct row_set rows = { .nrules = RULES };
 static struct dict heads, steps;
 static u32 *numbers;
 
-/* Each body rule has a range of its own of likely step phrases. */
+/* With each body rule another range of step phrases is frequent. */
 static void make_tokens(void)
 {
 	u32 nodes[PHRASES], i;
@@ -43,7 +43,7 @@ static void make_tokens(void)
 	dict_build(&steps, &set, false, numbers);
 }
 
-/* A place and its rank are each other's inverse; more uses, earlier place. */
+/* The arrays places and ranks are inverse, and a phrase used more often has an earlier place. */
 static bool places_are_sound(const struct menu_set *menus, const struct dict *dict, bool head)
 {
 	u32 menu, place, i, *counts = alloc_zero(dict->total, sizeof(*counts)), wrong = 0;
@@ -77,7 +77,7 @@ static bool places_are_sound(const struct menu_set *menus, const struct dict *di
 	return !wrong;
 }
 
-/* Bits of all step tokens' places and of the menus themselves, as menu_costs() has them. */
+/* By menu_costs(), all step tokens' places and the menus must take fewer bits than ids would. */
 static void test_costs(const struct menu_set *menus)
 {
 	u64 with = ((u64)menus->nmenus << menus->bits) * 16 * BIT, without = 0;
@@ -97,7 +97,7 @@ static void test_costs(const struct menu_set *menus)
 	free(costs);
 }
 
-/* One menu of each size, priced here: the size that was chosen costs least. */
+/* The cost of one head menu of each size, computed here: the chosen size must be the cheapest. */
 static void test_head_size(const struct menu_set *menu)
 {
 	u64 best = ~0ull;
@@ -106,7 +106,7 @@ static void test_head_size(const struct menu_set *menu)
 	for (bits = 0; bits <= BEE_TABLE_MAX_MENU_BITS; bits++) {
 		u64 cost = 32ull * BIT << bits;
 
-		/* With distinct counts the places are the numbers: both go by use. */
+		/* Places and numbers are both in order of use: equal if no two counts are. */
 		for (i = 0; i < heads.total; i++)
 			cost += (u64)set.nodes[heads.nodes[i]].count *
 				(i < 1u << bits ? bits_width(i) * BIT + BIT / 2 :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Windows and pages: what holds where a window begins, and records read back bit by bit. */
+/* Windows and pages: the rules where a window begins, and page records read back bit by bit. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "kselftest.h"
 #include "random.h"
 
-/* Three windows of 1 KiB: one with a token in it, one without, one that a token starts. */
+/* Three windows of 1 KiB: with a token in the middle, without a token, with one at the start. */
 static void test_windows(void)
 {
 	u32 words[] = { BEE_WORD_INIT, 2 << BEE_WORD_CFA_SHIFT, BEE_WORD_GAP };
@@ -29,7 +29,7 @@ static void test_windows(void)
 			 w[3].first == 2, "tokens of windows\n");
 	ksft_test_result(w[0].rule == 0 && w[1].rule == 1 && w[2].rule == 2 && w[0].body == 0 &&
 			 w[1].body == 1 && w[2].body == 1, "rule and body rule of windows\n");
-	/* The third one's token says its first rule, and refers to the body rule. */
+	/* The third window's token gives the window's first rule and uses its body rule. */
 	ksft_test_result(w[0].asked && w[1].asked && !w[2].asked && w[0].loose && w[1].loose &&
 			 !w[2].loose && w[0].state == BEE_WINDOW_BODY &&
 			 w[1].state == BEE_WINDOW_BODY && w[2].state == BEE_WINDOW_BODY,
@@ -53,7 +53,7 @@ static u64 bits_at(const struct bits *bits, u64 at, u32 width)
 	return value;
 }
 
-/* @n windows of 0 to @most bits more than an empty one's, with random content. */
+/* Make @n windows with random content, up to @most bits larger than an empty window. */
 static void make_windows(struct encoder *e, u32 n, u32 most)
 {
 	u32 i;
@@ -70,11 +70,11 @@ static void make_windows(struct encoder *e, u32 n, u32 most)
 		e->windows[i].end = e->stream.nbits;
 	}
 	e->windows[n].first = n;
-	/* page_write() copies words. */
+	/* page_write() copies whole words, so it may read past the last window. */
 	bits_put(&e->stream, 0, 56);
 }
 
-/* Read one page record; count the windows in it that are not what they were. */
+/* Read one page record.  Return: the number of its windows that differ from @e's. */
 static u32 read_record(const struct encoder *e, const struct bits *records, u32 entry, u32 first)
 {
 	u32 n = 1u << e->page, i, wrong = 0;
@@ -118,7 +118,7 @@ static void test_pages(u32 n, u32 most)
 
 		wrong += entry & BEE_PAGE_RULE || read_record(&e, &records, entry, i);
 	}
-	/* The size that was chosen is about the smallest: records end at bytes, so 1 % is left. */
+	/* Records are padded to whole bytes, so the chosen page size may be 1 % from the best. */
 	size[e.page] = bits_bytes(&records) + bits_bytes(&directory);
 	for (i = 0; i <= BEE_TABLE_MAX_PAGE && n > 1000; i++) {
 		struct bits other = {}, rest = {};
@@ -143,7 +143,7 @@ static void test_pages(u32 n, u32 most)
 	free(e.windows);
 }
 
-/* Pages without tokens have their rule in the directory. */
+/* The directory itself holds the rule of a page without tokens. */
 static void test_page_rule(void)
 {
 	u32 rule_numbers[] = { 7, 5 }, i;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Phrases: the trie finds what was added; costs by hand; shared parts are offered. */
+/*
+ * Phrases: the trie finds what was added, costs match those computed by hand, and parts of
+ * phrases are added as candidates.
+ */
 #include "kselftest.h"
 #include "phrase.h"
 #include "random.h"
@@ -41,7 +44,7 @@ static void test_trie(void)
 
 	phrase_init(&set);
 	for (i = 0; i < 5000; i++) {
-		/* Phrases 0 .. 9 are the parents of others, of both kinds. */
+		/* The first 10 are children of the two roots, all others of one of these 10. */
 		parents[i] = i < 10 ? i & 1 : nodes[random_u64() % 10];
 		ops[i] = i;
 		deltas[i] = random_u64() & 15;
@@ -64,8 +67,9 @@ static void test_trie(void)
 }
 
 /*
- * Of one step phrase of one op, used 8 times: log2 of 8 + 8 uses over 8 is 16 sixteenths, and
- * 14 bits of dictionary shared by 8 are 28.  One not in use: log2(9), which is 51, and 15 bits.
+ * Costs in sixteenths of a bit.  A step phrase of one op that is used 8 times: log2((8 + 8) / 8)
+ * is 16, and its share of 14 bits of dictionary is 14 * 16 / 8 = 28.  One that is not in use:
+ * log2(9) is 51, and all of 15 bits.
  */
 static void test_price(void)
 {
@@ -107,7 +111,7 @@ static bool has(const struct phrase_set *set, u32 parent, u32 op, u8 delta, u32 
 	return slot && set->nodes[slot->node].count == count;
 }
 
-/* A, B, C with distances 2 and 3, five times: A; A, B; B; B, C; C. */
+/* Phrase A, B, C with distances 2 and 3, used five times, offers: A; A, B; B; B, C; C. */
 static void test_seed_step(void)
 {
 	const u32 ops[] = { 40, 50, 60 };
@@ -124,7 +128,7 @@ static void test_seed_step(void)
 	phrase_free(&set);
 }
 
-/* What is used once is not offered. */
+/* Parts of a phrase that is used once are not offered. */
 static void test_seed_once(void)
 {
 	const u32 ops[] = { 40, 50, 60 };
@@ -137,7 +141,7 @@ static void test_seed_once(void)
 	phrase_free(&set);
 }
 
-/* A head phrase A, B, BODY: BODY alone, said behind nothing, and A with BODY behind it. */
+/* Head phrase A, B, BODY offers: BODY alone; A, BODY. */
 static void test_seed_head(void)
 {
 	struct phrase_set set;

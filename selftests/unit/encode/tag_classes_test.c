@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tag classes against brute force. */
+/* The choice of tag classes, compared with a search of all choices. */
 #include "kselftest.h"
 #include "random.h"
 #include "tag_classes.h"
@@ -16,7 +16,7 @@ static u32 class_cost(const struct bee_table_class *class)
 	return (class->gap & 15) + class->id;
 }
 
-/* All that is counted has a class that can say it, and none that could is cheaper. */
+/* Is best[] of each counted need a class that can hold it, and none cheaper can? */
 static bool best_is_best(const struct tag_classes *tags)
 {
 	u32 step, gap, place, i;
@@ -39,7 +39,7 @@ static bool best_is_best(const struct tag_classes *tags)
 	return true;
 }
 
-/* Bits of all fields; with a @class of its own for each need, or by the classes found. */
+/* Bits of all fields, if each need has a class of its own (@own), or with the chosen classes. */
 static u64 total_bits(const struct tag_classes *tags, bool own)
 {
 	u64 bits = 0;
@@ -74,7 +74,7 @@ static struct tag_classes make_tags(u32 needs)
 	return tags;
 }
 
-/* With at most 14 needs each can have a class of its own, beside the two that say everything. */
+/* Two classes can hold any need; with at most 14 needs each gets another class to itself. */
 static void test_few(void)
 {
 	u32 round, wrong = 0;
@@ -89,7 +89,7 @@ static void test_few(void)
 	ksft_test_result(!wrong, "few needs: no bit more than each takes\n");
 }
 
-/* Bits of the cheapest class that can say a token. */
+/* Bits of the cheapest class that can hold a token. */
 static u32 least_cost(const struct tag_classes *tags, u32 step, u32 gap, u32 place)
 {
 	u32 i, best = 64;
@@ -101,7 +101,7 @@ static u32 least_cost(const struct tag_classes *tags, u32 step, u32 gap, u32 pla
 	return best;
 }
 
-/* Replacing any one class by any other saves nothing, if it is not one of the two. */
+/* Is there no other class that would save bits in the place of the last one? */
 static bool is_local_optimum(const struct tag_classes *tags)
 {
 	u64 found = total_bits(tags, false);

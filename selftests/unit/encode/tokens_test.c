@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tokens: read by the letter of <linux/beeunwind_table.h> they say what the rows say. */
+/* Tokens: decoded here as <linux/beeunwind_table.h> says, they must give the rows again. */
 #include <stdlib.h>
 
 #include "alloc.h"
@@ -19,7 +19,7 @@ static u32 word_simple(bool rbp, u32 cfa, u32 fp)
 	       fp << BEE_WORD_FP_SHIFT;
 }
 
-/* Functions of 16 to 200 bytes with rows of 1 to 40, over 64 rules of all kinds. */
+/* Functions of 16 to 200 bytes, their rows 1 to 40 bytes long, with 64 rules of all kinds. */
 static void make_rows(void)
 {
 	u64 pc = BASE, function = BASE;
@@ -50,7 +50,7 @@ static void make_rows(void)
 	rows.end = pc;
 }
 
-/* The word that an op leaves with a body rule. */
+/* The four-byte form of the rule that @op makes of the body rule number @body. */
 static u32 op_word(u32 op, u32 body)
 {
 	u32 b = words[body];
@@ -72,7 +72,7 @@ static u32 next_at(u32 at, u8 delta)
 	return delta == BEE_DELTA_ALIGN_16 ? (at | 15) + 1 : at + delta;
 }
 
-/* Write the rule of one token's ops from where each begins on to @said. */
+/* Write the rule of each op of a token to @said, at the offset where the op begins. */
 static u32 say_token(const struct tokens *tokens, const struct token *token, u32 *said)
 {
 	const struct phrase_node *nodes = tokens->phrases->nodes;
@@ -93,7 +93,7 @@ static u32 say_token(const struct tokens *tokens, const struct token *token, u32
 	for (i = 0; i < n; i++) {
 		if (head && deltas[i] == BEE_DELTA_NEVER)
 			break;
-		/* The codes for alignment are for the last op only. */
+		/* Of several ops only the last may have an alignment code as its distance. */
 		wrong += !head && i && i + 1 < n && deltas[i] >= BEE_DELTA_ALIGN_8;
 		at = head ? at + deltas[i] : i ? next_at(at, deltas[i]) : at;
 		wrong += at >> tokens->window != token->at >> tokens->window;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The worked examples of the format's header, byte by byte from the rules on. */
+/* The two examples of <linux/beeunwind_table.h>: their bytes, from the rules on. */
 #define EXAMPLE_BASE	0x1130
 #define EXAMPLE_SPAN	0x50
 
@@ -58,7 +58,7 @@ static inline void blob_fix_crc(void *blob, size_t size)
 	h->crc = cpu_to_le32(~crc32_le(~0u, blob, size));
 }
 
-/* What both examples share. */
+/* A new table: the header and segment that the examples share, then @sections. */
 static inline u8 *blob_begin(size_t size, u64 base, u32 span, const u8 *sections)
 {
 	u8 *blob = calloc(1, size);
@@ -98,7 +98,7 @@ static inline void blob_set_classes(void *blob, u8 head_gap, u8 step_gap)
 		h->classes[i].gap = step_gap;
 }
 
-/* The first example as a table; free() releases it. */
+/* A copy of the first example; the caller frees it with free(). */
 static inline u8 *blob_example(void)
 {
 	u8 *blob = blob_begin(EXAMPLE_SIZE, EXAMPLE_BASE, EXAMPLE_SPAN, example_sections);
@@ -112,7 +112,7 @@ static inline u8 *blob_example(void)
 	return blob;
 }
 
-/* The second. */
+/* A copy of the second example; the caller frees it with free(). */
 static inline u8 *blob_second(void)
 {
 	u8 *blob = blob_begin(SECOND_SIZE, SECOND_BASE, SECOND_SPAN, second_sections);
@@ -129,8 +129,8 @@ static inline u8 *blob_second(void)
 }
 
 /*
- * A third for damages that those two have no place for: a full rule, three rules and
- * step phrases, a menu of two places, a head phrase that no token uses, a long body
+ * A third example, with what the first two lack and a test wants to damage: a full rule, three
+ * rules and step phrases, a menu of two places, a head phrase that no token uses, a long body
  * rule number.
  */
 #define THIRD_BASE	0x3000

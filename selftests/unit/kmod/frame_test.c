@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One step of the walk on a small fake memory: each rule, each reason to stop. */
+/* One step of the walk in a small fake memory: each kind of rule, each stop reason. */
 #include <linux/types.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static void write_u64(u64 addr, u64 value)
 	memcpy(memory.bytes + (addr - MEMORY), &value, sizeof(value));
 }
 
-/* Each word of memory holds a number that its address tells. */
+/* The value of each word of the fake memory is computed from its address. */
 static u64 word_at(u64 addr)
 {
 	return 0x1000000 + (addr - MEMORY);
@@ -79,7 +79,7 @@ struct step_case {
 	enum beeunwind_stop	 stop;
 	u64			 ip, sp, fp;
 	bool			 fp_lost;
-	bool			 caller;	/* the frame is no activation */
+	bool			 caller;	/* the frame is a caller, not an activation */
 };
 
 #pragma GCC diagnostic push
@@ -174,7 +174,7 @@ static void test_step(const struct step_case *t)
 	bool good;
 
 	fill_memory();
-	/* What *(rbp-8), *(rbp-16) and *(rsp+24) point to. */
+	/* The pointers that the rules load from rbp-8, rbp-16 and rsp+24. */
 	write_u64(FP - 8, SP + 0x110);
 	write_u64(FP - 16, SP - 0x100);
 	write_u64(SP + 24, SP - 0x100);
@@ -201,7 +201,7 @@ static void test_step(const struct step_case *t)
 	ksft_test_result(good, "%s\n", t->name);
 }
 
-/* The push of a PLT entry ends at its 9th, 10th or 11th byte. */
+/* The push in a PLT entry ends at its 9th, 10th or 11th byte, by the kind of PLT. */
 static void test_plt(s32 pushed)
 {
 	const struct bee_rule row = { .cfa = BEE_CFA_PLT, .cfa_off = pushed, .ra_off = -8 };
@@ -217,7 +217,10 @@ static void test_plt(s32 pushed)
 	ksft_test_result(f.sp == SP + 16, "PLT %d: after the push\n", pushed);
 }
 
-/* As in <asm/sigcontext.h>, by DWARF number; independent of the table in frame.h. */
+/*
+ * The index in struct sigcontext (<asm/sigcontext.h>) of each register, by DWARF number; written
+ * here again, to check the table in frame.h.
+ */
 static const int context_words[16] = { 13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7 };
 
 #define CONTEXT		(SP + 40)
@@ -226,7 +229,7 @@ static const int context_words[16] = { 13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3,
 	.fp = BEE_FP_DEREF, .fp_reg = BEE_REG_RSP, .fp_off = 120,	\
 	.ra = BEE_RA_DEREF, .ra_reg = BEE_REG_RSP, .ra_off = 168 }
 
-/* A context whose registers point to words of memory, each to another. */
+/* Write a signal context in which each register points to another word of memory. */
 static void write_context(void)
 {
 	int i;
@@ -336,8 +339,8 @@ static void test_sigreturn(const struct sigreturn_case *t)
 }
 
 /*
- * Stacks that lie in a row of @lead and then in a circle of @circle, each below the
- * last.  Return: steps until the walk notices, 0 if it never does.
+ * Visit @lead frames, each with a lower sp than the one before, and then @circle such frames
+ * over and over.  Return: steps until bee_frame_repeats() notices, 0 if it never does.
  */
 static u32 steps_until_repeat(u32 lead, u32 circle)
 {
@@ -475,7 +478,10 @@ static void test_step_fp_plt0(void)
 			 "FP: at the jmp of a PLT's first entry\n");
 }
 
-/* crti.o's and crtn.o's: at each instruction of _init(), and not at ones that only look alike. */
+/*
+ * _init() of crti.o and crtn.o: the step must recognize it at each of its instructions, and must
+ * not take similar code for it.
+ */
 static void test_step_fp_init(void)
 {
 	static const u8 code[] = {
@@ -505,7 +511,7 @@ static void test_step_fp_init(void)
 	}
 	ksft_test_result(good, "FP: in _init()\n");
 	for (i = 4, good = true; i < sizeof(code); i++) {
-		/* Of the displacement any value will do. */
+		/* The displacement of the mov may have any value. */
 		if (i >= 11 && i < 15)
 			continue;
 		fill_memory();
@@ -518,7 +524,7 @@ static void test_step_fp_init(void)
 	ksft_test_result(good, "FP: in what is not _init()\n");
 }
 
-/* The parent returns, whatever rbp is to it; the child has no caller. */
+/* After clone() the parent returns to its caller, whatever rbp is; the child has no caller. */
 static void test_step_fp_clone(void)
 {
 	static const u8 code[] = { 0x48, 0x85, 0xc0, 0x7c, 0x18, 0x74, 0x01, 0xc3 };
@@ -544,7 +550,7 @@ static void test_step_fp_clone(void)
 			 "FP: behind another system call\n");
 }
 
-/* Code that cannot be read says nothing about rbp. */
+/* If the code cannot be read, the step must assume nothing about rbp. */
 static void test_step_fp_unreadable_code(void)
 {
 	struct bee_frame f = activation();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The validator refuses all damage, says what and where; lookups find the rows. */
+/* The validator refuses each damaged table and says what is wrong and where; lookups find rows. */
 #include <stddef.h>
 
 #include "kselftest.h"
@@ -23,7 +23,7 @@ static void note_reason(const char *why)
 			reason_met[i] = true;
 }
 
-/* List all rows; each pc of a row must look up as the row. */
+/* List all rows, and look up each pc of a row: the lookup must give the rule of the row. */
 static bool use_table(const struct bee_table *table)
 {
 	struct bee_rule row, found;
@@ -45,7 +45,7 @@ static bool use_table(const struct bee_table *table)
 	return pc == table->base + table->span;
 }
 
-/* Validate a copy whose end is the end of its memory, so that ASan sees overruns. */
+/* Validate a copy in memory of exactly @size bytes, so that ASan finds overruns. */
 static int validate_exact(const void *bytes, size_t size, struct bee_table_error *error)
 {
 	struct bee_table table;
@@ -68,7 +68,7 @@ static bool rows_equal(const struct bee_rule *a, const struct bee_rule *b)
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* A row of an example, up to the next; rsp + @cfa, and FP at CFA - 16 or the same. */
+/* A row of an example: CFA = rsp + @cfa, FP saved at CFA - 16 or unchanged. */
 struct example_row {
 	u64	pc;
 	u8	kind;
@@ -225,7 +225,7 @@ static void test_truncation(const char *name, u8 *blob, size_t full)
 		refused &= validate_exact(blob, size, &error) && error.offset <= size;
 	ksft_test_result(refused, "%s: each truncation: refused\n", name);
 
-	/* A truncation that the header agrees with. */
+	/* The same truncations, with the size and the checksum in the header made right again. */
 	for (size = sizeof(struct bee_table_header); size < full; size++) {
 		((struct bee_table_header *)blob)->size = cpu_to_le32(size);
 		blob_fix_crc(blob, size);
@@ -238,10 +238,10 @@ static void test_truncation(const char *name, u8 *blob, size_t full)
 	free(blob);
 }
 
-/* The last three are the third with another addend, another FP offset, no head phrases. */
+/* The last three are the third example with another addend, FP offset, and no head phrases. */
 enum { FIRST, SECOND, THIRD, THIRD_ADD, THIRD_FP, HEADLESS };
 
-/* Write @value over the @size bytes at @at of an example: this must be the answer. */
+/* After @value is written over @size bytes at @at of an example, the validator must say @why. */
 struct damage {
 	size_t		 at;
 	unsigned int	 size;
@@ -405,7 +405,7 @@ static void test_damage(const struct damage *d)
 	free(blob);
 }
 
-/* A window of more tokens than a lookup may have to pass, each nothing but its tag. */
+/* A window with one token more than a lookup may have to pass; each token is only a tag. */
 static void test_too_many_tokens(void)
 {
 	const size_t ntokens = BEE_TABLE_MAX_TOKENS + 1, end = 16 + 2 + 4 * ntokens;
@@ -426,7 +426,7 @@ static void test_too_many_tokens(void)
 	ksft_test_result(validate_exact(blob, size, &error) &&
 			 !strcmp(error.why, "window with too many tokens") &&
 			 error.offset == THIRD_RECORD_AT + 2, "too many tokens: refused\n");
-	/* One less is fine; the window starts with zero bits, two in all: a short body rule. */
+	/* One token fewer is accepted.  Two zero bits begin the window: a short body rule number. */
 	blob[THIRD_RECORD_AT] = (16 + 2 + 4 * BEE_TABLE_MAX_TOKENS) & 0xff;
 	blob[THIRD_RECORD_AT + 1] = (16 + 2 + 4 * BEE_TABLE_MAX_TOKENS) >> 8;
 	blob_fix_crc(blob, size);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The window on the stack and the bytes of code: what is read, and with how many copies. */
+/* Reads of stack and code through uread.h: which bytes are read, and in how many copies. */
 #include "kselftest.h"
 #include "uread.h"
 
 #define MEMORY	0x7ffe00001000ull
 #define PAGES	4
 
-/* Some pages in a row; a copy ends at the first that is not there, as a fault does. */
+/* Adjacent fake pages; a copy ends at the first one that is absent, as at a page fault. */
 static struct {
 	u8		bytes[PAGES * PAGE_SIZE];
 	bool		absent[PAGES];
 	unsigned int	copies;
-	bool		crossed;	/* from a page to the next, by more than one word */
+	bool		crossed;	/* a copy of more than one word went over a page boundary */
 } memory;
 
 static unsigned long copy_from_user_nmi(void *to, const void __user *from, unsigned long n)
@@ -28,7 +28,7 @@ static unsigned long copy_from_user_nmi(void *to, const void __user *from, unsig
 
 static struct bee_uread mem;
 
-/* Nothing has been read, and all pages are there, each byte with a number of its own. */
+/* Start again: nothing read, all pages present, neighbouring bytes different. */
 static void reset(void)
 {
 	size_t i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What answers of the module are read as.  The readers are private to requests.c. */
+/* The parsers of the module's answers, which are private to requests.c. */
 #include <sys/mman.h>
 
 #include "kselftest.h"
@@ -102,7 +102,7 @@ static bool check_files(void)
 	return good && !files.file && !files.count;
 }
 
-/* Two messages of one address space, and one of another. */
+/* Two messages for one address space, and one for another. */
 static bool check_procs(void)
 {
 	struct netlink_procs procs = { 0 };

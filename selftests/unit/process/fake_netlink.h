@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A module that is not there: what it has, and what it answers, is up to the test. */
+/* A fake of tools/netlink: the test decides what the module has and answers. */
 #ifndef FAKE_NETLINK_H
 #define FAKE_NETLINK_H
 
@@ -14,13 +14,13 @@
  * struct fake - the module
  * @file: its files
  * @nfiles: number of them
- * @range: of process @pid
+ * @range: ranges of process @pid
  * @nranges: number of them
  * @pid: the only process that it has; 0: none
- * @added_id: the id that TABLE_ADD answers with
- * @add_code: or its error
+ * @added_id: the id that TABLE_ADD answers with, unless @add_code is set
+ * @add_code: the error that TABLE_ADD answers with; 0 for none
  * @proc_code: error of PROC_ADD, by pid; 0 for none
- * @forget_code: error of PROC_DEL
+ * @forget_code: error of PROC_DEL; 0 for none
  * @deleted: id of the table that was deleted last; shared with child processes
  */
 struct fake {

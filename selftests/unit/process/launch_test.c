@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Programs started under ptrace: how far each comes, and what is seen of it on the way. */
+/* Programs started under ptrace: where each is stopped, and how each ends. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 static char directory[] = "/tmp/launch_test.XXXXXX";
 static char tiny[64], plain[64], script[64];
 
-/* What the program's mappings were asked for, and what the answer is. */
+/* The argument of look(), which is called at each stop: a counter, and what look() has to do. */
 struct looks {
 	unsigned int	count;
 	int		answer;
@@ -40,7 +40,7 @@ static enum launch_state start(const char *program, const char *word, struct loo
 	return launch_start(argv, look, looks, pid, status);
 }
 
-/* The program runs and ends with @expected. */
+/* Does the program run and end with exit status @expected? */
 static bool runs(const char *program, const char *word, int expected, unsigned int least)
 {
 	struct looks looks = { 0 };
@@ -123,7 +123,7 @@ static bool file_write(const char *path, const void *data, size_t size, int mode
 	return fd >= 0 && !close(fd) && good;
 }
 
-/* A static program: exit(7). */
+/* Write a static program of two instructions that calls exit(7). */
 static bool make_tiny(void)
 {
 	static const unsigned char code[] = {
@@ -163,7 +163,7 @@ int main(void)
 	if (!make_tiny() || !file_write(plain, text, sizeof(text) - 1, 0644) ||
 	    !file_write(script, text, sizeof(text) - 1, 0755))
 		return 1;
-	/* After exec, for each library and at the entry point. */
+	/* Stops: after exec, for each library, at the entry point. */
 	ksft_test_result(runs("/bin/true", NULL, 0, 3), "a program with libraries\n");
 	ksft_test_result(runs(tiny, NULL, 7, 1), "a static program\n");
 	ksft_test_result(runs(script, NULL, 5, 2), "a script\n");

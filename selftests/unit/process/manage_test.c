@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Processes to be managed: which can be, and what is said of them. */
+/* Which processes beectl can have managed, and what it reports about each. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ static bool check_running(void)
 	return manage_check(getpid(), &error) == getpid() && !error.text[0];
 }
 
-/* WNOWAIT: it has ended, and is not gone. */
+/* WNOWAIT leaves the child a zombie. */
 static bool check_zombie(void)
 {
 	siginfo_t info;
@@ -46,7 +46,7 @@ static bool check_zombie(void)
 
 static int ready[2];
 
-/* The first thread has ended when its state in /proc says so; nothing tells of that. */
+/* Wait until /proc says that the first thread is a zombie: no event announces that. */
 static void *thread_run(void *arg)
 {
 	char path[64], line[256] = "";
@@ -65,7 +65,7 @@ static void *thread_run(void *arg)
 	return arg;
 }
 
-/* A process whose first thread has ended, and another has not. */
+/* A process whose first thread has ended while another one still runs. */
 static bool check_other_thread(void)
 {
 	struct bee_error error = { 0 };
@@ -93,7 +93,7 @@ static bool check_other_thread(void)
 	return good;
 }
 
-/* One range each of a file with table, twice, and of one without; memory without a file. */
+/* Two ranges of one file with a table, one of another, one of no file; a third file is unmapped. */
 static bool check_counts(void)
 {
 	struct table_maker maker = { .cache = NULL };
@@ -141,7 +141,7 @@ static bool check_refused(void)
 	return good;
 }
 
-/* Us it takes, our parent it refuses, and others have no user code. */
+/* The fake module accepts this process and refuses its parent; no other process has user code. */
 static int refuse_some(uint32_t pid)
 {
 	return pid == (uint32_t)getpid() ? 0 : pid == (uint32_t)getppid() ? EPERM : EINVAL;

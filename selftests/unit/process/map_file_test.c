@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Finding mapped files again: by their mapping, by name, in other mount namespaces. */
+/* Opening the file of a mapping: by /proc/PID/map_files, by name, in other mount namespaces. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -73,7 +73,7 @@ static bool check_not_a_path(void)
 	return opens(&mapping, -ESRCH, NULL);
 }
 
-/* Another file of that size is taken: who it is, only the module can say. */
+/* A file of the same name and size but another inode is opened: the module compares inodes. */
 static bool check_other_inode(void)
 {
 	struct mapping mapping = mapping_of(name, 5);
@@ -94,13 +94,13 @@ static bool check_pin(void)
 	mapping.pid = getpid();
 	mapping.start = (uintptr_t)at;
 	mapping.end = mapping.start + 4096;
-	/* The name may be anything from here on. */
+	/* From here on the file is found by its mapping, so its name does not matter. */
 	mapping.path = "/nonexistent";
 	pin = map_file_pin(&mapping);
 	good = pin >= 0 && opens(&mapping, pin, "file\n");
 	if (pin >= 0)
 		close(pin);
-	/* Any part of it will do. */
+	/* The mapping may have become smaller: part of the range is enough. */
 	mapping.end += 4096;
 	pin = map_file_pin(&mapping);
 	good = good && pin >= 0 && opens(&mapping, pin, "file\n");
@@ -110,7 +110,7 @@ static bool check_pin(void)
 	return good && map_file_pin(&(struct mapping){ .pid = 0x3fffffff }) == -ENOENT;
 }
 
-/* Opening a pipe that nobody writes would wait for ever, and a device might act. */
+/* Only regular files are opened: a pipe without a writer would block, a device might act. */
 static bool check_not_regular(void)
 {
 	struct mapping mapping = mapping_of("/nonexistent", 5);
@@ -140,7 +140,7 @@ static bool check_vdso(void)
 	return good;
 }
 
-/* A child with a mount of its own, under which the name has another content. */
+/* Start a child in its own mount namespace, in which the file @name has the content @text. */
 static pid_t start_container(const char *text)
 {
 	int ready[2];
@@ -174,7 +174,7 @@ static bool check_namespaces(void)
 	return opens(&mapping, -ESRCH, "contained\n") && opens(&here, -ESRCH, "file\n");
 }
 
-/* While the process is there, nobody else's file of that name and size is taken. */
+/* While the process runs, a file of that name and size outside its root is not taken. */
 static bool check_root(pid_t pid)
 {
 	struct mapping mapping = { .path = same, .size = 7, .pid = pid };

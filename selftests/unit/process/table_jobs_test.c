@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tables of mapped files: which files want one, and what becomes of each. */
+/* Tables for mapped files: which files need one, and the result for each. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static bool check_refusals(void)
 	return good;
 }
 
-/* Of four files one has a table, one is mapped nowhere, one twice, and one by nobody we know. */
+/* Four files: with a table; mapped twice; not mapped; mapped by an unknown process (pid 0). */
 static bool check_select(void)
 {
 	struct netlink_file file[] = {
@@ -65,7 +65,7 @@ static bool check_select(void)
 	return good && !wants.count && !wants.want;
 }
 
-/* Of a mapping of ours the file can be held; that of a process that is not there cannot. */
+/* The file of a mapping of this process can be pinned, but not that of a process that is gone. */
 static bool check_pin(void)
 {
 	struct netlink_file file = { .id = 1, .pid = getpid(), .start = (uintptr_t)check_pin,
@@ -157,7 +157,10 @@ static bool check_refused(void)
 	       got[0].refusal == ENOSPC && !strcmp(got[0].error.text, "its table was refused: no");
 }
 
-/* The module's answer names a file by another id: the one that was wanted, or another. */
+/*
+ * The module adds the table to a file with another id than the wanted one.  With the same inode
+ * that is a success; otherwise the table must be deleted again.
+ */
 static bool check_other_id(void)
 {
 	struct table_wants wants = { 0 };

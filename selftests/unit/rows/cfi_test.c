@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CIEs and FDEs written byte by byte, and the rows that must come of them. */
+/* CIEs and FDEs written byte by byte, and the rows that they must give. */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "reader.h"
 #include "kselftest.h"
 
-#define TEXT	0x1000		/* of 0x100 bytes, all nop */
+#define TEXT	0x1000		/* address of 0x100 bytes of nop */
 #define FRAMES	0x8000
 
 struct section {
@@ -39,7 +39,7 @@ static void put_uint(struct section *s, u64 value, unsigned int size)
 	put(s, &value, size);
 }
 
-/* Fill in the length of the record at @start. */
+/* End the record (CIE or FDE) that begins at @start: write its length. */
 static void end_record(struct section *s, size_t start)
 {
 	u32 length;
@@ -346,7 +346,7 @@ struct form_case {
 
 #define AT_TEXT8	0, 0x10, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0
 #define DROPPED		"no readable FDE in its .eh_frame or .debug_frame"
-/* The CIE of these cases takes up 24 bytes, and the FDE's address comes 8 later. */
+/* In these cases the CIE has 24 bytes, and pc_begin is 8 bytes into the FDE. */
 #define PCREL(value)	((u32)(value) - (FRAMES + 24 + 8))
 
 static const struct form_case form_cases[] = {

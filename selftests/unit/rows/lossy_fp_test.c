@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Frame pointer bypass: small functions, and what the walk gets wrong in them, by hand. */
+/* Frame pointer bypass: small functions; the bytes where the walk errs were counted by hand. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,7 +22,7 @@ static const struct bee_rule moved = RULE(BEE_REG_RSP, 40, BEE_FP_SAME, 0);
 /* push %rbp; mov %rsp,%rbp; 8 of nop; pop %rbp; ret */
 static const u8 plain[] = { 0x55, 0x48, 0x89, 0xe5, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
 			    0x5d, 0xc3, 0x00, 0x00 };
-/* The same with mov %esi,%eax before it, which the walk does not know */
+/* The same after a mov %esi,%eax, which the walk by frame pointer does not recognize. */
 static const u8 late[] = { 0x89, 0xf0, 0x55, 0x48, 0x89, 0xe5, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
 			   0x5d, 0xc3, 0x00, 0x00 };
 
@@ -38,7 +38,7 @@ static void open_text(const u8 *text)
 	elf.reader = reader_open(fd, &why);
 }
 
-/* A function whose prologue begins @skip bytes behind its start. */
+/* Add the rows of a function whose prologue begins @skip bytes behind its start. */
 static void add_function(struct row_set *rows, u64 pc, u32 skip)
 {
 	row_set_add_start(rows, pc);
@@ -49,7 +49,7 @@ static void add_function(struct row_set *rows, u64 pc, u32 skip)
 	rows->end = pc + 14;
 }
 
-/* One gap; 1 byte of entry, 3 of pushed, 1 of ret are edges. */
+/* The function must become one gap; its edges are 1 byte of entry, 3 of pushed, 1 of ret. */
 static void test_function(const char *name, const u8 *text, u32 skip, u64 edges, u64 wrong)
 {
 	struct lossy_report report = {};
@@ -70,7 +70,7 @@ static void test_function(const char *name, const u8 *text, u32 skip, u64 edges,
 	reader_close(elf.reader);
 }
 
-/* A function of one row keeps it. */
+/* A function that has only one row must keep it. */
 static void test_leaf(void)
 {
 	struct lossy_report report = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Thinning: which rows go, by hand. */
+/* Thinning: which rows are left out, against a choice made by hand. */
 #include "kselftest.h"
 #include "lossy_ways.h"
 
@@ -11,7 +11,7 @@ static const struct bee_rule body = {
 };
 static const struct bee_rule gap = { .kind = BEE_RULE_GAP };
 
-/* A prologue of 4 bytes, and two ways out of 2 and 10 bytes: seven rows with the last one. */
+/* A function with a prologue of 4 bytes and two epilogues, of 2 and of 10 bytes. */
 static void make_rows(struct row_set *rows, const struct bee_rule *way_out)
 {
 	row_set_add_start(rows, 0x1000);
@@ -52,7 +52,7 @@ static void test_special(void)
 	row_set_free(&rows);
 }
 
-/* The last row of a function goes, but the next function's first does not. */
+/* The last row of a function is left out, but the first row of the next function stays. */
 static void test_functions(void)
 {
 	struct lossy_report report = {};
@@ -64,7 +64,7 @@ static void test_functions(void)
 	row_set_add_start(&rows, 0x1110);
 	rows.end = 0x1200;
 	lossy_thin(&rows, 50, &report);
-	/* Its row was there for the next function as well, so no row less. */
+	/* The next function has the rule of that last row, so a row is needed there all the same. */
 	ksft_test_result(rows.nrows == 2 && !report.dropped && !report.wrong &&
 			 rows.rows[1].pc == 0x1100, "a row that the next function needs stays\n");
 	row_set_free(&rows);

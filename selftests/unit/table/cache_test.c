@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The cache: what it believes, what it keeps and removes, and many users at once. */
+/* The cache: which entries it accepts, keeps and removes; many users at once. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static size_t blob_size;
 static uint64_t blob_disk;
 static struct file_identity large;
 
-/* The largest of the libraries that are mapped here, so that writing takes a moment. */
+/* Open the largest library of this process: writing its table takes a while. */
 static int open_large(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -45,7 +45,7 @@ static int open_large(void)
 	return open(large_path, O_RDONLY | O_CLOEXEC);
 }
 
-/* One ELF file is that of all tests; another @inode makes it another file. */
+/* All tests use the table of one ELF file; with another inode it counts as another file. */
 static bool large_compile(void)
 {
 	struct compile_result result = { 0 };
@@ -78,7 +78,7 @@ static struct file_identity nth(uint64_t inode)
 	return id;
 }
 
-/* A cache in an empty directory, with room for that many entries. */
+/* Open a cache in an empty directory, with room for @entries entries. */
 static struct cache *fresh(unsigned int entries)
 {
 	static int number;
@@ -212,7 +212,10 @@ static bool check_of_another_file(void)
 	return good;
 }
 
-/* Put something else where the entry is.  Return: what list says of it, -1: good. */
+/*
+ * Let @spoil damage or replace a cache entry.  Return: the state that a listing gives it, -1 if
+ * a lookup accepts it, other negative numbers if anything else is wrong.
+ */
 static int spoiled(struct cache *cache, int (*spoil)(const char *name))
 {
 	struct sum sum;
@@ -228,7 +231,7 @@ static int spoiled(struct cache *cache, int (*spoil)(const char *name))
 	sum = look(cache);
 	for (state = 0; state <= CACHE_UNTRUSTED && !sum.count[state]; state++)
 		;
-	/* It must be possible to put it right again. */
+	/* A new store must replace the bad entry. */
 	return store(cache, 1) && lookup(cache, 1) && files_in(where) == 1 ? state : -4;
 }
 
@@ -301,7 +304,7 @@ static bool check_spoiled(int (*spoil)(const char *name), int state)
 	return got == state;
 }
 
-/* Neither kept nor, should it be there under the right name, taken. */
+/* A table that is not exact is not stored, and not accepted if it is in the cache. */
 static bool check_inexact(void)
 {
 	const struct lossy_options thin = { .thin = 10 };
@@ -333,7 +336,7 @@ static bool check_inexact(void)
 	return good;
 }
 
-/* A library without frame pointers gets an exact table, and the refusal is not an error. */
+/* With --fp-bypass a library without frame pointers gets an exact table and no error text. */
 static bool check_refused_bypass(void)
 {
 	const struct lossy_options bypass = { .fp_bypass = true };
@@ -355,7 +358,7 @@ static bool check_refused_bypass(void)
 	return good;
 }
 
-/* Refused with a sentence that has @word, and yet tables can be had. */
+/* The directory must be refused with a text that has @word in it; tables are compiled anyway. */
 static bool dir_is_refused(const char *word)
 {
 	struct cache *cache;
@@ -393,7 +396,7 @@ static bool check_dir_file(void)
 	return dir_is_refused("; " CACHE_DIR_ENV " can name another");
 }
 
-/* What is in the directory and has not been given a time is given this one, of long ago. */
+/* Set the time of the one entry that still has a recent one to @seconds after 1970. */
 static bool set_age(time_t seconds)
 {
 	const struct timespec times[2] = { { .tv_sec = seconds }, { .tv_sec = seconds } };
@@ -411,7 +414,7 @@ static bool set_age(time_t seconds)
 	return n == 1;
 }
 
-/* The first goes, then the third: the second has been used since. */
+/* Entries 1 and 3 are removed, entry 2 is not: a lookup has used it. */
 static bool check_least_recent(void)
 {
 	struct cache *cache = fresh(8);
@@ -461,7 +464,7 @@ static int touch(const char *name, time_t age)
 	return close(fd);
 }
 
-/* With 20 files of others in it, very old, the cache is a directory by mistake. */
+/* Names of files that are not the cache's, in a directory set as the cache by mistake. */
 static const char *const strangers[] = {
 	"README", "2026-11-21", "deadbeef-1-2-3", "deadbeef-1-2-3-4", "sha256-abcdef", ".new-1",
 	".new-0123456789abcdeX", "deadbeef-1-2-3-0123456789ABCDEF",
@@ -520,7 +523,7 @@ static bool have_xattr(void)
 	return !system(command);
 }
 
-/* Each process writes every entry and reads some, over and over. */
+/* One of several processes that look up every entry in turn and store those they do not find. */
 static void crowd_member(unsigned int me, unsigned int entries)
 {
 	struct cache *cache = cache_open();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Files that are not what the compiler needs: one clear line each, never a crash. */
+/* Bad and odd ELF files: the compiler must refuse with one line, or succeed; never crash. */
 #include <elf.h>
 #include <fcntl.h>
 #include <sha2.h>
@@ -90,10 +90,10 @@ static void image_make(struct image *image)
 	memcpy(image->bytes + NOTE_AT, note, sizeof(note));
 }
 
-/* Why the last file was refused. */
+/* The error of the last file that was refused. */
 static struct bee_error why;
 
-/* A file of these bytes, the same one for all tests. */
+/* Write the bytes to a file, the same one each time.  Return: its descriptor. */
 static int file_of(const void *bytes, size_t size)
 {
 	static int fd = -1;
@@ -113,7 +113,7 @@ static int compile_bytes(const void *bytes, size_t size, struct compile_result *
 	return compile_elf(file_of(bytes, size), NULL, result, &why);
 }
 
-/* A failure is -1, no table, and one line that says something. */
+/* Did the compiler return -1 without a table and with an error of one line? */
 static bool is_clean_failure(int ret, const struct compile_result *result)
 {
 	return ret == -1 && !result->blob && strlen(why.text) > 5 &&
@@ -149,7 +149,7 @@ static void refuse_path(const char *path, const char *message)
 	close(fd);
 }
 
-/* Change one field of the good file: this must be the answer. */
+/* A change of one field of the good file, and the answer that it must give. */
 struct patch {
 	const char	*name;
 	size_t		 at;
@@ -269,7 +269,7 @@ static void test_truncations(void)
 	int ret;
 
 	image_make(&image);
-	/* Between the program headers and .eh_frame one size in 64: there is only text. */
+	/* Between the program headers and .eh_frame is only text: there one size in 64 will do. */
 	for (size = 0; size < image.size; size += size < 0x100 || size >= FRAMES_AT ? 1 : 64) {
 		/* The space behind the third section header is not used. */
 		ret = compile_bytes(image.bytes, size, &result);
@@ -283,8 +283,8 @@ static void test_truncations(void)
 }
 
 /*
- * Every byte of every structure set to one of these values, or to @all of them: accepted or
- * refused, no more.
+ * Set each byte of each structure to one of values[], or with @all to each of them in turn.  The
+ * compiler may accept or refuse the file; it must not crash.
  */
 static void test_mutations(bool all)
 {
@@ -322,8 +322,8 @@ static const u8 hdr[] = {
 #define HDR_AT		(FRAMES_AT + 0x100)
 
 /*
- * No section headers: .eh_frame is found through PT_GNU_EH_FRAME, and its search
- * table tells that it goes on behind a terminator; without the table it ends there.
+ * Without section headers .eh_frame is found through PT_GNU_EH_FRAME.  The search table shows
+ * that .eh_frame goes on behind a terminator; without that table it ends at the terminator.
  */
 static void test_hdr(void)
 {
@@ -339,7 +339,7 @@ static void test_hdr(void)
 	memcpy(second, frames + 24, 24);
 	second[4] = sizeof(frames) + 4;
 	second[8] = 0x20;
-	/* What follows is no FDE, but looks like one. */
+	/* Behind the second FDE are bytes that look like an FDE but are none. */
 	memcpy(second + 24, second, 24);
 	second[24 + 4] += 24;
 	second[24 + 8] = 0x40;
@@ -380,7 +380,7 @@ static void test_span(void)
 	refuse_image("more than 4 GiB", &image, "more than 4 GiB of text");
 }
 
-/* The table of a file of which nothing is known says so wherever it is asked. */
+/* In the table that compile_empty() makes, a lookup of any pc must give a gap. */
 static void test_nothing(void)
 {
 	static const u64 pcs[] = { 0, 1, 0x1000, 0x123456, ~0ull >> 1 };
@@ -402,7 +402,7 @@ static void test_nothing(void)
 	compile_result_free(&result);
 }
 
-/* Arguments: none, or any word for all mutations. */
+/* With an argument, whatever it is, test_mutations() tries all values. */
 int main(int argc, char **argv)
 {
 	const size_t npatches = sizeof(patches) / sizeof(patches[0]);

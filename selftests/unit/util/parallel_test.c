@@ -11,7 +11,7 @@
 
 #define ITEMS	60
 
-/* What done() has been told. */
+/* What the callbacks have counted. */
 struct seen {
 	size_t	count;
 	size_t	wrong;
@@ -60,7 +60,7 @@ static void test_order(unsigned int jobs)
 #define GATE_JOBS	2
 #define GATE_READY	(GATE_JOBS * PARALLEL_MAX_RESULTS - 1)
 
-/* The first item ends only when as many others are ready as may be. */
+/* The first item ends only when as many others wait for it as parallel.c allows. */
 static void gate_work(void *arg, size_t index, FILE *out)
 {
 	struct seen *seen = arg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Numbers and names in words: what a column holds, and names that are meant to do harm. */
+/* Numbers that must fit a column, and names with bytes that could harm a terminal. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void test_numbers(void)
 	}
 }
 
-/* A name, on a terminal and in JSON. */
+/* A name, and how it is printed on a terminal and in JSON. */
 static const struct {
 	const char	*what;
 	const char	*name;
@@ -115,7 +115,7 @@ static void test_names(void)
 
 		snprintf(expected, sizeof(expected), "\"%s\"\n", names[i].json);
 		good = !strcmp(text, names[i].text) && !strcmp(json, expected);
-		/* In octal again, as it may be what a terminal should not see. */
+		/* Print lengths only: the text may hold bytes that harm a terminal. */
 		if (!good)
 			ksft_print_msg("%zu: %zu and %zu bytes\n", i, strlen(text), strlen(json));
 		ksft_test_result(good, "%s\n", names[i].what);
@@ -124,7 +124,7 @@ static void test_names(void)
 	}
 }
 
-/* Two names are never the same on a terminal. */
+/* Different names must look different on a terminal. */
 static void test_distinct(void)
 {
 	char *a = put_name("a\n"), *b = put_name("a\\012"), *c = put_name("\302\233");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What kmod/uread.h takes from the kernel's headers: pages. */
+/* The page macros that kmod/uread.h needs from the kernel's header of this name. */
 #ifndef BEE_TEST_LINUX_MM_H
 #define BEE_TEST_LINUX_MM_H
 

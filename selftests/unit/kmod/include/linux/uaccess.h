@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The copy that kmod/uread.h makes: the test has one of its own. */
+/* The copy function that kmod/uread.h calls; the test defines it. */
 #ifndef BEE_TEST_LINUX_UACCESS_H
 #define BEE_TEST_LINUX_UACCESS_H
 
