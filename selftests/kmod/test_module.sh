@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # The module is loaded and unloaded, leaves nothing behind, and does not change the callchains of
 # processes that it does not manage.
-# MODULE_LOADS=COUNT for more loads than 100, or 5 on the instrumented kernel.
+# MODULE_LOADS=COUNT for more loads than 20, or 5 on the instrumented kernel.
 # timeout: 1200
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
-loads=100
+loads=20
 [ "${BEE_KERNEL-}" != debug ] || loads=5
 loads=${MODULE_LOADS:-$loads}
 
