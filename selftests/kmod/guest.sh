@@ -35,13 +35,23 @@ guest_insmod() {
 	insmod "$BEE_KO" "$@"
 }
 
-# guest_wait COMMAND...: wait for a command to succeed.  Gives up after 20 s, which is ample even in
-# an emulated machine, and later on the instrumented kernel.
-guest_wait() {
-	local i tries=200
+# guest_clock NAME: set a variable to the seconds that this guest ran or slept, without those in
+# which it waited for a CPU of the host.
+guest_clock() {
+	until read -r "$1" </run/bee/clock; do
+		:	# it is being written
+	done
+}
 
-	[ "${BEE_KERNEL-}" != debug ] || tries=1000
-	for i in $(seq "$tries"); do
+# guest_wait COMMAND...: wait for a command to succeed.  Gives up after 30 s of guest_clock, which is
+# ample even in an emulated machine, and later on the instrumented kernel.
+guest_wait() {
+	local now end seconds=30
+
+	[ "${BEE_KERNEL-}" != debug ] || seconds=150
+	guest_clock end
+	end=$((end + seconds))
+	while guest_clock now && [ "$now" -lt "$end" ]; do
 		"$@" >/dev/null 2>&1 && return 0
 		sleep 0.1
 	done

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # BPF programs see the same complete stacks: bpf_get_stackid() through bpftrace.
-# timeout: 300
+# timeout: 600
 # cpus: 1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
@@ -28,7 +28,7 @@ start_addresses() {
 shares() {
 	BPFTRACE_NO_USER_SYMBOLS=1 bpftrace -q -e "
 		profile:hz:99 /pid == $1/ { @[ustack(127)] = count(); @all++; if (@all == 300) { exit(); } }
-		interval:s:60 { exit(); }" >"$WORK/bpf" || return 1
+		interval:s:240 { exit(); }" >"$WORK/bpf" || return 1
 	awk -v starts="$starts" '
 		/^@\[/ { last = ""; stack = "" }
 		{ stack = stack $0 "\n" }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# selftests/vm/run tells success from failure, and nothing can fake success.
+# selftests/vm/run tells success from failure, and nothing can fake success.  selftests/run names a
+# test that hangs or leaves something behind, and has patience with one that only lacks CPU time.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd -P)
@@ -10,7 +11,9 @@ run=$here/run
 . "$here/../ktap.sh"
 
 tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+mkdir -p "$tree/build/check"
+fakes=$(mktemp -d "$tree/build/check/fakes-XXXXXX")	# guests do not see the host's /tmp
+trap 'rm -rf "$tmp" "$fakes"' EXIT
 
 for tool in qemu-system-x86_64 busybox; do
 	command -v $tool >/dev/null || ktap_skip_all "$tool: not installed"
@@ -28,53 +31,51 @@ expect() {
 	return 1
 }
 
-statuses_come_back() {
-	local status
+# One boot serves several tests; what each of them looks at is in a file of its own in $tmp/out dir.
+boot_once() {
+	local args=("a b" "" "it's" '"$HOME"' '\' $'two\nlines' '*')
 
-	# A boot is slow; these three statuses would show one that is wrapped or clamped.
-	for status in 0 1 255; do
-		expect "$status" "$run" -- sh -c "exit $status"
-	done
+	expect 0 "$run" --out "$tmp/out dir" -- bash -c '
+		out=$1
+		shift
+		printf "<%s>\n" "$@" >"$out/arguments"
+		echo written >selftests/vm/written && cp selftests/vm/written "$out/"
+		(
+			set -e
+			[ "$(cat /proc/sys/kernel/perf_event_paranoid)" = -1 ]
+			[ "$PWD" = "$0" ]
+			[ "$(id -u)" = 0 ]
+			for fs in debugfs tracefs bpf cgroup2 devpts; do
+				grep -q " $fs " /proc/mounts
+			done
+			ls -d /sys/kernel/tracing/events /lib/modules/$(uname -r)/kernel
+			# The kernel uses the TSC rate of its command line.
+			mhz=$(sed -n "s/.* tsc_early_khz=\([0-9]*\)\([0-9]\{3\}\).*/\1.\2/p" /proc/cmdline)
+			[ -z "$mhz" ] || dmesg | grep -F "tsc: Detected $mhz MHz"
+			ping -c1 -W2 127.0.0.1 || grep -q "lo:" /proc/net/dev
+		) >"$out/log" 2>&1
+		echo $? >"$out/set_up"
+		seq 1 1000000
+		echo end >&2' "$tree" "$tmp/out dir" "${args[@]}"
+	printf '<%s>\n' "${args[@]}" >"$tmp/arguments"
 }
 
 arguments_survive() {
-	local args=("a b" "" "it's" '"$HOME"' '\' $'two\nlines' '*')
-
-	expect 0 "$run" -- printf '<%s>\n' "${args[@]}"
-	printf '<%s>\n' "${args[@]}" | cmp - "$tmp/out"
+	cmp "$tmp/arguments" "$tmp/out dir/arguments"
 }
 
 output_is_whole() {
-	"$run" -- sh -c 'seq 1 1000000; echo end >&2' >"$tmp/out"
 	{ seq 1 1000000; echo end; } | cmp - "$tmp/out"
 }
 
 guest_is_a_profilers_machine() {
-	expect 0 "$run" -- sh -c '
-		set -e
-		[ "$(cat /proc/sys/kernel/perf_event_paranoid)" = -1 ]
-		[ "$(pwd)" = "$0" ]
-		[ "$(id -u)" = 0 ]
-		for fs in debugfs tracefs bpf cgroup2 devpts; do
-			grep -q " $fs " /proc/mounts
-		done
-		ls -d /sys/kernel/tracing/events /lib/modules/$(uname -r)/kernel
-		# The kernel uses the TSC rate of its command line.
-		mhz=$(sed -n "s/.* tsc_early_khz=\([0-9]*\)\([0-9]\{3\}\).*/\1.\2/p" /proc/cmdline)
-		[ -z "$mhz" ] || dmesg | grep -F "tsc: Detected $mhz MHz"
-		ping -c1 -W2 127.0.0.1 || grep -q "lo:" /proc/net/dev
-		' "$tree"
+	cat "$tmp/out dir/log"
+	[ "$(cat "$tmp/out dir/set_up")" = 0 ]
 }
 
 host_is_not_written() {
-	expect 0 "$run" -- sh -c 'echo written >selftests/vm/written && cat selftests/vm/written'
-	grep -qx written "$tmp/out"
+	grep -qx written "$tmp/out dir/written"
 	[ ! -e "$here/written" ]
-}
-
-out_directory_is_written() {
-	expect 0 "$run" --out "$tmp/dir with space" -- sh -c 'echo result >"$0/file"' "$tmp/dir with space"
-	[ "$(cat "$tmp/dir with space/file")" = result ]
 }
 
 crash_fails() {
@@ -95,8 +96,126 @@ kernel_message_fails() {
 }
 
 timeout_fails() {
-	expect 125 "$run" --timeout 10 -- sleep 1000
+	expect 125 "$run" --timeout 20 -- sh -c 'echo last words >/tmp/said; sleep 1000 >>/tmp/said'
 	grep -q 'FAILED: timeout' "$tmp/err"
+	grep -q ': sleep 1000 $' "$tmp/err"
+	grep -q 'hrtimer_nanosleep' "$tmp/err"
+	grep -q 'prints: last words' "$tmp/err"
+	grep -q 'sysrq: Show Blocked State' "$tmp/err"
+	grep -q 'sysrq: Show backtrace of all active CPUs' "$tmp/err"
+}
+
+# fake GROUP NAME: write standard input to a test script of $fakes
+fake() {
+	mkdir -p "$fakes/$1"
+	{
+		echo '#!/bin/bash'
+		cat
+	} >"$fakes/$1/test_$2.sh"
+	chmod +x "$fakes/$1/test_$2.sh"
+}
+
+# A test that computes for 2 s, one of seven processes on a CPU: it takes longer than its limit.
+slow_test_lives() {
+	local hogs=() cpu took
+	cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//')
+	fake cli slow <<-END
+		# timeout: 3
+		echo 1..1
+		start=\$EPOCHREALTIME
+		taskset -c $cpu /usr/bin/python3 -c 'import time
+		while time.process_time() < 2: pass'
+		echo "took \$((\${EPOCHREALTIME/.} - \${start/.})) us"
+		echo ok 1 done
+	END
+	for _ in 1 2 3 4 5 6; do
+		taskset -c "$cpu" /usr/bin/python3 -c 'while True: pass' &
+		hogs+=($!)
+	done
+	expect 0 "$tree/selftests/run" --folder "$fakes" --group cli test_slow || { kill "${hogs[@]}"; return 1; }
+	kill "${hogs[@]}"
+	took=$(sed -n 's/.*took \(.*\) us/\1/p' "$tree/build/check/cli-test_slow.log")
+	[ "$took" -gt 3000000 ]
+}
+
+# On the host a hang is shown by the processes of the test.
+hang_on_the_host() {
+	fake cli hang <<-'END'
+		# timeout: 2
+		printf '1..2\nok 1 the first\n'
+		sleep 4321
+	END
+	expect 1 "$tree/selftests/run" --folder "$fakes" --group cli test_hang
+	grep -q "failed: out of time after 2 s, after 'ok 1 the first'" "$tmp/out"
+	grep -q '_ sleep 4321$' "$tmp/out"
+	! pgrep -f 'sleep 4321'
+}
+
+# In two guests: in the first a test that hangs and one that makes the guest hang, in the second one
+# that leaves all sorts of things; at the end of each one that sees a guest as it should be.
+run_fakes() {
+	local status=0
+
+	fake kmod a_hang <<-'END'
+		# timeout: 15
+		printf '1..2\nok 1 the first\n'
+		sleep 4321
+	END
+	fake kmod b_leaves <<-'END'
+		insmod "$BEE_KO"
+		setsid sleep 5432 &
+		mkdir /tmp/left
+		mount -t tmpfs left /tmp/left
+		printf '1..1\nok 1 all is well\n'
+	END
+	fake kmod c_dead <<-'END'
+		# timeout: 10
+		printf '1..1\n'
+		echo stopped >/dev/kmsg
+		# Whoever could end the test stands still.
+		kill -STOP $(pgrep -f 'selftests/run --guest')
+		sleep 6543
+	END
+	fake kmod d_clean <<-'END'
+		echo 1..1
+		[ ! -e /sys/module/beeunwind ] && ! pidof sleep && ! grep /tmp/left /proc/mounts && echo -n "ok 1 " ||
+			echo -n "not ok 1 "
+		echo "a clean guest"
+	END
+	cp "$fakes/kmod/test_d_clean.sh" "$fakes/kmod/test_e_clean.sh"
+	"$tree/selftests/run" --folder "$fakes" --group kmod --kernels 6.12 >"$tmp/fakes" 2>&1 || status=$?
+	cat "$tmp/fakes"
+	[ "$status" -eq 1 ]
+}
+
+# fake_report NAME: print the report of one fake test
+fake_report() {
+	awk -v name="kmod/test_$1" '/^[^ ]/ { on = $2 == name } on' "$tmp/fakes"
+}
+
+hang_in_a_guest() {
+	fake_report a_hang
+	fake_report a_hang | grep -q "failed: out of time after 15 s, after 'ok 1 the first'"
+	fake_report a_hang | grep -q ': sleep 4321'
+	fake_report a_hang | grep -q 'hrtimer_nanosleep'
+}
+
+left_things_are_named() {
+	fake_report b_leaves
+	fake_report b_leaves | grep -q 'failed: left process [0-9]* (sleep 5432); module beeunwind; mount /tmp/left'
+	fake_report b_leaves | grep -q '^FAIL .* 1 passed, 1 failed'
+}
+
+left_things_are_removed() {
+	fake_report d_clean
+	fake_report d_clean | grep -q '^ok .* 1 passed '
+}
+
+hung_guest_is_replaced() {
+	fake_report c_dead
+	fake_report c_dead | grep -q 'failed: the guest hung'
+	fake_report c_dead | grep -q ': sleep 6543'
+	fake_report e_clean | grep -q '^ok .* 1 passed '
 }
 
 # On SIGTERM selftests/vm/run must end, with its QEMU, although the command would run for long.
@@ -117,7 +236,7 @@ signal_kills_guest() {
 }
 
 daemon_does_not_hang() {
-	expect 3 "$run" --timeout 60 -- sh -c 'sleep 1000 & echo hello; exit 3'
+	expect 255 "$run" --timeout 60 -- sh -c 'sleep 1000 & echo hello; exit 255'
 	grep -qx hello "$tmp/out"
 }
 
@@ -181,22 +300,28 @@ allow_warn_still_sees_crashes() {
 	scans 125 --allow-warn <<<'[ 1.0] Oops: 0000 [#1] PREEMPT SMP NOPTI'
 }
 
-ktap_plan 17
-ktap_run "exit statuses come back" statuses_come_back
+ktap_plan 23
+ktap_run "a guest does many things" boot_once
 ktap_run "arguments are not split or expanded" arguments_survive
 ktap_run "long output arrives whole" output_is_whole
 ktap_run "the guest is set up for profiling" guest_is_a_profilers_machine
-ktap_run "the guest does not write to the host" host_is_not_written
-ktap_run "--out is written on the host" out_directory_is_written
+ktap_run "the guest writes to the --out directory, and nowhere else" host_is_not_written
 ktap_run "a crash is a failure" crash_fails
 ktap_run "verdicts on the console count for nothing" faked_verdict_fails
 ktap_run "a kernel message is a failure though the command succeeds" kernel_message_fails
-ktap_run "out of time is a failure" timeout_fails
+ktap_run "out of time is a failure, and says where it is" timeout_fails
 ktap_run "a signal stops the guest" signal_kills_guest
-ktap_run "a process left behind does not hang the run" daemon_does_not_hang
+ktap_run "a process left behind does not hang the run, nor change its status" daemon_does_not_hang
 ktap_run "a missing command is 127" missing_command
 ktap_run "a series that apt does not offer" unknown_series
 ktap_run "the scanner knows kernel complaints" scanner_knows_complaints
 ktap_run "the scanner lets boot noise pass" scanner_lets_noise_pass
 ktap_run "--allow-warn still sees crashes" allow_warn_still_sees_crashes
+ktap_run "a test that waits for a CPU does not use up its limit" slow_test_lives
+ktap_run "a test that hangs on the host is shown" hang_on_the_host
+ktap_run "tests that hang and leave things make the run fail" run_fakes
+ktap_run "a test that hangs in a guest is shown" hang_in_a_guest
+ktap_run "what a test leaves is a failure of this test" left_things_are_named
+ktap_run "what a test leaves is gone for the next" left_things_are_removed
+ktap_run "a guest that hangs is shown, and replaced" hung_guest_is_replaced
 ktap_finish
