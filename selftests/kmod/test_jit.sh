@@ -19,7 +19,7 @@ judged() {
 through_jit() {
 	local percent=$1 thread=$2
 	shift 2
-	perf record -q -N -B -e cpu-clock -F 999 -g -o "$WORK/jit.data" "$BEECTL" run -- "$@" \
+	perf record -q -N -B -e cpu-clock -F 299 -g -o "$WORK/jit.data" "$BEECTL" run -- "$@" \
 		>/dev/null || return 1
 	judged "$WORK/jit.data" "$thread" || return 1
 	/usr/bin/python3 -c '

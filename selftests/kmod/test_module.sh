@@ -10,10 +10,13 @@ loads=20
 [ "${BEE_KERNEL-}" != debug ] || loads=5
 loads=${MODULE_LOADS:-$loads}
 
+mkdir "$WORK/files"
+touch "$WORK"/files/{1..60}
+
 # Print the callchains of a program that does the same in every run, one for each system call.
 chains() {
 	perf record -q -e raw_syscalls:sys_enter -c 1 -g -o "$WORK/chains.data" \
-		setarch -R /bin/ls -l --color=never /usr/share/doc >/dev/null &&
+		setarch -R /bin/ls -l --color=never "$WORK/files" >/dev/null &&
 		perf script -i "$WORK/chains.data" -F comm,ip --no-inline |
 		awk '/^ls/ { on = 1 } on' >"$1"
 	[ -s "$1" ] && [ "$(grep -c . "$1")" -gt 500 ]
@@ -59,7 +62,7 @@ many_times() {
 	/usr/bin/python3 -c '
 while True: sum(i * i for i in range(1000))' &
 	work=$!
-	perf record -q -a -g -e cpu-clock -F 999 -o "$WORK/all.data" -- sleep 1000 &
+	perf record -q -a -g -e cpu-clock -F 499 -o "$WORK/all.data" -- sleep 1000 &
 	local perf=$!
 	# In each tenth round the module stays for a moment if it has not walked yet.
 	for i in $(seq "$loads"); do

@@ -52,7 +52,7 @@ sys.exit(not (got["samples"] >= int(sys.argv[2]) and
 # clocked PROGRAM: sample the program at any instruction for a while; functions are bound at the
 # start, so that it is never in ld.so's resolver, which keeps its CFA in rbx
 clocked() {
-	LD_BIND_NOW=1 perf record -q -N -B -e cpu-clock -F 4999 -g -o "$WORK/$1.clock" \
+	LD_BIND_NOW=1 perf record -q -N -B -e cpu-clock -F 1999 -g -o "$WORK/$1.clock" \
 		"$BEECTL" run -- "$TESTS/$1" 4 >/dev/null
 }
 

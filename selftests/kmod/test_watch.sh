@@ -110,7 +110,7 @@ on_demand() {
 	local i at
 	for i in 1 2 3 4 5 6; do
 		at=$(lines)
-		round 1999 && settle || { cat "$told"; return 1; }
+		round 499 && settle || { cat "$told"; return 1; }
 		echo "round $i: $(tables_since "$at") tables"
 		[ "$(tables_since "$at")" -gt 0 ] || break
 	done
@@ -148,7 +148,7 @@ module_reload() {
 	[ ! -e /sys/module/beeunwind ] || { echo "loaded again by itself"; return 1; }
 	at=$(lines)
 	guest_insmod && guest_wait says_n_times "^following" 2 || return 1
-	round 499 && settle || return 1
+	round 199 && settle || return 1
 	echo "$(tables_since "$at") tables"
 	tail -n "+$at" "$told" | grep -q ': cached, '
 }
@@ -170,7 +170,7 @@ eagerly() {
 	tables_since "$(lines)" >/dev/null
 	settle || return 1
 	at=$(lines)
-	round 999 && settle || return 1
+	round 499 && settle || return 1
 	tail -n "+$((at + 1))" "$told"
 	[ "$(tables_since "$at")" -eq 0 ] && judge
 }
