@@ -75,6 +75,15 @@ struct bench_options {
 	bool	libdw;
 };
 
+/* Zero, but computed from the row, so that the CPU must wait for it. */
+static inline u64 bench_wait_for(const struct bee_rule *row)
+{
+	u64 zero = row->kind + row->cfa_off + row->fp_off;
+
+	asm volatile("and $0, %0" : "+r" (zero));
+	return zero;
+}
+
 u64 bench_now_ns(void);
 u64 bench_random(void);
 double bench_median(double *values, size_t n);

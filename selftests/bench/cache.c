@@ -113,14 +113,6 @@ static int stacks_read(struct stacks *stacks, const char *path)
 	return 0;
 }
 
-static u64 wait_for(const struct bee_rule *row)
-{
-	u64 zero = row->kind + row->cfa_off + row->fp_off;
-
-	asm volatile("and $0, %0" : "+r" (zero));
-	return zero;
-}
-
 /* Return: ns per frame.  The cache has 2^@bits entries; 0: there is no cache. */
 static double time_frames(const struct stacks *stacks, struct cached_row *cache, u32 bits,
 			  size_t *hits)
@@ -143,7 +135,7 @@ static double time_frames(const struct stacks *stacks, struct cached_row *cache,
 			if (bits)
 				*place = (struct cached_row){ table, pc, row };
 		}
-		zero = wait_for(&row);
+		zero = bench_wait_for(&row);
 	}
 	return (double)(bench_now_ns() - start) / stacks->nframes;
 }

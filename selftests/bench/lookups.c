@@ -37,15 +37,6 @@ struct question {
 	u32	copy;
 };
 
-/* Zero, but computed from the row, so that the CPU must wait for it. */
-static u64 wait_for(const struct bee_rule *row)
-{
-	u64 zero = row->kind + row->cfa_off + row->fp_off;
-
-	asm volatile("and $0, %0" : "+r" (zero));
-	return zero;
-}
-
 static double time_table(const struct subject *s, const struct question *q, u64 pc)
 {
 	u64 start = bench_now_ns();
@@ -54,7 +45,7 @@ static double time_table(const struct subject *s, const struct question *q, u64 
 
 	for (i = 0; i < PCS; i++) {
 		bee_table_lookup(&s->tables[q[i].copy], pc + q[i].x, &row);
-		pc += wait_for(&row);
+		pc += bench_wait_for(&row);
 	}
 	return (double)(bench_now_ns() - start) / PCS;
 }
@@ -67,7 +58,7 @@ static double time_rows8(const struct subject *s, const struct question *q, u64 
 
 	for (i = 0; i < PCS; i++) {
 		rows8_lookup(&s->rows8[q[i].copy], pc + q[i].x, &row);
-		pc += wait_for(&row);
+		pc += bench_wait_for(&row);
 	}
 	return (double)(bench_now_ns() - start) / PCS;
 }
@@ -80,7 +71,7 @@ static double time_rows4(const struct subject *s, const struct question *q, u64 
 
 	for (i = 0; i < PCS; i++) {
 		rows4_lookup(&s->rows4[q[i].copy], pc + q[i].x, &row);
-		pc += wait_for(&row);
+		pc += bench_wait_for(&row);
 	}
 	return (double)(bench_now_ns() - start) / PCS;
 }

@@ -22,7 +22,7 @@ debug)
 	programs=(python3 git xz)
 	;;
 *)
-	samples=300 seconds=30 share=99
+	samples=300 seconds=120 share=99
 	programs=(python3 perl git xz bash sqlite3 openssl as)
 	;;
 esac
@@ -54,19 +54,4 @@ compare() {
 sysctl -q -w kernel.perf_event_max_stack=1024
 [ -x "$sample" ] || ktap_skip_all "build/selftests/oracle/sample: not built"
 guest_insmod || exit 1
-ktap_plan $((${#programs[@]} + 1))
-touch "$WORK/sums"
-for name in "${programs[@]}"; do
-	if prepare "$name"; then
-		ktap_run "$name: as libdw" compare "$name"
-	else
-		ktap_skip "$name: as libdw" "$why"
-	fi
-	# Show figures and differences of each program, passed or failed.
-	[ ! -s "$WORK/out" ] || ktap_diag "$(tail -n 8 "$WORK/out")"
-done
-sum "$WORK/sums" >"$WORK/all"
-status=$?
-ktap_diag "$(cat "$WORK/all")"
-ktap_run "$share % of native samples are complete" test "$status" -eq 0
-ktap_finish
+compare_all "${programs[@]}"

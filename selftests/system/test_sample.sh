@@ -34,20 +34,4 @@ compare() {
 make -s --no-print-directory -C "$here/oracle" >/dev/null || exit 1
 "$sample" --here true true >/dev/null 2>"$WORK/err"
 [ $? -ne 2 ] || ktap_skip_all "$(cat "$WORK/err")"
-ktap_plan $((${#programs[@]} + 1))
-touch "$WORK/sums"
-for name in "${programs[@]}"; do
-	if prepare "$name"; then
-		ktap_run "$name: as libdw" compare "$name"
-	else
-		ktap_skip "$name: as libdw" "$why"
-	fi
-	# Print differences that do not fail a test, too.
-	[ ! -s "$WORK/out" ] || ktap_diag "$(tail -n 8 "$WORK/out")"
-	: >"$WORK/out"
-done
-sum "$WORK/sums" >"$WORK/all"
-status=$?
-ktap_diag "$(tail -n 1 "$WORK/all")"
-ktap_run "$share % of native samples are complete" test "$status" -eq 0
-ktap_finish
+compare_all "${programs[@]}"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # what the script that sources it has
 # SPDX-License-Identifier: GPL-2.0
-# The stock programs that the same-sample oracle runs, and the sums of its results.
-# Source it with TREE, WORK and share set.
+# The stock programs that the same-sample oracle runs, the loop over them, and the sums of its
+# results.  Source it with TREE, WORK and share set.
 
 cc1plus=$(gcc -print-prog-name=cc1plus 2>/dev/null)
 postgres=$(echo /usr/lib/postgresql/*/bin)
@@ -106,4 +106,28 @@ sum() {
 	      f"complete {complete} of {native} native ({100 * complete / native:.3f} %)")
 	sys.exit(100 * complete < float(sys.argv[2]) * native)
 	END
+}
+
+# compare_all NAME...: run compare, a function of the script, for each program; then judge the sum.
+# compare writes what is to be shown to $WORK/out, and appends summary lines to $WORK/sums.
+compare_all() {
+	local name status
+
+	ktap_plan $(($# + 1))
+	touch "$WORK/sums"
+	for name in "$@"; do
+		: >"$WORK/out"
+		if prepare "$name"; then
+			ktap_run "$name: as libdw" compare "$name"
+		else
+			ktap_skip "$name: as libdw" "$why"
+		fi
+		# Show figures and differences of each program, passed or failed.
+		[ ! -s "$WORK/out" ] || ktap_diag "$(tail -n 8 "$WORK/out")"
+	done
+	sum "$WORK/sums" >"$WORK/all"
+	status=$?
+	ktap_diag "$(cat "$WORK/all")"
+	ktap_run "$share % of native samples are complete" test "$status" -eq 0
+	ktap_finish
 }
