@@ -17,7 +17,7 @@
 
 #include "table.h"
 
-/* A frame pointer more bytes than this above sp is not believed. */
+/* Frames on one stack are not further apart than this; a frame pointer that is, is on another. */
 #define BEE_FP_MAX_DISTANCE	(8u << 20)
 
 /**
@@ -344,21 +344,121 @@ static inline bool bee_frame_code_is(struct bee_uread *mem, u64 ip, const u8 *co
 }
 
 /**
+ * enum bee_call - whether there is a call instruction before an address
+ * @BEE_CALL_NONE: the bytes before it are of no call
+ * @BEE_CALL_FOUND: they can be one
+ * @BEE_CALL_UNREADABLE: they are not present in memory
+ */
+enum bee_call {
+	BEE_CALL_NONE,
+	BEE_CALL_FOUND,
+	BEE_CALL_UNREADABLE,
+};
+
+/* Bytes of the longest call, "call *disp32(base,index,scale)", without its prefixes. */
+#define BEE_CALL_BYTES	7
+
+/*
+ * Whether "call *r/m" (FF /2; Intel SDM 2A, CALL) with this ModRM byte, SIB byte (if it has one)
+ * and displacement has @size bytes.
+ */
+static inline bool frame_is_indirect_call(u8 opcode, u8 modrm, u8 sib, u32 size)
+{
+	u8 mod = modrm >> 6, rm = modrm & 7;
+	u32 length = 2;
+
+	if (opcode != 0xff || (modrm & 0x38) != 0x10)
+		return false;
+	if (mod != 3 && rm == 4)
+		length++;
+	if (mod == 1)
+		length++;
+	else if (mod == 2 || (!mod && (rm == 5 || (rm == 4 && (sib & 7) == 5))))
+		length += 4;
+	return length == size;
+}
+
+/**
+ * bee_frame_find_call() - whether an address can be a return address
+ * @mem: memory of the process
+ * @ip: the address
+ *
+ * Looks for "call rel32" (E8) and "call *r/m" (FF /2) up to @ip.  Prefixes (REX, notrack, bnd,
+ * segments, and the padding before the call of __tls_get_addr()) stand before these bytes, so they
+ * need not be known.
+ *
+ * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Return: whether there is one.
+ */
+static inline enum bee_call bee_frame_find_call(struct bee_uread *mem, u64 ip)
+{
+	/* code[n] is the byte at ip - n. */
+	u8 code[BEE_CALL_BYTES + 1] = {};
+	u32 n;
+
+	for (n = 1; n <= BEE_CALL_BYTES; n++) {
+		if (!bee_uread_u8(mem, ip - n, &code[n]))
+			return BEE_CALL_UNREADABLE;
+		if (n == 5 && code[5] == 0xe8)
+			return BEE_CALL_FOUND;
+		if (n >= 2 && frame_is_indirect_call(code[n], code[n - 1],
+						     n > 2 ? code[n - 2] : 0, n))
+			return BEE_CALL_FOUND;
+	}
+	return BEE_CALL_NONE;
+}
+
+/**
+ * bee_frame_is_sigreturn() - whether a frame is in a signal trampoline
+ * @mem: memory of the process
+ * @f: the frame
+ *
+ * rt_sigreturn() is called in one of two forms: "mov $15,%rax; syscall" or "mov $15,%eax; syscall".
+ * A handler returns to the first byte; an activation can also be behind the mov.
+ *
+ * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ */
+static inline bool bee_frame_is_sigreturn(struct bee_uread *mem, const struct bee_frame *f)
+{
+	static const u8 rax[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
+	static const u8 eax[] = { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 };
+
+	return bee_frame_code_is(mem, f->ip, rax, sizeof(rax)) ||
+	       bee_frame_code_is(mem, f->ip, eax, sizeof(eax)) ||
+	       (f->activation && (bee_frame_code_is(mem, f->ip - 7, rax, sizeof(rax)) ||
+				  bee_frame_code_is(mem, f->ip - 5, eax, sizeof(eax))));
+}
+
+/**
+ * bee_frame_is_goexit() - whether this is the return address of a goroutine's first function
+ * @mem: memory of the process
+ * @ip: the address
+ *
+ * newproc1() of Go's runtime makes it runtime.goexit() + 1, between the instructions "nop" and
+ * "call goexit1", behind which is another nop (runtime/asm_amd64.s).
+ *
+ * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ */
+static inline bool bee_frame_is_goexit(struct bee_uread *mem, u64 ip)
+{
+	static const u8 nop_call[] = { 0x90, 0xe8 }, nop[] = { 0x90 };
+
+	return bee_frame_code_is(mem, ip - 1, nop_call, sizeof(nop_call)) &&
+	       bee_frame_code_is(mem, ip + 5, nop, sizeof(nop));
+}
+
+/**
  * bee_frame_step_sigreturn() - step from a signal trampoline to the interrupted frame
  * @mem: memory of the process
  * @f: the frame; replaced by the interrupted one on success, untouched otherwise
  *
- * For trampolines without CFI, as those of musl and Go.  rt_sigreturn() is called in one of two
- * forms: "mov $15,%rax; syscall" or "mov $15,%eax; syscall".  A handler returns to the first byte;
- * an activation can also be behind the mov.
+ * For trampolines without CFI, as that of musl.
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  * Return: true if the frame is in a trampoline and its saved context is plausible.
  */
 static inline bool bee_frame_step_sigreturn(struct bee_uread *mem, struct bee_frame *f)
 {
-	static const u8 rax[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
-	static const u8 eax[] = { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 };
 	static const struct bee_rule rule = {
 		.kind = BEE_RULE_KNOWN, .arg = BEE_RULE_SIGNAL,
 		.cfa = BEE_CFA_DEREF, .cfa_reg = BEE_REG_RSP, .cfa_off = BEE_SIGNAL_SP,
@@ -366,12 +466,7 @@ static inline bool bee_frame_step_sigreturn(struct bee_uread *mem, struct bee_fr
 		.ra = BEE_RA_DEREF, .ra_reg = BEE_REG_RSP, .ra_off = BEE_SIGNAL_IP,
 	};
 
-	if (!bee_frame_code_is(mem, f->ip, rax, sizeof(rax)) &&
-	    !bee_frame_code_is(mem, f->ip, eax, sizeof(eax)) &&
-	    !(f->activation && (bee_frame_code_is(mem, f->ip - 7, rax, sizeof(rax)) ||
-				bee_frame_code_is(mem, f->ip - 5, eax, sizeof(eax)))))
-		return false;
-	return !bee_frame_step(mem, &rule, f);
+	return bee_frame_is_sigreturn(mem, f) && !bee_frame_step(mem, &rule, f);
 }
 
 /*
@@ -476,6 +571,19 @@ static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee
 	return frame_is_in_init(mem, ip, f->sp, slot) ? FRAME_PEEK_RA : FRAME_PEEK_NOTHING;
 }
 
+/*
+ * Whether rbp can be what it is for a function whose stack pointer is @sp.  The caller's frame is
+ * above it, or on another stack: Go's runtime.systemstack() calls a function on the thread's stack
+ * and leaves rbp on the goroutine's.  There the next frame, if there is one, is above it in turn,
+ * and not beyond @sp: that would be the rest of a function that has returned to this stack.
+ */
+static inline bool frame_fp_is_plausible(u64 sp, u64 fp, u64 next)
+{
+	if (fp >= sp && fp - sp <= BEE_FP_MAX_DISTANCE)
+		return true;
+	return !next || (next > fp && next - fp <= BEE_FP_MAX_DISTANCE && (fp > sp || next < sp));
+}
+
 /**
  * bee_frame_step_fp() - step from a frame without a rule to its caller by rbp
  * @mem: memory of the process
@@ -486,8 +594,9 @@ static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee
  * at a ret, and anywhere in _init() and _fini().  A thread that clone() has just made has its
  * parent's rbp and no caller.
  *
- * The caller of this function must not believe the new ip before it has found it in an executable
- * mapping.
+ * The new sp may be below the old one.  The caller of this function must not believe the new ip
+ * before it has found it in an executable mapping and behind a call, and must make sure that the
+ * walk does not go in circles.
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  * Return: true if there is a plausible caller.
@@ -511,13 +620,14 @@ static inline bool bee_frame_step_fp(struct bee_uread *mem, struct bee_frame *f)
 			return false;
 		break;
 	case FRAME_PEEK_NOTHING:
-		if (fp & 7 || fp < f->sp || fp - f->sp > BEE_FP_MAX_DISTANCE)
+		if (fp & 7)
 			return false;
 		slot = fp + 8;
 		break;
 	}
 	if (!bee_uread_u64(mem, slot, &ra) ||
-	    (peek != FRAME_PEEK_RA && !bee_uread_u64(mem, slot - 8, &fp)))
+	    (peek != FRAME_PEEK_RA && !bee_uread_u64(mem, slot - 8, &fp)) ||
+	    (peek == FRAME_PEEK_NOTHING && !frame_fp_is_plausible(f->sp, f->fp, fp)))
 		return false;
 	*f = (struct bee_frame) {
 		.ip = ra,

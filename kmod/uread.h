@@ -18,27 +18,37 @@
 
 #define BEE_UREAD_WINDOW	512	/* bytes */
 #define BEE_UREAD_BELOW		64	/* bytes of it below the word that was asked for */
+#define BEE_UREAD_CODE		64	/* bytes of the window of code */
+#define BEE_UREAD_CODE_BELOW	16	/* bytes of it below the byte that was asked for */
 
 /**
- * struct bee_uread - a window of the current process's memory
- * @start: address of the first byte
- * @len: valid bytes
+ * struct bee_uread - windows of the current process's memory
+ * @start: address of the first byte of @bytes
  * @no_code: address of the last page from which no code could be read, or ~0
- * @bytes: the window
+ * @code_start: address of the first byte of @code
+ * @len: valid bytes of @bytes
+ * @code_len: valid bytes of @code
+ * @bytes: the window of the stack
+ * @code: the window of code
  */
 struct bee_uread {
 	u64	start;
 	u64	no_code;
+	u64	code_start;
 	u32	len;
+	u32	code_len;
 	u8	bytes[BEE_UREAD_WINDOW] __aligned(8);
+	u8	code[BEE_UREAD_CODE] __aligned(8);
 };
 
-/** bee_uread_init() - begin with an empty window.  Context: Any, NMI-safe. */
+/** bee_uread_init() - begin with empty windows.  Context: Any, NMI-safe. */
 static inline void bee_uread_init(struct bee_uread *mem)
 {
 	mem->start = 0;
 	mem->no_code = ~0ull;
+	mem->code_start = 0;
 	mem->len = 0;
+	mem->code_len = 0;
 }
 
 static inline bool uread_copy(void *to, u64 addr, u32 n)
@@ -46,22 +56,23 @@ static inline bool uread_copy(void *to, u64 addr, u32 n)
 	return !copy_from_user_nmi(to, (const void __user *)(unsigned long)addr, n);
 }
 
-static inline bool uread_hit(const struct bee_uread *mem, u64 addr, u32 n)
+static inline bool uread_hit(u64 start, u32 len, u64 addr, u32 n)
 {
-	return addr - mem->start <= mem->len && mem->len - (addr - mem->start) >= n;
+	return addr - start <= len && len - (addr - start) >= n;
 }
 
-/* The window stays within the page of @addr, so an absent neighbour does not matter. */
-static inline void uread_refill(struct bee_uread *mem, u64 addr)
+/*
+ * Copy up to @size bytes around @addr, @below of them below it.  They are all in the page of @addr,
+ * so an absent neighbour does not matter.  @start: address of the first.  Return: how many.
+ */
+static inline u32 uread_refill(u8 *bytes, u64 addr, u32 size, u32 below, u64 *start)
 {
 	u64 page = addr & PAGE_MASK;
-	u64 start = addr - min_t(u64, addr - page, BEE_UREAD_BELOW);
-	u32 n = min_t(u64, page + PAGE_SIZE - start, BEE_UREAD_WINDOW);
-	unsigned long left;
+	u32 n;
 
-	left = copy_from_user_nmi(mem->bytes, (const void __user *)(unsigned long)start, n);
-	mem->start = start;
-	mem->len = n - left;
+	*start = addr - min_t(u64, addr - page, below);
+	n = min_t(u64, page + PAGE_SIZE - *start, size);
+	return n - copy_from_user_nmi(bytes, (const void __user *)(unsigned long)*start, n);
 }
 
 /**
@@ -77,11 +88,12 @@ static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 {
 	unsigned long at;
 
-	if (!uread_hit(mem, addr, sizeof(*value))) {
+	if (!uread_hit(mem->start, mem->len, addr, sizeof(*value))) {
 		if (offset_in_page(addr) > PAGE_SIZE - sizeof(*value))
 			return uread_copy(value, addr, sizeof(*value));
-		uread_refill(mem, addr);
-		if (!uread_hit(mem, addr, sizeof(*value)))
+		mem->len = uread_refill(mem->bytes, addr, BEE_UREAD_WINDOW, BEE_UREAD_BELOW,
+					&mem->start);
+		if (!uread_hit(mem->start, mem->len, addr, sizeof(*value)))
 			return false;
 	}
 	/* User space controls @addr, and the value read here becomes the next address. */
@@ -92,25 +104,32 @@ static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 
 /**
  * bee_uread_u8() - read one byte of code of the current process
- * @mem: the window, which is not used: it is for the stack
+ * @mem: its window of code, which leaves that of the stack as it is
  * @addr: address
  * @value: the byte
  *
- * Code is recognized by reading many bytes.  An attempt to read an absent page costs about as
- * much as a page fault, and a process could build a stack that takes one per byte: the last
- * absent page is remembered.
+ * Code is recognized by reading many bytes that are close together.  An attempt to read an absent
+ * page costs about as much as a page fault, and a process could build a stack that takes one per
+ * byte: the last absent page is remembered.
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  * Return: false if the memory is not present.
  */
 static inline bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
 {
-	if ((addr & PAGE_MASK) == mem->no_code)
-		return false;
-	if (uread_copy(value, addr, sizeof(*value)))
-		return true;
-	mem->no_code = addr & PAGE_MASK;
-	return false;
+	if (!uread_hit(mem->code_start, mem->code_len, addr, 1)) {
+		if ((addr & PAGE_MASK) == mem->no_code)
+			return false;
+		mem->code_len = uread_refill(mem->code, addr, BEE_UREAD_CODE,
+					     BEE_UREAD_CODE_BELOW, &mem->code_start);
+		if (!uread_hit(mem->code_start, mem->code_len, addr, 1)) {
+			mem->no_code = addr & PAGE_MASK;
+			return false;
+		}
+	}
+	/* As in bee_uread_u64(). */
+	*value = mem->code[array_index_nospec(addr - mem->code_start, BEE_UREAD_CODE)];
+	return true;
 }
 
 #endif /* BEE_UREAD_H */

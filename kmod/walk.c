@@ -56,9 +56,14 @@ static void walk_find_return(struct bee_walk *walk)
 		bee_uprobe_return(&walk->probes, f->slot, &f->ip);
 }
 
-/* After a step: is walk->frame a believable caller?  @sp is the callee's stack pointer. */
+/*
+ * After a step: is walk->frame a believable caller?  @sp is the callee's stack pointer.  Language
+ * runtimes and start code mark the outermost frame by a return address of 0.
+ */
 static enum beeunwind_stop walk_arrive(struct bee_walk *walk, u64 sp)
 {
+	if (!walk->frame.ip && !walk->frame.activation)
+		return BEEUNWIND_STOP_OUTERMOST;
 	walk_find_return(walk);
 	walk->range = walk_find_range(walk, bee_frame_lookup_ip(&walk->frame));
 	if (!walk->range)
@@ -77,26 +82,72 @@ static bool walk_step_trampoline(struct bee_walk *walk)
 	       (f->activation && bee_uprobe_step(&walk->probes, &walk->mem, f));
 }
 
+/* Look up the rule of the current frame in @stored, the table of its range. */
+static void walk_lookup(struct bee_walk *walk, const struct bee_stored *stored)
+{
+	u64 ip = bee_frame_lookup_ip(&walk->frame);
+
+	bee_table_lookup(&stored->table, bee_stored_pc(stored, bee_range_offset(walk->range, ip)),
+			 &walk->rule);
+}
+
+/*
+ * Whether the current frame may be a caller without having made a call: the kernel has made signal
+ * trampolines the return addresses of handlers, and whoever starts a thread or coroutine has chosen
+ * an address that the CFI calls outermost.
+ */
+static bool walk_is_start(struct bee_walk *walk)
+{
+	const struct bee_stored *stored;
+
+	if (bee_frame_is_sigreturn(&walk->mem, &walk->frame) ||
+	    bee_frame_is_goexit(&walk->mem, walk->frame.ip))
+		return true;
+	stored = rcu_dereference(walk->range->file->table);
+	if (!stored)
+		return false;
+	walk_lookup(walk, stored);
+	return walk->rule.kind == BEE_RULE_KNOWN &&
+	       (walk->rule.ra == BEE_RA_UNDEF || walk->rule.arg & BEE_RULE_SIGNAL);
+}
+
+/*
+ * After a step by rbp, which can be any number: is there a call before the new ip?  Otherwise it is
+ * a function pointer or the like.  Not asked of memory without a file, as JIT compilers use:
+ * HotSpot's interpreter pushes return addresses that no call has made.
+ *
+ * Return: BEEUNWIND_STOP_NONE, or @why, or BEEUNWIND_STOP_READ_FAULT if nobody can tell.
+ */
+static enum beeunwind_stop walk_check_call(struct bee_walk *walk, enum beeunwind_stop why)
+{
+	enum bee_call call;
+
+	if (!walk->range->file)
+		return BEEUNWIND_STOP_NONE;
+	call = bee_frame_find_call(&walk->mem, walk->frame.ip);
+	if (call == BEE_CALL_FOUND || walk_is_start(walk))
+		return BEEUNWIND_STOP_NONE;
+	return call == BEE_CALL_NONE ? why : BEEUNWIND_STOP_READ_FAULT;
+}
+
 /*
  * A step without a rule: across a trampoline, or else by the frame pointer.  Either is believed
- * only if it leads to an executable mapping.
+ * only if it leads to an executable mapping, and the frame pointer only if it leads behind a call.
  *
- * Return: BEEUNWIND_STOP_NONE, or @why if there is no such caller.
+ * Return: BEEUNWIND_STOP_NONE, or why there is no such caller: @why, if it could be looked for.
  */
 static enum beeunwind_stop walk_step_guess(struct bee_walk *walk, enum beeunwind_stop why)
 {
-	bool by_fp = false;
 	u64 sp = walk->frame.sp;
+	enum beeunwind_stop stop;
 
-	if (!walk_step_trampoline(walk)) {
-		by_fp = bee_frame_step_fp(&walk->mem, &walk->frame);
-		if (!by_fp)
-			return why;
-	}
-	if (walk_arrive(walk, sp))
+	if (walk_step_trampoline(walk))
+		return walk_arrive(walk, sp) ? why : BEEUNWIND_STOP_NONE;
+	if (!bee_frame_step_fp(&walk->mem, &walk->frame) || walk_arrive(walk, sp))
 		return why;
-	walk->fp_steps += by_fp;
-	return BEEUNWIND_STOP_NONE;
+	stop = walk_check_call(walk, why);
+	walk->fp_steps += !stop;
+	return stop;
 }
 
 static enum beeunwind_stop walk_step_rule(struct bee_walk *walk)
@@ -129,7 +180,6 @@ enum beeunwind_stop bee_walk_next(struct bee_walk *walk)
 {
 	const struct bee_range *range = walk->range;
 	const struct bee_stored *stored;
-	u64 ip = bee_frame_lookup_ip(&walk->frame);
 
 	walk->file = range ? range->file : NULL;
 	if (!range)
@@ -143,8 +193,7 @@ enum beeunwind_stop bee_walk_next(struct bee_walk *walk)
 	}
 
 	bee_file_touch(range->file);
-	bee_table_lookup(&stored->table, bee_stored_pc(stored, bee_range_offset(range, ip)),
-			 &walk->rule);
+	walk_lookup(walk, stored);
 	switch (walk->rule.kind) {
 	case BEE_RULE_KNOWN:
 		return walk_step_rule(walk);

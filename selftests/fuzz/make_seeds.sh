@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$1/table" "$1/elf" "$1/cfi" "$1/pack" "$1/cache" "$1/nl"
 for source in "$here"/../golden/asm/*.S; do
 	name=$(basename "$source" .S)
-	as --64 -o "$work/$name.o" "$source" &&
+	as --64 -I "$here/../golden/asm" -o "$work/$name.o" "$source" &&
 		ld -shared -s -z max-page-size=0x200 -z noseparate-code --build-id --eh-frame-hdr \
 			-Ttext=0x1000 -o "$1/elf/$name" "$work/$name.o" 2>/dev/null || exit
 	# The fuzzers' first byte: the rest is .eh_frame.

@@ -23,7 +23,7 @@ same_rows() {
 # A program's rows before packing, after packing, and from a table file.
 check_program() {
 	local name=$1
-	as --64 -o "$work/$name.o" "$here/asm/$name.S" && link "$name" ld || return
+	as --64 -I "$here/asm" -o "$work/$name.o" "$here/asm/$name.S" && link "$name" ld || return
 	if [ -n "${UPDATE:-}" ]; then
 		"$beectl" dump --rows "$work/$name.so" >"$here/asm/$name.rows"
 		return

@@ -29,9 +29,10 @@ static const char compile_help[] =
 	"       beectl compile [-j N] ELF|DIR... -o DIRECTORY\n"
 	"\n"
 	"Make the unwind tables of executables and shared objects from their .eh_frame and\n"
-	".debug_frame.  A table appears complete or not at all.  DIR stands for all such\n"
-	"files below it, on its file system.  In DIRECTORY, which must be there, the table\n"
-	"of a file has the file's name and \".beet\".\n"
+	".debug_frame, and those of Go programs from Go's function table.  A table appears\n"
+	"complete or not at all.  DIR stands for all such files below it, on its file system.\n"
+	"In DIRECTORY, which must be there, the table of a file has the file's name and\n"
+	"\".beet\".\n"
 	"\n"
 	"Options:\n"
 	"  -o, --output PATH  File or directory to write to\n"
@@ -78,6 +79,8 @@ struct compile_report {
 	size_t		unsupported;
 	size_t		size;
 	uint64_t	cfi_size;
+	uint64_t	go;
+	bool		go_unknown;
 	unsigned int	rules;
 	int		not_written;
 	struct lossy_report lossy;
@@ -164,7 +167,8 @@ static int compile_work(void *arg, const struct input_file *file, int fd, FILE *
 	h = result.blob;
 	report = (struct compile_report){
 		.rows = result.rows, .unsupported = result.unsupported, .size = result.size,
-		.cfi_size = result.cfi_size, .rules = le16_to_cpu(h->nrules), .lossy = result.lossy,
+		.cfi_size = result.cfi_size, .go = result.go,
+		.go_unknown = result.go_trouble, .rules = le16_to_cpu(h->nrules), .lossy = result.lossy,
 	};
 	if (write_output(output, &result))
 		report.not_written = errno;
@@ -181,7 +185,11 @@ static void print_report(const struct compile_run *run, const char *output,
 
 	text_put_name(stdout, output);
 	printf(": %zu rows, %u rules, %zu bytes", report->rows, report->rules, report->size);
-	if (report->cfi_size)
+	if (report->go)
+		printf(" (%llu functions of Go)", (unsigned long long)report->go);
+	else if (report->go_unknown)
+		printf(" (Go's functions are left to frame pointers)");
+	else if (report->cfi_size)
 		printf(" (%.1f%% of .eh_frame + .eh_frame_hdr)",
 		       100.0 * report->size / report->cfi_size);
 	printf(", %zu unsupported\n", report->unsupported);

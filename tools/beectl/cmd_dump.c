@@ -132,8 +132,9 @@ static void print_uses(const struct bee_table *table)
 	free(uses);
 }
 
-static void dump_summary(const struct bee_table *table)
+static void dump_summary(const struct compile_result *result)
 {
+	const struct bee_table *table = &result->table;
 	const struct bee_table_header *h = table->header;
 	u32 i;
 
@@ -157,6 +158,11 @@ static void dump_summary(const struct bee_table *table)
 	}
 	printf("%-10s %u\n", "rows", table->nrows);
 	printf("%-10s %u\n", "rules", table->nrules);
+	if (result->go)
+		printf("%-10s %llu functions, from Go's function table\n", "Go",
+		       (unsigned long long)result->go);
+	if (result->go_trouble)
+		printf("%-10s left to frame pointers: %s\n", "Go", result->go_trouble);
 	print_uses(table);
 }
 
@@ -206,7 +212,7 @@ static int dump_file(int fd, const struct dump_options *o, struct bee_error *err
 	if (!ret && o->rows)
 		dump_rows(&result.table);
 	else if (!ret)
-		dump_summary(&result.table);
+		dump_summary(&result);
 	compile_result_free(&result);
 	return ret;
 }

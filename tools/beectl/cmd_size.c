@@ -11,6 +11,7 @@
 #include "compile.h"
 #include "each_file.h"
 #include "eh_frame.h"
+#include "gopclntab.h"
 #include "json.h"
 #include "messages.h"
 #include "options.h"
@@ -20,8 +21,8 @@ static const char size_help[] =
 	"Usage: beectl size [OPTIONS] ELF|DIR...\n"
 	"\n"
 	"Show how large the unwind tables of executables and shared objects are, beside their\n"
-	".eh_frame and .eh_frame_hdr (CFI).  DIR stands for all such files below it, on its\n"
-	"file system.\n"
+	".eh_frame and .eh_frame_hdr (CFI).  Functions of Go, which no CFI describes, are\n"
+	"counted with the FDEs.  DIR stands for all such files below it, on its file system.\n"
 	"\n"
 	"Options:\n"
 	"  -s, --sort KEY  Sort by name, ratio (table of CFI), row (bytes a row), or one of text,\n"
@@ -39,7 +40,7 @@ static const char size_help[] =
 /**
  * struct sizes - of one file, or of several together
  * @text: bytes of executable segments
- * @fdes: FDEs that describe text, functions as a rule
+ * @fdes: FDEs that describe text, functions as a rule, and functions in Go's function table
  * @rows: of the table
  * @cfi: bytes of .eh_frame and .eh_frame_hdr
  * @table: bytes of the table
@@ -114,13 +115,16 @@ static double bytes_per_row(const struct sizes *sizes)
 static u64 count_fdes(const struct elf_file *elf)
 {
 	struct fde_list list;
-	u64 count = 0;
+	struct gopclntab go;
+	u64 count;
 	size_t i;
 
+	gopclntab_open(elf, &go);
+	count = go.count;
 	eh_frame_read(elf, &list);
 	for (i = 0; i < list.nfdes; i++) {
-		/* .debug_frame, whose FDEs come last, repeats what .eh_frame says. */
-		if (list.fdes[i].debug_frame && !list.fdes[0].debug_frame)
+		/* .debug_frame, whose FDEs come last, repeats what .eh_frame or Go's table says. */
+		if (list.fdes[i].debug_frame && (go.exists || !list.fdes[0].debug_frame))
 			break;
 		count += !!elf_find_text(elf, list.fdes[i].begin);
 	}

@@ -30,6 +30,7 @@ static const char verify_help[] =
 	"padding between functions belongs to the row before it, and code without unwind\n"
 	"information at the entry point is the outermost frame.  Where a file contradicts\n"
 	"itself (FDEs overlap, or .eh_frame_hdr lacks one), differences are counted apart.\n"
+	"Functions of Go are not compared: their rows are made from Go's function table.\n"
 	"\n"
 	"Options:\n"
 	"  -a, --all          Everything under /usr, and /bin, /sbin, /lib, /lib64\n"
@@ -39,7 +40,7 @@ static const char verify_help[] =
 	"                     table cannot hold\n"
 	"      --json         Print an object: files, an array of {path, status (compared,\n"
 	"                     no_cfi, skipped or failed), why, rows, frames, pcs, text, no_fde,\n"
-	"                     padding, differences, contradictory, overlapping, outside,\n"
+	"                     padding, go, differences, contradictory, overlapping, outside,\n"
 	"                     unsupported ([{reason, rules, rows, bytes}]), shown ([{start, end,\n"
 	"                     symbol, doubt, libdw, table}])}; and total, with sums of the\n"
 	"                     same, and of files by status\n"
@@ -218,6 +219,7 @@ static void json_add_result(struct json_object *object, const struct compare_res
 	json_add_uint(object, "text", r->text);
 	json_add_uint(object, "no_fde", r->gaps);
 	json_add_uint(object, "padding", r->padding);
+	json_add_uint(object, "go", r->go);
 	json_add_uint(object, "differences", r->differences);
 	json_add_uint(object, "contradictory", r->contradictory);
 	json_add_uint(object, "overlapping", r->overlaps);
@@ -389,6 +391,9 @@ static void print_total(const struct verify_command *command)
 	printf("pcs compared    %12llu  in %llu bytes of text\n", sum->pcs, sum->text);
 	printf("no FDE          %12llu  bytes, of them %llu padding between functions\n",
 	       sum->gaps, sum->padding);
+	if (sum->go)
+		printf("Go              %12llu  bytes, described by Go's function table: not compared\n",
+		       sum->go);
 	print_unsupported(sum, command->verbose);
 	printf("contradictory   %12llu  pcs; FDEs overlap in %llu bytes, %llu describe no text\n",
 	       sum->contradictory, sum->overlaps, sum->outside);

@@ -165,10 +165,18 @@ static int elf_add_dynamic(struct elf_file *elf, const GElf_Phdr *ph, struct bee
 
 		if (c.bad || tag == DT_NULL)
 			break;
-		if (tag != DT_PLTGOT)
-			continue;
-		elf->pltgot = value;
-		elf->has_pltgot = true;
+		switch (tag) {
+		case DT_PLTGOT:
+			elf->pltgot = value;
+			elf->has_pltgot = true;
+			break;
+		case DT_RELA:
+			elf->rela.vaddr = value;
+			break;
+		case DT_RELASZ:
+			elf->rela.size = value;
+			break;
+		}
 	}
 	return 0;
 }
@@ -268,6 +276,27 @@ static bool elf_section_is(struct elf_file *elf, const GElf_Shdr *strings, const
 }
 
 /*
+ * Is it one of the sections that Go's linker makes?  Remember its function table.  Where another
+ * linker has made a position-independent file of it, the table is somewhere in .data.rel.ro.
+ */
+static bool elf_add_go(struct elf_file *elf, const GElf_Shdr *strings, const GElf_Shdr *sh)
+{
+	bool whole = elf_section_is(elf, strings, sh, ".gopclntab") ||
+		     elf_section_is(elf, strings, sh, ".data.rel.ro.gopclntab");
+	bool part = elf_section_is(elf, strings, sh, ".data.rel.ro");
+
+	if (whole || elf_section_is(elf, strings, sh, ".go.buildinfo") ||
+	    elf_section_is(elf, strings, sh, ".note.go.buildid"))
+		elf->is_go = true;
+	if ((whole || (part && !elf->gopclntab.size)) && sh->sh_size <= READER_MAX_BYTES &&
+	    elf_has(elf, sh->sh_offset, sh->sh_size))
+		elf->gopclntab = (struct elf_segment){
+			.vaddr = sh->sh_addr, .offset = sh->sh_offset, .size = sh->sh_size,
+		};
+	return whole || part;
+}
+
+/*
  * Add a section that is .eh_frame or, if @debug_frames, .debug_frame or .zdebug_frame.  A
  * .debug_frame that cannot be decompressed counts as none.
  */
@@ -279,7 +308,8 @@ static int elf_read_section(struct elf_file *elf, Elf_Scn *scn, const GElf_Shdr 
 	Elf_Data *data;
 	GElf_Shdr sh;
 
-	if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
+	if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS ||
+	    elf_add_go(elf, strings, &sh))
 		return 0;
 	if (!elf_section_is(elf, strings, &sh, name)) {
 		name = ".zdebug_frame";
@@ -365,8 +395,8 @@ int elf_identify(struct elf_file *elf, int fd, struct bee_error *error)
 }
 
 /**
- * elf_read_cfi() - read the sections of CFI
- * @elf: elf_identify() has filled it; @frames are filled
+ * elf_read_cfi() - find Go's function table, and read the sections of CFI
+ * @elf: elf_identify() has filled it; @is_go, @gopclntab and @frames are filled
  * @error: filled on failure
  *
  * Return: 0, also if there are none; or -1.
@@ -444,6 +474,39 @@ const struct elf_segment *elf_find_load(const struct elf_file *elf, u64 vaddr)
 		if (vaddr - elf->loads[i].vaddr < elf->loads[i].size)
 			return &elf->loads[i];
 	return NULL;
+}
+
+/**
+ * elf_find_addend() - what a relative relocation puts into a word
+ * @elf: the file
+ * @vaddr: address of the word
+ * @addend: set to its value, without load bias
+ *
+ * Looks in DT_RELA, from one end to the other.
+ *
+ * Return: false if no relocation of type R_X86_64_RELATIVE is for this word.
+ */
+bool elf_find_addend(const struct elf_file *elf, u64 vaddr, u64 *addend)
+{
+	const struct elf_segment *load = elf_find_load(elf, elf->rela.vaddr);
+	u64 size = elf->rela.size, room;
+	const u8 *bytes;
+	struct cursor c;
+
+	if (!load || !size || size > READER_MAX_BYTES)
+		return false;
+	room = load->size - (elf->rela.vaddr - load->vaddr);
+	bytes = elf_bytes(elf, load, elf->rela.vaddr, size < room ? size : room);
+	c = cursor_of(bytes, bytes ? (size < room ? size : room) : 0);
+	while (cursor_left(&c)) {
+		u64 offset = cursor_u64(&c), info = cursor_u64(&c), value = cursor_u64(&c);
+
+		if (c.bad || offset != vaddr || ELF64_R_TYPE(info) != R_X86_64_RELATIVE)
+			continue;
+		*addend = value;
+		return true;
+	}
+	return false;
 }
 
 /**

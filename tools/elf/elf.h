@@ -57,6 +57,9 @@ struct elf_frames {
  * @frames: .eh_frame sections, then .debug_frame sections; see elf_read_cfi()
  * @nframes: number of them
  * @hdr: PT_GNU_EH_FRAME; @size 0 if there is none
+ * @is_go: Go's linker has made the file, or a part of it; see elf_read_cfi()
+ * @gopclntab: section that is Go's function table, or has it somewhere; @size 0 if there is none
+ * @rela: DT_RELA; @offset unused, @size DT_RELASZ
  * @pltgot: DT_PLTGOT
  * @has_pltgot: there is one
  * @id_type: enum bee_table_id_type
@@ -75,6 +78,9 @@ struct elf_file {
 	struct elf_frames	 frames[ELF_MAX_FRAMES];
 	size_t			 nframes;
 	struct elf_segment	 hdr;
+	bool			 is_go;
+	struct elf_segment	 gopclntab;
+	struct elf_segment	 rela;
 	u64			 pltgot;
 	bool			 has_pltgot;
 	u8			 id_type;
@@ -89,6 +95,7 @@ int elf_open(struct elf_file *elf, int fd, struct bee_error *error);
 void elf_close(struct elf_file *elf);
 const struct elf_segment *elf_find_text(const struct elf_file *elf, u64 vaddr);
 const struct elf_segment *elf_find_load(const struct elf_file *elf, u64 vaddr);
+bool elf_find_addend(const struct elf_file *elf, u64 vaddr, u64 *addend);
 const char *elf_find_symbol(const struct elf_file *elf, u64 vaddr, u64 *offset);
 const u8 *elf_bytes(const struct elf_file *elf, const struct elf_segment *segment, u64 vaddr,
 			u64 size);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which FDE describes which text, and what lies between them.
+ * Which FDE or Go function describes which text, and what lies between them.
  *
  * An FDE describes the part of its range that lies in the executable segment where it starts; the
  * linker has discarded the code of one that starts elsewhere.  Where FDEs of .eh_frame overlap, the
  * one that starts first wins, of two with the same start the first in the file; the other keeps
  * what is beyond the winner's end.  A .debug_frame FDE counts only if it overlaps no FDE of
- * .eh_frame.
+ * .eh_frame.  The same is true of a function in Go's table; in a file that has this table no FDE of
+ * .debug_frame counts.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -17,22 +18,30 @@
 #include "from_cfi.h"
 #include "coverage.h"
 #include "eh_frame.h"
+#include "from_go.h"
+#include "gopclntab.h"
 #include "order.h"
 #include "padding.h"
 
-/* The part of its range that an FDE describes: [@start, @end), empty if others have all of it. */
+/*
+ * The part of its range that an FDE or function describes: [@start, @end), empty if others have all
+ * of it.
+ */
 struct coverage_part {
 	u64			 start;
 	u64			 end;
-	const struct fde	*fde;
+	const struct fde	*fde;		/* NULL: it is a function of Go's */
+	u64			 number;	/* of that function */
 };
 
 struct coverage {
 	const struct elf_file	*elf;
 	const struct elf_segment *text;
 	struct fde_list		 list;
+	struct gopclntab	 go;
 	struct coverage_part	*parts;
 	size_t			 nparts;
+	size_t			 room_parts;
 	struct row_set		*rows;
 	bool			 fdes_only;	/* do not look at text between FDEs */
 	/* For coverage_emit(): */
@@ -55,28 +64,50 @@ static int coverage_compare(const void *a, const void *b)
 {
 	const struct coverage_part *x = a, *y = b;
 
-	return order(x->start, y->start) ?: order(x->fde->order, y->fde->order);
+	return order(x->start, y->start) ?: order(!x->fde, !y->fde) ?:
+	       (x->fde ? order(x->fde->order, y->fde->order) : order(x->number, y->number));
+}
+
+/* Does the part count only where no FDE of .eh_frame does? */
+static bool part_is_second(const struct coverage_part *part)
+{
+	return !part->fde || part->fde->debug_frame;
+}
+
+static void coverage_add_part(struct coverage *coverage, struct coverage_part part)
+{
+	const struct elf_segment *text = coverage_text(coverage, part.start);
+
+	/* Linkers write pc 0 for discarded code, which can be that of the ELF header. */
+	if (!text || text->offset + (part.start - text->vaddr) < sizeof(Elf64_Ehdr))
+		return;
+	if (part.end > text->vaddr + text->size)
+		part.end = text->vaddr + text->size;
+	coverage->parts = alloc_room(coverage->parts, coverage->nparts, &coverage->room_parts,
+				     sizeof(*coverage->parts));
+	coverage->parts[coverage->nparts++] = part;
 }
 
 static void coverage_collect(struct coverage *coverage)
 {
-	size_t i;
+	struct gopclntab_func func;
+	u64 i;
 
-	coverage->parts = alloc_array(NULL, coverage->list.nfdes + 1, sizeof(*coverage->parts));
 	for (i = 0; i < coverage->list.nfdes; i++) {
 		const struct fde *fde = &coverage->list.fdes[i];
-		const struct elf_segment *text = coverage_text(coverage, fde->begin);
-		struct coverage_part *part = &coverage->parts[coverage->nparts];
 
-		/* Linkers write pc 0 for discarded code, which can be that of the ELF header. */
-		if (!text || text->offset + (fde->begin - text->vaddr) < sizeof(Elf64_Ehdr))
-			continue;
-		*part = (struct coverage_part){ .start = fde->begin, .end = fde->end, .fde = fde };
-		if (part->end > text->vaddr + text->size)
-			part->end = text->vaddr + text->size;
-		coverage->nparts++;
+		if (!fde->debug_frame || !coverage->go.exists)
+			coverage_add_part(coverage, (struct coverage_part){
+				.start = fde->begin, .end = fde->end, .fde = fde });
 	}
-	qsort(coverage->parts, coverage->nparts, sizeof(*coverage->parts), coverage_compare);
+	for (i = 0; i < coverage->go.count; i++)
+		if (gopclntab_find(&coverage->go, i, &func))
+			coverage_add_part(coverage, (struct coverage_part){
+				.start = go_func_start(coverage->elf, &func), .end = func.end,
+				.number = i });
+	if (coverage->nparts)
+		qsort(coverage->parts, coverage->nparts, sizeof(*coverage->parts),
+		      coverage_compare);
 }
 
 /* Where parts overlap, leave the text to one of them. */
@@ -91,20 +122,20 @@ static void coverage_resolve(struct coverage *coverage)
 		u64 *covered;
 
 		part = &coverage->parts[i];
-		covered = &end[part->fde->debug_frame];
-		if (part->fde->debug_frame && part->start < end[false])
+		covered = &end[part_is_second(part)];
+		if (part_is_second(part) && part->start < end[false])
 			part->end = part->start;
 		if (part->start < *covered)
 			part->start = *covered < part->end ? *covered : part->end;
 		if (part->end > *covered)
 			*covered = part->end;
 	}
-	/* Drop each part of .debug_frame that runs into a later one of .eh_frame. */
+	/* Drop each part that counts second and runs into a later one of .eh_frame. */
 	for (i = coverage->nparts; i-- > 0;) {
 		part = &coverage->parts[i];
 		if (part->start == part->end)
 			continue;
-		if (!part->fde->debug_frame)
+		if (!part_is_second(part))
 			next = part->start;
 		else if (part->end > next)
 			part->end = part->start;
@@ -164,12 +195,24 @@ static void coverage_emit(void *arg, u64 start, u64 end, const struct cfi_row *f
 	row_set_add(coverage->rows, start, &row);
 }
 
+static void coverage_interpret_go(struct coverage *coverage, const struct coverage_part *part)
+{
+	struct gopclntab_func func;
+
+	gopclntab_find(&coverage->go, part->number, &func);
+	if (func.begin >= part->start)
+		row_set_add_start(coverage->rows, func.begin);
+	go_func_rows(coverage->elf, &coverage->go, &func, part->start, part->end, coverage->rows);
+}
+
 static void coverage_interpret(struct coverage *coverage, const struct coverage_part *part)
 {
 	const struct fde *fde = part->fde;
 	const struct cfi_cie *cie = &coverage->list.cies[fde->cie].cfi;
 	size_t nrows = coverage->rows->nrows;
 
+	if (part->start == fde->begin)
+		row_set_add_start(coverage->rows, part->start);
 	coverage->part = part;
 	coverage->signal = cie->signal;
 	if (!fde->malformed && !cfi_run(cie, fde->insns, fde->size, fde->begin, fde->end,
@@ -196,9 +239,10 @@ static void coverage_interpret_all(struct coverage *coverage)
 			coverage_gap(coverage, entry, part->start);
 		else if (rows->nrows && part->start > rows->end && !coverage->fdes_only)
 			coverage_hole(coverage, rows->end, part->start);
-		if (part->start == part->fde->begin)
-			row_set_add_start(rows, part->start);
-		coverage_interpret(coverage, part);
+		if (part->fde)
+			coverage_interpret(coverage, part);
+		else
+			coverage_interpret_go(coverage, part);
 		rows->end = part->end;
 	}
 	if (text && rows->nrows && entry >= rows->end) {
@@ -218,6 +262,7 @@ static int coverage_make(const struct elf_file *elf, struct row_set *rows, bool 
 
 	*rows = (struct row_set){};
 	eh_frame_read(elf, &coverage.list);
+	gopclntab_open(elf, &coverage.go);
 	coverage_collect(&coverage);
 	coverage_resolve(&coverage);
 	coverage_interpret_all(&coverage);
@@ -228,6 +273,9 @@ static int coverage_make(const struct elf_file *elf, struct row_set *rows, bool 
 		return error_set(error, 0, "%s", elf_trouble(elf));
 	if (rows->nrows)
 		return 0;
+	if (coverage.go.trouble)
+		return error_set(error, 0, "a Go program, to be walked by frame pointers: %s",
+				 coverage.go.trouble);
 	if (!elf->nframes && !elf->hdr.size)
 		return error_set(error, 0, "no .eh_frame or .debug_frame");
 	if (!nfdes)

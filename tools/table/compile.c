@@ -8,6 +8,7 @@
 #include "elf.h"
 #include "encode.h"
 #include "error.h"
+#include "gopclntab.h"
 #include "rows.h"
 
 /* Encode, and check the table as the module does. */
@@ -79,9 +80,13 @@ int compile_rows(const struct elf_file *elf, const struct lossy_options *lossy,
 		 struct row_set *rows, struct compile_result *result, struct bee_error *error)
 {
 	struct table_info info = compile_info(elf);
+	struct gopclntab go;
 	const char *trouble;
 
-	*result = (struct compile_result){ .cfi_size = elf_frames_size(elf) };
+	gopclntab_open(elf, &go);
+	*result = (struct compile_result){
+		.cfi_size = elf_frames_size(elf), .go = go.count, .go_trouble = go.trouble,
+	};
 	if (coverage_rows(elf, rows, error))
 		return -1;
 	if (lossy && !lossy_is_exact(lossy) &&

@@ -18,6 +18,8 @@
  * @rows: rows after merging
  * @unsupported: rows of kind BEE_RULE_UNSUPPORTED
  * @cfi_size: bytes of .eh_frame and .eh_frame_hdr
+ * @go: functions in Go's function table
+ * @go_trouble: why there are none, in a file of Go's: a sentence; or NULL
  * @lossy: what was left out, if the table is not exact
  */
 struct compile_result {
@@ -27,6 +29,8 @@ struct compile_result {
 	size_t	 rows;
 	size_t	 unsupported;
 	uint64_t cfi_size;
+	uint64_t go;
+	const char *go_trouble;
 	struct lossy_report lossy;
 };
 

@@ -7,7 +7,8 @@
  * the same made-up registers and memory (eval.h), so only what rules yield counts, not how
  * they are written.  In two cases the table says more than the CFI, and has to say exactly this:
  * padding between functions has the rule of the byte before it, and code at the entry point
- * without an FDE is outermost.
+ * without an FDE is outermost.  Functions of Go are left out: their rows are from Go's own table,
+ * which libdw does not read.
  */
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include "compare.h"
 #include "coverage.h"
 #include "eh_frame.h"
+#include "gopclntab.h"
 #include "padding.h"
 
 /* Pcs after which the expression that linkers write for .plt yields the same again. */
@@ -40,6 +42,7 @@ struct overlap {
  * @result: what has been found
  * @regs: made-up registers, with rip at the pc
  * @row_end: end of the table's row that was looked at last
+ * @go: Go's function table
  * @list: FDEs, ascending by begin
  * @next_fde: index of the first FDE that begins behind the pc
  * @overlaps: text of FDEs that overlap, ascending
@@ -54,6 +57,7 @@ struct compare {
 	struct compare_result	*result;
 	u64			 regs[EVAL_REGS];
 	u64			 row_end;
+	struct gopclntab	 go;
 	struct fde_list		 list;
 	size_t			 next_fde;
 	struct overlap		*overlaps;
@@ -341,6 +345,22 @@ static u64 compare_find_change(struct compare *c, u64 start, u64 stop, enum libd
 	return pc < stop ? pc : stop;
 }
 
+/*
+ * Is only Go's table to describe the text at @pc?  In a file of Go's also that which has no FDE but
+ * in .debug_frame.  @end: where libdw's answer ends; cut to where this does.
+ */
+static bool compare_is_go(const struct compare *c, u64 pc, u64 *end)
+{
+	const struct fde *fde = c->go.exists ? compare_find_fde(c, pc) : NULL;
+	u64 change = pc < c->go.text ? c->go.text : c->go.end;
+
+	if (!c->go.exists || fde)
+		return fde && fde->debug_frame;
+	if (pc < change && change < *end)
+		*end = change;
+	return pc >= c->go.text && pc < c->go.end;
+}
+
 static void compare_segment(struct compare *c, const struct elf_segment *segment)
 {
 	static const struct bee_rule malformed = {
@@ -356,6 +376,10 @@ static void compare_segment(struct compare *c, const struct elf_segment *segment
 			end = compare_find_change(c, pc, stop, answer);
 		else if (end > stop)
 			end = stop;
+		if (compare_is_go(c, pc, &end)) {
+			c->result->go += end - pc;
+			continue;
+		}
 		switch (answer) {
 		case LIBDW_FRAME:
 			c->result->frames++;
@@ -448,6 +472,7 @@ void compare_file(const struct elf_file *elf, const struct bee_table *table,
 	if (c.list.nfdes)
 		qsort(c.list.fdes, c.list.nfdes, sizeof(*c.list.fdes), fdes_order);
 	compare_find_overlaps(&c);
+	gopclntab_open(elf, &c.go);
 	c.oracle = libdw_open(elf);
 	for (i = 0; i < elf->ntext; i++)
 		compare_segment(&c, &elf->text[i]);

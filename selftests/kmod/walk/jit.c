@@ -16,12 +16,15 @@
 typedef void callback(void);
 
 void nofde_call(callback *function);
+void nofde_pointer_call(callback *function);
 void gap_call(callback *function);
+void gap_pointer_call(callback *function);
 void call_with_lost_fp(void (*code)(callback *), callback *function);
 
 /*
- * gap_call() has no CFI, though functions around it have.  call_with_lost_fp() has CFI, but calls
- * with a number in rbp that is no address.
+ * gap_call() has no CFI, though functions around it have.  gap_pointer_call() has none either, and
+ * calls with rbp pointing to a word below a function's address, which no call has put there.
+ * call_with_lost_fp() has CFI, but calls with a number in rbp that is no address.
  */
 asm(".text\n"
 	".globl gap_call\n"
@@ -34,6 +37,19 @@ asm(".text\n"
 	"	leave\n"
 	"	ret\n"
 	".size gap_call, . - gap_call\n"
+	".globl gap_pointer_call\n"
+	".type gap_pointer_call, @function\n"
+	"gap_pointer_call:\n"
+	"	push %rbp\n"
+	"	lea gap_call(%rip), %rax\n"
+	"	push %rax\n"
+	"	push $0\n"
+	"	mov %rsp, %rbp\n"
+	"	call *%rdi\n"
+	"	add $16, %rsp\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	".size gap_pointer_call, . - gap_pointer_call\n"
 	".globl call_with_lost_fp\n"
 	".type call_with_lost_fp, @function\n"
 	"call_with_lost_fp:\n"
@@ -169,6 +185,17 @@ static noinline void assembly(void)
 }
 
 /* Neither CFI nor rbp tells where the caller is: the stack must end, without a wrong frame. */
+static noinline void pointers(void)
+{
+	known("reached gap_pointer_call end");
+	gap_pointer_call(reached);
+	not_tail();
+	known("reached [libwalk_nofde] end");
+	nofde_pointer_call(reached);
+	not_tail();
+}
+
+/* As pointers() does. */
 static noinline void lost(void)
 {
 	char *code = map(PROT_READ | PROT_WRITE | PROT_EXEC);
@@ -200,6 +227,7 @@ int main(int argc, char **argv)
 	twice();
 	alternating();
 	assembly();
+	pointers();
 	lost();
 	return 0;
 }

@@ -438,8 +438,8 @@ static const struct fp_case fp_cases[] = {
 	{ "FP: any value at push %rbp; mov %rsp,%rbp", { 0, 0x55, 0x48, 0x89, 0xe5 }, 3,
 	  .sp = SP + 8, .caller_fp = 3 },
 	{ "FP: misaligned", { 0, 0x90 }, FP + 4, .refused = true },
-	{ "FP: below sp", { 0, 0x90 }, SP - 8, .refused = true },
-	{ "FP: too far", { 0, 0x90 }, SP + BEE_FP_MAX_DISTANCE + 8, .refused = true },
+	{ "FP: below sp, where no frame is", { 0, 0x90 }, SP - 8, .refused = true },
+	{ "FP: far above sp, unreadable", { 0, 0x90 }, SP + BEE_FP_MAX_DISTANCE + 8, .refused = true },
 	{ "FP: unreadable", { 0, 0x90 }, SP + 0x100000, .refused = true },
 	{ "FP: RA unreadable", { 0, 0x90 }, MEMORY + SIZE - 8, .refused = true },
 };
@@ -465,6 +465,122 @@ static void test_step_fp(const struct fp_case *t)
 		ksft_print_msg("%d ip %llx sp %llx fp %llx\n", stepped, (unsigned long long)f.ip,
 			       (unsigned long long)f.sp, (unsigned long long)f.fp);
 	ksft_test_result(good, "%s\n", t->name);
+}
+
+/* Where rbp is on another stack: below sp, or far above. */
+static void test_step_fp_switch(void)
+{
+	static const struct {
+		const char	*name;
+		u64		 sp, fp, next;
+		bool		 stepped;
+	} cases[] = {
+		{ "below sp", SP, SP - 0x400, SP - 0x300, true },
+		{ "below sp, to the outermost frame", SP, SP - 0x400, 0, true },
+		{ "below sp, then below that", SP, SP - 0x400, SP - 0x408 },
+		{ "below sp, then this stack", SP, SP - 0x400, SP },
+		{ "far above sp", SP - (16u << 20), SP, SP + 0x10, true },
+		{ "far above sp, then below that", SP - (16u << 20), SP, SP - 0x10 },
+		{ "far above sp, then too far", SP - (16u << 20), SP, SP + (9u << 20) },
+	};
+	struct bee_frame f;
+	bool stepped;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fill_memory();
+		write_u64(cases[i].fp, cases[i].next);
+		f = activation();
+		f.activation = false;
+		f.sp = cases[i].sp;
+		f.fp = cases[i].fp;
+		stepped = bee_frame_step_fp(&memory, &f);
+		ksft_test_result(stepped == cases[i].stepped &&
+				 (!stepped || (f.sp == cases[i].fp + 16 && f.fp == cases[i].next)),
+				 "FP: %s\n", cases[i].name);
+	}
+}
+
+struct call_case {
+	const char	*name;
+	u8		 size;
+	u8		 code[10];
+	enum bee_call	 found;
+};
+
+/* As an assembler writes them; the displacements have bytes that are of no call themselves. */
+static const struct call_case calls[] = {
+	{ "call rel32", 5, { 0xe8, 1, 2, 3, 4 }, BEE_CALL_FOUND },
+	{ "call *%rax", 2, { 0xff, 0xd0 }, BEE_CALL_FOUND },
+	{ "call *%rsp", 2, { 0xff, 0xd4 }, BEE_CALL_FOUND },
+	{ "call *%r12", 3, { 0x41, 0xff, 0xd4 }, BEE_CALL_FOUND },
+	{ "call *(%rdi)", 2, { 0xff, 0x17 }, BEE_CALL_FOUND },
+	{ "call *(%r13,%r14,8)", 5, { 0x43, 0xff, 0x54, 0xf5, 0 }, BEE_CALL_FOUND },
+	{ "call *(%rsp)", 3, { 0xff, 0x14, 0x24 }, BEE_CALL_FOUND },
+	{ "call *(%rax,%rbx,4)", 3, { 0xff, 0x14, 0x98 }, BEE_CALL_FOUND },
+	{ "call *8(%rax)", 3, { 0xff, 0x50, 8 }, BEE_CALL_FOUND },
+	{ "call *8(%rsp)", 4, { 0xff, 0x54, 0x24, 8 }, BEE_CALL_FOUND },
+	{ "call *0x12345(%rax)", 6, { 0xff, 0x90, 0x45, 0x23, 1, 0 }, BEE_CALL_FOUND },
+	{ "call *disp(%rip)", 6, { 0xff, 0x15, 1, 2, 3, 4 }, BEE_CALL_FOUND },
+	{ "call *table(,%rax,8)", 7, { 0xff, 0x14, 0xc5, 1, 2, 3, 4 }, BEE_CALL_FOUND },
+	{ "call *0x12345(%rsp)", 7, { 0xff, 0x94, 0x24, 0x45, 0x23, 1, 0 }, BEE_CALL_FOUND },
+	{ "notrack call *%rax", 3, { 0x3e, 0xff, 0xd0 }, BEE_CALL_FOUND },
+	{ "bnd call rel32", 6, { 0xf2, 0xe8, 1, 2, 3, 4 }, BEE_CALL_FOUND },
+	{ "call *%fs:0x10", 8, { 0x64, 0xff, 0x14, 0x25, 0x10, 0, 0, 0 }, BEE_CALL_FOUND },
+	{ "data16 data16 rex.W call __tls_get_addr", 8,
+	  { 0x66, 0x66, 0x48, 0xe8, 1, 2, 3, 4 }, BEE_CALL_FOUND },
+	{ "data16 rex.W call *__tls_get_addr@GOT(%rip)", 8,
+	  { 0x66, 0x48, 0xff, 0x15, 1, 2, 3, 4 }, BEE_CALL_FOUND },
+	{ "jmp rel32", 5, { 0xe9, 1, 2, 3, 4 }, BEE_CALL_NONE },
+	{ "jmp *%rax", 2, { 0xff, 0xe0 }, BEE_CALL_NONE },
+	{ "push 8(%rax)", 3, { 0xff, 0x70, 8 }, BEE_CALL_NONE },
+	{ "far call", 2, { 0xff, 0x18 }, BEE_CALL_NONE },
+	{ "ret, and padding", 8, { 0xc3, 0x66, 0x0f, 0x1f, 0x44, 0, 0, 0x90 }, BEE_CALL_NONE },
+	{ "the last bytes of a longer call", 5, { 0xff, 0x14, 0x24, 1, 2 }, BEE_CALL_NONE },
+	{ "call *(%rsp) without its last byte", 2, { 0xff, 0x14 }, BEE_CALL_NONE },
+	{ "call *8(%rax) without its last byte", 2, { 0xff, 0x50 }, BEE_CALL_NONE },
+	{ "call rel32 a byte away", 6, { 0xe8, 1, 2, 3, 4, 0x90 }, BEE_CALL_NONE },
+};
+
+static void test_calls(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		const struct call_case *t = &calls[i];
+
+		memset(memory.bytes, 0x90, 0x200);
+		memcpy(memory.bytes + 0x100 - t->size, t->code, t->size);
+		ksft_test_result(bee_frame_find_call(&memory, CODE) == t->found,
+				 "before a return address: %s\n", t->name);
+	}
+	memset(memory.bytes, 0x90, 0x200);
+	memcpy(memory.bytes, calls[0].code, 5);
+	ksft_test_result(bee_frame_find_call(&memory, MEMORY + 5) == BEE_CALL_FOUND &&
+			 bee_frame_find_call(&memory, MEMORY + 6) == BEE_CALL_UNREADABLE &&
+			 bee_frame_find_call(&memory, MEMORY) == BEE_CALL_UNREADABLE &&
+			 bee_frame_find_call(&memory, 0) == BEE_CALL_UNREADABLE &&
+			 bee_frame_find_call(&memory, -1) == BEE_CALL_UNREADABLE,
+			 "before a return address: not all in memory\n");
+}
+
+static void test_goexit(void)
+{
+	static const u8 code[] = { 0x90, 0xe8, 1, 2, 3, 4, 0x90 };
+	size_t i;
+	bool good;
+
+	memcpy(memory.bytes + 0x100, code, sizeof(code));
+	good = bee_frame_is_goexit(&memory, CODE + 1);
+	for (i = 0; i < sizeof(code); i++) {
+		/* The call may be of any function. */
+		if (i >= 2 && i < 6)
+			continue;
+		memory.bytes[0x100 + i] ^= 1;
+		good &= !bee_frame_is_goexit(&memory, CODE + 1);
+		memory.bytes[0x100 + i] ^= 1;
+	}
+	ksft_test_result(good && !bee_frame_is_goexit(&memory, 0), "runtime.goexit() + 1\n");
 }
 
 static void test_step_fp_plt0(void)
@@ -569,11 +685,12 @@ int main(void)
 {
 	const size_t nsteps = sizeof(steps) / sizeof(steps[0]);
 	const size_t nfp = sizeof(fp_cases) / sizeof(fp_cases[0]);
+	const size_t ncalls = sizeof(calls) / sizeof(calls[0]);
 	const size_t nsigreturns = sizeof(sigreturns) / sizeof(sigreturns[0]);
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(nsteps + 6 + 2 + 4 + nsigreturns + 3 + 3 + 2 + nfp + 9);
+	ksft_set_plan(nsteps + 6 + 2 + 4 + nsigreturns + 3 + 3 + 2 + nfp + 9 + 7 + ncalls + 2);
 	for (i = 0; i < nsteps; i++)
 		test_step(&steps[i]);
 	test_plt(9);
@@ -588,6 +705,9 @@ int main(void)
 	test_lookup_ip();
 	for (i = 0; i < nfp; i++)
 		test_step_fp(&fp_cases[i]);
+	test_step_fp_switch();
+	test_calls();
+	test_goexit();
 	test_step_fp_plt0();
 	test_step_fp_init();
 	test_step_fp_clone();

@@ -129,12 +129,36 @@ static void test_code(void)
 			 "no byte at either end of all addresses\n");
 }
 
+/* The bytes before a return address, and then those at it, are one copy. */
+static void test_code_window(void)
+{
+	u64 addr, at = MEMORY + PAGE_SIZE + 0x100;
+	bool right = true;
+	u8 value = 0;
+
+	reset();
+	for (addr = at - 1; addr >= at - 8; addr--)
+		right &= bee_uread_u8(&mem, addr, &value) && value == memory.bytes[addr - MEMORY];
+	for (addr = at; addr < at + 16; addr++)
+		right &= bee_uread_u8(&mem, addr, &value) && value == memory.bytes[addr - MEMORY];
+	ksft_test_result(right && memory.copies == 1, "code around an address is one copy\n");
+	right = word_is_right(at);
+	ksft_test_result(right && memory.copies == 2 && bee_uread_u8(&mem, at, &value) &&
+			 memory.copies == 2, "and kept apart from the stack\n");
+	for (right = true, addr = MEMORY; addr < MEMORY + sizeof(memory.bytes); addr++)
+		right &= bee_uread_u8(&mem, addr, &value) && value == memory.bytes[addr - MEMORY];
+	for (; addr-- > MEMORY;)
+		right &= bee_uread_u8(&mem, addr, &value) && value == memory.bytes[addr - MEMORY];
+	ksft_test_result(right && !memory.crossed, "every byte of code, upwards and downwards\n");
+}
+
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(8 + 3 + 6);
+	ksft_set_plan(8 + 3 + 6 + 3);
 	test_window();
 	test_absent();
 	test_code();
+	test_code_window();
 	ksft_finished();
 }

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A Go program whose runtime changes stacks all the time, with and without symbols, C parts and
+# profiling signals: its stacks are complete, and each frame has been called by the next.
+# timeout: 600
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+programs=$TREE/build/selftests/go
+seconds=2
+[ "${BEE_KERNEL-}" != debug ] || seconds=10
+
+# judged KIND NAME [COMMAND...]: sample the program, started by COMMAND, and print figures.  With
+# an argument for its profile it gets profiling signals.
+judged() {
+	local kind=$1 name=$2
+	shift 2
+	perf record -q -N -B -e cpu-clock -F 499 -g -o "$WORK/go.data" "$@" "$programs/$name" \
+		"$seconds" "$WORK/profile" >/dev/null || return 1
+	/usr/bin/python3 "$TREE/selftests/lib/go_stacks.py" "$WORK/go.data" "$programs/$name" \
+		"$programs/${name%.s}" >"$WORK/$kind" 2>"$WORK/why" || { cat "$WORK/why"; return 1; }
+	echo "$name $kind $(cat "$WORK/$kind")" >>"$WORK/figures"
+}
+
+# At least 100 samples (20 on the instrumented kernel), of which 99.5 % are complete, and no frame
+# that did not call the one before it.  The figures without the module are printed beside them.
+complete() {
+	judged plain "$1" && judged ours "$1" "$BEECTL" run -- || return 1
+	tail -n 2 "$WORK/figures"
+	head -n 10 "$WORK/why"
+	/usr/bin/python3 -c '
+import json, os, sys
+got = json.load(sys.stdin)
+least = 20 if os.environ.get("BEE_KERNEL") == "debug" else 100
+sys.exit(not (got["samples"] >= least and got["complete"] >= 0.995 * got["samples"] and
+         got["pairs"] and not got["wrong"]))' <"$WORK/ours"
+}
+
+mapfile -t lines <<<"$(cat "$programs/list" 2>/dev/null)"
+[ -n "${lines[0]}" ] || ktap_skip_all "selftests/fixtures/go: not built"
+# The module cannot walk through ld.so's resolver, which keeps its CFA in rbx.
+export LD_BIND_NOW=1
+# The program recurses 500 deep.
+sysctl -q -w kernel.perf_event_max_stack=1024
+guest_insmod || exit 1
+ktap_plan ${#lines[@]}
+for line in "${lines[@]}"; do
+	case $line in
+	*' # SKIP '*) ktap_skip "${line%% #*}" "${line#* # SKIP }" ;;
+	*) ktap_run "$line" complete "$line" ;;
+	esac
+done
+[ ! -e "$WORK/figures" ] || ktap_diag "$(cat "$WORK/figures")"
+ktap_finish

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Go's function table.  Its layout is that of Go's runtime: struct pcHeader and functab in
+ * src/runtime/symtab.go, struct _func in src/runtime/runtime2.go, the flags in
+ * src/internal/abi/symtab.go, all filled by src/cmd/link/internal/ld/pcln.go.  The file is
+ * hostile: every offset of the table is checked where it is used.
+ */
+#include <string.h>
+
+#include "cursor.h"
+#include "gopclntab.h"
+
+/* The first word: its values since Go 1.18 and 1.20 (src/internal/abi/symtab.go). */
+#define GO_MAGIC_118	0xfffffff0u
+#define GO_MAGIC_120	0xfffffff1u
+
+#define GO_TEXT_START	24	/* offsetof(struct pcHeader, textStart) */
+#define GO_FUNCTAB	8	/* bytes of a functab: entryoff, funcoff */
+
+/* offsetof(struct _func, ...); 1.20 has put startLine before the flags. */
+#define GO_FUNC_NAME	4
+#define GO_FUNC_PCSP	16
+#define GO_FUNC_FLAG_118	37
+#define GO_FUNC_FLAG_120	41
+
+#define GO_FLAG_TOP_FRAME	0x1
+#define GO_FLAG_SP_WRITE	0x2
+
+/* struct pcHeader */
+struct go_header {
+	u32	magic;
+	u8	quantum;	/* minLC */
+	u8	pointer;	/* ptrSize */
+	u64	nfuncs;
+	u64	text;		/* textStart */
+	u64	names;		/* funcnameOffset */
+	u64	files;		/* cuOffset: the end of the names */
+	u64	pctab;		/* pctabOffset */
+	u64	funcs;		/* pclnOffset: the end of pctab */
+};
+
+/* The part [@start, @end) of the table's bytes.  Return: how many; 0 if they are not in it. */
+static u64 go_part(const struct cursor *table, u64 start, u64 end, const u8 **part)
+{
+	if (start >= end || end > cursor_left(table))
+		return 0;
+	*part = table->at + start;
+	return end - start;
+}
+
+static void go_read_header(struct cursor c, struct go_header *h)
+{
+	h->magic = cursor_u32(&c);
+	cursor_take(&c, 2);
+	h->quantum = cursor_u8(&c);
+	h->pointer = cursor_u8(&c);
+	h->nfuncs = cursor_u64(&c);
+	cursor_take(&c, 8);
+	h->text = cursor_u64(&c);
+	h->names = cursor_u64(&c);
+	h->files = cursor_u64(&c);
+	cursor_take(&c, 8);
+	h->pctab = cursor_u64(&c);
+	h->funcs = cursor_u64(&c);
+	if (c.bad)
+		*h = (struct go_header){};
+}
+
+static bool go_is_known(const struct go_header *h)
+{
+	return (h->magic == GO_MAGIC_118 || h->magic == GO_MAGIC_120) && h->quantum == 1 &&
+	       h->pointer == 8;
+}
+
+/* Go to where in the section @c the table's header is.  Its address is a multiple of a pointer's size. */
+static bool go_find_header(struct cursor *c, struct go_header *h)
+{
+	for (; cursor_left(c); cursor_take(c, 8)) {
+		go_read_header(*c, h);
+		if (go_is_known(h))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * gopclntab_open() - find the function table of a file
+ * @elf: the file, with its sections; has to outlive @table
+ * @table: filled
+ *
+ * In a position-independent file textStart is relocated, and may be in the relocation only.
+ */
+void gopclntab_open(const struct elf_file *elf, struct gopclntab *table)
+{
+	const struct elf_segment *section = &elf->gopclntab;
+	struct go_header h = {};
+	const u8 *bytes = NULL;
+	struct cursor c;
+
+	*table = (struct gopclntab){ .exists = elf->is_go };
+	if (!table->exists)
+		return;
+	if (section->size)
+		bytes = elf_bytes(elf, section, section->vaddr, section->size);
+	c = cursor_of(bytes, bytes ? section->size : 0);
+	if (!go_find_header(&c, &h)) {
+		table->trouble = "no function table of Go 1.18 or a version known after it";
+		return;
+	}
+	if (!h.text && !elf_find_addend(elf, section->vaddr + (c.at - bytes) + GO_TEXT_START,
+					&h.text))
+		h.text = 0;
+	table->text = table->end = h.text;
+	table->names_size = go_part(&c, h.names, h.files, &table->names);
+	table->pctab_size = go_part(&c, h.pctab, h.funcs, &table->pctab);
+	table->funcs_size = go_part(&c, h.funcs, cursor_left(&c), &table->funcs);
+	table->flag = h.magic == GO_MAGIC_118 ? GO_FUNC_FLAG_118 : GO_FUNC_FLAG_120;
+	if (!elf_find_text(elf, h.text))
+		table->trouble = "its function table does not say where Go's text is";
+	else if (!table->names_size || !table->pctab_size ||
+		 table->funcs_size / GO_FUNCTAB <= h.nfuncs)
+		table->trouble = "its function table is malformed";
+	else
+		table->count = h.nfuncs;
+	if (!table->count)
+		return;
+	c = cursor_of(table->funcs, table->funcs_size);
+	cursor_take(&c, table->count * GO_FUNCTAB);
+	table->end += cursor_u32(&c);
+}
+
+/* Values for pcs: the next pair of differences.  Return: false at the end, or if malformed. */
+struct go_values {
+	struct cursor	c;
+	s64		value;
+	u64		pc;
+	u64		end;		/* of what the next function leaves to this one */
+	bool		started;
+};
+
+static bool go_next_value(struct go_values *v)
+{
+	u64 difference = cursor_uleb(&v->c), bytes;
+
+	/* A zero ends the list, except as the first difference. */
+	if (v->c.bad || (!difference && v->started))
+		return false;
+	bytes = cursor_uleb(&v->c);
+	if (v->c.bad || !bytes || bytes > v->end - v->pc || difference >> 32)
+		return false;
+	v->started = true;
+	v->value += (s64)(difference >> 1) ^ -(s64)(difference & 1);
+	v->pc += bytes;
+	return true;
+}
+
+static struct go_values go_values_of(const struct gopclntab *table, u32 at, u64 begin, u64 end)
+{
+	struct go_values v = {
+		.c = cursor_of(table->pctab, table->pctab_size), .value = -1, .pc = begin, .end = end,
+	};
+
+	/* 0: none (src/runtime/symtab.go, pcvalue()) */
+	if (!at)
+		v.c.bad = true;
+	cursor_take(&v.c, at);
+	return v;
+}
+
+/* A name that ends within the table, or an empty one. */
+static const char *go_name(const struct gopclntab *table, u64 at)
+{
+	if (at >= table->names_size || !memchr(table->names + at, 0, table->names_size - at))
+		return "";
+	return (const char *)table->names + at;
+}
+
+/**
+ * gopclntab_find() - a function by its number
+ * @table: the table
+ * @number: below @table->count; functions ascend by pc
+ * @func: filled
+ *
+ * Return: false if the table is malformed there, or has no pcs for it.
+ */
+bool gopclntab_find(const struct gopclntab *table, u64 number, struct gopclntab_func *func)
+{
+	struct cursor c = cursor_of(table->funcs, table->funcs_size), r = c;
+	u64 begin, end, record, name;
+	struct go_values v;
+	u8 flags;
+
+	cursor_take(&c, number * GO_FUNCTAB);
+	begin = table->text + cursor_u32(&c);
+	record = cursor_u32(&c);
+	end = table->text + cursor_u32(&c);
+	cursor_take(&r, record + GO_FUNC_NAME);
+	name = cursor_u32(&r);
+	cursor_take(&r, GO_FUNC_PCSP - GO_FUNC_NAME - 4);
+	func->pcsp = cursor_u32(&r);
+	cursor_take(&r, table->flag - GO_FUNC_PCSP - 4);
+	flags = cursor_u8(&r);
+	if (c.bad || r.bad || begin >= end)
+		return false;
+	func->begin = begin;
+	func->name = go_name(table, name);
+	func->top_frame = flags & GO_FLAG_TOP_FRAME;
+	func->writes_sp = flags & GO_FLAG_SP_WRITE;
+	for (v = go_values_of(table, func->pcsp, begin, end); go_next_value(&v);)
+		;
+	func->end = v.pc;
+	return func->end > begin;
+}
+
+/**
+ * gopclntab_run() - how far the stack pointer has moved, from the first to the last pc of a function
+ * @table: the table
+ * @func: the function
+ * @emit: called for each range of pcs, in ascending order and without holes
+ * @arg: for @emit
+ *
+ * Values for pcs are a list of pairs of numbers in ULEB128: by how much the value differs from the
+ * one before, sign in the lowest bit, and for how many bytes it holds (src/runtime/symtab.go, step()).
+ * The value before the first is -1.
+ */
+void gopclntab_run(const struct gopclntab *table, const struct gopclntab_func *func,
+		   gopclntab_emit_fn emit, void *arg)
+{
+	struct go_values v = go_values_of(table, func->pcsp, func->begin, func->end);
+	u64 start = v.pc;
+
+	for (; go_next_value(&v); start = v.pc)
+		emit(arg, start, v.pc, (s32)v.value);
+}
