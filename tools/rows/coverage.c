@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "callee.h"
 #include "error.h"
 #include "from_cfi.h"
 #include "coverage.h"
@@ -162,6 +163,8 @@ static void coverage_emit(void *arg, u64 start, u64 end, const struct cfi_row *f
 		return;
 	rule_from_cfi(from, coverage->signal, &row);
 	row_set_add(coverage->rows, start, &row);
+	if (callee_can_save(&row))
+		callee_add_rows(coverage->elf, &coverage->list, &row, start, end, coverage->rows);
 }
 
 static void coverage_interpret(struct coverage *coverage, const struct coverage_part *part)

@@ -5,7 +5,8 @@
  * Text is cut into pieces wherever libdw's answer or the table's row changes.  Each piece is
  * compared at its first byte, in the middle and at its last byte.  Both sides are computed with
  * the same made-up registers and memory (eval.h), so only what rules yield counts, not how
- * they are written.  In two cases the table says more than the CFI, and has to say exactly this:
+ * they are written.  A rule that takes a register from the frame of a callee is also compared with
+ * all that libdw says of the callee.  In two cases the table says more than the CFI, and has to say exactly this:
  * padding between functions has the rule of the byte before it, and code at the entry point
  * without an FDE is outermost.
  */
@@ -15,6 +16,7 @@
 #include "compare.h"
 #include "coverage.h"
 #include "eh_frame.h"
+#include "insn.h"
 #include "padding.h"
 
 /* Pcs after which the expression that linkers write for .plt yields the same again. */
@@ -87,6 +89,9 @@ static void rule_compute(const struct bee_rule *rule, const u64 *regs, struct ev
 		cfa = regs[rule->cfa_reg & 15] + 8 * regs[rule->cfa_reg >> 4] + rule->cfa_off;
 		cfa = eval_read(cfa) + rule->cfa_add;
 		break;
+	case BEE_CFA_SAVED:
+		cfa = regs[rule->cfa_reg] + rule->cfa_add;
+		break;
 	case BEE_CFA_PLT:
 		cfa = regs[BEE_REG_RSP] + 8 + ((regs[EVAL_RIP] & 15) >= rule->cfa_off ? 8 : 0);
 		break;
@@ -156,6 +161,38 @@ static bool compare_is_malformed(const struct compare *c, u64 pc)
 		answer = libdw_find(c->oracle, fde->end - 1, &end);
 	libdw_find(c->oracle, pc, &end);
 	return answer == LIBDW_REFUSED;
+}
+
+/*
+ * Does the call in [@start, @end) go to a function that keeps the register of @rule, a
+ * BEE_CFA_SAVED, in the word that @rule says whenever its rsp is not above it, and otherwise leaves
+ * it there or in the register?  libdw says "undefined" of a register that the CFI does not mention.
+ * libdw's frame is that of @start again afterwards.
+ */
+static bool compare_callee(const struct compare *c, u64 start, u64 end, const struct bee_rule *rule)
+{
+	struct eval_value same = eval_known(c->regs[rule->cfa_reg]), there, value;
+	const struct fde *fde = NULL;
+	struct eval_frame frame;
+	bool good = true;
+	struct insn insn;
+	u64 pc, next;
+
+	if (insn_read(c->elf, start, end, &insn) && insn.kind == INSN_CALL &&
+	    start + insn.length == end)
+		fde = compare_find_fde(c, insn.target);
+	for (pc = fde ? fde->begin : 0; good && fde && pc < fde->end; pc = next) {
+		if (libdw_find(c->oracle, pc, &next) != LIBDW_FRAME)
+			return false;
+		libdw_compute(c->oracle, c->regs, &frame);
+		value = libdw_register(c->oracle, rule->cfa_reg, c->regs, frame.cfa.bits);
+		there = value_saved(frame.cfa.bits + rule->cfa_off);
+		good = value_is_same(&value, &there) ||
+		       ((s64)(frame.cfa.bits - c->regs[BEE_REG_RSP]) < -rule->cfa_off &&
+			(value.how == EVAL_UNDEFINED || value_is_same(&value, &same)));
+	}
+	return libdw_find(c->oracle, start, &next) == LIBDW_FRAME && good && fde &&
+	       fde->begin == insn.target;
 }
 
 /* Does the table's rule for the pc in @c->regs say what libdw's frame does? */
@@ -284,6 +321,8 @@ static void compare_text(struct compare *c, u64 start, u64 end, const struct bee
 		wrong = compare_pc(c, start, expected, &rule);
 		wrong += compare_pc(c, start + (stop - start) / 2, expected, &rule);
 		wrong += compare_pc(c, stop - 1, expected, &rule);
+		if (!expected && rule.kind == BEE_RULE_KNOWN && rule.cfa == BEE_CFA_SAVED)
+			wrong += !compare_callee(c, start, stop, &rule);
 		if (!expected && rule.kind == BEE_RULE_KNOWN && rule.cfa == BEE_CFA_PLT)
 			for (i = 0; i < PLT_PCS && i < stop - start; i++)
 				wrong += compare_pc(c, start + i, NULL, &rule);
