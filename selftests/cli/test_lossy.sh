@@ -9,7 +9,7 @@ make_lossy() {
 	local elf=$1
 	shift
 	"$beectl" compile "$@" "$elf" -o "$work/table" >"$work/said" &&
-		"$beectl" dump --rows --unpacked "$elf" >"$work/exact" &&
+		"$beectl" dump --rows --unpacked --cfi-only "$elf" >"$work/exact" &&
 		"$beectl" dump --rows "$work/table" >"$work/lossy"
 }
 

@@ -322,6 +322,7 @@ int cmd_load(int argc, char **argv)
 			{ 'j', "jobs", OPTION_JOBS, &load.maker.jobs },
 			{ 'q', "quiet", OPTION_FLAG, &load.quiet },
 			{ 'v', "verbose", OPTION_FLAG, &load.verbose },
+			{ 0, "cfi-only", OPTION_FLAG, &load.maker.lossy.cfi_only },
 			{ 0, "fp-bypass", OPTION_FLAG, &load.maker.lossy.fp_bypass },
 			{ 0, "thin", OPTION_THIN, &load.maker.lossy.thin },
 			{ 0, "json", OPTION_FLAG, &json },

@@ -227,6 +227,7 @@ int cmd_run(int argc, char **argv)
 		.command = "run", .help = run_help, .stop = true,
 		.option = {
 			{ 'v', "verbose", OPTION_FLAG, &run.verbose },
+			{ 0, "cfi-only", OPTION_FLAG, &run.maker.lossy.cfi_only },
 			{ 0, "fp-bypass", OPTION_FLAG, &run.maker.lossy.fp_bypass },
 			{ 0, "thin", OPTION_THIN, &run.maker.lossy.thin },
 		},

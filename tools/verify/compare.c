@@ -6,9 +6,10 @@
  * compared at its first byte, in the middle and at its last byte.  Both sides are computed with
  * the same made-up registers and memory (eval.h), so only what rules yield counts, not how
  * they are written.  A rule that takes a register from the frame of a callee is also compared with
- * all that libdw says of the callee.  In two cases the table says more than the CFI, and has to say exactly this:
- * padding between functions has the rule of the byte before it, and code at the entry point
- * without an FDE is outermost.
+ * all that libdw says of the callee.  In three cases the table says more than the CFI, and has to
+ * say exactly this: padding between functions has the rule of the byte before it, code at the entry
+ * point without an FDE is outermost, and other code without an FDE has the rows that the compiler
+ * makes of it (selftests/system/synth_test.c compares such rows with CFI).
  */
 #include <string.h>
 
@@ -48,6 +49,7 @@ struct overlap {
  * @noverlaps: number of them
  * @room_overlaps: overlaps there is memory for
  * @next_overlap: index of the first overlap that ends behind the pc
+ * @rows: what the compiler makes of the file again, for text without FDE
  */
 struct compare {
 	const struct elf_file	*elf;
@@ -62,6 +64,7 @@ struct compare {
 	size_t			 noverlaps;
 	size_t			 room_overlaps;
 	size_t			 next_overlap;
+	struct row_set		 rows;
 };
 
 static struct eval_value value_saved(u64 address)
@@ -334,8 +337,11 @@ static void compare_text(struct compare *c, u64 start, u64 end, const struct bee
 	}
 }
 
-/* Compare text without FDE, which has FDEs on both sides if it lies @between. */
-static void compare_hole(struct compare *c, u64 start, u64 end, bool between)
+/*
+ * Compare text without FDE from whose code no rows were made; there are rows on both sides of it if
+ * it lies @between.
+ */
+static void compare_gap(struct compare *c, u64 start, u64 end, bool between)
 {
 	static const struct bee_rule gap = { .kind = BEE_RULE_GAP };
 	static const struct bee_rule outermost = {
@@ -344,7 +350,6 @@ static void compare_hole(struct compare *c, u64 start, u64 end, bool between)
 	u64 entry = c->elf->entry, after;
 	struct bee_rule before;
 
-	c->result->gaps += end - start;
 	if (between && padding_fills(c->elf, start, end)) {
 		c->result->padding += end - start;
 		bee_table_lookup(c->table, start - 1, &before);
@@ -361,6 +366,49 @@ static void compare_hole(struct compare *c, u64 start, u64 end, bool between)
 	compare_text(c, start, entry, &gap, "no FDE");
 	compare_text(c, entry, after, &outermost, "no FDE, and the entry point");
 	compare_text(c, after, end, &gap, "no FDE");
+}
+
+/* Compare text from whose code rows were made with what is made of it again. */
+static void compare_synth(struct compare *c, u64 start, u64 end)
+{
+	const struct row_set *rows = &c->rows;
+	size_t low = 0, high = rows->nrows;
+	u64 stop;
+
+	c->result->synth += end - start;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (rows->rows[middle].pc <= start)
+			low = middle;
+		else
+			high = middle;
+	}
+	for (; start < end; start = stop, low++) {
+		stop = row_end(rows, low) < end ? row_end(rows, low) : end;
+		c->result->synth_rows++;
+		compare_text(c, start, stop, row_rule(rows, low), "no FDE; from the code");
+	}
+}
+
+/* Compare text without FDE, which has FDEs on both sides if it lies @between. */
+static void compare_hole(struct compare *c, u64 start, u64 end, bool between)
+{
+	const struct row_range *made = c->rows.made, *last = made + c->rows.nmade;
+	c->result->gaps += end - start;
+	for (; made < last && made->start < end; made++) {
+		u64 stop = made->end < end ? made->end : end;
+
+		if (made->end <= start)
+			continue;
+		if (made->start > start)
+			compare_gap(c, start, made->start, between || start > c->table->base);
+		start = made->start > start ? made->start : start;
+		compare_synth(c, start, stop);
+		start = stop;
+	}
+	if (start < end)
+		compare_gap(c, start, end, between);
 }
 
 /* The first pc behind @start and before @stop of which libdw does not say @answer, or @stop. */
@@ -478,6 +526,7 @@ void compare_file(const struct elf_file *elf, const struct bee_table *table,
 	struct compare c = {
 		.elf = elf, .table = table, .result = result, .row_end = table->base,
 	};
+	struct bee_error why;
 	size_t i;
 
 	for (i = 0; i < EVAL_REGS; i++)
@@ -487,10 +536,14 @@ void compare_file(const struct elf_file *elf, const struct bee_table *table,
 	if (c.list.nfdes)
 		qsort(c.list.fdes, c.list.nfdes, sizeof(*c.list.fdes), fdes_order);
 	compare_find_overlaps(&c);
+	if (table->nrows && !(table->header->flags & BEE_TABLE_F_CFI_ONLY) &&
+	    coverage_rows(elf, &c.rows, &why))
+		row_set_free(&c.rows);
 	c.oracle = libdw_open(elf);
 	for (i = 0; i < elf->ntext; i++)
 		compare_segment(&c, &elf->text[i]);
 	libdw_close(c.oracle);
+	row_set_free(&c.rows);
 	eh_frame_free(&c.list);
 	free(c.overlaps);
 }

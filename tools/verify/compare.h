@@ -59,6 +59,8 @@ struct compare_form {
  * @text: bytes of executable segments
  * @gaps: of @text, bytes without FDE
  * @padding: of @gaps, bytes that the table counts to the function before them
+ * @synth: of @gaps, bytes whose rows are made from their code
+ * @synth_rows: those rows
  * @differences: pcs where table and libdw disagree, and not because of the file
  * @contradictory: pcs where they disagree because of the file: enum compare_doubt
  * @overlaps: bytes of text of FDEs that overlap and say different things
@@ -80,6 +82,8 @@ struct compare_result {
 	u64			 text;
 	u64			 gaps;
 	u64			 padding;
+	u64			 synth;
+	u64			 synth_rows;
 	u64			 differences;
 	u64			 contradictory;
 	u64			 overlaps;

@@ -9,7 +9,7 @@
  *
  * A rule says how to get CFA, RA and FP of one frame.  A row is a pc and the rule that holds from
  * there to the next row.  The rows of the text [base, base + span) follow each other without
- * holes: text that no FDE covers has rows whose rule is a gap, but padding between functions (forms
+ * holes: text that no FDE covers has rows whose rule is a gap unless its code proves others; padding between functions (forms
  * of nop, int3, zero bytes) belongs to the row before it.  Outside of the text there are only gaps.
  *
  *
@@ -233,10 +233,12 @@ enum bee_table_id_type {
  *
  *   BEE_TABLE_F_FP_BYPASS  functions that keep a frame pointer are gaps, so that the walk uses it
  *   BEE_TABLE_F_THINNED    some rows are left out: the row before covers their text
+ *   BEE_TABLE_F_CFI_ONLY   text without CFI is a gap, also where its code proves its rows
  */
 #define BEE_TABLE_F_FP_BYPASS	0x01
 #define BEE_TABLE_F_THINNED	0x02
-#define BEE_TABLE_F_ALL		0x03
+#define BEE_TABLE_F_CFI_ONLY	0x04
+#define BEE_TABLE_F_ALL		0x07
 
 /**
  * struct bee_table_class - kind and field layout of the tokens with one tag
