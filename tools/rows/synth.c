@@ -31,7 +31,9 @@
 /* Bounds of memory and time. */
 #define SYNTH_MAX_TEXT		(16u << 20)	/* bytes of gaps in a file */
 #define SYNTH_MAX_INSNS		20000		/* instructions of a function */
-#define SYNTH_MAX_STEPS		(64u << 20)	/* instructions executed for a file, repetitions too */
+#define SYNTH_MAX_STEPS		(48u << 20)	/* instructions executed for a file, repetitions too */
+#define SYNTH_MAX_EDGES		(1u << 20)	/* calls between functions without CFI */
+#define SYNTH_MAX_PRUNES	64		/* how deep a call can be that is not proven */
 #define SYNTH_ROUNDS		3
 #define SYNTH_MAX_JUMPS		8		/* frames of indirect jumps to try */
 
@@ -498,7 +500,7 @@ static bool commit(struct synth_maker *m, size_t function)
 {
 	struct synth_function *f = &m->functions.list[function];
 	u16 *rules = alloc_array(NULL, m->nnodes, sizeof(*rules));
-	bool good = commit_check(m, f, rules);
+	bool good = commit_check(m, f, rules) && m->nedges + m->ncalls <= SYNTH_MAX_EDGES;
 	size_t i, k;
 
 	for (i = 0; good && i < m->nnodes; i++) {
@@ -662,13 +664,16 @@ static void round_run(struct synth_maker *m)
 static void prune(struct synth_maker *m)
 {
 	bool changed = true;
+	unsigned int pass;
 	size_t i;
 
-	while (changed) {
+	for (pass = 0; changed; pass++) {
 		struct synth_functions sorted = { .count = m->functions.count };
 
 		sorted.list = alloc_array(NULL, sorted.count + 1, sizeof(*sorted.list));
-		memcpy(sorted.list, m->functions.list, sorted.count * sizeof(*sorted.list));
+		if (sorted.count)
+			memcpy(sorted.list, m->functions.list,
+			       sorted.count * sizeof(*sorted.list));
 		if (sorted.count)
 			qsort(sorted.list, sorted.count, sizeof(*sorted.list), function_order);
 		changed = false;
@@ -677,7 +682,7 @@ static void prune(struct synth_maker *m)
 			struct synth_function *caller = &m->functions.list[call->caller];
 			const struct synth_function *callee = functions_find(&sorted, call->pc);
 
-			if (!caller->proven || (callee && callee->proven &&
+			if (!caller->proven || (pass < SYNTH_MAX_PRUNES && callee && callee->proven &&
 						callee->loses_fp <= call->loses_fp))
 				continue;
 			caller->proven = false;

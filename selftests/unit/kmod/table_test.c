@@ -269,7 +269,7 @@ static const struct damage damages[] = {
 	{ HEADER(version), 2, 5, "another version of the table format", 4 },
 	{ HEADER(machine), 2, 183, "made for another architecture", 6 },
 	{ HEADER(size), 4, EXAMPLE_SIZE - 1, "truncated, or longer than its header says", 8 },
-	{ HEADER(flags), 1, 4, "unknown table flags", 55 },
+	{ HEADER(flags), 1, 8, "unknown table flags", 55 },
 	{ HEADER(flags), 1, 128, "unknown table flags", 55 },
 	{ HEADER(span), 4, 0, "text interval out of range", 32 },
 	{ HEADER(span), 4, 0xfff00001, "text interval out of range", 32 },
