@@ -30,6 +30,8 @@ static const char load_help[] =
 	"  -q, --quiet    Print nothing but errors\n"
 	"  -v, --verbose  Show every range that the process has afterwards; with --all, every\n"
 	"                 file without a table\n"
+	"      --cfi-only Leave code without unwind information without rows, even if it proves\n"
+	"                 them; see the manual page\n"
 	"      --fp-bypass\n"
 	"                 Leave out the rows of functions that keep a frame pointer, in files\n"
 	"                 where the walk can use it instead; see the manual page\n"

@@ -31,6 +31,8 @@ static const char run_help[] =
 	"\n"
 	"Options:\n"
 	"  -v, --verbose  Say on stderr what was loaded, and name files without a table\n"
+	"      --cfi-only Leave code without unwind information without rows, even if it proves\n"
+	"                 them; see the manual page\n"
 	"      --fp-bypass\n"
 	"                 Leave out the rows of functions that keep a frame pointer, in files\n"
 	"                 where the walk can use it instead; see the manual page\n"

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "callee.h"
 #include "error.h"
 #include "from_cfi.h"
-#include "callee.h"
 #include "coverage.h"
 #include "eh_frame.h"
 #include "order.h"
