@@ -30,6 +30,9 @@
  *	from @sp and @fp
  * @saved: in a frame that a signal has interrupted, address of the GPRs that the kernel has saved
  *	(struct sigcontext), otherwise 0
+ * @callee_sp: in a caller, the stack pointer of its callee; 0 if the callee had no rule
+ * @callee_gpr: in a caller, @gpr of its callee
+ * @callee_saved: in a caller, @saved of its callee
  * @fp_known: false in the callers of a frame whose rule has lost rbp
  * @activation: @ip is exact: the topmost frame, or one that a signal has interrupted
  *
@@ -42,6 +45,9 @@ struct bee_frame {
 	u64		slot;
 	const u64	*gpr;
 	u64		saved;
+	u64		callee_sp;
+	const u64	*callee_gpr;
+	u64		callee_saved;
 	bool		fp_known;
 	bool		activation;
 };
@@ -73,8 +79,8 @@ static inline u64 bee_frame_lookup_ip(const struct bee_frame *f)
 }
 
 /* A register that the kernel has saved for a signal; read when asked for, as few rules do. */
-static inline enum beeunwind_stop frame_saved_reg(struct bee_uread *mem, const struct bee_frame *f,
-						  u8 reg, u64 *value)
+static inline enum beeunwind_stop frame_saved_reg(struct bee_uread *mem, u64 saved, u8 reg,
+						  u64 *value)
 {
 	static const u8 words[__BEE_REG_MAX] = {
 		[BEE_REG_R8] = 0, [BEE_REG_R9] = 1, [BEE_REG_R10] = 2, [BEE_REG_R11] = 3,
@@ -83,9 +89,9 @@ static inline enum beeunwind_stop frame_saved_reg(struct bee_uread *mem, const s
 		[BEE_REG_RDX] = 12, [BEE_REG_RAX] = 13, [BEE_REG_RCX] = 14, [BEE_REG_RSP] = 15,
 	};
 
-	if (!f->saved)
+	if (!saved)
 		return BEEUNWIND_STOP_UNKNOWN_REGISTER;
-	if (!bee_uread_u64(mem, f->saved + 8 * words[reg], value))
+	if (!bee_uread_u64(mem, saved + 8 * words[reg], value))
 		return BEEUNWIND_STOP_READ_FAULT;
 	return BEEUNWIND_STOP_NONE;
 }
@@ -102,7 +108,7 @@ static inline enum beeunwind_stop frame_reg(struct bee_uread *mem, const struct 
 		return f->fp_known ? BEEUNWIND_STOP_NONE : BEEUNWIND_STOP_UNKNOWN_REGISTER;
 	}
 	if (!f->gpr)
-		return frame_saved_reg(mem, f, reg, value);
+		return frame_saved_reg(mem, f->saved, reg, value);
 	*value = f->gpr[reg];
 	return BEEUNWIND_STOP_NONE;
 }
@@ -140,6 +146,27 @@ static inline enum beeunwind_stop frame_index(struct bee_uread *mem, const struc
 	return BEEUNWIND_STOP_NONE;
 }
 
+/*
+ * A register that the callee of @f saves at *(rsp + off).  The callee pushes it and pops it again:
+ * while the word is below the callee's rsp, the register has its value.
+ */
+static inline enum beeunwind_stop frame_callee_saves(struct bee_uread *mem,
+						     const struct bee_frame *f, u8 reg, s32 off,
+						     u64 *value)
+{
+	u64 slot = f->sp + (s64)off;
+
+	if (f->activation)
+		return frame_reg(mem, f, reg, value);
+	if (f->callee_sp && slot >= f->callee_sp)
+		return bee_uread_u64(mem, slot, value) ? BEEUNWIND_STOP_NONE :
+							 BEEUNWIND_STOP_READ_FAULT;
+	if (!f->callee_gpr)
+		return frame_saved_reg(mem, f->callee_saved, reg, value);
+	*value = f->callee_gpr[reg];
+	return BEEUNWIND_STOP_NONE;
+}
+
 static inline enum beeunwind_stop frame_cfa(struct bee_uread *mem, const struct bee_rule *rule,
 					    const struct bee_frame *f, u64 *cfa)
 {
@@ -156,6 +183,10 @@ static inline enum beeunwind_stop frame_cfa(struct bee_uread *mem, const struct 
 		break;
 	case BEE_CFA_INDEX:
 		stop = frame_index(mem, f, rule->cfa_reg, rule->cfa_off, cfa);
+		*cfa += (s64)rule->cfa_add;
+		break;
+	case BEE_CFA_SAVED:
+		stop = frame_callee_saves(mem, f, rule->cfa_reg, rule->cfa_off, cfa);
 		*cfa += (s64)rule->cfa_add;
 		break;
 	case BEE_CFA_PLT:
@@ -275,6 +306,9 @@ static inline enum beeunwind_stop bee_frame_step(struct bee_uread *mem, const st
 		.fp = fp,
 		.slot = signal ? 0 : cfa - 8,
 		.saved = frame_saved(rule, f),
+		.callee_sp = f->sp,
+		.callee_gpr = f->gpr,
+		.callee_saved = f->saved,
 		.fp_known = fp_known,
 		.activation = signal,
 	};

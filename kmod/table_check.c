@@ -259,10 +259,12 @@ static int table_check_full(const struct bee_table *table, const struct bee_tabl
 		/* The two registers of BEE_CFA_INDEX have four bits each. */
 		{ r->cfa != BEE_CFA_INDEX && r->cfa_reg >= __BEE_REG_MAX,
 		  "CFA register out of range" },
-		{ r->cfa != BEE_CFA_DEREF && r->cfa != BEE_CFA_INDEX && r->cfa_add,
+		{ (r->cfa == BEE_CFA_REG || r->cfa == BEE_CFA_PLT) && r->cfa_add,
 		  "unused CFA field not zero" },
 		{ r->cfa == BEE_CFA_PLT && (r->cfa_reg || off < 9 || off > 11),
 		  "PLT rule with other constants than 9 to 11" },
+		{ r->cfa == BEE_CFA_SAVED && (s32)off >= 0,
+		  "register saved by a callee, but not below its frame" },
 		{ r->fp >= __BEE_FP_MAX, "unknown FP rule" },
 		{ r->fp_reg >= (fp_has_reg ? __BEE_REG_MAX : 1), "FP register out of range" },
 		{ !fp_has_off && r->fp_off, "unused FP field not zero" },

@@ -39,7 +39,8 @@ rooms_cppflags	:= -D_GNU_SOURCE -I$(top)/tools/include -I$(top)/include/uapi \
 		   $(shell pkg-config --cflags $(packages))
 rooms_cflags	:= -std=gnu11 $(warnings) -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 		   -Wpointer-arith -Wundef -Wwrite-strings -Wvla $(sanitizers)
-rooms_libs	:= $(shell pkg-config --libs $(packages))
+# Zydis comes without a file for pkg-config.
+rooms_libs	:= $(shell pkg-config --libs $(packages)) -lZydis
 
 # $(call room_sources,ROOM...), and $(call room_objects,SOURCE...) of files below tools/ or kmod/
 room_sources	= $(wildcard $(1:%=$(top)/tools/%/*.c))

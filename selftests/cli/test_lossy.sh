@@ -9,7 +9,7 @@ make_lossy() {
 	local elf=$1
 	shift
 	"$beectl" compile "$@" "$elf" -o "$work/table" >"$work/said" &&
-		"$beectl" dump --rows --unpacked "$elf" >"$work/exact" &&
+		"$beectl" dump --rows --unpacked --cfi-only "$elf" >"$work/exact" &&
 		"$beectl" dump --rows "$work/table" >"$work/lossy"
 }
 
@@ -47,6 +47,18 @@ check_refusals() {
 	echo 'int leaf(int x) { return x; }' |
 		gcc -O2 -fomit-frame-pointer -fPIC -shared -nostdlib -x c - -o "$work/leaves" || return
 	refuses ': none of its functions keeps a frame pointer$' "$work/leaves"
+}
+
+# All executables have crtbegin.o's functions, which have no CFI.
+check_cfi_only() {
+	make_lossy /bin/true --cfi-only && cmp "$work/exact" "$work/lossy" &&
+		grep -q '^not exact  cfi-only$' <("$beectl" dump "$work/table") &&
+		! grep -q '^synth ' <("$beectl" dump --cfi-only /bin/true) &&
+		grep -q '^synth  *[1-9][0-9]* rows, [1-9][0-9]* bytes' <("$beectl" dump /bin/true) || return
+	"$beectl" dump --rows /bin/true >"$work/rows" && ! cmp -s "$work/rows" "$work/exact" &&
+		[ "$(grep -c '\sgap$' "$work/rows")" -lt "$(grep -c '\sgap$' "$work/exact")" ] &&
+		! "$beectl" verify --table "$work/table" /bin/true >"$work/out" 2>&1 &&
+		grep -q 'one of those that are not exact' "$work/out" && grep -q '^differences  *0$' "$work/out"
 }
 
 check_thin() {
@@ -88,7 +100,7 @@ check_usage() {
 	done
 }
 
-ktap_plan 11
+ktap_plan 12
 for compiler in "gcc -O0" "gcc -O2" "gcc -Os -fcf-protection=branch" "clang -O2"; do
 	if command -v "${compiler%% *}" >/dev/null; then
 		ktap_run "--fp-bypass, $compiler" check_fp_bypass "$compiler"
@@ -100,6 +112,7 @@ ktap_run "--fp-bypass refuses" check_refusals
 for percent in 5 30 90; do
 	ktap_run "--thin $percent" check_thin "$percent"
 done
+ktap_run "--cfi-only" check_cfi_only
 ktap_run "--thin makes tables smaller" check_thin_is_smaller
 ktap_run "an exact table does not say that it is not" check_exact_is_plain
 ktap_run "wrong usage" check_usage

@@ -70,13 +70,22 @@ second:
 	.cfi_endproc
 	.p2align 4
 none:
-	ret
-	ret
+	jmp *%rax
 	.p2align 4
 third:
 	.cfi_startproc
 	.cfi_def_cfa rbp, 16
 	nop
+	.cfi_endproc
+	.p2align 4
+proven:
+	push %rax
+	pop %rax
+	ret
+	.p2align 4
+last:
+	.cfi_startproc
+	ret
 	.cfi_endproc
 END
 
@@ -182,9 +191,9 @@ check_unlisted() {
 		ld -shared --eh-frame-hdr --section-start=.text=0x1000 -o "$work/listed.so" \
 			"$work/listed.o" && is_clean "$work/listed.so" || return
 	hdr=$(readelf --wide -S "$work/listed.so" | sed -n 's/.* \.eh_frame_hdr *PROGBITS *[0-9a-f]* *\([0-9a-f]*\).*/\1/p')
-	printf '\002' | dd of="$work/listed.so" bs=1 seek=$((0x$hdr + 8)) conv=notrunc status=none
+	printf '\003' | dd of="$work/listed.so" bs=1 seek=$((0x$hdr + 8)) conv=notrunc status=none
 	verify 0 "$work/listed.so" && [ "$(figure contradictory)" = 3 ] &&
-		grep -q '0x1030-0x1031.*: FDE is not in .eh_frame_hdr; libdw: no FDE; table: rbp+16' "$work/out"
+		grep -q '0x1050-0x1051.*: FDE is not in .eh_frame_hdr; libdw: no FDE; table: rsp+8' "$work/out"
 }
 
 check_no_cfi() {
@@ -257,7 +266,7 @@ check_musl() {
 }
 
 programs=("$here"/../golden/asm/*.S)
-ktap_plan $((${#programs[@]} + 32))
+ktap_plan $((${#programs[@]} + 33))
 ktap_run "beectl itself" is_clean "$beectl"
 for program in "${programs[@]}"; do
 	name=$(basename "$program" .S)
@@ -290,6 +299,7 @@ ktap_run "found: rsp is not the CFA" found 0x1010-0x1012 '/^second/,/endproc/s/s
 ktap_run "found: a row too late" found 0x1001-0x1002 '/^first/,/endproc/{/cfi_def/d;/cfi_offset/d;0,/\tnop/s/\tnop/&\n.cfi_def_cfa_offset 16\n.cfi_offset rbp, -16/}'
 ktap_run "found: a gap" found "0x1005-0x1010 0x1010-0x1012" '/^second/,/endproc/{/startproc/d;/endproc/d}'
 ktap_run "found: rules for code without any" found 0x1012-0x1030 's/^none:/&\n.cfi_startproc/;s/^third:/.cfi_endproc\n&/'
+ktap_run "found: other rows than the code proves" found 0x1041-0x1042 's/^proven:/&\n.cfi_startproc/;s/^last:/.cfi_endproc\n&/'
 ktap_run "found: unsupported without need" found 0x1030-0x1031 's/def_cfa rbp, 16/escape 0x0f, 1, 0x38/'
 ktap_run "found: malformed only for the table" found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_escape 0x3e/'
 ktap_run "the table of another file" check_other_file

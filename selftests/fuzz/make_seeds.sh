@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Makes seed inputs for the fuzzers in DIR/{table,elf,cfi,pack,cache,nl}, from the golden
+# Makes seed inputs for the fuzzers in DIR/{table,elf,cfi,pack,synth,cache,nl}, from the golden
 # programs.
 #	make_seeds.sh DIR
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,7 +8,7 @@ beectl=${BEECTL:-$here/../../beectl}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-mkdir -p "$1/table" "$1/elf" "$1/cfi" "$1/pack" "$1/cache" "$1/nl"
+mkdir -p "$1/table" "$1/elf" "$1/cfi" "$1/pack" "$1/synth" "$1/cache" "$1/nl"
 for source in "$here"/../golden/asm/*.S; do
 	name=$(basename "$source" .S)
 	as --64 -I "$here/../golden/asm" -o "$work/$name.o" "$source" &&
@@ -18,6 +18,7 @@ for source in "$here"/../golden/asm/*.S; do
 	objcopy -O binary --only-section=.eh_frame "$1/elf/$name" "$work/frames" || exit
 	{ printf '\0'; cat "$work/frames"; } >"$1/cfi/$name"
 	cp "$1/cfi/$name" "$1/pack/$name"
+	objcopy -O binary --only-section=.text "$1/elf/$name" "$1/synth/$name" || exit
 	if [ -x "$beectl" ]; then
 		"$beectl" compile -q "$1/elf/$name" -o "$1/table/$name" || exit
 	fi

@@ -97,9 +97,6 @@ mapfile -t lines <<<"$(grep -E "$wanted" "$programs/list" 2>/dev/null)"
 names=$(printf '%s\n' "${lines[@]}" | grep -v ' # SKIP ')
 sysctl -q -w kernel.perf_event_max_stack=1024
 guest_insmod || exit 1
-# The module cannot walk through ld.so's resolver, which keeps its CFA in rbx, and short programs
-# spend up to 5 % of their time there: bind functions at the start.
-export LD_BIND_NOW=1
 export BEECTL programs names longer
 export -f times_of record
 warm_up

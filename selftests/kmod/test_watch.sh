@@ -65,10 +65,7 @@ lines() {
 	wc -l <"$told"
 }
 
-# A third each of /bin/true, sh -c and gcc -c.  Functions are bound at the start: the module cannot
-# walk through ld.so's resolver, which keeps its CFA in rbx, and such short programs would spend
-# 1 % of their time there.
-export LD_BIND_NOW=1
+# A third each of /bin/true, sh -c and gcc -c.
 short_processes() {
 	local i
 	for ((i = 0; i < processes; i += 3)); do

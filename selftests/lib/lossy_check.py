@@ -4,7 +4,7 @@
 
     lossy_check.py fp-bypass|thin ELF EXACT.rows LOSSY.rows SAID [PCT]
 
-EXACT.rows is from beectl dump --rows --unpacked ELF, LOSSY.rows from beectl dump --rows
+EXACT.rows is from beectl dump --rows --unpacked --cfi-only ELF, LOSSY.rows from beectl dump --rows
 TABLE, SAID is what beectl compile printed.  The script computes how exact the table is from
 the two lists of rows and the instructions of the ELF file, and compares the result with SAID.
 Prints differences; exits 1 if there are any.

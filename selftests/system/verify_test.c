@@ -55,6 +55,13 @@ static bool mutate_cfa_deref(struct bee_rule *row)
 	return true;
 }
 
+/* As if the callee saved the register one word lower. */
+static bool mutate_callee(struct bee_rule *row)
+{
+	row->cfa_off -= 8;
+	return row->cfa == BEE_CFA_SAVED;
+}
+
 /* Not a row of CFA = rsp+8 or rsp+16: the PLT rule may give the same CFA there. */
 static bool mutate_plt(struct bee_rule *row)
 {
@@ -133,6 +140,7 @@ static const struct mutation {
 	{ "another CFA offset", mutate_cfa_off },
 	{ "another CFA register", mutate_cfa_reg },
 	{ "CFA in memory", mutate_cfa_deref },
+	{ "register saved elsewhere by a callee", mutate_callee },
 	{ "CFA as in .plt", mutate_plt },
 	{ "FP not saved", mutate_fp_lost },
 	{ "FP saved elsewhere", mutate_fp_off },
@@ -222,6 +230,12 @@ static bool mutation_is_found(const struct elf_file *elf, struct row_set *rows,
 	return good;
 }
 
+/* Has row @i to be that of one instruction? */
+static bool row_is_call(const struct row_set *rows, size_t i)
+{
+	return row_rule(rows, i)->cfa == BEE_CFA_SAVED;
+}
+
 /* Let a row begin a byte too early or too late: one pc is wrong, the boundary or the one before. */
 static bool shift_is_found(const struct elf_file *elf, struct row_set *rows, bool later)
 {
@@ -234,7 +248,8 @@ static bool shift_is_found(const struct elf_file *elf, struct row_set *rows, boo
 		struct compare_result result;
 
 		if (row_end(rows, i) - pc < 2 || pc - rows->rows[i - 1].pc < 2 ||
-		    !row_has_fde(rows, i) || !row_has_fde(rows, i - 1))
+		    !row_has_fde(rows, i) || !row_has_fde(rows, i - 1) ||
+		    row_is_call(rows, i) || row_is_call(rows, i - 1))
 			continue;
 		rows->rows[i].pc = later ? pc + 1 : pc - 1;
 		good = verify_rows(elf, rows, &result) &&

@@ -37,6 +37,7 @@ static const char compile_help[] =
 	"Options:\n"
 	"  -o, --output PATH  File or directory to write to\n"
 	"  -j, --jobs N       Work on N files at a time (default: one for each CPU)\n"
+	"      --cfi-only     Code without unwind information has no rows, even if it proves them\n"
 	"  -q, --quiet        Print nothing but errors\n"
 	"  -h, --help         Show this text\n"
 	"\n"
@@ -276,6 +277,7 @@ int cmd_compile(int argc, char **argv)
 		.option = {
 			{ 'o', "output", OPTION_TEXT, &run.output },
 			{ 'j', "jobs", OPTION_JOBS, &run.jobs },
+			{ 0, "cfi-only", OPTION_FLAG, &run.lossy.cfi_only },
 			{ 0, "fp-bypass", OPTION_FLAG, &run.lossy.fp_bypass },
 			{ 0, "thin", OPTION_THIN, &run.lossy.thin },
 			{ 'q', "quiet", OPTION_FLAG, &run.quiet },

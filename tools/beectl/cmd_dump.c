@@ -23,7 +23,7 @@
 #include "text.h"
 
 static const char dump_help[] =
-	"Usage: beectl dump [--rows [--unpacked]] ELF|TABLE\n"
+	"Usage: beectl dump [--rows [--unpacked]] [--cfi-only] ELF|TABLE\n"
 	"\n"
 	"Show the unwind table that an ELF file gets, or one that \"beectl compile\" wrote:\n"
 	"what file it is for, what text it covers, and how often each rule is used.\n"
@@ -33,14 +33,16 @@ static const char dump_help[] =
 	"                  pointer, return address, and \"signal\" in signal frames; or pc and\n"
 	"                  \"gap\", \"unsupported:REASON\"; last the end of the text\n"
 	"  -u, --unpacked  The rows of an ELF file as they are before packing\n"
+	"      --cfi-only  Of an ELF file, without rows for code that has no unwind information\n"
 	"  -h, --help      Show this text\n"
 	"\n"
 	"Example:\n"
 	"  beectl dump --rows /usr/bin/git | head\n";
 
 struct dump_options {
-	bool	rows;
-	bool	unpacked;
+	bool			rows;
+	bool			unpacked;
+	struct lossy_options	lossy;
 };
 
 static void print_row(u64 pc, const struct bee_rule *row)
@@ -55,13 +57,16 @@ static void print_end(u64 pc)
 	printf("%016llx\tend\n", (unsigned long long)pc);
 }
 
-static int dump_unpacked(int fd, struct bee_error *error)
+static int dump_unpacked(int fd, bool cfi_only, struct bee_error *error)
 {
 	struct row_set rows = {};
 	struct elf_file elf;
-	int ret = elf_open(&elf, fd, error) ?: coverage_rows(&elf, &rows, error);
+	int ret = elf_open(&elf, fd, error);
 	size_t i;
 
+	if (!ret)
+		ret = cfi_only ? coverage_cfi_rows(&elf, &rows, error) :
+				 coverage_rows(&elf, &rows, error);
 	for (i = 0; !ret && i < rows.nrows; i++)
 		print_row(rows.rows[i].pc, &rows.rules[rows.rows[i].rule]);
 	if (!ret)
@@ -132,6 +137,7 @@ static void print_uses(const struct bee_table *table)
 	free(uses);
 }
 
+/* Only the ELF file can tell which rows were made from code without CFI, a table does not. */
 static void dump_summary(const struct compile_result *result)
 {
 	const struct bee_table *table = &result->table;
@@ -157,6 +163,9 @@ static void dump_summary(const struct compile_result *result)
 		       (unsigned long long)le64_to_cpu(s->offset));
 	}
 	printf("%-10s %u\n", "rows", table->nrows);
+	if (result->synth_rows)
+		printf("%-10s %llu rows, %llu bytes without unwind information\n", "synth",
+		       (unsigned long long)result->synth_rows, (unsigned long long)result->synth);
 	printf("%-10s %u\n", "rules", table->nrules);
 	if (result->go)
 		printf("%-10s %llu functions, from Go's function table\n", "Go",
@@ -206,9 +215,9 @@ static int dump_file(int fd, const struct dump_options *o, struct bee_error *err
 		      error_set(error, 0, "is a table; --unpacked needs the ELF file") :
 		      read_table(fd, st.st_size, &result, error);
 	else if (o->unpacked)
-		return dump_unpacked(fd, error);
+		return dump_unpacked(fd, o->lossy.cfi_only, error);
 	else
-		ret = compile_elf(fd, NULL, &result, error);
+		ret = compile_elf(fd, &o->lossy, &result, error);
 	if (!ret && o->rows)
 		dump_rows(&result.table);
 	else if (!ret)
@@ -225,6 +234,7 @@ int cmd_dump(int argc, char **argv)
 		.option = {
 			{ 'r', "rows", OPTION_FLAG, &o.rows },
 			{ 'u', "unpacked", OPTION_FLAG, &o.unpacked },
+			{ 0, "cfi-only", OPTION_FLAG, &o.lossy.cfi_only },
 		},
 	};
 	int status = options_parse(&options, argc, &argv);

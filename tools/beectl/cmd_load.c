@@ -30,6 +30,8 @@ static const char load_help[] =
 	"  -q, --quiet    Print nothing but errors\n"
 	"  -v, --verbose  Show every range that the process has afterwards; with --all, every\n"
 	"                 file without a table\n"
+	"      --cfi-only Leave code without unwind information without rows, even if it proves\n"
+	"                 them; see the manual page\n"
 	"      --fp-bypass\n"
 	"                 Leave out the rows of functions that keep a frame pointer, in files\n"
 	"                 where the walk can use it instead; see the manual page\n"
@@ -322,6 +324,7 @@ int cmd_load(int argc, char **argv)
 			{ 'j', "jobs", OPTION_JOBS, &load.maker.jobs },
 			{ 'q', "quiet", OPTION_FLAG, &load.quiet },
 			{ 'v', "verbose", OPTION_FLAG, &load.verbose },
+			{ 0, "cfi-only", OPTION_FLAG, &load.maker.lossy.cfi_only },
 			{ 0, "fp-bypass", OPTION_FLAG, &load.maker.lossy.fp_bypass },
 			{ 0, "thin", OPTION_THIN, &load.maker.lossy.thin },
 			{ 0, "json", OPTION_FLAG, &json },

@@ -31,6 +31,8 @@ static const char run_help[] =
 	"\n"
 	"Options:\n"
 	"  -v, --verbose  Say on stderr what was loaded, and name files without a table\n"
+	"      --cfi-only Leave code without unwind information without rows, even if it proves\n"
+	"                 them; see the manual page\n"
 	"      --fp-bypass\n"
 	"                 Leave out the rows of functions that keep a frame pointer, in files\n"
 	"                 where the walk can use it instead; see the manual page\n"
@@ -227,6 +229,7 @@ int cmd_run(int argc, char **argv)
 		.command = "run", .help = run_help, .stop = true,
 		.option = {
 			{ 'v', "verbose", OPTION_FLAG, &run.verbose },
+			{ 0, "cfi-only", OPTION_FLAG, &run.maker.lossy.cfi_only },
 			{ 0, "fp-bypass", OPTION_FLAG, &run.maker.lossy.fp_bypass },
 			{ 0, "thin", OPTION_THIN, &run.maker.lossy.thin },
 		},

@@ -21,17 +21,18 @@ static const char size_help[] =
 	"Usage: beectl size [OPTIONS] ELF|DIR...\n"
 	"\n"
 	"Show how large the unwind tables of executables and shared objects are, beside their\n"
-	".eh_frame and .eh_frame_hdr (CFI).  Functions of Go, which no CFI describes, are\n"
-	"counted with the FDEs.  DIR stands for all such files below it, on its file system.\n"
+	".eh_frame and .eh_frame_hdr (CFI), and how much text without CFI has rows that its\n"
+	"code proves (synth).  Functions of Go, which no CFI describes, are counted with the\n"
+	"FDEs.  DIR stands for all such files below it, on its file system.\n"
 	"\n"
 	"Options:\n"
 	"  -s, --sort KEY  Sort by name, ratio (table of CFI), row (bytes a row), or one of text,\n"
-	"                  fdes, rows, cfi, table, the largest first; without it, files are\n"
+	"                  fdes, rows, cfi, table, synth, the largest first; without it, files are\n"
 	"                  listed as given\n"
 	"  -j, --jobs N    Work on N files at a time (default: one for each CPU)\n"
 	"      --json      Print one object: files and total, with sizes in bytes: text, cfi,\n"
-	"                  table; and numbers: fdes, rows, unsupported; and failed ([{path,\n"
-	"                  reason}])\n"
+	"                  table, synth; and numbers: fdes, rows, synth_rows, unsupported; and\n"
+	"                  failed ([{path, reason}])\n"
 	"  -h, --help      Show this text\n"
 	"\n"
 	"Example:\n"
@@ -44,6 +45,8 @@ static const char size_help[] =
  * @rows: of the table
  * @cfi: bytes of .eh_frame and .eh_frame_hdr
  * @table: bytes of the table
+ * @synth: of @text, bytes without CFI whose code proves their rows
+ * @synth_rows: of @rows, those of such text
  * @unsupported: rows without rules that a table can hold
  */
 struct sizes {
@@ -52,6 +55,8 @@ struct sizes {
 	u64	rows;
 	u64	cfi;
 	u64	table;
+	u64	synth;
+	u64	synth_rows;
 	u64	unsupported;
 };
 
@@ -68,6 +73,8 @@ static const struct column {
 	{ "rows", "rows", 11, true, offsetof(struct sizes, rows) },
 	{ "CFI", "cfi", 6, .offset = offsetof(struct sizes, cfi) },
 	{ "table", "table", 6, .offset = offsetof(struct sizes, table) },
+	{ "synth", "synth", 6, .offset = offsetof(struct sizes, synth) },
+	{ "", "synth_rows", 0, true, offsetof(struct sizes, synth_rows) },
 	{ "", "unsupported", 0, true, offsetof(struct sizes, unsupported) },
 };
 
@@ -150,6 +157,8 @@ static int size_work(void *arg, const struct input_file *file, int fd, FILE *out
 			sizes.text += elf.text[i].size;
 		sizes.fdes = count_fdes(&elf);
 		sizes.rows = rows.nrows;
+		sizes.synth = result.synth;
+		sizes.synth_rows = result.synth_rows;
 		sizes.cfi = result.cfi_size;
 		sizes.table = result.size;
 		sizes.unsupported = result.unsupported;

@@ -26,9 +26,10 @@ static const char verify_help[] =
 	"\n"
 	"Compile files and compare their tables with what libdw, of elfutils, says of the same\n"
 	"unwind information: at the start of every row, one byte before it, and in the\n"
-	"middle of every row, over all text.  Two things that libdw does not say are right:\n"
-	"padding between functions belongs to the row before it, and code without unwind\n"
-	"information at the entry point is the outermost frame.  Where a file contradicts\n"
+	"middle of every row, over all text.  Three things that libdw does not say are right:\n"
+	"padding between functions belongs to the row before it, code without unwind\n"
+	"information at the entry point is the outermost frame, and other such code has rows\n"
+	"if it proves them, which are made again (synth).  Where a file contradicts\n"
 	"itself (FDEs overlap, or .eh_frame_hdr lacks one), differences are counted apart.\n"
 	"Functions of Go are not compared: their rows are made from Go's function table.\n"
 	"\n"
@@ -40,10 +41,10 @@ static const char verify_help[] =
 	"                     table cannot hold\n"
 	"      --json         Print an object: files, an array of {path, status (compared,\n"
 	"                     no_cfi, skipped or failed), why, rows, frames, pcs, text, no_fde,\n"
-	"                     padding, go, differences, contradictory, overlapping, outside,\n"
-	"                     unsupported ([{reason, rules, rows, bytes}]), shown ([{start, end,\n"
-	"                     symbol, doubt, libdw, table}])}; and total, with sums of the\n"
-	"                     same, and of files by status\n"
+	"                     padding, go, synth, synth_rows, differences, contradictory,\n"
+	"                     overlapping, outside, unsupported ([{reason, rules, rows, bytes}]),\n"
+	"                     shown ([{start, end, symbol, doubt, libdw, table}])}; and total,\n"
+	"                     with sums of the same, and of files by status\n"
 	"  -h, --help         Show this text\n"
 	"\n"
 	"The exit status is 0 if there is no difference, and a table for every file named.\n"
@@ -220,6 +221,8 @@ static void json_add_result(struct json_object *object, const struct compare_res
 	json_add_uint(object, "no_fde", r->gaps);
 	json_add_uint(object, "padding", r->padding);
 	json_add_uint(object, "go", r->go);
+	json_add_uint(object, "synth", r->synth);
+	json_add_uint(object, "synth_rows", r->synth_rows);
 	json_add_uint(object, "differences", r->differences);
 	json_add_uint(object, "contradictory", r->contradictory);
 	json_add_uint(object, "overlapping", r->overlaps);
@@ -394,6 +397,8 @@ static void print_total(const struct verify_command *command)
 	if (sum->go)
 		printf("Go              %12llu  bytes, described by Go's function table: not compared\n",
 		       sum->go);
+	printf("synthesised     %12llu  rows: %llu bytes without FDE, whose code proves them\n",
+	       sum->synth_rows, sum->synth);
 	print_unsupported(sum, command->verbose);
 	printf("contradictory   %12llu  pcs; FDEs overlap in %llu bytes, %llu describe no text\n",
 	       sum->contradictory, sum->overlaps, sum->outside);

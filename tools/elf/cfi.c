@@ -28,6 +28,8 @@ static struct cfi_rule *cfi_column(struct cfi_row *row, const struct cfi_cie *ci
 		return &row->sp;
 	if (reg == cie->ra_reg)
 		return &row->ra;
+	if (reg == cie->other_reg)
+		return &row->other;
 	return NULL;
 }
 

@@ -59,12 +59,14 @@ struct cfi_rule {
  * @fp: rbp
  * @sp: rsp
  * @ra: the CIE's return address column
+ * @other: the CIE's @other_reg
  */
 struct cfi_row {
 	struct cfi_rule	cfa;
 	struct cfi_rule	fp;
 	struct cfi_rule	sp;
 	struct cfi_rule	ra;
+	struct cfi_rule	other;
 };
 
 /**
@@ -74,6 +76,7 @@ struct cfi_row {
  * @ra_reg: return address column
  * @encoding: DW_EH_PE_* of DW_CFA_set_loc
  * @signal: augmentation 'S'
+ * @other_reg: one register more to keep the rule of, if it is none of those of struct cfi_row
  * @base: what encoded pointers of the section are relative to
  * @initial: the row after the CIE's own instructions
  */
@@ -83,6 +86,7 @@ struct cfi_cie {
 	u64			 ra_reg;
 	u8			 encoding;
 	bool			 signal;
+	u8			 other_reg;
 	struct pointer_base	 base;
 	struct cfi_row		 initial;
 };

@@ -510,6 +510,69 @@ bool elf_find_addend(const struct elf_file *elf, u64 vaddr, u64 *addend)
 }
 
 /**
+ * elf_each_function() - the functions that symbols name
+ * @elf: the file
+ * @function: called for each, in no order
+ * @arg: its first argument; the second is the address
+ */
+void elf_each_function(const struct elf_file *elf, elf_function_fn function, void *arg)
+{
+	Elf_Scn *scn = NULL;
+	Elf_Data *data;
+	GElf_Shdr sh;
+	GElf_Sym sym;
+	int i;
+
+	while ((scn = elf_nextscn(elf->handle, scn))) {
+		if (!gelf_getshdr(scn, &sh) ||
+		    (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
+			continue;
+		data = elf_getdata(scn, NULL);
+		for (i = 0; data && gelf_getsym(data, i, &sym); i++)
+			if ((GELF_ST_TYPE(sym.st_info) == STT_FUNC ||
+			     GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC) &&
+			    sym.st_shndx != SHN_UNDEF)
+				function(arg, sym.st_value);
+	}
+}
+
+/**
+ * elf_code_sections() - the sections of code
+ * @elf: the file
+ * @sections: filled: those with instructions that lie in executable segments, ascending by address,
+ *	not overlapping; for free()
+ *
+ * Return: number of them; 0 also if the file has no section headers.
+ */
+size_t elf_code_sections(const struct elf_file *elf, struct elf_segment **sections)
+{
+	size_t n = 0, room = 0, i, kept = 0;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	*sections = NULL;
+	while ((scn = elf_nextscn(elf->handle, scn))) {
+		const struct elf_segment *text;
+
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_PROGBITS || !sh.sh_size ||
+		    (sh.sh_flags & (SHF_ALLOC | SHF_EXECINSTR)) != (SHF_ALLOC | SHF_EXECINSTR))
+			continue;
+		text = elf_find_text(elf, sh.sh_addr);
+		if (!text || sh.sh_size > text->size - (sh.sh_addr - text->vaddr))
+			continue;
+		*sections = alloc_room(*sections, n, &room, sizeof(**sections));
+		(*sections)[n++] = (struct elf_segment){ .vaddr = sh.sh_addr, .size = sh.sh_size };
+	}
+	if (n)
+		qsort(*sections, n, sizeof(**sections), elf_compare_vaddr);
+	for (i = 0; i < n; i++)
+		if (!kept || (*sections)[i].vaddr >=
+			     (*sections)[kept - 1].vaddr + (*sections)[kept - 1].size)
+			(*sections)[kept++] = (*sections)[i];
+	return kept;
+}
+
+/**
  * elf_find_symbol() - the nearest function at or before an address
  * @elf: the file
  * @vaddr: address as in the file

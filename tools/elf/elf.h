@@ -88,6 +88,8 @@ struct elf_file {
 	u8			 id[BEE_TABLE_ID_MAX];
 };
 
+typedef void (*elf_function_fn)(void *arg, u64 pc);
+
 bool elf_is_candidate(int fd);
 int elf_identify(struct elf_file *elf, int fd, struct bee_error *error);
 int elf_read_cfi(struct elf_file *elf, struct bee_error *error);
@@ -97,6 +99,8 @@ const struct elf_segment *elf_find_text(const struct elf_file *elf, u64 vaddr);
 const struct elf_segment *elf_find_load(const struct elf_file *elf, u64 vaddr);
 bool elf_find_addend(const struct elf_file *elf, u64 vaddr, u64 *addend);
 const char *elf_find_symbol(const struct elf_file *elf, u64 vaddr, u64 *offset);
+void elf_each_function(const struct elf_file *elf, elf_function_fn function, void *arg);
+size_t elf_code_sections(const struct elf_file *elf, struct elf_segment **sections);
 const u8 *elf_bytes(const struct elf_file *elf, const struct elf_segment *segment, u64 vaddr,
 			u64 size);
 const u8 *elf_text(const struct elf_file *elf, u64 vaddr, u64 *size);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "callee.h"
 #include "error.h"
 #include "from_cfi.h"
 #include "coverage.h"
@@ -22,6 +23,7 @@
 #include "gopclntab.h"
 #include "order.h"
 #include "padding.h"
+#include "synth.h"
 
 /*
  * The part of its range that an FDE or function describes: [@start, @end), empty if others have all
@@ -34,6 +36,18 @@ struct coverage_part {
 	u64			 number;	/* of that function */
 };
 
+/**
+ * enum coverage_scope - which text gets rows
+ * @COVERAGE_ALL: text with CFI, and text whose code proves its rows
+ * @COVERAGE_CFI: text with CFI, padding between it, and the entry point
+ * @COVERAGE_FDES: text with CFI: its last row goes on to the next FDE
+ */
+enum coverage_scope {
+	COVERAGE_ALL,
+	COVERAGE_CFI,
+	COVERAGE_FDES,
+};
+
 struct coverage {
 	const struct elf_file	*elf;
 	const struct elf_segment *text;
@@ -43,7 +57,9 @@ struct coverage {
 	size_t			 nparts;
 	size_t			 room_parts;
 	struct row_set		*rows;
-	bool			 fdes_only;	/* do not look at text between FDEs */
+	enum coverage_scope	 scope;
+	struct synth		 synth;		/* rows made from code */
+	size_t			 next_synth;	/* the first of them that has not been added */
 	/* For coverage_emit(): */
 	const struct coverage_part	*part;
 	bool			 signal;
@@ -149,11 +165,60 @@ static void coverage_add_kind(struct coverage *coverage, u64 pc, u8 kind, u8 arg
 	row_set_add(coverage->rows, pc, &row);
 }
 
+/* The text that no part describes, ascending; for free().  Return: number of pieces. */
+static size_t coverage_find_gaps(struct coverage *coverage, struct synth_gap **gaps)
+{
+	struct elf_segment *sections;
+	size_t n = elf_code_sections(coverage->elf, &sections), i, part = 0, count = 0, room = 0;
+
+	*gaps = NULL;
+	for (i = 0; i < n; i++) {
+		u64 at = sections[i].vaddr, end = at + sections[i].size;
+
+		while (at < end) {
+			struct coverage_part *next = &coverage->parts[part];
+			u64 stop = part < coverage->nparts && next->start < end ? next->start : end;
+
+			if (part < coverage->nparts && next->end <= at) {
+				part++;
+				continue;
+			}
+			if (at < stop) {
+				*gaps = alloc_room(*gaps, count, &room, sizeof(**gaps));
+				(*gaps)[count++] = (struct synth_gap){ at, stop };
+			}
+			at = stop < end && next->end > stop ? next->end : stop;
+			if (at == stop && stop < end)
+				part++;
+		}
+	}
+	free(sections);
+	return count;
+}
+
+static void coverage_synthesise(struct coverage *coverage)
+{
+	struct synth_input input = { .elf = coverage->elf };
+	u64 *functions = alloc_array(NULL, coverage->nparts + 1, sizeof(*functions));
+	struct synth_gap *gaps;
+	size_t i;
+
+	input.ngaps = coverage_find_gaps(coverage, &gaps);
+	input.gaps = gaps;
+	input.functions = functions;
+	for (i = 0; i < coverage->nparts; i++)
+		if (coverage->parts[i].start == coverage->parts[i].fde->begin)
+			functions[input.nfunctions++] = coverage->parts[i].start;
+	synth_make(&input, &coverage->synth);
+	free(functions);
+	free(gaps);
+}
+
 /*
  * Add a gap.  If the entry point is in it (as in the dynamic linker), the code there is outermost:
  * it has no caller (psABI 3.4.1, "Initial Stack").  Its length is not known: COVERAGE_ENTRY_MAX.
  */
-static void coverage_gap(struct coverage *coverage, u64 start, u64 end)
+static void coverage_plain_gap(struct coverage *coverage, u64 start, u64 end)
 {
 	const struct bee_rule outermost = {
 		.kind = BEE_RULE_KNOWN, .cfa_reg = BEE_REG_RSP, .cfa_off = 8, .ra = BEE_RA_UNDEF,
@@ -168,6 +233,30 @@ static void coverage_gap(struct coverage *coverage, u64 start, u64 end)
 	row_set_add(coverage->rows, entry, &outermost);
 	if (end - entry > COVERAGE_ENTRY_MAX)
 		coverage_add_kind(coverage, entry + COVERAGE_ENTRY_MAX, BEE_RULE_GAP, 0);
+}
+
+/* Add the rows made from the code of a gap, and what is left of it. */
+static void coverage_gap(struct coverage *coverage, u64 start, u64 end)
+{
+	const struct synth *synth = &coverage->synth;
+
+	for (; coverage->next_synth < synth->nranges; coverage->next_synth++) {
+		const struct synth_range *range = &synth->ranges[coverage->next_synth];
+
+		if (range->start >= end)
+			break;
+		if (range->start < start)
+			continue;
+		if (range->start > start &&
+		    (!coverage->rows->nrows ||
+		     !padding_fills(coverage->elf, start, range->start)))
+			coverage_plain_gap(coverage, start, range->start);
+		row_set_add(coverage->rows, range->start, &range->rule);
+		row_set_add_made(coverage->rows, range->start, range->end);
+		start = range->end;
+	}
+	if (start < end)
+		coverage_plain_gap(coverage, start, end);
 }
 
 /* Text between parts: padding gets the rule of the row before it, anything else is a gap. */
@@ -193,6 +282,8 @@ static void coverage_emit(void *arg, u64 start, u64 end, const struct cfi_row *f
 		return;
 	rule_from_cfi(from, coverage->signal, &row);
 	row_set_add(coverage->rows, start, &row);
+	if (callee_can_save(&row))
+		callee_add_rows(coverage->elf, &coverage->list, &row, start, end, coverage->rows);
 }
 
 static void coverage_interpret_go(struct coverage *coverage, const struct coverage_part *part)
@@ -222,11 +313,15 @@ static void coverage_interpret(struct coverage *coverage, const struct coverage_
 	coverage_add_kind(coverage, part->start, BEE_RULE_UNSUPPORTED, BEE_UNSUP_CFI);
 }
 
-/* The entry point can lie before all FDEs (musl, Free Pascal) or after them. */
+/*
+ * The entry point can lie before all FDEs (musl, Free Pascal) or after them.  So can code from which
+ * rows have been made.
+ */
 static void coverage_interpret_all(struct coverage *coverage)
 {
-	u64 entry = coverage->elf->entry, end = entry + COVERAGE_ENTRY_MAX;
+	u64 entry = coverage->elf->entry, end = entry + COVERAGE_ENTRY_MAX, first;
 	const struct elf_segment *text = elf_find_text(coverage->elf, entry);
+	const struct synth *synth = &coverage->synth;
 	struct row_set *rows = coverage->rows;
 	size_t i;
 
@@ -235,9 +330,13 @@ static void coverage_interpret_all(struct coverage *coverage)
 
 		if (part->start == part->end)
 			continue;
-		if (!rows->nrows && entry && entry < part->start && text)
-			coverage_gap(coverage, entry, part->start);
-		else if (rows->nrows && part->start > rows->end && !coverage->fdes_only)
+		first = entry && text ? entry : part->start;
+		if (synth->nranges && synth->ranges[0].start < first)
+			first = synth->ranges[0].start;
+		if (!rows->nrows && first < part->start)
+			coverage_gap(coverage, first, part->start);
+		else if (rows->nrows && part->start > rows->end &&
+			 coverage->scope != COVERAGE_FDES)
 			coverage_hole(coverage, rows->end, part->start);
 		if (part->fde)
 			coverage_interpret(coverage, part);
@@ -245,19 +344,25 @@ static void coverage_interpret_all(struct coverage *coverage)
 			coverage_interpret_go(coverage, part);
 		rows->end = part->end;
 	}
-	if (text && rows->nrows && entry >= rows->end) {
-		if (end > text->vaddr + text->size)
-			end = text->vaddr + text->size;
+	if (!rows->nrows)
+		return;
+	if (text && end > text->vaddr + text->size)
+		end = text->vaddr + text->size;
+	if (!text || entry < rows->end)
+		end = rows->end;
+	if (synth->nranges && synth->ranges[synth->nranges - 1].end > end)
+		end = synth->ranges[synth->nranges - 1].end;
+	if (end > rows->end) {
 		coverage_gap(coverage, rows->end, end);
 		rows->end = end;
 	}
 	row_set_drop_unused_rules(rows);
 }
 
-static int coverage_make(const struct elf_file *elf, struct row_set *rows, bool fdes_only,
-			 struct bee_error *error)
+static int coverage_make(const struct elf_file *elf, struct row_set *rows,
+			 enum coverage_scope scope, struct bee_error *error)
 {
-	struct coverage coverage = { .elf = elf, .rows = rows, .fdes_only = fdes_only };
+	struct coverage coverage = { .elf = elf, .rows = rows, .scope = scope };
 	size_t nfdes;
 
 	*rows = (struct row_set){};
@@ -265,7 +370,10 @@ static int coverage_make(const struct elf_file *elf, struct row_set *rows, bool 
 	gopclntab_open(elf, &coverage.go);
 	coverage_collect(&coverage);
 	coverage_resolve(&coverage);
+	if (scope == COVERAGE_ALL)
+		coverage_synthesise(&coverage);
 	coverage_interpret_all(&coverage);
+	synth_free(&coverage.synth);
 	nfdes = coverage.list.nfdes;
 	free(coverage.parts);
 	eh_frame_free(&coverage.list);
@@ -293,11 +401,17 @@ static int coverage_make(const struct elf_file *elf, struct row_set *rows, bool 
  */
 int coverage_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error)
 {
-	return coverage_make(elf, rows, false, error);
+	return coverage_make(elf, rows, COVERAGE_ALL, error);
+}
+
+/* coverage_cfi_rows(): coverage_rows() without rows that are made from code */
+int coverage_cfi_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error)
+{
+	return coverage_make(elf, rows, COVERAGE_CFI, error);
 }
 
 /* coverage_fde_rows(): coverage_rows() without a look at text between FDEs, for measurements */
 int coverage_fde_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error)
 {
-	return coverage_make(elf, rows, true, error);
+	return coverage_make(elf, rows, COVERAGE_FDES, error);
 }

@@ -10,6 +10,7 @@
 #define COVERAGE_ENTRY_MAX	128	/* bytes of the code at the entry point, if it has no FDE */
 
 int coverage_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error);
+int coverage_cfi_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error);
 int coverage_fde_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error);
 
 #endif /* BEE_COVERAGE_H */

@@ -31,7 +31,7 @@ int lossy_apply(const struct elf_file *elf, struct row_set *rows,
 	return 0;
 }
 
-/* lossy_is_exact(): do the options leave nothing out? */
+/* lossy_is_exact(): do the options leave no row of the CFI out? */
 bool lossy_is_exact(const struct lossy_options *options)
 {
 	return !options->fp_bypass && !options->thin;
@@ -50,6 +50,10 @@ const char *lossy_words(unsigned int flags)
 		[BEE_TABLE_F_FP_BYPASS] = "fp-bypass",
 		[BEE_TABLE_F_THINNED] = "thin",
 		[BEE_TABLE_F_FP_BYPASS | BEE_TABLE_F_THINNED] = "fp-bypass, thin",
+		[BEE_TABLE_F_CFI_ONLY] = "cfi-only",
+		[BEE_TABLE_F_CFI_ONLY | BEE_TABLE_F_FP_BYPASS] = "cfi-only, fp-bypass",
+		[BEE_TABLE_F_CFI_ONLY | BEE_TABLE_F_THINNED] = "cfi-only, thin",
+		[BEE_TABLE_F_ALL] = "cfi-only, fp-bypass, thin",
 	};
 
 	return flags <= BEE_TABLE_F_ALL ? words[flags] : "unknown";

@@ -11,10 +11,12 @@
  * struct lossy_options - what to leave out; all zero: nothing
  * @fp_bypass: the rows of functions that keep a frame pointer
  * @thin: percentage of rows to leave out, 0 .. LOSSY_MAX_THIN
+ * @cfi_only: rows of code without CFI; @fp_bypass and @thin leave them out, too
  */
 struct lossy_options {
 	bool		fp_bypass;
 	unsigned int	thin;
+	bool		cfi_only;
 };
 
 int lossy_apply(const struct elf_file *elf, struct row_set *rows,

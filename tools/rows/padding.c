@@ -29,12 +29,16 @@ static size_t pad_modrm(const u8 *p, size_t size)
 	return n;
 }
 
-/*
- * Length of the padding at @p: nop (90) or long nop (0f 1f /0), with any operand
- * size (66), segment (2e, 3e) and REX (48) prefixes, xchg %ax,%ax (66 90),
- * int3 (cc), or a zero byte.  0 if it is something else.
+/**
+ * padding_length() - bytes of the padding at an address
+ * @p: the text there
+ * @size: bytes of it, not 0
+ *
+ * Return: the length of a nop (90) or long nop (0f 1f /0), with any operand size (66), segment (2e,
+ * 3e) and REX (48) prefixes, xchg %ax,%ax (66 90), int3 (cc), or a zero byte; 0 if it is something
+ * else.
  */
-static size_t pad_length(const u8 *p, size_t size)
+size_t padding_length(const u8 *p, size_t size)
 {
 	size_t n = 0, modrm;
 
@@ -71,7 +75,7 @@ bool padding_fills(const struct elf_file *elf, u64 start, u64 end)
 		const u8 *text = elf_text(elf, start, &size);
 		size_t n, at = 0;
 
-		while (text && at < size && (n = pad_length(text + at, size - at)))
+		while (text && at < size && (n = padding_length(text + at, size - at)))
 			at += n;
 		if (!at)
 			return false;

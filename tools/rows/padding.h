@@ -5,6 +5,7 @@
 
 #include "elf.h"
 
+size_t padding_length(const u8 *p, size_t size);
 bool padding_fills(const struct elf_file *elf, u64 start, u64 end);
 
 #endif /* BEE_PADDING_H */

@@ -86,6 +86,35 @@ void row_set_add_start(struct row_set *set, u64 pc)
 	set->starts[set->nstarts++] = pc;
 }
 
+/* row_set_add_made(): note that the rows of [@start, @end) were made from code; called ascending */
+void row_set_add_made(struct row_set *set, u64 start, u64 end)
+{
+	if (set->nmade && set->made[set->nmade - 1].end == start) {
+		set->made[set->nmade - 1].end = end;
+		return;
+	}
+	set->made = alloc_room(set->made, set->nmade, &set->room_made, sizeof(*set->made));
+	set->made[set->nmade++] = (struct row_range){ start, end };
+}
+
+/**
+ * row_set_count_made() - count the rows that were made from code
+ * @set: the rows
+ * @rows: set to the number of rows that begin in such text
+ * @bytes: set to the bytes of such text
+ */
+void row_set_count_made(const struct row_set *set, uint64_t *rows, uint64_t *bytes)
+{
+	size_t i, row = 0;
+
+	*rows = *bytes = 0;
+	for (i = 0; i < set->nmade; i++) {
+		*bytes += set->made[i].end - set->made[i].start;
+		for (; row < set->nrows && set->rows[row].pc < set->made[i].end; row++)
+			*rows += set->rows[row].pc >= set->made[i].start;
+	}
+}
+
 /* row_set_truncate(): take back all rows but the first @nrows */
 void row_set_truncate(struct row_set *set, size_t nrows)
 {
@@ -121,7 +150,7 @@ void row_set_drop_unused_rules(struct row_set *set)
 
 /**
  * row_set_replace() - give a file other rows
- * @set: the file's rows; freed, then set to @rows with the function starts of @set
+ * @set: the file's rows; freed, then set to @rows with the function starts and @made of @set
  * @rows: the new rows, without function starts; @set owns their memory afterwards
  */
 void row_set_replace(struct row_set *set, struct row_set *rows)
@@ -129,7 +158,11 @@ void row_set_replace(struct row_set *set, struct row_set *rows)
 	rows->starts = set->starts;
 	rows->nstarts = set->nstarts;
 	rows->room_starts = set->room_starts;
+	rows->made = set->made;
+	rows->nmade = set->nmade;
+	rows->room_made = set->room_made;
 	set->starts = NULL;
+	set->made = NULL;
 	row_set_free(set);
 	*set = *rows;
 }
@@ -141,5 +174,6 @@ void row_set_free(struct row_set *set)
 	free(set->rows);
 	free(set->slots);
 	free(set->starts);
+	free(set->made);
 	memset(set, 0, sizeof(*set));
 }

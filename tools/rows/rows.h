@@ -3,6 +3,8 @@
 #ifndef BEE_ROWS_H
 #define BEE_ROWS_H
 
+#include <stdint.h>
+
 #include "kmod/table.h"
 
 /**
@@ -18,6 +20,16 @@ struct row_start {
 } __attribute__((packed));
 
 /**
+ * struct row_range - text [@start, @end)
+ * @start: first pc
+ * @end: pc after the last
+ */
+struct row_range {
+	u64	start;
+	u64	end;
+};
+
+/**
  * struct row_set - rows over a dictionary of distinct rules
  * @rules: the dictionary, in the order of first use
  * @nrules: number of them
@@ -29,6 +41,9 @@ struct row_start {
  * @starts: pcs where functions start, ascending; they help the encoder, and do not change what
  *	the table says
  * @nstarts: number of them
+ * @made: text whose rows were made from its code, as it has no CFI; ascending, not adjacent
+ * @nmade: number of ranges
+ * @room_made: ranges there is memory for
  * @room_starts: starts there is memory for
  * @room_rules: rules there is memory for
  * @room_rows: rows there is memory for
@@ -47,6 +62,9 @@ struct row_set {
 	u8			 flags;
 	u64			*starts;
 	size_t			 nstarts;
+	struct row_range	*made;
+	size_t			 nmade;
+	size_t			 room_made;
 	size_t			 room_starts;
 	size_t			 room_rules;
 	size_t			 room_rows;
@@ -57,6 +75,8 @@ struct row_set {
 void row_set_add(struct row_set *set, u64 pc, const struct bee_rule *rule);
 u32 row_set_intern(struct row_set *set, const struct bee_rule *rule);
 void row_set_add_start(struct row_set *set, u64 pc);
+void row_set_add_made(struct row_set *set, u64 start, u64 end);
+void row_set_count_made(const struct row_set *set, uint64_t *rows, uint64_t *bytes);
 void row_set_truncate(struct row_set *set, size_t nrows);
 void row_set_drop_unused_rules(struct row_set *set);
 void row_set_replace(struct row_set *set, struct row_set *rows);

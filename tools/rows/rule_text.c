@@ -54,6 +54,9 @@ static char *rule_put_cfa(char *at, const struct bee_rule *rule)
 	case BEE_CFA_DEREF:
 		at = rule_put_deref(at, rule->cfa_reg, rule->cfa_off);
 		return rule_put_sum(at, "", rule->cfa_add);
+	case BEE_CFA_SAVED:
+		at = rule_put_sum(at, rule_registers[rule->cfa_reg], rule->cfa_add);
+		return at + sprintf(at, " or *(rsp%+d)%+d", rule->cfa_off, rule->cfa_add);
 	case BEE_CFA_PLT:
 		return at + sprintf(at, "plt%d", rule->cfa_off);
 	}

@@ -5,7 +5,7 @@
 
 #include "kmod/table.h"
 
-#define RULE_TEXT_MAX	128
+#define RULE_TEXT_MAX	160
 
 const char *rule_reason(u8 reason);
 const char *rule_format(const struct bee_rule *rule, char text[RULE_TEXT_MAX]);

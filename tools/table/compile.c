@@ -19,6 +19,7 @@ static int compile_table(const struct table_info *info, const struct row_set *ro
 	size_t i;
 
 	result->rows = rows->nrows;
+	row_set_count_made(rows, &result->synth_rows, &result->synth);
 	for (i = 0; i < rows->nrows; i++)
 		if (row_rule(rows, i)->kind == BEE_RULE_UNSUPPORTED)
 			result->unsupported++;
@@ -87,11 +88,14 @@ int compile_rows(const struct elf_file *elf, const struct lossy_options *lossy,
 	*result = (struct compile_result){
 		.cfi_size = elf_frames_size(elf), .go = go.count, .go_trouble = go.trouble,
 	};
-	if (coverage_rows(elf, rows, error))
+	if (lossy && (lossy->cfi_only || !lossy_is_exact(lossy)) ?
+	    coverage_cfi_rows(elf, rows, error) : coverage_rows(elf, rows, error))
 		return -1;
 	if (lossy && !lossy_is_exact(lossy) &&
 	    lossy_apply(elf, rows, lossy, &result->lossy, error))
 		return -1;
+	if (lossy && lossy->cfi_only)
+		rows->flags |= BEE_TABLE_F_CFI_ONLY;
 	if (!compile_table(&info, rows, result, error)) {
 		/* The file changed while it was read: reject the table. */
 		trouble = elf_trouble(elf);

@@ -16,6 +16,8 @@
  * @size: bytes of @blob
  * @table: @blob, validated; points into @blob
  * @rows: rows after merging
+ * @synth_rows: of @rows, those of text without CFI whose code proves them
+ * @synth: bytes of such text
  * @unsupported: rows of kind BEE_RULE_UNSUPPORTED
  * @cfi_size: bytes of .eh_frame and .eh_frame_hdr
  * @go: functions in Go's function table
@@ -27,6 +29,8 @@ struct compile_result {
 	size_t	 size;
 	struct bee_table table;
 	size_t	 rows;
+	uint64_t synth_rows;
+	uint64_t synth;
 	size_t	 unsupported;
 	uint64_t cfi_size;
 	uint64_t go;

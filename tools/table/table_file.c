@@ -19,7 +19,9 @@ static int file_compile(struct elf_file *elf, const struct lossy_options *lossy,
 	ret = compile_rows(elf, lossy, &rows, &result, error);
 	/* Refused, for one, if the file is not made with frame pointers: try without. */
 	if (ret && lossy && lossy->fp_bypass) {
-		struct lossy_options thin = { .thin = lossy->thin };
+		struct lossy_options thin = {
+			.thin = lossy->thin, .cfi_only = lossy->cfi_only,
+		};
 
 		row_set_free(&rows);
 		*error = (struct bee_error){};
@@ -62,7 +64,8 @@ enum table_source table_file_get(struct cache *cache, int fd, const char *path, 
 	*report = (struct lossy_report){};
 	*error = (struct bee_error){};
 	if (!identity_open(&elf, fd, vdso, &identity, error)) {
-		if ((!lossy || lossy_is_exact(lossy)) && cache_lookup(cache, &identity, file))
+		if ((!lossy || (lossy_is_exact(lossy) && !lossy->cfi_only)) &&
+		    cache_lookup(cache, &identity, file))
 			source = TABLE_CACHED;
 		else if (!file_compile(&elf, lossy, report, file, error) &&
 			 !cache_store(cache, &identity, path, file, error))

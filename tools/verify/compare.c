@@ -5,10 +5,12 @@
  * Text is cut into pieces wherever libdw's answer or the table's row changes.  Each piece is
  * compared at its first byte, in the middle and at its last byte.  Both sides are computed with
  * the same made-up registers and memory (eval.h), so only what rules yield counts, not how
- * they are written.  In two cases the table says more than the CFI, and has to say exactly this:
- * padding between functions has the rule of the byte before it, and code at the entry point
- * without an FDE is outermost.  Functions of Go are left out: their rows are from Go's own table,
- * which libdw does not read.
+ * they are written.  A rule that takes a register from the frame of a callee is also compared with
+ * all that libdw says of the callee.  In three cases the table says more than the CFI, and has to
+ * say exactly this: padding between functions has the rule of the byte before it, code at the entry
+ * point without an FDE is outermost, and other code without an FDE has the rows that the compiler
+ * makes of it (selftests/system/synth_test.c compares such rows with CFI).  Functions of Go are left
+ * out: their rows are from Go's own table, which libdw does not read.
  */
 #include <string.h>
 
@@ -17,6 +19,7 @@
 #include "coverage.h"
 #include "eh_frame.h"
 #include "gopclntab.h"
+#include "insn.h"
 #include "padding.h"
 
 /* Pcs after which the expression that linkers write for .plt yields the same again. */
@@ -49,6 +52,7 @@ struct overlap {
  * @noverlaps: number of them
  * @room_overlaps: overlaps there is memory for
  * @next_overlap: index of the first overlap that ends behind the pc
+ * @rows: what the compiler makes of the file again, for text without FDE
  */
 struct compare {
 	const struct elf_file	*elf;
@@ -64,6 +68,7 @@ struct compare {
 	size_t			 noverlaps;
 	size_t			 room_overlaps;
 	size_t			 next_overlap;
+	struct row_set		 rows;
 };
 
 static struct eval_value value_saved(u64 address)
@@ -90,6 +95,9 @@ static void rule_compute(const struct bee_rule *rule, const u64 *regs, struct ev
 	case BEE_CFA_INDEX:
 		cfa = regs[rule->cfa_reg & 15] + 8 * regs[rule->cfa_reg >> 4] + rule->cfa_off;
 		cfa = eval_read(cfa) + rule->cfa_add;
+		break;
+	case BEE_CFA_SAVED:
+		cfa = regs[rule->cfa_reg] + rule->cfa_add;
 		break;
 	case BEE_CFA_PLT:
 		cfa = regs[BEE_REG_RSP] + 8 + ((regs[EVAL_RIP] & 15) >= rule->cfa_off ? 8 : 0);
@@ -160,6 +168,38 @@ static bool compare_is_malformed(const struct compare *c, u64 pc)
 		answer = libdw_find(c->oracle, fde->end - 1, &end);
 	libdw_find(c->oracle, pc, &end);
 	return answer == LIBDW_REFUSED;
+}
+
+/*
+ * Does the call in [@start, @end) go to a function that keeps the register of @rule, a
+ * BEE_CFA_SAVED, in the word that @rule says whenever its rsp is not above it, and otherwise leaves
+ * it there or in the register?  libdw says "undefined" of a register that the CFI does not mention.
+ * libdw's frame is that of @start again afterwards.
+ */
+static bool compare_callee(const struct compare *c, u64 start, u64 end, const struct bee_rule *rule)
+{
+	struct eval_value same = eval_known(c->regs[rule->cfa_reg]), there, value;
+	const struct fde *fde = NULL;
+	struct eval_frame frame;
+	bool good = true;
+	struct insn insn;
+	u64 pc, next;
+
+	if (insn_read(c->elf, start, end, &insn) && insn.kind == INSN_CALL &&
+	    start + insn.length == end)
+		fde = compare_find_fde(c, insn.target);
+	for (pc = fde ? fde->begin : 0; good && fde && pc < fde->end; pc = next) {
+		if (libdw_find(c->oracle, pc, &next) != LIBDW_FRAME)
+			return false;
+		libdw_compute(c->oracle, c->regs, &frame);
+		value = libdw_register(c->oracle, rule->cfa_reg, c->regs, frame.cfa.bits);
+		there = value_saved(frame.cfa.bits + rule->cfa_off);
+		good = value_is_same(&value, &there) ||
+		       ((s64)(frame.cfa.bits - c->regs[BEE_REG_RSP]) < -rule->cfa_off &&
+			(value.how == EVAL_UNDEFINED || value_is_same(&value, &same)));
+	}
+	return libdw_find(c->oracle, start, &next) == LIBDW_FRAME && good && fde &&
+	       fde->begin == insn.target;
 }
 
 /* Does the table's rule for the pc in @c->regs say what libdw's frame does? */
@@ -288,6 +328,8 @@ static void compare_text(struct compare *c, u64 start, u64 end, const struct bee
 		wrong = compare_pc(c, start, expected, &rule);
 		wrong += compare_pc(c, start + (stop - start) / 2, expected, &rule);
 		wrong += compare_pc(c, stop - 1, expected, &rule);
+		if (!expected && rule.kind == BEE_RULE_KNOWN && rule.cfa == BEE_CFA_SAVED)
+			wrong += !compare_callee(c, start, stop, &rule);
 		if (!expected && rule.kind == BEE_RULE_KNOWN && rule.cfa == BEE_CFA_PLT)
 			for (i = 0; i < PLT_PCS && i < stop - start; i++)
 				wrong += compare_pc(c, start + i, NULL, &rule);
@@ -299,8 +341,11 @@ static void compare_text(struct compare *c, u64 start, u64 end, const struct bee
 	}
 }
 
-/* Compare text without FDE, which has FDEs on both sides if it lies @between. */
-static void compare_hole(struct compare *c, u64 start, u64 end, bool between)
+/*
+ * Compare text without FDE from whose code no rows were made; there are rows on both sides of it if
+ * it lies @between.
+ */
+static void compare_gap(struct compare *c, u64 start, u64 end, bool between)
 {
 	static const struct bee_rule gap = { .kind = BEE_RULE_GAP };
 	static const struct bee_rule outermost = {
@@ -309,7 +354,6 @@ static void compare_hole(struct compare *c, u64 start, u64 end, bool between)
 	u64 entry = c->elf->entry, after;
 	struct bee_rule before;
 
-	c->result->gaps += end - start;
 	if (between && padding_fills(c->elf, start, end)) {
 		c->result->padding += end - start;
 		bee_table_lookup(c->table, start - 1, &before);
@@ -326,6 +370,49 @@ static void compare_hole(struct compare *c, u64 start, u64 end, bool between)
 	compare_text(c, start, entry, &gap, "no FDE");
 	compare_text(c, entry, after, &outermost, "no FDE, and the entry point");
 	compare_text(c, after, end, &gap, "no FDE");
+}
+
+/* Compare text from whose code rows were made with what is made of it again. */
+static void compare_synth(struct compare *c, u64 start, u64 end)
+{
+	const struct row_set *rows = &c->rows;
+	size_t low = 0, high = rows->nrows;
+	u64 stop;
+
+	c->result->synth += end - start;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (rows->rows[middle].pc <= start)
+			low = middle;
+		else
+			high = middle;
+	}
+	for (; start < end; start = stop, low++) {
+		stop = row_end(rows, low) < end ? row_end(rows, low) : end;
+		c->result->synth_rows++;
+		compare_text(c, start, stop, row_rule(rows, low), "no FDE; from the code");
+	}
+}
+
+/* Compare text without FDE, which has FDEs on both sides if it lies @between. */
+static void compare_hole(struct compare *c, u64 start, u64 end, bool between)
+{
+	const struct row_range *made = c->rows.made, *last = made + c->rows.nmade;
+	c->result->gaps += end - start;
+	for (; made < last && made->start < end; made++) {
+		u64 stop = made->end < end ? made->end : end;
+
+		if (made->end <= start)
+			continue;
+		if (made->start > start)
+			compare_gap(c, start, made->start, between || start > c->table->base);
+		start = made->start > start ? made->start : start;
+		compare_synth(c, start, stop);
+		start = stop;
+	}
+	if (start < end)
+		compare_gap(c, start, end, between);
 }
 
 /* The first pc behind @start and before @stop of which libdw does not say @answer, or @stop. */
@@ -463,6 +550,7 @@ void compare_file(const struct elf_file *elf, const struct bee_table *table,
 	struct compare c = {
 		.elf = elf, .table = table, .result = result, .row_end = table->base,
 	};
+	struct bee_error why;
 	size_t i;
 
 	for (i = 0; i < EVAL_REGS; i++)
@@ -473,10 +561,14 @@ void compare_file(const struct elf_file *elf, const struct bee_table *table,
 		qsort(c.list.fdes, c.list.nfdes, sizeof(*c.list.fdes), fdes_order);
 	compare_find_overlaps(&c);
 	gopclntab_open(elf, &c.go);
+	if (table->nrows && !(table->header->flags & BEE_TABLE_F_CFI_ONLY) &&
+	    coverage_rows(elf, &c.rows, &why))
+		row_set_free(&c.rows);
 	c.oracle = libdw_open(elf);
 	for (i = 0; i < elf->ntext; i++)
 		compare_segment(&c, &elf->text[i]);
 	libdw_close(c.oracle);
+	row_set_free(&c.rows);
 	eh_frame_free(&c.list);
 	free(c.overlaps);
 }

@@ -358,6 +358,24 @@ void libdw_compute(const struct libdw *dw, const u64 regs[EVAL_REGS], struct eva
 	frame->signal = dw->signal;
 }
 
+/**
+ * libdw_register() - what a register of the caller is, by the frame found last
+ * @dw: libdw_find() said LIBDW_FRAME
+ * @reg: the register, by DWARF number
+ * @regs: the registers of the frame
+ * @cfa: its CFA
+ *
+ * Return: the value.
+ */
+struct eval_value libdw_register(const struct libdw *dw, u8 reg, const u64 regs[EVAL_REGS],
+				 u64 cfa)
+{
+	struct libdw_rule rule;
+
+	rule_set_register(&rule, dw->frame, reg);
+	return rule_compute(&rule, reg, regs, cfa);
+}
+
 /* Append text, as far as it fits. */
 __attribute__((format(printf, 2, 3)))
 static void text_add(char text[LIBDW_TEXT_MAX], const char *format, ...)

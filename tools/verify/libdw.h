@@ -28,6 +28,8 @@ void libdw_close(struct libdw *dw);
 enum libdw_answer libdw_find(struct libdw *dw, u64 pc, u64 *end);
 bool libdw_is_plain(const struct libdw *dw);
 void libdw_compute(const struct libdw *dw, const u64 regs[EVAL_REGS], struct eval_frame *frame);
+struct eval_value libdw_register(const struct libdw *dw, u8 reg, const u64 regs[EVAL_REGS],
+				 u64 cfa);
 const char *libdw_format(const struct libdw *dw, char text[LIBDW_TEXT_MAX]);
 
 #endif /* BEE_LIBDW_H */

@@ -9,7 +9,7 @@
  *
  * A rule says how to get CFA, RA and FP of one frame.  A row is a pc and the rule that holds from
  * there to the next row.  The rows of the text [base, base + span) follow each other without
- * holes: text that no FDE covers has rows whose rule is a gap, but padding between functions (forms
+ * holes: text that no FDE covers has rows whose rule is a gap unless its code proves others; padding between functions (forms
  * of nop, int3, zero bytes) belongs to the row before it.  Outside of the text there are only gaps.
  *
  *
@@ -194,7 +194,7 @@
 #include <linux/types.h>
 
 #define BEE_TABLE_MAGIC		0x54454542u	/* "BEET" */
-#define BEE_TABLE_VERSION	3
+#define BEE_TABLE_VERSION	4
 #define BEE_TABLE_MACHINE	62		/* EM_X86_64, the only one so far */
 
 /* Limits: bee_table_validate() refuses tables that exceed them. */
@@ -233,10 +233,12 @@ enum bee_table_id_type {
  *
  *   BEE_TABLE_F_FP_BYPASS  functions that keep a frame pointer are gaps, so that the walk uses it
  *   BEE_TABLE_F_THINNED    some rows are left out: the row before covers their text
+ *   BEE_TABLE_F_CFI_ONLY   text without CFI is a gap, also where its code proves its rows
  */
 #define BEE_TABLE_F_FP_BYPASS	0x01
 #define BEE_TABLE_F_THINNED	0x02
-#define BEE_TABLE_F_ALL		0x03
+#define BEE_TABLE_F_CFI_ONLY	0x04
+#define BEE_TABLE_F_ALL		0x07
 
 /**
  * struct bee_table_class - kind and field layout of the tokens with one tag
@@ -378,12 +380,17 @@ enum bee_unsupported {
  * @BEE_CFA_INDEX: CFA = \*(base + 8 * index + cfa_off) + cfa_add, where cfa_reg is the number of
  *	base plus 16 times that of index: for code that keeps the caller's rsp behind an array on
  *	the stack, as the Montgomery multiplication of OpenSSL and BoringSSL does
+ * @BEE_CFA_SAVED: CFA = reg + cfa_add, for the instruction of a call whose callee saves reg.  In an
+ *	activation reg is the register.  In a caller it is \*(rsp + cfa_off) if the callee's rsp is
+ *	at or below that word, which the callee then has stored; if not, the callee's own register,
+ *	which is known if the callee is an activation.  cfa_off is negative
  */
 enum bee_cfa {
 	BEE_CFA_REG	= 0,
 	BEE_CFA_DEREF	= 1,
 	BEE_CFA_PLT	= 2,
 	BEE_CFA_INDEX	= 3,
+	BEE_CFA_SAVED	= 4,
 	/* private: */
 	__BEE_CFA_MAX,
 };
@@ -490,13 +497,14 @@ enum window_state {
  * @flags: BEE_RULE_SIGNAL or 0
  * @reserved: 0
  * @cfa: enum bee_cfa
- * @cfa_reg: base register of a BEE_CFA_REG or BEE_CFA_DEREF; both of a BEE_CFA_INDEX
+ * @cfa_reg: base register of a BEE_CFA_REG or BEE_CFA_DEREF; both of a BEE_CFA_INDEX; register of a
+ *	BEE_CFA_SAVED
  * @fp: enum bee_fp
  * @fp_reg: register of a BEE_FP_DEREF or BEE_FP_REG
  * @ra: enum bee_ra
  * @ra_reg: register of a BEE_RA_DEREF or BEE_RA_REG
  * @cfa_off: bytes
- * @cfa_add: bytes, BEE_CFA_DEREF and BEE_CFA_INDEX only
+ * @cfa_add: bytes, BEE_CFA_DEREF, BEE_CFA_INDEX and BEE_CFA_SAVED only
  * @fp_off: bytes, BEE_FP_CFA and BEE_FP_DEREF only
  * @ra_off: bytes, BEE_RA_CFA and BEE_RA_DEREF only
  *

@@ -58,8 +58,6 @@ struct cache {
  * How an answer differs from the shadow stack.
  *
  * WRONG: in none of the ways below.
- * SHORT: the walk stops with "unknown register" at the dynamic linker's _dl_runtime_resolve(),
- * whose CFA is in rbx.
  * STALE: only rbp is wrong, because GCC's CFI of functions that align their stack (DRAP) says
  * after "leave" that the caller's rbp is still at *(rbp).
  * The others are of frames without a row, where the frame pointer is followed:
@@ -69,7 +67,6 @@ struct cache {
 enum verdict {
 	RIGHT,
 	WRONG,
-	SHORT,
 	STALE,
 	GUESSED,
 	SKIPPED,
@@ -78,7 +75,7 @@ enum verdict {
 };
 
 static const char * const verdict_name[] = {
-	[WRONG] = "wrong", [SHORT] = "short", [STALE] = "stale", [GUESSED] = "guessed",
+	[WRONG] = "wrong", [STALE] = "stale", [GUESSED] = "guessed",
 	[SKIPPED] = "skipped", [UNCOVERED] = "uncovered",
 };
 
@@ -236,8 +233,6 @@ static bool is_stale(const struct bee_rule *row)
 static enum verdict judge(size_t n, struct shadow_frame *truth, const struct bee_rule *row,
 			  const struct bee_frame *f, enum beeunwind_stop stop, enum space_how how)
 {
-	if (stop == BEEUNWIND_STOP_UNKNOWN_REGISTER && n && row->cfa_reg == BEE_REG_RBX)
-		return SHORT;
 	if (stop && how == SPACE_BY_FP)
 		return UNCOVERED;
 	if (!truth)
@@ -591,11 +586,10 @@ int main(int argc, char **argv)
 	for (i = 0; i < run.places && i < PLACES_SHOWN; i++)
 		printf("%s %llu times: %s\n", verdict_name[run.place[i].verdict],
 		       (unsigned long long)run.place[i].count, run.place[i].what);
-	printf("steps %llu frames %llu wrong %llu short %llu stale %llu without-row %llu: "
+	printf("steps %llu frames %llu wrong %llu stale %llu without-row %llu: "
 	       "guessed %llu skipped %llu uncovered %llu\n",
 	       (unsigned long long)run.steps, (unsigned long long)run.frames,
-	       (unsigned long long)run.verdicts[WRONG], (unsigned long long)run.verdicts[SHORT],
-	       (unsigned long long)run.verdicts[STALE],
+	       (unsigned long long)run.verdicts[WRONG], (unsigned long long)run.verdicts[STALE],
 	       (unsigned long long)run.by_fp, (unsigned long long)run.verdicts[GUESSED],
 	       (unsigned long long)run.verdicts[SKIPPED],
 	       (unsigned long long)run.verdicts[UNCOVERED]);

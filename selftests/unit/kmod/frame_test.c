@@ -297,6 +297,66 @@ static void test_saved_elsewhere(void)
 			 "signal: registers unreadable\n");
 }
 
+struct callee_case {
+	const char		*name;
+	struct bee_frame	 f;
+	enum beeunwind_stop	 stop;
+	u64			 sp;
+};
+
+/* CFA = rbx + 0x100, and the callee saves rbx at SP - 24: where each frame gets rbx from. */
+static const struct callee_case callees[] = {
+	{ "an activation: its register", { .gpr = gprs, .activation = true }, 0, SP + 0x200 },
+	{ "the word, at the callee's rsp", { .callee_sp = SP - 24, .callee_gpr = gprs }, 0,
+	  SP + 0x300 },
+	{ "the word, above the callee's rsp", { .callee_sp = SP - 0x80 }, 0, SP + 0x300 },
+	{ "the callee's register, before it is pushed",
+	  { .callee_sp = SP - 16, .callee_gpr = gprs }, 0, SP + 0x200 },
+	{ "the callee's register, saved for a signal",
+	  { .callee_sp = SP - 8, .callee_saved = SP + 0x400 }, 0, SP + 0x500 },
+	{ "not pushed by a callee that is a caller itself", { .callee_sp = SP - 8 },
+	  BEEUNWIND_STOP_UNKNOWN_REGISTER },
+	{ "a callee without a rule", {}, BEEUNWIND_STOP_UNKNOWN_REGISTER },
+	{ "the word, unreadable", { .sp = 0x10, .callee_sp = 1 }, BEEUNWIND_STOP_READ_FAULT },
+};
+
+static void test_callee(const struct callee_case *t)
+{
+	static const struct bee_rule row = {
+		.cfa = BEE_CFA_SAVED, .cfa_reg = BEE_REG_RBX, .cfa_off = -24, .cfa_add = 0x100,
+		.ra_off = -8,
+	};
+	u64 registers[16];
+	struct bee_frame f = t->f;
+	enum beeunwind_stop stop;
+
+	fill_memory();
+	write_u64(SP - 24, SP + 0x200);
+	write_u64(SP + 0x400 + 8 * 11, SP + 0x400);
+	memcpy(registers, gprs, sizeof(registers));
+	registers[BEE_REG_RBX] = SP + 0x100;
+	f.gpr = f.gpr ? registers : NULL;
+	f.callee_gpr = f.callee_gpr ? registers : NULL;
+	f.ip = CODE;
+	f.sp = f.sp ?: SP;
+	stop = bee_frame_step(&memory, &row, &f);
+	ksft_test_result(stop == t->stop && (stop || f.sp == t->sp), "saved by the callee: %s\n",
+			 t->name);
+}
+
+/* What a step hands to the caller's frame. */
+static void test_callee_kept(void)
+{
+	static const struct bee_rule row = ROW();
+	struct bee_frame f = activation();
+
+	fill_memory();
+	ksft_test_result(!bee_frame_step(&memory, &row, &f) && f.callee_sp == SP &&
+			 f.callee_gpr == gprs && !bee_frame_step(&memory, &row, &f) &&
+			 f.callee_sp == SP + 8 && !f.callee_gpr,
+			 "saved by the callee: kept for one frame\n");
+}
+
 struct sigreturn_case {
 	const char	*name;
 	u8		 code[12];
@@ -687,10 +747,12 @@ int main(void)
 	const size_t nfp = sizeof(fp_cases) / sizeof(fp_cases[0]);
 	const size_t ncalls = sizeof(calls) / sizeof(calls[0]);
 	const size_t nsigreturns = sizeof(sigreturns) / sizeof(sigreturns[0]);
+	const size_t ncallees = sizeof(callees) / sizeof(callees[0]);
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(nsteps + 6 + 2 + 4 + nsigreturns + 3 + 3 + 2 + nfp + 9 + 7 + ncalls + 2);
+	ksft_set_plan(nsteps + 6 + 2 + 4 + ncallees + 1 + nsigreturns + 3 + 3 + 2 + nfp + 9 + 7 +
+		      ncalls + 2);
 	for (i = 0; i < nsteps; i++)
 		test_step(&steps[i]);
 	test_plt(9);
@@ -698,6 +760,9 @@ int main(void)
 	test_plt(11);
 	test_saved_registers();
 	test_saved_elsewhere();
+	for (i = 0; i < ncallees; i++)
+		test_callee(&callees[i]);
+	test_callee_kept();
 	for (i = 0; i < nsigreturns; i++)
 		test_sigreturn(&sigreturns[i]);
 	test_switches();

@@ -239,7 +239,7 @@ static void test_truncation(const char *name, u8 *blob, size_t full)
 }
 
 /* The last three are the third example with another addend, FP offset, and no head phrases. */
-enum { FIRST, SECOND, THIRD, THIRD_ADD, THIRD_FP, HEADLESS };
+enum { FIRST, SECOND, THIRD, THIRD_ADD, THIRD_FP, THIRD_SAVED, HEADLESS };
 
 /* After @value is written over @size bytes at @at of an example, the validator must say @why. */
 struct damage {
@@ -265,11 +265,11 @@ static const struct damage damages[] = {
 	{ HEADER(magic), 4, 0x42454554, "made for the other byte order", 0 },
 	{ HEADER(magic), 4, 0x464c457f, "not an unwind table (bad magic)", 0 },
 	{ HEADER(version), 2, 1, "another version of the table format", 4 },
-	{ HEADER(version), 2, 2, "another version of the table format", 4 },
-	{ HEADER(version), 2, 4, "another version of the table format", 4 },
+	{ HEADER(version), 2, 3, "another version of the table format", 4 },
+	{ HEADER(version), 2, 5, "another version of the table format", 4 },
 	{ HEADER(machine), 2, 183, "made for another architecture", 6 },
 	{ HEADER(size), 4, EXAMPLE_SIZE - 1, "truncated, or longer than its header says", 8 },
-	{ HEADER(flags), 1, 4, "unknown table flags", 55 },
+	{ HEADER(flags), 1, 8, "unknown table flags", 55 },
 	{ HEADER(flags), 1, 128, "unknown table flags", 55 },
 	{ HEADER(span), 4, 0, "text interval out of range", 32 },
 	{ HEADER(span), 4, 0xfff00001, "text interval out of range", 32 },
@@ -355,7 +355,7 @@ static const struct damage damages[] = {
 	  THIRD_RECORD_AT + 2, THIRD },
 	{ FULL(flags), 1, 2, "unknown rule flags", THIRD_FULL_AT, THIRD },
 	{ FULL(reserved), 1, 1, "unknown rule flags", THIRD_FULL_AT, THIRD },
-	{ FULL(cfa), 1, 4, "unknown CFA rule", THIRD_FULL_AT, THIRD },
+	{ FULL(cfa), 1, 5, "unknown CFA rule", THIRD_FULL_AT, THIRD },
 	{ FULL(cfa_reg), 1, 16, "CFA register out of range", THIRD_FULL_AT, THIRD },
 	{ FULL(cfa), 1, 0, "unused CFA field not zero", THIRD_FULL_AT, THIRD_ADD },
 	{ FULL(fp), 2, 0, "unused FP field not zero", THIRD_FULL_AT, THIRD_FP },
@@ -364,6 +364,8 @@ static const struct damage damages[] = {
 	{ FULL(fp), 1, 5, "unknown FP rule", THIRD_FULL_AT, THIRD },
 	{ FULL(fp_reg), 1, 16, "FP register out of range", THIRD_FULL_AT, THIRD },
 	{ FULL(fp), 1, 1, "FP register out of range", THIRD_FULL_AT, THIRD },
+	{ FULL(cfa_off), 4, 0, "register saved by a callee, but not below its frame", THIRD_FULL_AT,
+	  THIRD_SAVED },
 	{ FULL(ra), 1, 4, "unknown RA rule", THIRD_FULL_AT, THIRD },
 	{ FULL(ra_reg), 1, 1, "RA register out of range", THIRD_FULL_AT, THIRD },
 	{ FULL(ra), 2, 0x1002, "RA register out of range", THIRD_FULL_AT, THIRD },
@@ -380,6 +382,8 @@ static u8 *damaged_example(int example, size_t *size)
 		blob[FULL(cfa_add)] = 8;
 	if (example == THIRD_FP)
 		blob[FULL(fp_off)] = 8;
+	if (example == THIRD_SAVED)
+		blob[FULL(cfa)] = BEE_CFA_SAVED;
 	if (example == HEADLESS)
 		blob[NPHRASES(0, 1)] = blob[NSHAPES(0, 1)] = 0;
 	return blob;

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Registers that a function has saved, for the frame of its caller.
+ *
+ * In a caller's frame only rsp and rbp are known.  Where a CFA is based on another register that
+ * functions preserve, as in the dynamic linker's _dl_runtime_resolve(), it can be had from the
+ * frame of the callee, if the callee is known and saves the register in one place.  This file finds
+ * the direct calls, and proves of each callee that
+ *
+ * - whenever its rsp is at or below that place, its CFI says that the register is saved there;
+ * - whenever its rsp is above, the register has the caller's value: it has not been pushed yet, or
+ *   has been popped;
+ * - it does not jump into another function while its frame exists.
+ */
+#include "alloc.h"
+#include "callee.h"
+#include "insn.h"
+
+/* Instructions of a function that are looked at; those of interest are small. */
+#define CALLEE_MAX_INSNS	10000
+
+/**
+ * struct callee - the proof of one function
+ * @fde: its FDE
+ * @offset: the register is saved at CFA + @offset; 0 before the first row says so
+ * @popped: the row before has the register saved, at the end of its frame or beyond
+ * @depth: of the row before: CFA - rsp
+ * @deepest: the same, the most of the rows before the register is saved
+ * @bad: the proof has failed
+ * @rows: start and end of the rows in which rsp is at or below the place
+ * @nrows: number of them
+ * @room: rows there is memory for
+ */
+struct callee {
+	const struct fde	*fde;
+	s64			 offset;
+	bool			 popped;
+	s64			 depth;
+	s64			 deepest;
+	bool			 bad;
+	struct callee_range {
+		u64	start;
+		u64	end;
+	}			*rows;
+	size_t			 nrows;
+	size_t			 room;
+};
+
+/* A row of the callee.  Its frame is deep enough for the register from "push" to "pop". */
+static void callee_row(void *arg, u64 start, u64 end, const struct cfi_row *row)
+{
+	struct callee *callee = arg;
+	bool saved = row->other.how == CFI_OFFSET, popped = false;
+
+	if (row->cfa.how != CFI_REGISTER || row->cfa.reg != BEE_REG_RSP ||
+	    (!saved && row->other.how != CFI_UNSPECIFIED && row->other.how != CFI_SAME)) {
+		callee->bad = true;
+		return;
+	}
+	if (saved && !callee->offset) {
+		callee->offset = row->other.offset;
+		callee->bad |= callee->deepest >= -callee->offset;
+	}
+	if (row->cfa.offset > callee->deepest)
+		callee->deepest = row->cfa.offset;
+	callee->bad |= saved && row->other.offset != callee->offset;
+	if (callee->offset && row->cfa.offset >= -callee->offset) {
+		callee->bad |= !saved;
+		callee->rows = alloc_room(callee->rows, callee->nrows, &callee->room,
+					  sizeof(*callee->rows));
+		callee->rows[callee->nrows++] = (struct callee_range){ start, end };
+		popped = row->cfa.offset == -callee->offset;
+	} else if (saved) {
+		/* CFI need not say that a register has been popped. */
+		callee->bad |= !callee->popped || row->cfa.offset != callee->depth - 8;
+		popped = true;
+	}
+	callee->popped = popped;
+	callee->depth = row->cfa.offset;
+}
+
+static bool callee_frame_exists(const struct callee *callee, u64 pc)
+{
+	size_t i;
+
+	for (i = 0; i < callee->nrows; i++)
+		if (pc >= callee->rows[i].start && pc < callee->rows[i].end)
+			return true;
+	return false;
+}
+
+/*
+ * Does no instruction leave the function while its frame exists?  An indirect jump does not: what
+ * it calls in place of the function would return to the function's own frame.
+ */
+static bool callee_stays(const struct elf_file *elf, const struct callee *callee)
+{
+	u64 pc = callee->fde->begin, end = callee->fde->end;
+	struct insn insn;
+	size_t n;
+
+	for (n = 0; pc < end && n < CALLEE_MAX_INSNS; n++, pc += insn.length) {
+		if (!insn_read(elf, pc, end, &insn))
+			return false;
+		if ((insn.kind == INSN_JUMP || insn.kind == INSN_BRANCH) &&
+		    (insn.target < callee->fde->begin || insn.target >= end) &&
+		    callee_frame_exists(callee, pc))
+			return false;
+	}
+	return pc == end;
+}
+
+/* Where the function at @pc saves @reg: bytes below its CFA, negative; 0: not in one place. */
+static s64 callee_saves(const struct elf_file *elf, const struct fde_list *list, u64 pc, u8 reg)
+{
+	struct callee callee = {};
+	struct cfi_cie cie;
+	size_t i;
+
+	for (i = 0; i < list->nfdes && !callee.fde; i++)
+		if (list->fdes[i].begin == pc && !list->fdes[i].malformed)
+			callee.fde = &list->fdes[i];
+	if (!callee.fde)
+		return 0;
+	cie = list->cies[callee.fde->cie].cfi;
+	cie.other_reg = reg;
+	if (cie.signal || cie.ra_reg == reg ||
+	    cfi_run(&cie, callee.fde->insns, callee.fde->size, pc, callee.fde->end, callee_row,
+		    &callee) ||
+	    !callee.offset || !callee_stays(elf, &callee))
+		callee.bad = true;
+	free(callee.rows);
+	return callee.bad || callee.offset >= 0 || callee.offset != (s32)callee.offset ?
+	       0 : callee.offset;
+}
+
+/** callee_can_save() - is the CFA based on a register that functions preserve, but not rbp? */
+bool callee_can_save(const struct bee_rule *rule)
+{
+	return rule->kind == BEE_RULE_KNOWN && !rule->arg && rule->cfa == BEE_CFA_REG &&
+	       (rule->cfa_reg == BEE_REG_RBX ||
+		(rule->cfa_reg >= BEE_REG_R12 && rule->cfa_reg <= BEE_REG_R15));
+}
+
+/**
+ * callee_add_rows() - add the rows of calls whose callee saves the register of the CFA
+ * @elf: the file
+ * @list: its FDEs
+ * @rule: callee_can_save(); the rule of the last of @rows
+ * @start: where that row starts, which is the first byte of an instruction
+ * @end: pc after it
+ * @rows: the rows; each such call gets one that covers it, and one behind it with @rule
+ */
+void callee_add_rows(const struct elf_file *elf, const struct fde_list *list,
+		     const struct bee_rule *rule, u64 start, u64 end, struct row_set *rows)
+{
+	struct bee_rule saved = *rule;
+	struct insn insn;
+	size_t n;
+	u64 pc;
+
+	saved.cfa = BEE_CFA_SAVED;
+	saved.cfa_add = rule->cfa_off;
+	for (pc = start, n = 0; pc < end && n < CALLEE_MAX_INSNS; pc += insn.length, n++) {
+		if (!insn_read(elf, pc, end, &insn))
+			return;
+		if (insn.kind != INSN_CALL)
+			continue;
+		saved.cfa_off = callee_saves(elf, list, insn.target, rule->cfa_reg);
+		if (!saved.cfa_off)
+			continue;
+		row_set_add(rows, pc, &saved);
+		if (pc + insn.length < end)
+			row_set_add(rows, pc + insn.length, rule);
+	}
+}

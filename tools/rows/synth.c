@@ -1,0 +1,812 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rows for code without CFI, where the code itself proves them.
+ *
+ * A function is followed from its first instruction along all ways that the control can take
+ * (frame_state.c), and its rows are taken if
+ *
+ * - every instruction can be decoded, and says what it does to rsp;
+ * - wherever ways join, the frames agree;
+ * - every ret has the return address at rsp, and there is at least one; or a jump to a function
+ *   with CFI, with the frame of a function's first instruction;
+ * - a function without CFI that it calls has been proven, too;
+ * - no other function that has been proven goes through the same instructions with other rows.
+ *
+ * Ends of ways are ret, instructions that stop, jumps to functions, and jumps to addresses that are
+ * not in the instruction.  What is behind such a jump is tried with the frame of the jump, and if
+ * that is right, so is the way to the jump.
+ *
+ * A wrong guess of where functions start does no harm: with n bytes too many or too few on the
+ * stack, no ret would be right.  So after the symbols and the targets of calls, whatever is left
+ * is tried at the places behind the end of a way.
+ */
+#include <string.h>
+
+#include "alloc.h"
+#include "frame_state.h"
+#include "order.h"
+#include "padding.h"
+#include "synth.h"
+
+/* Bounds of memory and time. */
+#define SYNTH_MAX_TEXT		(16u << 20)	/* bytes of gaps in a file */
+#define SYNTH_MAX_INSNS		20000		/* instructions of a function */
+#define SYNTH_MAX_STEPS		(48u << 20)	/* instructions executed for a file, repetitions too */
+#define SYNTH_MAX_EDGES		(1u << 20)	/* calls between functions without CFI */
+#define SYNTH_MAX_PRUNES	64		/* how deep a call can be that is not proven */
+#define SYNTH_ROUNDS		3
+#define SYNTH_MAX_JUMPS		8		/* frames of indirect jumps to try */
+
+#define RULE_NONE	0
+#define RULE_INSIDE	0xffff			/* not the first byte of an instruction */
+#define RULE_MAX	0xfffe
+#define NOWHERE		(~(size_t)0)
+
+/**
+ * struct synth_node - an instruction of the function that is being followed
+ * @at: where its first byte is in the text
+ * @length: bytes
+ * @queued: its frame has changed since it was executed
+ * @state: the frame before it
+ */
+struct synth_node {
+	size_t			at;
+	u8			length;
+	bool			queued;
+	struct frame_state	state;
+};
+
+/**
+ * struct synth_function - a place that was tried
+ * @pc: its first instruction
+ * @proven: and no other function contradicts it
+ * @loses_fp: it does not keep rbp
+ * @trusted: a symbol or a call names it
+ */
+struct synth_function {
+	u64	pc;
+	bool	proven;
+	bool	loses_fp;
+	bool	trusted;
+};
+
+/**
+ * struct synth_jump - an indirect jump, not with the frame of a function's first instruction
+ * @state: its frame
+ * @origin: place of the function that it is in, if only a ret is missing for a proof of that;
+ *	otherwise NOWHERE
+ */
+struct synth_jump {
+	struct frame_state	state;
+	size_t			origin;
+};
+
+/**
+ * struct synth_call - a call of a function without CFI
+ * @caller: number of the function
+ * @pc: the callee
+ * @loses_fp: what was taken for granted of the callee
+ */
+struct synth_call {
+	u32	caller;
+	bool	loses_fp;
+	u64	pc;
+};
+
+struct synth_functions {
+	struct synth_function	*list;
+	size_t			 count;
+	size_t			 room;
+};
+
+/**
+ * struct synth_maker - the work on one file.  Places ("at") count the bytes of all gaps
+ * @in: what is known of it
+ * @ngaps: gaps that are looked at
+ * @first: place of the first byte of each gap
+ * @size: bytes in all of them
+ * @code: these bytes
+ * @node_at: of the function being followed: the node at a place, plus 1
+ * @rule_at: number of the rule at the first byte of an instruction, plus 1; RULE_*
+ * @owner_at: the function that it is of
+ * @named: something names a function at the place, and it is in @functions
+ * @rules: the rules; its rows are not used
+ * @nodes: of the function being followed
+ * @nnodes: number of them
+ * @room_nodes: nodes there is memory for
+ * @work: nodes that are queued
+ * @nwork: number of them
+ * @room_work: nodes there is memory for in @work
+ * @from_entry: it is followed with the frame of a function's first instruction
+ * @proof: the function has a ret, or a jump to another function
+ * @loses_fp: it has a ret at which rbp is not the caller's
+ * @jumps: indirect jumps; the newest is the last
+ * @njumps: number of them
+ * @calls: calls of functions without CFI by the function being followed
+ * @ncalls: number of them
+ * @room_calls: calls there is memory for
+ * @edges: the same of all functions proven in this round
+ * @nedges: number of them
+ * @room_edges: edges there is memory for
+ * @functions: all that were tried in this round
+ * @before: the same of the round before
+ * @round: number of the round
+ * @steps: instructions executed
+ */
+struct synth_maker {
+	const struct synth_input *in;
+	size_t			 ngaps;
+	size_t			*first;
+	size_t			 size;
+	u8			*code;
+	u32			*node_at;
+	u16			*rule_at;
+	u32			*owner_at;
+	bool			*named;
+	struct row_set		 rules;
+	struct synth_node	*nodes;
+	size_t			 nnodes;
+	size_t			 room_nodes;
+	u32			*work;
+	size_t			 nwork;
+	size_t			 room_work;
+	bool			 from_entry;
+	bool			 proof;
+	bool			 loses_fp;
+	struct synth_jump	 jumps[SYNTH_MAX_JUMPS];
+	size_t			 njumps;
+	struct synth_call	*calls;
+	size_t			 ncalls;
+	size_t			 room_calls;
+	struct synth_call	*edges;
+	size_t			 nedges;
+	size_t			 room_edges;
+	struct synth_functions	 functions;
+	struct synth_functions	 before;
+	unsigned int		 round;
+	u64			 steps;
+};
+
+/* The gap with @at. */
+static size_t gap_of(const struct synth_maker *m, size_t at)
+{
+	size_t low = 0, high = m->ngaps;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (m->first[middle] <= at)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static u64 pc_of(const struct synth_maker *m, size_t at)
+{
+	size_t gap = gap_of(m, at);
+
+	return m->in->gaps[gap].start + (at - m->first[gap]);
+}
+
+static size_t gap_end(const struct synth_maker *m, size_t gap)
+{
+	return gap + 1 < m->ngaps ? m->first[gap + 1] : m->size;
+}
+
+/* The place of @pc, or NOWHERE. */
+static size_t place_of(const struct synth_maker *m, u64 pc)
+{
+	const struct synth_gap *gaps = m->in->gaps;
+	size_t low = 0, high = m->ngaps;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pc < gaps[middle].start)
+			high = middle;
+		else if (pc >= gaps[middle].end)
+			low = middle + 1;
+		else
+			return m->first[middle] + (pc - gaps[middle].start);
+	}
+	return NOWHERE;
+}
+
+static bool has_function(const struct synth_maker *m, u64 pc)
+{
+	size_t low = 0, high = m->in->nfunctions;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (m->in->functions[middle] == pc)
+			return true;
+		if (m->in->functions[middle] < pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+static size_t functions_add(struct synth_functions *f, u64 pc, bool trusted)
+{
+	f->list = alloc_room(f->list, f->count, &f->room, sizeof(*f->list));
+	f->list[f->count] = (struct synth_function){ .pc = pc, .trusted = trusted };
+	return f->count++;
+}
+
+static int function_order(const void *a, const void *b)
+{
+	const struct synth_function *x = a, *y = b;
+
+	/* Of several attempts at one pc the one that was proven comes first. */
+	return order(x->pc, y->pc) ?: y->proven - x->proven;
+}
+
+static const struct synth_function *functions_find(const struct synth_functions *f, u64 pc)
+{
+	size_t low = 0, high = f->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (f->list[middle].pc < pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < f->count && f->list[low].pc == pc ? &f->list[low] : NULL;
+}
+
+/* A symbol or a call names the function at @at. */
+static void name_function(struct synth_maker *m, size_t at)
+{
+	if (!m->named[at])
+		functions_add(&m->functions, pc_of(m, at), true);
+	m->named[at] = true;
+}
+
+static void follow_queue(struct synth_maker *m, size_t node)
+{
+	if (m->nodes[node].queued)
+		return;
+	m->nodes[node].queued = true;
+	m->work = alloc_room(m->work, m->nwork, &m->room_work, sizeof(*m->work));
+	m->work[m->nwork++] = node;
+}
+
+/* The control reaches @at with @state. */
+static bool follow_to(struct synth_maker *m, size_t at, const struct frame_state *state)
+{
+	struct frame_state both;
+	struct synth_node *node;
+
+	if (m->node_at[at]) {
+		node = &m->nodes[m->node_at[at] - 1];
+		both = node->state;
+		if (!frame_state_meet(&both, state))
+			return false;
+		if (memcmp(&both, &node->state, sizeof(both))) {
+			node->state = both;
+			follow_queue(m, m->node_at[at] - 1);
+		}
+		return true;
+	}
+	if (m->nnodes == SYNTH_MAX_INSNS)
+		return false;
+	m->nodes = alloc_room(m->nodes, m->nnodes, &m->room_nodes, sizeof(*m->nodes));
+	m->nodes[m->nnodes] = (struct synth_node){ .at = at, .state = *state };
+	m->node_at[at] = ++m->nnodes;
+	follow_queue(m, m->nnodes - 1);
+	return true;
+}
+
+/* A jump or branch to @pc. */
+static bool follow_jump(struct synth_maker *m, u64 pc, const struct frame_state *state)
+{
+	size_t at = place_of(m, pc);
+
+	if (at != NOWHERE)
+		return follow_to(m, at, state);
+	if (!frame_state_is_entry(state) || !has_function(m, pc))
+		return false;
+	m->proof = true;
+	return true;
+}
+
+/* A jump that the instruction does not say the target of. */
+static void follow_far(struct synth_maker *m, const struct frame_state *state)
+{
+	struct synth_jump jump = { *state, m->from_entry ? m->nodes[0].at : NOWHERE };
+	size_t i;
+
+	if (frame_state_is_entry(state))
+		return;
+	for (i = 0; i < m->njumps; i++)
+		if (!memcmp(&m->jumps[i].state, state, sizeof(*state)))
+			break;
+	if (i < m->njumps && jump.origin == NOWHERE)
+		jump.origin = m->jumps[i].origin;
+	if (i == SYNTH_MAX_JUMPS)
+		i = 0;
+	if (i < m->njumps) {
+		m->njumps--;
+		memmove(&m->jumps[i], &m->jumps[i + 1], (m->njumps - i) * sizeof(m->jumps[0]));
+	}
+	m->jumps[m->njumps++] = jump;
+}
+
+static bool follow_call(struct synth_maker *m, const struct insn *insn, u64 next,
+			struct frame_state *state)
+{
+	const struct synth_function *callee;
+	size_t at;
+
+	if (insn->kind == INSN_CALL_FAR) {
+		frame_state_call(state, true, true);
+		return true;
+	}
+	/* "call 1f; 1: pop" is a way to get the pc. */
+	if (insn->target == next || !elf_find_text(m->in->elf, insn->target))
+		return false;
+	at = place_of(m, insn->target);
+	if (at == NOWHERE) {
+		frame_state_call(state, true, true);
+		return true;
+	}
+	if (!m->round)
+		name_function(m, at);
+	callee = m->round ? functions_find(&m->before, insn->target) : NULL;
+	if (m->round && (!callee || !callee->proven))
+		return false;
+	m->calls = alloc_room(m->calls, m->ncalls, &m->room_calls, sizeof(*m->calls));
+	m->calls[m->ncalls++] = (struct synth_call){
+		.pc = insn->target, .loses_fp = callee && callee->loses_fp,
+	};
+	frame_state_call(state, !callee || !callee->loses_fp, false);
+	return true;
+}
+
+/* Execute an instruction.  Return: false if the function cannot be proven. */
+static bool follow_node(struct synth_maker *m, size_t number)
+{
+	size_t at = m->nodes[number].at, gap = gap_of(m, at), end = gap_end(m, gap);
+	struct frame_state state = m->nodes[number].state;
+	u64 pc = m->in->gaps[gap].start + (at - m->first[gap]);
+	struct insn insn;
+
+	m->nodes[number].queued = false;
+	if (!insn_decode(m->code + at, end - at, pc, &insn))
+		return false;
+	m->nodes[number].length = insn.length;
+	switch (insn.kind) {
+	case INSN_RET:
+		m->proof = true;
+		m->loses_fp |= !state.fp_same;
+		return state.known && state.depth == 8;
+	case INSN_STOP:
+		return true;
+	case INSN_ODD:
+		return false;
+	case INSN_JUMP:
+		return follow_jump(m, insn.target, &state);
+	case INSN_JUMP_FAR:
+		follow_far(m, &state);
+		return true;
+	case INSN_BRANCH:
+		if (!follow_jump(m, insn.target, &state))
+			return false;
+		break;
+	case INSN_CALL:
+	case INSN_CALL_FAR:
+		if (!follow_call(m, &insn, pc + insn.length, &state))
+			return false;
+		/* The last call of a gap does not return. */
+		if (at + insn.length == end)
+			return true;
+		break;
+	default:
+		if (!frame_state_step(&state, &insn))
+			return false;
+	}
+	return at + insn.length < end && follow_to(m, at + insn.length, &state);
+}
+
+static void follow_reset(struct synth_maker *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->nnodes; i++)
+		m->node_at[m->nodes[i].at] = 0;
+	m->nnodes = 0;
+	m->nwork = 0;
+	m->ncalls = 0;
+	m->proof = false;
+	m->loses_fp = false;
+}
+
+/* Follow a function as far as it goes.  Return: false if something speaks against it. */
+static bool follow_all(struct synth_maker *m, size_t at, const struct frame_state *start)
+{
+	follow_reset(m);
+	m->from_entry = frame_state_is_entry(start) && !start->copies;
+	if (!follow_to(m, at, start))
+		return false;
+	while (m->nwork)
+		if (++m->steps > SYNTH_MAX_STEPS || !follow_node(m, m->work[--m->nwork]))
+			return false;
+	return true;
+}
+
+/* Follow a function.  Return: whether it is proven, by itself. */
+static bool follow(struct synth_maker *m, size_t at, const struct frame_state *start)
+{
+	bool good = follow_all(m, at, start);
+	size_t i;
+
+	/* Other functions than those that just have no ret are no origins of frames. */
+	for (i = 0; i < m->njumps; i++)
+		if (m->jumps[i].origin == at && (!good || m->proof))
+			m->jumps[i].origin = NOWHERE;
+	return good && m->proof;
+}
+
+/*
+ * Two proofs contradict each other at @at: forget the older one, unless only that is of a function
+ * that something names.
+ */
+static bool commit_conflict(struct synth_maker *m, size_t at, const struct synth_function *f)
+{
+	struct synth_function *other = &m->functions.list[m->owner_at[at]];
+
+	if (f->trusted || !other->trusted)
+		other->proven = false;
+	return false;
+}
+
+/* Can the nodes be added to what is known?  @rules: filled, the rule of each. */
+static bool commit_check(struct synth_maker *m, const struct synth_function *f, u16 *rules)
+{
+	struct bee_rule rule;
+	size_t i, at, k;
+
+	for (i = 0; i < m->nnodes; i++) {
+		const struct synth_node *node = &m->nodes[i];
+		u32 number;
+
+		at = node->at;
+		if (!frame_state_rule(&node->state, &rule))
+			return false;
+		number = row_set_intern(&m->rules, &rule) + 1;
+		if (number > RULE_MAX)
+			return false;
+		rules[i] = number;
+		if (m->rule_at[at] != RULE_NONE && m->rule_at[at] != number)
+			return commit_conflict(m, at, f);
+		for (k = 1; k < node->length; k++) {
+			if (m->node_at[at + k])
+				return false;
+			if (m->rule_at[at + k] != RULE_NONE && m->rule_at[at + k] != RULE_INSIDE)
+				return commit_conflict(m, at + k, f);
+		}
+	}
+	return true;
+}
+
+static bool commit(struct synth_maker *m, size_t function)
+{
+	struct synth_function *f = &m->functions.list[function];
+	u16 *rules = alloc_array(NULL, m->nnodes, sizeof(*rules));
+	bool good = commit_check(m, f, rules) && m->nedges + m->ncalls <= SYNTH_MAX_EDGES;
+	size_t i, k;
+
+	for (i = 0; good && i < m->nnodes; i++) {
+		size_t at = m->nodes[i].at;
+
+		if (m->rule_at[at] != RULE_NONE)
+			continue;
+		for (k = 0; k < m->nodes[i].length; k++) {
+			m->rule_at[at + k] = k ? RULE_INSIDE : rules[i];
+			m->owner_at[at + k] = function;
+		}
+	}
+	for (i = 0; good && i < m->ncalls; i++) {
+		m->edges = alloc_room(m->edges, m->nedges, &m->room_edges, sizeof(*m->edges));
+		m->edges[m->nedges] = m->calls[i];
+		m->edges[m->nedges++].caller = function;
+	}
+	free(rules);
+	f->proven = good;
+	f->loses_fp = m->loses_fp;
+	return good;
+}
+
+static bool try_function(struct synth_maker *m, size_t function)
+{
+	size_t at = place_of(m, m->functions.list[function].pc);
+	struct frame_state entry;
+
+	frame_state_entry(&entry);
+	return at != NOWHERE && m->functions.list[function].pc != m->in->elf->entry &&
+	       follow(m, at, &entry) && commit(m, function);
+}
+
+/*
+ * What is behind an indirect jump has been proven with the frame of the jump: where that has more
+ * than a return address, it proves the function that leads to the jump, too.
+ */
+static void try_origin(struct synth_maker *m, const struct synth_jump *jump)
+{
+	size_t at = jump->origin, i;
+	struct frame_state entry;
+
+	if (at == NOWHERE || (jump->state.known && jump->state.depth == 8))
+		return;
+	frame_state_entry(&entry);
+	if (follow_all(m, at, &entry))
+		commit(m, functions_add(&m->functions, pc_of(m, at), false));
+	for (i = 0; i < m->njumps; i++)
+		if (m->jumps[i].origin == at)
+			m->jumps[i].origin = NOWHERE;
+}
+
+/* Try what nothing names: as a function, or with the frame of an indirect jump before it. */
+static bool try_place(struct synth_maker *m, size_t at)
+{
+	struct frame_state state;
+	size_t i = m->njumps;
+	u64 pc = pc_of(m, at);
+
+	if (pc == m->in->elf->entry)
+		return false;
+	frame_state_entry(&state);
+	if (follow(m, at, &state) && !m->loses_fp && commit(m, functions_add(&m->functions, pc, false)))
+		return true;
+	while (i-- > 0) {
+		struct synth_jump jump = m->jumps[i];
+
+		if (follow(m, at, &jump.state) && !m->loses_fp &&
+		    commit(m, functions_add(&m->functions, pc, false))) {
+			try_origin(m, &jump);
+			return true;
+		}
+		/* The attempt may have met other indirect jumps. */
+		if (i > m->njumps)
+			i = m->njumps;
+	}
+	return false;
+}
+
+/* The place behind the end of the way that begins at @at. */
+static size_t skip_way(struct synth_maker *m, size_t at, size_t end)
+{
+	struct insn insn;
+
+	for (; at < end && m->rule_at[at] == RULE_NONE; at += insn.length) {
+		if (++m->steps > SYNTH_MAX_STEPS)
+			return end;
+		if (!insn_decode(m->code + at, end - at, 0, &insn))
+			return (at | 15) + 1 < end ? (at | 15) + 1 : end;
+		if (insn.kind == INSN_RET || insn.kind == INSN_STOP || insn.kind == INSN_JUMP ||
+		    insn.kind == INSN_JUMP_FAR || insn.kind == INSN_ODD)
+			return at + insn.length;
+	}
+	return at;
+}
+
+static void sweep_gap(struct synth_maker *m, size_t gap)
+{
+	size_t at = m->first[gap], end = gap_end(m, gap), padding;
+
+	m->njumps = 0;
+	while (at < end && m->steps <= SYNTH_MAX_STEPS) {
+		padding = padding_length(m->code + at, end - at);
+		if (m->rule_at[at] != RULE_NONE)
+			at++;
+		else if (padding)
+			at += padding;
+		else if (!try_place(m, at))
+			at = skip_way(m, at, end);
+	}
+}
+
+static void round_begin(struct synth_maker *m)
+{
+	memset(m->rule_at, 0, m->size * sizeof(*m->rule_at));
+	free(m->before.list);
+	m->before = m->functions;
+	m->functions = (struct synth_functions){};
+	m->nedges = 0;
+	if (m->before.count)
+		qsort(m->before.list, m->before.count, sizeof(*m->before.list), function_order);
+}
+
+static void round_add_symbol(void *arg, u64 pc)
+{
+	struct synth_maker *m = arg;
+	size_t at = place_of(m, pc);
+
+	if (at != NOWHERE)
+		name_function(m, at);
+}
+
+/*
+ * A round tries everything.  The first one takes it for granted that functions without CFI are
+ * right if they are called; the others use what the round before has found.
+ */
+static void round_run(struct synth_maker *m)
+{
+	size_t i, known;
+
+	round_begin(m);
+	if (m->round) {
+		for (i = 0; i < m->before.count; i++)
+			if (m->before.list[i].trusted)
+				functions_add(&m->functions, m->before.list[i].pc, true);
+	} else {
+		elf_each_function(m->in->elf, round_add_symbol, m);
+	}
+	for (known = 0; known < m->functions.count; known++)
+		try_function(m, known);
+	for (i = 0; i < m->ngaps; i++)
+		sweep_gap(m, i);
+	/* Calls that the sweep has found. */
+	for (; known < m->functions.count; known++)
+		if (m->functions.list[known].trusted)
+			try_function(m, known);
+	m->round++;
+}
+
+/* Forget functions that call one that is not proven, or not as was taken for granted. */
+static void prune(struct synth_maker *m)
+{
+	bool changed = true;
+	unsigned int pass;
+	size_t i;
+
+	for (pass = 0; changed; pass++) {
+		struct synth_functions sorted = { .count = m->functions.count };
+
+		sorted.list = alloc_array(NULL, sorted.count + 1, sizeof(*sorted.list));
+		if (sorted.count)
+			memcpy(sorted.list, m->functions.list,
+			       sorted.count * sizeof(*sorted.list));
+		if (sorted.count)
+			qsort(sorted.list, sorted.count, sizeof(*sorted.list), function_order);
+		changed = false;
+		for (i = 0; i < m->nedges; i++) {
+			const struct synth_call *call = &m->edges[i];
+			struct synth_function *caller = &m->functions.list[call->caller];
+			const struct synth_function *callee = functions_find(&sorted, call->pc);
+
+			if (!caller->proven || (pass < SYNTH_MAX_PRUNES && callee && callee->proven &&
+						callee->loses_fp <= call->loses_fp))
+				continue;
+			caller->proven = false;
+			changed = true;
+		}
+		free(sorted.list);
+	}
+}
+
+static void synth_add(struct synth *synth, u64 start, u64 end, const struct bee_rule *rule)
+{
+	struct synth_range *last = synth->nranges ? &synth->ranges[synth->nranges - 1] : NULL;
+
+	if (last && last->end == start && !memcmp(&last->rule, rule, sizeof(*rule))) {
+		last->end = end;
+		return;
+	}
+	synth->ranges = alloc_room(synth->ranges, synth->nranges, &synth->room,
+				   sizeof(*synth->ranges));
+	synth->ranges[synth->nranges++] = (struct synth_range){ start, end, *rule };
+}
+
+/* Add the ranges of a gap.  Padding belongs to the range before it, as it does behind an FDE. */
+static void synth_add_gap(const struct synth_maker *m, size_t gap, struct synth *synth)
+{
+	size_t at = m->first[gap], end = gap_end(m, gap), next;
+	u64 bias = m->in->gaps[gap].start - at;
+	struct synth_range *last;
+
+	for (; at < end; at = next) {
+		last = synth->nranges ? &synth->ranges[synth->nranges - 1] : NULL;
+		if (m->rule_at[at] == RULE_NONE || !m->functions.list[m->owner_at[at]].proven) {
+			next = at + (m->rule_at[at] == RULE_NONE ?
+				     padding_length(m->code + at, end - at) : 0);
+			if (next == at)
+				next = at + 1;
+			else if (last && last->end == at + bias)
+				last->end = next + bias;
+			continue;
+		}
+		for (next = at + 1; next < end && m->rule_at[next] == RULE_INSIDE; )
+			next++;
+		if (m->rule_at[at] != RULE_INSIDE)
+			synth_add(synth, at + bias, next + bias,
+				  &m->rules.rules[m->rule_at[at] - 1]);
+	}
+}
+
+/* Copy the code.  Return: false if it cannot be read, or there is none. */
+static bool maker_load(struct synth_maker *m)
+{
+	const struct synth_gap *gaps = m->in->gaps;
+	size_t i, at = 0;
+
+	for (i = 0; i < m->in->ngaps; i++) {
+		if (gaps[i].end - gaps[i].start > SYNTH_MAX_TEXT - m->size)
+			break;
+		m->size += gaps[i].end - gaps[i].start;
+	}
+	m->ngaps = i;
+	if (!m->size)
+		return false;
+	m->first = alloc_array(NULL, m->ngaps, sizeof(*m->first));
+	m->code = alloc_array(NULL, m->size, 1);
+	for (i = 0; i < m->ngaps; i++) {
+		u64 pc = gaps[i].start, size;
+
+		m->first[i] = at;
+		for (; pc < gaps[i].end; pc += size, at += size) {
+			const u8 *bytes;
+
+			size = gaps[i].end - pc;
+			bytes = elf_text(m->in->elf, pc, &size);
+			if (!bytes)
+				return false;
+			memcpy(m->code + at, bytes, size);
+		}
+	}
+	m->node_at = alloc_zero(m->size, sizeof(*m->node_at));
+	m->rule_at = alloc_zero(m->size, sizeof(*m->rule_at));
+	m->owner_at = alloc_zero(m->size, sizeof(*m->owner_at));
+	m->named = alloc_zero(m->size, sizeof(*m->named));
+	return true;
+}
+
+/**
+ * synth_make() - find the rows of text without CFI
+ * @input: what is known of the file
+ * @synth: filled; synth_free() releases it
+ *
+ * Time and memory are bounded: SYNTH_MAX_*.
+ */
+void synth_make(const struct synth_input *input, struct synth *synth)
+{
+	struct synth_maker m = { .in = input };
+	bool good = maker_load(&m);
+	size_t i;
+
+	*synth = (struct synth){};
+	while (good && m.round < SYNTH_ROUNDS) {
+		round_run(&m);
+		good = m.steps <= SYNTH_MAX_STEPS;
+	}
+	prune(&m);
+	for (i = 0; good && i < m.ngaps; i++)
+		synth_add_gap(&m, i, synth);
+	row_set_free(&m.rules);
+	free(m.functions.list);
+	free(m.before.list);
+	free(m.nodes);
+	free(m.work);
+	free(m.calls);
+	free(m.edges);
+	free(m.first);
+	free(m.code);
+	free(m.node_at);
+	free(m.rule_at);
+	free(m.owner_at);
+	free(m.named);
+}
+
+/* synth_free(): release what synth_make() filled */
+void synth_free(struct synth *synth)
+{
+	free(synth->ranges);
+	*synth = (struct synth){};
+}
