@@ -46,6 +46,13 @@
 #define PF_USER_WORKER	0
 #endif
 
+/* Since 6.6 i_ctime is private. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#define bee_compat_inode_ctime(inode)	inode_get_ctime(inode)
+#else
+#define bee_compat_inode_ctime(inode)	((inode)->i_ctime)
+#endif
+
 typedef unsigned long (*bee_compat_shrinker_fn)(struct shrinker *shrinker,
 						struct shrink_control *sc);
 

@@ -11,36 +11,11 @@
 #include <linux/types.h>
 #include <linux/beeunwind.h>
 
+#include "inode.h"
+
 struct bee_stored;
 struct file;
-struct inode;
 struct vm_area_struct;
-
-/**
- * struct bee_file_key - identity of a file with unchanged contents
- * @dev: s_dev of its file system
- * @ino: inode number
- * @generation: i_generation, which tells apart files that reuse an inode number
- * @size: bytes
- * @mtime_sec: time of the last change of its contents, seconds
- * @mtime_nsec: and nanoseconds
- *
- * All zero: the vDSO.
- *
- * A key instead of a reference on the inode: an idle table must not keep a file system from
- * being unmounted.  A file that is replaced or written to gets another mtime, and so another
- * key.  The ctime is not part of the key: perf record changes it when it links the files that
- * it has seen into its build-id cache.  Someone who writes to a file and sets its mtime back
- * gets wrong stacks for that file.
- */
-struct bee_file_key {
-	u64	dev;
-	u64	ino;
-	u64	generation;
-	u64	size;
-	s64	mtime_sec;
-	s64	mtime_nsec;
-};
 
 /**
  * struct bee_news - whether user space has been told that a file has no table
@@ -64,7 +39,10 @@ struct bee_news {
  * @used: jiffies when it was last mapped, unmapped or walked through
  * @refs: one for each range, one for the table, one for each request at work
  * @id: its name in the protocol, ascending along @node (I)
- * @key: its identity (I)
+ * @key: its identity, but two files can have equal ones (I)
+ * @inodes: its inodes in memory: one, none, or some in snapshots of a file system (F)
+ * @ctime: when they were last changed in any way, as of the last look at one, ns (F)
+ * @build_id: of its contents, if known (F)
  * @by_key: in the hash by key (F)
  * @by_id: in the hash by id (F)
  * @node: in bee_file_list (F, RCU for reading)
@@ -86,6 +64,9 @@ struct bee_file {
 	refcount_t		 refs;
 	u32			 id;
 	struct bee_file_key	 key;
+	struct hlist_head	 inodes;
+	s64			 ctime;
+	struct bee_build_id	 build_id;
 	struct hlist_node	 by_key;
 	struct hlist_node	 by_id;
 	struct list_head	 node;
@@ -110,6 +91,8 @@ void bee_file_put(struct bee_file *f);
 
 u64 bee_file_bytes(const struct bee_file *f);
 bool bee_file_is_inode(const struct bee_file *f, const struct inode *inode);
+bool bee_file_is_lost(const struct bee_file *f);
+void bee_file_inode_gone(const struct inode *inode);
 unsigned int bee_file_seq(void);
 void bee_file_changed(void);
 u32 bee_file_count(void);

@@ -15,6 +15,7 @@
 
 #include <linux/binfmts.h>
 #include <linux/delay.h>
+#include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
@@ -24,6 +25,7 @@
 
 #include "callchain.h"
 #include "compat.h"
+#include "file.h"
 #include "follow.h"
 #include "hook.h"
 #include "mm.h"
@@ -39,6 +41,7 @@ static_assert(HOOKED_IS(begin_new_exec, int, struct linux_binprm *));
 static_assert(HOOKED_IS(perf_event_mmap, void, struct vm_area_struct *));
 static_assert(HOOKED_IS(uprobe_dup_mmap, void, struct mm_struct *, struct mm_struct *));
 static_assert(HOOKED_IS(uprobe_clear_state, void, struct mm_struct *));
+static_assert(HOOKED_IS(__destroy_inode, void, struct inode *));
 #define UNMAP_VMAS_IS(tree, ...) \
 	HOOKED_IS(unmap_vmas, void, struct mmu_gather *, tree, struct vm_area_struct *, \
 		  unsigned long, unsigned long, ##__VA_ARGS__)
@@ -120,6 +123,15 @@ HOOK_CALLBACK(hook_exit)
 	bee_mm_forget((void *)HOOK_ARG(0));
 }
 
+/*
+ * __destroy_inode(inode): the last thing that the kernel does to any inode before its memory is
+ * freed, or made another inode by its file system.
+ */
+HOOK_CALLBACK(hook_inode)
+{
+	bee_file_inode_gone((void *)HOOK_ARG(0));
+}
+
 /**
  * struct hook - a function of the kernel and what runs before it
  * @symbol: the function
@@ -135,7 +147,9 @@ struct hook {
 
 static struct hook hook_perf = HOOK("perf_callchain_user", hook_callchain_user);
 
+/* In the order in which they are placed; removed backwards.  Files may exist while inodes end. */
 static struct hook hook_follow[] = {
+	HOOK("__destroy_inode", hook_inode),
 	HOOK("uprobe_clear_state", hook_exit),
 	HOOK("unmap_vmas", hook_munmap),
 	HOOK("perf_event_mmap", hook_mmap),

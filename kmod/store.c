@@ -179,6 +179,32 @@ static u64 store_evict_locked(u64 bytes)
 	return freed;
 }
 
+/*
+ * Remove tables that can serve no one any more: of files that were evicted from memory and cannot
+ * be recognised.  Whoever maps such a file next is told that it has no table.
+ */
+static void store_remove_lost(void)
+{
+	struct bee_file *f, *lost;
+
+	lockdep_assert_held(&store_mutex);
+	do {
+		lost = NULL;
+		rcu_read_lock();
+		list_for_each_entry_rcu(f, &bee_file_list, node)
+			if (store_is_idle(f) && bee_file_is_lost(f) &&
+			    refcount_inc_not_zero(&f->refs)) {
+				lost = f;
+				break;
+			}
+		rcu_read_unlock();
+		if (lost) {
+			store_set(lost, NULL);
+			bee_file_put(lost);
+		}
+	} while (lost);
+}
+
 static u64 store_evict(u64 bytes)
 {
 	u64 freed;
@@ -218,6 +244,7 @@ int bee_store_add(struct bee_file *f, struct file *file, struct netlink_ext_ack 
 		return err;
 	}
 	mutex_lock(&store_mutex);
+	store_remove_lost();
 	old = store_dereference(f->table);
 	if (old && old->table.size == stored->table.size &&
 	    !memcmp(old->blob, stored->blob, old->table.size))
