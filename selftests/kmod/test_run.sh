@@ -102,9 +102,10 @@ ends_with_the_command() {
 	local recorder command status=1
 	printf 'int f(int a) { return a; }\n' >"$WORK/f.c"
 	BEEUNWIND_CACHE=$WORK/ends perf record -q -N -B -e cpu-clock -F 999 -g -o /dev/null \
-		"$BEECTL" run -j 1 -- sh -c "while :; do '$compiler' -quiet -O2 '$WORK/f.c' -o /dev/null; done" &
+		"$BEECTL" run -j 1 -- sh -c ": >'$WORK/began'
+			while :; do '$compiler' -quiet -O2 '$WORK/f.c' -o /dev/null; done" &
 	recorder=$!
-	guest_wait pgrep -x beectl -P "$recorder" || return 1
+	guest_wait test -e "$WORK/began" || return 1
 	command=$(pgrep -x beectl -P "$recorder")
 	guest_wait worker_runs "$command" || return 1
 	kill -STOP "$(cat "$WORK/worker")" || return 1

@@ -239,6 +239,24 @@ static void run_take_news(struct run *run)
 }
 
 /*
+ * Queue what the program has mapped and walks have missed before: if another process has it mapped
+ * too, it may have been announced when nobody listened, and is not announced again.
+ */
+static void run_want_missed(struct run *run, pid_t pid)
+{
+	struct table_wants wants = { 0 };
+	struct bee_error error;
+	size_t i;
+
+	if (!table_jobs_find(run->maker.nl, pid, &wants, &error))
+		for (i = 0; i < wants.count; i++)
+			if (wants.want[i].missed &&
+			    !tried_is_hopeless(&run->tried, wants.want[i].id))
+				table_queue_add_want(run->queue, &wants.want[i]);
+	free(wants.want);
+}
+
+/*
  * Make the tables of what CMD and its children are sampled in, until CMD ends.  A file that was
  * announced when it was mapped is not announced when it is sampled: look for that.
  *
@@ -254,6 +272,7 @@ static int run_follow(struct run *run, pid_t pid)
 	pid_t got;
 
 	run->runs = true;
+	run_want_missed(run, pid);
 	while (fds[0].fd >= 0 && !fds[0].revents) {
 		bool look = !run->events || run->unsampled;
 
