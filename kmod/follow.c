@@ -1,15 +1,150 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which processes are followed through exec, and when their files are announced. */
+/*
+ * Which processes are followed through exec, and when their files are announced.
+ *
+ * Each of the two settings has a value of its own, and sockets can hold it at a higher one: while
+ * any socket does, that one counts.  A client that is killed so leaves nothing behind.
+ */
 #include <linux/binfmts.h>
+#include <linux/list.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 
 #include "follow.h"
 #include "mm.h"
 
 enum beeunwind_follow bee_follow_mode;
-enum beeunwind_announce bee_follow_announce = BEEUNWIND_ANNOUNCE_MAPPED;
+enum beeunwind_announce bee_follow_announce;
+
+/**
+ * struct follow_hold - the settings that a socket holds
+ * @node: in follow_holds
+ * @portid: the socket
+ * @set: the settings
+ */
+struct follow_hold {
+	struct list_head		node;
+	u32				portid;
+	struct bee_follow_settings	set;
+};
+
+static DEFINE_MUTEX(follow_mutex);
+static LIST_HEAD(follow_holds);			/* follow_mutex */
+static struct bee_follow_settings follow_base;	/* follow_mutex */
+
+static void follow_apply(void)
+{
+	struct bee_follow_settings set = follow_base;
+	const struct follow_hold *hold;
+
+	lockdep_assert_held(&follow_mutex);
+	list_for_each_entry(hold, &follow_holds, node) {
+		set.follow = max(set.follow, hold->set.follow);
+		set.announce = max(set.announce, hold->set.announce);
+	}
+	WRITE_ONCE(bee_follow_mode, set.follow);
+	WRITE_ONCE(bee_follow_announce, set.announce);
+}
+
+static struct follow_hold *follow_find_hold(u32 portid)
+{
+	struct follow_hold *hold;
+
+	lockdep_assert_held(&follow_mutex);
+	list_for_each_entry(hold, &follow_holds, node)
+		if (hold->portid == portid)
+			return hold;
+	return NULL;
+}
+
+/**
+ * bee_follow_set() - change settings until the next call, also where sockets hold them
+ * @follow: enum beeunwind_follow, or NULL
+ * @announce: enum beeunwind_announce, or NULL
+ *
+ * Context: Process, may sleep.
+ */
+void bee_follow_set(const u32 *follow, const u32 *announce)
+{
+	struct follow_hold *hold;
+
+	mutex_lock(&follow_mutex);
+	if (follow)
+		follow_base.follow = *follow;
+	if (announce)
+		follow_base.announce = *announce;
+	list_for_each_entry(hold, &follow_holds, node) {
+		if (follow)
+			hold->set.follow = 0;
+		if (announce)
+			hold->set.announce = 0;
+	}
+	follow_apply();
+	mutex_unlock(&follow_mutex);
+}
+
+/**
+ * bee_follow_hold() - hold settings until a socket is closed
+ * @portid: the socket, which sends this request
+ * @follow: enum beeunwind_follow, or NULL
+ * @announce: enum beeunwind_announce, or NULL
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int bee_follow_hold(u32 portid, const u32 *follow, const u32 *announce)
+{
+	struct follow_hold *hold, *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
+
+	if (!fresh)
+		return -ENOMEM;
+	fresh->portid = portid;
+	mutex_lock(&follow_mutex);
+	hold = follow_find_hold(portid);
+	if (!hold) {
+		hold = fresh;
+		fresh = NULL;
+		list_add(&hold->node, &follow_holds);
+	}
+	if (follow)
+		hold->set.follow = *follow;
+	if (announce)
+		hold->set.announce = *announce;
+	follow_apply();
+	mutex_unlock(&follow_mutex);
+	kfree(fresh);
+	return 0;
+}
+
+/** bee_follow_release() - drop what socket @portid holds.  Context: Process, may sleep. */
+void bee_follow_release(u32 portid)
+{
+	struct follow_hold *hold;
+
+	/* Every netlink socket that is closed comes by; one that holds something has sent before. */
+	if (list_empty(&follow_holds))
+		return;
+	mutex_lock(&follow_mutex);
+	hold = follow_find_hold(portid);
+	if (hold)
+		list_del(&hold->node);
+	follow_apply();
+	mutex_unlock(&follow_mutex);
+	kfree(hold);
+}
+
+/** bee_follow_exit() - drop what sockets hold; no request can come.  Context: Process. */
+void bee_follow_exit(void)
+{
+	struct follow_hold *hold, *next;
+
+	list_for_each_entry_safe(hold, next, &follow_holds, node)
+		kfree(hold);
+	INIT_LIST_HEAD(&follow_holds);
+}
 
 /**
  * bee_follow_exec() - manage the new address space of an exec, if the process is followed

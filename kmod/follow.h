@@ -9,12 +9,27 @@
 struct linux_binprm;
 struct vm_area_struct;
 
+/**
+ * struct bee_follow_settings - what is followed, and announced
+ * @follow: enum beeunwind_follow; the higher value includes the lower one
+ * @announce: enum beeunwind_announce; likewise
+ */
+struct bee_follow_settings {
+	u32	follow;
+	u32	announce;
+};
+
 /*
  * Settings, for later execs and mappings: which processes become managed at exec, and when a file
- * without a table is announced.  Any context, by READ_ONCE() and WRITE_ONCE().
+ * without a table is announced.  Any context, by READ_ONCE(); written by follow.c only.
  */
 extern enum beeunwind_follow bee_follow_mode;
 extern enum beeunwind_announce bee_follow_announce;
+
+void bee_follow_set(const u32 *follow, const u32 *announce);
+int bee_follow_hold(u32 portid, const u32 *follow, const u32 *announce);
+void bee_follow_release(u32 portid);
+void bee_follow_exit(void);
 
 void bee_follow_exec(struct linux_binprm *bprm);
 void bee_follow_mapping(const struct vm_area_struct *vma, u64 start, u64 end, u64 pgoff);

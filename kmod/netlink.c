@@ -7,6 +7,8 @@
  * other families on genl_mutex; genl_ops, since 6.1 has no split ops.
  */
 #include <linux/capability.h>
+#include <linux/netlink.h>
+#include <linux/notifier.h>
 #include <net/genetlink.h>
 
 #include "budget.h"
@@ -171,18 +173,36 @@ static int netlink_stats_get(struct sk_buff *request, struct genl_info *info)
 	return bee_netlink_reply_end(info, skb, hdr, err);
 }
 
+/* The value of an attribute of CONFIG_SET, at @value, or NULL if the request does not have it. */
+static const u32 *config_get_u32(const struct genl_info *info, int attr, u32 *value)
+{
+	if (!info->attrs[attr])
+		return NULL;
+	*value = nla_get_u32(info->attrs[attr]);
+	return value;
+}
+
 static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 {
 	struct nlattr *budget = info->attrs[BEEUNWIND_A_CONFIG_BUDGET];
 	struct nlattr *hook = info->attrs[BEEUNWIND_A_CONFIG_HOOK];
-	struct nlattr *follow = info->attrs[BEEUNWIND_A_CONFIG_FOLLOW];
-	struct nlattr *announce = info->attrs[BEEUNWIND_A_CONFIG_ANNOUNCE];
+	struct nlattr *until_close = info->attrs[BEEUNWIND_A_CONFIG_UNTIL_CLOSE];
+	struct bee_follow_settings set;
+	const u32 *follow = config_get_u32(info, BEEUNWIND_A_CONFIG_FOLLOW, &set.follow);
+	const u32 *announce = config_get_u32(info, BEEUNWIND_A_CONFIG_ANNOUNCE, &set.announce);
 	int err = 0;
 
 	if (!budget && !hook && !follow && !announce) {
 		NL_SET_ERR_MSG(info->extack, "nothing to set");
 		return -EINVAL;
 	}
+	if (until_close && (budget || hook)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, until_close,
+				    "only follow and announce can be held until a close");
+		return -EINVAL;
+	}
+	if (until_close)
+		return bee_follow_hold(info->snd_portid, follow, announce);
 	if (budget)
 		err = bee_budget_set_limit(nla_get_u64(budget), info->extack);
 	if (!err && hook) {
@@ -191,10 +211,8 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 		if (err)
 			NL_SET_ERR_MSG_FMT(info->extack, "hook: %s", bee_hook_advice(err));
 	}
-	if (!err && follow)
-		WRITE_ONCE(bee_follow_mode, nla_get_u32(follow));
-	if (!err && announce)
-		WRITE_ONCE(bee_follow_announce, nla_get_u32(announce));
+	if (!err)
+		bee_follow_set(follow, announce);
 	return err;
 }
 
@@ -203,6 +221,7 @@ static const struct nla_policy netlink_config_policy[BEEUNWIND_A_CONFIG_MAX + 1]
 	[BEEUNWIND_A_CONFIG_HOOK]     = NLA_POLICY_MAX(NLA_U32, BEEUNWIND_HOOK_STATE_ON),
 	[BEEUNWIND_A_CONFIG_FOLLOW]   = NLA_POLICY_MAX(NLA_U32, BEEUNWIND_FOLLOW_MAX),
 	[BEEUNWIND_A_CONFIG_ANNOUNCE] = NLA_POLICY_MAX(NLA_U32, BEEUNWIND_ANNOUNCE_MAX),
+	[BEEUNWIND_A_CONFIG_UNTIL_CLOSE] = { .type = NLA_FLAG },
 };
 
 /*
@@ -222,7 +241,8 @@ static const struct genl_ops netlink_ops[] = {
 	NETLINK_DO(INFO_GET, netlink_info_get),
 	NETLINK_DO(TABLE_ADD, bee_netlink_table_add, NETLINK_FILE),
 	NETLINK_DO(TABLE_DEL, bee_netlink_table_del, NETLINK_FILE),
-	NETLINK_DUMP(FILE_GET, bee_netlink_file_dump),
+	NETLINK_DUMP(FILE_GET, bee_netlink_file_dump, NETLINK_FILE,
+		     .doit = bee_netlink_file_get),
 	NETLINK_DO(PROC_ADD, bee_netlink_proc_add, NETLINK_PROC),
 	NETLINK_DO(PROC_UPDATE, bee_netlink_proc_update, NETLINK_PROC),
 	NETLINK_DO(PROC_DEL, bee_netlink_proc_del, NETLINK_PROC),
@@ -248,14 +268,41 @@ struct genl_family bee_netlink_family = {
 	.pre_doit	= netlink_pre_doit,
 };
 
+/*
+ * A netlink socket is being closed: netlink_release() (net/netlink/af_netlink.c), in process
+ * context.  The family is in the initial network namespace only.
+ */
+static int netlink_closed(struct notifier_block *block, unsigned long event, void *data)
+{
+	const struct netlink_notify *closed = data;
+
+	if (event == NETLINK_URELEASE && closed->protocol == NETLINK_GENERIC &&
+	    net_eq(closed->net, &init_net))
+		bee_follow_release(closed->portid);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netlink_closed_block = {
+	.notifier_call = netlink_closed,
+};
+
 /** bee_netlink_init() - accept requests.  Context: Process, may sleep.  Return: 0 or -errno. */
 int bee_netlink_init(void)
 {
-	return genl_register_family(&bee_netlink_family);
+	int err = netlink_register_notifier(&netlink_closed_block);
+
+	if (err)
+		return err;
+	err = genl_register_family(&bee_netlink_family);
+	if (err)
+		netlink_unregister_notifier(&netlink_closed_block);
+	return err;
 }
 
 /** bee_netlink_exit() - end requests; waits for those at work.  Context: Process, may sleep. */
 void bee_netlink_exit(void)
 {
 	genl_unregister_family(&bee_netlink_family);
+	netlink_unregister_notifier(&netlink_closed_block);
+	bee_follow_exit();
 }

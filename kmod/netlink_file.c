@@ -29,8 +29,8 @@ static struct file *netlink_get_file(struct genl_info *info, int attr)
 	return ERR_PTR(-EBADF);
 }
 
-/* The file that a TABLE_ADD names by one of three attributes, with a reference. */
-static struct bee_file *table_add_file(struct genl_info *info)
+/* The file that a request names by one of three attributes, with a reference. */
+static struct bee_file *netlink_named_file(struct genl_info *info)
 {
 	struct nlattr *id = info->attrs[BEEUNWIND_A_FILE_ID];
 	struct bee_file *f = NULL;
@@ -76,7 +76,7 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 	file = netlink_get_file(info, BEEUNWIND_A_FILE_TABLE_FD);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	f = table_add_file(info);
+	f = netlink_named_file(info);
 	err = PTR_ERR_OR_ZERO(f);
 	if (err)
 		goto put_file;
@@ -120,14 +120,15 @@ static int file_put_news(struct sk_buff *skb, const struct bee_news *news)
 	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_END, news->end);
 }
 
-static int file_put(struct sk_buff *skb, const struct bee_file *f)
+/* @held: references that the request holds itself, which are no users. */
+static int file_put(struct sk_buff *skb, const struct bee_file *f, u32 held)
 {
 	const struct bee_stored *stored = rcu_dereference(f->table);
 	const struct bee_news *news = stored ? NULL : bee_news_of(f);
 	int i, err;
 
 	err = file_put_identity(skb, f) ||
-	      nla_put_u32(skb, BEEUNWIND_A_FILE_USERS, bee_file_users(f)) ||
+	      nla_put_u32(skb, BEEUNWIND_A_FILE_USERS, bee_file_users(f) - held) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_IDLE_MS,
 				  jiffies_to_msecs(jiffies - READ_ONCE(f->used))) ||
 	      nla_put_u32(skb, BEEUNWIND_A_FILE_HITS, atomic_read(&f->hits)) ||
@@ -149,6 +150,26 @@ static int file_put(struct sk_buff *skb, const struct bee_file *f)
 		      nla_put_u32(skb, BEEUNWIND_A_FILE_FLAGS, t->header->flags);
 	}
 	return err || (news && file_put_news(skb, news));
+}
+
+int bee_netlink_file_get(struct sk_buff *request, struct genl_info *info)
+{
+	struct bee_file *f = netlink_named_file(info);
+	struct sk_buff *reply;
+	int err = -ENOMEM;
+	void *hdr;
+
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	reply = bee_netlink_reply_begin(info, BEEUNWIND_CMD_FILE_GET, &hdr);
+	if (reply) {
+		rcu_read_lock();
+		err = file_put(reply, f, 1);
+		rcu_read_unlock();
+		err = bee_netlink_reply_end(info, reply, hdr, err);
+	}
+	bee_file_put(f);
+	return err;
 }
 
 /**
@@ -177,7 +198,7 @@ int bee_netlink_file_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		if (f->id < dump->next)
 			continue;
 		hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_FILE_GET);
-		if (!hdr || file_put(skb, f)) {
+		if (!hdr || file_put(skb, f, 0)) {
 			genlmsg_cancel(skb, hdr);
 			err = -EMSGSIZE;
 			break;
@@ -209,7 +230,8 @@ bool bee_netlink_tell(const struct bee_file *f)
 	if (!skb)
 		return false;
 	hdr = genlmsg_put(skb, 0, 0, &bee_netlink_family, 0, BEEUNWIND_CMD_FILE_NTF);
-	if (!hdr || file_put_identity(skb, f) || file_put_news(skb, &f->news)) {
+	if (!hdr || file_put_identity(skb, f) || file_put_news(skb, &f->news) ||
+	    nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED, atomic_read(&f->missed))) {
 		nlmsg_free(skb);
 		return false;
 	}

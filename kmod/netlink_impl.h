@@ -35,6 +35,7 @@ static inline int bee_netlink_put_u64(struct sk_buff *skb, int attr, u64 value)
 extern const struct nla_policy bee_netlink_file_policy[];
 int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info);
 int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info);
+int bee_netlink_file_get(struct sk_buff *request, struct genl_info *info);
 int bee_netlink_file_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
 /* netlink_proc.c */

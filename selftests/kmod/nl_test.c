@@ -445,6 +445,113 @@ static void test_hook(void)
 	ksft_test_result(ok, "the hook is switched off and on, %d times\n", i);
 }
 
+static bool settings_are(uint32_t follow, uint32_t announce)
+{
+	struct netlink_info info;
+
+	guest_info(&g, &info);
+	if (info.follow == follow && info.announce == announce)
+		return true;
+	ksft_print_msg("follow is %u, announce %u\n", info.follow, info.announce);
+	return false;
+}
+
+#define MANAGED	BEEUNWIND_FOLLOW_MANAGED
+#define ALL	BEEUNWIND_FOLLOW_ALL
+#define SAMPLED	BEEUNWIND_ANNOUNCE_SAMPLED
+#define MAPPED	BEEUNWIND_ANNOUNCE_MAPPED
+
+static bool hold(struct netlink *nl, int setting, uint32_t value)
+{
+	return !netlink_config_hold(nl, setting, value, &g.error);
+}
+
+/* Hold both settings and be killed. */
+static void hold_and_die(void)
+{
+	struct netlink *nl = netlink_open(&g.error);
+
+	if (nl && hold(nl, BEEUNWIND_A_CONFIG_FOLLOW, ALL) &&
+	    hold(nl, BEEUNWIND_A_CONFIG_ANNOUNCE, MAPPED) && settings_are(ALL, MAPPED))
+		raise(SIGKILL);
+	_exit(1);
+}
+
+/* Settings that hold until a socket is closed. */
+static void test_holds(void)
+{
+	struct netlink *one = netlink_open(&g.error), *two = netlink_open(&g.error);
+	int status = 0;
+	pid_t pid;
+	bool ok;
+
+	ksft_test_result(settings_are(MANAGED, SAMPLED), "settings of a module that was loaded\n");
+	ok = one && two && hold(one, BEEUNWIND_A_CONFIG_FOLLOW, ALL) && settings_are(ALL, SAMPLED) &&
+	     hold(two, BEEUNWIND_A_CONFIG_FOLLOW, ALL) &&
+	     hold(two, BEEUNWIND_A_CONFIG_ANNOUNCE, MAPPED) && settings_are(ALL, MAPPED) &&
+	     hold(two, BEEUNWIND_A_CONFIG_ANNOUNCE, SAMPLED) && settings_are(ALL, SAMPLED) &&
+	     hold(two, BEEUNWIND_A_CONFIG_ANNOUNCE, MAPPED);
+	netlink_close(two);
+	ok &= settings_are(ALL, SAMPLED);
+	netlink_close(one);
+	ksft_test_result(ok && settings_are(MANAGED, SAMPLED), "held until the last socket closes\n");
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		hold_and_die();
+	waitpid(pid, &status, 0);
+	ksft_test_result(WIFSIGNALED(status) && settings_are(MANAGED, SAMPLED),
+			 "nothing is left of a client that was killed\n");
+
+	one = netlink_open(&g.error);
+	ok = one && hold(one, BEEUNWIND_A_CONFIG_FOLLOW, ALL) &&
+	     hold(one, BEEUNWIND_A_CONFIG_ANNOUNCE, MAPPED) &&
+	     !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_FOLLOW, MANAGED, &g.error) &&
+	     settings_are(MANAGED, MAPPED) &&
+	     !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_FOLLOW, ALL, &g.error);
+	netlink_close(one);
+	ok &= settings_are(ALL, SAMPLED) &&
+	      !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_FOLLOW, MANAGED, &g.error);
+	ksft_test_result(ok && settings_are(MANAGED, SAMPLED), "a setting that is made stays made\n");
+
+	ok = netlink_config_hold(g.nl, BEEUNWIND_A_CONFIG_HOOK, BEEUNWIND_HOOK_STATE_OFF,
+				 &g.error) && g.error.code == EINVAL &&
+	     strstr(g.error.text, "only follow and announce");
+	ok &= netlink_config_hold(g.nl, BEEUNWIND_A_CONFIG_FOLLOW, ALL + 1, &g.error) &&
+	      g.error.code == ERANGE;
+	ksft_test_result(ok, "what cannot be held\n");
+}
+
+/* One file, by its descriptor. */
+static void test_one_file(void)
+{
+	int known = open(ELF, O_RDONLY | O_CLOEXEC), other = open("/proc/self/exe", O_RDONLY);
+	struct netlink_file file, listed = {};
+	struct netlink_files files;
+	const struct netlink_file *found;
+	bool ok = !netlink_files_get(g.nl, &files, &g.error);
+
+	found = netlink_files_find(&files, table);
+	if (found)
+		listed = *found;
+	netlink_files_free(&files);
+	ok &= !netlink_file_get(g.nl, known, &file, &g.error) && file.id == table && file.loaded &&
+	      file.inode == listed.inode && file.device == listed.device &&
+	      file.users == listed.users && file.bytes == listed.bytes;
+	ksft_test_result(ok, "a file by its descriptor\n");
+	ok = !netlink_file_get(g.nl, other, &file, &g.error) && !file.loaded && !file.users &&
+	     file.size && !netlink_files_get(g.nl, &files, &g.error) &&
+	     !netlink_files_find(&files, file.id);
+	netlink_files_free(&files);
+	ksft_test_result(ok, "one that the module does not know, and does not keep\n");
+	ok = !netlink_file_get(g.nl, NETLINK_VDSO, &file, &g.error) && !file.inode &&
+	     netlink_file_get(g.nl, 12345, &file, &g.error) && g.error.code == EBADF;
+	ksft_test_result(ok, "the vDSO, and no file\n");
+	close(known);
+	close(other);
+}
+
 /* As user nobody, over a connection of its own.  Return: number of requests not refused. */
 static int unprivileged(void)
 {
@@ -453,6 +560,7 @@ static int unprivileged(void)
 	struct netlink_files tables = {};
 	struct netlink_procs procs = {};
 	struct netlink_stats stats;
+	struct netlink_file one_file;
 	struct netlink_info info;
 	struct guest u = {};
 	int fd = guest_table_fd(ELF), bad = 0;
@@ -469,6 +577,8 @@ static int unprivileged(void)
 	DENIED(netlink_table_add(u.nl, fd, NETLINK_VDSO, &id, &u.error));
 	DENIED(netlink_table_del(u.nl, table, true, &u.error));
 	DENIED(netlink_files_get(u.nl, &tables, &u.error));
+	DENIED(netlink_file_get(u.nl, fd, &one_file, &u.error));
+	DENIED(netlink_config_hold(u.nl, BEEUNWIND_A_CONFIG_FOLLOW, BEEUNWIND_FOLLOW_ALL, &u.error));
 	DENIED(netlink_table_set(u.nl, fd, table, &u.error));
 	DENIED(netlink_proc_add(u.nl, &proc, &u.error));
 	DENIED(guest_update(&u, &proc, NULL, 0, &one, 1));
@@ -531,7 +641,7 @@ int main(void)
 	struct netlink_info start;
 
 	ksft_print_header();
-	ksft_set_plan(49);
+	ksft_set_plan(57);
 	guest_open(&g);
 	guest_info(&g, &start);
 	target = guest_spawn(NULL, NULL);
@@ -546,6 +656,8 @@ int main(void)
 	test_broken_exchange();
 	test_budget();
 	test_hook();
+	test_holds();
+	test_one_file();
 	test_unprivileged();
 
 	guest_reap(target);

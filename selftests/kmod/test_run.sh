@@ -65,6 +65,57 @@ while True:
 	return $status
 }
 
+# cc1 is too large to be compiled beforehand, and without perf nothing is sampled.
+compiler=$(gcc -print-prog-name=cc1)
+
+has_compiler() {
+	"$BEECTL" status --files --json | /usr/bin/python3 -c '
+import json, sys
+sys.exit(not any(f["loaded"] and f["path"] == sys.argv[1] for f in json.load(sys.stdin)["files"]))' \
+		"$compiler"
+}
+
+# What is not sampled gets no table, whatever the setting announce says.
+unused_files() {
+	local status=0
+	BEEUNWIND_CACHE=$WORK/unused "$BEECTL" run -- "$compiler" --version >"$WORK/out" 2>&1 &&
+		! has_compiler || return 1
+	"$BEECTL" config announce mapped
+	BEEUNWIND_CACHE=$WORK/unused "$BEECTL" run -- "$compiler" --version >"$WORK/out" 2>&1 &&
+		! has_compiler || status=1
+	"$BEECTL" config announce sampled
+	return $status
+}
+
+is_gone() {
+	! kill -0 "$1"
+}
+
+# A child of beectl that makes a table.
+worker_runs() {
+	pgrep -x beectl -P "$1" >"$WORK/worker"
+}
+
+# A table that is not ready does not keep beectl from ending with the command: the test stops the
+# process that makes it.
+ends_with_the_command() {
+	local recorder command status=1
+	printf 'int f(int a) { return a; }\n' >"$WORK/f.c"
+	BEEUNWIND_CACHE=$WORK/ends perf record -q -N -B -e cpu-clock -F 999 -g -o /dev/null \
+		"$BEECTL" run -j 1 -- sh -c ": >'$WORK/began'
+			while :; do '$compiler' -quiet -O2 '$WORK/f.c' -o /dev/null; done" &
+	recorder=$!
+	guest_wait test -e "$WORK/began" || return 1
+	command=$(pgrep -x beectl -P "$recorder")
+	guest_wait worker_runs "$command" || return 1
+	kill -STOP "$(cat "$WORK/worker")" || return 1
+	kill "$(pgrep -x sh -P "$command")"
+	guest_wait is_gone "$command" && is_gone "$(cat "$WORK/worker")" && status=0
+	kill -CONT "$(cat "$WORK/worker")" 2>/dev/null
+	wait "$recorder"
+	return $status
+}
+
 # The signal goes to a process of its own, as to any command.
 killed() {
 	status_is 143 -- sh -c 'kill -TERM $$'
@@ -85,10 +136,12 @@ not_without_module() {
 }
 
 guest_insmod || exit 1
-ktap_plan 12
+ktap_plan 14
 ktap_run "python3 is complete from the start" complete_from_the_start 99 /usr/bin/python3 -c 'import re, argparse'
 ktap_run "ls is complete from the start" complete_from_the_start 99 /bin/ls -lR /usr/share/doc
 ktap_run "libraries that it maps later get their tables" later_libraries
+ktap_run "what is not used gets no table" unused_files
+ktap_run "the work ends with the command" ends_with_the_command
 ktap_run "a command's status is passed on" status_is 7 -- sh -c 'exit 7'
 ktap_run "a killed command gives 128 + signal" killed
 ktap_run "an unknown command gives 127" status_is 127 -- no-such-command

@@ -155,7 +155,17 @@ ended_by_sigterm() {
 	tables=$(guest_status tables)
 	kill -TERM "$(watch_pid)" && guest_wait test -s "$WORK/status" || return 1
 	[ "$(cat "$WORK/status")" -eq 0 ] && watch_says "what is loaded stays" && [ "$tables" -gt 5 ] &&
-		[ "$(guest_status tables)" -ge "$tables" ] && [ "$(guest_status follow)" = all ]
+		[ "$(guest_status tables)" -ge "$tables" ] && [ "$(guest_status follow)" = managed ]
+}
+
+settings_are() {
+	[ "$(guest_status follow) $(guest_status announce)" = "$1" ]
+}
+
+# What it has set goes with it, however it ends.
+killed() {
+	settings_are "all mapped" && kill -KILL "$(watch_pid)" && guest_wait test -s "$WORK/status" &&
+		guest_wait settings_are "managed sampled"
 }
 
 # With --eager every file gets its table when it is mapped, so that a second round needs none.
@@ -242,7 +252,7 @@ no_unwind_information() {
 	says_n_times "/bare: no table: " 1
 }
 
-ktap_plan 10
+ktap_plan 11
 ktap_run "waits for the module" waits_for_the_module
 ktap_run "short processes are complete" on_demand
 if [ -n "${BEE_WATCH_PROCESSES:-}" ]; then
@@ -260,5 +270,5 @@ ktap_run "eagerly, no table in the second round" eagerly
 ktap_run "messages that are lost" lost_messages
 ktap_run "a file of a container" in_a_container
 ktap_run "a file that can have no table" no_unwind_information
-kill "$(watch_pid)"
+ktap_run "SIGKILL leaves no settings" killed
 ktap_finish

@@ -350,19 +350,23 @@ def outermost(sample, frames):
 def judge(opts):
     perf_data, verdict = PerfData(opts.file), Judge()
     count = complete = depth = size = skipped = 0
+    first = None
     for sample, frames in user_samples(perf_data, opts):
         if opts.no_exec and verdict.is_in_execve(sample, frames):
             skipped += 1
             continue
-        count += 1
         depth += len(frames)
         size += sample.size
         place = outermost(sample, frames)
-        complete += bool(place and verdict.is_start(place))
+        if place and verdict.is_start(place):
+            first = count if first is None else first
+            complete += 1
+        count += 1
     figures = {"samples": count, "complete": complete, "lost": perf_data.lost,
                "share": complete / count if count else 0,
                "depth": depth / count if count else 0,
-               "bytes": size / count if count else 0, "in_execve": skipped}
+               "bytes": size / count if count else 0, "in_execve": skipped,
+               "before_first": first}     # samples before the first complete one; null: none is
     json.dump(figures, sys.stdout)
     print()
 

@@ -4,7 +4,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
@@ -17,19 +19,24 @@
 #include "manage.h"
 #include "messages.h"
 #include "options.h"
+#include "progress.h"
+#include "table_queue.h"
 #include "text.h"
+#include "tried.h"
 
 static const char run_help[] =
 	"Usage: beectl run [OPTIONS] [--] CMD [ARGUMENT...]\n"
 	"\n"
 	"Start CMD with its unwind table in the module before its first instruction, and\n"
-	"those of its libraries as soon as the dynamic linker maps them.  CMD runs under ptrace\n"
-	"until it reaches its entry point, so a set-user-ID CMD gains no privileges, unless\n"
-	"root starts it.  Its children, and what they execute, are covered as well.  As long as\n"
-	"CMD runs, a file that is mapped later gets its table when it is mapped; if \"beectl\n"
-	"watch\" has set announce to sampled, after the first sample in it.\n"
+	"those of its libraries as soon as the dynamic linker maps them: what the cache has, and\n"
+	"what is compiled in a moment (16M of files).  CMD runs under ptrace until it reaches its\n"
+	"entry point, so a set-user-ID CMD gains no privileges, unless root starts it.  As long\n"
+	"as CMD runs, other files that it, its children and what they execute have mapped get\n"
+	"their tables after the first sample in them, those with the most samples first.  What\n"
+	"is not ready when CMD ends is given up; \"beectl cache prewarm\" makes it beforehand.\n"
 	"\n"
 	"Options:\n"
+	"  -j, --jobs N   Work on N files at a time (default: one for each CPU)\n"
 	"  -v, --verbose  Say on stderr what was loaded, and name files without a table\n"
 	"      --cfi-only Leave code without unwind information without rows, even if it proves\n"
 	"                 them; see the manual page\n"
@@ -48,22 +55,43 @@ static const char run_help[] =
 
 enum { RUN_FAILED = 125, RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGNAL = 128 };
 
+/*
+ * Bytes of files whose tables are compiled before the program begins, if the cache does not have
+ * them: about a tenth of a second's work.
+ */
+#define RUN_CHEAP_BYTES	(16 << 20)
+
+/* How often the module's list of files is read if no message can come, ms. */
+#define RUN_LIST_MS	500
+
 /**
  * struct run - one program being started
  * @maker: how tables are made
+ * @queue: the files that need one
  * @events: the module tells of files without a table; NULL without CAP_SYS_ADMIN
  * @verbose: say what was loaded
- * @error: why run_load() failed
- * @result: of the last run_load()
- * @text: sum of all loads, as in @result
- * @wrong: sum of all loads, as in @result
+ * @cheap: bytes of files that may still be compiled before the program begins
+ * @incomplete: what the program has mapped could not all be told by mapping
+ * @unsampled: files were announced that no walk had missed
+ * @tried: files that got no table
+ * @runs: it has begun
+ * @error: why run_stopped() failed
+ * @summary: what the program has mapped before it begins, if @verbose
+ * @text: sum of all files, as in struct table_result
+ * @wrong: likewise
  */
 struct run {
 	struct table_maker	 maker;
+	struct table_queue	*queue;
 	struct netlink_events	*events;
 	bool			 verbose;
+	uint64_t		 cheap;
+	bool			 incomplete;
+	bool			 unsampled;
+	struct tried		 tried;
+	bool			 runs;
 	struct bee_error	 error;
-	struct manage_result	 result;
+	struct manage_result	 summary;
 	uint64_t		 text;
 	uint64_t		 wrong;
 };
@@ -96,19 +124,77 @@ static void run_take_signals(pid_t pid)
 	sigaction(SIGQUIT, &action, NULL);
 }
 
-/* A launch_mapped_fn.  The process is stopped, so its mappings do not change meanwhile. */
-static int run_load(void *arg, pid_t pid)
+/* A table_maker's done(): only says it; a file that got no table is not tried again. */
+static void run_made(void *arg, const struct table_want *want, const struct table_result *result)
 {
 	struct run *run = arg;
-	int ret;
+	bool none = result->source == TABLE_NONE && !result->left;
 
-	manage_result_free(&run->result);
-	ret = manage_process(&run->maker, pid, &run->result);
-	run->text += run->result.text;
-	run->wrong += run->result.wrong;
-	if (ret)
-		run->error = run->result.error;
-	return ret;
+	run->text += result->text;
+	run->wrong += result->wrong;
+	if (none && table_jobs_refusal_is_general(result->refusal) && !run->error.code)
+		error_set(&run->error, result->refusal, "%.128s: %.240s", want->name,
+			  result->error.text);
+	if (none && want->id)
+		tried_give_up(&run->tried, want->id);
+	if (!run->verbose || !(none || run->runs) || result->source == TABLE_STORED)
+		return;
+	progress_end();
+	if (none && !run->runs)
+		message_warning("run", want->name, result->error.text);
+	else
+		message_error("run", want->name, none ? result->error.text : "loaded");
+	if (run->runs)
+		maker_print_wrong(stderr, result->wrong, result->text);
+}
+
+/* Before the program begins, files that are not in the cache are compiled only while it is cheap. */
+static void run_want_early(struct run *run, struct table_want *want)
+{
+	want->cached_only = want->mapping.size > run->cheap;
+	if (!want->cached_only)
+		run->cheap -= want->mapping.size;
+	table_queue_add_want(run->queue, want);
+}
+
+/* All that the program has mapped. */
+static int run_want_all(struct run *run, pid_t pid)
+{
+	struct table_wants wants = { 0 };
+	size_t i;
+
+	if (manage_begin(run->maker.nl, pid, &run->error) < 0 ||
+	    table_jobs_find(run->maker.nl, pid, &wants, &run->error))
+		return -1;
+	for (i = 0; i < wants.count; i++)
+		run_want_early(run, &wants.want[i]);
+	free(wants.want);
+	return 0;
+}
+
+/* A launch_mapped_fn */
+static int run_stopped(void *arg, pid_t pid, enum launch_stop stop, uint64_t start, uint64_t end)
+{
+	struct mapping mapping = { .pid = pid, .start = start, .end = end };
+	struct run *run = arg;
+	struct table_want want;
+
+	if (stop == LAUNCH_AT_MAP) {
+		if (!table_jobs_map_want(run->maker.nl, &mapping, &want))
+			run->incomplete = true;
+		else if (want.pin >= 0)
+			run_want_early(run, &want);
+	} else if ((stop == LAUNCH_AT_EXEC || run->incomplete) && run_want_all(run, pid)) {
+		return -1;
+	}
+	if (table_queue_drain(run->queue) && !run->error.code)
+		error_set(&run->error, errno, "cannot start a process: %s", strerror(errno));
+	if (run->verbose && stop != LAUNCH_AT_MAP) {
+		manage_process_name(pid, run->summary.name, sizeof(run->summary.name));
+		run->summary.tables = run->summary.bytes = 0;
+		manage_count(run->maker.nl, pid, &run->summary);
+	}
+	return run->error.code ? -1 : 0;
 }
 
 static int run_exit_status(int status)
@@ -122,64 +208,87 @@ static int run_refuse(const char *subject, const char *why, int status)
 	return status;
 }
 
-/* A table_maker's done(): only says it; a file that got no table is not tried again. */
-static void run_made(void *arg, const struct table_want *want, const struct table_result *result)
+/* Queue what the module has announced: of which walks have missed a table. */
+static void run_take_list(struct run *run)
 {
-	const struct run *run = arg;
+	struct netlink_files files;
+	struct bee_error error;
+	size_t i;
 
-	if (!run->verbose)
+	if (netlink_files_get(run->maker.nl, &files, &error))
 		return;
-	message_error("run", want->name,
-		      result->source == TABLE_NONE ? result->error.text : "loaded");
-	maker_print_wrong(stderr, result->wrong, result->text);
+	for (i = 0; i < files.count; i++)
+		if (!files.file[i].loaded && files.file[i].pid && files.file[i].missed &&
+		    !tried_is_hopeless(&run->tried, files.file[i].id))
+			table_queue_add(run->queue, &files.file[i]);
+	netlink_files_free(&files);
 }
 
-/* No more than 64 messages at a time, because CMD may end meanwhile. */
 static void run_take_news(struct run *run)
 {
-	struct table_wants wants = { 0 };
 	enum netlink_event_kind kind;
-	struct netlink_files files;
 	struct netlink_file file;
-	size_t i;
 
 	do {
 		kind = netlink_events_next(run->events, &file);
-		if (kind == NETLINK_EVENT_FILE)
-			table_jobs_add(&wants, &file, true);
-	} while (kind == NETLINK_EVENT_FILE && wants.count < 64);
-	if (kind == NETLINK_EVENT_LOST) {
-		/* What the lost messages said is in the list of all files. */
-		netlink_files_get(run->maker.nl, &files, &run->error);
-		for (i = 0; i < files.count; i++)
-			if (!files.file[i].loaded && files.file[i].pid)
-				table_jobs_add(&wants, &files.file[i], true);
-		netlink_files_free(&files);
-	}
-	run->maker.arg = run;
-	run->maker.done = run_made;
-	table_jobs_run(&run->maker, &wants);
-	table_jobs_free(&wants);
+		if (kind == NETLINK_EVENT_FILE && file.missed)
+			table_queue_add(run->queue, &file);
+		else if (kind == NETLINK_EVENT_FILE)
+			run->unsampled = true;
+		else if (kind == NETLINK_EVENT_LOST)
+			run_take_list(run);
+	} while (kind != NETLINK_EVENT_NONE);
 }
 
-/* Load what CMD and its children map later, until CMD ends.  Return: the exit status. */
+/*
+ * Queue what the program has mapped and walks have missed before: if another process has it mapped
+ * too, it may have been announced when nobody listened, and is not announced again.
+ */
+static void run_want_missed(struct run *run, pid_t pid)
+{
+	struct table_wants wants = { 0 };
+	struct bee_error error;
+	size_t i;
+
+	if (!table_jobs_find(run->maker.nl, pid, &wants, &error))
+		for (i = 0; i < wants.count; i++)
+			if (wants.want[i].missed &&
+			    !tried_is_hopeless(&run->tried, wants.want[i].id))
+				table_queue_add_want(run->queue, &wants.want[i]);
+	free(wants.want);
+}
+
+/*
+ * Make the tables of what CMD and its children are sampled in, until CMD ends.  A file that was
+ * announced when it was mapped is not announced when it is sampled: look for that.
+ *
+ * Return: the exit status.
+ */
 static int run_follow(struct run *run, pid_t pid)
 {
 	struct pollfd fds[2] = {
-		{ .fd = run->events ? netlink_events_fd(run->events) : -1, .events = POLLIN },
 		{ .fd = pidfd_open(pid, 0), .events = POLLIN },
+		{ .fd = run->events ? netlink_events_fd(run->events) : -1, .events = POLLIN },
 	};
-	int status;
+	int status, ret = 0;
 	pid_t got;
 
-	while (fds[1].fd >= 0 && !fds[1].revents) {
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+	run->runs = true;
+	run_want_missed(run, pid);
+	while (fds[0].fd >= 0 && !fds[0].revents) {
+		bool look = !run->events || run->unsampled;
+
+		table_queue_start(run->queue, SIZE_MAX);
+		ret = table_queue_poll(run->queue, fds, 2, look ? RUN_LIST_MS : -1, NULL);
+		if (ret < 0 && errno != EINTR)
 			break;
-		if (fds[0].revents && !fds[1].revents)
+		if (fds[1].revents)
 			run_take_news(run);
+		else if (!ret && look)
+			run_take_list(run);
 	}
-	if (fds[1].fd >= 0)
-		close(fds[1].fd);
+	if (fds[0].fd >= 0)
+		close(fds[0].fd);
 	do
 		got = waitpid(pid, &status, 0);
 	while (got < 0 && errno == EINTR);
@@ -188,25 +297,28 @@ static int run_follow(struct run *run, pid_t pid)
 	return run_refuse("waiting for the command", strerror(errno), RUN_FAILED);
 }
 
+static void run_print_start(const struct run *run, pid_t pid)
+{
+	fprintf(stderr, "beectl: run: %d ", pid);
+	text_put_name(stderr, run->summary.name);
+	fprintf(stderr, ": %zu mappings, %zu tables, %s\n", run->summary.mappings,
+		run->summary.tables, text_size(run->summary.bytes).text);
+	maker_print_wrong(stderr, run->wrong, run->text);
+}
+
 static int run_start(struct run *run, char **argv)
 {
-	const struct manage_result *result = &run->result;
+	enum launch_state state;
 	int status;
 	pid_t pid;
-	size_t i;
 
-	switch (launch_start(argv, run_load, run, &pid, &status)) {
+	state = launch_start(argv, run_stopped, run, &pid, &status);
+	progress_end();
+	switch (state) {
 	case LAUNCH_RUNS:
 		run_take_signals(pid);
-		if (!run->verbose)
-			return run_follow(run, pid);
-		fprintf(stderr, "beectl: run: %d ", pid);
-		text_put_name(stderr, result->name);
-		fprintf(stderr, ": %zu mappings, %zu tables, %s\n", result->mappings,
-			result->tables, text_size(result->bytes).text);
-		maker_print_wrong(stderr, run->wrong, run->text);
-		for (i = 0; i < result->nproblems; i++)
-			message_warning("run", result->problem[i].path, result->problem[i].why);
+		if (run->verbose)
+			run_print_start(run, pid);
 		return run_follow(run, pid);
 	case LAUNCH_ENDED:
 		return run_exit_status(status);
@@ -224,10 +336,12 @@ static int run_start(struct run *run, char **argv)
 
 int cmd_run(int argc, char **argv)
 {
-	struct run run = { 0 };
+	struct run run = { .cheap = RUN_CHEAP_BYTES };
+	struct bee_error error;
 	const struct options options = {
 		.command = "run", .help = run_help, .stop = true,
 		.option = {
+			{ 'j', "jobs", OPTION_JOBS, &run.maker.jobs },
 			{ 'v', "verbose", OPTION_FLAG, &run.verbose },
 			{ 0, "cfi-only", OPTION_FLAG, &run.maker.lossy.cfi_only },
 			{ 0, "fp-bypass", OPTION_FLAG, &run.maker.lossy.fp_bypass },
@@ -246,12 +360,14 @@ int cmd_run(int argc, char **argv)
 		return run_refuse(NULL, run.error.text, RUN_FAILED);
 	if (run.verbose)
 		maker_warn(&run.maker, "run");
-	run.events = netlink_events_open(&run.error);
-	if (!run.events)
-		message_warning("run", "libraries that the command loads later are not followed",
-				run.error.text);
+	run.maker.arg = &run;
+	run.maker.done = run_made;
+	run.maker.progress = progress_count;
+	run.queue = table_queue_open(&run.maker);
+	run.events = netlink_events_open(&error);
 	status = run_start(&run, argv);
-	manage_result_free(&run.result);
+	table_queue_close(run.queue);
+	tried_forget(&run.tried);
 	netlink_events_close(run.events);
 	maker_close(&run.maker);
 	return status;

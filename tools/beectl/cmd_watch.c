@@ -19,6 +19,7 @@
 #include "manage.h"
 #include "messages.h"
 #include "options.h"
+#include "table_queue.h"
 #include "text.h"
 #include "tried.h"
 
@@ -27,9 +28,9 @@ static const char watch_help[] =
 	"\n"
 	"Keep the tables of all programs loaded: have the module follow every process, those\n"
 	"that start later and those that live for milliseconds included, and compile the\n"
-	"table of a file after the first sample in it.  Runs until SIGTERM or ^C.  After that\n"
-	"the tables stay loaded, and the module goes on following processes.\n"
-	"To undo it: beectl unload --all --tables.\n"
+	"table of a file after the first sample in it, the one with the most samples first.\n"
+	"Runs until SIGTERM or ^C.  After that the tables stay loaded, and the processes that\n"
+	"run then, and their children, followed.  To undo it: beectl unload --all --tables.\n"
 	"\n"
 	"Options:\n"
 	"  -e, --eager   Compile the table of a file as soon as it is mapped, so that the first\n"
@@ -41,9 +42,6 @@ static const char watch_help[] =
 	"A token bucket limits the files that it works on: 1000 at once, then 10 a second.\n"
 	"While the module has no new file for it, it sleeps.  If the module is unloaded, it\n"
 	"waits until the module is loaded again.  As a service: systemctl enable beeunwind\n";
-
-/* Most files whose tables are made before messages and signals are handled again. */
-#define WATCH_BATCH	32
 
 /* Most files in the queue.  When it is empty, the others come from the module's list of files. */
 #define WATCH_WAITING	1024
@@ -62,8 +60,8 @@ static const char watch_help[] =
  * @maker: how tables are made; without connection while the module is away
  * @events: of the module; NULL while it is away
  * @family: tells when it comes and goes
- * @wants: the queue: files that need a table
- * @next: the first of them that was not worked on
+ * @hold: a connection of its own, which holds the module's settings; NULL while it is away
+ * @queue: files that need a table; NULL while the module is away
  * @tried: files whose tables could not be made, and how often
  * @list: read the module's list of files: it has some that no message will tell of again
  * @unfinished: read that list at @again, to try files a second time
@@ -78,8 +76,8 @@ struct watch {
 	struct table_maker	 maker;
 	struct netlink_events	*events;
 	struct netlink_events	*family;
-	struct table_wants	 wants;
-	size_t			 next;
+	struct netlink		*hold;
+	struct table_queue	*queue;
 	struct tried		 tried;
 	bool			 list;
 	bool			 unfinished;
@@ -112,6 +110,9 @@ static void watch_done(void *arg, const struct table_want *want, const struct ta
 	bool made = result->source != TABLE_NONE;
 	const char *what = result->source == TABLE_CACHED ? "cached, " : "compiled, ";
 
+	/* Another beectl was faster. */
+	if (result->source == TABLE_STORED)
+		return;
 	if (!watch->quiet) {
 		text_put_name(stdout, want->name);
 		printf(": %s%s\n", made ? what : "no table: ",
@@ -131,7 +132,7 @@ static void watch_done(void *arg, const struct table_want *want, const struct ta
 
 static size_t watch_waiting(const struct watch *watch)
 {
-	return watch->wants.count - watch->next;
+	return watch->queue ? table_queue_waiting(watch->queue) : 0;
 }
 
 static void watch_want(struct watch *watch, const struct netlink_file *file)
@@ -139,7 +140,7 @@ static void watch_want(struct watch *watch, const struct netlink_file *file)
 	if (watch_waiting(watch) == WATCH_WAITING)
 		watch->list = true;
 	else
-		table_jobs_add(&watch->wants, file, true);
+		table_queue_add(watch->queue, file);
 }
 
 /* Queue the files of all messages that have come. */
@@ -194,45 +195,48 @@ static void tokens_fill(struct watch *watch)
 	watch->filled = now;
 }
 
-/* Make the tables of the next WATCH_BATCH files of the queue, or of as many as have tokens. */
+/* Begin with files of the queue, as many as have tokens. */
 static int watch_make(struct watch *watch)
 {
-	struct table_wants batch = { .want = watch->wants.want + watch->next };
-	size_t i;
-	int ret;
+	int started;
 
 	tokens_fill(watch);
-	batch.count = watch_waiting(watch);
-	if (batch.count > WATCH_BATCH)
-		batch.count = WATCH_BATCH;
-	if ((int64_t)batch.count > watch->tokens / 1000)
-		batch.count = watch->tokens / 1000;
-	watch->tokens -= batch.count * 1000;
-	ret = table_jobs_run(&watch->maker, &batch);
-	for (i = 0; i < batch.count; i++)
-		if (batch.want[i].pin >= 0)
-			close(batch.want[i].pin);
-	watch->next += batch.count;
-	if (!watch_waiting(watch))
-		watch->wants.count = watch->next = 0;
-	return ret ? message_error("watch", NULL, strerror(errno)) : 0;
+	started = table_queue_start(watch->queue, watch->tokens / 1000);
+	if (started < 0)
+		return message_error("watch", NULL, strerror(errno));
+	watch->tokens -= started * 1000;
+	return 0;
 }
 
 static void watch_disconnect(struct watch *watch)
 {
-	while (watch_waiting(watch)) {
-		int pin = watch->wants.want[watch->next++].pin;
-
-		if (pin >= 0)
-			close(pin);
-	}
-	watch->wants.count = watch->next = 0;
+	table_queue_close(watch->queue);
+	watch->queue = NULL;
 	tried_forget(&watch->tried);
 	watch->list = watch->unfinished = false;
 	netlink_events_close(watch->events);
 	watch->events = NULL;
+	netlink_close(watch->hold);
+	watch->hold = NULL;
 	netlink_close(watch->maker.nl);
 	watch->maker.nl = NULL;
+}
+
+/*
+ * What is mapped already is not announced before it is sampled.  Return: 0, or -1 with the error
+ * filled.
+ */
+static int watch_want_mapped(struct watch *watch, struct bee_error *error)
+{
+	struct table_wants wants = { 0 };
+	size_t i;
+
+	if (table_jobs_find(watch->maker.nl, 0, &wants, error))
+		return -1;
+	for (i = 0; i < wants.count; i++)
+		table_queue_add_want(watch->queue, &wants.want[i]);
+	free(wants.want);
+	return 0;
 }
 
 /*
@@ -241,19 +245,20 @@ static void watch_disconnect(struct watch *watch)
  */
 static int watch_set_up(struct watch *watch, struct bee_error *error)
 {
-	int announce = watch->eager ? BEEUNWIND_ANNOUNCE_MAPPED : BEEUNWIND_ANNOUNCE_SAMPLED;
 	struct manage_all_result all;
-	struct netlink *nl;
 	char why[640];
 
 	if (maker_connect(&watch->maker, error))
 		return -1;
-	nl = watch->maker.nl;
+	watch->queue = table_queue_open(&watch->maker);
 	watch->events = netlink_events_open(error);
-	if (!watch->events ||
-	    netlink_config_set(nl, BEEUNWIND_A_CONFIG_ANNOUNCE, announce, error) ||
-	    netlink_config_set(nl, BEEUNWIND_A_CONFIG_FOLLOW, BEEUNWIND_FOLLOW_ALL, error) ||
-	    manage_all(nl, &all, error))
+	watch->hold = watch->events ? netlink_clone(watch->maker.nl, error) : NULL;
+	if (!watch->hold ||
+	    netlink_config_hold(watch->hold, BEEUNWIND_A_CONFIG_FOLLOW, BEEUNWIND_FOLLOW_ALL,
+				error) ||
+	    (watch->eager && netlink_config_hold(watch->hold, BEEUNWIND_A_CONFIG_ANNOUNCE,
+						 BEEUNWIND_ANNOUNCE_MAPPED, error)) ||
+	    manage_all(watch->maker.nl, &all, error))
 		return -1;
 	printf("following %zu processes and all that start\n", all.managed);
 	fflush(stdout);
@@ -263,7 +268,7 @@ static int watch_set_up(struct watch *watch, struct bee_error *error)
 		message_warning("watch", NULL, why);
 	}
 	watch->list = !watch->eager;
-	return watch->eager ? table_jobs_find(nl, 0, &watch->wants, error) : 0;
+	return watch->eager ? watch_want_mapped(watch, error) : 0;
 }
 
 /* Return: 0; also if no module is loaded that takes our tables, as watch then waits for one. */
@@ -296,28 +301,36 @@ static int watch_take_family(struct watch *watch)
 	return 0;
 }
 
-/*
- * Sleep until a message or a signal comes, then handle it.  With files in the queue sleep only
- * if the token bucket is empty, and then until it has a token.
- */
+/* ms to sleep with nothing to read: -1, unless files wait and the token bucket is empty. */
+static int watch_patience(struct watch *watch)
+{
+	tokens_fill(watch);
+	return watch_waiting(watch) && watch->tokens < 1000 ? 1000 / WATCH_RATE : -1;
+}
+
+/* Sleep until a message, a signal or a child's result comes, or a token; then handle it. */
+static int watch_sleep(struct watch *watch, struct pollfd *fds, const sigset_t *signals)
+{
+	if (watch->queue)
+		return table_queue_poll(watch->queue, fds, 2, watch_patience(watch), signals);
+	return ppoll(fds, 2, NULL, signals);
+}
+
 static int watch_loop(struct watch *watch, const sigset_t *signals)
 {
 	int status = watch_connect(watch);
 
 	while (!status) {
-		struct timespec wait = { 0 };
 		struct pollfd fds[2];
 
 		if (watch->list && !watch_waiting(watch))
 			watch_take_list(watch);
-		tokens_fill(watch);
-		if (watch->tokens < 1000)
-			wait.tv_nsec = 1000000000 / WATCH_RATE - 1;
+		if (watch_waiting(watch) && watch_make(watch))
+			return EXIT_FAILED;
 		fds[0] = (struct pollfd){ netlink_events_fd(watch->family), POLLIN, 0 };
 		fds[1] = (struct pollfd){ watch->events ? netlink_events_fd(watch->events) : -1,
 					  POLLIN, 0 };
-		if (ppoll(fds, 2, watch_waiting(watch) ? &wait : NULL, signals) < 0 &&
-		    errno != EINTR)
+		if (watch_sleep(watch, fds, signals) < 0 && errno != EINTR)
 			return message_error("watch", NULL, strerror(errno));
 		if (watch_ended)
 			break;
@@ -325,8 +338,6 @@ static int watch_loop(struct watch *watch, const sigset_t *signals)
 			status = watch_take_family(watch);
 		else if (fds[1].revents)
 			watch_take_events(watch);
-		if (!status && watch_waiting(watch))
-			status = watch_make(watch);
 	}
 	return status;
 }
@@ -368,7 +379,6 @@ static int watch_run(struct watch *watch)
 	watch_take_signals(&signals);
 	status = watch_loop(watch, &signals);
 	watch_disconnect(watch);
-	table_jobs_free(&watch->wants);
 	netlink_events_close(watch->family);
 	cache_close(watch->maker.cache);
 	if (!status)

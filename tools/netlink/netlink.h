@@ -104,6 +104,8 @@ int netlink_table_add(struct netlink *nl, int fd, int exe_fd, uint32_t *id,
 		      struct bee_error *error);
 int netlink_table_set(struct netlink *nl, int fd, uint32_t id, struct bee_error *error);
 int netlink_table_del(struct netlink *nl, uint32_t id, bool force, struct bee_error *error);
+int netlink_file_get(struct netlink *nl, int exe_fd, struct netlink_file *file,
+		     struct bee_error *error);
 int netlink_files_get(struct netlink *nl, struct netlink_files *files, struct bee_error *error);
 const struct netlink_file *netlink_files_find(const struct netlink_files *files, uint32_t id);
 void netlink_files_free(struct netlink_files *files);
@@ -117,5 +119,6 @@ int netlink_procs_get(struct netlink *nl, uint32_t pid, struct netlink_procs *pr
 void netlink_procs_free(struct netlink_procs *procs);
 int netlink_stats_get(struct netlink *nl, struct netlink_stats *stats, struct bee_error *error);
 int netlink_config_set(struct netlink *nl, int setting, uint64_t value, struct bee_error *error);
+int netlink_config_hold(struct netlink *nl, int setting, uint32_t value, struct bee_error *error);
 
 #endif /* NETLINK_H */

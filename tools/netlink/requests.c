@@ -151,6 +151,14 @@ static int table_add_run(struct netlink *nl, struct nl_msg *msg, uint32_t *id,
 	return error_set(error, EPROTO, "the module's answer has no file id");
 }
 
+static void file_name_put(struct nl_msg *msg, int exe_fd)
+{
+	if (exe_fd == NETLINK_VDSO)
+		exchange_put(msg, BEEUNWIND_A_FILE_VDSO, NULL, 0);
+	else
+		exchange_put_u32(msg, BEEUNWIND_A_FILE_EXE_FD, exe_fd);
+}
+
 /**
  * netlink_table_add() - give the module the table of an ELF file
  * @nl: the connection
@@ -167,10 +175,7 @@ int netlink_table_add(struct netlink *nl, int fd, int exe_fd, uint32_t *id,
 	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_TABLE_ADD, 0);
 
 	exchange_put_u32(msg, BEEUNWIND_A_FILE_TABLE_FD, fd);
-	if (exe_fd == NETLINK_VDSO)
-		exchange_put(msg, BEEUNWIND_A_FILE_VDSO, NULL, 0);
-	else
-		exchange_put_u32(msg, BEEUNWIND_A_FILE_EXE_FD, exe_fd);
+	file_name_put(msg, exe_fd);
 	return table_add_run(nl, msg, id, error);
 }
 
@@ -306,6 +311,32 @@ int netlink_files_get(struct netlink *nl, struct netlink_files *files, struct be
 				    files, error);
 	}
 	return ret < 0 ? -1 : 0;
+}
+
+/* A reply_fn */
+static int file_reply(struct nlattr *attrs, int length, void *result)
+{
+	return netlink_file_parse(attrs, length, result);
+}
+
+/**
+ * netlink_file_get() - what the module knows of an open file
+ * @nl: the connection
+ * @exe_fd: the file, or NETLINK_VDSO
+ * @file: filled; @users 0 and not @loaded if the module does not know it, and then its id
+ *	means nothing
+ * @error: filled on failure
+ *
+ * Return: 0, or -1.
+ */
+int netlink_file_get(struct netlink *nl, int exe_fd, struct netlink_file *file,
+		     struct bee_error *error)
+{
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_FILE_GET, 0);
+
+	memset(file, 0, sizeof(*file));
+	file_name_put(msg, exe_fd);
+	return exchange_request(nl, msg, file_reply, file, error);
 }
 
 /** netlink_files_find() - the file with an id, or NULL */
@@ -556,5 +587,23 @@ int netlink_config_set(struct netlink *nl, int setting, uint64_t value, struct b
 		exchange_put_u64(msg, setting, value);
 	else
 		exchange_put_u32(msg, setting, value);
+	return exchange_request(nl, msg, NULL, NULL, error);
+}
+
+/**
+ * netlink_config_hold() - change a setting of the module as long as a connection is open
+ * @nl: the connection, used for nothing else: it is opened again when it breaks
+ * @setting: BEEUNWIND_A_CONFIG_FOLLOW or BEEUNWIND_A_CONFIG_ANNOUNCE
+ * @value: its value
+ * @error: filled on failure
+ *
+ * Return: 0, or -1.
+ */
+int netlink_config_hold(struct netlink *nl, int setting, uint32_t value, struct bee_error *error)
+{
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_CONFIG_SET, 0);
+
+	exchange_put_u32(msg, setting, value);
+	exchange_put(msg, BEEUNWIND_A_CONFIG_UNTIL_CLOSE, NULL, 0);
 	return exchange_request(nl, msg, NULL, NULL, error);
 }

@@ -38,6 +38,8 @@
  * @entry: address of the breakpoint, 0 if there is none
  * @word: the eight aligned bytes around @entry without the breakpoint
  * @maps_code: the program is in a system call that maps code
+ * @start: that asked for this address, or 0
+ * @size: and so many bytes
  */
 struct launch {
 	pid_t			 pid;
@@ -47,6 +49,8 @@ struct launch {
 	uint64_t		 entry;
 	long			 word;
 	bool			 maps_code;
+	uint64_t		 start;
+	uint64_t		 size;
 };
 
 /* What launch_follow() does after a stop of the program. */
@@ -106,9 +110,10 @@ static int breakpoint_remove(const struct launch *launch, pid_t pid)
 	return ptrace(PTRACE_POKETEXT, pid, launch->entry & ~7ull, launch->word) ? -1 : 0;
 }
 
-static enum step notify_mapped(const struct launch *launch)
+static enum step notify_mapped(const struct launch *launch, enum launch_stop stop, uint64_t start,
+			       uint64_t end)
 {
-	return launch->mapped(launch->arg, launch->pid) ? STEP_KILL : STEP_GO_ON;
+	return launch->mapped(launch->arg, launch->pid, stop, start, end) ? STEP_KILL : STEP_GO_ON;
 }
 
 /* exec has replaced the image, and with it a breakpoint in the one before. */
@@ -122,12 +127,19 @@ static enum step stop_exec(struct launch *launch)
 	launch->maps_code = false;
 	if (ptrace(PTRACE_GETREGS, launch->pid, NULL, &regs))
 		return STEP_FAILED;
-	if (notify_mapped(launch) == STEP_KILL)
+	if (notify_mapped(launch, LAUNCH_AT_EXEC, 0, 0) == STEP_KILL)
 		return STEP_KILL;
 	/* A static program starts at its own entry point: all its code is mapped. */
 	if (!entry || regs.rip == entry)
 		return STEP_ARRIVED;
 	return breakpoint_place(launch, entry) ? STEP_FAILED : STEP_GO_ON;
+}
+
+static uint64_t page_end(uint64_t address)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE);
+
+	return (address + page - 1) & -page;
 }
 
 static enum step stop_syscall(struct launch *launch)
@@ -139,10 +151,16 @@ static enum step stop_syscall(struct launch *launch)
 	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
 		launch->maps_code = (info.entry.nr == SYS_mmap || info.entry.nr == SYS_mprotect) &&
 				    info.entry.args[2] & PROT_EXEC;
+		launch->start = info.entry.args[0];
+		launch->size = info.entry.args[1];
 	} else if (info.op == PTRACE_SYSCALL_INFO_EXIT && launch->maps_code) {
 		launch->maps_code = false;
+		/* mmap() returns the address, mprotect() 0. */
+		if (!info.exit.is_error && info.exit.rval)
+			launch->start = info.exit.rval;
 		if (!info.exit.is_error)
-			return notify_mapped(launch);
+			return notify_mapped(launch, LAUNCH_AT_MAP, launch->start,
+					     page_end(launch->start + launch->size));
 	}
 	return STEP_GO_ON;
 }
@@ -188,7 +206,8 @@ static enum step launch_step(struct launch *launch, int status, int *signal)
 	if (WSTOPSIG(status) == (SIGTRAP | 0x80))
 		return stop_syscall(launch);
 	if (WSTOPSIG(status) == SIGTRAP && breakpoint_hit(launch))
-		return notify_mapped(launch) == STEP_KILL ? STEP_KILL : STEP_ARRIVED;
+		return notify_mapped(launch, LAUNCH_AT_ENTRY, 0, 0) == STEP_KILL ? STEP_KILL :
+										   STEP_ARRIVED;
 	/* A group-stop (ptrace(2)) has no signal to deliver. */
 	if (!ptrace(PTRACE_GETSIGINFO, launch->pid, NULL, &info) || errno != EINVAL)
 		*signal = WSTOPSIG(status);
@@ -241,8 +260,7 @@ static enum launch_state launch_follow(struct launch *launch, int *status)
 /**
  * launch_start() - start a program, and let it go when it is about to begin
  * @argv: the program, looked for in $PATH, and its arguments
- * @mapped: called after exec, whenever the dynamic linker has mapped code, and at
- *	the entry point
+ * @mapped: called at every stop
  * @arg: its argument
  * @pid: filled: the program, to be waited for if LAUNCH_RUNS
  * @status: filled: its wait status if LAUNCH_ENDED

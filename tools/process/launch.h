@@ -4,16 +4,33 @@
 #define LAUNCH_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /**
- * typedef launch_mapped_fn - called while the program is stopped and new code is mapped
+ * enum launch_stop - where the program is stopped
+ * @LAUNCH_AT_EXEC: exec has mapped it, the dynamic linker and the vDSO
+ * @LAUNCH_AT_MAP: it has mapped code, as the dynamic linker does for each library
+ * @LAUNCH_AT_ENTRY: at its entry point; a static program is not stopped there
+ */
+enum launch_stop {
+	LAUNCH_AT_EXEC,
+	LAUNCH_AT_MAP,
+	LAUNCH_AT_ENTRY,
+};
+
+/**
+ * typedef launch_mapped_fn - called while the program is stopped
  * @arg: from launch_start()
  * @pid: the program
+ * @stop: where it is stopped
+ * @start: LAUNCH_AT_MAP: first address of the new mapping; otherwise 0
+ * @end: address after the last; it ends with the page of that
  *
  * Return: 0, or -1 to have the program killed.
  */
-typedef int (*launch_mapped_fn)(void *arg, pid_t pid);
+typedef int (*launch_mapped_fn)(void *arg, pid_t pid, enum launch_stop stop, uint64_t start,
+				uint64_t end);
 
 /**
  * enum launch_state - how far launch_start() came

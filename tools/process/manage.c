@@ -138,6 +138,8 @@ static void manage_done(void *arg, const struct table_want *want, const struct t
 		result->compiled++;
 	} else if (made->source == TABLE_CACHED) {
 		result->cached++;
+	} else if (made->source == TABLE_STORED) {
+		/* Another beectl was faster; manage_count() counts it. */
 	} else if (!table_jobs_refusal_is_general(made->refusal)) {
 		result->problem = alloc_room(result->problem, result->nproblems, &result->room,
 					     sizeof(*result->problem));
@@ -150,8 +152,15 @@ static void manage_done(void *arg, const struct table_want *want, const struct t
 	}
 }
 
-/* Count the mappings of the process, their tables, and the memory of these. */
-static int manage_count(struct netlink *nl, pid_t pid, struct manage_result *result)
+/**
+ * manage_count() - count the mappings of a process, their tables, and the memory of these
+ * @nl: the module
+ * @pid: a managed process
+ * @result: mappings, tables, bytes and stored are set; @compiled and @cached are known
+ *
+ * Return: 0, or -1 with @result->error filled.
+ */
+int manage_count(struct netlink *nl, pid_t pid, struct manage_result *result)
 {
 	struct netlink_files files = { 0 };
 	struct netlink_procs procs;
@@ -179,6 +188,25 @@ static int manage_count(struct netlink *nl, pid_t pid, struct manage_result *res
 }
 
 /**
+ * manage_begin() - have a process managed, without its tables
+ * @nl: the module
+ * @pid: a process or thread
+ * @error: filled on failure
+ *
+ * Return: @pid, or another thread of the same process; or -1.
+ */
+pid_t manage_begin(struct netlink *nl, pid_t pid, struct bee_error *error)
+{
+	struct netlink_proc proc = { 0 };
+
+	pid = manage_check(pid, error);
+	if (pid < 0)
+		return -1;
+	proc.pid = pid;
+	return netlink_proc_add(nl, &proc, error) ? -1 : pid;
+}
+
+/**
  * manage_process() - have a process managed, with its tables
  * @maker: how tables are made; its done() is not used
  * @pid: a process or thread
@@ -190,19 +218,16 @@ int manage_process(const struct table_maker *maker, pid_t pid, struct manage_res
 {
 	struct table_maker counting = *maker;
 	struct table_wants wants = { 0 };
-	struct netlink_proc proc = { 0 };
 	int ret;
 
 	memset(result, 0, sizeof(*result));
 	manage_process_name(pid, result->name, sizeof(result->name));
-	pid = manage_check(pid, &result->error);
+	pid = manage_begin(maker->nl, pid, &result->error);
 	if (pid < 0)
 		return -1;
-	proc.pid = pid;
 	counting.arg = result;
 	counting.done = manage_done;
-	ret = netlink_proc_add(maker->nl, &proc, &result->error) ?:
-	      table_jobs_find(maker->nl, pid, &wants, &result->error);
+	ret = table_jobs_find(maker->nl, pid, &wants, &result->error);
 	if (!ret && table_jobs_run(&counting, &wants))
 		ret = error_set(&result->error, errno, "cannot start a process: %s",
 				strerror(errno));

@@ -67,6 +67,8 @@ struct manage_all_result {
 	struct bee_error	why;
 };
 
+pid_t manage_begin(struct netlink *nl, pid_t pid, struct bee_error *error);
+int manage_count(struct netlink *nl, pid_t pid, struct manage_result *result);
 int manage_process(const struct table_maker *maker, pid_t pid, struct manage_result *result);
 void manage_result_free(struct manage_result *result);
 void manage_process_name(pid_t pid, char *name, size_t size);

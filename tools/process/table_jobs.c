@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "alloc.h"
@@ -38,10 +39,59 @@ void table_jobs_add(struct table_wants *wants, const struct netlink_file *file, 
 		.mapping = { .pid = file->pid, .start = file->start, .end = file->end,
 			     .size = file->size, .inode = file->inode },
 		.pin = -ENOENT,
+		.missed = file->missed,
 	};
 	snprintf(want->name, sizeof(want->name), "%s", file->name);
 	if (pin)
 		want->pin = map_file_pin(&want->mapping);
+}
+
+/* Whether the module has the table of a file that is open as @pin. */
+static bool pin_is_loaded(struct netlink *nl, const struct mapping *mapping, int pin)
+{
+	struct netlink_file file = { 0 };
+	struct bee_error error;
+	int fd = map_file_open(mapping, pin, &error);
+
+	if (fd < 0)
+		return false;
+	if (netlink_file_get(nl, fd, &file, &error))
+		file.loaded = false;
+	close(fd);
+	return file.loaded;
+}
+
+/**
+ * table_jobs_map_want() - what to do for a new mapping, without asking for all files
+ * @nl: the module
+ * @mapping: where; pid, start and end are enough
+ * @want: filled; its pin is -ENOENT for anonymous memory, for the vDSO, and for a file that has a
+ *	table
+ *
+ * Return: false if it cannot be told, for want of privileges.
+ */
+bool table_jobs_map_want(struct netlink *nl, const struct mapping *mapping,
+			 struct table_want *want)
+{
+	char link[32];
+	struct stat st;
+	ssize_t length;
+
+	*want = (struct table_want){ .mapping = *mapping };
+	want->mapping.path = "";
+	want->pin = map_file_pin(&want->mapping);
+	if (want->pin < 0 || fstat(want->pin, &st))
+		return want->pin == -ENOENT;
+	if (pin_is_loaded(nl, &want->mapping, want->pin)) {
+		close(want->pin);
+		want->pin = -ENOENT;
+		return true;
+	}
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", want->pin);
+	length = readlink(link, want->name, sizeof(want->name) - 1);
+	want->name[length < 0 ? 0 : length] = '\0';
+	want->mapping.size = st.st_size;
+	return true;
 }
 
 /** table_jobs_free() - release a list and its pins; it is empty afterwards */
@@ -149,53 +199,100 @@ bool table_jobs_refusal_is_general(int code)
 }
 
 /*
- * Whether the file that the module has under @id is the one that was wanted.  A file that is
- * unmapped everywhere and mapped again gets a new id, so compare device and inode too.
+ * Whether an open file is the wanted one.  A file that is unmapped everywhere and mapped again gets
+ * a new id, so compare device and inode too.
  */
-static bool want_is_met(struct netlink *nl, const struct table_want *want, uint32_t id)
+static bool want_is_file(const struct table_want *want, const struct netlink_file *file)
 {
-	const struct netlink_file *file;
-	struct netlink_files files;
-	struct bee_error error;
-	bool met;
+	return !want->id || file->id == want->id ||
+	       (file->device == want->device && file->inode == want->mapping.inode &&
+		file->size == want->mapping.size);
+}
 
-	if (id == want->id)
+/**
+ * struct make_file - the file that a table is made for
+ * @fd: open; -1: none
+ * @exe_fd: @fd, or NETLINK_VDSO
+ * @known: what the module has of it
+ */
+struct make_file {
+	int			fd;
+	int			exe_fd;
+	struct netlink_file	known;
+};
+
+/* Open a file and ask the module for it.  Return: whether it is the wanted one. */
+static bool file_try(struct netlink *nl, struct table_want *want, int pin, struct make_file *file,
+		     struct table_result *result)
+{
+	file->fd = map_file_open(&want->mapping, pin, &result->error);
+	if (file->fd < 0)
+		return false;
+	file->exe_fd = strcmp(want->name, MAP_FILE_VDSO) ? file->fd : NETLINK_VDSO;
+	if (netlink_file_get(nl, file->exe_fd, &file->known, &result->error)) {
+		result->refusal = result->error.code;
+	} else if (want_is_file(want, &file->known)) {
 		return true;
-	file = netlink_files_get(nl, &files, &error) ? NULL : netlink_files_find(&files, id);
-	met = file && file->device == want->device && file->inode == want->mapping.inode;
-	netlink_files_free(&files);
-	return met;
+	} else {
+		error_set(&result->error, ESTALE, "no longer mapped, and another file has its name%s",
+			  want->pin == -EPERM || want->pin == -EACCES ?
+			  "; to open what is mapped needs CAP_SYS_ADMIN or "
+			  "CAP_CHECKPOINT_RESTORE" : "");
+	}
+	close(file->fd);
+	file->fd = -1;
+	return false;
 }
 
 /*
- * Load a table.  The module gets the file that was opened as @exe_fd, which need not be the one
- * that was wanted: the mapping or the name may have changed.  So compare what the module found.
+ * Find the wanted file: at its mapping or, if another file is there by now or nothing, by its name.
+ * What is not the wanted file is not touched: if it needs a table, the module has announced it.
  */
-static void result_add(const struct table_maker *maker, const struct table_want *want, int exe_fd,
+static bool file_find(struct netlink *nl, struct table_want *want, struct make_file *file,
+		      struct table_result *result)
+{
+	want->mapping.path = want->name;
+	if (want->pin < 0)
+		want->pin = map_file_pin(&want->mapping);
+	if (file_try(nl, want, want->pin, file, result))
+		return true;
+	return want->pin >= 0 && want->id && !result->refusal &&
+	       file_try(nl, want, -ENOENT, file, result);
+}
+
+/* Whether the contents have changed since @before, so that a table may be that of other contents. */
+static bool file_has_changed(int fd, const struct stat *before)
+{
+	struct stat st;
+
+	return fstat(fd, &st) || st.st_size != before->st_size ||
+	       st.st_mtim.tv_sec != before->st_mtim.tv_sec ||
+	       st.st_mtim.tv_nsec != before->st_mtim.tv_nsec;
+}
+
+/*
+ * Load a table.  It belongs to the file that was opened, whoever wanted it and whatever is mapped
+ * where by now: so the module takes it for that file, and it stays.
+ */
+static void result_add(struct netlink *nl, const struct make_file *file, const struct stat *before,
 		       int fd, struct table_result *result)
 {
 	struct bee_error error;
-	struct netlink *nl = netlink_clone(maker->nl, &error);
 	uint32_t id;
 
-	if (!nl || netlink_table_add(nl, fd, exe_fd, &id, &error)) {
+	if (file_has_changed(file->fd, before)) {
+		result->source = TABLE_NONE;
+		result->opened = false;
+		error_set(&result->error, ESTALE, "it was changed while its table was made");
+	} else if (netlink_table_add(nl, fd, file->exe_fd, &id, &error)) {
 		result->source = TABLE_NONE;
 		result->refusal = error.code;
 		error_set(&result->error, error.code, "its table was refused: %.300s", error.text);
-	} else if (!want_is_met(nl, want, id)) {
-		result->source = TABLE_NONE;
-		result->opened = false;
-		error_set(&result->error, ESTALE, "replaced or changed since it was mapped%s",
-			  want->pin == -EPERM || want->pin == -EACCES ?
-			  ", and to open what is mapped needs CAP_SYS_ADMIN or "
-			  "CAP_CHECKPOINT_RESTORE" : "");
-		netlink_table_del(nl, id, false, &error);
 	}
-	netlink_close(nl);
 }
 
 /* Give the file an empty table.  If the module refuses that, it will announce the file again. */
-static void make_mark(const struct table_maker *maker, const struct table_want *want, int exe_fd)
+static void make_mark(struct netlink *nl, const struct make_file *file, const struct stat *before)
 {
 	struct table_result ignored = { .source = TABLE_COMPILED };
 	struct compile_result empty;
@@ -207,8 +304,101 @@ static void make_mark(const struct table_maker *maker, const struct table_want *
 	compile_result_free(&empty);
 	if (fd < 0)
 		return;
-	result_add(maker, want, exe_fd, fd, &ignored);
+	result_add(nl, file, before, fd, &ignored);
 	close(fd);
+}
+
+static void make_table(const struct table_maker *maker, const struct table_want *want,
+		       struct netlink *nl, const struct make_file *file,
+		       struct table_result *result)
+{
+	bool vdso = file->exe_fd == NETLINK_VDSO;
+	struct lossy_report report = { 0 };
+	struct table_file table;
+	struct stat before;
+
+	if (fstat(file->fd, &before)) {
+		error_set(&result->error, errno, "%s", strerror(errno));
+		return;
+	}
+	if (want->cached_only) {
+		result->left = !lossy_is_exact(&maker->lossy) ||
+			       !table_file_find(maker->cache, file->fd, vdso, &table);
+		if (result->left)
+			return;
+		result->source = TABLE_CACHED;
+	} else {
+		result->source = table_file_get(maker->cache, file->fd, want->name, vdso,
+						&maker->lossy, &report, &table, &result->error);
+	}
+	if (result->source != TABLE_NONE) {
+		result->bytes = table.table.size;
+		result->text = report.text;
+		result->wrong = report.wrong;
+		result_add(nl, file, &before, table.fd, result);
+	} else if (maker->mark) {
+		make_mark(nl, file, &before);
+	}
+	table_file_close(&table);
+}
+
+/**
+ * table_jobs_make() - find or make the table of a file, and give it to the module
+ * @maker: how
+ * @want: the file
+ * @out: takes the struct table_result
+ *
+ * For a child of its own, which SIGALRM ends if the file takes too long.
+ */
+void table_jobs_make(const struct table_maker *maker, struct table_want *want, FILE *out)
+{
+	struct table_result result = { .source = TABLE_NONE };
+	struct make_file file = { .fd = -1 };
+	struct netlink *nl;
+
+	/* What a terminal or a supervisor sends to the process group is for the parent. */
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGUSR1, SIG_IGN);
+	signal(SIGUSR2, SIG_IGN);
+	signal(SIGALRM, SIG_DFL);
+	alarm(MAKE_SECONDS);
+	nl = netlink_clone(maker->nl, &result.error);
+	if (!nl) {
+		result.refusal = result.error.code;
+	} else if (file_find(nl, want, &file, &result)) {
+		result.error = (struct bee_error){ 0 };
+		result.opened = true;
+		if (file.known.loaded) {
+			result.source = TABLE_STORED;
+			result.bytes = file.known.bytes;
+		} else {
+			make_table(maker, want, nl, &file, &result);
+		}
+		close(file.fd);
+	}
+	netlink_close(nl);
+	fwrite(&result, sizeof(result), 1, out);
+}
+
+/**
+ * table_jobs_result() - what a child has written
+ * @data: by table_jobs_make()
+ * @size: bytes of @data
+ * @died: how the child ended if not as it should, or NULL
+ *
+ * Return: the result.
+ */
+struct table_result table_jobs_result(const void *data, size_t size, const char *died)
+{
+	struct table_result result = { .source = TABLE_NONE, .opened = true };
+
+	if (!died && size == sizeof(result))
+		memcpy(&result, data, sizeof(result));
+	else
+		error_set(&result.error, 0, "compiling it ended without a result%s%s",
+			  died ? ": " : "", died ?: "");
+	return result;
 }
 
 /* struct make - a run of table_jobs_run() */
@@ -217,52 +407,20 @@ struct make {
 	const struct table_wants *wants;
 };
 
-/* In a child of its own, which SIGALRM ends if a file takes too long. */
+/* A child_work_fn */
 static void make_work(void *arg, size_t index, FILE *out)
 {
 	const struct make *make = arg;
-	const struct table_maker *maker = make->maker;
-	struct table_want *want = &make->wants->want[index];
-	struct table_result result = { .source = TABLE_NONE };
-	bool vdso = !strcmp(want->name, MAP_FILE_VDSO);
-	struct lossy_report report;
-	struct table_file file;
-	int fd;
 
-	signal(SIGALRM, SIG_DFL);
-	alarm(MAKE_SECONDS);
-	want->mapping.path = want->name;
-	if (want->pin < 0)
-		want->pin = map_file_pin(&want->mapping);
-	fd = map_file_open(&want->mapping, want->pin, &result.error);
-	if (fd >= 0) {
-		result.opened = true;
-		result.source = table_file_get(maker->cache, fd, want->name, vdso, &maker->lossy,
-					       &report, &file, &result.error);
-		if (result.source != TABLE_NONE) {
-			result.bytes = file.table.size;
-			result.text = report.text;
-			result.wrong = report.wrong;
-			result_add(maker, want, vdso ? NETLINK_VDSO : fd, file.fd, &result);
-		} else if (maker->mark) {
-			make_mark(maker, want, vdso ? NETLINK_VDSO : fd);
-		}
-		table_file_close(&file);
-		close(fd);
-	}
-	fwrite(&result, sizeof(result), 1, out);
+	table_jobs_make(make->maker, &make->wants->want[index], out);
 }
 
 static void make_done(void *arg, size_t index, const void *data, size_t size, const char *died)
 {
-	struct table_result none = { .source = TABLE_NONE, .opened = true };
+	struct table_result result = table_jobs_result(data, size, died);
 	const struct make *make = arg;
-	bool complete = !died && size == sizeof(none);
 
-	if (!complete)
-		error_set(&none.error, 0, "compiling it ended without a result%s%s",
-			  died ? ": " : "", died ?: "");
-	make->maker->done(make->maker->arg, &make->wants->want[index], complete ? data : &none);
+	make->maker->done(make->maker->arg, &make->wants->want[index], &result);
 }
 
 static void make_progress(void *arg, size_t ready, size_t index)

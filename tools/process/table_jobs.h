@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "map_file.h"
 #include "netlink.h"
@@ -13,12 +14,14 @@
 
 /**
  * struct table_want - a file that has no table
- * @id: the module's name for it
+ * @id: the module's name for it; 0: whichever file @pin leads to
  * @name: its path, for people
  * @device: that it is on, as the module numbers it
  * @mapping: where to find it; its path is set (to @name) only while the file is opened,
  *	because the array may move before
  * @pin: from map_file_pin(), or -errno
+ * @missed: frames in it for which there was no table, when the module said so last
+ * @cached_only: do not compile it
  */
 struct table_want {
 	uint32_t	id;
@@ -26,6 +29,8 @@ struct table_want {
 	uint64_t	device;
 	struct mapping	mapping;
 	int		pin;
+	uint32_t	missed;
+	bool		cached_only;
 };
 
 /* struct table_wants: a growing array; all zero is an empty one */
@@ -39,15 +44,17 @@ struct table_wants {
  * struct table_result - what has become of a struct table_want
  * @source: where its table came from; TABLE_NONE: it has none
  * @opened: the wanted file was opened; if it has no table, another attempt would fail likewise
+ * @left: it has none because it is not in the cache and was not to be compiled
  * @bytes: of the table
  * @text: of the file, bytes with rules; 0 if its table is exact
  * @wrong: of these, with a wrong rule
  * @refusal: if the module refused the table: its @error.code
- * @error: if it has no table, or that is not kept in the cache
+ * @error: if it has no table, unless @left; or if that is not kept in the cache
  */
 struct table_result {
 	enum table_source	source;
 	bool			opened;
+	bool			left;
 	uint64_t		bytes;
 	uint64_t		text;
 	uint64_t		wrong;
@@ -64,7 +71,7 @@ struct table_result {
  * @mark: files that can have no table get an empty one, so that the module does not
  *	announce them again when they are mapped again
  * @arg: for @done
- * @done: takes one result; in the order of the files
+ * @done: takes one result; of table_jobs_run(), in the order of the files
  * @progress: called now and then with the number of files that are ready, of all, and
  *	the name of one that is not; or NULL
  */
@@ -81,12 +88,16 @@ struct table_maker {
 };
 
 void table_jobs_add(struct table_wants *wants, const struct netlink_file *file, bool pin);
+bool table_jobs_map_want(struct netlink *nl, const struct mapping *mapping,
+			 struct table_want *want);
 void table_jobs_select(const struct netlink_files *files, const struct netlink_procs *procs,
 		       struct table_wants *wants);
 int table_jobs_find(struct netlink *nl, pid_t pid, struct table_wants *wants,
 		    struct bee_error *error);
 void table_jobs_free(struct table_wants *wants);
 
+void table_jobs_make(const struct table_maker *maker, struct table_want *want, FILE *out);
+struct table_result table_jobs_result(const void *data, size_t size, const char *died);
 int table_jobs_run(const struct table_maker *maker, const struct table_wants *wants);
 bool table_jobs_refusal_is_general(int code);
 

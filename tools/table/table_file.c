@@ -35,6 +35,29 @@ static int file_compile(struct elf_file *elf, const struct lossy_options *lossy,
 }
 
 /**
+ * table_file_find() - the exact table of an ELF file, if it is in the cache
+ * @cache: the cache
+ * @fd: the ELF file, open for reading; the caller closes it
+ * @vdso: a copy of the vDSO, whose inode means nothing
+ * @file: filled; table_file_close() releases it, also if there is none
+ *
+ * Return: whether it is there.
+ */
+bool table_file_find(struct cache *cache, int fd, bool vdso, struct table_file *file)
+{
+	struct file_identity identity;
+	struct bee_error error;
+	struct elf_file elf;
+	bool found;
+
+	*file = (struct table_file){ .fd = -1 };
+	found = !identity_open(&elf, fd, vdso, &identity, &error) &&
+		cache_lookup(cache, &identity, file);
+	elf_close(&elf);
+	return found;
+}
+
+/**
  * table_file_get() - the table of an ELF file
  * @cache: where an exact table is looked for, and kept
  * @fd: the ELF file, open for reading; the caller closes it

@@ -23,6 +23,7 @@ enum table_source {
 	TABLE_COMPILED,
 };
 
+bool table_file_find(struct cache *cache, int fd, bool vdso, struct table_file *file);
 enum table_source table_file_get(struct cache *cache, int fd, const char *path, bool vdso,
 				 const struct lossy_options *lossy, struct lossy_report *report,
 				 struct table_file *file, struct bee_error *error);

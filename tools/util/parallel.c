@@ -1,31 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The same work on many files: a child for each item writes its result to a pipe and exits. */
-#include <errno.h>
-#include <fcntl.h>
+/* The same work on many files, in a child for each. */
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "alloc.h"
+#include "child.h"
 #include "parallel.h"
 
 #define PROGRESS_MS	200
 
 /* A running child; after it has ended, its result until @done takes it. */
 struct job {
-	size_t	 index;
-	pid_t	 pid;
-	int	 fd;		/* its pipe; -1 once it has ended */
-	char	*data;
-	size_t	 size;
-	size_t	 room;
-	char	 died[64];	/* "" if it ended as it should */
+	size_t		index;
+	struct child	child;
 };
 
 /*
@@ -55,32 +44,10 @@ static int job_start(struct pool *pool, size_t index)
 {
 	const struct parallel *parallel = pool->parallel;
 	struct job *job = pool_job(pool, index);
-	pid_t parent = getpid();
-	int fds[2];
-	FILE *out;
 
-	*job = (struct job){ .index = index, .fd = -1 };
-	/* Or the child would write a copy of what is buffered here. */
-	fflush(NULL);
-	if (pipe2(fds, O_CLOEXEC))
+	job->index = index;
+	if (child_start(&job->child, parallel->work, parallel->arg, index))
 		return -1;
-	job->pid = fork();
-	if (!job->pid) {
-		/* Only the parent reads the result, so die with it. */
-		if (close(fds[0]) || prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
-			_exit(1);
-		out = fdopen(fds[1], "w");
-		if (!out)
-			_exit(1);
-		parallel->work(parallel->arg, index, out);
-		_exit(fclose(out) ? 1 : 0);
-	}
-	close(fds[1]);
-	if (job->pid < 0) {
-		close(fds[0]);
-		return -1;
-	}
-	job->fd = fds[0];
 	pool->running++;
 	return 0;
 }
@@ -100,37 +67,6 @@ static int pool_start(struct pool *pool)
 	return 0;
 }
 
-static void job_reap(struct job *job)
-{
-	int status = 0;
-
-	close(job->fd);
-	job->fd = -1;
-	while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (WIFSIGNALED(status))
-		snprintf(job->died, sizeof(job->died), "killed by signal %d (%s)",
-			 WTERMSIG(status), strsignal(WTERMSIG(status)));
-	else if (WEXITSTATUS(status))
-		snprintf(job->died, sizeof(job->died), "given up, exit status %d",
-			 WEXITSTATUS(status));
-}
-
-/* Read some of a result.  Return: false at its end. */
-static bool job_read(struct job *job)
-{
-	ssize_t got;
-
-	if (job->room - job->size < 4096) {
-		job->room = job->room ? 2 * job->room : 8192;
-		job->data = alloc_array(job->data, job->room, 1);
-	}
-	got = read(job->fd, job->data + job->size, job->room - job->size);
-	if (got > 0)
-		job->size += got;
-	return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
-}
-
 static void pool_progress(const struct pool *pool)
 {
 	const struct parallel *parallel = pool->parallel;
@@ -139,7 +75,7 @@ static void pool_progress(const struct pool *pool)
 	if (!parallel->progress || !pool->running)
 		return;
 	/* The first item without a result has run longest. */
-	while (oldest < pool->next_start && pool_job(pool, oldest)->fd < 0)
+	while (oldest < pool->next_start && pool_job(pool, oldest)->child.fd < 0)
 		oldest++;
 	parallel->progress(parallel->arg, pool->ready, oldest);
 }
@@ -150,19 +86,18 @@ static void pool_wait(struct pool *pool)
 	size_t i, n = 0;
 
 	for (i = pool->next_done; i < pool->next_start; i++)
-		if (pool_job(pool, i)->fd >= 0)
-			pool->poll[n++] = (struct pollfd){ .fd = pool_job(pool, i)->fd,
+		if (pool_job(pool, i)->child.fd >= 0)
+			pool->poll[n++] = (struct pollfd){ .fd = pool_job(pool, i)->child.fd,
 							   .events = POLLIN };
 	n = poll(pool->poll, n, PROGRESS_MS) > 0 ? n : 0;
 	for (i = pool->next_done; n && i < pool->next_start; i++) {
-		struct job *job = pool_job(pool, i);
+		struct child *child = &pool_job(pool, i)->child;
 		size_t at;
 
-		for (at = 0; at < n && pool->poll[at].fd != job->fd; at++)
+		for (at = 0; at < n && pool->poll[at].fd != child->fd; at++)
 			;
-		if (job->fd < 0 || at == n || !pool->poll[at].revents || job_read(job))
+		if (child->fd < 0 || at == n || !pool->poll[at].revents || child_read(child))
 			continue;
-		job_reap(job);
 		pool->running--;
 		pool->ready++;
 	}
@@ -172,14 +107,26 @@ static void pool_hand_out(struct pool *pool)
 {
 	const struct parallel *parallel = pool->parallel;
 
-	while (pool->next_done < pool->next_start && pool_job(pool, pool->next_done)->fd < 0) {
+	while (pool->next_done < pool->next_start &&
+	       pool_job(pool, pool->next_done)->child.fd < 0) {
 		struct job *job = pool_job(pool, pool->next_done++);
+		struct child *child = &job->child;
 
-		parallel->done(parallel->arg, job->index, job->data, job->size,
-			       job->died[0] ? job->died : NULL);
-		free(job->data);
-		job->data = NULL;
+		parallel->done(parallel->arg, job->index, child->data, child->size,
+			       child->died[0] ? child->died : NULL);
+		free(child->data);
+		child->data = NULL;
 	}
+}
+
+/** parallel_jobs() - children at a time: @jobs, or for 0 as many as there are CPUs to run on */
+unsigned int parallel_jobs(unsigned int jobs)
+{
+	cpu_set_t cpus;
+
+	if (!jobs)
+		jobs = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
+	return jobs < PARALLEL_MAX_JOBS ? jobs : PARALLEL_MAX_JOBS;
 }
 
 /**
@@ -194,14 +141,9 @@ static void pool_hand_out(struct pool *pool)
 int parallel_run(const struct parallel *parallel)
 {
 	struct pool pool = { .parallel = parallel };
-	cpu_set_t cpus;
 	int ret = 0;
 
-	pool.max_running = parallel->jobs;
-	if (!pool.max_running)
-		pool.max_running = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
-	if (pool.max_running > PARALLEL_MAX_JOBS)
-		pool.max_running = PARALLEL_MAX_JOBS;
+	pool.max_running = parallel_jobs(parallel->jobs);
 	pool.njobs = PARALLEL_MAX_RESULTS * pool.max_running;
 	pool.jobs = alloc_array(NULL, pool.njobs, sizeof(*pool.jobs));
 	pool.poll = alloc_array(NULL, pool.max_running, sizeof(*pool.poll));

@@ -32,6 +32,7 @@ struct parallel {
 	void		(*progress)(void *arg, size_t ready, size_t index);
 };
 
+unsigned int parallel_jobs(unsigned int jobs);
 int parallel_run(const struct parallel *parallel);
 
 #endif /* BEE_PARALLEL_H */

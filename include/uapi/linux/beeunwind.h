@@ -81,8 +81,8 @@ enum beeunwind_follow {
 
 /**
  * enum beeunwind_announce - when a file without a table is announced by file-ntf
- * @BEEUNWIND_ANNOUNCE_SAMPLED: when a walk has a frame in it
- * @BEEUNWIND_ANNOUNCE_MAPPED: when a managed process maps it; the default
+ * @BEEUNWIND_ANNOUNCE_SAMPLED: when a walk has a frame in it; the default
+ * @BEEUNWIND_ANNOUNCE_MAPPED: when a managed process maps it
  */
 enum beeunwind_announce {
 	BEEUNWIND_ANNOUNCE_SAMPLED,
@@ -193,6 +193,7 @@ enum {
 	BEEUNWIND_A_CONFIG_HOOK,
 	BEEUNWIND_A_CONFIG_FOLLOW,
 	BEEUNWIND_A_CONFIG_ANNOUNCE,
+	BEEUNWIND_A_CONFIG_UNTIL_CLOSE,
 
 	__BEEUNWIND_A_CONFIG_MAX,
 	BEEUNWIND_A_CONFIG_MAX = (__BEEUNWIND_A_CONFIG_MAX - 1),

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "alloc.h"
 #include "netlink.h"
@@ -21,7 +22,8 @@
  * @add_code: the error that TABLE_ADD answers with; 0 for none
  * @proc_code: error of PROC_ADD, by pid; 0 for none
  * @forget_code: error of PROC_DEL; 0 for none
- * @deleted: id of the table that was deleted last; shared with child processes
+ * @open_id: the id that FILE_GET answers with for an open file
+ * @adds: how many tables were added; shared with child processes
  */
 struct fake {
 	struct netlink_file	file[4];
@@ -33,7 +35,8 @@ struct fake {
 	int			add_code;
 	int			(*proc_code)(uint32_t pid);
 	int			forget_code;
-	uint32_t		*deleted;
+	uint32_t		open_id;
+	uint32_t		*adds;
 };
 
 static struct fake fake;
@@ -44,13 +47,12 @@ struct netlink {
 
 static void fake_reset(void)
 {
-	uint32_t *deleted = fake.deleted;
+	uint32_t *adds = fake.adds;
 
-	if (!deleted)
-		deleted = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-			       0);
-	fake = (struct fake){ .deleted = deleted };
-	*deleted = 0;
+	if (!adds)
+		adds = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	fake = (struct fake){ .adds = adds };
+	*adds = 0;
 }
 
 struct netlink *netlink_clone(const struct netlink *nl, struct bee_error *error)
@@ -72,15 +74,25 @@ int netlink_table_add(struct netlink *nl, int fd, int exe_fd, uint32_t *id,
 	(void)fd;
 	(void)exe_fd;
 	*id = fake.added_id;
+	*fake.adds += !fake.add_code;
 	return fake.add_code ? error_set(error, fake.add_code, "no") : 0;
 }
 
-int netlink_table_del(struct netlink *nl, uint32_t id, bool force, struct bee_error *error)
+/* Device 5, and what the file itself says; loaded if a table of @fake.file says so. */
+int netlink_file_get(struct netlink *nl, int exe_fd, struct netlink_file *file,
+		     struct bee_error *error)
 {
+	struct stat st = { 0 };
+	size_t i;
+
 	(void)nl;
-	(void)force;
 	(void)error;
-	*fake.deleted = id;
+	fstat(exe_fd, &st);
+	*file = (struct netlink_file){ .id = fake.open_id, .device = 5, .inode = st.st_ino,
+				       .size = st.st_size };
+	for (i = 0; i < fake.nfiles; i++)
+		if (fake.file[i].inode == st.st_ino && fake.file[i].loaded)
+			file->loaded = true;
 	return 0;
 }
 

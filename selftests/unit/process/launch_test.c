@@ -20,12 +20,35 @@ struct looks {
 	unsigned int	count;
 	int		answer;
 	bool		kill;
+	unsigned int	wrong;
 };
 
-static int look(void *arg, pid_t pid)
+/* Is this a mapping of code? */
+static bool maps_code(pid_t pid, uint64_t start, uint64_t end)
+{
+	char path[64], line[512], flags[8];
+	unsigned long from, to;
+	bool found = false;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "r");
+	while (maps && !found && fgets(line, sizeof(line), maps))
+		found = sscanf(line, "%lx-%lx %7s", &from, &to, flags) == 3 && flags[2] == 'x' &&
+			from <= start && end <= to && start < end;
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+static int look(void *arg, pid_t pid, enum launch_stop stop, uint64_t start, uint64_t end)
 {
 	struct looks *looks = arg;
 
+	if (stop == LAUNCH_AT_MAP ? !maps_code(pid, start, end) : start || end)
+		looks->wrong++;
+	if ((stop == LAUNCH_AT_EXEC) != !looks->count)
+		looks->wrong++;
 	looks->count++;
 	if (looks->kill)
 		kill(pid, SIGKILL);
@@ -53,7 +76,7 @@ static bool runs(const char *program, const char *word, int expected, unsigned i
 	    WEXITSTATUS(status) != expected)
 		return false;
 	ksft_print_msg("looked at %u times\n", looks.count);
-	return looks.count >= least;
+	return looks.count >= least && !looks.wrong;
 }
 
 static bool is_no_exec(const char *program, int code)

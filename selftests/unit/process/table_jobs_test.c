@@ -143,7 +143,7 @@ static bool check_added(void)
 	if (!run(&wants) || ngot != 1 || got[0].source != TABLE_COMPILED || !got[0].bytes)
 		return false;
 	want_path(&wants, self, 8);
-	return run(&wants) && got[0].source == TABLE_CACHED && got[0].opened && !*fake.deleted;
+	return run(&wants) && got[0].source == TABLE_CACHED && got[0].opened && *fake.adds == 2;
 }
 
 static bool check_refused(void)
@@ -157,27 +157,68 @@ static bool check_refused(void)
 	       got[0].refusal == ENOSPC && !strcmp(got[0].error.text, "its table was refused: no");
 }
 
-/*
- * The module adds the table to a file with another id than the wanted one.  With the same inode
- * that is a success; otherwise the table must be deleted again.
- */
+/* What is found under the wanted file's name is that file if its inode is, also with another id. */
 static bool check_other_id(void)
 {
 	struct table_wants wants = { 0 };
-	struct stat st;
 	bool good;
 
 	fake_reset();
-	fake.added_id = 9;
-	fake.nfiles = 1;
-	fake.file[0] = (struct netlink_file){ .id = 9, .device = 5,
-					      .inode = stat(self, &st) ? 0 : st.st_ino };
+	fake.added_id = fake.open_id = 9;
 	want_path(&wants, self, 8);
-	good = run(&wants) && got[0].source == TABLE_CACHED && !*fake.deleted;
-	fake.file[0].inode++;
+	good = run(&wants) && got[0].source == TABLE_CACHED && *fake.adds == 1;
 	want_path(&wants, self, 8);
+	wants.want[0].mapping.inode++;
 	return good && run(&wants) && got[0].source == TABLE_NONE && !got[0].opened &&
-	       got[0].error.code == ESTALE && *fake.deleted == 9;
+	       got[0].error.code == ESTALE && *fake.adds == 1 &&
+	       !strcmp(got[0].error.text, "no longer mapped, and another file has its name");
+}
+
+/*
+ * Another file is mapped by now where the wanted one was: no table is made for the other, and the
+ * wanted one is found by its name.
+ */
+static bool check_other_mapped(void)
+{
+	struct table_wants wants = { 0 };
+
+	fake_reset();
+	fake.added_id = 8;
+	want_path(&wants, self, 8);
+	wants.want[0].pin = open("/bin/sh", O_PATH | O_CLOEXEC);
+	return wants.want[0].pin >= 0 && run(&wants) && got[0].source == TABLE_CACHED &&
+	       *fake.adds == 1;
+}
+
+/* A file that the module has a table of by now is not compiled again. */
+static bool check_stored(void)
+{
+	struct table_wants wants = { 0 };
+	struct stat st = { 0 };
+
+	fake_reset();
+	stat(self, &st);
+	fake.nfiles = 1;
+	fake.file[0] = (struct netlink_file){ .id = 9, .loaded = true, .inode = st.st_ino };
+	want_path(&wants, self, 8);
+	return run(&wants) && got[0].source == TABLE_STORED && !*fake.adds;
+}
+
+/* With cached_only, a file that is not in the cache is left. */
+static bool check_cached_only(void)
+{
+	struct table_wants wants = { 0 };
+	bool good;
+
+	fake_reset();
+	fake.added_id = fake.open_id = 8;
+	want_path(&wants, "/bin/sh", 8);
+	wants.want[0].cached_only = true;
+	good = run(&wants) && got[0].source == TABLE_NONE && got[0].left && !*fake.adds;
+	want_path(&wants, self, 8);
+	wants.want[0].cached_only = true;
+	return good && run(&wants) && got[0].source == TABLE_CACHED && !got[0].left &&
+	       *fake.adds == 1;
 }
 
 static bool check_find(void)
@@ -202,7 +243,7 @@ int main(void)
 	char command[64];
 
 	ksft_print_header();
-	ksft_set_plan(8);
+	ksft_set_plan(11);
 	if (!mkdtemp(directory) || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		return 1;
 	setenv("BEEUNWIND_CACHE", directory, 1);
@@ -214,6 +255,9 @@ int main(void)
 	ksft_test_result(check_added(), "compiled, then from the cache\n");
 	ksft_test_result(check_refused(), "refused by the module\n");
 	ksft_test_result(check_other_id(), "found again under another id, or replaced\n");
+	ksft_test_result(check_other_mapped(), "another file is mapped there by now\n");
+	ksft_test_result(check_stored(), "loaded by somebody else meanwhile\n");
+	ksft_test_result(check_cached_only(), "only if it is in the cache\n");
 	snprintf(command, sizeof(command), "rm -rf %s", directory);
 	if (system(command))
 		ksft_print_msg("%s is left\n", directory);

@@ -1,0 +1,173 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A program that maps and unmaps 20 libraries in turns, at one place: each gets its table once, and
+# in the end every stack is complete.  Programs that live for a moment likewise.
+# timeout: 900
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+libraries=20
+told=$WORK/told
+
+fresh_cache() {
+	rm -rf "$WORK/cache"
+	mkdir -m 700 "$WORK/cache"
+	export BEEUNWIND_CACHE=$WORK/cache
+}
+
+rounds() {
+	cut -d ' ' -f 1 "$WORK/rounds" 2>/dev/null || echo 0
+}
+
+rounds_are() {
+	[ "$((10#$(rounds)))" -ge "$1" ]
+}
+
+# more_rounds N: wait until the program has gone round N more times
+more_rounds() {
+	local at i
+	at=$((10#$(rounds)))
+	for i in 1 2 3 4 5; do
+		guest_wait rounds_are $((at + $1)) && return 0
+	done
+	return 1
+}
+
+# reports WHAT: print how many lines say WHAT of one of the libraries
+reports() {
+	grep -c "/libturn[0-9]*\.so: $1" "$told"
+}
+
+all_have_tables() {
+	"$BEECTL" status --files --json >"$WORK/files" && /usr/bin/python3 -c '
+import json, sys
+have = {f["path"] for f in json.load(open(sys.argv[1]))["files"] if f["loaded"]}
+sys.exit(not all(f"{sys.argv[2]}/libturn{i}.so" in have for i in range(int(sys.argv[3]))))' \
+		"$WORK/files" "$TESTS" "$libraries"
+}
+
+# Five times guest_wait's patience: 20 tables in a guest that does other work.
+wait_for_all_tables() {
+	local i
+	for i in 1 2 3 4 5; do
+		guest_wait all_have_tables && return 0
+	done
+	echo "not all of the libraries have tables"
+	return 1
+}
+
+# settled MADE: each library was reported once, as MADE, also after four more rounds
+settled() {
+	more_rounds 4 || return 1
+	echo "libraries: $(reports "$1") times $1; $(reports "") reports"
+	[ "$(reports "$1")" -eq "$libraries" ] && [ "$(reports "")" -eq "$libraries" ]
+}
+
+# At least 100 samples of the program in the libraries' rounds, and 99 % of them complete.
+complete() {
+	perf record -q -N -B -a -g -e cpu-clock -F 499 -o "$WORK/turns.data" -- \
+		bash -c "$(declare -f more_rounds rounds rounds_are guest_wait); WORK=$WORK; more_rounds 3" \
+		>/dev/null 2>&1
+	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge --no-exec --comm turns "$WORK/turns.data" \
+		>"$WORK/judged" || return 1
+	cat "$WORK/judged"
+	/usr/bin/python3 -c '
+import json, sys
+got = json.load(sys.stdin)
+sys.exit(not (got["samples"] >= 100 and got["complete"] >= 0.99 * got["samples"]))' <"$WORK/judged" &&
+		return 0
+	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why --no-exec --comm turns "$WORK/turns.data" |
+		head -n 20
+	return 1
+}
+
+# watched OPTION...: under "watch" with these options, while perf samples
+watched() {
+	local watch program recorder status=1
+	rm -f "$WORK/rounds"
+	fresh_cache
+	guest_insmod || return 1
+	"$BEECTL" watch "$@" >"$told" 2>&1 &
+	watch=$!
+	guest_wait grep -q "^following" "$told" || return 1
+	perf record -q -N -B -a -g -e cpu-clock -F 199 -o /dev/null >/dev/null 2>&1 &
+	recorder=$!
+	"$TESTS/turns" "$TESTS" "$libraries" "$WORK/rounds" &
+	program=$!
+	if wait_for_all_tables && settled "compiled, "; then
+		kill "$recorder"
+		wait "$recorder"
+		complete && status=0
+	fi
+	[ "$status" -eq 0 ] || { sort "$told" | uniq -c | sort -rn | head -n 30; }
+	kill "$recorder" "$program" "$watch" 2>/dev/null
+	wait "$recorder" "$program" "$watch" 2>/dev/null
+	rmmod beeunwind
+	return $status
+}
+
+# started PREFIX...: under "run", with a command before beectl
+started() {
+	local status=1
+	rm -f "$WORK/rounds"
+	fresh_cache
+	guest_insmod || return 1
+	perf record -q -N -B -g -e cpu-clock -F 499 -o /dev/null -- \
+		"$@" "$BEECTL" run -v -j 2 -- "$TESTS/turns" "$TESTS" "$libraries" "$WORK/rounds" >"$told" 2>&1 &
+	wait_for_all_tables && settled loaded && complete && status=0
+	[ "$status" -eq 0 ] || { sort "$told" | uniq -c | sort -rn | head -n 30; }
+	[ ! -s "$WORK/rounds" ] || kill "$(cut -d ' ' -f 2 "$WORK/rounds")"
+	wait
+	rmmod beeunwind
+	return $status
+}
+
+# 60 processes of one program, each of which ends before its file is looked at: one file.
+compiled_once() {
+	local watch i status=1
+	fresh_cache
+	guest_insmod || return 1
+	printf 'int main(void) { return 0; }\n' >"$WORK/moment.c"
+	gcc -o "$WORK/moment" "$WORK/moment.c"
+	"$BEECTL" watch --eager >"$told" 2>&1 &
+	watch=$!
+	guest_wait grep -q "^following" "$told" || return 1
+	kill -STOP "$watch"
+	for i in $(seq 60); do
+		"$WORK/moment"
+		cp "$WORK/moment.c" "$WORK/copy"
+		sleep 0
+	done
+	kill -CONT "$watch"
+	for i in 1 2 3 4 5; do
+		guest_wait grep -q "/moment: " "$told" && break
+	done
+	guest_wait watch_is_idle "$watch"
+	grep -c . "$told"
+	grep "/moment: " "$told"
+	[ "$(grep -c "/moment: " "$told")" -eq 1 ] && ! grep -q "no longer mapped" "$told" &&
+		[ -z "$(grep ": compiled, " "$told" | sort | uniq -d)" ] && status=0
+	[ "$status" -eq 0 ] || { sort "$told" | uniq -c | sort -rn | head -n 30; }
+	kill "$watch"
+	wait "$watch"
+	rmmod beeunwind
+	return $status
+}
+
+# The service and its children have used no CPU time during the sleep.
+watch_is_idle() {
+	local before after
+	before=$(sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 + $14 + $15 }')
+	sleep 0.7
+	after=$(sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 + $14 + $15 }')
+	[ "$before" = "$after" ]
+}
+
+[ -x "$TESTS/turns" ] || ktap_skip_all "build/selftests/kmod/turns: not built"
+ktap_plan 5
+ktap_run "under watch --eager" watched --eager
+ktap_run "under run" started env
+ktap_run "programs that live for a moment" compiled_once
+ktap_run "under watch" watched
+ktap_run "under run, without CAP_SYS_ADMIN" started setpriv --bounding-set -sys_admin
+ktap_finish

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The queue of files that need a table: which comes next, and that each is in it once. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fake_netlink.h"
+#include "kselftest.h"
+#include "table_queue.h"
+
+static char directory[] = "/tmp/table_queue_test.XXXXXX";
+static char order[16];	/* the last letter of the name of each file that is done */
+
+static void done(void *arg, const struct table_want *want, const struct table_result *result)
+{
+	size_t length = strlen(order);
+
+	(void)arg;
+	(void)result;
+	if (length + 1 < sizeof(order))
+		order[length] = want->name[strlen(want->name) - 1];
+}
+
+static struct table_maker maker = { .done = done, .jobs = 1 };
+
+/* A file that does not exist, so that each child ends at once.  Its id is that of its letter. */
+static struct netlink_file file_of(char letter, uint32_t missed)
+{
+	struct netlink_file file = { .id = letter, .inode = letter, .device = 5, .missed = missed };
+
+	snprintf(file.name, sizeof(file.name), "/nonexistent/%c", letter);
+	return file;
+}
+
+static void add(struct table_queue *queue, char letter, uint32_t missed)
+{
+	struct netlink_file file = file_of(letter, missed);
+
+	table_queue_add(queue, &file);
+}
+
+static bool drained(struct table_queue *queue, const char *expected)
+{
+	bool good = !table_queue_drain(queue) && !strcmp(order, expected);
+
+	if (!good)
+		ksft_print_msg("order: %s, expected: %s\n", order, expected);
+	table_queue_close(queue);
+	return good;
+}
+
+static struct table_queue *fresh(void)
+{
+	memset(order, 0, sizeof(order));
+	fake_reset();
+	return table_queue_open(&maker);
+}
+
+static bool check_hottest(void)
+{
+	struct table_queue *queue = fresh();
+
+	add(queue, 'a', 1);
+	add(queue, 'b', 7);
+	add(queue, 'c', 1);
+	add(queue, 'd', 9);
+	return drained(queue, "dbac");
+}
+
+/* The module's counts are newer than those of the messages; what is loaded needs no table. */
+static bool check_counts(void)
+{
+	struct table_queue *queue = fresh();
+
+	add(queue, 'a', 5);
+	add(queue, 'b', 1);
+	add(queue, 'c', 3);
+	fake.nfiles = 2;
+	fake.file[0] = file_of('b', 8);
+	fake.file[1] = file_of('a', 9);
+	fake.file[1].loaded = true;
+	return drained(queue, "bc");
+}
+
+/* A file that was mapped again has another id, and perhaps a better place to be found. */
+static bool check_once(void)
+{
+	struct table_queue *queue = fresh();
+	struct netlink_file file = file_of('a', 2);
+
+	add(queue, 'a', 1);
+	add(queue, 'b', 1);
+	add(queue, 'a', 1);
+	file.id = 1000;
+	table_queue_add(queue, &file);
+	return table_queue_waiting(queue) == 2 && drained(queue, "ab");
+}
+
+/* A file that is mapped again while it is looked for in vain is looked for there, too: once. */
+static bool check_again(void)
+{
+	struct table_queue *queue = fresh();
+	struct netlink_file file = file_of('a', 1);
+	bool good;
+
+	add(queue, 'a', 1);
+	good = table_queue_start(queue, 1) == 1;
+	add(queue, 'a', 1);
+	good &= drained(queue, "a");
+	queue = fresh();
+	add(queue, 'a', 1);
+	good &= table_queue_start(queue, 1) == 1;
+	file.id = 1000;
+	table_queue_add(queue, &file);
+	return good && !table_queue_waiting(queue) && drained(queue, "aa");
+}
+
+/* What is worked on is not queued again, and ends with the queue. */
+static bool check_close(void)
+{
+	struct table_queue *queue = fresh();
+	char path[64];
+	struct netlink_file file = file_of('p', 1);
+	struct table_want want = { .id = 'p', .pin = -ENOENT };
+	bool good;
+
+	/* A FIFO that nobody writes to would hold the child, if it were opened. */
+	snprintf(path, sizeof(path), "%s/p", directory);
+	good = !mkfifo(path, 0600);
+	snprintf(file.name, sizeof(file.name), "%s", path);
+	snprintf(want.name, sizeof(want.name), "%s", path);
+	table_queue_add(queue, &file);
+	good &= table_queue_start(queue, 1) == 1 && table_queue_running(queue) == 1;
+	table_queue_add(queue, &file);
+	good &= !table_queue_waiting(queue) && table_queue_start(queue, 1) == 0;
+	table_queue_close(queue);
+	return good && !order[0] && !unlink(path);
+}
+
+int main(void)
+{
+	char command[64];
+
+	ksft_print_header();
+	ksft_set_plan(5);
+	if (!mkdtemp(directory))
+		return 1;
+	setenv("BEEUNWIND_CACHE", directory, 1);
+	maker.cache = cache_open();
+	ksft_test_result(check_hottest(), "the file that is missed most comes first\n");
+	ksft_test_result(check_counts(), "by the module's counts\n");
+	ksft_test_result(check_once(), "a file is in the queue once\n");
+	ksft_test_result(check_again(), "not found, and mapped again meanwhile\n");
+	ksft_test_result(check_close(), "what is at work ends with the queue\n");
+	cache_close(maker.cache);
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	if (system(command))
+		ksft_print_msg("%s is left\n", directory);
+	ksft_finished();
+}

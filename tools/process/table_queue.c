@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Make tables of files as the module announces them, each in a child, while the caller goes on
+ * listening.  The file that walks miss most comes first.
+ *
+ * A file is in the queue once.  One that is unmapped and mapped again before its table is made is
+ * announced again, under another id: that is the same file.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "child.h"
+#include "parallel.h"
+#include "table_queue.h"
+
+/* How often the misses of the files that wait are read, ms. */
+#define QUEUE_COUNT_MS	100
+
+/* After so many children the size of the cache is measured again. */
+#define QUEUE_MEASURE	32
+
+#define QUEUE_PROGRESS_MS	200
+
+/*
+ * A child at work; free if @child.fd is -1.  @again: the same file, announced meanwhile; its @id is
+ * 0 if there is none.
+ */
+struct slot {
+	struct child		child;
+	struct table_want	want;
+	struct table_want	again;
+};
+
+/**
+ * struct table_queue - files that need a table
+ * @maker: how tables are made
+ * @wants: the files that wait, the first that came first
+ * @slot: the children
+ * @jobs: length of @slot
+ * @running: of them, at work
+ * @ready: files that were worked on since the queue was empty
+ * @started: children since the size of the cache was measured
+ * @counted: when misses were read last, CLOCK_MONOTONIC, ms
+ * @poll: for table_queue_poll(): room for the caller's descriptors and those of the children
+ * @npoll: room in it
+ */
+struct table_queue {
+	const struct table_maker	*maker;
+	struct table_wants		 wants;
+	struct slot			*slot;
+	unsigned int			 jobs;
+	size_t				 running;
+	size_t				 ready;
+	unsigned int			 started;
+	int64_t				 counted;
+	struct pollfd			*poll;
+	size_t				 npoll;
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
+}
+
+/**
+ * table_queue_open() - an empty queue
+ * @maker: how tables are made; used until table_queue_close().  Its done() gets results in the
+ *	order in which they come, from table_queue_poll().
+ *
+ * Return: the queue.
+ */
+struct table_queue *table_queue_open(const struct table_maker *maker)
+{
+	struct table_queue *queue = alloc_zero(1, sizeof(*queue));
+	unsigned int i;
+
+	queue->maker = maker;
+	queue->jobs = parallel_jobs(maker->jobs);
+	queue->slot = alloc_zero(queue->jobs, sizeof(*queue->slot));
+	for (i = 0; i < queue->jobs; i++)
+		queue->slot[i].child.fd = -1;
+	return queue;
+}
+
+static void want_release(struct table_want *want)
+{
+	if (want->pin >= 0)
+		close(want->pin);
+	want->pin = -ENOENT;
+}
+
+/** table_queue_close() - end the children, whose files get no table; NULL is fine */
+void table_queue_close(struct table_queue *queue)
+{
+	unsigned int i;
+
+	if (!queue)
+		return;
+	for (i = 0; i < queue->jobs; i++) {
+		if (queue->slot[i].child.fd < 0)
+			continue;
+		child_kill(&queue->slot[i].child);
+		want_release(&queue->slot[i].want);
+		want_release(&queue->slot[i].again);
+	}
+	table_jobs_free(&queue->wants);
+	free(queue->slot);
+	free(queue->poll);
+	free(queue);
+}
+
+static bool want_is_same(const struct table_want *want, const struct table_want *other)
+{
+	return want->id && other->id &&
+	       (want->id == other->id ||
+		(want->device == other->device && want->mapping.inode == other->mapping.inode &&
+		 want->mapping.size == other->mapping.size && !strcmp(want->name, other->name)));
+}
+
+/**
+ * table_queue_add_want() - add a file, unless it waits or is worked on already
+ * @queue: the queue
+ * @want: the file; its pin passes to the queue
+ */
+void table_queue_add_want(struct table_queue *queue, const struct table_want *want)
+{
+	struct table_wants *wants = &queue->wants;
+	struct table_want given = *want;
+	size_t i;
+
+	for (i = 0; i < queue->jobs; i++) {
+		struct slot *slot = &queue->slot[i];
+
+		if (slot->child.fd < 0 || !want_is_same(&slot->want, &given))
+			continue;
+		want_release(&slot->again);
+		slot->again = given;
+		return;
+	}
+	for (i = 0; i < wants->count && !want_is_same(&wants->want[i], &given); i++)
+		;
+	if (i < wants->count) {
+		/* The place where it is mapped now is the better one. */
+		if (given.pin < 0)
+			given.pin = wants->want[i].pin;
+		else
+			want_release(&wants->want[i]);
+		given.cached_only &= wants->want[i].cached_only;
+		wants->want[i] = given;
+		return;
+	}
+	wants->want = alloc_room(wants->want, wants->count, &wants->room, sizeof(*wants->want));
+	wants->want[wants->count++] = given;
+}
+
+/**
+ * table_queue_add() - add a file, unless it waits or is worked on already
+ * @queue: the queue
+ * @file: the file, with the place where it is mapped; it is pinned, as its process may end before
+ *	its turn comes
+ */
+void table_queue_add(struct table_queue *queue, const struct netlink_file *file)
+{
+	struct table_wants one = { 0 };
+
+	table_jobs_add(&one, file, true);
+	table_queue_add_want(queue, &one.want[0]);
+	free(one.want);
+}
+
+/** table_queue_waiting() - number of files that no child works on */
+size_t table_queue_waiting(const struct table_queue *queue)
+{
+	return queue->wants.count;
+}
+
+/** table_queue_running() - number of files that children work on */
+size_t table_queue_running(const struct table_queue *queue)
+{
+	return queue->running;
+}
+
+static struct table_want want_take(struct table_wants *wants, size_t at)
+{
+	struct table_want want = wants->want[at];
+
+	wants->count--;
+	memmove(&wants->want[at], &wants->want[at + 1], (wants->count - at) * sizeof(want));
+	return want;
+}
+
+/**
+ * table_queue_count() - bring up to date how often walks have missed the files that wait
+ * @queue: the queue
+ * @files: the module's files; those that have got a table meanwhile leave the queue
+ */
+void table_queue_count(struct table_queue *queue, const struct netlink_files *files)
+{
+	struct table_wants *wants = &queue->wants;
+	size_t i;
+
+	for (i = wants->count; i-- > 0;) {
+		const struct netlink_file *file = netlink_files_find(files, wants->want[i].id);
+		struct table_want want;
+
+		if (file && file->loaded) {
+			want = want_take(wants, i);
+			want_release(&want);
+		} else if (file) {
+			wants->want[i].missed = file->missed;
+		}
+	}
+}
+
+static void queue_read_counts(struct table_queue *queue)
+{
+	struct netlink_files files;
+	struct bee_error error;
+	int64_t now = now_ms();
+
+	if (queue->counted && now - queue->counted < QUEUE_COUNT_MS)
+		return;
+	if (!netlink_files_get(queue->maker->nl, &files, &error))
+		table_queue_count(queue, &files);
+	netlink_files_free(&files);
+	queue->counted = now;
+}
+
+/* The file that is missed most; of several the one that came first. */
+static size_t queue_find_hottest(const struct table_queue *queue)
+{
+	const struct table_want *want = queue->wants.want;
+	size_t i, best = 0;
+
+	for (i = 1; i < queue->wants.count; i++)
+		if (want[i].missed > want[best].missed)
+			best = i;
+	return best;
+}
+
+/* A child_work_fn */
+static void queue_work(void *arg, size_t index, FILE *out)
+{
+	const struct table_queue *queue = arg;
+
+	table_jobs_make(queue->maker, &queue->slot[index].want, out);
+}
+
+static int queue_start_one(struct table_queue *queue, struct slot *slot, size_t at)
+{
+	struct table_want want = queue->wants.want[at];
+
+	if (!queue->running || queue->started >= QUEUE_MEASURE) {
+		cache_measure(queue->maker->cache);
+		queue->started = 0;
+	}
+	slot->want = want;
+	slot->again = (struct table_want){ .pin = -ENOENT };
+	if (child_start(&slot->child, queue_work, queue, slot - queue->slot))
+		return -1;
+	want_take(&queue->wants, at);
+	queue->running++;
+	queue->started++;
+	return 0;
+}
+
+/**
+ * table_queue_start() - start children for the files that wait
+ * @queue: the queue
+ * @most: no more than so many
+ *
+ * Return: how many were started; or -1 and errno, if no child could be made and none is at work.
+ */
+int table_queue_start(struct table_queue *queue, size_t most)
+{
+	size_t started = 0;
+	unsigned int i;
+
+	for (i = 0; i < queue->jobs && started < most && queue->wants.count; i++) {
+		if (queue->slot[i].child.fd >= 0)
+			continue;
+		if (queue->wants.count > 1)
+			queue_read_counts(queue);
+		if (!queue->wants.count)
+			break;
+		if (queue_start_one(queue, &queue->slot[i], queue_find_hottest(queue))) {
+			queue->slot[i].child.fd = -1;
+			if (!queue->running)
+				return -1;
+			break;
+		}
+		started++;
+	}
+	return started;
+}
+
+/* The child has ended. */
+static void slot_finish(struct table_queue *queue, struct slot *slot)
+{
+	const struct table_maker *maker = queue->maker;
+	struct child *child = &slot->child;
+	struct table_result result = table_jobs_result(child->data, child->size,
+						       child->died[0] ? child->died : NULL);
+
+	queue->running--;
+	queue->ready++;
+	free(child->data);
+	child->data = NULL;
+	maker->done(maker->arg, &slot->want, &result);
+	want_release(&slot->want);
+	/* The file was not found where it was mapped first: it may be where it was mapped then. */
+	if (slot->again.id && slot->again.id != slot->want.id &&
+	    result.source == TABLE_NONE && !result.opened && !result.refusal)
+		table_queue_add_want(queue, &slot->again);
+	else
+		want_release(&slot->again);
+}
+
+/**
+ * table_queue_poll() - wait for children and for other descriptors, and take results
+ * @queue: the queue
+ * @fds: the caller's descriptors; revents are filled
+ * @nfds: number of them
+ * @timeout: ms; -1: none
+ * @signals: as for ppoll(); may be NULL
+ *
+ * Return: as ppoll(), where a child counts as well.
+ */
+int table_queue_poll(struct table_queue *queue, struct pollfd *fds, size_t nfds, int timeout,
+		     const sigset_t *signals)
+{
+	struct timespec wait = { timeout / 1000, timeout % 1000 * 1000000l };
+	size_t i, n = nfds;
+	int ret;
+
+	if (queue->npoll < nfds + queue->jobs) {
+		queue->npoll = nfds + queue->jobs;
+		queue->poll = alloc_array(queue->poll, queue->npoll, sizeof(*queue->poll));
+	}
+	for (i = 0; i < nfds; i++)
+		queue->poll[i] = fds[i];
+	/* poll() leaves out negative descriptors. */
+	for (i = 0; i < queue->jobs; i++)
+		queue->poll[n++] = (struct pollfd){ .fd = queue->slot[i].child.fd,
+						    .events = POLLIN };
+	ret = ppoll(queue->poll, n, timeout < 0 ? NULL : &wait, signals);
+	for (i = 0; i < nfds; i++)
+		fds[i].revents = ret > 0 ? queue->poll[i].revents : 0;
+	for (i = 0; ret > 0 && i < queue->jobs; i++)
+		if (queue->poll[nfds + i].revents && !child_read(&queue->slot[i].child))
+			slot_finish(queue, &queue->slot[i]);
+	return ret;
+}
+
+/**
+ * table_queue_drain() - work on all files, and wait for the end
+ * @queue: the queue
+ *
+ * Return: 0; or -1 and errno, if no child could be made.
+ */
+int table_queue_drain(struct table_queue *queue)
+{
+	const struct table_maker *maker = queue->maker;
+	unsigned int i;
+
+	queue->ready = 0;
+	while (queue->wants.count || queue->running) {
+		if (table_queue_start(queue, queue->jobs) < 0)
+			return -1;
+		for (i = 0; i < queue->jobs && queue->slot[i].child.fd < 0; i++)
+			;
+		if (maker->progress && i < queue->jobs)
+			maker->progress(queue->ready,
+					queue->ready + queue->running + queue->wants.count,
+					queue->slot[i].want.name);
+		if (table_queue_poll(queue, NULL, 0, QUEUE_PROGRESS_MS, NULL) < 0 &&
+		    errno != EINTR)
+			return -1;
+	}
+	return 0;
+}

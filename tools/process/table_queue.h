@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Make tables of files as the module announces them, those first that walks miss most. */
+#ifndef TABLE_QUEUE_H
+#define TABLE_QUEUE_H
+
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+
+#include "table_jobs.h"
+
+struct table_queue;
+
+struct table_queue *table_queue_open(const struct table_maker *maker);
+void table_queue_close(struct table_queue *queue);
+
+void table_queue_add(struct table_queue *queue, const struct netlink_file *file);
+void table_queue_add_want(struct table_queue *queue, const struct table_want *want);
+size_t table_queue_waiting(const struct table_queue *queue);
+size_t table_queue_running(const struct table_queue *queue);
+
+void table_queue_count(struct table_queue *queue, const struct netlink_files *files);
+int table_queue_start(struct table_queue *queue, size_t most);
+int table_queue_poll(struct table_queue *queue, struct pollfd *fds, size_t nfds, int timeout,
+		     const sigset_t *signals);
+int table_queue_drain(struct table_queue *queue);
+
+#endif /* TABLE_QUEUE_H */

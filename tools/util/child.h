@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A child process that does one piece of work and writes the result to a pipe. */
+#ifndef BEE_CHILD_H
+#define BEE_CHILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+/**
+ * struct child - a child, and after it has ended its result
+ * @pid: its process id
+ * @fd: the pipe that it writes to, for poll(); -1 once it has ended
+ * @data: what it wrote; whoever started it frees it
+ * @size: bytes of @data
+ * @room: bytes allocated
+ * @died: how it ended, if not as it should; or ""
+ */
+struct child {
+	pid_t	 pid;
+	int	 fd;
+	char	*data;
+	size_t	 size;
+	size_t	 room;
+	char	 died[64];
+};
+
+/**
+ * typedef child_work_fn - what a child does
+ * @arg: from child_start()
+ * @index: from child_start()
+ * @out: takes the result
+ */
+typedef void (*child_work_fn)(void *arg, size_t index, FILE *out);
+
+int child_start(struct child *child, child_work_fn work, void *arg, size_t index);
+bool child_read(struct child *child);
+void child_kill(struct child *child);
+
+#endif /* BEE_CHILD_H */
