@@ -159,6 +159,8 @@ check_words() {
 		complains 2 'beectl: config: none: not managed or all; see "beectl config --help"' \
 			config follow none &&
 		complains 2 'beectl: status: abc: not a process id; see "beectl status --help"' status abc &&
+		complains 2 'beectl: status: --since: only without PID, --files and --processes; see "beectl status --help"' \
+			status --files --since "$work/none" &&
 		complains 2 'beectl: load: --all or process ids, not both; see "beectl load --help"' \
 			load --all 1 &&
 		complains 2 'beectl: unload: --all or process ids, not both; see "beectl unload --help"' \
