@@ -241,6 +241,7 @@ int cmd_run(int argc, char **argv)
 	signal(SIGCHLD, SIG_DFL);
 	if (maker_open(&run.maker, &run.error))
 		return run_refuse(NULL, run.error.text, RUN_FAILED);
+	maker_warn_hook(&run.maker, "run");
 	if (run.verbose)
 		maker_warn(&run.maker, "run");
 	run.events = netlink_events_open(&run.error);
