@@ -18,6 +18,7 @@
 #include "messages.h"
 #include "options.h"
 #include "text.h"
+#include "unrecorded.h"
 
 static const char run_help[] =
 	"Usage: beectl run [OPTIONS] [--] CMD [ARGUMENT...]\n"
@@ -28,6 +29,10 @@ static const char run_help[] =
 	"root starts it.  Its children, and what they execute, are covered as well.  As long as\n"
 	"CMD runs, a file that is mapped later gets its table when it is mapped; if \"beectl\n"
 	"watch\" has set announce to sampled, after the first sample in it.\n"
+	"\n"
+	"Under \"perf record\" the tables are made in a process that perf does not record, if beectl\n"
+	"may change its group id (root may).  With \"perf record -a\", which records all processes,\n"
+	"their name is beectl.\n"
 	"\n"
 	"Options:\n"
 	"  -v, --verbose  Say on stderr what was loaded, and name files without a table\n"
@@ -170,6 +175,7 @@ static int run_follow(struct run *run, pid_t pid)
 	int status;
 	pid_t got;
 
+	unrecorded_release();
 	while (fds[1].fd >= 0 && !fds[1].revents) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			break;
@@ -179,7 +185,7 @@ static int run_follow(struct run *run, pid_t pid)
 	if (fds[1].fd >= 0)
 		close(fds[1].fd);
 	do
-		got = waitpid(pid, &status, 0);
+		got = launch_wait(pid, &status);
 	while (got < 0 && errno == EINTR);
 	if (got == pid)
 		return run_exit_status(status);
@@ -231,6 +237,7 @@ int cmd_run(int argc, char **argv)
 			{ 0, "thin", OPTION_THIN, &run.maker.lossy.thin },
 		},
 	};
+	char **words = argv;
 	int status = options_parse(&options, argc, &argv);
 
 	if (status == OPTIONS_OK && !*argv)
@@ -241,6 +248,11 @@ int cmd_run(int argc, char **argv)
 	signal(SIGCHLD, SIG_DFL);
 	if (maker_open(&run.maker, &run.error))
 		return run_refuse(NULL, run.error.text, RUN_FAILED);
+	/* These are main()'s words, before them the program's name. */
+	if (unrecorded_begin(words - 1, argv, run_take_signals, &status)) {
+		maker_close(&run.maker);
+		return status;
+	}
 	maker_warn_hook(&run.maker, "run");
 	if (run.verbose)
 		maker_warn(&run.maker, "run");
