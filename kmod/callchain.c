@@ -29,7 +29,7 @@ static bool callchain_is_ours(struct pt_regs *regs)
  * context level (get_recursion_context(), kernel/events/internal.h).
  */
 static void callchain_walk(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs,
-			   const struct bee_map *map)
+			   struct bee_mm *m, const struct bee_map *map)
 {
 	struct bee_walk *walk = this_cpu_ptr(bee_percpu_walks) + interrupt_context_level();
 	enum beeunwind_stop stop;
@@ -48,6 +48,7 @@ static void callchain_walk(struct perf_callchain_entry_ctx *ctx, struct pt_regs 
 	bee_stats_add(frames, frames);
 	bee_stats_add(fp_steps, walk->fp_steps);
 	bee_stats_add(stop[stop], 1);
+	atomic_inc(&m->stop[stop]);
 	if (walk->file)
 		atomic_inc(&walk->file->stop[stop]);
 }
@@ -67,14 +68,16 @@ static void callchain_walk(struct perf_callchain_entry_ctx *ctx, struct pt_regs 
 void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs)
 {
 	const struct bee_map *map;
+	struct bee_mm *m;
 
 	bee_stats_add(hits, 1);
 	if (!callchain_is_ours(regs))
 		return;
 	rcu_read_lock();
-	map = bee_mm_lookup(current->mm);
+	m = bee_mm_find(current->mm);
+	map = m ? rcu_dereference(m->map) : NULL;
 	if (map) {
-		callchain_walk(ctx, regs, map);
+		callchain_walk(ctx, regs, m, map);
 		ctx->max_stack = 0;
 	}
 	rcu_read_unlock();

@@ -10,6 +10,7 @@
 #include <linux/rcupdate.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
+#include <linux/beeunwind.h>
 
 #include "map.h"
 
@@ -27,6 +28,8 @@ struct pid;
  * @by_mm: in the hash by mm (L, RCU for reading)
  * @node: in the list of all (L, RCU for reading)
  * @free: frees it
+ * @stop: walks by stop reason, modulo 2^32; written by walks, last so that they share no cache
+ *	line with what lookups read
  *
  * I: set before publication.  L: mm_lock of mm.c.
  */
@@ -41,6 +44,7 @@ struct bee_mm {
 	struct hlist_node	 by_mm;
 	struct list_head	 node;
 	struct rcu_work		 free;
+	atomic_t		 stop[BEEUNWIND_STOP_MAX + 1];
 };
 
 #define BEE_MM_HASH_BITS	12
@@ -113,21 +117,6 @@ static inline struct bee_mm *bee_mm_find(const struct mm_struct *mm)
 		if (m->mm == mm)
 			return m;
 	return NULL;
-}
-
-/**
- * bee_mm_lookup() - the ranges of an mm
- * @mm: the mm
- *
- * Context: Any, NMI-safe.  Caller holds the RCU read lock.  Does not fault,
- * sleep, allocate, lock or print.
- * Return: its ranges, at least one; or NULL if it has none or is not managed.
- */
-static inline const struct bee_map *bee_mm_lookup(const struct mm_struct *mm)
-{
-	const struct bee_mm *m = bee_mm_find(mm);
-
-	return m ? rcu_dereference(m->map) : NULL;
 }
 
 #endif /* BEE_MM_H */

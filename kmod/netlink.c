@@ -9,6 +9,7 @@
 #include <linux/capability.h>
 #include <linux/netlink.h>
 #include <linux/notifier.h>
+#include <linux/random.h>
 #include <net/genetlink.h>
 
 #include "budget.h"
@@ -20,6 +21,8 @@
 #include "netlink_impl.h"
 #include "percpu.h"
 #include "store.h"
+
+static u64 netlink_instance;
 
 /**
  * bee_netlink_check_caps() - whether the sender of a request may make it
@@ -97,11 +100,7 @@ void *bee_netlink_dump_message(struct sk_buff *skb, struct netlink_callback *cb,
 	return hdr;
 }
 
-/*
- * bee_netlink_put_stop() - put @attr, a nest of the set stop-count.
- * Context: Any.  Return: 0 or -EMSGSIZE.
- */
-int bee_netlink_put_stop(struct sk_buff *skb, int attr, u32 reason, u64 walks)
+static int netlink_put_stop(struct sk_buff *skb, int attr, u32 reason, u64 walks)
 {
 	struct nlattr *nest = nla_nest_start(skb, attr);
 
@@ -110,6 +109,23 @@ int bee_netlink_put_stop(struct sk_buff *skb, int attr, u32 reason, u64 walks)
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
+}
+
+/*
+ * bee_netlink_put_stops() - put an @attr, a nest of the set stop-count, for each reason with
+ * walks.  @stop: walks by stop reason.  Context: Any.  Return: 0 or -EMSGSIZE.
+ */
+int bee_netlink_put_stops(struct sk_buff *skb, int attr, const atomic_t *stop)
+{
+	int i, err = 0;
+
+	for (i = BEEUNWIND_STOP_NONE + 1; !err && i <= BEEUNWIND_STOP_MAX; i++) {
+		u32 walks = atomic_read(&stop[i]);
+
+		if (walks)
+			err = netlink_put_stop(skb, attr, i, walks);
+	}
+	return err;
 }
 
 static int netlink_pre_doit(const struct genl_split_ops *ops, struct sk_buff *skb,
@@ -150,7 +166,10 @@ static int netlink_info_get(struct sk_buff *request, struct genl_info *info)
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_BUDGET, bee_budget_limit()) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_FOLLOW_LOST, mm.lost) ||
 	      nla_put_u32(skb, BEEUNWIND_A_INFO_FOLLOW, READ_ONCE(bee_follow_mode)) ||
-	      nla_put_u32(skb, BEEUNWIND_A_INFO_ANNOUNCE, READ_ONCE(bee_follow_announce));
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_ANNOUNCE, READ_ONCE(bee_follow_announce)) ||
+	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_INSTANCE, netlink_instance) ||
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_LISTENERS,
+			  genl_has_listeners(&bee_netlink_family, &init_net, 0));
 	return bee_netlink_reply_end(info, skb, hdr, err);
 }
 
@@ -166,7 +185,7 @@ static int netlink_stats_get(struct sk_buff *request, struct genl_info *info)
 		return -ENOMEM;
 	bee_stats_sum(&sum);
 	for (i = BEEUNWIND_STOP_NONE + 1; !err && i <= BEEUNWIND_STOP_MAX; i++)
-		err = bee_netlink_put_stop(skb, BEEUNWIND_A_STATS_STOP, i, sum.stop[i]);
+		err = netlink_put_stop(skb, BEEUNWIND_A_STATS_STOP, i, sum.stop[i]);
 	err = err ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_STATS_FRAMES, sum.frames) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_STATS_FP_STEPS, sum.fp_steps);
@@ -293,6 +312,7 @@ int bee_netlink_init(void)
 
 	if (err)
 		return err;
+	netlink_instance = get_random_u64();
 	err = genl_register_family(&bee_netlink_family);
 	if (err)
 		netlink_unregister_notifier(&netlink_closed_block);

@@ -125,22 +125,17 @@ static int file_put(struct sk_buff *skb, const struct bee_file *f, u32 held)
 {
 	const struct bee_stored *stored = rcu_dereference(f->table);
 	const struct bee_news *news = stored ? NULL : bee_news_of(f);
-	int i, err;
+	int err;
 
 	err = file_put_identity(skb, f) ||
 	      nla_put_u32(skb, BEEUNWIND_A_FILE_USERS, bee_file_users(f) - held) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_IDLE_MS,
 				  jiffies_to_msecs(jiffies - READ_ONCE(f->used))) ||
 	      nla_put_u32(skb, BEEUNWIND_A_FILE_HITS, atomic_read(&f->hits)) ||
-	      nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED, atomic_read(&f->missed));
-	for (i = BEEUNWIND_STOP_NONE + 1; !err && i <= BEEUNWIND_STOP_MAX; i++) {
-		u32 walks = atomic_read(&f->stop[i]);
-
-		if (walks)
-			err = bee_netlink_put_stop(skb, BEEUNWIND_A_FILE_STOP, i, walks);
-	}
-	err = err || bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_BYTES,
-					 bee_file_bytes(f) + bee_stored_bytes(stored));
+	      nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED, atomic_read(&f->missed)) ||
+	      bee_netlink_put_stops(skb, BEEUNWIND_A_FILE_STOP, f->stop) ||
+	      bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_BYTES,
+				  bee_file_bytes(f) + bee_stored_bytes(stored));
 	if (!err && stored) {
 		const struct bee_table *t = &stored->table;
 

@@ -334,7 +334,7 @@ static int range_put(struct sk_buff *skb, const struct bee_range *range)
 	return 0;
 }
 
-/* One message, with as many of the address space's ranges as fit. */
+/* One message, with as many of the address space's ranges as fit; the first has its walks, too. */
 static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const struct bee_mm *m)
 {
 	struct proc_dump *dump = (void *)cb->ctx;
@@ -351,7 +351,8 @@ static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const stru
 	if (nla_put_u32(skb, BEEUNWIND_A_PROC_PID, pid) ||
 	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_COOKIE, m->cookie) ||
 	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_GENERATION, generation) ||
-	    nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, nr))
+	    nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, nr) ||
+	    (!first && bee_netlink_put_stops(skb, BEEUNWIND_A_PROC_STOP, m->stop)))
 		goto full;
 	while (i < nr && !range_put(skb, &map->ranges[i]))
 		i++;

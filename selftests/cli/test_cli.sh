@@ -159,6 +159,8 @@ check_words() {
 		complains 2 'beectl: config: none: not managed or all; see "beectl config --help"' \
 			config follow none &&
 		complains 2 'beectl: status: abc: not a process id; see "beectl status --help"' status abc &&
+		complains 2 'beectl: status: --since: only without PID, --files and --processes; see "beectl status --help"' \
+			status --files --since "$work/none" &&
 		complains 2 'beectl: load: --all or process ids, not both; see "beectl load --help"' \
 			load --all 1 &&
 		complains 2 'beectl: unload: --all or process ids, not both; see "beectl unload --help"' \
@@ -167,7 +169,22 @@ check_words() {
 			watch 1
 }
 
-ktap_plan 24
+# What is recorded must be clear before the module is asked; CMD stands after "--".
+check_record_words() {
+	local help='see "beectl record --help"'
+	complains 125 "beectl: record: what? -p PID, -a, or a command after --; $help" record &&
+		complains 125 "beectl: record: what? -p PID, -a, or a command after --; $help" record -g ls &&
+		complains 125 "beectl: record: what? -p PID, -a, or a command after --; $help" record -p &&
+		complains 125 "beectl: record: a command is needed after --; $help" record -g -- &&
+		complains 125 "beectl: record: abc: not a process id; $help" record -gp 1,abc -- ls &&
+		complains 125 "beectl: record: : not a process id; $help" record --pid=1, -- ls &&
+		complains 125 "beectl: record: -D and --control: only with -p or -a; $help" \
+			record -D 5 -- touch "$work/recorded" &&
+		says 0 stdout '^Usage: beectl record' record -F 9 --help -- ls &&
+		[ ! -e "$work/recorded" ]
+}
+
+ktap_plan 25
 ktap_run "help" says 0 stdout "^Usage: beectl COMMAND" help
 ktap_run "help help" says 0 stdout "^Usage: beectl COMMAND" help help
 ktap_run "--help" says 0 stdout "^Usage: beectl COMMAND" --help
@@ -195,5 +212,6 @@ ktap_run "a refused table" check_refused_table
 ktap_run "names are no escape sequences" check_names
 ktap_run "standard output is full" check_full_disk
 ktap_run "words of status, load, unload, watch and config" check_words
+ktap_run "words of record" check_record_words
 ktap_run "closed standard streams" check_closed_streams
 ktap_finish

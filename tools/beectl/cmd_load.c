@@ -342,6 +342,7 @@ int cmd_load(int argc, char **argv)
 	if (maker_open(&load.maker, &error))
 		return message_error("load", NULL, error.text);
 	maker_warn(&load.maker, "load");
+	maker_warn_hook(&load.maker, "load");
 	load.maker.progress = progress_count;
 	if (json)
 		load.json = json_object_new_array();

@@ -23,6 +23,7 @@
 #include "table_queue.h"
 #include "text.h"
 #include "tried.h"
+#include "unrecorded.h"
 
 static const char run_help[] =
 	"Usage: beectl run [OPTIONS] [--] CMD [ARGUMENT...]\n"
@@ -34,6 +35,10 @@ static const char run_help[] =
 	"as CMD runs, other files that it, its children and what they execute have mapped get\n"
 	"their tables after the first sample in them, those with the most samples first.  What\n"
 	"is not ready when CMD ends is given up; \"beectl cache prewarm\" makes it beforehand.\n"
+	"\n"
+	"Under \"perf record\" the tables are made in a process that perf does not record, if beectl\n"
+	"may change its group id (root may).  With \"perf record -a\", which records all processes,\n"
+	"their name is beectl.\n"
 	"\n"
 	"Options:\n"
 	"  -j, --jobs N   Work on N files at a time (default: one for each CPU)\n"
@@ -274,6 +279,7 @@ static int run_follow(struct run *run, pid_t pid)
 	pid_t got;
 
 	run->runs = true;
+	unrecorded_release();
 	run_want_missed(run, pid);
 	while (fds[0].fd >= 0 && !fds[0].revents) {
 		bool look = !run->events || run->unsampled;
@@ -290,7 +296,7 @@ static int run_follow(struct run *run, pid_t pid)
 	if (fds[0].fd >= 0)
 		close(fds[0].fd);
 	do
-		got = waitpid(pid, &status, 0);
+		got = launch_wait(pid, &status);
 	while (got < 0 && errno == EINTR);
 	if (got == pid)
 		return run_exit_status(status);
@@ -348,6 +354,7 @@ int cmd_run(int argc, char **argv)
 			{ 0, "thin", OPTION_THIN, &run.maker.lossy.thin },
 		},
 	};
+	char **words = argv;
 	int status = options_parse(&options, argc, &argv);
 
 	if (status == OPTIONS_OK && !*argv)
@@ -358,6 +365,12 @@ int cmd_run(int argc, char **argv)
 	signal(SIGCHLD, SIG_DFL);
 	if (maker_open(&run.maker, &run.error))
 		return run_refuse(NULL, run.error.text, RUN_FAILED);
+	/* These are main()'s words, before them the program's name. */
+	if (unrecorded_begin(words - 1, argv, run_take_signals, &status)) {
+		maker_close(&run.maker);
+		return status;
+	}
+	maker_warn_hook(&run.maker, "run");
 	if (run.verbose)
 		maker_warn(&run.maker, "run");
 	run.maker.arg = &run;

@@ -14,6 +14,7 @@ int cmd_compile(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_load(int argc, char **argv);
+int cmd_record(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_size(int argc, char **argv);
 int cmd_status(int argc, char **argv);

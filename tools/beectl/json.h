@@ -19,6 +19,15 @@ static inline void json_add_string(struct json_object *object, const char *key, 
 	json_object_object_add(object, key, json_object_new_string(value));
 }
 
+/* json_add_hex(): as a string: many JSON readers hold numbers as doubles, exact to 53 bits only */
+static inline void json_add_hex(struct json_object *object, const char *key, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%#llx", (unsigned long long)value);
+	json_add_string(object, key, text);
+}
+
 static inline void json_add_bool(struct json_object *object, const char *key, bool value)
 {
 	json_object_object_add(object, key, json_object_new_boolean(value));

@@ -54,6 +54,16 @@ void maker_warn(const struct table_maker *maker, const char *command)
 		message_warning(command, NULL, cache_warning(maker->cache));
 }
 
+/** maker_warn_hook() - warn if the module is not in perf's callchain path */
+void maker_warn_hook(const struct table_maker *maker, const char *command)
+{
+	struct netlink_info info;
+	struct bee_error error;
+
+	if (!netlink_info_get(maker->nl, &info, &error) && info.hook == BEEUNWIND_HOOK_STATE_OFF)
+		message_warning(command, NULL, MAKER_HOOK_OFF);
+}
+
 /** maker_print_wrong() - print how much text has wrong rules; nothing if all tables are exact */
 void maker_print_wrong(FILE *out, uint64_t wrong, uint64_t text)
 {

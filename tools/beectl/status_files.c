@@ -7,31 +7,14 @@
 #include "json.h"
 #include "lossy.h"
 #include "messages.h"
-#include "names.h"
 #include "status_files.h"
+#include "stops.h"
 #include "text.h"
 
 /* Files that plain "beectl status" lists under "incomplete stacks". */
 #define MAX_INCOMPLETE	10
 
 typedef unsigned long long ull;
-
-static bool stop_is_complete(uint32_t reason)
-{
-	return reason == BEEUNWIND_STOP_OUTERMOST || reason == BEEUNWIND_STOP_DEPTH;
-}
-
-/* Walks that were cut short in the file's code. */
-static uint64_t file_cut(const struct netlink_file *t)
-{
-	uint64_t cut = 0;
-	uint32_t reason;
-
-	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
-		if (!stop_is_complete(reason))
-			cut += t->stop[reason];
-	return cut;
-}
 
 /* @t->idle_ms is printed in the largest unit in which it is not 0: "12 s", "3 h". */
 static void print_file(const struct netlink_file *t)
@@ -51,23 +34,12 @@ static void print_file(const struct netlink_file *t)
 		printf("%9u ", t->rows);
 	else
 		printf("%9s ", "no table");
-	printf("%6u %9u %8u %8llu %8s  %-12s  ", t->users, t->hits, t->missed, (ull)file_cut(t),
-	       age, id);
+	printf("%6u %9u %8u %8llu %8s  %-12s  ", t->users, t->hits, t->missed,
+	       (ull)stops_cut(t->stop), age, id);
 	text_put_name(stdout, t->name);
 	if (t->flags)
 		printf(" (not exact: %s)", lossy_words(t->flags));
 	putchar('\n');
-}
-
-static struct json_object *json_file_stops(const struct netlink_file *t)
-{
-	struct json_object *object = json_object_new_object();
-	uint32_t reason;
-
-	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
-		if (t->stop[reason])
-			json_add_uint(object, bee_stop_names[reason], t->stop[reason]);
-	return object;
 }
 
 static void json_file(struct json_object *file, const struct netlink_file *t)
@@ -82,9 +54,9 @@ static void json_file(struct json_object *file, const struct netlink_file *t)
 	json_add_uint(file, "users", t->users);
 	json_add_uint(file, "hits", t->hits);
 	json_add_uint(file, "missed", t->missed);
-	json_add_uint(file, "cut", file_cut(t));
+	json_add_uint(file, "cut", stops_cut(t->stop));
 	json_add_uint(file, "idle_ms", t->idle_ms);
-	json_add(file, "stops", json_file_stops(t));
+	json_add(file, "stops", stops_json(t->stop));
 	json_add_string(file, "identity", id);
 	json_add_uint(file, "inode", t->inode);
 	json_add_string(file, "path", t->name);
@@ -120,35 +92,34 @@ void status_show_files(const struct netlink_files *files, struct json_object *js
 
 static int compare_cut(const void *a, const void *b)
 {
-	uint64_t x = file_cut(*(const struct netlink_file **)a);
-	uint64_t y = file_cut(*(const struct netlink_file **)b);
+	uint64_t x = stops_cut((*(const struct netlink_file **)a)->stop);
+	uint64_t y = stops_cut((*(const struct netlink_file **)b)->stop);
 
 	return x > y ? -1 : x < y;
 }
 
 /* "  123  4.5%  /usr/bin/name (no-table 12, gap 3)": @sum walks are cut short in all files */
-static void print_incomplete(const struct netlink_file *t, uint64_t sum)
+static void print_incomplete(FILE *out, const struct netlink_file *t, uint64_t sum)
 {
-	const char *before = "";
-	uint32_t reason;
+	uint64_t cut = stops_cut(t->stop);
+	uint32_t reason, stop[BEEUNWIND_STOP_MAX + 1];
 
-	printf("  %12llu %5.1f%%  ", (ull)file_cut(t), percent(file_cut(t), sum));
-	text_put_name(stdout, t->name);
-	printf("%s (", t->loaded ? "" : ", which has no table");
-	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++) {
-		if (stop_is_complete(reason) || !t->stop[reason])
-			continue;
-		printf("%s%s %u", before, bee_stop_names[reason], t->stop[reason]);
-		before = ", ";
-	}
-	printf(")\n");
+	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
+		stop[reason] = stop_is_cut(reason) ? t->stop[reason] : 0;
+	fprintf(out, "  %12llu %5.1f%%  ", (ull)cut, percent(cut, sum));
+	text_put_name(out, t->name);
+	fprintf(out, "%s ", t->loaded ? "" : ", which has no table");
+	stops_put(out, stop);
+	putc('\n', out);
 }
 
 /*
  * status_show_incomplete(): the files in whose code walks were cut short, the worst first, and
  * why: all as "incomplete" in @json; if that is NULL, the first MAX_INCOMPLETE in a line each
+ * to @out
  */
-void status_show_incomplete(const struct netlink_files *files, struct json_object *json)
+void status_show_incomplete(FILE *out, const struct netlink_files *files,
+			    struct json_object *json)
 {
 	const struct netlink_file **list = alloc_array(NULL, files->count + 1, sizeof(*list));
 	struct json_object *array = NULL, *file;
@@ -156,30 +127,31 @@ void status_show_incomplete(const struct netlink_files *files, struct json_objec
 	uint64_t sum = 0;
 
 	for (i = 0; i < files->count; i++)
-		if (file_cut(&files->file[i])) {
+		if (stops_cut(files->file[i].stop)) {
 			list[count++] = &files->file[i];
-			sum += file_cut(&files->file[i]);
+			sum += stops_cut(files->file[i].stop);
 		}
 	qsort(list, count, sizeof(*list), compare_cut);
 	if (json) {
 		array = json_object_new_array();
 		json_add(json, "incomplete", array);
 	} else if (count) {
-		printf("incomplete stacks end in:\n");
+		fprintf(out, "incomplete stacks end in:\n");
 	}
 	for (i = 0; i < count && (json || i < MAX_INCOMPLETE); i++) {
 		if (!json) {
-			print_incomplete(list[i], sum);
+			print_incomplete(out, list[i], sum);
 			continue;
 		}
 		file = json_append(array);
+		json_add_uint(file, "id", list[i]->id);
 		json_add_string(file, "path", list[i]->name);
 		json_add_bool(file, "loaded", list[i]->loaded);
-		json_add_uint(file, "walks", file_cut(list[i]));
-		json_add(file, "stops", json_file_stops(list[i]));
+		json_add_uint(file, "walks", stops_cut(list[i]->stop));
+		json_add(file, "stops", stops_json(list[i]->stop));
 	}
 	if (!json && count > MAX_INCOMPLETE)
-		printf("  and %zu more files; \"beectl status --files\" lists all\n",
-		       count - MAX_INCOMPLETE);
+		fprintf(out, "  and %zu more files; \"beectl status --files\" lists all\n",
+			count - MAX_INCOMPLETE);
 	free(list);
 }

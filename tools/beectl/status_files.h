@@ -3,11 +3,14 @@
 #ifndef STATUS_FILES_H
 #define STATUS_FILES_H
 
+#include <stdio.h>
+
 #include "netlink.h"
 
 struct json_object;
 
 void status_show_files(const struct netlink_files *files, struct json_object *json);
-void status_show_incomplete(const struct netlink_files *files, struct json_object *json);
+void status_show_incomplete(FILE *out, const struct netlink_files *files,
+			    struct json_object *json);
 
 #endif /* STATUS_FILES_H */

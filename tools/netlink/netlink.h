@@ -38,6 +38,8 @@ struct netlink_info {
 	uint64_t	follow_lost;
 	uint32_t	follow;
 	uint32_t	announce;
+	uint64_t	instance;
+	uint32_t	listeners;
 };
 
 /* struct netlink_file: a file and, if @loaded, its table; see attribute set "file" of the spec */
@@ -77,6 +79,7 @@ struct netlink_proc {
 	uint64_t	generation;
 	uint32_t	nranges;
 	struct ranges	ranges;
+	uint32_t	stop[BEEUNWIND_STOP_MAX + 1];
 };
 
 /* struct netlink_procs: managed address spaces */

@@ -104,6 +104,8 @@ static const struct field info_fields[] = {
 	NUMBER(BEEUNWIND_A_INFO_FOLLOW_LOST, netlink_info, follow_lost),
 	NUMBER(BEEUNWIND_A_INFO_FOLLOW, netlink_info, follow),
 	NUMBER(BEEUNWIND_A_INFO_ANNOUNCE, netlink_info, announce),
+	NUMBER(BEEUNWIND_A_INFO_INSTANCE, netlink_info, instance),
+	NUMBER(BEEUNWIND_A_INFO_LISTENERS, netlink_info, listeners),
 	{},
 };
 
@@ -235,6 +237,18 @@ static struct stop_count stop_parse(struct nlattr *nest)
 	return stop;
 }
 
+/* If @attr is a nest of the set stop-count and has type @type, put its walks into @stop. */
+static void stops_take(struct nlattr *attr, int type, uint32_t stop[])
+{
+	struct stop_count count;
+
+	if (nla_type(attr) != type)
+		return;
+	count = stop_parse(attr);
+	if (count.reason <= BEEUNWIND_STOP_MAX)
+		stop[count.reason] = count.walks;
+}
+
 /**
  * netlink_file_parse() - a file from the attributes of a message
  * @attrs: the attributes
@@ -269,15 +283,10 @@ int netlink_file_parse(struct nlattr *attrs, int length, struct netlink_file *fi
 
 	fields_take(fields, attrs, length, file);
 	nla_for_each_attr(attr, attrs, length, left) {
-		if (nla_type(attr) == BEEUNWIND_A_FILE_IDENTITY) {
+		if (nla_type(attr) == BEEUNWIND_A_FILE_IDENTITY)
 			file->identity_len = nla_memcpy(file->identity, attr,
 							sizeof(file->identity));
-		} else if (nla_type(attr) == BEEUNWIND_A_FILE_STOP) {
-			struct stop_count stop = stop_parse(attr);
-
-			if (stop.reason <= BEEUNWIND_STOP_MAX)
-				file->stop[stop.reason] = stop.walks;
-		}
+		stops_take(attr, BEEUNWIND_A_FILE_STOP, file->stop);
 	}
 	return 0;
 }
@@ -489,13 +498,15 @@ static int procs_parse(struct nlattr *attrs, int length, void *result)
 	proc = &procs->proc[procs->count - 1];
 	fields_take(proc_fields, attrs, length, proc);
 	fields_take(pid_fields, attrs, length, proc);
-	nla_for_each_attr(attr, attrs, length, left)
+	nla_for_each_attr(attr, attrs, length, left) {
 		if (nla_type(attr) == BEEUNWIND_A_PROC_RANGE) {
 			struct range range = { 0 };
 
 			fields_take_nested(range_fields, attr, &range);
 			ranges_append(&proc->ranges, &range);
 		}
+		stops_take(attr, BEEUNWIND_A_PROC_STOP, proc->stop);
+	}
 	return 0;
 }
 

@@ -25,6 +25,7 @@
 
 #include "io.h"
 #include "launch.h"
+#include "unrecorded.h"
 
 #define TRACE_OPTIONS	(PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | \
 			 PTRACE_O_TRACEFORK)
@@ -257,6 +258,37 @@ static enum launch_state launch_follow(struct launch *launch, int *status)
 	}
 }
 
+/* Fork the program: until exec closes it, the pipe tells the parent why there was no exec. */
+static pid_t launch_fork(char **argv, int *report)
+{
+	int pipe[2], code;
+	pid_t pid;
+
+	if (unrecorded_is())
+		return unrecorded_fork(report);
+	if (pipe2(pipe, O_CLOEXEC))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		if (!ptrace(PTRACE_TRACEME, 0, NULL, NULL) && !raise(SIGSTOP))
+			execvp(argv[0], argv);
+		code = errno;
+		io_write_all(pipe[1], &code, sizeof(code));
+		_exit(127);
+	}
+	close(pipe[1]);
+	*report = pipe[0];
+	return pid;
+}
+
+/* Return: whether a program that was forked by unrecorded_fork() may execute. */
+static bool launch_let_go(int report)
+{
+	int go = 0;
+
+	return !unrecorded_is() || write(report, &go, sizeof(go)) == sizeof(go);
+}
+
 /**
  * launch_start() - start a program, and let it go when it is about to begin
  * @argv: the program, looked for in $PATH, and its arguments
@@ -272,36 +304,38 @@ enum launch_state launch_start(char **argv, launch_mapped_fn mapped, void *arg, 
 {
 	struct launch launch = { .mapped = mapped, .arg = arg };
 	enum launch_state state = LAUNCH_FAILED;
-	int report[2], code;
+	int report = -1, code;
 
-	if (pipe2(report, O_CLOEXEC))
-		return LAUNCH_FAILED;
-	launch.pid = *pid = fork();
-	if (!launch.pid) {
-		/* Until exec closes it, the pipe tells the parent why there was no exec. */
-		if (!ptrace(PTRACE_TRACEME, 0, NULL, NULL) && !raise(SIGSTOP))
-			execvp(argv[0], argv);
-		code = errno;
-		io_write_all(report[1], &code, sizeof(code));
-		_exit(127);
-	}
-	close(report[1]);
+	launch.pid = *pid = launch_fork(argv, &report);
 	if (launch.pid > 0 && !wait_for(launch.pid, status)) {
 		bool stopped = WIFSTOPPED(*status);
 
 		if (!stopped)
 			state = LAUNCH_ENDED;
-		else if (ptrace(PTRACE_SETOPTIONS, launch.pid, NULL, TRACE_OPTIONS))
+		else if (ptrace(PTRACE_SETOPTIONS, launch.pid, NULL, TRACE_OPTIONS) ||
+			 !launch_let_go(report))
 			state = launch_end(launch.pid, LAUNCH_FAILED);
 		else
 			state = launch_follow(&launch, status);
 		if (state == LAUNCH_ENDED && !launch.executed &&
-		    read(report[0], &code, sizeof(code)) == sizeof(code)) {
+		    read(report, &code, sizeof(code)) == sizeof(code)) {
 			/* Before the first stop only PTRACE_TRACEME can fail. */
 			state = stopped ? LAUNCH_NO_EXEC : LAUNCH_FAILED;
 			errno = code;
 		}
 	}
-	close(report[0]);
+	if (report >= 0)
+		close(report);
 	return state;
+}
+
+/** launch_wait() - as waitpid(), for the end of the program that launch_start() has started */
+pid_t launch_wait(pid_t pid, int *status)
+{
+	if (unrecorded_is()) {
+		unrecorded_wait();
+		errno = ECHILD;
+		return -1;
+	}
+	return waitpid(pid, status, 0);
 }

@@ -50,5 +50,6 @@ enum launch_state {
 
 enum launch_state launch_start(char **argv, launch_mapped_fn mapped, void *arg, pid_t *pid,
 			       int *wait_status);
+pid_t launch_wait(pid_t pid, int *status);
 
 #endif /* LAUNCH_H */

@@ -115,15 +115,19 @@ static bool check_procs(void)
 		put_u64(BEEUNWIND_A_PROC_COOKIE, 1 + i / 2);
 		put_u32(BEEUNWIND_A_PROC_RANGES, 3 - i);
 		put_range(0x1000 * (i + 1), i);
-		if (!i)
+		if (!i) {
 			put_range(0x10000, 4);
+			put_stop(BEEUNWIND_A_PROC_STOP, BEEUNWIND_STOP_GAP, 12);
+			put_stop(BEEUNWIND_A_PROC_STOP, BEEUNWIND_STOP_MAX + 1, 13);
+		}
 		answer_end(procs_parse, &procs);
 	}
 	good = procs.count == 2 && procs.proc[0].pid == 100 && procs.proc[0].ranges.count == 3 &&
 	       procs.proc[0].ranges.range[1].file == 4 &&
 	       procs.proc[0].ranges.range[2].start == 0x2000 &&
 	       procs.proc[0].ranges.range[2].end == 0x3000 && procs.proc[0].nranges == 2 &&
-	       procs.proc[1].pid == 101 && procs.proc[1].ranges.count == 1;
+	       procs.proc[0].stop[BEEUNWIND_STOP_GAP] == 12 && procs.proc[1].pid == 101 &&
+	       procs.proc[1].ranges.count == 1 && !procs.proc[1].stop[BEEUNWIND_STOP_GAP];
 	netlink_procs_free(&procs);
 	return good;
 }

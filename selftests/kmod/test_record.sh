@@ -1,0 +1,218 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# beectl record: perf's recording is complete and has nothing of beectl in it; its file, its exit
+# status and its end by signals are perf's.
+# timeout: 900
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+CLOCK=(-N -B -e cpu-clock -F 999)
+
+# comms FILE: the names of all threads with samples, and how many each has
+comms() {
+	perf script -i "$1" -F comm 2>/dev/null | sed 's/^ *//; s/ *$//' | sort | uniq -c
+}
+
+# samples FILE COMM: how many samples threads of that name have
+samples() {
+	comms "$1" | awk -v comm="$2" '$2 == comm { n = $1 } END { print n + 0 }'
+}
+
+# record STATUS ARGS...: beectl record exits with STATUS; what it says is in $WORK/err
+record() {
+	local want=$1 got=0
+	shift
+	"$BEECTL" record "${CLOCK[@]}" "$@" >"$WORK/out" 2>"$WORK/err" || got=$?
+	[ "$got" -eq "$want" ] && return 0
+	echo "status $got, not $want"
+	cat "$WORK/err"
+	return 1
+}
+
+says() {
+	grep -q -- "$1" "$WORK/err" && return 0
+	echo "no '$1' in:"
+	cat "$WORK/err"
+	return 1
+}
+
+# judged PERCENT ARGS...: at least PERCENT of the samples in $WORK/data are complete
+judged() {
+	local percent=$1
+	shift
+	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge "$@" "$WORK/data" >"$WORK/judged" &&
+		cat "$WORK/judged" && /usr/bin/python3 -c '
+import json, sys
+got = json.load(sys.stdin)
+sys.exit(not (got["samples"] >= 20 and got["complete"] >= int(sys.argv[1]) / 100 * got["samples"]))' \
+		"$percent" <"$WORK/judged"
+}
+
+# Nothing is in the cache, so all tables are compiled while perf records, or just before.
+command_only() {
+	"$BEECTL" cache clear -q || return 1
+	record 3 -o "$WORK/data" -- /usr/bin/python3 -c '
+import sqlite3, sys
+sqlite3.connect(":memory:").execute("with recursive n(i) as (select 1 union all " +
+                                    "select i+1 from n limit 99999) select sum(i) from n")
+print("its output")
+sys.exit(3)' || return 1
+	comms "$WORK/data"
+	[ "$(samples "$WORK/data" beectl)" -eq 0 ] && [ "$(samples "$WORK/data" python3)" -ge 20 ] &&
+		[ "$(cat "$WORK/out")" = "its output" ] || return 1
+	says '^walks: *[1-9][0-9]*, [0-9.]*% complete$' && says '^  outermost '
+}
+
+# making FILE: how many samples are in functions that make tables
+making() {
+	perf script -i "$1" --comms beectl -F comm,ip,sym 2>/dev/null |
+		grep -c ' \(encode\|menu\|tokens\|phrase\|dict\|cfi\|rows\?\|eh_frame\|page\)_'
+}
+
+# "beectl run" as perf's child: the work is done where perf's events are not inherited.  Without
+# CAP_SETGID it cannot be; then it is recorded, or this test would show nothing.
+child_of_perf() {
+	"$BEECTL" cache clear -q && rmmod beeunwind && guest_insmod || return 1
+	perf record -q "${CLOCK[@]}" -o "$WORK/child.data" "$BEECTL" run -- \
+		/usr/bin/python3 -c 'import sqlite3; sum(range(3000000))' || return 1
+	comms "$WORK/child.data"
+	[ "$(making "$WORK/child.data")" -eq 0 ] && [ "$(samples "$WORK/child.data" python3)" -ge 20 ] ||
+		return 1
+	"$BEECTL" cache clear -q && rmmod beeunwind && guest_insmod || return 1
+	setpriv --bounding-set -setgid perf record -q "${CLOCK[@]}" -o "$WORK/child.data" "$BEECTL" run -- \
+		/usr/bin/python3 -c 'import sqlite3' || return 1
+	comms "$WORK/child.data"
+	[ "$(making "$WORK/child.data")" -ge 10 ]
+}
+
+children() {
+	record 0 -o "$WORK/data" -- sh -c '/usr/bin/perl -e "1 for 1..3000000"; true' || return 1
+	comms "$WORK/data"
+	[ "$(samples "$WORK/data" perl)" -ge 20 ] && [ "$(samples "$WORK/data" beectl)" -eq 0 ] &&
+		judged 99 --comm perl
+}
+
+# From the first instruction on: the dynamic linker is at work before the entry point.
+from_the_start() {
+	record 0 -F 4999 -o "$WORK/data" -- /usr/bin/python3 -c pass || return 1
+	perf script -i "$WORK/data" -F dso,ip,sym >"$WORK/script" 2>/dev/null
+	grep -q 'ld-linux' "$WORK/script" || { head -n 50 "$WORK/script"; return 1; }
+}
+
+a_process() {
+	local pid status=0
+	/usr/bin/perl -e '1 while 1' &
+	pid=$!
+	guest_wait grep -q perl "/proc/$pid/maps" || return 1
+	record 0 -o "$WORK/data" -p "$pid" -- sleep 1 || status=1
+	kill -9 "$pid"
+	comms "$WORK/data"
+	[ "$status" -eq 0 ] && [ "$(samples "$WORK/data" perl)" -ge 20 ] &&
+		[ "$(comms "$WORK/data" | wc -l)" -eq 1 ] && judged 99 --pid "$pid" &&
+		says '^walks: *[1-9]'
+}
+
+# beectl's own samples are counted.  What it compiles while perf records is a program that is new.
+all_processes() {
+	local own
+	cp /usr/bin/python3 "$WORK/newcomer" && "$BEECTL" cache clear -q || return 1
+	record 0 -a -o "$WORK/data" -- "$WORK/newcomer" -c '
+import time
+end = time.time() + 5
+while time.time() < end: pass' || return 1
+	comms "$WORK/data"
+	own=$(samples "$WORK/data" beectl)
+	[ "$(samples "$WORK/data" newcomer)" -ge 20 ] && [ "$own" -gt 0 ] &&
+		says "^beectl: record: $own of the samples are of beectl itself"
+}
+
+# interrupted SIGNAL STATUS: perf writes its file, and the command ends too
+interrupted() {
+	local signal=$1 want=$2 got=0 pid
+	rm -f "$WORK/data" "$WORK/pid"
+	# Job control: otherwise the shell has background processes ignore SIGINT.
+	set -m
+	"$BEECTL" record "${CLOCK[@]}" -o "$WORK/data" -- /usr/bin/perl -e '
+$| = 1;
+open my $f, ">", $ARGV[0]; print $f $$; close $f;
+1 while 1' "$WORK/pid" >"$WORK/out" 2>"$WORK/err" &
+	pid=$!
+	set +m
+	guest_wait test -s "$WORK/pid" || return 1
+	guest_wait sampled_by_now "$(cat "$WORK/pid")" || return 1
+	# As the terminal does, to the whole group; other signals to beectl alone.
+	if [ "$signal" = INT ]; then
+		kill -INT -- "-$pid"
+	else
+		kill "-$signal" "$pid"
+	fi
+	wait "$pid" || got=$?
+	[ "$got" -eq "$want" ] && ! kill -0 "$(cat "$WORK/pid")" 2>/dev/null &&
+		[ "$(samples "$WORK/data" perl)" -ge 1 ] && says '^walks: ' && return 0
+	echo "status $got, not $want"
+	cat "$WORK/err"
+	return 1
+}
+
+sampled_by_now() {
+	"$BEECTL" status --json "$1" | /usr/bin/python3 -c '
+import json, sys
+sys.exit(json.load(sys.stdin)["process"]["walks"] < 10)'
+}
+
+# An exit status of the command that perf's success does not hide, and failures before it.
+statuses() {
+	record 143 -o "$WORK/data" -- sh -c 'kill -TERM $$' &&
+		record 127 -- no-such-command && says 'no-such-command: no such command' &&
+		record 126 -- /etc/passwd &&
+		record 125 -p 4194000 && says '4194000: no such process'
+}
+
+perf_fails() {
+	local got=0
+	"$BEECTL" record -e no-such-event -o "$WORK/data" -- touch "$WORK/ran" >"$WORK/out" \
+		2>"$WORK/err" || got=$?
+	[ "$got" -ne 0 ] && [ ! -e "$WORK/ran" ] && says "no-such-event" &&
+		says 'perf record has ended before' || { echo "status $got"; return 1; }
+}
+
+no_perf() {
+	local got=0
+	PATH=$WORK "$BEECTL" record -- /bin/true >"$WORK/out" 2>"$WORK/err" || got=$?
+	[ "$got" -eq 125 ] && says 'perf is not installed.*linux-perf'
+}
+
+hook_off() {
+	local said=1
+	"$BEECTL" config hook off || return 1
+	record 125 -- touch "$WORK/ran" && says 'hook is off.*config hook on' && [ ! -e "$WORK/ran" ] &&
+		"$BEECTL" run -- true 2>"$WORK/err" && says 'run: warning: .*hook is off' &&
+		"$BEECTL" load $$ >"$WORK/out" 2>"$WORK/err" && says 'load: warning: .*hook is off' && said=0
+	"$BEECTL" config hook on
+	"$BEECTL" run -- true 2>"$WORK/err"
+	[ ! -s "$WORK/err" ] && return "$said"
+}
+
+no_module() {
+	rmmod beeunwind
+	record 125 -- touch "$WORK/ran" && says 'not loaded; load it with: modprobe' && [ ! -e "$WORK/ran" ]
+}
+
+guest_insmod || exit 1
+export BEEUNWIND_CACHE=$WORK/cache
+mkdir -m 700 "$BEEUNWIND_CACHE"
+ktap_plan 13
+ktap_run "a command: nothing of beectl, its output and status" command_only
+ktap_run "as perf's child, beectl run makes tables unrecorded" child_of_perf
+ktap_run "a command's children" children
+ktap_run "the dynamic linker's start" from_the_start
+ktap_run "a process" a_process
+ktap_run "all processes: beectl's own samples are counted" all_processes
+ktap_run "^C: perf writes its file" interrupted INT 130
+ktap_run "SIGTERM to beectl alone" interrupted TERM 143
+ktap_run "exit statuses" statuses
+ktap_run "perf fails: the command does not run" perf_fails
+ktap_run "without perf: how to get it" no_perf
+ktap_run "hook off: record refuses, run and load warn" hook_off
+ktap_run "without the module the command is not run" no_module
+ktap_finish

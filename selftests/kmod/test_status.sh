@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# beectl status: walks of each process, walks since an earlier moment, and tables that are wanted.
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+# sample PID...: some samples of these processes
+sample() {
+	local pids=$*
+	perf record -q -N -B -g -e cpu-clock -F 499 -o "$WORK/data" -p "${pids// /,}" -- sleep 1
+}
+
+# judge STATEMENTS: run them with what "status --json" says: got, and by pid as "procs"
+judge() {
+	"$BEECTL" status --json "${since[@]}" >"$WORK/json" && /usr/bin/python3 -c '
+import json, sys
+got = json.load(open(sys.argv[1]))
+procs = {p["pid"]: p for p in got["managed"]}
+try:
+    exec(sys.argv[2], {"got": got, "procs": procs, "pids": [int(p) for p in sys.argv[3:]]})
+except (AssertionError, KeyError):
+    print(got["walks"], got["stops"], got["managed"], got["incomplete"], sep="\n")
+    raise' "$WORK/json" "$1" "$whole" "$broken"
+}
+since=()
+
+# Nothing but the two processes is managed, so their walks are all walks.
+by_process() {
+	local name
+	sample "$whole" "$broken" || return 1
+	judge '
+whole, broken = (procs[p] for p in pids)
+assert whole["name"] == "perl" and whole["walks"] >= 20
+assert whole["complete"] == whole["stops"]["outermost"] >= 0.9 * whole["walks"]
+assert broken["name"] == "spin" and broken["walks"] >= 20 and broken["complete"] == 0
+assert sum(broken["stops"].values()) == broken["walks"]
+assert whole["walks"] + broken["walks"] == got["walks"], "walks do not add up"
+assert got["managed"][0] is broken' || return 1
+	"$BEECTL" status >"$WORK/out"
+	grep "^ *$broken  *[1-9][0-9]*  *0.0%  *[0-9]*  spin (.* [1-9][0-9]*)$" "$WORK/out" &&
+		grep '^walks: *[1-9][0-9]*, [0-9.]*% complete$' "$WORK/out" || { cat "$WORK/out"; return 1; }
+	"$BEECTL" status --processes >"$WORK/out"
+	for name in perl spin; do
+		grep "  $name" "$WORK/out" || { cat "$WORK/out"; return 1; }
+	done
+	"$BEECTL" status "$broken" | grep "^$broken spin: [0-9]* ranges, [1-9][0-9]* walks, 0.0% complete (.*)$"
+}
+
+# walks PID: how many of that process were counted
+walks() {
+	"$BEECTL" status --json "$1" | /usr/bin/python3 -c '
+import json, sys
+print(json.load(sys.stdin)["process"]["walks"])'
+}
+
+# A forked child begins at zero, and so does what it executes; its parent's walks stay.
+fork_and_exec() {
+	local parent child before status=0
+	/usr/bin/perl -e '
+1 while !-e "$ARGV[0].fork";
+my $child = fork;
+if (!$child) {
+	1 while !-e "$ARGV[0].exec";
+	exec "/bin/sleep", "1000";
+}
+open my $f, ">", $ARGV[0];
+print $f "$child\n";
+close $f;
+waitpid $child, 0' "$WORK/child" &
+	parent=$!
+	guest_wait grep -q perl "/proc/$parent/maps" && "$BEECTL" load "$parent" >"$WORK/out" &&
+		sample "$parent" && before=$(walks "$parent") && [ "$before" -ge 20 ] || return 1
+	: >"$WORK/child.fork"
+	guest_wait test -s "$WORK/child" || return 1
+	child=$(cat "$WORK/child")
+	[ "$(walks "$child")" -eq 0 ] && sample "$child" && [ "$(walks "$child")" -ge 20 ] &&
+		[ "$(walks "$parent")" -eq "$before" ] || status=1
+	: >"$WORK/child.exec"
+	guest_wait grep -q sleep "/proc/$child/cmdline" && [ "$(walks "$child")" -eq 0 ] || status=1
+	kill "$child"
+	return "$status"
+}
+
+# Two users, each with a beginning of his own; the module's own counters go on.
+since_then() {
+	"$BEECTL" status --json >"$WORK/first" && sample "$whole" "$broken" &&
+		"$BEECTL" status --json >"$WORK/second" && sample "$whole" || return 1
+	since=(--since "$WORK/first")
+	judge 'assert all(procs[p]["walks"] >= 20 for p in pids)
+assert sum(procs[p]["walks"] for p in pids) == got["walks"]' || return 1
+	since=(--since "$WORK/second")
+	judge 'assert procs[pids[0]]["walks"] >= 20 and procs[pids[1]]["walks"] == 0
+assert got["walks"] == procs[pids[0]]["walks"]
+assert not any(f["path"].endswith("/spin") for f in got["incomplete"])' || return 1
+	since=()
+	judge "import json
+then = json.load(open('$WORK/second'))
+assert got['walks'] >= then['walks'] + 20 and got['instance'] == then['instance']"
+}
+
+# A program that has no table: nobody makes it; then somebody listens, who is kept from making it.
+waiting() {
+	local watch pid status=0
+	"$BEECTL" config follow all announce mapped || return 1
+	cp /usr/bin/perl "$WORK/newcomer"
+	"$WORK/newcomer" -e 'sleep 1000' &
+	pid=$!
+	guest_wait grep -q newcomer "/proc/$pid/maps" || return 1
+	"$BEECTL" status | grep '^waiting: *[1-9].* without a table, and nobody makes them' || status=1
+	judge 'assert got["waiting"] >= 1 and not got["listeners"]' || status=1
+	"$BEECTL" watch -q >"$WORK/watch" 2>&1 &
+	watch=$!
+	guest_wait judge 'assert got["waiting"] == 0 and got["listeners"]' || status=1
+	kill -STOP "$watch"
+	kill "$pid"
+	cp /usr/bin/perl "$WORK/another"
+	"$WORK/another" -e 'sleep 1000' &
+	pid=$!
+	guest_wait grep -q another "/proc/$pid/maps" || return 1
+	"$BEECTL" status | grep '^waiting: *1 file whose tables* .*still being made$' ||
+		{ "$BEECTL" status; status=1; }
+	kill -CONT "$watch"
+	guest_wait judge 'assert got["waiting"] == 0' || status=1
+	kill "$watch" "$pid"
+	"$BEECTL" config follow managed announce sampled
+	return "$status"
+}
+
+# Counters of another load of the module cannot be compared.
+loaded_anew() {
+	"$BEECTL" status --json >"$WORK/then" && rmmod beeunwind && guest_insmod || return 1
+	! "$BEECTL" status --since "$WORK/then" >"$WORK/out" 2>&1 && grep -q 'loaded anew' "$WORK/out"
+}
+
+no_such_counters() {
+	! "$BEECTL" status --since /etc/passwd >"$WORK/out" 2>&1 &&
+		grep -q '/etc/passwd: not the output of: beectl status --json' "$WORK/out" &&
+		! "$BEECTL" status --since "$WORK/none" >"$WORK/out" 2>&1 &&
+		grep -q 'none: No such file' "$WORK/out"
+}
+
+guest_insmod || exit 1
+# Neither unwind information nor a frame pointer.
+printf '.globl main\nmain: mov $1, %%ebp\n1: jmp 1b\n' >"$WORK/spin.S"
+gcc -o "$WORK/spin" "$WORK/spin.S" -Wl,-z,noexecstack || exit 1
+/usr/bin/perl -e '1 while 1' &
+whole=$!
+"$WORK/spin" &
+broken=$!
+guest_wait grep -q spin "/proc/$broken/maps" && guest_wait grep -q perl "/proc/$whole/maps" || exit 1
+
+ktap_plan 6
+"$BEECTL" load "$whole" "$broken" >/dev/null || exit 1
+ktap_run "walks of each process" by_process
+ktap_run "fork and exec begin anew" fork_and_exec
+ktap_run "since an earlier moment, for two users" since_then
+ktap_run "files that have no counters" no_such_counters
+ktap_run "tables that are wanted, and who makes them" waiting
+ktap_run "the module was loaded anew" loaded_anew
+ktap_finish

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * beectl record: perf record with complete stacks, and without beectl's own work in them.
+ *
+ * perf's events are inherited by all children of what perf starts, so beectl must not be one of
+ * them: it is perf's parent.  A command is started by beectl too, and perf attached to it between
+ * its exec and its first instruction.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "commands.h"
+#include "counts.h"
+#include "events.h"
+#include "launch.h"
+#include "maker.h"
+#include "manage.h"
+#include "messages.h"
+#include "perf.h"
+#include "perf_options.h"
+#include "progress.h"
+#include "status_files.h"
+#include "stops.h"
+#include "text.h"
+
+static const char record_help[] =
+	"Usage: beectl record [PERF OPTIONS] -- CMD [ARGUMENT...]\n"
+	"       beectl record [PERF OPTIONS] -p PID[,PID...] [-- CMD [ARGUMENT...]]\n"
+	"       beectl record [PERF OPTIONS] -a [-- CMD [ARGUMENT...]]\n"
+	"\n"
+	"Run \"perf record -g\" with the unwind tables of what is recorded in the module: of CMD\n"
+	"and its children; of processes; or of all.  Tables that turn out to be missing are made\n"
+	"meanwhile.  At the end, say on stderr how many of the stacks are complete, and in which\n"
+	"files the others end.\n"
+	"\n"
+	"Options:\n"
+	"  -h, --help  Show this text\n"
+	"\n"
+	"All other options before \"--\" are perf's; see perf-record(1).  With -p, -t, -a, -C, -u or\n"
+	"-G perf starts CMD, and records until it ends.  Otherwise CMD is recorded, from its first\n"
+	"instruction on, and -D and --control cannot be used.  -g is added unless it or\n"
+	"--call-graph is there.\n"
+	"\n"
+	"beectl's own work is no part of the profile, except with -a, -C, -u and -G, which record\n"
+	"all that runs: beectl makes the tables of what runs beforehand then, and says how many\n"
+	"samples are of it (\"perf report\" has them under the name beectl).\n"
+	"\n"
+	"^C ends the recording, and perf writes its file.  The exit status is that of perf if it\n"
+	"failed or a signal ended it (128 + N), else that of CMD; 125 if the tables could not be\n"
+	"loaded or perf not be started, 126 and 127 as of \"beectl run\".\n"
+	"\n"
+	"Examples:\n"
+	"  beectl record -F 999 -- git log\n"
+	"  beectl record -a -o /tmp/perf.data -- sleep 10\n";
+
+enum { RECORD_FAILED = 125, RECORD_NOT_EXECUTABLE = 126, RECORD_NOT_FOUND = 127 };
+
+/**
+ * struct record - one recording
+ * @options: of perf
+ * @words: for perf, ended by NULL
+ * @maker: how tables are made
+ * @events: the module tells of files without a table; NULL without CAP_SYS_ADMIN
+ * @before: what the module had counted at the start
+ * @made: number of tables that were made while perf recorded; shared with @follower
+ * @follower: child process that makes them; 0 if there is none
+ * @perf: perf
+ * @perf_status: its wait status
+ * @command: CMD, if beectl has started it and it has not ended
+ * @status: its wait status
+ * @error: why something failed
+ */
+struct record {
+	struct perf_options	 options;
+	char			**words;
+	struct table_maker	 maker;
+	struct netlink_events	*events;
+	struct counts		 before;
+	uint64_t		*made;
+	pid_t			 follower;
+	struct perf		 perf;
+	int			 perf_status;
+	pid_t			 command;
+	int			 status;
+	struct bee_error	 error;
+};
+
+static int record_refuse(const char *subject, const char *why, int status)
+{
+	message_error("record", subject, why);
+	return status;
+}
+
+static volatile sig_atomic_t record_perf_pid;
+
+/* perf ends at a signal as it always does; then record_wait() ends CMD, as perf does. */
+static void record_forward(int signal)
+{
+	int saved = errno;
+
+	if (record_perf_pid)
+		kill(record_perf_pid, signal);
+	errno = saved;
+}
+
+static int record_start_perf(struct record *record, pid_t target)
+{
+	static const int forwarded[] = { SIGINT, SIGTERM, SIGUSR2 };
+	struct sigaction action = { .sa_handler = record_forward, .sa_flags = SA_RESTART };
+	size_t i;
+
+	if (perf_start(&record->perf, record->words, target, &record->error))
+		return -1;
+	record_perf_pid = record->perf.pid;
+	for (i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		sigaction(forwarded[i], &action, NULL);
+	return 0;
+}
+
+/* Wait for perf and for CMD; when one ends, end the other. */
+static void record_wait(struct record *record)
+{
+	int status;
+	pid_t pid;
+
+	while (record->perf.pid || record->command) {
+		pid = waitpid(-1, &status, 0);
+		if (pid < 0 && errno != EINTR)
+			break;
+		if (pid > 0 && pid == record->perf.pid) {
+			record_perf_pid = record->perf.pid = 0;
+			record->perf_status = status;
+			if (record->command)
+				kill(record->command, SIGTERM);
+		} else if (pid > 0 && pid == record->command) {
+			record->command = 0;
+			record->status = status;
+			perf_stop(&record->perf);
+		} else if (pid > 0 && pid == record->follower) {
+			record->follower = 0;
+		}
+	}
+}
+
+/* A table_maker's done() */
+static void record_made(void *arg, const struct table_want *want,
+			const struct table_result *result)
+{
+	struct record *record = arg;
+
+	(void)want;
+	*record->made += result->source != TABLE_NONE;
+}
+
+/*
+ * Make the tables of the files that the module has told of.  The messages only say that there are
+ * some: of those that the module's list has, some may have got their tables otherwise since.
+ */
+static void follower_take(struct record *record)
+{
+	struct table_wants wants = { 0 };
+	struct netlink_files files;
+	struct netlink_file file;
+	size_t i;
+
+	while (netlink_events_next(record->events, &file) != NETLINK_EVENT_NONE)
+		;
+	netlink_files_get(record->maker.nl, &files, &record->error);
+	for (i = 0; i < files.count; i++)
+		if (files.file[i].pid && !files.file[i].loaded)
+			table_jobs_add(&wants, &files.file[i], true);
+	netlink_files_free(&files);
+	table_jobs_run(&record->maker, &wants);
+	table_jobs_free(&wants);
+}
+
+/* In a child process, so that beectl can wait for perf meanwhile; it ends with beectl. */
+static void follower_start(struct record *record)
+{
+	struct pollfd fd = { .events = POLLIN };
+	pid_t beectl = getpid();
+
+	if (!record->events)
+		return;
+	record->follower = fork();
+	if (record->follower)
+		return;
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != beectl)
+		_exit(1);
+	record_perf_pid = 0;
+	record->maker.nl = netlink_clone(record->maker.nl, &record->error);
+	fd.fd = netlink_events_fd(record->events);
+	while (record->maker.nl && poll(&fd, 1, -1) > 0)
+		follower_take(record);
+	_exit(1);
+}
+
+static void follower_end(struct record *record)
+{
+	if (record->follower <= 0)
+		return;
+	kill(record->follower, SIGKILL);
+	while (waitpid(record->follower, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* A launch_mapped_fn.  CMD is stopped; the first time it has just been executed. */
+static int record_mapped(void *arg, pid_t pid)
+{
+	struct manage_result result;
+	struct record *record = arg;
+	int ret;
+
+	ret = manage_process(&record->maker, pid, &result);
+	if (ret)
+		record->error = result.error;
+	manage_result_free(&result);
+	if (ret || record->perf.pid)
+		return ret;
+	if (record_start_perf(record, pid))
+		return -1;
+	if (perf_wait_ready(&record->perf))
+		return error_set(&record->error, 0, "perf record has ended before its start");
+	return 0;
+}
+
+/* Start CMD, and record it. */
+static int record_command(struct record *record)
+{
+	char **argv = record->options.command;
+	int failed = EXIT_OK;
+	pid_t pid;
+
+	switch (launch_start(argv, record_mapped, record, &pid, &record->status)) {
+	case LAUNCH_RUNS:
+		record->command = pid;
+		follower_start(record);
+		break;
+	case LAUNCH_ENDED:
+		break;
+	case LAUNCH_NO_EXEC:
+		return record_refuse(argv[0], errno == ENOENT ? "no such command" : strerror(errno),
+				     errno == ENOENT ? RECORD_NOT_FOUND : RECORD_NOT_EXECUTABLE);
+	case LAUNCH_KILLED:
+		failed = record_refuse(argv[0], record->error.text, RECORD_FAILED);
+		break;
+	case LAUNCH_FAILED:
+		failed = record_refuse("cannot start a command under ptrace", strerror(errno),
+				       RECORD_FAILED);
+		break;
+	}
+	if (!record->command)
+		perf_stop(&record->perf);
+	record_wait(record);
+	return failed;
+}
+
+static int task_manage(struct record *record, const char *word, pid_t pid)
+{
+	struct manage_result result;
+	int ret = manage_process(&record->maker, pid, &result);
+
+	if (ret)
+		message_error("record", word, result.error.text);
+	manage_result_free(&result);
+	return ret;
+}
+
+static int task_check(struct record *record, const char *word, pid_t pid)
+{
+	(void)record;
+	return pid ? 0 : message_usage("record", "%s: not a process id", word);
+}
+
+/* Call @each for the processes of -p or -t, until it fails; pid 0: the word is no number. */
+static int record_each_task(struct record *record,
+			    int (*each)(struct record *record, const char *word, pid_t pid))
+{
+	char *list = alloc_text(record->options.tasks ?: ""), *rest = list, *word;
+	int ret = 0;
+
+	while (record->options.tasks && !ret && (word = strsep(&rest, ","))) {
+		pid_t pid = 0;
+
+		text_parse_pid(word, &pid);
+		ret = each(record, word, pid);
+	}
+	free(list);
+	return ret;
+}
+
+/* What starts later is forked by one of these, and so managed too. */
+static int record_manage_all(struct record *record)
+{
+	struct table_maker maker = record->maker;
+	struct manage_all_result processes;
+	struct table_wants wants = { 0 };
+	int ret;
+
+	maker.progress = progress_count;
+	progress_begin("looking at all processes");
+	ret = manage_all(maker.nl, &processes, &record->error) ?:
+	      table_jobs_find(maker.nl, 0, &wants, &record->error);
+	if (!ret && table_jobs_run(&maker, &wants))
+		ret = error_set(&record->error, errno, "cannot start a process: %s",
+				strerror(errno));
+	progress_end();
+	table_jobs_free(&wants);
+	return ret ? record_refuse(NULL, record->error.text, -1) : 0;
+}
+
+/* Record what runs already. */
+static int record_running(struct record *record)
+{
+	if (record->options.all ? record_manage_all(record) :
+				    record_each_task(record, task_manage))
+		return RECORD_FAILED;
+	*record->made = 0;
+	if (record_start_perf(record, 0))
+		return record_refuse(NULL, record->error.text, RECORD_FAILED);
+	follower_start(record);
+	record_wait(record);
+	return EXIT_OK;
+}
+
+/* In a recording of all that runs, beectl's own samples cannot be left out, but counted. */
+static void report_own_samples(const struct record *record)
+{
+	const char *path = record->options.output ?: "perf.data";
+	struct stat st;
+	uint64_t count;
+
+	if (!record->options.all || !*record->made || stat(path, &st) || !S_ISREG(st.st_mode) ||
+	    perf_count_samples(path, "beectl", &count) || !count)
+		return;
+	fprintf(stderr, "beectl: record: %llu of the samples are of beectl itself, which made %llu "
+		"tables meanwhile\n", (unsigned long long)count,
+		(unsigned long long)*record->made);
+}
+
+static void record_report(struct record *record)
+{
+	struct counts counts;
+	uint64_t walks;
+
+	if (counts_get(record->maker.nl, &counts, &record->error) ||
+	    counts_subtract(&counts, &record->before, &record->error)) {
+		message_warning("record", NULL, record->error.text);
+		counts_free(&counts);
+		return;
+	}
+	walks = stats_walks(&counts.stats);
+	fputs("beectl: record: user stacks while perf recorded:\n", stderr);
+	stats_put(stderr, &counts.stats);
+	status_show_incomplete(stderr, &counts.files, NULL);
+	if (!walks)
+		fputs("No stack was walked: perf took no sample of these processes, or no "
+		      "callchains.\n", stderr);
+	else if (walks != counts.stats.stop[BEEUNWIND_STOP_OUTERMOST])
+		fputs("What each reason means and what helps: Documentation/stop-reasons.rst; "
+		      "\"beectl status\" and\n\"beectl status --files\" show more.  A second "
+		      "recording finds the tables made.\n", stderr);
+	report_own_samples(record);
+	counts_free(&counts);
+}
+
+static int wait_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* The module is there; @record has all that is needed.  Return: the exit status. */
+static int record_run(struct record *record)
+{
+	bool launch = !record->options.all && !record->options.tasks;
+	int status;
+
+	status = launch ? record_command(record) : record_running(record);
+	follower_end(record);
+	if (status == EXIT_OK && !record->options.quiet)
+		record_report(record);
+	if (record->perf_status)
+		return wait_status(record->perf_status);
+	return status == EXIT_OK ? wait_status(record->status) : status;
+}
+
+/* For perf: our words up to "--", or all if perf starts CMD; and -g, if it is missing. */
+static char **record_words(const struct perf_options *options, int argc, char **argv)
+{
+	bool launch = !options->all && !options->tasks;
+	char **words = alloc_zero(argc + 2, sizeof(*words));
+	size_t n = launch ? options->command - 1 - argv : argc;
+	static char callchain[] = "-g";
+	size_t at = 0;
+
+	if (!options->callchain)
+		words[at++] = callchain;
+	memcpy(words + at, argv, n * sizeof(*words));
+	return words;
+}
+
+static int record_usage(struct record *record)
+{
+	const struct perf_options *options = &record->options;
+
+	if (options->command && !*options->command)
+		return message_usage("record", "a command is needed after --");
+	if (!options->command && !options->tasks && !options->all)
+		return message_usage("record", "what? -p PID, -a, or a command after --");
+	if (options->delayed && !options->tasks && !options->all)
+		return message_usage("record", "-D and --control: only with -p or -a");
+	if (record_each_task(record, task_check))
+		return EXIT_USAGE;
+	if (options->other)
+		message_warning("record", "--call-graph", "the module serves fp only; perf unwinds "
+				"these stacks without it");
+	return EXIT_OK;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record record = { .perf = { .control = -1 } };
+	int status = RECORD_FAILED;
+
+	perf_options_read(&record.options, argv + 1);
+	if (record.options.help) {
+		fputs(record_help, stdout);
+		return EXIT_OK;
+	}
+	if (record_usage(&record))
+		return RECORD_FAILED;
+	/* SIGCHLD may be ignored (inherited); then waitpid() could not return exit statuses. */
+	signal(SIGCHLD, SIG_DFL);
+	if (maker_open(&record.maker, &record.error))
+		return record_refuse(NULL, record.error.text, RECORD_FAILED);
+	record.maker.arg = &record;
+	record.maker.done = record_made;
+	record.maker.mark = true;
+	record.made = mmap(NULL, sizeof(*record.made), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	alloc_check(record.made == MAP_FAILED ? NULL : record.made, 0);
+	record.words = record_words(&record.options, argc - 1, argv + 1);
+	record.events = netlink_events_open(&record.error);
+	if (!record.events)
+		message_warning("record", "files that are mapped later get no tables",
+				record.error.text);
+	if (counts_get(record.maker.nl, &record.before, &record.error))
+		message_error("record", NULL, record.error.text);
+	else if (record.before.info.hook == BEEUNWIND_HOOK_STATE_OFF)
+		message_error("record", NULL, MAKER_HOOK_OFF);
+	else
+		status = record_run(&record);
+	counts_free(&record.before);
+	netlink_events_close(record.events);
+	maker_close(&record.maker);
+	free(record.words);
+	return status;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The managed processes, for beectl status. */
+#ifndef STATUS_PROCS_H
+#define STATUS_PROCS_H
+
+#include <stdbool.h>
+
+#include "netlink.h"
+
+struct json_object;
+
+void status_show_proc(const struct netlink_proc *proc, const struct netlink_files *files,
+		      struct json_object *json);
+void status_show_procs(const struct netlink_procs *procs, bool all, struct json_object *json);
+
+#endif /* STATUS_PROCS_H */

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/* perf record as a child process.  No other file knows perf's command line. */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "perf.h"
+
+extern char **environ;
+
+/* Start perf with the words and, if it is not -1, the descriptor @keep, or @output as its stdout. */
+static int perf_spawn(const char **argv, int keep, int output, pid_t *pid)
+{
+	posix_spawn_file_actions_t actions;
+	int ret;
+
+	alloc_check(&actions, posix_spawn_file_actions_init(&actions));
+	/* To itself: only clears FD_CLOEXEC. */
+	if (keep >= 0)
+		posix_spawn_file_actions_adddup2(&actions, keep, keep);
+	if (output >= 0)
+		posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+	ret = posix_spawnp(pid, argv[0], &actions, NULL, (char **)argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return ret;
+}
+
+/**
+ * perf_start() - start perf record
+ * @perf: filled
+ * @words: its words after "record", ended by NULL
+ * @target: if not 0: the process to be recorded, with its children; perf then tells
+ *	perf_wait_ready() when it is at work, and ends at perf_stop()
+ * @error: filled on failure
+ *
+ * Return: 0 or -1.
+ */
+int perf_start(struct perf *perf, char **words, pid_t target, struct bee_error *error)
+{
+	char control[64], pid[16];
+	int pair[2] = { -1, -1 }, ret;
+	size_t n = 0, at = 0;
+	const char **argv;
+
+	*perf = (struct perf){ .control = -1 };
+	while (words[n])
+		n++;
+	argv = alloc_zero(n + 6, sizeof(*argv));
+	argv[at++] = "perf";
+	argv[at++] = "record";
+	if (target && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
+		free(argv);
+		return error_set(error, errno, "socketpair: %s", strerror(errno));
+	}
+	if (target) {
+		snprintf(control, sizeof(control), "--control=fd:%d,%d", pair[1], pair[1]);
+		snprintf(pid, sizeof(pid), "%d", target);
+		argv[at++] = control;
+		argv[at++] = "-p";
+		argv[at++] = pid;
+	}
+	memcpy(argv + at, words, n * sizeof(*argv));
+	ret = perf_spawn(argv, pair[1], -1, &perf->pid);
+	free(argv);
+	if (pair[1] >= 0)
+		close(pair[1]);
+	perf->control = pair[0];
+	if (!ret)
+		return 0;
+	perf->pid = 0;
+	perf_stop(perf);
+	return error_set(error, ret, ret == ENOENT ? "perf is not installed, or not in $PATH; on "
+			 "Debian: apt install linux-perf" : "perf: %s", strerror(ret));
+}
+
+/**
+ * perf_wait_ready() - wait until perf records its target
+ * @perf: started with a target
+ *
+ * Return: 0, or -1 if it has ended instead, after saying why.
+ */
+int perf_wait_ready(struct perf *perf)
+{
+	char answer[16];
+	ssize_t got;
+
+	/* Answered from perf's main loop, before which it has enabled its events. */
+	if (send(perf->control, "ping\n", 5, MSG_NOSIGNAL) != 5)
+		return -1;
+	do
+		got = recv(perf->control, answer, sizeof(answer), 0);
+	while (got < 0 && errno == EINTR);
+	return got > 0 ? 0 : -1;
+}
+
+/** perf_stop() - have perf write what it has and end, if it was started with a target */
+void perf_stop(struct perf *perf)
+{
+	if (perf->control < 0)
+		return;
+	send(perf->control, "stop\n", 5, MSG_NOSIGNAL);
+	close(perf->control);
+	perf->control = -1;
+}
+
+/**
+ * perf_count_samples() - count samples of processes of a name in a recording
+ * @path: the recording
+ * @comm: the name
+ * @count: filled
+ *
+ * Return: 0, or -1 if perf cannot say.
+ */
+int perf_count_samples(const char *path, const char *comm, uint64_t *count)
+{
+	const char *argv[] = { "perf", "script", "-i", path, "--comms", comm, "-F", "comm", NULL };
+	int fds[2], status, c;
+	pid_t pid;
+	FILE *in;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return -1;
+	status = perf_spawn(argv, -1, fds[1], &pid);
+	close(fds[1]);
+	in = fdopen(fds[0], "r");
+	*count = 0;
+	while (in && (c = getc(in)) != EOF)
+		*count += c == '\n';
+	if (in)
+		fclose(in);
+	if (status)
+		return -1;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status ? -1 : 0;
+}

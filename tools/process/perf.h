@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* perf record as a child process. */
+#ifndef PERF_H
+#define PERF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "error.h"
+
+/**
+ * struct perf - perf record at work
+ * @pid: its process; 0 if it was not started
+ * @control: socket on which it takes commands (perf record --control), or -1
+ */
+struct perf {
+	pid_t	pid;
+	int	control;
+};
+
+int perf_start(struct perf *perf, char **words, pid_t target, struct bee_error *error);
+int perf_wait_ready(struct perf *perf);
+void perf_stop(struct perf *perf);
+int perf_count_samples(const char *path, const char *comm, uint64_t *count);
+
+#endif /* PERF_H */
