@@ -56,7 +56,6 @@ check_cfi_only() {
 		! grep -q '^synth ' <("$beectl" dump --cfi-only /bin/true) &&
 		grep -q '^synth  *[1-9][0-9]* rows, [1-9][0-9]* bytes' <("$beectl" dump /bin/true) || return
 	"$beectl" dump --rows /bin/true >"$work/rows" && ! cmp -s "$work/rows" "$work/exact" &&
-		[ "$(grep -c '\sgap$' "$work/rows")" -lt "$(grep -c '\sgap$' "$work/exact")" ] &&
 		! "$beectl" verify --table "$work/table" /bin/true >"$work/out" 2>&1 &&
 		grep -q 'one of those that are not exact' "$work/out" && grep -q '^differences  *0$' "$work/out"
 }

@@ -63,8 +63,7 @@ judge() {
 	END
 }
 
-# Run each program once without perf.  In a first run the page faults read from the disk, and many
-# samples would be in crtbegin.o's functions, which have no CFI.
+# Run each program once without perf, so that its files are in the page cache when it is sampled.
 warm_up() {
 	local name
 
@@ -74,7 +73,7 @@ warm_up() {
 }
 
 # complete NAME: the program's stacks are complete, and deep.* is 1000 frames deep.  3 % may be
-# incomplete: short programs are often in crtbegin.o's functions, which have no CFI.
+# incomplete: pages of code or stack can be absent when a sample is taken.
 complete() {
 	local samples good deep spare least=1 share=3
 

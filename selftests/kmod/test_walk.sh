@@ -134,9 +134,9 @@ in_trampolines() {
 }
 
 # Samples at any instruction: in the program, in instructions that uprobes execute out of line, in
-# the trampoline.  Those taken in user mode are complete, but for one or two in crtbegin.o's
-# functions, which have no CFI.  In the kernel fewer are: for some instructions it has replaced the
-# return address on the stack, but has not yet put it into the task's list of uretprobes.
+# the trampoline.  Those taken in user mode are complete, but for one or two.  In the kernel fewer
+# are: for some instructions it has replaced the return address on the stack, but has not yet put it
+# into the task's list of uretprobes.
 under_uretprobes_always() {
 	armed clocked walk_probed && complete 99.5 walk_probed --comm walk_probed --user-mode &&
 		complete 95 walk_probed --comm walk_probed

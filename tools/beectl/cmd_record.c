@@ -216,12 +216,14 @@ static void follower_end(struct record *record)
 }
 
 /* A launch_mapped_fn.  CMD is stopped; the first time it has just been executed. */
-static int record_mapped(void *arg, pid_t pid)
+static int record_mapped(void *arg, pid_t pid, enum launch_stop stop, uint64_t start,
+			 uint64_t end)
 {
 	struct manage_result result;
 	struct record *record = arg;
 	int ret;
 
+	(void)stop, (void)start, (void)end;
 	ret = manage_process(&record->maker, pid, &result);
 	if (ret)
 		record->error = result.error;

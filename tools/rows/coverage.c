@@ -314,8 +314,8 @@ static void coverage_interpret(struct coverage *coverage, const struct coverage_
 }
 
 /*
- * The entry point can lie before all FDEs (musl, Free Pascal) or after them.  So can code from which
- * rows have been made.
+ * The entry point can lie before all FDEs (musl, Free Pascal) or after them.  So can code that rows
+ * have been made of.
  */
 static void coverage_interpret_all(struct coverage *coverage)
 {

@@ -2,8 +2,8 @@
 /*
  * What is known of the frame of a function at one instruction, and what instructions do to it.
  *
- * Addresses are known as distances from the CFA, downwards.  A register or a word that does not hold
- * such an address is not known.  What the code stores through other pointers, or with an index, is
+ * Addresses are known as distances from the CFA, downwards.  A register or a word that holds no
+ * such address is not known.  What the code stores through other pointers, or with an index, is
  * taken not to hit the return address and the saved registers, as CFI takes it, too.
  */
 #include <string.h>

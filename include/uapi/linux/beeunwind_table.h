@@ -9,8 +9,9 @@
  *
  * A rule says how to get CFA, RA and FP of one frame.  A row is a pc and the rule that holds from
  * there to the next row.  The rows of the text [base, base + span) follow each other without
- * holes: text that no FDE covers has rows whose rule is a gap unless its code proves others; padding between functions (forms
- * of nop, int3, zero bytes) belongs to the row before it.  Outside of the text there are only gaps.
+ * holes: text that no FDE covers has rows whose rule is a gap, unless its code proves another rule.
+ * Padding between functions (forms of nop, int3, zero bytes) belongs to the row before it.  Outside
+ * of the text there are only gaps.
  *
  *
  * The idea

@@ -47,10 +47,11 @@ static void work(void)
 	munmap(memory, size);
 }
 
-static int look(void *arg, pid_t pid)
+static int look(void *arg, pid_t pid, enum launch_stop stop, uint64_t start, uint64_t end)
 {
 	unsigned int *looks = arg;
 
+	(void)stop, (void)start, (void)end;
 	(void)pid;
 	if (!(*looks)++)
 		work();
