@@ -207,7 +207,7 @@ static void coverage_synthesise(struct coverage *coverage)
 	input.gaps = gaps;
 	input.functions = functions;
 	for (i = 0; i < coverage->nparts; i++)
-		if (coverage->parts[i].start == coverage->parts[i].fde->begin)
+		if (coverage->parts[i].fde && coverage->parts[i].start == coverage->parts[i].fde->begin)
 			functions[input.nfunctions++] = coverage->parts[i].start;
 	synth_make(&input, &coverage->synth);
 	free(functions);
@@ -370,7 +370,8 @@ static int coverage_make(const struct elf_file *elf, struct row_set *rows,
 	gopclntab_open(elf, &coverage.go);
 	coverage_collect(&coverage);
 	coverage_resolve(&coverage);
-	if (scope == COVERAGE_ALL)
+	/* Functions of Go that have no rows are left to frame pointers. */
+	if (scope == COVERAGE_ALL && !coverage.go.trouble)
 		coverage_synthesise(&coverage);
 	coverage_interpret_all(&coverage);
 	synth_free(&coverage.synth);

@@ -146,7 +146,7 @@ sigreturn:
 .Lsigreturn_1:
 	.p2align 5, 0xcc
 
-# Its values are malformed, so it is a gap.
+# Its values are malformed; its rows are made from its code.
 malformed:
 	push	%rbx
 	pop	%rbx
