@@ -179,6 +179,17 @@ check_unlisted() {
 		grep -q '0x1030-0x1031.*: FDE is not in .eh_frame_hdr; libdw: no FDE; table: rbp+16' "$work/out"
 }
 
+# A table that has a library's e_entry as outermost.
+check_entry() {
+	cp "$here/../golden/asm/entry.S" "$work/program.S" &&
+		{ cat "$work/program.S"; printf '\t.section .init_array, "aw"\n\t.quad 0\n'; } >"$work/library.S" &&
+		assemble program "$work/program.S" && assemble library "$work/library.S" &&
+		is_clean "$work/program.so" && is_clean "$work/library.so" || return
+	"$beectl" compile -q "$work/program.so" -o "$work/program.beet" || return
+	verify 1 --table "$work/program.beet" "$work/library.so" &&
+		grep -q 'library.so: 0x1005-0x1085.*: libdw: no FDE; table: rsp+8, same, undef$' "$work/out"
+}
+
 check_no_cfi() {
 	printf '\t.text\n\tnop\n\tret\n' >"$work/bare.S"
 	assemble bare "$work/bare.S" && verify 0 "$work/bare.so" &&
@@ -249,7 +260,7 @@ check_musl() {
 }
 
 programs=("$here"/../golden/asm/*.S)
-ktap_plan $((${#programs[@]} + 32))
+ktap_plan $((${#programs[@]} + 33))
 ktap_run "beectl itself" is_clean "$beectl"
 for program in "${programs[@]}"; do
 	name=$(basename "$program" .S)
@@ -289,6 +300,7 @@ ktap_run "a refused table" check_refused_table
 ktap_run "a zero word within .debug_frame" check_filling
 ktap_run "FDEs that overlap" check_contradictory
 ktap_run "an FDE that .eh_frame_hdr does not list" check_unlisted
+ktap_run "found: the entry point of a library" check_entry
 ktap_run "no CFI" check_no_cfi
 ktap_run "what a table cannot hold" check_unsupported
 ktap_run "a directory" check_directory

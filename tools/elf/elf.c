@@ -93,6 +93,7 @@ static int elf_start(struct elf_file *elf, int fd, struct bee_error *error)
 	if (elf_read_header(fd, &h, error))
 		return -1;
 	elf->entry = h.e_entry;
+	elf->shared = h.e_type == ET_DYN;
 	if (h.e_phnum && h.e_phentsize != sizeof(Elf64_Phdr))
 		return error_set(error, 0, "malformed: e_phentsize is %u", h.e_phentsize);
 	if (h.e_shoff && h.e_shentsize != sizeof(Elf64_Shdr))
@@ -150,11 +151,33 @@ static void elf_add_notes(struct elf_file *elf, const GElf_Phdr *ph)
 	}
 }
 
-static int elf_add_dynamic(struct elf_file *elf, const GElf_Phdr *ph, struct bee_error *error)
+/* What program headers and the dynamic section say about how a file is started. */
+struct elf_start_signs {
+	bool	interp;		/* by the program that PT_INTERP names */
+	bool	dynamic;	/* there is a PT_DYNAMIC, and it has */
+	bool	pie;		/* DF_1_PIE */
+	bool	depends;	/* DT_NEEDED, DT_INIT_ARRAY or DT_FINI_ARRAY */
+};
+
+/*
+ * Of shared objects only some can be started, and so have an entry point: those with PT_INTERP,
+ * static programs (DF_1_PIE, or no dynamic section) and the dynamic linker, which needs no other
+ * object and has nobody to call its constructors.  Linkers (GNU ld up to 2.35) write an e_entry
+ * into libraries too: the start of .text.
+ */
+static bool elf_can_start(const struct elf_start_signs *signs)
+{
+	return signs->interp || signs->pie || !signs->dynamic || !signs->depends;
+}
+
+static int elf_add_dynamic(struct elf_file *elf, const GElf_Phdr *ph,
+			   struct elf_start_signs *signs, struct bee_error *error)
 {
 	size_t size = elf_chunk_size(ph);
 	const u8 *data = size ? reader_bytes(elf->reader, ph->p_offset, size) : NULL;
 	struct cursor c = cursor_of(data, size);
+
+	signs->dynamic = true;
 
 	if (!size)
 		return 0;
@@ -165,15 +188,26 @@ static int elf_add_dynamic(struct elf_file *elf, const GElf_Phdr *ph, struct bee
 
 		if (c.bad || tag == DT_NULL)
 			break;
-		if (tag != DT_PLTGOT)
-			continue;
-		elf->pltgot = value;
-		elf->has_pltgot = true;
+		switch (tag) {
+		case DT_PLTGOT:
+			elf->pltgot = value;
+			elf->has_pltgot = true;
+			break;
+		case DT_NEEDED:
+		case DT_INIT_ARRAY:
+		case DT_FINI_ARRAY:
+			signs->depends = true;
+			break;
+		case DT_FLAGS_1:
+			signs->pie = value & DF_1_PIE;
+			break;
+		}
 	}
 	return 0;
 }
 
-static int elf_add_phdr(struct elf_file *elf, const GElf_Phdr *ph, struct bee_error *error)
+static int elf_add_phdr(struct elf_file *elf, const GElf_Phdr *ph, struct elf_start_signs *signs,
+			struct bee_error *error)
 {
 	struct elf_segment segment = {
 		.vaddr = ph->p_vaddr, .offset = ph->p_offset, .size = ph->p_filesz,
@@ -200,7 +234,10 @@ static int elf_add_phdr(struct elf_file *elf, const GElf_Phdr *ph, struct bee_er
 		elf_add_notes(elf, ph);
 		break;
 	case PT_DYNAMIC:
-		return elf_add_dynamic(elf, ph, error);
+		return elf_add_dynamic(elf, ph, signs, error);
+	case PT_INTERP:
+		signs->interp = true;
+		break;
 	case PT_GNU_EH_FRAME:
 		elf->hdr = segment;
 		break;
@@ -217,6 +254,7 @@ static int elf_compare_vaddr(const void *a, const void *b)
 
 static int elf_read_segments(struct elf_file *elf, struct bee_error *error)
 {
+	struct elf_start_signs signs = {};
 	size_t i, n = 0;
 
 	if (elf_getphdrnum(elf->handle, &n) || !n)
@@ -227,9 +265,11 @@ static int elf_read_segments(struct elf_file *elf, struct bee_error *error)
 
 		if (!gelf_getphdr(elf->handle, i, &ph))
 			return error_set(error, 0, "malformed program header: %s", elf_errmsg(-1));
-		if (elf_add_phdr(elf, &ph, error))
+		if (elf_add_phdr(elf, &ph, &signs, error))
 			return -1;
 	}
+	if (elf->shared && !elf_can_start(&signs))
+		elf->entry = 0;
 	if (!elf->ntext)
 		return error_set(error, 0, "no executable segment");
 	qsort(elf->text, elf->ntext, sizeof(*elf->text), elf_compare_vaddr);

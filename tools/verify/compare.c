@@ -15,6 +15,7 @@
 #include "compare.h"
 #include "coverage.h"
 #include "eh_frame.h"
+#include "entry.h"
 #include "padding.h"
 
 /* Pcs after which the expression that linkers write for .plt yields the same again. */
@@ -38,6 +39,7 @@ struct overlap {
  * @table: its table
  * @oracle: the file's CFI
  * @result: what has been found
+ * @entry: where the file is started, or 0
  * @regs: made-up registers, with rip at the pc
  * @row_end: end of the table's row that was looked at last
  * @list: FDEs, ascending by begin
@@ -52,6 +54,7 @@ struct compare {
 	const struct bee_table	*table;
 	struct libdw		*oracle;
 	struct compare_result	*result;
+	u64			 entry;
 	u64			 regs[EVAL_REGS];
 	u64			 row_end;
 	struct fde_list		 list;
@@ -302,7 +305,7 @@ static void compare_hole(struct compare *c, u64 start, u64 end, bool between)
 	static const struct bee_rule outermost = {
 		.kind = BEE_RULE_KNOWN, .cfa_reg = BEE_REG_RSP, .cfa_off = 8, .ra = BEE_RA_UNDEF,
 	};
-	u64 entry = c->elf->entry, after;
+	u64 entry = c->entry, after;
 	struct bee_rule before;
 
 	c->result->gaps += end - start;
@@ -438,6 +441,7 @@ void compare_file(const struct elf_file *elf, const struct bee_table *table,
 {
 	struct compare c = {
 		.elf = elf, .table = table, .result = result, .row_end = table->base,
+		.entry = entry_find(elf),
 	};
 	size_t i;
 
