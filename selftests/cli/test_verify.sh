@@ -190,6 +190,32 @@ check_entry() {
 		grep -q 'library.so: 0x1005-0x1085.*: libdw: no FDE; table: rsp+8, same, undef$' "$work/out"
 }
 
+# Behind a CFA that is an expression, instructions for its offset and for its register: libdw has
+# no CFA there, so a second judge has to find that the table is right, and that another one is not.
+check_half_cfa() {
+	cat >"$work/half.S" <<'END'
+	.text
+	.cfi_startproc
+	.cfi_escape 0x0f, 2, 0x73, 8	# CFA = rbx+8
+	nop
+	.cfi_def_cfa_offset 48
+	nop
+	.cfi_def_cfa_register rbp
+	nop
+	.cfi_endproc
+END
+	assemble half "$work/half.S" && "$beectl" compile -q "$work/half.so" -o "$work/half.beet" &&
+		is_clean "$work/half.so" && grep -q '^unsupported  *0  rows' "$work/out" &&
+		half_cfa_differs '0x1001-0x1002.*libdw: rbx+16, .*table: rbx+8,' 's/0x73, 8/0x73, 16/' &&
+		half_cfa_differs '0x1002-0x1003.*libdw: rbp+56, .*table: rbp+48,' 's/offset 48/offset 56/'
+}
+
+# half_cfa_differs MESSAGE SED: the table of half.so differs from half.S edited by SED
+half_cfa_differs() {
+	sed "$2" "$work/half.S" >"$work/edited.S" && assemble edited "$work/edited.S" &&
+		verify 1 --table "$work/half.beet" "$work/edited.so" && grep -q "$1" "$work/out"
+}
+
 check_no_cfi() {
 	printf '\t.text\n\tnop\n\tret\n' >"$work/bare.S"
 	assemble bare "$work/bare.S" && verify 0 "$work/bare.so" &&
@@ -260,7 +286,7 @@ check_musl() {
 }
 
 programs=("$here"/../golden/asm/*.S)
-ktap_plan $((${#programs[@]} + 33))
+ktap_plan $((${#programs[@]} + 34))
 ktap_run "beectl itself" is_clean "$beectl"
 for program in "${programs[@]}"; do
 	name=$(basename "$program" .S)
@@ -301,6 +327,7 @@ ktap_run "a zero word within .debug_frame" check_filling
 ktap_run "FDEs that overlap" check_contradictory
 ktap_run "an FDE that .eh_frame_hdr does not list" check_unlisted
 ktap_run "found: the entry point of a library" check_entry
+ktap_run "a CFA that libdw refuses" check_half_cfa
 ktap_run "no CFI" check_no_cfi
 ktap_run "what a table cannot hold" check_unsupported
 ktap_run "a directory" check_directory

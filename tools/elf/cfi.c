@@ -94,14 +94,25 @@ static s64 cfi_soffset(struct cfi_machine *m)
 }
 
 /*
- * The CFA's rule, for an instruction that changes its register or its offset but not both.  After
- * an expression (libgcrypt has such CFI) the CFA is unknown until an instruction sets both.
+ * DWARF does not foresee the instructions for register or offset of the CFA behind an expression;
+ * libgcc, gdb and readelf agree: an offset is remembered, and the expression stays; a register ends
+ * the expression, and its rule has the offset remembered last.  Without any CFA there is none
+ * afterwards.
  */
-static struct cfi_rule *cfi_half_cfa(struct cfi_machine *m)
+static void cfi_cfa_register(struct cfi_machine *m, u64 reg)
 {
-	if (m->row.cfa.how != CFI_REGISTER)
-		m->row.cfa = (struct cfi_rule){ .how = CFI_UNSPECIFIED };
-	return &m->row.cfa;
+	m->row.cfa.reg = reg;
+	if (m->row.cfa.how == CFI_EXPR)
+		m->row.cfa.how = CFI_REGISTER;
+}
+
+static void cfi_cfa_expression(struct cfi_machine *m)
+{
+	struct cfi_rule rule = cfi_read_expr(m, CFI_EXPR);
+
+	rule.reg = m->row.cfa.reg;
+	rule.offset = m->row.cfa.offset;
+	m->row.cfa = rule;
 }
 
 static void cfi_advance_to(struct cfi_machine *m, u64 pc)
@@ -171,16 +182,16 @@ static void cfi_step(struct cfi_machine *m)
 		m->row.cfa = cfi_reg(reg, cfi_soffset(m));
 		break;
 	case DW_CFA_def_cfa_register:
-		cfi_half_cfa(m)->reg = cursor_uleb(c);
+		cfi_cfa_register(m, cursor_uleb(c));
 		break;
 	case DW_CFA_def_cfa_offset:
-		cfi_half_cfa(m)->offset = cfi_uoffset(m);
+		m->row.cfa.offset = cfi_uoffset(m);
 		break;
 	case DW_CFA_def_cfa_offset_sf:
-		cfi_half_cfa(m)->offset = cfi_soffset(m);
+		m->row.cfa.offset = cfi_soffset(m);
 		break;
 	case DW_CFA_def_cfa_expression:
-		m->row.cfa = cfi_read_expr(m, CFI_EXPR);
+		cfi_cfa_expression(m);
 		break;
 	case DW_CFA_undefined:
 		cfi_set(m, cursor_uleb(c), (struct cfi_rule){ .how = CFI_UNDEFINED });

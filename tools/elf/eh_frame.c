@@ -125,7 +125,9 @@ static bool cie_read(struct cie *cie, struct cursor *c)
 	cie->cfi.ra_reg = version == 1 ? cursor_u8(c) : cursor_uleb(c);
 	if (c->bad || !cie_read_augmentation(cie, c, augmentation))
 		return false;
-	cie->malformed = cfi_start(&cie->cfi, c->at, cursor_left(c));
+	cie->insns = c->at;
+	cie->size = cursor_left(c);
+	cie->malformed = cfi_start(&cie->cfi, cie->insns, cie->size);
 	return true;
 }
 

@@ -9,15 +9,19 @@
 /**
  * struct cie - common information entry
  * @cfi: what the instructions of its FDEs need
+ * @insns: its own instructions
+ * @size: bytes of them
  * @refused: its form is unknown, so its FDEs are dropped: their ranges cannot be read
  * @malformed: its instructions are malformed, so its FDEs have ranges but no rules
  * @has_z: augmentation 'z': its FDEs have augmentation data
  */
 struct cie {
-	struct cfi_cie	cfi;
-	bool		refused;
-	bool		malformed;
-	bool		has_z;
+	struct cfi_cie	 cfi;
+	const u8	*insns;
+	size_t		 size;
+	bool		 refused;
+	bool		 malformed;
+	bool		 has_z;
 };
 
 /**

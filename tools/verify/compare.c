@@ -5,9 +5,11 @@
  * Text is cut into pieces wherever libdw's answer or the table's row changes.  Each piece is
  * compared at its first byte, in the middle and at its last byte.  Both sides are computed with
  * the same made-up registers and memory (eval.h), so only what rules yield counts, not how
- * they are written.  In two cases the table says more than the CFI, and has to say exactly this:
- * padding between functions has the rule of the byte before it, and code at the entry point
- * without an FDE is outermost.
+ * they are written.  Where libdw has no CFA, behind some expressions, judge.c says it.
+ *
+ * In two cases the table says more than the CFI, and has to say exactly this: padding between
+ * functions has the rule of the byte before it, and code at the entry point without an FDE is
+ * outermost.
  */
 #include <string.h>
 
@@ -16,6 +18,7 @@
 #include "coverage.h"
 #include "eh_frame.h"
 #include "entry.h"
+#include "judge.h"
 #include "padding.h"
 
 /* Pcs after which the expression that linkers write for .plt yields the same again. */
@@ -143,6 +146,19 @@ static const struct fde *compare_find_fde(const struct compare *c, u64 pc)
 			high = middle;
 	}
 	return low && fdes[low - 1].end > pc ? &fdes[low - 1] : NULL;
+}
+
+/* Where libdw has a frame at @pc but refuses its CFA, take that of the second judge, if it has one. */
+static void compare_judge_cfa(struct compare *c, u64 pc)
+{
+	const struct fde *fde = libdw_refuses_cfa(c->oracle) ? compare_find_fde(c, pc) : NULL;
+	struct judge judge;
+
+	if (!fde)
+		return;
+	judge_fde(&c->list.cies[fde->cie], fde, pc, &judge);
+	if (judge.known)
+		libdw_set_cfa(c->oracle, judge.ops, judge.nops);
 }
 
 /*
@@ -362,6 +378,7 @@ static void compare_segment(struct compare *c, const struct elf_segment *segment
 		switch (answer) {
 		case LIBDW_FRAME:
 			c->result->frames++;
+			compare_judge_cfa(c, pc);
 			compare_text(c, pc, end, NULL, NULL);
 			break;
 		case LIBDW_NONE:

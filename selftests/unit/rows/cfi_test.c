@@ -223,16 +223,22 @@ static const struct insns_case insns_cases[] = {
 	{ "def_cfa_register", INSNS(DW_CFA_def_cfa_register, 12), "1000 r12+8 same cfa-8|1010" },
 	{ "def_cfa_offset_sf", INSNS(DW_CFA_def_cfa_offset_sf, 0x7d),
 	  "1000 rsp+24 same cfa-8|1010" },
-	{ "def_cfa_offset behind an expression",
-	  INSNS(DW_CFA_def_cfa_expression, 2, DW_OP_breg7, 8, ADVANCE(1), DW_CFA_def_cfa_offset, 8,
-		ADVANCE(1), DW_CFA_def_cfa_register, 6, ADVANCE(1), DW_CFA_def_cfa, 7, 16),
-	  "1000 rsp+8 same cfa-8|1001 unsupported:cfa-undef|1003 rsp+16 same cfa-8|1010" },
-	{ "def_cfa_offset_sf behind an expression",
-	  INSNS(DW_CFA_def_cfa_expression, 2, DW_OP_breg7, 8, DW_CFA_def_cfa_offset_sf, 0x7d),
-	  "1000 unsupported:cfa-undef|1010" },
-	{ "def_cfa_register behind an expression",
-	  INSNS(DW_CFA_def_cfa_expression, 2, DW_OP_breg7, 8, DW_CFA_def_cfa_register, 6),
-	  "1000 unsupported:cfa-undef|1010" },
+	{ "def_cfa_offset behind an expression: the expression stays",
+	  INSNS(DW_CFA_def_cfa_expression, 2, DW_OP_breg3, 8, ADVANCE(1), DW_CFA_def_cfa_offset, 32,
+		ADVANCE(1), DW_CFA_offset | 6, 2),
+	  "1000 rbx+8 same cfa-8|1002 rbx+8 cfa-16 cfa-8|1010" },
+	{ "def_cfa_register behind an expression: the offset from before",
+	  INSNS(DW_CFA_def_cfa_offset, 24, DW_CFA_def_cfa_expression, 2, DW_OP_breg3, 8, ADVANCE(1),
+		DW_CFA_def_cfa_register, 6, ADVANCE(1), DW_CFA_def_cfa, 7, 16),
+	  "1000 rbx+8 same cfa-8|1001 rbp+24 same cfa-8|1002 rsp+16 same cfa-8|1010" },
+	{ "both behind an expression",
+	  INSNS(DW_CFA_def_cfa_expression, 2, DW_OP_breg3, 8, ADVANCE(1),
+		DW_CFA_def_cfa_offset_sf, 0x7d, DW_CFA_def_cfa_register, 6),
+	  "1000 rbx+8 same cfa-8|1001 rbp+24 same cfa-8|1010" },
+	{ "an expression, remembered and restored",
+	  INSNS(DW_CFA_def_cfa_expression, 2, DW_OP_breg3, 8, DW_CFA_remember_state, ADVANCE(1),
+		DW_CFA_def_cfa, 6, 64, ADVANCE(1), DW_CFA_restore_state, DW_CFA_def_cfa_register, 7),
+	  "1000 rbx+8 same cfa-8|1001 rbp+64 same cfa-8|1002 rsp+8 same cfa-8|1010" },
 	{ "offset", INSNS(DW_CFA_offset | 6, 2), "1000 rsp+8 cfa-16 cfa-8|1010" },
 	{ "offset of others", INSNS(DW_CFA_offset | 3, 2, DW_CFA_offset | 12, 3), FIRST "1010" },
 	{ "offset_extended", INSNS(DW_CFA_offset_extended, 6, 2), "1000 rsp+8 cfa-16 cfa-8|1010" },
@@ -327,6 +333,16 @@ static const struct insns_case insns_cases[] = {
 	{ "unsupported, then not", INSNS(DW_CFA_def_cfa, 17, 8, ADVANCE(4), DW_CFA_def_cfa, 7, 8),
 	  "1000 unsupported:cfa-reg|1004 rsp+8 same cfa-8|1010" },
 };
+
+/* The half of a CFA that nothing has begun. */
+static void test_no_cfa(void)
+{
+	struct section s = {};
+
+	put_fde(&s, put_cie(&s, NO_INSNS), TEXT, 16,
+		INSNS(DW_CFA_def_cfa_offset, 8, DW_CFA_def_cfa_register, 7));
+	expect("register and offset, but no CFA", &s, "1000 unsupported:cfa-undef|1010");
+}
 
 static void test_insns(const struct insns_case *t)
 {
@@ -531,11 +547,12 @@ int main(void)
 
 	memset(text, 0x90, sizeof(text));
 	ksft_print_header();
-	ksft_set_plan(ninsns + nforms + 5 + 1 + 3 + 5);
+	ksft_set_plan(ninsns + nforms + 1 + 5 + 1 + 3 + 5);
 	for (i = 0; i < ninsns; i++)
 		test_insns(&insns_cases[i]);
 	for (i = 0; i < nforms; i++)
 		test_form(&form_cases[i]);
+	test_no_cfa();
 	test_overlap();
 	test_cie_last();
 	test_holes();
