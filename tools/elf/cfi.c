@@ -12,12 +12,12 @@ struct cfi_machine {
 	struct cfi_row		 row;		/* current rules */
 	u64			 pc;		/* start of the current row */
 	u64			 end;		/* of the FDE */
-	unsigned int		 depth;		/* states remembered */
+	unsigned int		 depth;		/* states to restore; the deepest are in @states */
 	bool			 starting;	/* these are a CIE's own instructions */
 	bool			 done;		/* @pc has reached @end */
 	cfi_emit_fn		 emit;
 	void			*arg;		/* of @emit */
-	struct cfi_row		*states;	/* remembered */
+	struct cfi_row		*states;	/* CFI_MAX_STATES of them */
 };
 
 static struct cfi_rule *cfi_column(struct cfi_row *row, const struct cfi_cie *cie, u64 reg)
@@ -235,16 +235,15 @@ static void cfi_step(struct cfi_machine *m)
 		cfi_restore(m, cursor_uleb(c));
 		break;
 	case DW_CFA_remember_state:
-		if (m->depth == CFI_MAX_STATES)
-			c->bad = true;
-		else
-			m->states[m->depth++] = m->row;
+		if (m->depth < CFI_MAX_STATES)
+			m->states[m->depth] = m->row;
+		m->depth++;
 		break;
 	case DW_CFA_restore_state:
-		if (!m->depth)
+		if (!m->depth || --m->depth >= CFI_MAX_STATES)
 			c->bad = true;
 		else
-			m->row = m->states[--m->depth];
+			m->row = m->states[m->depth];
 		break;
 	case DW_CFA_GNU_args_size:
 		cursor_uleb(c);
@@ -295,25 +294,22 @@ int cfi_start(struct cfi_cie *cie, const u8 *insns, size_t size)
  * @size: bytes of them
  * @begin: first pc of the FDE
  * @end: pc after it, > @begin
- * @emit: called for every row in ascending order; the rows are adjacent, and cover all of the
- *	FDE unless its instructions are malformed
+ * @emit: called for every row in ascending order; the rows are adjacent
  * @arg: passed to @emit
  *
  * Instructions after the advance to @end describe no pc and are not interpreted.
  *
- * Return: 0, or -1 if the instructions are malformed.
+ * Return: the end of the last row: @end, or where the row begins that has a malformed instruction.
  */
-int cfi_run(const struct cfi_cie *cie, const u8 *insns, size_t size, u64 begin, u64 end,
-		cfi_emit_fn emit, void *arg)
+u64 cfi_run(const struct cfi_cie *cie, const u8 *insns, size_t size, u64 begin, u64 end,
+	    cfi_emit_fn emit, void *arg)
 {
 	struct cfi_machine m = {
 		.c = cursor_of(insns, size), .cie = cie, .row = cie->initial,
 		.pc = begin, .end = end, .emit = emit, .arg = arg,
 	};
 
-	if (cfi_execute(&m))
-		return -1;
-	if (!m.done)
+	if (!cfi_execute(&m) && !m.done)
 		cfi_advance_to(&m, end);
-	return 0;
+	return m.pc;
 }

@@ -96,7 +96,7 @@ struct cfi_cie {
 typedef void (*cfi_emit_fn)(void *arg, u64 start, u64 end, const struct cfi_row *row);
 
 int cfi_start(struct cfi_cie *cie, const u8 *insns, size_t size);
-int cfi_run(const struct cfi_cie *cie, const u8 *insns, size_t size, u64 begin, u64 end,
-		cfi_emit_fn emit, void *arg);
+u64 cfi_run(const struct cfi_cie *cie, const u8 *insns, size_t size, u64 begin, u64 end,
+	    cfi_emit_fn emit, void *arg);
 
 #endif /* BEE_CFI_H */

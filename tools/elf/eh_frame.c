@@ -67,7 +67,11 @@ static bool record_is_cie(const struct frame_record *record, const struct elf_fr
 	return record->id == (record->dwarf64 ? DW_CIE_ID_64 : DW_CIE_ID_32);
 }
 
-/* The augmentation string and data (LSB 5.0, 10.6.1.1.1).  Return: false if unknown. */
+/*
+ * The augmentation string and data (LSB 5.0, 10.6.1.1.1).  Behind 'z' the length of the data is
+ * known, so letters from an unknown one on are skipped, unless they say how to read the FDEs or
+ * whether they are of a signal frame.  Return: false if the FDEs cannot be read.
+ */
 static bool cie_read_augmentation(struct cie *cie, struct cursor *c, const char *letters)
 {
 	struct cursor a;
@@ -100,7 +104,7 @@ static bool cie_read_augmentation(struct cie *cie, struct cursor *c, const char 
 		case 'B':
 			break;
 		default:
-			return false;
+			return !a.bad && !c->bad && !strpbrk(letters, "RS");
 		}
 	}
 	return !a.bad && !c->bad;
@@ -335,6 +339,61 @@ bool eh_frame_hdr_lists(const struct elf_file *elf, u64 begin)
 		if (pc == begin)
 			return true;
 	return false;
+}
+
+/* The FDE whose instructions begin in [@start, @end]; those of @frames are first in @list. */
+static const struct fde *hdr_find_fde(const struct fde_list *list, const struct elf_frames *frames,
+				      const u8 *start, const u8 *end)
+{
+	size_t low = 0, high = list->nfdes;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const u8 *insns = list->fdes[middle].insns;
+
+		if (insns < frames->data || insns > frames->data + frames->size || insns > end)
+			high = middle;
+		else if (insns < start)
+			low = middle + 1;
+		else
+			return &list->fdes[middle];
+	}
+	return NULL;
+}
+
+/**
+ * eh_frame_hdr_is_sound() - is what PT_GNU_EH_FRAME says true?
+ * @elf: the file
+ * @list: what eh_frame_read() made of it, in that order
+ *
+ * Return: false if it cannot be read, or its search table does not ascend or leads to other FDEs
+ * than those of the section .eh_frame.  True if there is nothing to compare.
+ */
+bool eh_frame_hdr_is_sound(const struct elf_file *elf, const struct fde_list *list)
+{
+	const struct elf_frames *frames = elf->frames;
+	u64 pc, at, last = 0;
+	struct hdr hdr;
+
+	if (!elf->hdr.size || !elf->nframes || frames->debug_frame)
+		return true;
+	if (!hdr_read(elf, &hdr) || hdr.frames != frames->base.vaddr)
+		return false;
+	for (; hdr.count; hdr.count--, last = pc) {
+		struct cursor c = cursor_of(frames->data, frames->size);
+		struct frame_record record;
+		const struct fde *fde;
+
+		if (!pointer_read(&hdr.c, hdr.encoding, &hdr.base, &pc) ||
+		    !pointer_read(&hdr.c, hdr.encoding, &hdr.base, &at) || pc < last ||
+		    !cursor_take(&c, at - frames->base.vaddr) || !record_read(&c, frames, &record) ||
+		    record_is_cie(&record, frames))
+			return false;
+		fde = hdr_find_fde(list, frames, record.c.at, record.c.end);
+		if (fde && fde->begin != pc)
+			return false;
+	}
+	return true;
 }
 
 /**

@@ -65,6 +65,7 @@ struct fde_list {
 };
 
 void eh_frame_read(const struct elf_file *elf, struct fde_list *list);
+bool eh_frame_hdr_is_sound(const struct elf_file *elf, const struct fde_list *list);
 bool eh_frame_hdr_lists(const struct elf_file *elf, u64 begin);
 void eh_frame_free(struct fde_list *list);
 

@@ -23,7 +23,6 @@ struct row_start {
  * @nrules: number of them
  * @rows: ascending by pc; neighbours differ in their rule
  * @nrows: number of them
- * @truncated: rows have been taken back, so @rules may have some that no row uses
  * @end: pc after the last row
  * @flags: BEE_TABLE_F_*: in what respect the rows are not exact
  * @starts: pcs where functions start, ascending; they help the encoder, and do not change what
@@ -42,7 +41,6 @@ struct row_set {
 	size_t			 nrules;
 	struct row_start	*rows;
 	size_t			 nrows;
-	bool			 truncated;
 	u64			 end;
 	u8			 flags;
 	u64			*starts;
@@ -57,8 +55,6 @@ struct row_set {
 void row_set_add(struct row_set *set, u64 pc, const struct bee_rule *rule);
 u32 row_set_intern(struct row_set *set, const struct bee_rule *rule);
 void row_set_add_start(struct row_set *set, u64 pc);
-void row_set_truncate(struct row_set *set, size_t nrows);
-void row_set_drop_unused_rules(struct row_set *set);
 void row_set_replace(struct row_set *set, struct row_set *rows);
 void row_set_free(struct row_set *set);
 

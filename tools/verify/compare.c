@@ -46,6 +46,7 @@ struct overlap {
  * @regs: made-up registers, with rip at the pc
  * @row_end: end of the table's row that was looked at last
  * @list: FDEs, ascending by begin
+ * @damaged: .eh_frame_hdr is, in which libdw searches
  * @next_fde: index of the first FDE that begins behind the pc
  * @overlaps: text of FDEs that overlap, ascending
  * @noverlaps: number of them
@@ -61,6 +62,7 @@ struct compare {
 	u64			 regs[EVAL_REGS];
 	u64			 row_end;
 	struct fde_list		 list;
+	bool			 damaged;
 	size_t			 next_fde;
 	struct overlap		*overlaps;
 	size_t			 noverlaps;
@@ -148,33 +150,35 @@ static const struct fde *compare_find_fde(const struct compare *c, u64 pc)
 	return low && fdes[low - 1].end > pc ? &fdes[low - 1] : NULL;
 }
 
-/* Where libdw has a frame at @pc but refuses its CFA, take that of the second judge, if it has one. */
-static void compare_judge_cfa(struct compare *c, u64 pc)
+/*
+ * libdw has a frame at @pc, which holds up to @end as libdw says.  Where it refuses the CFA, take
+ * that of the second judge, if it has one.  Return: the end, not after that of the FDE; libdw goes
+ * by the instructions alone, which can advance further.
+ */
+static u64 compare_complete(struct compare *c, u64 pc, u64 end)
 {
-	const struct fde *fde = libdw_refuses_cfa(c->oracle) ? compare_find_fde(c, pc) : NULL;
+	const struct fde *fde = compare_find_fde(c, pc);
 	struct judge judge;
 
 	if (!fde)
-		return;
-	judge_fde(&c->list.cies[fde->cie], fde, pc, &judge);
-	if (judge.known)
-		libdw_set_cfa(c->oracle, judge.ops, judge.nops);
+		return end;
+	if (libdw_refuses_cfa(c->oracle)) {
+		judge_fde(&c->list.cies[fde->cie], fde, pc, &judge);
+		if (judge.known)
+			libdw_set_cfa(c->oracle, judge.ops, judge.nops);
+	}
+	return end < fde->end ? end : fde->end;
 }
 
-/*
- * Does libdw refuse the FDE at @pc?  The compiler uses no row of a malformed FDE.  libdw
- * interprets instructions up to a pc only, so ask for the last one, and then again for @pc.
- */
-static bool compare_is_malformed(const struct compare *c, u64 pc)
+/* Does the FDE at @pc restore one of more states than the compiler remembers? */
+static bool compare_is_too_deep(const struct compare *c, u64 pc)
 {
 	const struct fde *fde = compare_find_fde(c, pc);
-	enum libdw_answer answer = LIBDW_NONE;
-	u64 end;
+	struct judge judge = {};
 
 	if (fde)
-		answer = libdw_find(c->oracle, fde->end - 1, &end);
-	libdw_find(c->oracle, pc, &end);
-	return answer == LIBDW_REFUSED;
+		judge_fde(&c->list.cies[fde->cie], fde, pc, &judge);
+	return judge.too_deep;
 }
 
 /* Does the table's rule for the pc in @c->regs say what libdw's frame does? */
@@ -183,7 +187,7 @@ static bool compare_rule(const struct compare *c, const struct bee_rule *rule)
 	struct eval_frame ours, theirs;
 
 	if (rule->kind == BEE_RULE_UNSUPPORTED)
-		return rule->arg == BEE_UNSUP_CFI ? compare_is_malformed(c, c->regs[EVAL_RIP]) :
+		return rule->arg == BEE_UNSUP_CFI ? compare_is_too_deep(c, c->regs[EVAL_RIP]) :
 						    !libdw_is_plain(c->oracle);
 	if (rule->kind != BEE_RULE_KNOWN)
 		return false;
@@ -208,6 +212,8 @@ static enum compare_doubt compare_doubt(struct compare *c, u64 pc, bool no_frame
 		c->next_overlap++;
 	if (c->next_overlap < c->noverlaps && c->overlaps[c->next_overlap].start <= pc)
 		return COMPARE_OVERLAP;
+	if (no_frame && c->damaged)
+		return COMPARE_DAMAGED;
 	fde = no_frame ? compare_find_fde(c, pc) : NULL;
 	if (fde && !fde->debug_frame && !eh_frame_hdr_lists(c->elf, fde->begin))
 		return COMPARE_UNLISTED;
@@ -371,14 +377,15 @@ static void compare_segment(struct compare *c, const struct elf_segment *segment
 	c->result->text += segment->size;
 	for (pc = segment->vaddr; pc < stop; pc = end) {
 		answer = libdw_find(c->oracle, pc, &end);
-		if (answer != LIBDW_FRAME)
+		if (answer == LIBDW_FRAME)
+			end = compare_complete(c, pc, end);
+		else
 			end = compare_find_change(c, pc, stop, answer);
-		else if (end > stop)
+		if (end > stop)
 			end = stop;
 		switch (answer) {
 		case LIBDW_FRAME:
 			c->result->frames++;
-			compare_judge_cfa(c, pc);
 			compare_text(c, pc, end, NULL, NULL);
 			break;
 		case LIBDW_NONE:
@@ -466,6 +473,7 @@ void compare_file(const struct elf_file *elf, const struct bee_table *table,
 		c.regs[i] = eval_hash(i + 1);
 	result->rows = table->nrows;
 	eh_frame_read(elf, &c.list);
+	c.damaged = !eh_frame_hdr_is_sound(elf, &c.list);
 	if (c.list.nfdes)
 		qsort(c.list.fdes, c.list.nfdes, sizeof(*c.list.fdes), fdes_order);
 	compare_find_overlaps(&c);

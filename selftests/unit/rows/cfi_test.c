@@ -197,6 +197,11 @@ struct insns_case {
 #define ADVANCE(n)	DW_CFA_advance_loc | (n)
 #define FIRST		"1000 rsp+8 same cfa-8|"
 #define BAD		"1000 unsupported:cfi|1010"
+#define BAD_FROM_8	FIRST "1008 unsupported:cfi|1010"
+
+#define REMEMBER_8	10, 10, 10, 10, 10, 10, 10, 10	/* DW_CFA_remember_state */
+#define REMEMBER_16	REMEMBER_8, REMEMBER_8
+#define RESTORE_8	11, 11, 11, 11, 11, 11, 11, 11	/* DW_CFA_restore_state */
 
 static const struct insns_case insns_cases[] = {
 	{ "nothing", NO_INSNS, FIRST "1010" },
@@ -211,7 +216,8 @@ static const struct insns_case insns_cases[] = {
 	  FIRST "1004 rsp+16 same cfa-8|1010" },
 	{ "set_loc", INSNS(DW_CFA_set_loc, 4, 0x10, 0, 0, 0, 0, 0, 0, DW_CFA_def_cfa_offset, 16),
 	  FIRST "1004 rsp+16 same cfa-8|1010" },
-	{ "set_loc backwards", INSNS(ADVANCE(8), DW_CFA_set_loc, 4, 0x10, 0, 0, 0, 0, 0, 0), BAD },
+	{ "set_loc backwards", INSNS(ADVANCE(8), DW_CFA_set_loc, 4, 0x10, 0, 0, 0, 0, 0, 0),
+	  BAD_FROM_8 },
 	{ "MIPS_advance_loc8", INSNS(DW_CFA_MIPS_advance_loc8, 4, 0, 0, 0, 0, 0, 0, 0), BAD },
 	{ "advance by 0", INSNS(ADVANCE(4), DW_CFA_def_cfa_offset, 24, ADVANCE(0),
 				DW_CFA_def_cfa_offset, 16), FIRST "1004 rsp+16 same cfa-8|1010" },
@@ -265,13 +271,22 @@ static const struct insns_case insns_cases[] = {
 	  FIRST "1001 rsp+16 cfa-16 cfa-8|1002 rbp+16 cfa-16 cfa-8|1003 rsp+16 cfa-16 cfa-8|"
 	  "1004 rsp+8 same cfa-8|1010" },
 	{ "restore without remember", INSNS(DW_CFA_restore_state), BAD },
-	{ "remember without end", INSNS(10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10,
-					10, 10, 10, 10), BAD },
+	{ "17 states remembered", INSNS(REMEMBER_16, DW_CFA_remember_state), FIRST "1010" },
+	{ "16 states remembered, all restored",
+	  INSNS(DW_CFA_def_cfa_offset, 16, REMEMBER_16, DW_CFA_def_cfa_offset, 24, ADVANCE(4),
+		RESTORE_8, RESTORE_8), "1000 rsp+24 same cfa-8|1004 rsp+16 same cfa-8|1010" },
+	{ "17 states remembered, one restored",
+	  INSNS(REMEMBER_16, DW_CFA_remember_state, ADVANCE(4), DW_CFA_def_cfa_offset, 16,
+		ADVANCE(4), DW_CFA_restore_state, ADVANCE(4), DW_CFA_def_cfa_offset, 24),
+	  FIRST "1004 rsp+16 same cfa-8|1008 unsupported:cfi|1010" },
 	{ "GNU_args_size", INSNS(DW_CFA_GNU_args_size, 0x80, 1), FIRST "1010" },
 	{ "GNU_window_save", INSNS(DW_CFA_GNU_window_save), BAD },
-	{ "unknown opcode", INSNS(ADVANCE(8), 0x3f), BAD },
+	{ "unknown opcode", INSNS(ADVANCE(8), 0x3f), BAD_FROM_8 },
+	{ "a bad instruction in the middle of a row",
+	  INSNS(ADVANCE(8), DW_CFA_def_cfa_offset, 16, 0x3f, ADVANCE(4), DW_CFA_def_cfa_offset, 8),
+	  BAD_FROM_8 },
 	{ "truncated operand", INSNS(ADVANCE(8), DW_CFA_nop, DW_CFA_nop,
-	  DW_CFA_advance_loc4), BAD },
+	  DW_CFA_advance_loc4), BAD_FROM_8 },
 	{ "truncated expression",
 	  INSNS(DW_CFA_nop, DW_CFA_nop, DW_CFA_def_cfa_expression, 8), BAD },
 	{ "ULEB128 with padding", INSNS(DW_CFA_def_cfa_offset, 0x90, 0x80, 0x80, 0),
@@ -381,7 +396,13 @@ static const struct form_case form_cases[] = {
 	  FIRST "1010" },
 	{ "augmentation zRB", { "zRB", 1, 1, 16, AUGMENTATION(DW_EH_PE_udata4) },
 	  INSNS(0, 0x10, 0, 0, 16, 0, 0, 0, 0), FIRST "1010" },
-	{ "unknown augmentation", { "zX", 1, 1, 16 }, INSNS(AT_TEXT8, 0), DROPPED },
+	{ "unknown augmentation", { "zX", 1, 1, 16 }, INSNS(AT_TEXT8, 0), FIRST "1010" },
+	{ "unknown augmentation with data", { "zRXB", 1, 1, 16, AUGMENTATION(DW_EH_PE_udata4, 7) },
+	  INSNS(0, 0x10, 0, 0, 16, 0, 0, 0, 0), FIRST "1010" },
+	{ "unknown augmentation before the encoding",
+	  { "zXR", 1, 1, 16, AUGMENTATION(7, DW_EH_PE_udata4) },
+	  INSNS(0, 0x10, 0, 0, 16, 0, 0, 0, 0), DROPPED },
+	{ "unknown augmentation without a length", { "X", 1, 1, 16 }, INSNS(AT_TEXT8), DROPPED },
 	{ "old augmentation", { "eh", 1, 1, 16 }, INSNS(AT_TEXT8), DROPPED },
 	{ "udata2", { "zR", 1, 1, 16, AUGMENTATION(DW_EH_PE_udata2) }, INSNS(0, 0x10, 16, 0, 0),
 	  FIRST "1010" },
@@ -444,15 +465,21 @@ static void test_overlap(void)
 
 	put_fde(&s, cie, TEXT + 8, 16, CFA16);
 	put_fde(&s, cie, TEXT, 16, NO_INSNS);
-	expect("overlap: the first by address wins, the second is cut", &s,
-	       "1000 rsp+8 same cfa-8|1010 rsp+16 same cfa-8|1018");
-	put_fde(&s, cie, TEXT, 16, CFA24);
-	expect("overlap: of two at one address the first in the file wins", &s,
-	       "1000 rsp+8 same cfa-8|1010 rsp+16 same cfa-8|1018");
+	expect("overlap: the one that starts last counts", &s,
+	       "1000 rsp+8 same cfa-8|1008 rsp+16 same cfa-8|1018");
+	put_fde(&s, cie, TEXT, 32, CFA24);
+	expect("overlap: of two at one address the first in the file counts", &s,
+	       "1000 rsp+8 same cfa-8|1008 rsp+16 same cfa-8|1018");
 	put_fde(&s, cie, TEXT + 2, 2, CFA24);
-	expect("overlap: inside another", &s,
-	       "1000 rsp+8 same cfa-8|1010 rsp+16 same cfa-8|1018");
+	text[6] = 0xc3;
+	expect("overlap: behind one inside another there is none", &s,
+	       "1000 rsp+8 same cfa-8|1002 rsp+24 same cfa-8|1004 gap|1008 rsp+16 same cfa-8|1018");
+	text[6] = 0x90;
 
+	s = (struct section){};
+	cie = put_cie(&s, INSNS(START));
+	put_fde(&s, cie, TEXT, 16, NO_INSNS);
+	put_fde(&s, cie, TEXT + 16, 8, CFA16);
 	cie = put_cie(&debug, INSNS(START));
 	put_fde(&debug, cie, TEXT + 0x10, 4, CFA24);
 	put_fde(&debug, cie, TEXT + 0x18, 8, CFA24);
