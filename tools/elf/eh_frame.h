@@ -8,6 +8,7 @@
 
 /**
  * struct cie - common information entry
+ * @offset: where it is in its section
  * @cfi: what the instructions of its FDEs need
  * @insns: its own instructions
  * @size: bytes of them
@@ -16,6 +17,7 @@
  * @has_z: augmentation 'z': its FDEs have augmentation data
  */
 struct cie {
+	u64		 offset;
 	struct cfi_cie	 cfi;
 	const u8	*insns;
 	size_t		 size;
@@ -48,7 +50,7 @@ struct fde {
 
 /**
  * struct fde_list - all FDEs of a file whose range can be read, in its order
- * @cies: their CIEs
+ * @cies: all CIEs, by section, ascending by offset
  * @ncies: number of them
  * @room_cies: CIEs there is memory for
  * @fdes: the FDEs

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "coverage.h"
+#include "eh_frame.h"
 #include "rule_text.h"
 #include "cursor.h"
 #include "reader.h"
@@ -566,6 +567,51 @@ static void test_records(void)
 	expect("a malformed CIE", &s, BAD);
 }
 
+/* FDEs that refer to other places than CIEs: only whole records count, and each one once. */
+static void test_references(void)
+{
+	struct elf_file elf = {};
+	struct fde_list list;
+	struct section s = {};
+	size_t cie, i, inner;
+	bool good;
+
+	cie = put_cie(&s, INSNS(START));
+	/* A record that is no CIE, and has one inside. */
+	inner = s.n + 8;
+	put_uint(&s, 28, 4);
+	put_uint(&s, 1, 4);
+	put(&s, s.bytes + cie, 24);
+	put_fde(&s, inner, TEXT, 8, NO_INSNS);
+	for (i = 0; i < 50; i++)
+		put_fde(&s, 4 * i + 4, TEXT, 8, NO_INSNS);
+	put_fde(&s, cie, TEXT + 8, 8, CFA16);
+	elf_add_section(&elf, &s);
+	eh_frame_read(&elf, &list);
+	good = list.ncies == 1 && list.nfdes == 1 && list.fdes[0].begin == TEXT + 8;
+	if (!good)
+		ksft_print_msg("%zu CIEs, %zu FDEs\n", list.ncies, list.nfdes);
+	ksft_test_result(good, "references to what is no CIE\n");
+	eh_frame_free(&list);
+}
+
+/* An expression that is too long to be evaluated for each row. */
+static void test_long_expression(void)
+{
+	const u8 first[] = { DW_CFA_def_cfa_expression, 0x81, 1, DW_OP_breg7, 8 };
+	u8 insns[sizeof(first) + 127];
+	struct section s = {};
+
+	memset(insns, DW_OP_nop, sizeof(insns));
+	memcpy(insns, first, sizeof(first));
+	put_fde(&s, put_cie(&s, INSNS(START)), TEXT, 16, insns, sizeof(insns));
+	expect("an expression of 129 bytes", &s, "1000 unsupported:cfa-expr|1010");
+	s = (struct section){};
+	insns[1]--;
+	put_fde(&s, put_cie(&s, INSNS(START)), TEXT, 16, insns, sizeof(insns) - 1);
+	expect("an expression of 128 bytes", &s, FIRST "1010");
+}
+
 int main(void)
 {
 	const size_t ninsns = sizeof(insns_cases) / sizeof(insns_cases[0]);
@@ -574,7 +620,7 @@ int main(void)
 
 	memset(text, 0x90, sizeof(text));
 	ksft_print_header();
-	ksft_set_plan(ninsns + nforms + 1 + 5 + 1 + 3 + 5);
+	ksft_set_plan(ninsns + nforms + 1 + 5 + 1 + 3 + 5 + 1 + 2);
 	for (i = 0; i < ninsns; i++)
 		test_insns(&insns_cases[i]);
 	for (i = 0; i < nforms; i++)
@@ -584,5 +630,7 @@ int main(void)
 	test_cie_last();
 	test_holes();
 	test_records();
+	test_references();
+	test_long_expression();
 	ksft_finished();
 }
