@@ -132,7 +132,7 @@ static void sframe_add_fde(struct sframe_size *size, const struct cie *cie, cons
 	u64 start_size = sframe_start_size(fde->end - fde->begin);
 
 	if (fde->malformed || cfi_run(&cie->cfi, fde->insns, fde->size, fde->begin, fde->end,
-					  sframe_add_row, &function))
+				      sframe_add_row, &function) != fde->end)
 		function.refused = true;
 	if (function.plt)
 		sframe_add_plt(size);

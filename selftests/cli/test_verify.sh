@@ -152,7 +152,7 @@ check_filling() {
 }
 
 # Two FDEs for the same text: libdw uses the one that it reads first and drops the other; the
-# table uses the one that starts first, and the other where that ends.  Neither is wrong.
+# table uses the one that starts last.  Neither is wrong.
 check_contradictory() {
 	cat >"$work/twice.S" <<'END'
 	.text
@@ -167,21 +167,22 @@ cie:	.long	1f - 0f
 1:
 	.long	1f - 0f
 0:	.long	0b - cie
-	.long	start + 4 - ., 4
-	.byte	0, 0x0e, 32
-	.balign	8
-1:
-	.long	1f - 0f
-0:	.long	0b - cie
 	.long	start - ., 16
 	.byte	0
 	.balign	8
 1:
+	.long	1f - 0f
+0:	.long	0b - cie
+	.long	start + 4 - ., 4
+	.byte	0, 0x0e, 32
+	.balign	8
+1:
 END
 	assemble twice "$work/twice.S" && verify 0 -v "$work/twice.so" &&
-		[ "$(figure differences)" = 0 ] && [ "$(figure contradictory)" = 9 ] &&
+		[ "$(figure differences)" = 0 ] && [ "$(figure contradictory)" = 6 ] &&
 		grep -q 'contradictory .*; FDEs overlap in 16 bytes, 0 describe no text' "$work/out" &&
-		grep -q '0x1004-0x1008.*: FDEs overlap; libdw: rsp+32, same, cfa-8; table: rsp+8' "$work/out"
+		grep -q '0x1004-0x1008.*: FDEs overlap; libdw: rsp+8, same, cfa-8; table: rsp+32' "$work/out" &&
+		grep -q '0x1008-0x1010.*: FDEs overlap; libdw: rsp+8, same, cfa-8; table: gap' "$work/out"
 }
 
 # The search table lacks its last entry: libdw, as the unwinder of C++, does not find that FDE.
@@ -194,6 +195,80 @@ check_unlisted() {
 	printf '\003' | dd of="$work/listed.so" bs=1 seek=$((0x$hdr + 8)) conv=notrunc status=none
 	verify 0 "$work/listed.so" && [ "$(figure contradictory)" = 3 ] &&
 		grep -q '0x1050-0x1051.*: FDE is not in .eh_frame_hdr; libdw: no FDE; table: rsp+8' "$work/out"
+}
+
+# A table that has a library's e_entry as outermost.
+check_entry() {
+	cp "$here/../golden/asm/entry.S" "$work/program.S" &&
+		{ cat "$work/program.S"; printf '\t.section .init_array, "aw"\n\t.quad 0\n'; } >"$work/library.S" &&
+		assemble program "$work/program.S" && assemble library "$work/library.S" &&
+		is_clean "$work/program.so" && is_clean "$work/library.so" || return
+	"$beectl" compile -q "$work/program.so" -o "$work/program.beet" || return
+	verify 1 --table "$work/program.beet" "$work/library.so" &&
+		grep -q 'library.so: 0x1005-0x1085.*: libdw: no FDE; table: rsp+8, same, undef$' "$work/out"
+}
+
+# Behind a CFA that is an expression, instructions for its offset and for its register: libdw has
+# no CFA there, so a second judge has to find that the table is right, and that another one is not.
+check_half_cfa() {
+	cat >"$work/half.S" <<'END'
+	.text
+	.cfi_startproc
+	.cfi_escape 0x0f, 2, 0x73, 8	# CFA = rbx+8
+	nop
+	.cfi_def_cfa_offset 48
+	nop
+	.cfi_def_cfa_register rbp
+	nop
+	.cfi_endproc
+END
+	assemble half "$work/half.S" && "$beectl" compile -q "$work/half.so" -o "$work/half.beet" &&
+		is_clean "$work/half.so" && grep -q '^unsupported  *0  rows' "$work/out" &&
+		half_cfa_differs '0x1001-0x1002.*libdw: rbx+16, .*table: rbx+8,' 's/0x73, 8/0x73, 16/' &&
+		half_cfa_differs '0x1002-0x1003.*libdw: rbp+56, .*table: rbp+48,' 's/offset 48/offset 56/'
+}
+
+# half_cfa_differs MESSAGE SED: the table of half.so differs from half.S edited by SED
+half_cfa_differs() {
+	sed "$2" "$work/half.S" >"$work/edited.S" && assemble edited "$work/edited.S" &&
+		verify 1 --table "$work/half.beet" "$work/edited.so" && grep -q "$1" "$work/out"
+}
+
+# .eh_frame_hdr is damaged, so that libdw finds other FDEs, or none.  Nothing is wrong with the table.
+check_damaged() {
+	local hdr
+	as --64 -o "$work/damaged.o" "$work/right.S" &&
+		ld -shared --eh-frame-hdr --section-start=.text=0x1000 -o "$work/sound.so" "$work/damaged.o" || return
+	hdr=$(readelf --wide -S "$work/sound.so" | sed -n 's/.* \.eh_frame_hdr *PROGBITS *[0-9a-f]* *\([0-9a-f]*\).*/\1/p')
+	damaged "$hdr" "a version that is none" 0 '\002' 0 &&
+		damaged "$hdr" ".eh_frame elsewhere" 4 '\001' 0 &&
+		damaged "$hdr" "more entries than there are" 11 '\177' &&
+		damaged "$hdr" "the pc of the first entry" 12 '\100' &&
+		damaged "$hdr" "the pc of the second entry" 23 '\177' &&
+		damaged "$hdr" "the FDE of the third entry" 32 '\001'
+}
+
+# damaged HDR WHAT OFFSET BYTE [0]: with one byte changed there are no differences, but, unless
+# libdw does without .eh_frame_hdr, places where libdw finds nothing
+damaged() {
+	cp "$work/sound.so" "$work/damaged.so" &&
+		printf '%b' "$4" | dd of="$work/damaged.so" bs=1 seek=$((0x$1 + $3)) conv=notrunc status=none || return
+	verify 0 "$work/damaged.so" && [ "$(figure differences)" = 0 ] || { echo "$2"; return 1; }
+	[ $# -eq 5 ] || grep -q '.eh_frame_hdr is damaged; libdw: ' "$work/out" || { echo "no doubt: $2"; return 1; }
+}
+
+# The instructions of the first FDE advance past its end, to where the second one is.
+check_past_end() {
+	printf '\t.text\n\t.cfi_startproc\n\t.cfi_escape 4, 40, 0, 0, 0, 0x0e, 64\n\tnop\n\t.cfi_endproc\n\tret\n\tret\n\tnop\n' >"$work/past.S"
+	printf '\t.cfi_startproc\n\t.cfi_def_cfa_offset 24\n\tnop\n\t.cfi_endproc\n' >>"$work/past.S"
+	assemble past "$work/past.S" && is_clean "$work/past.so"
+}
+
+# More states are restored than the compiler remembers, which libdw does not mind.
+check_too_deep() {
+	{ printf '\t.text\n\t.cfi_startproc\n'; printf '\t.cfi_remember_state\n%.0s' {1..17}
+	  printf '\tnop\n\t.cfi_def_cfa_offset 16\n\tnop\n\t.cfi_restore_state\n\tnop\n\t.cfi_endproc\n'; } >"$work/deep.S"
+	assemble deep "$work/deep.S" && is_clean -v "$work/deep.so" && grep -q '^ *cfi  *1  1 bytes' "$work/out"
 }
 
 check_no_cfi() {
@@ -266,7 +341,7 @@ check_musl() {
 }
 
 programs=("$here"/../golden/asm/*.S)
-ktap_plan $((${#programs[@]} + 33))
+ktap_plan $((${#programs[@]} + 38))
 ktap_run "beectl itself" is_clean "$beectl"
 for program in "${programs[@]}"; do
 	name=$(basename "$program" .S)
@@ -309,6 +384,11 @@ ktap_run "a refused table" check_refused_table
 ktap_run "a zero word within .debug_frame" check_filling
 ktap_run "FDEs that overlap" check_contradictory
 ktap_run "an FDE that .eh_frame_hdr does not list" check_unlisted
+ktap_run "found: the entry point of a library" check_entry
+ktap_run "a CFA that libdw refuses" check_half_cfa
+ktap_run "a damaged .eh_frame_hdr" check_damaged
+ktap_run "an advance past the end of an FDE" check_past_end
+ktap_run "more states than are remembered" check_too_deep
 ktap_run "no CFI" check_no_cfi
 ktap_run "what a table cannot hold" check_unsupported
 ktap_run "a directory" check_directory

@@ -87,8 +87,33 @@ EOF
 	"$beectl" dump --rows "$work/both.so" | same_rows "$work/both.rows"
 }
 
+# outermost_if HAS FORM LD-OPTION...: asm/entry.S, linked so, has an outermost row if HAS is 1
+outermost_if() {
+	local has=$1 form=$2
+	shift 2
+	ld --build-id=none -o "$work/form" "$work/entry.o" "$@" || return
+	"$beectl" dump --rows "$work/form" >"$work/rows" || return
+	[ "$(grep -c 'undef$' "$work/rows")" -eq "$has" ] || { echo "a $form:"; cat "$work/rows"; return 1; }
+}
+
+# Only what can be started has an entry point.  Each library has an e_entry, as those of GNU ld up
+# to 2.35 had.
+check_entry() {
+	printf '\t.section .init_array, "aw"\n\t.quad 0\n' >"$work/array.S"
+	as --64 -o "$work/entry.o" "$here/asm/entry.S" &&
+		as --64 -o "$work/array.o" "$work/array.S" &&
+		ld -shared -o "$work/other.so" "$work/array.o" &&
+		outermost_if 1 "static program" &&
+		outermost_if 1 "static PIE" -pie --no-dynamic-linker "$work/array.o" &&
+		outermost_if 1 "PIE" -pie --dynamic-linker=/x "$work/other.so" &&
+		outermost_if 1 "program" --dynamic-linker=/x "$work/other.so" &&
+		outermost_if 1 "dynamic linker" -shared -soname ld.so &&
+		outermost_if 0 "library with constructors" -shared "$work/array.o" &&
+		outermost_if 0 "library that needs another" -shared "$work/other.so"
+}
+
 programs=("$here"/asm/*.S)
-ktap_plan $((${#programs[@]} + 8))
+ktap_plan $((${#programs[@]} + 9))
 for program in "${programs[@]}"; do
 	name=$(basename "$program" .S)
 	ktap_run "$name" check_program "$name"
@@ -98,6 +123,7 @@ ktap_run ".debug_frame" check_debug_frame --decompress-debug-sections ' .debug_f
 ktap_run ".debug_frame, compressed" check_debug_frame --compress-debug-sections=zlib-gabi ' .debug_frame .* C  '
 ktap_run ".zdebug_frame" check_debug_frame --compress-debug-sections=zlib-gnu ' .zdebug_frame '
 ktap_run "no section headers" check_no_sections
+ktap_run "entry points of programs, none of libraries" check_entry
 ktap_run ".eh_frame before .debug_frame" check_eh_frame_wins
 for linker in ld.gold ld.lld; do
 	if command -v $linker >/dev/null; then

@@ -79,6 +79,7 @@ static const char *const status_names[] = {
 static const char *const doubt_names[] = {
 	[COMPARE_NO_DOUBT] = "", [COMPARE_OVERLAP] = "FDEs overlap",
 	[COMPARE_UNLISTED] = "FDE is not in .eh_frame_hdr",
+	[COMPARE_DAMAGED] = ".eh_frame_hdr is damaged",
 };
 
 /**

@@ -12,12 +12,12 @@ struct cfi_machine {
 	struct cfi_row		 row;		/* current rules */
 	u64			 pc;		/* start of the current row */
 	u64			 end;		/* of the FDE */
-	unsigned int		 depth;		/* states remembered */
+	unsigned int		 depth;		/* states to restore; the deepest are in @states */
 	bool			 starting;	/* these are a CIE's own instructions */
 	bool			 done;		/* @pc has reached @end */
 	cfi_emit_fn		 emit;
 	void			*arg;		/* of @emit */
-	struct cfi_row		*states;	/* remembered */
+	struct cfi_row		*states;	/* CFI_MAX_STATES of them */
 };
 
 static struct cfi_rule *cfi_column(struct cfi_row *row, const struct cfi_cie *cie, u64 reg)
@@ -96,14 +96,25 @@ static s64 cfi_soffset(struct cfi_machine *m)
 }
 
 /*
- * The CFA's rule, for an instruction that changes its register or its offset but not both.  After
- * an expression (libgcrypt has such CFI) the CFA is unknown until an instruction sets both.
+ * DWARF does not foresee the instructions for register or offset of the CFA behind an expression;
+ * libgcc, gdb and readelf agree: an offset is remembered, and the expression stays; a register ends
+ * the expression, and its rule has the offset remembered last.  Without any CFA there is none
+ * afterwards.
  */
-static struct cfi_rule *cfi_half_cfa(struct cfi_machine *m)
+static void cfi_cfa_register(struct cfi_machine *m, u64 reg)
 {
-	if (m->row.cfa.how != CFI_REGISTER)
-		m->row.cfa = (struct cfi_rule){ .how = CFI_UNSPECIFIED };
-	return &m->row.cfa;
+	m->row.cfa.reg = reg;
+	if (m->row.cfa.how == CFI_EXPR)
+		m->row.cfa.how = CFI_REGISTER;
+}
+
+static void cfi_cfa_expression(struct cfi_machine *m)
+{
+	struct cfi_rule rule = cfi_read_expr(m, CFI_EXPR);
+
+	rule.reg = m->row.cfa.reg;
+	rule.offset = m->row.cfa.offset;
+	m->row.cfa = rule;
 }
 
 static void cfi_advance_to(struct cfi_machine *m, u64 pc)
@@ -173,16 +184,16 @@ static void cfi_step(struct cfi_machine *m)
 		m->row.cfa = cfi_reg(reg, cfi_soffset(m));
 		break;
 	case DW_CFA_def_cfa_register:
-		cfi_half_cfa(m)->reg = cursor_uleb(c);
+		cfi_cfa_register(m, cursor_uleb(c));
 		break;
 	case DW_CFA_def_cfa_offset:
-		cfi_half_cfa(m)->offset = cfi_uoffset(m);
+		m->row.cfa.offset = cfi_uoffset(m);
 		break;
 	case DW_CFA_def_cfa_offset_sf:
-		cfi_half_cfa(m)->offset = cfi_soffset(m);
+		m->row.cfa.offset = cfi_soffset(m);
 		break;
 	case DW_CFA_def_cfa_expression:
-		m->row.cfa = cfi_read_expr(m, CFI_EXPR);
+		cfi_cfa_expression(m);
 		break;
 	case DW_CFA_undefined:
 		cfi_set(m, cursor_uleb(c), (struct cfi_rule){ .how = CFI_UNDEFINED });
@@ -226,16 +237,15 @@ static void cfi_step(struct cfi_machine *m)
 		cfi_restore(m, cursor_uleb(c));
 		break;
 	case DW_CFA_remember_state:
-		if (m->depth == CFI_MAX_STATES)
-			c->bad = true;
-		else
-			m->states[m->depth++] = m->row;
+		if (m->depth < CFI_MAX_STATES)
+			m->states[m->depth] = m->row;
+		m->depth++;
 		break;
 	case DW_CFA_restore_state:
-		if (!m->depth)
+		if (!m->depth || --m->depth >= CFI_MAX_STATES)
 			c->bad = true;
 		else
-			m->row = m->states[--m->depth];
+			m->row = m->states[m->depth];
 		break;
 	case DW_CFA_GNU_args_size:
 		cursor_uleb(c);
@@ -286,25 +296,22 @@ int cfi_start(struct cfi_cie *cie, const u8 *insns, size_t size)
  * @size: bytes of them
  * @begin: first pc of the FDE
  * @end: pc after it, > @begin
- * @emit: called for every row in ascending order; the rows are adjacent, and cover all of the
- *	FDE unless its instructions are malformed
+ * @emit: called for every row in ascending order; the rows are adjacent
  * @arg: passed to @emit
  *
  * Instructions after the advance to @end describe no pc and are not interpreted.
  *
- * Return: 0, or -1 if the instructions are malformed.
+ * Return: the end of the last row: @end, or where the row begins that has a malformed instruction.
  */
-int cfi_run(const struct cfi_cie *cie, const u8 *insns, size_t size, u64 begin, u64 end,
-		cfi_emit_fn emit, void *arg)
+u64 cfi_run(const struct cfi_cie *cie, const u8 *insns, size_t size, u64 begin, u64 end,
+	    cfi_emit_fn emit, void *arg)
 {
 	struct cfi_machine m = {
 		.c = cursor_of(insns, size), .cie = cie, .row = cie->initial,
 		.pc = begin, .end = end, .emit = emit, .arg = arg,
 	};
 
-	if (cfi_execute(&m))
-		return -1;
-	if (!m.done)
+	if (!cfi_execute(&m) && !m.done)
 		cfi_advance_to(&m, end);
-	return 0;
+	return m.pc;
 }

@@ -10,7 +10,7 @@
 
 #include "pointer.h"
 
-/* States that an FDE can remember at a time; compilers nest two deep. */
+/* States that an FDE can remember and restore; compilers nest two deep. */
 #define CFI_MAX_STATES	16
 
 /**
@@ -21,7 +21,8 @@
  * @CFI_OFFSET: \*(CFA + offset)
  * @CFI_VAL_OFFSET: CFA + offset
  * @CFI_REGISTER: reg; as CFA rule, reg + offset
- * @CFI_EXPR: \*(value of the expression); as CFA rule, its value
+ * @CFI_EXPR: \*(value of the expression); as CFA rule, its value, and reg and offset are those from
+ *	before, as DW_CFA_def_cfa_register can bring them back
  * @CFI_VAL_EXPR: value of the expression
  */
 enum cfi_how {
@@ -46,10 +47,8 @@ enum cfi_how {
 struct cfi_rule {
 	u8			 how;
 	u64			 reg;
-	union {
-		s64		 offset;
-		const u8	*expr;
-	};
+	s64			 offset;
+	const u8		*expr;
 	size_t			 size;
 };
 
@@ -101,7 +100,7 @@ struct cfi_cie {
 typedef void (*cfi_emit_fn)(void *arg, u64 start, u64 end, const struct cfi_row *row);
 
 int cfi_start(struct cfi_cie *cie, const u8 *insns, size_t size);
-int cfi_run(const struct cfi_cie *cie, const u8 *insns, size_t size, u64 begin, u64 end,
-		cfi_emit_fn emit, void *arg);
+u64 cfi_run(const struct cfi_cie *cie, const u8 *insns, size_t size, u64 begin, u64 end,
+	    cfi_emit_fn emit, void *arg);
 
 #endif /* BEE_CFI_H */

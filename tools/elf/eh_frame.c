@@ -7,26 +7,17 @@
 #include "alloc.h"
 #include "eh_frame.h"
 
-/* The CIEs of one section found so far, ascending by offset; @last: the one of the last FDE. */
-struct cie_index {
-	struct {
-		u64	offset;
-		u32	cie;
-	}	*entries;
-	size_t	 n;
-	size_t	 room;
-	size_t	 last;
-};
-
 struct frame_reader {
 	const struct elf_frames	*frames;
 	struct fde_list		*list;
-	struct cie_index	 index;
+	size_t			 first;		/* CIE of the section */
+	size_t			 last;		/* CIE of the last FDE */
 };
 
-/* A CIE or FDE: the bytes after its length. */
+/* A CIE or FDE: the bytes after its length.  @offset: where it is in its section */
 struct frame_record {
 	struct cursor	c;
+	u64		offset;
 	bool		dwarf64;
 	u64		id;
 	u64		id_offset;
@@ -39,10 +30,10 @@ struct frame_record {
 static bool record_read(struct cursor *c, const struct elf_frames *frames,
 			struct frame_record *record)
 {
-	u64 length = cursor_u32(c);
+	u64 offset = c->at - frames->data, length = cursor_u32(c);
 	const u8 *body;
 
-	memset(record, 0, sizeof(*record));
+	*record = (struct frame_record){ .offset = offset };
 	if (length == 0xffffffff) {
 		record->dwarf64 = true;
 		length = cursor_u64(c);
@@ -67,7 +58,11 @@ static bool record_is_cie(const struct frame_record *record, const struct elf_fr
 	return record->id == (record->dwarf64 ? DW_CIE_ID_64 : DW_CIE_ID_32);
 }
 
-/* The augmentation string and data (LSB 5.0, 10.6.1.1.1).  Return: false if unknown. */
+/*
+ * The augmentation string and data (LSB 5.0, 10.6.1.1.1).  Behind 'z' the length of the data is
+ * known, so letters from an unknown one on are skipped, unless they say how to read the FDEs or
+ * whether they are of a signal frame.  Return: false if the FDEs cannot be read.
+ */
 static bool cie_read_augmentation(struct cie *cie, struct cursor *c, const char *letters)
 {
 	struct cursor a;
@@ -100,7 +95,7 @@ static bool cie_read_augmentation(struct cie *cie, struct cursor *c, const char 
 		case 'B':
 			break;
 		default:
-			return false;
+			return !a.bad && !c->bad && !strpbrk(letters, "RS");
 		}
 	}
 	return !a.bad && !c->bad;
@@ -125,53 +120,46 @@ static bool cie_read(struct cie *cie, struct cursor *c)
 	cie->cfi.ra_reg = version == 1 ? cursor_u8(c) : cursor_uleb(c);
 	if (c->bad || !cie_read_augmentation(cie, c, augmentation))
 		return false;
-	cie->malformed = cfi_start(&cie->cfi, c->at, cursor_left(c));
+	cie->insns = c->at;
+	cie->size = cursor_left(c);
+	cie->malformed = cfi_start(&cie->cfi, cie->insns, cie->size);
 	return true;
 }
 
-static u32 cie_add(struct frame_reader *r, u64 offset)
+static void cie_add(struct frame_reader *r, struct frame_record *record)
 {
-	struct cursor c = cursor_of(r->frames->data, r->frames->size);
 	struct fde_list *list = r->list;
-	struct frame_record record;
 	struct cie *cie;
 
 	list->cies = alloc_room(list->cies, list->ncies, &list->room_cies, sizeof(*list->cies));
-	cie = &list->cies[list->ncies];
-	memset(cie, 0, sizeof(*cie));
-	cie->cfi.base = r->frames->base;
-	cie->refused = !cursor_take(&c, offset) || !record_read(&c, r->frames, &record) ||
-		       !record_is_cie(&record, r->frames) || !cie_read(cie, &record.c);
-	return list->ncies++;
+	cie = &list->cies[list->ncies++];
+	*cie = (struct cie){ .offset = record->offset, .cfi.base = r->frames->base };
+	cie->refused = !cie_read(cie, &record->c);
 }
 
-/* Index of the CIE at @offset of the section.  Parses it when the first FDE needs it. */
-static u32 cie_find(struct frame_reader *r, u64 offset)
+/*
+ * The CIE at @offset of the section, or NULL if no record begins there that is one: so each byte
+ * of a section belongs to one CIE or FDE, however FDEs refer to CIEs.
+ */
+static const struct cie *cie_find(struct frame_reader *r, u64 offset)
 {
-	struct cie_index *index = &r->index;
-	size_t at = 0, high = index->n;
+	const struct fde_list *list = r->list;
+	size_t low = r->first, high = list->ncies;
 
-	if (index->last < index->n && index->entries[index->last].offset == offset)
-		return index->entries[index->last].cie;
-	while (at < high) {
-		size_t middle = at + (high - at) / 2;
+	if (r->last < high && list->cies[r->last].offset == offset)
+		return &list->cies[r->last];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
 
-		if (index->entries[middle].offset < offset)
-			at = middle + 1;
+		if (list->cies[middle].offset < offset)
+			low = middle + 1;
 		else
 			high = middle;
 	}
-	index->last = at;
-	if (at < index->n && index->entries[at].offset == offset)
-		return index->entries[at].cie;
-	index->entries = alloc_room(index->entries, index->n, &index->room,
-				    sizeof(*index->entries));
-	memmove(index->entries + at + 1, index->entries + at,
-		(index->n - at) * sizeof(*index->entries));
-	index->n++;
-	index->entries[at].offset = offset;
-	index->entries[at].cie = cie_add(r, offset);
-	return index->entries[at].cie;
+	if (low == list->ncies || list->cies[low].offset != offset)
+		return NULL;
+	r->last = low;
+	return &list->cies[low];
 }
 
 /* Add an FDE.  One whose range cannot be read is dropped, so its text becomes a gap. */
@@ -186,17 +174,15 @@ static void fde_add(struct frame_reader *r, struct frame_record *record)
 	/* .debug_frame: the CIE's offset; .eh_frame: how far before the id the CIE is. */
 	if (!r->frames->debug_frame)
 		offset = record->id_offset - record->id;
-	if (offset >= r->frames->size)
-		return;
-	fde.cie = cie_find(r, offset);
-	cie = &list->cies[fde.cie];
-	if (cie->refused ||
+	cie = cie_find(r, offset);
+	if (!cie || cie->refused ||
 	    !pointer_read(c, cie->cfi.encoding, &cie->cfi.base, &fde.begin) ||
 	    !pointer_read_size(c, cie->cfi.encoding, &size) || !size ||
 	    __builtin_add_overflow(fde.begin, size, &fde.end))
 		return;
 	if (cie->has_z)
 		cursor_take(c, cursor_uleb(c));
+	fde.cie = cie - list->cies;
 	fde.malformed = c->bad || cie->malformed || cursor_left(c) > ~0u;
 	fde.insns = c->at;
 	fde.size = cursor_left(c);
@@ -205,27 +191,37 @@ static void fde_add(struct frame_reader *r, struct frame_record *record)
 }
 
 /*
- * Read all records of a section.  The C runtime stops at the zero terminator, but linkers also
- * leave one in the middle, so reading goes on as long as whole records follow.
+ * Find the next CIE or FDE.  The C runtime stops at the zero terminator, but linkers also leave
+ * one in the middle, so reading goes on as long as whole records follow.
  */
+static bool frames_next(const struct elf_frames *frames, struct cursor *c,
+			struct frame_record *record)
+{
+	while (cursor_left(c) && record_read(c, frames, record)) {
+		if (cursor_left(&record->c) || record->id)
+			return true;
+		if (frames->stop_at_zero)
+			break;
+	}
+	return false;
+}
+
+/* Read all records of a section, CIEs first: those of .debug_frame may be behind their FDEs. */
 static void frames_read(const struct elf_frames *frames, struct fde_list *list)
 {
 	struct frame_reader r = { .frames = frames, .list = list };
-	struct cursor c = cursor_of(frames->data, frames->size);
 	struct frame_record record;
+	struct cursor c;
 
-	while (cursor_left(&c)) {
-		if (!record_read(&c, frames, &record))
-			break;
-		if (!cursor_left(&record.c) && !record.id) {
-			if (frames->stop_at_zero)
-				break;
-			continue;
-		}
+	r.first = r.last = list->ncies;
+	c = cursor_of(frames->data, frames->size);
+	while (frames_next(frames, &c, &record))
+		if (record_is_cie(&record, frames))
+			cie_add(&r, &record);
+	c = cursor_of(frames->data, frames->size);
+	while (frames_next(frames, &c, &record))
 		if (!record_is_cie(&record, frames))
 			fde_add(&r, &record);
-	}
-	free(r.index.entries);
 }
 
 /*
@@ -333,6 +329,61 @@ bool eh_frame_hdr_lists(const struct elf_file *elf, u64 begin)
 		if (pc == begin)
 			return true;
 	return false;
+}
+
+/* The FDE whose instructions begin in [@start, @end]; those of @frames are first in @list. */
+static const struct fde *hdr_find_fde(const struct fde_list *list, const struct elf_frames *frames,
+				      const u8 *start, const u8 *end)
+{
+	size_t low = 0, high = list->nfdes;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const u8 *insns = list->fdes[middle].insns;
+
+		if (insns < frames->data || insns > frames->data + frames->size || insns > end)
+			high = middle;
+		else if (insns < start)
+			low = middle + 1;
+		else
+			return &list->fdes[middle];
+	}
+	return NULL;
+}
+
+/**
+ * eh_frame_hdr_is_sound() - is what PT_GNU_EH_FRAME says true?
+ * @elf: the file
+ * @list: what eh_frame_read() made of it, in that order
+ *
+ * Return: false if it cannot be read, or its search table does not ascend or leads to other FDEs
+ * than those of the section .eh_frame.  True if there is nothing to compare.
+ */
+bool eh_frame_hdr_is_sound(const struct elf_file *elf, const struct fde_list *list)
+{
+	const struct elf_frames *frames = elf->frames;
+	u64 pc, at, last = 0;
+	struct hdr hdr;
+
+	if (!elf->hdr.size || !elf->nframes || frames->debug_frame)
+		return true;
+	if (!hdr_read(elf, &hdr) || hdr.frames != frames->base.vaddr)
+		return false;
+	for (; hdr.count; hdr.count--, last = pc) {
+		struct cursor c = cursor_of(frames->data, frames->size);
+		struct frame_record record;
+		const struct fde *fde;
+
+		if (!pointer_read(&hdr.c, hdr.encoding, &hdr.base, &pc) ||
+		    !pointer_read(&hdr.c, hdr.encoding, &hdr.base, &at) || pc < last ||
+		    !cursor_take(&c, at - frames->base.vaddr) || !record_read(&c, frames, &record) ||
+		    record_is_cie(&record, frames))
+			return false;
+		fde = hdr_find_fde(list, frames, record.c.at, record.c.end);
+		if (fde && fde->begin != pc)
+			return false;
+	}
+	return true;
 }
 
 /**

@@ -8,16 +8,22 @@
 
 /**
  * struct cie - common information entry
+ * @offset: where it is in its section
  * @cfi: what the instructions of its FDEs need
+ * @insns: its own instructions
+ * @size: bytes of them
  * @refused: its form is unknown, so its FDEs are dropped: their ranges cannot be read
  * @malformed: its instructions are malformed, so its FDEs have ranges but no rules
  * @has_z: augmentation 'z': its FDEs have augmentation data
  */
 struct cie {
-	struct cfi_cie	cfi;
-	bool		refused;
-	bool		malformed;
-	bool		has_z;
+	u64		 offset;
+	struct cfi_cie	 cfi;
+	const u8	*insns;
+	size_t		 size;
+	bool		 refused;
+	bool		 malformed;
+	bool		 has_z;
 };
 
 /**
@@ -44,7 +50,7 @@ struct fde {
 
 /**
  * struct fde_list - all FDEs of a file whose range can be read, in its order
- * @cies: their CIEs
+ * @cies: all CIEs, by section, ascending by offset
  * @ncies: number of them
  * @room_cies: CIEs there is memory for
  * @fdes: the FDEs
@@ -61,6 +67,7 @@ struct fde_list {
 };
 
 void eh_frame_read(const struct elf_file *elf, struct fde_list *list);
+bool eh_frame_hdr_is_sound(const struct elf_file *elf, const struct fde_list *list);
 bool eh_frame_hdr_lists(const struct elf_file *elf, u64 begin);
 void eh_frame_free(struct fde_list *list);
 

@@ -93,6 +93,7 @@ static int elf_start(struct elf_file *elf, int fd, struct bee_error *error)
 	if (elf_read_header(fd, &h, error))
 		return -1;
 	elf->entry = h.e_entry;
+	elf->shared = h.e_type == ET_DYN;
 	if (h.e_phnum && h.e_phentsize != sizeof(Elf64_Phdr))
 		return error_set(error, 0, "malformed: e_phentsize is %u", h.e_phentsize);
 	if (h.e_shoff && h.e_shentsize != sizeof(Elf64_Shdr))
@@ -120,22 +121,34 @@ static int elf_refuse_unread(const struct elf_file *elf, struct bee_error *error
 	return error_set(error, 0, "%s", reader_trouble(elf->reader) ?: "cannot read");
 }
 
-/* Of a PT_NOTE or PT_DYNAMIC only this many bytes are read; real ones are smaller. */
+/* Of all PT_NOTE, and of PT_DYNAMIC, only this many bytes are read; real ones are smaller. */
 #define ELF_MAX_CHUNK	(1u << 20)
 
-static size_t elf_chunk_size(const GElf_Phdr *ph)
+/* What the program headers and the dynamic section say, apart from segments. */
+struct elf_headers {
+	size_t	notes;		/* bytes of PT_NOTE that have been read */
+	bool	interp;		/* there is a PT_INTERP */
+	bool	dynamic;	/* there is a PT_DYNAMIC, and it has */
+	bool	pie;		/* DF_1_PIE */
+	bool	depends;	/* DT_NEEDED, DT_INIT_ARRAY or DT_FINI_ARRAY */
+};
+
+static size_t elf_chunk_size(const GElf_Phdr *ph, size_t used)
 {
-	return ph->p_filesz < ELF_MAX_CHUNK ? ph->p_filesz : ELF_MAX_CHUNK;
+	return ph->p_filesz < ELF_MAX_CHUNK - used ? ph->p_filesz : ELF_MAX_CHUNK - used;
 }
 
 /* A build-id too long for a table counts as none. */
-static void elf_add_notes(struct elf_file *elf, const GElf_Phdr *ph)
+static void elf_add_notes(struct elf_file *elf, const GElf_Phdr *ph, struct elf_headers *headers)
 {
 	Elf_Type type = ph->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
-	Elf_Data *data = elf_getdata_rawchunk(elf->handle, ph->p_offset, elf_chunk_size(ph), type);
-	size_t at = 0, next, name, desc;
+	size_t at = 0, next, name, desc, size = elf_chunk_size(ph, headers->notes);
+	Elf_Data *data = NULL;
 	GElf_Nhdr note;
 
+	if (size && !elf->id_len)
+		data = elf_getdata_rawchunk(elf->handle, ph->p_offset, size, type);
+	headers->notes += size;
 	for (; data && !elf->id_len; at = next) {
 		next = gelf_getnote(data, at, &note, &name, &desc);
 		if (!next)
@@ -150,11 +163,25 @@ static void elf_add_notes(struct elf_file *elf, const GElf_Phdr *ph)
 	}
 }
 
-static int elf_add_dynamic(struct elf_file *elf, const GElf_Phdr *ph, struct bee_error *error)
+/*
+ * Of shared objects only some can be started, and so have an entry point: those with PT_INTERP,
+ * static programs (DF_1_PIE, or no dynamic section) and the dynamic linker, which needs no other
+ * object and has nobody to call its constructors.  Linkers (GNU ld up to 2.35) write an e_entry
+ * into libraries too: the start of .text.
+ */
+static bool elf_can_start(const struct elf_headers *headers)
 {
-	size_t size = elf_chunk_size(ph);
+	return headers->interp || headers->pie || !headers->dynamic || !headers->depends;
+}
+
+static int elf_add_dynamic(struct elf_file *elf, const GElf_Phdr *ph,
+			   struct elf_headers *headers, struct bee_error *error)
+{
+	size_t size = headers->dynamic ? 0 : elf_chunk_size(ph, 0);
 	const u8 *data = size ? reader_bytes(elf->reader, ph->p_offset, size) : NULL;
 	struct cursor c = cursor_of(data, size);
+
+	headers->dynamic = true;
 
 	if (!size)
 		return 0;
@@ -176,12 +203,21 @@ static int elf_add_dynamic(struct elf_file *elf, const GElf_Phdr *ph, struct bee
 		case DT_RELASZ:
 			elf->rela.size = value;
 			break;
+		case DT_NEEDED:
+		case DT_INIT_ARRAY:
+		case DT_FINI_ARRAY:
+			headers->depends = true;
+			break;
+		case DT_FLAGS_1:
+			headers->pie = value & DF_1_PIE;
+			break;
 		}
 	}
 	return 0;
 }
 
-static int elf_add_phdr(struct elf_file *elf, const GElf_Phdr *ph, struct bee_error *error)
+static int elf_add_phdr(struct elf_file *elf, const GElf_Phdr *ph, struct elf_headers *headers,
+			struct bee_error *error)
 {
 	struct elf_segment segment = {
 		.vaddr = ph->p_vaddr, .offset = ph->p_offset, .size = ph->p_filesz,
@@ -205,10 +241,13 @@ static int elf_add_phdr(struct elf_file *elf, const GElf_Phdr *ph, struct bee_er
 		elf->text[elf->ntext++] = segment;
 		break;
 	case PT_NOTE:
-		elf_add_notes(elf, ph);
+		elf_add_notes(elf, ph, headers);
 		break;
 	case PT_DYNAMIC:
-		return elf_add_dynamic(elf, ph, error);
+		return elf_add_dynamic(elf, ph, headers, error);
+	case PT_INTERP:
+		headers->interp = true;
+		break;
 	case PT_GNU_EH_FRAME:
 		elf->hdr = segment;
 		break;
@@ -225,6 +264,7 @@ static int elf_compare_vaddr(const void *a, const void *b)
 
 static int elf_read_segments(struct elf_file *elf, struct bee_error *error)
 {
+	struct elf_headers headers = {};
 	size_t i, n = 0;
 
 	if (elf_getphdrnum(elf->handle, &n) || !n)
@@ -235,9 +275,11 @@ static int elf_read_segments(struct elf_file *elf, struct bee_error *error)
 
 		if (!gelf_getphdr(elf->handle, i, &ph))
 			return error_set(error, 0, "malformed program header: %s", elf_errmsg(-1));
-		if (elf_add_phdr(elf, &ph, error))
+		if (elf_add_phdr(elf, &ph, &headers, error))
 			return -1;
 	}
+	if (elf->shared && !elf_can_start(&headers))
+		elf->entry = 0;
 	if (!elf->ntext)
 		return error_set(error, 0, "no executable segment");
 	qsort(elf->text, elf->ntext, sizeof(*elf->text), elf_compare_vaddr);
@@ -261,32 +303,32 @@ static void elf_add_frames(struct elf_file *elf, const void *data, size_t size, 
 	};
 }
 
-/* Is the section of header @sh called @name?  @strings is the section of names. */
-static bool elf_section_is(struct elf_file *elf, const GElf_Shdr *strings, const GElf_Shdr *sh,
-			   const char *name)
+/* The names of sections. */
+struct elf_names {
+	const u8	*bytes;
+	u64		 size;
+};
+
+static bool elf_section_is(const struct elf_names *names, const GElf_Shdr *sh, const char *name)
 {
 	size_t size = strlen(name) + 1;
-	const u8 *bytes;
 
-	if (sh->sh_name > strings->sh_size || size > strings->sh_size - sh->sh_name ||
-	    !elf_has(elf, strings->sh_offset, strings->sh_size))
-		return false;
-	bytes = reader_window(elf->reader, strings->sh_offset + sh->sh_name, size);
-	return bytes && !memcmp(bytes, name, size);
+	return sh->sh_name <= names->size && size <= names->size - sh->sh_name &&
+	       !memcmp(names->bytes + sh->sh_name, name, size);
 }
 
 /*
  * Is it one of the sections that Go's linker makes?  Remember its function table.  Where another
  * linker has made a position-independent file of it, the table is somewhere in .data.rel.ro.
  */
-static bool elf_add_go(struct elf_file *elf, const GElf_Shdr *strings, const GElf_Shdr *sh)
+static bool elf_add_go(struct elf_file *elf, const struct elf_names *names, const GElf_Shdr *sh)
 {
-	bool whole = elf_section_is(elf, strings, sh, ".gopclntab") ||
-		     elf_section_is(elf, strings, sh, ".data.rel.ro.gopclntab");
-	bool part = elf_section_is(elf, strings, sh, ".data.rel.ro");
+	bool whole = elf_section_is(names, sh, ".gopclntab") ||
+		     elf_section_is(names, sh, ".data.rel.ro.gopclntab");
+	bool part = elf_section_is(names, sh, ".data.rel.ro");
 
-	if (whole || elf_section_is(elf, strings, sh, ".go.buildinfo") ||
-	    elf_section_is(elf, strings, sh, ".note.go.buildid"))
+	if (whole || elf_section_is(names, sh, ".go.buildinfo") ||
+	    elf_section_is(names, sh, ".note.go.buildid"))
 		elf->is_go = true;
 	if ((whole || (part && !elf->gopclntab.size)) && sh->sh_size <= READER_MAX_BYTES &&
 	    elf_has(elf, sh->sh_offset, sh->sh_size))
@@ -297,23 +339,61 @@ static bool elf_add_go(struct elf_file *elf, const GElf_Shdr *strings, const GEl
 }
 
 /*
- * Add a section that is .eh_frame or, if @debug_frames, .debug_frame or .zdebug_frame.  A
- * .debug_frame that cannot be decompressed counts as none.
+ * A section of CFI that compresses better than this is not real: with zlib that of large programs
+ * shrinks to a fifth, that of equal functions to a twentieth, and zeros to a thousandth.
  */
-static int elf_read_section(struct elf_file *elf, Elf_Scn *scn, const GElf_Shdr *strings,
+#define ELF_MAX_RATIO	32
+
+/* The bytes that a compressed section says it has; 0 if it says nothing sensible. */
+static u64 elf_real_size(struct elf_file *elf, Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	u64 size = 0;
+	GElf_Chdr ch;
+
+	if (sh->sh_flags & SHF_COMPRESSED) {
+		size = gelf_getchdr(scn, &ch) ? ch.ch_size : 0;
+	} else if (sh->sh_size >= 12) {
+		/* "ZLIB" and the size, in big endian */
+		const u8 *bytes = reader_window(elf->reader, sh->sh_offset, 12);
+
+		if (bytes) {
+			memcpy(&size, bytes + 4, sizeof(size));
+			size = __builtin_bswap64(size);
+		}
+	}
+	return size <= READER_MAX_BYTES && size / ELF_MAX_RATIO <= sh->sh_size ? size : 0;
+}
+
+/* Add a .debug_frame or, if @gnu, a .zdebug_frame.  One that cannot be decompressed is none. */
+static void elf_add_debug_frame(struct elf_file *elf, Elf_Scn *scn, const GElf_Shdr *sh, bool gnu)
+{
+	Elf_Data *data;
+
+	if (gnu || sh->sh_flags & SHF_COMPRESSED) {
+		if (!elf_real_size(elf, scn, sh) ||
+		    (gnu && elf_compress_gnu(scn, 0, 0) < 0) ||
+		    (sh->sh_flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0))
+			return;
+	}
+	data = elf_getdata(scn, NULL);
+	if (data && data->d_buf)
+		elf_add_frames(elf, data->d_buf, data->d_size, 0, true);
+}
+
+/* Add a section that is .eh_frame or, if @debug_frames, .debug_frame or .zdebug_frame. */
+static int elf_read_section(struct elf_file *elf, Elf_Scn *scn, const struct elf_names *names,
 			    bool debug_frames, struct bee_error *error)
 {
 	const char *name = debug_frames ? ".debug_frame" : ".eh_frame";
-	const u8 *bytes = NULL;
-	Elf_Data *data;
+	const u8 *bytes;
 	GElf_Shdr sh;
 
 	if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS ||
-	    elf_add_go(elf, strings, &sh))
+	    elf_add_go(elf, names, &sh))
 		return 0;
-	if (!elf_section_is(elf, strings, &sh, name)) {
+	if (!elf_section_is(names, &sh, name)) {
 		name = ".zdebug_frame";
-		if (!debug_frames || !elf_section_is(elf, strings, &sh, name))
+		if (!debug_frames || !elf_section_is(names, &sh, name))
 			return 0;
 	}
 	if (!elf_has(elf, sh.sh_offset, sh.sh_size))
@@ -321,21 +401,26 @@ static int elf_read_section(struct elf_file *elf, Elf_Scn *scn, const GElf_Shdr 
 				 name);
 	if (sh.sh_size > READER_MAX_BYTES)
 		return error_set(error, 0, "section %s has more than 512 MiB", name);
-	if (!debug_frames) {
-		if (sh.sh_size)
-			bytes = reader_bytes(elf->reader, sh.sh_offset, sh.sh_size);
-		if (sh.sh_size && !bytes)
-			return elf_refuse_unread(elf, error);
-		elf_add_frames(elf, bytes, sh.sh_size, sh.sh_addr, false);
+	if (!sh.sh_size || elf->nframes == ELF_MAX_FRAMES)
+		return 0;
+	if (debug_frames) {
+		elf_add_debug_frame(elf, scn, &sh, name[1] == 'z');
 		return 0;
 	}
-	if ((name[1] == 'z' && elf_compress_gnu(scn, 0, 0) < 0) ||
-	    (sh.sh_flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0))
-		return 0;
-	data = elf_getdata(scn, NULL);
-	if (data && data->d_buf)
-		elf_add_frames(elf, data->d_buf, data->d_size, 0, true);
+	bytes = reader_bytes(elf->reader, sh.sh_offset, sh.sh_size);
+	if (!bytes)
+		return elf_refuse_unread(elf, error);
+	elf_add_frames(elf, bytes, sh.sh_size, sh.sh_addr, false);
 	return 0;
+}
+
+static void elf_read_names(struct elf_file *elf, const GElf_Shdr *sh, struct elf_names *names)
+{
+	if (!sh->sh_size || sh->sh_size > READER_MAX_BYTES ||
+	    !elf_has(elf, sh->sh_offset, sh->sh_size))
+		return;
+	names->bytes = reader_bytes(elf->reader, sh->sh_offset, sh->sh_size);
+	names->size = names->bytes ? sh->sh_size : 0;
 }
 
 static int elf_digest(struct elf_file *elf, struct bee_error *error)
@@ -403,6 +488,7 @@ int elf_identify(struct elf_file *elf, int fd, struct bee_error *error)
  */
 int elf_read_cfi(struct elf_file *elf, struct bee_error *error)
 {
+	struct elf_names names = {};
 	size_t index = 0, n = 0;
 	GElf_Shdr strings;
 	int debug_frames;
@@ -415,9 +501,10 @@ int elf_read_cfi(struct elf_file *elf, struct bee_error *error)
 	scn = elf_getscn(elf->handle, index);
 	if (!scn || !gelf_getshdr(scn, &strings))
 		return 0;
+	elf_read_names(elf, &strings, &names);
 	for (debug_frames = 0; debug_frames < 2; debug_frames++)
 		for (scn = NULL; (scn = elf_nextscn(elf->handle, scn)); )
-			if (elf_read_section(elf, scn, &strings, debug_frames, error))
+			if (elf_read_section(elf, scn, &names, debug_frames, error))
 				return -1;
 	return 0;
 }
@@ -511,12 +598,13 @@ bool elf_find_addend(const struct elf_file *elf, u64 vaddr, u64 *addend)
 
 /**
  * elf_each_function() - the functions that symbols name
- * @elf: the file
+ * @elf: the file; of more tables of symbols than one of each kind only the first is read
  * @function: called for each, in no order
  * @arg: its first argument; the second is the address
  */
 void elf_each_function(const struct elf_file *elf, elf_function_fn function, void *arg)
 {
+	bool read[2] = {};
 	Elf_Scn *scn = NULL;
 	Elf_Data *data;
 	GElf_Shdr sh;
@@ -525,8 +613,10 @@ void elf_each_function(const struct elf_file *elf, elf_function_fn function, voi
 
 	while ((scn = elf_nextscn(elf->handle, scn))) {
 		if (!gelf_getshdr(scn, &sh) ||
-		    (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
+		    (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM) ||
+		    read[sh.sh_type == SHT_DYNSYM])
 			continue;
+		read[sh.sh_type == SHT_DYNSYM] = true;
 		data = elf_getdata(scn, NULL);
 		for (i = 0; data && gelf_getsym(data, i, &sym); i++)
 			if ((GELF_ST_TYPE(sym.st_info) == STT_FUNC ||

@@ -49,7 +49,8 @@ struct elf_frames {
  * @handle: libelf's
  * @reader: reads the file; @handle and @reader own all bytes that the other members point to
  * @file_size: bytes of it
- * @entry: e_entry, 0 if there is none
+ * @shared: ET_DYN
+ * @entry: e_entry; 0 if there is none, or if the file cannot be started (a library)
  * @loads: every PT_LOAD, as in the file
  * @nloads: number of them
  * @text: those of @loads that are executable and not empty, ascending by vaddr, not overlapping
@@ -70,6 +71,7 @@ struct elf_file {
 	struct Elf		*handle;
 	struct reader		*reader;
 	u64			 file_size;
+	bool			 shared;
 	u64			 entry;
 	struct elf_segment	*loads;
 	size_t			 nloads;

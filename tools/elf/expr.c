@@ -7,6 +7,7 @@
 #include "expr.h"
 
 #define EXPR_MAX_STACK	8
+#define EXPR_MAX_SIZE	128	/* bytes; each row of an FDE evaluates them again */
 
 struct expr_stack {
 	struct cursor		c;
@@ -155,6 +156,8 @@ bool expr_value(const struct cfi_rule *rule, bool push_cfa, struct expr_value *v
 {
 	struct expr_stack s;
 
+	if (rule->size > EXPR_MAX_SIZE)
+		return false;
 	s.c = cursor_of(rule->expr, rule->size);
 	s.n = 0;
 	if (push_cfa)

@@ -12,7 +12,12 @@
 #include "order.h"
 
 #define FIRST_WINDOW	11	/* log2; used until the number of tokens is known */
-#define LAST_WINDOW	12	/* log2; larger windows do not make tables smaller */
+#define LAST_WINDOW	12	/* log2; larger windows make only tables of sparse text smaller */
+/* Windows and pages that a table may have, beside those of each row. */
+#define MAX_WINDOWS	(1u << 20)
+#define MAX_PAGES	(1u << 16)
+#define ROW_WINDOWS	64
+#define ROW_PAGES	8
 #define LOOKUP_PROBES	(29 * BIT / 4)	/* time of a lookup without its tokens, in probes */
 #define TOKEN_ROUNDS	3	/* each with the costs that the round before found */
 #define MAX_FULL	BEE_WORD_CFA_FIELD
@@ -81,6 +86,32 @@ static u32 encode_choose_grain(const struct row_set *rows)
 	return choice;
 }
 
+static u64 encode_windows(const struct row_set *rows, u32 window)
+{
+	return (rows->end - rows->rows[0].pc) >> window;
+}
+
+/* Would there be so many windows (or pages) of 2^@shift bytes that nearly all are empty? */
+static bool encode_is_sparse(const struct row_set *rows, u32 shift, u64 most, u64 most_of_row,
+			     struct bee_error *error)
+{
+	if (encode_windows(rows, shift) <= most + most_of_row * rows->nrows)
+		return false;
+	error_set(error, 0, "%zu rows for %llu MiB of text, too few for a table", rows->nrows,
+		  encode_windows(rows, 20));
+	return true;
+}
+
+/* The smallest window with which there are no more windows than rows, or the largest of all. */
+static u32 encode_least_window(const struct row_set *rows)
+{
+	u32 window = BEE_TABLE_MIN_WINDOW;
+
+	while (window < BEE_TABLE_MAX_WINDOW && encode_windows(rows, window) > rows->nrows)
+		window++;
+	return window;
+}
+
 /* Find the tokens for windows of 2^@window bytes. */
 static void encode_tokens(struct encoder *e, u32 window)
 {
@@ -90,17 +121,18 @@ static void encode_tokens(struct encoder *e, u32 window)
 }
 
 /*
- * The largest window in which a lookup takes no longer than a binary search over the rows.  A
- * lookup reads half of a window's tokens on average, and a token takes about as long as a probe.
+ * The largest window in which a lookup takes no longer than a binary search over the rows, but not
+ * one with which there are more windows than rows.  A lookup reads half of a window's tokens on
+ * average, and a token takes about as long as a probe.
  */
 static u32 encode_choose_window(const struct encoder *e)
 {
 	u32 probes = phrase_log2(e->rows->nrows);
 	u64 limit = probes > LOOKUP_PROBES ? 2 * (probes - LOOKUP_PROBES) : 0;
 	const struct token *token = e->tokens.token;
-	u32 window;
+	u32 window, least = encode_least_window(e->rows);
 
-	for (window = LAST_WINDOW; window > BEE_TABLE_MIN_WINDOW; window--) {
+	for (window = LAST_WINDOW; window > least; window--) {
 		u64 busy = 0;	/* windows with tokens */
 		size_t i;
 
@@ -109,7 +141,7 @@ static u32 encode_choose_window(const struct encoder *e)
 		if (e->tokens.ntokens * BIT <= limit * busy)
 			break;
 	}
-	return window;
+	return window > least ? window : least;
 }
 
 /* Has a window more tokens than the format allows? */
@@ -438,6 +470,8 @@ void *encode_table(const struct table_info *info, const struct row_set *rows, si
 		.grain = encode_choose_grain(rows),
 	};
 	encode_find_phrases(&e);
+	if (encode_is_sparse(rows, e.tokens.window, MAX_WINDOWS, ROW_WINDOWS, error))
+		goto sparse;
 	menu_fit_head(&e.menus[0], &e.tokens, &e.dicts[0]);
 	menu_fit_step(&e.menus[1], &e.tokens, &e.dicts[1], e.numbers);
 	window_find(&e);
@@ -445,6 +479,8 @@ void *encode_table(const struct table_info *info, const struct row_set *rows, si
 	window_fit_tags(&e);
 	window_write(&e);
 	page_choose_size(&e);
+	if (encode_is_sparse(rows, e.tokens.window + e.page, MAX_PAGES, ROW_PAGES, error))
+		goto sparse;
 	blob = encode_blob(&e, size);
 	encode_free(&e);
 	if (*size > BEE_TABLE_MAX_SIZE) {
@@ -454,4 +490,8 @@ void *encode_table(const struct table_info *info, const struct row_set *rows, si
 		return NULL;
 	}
 	return blob;
+
+sparse:
+	encode_free(&e);
+	return NULL;
 }

@@ -126,7 +126,7 @@ static s64 callee_saves(const struct elf_file *elf, const struct fde_list *list,
 	cie.other_reg = reg;
 	if (cie.signal || cie.ra_reg == reg ||
 	    cfi_run(&cie, callee.fde->insns, callee.fde->size, pc, callee.fde->end, callee_row,
-		    &callee) ||
+		    &callee) != callee.fde->end ||
 	    !callee.offset || !callee_stays(elf, &callee))
 		callee.bad = true;
 	free(callee.rows);

@@ -3,11 +3,12 @@
  * Which FDE or Go function describes which text, and what lies between them.
  *
  * An FDE describes the part of its range that lies in the executable segment where it starts; the
- * linker has discarded the code of one that starts elsewhere.  Where FDEs of .eh_frame overlap, the
- * one that starts first wins, of two with the same start the first in the file; the other keeps
- * what is beyond the winner's end.  A .debug_frame FDE counts only if it overlaps no FDE of
- * .eh_frame.  The same is true of a function in Go's table; in a file that has this table no FDE of
- * .debug_frame counts.
+ * linker has discarded the code of one that starts elsewhere.  Where FDEs of .eh_frame overlap, it
+ * is as in libgcc's search of .eh_frame_hdr: the one that starts last at or before a pc counts, of
+ * two with the same start the first in the file; where it has ended there is none.  A .debug_frame
+ * FDE counts only if it overlaps no FDE of .eh_frame; of two that overlap the one that starts first
+ * wins, and the other keeps what is beyond its end.  The same is true of a function in Go's table;
+ * in a file that has this table no FDE of .debug_frame counts.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -129,20 +130,28 @@ static void coverage_collect(struct coverage *coverage)
 /* Where parts overlap, leave the text to one of them. */
 static void coverage_resolve(struct coverage *coverage)
 {
+	struct coverage_part *part, *last = NULL;
 	u64 end[2] = {}, next = ~0ull;
-	struct coverage_part *part;
 	size_t i;
 
-	/* Cut from each part what earlier parts of its section have. */
 	for (i = 0; i < coverage->nparts; i++) {
 		u64 *covered;
 
 		part = &coverage->parts[i];
 		covered = &end[part_is_second(part)];
-		if (part_is_second(part) && part->start < end[false])
+		if (!part_is_second(part)) {
+			if (last && last->start == part->start)
+				part->end = part->start;
+			else if (last && last->end > part->start)
+				last->end = part->start;
+			if (part->start < part->end)
+				last = part;
+		} else if (part->start < end[false]) {
 			part->end = part->start;
-		if (part->start < *covered)
+		} else if (part->start < *covered) {
+			/* Cut from it what earlier parts have. */
 			part->start = *covered < part->end ? *covered : part->end;
+		}
 		if (part->end > *covered)
 			*covered = part->end;
 	}
@@ -300,17 +309,18 @@ static void coverage_interpret(struct coverage *coverage, const struct coverage_
 {
 	const struct fde *fde = part->fde;
 	const struct cfi_cie *cie = &coverage->list.cies[fde->cie].cfi;
-	size_t nrows = coverage->rows->nrows;
+	u64 end = fde->begin;
 
 	if (part->start == fde->begin)
 		row_set_add_start(coverage->rows, part->start);
 	coverage->part = part;
 	coverage->signal = cie->signal;
-	if (!fde->malformed && !cfi_run(cie, fde->insns, fde->size, fde->begin, fde->end,
-					    coverage_emit, coverage))
-		return;
-	row_set_truncate(coverage->rows, nrows);
-	coverage_add_kind(coverage, part->start, BEE_RULE_UNSUPPORTED, BEE_UNSUP_CFI);
+	if (!fde->malformed)
+		end = cfi_run(cie, fde->insns, fde->size, fde->begin, fde->end, coverage_emit,
+			      coverage);
+	if (end < part->end)
+		coverage_add_kind(coverage, end > part->start ? end : part->start,
+				  BEE_RULE_UNSUPPORTED, BEE_UNSUP_CFI);
 }
 
 /*
@@ -356,7 +366,6 @@ static void coverage_interpret_all(struct coverage *coverage)
 		coverage_gap(coverage, rows->end, end);
 		rows->end = end;
 	}
-	row_set_drop_unused_rules(rows);
 }
 
 static int coverage_make(const struct elf_file *elf, struct row_set *rows,

@@ -115,39 +115,6 @@ void row_set_count_made(const struct row_set *set, uint64_t *rows, uint64_t *byt
 	}
 }
 
-/* row_set_truncate(): take back all rows but the first @nrows */
-void row_set_truncate(struct row_set *set, size_t nrows)
-{
-	set->nrows = nrows;
-	set->truncated = true;
-}
-
-/* row_set_drop_unused_rules(): forget the rules that only rows taken back had */
-void row_set_drop_unused_rules(struct row_set *set)
-{
-	u32 *renumber;
-	size_t i, n = 0;
-
-	if (!set->truncated)
-		return;
-	renumber = alloc_zero(set->nrules + 1, sizeof(*renumber));
-	for (i = 0; i < set->nrows; i++)
-		renumber[set->rows[i].rule] = 1;
-	for (i = 0; i < set->nrules; i++) {
-		if (!renumber[i])
-			continue;
-		set->rules[n] = set->rules[i];
-		renumber[i] = n++;
-	}
-	for (i = 0; i < set->nrows; i++)
-		set->rows[i].rule = renumber[set->rows[i].rule];
-	set->nrules = n;
-	set->truncated = false;
-	if (set->nslots)
-		row_set_rehash(set, set->nslots);
-	free(renumber);
-}
-
 /**
  * row_set_replace() - give a file other rows
  * @set: the file's rows; freed, then set to @rows with the function starts and @made of @set

@@ -35,7 +35,6 @@ struct row_range {
  * @nrules: number of them
  * @rows: ascending by pc; neighbours differ in their rule
  * @nrows: number of them
- * @truncated: rows have been taken back, so @rules may have some that no row uses
  * @end: pc after the last row
  * @flags: BEE_TABLE_F_*: in what respect the rows are not exact
  * @starts: pcs where functions start, ascending; they help the encoder, and do not change what
@@ -57,7 +56,6 @@ struct row_set {
 	size_t			 nrules;
 	struct row_start	*rows;
 	size_t			 nrows;
-	bool			 truncated;
 	u64			 end;
 	u8			 flags;
 	u64			*starts;
@@ -77,8 +75,6 @@ u32 row_set_intern(struct row_set *set, const struct bee_rule *rule);
 void row_set_add_start(struct row_set *set, u64 pc);
 void row_set_add_made(struct row_set *set, u64 start, u64 end);
 void row_set_count_made(const struct row_set *set, uint64_t *rows, uint64_t *bytes);
-void row_set_truncate(struct row_set *set, size_t nrows);
-void row_set_drop_unused_rules(struct row_set *set);
 void row_set_replace(struct row_set *set, struct row_set *rows);
 void row_set_free(struct row_set *set);
 

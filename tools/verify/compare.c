@@ -5,12 +5,15 @@
  * Text is cut into pieces wherever libdw's answer or the table's row changes.  Each piece is
  * compared at its first byte, in the middle and at its last byte.  Both sides are computed with
  * the same made-up registers and memory (eval.h), so only what rules yield counts, not how
- * they are written.  A rule that takes a register from the frame of a callee is also compared with
- * all that libdw says of the callee.  In three cases the table says more than the CFI, and has to
- * say exactly this: padding between functions has the rule of the byte before it, code at the entry
- * point without an FDE is outermost, and other code without an FDE has the rows that the compiler
- * makes of it (selftests/system/synth_test.c compares such rows with CFI).  Functions of Go are left
- * out: their rows are from Go's own table, which libdw does not read.
+ * they are written.  Where libdw has no CFA, behind some expressions, judge.c says it.  A rule that
+ * takes a register from the frame of a callee is also compared with all that libdw says of the
+ * callee.
+ *
+ * In three cases the table says more than the CFI, and has to say exactly this: padding between
+ * functions has the rule of the byte before it, code at the entry point without an FDE is outermost,
+ * and other code without an FDE has the rows that the compiler makes of it
+ * (selftests/system/synth_test.c compares such rows with CFI).  Functions of Go are left out: their
+ * rows are from Go's own table, which libdw does not read.
  */
 #include <string.h>
 
@@ -18,8 +21,10 @@
 #include "compare.h"
 #include "coverage.h"
 #include "eh_frame.h"
+#include "entry.h"
 #include "gopclntab.h"
 #include "insn.h"
+#include "judge.h"
 #include "padding.h"
 
 /* Pcs after which the expression that linkers write for .plt yields the same again. */
@@ -43,10 +48,12 @@ struct overlap {
  * @table: its table
  * @oracle: the file's CFI
  * @result: what has been found
+ * @entry: where the file is started, or 0
  * @regs: made-up registers, with rip at the pc
  * @row_end: end of the table's row that was looked at last
  * @go: Go's function table
  * @list: FDEs, ascending by begin
+ * @damaged: .eh_frame_hdr is, in which libdw searches
  * @next_fde: index of the first FDE that begins behind the pc
  * @overlaps: text of FDEs that overlap, ascending
  * @noverlaps: number of them
@@ -59,10 +66,12 @@ struct compare {
 	const struct bee_table	*table;
 	struct libdw		*oracle;
 	struct compare_result	*result;
+	u64			 entry;
 	u64			 regs[EVAL_REGS];
 	u64			 row_end;
 	struct gopclntab	 go;
 	struct fde_list		 list;
+	bool			 damaged;
 	size_t			 next_fde;
 	struct overlap		*overlaps;
 	size_t			 noverlaps;
@@ -155,19 +164,34 @@ static const struct fde *compare_find_fde(const struct compare *c, u64 pc)
 }
 
 /*
- * Does libdw refuse the FDE at @pc?  The compiler uses no row of a malformed FDE.  libdw
- * interprets instructions up to a pc only, so ask for the last one, and then again for @pc.
+ * libdw has a frame at @pc, which holds up to @end as libdw says.  Where it refuses the CFA, take
+ * that of the second judge, if it has one.  Return: the end, not after that of the FDE; libdw goes
+ * by the instructions alone, which can advance further.
  */
-static bool compare_is_malformed(const struct compare *c, u64 pc)
+static u64 compare_complete(struct compare *c, u64 pc, u64 end)
 {
 	const struct fde *fde = compare_find_fde(c, pc);
-	enum libdw_answer answer = LIBDW_NONE;
-	u64 end;
+	struct judge judge;
+
+	if (!fde)
+		return end;
+	if (libdw_refuses_cfa(c->oracle)) {
+		judge_fde(&c->list.cies[fde->cie], fde, pc, &judge);
+		if (judge.known)
+			libdw_set_cfa(c->oracle, judge.ops, judge.nops);
+	}
+	return end < fde->end ? end : fde->end;
+}
+
+/* Does the FDE at @pc restore one of more states than the compiler remembers? */
+static bool compare_is_too_deep(const struct compare *c, u64 pc)
+{
+	const struct fde *fde = compare_find_fde(c, pc);
+	struct judge judge = {};
 
 	if (fde)
-		answer = libdw_find(c->oracle, fde->end - 1, &end);
-	libdw_find(c->oracle, pc, &end);
-	return answer == LIBDW_REFUSED;
+		judge_fde(&c->list.cies[fde->cie], fde, pc, &judge);
+	return judge.too_deep;
 }
 
 /*
@@ -208,7 +232,7 @@ static bool compare_rule(const struct compare *c, const struct bee_rule *rule)
 	struct eval_frame ours, theirs;
 
 	if (rule->kind == BEE_RULE_UNSUPPORTED)
-		return rule->arg == BEE_UNSUP_CFI ? compare_is_malformed(c, c->regs[EVAL_RIP]) :
+		return rule->arg == BEE_UNSUP_CFI ? compare_is_too_deep(c, c->regs[EVAL_RIP]) :
 						    !libdw_is_plain(c->oracle);
 	if (rule->kind != BEE_RULE_KNOWN)
 		return false;
@@ -233,6 +257,8 @@ static enum compare_doubt compare_doubt(struct compare *c, u64 pc, bool no_frame
 		c->next_overlap++;
 	if (c->next_overlap < c->noverlaps && c->overlaps[c->next_overlap].start <= pc)
 		return COMPARE_OVERLAP;
+	if (no_frame && c->damaged)
+		return COMPARE_DAMAGED;
 	fde = no_frame ? compare_find_fde(c, pc) : NULL;
 	if (fde && !fde->debug_frame && !eh_frame_hdr_lists(c->elf, fde->begin))
 		return COMPARE_UNLISTED;
@@ -351,7 +377,7 @@ static void compare_gap(struct compare *c, u64 start, u64 end, bool between)
 	static const struct bee_rule outermost = {
 		.kind = BEE_RULE_KNOWN, .cfa_reg = BEE_REG_RSP, .cfa_off = 8, .ra = BEE_RA_UNDEF,
 	};
-	u64 entry = c->elf->entry, after;
+	u64 entry = c->entry, after;
 	struct bee_rule before;
 
 	if (between && padding_fills(c->elf, start, end)) {
@@ -459,9 +485,11 @@ static void compare_segment(struct compare *c, const struct elf_segment *segment
 	c->result->text += segment->size;
 	for (pc = segment->vaddr; pc < stop; pc = end) {
 		answer = libdw_find(c->oracle, pc, &end);
-		if (answer != LIBDW_FRAME)
+		if (answer == LIBDW_FRAME)
+			end = compare_complete(c, pc, end);
+		else
 			end = compare_find_change(c, pc, stop, answer);
-		else if (end > stop)
+		if (end > stop)
 			end = stop;
 		if (compare_is_go(c, pc, &end)) {
 			c->result->go += end - pc;
@@ -549,6 +577,7 @@ void compare_file(const struct elf_file *elf, const struct bee_table *table,
 {
 	struct compare c = {
 		.elf = elf, .table = table, .result = result, .row_end = table->base,
+		.entry = entry_find(elf),
 	};
 	struct bee_error why;
 	size_t i;
@@ -557,6 +586,7 @@ void compare_file(const struct elf_file *elf, const struct bee_table *table,
 		c.regs[i] = eval_hash(i + 1);
 	result->rows = table->nrows;
 	eh_frame_read(elf, &c.list);
+	c.damaged = !eh_frame_hdr_is_sound(elf, &c.list);
 	if (c.list.nfdes)
 		qsort(c.list.fdes, c.list.nfdes, sizeof(*c.list.fdes), fdes_order);
 	compare_find_overlaps(&c);

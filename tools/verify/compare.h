@@ -12,11 +12,13 @@
  * @COMPARE_NO_DOUBT: it is not
  * @COMPARE_OVERLAP: FDEs overlap and say different things
  * @COMPARE_UNLISTED: .eh_frame_hdr, in which libdw searches, does not list the FDE
+ * @COMPARE_DAMAGED: .eh_frame_hdr is damaged, so that libdw finds other FDEs or none
  */
 enum compare_doubt {
 	COMPARE_NO_DOUBT,
 	COMPARE_OVERLAP,
 	COMPARE_UNLISTED,
+	COMPARE_DAMAGED,
 };
 
 /**

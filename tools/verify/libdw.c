@@ -9,7 +9,6 @@
 #include "alloc.h"
 #include "libdw.h"
 
-#define LIBDW_MAX_OPS	48
 #define LIBDW_SOURCES	(1 + ELF_MAX_FRAMES)
 
 /* A pc that no FDE of any file describes. */
@@ -263,6 +262,25 @@ enum libdw_answer libdw_find(struct libdw *dw, u64 pc, u64 *end)
 	rule_set_register(&dw->sp, dw->frame, BEE_REG_RSP);
 	rule_set_register(&dw->ra, dw->frame, dw->ra_reg);
 	return LIBDW_FRAME;
+}
+
+/** libdw_refuses_cfa() - does the frame found last lack a CFA that libdw can say? */
+bool libdw_refuses_cfa(const struct libdw *dw)
+{
+	return dw->cfa.how == RULE_REFUSED;
+}
+
+/**
+ * libdw_set_cfa() - give the frame found last another CFA
+ * @dw: libdw_find() said LIBDW_FRAME
+ * @ops: operations that yield it
+ * @nops: number of them, 1 .. LIBDW_MAX_OPS
+ */
+void libdw_set_cfa(struct libdw *dw, const struct eval_op *ops, size_t nops)
+{
+	dw->cfa.how = RULE_OPS;
+	dw->cfa.nops = nops;
+	memcpy(dw->cfa.ops, ops, nops * sizeof(*ops));
 }
 
 static bool rule_has(const struct libdw_rule *rule, size_t nops, u8 first, u8 second)

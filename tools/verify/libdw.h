@@ -7,6 +7,7 @@
 #include "eval.h"
 
 #define LIBDW_TEXT_MAX	512
+#define LIBDW_MAX_OPS	48	/* of a rule; with more it is refused */
 
 struct libdw;
 
@@ -26,6 +27,8 @@ struct libdw *libdw_open(const struct elf_file *elf);
 void libdw_close(struct libdw *dw);
 
 enum libdw_answer libdw_find(struct libdw *dw, u64 pc, u64 *end);
+bool libdw_refuses_cfa(const struct libdw *dw);
+void libdw_set_cfa(struct libdw *dw, const struct eval_op *ops, size_t nops);
 bool libdw_is_plain(const struct libdw *dw);
 void libdw_compute(const struct libdw *dw, const u64 regs[EVAL_REGS], struct eval_frame *frame);
 struct eval_value libdw_register(const struct libdw *dw, u8 reg, const u64 regs[EVAL_REGS],

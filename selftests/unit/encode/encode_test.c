@@ -25,6 +25,71 @@ static void test_too_many_rules(void)
 	row_set_free(&rows);
 }
 
+static void *encode_rows(const struct row_set *rows, size_t *size, struct bee_error *why)
+{
+	const struct table_info info = {
+		.nsegments = 1, .id_len = 1, .segments[0] = { .size = 1ull << 40 },
+	};
+
+	return encode_table(&info, rows, size, why);
+}
+
+/* Six rows over @span bytes: the directory has four bytes for each 256 KiB, and no more. */
+static void test_sparse(u64 span)
+{
+	size_t size = 0, most = 184 + 24 + 4 * ((span >> 18) + 2) + 300;
+	struct bee_table_error error = {};
+	struct bee_error why = {};
+	struct row_set rows = {};
+	struct bee_table table;
+	bool good;
+	void *blob;
+	u32 i;
+
+	for (i = 0; i < 6; i++) {
+		struct bee_rule row = { .cfa_reg = BEE_REG_RSP, .cfa_off = 8 + i % 2 * 8,
+					.ra_off = -8 };
+
+		row_set_add_start(&rows, 0x401005 + span / 6 * i);
+		row_set_add(&rows, 0x401005 + span / 6 * i, &row);
+	}
+	rows.end = 0x401005 + span;
+	blob = encode_rows(&rows, &size, &why);
+	good = blob && !bee_table_validate(blob, size, &table, &error) &&
+	       rows_equal_table(&rows, &table) && size <= most;
+	if (!good)
+		ksft_print_msg("%s %s\n", why.text, error.why ?: "");
+	ksft_test_result(good, "six rows in %llu MiB: %zu bytes, not more than %zu\n", span >> 20,
+			 size, most);
+	free(blob);
+	row_set_free(&rows);
+}
+
+/* Rows so close that only small windows can hold their tokens, and a gap of 4 GiB behind them. */
+static void test_too_sparse(void)
+{
+	const struct bee_rule gap = { .kind = BEE_RULE_GAP };
+	struct bee_error why = {};
+	struct row_set rows = {};
+	size_t size = 0;
+	void *blob;
+	u32 i;
+
+	for (i = 0; i < 8000; i++) {
+		struct bee_rule row = { .cfa_reg = BEE_REG_RSP, .ra_off = -8,
+					.cfa_off = 8 + 8 * (random_u64() % 15) };
+
+		row_set_add(&rows, 0x1000 + i, &row);
+	}
+	row_set_add(&rows, 0x1000 + i, &gap);
+	rows.end = 0x1000 + BEE_TABLE_MAX_SPAN;
+	blob = encode_rows(&rows, &size, &why);
+	ksft_test_result(!blob && strstr(why.text, "too few for a table"),
+			 "too many windows without rows: refused, not %zu bytes\n", size);
+	free(blob);
+	row_set_free(&rows);
+}
+
 int main(void)
 {
 	static const u32 nrules[] = { 1, 2, 40, 1000, 60000 };
@@ -32,7 +97,7 @@ int main(void)
 	size_t i, j;
 
 	ksft_print_header();
-	ksft_set_plan(5 * 4 * 2 + 2);
+	ksft_set_plan(5 * 4 * 2 + 5);
 	for (i = 0; i < 5; i++)
 		for (j = 0; j < 4; j++) {
 			test_made(3, nrules[i], distances[j]);
@@ -40,5 +105,8 @@ int main(void)
 		}
 	test_made(5000, 60000, 20);
 	test_too_many_rules();
+	test_sparse(10u << 20);
+	test_sparse(BEE_TABLE_MAX_SPAN);
+	test_too_sparse();
 	ksft_finished();
 }

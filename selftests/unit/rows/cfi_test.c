@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "coverage.h"
+#include "eh_frame.h"
 #include "rule_text.h"
 #include "cursor.h"
 #include "reader.h"
@@ -197,6 +198,11 @@ struct insns_case {
 #define ADVANCE(n)	DW_CFA_advance_loc | (n)
 #define FIRST		"1000 rsp+8 same cfa-8|"
 #define BAD		"1000 unsupported:cfi|1010"
+#define BAD_FROM_8	FIRST "1008 unsupported:cfi|1010"
+
+#define REMEMBER_8	10, 10, 10, 10, 10, 10, 10, 10	/* DW_CFA_remember_state */
+#define REMEMBER_16	REMEMBER_8, REMEMBER_8
+#define RESTORE_8	11, 11, 11, 11, 11, 11, 11, 11	/* DW_CFA_restore_state */
 
 static const struct insns_case insns_cases[] = {
 	{ "nothing", NO_INSNS, FIRST "1010" },
@@ -211,7 +217,8 @@ static const struct insns_case insns_cases[] = {
 	  FIRST "1004 rsp+16 same cfa-8|1010" },
 	{ "set_loc", INSNS(DW_CFA_set_loc, 4, 0x10, 0, 0, 0, 0, 0, 0, DW_CFA_def_cfa_offset, 16),
 	  FIRST "1004 rsp+16 same cfa-8|1010" },
-	{ "set_loc backwards", INSNS(ADVANCE(8), DW_CFA_set_loc, 4, 0x10, 0, 0, 0, 0, 0, 0), BAD },
+	{ "set_loc backwards", INSNS(ADVANCE(8), DW_CFA_set_loc, 4, 0x10, 0, 0, 0, 0, 0, 0),
+	  BAD_FROM_8 },
 	{ "MIPS_advance_loc8", INSNS(DW_CFA_MIPS_advance_loc8, 4, 0, 0, 0, 0, 0, 0, 0), BAD },
 	{ "advance by 0", INSNS(ADVANCE(4), DW_CFA_def_cfa_offset, 24, ADVANCE(0),
 				DW_CFA_def_cfa_offset, 16), FIRST "1004 rsp+16 same cfa-8|1010" },
@@ -223,16 +230,22 @@ static const struct insns_case insns_cases[] = {
 	{ "def_cfa_register", INSNS(DW_CFA_def_cfa_register, 12), "1000 r12+8 same cfa-8|1010" },
 	{ "def_cfa_offset_sf", INSNS(DW_CFA_def_cfa_offset_sf, 0x7d),
 	  "1000 rsp+24 same cfa-8|1010" },
-	{ "def_cfa_offset behind an expression",
-	  INSNS(DW_CFA_def_cfa_expression, 2, DW_OP_breg7, 8, ADVANCE(1), DW_CFA_def_cfa_offset, 8,
-		ADVANCE(1), DW_CFA_def_cfa_register, 6, ADVANCE(1), DW_CFA_def_cfa, 7, 16),
-	  "1000 rsp+8 same cfa-8|1001 unsupported:cfa-undef|1003 rsp+16 same cfa-8|1010" },
-	{ "def_cfa_offset_sf behind an expression",
-	  INSNS(DW_CFA_def_cfa_expression, 2, DW_OP_breg7, 8, DW_CFA_def_cfa_offset_sf, 0x7d),
-	  "1000 unsupported:cfa-undef|1010" },
-	{ "def_cfa_register behind an expression",
-	  INSNS(DW_CFA_def_cfa_expression, 2, DW_OP_breg7, 8, DW_CFA_def_cfa_register, 6),
-	  "1000 unsupported:cfa-undef|1010" },
+	{ "def_cfa_offset behind an expression: the expression stays",
+	  INSNS(DW_CFA_def_cfa_expression, 2, DW_OP_breg3, 8, ADVANCE(1), DW_CFA_def_cfa_offset, 32,
+		ADVANCE(1), DW_CFA_offset | 6, 2),
+	  "1000 rbx+8 same cfa-8|1002 rbx+8 cfa-16 cfa-8|1010" },
+	{ "def_cfa_register behind an expression: the offset from before",
+	  INSNS(DW_CFA_def_cfa_offset, 24, DW_CFA_def_cfa_expression, 2, DW_OP_breg3, 8, ADVANCE(1),
+		DW_CFA_def_cfa_register, 6, ADVANCE(1), DW_CFA_def_cfa, 7, 16),
+	  "1000 rbx+8 same cfa-8|1001 rbp+24 same cfa-8|1002 rsp+16 same cfa-8|1010" },
+	{ "both behind an expression",
+	  INSNS(DW_CFA_def_cfa_expression, 2, DW_OP_breg3, 8, ADVANCE(1),
+		DW_CFA_def_cfa_offset_sf, 0x7d, DW_CFA_def_cfa_register, 6),
+	  "1000 rbx+8 same cfa-8|1001 rbp+24 same cfa-8|1010" },
+	{ "an expression, remembered and restored",
+	  INSNS(DW_CFA_def_cfa_expression, 2, DW_OP_breg3, 8, DW_CFA_remember_state, ADVANCE(1),
+		DW_CFA_def_cfa, 6, 64, ADVANCE(1), DW_CFA_restore_state, DW_CFA_def_cfa_register, 7),
+	  "1000 rbx+8 same cfa-8|1001 rbp+64 same cfa-8|1002 rsp+8 same cfa-8|1010" },
 	{ "offset", INSNS(DW_CFA_offset | 6, 2), "1000 rsp+8 cfa-16 cfa-8|1010" },
 	{ "offset of others", INSNS(DW_CFA_offset | 3, 2, DW_CFA_offset | 12, 3), FIRST "1010" },
 	{ "offset_extended", INSNS(DW_CFA_offset_extended, 6, 2), "1000 rsp+8 cfa-16 cfa-8|1010" },
@@ -259,13 +272,22 @@ static const struct insns_case insns_cases[] = {
 	  FIRST "1001 rsp+16 cfa-16 cfa-8|1002 rbp+16 cfa-16 cfa-8|1003 rsp+16 cfa-16 cfa-8|"
 	  "1004 rsp+8 same cfa-8|1010" },
 	{ "restore without remember", INSNS(DW_CFA_restore_state), BAD },
-	{ "remember without end", INSNS(10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10,
-					10, 10, 10, 10), BAD },
+	{ "17 states remembered", INSNS(REMEMBER_16, DW_CFA_remember_state), FIRST "1010" },
+	{ "16 states remembered, all restored",
+	  INSNS(DW_CFA_def_cfa_offset, 16, REMEMBER_16, DW_CFA_def_cfa_offset, 24, ADVANCE(4),
+		RESTORE_8, RESTORE_8), "1000 rsp+24 same cfa-8|1004 rsp+16 same cfa-8|1010" },
+	{ "17 states remembered, one restored",
+	  INSNS(REMEMBER_16, DW_CFA_remember_state, ADVANCE(4), DW_CFA_def_cfa_offset, 16,
+		ADVANCE(4), DW_CFA_restore_state, ADVANCE(4), DW_CFA_def_cfa_offset, 24),
+	  FIRST "1004 rsp+16 same cfa-8|1008 unsupported:cfi|1010" },
 	{ "GNU_args_size", INSNS(DW_CFA_GNU_args_size, 0x80, 1), FIRST "1010" },
 	{ "GNU_window_save", INSNS(DW_CFA_GNU_window_save), BAD },
-	{ "unknown opcode", INSNS(ADVANCE(8), 0x3f), BAD },
+	{ "unknown opcode", INSNS(ADVANCE(8), 0x3f), BAD_FROM_8 },
+	{ "a bad instruction in the middle of a row",
+	  INSNS(ADVANCE(8), DW_CFA_def_cfa_offset, 16, 0x3f, ADVANCE(4), DW_CFA_def_cfa_offset, 8),
+	  BAD_FROM_8 },
 	{ "truncated operand", INSNS(ADVANCE(8), DW_CFA_nop, DW_CFA_nop,
-	  DW_CFA_advance_loc4), BAD },
+	  DW_CFA_advance_loc4), BAD_FROM_8 },
 	{ "truncated expression",
 	  INSNS(DW_CFA_nop, DW_CFA_nop, DW_CFA_def_cfa_expression, 8), BAD },
 	{ "ULEB128 with padding", INSNS(DW_CFA_def_cfa_offset, 0x90, 0x80, 0x80, 0),
@@ -328,6 +350,16 @@ static const struct insns_case insns_cases[] = {
 	  "1000 unsupported:cfa-reg|1004 rsp+8 same cfa-8|1010" },
 };
 
+/* The half of a CFA that nothing has begun. */
+static void test_no_cfa(void)
+{
+	struct section s = {};
+
+	put_fde(&s, put_cie(&s, NO_INSNS), TEXT, 16,
+		INSNS(DW_CFA_def_cfa_offset, 8, DW_CFA_def_cfa_register, 7));
+	expect("register and offset, but no CFA", &s, "1000 unsupported:cfa-undef|1010");
+}
+
 static void test_insns(const struct insns_case *t)
 {
 	struct section s = {};
@@ -365,7 +397,13 @@ static const struct form_case form_cases[] = {
 	  FIRST "1010" },
 	{ "augmentation zRB", { "zRB", 1, 1, 16, AUGMENTATION(DW_EH_PE_udata4) },
 	  INSNS(0, 0x10, 0, 0, 16, 0, 0, 0, 0), FIRST "1010" },
-	{ "unknown augmentation", { "zX", 1, 1, 16 }, INSNS(AT_TEXT8, 0), DROPPED },
+	{ "unknown augmentation", { "zX", 1, 1, 16 }, INSNS(AT_TEXT8, 0), FIRST "1010" },
+	{ "unknown augmentation with data", { "zRXB", 1, 1, 16, AUGMENTATION(DW_EH_PE_udata4, 7) },
+	  INSNS(0, 0x10, 0, 0, 16, 0, 0, 0, 0), FIRST "1010" },
+	{ "unknown augmentation before the encoding",
+	  { "zXR", 1, 1, 16, AUGMENTATION(7, DW_EH_PE_udata4) },
+	  INSNS(0, 0x10, 0, 0, 16, 0, 0, 0, 0), DROPPED },
+	{ "unknown augmentation without a length", { "X", 1, 1, 16 }, INSNS(AT_TEXT8), DROPPED },
 	{ "old augmentation", { "eh", 1, 1, 16 }, INSNS(AT_TEXT8), DROPPED },
 	{ "udata2", { "zR", 1, 1, 16, AUGMENTATION(DW_EH_PE_udata2) }, INSNS(0, 0x10, 16, 0, 0),
 	  FIRST "1010" },
@@ -428,15 +466,21 @@ static void test_overlap(void)
 
 	put_fde(&s, cie, TEXT + 8, 16, CFA16);
 	put_fde(&s, cie, TEXT, 16, NO_INSNS);
-	expect("overlap: the first by address wins, the second is cut", &s,
-	       "1000 rsp+8 same cfa-8|1010 rsp+16 same cfa-8|1018");
-	put_fde(&s, cie, TEXT, 16, CFA24);
-	expect("overlap: of two at one address the first in the file wins", &s,
-	       "1000 rsp+8 same cfa-8|1010 rsp+16 same cfa-8|1018");
+	expect("overlap: the one that starts last counts", &s,
+	       "1000 rsp+8 same cfa-8|1008 rsp+16 same cfa-8|1018");
+	put_fde(&s, cie, TEXT, 32, CFA24);
+	expect("overlap: of two at one address the first in the file counts", &s,
+	       "1000 rsp+8 same cfa-8|1008 rsp+16 same cfa-8|1018");
 	put_fde(&s, cie, TEXT + 2, 2, CFA24);
-	expect("overlap: inside another", &s,
-	       "1000 rsp+8 same cfa-8|1010 rsp+16 same cfa-8|1018");
+	text[6] = 0xc3;
+	expect("overlap: behind one inside another there is none", &s,
+	       "1000 rsp+8 same cfa-8|1002 rsp+24 same cfa-8|1004 gap|1008 rsp+16 same cfa-8|1018");
+	text[6] = 0x90;
 
+	s = (struct section){};
+	cie = put_cie(&s, INSNS(START));
+	put_fde(&s, cie, TEXT, 16, NO_INSNS);
+	put_fde(&s, cie, TEXT + 16, 8, CFA16);
 	cie = put_cie(&debug, INSNS(START));
 	put_fde(&debug, cie, TEXT + 0x10, 4, CFA24);
 	put_fde(&debug, cie, TEXT + 0x18, 8, CFA24);
@@ -523,6 +567,51 @@ static void test_records(void)
 	expect("a malformed CIE", &s, BAD);
 }
 
+/* FDEs that refer to other places than CIEs: only whole records count, and each one once. */
+static void test_references(void)
+{
+	struct elf_file elf = {};
+	struct fde_list list;
+	struct section s = {};
+	size_t cie, i, inner;
+	bool good;
+
+	cie = put_cie(&s, INSNS(START));
+	/* A record that is no CIE, and has one inside. */
+	inner = s.n + 8;
+	put_uint(&s, 28, 4);
+	put_uint(&s, 1, 4);
+	put(&s, s.bytes + cie, 24);
+	put_fde(&s, inner, TEXT, 8, NO_INSNS);
+	for (i = 0; i < 50; i++)
+		put_fde(&s, 4 * i + 4, TEXT, 8, NO_INSNS);
+	put_fde(&s, cie, TEXT + 8, 8, CFA16);
+	elf_add_section(&elf, &s);
+	eh_frame_read(&elf, &list);
+	good = list.ncies == 1 && list.nfdes == 1 && list.fdes[0].begin == TEXT + 8;
+	if (!good)
+		ksft_print_msg("%zu CIEs, %zu FDEs\n", list.ncies, list.nfdes);
+	ksft_test_result(good, "references to what is no CIE\n");
+	eh_frame_free(&list);
+}
+
+/* An expression that is too long to be evaluated for each row. */
+static void test_long_expression(void)
+{
+	const u8 first[] = { DW_CFA_def_cfa_expression, 0x81, 1, DW_OP_breg7, 8 };
+	u8 insns[sizeof(first) + 127];
+	struct section s = {};
+
+	memset(insns, DW_OP_nop, sizeof(insns));
+	memcpy(insns, first, sizeof(first));
+	put_fde(&s, put_cie(&s, INSNS(START)), TEXT, 16, insns, sizeof(insns));
+	expect("an expression of 129 bytes", &s, "1000 unsupported:cfa-expr|1010");
+	s = (struct section){};
+	insns[1]--;
+	put_fde(&s, put_cie(&s, INSNS(START)), TEXT, 16, insns, sizeof(insns) - 1);
+	expect("an expression of 128 bytes", &s, FIRST "1010");
+}
+
 int main(void)
 {
 	const size_t ninsns = sizeof(insns_cases) / sizeof(insns_cases[0]);
@@ -531,14 +620,17 @@ int main(void)
 
 	memset(text, 0x90, sizeof(text));
 	ksft_print_header();
-	ksft_set_plan(ninsns + nforms + 5 + 1 + 3 + 5);
+	ksft_set_plan(ninsns + nforms + 1 + 5 + 1 + 3 + 5 + 1 + 2);
 	for (i = 0; i < ninsns; i++)
 		test_insns(&insns_cases[i]);
 	for (i = 0; i < nforms; i++)
 		test_form(&form_cases[i]);
+	test_no_cfa();
 	test_overlap();
 	test_cie_last();
 	test_holes();
 	test_records();
+	test_references();
+	test_long_expression();
 	ksft_finished();
 }

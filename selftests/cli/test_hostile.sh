@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Compiles files that are made to take much memory or time, within the bounds that
+# Documentation/security.rst states.
+# shellcheck source=selftests/lib/beectl.sh
+. "$(dirname "$0")/../lib/beectl.sh"
+
+# Processor seconds: a tenth of it is enough, and without a bound a minute is not.
+seconds=30
+
+# compile KIND: within 64 MiB, and 128 bytes for each byte of CFI
+compile() {
+	local cfi
+	cfi=$("$python" "$here/../lib/hostile.py" "$1" "$work/file") || return
+	(ulimit -t $seconds
+	 "$python" "$here/../lib/most_memory.py" $(((64 << 20) + 128 * cfi)) \
+		"$beectl" compile -q "$work/file" -o "$work/table")
+}
+
+# A table is not larger than its rows in plain form, and four bytes for each 256 KiB of text.
+check_span() {
+	compile span && [ "$(stat -c %s "$work/table")" -le $((300 + 8 * 4 + 4 * (4 << 30 >> 18))) ]
+}
+
+ktap_plan 9
+ktap_run "a section that decompresses to its thousandfold" compile compressed
+ktap_run "references to no CIEs" compile references
+ktap_run "CIEs inside each other" compile nested
+ktap_run "a long expression in each row" compile expression
+ktap_run "rows without a pattern" compile rows
+ktap_run "small CIEs" compile cies
+ktap_run "many notes and dynamic sections" compile notes
+ktap_run "sections that share bytes" compile sections
+ktap_run "two FDEs 4 GiB apart" check_span
+ktap_finish

@@ -1,0 +1,142 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Write an ELF file that is made to hurt whoever compiles it.
+
+    hostile.py KIND FILE
+
+Prints the bytes of CFI that it has.
+"""
+import random
+import struct
+import sys
+import zlib
+
+TEXT = 0x1000
+NOPS = b"\x90" * 4096
+# Version 1, no augmentation; CFA = rsp+8, RA at CFA-8
+CIE = struct.pack("<II", 20, 0) + b"\1\0\1\x78\x10\x0c\7\x08\x90\1" + bytes(6)
+EXECUTE, COMPRESSED = 5, 0x800
+
+
+def fde(at, cie, pc, size, insns=b""):
+    """An FDE at offset @at of its section, whose CIE is at offset @cie."""
+    body = struct.pack("<IQQ", at + 4 - cie, pc, size) + insns
+    body += bytes(-len(body) % 4)
+    return struct.pack("<I", len(body)) + body
+
+
+ONE = CIE + fde(len(CIE), 0, TEXT, 16)
+
+
+def elf(texts, sections, more_sections=(), more_segments=b""):
+    """texts: (vaddr, bytes).  sections: (name, vaddr, bytes, flags)."""
+    out, names, heads, segments = bytearray(4096), b"\0", [bytes(64)], b""
+    for vaddr, code in texts:
+        segments += struct.pack("<IIQQQQQQ", 1, EXECUTE, len(out), vaddr, vaddr, len(code), len(code), 4096)
+        out += code
+    strings = b"\0" + b"".join(s[0].encode() + b"\0" for s in sections)
+    for name, vaddr, data, flags in [*sections, ("", 0, strings, 0)]:
+        heads.append(struct.pack("<IIQQQQIIQQ", len(names) if name else 0, 1, flags, vaddr, len(out),
+                                 len(data), 0, 0, 1, 0))
+        names += name.encode() + b"\0" if name else b""
+        out += data
+    index = len(heads) - 1
+    heads += [h(out, heads) for h in more_sections]
+    segments += more_segments(out) if more_segments else b""
+    phoff, shoff = len(out), len(out) + len(segments)
+    out += segments + b"".join(heads)
+    out[:64] = b"\x7fELF\2\1\1" + bytes(9) + struct.pack(
+        "<HHIQQQIHHHHHH", 3, 62, 1, 0, phoff, shoff, 0, 64, 56, len(segments) // 56, 64, len(heads), index)
+    return bytes(out), sum(len(s[2]) for s in sections)
+
+
+def one_fde(insns, text):
+    """A file with one FDE, of @text bytes."""
+    return elf([(TEXT, b"\x90" * text)], [(".eh_frame", 1 << 30, CIE + fde(len(CIE), 0, TEXT, text, insns), 2)])
+
+
+def compressed():
+    """A .debug_frame that is a thousand times as long as what it takes in the file."""
+    size, step = 2560 << 20, 1 << 24
+    z = zlib.compressobj(9)
+    data = b"".join(z.compress(bytes(step)) for _ in range(size // step)) + z.flush()
+    return elf([(TEXT, NOPS)], [(".eh_frame", 1 << 30, ONE, 2),
+                                (".debug_frame", 0, struct.pack("<IIQQ", 1, 0, size, 1) + data, COMPRESSED)])
+
+
+def references():
+    """FDEs that refer to as many places, descending, where there is no CIE."""
+    n, data = 800000, bytearray(ONE)
+    for i in range(n):
+        at = len(data)
+        data += struct.pack("<IIHH", 8, (at + 4 - 4 * (n - i) - 8) & 0xffffffff or 1, TEXT, 1)
+    return elf([(TEXT, NOPS)], [(".eh_frame", 1 << 30, bytes(data), 2)])
+
+
+def nested():
+    """FDEs that refer to as many CIEs, one inside the other, each up to the end of the section."""
+    n, length = 80000, 15
+    # The last instruction of each is an expression: the next one's bytes up to its instruction.
+    heads = b"".join(struct.pack("<II", n * length + 13 - 4 - length * i, 0) + b"\1\0\1\x78\x10\x0f\x0d"
+                     for i in range(n)) + bytes(13)
+    data, at = bytearray(ONE) + struct.pack("<II", len(heads) + 4, 1), len(ONE) + 8
+    data += heads
+    for i in range(n):
+        data += struct.pack("<IIQQ", 20, len(data) + 4 - (at + length * i), TEXT, 1)
+    return elf([(TEXT, NOPS)], [(".eh_frame", 1 << 30, bytes(data), 2)])
+
+
+def expression():
+    """An expression of 200,000 operations, and as many rows with it."""
+    n = 200000
+    length = struct.pack("BBB", n + 2 & 127 | 128, n + 2 >> 7 & 127 | 128, n + 2 >> 14)
+    return one_fde(b"\x0f" + length + b"\x77\x08" + b"\x96" * n + b"\x41" * n, n + 4096)
+
+
+def rows():
+    """As many rows as there is room for, without a pattern."""
+    pick = random.Random(1)
+    insns = b"".join(struct.pack("BBBB", 0x41, 0x0e, 8 * v & 127 | 128, 8 * v >> 7)
+                     for v in (pick.randrange(16, 2048) for _ in range(250000)))
+    return one_fde(insns, 300000)
+
+
+def cies():
+    """CIEs of the smallest size, which take much more memory."""
+    data = (struct.pack("<II", 11, 0) + b"\1\0\1\x78\x10\0\0") * 100000
+    return elf([(TEXT, NOPS)], [(".eh_frame", 1 << 30, data + ONE, 2)])
+
+
+def span():
+    """Two FDEs, at the ends of 4 GiB."""
+    return elf([(TEXT, NOPS), (0xffe00000, NOPS)],
+               [(".eh_frame", 1 << 33, ONE + fde(len(ONE), 0, 0xffe00000, 16), 2)])
+
+
+def notes():
+    """60,000 PT_DYNAMIC and PT_NOTE of 1 MiB each, without what would end them."""
+    def segments(out):
+        at = len(out)
+        out += bytes(range(1, 256)) * 5000
+        return b"".join(struct.pack("<IIQQQQQQ", 4 if i % 2 else 2, 4, at + i % 1000 * 16, 0, 0, 1 << 20,
+                                    1 << 20, 4) for i in range(60000))
+    return elf([(TEXT, NOPS)], [(".eh_frame", 1 << 30, ONE, 2)], more_segments=segments)
+
+
+def sections():
+    """500 sections .eh_frame, which share the same 16 MiB."""
+    def head(i):
+        return lambda out, heads: struct.pack("<IIQQQQIIQQ", 1, 1, 2, 1 << 30, 8192 + len(ONE) + i * 16,
+                                              (16 << 20) - i * 16, 0, 0, 1, 0)
+    made, size = elf([(TEXT, NOPS)], [(".eh_frame", 1 << 30, ONE, 2), (".data", 0, bytes(16 << 20), 0)],
+                     more_sections=[head(i) for i in range(500)])
+    return made, 8 * size
+
+
+KINDS = {f.__name__: f for f in (compressed, references, nested, expression, rows, cies, span, notes, sections)}
+
+if __name__ == "__main__":
+    made, cfi = KINDS[sys.argv[1]]()
+    with open(sys.argv[2], "wb") as file:
+        file.write(made)
+    print(cfi)
