@@ -51,7 +51,8 @@ record() {
 	done
 }
 
-# whole PATH...: more than 40 frames deep and complete, but for some samples of start and end.
+# whole PATH...: what was sampled in a program is more than 40 frames deep and complete, but for 3 %
+# at its start and end.
 whole() {
 	perf record -q -N -B -e cpu-clock -F 499 -g -o "$WORK/perf.data" -- \
 		bash -c 'record "$@"' - "$@" || return 1
@@ -64,11 +65,14 @@ whole() {
 		for sample in data.samples():
 		    if not sample.user or sample.comm != path.split("/")[-1][:15]:
 		        continue
+		    top = stacks.outermost(sample, sample.user[:1])
+		    if not top or top[0] != path:
+		        continue
 		    place = stacks.outermost(sample, sample.user)
 		    count += 1
 		    good += bool(len(sample.user) > 40 and place and verdict.is_start(place))
 		print(path, "samples", count, "whole", good)
-		sys.exit(count < 50 or good < count * 0.9)
+		sys.exit(count < 50 or good < count * 0.97)
 		END
 	done
 }
