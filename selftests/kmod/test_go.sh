@@ -38,8 +38,6 @@ sys.exit(not (got["samples"] >= least and got["complete"] >= 0.995 * got["sample
 
 mapfile -t lines <<<"$(cat "$programs/list" 2>/dev/null)"
 [ -n "${lines[0]}" ] || ktap_skip_all "selftests/fixtures/go: not built"
-# The module cannot walk through ld.so's resolver, which keeps its CFA in rbx.
-export LD_BIND_NOW=1
 # The program recurses 500 deep.
 sysctl -q -w kernel.perf_event_max_stack=1024
 guest_insmod || exit 1

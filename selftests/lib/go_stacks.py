@@ -97,9 +97,10 @@ class Verdict:
 
     def is_trampoline(self, sample, ip):
         _, elf, offset, _ = self.frame(sample, ip)
-        # Also at the second instruction, where the topmost ip can be.
-        return elf is not None and any(elf.data.startswith(SIGRETURN, offset - before)
-                                       for before in (0, SIGRETURN.index(b"\x0f\x05")))
+        # The topmost ip can be at the second instruction too, and behind it in the system call.
+        return elf is not None and any(
+            elf.data.startswith(SIGRETURN, offset - before)
+            for before in (0, SIGRETURN.index(b"\x0f\x05"), len(SIGRETURN)))
 
     def is_complete(self, sample, frames):
         name = self.frame(sample, frames[-1] - (len(frames) > 1))[0]
