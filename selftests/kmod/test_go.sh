@@ -7,7 +7,7 @@
 . "$(dirname "$0")/guest.sh"
 
 programs=$TREE/build/selftests/go
-seconds=2
+seconds=1
 [ "${BEE_KERNEL-}" != debug ] || seconds=10
 
 # judged KIND NAME [COMMAND...]: sample the program, started by COMMAND, and print figures.  With
