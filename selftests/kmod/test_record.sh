@@ -85,11 +85,15 @@ child_of_perf() {
 	[ "$(making "$WORK/child.data")" -ge 10 ]
 }
 
+# The first recording leaves perl's table in the cache, and the module then forgets it: the second
+# one has to find out that it is wanted.
 children() {
-	record 0 -o "$WORK/data" -- sh -c '/usr/bin/perl -e "1 for 1..3000000"; true' || return 1
+	record 0 -o "$WORK/data" -- sh -c '/usr/bin/perl -e "1 for 1..3000000"; true' &&
+		rmmod beeunwind && guest_insmod &&
+		record 0 -o "$WORK/data" -- sh -c '/usr/bin/perl -e "1 for 1..3000000"; true' || return 1
 	comms "$WORK/data"
 	[ "$(samples "$WORK/data" perl)" -ge 20 ] && [ "$(samples "$WORK/data" beectl)" -eq 0 ] &&
-		judged 99 --comm perl
+		judged 95 --comm perl
 }
 
 # From the first instruction on: the dynamic linker is at work before the entry point.

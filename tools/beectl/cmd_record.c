@@ -32,6 +32,7 @@
 #include "progress.h"
 #include "status_files.h"
 #include "stops.h"
+#include "table_queue.h"
 #include "text.h"
 
 static const char record_help[] =
@@ -163,33 +164,40 @@ static void record_made(void *arg, const struct table_want *want,
 	*record->made += result->source != TABLE_NONE;
 }
 
-/*
- * Make the tables of the files that the module has told of.  The messages only say that there are
- * some: of those that the module's list has, some may have got their tables otherwise since.
- */
-static void follower_take(struct record *record)
+/* Queue all files that the module has announced, and that have no table yet. */
+static void follower_take_list(struct record *record, struct table_queue *queue)
 {
-	struct table_wants wants = { 0 };
 	struct netlink_files files;
-	struct netlink_file file;
 	size_t i;
 
-	while (netlink_events_next(record->events, &file) != NETLINK_EVENT_NONE)
-		;
 	netlink_files_get(record->maker.nl, &files, &record->error);
 	for (i = 0; i < files.count; i++)
 		if (files.file[i].pid && !files.file[i].loaded)
-			table_jobs_add(&wants, &files.file[i], true);
+			table_queue_add(queue, &files.file[i]);
 	netlink_files_free(&files);
-	table_jobs_run(&record->maker, &wants);
-	table_jobs_free(&wants);
+}
+
+static void follower_take_news(struct record *record, struct table_queue *queue)
+{
+	enum netlink_event_kind kind;
+	struct netlink_file file;
+
+	do {
+		kind = netlink_events_next(record->events, &file);
+		if (kind == NETLINK_EVENT_FILE)
+			table_queue_add(queue, &file);
+		else if (kind == NETLINK_EVENT_LOST)
+			follower_take_list(record, queue);
+	} while (kind != NETLINK_EVENT_NONE);
 }
 
 /* In a child process, so that beectl can wait for perf meanwhile; it ends with beectl. */
 static void follower_start(struct record *record)
 {
 	struct pollfd fd = { .events = POLLIN };
+	struct table_queue *queue;
 	pid_t beectl = getpid();
+	int ret;
 
 	if (!record->events)
 		return;
@@ -200,9 +208,17 @@ static void follower_start(struct record *record)
 		_exit(1);
 	record_perf_pid = 0;
 	record->maker.nl = netlink_clone(record->maker.nl, &record->error);
+	if (!record->maker.nl)
+		_exit(1);
 	fd.fd = netlink_events_fd(record->events);
-	while (record->maker.nl && poll(&fd, 1, -1) > 0)
-		follower_take(record);
+	queue = table_queue_open(&record->maker);
+	follower_take_list(record, queue);
+	do {
+		table_queue_start(queue, SIZE_MAX);
+		ret = table_queue_poll(queue, &fd, 1, -1, NULL);
+		if (fd.revents)
+			follower_take_news(record, queue);
+	} while (ret >= 0 || errno == EINTR);
 	_exit(1);
 }
 
