@@ -139,7 +139,7 @@ compiled_once() {
 		sleep 0
 	done
 	kill -CONT "$watch"
-	for i in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		guest_wait grep -q "/moment: " "$told" && break
 	done
 	guest_wait watch_is_idle "$watch"
