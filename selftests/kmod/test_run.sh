@@ -91,9 +91,10 @@ is_gone() {
 	! kill -0 "$1"
 }
 
-# A child of beectl that makes a table.
-worker_runs() {
-	pgrep -x beectl -P "$1" >"$WORK/worker"
+# Under perf beectl has a child that is not recorded (tools/process/unrecorded.c), which has a child
+# that makes a table.
+maker_runs() {
+	pgrep -x beectl -P "$(pgrep -x beectl -P "$1")" >"$WORK/maker"
 }
 
 # A table that is not ready does not keep beectl from ending with the command: the test stops the
@@ -107,11 +108,11 @@ ends_with_the_command() {
 	recorder=$!
 	guest_wait test -e "$WORK/began" || return 1
 	command=$(pgrep -x beectl -P "$recorder")
-	guest_wait worker_runs "$command" || return 1
-	kill -STOP "$(cat "$WORK/worker")" || return 1
+	guest_wait maker_runs "$command" || return 1
+	kill -STOP "$(cat "$WORK/maker")" || return 1
 	kill "$(pgrep -x sh -P "$command")"
-	guest_wait is_gone "$command" && is_gone "$(cat "$WORK/worker")" && status=0
-	kill -CONT "$(cat "$WORK/worker")" 2>/dev/null
+	guest_wait is_gone "$command" && is_gone "$(cat "$WORK/maker")" && status=0
+	kill -CONT "$(cat "$WORK/maker")" 2>/dev/null
 	wait "$recorder"
 	return $status
 }

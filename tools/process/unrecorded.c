@@ -91,6 +91,8 @@ static bool worker_begin(void)
 	if (!sockets || sscanf(sockets, "%d,%d", &first, &command) != 2)
 		return false;
 	unsetenv(UNRECORDED_ENV);
+	/* It is "exe" since it was executed as /proc/self/exe. */
+	prctl(PR_SET_NAME, program_invocation_short_name);
 	/* Without the first process nobody waits for CMD. */
 	if (setresgid(group, group, group) || prctl(PR_SET_PDEATHSIG, SIGKILL) ||
 	    put_int(first, REQUEST_HELLO))
