@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A Go program whose runtime changes stacks all the time, with and without symbols, C parts and
 # profiling signals: its stacks are complete, and each frame has been called by the next.
+# once: 1
 # timeout: 600
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # beectl record: perf's recording is complete and has nothing of beectl in it; its file, its exit
 # status and its end by signals are perf's.
+# once: 1
 # timeout: 900
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"

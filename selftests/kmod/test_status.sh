@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # beectl status: walks of each process, walks since an earlier moment, and tables that are wanted.
+# once: 1
 # timeout: 600
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A program that maps and unmaps 20 libraries in turns, at one place: each gets its table once, and
 # in the end every stack is complete.  Programs that live for a moment likewise.
+# once: 1
 # timeout: 900
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
