@@ -103,6 +103,7 @@ static void file_inode_link(struct bee_file *f, struct file_inode *i, const stru
 	i->file = f;
 	hash_add_rcu(file_inodes, &i->by_inode, (unsigned long)inode);
 	hlist_add_head(&i->node, &f->inodes);
+	WRITE_ONCE(f->ninodes, f->ninodes + 1);
 }
 
 static void file_inode_unlink(struct file_inode *i, struct hlist_head *gone)
@@ -110,6 +111,7 @@ static void file_inode_unlink(struct file_inode *i, struct hlist_head *gone)
 	lockdep_assert_held(&file_lock);
 	hash_del_rcu(&i->by_inode);
 	hlist_del(&i->node);
+	WRITE_ONCE(i->file->ninodes, i->file->ninodes - 1);
 	hlist_add_head(&i->node, gone);
 }
 
@@ -191,13 +193,15 @@ static struct bee_file *file_find_id(u32 id)
 	return NULL;
 }
 
-/*
- * bee_file_bytes() - kernel memory of a file without its table and struct file_inode, bytes.
- * Context: Any.
- */
-u64 bee_file_bytes(const struct bee_file *f)
+static u64 file_size(const struct bee_file *f)
 {
 	return struct_size(f, name, strlen(f->name) + 1);
+}
+
+/** bee_file_bytes() - kernel memory of a file and its inodes, without its table.  Context: Any. */
+u64 bee_file_bytes(const struct bee_file *f)
+{
+	return file_size(f) + READ_ONCE(f->ninodes) * sizeof(struct file_inode);
 }
 
 static struct bee_file *file_alloc(const struct bee_inode_look *look, const struct path *path,
@@ -227,7 +231,7 @@ static struct bee_file *file_alloc(const struct bee_inode_look *look, const stru
 		memcpy(f->name, name, length);
 		refcount_set(&f->refs, 1);
 		bee_file_touch(f);
-		if (!bee_budget_charge_nowait(BEE_BUDGET_FILES, bee_file_bytes(f))) {
+		if (!bee_budget_charge_nowait(BEE_BUDGET_FILES, file_size(f))) {
 			kfree(f);
 			f = NULL;
 		}
@@ -238,7 +242,7 @@ static struct bee_file *file_alloc(const struct bee_inode_look *look, const stru
 
 static void file_free(struct bee_file *f)
 {
-	bee_budget_uncharge(BEE_BUDGET_FILES, bee_file_bytes(f));
+	bee_budget_uncharge(BEE_BUDGET_FILES, file_size(f));
 	kfree(f);
 }
 

@@ -41,6 +41,7 @@ struct bee_news {
  * @id: its name in the protocol, ascending along @node (I)
  * @key: its identity, but two files can have equal ones (I)
  * @inodes: its inodes in memory: one, none, or some in snapshots of a file system (F)
+ * @ninodes: length of @inodes (F, READ_ONCE() for reading)
  * @ctime: when they were last changed in any way, as of the last look at one, ns (F)
  * @build_id: of its contents, if known (F)
  * @by_key: in the hash by key (F)
@@ -67,6 +68,7 @@ struct bee_file {
 	struct hlist_head	 inodes;
 	s64			 ctime;
 	struct bee_build_id	 build_id;
+	u32			 ninodes;
 	struct hlist_node	 by_key;
 	struct hlist_node	 by_id;
 	struct list_head	 node;
