@@ -66,8 +66,8 @@ sys.exit(3)' || return 1
 
 # making FILE: how many samples are in functions that make tables
 making() {
-	perf script -i "$1" --comms beectl -F comm,ip,sym 2>/dev/null |
-		grep -c ' \(encode\|menu\|tokens\|phrase\|dict\|cfi\|rows\?\|eh_frame\|page\)_'
+	perf script -i "$1" --comms beectl -F comm,ip,sym,dso 2>/dev/null |
+		grep -c ' \(encode\|menu\|tokens\|phrase\|dict\|cfi\|rows\?\|eh_frame\|page\)_.*/beectl)'
 }
 
 # "beectl run" as perf's child: the work is done where perf's events are not inherited.  Without
