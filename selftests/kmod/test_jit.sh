@@ -25,7 +25,7 @@ through_jit() {
 	/usr/bin/python3 -c '
 import json, sys
 got = json.load(sys.stdin)
-sys.exit(not (got["samples"] >= 200 and got["complete"] >= int(sys.argv[1]) / 100 * got["samples"]))' \
+sys.exit(not (got["samples"] >= 100 and got["complete"] >= int(sys.argv[1]) / 100 * got["samples"]))' \
 		"$percent" <"$WORK/judged"
 }
 

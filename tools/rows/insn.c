@@ -166,6 +166,8 @@ static void insn_take_data(const ZydisDecodedInstruction *zi, const ZydisDecoded
 	case ZYDIS_MNEMONIC_INT3:
 		insn->kind = INSN_STOP;
 		return;
+	/* rt_sigreturn() and clone() return to other stacks. */
+	case ZYDIS_MNEMONIC_SYSCALL:
 	case ZYDIS_MNEMONIC_ENTER:
 	case ZYDIS_MNEMONIC_PUSHF:
 	case ZYDIS_MNEMONIC_POPF:
