@@ -26,9 +26,9 @@ rounds_are() {
 
 # more_rounds N: wait until the program has gone round N more times
 more_rounds() {
-	local at i
+	local at
 	at=$((10#$(rounds)))
-	for i in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		guest_wait rounds_are $((at + $1)) && return 0
 	done
 	return 1
@@ -49,8 +49,7 @@ sys.exit(not all(f"{sys.argv[2]}/libturn{i}.so" in have for i in range(int(sys.a
 
 # Five times guest_wait's patience: 20 tables in a guest that does other work.
 wait_for_all_tables() {
-	local i
-	for i in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		guest_wait all_have_tables && return 0
 	done
 	echo "not all of the libraries have tables"
@@ -125,7 +124,7 @@ started() {
 
 # 60 processes of one program, each of which ends before its file is looked at: one file.
 compiled_once() {
-	local watch i status=1
+	local watch status=1
 	fresh_cache
 	guest_insmod || return 1
 	printf 'int main(void) { return 0; }\n' >"$WORK/moment.c"
@@ -134,7 +133,7 @@ compiled_once() {
 	watch=$!
 	guest_wait grep -q "^following" "$told" || return 1
 	kill -STOP "$watch"
-	for i in $(seq 60); do
+	for _ in $(seq 60); do
 		"$WORK/moment"
 		cp "$WORK/moment.c" "$WORK/copy"
 		sleep 0
