@@ -124,7 +124,7 @@ void bee_follow_release(u32 portid)
 {
 	struct follow_hold *hold;
 
-	/* Every netlink socket that is closed comes by; one that holds something has sent before. */
+	/* Every socket that is closed comes by; one that holds settings has sent before. */
 	if (list_empty(&follow_holds))
 		return;
 	mutex_lock(&follow_mutex);
