@@ -32,6 +32,7 @@
 #define SYNTH_MAX_TEXT		(16u << 20)	/* bytes of gaps in a file */
 #define SYNTH_MAX_INSNS		20000		/* instructions of a function */
 #define SYNTH_MAX_STEPS		(48u << 20)	/* instructions executed for a file, repetitions too */
+#define SYNTH_MAX_LOST		(1u << 20)	/* instructions executed for nothing; see is_hopeless() */
 #define SYNTH_MAX_EDGES		(1u << 20)	/* calls between functions without CFI */
 #define SYNTH_MAX_PRUNES	64		/* how deep a call can be that is not proven */
 #define SYNTH_ROUNDS		3
@@ -132,6 +133,7 @@ struct synth_functions {
  * @before: the same of the round before
  * @round: number of the round
  * @steps: instructions executed
+ * @used: of them, in attempts that have proven a function
  */
 struct synth_maker {
 	const struct synth_input *in;
@@ -165,6 +167,7 @@ struct synth_maker {
 	struct synth_functions	 before;
 	unsigned int		 round;
 	u64			 steps;
+	u64			 used;
 };
 
 /* The gap with @at. */
@@ -524,14 +527,27 @@ static bool commit(struct synth_maker *m, size_t function)
 	return good;
 }
 
-static bool try_function(struct synth_maker *m, size_t function)
+/*
+ * Some code proves nothing, however long one looks at it: JIT compilers have their own conventions
+ * in what they put into files (V8's embedded builtins, 2.4 MB of node).  So attempts that fail may
+ * take a fixed time, and four times that of those that do not.
+ */
+static bool is_hopeless(const struct synth_maker *m)
+{
+	return m->steps - m->used > SYNTH_MAX_LOST + 4 * m->used;
+}
+
+static void try_function(struct synth_maker *m, size_t function)
 {
 	size_t at = place_of(m, m->functions.list[function].pc);
+	u64 before = m->steps;
 	struct frame_state entry;
 
 	frame_state_entry(&entry);
-	return at != NOWHERE && m->functions.list[function].pc != m->in->elf->entry &&
-	       follow(m, at, &entry) && commit(m, function);
+	if (at != NOWHERE && !is_hopeless(m) &&
+	    m->functions.list[function].pc != m->in->elf->entry &&
+	    follow(m, at, &entry) && commit(m, function))
+		m->used += m->steps - before;
 }
 
 /*
@@ -600,9 +616,11 @@ static size_t skip_way(struct synth_maker *m, size_t at, size_t end)
 static void sweep_gap(struct synth_maker *m, size_t gap)
 {
 	size_t at = m->first[gap], end = gap_end(m, gap), padding;
+	u64 before;
 
 	m->njumps = 0;
-	while (at < end && m->steps <= SYNTH_MAX_STEPS) {
+	while (at < end && !is_hopeless(m) && m->steps <= SYNTH_MAX_STEPS) {
+		before = m->steps;
 		padding = padding_length(m->code + at, end - at);
 		if (m->rule_at[at] != RULE_NONE)
 			at++;
@@ -610,6 +628,8 @@ static void sweep_gap(struct synth_maker *m, size_t gap)
 			at += padding;
 		else if (!try_place(m, at))
 			at = skip_way(m, at, end);
+		else
+			m->used += m->steps - before;
 	}
 }
 
