@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Compiles files that are made to take much memory or time, within the bounds that
 # Documentation/security.rst states.
+# slow: 1
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 
