@@ -138,6 +138,29 @@ slow_test_lives() {
 	[ "$took" -gt 3000000 ]
 }
 
+# With --fast a unit test runs if it was not built the same when it passed; any other run takes all.
+passed_are_not_repeated() {
+	rm -f "$tree"/build/check/passed/fake_test-*
+	mkdir -p "$fakes/unit"
+	printf 'all:\nlist:\n\t@echo fake_test\n' >"$fakes/unit/Makefile"
+	fake_unit() {
+		printf '#!/bin/sh\necho 1..1\necho %s all\n' "$1" >"$fakes/unit/fake_test"
+		chmod +x "$fakes/unit/fake_test"
+	}
+	fake_unit "not ok 1"
+	expect 1 "$tree/selftests/run" --fast --folder "$fakes" --group unit
+	expect 1 "$tree/selftests/run" --fast --folder "$fakes" --group unit
+	fake_unit "ok 1"
+	expect 0 "$tree/selftests/run" --fast --folder "$fakes" --group unit
+	grep '^1 passed, 0 failed' "$tmp/out"
+	expect 0 "$tree/selftests/run" --fast --folder "$fakes" --group unit
+	grep '^same  1 unit test' "$tmp/out"
+	expect 0 "$tree/selftests/run" --folder "$fakes" --group unit
+	grep '^1 passed, 0 failed' "$tmp/out"
+	fake_unit "not ok 1"
+	expect 1 "$tree/selftests/run" --fast --folder "$fakes" --group unit
+}
+
 # On the host a hang is shown by the processes of the test.
 hang_on_the_host() {
 	fake cli hang <<-'END'
@@ -300,7 +323,7 @@ allow_warn_still_sees_crashes() {
 	scans 125 --allow-warn <<<'[ 1.0] Oops: 0000 [#1] PREEMPT SMP NOPTI'
 }
 
-ktap_plan 23
+ktap_plan 24
 ktap_run "a guest does many things" boot_once
 ktap_run "arguments are not split or expanded" arguments_survive
 ktap_run "long output arrives whole" output_is_whole
@@ -318,6 +341,7 @@ ktap_run "the scanner knows kernel complaints" scanner_knows_complaints
 ktap_run "the scanner lets boot noise pass" scanner_lets_noise_pass
 ktap_run "--allow-warn still sees crashes" allow_warn_still_sees_crashes
 ktap_run "a test that waits for a CPU does not use up its limit" slow_test_lives
+ktap_run "a unit test that has passed is not repeated in haste" passed_are_not_repeated
 ktap_run "a test that hangs on the host is shown" hang_on_the_host
 ktap_run "tests that hang and leave things make the run fail" run_fakes
 ktap_run "a test that hangs in a guest is shown" hang_in_a_guest
