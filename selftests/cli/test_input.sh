@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Input that changes while it is read is reported; large input takes bounded memory.
 #	test_input.sh [all]	"all": a larger file, and each command with each kind of change, before
-#				each of its system calls and not one in five
+#				every second of its system calls, and not one in five
 # slow: 1
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
@@ -10,7 +10,7 @@
 gcc -O1 -Wall -Werror "$here/meddle.c" -o "$work/meddle" || { echo "Bail out! meddle.c does not compile"; exit 1; }
 all=${1:-} step=5
 if [ -n "$all" ]; then
-	step=1
+	step=2
 	cp "$beectl" "$work/plain"
 else
 	gcc -O1 "$here/frame_pointers.c" -o "$work/plain"

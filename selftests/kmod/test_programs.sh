@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Plain perf -g on the programs in selftests/fixtures/programs: their stacks are complete.  The
 # instrumented kernel takes few samples, so there only some programs run, but longer.
+# once: 1
 # timeout: 600
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"

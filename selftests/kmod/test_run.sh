@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # beectl run: stacks are complete from the command's first instructions on, and its output, signals
 # and exit status are as without beectl.
+# once: 1
 # timeout: 600
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A program that maps and unmaps 20 libraries in turns, at one place: each gets its table once, and
+# A program that maps and unmaps ten libraries in turns, at one place: each gets its table once, and
 # in the end every stack is complete.  Programs that live for a moment likewise.
 # once: 1
 # timeout: 900
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 
-libraries=20
+libraries=10
 told=$WORK/told
 
 fresh_cache() {
@@ -47,7 +47,7 @@ sys.exit(not all(f"{sys.argv[2]}/libturn{i}.so" in have for i in range(int(sys.a
 		"$WORK/files" "$TESTS" "$libraries"
 }
 
-# Five times guest_wait's patience: 20 tables in a guest that does other work.
+# Five times guest_wait's patience: ten tables in a guest that does other work.
 wait_for_all_tables() {
 	for _ in 1 2 3 4 5; do
 		guest_wait all_have_tables && return 0

@@ -23,6 +23,8 @@ import sys
 import stacks
 
 BEGIN = re.compile(r"runtime\.(goexit|mstart|rt0_go|mcall|morestack)(\.abi0)?$|_rt0_amd64")
+# A new thread begins here, on a stack without a return address.
+CLONE = re.compile(r"runtime\.clone(\.abi0)?$")
 # The kernel or the runtime has put the return addresses of these on the stack.
 NOT_CALLED = re.compile(r"runtime\.(sigreturn|asyncPreempt|sigpanic|goexit|systemstack_switch)")
 INJECTED = re.compile(r"runtime\.(sigreturn|asyncPreempt|sigpanic)")
@@ -77,6 +79,7 @@ class Verdict:
         self.elf = self.judge.files.get(program)
         self.examples = collections.Counter()
         self.frames = {}        # by ip: the program has one address space
+        self.threads = set()    # that had a sample
 
     def frame(self, sample, ip):
         """(name, ELF file, offset, pc) of an ip; only the program's names are known."""
@@ -105,7 +108,8 @@ class Verdict:
     def is_complete(self, sample, frames):
         name = self.frame(sample, frames[-1] - (len(frames) > 1))[0]
         place = sample.places.find(frames[-1])
-        return bool(BEGIN.match(name) or place and self.judge.is_start(place))
+        is_new = sample.tid not in self.threads and len(frames) == 1 and CLONE.match(name)
+        return bool(is_new or BEGIN.match(name) or place and self.judge.is_start(place))
 
     def is_called(self, sample, inner, outer):
         """Has the function of the inner frame been called before the outer one's ip?"""
@@ -146,6 +150,7 @@ class Verdict:
             self.count["complete"] += 1
         else:
             self.examples["incomplete: " + " ".join(names[-4:])] += 1
+        self.threads.add(sample.tid)
         for i in range(1, len(frames)):
             self.count["pairs"] += 1
             if not self.is_called(sample, places[i - 1], frames[i]):

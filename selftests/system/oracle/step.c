@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -565,12 +566,23 @@ static void parse(int argc, char **argv)
 	}
 }
 
+/* Tracer and program take turns: on one CPU neither has to be woken up on another. */
+static void stay_here(void)
+{
+	cpu_set_t here;
+
+	CPU_ZERO(&here);
+	CPU_SET(sched_getcpu(), &here);
+	sched_setaffinity(0, sizeof(here), &here);
+}
+
 int main(int argc, char **argv)
 {
 	size_t i;
 	int status;
 
 	parse(argc, argv);
+	stay_here();
 	run.cache.pid = fork();
 	if (!run.cache.pid) {
 		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
