@@ -154,7 +154,7 @@ static void verify_table_file(const struct elf_file *elf, const char *path,
 	    memcmp(table.header->id, elf->id, elf->id_len))
 		outcome_set(outcome, VERIFY_FAILED, "the table is that of another file");
 	else if (table.header->flags)
-		outcome_set(outcome, VERIFY_FAILED, "the table is one of those that are not exact");
+		outcome_set(outcome, VERIFY_FAILED, "the table leaves out rows (--thin or --fp-bypass): it is not exact");
 	free(blob);
 }
 

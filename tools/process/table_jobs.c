@@ -396,7 +396,7 @@ struct table_result table_jobs_result(const void *data, size_t size, const char 
 	if (!died && size == sizeof(result))
 		memcpy(&result, data, sizeof(result));
 	else
-		error_set(&result.error, 0, "compiling it ended without a result%s%s",
+		error_set(&result.error, 0, "the process that compiled it has failed%s%s",
 			  died ? ": " : "", died ?: "");
 	return result;
 }
