@@ -23,6 +23,7 @@
 #include "commands.h"
 #include "counts.h"
 #include "events.h"
+#include "first_tables.h"
 #include "launch.h"
 #include "maker.h"
 #include "manage.h"
@@ -41,9 +42,9 @@ static const char record_help[] =
 	"       beectl record [PERF OPTIONS] -a [-- CMD [ARGUMENT...]]\n"
 	"\n"
 	"Run \"perf record -g\" with the unwind tables of what is recorded in the module: of CMD\n"
-	"and its children; of processes; or of all.  Tables that turn out to be missing are made\n"
-	"meanwhile.  At the end, say on stderr how many of the stacks are complete, and in which\n"
-	"files the others end.\n"
+	"and its children, before CMD begins those that \"beectl run\" makes then; of processes; or\n"
+	"of all.  Tables that turn out to be missing are made meanwhile.  At the end, say on stderr\n"
+	"how many of the stacks are complete, and in which files the others end.\n"
 	"\n"
 	"Options:\n"
 	"  -h, --help  Show this text\n"
@@ -72,6 +73,7 @@ enum { RECORD_FAILED = 125, RECORD_NOT_EXECUTABLE = 126, RECORD_NOT_FOUND = 127 
  * @options: of perf
  * @words: for perf, ended by NULL
  * @maker: how tables are made
+ * @first: the tables that CMD gets before it begins
  * @events: the module tells of files without a table; NULL without CAP_SYS_ADMIN
  * @before: what the module had counted at the start
  * @made: number of tables that were made while perf recorded; shared with @follower
@@ -86,6 +88,7 @@ struct record {
 	struct perf_options	 options;
 	char			**words;
 	struct table_maker	 maker;
+	struct first_tables	 first;
 	struct netlink_events	*events;
 	struct counts		 before;
 	uint64_t		*made;
@@ -160,21 +163,24 @@ static void record_made(void *arg, const struct table_want *want,
 {
 	struct record *record = arg;
 
-	(void)want;
 	*record->made += result->source != TABLE_NONE;
+	if (result->source == TABLE_NONE && table_jobs_refusal_is_general(result->refusal) &&
+	    !record->error.code)
+		error_set(&record->error, result->refusal, "%.128s: %.240s", want->name,
+			  result->error.text);
 }
 
-/* Queue all files that the module has announced, and that have no table yet. */
+/* Queue the files that walks have missed a table of, and that have none yet. */
 static void follower_take_list(struct record *record, struct table_queue *queue)
 {
-	struct netlink_files files;
+	struct table_wants wants = { 0 };
 	size_t i;
 
-	netlink_files_get(record->maker.nl, &files, &record->error);
-	for (i = 0; i < files.count; i++)
-		if (files.file[i].pid && !files.file[i].loaded)
-			table_queue_add(queue, &files.file[i]);
-	netlink_files_free(&files);
+	if (!table_jobs_find(record->maker.nl, 0, &wants, &record->error))
+		for (i = 0; i < wants.count; i++)
+			if (wants.want[i].missed)
+				table_queue_add_want(queue, &wants.want[i]);
+	free(wants.want);
 }
 
 static void follower_take_news(struct record *record, struct table_queue *queue)
@@ -235,17 +241,12 @@ static void follower_end(struct record *record)
 static int record_mapped(void *arg, pid_t pid, enum launch_stop stop, uint64_t start,
 			 uint64_t end)
 {
-	struct manage_result result;
 	struct record *record = arg;
-	int ret;
 
-	(void)stop, (void)start, (void)end;
-	ret = manage_process(&record->maker, pid, &result);
-	if (ret)
-		record->error = result.error;
-	manage_result_free(&result);
-	if (ret || record->perf.pid)
-		return ret;
+	if (first_tables_make(&record->first, pid, stop, start, end, &record->error))
+		return -1;
+	if (record->perf.pid || record->error.code)
+		return record->error.code ? -1 : 0;
 	if (record_start_perf(record, pid))
 		return -1;
 	if (perf_wait_ready(&record->perf))
@@ -256,11 +257,17 @@ static int record_mapped(void *arg, pid_t pid, enum launch_stop stop, uint64_t s
 /* Start CMD, and record it. */
 static int record_command(struct record *record)
 {
+	struct table_queue *queue = table_queue_open(&record->maker);
 	char **argv = record->options.command;
+	enum launch_state state;
 	int failed = EXIT_OK;
 	pid_t pid;
 
-	switch (launch_start(argv, record_mapped, record, &pid, &record->status)) {
+	record->first = (struct first_tables){ .maker = &record->maker, .queue = queue,
+					       .cheap = FIRST_TABLES_CHEAP };
+	state = launch_start(argv, record_mapped, record, &pid, &record->status);
+	table_queue_close(queue);
+	switch (state) {
 	case LAUNCH_RUNS:
 		record->command = pid;
 		follower_start(record);
@@ -473,6 +480,7 @@ int cmd_record(int argc, char **argv)
 	if (!record.events)
 		message_warning("record", "files that are mapped later get no tables",
 				record.error.text);
+	record.error = (struct bee_error){ 0 };
 	if (counts_get(record.maker.nl, &record.before, &record.error))
 		message_error("record", NULL, record.error.text);
 	else if (record.before.info.hook == BEEUNWIND_HOOK_STATE_OFF)

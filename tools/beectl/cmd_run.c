@@ -14,6 +14,7 @@
 
 #include "commands.h"
 #include "events.h"
+#include "first_tables.h"
 #include "launch.h"
 #include "maker.h"
 #include "manage.h"
@@ -60,23 +61,16 @@ static const char run_help[] =
 
 enum { RUN_FAILED = 125, RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGNAL = 128 };
 
-/*
- * Bytes of files whose tables are compiled before the program begins, if the cache does not have
- * them: about a tenth of a second's work.
- */
-#define RUN_CHEAP_BYTES	(16 << 20)
-
 /* How often the module's list of files is read if no message can come, ms. */
 #define RUN_LIST_MS	500
 
 /**
  * struct run - one program being started
  * @maker: how tables are made
+ * @first: the tables it gets before it begins
  * @queue: the files that need one
  * @events: the module tells of files without a table; NULL without CAP_SYS_ADMIN
  * @verbose: say what was loaded
- * @cheap: bytes of files that may still be compiled before the program begins
- * @incomplete: what the program has mapped could not all be told by mapping
  * @unsampled: files were announced that no walk had missed
  * @tried: files that got no table
  * @runs: it has begun
@@ -87,11 +81,10 @@ enum { RUN_FAILED = 125, RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGN
  */
 struct run {
 	struct table_maker	 maker;
+	struct first_tables	 first;
 	struct table_queue	*queue;
 	struct netlink_events	*events;
 	bool			 verbose;
-	uint64_t		 cheap;
-	bool			 incomplete;
 	bool			 unsampled;
 	struct tried		 tried;
 	bool			 runs;
@@ -153,47 +146,14 @@ static void run_made(void *arg, const struct table_want *want, const struct tabl
 		maker_print_wrong(stderr, result->wrong, result->text);
 }
 
-/* Before the program begins, files that are not in the cache are compiled only while it is cheap. */
-static void run_want_early(struct run *run, struct table_want *want)
-{
-	want->cached_only = want->mapping.size > run->cheap;
-	if (!want->cached_only)
-		run->cheap -= want->mapping.size;
-	table_queue_add_want(run->queue, want);
-}
-
-/* All that the program has mapped. */
-static int run_want_all(struct run *run, pid_t pid)
-{
-	struct table_wants wants = { 0 };
-	size_t i;
-
-	if (manage_begin(run->maker.nl, pid, &run->error) < 0 ||
-	    table_jobs_find(run->maker.nl, pid, &wants, &run->error))
-		return -1;
-	for (i = 0; i < wants.count; i++)
-		run_want_early(run, &wants.want[i]);
-	free(wants.want);
-	return 0;
-}
-
 /* A launch_mapped_fn */
 static int run_stopped(void *arg, pid_t pid, enum launch_stop stop, uint64_t start, uint64_t end)
 {
-	struct mapping mapping = { .pid = pid, .start = start, .end = end };
 	struct run *run = arg;
-	struct table_want want;
+	struct bee_error error;
 
-	if (stop == LAUNCH_AT_MAP) {
-		if (!table_jobs_map_want(run->maker.nl, &mapping, &want))
-			run->incomplete = true;
-		else if (want.pin >= 0)
-			run_want_early(run, &want);
-	} else if ((stop == LAUNCH_AT_EXEC || run->incomplete) && run_want_all(run, pid)) {
-		return -1;
-	}
-	if (table_queue_drain(run->queue) && !run->error.code)
-		error_set(&run->error, errno, "cannot start a process: %s", strerror(errno));
+	if (first_tables_make(&run->first, pid, stop, start, end, &error) && !run->error.code)
+		run->error = error;
 	if (run->verbose && stop != LAUNCH_AT_MAP) {
 		manage_process_name(pid, run->summary.name, sizeof(run->summary.name));
 		run->summary.tables = run->summary.bytes = 0;
@@ -342,7 +302,7 @@ static int run_start(struct run *run, char **argv)
 
 int cmd_run(int argc, char **argv)
 {
-	struct run run = { .cheap = RUN_CHEAP_BYTES };
+	struct run run = { 0 };
 	struct bee_error error;
 	const struct options options = {
 		.command = "run", .help = run_help, .stop = true,
@@ -376,7 +336,10 @@ int cmd_run(int argc, char **argv)
 	run.maker.arg = &run;
 	run.maker.done = run_made;
 	run.maker.progress = progress_count;
+	run.maker.mark = true;
 	run.queue = table_queue_open(&run.maker);
+	run.first = (struct first_tables){ .maker = &run.maker, .queue = run.queue,
+					   .cheap = FIRST_TABLES_CHEAP };
 	run.events = netlink_events_open(&error);
 	status = run_start(&run, argv);
 	table_queue_close(run.queue);
