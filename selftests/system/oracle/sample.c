@@ -32,7 +32,7 @@
  * @DUMP_SHORT: the same up to where libdw needs memory beyond the copied stack
  * @RED_ZONE: the same up to where libdw needs memory below rsp, which perf does not copy: GCC's
  *	CFI says that rbp is still saved there after "leave"
- * @LAZY: the walk ends at a caller the CFA of which is in rbx: _dl_runtime_resolve()
+ * @LAZY: the walk or libdw ends at a caller the CFA of which is in rbx: _dl_runtime_resolve()
  * @IN_EXEC: during exec: perf has reported no mapping yet, or the sample has no stack and the
  *	callchain only one frame
  * @NO_CFI: the same up to a frame in a file's code without CFI, where libdw guesses
@@ -221,8 +221,8 @@ static enum verdict compare(struct process *process, const struct record *sample
 		return truth->frame[guess].code == CODE_NO_FILE ? JIT : NO_CFI;
 	if (i == sample->nchain && i >= 1000)
 		return DEPTH;
-	if (i && i == sample->nchain && truth->frame[i - 1].code == CODE_RULES_RBX &&
-	    !truth->frame[i - 1].activation)
+	if (i && (i == sample->nchain || i == truth->count) &&
+	    truth->frame[i - 1].code == CODE_RULES_RBX && !truth->frame[i - 1].activation)
 		return LAZY;
 	explain(process, sample, truth, i);
 	return DIFFERENT;
