@@ -54,13 +54,16 @@ refused_without_ftrace() {
 	return $status
 }
 
-# Load and unload the module many times; each time it manages a busy process, so that walks run
-# while it is unloaded.
+# Load and unload the module many times; each time it manages a process that is busy half of the
+# time, so that walks run while it is unloaded, and the kernel's grace periods end soon.
 many_times() {
 	local i work
 
 	/usr/bin/python3 -c '
-while True: sum(i * i for i in range(1000))' &
+import time
+while True:
+    sum(i * i for i in range(1000))
+    time.sleep(0.01)' &
 	work=$!
 	perf record -q -a -g -e cpu-clock -F 499 -o "$WORK/all.data" -- sleep 1000 &
 	local perf=$!

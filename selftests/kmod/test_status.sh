@@ -6,10 +6,14 @@
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 
-# sample PID...: some samples of these processes
+# sample PID...: some samples of these processes.  The two that are busy run only meanwhile.
 sample() {
-	local pids=$*
-	perf record -q -N -B -g -e cpu-clock -F 499 -o "$WORK/data" -p "${pids// /,}" -- sleep 1
+	local pids=$* status=0
+	kill -CONT "$@"
+	perf record -q -N -B -g -e cpu-clock -F 499 -o "$WORK/data" -p "${pids// /,}" -- sleep 1 ||
+		status=1
+	kill -STOP "$whole" "$broken"
+	return $status
 }
 
 # judge STATEMENTS: run them with what "status --json" says: got, and by pid as "procs"
