@@ -34,6 +34,9 @@
  * is what the start of the window says.  Neither tokens nor phrases cross the end of a window.
  *
  *
+ * Text with few rows has a simpler table: see "Lists" below.
+ *
+ *
  * Layout
  *
  * Integers are little endian.  Bit i of a bit string is bit i % 8 of byte i / 8, counted from the
@@ -116,6 +119,25 @@
  *                          the head menu, or the step menu that the body rule's word names.
  *
  *
+ * Lists
+ *
+ * Where rows are few, or far apart, their pcs and words take less than windows would.  Such a table
+ * has a window of 0.  It has no dictionary and no pages, so all fields of the header from nrules to
+ * menu_bits, but for nfull and nsegments, are zero, and so are classes, nphrases and nshapes:
+ *
+ *   SIZE                   DESCRIPTION
+ *   184                    struct bee_table_header
+ *   24 * nsegments         struct bee_table_segment, by vaddr
+ *   24 * nfull             struct bee_table_rule, the full rules
+ *   8 * nrows              struct bee_table_row, by pc; the first one is at base
+ *
+ * The first example below would be, from the rows on:
+ *
+ *   00 00 00 00  04 00 00 00     0x1130: CFA = rsp+8, FP same
+ *   01 00 00 00  08 00 04 00     0x1131: CFA = rsp+16, FP at CFA-16
+ *   10 00 00 00  03 00 00 00     0x1140: gap
+ *
+ *
  * First worked example
  *
  * A function at 0x1130 pushes %rbp, in one byte of code, and returns.  Text without an FDE follows
@@ -195,7 +217,7 @@
 #include <linux/types.h>
 
 #define BEE_TABLE_MAGIC		0x54454542u	/* "BEET" */
-#define BEE_TABLE_VERSION	4
+#define BEE_TABLE_VERSION	5
 #define BEE_TABLE_MACHINE	62		/* EM_X86_64, the only one so far */
 
 /* Limits: bee_table_validate() refuses tables that exceed them. */
@@ -265,11 +287,12 @@ struct bee_table_class {
  * @base: first pc of the text that the table covers
  * @file_size: bytes of the ELF file, to show to people
  * @span: bytes of the text, 1 .. BEE_TABLE_MAX_SPAN
- * @nrows: number of rows in a listing of the table, to show to people
- * @nrules: rules in the dictionary, at least 1
+ * @nrows: number of rows: in a list those that it has, otherwise those in a listing of the table,
+ *	to show to people
+ * @nrules: rules in the dictionary, at least 1; 0 in a list
  * @nfull: full rules
  * @nsegments: executable PT_LOAD segments, at least 1
- * @window: log2 bytes of text in a window
+ * @window: log2 bytes of text in a window; 0: the table is a list
  * @page: log2 windows in a page
  * @grain: log2 bytes: the unit of head tokens' gaps
  * @border_bits: width of the widest borders in page records
@@ -467,6 +490,16 @@ enum bee_word_kind {
 #define BEE_WORD_MENU_SHIFT	27
 #define BEE_WORD_INIT		(BEE_WORD_RSP | 1u << BEE_WORD_CFA_SHIFT)
 #define BEE_WORD_GAP		BEE_WORD_NONE
+
+/**
+ * struct bee_table_row - a row of a list
+ * @pc: pc less base: 0 in the first row, and less than span
+ * @word: its rule; without a step menu
+ */
+struct bee_table_row {
+	__le32	pc;
+	__le32	word;
+};
 
 /* Ops below BEE_OP_RULE change the body rule; one that is not simple they leave unchanged. */
 #define BEE_OP_ADD		0	/* 0 .. 15: the body rule with CFA + 8 * op */

@@ -4,6 +4,7 @@
 #define BEE_SHIM_LINUX_COMPILER_H
 
 /* From here on the compiler does not know where the value of @var comes from. */
+#define unlikely(x)		__builtin_expect(!!(x), 0)
 #define OPTIMIZER_HIDE_VAR(var)	asm("" : "=r" (var) : "0" (var))
 
 #endif /* BEE_SHIM_LINUX_COMPILER_H */
