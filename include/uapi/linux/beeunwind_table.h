@@ -408,6 +408,9 @@ enum bee_unsupported {
  *	activation reg is the register.  In a caller it is \*(rsp + cfa_off) if the callee's rsp is
  *	at or below that word, which the callee then has stored; if not, the callee's own register,
  *	which is known if the callee is an activation.  cfa_off is negative
+ * @BEE_CFA_DEREF2: CFA = \*(\*(reg + cfa_off) + 8 * mid) + cfa_add, where cfa_reg is the number of
+ *	reg plus 16 times mid: for code that finds the stack to return to in a structure of the one
+ *	that it leaves, as the fibers of OCaml 5 do
  */
 enum bee_cfa {
 	BEE_CFA_REG	= 0,
@@ -415,6 +418,7 @@ enum bee_cfa {
 	BEE_CFA_PLT	= 2,
 	BEE_CFA_INDEX	= 3,
 	BEE_CFA_SAVED	= 4,
+	BEE_CFA_DEREF2	= 5,
 	/* private: */
 	__BEE_CFA_MAX,
 };
@@ -532,13 +536,13 @@ enum window_state {
  * @reserved: 0
  * @cfa: enum bee_cfa
  * @cfa_reg: base register of a BEE_CFA_REG or BEE_CFA_DEREF; both of a BEE_CFA_INDEX; register of a
- *	BEE_CFA_SAVED
+ *	BEE_CFA_SAVED; register and mid of a BEE_CFA_DEREF2
  * @fp: enum bee_fp
  * @fp_reg: register of a BEE_FP_DEREF or BEE_FP_REG
  * @ra: enum bee_ra
  * @ra_reg: register of a BEE_RA_DEREF or BEE_RA_REG
  * @cfa_off: bytes
- * @cfa_add: bytes, BEE_CFA_DEREF, BEE_CFA_INDEX and BEE_CFA_SAVED only
+ * @cfa_add: bytes, BEE_CFA_DEREF, BEE_CFA_INDEX, BEE_CFA_SAVED and BEE_CFA_DEREF2 only
  * @fp_off: bytes, BEE_FP_CFA and BEE_FP_DEREF only
  * @ra_off: bytes, BEE_RA_CFA and BEE_RA_DEREF only
  *

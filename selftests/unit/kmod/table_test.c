@@ -392,7 +392,7 @@ static const struct damage damages[] = {
 	  THIRD_RECORD_AT + 2, THIRD },
 	{ FULL(flags), 1, 2, "unknown rule flags", THIRD_FULL_AT, THIRD },
 	{ FULL(reserved), 1, 1, "unknown rule flags", THIRD_FULL_AT, THIRD },
-	{ FULL(cfa), 1, 5, "unknown CFA rule", THIRD_FULL_AT, THIRD },
+	{ FULL(cfa), 1, 6, "unknown CFA rule", THIRD_FULL_AT, THIRD },
 	{ FULL(cfa_reg), 1, 16, "CFA register out of range", THIRD_FULL_AT, THIRD },
 	{ FULL(cfa), 1, 0, "unused CFA field not zero", THIRD_FULL_AT, THIRD_ADD },
 	{ FULL(fp), 2, 0, "unused FP field not zero", THIRD_FULL_AT, THIRD_FP },
