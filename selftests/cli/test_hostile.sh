@@ -20,7 +20,8 @@ compile() {
 
 # A table is not larger than a list of its rows: those of two FDEs and of the gaps behind them.
 check_span() {
-	compile span && [ "$(stat -c %s "$work/table")" -le $((184 + 2 * 24 + 4 * 8)) ]
+	compile span && [ "$(stat -c %s "$work/table")" -le $((184 + 2 * 24 + 4 * 8)) ] &&
+		"$beectl" dump "$work/table" | grep -qx "rows  *3, as a list"
 }
 
 ktap_plan 9
