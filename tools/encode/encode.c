@@ -89,8 +89,8 @@ static u64 encode_windows(const struct row_set *rows, u32 window)
 }
 
 /*
- * Would nearly all windows, or pages, of the largest size be empty?  A list is smaller then: a page
- * has four bytes in the directory, a row eight in a list.
+ * Would the directory alone be larger than a list, even with the largest pages?  It has four bytes
+ * for a page, a list eight for a row.
  */
 static bool encode_is_sparse(const struct row_set *rows)
 {

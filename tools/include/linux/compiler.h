@@ -3,8 +3,9 @@
 #ifndef BEE_SHIM_LINUX_COMPILER_H
 #define BEE_SHIM_LINUX_COMPILER_H
 
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+
 /* From here on the compiler does not know where the value of @var comes from. */
-#define unlikely(x)		__builtin_expect(!!(x), 0)
 #define OPTIMIZER_HIDE_VAR(var)	asm("" : "=r" (var) : "0" (var))
 
 #endif /* BEE_SHIM_LINUX_COMPILER_H */
