@@ -128,6 +128,21 @@ static inline enum beeunwind_stop frame_deref(struct bee_uread *mem, const struc
 	return BEEUNWIND_STOP_NONE;
 }
 
+/* *(*(reg + off) + 8 * mid), where @regs is reg plus 16 times mid */
+static inline enum beeunwind_stop frame_deref2(struct bee_uread *mem, const struct bee_frame *f,
+					       u8 regs, s32 off, u64 *value)
+{
+	enum beeunwind_stop stop;
+	u64 base;
+
+	stop = frame_deref(mem, f, regs & 15, off, &base);
+	if (stop)
+		return stop;
+	if (!bee_uread_u64(mem, base + 8 * (regs >> 4), value))
+		return BEEUNWIND_STOP_READ_FAULT;
+	return BEEUNWIND_STOP_NONE;
+}
+
 /* *(base + 8 * index + off) */
 static inline enum beeunwind_stop frame_index(struct bee_uread *mem, const struct bee_frame *f,
 					      u8 regs, s32 off, u64 *value)
@@ -183,6 +198,10 @@ static inline enum beeunwind_stop frame_cfa(struct bee_uread *mem, const struct 
 		break;
 	case BEE_CFA_INDEX:
 		stop = frame_index(mem, f, rule->cfa_reg, rule->cfa_off, cfa);
+		*cfa += (s64)rule->cfa_add;
+		break;
+	case BEE_CFA_DEREF2:
+		stop = frame_deref2(mem, f, rule->cfa_reg, rule->cfa_off, cfa);
 		*cfa += (s64)rule->cfa_add;
 		break;
 	case BEE_CFA_SAVED:
@@ -242,7 +261,7 @@ static inline enum beeunwind_stop frame_ra(struct bee_uread *mem, const struct b
  */
 static inline bool frame_may_switch(const struct bee_rule *rule)
 {
-	return rule->arg & BEE_RULE_SIGNAL ||
+	return rule->arg & BEE_RULE_SIGNAL || rule->cfa == BEE_CFA_DEREF2 ||
 	       (rule->cfa == BEE_CFA_DEREF && rule->cfa_reg != BEE_REG_RBP);
 }
 

@@ -264,15 +264,35 @@ static __always_inline u32 window_word(const struct bee_table *table, const u8 *
 	return word;
 }
 
+/*
+ * The rule at place @y of a list.  However branches are predicted, what is compared and returned is
+ * of the list: how often the loop runs does not depend on @y, and @n rows from @row on are always in
+ * it.
+ */
+static u32 list_find(const struct bee_table *table, u32 y, u32 *until)
+{
+	const struct bee_table_row *row = table->rows;
+	u32 n = table->nrows, half;
+
+	for (; n > 1; n -= half) {
+		half = n / 2;
+		row += le32_to_cpu(row[half].pc) <= y ? half : 0;
+	}
+	*until = row + 1 < table->rows + table->nrows ? le32_to_cpu(row[1].pc) : table->reach;
+	return le32_to_cpu(row->word);
+}
+
 /* The rule at place @y from the origin; it holds at least up to place *@until. */
 static __always_inline u32 table_find(const struct bee_table *table, u32 y, u32 *until)
 {
-	u32 page = le32_to_cpu(table->pages[y >> table->page_shift]);
 	u32 i = y >> table->window & table->page_mask;
 	u32 floor = y & ~table->window_mask;
+	u32 page, at, end, word;
 	struct page_record record;
-	u32 at, end, word;
 
+	if (unlikely(!table->window))
+		return list_find(table, y, until);
+	page = le32_to_cpu(table->pages[y >> table->page_shift]);
 	if (page & BEE_PAGE_RULE) {
 		*until = (y | bits_mask(table->page_shift)) + 1;
 		return table_word(table, page >> BEE_PAGE_RULE_SHIFT);
@@ -341,7 +361,7 @@ static __always_inline void table_prefetch(const struct bee_table *table)
  * @rule: filled; a gap outside of the text that the table covers
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
- * Reads one window: at most BEE_TABLE_MAX_TOKENS tokens and two phrases.
+ * Reads one window: at most BEE_TABLE_MAX_TOKENS tokens and two phrases; in a list at most 26 rows.
  */
 void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_rule *rule)
 {

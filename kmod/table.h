@@ -90,7 +90,7 @@ struct bee_table_phrases {
  * struct bee_table - a validated blob, ready for lookups
  * @base: first pc of the text covered
  * @span: bytes of the text
- * @origin: @base rounded down to a window
+ * @origin: @base rounded down to a window; @base in a list
  * @reach: bytes from @origin to the end of the text
  * @header: the blob
  * @pages: the page directory
@@ -98,7 +98,8 @@ struct bee_table_phrases {
  * @head_menu: the head menu
  * @step_menus: the step menus, one after the other
  * @records: the page records
- * @window: log2 bytes of text in a window
+ * @window: log2 bytes of text in a window; 0 in a list, which has no use for what follows up to
+ *	@kinds
  * @page: log2 windows in a page
  * @page_shift: log2 bytes of text in a page
  * @page_mask: windows in a page, less one
@@ -115,6 +116,7 @@ struct bee_table_phrases {
  * @kinds: head and step phrases
  * @segments: executable PT_LOADs
  * @full: the full rules
+ * @rows: the rows of a list
  * @nrows: number of rows
  * @nrules: number of rules
  * @nfull: number of full rules
@@ -153,6 +155,7 @@ struct bee_table {
 	struct bee_table_phrases	 kinds[2];
 	const struct bee_table_segment	*segments;
 	const struct bee_table_rule	*full;
+	const struct bee_table_row	*rows;
 	u32				 nrows;
 	u32				 nrules;
 	u32				 nfull;

@@ -78,7 +78,7 @@ static u32 table_crc(const void *blob, size_t size)
 static int table_check_fields(const struct bee_table_header *h, struct bee_table_error *error)
 {
 	u64 base = le64_to_cpu(h->base);
-	u32 span = le32_to_cpu(h->span), nrules = le16_to_cpu(h->nrules);
+	u32 span = le32_to_cpu(h->span);
 
 	return table_refuse_faults(error, (const struct table_fault[]) {
 		{ !span || span > BEE_TABLE_MAX_SPAN || base + span < base,
@@ -89,9 +89,20 @@ static int table_check_fields(const struct bee_table_header *h, struct bee_table
 		  memchr_inv(h->id + h->id_len, 0, BEE_TABLE_ID_MAX - h->id_len),
 		  "bad length of the file identity", AT(id_len) },
 		{ h->flags & ~BEE_TABLE_F_ALL, "unknown table flags", AT(flags) },
-		{ !nrules, "no rules", AT(nrules) },
 		{ !h->nsegments || h->nsegments > BEE_TABLE_MAX_SEGMENTS,
 		  "number of segments out of range", AT(nsegments) },
+		{},
+	}, 0);
+}
+
+/* Fields that lists do not have. */
+static int table_check_window_fields(const struct bee_table_header *h,
+				     struct bee_table_error *error)
+{
+	u32 nrules = le16_to_cpu(h->nrules);
+
+	return table_refuse_faults(error, (const struct table_fault[]) {
+		{ !nrules, "no rules", AT(nrules) },
 		{ h->window < BEE_TABLE_MIN_WINDOW || h->window > BEE_TABLE_MAX_WINDOW,
 		  "size of a window out of range", AT(window) },
 		{ h->page > BEE_TABLE_MAX_PAGE, "size of a page out of range", AT(page) },
@@ -180,26 +191,37 @@ static u64 table_layout_sections(const struct bee_table_header *h, struct bee_ta
 	return at;
 }
 
-static int table_layout(const struct bee_table_header *h, struct bee_table *table,
-			struct bee_table_error *error)
+/* What is not there is NULL or 0. */
+static void table_begin(const struct bee_table_header *h, struct bee_table *table)
 {
-	u64 end, window = 1ull << h->window;
+	u64 base = le64_to_cpu(h->base), origin = base & ~((1ull << h->window) - 1);
+	u32 span = le32_to_cpu(h->span);
 
 	BUILD_BUG_ON(sizeof(struct bee_table_header) != 184);
 	BUILD_BUG_ON(sizeof(struct bee_table_segment) != 24);
 	BUILD_BUG_ON(sizeof(struct bee_table_rule) != 24);
+	BUILD_BUG_ON(sizeof(struct bee_table_row) != 8);
 
-	table->header = h;
-	table->base = le64_to_cpu(h->base);
-	table->span = le32_to_cpu(h->span);
-	table->origin = table->base & ~(window - 1);
-	table->reach = table->base - table->origin + table->span;
-	table->nrows = le32_to_cpu(h->nrows);
-	table->nrules = le16_to_cpu(h->nrules);
-	table->nfull = le16_to_cpu(h->nfull);
-	table->nsegments = h->nsegments;
-	table->size = le32_to_cpu(h->size);
-	table->window = h->window;
+	*table = (struct bee_table){
+		.header = h,
+		.base = base,
+		.span = span,
+		.origin = origin,
+		.reach = base - origin + span,
+		.window = h->window,
+		.nrows = le32_to_cpu(h->nrows),
+		.nrules = le16_to_cpu(h->nrules),
+		.nfull = le16_to_cpu(h->nfull),
+		.nsegments = h->nsegments,
+		.size = le32_to_cpu(h->size),
+	};
+}
+
+static int table_layout(const struct bee_table_header *h, struct bee_table *table,
+			struct bee_table_error *error)
+{
+	u64 end;
+
 	table->page = h->page;
 	table->border_bits = h->border_bits;
 	table->page_shift = h->window + h->page;
@@ -256,8 +278,8 @@ static int table_check_full(const struct bee_table *table, const struct bee_tabl
 	return table_refuse_faults(error, (const struct table_fault[]) {
 		{ r->flags & ~BEE_RULE_SIGNAL || r->reserved, "unknown rule flags" },
 		{ r->cfa >= __BEE_CFA_MAX, "unknown CFA rule" },
-		/* The two registers of BEE_CFA_INDEX have four bits each. */
-		{ r->cfa != BEE_CFA_INDEX && r->cfa_reg >= __BEE_REG_MAX,
+		/* The two registers of BEE_CFA_INDEX have four bits each, as has what BEE_CFA_DEREF2 adds. */
+		{ r->cfa != BEE_CFA_INDEX && r->cfa != BEE_CFA_DEREF2 && r->cfa_reg >= __BEE_REG_MAX,
 		  "CFA register out of range" },
 		{ (r->cfa == BEE_CFA_REG || r->cfa == BEE_CFA_PLT) && r->cfa_add,
 		  "unused CFA field not zero" },
@@ -275,13 +297,14 @@ static int table_check_full(const struct bee_table *table, const struct bee_tabl
 	}, table_offset_of(table, r));
 }
 
-static int table_check_word(const struct bee_table *table, u32 index, struct bee_table_error *error)
+static int table_check_word(const struct bee_table *table, const __le32 *at,
+			    struct bee_table_error *error)
 {
-	u32 word = le32_to_cpu(table->rules[index]);
+	u32 nmenus = table->header->nmenus ?: 1, word = le32_to_cpu(*at);
 	u32 kind = word & BEE_WORD_KIND, field = word_field(word);
 
 	return table_refuse_faults(error, (const struct table_fault[]) {
-		{ word_menu(word) >= table->header->nmenus,
+		{ word_menu(word) >= nmenus,
 		  "rule with a menu that does not exist" },
 		{ kind >= BEE_WORD_FULL && word >> BEE_WORD_FP_SHIFT & BEE_WORD_FP_MAX,
 		  "unused rule field not zero" },
@@ -292,18 +315,26 @@ static int table_check_word(const struct bee_table *table, u32 index, struct bee
 		{ kind < BEE_WORD_FULL && field > BEE_WORD_CFA_MAX,
 		  "CFA offset of a simple rule out of range" },
 		{},
-	}, table_offset_of(table, &table->rules[index]));
+	}, table_offset_of(table, at));
 }
 
-static int table_check_rules(const struct bee_table *table, struct bee_table_error *error)
+static int table_check_full_rules(const struct bee_table *table, struct bee_table_error *error)
 {
 	int ret = 0;
 	u32 i;
 
 	for (i = 0; !ret && i < table->nfull; i++)
 		ret = table_check_full(table, &table->full[i], error);
+	return ret;
+}
+
+static int table_check_rules(const struct bee_table *table, struct bee_table_error *error)
+{
+	int ret = table_check_full_rules(table, error);
+	u32 i;
+
 	for (i = 0; !ret && i < table->nrules; i++)
-		ret = table_check_word(table, i, error);
+		ret = table_check_word(table, &table->rules[i], error);
 	return ret;
 }
 
@@ -509,6 +540,64 @@ static int table_check_pages(const struct bee_table *table, struct bee_table_err
 	return 0;
 }
 
+/* All fields between nsegments and id_type, and between flags and id. */
+static bool list_has_zeros(const struct bee_table_header *h)
+{
+	const u8 *bytes = (const u8 *)h;
+
+	return !h->nrules && !memchr_inv(bytes + AT(page), 0, AT(id_type) - AT(page)) &&
+	       !memchr_inv(bytes + AT(classes), 0, AT(id) - AT(classes));
+}
+
+static int table_check_list(const struct bee_table_header *h, struct bee_table *table,
+			    struct bee_table_error *error)
+{
+	u64 at = sizeof(*h), pc, floor = 0;
+	int ret = 0;
+	u32 i;
+
+	if (!list_has_zeros(h))
+		return table_refuse(error, "list with fields of windows", AT(page));
+	table_begin(h, table);
+	table->segments = (const void *)((const u8 *)h + at);
+	at += table->nsegments * sizeof(*table->segments);
+	table->full = (const void *)((const u8 *)h + at);
+	at += table->nfull * sizeof(*table->full);
+	table->rows = (const void *)((const u8 *)h + at);
+	at += (u64)table->nrows * sizeof(*table->rows);
+	if (at != table->size)
+		return table_refuse(error, "rows of a list do not fit the table's size",
+				    AT(nrows));
+	ret = table_check_segments(table, error) ?: table_check_full_rules(table, error);
+	for (i = 0; !ret && i < table->nrows; i++, floor = pc + 1) {
+		pc = le32_to_cpu(table->rows[i].pc);
+		if (i ? pc < floor || pc >= table->span : pc)
+			return table_refuse(error, "rows of a list do not ascend within its text",
+					    table_offset_of(table, &table->rows[i]));
+		ret = table_check_word(table, &table->rows[i].word, error);
+		if (!(i % 4096))
+			cond_resched();
+	}
+	return ret;
+}
+
+static int table_check_windows(const struct bee_table_header *h, struct bee_table *table,
+			       struct bee_table_error *error)
+{
+	int ret = table_check_window_fields(h, error);
+
+	if (ret)
+		return ret;
+	table_begin(h, table);
+	return table_layout(h, table, error) ?:
+	       table_check_segments(table, error) ?:
+	       table_check_rules(table, error) ?:
+	       table_check_classes(table, error) ?:
+	       table_check_phrases(table, error) ?:
+	       table_check_menus(table, error) ?:
+	       table_check_pages(table, error);
+}
+
 /**
  * bee_table_validate() - decide whether a blob may be used, and prepare it
  * @blob: the table, 8-byte aligned; must not change afterwards
@@ -534,12 +623,8 @@ int bee_table_validate(const void *blob, size_t size, struct bee_table *table,
 	if (le32_to_cpu(h->crc) != table_crc(blob, size))
 		return table_refuse(error, "checksum does not match: the table is damaged",
 				    AT(crc));
-	return table_check_fields(h, error) ?:
-	       table_layout(h, table, error) ?:
-	       table_check_segments(table, error) ?:
-	       table_check_rules(table, error) ?:
-	       table_check_classes(table, error) ?:
-	       table_check_phrases(table, error) ?:
-	       table_check_menus(table, error) ?:
-	       table_check_pages(table, error);
+	ret = table_check_fields(h, error);
+	if (ret)
+		return ret;
+	return h->window ? table_check_windows(h, table, error) : table_check_list(h, table, error);
 }

@@ -20,6 +20,7 @@
 #define BEE_UREAD_BELOW		64	/* bytes of it below the word that was asked for */
 #define BEE_UREAD_CODE		64	/* bytes of the window of code */
 #define BEE_UREAD_CODE_BELOW	16	/* bytes of it below the byte that was asked for */
+#define BEE_UREAD_CODE_FAULTS	4	/* reads of code that may fail in a walk */
 
 /**
  * struct bee_uread - windows of the current process's memory
@@ -28,6 +29,8 @@
  * @code_start: address of the first byte of @code
  * @len: valid bytes of @bytes
  * @code_len: valid bytes of @code
+ * @code_faults: reads of code that have failed
+ * @code_apart: one that has failed was across two pages
  * @bytes: the window of the stack
  * @code: the window of code
  */
@@ -37,6 +40,8 @@ struct bee_uread {
 	u64	code_start;
 	u32	len;
 	u32	code_len;
+	u32	code_faults;
+	bool	code_apart;
 	u8	bytes[BEE_UREAD_WINDOW] __aligned(8);
 	u8	code[BEE_UREAD_CODE] __aligned(8);
 };
@@ -49,6 +54,8 @@ static inline void bee_uread_init(struct bee_uread *mem)
 	mem->code_start = 0;
 	mem->len = 0;
 	mem->code_len = 0;
+	mem->code_faults = 0;
+	mem->code_apart = false;
 }
 
 static inline bool uread_copy(void *to, u64 addr, u32 n)
@@ -102,31 +109,51 @@ static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 	return true;
 }
 
+/*
+ * Copy the code around @addr, across two pages if need be: functions and return addresses are at
+ * page boundaries, too.  If that has failed once, in this walk each page is read by itself.
+ */
+static inline bool uread_refill_code(struct bee_uread *mem, u64 addr)
+{
+	u64 start = addr - BEE_UREAD_CODE_BELOW, last = start + BEE_UREAD_CODE - 1;
+
+	if ((addr & PAGE_MASK) == mem->no_code || mem->code_faults >= BEE_UREAD_CODE_FAULTS)
+		return false;
+	if ((start & PAGE_MASK) != (last & PAGE_MASK) && !mem->code_apart) {
+		mem->code_start = start;
+		mem->code_len = uread_copy(mem->code, start, BEE_UREAD_CODE) ? BEE_UREAD_CODE : 0;
+		if (mem->code_len)
+			return true;
+		mem->code_apart = true;
+		mem->code_faults++;
+	}
+	mem->code_len = uread_refill(mem->code, addr, BEE_UREAD_CODE, BEE_UREAD_CODE_BELOW,
+				     &mem->code_start);
+	if (uread_hit(mem->code_start, mem->code_len, addr, 1))
+		return true;
+	mem->no_code = addr & PAGE_MASK;
+	mem->code_faults++;
+	return false;
+}
+
 /**
  * bee_uread_u8() - read one byte of code of the current process
  * @mem: its window of code, which leaves that of the stack as it is
  * @addr: address
  * @value: the byte
  *
- * Code is recognized by reading many bytes that are close together.  An attempt to read an absent
- * page costs about as much as a page fault, and a process could build a stack that takes one per
- * byte: the last absent page is remembered.
+ * Code is recognized by reading many bytes that are close together: those around an ip, and those
+ * before a return address and at it, are one copy.  An attempt to read an absent page costs about
+ * as much as a page fault, and a process could build a stack that takes one in each frame: the last
+ * absent page is remembered, and after BEE_UREAD_CODE_FAULTS there is no more code in this walk.
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  * Return: false if the memory is not present.
  */
 static inline bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
 {
-	if (!uread_hit(mem->code_start, mem->code_len, addr, 1)) {
-		if ((addr & PAGE_MASK) == mem->no_code)
-			return false;
-		mem->code_len = uread_refill(mem->code, addr, BEE_UREAD_CODE,
-					     BEE_UREAD_CODE_BELOW, &mem->code_start);
-		if (!uread_hit(mem->code_start, mem->code_len, addr, 1)) {
-			mem->no_code = addr & PAGE_MASK;
-			return false;
-		}
-	}
+	if (!uread_hit(mem->code_start, mem->code_len, addr, 1) && !uread_refill_code(mem, addr))
+		return false;
 	/* As in bee_uread_u64(). */
 	*value = mem->code[array_index_nospec(addr - mem->code_start, BEE_UREAD_CODE)];
 	return true;

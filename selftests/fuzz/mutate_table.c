@@ -76,6 +76,11 @@ static void find_sections(struct seed *seed, const struct bee_table *table)
 	add_section(seed, offsetof(struct bee_table_header, id));
 	add_section(seed, place_of(table, table->segments));
 	add_section(seed, place_of(table, table->full));
+	if (!table->window) {
+		add_section(seed, place_of(table, table->rows));
+		seed->starts[seed->nsections] = seed->size;
+		return;
+	}
 	add_section(seed, place_of(table, table->rules));
 	add_section(seed, place_of(table, table->pages));
 	add_section(seed, place_of(table, table->head_menu));

@@ -24,6 +24,7 @@ times_of() {
 	threads.*) echo 20 ;;
 	fortran) echo 4 ;;
 	rust) echo 60 ;;
+	effects) echo 1500 ;;
 	esac
 }
 

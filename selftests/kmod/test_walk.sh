@@ -57,6 +57,11 @@ lazily_bound() {
 	complete 100 lazy --comm walk_lazy
 }
 
+# The stacks to which fibers return are above them and below.
+fibers() {
+	clocked walk_fibers && complete 100 walk_fibers --comm walk_fibers --through "$TESTS/walk_fibers"
+}
+
 # clocked PROGRAM: sample the program at any instruction for a while
 clocked() {
 	perf record -q -N -B -e cpu-clock -F 1999 -g -o "$WORK/$1.clock" \
@@ -143,7 +148,7 @@ under_uretprobes_always() {
 		complete 95 walk_probed --comm walk_probed
 }
 
-ktap_plan 12
+ktap_plan 14
 guest_insmod || exit 1
 ktap_run "signal handlers" with_sigreturn signals walk_signals
 ktap_run "signal handlers of a static program" with_sigreturn static walk_signals_static
@@ -154,6 +159,8 @@ else
 fi
 ktap_run "code without CFI" known jit walk_jit
 ktap_run "functions that are bound lazily" lazily_bound
+ktap_run "fibers" known fibers walk_fibers
+ktap_run "samples in fibers" fibers
 ktap_run "functions for uretprobes" known bare walk_probed
 probe
 ktap_run "the same stacks under uretprobes" under_uretprobes

@@ -13,6 +13,7 @@ static const char *const files[] = {
 	"/lib/x86_64-linux-gnu/libc.so.6",
 	"/lib64/ld-linux-x86-64.so.2",
 	"/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+	"/lib/x86_64-linux-gnu/libpthread.so.0",
 	"/usr/bin/python3",
 	"/usr/bin/perl",
 };
@@ -45,6 +46,14 @@ static bool rows_are_sound(const struct row_set *rows, const struct elf_file *el
 	       elf_find_text(elf, rows->end - 1);
 }
 
+/* Is the table not larger than a list of its rows would be? */
+static bool size_is_bounded(const struct bee_table *table)
+{
+	return table->size <= sizeof(*table->header) + table->nsegments * sizeof(*table->segments) +
+			      table->nfull * sizeof(*table->full) +
+			      table->nrows * sizeof(*table->rows);
+}
+
 static bool compare(int fd, const struct compile_result *result)
 {
 	struct bee_table_error error;
@@ -58,6 +67,7 @@ static bool compare(int fd, const struct compile_result *result)
 	       !bee_table_validate(result->blob, result->size, &table, &error) &&
 	       result->rows == rows.nrows && table.nrows == rows.nrows &&
 	       rows_are_sound(&rows, &elf) && rows_equal_table(&rows, &table) &&
+	       size_is_bounded(&table) &&
 	       encodes_alike(&elf, &rows, result);
 	row_set_free(&rows);
 	elf_close(&elf);

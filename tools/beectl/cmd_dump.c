@@ -162,11 +162,12 @@ static void dump_summary(const struct compile_result *result)
 		       (unsigned long long)le64_to_cpu(s->size),
 		       (unsigned long long)le64_to_cpu(s->offset));
 	}
-	printf("%-10s %u\n", "rows", table->nrows);
+	printf("%-10s %u%s\n", "rows", table->nrows, table->window ? "" : ", as a list");
 	if (result->synth_rows)
 		printf("%-10s %llu rows, %llu bytes without unwind information\n", "synth",
 		       (unsigned long long)result->synth_rows, (unsigned long long)result->synth);
-	printf("%-10s %u\n", "rules", table->nrules);
+	if (table->window)
+		printf("%-10s %u\n", "rules", table->nrules);
 	if (result->go)
 		printf("%-10s %llu functions, from Go's function table\n", "Go",
 		       (unsigned long long)result->go);

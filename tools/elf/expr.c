@@ -35,14 +35,37 @@ static void expr_push_reg(struct expr_stack *s, u64 reg, s64 off)
 	expr_push(s, EXPR_REG, reg, off);
 }
 
-static void expr_add(struct expr_stack *s, u64 value)
+/** expr_add() - add @bytes to @value */
+void expr_add(struct expr_value *value, u64 bytes)
+{
+	bool deref = value->kind == EXPR_DEREF || value->kind == EXPR_DEREF2;
+
+	*(deref ? &value->add : &value->off) += bytes;
+}
+
+static void expr_add_top(struct expr_stack *s, u64 value)
+{
+	if (!s->n)
+		return expr_give_up(s);
+	expr_add(&s->v[s->n - 1], value);
+}
+
+static void expr_deref(struct expr_stack *s)
 {
 	struct expr_value *top;
 
 	if (!s->n)
 		return expr_give_up(s);
 	top = &s->v[s->n - 1];
-	*(top->kind == EXPR_DEREF ? &top->add : &top->off) += value;
+	if (top->kind == EXPR_REG) {
+		top->kind = EXPR_DEREF;
+	} else if (top->kind == EXPR_DEREF && !top->indexed) {
+		top->kind = EXPR_DEREF2;
+		top->mid = top->add;
+		top->add = 0;
+	} else {
+		expr_give_up(s);
+	}
 }
 
 static bool expr_is_gpr(const struct expr_value *v)
@@ -74,7 +97,7 @@ static void expr_plus(struct expr_stack *s)
 	if (top.kind == EXPR_SCALED && expr_is_gpr(&s->v[s->n - 1])) {
 		s->v[s->n - 1].indexed = true;
 		s->v[s->n - 1].index = top.reg;
-		return expr_add(s, top.off);
+		return expr_add_top(s, top.off);
 	}
 	if (top.kind != EXPR_CONST) {
 		struct expr_value below = s->v[s->n - 1];
@@ -84,7 +107,7 @@ static void expr_plus(struct expr_stack *s)
 		s->v[s->n - 1] = top;
 		top = below;
 	}
-	expr_add(s, top.off);
+	expr_add_top(s, top.off);
 }
 
 static void expr_step(struct expr_stack *s)
@@ -120,7 +143,7 @@ static void expr_step(struct expr_stack *s)
 		expr_push_reg(s, reg, cursor_sleb(c));
 		break;
 	case DW_OP_plus_uconst:
-		expr_add(s, cursor_uleb(c));
+		expr_add_top(s, cursor_uleb(c));
 		break;
 	case DW_OP_plus:
 		expr_plus(s);
@@ -132,12 +155,10 @@ static void expr_step(struct expr_stack *s)
 		if (s->n < 2 || s->v[s->n - 1].kind != EXPR_CONST)
 			return expr_give_up(s);
 		s->n--;
-		expr_add(s, -s->v[s->n].off);
+		expr_add_top(s, -s->v[s->n].off);
 		break;
 	case DW_OP_deref:
-		if (!s->n || s->v[s->n - 1].kind != EXPR_REG)
-			return expr_give_up(s);
-		s->v[s->n - 1].kind = EXPR_DEREF;
+		expr_deref(s);
 		break;
 	default:
 		expr_give_up(s);

@@ -14,12 +14,14 @@
  * @EXPR_CONST: off
  * @EXPR_REG: reg + off, or reg + 8 * index + off
  * @EXPR_DEREF: \*(reg + off) + add, or \*(reg + 8 * index + off) + add
+ * @EXPR_DEREF2: \*(\*(reg + off) + mid) + add
  * @EXPR_SCALED: 8 * reg + off; only within an expression
  */
 enum expr_kind {
 	EXPR_CONST,
 	EXPR_REG,
 	EXPR_DEREF,
+	EXPR_DEREF2,
 	EXPR_SCALED,
 };
 
@@ -30,7 +32,8 @@ enum expr_kind {
  * @indexed: there is an @index
  * @index: DWARF number of a GPR; 0 if there is none
  * @off: bytes, modulo 2^64
- * @add: bytes, modulo 2^64; 0 unless EXPR_DEREF
+ * @add: bytes, modulo 2^64; 0 unless EXPR_DEREF or EXPR_DEREF2
+ * @mid: bytes, modulo 2^64; 0 unless EXPR_DEREF2
  */
 struct expr_value {
 	u8	kind;
@@ -39,8 +42,10 @@ struct expr_value {
 	u8	index;
 	u64	off;
 	u64	add;
+	u64	mid;
 };
 
+void expr_add(struct expr_value *value, u64 bytes);
 bool expr_value(const struct cfi_rule *rule, bool push_cfa, struct expr_value *value);
 bool expr_is_plt(const struct cfi_rule *rule, s32 *threshold);
 

@@ -13,11 +13,7 @@
 
 #define FIRST_WINDOW	11	/* log2; used until the number of tokens is known */
 #define LAST_WINDOW	12	/* log2; larger windows make only tables of sparse text smaller */
-/* Windows and pages that a table may have, beside those of each row. */
-#define MAX_WINDOWS	(1u << 20)
-#define MAX_PAGES	(1u << 16)
-#define ROW_WINDOWS	64
-#define ROW_PAGES	8
+#define MAX_WINDOWS	(1u << 20)	/* beside one for each row: what there is memory for */
 #define LOOKUP_PROBES	(29 * BIT / 4)	/* time of a lookup without its tokens, in probes */
 #define TOKEN_ROUNDS	3	/* each with the costs that the round before found */
 #define MAX_FULL	BEE_WORD_CFA_FIELD
@@ -86,20 +82,19 @@ static u32 encode_choose_grain(const struct row_set *rows)
 	return choice;
 }
 
+/* Number of windows of 2^@window bytes. */
 static u64 encode_windows(const struct row_set *rows, u32 window)
 {
 	return (rows->end - rows->rows[0].pc) >> window;
 }
 
-/* Would there be so many windows (or pages) of 2^@shift bytes that nearly all are empty? */
-static bool encode_is_sparse(const struct row_set *rows, u32 shift, u64 most, u64 most_of_row,
-			     struct bee_error *error)
+/*
+ * Would the directory alone be larger than a list, even with the largest pages?  It has four bytes
+ * for a page, a list eight for a row.
+ */
+static bool encode_is_sparse(const struct row_set *rows)
 {
-	if (encode_windows(rows, shift) <= most + most_of_row * rows->nrows)
-		return false;
-	error_set(error, 0, "%zu rows for %llu MiB of text, too few for a table", rows->nrows,
-		  encode_windows(rows, 20));
-	return true;
+	return encode_windows(rows, BEE_TABLE_MAX_WINDOW + BEE_TABLE_MAX_PAGE) > 2 * rows->nrows;
 }
 
 /* The smallest window with which there are no more windows than rows, or the largest of all. */
@@ -313,32 +308,40 @@ static void encode_number_rules(struct encoder *e)
 	free(uses);
 }
 
-static void encode_header(const struct encoder *e, struct bee_table_header *h, u32 nfull)
+/* What all tables have. */
+static void encode_header(const struct encoder *e, struct bee_table_header *h, size_t size,
+			  u32 nfull)
 {
 	const struct table_info *info = e->info;
 	u64 base = e->rows->rows[0].pc;
-	u32 kind, i;
 
 	h->magic = cpu_to_le32(BEE_TABLE_MAGIC);
 	h->version = cpu_to_le16(BEE_TABLE_VERSION);
 	h->machine = cpu_to_le16(BEE_TABLE_MACHINE);
+	h->size = cpu_to_le32(size);
 	h->base = cpu_to_le64(base);
 	h->file_size = cpu_to_le64(info->file_size);
 	h->span = cpu_to_le32(e->rows->end - base);
 	h->nrows = cpu_to_le32(e->rows->nrows);
-	h->nrules = cpu_to_le16(e->nrules);
 	h->nfull = cpu_to_le16(nfull);
 	h->nsegments = info->nsegments;
+	h->id_type = info->id_type;
+	h->id_len = info->id_len;
+	h->flags = e->rows->flags;
+	memcpy(h->id, info->id, info->id_len);
+}
+
+static void encode_window_fields(const struct encoder *e, struct bee_table_header *h)
+{
+	u32 kind, i;
+
+	h->nrules = cpu_to_le16(e->nrules);
 	h->window = e->tokens.window;
 	h->page = e->page;
 	h->grain = e->tokens.grain;
 	h->border_bits = e->border_bits;
 	h->body_bits = e->body_bits;
 	h->nmenus = e->menus[1].nmenus;
-	h->id_type = info->id_type;
-	h->id_len = info->id_len;
-	h->flags = e->rows->flags;
-	memcpy(h->id, info->id, info->id_len);
 	memcpy(h->classes, e->tags.classes, sizeof(h->classes));
 	for (kind = 0; kind < 2; kind++) {
 		h->menu_bits[kind] = e->menus[kind].bits;
@@ -377,30 +380,51 @@ static u32 encode_sections(const struct encoder *e, struct bits *bits, struct bi
 	return nfull;
 }
 
-/* Put header, segments, full rules and all bit sections together. */
-static void *encode_blob(const struct encoder *e, size_t *size)
+static size_t encode_fixed_size(const struct encoder *e, u32 nfull)
+{
+	return sizeof(struct bee_table_header) +
+	       e->info->nsegments * sizeof(struct bee_table_segment) +
+	       nfull * sizeof(struct bee_table_rule);
+}
+
+/* Begin a blob of @size bytes with header and segments.  Return: the byte behind them. */
+static void *encode_begin(const struct encoder *e, struct bee_table_header *h, size_t size,
+			  u32 nfull)
 {
 	const struct table_info *info = e->info;
-	struct bits bits = {}, records = {};
-	u32 nfull = encode_sections(e, &bits, &records), i;
-	struct bee_table_segment *segment;
-	struct bee_table_header *h;
-	struct bee_table_rule *full;
-	u8 *at;
+	struct bee_table_segment *segment = (struct bee_table_segment *)(h + 1);
+	u32 i;
 
-	*size = sizeof(*h) + info->nsegments * sizeof(*segment) + nfull * sizeof(*full) +
-		bits_bytes(&bits) + bits_bytes(&records) + BEE_TABLE_PAD;
-	h = alloc_zero(*size, 1);
-	encode_header(e, h, nfull);
-	h->size = cpu_to_le32(*size);
-	segment = (struct bee_table_segment *)(h + 1);
+	encode_header(e, h, size, nfull);
 	for (i = 0; i < info->nsegments; i++)
 		*segment++ = (struct bee_table_segment){
 			.vaddr = cpu_to_le64(info->segments[i].vaddr),
 			.offset = cpu_to_le64(info->segments[i].offset),
 			.size = cpu_to_le64(info->segments[i].size),
 		};
-	full = (struct bee_table_rule *)segment;
+	return segment;
+}
+
+static void *encode_finish(struct bee_table_header *h, size_t size)
+{
+	h->crc = cpu_to_le32(~crc32_le(~0u, h, size));
+	return h;
+}
+
+/* Put header, segments, full rules and all bit sections together. */
+static void *encode_windows_blob(const struct encoder *e, size_t *size)
+{
+	struct bits bits = {}, records = {};
+	u32 nfull = encode_sections(e, &bits, &records), i;
+	struct bee_table_header *h;
+	struct bee_table_rule *full;
+	u8 *at;
+
+	*size = encode_fixed_size(e, nfull) + bits_bytes(&bits) + bits_bytes(&records) +
+		BEE_TABLE_PAD;
+	h = alloc_zero(*size, 1);
+	full = encode_begin(e, h, *size, nfull);
+	encode_window_fields(e, h);
 	for (i = 0; i < e->nrules; i++)
 		if (e->words[e->rules[i]] == BEE_WORD_FULL)
 			*full++ = encode_full(&e->rows->rules[e->rules[i]]);
@@ -408,9 +432,61 @@ static void *encode_blob(const struct encoder *e, size_t *size)
 	memcpy(at, bits.bytes, bits_bytes(&bits));
 	if (records.nbits)
 		memcpy(at + bits_bytes(&bits), records.bytes, bits_bytes(&records));
-	h->crc = cpu_to_le32(~crc32_le(~0u, h, *size));
 	free(bits.bytes);
 	free(records.bytes);
+	return encode_finish(h, *size);
+}
+
+/* Number the full rules that rows have, in the order of the rows.  Return: how many there are. */
+static u32 list_number_full(const struct encoder *e, u32 *numbers)
+{
+	const struct row_set *rows = e->rows;
+	u32 nfull = 0;
+	size_t i;
+
+	memset(numbers, 0xff, rows->nrules * sizeof(*numbers));
+	for (i = 0; i < rows->nrows; i++) {
+		u32 rule = rows->rows[i].rule;
+
+		if (e->words[rule] == BEE_WORD_FULL && numbers[rule] == ~0u)
+			numbers[rule] = nfull++;
+	}
+	return nfull;
+}
+
+/* A table that is a list.  @most: bytes; NULL if the list would have more. */
+static void *encode_list_blob(const struct encoder *e, size_t most, size_t *size)
+{
+	const struct row_set *rows = e->rows;
+	u32 *numbers = alloc_array(NULL, rows->nrules, sizeof(*numbers)), nfull;
+	struct bee_table_header *h = NULL;
+	struct bee_table_rule *full;
+	struct bee_table_row *row;
+	size_t bytes, i;
+
+	nfull = list_number_full(e, numbers);
+	bytes = encode_fixed_size(e, nfull) + rows->nrows * sizeof(*row);
+	if (bytes > most)
+		goto out;
+	*size = bytes;
+	h = alloc_zero(bytes, 1);
+	full = encode_begin(e, h, bytes, nfull);
+	row = (struct bee_table_row *)(full + nfull);
+	for (i = 0; i < rows->nrows; i++) {
+		u32 rule = rows->rows[i].rule, word = e->words[rule];
+
+		if (word == BEE_WORD_FULL) {
+			full[numbers[rule]] = encode_full(&rows->rules[rule]);
+			word |= numbers[rule] << BEE_WORD_CFA_SHIFT;
+		}
+		row[i] = (struct bee_table_row){
+			.pc = cpu_to_le32(rows->rows[i].pc - rows->rows[0].pc),
+			.word = cpu_to_le32(word),
+		};
+	}
+	encode_finish(h, bytes);
+out:
+	free(numbers);
 	return h;
 }
 
@@ -432,6 +508,27 @@ static void encode_free(struct encoder *e)
 	free(e->stream.bytes);
 }
 
+/* The table with windows; NULL if there would be too many windows. */
+static void *encode_with_windows(struct encoder *e, size_t *size)
+{
+	phrase_init(&e->phrases);
+	e->tokens = (struct tokens){
+		.rows = e->rows, .words = e->words, .phrases = &e->phrases,
+		.grain = encode_choose_grain(e->rows),
+	};
+	encode_find_phrases(e);
+	if (encode_windows(e->rows, e->tokens.window) > MAX_WINDOWS + e->rows->nrows)
+		return NULL;
+	menu_fit_head(&e->menus[0], &e->tokens, &e->dicts[0]);
+	menu_fit_step(&e->menus[1], &e->tokens, &e->dicts[1], e->numbers);
+	window_find(e);
+	encode_number_rules(e);
+	window_fit_tags(e);
+	window_write(e);
+	page_choose_size(e);
+	return encode_windows_blob(e, size);
+}
+
 /**
  * encode_table() - write a table
  * @info: what the table says about its file, apart from the rows
@@ -447,8 +544,8 @@ void *encode_table(const struct table_info *info, const struct row_set *rows, si
 		   struct bee_error *error)
 {
 	struct encoder e = { .info = info, .rows = rows };
+	void *blob = NULL, *list;
 	size_t i, full = 0;
-	void *blob;
 
 	if (rows->end - rows->rows[0].pc > BEE_TABLE_MAX_SPAN) {
 		error_set(error, 0, "more than 4 GiB of text");
@@ -464,34 +561,20 @@ void *encode_table(const struct table_info *info, const struct row_set *rows, si
 		free(e.words);
 		return NULL;
 	}
-	phrase_init(&e.phrases);
-	e.tokens = (struct tokens){
-		.rows = rows, .words = e.words, .phrases = &e.phrases,
-		.grain = encode_choose_grain(rows),
-	};
-	encode_find_phrases(&e);
-	if (encode_is_sparse(rows, e.tokens.window, MAX_WINDOWS, ROW_WINDOWS, error))
-		goto sparse;
-	menu_fit_head(&e.menus[0], &e.tokens, &e.dicts[0]);
-	menu_fit_step(&e.menus[1], &e.tokens, &e.dicts[1], e.numbers);
-	window_find(&e);
-	encode_number_rules(&e);
-	window_fit_tags(&e);
-	window_write(&e);
-	page_choose_size(&e);
-	if (encode_is_sparse(rows, e.tokens.window + e.page, MAX_PAGES, ROW_PAGES, error))
-		goto sparse;
-	blob = encode_blob(&e, size);
+	*size = BEE_TABLE_MAX_SIZE + 1;
+	if (!encode_is_sparse(rows))
+		blob = encode_with_windows(&e, size);
+	list = encode_list_blob(&e, *size - 1, size);
+	if (list) {
+		free(blob);
+		blob = list;
+	}
 	encode_free(&e);
-	if (*size > BEE_TABLE_MAX_SIZE) {
+	if (!blob || *size > BEE_TABLE_MAX_SIZE) {
 		error_set(error, 0, "%zu rows, more than a table of %u MiB holds", rows->nrows,
 			  BEE_TABLE_MAX_SIZE >> 20);
 		free(blob);
 		return NULL;
 	}
 	return blob;
-
-sparse:
-	encode_free(&e);
-	return NULL;
 }

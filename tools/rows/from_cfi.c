@@ -9,6 +9,9 @@
 /* Success, where enum bee_unsupported are the failures. */
 #define CONVERTED	(-1)
 
+/* Of a BEE_CFA_DEREF2, which has four bits for it. */
+#define MAX_MID		15
+
 static bool convert_s32(u64 value, s32 *to)
 {
 	*to = (s32)value;
@@ -37,10 +40,11 @@ static int convert_cfa(const struct cfi_rule *from, struct bee_rule *to)
 		return CONVERTED;
 	}
 	if (!convert_cfa_value(from, &v) || v.kind == EXPR_CONST ||
-	    (v.indexed && v.kind != EXPR_DEREF))
+	    (v.indexed && v.kind != EXPR_DEREF) || v.mid % 8 || v.mid / 8 > MAX_MID)
 		return BEE_UNSUP_CFA_EXPR;
-	to->cfa = v.kind == EXPR_REG ? BEE_CFA_REG : BEE_CFA_DEREF;
-	to->cfa_reg = v.reg;
+	to->cfa = v.kind == EXPR_REG ? BEE_CFA_REG :
+		  v.kind == EXPR_DEREF ? BEE_CFA_DEREF : BEE_CFA_DEREF2;
+	to->cfa_reg = v.reg | v.mid / 8 << 4;
 	if (v.indexed) {
 		to->cfa = BEE_CFA_INDEX;
 		to->cfa_reg |= v.index << 4;
@@ -86,7 +90,7 @@ static bool convert_rule_value(const struct cfi_row *row, const struct cfi_rule 
 	}
 	if (v->kind == EXPR_REG && v->reg == EXPR_REG_CFA &&
 	    convert_cfa_value(&row->cfa, &cfa)) {
-		cfa.kind == EXPR_DEREF ? (cfa.add += v->off) : (cfa.off += v->off);
+		expr_add(&cfa, v->off);
 		*v = cfa;
 	}
 	return true;
@@ -233,9 +237,10 @@ static int convert_sp(const struct cfi_row *from, struct bee_rule *to)
 		sp.off += cfa.off;
 	}
 	if (known && sp.kind == cfa.kind && sp.reg == cfa.reg && sp.off == cfa.off &&
-	    sp.add == cfa.add && sp.indexed == cfa.indexed && sp.index == cfa.index)
+	    sp.add == cfa.add && sp.mid == cfa.mid && sp.indexed == cfa.indexed &&
+	    sp.index == cfa.index)
 		return CONVERTED;
-	if (sp.kind == EXPR_CONST || sp.reg == EXPR_REG_CFA || sp.indexed)
+	if (sp.kind == EXPR_CONST || sp.kind == EXPR_DEREF2 || sp.reg == EXPR_REG_CFA || sp.indexed)
 		return BEE_UNSUP_SP_RULE;
 	return convert_elsewhere(&sp, to);
 }

@@ -54,6 +54,9 @@ static char *rule_put_cfa(char *at, const struct bee_rule *rule)
 	case BEE_CFA_DEREF:
 		at = rule_put_deref(at, rule->cfa_reg, rule->cfa_off);
 		return rule_put_sum(at, "", rule->cfa_add);
+	case BEE_CFA_DEREF2:
+		return at + sprintf(at, "*(*(%s%+d)%+d)%+d", rule_registers[rule->cfa_reg & 15],
+				    rule->cfa_off, 8 * (rule->cfa_reg >> 4), rule->cfa_add);
 	case BEE_CFA_SAVED:
 		at = rule_put_sum(at, rule_registers[rule->cfa_reg], rule->cfa_add);
 		return at + sprintf(at, " or *(rsp%+d)%+d", rule->cfa_off, rule->cfa_add);

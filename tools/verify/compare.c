@@ -105,6 +105,10 @@ static void rule_compute(const struct bee_rule *rule, const u64 *regs, struct ev
 		cfa = regs[rule->cfa_reg & 15] + 8 * regs[rule->cfa_reg >> 4] + rule->cfa_off;
 		cfa = eval_read(cfa) + rule->cfa_add;
 		break;
+	case BEE_CFA_DEREF2:
+		cfa = eval_read(regs[rule->cfa_reg & 15] + rule->cfa_off);
+		cfa = eval_read(cfa + 8 * (rule->cfa_reg >> 4)) + rule->cfa_add;
+		break;
 	case BEE_CFA_SAVED:
 		cfa = regs[rule->cfa_reg] + rule->cfa_add;
 		break;

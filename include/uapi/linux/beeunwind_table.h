@@ -34,6 +34,9 @@
  * is what the start of the window says.  Neither tokens nor phrases cross the end of a window.
  *
  *
+ * Text with few rows has a simpler table: see "Lists" below.
+ *
+ *
  * Layout
  *
  * Integers are little endian.  Bit i of a bit string is bit i % 8 of byte i / 8, counted from the
@@ -116,6 +119,25 @@
  *                          the head menu, or the step menu that the body rule's word names.
  *
  *
+ * Lists
+ *
+ * Where rows are few, or far apart, their pcs and words take less than windows would.  Such a table
+ * has a window of 0.  It has no dictionary and no pages, so all fields of the header from nrules to
+ * menu_bits, but for nfull and nsegments, are zero, and so are classes, nphrases and nshapes:
+ *
+ *   SIZE                   DESCRIPTION
+ *   184                    struct bee_table_header
+ *   24 * nsegments         struct bee_table_segment, by vaddr
+ *   24 * nfull             struct bee_table_rule, the full rules
+ *   8 * nrows              struct bee_table_row, by pc; the first one is at base
+ *
+ * The first example below would be, from the rows on:
+ *
+ *   00 00 00 00  04 00 00 00     0x1130: CFA = rsp+8, FP same
+ *   01 00 00 00  08 00 04 00     0x1131: CFA = rsp+16, FP at CFA-16
+ *   10 00 00 00  03 00 00 00     0x1140: gap
+ *
+ *
  * First worked example
  *
  * A function at 0x1130 pushes %rbp, in one byte of code, and returns.  Text without an FDE follows
@@ -195,7 +217,7 @@
 #include <linux/types.h>
 
 #define BEE_TABLE_MAGIC		0x54454542u	/* "BEET" */
-#define BEE_TABLE_VERSION	4
+#define BEE_TABLE_VERSION	5
 #define BEE_TABLE_MACHINE	62		/* EM_X86_64, the only one so far */
 
 /* Limits: bee_table_validate() refuses tables that exceed them. */
@@ -265,11 +287,12 @@ struct bee_table_class {
  * @base: first pc of the text that the table covers
  * @file_size: bytes of the ELF file, to show to people
  * @span: bytes of the text, 1 .. BEE_TABLE_MAX_SPAN
- * @nrows: number of rows in a listing of the table, to show to people
- * @nrules: rules in the dictionary, at least 1
+ * @nrows: number of rows: in a list those that it has, otherwise those in a listing of the table,
+ *	to show to people
+ * @nrules: rules in the dictionary, at least 1; 0 in a list
  * @nfull: full rules
  * @nsegments: executable PT_LOAD segments, at least 1
- * @window: log2 bytes of text in a window
+ * @window: log2 bytes of text in a window; 0: the table is a list
  * @page: log2 windows in a page
  * @grain: log2 bytes: the unit of head tokens' gaps
  * @border_bits: width of the widest borders in page records
@@ -385,6 +408,9 @@ enum bee_unsupported {
  *	activation reg is the register.  In a caller it is \*(rsp + cfa_off) if the callee's rsp is
  *	at or below that word, which the callee then has stored; if not, the callee's own register,
  *	which is known if the callee is an activation.  cfa_off is negative
+ * @BEE_CFA_DEREF2: CFA = \*(\*(reg + cfa_off) + 8 * mid) + cfa_add, where cfa_reg is the number of
+ *	reg plus 16 times mid: for code that finds the stack to return to in a structure of the one
+ *	that it leaves, as the fibers of OCaml 5 do
  */
 enum bee_cfa {
 	BEE_CFA_REG	= 0,
@@ -392,6 +418,7 @@ enum bee_cfa {
 	BEE_CFA_PLT	= 2,
 	BEE_CFA_INDEX	= 3,
 	BEE_CFA_SAVED	= 4,
+	BEE_CFA_DEREF2	= 5,
 	/* private: */
 	__BEE_CFA_MAX,
 };
@@ -468,6 +495,16 @@ enum bee_word_kind {
 #define BEE_WORD_INIT		(BEE_WORD_RSP | 1u << BEE_WORD_CFA_SHIFT)
 #define BEE_WORD_GAP		BEE_WORD_NONE
 
+/**
+ * struct bee_table_row - a row of a list
+ * @pc: pc less base: 0 in the first row, and less than span
+ * @word: its rule; without a step menu
+ */
+struct bee_table_row {
+	__le32	pc;
+	__le32	word;
+};
+
 /* Ops below BEE_OP_RULE change the body rule; one that is not simple they leave unchanged. */
 #define BEE_OP_ADD		0	/* 0 .. 15: the body rule with CFA + 8 * op */
 #define BEE_OP_POP		16	/* 16 .. 31: the body rule with CFA = rsp + 8 * (op - 15) */
@@ -499,13 +536,13 @@ enum window_state {
  * @reserved: 0
  * @cfa: enum bee_cfa
  * @cfa_reg: base register of a BEE_CFA_REG or BEE_CFA_DEREF; both of a BEE_CFA_INDEX; register of a
- *	BEE_CFA_SAVED
+ *	BEE_CFA_SAVED; register and mid of a BEE_CFA_DEREF2
  * @fp: enum bee_fp
  * @fp_reg: register of a BEE_FP_DEREF or BEE_FP_REG
  * @ra: enum bee_ra
  * @ra_reg: register of a BEE_RA_DEREF or BEE_RA_REG
  * @cfa_off: bytes
- * @cfa_add: bytes, BEE_CFA_DEREF, BEE_CFA_INDEX and BEE_CFA_SAVED only
+ * @cfa_add: bytes, BEE_CFA_DEREF, BEE_CFA_INDEX, BEE_CFA_SAVED and BEE_CFA_DEREF2 only
  * @fp_off: bytes, BEE_FP_CFA and BEE_FP_DEREF only
  * @ra_off: bytes, BEE_RA_CFA and BEE_RA_DEREF only
  *

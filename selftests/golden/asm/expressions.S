@@ -94,4 +94,20 @@ offsets:
 	.cfi_escape 0x2f, 6, 3					# negative: CFA+24
 	nop
 	.cfi_endproc
+
+# *(*(reg+n)+m)+k, where m is a word of the first sixteen.
+	.p2align 4
+fibers:
+	.cfi_startproc
+	.cfi_escape 0x0f, 8, 0x77, 56, 0x06, 0x23, 0, 0x06, 0x23, 16	# breg7 56; deref; 0; deref; 16
+	nop
+	.cfi_escape 0x0f, 8, 0x76, 0x78, 0x06, 0x23, 120, 0x06, 0x38, 0x1c	# -8; +120; lit8; minus
+	nop
+	.cfi_escape 0x0f, 6, 0x73, 0, 0x06, 0x23, 4, 0x06		# a half word
+	nop
+	.cfi_escape 0x0f, 7, 0x73, 0, 0x06, 0x23, 0x80, 1, 0x06	# the seventeenth word
+	nop
+	.cfi_escape 0x0f, 5, 0x73, 0, 0x06, 0x06, 0x06			# three dereferences
+	nop
+	.cfi_endproc
 	.section .note.GNU-stack, "", @progbits

@@ -57,7 +57,15 @@ static const struct {
 	{ "deref", BYTES(DW_OP_breg7, 8, DW_OP_deref), .value = { EXPR_DEREF, RSP, .off = 8 } },
 	{ "deref, then plus", BYTES(DW_OP_breg7, 8, DW_OP_deref, DW_OP_lit16, DW_OP_plus),
 	  .value = { EXPR_DEREF, RSP, .off = 8, .add = 16 } },
-	{ "deref twice", BYTES(DW_OP_breg7, 8, DW_OP_deref, DW_OP_deref), .none = true },
+	{ "deref twice", BYTES(DW_OP_breg7, 8, DW_OP_deref, DW_OP_deref),
+	  .value = { EXPR_DEREF2, RSP, .off = 8 } },
+	{ "deref twice, with sums", BYTES(DW_OP_breg7, 56, DW_OP_deref, DW_OP_lit24, DW_OP_plus,
+					  DW_OP_deref, DW_OP_lit16, DW_OP_minus),
+	  .value = { EXPR_DEREF2, RSP, .off = 56, .mid = 24, .add = -16ull } },
+	{ "deref three times", BYTES(DW_OP_breg7, 8, DW_OP_deref, DW_OP_deref, DW_OP_deref),
+	  .none = true },
+	{ "index, deref twice", BYTES(DW_OP_breg7, 0, DW_OP_breg5, 0, DW_OP_lit8, DW_OP_mul,
+				      DW_OP_plus, DW_OP_deref, DW_OP_deref), .none = true },
 	{ "deref of a constant", BYTES(DW_OP_lit8, DW_OP_deref), .none = true },
 	{ "deref of the CFA", BYTES(DW_OP_deref), true, .value = { EXPR_DEREF, EXPR_REG_CFA } },
 	{ "index", BYTES(DW_OP_breg7, 8, DW_OP_breg5, 2, DW_OP_lit8, DW_OP_mul, DW_OP_plus),
@@ -101,7 +109,8 @@ static void test_case(size_t i)
 
 	if (good && !cases[i].none)
 		good = v.kind == e->kind && v.reg == e->reg && v.indexed == e->indexed &&
-		       v.index == e->index && v.off == e->off && v.add == e->add;
+		       v.index == e->index && v.off == e->off && v.add == e->add &&
+		       v.mid == e->mid;
 	ksft_test_result(good, "%s\n", cases[i].name);
 }
 

@@ -66,7 +66,7 @@ static inline u8 *blob_begin(size_t size, u64 base, u32 span, const u8 *sections
 	struct bee_table_segment *segment = (void *)(blob + EXAMPLE_SEGMENTS_AT);
 
 	h->magic = cpu_to_le32(BEE_TABLE_MAGIC);
-	h->version = cpu_to_le16(4);
+	h->version = cpu_to_le16(5);
 	h->machine = cpu_to_le16(62);
 	h->size = cpu_to_le32(size);
 	h->base = cpu_to_le64(base);
@@ -178,6 +178,34 @@ static inline u8 *blob_third(void)
 	h->nphrases[0][0] = h->nshapes[0][0] = cpu_to_le16(1);
 	h->nphrases[1][0] = h->nshapes[1][0] = cpu_to_le16(3);
 	blob_fix_crc(blob, THIRD_SIZE);
+	return blob;
+}
+
+/* The first example as a list, with a full rule (that of the third one) in a fourth row. */
+static const u8 list_sections[] = {
+	0x00, 0x00, 0x01, 0x06, 0x02, 0x06, 0x00, 0x00,
+	0xf8, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0xf8, 0xff, 0xff, 0xff,
+	0x00, 0x00, 0x00, 0x00, 0x04, 0x00, 0x00, 0x00,
+	0x01, 0x00, 0x00, 0x00, 0x08, 0x00, 0x04, 0x00,
+	0x10, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00,
+	0x50, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00,
+};
+
+#define LIST_ROW(n)	(EXAMPLE_RULES_AT + 24 + 8 * (n))
+#define LIST_SIZE	(EXAMPLE_RULES_AT + sizeof(list_sections))
+
+/* A copy of the list; the caller frees it with free(). */
+static inline u8 *blob_list(void)
+{
+	u8 *blob = blob_begin(LIST_SIZE, EXAMPLE_BASE, EXAMPLE_SPAN + 1, list_sections);
+	struct bee_table_header *h = (void *)blob;
+
+	h->window = h->grain = h->nmenus = 0;
+	h->nrules = 0;
+	h->nfull = cpu_to_le16(1);
+	h->nrows = cpu_to_le32(4);
+	blob_fix_crc(blob, LIST_SIZE);
 	return blob;
 }
 

@@ -103,6 +103,21 @@ static const struct step_case steps[] = {
 	{ "CFA = *(rsp) unreadable",
 	  ROW(.cfa = BEE_CFA_DEREF, .cfa_reg = BEE_REG_RSP, .cfa_off = 0x100000),
 	  BEEUNWIND_STOP_READ_FAULT },
+	{ "CFA = *(*(rsp+800)+0)+8",
+	  ROW(.cfa = BEE_CFA_DEREF2, .cfa_reg = BEE_REG_RSP, .cfa_off = 800, .cfa_add = 8),
+	  0, .sp = SP + 0x400 + 8, .fp = FP, .caller = true },
+	{ "CFA = *(*(rsp+800)+8)-8 on a lower stack",
+	  ROW(.cfa = BEE_CFA_DEREF2, .cfa_reg = BEE_REG_RSP | 1 << 4, .cfa_off = 800, .cfa_add = -8),
+	  0, .sp = SP - 0x400 - 8, .fp = FP, .caller = true },
+	{ "CFA = *(*(rbp)+120) on a lower stack",
+	  ROW(.cfa = BEE_CFA_DEREF2, .cfa_reg = BEE_REG_RBP | 15 << 4, .cfa_off = 0x310),
+	  0, .sp = SP - 0x600, .fp = FP, .caller = true },
+	{ "CFA = *(*(rsp+48)) unreadable",
+	  ROW(.cfa = BEE_CFA_DEREF2, .cfa_reg = BEE_REG_RSP, .cfa_off = 48),
+	  BEEUNWIND_STOP_READ_FAULT },
+	{ "CFA = *(*(r10)) in a caller",
+	  ROW(.cfa = BEE_CFA_DEREF2, .cfa_reg = BEE_REG_R10), BEEUNWIND_STOP_UNKNOWN_REGISTER,
+	  .caller = true },
 	{ "CFA = *(rsp+8*r9+216)+8",
 	  ROW(.cfa = BEE_CFA_INDEX, .cfa_reg = BEE_REG_RSP | BEE_REG_R9 << 4, .cfa_off = 216,
 	      .cfa_add = 8), 0, .sp = SP + 0x118, .fp = FP },
@@ -178,6 +193,11 @@ static void test_step(const struct step_case *t)
 	write_u64(FP - 8, SP + 0x110);
 	write_u64(FP - 16, SP - 0x100);
 	write_u64(SP + 24, SP - 0x100);
+	write_u64(SP + 0x320, SP + 0x500);
+	write_u64(FP + 0x310, SP + 0x500);
+	write_u64(SP + 0x500, SP + 0x400);
+	write_u64(SP + 0x500 + 8, SP - 0x400);
+	write_u64(SP + 0x500 + 120, SP - 0x600);
 	if (t->caller) {
 		before.activation = false;
 		before.gpr = NULL;

@@ -152,6 +152,40 @@ static void test_example(const char *name, u8 *blob, size_t size, const struct e
 	free(blob);
 }
 
+/* The list has the rows of the first example, and a full rule at one byte more. */
+static void test_list(void)
+{
+	static const struct bee_rule full = {
+		.cfa = BEE_CFA_DEREF, .cfa_reg = BEE_REG_RBP, .cfa_off = -8,
+		.fp = BEE_FP_DEREF, .fp_reg = BEE_REG_RBP, .ra_off = -8,
+	};
+	const u64 last = EXAMPLE_BASE + EXAMPLE_SPAN;
+	struct bee_table_error error = {};
+	const struct example_row *e = first_rows;
+	struct bee_table table = {};
+	u8 *blob = blob_list();
+	int ret = bee_table_validate(blob, LIST_SIZE, &table, &error);
+	struct bee_rule row, expected;
+	u64 pc, end, starts = 0;
+	bool good = !ret;
+
+	if (ret)
+		ksft_print_msg("%s at %llu\n", error.why, (unsigned long long)error.offset);
+	ksft_test_result(!ret, "list: accepted\n");
+	for (pc = e->pc; good && pc < 0x1200; pc++) {
+		if (pc == e[1].pc)
+			e++;
+		expected = pc == last ? full : example_rules(e);
+		bee_table_lookup(&table, pc, &row);
+		good = rows_equal(&row, &expected);
+	}
+	ksft_test_result(good, "list: rules at each pc\n");
+	for (pc = table.base; !ret && bee_table_next(&table, pc, &end, &row); pc = end)
+		starts = starts << 8 | (u8)(pc - table.base);
+	ksft_test_result(starts == 0x00011050 && pc == last + 1, "list: listed\n");
+	free(blob);
+}
+
 static void test_pc(void)
 {
 	u8 *blob = blob_example();
@@ -238,8 +272,11 @@ static void test_truncation(const char *name, u8 *blob, size_t full)
 	free(blob);
 }
 
-/* The last three are the third example with another addend, FP offset, and no head phrases. */
-enum { FIRST, SECOND, THIRD, THIRD_ADD, THIRD_FP, THIRD_SAVED, HEADLESS };
+/*
+ * THIRD_ADD and those after it are the third example with another addend, FP offset, a register that
+ * a callee saves, the first one without head phrases, and the list.
+ */
+enum { FIRST, SECOND, THIRD, THIRD_ADD, THIRD_FP, THIRD_SAVED, HEADLESS, LIST };
 
 /* After @value is written over @size bytes at @at of an example, the validator must say @why. */
 struct damage {
@@ -266,7 +303,7 @@ static const struct damage damages[] = {
 	{ HEADER(magic), 4, 0x464c457f, "not an unwind table (bad magic)", 0 },
 	{ HEADER(version), 2, 1, "another version of the table format", 4 },
 	{ HEADER(version), 2, 3, "another version of the table format", 4 },
-	{ HEADER(version), 2, 5, "another version of the table format", 4 },
+	{ HEADER(version), 2, 6, "another version of the table format", 4 },
 	{ HEADER(machine), 2, 183, "made for another architecture", 6 },
 	{ HEADER(size), 4, EXAMPLE_SIZE - 1, "truncated, or longer than its header says", 8 },
 	{ HEADER(flags), 1, 8, "unknown table flags", 55 },
@@ -355,7 +392,7 @@ static const struct damage damages[] = {
 	  THIRD_RECORD_AT + 2, THIRD },
 	{ FULL(flags), 1, 2, "unknown rule flags", THIRD_FULL_AT, THIRD },
 	{ FULL(reserved), 1, 1, "unknown rule flags", THIRD_FULL_AT, THIRD },
-	{ FULL(cfa), 1, 5, "unknown CFA rule", THIRD_FULL_AT, THIRD },
+	{ FULL(cfa), 1, 6, "unknown CFA rule", THIRD_FULL_AT, THIRD },
 	{ FULL(cfa_reg), 1, 16, "CFA register out of range", THIRD_FULL_AT, THIRD },
 	{ FULL(cfa), 1, 0, "unused CFA field not zero", THIRD_FULL_AT, THIRD_ADD },
 	{ FULL(fp), 2, 0, "unused FP field not zero", THIRD_FULL_AT, THIRD_FP },
@@ -370,14 +407,36 @@ static const struct damage damages[] = {
 	{ FULL(ra_reg), 1, 1, "RA register out of range", THIRD_FULL_AT, THIRD },
 	{ FULL(ra), 2, 0x1002, "RA register out of range", THIRD_FULL_AT, THIRD },
 	{ FULL(ra), 1, 3, "unused RA field not zero", THIRD_FULL_AT, THIRD },
+	{ HEADER(nrules), 2, 1, "list with fields of windows", 46, LIST },
+	{ HEADER(page), 1, 1, "list with fields of windows", 46, LIST },
+	{ HEADER(menu_bits) + 1, 1, 1, "list with fields of windows", 46, LIST },
+	{ CLASS(0), 1, 1, "list with fields of windows", 46, LIST },
+	{ NSHAPES(1, 8) + 1, 1, 1, "list with fields of windows", 46, LIST },
+	{ HEADER(window), 1, 8, "no rules", 40, LIST },
+	{ HEADER(nrows), 4, 3, "rows of a list do not fit the table's size", 36, LIST },
+	{ HEADER(nrows), 4, 5, "rows of a list do not fit the table's size", 36, LIST },
+	{ HEADER(nrows), 4, ~0u, "rows of a list do not fit the table's size", 36, LIST },
+	{ HEADER(nfull), 2, 2, "rows of a list do not fit the table's size", 36, LIST },
+	{ SEGMENT(size), 8, 0, "segments overlap, wrap or are empty", EXAMPLE_SEGMENTS_AT, LIST },
+	{ FULL(cfa), 1, 255, "unknown CFA rule", THIRD_FULL_AT, LIST },
+	{ LIST_ROW(0), 4, 1, "rows of a list do not ascend within its text", LIST_ROW(0), LIST },
+	{ LIST_ROW(1), 4, 0, "rows of a list do not ascend within its text", LIST_ROW(1), LIST },
+	{ LIST_ROW(2), 4, 1, "rows of a list do not ascend within its text", LIST_ROW(2), LIST },
+	{ LIST_ROW(3), 4, 0x51, "rows of a list do not ascend within its text", LIST_ROW(3), LIST },
+	{ LIST_ROW(1) + 4, 4, 1u << 27, "rule with a menu that does not exist", LIST_ROW(1) + 4,
+	  LIST },
+	{ LIST_ROW(3) + 4, 4, 2 | 1 << 2, "full rule past the end of the dictionary",
+	  LIST_ROW(3) + 4, LIST },
 };
 
 static u8 *damaged_example(int example, size_t *size)
 {
 	u8 *blob = example == FIRST ? blob_example() :
-		   example == SECOND ? blob_second() : blob_third();
+		   example == SECOND ? blob_second() :
+		   example == LIST ? blob_list() : blob_third();
 
-	*size = example == FIRST ? EXAMPLE_SIZE : example == SECOND ? SECOND_SIZE : THIRD_SIZE;
+	*size = example == FIRST ? EXAMPLE_SIZE : example == SECOND ? SECOND_SIZE :
+		example == LIST ? LIST_SIZE : THIRD_SIZE;
 	if (example == THIRD_ADD)
 		blob[FULL(cfa_add)] = 8;
 	if (example == THIRD_FP)
@@ -476,16 +535,19 @@ int main(void)
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(2 * 3 + 3 + 3 * 5 + ndamages + 4);
+	ksft_set_plan(3 * 3 + 3 + 4 * 5 + ndamages + 4);
 	test_example("first", blob_example(), EXAMPLE_SIZE, first_rows);
 	test_example("second", blob_second(), SECOND_SIZE, second_rows);
+	test_list();
 	test_pc();
 	test_flips("first", blob_example(), EXAMPLE_SIZE);
 	test_flips("second", blob_second(), SECOND_SIZE);
 	test_flips("third", blob_third(), THIRD_SIZE);
+	test_flips("list", blob_list(), LIST_SIZE);
 	test_truncation("first", blob_example(), EXAMPLE_SIZE);
 	test_truncation("second", blob_second(), SECOND_SIZE);
 	test_truncation("third", blob_third(), THIRD_SIZE);
+	test_truncation("list", blob_list(), LIST_SIZE);
 	for (i = 0; i < ndamages; i++)
 		test_damage(&damages[i]);
 	test_too_many_tokens();

@@ -2,6 +2,7 @@
 /* Reads of stack and code through uread.h: which bytes are read, and in how many copies. */
 #include "kselftest.h"
 #include "uread.h"
+#include "frame.h"
 
 #define MEMORY	0x7ffe00001000ull
 #define PAGES	4
@@ -113,7 +114,8 @@ static void test_code(void)
 	copies = memory.copies;
 	for (addr = edge; addr < edge + PAGE_SIZE; addr++)
 		none = none && !bee_uread_u8(&mem, addr, &value);
-	ksft_test_result(none && memory.copies == copies + 1,
+	/* The copy of the first byte was across both pages, and then of its own. */
+	ksft_test_result(none && copies == 2 && memory.copies == copies + 1,
 			 "a page of code that is absent is tried once\n");
 	ksft_test_result(bee_uread_u8(&mem, edge - 1, &value) &&
 			 bee_uread_u8(&mem, edge + PAGE_SIZE, &value) &&
@@ -149,16 +151,85 @@ static void test_code_window(void)
 		right &= bee_uread_u8(&mem, addr, &value) && value == memory.bytes[addr - MEMORY];
 	for (; addr-- > MEMORY;)
 		right &= bee_uread_u8(&mem, addr, &value) && value == memory.bytes[addr - MEMORY];
-	ksft_test_result(right && !memory.crossed, "every byte of code, upwards and downwards\n");
+	ksft_test_result(right, "every byte of code, upwards and downwards\n");
+}
+
+/* The module's steps across a frame without a rule; how many copies of code they take. */
+static unsigned int step_copies(struct bee_frame *f)
+{
+	unsigned int copies = memory.copies;
+	struct bee_frame caller;
+
+	if (bee_frame_step_sigreturn(&mem, f))
+		return ~0u;
+	caller = *f;
+	if (!bee_frame_step_fp(&mem, &caller))
+		return ~0u;
+	*f = caller;
+	return memory.copies - copies;
+}
+
+/*
+ * An activation and its caller, both without CFI, at each place of a page: one copy of code each,
+ * and one of the stack.
+ */
+static void test_code_of_frames(void)
+{
+	const u64 fp = MEMORY + 3 * PAGE_SIZE + 0x200, words[2] = { fp + 0x40, 0 };
+	u64 ip, ra;
+	bool one = true;
+
+	for (ip = MEMORY + PAGE_SIZE; ip < MEMORY + 2 * PAGE_SIZE; ip++) {
+		struct bee_frame f = {
+			.ip = ip, .sp = fp - 0x20, .fp = fp, .fp_known = true, .activation = true,
+		};
+
+		reset();
+		memset(memory.bytes, 0x90, 3 * PAGE_SIZE);
+		/* The return address is at another place of its page, behind "call *%rax". */
+		ra = MEMORY + PAGE_SIZE + (ip * 7 + 2048) % PAGE_SIZE;
+		memory.bytes[ra - 2 - MEMORY] = 0xff;
+		memory.bytes[ra - 1 - MEMORY] = 0xd0;
+		memcpy(memory.bytes + (fp - MEMORY), words, sizeof(words));
+		memcpy(memory.bytes + (fp + 8 - MEMORY), &ra, sizeof(ra));
+		one = one && step_copies(&f) == 2 && f.ip == ra &&
+		      bee_frame_find_call(&mem, f.ip) == BEE_CALL_FOUND &&
+		      !bee_frame_is_sigreturn(&mem, &f) && memory.copies <= 3;
+	}
+	ksft_test_result(one, "a frame without CFI: one copy of code, wherever it is\n");
+}
+
+/* Frames in pages that are all absent, as a process can build them on its stack. */
+static void test_faults(void)
+{
+	u64 addr;
+	bool none = true;
+	u8 value;
+
+	reset();
+	for (addr = 0x10000; addr < 0x10000 + 200 * PAGE_SIZE; addr += PAGE_SIZE + 5)
+		none = none && !bee_uread_u8(&mem, addr, &value);
+	ksft_test_result(none && memory.copies == BEE_UREAD_CODE_FAULTS,
+			 "200 absent pages of code: four copies\n");
+	ksft_test_result(!bee_uread_u8(&mem, MEMORY, &value), "and no more in this walk\n");
+	reset();
+	memory.absent[1] = memory.absent[3] = true;
+	for (addr = MEMORY + PAGE_SIZE - 4; addr < MEMORY + PAGE_SIZE; addr++)
+		none = none && bee_uread_u8(&mem, addr, &value) &&
+		       bee_uread_u8(&mem, addr + 2 * PAGE_SIZE, &value);
+	ksft_test_result(none && mem.code_faults == 1,
+			 "last bytes of pages before absent ones: one failure, all read\n");
 }
 
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(8 + 3 + 6 + 3);
+	ksft_set_plan(8 + 3 + 6 + 3 + 1 + 3);
 	test_window();
 	test_absent();
 	test_code();
 	test_code_window();
+	test_code_of_frames();
+	test_faults();
 	ksft_finished();
 }

@@ -3,6 +3,8 @@
 #ifndef BEE_SHIM_LINUX_COMPILER_H
 #define BEE_SHIM_LINUX_COMPILER_H
 
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+
 /* From here on the compiler does not know where the value of @var comes from. */
 #define OPTIMIZER_HIDE_VAR(var)	asm("" : "=r" (var) : "0" (var))
 
