@@ -10,8 +10,9 @@
  * A writer takes a reference on the old map, builds the new one without a lock, and publishes it
  * under mm_lock if no other writer did so meanwhile; otherwise it tries again.
  *
- * Lock order: mm_lock (the hash, the list, publication) is inside all others.  It is raw since
- * ftrace callbacks that may run with preemption off take it.
+ * Lock order: mm_lock (the hash, the cookies, publication) is inside all others.  ftrace callbacks
+ * take it with preemption off; PREEMPT_RT is refused by compat.h.  Only the lock of the xarray of
+ * cookies is inside of it; nothing is allocated or freed under it.
  *
  * End of an address space: __mmput() reports it (uprobe_clear_state(), see hook.c).  struct
  * bee_mm is unhashed and its map dropped under mm_lock; both are freed a grace period later.
@@ -25,6 +26,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/xarray.h>
 
 #include "budget.h"
 #include "mm.h"
@@ -32,12 +34,12 @@
 
 #define MM_RESCAN_DELAY	(HZ / 10)
 
-static DEFINE_RAW_SPINLOCK(mm_lock);
+static DEFINE_SPINLOCK(mm_lock);
 struct hlist_head bee_mm_hash[1 << BEE_MM_HASH_BITS];
-static LIST_HEAD(mm_list);
+static DEFINE_XARRAY(mm_cookies);	/* mm_lock, RCU for reading */
 static struct workqueue_struct *mm_wq;
 static struct delayed_work *mm_rescan;
-static u64 mm_next_cookie = 1;		/* mm_lock */
+static atomic64_t mm_last_cookie;
 static unsigned int mm_seq = 1;		/* mm_lock; odd: see bee_mm_seq() */
 static u32 mm_count;			/* mm_lock */
 static u32 mm_ranges;			/* mm_lock */
@@ -59,6 +61,7 @@ static void mm_free_work(struct work_struct *work)
 	mm_free(container_of(to_rcu_work(work), struct bee_mm, free));
 }
 
+/* For mm_publish(); its cookie is reserved. */
 static struct bee_mm *mm_alloc_managed(struct mm_struct *mm, struct pid *pid, gfp_t gfp)
 {
 	struct bee_mm *m;
@@ -70,6 +73,12 @@ static struct bee_mm *mm_alloc_managed(struct mm_struct *mm, struct pid *pid, gf
 		bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(*m));
 		return NULL;
 	}
+	m->cookie = atomic64_inc_return(&mm_last_cookie);
+	if (xa_reserve(&mm_cookies, m->cookie, gfp | __GFP_NOWARN)) {
+		bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(*m));
+		kfree(m);
+		return NULL;
+	}
 	mmgrab(mm);
 	m->mm = mm;
 	m->pid = get_pid(pid);
@@ -79,10 +88,14 @@ static struct bee_mm *mm_alloc_managed(struct mm_struct *mm, struct pid *pid, gf
 
 static void mm_publish(struct bee_mm *m)
 {
+	XA_STATE(cookie, &mm_cookies, m->cookie);
+
 	lockdep_assert_held(&mm_lock);
-	m->cookie = mm_next_cookie++;
 	hlist_add_head_rcu(&m->by_mm, bee_mm_bucket(m->mm));
-	list_add_tail_rcu(&m->node, &mm_list);
+	/* Its cookie is reserved, so this allocates nothing and cannot fail. */
+	xas_lock(&cookie);
+	xas_store(&cookie, m);
+	xas_unlock(&cookie);
 	WRITE_ONCE(mm_count, mm_count + 1);
 	WRITE_ONCE(mm_seq, mm_seq + 2);
 }
@@ -114,7 +127,7 @@ static struct bee_map *mm_unpublish(struct bee_mm *m)
 	old = mm_set_map(m, NULL);
 	m->dead = true;
 	hlist_del_rcu(&m->by_mm);
-	list_del_rcu(&m->node);
+	xa_erase(&mm_cookies, m->cookie);
 	WRITE_ONCE(mm_count, mm_count - 1);
 	queue_rcu_work(mm_wq, &m->free);
 	return old;
@@ -155,13 +168,13 @@ bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map)
 {
 	bool done;
 
-	raw_spin_lock(&mm_lock);
+	spin_lock(&mm_lock);
 	done = !m->dead && m->generation == generation;
 	if (done) {
 		m->lost = false;
 		map = mm_set_map(m, map);
 	}
-	raw_spin_unlock(&mm_lock);
+	spin_unlock(&mm_lock);
 	bee_map_put(map);
 	return done;
 }
@@ -181,9 +194,9 @@ struct bee_mm *bee_mm_new(struct mm_struct *mm, struct pid *pid, gfp_t gfp)
 
 	if (!m)
 		return NULL;
-	raw_spin_lock(&mm_lock);
+	spin_lock(&mm_lock);
 	mm_publish(m);
-	raw_spin_unlock(&mm_lock);
+	spin_unlock(&mm_lock);
 	return m;
 }
 
@@ -192,14 +205,14 @@ void bee_mm_get_state(const struct bee_mm *m, struct bee_mm_state *state)
 {
 	const struct bee_map *map;
 
-	raw_spin_lock(&mm_lock);
+	spin_lock(&mm_lock);
 	map = mm_dereference(m->map);
 	*state = (struct bee_mm_state) {
 		.cookie = m->cookie,
 		.generation = m->generation,
 		.ranges = map ? map->nr : 0,
 	};
-	raw_spin_unlock(&mm_lock);
+	spin_unlock(&mm_lock);
 }
 
 /*
@@ -226,11 +239,11 @@ void bee_mm_forget(const struct mm_struct *mm)
 
 	if (!bee_mm_is_managed(mm))
 		return;
-	raw_spin_lock(&mm_lock);
+	spin_lock(&mm_lock);
 	m = bee_mm_find(mm);
 	if (m)
 		map = mm_unpublish(m);
-	raw_spin_unlock(&mm_lock);
+	spin_unlock(&mm_lock);
 	bee_map_put(map);
 }
 
@@ -241,20 +254,15 @@ void bee_mm_forget(const struct mm_struct *mm)
 bool bee_mm_forget_cookie(u64 cookie)
 {
 	struct bee_map *map = NULL;
-	bool found = false;
 	struct bee_mm *m;
 
-	raw_spin_lock(&mm_lock);
-	list_for_each_entry(m, &mm_list, node) {
-		if (m->cookie == cookie) {
-			map = mm_unpublish(m);
-			found = true;
-			break;
-		}
-	}
-	raw_spin_unlock(&mm_lock);
+	spin_lock(&mm_lock);
+	m = xa_load(&mm_cookies, cookie);
+	if (m)
+		map = mm_unpublish(m);
+	spin_unlock(&mm_lock);
 	bee_map_put(map);
-	return found;
+	return m;
 }
 
 /*
@@ -265,13 +273,13 @@ static void mm_lose(struct bee_mm *m)
 {
 	struct bee_map *map = NULL;
 
-	raw_spin_lock(&mm_lock);
+	spin_lock(&mm_lock);
 	if (!m->dead && !m->lost) {
 		map = mm_set_map(m, NULL);
 		m->lost = true;
 		atomic64_inc(&mm_lost);
 	}
-	raw_spin_unlock(&mm_lock);
+	spin_unlock(&mm_lock);
 	bee_map_put(map);
 	queue_delayed_work(mm_wq, mm_rescan, MM_RESCAN_DELAY);
 }
@@ -391,7 +399,7 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 		atomic64_inc(&mm_lost);
 		return;
 	}
-	raw_spin_lock(&mm_lock);
+	spin_lock(&mm_lock);
 	m = bee_mm_find(parent);
 	if (m) {
 		map = mm_dereference(m->map);
@@ -401,9 +409,11 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 		mm_publish(fresh);
 		mm_set_map(fresh, map);
 	}
-	raw_spin_unlock(&mm_lock);
-	if (!m)
+	spin_unlock(&mm_lock);
+	if (!m) {
+		xa_erase(&mm_cookies, fresh->cookie);
 		mm_free(fresh);
+	}
 }
 
 /**
@@ -417,11 +427,12 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only)
 {
 	const struct bee_mm *m;
+	unsigned long at = cookie;
 
-	list_for_each_entry_rcu(m, &mm_list, node)
-		if (m->cookie >= cookie && (!only || m->mm == only))
-			return m;
-	return NULL;
+	if (!only)
+		return xa_find(&mm_cookies, &at, ULONG_MAX, XA_PRESENT);
+	m = bee_mm_find(only);
+	return m && m->cookie >= cookie ? m : NULL;
 }
 
 /*
@@ -461,14 +472,11 @@ void bee_mm_init(struct workqueue_struct *wq, struct delayed_work *rescan)
  */
 void bee_mm_exit(void)
 {
-	struct bee_map *map;
+	unsigned long cookie;
+	struct bee_mm *m;
 
-	while (!list_empty(&mm_list)) {
-		raw_spin_lock(&mm_lock);
-		map = mm_unpublish(list_first_entry(&mm_list, struct bee_mm, node));
-		raw_spin_unlock(&mm_lock);
-		bee_map_put(map);
-	}
+	xa_for_each(&mm_cookies, cookie, m)
+		bee_mm_forget_cookie(cookie);
 	/* queue_rcu_work() queues the work after a grace period, so wait for that first. */
 	rcu_barrier();
 	flush_workqueue(mm_wq);

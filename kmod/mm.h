@@ -4,7 +4,6 @@
 #define BEE_MM_H
 
 #include <linux/hash.h>
-#include <linux/list.h>
 #include <linux/mm_types.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
@@ -20,13 +19,12 @@ struct pid;
  * struct bee_mm - a managed address space
  * @mm: the address space, with a reference of mmgrab() (I)
  * @pid: the process that was named when it became managed, or NULL (I)
- * @cookie: its name in the protocol, ascending along @node, never reused (I)
+ * @cookie: its name in the protocol, ascending, never reused (I)
  * @generation: number of changes of @map; written after @map, read before it (L)
  * @lost: for want of memory @map is not what is mapped, and is empty (L)
  * @dead: no longer managed (L)
  * @map: its ranges, NULL if there are none (L, RCU for reading)
  * @by_mm: in the hash by mm (L, RCU for reading)
- * @node: in the list of all (L, RCU for reading)
  * @free: frees it
  * @stop: walks by stop reason, modulo 2^32; written by walks, last so that they share no cache
  *	line with what lookups read
@@ -42,7 +40,6 @@ struct bee_mm {
 	bool			 dead;
 	struct bee_map __rcu	*map;
 	struct hlist_node	 by_mm;
-	struct list_head	 node;
 	struct rcu_work		 free;
 	atomic_t		 stop[BEEUNWIND_STOP_MAX + 1];
 };
