@@ -12,6 +12,7 @@
  */
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/shrinker.h>
@@ -56,6 +57,11 @@ static struct bee_stored *stored_alloc(struct file *file, struct netlink_ext_ack
 	if (!S_ISREG(inode->i_mode) || !(file->f_mode & FMODE_READ)) {
 		NL_SET_ERR_MSG(extack, "table: fd is not a regular file open for reading");
 		return ERR_PTR(-EBADF);
+	}
+	/* Of mm/shmem.c.  A file system may let the read wait, and genetlink's lock is held. */
+	if (inode->i_sb->s_magic != TMPFS_MAGIC) {
+		NL_SET_ERR_MSG(extack, "table: fd is not in memory; copy it into a memfd");
+		return ERR_PTR(-EINVAL);
 	}
 	if (len <= 0 || len > BEE_TABLE_MAX_SIZE) {
 		NL_SET_ERR_MSG(extack, "table: empty or larger than a table may be");
@@ -176,7 +182,7 @@ const struct bee_budget_reclaim bee_store_reclaim = {
 /**
  * bee_store_add() - read, validate and keep the table of a file
  * @f: the file; the caller holds a reference
- * @file: the table; read once, now
+ * @file: the table, a memfd or a file of tmpfs; read once, now
  * @extack: the reason of a refusal
  *
  * The table replaces one that the file has, and holds for all mappings of the file at once.
