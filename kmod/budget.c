@@ -94,6 +94,17 @@ static u64 budget_add(enum bee_budget_kind kind, u64 bytes)
 	return total;
 }
 
+/* Charge, if no more than @over is then charged beyond the limit. */
+static bool budget_add_within(enum bee_budget_kind kind, u64 bytes, u64 over)
+{
+	u64 limit = bee_budget_limit(), total = budget_add(kind, bytes);
+
+	if (total <= limit || total - limit <= over)
+		return true;
+	bee_budget_uncharge(kind, bytes);
+	return false;
+}
+
 static int budget_refuse(u64 bytes, struct netlink_ext_ack *extack)
 {
 	u64 limit = bee_budget_limit(), total = budget_total();
@@ -138,12 +149,23 @@ int bee_budget_charge(enum bee_budget_kind kind, u64 bytes, struct netlink_ext_a
  */
 bool bee_budget_charge_nowait(enum bee_budget_kind kind, u64 bytes)
 {
-	u64 limit = bee_budget_limit(), total = budget_add(kind, bytes);
+	return budget_add_within(kind, bytes, bee_budget_limit() / 8);
+}
 
-	if (total <= limit || total - limit <= limit / 8)
-		return true;
-	bee_budget_uncharge(kind, bytes);
-	return false;
+/**
+ * bee_budget_charge_reserve() - charge bytes that a reserve has set apart
+ * @kind: what they are for
+ * @bytes: how many
+ *
+ * As bee_budget_charge_nowait(), but may exceed the limit by a quarter: for the few bytes without
+ * which a process would be lost for good.
+ *
+ * Context: Any but NMI.
+ * Return: true, or false and nothing is charged.
+ */
+bool bee_budget_charge_reserve(enum bee_budget_kind kind, u64 bytes)
+{
+	return budget_add_within(kind, bytes, bee_budget_limit() / 4);
 }
 
 /** bee_budget_uncharge() - give bytes back.  Context: Any. */

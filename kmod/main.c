@@ -32,14 +32,14 @@ static int __init beeunwind_init(void)
 		goto destroy_wq;
 	bee_budget_init((u64)budget_mb << 20, &bee_store_reclaim);
 	bee_news_init(main_wq, bee_netlink_tell);
-	bee_mm_init(main_wq, &bee_manage_rescan);
-	bee_manage_init(main_wq);
 	ret = bee_store_init();
 	if (ret)
 		goto exit_file;
 	ret = bee_percpu_init();
 	if (ret)
 		goto exit_store;
+	bee_mm_init(main_wq, &bee_manage_rescan);
+	bee_manage_init(main_wq);
 	ret = bee_hook_init();
 	if (ret)
 		goto exit_percpu;

@@ -33,6 +33,14 @@
 #include "news.h"
 
 #define MM_RESCAN_DELAY	(HZ / 10)
+#define MM_LOST		XA_MARK_0	/* of cookies: the ranges are lost */
+
+/*
+ * Without a struct bee_mm a forked or executing process and all its descendants would not be
+ * managed, and nothing would find them again.  So callbacks that get no memory for one take it from
+ * here.
+ */
+#define MM_RESERVE	64
 
 static DEFINE_SPINLOCK(mm_lock);
 struct hlist_head bee_mm_hash[1 << BEE_MM_HASH_BITS];
@@ -44,6 +52,8 @@ static unsigned int mm_seq = 1;		/* mm_lock; odd: see bee_mm_seq() */
 static u32 mm_count;			/* mm_lock */
 static u32 mm_ranges;			/* mm_lock */
 static atomic64_t mm_lost;
+static struct bee_mm *mm_reserve[MM_RESERVE];	/* mm_lock; not charged */
+static u32 mm_reserved;			/* mm_lock; length of mm_reserve */
 
 #define mm_dereference(p)	rcu_dereference_protected(p, lockdep_is_held(&mm_lock))
 
@@ -61,29 +71,84 @@ static void mm_free_work(struct work_struct *work)
 	mm_free(container_of(to_rcu_work(work), struct bee_mm, free));
 }
 
-/* For mm_publish(); its cookie is reserved. */
+/* Not charged; with a reserved cookie. */
+static struct bee_mm *mm_alloc_bare(gfp_t gfp)
+{
+	struct bee_mm *m = kzalloc(sizeof(*m), gfp | __GFP_NOWARN);
+
+	if (!m)
+		return NULL;
+	m->cookie = atomic64_inc_return(&mm_last_cookie);
+	if (!xa_reserve(&mm_cookies, m->cookie, gfp | __GFP_NOWARN))
+		return m;
+	kfree(m);
+	return NULL;
+}
+
+static void mm_free_bare(struct bee_mm *m)
+{
+	xa_erase(&mm_cookies, m->cookie);
+	kfree(m);
+}
+
+/* For mm_publish(). */
+static struct bee_mm *mm_init_managed(struct bee_mm *m, struct mm_struct *mm, struct pid *pid)
+{
+	mmgrab(mm);
+	m->mm = mm;
+	m->pid = get_pid(pid);
+	INIT_RCU_WORK(&m->free, mm_free_work);
+	return m;
+}
+
 static struct bee_mm *mm_alloc_managed(struct mm_struct *mm, struct pid *pid, gfp_t gfp)
 {
 	struct bee_mm *m;
 
 	if (!bee_budget_charge_nowait(BEE_BUDGET_MMS, sizeof(*m)))
 		return NULL;
-	m = kzalloc(sizeof(*m), gfp | __GFP_NOWARN);
-	if (!m) {
-		bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(*m));
-		return NULL;
+	m = mm_alloc_bare(gfp);
+	if (m)
+		return mm_init_managed(m, mm, pid);
+	bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(*m));
+	return NULL;
+}
+
+static void mm_refill_fn(struct work_struct *work)
+{
+	struct bee_mm *m;
+
+	while (READ_ONCE(mm_reserved) < MM_RESERVE) {
+		m = mm_alloc_bare(GFP_KERNEL);
+		if (!m)
+			break;
+		spin_lock(&mm_lock);
+		mm_reserve[mm_reserved] = m;
+		WRITE_ONCE(mm_reserved, mm_reserved + 1);
+		spin_unlock(&mm_lock);
 	}
-	m->cookie = atomic64_inc_return(&mm_last_cookie);
-	if (xa_reserve(&mm_cookies, m->cookie, gfp | __GFP_NOWARN)) {
-		bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(*m));
-		kfree(m);
-		return NULL;
+}
+
+static DECLARE_WORK(mm_refill, mm_refill_fn);
+
+/* As mm_alloc_managed(), for callbacks: the last resort is the reserve. */
+static struct bee_mm *mm_alloc_callback(struct mm_struct *mm, struct pid *pid)
+{
+	struct bee_mm *m = mm_alloc_managed(mm, pid, GFP_NOWAIT);
+
+	if (m || !bee_budget_charge_reserve(BEE_BUDGET_MMS, sizeof(*m)))
+		return m;
+	spin_lock(&mm_lock);
+	if (mm_reserved) {
+		WRITE_ONCE(mm_reserved, mm_reserved - 1);
+		m = mm_reserve[mm_reserved];
 	}
-	mmgrab(mm);
-	m->mm = mm;
-	m->pid = get_pid(pid);
-	INIT_RCU_WORK(&m->free, mm_free_work);
-	return m;
+	spin_unlock(&mm_lock);
+	queue_work(mm_wq, &mm_refill);
+	if (m)
+		return mm_init_managed(m, mm, pid);
+	bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(*m));
+	return NULL;
 }
 
 static void mm_publish(struct bee_mm *m)
@@ -171,6 +236,8 @@ bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map)
 	spin_lock(&mm_lock);
 	done = !m->dead && m->generation == generation;
 	if (done) {
+		if (m->lost)
+			xa_clear_mark(&mm_cookies, m->cookie, MM_LOST);
 		m->lost = false;
 		map = mm_set_map(m, map);
 	}
@@ -183,7 +250,7 @@ bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map)
  * bee_mm_new() - begin to manage an address space
  * @mm: the address space; the caller holds mm_users, and no one else can begin to manage it
  * @pid: a process in it, for listings
- * @gfp: GFP_KERNEL_ACCOUNT, or GFP_NOWAIT in a callback
+ * @gfp: GFP_KERNEL_ACCOUNT
  *
  * Context: Any but NMI.
  * Return: the managed address space, without ranges; or NULL: out of memory or over budget.
@@ -265,6 +332,16 @@ bool bee_mm_forget_cookie(u64 cookie)
 	return m;
 }
 
+/* manage.c finds its ranges again. */
+static void mm_set_lost(struct bee_mm *m)
+{
+	lockdep_assert_held(&mm_lock);
+	m->lost = true;
+	WRITE_ONCE(m->delay, MM_RESCAN_DELAY);
+	WRITE_ONCE(m->retry, jiffies + MM_RESCAN_DELAY);
+	xa_set_mark(&mm_cookies, m->cookie, MM_LOST);
+}
+
 /*
  * Without memory for a change the address space loses all its ranges, rather than keep ranges
  * that may be wrong: its stacks are perf's own until a rescan succeeds (manage.c).
@@ -276,7 +353,7 @@ static void mm_lose(struct bee_mm *m)
 	spin_lock(&mm_lock);
 	if (!m->dead && !m->lost) {
 		map = mm_set_map(m, NULL);
-		m->lost = true;
+		mm_set_lost(m);
 		atomic64_inc(&mm_lost);
 	}
 	spin_unlock(&mm_lock);
@@ -367,14 +444,24 @@ unlock:
  * @mm: the address space; the caller holds mm_users
  * @pid: the process that will run in it
  *
- * Without memory it is not managed, and counted as lost.
+ * Without memory, and if the reserve is used up too, it is not managed, and counted as lost.
  *
  * Context: Any but NMI.
  */
 void bee_mm_exec(struct mm_struct *mm, struct pid *pid)
 {
-	if (!bee_mm_is_managed(mm) && !bee_mm_new(mm, pid, GFP_NOWAIT))
+	struct bee_mm *m;
+
+	if (bee_mm_is_managed(mm))
+		return;
+	m = mm_alloc_callback(mm, pid);
+	if (!m) {
 		atomic64_inc(&mm_lost);
+		return;
+	}
+	spin_lock(&mm_lock);
+	mm_publish(m);
+	spin_unlock(&mm_lock);
 }
 
 /**
@@ -382,8 +469,8 @@ void bee_mm_exec(struct mm_struct *mm, struct pid *pid)
  * @parent: the original
  * @child: the copy, which no one runs in yet
  *
- * Both share one map until one of them changes.  Without memory the child is not managed, and
- * counted as lost.
+ * Both share one map until one of them changes.  Without memory, and if the reserve is used up too,
+ * the child is not managed, and counted as lost.
  *
  * Context: Any but NMI.
  */
@@ -394,7 +481,7 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 
 	if (!bee_mm_is_managed(parent))
 		return;
-	fresh = mm_alloc_managed(child, NULL, GFP_NOWAIT);
+	fresh = mm_alloc_callback(child, NULL);
 	if (!fresh) {
 		atomic64_inc(&mm_lost);
 		return;
@@ -405,9 +492,10 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 		map = mm_dereference(m->map);
 		if (map)
 			refcount_inc(&map->refs);
-		fresh->lost = m->lost;
 		mm_publish(fresh);
 		mm_set_map(fresh, map);
+		if (m->lost)
+			mm_set_lost(fresh);
 	}
 	spin_unlock(&mm_lock);
 	if (!m) {
@@ -435,6 +523,14 @@ const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only)
 	return m && m->cookie >= cookie ? m : NULL;
 }
 
+/* bee_mm_next_lost() - as bee_mm_next(), of those that have lost their ranges. */
+struct bee_mm *bee_mm_next_lost(u64 cookie)
+{
+	unsigned long at = cookie;
+
+	return xa_find(&mm_cookies, &at, ULONG_MAX, MM_LOST);
+}
+
 /*
  * bee_mm_seq() - for dumps, a number that changes with every change of a managed address space.
  * Odd, since genl_dump_check_consistent() does not check 0.  Context: Any.
@@ -457,12 +553,13 @@ void bee_mm_sum(struct bee_mm_totals *totals)
  * @wq: runs @rescan and frees address spaces
  * @rescan: queued when an address space has lost its ranges, to find them again
  *
- * Context: Process.
+ * Context: Process, may sleep.
  */
 void bee_mm_init(struct workqueue_struct *wq, struct delayed_work *rescan)
 {
 	mm_wq = wq;
 	mm_rescan = rescan;
+	mm_refill_fn(&mm_refill);
 }
 
 /**
@@ -480,4 +577,6 @@ void bee_mm_exit(void)
 	/* queue_rcu_work() queues the work after a grace period, so wait for that first. */
 	rcu_barrier();
 	flush_workqueue(mm_wq);
+	while (mm_reserved)
+		mm_free_bare(mm_reserve[--mm_reserved]);
 }

@@ -23,6 +23,8 @@ struct pid;
  * @generation: number of changes of @map; written after @map, read before it (L)
  * @lost: for want of memory @map is not what is mapped, and is empty (L)
  * @dead: no longer managed (L)
+ * @delay: jiffies between the last two looks at what is mapped, while @lost; by READ_ONCE()
+ * @retry: jiffies at which to look next, while @lost; by READ_ONCE()
  * @map: its ranges, NULL if there are none (L, RCU for reading)
  * @by_mm: in the hash by mm (L, RCU for reading)
  * @free: frees it
@@ -38,6 +40,8 @@ struct bee_mm {
 	u64			 generation;
 	bool			 lost;
 	bool			 dead;
+	u32			 delay;
+	unsigned long		 retry;
 	struct bee_map __rcu	*map;
 	struct hlist_node	 by_mm;
 	struct rcu_work		 free;
@@ -90,6 +94,7 @@ void bee_mm_attach(const struct vm_area_struct *vma, u64 start, u64 end, u64 off
 void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end);
 
 const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only);
+struct bee_mm *bee_mm_next_lost(u64 cookie);
 unsigned int bee_mm_seq(void);
 void bee_mm_sum(struct bee_mm_totals *totals);
 
