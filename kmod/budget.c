@@ -16,6 +16,7 @@
 static DEFINE_MUTEX(budget_mutex);	/* reclaim; outside of the locks that reclaim takes */
 static u64 budget_limit;		/* written under budget_mutex */
 static atomic64_t budget_bytes[BEE_BUDGET_KINDS];
+static atomic64_t budget_sum;		/* of budget_bytes */
 static const struct bee_budget_reclaim *budget_reclaim;
 
 /** bee_budget_limit() - most bytes that may be charged.  Context: Any. */
@@ -32,7 +33,7 @@ u64 bee_budget_used(enum bee_budget_kind kind)
 
 static u64 budget_total(void)
 {
-	return bee_budget_used(BEE_BUDGET_FILES) + bee_budget_used(BEE_BUDGET_MMS);
+	return atomic64_read(&budget_sum);
 }
 
 static bool budget_fits(u64 bytes)
@@ -78,6 +79,32 @@ static void budget_over_work(struct work_struct *work)
 
 static DECLARE_WORK(budget_over, budget_over_work);
 
+/*
+ * Charge, and have reclaim run if that crosses the limit; of several at once, one does.  Not again
+ * above the limit: if nothing is idle, more attempts do not help.  Return: all that is charged.
+ */
+static u64 budget_add(enum bee_budget_kind kind, u64 bytes)
+{
+	u64 limit = bee_budget_limit(), total;
+
+	atomic64_add(bytes, &budget_bytes[kind]);
+	total = atomic64_add_return(bytes, &budget_sum);
+	if (total > limit && total - bytes <= limit)
+		queue_work(system_unbound_wq, &budget_over);
+	return total;
+}
+
+/* Charge, if no more than @over is then charged beyond the limit. */
+static bool budget_add_within(enum bee_budget_kind kind, u64 bytes, u64 over)
+{
+	u64 limit = bee_budget_limit(), total = budget_add(kind, bytes);
+
+	if (total <= limit || total - limit <= over)
+		return true;
+	bee_budget_uncharge(kind, bytes);
+	return false;
+}
+
 static int budget_refuse(u64 bytes, struct netlink_ext_ack *extack)
 {
 	u64 limit = bee_budget_limit(), total = budget_total();
@@ -104,7 +131,7 @@ int bee_budget_charge(enum bee_budget_kind kind, u64 bytes, struct netlink_ext_a
 	mutex_lock(&budget_mutex);
 	fits = budget_make_room(bytes);
 	if (fits)
-		atomic64_add(bytes, &budget_bytes[kind]);
+		budget_add(kind, bytes);
 	mutex_unlock(&budget_mutex);
 	return fits ? 0 : budget_refuse(bytes, extack);
 }
@@ -122,23 +149,30 @@ int bee_budget_charge(enum bee_budget_kind kind, u64 bytes, struct netlink_ext_a
  */
 bool bee_budget_charge_nowait(enum bee_budget_kind kind, u64 bytes)
 {
-	u64 limit = bee_budget_limit(), total;
+	return budget_add_within(kind, bytes, bee_budget_limit() / 8);
+}
 
-	atomic64_add(bytes, &budget_bytes[kind]);
-	total = budget_total();
-	/* Only when the limit is crossed: if nothing is idle now, more attempts do not help. */
-	if (total > limit && total - bytes <= limit)
-		queue_work(system_unbound_wq, &budget_over);
-	if (total <= limit || total - limit <= limit / 8)
-		return true;
-	bee_budget_uncharge(kind, bytes);
-	return false;
+/**
+ * bee_budget_charge_reserve() - charge bytes that a reserve has set apart
+ * @kind: what they are for
+ * @bytes: how many
+ *
+ * As bee_budget_charge_nowait(), but may exceed the limit by a quarter: for the few bytes without
+ * which a process would be lost for good.
+ *
+ * Context: Any but NMI.
+ * Return: true, or false and nothing is charged.
+ */
+bool bee_budget_charge_reserve(enum bee_budget_kind kind, u64 bytes)
+{
+	return budget_add_within(kind, bytes, bee_budget_limit() / 4);
 }
 
 /** bee_budget_uncharge() - give bytes back.  Context: Any. */
 void bee_budget_uncharge(enum bee_budget_kind kind, u64 bytes)
 {
 	atomic64_sub(bytes, &budget_bytes[kind]);
+	atomic64_sub(bytes, &budget_sum);
 }
 
 /**

@@ -39,6 +39,7 @@ int bee_budget_set_limit(u64 limit, struct netlink_ext_ack *extack);
 
 int bee_budget_charge(enum bee_budget_kind kind, u64 bytes, struct netlink_ext_ack *extack);
 bool bee_budget_charge_nowait(enum bee_budget_kind kind, u64 bytes);
+bool bee_budget_charge_reserve(enum bee_budget_kind kind, u64 bytes);
 void bee_budget_uncharge(enum bee_budget_kind kind, u64 bytes);
 u64 bee_budget_used(enum bee_budget_kind kind);
 

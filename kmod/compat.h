@@ -53,6 +53,13 @@
 #define bee_compat_inode_ctime(inode)	((inode)->i_ctime)
 #endif
 
+/* Only memory cgroups need the owner of an address space, the task that it was made for; RCU. */
+#ifdef CONFIG_MEMCG
+#define bee_compat_mm_owner(mm)	rcu_dereference((mm)->owner)
+#else
+#define bee_compat_mm_owner(mm)	NULL
+#endif
+
 typedef unsigned long (*bee_compat_shrinker_fn)(struct shrinker *shrinker,
 						struct shrink_control *sc);
 

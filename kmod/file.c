@@ -18,16 +18,33 @@
  *   build-id can be chosen by whoever makes a file, ctime cannot, so no file can pass for another.
  * Someone who patches a file, keeps its build-id and sets its mtime back, gets wrong stacks for it.
  *
- * file_lock protects the hashes and the list.  It is raw since ftrace callbacks that may run
- * with preemption off take it.  Nothing is allocated or freed and no lock taken under it.
+ * Users of a file are the ranges that refer to it and the requests that work with it.  A file
+ * without users is forgotten, unless it has a table: then it is idle, and in a list of such files,
+ * the one that has been idle longest first.  @users goes to 0 and comes back from 0 only under
+ * file_lock, so under file_lock a file that is found is either in use or in a list of idle ones.
+ * Whoever changes the table of a file is a user of it.
+ *
+ * file_lock protects the hashes and lists.  Lookups of an inode that is known and unchanged, and
+ * of inodes that are unknown, take only the RCU read lock.  Callbacks take file_lock with
+ * preemption off, and under it memory is allocated for the hashes (GFP_NOWAIT): PREEMPT_RT, where
+ * neither is allowed, is refused by compat.h.  Inside of it are the locks of the hashes and the
+ * xarray; no other.
+ *
+ * No bucket can be made long, as users choose most of what identifies a file: the hashes have a
+ * random seed and grow; no two entries of file_equals are equal; and an inode shows at most
+ * INODE_FILES_MAX files, a file has at most FILE_INODES_MAX inodes.  When there is one more the
+ * oldest link goes.  What is lost by that: mappings which have been there since before so many
+ * changes of their inode are taken for its latest file when they are reported again; an inode of
+ * a file with so many is looked up as an unknown one, and found to be equal.
  */
 #include <linux/dcache.h>
 #include <linux/fs.h>
-#include <linux/hashtable.h>
 #include <linux/jhash.h>
 #include <linux/mm.h>
+#include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/xarray.h>
 
 #include "budget.h"
 #include "compat.h"
@@ -35,12 +52,17 @@
 
 #define FILE_NAME_MAX	255		/* bytes kept of a path: the last ones */
 
-static DEFINE_RAW_SPINLOCK(file_lock);
-static DEFINE_HASHTABLE(file_keys, 10);
-static DEFINE_HASHTABLE(file_ids, 10);
-static DEFINE_HASHTABLE(file_inodes, 10);
-LIST_HEAD(bee_file_list);
-static u32 file_next_id = 1;		/* file_lock */
+#define INODE_FILES_MAX	16
+#define FILE_INODES_MAX	64
+
+static DEFINE_SPINLOCK(file_lock);
+static DEFINE_XARRAY_ALLOC1(file_ids);	/* file_lock, RCU for reading */
+static u32 file_next_id;		/* file_lock */
+static struct rhltable file_inodes;	/* file_lock, RCU for reading */
+static struct rhashtable file_equals;	/* file_lock */
+static LIST_HEAD(file_idle);		/* file_lock */
+static LIST_HEAD(file_lost);		/* file_lock; idle, and no inode can show them again */
+static u64 file_idle_bytes;		/* file_lock; of both lists, with tables */
 static u32 file_nr;			/* file_lock */
 static atomic_t file_seq;
 
@@ -48,7 +70,7 @@ static atomic_t file_seq;
  * struct file_inode - an inode in memory that shows a file
  * @inode: its address, which is compared and never followed
  * @file: the file
- * @by_inode: in the hash by address (file_lock, RCU for reading)
+ * @by_inode: in file_inodes (file_lock, RCU for reading)
  * @node: in the file's list (file_lock)
  * @rcu: frees it
  *
@@ -57,9 +79,16 @@ static atomic_t file_seq;
 struct file_inode {
 	const struct inode	*inode;
 	struct bee_file		*file;
-	struct hlist_node	 by_inode;
+	struct rhlist_head	 by_inode;
 	struct hlist_node	 node;
 	struct rcu_head		 rcu;
+};
+
+static const struct rhashtable_params file_inode_params = {
+	.key_len = sizeof(const struct inode *),
+	.key_offset = offsetof(struct file_inode, inode),
+	.head_offset = offsetof(struct file_inode, by_inode),
+	.automatic_shrinking = true,
 };
 
 static struct file_inode *file_inode_alloc(gfp_t gfp)
@@ -96,28 +125,82 @@ static void file_inodes_free(struct hlist_head *gone)
 		call_rcu(&i->rcu, file_inode_free_rcu);
 }
 
-static void file_inode_link(struct bee_file *f, struct file_inode *i, const struct inode *inode)
+/* The files that an inode shows, for rhl_for_each_entry_rcu(); under RCU. */
+static struct rhlist_head *file_inode_list(const struct inode *inode)
 {
-	lockdep_assert_held(&file_lock);
-	i->inode = inode;
-	i->file = f;
-	hash_add_rcu(file_inodes, &i->by_inode, (unsigned long)inode);
-	hlist_add_head(&i->node, &f->inodes);
-	WRITE_ONCE(f->ninodes, f->ninodes + 1);
+	return rhltable_lookup(&file_inodes, &inode, file_inode_params);
 }
 
+static bool file_is_idle(const struct bee_file *f)
+{
+	lockdep_assert_held(&file_lock);
+	return !list_empty(&f->idle);
+}
+
+/* Can no inode show it again?  Its inodes are gone, and its build-id is not known. */
+static bool file_is_lost(const struct bee_file *f)
+{
+	lockdep_assert_held(&file_lock);
+	return hlist_empty(&f->inodes) && !f->build_id.len;
+}
+
+/* file_inodes_free() is to free it. */
 static void file_inode_unlink(struct file_inode *i, struct hlist_head *gone)
 {
+	struct bee_file *f = i->file;
+
 	lockdep_assert_held(&file_lock);
-	hash_del_rcu(&i->by_inode);
+	rhltable_remove(&file_inodes, &i->by_inode, file_inode_params);
 	hlist_del(&i->node);
-	WRITE_ONCE(i->file->ninodes, i->file->ninodes - 1);
 	hlist_add_head(&i->node, gone);
+	WRITE_ONCE(f->ninodes, f->ninodes - 1);
+	if (!file_is_idle(f))
+		return;
+	WRITE_ONCE(file_idle_bytes, file_idle_bytes - sizeof(*i));
+	if (file_is_lost(f))
+		list_move_tail(&f->idle, &file_lost);
 }
 
-static u32 file_key_hash(const struct bee_file_key *key)
+/* Make room for one more link of @inode. */
+static void file_inode_limit(const struct inode *inode, struct hlist_head *gone)
 {
-	return jhash2((const u32 *)key, sizeof(*key) / sizeof(u32), 0);
+	struct file_inode *i, *oldest = NULL;
+	struct rhlist_head *at;
+	int n = 0;
+
+	rcu_read_lock();
+	rhl_for_each_entry_rcu(i, at, file_inode_list(inode), by_inode) {
+		n++;
+		if (!oldest || (s32)(i->file->id - oldest->file->id) < 0)
+			oldest = i;
+	}
+	rcu_read_unlock();
+	if (n >= INODE_FILES_MAX)
+		file_inode_unlink(oldest, gone);
+}
+
+/* Return: 0, or -errno and @i is not used. */
+static int file_inode_link(struct bee_file *f, struct file_inode *i, const struct inode *inode,
+			   struct hlist_head *gone)
+{
+	struct hlist_node *last;
+	int err;
+
+	lockdep_assert_held(&file_lock);
+	file_inode_limit(inode, gone);
+	if (f->ninodes >= FILE_INODES_MAX) {
+		for (last = f->inodes.first; last->next; )
+			last = last->next;
+		file_inode_unlink(hlist_entry(last, struct file_inode, node), gone);
+	}
+	i->inode = inode;
+	i->file = f;
+	err = rhltable_insert(&file_inodes, &i->by_inode, file_inode_params);
+	if (err)
+		return err;
+	hlist_add_head(&i->node, &f->inodes);
+	WRITE_ONCE(f->ninodes, f->ninodes + 1);
+	return 0;
 }
 
 static bool file_has_key(const struct bee_file *f, const struct bee_file_key *key)
@@ -125,72 +208,150 @@ static bool file_has_key(const struct bee_file *f, const struct bee_file_key *ke
 	return !memcmp(&f->key, key, sizeof(*key));
 }
 
-/* Takes a reference.  A file whose last reference is being dropped is not found. */
-static struct bee_file *file_get_inode(const struct bee_inode_look *look)
+static u32 equal_hash(const struct bee_file_key *key, s64 ctime, const struct bee_build_id *id,
+		      u32 seed)
 {
-	struct file_inode *i;
+	seed = jhash2((const u32 *)key, sizeof(*key) / sizeof(u32), seed);
+	seed = jhash(&ctime, sizeof(ctime), seed);
+	return jhash(id->id, id->len, seed);
+}
+
+static u32 equal_hash_look(const void *data, u32 len, u32 seed)
+{
+	const struct bee_inode_look *look = data;
+
+	return equal_hash(&look->key, look->ctime, &look->build_id, seed);
+}
+
+static u32 equal_hash_file(const void *data, u32 len, u32 seed)
+{
+	const struct bee_file *f = data;
+
+	return equal_hash(&f->key, f->ctime, &f->build_id, seed);
+}
+
+static int equal_compare(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct bee_inode_look *look = arg->key;
+	const struct bee_file *f = obj;
+
+	return !file_has_key(f, &look->key) || f->ctime != look->ctime ||
+	       !bee_build_id_equal(&f->build_id, &look->build_id);
+}
+
+static const struct rhashtable_params file_equal_params = {
+	.key_len = sizeof(struct bee_inode_look),
+	.head_offset = offsetof(struct bee_file, by_equal),
+	.hashfn = equal_hash_look,
+	.obj_hashfn = equal_hash_file,
+	.obj_cmpfn = equal_compare,
+	.automatic_shrinking = true,
+};
+
+static void file_equal_remove(struct bee_file *f)
+{
+	lockdep_assert_held(&file_lock);
+	if (f->equal)
+		rhashtable_remove_fast(&file_equals, &f->by_equal, file_equal_params);
+	f->equal = false;
+}
+
+/*
+ * Enter a file with a build-id into file_equals.  If another file is there that is its equal by
+ * now, that one is as good; without memory the file is not recognised when its inode is gone.
+ */
+static void file_equal_add(struct bee_file *f)
+{
+	struct bee_inode_look look = {
+		.key = f->key, .ctime = f->ctime, .build_id = f->build_id,
+	};
 
 	lockdep_assert_held(&file_lock);
-	hash_for_each_possible(file_inodes, i, by_inode, (unsigned long)look->inode)
-		if (i->inode == look->inode && file_has_key(i->file, &look->key) &&
-		    !bee_build_id_differ(&i->file->build_id, &look->build_id) &&
-		    refcount_inc_not_zero(&i->file->refs))
-			return i->file;
-	return NULL;
+	f->equal = f->build_id.len &&
+		   !rhashtable_lookup_insert_key(&file_equals, &look, &f->by_equal,
+						 file_equal_params);
 }
 
-/* As file_get_inode(), without the build-id: enough if the inode is as it was at the last look. */
+/* Note what an inode of @f says, of which ctime and build-id may be new. */
+static void file_note(struct bee_file *f, s64 ctime, const struct bee_build_id *build_id)
+{
+	lockdep_assert_held(&file_lock);
+	if (f->ctime == ctime && !memcmp(&f->build_id, build_id, sizeof(*build_id)))
+		return;
+	file_equal_remove(f);
+	WRITE_ONCE(f->ctime, ctime);
+	f->build_id = *build_id;
+	file_equal_add(f);
+}
+
+/* Become a user of a file that has been found. */
+static void file_take(struct bee_file *f)
+{
+	lockdep_assert_held(&file_lock);
+	if (refcount_inc_not_zero(&f->users))
+		return;
+	WRITE_ONCE(file_idle_bytes, file_idle_bytes - bee_file_bytes(f));
+	list_del_init(&f->idle);
+	refcount_set(&f->users, 1);
+}
+
+/*
+ * Become a user of the file that an inode shows, if it is as it was at the last look: then the
+ * build-id does not matter.  Takes no lock, and leaves idle files to file_get_changed().
+ */
 static struct bee_file *file_get_unchanged(const struct bee_inode_look *look)
 {
-	struct bee_file *f;
-	bool same;
+	struct bee_file *f = NULL;
+	struct rhlist_head *at;
+	struct file_inode *i;
 
-	raw_spin_lock(&file_lock);
-	f = file_get_inode(look);
-	same = f && f->ctime == look->ctime && f->build_id.looked;
-	raw_spin_unlock(&file_lock);
-	if (same)
-		return f;
-	bee_file_put(f);
-	return NULL;
-}
-
-/* As file_get_inode(), with the build-id if that can be had; notes what the inode says now. */
-static struct bee_file *file_get_changed(const struct bee_inode_look *look)
-{
-	struct bee_file *f = file_get_inode(look);
-
-	if (!f)
-		return NULL;
-	f->ctime = look->ctime;
-	if (look->build_id.looked)
-		f->build_id = look->build_id;
+	rcu_read_lock();
+	rhl_for_each_entry_rcu(i, at, file_inode_list(look->inode), by_inode) {
+		if (!file_has_key(i->file, &look->key) ||
+		    READ_ONCE(i->file->ctime) != look->ctime ||
+		    !READ_ONCE(i->file->build_id.looked))
+			continue;
+		if (refcount_inc_not_zero(&i->file->users))
+			f = i->file;
+		break;
+	}
+	rcu_read_unlock();
 	return f;
 }
 
-/* As file_get_inode(), for an inode that is not known. */
+/* As file_get_unchanged(), with the build-id if that can be had; notes what the inode says now. */
+static struct bee_file *file_get_changed(const struct bee_inode_look *look)
+{
+	struct bee_file *f = NULL;
+	struct rhlist_head *at;
+	struct file_inode *i;
+
+	lockdep_assert_held(&file_lock);
+	rcu_read_lock();
+	rhl_for_each_entry_rcu(i, at, file_inode_list(look->inode), by_inode)
+		if (file_has_key(i->file, &look->key) &&
+		    !bee_build_id_differ(&i->file->build_id, &look->build_id) &&
+		    (!f || (s32)(i->file->id - f->id) > 0))
+			f = i->file;
+	rcu_read_unlock();
+	if (!f)
+		return NULL;
+	file_take(f);
+	file_note(f, look->ctime, look->build_id.looked ? &look->build_id : &f->build_id);
+	return f;
+}
+
+/* Become a user of the file that an unknown inode shows, if that is known. */
 static struct bee_file *file_get_equal(const struct bee_inode_look *look)
 {
 	struct bee_file *f;
 
 	lockdep_assert_held(&file_lock);
-	hash_for_each_possible(file_keys, f, by_key, file_key_hash(&look->key))
-		if (file_has_key(f, &look->key) && f->ctime == look->ctime &&
-		    bee_build_id_equal(&f->build_id, &look->build_id) &&
-		    refcount_inc_not_zero(&f->refs))
-			return f;
-	return NULL;
-}
-
-static struct bee_file *file_find_id(u32 id)
-{
-	struct bee_file *f;
-
-	lockdep_assert_held(&file_lock);
-	hash_for_each_possible(file_ids, f, by_id, id)
-		if (f->id == id)
-			return f;
-	return NULL;
+	f = look->build_id.len ? rhashtable_lookup_fast(&file_equals, look, file_equal_params) :
+				 NULL;
+	if (f)
+		file_take(f);
+	return f;
 }
 
 static u64 file_size(const struct bee_file *f)
@@ -198,10 +359,11 @@ static u64 file_size(const struct bee_file *f)
 	return struct_size(f, name, strlen(f->name) + 1);
 }
 
-/** bee_file_bytes() - kernel memory of a file and its inodes, without its table.  Context: Any. */
+/** bee_file_bytes() - kernel memory of a file, its inodes and its table.  Context: Any. */
 u64 bee_file_bytes(const struct bee_file *f)
 {
-	return file_size(f) + READ_ONCE(f->ninodes) * sizeof(struct file_inode);
+	return file_size(f) + READ_ONCE(f->ninodes) * sizeof(struct file_inode) +
+	       READ_ONCE(f->table_bytes);
 }
 
 static struct bee_file *file_alloc(const struct bee_inode_look *look, const struct path *path,
@@ -229,7 +391,9 @@ static struct bee_file *file_alloc(const struct bee_inode_look *look, const stru
 		f->ctime = look->ctime;
 		f->build_id = look->build_id;
 		memcpy(f->name, name, length);
-		refcount_set(&f->refs, 1);
+		refcount_set(&f->users, 1);
+		atomic_set(&f->live, 1);
+		INIT_LIST_HEAD(&f->idle);
 		bee_file_touch(f);
 		if (!bee_budget_charge_nowait(BEE_BUDGET_FILES, file_size(f))) {
 			kfree(f);
@@ -251,40 +415,79 @@ static void file_free_rcu(struct rcu_head *rcu)
 	file_free(container_of(rcu, struct bee_file, rcu));
 }
 
-/* Add a new file to the hashes and the list. */
-static void file_publish(struct bee_file *f)
+/**
+ * bee_file_put_live() - drop a reference on the memory of a file
+ * @f: the file; the caller held a count of @live
+ *
+ * Context: Any but NMI.
+ */
+void bee_file_put_live(struct bee_file *f)
 {
+	if (atomic_dec_and_test(&f->live))
+		call_rcu(&f->rcu, file_free_rcu);
+}
+
+/* Give a new file its id. */
+static int file_publish(struct bee_file *f)
+{
+	int err;
+
 	lockdep_assert_held(&file_lock);
-	do
-		f->id = file_next_id++;
-	while (!f->id || file_find_id(f->id));
-	hash_add(file_keys, &f->by_key, file_key_hash(&f->key));
-	hash_add(file_ids, &f->by_id, f->id);
-	list_add_tail_rcu(&f->node, &bee_file_list);
+	err = xa_alloc_cyclic(&file_ids, &f->id, f, xa_limit_32b, &file_next_id,
+			      GFP_NOWAIT | __GFP_NOWARN);
+	if (err < 0)
+		return err;
 	WRITE_ONCE(file_nr, file_nr + 1);
+	bee_file_changed();
+	return 0;
+}
+
+/* Dumps may still see it until a grace period has passed. */
+static void file_unpublish(struct bee_file *f, struct hlist_head *gone)
+{
+	struct file_inode *i;
+	struct hlist_node *next;
+
+	lockdep_assert_held(&file_lock);
+	hlist_for_each_entry_safe(i, next, &f->inodes, node)
+		file_inode_unlink(i, gone);
+	file_equal_remove(f);
+	xa_erase(&file_ids, f->id);
+	WRITE_ONCE(file_nr, file_nr - 1);
 	bee_file_changed();
 }
 
 /*
  * The file that an inode shows at the first look at it: a known one, or else *@fresh, which is
- * published.  *@fresh and *@i become NULL if they are used.
+ * published; or NULL without memory.  *@fresh and *@i become NULL if they are used, or not to be
+ * freed by the caller.
  */
 static struct bee_file *file_get_first(const struct bee_inode_look *look, struct bee_file **fresh,
-				       struct file_inode **i)
+				       struct file_inode **i, struct hlist_head *gone)
 {
 	/* Another CPU may have been here since the inode was found to be unknown. */
-	struct bee_file *f = file_get_changed(look);
+	struct bee_file *f = file_get_changed(look), *known;
 
 	if (f)
 		return f;
-	f = file_get_equal(look);
-	if (!f) {
-		f = *fresh;
+	known = file_get_equal(look);
+	f = known ?: *fresh;
+	if (!known && file_publish(f))
+		return NULL;
+	if (file_inode_link(f, *i, look->inode, gone)) {
+		/* A known file can do without; the inode stays unknown. */
+		if (known)
+			return known;
+		file_unpublish(f, gone);
+		bee_file_put_live(f);
 		*fresh = NULL;
-		file_publish(f);
+		return NULL;
 	}
-	file_inode_link(f, *i, look->inode);
 	*i = NULL;
+	if (!known) {
+		file_equal_add(f);
+		*fresh = NULL;
+	}
 	return f;
 }
 
@@ -295,24 +498,26 @@ static struct bee_file *file_get_or_create(const struct inode *inode, const stru
 	struct bee_inode_look look;
 	struct bee_file *f, *fresh;
 	struct file_inode *i;
+	HLIST_HEAD(gone);
 
 	bee_inode_look(&look, inode);
 	f = file_get_unchanged(&look);
 	if (f)
 		return f;
 	bee_inode_look_build_id(&look, gfp);
-	raw_spin_lock(&file_lock);
+	spin_lock(&file_lock);
 	f = file_get_changed(&look);
-	raw_spin_unlock(&file_lock);
+	spin_unlock(&file_lock);
 	if (f)
 		return f;
 	fresh = file_alloc(&look, path, gfp);
 	i = file_inode_alloc(gfp);
 	if (fresh && i) {
-		raw_spin_lock(&file_lock);
-		f = file_get_first(&look, &fresh, &i);
-		raw_spin_unlock(&file_lock);
+		spin_lock(&file_lock);
+		f = file_get_first(&look, &fresh, &i, &gone);
+		spin_unlock(&file_lock);
 	}
+	file_inodes_free(&gone);
 	if (fresh)
 		file_free(fresh);
 	file_inode_free(i);
@@ -367,37 +572,67 @@ struct bee_file *bee_file_get_id(u32 id)
 {
 	struct bee_file *f;
 
-	raw_spin_lock(&file_lock);
-	f = file_find_id(id);
-	if (f && !refcount_inc_not_zero(&f->refs))
-		f = NULL;
-	raw_spin_unlock(&file_lock);
+	spin_lock(&file_lock);
+	f = xa_load(&file_ids, id);
+	if (f)
+		file_take(f);
+	spin_unlock(&file_lock);
 	return f;
+}
+
+/**
+ * bee_file_get_idle() - the file whose table has been idle longest, with a reference
+ * @only_lost: one that no inode can show again; otherwise these come first
+ *
+ * Context: Any but NMI.
+ * Return: the file, or NULL if there is none.
+ */
+struct bee_file *bee_file_get_idle(bool only_lost)
+{
+	struct bee_file *f;
+
+	spin_lock(&file_lock);
+	f = list_first_entry_or_null(&file_lost, struct bee_file, idle);
+	if (!f && !only_lost)
+		f = list_first_entry_or_null(&file_idle, struct bee_file, idle);
+	if (f)
+		file_take(f);
+	spin_unlock(&file_lock);
+	return f;
+}
+
+/**
+ * bee_file_next() - the first file from an id on
+ * @id: the first id wanted
+ *
+ * Context: Any but NMI.  Caller holds the RCU read lock, which keeps the result.
+ * Return: the file, or NULL.
+ */
+struct bee_file *bee_file_next(unsigned long id)
+{
+	return xa_find(&file_ids, &id, ULONG_MAX, XA_PRESENT);
 }
 
 /** bee_file_put() - drop a reference; @f may be NULL.  Context: Any but NMI. */
 void bee_file_put(struct bee_file *f)
 {
-	struct file_inode *i;
-	struct hlist_node *next;
 	HLIST_HEAD(gone);
 
 	if (!f)
 		return;
 	bee_file_touch(f);
-	if (!refcount_dec_and_test(&f->refs))
+	if (!refcount_dec_and_lock(&f->users, &file_lock))
 		return;
-	raw_spin_lock(&file_lock);
-	hlist_for_each_entry_safe(i, next, &f->inodes, node)
-		file_inode_unlink(i, &gone);
-	hash_del(&f->by_key);
-	hash_del(&f->by_id);
-	list_del_rcu(&f->node);
-	WRITE_ONCE(file_nr, file_nr - 1);
-	bee_file_changed();
-	raw_spin_unlock(&file_lock);
+	if (rcu_access_pointer(f->table)) {
+		list_add_tail(&f->idle, file_is_lost(f) ? &file_lost : &file_idle);
+		WRITE_ONCE(file_idle_bytes, file_idle_bytes + bee_file_bytes(f));
+		spin_unlock(&file_lock);
+		return;
+	}
+	file_unpublish(f, &gone);
+	spin_unlock(&file_lock);
 	file_inodes_free(&gone);
-	call_rcu(&f->rcu, file_free_rcu);
+	bee_file_put_live(f);
 }
 
 /**
@@ -408,17 +643,18 @@ void bee_file_put(struct bee_file *f)
  * Writing to a mapped file changes its mtime, and so the key that it would get now; the
  * mapping still shows the same inode.
  *
- * Context: Any, NMI-safe.
+ * Context: Any but NMI.
  * Return: true if it does.
  */
 bool bee_file_is_inode(const struct bee_file *f, const struct inode *inode)
 {
 	const struct file_inode *i;
+	struct rhlist_head *at;
 	bool is = false;
 
 	rcu_read_lock();
-	hash_for_each_possible_rcu(file_inodes, i, by_inode, (unsigned long)inode)
-		is |= i->inode == inode && i->file == f;
+	rhl_for_each_entry_rcu(i, at, file_inode_list(inode), by_inode)
+		is |= i->file == f;
 	rcu_read_unlock();
 	return is;
 }
@@ -427,21 +663,22 @@ bool bee_file_is_inode(const struct bee_file *f, const struct inode *inode)
 static noinline void file_forget_inode(const struct inode *inode)
 {
 	struct bee_inode_look look;
-	struct hlist_node *next;
+	struct rhlist_head *list;
 	struct file_inode *i;
 	HLIST_HEAD(gone);
 
 	bee_inode_look(&look, inode);
-	raw_spin_lock(&file_lock);
-	hash_for_each_possible_safe(file_inodes, i, next, by_inode, (unsigned long)inode) {
-		if (i->inode != inode)
-			continue;
+	spin_lock(&file_lock);
+	rcu_read_lock();
+	while ((list = file_inode_list(inode))) {
+		i = container_of(list, struct file_inode, by_inode);
 		/* When it is read again its ctime is this one. */
 		if (file_has_key(i->file, &look.key))
-			i->file->ctime = look.ctime;
+			file_note(i->file, look.ctime, &i->file->build_id);
 		file_inode_unlink(i, &gone);
 	}
-	raw_spin_unlock(&file_lock);
+	rcu_read_unlock();
+	spin_unlock(&file_lock);
 	file_inodes_free(&gone);
 }
 
@@ -455,27 +692,15 @@ static noinline void file_forget_inode(const struct inode *inode)
  */
 void bee_file_inode_gone(const struct inode *inode)
 {
-	const struct file_inode *i;
-	bool known = false;
+	bool known;
 
+	if (!bee_file_count())
+		return;
 	rcu_read_lock();
-	hash_for_each_possible_rcu(file_inodes, i, by_inode, (unsigned long)inode)
-		known |= i->inode == inode;
+	known = file_inode_list(inode);
 	rcu_read_unlock();
 	if (known)
 		file_forget_inode(inode);
-}
-
-/**
- * bee_file_is_lost() - whether no inode can show a file again
- * @f: the file, without a mapping
- *
- * Context: Any.  Caller keeps @f alive.
- * Return: true if its inodes are gone and its build-id is not known.
- */
-bool bee_file_is_lost(const struct bee_file *f)
-{
-	return hlist_empty(&f->inodes) && !f->build_id.len;
 }
 
 /** bee_file_changed() - note that a file or table was added or removed.  Context: Any. */
@@ -499,9 +724,34 @@ u32 bee_file_count(void)
 	return READ_ONCE(file_nr);
 }
 
-/** bee_file_exit() - wait until all files are freed; nothing refers to any.  Context: Process. */
+/** bee_file_idle_bytes() - kernel memory of files without users, with tables.  Context: Any. */
+u64 bee_file_idle_bytes(void)
+{
+	return READ_ONCE(file_idle_bytes);
+}
+
+/** bee_file_init() - make the hashes.  Context: Process, may sleep.  Return: 0 or -errno. */
+int bee_file_init(void)
+{
+	int err = rhltable_init(&file_inodes, &file_inode_params);
+
+	if (err)
+		return err;
+	err = rhashtable_init(&file_equals, &file_equal_params);
+	if (err)
+		rhltable_destroy(&file_inodes);
+	return err;
+}
+
+/**
+ * bee_file_exit() - wait until all files are freed; nothing refers to any
+ *
+ * Context: Process, may sleep.
+ */
 void bee_file_exit(void)
 {
 	rcu_barrier();
-	WARN_ON(!list_empty(&bee_file_list));
+	WARN_ON(!xa_empty(&file_ids) || file_idle_bytes);
+	rhashtable_destroy(&file_equals);
+	rhltable_destroy(&file_inodes);
 }

@@ -6,8 +6,10 @@
 #include <linux/atomic.h>
 #include <linux/jiffies.h>
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
+#include <linux/rhashtable-types.h>
 #include <linux/types.h>
 #include <linux/beeunwind.h>
 
@@ -23,30 +25,36 @@ struct vm_area_struct;
  * @tgid: a process that has the file mapped, in the initial pid namespace
  * @start: first address of the mapping
  * @end: address after the last
+ * @node: in the list of files to tell of, if @state is NEWS_READY
  *
  * Owned by news.c.
  */
 struct bee_news {
-	atomic_t	state;
-	u32		tgid;
-	u64		start;
-	u64		end;
+	atomic_t		state;
+	u32			tgid;
+	u64			start;
+	u64			end;
+	struct llist_node	node;
 };
 
 /**
  * struct bee_file - a file that is mapped by a managed address space, or has a table
  * @table: its table, or NULL (store_mutex, RCU for reading)
  * @used: jiffies when it was last mapped, unmapped or walked through
- * @refs: one for each range, one for the table, one for each request at work
- * @id: its name in the protocol, ascending along @node (I)
+ * @users: one for each range, one for each request at work; goes to and from 0 under file_lock
+ * @live: 1 until it is forgotten, and 1 while news.c has it in its list; freed after both
+ * @id: its name in the protocol (I)
  * @key: its identity, but two files can have equal ones (I)
  * @inodes: its inodes in memory: one, none, or some in snapshots of a file system (F)
  * @ninodes: length of @inodes (F, READ_ONCE() for reading)
- * @ctime: when they were last changed in any way, as of the last look at one, ns (F)
- * @build_id: of its contents, if known (F)
- * @by_key: in the hash by key (F)
- * @by_id: in the hash by id (F)
- * @node: in bee_file_list (F, RCU for reading)
+ * @equal: in the hash of files that can be recognised without an inode (F)
+ * @ctime: when they were last changed in any way, as of the last look at one, ns (F, READ_ONCE()
+ *	for reading)
+ * @build_id: of its contents, if known (F; @looked by READ_ONCE() for reading)
+ * @by_equal: in that hash (F)
+ * @idle: in a list of idle tables, if there are no users (F)
+ * @table_bytes: kernel memory of its table (store_mutex, READ_ONCE() for reading; no change while
+ *	it is idle)
  * @rcu: frees it
  * @news: whether user space knows that it has no table
  * @hits: samples whose topmost frame was in it, modulo 2^32
@@ -56,22 +64,24 @@ struct bee_news {
  *
  * I: set before publication.  F: file_lock of file.c.
  *
- * Freed a grace period after the last reference is dropped, so a file that is found through
- * a map under the RCU read lock can be used without a reference.
+ * Freed a grace period after it was forgotten, so a file that is found through a map under the RCU
+ * read lock can be used without a reference.
  */
 struct bee_file {
 	struct bee_stored __rcu	*table;
 	unsigned long		 used;
-	refcount_t		 refs;
+	refcount_t		 users;
+	atomic_t		 live;
 	u32			 id;
+	u32			 ninodes;
 	struct bee_file_key	 key;
 	struct hlist_head	 inodes;
 	s64			 ctime;
 	struct bee_build_id	 build_id;
-	u32			 ninodes;
-	struct hlist_node	 by_key;
-	struct hlist_node	 by_id;
-	struct list_head	 node;
+	bool			 equal;
+	struct rhash_head	 by_equal;
+	struct list_head	 idle;
+	u64			 table_bytes;
 	struct rcu_head		 rcu;
 	struct bee_news		 news;
 	atomic_t		 hits;
@@ -80,31 +90,30 @@ struct bee_file {
 	char			 name[];
 };
 
-/* All files, by id, for list_for_each_entry_rcu(). */
-extern struct list_head bee_file_list;
-
+int bee_file_init(void);
 void bee_file_exit(void);
 
 struct bee_file *bee_file_get(struct file *exe);
 struct bee_file *bee_file_get_vdso(void);
 struct bee_file *bee_file_get_vma(const struct vm_area_struct *vma, gfp_t gfp);
 struct bee_file *bee_file_get_id(u32 id);
+struct bee_file *bee_file_get_idle(bool only_lost);
+struct bee_file *bee_file_next(unsigned long id);
 void bee_file_put(struct bee_file *f);
+void bee_file_put_live(struct bee_file *f);
 
 u64 bee_file_bytes(const struct bee_file *f);
 bool bee_file_is_inode(const struct bee_file *f, const struct inode *inode);
-bool bee_file_is_lost(const struct bee_file *f);
 void bee_file_inode_gone(const struct inode *inode);
 unsigned int bee_file_seq(void);
 void bee_file_changed(void);
 u32 bee_file_count(void);
+u64 bee_file_idle_bytes(void);
 
 /** bee_file_users() - how many ranges and requests refer to a file.  Context: Any. */
 static inline u32 bee_file_users(const struct bee_file *f)
 {
-	u32 refs = refcount_read(&f->refs);
-
-	return rcu_access_pointer(f->table) && refs ? refs - 1 : refs;
+	return refcount_read(&f->users);
 }
 
 /** bee_file_touch() - note a use, at most once in a jiffy.  Context: Any, NMI-safe. */

@@ -6,6 +6,7 @@
 #include <linux/workqueue.h>
 #include <net/genetlink.h>
 
+#include "file.h"
 #include "hook.h"
 #include "manage.h"
 #include "netlink.h"
@@ -26,16 +27,19 @@ static int __init beeunwind_init(void)
 	main_wq = alloc_workqueue("beeunwind", WQ_UNBOUND, 0);
 	if (!main_wq)
 		return -ENOMEM;
-	bee_budget_init((u64)budget_mb << 20, &bee_store_reclaim);
-	bee_news_init(main_wq, bee_netlink_tell);
-	bee_mm_init(main_wq, &bee_manage_rescan);
-	bee_manage_init(main_wq);
-	ret = bee_store_init();
+	ret = bee_file_init();
 	if (ret)
 		goto destroy_wq;
+	bee_budget_init((u64)budget_mb << 20, &bee_store_reclaim);
+	bee_news_init(main_wq, bee_netlink_tell);
+	ret = bee_store_init();
+	if (ret)
+		goto exit_file;
 	ret = bee_percpu_init();
 	if (ret)
 		goto exit_store;
+	bee_mm_init(main_wq, &bee_manage_rescan);
+	bee_manage_init(main_wq);
 	ret = bee_hook_init();
 	if (ret)
 		goto exit_percpu;
@@ -56,6 +60,7 @@ exit_percpu:
 exit_store:
 	bee_store_exit();
 	bee_news_exit();
+exit_file:
 	bee_file_exit();
 	bee_budget_exit();
 destroy_wq:

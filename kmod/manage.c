@@ -19,18 +19,22 @@
 #include "compat.h"
 #include "manage.h"
 
-/* While rescans fail the delay until the next one doubles. */
-#define RESCAN_FIRST	(HZ / 10)
-#define RESCAN_LAST	(60 * HZ)
+/*
+ * While the rescans of an address space fail its delay until the next one doubles.  Whether one is
+ * due is looked at every second, so that none waits for another's delay, and mmap_lock is tried for
+ * a moment only, so that none waits for another's lock.
+ */
+#define RESCAN_PERIOD	HZ
+#define RESCAN_LAST	(10 * HZ)
+#define RESCAN_TRY	(HZ / 50)
 
 static DEFINE_MUTEX(mm_mutex);
 static struct workqueue_struct *manage_wq;
-static unsigned long rescan_delay = RESCAN_FIRST;	/* of rescan_work() only */
 
-/* Take mm_mutex and mmap_lock.  On false neither is held. */
-static bool manage_lock(struct mm_struct *mm)
+/* Take mm_mutex and mmap_lock, within @time jiffies.  On false neither is held. */
+static bool manage_lock(struct mm_struct *mm, unsigned long time)
 {
-	unsigned long end = jiffies + HZ;
+	unsigned long end = jiffies + time;
 
 	do {
 		mutex_lock(&mm_mutex);
@@ -175,7 +179,7 @@ int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *
 	struct bee_mm *known, *m;
 	int ret = -ENOMEM;
 
-	if (!manage_lock(mm)) {
+	if (!manage_lock(mm, HZ)) {
 		NL_SET_ERR_MSG(extack, "the process is changing its memory map; try again");
 		return -EBUSY;
 	}
@@ -218,16 +222,26 @@ bool bee_manage_stop_cookie(u64 cookie)
 	return managed;
 }
 
-/* The next address space that has lost its ranges, with mm_users held, from *@cookie on. */
-static struct mm_struct *rescan_get_next(u64 *cookie)
+/*
+ * The next address space that has lost its ranges and is due, with mm_users held, from *@cookie on;
+ * *@left is set if there is any, due or not.
+ */
+static struct mm_struct *rescan_get_next(u64 *cookie, bool *left)
 {
 	struct mm_struct *mm = NULL;
-	const struct bee_mm *m;
+	struct bee_mm *m;
+	u32 delay;
 
 	rcu_read_lock();
-	while (!mm && (m = bee_mm_next(*cookie, NULL))) {
+	while (!mm && (m = bee_mm_next_lost(*cookie))) {
 		*cookie = m->cookie + 1;
-		if (READ_ONCE(m->lost) && mmget_not_zero(m->mm))
+		*left = true;
+		if (time_before(jiffies, READ_ONCE(m->retry)))
+			continue;
+		delay = min_t(u32, 2 * READ_ONCE(m->delay), RESCAN_LAST);
+		WRITE_ONCE(m->delay, delay);
+		WRITE_ONCE(m->retry, jiffies + delay);
+		if (mmget_not_zero(m->mm))
 			mm = m->mm;
 	}
 	rcu_read_unlock();
@@ -238,24 +252,20 @@ static void rescan_work(struct work_struct *work)
 {
 	struct mm_struct *mm;
 	struct bee_mm *m;
-	bool again = false;
+	bool left = false;
 	u64 cookie = 0;
 
-	while ((mm = rescan_get_next(&cookie))) {
-		if (manage_lock(mm)) {
+	while ((mm = rescan_get_next(&cookie, &left))) {
+		if (manage_lock(mm, RESCAN_TRY)) {
 			m = manage_find(mm);
-			again |= m && scan_locked(m, NULL);
+			if (m)
+				scan_locked(m, NULL);
 			manage_unlock(mm);
-		} else {
-			again = true;
 		}
 		mmput(mm);
 	}
-	rescan_delay = min_t(unsigned long, 2 * rescan_delay, RESCAN_LAST);
-	if (again)
-		queue_delayed_work(manage_wq, &bee_manage_rescan, rescan_delay);
-	else
-		rescan_delay = RESCAN_FIRST;
+	if (left)
+		queue_delayed_work(manage_wq, &bee_manage_rescan, RESCAN_PERIOD);
 }
 
 DECLARE_DELAYED_WORK(bee_manage_rescan, rescan_work);

@@ -107,7 +107,7 @@ static void map_append(struct bee_map *map, u64 start, u64 end, u64 offset, stru
 static void map_append_part(struct bee_map *map, const struct bee_range *r, u64 start, u64 end)
 {
 	if (r->file)
-		refcount_inc(&r->file->refs);
+		refcount_inc(&r->file->users);
 	map_append(map, start, end, bee_range_offset(r, start), r->file);
 }
 
@@ -248,7 +248,7 @@ struct bee_file *bee_map_get_file(const struct bee_map *map, u64 start,
 	if (!r || !r->file || !vma->vm_file ||
 	    !bee_file_is_inode(r->file, file_inode(vma->vm_file)))
 		return bee_file_get_vma(vma, gfp);
-	refcount_inc(&r->file->refs);
+	refcount_inc(&r->file->users);
 	return r->file;
 }
 

@@ -10,8 +10,9 @@
  * A writer takes a reference on the old map, builds the new one without a lock, and publishes it
  * under mm_lock if no other writer did so meanwhile; otherwise it tries again.
  *
- * Lock order: mm_lock (the hash, the list, publication) is inside all others.  It is raw since
- * ftrace callbacks that may run with preemption off take it.
+ * Lock order: mm_lock (the hash, the cookies, publication) is inside all others.  ftrace callbacks
+ * take it with preemption off; PREEMPT_RT is refused by compat.h.  Only the lock of the xarray of
+ * cookies is inside of it; nothing is allocated or freed under it.
  *
  * End of an address space: __mmput() reports it (uprobe_clear_state(), see hook.c).  struct
  * bee_mm is unhashed and its map dropped under mm_lock; both are freed a grace period later.
@@ -25,23 +26,34 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/xarray.h>
 
 #include "budget.h"
 #include "mm.h"
 #include "news.h"
 
 #define MM_RESCAN_DELAY	(HZ / 10)
+#define MM_LOST		XA_MARK_0	/* of cookies: the ranges are lost */
 
-static DEFINE_RAW_SPINLOCK(mm_lock);
+/*
+ * Without a struct bee_mm a forked or executing process and all its descendants would not be
+ * managed, and nothing would find them again.  So callbacks that get no memory for one take it from
+ * here.
+ */
+#define MM_RESERVE	64
+
+static DEFINE_SPINLOCK(mm_lock);
 struct hlist_head bee_mm_hash[1 << BEE_MM_HASH_BITS];
-static LIST_HEAD(mm_list);
+static DEFINE_XARRAY(mm_cookies);	/* mm_lock, RCU for reading */
 static struct workqueue_struct *mm_wq;
 static struct delayed_work *mm_rescan;
-static u64 mm_next_cookie = 1;		/* mm_lock */
+static atomic64_t mm_last_cookie;
 static unsigned int mm_seq = 1;		/* mm_lock; odd: see bee_mm_seq() */
 static u32 mm_count;			/* mm_lock */
 static u32 mm_ranges;			/* mm_lock */
 static atomic64_t mm_lost;
+static struct bee_mm *mm_reserve[MM_RESERVE];	/* mm_lock; not charged */
+static u32 mm_reserved;			/* mm_lock; length of mm_reserve */
 
 #define mm_dereference(p)	rcu_dereference_protected(p, lockdep_is_held(&mm_lock))
 
@@ -59,17 +71,29 @@ static void mm_free_work(struct work_struct *work)
 	mm_free(container_of(to_rcu_work(work), struct bee_mm, free));
 }
 
-static struct bee_mm *mm_alloc_managed(struct mm_struct *mm, struct pid *pid, gfp_t gfp)
+/* Not charged; with a reserved cookie. */
+static struct bee_mm *mm_alloc_bare(gfp_t gfp)
 {
-	struct bee_mm *m;
+	struct bee_mm *m = kzalloc(sizeof(*m), gfp | __GFP_NOWARN);
 
-	if (!bee_budget_charge_nowait(BEE_BUDGET_MMS, sizeof(*m)))
+	if (!m)
 		return NULL;
-	m = kzalloc(sizeof(*m), gfp | __GFP_NOWARN);
-	if (!m) {
-		bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(*m));
-		return NULL;
-	}
+	m->cookie = atomic64_inc_return(&mm_last_cookie);
+	if (!xa_reserve(&mm_cookies, m->cookie, gfp | __GFP_NOWARN))
+		return m;
+	kfree(m);
+	return NULL;
+}
+
+static void mm_free_bare(struct bee_mm *m)
+{
+	xa_erase(&mm_cookies, m->cookie);
+	kfree(m);
+}
+
+/* For mm_publish(). */
+static struct bee_mm *mm_init_managed(struct bee_mm *m, struct mm_struct *mm, struct pid *pid)
+{
 	mmgrab(mm);
 	m->mm = mm;
 	m->pid = get_pid(pid);
@@ -77,12 +101,66 @@ static struct bee_mm *mm_alloc_managed(struct mm_struct *mm, struct pid *pid, gf
 	return m;
 }
 
+static struct bee_mm *mm_alloc_managed(struct mm_struct *mm, struct pid *pid, gfp_t gfp)
+{
+	struct bee_mm *m;
+
+	if (!bee_budget_charge_nowait(BEE_BUDGET_MMS, sizeof(*m)))
+		return NULL;
+	m = mm_alloc_bare(gfp);
+	if (m)
+		return mm_init_managed(m, mm, pid);
+	bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(*m));
+	return NULL;
+}
+
+static void mm_refill_fn(struct work_struct *work)
+{
+	struct bee_mm *m;
+
+	while (READ_ONCE(mm_reserved) < MM_RESERVE) {
+		m = mm_alloc_bare(GFP_KERNEL);
+		if (!m)
+			break;
+		spin_lock(&mm_lock);
+		mm_reserve[mm_reserved] = m;
+		WRITE_ONCE(mm_reserved, mm_reserved + 1);
+		spin_unlock(&mm_lock);
+	}
+}
+
+static DECLARE_WORK(mm_refill, mm_refill_fn);
+
+/* As mm_alloc_managed(), for callbacks: the last resort is the reserve. */
+static struct bee_mm *mm_alloc_callback(struct mm_struct *mm, struct pid *pid)
+{
+	struct bee_mm *m = mm_alloc_managed(mm, pid, GFP_NOWAIT);
+
+	if (m || !bee_budget_charge_reserve(BEE_BUDGET_MMS, sizeof(*m)))
+		return m;
+	spin_lock(&mm_lock);
+	if (mm_reserved) {
+		WRITE_ONCE(mm_reserved, mm_reserved - 1);
+		m = mm_reserve[mm_reserved];
+	}
+	spin_unlock(&mm_lock);
+	queue_work(mm_wq, &mm_refill);
+	if (m)
+		return mm_init_managed(m, mm, pid);
+	bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(*m));
+	return NULL;
+}
+
 static void mm_publish(struct bee_mm *m)
 {
+	XA_STATE(cookie, &mm_cookies, m->cookie);
+
 	lockdep_assert_held(&mm_lock);
-	m->cookie = mm_next_cookie++;
 	hlist_add_head_rcu(&m->by_mm, bee_mm_bucket(m->mm));
-	list_add_tail_rcu(&m->node, &mm_list);
+	/* Its cookie is reserved, so this allocates nothing and cannot fail. */
+	xas_lock(&cookie);
+	xas_store(&cookie, m);
+	xas_unlock(&cookie);
 	WRITE_ONCE(mm_count, mm_count + 1);
 	WRITE_ONCE(mm_seq, mm_seq + 2);
 }
@@ -114,7 +192,7 @@ static struct bee_map *mm_unpublish(struct bee_mm *m)
 	old = mm_set_map(m, NULL);
 	m->dead = true;
 	hlist_del_rcu(&m->by_mm);
-	list_del_rcu(&m->node);
+	xa_erase(&mm_cookies, m->cookie);
 	WRITE_ONCE(mm_count, mm_count - 1);
 	queue_rcu_work(mm_wq, &m->free);
 	return old;
@@ -155,13 +233,15 @@ bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map)
 {
 	bool done;
 
-	raw_spin_lock(&mm_lock);
+	spin_lock(&mm_lock);
 	done = !m->dead && m->generation == generation;
 	if (done) {
+		if (m->lost)
+			xa_clear_mark(&mm_cookies, m->cookie, MM_LOST);
 		m->lost = false;
 		map = mm_set_map(m, map);
 	}
-	raw_spin_unlock(&mm_lock);
+	spin_unlock(&mm_lock);
 	bee_map_put(map);
 	return done;
 }
@@ -170,7 +250,7 @@ bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map)
  * bee_mm_new() - begin to manage an address space
  * @mm: the address space; the caller holds mm_users, and no one else can begin to manage it
  * @pid: a process in it, for listings
- * @gfp: GFP_KERNEL_ACCOUNT, or GFP_NOWAIT in a callback
+ * @gfp: GFP_KERNEL_ACCOUNT
  *
  * Context: Any but NMI.
  * Return: the managed address space, without ranges; or NULL: out of memory or over budget.
@@ -181,9 +261,9 @@ struct bee_mm *bee_mm_new(struct mm_struct *mm, struct pid *pid, gfp_t gfp)
 
 	if (!m)
 		return NULL;
-	raw_spin_lock(&mm_lock);
+	spin_lock(&mm_lock);
 	mm_publish(m);
-	raw_spin_unlock(&mm_lock);
+	spin_unlock(&mm_lock);
 	return m;
 }
 
@@ -192,14 +272,14 @@ void bee_mm_get_state(const struct bee_mm *m, struct bee_mm_state *state)
 {
 	const struct bee_map *map;
 
-	raw_spin_lock(&mm_lock);
+	spin_lock(&mm_lock);
 	map = mm_dereference(m->map);
 	*state = (struct bee_mm_state) {
 		.cookie = m->cookie,
 		.generation = m->generation,
 		.ranges = map ? map->nr : 0,
 	};
-	raw_spin_unlock(&mm_lock);
+	spin_unlock(&mm_lock);
 }
 
 /*
@@ -226,11 +306,11 @@ void bee_mm_forget(const struct mm_struct *mm)
 
 	if (!bee_mm_is_managed(mm))
 		return;
-	raw_spin_lock(&mm_lock);
+	spin_lock(&mm_lock);
 	m = bee_mm_find(mm);
 	if (m)
 		map = mm_unpublish(m);
-	raw_spin_unlock(&mm_lock);
+	spin_unlock(&mm_lock);
 	bee_map_put(map);
 }
 
@@ -241,20 +321,25 @@ void bee_mm_forget(const struct mm_struct *mm)
 bool bee_mm_forget_cookie(u64 cookie)
 {
 	struct bee_map *map = NULL;
-	bool found = false;
 	struct bee_mm *m;
 
-	raw_spin_lock(&mm_lock);
-	list_for_each_entry(m, &mm_list, node) {
-		if (m->cookie == cookie) {
-			map = mm_unpublish(m);
-			found = true;
-			break;
-		}
-	}
-	raw_spin_unlock(&mm_lock);
+	spin_lock(&mm_lock);
+	m = xa_load(&mm_cookies, cookie);
+	if (m)
+		map = mm_unpublish(m);
+	spin_unlock(&mm_lock);
 	bee_map_put(map);
-	return found;
+	return m;
+}
+
+/* manage.c finds its ranges again. */
+static void mm_set_lost(struct bee_mm *m)
+{
+	lockdep_assert_held(&mm_lock);
+	m->lost = true;
+	WRITE_ONCE(m->delay, MM_RESCAN_DELAY);
+	WRITE_ONCE(m->retry, jiffies + MM_RESCAN_DELAY);
+	xa_set_mark(&mm_cookies, m->cookie, MM_LOST);
 }
 
 /*
@@ -265,13 +350,13 @@ static void mm_lose(struct bee_mm *m)
 {
 	struct bee_map *map = NULL;
 
-	raw_spin_lock(&mm_lock);
+	spin_lock(&mm_lock);
 	if (!m->dead && !m->lost) {
 		map = mm_set_map(m, NULL);
-		m->lost = true;
+		mm_set_lost(m);
 		atomic64_inc(&mm_lost);
 	}
-	raw_spin_unlock(&mm_lock);
+	spin_unlock(&mm_lock);
 	bee_map_put(map);
 	queue_delayed_work(mm_wq, mm_rescan, MM_RESCAN_DELAY);
 }
@@ -359,14 +444,24 @@ unlock:
  * @mm: the address space; the caller holds mm_users
  * @pid: the process that will run in it
  *
- * Without memory it is not managed, and counted as lost.
+ * Without memory, and if the reserve is used up too, it is not managed, and counted as lost.
  *
  * Context: Any but NMI.
  */
 void bee_mm_exec(struct mm_struct *mm, struct pid *pid)
 {
-	if (!bee_mm_is_managed(mm) && !bee_mm_new(mm, pid, GFP_NOWAIT))
+	struct bee_mm *m;
+
+	if (bee_mm_is_managed(mm))
+		return;
+	m = mm_alloc_callback(mm, pid);
+	if (!m) {
 		atomic64_inc(&mm_lost);
+		return;
+	}
+	spin_lock(&mm_lock);
+	mm_publish(m);
+	spin_unlock(&mm_lock);
 }
 
 /**
@@ -374,8 +469,8 @@ void bee_mm_exec(struct mm_struct *mm, struct pid *pid)
  * @parent: the original
  * @child: the copy, which no one runs in yet
  *
- * Both share one map until one of them changes.  Without memory the child is not managed, and
- * counted as lost.
+ * Both share one map until one of them changes.  Without memory, and if the reserve is used up too,
+ * the child is not managed, and counted as lost.
  *
  * Context: Any but NMI.
  */
@@ -386,24 +481,27 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 
 	if (!bee_mm_is_managed(parent))
 		return;
-	fresh = mm_alloc_managed(child, NULL, GFP_NOWAIT);
+	fresh = mm_alloc_callback(child, NULL);
 	if (!fresh) {
 		atomic64_inc(&mm_lost);
 		return;
 	}
-	raw_spin_lock(&mm_lock);
+	spin_lock(&mm_lock);
 	m = bee_mm_find(parent);
 	if (m) {
 		map = mm_dereference(m->map);
 		if (map)
 			refcount_inc(&map->refs);
-		fresh->lost = m->lost;
 		mm_publish(fresh);
 		mm_set_map(fresh, map);
+		if (m->lost)
+			mm_set_lost(fresh);
 	}
-	raw_spin_unlock(&mm_lock);
-	if (!m)
+	spin_unlock(&mm_lock);
+	if (!m) {
+		xa_erase(&mm_cookies, fresh->cookie);
 		mm_free(fresh);
+	}
 }
 
 /**
@@ -417,11 +515,20 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only)
 {
 	const struct bee_mm *m;
+	unsigned long at = cookie;
 
-	list_for_each_entry_rcu(m, &mm_list, node)
-		if (m->cookie >= cookie && (!only || m->mm == only))
-			return m;
-	return NULL;
+	if (!only)
+		return xa_find(&mm_cookies, &at, ULONG_MAX, XA_PRESENT);
+	m = bee_mm_find(only);
+	return m && m->cookie >= cookie ? m : NULL;
+}
+
+/* bee_mm_next_lost() - as bee_mm_next(), of those that have lost their ranges. */
+struct bee_mm *bee_mm_next_lost(u64 cookie)
+{
+	unsigned long at = cookie;
+
+	return xa_find(&mm_cookies, &at, ULONG_MAX, MM_LOST);
 }
 
 /*
@@ -446,12 +553,13 @@ void bee_mm_sum(struct bee_mm_totals *totals)
  * @wq: runs @rescan and frees address spaces
  * @rescan: queued when an address space has lost its ranges, to find them again
  *
- * Context: Process.
+ * Context: Process, may sleep.
  */
 void bee_mm_init(struct workqueue_struct *wq, struct delayed_work *rescan)
 {
 	mm_wq = wq;
 	mm_rescan = rescan;
+	mm_refill_fn(&mm_refill);
 }
 
 /**
@@ -461,15 +569,14 @@ void bee_mm_init(struct workqueue_struct *wq, struct delayed_work *rescan)
  */
 void bee_mm_exit(void)
 {
-	struct bee_map *map;
+	unsigned long cookie;
+	struct bee_mm *m;
 
-	while (!list_empty(&mm_list)) {
-		raw_spin_lock(&mm_lock);
-		map = mm_unpublish(list_first_entry(&mm_list, struct bee_mm, node));
-		raw_spin_unlock(&mm_lock);
-		bee_map_put(map);
-	}
+	xa_for_each(&mm_cookies, cookie, m)
+		bee_mm_forget_cookie(cookie);
 	/* queue_rcu_work() queues the work after a grace period, so wait for that first. */
 	rcu_barrier();
 	flush_workqueue(mm_wq);
+	while (mm_reserved)
+		mm_free_bare(mm_reserve[--mm_reserved]);
 }

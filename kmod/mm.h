@@ -4,7 +4,6 @@
 #define BEE_MM_H
 
 #include <linux/hash.h>
-#include <linux/list.h>
 #include <linux/mm_types.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
@@ -20,13 +19,14 @@ struct pid;
  * struct bee_mm - a managed address space
  * @mm: the address space, with a reference of mmgrab() (I)
  * @pid: the process that was named when it became managed, or NULL (I)
- * @cookie: its name in the protocol, ascending along @node, never reused (I)
+ * @cookie: its name in the protocol, ascending, never reused (I)
  * @generation: number of changes of @map; written after @map, read before it (L)
  * @lost: for want of memory @map is not what is mapped, and is empty (L)
  * @dead: no longer managed (L)
+ * @delay: jiffies between the last two looks at what is mapped, while @lost; by READ_ONCE()
+ * @retry: jiffies at which to look next, while @lost; by READ_ONCE()
  * @map: its ranges, NULL if there are none (L, RCU for reading)
  * @by_mm: in the hash by mm (L, RCU for reading)
- * @node: in the list of all (L, RCU for reading)
  * @free: frees it
  * @stop: walks by stop reason, modulo 2^32; written by walks, last so that they share no cache
  *	line with what lookups read
@@ -40,9 +40,10 @@ struct bee_mm {
 	u64			 generation;
 	bool			 lost;
 	bool			 dead;
+	u32			 delay;
+	unsigned long		 retry;
 	struct bee_map __rcu	*map;
 	struct hlist_node	 by_mm;
-	struct list_head	 node;
 	struct rcu_work		 free;
 	atomic_t		 stop[BEEUNWIND_STOP_MAX + 1];
 };
@@ -93,6 +94,7 @@ void bee_mm_attach(const struct vm_area_struct *vma, u64 start, u64 end, u64 off
 void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end);
 
 const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only);
+struct bee_mm *bee_mm_next_lost(u64 cookie);
 unsigned int bee_mm_seq(void);
 void bee_mm_sum(struct bee_mm_totals *totals);
 

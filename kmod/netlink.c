@@ -220,6 +220,12 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 				    "only follow and announce can be held until a close");
 		return -EINVAL;
 	}
+	if (budget && nla_get_u64(budget) > bee_budget_limit() &&
+	    !netlink_capable(request, CAP_SYS_ADMIN)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, budget,
+				    "to raise the budget needs CAP_SYS_ADMIN");
+		return -EPERM;
+	}
 	if (until_close)
 		return bee_follow_hold(info->snd_portid, follow, announce);
 	if (budget)

@@ -2,7 +2,6 @@
 /* TABLE_ADD, TABLE_DEL, FILE_GET, FILE_NTF. */
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/rculist.h>
 
 #include "compat.h"
 #include "netlink.h"
@@ -135,7 +134,7 @@ static int file_put(struct sk_buff *skb, const struct bee_file *f, u32 held)
 	      nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED, atomic_read(&f->missed)) ||
 	      bee_netlink_put_stops(skb, BEEUNWIND_A_FILE_STOP, f->stop) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_BYTES,
-				  bee_file_bytes(f) + bee_stored_bytes(stored));
+				  bee_file_bytes(f));
 	if (!err && stored) {
 		const struct bee_table *t = &stored->table;
 
@@ -169,12 +168,12 @@ int bee_netlink_file_get(struct sk_buff *request, struct genl_info *info)
 
 /**
  * struct file_dump - state of a dump of files, in cb->ctx
- * @next: id of the next file
+ * @next: the first id that may come next
  * @begun: the sender's capabilities have been checked
  */
 struct file_dump {
-	u32	next;
-	bool	begun;
+	unsigned long	next;
+	bool		begun;
 };
 
 int bee_netlink_file_dump(struct sk_buff *skb, struct netlink_callback *cb)
@@ -189,9 +188,7 @@ int bee_netlink_file_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	dump->begun = true;
 	cb->seq = bee_file_seq();
 	rcu_read_lock();
-	list_for_each_entry_rcu(f, &bee_file_list, node) {
-		if (f->id < dump->next)
-			continue;
+	while ((f = bee_file_next(dump->next))) {
 		hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_FILE_GET);
 		if (!hdr || file_put(skb, f, 0)) {
 			genlmsg_cancel(skb, hdr);
@@ -199,7 +196,7 @@ int bee_netlink_file_dump(struct sk_buff *skb, struct netlink_callback *cb)
 			break;
 		}
 		genlmsg_end(skb, hdr);
-		dump->next = f->id + 1;
+		dump->next = f->id + 1ul;
 	}
 	rcu_read_unlock();
 	return skb->len || !err ? skb->len : err;

@@ -306,13 +306,24 @@ int bee_netlink_proc_dump_done(struct netlink_callback *cb)
 	return 0;
 }
 
-/* A process that runs in @mm, for forked children: bee_mm_fork() does not know their pid. */
+static bool task_runs_in(struct task_struct *task, const struct mm_struct *mm)
+{
+	return READ_ONCE(task->mm) == mm && !(task->flags & PF_KTHREAD);
+}
+
+/*
+ * A process that runs in @mm, for forked children: bee_mm_fork() does not know their pid.  The
+ * search is for the rare case that the owner has ended and others share the address space.
+ */
 static u32 proc_find_pid(const struct mm_struct *mm, struct pid_namespace *ns)
 {
 	struct task_struct *leader, *task;
 
+	task = bee_compat_mm_owner(mm);
+	if (task && task_runs_in(task, mm))
+		return task_tgid_nr_ns(task, ns);
 	for_each_process_thread(leader, task)
-		if (READ_ONCE(task->mm) == mm && !(task->flags & PF_KTHREAD))
+		if (task_runs_in(task, mm))
 			return task_tgid_nr_ns(task, ns);
 	return 0;
 }

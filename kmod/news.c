@@ -2,8 +2,8 @@
 /*
  * News: tell user space, once, that a file has no table.
  *
- * A walk in NMI context can only raise an irq_work, which can only queue a work item, which
- * sends the message.
+ * A walk in NMI context can only put the file into a list and raise an irq_work, which can only
+ * queue a work item, which sends the message.
  */
 #include <linux/workqueue.h>
 
@@ -13,18 +13,33 @@ static struct workqueue_struct *news_wq;
 static bee_news_tell_t news_tell;
 static bool news_stopped;
 
+LLIST_HEAD(bee_news_list);
+
+/* @tell: NULL to drop what is to be told. */
+static void news_drain(bee_news_tell_t tell)
+{
+	struct llist_node *node = llist_reverse_order(llist_del_all(&bee_news_list));
+	struct bee_file *f, *next;
+	bool told;
+
+	/* As soon as it is NEWS_TOLD a file can be reset and enter the list again. */
+	llist_for_each_entry_safe(f, next, node, news.node) {
+		/* Before it is told: who hears of it can add a table, and remove it. */
+		atomic_set(&f->news.state, NEWS_TOLD);
+		rcu_read_lock();
+		/* Without users it has been forgotten, or is idle. */
+		told = tell && bee_file_users(f) && !rcu_access_pointer(f->table) && tell(f);
+		rcu_read_unlock();
+		if (!told)
+			bee_news_reset(f);
+		bee_file_put_live(f);
+		cond_resched();
+	}
+}
+
 static void news_work_fn(struct work_struct *work)
 {
-	struct bee_file *f;
-
-	rcu_read_lock();
-	list_for_each_entry_rcu(f, &bee_file_list, node) {
-		if (atomic_read_acquire(&f->news.state) != NEWS_READY ||
-		    rcu_access_pointer(f->table))
-			continue;
-		atomic_set(&f->news.state, news_tell(f) ? NEWS_TOLD : NEWS_NONE);
-	}
-	rcu_read_unlock();
+	news_drain(news_tell);
 }
 
 static DECLARE_WORK(news_work, news_work_fn);
@@ -61,8 +76,9 @@ void bee_news_stop(void)
 	cancel_work_sync(&news_work);
 }
 
-/** bee_news_exit() - wait for bee_news_irq; nothing is announced any more.  Context: Process. */
+/** bee_news_exit() - drop what is left; nothing is announced any more.  Context: Process, sleeps. */
 void bee_news_exit(void)
 {
 	irq_work_sync(&bee_news_irq);
+	news_drain(NULL);
 }

@@ -4,6 +4,7 @@
 #define BEE_NEWS_H
 
 #include <linux/irq_work.h>
+#include <linux/llist.h>
 #include <linux/sched.h>
 
 #include "file.h"
@@ -14,7 +15,7 @@ struct workqueue_struct;
  * enum news_state - of a file without a table
  * @NEWS_NONE: user space has not been told of it
  * @NEWS_TAKEN: one CPU is writing struct bee_news
- * @NEWS_READY: struct bee_news is valid; to be told
+ * @NEWS_READY: struct bee_news is valid, and in the list of what is to be told
  * @NEWS_TOLD: told; not again until the file has had a table
  */
 enum news_state {
@@ -28,6 +29,7 @@ enum news_state {
 typedef bool (*bee_news_tell_t)(const struct bee_file *f);
 
 extern struct irq_work bee_news_irq;
+extern struct llist_head bee_news_list;
 
 void bee_news_init(struct workqueue_struct *wq, bee_news_tell_t tell);
 void bee_news_stop(void);
@@ -39,6 +41,8 @@ void bee_news_exit(void);
  * @start: first address where current has it mapped
  * @end: address after the last
  *
+ * In the list the memory of the file is kept, not the file: users are not counted there.
+ *
  * Context: Any, NMI-safe.  Does not fault, sleep, allocate, lock or print.
  */
 static inline void bee_news_announce(struct bee_file *f, u64 start, u64 end)
@@ -48,10 +52,14 @@ static inline void bee_news_announce(struct bee_file *f, u64 start, u64 end)
 	if (atomic_read(&news->state) != NEWS_NONE ||
 	    atomic_cmpxchg(&news->state, NEWS_NONE, NEWS_TAKEN) != NEWS_NONE)
 		return;
+	/* Forgotten, if this walk has found it in a map that is no longer the current one. */
+	if (!atomic_inc_not_zero(&f->live))
+		return;
 	news->tgid = current->tgid;
 	news->start = start;
 	news->end = end;
 	atomic_set_release(&news->state, NEWS_READY);
+	llist_add(&news->node, &bee_news_list);
 	irq_work_queue(&bee_news_irq);
 }
 
@@ -70,10 +78,13 @@ static inline const struct bee_news *bee_news_of(const struct bee_file *f)
 	return atomic_read_acquire(&f->news.state) >= NEWS_READY ? &f->news : NULL;
 }
 
-/** bee_news_reset() - a file has lost its table: it may be announced again.  Context: Any. */
+/*
+ * bee_news_reset() - a file has lost its table: it may be announced again, once what is to be told
+ * of it has been told.  Context: Any.
+ */
 static inline void bee_news_reset(struct bee_file *f)
 {
-	atomic_set(&f->news.state, NEWS_NONE);
+	atomic_cmpxchg(&f->news.state, NEWS_TOLD, NEWS_NONE);
 }
 
 #endif /* BEE_NEWS_H */

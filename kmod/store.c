@@ -5,13 +5,14 @@
  * store_mutex is held to change a file's table pointer.  Walks read the pointer under RCU, so
  * a table is freed a grace period after it was replaced or removed.
  *
- * A table holds a reference on its file, so a file that is no longer mapped stays as long as
- * its table; such a table is idle.  When memory is short idle tables are evicted, least recently
- * used first.  If the file is mapped again while its table is evicted, the new range refers to
- * a file without a table, as if the mapping had come later.
+ * A file that is no longer mapped stays as long as it has a table; such a table is idle, and in a
+ * list of file.c.  When memory is short idle tables are evicted, the one that has been idle longest
+ * first.  If the file is mapped again while its table is evicted, the new range refers to a file
+ * without a table, as if the mapping had come later.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/shrinker.h>
@@ -56,6 +57,11 @@ static struct bee_stored *stored_alloc(struct file *file, struct netlink_ext_ack
 	if (!S_ISREG(inode->i_mode) || !(file->f_mode & FMODE_READ)) {
 		NL_SET_ERR_MSG(extack, "table: fd is not a regular file open for reading");
 		return ERR_PTR(-EBADF);
+	}
+	/* Of mm/shmem.c.  A file system may let the read wait, and genetlink's lock is held. */
+	if (inode->i_sb->s_magic != TMPFS_MAGIC) {
+		NL_SET_ERR_MSG(extack, "table: fd is not in memory; copy it into a memfd");
+		return ERR_PTR(-EINVAL);
 	}
 	if (len <= 0 || len > BEE_TABLE_MAX_SIZE) {
 		NL_SET_ERR_MSG(extack, "table: empty or larger than a table may be");
@@ -110,71 +116,35 @@ static void store_set(struct bee_file *f, struct bee_stored *stored)
 {
 	struct bee_stored *old = store_dereference(f->table);
 
-	if (stored && !old)
-		refcount_inc(&f->refs);
 	rcu_assign_pointer(f->table, stored);
+	WRITE_ONCE(f->table_bytes, bee_stored_bytes(stored));
 	if (!stored)
 		bee_news_reset(f);
 	WRITE_ONCE(store_nr, store_nr + !!stored - !!old);
 	bee_file_changed();
-	if (!old)
-		return;
-	call_rcu(&old->rcu, stored_free_rcu);
-	if (!stored)
-		bee_file_put(f);
-}
-
-static bool store_is_idle(const struct bee_file *f)
-{
-	return rcu_access_pointer(f->table) && !bee_file_users(f);
-}
-
-/* What evicting an idle table frees: the table, and with it the file. */
-static u64 store_idle_bytes(const struct bee_file *f)
-{
-	return bee_file_bytes(f) + bee_stored_bytes(rcu_dereference(f->table));
-}
-
-static u64 store_idle(void)
-{
-	struct bee_file *f;
-	u64 bytes = 0;
-
-	rcu_read_lock();
-	list_for_each_entry_rcu(f, &bee_file_list, node)
-		if (store_is_idle(f))
-			bytes += store_idle_bytes(f);
-	rcu_read_unlock();
-	return bytes;
+	if (old)
+		call_rcu(&old->rcu, stored_free_rcu);
 }
 
 /*
- * Evict idle tables, least recently used first: @bytes, but at least one table if any is idle.
+ * Evict idle tables, the one that has been idle longest first: @bytes, but at least one table if
+ * any is idle.
  *
  * Return: bytes to be freed after a grace period.
  */
 static u64 store_evict_locked(u64 bytes)
 {
-	struct bee_file *f, *oldest;
+	struct bee_file *f;
 	u64 freed = 0;
 
 	lockdep_assert_held(&store_mutex);
 	do {
-		oldest = NULL;
-		rcu_read_lock();
-		list_for_each_entry_rcu(f, &bee_file_list, node)
-			if (store_is_idle(f) &&
-			    (!oldest || time_before(READ_ONCE(f->used), READ_ONCE(oldest->used))))
-				oldest = f;
-		if (oldest && !refcount_inc_not_zero(&oldest->refs))
-			oldest = NULL;
-		if (oldest)
-			freed += store_idle_bytes(oldest);
-		rcu_read_unlock();
-		if (!oldest)
+		f = bee_file_get_idle(false);
+		if (!f)
 			break;
-		store_set(oldest, NULL);
-		bee_file_put(oldest);
+		freed += bee_file_bytes(f);
+		store_set(f, NULL);
+		bee_file_put(f);
 	} while (freed < bytes);
 	return freed;
 }
@@ -185,24 +155,13 @@ static u64 store_evict_locked(u64 bytes)
  */
 static void store_remove_lost(void)
 {
-	struct bee_file *f, *lost;
+	struct bee_file *f;
 
 	lockdep_assert_held(&store_mutex);
-	do {
-		lost = NULL;
-		rcu_read_lock();
-		list_for_each_entry_rcu(f, &bee_file_list, node)
-			if (store_is_idle(f) && bee_file_is_lost(f) &&
-			    refcount_inc_not_zero(&f->refs)) {
-				lost = f;
-				break;
-			}
-		rcu_read_unlock();
-		if (lost) {
-			store_set(lost, NULL);
-			bee_file_put(lost);
-		}
-	} while (lost);
+	while ((f = bee_file_get_idle(true))) {
+		store_set(f, NULL);
+		bee_file_put(f);
+	}
 }
 
 static u64 store_evict(u64 bytes)
@@ -216,14 +175,14 @@ static u64 store_evict(u64 bytes)
 }
 
 const struct bee_budget_reclaim bee_store_reclaim = {
-	.idle = store_idle,
+	.idle = bee_file_idle_bytes,
 	.evict = store_evict,
 };
 
 /**
  * bee_store_add() - read, validate and keep the table of a file
  * @f: the file; the caller holds a reference
- * @file: the table; read once, now
+ * @file: the table, a memfd or a file of tmpfs; read once, now
  * @extack: the reason of a refusal
  *
  * The table replaces one that the file has, and holds for all mappings of the file at once.
@@ -299,7 +258,7 @@ u32 bee_store_count(void)
  */
 static unsigned long store_shrink_count(struct shrinker *shrinker, struct shrink_control *sc)
 {
-	return DIV_ROUND_UP_ULL(store_idle(), PAGE_SIZE) ?: SHRINK_EMPTY;
+	return DIV_ROUND_UP_ULL(bee_file_idle_bytes(), PAGE_SIZE) ?: SHRINK_EMPTY;
 }
 
 static unsigned long store_shrink_scan(struct shrinker *shrinker, struct shrink_control *sc)

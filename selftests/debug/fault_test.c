@@ -401,6 +401,23 @@ static void act_in_turn(const struct act *act)
 			 act->name, failed, refused);
 }
 
+/* The xarrays of files and address spaces allocate for one of 64 entries only. */
+static void work_often(void)
+{
+	size_t i;
+
+	manage_self();
+	for (i = 0; i < 64; i++) {
+		int fd = memfd_create("fault_test", MFD_CLOEXEC);
+
+		if (fd >= 0 && !ftruncate(fd, 1) &&
+		    mmap(NULL, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+			guest_die("mmap", strerror(errno));
+		close(fd);
+		do_fork();
+	}
+}
+
 static void work(void)
 {
 	size_t i;
@@ -412,6 +429,7 @@ static void work(void)
 		if (acts[i].undo)
 			acts[i].undo();
 	}
+	work_often();
 }
 
 static int load(const char *ko, unsigned int n)

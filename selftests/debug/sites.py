@@ -21,7 +21,7 @@ ALLOCATOR = re.compile(
     r"^(_*kmalloc\w*|_*kvmalloc\w*|kmem_cache_alloc\w*|"
     r"_*v[mz]alloc\w*|_*vmalloc\w*|__alloc_percpu\w*|pcpu_alloc\w*|_*alloc_pages\w*|get_free_pages\w*|"
     r"k(v|vm)?mem\w*dup\w*|kstr\w*dup\w*|kasprintf|nla_strdup|__alloc_skb|skb_(copy|clone)|"
-    r"_*xa_(store|alloc|insert|cmpxchg)|alloc_workqueue\w*|"
+    r"_*xa_(store|alloc|alloc_cyclic|insert|cmpxchg)|alloc_workqueue\w*|"
     r"genl_register_family|_*register_ftrace_function\w*|ftrace_set_filter\w*|"
     r"netlink_broadcast\w*|register_shrinker|shrinker_alloc)$")
 

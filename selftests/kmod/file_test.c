@@ -226,6 +226,42 @@ static void test_written(void)
 	munmap(q, PAGE);
 }
 
+#define VERSIONS	40
+
+/*
+ * The file is written to again and again, and each version mapped.  The module knows the latest of an
+ * inode's files only (INODE_FILES_MAX), and an old mapping that is reported again has that one.
+ */
+static void test_written_often(void)
+{
+	static uint32_t ids[VERSIONS];
+	static void *map[VERSIONS];
+	int fd = open(ONE, O_WRONLY | O_CLOEXEC), i, j;
+	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT } };
+	bool ok = fd >= 0;
+
+	for (i = 0; ok && i < VERSIONS; i++) {
+		times[1].tv_sec = 1000 + i;
+		ok = !futimens(fd, times);
+		map[i] = map_path(ONE);
+		ids[i] = own_file_at(map[i]);
+		for (j = 0; j < i; j++)
+			ok = ok && ids[j] && ids[j] != ids[i];
+	}
+	ksft_test_result(ok && own_file_at(map[0]) == ids[0],
+			 "each of %d versions of a file is another\n", VERSIONS);
+	for (i = 0; i < VERSIONS; i++) {
+		mprotect(map[i], PAGE, PROT_READ);
+		mprotect(map[i], PAGE, PROT_READ | PROT_EXEC);
+	}
+	ksft_test_result(own_file_at(map[0]) == ids[VERSIONS - 1] &&
+			 own_file_at(map[VERSIONS - 2]) == ids[VERSIONS - 2],
+			 "an inode's latest versions are known, and taken for older ones\n");
+	for (i = 0; i < VERSIONS; i++)
+		munmap(map[i], PAGE);
+	close(fd);
+}
+
 /* The file is replaced by rename(), as package managers do. */
 static void test_replaced(void)
 {
@@ -420,7 +456,7 @@ int main(void)
 	struct netlink_info start, end;
 
 	ksft_print_header();
-	ksft_set_plan(29);
+	ksft_set_plan(31);
 	system("rm -rf " DIR);
 	mkdir(DIR, 0700);
 	copy_file(LIB, ONE);
@@ -434,6 +470,7 @@ int main(void)
 	test_memfd();
 	test_linked();
 	test_written();
+	test_written_often();
 	test_replaced();
 	test_deleted();
 	test_rewritten();

@@ -20,6 +20,7 @@
 #include <netlink/socket.h>
 
 #include "guest.h"
+#include "io.h"
 #include "kselftest.h"
 
 #define PAGE	0x1000ull
@@ -356,6 +357,8 @@ static void test_refused_tables(void)
 {
 	int fd = guest_table_fd(ELF), pipes[2];
 	struct stat st;
+	uint8_t *elf;
+	size_t size;
 
 	test_flipped_tables(fd);
 	fstat(fd, &st);
@@ -376,9 +379,15 @@ static void test_refused_tables(void)
 	fd = open("/", O_RDONLY);
 	table_refused("directory", fd, EBADF, "regular file");
 	close(fd);
+	/* Its file system could let the request wait, and with it all of generic netlink. */
 	fd = open(ELF, O_RDONLY);
+	table_refused("a file that is not in memory", fd, EINVAL, "memfd");
+	elf = table_bytes(fd, &size);
+	close(fd);
+	fd = io_memfd("nl_test", elf, size);
 	table_refused("an ELF file", fd, EINVAL, "magic");
 	close(fd);
+	free(elf);
 }
 
 static void test_tables(void)
@@ -642,7 +651,7 @@ int main(void)
 	struct netlink_info start;
 
 	ksft_print_header();
-	ksft_set_plan(57);
+	ksft_set_plan(58);
 	guest_open(&g);
 	guest_info(&g, &start);
 	target = guest_spawn(NULL, NULL);

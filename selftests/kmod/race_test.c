@@ -235,6 +235,46 @@ static void test_many_tables(void)
 	close(fd);
 }
 
+#define MOST_CHILDREN	4000
+
+/*
+ * Over the budget, where callbacks get no more memory for other things, forked children still become
+ * managed, from the reserve; and all of them share their parent's ranges.
+ */
+static void test_reserve(void)
+{
+	struct netlink_info before, now = {};
+	static pid_t child[MOST_CHILDREN];
+	uint64_t used = 0, most = 0;
+	bool ok = true;
+	int n = 0;
+
+	guest_add(&g, getpid());
+	guest_info_at_rest(&g, &before);
+	most = before.table_bytes + before.range_bytes;
+	ok = !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, most, &g.error);
+	/* An eighth is for all callbacks, and a quarter for the reserve. */
+	most += most / 8;
+	while (ok && used <= most && n < MOST_CHILDREN) {
+		child[n] = fork();
+		if (!child[n]) {
+			pause();
+			_exit(0);
+		}
+		n++;
+		guest_info(&g, &now);
+		used = now.table_bytes + now.range_bytes;
+		ok = now.procs == before.procs + n && now.follow_lost == before.follow_lost;
+	}
+	ksft_print_msg("%d children, %u processes, %lu bytes of %lu\n", n, now.procs, used, most);
+	ksft_test_result(ok && used > most, "children over the budget are managed\n");
+	while (n--)
+		guest_reap(child[n]);
+	ok = !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, before.budget, &g.error) &&
+	     !netlink_proc_del(g.nl, getpid(), &g.error);
+	ksft_test_result(ok, "and all is as before\n");
+}
+
 /* With a budget of 0 tables and processes are refused, and programs run on unharmed. */
 static void test_no_budget(void)
 {
@@ -275,10 +315,11 @@ int main(void)
 	struct netlink_info start;
 
 	ksft_print_header();
-	ksft_set_plan(8);
+	ksft_set_plan(10);
 	guest_open(&g);
 	guest_info(&g, &start);
 	read_table();
+	test_reserve();
 	test_no_budget();
 	test_changing_table();
 	test_replaced_file();

@@ -32,6 +32,16 @@ perfmon_is_enough() {
 	[ "$(grep -c '^[a-z]*-[a-z]*' "$WORK/perfmon")" -ge 5 ]
 }
 
+# as_perfmon BUDGET: change the budget with only CAP_PERFMON
+as_perfmon() {
+	"${nobody[@]}" --ambient-caps +perfmon --inh-caps +perfmon /tmp/beectl config budget "$1"
+}
+
+only_admin_raises() {
+	as_perfmon 200M && ! as_perfmon 201M 2>"$WORK/raise" &&
+		grep 'needs CAP_SYS_ADMIN' "$WORK/raise" && "$BEECTL" config budget 256M
+}
+
 # What the user nobody can read in /sys and /proc has no address, path or name of a process.
 nothing_to_read() {
 	local file
@@ -56,16 +66,18 @@ silent_log() {
 
 guest_insmod
 install -m 755 "$TESTS/nl_denied" /tmp/nl_denied
+install -m 755 "$BEECTL" /tmp/beectl
 "$TESTS/deep_work" >"$WORK/deep" &
 deep=$!
 guest_wait grep -q ready "$WORK/deep"
 "$BEECTL" load --quiet $deep || exit 1
-ktap_plan 7
+ktap_plan 8
 ktap_run "nobody is refused everything" as_nobody
 ktap_run "root of a user namespace is refused everything" as_container_root
 ktap_run "there is no family in a container's network namespace" in_container_netns
 ktap_run "root without the capabilities is refused everything" as_root_without_caps
 ktap_run "CAP_PERFMON is enough" perfmon_is_enough
+ktap_run "only CAP_SYS_ADMIN raises the budget" only_admin_raises
 ktap_run "nobody reads nothing that tells" nothing_to_read
 ktap_run "the log does not tell either" silent_log
 ktap_finish

@@ -40,7 +40,8 @@ struct exchange {
 
 static void exchange_fail(struct exchange *x, int code, const char *sentence)
 {
-	if (code == EPERM)
+	/* What all requests need, in words for who runs beectl; some say what else they need. */
+	if (code == EPERM && (!sentence || !strncmp(sentence, "needs ", strlen("needs "))))
 		sentence = "needs CAP_PERFMON or root (CAP_SYS_ADMIN), of the initial user namespace";
 	error_set(x->error, code, "%s", sentence ?: strerror(code));
 	x->failed = true;

@@ -164,7 +164,7 @@ static void file_name_put(struct nl_msg *msg, int exe_fd)
 /**
  * netlink_table_add() - give the module the table of an ELF file
  * @nl: the connection
- * @fd: the table, a regular file or memfd
+ * @fd: the table, a memfd or file of tmpfs
  * @exe_fd: the ELF file that it was made from, or NETLINK_VDSO
  * @id: filled: the file's id
  * @error: filled on failure
@@ -184,7 +184,7 @@ int netlink_table_add(struct netlink *nl, int fd, int exe_fd, uint32_t *id,
 /**
  * netlink_table_set() - give the module the table of a file that it knows
  * @nl: the connection
- * @fd: the table, a regular file or memfd
+ * @fd: the table, a memfd or file of tmpfs
  * @id: the file's id
  * @error: filled on failure; code ENOENT if the module has forgotten the file
  *

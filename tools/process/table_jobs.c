@@ -291,6 +291,22 @@ static void result_add(struct netlink *nl, const struct make_file *file, const s
 	}
 }
 
+/* As result_add(), with a copy of the table in memory: the module reads from no other place. */
+static void result_add_table(struct netlink *nl, const struct make_file *file,
+			     const struct stat *before, const struct table_file *table,
+			     struct table_result *result)
+{
+	int fd = io_memfd("beeunwind-table", table->blob, table->table.size);
+
+	if (fd < 0) {
+		result->source = TABLE_NONE;
+		error_set(&result->error, errno, "no memory for its table: %s", strerror(errno));
+		return;
+	}
+	result_add(nl, file, before, fd, result);
+	close(fd);
+}
+
 /* Give the file an empty table.  If the module refuses that, it will announce the file again. */
 static void make_mark(struct netlink *nl, const struct make_file *file, const struct stat *before)
 {
@@ -335,7 +351,7 @@ static void make_table(const struct table_maker *maker, const struct table_want 
 		result->bytes = table.table.size;
 		result->text = report.text;
 		result->wrong = report.wrong;
-		result_add(nl, file, &before, table.fd, result);
+		result_add_table(nl, file, &before, &table, result);
 	} else if (maker->mark) {
 		make_mark(nl, file, &before);
 	}
