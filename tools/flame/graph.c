@@ -212,6 +212,23 @@ void graph_make(struct graph *graph, const struct resolve *resolve, size_t event
 	free(place);
 }
 
+/** graph_starts() - where each node begins, if siblings stand side by side; for free() */
+u64 *graph_starts(const struct graph *graph)
+{
+	u64 *start = alloc_zero(graph->count, sizeof(*start));
+	u64 *next = alloc_zero(graph->count, sizeof(*next));
+	size_t i;
+
+	for (i = 1; i < graph->count; i++) {
+		u32 parent = graph->node[i].parent;
+
+		start[i] = next[i] = next[parent];
+		next[parent] += graph->node[i].total;
+	}
+	free(next);
+	return start;
+}
+
 void graph_free(struct graph *graph)
 {
 	free(graph->node);

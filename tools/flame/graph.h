@@ -71,6 +71,7 @@ void graph_builder_count(struct graph_builder *builder, u32 node, u64 value);
 void graph_builder_finish(struct graph_builder *builder, struct graph *graph);
 
 void graph_make(struct graph *graph, const struct resolve *resolve, size_t event, bool periods);
+u64 *graph_starts(const struct graph *graph);
 void graph_free(struct graph *graph);
 
 static inline const struct flame_name *graph_name(const struct graph *graph, size_t node)

@@ -5,6 +5,9 @@
 #include "output.h"
 
 static const struct output outputs[] = {
+	{ "svg", ".svg", output_svg },
+	{ "speedscope", ".speedscope.json", output_speedscope },
+	{ "pprof", ".pb.gz", output_pprof },
 	{ "folded", ".folded", output_folded },
 };
 

@@ -17,6 +17,9 @@ struct output {
 const struct output *output_find(const char *name);
 const struct output *output_of_path(const char *path);
 
+void output_svg(const struct graph *graph, FILE *out);
+void output_speedscope(const struct graph *graph, FILE *out);
+void output_pprof(const struct graph *graph, FILE *out);
 void output_folded(const struct graph *graph, FILE *out);
 
 #endif /* OUTPUT_H */
