@@ -21,8 +21,8 @@
  * @json: the summary as JSON
  * @help: show the help
  * @input: recording to read; NULL: record
- * @perf: words for perf, up to the end, and CMD after "--"
- * @words: number of them
+ * @words: number of words in @perf
+ * @perf: for perf, and CMD after "--"; ended by NULL
  */
 struct flame_options {
 	const char	*output;
@@ -39,8 +39,8 @@ struct flame_options {
 	const char	*jobs;
 	const char	*checkpoint;
 	const char	*input;
-	char		**perf;
 	int		 words;
+	char		**perf;
 };
 
 int flame_options_read(struct flame_options *options, char **words);

@@ -115,7 +115,9 @@ static size_t space_cut(struct space *space, u64 start, u64 end)
 	}
 	for (last = first; last < space->count && space->map[last].end <= end; last++)
 		;
-	memmove(space->map + first, space->map + last, (space->count - last) * sizeof(*space->map));
+	if (last > first)
+		memmove(space->map + first, space->map + last,
+			(space->count - last) * sizeof(*space->map));
 	space->count -= last - first;
 	if (first < space->count && space->map[first].start < end) {
 		space->map[first].offset += end - space->map[first].start;

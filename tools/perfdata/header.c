@@ -307,7 +307,7 @@ int header_read_file(struct perfdata *data, int fd, u64 *start, u64 *end,
 		     struct bee_error *error)
 {
 	struct section attrs, records;
-	u8 bytes[HEADER_SIZE];
+	u8 bytes[HEADER_SIZE] = { 0 };
 	const u8 *features;
 	struct cursor c = cursor_of(bytes, sizeof(bytes));
 	struct stat st;
