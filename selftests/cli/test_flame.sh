@@ -149,6 +149,31 @@ check_same() {
 	done
 }
 
+# What perf script prints, with a thread's name that has spaces and digits.
+check_script() {
+	cat >"$work/script" <<-'END'
+		# captured on: somewhere
+		my 2 prog 123/124 [001] 12.345: 1000 cycles:P:
+			ffffffff81000010 do_work+0x10 ([kernel.kallsyms])
+			          401010 helper (inlined)
+			          401010 operator() (a, b)+0x4 (/bin/prog)
+			          7f0010 JIT:a;b+0x1 (/tmp/perf-123.map)
+			          400000 [unknown] (/bin/prog)
+
+		other 5 12.346: 1 cycles:P:
+			          401010 main+0x4 (/bin/prog)
+	END
+	"$beectl" flame "$work/script" --format folded | diff - <(printf '%s\n' \
+		"my_2_prog;[unknown];JIT:a:b_[j];operator() (a, b);helper_[i];do_work_[k] 1" "other;main 1")
+}
+
+check_folded() {
+	printf '%s\n' "a b;c;k_[k] 3" "a b;c 2" "z 1" "a b;c;j_[j];i_[i] 4" >"$work/stacks"
+	"$beectl" flame - --format folded <"$work/stacks" >"$work/again" &&
+		diff "$work/again" <(sed 's/a b/a_b/' "$work/stacks" | LC_ALL=C sort -t ' ' -k 1,1) &&
+		"$beectl" flame "$work/stacks" -o "$work/folded.svg" && grep -q 'k: 3 samples, 30.00 %' "$work/folded.svg"
+}
+
 check_usage() {
 	local words
 	for words in "--format gif" "-o x.gif" "--split cpu" "--jobs 0" "--checkpoint 5 perf.data" "-o"; do
@@ -156,7 +181,7 @@ check_usage() {
 		"$beectl" flame $words 2>"$work/errors"
 		[ $? -eq 2 ] && grep -q "beectl flame --help" "$work/errors" || { echo "$words"; cat "$work/errors"; return 1; }
 	done
-	! "$beectl" flame "$work/prog.c" 2>"$work/errors" && grep -q "not a recording" "$work/errors" &&
+	! "$beectl" flame "$work/prog.c" 2>"$work/errors" && grep -q "is neither of perf script" "$work/errors" &&
 		! "$beectl" flame "$work/nothing" 2>"$work/errors" && grep -q "No such file" "$work/errors" &&
 		made "pass" && ! "$beectl" flame "$work/made.data" 2>"$work/errors" && grep -q "no samples" "$work/errors"
 }
@@ -206,7 +231,7 @@ with() {
 	fi
 }
 
-ktap_plan 19
+ktap_plan 21
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "inlined calls, the outermost first" check_inlines
 ktap_run "their lines" check_lines
@@ -219,6 +244,8 @@ with xmllint "SVG of hostile names is well-formed" check_svg
 ktap_run "JSON of hostile names is well-formed" check_json
 with go "pprof reads what is for pprof" check_pprof
 ktap_run "the same input gives the same output" check_same
+ktap_run "text of perf script" check_script
+ktap_run "folded stacks" check_folded
 ktap_run "mistakes are named" check_usage
 if perf record -q -e cpu-clock -g -o "$work/probe.data" -- true >/dev/null 2>&1; then
 	ktap_run "as perf script: git" check_like_perf git -C "$tree" log --oneline -300

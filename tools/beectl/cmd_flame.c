@@ -21,6 +21,7 @@
 #include "progress.h"
 #include "recording.h"
 #include "text.h"
+#include "text_input.h"
 
 #define FLAME_MAX_SECONDS	86400
 
@@ -30,7 +31,7 @@ static const char flame_help[] =
 	"       beectl flame [OPTIONS] [FILE|-]\n"
 	"\n"
 	"Record as \"beectl record\" does, or read what perf record has written (perf.data, or its\n"
-	"pipe), and draw a flame graph.  Names are looked up once for each address: in symbols,\n"
+	"pipe), what perf script prints, or folded stacks, and draw a flame graph.  Names are looked up once for each address: in symbols,\n"
 	"debug files, kallsyms, and /tmp/perf-PID.map.  Without -o, print which functions take the\n"
 	"most.\n"
 	"\n"
@@ -69,6 +70,7 @@ static const char flame_help[] =
  * @output: the format; NULL: a summary
  * @profile: what was read
  * @resolve: its names
+ * @graph: what is shown
  * @stops: how walks ended, or NULL
  * @title: what was recorded, or NULL: as the recording says
  * @every: seconds between checkpoints, or 0
@@ -82,6 +84,7 @@ struct flame {
 	const struct output	*output;
 	struct profile		 profile;
 	struct resolve		 resolve;
+	struct graph		 graph;
 	char			*stops;
 	char			*title;
 	unsigned int		 every;
@@ -158,7 +161,8 @@ static int flame_read(struct flame *flame, int fd)
 	else if (stream.failed)
 		error_set(&flame->error, stream.failed, "%s", strerror(stream.failed));
 	else
-		error_set(&flame->error, EINVAL, "not a recording of perf");
+		ret = text_input_read(&stream, &flame->profile, &flame->resolve, &flame->graph,
+				      &flame->error);
 	stream_close(&stream);
 	return ret;
 }
@@ -225,33 +229,41 @@ static int flame_write(const struct flame *flame, const struct graph *graph)
 	return failed ? EXIT_FAILED : EXIT_OK;
 }
 
-/* Names, then the output. */
-static int flame_show(struct flame *flame)
+/* Names, and the graph. */
+static int flame_make_graph(struct flame *flame)
 {
-	struct graph graph;
 	size_t event = 0;
-	int status;
+	int status = flame_find_event(flame, &event);
 
-	status = flame_find_event(flame, &event);
 	if (status)
 		return status;
 	flame->resolve.profile = &flame->profile;
 	if (resolve_run(&flame->resolve, &flame->error))
 		return message_error("flame", NULL, flame->error.text);
 	progress_end();
-	graph_make(&graph, &flame->resolve, event, flame->options.periods);
-	graph.stops = flame->stops ?: "";
+	graph_make(&flame->graph, &flame->resolve, event, flame->options.periods);
+	flame->graph.stops = flame->stops ?: "";
 	if (flame->title)
-		graph.cmdline = flame->title;
+		flame->graph.cmdline = flame->title;
+	return EXIT_OK;
+}
+
+/* Text has been read into the graph; a recording has yet to become one. */
+static int flame_show(struct flame *flame)
+{
+	int status = flame->graph.node ? EXIT_OK : flame_make_graph(flame);
+
+	if (status)
+		return status;
+	if (!flame->graph.node[0].total)
+		return message_error("flame", NULL, "there are no samples");
 	if (flame->output)
-		status = flame_write(flame, &graph);
-	else if (flame->options.json)
-		flame_summary_json(&graph);
+		return flame_write(flame, &flame->graph);
+	if (flame->options.json)
+		flame_summary_json(&flame->graph);
 	else
-		flame_summary_print(&graph);
-	graph_free(&graph);
-	resolve_free(&flame->resolve);
-	return status;
+		flame_summary_print(&flame->graph);
+	return EXIT_OK;
 }
 
 /* In a copy of this process, so that reading goes on meanwhile. */
@@ -401,6 +413,8 @@ int cmd_flame(int argc, char **argv)
 			status = flame.options.input ? flame_read_input(&flame) :
 						       flame_record(&flame);
 		status = status ?: flame_show(&flame);
+		graph_free(&flame.graph);
+		resolve_free(&flame.resolve);
 		free(flame.stops);
 		free(flame.title);
 		profile_close(&flame.profile);

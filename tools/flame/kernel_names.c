@@ -50,7 +50,8 @@ static void symbols_add_kallsyms(struct symbols *symbols, char *line)
 		return;
 	symbol.name = end + 3;
 	end[3 + strcspn(end + 3, " \t")] = '\0';
-	symbol.rank = (type == 'T') << 8 | (64 - (strspn(symbol.name, "_") & 63));
+	/* The last of several at one address, as perf: they differ in nothing else that is known. */
+	symbol.rank = symbols->count;
 	symbols_add(symbols, &symbol);
 }
 
