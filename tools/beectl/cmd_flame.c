@@ -55,8 +55,8 @@ static const char flame_help[] =
 	"\n"
 	"All other options are those of perf-record(1), with which -g need not be given.\n"
 	"Without the module, or for others' recordings, stacks are as perf has them.\n"
-	"^C ends the recording; the output is written.  The exit status is that of \"beectl\n"
-	"record\" if it failed, else 0, or 1 if there is no output.\n"
+	"^C ends the recording; the output is written.  The exit status is 0 if there is an output,\n"
+	"whatever that of CMD; if nothing could be recorded, that of \"beectl record\".\n"
 	"\n"
 	"Examples:\n"
 	"  beectl flame -o git.svg --inlines -- git log\n"
@@ -213,7 +213,8 @@ static int flame_write(const struct flame *flame, const struct graph *graph)
 		flame->output->write(graph, stdout);
 		return EXIT_OK;
 	}
-	alloc_check(&made, asprintf(&made, "%s.%d.new", path, getpid()));
+	if (asprintf(&made, "%s.%d.new", path, getpid()) < 0)
+		alloc_check(NULL, 0);
 	out = fopen(made, "we");
 	if (out)
 		flame->output->write(graph, out);
@@ -299,16 +300,18 @@ static void flame_forward(int signal)
 		kill(flame_recorder, signal);
 }
 
-/* In a child, so that its parent can read meanwhile. */
-static int flame_run_perf(struct flame *flame, int data, int stops)
+/* In a child, so that its parent can read meanwhile; if that is killed, perf must notice. */
+static int flame_run_perf(struct flame *flame, const int data[2], const int stops[2])
 {
 	static char output[] = "-o", to_pipe[] = "-";
 	const struct flame_options *options = &flame->options;
 	struct recording recording = {
-		.command = "flame", .count = options->words + 2, .output = data,
-		.without_module = true, .stops = fdopen(stops, "w"),
+		.command = "flame", .count = options->words + 2, .output = data[1],
+		.without_module = true, .stops = fdopen(stops[1], "w"),
 	};
 
+	close(data[0]);
+	close(stops[0]);
 	recording.words = alloc_zero(recording.count + 1, sizeof(*recording.words));
 	recording.words[0] = output;
 	recording.words[1] = to_pipe;
@@ -329,7 +332,7 @@ static pid_t flame_start_perf(struct flame *flame, int data[2], int stops[2])
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
-		int status = flame_run_perf(flame, data[1], stops[1]);
+		int status = flame_run_perf(flame, data, stops);
 
 		fflush(NULL);
 		_exit(status);
@@ -385,6 +388,10 @@ static int flame_record(struct flame *flame)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	flame_recorder = 0;
+	/* What follows may be interrupted as usual. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGUSR2, SIG_DFL);
 	if (flame->writer)
 		waitpid(flame->writer, NULL, 0);
 	flame->stops = read_text(stops[0]);

@@ -297,7 +297,9 @@ int collect_perfdata(const struct collect *collect, struct stream *stream, struc
 
 	collector->how = collect;
 	collector->profile = profile;
-	collector->known = alloc_zero(CONTEXT_CACHE, sizeof(*collector->known));
+	collector->known = alloc_array(NULL, CONTEXT_CACHE, sizeof(*collector->known));
+	/* No address that is looked up. */
+	memset(collector->known, 0xff, CONTEXT_CACHE * sizeof(*collector->known));
 	collector->kernel = profile_add_file(profile, PROFILE_KERNEL, profile->cmdline);
 	collector->unknown = profile_add_file(profile, PROFILE_UNKNOWN, profile->cmdline);
 	collector->comm = profile_add_file(profile, PROFILE_COMM, profile->cmdline);

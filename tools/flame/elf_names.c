@@ -78,7 +78,12 @@ static int binary_open_file(const struct question *question, bool *is_same)
 		return -1;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	free(path);
-	if (fd >= 0 && !fstat(fd, &st)) {
+	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
+		close(fd);
+		errno = EINVAL;
+		return -1;
+	}
+	if (fd >= 0) {
 		*is_same = !question->file.inode || *id || question->file.inode == st.st_ino;
 		return fd;
 	}
@@ -206,6 +211,22 @@ static void binary_read_symbols(struct binary *binary)
 	symbols_sort(&binary->symbols);
 }
 
+/* Where a program begins; ~0 in libraries, whose e_entry may be anything. */
+static u64 binary_entry(const struct binary *binary)
+{
+	bool program = false;
+	size_t i, count;
+	GElf_Phdr phdr;
+	GElf_Ehdr ehdr;
+
+	if (!gelf_getehdr(binary->elf, &ehdr) || elf_getphdrnum(binary->elf, &count))
+		return ~0ull;
+	for (i = 0; i < count; i++)
+		program |= gelf_getphdr(binary->elf, i, &phdr) && phdr.p_type == PT_INTERP;
+	return ehdr.e_entry && (program || ehdr.e_type == ET_EXEC) ? ehdr.e_entry + binary->bias :
+								     ~0ull;
+}
+
 /* From an offset in the file to an address, by the program headers; ~0 if it is in none. */
 static u64 binary_pc(const struct binary *binary, u64 offset)
 {
@@ -271,7 +292,7 @@ static void put_name(FILE *out, struct answer answer, const char *name, const ch
 static void binary_put_inlined(const struct binary *binary, int call, size_t index, FILE *out)
 {
 	const struct inlines *inlines = &binary->inlines;
-	int chain[256], n = 0;
+	int chain[256] = { 0 }, n = 0;
 	const char *source;
 	u32 line;
 
@@ -318,7 +339,7 @@ static void binary_put(const struct binary *binary, size_t index, FILE *out)
 	}
 	answer.more = first >= 0 && binary->question->inlines;
 	answer.outermost = name ? answer_is_outermost(name) || (symbol && symbol->start == binary->entry) :
-				  pc - binary->entry < 64;
+				  pc != ~0ull && pc >= binary->entry && pc - binary->entry < 64;
 	put_name(out, answer, name, source);
 	if (answer.more)
 		binary_put_inlined(binary, innermost, index, out);
@@ -329,13 +350,11 @@ void elf_names_find(const struct question *question, FILE *out)
 {
 	struct binary binary = { .question = question };
 	const char *why = binary_open(&binary);
-	GElf_Ehdr ehdr;
 	size_t i;
 
 	binary.pc = alloc_array(NULL, question->count + 1, sizeof(*binary.pc));
 	if (!why || !*why) {
-		binary.entry = gelf_getehdr(binary.elf, &ehdr) && ehdr.e_entry ?
-			       ehdr.e_entry + binary.bias : ~0ull;
+		binary.entry = binary_entry(&binary);
 		binary_read_symbols(&binary);
 		for (i = 0; i < question->count; i++)
 			binary.pc[i] = binary_lookup(&binary, &question->frame[i]);

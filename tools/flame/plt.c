@@ -68,7 +68,7 @@ static void slots_add(struct slots *slots, Elf *elf, Elf_Scn *section, const GEl
 static const struct slot *slots_find(const struct slots *slots, const u8 *entry, size_t size,
 				     u64 address)
 {
-	struct slot wanted;
+	struct slot wanted = { 0 };
 	size_t i;
 	s32 to;
 
@@ -96,7 +96,8 @@ static void symbols_add_section(struct symbols *symbols, const struct slots *slo
 		if (!slot || strlen(slot->name) > PLT_MAX_NAME)
 			continue;
 		/* Kept until the process ends, as all names of the file are. */
-		alloc_check(&name, asprintf(&name, "%s@plt", slot->name));
+		if (asprintf(&name, "%s@plt", slot->name) < 0)
+			alloc_check(NULL, 0);
 		symbol = (struct symbol){ .start = shdr->sh_addr + at + bias, .name = name };
 		symbol.end = symbol.limit = symbol.start + entry;
 		symbols_add(symbols, &symbol);

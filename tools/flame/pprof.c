@@ -139,7 +139,7 @@ static void pprof_put_strings(struct message *profile, const struct graph *graph
 static void pprof_compress(const struct message *profile, FILE *out)
 {
 	z_stream z = { .next_in = profile->bytes, .avail_in = profile->size };
-	u8 packed[16 << 10];
+	u8 packed[16 << 10] = { 0 };
 	int ret;
 
 	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY))
