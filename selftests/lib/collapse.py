@@ -7,7 +7,8 @@
 SCRIPT is the output of perf script -F comm,pid,tid,event,ip,sym,symoff,dso --no-inline.  Exits 1 and
 prints the stacks that differ, after the rules of Documentation/flame.rst: offsets of addresses
 without names are left out, and so are symbol versions; where perf looks up a return address that is
-the first one of a function, any name will do.
+the first one of a function, any name will do.  perf 6.1 names entries of .plt only, and no others of the
+procedure linkage table.
 """
 import collections
 import re
@@ -64,11 +65,25 @@ def match_any(mine, theirs):
             mine[own] -= same
 
 
+def merge_plt(mine, theirs):
+    """What perf has as [FILE] may be an entry of a PLT."""
+    for stack in [s for s in theirs if theirs[s] > mine[s]]:
+        names = stack.split(";")
+        for own in [s for s in mine if "@plt" in s and mine[s] > theirs[s]]:
+            pairs = list(zip(own.split(";"), names))
+            if own.count(";") == stack.count(";") and all(
+                    a == b or a.endswith("@plt") and b.startswith("[") for a, b in pairs):
+                same = min(theirs[stack] - mine[stack], mine[own] - theirs[own])
+                theirs[stack] -= same
+                mine[own] -= same
+
+
 def main():
     mine, theirs = ours(sys.argv[1]), perfs(sys.stdin)
     if not mine or sum(mine.values()) != sum(theirs.values()):
         sys.exit(f"{sum(mine.values())} samples, perf has {sum(theirs.values())}")
     match_any(mine, theirs)
+    merge_plt(mine, theirs)
     different = [s for s in sorted(set(mine) | set(theirs)) if mine[s] != theirs[s]]
     for stack in different[:20]:
         print(f"ours {mine[stack]}, perf's {theirs[stack]}: {stack}")
