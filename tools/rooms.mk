@@ -4,7 +4,7 @@
 
 # From the bottom up, and the rooms whose headers each may include beside its own.  "kmod" is
 # what the module shares with the tools.
-rooms		:= util elf rows encode table verify netlink process beectl
+rooms		:= util elf rows encode table verify netlink process perfdata flame beectl
 of_util		:=
 of_elf		:= util
 of_rows		:= elf util kmod
@@ -13,10 +13,12 @@ of_table	:= encode rows elf util kmod
 of_verify	:= rows elf util kmod
 of_netlink	:= util
 of_process	:= netlink table rows elf util kmod
-of_beectl	:= process netlink verify table rows elf util kmod
+of_perfdata	:= util
+of_flame	:= perfdata util
+of_beectl	:= flame perfdata process netlink verify table rows elf util kmod
 shared		:= kmod/table.c kmod/table_check.c
 
-packages	:= libdw libelf zlib libnl-3.0 libnl-genl-3.0 json-c libmd
+packages	:= libdw libelf zlib libnl-3.0 libnl-genl-3.0 json-c libmd libzstd
 WERROR		?= 1
 
 # DEBUG=1 builds with sanitizers, into another directory.
@@ -39,8 +41,8 @@ rooms_cppflags	:= -D_GNU_SOURCE -I$(top)/tools/include -I$(top)/include/uapi \
 		   $(shell pkg-config --cflags $(packages))
 rooms_cflags	:= -std=gnu11 $(warnings) -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 		   -Wpointer-arith -Wundef -Wwrite-strings -Wvla $(sanitizers)
-# Zydis comes without a file for pkg-config.
-rooms_libs	:= $(shell pkg-config --libs $(packages)) -lZydis
+# Zydis and libiberty come without files for pkg-config.
+rooms_libs	:= $(shell pkg-config --libs $(packages)) -lZydis -liberty
 
 # $(call room_sources,ROOM...), and $(call room_objects,SOURCE...) of files below tools/ or kmod/
 room_sources	= $(wildcard $(1:%=$(top)/tools/%/*.c))

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Makes seed inputs for the fuzzers in DIR/{table,elf,cfi,pack,synth,cache,nl}, from the golden
-# programs.
+# Makes seed inputs for the fuzzers in DIR/{table,elf,cfi,pack,synth,cache,nl,perfdata}, from the
+# golden programs.
 #	make_seeds.sh DIR
 here=$(cd "$(dirname "$0")" && pwd)
 beectl=${BEECTL:-$here/../../beectl}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-mkdir -p "$1/table" "$1/elf" "$1/cfi" "$1/pack" "$1/synth" "$1/cache" "$1/nl"
+mkdir -p "$1/table" "$1/elf" "$1/cfi" "$1/pack" "$1/synth" "$1/cache" "$1/nl" "$1/perfdata"
 for source in "$here"/../golden/asm/*.S; do
 	name=$(basename "$source" .S)
 	as --64 -I "$here/../golden/asm" -o "$work/$name.o" "$source" &&
@@ -35,3 +35,17 @@ for kind in 0 1 2 3 4 5; do
 	printf '%b' "\\x0$kind"'\x08\0\x02\0\x01\0\0\0\x0c\0\x03\0\1\2\3\4\5\6\7\10\x14\0\x07\x80\x0c\0\x02\0abcdefgh\0\0\0\0\x08\0\x05\0a.b\0' \
 		>"$1/nl/$kind"
 done
+# A recording with two processes, and one of perf's pipe with compressed records, if perf can record.
+PYTHONPATH=$here/../lib PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - "$1/perfdata/made" <<-'END' || exit
+	import sys
+	from perfdata import *
+	r = Recording()
+	for pid in 7, 8:
+	    r.comm(pid, "prog")
+	    r.map(pid, 0x400000, 0x10000, "/prog")
+	    r.map(pid, 0x7000, 0x1000, "//anon")
+	    r.sample(pid, [KERNEL, 0xffffffff81000000, USER, 0x400004, 0x7004, 0x400008])
+	    r.round()
+	r.write(sys.argv[1])
+END
+perf record -q -e cpu-clock -g -z -o - -- true >"$1/perfdata/pipe" 2>/dev/null || rm -f "$1/perfdata/pipe"

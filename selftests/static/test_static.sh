@@ -73,11 +73,11 @@ with /usr/bin/python3 "Python parses" check_python
 ktap_run "no trailing white space" check_whitespace
 ktap_run "no path or host of one machine" check_places
 ktap_run "every source says its licence" check_licence
-ktap_run "libelf only in elf.c" only '<(libelf|gelf)\.h>' 'tools/*' tools/elf/elf.c
+ktap_run "libelf only in elf.c and plt" only '<(libelf|gelf)\.h>' 'tools/*' tools/elf/elf.c tools/flame/plt.h
 ktap_run "libnl only in netlink/" only '<netlink/' 'tools/*' tools/netlink/events.c tools/netlink/exchange.c \
 	tools/netlink/exchange.h tools/netlink/requests.c
-ktap_run "libdw only in verify/libdw.c" only '<elfutils/' 'tools/*' \
-	tools/verify/libdw.c
+ktap_run "libdw only in three files" only '<elfutils/' 'tools/*' \
+	tools/verify/libdw.c tools/flame/elf_names.c tools/flame/inlines.h
 ktap_run "ftrace only in hook.c" only_code 'ftrace' 'kmod/*.[ch]' kmod/hook.c kmod/compat.h
 ktap_run "perf callchains only in callchain.c" only_code 'perf_callchain_(store|entry_ctx *\{)|\bctx->' \
 	'kmod/*.[ch]' kmod/callchain.c

@@ -31,6 +31,7 @@
 #include "perf.h"
 #include "perf_options.h"
 #include "progress.h"
+#include "recording.h"
 #include "status_files.h"
 #include "stops.h"
 #include "table_queue.h"
@@ -70,6 +71,7 @@ enum { RECORD_FAILED = 125, RECORD_NOT_EXECUTABLE = 126, RECORD_NOT_FOUND = 127 
 
 /**
  * struct record - one recording
+ * @recording: from the caller
  * @options: of perf
  * @words: for perf, ended by NULL
  * @maker: how tables are made
@@ -85,6 +87,7 @@ enum { RECORD_FAILED = 125, RECORD_NOT_EXECUTABLE = 126, RECORD_NOT_FOUND = 127 
  * @error: why something failed
  */
 struct record {
+	const struct recording	*recording;
 	struct perf_options	 options;
 	char			**words;
 	struct table_maker	 maker;
@@ -100,9 +103,10 @@ struct record {
 	struct bee_error	 error;
 };
 
-static int record_refuse(const char *subject, const char *why, int status)
+static int record_refuse(const struct record *record, const char *subject, const char *why,
+			 int status)
 {
-	message_error("record", subject, why);
+	message_error(record->recording->command, subject, why);
 	return status;
 }
 
@@ -124,7 +128,8 @@ static int record_start_perf(struct record *record, pid_t target)
 	struct sigaction action = { .sa_handler = record_forward, .sa_flags = SA_RESTART };
 	size_t i;
 
-	if (perf_start(&record->perf, record->words, target, &record->error))
+	if (perf_start(&record->perf, record->words, target, record->recording->output,
+		       &record->error))
 		return -1;
 	record_perf_pid = record->perf.pid;
 	for (i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
@@ -243,7 +248,8 @@ static int record_mapped(void *arg, pid_t pid, enum launch_stop stop, uint64_t s
 {
 	struct record *record = arg;
 
-	if (first_tables_make(&record->first, pid, stop, start, end, &record->error))
+	if (record->maker.nl &&
+	    first_tables_make(&record->first, pid, stop, start, end, &record->error))
 		return -1;
 	if (record->perf.pid || record->error.code)
 		return record->error.code ? -1 : 0;
@@ -275,14 +281,14 @@ static int record_command(struct record *record)
 	case LAUNCH_ENDED:
 		break;
 	case LAUNCH_NO_EXEC:
-		return record_refuse(argv[0], errno == ENOENT ? "no such command" : strerror(errno),
+		return record_refuse(record, argv[0], errno == ENOENT ? "no such command" : strerror(errno),
 				     errno == ENOENT ? RECORD_NOT_FOUND : RECORD_NOT_EXECUTABLE);
 	case LAUNCH_KILLED:
-		failed = record_refuse(argv[0], record->error.text, RECORD_FAILED);
+		failed = record_refuse(record, argv[0], record->error.text, RECORD_FAILED);
 		break;
 	case LAUNCH_FAILED:
-		failed = record_refuse("cannot start a command under ptrace", strerror(errno),
-				       RECORD_FAILED);
+		failed = record_refuse(record, "cannot start a command under ptrace",
+				       strerror(errno), RECORD_FAILED);
 		break;
 	}
 	if (!record->command)
@@ -297,15 +303,14 @@ static int task_manage(struct record *record, const char *word, pid_t pid)
 	int ret = manage_process(&record->maker, pid, &result);
 
 	if (ret)
-		message_error("record", word, result.error.text);
+		message_error(record->recording->command, word, result.error.text);
 	manage_result_free(&result);
 	return ret;
 }
 
 static int task_check(struct record *record, const char *word, pid_t pid)
 {
-	(void)record;
-	return pid ? 0 : message_usage("record", "%s: not a process id", word);
+	return pid ? 0 : message_usage(record->recording->command, "%s: not a process id", word);
 }
 
 /* Call @each for the processes of -p or -t, until it fails; pid 0: the word is no number. */
@@ -342,18 +347,18 @@ static int record_manage_all(struct record *record)
 				strerror(errno));
 	progress_end();
 	table_jobs_free(&wants);
-	return ret ? record_refuse(NULL, record->error.text, -1) : 0;
+	return ret ? record_refuse(record, NULL, record->error.text, -1) : 0;
 }
 
 /* Record what runs already. */
 static int record_running(struct record *record)
 {
-	if (record->options.all ? record_manage_all(record) :
-				    record_each_task(record, task_manage))
+	if (record->maker.nl && (record->options.all ? record_manage_all(record) :
+						       record_each_task(record, task_manage)))
 		return RECORD_FAILED;
 	*record->made = 0;
 	if (record_start_perf(record, 0))
-		return record_refuse(NULL, record->error.text, RECORD_FAILED);
+		return record_refuse(record, NULL, record->error.text, RECORD_FAILED);
 	follower_start(record);
 	record_wait(record);
 	return EXIT_OK;
@@ -366,11 +371,11 @@ static void report_own_samples(const struct record *record)
 	struct stat st;
 	uint64_t count;
 
-	if (!record->options.all || !*record->made || stat(path, &st) || !S_ISREG(st.st_mode) ||
+	if (record->recording->output >= 0 || !record->options.all || !*record->made || stat(path, &st) || !S_ISREG(st.st_mode) ||
 	    perf_count_samples(path, "beectl", &count) || !count)
 		return;
-	fprintf(stderr, "beectl: record: %llu of the samples are of beectl itself, which made %llu "
-		"tables meanwhile\n", (unsigned long long)count,
+	fprintf(stderr, "beectl: %s: %llu of the samples are of beectl itself, which made %llu "
+		"tables meanwhile\n", record->recording->command, (unsigned long long)count,
 		(unsigned long long)*record->made);
 }
 
@@ -381,12 +386,13 @@ static void record_report(struct record *record)
 
 	if (counts_get(record->maker.nl, &counts, &record->error) ||
 	    counts_subtract(&counts, &record->before, &record->error)) {
-		message_warning("record", NULL, record->error.text);
+		message_warning(record->recording->command, NULL, record->error.text);
 		counts_free(&counts);
 		return;
 	}
 	walks = stats_walks(&counts.stats);
-	fputs("beectl: record: user stacks while perf recorded:\n", stderr);
+	fprintf(stderr, "beectl: %s: user stacks while perf recorded:\n",
+		record->recording->command);
 	stats_put(stderr, &counts.stats);
 	status_show_incomplete(stderr, &counts.files, NULL);
 	if (!walks)
@@ -397,6 +403,8 @@ static void record_report(struct record *record)
 		      "\"beectl status\" and\n\"beectl status --files\" show more.  A second "
 		      "recording finds the tables made.\n", stderr);
 	report_own_samples(record);
+	if (record->recording->stops && walks)
+		stats_put_line(record->recording->stops, &counts.stats);
 	counts_free(&counts);
 }
 
@@ -413,7 +421,7 @@ static int record_run(struct record *record)
 
 	status = launch ? record_command(record) : record_running(record);
 	follower_end(record);
-	if (status == EXIT_OK && !record->options.quiet)
+	if (status == EXIT_OK && record->maker.nl && !record->options.quiet)
 		record_report(record);
 	if (record->perf_status)
 		return wait_status(record->perf_status);
@@ -438,58 +446,90 @@ static char **record_words(const struct perf_options *options, int argc, char **
 static int record_usage(struct record *record)
 {
 	const struct perf_options *options = &record->options;
+	const char *command = record->recording->command;
 
 	if (options->command && !*options->command)
-		return message_usage("record", "a command is needed after --");
+		return message_usage(command, "a command is needed after --");
 	if (!options->command && !options->tasks && !options->all)
-		return message_usage("record", "what? -p PID, -a, or a command after --");
+		return message_usage(command, "what? -p PID, -a, or a command after --");
 	if (options->delayed && !options->tasks && !options->all)
-		return message_usage("record", "-D and --control: only with -p or -a");
+		return message_usage(command, "-D and --control: only with -p or -a");
 	if (record_each_task(record, task_check))
 		return EXIT_USAGE;
 	if (options->other)
-		message_warning("record", "--call-graph", "the module serves fp only; perf unwinds "
+		message_warning(command, "--call-graph", "the module serves fp only; perf unwinds "
 				"these stacks without it");
 	return EXIT_OK;
 }
 
-int cmd_record(int argc, char **argv)
+/* Connect to the module, and ask what it has counted so far.  Return: 0 or -1. */
+static int record_connect(struct record *record)
 {
-	struct record record = { .perf = { .control = -1 } };
+	const char *command = record->recording->command;
+
+	if (maker_open(&record->maker, &record->error)) {
+		if (!record->recording->without_module)
+			return record_refuse(record, NULL, record->error.text, -1);
+		message_warning(command, "stacks are cut where code has no frame pointers",
+				record->error.text);
+		record->error = (struct bee_error){ 0 };
+		return 0;
+	}
+	record->maker.arg = record;
+	record->maker.done = record_made;
+	record->maker.mark = true;
+	record->events = netlink_events_open(&record->error);
+	if (!record->events)
+		message_warning(command, "files that are mapped later get no tables",
+				record->error.text);
+	record->error = (struct bee_error){ 0 };
+	if (counts_get(record->maker.nl, &record->before, &record->error))
+		return record_refuse(record, NULL, record->error.text, -1);
+	if (record->before.info.hook == BEEUNWIND_HOOK_STATE_OFF)
+		return record_refuse(record, NULL, MAKER_HOOK_OFF, -1);
+	return 0;
+}
+
+/**
+ * recording_run() - record
+ * @recording: what
+ *
+ * Return: the exit status of beectl record.
+ */
+int recording_run(const struct recording *recording)
+{
+	struct record record = { .recording = recording, .perf = { .control = -1 } };
 	int status = RECORD_FAILED;
 
-	perf_options_read(&record.options, argv + 1);
-	if (record.options.help) {
-		fputs(record_help, stdout);
-		return EXIT_OK;
-	}
+	perf_options_read(&record.options, recording->words);
 	if (record_usage(&record))
 		return RECORD_FAILED;
 	/* SIGCHLD may be ignored (inherited); then waitpid() could not return exit statuses. */
 	signal(SIGCHLD, SIG_DFL);
-	if (maker_open(&record.maker, &record.error))
-		return record_refuse(NULL, record.error.text, RECORD_FAILED);
-	record.maker.arg = &record;
-	record.maker.done = record_made;
-	record.maker.mark = true;
 	record.made = mmap(NULL, sizeof(*record.made), PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	alloc_check(record.made == MAP_FAILED ? NULL : record.made, 0);
-	record.words = record_words(&record.options, argc - 1, argv + 1);
-	record.events = netlink_events_open(&record.error);
-	if (!record.events)
-		message_warning("record", "files that are mapped later get no tables",
-				record.error.text);
-	record.error = (struct bee_error){ 0 };
-	if (counts_get(record.maker.nl, &record.before, &record.error))
-		message_error("record", NULL, record.error.text);
-	else if (record.before.info.hook == BEEUNWIND_HOOK_STATE_OFF)
-		message_error("record", NULL, MAKER_HOOK_OFF);
-	else
+	record.words = record_words(&record.options, recording->count, recording->words);
+	if (!record_connect(&record))
 		status = record_run(&record);
 	counts_free(&record.before);
 	netlink_events_close(record.events);
 	maker_close(&record.maker);
 	free(record.words);
 	return status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	const struct recording recording = {
+		.command = "record", .count = argc - 1, .words = argv + 1, .output = -1,
+	};
+	struct perf_options options;
+
+	perf_options_read(&options, recording.words);
+	if (options.help) {
+		fputs(record_help, stdout);
+		return EXIT_OK;
+	}
+	return recording_run(&recording);
 }

@@ -13,6 +13,7 @@ int cmd_cache(int argc, char **argv);
 int cmd_compile(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
+int cmd_flame(int argc, char **argv);
 int cmd_load(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_run(int argc, char **argv);

@@ -15,6 +15,7 @@ static const struct command {
 } commands[] = {
 	{ "run",	cmd_run,	"Start a program with complete stacks from its first sample" },
 	{ "record",	cmd_record,	"Run perf record with complete stacks, and without beectl in them" },
+	{ "flame",	cmd_flame,	"Draw a flame graph of a program or of a recording of perf" },
 	{ "load",	cmd_load,	"Give running processes their unwind tables" },
 	{ "unload",	cmd_unload,	"Take the unwind tables of processes away again" },
 	{ "watch",	cmd_watch,	"Keep the tables of all programs loaded, as a service" },

@@ -79,6 +79,18 @@ uint64_t stats_walks(const struct netlink_stats *stats)
 	return sum;
 }
 
+/** stats_put_line() - print "walks ended: outermost 120, no-table 3", the most frequent first */
+void stats_put_line(FILE *out, const struct netlink_stats *stats)
+{
+	uint32_t order[BEEUNWIND_STOP_MAX + 1];
+	size_t i, n = stats_sort(stats, order);
+
+	fputs("walks ended:", out);
+	for (i = 0; i < n; i++)
+		fprintf(out, "%s %s %llu", i ? "," : "", bee_stop_names[order[i]],
+			(ull)stats->stop[order[i]]);
+}
+
 static void print_stop(FILE *out, const char *name, uint64_t walks, uint64_t sum, const char *doc)
 {
 	fprintf(out, "  %-16s %12llu %5.1f%%  %s\n", name, (ull)walks, percent(walks, sum), doc);

@@ -38,11 +38,13 @@ static int perf_spawn(const char **argv, int keep, int output, pid_t *pid)
  * @words: its words after "record", ended by NULL
  * @target: if not 0: the process to be recorded, with its children; perf then tells
  *	perf_wait_ready() when it is at work, and ends at perf_stop()
+ * @output: its standard output; -1: that of this process
  * @error: filled on failure
  *
  * Return: 0 or -1.
  */
-int perf_start(struct perf *perf, char **words, pid_t target, struct bee_error *error)
+int perf_start(struct perf *perf, char **words, pid_t target, int output,
+	       struct bee_error *error)
 {
 	char control[64], pid[16];
 	int pair[2] = { -1, -1 }, ret;
@@ -67,7 +69,7 @@ int perf_start(struct perf *perf, char **words, pid_t target, struct bee_error *
 		argv[at++] = pid;
 	}
 	memcpy(argv + at, words, n * sizeof(*argv));
-	ret = perf_spawn(argv, pair[1], -1, &perf->pid);
+	ret = perf_spawn(argv, pair[1], output, &perf->pid);
 	free(argv);
 	if (pair[1] >= 0)
 		close(pair[1]);

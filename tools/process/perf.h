@@ -19,7 +19,8 @@ struct perf {
 	int	control;
 };
 
-int perf_start(struct perf *perf, char **words, pid_t target, struct bee_error *error);
+int perf_start(struct perf *perf, char **words, pid_t target, int output,
+	       struct bee_error *error);
 int perf_wait_ready(struct perf *perf);
 void perf_stop(struct perf *perf);
 int perf_count_samples(const char *path, const char *comm, uint64_t *count);

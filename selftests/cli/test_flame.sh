@@ -1,0 +1,264 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# beectl flame: names, outputs, and recordings of perf's.
+# slow: 1
+# shellcheck source=selftests/lib/beectl.sh
+. "$(dirname "$0")/../lib/beectl.sh"
+need gcc nm objdump
+
+export PYTHONPATH=$tree/selftests/lib PYTHONDONTWRITEBYTECODE=1 DEBUGINFOD_URLS=
+cat >"$work/prog.c" <<'END'
+#include <stdlib.h>
+volatile int sink;
+__attribute__((noinline, noreturn)) static void stop(void) { for (;;) sink++; }
+__attribute__((noinline)) static void caller(void) { stop(); }
+__attribute__((noinline)) static void after(void) { sink++; }
+static inline __attribute__((always_inline)) void innermost(void) { sink += 3; }
+static inline __attribute__((always_inline)) void middle(void) { innermost(); }
+__attribute__((noinline)) void outer(void) { middle(); }
+int main(int argc, char **argv)
+{
+	outer();
+	if (argc > 1)
+		after();
+	caller();
+}
+END
+gcc -O2 -g -fno-pie -no-pie -fno-reorder-functions -fno-ipa-icf -Wl,--build-id "$work/prog.c" -o "$work/prog" ||
+	{ echo "Bail out! prog.c does not compile"; exit 1; }
+
+# address SYMBOL: where it is
+address() {
+	nm "$work/prog" | sed -n "s/^0*\([0-9a-f]*\) . $1\$/0x\1/p"
+}
+
+# made CODE: write $work/made.data; CODE has r, a recording of process 7 with $work/prog mapped
+made() {
+	"$python" - "$work" <<-END
+		import sys
+		from perfdata import *
+		work = sys.argv[1]
+		r = Recording()
+		r.comm(7, "prog")
+		r.map(7, 0x400000, 0x10000, work + "/prog")
+		$1
+		r.write(work + "/made.data")
+	END
+}
+
+# expect LINE...: the folded lines of made.data; options of flame are in $options
+expect() {
+	local options
+	read -r -a options <<<"${options:-}"
+	printf '%s\n' "$@" >"$work/expected"
+	"$beectl" flame "$work/made.data" --format folded "${options[@]}" 2>"$work/errors" |
+		diff "$work/expected" - && diff /dev/null "$work/errors"
+}
+
+check_noreturn() {
+	local call
+	call=$(objdump -d "$work/prog" | sed -n '/<caller>:/,/^$/s/^ *\([0-9a-f]*\):.*call.*<stop>.*/0x\1/p')
+	made "r.sample(7, [USER, $(address stop) + 4, ${call:?} + 5, $(address main) + 8])" &&
+		expect "prog;main;caller;stop 1"
+}
+
+check_inlines() {
+	made "r.sample(7, [USER, $(address outer), $(address main) + 8])" &&
+		options=--inlines expect "prog;main;outer;middle_[i];innermost_[i] 1"
+}
+
+check_lines() {
+	made "r.sample(7, [USER, $(address outer), $(address main) + 8])" || return
+	"$beectl" flame "$work/made.data" --inlines --lines --format folded |
+		grep -E ';outer \(.*prog\.c:8\);middle \(.*prog\.c:7\)_\[i\];innermost \(.*prog\.c:6\)_\[i\] 1$'
+}
+
+check_changed() {
+	made "r.map(7, 0x400000, 0x10000, work + '/prog', 0, b'0123456789abcdefghij'); r.sample(7, [USER, 0x401010])" || return
+	"$beectl" flame "$work/made.data" --format folded >"$work/folded" 2>"$work/errors" || return
+	diff - "$work/folded" <<<"prog;[prog]+0x1010 1" && grep -q "build-id differs" "$work/errors"
+}
+
+check_gone() {
+	made "r.map(7, 0x500000, 0x10000, work + '/gone'); r.sample(7, [USER, 0x500020])" || return
+	"$beectl" flame "$work/made.data" --format folded >"$work/folded" 2>"$work/errors" || return
+	diff - "$work/folded" <<<"prog;[gone]+0x20 1" && grep -q "gone: no names: No such file" "$work/errors"
+}
+
+check_unknown() {
+	made "r.sample(7, [USER, 0x900000, 0x901000])" && expect "prog;[unknown];[unknown] 1"
+}
+
+check_jit() {
+	local root=$work/root
+	mkdir -p "$root/tmp"
+	printf '%s\n' "7000 100 old code" "garbage" "7000 10 JIT:<a&b>;c" "7010 10 second" >"$root/tmp/perf-7.map"
+	made "r.map(7, 0x7000, 0x1000, '//anon'); r.sample(7, [USER, 0x7004, 0x7015])" &&
+		options="--symfs $root" expect "prog;second_[j];JIT:<a&b>:c_[j] 1"
+}
+
+check_split() {
+	made "r.sample(7, [USER, 0x900000])" && options="--split pid" expect "prog-7;[unknown] 1" &&
+		options="--split tid" expect "prog-7/7;[unknown] 1"
+}
+
+# Names with all that XML and JSON cannot have.
+hostile() {
+	made "r.comm(7, b'<&\"\\x27;\\n\\x1b\\xff\\xc3\\x28]]>'); r.map(7, 0x500000, 0x1000, b'/\\x01<b>&\\xed\\xa0\\x80/\\xef\\xbf\\xbf'); r.sample(7, [USER, 0x500020, $(address main) + 8])"
+}
+
+check_svg() {
+	hostile && "$beectl" flame "$work/made.data" -o "$work/out.svg" 2>/dev/null &&
+		xmllint --noout "$work/out.svg"
+}
+
+check_json() {
+	hostile && "$beectl" flame "$work/made.data" -o "$work/out.speedscope.json" 2>/dev/null &&
+		"$beectl" flame "$work/made.data" --json 2>/dev/null >"$work/summary.json" &&
+		"$python" - "$work" <<-'END'
+			import json, sys
+			with open(sys.argv[1] + "/out.speedscope.json", encoding="utf-8") as file:
+			    data = json.load(file)
+			profile, = data["profiles"]
+			names = [[data["shared"]["frames"][i]["name"] for i in s] for s in profile["samples"]]
+			assert names[0][1:2] == ["main"] and profile["weights"] == [1] == [profile["endValue"]], data
+			with open(sys.argv[1] + "/summary.json", encoding="utf-8") as file:
+			    data = json.load(file)
+			assert data["samples"] == data["total"] == 1 and len(data["functions"]) == 2, data
+		END
+}
+
+check_pprof() {
+	made "r.sample(7, [USER, $(address stop) + 4, $(address main) + 8]); r.sample(7, [USER, $(address outer), $(address main) + 8])" || return
+	"$beectl" flame "$work/made.data" -o "$work/out.pb.gz" &&
+		HOME=$work go tool pprof -traces "$work/out.pb.gz" >"$work/traces" 2>&1 || { cat "$work/traces"; return 1; }
+	"$python" - "$work/traces" <<-'END'
+		import re, sys
+		text = open(sys.argv[1], encoding="utf-8").read()
+		traces = [t.split() for t in re.split(r"-+\+-+\n", text)[1:] if t.strip()]
+		assert sorted(traces) == [["1", "outer", "main", "prog"], ["1", "stop", "main", "prog"]], text
+	END
+}
+
+check_same() {
+	made "[r.sample(7, [USER, 0x400000 + 16 * i, 0x401000 + i]) for i in range(500)]" || return
+	local format
+	for format in svg folded speedscope pprof; do
+		"$beectl" flame "$work/made.data" --format "$format" --jobs 1 >"$work/one" &&
+			"$beectl" flame - --format "$format" --jobs 4 <"$work/made.data" | cmp - "$work/one" || return
+	done
+}
+
+# What perf script prints, with a thread's name that has spaces and digits.
+check_script() {
+	cat >"$work/script" <<-'END'
+		# captured on: somewhere
+		my 2 prog 123/124 [001] 12.345: 1000 cycles:P:
+			ffffffff81000010 do_work+0x10 ([kernel.kallsyms])
+			          401010 helper (inlined)
+			          401010 operator() (a, b)+0x4 (/bin/prog)
+			          7f0010 JIT:a;b+0x1 (/tmp/perf-123.map)
+			          400000 [unknown] (/bin/prog)
+
+		other 5 12.346: 1 cycles:P:
+			          401010 main+0x4 (/bin/prog)
+	END
+	"$beectl" flame "$work/script" --format folded | diff - <(printf '%s\n' \
+		"my_2_prog;[unknown];JIT:a:b_[j];operator() (a, b);helper_[i];do_work_[k] 1" "other;main 1")
+}
+
+check_folded() {
+	printf '%s\n' "a b;c;k_[k] 3" "a b;c 2" "z 1" "a b;c;j_[j];i_[i] 4" >"$work/stacks"
+	"$beectl" flame - --format folded <"$work/stacks" >"$work/again" &&
+		diff "$work/again" <(sed 's/a b/a_b/' "$work/stacks" | LC_ALL=C sort -t ' ' -k 1,1) &&
+		"$beectl" flame "$work/stacks" -o "$work/folded.svg" && grep -q 'k: 3 samples, 30.00 %' "$work/folded.svg"
+}
+
+check_usage() {
+	local words
+	for words in "--format gif" "-o x.gif" "--split cpu" "--jobs 0" "--checkpoint 5 perf.data" "-o"; do
+		# shellcheck disable=SC2086  # a list of words
+		"$beectl" flame $words 2>"$work/errors"
+		[ $? -eq 2 ] && grep -q "beectl flame --help" "$work/errors" || { echo "$words"; cat "$work/errors"; return 1; }
+	done
+	! "$beectl" flame "$work/prog.c" 2>"$work/errors" && grep -q "is neither of perf script" "$work/errors" &&
+		! "$beectl" flame "$work/nothing" 2>"$work/errors" && grep -q "No such file" "$work/errors" &&
+		made "pass" && ! "$beectl" flame "$work/made.data" 2>"$work/errors" && grep -q "no samples" "$work/errors"
+}
+
+record=(perf record -q -F 499 -e cpu-clock -g)
+
+# As perf script has them, with kernel samples.
+check_like_perf() {
+	local options
+	for options in "" -z; do
+		# shellcheck disable=SC2086
+		"${record[@]}" $options -o "$work/real.data" -- "$@" >/dev/null 2>"$work/errors" || { cat "$work/errors"; return 1; }
+		"$beectl" flame "$work/real.data" --format folded >"$work/folded" 2>"$work/errors" &&
+			perf script -f -i "$work/real.data" -F comm,pid,tid,event,ip,sym,symoff,dso --no-inline \
+				2>/dev/null | "$python" "$tree/selftests/lib/collapse.py" "$work/folded" || return
+	done
+}
+
+# The command records; its output and that of the command are separate.
+check_records() {
+	"$beectl" flame -F 499 -e cpu-clock -o "$work/out.folded" -- \
+		sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo done' >"$work/output" 2>"$work/errors" ||
+		{ cat "$work/errors"; return 1; }
+	diff - "$work/output" <<<"done" && grep -q '^sh;' "$work/out.folded"
+}
+
+# ^C while perf records: what there is is written.
+check_interrupted() {
+	mkfifo "$work/ready" 2>/dev/null
+	"$beectl" flame -F 499 -e cpu-clock -o "$work/cut.folded" -- \
+		sh -c 'i=0; while :; do i=$((i+1)); [ $i != 100000 ] || echo ready >"$0"; done' "$work/ready" 2>"$work/errors" &
+	local pid=$!
+	read -r _ <"$work/ready"
+	kill -INT $pid
+	wait $pid
+	grep -q '^sh;' "$work/cut.folded"
+}
+
+# with TOOL NAME COMMAND...: a test that needs a tool
+with() {
+	local tool=$1
+	shift
+	if command -v "$tool" >/dev/null; then
+		ktap_run "$@"
+	else
+		ktap_skip "$1" "$tool: not installed"
+	fi
+}
+
+ktap_plan 21
+ktap_run "a call at the end of a function that does not return" check_noreturn
+ktap_run "inlined calls, the outermost first" check_inlines
+ktap_run "their lines" check_lines
+ktap_run "a file that has changed since" check_changed
+ktap_run "a file that is gone" check_gone
+ktap_run "addresses that are nowhere" check_unknown
+ktap_run "code made at run time" check_jit
+ktap_run "threads apart" check_split
+with xmllint "SVG of hostile names is well-formed" check_svg
+ktap_run "JSON of hostile names is well-formed" check_json
+with go "pprof reads what is for pprof" check_pprof
+ktap_run "the same input gives the same output" check_same
+ktap_run "text of perf script" check_script
+ktap_run "folded stacks" check_folded
+ktap_run "mistakes are named" check_usage
+if perf record -q -e cpu-clock -g -o "$work/probe.data" -- true >/dev/null 2>&1; then
+	ktap_run "as perf script: git" check_like_perf git -C "$tree" log --oneline -300
+	ktap_run "as perf script: python3" check_like_perf "$python" -c 'import json; [json.dumps([i]) for i in range(100000)]'
+	ktap_run "as perf script: perl" check_like_perf perl -e '$x .= $_ * 7 for 1 .. 500000'
+	ktap_run "as perf script: a C program" check_like_perf sh -c "timeout 1 '$work/prog' || :"
+	ktap_run "a command is recorded" check_records
+	ktap_run "^C ends the recording" check_interrupted
+else
+	for name in git python3 perl "a C program"; do
+		ktap_skip "as perf script: $name" "perf cannot record here"
+	done
+	ktap_skip "a command is recorded" "perf cannot record here"
+	ktap_skip "^C ends the recording" "perf cannot record here"
+fi
+ktap_finish

@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The flame graph in a browser: zoom, search, reset, back, keyboard, details, asked of the DOM.
+# slow: 1
+# shellcheck source=selftests/lib/beectl.sh
+. "$(dirname "$0")/../lib/beectl.sh"
+need chromium
+
+# A stack of 200 frames, and 1,000 functions side by side.
+"$python" - >"$work/stacks" <<'END'
+print("wide;" + ";".join(f"deep{i}" for i in range(200)), 1000)
+for i in range(1000):
+    print(f"wide;side{i:03};leaf", 1)
+END
+"$beectl" flame "$work/stacks" -o "$work/graph.svg" || { echo "Bail out! no graph"; exit 1; }
+
+# What a user does, step by step.  Each step's answer becomes a line of the element "result".
+"$python" - "$work" <<'END'
+import sys
+work = sys.argv[1]
+with open(work + "/graph.svg", encoding="utf-8") as file:
+    svg = file.read()
+steps = r"""
+var answers = [];
+function frame(name) {
+  return Array.prototype.find.call(document.getElementById("frames").children, function (g) {
+    return g.querySelector("title").textContent.indexOf(name + ":") === 0;
+  });
+}
+function say(what, value) { answers.push(what + "=" + value); }
+function shown(name) { return frame(name).style.display !== "none"; }
+function width(name) { return Math.round(frame(name).querySelector("rect").getAttribute("width")); }
+function key(name) { window.dispatchEvent(new KeyboardEvent("keydown", { key: name, cancelable: true })); }
+function click(element) { element.dispatchEvent(new MouseEvent("click", { bubbles: true })); }
+function text(id) { return document.getElementById(id).textContent; }
+say("frames", document.getElementById("frames").children.length);
+say("all", width("all"));
+click(frame("side500"));
+say("zoomed", [width("side500"), width("leaf") > 0, shown("side499"), shown("wide"), width("wide")]);
+say("text", frame("side500").querySelector("text").textContent);
+say("fragment", location.hash.indexOf("#zoom=") === 0);
+window.prompt = function () { return "^side00[0-9]$"; };
+key("/");
+say("search", text("matched"));
+say("hit", frame("side003").classList.contains("hit"));
+window.prompt = function () { return "("; };
+key("/");
+say("mistake", text("matched"));
+key("Escape");
+say("reset", [shown("side499"), text("matched"), location.hash]);
+key("ArrowUp");
+key("ArrowUp");
+say("selected", text("details"));
+key("ArrowUp");
+key("ArrowRight");
+say("right", text("details"));
+key("Enter");
+say("entered", width("side000"));
+key("ArrowDown");
+say("down", text("details"));
+frame("deep199").dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));
+say("details", text("details"));
+click(document.getElementById("reset"));
+click(frame("deep100"));
+history.back();
+window.addEventListener("hashchange", function () {
+  if (answers[answers.length - 1].indexOf("back=") !== 0 && shown("side499"))
+    say("back", shown("side499"));
+  document.getElementById("result").textContent = answers.join("\n");
+});
+document.getElementById("result").textContent = answers.join("\n");
+"""
+svg = svg.replace("</svg>", "<desc id=\"result\"/><script><![CDATA[window.addEventListener(\"load\", function () { setTimeout(function () {" + steps + "}, 1); });]]></script></svg>")
+with open(work + "/steps.svg", "w", encoding="utf-8") as file:
+    file.write(svg)
+END
+HOME=$work timeout 30 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" --virtual-time-budget=5000 \
+	--dump-dom "file://$work/steps.svg" >"$work/dom" 2>"$work/errors"
+"$python" - "$work" >"$work/answers" <<'END'
+import html, re, sys
+found = re.search(r'<desc id="result">(.*?)</desc>', open(sys.argv[1] + "/dom", encoding="utf-8").read(), re.S)
+print(html.unescape(found[1]) if found else "no answer")
+END
+
+# answers LINE...: these were given
+answers() {
+	local line
+	for line in "$@"; do
+		grep -qxF -- "$line" "$work/answers" || { echo "not given: $line"; cat "$work/answers"; return 1; }
+	done
+}
+
+ktap_plan 7
+ktap_run "all frames are there" answers frames=2202 all=1180
+ktap_run "zoom" answers "zoomed=1180,true,false,true,1180" "text=side500" "fragment=true"
+ktap_run "search, with the share that matches" answers "search=matched: 0.50 %" "hit=true" \
+	"mistake=not a regular expression"
+ktap_run "reset" answers "reset=true,,"
+ktap_run "keyboard" answers "selected=wide: 2,000 samples, 100.00 %" "right=side000: 1 samples, 0.05 %" \
+	"entered=1180" "down=wide: 2,000 samples, 100.00 %"
+ktap_run "details" answers "details=deep199: 1,000 samples, 50.00 %"
+ktap_run "back" answers "back=true"
+ktap_finish

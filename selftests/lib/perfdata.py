@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Write perf.data as perf record does: one event, threads, mappings, samples with callchains."""
+import struct
+
+ATTR_SIZE = 136
+# IP, TID, TIME, CALLCHAIN, PERIOD, IDENTIFIER
+SAMPLE_TYPE = 1 | 2 | 4 | 32 | 256 | 1 << 16
+USER, KERNEL = (1 << 64) - 512, (1 << 64) - 128
+
+
+def text(string, align=8):
+    data = (string if isinstance(string, bytes) else string.encode()) + b"\0"
+    return data + b"\0" * (-len(data) % align)
+
+
+class Recording:
+    """Records in the order of their times."""
+
+    def __init__(self):
+        self.records = []
+        self.time = 1
+
+    def add(self, kind, misc, body, pid=None):
+        self.time += 1
+        if pid is not None:
+            body += struct.pack("<IIQQ", pid, pid, self.time, 1)
+        self.records.append(struct.pack("<IHH", kind, misc, 8 + len(body)) + body)
+
+    def comm(self, pid, name):
+        self.add(3, 0, struct.pack("<II", pid, pid) + text(name), pid)
+
+    def map(self, pid, start, size, path, offset=0, build_id=b""):
+        body = struct.pack("<IIQQQ", pid, pid, start, size, offset)
+        if build_id:
+            body += struct.pack("<BxH", len(build_id), 0) + build_id.ljust(20, b"\0")
+        else:
+            body += struct.pack("<IIQQ", 0, 0, 0, 0)
+        self.add(10, 2 | (1 << 14 if build_id else 0), body + struct.pack("<II", 5, 2) + text(path), pid)
+
+    def sample(self, pid, chain):
+        """chain: ips and USER or KERNEL, the innermost first"""
+        self.time += 1
+        body = struct.pack("<QQIIQQQ", 1, chain[1], pid, pid, self.time, 1, len(chain))
+        body += b"".join(struct.pack("<Q", ip) for ip in chain)
+        self.records.append(struct.pack("<IHH", 9, 2, 8 + len(body)) + body)
+
+    def round(self):
+        self.records.append(struct.pack("<IHH", 68, 0, 8))
+
+    def write(self, path):
+        attr = struct.pack("<IIQQQQQ", 1, ATTR_SIZE, 0, 1, SAMPLE_TYPE, 0, 1 << 18)
+        attr = attr.ljust(ATTR_SIZE, b"\0")
+        start = 104 + ATTR_SIZE + 16 + 8
+        size = sum(map(len, self.records))
+        with open(path, "wb") as file:
+            file.write(b"PERFILE2" + struct.pack("<QQQQQQ", 104, ATTR_SIZE + 16, 104, ATTR_SIZE + 16,
+                                                 start, size) + b"\0" * 48)
+            file.write(attr + struct.pack("<QQQ", 104 + ATTR_SIZE + 16, 8, 1))
+            file.writelines(self.records)

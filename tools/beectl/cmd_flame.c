@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0
+/* beectl flame: from a program or a recording to its flame graph. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "collect.h"
+#include "commands.h"
+#include "flame_options.h"
+#include "flame_summary.h"
+#include "messages.h"
+#include "output.h"
+#include "parallel.h"
+#include "progress.h"
+#include "recording.h"
+#include "text.h"
+#include "text_input.h"
+
+#define FLAME_MAX_SECONDS	86400
+
+static const char flame_help[] =
+	"Usage: beectl flame [OPTIONS] [PERF OPTIONS] -- CMD [ARGUMENT...]\n"
+	"       beectl flame [OPTIONS] [PERF OPTIONS] -p PID[,PID...]|-a [-- CMD [ARGUMENT...]]\n"
+	"       beectl flame [OPTIONS] [FILE|-]\n"
+	"\n"
+	"Record as \"beectl record\" does, or read what perf record has written (perf.data, or its\n"
+	"pipe), what perf script prints, or folded stacks, and draw a flame graph.  Names are looked up once for each address: in symbols,\n"
+	"debug files, kallsyms, and /tmp/perf-PID.map.  Without -o, print which functions take the\n"
+	"most.\n"
+	"\n"
+	"Options:\n"
+	"  -o, --output FILE      Write FILE; its suffix says how: .svg (interactive), .folded,\n"
+	"                         .speedscope.json, .pb.gz (pprof)\n"
+	"      --format FORMAT    svg, folded, speedscope or pprof, whatever the suffix; -o is\n"
+	"                         standard output without FILE\n"
+	"      --inlines          Show inlined calls, from debug information\n"
+	"      --lines            Tell functions apart by source file and line\n"
+	"      --show EVENT       Show this event (default: the first that has samples)\n"
+	"      --periods          Count what samples stand for, not samples\n"
+	"      --split HOW        Tell apart at the root: comm (default), pid or tid\n"
+	"      --symfs DIR        Look for files below DIR\n"
+	"      --kallsyms FILE    The kernel's symbols, if another one was recorded\n"
+	"      --checkpoint SECS  Write the output every SECS seconds while perf records\n"
+	"      --jobs N           Look up names in N files at a time (default: one for each CPU)\n"
+	"      --json             Print the summary as JSON: event, unit, total, samples, judged,\n"
+	"                         complete, lost, and functions ([{name, module, self, total}])\n"
+	"  -h, --help             Show this text\n"
+	"\n"
+	"All other options are those of perf-record(1), with which -g need not be given.\n"
+	"Without the module, or for others' recordings, stacks are as perf has them.\n"
+	"^C ends the recording; the output is written.  The exit status is 0 if there is an output,\n"
+	"whatever that of CMD; if nothing could be recorded, that of \"beectl record\".\n"
+	"\n"
+	"Examples:\n"
+	"  beectl flame -o git.svg --inlines -- git log\n"
+	"  beectl flame -o all.svg -F 99 -a -- sleep 10\n"
+	"  perf record -g -o - -- xz file | beectl flame -\n";
+
+/**
+ * struct flame - the work
+ * @options: from the command line
+ * @collect: how to read
+ * @output: the format; NULL: a summary
+ * @profile: what was read
+ * @resolve: its names
+ * @graph: what is shown
+ * @stops: how walks ended, or NULL
+ * @title: what was recorded, or NULL: as the recording says
+ * @every: seconds between checkpoints, or 0
+ * @last: when the last one began
+ * @writer: process that writes it; 0: none
+ * @error: why something failed
+ */
+struct flame {
+	struct flame_options	 options;
+	struct collect		 collect;
+	const struct output	*output;
+	struct profile		 profile;
+	struct resolve		 resolve;
+	struct graph		 graph;
+	char			*stops;
+	char			*title;
+	unsigned int		 every;
+	time_t			 last;
+	pid_t			 writer;
+	struct bee_error	 error;
+};
+
+static void flame_warn(const char *path, const char *why)
+{
+	progress_end();
+	message_warning("flame", path, why);
+}
+
+static int flame_check_output(struct flame *flame)
+{
+	struct flame_options *options = &flame->options;
+
+	if (options->format) {
+		flame->output = output_find(options->format);
+		options->output = options->output ?: "-";
+	} else if (options->output) {
+		flame->output = output_of_path(options->output);
+	}
+	if (flame->output || !options->output)
+		return EXIT_OK;
+	if (options->format)
+		return message_usage("flame", "%s: no such format", options->format);
+	return message_usage("flame", "%s: no known suffix; say --format", options->output);
+}
+
+static int flame_check(struct flame *flame)
+{
+	static const char *const splits[] = { "comm", "pid", "tid" };
+	const struct flame_options *options = &flame->options;
+	size_t i;
+
+	for (i = 0; options->split && i < 3 && strcmp(options->split, splits[i]); i++)
+		;
+	if (i == 3)
+		return message_usage("flame", "--split: comm, pid or tid");
+	flame->collect.roots = i;
+	if (options->jobs && text_parse_number(options->jobs, PARALLEL_MAX_JOBS,
+					       &flame->resolve.jobs))
+		return message_usage("flame", "--jobs needs a number from 1 to %d",
+				     PARALLEL_MAX_JOBS);
+	if (options->checkpoint && text_parse_number(options->checkpoint, FLAME_MAX_SECONDS,
+						     &flame->every))
+		return message_usage("flame", "--checkpoint needs a number of seconds, at most %d",
+				     FLAME_MAX_SECONDS);
+	if (options->checkpoint && (options->input || !options->output ||
+				    !strcmp(options->output, "-")))
+		return message_usage("flame", "--checkpoint: only while recording, and with -o");
+	flame->resolve.inlines = options->inlines;
+	flame->resolve.lines = options->lines;
+	flame->resolve.root = options->symfs ?: "";
+	flame->resolve.kallsyms = options->kallsyms;
+	flame->resolve.warn = flame_warn;
+	flame->resolve.progress = progress_count;
+	return EXIT_OK;
+}
+
+/* Read @fd into the profile. */
+static int flame_read(struct flame *flame, int fd)
+{
+	struct stream stream;
+	const u8 *start;
+	int ret = -1;
+
+	stream_open(&stream, fd);
+	start = stream_peek(&stream, 8);
+	if (start && perfdata_is(start, 8))
+		ret = collect_perfdata(&flame->collect, &stream, &flame->profile, &flame->error);
+	else if (stream.failed)
+		error_set(&flame->error, stream.failed, "%s", strerror(stream.failed));
+	else
+		ret = text_input_read(&stream, &flame->profile, &flame->resolve, &flame->graph,
+				      &flame->error);
+	stream_close(&stream);
+	return ret;
+}
+
+static int flame_read_input(struct flame *flame)
+{
+	const char *path = flame->options.input;
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO, ret;
+
+	if (fd < 0)
+		return message_error("flame", path, strerror(errno));
+	progress_begin("reading the recording");
+	ret = flame_read(flame, fd);
+	progress_end();
+	if (fd != STDIN_FILENO)
+		close(fd);
+	return ret ? message_error("flame", path, flame->error.text) : EXIT_OK;
+}
+
+/* The event to show: the one that was asked for, or the first that has samples. */
+static int flame_find_event(struct flame *flame, size_t *event)
+{
+	const struct profile *profile = &flame->profile;
+	const char *show = flame->options.show;
+	size_t i;
+
+	for (i = 0; i < profile->nevents; i++) {
+		if (show ? !strcmp(profile_get_text(profile, profile->event[i].name), show) :
+			   profile->event[i].samples > 0) {
+			*event = i;
+			return EXIT_OK;
+		}
+	}
+	if (show)
+		return message_error("flame", show, "the recording has no such event");
+	return message_error("flame", NULL, "the recording has no samples");
+}
+
+/* Write @graph to the file that was asked for; the file is there as a whole or not at all. */
+static int flame_write(const struct flame *flame, const struct graph *graph)
+{
+	const char *path = flame->options.output;
+	char *made = NULL;
+	bool failed;
+	FILE *out;
+
+	if (!strcmp(path, "-")) {
+		flame->output->write(graph, stdout);
+		return EXIT_OK;
+	}
+	if (asprintf(&made, "%s.%d.new", path, getpid()) < 0)
+		alloc_check(NULL, 0);
+	out = fopen(made, "we");
+	if (out)
+		flame->output->write(graph, out);
+	failed = !out || ferror(out);
+	failed |= out && fclose(out);
+	if (!failed && rename(made, path))
+		failed = true;
+	if (failed) {
+		message_error("flame", path, strerror(errno));
+		unlink(made);
+	}
+	free(made);
+	return failed ? EXIT_FAILED : EXIT_OK;
+}
+
+/* Names, and the graph. */
+static int flame_make_graph(struct flame *flame)
+{
+	size_t event = 0;
+	int status = flame_find_event(flame, &event);
+
+	if (status)
+		return status;
+	flame->resolve.profile = &flame->profile;
+	if (resolve_run(&flame->resolve, &flame->error))
+		return message_error("flame", NULL, flame->error.text);
+	progress_end();
+	graph_make(&flame->graph, &flame->resolve, event, flame->options.periods);
+	flame->graph.stops = flame->stops ?: "";
+	if (flame->title)
+		flame->graph.cmdline = flame->title;
+	return EXIT_OK;
+}
+
+/* Text has been read into the graph; a recording has yet to become one. */
+static int flame_show(struct flame *flame)
+{
+	int status = flame->graph.node ? EXIT_OK : flame_make_graph(flame);
+
+	if (status)
+		return status;
+	if (!flame->graph.node[0].total)
+		return message_error("flame", NULL, "there are no samples");
+	if (flame->output)
+		return flame_write(flame, &flame->graph);
+	if (flame->options.json)
+		flame_summary_json(&flame->graph);
+	else
+		flame_summary_print(&flame->graph);
+	return EXIT_OK;
+}
+
+/* In a copy of this process, so that reading goes on meanwhile. */
+static void flame_checkpoint(void *arg, struct profile *profile)
+{
+	struct flame *flame = arg;
+	struct timespec now;
+	int status;
+
+	(void)profile;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	flame->last = flame->last ?: now.tv_sec;
+	if (flame->writer && waitpid(flame->writer, &status, WNOHANG) == flame->writer)
+		flame->writer = 0;
+	if (!flame->every || flame->writer || now.tv_sec < flame->last + flame->every)
+		return;
+	flame->last = now.tv_sec;
+	fflush(NULL);
+	flame->writer = fork();
+	if (flame->writer)
+		return;
+	flame->resolve.warn = NULL;
+	flame->resolve.progress = NULL;
+	_exit(flame_show(flame));
+}
+
+static volatile sig_atomic_t flame_recorder;
+
+/* For signals that end a recording: perf ends, and with it the pipe. */
+static void flame_forward(int signal)
+{
+	if (flame_recorder)
+		kill(flame_recorder, signal);
+}
+
+/* In a child, so that its parent can read meanwhile; if that is killed, perf must notice. */
+static int flame_run_perf(struct flame *flame, const int data[2], const int stops[2])
+{
+	static char output[] = "-o", to_pipe[] = "-";
+	const struct flame_options *options = &flame->options;
+	struct recording recording = {
+		.command = "flame", .count = options->words + 2, .output = data[1],
+		.without_module = true, .stops = fdopen(stops[1], "w"),
+	};
+
+	close(data[0]);
+	close(stops[0]);
+	recording.words = alloc_zero(recording.count + 1, sizeof(*recording.words));
+	recording.words[0] = output;
+	recording.words[1] = to_pipe;
+	memcpy(recording.words + 2, options->perf, options->words * sizeof(*options->perf));
+	return recording_run(&recording);
+}
+
+/* Start it.  Return: its exit status is to be waited for; -1 and errno. */
+static pid_t flame_start_perf(struct flame *flame, int data[2], int stops[2])
+{
+	static const int forwarded[] = { SIGINT, SIGTERM, SIGUSR2 };
+	struct sigaction action = { .sa_handler = flame_forward, .sa_flags = SA_RESTART };
+	pid_t pid;
+	size_t i;
+
+	if (pipe2(data, O_CLOEXEC) || pipe2(stops, O_CLOEXEC))
+		return -1;
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		int status = flame_run_perf(flame, data, stops);
+
+		fflush(NULL);
+		_exit(status);
+	}
+	close(data[1]);
+	close(stops[1]);
+	flame_recorder = pid;
+	for (i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		sigaction(forwarded[i], &action, NULL);
+	return pid;
+}
+
+static char *read_text(int fd)
+{
+	char text[4096];
+	ssize_t got = read(fd, text, sizeof(text) - 1);
+
+	text[got > 0 ? got : 0] = '\0';
+	return alloc_text(text);
+}
+
+/* perf's words or CMD, where perf itself would tell of our own words. */
+static char *flame_title(const struct flame_options *options)
+{
+	char **word = options->perf, *title;
+	size_t size;
+	FILE *out = open_memstream(&title, &size);
+
+	alloc_check(out, 0);
+	while (*word && strcmp(*word, "--"))
+		word++;
+	for (word = *word ? word + 1 : options->perf; *word; word++)
+		fprintf(out, "%s%s", *word, word[1] ? " " : "");
+	fclose(out);
+	return title;
+}
+
+/* Record, and read what perf writes while it does. */
+static int flame_record(struct flame *flame)
+{
+	int data[2], stops[2], ret, status = 0;
+	pid_t pid;
+
+	signal(SIGCHLD, SIG_DFL);
+	flame->title = flame_title(&flame->options);
+	flame->collect.checkpoint = flame_checkpoint;
+	flame->collect.arg = flame;
+	pid = flame_start_perf(flame, data, stops);
+	if (pid < 0)
+		return message_error("flame", "cannot start a process", strerror(errno));
+	ret = flame_read(flame, data[0]);
+	close(data[0]);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	flame_recorder = 0;
+	/* What follows may be interrupted as usual. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGUSR2, SIG_DFL);
+	if (flame->writer)
+		waitpid(flame->writer, NULL, 0);
+	flame->stops = read_text(stops[0]);
+	close(stops[0]);
+	if (!WIFEXITED(status))
+		return EXIT_FAILED;
+	/* What recording_run() has refused, it has explained. */
+	if (ret && WEXITSTATUS(status) < 125)
+		message_error("flame", "perf", flame->error.text);
+	return ret ? (WEXITSTATUS(status) ?: EXIT_FAILED) : EXIT_OK;
+}
+
+int cmd_flame(int argc, char **argv)
+{
+	struct flame flame = { 0 };
+	int status;
+
+	(void)argc;
+	status = flame_options_read(&flame.options, argv + 1);
+	if (status == EXIT_OK && flame.options.help) {
+		fputs(flame_help, stdout);
+	} else if (status == EXIT_OK) {
+		profile_open(&flame.profile);
+		status = flame_check_output(&flame) ?: flame_check(&flame);
+		if (status == EXIT_OK)
+			status = flame.options.input ? flame_read_input(&flame) :
+						       flame_record(&flame);
+		status = status ?: flame_show(&flame);
+		graph_free(&flame.graph);
+		resolve_free(&flame.resolve);
+		free(flame.stops);
+		free(flame.title);
+		profile_close(&flame.profile);
+	}
+	flame_options_free(&flame.options);
+	return status;
+}

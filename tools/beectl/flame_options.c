@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The command line of beectl flame: its own options among those of perf record. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "commands.h"
+#include "flame_options.h"
+#include "messages.h"
+
+/* An option; @flag: it takes no value. */
+static const struct known {
+	const char	*name;
+	char		 letter;
+	bool		 flag;
+	size_t		 offset;
+} known[] = {
+	{ "output", 'o', false, offsetof(struct flame_options, output) },
+	{ "format", 0, false, offsetof(struct flame_options, format) },
+	{ "show", 0, false, offsetof(struct flame_options, show) },
+	{ "split", 0, false, offsetof(struct flame_options, split) },
+	{ "symfs", 0, false, offsetof(struct flame_options, symfs) },
+	{ "kallsyms", 0, false, offsetof(struct flame_options, kallsyms) },
+	{ "jobs", 0, false, offsetof(struct flame_options, jobs) },
+	{ "checkpoint", 0, false, offsetof(struct flame_options, checkpoint) },
+	{ "inlines", 0, true, offsetof(struct flame_options, inlines) },
+	{ "lines", 0, true, offsetof(struct flame_options, lines) },
+	{ "periods", 0, true, offsetof(struct flame_options, periods) },
+	{ "json", 0, true, offsetof(struct flame_options, json) },
+	{ "help", 'h', true, offsetof(struct flame_options, help) },
+};
+
+#define NKNOWN	(sizeof(known) / sizeof(known[0]))
+
+/* Is @word this option?  @value: filled with what follows "=" or the letter, or NULL. */
+static bool option_is(const struct known *option, char *word, char **value)
+{
+	size_t length = strlen(option->name);
+
+	*value = NULL;
+	if (option->letter && word[0] == '-' && word[1] == option->letter) {
+		*value = word[2] ? word + 2 : NULL;
+		return !option->flag || !word[2];
+	}
+	if (strncmp(word, "--", 2) || strncmp(word + 2, option->name, length))
+		return false;
+	if (word[2 + length] == '=' && !option->flag)
+		*value = word + 3 + length;
+	return !word[2 + length] || *value;
+}
+
+/*
+ * Take a word of our own.
+ *
+ * Return: how many words it takes; 0: it is not ours; -1: its value is missing.
+ */
+static int option_take(struct flame_options *options, char **words)
+{
+	char *value;
+	size_t i;
+
+	for (i = 0; i < NKNOWN && !option_is(&known[i], *words, &value); i++)
+		;
+	if (i == NKNOWN)
+		return 0;
+	if (known[i].flag) {
+		*(bool *)((char *)options + known[i].offset) = true;
+		return 1;
+	}
+	if (!value && (!words[1] || !strcmp(words[1], "--")))
+		return -1;
+	*(char **)((char *)options + known[i].offset) = value ?: words[1];
+	return value ? 1 : 2;
+}
+
+/**
+ * flame_options_read() - read the command line
+ * @options: filled; flame_options_free() releases it
+ * @words: the words after "flame", ended by NULL
+ *
+ * Return: EXIT_OK, or EXIT_USAGE after saying what is wrong.
+ */
+int flame_options_read(struct flame_options *options, char **words)
+{
+	int count = 0, took;
+
+	*options = (struct flame_options){ 0 };
+	while (words[count])
+		count++;
+	options->perf = alloc_zero(count + 1, sizeof(*options->perf));
+	while (*words && strcmp(*words, "--")) {
+		took = option_take(options, words);
+		if (took < 0)
+			return message_usage("flame", "%s needs an argument", *words);
+		if (!took)
+			options->perf[options->words++] = *words;
+		words += took ?: 1;
+	}
+	if (!*words && options->words < 2 && (!options->words || **options->perf != '-' ||
+					      !strcmp(*options->perf, "-")))
+		options->input = options->words ? *options->perf : "perf.data";
+	while (*words)
+		options->perf[options->words++] = *words++;
+	return EXIT_OK;
+}
+
+void flame_options_free(struct flame_options *options)
+{
+	free(options->perf);
+}

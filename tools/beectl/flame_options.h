@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The command line of beectl flame: its own options among those of perf record. */
+#ifndef FLAME_OPTIONS_H
+#define FLAME_OPTIONS_H
+
+#include <stdbool.h>
+
+/**
+ * struct flame_options - what is asked for
+ * @output: file to write, or "-"; NULL: print a summary
+ * @format: name of the format, or NULL
+ * @show: name of the event to show, or NULL
+ * @split: "comm", "pid" or "tid", or NULL
+ * @symfs: directory with the files, or NULL
+ * @kallsyms: file with the kernel's symbols, or NULL
+ * @jobs: files at a time, or NULL
+ * @checkpoint: seconds between outputs while perf records, or NULL
+ * @inlines: inlined calls too
+ * @lines: with source file and line
+ * @periods: count in periods
+ * @json: the summary as JSON
+ * @help: show the help
+ * @input: recording to read; NULL: record
+ * @words: number of words in @perf
+ * @perf: for perf, and CMD after "--"; ended by NULL
+ */
+struct flame_options {
+	const char	*output;
+	const char	*format;
+	bool		 inlines;
+	bool		 lines;
+	bool		 periods;
+	bool		 json;
+	bool		 help;
+	const char	*show;
+	const char	*split;
+	const char	*symfs;
+	const char	*kallsyms;
+	const char	*jobs;
+	const char	*checkpoint;
+	const char	*input;
+	int		 words;
+	char		**perf;
+};
+
+int flame_options_read(struct flame_options *options, char **words);
+void flame_options_free(struct flame_options *options);
+
+#endif /* FLAME_OPTIONS_H */

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What beectl flame prints when it writes no file. */
+#include <stdlib.h>
+
+#include "flame_summary.h"
+#include "json.h"
+#include "messages.h"
+#include "summary.h"
+#include "text.h"
+
+#define SUMMARY_ROWS	10
+
+static void print_rows(const struct graph *graph, const char *heading, bool by_total)
+{
+	size_t i, count;
+	struct summary_row *row = summary_make(graph, by_total, &count);
+	u64 all = graph->node[0].total;
+
+	printf("\n%7s %7s  %s\n", "self", "total", heading);
+	for (i = 0; i < count && i < SUMMARY_ROWS; i++) {
+		const struct flame_name *name = intern_item(graph->names, row[i].name);
+		const char *module = texts_get(graph->texts, name->module);
+
+		printf("%6.2f%% %6.2f%%  ", percent(row[i].self, all), percent(row[i].total, all));
+		text_put_name(stdout, texts_get(graph->texts, name->text));
+		if (name->line) {
+			putchar(' ');
+			text_put_name(stdout, texts_get(graph->texts, name->source));
+			printf(":%u", name->line);
+		}
+		if (*module && name->kind != FLAME_UNKNOWN) {
+			fputs(" (", stdout);
+			text_put_name(stdout, module);
+			putchar(')');
+		}
+		putchar('\n');
+	}
+	free(row);
+}
+
+/** flame_summary_print() - print what was recorded, and the functions that take the most */
+void flame_summary_print(const struct graph *graph)
+{
+	char count[32];
+
+	if (*graph->cmdline) {
+		text_put_name(stdout, graph->cmdline);
+		putchar('\n');
+	}
+	text_put_name(stdout, graph->event);
+	text_count(graph->samples, count, sizeof(count));
+	printf(": %s sample%s", count, plural(graph->samples));
+	if (graph->lost)
+		printf(", %llu lost", (unsigned long long)graph->lost);
+	if (graph->judged)
+		printf(", %.1f%% of the stacks complete", percent(graph->complete, graph->judged));
+	if (graph->unfinished)
+		fputs("; the recording is cut off", stdout);
+	putchar('\n');
+	if (*graph->stops)
+		printf("%s\n", graph->stops);
+	print_rows(graph, "by themselves", false);
+	print_rows(graph, "with what they call", true);
+}
+
+/** flame_summary_json() - the same as JSON, with all functions */
+void flame_summary_json(const struct graph *graph)
+{
+	struct json_object *all = json_object_new_object(), *functions = json_object_new_array();
+	size_t i, count;
+	struct summary_row *row = summary_make(graph, false, &count);
+
+	json_add_string(all, "cmdline", graph->cmdline);
+	json_add_string(all, "event", graph->event);
+	json_add_string(all, "unit", graph->unit);
+	json_add_uint(all, "total", graph->node[0].total);
+	json_add_uint(all, "samples", graph->samples);
+	json_add_uint(all, "judged", graph->judged);
+	json_add_uint(all, "complete", graph->complete);
+	json_add_uint(all, "lost", graph->lost);
+	json_add_bool(all, "unfinished", graph->unfinished);
+	for (i = 0; i < count; i++) {
+		const struct flame_name *name = intern_item(graph->names, row[i].name);
+		struct json_object *function = json_append(functions);
+
+		json_add_string(function, "name", texts_get(graph->texts, name->text));
+		json_add_string(function, "module", texts_get(graph->texts, name->module));
+		if (name->line) {
+			json_add_string(function, "file", texts_get(graph->texts, name->source));
+			json_add_uint(function, "line", name->line);
+		}
+		json_add_uint(function, "self", row[i].self);
+		json_add_uint(function, "total", row[i].total);
+	}
+	json_add(all, "functions", functions);
+	json_print(all);
+	free(row);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* perf record with the tables of what it records: for beectl record and beectl flame. */
+#ifndef RECORDING_H
+#define RECORDING_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/**
+ * struct recording - what to record, and for whom
+ * @command: which command does it, for messages
+ * @count: words for perf
+ * @words: the words, CMD after "--", ended by NULL
+ * @output: descriptor that is perf's standard output; -1: that of beectl
+ * @without_module: go on with a warning if the module cannot be used
+ * @stops: takes a line on how walks ended; NULL: nobody wants it
+ */
+struct recording {
+	const char	*command;
+	int		 count;
+	char		**words;
+	int		 output;
+	bool		 without_module;
+	FILE		*stops;
+};
+
+int recording_run(const struct recording *recording);
+
+#endif /* RECORDING_H */

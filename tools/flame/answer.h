@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the processes that look for names are asked, and what they write. */
+#ifndef ANSWER_H
+#define ANSWER_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "profile.h"
+
+/**
+ * struct question - one file, and the addresses of which names are wanted
+ * @file: the file
+ * @path: its name
+ * @build_id: in hexadecimal, or ""
+ * @frame: addresses, ascending
+ * @count: number of them
+ * @inlines: as in struct resolve
+ * @lines: likewise
+ * @root: likewise
+ * @kallsyms: likewise
+ * @kernel_symbol: as in struct profile
+ * @kernel_address: likewise
+ */
+struct question {
+	struct profile_file		 file;
+	const char			*path;
+	const char			*build_id;
+	const struct profile_frame	*frame;
+	size_t				 count;
+	bool				 inlines;
+	bool				 lines;
+	const char			*root;
+	const char			*kallsyms;
+	const char			*kernel_symbol;
+	u64				 kernel_address;
+};
+
+/**
+ * struct answer - a name, followed by @text and @source without a NUL
+ * @text_size: bytes of the name; 0: there is none
+ * @source_size: bytes of the source file's name
+ * @line: in it; 0 if not known
+ * @kind: enum flame_kind
+ * @more: another name follows for the same address, of a call inlined into this function
+ * @outermost: programs or threads begin here
+ */
+struct answer {
+	u32	text_size;
+	u32	source_size;
+	u32	line;
+	u8	kind;
+	u8	more;
+	u8	outermost;
+	u8	unused;
+};
+
+/* Longer names are cut. */
+#define ANSWER_MAX_TEXT	(1u << 20)
+
+void answer_put(FILE *out, struct answer answer, const char *text, const char *source);
+void answer_warn(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool answer_is_outermost(const char *name);
+
+void elf_names_find(const struct question *question, FILE *out);
+void kernel_names_find(const struct question *question, FILE *out);
+void jit_names_find(const struct question *question, FILE *out);
+
+#endif /* ANSWER_H */

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+/* From a recording of perf to a profile: each address becomes a place in a file. */
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "collect.h"
+#include "spaces.h"
+#include "text.h"
+
+#define CONTEXT_MARK		(~0ull - 4094)	/* PERF_CONTEXT_MAX: from here on no addresses */
+#define CONTEXT_CACHE		(1u << 16)	/* addresses */
+#define KERNEL_PID		(~0u)
+#define KERNEL_MAP		"[kernel.kallsyms]"
+
+/* An address whose frame is known. */
+struct known {
+	u64	address;
+	u32	space;
+	u32	exact;
+	u32	frame;
+};
+
+/**
+ * struct collector - the work
+ * @how: from the caller
+ * @profile: filled
+ * @data: the recording
+ * @spaces: what is mapped at the time of the record
+ * @known: addresses of the latest samples
+ * @kernel: index of the file that stands for the kernel
+ * @unknown: index of the file for addresses that are nowhere
+ * @comm: index of the file for threads' names
+ * @event: index of the file for events
+ * @samples: of each event
+ * @frame: of a sample, innermost first
+ */
+struct collector {
+	const struct collect	*how;
+	struct profile		*profile;
+	struct perfdata		 data;
+	struct spaces		 spaces;
+	struct known		*known;
+	u32			 kernel;
+	u32			 unknown;
+	u32			 comm;
+	u32			 event;
+	u64			 samples[PERFDATA_MAX_EVENTS];
+	u32			 frame[PROFILE_MAX_DEPTH];
+};
+
+/* Names of mappings that are no files (the kernel's perf_event_mmap_event()), but may have code. */
+static bool path_is_memory(const char *path)
+{
+	static const char *const names[] = {
+		"//anon", "/anon_hugepage", "/dev/zero", "/memfd:", "/SYSV", "[heap]", "[stack",
+		"[anon", "anon_inode:", "/dev/shm/", "//toolong", "//enomem", "/run/user/jit",
+	};
+	size_t i;
+
+	if (!*path)
+		return true;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(path, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+static u32 collector_file(struct collector *collector, const struct perfdata_map *map)
+{
+	struct profile *profile = collector->profile;
+	struct profile_file file = { .kind = PROFILE_ELF, .dev = map->dev, .inode = map->inode,
+				     .generation = map->generation };
+	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
+
+	if (path_is_memory(map->path))
+		file = (struct profile_file){ .kind = PROFILE_JIT, .pid = map->pid };
+	text_hex(map->build_id.bytes, map->build_id.size, id, sizeof(id));
+	file.mapped_id = profile_text(profile, file.kind == PROFILE_ELF ? id : "");
+	file.build_id = file.mapped_id;
+	file.path = profile_text(profile, file.kind == PROFILE_ELF ? map->path : "");
+	return intern_add(&profile->files, &file);
+}
+
+/* perf names a symbol that the kernel's addresses can be compared by: "[kernel.kallsyms]_stext". */
+static void collector_map_kernel(struct collector *collector, const struct perfdata_map *map)
+{
+	struct profile *profile = collector->profile;
+	size_t length = strlen(KERNEL_MAP);
+
+	if (strncmp(map->path, KERNEL_MAP, length) || !map->path[length])
+		return;
+	profile->kernel_symbol = profile_text(profile, map->path + length);
+	profile->kernel_address = map->offset;
+}
+
+static void collector_map(void *arg, const struct perfdata_map *map)
+{
+	struct space_map mapped = { map->start, map->start + map->size, map->offset, 0 };
+	struct collector *collector = arg;
+
+	if (map->pid == KERNEL_PID) {
+		collector_map_kernel(collector, map);
+	} else if (!map->executable) {
+		spaces_unmap(&collector->spaces, map->pid, map->start, map->start + map->size);
+	} else {
+		mapped.file = collector_file(collector, map);
+		if (profile_file(collector->profile, mapped.file)->kind == PROFILE_JIT)
+			mapped.offset = map->start;
+		spaces_map(&collector->spaces, map->pid, &mapped);
+	}
+}
+
+/*
+ * After an exec, what the old program had mapped stays until something else is mapped there: samples
+ * of the rest of that system call still have its callers.
+ */
+static void collector_comm(void *arg, const struct perfdata_task *task)
+{
+	struct collector *collector = arg;
+	struct task *thread = spaces_task(&collector->spaces, task->tid);
+
+	thread->comm = profile_text(collector->profile, task->comm);
+	thread->label = INTERN_NONE;
+}
+
+static void collector_fork(void *arg, const struct perfdata_task *task)
+{
+	struct collector *collector = arg;
+	u32 comm = spaces_task(&collector->spaces, task->parent_tid)->comm;
+	struct task *thread = spaces_task(&collector->spaces, task->tid);
+
+	thread->comm = comm;
+	thread->label = INTERN_NONE;
+	if (task->pid != task->parent_pid)
+		spaces_fork(&collector->spaces, task->parent_pid, task->pid);
+}
+
+/* The text at the root of a thread's samples. */
+static u32 collector_label(struct collector *collector, const struct perfdata_sample *sample)
+{
+	struct task *task = spaces_task(&collector->spaces, sample->tid);
+	const char *comm;
+	char text[128];
+
+	if (task->label != INTERN_NONE)
+		return task->label;
+	snprintf(text, sizeof(text), ":%u", sample->tid);
+	comm = task->comm == INTERN_NONE ? text : profile_get_text(collector->profile, task->comm);
+	if (collector->how->roots == COLLECT_COMM)
+		return task->label = profile_text(collector->profile, comm);
+	if (collector->how->roots == COLLECT_PID)
+		snprintf(text, sizeof(text), "%.64s-%u", comm, sample->pid);
+	else
+		snprintf(text, sizeof(text), "%.64s-%u/%u", comm, sample->pid, sample->tid);
+	return task->label = profile_text(collector->profile, text);
+}
+
+static u32 collector_user_frame(struct collector *collector, const struct space *space, u64 ip,
+				bool exact)
+{
+	/* A call at the end of a mapping returns to the address after it. */
+	const struct space_map *map = space_find(space, ip - !exact);
+
+	if (!map)
+		return profile_add_frame(collector->profile, collector->unknown, ip, exact);
+	return profile_add_frame(collector->profile, map->file, ip - map->start + map->offset,
+				 exact);
+}
+
+static u32 collector_frame(struct collector *collector, const struct space *space, u64 mode,
+			   u64 ip, bool exact)
+{
+	u32 id = mode == PERF_CONTEXT_KERNEL ? 0 : space ? space->id : ~0u;
+	struct known *known = &collector->known[(ip ^ ip >> 16 ^ id * 40503u) % CONTEXT_CACHE];
+
+	if (mode != PERF_CONTEXT_KERNEL && mode != PERF_CONTEXT_USER)
+		return profile_add_frame(collector->profile, collector->unknown, ip, exact);
+	if (known->address == ip && known->space == id && known->exact == exact)
+		return known->frame;
+	*known = (struct known){ ip, id, exact, mode == PERF_CONTEXT_KERNEL ?
+		profile_add_frame(collector->profile, collector->kernel, ip, exact) :
+		collector_user_frame(collector, space, ip, exact) };
+	return known->frame;
+}
+
+/* Fill @collector->frame.  Return: how many. */
+static size_t collector_frames(struct collector *collector, const struct perfdata_sample *sample)
+{
+	const struct space *space = spaces_task(&collector->spaces, sample->pid)->space;
+	u64 mode = sample->mode == PERF_RECORD_MISC_KERNEL ? PERF_CONTEXT_KERNEL :
+		   sample->mode == PERF_RECORD_MISC_USER ? PERF_CONTEXT_USER : 0;
+	size_t i, n = 0;
+	bool exact = true;
+
+	for (i = 0; i < sample->depth && n < PROFILE_MAX_DEPTH; i++) {
+		u64 ip = sample->chain[i];
+
+		if (ip >= CONTEXT_MARK) {
+			mode = ip;
+			exact = true;
+			continue;
+		}
+		collector->frame[n++] = collector_frame(collector, space, mode, ip, exact);
+		exact = false;
+	}
+	if (!n)
+		collector->frame[n++] = collector_frame(collector, space, mode, sample->ip, true);
+	return n;
+}
+
+static u32 collector_event_node(struct collector *collector, u32 event)
+{
+	return profile_add_node(collector->profile, INTERN_NONE,
+				profile_add_frame(collector->profile, collector->event, event, true));
+}
+
+static void collector_sample(void *arg, const struct perfdata_sample *sample)
+{
+	struct collector *collector = arg;
+	struct profile *profile = collector->profile;
+	u32 label = collector_label(collector, sample), node;
+	struct profile_node *leaf;
+	size_t n;
+
+	node = collector_event_node(collector, sample->event);
+	node = profile_add_node(profile, node, profile_add_frame(profile, collector->comm, label,
+								 true));
+	for (n = collector_frames(collector, sample); n; n--)
+		node = profile_add_node(profile, node, collector->frame[n - 1]);
+	leaf = profile_node(profile, node);
+	leaf->samples++;
+	leaf->period += sample->period;
+	collector->samples[sample->event]++;
+}
+
+/* What is known at the end only: build-ids of files, names of events. */
+static void collector_finish(struct collector *collector)
+{
+	struct profile *profile = collector->profile;
+	const struct perfdata *data = &collector->data;
+	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
+	u32 i;
+
+	profile->cmdline = profile_text(profile, data->cmdline ?: "");
+	profile->lost = data->lost;
+	profile->throttled = data->throttled;
+	profile->unfinished = data->unfinished;
+	profile->nevents = 0;
+	for (i = 0; i < data->nevents; i++)
+		profile_add_event(profile, data->event[i].name, collector->samples[i]);
+	for (i = 0; i < profile->files.count; i++) {
+		struct profile_file *file = profile_file(profile, i);
+		const struct perfdata_build_id *build_id;
+		const char *path = file->kind == PROFILE_KERNEL ? KERNEL_MAP :
+				   profile_get_text(profile, file->path);
+
+		build_id = perfdata_find_build_id(data, path);
+		if (!build_id || *profile_get_text(profile, file->build_id))
+			continue;
+		text_hex(build_id->bytes, build_id->size, id, sizeof(id));
+		file->build_id = profile_text(profile, id);
+	}
+}
+
+static void collector_read(void *arg)
+{
+	struct collector *collector = arg;
+
+	if (!collector->how->checkpoint)
+		return;
+	collector_finish(collector);
+	collector->how->checkpoint(collector->how->arg, collector->profile);
+}
+
+/**
+ * collect_perfdata() - read a recording of perf
+ * @collect: how
+ * @stream: perf.data, or the pipe of "perf record -o -"
+ * @profile: open and empty; filled
+ * @error: filled on failure
+ *
+ * Return: 0 or -1.
+ */
+int collect_perfdata(const struct collect *collect, struct stream *stream, struct profile *profile,
+		     struct bee_error *error)
+{
+	struct collector *collector = alloc_zero(1, sizeof(*collector));
+	const struct perfdata_handler handler = {
+		.arg = collector, .sample = collector_sample, .map = collector_map,
+		.comm = collector_comm, .fork = collector_fork,
+		.read = collector_read,
+	};
+	int ret;
+
+	collector->how = collect;
+	collector->profile = profile;
+	collector->known = alloc_array(NULL, CONTEXT_CACHE, sizeof(*collector->known));
+	/* No address that is looked up. */
+	memset(collector->known, 0xff, CONTEXT_CACHE * sizeof(*collector->known));
+	collector->kernel = profile_add_file(profile, PROFILE_KERNEL, profile->cmdline);
+	collector->unknown = profile_add_file(profile, PROFILE_UNKNOWN, profile->cmdline);
+	collector->comm = profile_add_file(profile, PROFILE_COMM, profile->cmdline);
+	collector->event = profile_add_file(profile, PROFILE_EVENT, profile->cmdline);
+	spaces_open(&collector->spaces);
+	ret = perfdata_read(&collector->data, stream, &handler, error);
+	if (!ret)
+		collector_finish(collector);
+	spaces_close(&collector->spaces);
+	perfdata_free(&collector->data);
+	free(collector->known);
+	free(collector);
+	return ret;
+}

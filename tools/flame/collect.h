@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* From recordings to profiles. */
+#ifndef COLLECT_H
+#define COLLECT_H
+
+#include "profile.h"
+
+/* enum collect_roots - what samples are told apart by: threads' names, with pid, with both ids */
+enum collect_roots {
+	COLLECT_COMM,
+	COLLECT_PID,
+	COLLECT_TID,
+};
+
+/**
+ * struct collect - how to read a recording
+ * @roots: what is told apart
+ * @checkpoint: called now and then with the profile so far, or NULL
+ * @arg: for @checkpoint
+ */
+struct collect {
+	enum collect_roots	 roots;
+	void			(*checkpoint)(void *arg, struct profile *profile);
+	void			*arg;
+};
+
+int collect_perfdata(const struct collect *collect, struct stream *stream, struct profile *profile,
+		     struct bee_error *error);
+
+#endif /* COLLECT_H */

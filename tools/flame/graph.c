@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The stacks by names. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "graph.h"
+#include "order.h"
+
+/* A node before the graph is in order; @parent and @name are the key. */
+struct built {
+	u32	parent;
+	u32	name;
+	u64	self;
+	u64	total;
+};
+
+/* For sorting: a node as a child, and what its name is compared by. */
+struct child {
+	u32			 parent;
+	u32			 node;
+	const struct flame_name	*name;
+	const struct texts	*texts;
+};
+
+void graph_builder_open(struct graph_builder *builder)
+{
+	const struct built root = { INTERN_NONE, INTERN_NONE, 0, 0 };
+
+	builder->nodes = (struct intern)INTERN_OF(struct built, self);
+	intern_add(&builder->nodes, &root);
+}
+
+/** graph_builder_add() - the node of a name below @parent, 0 for the root */
+u32 graph_builder_add(struct graph_builder *builder, u32 parent, u32 name)
+{
+	const struct built node = { .parent = parent, .name = name };
+
+	return intern_add(&builder->nodes, &node);
+}
+
+/** graph_builder_count() - stacks of @value end at a node */
+void graph_builder_count(struct graph_builder *builder, u32 node, u64 value)
+{
+	((struct built *)intern_item(&builder->nodes, node))->self += value;
+}
+
+static int child_compare(const void *a, const void *b)
+{
+	const struct child *x = a, *y = b;
+
+	if (x->parent != y->parent)
+		return order(x->parent, y->parent);
+	return strcmp(texts_get(x->texts, x->name->text), texts_get(y->texts, y->name->text)) ?:
+	       order(x->name->kind, y->name->kind) ?:
+	       strcmp(texts_get(x->texts, x->name->source), texts_get(y->texts, y->name->source)) ?:
+	       order(x->name->line, y->name->line);
+}
+
+/* Sum up; parents were added before their children. */
+static void builder_sum(struct graph_builder *builder)
+{
+	struct built *node = intern_item(&builder->nodes, 0);
+	u32 i;
+
+	for (i = 0; i < builder->nodes.count; i++)
+		node[i].total = node[i].self;
+	for (i = builder->nodes.count; --i;)
+		node[node[i].parent].total += node[i].total;
+}
+
+/* All nodes but the root, as children in order.  @first: for each node, where its children begin. */
+static struct child *builder_children(struct graph_builder *builder, const struct graph *graph,
+				      u32 *first)
+{
+	const struct built *node = intern_item(&builder->nodes, 0);
+	u32 i, n = 0, count = builder->nodes.count;
+	struct child *child = alloc_array(NULL, count, sizeof(*child));
+
+	for (i = 1; i < count; i++)
+		if (node[i].total)
+			child[n++] = (struct child){ node[i].parent, i,
+				intern_item(graph->names, node[i].name), graph->texts };
+	qsort(child, n, sizeof(*child), child_compare);
+	child[n].parent = INTERN_NONE;
+	for (i = count; i--;)
+		first[i] = n;
+	for (i = n; i--;)
+		first[child[i].parent] = i;
+	return child;
+}
+
+/**
+ * graph_builder_finish() - put the nodes in order
+ * @builder: the nodes; emptied
+ * @graph: @texts and @names are set; its nodes are filled
+ */
+void graph_builder_finish(struct graph_builder *builder, struct graph *graph)
+{
+	u32 count = builder->nodes.count, at = 0, parent = 0, depth = 0;
+	u32 *next = alloc_array(NULL, count, sizeof(*next));
+	u32 *place = alloc_array(NULL, count, sizeof(*place));
+	const struct built *node;
+	struct child *child;
+
+	builder_sum(builder);
+	node = intern_item(&builder->nodes, 0);
+	child = builder_children(builder, graph, next);
+	graph->node = alloc_array(NULL, count, sizeof(*graph->node));
+	graph->node[0] = (struct graph_node){ 0, INTERN_NONE, 0, node[0].self, node[0].total };
+	graph->count = 1;
+	place[0] = 0;
+	/* @at is a node of the builder, whose children from next[@at] on are to come. */
+	for (;;) {
+		const struct child *c = &child[next[at]];
+
+		if (c->parent == at) {
+			next[at]++;
+			parent = place[at];
+			at = c->node;
+			place[at] = graph->count;
+			graph->node[graph->count++] = (struct graph_node){
+				parent, node[at].name, ++depth, node[at].self, node[at].total,
+			};
+			graph->deepest = depth > graph->deepest ? depth : graph->deepest;
+		} else if (at) {
+			at = node[at].parent;
+			depth--;
+		} else {
+			break;
+		}
+	}
+	free(child);
+	free(next);
+	free(place);
+	intern_free(&builder->nodes);
+}
+
+static const struct profile_frame *node_frame(const struct profile *profile, u32 node)
+{
+	return profile_frame(profile, profile_node(profile, node)->frame);
+}
+
+/* Which samples have complete stacks: those below a name that threads and programs begin with. */
+static void graph_judge(struct graph *graph, const struct resolve *resolve, const u32 *place)
+{
+	const struct profile *profile = resolve->profile;
+	u8 *complete = alloc_zero(profile->nodes.count + 1, 1);
+	u32 i, parent, kind;
+
+	for (i = 0; i < profile->nodes.count; i++) {
+		const struct profile_node *node = profile_node(profile, i);
+
+		if (node->parent == INTERN_NONE || place[i] == INTERN_NONE)
+			continue;
+		parent = node_frame(profile, node->parent)->file;
+		kind = profile_file(profile, parent)->kind;
+		if (kind == PROFILE_COMM) {
+			const struct flame_name *name = intern_item(&resolve->names,
+				resolve->chain[resolve->first[node->frame]]);
+
+			complete[i] = name->outermost;
+		} else {
+			complete[i] = complete[node->parent];
+		}
+		graph->judged += node->samples;
+		graph->complete += complete[i] ? node->samples : 0;
+	}
+	free(complete);
+}
+
+/**
+ * graph_make() - make the graph of one event
+ * @graph: filled, until the profile or @resolve are released
+ * @resolve: names that have been found
+ * @event: index of the event
+ * @periods: count in periods, not in samples
+ */
+void graph_make(struct graph *graph, const struct resolve *resolve, size_t event, bool periods)
+{
+	struct profile *profile = resolve->profile;
+	u32 *place = alloc_array(NULL, profile->nodes.count + 1, sizeof(*place));
+	struct graph_builder builder;
+	u32 i, j;
+
+	*graph = (struct graph){
+		.texts = &profile->texts, .names = &resolve->names, .stops = "",
+		.event = profile_get_text(profile, profile->event[event].name),
+		.cmdline = profile_get_text(profile, profile->cmdline),
+		.lost = profile->lost, .throttled = profile->throttled,
+		.unfinished = profile->unfinished,
+	};
+	graph->unit = periods ? graph->event : "samples";
+	graph_builder_open(&builder);
+	for (i = 0; i < profile->nodes.count; i++) {
+		const struct profile_node *node = profile_node(profile, i);
+		u32 at = node->parent == INTERN_NONE ?
+			 (node_frame(profile, i)->offset == event ? 0 : INTERN_NONE) :
+			 place[node->parent];
+
+		place[i] = at;
+		if (at == INTERN_NONE || node->parent == INTERN_NONE)
+			continue;
+		for (j = resolve->first[node->frame]; j < resolve->first[node->frame + 1]; j++)
+			at = graph_builder_add(&builder, at, resolve->chain[j]);
+		place[i] = at;
+		graph_builder_count(&builder, at, periods ? node->period : node->samples);
+		graph->samples += node->samples;
+	}
+	graph_judge(graph, resolve, place);
+	graph_builder_finish(&builder, graph);
+	free(place);
+}
+
+/** graph_starts() - where each node begins, if siblings stand side by side; for free() */
+u64 *graph_starts(const struct graph *graph)
+{
+	u64 *start = alloc_zero(graph->count, sizeof(*start));
+	u64 *next = alloc_zero(graph->count, sizeof(*next));
+	size_t i;
+
+	for (i = 1; i < graph->count; i++) {
+		u32 parent = graph->node[i].parent;
+
+		start[i] = next[i] = next[parent];
+		next[parent] += graph->node[i].total;
+	}
+	free(next);
+	return start;
+}
+
+void graph_free(struct graph *graph)
+{
+	free(graph->node);
+	graph->node = NULL;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The stacks by names: what all outputs show. */
+#ifndef GRAPH_H
+#define GRAPH_H
+
+#include <stdio.h>
+
+#include "resolve.h"
+
+/**
+ * struct graph_node - a frame with all frames that it was called by
+ * @parent: index of the caller; the root is its own
+ * @name: index of its name; INTERN_NONE: the root
+ * @depth: callers, 0 for the root
+ * @self: value of the stacks that end here
+ * @total: @self and that of all nodes below
+ */
+struct graph_node {
+	u32	parent;
+	u32	name;
+	u32	depth;
+	u64	self;
+	u64	total;
+};
+
+/**
+ * struct graph - the stacks of one event
+ * @texts: texts of the names
+ * @names: of struct flame_name
+ * @node: in the order in which a reader meets them: a node, then each of its children with all
+ *	that is below it; children are in the order of their names
+ * @count: number of them, at least the root
+ * @deepest: highest @depth
+ * @event: name of the event
+ * @unit: what values are: "samples", or the event's name if they are sums of periods
+ * @cmdline: of perf; "" if not known
+ * @samples: number of them
+ * @judged: of @samples, those of which it can be said whether their stacks are complete
+ * @complete: of @judged, those whose stacks end at the start of a program or thread
+ * @lost: samples lost
+ * @throttled: times that the event was throttled
+ * @unfinished: the recording ends too early
+ * @stops: why walks have ended, a line; "" if not known
+ */
+struct graph {
+	struct texts		*texts;
+	const struct intern	*names;
+	struct graph_node	*node;
+	size_t			 count;
+	u32			 deepest;
+	const char		*event;
+	const char		*unit;
+	const char		*cmdline;
+	u64			 samples;
+	u64			 judged;
+	u64			 complete;
+	u64			 lost;
+	u64			 throttled;
+	bool			 unfinished;
+	const char		*stops;
+};
+
+/* struct graph_builder - stacks that are being put together; all zero is an empty one */
+struct graph_builder {
+	struct intern	nodes;
+};
+
+void graph_builder_open(struct graph_builder *builder);
+u32 graph_builder_add(struct graph_builder *builder, u32 parent, u32 name);
+void graph_builder_count(struct graph_builder *builder, u32 node, u64 value);
+void graph_builder_finish(struct graph_builder *builder, struct graph *graph);
+
+void graph_make(struct graph *graph, const struct resolve *resolve, size_t event, bool periods);
+u64 *graph_starts(const struct graph *graph);
+void graph_free(struct graph *graph);
+
+static inline const struct flame_name *graph_name(const struct graph *graph, size_t node)
+{
+	return intern_item(graph->names, graph->node[node].name);
+}
+
+static inline const char *graph_text(const struct graph *graph, size_t node)
+{
+	return node ? texts_get(graph->texts, graph_name(graph, node)->text) : "all";
+}
+
+static inline const char *graph_source(const struct graph *graph, size_t node)
+{
+	return texts_get(graph->texts, graph_name(graph, node)->source);
+}
+
+static inline const char *graph_module(const struct graph *graph, size_t node)
+{
+	return texts_get(graph->texts, graph_name(graph, node)->module);
+}
+
+#endif /* GRAPH_H */

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Names of addresses in the kernel and its modules, from kallsyms. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "answer.h"
+#include "io.h"
+#include "resolve.h"
+#include "symbols.h"
+#include "text.h"
+
+#define KERNEL_KALLSYMS	"/proc/kallsyms"
+#define KERNEL_NOTES	"/sys/kernel/notes"
+/* Code of modules and of the kernel is not further away from its symbol. */
+#define KERNEL_MAX_FUNCTION	(16u << 20)
+
+/* The build-id of the running kernel: the note of type NT_GNU_BUILD_ID, name "GNU". */
+static bool kernel_is_recorded(const char *wanted)
+{
+	static const unsigned char note[] = { 4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0 };
+	char *notes, *at, id[2 * PERFDATA_MAX_BUILD_ID + 1];
+	bool same = true;
+	size_t size;
+
+	if (!*wanted)
+		return true;
+	notes = io_read_all(KERNEL_NOTES, &size);
+	at = notes ? memmem(notes, size, note, sizeof(note)) : NULL;
+	if (at && size - (at - notes) >= sizeof(note) + PERFDATA_MAX_BUILD_ID) {
+		text_hex((const u8 *)at + sizeof(note), PERFDATA_MAX_BUILD_ID, id, sizeof(id));
+		same = !strcmp(id, wanted);
+	}
+	free(notes);
+	return same;
+}
+
+/* "ffffffff81000000 T _text\t[module]": the name ends at white space. */
+static void symbols_add_kallsyms(struct symbols *symbols, char *line)
+{
+	struct symbol symbol = { .limit = ~0ull };
+	char type, *end;
+
+	symbol.start = strtoull(line, &end, 16);
+	if (end == line || *end != ' ' || !end[1] || end[2] != ' ' || !symbol.start)
+		return;
+	type = end[1];
+	if (!strchr("tTwW", type))
+		return;
+	symbol.name = end + 3;
+	end[3 + strcspn(end + 3, " \t")] = '\0';
+	/* The last of several at one address, as perf: they differ in nothing else that is known. */
+	symbol.rank = symbols->count;
+	symbols_add(symbols, &symbol);
+}
+
+/* The lines of @text become symbols, which point into it. */
+static void symbols_read_kallsyms(struct symbols *symbols, char *text)
+{
+	char *line;
+
+	while ((line = strsep(&text, "\n")))
+		symbols_add_kallsyms(symbols, line);
+	symbols_sort(symbols);
+}
+
+/* How far the kernel has moved: from where it was recorded to where kallsyms has it. */
+static u64 kernel_moved(const struct question *question, const struct symbols *symbols)
+{
+	size_t i;
+
+	if (!question->kernel_address || !*question->kernel_symbol)
+		return 0;
+	for (i = 0; i < symbols->count; i++)
+		if (!strcmp(symbols->symbol[i].name, question->kernel_symbol))
+			return symbols->symbol[i].start - question->kernel_address;
+	return 0;
+}
+
+static void kernel_put(const struct symbols *symbols, u64 address, FILE *out)
+{
+	const struct symbol *symbol = symbols_find(symbols, address);
+	struct answer answer = { .kind = FLAME_KERNEL };
+
+	if (symbol && address - symbol->start < KERNEL_MAX_FUNCTION)
+		answer.outermost = answer_is_outermost(symbol->name);
+	else
+		symbol = NULL;
+	answer_put(out, answer, symbol ? symbol->name : "", NULL);
+}
+
+/** kernel_names_find() - answer a question about the kernel.  Return: through @out. */
+void kernel_names_find(const struct question *question, FILE *out)
+{
+	bool recorded = question->kallsyms || kernel_is_recorded(question->build_id);
+	struct symbols symbols = { 0 };
+	char *text = NULL;
+	u64 moved;
+	size_t i;
+
+	if (recorded)
+		text = io_read_all(question->kallsyms ?: KERNEL_KALLSYMS, NULL);
+	if (text)
+		symbols_read_kallsyms(&symbols, text);
+	moved = kernel_moved(question, &symbols);
+	for (i = 0; i < question->count; i++)
+		kernel_put(&symbols, question->frame[i].offset - !question->frame[i].exact + moved,
+			   out);
+	if (!recorded)
+		answer_warn(out, "no names: another kernel was recorded than the one that runs; "
+			    "name its /proc/kallsyms with --kallsyms");
+	else if (!text)
+		answer_warn(out, "no names: %s: %s", question->kallsyms ?: KERNEL_KALLSYMS,
+			    strerror(errno));
+	else if (!symbols.count)
+		answer_warn(out, "no names: " KERNEL_KALLSYMS " shows no addresses; be root, or set "
+			    "kernel.kptr_restrict to 0");
+	symbols_free(&symbols);
+	free(text);
+}

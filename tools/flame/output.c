@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Files that show a graph. */
+#include <string.h>
+
+#include "output.h"
+
+static const struct output outputs[] = {
+	{ "svg", ".svg", output_svg },
+	{ "speedscope", ".speedscope.json", output_speedscope },
+	{ "pprof", ".pb.gz", output_pprof },
+	{ "folded", ".folded", output_folded },
+};
+
+#define OUTPUTS	(sizeof(outputs) / sizeof(outputs[0]))
+
+/** output_find() - the format of this name, or NULL */
+const struct output *output_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < OUTPUTS; i++)
+		if (!strcmp(outputs[i].name, name))
+			return &outputs[i];
+	return NULL;
+}
+
+/** output_of_path() - the format of a file by the end of its name, or NULL */
+const struct output *output_of_path(const char *path)
+{
+	size_t i, length = strlen(path);
+
+	for (i = 0; i < OUTPUTS; i++) {
+		size_t suffix = strlen(outputs[i].suffix);
+
+		if (length > suffix && !strcmp(path + length - suffix, outputs[i].suffix))
+			return &outputs[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Files that show a graph. */
+#ifndef OUTPUT_H
+#define OUTPUT_H
+
+#include <stdio.h>
+
+#include "graph.h"
+
+/* struct output - a format; files whose names end with @suffix have it */
+struct output {
+	const char	*name;
+	const char	*suffix;
+	void		(*write)(const struct graph *graph, FILE *out);
+};
+
+const struct output *output_find(const char *name);
+const struct output *output_of_path(const char *path);
+
+void output_svg(const struct graph *graph, FILE *out);
+void output_speedscope(const struct graph *graph, FILE *out);
+void output_pprof(const struct graph *graph, FILE *out);
+void output_folded(const struct graph *graph, FILE *out);
+
+#endif /* OUTPUT_H */

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Samples, as a tree of addresses.  Names are not known here: an address is a place in a file, or
+ * in the kernel.  Memory grows with distinct stacks, not with samples.
+ */
+#ifndef PROFILE_H
+#define PROFILE_H
+
+#include "intern.h"
+#include "perfdata.h"
+
+#define PROFILE_MAX_DEPTH	8192
+
+/**
+ * enum profile_file_kind - what a frame's offset means
+ * @PROFILE_ELF: a place in an ELF file, in bytes from its start
+ * @PROFILE_KERNEL: an address in the kernel
+ * @PROFILE_JIT: an address in memory of a process that belongs to no ELF file
+ * @PROFILE_UNKNOWN: an address that belongs to nothing known
+ * @PROFILE_COMM: number of the text that stands for process or thread
+ * @PROFILE_EVENT: index of an event
+ */
+enum profile_file_kind {
+	PROFILE_ELF,
+	PROFILE_KERNEL,
+	PROFILE_JIT,
+	PROFILE_UNKNOWN,
+	PROFILE_COMM,
+	PROFILE_EVENT,
+};
+
+/**
+ * struct profile_file - a file, or what stands for one
+ * @kind: enum profile_file_kind
+ * @path: number of its text
+ * @mapped_id: build-id as of the mapping, number of its text in hexadecimal, or of ""
+ * @pid: PROFILE_JIT: the process
+ * @dev: device, 0 if not known
+ * @inode: inode number, 0 if not known
+ * @generation: of the inode
+ * @build_id: @mapped_id, or what the recording's header says; not a part of the key
+ */
+struct profile_file {
+	u32	kind;
+	u32	path;
+	u32	mapped_id;
+	u32	pid;
+	u64	dev;
+	u64	inode;
+	u64	generation;
+	u32	build_id;
+};
+
+/**
+ * struct profile_frame - an address
+ * @file: index of its file
+ * @exact: the instruction that ran or is next; otherwise the one after a call
+ * @offset: see enum profile_file_kind
+ */
+struct profile_frame {
+	u32	file;
+	u32	exact;
+	u64	offset;
+};
+
+/**
+ * struct profile_node - an address in a stack
+ * @parent: node of the caller; INTERN_NONE for the event, whose children are threads' names
+ * @frame: index of the address
+ * @samples: that ended here
+ * @period: sum of their periods
+ */
+struct profile_node {
+	u32	parent;
+	u32	frame;
+	u64	samples;
+	u64	period;
+};
+
+/* struct profile_event - samples of one event */
+struct profile_event {
+	u32	name;
+	u64	samples;
+};
+
+/**
+ * struct profile - a recording, read
+ * @texts: names of files, threads and events
+ * @files: of struct profile_file
+ * @frames: of struct profile_frame
+ * @nodes: of struct profile_node; parents come before their children
+ * @event: the events
+ * @nevents: number of them
+ * @cmdline: text of perf's command line
+ * @lost: samples lost
+ * @throttled: times that an event was throttled
+ * @unfinished: the recording ends too early
+ * @kernel_symbol: text of a symbol of the kernel, or of ""
+ * @kernel_address: where it was
+ */
+struct profile {
+	struct texts		 texts;
+	struct intern		 files;
+	struct intern		 frames;
+	struct intern		 nodes;
+	struct profile_event	*event;
+	size_t			 nevents;
+	u32			 cmdline;
+	u64			 lost;
+	u64			 throttled;
+	bool			 unfinished;
+	u32			 kernel_symbol;
+	u64			 kernel_address;
+};
+
+void profile_open(struct profile *profile);
+void profile_close(struct profile *profile);
+u32 profile_text(struct profile *profile, const char *text);
+u32 profile_add_frame(struct profile *profile, u32 file, u64 offset, bool exact);
+u32 profile_add_node(struct profile *profile, u32 parent, u32 frame);
+u32 profile_add_file(struct profile *profile, enum profile_file_kind kind, u32 path);
+void profile_add_event(struct profile *profile, const char *name, u64 samples);
+
+static inline const char *profile_get_text(const struct profile *profile, u32 number)
+{
+	return texts_get(&profile->texts, number);
+}
+
+static inline struct profile_file *profile_file(const struct profile *profile, u32 index)
+{
+	return intern_item(&profile->files, index);
+}
+
+static inline struct profile_frame *profile_frame(const struct profile *profile, u32 index)
+{
+	return intern_item(&profile->frames, index);
+}
+
+static inline struct profile_node *profile_node(const struct profile *profile, u32 index)
+{
+	return intern_item(&profile->nodes, index);
+}
+
+#endif /* PROFILE_H */

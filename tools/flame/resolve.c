@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From addresses to names.  Each file is opened once, in a process of its own: a file made to crash
+ * or delay who reads it costs its own names only.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "alloc.h"
+#include "answer.h"
+#include "cursor.h"
+#include "order.h"
+#include "parallel.h"
+#include "resolve.h"
+
+/* What the names of one file may cost. */
+#define RESOLVE_SECONDS	600
+#define RESOLVE_BYTES	(16ull << 30)
+
+/* A frame to sort: in which file, at which address. */
+struct wanted {
+	u32			index;
+	struct profile_frame	frame;
+};
+
+/**
+ * struct resolver - the work
+ * @resolve: from the caller
+ * @wanted: all frames, by file and address
+ * @question: one for each file that has any
+ * @start: for each question, index in @wanted of its first frame
+ * @count: number of questions
+ * @name: for each frame, index in @found of its first name
+ * @found: names in the order in which they came, and INTERN_NONE after the last of each frame
+ * @nfound: number of them
+ * @room: for so many
+ */
+struct resolver {
+	struct resolve		*resolve;
+	struct wanted		*wanted;
+	struct profile_frame	*frames;
+	struct question		*question;
+	size_t			*start;
+	size_t			 count;
+	size_t			*name;
+	u32			*found;
+	size_t			 nfound;
+	size_t			 room;
+};
+
+/** answer_put() - write a name; @source may be NULL */
+void answer_put(FILE *out, struct answer answer, const char *text, const char *source)
+{
+	answer.text_size = strnlen(text, ANSWER_MAX_TEXT);
+	answer.source_size = source ? strnlen(source, ANSWER_MAX_TEXT) : 0;
+	fwrite(&answer, sizeof(answer), 1, out);
+	fwrite(text, 1, answer.text_size, out);
+	if (answer.source_size)
+		fwrite(source, 1, answer.source_size, out);
+}
+
+/** answer_warn() - write, after all names, why some could not be found */
+void answer_warn(FILE *out, const char *format, ...)
+{
+	struct bee_error why = { 0 };
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why.text, sizeof(why.text), format, args);
+	va_end(args);
+	fwrite(why.text, 1, sizeof(why.text), out);
+}
+
+/** answer_is_outermost() - do programs, threads or the kernel's own threads begin with it? */
+bool answer_is_outermost(const char *name)
+{
+	static const char *const names[] = {
+		"_start", "__start", "_dl_start_user", "clone", "__clone", "clone3", "__clone3",
+		"__clone_internal", "__GI___clone", "__GI___clone3", "ret_from_fork",
+		"ret_from_fork_asm", "runtime.goexit", "runtime.goexit.abi0", "runtime.mstart",
+		"runtime.mstart.abi0", "_rt0_amd64_linux", "_rt0_amd64", "runtime.rt0_go",
+		"runtime.rt0_go.abi0", "secondary_startup_64_no_verify", "secondary_startup_64",
+		"x86_64_start_kernel", "start_thread_start",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+static int wanted_compare(const void *a, const void *b)
+{
+	const struct wanted *x = a, *y = b;
+
+	return order(x->frame.file, y->frame.file) ?: order(x->frame.offset, y->frame.offset) ?:
+	       order(x->frame.exact, y->frame.exact);
+}
+
+static void resolver_sort(struct resolver *resolver)
+{
+	const struct profile *profile = resolver->resolve->profile;
+	u32 i, count = profile->frames.count;
+
+	resolver->wanted = alloc_array(NULL, count + 1, sizeof(*resolver->wanted));
+	resolver->frames = alloc_array(NULL, count + 1, sizeof(*resolver->frames));
+	resolver->name = alloc_zero(count + 1, sizeof(*resolver->name));
+	for (i = 0; i < count; i++)
+		resolver->wanted[i] = (struct wanted){ i, *profile_frame(profile, i) };
+	if (count)
+		qsort(resolver->wanted, count, sizeof(*resolver->wanted), wanted_compare);
+	for (i = 0; i < count; i++)
+		resolver->frames[i] = resolver->wanted[i].frame;
+}
+
+static void resolver_ask(struct resolver *resolver, u32 file, size_t first, size_t count)
+{
+	const struct resolve *resolve = resolver->resolve;
+	const struct profile *profile = resolve->profile;
+	const struct profile_file *asked = profile_file(profile, file);
+
+	resolver->start[resolver->count] = first;
+	resolver->question[resolver->count++] = (struct question){
+		.file = *asked, .path = profile_get_text(profile, asked->path),
+		.build_id = profile_get_text(profile, asked->build_id),
+		.frame = resolver->frames + first, .count = count,
+		.inlines = resolve->inlines, .lines = resolve->lines, .root = resolve->root,
+		.kallsyms = resolve->kallsyms,
+		.kernel_symbol = profile_get_text(profile, profile->kernel_symbol),
+		.kernel_address = profile->kernel_address,
+	};
+}
+
+/* One question for each file that has addresses. */
+static void resolver_divide(struct resolver *resolver)
+{
+	const struct profile *profile = resolver->resolve->profile;
+	size_t first, end, count = profile->frames.count;
+
+	resolver->question = alloc_zero(profile->files.count + 1, sizeof(*resolver->question));
+	resolver->start = alloc_zero(profile->files.count + 1, sizeof(*resolver->start));
+	for (first = 0; first < count; first = end) {
+		u32 file = resolver->wanted[first].frame.file;
+
+		for (end = first; end < count && resolver->wanted[end].frame.file == file; end++)
+			;
+		if (profile_file(profile, file)->kind <= PROFILE_JIT)
+			resolver_ask(resolver, file, first, end - first);
+	}
+}
+
+/* In a child. */
+static void resolver_work(void *arg, size_t index, FILE *out)
+{
+	static void (*const find[])(const struct question *question, FILE *out) = {
+		[PROFILE_ELF] = elf_names_find, [PROFILE_KERNEL] = kernel_names_find,
+		[PROFILE_JIT] = jit_names_find,
+	};
+	const struct rlimit cpu = { RESOLVE_SECONDS, RESOLVE_SECONDS };
+	const struct rlimit memory = { RESOLVE_BYTES, RESOLVE_BYTES };
+	const struct resolver *resolver = arg;
+	const struct question *question = &resolver->question[index];
+
+	setrlimit(RLIMIT_CPU, &cpu);
+#ifndef __SANITIZE_ADDRESS__
+	setrlimit(RLIMIT_AS, &memory);
+#else
+	(void)memory;
+#endif
+	find[question->file.kind](question, out);
+}
+
+/* The name of the last part of a path. */
+static const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* The name of an address that has none: "[file]+0xoffset". */
+static void name_unknown(const struct profile *profile, const struct profile_frame *frame,
+			 char *text, size_t size)
+{
+	const struct profile_file *file = profile_file(profile, frame->file);
+	const char *path = profile_get_text(profile, file->path);
+
+	if (file->kind == PROFILE_UNKNOWN)
+		snprintf(text, size, "[unknown]");
+	else if (file->kind == PROFILE_KERNEL)
+		snprintf(text, size, "[kernel]+%#llx", (unsigned long long)frame->offset);
+	else if (file->kind == PROFILE_JIT)
+		snprintf(text, size, "[jit]+%#llx", (unsigned long long)frame->offset);
+	else
+		snprintf(text, size, *path == '[' ? "%.200s+%#llx" : "[%.200s]+%#llx",
+			 path_base(path), (unsigned long long)frame->offset);
+}
+
+static u32 resolver_module(const struct resolver *resolver, u32 file)
+{
+	static const char *const names[] = {
+		[PROFILE_KERNEL] = "[kernel]", [PROFILE_JIT] = "[jit]", [PROFILE_UNKNOWN] = "",
+		[PROFILE_COMM] = "", [PROFILE_EVENT] = "",
+	};
+	struct profile *profile = resolver->resolve->profile;
+	const struct profile_file *named = profile_file(profile, file);
+
+	return named->kind == PROFILE_ELF ? named->path : profile_text(profile, names[named->kind]);
+}
+
+static void resolver_found(struct resolver *resolver, u32 number)
+{
+	resolver->found = alloc_room(resolver->found, resolver->nfound, &resolver->room,
+				     sizeof(*resolver->found));
+	resolver->found[resolver->nfound++] = number;
+}
+
+/* Names without a text keep what is known: the kind of code. */
+static void resolver_name_unknown(struct resolver *resolver, const struct profile_frame *frame)
+{
+	struct profile *profile = resolver->resolve->profile;
+	const struct profile_file *file = profile_file(profile, frame->file);
+	struct flame_name name = { .kind = FLAME_UNKNOWN };
+	char text[256];
+
+	if (file->kind == PROFILE_COMM) {
+		name.kind = FLAME_COMM;
+		name.text = frame->offset;
+	} else {
+		name_unknown(profile, frame, text, sizeof(text));
+		name.text = profile_text(profile, text);
+		if (file->kind == PROFILE_KERNEL)
+			name.kind = FLAME_KERNEL;
+	}
+	name.source = profile_text(profile, "");
+	name.module = resolver_module(resolver, frame->file);
+	resolver_found(resolver, intern_add(&resolver->resolve->names, &name));
+}
+
+/* Take one answer.  Return: whether another one follows for the same address. */
+static bool resolver_take_name(struct resolver *resolver, const struct profile_frame *frame,
+			       struct cursor *c)
+{
+	struct profile *profile = resolver->resolve->profile;
+	const u8 *bytes = cursor_take(c, sizeof(struct answer));
+	const char *text, *source;
+	struct flame_name name;
+	struct answer answer;
+
+	if (!bytes)
+		return false;
+	memcpy(&answer, bytes, sizeof(answer));
+	text = (const char *)cursor_take(c, answer.text_size);
+	source = (const char *)cursor_take(c, answer.source_size);
+	if (c->bad || answer.kind >= FLAME_KINDS)
+		return false;
+	if (!answer.text_size) {
+		resolver_name_unknown(resolver, frame);
+		return answer.more;
+	}
+	name = (struct flame_name){ .text = texts_add(&profile->texts, text, answer.text_size),
+				    .kind = answer.kind, .outermost = answer.outermost };
+	name.line = resolver->resolve->lines ? answer.line : 0;
+	name.source = texts_add(&profile->texts, source, resolver->resolve->lines ?
+				answer.source_size : 0);
+	name.module = resolver_module(resolver, frame->file);
+	resolver_found(resolver, intern_add(&resolver->resolve->names, &name));
+	return answer.more;
+}
+
+/* What a child has written: names of its addresses in their order, then a warning or nothing. */
+static void resolver_done(void *arg, size_t index, const void *data, size_t size,
+			  const char *died)
+{
+	struct resolver *resolver = arg;
+	const struct question *question = &resolver->question[index];
+	struct cursor c = cursor_of(data, size);
+	struct bee_error why = { 0 };
+	const u8 *warning;
+	size_t i;
+
+	for (i = 0; i < question->count; i++) {
+		size_t before = resolver->nfound;
+
+		resolver->name[resolver->wanted[resolver->start[index] + i].index] = before;
+		while (resolver_take_name(resolver, &question->frame[i], &c))
+			;
+		if (resolver->nfound == before)
+			resolver_name_unknown(resolver, &question->frame[i]);
+		resolver_found(resolver, INTERN_NONE);
+	}
+	warning = cursor_take(&c, sizeof(why.text));
+	if (warning)
+		memcpy(why.text, warning, sizeof(why.text) - 1);
+	if ((died || *why.text) && resolver->resolve->warn)
+		resolver->resolve->warn(question->file.kind == PROFILE_KERNEL ? "kernel" :
+					question->path, *why.text ? why.text : died);
+}
+
+static void resolver_progress(void *arg, size_t ready, size_t index)
+{
+	struct resolver *resolver = arg;
+
+	if (resolver->resolve->progress)
+		resolver->resolve->progress(ready, resolver->count,
+					    resolver->question[index].path);
+}
+
+/* The names of all frames in the order of the frames. */
+static void resolver_gather(struct resolver *resolver)
+{
+	struct resolve *resolve = resolver->resolve;
+	u32 i, count = resolve->profile->frames.count;
+	size_t at;
+
+	resolve->first = alloc_array(NULL, count + 1, sizeof(*resolve->first));
+	for (i = 0; i < count; i++) {
+		resolve->first[i] = resolve->chained;
+		if (profile_file(resolve->profile, profile_frame(resolve->profile, i)->file)->kind >
+		    PROFILE_JIT) {
+			resolver->name[i] = resolver->nfound;
+			resolver_name_unknown(resolver, profile_frame(resolve->profile, i));
+			resolver_found(resolver, INTERN_NONE);
+		}
+		for (at = resolver->name[i]; resolver->found[at] != INTERN_NONE; at++) {
+			resolve->chain = alloc_room(resolve->chain, resolve->chained,
+						    &resolve->room, sizeof(*resolve->chain));
+			resolve->chain[resolve->chained++] = resolver->found[at];
+		}
+	}
+	resolve->first[count] = resolve->chained;
+}
+
+/**
+ * resolve_run() - find the names of all addresses of a profile
+ * @resolve: how; @names, @first and @chain are filled
+ * @error: filled on failure
+ *
+ * Return: 0; or -1 if no process can be started.
+ */
+int resolve_run(struct resolve *resolve, struct bee_error *error)
+{
+	struct resolver resolver = { .resolve = resolve };
+	const struct parallel parallel = {
+		.jobs = resolve->jobs, .arg = &resolver, .work = resolver_work,
+		.done = resolver_done, .progress = resolver_progress,
+	};
+	struct parallel work = parallel;
+	int ret;
+
+	resolve->names = (struct intern)INTERN_OF(struct flame_name, module);
+	resolver_sort(&resolver);
+	resolver_divide(&resolver);
+	work.count = resolver.count;
+	ret = parallel_run(&work);
+	if (ret)
+		error_set(error, errno, "cannot start a process: %s", strerror(errno));
+	else
+		resolver_gather(&resolver);
+	free(resolver.wanted);
+	free(resolver.frames);
+	free(resolver.question);
+	free(resolver.start);
+	free(resolver.name);
+	free(resolver.found);
+	return ret;
+}
+
+void resolve_free(struct resolve *resolve)
+{
+	intern_free(&resolve->names);
+	free(resolve->first);
+	free(resolve->chain);
+	resolve->first = resolve->chain = NULL;
+}

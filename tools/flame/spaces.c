@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What processes have mapped where. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "spaces.h"
+
+/* Of a process; the kernel's default limit (vm.max_map_count) is less. */
+#define SPACE_MAX_MAPS	(1u << 17)
+
+void spaces_open(struct spaces *spaces)
+{
+	*spaces = (struct spaces){ .tasks = INTERN_OF(struct task, label) };
+}
+
+static void space_put(struct space *space)
+{
+	if (!space || --space->users)
+		return;
+	free(space->map);
+	free(space);
+}
+
+void spaces_close(struct spaces *spaces)
+{
+	u32 i;
+
+	for (i = 0; i < spaces->tasks.count; i++)
+		space_put(((struct task *)intern_item(&spaces->tasks, i))->space);
+	intern_free(&spaces->tasks);
+}
+
+/** spaces_task() - a thread, which may be new; valid until the next call */
+struct task *spaces_task(struct spaces *spaces, u32 tid)
+{
+	const struct task task = { .tid = tid, .label = INTERN_NONE, .comm = INTERN_NONE };
+
+	return intern_item(&spaces->tasks, intern_add(&spaces->tasks, &task));
+}
+
+/* Index of the first mapping that ends after @address. */
+static size_t space_index(const struct space *space, u64 address)
+{
+	size_t low = 0, high = space->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (space->map[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/** space_find() - the mapping that has an address, or NULL; @space may be NULL */
+const struct space_map *space_find(const struct space *space, u64 address)
+{
+	size_t at;
+
+	if (!space)
+		return NULL;
+	at = space_index(space, address);
+	return at < space->count && space->map[at].start <= address ? &space->map[at] : NULL;
+}
+
+/* The space of a process, to be changed: its own, with a new id. */
+static struct space *space_own(struct spaces *spaces, u32 pid)
+{
+	struct task *task = spaces_task(spaces, pid);
+	struct space *old = task->space, *space = old;
+
+	if (!old || old->users > 1) {
+		space = alloc_zero(1, sizeof(*space));
+		space->users = 1;
+		if (old && old->count) {
+			space->count = space->room = old->count;
+			space->map = alloc_array(NULL, space->room, sizeof(*space->map));
+			memcpy(space->map, old->map, old->count * sizeof(*old->map));
+		}
+		space_put(old);
+		task->space = space;
+	}
+	space->id = ++spaces->last_id;
+	return space;
+}
+
+static void space_insert(struct space *space, size_t at, const struct space_map *map)
+{
+	if (space->count == SPACE_MAX_MAPS)
+		return;
+	space->map = alloc_room(space->map, space->count, &space->room, sizeof(*space->map));
+	memmove(space->map + at + 1, space->map + at, (space->count - at) * sizeof(*space->map));
+	space->map[at] = *map;
+	space->count++;
+}
+
+/* Take [@start, @end) out of the mappings.  Return: where a mapping of it belongs. */
+static size_t space_cut(struct space *space, u64 start, u64 end)
+{
+	size_t first = space_index(space, start), last;
+	struct space_map tail;
+
+	if (first < space->count && space->map[first].start < start) {
+		tail = space->map[first];
+		space->map[first++].end = start;
+		if (tail.end > end) {
+			tail.offset += end - tail.start;
+			tail.start = end;
+			space_insert(space, first, &tail);
+			return first;
+		}
+	}
+	for (last = first; last < space->count && space->map[last].end <= end; last++)
+		;
+	if (last > first)
+		memmove(space->map + first, space->map + last,
+			(space->count - last) * sizeof(*space->map));
+	space->count -= last - first;
+	if (first < space->count && space->map[first].start < end) {
+		space->map[first].offset += end - space->map[first].start;
+		space->map[first].start = end;
+	}
+	return first;
+}
+
+/** spaces_map() - a process has mapped something, in place of what was there */
+void spaces_map(struct spaces *spaces, u32 pid, const struct space_map *map)
+{
+	struct space *space;
+
+	if (map->start >= map->end)
+		return;
+	space = space_own(spaces, pid);
+	space_insert(space, space_cut(space, map->start, map->end), map);
+}
+
+/** spaces_unmap() - there is nothing executable any more from @start to @end */
+void spaces_unmap(struct spaces *spaces, u32 pid, u64 start, u64 end)
+{
+	const struct space *space = spaces_task(spaces, pid)->space;
+	size_t at;
+
+	if (!space || start >= end)
+		return;
+	at = space_index(space, start);
+	if (at < space->count && space->map[at].start < end)
+		space_cut(space_own(spaces, pid), start, end);
+}
+
+/** spaces_fork() - @pid is a new process, with what @parent has mapped */
+void spaces_fork(struct spaces *spaces, u32 parent, u32 pid)
+{
+	struct space *space = spaces_task(spaces, parent)->space;
+	struct task *task = spaces_task(spaces, pid);
+
+	if (space)
+		space->users++;
+	space_put(task->space);
+	task->space = space;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What processes have mapped where, and the names of threads, as time goes by. */
+#ifndef SPACES_H
+#define SPACES_H
+
+#include "intern.h"
+
+/**
+ * struct space_map - executable memory of a process
+ * @start: first address
+ * @end: address after the last
+ * @offset: in the file, of @start
+ * @file: index of the file
+ */
+struct space_map {
+	u64	start;
+	u64	end;
+	u64	offset;
+	u32	file;
+};
+
+/**
+ * struct space - an address space, or several that are equal
+ * @users: processes that have it
+ * @id: another one after each change
+ * @count: mappings
+ * @room: mappings there is memory for
+ * @map: ascending, not overlapping
+ */
+struct space {
+	u32			 users;
+	u32			 id;
+	size_t			 count;
+	size_t			 room;
+	struct space_map	*map;
+};
+
+/**
+ * struct task - a thread; a process is its first thread
+ * @tid: its number
+ * @label: number of the text that samples have at the root; INTERN_NONE: not known
+ * @comm: number of its name; INTERN_NONE: not known
+ * @space: of a process; NULL: nothing is mapped
+ */
+struct task {
+	u32		 tid;
+	u32		 label;
+	u32		 comm;
+	struct space	*space;
+};
+
+/**
+ * struct spaces - all threads
+ * @tasks: of struct task
+ * @last_id: of struct space
+ */
+struct spaces {
+	struct intern	tasks;
+	u32		last_id;
+};
+
+void spaces_open(struct spaces *spaces);
+void spaces_close(struct spaces *spaces);
+struct task *spaces_task(struct spaces *spaces, u32 tid);
+void spaces_map(struct spaces *spaces, u32 pid, const struct space_map *map);
+void spaces_unmap(struct spaces *spaces, u32 pid, u64 start, u64 end);
+void spaces_fork(struct spaces *spaces, u32 parent, u32 pid);
+const struct space_map *space_find(const struct space *space, u64 address);
+
+#endif /* SPACES_H */

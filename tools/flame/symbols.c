@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Symbols of one file.  Names are demangled by libiberty: unlike libstdc++ it knows both of Rust's
+ * manglings, and it bounds recursion on names that were made to be deep.
+ */
+#include <libiberty/demangle.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "order.h"
+#include "symbols.h"
+
+#define SYMBOLS_MAX_NESTED	16	/* symbols that begin within another one */
+#define SYMBOL_MAX_MANGLED	(64u << 10)
+
+void symbols_add(struct symbols *symbols, const struct symbol *symbol)
+{
+	symbols->symbol = alloc_room(symbols->symbol, symbols->count, &symbols->room,
+				     sizeof(*symbols->symbol));
+	symbols->symbol[symbols->count++] = *symbol;
+}
+
+/* The best of an address comes first; then an order that does not depend on the file's. */
+static int symbol_compare(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	return order(x->start, y->start) ?: order(!x->end, !y->end) ?: order(y->rank, x->rank) ?:
+	       order(strlen(y->name), strlen(x->name)) ?: strcmp(x->name, y->name);
+}
+
+/** symbols_sort() - once all are added: one for each address, and where those without size end */
+void symbols_sort(struct symbols *symbols)
+{
+	size_t i, n = 0;
+
+	if (!symbols->count)
+		return;
+	qsort(symbols->symbol, symbols->count, sizeof(*symbols->symbol), symbol_compare);
+	for (i = 0; i < symbols->count; i++)
+		if (!n || symbols->symbol[n - 1].start != symbols->symbol[i].start)
+			symbols->symbol[n++] = symbols->symbol[i];
+	symbols->count = n;
+	for (i = 0; i < n; i++) {
+		struct symbol *symbol = &symbols->symbol[i];
+
+		if (!symbol->end)
+			symbol->end = i + 1 < n && symbol[1].start < symbol->limit ?
+				      symbol[1].start : symbol->limit;
+	}
+}
+
+/** symbols_find() - the function that has an address, or NULL */
+const struct symbol *symbols_find(const struct symbols *symbols, u64 address)
+{
+	size_t low = 0, high = symbols->count, i;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (symbols->symbol[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (i = 0; i < SYMBOLS_MAX_NESTED && low; i++)
+		if (symbols->symbol[--low].end > address)
+			return &symbols->symbol[low];
+	return NULL;
+}
+
+void symbols_free(struct symbols *symbols)
+{
+	free(symbols->symbol);
+	*symbols = (struct symbols){ 0 };
+}
+
+/**
+ * symbol_demangle() - a function's name as in its source
+ * @name: the symbol
+ *
+ * Return: the name without arguments and symbol version, for free().
+ */
+char *symbol_demangle(const char *name)
+{
+	const char *version = strchr(name, '@');
+	char *text = NULL;
+
+	if (version && strcmp(version, "@plt"))
+		return alloc_check(strndup(name, version - name), 0);
+	if (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R') &&
+	    strnlen(name, SYMBOL_MAX_MANGLED) < SYMBOL_MAX_MANGLED)
+		text = cplus_demangle(name, DMGL_AUTO);
+	return text ?: alloc_text(name);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kernel's records, as include/uapi/linux/perf_event.h (enum perf_event_type) has them.
+ * A record's size has been checked against the bytes there are; the rest is checked here.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "records.h"
+
+#define MISC_MMAP_DATA		(1 << 13)
+#define MISC_MMAP_BUILD_ID	(1 << 14)
+#define PROT_EXECUTE		4
+
+struct record_header record_header(const u8 *record)
+{
+	struct cursor c = cursor_of(record, RECORD_HEADER);
+	struct record_header header = { .type = cursor_u32(&c) };
+
+	header.misc = cursor_uint(&c, 2);
+	header.size = cursor_uint(&c, 2);
+	return header;
+}
+
+static struct cursor record_body(const u8 *record)
+{
+	struct record_header header = record_header(record);
+
+	return cursor_of(record + RECORD_HEADER, header.size - RECORD_HEADER);
+}
+
+static bool event_find(const struct perfdata *data, u64 id, u32 *event)
+{
+	size_t low = 0, high = data->nids;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (data->ids[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == data->nids || data->ids[low].id != id)
+		return false;
+	*event = data->ids[low].event;
+	return true;
+}
+
+/* Bytes of the fields of a sample that stand before ID, if it has all of @type. */
+static size_t sample_bytes_before_id(u64 type)
+{
+	return 8 * __builtin_popcountll(type & (PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+						PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR));
+}
+
+/*
+ * Which event is a sample of?  If there are several, all of them have the id at the same place:
+ * perf sees to that.
+ */
+static int sample_event(const struct perfdata *data, struct cursor body, u32 *event,
+			struct bee_error *error)
+{
+	u64 type = data->event[0].sample_type, id;
+
+	*event = 0;
+	if (data->nevents == 1)
+		return 0;
+	if (!(type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID)))
+		return error_set(error, EINVAL, "samples do not say of which event they are");
+	if (!(type & PERF_SAMPLE_IDENTIFIER))
+		cursor_take(&body, sample_bytes_before_id(type));
+	id = cursor_u64(&body);
+	if (body.bad || !event_find(data, id, event))
+		return error_set(error, EINVAL, "a sample is of an event that is not known (id "
+				 "%llu)", (unsigned long long)id);
+	return 0;
+}
+
+/* PERF_SAMPLE_READ: skip the counters. */
+static void sample_skip_read(struct cursor *c, u64 format)
+{
+	u64 times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+		    !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	u64 each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & (1 << 4)); /* PERF_FORMAT_LOST */
+	u64 count = 1;
+
+	if (format & PERF_FORMAT_GROUP)
+		count = cursor_u64(c);
+	if (count > 0xffff / sizeof(u64))
+		c->bad = true;
+	else
+		cursor_take(c, sizeof(u64) * (times + count * each));
+}
+
+static u64 sample_field(struct cursor *c, u64 type, u64 field)
+{
+	return type & field ? cursor_u64(c) : 0;
+}
+
+/* Fields in the order of the kernel's perf_output_sample(); what follows the callchain is left. */
+static int sample_read(const struct perfdata *data, const u8 *record,
+		       struct perfdata_sample *sample, u64 *time, struct bee_error *error)
+{
+	struct cursor c = record_body(record);
+	const struct perfdata_event *event;
+	u64 ids, type;
+
+	*sample = (struct perfdata_sample){ .mode = record_header(record).misc & 7 };
+	if (sample_event(data, c, &sample->event, error))
+		return -1;
+	event = &data->event[sample->event];
+	type = event->sample_type;
+	sample_field(&c, type, PERF_SAMPLE_IDENTIFIER);
+	sample->ip = sample_field(&c, type, PERF_SAMPLE_IP);
+	ids = sample_field(&c, type, PERF_SAMPLE_TID);
+	sample->pid = ids;
+	sample->tid = ids >> 32;
+	*time = sample_field(&c, type, PERF_SAMPLE_TIME);
+	sample_field(&c, type, PERF_SAMPLE_ADDR);
+	sample_field(&c, type, PERF_SAMPLE_ID);
+	sample_field(&c, type, PERF_SAMPLE_STREAM_ID);
+	sample_field(&c, type, PERF_SAMPLE_CPU);
+	sample->period = type & PERF_SAMPLE_PERIOD ? cursor_u64(&c) : event->period;
+	if (type & PERF_SAMPLE_READ)
+		sample_skip_read(&c, event->read_format);
+	if (type & PERF_SAMPLE_CALLCHAIN) {
+		sample->depth = cursor_u64(&c);
+		if (sample->depth > cursor_left(&c) / sizeof(u64))
+			c.bad = true;
+		sample->chain = (const u64 *)c.at;
+	}
+	return c.bad ? error_set(error, EINVAL, "a sample is cut off") : 0;
+}
+
+/* struct sample_id at the end of other records: TID, TIME, ID, STREAM_ID, CPU, IDENTIFIER. */
+static u64 record_id_time(const struct perfdata *data, const u8 *record)
+{
+	const struct perfdata_event *event = &data->event[0];
+	u64 after = event->sample_type & (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
+					  PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER);
+	size_t bytes = sizeof(u64) * (1 + __builtin_popcountll(after));
+	struct cursor c = record_body(record);
+
+	if (!event->id_all || !(event->sample_type & PERF_SAMPLE_TIME) || cursor_left(&c) < bytes)
+		return 0;
+	cursor_take(&c, cursor_left(&c) - bytes);
+	return cursor_u64(&c);
+}
+
+/**
+ * record_time() - when a record was made
+ * @data: its recording, which has events
+ * @record: a record with all its bytes
+ *
+ * Return: the time in ns; 0 if it has none, and is to be taken at once.
+ */
+u64 record_time(const struct perfdata *data, const u8 *record)
+{
+	struct perfdata_sample sample;
+	struct bee_error error;
+	u64 time = 0;
+
+	if (record_header(record).type != PERF_RECORD_SAMPLE)
+		time = record_id_time(data, record);
+	else if (sample_read(data, record, &sample, &time, &error))
+		return 0;
+	return time == ~0ull ? 0 : time;
+}
+
+static void map_deliver(const struct perfdata_handler *handler, const u8 *record)
+{
+	struct record_header header = record_header(record);
+	struct cursor c = record_body(record);
+	struct perfdata_map map = { .pid = cursor_u32(&c) };
+	const u8 *id;
+	u32 major;
+
+	cursor_u32(&c);		/* tid */
+	map.start = cursor_u64(&c);
+	map.size = cursor_u64(&c);
+	map.offset = cursor_u64(&c);
+	map.executable = !(header.misc & MISC_MMAP_DATA);
+	if (header.type == PERF_RECORD_MMAP2) {
+		if (header.misc & MISC_MMAP_BUILD_ID) {
+			id = cursor_take(&c, 24);
+			map.build_id.size = id && id[0] <= PERFDATA_MAX_BUILD_ID ? id[0] : 0;
+			if (id)
+				memcpy(map.build_id.bytes, id + 4, map.build_id.size);
+		} else {
+			major = cursor_u32(&c);
+			map.dev = (u64)major << 32 | cursor_u32(&c);
+			map.inode = cursor_u64(&c);
+			map.generation = cursor_u64(&c);
+		}
+		map.executable = cursor_u32(&c) & PROT_EXECUTE;
+		cursor_u32(&c);		/* flags */
+	}
+	map.path = cursor_string(&c);
+	if (!map.path || map.size > ~0ull - map.start)
+		return;
+	handler->map(handler->arg, &map);
+}
+
+static void comm_deliver(const struct perfdata_handler *handler, const u8 *record)
+{
+	struct cursor c = record_body(record);
+	struct perfdata_task task = { .pid = cursor_u32(&c) };
+
+	task.tid = cursor_u32(&c);
+	task.comm = cursor_string(&c);
+	if (task.comm)
+		handler->comm(handler->arg, &task);
+}
+
+static void fork_deliver(const struct perfdata_handler *handler, const u8 *record)
+{
+	struct cursor c = record_body(record);
+	struct perfdata_task task = { .pid = cursor_u32(&c) };
+
+	task.parent_pid = cursor_u32(&c);
+	task.tid = cursor_u32(&c);
+	task.parent_tid = cursor_u32(&c);
+	if (!c.bad)
+		handler->fork(handler->arg, &task);
+}
+
+static int sample_deliver(const struct perfdata *data, const struct perfdata_handler *handler,
+			  const u8 *record, struct bee_error *error)
+{
+	struct perfdata_sample sample;
+	u64 time;
+
+	if (sample_read(data, record, &sample, &time, error))
+		return -1;
+	handler->sample(handler->arg, &sample);
+	return 0;
+}
+
+/**
+ * record_deliver() - hand out a record of the kernel
+ * @data: its recording
+ * @handler: takes it
+ * @record: all its bytes
+ * @error: filled on failure
+ *
+ * Return: 0, also for kinds that are of no interest; -1 if it is malformed.
+ */
+int record_deliver(struct perfdata *data, const struct perfdata_handler *handler, const u8 *record,
+		   struct bee_error *error)
+{
+	struct cursor c = record_body(record);
+
+	switch (record_header(record).type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		map_deliver(handler, record);
+		break;
+	case PERF_RECORD_COMM:
+		comm_deliver(handler, record);
+		break;
+	case PERF_RECORD_FORK:
+		fork_deliver(handler, record);
+		break;
+	case PERF_RECORD_LOST:
+		cursor_u64(&c);		/* id */
+		data->lost += cursor_u64(&c);
+		break;
+	case PERF_RECORD_LOST_SAMPLES:
+		data->lost += cursor_u64(&c);
+		break;
+	case PERF_RECORD_THROTTLE:
+		data->throttled++;
+		break;
+	case PERF_RECORD_SAMPLE:
+		return sample_deliver(data, handler, record, error);
+	}
+	return 0;
+}
