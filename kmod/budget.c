@@ -32,7 +32,8 @@ u64 bee_budget_used(enum bee_budget_kind kind)
 
 static u64 budget_total(void)
 {
-	return bee_budget_used(BEE_BUDGET_FILES) + bee_budget_used(BEE_BUDGET_MMS);
+	return bee_budget_used(BEE_BUDGET_FILES) + bee_budget_used(BEE_BUDGET_MMS) +
+	       bee_budget_used(BEE_BUDGET_CACHES);
 }
 
 static bool budget_fits(u64 bytes)
@@ -133,6 +134,20 @@ bool bee_budget_charge_nowait(enum bee_budget_kind kind, u64 bytes)
 		return true;
 	bee_budget_uncharge(kind, bytes);
 	return false;
+}
+
+/**
+ * bee_budget_charge_fixed() - charge bytes without which the module does not work
+ * @kind: what they are for
+ * @bytes: how many
+ *
+ * Not refused.  If they are more than the limit, all else is.
+ *
+ * Context: Any.
+ */
+void bee_budget_charge_fixed(enum bee_budget_kind kind, u64 bytes)
+{
+	atomic64_add(bytes, &budget_bytes[kind]);
 }
 
 /** bee_budget_uncharge() - give bytes back.  Context: Any. */

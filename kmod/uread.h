@@ -16,8 +16,9 @@
 #include <linux/types.h>
 #include <linux/uaccess.h>
 
-#define BEE_UREAD_WINDOW	512	/* bytes */
-#define BEE_UREAD_BELOW		64	/* bytes of it below the word that was asked for */
+#define BEE_UREAD_WINDOW	1024	/* bytes */
+#define BEE_UREAD_BELOW		64	/* bytes of it below the word that was asked for, or more */
+#define BEE_UREAD_ALIGN		64	/* of the window's first byte */
 #define BEE_UREAD_CODE		64	/* bytes of the window of code */
 #define BEE_UREAD_CODE_BELOW	16	/* bytes of it below the byte that was asked for */
 
@@ -58,19 +59,21 @@ static inline bool uread_copy(void *to, u64 addr, u32 n)
 
 static inline bool uread_hit(u64 start, u32 len, u64 addr, u32 n)
 {
-	return addr - start <= len && len - (addr - start) >= n;
+	return addr - start < len && len - (addr - start) >= n;
 }
 
 /*
- * Copy up to @size bytes around @addr, @below of them below it.  They are all in the page of @addr,
- * so an absent neighbour does not matter.  @start: address of the first.  Return: how many.
+ * Copy up to @size bytes around @addr, @below of them below it, or more so that the first one is
+ * aligned to @align.  They are all in the page of @addr, so an absent neighbour does not matter.
+ * @start: address of the first.  Return: how many.
  */
-static inline u32 uread_refill(u8 *bytes, u64 addr, u32 size, u32 below, u64 *start)
+static noinline u32 uread_refill(u8 *bytes, u64 addr, u32 size, u32 below, u32 align,
+				 u64 *start)
 {
 	u64 page = addr & PAGE_MASK;
 	u32 n;
 
-	*start = addr - min_t(u64, addr - page, below);
+	*start = (addr - min_t(u64, addr - page, below)) & ~((u64)align - 1);
 	n = min_t(u64, page + PAGE_SIZE - *start, size);
 	return n - copy_from_user_nmi(bytes, (const void __user *)(unsigned long)*start, n);
 }
@@ -92,7 +95,7 @@ static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 		if (offset_in_page(addr) > PAGE_SIZE - sizeof(*value))
 			return uread_copy(value, addr, sizeof(*value));
 		mem->len = uread_refill(mem->bytes, addr, BEE_UREAD_WINDOW, BEE_UREAD_BELOW,
-					&mem->start);
+					BEE_UREAD_ALIGN, &mem->start);
 		if (!uread_hit(mem->start, mem->len, addr, sizeof(*value)))
 			return false;
 	}
@@ -121,7 +124,7 @@ static inline bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
 		if ((addr & PAGE_MASK) == mem->no_code)
 			return false;
 		mem->code_len = uread_refill(mem->code, addr, BEE_UREAD_CODE,
-					     BEE_UREAD_CODE_BELOW, &mem->code_start);
+					     BEE_UREAD_CODE_BELOW, 1, &mem->code_start);
 		if (!uread_hit(mem->code_start, mem->code_len, addr, 1)) {
 			mem->no_code = addr & PAGE_MASK;
 			return false;
