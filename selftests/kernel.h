@@ -51,6 +51,8 @@ struct irq_work { int unused; };
 #define rcu_dereference(p)	READ_ONCE(p)
 #define rcu_access_pointer(p)	READ_ONCE(p)
 
+#define cond_resched()		((void)0)
+
 static inline void irq_work_queue(struct irq_work *work)
 {
 	(void)work;
