@@ -27,7 +27,7 @@
  * @start: address of the first byte of @bytes
  * @no_code: address of the last page from which no code could be read, or ~0
  * @code_start: address of the first byte of @code
- * @len: valid bytes of @bytes
+ * @words: number of addresses, from @start on, at which a whole word is valid
  * @code_len: valid bytes of @code
  * @bytes: the window of the stack
  * @code: the window of code
@@ -36,7 +36,7 @@ struct bee_uread {
 	u64	start;
 	u64	no_code;
 	u64	code_start;
-	u32	len;
+	u32	words;
 	u32	code_len;
 	u8	bytes[BEE_UREAD_WINDOW] __aligned(8);
 	u8	code[BEE_UREAD_CODE] __aligned(8);
@@ -48,18 +48,13 @@ static inline void bee_uread_init(struct bee_uread *mem)
 	mem->start = 0;
 	mem->no_code = ~0ull;
 	mem->code_start = 0;
-	mem->len = 0;
+	mem->words = 0;
 	mem->code_len = 0;
 }
 
 static inline bool uread_copy(void *to, u64 addr, u32 n)
 {
 	return !copy_from_user_nmi(to, (const void __user *)(unsigned long)addr, n);
-}
-
-static inline bool uread_hit(u64 start, u32 len, u64 addr, u32 n)
-{
-	return addr - start < len && len - (addr - start) >= n;
 }
 
 /*
@@ -78,6 +73,23 @@ static noinline u32 uread_refill(u8 *bytes, u64 addr, u32 size, u32 below, u32 a
 	return n - copy_from_user_nmi(bytes, (const void __user *)(unsigned long)*start, n);
 }
 
+/* A word outside of the window, which moves there, unless the word is in two pages. */
+static noinline bool uread_u64_slow(struct bee_uread *mem, u64 addr, u64 *value)
+{
+	u32 len;
+
+	if (offset_in_page(addr) > PAGE_SIZE - sizeof(*value))
+		return uread_copy(value, addr, sizeof(*value));
+	len = uread_refill(mem->bytes, addr, BEE_UREAD_WINDOW, BEE_UREAD_BELOW, BEE_UREAD_ALIGN,
+			   &mem->start);
+	mem->words = len < sizeof(*value) ? 0 : len - sizeof(*value) + 1;
+	if (addr - mem->start >= mem->words)
+		return false;
+	memcpy(value, mem->bytes + array_index_nospec(addr - mem->start, mem->words),
+	       sizeof(*value));
+	return true;
+}
+
 /**
  * bee_uread_u64() - read eight bytes of the current process
  * @mem: the window
@@ -91,16 +103,10 @@ static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 {
 	unsigned long at;
 
-	if (!uread_hit(mem->start, mem->len, addr, sizeof(*value))) {
-		if (offset_in_page(addr) > PAGE_SIZE - sizeof(*value))
-			return uread_copy(value, addr, sizeof(*value));
-		mem->len = uread_refill(mem->bytes, addr, BEE_UREAD_WINDOW, BEE_UREAD_BELOW,
-					BEE_UREAD_ALIGN, &mem->start);
-		if (!uread_hit(mem->start, mem->len, addr, sizeof(*value)))
-			return false;
-	}
+	if (unlikely(addr - mem->start >= mem->words))
+		return uread_u64_slow(mem, addr, value);
 	/* User space controls @addr, and the value read here becomes the next address. */
-	at = array_index_nospec(addr - mem->start, BEE_UREAD_WINDOW - sizeof(*value) + 1);
+	at = array_index_nospec(addr - mem->start, mem->words);
 	memcpy(value, mem->bytes + at, sizeof(*value));
 	return true;
 }
@@ -120,12 +126,12 @@ static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
  */
 static inline bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
 {
-	if (!uread_hit(mem->code_start, mem->code_len, addr, 1)) {
+	if (addr - mem->code_start >= mem->code_len) {
 		if ((addr & PAGE_MASK) == mem->no_code)
 			return false;
 		mem->code_len = uread_refill(mem->code, addr, BEE_UREAD_CODE,
 					     BEE_UREAD_CODE_BELOW, 1, &mem->code_start);
-		if (!uread_hit(mem->code_start, mem->code_len, addr, 1)) {
+		if (addr - mem->code_start >= mem->code_len) {
 			mem->no_code = addr & PAGE_MASK;
 			return false;
 		}

@@ -110,8 +110,20 @@ static bool walk_step_trampoline(struct bee_walk *walk)
 	       (f->activation && bee_uprobe_step(&walk->probes, &walk->mem, f));
 }
 
+/* A rule that is not in the cache; @cached: where it belongs. */
+static noinline u32 walk_look_up(const struct bee_stored *stored, u32 place,
+				 struct bee_cached_rule *cached)
+{
+	*cached = (struct bee_cached_rule) {
+		.serial = stored->serial,
+		.place = place,
+		.word = bee_table_word(&stored->table, place),
+	};
+	return cached->word;
+}
+
 /* The rule of the current frame, whose range has a table. */
-static u32 walk_word(struct bee_walk *walk)
+static __always_inline u32 walk_word(struct bee_walk *walk)
 {
 	const struct bee_stored *stored = walk->stored;
 	u64 ip = bee_frame_lookup_ip(&walk->frame), place = ip - walk->text;
@@ -120,15 +132,11 @@ static u32 walk_word(struct bee_walk *walk)
 	if (unlikely(!stored->one_segment))
 		place = bee_stored_pc(stored, bee_range_offset(walk->range, ip)) -
 			stored->table.base;
-	if (place >= stored->table.span)
+	if (unlikely(place >= stored->table.span))
 		return BEE_WORD_GAP;
 	cached = bee_rule_cache_at(walk->cache, stored->serial, place);
-	if (!bee_cached_rule_is(cached, stored->serial, place))
-		*cached = (struct bee_cached_rule) {
-			.serial = stored->serial,
-			.place = place,
-			.word = bee_table_word(&stored->table, place),
-		};
+	if (unlikely(!bee_cached_rule_is(cached, stored->serial, place)))
+		return walk_look_up(stored, place, cached);
 	return cached->word;
 }
 
@@ -244,16 +252,23 @@ static noinline enum beeunwind_stop walk_step_special(struct bee_walk *walk, u32
  */
 enum beeunwind_stop bee_walk_next(struct bee_walk *walk)
 {
-	u64 sp = walk->frame.sp;
+	const struct bee_range *range = walk->range;
+	u64 sp = walk->frame.sp, ip;
 	enum beeunwind_stop stop;
 	u32 word;
 
-	walk->file = walk->range ? walk->range->file : NULL;
+	walk->file = range ? range->file : NULL;
 	if (unlikely(!walk->stored))
 		return walk_step_no_table(walk);
 	word = walk_word(walk);
 	if (unlikely(!bee_word_is_simple(word)))
 		return walk_step_special(walk, word);
 	stop = bee_frame_step_word(&walk->mem, word, &walk->frame);
-	return stop ? stop : walk_arrive(walk, sp);
+	if (unlikely(stop))
+		return stop;
+	/* Most callers are in the same range, and no trampoline: then walk_arrive() agrees. */
+	ip = walk->frame.ip;
+	if (!PAGE_ALIGNED(ip) && bee_range_contains(range, ip - 1))
+		return BEEUNWIND_STOP_NONE;
+	return walk_arrive(walk, sp);
 }
