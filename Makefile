@@ -132,6 +132,11 @@ bench:			## Measure tables of a fixed corpus (DEBS, DIR, STACKS, FILES)
 	@selftests/setup bench
 	@$(MAKE) --no-print-directory -C selftests/bench run
 
+.PHONY: bench-walk
+bench-walk:		## Time walks of recorded stacks, beside other unwinders (WALK: options)
+	@selftests/setup bench
+	@$(MAKE) --no-print-directory -C selftests/bench/walk run
+
 .PHONY: doc
 doc:			## Build the documentation into build/doc/html
 	@$(MAKE) --no-print-directory -C Documentation

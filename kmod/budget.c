@@ -168,6 +168,21 @@ bool bee_budget_charge_reserve(enum bee_budget_kind kind, u64 bytes)
 	return budget_add_within(kind, bytes, bee_budget_limit() / 4);
 }
 
+/**
+ * bee_budget_charge_fixed() - charge bytes without which the module does not work
+ * @kind: what they are for
+ * @bytes: how many
+ *
+ * Not refused.  If they are more than the limit, all else is.
+ *
+ * Context: Any.
+ */
+void bee_budget_charge_fixed(enum bee_budget_kind kind, u64 bytes)
+{
+	atomic64_add(bytes, &budget_bytes[kind]);
+	atomic64_add(bytes, &budget_sum);
+}
+
 /** bee_budget_uncharge() - give bytes back.  Context: Any. */
 void bee_budget_uncharge(enum bee_budget_kind kind, u64 bytes)
 {

@@ -11,10 +11,12 @@ struct netlink_ext_ack;
  * enum bee_budget_kind - what memory is for
  * @BEE_BUDGET_FILES: files, their names and tables
  * @BEE_BUDGET_MMS: address spaces and their ranges
+ * @BEE_BUDGET_CACHES: rules that walks have looked up
  */
 enum bee_budget_kind {
 	BEE_BUDGET_FILES,
 	BEE_BUDGET_MMS,
+	BEE_BUDGET_CACHES,
 	/* private: */
 	BEE_BUDGET_KINDS,
 };
@@ -38,6 +40,7 @@ u64 bee_budget_limit(void);
 int bee_budget_set_limit(u64 limit, struct netlink_ext_ack *extack);
 
 int bee_budget_charge(enum bee_budget_kind kind, u64 bytes, struct netlink_ext_ack *extack);
+void bee_budget_charge_fixed(enum bee_budget_kind kind, u64 bytes);
 bool bee_budget_charge_nowait(enum bee_budget_kind kind, u64 bytes);
 bool bee_budget_charge_reserve(enum bee_budget_kind kind, u64 bytes);
 void bee_budget_uncharge(enum bee_budget_kind kind, u64 bytes);

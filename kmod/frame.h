@@ -335,6 +335,53 @@ static inline enum beeunwind_stop bee_frame_step(struct bee_uread *mem, const st
 }
 
 /**
+ * bee_frame_step_word() - step from a frame to its caller by a simple rule
+ * @mem: memory of the process
+ * @word: the rule at the frame's lookup ip; bee_word_is_simple()
+ * @f: the frame; replaced by its caller on success, untouched otherwise
+ *
+ * Does what bee_frame_step() does with the decoded rule, for most frames of a walk.  sp rises.
+ *
+ * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Return: BEEUNWIND_STOP_NONE, or why there is no caller.
+ */
+static inline enum beeunwind_stop bee_frame_step_word(struct bee_uread *mem, u32 word,
+						      struct bee_frame *f)
+{
+	/* Both fields in bytes: times 8 and out of their place with one shift each. */
+	u64 cfa = word << (3 - BEE_WORD_CFA_SHIFT) & BEE_WORD_CFA_FIELD << 3;
+	u64 slot = word >> (BEE_WORD_FP_SHIFT - 3) & BEE_WORD_FP_MAX << 3;
+	u64 ra, fp = 0;
+
+	if ((word & BEE_WORD_KIND) == BEE_WORD_RSP)
+		cfa += f->sp;
+	else if (f->fp_known)
+		cfa += f->fp;
+	else
+		return BEEUNWIND_STOP_UNKNOWN_REGISTER;
+	if (cfa & 7)
+		return BEEUNWIND_STOP_MISALIGNED;
+	if (cfa <= f->sp)
+		return BEEUNWIND_STOP_NO_PROGRESS;
+	if (!bee_uread_u64(mem, cfa - 8, &ra))
+		return BEEUNWIND_STOP_READ_FAULT;
+	if (slot) {
+		f->fp_known = bee_uread_u64(mem, cfa - slot, &fp);
+		f->fp = fp;
+	}
+	f->callee_sp = f->sp;
+	f->callee_gpr = f->gpr;
+	f->callee_saved = f->saved;
+	f->ip = ra;
+	f->sp = cfa;
+	f->slot = cfa - 8;
+	f->gpr = NULL;
+	f->saved = 0;
+	f->activation = false;
+	return BEEUNWIND_STOP_NONE;
+}
+
+/**
  * struct bee_switches - steps of one walk that did not raise the stack pointer; zero at its start
  * @count: number of these steps
  * @ip: ip of the frame after one of them

@@ -169,7 +169,9 @@ static int netlink_info_get(struct sk_buff *request, struct genl_info *info)
 	      nla_put_u32(skb, BEEUNWIND_A_INFO_ANNOUNCE, READ_ONCE(bee_follow_announce)) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_INSTANCE, netlink_instance) ||
 	      nla_put_u32(skb, BEEUNWIND_A_INFO_LISTENERS,
-			  genl_has_listeners(&bee_netlink_family, &init_net, 0));
+			  genl_has_listeners(&bee_netlink_family, &init_net, 0)) ||
+	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_CACHE_BYTES,
+				  bee_budget_used(BEE_BUDGET_CACHES));
 	return bee_netlink_reply_end(info, skb, hdr, err);
 }
 

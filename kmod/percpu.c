@@ -2,25 +2,72 @@
 /* Per-CPU memory of the sampling path: counters, and the walks at work. */
 #include <linux/cpumask.h>
 #include <linux/errno.h>
+#include <linux/mm.h>
 #include <linux/string.h>
+#include <linux/topology.h>
 
+#include "budget.h"
 #include "percpu.h"
 #include "walk.h"
+
+/* The caches of one CPU: more than alloc_percpu() gives at once. */
+#define PERCPU_CACHES	(BEE_CONTEXT_LEVELS * sizeof(struct bee_rule_cache))
 
 DEFINE_PER_CPU(struct bee_stats, bee_stats);
 struct bee_walk __percpu *bee_percpu_walks;
 
-/** bee_percpu_init() - allocate the walks.  Context: Process, sleeps.  Return: 0 or -ENOMEM. */
-int bee_percpu_init(void)
+/* Give each walk of a CPU its cache. */
+static int percpu_alloc_caches(int cpu)
 {
-	bee_percpu_walks = __alloc_percpu(BEE_CONTEXT_LEVELS * sizeof(struct bee_walk),
-					  __alignof__(struct bee_walk));
-	return bee_percpu_walks ? 0 : -ENOMEM;
+	struct bee_walk *walks = per_cpu_ptr(bee_percpu_walks, cpu);
+	struct bee_rule_cache *caches;
+	int level;
+
+	caches = kvzalloc_node(PERCPU_CACHES, GFP_KERNEL, cpu_to_node(cpu));
+	if (!caches)
+		return -ENOMEM;
+	bee_budget_charge_fixed(BEE_BUDGET_CACHES, PERCPU_CACHES);
+	for (level = 0; level < BEE_CONTEXT_LEVELS; level++)
+		walks[level].cache = &caches[level];
+	return 0;
 }
 
-/** bee_percpu_exit() - free the walks; the hook is gone.  Context: Process. */
+/**
+ * bee_percpu_init() - allocate the walks and their caches
+ *
+ * Context: Process, sleeps.
+ * Return: 0 or -ENOMEM.
+ */
+int bee_percpu_init(void)
+{
+	int cpu;
+
+	bee_percpu_walks = __alloc_percpu(BEE_CONTEXT_LEVELS * sizeof(struct bee_walk),
+					  __alignof__(struct bee_walk));
+	if (!bee_percpu_walks)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu) {
+		if (percpu_alloc_caches(cpu)) {
+			bee_percpu_exit();
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/** bee_percpu_exit() - free the walks; the hook is gone.  Context: Process, sleeps. */
 void bee_percpu_exit(void)
 {
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct bee_walk *walks = per_cpu_ptr(bee_percpu_walks, cpu);
+
+		if (!walks->cache)
+			continue;
+		bee_budget_uncharge(BEE_BUDGET_CACHES, PERCPU_CACHES);
+		kvfree(walks->cache);
+	}
 	free_percpu(bee_percpu_walks);
 }
 

@@ -24,6 +24,7 @@
 
 static DEFINE_MUTEX(store_mutex);
 static u32 store_nr;			/* store_mutex */
+static atomic64_t store_serial;		/* of the last table */
 static struct shrinker *store_shrinker;
 
 #define store_dereference(p)	rcu_dereference_protected(p, lockdep_is_held(&store_mutex))
@@ -108,6 +109,9 @@ static int stored_fill(struct bee_stored *stored, struct file *file, struct netl
 	}
 	segment = stored->table.segments;
 	stored->delta = le64_to_cpu(segment->vaddr) - le64_to_cpu(segment->offset);
+	stored->one_segment = stored->table.nsegments == 1;
+	/* 64 bits do not wrap. */
+	stored->serial = atomic64_inc_return(&store_serial);
 	return 0;
 }
 

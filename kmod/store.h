@@ -14,15 +14,21 @@ struct netlink_ext_ack;
 
 /**
  * struct bee_stored - a table in kernel memory; never changed once published
+ * @serial: its number; no other table has had it or will
+ * @delta: pc minus file offset, if @one_segment
+ * @one_segment: the file has one executable segment
  * @table: the validated table
  * @blob: its memory
- * @delta: pc minus file offset, if the file has one executable segment
  * @rcu: frees it
+ *
+ * What a walk needs of a table whose rule it has in its cache is on the first cache line.
  */
 struct bee_stored {
+	u64			 serial;
+	u64			 delta;
+	bool			 one_segment;
 	struct bee_table	 table;
 	void			*blob;
-	u64			 delta;
 	struct rcu_head		 rcu;
 };
 
@@ -46,7 +52,7 @@ u32 bee_store_count(void);
  */
 static inline u64 bee_stored_pc(const struct bee_stored *stored, u64 offset)
 {
-	if (likely(stored->table.nsegments == 1))
+	if (likely(stored->one_segment))
 		return offset + stored->delta;
 	return bee_table_pc(&stored->table, offset);
 }

@@ -325,7 +325,8 @@ static __always_inline void rule_decode(const struct bee_table *table, u32 word,
 	u32 slot = word >> (BEE_WORD_FP_SHIFT - 3) & BEE_WORD_FP_MAX << 3;
 
 	if (kind == BEE_WORD_FULL) {
-		rule_from_full(&table->full[field], rule);
+		/* The word can be one of another table, behind a wrong guess of who asks. */
+		rule_from_full(&table->full[array_index_nospec(field, table->nfull)], rule);
 		return;
 	}
 	*rule = (struct bee_rule){};
@@ -355,6 +356,41 @@ static __always_inline void table_prefetch(const struct bee_table *table)
 }
 
 /**
+ * bee_table_word() - the rule at a pc, as a word
+ * @table: a validated table
+ * @place: bytes from the table's base to the pc
+ *
+ * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Reads one window: at most BEE_TABLE_MAX_TOKENS tokens and two phrases.
+ * Return: the word (BEE_WORD_*), which says the same in this table at any time; a gap outside of
+ * the text that the table covers.
+ */
+u32 bee_table_word(const struct bee_table *table, u64 place)
+{
+	u64 y = place + (table->base - table->origin);
+	u32 until;
+
+	table_prefetch(table);
+	if (place >= table->span)
+		return BEE_WORD_GAP;
+	/* User space controls @place, and the value read decides what is read next. */
+	return table_find(table, array_index_nospec(y, table->reach), &until);
+}
+
+/**
+ * bee_table_decode() - the rule that a word stands for
+ * @table: the table that the word is from
+ * @word: the word
+ * @rule: filled
+ *
+ * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ */
+void bee_table_decode(const struct bee_table *table, u32 word, struct bee_rule *rule)
+{
+	rule_decode(table, word, rule);
+}
+
+/**
  * bee_table_lookup() - the rule at a pc
  * @table: a validated table
  * @pc: address as in the ELF file
@@ -365,14 +401,7 @@ static __always_inline void table_prefetch(const struct bee_table *table)
  */
 void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_rule *rule)
 {
-	u32 word = BEE_WORD_GAP, until;
-	u64 y = pc - table->origin;
-
-	table_prefetch(table);
-	if (pc - table->base < table->span)
-		/* User space controls @pc, and the value read decides what is read next. */
-		word = table_find(table, array_index_nospec(y, table->reach), &until);
-	rule_decode(table, word, rule);
+	rule_decode(table, bee_table_word(table, pc - table->base), rule);
 }
 
 /* As bee_table_lookup(), for a pc in the text; the rule holds at least up to *@end. */

@@ -177,8 +177,16 @@ struct bee_table_error {
 int bee_table_validate(const void *blob, size_t size, struct bee_table *table,
 		       struct bee_table_error *error);
 void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_rule *rule);
+u32 bee_table_word(const struct bee_table *table, u64 place);
+void bee_table_decode(const struct bee_table *table, u32 word, struct bee_rule *rule);
 bool bee_table_next(const struct bee_table *table, u64 pc, u64 *end, struct bee_rule *rule);
 u32 bee_table_width(u32 count);
 u64 bee_table_pc(const struct bee_table *table, u64 offset);
+
+/** bee_word_is_simple() - whether a word has the whole rule.  Context: Any. */
+static inline bool bee_word_is_simple(u32 word)
+{
+	return (word & BEE_WORD_KIND) <= BEE_WORD_RBP;
+}
 
 #endif /* BEE_TABLE_H */

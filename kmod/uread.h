@@ -16,8 +16,9 @@
 #include <linux/types.h>
 #include <linux/uaccess.h>
 
-#define BEE_UREAD_WINDOW	512	/* bytes */
-#define BEE_UREAD_BELOW		64	/* bytes of it below the word that was asked for */
+#define BEE_UREAD_WINDOW	1024	/* bytes */
+#define BEE_UREAD_BELOW		64	/* bytes of it below the word that was asked for, or more */
+#define BEE_UREAD_ALIGN		64	/* of the window's first byte */
 #define BEE_UREAD_CODE		64	/* bytes of the window of code */
 #define BEE_UREAD_CODE_BELOW	16	/* bytes of it below the byte that was asked for */
 #define BEE_UREAD_CODE_FAULTS	4	/* reads of code that may fail in a walk */
@@ -27,7 +28,7 @@
  * @start: address of the first byte of @bytes
  * @no_code: address of the last page from which no code could be read, or ~0
  * @code_start: address of the first byte of @code
- * @len: valid bytes of @bytes
+ * @words: number of addresses, from @start on, at which a whole word is valid
  * @code_len: valid bytes of @code
  * @code_faults: reads of code that have failed
  * @code_apart: one that has failed was across two pages
@@ -38,7 +39,7 @@ struct bee_uread {
 	u64	start;
 	u64	no_code;
 	u64	code_start;
-	u32	len;
+	u32	words;
 	u32	code_len;
 	u32	code_faults;
 	bool	code_apart;
@@ -52,7 +53,7 @@ static inline void bee_uread_init(struct bee_uread *mem)
 	mem->start = 0;
 	mem->no_code = ~0ull;
 	mem->code_start = 0;
-	mem->len = 0;
+	mem->words = 0;
 	mem->code_len = 0;
 	mem->code_faults = 0;
 	mem->code_apart = false;
@@ -63,23 +64,37 @@ static inline bool uread_copy(void *to, u64 addr, u32 n)
 	return !copy_from_user_nmi(to, (const void __user *)(unsigned long)addr, n);
 }
 
-static inline bool uread_hit(u64 start, u32 len, u64 addr, u32 n)
-{
-	return addr - start <= len && len - (addr - start) >= n;
-}
-
 /*
- * Copy up to @size bytes around @addr, @below of them below it.  They are all in the page of @addr,
- * so an absent neighbour does not matter.  @start: address of the first.  Return: how many.
+ * Copy up to @size bytes around @addr, @below of them below it, or more so that the first one is
+ * aligned to @align.  They are all in the page of @addr, so an absent neighbour does not matter.
+ * @start: address of the first.  Return: how many.
  */
-static inline u32 uread_refill(u8 *bytes, u64 addr, u32 size, u32 below, u64 *start)
+static noinline u32 uread_refill(u8 *bytes, u64 addr, u32 size, u32 below, u32 align,
+				 u64 *start)
 {
 	u64 page = addr & PAGE_MASK;
 	u32 n;
 
-	*start = addr - min_t(u64, addr - page, below);
+	*start = (addr - min_t(u64, addr - page, below)) & ~((u64)align - 1);
 	n = min_t(u64, page + PAGE_SIZE - *start, size);
 	return n - copy_from_user_nmi(bytes, (const void __user *)(unsigned long)*start, n);
+}
+
+/* A word outside of the window, which moves there, unless the word is in two pages. */
+static noinline bool uread_u64_slow(struct bee_uread *mem, u64 addr, u64 *value)
+{
+	u32 len;
+
+	if (offset_in_page(addr) > PAGE_SIZE - sizeof(*value))
+		return uread_copy(value, addr, sizeof(*value));
+	len = uread_refill(mem->bytes, addr, BEE_UREAD_WINDOW, BEE_UREAD_BELOW, BEE_UREAD_ALIGN,
+			   &mem->start);
+	mem->words = len < sizeof(*value) ? 0 : len - sizeof(*value) + 1;
+	if (addr - mem->start >= mem->words)
+		return false;
+	memcpy(value, mem->bytes + array_index_nospec(addr - mem->start, mem->words),
+	       sizeof(*value));
+	return true;
 }
 
 /**
@@ -95,16 +110,10 @@ static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 {
 	unsigned long at;
 
-	if (!uread_hit(mem->start, mem->len, addr, sizeof(*value))) {
-		if (offset_in_page(addr) > PAGE_SIZE - sizeof(*value))
-			return uread_copy(value, addr, sizeof(*value));
-		mem->len = uread_refill(mem->bytes, addr, BEE_UREAD_WINDOW, BEE_UREAD_BELOW,
-					&mem->start);
-		if (!uread_hit(mem->start, mem->len, addr, sizeof(*value)))
-			return false;
-	}
+	if (unlikely(addr - mem->start >= mem->words))
+		return uread_u64_slow(mem, addr, value);
 	/* User space controls @addr, and the value read here becomes the next address. */
-	at = array_index_nospec(addr - mem->start, BEE_UREAD_WINDOW - sizeof(*value) + 1);
+	at = array_index_nospec(addr - mem->start, mem->words);
 	memcpy(value, mem->bytes + at, sizeof(*value));
 	return true;
 }
@@ -127,9 +136,9 @@ static inline bool uread_refill_code(struct bee_uread *mem, u64 addr)
 		mem->code_apart = true;
 		mem->code_faults++;
 	}
-	mem->code_len = uread_refill(mem->code, addr, BEE_UREAD_CODE, BEE_UREAD_CODE_BELOW,
+	mem->code_len = uread_refill(mem->code, addr, BEE_UREAD_CODE, BEE_UREAD_CODE_BELOW, 1,
 				     &mem->code_start);
-	if (uread_hit(mem->code_start, mem->code_len, addr, 1))
+	if (addr - mem->code_start < mem->code_len)
 		return true;
 	mem->no_code = addr & PAGE_MASK;
 	mem->code_faults++;
@@ -152,7 +161,7 @@ static inline bool uread_refill_code(struct bee_uread *mem, u64 addr)
  */
 static inline bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
 {
-	if (!uread_hit(mem->code_start, mem->code_len, addr, 1) && !uread_refill_code(mem, addr))
+	if (addr - mem->code_start >= mem->code_len && !uread_refill_code(mem, addr))
 		return false;
 	/* As in bee_uread_u64(). */
 	*value = mem->code[array_index_nospec(addr - mem->code_start, BEE_UREAD_CODE)];

@@ -5,23 +5,41 @@
 #include "news.h"
 #include "store.h"
 
-static const struct bee_range *walk_find_range(const struct bee_walk *walk, u64 ip)
-{
-	if (walk->range && bee_range_contains(walk->range, ip))
-		return walk->range;
-	return bee_map_find(walk->map, ip);
-}
-
 static bool walk_has_table(const struct bee_range *range)
 {
 	return range && range->file && rcu_access_pointer(range->file->table);
+}
+
+/* The walk comes to @range: note what all lookups there need. */
+static void walk_enter(struct bee_walk *walk, const struct bee_range *range)
+{
+	const struct bee_stored *stored = NULL;
+
+	if (range && range->file)
+		stored = rcu_dereference(range->file->table);
+	walk->range = range;
+	walk->stored = stored;
+	if (!stored)
+		return;
+	bee_file_touch(range->file);
+	walk->text = range->start - range->offset - stored->delta + stored->table.base;
+}
+
+/* Find the range of the current frame.  Return: whether there is one. */
+static bool walk_find_range(struct bee_walk *walk)
+{
+	u64 ip = bee_frame_lookup_ip(&walk->frame);
+
+	if (!walk->range || !bee_range_contains(walk->range, ip))
+		walk_enter(walk, bee_map_find(walk->map, ip));
+	return walk->range;
 }
 
 /**
  * bee_walk_start() - start a walk at the topmost frame
  * @walk: the walk; walk->frame becomes the topmost frame
  * @map: ranges of current->mm, at least one
- * @regs: user registers of current
+ * @regs: user registers of current, which stay until the walk's end
  *
  * Context: Any, NMI-safe.  Caller holds the RCU read lock.  Does not fault,
  * sleep, allocate, lock or print.
@@ -33,11 +51,14 @@ void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const stru
 	walk->fp_steps = 0;
 	walk->switches = (struct bee_switches) {};
 	walk->probes = (struct bee_uprobes) {};
+	walk->regs = regs;
+	walk->gpr_ready = false;
 	walk->map = map;
-	walk->range = bee_map_find(map, walk->frame.ip);
-	if (!walk_has_table(walk->range)) {
+	walk->range = NULL;
+	walk_find_range(walk);
+	if (!walk->stored) {
 		bee_uprobe_locate(&walk->frame);
-		walk->range = walk_find_range(walk, walk->frame.ip);
+		walk_find_range(walk);
 	}
 	walk->file = walk->range ? walk->range->file : NULL;
 	if (walk->file)
@@ -65,12 +86,19 @@ static enum beeunwind_stop walk_arrive(struct bee_walk *walk, u64 sp)
 	if (!walk->frame.ip && !walk->frame.activation)
 		return BEEUNWIND_STOP_OUTERMOST;
 	walk_find_return(walk);
-	walk->range = walk_find_range(walk, bee_frame_lookup_ip(&walk->frame));
-	if (!walk->range)
+	if (!walk_find_range(walk))
 		return BEEUNWIND_STOP_BAD_RA;
 	if (bee_frame_repeats(&walk->switches, sp, &walk->frame))
 		return BEEUNWIND_STOP_NO_PROGRESS;
 	return BEEUNWIND_STOP_NONE;
+}
+
+/* Most walks need rsp and rbp only, which the frame has. */
+static void walk_need_gpr(struct bee_walk *walk)
+{
+	if (!walk->gpr_ready)
+		bee_arch_gpr(walk->regs, walk->gpr);
+	walk->gpr_ready = true;
 }
 
 /* Step across the trampoline of a signal or a uretprobe: the kernel knows where it leads. */
@@ -82,13 +110,34 @@ static bool walk_step_trampoline(struct bee_walk *walk)
 	       (f->activation && bee_uprobe_step(&walk->probes, &walk->mem, f));
 }
 
-/* Look up the rule of the current frame in @stored, the table of its range. */
-static void walk_lookup(struct bee_walk *walk, const struct bee_stored *stored)
+/* A rule that is not in the cache; @cached: where it belongs. */
+static noinline u32 walk_look_up(const struct bee_stored *stored, u32 place,
+				 struct bee_cached_rule *cached)
 {
-	u64 ip = bee_frame_lookup_ip(&walk->frame);
+	*cached = (struct bee_cached_rule) {
+		.serial = stored->serial,
+		.place = place,
+		.word = bee_table_word(&stored->table, place),
+	};
+	return cached->word;
+}
 
-	bee_table_lookup(&stored->table, bee_stored_pc(stored, bee_range_offset(walk->range, ip)),
-			 &walk->rule);
+/* The rule of the current frame, whose range has a table. */
+static __always_inline u32 walk_word(struct bee_walk *walk)
+{
+	const struct bee_stored *stored = walk->stored;
+	u64 ip = bee_frame_lookup_ip(&walk->frame), place = ip - walk->text;
+	struct bee_cached_rule *cached;
+
+	if (unlikely(!stored->one_segment))
+		place = bee_stored_pc(stored, bee_range_offset(walk->range, ip)) -
+			stored->table.base;
+	if (unlikely(place >= stored->table.span))
+		return BEE_WORD_GAP;
+	cached = bee_rule_cache_at(walk->cache, stored->serial, place);
+	if (unlikely(!bee_cached_rule_is(cached, stored->serial, place)))
+		return walk_look_up(stored, place, cached);
+	return cached->word;
 }
 
 /*
@@ -98,15 +147,12 @@ static void walk_lookup(struct bee_walk *walk, const struct bee_stored *stored)
  */
 static bool walk_is_start(struct bee_walk *walk)
 {
-	const struct bee_stored *stored;
-
 	if (bee_frame_is_sigreturn(&walk->mem, &walk->frame) ||
 	    bee_frame_is_goexit(&walk->mem, walk->frame.ip))
 		return true;
-	stored = rcu_dereference(walk->range->file->table);
-	if (!stored)
+	if (!walk->stored)
 		return false;
-	walk_lookup(walk, stored);
+	bee_table_decode(&walk->stored->table, walk_word(walk), &walk->rule);
 	return walk->rule.kind == BEE_RULE_KNOWN &&
 	       (walk->rule.ra == BEE_RA_UNDEF || walk->rule.arg & BEE_RULE_SIGNAL);
 }
@@ -141,6 +187,7 @@ static enum beeunwind_stop walk_step_guess(struct bee_walk *walk, enum beeunwind
 	u64 sp = walk->frame.sp;
 	enum beeunwind_stop stop;
 
+	walk_need_gpr(walk);
 	if (walk_step_trampoline(walk))
 		return walk_arrive(walk, sp) ? why : BEEUNWIND_STOP_NONE;
 	if (!bee_frame_step_fp(&walk->mem, &walk->frame) || walk_arrive(walk, sp))
@@ -150,11 +197,13 @@ static enum beeunwind_stop walk_step_guess(struct bee_walk *walk, enum beeunwind
 	return stop;
 }
 
+/* A step by a rule that is not simple. */
 static enum beeunwind_stop walk_step_rule(struct bee_walk *walk)
 {
 	u64 sp = walk->frame.sp;
 	enum beeunwind_stop stop;
 
+	walk_need_gpr(walk);
 	stop = bee_frame_step(&walk->mem, &walk->rule, &walk->frame);
 	return stop ? stop : walk_arrive(walk, sp);
 }
@@ -166,11 +215,36 @@ static inline void walk_miss(struct bee_file *f, u64 start, u64 end)
 	bee_news_announce(f, start, end);
 }
 
+static noinline enum beeunwind_stop walk_step_no_table(struct bee_walk *walk)
+{
+	const struct bee_range *range = walk->range;
+
+	if (!range)
+		return walk_step_guess(walk, BEEUNWIND_STOP_NO_MAPPING);
+	if (range->file)
+		walk_miss(range->file, range->start, range->end);
+	return walk_step_guess(walk, BEEUNWIND_STOP_NO_TABLE);
+}
+
+/* @word: the rule of the current frame, if it is not simple. */
+static noinline enum beeunwind_stop walk_step_special(struct bee_walk *walk, u32 word)
+{
+	bee_table_decode(&walk->stored->table, word, &walk->rule);
+	switch (walk->rule.kind) {
+	case BEE_RULE_KNOWN:
+		return walk_step_rule(walk);
+	case BEE_RULE_GAP:
+		return walk_step_guess(walk, BEEUNWIND_STOP_GAP);
+	}
+	return BEEUNWIND_STOP_UNSUPPORTED;
+}
+
 /**
  * bee_walk_next() - step to the caller of the current frame
  * @walk: a started walk; on success walk->frame becomes the caller, otherwise it is invalid
  *
- * Costs one search in the ranges, one table lookup and a few words of user memory.
+ * Costs a look into the cache of rules, at most one table lookup and one search in the ranges, and
+ * a few words of user memory.
  *
  * Context: Any, NMI-safe.  Caller holds the RCU read lock since bee_walk_start().  Does not
  * fault, sleep, allocate, lock or print.
@@ -179,26 +253,22 @@ static inline void walk_miss(struct bee_file *f, u64 start, u64 end)
 enum beeunwind_stop bee_walk_next(struct bee_walk *walk)
 {
 	const struct bee_range *range = walk->range;
-	const struct bee_stored *stored;
+	u64 sp = walk->frame.sp, ip;
+	enum beeunwind_stop stop;
+	u32 word;
 
 	walk->file = range ? range->file : NULL;
-	if (!range)
-		return walk_step_guess(walk, BEEUNWIND_STOP_NO_MAPPING);
-	if (!range->file)
-		return walk_step_guess(walk, BEEUNWIND_STOP_NO_TABLE);
-	stored = rcu_dereference(range->file->table);
-	if (!stored) {
-		walk_miss(range->file, range->start, range->end);
-		return walk_step_guess(walk, BEEUNWIND_STOP_NO_TABLE);
-	}
-
-	bee_file_touch(range->file);
-	walk_lookup(walk, stored);
-	switch (walk->rule.kind) {
-	case BEE_RULE_KNOWN:
-		return walk_step_rule(walk);
-	case BEE_RULE_GAP:
-		return walk_step_guess(walk, BEEUNWIND_STOP_GAP);
-	}
-	return BEEUNWIND_STOP_UNSUPPORTED;
+	if (unlikely(!walk->stored))
+		return walk_step_no_table(walk);
+	word = walk_word(walk);
+	if (unlikely(!bee_word_is_simple(word)))
+		return walk_step_special(walk, word);
+	stop = bee_frame_step_word(&walk->mem, word, &walk->frame);
+	if (unlikely(stop))
+		return stop;
+	/* Most callers are in the same range, and no trampoline: then walk_arrive() agrees. */
+	ip = walk->frame.ip;
+	if (!PAGE_ALIGNED(ip) && bee_range_contains(range, ip - 1))
+		return BEEUNWIND_STOP_NONE;
+	return walk_arrive(walk, sp);
 }

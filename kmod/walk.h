@@ -8,35 +8,47 @@
 
 #include "uread.h"
 #include "frame.h"
+#include "rule_cache.h"
 #include "uprobe.h"
 #include "bee_arch.h"
 
 struct bee_file;
 struct bee_map;
 struct bee_range;
+struct bee_stored;
 
 /**
  * struct bee_walk - the state of one walk; too large for the stack of an NMI
+ * @cache: rules that earlier walks have looked up; kept from walk to walk
  * @frame: the current frame
  * @map: the ranges of current->mm
  * @range: the range of @frame's lookup ip, or NULL
+ * @stored: the table of @range when the walk came to it, or NULL
+ * @text: where @range has the first byte of the table's text, if the file has one segment
  * @file: file of the last frame whose caller was looked for: where the walk ended; or NULL
  * @rule: rule of that frame
  * @fp_steps: number of callers found by the frame pointer
  * @switches: steps that did not raise the stack pointer
  * @probes: pending uretprobes of current
- * @gpr: registers of the topmost frame
+ * @regs: user registers of current
+ * @gpr_ready: @gpr is filled
+ * @gpr: registers of the topmost frame, by DWARF number; filled for the rules that need them
  * @mem: memory of current
  */
 struct bee_walk {
+	struct bee_rule_cache		*cache;
 	struct bee_frame		 frame;
 	const struct bee_map		*map;
 	const struct bee_range		*range;
+	const struct bee_stored		*stored;
+	u64				 text;
 	struct bee_file			*file;
 	struct bee_rule			 rule;
 	u32				 fp_steps;
 	struct bee_switches		 switches;
 	struct bee_uprobes		 probes;
+	const struct pt_regs		*regs;
+	bool				 gpr_ready;
 	u64				 gpr[BEE_ARCH_NR_GPR];
 	struct bee_uread		 mem;
 };

@@ -416,7 +416,7 @@ static void test_budget(void)
 	ksft_test_result(ok, "a budget below what is in use is refused\n");
 	/* Room for what the module keeps of a file, but not for its table. */
 	ok = !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET,
-				 info.table_bytes + info.range_bytes + 512, &g.error);
+				 netlink_info_used(&info) + 512, &g.error);
 	fd = guest_table_fd("/bin/cat");
 	exe = open("/bin/cat", O_RDONLY);
 	ok = ok && netlink_table_add(g.nl, fd, exe, &id, &g.error) &&

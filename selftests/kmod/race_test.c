@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Files that change while a request reads them, signals during requests, a process whose mmap_lock
- * stays held, a budget of 0, and very many tables.
+ * stays held, a budget for nothing, and very many tables.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -251,7 +251,7 @@ static void test_reserve(void)
 
 	guest_add(&g, getpid());
 	guest_info_at_rest(&g, &before);
-	most = before.table_bytes + before.range_bytes;
+	most = netlink_info_used(&before);
 	ok = !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, most, &g.error);
 	/* An eighth is for all callbacks, and a quarter for the reserve. */
 	most += most / 8;
@@ -263,7 +263,7 @@ static void test_reserve(void)
 		}
 		n++;
 		guest_info(&g, &now);
-		used = now.table_bytes + now.range_bytes;
+		used = netlink_info_used(&now);
 		ok = now.procs == before.procs + n && now.follow_lost == before.follow_lost;
 	}
 	ksft_print_msg("%d children, %u processes, %lu bytes of %lu\n", n, now.procs, used, most);
@@ -275,7 +275,10 @@ static void test_reserve(void)
 	ksft_test_result(ok, "and all is as before\n");
 }
 
-/* With a budget of 0 tables and processes are refused, and programs run on unharmed. */
+/*
+ * With a budget for nothing but the walks tables and processes are refused, and programs run on
+ * unharmed.
+ */
 static void test_no_budget(void)
 {
 	int fd = guest_table_fd(ELF), exe = open(ELF, O_RDONLY), status = -1;
@@ -286,7 +289,8 @@ static void test_no_budget(void)
 	bool ok;
 
 	guest_info(&g, &info);
-	ok = !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, 0, &g.error);
+	ok = !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, info.cache_bytes,
+				 &g.error);
 	if (!ok)
 		ksft_print_msg("\"%s\"\n", g.error.text);
 	ok = ok && netlink_table_add(g.nl, fd, exe, &id, &g.error) &&

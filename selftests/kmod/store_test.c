@@ -95,7 +95,7 @@ static uint64_t bytes_in_use(void)
 	struct netlink_info info;
 
 	guest_info(&g, &info);
-	return info.table_bytes + info.range_bytes;
+	return netlink_info_used(&info);
 }
 
 /* The nth table by last use, the oldest first: 2, 3, ... 9, 0, 10, 11, ...; 1 is mapped. */
@@ -315,7 +315,7 @@ static void test_lost(void)
 
 	guest_info_at_rest(&g, &info);
 	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET,
-			       info.table_bytes + info.range_bytes, &g.error))
+			       netlink_info_used(&info), &g.error))
 		guest_die("budget", g.error.text);
 	for (i = 0; i < FILES; i++)
 		keep_mapped(i);

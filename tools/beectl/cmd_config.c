@@ -97,7 +97,7 @@ static const struct setting *setting_find(const char *name)
 static void config_show(const struct netlink_info *info, bool want_json)
 {
 	struct json_object *json = want_json ? json_object_new_object() : NULL;
-	uint64_t used = info->table_bytes + info->range_bytes;
+	uint64_t used = netlink_info_used(info);
 	size_t i;
 
 	if (json) {

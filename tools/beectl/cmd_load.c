@@ -243,7 +243,7 @@ static void summary_print(const struct load_summary *summary, const struct netli
 {
 	size_t processes = summary->processes.managed, now = summary->compiled + summary->cached;
 	size_t i, stored = info->tables > now ? info->tables - now : 0;
-	uint64_t bytes = info->table_bytes + info->range_bytes;
+	uint64_t bytes = netlink_info_used(info);
 	struct json_object *object;
 
 	if (summary->command->json) {

@@ -40,9 +40,9 @@ static const char status_help[] =
 	"                \"beectl status --json >FILE\"; the module goes on counting for others\n"
 	"      --json    Print one object: hook, hook_proven, hook_note, module_version,\n"
 	"                table_version, budget, used, files, tables, table_bytes,\n"
-	"                processes, ranges, range_bytes, follow, announce, follow_lost,\n"
-	"                hook_hits, walks, stops ([{reason, walks, doc}]), frames, fp_steps,\n"
-	"                incomplete ([{id, path, loaded, walks, stops}], the worst first),\n"
+	"                processes, ranges, range_bytes, cache_bytes, follow, announce,\n"
+	"                follow_lost, hook_hits, walks, stops ([{reason, walks, doc}]), frames,\n"
+	"                fp_steps, incomplete ([{id, path, loaded, walks, stops}], the worst first),\n"
 	"                managed ([{pid, name, cookie, ranges, walks, complete, stops}], the\n"
 	"                worst first), waiting (files whose tables are still to be made),\n"
 	"                listeners (somebody makes these), instance (of the module);\n"
@@ -100,7 +100,7 @@ static int status_prove_hook(struct netlink *nl, struct status *status,
 static void print_status(const struct status *status)
 {
 	const struct netlink_info *info = &status->counts.info;
-	uint64_t used = info->table_bytes + info->range_bytes;
+	uint64_t used = netlink_info_used(info);
 	uint32_t waiting = counts_waiting(&status->counts);
 
 	printf("hook:      %s",
@@ -139,13 +139,14 @@ static void json_status(struct json_object *object, const struct status *status)
 	json_add_string(object, "module_version", info->module_version);
 	json_add_uint(object, "table_version", info->table_version);
 	json_add_uint(object, "budget", info->budget);
-	json_add_uint(object, "used", info->table_bytes + info->range_bytes);
+	json_add_uint(object, "used", netlink_info_used(info));
 	json_add_uint(object, "files", info->files);
 	json_add_uint(object, "tables", info->tables);
 	json_add_uint(object, "table_bytes", info->table_bytes);
 	json_add_uint(object, "processes", info->procs);
 	json_add_uint(object, "ranges", info->ranges);
 	json_add_uint(object, "range_bytes", info->range_bytes);
+	json_add_uint(object, "cache_bytes", info->cache_bytes);
 	json_add_string(object, "follow",
 			name_of(bee_follow_names, BEEUNWIND_FOLLOW_MAX, info->follow));
 	json_add_string(object, "announce",

@@ -33,7 +33,23 @@ struct token_item {
 	u32	cost;
 };
 
-/* The function at hand, and its items for one body rule. */
+/**
+ * struct token_items - the items of a function for one body rule
+ * @item: the items
+ * @n: number of items
+ * @room: length of @item
+ * @body: the body rule
+ * @head: they are for a function with a head token
+ */
+struct token_items {
+	struct token_item	*item;
+	size_t			 n;
+	size_t			 room;
+	u32			 body;
+	bool			 head;
+};
+
+/* The function at hand; its items for the body rule that is tried, and for the best one so far. */
 struct token_function {
 	struct tokens		*tokens;
 	u32			 start;		/* first byte from the origin */
@@ -42,12 +58,9 @@ struct token_function {
 	size_t			 nrows;
 	u32			 before;	/* rule just before @start, NO_RULE for none */
 	u32			 last_body;	/* body rule of the function before */
-	u32			 body;		/* body rule that the items are for */
-	bool			 head;		/* they are for a function with a head token */
 	const u8		*places;	/* cost of places of step phrases, or NULL */
-	struct token_item	*items;
-	size_t			 nitems;
-	size_t			 room;
+	struct token_items	 tried;
+	struct token_items	 best;
 };
 
 /* The cheapest way found for a function; @taken: how many items its head token sets. */
@@ -115,15 +128,16 @@ static u8 tokens_link(const struct tokens *tokens, const struct token_item *from
 
 static void tokens_add_item(struct token_function *f, u32 at, u32 rule, u32 body)
 {
+	struct token_items *items = &f->tried;
 	struct token_item *item;
 
-	f->items = alloc_room(f->items, f->nitems, &f->room, sizeof(*f->items));
-	item = &f->items[f->nitems];
+	items->item = alloc_room(items->item, items->n, &items->room, sizeof(*item));
+	item = &items->item[items->n];
 	*item = (struct token_item){
 		.at = at, .rule = rule, .op = tokens_op(f->tokens, rule, body),
 	};
-	item->link = f->nitems ? tokens_link(f->tokens, item - 1, at, item->op) : NO_LINK;
-	f->nitems++;
+	item->link = items->n ? tokens_link(f->tokens, item - 1, at, item->op) : NO_LINK;
+	items->n++;
 }
 
 /*
@@ -141,9 +155,9 @@ static void tokens_add_items(struct token_function *f, u32 body, bool head)
 	size_t i = row_at_start;
 	u32 at = f->start;
 
-	f->nitems = 0;
-	f->body = body;
-	f->head = head;
+	f->tried.n = 0;
+	f->tried.body = body;
+	f->tried.head = head;
 	f->places = tokens->places ?
 		    tokens->places + (size_t)tokens->menus[body] * tokens->nsteps : NULL;
 	if (!head && !(at & (size - 1)) && !tokens_state_says(tokens, rule, body))
@@ -187,21 +201,21 @@ static u32 tokens_cost(const struct token_function *f, size_t i, u32 nops,
 		cost += slot->share + f->places[number];
 	else
 		cost += slot ? slot->cost : tokens->phrases->novel[nops];
-	if (i + nops == f->nitems)
+	if (i + nops == f->tried.n)
 		return cost;
-	return cost + f->items[i + nops].cost +
-	       tokens_gap_cost(tokens, f->items[i].at, f->items[i + nops].at);
+	return cost + f->tried.item[i + nops].cost +
+	       tokens_gap_cost(tokens, f->tried.item[i].at, f->tried.item[i + nops].at);
 }
 
 /* The cheapest phrase from item @i on. */
 static void tokens_step(struct token_function *f, size_t i)
 {
 	const struct phrase_set *phrases = f->tokens->phrases;
-	struct token_item *item = &f->items[i];
+	struct token_item *item = &f->tried.item[i];
 	u32 nops, node = PHRASE_STEP;
 
 	item->cost = ~0u;
-	for (nops = 1; nops <= BEE_TABLE_MAX_OPS && i + nops <= f->nitems; nops++) {
+	for (nops = 1; nops <= BEE_TABLE_MAX_OPS && i + nops <= f->tried.n; nops++) {
 		const struct token_item *next = &item[nops - 1];
 		const struct phrase_slot *slot = NULL;
 		u32 cost;
@@ -222,13 +236,46 @@ static void tokens_step(struct token_function *f, size_t i)
 	}
 }
 
+/*
+ * Take the phrases of the items at the end that have been found with the same body rule, with or
+ * without a head token: they depend on what follows only.  Return: how many items are left.
+ */
+static size_t tokens_known(struct token_function *f)
+{
+	const struct token_items *from = &f->best;
+	size_t i = f->tried.n, j = from->n;
+
+	if (from->body != f->tried.body)
+		return i;
+	while (i && j) {
+		const struct token_item *known = &from->item[--j];
+		struct token_item *item = &f->tried.item[i - 1];
+
+		if (known->at != item->at || known->rule != item->rule)
+			break;
+		item->cost = known->cost;
+		item->nops = known->nops;
+		i--;
+	}
+	return i;
+}
+
 /* Find the cheapest phrase from each item on, last one first. */
 static void tokens_steps(struct token_function *f)
 {
 	size_t i;
 
-	for (i = f->nitems; i-- > 0;)
+	for (i = tokens_known(f); i-- > 0;)
 		tokens_step(f, i);
+}
+
+/* The items are those of the best choice so far. */
+static void tokens_keep(struct token_function *f)
+{
+	struct token_items items = f->best;
+
+	f->best = f->tried;
+	f->tried = items;
 }
 
 /* Try head tokens that set the first 0, 1, ... items, and end with the body rule. */
@@ -239,7 +286,7 @@ static void tokens_try_heads(struct token_function *f, u32 body, struct token_ch
 	u32 taken, at = f->start, node = PHRASE_HEAD, last = NO_RULE, cost = 0;
 
 	for (taken = 0; ; taken++) {
-		const struct token_item *item = &f->items[taken];
+		const struct token_item *item = &f->tried.item[taken];
 		const struct phrase_slot *slot = NULL;
 		u32 total, delta;
 
@@ -250,13 +297,13 @@ static void tokens_try_heads(struct token_function *f, u32 body, struct token_ch
 			cost = slot ? slot->cost : phrases->novel[taken + 1];
 		}
 		total = HEAD_GAP_COST + TAG_COST + cost;
-		if (taken < f->nitems)
+		if (taken < f->tried.n)
 			total += item->cost + tokens_gap_cost(tokens, f->start, item->at);
 		if ((last == body || taken < BEE_TABLE_MAX_OPS) && total < best->cost)
 			*best = (struct token_choice){
 				.cost = total, .body = body, .taken = taken, .head = true,
 			};
-		if (taken == f->nitems || taken == BEE_TABLE_MAX_OPS)
+		if (taken == f->tried.n || taken == BEE_TABLE_MAX_OPS)
 			break;
 		delta = item->at - at;
 		if (delta >= BEE_DELTA_NEVER || at >> tokens->window != item->at >> tokens->window)
@@ -338,17 +385,23 @@ static struct token_choice tokens_choose(struct token_function *f)
 	u32 bodies[MAX_CANDIDATES + 1];
 	size_t i, n;
 
+	f->best.n = 0;
 	tokens_add_items(f, best.body, false);
 	tokens_steps(f);
-	if (!f->nitems || f->tokens->plain)
+	tokens_keep(f);
+	if (!f->best.n || f->tokens->plain)
 		return best;
-	best.cost = f->items[0].cost + tokens_gap_cost(f->tokens, 0, f->items[0].at - f->start) +
-		    6 * BIT;
+	best.cost = f->best.item[0].cost +
+		    tokens_gap_cost(f->tokens, 0, f->best.item[0].at - f->start) + 6 * BIT;
 	n = aligned ? tokens_candidates(f, bodies) : 0;
 	for (i = 0; i < n; i++) {
+		u32 cost = best.cost;
+
 		tokens_add_items(f, bodies[i], true);
 		tokens_steps(f);
 		tokens_try_heads(f, bodies[i], &best);
+		if (best.cost < cost)
+			tokens_keep(f);
 	}
 	return best;
 }
@@ -364,25 +417,21 @@ static void tokens_emit(struct tokens *tokens, u32 at, u32 node, u32 body)
 static void tokens_emit_function(struct token_function *f, const struct token_choice *choice)
 {
 	struct phrase_set *phrases = f->tokens->phrases;
+	const struct token_item *items = f->best.item;
 	u32 node = PHRASE_HEAD, at = f->start, last = NO_RULE, j;
 	size_t i;
 
-	/* Often the candidate tried last is the one, and its items are still there. */
-	if (f->body != choice->body || f->head != choice->head) {
-		tokens_add_items(f, choice->body, choice->head);
-		tokens_steps(f);
-	}
 	for (i = 0; i < choice->taken; i++) {
-		last = f->items[i].rule;
-		node = phrase_add(phrases, node, BEE_OP_RULE + last, f->items[i].at - at);
-		at = f->items[i].at;
+		last = items[i].rule;
+		node = phrase_add(phrases, node, BEE_OP_RULE + last, items[i].at - at);
+		at = items[i].at;
 	}
 	if (choice->head && last != choice->body)
 		node = phrase_add(phrases, node, BEE_OP_RULE + choice->body, BEE_DELTA_NEVER);
 	if (choice->head)
 		tokens_emit(f->tokens, f->start, node, choice->body);
-	for (; i < f->nitems; i += f->items[i].nops) {
-		const struct token_item *item = &f->items[i];
+	for (; i < f->best.n; i += items[i].nops) {
+		const struct token_item *item = &items[i];
 
 		node = PHRASE_STEP;
 		for (j = 0; j < item->nops; j++)
@@ -424,5 +473,6 @@ void tokens_find(struct tokens *tokens)
 			f.before = f.rows[f.nrows - 1].rule;
 		pc = end;
 	}
-	free(f.items);
+	free(f.tried.item);
+	free(f.best.item);
 }

@@ -40,7 +40,14 @@ struct netlink_info {
 	uint32_t	announce;
 	uint64_t	instance;
 	uint32_t	listeners;
+	uint64_t	cache_bytes;
 };
+
+/* netlink_info_used() - bytes that count against the budget */
+static inline uint64_t netlink_info_used(const struct netlink_info *info)
+{
+	return info->table_bytes + info->range_bytes + info->cache_bytes;
+}
 
 /* struct netlink_file: a file and, if @loaded, its table; see attribute set "file" of the spec */
 struct netlink_file {

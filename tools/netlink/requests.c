@@ -106,6 +106,7 @@ static const struct field info_fields[] = {
 	NUMBER(BEEUNWIND_A_INFO_ANNOUNCE, netlink_info, announce),
 	NUMBER(BEEUNWIND_A_INFO_INSTANCE, netlink_info, instance),
 	NUMBER(BEEUNWIND_A_INFO_LISTENERS, netlink_info, listeners),
+	NUMBER(BEEUNWIND_A_INFO_CACHE_BYTES, netlink_info, cache_bytes),
 	{},
 };
 

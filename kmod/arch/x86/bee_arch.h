@@ -26,14 +26,33 @@ static inline bool bee_arch_is_walkable(struct pt_regs *regs)
 /**
  * bee_arch_topmost() - the topmost frame
  * @regs: user registers as perf has them
- * @gpr: filled: the GPRs by DWARF number (psABI 1.0, figure 3.36); @f points to it
+ * @gpr: where bee_arch_gpr() is going to put the GPRs
  * @f: filled
+ *
+ * Context: Any, NMI-safe.
+ */
+static inline void bee_arch_topmost(const struct pt_regs *regs, const u64 *gpr, struct bee_frame *f)
+{
+	*f = (struct bee_frame) {
+		.ip = regs->ip,
+		.sp = regs->sp,
+		.fp = regs->bp,
+		.fp_known = true,
+		.activation = true,
+		.gpr = gpr,
+	};
+}
+
+/**
+ * bee_arch_gpr() - the GPRs of the topmost frame
+ * @regs: user registers as perf has them
+ * @gpr: filled, by DWARF number (psABI 1.0, figure 3.36)
  *
  * In a system call rcx and r11 have the values that SYSCALL has put there, as user code sees.
  *
  * Context: Any, NMI-safe.
  */
-static inline void bee_arch_topmost(const struct pt_regs *regs, u64 *gpr, struct bee_frame *f)
+static inline void bee_arch_gpr(const struct pt_regs *regs, u64 *gpr)
 {
 	gpr[BEE_REG_RAX] = regs->ax;
 	gpr[BEE_REG_RDX] = regs->dx;
@@ -51,14 +70,6 @@ static inline void bee_arch_topmost(const struct pt_regs *regs, u64 *gpr, struct
 	gpr[BEE_REG_R13] = regs->r13;
 	gpr[BEE_REG_R14] = regs->r14;
 	gpr[BEE_REG_R15] = regs->r15;
-	*f = (struct bee_frame) {
-		.ip = regs->ip,
-		.sp = regs->sp,
-		.fp = regs->bp,
-		.fp_known = true,
-		.activation = true,
-		.gpr = gpr,
-	};
 }
 
 #endif /* BEE_ARCH_H */

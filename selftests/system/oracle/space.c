@@ -289,18 +289,22 @@ enum beeunwind_stop space_next(const struct space *space, struct bee_uread *mem,
 	const struct space_range *range = space_find(space, bee_frame_lookup_ip(f));
 	enum beeunwind_stop stop;
 	struct bee_rule row;
+	u32 word;
 
 	if (!range)
 		return space_guess(space, mem, f, how, BEEUNWIND_STOP_NO_MAPPING);
 	if (!range->table)
 		return space_guess(space, mem, f, how, BEEUNWIND_STOP_NO_TABLE);
-	bee_table_lookup(range->table, range_pc(range, bee_frame_lookup_ip(f)), &row);
+	word = bee_table_word(range->table,
+			      range_pc(range, bee_frame_lookup_ip(f)) - range->table->base);
+	bee_table_decode(range->table, word, &row);
 	if (row.kind == BEE_RULE_GAP)
 		return space_guess(space, mem, f, how, BEEUNWIND_STOP_GAP);
 	*how = SPACE_BY_ROW;
 	if (row.kind != BEE_RULE_KNOWN)
 		return BEEUNWIND_STOP_UNSUPPORTED;
-	stop = bee_frame_step(mem, &row, f);
+	stop = bee_word_is_simple(word) ? bee_frame_step_word(mem, word, f) :
+					  bee_frame_step(mem, &row, f);
 	if (!stop && !space_find(space, bee_frame_lookup_ip(f)))
 		stop = BEEUNWIND_STOP_BAD_RA;
 	return stop;

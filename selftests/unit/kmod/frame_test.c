@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kselftest.h"
+#include "random.h"
 
 #define MEMORY	0x7ffe00001000ull
 #define SIZE	0x40000
@@ -473,6 +474,50 @@ static void test_fp_lost(void)
 	ksft_test_result(!bee_frame_step_fp(&memory, &f), "FP lost: no step by frame pointer\n");
 }
 
+static bool frames_equal(const struct bee_frame *a, const struct bee_frame *b)
+{
+	return a->ip == b->ip && a->sp == b->sp && a->fp == b->fp && a->slot == b->slot &&
+	       a->gpr == b->gpr && a->saved == b->saved && a->callee_sp == b->callee_sp &&
+	       a->callee_gpr == b->callee_gpr && a->callee_saved == b->callee_saved &&
+	       a->fp_known == b->fp_known && a->activation == b->activation;
+}
+
+/* A simple rule, as a word and decoded, takes any frame to the same caller or stop reason. */
+static void test_step_word(void)
+{
+	static const struct bee_table table;
+	bool met[BEEUNWIND_STOP_MAX + 1] = {}, equal = true;
+	struct bee_rule rule;
+	u32 i;
+
+	for (i = 0; i < 1000000 && equal; i++) {
+		u64 random = random_u64();
+		/* Small values more often: others lead out of the fake memory. */
+		u32 cfa = random >> 40 & (random & 1 << 20 ? 0x3f : BEE_WORD_CFA_FIELD);
+		u32 slot = random >> 28 & (random & 1 << 21 ? 0x1f : BEE_WORD_FP_MAX);
+		u32 word = (random & 1) | cfa << BEE_WORD_CFA_SHIFT | slot << BEE_WORD_FP_SHIFT |
+			   (random >> 2 & 31) << BEE_WORD_MENU_SHIFT;
+		struct bee_frame f = activation(), g;
+		enum beeunwind_stop stop, word_stop;
+
+		f.sp += (random >> 8 & 3) ? 0 : random >> 10 & 15;
+		f.fp += (random >> 16 & 3) ? (s64)(random >> 18 & 0xff0) - 0x800 : random >> 18 & 15;
+		f.fp_known = random >> 24 & 7;
+		f.activation = random >> 27 & 1;
+		f.saved = random >> 56;
+		g = f;
+		bee_table_decode(&table, word, &rule);
+		stop = bee_frame_step(&memory, &rule, &f);
+		word_stop = bee_frame_step_word(&memory, word, &g);
+		equal = stop == word_stop && frames_equal(&f, &g);
+		met[stop] = true;
+	}
+	ksft_test_result(equal, "simple rules: a word says the same as the rule\n");
+	ksft_test_result(met[BEEUNWIND_STOP_NONE] && met[BEEUNWIND_STOP_MISALIGNED] &&
+			 met[BEEUNWIND_STOP_NO_PROGRESS] && met[BEEUNWIND_STOP_READ_FAULT] &&
+			 met[BEEUNWIND_STOP_UNKNOWN_REGISTER], "with each way to stop\n");
+}
+
 static void test_lookup_ip(void)
 {
 	struct bee_frame f = activation();
@@ -772,7 +817,7 @@ int main(void)
 
 	ksft_print_header();
 	ksft_set_plan(nsteps + 6 + 2 + 4 + ncallees + 1 + nsigreturns + 3 + 3 + 2 + nfp + 9 + 7 +
-		      ncalls + 2);
+		      ncalls + 2 + 2);
 	for (i = 0; i < nsteps; i++)
 		test_step(&steps[i]);
 	test_plt(9);
@@ -787,6 +832,7 @@ int main(void)
 		test_sigreturn(&sigreturns[i]);
 	test_switches();
 	test_fp_lost();
+	test_step_word();
 	test_lookup_ip();
 	for (i = 0; i < nfp; i++)
 		test_step_fp(&fp_cases[i]);

@@ -15,7 +15,7 @@ static struct {
 	bool		crossed;	/* a copy of more than one word went over a page boundary */
 } memory;
 
-static unsigned long copy_from_user_nmi(void *to, const void __user *from, unsigned long n)
+unsigned long copy_from_user_nmi(void *to, const void __user *from, unsigned long n)
 {
 	u64 at = (unsigned long)from - MEMORY;
 	u8 *byte = to;

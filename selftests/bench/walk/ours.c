@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The module's walk: kmod/walk.c with kmod's table and step, on recorded stacks. */
+#include <stdlib.h>
+
+#include "alloc.h"
+#include "compile.h"
+#include "walk.h"
+
+#include "kmod/map.h"
+#include "kmod/news.h"
+#include "kmod/store.h"
+#include "kmod/walk.h"
+
+static const struct bench_stack *replayed;
+
+/* As the kernel's, but with memcpy() in place of the exception table. */
+unsigned long copy_from_user_nmi(void *to, const void *from, unsigned long n)
+{
+	return bench_read(replayed, (u64)from, to, n) ? 0 : n;
+}
+
+/* Recorded programs have none. */
+#include "no_uprobes.h"
+
+static struct bee_stored *stored_new(const char *path)
+{
+	static u64 serial;
+	struct bee_stored *stored = aligned_alloc(64, (sizeof(*stored) + 63) & ~63ul);
+	struct bee_table_error refusal;
+	struct compile_result result;
+	struct bee_error error;
+	int fd = bench_open(path);
+
+	if (!stored || fd < 0)
+		return NULL;
+	*stored = (struct bee_stored){};
+	if (compile_elf(fd, NULL, &result, &error) ||
+	    bee_table_validate(result.blob, result.size, &stored->table, &refusal))
+		return NULL;
+	stored->blob = result.blob;
+	stored->delta = stored->table.segments[0].vaddr - stored->table.segments[0].offset;
+	stored->one_segment = stored->table.nsegments == 1;
+	stored->serial = ++serial;
+	return stored;
+}
+
+static struct bee_file *file_get(struct bench_mapped *mapped)
+{
+	struct bee_file *f = mapped->ours;
+
+	if (f)
+		return f;
+	f = aligned_alloc(64, (sizeof(*f) + 63) & ~63ul);
+	if (!f)
+		abort();
+	memset(f, 0, sizeof(*f));
+	f->table = stored_new(mapped->path);
+	mapped->ours = f;
+	return f;
+}
+
+static void ours_prepare(struct bench_space *space)
+{
+	struct bee_map *map = alloc_array(NULL, sizeof(*map) + space->nr * sizeof(map->ranges[0]), 1);
+	size_t i;
+
+	*map = (struct bee_map){};
+	for (i = 0; i < space->nr; i++) {
+		struct bench_map *from = &space->maps[i];
+
+		if (from->exec)
+			map->ranges[map->nr++] = (struct bee_range){
+				.start = from->start, .end = from->end, .offset = from->offset,
+				.file = file_get(from->file),
+			};
+	}
+	space->ours = map;
+}
+
+static void ours_regs(const struct bench_stack *stack, struct pt_regs *regs)
+{
+	const uint64_t *r = stack->regs;
+
+	*regs = (struct pt_regs){
+		.ax = r[0], .dx = r[1], .cx = r[2], .bx = r[3], .si = r[4], .di = r[5], .bp = r[6],
+		.sp = r[7], .r8 = r[8], .r9 = r[9], .r10 = r[10], .r11 = r[11], .r12 = r[12],
+		.r13 = r[13], .r14 = r[14], .r15 = r[15], .ip = r[16], .cs = 0x33,
+	};
+}
+
+static struct bee_rule_cache cache __aligned(64);
+
+static size_t ours_walk(const struct bench_stack *stack, uint64_t *ips)
+{
+	static struct bee_walk walk __aligned(64) = { .cache = &cache };
+	struct pt_regs regs;
+	size_t n = 0;
+
+	replayed = stack;
+	ours_regs(stack, &regs);
+	bee_walk_start(&walk, stack->space->ours, &regs);
+	do {
+		ips[n++] = walk.frame.ip;
+	} while (n < BENCH_MAX_DEPTH && !bee_walk_next(&walk));
+	return n;
+}
+
+static void ours_forget(const struct bench_space *space)
+{
+	(void)space;
+	memset(&cache, 0, sizeof(cache));
+}
+
+const struct bench_unwinder bench_ours = {
+	"beeunwind", ours_prepare, ours_forget, ours_walk,
+};

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The walk of kmod/walk.c over two made files: which rules it looks up in tables, and which it has
+ * in its cache.  The tables are functions of this test, which count how often they are asked.
+ */
+#include <stdlib.h>
+
+#include "kernel.h"
+#include "kselftest.h"
+#include "random.h"
+
+#include "kmod/walk.c"
+#include "no_uprobes.h"
+
+#define STACK	0x7ffe00000000ull
+#define WORDS	4096
+#define TEXT	0x400000ull
+#define SIZE	0x10000ull
+#define OTHER	0x7f0000000000ull	/* of the other file */
+#define DEPTH	64
+
+static u64 stack[WORDS];
+static struct bee_file files[2];
+static struct bee_stored tables[2];
+static struct { struct bee_map map; struct bee_range ranges[2]; } space;
+
+/* What each table says. */
+static u32 (*rule_at[2])(u64 place);
+static unsigned int lookups;
+
+/* A walk of another context level that the next read of the stack is interrupted by. */
+static void (*interrupt)(void);
+
+unsigned long copy_from_user_nmi(void *to, const void __user *from, unsigned long n)
+{
+	u64 at = (u64)from - STACK;
+	void (*nested)(void) = interrupt;
+
+	interrupt = NULL;
+	if (nested)
+		nested();
+	if (at > sizeof(stack) || sizeof(stack) - at < n)
+		return n;
+	memcpy(to, (u8 *)stack + at, n);
+	return 0;
+}
+
+u32 bee_table_word(const struct bee_table *table, u64 place)
+{
+	lookups++;
+	return rule_at[table == &tables[1].table](place);
+}
+
+void bee_table_decode(const struct bee_table *table, u32 word, struct bee_rule *rule)
+{
+	(void)table;
+	*rule = (struct bee_rule) {
+		.kind = (word & BEE_WORD_KIND) == BEE_WORD_FULL ? BEE_RULE_KNOWN : BEE_RULE_GAP,
+		.cfa_reg = BEE_REG_RBX, .ra_off = -8,
+	};
+}
+
+/* The second segment's text is behind the first one's, at another distance than in the file. */
+u64 bee_table_pc(const struct bee_table *table, u64 offset)
+{
+	return table->base + (offset < SIZE / 2 ? offset : offset - 0x1001);
+}
+
+/* CFA = rsp + 16 */
+static u32 rule_two(u64 place)
+{
+	(void)place;
+	return BEE_WORD_RSP | 2 << BEE_WORD_CFA_SHIFT;
+}
+
+/* CFA = rsp + 24 */
+static u32 rule_three(u64 place)
+{
+	(void)place;
+	return BEE_WORD_RSP | 3 << BEE_WORD_CFA_SHIFT;
+}
+
+/* In the topmost frame, which is at 0x100, CFA = rbx. */
+static u32 rule_rbx(u64 place)
+{
+	return place == 0x100 ? BEE_WORD_FULL : rule_two(place);
+}
+
+static u32 rule_place(u64 place)
+{
+	return place & 1 ? rule_two(place) : rule_three(place);
+}
+
+/* A table that is put in the memory of one that is gone. */
+static void table_put(int i, u64 serial, u32 (*rule)(u64 place))
+{
+	tables[i] = (struct bee_stored){
+		.serial = serial, .one_segment = true,
+		.table = { .base = 0x1000, .span = SIZE, .nsegments = 1 },
+		.delta = 0x1000,
+	};
+	rule_at[i] = rule;
+	files[i].table = &tables[i];
+}
+
+/* The words of the stack are return addresses into both files, all different. */
+static void reset(void)
+{
+	int i;
+
+	for (i = 0; i < WORDS; i++)
+		stack[i] = (i & 1 ? OTHER : TEXT) + 0x201 + 8 * i;
+	memset(files, 0, sizeof(files));
+	table_put(0, 1, rule_two);
+	table_put(1, 2, rule_two);
+	space.map.nr = 2;
+	space.ranges[0] = (struct bee_range){ TEXT, TEXT + SIZE, 0, &files[0] };
+	space.ranges[1] = (struct bee_range){ OTHER, OTHER + SIZE, 0, &files[1] };
+	lookups = 0;
+}
+
+static struct bee_walk *walk_new(void)
+{
+	struct bee_walk *walk = calloc(1, sizeof(*walk));
+
+	walk->cache = calloc(1, sizeof(*walk->cache));
+	return walk;
+}
+
+static void walk_free(struct bee_walk *walk)
+{
+	free(walk->cache);
+	free(walk);
+}
+
+static const struct pt_regs regs = {
+	.ip = TEXT + 0x100, .sp = STACK + 0x100, .bx = STACK + 0x180,
+};
+
+/* Walk @depth frames.  Return: the stack pointer of the last, or 0 if there were less. */
+static u64 walk_to(struct bee_walk *walk, int depth)
+{
+	bee_walk_start(walk, &space.map, &regs);
+	while (depth--)
+		if (bee_walk_next(walk))
+			return 0;
+	return walk->frame.sp;
+}
+
+static void test_hit(void)
+{
+	struct bee_walk *walk = walk_new();
+	u64 first, again;
+	unsigned int asked;
+
+	reset();
+	first = walk_to(walk, DEPTH);
+	asked = lookups;
+	again = walk_to(walk, DEPTH);
+	ksft_test_result(first == STACK + 0x100 + 16 * DEPTH && asked == DEPTH,
+			 "empty: each rule is looked up\n");
+	ksft_test_result(again == first && lookups - asked < DEPTH / 8,
+			 "hit: a second walk has the rules of the first\n");
+	walk_free(walk);
+}
+
+static void test_miss(void)
+{
+	struct bee_walk *walk = walk_new();
+	unsigned int asked;
+
+	reset();
+	walk_to(walk, 1);
+	stack[0x108 / 8] += 2;
+	walk_to(walk, 2);
+	asked = lookups;
+	stack[0x108 / 8] -= 2;
+	walk_to(walk, 2);
+	ksft_test_result(asked == 2 && lookups == 3, "miss: another place of the same table\n");
+	walk_free(walk);
+}
+
+static void test_serial(void)
+{
+	struct bee_walk *walk = walk_new();
+	u64 before, after, serial = 3;
+
+	reset();
+	before = walk_to(walk, 1);
+	/* Both have the same entry of the cache, as one time in 512. */
+	while (bee_rule_cache_at(walk->cache, serial, 0x100) !=
+	       bee_rule_cache_at(walk->cache, 1, 0x100))
+		serial++;
+	table_put(0, serial, rule_three);
+	after = walk_to(walk, 1);
+	ksft_test_result(before == STACK + 0x110 && after == STACK + 0x118,
+			 "a new table in the memory of an old one has its own rules\n");
+	/* Two files, the same place. */
+	reset();
+	table_put(1, 4, rule_three);
+	space.ranges[1].offset = 0;
+	walk_to(walk, 1);
+	stack[0x108 / 8] = OTHER + 0x101;
+	ksft_test_result(walk_to(walk, 2) == STACK + 0x110 + 24,
+			 "the same place of another table is another rule\n");
+	walk_free(walk);
+}
+
+static void test_span(void)
+{
+	struct bee_walk *walk = walk_new();
+
+	reset();
+	space.ranges[0].end = TEXT + (2ull << 32);
+	walk_to(walk, 1);
+	/* In the 32 bits of an entry this is the topmost frame's place. */
+	stack[0x108 / 8] = TEXT + (1ull << 32) + 0x101;
+	ksft_test_result(!walk_to(walk, 2), "text beyond the table is a gap\n");
+	walk_free(walk);
+}
+
+static void test_gpr(void)
+{
+	struct bee_walk *walk = walk_new();
+
+	reset();
+	table_put(0, 1, rule_rbx);
+	ksft_test_result(walk_to(walk, 1) == STACK + 0x180, "a rule that needs rbx has it\n");
+	ksft_test_result(walk_to(walk, 1) == STACK + 0x180 && lookups == 1,
+			 "and from the cache, too\n");
+	walk_free(walk);
+}
+
+static void test_segments(void)
+{
+	struct bee_walk *walk = walk_new();
+	u64 sp;
+
+	reset();
+	tables[0].one_segment = false;
+	tables[0].table.nsegments = 2;
+	rule_at[0] = rule_place;
+	/* Odd in the file, even as a pc. */
+	stack[0x110 / 8] = TEXT + SIZE / 2 + 0x102;
+	sp = walk_to(walk, 2);
+	ksft_test_result(sp == STACK + 0x118 + 24 && walk_to(walk, 2) == sp,
+			 "files with two segments\n");
+	walk_free(walk);
+}
+
+static struct bee_walk *nested;
+static u64 nested_sp;
+
+static void walk_nested(void)
+{
+	nested_sp = walk_to(nested, DEPTH);
+}
+
+/* Contexts: an NMI walks another stack while a walk is at work, with caches that are full. */
+static void test_nested(void)
+{
+	struct bee_walk *walk = walk_new();
+	bool right = true;
+	int i;
+
+	reset();
+	nested = walk_new();
+	for (i = 0; i < 1000 && right; i++) {
+		interrupt = walk_nested;
+		nested_sp = 0;
+		stack[0x108 / 8 + 2 * (random_u64() % DEPTH)] = TEXT + 1 + random_u64() % SIZE;
+		right = walk_to(walk, DEPTH) == STACK + 0x100 + 16 * DEPTH &&
+			nested_sp == STACK + 0x100 + 16 * DEPTH;
+	}
+	ksft_test_result(right, "nested contexts: a walk in a walk\n");
+	walk_free(nested);
+	walk_free(walk);
+}
+
+/* All entries are met, and replaced by other places; a rule depends on its place. */
+static void test_replaced(void)
+{
+	struct bee_walk *walk = walk_new();
+	bool right = true;
+	int i;
+
+	reset();
+	rule_at[0] = rule_place;
+	rule_at[1] = rule_place;
+	for (i = 0; i < 20000 && right; i++) {
+		u64 ip = (random_u64() & 1 ? OTHER : TEXT) + 1 + random_u64() % (SIZE - 1);
+
+		stack[0x110 / 8] = ip;
+		right = walk_to(walk, 2) == STACK + 0x118 + ((ip - 1) & 1 ? 16 : 24);
+	}
+	ksft_test_result(right, "each rule is its own place's, whatever was there before\n");
+	walk_free(walk);
+}
+
+int main(void)
+{
+	ksft_print_header();
+	ksft_set_plan(11);
+	test_hit();
+	test_miss();
+	test_serial();
+	test_span();
+	test_gpr();
+	test_segments();
+	test_nested();
+	test_replaced();
+	ksft_finished();
+}
