@@ -7,6 +7,7 @@
 #define SELFTESTS_KERNEL_H
 
 #include <linux/types.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -42,7 +43,15 @@ typedef struct { atomic_t refs; } refcount_t;
 #define atomic_cmpxchg(v, old, new)	__sync_val_compare_and_swap(&(v)->counter, old, new)
 #define refcount_read(r)		atomic_read(&(r)->refs)
 
+static inline bool atomic_inc_not_zero(atomic_t *v)
+{
+	return v->counter && ++v->counter;
+}
+
 struct list_head { struct list_head *next, *prev; };
+struct llist_node { struct llist_node *next; };
+struct llist_head { struct llist_node *first; };
+struct rhash_head { struct rhash_head *next; };
 struct hlist_node { struct hlist_node *next, **pprev; };
 struct hlist_head { struct hlist_node *first; };
 struct rcu_head { void *next, *func; };
@@ -56,6 +65,13 @@ struct irq_work { int unused; };
 static inline void irq_work_queue(struct irq_work *work)
 {
 	(void)work;
+}
+
+static inline bool llist_add(struct llist_node *node, struct llist_head *head)
+{
+	node->next = head->first;
+	head->first = node;
+	return !node->next;
 }
 
 extern const unsigned long jiffies;

@@ -10,6 +10,7 @@ static const struct test_task test_task = { .tgid = 1 };
 const struct test_task *const current = &test_task;
 const unsigned long jiffies = 1;
 struct irq_work bee_news_irq;
+struct llist_head bee_news_list;
 
 void bee_uprobe_locate(struct bee_frame *f)
 {
