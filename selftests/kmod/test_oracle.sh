@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The module and libdw unwind the same samples: every address must be the same.
 # BEE_ORACLE=full: more programs, and more samples of each; on the instrumented kernel fewer.
+# once: 1
 # timeout: 600
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"

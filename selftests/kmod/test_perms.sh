@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What those may do and see who have neither CAP_PERFMON nor CAP_SYS_ADMIN in the initial user
 # namespace.
+# once: 1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)

@@ -65,7 +65,7 @@ fibers() {
 # clocked PROGRAM: sample the program at any instruction for a while
 clocked() {
 	perf record -q -N -B -e cpu-clock -F 1999 -g -o "$WORK/$1.clock" \
-		"$BEECTL" run -- "$TESTS/$1" 4 >/dev/null
+		"$BEECTL" run -- "$TESTS/$1" 2 >/dev/null
 }
 
 # complete_through MAPPING PROGRAM: all samples with a frame in this mapping are complete

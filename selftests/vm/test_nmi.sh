@@ -21,12 +21,12 @@ for series in "${kernels[@]}"; do
 		ktap_skip "torture under NMIs on $series" "$why"
 		continue
 	fi
-	if selftests/lib/build_for.sh "$series" && nmis --kernel "$series"; then
+	if selftests/lib/build_for.sh "$series" && nmis --kernel "$series" --count 1000; then
 		ktap_ok "callchains in NMI on $series"
 	else
 		ktap_fail "callchains in NMI on $series"
 	fi
-	if nmis --kernel "$series" --torture 10; then
+	if nmis --kernel "$series" --torture 5; then
 		ktap_ok "torture under NMIs on $series"
 	else
 		ktap_fail "torture under NMIs on $series"
