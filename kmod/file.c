@@ -24,11 +24,13 @@
  * file_lock, so under file_lock a file that is found is either in use or in a list of idle ones.
  * Whoever changes the table of a file is a user of it.
  *
- * file_lock protects the hashes and lists.  Lookups of an inode that is known and unchanged, and
- * of inodes that are unknown, take only the RCU read lock.  Callbacks take file_lock with
- * preemption off, and under it memory is allocated for the hashes (GFP_NOWAIT): PREEMPT_RT, where
- * neither is allowed, is refused by compat.h.  Inside of it are the locks of the hashes and the
- * xarray; no other.
+ * file_lock protects the hashes and lists.  The two most frequent operations take only the RCU read
+ * lock: to find the file of an inode that is known and has not changed since the last look
+ * (file_get_unchanged()), and to see at the end of an inode that it is not known
+ * (bee_file_inode_gone()).  The callbacks of hook.c take file_lock with preemption off, and its
+ * holder allocates memory for the hashes and the xarray (GFP_NOWAIT).  On PREEMPT_RT spinlocks
+ * sleep and the allocator takes such locks, so neither would be allowed there; compat.h refuses to
+ * build for it.  Who holds file_lock takes no other lock than those of the hashes and the xarray.
  *
  * No bucket can be made long, as users choose most of what identifies a file: the hashes have a
  * random seed and grow; no two entries of file_equals are equal; and an inode shows at most
@@ -272,7 +274,11 @@ static void file_equal_add(struct bee_file *f)
 						 file_equal_params);
 }
 
-/* Note what an inode of @f says, of which ctime and build-id may be new. */
+/*
+ * Store ctime and build-id as an inode of @f shows them now.  They can differ from those of the
+ * last look: link() or chmod() sets ctime, and the first page with the build-id was perhaps not in
+ * memory then.  Both are part of the key in file_equals, so @f is taken out and put back.
+ */
 static void file_note(struct bee_file *f, s64 ctime, const struct bee_build_id *build_id)
 {
 	lockdep_assert_held(&file_lock);

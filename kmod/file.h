@@ -50,7 +50,8 @@ struct bee_news {
  * @equal: in the hash of files that can be recognised without an inode (F)
  * @ctime: when they were last changed in any way, as of the last look at one, ns (F, READ_ONCE()
  *	for reading)
- * @build_id: of its contents, if known (F; @looked by READ_ONCE() for reading)
+ * @build_id: of its contents, if known (F; file_get_unchanged() reads its field looked without the
+ *	lock, with READ_ONCE())
  * @by_equal: in that hash (F)
  * @idle: in a list of idle tables, if there are no users (F)
  * @table_bytes: kernel memory of its table (store_mutex, READ_ONCE() for reading; no change while

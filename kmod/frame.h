@@ -291,7 +291,7 @@ static inline u64 frame_saved(const struct bee_rule *rule, const struct bee_fram
  * bee_frame_step() - step from a frame to its caller by a rule
  * @mem: memory of the process
  * @rule: the rule at the frame's lookup ip; its kind is BEE_RULE_KNOWN
- * @f: the frame; replaced by its caller on success, untouched otherwise
+ * @f: the frame; set to its caller if that is found, otherwise left as it is
  *
  * The caller's ip is not checked: it comes from user memory.
  *
@@ -339,9 +339,10 @@ static inline enum beeunwind_stop bee_frame_step(struct bee_uread *mem, const st
  * bee_frame_step_word() - step from a frame to its caller by a simple rule
  * @mem: memory of the process
  * @word: the rule at the frame's lookup ip; bee_word_is_simple()
- * @f: the frame; replaced by its caller on success, untouched otherwise
+ * @f: the frame; set to its caller if that is found, otherwise left as it is
  *
- * Does what bee_frame_step() does with the decoded rule, for most frames of a walk.  sp rises.
+ * Does what bee_frame_step() does with the decoded rule, for most frames of a walk.  The caller's
+ * sp is always greater than the frame's.
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  * Return: BEEUNWIND_STOP_NONE, or why there is no caller.
@@ -553,7 +554,7 @@ static inline bool bee_frame_is_goexit(struct bee_uread *mem, u64 ip)
 /**
  * bee_frame_step_sigreturn() - step from a signal trampoline to the interrupted frame
  * @mem: memory of the process
- * @f: the frame; replaced by the interrupted one on success, untouched otherwise
+ * @f: the frame; set to the interrupted one if that is found, otherwise left as it is
  *
  * For trampolines without CFI, as that of musl.
  *
@@ -690,7 +691,7 @@ static inline bool frame_fp_is_plausible(u64 sp, u64 fp, u64 next)
 /**
  * bee_frame_step_fp() - step from a frame without a rule to its caller by rbp
  * @mem: memory of the process
- * @f: the frame; replaced by its caller on success, untouched otherwise
+ * @f: the frame; set to its caller if that is found, otherwise left as it is
  *
  * For code that keeps frame pointers but has no CFI.  In an activation the instructions at ip are
  * looked at first, since rbp may still be the caller's: in the prologue "push %rbp; mov %rsp,%rbp",

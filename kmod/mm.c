@@ -36,9 +36,10 @@
 #define MM_LOST		XA_MARK_0	/* of cookies: the ranges are lost */
 
 /*
- * Without a struct bee_mm a forked or executing process and all its descendants would not be
- * managed, and nothing would find them again.  So callbacks that get no memory for one take it from
- * here.
+ * At fork and exec a callback needs a struct bee_mm, and may not wait for memory.  If it got none,
+ * the process would not be managed, nor any process that it forks later, and no rescan would repair
+ * that: a rescan looks at managed processes only.  So this many are kept for when an allocation
+ * fails.
  */
 #define MM_RESERVE	64
 

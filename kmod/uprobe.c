@@ -74,7 +74,7 @@ void bee_uprobe_locate(struct bee_frame *f)
  * bee_uprobe_return() - find the return address that a uretprobe has replaced
  * @probes: state of this walk, zero at its start
  * @slot: address that the return address was read from
- * @ra: set to the true return address on success, untouched otherwise
+ * @ra: set to the true return address if that is found, otherwise left as it is
  *
  * Slots must ascend within a walk, as they do along the list.
  *
@@ -141,7 +141,7 @@ static bool uprobe_find_slot(struct bee_uread *mem, const struct bee_frame *f, u
  * bee_uprobe_step() - step from a uretprobe's trampoline to the caller of the probed function
  * @probes: state of this walk, zero at its start
  * @mem: memory of current
- * @f: an activation; replaced by the caller on success, untouched otherwise
+ * @f: an activation; set to its caller if that is found, otherwise left as it is
  *
  * The probed function has returned to the trampoline, and the kernel has not restored the
  * return address yet, or just has.

@@ -169,23 +169,7 @@ static void record_made(void *arg, const struct table_want *want,
 	struct record *record = arg;
 
 	*record->made += result->source != TABLE_NONE;
-	if (result->source == TABLE_NONE && table_jobs_refusal_is_general(result->refusal) &&
-	    !record->error.code)
-		error_set(&record->error, result->refusal, "%.128s: %.240s", want->name,
-			  result->error.text);
-}
-
-/* Queue the files that walks have missed a table of, and that have none yet. */
-static void follower_take_list(struct record *record, struct table_queue *queue)
-{
-	struct table_wants wants = { 0 };
-	size_t i;
-
-	if (!table_jobs_find(record->maker.nl, 0, &wants, &record->error))
-		for (i = 0; i < wants.count; i++)
-			if (wants.want[i].missed)
-				table_queue_add_want(queue, &wants.want[i]);
-	free(wants.want);
+	table_jobs_note_refusal(want, result, &record->error);
 }
 
 static void follower_take_news(struct record *record, struct table_queue *queue)
@@ -198,7 +182,7 @@ static void follower_take_news(struct record *record, struct table_queue *queue)
 		if (kind == NETLINK_EVENT_FILE)
 			table_queue_add(queue, &file);
 		else if (kind == NETLINK_EVENT_LOST)
-			follower_take_list(record, queue);
+			table_queue_add_missed(queue, 0, NULL, NULL);
 	} while (kind != NETLINK_EVENT_NONE);
 }
 
@@ -223,7 +207,7 @@ static void follower_start(struct record *record)
 		_exit(1);
 	fd.fd = netlink_events_fd(record->events);
 	queue = table_queue_open(&record->maker);
-	follower_take_list(record, queue);
+	table_queue_add_missed(queue, 0, NULL, NULL);
 	do {
 		table_queue_start(queue, SIZE_MAX);
 		ret = table_queue_poll(queue, &fd, 1, -1, NULL);

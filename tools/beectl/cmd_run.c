@@ -130,9 +130,7 @@ static void run_made(void *arg, const struct table_want *want, const struct tabl
 
 	run->text += result->text;
 	run->wrong += result->wrong;
-	if (none && table_jobs_refusal_is_general(result->refusal) && !run->error.code)
-		error_set(&run->error, result->refusal, "%.128s: %.240s", want->name,
-			  result->error.text);
+	table_jobs_note_refusal(want, result, &run->error);
 	if (none && want->id)
 		tried_give_up(&run->tried, want->id);
 	if (!run->verbose || !(none || run->runs) || result->source == TABLE_STORED)
@@ -205,22 +203,12 @@ static void run_take_news(struct run *run)
 	} while (kind != NETLINK_EVENT_NONE);
 }
 
-/*
- * Queue what the program has mapped and walks have missed before: if another process has it mapped
- * too, it may have been announced when nobody listened, and is not announced again.
- */
-static void run_want_missed(struct run *run, pid_t pid)
+/* A table_queue_skip_fn */
+static bool run_is_hopeless(void *arg, uint32_t id)
 {
-	struct table_wants wants = { 0 };
-	struct bee_error error;
-	size_t i;
+	struct run *run = arg;
 
-	if (!table_jobs_find(run->maker.nl, pid, &wants, &error))
-		for (i = 0; i < wants.count; i++)
-			if (wants.want[i].missed &&
-			    !tried_is_hopeless(&run->tried, wants.want[i].id))
-				table_queue_add_want(run->queue, &wants.want[i]);
-	free(wants.want);
+	return tried_is_hopeless(&run->tried, id);
 }
 
 /*
@@ -240,7 +228,8 @@ static int run_follow(struct run *run, pid_t pid)
 
 	run->runs = true;
 	unrecorded_release();
-	run_want_missed(run, pid);
+	/* What was announced when nobody listened is not announced again. */
+	table_queue_add_missed(run->queue, pid, run_is_hopeless, run);
 	while (fds[0].fd >= 0 && !fds[0].revents) {
 		bool look = !run->events || run->unsampled;
 

@@ -31,9 +31,9 @@ enum expr_kind {
  * @reg: DWARF number of a GPR, or EXPR_REG_CFA; 0 for a constant
  * @indexed: there is an @index
  * @index: DWARF number of a GPR; 0 if there is none
- * @off: bytes, modulo 2^64
- * @add: bytes, modulo 2^64; 0 unless EXPR_DEREF or EXPR_DEREF2
- * @mid: bytes, modulo 2^64; 0 unless EXPR_DEREF2
+ * @off: bytes added before any load, modulo 2^64; of EXPR_CONST, the value
+ * @add: bytes added after the last load, modulo 2^64; 0 in kinds without a load
+ * @mid: bytes added between the two loads of EXPR_DEREF2, modulo 2^64; 0 in other kinds
  */
 struct expr_value {
 	u8	kind;

@@ -89,8 +89,10 @@ static u64 encode_windows(const struct row_set *rows, u32 window)
 }
 
 /*
- * Would the directory alone be larger than a list, even with the largest pages?  It has four bytes
- * for a page, a list eight for a row.
+ * Is a list of rows smaller than any table of windows?  A list takes eight bytes for each row.  A
+ * table of windows has a directory, which takes four bytes for each page of the text even if no row
+ * is in the page.  So where rows are few and far apart, a directory of the largest pages is larger
+ * than the whole list.
  */
 static bool encode_is_sparse(const struct row_set *rows)
 {

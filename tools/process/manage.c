@@ -140,15 +140,12 @@ static void manage_done(void *arg, const struct table_want *want, const struct t
 		result->cached++;
 	} else if (made->source == TABLE_STORED) {
 		/* Another beectl was faster; manage_count() counts it. */
-	} else if (!table_jobs_refusal_is_general(made->refusal)) {
+	} else if (!table_jobs_note_refusal(want, made, &result->error)) {
 		result->problem = alloc_room(result->problem, result->nproblems, &result->room,
 					     sizeof(*result->problem));
 		result->problem[result->nproblems++] = (struct manage_problem){
 			.path = alloc_text(want->name), .why = alloc_text(made->error.text),
 		};
-	} else if (!result->error.code) {
-		error_set(&result->error, made->refusal, "%.128s: %.240s", want->name,
-			  made->error.text);
 	}
 }
 

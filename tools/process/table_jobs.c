@@ -198,6 +198,24 @@ bool table_jobs_refusal_is_general(int code)
 	       code == EIO || code == EPROTO;
 }
 
+/**
+ * table_jobs_note_refusal() - keep the first refusal that is general
+ * @want: a file
+ * @result: what has become of it
+ * @error: filled if the refusal is general, unless an error is there already
+ *
+ * Return: whether it is general.
+ */
+bool table_jobs_note_refusal(const struct table_want *want, const struct table_result *result,
+			     struct bee_error *error)
+{
+	if (!table_jobs_refusal_is_general(result->refusal))
+		return false;
+	if (!error->code)
+		error_set(error, result->refusal, "%.128s: %.240s", want->name, result->error.text);
+	return true;
+}
+
 /*
  * Whether an open file is the wanted one.  A file that is unmapped everywhere and mapped again gets
  * a new id, so compare device and inode too.

@@ -175,6 +175,30 @@ void table_queue_add(struct table_queue *queue, const struct netlink_file *file)
 	free(one.want);
 }
 
+/**
+ * table_queue_add_missed() - add the mapped files that have no table and that walks have met
+ * @queue: the queue
+ * @pid: mapped by this process; 0: by any that is managed
+ * @skip: whether a file is not to be added; NULL: add all
+ * @arg: for @skip
+ *
+ * For files that were announced when nobody listened, as they are not announced again.  If the
+ * module cannot be asked, none is added.
+ */
+void table_queue_add_missed(struct table_queue *queue, pid_t pid, table_queue_skip_fn skip,
+			    void *arg)
+{
+	struct table_wants wants = { 0 };
+	struct bee_error error;
+	size_t i;
+
+	if (!table_jobs_find(queue->maker->nl, pid, &wants, &error))
+		for (i = 0; i < wants.count; i++)
+			if (wants.want[i].missed && (!skip || !skip(arg, wants.want[i].id)))
+				table_queue_add_want(queue, &wants.want[i]);
+	free(wants.want);
+}
+
 /** table_queue_waiting() - number of files that no child works on */
 size_t table_queue_waiting(const struct table_queue *queue)
 {

@@ -5,17 +5,29 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "table_jobs.h"
 
 struct table_queue;
+
+/**
+ * typedef table_queue_skip_fn - whether a file is not to be added
+ * @arg: as given to table_queue_add_missed()
+ * @id: the module's name for the file
+ */
+typedef bool (*table_queue_skip_fn)(void *arg, uint32_t id);
 
 struct table_queue *table_queue_open(const struct table_maker *maker);
 void table_queue_close(struct table_queue *queue);
 
 void table_queue_add(struct table_queue *queue, const struct netlink_file *file);
 void table_queue_add_want(struct table_queue *queue, const struct table_want *want);
+void table_queue_add_missed(struct table_queue *queue, pid_t pid, table_queue_skip_fn skip,
+			    void *arg);
 size_t table_queue_waiting(const struct table_queue *queue);
 size_t table_queue_running(const struct table_queue *queue);
 

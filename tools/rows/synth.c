@@ -12,13 +12,16 @@
  * - a function without CFI that it calls has been proven, too;
  * - no other function that has been proven goes through the same instructions with other rows.
  *
- * Ends of ways are ret, instructions that stop, jumps to functions, and jumps to addresses that are
- * not in the instruction.  What is behind such a jump is tried with the frame of the jump, and if
- * that is right, so is the way to the jump.
+ * A way ends at a ret, at an instruction that stops (hlt, ud2), at a jump to a function, and at an
+ * indirect jump.  Where an indirect jump goes is not known: it may be a switch, whose cases mostly
+ * follow the jump.  So the code behind it is followed as well, starting with the frame that the
+ * jump has.  If that code reaches a ret with the return address at rsp, the frame at the jump was
+ * right, and with it the way from the function's start to the jump.
  *
- * A wrong guess of where functions start does no harm: with n bytes too many or too few on the
- * stack, no ret would be right.  So after the symbols and the targets of calls, whatever is left
- * is tried at the places behind the end of a way.
+ * Where a function starts can be guessed, as a wrong guess proves nothing: it assumes the return
+ * address at rsp, and if the code was entered with n bytes more on the stack, rsp is off by n at
+ * every ret.  So first the symbols and the targets of calls are tried as starts; then, in code that
+ * no proven function has gone through, each place behind the end of a way.
  */
 #include <string.h>
 

@@ -30,6 +30,22 @@ static bool check_refusals(void)
 	return good;
 }
 
+/* The first general refusal is kept, and only that. */
+static bool check_first_refusal(void)
+{
+	struct table_result result = { .refusal = EBUSY, .error = { .text = "busy" } };
+	struct table_want want = { .name = "/first" };
+	struct bee_error error = { 0 };
+	bool good = !table_jobs_note_refusal(&want, &result, &error) && !error.code;
+
+	result.refusal = ENOSPC;
+	strcpy(result.error.text, "full");
+	good &= table_jobs_note_refusal(&want, &result, &error);
+	strcpy(want.name, "/second");
+	return good && table_jobs_note_refusal(&want, &result, &error) && error.code == ENOSPC &&
+	       !strcmp(error.text, "/first: full");
+}
+
 /* Four files: with a table; mapped twice; not mapped; mapped by an unknown process (pid 0). */
 static bool check_select(void)
 {
@@ -243,11 +259,12 @@ int main(void)
 	char command[64];
 
 	ksft_print_header();
-	ksft_set_plan(11);
+	ksft_set_plan(12);
 	if (!mkdtemp(directory) || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		return 1;
 	setenv("BEEUNWIND_CACHE", directory, 1);
 	ksft_test_result(check_refusals(), "refusals that are about all files, or one\n");
+	ksft_test_result(check_first_refusal(), "the first general refusal is kept\n");
 	ksft_test_result(check_select(), "mapped files without a table\n");
 	ksft_test_result(check_find(), "of one process, or of all\n");
 	ksft_test_result(check_pin(), "held on to by mapping\n");

@@ -118,6 +118,33 @@ static bool check_again(void)
 	return good && !table_queue_waiting(queue) && drained(queue, "aa");
 }
 
+static bool skip(void *arg, uint32_t id)
+{
+	return id == *(const char *)arg;
+}
+
+/* Of four files that are mapped: one was not missed, one has a table, and one is to be skipped. */
+static bool check_missed(void)
+{
+	struct table_queue *queue = fresh();
+	char skipped = 'c';
+	bool good;
+
+	fake.pid = 100;
+	fake.nfiles = fake.nranges = 4;
+	for (size_t i = 0; i < 4; i++) {
+		fake.file[i] = file_of('a' + i, i);
+		fake.range[i] = (struct range){ 0x1000 * i, 0x1000 * (i + 1), 0, 'a' + i };
+	}
+	fake.file[1].loaded = true;
+	table_queue_add_missed(queue, 101, NULL, NULL);
+	good = !table_queue_waiting(queue);
+	table_queue_add_missed(queue, 100, skip, &skipped);
+	good &= table_queue_waiting(queue) == 1;
+	table_queue_add_missed(queue, 0, NULL, NULL);
+	return good && drained(queue, "dc");
+}
+
 /* What is worked on is not queued again, and ends with the queue. */
 static bool check_close(void)
 {
@@ -145,13 +172,14 @@ int main(void)
 	char command[64];
 
 	ksft_print_header();
-	ksft_set_plan(5);
+	ksft_set_plan(6);
 	if (!mkdtemp(directory))
 		return 1;
 	setenv("BEEUNWIND_CACHE", directory, 1);
 	maker.cache = cache_open();
 	ksft_test_result(check_hottest(), "the file that is missed most comes first\n");
 	ksft_test_result(check_counts(), "by the module's counts\n");
+	ksft_test_result(check_missed(), "files that walks have missed before\n");
 	ksft_test_result(check_once(), "a file is in the queue once\n");
 	ksft_test_result(check_again(), "not found, and mapped again meanwhile\n");
 	ksft_test_result(check_close(), "what is at work ends with the queue\n");
