@@ -142,10 +142,11 @@ in_trampolines() {
 # Samples at any instruction: in the program, in instructions that uprobes execute out of line, in
 # the trampoline.  Those taken in user mode are complete, but for one or two.  In the kernel fewer
 # are: for some instructions it has replaced the return address on the stack, but has not yet put it
-# into the task's list of uretprobes.
+# into the task's list of uretprobes.  Samples in the midst of execve() are left out: they have the
+# registers of the old program.
 under_uretprobes_always() {
 	armed clocked walk_probed && complete 99.5 walk_probed --comm walk_probed --user-mode &&
-		complete 95 walk_probed --comm walk_probed
+		complete 95 walk_probed --no-exec --comm walk_probed
 }
 
 ktap_plan 14
