@@ -4,56 +4,8 @@
 # slow: 1
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
-need gcc nm objdump
-
-export PYTHONPATH=$tree/selftests/lib PYTHONDONTWRITEBYTECODE=1 DEBUGINFOD_URLS=
-cat >"$work/prog.c" <<'END'
-#include <stdlib.h>
-volatile int sink;
-__attribute__((noinline, noreturn)) static void stop(void) { for (;;) sink++; }
-__attribute__((noinline)) static void caller(void) { stop(); }
-__attribute__((noinline)) static void after(void) { sink++; }
-static inline __attribute__((always_inline)) void innermost(void) { sink += 3; }
-static inline __attribute__((always_inline)) void middle(void) { innermost(); }
-__attribute__((noinline)) void outer(void) { middle(); }
-int main(int argc, char **argv)
-{
-	outer();
-	if (argc > 1)
-		after();
-	caller();
-}
-END
-gcc -O2 -g -fno-pie -no-pie -fno-reorder-functions -fno-ipa-icf -Wl,--build-id "$work/prog.c" -o "$work/prog" ||
-	{ echo "Bail out! prog.c does not compile"; exit 1; }
-
-# address SYMBOL: where it is
-address() {
-	nm "$work/prog" | sed -n "s/^0*\([0-9a-f]*\) . $1\$/0x\1/p"
-}
-
-# made CODE: write $work/made.data; CODE has r, a recording of process 7 with $work/prog mapped
-made() {
-	"$python" - "$work" <<-END
-		import sys
-		from perfdata import *
-		work = sys.argv[1]
-		r = Recording()
-		r.comm(7, "prog")
-		r.map(7, 0x400000, 0x10000, work + "/prog")
-		$1
-		r.write(work + "/made.data")
-	END
-}
-
-# expect LINE...: the folded lines of made.data; options of flame are in $options
-expect() {
-	local options
-	read -r -a options <<<"${options:-}"
-	printf '%s\n' "$@" >"$work/expected"
-	"$beectl" flame "$work/made.data" --format folded "${options[@]}" 2>"$work/errors" |
-		diff "$work/expected" - && diff /dev/null "$work/errors"
-}
+# shellcheck source=selftests/lib/flame.sh
+. "$tree/selftests/lib/flame.sh"
 
 check_noreturn() {
 	local call
@@ -102,11 +54,6 @@ check_split() {
 		options="--split tid" expect "prog-7/7;[unknown] 1"
 }
 
-# Names with all that XML and JSON cannot have.
-hostile() {
-	made "r.comm(7, b'<&\"\\x27;\\n\\x1b\\xff\\xc3\\x28]]>'); r.map(7, 0x500000, 0x1000, b'/\\x01<b>&\\xed\\xa0\\x80/\\xef\\xbf\\xbf'); r.sample(7, [USER, 0x500020, $(address main) + 8])"
-}
-
 check_svg() {
 	hostile && "$beectl" flame "$work/made.data" -o "$work/out.svg" 2>/dev/null &&
 		xmllint --noout "$work/out.svg"
@@ -138,6 +85,19 @@ check_pprof() {
 		traces = [t.split() for t in re.split(r"-+\+-+\n", text)[1:] if t.strip()]
 		assert sorted(traces) == [["1", "outer", "main", "prog"], ["1", "stop", "main", "prog"]], text
 	END
+}
+
+# All events, each with samples and periods.
+check_pprof_events() {
+	made "r = Recording(3); r.comm(7, 'prog'); r.map(7, 0x400000, 0x10000, work + '/prog'); r.sample(7, [USER, $(address outer), $(address main) + 8], 1, 1000); _ = [r.sample(7, [USER, $(address stop) + 4, $(address main) + 8], 3, 7) for i in range(5)]" || return
+	"$beectl" flame "$work/made.data" -o "$work/out.pb.gz" &&
+		HOME=$work go tool pprof -raw "$work/out.pb.gz" >"$work/raw" 2>&1 || { cat "$work/raw"; return 1; }
+	sed -n '/^Samples:/,/^Locations/p' "$work/raw" | sed '1d;$d' | tr -s ' ' | sed 's/: .*//' |
+		diff - <(printf '%s\n' "event 0 samples/count[dflt] event 0/count event 2 samples/count event 2/count" \
+			" 1 1000 0 0" " 0 0 5 35") || { cat "$work/raw"; return 1; }
+	HOME=$work go tool pprof -top -sample_index="event 2" "$work/out.pb.gz" 2>&1 | grep -E '^ +35 +100% .* stop$' &&
+		"$beectl" flame "$work/made.data" --show "event 2" -o "$work/out.pb.gz" &&
+		HOME=$work go tool pprof -raw "$work/out.pb.gz" 2>&1 | grep -q '^samples/count\[dflt\] event 2/count$'
 }
 
 check_same() {
@@ -220,18 +180,7 @@ check_interrupted() {
 	grep -q '^sh;' "$work/cut.folded"
 }
 
-# with TOOL NAME COMMAND...: a test that needs a tool
-with() {
-	local tool=$1
-	shift
-	if command -v "$tool" >/dev/null; then
-		ktap_run "$@"
-	else
-		ktap_skip "$1" "$tool: not installed"
-	fi
-}
-
-ktap_plan 21
+ktap_plan 22
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "inlined calls, the outermost first" check_inlines
 ktap_run "their lines" check_lines
@@ -243,6 +192,7 @@ ktap_run "threads apart" check_split
 with xmllint "SVG of hostile names is well-formed" check_svg
 ktap_run "JSON of hostile names is well-formed" check_json
 with go "pprof reads what is for pprof" check_pprof
+with go "pprof has all events" check_pprof_events
 ktap_run "the same input gives the same output" check_same
 ktap_run "text of perf script" check_script
 ktap_run "folded stacks" check_folded

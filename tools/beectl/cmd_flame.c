@@ -15,13 +15,16 @@
 #include "commands.h"
 #include "flame_options.h"
 #include "flame_summary.h"
+#include "identify.h"
 #include "messages.h"
 #include "output.h"
 #include "parallel.h"
 #include "progress.h"
+#include "raw.h"
 #include "recording.h"
 #include "text.h"
 #include "text_input.h"
+#include "whole_file.h"
 
 #define FLAME_MAX_SECONDS	86400
 
@@ -37,9 +40,11 @@ static const char flame_help[] =
 	"\n"
 	"Options:\n"
 	"  -o, --output FILE      Write FILE; its suffix says how: .svg (interactive), .folded,\n"
-	"                         .speedscope.json, .pb.gz (pprof)\n"
-	"      --format FORMAT    svg, folded, speedscope or pprof, whatever the suffix; -o is\n"
+	"                         .speedscope.json, .pb.gz (pprof), .raw\n"
+	"      --format FORMAT    svg, folded, speedscope, pprof or raw, whatever the suffix; -o is\n"
 	"                         standard output without FILE\n"
+	"      --raw              Look up no names: write files, build-ids and offsets (--format raw)\n"
+	"      --enrich FILE      Read what --raw has written, and look up the names\n"
 	"      --inlines          Show inlined calls, from debug information\n"
 	"      --lines            Tell functions apart by source file and line\n"
 	"      --show EVENT       Show this event (default: the first that has samples)\n"
@@ -71,6 +76,7 @@ static const char flame_help[] =
  * @profile: what was read
  * @resolve: its names
  * @graph: what is shown
+ * @others: graphs of the other events, for outputs that have several
  * @stops: how walks ended, or NULL
  * @title: what was recorded, or NULL: as the recording says
  * @every: seconds between checkpoints, or 0
@@ -85,6 +91,7 @@ struct flame {
 	struct profile		 profile;
 	struct resolve		 resolve;
 	struct graph		 graph;
+	struct graph		*others;
 	char			*stops;
 	char			*title;
 	unsigned int		 every;
@@ -103,6 +110,10 @@ static int flame_check_output(struct flame *flame)
 {
 	struct flame_options *options = &flame->options;
 
+	if (options->raw && options->format && strcmp(options->format, "raw"))
+		return message_usage("flame", "--raw is a format: it goes with no other --format");
+	if (options->raw)
+		options->format = "raw";
 	if (options->format) {
 		flame->output = output_find(options->format);
 		options->output = options->output ?: "-";
@@ -151,15 +162,22 @@ static int flame_check(struct flame *flame)
 static int flame_read(struct flame *flame, int fd)
 {
 	struct stream stream;
-	const u8 *start;
+	const u8 *start, *raw;
 	int ret = -1;
 
 	stream_open(&stream, fd);
+	raw = stream_peek(&stream, strlen(RAW_MAGIC));
 	start = stream_peek(&stream, 8);
-	if (start && perfdata_is(start, 8))
+	if (flame->options.enrich && !stream.failed &&
+	    (!raw || memcmp(raw, RAW_MAGIC, strlen(RAW_MAGIC))))
+		error_set(&flame->error, EINVAL, "--enrich reads what --raw has written, and this "
+			  "is something else");
+	else if (start && perfdata_is(start, 8))
 		ret = collect_perfdata(&flame->collect, &stream, &flame->profile, &flame->error);
 	else if (stream.failed)
 		error_set(&flame->error, stream.failed, "%s", strerror(stream.failed));
+	else if (raw && !memcmp(raw, RAW_MAGIC, strlen(RAW_MAGIC)))
+		ret = raw_read(&stream, &flame->profile, &flame->error);
 	else
 		ret = text_input_read(&stream, &flame->profile, &flame->resolve, &flame->graph,
 				      &flame->error);
@@ -201,33 +219,59 @@ static int flame_find_event(struct flame *flame, size_t *event)
 	return message_error("flame", NULL, "the recording has no samples");
 }
 
-/* Write @graph to the file that was asked for; the file is there as a whole or not at all. */
-static int flame_write(const struct flame *flame, const struct graph *graph)
+/* For whole_file_write(). */
+static void flame_put(const void *arg, FILE *out)
+{
+	const struct flame *flame = arg;
+
+	if (flame->output->write)
+		flame->output->write(&flame->graph, out);
+	else
+		raw_write(&flame->profile, out);
+}
+
+/* Write the file that was asked for. */
+static int flame_write(const struct flame *flame)
 {
 	const char *path = flame->options.output;
-	char *made = NULL;
-	bool failed;
-	FILE *out;
 
-	if (!strcmp(path, "-")) {
-		flame->output->write(graph, stdout);
-		return EXIT_OK;
+	if (strcmp(path, "-"))
+		return whole_file_write(path, flame_put, flame) ?
+		       message_error("flame", path, strerror(errno)) : EXIT_OK;
+	flame_put(flame, stdout);
+	return EXIT_OK;
+}
+
+/* Addresses are written as they are; names have been read from text, or are yet to be looked up. */
+static int flame_write_raw(struct flame *flame)
+{
+	size_t event;
+
+	if (flame->graph.node)
+		return message_error("flame", flame->options.input, "it has names and no addresses, "
+				     "of which --raw could be made");
+	if (flame_find_event(flame, &event))
+		return EXIT_FAILED;
+	if (identify_files(&flame->profile, flame->resolve.root, flame->resolve.jobs))
+		return message_error("flame", "cannot start a process", strerror(errno));
+	return flame_write(flame);
+}
+
+/* Graphs of the events beside @shown. */
+static void flame_make_others(struct flame *flame, size_t shown)
+{
+	const struct profile *profile = &flame->profile;
+	struct graph *last = &flame->graph;
+	size_t i;
+
+	flame->others = alloc_zero(profile->nevents, sizeof(*flame->others));
+	for (i = 0; i < profile->nevents; i++) {
+		if (i == shown || !profile->event[i].samples)
+			continue;
+		graph_make(&flame->others[i], &flame->resolve, i, flame->options.periods);
+		last->next = &flame->others[i];
+		last = &flame->others[i];
 	}
-	if (asprintf(&made, "%s.%d.new", path, getpid()) < 0)
-		alloc_check(NULL, 0);
-	out = fopen(made, "we");
-	if (out)
-		flame->output->write(graph, out);
-	failed = !out || ferror(out);
-	failed |= out && fclose(out);
-	if (!failed && rename(made, path))
-		failed = true;
-	if (failed) {
-		message_error("flame", path, strerror(errno));
-		unlink(made);
-	}
-	free(made);
-	return failed ? EXIT_FAILED : EXIT_OK;
 }
 
 /* Names, and the graph. */
@@ -243,23 +287,30 @@ static int flame_make_graph(struct flame *flame)
 		return message_error("flame", NULL, flame->error.text);
 	progress_end();
 	graph_make(&flame->graph, &flame->resolve, event, flame->options.periods);
-	flame->graph.stops = flame->stops ?: "";
-	if (flame->title)
-		flame->graph.cmdline = flame->title;
+	if (flame->output && flame->output->all_events && !flame->options.show)
+		flame_make_others(flame, event);
 	return EXIT_OK;
 }
 
 /* Text has been read into the graph; a recording has yet to become one. */
 static int flame_show(struct flame *flame)
 {
-	int status = flame->graph.node ? EXIT_OK : flame_make_graph(flame);
+	int status;
 
+	/* perf's own command line has words of ours. */
+	if (flame->title)
+		flame->profile.cmdline = profile_text(&flame->profile, flame->title);
+	if (flame->stops)
+		flame->profile.stops = profile_text(&flame->profile, flame->stops);
+	if (flame->output && !flame->output->write)
+		return flame_write_raw(flame);
+	status = flame->graph.node ? EXIT_OK : flame_make_graph(flame);
 	if (status)
 		return status;
 	if (!flame->graph.node[0].total)
 		return message_error("flame", NULL, "there are no samples");
 	if (flame->output)
-		return flame_write(flame, &flame->graph);
+		return flame_write(flame);
 	if (flame->options.json)
 		flame_summary_json(&flame->graph);
 	else
@@ -421,6 +472,9 @@ int cmd_flame(int argc, char **argv)
 						       flame_record(&flame);
 		status = status ?: flame_show(&flame);
 		graph_free(&flame.graph);
+		while (flame.others && flame.profile.nevents)
+			graph_free(&flame.others[--flame.profile.nevents]);
+		free(flame.others);
 		resolve_free(&flame.resolve);
 		free(flame.stops);
 		free(flame.title);

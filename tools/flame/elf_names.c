@@ -95,21 +95,28 @@ static int binary_open_file(const struct question *question, bool *is_same)
 	return fd;
 }
 
+/* In hexadecimal, cut to what perf has of it.  Return: whether there is one. */
+static bool binary_build_id(const struct binary *binary, char *id, size_t room)
+{
+	const unsigned char *bits;
+	GElf_Addr address;
+	int size = dwfl_module_build_id(binary->module, &bits, &address);
+
+	if (size > 0)
+		text_hex(bits, size < PERFDATA_MAX_BUILD_ID ? size : PERFDATA_MAX_BUILD_ID, id, room);
+	return size > 0;
+}
+
 /* Is it the file that was recorded, as far as can be said? */
 static bool binary_matches(const struct binary *binary)
 {
 	const char *wanted = binary->question->build_id;
-	const unsigned char *bits;
 	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
-	GElf_Addr address;
-	int size;
 
 	if (!*wanted)
 		return true;
-	size = dwfl_module_build_id(binary->module, &bits, &address);
-	if (size <= 0)
+	if (!binary_build_id(binary, id, sizeof(id)))
 		return false;
-	text_hex(bits, size < PERFDATA_MAX_BUILD_ID ? size : PERFDATA_MAX_BUILD_ID, id, sizeof(id));
 	/* perf pads shorter build-ids with zeros. */
 	return !strncmp(id, wanted, strlen(id)) && strspn(wanted + strlen(id), "0") ==
 	       strlen(wanted) - strlen(id);
@@ -343,6 +350,19 @@ static void binary_put(const struct binary *binary, size_t index, FILE *out)
 	put_name(out, answer, name, source);
 	if (answer.more)
 		binary_put_inlined(binary, innermost, index, out);
+}
+
+/** elf_names_identify() - the file's build-id, in hexadecimal.  Return: through @out. */
+void elf_names_identify(const struct question *question, FILE *out)
+{
+	struct binary binary = { .question = question };
+	const char *why = binary_open(&binary);
+	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
+
+	/* Not if it may have changed: then @why is "". */
+	if (!why && binary_build_id(&binary, id, sizeof(id)))
+		fputs(id, out);
+	dwfl_end(binary.dwfl);
 }
 
 /** elf_names_find() - answer a question about an ELF file.  Return: through @out. */

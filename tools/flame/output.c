@@ -5,10 +5,11 @@
 #include "output.h"
 
 static const struct output outputs[] = {
-	{ "svg", ".svg", output_svg },
-	{ "speedscope", ".speedscope.json", output_speedscope },
-	{ "pprof", ".pb.gz", output_pprof },
-	{ "folded", ".folded", output_folded },
+	{ "svg", ".svg", false, output_svg },
+	{ "speedscope", ".speedscope.json", false, output_speedscope },
+	{ "pprof", ".pb.gz", true, output_pprof },
+	{ "folded", ".folded", false, output_folded },
+	{ "raw", ".raw", true, NULL },
 };
 
 #define OUTPUTS	(sizeof(outputs) / sizeof(outputs[0]))

@@ -7,10 +7,14 @@
 
 #include "graph.h"
 
-/* struct output - a format; files whose names end with @suffix have it */
+/*
+ * struct output - a format; files whose names end with @suffix have it; no @write: raw.h's.  @all_events: one file
+ * shows all events.
+ */
 struct output {
 	const char	*name;
 	const char	*suffix;
+	bool		all_events;
 	void		(*write)(const struct graph *graph, FILE *out);
 };
 

@@ -14,7 +14,7 @@ void profile_open(struct profile *profile)
 		.nodes = INTERN_OF(struct profile_node, samples),
 	};
 	texts_open(&profile->texts);
-	profile->cmdline = profile->kernel_symbol = profile_text(profile, "");
+	profile->cmdline = profile->stops = profile->kernel_symbol = profile_text(profile, "");
 }
 
 void profile_close(struct profile *profile)

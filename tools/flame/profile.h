@@ -91,7 +91,8 @@ struct profile_event {
  * @nodes: of struct profile_node; parents come before their children
  * @event: the events
  * @nevents: number of them
- * @cmdline: text of perf's command line
+ * @cmdline: text of perf's command line, or of what was recorded
+ * @stops: text that says how walks ended, or of ""
  * @lost: samples lost
  * @throttled: times that an event was throttled
  * @unfinished: the recording ends too early
@@ -106,6 +107,7 @@ struct profile {
 	struct profile_event	*event;
 	size_t			 nevents;
 	u32			 cmdline;
+	u32			 stops;
 	u64			 lost;
 	u64			 throttled;
 	bool			 unfinished;

@@ -74,6 +74,20 @@ void answer_warn(FILE *out, const char *format, ...)
 	fwrite(why.text, 1, sizeof(why.text), out);
 }
 
+/** answer_limit() - limit this process, which is to read one file, to what its names may cost */
+void answer_limit(void)
+{
+	const struct rlimit cpu = { RESOLVE_SECONDS, RESOLVE_SECONDS };
+	const struct rlimit memory = { RESOLVE_BYTES, RESOLVE_BYTES };
+
+	setrlimit(RLIMIT_CPU, &cpu);
+#ifndef __SANITIZE_ADDRESS__
+	setrlimit(RLIMIT_AS, &memory);
+#else
+	(void)memory;
+#endif
+}
+
 /** answer_is_outermost() - do programs, threads or the kernel's own threads begin with it? */
 bool answer_is_outermost(const char *name)
 {
@@ -160,17 +174,10 @@ static void resolver_work(void *arg, size_t index, FILE *out)
 		[PROFILE_ELF] = elf_names_find, [PROFILE_KERNEL] = kernel_names_find,
 		[PROFILE_JIT] = jit_names_find,
 	};
-	const struct rlimit cpu = { RESOLVE_SECONDS, RESOLVE_SECONDS };
-	const struct rlimit memory = { RESOLVE_BYTES, RESOLVE_BYTES };
 	const struct resolver *resolver = arg;
 	const struct question *question = &resolver->question[index];
 
-	setrlimit(RLIMIT_CPU, &cpu);
-#ifndef __SANITIZE_ADDRESS__
-	setrlimit(RLIMIT_AS, &memory);
-#else
-	(void)memory;
-#endif
+	answer_limit();
 	find[question->file.kind](question, out);
 }
 

@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# beectl flame: addresses that are kept and named later, where names come from, and files that are
+# whole at any time.
+# shellcheck source=selftests/lib/beectl.sh
+. "$(dirname "$0")/../lib/beectl.sh"
+# shellcheck source=selftests/lib/flame.sh
+. "$tree/selftests/lib/flame.sh"
+
+formats="svg folded speedscope pprof"
+names="prog;main;outer 1"
+
+# A recording with all kinds of addresses, and names that are hard to write down.
+everything() {
+	hostile && cp "$work/made.data" "$work/hostile.data" || return
+	made "_ = [r.sample(7, [KERNEL, 0xffffffff81000010 + i, USER, 0x400000 + 16 * i, 0x401000 + i, 0x900000]) for i in range(300)]; r.map(7, 0x7000, 0x1000, '//anon'); r.sample(7, [USER, 0x7004, $(address main) + 8]); r.comm(8, b'a b%c\\nd'); r.sample(8, [USER, 0x10])"
+}
+
+# same OPTIONS RAW DATA: is RAW, with its names, what DATA is in all formats?
+same() {
+	local format options
+	read -r -a options <<<"$1"
+	for format in $formats; do
+		"$beectl" flame "$3" --format "$format" "${options[@]}" >"$work/direct" 2>"$work/direct.errors" &&
+			"$beectl" flame --enrich "$2" --format "$format" "${options[@]}" >"$work/enriched" 2>"$work/enriched.errors" &&
+			cmp "$work/direct" "$work/enriched" && diff "$work/direct.errors" "$work/enriched.errors" || return
+	done
+}
+
+check_enrich() {
+	everything || return
+	local data
+	for data in made hostile; do
+		"$beectl" flame "$work/$data.data" -o "$work/$data.raw" && same "" "$work/$data.raw" "$work/$data.data" &&
+			same "--inlines --lines --periods" "$work/$data.raw" "$work/$data.data" || return
+	done
+	! grep -E 'main|outer' "$work/made.raw" &&
+		"$beectl" flame "$work/made.raw" --raw | cmp - "$work/made.raw"
+}
+
+# Where the address is known, but the file is not there; and where it is.
+check_elsewhere() {
+	made "r.map(7, 0x500000, 0x10000, '/nowhere/prog'); r.sample(7, [USER, $(address outer) + 0x100000, $(address main) + 0x100008])" &&
+		"$beectl" flame "$work/made.data" --raw -o "$work/away.raw" || return
+	mkdir -p "$work/there/nowhere" && cp "$work/prog" "$work/there/nowhere/prog" &&
+		same "--symfs $work/there" "$work/away.raw" "$work/made.data" &&
+		"$beectl" flame "$work/away.raw" --symfs "$work/there" --format folded | diff - <(echo "$names")
+}
+
+# The recording has none: that of the file is kept, so that another one is not taken for it.
+check_build_id() {
+	local id
+	id=$(readelf -n "$work/prog" | sed -n 's/.*Build ID: //p')
+	made "r.sample(7, [USER, $(address outer), $(address main) + 8])" &&
+		"$beectl" flame "$work/made.data" --raw >"$work/id.raw" && grep -q "^file elf ${id:?} " "$work/id.raw" || return
+	mkdir -p "$work/other/${work#/}" && objcopy --update-section .note.gnu.build-id=<(head -c 36 /dev/zero) "$work/prog" \
+		"$work/other/${work#/}/prog" || return
+	"$beectl" flame --enrich "$work/id.raw" --symfs "$work/other" --format folded 2>"$work/errors" |
+		grep -q '^prog;\[prog]' && grep -q 'build-id differs' "$work/errors"
+}
+
+# Each line cut off, left out, or changed: refused in words, or read; never a crash.
+check_raw_damaged() {
+	made "r.sample(7, [USER, $(address outer), $(address main) + 8])" && "$beectl" flame "$work/made.data" --raw >"$work/some.raw" &&
+		"$python" - "$beectl" "$work" <<-'END'
+			import random, subprocess, sys
+			beectl, work = sys.argv[1:]
+			with open(work + "/some.raw", "rb") as file:
+			    lines = file.read().splitlines(keepends=True)
+			random.seed(1)
+			cases = [b"".join(lines)[:n] for n in range(19, sum(map(len, lines)) - 1, 7)]
+			for i in range(1, len(lines)):
+			    cases.append(b"".join(lines[:i] + lines[i + 1:]))
+			    words = lines[i].rstrip(b"\n").split(b" ")
+			    for j in range(len(words)):
+			        for bad in (b"", b"-1", b"18446744073709551616", b"4294967295", b"99", b"%", b"%00", b"x"):
+			            cases.append(b"".join(lines[:i] + [b" ".join(words[:j] + [bad] + words[j + 1:]) + b"\n"] + lines[i + 1:]))
+			refused = 0
+			for case in cases:
+			    done = subprocess.run([beectl, "flame", "-", "--format", "folded"], input=case, capture_output=True, check=False)
+			    assert done.returncode in (0, 1), (done, case)
+			    assert done.returncode == 0 or done.stderr.startswith(b"beectl: flame: "), (done, case)
+			    refused += done.returncode
+			assert refused > len(cases) / 2, (refused, len(cases))
+		END
+}
+
+check_raw_usage() {
+	made "r.sample(7, [USER, $(address outer)])" && echo "a;b 1" >"$work/stacks" || return
+	! "$beectl" flame "$work/stacks" --raw 2>"$work/errors" && grep -q "no addresses" "$work/errors" &&
+		! "$beectl" flame --enrich "$work/made.data" 2>"$work/errors" && grep -q "what --raw has written" "$work/errors" || return
+	"$beectl" flame --enrich x.raw y.raw 2>"$work/errors"
+	[ $? -eq 2 ]
+}
+
+# A device stays one.
+check_device() {
+	made "r.sample(7, [USER, $(address outer)])" && mkfifo "$work/pipe" || return
+	"$beectl" flame "$work/made.data" --format folded -o "$work/pipe" &
+	grep -q '^prog;outer 1$' "$work/pipe" && wait $! && [ -p "$work/pipe" ]
+}
+
+ktap_plan 6
+ktap_run "addresses that are named later: as if at once" check_enrich
+ktap_run "named where the files are" check_elsewhere
+ktap_run "build-ids go with addresses" check_build_id
+ktap_run "damaged files of addresses" check_raw_damaged
+ktap_run "mistakes with addresses are named" check_raw_usage
+ktap_run "output to a pipe" check_device
+ktap_finish
