@@ -134,6 +134,37 @@ check_folded() {
 		"$beectl" flame "$work/stacks" -o "$work/folded.svg" && grep -q 'k: 3 samples, 30.00 %' "$work/folded.svg"
 }
 
+# Twice as many samples, so shares are what counts; "gone" is in the first only, "new" in the second.
+check_diff() {
+	printf '%s\n' "p;same 20" "p;less 50" "p;gone;below_[k] 30" >"$work/before"
+	printf '%s\n' "p;same 40" "p;less 20" "p;new 140" >"$work/after"
+	"$beectl" flame "$work/after" --diff "$work/before" --format folded |
+		diff - <(printf '%s\n' "p;gone;below_[k] 30 0" "p;less 50 20" "p;new 0 140" "p;same 20 40") || return
+	"$beectl" flame "$work/after" --diff "$work/before" -o "$work/diff.svg" && xmllint --noout "$work/diff.svg" &&
+		grep -q '<g class="d6".*<title>new: 140 samples, 70.00 %, before 0.00 %<' "$work/diff.svg" &&
+		grep -q '<g class="d0".*<title>less: 20 samples, 10.00 %, before 50.00 %<' "$work/diff.svg" &&
+		grep -q '<g class="d3".*<title>same: 40 samples, 20.00 %, before 20.00 %<' "$work/diff.svg" &&
+		! grep -q 'gone' "$work/diff.svg" || return
+	"$beectl" flame "$work/after" --diff "$work/before" -o "$work/diff.speedscope.json" &&
+		"$beectl" flame "$work/after" --diff "$work/before" --json >"$work/diff.json" && "$python" - "$work" <<-'END' || return
+			import json, sys
+			with open(sys.argv[1] + "/diff.speedscope.json", encoding="utf-8") as file:
+			    after, before = json.load(file)["profiles"]
+			assert after["weights"] == [20, 140, 40] and before["weights"] == [30, 50, 20], (after, before)
+			assert before["name"] == "before" and before["endValue"] == 100 and after["endValue"] == 200
+			with open(sys.argv[1] + "/diff.json", encoding="utf-8") as file:
+			    functions = {f["name"]: f for f in json.load(file)["functions"]}
+			assert functions["gone"] == {"name": "gone", "module": "", "self": 0, "total": 0, "before_self": 0, "before_total": 30}
+		END
+	"$beectl" flame "$work/after" --diff "$work/before" | grep -E '^ 70\.00%  \+70\.00  70\.00%  \+70\.00  new$' || return
+	# Recordings have names of their own; the same one has not changed.
+	made "r.sample(7, [USER, $(address outer), $(address main) + 8])" &&
+		"$beectl" flame "$work/made.data" --diff "$work/made.data" --format folded | diff - <(echo "prog;main;outer 1 1") || return
+	"$beectl" flame "$work/after" --diff "$work/before" -o "$work/diff.pb.gz" 2>"$work/errors"
+	[ $? -eq 2 ] && grep -q "pprof cannot show two" "$work/errors" &&
+		! "$beectl" flame "$work/after" --diff "$work/nothing" 2>"$work/errors" && grep -q "nothing: No such file" "$work/errors"
+}
+
 check_usage() {
 	local words
 	for words in "--format gif" "-o x.gif" "--split cpu" "--jobs 0" "--checkpoint 5 perf.data" "-o"; do
@@ -180,7 +211,7 @@ check_interrupted() {
 	grep -q '^sh;' "$work/cut.folded"
 }
 
-ktap_plan 22
+ktap_plan 23
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "inlined calls, the outermost first" check_inlines
 ktap_run "their lines" check_lines
@@ -196,6 +227,7 @@ with go "pprof has all events" check_pprof_events
 ktap_run "the same input gives the same output" check_same
 ktap_run "text of perf script" check_script
 ktap_run "folded stacks" check_folded
+with xmllint "two recordings are compared" check_diff
 ktap_run "mistakes are named" check_usage
 if perf record -q -e cpu-clock -g -o "$work/probe.data" -- true >/dev/null 2>&1; then
 	ktap_run "as perf script: git" check_like_perf git -C "$tree" log --oneline -300

@@ -13,6 +13,7 @@
 #include "alloc.h"
 #include "collect.h"
 #include "commands.h"
+#include "diff.h"
 #include "flame_options.h"
 #include "flame_summary.h"
 #include "identify.h"
@@ -44,6 +45,8 @@ static const char flame_help[] =
 	"      --format FORMAT    svg, folded, speedscope, pprof or raw, whatever the suffix; -o is\n"
 	"                         standard output without FILE\n"
 	"      --raw              Look up no names: write files, build-ids and offsets (--format raw)\n"
+	"      --diff BEFORE      Compare with BEFORE, any file that can be read: colours, and a second\n"
+	"                         value, say what has become more or less, by shares\n"
 	"      --enrich FILE      Read what --raw has written, and look up the names\n"
 	"      --inlines          Show inlined calls, from debug information\n"
 	"      --lines            Tell functions apart by source file and line\n"
@@ -120,6 +123,9 @@ static int flame_check_output(struct flame *flame)
 	} else if (options->output) {
 		flame->output = output_of_path(options->output);
 	}
+	if (flame->output && options->diff && !flame->output->diff)
+		return message_usage("flame", "--diff: %s cannot show two recordings",
+				     flame->output->name);
 	if (flame->output || !options->output)
 		return EXIT_OK;
 	if (options->format)
@@ -292,6 +298,38 @@ static int flame_make_graph(struct flame *flame)
 	return EXIT_OK;
 }
 
+static void flame_free(struct flame *flame)
+{
+	graph_free(&flame->graph);
+	while (flame->others && flame->profile.nevents)
+		graph_free(&flame->others[--flame->profile.nevents]);
+	free(flame->others);
+	resolve_free(&flame->resolve);
+	free(flame->stops);
+	free(flame->title);
+	profile_close(&flame->profile);
+}
+
+/* Read what to compare with, and put both into one graph. */
+static int flame_compare(struct flame *flame)
+{
+	struct flame before = { .collect.roots = flame->collect.roots, .options = flame->options };
+	int status;
+
+	before.options.input = flame->options.diff;
+	before.options.checkpoint = NULL;
+	profile_open(&before.profile);
+	status = flame_check(&before) ?: flame_read_input(&before);
+	if (status == EXIT_OK && !before.graph.node)
+		status = flame_make_graph(&before);
+	if (status == EXIT_OK) {
+		flame->resolve.profile = &flame->profile;
+		graph_diff(&flame->graph, &flame->resolve, &before.graph);
+	}
+	flame_free(&before);
+	return status;
+}
+
 /* Text has been read into the graph; a recording has yet to become one. */
 static int flame_show(struct flame *flame)
 {
@@ -305,6 +343,8 @@ static int flame_show(struct flame *flame)
 	if (flame->output && !flame->output->write)
 		return flame_write_raw(flame);
 	status = flame->graph.node ? EXIT_OK : flame_make_graph(flame);
+	if (status == EXIT_OK && flame->options.diff)
+		status = flame_compare(flame);
 	if (status)
 		return status;
 	if (!flame->graph.node[0].total)
@@ -471,14 +511,7 @@ int cmd_flame(int argc, char **argv)
 			status = flame.options.input ? flame_read_input(&flame) :
 						       flame_record(&flame);
 		status = status ?: flame_show(&flame);
-		graph_free(&flame.graph);
-		while (flame.others && flame.profile.nevents)
-			graph_free(&flame.others[--flame.profile.nevents]);
-		free(flame.others);
-		resolve_free(&flame.resolve);
-		free(flame.stops);
-		free(flame.title);
-		profile_close(&flame.profile);
+		flame_free(&flame);
 	}
 	flame_options_free(&flame.options);
 	return status;

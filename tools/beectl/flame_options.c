@@ -29,6 +29,7 @@ static const struct known {
 	{ "periods", 0, true, offsetof(struct flame_options, periods) },
 	{ "json", 0, true, offsetof(struct flame_options, json) },
 	{ "raw", 0, true, offsetof(struct flame_options, raw) },
+	{ "diff", 0, false, offsetof(struct flame_options, diff) },
 	{ "enrich", 0, false, offsetof(struct flame_options, enrich) },
 	{ "help", 'h', true, offsetof(struct flame_options, help) },
 };

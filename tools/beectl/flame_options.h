@@ -20,6 +20,7 @@
  * @periods: count in periods
  * @json: the summary as JSON
  * @raw: keep addresses, as --format raw
+ * @diff: what to compare with, or NULL
  * @enrich: what --raw has written, to be read, or NULL
  * @help: show the help
  * @input: recording to read; NULL: record
@@ -41,6 +42,7 @@ struct flame_options {
 	const char	*kallsyms;
 	const char	*jobs;
 	const char	*checkpoint;
+	const char	*diff;
 	const char	*enrich;
 	const char	*input;
 	int		 words;

@@ -2,6 +2,7 @@
 /*
  * Folded stacks, a line for each: "thread;outermost;...;innermost VALUE", as stackcollapse-perf.pl
  * --all writes them: names end with _[k] (kernel), _[i] (inlined) or _[j] (made at run time).
+ * Graphs that are compared have two values, as difffolded.pl writes them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,13 +44,15 @@ void output_folded(const struct graph *graph, FILE *out)
 
 	for (i = 1; i < graph->count; i++) {
 		path[graph->node[i].depth] = i;
-		if (!graph->node[i].self)
+		if (!graph->node[i].self && !graph->node[i].before_self)
 			continue;
 		for (depth = 1; depth <= graph->node[i].depth; depth++) {
 			if (depth > 1)
 				putc(';', out);
 			folded_put_name(graph, path[depth], out);
 		}
+		if (graph->is_diff)
+			fprintf(out, " %llu", (unsigned long long)graph->node[i].before_self);
 		fprintf(out, " %llu\n", (unsigned long long)graph->node[i].self);
 	}
 	free(path);

@@ -14,6 +14,8 @@ struct built {
 	u64	samples;
 	u64	period;
 	u64	total;
+	u64	before_self;
+	u64	before_total;
 };
 
 /* For sorting: a node as a child, and what its name is compared by. */
@@ -49,6 +51,12 @@ void graph_builder_count(struct graph_builder *builder, u32 node, u64 samples, u
 	built->period += period;
 }
 
+/** graph_builder_count_before() - stacks of @value end at a node of the graph to compare with */
+void graph_builder_count_before(struct graph_builder *builder, u32 node, u64 value)
+{
+	((struct built *)intern_item(&builder->nodes, node))->before_self += value;
+}
+
 static int child_compare(const void *a, const void *b)
 {
 	const struct child *x = a, *y = b;
@@ -67,10 +75,14 @@ static void builder_sum(struct graph_builder *builder, bool periods)
 	struct built *node = intern_item(&builder->nodes, 0);
 	u32 i;
 
-	for (i = 0; i < builder->nodes.count; i++)
+	for (i = 0; i < builder->nodes.count; i++) {
 		node[i].total = periods ? node[i].period : node[i].samples;
-	for (i = builder->nodes.count; --i;)
+		node[i].before_total = node[i].before_self;
+	}
+	for (i = builder->nodes.count; --i;) {
 		node[node[i].parent].total += node[i].total;
+		node[node[i].parent].before_total += node[i].before_total;
+	}
 }
 
 /* All nodes but the root, as children in order.  @first: for each node, where its children begin. */
@@ -82,7 +94,7 @@ static struct child *builder_children(struct graph_builder *builder, const struc
 	struct child *child = alloc_array(NULL, count, sizeof(*child));
 
 	for (i = 1; i < count; i++)
-		if (node[i].total)
+		if (node[i].total || node[i].before_total)
 			child[n++] = (struct child){ node[i].parent, i,
 				intern_item(graph->names, node[i].name), graph->texts };
 	qsort(child, n, sizeof(*child), child_compare);
@@ -112,7 +124,8 @@ void graph_builder_finish(struct graph_builder *builder, struct graph *graph, bo
 	node = intern_item(&builder->nodes, 0);
 	child = builder_children(builder, graph, next);
 	graph->node = alloc_array(NULL, count, sizeof(*graph->node));
-	graph->node[0] = (struct graph_node){ .name = INTERN_NONE, .total = node[0].total };
+	graph->node[0] = (struct graph_node){ .name = INTERN_NONE, .total = node[0].total,
+					      .before_total = node[0].before_total };
 	graph->count = 1;
 	place[0] = 0;
 	/* @at is a node of the builder, whose children from next[@at] on are to come. */
@@ -129,6 +142,8 @@ void graph_builder_finish(struct graph_builder *builder, struct graph *graph, bo
 				.self = periods ? node[at].period : node[at].samples,
 				.total = node[at].total, .period = node[at].period,
 				.samples = node[at].samples,
+				.before_self = node[at].before_self,
+				.before_total = node[at].before_total,
 			};
 			graph->deepest = depth > graph->deepest ? depth : graph->deepest;
 		} else if (at) {

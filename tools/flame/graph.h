@@ -16,6 +16,8 @@
  * @total: @self and that of all nodes below
  * @period: sum of the periods of the samples that end here
  * @samples: number of them
+ * @before_self: @self of the graph that this one is compared with
+ * @before_total: likewise
  */
 struct graph_node {
 	u32	parent;
@@ -25,6 +27,8 @@ struct graph_node {
 	u64	total;
 	u64	period;
 	u64	samples;
+	u64	before_self;
+	u64	before_total;
 };
 
 /**
@@ -45,6 +49,7 @@ struct graph_node {
  * @throttled: times that the event was throttled
  * @unfinished: the recording ends too early
  * @stops: why walks have ended, a line; "" if not known
+ * @is_diff: it is compared with another one
  * @next: the graph of another event, of the same profile, or NULL
  */
 struct graph {
@@ -63,6 +68,7 @@ struct graph {
 	u64			 throttled;
 	bool			 unfinished;
 	const char		*stops;
+	bool			 is_diff;
 	const struct graph	*next;
 };
 
@@ -74,6 +80,7 @@ struct graph_builder {
 void graph_builder_open(struct graph_builder *builder);
 u32 graph_builder_add(struct graph_builder *builder, u32 parent, u32 name);
 void graph_builder_count(struct graph_builder *builder, u32 node, u64 samples, u64 period);
+void graph_builder_count_before(struct graph_builder *builder, u32 node, u64 value);
 void graph_builder_finish(struct graph_builder *builder, struct graph *graph, bool periods);
 
 void graph_make(struct graph *graph, const struct resolve *resolve, size_t event, bool periods);

@@ -5,11 +5,11 @@
 #include "output.h"
 
 static const struct output outputs[] = {
-	{ "svg", ".svg", false, output_svg },
-	{ "speedscope", ".speedscope.json", false, output_speedscope },
-	{ "pprof", ".pb.gz", true, output_pprof },
-	{ "folded", ".folded", false, output_folded },
-	{ "raw", ".raw", true, NULL },
+	{ "svg", ".svg", false, true, output_svg },
+	{ "speedscope", ".speedscope.json", false, true, output_speedscope },
+	{ "pprof", ".pb.gz", true, false, output_pprof },
+	{ "folded", ".folded", false, true, output_folded },
+	{ "raw", ".raw", true, false, NULL },
 };
 
 #define OUTPUTS	(sizeof(outputs) / sizeof(outputs[0]))

@@ -9,12 +9,13 @@
 
 /*
  * struct output - a format; files whose names end with @suffix have it; no @write: raw.h's.  @all_events: one file
- * shows all events.
+ * shows all events.  @diff: it can show two graphs.
  */
 struct output {
 	const char	*name;
 	const char	*suffix;
 	bool		all_events;
+	bool		diff;
 	void		(*write)(const struct graph *graph, FILE *out);
 };
 
