@@ -75,6 +75,16 @@ check_json() {
 		END
 }
 
+# Each row names rows that there are; stacks and their weights are those of the folded form.
+check_firefox() {
+	hostile && "$beectl" flame "$work/made.data" -o "$work/out.profile.json" 2>/dev/null &&
+		"$python" -m json.tool "$work/out.profile.json" /dev/null || return
+	made "r.sample(7, [KERNEL, 0xffffffff81000010, USER, $(address outer), $(address main) + 8]); r.comm(8, 'other'); r.map(8, 0x400000, 0x10000, work + '/prog'); _ = [r.sample(8, [USER, $(address stop) + 4, $(address main) + 8 + i]) for i in range(3)]; r.sample(8, [USER, $(address main)])" &&
+		"$beectl" flame "$work/made.data" --kallsyms /dev/null --format folded >"$work/folded" 2>/dev/null &&
+		"$beectl" flame "$work/made.data" --kallsyms /dev/null -o "$work/out.profile.json" 2>/dev/null &&
+		"$python" "$tree/selftests/lib/firefox_profile.py" "$work/out.profile.json" | sed 's/_\[k]//' | diff <(sed 's/_\[k]//' "$work/folded") -
+}
+
 check_pprof() {
 	made "r.sample(7, [USER, $(address stop) + 4, $(address main) + 8]); r.sample(7, [USER, $(address outer), $(address main) + 8])" || return
 	"$beectl" flame "$work/made.data" -o "$work/out.pb.gz" &&
@@ -103,7 +113,7 @@ check_pprof_events() {
 check_same() {
 	made "[r.sample(7, [USER, 0x400000 + 16 * i, 0x401000 + i]) for i in range(500)]" || return
 	local format
-	for format in svg folded speedscope pprof; do
+	for format in svg folded speedscope firefox pprof; do
 		"$beectl" flame "$work/made.data" --format "$format" --jobs 1 >"$work/one" &&
 			"$beectl" flame - --format "$format" --jobs 4 <"$work/made.data" | cmp - "$work/one" || return
 	done
@@ -211,7 +221,7 @@ check_interrupted() {
 	grep -q '^sh;' "$work/cut.folded"
 }
 
-ktap_plan 23
+ktap_plan 24
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "inlined calls, the outermost first" check_inlines
 ktap_run "their lines" check_lines
@@ -222,6 +232,7 @@ ktap_run "code made at run time" check_jit
 ktap_run "threads apart" check_split
 with xmllint "SVG of hostile names is well-formed" check_svg
 ktap_run "JSON of hostile names is well-formed" check_json
+ktap_run "what is for Firefox profiler has all rows" check_firefox
 with go "pprof reads what is for pprof" check_pprof
 with go "pprof has all events" check_pprof_events
 ktap_run "the same input gives the same output" check_same

@@ -7,7 +7,7 @@
 # shellcheck source=selftests/lib/flame.sh
 . "$tree/selftests/lib/flame.sh"
 
-formats="svg folded speedscope pprof"
+formats="svg folded speedscope firefox pprof"
 names="prog;main;outer 1"
 
 # A recording with all kinds of addresses, and names that are hard to write down.

@@ -7,6 +7,7 @@
 static const struct output outputs[] = {
 	{ "svg", ".svg", false, true, output_svg },
 	{ "speedscope", ".speedscope.json", false, true, output_speedscope },
+	{ "firefox", ".profile.json", false, false, output_firefox },
 	{ "pprof", ".pb.gz", true, false, output_pprof },
 	{ "folded", ".folded", false, true, output_folded },
 	{ "raw", ".raw", true, false, NULL },

@@ -24,6 +24,7 @@ const struct output *output_of_path(const char *path);
 
 void output_svg(const struct graph *graph, FILE *out);
 void output_speedscope(const struct graph *graph, FILE *out);
+void output_firefox(const struct graph *graph, FILE *out);
 void output_pprof(const struct graph *graph, FILE *out);
 void output_folded(const struct graph *graph, FILE *out);
 
