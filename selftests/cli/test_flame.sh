@@ -49,6 +49,37 @@ check_jit() {
 		options="--symfs $root" expect "prog;second_[j];JIT:<a&b>:c_[j] 1"
 }
 
+# Functions that were made, made again at the same place, and moved; and each cut of the file.
+check_jitdump() {
+	mkdir -p "$work/jit" && "$python" - "$work/jit" <<-'END' || return
+		import struct, sys
+		def record(kind, body):
+		    return struct.pack("<IIQ", kind, 16 + len(body), 1) + body
+		def load(start, size, index, name):
+		    return record(0, struct.pack("<IIQQQQ", 7, 7, start, start, size, index) + name + b"\0" + bytes(size))
+		def move(old, new, size, index):
+		    return record(1, struct.pack("<IIQQQQQ", 7, 7, new, old, new, size, index))
+		data = struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, 62, 0, 7, 1, 0)
+		data += load(0x7000, 16, 0, b"old") + load(0x7010, 16, 1, b"moved") + load(0x7000, 16, 2, b"new;<&")
+		data += record(2, struct.pack("<QQ", 0x7010, 0)) + move(0x7010, 0x7100, 16, 1) + record(3, b"")
+		with open(sys.argv[1] + "/jit-7.dump", "wb") as file:
+		    file.write(data)
+	END
+	made "r.map(7, 0x6000, 0x1000, work + '/jit/jit-7.dump'); r.map(7, 0x7000, 0x1000, '//anon'); r.sample(7, [USER, 0x7004, 0x7108, 0x7019])" &&
+		expect "prog;moved_[j];moved_[j];new:<&_[j] 1" || return
+	local size bytes whole
+	whole=$(stat -c %s "$work/jit/jit-7.dump")
+	cp "$work/jit/jit-7.dump" "$work/jit/whole"
+	for ((bytes = 0; bytes < whole; bytes += 11)); do
+		head -c "$bytes" "$work/jit/whole" >"$work/jit/jit-7.dump"
+		"$beectl" flame "$work/made.data" --format folded >"$work/folded" 2>"$work/errors" && [ -s "$work/folded" ] || return
+		[ "$bytes" -ge 40 ] || grep -q 'jit-7.dump: ' "$work/errors" || return
+	done
+	rm "$work/jit/jit-7.dump"
+	"$beectl" flame "$work/made.data" --format folded 2>&1 >"$work/folded" | grep -q 'jit-7.dump: No such file' &&
+		"$beectl" flame "$work/made.data" --raw | grep -q "^jitdump .*/jit-7.dump$"
+}
+
 check_split() {
 	made "r.sample(7, [USER, 0x900000])" && options="--split pid" expect "prog-7;[unknown] 1" &&
 		options="--split tid" expect "prog-7/7;[unknown] 1"
@@ -221,7 +252,7 @@ check_interrupted() {
 	grep -q '^sh;' "$work/cut.folded"
 }
 
-ktap_plan 24
+ktap_plan 25
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "inlined calls, the outermost first" check_inlines
 ktap_run "their lines" check_lines
@@ -229,6 +260,7 @@ ktap_run "a file that has changed since" check_changed
 ktap_run "a file that is gone" check_gone
 ktap_run "addresses that are nowhere" check_unknown
 ktap_run "code made at run time" check_jit
+ktap_run "code made at run time, from jitdump" check_jitdump
 ktap_run "threads apart" check_split
 with xmllint "SVG of hostile names is well-formed" check_svg
 ktap_run "JSON of hostile names is well-formed" check_json

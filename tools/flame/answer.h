@@ -14,6 +14,7 @@
  * @file: the file
  * @path: its name
  * @build_id: in hexadecimal, or ""
+ * @jitdump: path, or ""
  * @frame: addresses, ascending
  * @count: number of them
  * @inlines: as in struct resolve
@@ -27,6 +28,7 @@ struct question {
 	struct profile_file		 file;
 	const char			*path;
 	const char			*build_id;
+	const char			*jitdump;
 	const struct profile_frame	*frame;
 	size_t				 count;
 	bool				 inlines;

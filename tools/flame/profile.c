@@ -53,6 +53,7 @@ u32 profile_add_file(struct profile *profile, enum profile_file_kind kind, u32 p
 	u32 none = profile_text(profile, "");
 	const struct profile_file file = {
 		.kind = kind, .path = path, .mapped_id = none, .build_id = none,
+		.jitdump = none,
 	};
 
 	return intern_add(&profile->files, &file);

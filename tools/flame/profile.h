@@ -39,6 +39,7 @@ enum profile_file_kind {
  * @inode: inode number, 0 if not known
  * @generation: of the inode
  * @build_id: @mapped_id, or what the recording's header says; not a part of the key
+ * @jitdump: PROFILE_JIT: path of the process's jitdump file, or ""; likewise
  */
 struct profile_file {
 	u32	kind;
@@ -49,6 +50,7 @@ struct profile_file {
 	u64	inode;
 	u64	generation;
 	u32	build_id;
+	u32	jitdump;
 };
 
 /**

@@ -10,6 +10,7 @@
  *	lost LOST THROTTLED UNFINISHED
  *	event SAMPLES NAME
  *	file KIND BUILD-ID MAPPED-ID PID DEV INODE GENERATION PATH
+ *	jitdump PATH		of the file before
  *	frame FILE EXACT 0xOFFSET, or for threads: frame FILE EXACT NAME
  *	node PARENT FRAME SAMPLES PERIOD
  *
@@ -96,6 +97,10 @@ void raw_write(const struct profile *profile, FILE *out)
 			file->pid, (unsigned long long)file->dev, (unsigned long long)file->inode,
 			(unsigned long long)file->generation);
 		raw_put_text(profile, file->path, out);
+		if (*profile_get_text(profile, file->jitdump)) {
+			fputs("jitdump ", out);
+			raw_put_text(profile, file->jitdump, out);
+		}
 	}
 	for (i = 0; i < profile->frames.count; i++)
 		raw_put_frame(profile, profile_frame(profile, i), out);
@@ -204,6 +209,7 @@ static void raw_take_file(struct raw *raw)
 	file.inode = raw_number(raw, ~0ull);
 	file.generation = raw_number(raw, ~0ull);
 	file.path = raw_text(raw);
+	file.jitdump = profile_text(raw->profile, "");
 	if (!raw->bad && intern_add(&raw->profile->files, &file) != count)
 		raw->bad = true;
 }
@@ -277,6 +283,16 @@ static void raw_take_event(struct raw *raw)
 		profile_add_event(raw->profile, profile_get_text(raw->profile, name), samples);
 }
 
+static void raw_take_jitdump(struct raw *raw)
+{
+	u32 path = raw_text(raw), count = raw->profile->files.count;
+
+	if (raw->bad || !count)
+		raw->bad = true;
+	else
+		profile_file(raw->profile, count - 1)->jitdump = path;
+}
+
 static void raw_take_line(struct raw *raw)
 {
 	struct profile *profile = raw->profile;
@@ -288,6 +304,8 @@ static void raw_take_line(struct raw *raw)
 		raw_take_frame(raw);
 	} else if (!strcmp(what, "file")) {
 		raw_take_file(raw);
+	} else if (!strcmp(what, "jitdump")) {
+		raw_take_jitdump(raw);
 	} else if (!strcmp(what, "event")) {
 		raw_take_event(raw);
 	} else if (!strcmp(what, "cmdline")) {

@@ -141,6 +141,7 @@ static void resolver_ask(struct resolver *resolver, u32 file, size_t first, size
 	resolver->question[resolver->count++] = (struct question){
 		.file = *asked, .path = profile_get_text(profile, asked->path),
 		.build_id = profile_get_text(profile, asked->build_id),
+		.jitdump = profile_get_text(profile, asked->jitdump),
 		.frame = resolver->frames + first, .count = count,
 		.inlines = resolve->inlines, .lines = resolve->lines, .root = resolve->root,
 		.kallsyms = resolve->kallsyms,
