@@ -100,7 +100,56 @@ check_device() {
 	grep -q '^prog;outer 1$' "$work/pipe" && wait $! && [ -p "$work/pipe" ]
 }
 
-ktap_plan 6
+# stripped OPTION...: $work/bare, without the symbols that a debug file has; sample it
+stripped() {
+	objcopy --strip-all "$@" "$work/prog" "$work/bare" &&
+		made "r.map(7, 0x500000, 0x10000, work + '/bare'); r.sample(7, [USER, $(address outer) + 0x100000, $(address main) + 0x100008])"
+}
+
+# Without the debug file there are no names, so it is that which has them.
+without_names() {
+	"$beectl" flame "$work/made.data" --format folded 2>/dev/null | grep '^prog;\[bare]+0x[0-9a-f]*;\[bare]+0x[0-9a-f]* 1$'
+}
+
+check_debuglink() {
+	objcopy --only-keep-debug "$work/prog" "$work/bare.debug" && objcopy --strip-all --remove-section .note.gnu.build-id \
+		--add-gnu-debuglink="$work/bare.debug" "$work/prog" "$work/bare" || return
+	made "r.map(7, 0x500000, 0x10000, work + '/bare'); r.sample(7, [USER, $(address outer) + 0x100000, $(address main) + 0x100008])" &&
+		options=--inlines expect "prog;main;outer;middle_[i];innermost_[i] 1" || return
+	mkdir "$work/.debug" && mv "$work/bare.debug" "$work/.debug/" &&
+		options=--inlines expect "prog;main;outer;middle_[i];innermost_[i] 1" || return
+	rm -r "$work/.debug" && without_names
+}
+
+check_build_id_file() {
+	local id root=$work/debugs
+	stripped && without_names && id=$(readelf -n "$work/prog" | sed -n 's/.*Build ID: //p') || return
+	mkdir -p "$root/usr/lib/debug/.build-id/${id:0:2}" "$root/$work" && cp "$work/bare" "$root/$work/bare" &&
+		objcopy --only-keep-debug "$work/prog" "$root/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" &&
+		options="--inlines --symfs $root" expect "prog;main;outer;middle_[i];innermost_[i] 1"
+}
+
+check_gnu_debugdata() {
+	nm "$work/prog" --format=posix --defined-only | awk '$2 ~ /[tT]/ { print $1 }' | sort >"$work/keep"
+	objcopy -S --remove-section .gdb_index --remove-section .comment --keep-symbols="$work/keep" "$work/prog" "$work/mini" &&
+		rm -f "$work/mini.xz" && xz "$work/mini" && stripped --add-section .gnu_debugdata="$work/mini.xz" || return
+	expect "$names" && stripped && without_names
+}
+
+# Asked for by build-id, and only if $DEBUGINFOD_URLS is set.
+check_debuginfod() {
+	local id
+	stripped && without_names && id=$(readelf -n "$work/prog" | sed -n 's/.*Build ID: //p') || return
+	mkdir -p "$work/server/buildid/$id" && objcopy --only-keep-debug "$work/prog" "$work/server/buildid/$id/debuginfo" || return
+	DEBUGINFOD_URLS="file://$work/server/" DEBUGINFOD_CACHE_PATH=$work/cache options=--inlines \
+		expect "prog;main;outer;middle_[i];innermost_[i] 1" && [ -e "$work/cache/$id/debuginfo" ]
+}
+
+ktap_plan 10
+with xz "names from .gnu_debugdata" check_gnu_debugdata
+ktap_run "names from .gnu_debuglink" check_debuglink
+ktap_run "names from a debug file by build-id, below another root" check_build_id_file
+ktap_run "names from debuginfod" check_debuginfod
 ktap_run "addresses that are named later: as if at once" check_enrich
 ktap_run "named where the files are" check_elsewhere
 ktap_run "build-ids go with addresses" check_build_id

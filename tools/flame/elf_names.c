@@ -27,6 +27,9 @@
  * struct binary - the file that is asked about
  * @question: the question
  * @dwfl: libdwfl's session
+ * @path: the file below the root
+ * @debug_path: where libdwfl looks for debug files
+ * @callbacks: for libdwfl
  * @module: the file in it
  * @elf: the file
  * @bias: what libdwfl adds to the file's addresses
@@ -39,6 +42,9 @@
 struct binary {
 	const struct question	*question;
 	Dwfl			*dwfl;
+	char			*path;
+	char			*debug_path;
+	Dwfl_Callbacks		 callbacks;
 	Dwfl_Module		*module;
 	Elf			*elf;
 	GElf_Addr		 bias;
@@ -125,20 +131,25 @@ static bool binary_matches(const struct binary *binary)
 /* Return: NULL, or why there are no names. */
 static const char *binary_open(struct binary *binary)
 {
-	static const Dwfl_Callbacks callbacks = {
-		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
-		.section_address = dwfl_offline_section_address,
-	};
-	const char *path = binary->question->path;
+	const char *root = binary->question->root;
 	bool is_same;
 	int fd = binary_open_file(binary->question, &is_same);
 
 	if (fd < 0)
 		return strerror(errno);
-	binary->dwfl = dwfl_begin(&callbacks);
+	/* libdwfl's own, and the same below the root; beside the file first, with its checksum. */
+	if (asprintf(&binary->path, "%s%s", root, binary->question->path) < 0 ||
+	    asprintf(&binary->debug_path, "+:.debug:%s/usr/lib/debug:/usr/lib/debug", root) < 0)
+		alloc_check(NULL, 0);
+	binary->callbacks = (Dwfl_Callbacks){
+		.find_elf = dwfl_build_id_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.section_address = dwfl_offline_section_address,
+		.debuginfo_path = &binary->debug_path,
+	};
+	binary->dwfl = dwfl_begin(&binary->callbacks);
 	alloc_check(binary->dwfl, 0);
-	binary->module = dwfl_report_offline(binary->dwfl, path, path, fd);
+	binary->module = dwfl_report_offline(binary->dwfl, binary->path, binary->path, fd);
 	dwfl_report_end(binary->dwfl, NULL, NULL);
 	if (!binary->module) {
 		close(fd);
@@ -150,6 +161,13 @@ static const char *binary_open(struct binary *binary)
 	if (!binary_matches(binary))
 		return "the file has changed since the recording: its build-id differs";
 	return is_same ? NULL : "";
+}
+
+static void binary_close(struct binary *binary)
+{
+	dwfl_end(binary->dwfl);
+	free(binary->path);
+	free(binary->debug_path);
 }
 
 /* Ends of sections with code: 0 for others. */
@@ -362,7 +380,7 @@ void elf_names_identify(const struct question *question, FILE *out)
 	/* Not if it may have changed: then @why is "". */
 	if (!why && binary_build_id(&binary, id, sizeof(id)))
 		fputs(id, out);
-	dwfl_end(binary.dwfl);
+	binary_close(&binary);
 }
 
 /** elf_names_find() - answer a question about an ELF file.  Return: through @out. */
@@ -393,5 +411,5 @@ void elf_names_find(const struct question *question, FILE *out)
 	free(binary.pc);
 	inlines_free(&binary.inlines);
 	symbols_free(&binary.symbols);
-	dwfl_end(binary.dwfl);
+	binary_close(&binary);
 }
