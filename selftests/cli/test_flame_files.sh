@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # beectl flame: addresses that are kept and named later, where names come from, and files that are
 # whole at any time.
+# slow: 1
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 # shellcheck source=selftests/lib/flame.sh
@@ -145,7 +146,29 @@ check_debuginfod() {
 		expect "prog;main;outer;middle_[i];innermost_[i] 1" && [ -e "$work/cache/$id/debuginfo" ]
 }
 
-ktap_plan 10
+check_killed() {
+	mkdir "$work/killed.$1" && "$python" "$tree/selftests/lib/killed.py" "$1" "$beectl" "$work/killed.$1"
+}
+
+# A process that runs: it works when the command, which perf has started, says so.
+check_pid() {
+	mkfifo "$work/go" "$work/done"
+	"$python" - "$work" <<-'END' &
+		import sys
+		with open(sys.argv[1] + "/go", encoding="utf-8") as go:
+		    go.read()
+		for i in range(200):
+		    sum(range(100000))
+		open(sys.argv[1] + "/done", "w", encoding="utf-8").close()
+	END
+	local pid=$!
+	# shellcheck disable=SC2016  # for the inner shell
+	"$beectl" flame -F 499 -e cpu-clock -o "$work/pid.folded" -p "$pid" -- \
+		sh -c ': >"$0/go"; cat "$0/done"' "$work" 2>"$work/errors" || cat "$work/errors"
+	wait "$pid" && grep -q '^python3;.* [0-9]*$' "$work/pid.folded"
+}
+
+ktap_plan 13
 with xz "names from .gnu_debugdata" check_gnu_debugdata
 ktap_run "names from .gnu_debuglink" check_debuglink
 ktap_run "names from a debug file by build-id, below another root" check_build_id_file
@@ -156,4 +179,12 @@ ktap_run "build-ids go with addresses" check_build_id
 ktap_run "damaged files of addresses" check_raw_damaged
 ktap_run "mistakes with addresses are named" check_raw_usage
 ktap_run "output to a pipe" check_device
+ktap_run "killed while it writes: the file is whole" check_killed write
+if perf record -q -e cpu-clock -g -o "$work/probe.data" -- true >/dev/null 2>&1; then
+	ktap_run "killed while it records: the checkpoint is whole" check_killed record
+	ktap_run "a process is recorded" check_pid
+else
+	ktap_skip "killed while it records: the checkpoint is whole" "perf cannot record here"
+	ktap_skip "a process is recorded" "perf cannot record here"
+fi
 ktap_finish

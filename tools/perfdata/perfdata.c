@@ -195,6 +195,9 @@ static int reading_take_perf(struct reading *reading, const u8 *record, bool pac
 		header_name_event(reading->data, body);
 		break;
 	case RECORD_ROUND:
+		/* However few records there are: perf waits for more when a round ends. */
+		if (reading->handler->read)
+			reading->handler->read(reading->handler->arg);
 		return rounds_end(&reading->rounds, reading_take_ordered, reading);
 	case RECORD_COMPRESSED:
 	case RECORD_COMPRESSED2:
