@@ -25,6 +25,17 @@ check_lines() {
 		grep -E ';outer \(.*prog\.c:8\);middle \(.*prog\.c:7\)_\[i\];innermost \(.*prog\.c:6\)_\[i\] 1$'
 }
 
+# User stacks that come after their samples: for two samples, with and without a context of its own, and
+# never.
+check_deferred() {
+	local kernel=0xffffffff81000010 user
+	user="$(address outer), $(address main) + 8"
+	made "r.sample(7, [KERNEL, $kernel, DEFERRED, 5]); r.sample(7, [KERNEL, $kernel, $kernel, DEFERRED, 5]); r.sample(7, [DEFERRED, 6]); r.user_stack(7, 5, [USER, $user]); r.round(); r.user_stack(7, 6, [$user]); r.user_stack(7, 9, [USER, $user]); r.sample(7, [KERNEL, $kernel, DEFERRED, 7])" &&
+		"$beectl" flame "$work/made.data" --kallsyms /dev/null --format folded 2>/dev/null |
+			diff - <(printf '%s\n' "prog;[kernel]+0x${kernel#0x}_[k] 1" "prog;main;outer 1" \
+				"prog;main;outer;[kernel]+0x${kernel#0x}_[k] 1" "prog;main;outer;[kernel]+0x${kernel#0x}_[k];[kernel]+0x${kernel#0x}_[k] 1")
+}
+
 check_changed() {
 	made "r.map(7, 0x400000, 0x10000, work + '/prog', 0, b'0123456789abcdefghij'); r.sample(7, [USER, 0x401010])" || return
 	"$beectl" flame "$work/made.data" --format folded >"$work/folded" 2>"$work/errors" || return
@@ -252,10 +263,11 @@ check_interrupted() {
 	grep -q '^sh;' "$work/cut.folded"
 }
 
-ktap_plan 25
+ktap_plan 26
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "inlined calls, the outermost first" check_inlines
 ktap_run "their lines" check_lines
+ktap_run "user stacks that come later" check_deferred
 ktap_run "a file that has changed since" check_changed
 ktap_run "a file that is gone" check_gone
 ktap_run "addresses that are nowhere" check_unknown

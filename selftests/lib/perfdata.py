@@ -5,7 +5,7 @@ import struct
 ATTR_SIZE = 136
 # IP, TID, TIME, CALLCHAIN, PERIOD, IDENTIFIER
 SAMPLE_TYPE = 1 | 2 | 4 | 32 | 256 | 1 << 16
-USER, KERNEL = (1 << 64) - 512, (1 << 64) - 128
+USER, KERNEL, DEFERRED = (1 << 64) - 512, (1 << 64) - 128, (1 << 64) - 640
 
 
 def text(string, align=8):
@@ -44,6 +44,10 @@ class Recording:
         body = struct.pack("<QQIIQQQ", event, chain[1], pid, pid, self.time, period, len(chain))
         body += b"".join(struct.pack("<Q", ip) for ip in chain)
         self.records.append(struct.pack("<IHH", 9, 2, 8 + len(body)) + body)
+
+    def user_stack(self, pid, cookie, chain):
+        """the rest of samples whose chains end with DEFERRED and this cookie"""
+        self.add(22, 2, struct.pack("<QQ", cookie, len(chain)) + b"".join(struct.pack("<Q", ip) for ip in chain), pid)
 
     def round(self):
         self.records.append(struct.pack("<IHH", 68, 0, 8))
