@@ -60,6 +60,16 @@ check_jit() {
 		options="--symfs $root" expect "prog;second_[j];JIT:<a&b>:c_[j] 1"
 }
 
+# The kernel has moved by 0x1000000 since: so have its functions, but where modules are nobody knows.
+check_kernel_moved() {
+	printf '%s\n' "ffffffff82000000 T _stext" "ffffffff82000100 t work" "ffffffff82000200 T _etext" "ffffffffc0000000 t module_work	[mod]" \
+		"ffffffffc0000100 t module_end	[mod]" >"$work/kallsyms"
+	made "r.kernel('_stext', 0xffffffff81000000); r.sample(7, [KERNEL, 0xffffffffbf000010, 0xffffffff81000110])" &&
+		options="--kallsyms $work/kallsyms" expect "prog;work_[k];[kernel]+0xffffffffbf000010_[k] 1" || return
+	made "r.kernel('_stext', 0xffffffff82000000); r.sample(7, [KERNEL, 0xffffffffc0000010, 0xffffffff82000110])" &&
+		options="--kallsyms $work/kallsyms" expect "prog;work_[k];module_work_[k] 1"
+}
+
 # Functions that were made, made again at the same place, and moved; and each cut of the file.
 check_jitdump() {
 	mkdir -p "$work/jit" && "$python" - "$work/jit" <<-'END' || return
@@ -263,7 +273,7 @@ check_interrupted() {
 	grep -q '^sh;' "$work/cut.folded"
 }
 
-ktap_plan 26
+ktap_plan 27
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "inlined calls, the outermost first" check_inlines
 ktap_run "their lines" check_lines
@@ -272,6 +282,7 @@ ktap_run "a file that has changed since" check_changed
 ktap_run "a file that is gone" check_gone
 ktap_run "addresses that are nowhere" check_unknown
 ktap_run "code made at run time" check_jit
+ktap_run "a kernel that was booted again" check_kernel_moved
 ktap_run "code made at run time, from jitdump" check_jitdump
 ktap_run "threads apart" check_split
 with xmllint "SVG of hostile names is well-formed" check_svg

@@ -38,6 +38,11 @@ class Recording:
             body += struct.pack("<IIQQ", 0, 0, 0, 0)
         self.add(10, 2 | (1 << 14 if build_id else 0), body + struct.pack("<II", 5, 2) + text(path), pid)
 
+    def kernel(self, symbol, address):
+        """where the kernel is, as perf says it: by a symbol"""
+        self.add(1, 1, struct.pack("<IIQQQ", 0xffffffff, 0, address, 1 << 30, address) +
+                 text("[kernel.kallsyms]" + symbol), 0)
+
     def sample(self, pid, chain, event=1, period=1):
         """chain: ips and USER or KERNEL, the innermost first"""
         self.time += 1
