@@ -52,7 +52,9 @@ check_elsewhere() {
 check_build_id() {
 	local id
 	id=$(readelf -n "$work/prog" | sed -n 's/.*Build ID: //p')
-	made "r.sample(7, [USER, $(address outer), $(address main) + 8])" &&
+	made "r.map(7, 0x400000, 0x10000, work + '/prog', inode=$(stat -c %i "$work/prog") + 1); r.sample(7, [USER, $(address outer)])" &&
+		"$beectl" flame "$work/made.data" --raw >"$work/id.raw" && ! grep -q "${id:?}" "$work/id.raw" || return
+	made "r.map(7, 0x400000, 0x10000, work + '/prog', inode=$(stat -c %i "$work/prog")); r.sample(7, [USER, $(address outer), $(address main) + 8])" &&
 		"$beectl" flame "$work/made.data" --raw >"$work/id.raw" && grep -q "^file elf ${id:?} " "$work/id.raw" || return
 	mkdir -p "$work/other/${work#/}" && objcopy --update-section .note.gnu.build-id=<(head -c 36 /dev/zero) "$work/prog" \
 		"$work/other/${work#/}/prog" || return

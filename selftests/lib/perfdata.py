@@ -30,12 +30,12 @@ class Recording:
     def comm(self, pid, name):
         self.add(3, 0, struct.pack("<II", pid, pid) + text(name), pid)
 
-    def map(self, pid, start, size, path, offset=0, build_id=b""):
+    def map(self, pid, start, size, path, offset=0, build_id=b"", inode=0):
         body = struct.pack("<IIQQQ", pid, pid, start, size, offset)
         if build_id:
             body += struct.pack("<BxH", len(build_id), 0) + build_id.ljust(20, b"\0")
         else:
-            body += struct.pack("<IIQQ", 0, 0, 0, 0)
+            body += struct.pack("<IIQQ", 0, 0, inode, 0)
         self.add(10, 2 | (1 << 14 if build_id else 0), body + struct.pack("<II", 5, 2) + text(path), pid)
 
     def kernel(self, symbol, address):

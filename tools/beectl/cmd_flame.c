@@ -320,7 +320,10 @@ static int flame_compare(struct flame *flame)
 	before.options.input = flame->options.diff;
 	before.options.checkpoint = NULL;
 	profile_open(&before.profile);
-	status = flame_check(&before) ?: flame_read_input(&before);
+	status = flame_check(&before);
+	before.resolve.warn = flame->resolve.warn;
+	before.resolve.progress = flame->resolve.progress;
+	status = status ?: flame_read_input(&before);
 	if (status == EXIT_OK && !before.graph.node)
 		status = flame_make_graph(&before);
 	if (status == EXIT_OK) {

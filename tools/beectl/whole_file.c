@@ -68,7 +68,9 @@ int whole_file_write(const char *path, void (*put)(const void *arg, FILE *out), 
 
 	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
 		fd = open(path, O_WRONLY | O_CLOEXEC);
-		ret = fd < 0 ? -1 : whole_file_put(fd, put, arg);
+		if (fd < 0)
+			return -1;
+		ret = whole_file_put(fd, put, arg);
 		close(fd);
 		return ret;
 	}

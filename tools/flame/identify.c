@@ -64,7 +64,8 @@ int identify_files(struct profile *profile, const char *root, unsigned int jobs)
 	for (i = 0; i < profile->files.count; i++) {
 		const struct profile_file *file = profile_file(profile, i);
 
-		if (file->kind == PROFILE_ELF && !*profile_get_text(profile, file->build_id))
+		if (file->kind == PROFILE_ELF && file->inode &&
+		    !*profile_get_text(profile, file->build_id))
 			identify.file[work.count++] = i;
 	}
 	ret = work.count ? parallel_run(&work) : 0;

@@ -14,7 +14,8 @@
  *	frame FILE EXACT 0xOFFSET, or for threads: frame FILE EXACT NAME
  *	node PARENT FRAME SAMPLES PERIOD
  *
- * All that is unknown is "-".  The last line is "end", by which a file that was cut off is known.
+ * Build-ids that are not known, and parents that are not there, are "-".  The last line is "end", so
+ * a file that was cut off is known by its absence.
  */
 #include <ctype.h>
 #include <errno.h>

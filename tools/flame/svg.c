@@ -28,7 +28,7 @@ static const struct { const char *letter, *legend; } kinds[FLAME_KINDS] = {
 	[FLAME_UNKNOWN] = { "n", "no name" }, [FLAME_COMM] = { "c", "thread" },
 };
 
-/* How a share has changed, in classes of colours: less, less strongly.. as before .. more. */
+/* By how much of all, at least, a frame's share has changed; each has a colour. */
 static const struct { const char *class, *legend; double least; } changes[] = {
 	{ "d6", "5 % more", 5 }, { "d5", "1 % more", 1 }, { "d4", "0.1 % more", 0.1 },
 	{ "d3", "as before", -0.1 }, { "d2", "0.1 % less", -1 }, { "d1", "1 % less", -5 },
