@@ -19,6 +19,18 @@ check_inlines() {
 		options=--inlines expect "prog;main;outer;middle_[i];innermost_[i] 1"
 }
 
+# A function inside of another one that has none of the addresses.
+check_nested() {
+	made "r.sample(7, [USER, $(address 'nested\.0'), $(address main) + 8])" &&
+		options=--inlines expect "prog;main;nested.0;innermost_[i] 1"
+}
+
+# What DWARF does not know to be a function.
+check_line_of_label() {
+	made "r.sample(7, [USER, $(address label) + 1, $(address main) + 8])" || return
+	"$beectl" flame "$work/made.data" --lines --format folded | grep -E ';label \(.*label\.s:4\) 1$'
+}
+
 check_lines() {
 	made "r.sample(7, [USER, $(address outer), $(address main) + 8])" || return
 	"$beectl" flame "$work/made.data" --inlines --lines --format folded |
@@ -249,7 +261,7 @@ check_like_perf() {
 		"${record[@]}" $options -o "$work/real.data" -- "$@" >/dev/null 2>"$work/errors" || { cat "$work/errors"; return 1; }
 		"$beectl" flame "$work/real.data" --format folded >"$work/folded" 2>"$work/errors" &&
 			perf script -f -i "$work/real.data" -F comm,pid,tid,event,ip,sym,symoff,dso --no-inline \
-				2>/dev/null | "$python" "$tree/selftests/lib/collapse.py" "$work/folded" || return
+				--max-stack 65536 2>/dev/null | "$python" "$tree/selftests/lib/collapse.py" "$work/folded" || return
 	done
 }
 
@@ -273,10 +285,12 @@ check_interrupted() {
 	grep -q '^sh;' "$work/cut.folded"
 }
 
-ktap_plan 27
+ktap_plan 29
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "inlined calls, the outermost first" check_inlines
+ktap_run "an inlined call in a function inside of another one" check_nested
 ktap_run "their lines" check_lines
+ktap_run "the line of a label" check_line_of_label
 ktap_run "user stacks that come later" check_deferred
 ktap_run "a file that has changed since" check_changed
 ktap_run "a file that is gone" check_gone

@@ -4,8 +4,8 @@
 
     collapse.py FOLDED <SCRIPT
 
-SCRIPT is the output of perf script -F comm,pid,tid,event,ip,sym,symoff,dso --no-inline.  Exits 1 and
-prints the stacks that differ, after the rules of Documentation/flame.rst: offsets of addresses
+SCRIPT is the output of perf script -F comm,pid,tid,event,ip,sym,symoff,dso --no-inline --max-stack N:
+it leaves out what is beyond 127 frames otherwise.  Exits 1 and prints the stacks that differ, after the rules of Documentation/flame.rst: offsets of addresses
 without names are left out, and so are symbol versions; where perf looks up a return address that is
 the first one of a function, any name will do.  perf 6.1 names entries of .plt only, and no others of the
 procedure linkage table.

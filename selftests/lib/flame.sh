@@ -13,15 +13,22 @@ __attribute__((noinline)) static void after(void) { sink++; }
 static inline __attribute__((always_inline)) void innermost(void) { sink += 3; }
 static inline __attribute__((always_inline)) void middle(void) { innermost(); }
 __attribute__((noinline)) void outer(void) { middle(); }
+__attribute__((noinline)) void nesting(void)
+{
+	__attribute__((noinline)) void nested(void) { innermost(); }
+	nested();
+}
 int main(int argc, char **argv)
 {
 	outer();
+	nesting();
 	if (argc > 1)
 		after();
 	caller();
 }
 END
-gcc -O2 -g -fno-pie -no-pie -fno-reorder-functions -fno-ipa-icf -Wl,--build-id "$work/prog.c" -o "$work/prog" ||
+printf '%s\n' ".globl label" "label:" nop ret '.section .note.GNU-stack,"",@progbits' >"$work/label.s"
+gcc -O2 -g -fno-pie -no-pie -fno-reorder-functions -fno-ipa-icf -Wl,--build-id "$work/prog.c" "$work/label.s" -o "$work/prog" ||
 	{ echo "Bail out! prog.c does not compile"; exit 1; }
 
 # address SYMBOL: where it is

@@ -300,7 +300,7 @@ static void binary_read_dwarf(struct binary *binary)
 			dwarf = NULL;
 	}
 	if (dwarf)
-		inlines_find(&binary->inlines, dwarf, pc, count);
+		inlines_find(&binary->inlines, dwarf, pc, count, binary->question->lines);
 	binary->inlines.pc = NULL;
 	free(pc);
 }
@@ -358,7 +358,7 @@ static void binary_put(const struct binary *binary, size_t index, FILE *out)
 	if (first >= 0) {
 		source = inlines->call[first].source;
 		answer.line = inlines->call[first].line;
-	} else if (function >= 0) {
+	} else if (inlines->source) {
 		source = inlines->source[index];
 		answer.line = inlines->line[index];
 	}
