@@ -143,7 +143,8 @@ for mode in "$@"; do
 	done
 	if [ "$mode" = bee ]; then
 		echo "recording words, flame graph ($SECONDS s)"
-		"$BEECTL" flame -e cpu-clock -F 199 --inlines -o "$out/flame.svg" -- "$out/words" deep.ii "$seconds"
+		cp "$out/words" .
+		"$BEECTL" flame -e cpu-clock -F 199 --inlines -o "$out/flame.svg" -- ./words deep.ii "$seconds"
 		"$BEECTL" status || true
 		rmmod beeunwind
 	fi

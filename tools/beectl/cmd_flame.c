@@ -16,6 +16,7 @@
 #include "diff.h"
 #include "flame_options.h"
 #include "flame_summary.h"
+#include "forward.h"
 #include "identify.h"
 #include "messages.h"
 #include "output.h"
@@ -165,29 +166,36 @@ static int flame_check(struct flame *flame)
 	return EXIT_OK;
 }
 
+static int flame_read_stream(struct flame *flame, struct stream *stream)
+{
+	const u8 *raw = stream_peek(stream, strlen(RAW_MAGIC)), *start = stream_peek(stream, 8);
+	bool is_raw = raw && !memcmp(raw, RAW_MAGIC, strlen(RAW_MAGIC));
+	const struct flame_options *options = &flame->options;
+
+	if (stream->failed)
+		return error_set(&flame->error, stream->failed, "%s", strerror(stream->failed));
+	if (options->enrich && !is_raw)
+		return error_set(&flame->error, EINVAL, "--enrich reads what --raw has written, and "
+				 "this is something else");
+	if (start && perfdata_is(start, 8))
+		return collect_perfdata(&flame->collect, stream, &flame->profile, &flame->error);
+	if (options->split && options->input)
+		flame_warn(options->input, "--split has no effect: only recordings of perf have "
+			   "threads; give it with --raw");
+	if (is_raw)
+		return raw_read(stream, &flame->profile, &flame->error);
+	return text_input_read(stream, &flame->profile, &flame->resolve, &flame->graph,
+			       &flame->error);
+}
+
 /* Read @fd into the profile. */
 static int flame_read(struct flame *flame, int fd)
 {
 	struct stream stream;
-	const u8 *start, *raw;
-	int ret = -1;
+	int ret;
 
 	stream_open(&stream, fd);
-	raw = stream_peek(&stream, strlen(RAW_MAGIC));
-	start = stream_peek(&stream, 8);
-	if (flame->options.enrich && !stream.failed &&
-	    (!raw || memcmp(raw, RAW_MAGIC, strlen(RAW_MAGIC))))
-		error_set(&flame->error, EINVAL, "--enrich reads what --raw has written, and this "
-			  "is something else");
-	else if (start && perfdata_is(start, 8))
-		ret = collect_perfdata(&flame->collect, &stream, &flame->profile, &flame->error);
-	else if (stream.failed)
-		error_set(&flame->error, stream.failed, "%s", strerror(stream.failed));
-	else if (raw && !memcmp(raw, RAW_MAGIC, strlen(RAW_MAGIC)))
-		ret = raw_read(&stream, &flame->profile, &flame->error);
-	else
-		ret = text_input_read(&stream, &flame->profile, &flame->resolve, &flame->graph,
-				      &flame->error);
+	ret = flame_read_stream(flame, &stream);
 	stream_close(&stream);
 	return ret;
 }
@@ -386,15 +394,6 @@ static void flame_checkpoint(void *arg, struct profile *profile)
 	_exit(flame_show(flame));
 }
 
-static volatile sig_atomic_t flame_recorder;
-
-/* For signals that end a recording: perf ends, and with it the pipe. */
-static void flame_forward(int signal)
-{
-	if (flame_recorder)
-		kill(flame_recorder, signal);
-}
-
 /* In a child, so that its parent can read meanwhile; if that is killed, perf must notice. */
 static int flame_run_perf(struct flame *flame, const int data[2], const int stops[2])
 {
@@ -414,13 +413,15 @@ static int flame_run_perf(struct flame *flame, const int data[2], const int stop
 	return recording_run(&recording);
 }
 
-/* Start it.  Return: its exit status is to be waited for; -1 and errno. */
+/*
+ * Start it.  Signals that end a recording go to it: perf ends, and with it the pipe.
+ *
+ * Return: its exit status is to be waited for; -1 and errno.
+ */
 static pid_t flame_start_perf(struct flame *flame, int data[2], int stops[2])
 {
-	static const int forwarded[] = { SIGINT, SIGTERM, SIGUSR2 };
-	struct sigaction action = { .sa_handler = flame_forward, .sa_flags = SA_RESTART };
+	static const int forwarded[] = { SIGINT, SIGTERM, SIGUSR2, 0 };
 	pid_t pid;
-	size_t i;
 
 	if (pipe2(data, O_CLOEXEC) || pipe2(stops, O_CLOEXEC))
 		return -1;
@@ -434,9 +435,8 @@ static pid_t flame_start_perf(struct flame *flame, int data[2], int stops[2])
 	}
 	close(data[1]);
 	close(stops[1]);
-	flame_recorder = pid;
-	for (i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
-		sigaction(forwarded[i], &action, NULL);
+	if (pid > 0)
+		forward_signals(forwarded, pid);
 	return pid;
 }
 
@@ -482,7 +482,7 @@ static int flame_record(struct flame *flame)
 	close(data[0]);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	flame_recorder = 0;
+	forward_end();
 	/* What follows may be interrupted as usual. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);

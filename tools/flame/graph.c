@@ -7,7 +7,11 @@
 #include "graph.h"
 #include "order.h"
 
-/* A node before the graph is in order; @parent and @name are the key. */
+/*
+ * A node while stacks are added: one for each name below each parent.  @samples, @period and
+ * @before_self are of the stacks that end here; builder_sum() adds those above it to @total and
+ * @before_total when all have been added.
+ */
 struct built {
 	u32	parent;
 	u32	name;

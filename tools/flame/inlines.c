@@ -9,6 +9,7 @@
 
 #include "alloc.h"
 #include "inlines.h"
+#include "order.h"
 
 #define INLINES_MAX_DEPTH	256
 #define INLINES_MAX_CALLS	(1u << 26)
@@ -29,17 +30,7 @@ struct unit {
 /* Index of the first address that is not below @pc. */
 static size_t inlines_index(const struct inlines *inlines, u64 pc)
 {
-	size_t low = 0, high = inlines->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (inlines->pc[middle] < pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return pc ? order_upto(inlines->pc, inlines->count, sizeof(*inlines->pc), 0, pc - 1) : 0;
 }
 
 /*

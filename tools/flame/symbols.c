@@ -54,16 +54,9 @@ void symbols_sort(struct symbols *symbols)
 /** symbols_find() - the function that has an address, or NULL */
 const struct symbol *symbols_find(const struct symbols *symbols, u64 address)
 {
-	size_t low = 0, high = symbols->count, i;
+	size_t i, low = order_upto(symbols->symbol, symbols->count, sizeof(*symbols->symbol),
+				   offsetof(struct symbol, start), address);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (symbols->symbol[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (i = 0; i < SYMBOLS_MAX_NESTED && low; i++)
 		if (symbols->symbol[--low].end > address)
 			return &symbols->symbol[low];

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "deferred.h"
+#include "order.h"
 #include "records.h"
 
 #define MISC_MMAP_DATA		(1 << 13)
@@ -35,19 +36,12 @@ static struct cursor record_body(const u8 *record)
 
 static bool event_find(const struct perfdata *data, u64 id, u32 *event)
 {
-	size_t low = 0, high = data->nids;
+	size_t found = order_upto(data->ids, data->nids, sizeof(*data->ids),
+				  offsetof(struct perfdata_id, id), id);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (data->ids[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == data->nids || data->ids[low].id != id)
+	if (!found || data->ids[found - 1].id != id)
 		return false;
-	*event = data->ids[low].event;
+	*event = data->ids[found - 1].event;
 	return true;
 }
 
