@@ -54,8 +54,10 @@ void symbols_sort(struct symbols *symbols)
 
 /**
  * symbols_find() - the function that has an address, or NULL
+ * @symbols: sorted
+ * @address: the address
  *
- * The innermost one that has a size, if there is any: others in it are labels.
+ * Return: the innermost one that has a size, if there is any: others in it are labels.
  */
 const struct symbol *symbols_find(const struct symbols *symbols, u64 address)
 {
