@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Makes seed inputs for the fuzzers in DIR/{table,elf,cfi,pack,synth,cache,nl,perfdata}, from the
+# Makes seed inputs for the fuzzers in DIR/{table,elf,cfi,pack,synth,cache,nl,perfdata,flame}, from the
 # golden programs.
 #	make_seeds.sh DIR
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,7 +8,7 @@ beectl=${BEECTL:-$here/../../beectl}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-mkdir -p "$1/table" "$1/elf" "$1/cfi" "$1/pack" "$1/synth" "$1/cache" "$1/nl" "$1/perfdata"
+mkdir -p "$1/table" "$1/elf" "$1/cfi" "$1/pack" "$1/synth" "$1/cache" "$1/nl" "$1/perfdata" "$1/flame"
 for source in "$here"/../golden/asm/*.S; do
 	name=$(basename "$source" .S)
 	as --64 -I "$here/../golden/asm" -o "$work/$name.o" "$source" &&
@@ -49,3 +49,10 @@ PYTHONPATH=$here/../lib PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - "$1/perfdat
 	r.write(sys.argv[1])
 END
 perf record -q -e cpu-clock -g -z -o - -- true >"$1/perfdata/pipe" 2>/dev/null || rm -f "$1/perfdata/pipe"
+
+# Names, then each kind of text behind an even byte.
+printf 'acomm\0main\0a<b>&"c"\0\033[1m]]>\0\303\050\355\240\200\0other\0;x y\\' >"$1/flame/names"
+printf '\0a b;c;k_[k] 3\na b;c 2\n' >"$1/flame/folded"
+printf '\0my 2 prog 12/34 [001] 1.5: 1 cycles:P:\n\t401010 a(b)+0x4 (/bin/x)\n\t0 [unknown] ([unknown])\n\n' >"$1/flame/script"
+[ ! -e "$1/perfdata/made" ] || { printf '\0' && "$here/../../beectl" flame "$1/perfdata/made" --raw; } >"$1/flame/raw" 2>/dev/null ||
+	rm -f "$1/flame/raw"

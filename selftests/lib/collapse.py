@@ -4,17 +4,19 @@
 
     collapse.py FOLDED <SCRIPT
 
-SCRIPT is the output of perf script -F comm,pid,tid,event,ip,sym,symoff,dso --no-inline.  Exits 1 and
-prints the stacks that differ, after the rules of Documentation/flame.rst: offsets of addresses
-without names are left out, and so are symbol versions; where perf looks up a return address that is
-the first one of a function, any name will do.  perf 6.1 names entries of .plt only, and no others of the
-procedure linkage table.
+SCRIPT is the output of perf script -F comm,pid,tid,event,ip,sym,symoff,dso --no-inline --max-stack N:
+it leaves out what is beyond 127 frames otherwise.  Exits 1 and prints the stacks that differ, after
+the rules of Documentation/flame.rst: offsets of addresses without names are left out, and so are
+symbol versions; where perf looks up a return address that is the first one of a function, any name
+will do; of functions that a perf-PID.map has at one address, the last counts.  perf 6.1 names
+entries of .plt only, and no others of the procedure linkage table.
 """
 import collections
+import functools
 import re
 import sys
 
-ANY = "\0"
+ANY, ALL = "\0", "\1"    # any name; any names
 
 
 def ours(path):
@@ -26,13 +28,33 @@ def ours(path):
     return stacks
 
 
-def frame(line, innermost):
+@functools.cache
+def jit_map(path):
+    """[(first address, address after the last, name), ...], the last ones first"""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        found = [re.match(r"([0-9a-f]+) ([0-9a-f]+) (.*)$", line) for line in file]
+    return [(int(f[1], 16), int(f[1], 16) + int(f[2], 16), f[3]) for f in reversed(found) if f]
+
+
+def jit_frame(ip, path):
+    for start, end, name in jit_map(path):
+        if start <= ip < end:
+            return name.replace(";", ":") + "_[j]"
+    return "[jit]"
+
+
+def frame(line, before):
+    """@before: the name before it in the chain, or None"""
     ip, name, dso = re.match(r"\s*([0-9a-f]+) (.*) \((.*)\)$", line).groups()
-    kernel = len(ip) == 16 and ip.startswith("ffff")
+    if re.fullmatch(r"/tmp/perf-\d+\.map", dso):
+        return jit_frame(int(ip, 16) - (before is not None and not before.endswith("_[k]")), dso)
+    # Without frame pointers, anything may be taken for an address of the user's.
+    kernel = len(ip) == 16 and ip.startswith("ffff") and dso != "[unknown]"
+    exact = before is None or before.endswith("_[k]") and not kernel
     found = re.match(r"(.*)\+0x([0-9a-f]+)$", name)
     if found:
         name = found[1]
-        if found[2] == "0" and not innermost:
+        if found[2] == "0" and not exact:
             name = ANY
     if name == "[unknown]" and not kernel and dso != "[unknown]":
         name = "[" + dso.split("/")[-1].strip("[]") + "]"
@@ -46,19 +68,22 @@ def perfs(script):
         line = line.rstrip("\n")
         if not line:
             if comm is not None:
-                stacks[";".join([comm] + names[::-1])] += 1
+                # perf script shows nothing of a callchain that is empty, where the sample's own address
+                # counts, nor of one with a number that looks like the mark of a context.
+                stacks[";".join([comm] + (names or [ALL])[::-1])] += 1
             comm, names = None, []
         elif comm is None:
             comm = re.match(r"\s*(.*?)\s+-?\d+/-?\d+\s", line)[1].replace(" ", "_")
         else:
-            names.append(frame(line, not names))
+            names.append(frame(line, names[-1] if names else None))
     return stacks
 
 
 def match_any(mine, theirs):
     """Take stacks with ANY out of both, if there is one of ours that fits."""
-    for stack in [s for s in theirs if ANY in s]:
-        pattern = re.compile("[^;]*".join(map(re.escape, re.sub(ANY + r"(_\[k\])?", ANY, stack).split(ANY))))
+    for stack in sorted((s for s in theirs if ANY in s or ALL in s), key=lambda s: ALL in s):
+        pattern = re.escape(re.sub(ANY + r"(_\[k\])?", ANY, stack)).replace(re.escape(ANY), "[^;]*")
+        pattern = re.compile(pattern.replace(re.escape(ALL), ".*"))
         for own in [s for s in mine if pattern.fullmatch(s)]:
             same = min(theirs[stack], mine[own])
             theirs[stack] -= same
@@ -82,8 +107,9 @@ def main():
     mine, theirs = ours(sys.argv[1]), perfs(sys.stdin)
     if not mine or sum(mine.values()) != sum(theirs.values()):
         sys.exit(f"{sum(mine.values())} samples, perf has {sum(theirs.values())}")
-    match_any(mine, theirs)
+    mine, theirs = mine - theirs, theirs - mine
     merge_plt(mine, theirs)
+    match_any(mine, theirs)
     different = [s for s in sorted(set(mine) | set(theirs)) if mine[s] != theirs[s]]
     for stack in different[:20]:
         print(f"ours {mine[stack]}, perf's {theirs[stack]}: {stack}")

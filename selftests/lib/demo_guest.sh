@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Guest side of selftests/demo: demo_guest.sh OUT SECONDS MODE...
-# Records each workload in each mode (fp, dwarf, bee) into OUT/NAME.MODE.data.
+# Records each workload in each mode (fp, dwarf, bee) into OUT/NAME.MODE.data; with the module there,
+# draws OUT/flame.svg of OUT/words.
 set -euo pipefail
 
 out=$1 seconds=$2
@@ -140,5 +141,11 @@ for mode in "$@"; do
 		echo "recording $name, $mode ($SECONDS s)"
 		record "$name" "$mode"
 	done
-	[ "$mode" != bee ] || { "$BEECTL" status || true; rmmod beeunwind; }
+	if [ "$mode" = bee ]; then
+		echo "recording words, flame graph ($SECONDS s)"
+		cp "$out/words" .
+		"$BEECTL" flame -e cpu-clock -F 199 --inlines -o "$out/flame.svg" -- ./words deep.ii "$seconds"
+		"$BEECTL" status || true
+		rmmod beeunwind
+	fi
 done

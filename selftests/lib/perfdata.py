@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Write perf.data as perf record does: one event, threads, mappings, samples with callchains."""
+"""Write perf.data as perf record does: events, threads, mappings, samples with callchains."""
 import struct
 
 ATTR_SIZE = 136
 # IP, TID, TIME, CALLCHAIN, PERIOD, IDENTIFIER
 SAMPLE_TYPE = 1 | 2 | 4 | 32 | 256 | 1 << 16
-USER, KERNEL = (1 << 64) - 512, (1 << 64) - 128
+USER, KERNEL, DEFERRED = (1 << 64) - 512, (1 << 64) - 128, (1 << 64) - 640
 
 
 def text(string, align=8):
@@ -16,7 +16,8 @@ def text(string, align=8):
 class Recording:
     """Records in the order of their times."""
 
-    def __init__(self):
+    def __init__(self, events=1):
+        self.events = events
         self.records = []
         self.time = 1
 
@@ -29,20 +30,29 @@ class Recording:
     def comm(self, pid, name):
         self.add(3, 0, struct.pack("<II", pid, pid) + text(name), pid)
 
-    def map(self, pid, start, size, path, offset=0, build_id=b""):
+    def map(self, pid, start, size, path, offset=0, build_id=b"", inode=0):
         body = struct.pack("<IIQQQ", pid, pid, start, size, offset)
         if build_id:
             body += struct.pack("<BxH", len(build_id), 0) + build_id.ljust(20, b"\0")
         else:
-            body += struct.pack("<IIQQ", 0, 0, 0, 0)
+            body += struct.pack("<IIQQ", 0, 0, inode, 0)
         self.add(10, 2 | (1 << 14 if build_id else 0), body + struct.pack("<II", 5, 2) + text(path), pid)
 
-    def sample(self, pid, chain):
+    def kernel(self, symbol, address):
+        """where the kernel is, as perf says it: by a symbol"""
+        self.add(1, 1, struct.pack("<IIQQQ", 0xffffffff, 0, address, 1 << 30, address) +
+                 text("[kernel.kallsyms]" + symbol), 0)
+
+    def sample(self, pid, chain, event=1, period=1):
         """chain: ips and USER or KERNEL, the innermost first"""
         self.time += 1
-        body = struct.pack("<QQIIQQQ", 1, chain[1], pid, pid, self.time, 1, len(chain))
+        body = struct.pack("<QQIIQQQ", event, chain[1], pid, pid, self.time, period, len(chain))
         body += b"".join(struct.pack("<Q", ip) for ip in chain)
         self.records.append(struct.pack("<IHH", 9, 2, 8 + len(body)) + body)
+
+    def user_stack(self, pid, cookie, chain):
+        """the rest of samples whose chains end with DEFERRED and this cookie"""
+        self.add(22, 2, struct.pack("<QQ", cookie, len(chain)) + b"".join(struct.pack("<Q", ip) for ip in chain), pid)
 
     def round(self):
         self.records.append(struct.pack("<IHH", 68, 0, 8))
@@ -50,10 +60,12 @@ class Recording:
     def write(self, path):
         attr = struct.pack("<IIQQQQQ", 1, ATTR_SIZE, 0, 1, SAMPLE_TYPE, 0, 1 << 18)
         attr = attr.ljust(ATTR_SIZE, b"\0")
-        start = 104 + ATTR_SIZE + 16 + 8
+        attrs, ids = self.events * (ATTR_SIZE + 16), 8 * self.events
+        start = 104 + attrs + ids
         size = sum(map(len, self.records))
         with open(path, "wb") as file:
-            file.write(b"PERFILE2" + struct.pack("<QQQQQQ", 104, ATTR_SIZE + 16, 104, ATTR_SIZE + 16,
-                                                 start, size) + b"\0" * 48)
-            file.write(attr + struct.pack("<QQQ", 104 + ATTR_SIZE + 16, 8, 1))
+            file.write(b"PERFILE2" + struct.pack("<QQQQQQ", 104, ATTR_SIZE + 16, 104, attrs, start, size) + b"\0" * 48)
+            for event in range(self.events):
+                file.write(attr + struct.pack("<QQ", 104 + attrs + 8 * event, 8))
+            file.write(struct.pack(f"<{self.events}Q", *range(1, self.events + 1)))
             file.writelines(self.records)

@@ -13,15 +13,20 @@
 #include "alloc.h"
 #include "collect.h"
 #include "commands.h"
+#include "diff.h"
 #include "flame_options.h"
 #include "flame_summary.h"
+#include "forward.h"
+#include "identify.h"
 #include "messages.h"
 #include "output.h"
 #include "parallel.h"
 #include "progress.h"
+#include "raw.h"
 #include "recording.h"
 #include "text.h"
 #include "text_input.h"
+#include "whole_file.h"
 
 #define FLAME_MAX_SECONDS	86400
 
@@ -31,15 +36,20 @@ static const char flame_help[] =
 	"       beectl flame [OPTIONS] [FILE|-]\n"
 	"\n"
 	"Record as \"beectl record\" does, or read what perf record has written (perf.data, or its\n"
-	"pipe), what perf script prints, or folded stacks, and draw a flame graph.  Names are\n"
-	"looked up once for each address: in symbols, debug files, kallsyms, and\n"
-	"/tmp/perf-PID.map.  Without -o, print which functions take the most.\n"
+	"pipe), what perf script prints, or folded stacks, and draw a flame graph.  Names are looked\n"
+	"up once for each address: in symbols, debug files, kallsyms, jitdump and /tmp/perf-PID.map.\n"
+	"Without -o, print which functions take the most.\n"
 	"\n"
 	"Options:\n"
 	"  -o, --output FILE      Write FILE; its suffix says how: .svg (interactive), .folded,\n"
-	"                         .speedscope.json, .pb.gz (pprof)\n"
-	"      --format FORMAT    svg, folded, speedscope or pprof, whatever the suffix; -o is\n"
-	"                         standard output without FILE\n"
+	"                         .speedscope.json, .profile.json (Firefox profiler), .pb.gz\n"
+	"                         (pprof), .raw\n"
+	"      --format FORMAT    svg, folded, speedscope, firefox, pprof or raw, whatever the suffix;\n"
+	"                         -o is standard output without FILE\n"
+	"      --raw              Look up no names: write files, build-ids and offsets (--format raw)\n"
+	"      --diff BEFORE      Compare with BEFORE, any file that can be read: colours, and a second\n"
+	"                         value, say what has become more or less, by shares\n"
+	"      --enrich FILE      Read what --raw has written, and look up the names\n"
 	"      --inlines          Show inlined calls, from debug information\n"
 	"      --lines            Tell functions apart by source file and line\n"
 	"      --show EVENT       Show this event (default: the first that has samples)\n"
@@ -71,6 +81,7 @@ static const char flame_help[] =
  * @profile: what was read
  * @resolve: its names
  * @graph: what is shown
+ * @others: graphs of the other events, for outputs that have several
  * @stops: how walks ended, or NULL
  * @title: what was recorded, or NULL: as the recording says
  * @every: seconds between checkpoints, or 0
@@ -85,6 +96,7 @@ struct flame {
 	struct profile		 profile;
 	struct resolve		 resolve;
 	struct graph		 graph;
+	struct graph		*others;
 	char			*stops;
 	char			*title;
 	unsigned int		 every;
@@ -103,12 +115,19 @@ static int flame_check_output(struct flame *flame)
 {
 	struct flame_options *options = &flame->options;
 
+	if (options->raw && options->format && strcmp(options->format, "raw"))
+		return message_usage("flame", "--raw is a format: it goes with no other --format");
+	if (options->raw)
+		options->format = "raw";
 	if (options->format) {
 		flame->output = output_find(options->format);
 		options->output = options->output ?: "-";
 	} else if (options->output) {
 		flame->output = output_of_path(options->output);
 	}
+	if (flame->output && options->diff && !flame->output->diff)
+		return message_usage("flame", "--diff: %s cannot show two recordings",
+				     flame->output->name);
 	if (flame->output || !options->output)
 		return EXIT_OK;
 	if (options->format)
@@ -147,22 +166,36 @@ static int flame_check(struct flame *flame)
 	return EXIT_OK;
 }
 
+static int flame_read_stream(struct flame *flame, struct stream *stream)
+{
+	const u8 *raw = stream_peek(stream, strlen(RAW_MAGIC)), *start = stream_peek(stream, 8);
+	bool is_raw = raw && !memcmp(raw, RAW_MAGIC, strlen(RAW_MAGIC));
+	const struct flame_options *options = &flame->options;
+
+	if (stream->failed)
+		return error_set(&flame->error, stream->failed, "%s", strerror(stream->failed));
+	if (options->enrich && !is_raw)
+		return error_set(&flame->error, EINVAL, "--enrich reads what --raw has written, and "
+				 "this is something else");
+	if (start && perfdata_is(start, 8))
+		return collect_perfdata(&flame->collect, stream, &flame->profile, &flame->error);
+	if (options->split && options->input)
+		flame_warn(options->input, "--split has no effect: only recordings of perf have "
+			   "threads; give it with --raw");
+	if (is_raw)
+		return raw_read(stream, &flame->profile, &flame->error);
+	return text_input_read(stream, &flame->profile, &flame->resolve, &flame->graph,
+			       &flame->error);
+}
+
 /* Read @fd into the profile. */
 static int flame_read(struct flame *flame, int fd)
 {
 	struct stream stream;
-	const u8 *start;
-	int ret = -1;
+	int ret;
 
 	stream_open(&stream, fd);
-	start = stream_peek(&stream, 8);
-	if (start && perfdata_is(start, 8))
-		ret = collect_perfdata(&flame->collect, &stream, &flame->profile, &flame->error);
-	else if (stream.failed)
-		error_set(&flame->error, stream.failed, "%s", strerror(stream.failed));
-	else
-		ret = text_input_read(&stream, &flame->profile, &flame->resolve, &flame->graph,
-				      &flame->error);
+	ret = flame_read_stream(flame, &stream);
 	stream_close(&stream);
 	return ret;
 }
@@ -201,33 +234,59 @@ static int flame_find_event(struct flame *flame, size_t *event)
 	return message_error("flame", NULL, "the recording has no samples");
 }
 
-/* Write @graph to the file that was asked for; the file is there as a whole or not at all. */
-static int flame_write(const struct flame *flame, const struct graph *graph)
+/* For whole_file_write(). */
+static void flame_put(const void *arg, FILE *out)
+{
+	const struct flame *flame = arg;
+
+	if (flame->output->write)
+		flame->output->write(&flame->graph, out);
+	else
+		raw_write(&flame->profile, out);
+}
+
+/* Write the file that was asked for. */
+static int flame_write(const struct flame *flame)
 {
 	const char *path = flame->options.output;
-	char *made = NULL;
-	bool failed;
-	FILE *out;
 
-	if (!strcmp(path, "-")) {
-		flame->output->write(graph, stdout);
-		return EXIT_OK;
+	if (strcmp(path, "-"))
+		return whole_file_write(path, flame_put, flame) ?
+		       message_error("flame", path, strerror(errno)) : EXIT_OK;
+	flame_put(flame, stdout);
+	return EXIT_OK;
+}
+
+/* Addresses are written as they are; names have been read from text, or are yet to be looked up. */
+static int flame_write_raw(struct flame *flame)
+{
+	size_t event;
+
+	if (flame->graph.node)
+		return message_error("flame", flame->options.input, "it has names and no addresses, "
+				     "of which --raw could be made");
+	if (flame_find_event(flame, &event))
+		return EXIT_FAILED;
+	if (identify_files(&flame->profile, flame->resolve.root, flame->resolve.jobs))
+		return message_error("flame", "cannot start a process", strerror(errno));
+	return flame_write(flame);
+}
+
+/* Graphs of the events beside @shown. */
+static void flame_make_others(struct flame *flame, size_t shown)
+{
+	const struct profile *profile = &flame->profile;
+	struct graph *last = &flame->graph;
+	size_t i;
+
+	flame->others = alloc_zero(profile->nevents, sizeof(*flame->others));
+	for (i = 0; i < profile->nevents; i++) {
+		if (i == shown || !profile->event[i].samples)
+			continue;
+		graph_make(&flame->others[i], &flame->resolve, i, flame->options.periods);
+		last->next = &flame->others[i];
+		last = &flame->others[i];
 	}
-	if (asprintf(&made, "%s.%d.new", path, getpid()) < 0)
-		alloc_check(NULL, 0);
-	out = fopen(made, "we");
-	if (out)
-		flame->output->write(graph, out);
-	failed = !out || ferror(out);
-	failed |= out && fclose(out);
-	if (!failed && rename(made, path))
-		failed = true;
-	if (failed) {
-		message_error("flame", path, strerror(errno));
-		unlink(made);
-	}
-	free(made);
-	return failed ? EXIT_FAILED : EXIT_OK;
 }
 
 /* Names, and the graph. */
@@ -243,23 +302,67 @@ static int flame_make_graph(struct flame *flame)
 		return message_error("flame", NULL, flame->error.text);
 	progress_end();
 	graph_make(&flame->graph, &flame->resolve, event, flame->options.periods);
-	flame->graph.stops = flame->stops ?: "";
-	if (flame->title)
-		flame->graph.cmdline = flame->title;
+	if (flame->output && flame->output->all_events && !flame->options.show)
+		flame_make_others(flame, event);
 	return EXIT_OK;
+}
+
+static void flame_free(struct flame *flame)
+{
+	graph_free(&flame->graph);
+	while (flame->others && flame->profile.nevents)
+		graph_free(&flame->others[--flame->profile.nevents]);
+	free(flame->others);
+	resolve_free(&flame->resolve);
+	free(flame->stops);
+	free(flame->title);
+	profile_close(&flame->profile);
+}
+
+/* Read what to compare with, and put both into one graph. */
+static int flame_compare(struct flame *flame)
+{
+	struct flame before = { .collect.roots = flame->collect.roots, .options = flame->options };
+	int status;
+
+	before.options.input = flame->options.diff;
+	before.options.checkpoint = NULL;
+	profile_open(&before.profile);
+	status = flame_check(&before);
+	before.resolve.warn = flame->resolve.warn;
+	before.resolve.progress = flame->resolve.progress;
+	status = status ?: flame_read_input(&before);
+	if (status == EXIT_OK && !before.graph.node)
+		status = flame_make_graph(&before);
+	if (status == EXIT_OK) {
+		flame->resolve.profile = &flame->profile;
+		graph_diff(&flame->graph, &flame->resolve, &before.graph);
+	}
+	flame_free(&before);
+	return status;
 }
 
 /* Text has been read into the graph; a recording has yet to become one. */
 static int flame_show(struct flame *flame)
 {
-	int status = flame->graph.node ? EXIT_OK : flame_make_graph(flame);
+	int status;
 
+	/* perf's own command line has words of ours. */
+	if (flame->title)
+		flame->profile.cmdline = profile_text(&flame->profile, flame->title);
+	if (flame->stops)
+		flame->profile.stops = profile_text(&flame->profile, flame->stops);
+	if (flame->output && !flame->output->write)
+		return flame_write_raw(flame);
+	status = flame->graph.node ? EXIT_OK : flame_make_graph(flame);
+	if (status == EXIT_OK && flame->options.diff)
+		status = flame_compare(flame);
 	if (status)
 		return status;
 	if (!flame->graph.node[0].total)
 		return message_error("flame", NULL, "there are no samples");
 	if (flame->output)
-		return flame_write(flame, &flame->graph);
+		return flame_write(flame);
 	if (flame->options.json)
 		flame_summary_json(&flame->graph);
 	else
@@ -291,15 +394,6 @@ static void flame_checkpoint(void *arg, struct profile *profile)
 	_exit(flame_show(flame));
 }
 
-static volatile sig_atomic_t flame_recorder;
-
-/* For signals that end a recording: perf ends, and with it the pipe. */
-static void flame_forward(int signal)
-{
-	if (flame_recorder)
-		kill(flame_recorder, signal);
-}
-
 /* In a child, so that its parent can read meanwhile; if that is killed, perf must notice. */
 static int flame_run_perf(struct flame *flame, const int data[2], const int stops[2])
 {
@@ -319,13 +413,15 @@ static int flame_run_perf(struct flame *flame, const int data[2], const int stop
 	return recording_run(&recording);
 }
 
-/* Start it.  Return: its exit status is to be waited for; -1 and errno. */
+/*
+ * Start it.  Signals that end a recording go to it: perf ends, and with it the pipe.
+ *
+ * Return: its exit status is to be waited for; -1 and errno.
+ */
 static pid_t flame_start_perf(struct flame *flame, int data[2], int stops[2])
 {
-	static const int forwarded[] = { SIGINT, SIGTERM, SIGUSR2 };
-	struct sigaction action = { .sa_handler = flame_forward, .sa_flags = SA_RESTART };
+	static const int forwarded[] = { SIGINT, SIGTERM, SIGUSR2, 0 };
 	pid_t pid;
-	size_t i;
 
 	if (pipe2(data, O_CLOEXEC) || pipe2(stops, O_CLOEXEC))
 		return -1;
@@ -339,9 +435,8 @@ static pid_t flame_start_perf(struct flame *flame, int data[2], int stops[2])
 	}
 	close(data[1]);
 	close(stops[1]);
-	flame_recorder = pid;
-	for (i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
-		sigaction(forwarded[i], &action, NULL);
+	if (pid > 0)
+		forward_signals(forwarded, pid);
 	return pid;
 }
 
@@ -387,7 +482,7 @@ static int flame_record(struct flame *flame)
 	close(data[0]);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	flame_recorder = 0;
+	forward_end();
 	/* What follows may be interrupted as usual. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
@@ -420,11 +515,7 @@ int cmd_flame(int argc, char **argv)
 			status = flame.options.input ? flame_read_input(&flame) :
 						       flame_record(&flame);
 		status = status ?: flame_show(&flame);
-		graph_free(&flame.graph);
-		resolve_free(&flame.resolve);
-		free(flame.stops);
-		free(flame.title);
-		profile_close(&flame.profile);
+		flame_free(&flame);
 	}
 	flame_options_free(&flame.options);
 	return status;

@@ -24,6 +24,7 @@
 #include "counts.h"
 #include "events.h"
 #include "first_tables.h"
+#include "forward.h"
 #include "launch.h"
 #include "maker.h"
 #include "manage.h"
@@ -110,30 +111,15 @@ static int record_refuse(const struct record *record, const char *subject, const
 	return status;
 }
 
-static volatile sig_atomic_t record_perf_pid;
-
 /* perf ends at a signal as it always does; then record_wait() ends CMD, as perf does. */
-static void record_forward(int signal)
-{
-	int saved = errno;
-
-	if (record_perf_pid)
-		kill(record_perf_pid, signal);
-	errno = saved;
-}
-
 static int record_start_perf(struct record *record, pid_t target)
 {
-	static const int forwarded[] = { SIGINT, SIGTERM, SIGUSR2 };
-	struct sigaction action = { .sa_handler = record_forward, .sa_flags = SA_RESTART };
-	size_t i;
+	static const int forwarded[] = { SIGINT, SIGTERM, SIGUSR2, 0 };
 
 	if (perf_start(&record->perf, record->words, target, record->recording->output,
 		       &record->error))
 		return -1;
-	record_perf_pid = record->perf.pid;
-	for (i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
-		sigaction(forwarded[i], &action, NULL);
+	forward_signals(forwarded, record->perf.pid);
 	return 0;
 }
 
@@ -148,7 +134,8 @@ static void record_wait(struct record *record)
 		if (pid < 0 && errno != EINTR)
 			break;
 		if (pid > 0 && pid == record->perf.pid) {
-			record_perf_pid = record->perf.pid = 0;
+			forward_end();
+			record->perf.pid = 0;
 			record->perf_status = status;
 			if (record->command)
 				kill(record->command, SIGTERM);
@@ -201,7 +188,7 @@ static void follower_start(struct record *record)
 		return;
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != beectl)
 		_exit(1);
-	record_perf_pid = 0;
+	forward_end();
 	record->maker.nl = netlink_clone(record->maker.nl, &record->error);
 	if (!record->maker.nl)
 		_exit(1);

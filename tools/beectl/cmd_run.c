@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "events.h"
 #include "first_tables.h"
+#include "forward.h"
 #include "launch.h"
 #include "maker.h"
 #include "manage.h"
@@ -94,32 +95,17 @@ struct run {
 	uint64_t		 wrong;
 };
 
-static volatile sig_atomic_t run_pid;
-
-static void run_forward(int signal)
-{
-	int saved = errno;
-
-	kill(run_pid, signal);
-	errno = saved;
-}
-
 /*
  * The terminal sends SIGINT and SIGQUIT to CMD as well, so ignore ours and let CMD decide.
  * Other signals reach only this process: forward them.
  */
 static void run_take_signals(pid_t pid)
 {
-	static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
-	struct sigaction action = { .sa_handler = run_forward, .sa_flags = SA_RESTART };
-	size_t i;
+	static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, 0 };
 
-	run_pid = pid;
-	for (i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
-		sigaction(forwarded[i], &action, NULL);
-	action.sa_handler = SIG_IGN;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGQUIT, &action, NULL);
+	forward_signals(forwarded, pid);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
 }
 
 /* A table_maker's done(): only says it; a file that got no table is not tried again. */

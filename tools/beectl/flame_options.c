@@ -28,6 +28,9 @@ static const struct known {
 	{ "lines", 0, true, offsetof(struct flame_options, lines) },
 	{ "periods", 0, true, offsetof(struct flame_options, periods) },
 	{ "json", 0, true, offsetof(struct flame_options, json) },
+	{ "raw", 0, true, offsetof(struct flame_options, raw) },
+	{ "diff", 0, false, offsetof(struct flame_options, diff) },
+	{ "enrich", 0, false, offsetof(struct flame_options, enrich) },
 	{ "help", 'h', true, offsetof(struct flame_options, help) },
 };
 
@@ -100,6 +103,9 @@ int flame_options_read(struct flame_options *options, char **words)
 	if (!*words && options->words < 2 && (!options->words || **options->perf != '-' ||
 					      !strcmp(*options->perf, "-")))
 		options->input = options->words ? *options->perf : "perf.data";
+	if (options->enrich && (*words || options->words))
+		return message_usage("flame", "--enrich: there is nothing to record or to read beside");
+	options->input = options->enrich ?: options->input;
 	while (*words)
 		options->perf[options->words++] = *words++;
 	return EXIT_OK;

@@ -19,6 +19,9 @@
  * @lines: with source file and line
  * @periods: count in periods
  * @json: the summary as JSON
+ * @raw: keep addresses, as --format raw
+ * @diff: what to compare with, or NULL
+ * @enrich: what --raw has written, to be read, or NULL
  * @help: show the help
  * @input: recording to read; NULL: record
  * @words: number of words in @perf
@@ -31,6 +34,7 @@ struct flame_options {
 	bool		 lines;
 	bool		 periods;
 	bool		 json;
+	bool		 raw;
 	bool		 help;
 	const char	*show;
 	const char	*split;
@@ -38,6 +42,8 @@ struct flame_options {
 	const char	*kallsyms;
 	const char	*jobs;
 	const char	*checkpoint;
+	const char	*diff;
+	const char	*enrich;
 	const char	*input;
 	int		 words;
 	char		**perf;

@@ -10,18 +10,28 @@
 
 #define SUMMARY_ROWS	10
 
+/* A share and, for graphs that are compared, how it has changed. */
+static void print_share(const struct graph *graph, u64 value, double change)
+{
+	printf("%6.2f%% ", percent(value, graph->node[0].total));
+	if (graph->is_diff)
+		printf("%+7.2f ", change);
+}
+
 static void print_rows(const struct graph *graph, const char *heading, bool by_total)
 {
 	size_t i, count;
 	struct summary_row *row = summary_make(graph, by_total, &count);
-	u64 all = graph->node[0].total;
+	const char *change = graph->is_diff ? " change " : "";
 
-	printf("\n%7s %7s  %s\n", "self", "total", heading);
+	printf("\n%7s %s%7s %s %s\n", "self", change, "total", change, heading);
 	for (i = 0; i < count && i < SUMMARY_ROWS; i++) {
 		const struct flame_name *name = intern_item(graph->names, row[i].name);
 		const char *module = texts_get(graph->texts, name->module);
 
-		printf("%6.2f%% %6.2f%%  ", percent(row[i].self, all), percent(row[i].total, all));
+		print_share(graph, row[i].self, row[i].self_change);
+		print_share(graph, row[i].total, row[i].total_change);
+		putchar(' ');
 		text_put_name(stdout, texts_get(graph->texts, name->text));
 		if (name->line) {
 			putchar(' ');
@@ -74,6 +84,8 @@ void flame_summary_json(const struct graph *graph)
 	json_add_string(all, "event", graph->event);
 	json_add_string(all, "unit", graph->unit);
 	json_add_uint(all, "total", graph->node[0].total);
+	if (graph->is_diff)
+		json_add_uint(all, "before_total", graph->node[0].before_total);
 	json_add_uint(all, "samples", graph->samples);
 	json_add_uint(all, "judged", graph->judged);
 	json_add_uint(all, "complete", graph->complete);
@@ -91,6 +103,10 @@ void flame_summary_json(const struct graph *graph)
 		}
 		json_add_uint(function, "self", row[i].self);
 		json_add_uint(function, "total", row[i].total);
+		if (graph->is_diff) {
+			json_add_uint(function, "before_self", row[i].before_self);
+			json_add_uint(function, "before_total", row[i].before_total);
+		}
 	}
 	json_add(all, "functions", functions);
 	json_print(all);

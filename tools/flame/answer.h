@@ -14,6 +14,7 @@
  * @file: the file
  * @path: its name
  * @build_id: in hexadecimal, or ""
+ * @jitdump: path, or ""
  * @frame: addresses, ascending
  * @count: number of them
  * @inlines: as in struct resolve
@@ -27,6 +28,7 @@ struct question {
 	struct profile_file		 file;
 	const char			*path;
 	const char			*build_id;
+	const char			*jitdump;
 	const struct profile_frame	*frame;
 	size_t				 count;
 	bool				 inlines;
@@ -64,6 +66,9 @@ void answer_put(FILE *out, struct answer answer, const char *text, const char *s
 void answer_warn(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool answer_is_outermost(const char *name);
 
+void answer_limit(void);
+
+void elf_names_identify(const struct question *question, FILE *out);
 void elf_names_find(const struct question *question, FILE *out);
 void kernel_names_find(const struct question *question, FILE *out);
 void jit_names_find(const struct question *question, FILE *out);

@@ -7,6 +7,7 @@
 
 #include "alloc.h"
 #include "collect.h"
+#include "jitdump.h"
 #include "spaces.h"
 #include "text.h"
 
@@ -80,6 +81,7 @@ static u32 collector_file(struct collector *collector, const struct perfdata_map
 	text_hex(map->build_id.bytes, map->build_id.size, id, sizeof(id));
 	file.mapped_id = profile_text(profile, file.kind == PROFILE_ELF ? id : "");
 	file.build_id = file.mapped_id;
+	file.jitdump = profile_text(profile, "");
 	file.path = profile_text(profile, file.kind == PROFILE_ELF ? map->path : "");
 	return intern_add(&profile->files, &file);
 }
@@ -96,6 +98,15 @@ static void collector_map_kernel(struct collector *collector, const struct perfd
 	profile->kernel_address = map->offset;
 }
 
+/* A process that makes code maps its jitdump file, for its name to be seen here. */
+static void collector_map_jitdump(struct collector *collector, const struct perfdata_map *map)
+{
+	const struct perfdata_map code = { .pid = map->pid, .path = "//anon" };
+	u32 file = collector_file(collector, &code);
+
+	profile_file(collector->profile, file)->jitdump = profile_text(collector->profile, map->path);
+}
+
 static void collector_map(void *arg, const struct perfdata_map *map)
 {
 	struct space_map mapped = { map->start, map->start + map->size, map->offset, 0 };
@@ -103,6 +114,8 @@ static void collector_map(void *arg, const struct perfdata_map *map)
 
 	if (map->pid == KERNEL_PID) {
 		collector_map_kernel(collector, map);
+	} else if (jitdump_is(map->path)) {
+		collector_map_jitdump(collector, map);
 	} else if (!map->executable) {
 		spaces_unmap(&collector->spaces, map->pid, map->start, map->start + map->size);
 	} else {

@@ -27,6 +27,9 @@
  * struct binary - the file that is asked about
  * @question: the question
  * @dwfl: libdwfl's session
+ * @path: the file below the root
+ * @debug_path: where libdwfl looks for debug files
+ * @callbacks: for libdwfl
  * @module: the file in it
  * @elf: the file
  * @bias: what libdwfl adds to the file's addresses
@@ -39,6 +42,9 @@
 struct binary {
 	const struct question	*question;
 	Dwfl			*dwfl;
+	char			*path;
+	char			*debug_path;
+	Dwfl_Callbacks		 callbacks;
 	Dwfl_Module		*module;
 	Elf			*elf;
 	GElf_Addr		 bias;
@@ -95,21 +101,28 @@ static int binary_open_file(const struct question *question, bool *is_same)
 	return fd;
 }
 
+/* In hexadecimal, cut to what perf has of it.  Return: whether there is one. */
+static bool binary_build_id(const struct binary *binary, char *id, size_t room)
+{
+	const unsigned char *bits;
+	GElf_Addr address;
+	int size = dwfl_module_build_id(binary->module, &bits, &address);
+
+	if (size > 0)
+		text_hex(bits, size < PERFDATA_MAX_BUILD_ID ? size : PERFDATA_MAX_BUILD_ID, id, room);
+	return size > 0;
+}
+
 /* Is it the file that was recorded, as far as can be said? */
 static bool binary_matches(const struct binary *binary)
 {
 	const char *wanted = binary->question->build_id;
-	const unsigned char *bits;
 	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
-	GElf_Addr address;
-	int size;
 
 	if (!*wanted)
 		return true;
-	size = dwfl_module_build_id(binary->module, &bits, &address);
-	if (size <= 0)
+	if (!binary_build_id(binary, id, sizeof(id)))
 		return false;
-	text_hex(bits, size < PERFDATA_MAX_BUILD_ID ? size : PERFDATA_MAX_BUILD_ID, id, sizeof(id));
 	/* perf pads shorter build-ids with zeros. */
 	return !strncmp(id, wanted, strlen(id)) && strspn(wanted + strlen(id), "0") ==
 	       strlen(wanted) - strlen(id);
@@ -118,20 +131,25 @@ static bool binary_matches(const struct binary *binary)
 /* Return: NULL, or why there are no names. */
 static const char *binary_open(struct binary *binary)
 {
-	static const Dwfl_Callbacks callbacks = {
-		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
-		.section_address = dwfl_offline_section_address,
-	};
-	const char *path = binary->question->path;
+	const char *root = binary->question->root;
 	bool is_same;
 	int fd = binary_open_file(binary->question, &is_same);
 
 	if (fd < 0)
 		return strerror(errno);
-	binary->dwfl = dwfl_begin(&callbacks);
+	/* libdwfl's own, and the same below the root; beside the file first, with its checksum. */
+	if (asprintf(&binary->path, "%s%s", root, binary->question->path) < 0 ||
+	    asprintf(&binary->debug_path, "+:.debug:%s/usr/lib/debug:/usr/lib/debug", root) < 0)
+		alloc_check(NULL, 0);
+	binary->callbacks = (Dwfl_Callbacks){
+		.find_elf = dwfl_build_id_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.section_address = dwfl_offline_section_address,
+		.debuginfo_path = &binary->debug_path,
+	};
+	binary->dwfl = dwfl_begin(&binary->callbacks);
 	alloc_check(binary->dwfl, 0);
-	binary->module = dwfl_report_offline(binary->dwfl, path, path, fd);
+	binary->module = dwfl_report_offline(binary->dwfl, binary->path, binary->path, fd);
 	dwfl_report_end(binary->dwfl, NULL, NULL);
 	if (!binary->module) {
 		close(fd);
@@ -143,6 +161,13 @@ static const char *binary_open(struct binary *binary)
 	if (!binary_matches(binary))
 		return "the file has changed since the recording: its build-id differs";
 	return is_same ? NULL : "";
+}
+
+static void binary_close(struct binary *binary)
+{
+	dwfl_end(binary->dwfl);
+	free(binary->path);
+	free(binary->debug_path);
 }
 
 /* Ends of sections with code: 0 for others. */
@@ -275,7 +300,7 @@ static void binary_read_dwarf(struct binary *binary)
 			dwarf = NULL;
 	}
 	if (dwarf)
-		inlines_find(&binary->inlines, dwarf, pc, count);
+		inlines_find(&binary->inlines, dwarf, pc, count, binary->question->lines);
 	binary->inlines.pc = NULL;
 	free(pc);
 }
@@ -333,7 +358,7 @@ static void binary_put(const struct binary *binary, size_t index, FILE *out)
 	if (first >= 0) {
 		source = inlines->call[first].source;
 		answer.line = inlines->call[first].line;
-	} else if (function >= 0) {
+	} else if (inlines->source) {
 		source = inlines->source[index];
 		answer.line = inlines->line[index];
 	}
@@ -343,6 +368,19 @@ static void binary_put(const struct binary *binary, size_t index, FILE *out)
 	put_name(out, answer, name, source);
 	if (answer.more)
 		binary_put_inlined(binary, innermost, index, out);
+}
+
+/** elf_names_identify() - the file's build-id, in hexadecimal.  Return: through @out. */
+void elf_names_identify(const struct question *question, FILE *out)
+{
+	struct binary binary = { .question = question };
+	const char *why = binary_open(&binary);
+	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
+
+	/* Not if it may have changed: then @why is "". */
+	if (!why && binary_build_id(&binary, id, sizeof(id)))
+		fputs(id, out);
+	binary_close(&binary);
 }
 
 /** elf_names_find() - answer a question about an ELF file.  Return: through @out. */
@@ -373,5 +411,5 @@ void elf_names_find(const struct question *question, FILE *out)
 	free(binary.pc);
 	inlines_free(&binary.inlines);
 	symbols_free(&binary.symbols);
-	dwfl_end(binary.dwfl);
+	binary_close(&binary);
 }

@@ -2,6 +2,7 @@
 /*
  * Folded stacks, a line for each: "thread;outermost;...;innermost VALUE", as stackcollapse-perf.pl
  * --all writes them: names end with _[k] (kernel), _[i] (inlined) or _[j] (made at run time).
+ * Graphs that are compared have two values, as difffolded.pl writes them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,36 +22,55 @@ static void folded_put_text(const char *text, bool is_comm, FILE *out)
 		     (is_comm && *text == ' ') ? '_' : *text, out);
 }
 
-static void folded_put_name(const struct graph *graph, size_t node, FILE *out)
+/* A name as it is written: each is in many stacks. */
+struct folded_name {
+	char	*text;
+	size_t	 size;
+};
+
+static void folded_name_make(struct folded_name *made, const struct graph *graph, size_t node)
 {
 	const struct flame_name *name = graph_name(graph, node);
-	const char *source = graph_source(graph, node);
+	FILE *out = open_memstream(&made->text, &made->size);
 
+	alloc_check(out, 0);
 	folded_put_text(graph_text(graph, node), name->kind == FLAME_COMM, out);
 	if (name->line) {
 		fputs(" (", out);
-		folded_put_text(source, false, out);
+		folded_put_text(graph_source(graph, node), false, out);
 		fprintf(out, ":%u)", name->line);
 	}
 	fputs(suffixes[name->kind] ?: "", out);
+	alloc_check(fclose(out) ? NULL : made->text, 0);
 }
 
 /* Lines of names that were told apart by kind or line are the same only if these are. */
 void output_folded(const struct graph *graph, FILE *out)
 {
-	size_t *path = alloc_array(NULL, graph->deepest + 1, sizeof(*path));
+	struct folded_name *names = alloc_zero(graph->names->count + 1, sizeof(*names)), *name;
+	u32 *path = alloc_array(NULL, graph->deepest + 1, sizeof(*path));
 	size_t i, depth;
 
 	for (i = 1; i < graph->count; i++) {
-		path[graph->node[i].depth] = i;
-		if (!graph->node[i].self)
+		const struct graph_node *node = &graph->node[i];
+
+		path[node->depth] = node->name;
+		if (!names[node->name].text)
+			folded_name_make(&names[node->name], graph, i);
+		if (!node->self && !node->before_self)
 			continue;
-		for (depth = 1; depth <= graph->node[i].depth; depth++) {
+		for (depth = 1; depth <= node->depth; depth++) {
+			name = &names[path[depth]];
 			if (depth > 1)
-				putc(';', out);
-			folded_put_name(graph, path[depth], out);
+				putc_unlocked(';', out);
+			fwrite_unlocked(name->text, 1, name->size, out);
 		}
-		fprintf(out, " %llu\n", (unsigned long long)graph->node[i].self);
+		if (graph->is_diff)
+			fprintf(out, " %llu", (unsigned long long)node->before_self);
+		fprintf(out, " %llu\n", (unsigned long long)node->self);
 	}
+	for (i = 0; i < graph->names->count; i++)
+		free(names[i].text);
+	free(names);
 	free(path);
 }

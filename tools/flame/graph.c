@@ -7,12 +7,19 @@
 #include "graph.h"
 #include "order.h"
 
-/* A node before the graph is in order; @parent and @name are the key. */
+/*
+ * A node while stacks are added: one for each name below each parent.  @samples, @period and
+ * @before_self are of the stacks that end here; builder_sum() adds those above it to @total and
+ * @before_total when all have been added.
+ */
 struct built {
 	u32	parent;
 	u32	name;
-	u64	self;
+	u64	samples;
+	u64	period;
 	u64	total;
+	u64	before_self;
+	u64	before_total;
 };
 
 /* For sorting: a node as a child, and what its name is compared by. */
@@ -25,9 +32,9 @@ struct child {
 
 void graph_builder_open(struct graph_builder *builder)
 {
-	const struct built root = { INTERN_NONE, INTERN_NONE, 0, 0 };
+	const struct built root = { .parent = INTERN_NONE, .name = INTERN_NONE };
 
-	builder->nodes = (struct intern)INTERN_OF(struct built, self);
+	builder->nodes = (struct intern)INTERN_OF(struct built, samples);
 	intern_add(&builder->nodes, &root);
 }
 
@@ -39,10 +46,19 @@ u32 graph_builder_add(struct graph_builder *builder, u32 parent, u32 name)
 	return intern_add(&builder->nodes, &node);
 }
 
-/** graph_builder_count() - stacks of @value end at a node */
-void graph_builder_count(struct graph_builder *builder, u32 node, u64 value)
+/** graph_builder_count() - samples end at a node; @period: sum of their periods */
+void graph_builder_count(struct graph_builder *builder, u32 node, u64 samples, u64 period)
 {
-	((struct built *)intern_item(&builder->nodes, node))->self += value;
+	struct built *built = intern_item(&builder->nodes, node);
+
+	built->samples += samples;
+	built->period += period;
+}
+
+/** graph_builder_count_before() - stacks of @value end at a node of the graph to compare with */
+void graph_builder_count_before(struct graph_builder *builder, u32 node, u64 value)
+{
+	((struct built *)intern_item(&builder->nodes, node))->before_self += value;
 }
 
 static int child_compare(const void *a, const void *b)
@@ -58,15 +74,19 @@ static int child_compare(const void *a, const void *b)
 }
 
 /* Sum up; parents were added before their children. */
-static void builder_sum(struct graph_builder *builder)
+static void builder_sum(struct graph_builder *builder, bool periods)
 {
 	struct built *node = intern_item(&builder->nodes, 0);
 	u32 i;
 
-	for (i = 0; i < builder->nodes.count; i++)
-		node[i].total = node[i].self;
-	for (i = builder->nodes.count; --i;)
+	for (i = 0; i < builder->nodes.count; i++) {
+		node[i].total = periods ? node[i].period : node[i].samples;
+		node[i].before_total = node[i].before_self;
+	}
+	for (i = builder->nodes.count; --i;) {
 		node[node[i].parent].total += node[i].total;
+		node[node[i].parent].before_total += node[i].before_total;
+	}
 }
 
 /* All nodes but the root, as children in order.  @first: for each node, where its children begin. */
@@ -78,7 +98,7 @@ static struct child *builder_children(struct graph_builder *builder, const struc
 	struct child *child = alloc_array(NULL, count, sizeof(*child));
 
 	for (i = 1; i < count; i++)
-		if (node[i].total)
+		if (node[i].total || node[i].before_total)
 			child[n++] = (struct child){ node[i].parent, i,
 				intern_item(graph->names, node[i].name), graph->texts };
 	qsort(child, n, sizeof(*child), child_compare);
@@ -94,8 +114,9 @@ static struct child *builder_children(struct graph_builder *builder, const struc
  * graph_builder_finish() - put the nodes in order
  * @builder: the nodes; emptied
  * @graph: @texts and @names are set; its nodes are filled
+ * @periods: show periods, not samples
  */
-void graph_builder_finish(struct graph_builder *builder, struct graph *graph)
+void graph_builder_finish(struct graph_builder *builder, struct graph *graph, bool periods)
 {
 	u32 count = builder->nodes.count, at = 0, parent = 0, depth = 0;
 	u32 *next = alloc_array(NULL, count, sizeof(*next));
@@ -103,11 +124,12 @@ void graph_builder_finish(struct graph_builder *builder, struct graph *graph)
 	const struct built *node;
 	struct child *child;
 
-	builder_sum(builder);
+	builder_sum(builder, periods);
 	node = intern_item(&builder->nodes, 0);
 	child = builder_children(builder, graph, next);
 	graph->node = alloc_array(NULL, count, sizeof(*graph->node));
-	graph->node[0] = (struct graph_node){ 0, INTERN_NONE, 0, node[0].self, node[0].total };
+	graph->node[0] = (struct graph_node){ .name = INTERN_NONE, .total = node[0].total,
+					      .before_total = node[0].before_total };
 	graph->count = 1;
 	place[0] = 0;
 	/* @at is a node of the builder, whose children from next[@at] on are to come. */
@@ -120,7 +142,12 @@ void graph_builder_finish(struct graph_builder *builder, struct graph *graph)
 			at = c->node;
 			place[at] = graph->count;
 			graph->node[graph->count++] = (struct graph_node){
-				parent, node[at].name, ++depth, node[at].self, node[at].total,
+				.parent = parent, .name = node[at].name, .depth = ++depth,
+				.self = periods ? node[at].period : node[at].samples,
+				.total = node[at].total, .period = node[at].period,
+				.samples = node[at].samples,
+				.before_self = node[at].before_self,
+				.before_total = node[at].before_total,
 			};
 			graph->deepest = depth > graph->deepest ? depth : graph->deepest;
 		} else if (at) {
@@ -184,7 +211,8 @@ void graph_make(struct graph *graph, const struct resolve *resolve, size_t event
 	u32 i, j;
 
 	*graph = (struct graph){
-		.texts = &profile->texts, .names = &resolve->names, .stops = "",
+		.texts = &profile->texts, .names = &resolve->names,
+		.stops = profile_get_text(profile, profile->stops),
 		.event = profile_get_text(profile, profile->event[event].name),
 		.cmdline = profile_get_text(profile, profile->cmdline),
 		.lost = profile->lost, .throttled = profile->throttled,
@@ -204,11 +232,11 @@ void graph_make(struct graph *graph, const struct resolve *resolve, size_t event
 		for (j = resolve->first[node->frame]; j < resolve->first[node->frame + 1]; j++)
 			at = graph_builder_add(&builder, at, resolve->chain[j]);
 		place[i] = at;
-		graph_builder_count(&builder, at, periods ? node->period : node->samples);
+		graph_builder_count(&builder, at, node->samples, node->period);
 		graph->samples += node->samples;
 	}
 	graph_judge(graph, resolve, place);
-	graph_builder_finish(&builder, graph);
+	graph_builder_finish(&builder, graph, periods);
 	free(place);
 }
 

@@ -14,6 +14,10 @@
  * @depth: callers, 0 for the root
  * @self: value of the stacks that end here
  * @total: @self and that of all nodes below
+ * @period: sum of the periods of the samples that end here
+ * @samples: number of them
+ * @before_self: @self of the graph that this one is compared with
+ * @before_total: likewise
  */
 struct graph_node {
 	u32	parent;
@@ -21,6 +25,10 @@ struct graph_node {
 	u32	depth;
 	u64	self;
 	u64	total;
+	u64	period;
+	u64	samples;
+	u64	before_self;
+	u64	before_total;
 };
 
 /**
@@ -41,6 +49,8 @@ struct graph_node {
  * @throttled: times that the event was throttled
  * @unfinished: the recording ends too early
  * @stops: why walks have ended, a line; "" if not known
+ * @is_diff: it is compared with another one
+ * @next: the graph of another event, of the same profile, or NULL
  */
 struct graph {
 	struct texts		*texts;
@@ -58,6 +68,8 @@ struct graph {
 	u64			 throttled;
 	bool			 unfinished;
 	const char		*stops;
+	bool			 is_diff;
+	const struct graph	*next;
 };
 
 /* struct graph_builder - stacks that are being put together; all zero is an empty one */
@@ -67,8 +79,9 @@ struct graph_builder {
 
 void graph_builder_open(struct graph_builder *builder);
 u32 graph_builder_add(struct graph_builder *builder, u32 parent, u32 name);
-void graph_builder_count(struct graph_builder *builder, u32 node, u64 value);
-void graph_builder_finish(struct graph_builder *builder, struct graph *graph);
+void graph_builder_count(struct graph_builder *builder, u32 node, u64 samples, u64 period);
+void graph_builder_count_before(struct graph_builder *builder, u32 node, u64 value);
+void graph_builder_finish(struct graph_builder *builder, struct graph *graph, bool periods);
 
 void graph_make(struct graph *graph, const struct resolve *resolve, size_t event, bool periods);
 u64 *graph_starts(const struct graph *graph);

@@ -9,53 +9,51 @@
 
 #include "alloc.h"
 #include "inlines.h"
+#include "order.h"
 
 #define INLINES_MAX_DEPTH	256
 #define INLINES_MAX_CALLS	(1u << 26)
 /* Ranges, and addresses in them, that are looked at. */
 #define INLINES_BUDGET		(1ull << 30)
 
-/* What is being read. */
+/*
+ * What is being read.  @deep: look for functions in functions that have none of the addresses too:
+ * there are the member functions of types that are local to a function.  They are few, and looking
+ * there takes as long as everything else.
+ */
 struct unit {
 	struct inlines	*inlines;
 	Dwarf_Files	*files;
+	bool		 deep;
 };
 
 /* Index of the first address that is not below @pc. */
 static size_t inlines_index(const struct inlines *inlines, u64 pc)
 {
-	size_t low = 0, high = inlines->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (inlines->pc[middle] < pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return pc ? order_upto(inlines->pc, inlines->count, sizeof(*inlines->pc), 0, pc - 1) : 0;
 }
 
 /*
- * Does a DIE have any of the addresses?  @call: what they belong to, or -1 if it is only asked.
+ * Does a DIE have any of the addresses?  @of gets @value for each of them.  Most DIEs are
+ * declarations: that they have no addresses is known by the names of their attributes, and looking
+ * at these is much less work than reading them.
  */
-static bool die_covers(struct inlines *inlines, Dwarf_Die *die, int call)
+static bool die_covers(struct inlines *inlines, Dwarf_Die *die, int *of, int value)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t offset = 0;
 	bool covers = false;
 	size_t at;
 
+	if (!dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges))
+		return false;
 	while (inlines->budget && (offset = dwarf_ranges(die, offset, &base, &start, &end)) > 0) {
 		inlines->budget--;
 		at = inlines_index(inlines, start);
-		for (; at < inlines->count && inlines->pc[at] < end; at++) {
+		for (; inlines->budget && at < inlines->count && inlines->pc[at] < end; at++) {
 			covers = true;
-			if (call < 0 || !inlines->budget)
-				break;
 			inlines->budget--;
-			inlines->innermost[at] = call;
+			of[at] = value;
 		}
 	}
 	return covers;
@@ -80,13 +78,11 @@ static const char *die_name(Dwarf_Die *die)
 	return name ?: dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
 }
 
-static int unit_add_call(struct unit *unit, Dwarf_Die *die, int caller)
+static void unit_add_call(struct unit *unit, Dwarf_Die *die, int caller)
 {
 	struct inline_call call = { .caller = caller, .name = die_name(die) };
 	struct inlines *inlines = unit->inlines;
 
-	if (inlines->calls == INLINES_MAX_CALLS)
-		return caller;
 	if (caller >= 0) {
 		call.line = die_number(die, DW_AT_call_line);
 		call.source = unit->files ? dwarf_filesrc(unit->files,
@@ -95,8 +91,7 @@ static int unit_add_call(struct unit *unit, Dwarf_Die *die, int caller)
 	}
 	inlines->call = alloc_room(inlines->call, inlines->calls, &inlines->room,
 				   sizeof(*inlines->call));
-	inlines->call[inlines->calls] = call;
-	return inlines->calls++;
+	inlines->call[inlines->calls++] = call;
 }
 
 static void unit_read_children(struct unit *unit, Dwarf_Die *parent, int caller,
@@ -104,15 +99,22 @@ static void unit_read_children(struct unit *unit, Dwarf_Die *parent, int caller,
 
 static void unit_read_die(struct unit *unit, Dwarf_Die *die, int caller, unsigned int depth)
 {
+	struct inlines *inlines = unit->inlines;
+	int call = inlines->calls;
+
 	switch (dwarf_tag(die)) {
 	case DW_TAG_subprogram:
 		caller = -1;
 		/* fall through */
 	case DW_TAG_inlined_subroutine:
-		if (!die_covers(unit->inlines, die, -1))
+		if (inlines->calls == INLINES_MAX_CALLS)
 			return;
-		caller = unit_add_call(unit, die, caller);
-		die_covers(unit->inlines, die, caller);
+		if (die_covers(inlines, die, inlines->innermost, call)) {
+			unit_add_call(unit, die, caller);
+			caller = call;
+		} else if (!unit->deep || dwarf_tag(die) != DW_TAG_subprogram) {
+			return;
+		}
 		break;
 	case DW_TAG_lexical_block:
 	case DW_TAG_namespace:
@@ -146,8 +148,8 @@ static void unit_read_children(struct unit *unit, Dwarf_Die *parent, int caller,
 	} while (!dwarf_siblingof(&die, &die));
 }
 
-/* Lines of the addresses that belong to functions of this unit. */
-static void unit_read_lines(struct inlines *inlines, Dwarf_Die *die, size_t first_call)
+/* Lines of the addresses that belong to this unit. */
+static void unit_read_lines(struct inlines *inlines, Dwarf_Die *die, int unit)
 {
 	const char *source;
 	Dwarf_Line *line;
@@ -155,7 +157,7 @@ static void unit_read_lines(struct inlines *inlines, Dwarf_Die *die, size_t firs
 	size_t i;
 
 	for (i = 0; i < inlines->count; i++) {
-		if (inlines->innermost[i] < (int)first_call)
+		if (inlines->unit[i] != unit)
 			continue;
 		line = dwarf_getsrc_die(die, inlines->pc[i]);
 		source = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
@@ -166,52 +168,76 @@ static void unit_read_lines(struct inlines *inlines, Dwarf_Die *die, size_t firs
 	}
 }
 
-static void unit_read(struct inlines *inlines, Dwarf_Die *die)
+/* Does an address of this unit have no function? */
+static bool unit_lacks_function(const struct inlines *inlines, int unit)
+{
+	size_t i;
+
+	for (i = 0; i < inlines->count; i++)
+		if (inlines->unit[i] == unit && inlines->innermost[i] < 0)
+			return true;
+	return false;
+}
+
+static void unit_read(struct inlines *inlines, Dwarf_Die *die, int number)
 {
 	struct unit unit = { .inlines = inlines };
-	size_t first = inlines->calls, nfiles;
 	Dwarf_Attribute attribute;
+	size_t nfiles, i;
 
-	/* A unit that does not say what it covers may cover anything. */
-	if ((dwarf_hasattr(die, DW_AT_ranges) || dwarf_hasattr(die, DW_AT_low_pc)) &&
-	    !die_covers(inlines, die, -1))
-		return;
-	if (dwarf_attr(die, DW_AT_stmt_list, &attribute) &&
+	if (dwarf_hasattr(die, DW_AT_ranges) || dwarf_hasattr(die, DW_AT_low_pc)) {
+		if (!die_covers(inlines, die, inlines->unit, number))
+			return;
+	} else {
+		/* A unit that does not say what it covers may cover anything. */
+		for (i = 0; i < inlines->count; i++)
+			inlines->unit[i] = number;
+	}
+	if (inlines->lines && dwarf_attr(die, DW_AT_stmt_list, &attribute) &&
 	    dwarf_getsrcfiles(die, &unit.files, &nfiles))
 		unit.files = NULL;
 	unit_read_children(&unit, die, -1, 0);
-	if (inlines->calls > first)
-		unit_read_lines(inlines, die, first);
+	unit.deep = unit_lacks_function(inlines, number);
+	if (unit.deep)
+		unit_read_children(&unit, die, -1, 0);
+	if (inlines->lines)
+		unit_read_lines(inlines, die, number);
 }
 
 /**
- * inlines_find() - find the inlined calls of addresses, and their lines
+ * inlines_find() - find the inlined calls of addresses
  * @inlines: filled
  * @dwarf: of the file; its strings are used until inlines_free()
  * @pc: addresses as in @dwarf, ascending
  * @count: number of them
+ * @lines: find source files and lines too; libdw has to sort all lines of a unit for that
  */
-void inlines_find(struct inlines *inlines, Dwarf *dwarf, const u64 *pc, size_t count)
+void inlines_find(struct inlines *inlines, Dwarf *dwarf, const u64 *pc, size_t count, bool lines)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die, sub;
 	u8 type;
+	int units = 0;
 	size_t i;
 
-	*inlines = (struct inlines){ .pc = pc, .count = count, .budget = INLINES_BUDGET };
+	*inlines = (struct inlines){
+		.pc = pc, .count = count, .lines = lines, .budget = INLINES_BUDGET,
+	};
 	inlines->innermost = alloc_array(NULL, count + 1, sizeof(*inlines->innermost));
 	inlines->source = alloc_zero(count + 1, sizeof(*inlines->source));
 	inlines->line = alloc_zero(count + 1, sizeof(*inlines->line));
+	inlines->unit = alloc_array(NULL, count + 1, sizeof(*inlines->unit));
 	for (i = 0; i < count; i++)
-		inlines->innermost[i] = -1;
+		inlines->innermost[i] = inlines->unit[i] = -1;
 	while (!dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, &sub))
 		if (type == DW_UT_compile || type == DW_UT_skeleton)
-			unit_read(inlines, type == DW_UT_skeleton && sub.addr ? &sub : &die);
+			unit_read(inlines, type == DW_UT_skeleton && sub.addr ? &sub : &die, units++);
 }
 
 void inlines_free(struct inlines *inlines)
 {
 	free(inlines->innermost);
+	free(inlines->unit);
 	free(inlines->source);
 	free(inlines->line);
 	free(inlines->call);

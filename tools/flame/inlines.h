@@ -5,6 +5,7 @@
 
 #include <elfutils/libdw.h>
 #include <linux/types.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /**
@@ -25,7 +26,9 @@ struct inline_call {
  * struct inlines - what DWARF knows of addresses
  * @pc: the addresses, ascending
  * @count: number of them
+ * @lines: source files and lines are wanted; otherwise there are none
  * @innermost: for each address, index of its innermost call; -1 if there is none
+ * @unit: for each address, number of the last unit that covers it; -1 if there is none
  * @source: for each address, its source file; NULL if not known
  * @line: for each address, its line; 0 if not known
  * @call: calls
@@ -36,7 +39,9 @@ struct inline_call {
 struct inlines {
 	const u64		*pc;
 	size_t			 count;
+	bool			 lines;
 	int			*innermost;
+	int			*unit;
 	const char		**source;
 	u32			*line;
 	struct inline_call	*call;
@@ -45,7 +50,7 @@ struct inlines {
 	u64			 budget;
 };
 
-void inlines_find(struct inlines *inlines, Dwarf *dwarf, const u64 *pc, size_t count);
+void inlines_find(struct inlines *inlines, Dwarf *dwarf, const u64 *pc, size_t count, bool lines);
 void inlines_free(struct inlines *inlines);
 
 #endif /* INLINES_H */

@@ -38,11 +38,30 @@ static u64 hash_bytes(const u8 *bytes, size_t size, u64 hash)
 	return hash_word(hash_word(hash, word), size + 1);
 }
 
+/* The slot of an item whose key is one word: those of samples' frames are looked up most. */
+static u32 *intern_word_slot(const struct intern *intern, const void *item)
+{
+	u64 word, other;
+	u32 at;
+
+	memcpy(&word, item, sizeof(word));
+	at = hash_word(0x243f6a8885a308d3ull, word) & (intern->slots - 1);
+	for (; intern->slot[at] != INTERN_NONE; at = (at + 1) & (intern->slots - 1)) {
+		memcpy(&other, intern_item(intern, intern->slot[at]), sizeof(other));
+		if (other == word)
+			break;
+	}
+	return &intern->slot[at];
+}
+
 /* The slot of an item, or the free one where it belongs. */
 static u32 *intern_slot(const struct intern *intern, const void *item)
 {
-	u32 at = hash_bytes(item, intern->key, 0x243f6a8885a308d3ull) & (intern->slots - 1);
+	u32 at;
 
+	if (intern->key == sizeof(u64))
+		return intern_word_slot(intern, item);
+	at = hash_bytes(item, intern->key, 0x243f6a8885a308d3ull) & (intern->slots - 1);
 	while (intern->slot[at] != INTERN_NONE &&
 	       memcmp(intern_item(intern, intern->slot[at]), item, intern->key))
 		at = (at + 1) & (intern->slots - 1);

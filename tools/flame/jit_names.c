@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names of code made at run time, from /tmp/perf-PID.map: lines "START SIZE NAME", hexadecimal
- * (tools/perf/Documentation/jit-interface.txt in the kernel's sources).
+ * Names of code made at run time, from the process's jitdump file, if it has one, and from
+ * /tmp/perf-PID.map: lines "START SIZE NAME", hexadecimal (tools/perf/Documentation/jit-interface.txt
+ * in the kernel's sources).
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +15,7 @@
 #include "alloc.h"
 #include "answer.h"
 #include "io.h"
+#include "jitdump.h"
 #include "resolve.h"
 #include "symbols.h"
 
@@ -34,12 +37,14 @@ static void symbols_add_jit(struct symbols *symbols, char *line, u32 number)
 }
 
 /* A regular file; for others than root, of root's or their own: somebody else may lie. */
-static char *jit_read(const char *path, const char **why)
+static char *jit_read(const char *path, size_t *size, const char **why)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 	char *text = NULL;
+	ssize_t got;
 
+	*size = 0;
 	if (fd < 0) {
 		*why = strerror(errno);
 		return NULL;
@@ -50,27 +55,38 @@ static char *jit_read(const char *path, const char **why)
 		*why = "it belongs to somebody else";
 	} else {
 		text = alloc_zero(st.st_size + 1, 1);
-		if (io_read_at(fd, text, st.st_size, 0) < 0)
-			*text = '\0';
+		got = io_read_at(fd, text, st.st_size, 0);
+		*size = got > 0 ? got : 0;
 	}
 	close(fd);
 	return text;
 }
 
+static void jit_warn(const struct question *question, const char *path, const char *why, FILE *out)
+{
+	answer_warn(out, "no names of code made at run time by process %u: %s: %s",
+		    question->file.pid, path, why);
+}
+
 /** jit_names_find() - answer a question about code made at run time.  Return: through @out. */
 void jit_names_find(const struct question *question, FILE *out)
 {
+	char map[256], dump[PATH_MAX], *text, *rest, *line, *bytes = NULL;
+	const char *no_map = NULL, *no_dump = NULL;
 	struct symbols symbols = { 0 };
-	const char *why = NULL;
-	char path[256], *text, *rest, *line;
-	u32 number = 0;
-	size_t i;
+	size_t i, size;
 
-	snprintf(path, sizeof(path), "%.200s/tmp/perf-%u.map", question->root, question->file.pid);
-	text = rest = jit_read(path, &why);
+	if (*question->jitdump) {
+		snprintf(dump, sizeof(dump), "%s%s", question->root, question->jitdump);
+		bytes = jit_read(dump, &size, &no_dump);
+		if (bytes)
+			no_dump = jitdump_read(&symbols, cursor_of(bytes, size));
+	}
+	snprintf(map, sizeof(map), "%.200s/tmp/perf-%u.map", question->root, question->file.pid);
+	text = rest = jit_read(map, &size, &no_map);
 	/* A function at the address of an older one replaces it. */
 	while (rest && (line = strsep(&rest, "\n")))
-		symbols_add_jit(&symbols, line, ++number);
+		symbols_add_jit(&symbols, line, symbols.count);
 	symbols_sort(&symbols);
 	for (i = 0; i < question->count; i++) {
 		const struct profile_frame *frame = &question->frame[i];
@@ -80,9 +96,11 @@ void jit_names_find(const struct question *question, FILE *out)
 		answer_put(out, (struct answer){ .kind = FLAME_JIT }, symbol ? symbol->name : "",
 			   NULL);
 	}
-	if (why)
-		answer_warn(out, "no names of code made at run time by process %u: %s: %s",
-			    question->file.pid, path, why);
+	if (no_dump)
+		jit_warn(question, dump, no_dump, out);
+	else if (no_map && !*question->jitdump)
+		jit_warn(question, map, no_map, out);
 	symbols_free(&symbols);
 	free(text);
+	free(bytes);
 }

@@ -15,6 +15,8 @@
 #define KERNEL_NOTES	"/sys/kernel/notes"
 /* Code of modules and of the kernel is not further away from its symbol. */
 #define KERNEL_MAX_FUNCTION	(16u << 20)
+/* Limit of symbols that are in a module: more than any address. */
+#define KERNEL_MODULE		(~0ull - 1)
 
 /* The build-id of the running kernel: the note of type NT_GNU_BUILD_ID, name "GNU". */
 static bool kernel_is_recorded(const char *wanted)
@@ -49,6 +51,7 @@ static void symbols_add_kallsyms(struct symbols *symbols, char *line)
 	if (!strchr("tTwW", type))
 		return;
 	symbol.name = end + 3;
+	symbol.limit = strchr(symbol.name, '[') ? KERNEL_MODULE : ~0ull;
 	end[3 + strcspn(end + 3, " \t")] = '\0';
 	/* The last of several at one address, as perf: they differ in nothing else that is known. */
 	symbol.rank = symbols->count;
@@ -78,12 +81,16 @@ static u64 kernel_moved(const struct question *question, const struct symbols *s
 	return 0;
 }
 
-static void kernel_put(const struct symbols *symbols, u64 address, FILE *out)
+/*
+ * @moved: the kernel is elsewhere than it was.  So are its modules then, but nobody says by how much.
+ */
+static void kernel_put(const struct symbols *symbols, u64 address, bool moved, FILE *out)
 {
 	const struct symbol *symbol = symbols_find(symbols, address);
 	struct answer answer = { .kind = FLAME_KERNEL };
 
-	if (symbol && address - symbol->start < KERNEL_MAX_FUNCTION)
+	if (symbol && address - symbol->start < KERNEL_MAX_FUNCTION &&
+	    !(moved && symbol->limit == KERNEL_MODULE))
 		answer.outermost = answer_is_outermost(symbol->name);
 	else
 		symbol = NULL;
@@ -106,7 +113,7 @@ void kernel_names_find(const struct question *question, FILE *out)
 	moved = kernel_moved(question, &symbols);
 	for (i = 0; i < question->count; i++)
 		kernel_put(&symbols, question->frame[i].offset - !question->frame[i].exact + moved,
-			   out);
+			   moved, out);
 	if (!recorded)
 		answer_warn(out, "no names: another kernel was recorded than the one that runs; "
 			    "name its /proc/kallsyms with --kallsyms");

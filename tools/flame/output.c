@@ -5,10 +5,12 @@
 #include "output.h"
 
 static const struct output outputs[] = {
-	{ "svg", ".svg", output_svg },
-	{ "speedscope", ".speedscope.json", output_speedscope },
-	{ "pprof", ".pb.gz", output_pprof },
-	{ "folded", ".folded", output_folded },
+	{ "svg", ".svg", false, true, output_svg },
+	{ "speedscope", ".speedscope.json", false, true, output_speedscope },
+	{ "firefox", ".profile.json", false, false, output_firefox },
+	{ "pprof", ".pb.gz", true, false, output_pprof },
+	{ "folded", ".folded", false, true, output_folded },
+	{ "raw", ".raw", true, false, NULL },
 };
 
 #define OUTPUTS	(sizeof(outputs) / sizeof(outputs[0]))

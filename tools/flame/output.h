@@ -7,10 +7,15 @@
 
 #include "graph.h"
 
-/* struct output - a format; files whose names end with @suffix have it */
+/*
+ * struct output - a format; files whose names end with @suffix have it; no @write: raw.h's.  @all_events: one file
+ * shows all events.  @diff: it can show two graphs.
+ */
 struct output {
 	const char	*name;
 	const char	*suffix;
+	bool		all_events;
+	bool		diff;
 	void		(*write)(const struct graph *graph, FILE *out);
 };
 
@@ -19,6 +24,7 @@ const struct output *output_of_path(const char *path);
 
 void output_svg(const struct graph *graph, FILE *out);
 void output_speedscope(const struct graph *graph, FILE *out);
+void output_firefox(const struct graph *graph, FILE *out);
 void output_pprof(const struct graph *graph, FILE *out);
 void output_folded(const struct graph *graph, FILE *out);
 

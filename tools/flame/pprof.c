@@ -14,16 +14,13 @@
 /* Fields of profile.proto. */
 enum {
 	PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5,
-	PROFILE_STRING_TABLE = 6, PROFILE_COMMENT = 13,
+	PROFILE_STRING_TABLE = 6, PROFILE_COMMENT = 13, PROFILE_DEFAULT_SAMPLE_TYPE = 14,
 	VALUE_TYPE = 1, VALUE_UNIT = 2,
 	SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2,
 	LOCATION_ID = 1, LOCATION_LINE = 4,
 	LINE_FUNCTION = 1, LINE_LINE = 2,
 	FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILENAME = 4,
 };
-
-/* The strings that are not texts of the graph come first: number 0 must be "". */
-enum { STRING_EMPTY, STRING_UNIT, STRING_COUNT, STRING_CMDLINE, STRINGS };
 
 /* A message that is being written. */
 struct message {
@@ -75,29 +72,96 @@ static void message_take(struct message *message, unsigned int field, struct mes
 	part->size = 0;
 }
 
-static void pprof_put_samples(struct message *profile, const struct graph *graph)
+/**
+ * struct pprof - a profile that is being written
+ * @profile: the message
+ * @strings: its string table, put into @profile at the end
+ * @types: kinds of values that each sample has
+ */
+struct pprof {
+	struct message	profile;
+	struct texts	strings;
+	unsigned int	types;
+};
+
+static u32 pprof_string(struct pprof *pprof, const char *text)
+{
+	return texts_add(&pprof->strings, text, strlen(text));
+}
+
+static bool graph_has_periods(const struct graph *graph)
+{
+	size_t i;
+
+	for (i = 0; i < graph->count; i++)
+		if (graph->node[i].period)
+			return true;
+	return false;
+}
+
+static void pprof_put_type(struct pprof *pprof, const char *name, const char *unit, bool shown)
+{
+	struct message type = { 0 };
+
+	message_put_number(&type, VALUE_TYPE, pprof_string(pprof, name));
+	message_put_number(&type, VALUE_UNIT, pprof_string(pprof, unit));
+	message_take(&pprof->profile, PROFILE_SAMPLE_TYPE, &type);
+	if (shown)
+		message_put_number(&pprof->profile, PROFILE_DEFAULT_SAMPLE_TYPE,
+				   pprof_string(pprof, name));
+	pprof->types++;
+	free(type.bytes);
+}
+
+/* For each event its samples and, if they are known, what they stand for. */
+static void pprof_put_types(struct pprof *pprof, const struct graph *graph)
+{
+	const struct graph *of = graph;
+	char name[256];
+
+	for (; of; of = of->next) {
+		bool is_clock = strstr(of->event, "cpu-clock") || strstr(of->event, "task-clock");
+		bool periods = of == graph && strcmp(of->unit, "samples");
+
+		snprintf(name, sizeof(name), graph->next ? "%.200s samples" : "samples", of->event);
+		pprof_put_type(pprof, name, "count", of == graph && !periods);
+		if (graph_has_periods(of))
+			pprof_put_type(pprof, of->event, is_clock ? "nanoseconds" : "count",
+				       periods);
+	}
+}
+
+/* @first: which of the values of each sample is the first one of this event. */
+static void pprof_put_samples(struct pprof *pprof, const struct graph *graph, unsigned int first,
+			      unsigned int values)
 {
 	struct message sample = { 0 }, locations = { 0 };
+	unsigned int type;
 	size_t i, at;
 
 	for (i = 1; i < graph->count; i++) {
-		if (!graph->node[i].self)
+		const struct graph_node *node = &graph->node[i];
+
+		if (!node->samples && !node->period)
 			continue;
 		for (at = i; at; at = graph->node[at].parent)
 			message_put_varint(&locations, graph->node[at].name + 1);
 		message_take(&sample, SAMPLE_LOCATION, &locations);
-		message_put_number(&sample, SAMPLE_VALUE, graph->node[i].self);
-		message_take(profile, PROFILE_SAMPLE, &sample);
+		for (type = 0; type < pprof->types; type++)
+			message_put_varint(&locations, type == first ? node->samples :
+					   type == first + 1 && values > 1 ? node->period : 0);
+		message_take(&sample, SAMPLE_VALUE, &locations);
+		message_take(&pprof->profile, PROFILE_SAMPLE, &sample);
 	}
 	free(sample.bytes);
 	free(locations.bytes);
 }
 
 /* A name is a function and its only location. */
-static void pprof_put_names(struct message *profile, const struct graph *graph)
+static void pprof_put_names(struct pprof *pprof, const struct graph *graph)
 {
-	struct message part = { 0 }, line = { 0 };
-	u32 i;
+	struct message *profile = &pprof->profile, part = { 0 }, line = { 0 };
+	u32 i, text;
 
 	for (i = 0; i < graph->names->count; i++) {
 		const struct flame_name *name = intern_item(graph->names, i);
@@ -107,31 +171,27 @@ static void pprof_put_names(struct message *profile, const struct graph *graph)
 		message_put_number(&line, LINE_LINE, name->line);
 		message_take(&part, LOCATION_LINE, &line);
 		message_take(profile, PROFILE_LOCATION, &part);
+		text = pprof_string(pprof, texts_get(graph->texts, name->text));
 		message_put_number(&part, FUNCTION_ID, i + 1);
-		message_put_number(&part, FUNCTION_NAME, STRINGS + name->text);
-		message_put_number(&part, FUNCTION_SYSTEM_NAME, STRINGS + name->text);
+		message_put_number(&part, FUNCTION_NAME, text);
+		message_put_number(&part, FUNCTION_SYSTEM_NAME, text);
+		text = name->line ? name->source : name->module;
 		message_put_number(&part, FUNCTION_FILENAME,
-				   STRINGS + (name->line ? name->source : name->module));
+				   pprof_string(pprof, texts_get(graph->texts, text)));
 		message_take(profile, PROFILE_FUNCTION, &part);
 	}
 	free(part.bytes);
 	free(line.bytes);
 }
 
-static void pprof_put_strings(struct message *profile, const struct graph *graph)
+static void pprof_put_strings(struct pprof *pprof)
 {
-	const char *const strings[STRINGS] = {
-		[STRING_EMPTY] = "", [STRING_UNIT] = graph->unit, [STRING_COUNT] = "count",
-		[STRING_CMDLINE] = graph->cmdline,
-	};
 	const char *text;
 	u32 i;
 
-	for (i = 0; i < STRINGS; i++)
-		message_put_bytes(profile, PROFILE_STRING_TABLE, strings[i], strlen(strings[i]));
-	for (i = 0; i < graph->texts->index.count; i++) {
-		text = texts_get(graph->texts, i);
-		message_put_bytes(profile, PROFILE_STRING_TABLE, text, strlen(text));
+	for (i = 0; i < pprof->strings.index.count; i++) {
+		text = texts_get(&pprof->strings, i);
+		message_put_bytes(&pprof->profile, PROFILE_STRING_TABLE, text, strlen(text));
 	}
 }
 
@@ -153,20 +213,26 @@ static void pprof_compress(const struct message *profile, FILE *out)
 	deflateEnd(&z);
 }
 
-/** output_pprof() - write a graph for pprof */
+/** output_pprof() - write a graph for pprof, with those of other events */
 void output_pprof(const struct graph *graph, FILE *out)
 {
-	struct message profile = { 0 }, type = { 0 };
+	const struct graph *of = graph;
+	struct pprof pprof = { 0 };
+	unsigned int first = 0, values;
 
-	message_put_number(&type, VALUE_TYPE, STRING_UNIT);
-	message_put_number(&type, VALUE_UNIT, STRING_COUNT);
-	message_take(&profile, PROFILE_SAMPLE_TYPE, &type);
-	pprof_put_samples(&profile, graph);
-	pprof_put_names(&profile, graph);
-	pprof_put_strings(&profile, graph);
+	texts_open(&pprof.strings);
+	pprof_string(&pprof, "");	/* must be number 0 */
+	pprof_put_types(&pprof, graph);
+	for (; of; of = of->next, first += values) {
+		values = graph_has_periods(of) ? 2 : 1;
+		pprof_put_samples(&pprof, of, first, values);
+	}
+	pprof_put_names(&pprof, graph);
 	if (*graph->cmdline)
-		message_put_number(&profile, PROFILE_COMMENT, STRING_CMDLINE);
-	pprof_compress(&profile, out);
-	free(profile.bytes);
-	free(type.bytes);
+		message_put_number(&pprof.profile, PROFILE_COMMENT,
+				   pprof_string(&pprof, graph->cmdline));
+	pprof_put_strings(&pprof);
+	pprof_compress(&pprof.profile, out);
+	texts_close(&pprof.strings);
+	free(pprof.profile.bytes);
 }

@@ -14,7 +14,7 @@ void profile_open(struct profile *profile)
 		.nodes = INTERN_OF(struct profile_node, samples),
 	};
 	texts_open(&profile->texts);
-	profile->cmdline = profile->kernel_symbol = profile_text(profile, "");
+	profile->cmdline = profile->stops = profile->kernel_symbol = profile_text(profile, "");
 }
 
 void profile_close(struct profile *profile)
@@ -53,6 +53,7 @@ u32 profile_add_file(struct profile *profile, enum profile_file_kind kind, u32 p
 	u32 none = profile_text(profile, "");
 	const struct profile_file file = {
 		.kind = kind, .path = path, .mapped_id = none, .build_id = none,
+		.jitdump = none,
 	};
 
 	return intern_add(&profile->files, &file);

@@ -39,6 +39,7 @@ enum profile_file_kind {
  * @inode: inode number, 0 if not known
  * @generation: of the inode
  * @build_id: @mapped_id, or what the recording's header says; not a part of the key
+ * @jitdump: PROFILE_JIT: path of the process's jitdump file, or ""; likewise
  */
 struct profile_file {
 	u32	kind;
@@ -49,6 +50,7 @@ struct profile_file {
 	u64	inode;
 	u64	generation;
 	u32	build_id;
+	u32	jitdump;
 };
 
 /**
@@ -91,7 +93,8 @@ struct profile_event {
  * @nodes: of struct profile_node; parents come before their children
  * @event: the events
  * @nevents: number of them
- * @cmdline: text of perf's command line
+ * @cmdline: text of perf's command line, or of what was recorded
+ * @stops: text that says how walks ended, or of ""
  * @lost: samples lost
  * @throttled: times that an event was throttled
  * @unfinished: the recording ends too early
@@ -106,6 +109,7 @@ struct profile {
 	struct profile_event	*event;
 	size_t			 nevents;
 	u32			 cmdline;
+	u32			 stops;
 	u64			 lost;
 	u64			 throttled;
 	bool			 unfinished;

@@ -75,6 +75,20 @@ void answer_warn(FILE *out, const char *format, ...)
 	fwrite(why.text, 1, sizeof(why.text), out);
 }
 
+/** answer_limit() - limit this process, which is to read one file, to what its names may cost */
+void answer_limit(void)
+{
+	const struct rlimit cpu = { RESOLVE_SECONDS, RESOLVE_SECONDS };
+	const struct rlimit memory = { RESOLVE_BYTES, RESOLVE_BYTES };
+
+	setrlimit(RLIMIT_CPU, &cpu);
+#ifndef __SANITIZE_ADDRESS__
+	setrlimit(RLIMIT_AS, &memory);
+#else
+	(void)memory;
+#endif
+}
+
 /** answer_is_outermost() - do programs, threads or the kernel's own threads begin with it? */
 bool answer_is_outermost(const char *name)
 {
@@ -128,6 +142,7 @@ static void resolver_ask(struct resolver *resolver, u32 file, size_t first, size
 	resolver->question[resolver->count++] = (struct question){
 		.file = *asked, .path = profile_get_text(profile, asked->path),
 		.build_id = profile_get_text(profile, asked->build_id),
+		.jitdump = profile_get_text(profile, asked->jitdump),
 		.frame = resolver->frames + first, .count = count,
 		.inlines = resolve->inlines, .lines = resolve->lines, .root = resolve->root,
 		.kallsyms = resolve->kallsyms,
@@ -161,17 +176,10 @@ static void resolver_work(void *arg, size_t index, FILE *out)
 		[PROFILE_ELF] = elf_names_find, [PROFILE_KERNEL] = kernel_names_find,
 		[PROFILE_JIT] = jit_names_find,
 	};
-	const struct rlimit cpu = { RESOLVE_SECONDS, RESOLVE_SECONDS };
-	const struct rlimit memory = { RESOLVE_BYTES, RESOLVE_BYTES };
 	const struct resolver *resolver = arg;
 	const struct question *question = &resolver->question[index];
 
-	setrlimit(RLIMIT_CPU, &cpu);
-#ifndef __SANITIZE_ADDRESS__
-	setrlimit(RLIMIT_AS, &memory);
-#else
-	(void)memory;
-#endif
+	answer_limit();
 	find[question->file.kind](question, out);
 }
 

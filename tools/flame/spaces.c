@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "order.h"
 #include "spaces.h"
 
 /* Of a process; the kernel's default limit (vm.max_map_count) is less. */
@@ -42,17 +43,8 @@ struct task *spaces_task(struct spaces *spaces, u32 tid)
 /* Index of the first mapping that ends after @address. */
 static size_t space_index(const struct space *space, u64 address)
 {
-	size_t low = 0, high = space->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (space->map[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return order_upto(space->map, space->count, sizeof(*space->map),
+			  offsetof(struct space_map, end), address);
 }
 
 /** space_find() - the mapping that has an address, or NULL; @space may be NULL */

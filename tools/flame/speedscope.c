@@ -6,30 +6,8 @@
 #include <stdlib.h>
 
 #include "alloc.h"
+#include "json_text.h"
 #include "output.h"
-#include "text.h"
-
-/* A string; what is not UTF-8 becomes U+FFFD, control characters are escaped. */
-static void json_put_text(const char *text, FILE *out)
-{
-	const unsigned char *s = (const unsigned char *)text;
-
-	putc('"', out);
-	while (*s) {
-		unsigned int n = text_utf8_length(s);
-
-		if (!n)
-			fputs("\\ufffd", out);
-		else if (text_utf8_is_control(s))
-			fprintf(out, "\\u%04x", *s == 0xc2 ? s[1] : *s);
-		else if (*s == '"' || *s == '\\')
-			fprintf(out, "\\%c", *s);
-		else
-			fwrite(s, 1, n, out);
-		s += n ?: 1;
-	}
-	putc('"', out);
-}
 
 static void speedscope_put_frames(const struct graph *graph, FILE *out)
 {
@@ -52,7 +30,12 @@ static void speedscope_put_frames(const struct graph *graph, FILE *out)
 	}
 }
 
-static void speedscope_put_stacks(const struct graph *graph, FILE *out)
+static u64 node_value(const struct graph_node *node, bool before)
+{
+	return before ? node->before_self : node->self;
+}
+
+static void speedscope_put_stacks(const struct graph *graph, bool before, FILE *out)
 {
 	u32 *path = alloc_array(NULL, graph->deepest + 1, sizeof(*path)), depth;
 	const char *comma = "";
@@ -60,7 +43,7 @@ static void speedscope_put_stacks(const struct graph *graph, FILE *out)
 
 	for (i = 1; i < graph->count; i++) {
 		path[graph->node[i].depth] = graph->node[i].name;
-		if (!graph->node[i].self)
+		if (!node_value(&graph->node[i], before))
 			continue;
 		fprintf(out, "%s\n[", comma);
 		for (depth = 1; depth <= graph->node[i].depth; depth++)
@@ -71,27 +54,42 @@ static void speedscope_put_stacks(const struct graph *graph, FILE *out)
 	free(path);
 }
 
-/** output_speedscope() - write a graph for speedscope */
-void output_speedscope(const struct graph *graph, FILE *out)
+static void speedscope_put_profile(const struct graph *graph, bool before, FILE *out)
 {
+	const struct graph_node *node = graph->node;
 	const char *comma = "";
 	size_t i;
 
+	fputs("{\"type\":\"sampled\",\"name\":", out);
+	json_put_text(before ? "before" : graph->event, out);
+	fprintf(out, ",\"unit\":\"none\",\"startValue\":0,\"endValue\":%llu,\n\"samples\":[",
+		(unsigned long long)(before ? node->before_total : node->total));
+	speedscope_put_stacks(graph, before, out);
+	fputs("],\n\"weights\":[", out);
+	for (i = 1; i < graph->count; i++) {
+		u64 value = node_value(&node[i], before);
+
+		if (!value)
+			continue;
+		fprintf(out, "%s%llu", comma, (unsigned long long)value);
+		comma = ",";
+	}
+	fputs("]}", out);
+}
+
+/** output_speedscope() - write a graph for speedscope */
+void output_speedscope(const struct graph *graph, FILE *out)
+{
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 	      "\"exporter\":\"beectl flame\",\"name\":", out);
 	json_put_text(*graph->cmdline ? graph->cmdline : graph->event, out);
 	fputs(",\n\"shared\":{\"frames\":[", out);
 	speedscope_put_frames(graph, out);
-	fputs("]},\n\"profiles\":[{\"type\":\"sampled\",\"name\":", out);
-	json_put_text(graph->event, out);
-	fprintf(out, ",\"unit\":\"none\",\"startValue\":0,\"endValue\":%llu,\n\"samples\":[",
-		(unsigned long long)graph->node[0].total);
-	speedscope_put_stacks(graph, out);
-	fputs("],\n\"weights\":[", out);
-	for (i = 1; i < graph->count; i++)
-		if (graph->node[i].self) {
-			fprintf(out, "%s%llu", comma, (unsigned long long)graph->node[i].self);
-			comma = ",";
-		}
-	fputs("]}]}\n", out);
+	fputs("]},\n\"profiles\":[", out);
+	speedscope_put_profile(graph, false, out);
+	if (graph->is_diff) {
+		fputs(",\n", out);
+		speedscope_put_profile(graph, true, out);
+	}
+	fputs("]}\n", out);
 }

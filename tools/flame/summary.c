@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which functions take the most. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "alloc.h"
@@ -10,14 +11,28 @@ static int row_compare_self(const void *a, const void *b)
 {
 	const struct summary_row *x = a, *y = b;
 
-	return order(y->self, x->self) ?: order(y->total, x->total) ?: order(x->name, y->name);
+	return order(fabs(y->self_change), fabs(x->self_change)) ?: order(y->self, x->self) ?: order(y->total, x->total) ?: order(x->name, y->name);
 }
 
 static int row_compare_total(const void *a, const void *b)
 {
 	const struct summary_row *x = a, *y = b;
 
-	return order(y->total, x->total) ?: order(y->self, x->self) ?: order(x->name, y->name);
+	return order(fabs(y->total_change), fabs(x->total_change)) ?:
+	       order(y->total, x->total) ?: order(y->self, x->self) ?: order(x->name, y->name);
+}
+
+static double share(u64 part, u64 all)
+{
+	return all ? 100.0 * part / all : 0;
+}
+
+static void row_compare_shares(struct summary_row *row, const struct graph_node *all)
+{
+	row->self_change = share(row->self, all->total) -
+			   share(row->before_self, all->before_total);
+	row->total_change = share(row->total, all->total) -
+			    share(row->before_total, all->before_total);
 }
 
 /**
@@ -28,7 +43,8 @@ static int row_compare_total(const void *a, const void *b)
  *
  * A function that calls itself counts once in a stack.
  *
- * Return: all functions, without threads, the largest first; for free().
+ * Return: all functions, without threads, the largest first, or those that have changed the most;
+ * for free().
  */
 struct summary_row *summary_make(const struct graph *graph, bool by_total, size_t *count)
 {
@@ -49,15 +65,19 @@ struct summary_row *summary_make(const struct graph *graph, bool by_total, size_
 		path[depth = node->depth] = name;
 		row[name].name = name;
 		row[name].self += node->self;
+		row[name].before_self += node->before_self;
 		if (!on_path[name]) {
 			on_path[name] = depth;
 			row[name].total += node->total;
+			row[name].before_total += node->before_total;
 		}
 	}
 	for (i = 0; i < graph->names->count; i++)
-		if (row[i].total && ((struct flame_name *)intern_item(graph->names, i))->kind !=
+		if ((row[i].total || row[i].before_total) && ((struct flame_name *)intern_item(graph->names, i))->kind !=
 				    FLAME_COMM)
 			row[n++] = row[i];
+	for (i = 0; i < n && graph->is_diff; i++)
+		row_compare_shares(&row[i], graph->node);
 	qsort(row, n, sizeof(*row), by_total ? row_compare_total : row_compare_self);
 	free(on_path);
 	free(path);

@@ -10,11 +10,19 @@
  * @name: index of its name
  * @self: value of the stacks that end in it
  * @total: value of the stacks that have it
+ * @before_self: likewise, of the graph that this one is compared with
+ * @before_total: likewise
+ * @self_change: of its share by itself, in percent of all; 0 if nothing is compared
+ * @total_change: likewise, with what it calls
  */
 struct summary_row {
 	u32	name;
 	u64	self;
 	u64	total;
+	u64	before_self;
+	u64	before_total;
+	double	self_change;
+	double	total_change;
 };
 
 struct summary_row *summary_make(const struct graph *graph, bool by_total, size_t *count);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diff.h"
 #include "output.h"
 #include "svg_script.h"
 #include "text.h"
@@ -26,6 +27,15 @@ static const struct { const char *letter, *legend; } kinds[FLAME_KINDS] = {
 	[FLAME_INLINED] = { "i", "inlined" }, [FLAME_JIT] = { "j", "JIT" },
 	[FLAME_UNKNOWN] = { "n", "no name" }, [FLAME_COMM] = { "c", "thread" },
 };
+
+/* By how much of all, at least, a frame's share has changed; each has a colour. */
+static const struct { const char *class, *legend; double least; } changes[] = {
+	{ "d6", "5 % more", 5 }, { "d5", "1 % more", 1 }, { "d4", "0.1 % more", 0.1 },
+	{ "d3", "as before", -0.1 }, { "d2", "0.1 % less", -1 }, { "d1", "1 % less", -5 },
+	{ "d0", "5 % less", -200 },
+};
+
+#define CHANGES	(sizeof(changes) / sizeof(changes[0]))
 
 /* Text in XML: what it cannot have (XML 1.0, 2.2), and what is not UTF-8, becomes U+FFFD. */
 static void svg_put_text(const char *text, size_t characters, FILE *out)
@@ -83,6 +93,8 @@ static void svg_put_style(FILE *out)
 			fprintf(out, ".%s%zu rect{fill:hsl(%d,%d%%,%d%%)}", colours[i].letter, shade,
 				colours[i].hue + 6 * (int)shade, colours[i].saturation,
 				colours[i].light + 3 * (int)shade);
+	fputs(".d6 rect{fill:#e8462c}.d5 rect{fill:#f48a72}.d4 rect{fill:#f9c4b8}.d3 rect{fill:#ddd}"
+	      ".d2 rect{fill:#c3d6f2}.d1 rect{fill:#8bb0e6}.d0 rect{fill:#4a84d8}", out);
 	fputs("\n@media(prefers-color-scheme:dark){text{fill:#eee}#back{fill:#181818}"
 	      "#frames g.at rect{stroke:#fff}", out);
 	for (i = 0; i < sizeof(colours) / sizeof(colours[0]); i++)
@@ -90,19 +102,30 @@ static void svg_put_style(FILE *out)
 			fprintf(out, ".%s%zu rect{fill:hsl(%d,%d%%,%d%%)}", colours[i].letter, shade,
 				colours[i].hue + 6 * (int)shade, colours[i].saturation / 2 + 10,
 				colours[i].dark + 2 * (int)shade);
+	fputs(".d6 rect{fill:#b3311c}.d5 rect{fill:#8c3c2d}.d4 rect{fill:#64413a}.d3 rect{fill:#444}"
+	      ".d2 rect{fill:#3b4757}.d1 rect{fill:#2f517f}.d0 rect{fill:#2360b4}", out);
 	fputs("}\n</style>\n", out);
 }
 
-static void svg_put_legend(FILE *out)
+/* One colour and what it means.  Return: where the next one goes. */
+static int svg_put_colour(const char *class, const char *legend, int x, FILE *out)
+{
+	fprintf(out, "<g class=\"%s\"><rect x=\"%d\" y=\"60\" width=\"11\" height=\"11\"/>"
+		"<text class=\"info\" x=\"%d\" y=\"70\">%s</text></g>\n", class, x, x + 15, legend);
+	return x + 30 + 7 * (int)strlen(legend);
+}
+
+static void svg_put_legend(const struct graph *graph, FILE *out)
 {
 	int i, x = SVG_SIDE;
+	char class[4];
 
 	fputs("<g id=\"legend\">\n", out);
-	for (i = 0; i < FLAME_KINDS; i++) {
-		fprintf(out, "<g class=\"%s1\"><rect x=\"%d\" y=\"60\" width=\"11\" height=\"11\"/>"
-			"<text class=\"info\" x=\"%d\" y=\"70\">%s</text></g>\n", kinds[i].letter, x,
-			x + 15, kinds[i].legend);
-		x += 30 + 7 * (int)strlen(kinds[i].legend);
+	for (i = 0; graph->is_diff && i < (int)CHANGES; i++)
+		x = svg_put_colour(changes[i].class, changes[i].legend, x, out);
+	for (i = 0; !graph->is_diff && i < FLAME_KINDS; i++) {
+		snprintf(class, sizeof(class), "%s1", kinds[i].letter);
+		x = svg_put_colour(class, kinds[i].legend, x, out);
 	}
 	fputs("</g>\n", out);
 }
@@ -129,6 +152,8 @@ static void svg_put_facts(const struct graph *graph, size_t hidden, FILE *out)
 	if (hidden)
 		fprintf(out, ", %zu frames of less than %g %% not shown", hidden,
 			100.0 / SVG_MIN_SHARE);
+	if (graph->is_diff)
+		fputs(", compared by shares", out);
 	if (*graph->stops) {
 		fputs("; ", out);
 		svg_put_text(graph->stops, 200, out);
@@ -161,7 +186,7 @@ static void svg_put_head(const struct graph *graph, u64 total, size_t hidden, in
 		"visibility=\"hidden\">Search</text>\n<text id=\"matched\" class=\"info\" x=\"%d\" "
 		"y=\"70\" text-anchor=\"end\"/>\n<text id=\"details\" x=\"%d\" y=\"%d\"/>\n",
 		SVG_WIDTH - 110, SVG_WIDTH - 60, SVG_WIDTH - 130, SVG_SIDE, height - 14);
-	svg_put_legend(out);
+	svg_put_legend(graph, out);
 }
 
 static unsigned int name_shade(const char *text)
@@ -171,6 +196,20 @@ static unsigned int name_shade(const char *text)
 	for (; *text; text++)
 		hash = (hash ^ (unsigned char)*text) * 16777619;
 	return hash >> 13 & (SVG_SHADES - 1);
+}
+
+static void svg_put_class(const struct graph *graph, size_t node, FILE *out)
+{
+	double change = graph_share(graph, node) - graph_share_before(graph, node);
+	u32 kind = node ? graph_name(graph, node)->kind : FLAME_COMM;
+	size_t i = 0;
+
+	while (i < CHANGES - 1 && change < changes[i].least)
+		i++;
+	if (graph->is_diff)
+		fputs(changes[i].class, out);
+	else
+		fprintf(out, "%s%u", kinds[kind].letter, name_shade(graph_text(graph, node)));
 }
 
 static void svg_put_label(const struct graph *graph, size_t node, FILE *out)
@@ -197,20 +236,22 @@ static void svg_put_frame(const struct graph *graph, size_t node, u64 start, FIL
 	double x = SVG_SIDE + start * scale, width = at->total * scale;
 	int y = SVG_TOP + (graph->deepest - at->depth) * SVG_ROW;
 	const char *text = graph_text(graph, node);
-	u32 kind = node ? graph_name(graph, node)->kind : FLAME_COMM;
 	size_t fits = (width - 6) / SVG_CHARACTER > 2 ? (width - 6) / SVG_CHARACTER : 0;
 	char count[32];
 
 	text_count(at->total, count, sizeof(count));
-	fprintf(out, "<g class=\"%s%u\" data-f=\"%llu,%llu,%u\"><title>", kinds[kind].letter,
-		name_shade(text), (unsigned long long)start, (unsigned long long)at->total,
-		at->depth);
+	fputs("<g class=\"", out);
+	svg_put_class(graph, node, out);
+	fprintf(out, "\" data-f=\"%llu,%llu,%u\"><title>", (unsigned long long)start,
+		(unsigned long long)at->total, at->depth);
 	svg_put_label(graph, node, out);
 	fprintf(out, ": %s ", count);
 	svg_put_text(graph->unit, 100, out);
-	fprintf(out, ", %.2f %%</title><rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"/>"
-		"<text x=\"%.2f\" y=\"%d\">", 100.0 * at->total / graph->node[0].total, x, y, width,
-		SVG_ROW - 1, x + 3, y + 12);
+	fprintf(out, ", %.2f %%", graph_share(graph, node));
+	if (graph->is_diff)
+		fprintf(out, ", before %.2f %%", graph_share_before(graph, node));
+	fprintf(out, "</title><rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"/>"
+		"<text x=\"%.2f\" y=\"%d\">", x, y, width, SVG_ROW - 1, x + 3, y + 12);
 	if (fits && text_characters(text) > fits) {
 		svg_put_text(text, fits - 2, out);
 		fputs("..", out);
@@ -223,13 +264,13 @@ static void svg_put_frame(const struct graph *graph, size_t node, u64 start, FIL
 /** output_svg() - write a graph as SVG */
 void output_svg(const struct graph *graph, FILE *out)
 {
-	u64 total = graph->node[0].total, least = total / SVG_MIN_SHARE;
+	u64 total = graph->node[0].total, least = total / SVG_MIN_SHARE ?: 1;
 	int height = SVG_TOP + (graph->deepest + 1) * SVG_ROW + SVG_BOTTOM;
 	size_t i, hidden = 0;
 	u64 *start = graph_starts(graph);
 
 	for (i = 0; i < graph->count; i++)
-		hidden += graph->node[i].total < least;
+		hidden += graph->node[i].total && graph->node[i].total < least;
 	svg_put_head(graph, total, hidden, height, out);
 	fputs("<g id=\"frames\">\n", out);
 	for (i = 0; i < graph->count && total; i++)

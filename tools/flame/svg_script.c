@@ -23,7 +23,7 @@ const char svg_script[] =
 	"      title: groups[i].querySelector(\"title\").textContent,\n"
 	"      rect: groups[i].querySelector(\"rect\"), text: groups[i].querySelector(\"text\") });\n"
 	"    f = frames[i];\n"
-	"    f.name = f.title.replace(/: [0-9,]+ [^:]*$/, \"\");\n"
+	"    f.name = f.title.slice(0, f.title.lastIndexOf(\" \" + unit + \", \")).replace(/: [0-9,]+$/, \"\");\n"
 	"    f.parent = f.depth ? last[f.depth - 1] : -1;\n"
 	"    last[f.depth] = i;\n"
 	"    f.g.setAttribute(\"tabindex\", \"-1\");\n"

@@ -45,29 +45,35 @@ void symbols_sort(struct symbols *symbols)
 	for (i = 0; i < n; i++) {
 		struct symbol *symbol = &symbols->symbol[i];
 
-		if (!symbol->end)
+		symbol->is_label = !symbol->end;
+		if (symbol->is_label)
 			symbol->end = i + 1 < n && symbol[1].start < symbol->limit ?
 				      symbol[1].start : symbol->limit;
 	}
 }
 
-/** symbols_find() - the function that has an address, or NULL */
+/**
+ * symbols_find() - the function that has an address, or NULL
+ * @symbols: sorted
+ * @address: the address
+ *
+ * Return: the innermost one that has a size, if there is any: others in it are labels.
+ */
 const struct symbol *symbols_find(const struct symbols *symbols, u64 address)
 {
-	size_t low = 0, high = symbols->count, i;
+	const struct symbol *label = NULL, *found;
+	size_t i, low = order_upto(symbols->symbol, symbols->count, sizeof(*symbols->symbol),
+				   offsetof(struct symbol, start), address);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (symbols->symbol[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
+	for (i = 0; i < SYMBOLS_MAX_NESTED && low; i++) {
+		found = &symbols->symbol[--low];
+		if (found->end <= address)
+			continue;
+		if (!found->is_label)
+			return found;
+		label = label ?: found;
 	}
-	for (i = 0; i < SYMBOLS_MAX_NESTED && low; i++)
-		if (symbols->symbol[--low].end > address)
-			return &symbols->symbol[low];
-	return NULL;
+	return label;
 }
 
 void symbols_free(struct symbols *symbols)
@@ -84,11 +90,20 @@ void symbols_free(struct symbols *symbols)
  */
 char *symbol_demangle(const char *name)
 {
-	const char *version = strchr(name, '@');
-	char *text = NULL;
+	const char *at = strchr(name, '@');
+	char *text = NULL, *function;
 
-	if (version && strcmp(version, "@plt"))
-		return alloc_check(strndup(name, version - name), 0);
+	if (at && strcmp(at, "@plt"))
+		return alloc_check(strndup(name, at - name), 0);
+	if (at && at > name) {
+		char *symbol = alloc_check(strndup(name, at - name), 0);
+
+		function = symbol_demangle(symbol);
+		free(symbol);
+		alloc_check(asprintf(&text, "%s@plt", function) < 0 ? NULL : text, 0);
+		free(function);
+		return text;
+	}
 	if (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R') &&
 	    strnlen(name, SYMBOL_MAX_MANGLED) < SYMBOL_MAX_MANGLED)
 		text = cplus_demangle(name, DMGL_AUTO);

@@ -4,6 +4,7 @@
 #define SYMBOLS_H
 
 #include <linux/types.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /**
@@ -13,6 +14,7 @@
  * @limit: end of what it is in
  * @name: not owned
  * @rank: the higher, the better, of symbols with the same address
+ * @is_label: it has no size; filled by symbols_sort()
  */
 struct symbol {
 	u64		 start;
@@ -20,6 +22,7 @@ struct symbol {
 	u64		 limit;
 	const char	*name;
 	u32		 rank;
+	bool		 is_label;
 };
 
 /* struct symbols - all zero is an empty list */

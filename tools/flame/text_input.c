@@ -81,7 +81,7 @@ static bool input_take_folded(struct text_input *input, char *line)
 	} while (*line);
 	for (i = 0; i < input->count; i++)
 		node = graph_builder_add(&input->builder, node, input->name[i]);
-	graph_builder_count(&input->builder, node, value);
+	graph_builder_count(&input->builder, node, value, 0);
 	input->samples += value;
 	return true;
 }
@@ -97,7 +97,7 @@ static void input_end_sample(struct text_input *input)
 	node = graph_builder_add(&input->builder, 0, input->name[0]);
 	for (i = input->count; --i;)
 		node = graph_builder_add(&input->builder, node, input->name[i]);
-	graph_builder_count(&input->builder, node, 1);
+	graph_builder_count(&input->builder, node, 1, 0);
 	input->samples++;
 	input->count = 0;
 }
@@ -213,7 +213,7 @@ int text_input_read(struct stream *stream, struct profile *profile, struct resol
 	else if (!take)
 		good = !error_set(error, EINVAL, "no stacks are there");
 	graph->samples = input->samples;
-	graph_builder_finish(&input->builder, graph);
+	graph_builder_finish(&input->builder, graph, false);
 	free(input);
 	return good ? 0 : -1;
 }

@@ -16,7 +16,7 @@
 #include "io.h"
 #include "order.h"
 
-#define HEADER_SIZE		104	/* of struct perf_file_header, without later additions */
+#define HEADER_SIZE		104	/* bytes of struct perf_file_header in all versions of perf */
 #define HEADER_MAX_SECTION	(256u << 20)
 #define HEADER_MAX_IDS		(1u << 20)
 #define HEADER_MAX_WORDS	4096	/* of perf's command line */

@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "alloc.h"
+#include "deferred.h"
 #include "header.h"
 #include "records.h"
 #include "rounds.h"
@@ -20,7 +21,6 @@ enum {
 	RECORD_FIRST_OF_PERF = 64,
 };
 
-#define RECORD_DEFERRED		22	/* PERF_RECORD_CALLCHAIN_DEFERRED, Linux 6.19 */
 #define INFLATE_MAX_RECORD	(64u << 20)	/* that one compressed record becomes */
 #define READ_EVERY		1024	/* records, between calls of read() */
 
@@ -101,9 +101,6 @@ static int reading_take_kernel(struct reading *reading, const u8 *record)
 
 	if (!reading->data->nevents)
 		return error_set(reading->error, EINVAL, "records come before their events");
-	if (header.type == RECORD_DEFERRED)
-		return error_set(reading->error, EOPNOTSUPP, "user stacks were recorded apart from "
-				 "samples (--call-graph fp,defer), which cannot be read");
 	time = record_time(reading->data, record);
 	/* A sample at once as well: records that wait have times, and it has none. */
 	rounds_add(&reading->rounds, record, header.size, time);
@@ -195,6 +192,9 @@ static int reading_take_perf(struct reading *reading, const u8 *record, bool pac
 		header_name_event(reading->data, body);
 		break;
 	case RECORD_ROUND:
+		/* However few records there are: perf waits for more when a round ends. */
+		if (reading->handler->read)
+			reading->handler->read(reading->handler->arg);
 		return rounds_end(&reading->rounds, reading_take_ordered, reading);
 	case RECORD_COMPRESSED:
 	case RECORD_COMPRESSED2:
@@ -279,7 +279,10 @@ static int reading_run(struct reading *reading)
 				 strerror(stream->failed));
 	if (stream_peek(stream, 1) || reading->plain_size)
 		reading->data->unfinished = true;
-	return rounds_flush(&reading->rounds, reading_take_ordered, reading);
+	if (rounds_flush(&reading->rounds, reading_take_ordered, reading))
+		return -1;
+	deferred_flush(reading->data, reading->handler);
+	return 0;
 }
 
 /* The header; afterwards the stream is at the first record. */
@@ -344,5 +347,6 @@ void perfdata_free(struct perfdata *data)
 	free(data->ids);
 	free(data->file);
 	free(data->cmdline);
+	deferred_flush(data, NULL);
 	*data = (struct perfdata){ 0 };
 }

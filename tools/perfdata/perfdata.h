@@ -60,6 +60,7 @@ struct perfdata_file_id {
  * @file: build-ids in the header or pipe, by path once all has been read
  * @nfiles: number of them
  * @cmdline: of perf; NULL if not known
+ * @deferred: samples that wait for their user stacks, or NULL
  * @lost: samples that were lost
  * @throttled: number of times that an event was throttled
  * @unfinished: it ends before perf has ended it
@@ -72,6 +73,7 @@ struct perfdata {
 	struct perfdata_file_id	*file;
 	size_t			 nfiles;
 	char			*cmdline;
+	struct deferred		*deferred;
 	u64			 lost;
 	u64			 throttled;
 	bool			 unfinished;

@@ -8,11 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "deferred.h"
+#include "order.h"
 #include "records.h"
 
 #define MISC_MMAP_DATA		(1 << 13)
 #define MISC_MMAP_BUILD_ID	(1 << 14)
 #define PROT_EXECUTE		4
+#define RECORD_DEFERRED		22	/* PERF_RECORD_CALLCHAIN_DEFERRED, Linux 6.19 */
 
 struct record_header record_header(const u8 *record)
 {
@@ -33,19 +36,12 @@ static struct cursor record_body(const u8 *record)
 
 static bool event_find(const struct perfdata *data, u64 id, u32 *event)
 {
-	size_t low = 0, high = data->nids;
+	size_t found = order_upto(data->ids, data->nids, sizeof(*data->ids),
+				  offsetof(struct perfdata_id, id), id);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (data->ids[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == data->nids || data->ids[low].id != id)
+	if (!found || data->ids[found - 1].id != id)
 		return false;
-	*event = data->ids[low].event;
+	*event = data->ids[found - 1].event;
 	return true;
 }
 
@@ -227,7 +223,7 @@ static void fork_deliver(const struct perfdata_handler *handler, const u8 *recor
 		handler->fork(handler->arg, &task);
 }
 
-static int sample_deliver(const struct perfdata *data, const struct perfdata_handler *handler,
+static int sample_deliver(struct perfdata *data, const struct perfdata_handler *handler,
 			  const u8 *record, struct bee_error *error)
 {
 	struct perfdata_sample sample;
@@ -235,7 +231,8 @@ static int sample_deliver(const struct perfdata *data, const struct perfdata_han
 
 	if (sample_read(data, record, &sample, &time, error))
 		return -1;
-	handler->sample(handler->arg, &sample);
+	if (!deferred_add(data, &sample))
+		handler->sample(handler->arg, &sample);
 	return 0;
 }
 
@@ -273,6 +270,9 @@ int record_deliver(struct perfdata *data, const struct perfdata_handler *handler
 		break;
 	case PERF_RECORD_THROTTLE:
 		data->throttled++;
+		break;
+	case RECORD_DEFERRED:
+		deferred_deliver(data, c, handler);
 		break;
 	case PERF_RECORD_SAMPLE:
 		return sample_deliver(data, handler, record, error);

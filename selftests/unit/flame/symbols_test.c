@@ -13,6 +13,7 @@ static const struct symbol made[] = {
 	{ 0x140, 0x150, 0x200, "better", 2 },
 	{ 0x180, 0x1c0, 0x200, "outer", 1 },
 	{ 0x190, 0x194, 0x200, "nested", 1 },
+	{ 0x1b0, 0, 0x200, "label", 1 },
 	{ 0x1f0, 0, 0x200, "last", 1 },			/* no size: until the section's end */
 	{ 0x300, 0, 0x400, "other", 1 },
 };
@@ -29,6 +30,8 @@ static const struct {
 	{ 0x150, NULL, "behind a function, in no other" },
 	{ 0x192, "nested", "a symbol within another" },
 	{ 0x1a0, "outer", "behind the nested one, in the outer one" },
+	{ 0x1b8, "outer", "behind a label in a function" },
+	{ 0x1c8, "label", "behind a function that has a label, in no other" },
 	{ 0x1ff, "last", "a symbol without size ends with its section" },
 	{ 0x200, NULL, "nothing belongs to it behind that" },
 	{ 0x350, "other", "in the next section" },
@@ -41,6 +44,8 @@ static const struct { const char *symbol, *name; } names[] = {
 	{ "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write" },
 	{ "pthread_rwlock_rdlock@@GLIBC_2.34", "pthread_rwlock_rdlock" },
 	{ "memcpy@plt", "memcpy@plt" },
+	{ "_ZN3foo3barEiPKc@plt", "foo::bar@plt" },
+	{ "@plt", "@plt" },
 	{ "_Znonsense", "_Znonsense" },
 };
 

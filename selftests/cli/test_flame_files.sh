@@ -1,0 +1,195 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# beectl flame: addresses that are kept and named later, where names come from, and files that are
+# whole at any time.
+# slow: 1
+# shellcheck source=selftests/lib/beectl.sh
+. "$(dirname "$0")/../lib/beectl.sh"
+# shellcheck source=selftests/lib/flame.sh
+. "$tree/selftests/lib/flame.sh"
+
+formats="svg folded speedscope firefox pprof"
+names="prog;main;outer 1"
+
+# A recording with all kinds of addresses, and names that are hard to write down.
+everything() {
+	hostile && cp "$work/made.data" "$work/hostile.data" || return
+	made "_ = [r.sample(7, [KERNEL, 0xffffffff81000010 + i, USER, 0x400000 + 16 * i, 0x401000 + i, 0x900000]) for i in range(300)]; r.map(7, 0x7000, 0x1000, '//anon'); r.sample(7, [USER, 0x7004, $(address main) + 8]); r.comm(8, b'a b%c\\nd'); r.sample(8, [USER, 0x10])"
+}
+
+# same OPTIONS RAW DATA: is RAW, with its names, what DATA is in all formats?
+same() {
+	local format options
+	read -r -a options <<<"$1"
+	for format in $formats; do
+		"$beectl" flame "$3" --format "$format" "${options[@]}" >"$work/direct" 2>"$work/direct.errors" &&
+			"$beectl" flame --enrich "$2" --format "$format" "${options[@]}" >"$work/enriched" 2>"$work/enriched.errors" &&
+			cmp "$work/direct" "$work/enriched" && diff "$work/direct.errors" "$work/enriched.errors" || return
+	done
+}
+
+check_enrich() {
+	everything || return
+	local data
+	for data in made hostile; do
+		"$beectl" flame "$work/$data.data" -o "$work/$data.raw" && same "" "$work/$data.raw" "$work/$data.data" &&
+			same "--inlines --lines --periods" "$work/$data.raw" "$work/$data.data" || return
+	done
+	! grep -E 'main|outer' "$work/made.raw" &&
+		"$beectl" flame "$work/made.raw" --raw | cmp - "$work/made.raw"
+}
+
+# Where the address is known, but the file is not there; and where it is.
+check_elsewhere() {
+	made "r.map(7, 0x500000, 0x10000, '/nowhere/prog'); r.sample(7, [USER, $(address outer) + 0x100000, $(address main) + 0x100008])" &&
+		"$beectl" flame "$work/made.data" --raw -o "$work/away.raw" || return
+	mkdir -p "$work/there/nowhere" && cp "$work/prog" "$work/there/nowhere/prog" &&
+		same "--symfs $work/there" "$work/away.raw" "$work/made.data" &&
+		"$beectl" flame "$work/away.raw" --symfs "$work/there" --format folded | diff - <(echo "$names")
+}
+
+# The recording has none: that of the file is kept, so that another one is not taken for it.
+check_build_id() {
+	local id
+	id=$(readelf -n "$work/prog" | sed -n 's/.*Build ID: //p')
+	made "r.map(7, 0x400000, 0x10000, work + '/prog', inode=$(stat -c %i "$work/prog") + 1); r.sample(7, [USER, $(address outer)])" &&
+		"$beectl" flame "$work/made.data" --raw >"$work/id.raw" && ! grep -q "${id:?}" "$work/id.raw" || return
+	made "r.map(7, 0x400000, 0x10000, work + '/prog', inode=$(stat -c %i "$work/prog")); r.sample(7, [USER, $(address outer), $(address main) + 8])" &&
+		"$beectl" flame "$work/made.data" --raw >"$work/id.raw" && grep -q "^file elf ${id:?} " "$work/id.raw" || return
+	mkdir -p "$work/other/${work#/}" && objcopy --update-section .note.gnu.build-id=<(head -c 36 /dev/zero) "$work/prog" \
+		"$work/other/${work#/}/prog" || return
+	"$beectl" flame --enrich "$work/id.raw" --symfs "$work/other" --format folded 2>"$work/errors" |
+		grep -q '^prog;\[prog]' && grep -q 'build-id differs' "$work/errors"
+}
+
+# Each line cut off, left out, or changed: refused in words, or read; never a crash.
+check_raw_damaged() {
+	made "r.sample(7, [USER, $(address outer), $(address main) + 8])" && "$beectl" flame "$work/made.data" --raw >"$work/some.raw" &&
+		"$python" - "$beectl" "$work" <<-'END'
+			import random, subprocess, sys
+			beectl, work = sys.argv[1:]
+			with open(work + "/some.raw", "rb") as file:
+			    lines = file.read().splitlines(keepends=True)
+			random.seed(1)
+			cases = [b"".join(lines)[:n] for n in range(19, sum(map(len, lines)) - 1, 7)]
+			for i in range(1, len(lines)):
+			    cases.append(b"".join(lines[:i] + lines[i + 1:]))
+			    words = lines[i].rstrip(b"\n").split(b" ")
+			    for j in range(len(words)):
+			        for bad in (b"", b"-1", b"18446744073709551616", b"4294967295", b"99", b"%", b"%00", b"x"):
+			            cases.append(b"".join(lines[:i] + [b" ".join(words[:j] + [bad] + words[j + 1:]) + b"\n"] + lines[i + 1:]))
+			refused = 0
+			for case in cases:
+			    done = subprocess.run([beectl, "flame", "-", "--format", "folded"], input=case, capture_output=True, check=False)
+			    assert done.returncode in (0, 1), (done, case)
+			    assert done.returncode == 0 or done.stderr.startswith(b"beectl: flame: "), (done, case)
+			    refused += done.returncode
+			assert refused > len(cases) / 2, (refused, len(cases))
+		END
+}
+
+check_raw_usage() {
+	made "r.sample(7, [USER, $(address outer)])" && echo "a;b 1" >"$work/stacks" || return
+	! "$beectl" flame "$work/stacks" --raw 2>"$work/errors" && grep -q "no addresses" "$work/errors" &&
+		! "$beectl" flame --enrich "$work/made.data" 2>"$work/errors" && grep -q "what --raw has written" "$work/errors" || return
+	"$beectl" flame "$work/made.data" --raw --split tid -o "$work/split.raw" 2>"$work/errors" && [ ! -s "$work/errors" ] &&
+		"$beectl" flame "$work/split.raw" --split pid --format folded >"$work/folded" 2>"$work/errors" &&
+		grep -q '^prog-7/7;' "$work/folded" && grep -q "split.raw: --split has no effect" "$work/errors" || return
+	"$beectl" flame --enrich x.raw y.raw 2>"$work/errors"
+	[ $? -eq 2 ]
+}
+
+# A device stays one.
+check_device() {
+	made "r.sample(7, [USER, $(address outer)])" && mkfifo "$work/pipe" || return
+	"$beectl" flame "$work/made.data" --format folded -o "$work/pipe" &
+	grep -q '^prog;outer 1$' "$work/pipe" && wait $! && [ -p "$work/pipe" ]
+}
+
+# stripped OPTION...: $work/bare, without the symbols that a debug file has; sample it
+stripped() {
+	objcopy --strip-all "$@" "$work/prog" "$work/bare" &&
+		made "r.map(7, 0x500000, 0x10000, work + '/bare'); r.sample(7, [USER, $(address outer) + 0x100000, $(address main) + 0x100008])"
+}
+
+# Without the debug file there are no names, so it is that which has them.
+without_names() {
+	"$beectl" flame "$work/made.data" --format folded 2>/dev/null | grep '^prog;\[bare]+0x[0-9a-f]*;\[bare]+0x[0-9a-f]* 1$'
+}
+
+check_debuglink() {
+	objcopy --only-keep-debug "$work/prog" "$work/bare.debug" && objcopy --strip-all --remove-section .note.gnu.build-id \
+		--add-gnu-debuglink="$work/bare.debug" "$work/prog" "$work/bare" || return
+	made "r.map(7, 0x500000, 0x10000, work + '/bare'); r.sample(7, [USER, $(address outer) + 0x100000, $(address main) + 0x100008])" &&
+		options=--inlines expect "prog;main;outer;middle_[i];innermost_[i] 1" || return
+	mkdir "$work/.debug" && mv "$work/bare.debug" "$work/.debug/" &&
+		options=--inlines expect "prog;main;outer;middle_[i];innermost_[i] 1" || return
+	rm -r "$work/.debug" && without_names
+}
+
+check_build_id_file() {
+	local id root=$work/debugs
+	stripped && without_names && id=$(readelf -n "$work/prog" | sed -n 's/.*Build ID: //p') || return
+	mkdir -p "$root/usr/lib/debug/.build-id/${id:0:2}" "$root/$work" && cp "$work/bare" "$root/$work/bare" &&
+		objcopy --only-keep-debug "$work/prog" "$root/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" &&
+		options="--inlines --symfs $root" expect "prog;main;outer;middle_[i];innermost_[i] 1"
+}
+
+check_gnu_debugdata() {
+	nm "$work/prog" --format=posix --defined-only | awk '$2 ~ /[tT]/ { print $1 }' | sort >"$work/keep"
+	objcopy -S --remove-section .gdb_index --remove-section .comment --keep-symbols="$work/keep" "$work/prog" "$work/mini" &&
+		rm -f "$work/mini.xz" && xz "$work/mini" && stripped --add-section .gnu_debugdata="$work/mini.xz" || return
+	expect "$names" && stripped && without_names
+}
+
+# Asked for by build-id, and only if $DEBUGINFOD_URLS is set.
+check_debuginfod() {
+	local id
+	stripped && without_names && id=$(readelf -n "$work/prog" | sed -n 's/.*Build ID: //p') || return
+	mkdir -p "$work/server/buildid/$id" && objcopy --only-keep-debug "$work/prog" "$work/server/buildid/$id/debuginfo" || return
+	DEBUGINFOD_URLS="file://$work/server/" DEBUGINFOD_CACHE_PATH=$work/cache options=--inlines \
+		expect "prog;main;outer;middle_[i];innermost_[i] 1" && [ -e "$work/cache/$id/debuginfo" ]
+}
+
+check_killed() {
+	mkdir "$work/killed.$1" && "$python" "$tree/selftests/lib/killed.py" "$1" "$beectl" "$work/killed.$1"
+}
+
+# A process that runs: it works when the command, which perf has started, says so.
+check_pid() {
+	mkfifo "$work/go" "$work/done"
+	"$python" - "$work" <<-'END' &
+		import sys
+		with open(sys.argv[1] + "/go", encoding="utf-8") as go:
+		    go.read()
+		for i in range(200):
+		    sum(range(100000))
+		open(sys.argv[1] + "/done", "w", encoding="utf-8").close()
+	END
+	local pid=$!
+	# shellcheck disable=SC2016  # for the inner shell
+	"$beectl" flame -F 499 -e cpu-clock -o "$work/pid.folded" -p "$pid" -- \
+		sh -c ': >"$0/go"; cat "$0/done"' "$work" 2>"$work/errors" || cat "$work/errors"
+	wait "$pid" && grep -q '^python3;.* [0-9]*$' "$work/pid.folded"
+}
+
+ktap_plan 13
+with xz "names from .gnu_debugdata" check_gnu_debugdata
+ktap_run "names from .gnu_debuglink" check_debuglink
+ktap_run "names from a debug file by build-id, below another root" check_build_id_file
+ktap_run "names from debuginfod" check_debuginfod
+ktap_run "addresses that are named later: as if at once" check_enrich
+ktap_run "named where the files are" check_elsewhere
+ktap_run "build-ids go with addresses" check_build_id
+ktap_run "damaged files of addresses" check_raw_damaged
+ktap_run "mistakes with addresses are named" check_raw_usage
+ktap_run "output to a pipe" check_device
+ktap_run "killed while it writes: the file is whole" check_killed write
+if perf record -q -e cpu-clock -g -o "$work/probe.data" -- true >/dev/null 2>&1; then
+	ktap_run "killed while it records: the checkpoint is whole" check_killed record
+	ktap_run "a process is recorded" check_pid
+else
+	ktap_skip "killed while it records: the checkpoint is whole" "perf cannot record here"
+	ktap_skip "a process is recorded" "perf cannot record here"
+fi
+ktap_finish

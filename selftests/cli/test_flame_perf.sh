@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# beectl flame names what perf script names: for each recording the same folded stacks.
+# slow: 1
+# shellcheck source=selftests/lib/beectl.sh
+. "$(dirname "$0")/../lib/beectl.sh"
+# shellcheck source=selftests/lib/flame.sh
+. "$tree/selftests/lib/flame.sh"
+
+record=(perf record -q -F 499 -e cpu-clock -g)
+
+# As perf script has them; -z: compressed.
+check_like_perf() {
+	local options status=0
+	for options in "" -z; do
+		# shellcheck disable=SC2086
+		"${record[@]}" $options -o "$work/real.data" -- "$@" >/dev/null 2>"$work/errors" || { cat "$work/errors"; return 1; }
+		"$beectl" flame "$work/real.data" --format folded >"$work/folded" 2>"$work/errors" &&
+			perf script -f -i "$work/real.data" -F comm,pid,tid,event,ip,sym,symoff,dso --no-inline \
+				--max-stack 65536 2>/dev/null | "$python" "$tree/selftests/lib/collapse.py" "$work/folded" || status=1
+		grep '_\[k\]' "$work/folded" >>"$work/kernel"
+	done
+	return $status
+}
+
+# As above; its functions are in a file in /tmp, where perf looks for it.
+check_node() {
+	# shellcheck disable=SC2016  # for node
+	check_like_perf sh -c 'echo $$ >>"$0/pids"; exec node --perf-basic-prof -e "$1"' "$work" '
+		function f(n) { return n < 2 ? n : f(n - 1) + f(n - 2); }
+		for (let k = 0; k < 60; k++) {
+			let s = "";
+			for (let i = 0; i < 1e4; i++)
+				s += i;
+			JSON.parse(JSON.stringify({ s, a: s.split("1") }));
+			f(22);
+		}'
+	local status=$? pid
+	while read -r pid; do
+		rm -f "/tmp/perf-$pid.map"
+	done <"$work/pids"
+	return $status
+}
+
+check_cc1plus() {
+	local words=$tree/selftests/lib/demo_words.cc
+	g++ -std=gnu++17 -E "$words" -o "$work/words.ii" &&
+		check_like_perf "$(gcc -print-prog-name=cc1plus)" -quiet -fpreprocessed -O2 -std=gnu++17 "$work/words.ii" -o /dev/null
+}
+
+check_cxx() {
+	g++ -O2 -g -o "$work/words" "$tree/selftests/lib/demo_words.cc" &&
+		seq 200000 >"$work/text" && check_like_perf "$work/words" "$work/text" 1
+}
+
+check_rust() {
+	cat >"$work/shapes.rs" <<-'END'
+		use std::collections::HashMap;
+		trait Shape { fn area(&self) -> f64; }
+		struct Square<T>(T);
+		impl<T: Into<f64> + Copy> Shape for Square<T> {
+			fn area(&self) -> f64 { let side: f64 = self.0.into(); side * side }
+		}
+		#[inline(never)]
+		fn sum(shapes: &[Box<dyn Shape>]) -> f64 { shapes.iter().map(|s| s.area()).sum() }
+		#[inline(never)]
+		fn words(n: u32) -> HashMap<String, u32> {
+			let mut found = HashMap::new();
+			for i in 0..n { *found.entry(format!("w{}", i % 977)).or_insert(0) += i; }
+			found
+		}
+		fn main() {
+			let shapes: Vec<Box<dyn Shape>> = (0..1000u32).map(|i| if i % 2 == 0 {
+				Box::new(Square(i)) as Box<dyn Shape>
+			} else {
+				Box::new(Square(i as f32))
+			}).collect();
+			let total: f64 = (0..400).map(|i| sum(&shapes) + words(2000 + i).len() as f64).sum();
+			std::fs::write("/dev/null", total.to_string()).unwrap();
+		}
+	END
+	rustc -g -O -C force-frame-pointers=yes "$work/shapes.rs" -o "$work/shapes" 2>"$work/errors" ||
+		{ cat "$work/errors"; return 1; }
+	check_like_perf "$work/shapes"
+}
+
+"${record[@]}" -o "$work/probe.data" -- true >/dev/null 2>&1 || ktap_skip_all "perf cannot record here"
+ktap_plan 9
+ktap_run "git" check_like_perf git -C "$tree" log --oneline -300
+ktap_run "python3" check_like_perf "$python" -c 'import json; [json.dumps([i]) for i in range(100000)]'
+ktap_run "perl" check_like_perf perl -e '$x .= $_ * 7 for 1 .. 500000'
+ktap_run "a C program" check_like_perf sh -c "timeout 1 '$work/prog' || :"
+with g++ "cc1plus" check_cc1plus
+with g++ "a C++ program with debug information" check_cxx
+with rustc "a Rust program with debug information" check_rust
+with node "node with a perf map" check_node
+ktap_run "the kernel was in them" test -s "$work/kernel"
+ktap_finish

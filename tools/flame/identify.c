@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Build-ids of files whose recording does not have them: perf's pipe has none. */
+#include <stdlib.h>
+
+#include "alloc.h"
+#include "answer.h"
+#include "cursor.h"
+#include "identify.h"
+#include "parallel.h"
+
+/**
+ * struct identify - the work
+ * @profile: from the caller
+ * @root: likewise
+ * @file: indices of files without build-id
+ */
+struct identify {
+	struct profile	*profile;
+	const char	*root;
+	u32		*file;
+};
+
+/* In a child: a file made to break who reads it costs its own build-id only. */
+static void identify_work(void *arg, size_t index, FILE *out)
+{
+	const struct identify *identify = arg;
+	const struct profile_file *file = profile_file(identify->profile, identify->file[index]);
+	const struct question question = {
+		.file = *file, .path = profile_get_text(identify->profile, file->path),
+		.build_id = "", .root = identify->root,
+	};
+
+	answer_limit();
+	elf_names_identify(&question, out);
+}
+
+static void identify_done(void *arg, size_t index, const void *data, size_t size,
+			  const char *died)
+{
+	const struct identify *identify = arg;
+
+	if (!died && size && size <= 2 * PERFDATA_MAX_BUILD_ID)
+		profile_file(identify->profile, identify->file[index])->build_id =
+			texts_add(&identify->profile->texts, data, size);
+}
+
+/**
+ * identify_files() - look for build-ids of files that have none
+ * @profile: filled: build-ids of those that are the recorded ones, by their inode numbers
+ * @root: as in struct resolve
+ * @jobs: likewise
+ *
+ * Return: 0; or -1 if no process can be started.
+ */
+int identify_files(struct profile *profile, const char *root, unsigned int jobs)
+{
+	struct identify identify = { .profile = profile, .root = root };
+	struct parallel work = { .jobs = jobs, .arg = &identify, .work = identify_work,
+				 .done = identify_done };
+	u32 i;
+	int ret;
+
+	identify.file = alloc_array(NULL, profile->files.count + 1, sizeof(*identify.file));
+	for (i = 0; i < profile->files.count; i++) {
+		const struct profile_file *file = profile_file(profile, i);
+
+		if (file->kind == PROFILE_ELF && file->inode &&
+		    !*profile_get_text(profile, file->build_id))
+			identify.file[work.count++] = i;
+	}
+	ret = work.count ? parallel_run(&work) : 0;
+	free(identify.file);
+	return ret;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Samples whose user stacks come later. */
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc.h"
+#include "deferred.h"
+
+#define CONTEXT_USER_DEFERRED	((u64)-640)	/* enum perf_callchain_context, Linux 6.19 */
+#define DEFERRED_LISTS		1024
+#define DEFERRED_MAX		(1u << 20)	/* samples that wait */
+
+/* struct waiting - a sample that waits for the user's part of @chain */
+struct waiting {
+	struct waiting		*next;
+	u64			 cookie;
+	struct perfdata_sample	 sample;
+	u64			 chain[];
+};
+
+/**
+ * struct deferred - samples that wait
+ * @first: lists by cookie, in the order of their times
+ * @end: where the next one goes, or NULL for an empty list
+ * @count: number of them
+ */
+struct deferred {
+	struct waiting	 *first[DEFERRED_LISTS];
+	struct waiting	**end[DEFERRED_LISTS];
+	size_t		  count;
+};
+
+static size_t cookie_list(u64 cookie)
+{
+	return (cookie ^ cookie >> 32 ^ cookie >> 16) % DEFERRED_LISTS;
+}
+
+/**
+ * deferred_add() - keep a sample until its user stack comes
+ * @data: the recording
+ * @sample: the sample; copied.  The mark at its end is cut off
+ *
+ * Return: whether it has to wait; not if too many do.
+ */
+bool deferred_add(struct perfdata *data, struct perfdata_sample *sample)
+{
+	struct deferred *deferred = data->deferred;
+	struct waiting *waiting;
+	size_t depth, list;
+
+	if (sample->depth < 2 || sample->chain[sample->depth - 2] != CONTEXT_USER_DEFERRED)
+		return false;
+	depth = sample->depth -= 2;
+	if (deferred && deferred->count == DEFERRED_MAX)
+		return false;
+	if (!deferred)
+		deferred = data->deferred = alloc_zero(1, sizeof(*deferred));
+	waiting = alloc_zero(1, sizeof(*waiting) + depth * sizeof(u64));
+	waiting->cookie = sample->chain[depth + 1];
+	waiting->sample = *sample;
+	memcpy(waiting->chain, sample->chain, depth * sizeof(u64));
+	list = cookie_list(waiting->cookie);
+	if (!deferred->end[list])
+		deferred->end[list] = &deferred->first[list];
+	*deferred->end[list] = waiting;
+	deferred->end[list] = &waiting->next;
+	deferred->count++;
+	return true;
+}
+
+/* Hand out a sample with @user after its own part, and release it. */
+static void waiting_finish(struct waiting *waiting, const u64 *user, size_t count,
+			   const struct perfdata_handler *handler)
+{
+	size_t depth = waiting->sample.depth;
+	u64 *chain = alloc_array(NULL, depth + count + 1, sizeof(*chain));
+
+	memcpy(chain, waiting->chain, depth * sizeof(*chain));
+	if (count && user[0] != PERF_CONTEXT_USER)
+		chain[depth++] = PERF_CONTEXT_USER;
+	if (count)
+		memcpy(chain + depth, user, count * sizeof(*chain));
+	waiting->sample.chain = chain;
+	waiting->sample.depth = depth + count;
+	handler->sample(handler->arg, &waiting->sample);
+	free(chain);
+	free(waiting);
+}
+
+/**
+ * deferred_deliver() - a user stack has come: hand out the samples that wait for it
+ * @data: the recording
+ * @body: of PERF_RECORD_CALLCHAIN_DEFERRED
+ * @handler: takes them
+ */
+void deferred_deliver(struct perfdata *data, struct cursor body,
+		      const struct perfdata_handler *handler)
+{
+	u64 cookie = cursor_u64(&body), count = cursor_u64(&body);
+	struct deferred *deferred = data->deferred;
+	struct waiting **at, *waiting;
+
+	if (!deferred || body.bad || count > cursor_left(&body) / sizeof(u64))
+		return;
+	at = &deferred->first[cookie_list(cookie)];
+	while ((waiting = *at)) {
+		if (waiting->cookie != cookie) {
+			at = &waiting->next;
+			continue;
+		}
+		*at = waiting->next;
+		deferred->count--;
+		waiting_finish(waiting, (const u64 *)body.at, count, handler);
+	}
+	deferred->end[cookie_list(cookie)] = at;
+}
+
+/** deferred_flush() - no more will come: hand out what waits, without its user stacks */
+void deferred_flush(struct perfdata *data, const struct perfdata_handler *handler)
+{
+	struct deferred *deferred = data->deferred;
+	struct waiting *waiting;
+	size_t list;
+
+	for (list = 0; deferred && list < DEFERRED_LISTS; list++) {
+		while ((waiting = deferred->first[list])) {
+			deferred->first[list] = waiting->next;
+			if (handler)
+				waiting_finish(waiting, NULL, 0, handler);
+			else
+				free(waiting);
+		}
+	}
+	free(deferred);
+	data->deferred = NULL;
+}
