@@ -257,13 +257,26 @@ static inline enum beeunwind_stop frame_ra(struct bee_uread *mem, const struct b
 
 /*
  * Whether the caller may be on another stack, so that its CFA says nothing about progress: signal
- * frames, and CFAs loaded from memory, by which code switches stacks (OCaml 5 between its own and
- * C's).  Not those loaded from rbp: these are of functions that realign their stack (DRAP).
+ * frames, and two ways in which code switches stacks.  The old rsp is in memory (OCaml 5 between
+ * fibers), or in a register other than rbp (OCaml 5 around calls of C functions that do not
+ * allocate).  CFAs loaded from rbp are of functions that realign their stack (DRAP).
  */
 static inline bool frame_may_switch(const struct bee_rule *rule)
 {
-	return rule->arg & BEE_RULE_SIGNAL || rule->cfa == BEE_CFA_DEREF2 ||
-	       (rule->cfa == BEE_CFA_DEREF && rule->cfa_reg != BEE_REG_RBP);
+	switch (rule->cfa) {
+	case BEE_CFA_REG:
+		if (rule->cfa_reg != BEE_REG_RSP && rule->cfa_reg != BEE_REG_RBP)
+			return true;
+		break;
+	case BEE_CFA_DEREF:
+		if (rule->cfa_reg != BEE_REG_RBP)
+			return true;
+		break;
+	case BEE_CFA_DEREF2:
+	case BEE_CFA_SAVED:
+		return true;
+	}
+	return rule->arg & BEE_RULE_SIGNAL;
 }
 
 /*

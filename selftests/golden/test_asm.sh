@@ -94,6 +94,11 @@ outermost_if() {
 	ld --build-id=none -o "$work/form" "$work/entry.o" "$@" || return
 	"$beectl" dump --rows "$work/form" >"$work/rows" || return
 	[ "$(grep -c 'undef$' "$work/rows")" -eq "$has" ] || { echo "a $form:"; cat "$work/rows"; return 1; }
+	# What judges the stacks in other tests sees it likewise.
+	PYTHONPATH=$here/../lib python3 -B -c '
+import stacks, sys
+sys.exit(bool(stacks.Elf(sys.argv[1]).entry) != bool(int(sys.argv[2])))' "$work/form" "$has" ||
+		{ echo "a $form: stacks.py"; return 1; }
 }
 
 # Only what can be started has an entry point.  Each library has an e_entry, as those of GNU ld up

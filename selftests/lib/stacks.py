@@ -36,6 +36,9 @@ CONTEXT_KERNEL = 2**64 - 128
 CONTEXT_USER = 2**64 - 512
 KERNEL_START = 1 << 63
 
+DEPENDS = (1, 25, 26)       # DT_NEEDED, DT_INIT_ARRAY, DT_FINI_ARRAY
+DT_FLAGS_1, DF_1_PIE = 0x6ffffffb, 0x08000000
+
 START_BYTES = 0x30          # length of _start
 LDSO_START_BYTES = 0x60     # ld.so: _start and _dl_start_user
 # The code to which a thread's first function returns: exit(its result), as libcs encode it:
@@ -43,6 +46,15 @@ LDSO_START_BYTES = 0x60     # ld.so: _start and _dl_start_user
 THREAD_EXITS = (b"\x89\xc7\xb8\x3c\0\0\0\x0f\x05", b"\x48\x89\xc7\xb8\x3c\0\0\0\x0f\x05",
                 b"\x89\xc7\x31\xc0\xb0\x3c\x0f\x05")
 EXECVE = b"\xb8\x3b\0\0\0\x0f\x05"     # mov $59,%eax; syscall
+
+
+def is_library(dynamic):
+    """Does an ELF file with this dynamic section, and no interpreter, have no start?
+
+    ld.so needs no other file and has no constructors; a static program is marked as PIE.
+    """
+    tags = dict(struct.iter_unpack("<QQ", dynamic[:len(dynamic) & ~15]))
+    return not tags.get(DT_FLAGS_1, 0) & DF_1_PIE and any(tag in tags for tag in DEPENDS)
 
 
 class Elf:
@@ -55,14 +67,19 @@ class Elf:
             raise ValueError(f"{path}: not a 64-bit ELF file")
         self.entry, phoff = struct.unpack_from("<QQ", self.data, 24)
         phentsize, phnum = struct.unpack_from("<HH", self.data, 54)
-        self.loads, self.interpreter = [], None
+        self.loads, self.interpreter, library = [], None, False
         for i in range(phnum):
             kind, _, offset, vaddr, _, filesz = struct.unpack_from(
                 "<IIQQQQ", self.data, phoff + i * phentsize)
             if kind == 1:
                 self.loads.append((offset, vaddr, filesz))
+            elif kind == 2:
+                library = is_library(self.data[offset:offset + filesz])
             elif kind == 3:
                 self.interpreter = self.data[offset:offset + filesz].rstrip(b"\0").decode()
+        # GNU ld up to 2.35 wrote an entry point into libraries, which nobody enters.
+        if library and not self.interpreter:
+            self.entry = 0
 
     def pc(self, offset):
         """The pc of a file offset, or None."""

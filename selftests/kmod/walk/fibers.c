@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Fibers: functions that run on stacks of their own, above and below that of their caller, and find
- * the way back by two words in memory, as OCaml 5's caml_runstack() does.
+ * the way back by two words in memory, as OCaml 5's caml_runstack() does; and a fiber that calls a
+ * function on another stack, and keeps its own rsp in rbx, as OCaml 5 does for C functions that do
+ * not allocate.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,6 +18,8 @@ struct fiber_parent {
 };
 
 void fiber_run(void (*function)(void), void *top, struct fiber_parent *parent);
+void fiber_lend(void *top);
+void lent(void);
 
 /*
  * Behind the switch the word above rsp leads to the parent, CFA = *(*(rsp+8)+8)+16: breg7 8; deref;
@@ -44,6 +48,41 @@ asm(".text\n"
 	"	.cfi_endproc\n"
 	".size fiber_run, . - fiber_run\n");
 
+/* The callee of fiber_lend() saves rbx, which is where its caller's CFA is then found. */
+asm(".globl fiber_lend\n"
+	".type fiber_lend, @function\n"
+	"fiber_lend:\n"
+	"	.cfi_startproc\n"
+	"	push %rbx\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_rel_offset %rbx, 0\n"
+	"	mov %rsp, %rbx\n"
+	"	.cfi_def_cfa_register %rbx\n"
+	"	mov %rdi, %rsp\n"
+	"	call fiber_borrow\n"
+	"	mov %rbx, %rsp\n"
+	"	.cfi_def_cfa_register %rsp\n"
+	"	pop %rbx\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	.cfi_restore %rbx\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size fiber_lend, . - fiber_lend\n"
+	".type fiber_borrow, @function\n"
+	"fiber_borrow:\n"
+	"	.cfi_startproc\n"
+	"	push %rbx\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_rel_offset %rbx, 0\n"
+	"	xor %ebx, %ebx\n"
+	"	call lent\n"
+	"	pop %rbx\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	.cfi_restore %rbx\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size fiber_borrow, . - fiber_borrow\n");
+
 #define STACK	65536
 
 static char low_stack[STACK] __attribute__((aligned(16)));
@@ -52,12 +91,28 @@ static struct fiber_parent low_parent, high_parent;
 static int says;
 static volatile uint64_t work;
 
-static noinline void leaf(void)
+static void do_work(void)
 {
 	int i;
 
 	for (i = 0; i < 100; i++)
 		work = work * 5 + 1;
+}
+
+/* Called on the upper stack by a function on the lower one. */
+noinline void lent(void)
+{
+	do_work();
+	if (!says)
+		return;
+	known("lent fiber_borrow fiber_lend on_low fiber_run main");
+	mark();
+	not_tail();
+}
+
+static noinline void leaf(void)
+{
+	do_work();
 	if (!says)
 		return;
 	known("leaf on_high fiber_run on_low fiber_run main");
@@ -82,6 +137,7 @@ static noinline void on_low(void)
 		known("on_low fiber_run main");
 		mark();
 	}
+	fiber_lend(high_stack + STACK);
 	fiber_run(on_high, high_stack + STACK, &high_parent);
 	not_tail();
 }
