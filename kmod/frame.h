@@ -258,8 +258,8 @@ static inline enum beeunwind_stop frame_ra(struct bee_uread *mem, const struct b
 /*
  * Whether the caller may be on another stack, so that its CFA says nothing about progress: signal
  * frames, and two ways in which code switches stacks.  The old rsp is in memory (OCaml 5 between
- * fibers), or in a register other than rbp (OCaml 5 around calls of C functions that do not
- * allocate).  CFAs loaded from rbp are of functions that realign their stack (DRAP).
+ * fibers, and from C's stack), or in a register other than rbp (OCaml 5 around calls of C functions
+ * that do not allocate).  CFAs loaded from rbp are of functions that realign their stack (DRAP).
  */
 static inline bool frame_may_switch(const struct bee_rule *rule)
 {
