@@ -29,10 +29,11 @@
 #include "follow.h"
 #include "hook.h"
 #include "mm.h"
+#include "prove.h"
 
 /*
  * Functions are hooked by name and their arguments read from registers, so a changed prototype
- * has to stop the build.  copy_vma() is in no header.
+ * has to stop the build.  copy_vma() is in no header; for unmap_vmas() see compat.h.
  */
 #define HOOKED_IS(function, result, ...) __same_type(function, result(__VA_ARGS__))
 static_assert(HOOKED_IS(perf_callchain_user, void, struct perf_callchain_entry_ctx *,
@@ -42,12 +43,6 @@ static_assert(HOOKED_IS(perf_event_mmap, void, struct vm_area_struct *));
 static_assert(HOOKED_IS(uprobe_dup_mmap, void, struct mm_struct *, struct mm_struct *));
 static_assert(HOOKED_IS(uprobe_clear_state, void, struct mm_struct *));
 static_assert(HOOKED_IS(__destroy_inode, void, struct inode *));
-#define UNMAP_VMAS_IS(tree, ...) \
-	HOOKED_IS(unmap_vmas, void, struct mmu_gather *, tree, struct vm_area_struct *, \
-		  unsigned long, unsigned long, ##__VA_ARGS__)
-static_assert(UNMAP_VMAS_IS(struct ma_state *, unsigned long, bool) ||
-	      UNMAP_VMAS_IS(struct maple_tree *, bool) ||
-	      UNMAP_VMAS_IS(struct maple_tree *));
 
 #define HOOK_CALLBACK(name) \
 	static void notrace name(unsigned long ip, unsigned long parent_ip, \
@@ -81,6 +76,7 @@ HOOK_CALLBACK(hook_mmap)
 {
 	struct vm_area_struct *vma = (void *)HOOK_ARG(0);
 
+	bee_prove_mapping(vma->vm_start, vma->vm_end);
 	bee_follow_mapping(vma, vma->vm_start, vma->vm_end, vma->vm_pgoff);
 }
 
@@ -97,15 +93,16 @@ HOOK_CALLBACK(hook_mremap)
 }
 
 /*
- * unmap_vmas(tlb, tree or its state, vma, start, end, ...): munmap(), mmap() over a mapping,
- * and mremap() for the old place call it.  Splits and merges of mappings, MADV_DONTNEED and
- * truncation do not.  @vma is the first mapping of the interval.
+ * unmap_vmas(): munmap(), mmap() over a mapping, and mremap() for the old place call it.  Splits
+ * and merges of mappings, MADV_DONTNEED and truncation do not.
  */
 HOOK_CALLBACK(hook_munmap)
 {
-	struct vm_area_struct *vma = (void *)HOOK_ARG(2);
+	struct bee_compat_unmap gone;
 
-	bee_mm_unmap(vma->vm_mm, HOOK_ARG(3), HOOK_ARG(4));
+	if (bee_compat_unmap_args(fregs, &gone) &&
+	    bee_prove_unmap(gone.vma, gone.start, gone.end))
+		bee_mm_unmap(gone.vma->vm_mm, gone.start, gone.end);
 }
 
 /*
@@ -304,7 +301,7 @@ static void hook_remove_all(int nr_follow)
 }
 
 /**
- * bee_hook_init() - place the hooks that follow processes and mappings, all or none
+ * bee_hook_init() - place the hooks that follow processes and mappings, all or none; prove them
  *
  * Context: Process, may sleep.
  * Return: 0 or -errno, explained in the log.
@@ -320,7 +317,10 @@ int bee_hook_init(void)
 			return ret;
 		}
 	}
-	return 0;
+	ret = bee_prove();
+	if (ret)
+		hook_remove_all(i);
+	return ret;
 }
 
 /** bee_hook_exit() - remove all hooks; see hook_remove_all().  Context: Process, may sleep. */
