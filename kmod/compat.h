@@ -93,6 +93,26 @@ static inline bool bee_compat_unmap_args(struct ftrace_regs *fregs, struct bee_c
 }
 #endif
 
+/*
+ * Since 6.19 perf can have user stacks walked on the way back to user space, by unwind_user().
+ * A callback that has done the work takes it away: bee_compat_unwind_take() makes the function walk
+ * into @none, which has no room for a frame.
+ */
+#if IS_ENABLED(CONFIG_UNWIND_USER) && __has_include(<linux/unwind_user.h>)
+#include <linux/unwind_user.h>
+#define BEE_COMPAT_DEFERRED	1
+
+static_assert(__same_type(unwind_user, int(struct unwind_stacktrace *, unsigned int)));
+
+static inline void bee_compat_unwind_take(struct ftrace_regs *fregs, struct unwind_stacktrace *none)
+{
+	arch_ftrace_regs(fregs)->regs.di = (unsigned long)none;
+	arch_ftrace_regs(fregs)->regs.si = 0;
+}
+#else
+#define BEE_COMPAT_DEFERRED	0
+#endif
+
 /* Before 6.2 pre_doit() of a netlink family gets a struct genl_ops. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
 #define genl_split_ops	genl_ops

@@ -55,6 +55,24 @@ HOOK_CALLBACK(hook_callchain_user)
 	bee_callchain_user((void *)HOOK_ARG(0), (void *)HOOK_ARG(1));
 }
 
+#if BEE_COMPAT_DEFERRED
+/*
+ * unwind_user(trace, max): in process context, before current returns to user space, for all users
+ * of deferred stacks.  Its one caller does not look at its result, only at @trace.
+ */
+HOOK_CALLBACK(hook_unwind_user)
+{
+	static struct unwind_stacktrace none;
+	struct unwind_stacktrace *trace = (void *)HOOK_ARG(0);
+	u32 nr = bee_callchain_deferred(trace->entries, HOOK_ARG(1));
+
+	if (!nr)
+		return;
+	trace->nr = nr;
+	bee_compat_unwind_take(fregs, &none);
+}
+#endif
+
 /*
  * The following callbacks run in process context before the system call returns that causes them.
  * Every executable mapping that appears is reported and replaces the ranges at its place.  So a
@@ -142,7 +160,13 @@ struct hook {
 #define HOOK(name, callback) \
 	{ .symbol = name, .ops = { .func = callback, .flags = FTRACE_OPS_FL_PERMANENT } }
 
-static struct hook hook_perf = HOOK("perf_callchain_user", hook_callchain_user);
+/* Where stacks are walked. */
+static struct hook hook_perf[] = {
+	HOOK("perf_callchain_user", hook_callchain_user),
+#if BEE_COMPAT_DEFERRED
+	HOOK("unwind_user", hook_unwind_user),
+#endif
+};
 
 /* In the order in which they are placed; removed backwards.  Files may exist while inodes end. */
 static struct hook hook_follow[] = {
@@ -232,8 +256,33 @@ const char *bee_hook_advice(int err)
 	return "ftrace refused";
 }
 
+/* Return: 0, or the -errno of a hook that cannot be removed. */
+static int hook_remove_perf(int nr)
+{
+	int ret = 0;
+
+	while (nr--)
+		ret = hook_remove(&hook_perf[nr]) ?: ret;
+	return ret;
+}
+
+static int hook_place_perf(void)
+{
+	int i, ret;
+
+	for (i = 0; i < ARRAY_SIZE(hook_perf); i++) {
+		ret = hook_place(&hook_perf[i]);
+		if (!ret)
+			continue;
+		if (hook_remove_perf(i))
+			WRITE_ONCE(hook_perf_state, BEEUNWIND_HOOK_STATE_STUCK);
+		return ret;
+	}
+	return 0;
+}
+
 /**
- * bee_hook_enable() - place the hook in perf's callchain path
+ * bee_hook_enable() - place the hooks in perf's callchain path
  *
  * Context: Process, may sleep.
  * Return: 0, also if it is enabled already, or -errno.
@@ -245,7 +294,7 @@ int bee_hook_enable(void)
 	mutex_lock(&hook_mutex);
 	if (hook_perf_state != BEEUNWIND_HOOK_STATE_ON)
 		ret = hook_perf_state == BEEUNWIND_HOOK_STATE_STUCK ?
-		      -ENODEV : hook_place(&hook_perf);
+		      -ENODEV : hook_place_perf();
 	if (!ret)
 		WRITE_ONCE(hook_perf_state, BEEUNWIND_HOOK_STATE_ON);
 	mutex_unlock(&hook_mutex);
@@ -253,7 +302,7 @@ int bee_hook_enable(void)
 }
 
 /**
- * bee_hook_disable() - remove the hook from perf's callchain path
+ * bee_hook_disable() - remove the hooks from perf's callchain path
  *
  * Context: Process, may sleep.
  * Return: 0, also if it is disabled already; -errno if ftrace cannot remove it.
@@ -264,7 +313,7 @@ int bee_hook_disable(void)
 
 	mutex_lock(&hook_mutex);
 	if (hook_perf_state != BEEUNWIND_HOOK_STATE_OFF) {
-		ret = hook_remove(&hook_perf);
+		ret = hook_remove_perf(ARRAY_SIZE(hook_perf));
 		WRITE_ONCE(hook_perf_state,
 			   ret ? BEEUNWIND_HOOK_STATE_STUCK : BEEUNWIND_HOOK_STATE_OFF);
 	}
@@ -272,7 +321,7 @@ int bee_hook_disable(void)
 	return ret;
 }
 
-/** bee_hook_state() - state of the hook in perf's callchain path.  Context: Any. */
+/** bee_hook_state() - state of the hooks in perf's callchain path.  Context: Any. */
 enum beeunwind_hook_state bee_hook_state(void)
 {
 	return READ_ONCE(hook_perf_state);
@@ -290,7 +339,8 @@ static void hook_remove_all(int nr_follow)
 	while (nr_follow--)
 		stuck |= hook_remove(&hook_follow[nr_follow]);
 	if (!stuck) {
-		ftrace_free_filter(&hook_perf.ops);
+		for (i = 0; i < ARRAY_SIZE(hook_perf); i++)
+			ftrace_free_filter(&hook_perf[i].ops);
 		for (i = 0; i < ARRAY_SIZE(hook_follow); i++)
 			ftrace_free_filter(&hook_follow[i].ops);
 		return;
