@@ -217,6 +217,8 @@ class PerfData:
 
     def sample_at(self, at, end):
         kind = self.type_of(RECORD_SAMPLE, at, end)
+        if kind is None:
+            raise ValueError("perf.data: a sample of an unknown event")
         fields = {}
         size = end - at + 8
         for bit in (SAMPLE_IDENTIFIER, SAMPLE_IP, SAMPLE_TID, SAMPLE_TIME, SAMPLE_ADDR,
