@@ -111,9 +111,11 @@ void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *re
  * @ips: the ip of each frame, the topmost first
  * @max: room in @ips
  *
- * Like a sample's walk it takes only memory that is present.
+ * Like a sample's walk it takes only memory that is present.  The walk owns its entry of
+ * bee_percpu_walks, as no interrupt makes deferred walks.
  *
- * Context: Process, on the way back to user space.  Does not fault, sleep, allocate, lock or print.
+ * Context: Process, on the way back to user space; preemption is off.  Does not fault, sleep,
+ * allocate, lock or print.
  * Return: the number of frames, or 0 if the stack is not walked.
  */
 u32 bee_callchain_deferred(unsigned long *ips, u32 max)
@@ -126,8 +128,6 @@ u32 bee_callchain_deferred(unsigned long *ips, u32 max)
 	bee_stats_add(hits, 1);
 	if (!callchain_is_ours(regs))
 		return 0;
-	/* The walk is this task's while preemption is off, as no interrupt makes deferred walks. */
-	preempt_disable_notrace();
 	rcu_read_lock();
 	m = bee_mm_find(current->mm);
 	map = m ? rcu_dereference(m->map) : NULL;
@@ -135,7 +135,6 @@ u32 bee_callchain_deferred(unsigned long *ips, u32 max)
 		callchain_walk(this_cpu_ptr(bee_percpu_walks) + BEE_CONTEXT_DEFERRED, &to, regs, m,
 			       map);
 	rcu_read_unlock();
-	preempt_enable_notrace();
 	return to.nr;
 }
 #endif

@@ -98,7 +98,7 @@ static inline bool bee_compat_unmap_args(struct ftrace_regs *fregs, struct bee_c
  * A callback that has done the work takes it away: bee_compat_unwind_take() makes the function walk
  * into @none, which has no room for a frame.
  */
-#if IS_ENABLED(CONFIG_UNWIND_USER) && __has_include(<linux/unwind_user.h>)
+#ifdef CONFIG_UNWIND_USER
 #include <linux/unwind_user.h>
 #define BEE_COMPAT_DEFERRED	1
 

@@ -21,6 +21,7 @@
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 
 #include "callchain.h"
@@ -64,8 +65,11 @@ HOOK_CALLBACK(hook_unwind_user)
 {
 	static struct unwind_stacktrace none;
 	struct unwind_stacktrace *trace = (void *)HOOK_ARG(0);
-	u32 nr = bee_callchain_deferred(trace->entries, HOOK_ARG(1));
+	u32 nr;
 
+	preempt_disable_notrace();
+	nr = bee_callchain_deferred(trace->entries, HOOK_ARG(1));
+	preempt_enable_notrace();
 	if (!nr)
 		return;
 	trace->nr = nr;

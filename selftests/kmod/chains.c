@@ -74,6 +74,19 @@ static void judge_sample(const uint64_t *at, uint64_t entry, uint64_t mark, stru
 		judge(at + 1, n - 1, entry, mark, c);
 }
 
+/* The same of a deferred callchain, which has user frames only, perhaps behind a context. */
+static void judge_deferred(const uint64_t *at, uint64_t entry, uint64_t mark, struct chains *c)
+{
+	uint64_t n = *at++;
+
+	if (n && *at >= PERF_CONTEXT_MAX) {
+		at++;
+		n--;
+	}
+	if (n)
+		judge(at, n, entry, mark, c);
+}
+
 static void drain(struct perf_event_mmap_page *page, uint64_t entry, uint64_t mark,
 		  struct chains *c)
 {
@@ -96,7 +109,7 @@ static void drain(struct perf_event_mmap_page *page, uint64_t entry, uint64_t ma
 		if (whole.header.type == PERF_RECORD_SAMPLE)
 			judge_sample(whole.words + 1, entry, mark, c);
 		else if (whole.header.type == RECORD_CALLCHAIN_DEFERRED)
-			judge_sample(whole.words + 2, entry, mark, c);
+			judge_deferred(whole.words + 2, entry, mark, c);
 		tail += size;
 	}
 	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
