@@ -90,6 +90,10 @@ setup:			## Install the Debian packages that the tests need
 check: setup		## Run all tests, in guests of KERNELS too
 	@selftests/run --kernels "$(KERNELS)"
 
+.PHONY: check-all
+check-all: setup	## Run all tests, in guests of the newest kernel of Debian too
+	@selftests/run --kernels "$(KERNELS) newest"
+
 .PHONY: check-fast
 check-fast:		## Run what an edit of one file can break, in seconds
 	@selftests/run --fast

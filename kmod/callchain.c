@@ -5,6 +5,7 @@
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/task_stack.h>
 
 #include "callchain.h"
 #include "compat.h"
@@ -24,20 +25,35 @@ static bool callchain_is_ours(struct pt_regs *regs)
 	return current->mm && !(current->flags & not_user) && bee_arch_is_walkable(regs);
 }
 
-/*
- * A walk owns its entry of bee_percpu_walks until it returns: perf does not recurse within a
- * context level (get_recursion_context(), kernel/events/internal.h).
- */
-static void callchain_walk(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs,
-			   struct bee_mm *m, const struct bee_map *map)
+/* Where a walk's frames go: to perf, or if @perf is NULL to an array. */
+struct callchain_sink {
+	struct perf_callchain_entry_ctx	*perf;
+	unsigned long			*ips;
+	u32				nr;
+	u32				max;
+};
+
+/* Return: whether there is no room. */
+static __always_inline bool callchain_store(struct callchain_sink *to, u64 ip)
 {
-	struct bee_walk *walk = this_cpu_ptr(bee_percpu_walks) + interrupt_context_level();
+	if (to->perf)
+		return perf_callchain_store(to->perf, ip);
+	if (to->nr >= to->max)
+		return true;
+	to->ips[to->nr++] = ip;
+	return false;
+}
+
+static __always_inline void callchain_walk(struct bee_walk *walk, struct callchain_sink *to,
+					   struct pt_regs *regs, struct bee_mm *m,
+					   const struct bee_map *map)
+{
 	enum beeunwind_stop stop;
 	u32 frames = 0;
 
 	bee_walk_start(walk, map, regs);
 	do {
-		if (perf_callchain_store(ctx, walk->frame.ip)) {
+		if (callchain_store(to, walk->frame.ip)) {
 			stop = BEEUNWIND_STOP_DEPTH;
 			break;
 		}
@@ -58,6 +74,9 @@ static void callchain_walk(struct perf_callchain_entry_ctx *ctx, struct pt_regs 
  * @ctx: perf_callchain_user()'s first argument
  * @regs: its second: user registers of current, any of which user space may have chosen
  *
+ * The walk owns its entry of bee_percpu_walks until it ends: perf does not recurse within a context
+ * level (get_recursion_context(), kernel/events/internal.h).
+ *
  * Runs before perf_callchain_user(), which must add nothing to a stack that was stored here: with
  * max_stack 0 it finds no room and returns at once.  Its caller does not look at @ctx afterwards
  * (get_perf_callchain(), kernel/events/callchain.c).  If nothing is stored @ctx is not changed.
@@ -77,8 +96,45 @@ void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *re
 	m = bee_mm_find(current->mm);
 	map = m ? rcu_dereference(m->map) : NULL;
 	if (map) {
-		callchain_walk(ctx, regs, m, map);
+		struct callchain_sink to = { .perf = ctx };
+
+		callchain_walk(this_cpu_ptr(bee_percpu_walks) + interrupt_context_level(), &to,
+			       regs, m, map);
 		ctx->max_stack = 0;
 	}
 	rcu_read_unlock();
 }
+
+#if BEE_COMPAT_DEFERRED
+/**
+ * bee_callchain_deferred() - walk the user stack of current, if it is managed
+ * @ips: the ip of each frame, the topmost first
+ * @max: room in @ips
+ *
+ * Like a sample's walk it takes only memory that is present.  The walk owns its entry of
+ * bee_percpu_walks, as no interrupt makes deferred walks.
+ *
+ * Context: Process, on the way back to user space; preemption is off.  Does not fault, sleep,
+ * allocate, lock or print.
+ * Return: the number of frames, or 0 if the stack is not walked.
+ */
+u32 bee_callchain_deferred(unsigned long *ips, u32 max)
+{
+	struct callchain_sink to = { .ips = ips, .max = max };
+	struct pt_regs *regs = task_pt_regs(current);
+	const struct bee_map *map;
+	struct bee_mm *m;
+
+	bee_stats_add(hits, 1);
+	if (!callchain_is_ours(regs))
+		return 0;
+	rcu_read_lock();
+	m = bee_mm_find(current->mm);
+	map = m ? rcu_dereference(m->map) : NULL;
+	if (map)
+		callchain_walk(this_cpu_ptr(bee_percpu_walks) + BEE_CONTEXT_DEFERRED, &to, regs, m,
+			       map);
+	rcu_read_unlock();
+	return to.nr;
+}
+#endif

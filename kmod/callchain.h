@@ -3,9 +3,12 @@
 #ifndef BEE_CALLCHAIN_H
 #define BEE_CALLCHAIN_H
 
+#include <linux/types.h>
+
 struct perf_callchain_entry_ctx;
 struct pt_regs;
 
 void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs);
+u32 bee_callchain_deferred(unsigned long *ips, u32 max);
 
 #endif /* BEE_CALLCHAIN_H */

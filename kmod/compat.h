@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Differences between the supported kernels, 6.1 up to but not including 7.0.  No other file
- * tests the kernel's version.
+ * Differences between the supported kernels, from 6.1 on.  No other file tests the kernel's
+ * version.
  */
 #ifndef BEE_COMPAT_H
 #define BEE_COMPAT_H
@@ -10,9 +10,11 @@
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/kernel.h>
+#include <linux/mm.h>
 #include <linux/netlink.h>
 #include <linux/sched.h>
 #include <linux/shrinker.h>
+#include <linux/uaccess.h>
 #include <linux/version.h>
 #include <net/genetlink.h>
 
@@ -23,9 +25,6 @@
 	!defined(CONFIG_UPROBES) || !defined(CONFIG_PERF_EVENTS)
 #error "beeunwind needs x86-64, CONFIG_DYNAMIC_FTRACE_WITH_ARGS, CONFIG_UPROBES, CONFIG_PERF_EVENTS"
 #endif
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
-#error "beeunwind is not made for Linux 7 yet: unmap_vmas() takes other arguments there"
-#endif
 #ifdef CONFIG_PREEMPT_RT
 #error "beeunwind is not made for PREEMPT_RT: its callbacks allocate with preemption off"
 #endif
@@ -34,6 +33,84 @@
 #ifndef ftrace_regs_get_argument
 #define ftrace_regs_get_argument(fregs, n) \
 	regs_get_kernel_argument(&(fregs)->regs, n)
+#endif
+
+/**
+ * struct bee_compat_unmap - what unmap_vmas() is told to unmap
+ * @vma: the first mapping
+ * @start: first address
+ * @end: address after the last
+ */
+struct bee_compat_unmap {
+	struct vm_area_struct	*vma;
+	unsigned long		start;
+	unsigned long		end;
+};
+
+/* Before 6.19 the last argument is whether mmap_lock is held for writing; 6.1 may lack it. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
+#define BEE_COMPAT_UNMAP_IS(tree, ...) \
+	__same_type(unmap_vmas, void(struct mmu_gather *, tree, struct vm_area_struct *, \
+				     unsigned long, unsigned long, ##__VA_ARGS__))
+static_assert(BEE_COMPAT_UNMAP_IS(struct maple_tree *) ||
+	      BEE_COMPAT_UNMAP_IS(struct maple_tree *, bool) ||
+	      BEE_COMPAT_UNMAP_IS(struct ma_state *, unsigned long, bool) ||
+	      BEE_COMPAT_UNMAP_IS(struct ma_state *, unsigned long),
+	      "beeunwind does not know the arguments of this kernel's unmap_vmas()");
+
+static inline bool bee_compat_unmap_args(struct ftrace_regs *fregs, struct bee_compat_unmap *args)
+{
+	args->vma = (void *)ftrace_regs_get_argument(fregs, 2);
+	args->start = ftrace_regs_get_argument(fregs, 3);
+	args->end = ftrace_regs_get_argument(fregs, 4);
+	return true;
+}
+#else
+/*
+ * Since 7.0 there are two arguments, and the second is a struct unmap_desc, of mm/vma.h, which is
+ * not among the headers for modules.  These are its first members; bee_prove() proves it.
+ */
+struct bee_compat_unmap_desc {
+	struct ma_state		*mas;
+	struct vm_area_struct	*first;
+	unsigned long		pg_start;
+	unsigned long		pg_end;
+	unsigned long		vma_start;
+	unsigned long		vma_end;
+};
+
+static inline bool bee_compat_unmap_args(struct ftrace_regs *fregs, struct bee_compat_unmap *args)
+{
+	struct bee_compat_unmap_desc desc;
+
+	if (copy_from_kernel_nofault(&desc, (void *)ftrace_regs_get_argument(fregs, 1),
+				     sizeof(desc)))
+		return false;
+	args->vma = desc.first;
+	args->start = desc.vma_start;
+	args->end = desc.vma_end;
+	return true;
+}
+#endif
+
+/*
+ * Since 6.19 perf can have user stacks walked on the way back to user space, by unwind_user().
+ * A callback that has done the work takes it away: bee_compat_unwind_take() makes the function walk
+ * into @none, which has no room for a frame.
+ */
+#ifdef CONFIG_UNWIND_USER
+#include <linux/unwind_user.h>
+#define BEE_COMPAT_DEFERRED	1
+
+static_assert(__same_type(unwind_user, int(struct unwind_stacktrace *, unsigned int)));
+
+static inline void bee_compat_unwind_take(struct ftrace_regs *fregs, struct unwind_stacktrace *none)
+{
+	arch_ftrace_regs(fregs)->regs.di = (unsigned long)none;
+	arch_ftrace_regs(fregs)->regs.si = 0;
+}
+#else
+#define BEE_COMPAT_DEFERRED	0
 #endif
 
 /* Before 6.2 pre_doit() of a netlink family gets a struct genl_ops. */
@@ -46,10 +123,12 @@
 #define PF_USER_WORKER	0
 #endif
 
-/* Since 6.6 i_ctime is private. */
+/* Since 6.6 i_ctime is private, and the parsed attributes of a dump are in its genl_info. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#define bee_compat_dump_attrs(cb)	(genl_dumpit_info(cb)->info.attrs)
 #define bee_compat_inode_ctime(inode)	inode_get_ctime(inode)
 #else
+#define bee_compat_dump_attrs(cb)	(genl_dumpit_info(cb)->attrs)
 #define bee_compat_inode_ctime(inode)	((inode)->i_ctime)
 #endif
 
@@ -67,11 +146,10 @@ typedef unsigned long (*bee_compat_shrinker_fn)(struct shrinker *shrinker,
 						struct shrink_control *sc);
 
 /*
- * Since 6.7 the parsed attributes of a dump are in its genl_info, i_mtime is private, f_path of an
- * overlayfs mapping is in the layer below, and shrinkers are allocated.
+ * Since 6.7 i_mtime is private, f_path of an overlayfs mapping is in the layer below, and shrinkers
+ * are allocated.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
-#define bee_compat_dump_attrs(cb)	(genl_dumpit_info(cb)->info.attrs)
 #define bee_compat_inode_mtime(inode)	inode_get_mtime(inode)
 #define bee_compat_file_user_path(file)	file_user_path(file)
 #define bee_compat_shrinker_unregister(shrinker)	shrinker_free(shrinker)
@@ -89,7 +167,6 @@ static inline struct shrinker *bee_compat_shrinker_register(bee_compat_shrinker_
 	return shrinker;
 }
 #else
-#define bee_compat_dump_attrs(cb)	(genl_dumpit_info(cb)->attrs)
 #define bee_compat_inode_mtime(inode)	((inode)->i_mtime)
 #define bee_compat_file_user_path(file)	(&(file)->f_path)
 #define bee_compat_shrinker_unregister(shrinker)	unregister_shrinker(shrinker)

@@ -21,6 +21,7 @@
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 
 #include "callchain.h"
@@ -29,10 +30,11 @@
 #include "follow.h"
 #include "hook.h"
 #include "mm.h"
+#include "prove.h"
 
 /*
  * Functions are hooked by name and their arguments read from registers, so a changed prototype
- * has to stop the build.  copy_vma() is in no header.
+ * has to stop the build.  copy_vma() is in no header; for unmap_vmas() see compat.h.
  */
 #define HOOKED_IS(function, result, ...) __same_type(function, result(__VA_ARGS__))
 static_assert(HOOKED_IS(perf_callchain_user, void, struct perf_callchain_entry_ctx *,
@@ -42,12 +44,6 @@ static_assert(HOOKED_IS(perf_event_mmap, void, struct vm_area_struct *));
 static_assert(HOOKED_IS(uprobe_dup_mmap, void, struct mm_struct *, struct mm_struct *));
 static_assert(HOOKED_IS(uprobe_clear_state, void, struct mm_struct *));
 static_assert(HOOKED_IS(__destroy_inode, void, struct inode *));
-#define UNMAP_VMAS_IS(tree, ...) \
-	HOOKED_IS(unmap_vmas, void, struct mmu_gather *, tree, struct vm_area_struct *, \
-		  unsigned long, unsigned long, ##__VA_ARGS__)
-static_assert(UNMAP_VMAS_IS(struct ma_state *, unsigned long, bool) ||
-	      UNMAP_VMAS_IS(struct maple_tree *, bool) ||
-	      UNMAP_VMAS_IS(struct maple_tree *));
 
 #define HOOK_CALLBACK(name) \
 	static void notrace name(unsigned long ip, unsigned long parent_ip, \
@@ -59,6 +55,27 @@ HOOK_CALLBACK(hook_callchain_user)
 {
 	bee_callchain_user((void *)HOOK_ARG(0), (void *)HOOK_ARG(1));
 }
+
+#if BEE_COMPAT_DEFERRED
+/*
+ * unwind_user(trace, max): in process context, before current returns to user space, for all users
+ * of deferred stacks.  Its one caller does not look at its result, only at @trace.
+ */
+HOOK_CALLBACK(hook_unwind_user)
+{
+	static struct unwind_stacktrace none;
+	struct unwind_stacktrace *trace = (void *)HOOK_ARG(0);
+	u32 nr;
+
+	preempt_disable_notrace();
+	nr = bee_callchain_deferred(trace->entries, HOOK_ARG(1));
+	preempt_enable_notrace();
+	if (!nr)
+		return;
+	trace->nr = nr;
+	bee_compat_unwind_take(fregs, &none);
+}
+#endif
 
 /*
  * The following callbacks run in process context before the system call returns that causes them.
@@ -81,6 +98,7 @@ HOOK_CALLBACK(hook_mmap)
 {
 	struct vm_area_struct *vma = (void *)HOOK_ARG(0);
 
+	bee_prove_mapping(vma->vm_start, vma->vm_end);
 	bee_follow_mapping(vma, vma->vm_start, vma->vm_end, vma->vm_pgoff);
 }
 
@@ -97,15 +115,16 @@ HOOK_CALLBACK(hook_mremap)
 }
 
 /*
- * unmap_vmas(tlb, tree or its state, vma, start, end, ...): munmap(), mmap() over a mapping,
- * and mremap() for the old place call it.  Splits and merges of mappings, MADV_DONTNEED and
- * truncation do not.  @vma is the first mapping of the interval.
+ * unmap_vmas(): munmap(), mmap() over a mapping, and mremap() for the old place call it.  Splits
+ * and merges of mappings, MADV_DONTNEED and truncation do not.
  */
 HOOK_CALLBACK(hook_munmap)
 {
-	struct vm_area_struct *vma = (void *)HOOK_ARG(2);
+	struct bee_compat_unmap gone;
 
-	bee_mm_unmap(vma->vm_mm, HOOK_ARG(3), HOOK_ARG(4));
+	if (bee_compat_unmap_args(fregs, &gone) &&
+	    bee_prove_unmap(gone.vma, gone.start, gone.end))
+		bee_mm_unmap(gone.vma->vm_mm, gone.start, gone.end);
 }
 
 /*
@@ -145,7 +164,13 @@ struct hook {
 #define HOOK(name, callback) \
 	{ .symbol = name, .ops = { .func = callback, .flags = FTRACE_OPS_FL_PERMANENT } }
 
-static struct hook hook_perf = HOOK("perf_callchain_user", hook_callchain_user);
+/* Where stacks are walked. */
+static struct hook hook_perf[] = {
+	HOOK("perf_callchain_user", hook_callchain_user),
+#if BEE_COMPAT_DEFERRED
+	HOOK("unwind_user", hook_unwind_user),
+#endif
+};
 
 /* In the order in which they are placed; removed backwards.  Files may exist while inodes end. */
 static struct hook hook_follow[] = {
@@ -235,8 +260,33 @@ const char *bee_hook_advice(int err)
 	return "ftrace refused";
 }
 
+/* Return: 0, or the -errno of a hook that cannot be removed. */
+static int hook_remove_perf(int nr)
+{
+	int ret = 0;
+
+	while (nr--)
+		ret = hook_remove(&hook_perf[nr]) ?: ret;
+	return ret;
+}
+
+static int hook_place_perf(void)
+{
+	int i, ret;
+
+	for (i = 0; i < ARRAY_SIZE(hook_perf); i++) {
+		ret = hook_place(&hook_perf[i]);
+		if (!ret)
+			continue;
+		if (hook_remove_perf(i))
+			WRITE_ONCE(hook_perf_state, BEEUNWIND_HOOK_STATE_STUCK);
+		return ret;
+	}
+	return 0;
+}
+
 /**
- * bee_hook_enable() - place the hook in perf's callchain path
+ * bee_hook_enable() - place the hooks in perf's callchain path
  *
  * Context: Process, may sleep.
  * Return: 0, also if it is enabled already, or -errno.
@@ -248,7 +298,7 @@ int bee_hook_enable(void)
 	mutex_lock(&hook_mutex);
 	if (hook_perf_state != BEEUNWIND_HOOK_STATE_ON)
 		ret = hook_perf_state == BEEUNWIND_HOOK_STATE_STUCK ?
-		      -ENODEV : hook_place(&hook_perf);
+		      -ENODEV : hook_place_perf();
 	if (!ret)
 		WRITE_ONCE(hook_perf_state, BEEUNWIND_HOOK_STATE_ON);
 	mutex_unlock(&hook_mutex);
@@ -256,7 +306,7 @@ int bee_hook_enable(void)
 }
 
 /**
- * bee_hook_disable() - remove the hook from perf's callchain path
+ * bee_hook_disable() - remove the hooks from perf's callchain path
  *
  * Context: Process, may sleep.
  * Return: 0, also if it is disabled already; -errno if ftrace cannot remove it.
@@ -267,7 +317,7 @@ int bee_hook_disable(void)
 
 	mutex_lock(&hook_mutex);
 	if (hook_perf_state != BEEUNWIND_HOOK_STATE_OFF) {
-		ret = hook_remove(&hook_perf);
+		ret = hook_remove_perf(ARRAY_SIZE(hook_perf));
 		WRITE_ONCE(hook_perf_state,
 			   ret ? BEEUNWIND_HOOK_STATE_STUCK : BEEUNWIND_HOOK_STATE_OFF);
 	}
@@ -275,7 +325,7 @@ int bee_hook_disable(void)
 	return ret;
 }
 
-/** bee_hook_state() - state of the hook in perf's callchain path.  Context: Any. */
+/** bee_hook_state() - state of the hooks in perf's callchain path.  Context: Any. */
 enum beeunwind_hook_state bee_hook_state(void)
 {
 	return READ_ONCE(hook_perf_state);
@@ -293,7 +343,8 @@ static void hook_remove_all(int nr_follow)
 	while (nr_follow--)
 		stuck |= hook_remove(&hook_follow[nr_follow]);
 	if (!stuck) {
-		ftrace_free_filter(&hook_perf.ops);
+		for (i = 0; i < ARRAY_SIZE(hook_perf); i++)
+			ftrace_free_filter(&hook_perf[i].ops);
 		for (i = 0; i < ARRAY_SIZE(hook_follow); i++)
 			ftrace_free_filter(&hook_follow[i].ops);
 		return;
@@ -304,7 +355,7 @@ static void hook_remove_all(int nr_follow)
 }
 
 /**
- * bee_hook_init() - place the hooks that follow processes and mappings, all or none
+ * bee_hook_init() - place the hooks that follow processes and mappings, all or none; prove them
  *
  * Context: Process, may sleep.
  * Return: 0 or -errno, explained in the log.
@@ -320,7 +371,10 @@ int bee_hook_init(void)
 			return ret;
 		}
 	}
-	return 0;
+	ret = bee_prove();
+	if (ret)
+		hook_remove_all(i);
+	return ret;
 }
 
 /** bee_hook_exit() - remove all hooks; see hook_remove_all().  Context: Process, may sleep. */

@@ -7,6 +7,8 @@
 #include <linux/types.h>
 #include <linux/beeunwind.h>
 
+#include "compat.h"
+
 struct bee_walk;
 
 /**
@@ -28,8 +30,12 @@ DECLARE_PER_CPU(struct bee_stats, bee_stats);
 /* NMI-safe: one instruction on x86.  The caller may be preemptible. */
 #define bee_stats_add(field, n)	this_cpu_add(bee_stats.field, n)
 
-/* On each CPU a walk for every context level, by interrupt_context_level(). */
-#define BEE_CONTEXT_LEVELS	4
+/*
+ * On each CPU a walk for every context level, by interrupt_context_level(), and where the kernel
+ * has them one for deferred walks: while these run, a tracepoint can take a sample at their level.
+ */
+#define BEE_CONTEXT_DEFERRED	4
+#define BEE_CONTEXT_LEVELS	(BEE_CONTEXT_DEFERRED + BEE_COMPAT_DEFERRED)
 extern struct bee_walk __percpu *bee_percpu_walks;
 
 int bee_percpu_init(void);

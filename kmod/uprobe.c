@@ -83,19 +83,23 @@ void bee_uprobe_locate(struct bee_frame *f)
  */
 bool bee_uprobe_return(struct bee_uprobes *probes, u64 slot, u64 *ra)
 {
-	const struct return_instance *at;
-	struct return_instance instance;
+	const struct return_instance *at, *next;
+	unsigned long stack, ret;
 
 	if (!probes->started)
 		uprobe_start(probes);
-	for (at = probes->next; at && probes->reads; at = instance.next) {
+	/* Single members: an instance takes more than 100 bytes of stack in newer kernels. */
+	for (at = probes->next; at && probes->reads; at = next) {
 		probes->reads--;
-		if (copy_from_kernel_nofault(&instance, at, sizeof(instance)))
+		if (copy_from_kernel_nofault(&stack, &at->stack, sizeof(stack)) ||
+		    copy_from_kernel_nofault(&next, &at->next, sizeof(next)))
 			return false;
-		if (instance.stack != slot)
+		if (stack != slot)
 			continue;
+		if (copy_from_kernel_nofault(&ret, &at->orig_ret_vaddr, sizeof(ret)))
+			return false;
 		probes->next = at;
-		*ra = instance.orig_ret_vaddr;
+		*ra = ret;
 		return true;
 	}
 	return false;

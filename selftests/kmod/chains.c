@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -23,6 +24,13 @@
 #define SECONDS		20
 /* Length of _start, at most; as in selftests/lib/stacks.py. */
 #define START_BYTES	0x30
+
+/* <linux/perf_event.h> of Linux 6.19: two bits of the word behind read_format. */
+#define FLAGS_WORD	((offsetof(struct perf_event_attr, read_format) + 8) / 8)
+#define DEFER_CALLCHAIN	(1ull << 38)
+#define DEFER_OUTPUT	(1ull << 39)
+/* Its payload: a cookie, the number of entries, the entries. */
+#define RECORD_CALLCHAIN_DEFERRED	22
 
 static uint64_t entry_point(pid_t pid)
 {
@@ -66,6 +74,19 @@ static void judge_sample(const uint64_t *at, uint64_t entry, uint64_t mark, stru
 		judge(at + 1, n - 1, entry, mark, c);
 }
 
+/* The same of a deferred callchain, which has user frames only, perhaps behind a context. */
+static void judge_deferred(const uint64_t *at, uint64_t entry, uint64_t mark, struct chains *c)
+{
+	uint64_t n = *at++;
+
+	if (n && *at >= PERF_CONTEXT_MAX) {
+		at++;
+		n--;
+	}
+	if (n)
+		judge(at, n, entry, mark, c);
+}
+
 static void drain(struct perf_event_mmap_page *page, uint64_t entry, uint64_t mark,
 		  struct chains *c)
 {
@@ -87,29 +108,58 @@ static void drain(struct perf_event_mmap_page *page, uint64_t entry, uint64_t ma
 			memcpy((uint8_t *)&whole + first, data, size - first);
 		if (whole.header.type == PERF_RECORD_SAMPLE)
 			judge_sample(whole.words + 1, entry, mark, c);
+		else if (whole.header.type == RECORD_CALLCHAIN_DEFERRED)
+			judge_deferred(whole.words + 2, entry, mark, c);
 		tail += size;
 	}
 	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
 }
 
-static struct perf_event_mmap_page *event_open(pid_t pid, int *fd)
+/* @flags: for the word of flags.  Return: NULL if the kernel does not know them. */
+static struct perf_event_mmap_page *event_open(pid_t pid, uint64_t flags, int *fd)
 {
-	struct perf_event_attr attr = {
+	union {
+		struct perf_event_attr	attr;
+		uint64_t		words[sizeof(struct perf_event_attr) / sizeof(uint64_t)];
+	} event = { .attr = {
 		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
+		.size = sizeof(event.attr),
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = PERIOD_NS,
 		.sample_type = PERF_SAMPLE_CALLCHAIN,
 		.exclude_callchain_kernel = 1,
 		.wakeup_events = 50,
-	};
+	} };
 	void *page;
 
-	*fd = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	event.words[FLAGS_WORD] |= flags;
+	*fd = syscall(SYS_perf_event_open, &event.attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (*fd < 0 && flags)
+		return NULL;
 	page = mmap(NULL, PAGE + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 	if (*fd < 0 || page == MAP_FAILED)
 		guest_die("perf_event_open", strerror(errno));
 	return page;
+}
+
+static bool take(pid_t pid, uint64_t flags, unsigned int samples, uint64_t mark, struct chains *c)
+{
+	const uint64_t entry = entry_point(pid);
+	const time_t end = time(NULL) + SECONDS;
+	struct perf_event_mmap_page *page;
+	struct pollfd ready = { .events = POLLIN };
+
+	*c = (struct chains){ 0 };
+	page = event_open(pid, flags, &ready.fd);
+	if (!page)
+		return false;
+	while (c->total < samples && time(NULL) < end) {
+		poll(&ready, 1, 1000);
+		drain(page, entry, mark, c);
+	}
+	munmap(page, PAGE + RING_BYTES);
+	close(ready.fd);
+	return true;
 }
 
 /**
@@ -121,17 +171,16 @@ static struct perf_event_mmap_page *event_open(pid_t pid, int *fd)
  */
 void chains_take(pid_t pid, unsigned int samples, uint64_t mark, struct chains *c)
 {
-	const uint64_t entry = entry_point(pid);
-	const time_t end = time(NULL) + SECONDS;
-	struct perf_event_mmap_page *page;
-	struct pollfd ready = { .events = POLLIN };
+	take(pid, 0, samples, mark, c);
+}
 
-	*c = (struct chains){ 0 };
-	page = event_open(pid, &ready.fd);
-	while (c->total < samples && time(NULL) < end) {
-		poll(&ready, 1, 1000);
-		drain(page, entry, mark, c);
-	}
-	munmap(page, PAGE + RING_BYTES);
-	close(ready.fd);
+/**
+ * chains_take_deferred() - the same, with user callchains that the kernel takes when the process
+ * returns to user space
+ *
+ * Return: false if this kernel does not have them.
+ */
+bool chains_take_deferred(pid_t pid, unsigned int samples, uint64_t mark, struct chains *c)
+{
+	return take(pid, DEFER_CALLCHAIN | DEFER_OUTPUT, samples, mark, c);
 }

@@ -3,6 +3,7 @@
 #ifndef BEE_CHAINS_H
 #define BEE_CHAINS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -19,5 +20,6 @@ struct chains {
 };
 
 void chains_take(pid_t pid, unsigned int samples, uint64_t mark, struct chains *c);
+bool chains_take_deferred(pid_t pid, unsigned int samples, uint64_t mark, struct chains *c);
 
 #endif /* BEE_CHAINS_H */

@@ -28,6 +28,7 @@
 #include "kselftest.h"
 
 #define TARGET	"perf_callchain_user"
+#define DEFERRED	"unwind_user"
 #define TRACING	"/sys/kernel/tracing/"
 #define PATCH	"/sys/kernel/livepatch/bee_livepatch"
 /* The single entry that bee_livepatch.c stores instead of a callchain. */
@@ -426,17 +427,65 @@ static void beside(const struct neighbour *n, int rounds)
 		bee_out();
 }
 
-/* ftrace refuses to be switched off while the module's hooks that follow mappings are placed. */
+/* At most one in @least deferred stacks is not complete; or with @least 0 at most half are. */
+static bool deferred_are(const char *when, unsigned int least)
+{
+	struct chains c;
+
+	chains_take_deferred(deep, SAMPLES, MARK, &c);
+	ksft_print_msg("%s: of %u deferred stacks %u complete\n", when, c.total, c.complete);
+	if (c.total < SAMPLES)
+		return false;
+	return least ? (c.total - c.complete) * least <= c.total : c.complete * 2 < c.total;
+}
+
+/*
+ * Stacks that the kernel walks when the process returns to user space, beside the function tracer
+ * too, which has ftrace call all callbacks from one function, with preemption off.
+ */
+static void deferred(void)
+{
+	struct chains c;
+	bool ok;
+
+	if (!chains_take_deferred(deep, 1, MARK, &c)) {
+		ksft_test_result_skip("deferred stacks # SKIP this kernel has none\n");
+		return;
+	}
+	ok = deferred_are("without the module", 0);
+	ok = !bee_in() && ok;
+	ok = deferred_are("with it", 100) && complete("plain stacks") && ok;
+	put(TRACING "trace", "");
+	ok = !put(TRACING "set_ftrace_filter", DEFERRED "\n") &&
+	     !put(TRACING "current_tracer", "function") && ok;
+	ok = deferred_are("beside the function tracer", 100) && ok;
+	ok = has(TRACING "trace", DEFERRED " <-") && ok;
+	ok = !tracer_off() && ok;
+	ok = !bee_out() && ok;
+	ok = deferred_are("the module is gone", 0) && ok;
+	ksft_test_result(ok, "deferred stacks\n");
+}
+
+/*
+ * ftrace refuses to be switched off while the module's hooks that follow mappings are placed.  Since
+ * Linux 7.0 it always refuses.
+ */
 static void ftrace_stays_on(void)
 {
 	const char *path = "/proc/sys/kernel/ftrace_enabled";
-	bool ok = !bee_in();
+	bool always = put(path, "0") && errno == EOPNOTSUPP;
+	bool ok = always || !put(path, "1");
 
-	ok = ok && put(path, "0") && errno == EBUSY && has(path, "1") &&
+	ok = !bee_in() && ok;
+	ok = ok && put(path, "0") && errno == (always ? EOPNOTSUPP : EBUSY) && has(path, "1") &&
 	     complete("ftrace stayed on");
-	ok = !put(path, "1") && !bee_out() && ok;
-	ok = ok && !put(path, "0");
-	ok = !put(path, "1") && ok;
+	if (always) {
+		ok = !bee_out() && ok;
+	} else {
+		ok = !put(path, "1") && !bee_out() && ok;
+		ok = ok && !put(path, "0");
+		ok = !put(path, "1") && ok;
+	}
 	ksft_test_result(ok, "kernel.ftrace_enabled=0 is refused while the module is there\n");
 }
 
@@ -465,10 +514,11 @@ int main(int argc, char **argv)
 	ksft_print_header();
 	if (argc != 3 || !getenv("BEE_KO") || !getenv("BEE_TEST_KO"))
 		guest_die("start", "no argument, BEE_KO or BEE_TEST_KO");
-	ksft_set_plan(NNEIGHBOURS + 2);
+	ksft_set_plan(NNEIGHBOURS + 3);
 	start_work(argv[1]);
 	for (i = 0; i < NNEIGHBOURS; i++)
 		beside(&neighbours[i], atoi(argv[2]));
+	deferred();
 	ftrace_stays_on();
 	ksft_test_result(!has(TRACING "enabled_functions", "beeunwind"), "nothing of it remains\n");
 	kill(deep, SIGKILL);

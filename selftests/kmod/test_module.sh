@@ -6,6 +6,7 @@
 # timeout: 1200
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
+test_ko=${BEE_TEST_KO:-$TREE/build/test-modules/$(uname -r)}
 loads=10
 [ "${BEE_KERNEL-}" != debug ] || loads=5
 loads=${MODULE_LOADS:-$loads}
@@ -41,17 +42,44 @@ unloaded_is_as_before() {
 	chains "$WORK/after" && cmp "$WORK/before.1" "$WORK/after"
 }
 
-refused_without_ftrace() {
-	local status=1
+# refused_as WORDS CMD...: the module's last words say so when CMD, which loads it, fails; nothing of
+# it stays.
+refused_as() {
+	local words=$1
+	shift
 
-	sysctl -q -w kernel.ftrace_enabled=0
-	if guest_insmod 2>"$WORK/err"; then
-		echo "loaded though ftrace is off"
-	else
-		dmesg | tail -n 5 | grep -q "ftrace is switched off" && status=0
+	dmesg -C
+	if "$@" 2>"$WORK/err"; then
+		echo "loaded"
+		rmmod beeunwind
+		return 1
 	fi
+	dmesg | tail -n 5
+	dmesg | grep -q "beeunwind: $words" && [ ! -e /sys/module/beeunwind ] &&
+		! grep bee_ /sys/kernel/tracing/enabled_functions
+}
+
+refused_without_ftrace() {
+	local status=0
+
+	sysctl -q -w kernel.ftrace_enabled=0 || return 1
+	refused_as ".*ftrace is switched off" insmod "$BEE_KO" || status=1
 	sysctl -q -w kernel.ftrace_enabled=1
 	return $status
+}
+
+refused_unproven() {
+	local status=0
+
+	insmod "$test_ko/bee_wide_munmap.ko" || return 1
+	refused_as "unmap_vmas() .* takes other arguments" insmod "$BEE_KO" || status=1
+	rmmod bee_wide_munmap
+	[ "$status" -eq 0 ] && guest_insmod && rmmod beeunwind
+}
+
+# Since Linux 7.0 ftrace cannot be switched off, whether or not the module is there.
+ftrace_stays_on() {
+	! sysctl -q -w kernel.ftrace_enabled=0 2>"$WORK/err" && grep -q "not supported" "$WORK/err"
 }
 
 # Load and unload the module many times; each time it manages a process that is busy half of the
@@ -80,10 +108,20 @@ while True:
 	[ "$(perf script -i "$WORK/all.data" -F comm 2>/dev/null | wc -l)" -gt 100 ]
 }
 
-ktap_plan 5
+ktap_plan 6
 ktap_run "the module loads, sits in perf's path, and unloads" loads_and_unloads
 ktap_run "a process that is not loaded has the same callchains" unmanaged_is_untouched
 ktap_run "after rmmod everything is as before" unloaded_is_as_before
-ktap_run "refused in words while ftrace is off" refused_without_ftrace
+if ftrace_stays_on; then
+	ktap_skip "refused in words while ftrace is off" "this kernel does not let it be switched off"
+else
+	sysctl -q -w kernel.ftrace_enabled=1
+	ktap_run "refused in words while ftrace is off" refused_without_ftrace
+fi
+if [ -e "$test_ko/bee_wide_munmap.ko" ]; then
+	ktap_run "refused in words where unmap_vmas() has other arguments" refused_unproven
+else
+	ktap_skip "refused in words where unmap_vmas() has other arguments" "no kprobes in this kernel"
+fi
 ktap_run "$loads loads and unloads under perf record -a -g" many_times
 ktap_finish

@@ -184,7 +184,8 @@ class Sample:
 
 
 class PerfData:
-    """A perf.data file with one kind of event."""
+    """A perf.data file with one kind of event that has samples.  perf 7 has a further event for the
+    mappings, with another sample type; then perf has each record tell its event by an id."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -193,12 +194,19 @@ class PerfData:
             raise ValueError(f"{path}: not a perf.data file")
         head = struct.unpack_from("<8Q", self.data, 8)
         _, attr_size, attrs_at, attrs_size, self.start, self.size = head[:6]
-        types = {struct.unpack_from("<Q", self.data, attrs_at + i + 24)[0]
-                 for i in range(0, attrs_size, attr_size)}
-        if len(types) != 1:
-            raise ValueError(f"{path}: events with different sample types")
-        self.sample_type = types.pop()
-        if self.sample_type & SAMPLE_READ:
+        self.types = {}         # id -> sample type
+        types = set()
+        for at in range(attrs_at, attrs_at + attrs_size, attr_size):
+            sample_type = struct.unpack_from("<Q", self.data, at + 24)[0]
+            types.add(sample_type)
+            # Behind the attr: where its ids are.
+            ids_at, ids_size = struct.unpack_from("<QQ", self.data, at + attr_size - 16)
+            for i in struct.unpack_from(f"<{ids_size // 8}Q", self.data, ids_at):
+                self.types[i] = sample_type
+        self.only_type = types.pop() if len(types) == 1 else None
+        if self.only_type is None and not all(kind & SAMPLE_IDENTIFIER for kind in types):
+            raise ValueError(f"{path}: events with different sample types, and no id in records")
+        if any(kind & SAMPLE_READ for kind in types | {self.only_type or 0}):
             raise ValueError(f"{path}: PERF_SAMPLE_READ is not supported")
         if not self.size:
             self.size = len(self.data) - self.start    # perf was killed before it wrote the size
@@ -216,8 +224,18 @@ class PerfData:
             yield kind, misc, at + 8, at + size
             at += size
 
+    def type_of(self, kind, at, end):
+        """The sample type of a record's event; samples begin with the id, others end with it.
+        None: perf itself made the record, before all samples, and gave it no id."""
+        if self.only_type is not None:
+            return self.only_type
+        where = at if kind == RECORD_SAMPLE else end - 8
+        return self.types.get(struct.unpack_from("<Q", self.data, where)[0])
+
     def sample_at(self, at, end):
-        kind = self.sample_type
+        kind = self.type_of(RECORD_SAMPLE, at, end)
+        if kind is None:
+            raise ValueError("perf.data: a sample of an unknown event")
         fields = {}
         size = end - at + 8
         for bit in (SAMPLE_IDENTIFIER, SAMPLE_IP, SAMPLE_TID, SAMPLE_TIME, SAMPLE_ADDR,
@@ -274,10 +292,14 @@ class PerfData:
 
     def time_of(self, kind, at, end):
         """The record's time; records other than samples have it in a trailer (sample_id_all)."""
-        wanted = self.sample_type
+        if kind >= 64:
+            return None
+        wanted = self.type_of(kind, at, end)
+        if wanted is None:
+            return 0
         if kind == RECORD_SAMPLE:
             return self.sample_at(at, end).time if wanted & SAMPLE_TIME else 0
-        if not wanted & SAMPLE_TIME or kind >= 64:
+        if not wanted & SAMPLE_TIME:
             return None
         trailer = sum(8 for bit in (SAMPLE_TID, SAMPLE_TIME, SAMPLE_ID, SAMPLE_STREAM_ID,
                                     SAMPLE_CPU, SAMPLE_IDENTIFIER) if wanted & bit)

@@ -272,6 +272,21 @@ unknown_series() {
 	grep -q 'apt offers no' "$tmp/err"
 }
 
+# Its headers come with a compiler that runs here.
+newest_boots() {
+	local headers
+
+	expect 0 "$run" --kernel newest -- uname -r
+	"$here/kernel" version newest >"$tmp/version"
+	cmp "$tmp/version" "$tmp/out"
+	headers=$("$here/kernel" headers newest)
+	mkdir "$tmp/module"
+	echo "obj-m := nothing.o" >"$tmp/module/Kbuild"
+	printf '#include <linux/module.h>\nMODULE_LICENSE("GPL");\nMODULE_DESCRIPTION("none");\n' >"$tmp/module/nothing.c"
+	make -s -C "$headers" M="$tmp/module" CONFIG_DEBUG_INFO_BTF_MODULES= modules
+	[ -s "$tmp/module/nothing.ko" ]
+}
+
 # scans STATUS OPTIONS...: "run --scan" exits with STATUS for the console log on standard input
 scans() {
 	local want=$1
@@ -323,7 +338,7 @@ allow_warn_still_sees_crashes() {
 	scans 125 --allow-warn <<<'[ 1.0] Oops: 0000 [#1] PREEMPT SMP NOPTI'
 }
 
-ktap_plan 24
+ktap_plan 25
 ktap_run "a guest does many things" boot_once
 ktap_run "arguments are not split or expanded" arguments_survive
 ktap_run "long output arrives whole" output_is_whole
@@ -337,6 +352,12 @@ ktap_run "a signal stops the guest" signal_kills_guest
 ktap_run "a process left behind does not hang the run, nor change its status" daemon_does_not_hang
 ktap_run "a missing command is 127" missing_command
 ktap_run "a series that apt does not offer" unknown_series
+if "$here/kernel" version newest >/dev/null 2>&1; then
+	ktap_run "a kernel that this machine's apt does not offer boots, and modules are built for it" \
+		newest_boots
+else
+	ktap_skip "a kernel that this machine's apt does not offer" "no lists of packages; off line?"
+fi
 ktap_run "the scanner knows kernel complaints" scanner_knows_complaints
 ktap_run "the scanner lets boot noise pass" scanner_lets_noise_pass
 ktap_run "--allow-warn still sees crashes" allow_warn_still_sees_crashes

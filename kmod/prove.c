@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The proof, at load, that hooks are called and find what they expect.
+ *
+ * A hooked function could have been inlined where it matters, and the layout of unmap_vmas()'s
+ * arguments is in no header of Linux 7.  So the task that loads the module maps three pages and
+ * unmaps the one in the middle, and what the callbacks have found must be just that.  Until then
+ * no address space is managed, and callbacks believe nothing.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+
+#include "prove.h"
+
+static struct task_struct *prove_task;		/* who is at it */
+static bool prove_done;
+
+/* What the callbacks have found in prove_task, which reads it when its call has returned. */
+static struct {
+	unsigned long	start, end;
+} prove_mapped, prove_unmapped;
+
+/**
+ * bee_prove_mapping() - a callback has been told of a new mapping
+ * @start: first address
+ * @end: address after the last
+ *
+ * Context: Process; preemption may be off.
+ */
+void bee_prove_mapping(unsigned long start, unsigned long end)
+{
+	if (likely(READ_ONCE(prove_task) != current))
+		return;
+	prove_mapped.start = start;
+	prove_mapped.end = end;
+}
+
+/* Whether @vma is a mapping of the current process that begins at @start.  It may be no pointer. */
+static bool prove_vma(const struct vm_area_struct *vma, unsigned long start)
+{
+	unsigned long vm_start;
+	struct mm_struct *mm;
+
+	return !copy_from_kernel_nofault(&mm, &vma->vm_mm, sizeof(mm)) && mm == current->mm &&
+	       !copy_from_kernel_nofault(&vm_start, &vma->vm_start, sizeof(vm_start)) &&
+	       vm_start == start;
+}
+
+/**
+ * bee_prove_unmap() - a callback has been told that a part of an address space is unmapped
+ * @vma: the first mapping
+ * @start: first address
+ * @end: address after the last
+ *
+ * Context: Process; preemption may be off.
+ * Return: whether these values can be believed; if not, @vma may point anywhere.
+ */
+bool bee_prove_unmap(const struct vm_area_struct *vma, unsigned long start, unsigned long end)
+{
+	if (likely(READ_ONCE(prove_done)))
+		return true;
+	if (READ_ONCE(prove_task) == current && prove_vma(vma, start)) {
+		prove_unmapped.start = start;
+		prove_unmapped.end = end;
+	}
+	return false;
+}
+
+static int prove_at(unsigned long at)
+{
+	unsigned long middle = at + PAGE_SIZE;
+	int ret;
+
+	if (prove_mapped.start > at || prove_mapped.end < at + 3 * PAGE_SIZE) {
+		pr_err("perf_event_mmap() is not called for a new mapping on this kernel\n");
+		return -EOPNOTSUPP;
+	}
+	ret = vm_munmap(middle, PAGE_SIZE);
+	if (ret) {
+		pr_err("cannot unmap a page (%d)\n", ret);
+		return ret;
+	}
+	if (prove_unmapped.start != middle || prove_unmapped.end != middle + PAGE_SIZE) {
+		pr_err("unmap_vmas() is not called for munmap() on this kernel, or takes other arguments than those of Linux 6.1 to 7.3\n");
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+/**
+ * bee_prove() - map and unmap something, and compare what the callbacks were told
+ *
+ * Call it when the hooks are placed and nothing is managed yet, from the process that loads the
+ * module.
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or -errno, explained in the log.
+ */
+int bee_prove(void)
+{
+	unsigned long at;
+	int ret;
+
+	if (!current->mm)
+		return -EINVAL;
+	WRITE_ONCE(prove_task, current);
+	at = vm_mmap(NULL, 0, 3 * PAGE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, 0);
+	if (IS_ERR_VALUE(at)) {
+		ret = at;
+		pr_err("cannot map three pages to prove the hooks (%d)\n", ret);
+	} else {
+		ret = prove_at(at);
+		vm_munmap(at, 3 * PAGE_SIZE);
+	}
+	WRITE_ONCE(prove_task, NULL);
+	WRITE_ONCE(prove_done, !ret);
+	return ret;
+}
