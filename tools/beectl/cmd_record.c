@@ -197,6 +197,8 @@ static void follower_take_news(struct record *record, struct table_queue *queue)
 		kind = netlink_events_next(record->events, &file);
 		if (kind == NETLINK_EVENT_FILE)
 			table_queue_add(queue, &file);
+		else if (kind == NETLINK_EVENT_KILLED)
+			table_queue_ban(queue, file.id);
 		else if (kind == NETLINK_EVENT_LOST)
 			follower_take_list(record, queue);
 	} while (kind != NETLINK_EVENT_NONE);

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "table_jobs.h"
 
@@ -16,6 +17,7 @@ void table_queue_close(struct table_queue *queue);
 
 void table_queue_add(struct table_queue *queue, const struct netlink_file *file);
 void table_queue_add_want(struct table_queue *queue, const struct table_want *want);
+void table_queue_ban(struct table_queue *queue, uint32_t id);
 size_t table_queue_waiting(const struct table_queue *queue);
 size_t table_queue_running(const struct table_queue *queue);
 
