@@ -54,11 +54,14 @@
 #endif
 
 /* Only memory cgroups need the owner of an address space, the task that it was made for; RCU. */
+static inline struct task_struct *bee_compat_mm_owner(const struct mm_struct *mm)
+{
 #ifdef CONFIG_MEMCG
-#define bee_compat_mm_owner(mm)	rcu_dereference((mm)->owner)
+	return rcu_dereference(mm->owner);
 #else
-#define bee_compat_mm_owner(mm)	NULL
+	return NULL;
 #endif
+}
 
 typedef unsigned long (*bee_compat_shrinker_fn)(struct shrinker *shrinker,
 						struct shrink_control *sc);

@@ -624,6 +624,7 @@ void bee_file_put(struct bee_file *f)
 	bee_file_touch(f);
 	if (!refcount_dec_and_lock(&f->users, &file_lock))
 		return;
+	__acquire(&file_lock);	/* for sparse, which does not see it above */
 	if (rcu_access_pointer(f->table)) {
 		list_add_tail(&f->idle, file_is_lost(f) ? &file_lost : &file_idle);
 		WRITE_ONCE(file_idle_bytes, file_idle_bytes + bee_file_bytes(f));

@@ -11,6 +11,7 @@
 #ifndef BEE_FRAME_H
 #define BEE_FRAME_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
 #include <linux/beeunwind.h>
 #include <linux/beeunwind_table.h>
@@ -429,10 +430,12 @@ static inline bool bee_frame_repeats(struct bee_switches *switches, u64 sp,
  * @code: the bytes
  * @size: number of bytes
  *
+ * Not inlined, as each of its callers' many copies would take stack of its own.
+ *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  * Return: false also if the memory is not present.
  */
-static inline bool bee_frame_code_is(struct bee_uread *mem, u64 ip, const u8 *code, u32 size)
+static noinline bool bee_frame_code_is(struct bee_uread *mem, u64 ip, const u8 *code, u32 size)
 {
 	u8 byte;
 	u32 i;

@@ -76,7 +76,7 @@ void bee_news_stop(void)
 	cancel_work_sync(&news_work);
 }
 
-/** bee_news_exit() - drop what is left; nothing is announced any more.  Context: Process, sleeps. */
+/** bee_news_exit() - drop what is left; no file is announced any more.  Context: Process. */
 void bee_news_exit(void)
 {
 	irq_work_sync(&bee_news_irq);

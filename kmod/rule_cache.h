@@ -51,7 +51,7 @@ struct bee_rule_cache {
 static inline struct bee_cached_rule *bee_rule_cache_at(struct bee_rule_cache *cache, u64 serial,
 							u32 place)
 {
-	/* Another factor than that of hash_32(): tables shall not be shifted copies of each other. */
+	/* Not the factor of hash_32(): tables shall not be shifted copies of each other. */
 	u32 salt = (u32)serial * 0x9e3779b1u;
 
 	return &cache->rules[hash_32(place ^ salt, BEE_RULE_CACHE_BITS)];

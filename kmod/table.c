@@ -266,8 +266,8 @@ static __always_inline u32 window_word(const struct bee_table *table, const u8 *
 
 /*
  * The rule at place @y of a list.  However branches are predicted, what is compared and returned is
- * of the list: how often the loop runs does not depend on @y, and @n rows from @row on are always in
- * it.
+ * of the list: how often the loop runs does not depend on @y, and @n rows from @row on are always
+ * in it.
  */
 static u32 list_find(const struct bee_table *table, u32 y, u32 *until)
 {

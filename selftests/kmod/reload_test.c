@@ -44,7 +44,13 @@ static void sampler_open(void)
 		guest_die("perf_event_open", strerror(errno));
 }
 
-static __attribute__((noinline)) int spin_called(void *arg)
+/*
+ * Each of the two functions has a section of its own, to which the linker gives a start and an end:
+ * they are next to each other, and a sample in one must not count for the other.
+ */
+extern const char __start_spin[], __stop_spin[], __start_call[], __stop_call[];
+
+static __attribute__((noinline, section("spin"))) int spin_called(void *arg)
 {
 	volatile unsigned int i;
 
@@ -53,15 +59,17 @@ static __attribute__((noinline)) int spin_called(void *arg)
 	return !arg;
 }
 
-/* The addition keeps the call from becoming a tail call, so that this function is in the stack. */
-static __attribute__((noinline)) int call_library(call_fn *fn)
+/* The volatile result keeps the call from being a tail call, so that this function is in the stack. */
+static __attribute__((noinline, section("call"))) int call_library(call_fn *fn)
 {
-	return fn(spin_called, NULL) + 1;
+	volatile int result = fn(spin_called, NULL);
+
+	return result;
 }
 
-static bool is_in(uint64_t ip, const void *function)
+static bool is_in(uint64_t ip, const void *start, const void *end)
 {
-	return ip - (uintptr_t)function < 128;
+	return ip >= (uintptr_t)start && ip < (uintptr_t)end;
 }
 
 /* The word at a position in the ring buffer; records are aligned to eight bytes. */
@@ -72,19 +80,27 @@ static uint64_t ring_word(uint64_t at)
 	return *(const uint64_t *)(data + at % (RING_PAGES * PAGE));
 }
 
-/* @at: where a callchain is in the ring: its length, PERF_CONTEXT_USER, addresses. */
-static void judge(uint64_t at, const void *library)
+/*
+ * @at: where a callchain is in the ring: its length, PERF_CONTEXT_USER, addresses.
+ * @library: torture_call(), the library's one function that calls.
+ */
+static void judge(uint64_t at, const char *library)
 {
 	uint64_t n = ring_word(at);
 
 	if (n < 2 || ring_word(at + 8) != (uint64_t)PERF_CONTEXT_USER ||
-	    !is_in(ring_word(at + 16), spin_called))
+	    !is_in(ring_word(at + 16), __start_spin, __stop_spin))
 		return;
 	samples++;
-	if (n >= 4 && is_in(ring_word(at + 24), library) && is_in(ring_word(at + 32), call_library))
+	if (n >= 4 && is_in(ring_word(at + 24), library, library + 128) &&
+	    is_in(ring_word(at + 32), __start_call, __stop_call)) {
 		right++;
-	else if (n >= 4)
+	} else if (n >= 4) {
 		wrong++;
+		ksft_print_msg("wrong: %#lx in spin_called() at %p, then %#lx, %#lx\n",
+			       ring_word(at + 16), (const void *)__start_spin, ring_word(at + 24),
+			       ring_word(at + 32));
+	}
 }
 
 static void sample_call(call_fn *fn)

@@ -95,7 +95,7 @@ sampling_builds() {
 	find build/kmod -mindepth 1 -maxdepth 1 -type d ! -name '*-beedebug'
 }
 
-ALLOWED_SYMBOLS='^(bee_[a-z0-9_]+|__rcu_read_(lock|unlock)|rcu_read_.*|__x86_[a-z0-9_]+|__stack_chk_fail|copy_from_user_nmi|copy_from_kernel_nofault|irq_work_queue|jiffies|this_cpu_off|const_pcpu_hot|pcpu_hot|current_task|pv_info|pv_ops|crc32_le|memchr_inv|memcpy|memset|memcmp|__per_cpu_offset|__tracepoint_.*|cpu_number|__preempt_count)$'
+ALLOWED_SYMBOLS='^(bee_[a-z0-9_]+|__rcu_read_(lock|unlock)|rcu_read_.*|__x86_[a-z0-9_]+|__stack_chk_fail|copy_from_user_nmi|copy_from_kernel_nofault|irq_work_queue|llist_add_batch|jiffies|this_cpu_off|const_pcpu_hot|pcpu_hot|current_task|pv_info|pv_ops|crc32_le|memchr_inv|memcpy|memset|memcmp|__per_cpu_offset|__tracepoint_.*|cpu_number|__preempt_count)$'
 
 check_sampling_symbols() {
 	local dir object bad=0 seen=0

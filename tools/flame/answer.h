@@ -45,6 +45,7 @@ struct question {
  * @kind: enum flame_kind
  * @more: another name follows for the same address, of a call inlined into this function
  * @outermost: programs or threads begin here
+ * @unused: 0
  */
 struct answer {
 	u32	text_size;

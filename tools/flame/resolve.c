@@ -30,6 +30,7 @@ struct wanted {
  * struct resolver - the work
  * @resolve: from the caller
  * @wanted: all frames, by file and address
+ * @frames: of the profile
  * @question: one for each file that has any
  * @start: for each question, index in @wanted of its first frame
  * @count: number of questions

@@ -21,6 +21,7 @@ enum flame_kind {
 	FLAME_JIT,
 	FLAME_UNKNOWN,
 	FLAME_COMM,
+	/* private: */
 	FLAME_KINDS,
 };
 
