@@ -15,15 +15,18 @@ for table in json.load(open(sys.argv[1]))["tables"]:
         print(process["pid"], len(process["ranges"]))' "$WORK/json"
 }
 
-# The shell and what it starts are managed; only the two have this program.
-named() {
+# The shell and what it starts are managed; only the two have this program.  Not in ktap_run's
+# subshell, which would be another process than $$ and keep the variables to itself.
+start_both() {
 	cp /bin/dash "$WORK/napper" && mkfifo "$WORK/fifo" && "$BEECTL" load -q $$ || return 1
 	"$WORK/napper" -c 'read -r word' <>"$WORK/fifo" &
 	one=$!
 	"$WORK/napper" -c 'read -r word' <>"$WORK/fifo" &
 	two=$!
-	guest_wait is_used_by_both || return 1
-	"$BEECTL" load -q "$one" || return 1
+}
+
+named() {
+	guest_wait is_used_by_both && "$BEECTL" load -q "$one" || return 1
 	"$BEECTL" status --tables "$WORK/napper" >"$WORK/out" || return 1
 	grep "napper: [1-9][0-9]* rows, .*, 2 processes$" "$WORK/out" &&
 		grep "^ *$one  [0-9a-f]*-[0-9a-f]*  *0x[0-9a-f]*  napper$" "$WORK/out" &&
@@ -48,8 +51,6 @@ loaded() {
 
 # watch has made a table of it, if need be; it is removed, its users are sampled, and it stays away.
 killed() {
-	"$BEECTL" watch >"$WORK/watch" &
-	watch=$!
 	guest_wait grep -q following "$WORK/watch" && loaded || return 1
 	"$BEECTL" unload --tables "$WORK/moved" >"$WORK/out" || return 1
 	grep "napper: table removed, 2 processes$" "$WORK/out" && grep "^ *$one " "$WORK/out" &&
@@ -90,8 +91,10 @@ users_test=$?
 sed 's/^/# /' "$WORK/users_test"
 ktap_plan 6
 ktap_run "users_test" [ "$users_test" -eq 0 ]
+start_both || exit 1
 ktap_run "status --tables names who uses a table" named
 ktap_run "by its name, when its path is another file's" by_name
+"$BEECTL" watch >"$WORK/watch" &
 ktap_run "unload --tables removes it, and says whom that affects" killed
 ktap_run "watch does not make it again" stays_away
 ktap_run "files without a table, and files that are not known" not_there
