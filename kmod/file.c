@@ -400,6 +400,7 @@ static struct bee_file *file_alloc(const struct bee_inode_look *look, const stru
 		refcount_set(&f->users, 1);
 		atomic_set(&f->live, 1);
 		INIT_LIST_HEAD(&f->idle);
+		spin_lock_init(&f->rmap_lock);
 		bee_file_touch(f);
 		if (!bee_budget_charge_nowait(BEE_BUDGET_FILES, file_size(f))) {
 			kfree(f);

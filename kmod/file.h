@@ -10,6 +10,7 @@
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
+#include <linux/spinlock_types.h>
 #include <linux/types.h>
 #include <linux/beeunwind.h>
 
@@ -48,6 +49,8 @@ struct bee_news {
  * @inodes: its inodes in memory: one, none, or some in snapshots of a file system (F)
  * @ninodes: length of @inodes (F, READ_ONCE() for reading)
  * @equal: in the hash of files that can be recognised without an inode (F)
+ * @rmap_lock: of @rmap
+ * @rmap: a node of rmap.h for each range that refers to it (@rmap_lock, RCU for reading)
  * @ctime: when they were last changed in any way, as of the last look at one, ns (F, READ_ONCE()
  *	for reading)
  * @build_id: of its contents, if known (F; file_get_unchanged() reads its field looked without the
@@ -80,6 +83,8 @@ struct bee_file {
 	s64			 ctime;
 	struct bee_build_id	 build_id;
 	bool			 equal;
+	spinlock_t		 rmap_lock;
+	struct hlist_head	 rmap;
 	struct rhash_head	 by_equal;
 	struct list_head	 idle;
 	u64			 table_bytes;

@@ -12,6 +12,7 @@
 #include "netlink.h"
 #include "news.h"
 #include "percpu.h"
+#include "rmap.h"
 #include "store.h"
 
 static unsigned int budget_mb = 256;
@@ -35,9 +36,12 @@ static int __init beeunwind_init(void)
 	ret = bee_store_init();
 	if (ret)
 		goto exit_file;
-	ret = bee_percpu_init();
+	ret = bee_rmap_init();
 	if (ret)
 		goto exit_store;
+	ret = bee_percpu_init();
+	if (ret)
+		goto exit_rmap;
 	bee_mm_init(main_wq, &bee_manage_rescan);
 	bee_manage_init(main_wq);
 	ret = bee_hook_init();
@@ -57,6 +61,8 @@ exit_percpu:
 	bee_percpu_exit();
 	bee_manage_exit();
 	bee_mm_exit();
+exit_rmap:
+	bee_rmap_exit();
 exit_store:
 	bee_store_exit();
 	bee_news_exit();
@@ -77,6 +83,7 @@ static void __exit beeunwind_exit(void)
 	bee_percpu_exit();
 	bee_manage_exit();
 	bee_mm_exit();
+	bee_rmap_exit();
 	bee_store_exit();
 	bee_news_exit();
 	bee_file_exit();

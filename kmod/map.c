@@ -4,7 +4,13 @@
  * ranges before and a change, and is immutable once published.
  *
  * Whoever builds a map from an old one holds a reference on the old one, and with it on the
- * files of its ranges.
+ * files of its ranges, and on its owner.
+ *
+ * A map has a node of the reverse map for each range with a file (rmap.c).  It owns those of its
+ * ranges own_first to own_end: it unlinks and frees them.  A published map owns all.  A map that
+ * bee_map_splice() has built from that of one address space points to the nodes of the ranges that
+ * stay, and owns only the new ones until it replaces the old map: bee_map_take_over().  If it is
+ * dropped instead, the nodes that it does not own may be gone already; it does not look at them.
  */
 #include <linux/mm.h>
 #include <linux/overflow.h>
@@ -13,10 +19,27 @@
 #include "budget.h"
 #include "compat.h"
 #include "map.h"
+#include "rmap.h"
+
+/* Of a map with @room ranges.  Its nodes are charged one by one. */
+static size_t map_size(u32 room)
+{
+	const struct bee_map *map;
+
+	return struct_size(map, ranges, room) + room * sizeof(struct bee_rmap_node *);
+}
+
+#define NODE_BYTES	sizeof(struct bee_rmap_node)
 
 static u64 map_bytes(const struct bee_map *map)
 {
-	return struct_size(map, ranges, map->room);
+	return map_size(map->room);
+}
+
+/* The nodes of its ranges, in the same order; NULL for a range without a file. */
+static struct bee_rmap_node **map_nodes(struct bee_map *map)
+{
+	return (struct bee_rmap_node **)&map->ranges[map->room];
 }
 
 /* For callbacks, which can wait neither for memory nor for room in the budget. */
@@ -25,7 +48,7 @@ static struct bee_map *map_alloc_nowait(u32 room)
 	struct bee_map *map = NULL;
 
 	if (room <= BEE_MAP_MAX_RANGES)
-		map = kmalloc(struct_size(map, ranges, room), GFP_NOWAIT | __GFP_NOWARN);
+		map = kmalloc(map_size(room), GFP_NOWAIT | __GFP_NOWARN);
 	if (!map)
 		return ERR_PTR(-ENOMEM);
 	*map = (struct bee_map) { .room = room, .refs = REFCOUNT_INIT(1) };
@@ -45,7 +68,7 @@ static struct bee_map *map_alloc(u64 room, struct netlink_ext_ack *extack)
 				   BEE_MAP_MAX_RANGES);
 		return ERR_PTR(-E2BIG);
 	}
-	map = kvmalloc(struct_size(map, ranges, room), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	map = kvmalloc(map_size(room), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!map) {
 		NL_SET_ERR_MSG(extack, "out of memory");
 		return ERR_PTR(-ENOMEM);
@@ -61,8 +84,15 @@ static struct bee_map *map_alloc(u64 room, struct netlink_ext_ack *extack)
 static void map_free_rcu(struct rcu_head *rcu)
 {
 	struct bee_map *map = container_of(rcu, struct bee_map, rcu);
+	u32 i, nodes = 0;
 
-	bee_budget_uncharge(BEE_BUDGET_MMS, map_bytes(map));
+	for (i = map->own_first; i < map->own_end; i++) {
+		if (!map_nodes(map)[i])
+			continue;
+		bee_rmap_free(map_nodes(map)[i]);
+		nodes++;
+	}
+	bee_budget_uncharge(BEE_BUDGET_MMS, map_bytes(map) + nodes * NODE_BYTES);
 	kvfree(map);
 }
 
@@ -70,8 +100,9 @@ static void map_free_rcu(struct rcu_head *rcu)
  * bee_map_put() - drop a reference
  * @map: the map, or NULL
  *
- * With the last one the references on its files are dropped; the map and the files are freed
- * a grace period later, when no walk can see them.
+ * With the last one the nodes that it owns leave the lists of their files, and the references on
+ * the files are dropped; the map, the nodes and the files are freed a grace period later, when no
+ * walk and no reader of the lists can see them.
  *
  * Context: Any but NMI.
  */
@@ -81,9 +112,73 @@ void bee_map_put(struct bee_map *map)
 
 	if (!map || !refcount_dec_and_test(&map->refs))
 		return;
+	for (i = map->own_first; i < map->own_end; i++)
+		if (map_nodes(map)[i])
+			bee_rmap_unlink(map->ranges[i].file, map_nodes(map)[i]);
 	for (i = 0; i < map->nr; i++)
 		bee_file_put(map->ranges[i].file);
+	if (map->owner)
+		bee_rmap_owner_put(map->owner);
 	call_rcu(&map->rcu, map_free_rcu);
+}
+
+/**
+ * bee_map_link() - enter a map's ranges into the lists of their files, before it is published
+ * @map: the map, with an owner or without one, which then gets a new one; nobody else has it yet
+ * @gfp: GFP_KERNEL_ACCOUNT, or GFP_NOWAIT in a callback
+ *
+ * Only those that it is to own, which are all if it has no owner.
+ *
+ * Context: Any but NMI, or as @gfp says.
+ * Return: 0 or -ENOMEM: out of memory or over budget; the caller drops the map.
+ */
+int bee_map_link(struct bee_map *map, gfp_t gfp)
+{
+	u32 i, end = map->own_end, left = 0;
+
+	if (!map->owner) {
+		map->own_first = 0;
+		end = map->nr;
+		map->owner = bee_rmap_owner_new(gfp);
+		if (!map->owner)
+			return -ENOMEM;
+	}
+	/* What bee_map_put() finds if this fails. */
+	map->own_end = map->own_first;
+	for (i = map->own_first; i < end; i++)
+		left += !!map->ranges[i].file;
+	if (!bee_budget_charge_nowait(BEE_BUDGET_MMS, left * NODE_BYTES))
+		return -ENOMEM;
+	for (i = map->own_first; i < end; i++) {
+		struct bee_file *f = map->ranges[i].file;
+		struct bee_rmap_node *node = f ? bee_rmap_link(f, map->owner, gfp) : NULL;
+
+		if (f && !node)
+			break;
+		left -= !!f;
+		map_nodes(map)[i] = node;
+		map->own_end = i + 1;
+	}
+	bee_budget_uncharge(BEE_BUDGET_MMS, left * NODE_BYTES);
+	return i < end ? -ENOMEM : 0;
+}
+
+/**
+ * bee_map_take_over() - a map replaces the one that it was built from, in one address space
+ * @map: from bee_map_splice(); it has the owner of @old
+ * @old: published until then
+ *
+ * The nodes of the ranges that are in both pass to @map; those of the ranges that are not in it
+ * stay with @old, which unlinks them when it is dropped.
+ *
+ * Context: Any but NMI.  mm_lock held; nobody else has @map, or @old without a reference.
+ */
+void bee_map_take_over(struct bee_map *map, struct bee_map *old)
+{
+	old->own_first = map->own_first;
+	old->own_end = old->nr - (map->nr - map->own_end);
+	map->own_first = 0;
+	map->own_end = map->nr;
 }
 
 /* An address space without ranges has no map. */
@@ -221,8 +316,14 @@ struct bee_map *bee_map_apply(const struct bee_map *old, const struct bee_map_di
 	if (IS_ERR(map))
 		return map;
 	ret = diff_apply(old, diff, map, extack);
-	if (!ret)
+	if (!ret && !map->nr)
 		return map_finish(map);
+	if (!ret)
+		ret = bee_map_link(map, GFP_KERNEL_ACCOUNT);
+	if (!ret)
+		return map;
+	if (ret == -ENOMEM)
+		NL_SET_ERR_MSG(extack, "out of memory or over budget");
 	bee_map_put(map);
 	return ERR_PTR(ret);
 }
@@ -259,7 +360,7 @@ struct bee_file *bee_map_get_file(const struct bee_map *map, u64 start,
  * @extack: the reason of a refusal
  *
  * Context: Process, may sleep.  mmap_lock of @mm held.
- * Return: as bee_map_apply().
+ * Return: as bee_map_apply(), but before bee_map_link().
  */
 struct bee_map *bee_map_scan(const struct bee_map *old, struct mm_struct *mm,
 			     struct netlink_ext_ack *extack)
@@ -332,6 +433,20 @@ bool bee_map_has(const struct bee_map *map, u64 start, u64 end, const struct bee
 	       (!in->file || bee_range_offset(r, start) == in->offset);
 }
 
+/* Before bee_map_link(): all of @old's ranges but those from @first to @last are in @map as well. */
+static void map_keep_nodes(struct bee_map *map, struct bee_map *old, u32 first, u32 last)
+{
+	u32 tail = old->nr - last;
+
+	refcount_inc(&old->owner->refs);
+	map->owner = old->owner;
+	map->own_first = first;
+	map->own_end = map->nr - tail;
+	memcpy(map_nodes(map), map_nodes(old), first * sizeof(*map_nodes(old)));
+	memcpy(map_nodes(map) + map->own_end, map_nodes(old) + last,
+	       tail * sizeof(*map_nodes(old)));
+}
+
 /**
  * bee_map_splice() - build a map from another with one interval replaced
  * @old: the ranges before, or NULL
@@ -339,15 +454,18 @@ bool bee_map_has(const struct bee_map *map, u64 start, u64 end, const struct bee
  * @end: address after the last
  * @in: the range that is mapped there now; NULL: none
  *
- * Context: Any but NMI; does not sleep.
+ * If one address space has @old, the new map keeps its owner and the nodes of ranges that stay.
+ *
+ * Context: Any but NMI; does not sleep.  Caller holds the RCU read lock.
  * Return: as bee_map_apply(); an error pointer without memory or room in the budget.
  */
-struct bee_map *bee_map_splice(const struct bee_map *old, u64 start, u64 end,
+struct bee_map *bee_map_splice(struct bee_map *old, u64 start, u64 end,
 			       const struct bee_range *in)
 {
 	u32 nr = old ? old->nr : 0, first = old ? map_first_after(old, start) : 0, last = first, i;
 	const struct bee_range *head = NULL, *tail = NULL;
 	struct bee_map *map;
+	int ret;
 
 	while (last < nr && old->ranges[last].start < end)
 		last++;
@@ -369,7 +487,13 @@ struct bee_map *bee_map_splice(const struct bee_map *old, u64 start, u64 end,
 		map_append_part(map, tail, end, tail->end);
 	for (i = last; i < nr; i++)
 		map_append_part(map, &old->ranges[i], old->ranges[i].start, old->ranges[i].end);
-	return map;
+	if (old && bee_rmap_is_single(old->owner))
+		map_keep_nodes(map, old, first, last);
+	ret = bee_map_link(map, GFP_NOWAIT);
+	if (!ret)
+		return map;
+	bee_map_put(map);
+	return ERR_PTR(ret);
 }
 
 /** bee_map_is_same() - whether the ranges are equal; NULL: none.  Context: Any. */

@@ -9,6 +9,7 @@
 
 #include "file.h"
 
+struct bee_rmap_owner;
 struct mm_struct;
 struct netlink_ext_ack;
 struct vm_area_struct;
@@ -32,14 +33,22 @@ struct bee_range {
  * @nr: number of ranges, not 0
  * @room: length of @ranges
  * @refs: one for each address space that shares it, one for each writer that builds from it
+ * @own_first: first range whose node it owns
+ * @own_end: range after the last one of these; @own_first and @own_end change only in
+ *	bee_map_take_over()
  * @rcu: frees it
- * @ranges: the ranges; each holds a reference on its file
+ * @owner: the address spaces that have it, with a reference; NULL before bee_map_link()
+ * @ranges: the ranges; each holds a reference on its file.  Behind them is an array of @room
+ *	pointers, map_nodes(): the nodes of the ranges in the lists of their files
  */
 struct bee_map {
 	u32			 nr;
 	u32			 room;
 	refcount_t		 refs;
+	u32			 own_first;
+	u32			 own_end;
 	struct rcu_head		 rcu;
+	struct bee_rmap_owner	*owner;
 	struct bee_range	 ranges[];
 };
 
@@ -77,8 +86,10 @@ struct bee_map *bee_map_apply(const struct bee_map *old, const struct bee_map_di
 			      struct netlink_ext_ack *extack);
 struct bee_map *bee_map_scan(const struct bee_map *old, struct mm_struct *mm,
 			     struct netlink_ext_ack *extack);
-struct bee_map *bee_map_splice(const struct bee_map *old, u64 start, u64 end,
+struct bee_map *bee_map_splice(struct bee_map *old, u64 start, u64 end,
 			       const struct bee_range *in);
+int bee_map_link(struct bee_map *map, gfp_t gfp);
+void bee_map_take_over(struct bee_map *map, struct bee_map *old);
 void bee_map_put(struct bee_map *map);
 
 struct bee_file *bee_map_get_file(const struct bee_map *map, u64 start,

@@ -10,9 +10,14 @@
  * A writer takes a reference on the old map, builds the new one without a lock, and publishes it
  * under mm_lock if no other writer did so meanwhile; otherwise it tries again.
  *
- * Lock order: mm_lock (the hash, the cookies, publication) is inside all others.  ftrace callbacks
- * take it with preemption off; PREEMPT_RT is refused by compat.h.  Only the lock of the xarray of
- * cookies is inside of it; nothing is allocated or freed under it.
+ * Lock order: mm_lock (the hash, the cookies, publication, who shares a map) is inside all others.
+ * ftrace callbacks take it with preemption off; PREEMPT_RT is refused by compat.h.  Only the lock of
+ * the xarray of cookies is inside of it; nothing is allocated or freed under it, and nothing that is
+ * done under it takes longer the more ranges or address spaces there are.
+ *
+ * Who shares a map (rmap.c): an address space with a map is in the list of that map's owner.  If
+ * others are as well, all of them have that same map, from a fork; one that is alone there may replace
+ * its map by one with the same owner.  Lists and maps change under mm_lock only.
  *
  * End of an address space: __mmput() reports it (uprobe_clear_state(), see hook.c).  struct
  * bee_mm is unhashed and its map dropped under mm_lock; both are freed a grace period later.
@@ -22,15 +27,18 @@
  * - Whoever creates a struct bee_mm holds mm_users, so none is created after the end.
  */
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
 
 #include "budget.h"
 #include "mm.h"
 #include "news.h"
+#include "rmap.h"
 
 #define MM_RESCAN_DELAY	(HZ / 10)
 #define MM_LOST		XA_MARK_0	/* of cookies: the ranges are lost */
@@ -176,6 +184,14 @@ static struct bee_map *mm_set_map(struct bee_mm *m, struct bee_map *map)
 {
 	struct bee_map *old = mm_dereference(m->map);
 
+	if (map && old && map->owner == old->owner) {
+		bee_map_take_over(map, old);
+	} else {
+		if (old)
+			hlist_del_rcu(&m->by_owner);
+		if (map)
+			hlist_add_head_rcu(&m->by_owner, &map->owner->mms);
+	}
 	rcu_assign_pointer(m->map, map);
 	/* After the map: a reader that sees the new generation sees the new map. */
 	smp_store_release(&m->generation, m->generation + 1);
@@ -221,21 +237,32 @@ struct bee_map *bee_mm_get_map(const struct bee_mm *m, u64 *generation)
 	return map;
 }
 
+/* Whether @map may replace the one of @m: with the same owner only if nobody else has that. */
+static bool mm_may_set_map(const struct bee_mm *m, u64 generation, const struct bee_map *map)
+{
+	const struct bee_map *old = mm_dereference(m->map);
+
+	if (m->dead || m->generation != generation)
+		return false;
+	return !map || !old || map->owner != old->owner || bee_rmap_is_single(old->owner);
+}
+
 /**
  * bee_mm_commit_map() - replace the ranges, if nobody else has done so meanwhile
  * @m: the address space
  * @generation: from bee_mm_get_map()
- * @map: the new ranges, or NULL; the caller's reference is taken over
+ * @map: the new ranges, after bee_map_link(), or NULL; the caller's reference is taken over
  *
  * Context: Any but NMI.  Caller keeps @m alive.
- * Return: false if the ranges have changed since, or @m is dead; @map is dropped then.
+ * Return: false if the ranges have changed since, or a forked child has them as well, or @m is dead;
+ * @map is dropped then.
  */
 bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map)
 {
 	bool done;
 
 	spin_lock(&mm_lock);
-	done = !m->dead && m->generation == generation;
+	done = mm_may_set_map(m, generation, map);
 	if (done) {
 		if (m->lost)
 			xa_clear_mark(&mm_cookies, m->cookie, MM_LOST);
@@ -530,6 +557,95 @@ struct bee_mm *bee_mm_next_lost(u64 cookie)
 	unsigned long at = cookie;
 
 	return xa_find(&mm_cookies, &at, ULONG_MAX, MM_LOST);
+}
+
+static DEFINE_MUTEX(mm_search_mutex);	/* outside of all locks of this file */
+static u32 mm_searches;			/* mm_search_mutex */
+
+/*
+ * Search the list of @f for address spaces, each at most once: an owner that has the file mapped
+ * more than once notes in which search it was found.  Writes the cookies of the first @room.
+ * Return: how many there are.
+ */
+static u32 mm_search_users(const struct bee_file *f, u64 *cookies, u32 room)
+{
+	const struct bee_rmap_node *node;
+	const struct bee_mm *m;
+	u32 nr = 0;
+
+	mutex_lock(&mm_search_mutex);
+	/* 0 is that of a new owner. */
+	mm_searches += 1 + (mm_searches == U32_MAX);
+	rcu_read_lock();
+	hlist_for_each_entry_rcu(node, &f->rmap, in_file) {
+		if (node->owner->seen == mm_searches)
+			continue;
+		node->owner->seen = mm_searches;
+		hlist_for_each_entry_rcu(m, &node->owner->mms, by_owner) {
+			if (nr < room)
+				cookies[nr] = m->cookie;
+			nr++;
+		}
+	}
+	rcu_read_unlock();
+	mutex_unlock(&mm_search_mutex);
+	return nr;
+}
+
+/**
+ * bee_mm_count_users() - how many address spaces have a file mapped
+ * @f: the file; the caller holds a reference
+ *
+ * Takes time in proportion to the ranges that refer to the file.
+ *
+ * Context: Process, may sleep.
+ * Return: the number; one that changes its ranges meanwhile may count or not.
+ */
+u32 bee_mm_count_users(const struct bee_file *f)
+{
+	return mm_search_users(f, NULL, 0);
+}
+
+static int cookie_compare(const void *a, const void *b)
+{
+	const u64 *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/**
+ * bee_mm_list_users() - the address spaces that have a file mapped
+ * @f: the file; the caller holds a reference
+ * @cookies: their cookies, ascending; the caller frees them by kvfree().  Some may have ended or no
+ *	longer have it mapped
+ * @nr: length of @cookies
+ * @seq: bee_mm_seq() before: if it is another one afterwards, some may be missing or be there twice
+ *
+ * Takes time in proportion to the ranges that refer to the file.
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int bee_mm_list_users(const struct bee_file *f, u64 **cookies, u32 *nr, unsigned int *seq)
+{
+	u32 found = bee_mm_count_users(f), room;
+
+	do {
+		room = found;
+		*seq = bee_mm_seq();
+		*cookies = kvmalloc_array(room + 1, sizeof(**cookies), GFP_KERNEL_ACCOUNT);
+		if (!*cookies)
+			return -ENOMEM;
+		found = mm_search_users(f, *cookies, room);
+		if (found > room)
+			kvfree(*cookies);
+	} while (found > room);
+	/* Of a move that the search has seen a part of, the caller is to see the new bee_mm_seq(). */
+	spin_lock(&mm_lock);
+	spin_unlock(&mm_lock);
+	sort(*cookies, found, sizeof(**cookies), cookie_compare, NULL);
+	*nr = found;
+	return 0;
 }
 
 /*

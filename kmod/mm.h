@@ -26,6 +26,7 @@ struct pid;
  * @delay: jiffies between the last two looks at what is mapped, while @lost; by READ_ONCE()
  * @retry: jiffies at which to look next, while @lost; by READ_ONCE()
  * @map: its ranges, NULL if there are none (L, RCU for reading)
+ * @by_owner: among those that have @map, in the list of its owner (L, RCU for reading)
  * @by_mm: in the hash by mm (L, RCU for reading)
  * @free: frees it
  * @stop: walks by stop reason, modulo 2^32; written by walks, last so that they share no cache
@@ -43,6 +44,7 @@ struct bee_mm {
 	u32			 delay;
 	unsigned long		 retry;
 	struct bee_map __rcu	*map;
+	struct hlist_node	 by_owner;
 	struct hlist_node	 by_mm;
 	struct rcu_work		 free;
 	atomic_t		 stop[BEEUNWIND_STOP_MAX + 1];
@@ -96,6 +98,8 @@ void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end);
 const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only);
 struct bee_mm *bee_mm_next_lost(u64 cookie);
 unsigned int bee_mm_seq(void);
+u32 bee_mm_count_users(const struct bee_file *f);
+int bee_mm_list_users(const struct bee_file *f, u64 **cookies, u32 *nr, unsigned int *seq);
 void bee_mm_sum(struct bee_mm_totals *totals);
 
 /** bee_mm_bucket() - where in the hash an mm is.  Context: Any, NMI-safe. */

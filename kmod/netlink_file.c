@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* TABLE_ADD, TABLE_DEL, FILE_GET, FILE_NTF. */
+/* TABLE_ADD, TABLE_DEL, FILE_GET, FILE_NTF, TABLE_NTF. */
 #include <linux/file.h>
 #include <linux/fs.h>
 
 #include "compat.h"
+#include "mm.h"
 #include "netlink.h"
 #include "netlink_impl.h"
 #include "news.h"
@@ -60,11 +61,52 @@ static struct bee_file *netlink_named_file(struct genl_info *info)
 	return f;
 }
 
+static int file_put_identity(struct sk_buff *skb, const struct bee_file *f)
+{
+	return nla_put_u32(skb, BEEUNWIND_A_FILE_ID, f->id) ||
+	       nla_put_string(skb, BEEUNWIND_A_FILE_NAME, f->name) ||
+	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_DEVICE, f->key.dev) ||
+	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_INODE, f->key.ino) ||
+	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_SIZE, f->key.size);
+}
+
+/* Send TABLE_NTF: the table of @f was replaced, or removed; @procs used it.  May sleep. */
+static void table_tell(const struct bee_file *f, bool loaded, u32 procs)
+{
+	struct sk_buff *skb;
+	void *hdr;
+
+	if (!procs || !genl_has_listeners(&bee_netlink_family, &init_net, 0))
+		return;
+	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	hdr = skb ? genlmsg_put(skb, 0, 0, &bee_netlink_family, 0, BEEUNWIND_CMD_TABLE_NTF) : NULL;
+	if (!hdr || file_put_identity(skb, f) ||
+	    (loaded && nla_put_flag(skb, BEEUNWIND_A_FILE_LOADED)) ||
+	    nla_put_u32(skb, BEEUNWIND_A_FILE_PROCS, procs)) {
+		nlmsg_free(skb);
+		return;
+	}
+	genlmsg_end(skb, hdr);
+	genlmsg_multicast(&bee_netlink_family, skb, 0, 0, GFP_KERNEL);
+}
+
+/* The table of @f has been changed.  Return: 0, or not if @reply has no room. */
+static int table_answer(struct sk_buff *reply, const struct bee_file *f, bool gone, bool loaded)
+{
+	u32 procs = bee_mm_count_users(f);
+
+	if (gone)
+		table_tell(f, loaded, procs);
+	return nla_put_u32(reply, BEEUNWIND_A_FILE_ID, f->id) ||
+	       nla_put_u32(reply, BEEUNWIND_A_FILE_PROCS, procs);
+}
+
 int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 {
 	struct sk_buff *reply;
 	struct bee_file *f;
 	struct file *file;
+	bool replaced;
 	void *hdr;
 	int err;
 
@@ -81,8 +123,8 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 		goto put_file;
 	reply = bee_netlink_reply_begin(info, BEEUNWIND_CMD_TABLE_ADD, &hdr);
 	if (reply) {
-		err = nla_put_u32(reply, BEEUNWIND_A_FILE_ID, f->id) ?:
-		      bee_store_add(f, file, info->extack);
+		err = bee_store_add(f, file, &replaced, info->extack) ?:
+		      table_answer(reply, f, replaced, true);
 		err = bee_netlink_reply_end(info, reply, hdr, err);
 	} else {
 		err = -ENOMEM;
@@ -95,21 +137,34 @@ put_file:
 
 int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info)
 {
+	struct sk_buff *reply;
+	struct bee_file *f;
+	int err = -ENOMEM;
+	void *hdr;
+	u32 id;
+
 	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_FILE_ID)) {
 		NL_SET_ERR_MSG(info->extack, "id of the file is missing");
 		return -EINVAL;
 	}
-	return bee_store_del(nla_get_u32(info->attrs[BEEUNWIND_A_FILE_ID]),
-			     info->attrs[BEEUNWIND_A_FILE_FORCE], info->extack);
-}
-
-static int file_put_identity(struct sk_buff *skb, const struct bee_file *f)
-{
-	return nla_put_u32(skb, BEEUNWIND_A_FILE_ID, f->id) ||
-	       nla_put_string(skb, BEEUNWIND_A_FILE_NAME, f->name) ||
-	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_DEVICE, f->key.dev) ||
-	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_INODE, f->key.ino) ||
-	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_SIZE, f->key.size);
+	id = nla_get_u32(info->attrs[BEEUNWIND_A_FILE_ID]);
+	f = bee_file_get_id(id);
+	if (!f) {
+		NL_SET_ERR_MSG_FMT(info->extack, "no table %u", id);
+		return -ENOENT;
+	}
+	reply = bee_netlink_reply_begin(info, BEEUNWIND_CMD_TABLE_DEL, &hdr);
+	if (reply) {
+		err = bee_store_del(f, info->attrs[BEEUNWIND_A_FILE_FORCE], info->extack);
+		if (!err) {
+			err = table_answer(reply, f, true, false);
+			/* After table_answer(), so that listeners hear why it has no table. */
+			bee_news_reset(f);
+		}
+		err = bee_netlink_reply_end(info, reply, hdr, err);
+	}
+	bee_file_put(f);
+	return err;
 }
 
 static int file_put_news(struct sk_buff *skb, const struct bee_news *news)

@@ -26,6 +26,7 @@ const struct nla_policy bee_netlink_proc_policy[BEEUNWIND_A_PROC_MAX + 1] = {
 	[BEEUNWIND_A_PROC_GENERATION] = { .type = NLA_U64 },
 	[BEEUNWIND_A_PROC_DEL]	      = NLA_POLICY_NESTED(netlink_range_policy),
 	[BEEUNWIND_A_PROC_ADD]	      = NLA_POLICY_NESTED(netlink_range_policy),
+	[BEEUNWIND_A_PROC_FILE]	      = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
 static int diff_parse_list(struct genl_info *info, int type, struct bee_map_edit **list, u32 *nr)
@@ -260,16 +261,41 @@ int bee_netlink_proc_del(struct sk_buff *request, struct genl_info *info)
 /**
  * struct proc_dump - state of a dump of processes, in cb->ctx
  * @only: if not NULL: none but this address space; with a reference of mmgrab()
+ * @users: if not NULL: none but those with these cookies, ascending; kvfree()
  * @cookie: the next address space
- * @range: its next range
+ * @nr: length of @users
+ * @at: the first of @users that may come next
+ * @file: if not 0: only ranges of the file with this id
+ * @range: the next range of the address space
  * @begun: proc_dump_begin() was called
  */
 struct proc_dump {
 	struct mm_struct	*only;
+	u64			*users;
 	u64			 cookie;
+	u32			 nr;
+	u32			 at;
+	u32			 file;
 	u32			 range;
 	bool			 begun;
 };
+
+/* By cb->prev_seq the first message says if ranges have changed during the search. */
+static int proc_dump_find_users(struct netlink_callback *cb, const struct nlattr *id)
+{
+	struct proc_dump *dump = (void *)cb->ctx;
+	struct bee_file *f = bee_file_get_id(nla_get_u32(id));
+	int err;
+
+	if (!f) {
+		NL_SET_ERR_MSG_ATTR(cb->extack, id, "no such file");
+		return -ENOENT;
+	}
+	dump->file = f->id;
+	err = bee_mm_list_users(f, &dump->users, &dump->nr, &cb->prev_seq);
+	bee_file_put(f);
+	return err;
+}
 
 static int proc_dump_begin(struct netlink_callback *cb)
 {
@@ -282,8 +308,16 @@ static int proc_dump_begin(struct netlink_callback *cb)
 	BUILD_BUG_ON(sizeof(*dump) > sizeof(cb->ctx));
 	dump->begun = true;
 	err = bee_netlink_check_caps(cb->skb, cb->extack);
-	if (err || !attrs || !attrs[BEEUNWIND_A_PROC_PID])
+	if (err || !attrs)
 		return err;
+	if (attrs[BEEUNWIND_A_PROC_FILE] && attrs[BEEUNWIND_A_PROC_PID]) {
+		NL_SET_ERR_MSG(cb->extack, "either pid or file, please");
+		return -EINVAL;
+	}
+	if (attrs[BEEUNWIND_A_PROC_FILE])
+		return proc_dump_find_users(cb, attrs[BEEUNWIND_A_PROC_FILE]);
+	if (!attrs[BEEUNWIND_A_PROC_PID])
+		return 0;
 	task = netlink_get_task(attrs[BEEUNWIND_A_PROC_PID], cb->extack);
 	if (IS_ERR(task))
 		return PTR_ERR(task);
@@ -303,6 +337,7 @@ int bee_netlink_proc_dump_done(struct netlink_callback *cb)
 
 	if (dump->only)
 		mmdrop(dump->only);
+	kvfree(dump->users);
 	return 0;
 }
 
@@ -345,6 +380,17 @@ static int range_put(struct sk_buff *skb, const struct bee_range *range)
 	return 0;
 }
 
+/* The first range from @i on that is to be told. */
+static u32 proc_next_range(const struct proc_dump *dump, const struct bee_map *map, u32 i)
+{
+	u32 nr = map ? map->nr : 0;
+
+	while (dump->file && i < nr &&
+	       (!map->ranges[i].file || map->ranges[i].file->id != dump->file))
+		i++;
+	return i;
+}
+
 /* One message, with as many of the address space's ranges as fit; the first has its walks, too. */
 static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const struct bee_mm *m)
 {
@@ -352,30 +398,53 @@ static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const stru
 	/* Before the map: otherwise a diff against older ranges than it says would be accepted. */
 	u64 generation = smp_load_acquire(&m->generation);
 	const struct bee_map *map = rcu_dereference(m->map);
-	void *hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_PROC_GET);
-	u32 nr = map ? map->nr : 0, i = dump->cookie == m->cookie ? dump->range : 0;
+	u32 nr = map ? map->nr : 0, begin = dump->cookie == m->cookie ? dump->range : 0;
+	u32 first = proc_next_range(dump, map, begin), i = first, pid;
 	struct pid_namespace *ns = task_active_pid_ns(current);
-	u32 first = i, pid = m->pid ? pid_nr_ns(m->pid, ns) : proc_find_pid(m->mm, ns);
+	void *hdr;
 
+	/* It no longer has the file mapped, or all of that has been told. */
+	if (dump->file && first >= nr)
+		goto next;
+	hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_PROC_GET);
 	if (!hdr)
 		return -EMSGSIZE;
+	pid = m->pid ? pid_nr_ns(m->pid, ns) : proc_find_pid(m->mm, ns);
 	if (nla_put_u32(skb, BEEUNWIND_A_PROC_PID, pid) ||
 	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_COOKIE, m->cookie) ||
 	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_GENERATION, generation) ||
 	    nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, nr) ||
-	    (!first && bee_netlink_put_stops(skb, BEEUNWIND_A_PROC_STOP, m->stop)))
+	    (!begin && bee_netlink_put_stops(skb, BEEUNWIND_A_PROC_STOP, m->stop)))
 		goto full;
 	while (i < nr && !range_put(skb, &map->ranges[i]))
-		i++;
+		i = proc_next_range(dump, map, i + 1);
 	if (i < nr && i == first)
 		goto full;
 	genlmsg_end(skb, hdr);
+next:
 	dump->range = i < nr ? i : 0;
 	dump->cookie = i < nr ? m->cookie : m->cookie + 1;
 	return 0;
 full:
 	genlmsg_cancel(skb, hdr);
 	return -EMSGSIZE;
+}
+
+/* The next address space, if it is managed still. */
+static const struct bee_mm *proc_dump_next(struct proc_dump *dump)
+{
+	const struct bee_mm *m;
+
+	if (!dump->users)
+		return bee_mm_next(dump->cookie, dump->only);
+	for (; dump->at < dump->nr; dump->at++) {
+		u64 cookie = dump->users[dump->at];
+
+		m = cookie < dump->cookie ? NULL : bee_mm_next(cookie, NULL);
+		if (m && m->cookie == cookie)
+			return m;
+	}
+	return NULL;
 }
 
 int bee_netlink_proc_dump(struct sk_buff *skb, struct netlink_callback *cb)
@@ -390,7 +459,7 @@ int bee_netlink_proc_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	m = dump->only ? bee_mm_find(dump->only) : NULL;
 	/* Odd, as bee_mm_seq(). */
 	cb->seq = m ? 2 * (unsigned int)READ_ONCE(m->generation) + 1 : bee_mm_seq();
-	while (!err && (m = bee_mm_next(dump->cookie, dump->only)))
+	while (!err && (m = proc_dump_next(dump)))
 		err = proc_put(skb, cb, m);
 	rcu_read_unlock();
 	return skb->len || !err ? skb->len : err;

@@ -115,19 +115,28 @@ static int stored_fill(struct bee_stored *stored, struct file *file, struct netl
 	return 0;
 }
 
-/* Replace a file's table, or with NULL remove it.  The caller holds a reference on the file. */
+/*
+ * Replace a file's table, or with NULL remove it; then bee_news_reset() is to follow.  The caller
+ * holds a reference on the file.
+ */
 static void store_set(struct bee_file *f, struct bee_stored *stored)
 {
 	struct bee_stored *old = store_dereference(f->table);
 
 	rcu_assign_pointer(f->table, stored);
 	WRITE_ONCE(f->table_bytes, bee_stored_bytes(stored));
-	if (!stored)
-		bee_news_reset(f);
 	WRITE_ONCE(store_nr, store_nr + !!stored - !!old);
 	bee_file_changed();
 	if (old)
 		call_rcu(&old->rcu, stored_free_rcu);
+}
+
+/* Remove the table of an idle file. */
+static void store_drop(struct bee_file *f)
+{
+	store_set(f, NULL);
+	bee_news_reset(f);
+	bee_file_put(f);
 }
 
 /*
@@ -147,8 +156,7 @@ static u64 store_evict_locked(u64 bytes)
 		if (!f)
 			break;
 		freed += bee_file_bytes(f);
-		store_set(f, NULL);
-		bee_file_put(f);
+		store_drop(f);
 	} while (freed < bytes);
 	return freed;
 }
@@ -162,10 +170,8 @@ static void store_remove_lost(void)
 	struct bee_file *f;
 
 	lockdep_assert_held(&store_mutex);
-	while ((f = bee_file_get_idle(true))) {
-		store_set(f, NULL);
-		bee_file_put(f);
-	}
+	while ((f = bee_file_get_idle(true)))
+		store_drop(f);
 }
 
 static u64 store_evict(u64 bytes)
@@ -187,6 +193,7 @@ const struct bee_budget_reclaim bee_store_reclaim = {
  * bee_store_add() - read, validate and keep the table of a file
  * @f: the file; the caller holds a reference
  * @file: the table, a memfd or a file of tmpfs; read once, now
+ * @replaced: filled: the file had a table, which was another one
  * @extack: the reason of a refusal
  *
  * The table replaces one that the file has, and holds for all mappings of the file at once.
@@ -194,11 +201,13 @@ const struct bee_budget_reclaim bee_store_reclaim = {
  * Context: Process, may sleep.
  * Return: 0, also if the file has an equal table already, or -errno.
  */
-int bee_store_add(struct bee_file *f, struct file *file, struct netlink_ext_ack *extack)
+int bee_store_add(struct bee_file *f, struct file *file, bool *replaced,
+		  struct netlink_ext_ack *extack)
 {
 	struct bee_stored *stored = stored_alloc(file, extack), *old;
 	int err;
 
+	*replaced = false;
 	if (IS_ERR(stored))
 		return PTR_ERR(stored);
 	err = stored_fill(stored, file, extack);
@@ -210,42 +219,44 @@ int bee_store_add(struct bee_file *f, struct file *file, struct netlink_ext_ack 
 	store_remove_lost();
 	old = store_dereference(f->table);
 	if (old && old->table.size == stored->table.size &&
-	    !memcmp(old->blob, stored->blob, old->table.size))
+	    !memcmp(old->blob, stored->blob, old->table.size)) {
 		stored_free(stored);
-	else
+	} else {
+		*replaced = old;
 		store_set(f, stored);
+	}
 	mutex_unlock(&store_mutex);
 	return 0;
 }
 
 /**
  * bee_store_del() - remove the table of a file
- * @id: the file
+ * @f: the file; the caller holds a reference
  * @force: even if it is mapped; walks through its mappings then use the frame pointer
  * @extack: the reason of a refusal
+ *
+ * The file is not announced again before the caller has said bee_news_reset().
  *
  * Context: Process, may sleep.
  * Return: 0, -ENOENT or -EBUSY.
  */
-int bee_store_del(u32 id, bool force, struct netlink_ext_ack *extack)
+int bee_store_del(struct bee_file *f, bool force, struct netlink_ext_ack *extack)
 {
-	struct bee_file *f = bee_file_get_id(id);
 	int ret = 0;
 
 	mutex_lock(&store_mutex);
 	/* The reference that this request holds counts as one user. */
-	if (!f || !rcu_access_pointer(f->table)) {
-		NL_SET_ERR_MSG_FMT(extack, "no table %u", id);
+	if (!rcu_access_pointer(f->table)) {
+		NL_SET_ERR_MSG_FMT(extack, "no table %u", f->id);
 		ret = -ENOENT;
 	} else if (!force && bee_file_users(f) != 1) {
-		NL_SET_ERR_MSG_FMT(extack, "table %u is used by %u mappings", id,
+		NL_SET_ERR_MSG_FMT(extack, "table %u is used by %u mappings", f->id,
 				   bee_file_users(f) - 1);
 		ret = -EBUSY;
 	} else {
 		store_set(f, NULL);
 	}
 	mutex_unlock(&store_mutex);
-	bee_file_put(f);
 	return ret;
 }
 

@@ -37,8 +37,9 @@ extern const struct bee_budget_reclaim bee_store_reclaim;
 int bee_store_init(void);
 void bee_store_exit(void);
 
-int bee_store_add(struct bee_file *f, struct file *file, struct netlink_ext_ack *extack);
-int bee_store_del(u32 id, bool force, struct netlink_ext_ack *extack);
+int bee_store_add(struct bee_file *f, struct file *file, bool *replaced,
+		  struct netlink_ext_ack *extack);
+int bee_store_del(struct bee_file *f, bool force, struct netlink_ext_ack *extack);
 u64 bee_stored_bytes(const struct bee_stored *stored);
 u32 bee_store_count(void);
 

@@ -56,6 +56,7 @@ struct hlist_node { struct hlist_node *next, **pprev; };
 struct hlist_head { struct hlist_node *first; };
 struct rcu_head { void *next, *func; };
 struct irq_work { int unused; };
+typedef struct { int unused; } spinlock_t;
 
 #define rcu_dereference(p)	READ_ONCE(p)
 #define rcu_access_pointer(p)	READ_ONCE(p)

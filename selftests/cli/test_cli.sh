@@ -159,12 +159,18 @@ check_words() {
 		complains 2 'beectl: config: none: not managed or all; see "beectl config --help"' \
 			config follow none &&
 		complains 2 'beectl: status: abc: not a process id; see "beectl status --help"' status abc &&
-		complains 2 'beectl: status: --since: only without PID, --files and --processes; see "beectl status --help"' \
+		complains 2 'beectl: status: --since: only without PID, --files, --processes and --tables; see "beectl status --help"' \
 			status --files --since "$work/none" &&
+		complains 2 'beectl: status: --tables: which files?; see "beectl status --help"' \
+			status --tables &&
+		complains 2 'beectl: status: --tables: without --files and --processes; see "beectl status --help"' \
+			status --tables --files "$beectl" &&
 		complains 2 'beectl: load: --all or process ids, not both; see "beectl load --help"' \
 			load --all 1 &&
 		complains 2 'beectl: unload: --all or process ids, not both; see "beectl unload --help"' \
 			unload --all 1 &&
+		complains 2 'beectl: unload: --all or files, not both; see "beectl unload --help"' \
+			unload --all --tables "$beectl" &&
 		complains 2 'beectl: watch: takes no arguments; it watches all processes; see "beectl watch --help"' \
 			watch 1
 }

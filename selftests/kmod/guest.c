@@ -300,6 +300,78 @@ bool guest_is_exact(struct guest *g, pid_t pid)
 	return exact && n;
 }
 
+static bool range_is_equal(const struct range *a, const struct range *b)
+{
+	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+	       a->file == b->file;
+}
+
+/* Are the ranges of a user of @file those of @file that the process has, in their order? */
+static bool user_agrees(const struct netlink_proc *user, const struct netlink_proc *proc,
+			uint32_t file)
+{
+	size_t i, k = 0;
+
+	for (i = 0; i < proc->ranges.count; i++) {
+		if (proc->ranges.range[i].file != file)
+			continue;
+		if (k == user->ranges.count ||
+		    !range_is_equal(&user->ranges.range[k], &proc->ranges.range[i]))
+			return false;
+		k++;
+	}
+	return k == user->ranges.count;
+}
+
+static bool file_users_agree(struct guest *g, const struct netlink_procs *procs,
+			     const struct netlink_file *file)
+{
+	const struct netlink_proc nobody = {}, *user;
+	struct netlink_procs users;
+	bool agree = true;
+	size_t i, k = 0;
+
+	if (netlink_procs_get_users(g->nl, file->id, &users, &g->error))
+		guest_die("proc-get of a file", g->error.text);
+	for (i = 0; i < procs->count; i++) {
+		user = &nobody;
+		if (k < users.count && users.proc[k].cookie == procs->proc[i].cookie)
+			user = &users.proc[k++];
+		if (user_agrees(user, &procs->proc[i], file->id))
+			continue;
+		printf("# %u: %zu ranges of %s, as listed by file\n", procs->proc[i].pid,
+		       user->ranges.count, file->name);
+		agree = false;
+	}
+	if (k < users.count)
+		printf("# %u: a user of %s that is not managed\n", users.proc[k].pid, file->name);
+	agree &= k == users.count;
+	netlink_procs_free(&users);
+	return agree;
+}
+
+/**
+ * guest_users_agree() - whether the users of each file are those who have ranges of it
+ *
+ * No managed process may change its mappings meanwhile.
+ */
+bool guest_users_agree(struct guest *g)
+{
+	struct netlink_files files;
+	struct netlink_procs procs;
+	bool agree = true;
+	size_t i;
+
+	if (netlink_files_get(g->nl, &files, &g->error) ||
+	    netlink_procs_get(g->nl, 0, &procs, &g->error))
+		guest_die("dump", g->error.text);
+	for (i = 0; i < files.count; i++)
+		agree &= file_users_agree(g, &procs, &files.file[i]);
+	netlink_files_free(&files);
+	netlink_procs_free(&procs);
+	return agree;
+}
+
 /**
  * guest_settles() - wait until the module's sums are those of @start again
  *

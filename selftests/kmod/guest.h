@@ -32,6 +32,7 @@ void guest_info(struct guest *g, struct netlink_info *info);
 void guest_next_tick(void);
 void guest_info_at_rest(struct guest *g, struct netlink_info *info);
 bool guest_is_exact(struct guest *g, pid_t pid);
+bool guest_users_agree(struct guest *g);
 bool guest_settles(struct guest *g, const struct netlink_info *start);
 pid_t guest_spawn(void (*body)(void *), void *arg);
 void guest_reap(pid_t pid);

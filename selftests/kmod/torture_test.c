@@ -378,7 +378,7 @@ int main(int argc, char **argv)
 	int i, status = 0;
 
 	ksft_print_header();
-	ksft_set_plan(8);
+	ksft_set_plan(9);
 	guest_open(&g);
 	guest_info(&g, &start);
 	torture_open();
@@ -395,6 +395,7 @@ int main(int argc, char **argv)
 	ksft_test_result(settles_procs(&quiet), "processes, ranges and bytes are what they were\n");
 	ksft_test_result(sums_agree(&users_after) && users_after == users,
 			 "the sums are those of what is listed, and users are what they were\n");
+	ksft_test_result(guest_users_agree(&g), "each file's users are those who have it mapped\n");
 	kill(perf, SIGINT);
 	kill(watch, SIGTERM);
 	waitpid(perf, NULL, 0);

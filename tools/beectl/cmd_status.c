@@ -15,18 +15,20 @@
 #include "status_files.h"
 #include "status_procs.h"
 #include "stops.h"
+#include "table_users.h"
 #include "text.h"
 
 static const char status_help[] =
 	"Usage: beectl status [--json] [--since FILE]\n"
 	"       beectl status [--json] PID\n"
 	"       beectl status [--json] --files | --processes\n"
+	"       beectl status [--json] --tables FILE...\n"
 	"\n"
 	"Show whether the module is at work (tried out with a perf sample of beectl\n"
 	"itself), what it holds, how the walks of user stacks ended since it was loaded,\n"
 	"and in which files' code and which processes those ended that are not complete; or\n"
 	"the ranges of a process; or the files that are mapped by managed processes or have\n"
-	"a table; or the managed processes.\n"
+	"a table; or the managed processes; or the processes that use the table of a FILE.\n"
 	"\n"
 	"Options:\n"
 	"  -f, --files   List the files: size and rows of the table, ranges that use it,\n"
@@ -35,6 +37,9 @@ static const char status_help[] =
 	"  -p, --processes\n"
 	"                List the managed processes: walks since they are managed or executed\n"
 	"                a program, how many of them were complete, and how the others ended\n"
+	"  -t, --tables FILE...\n"
+	"                List the managed processes that have these files mapped, and where.\n"
+	"                FILE is a path, or a name that --files shows\n"
 	"  -s, --since FILE\n"
 	"                Count walks only from the moment at which FILE was written, by\n"
 	"                \"beectl status --json >FILE\"; the module goes on counting for others\n"
@@ -51,7 +56,9 @@ static const char status_help[] =
 	"                where file is 0 for memory without one, and loaded tells whether it\n"
 	"                has a table; with --files: files ([{id, loaded, bytes, rows, users,\n"
 	"                hits, missed, cut, idle_ms, stops, identity, inode, path, lossy}]);\n"
-	"                with --processes: managed\n"
+	"                with --processes: managed; with --tables: tables ([{id, path, loaded,\n"
+	"                rows, bytes, processes: [{pid, name, cookie, ranges: [{start, end,\n"
+	"                offset}]}]}])\n"
 	"  -h, --help    Show this text\n"
 	"\n"
 	"The exit status is 1 also if the hook is on but not proven by a sample, and if the\n"
@@ -238,15 +245,38 @@ static int show_processes(struct netlink *nl, struct json_object *json, struct b
 	return ret;
 }
 
+/* The users of the files that each of @words means, as "tables" in @json. */
+static int show_tables(struct netlink *nl, char **words, struct json_object *json,
+		       struct bee_error *error)
+{
+	struct json_object *array = json ? json_object_new_array() : NULL;
+	struct netlink_files files;
+	int status = EXIT_OK, ret;
+	size_t i;
+
+	if (json)
+		json_add(json, "tables", array);
+	for (; *words; words++) {
+		ret = table_users_find(nl, *words, &files, error);
+		for (i = 0; !ret && i < files.count; i++)
+			ret = table_users_show(nl, &files.file[i], array, error);
+		netlink_files_free(&files);
+		if (ret)
+			status = message_error("status", *words, error->text);
+	}
+	return status;
+}
+
 int cmd_status(int argc, char **argv)
 {
-	bool files = false, processes = false, want_json = false;
+	bool files = false, processes = false, tables = false, want_json = false;
 	const char *since = NULL;
 	const struct options options = {
 		.command = "status", .help = status_help,
 		.option = {
 			{ 'f', "files", OPTION_FLAG, &files },
 			{ 'p', "processes", OPTION_FLAG, &processes },
+			{ 't', "tables", OPTION_FLAG, &tables },
 			{ 's', "since", OPTION_TEXT, &since },
 			{ 0, "json", OPTION_FLAG, &want_json },
 		},
@@ -260,12 +290,17 @@ int cmd_status(int argc, char **argv)
 
 	if (status != OPTIONS_OK)
 		return status;
-	if (*argv && argv[1])
+	if (tables && (files || processes || !*argv))
+		return message_usage("status", files || processes ?
+				     "--tables: without --files and --processes" :
+				     "--tables: which files?");
+	if (!tables && *argv && argv[1])
 		return message_usage("status", "one process at a time");
-	if (*argv && text_parse_pid(*argv, &pid))
+	if (!tables && *argv && text_parse_pid(*argv, &pid))
 		return message_usage("status", "%s: not a process id", *argv);
-	if (since && (pid || files || processes))
-		return message_usage("status", "--since: only without PID, --files and --processes");
+	if (since && (pid || files || processes || tables))
+		return message_usage("status", "--since: only without PID, --files, --processes "
+				     "and --tables");
 	nl = netlink_open(&error);
 	if (!nl)
 		return message_error("status", NULL, error.text);
@@ -277,7 +312,9 @@ int cmd_status(int argc, char **argv)
 		ret = show_files(nl, json, &error);
 	if (!ret && processes)
 		ret = show_processes(nl, json, &error);
-	if (!pid && !files && !processes)
+	if (tables)
+		ret = show_tables(nl, argv, json, &error);
+	if (!pid && !files && !processes && !tables)
 		ret = show_status(nl, since, json, &error);
 	netlink_close(nl);
 	if (ret >= 0 && json)

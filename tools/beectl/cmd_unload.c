@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* beectl unload: make the module forget processes, or tables that nobody uses. */
+/* beectl unload: make the module forget processes, or tables. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,11 +9,13 @@
 #include "messages.h"
 #include "netlink.h"
 #include "options.h"
+#include "table_users.h"
 #include "text.h"
 
 static const char unload_help[] =
 	"Usage: beectl unload [-q] PID...\n"
 	"       beectl unload [-q] [--all] [--tables]\n"
+	"       beectl unload [-q] --tables FILE...\n"
 	"\n"
 	"Make the module forget processes: perf then sees their stacks as it does without the\n"
 	"module.  Their tables stay in the module for the next load, until memory is short;\n"
@@ -21,9 +23,15 @@ static const char unload_help[] =
 	"the module follows no new ones (\"beectl config follow managed\"), even while \"beectl\n"
 	"watch\" is running.\n"
 	"\n"
+	"--tables FILE removes the tables of these files, also while processes use them, say a\n"
+	"table that is wrong, and lists these processes.  Their stacks cross the file by frame\n"
+	"pointers from then on.  \"beectl watch\", \"run\" and \"record\" that are running do not\n"
+	"make the table again; \"beectl load\" does.  FILE is a path, or a name that \"beectl\n"
+	"status --files\" shows, which may be of a file that was replaced since.\n"
+	"\n"
 	"Options:\n"
 	"  -a, --all     Forget all processes\n"
-	"  -t, --tables  Remove unused tables\n"
+	"  -t, --tables  Remove unused tables, or those of FILEs\n"
 	"  -q, --quiet   Print nothing but errors\n"
 	"  -h, --help    Show this text\n";
 
@@ -57,6 +65,26 @@ static int unload_tables(struct netlink *nl, bool quiet)
 	return status;
 }
 
+/* Remove the tables of the files that @word means.  Return: exit status. */
+static int unload_file(struct netlink *nl, const char *word, bool quiet)
+{
+	struct netlink_files files;
+	struct bee_error error;
+	size_t i, loaded = 0;
+	int ret = table_users_find(nl, word, &files, &error);
+
+	for (i = 0; !ret && i < files.count; i++) {
+		if (!files.file[i].loaded)
+			continue;
+		loaded++;
+		ret = table_users_kill(nl, &files.file[i], quiet, &error);
+	}
+	if (!ret && !loaded)
+		ret = error_set(&error, ENOENT, "has no table");
+	netlink_files_free(&files);
+	return ret ? message_error("unload", word, error.text) : EXIT_OK;
+}
+
 /* Stop following first, or a fork or exec would add processes again while these are removed. */
 static int unload_all(struct netlink *nl, bool quiet)
 {
@@ -73,7 +101,7 @@ static int unload_all(struct netlink *nl, bool quiet)
 
 int cmd_unload(int argc, char **argv)
 {
-	bool all = false, tables = false, quiet = false;
+	bool all = false, tables = false, quiet = false, files;
 	const struct options options = {
 		.command = "unload", .help = unload_help,
 		.option = {
@@ -92,13 +120,17 @@ int cmd_unload(int argc, char **argv)
 	if (!*argv && !tables && !all)
 		return message_usage("unload", "a process id, --all or --tables is needed");
 	if (all && *argv)
-		return message_usage("unload", "--all or process ids, not both");
+		return message_usage("unload", "--all or %s, not both",
+				     tables ? "files" : "process ids");
+	files = *argv;
 	nl = netlink_open(&error);
 	if (!nl)
 		return message_error("unload", NULL, error.text);
 	status = EXIT_OK;
 	for (; *argv; argv++) {
-		if (text_parse_pid(*argv, &pid))
+		if (tables)
+			status |= unload_file(nl, *argv, quiet);
+		else if (text_parse_pid(*argv, &pid))
 			status = message_error("unload", *argv, "not a process id");
 		else if (netlink_proc_del(nl, pid, &error))
 			status = message_error("unload", *argv, error.text);
@@ -107,7 +139,7 @@ int cmd_unload(int argc, char **argv)
 	}
 	if (all)
 		status |= unload_all(nl, quiet);
-	if (tables)
+	if (tables && !files)
 		status |= unload_tables(nl, quiet);
 	netlink_close(nl);
 	return status;

@@ -143,6 +143,18 @@ static void watch_want(struct watch *watch, const struct netlink_file *file)
 		table_queue_add(watch->queue, file);
 }
 
+/* Somebody does not want that table, so it is not made again before watch is started again. */
+static void watch_killed(struct watch *watch, const struct netlink_file *file)
+{
+	table_queue_ban(watch->queue, file->id);
+	if (watch->quiet)
+		return;
+	text_put_name(stdout, file->name);
+	printf(": table removed by request, not made again; %u process%s used it\n", file->procs,
+	       file->procs == 1 ? "" : "es");
+	fflush(stdout);
+}
+
 /* Queue the files of all messages that have come. */
 static void watch_take_events(struct watch *watch)
 {
@@ -153,6 +165,8 @@ static void watch_take_events(struct watch *watch)
 		kind = netlink_events_next(watch->events, &file);
 		if (kind == NETLINK_EVENT_FILE) {
 			watch_want(watch, &file);
+		} else if (kind == NETLINK_EVENT_KILLED) {
+			watch_killed(watch, &file);
 		} else if (kind == NETLINK_EVENT_LOST) {
 			if (!watch->list)
 				message_error("watch", NULL, "messages were lost; taking the "

@@ -177,7 +177,7 @@ static void encode_forget_places(struct encoder *e)
 static void encode_find_phrases(struct encoder *e)
 {
 	u32 round, kind, i, window = FIRST_WINDOW;
-	bool fits = true;
+	bool fits;
 
 	e->tokens.candidates = 1;
 	encode_tokens(e, window);
@@ -202,8 +202,10 @@ static void encode_find_phrases(struct encoder *e)
 	if (e->tokens.window != window)
 		encode_tokens(e, window);
 	encode_forget_places(e);
-	while (encode_window_is_full(e))
+	while (encode_window_is_full(e) && e->tokens.window > BEE_TABLE_MIN_WINDOW)
 		encode_tokens(e, e->tokens.window - 1);
+	/* If the smallest window is full: of plain tokens it has one for each byte at most. */
+	fits = !encode_window_is_full(e);
 	encode_number(e);
 	for (kind = 0; kind < 2; kind++)
 		for (i = 0; i < BEE_TABLE_MAX_OPS; i++)

@@ -19,7 +19,7 @@
  * struct netlink_events - a listener
  * @sock: in one multicast group
  * @kind: of the last message that counts
- * @file: of the last NETLINK_EVENT_FILE
+ * @file: of the last NETLINK_EVENT_FILE or NETLINK_EVENT_KILLED
  */
 struct netlink_events {
 	struct nl_sock		*sock;
@@ -32,11 +32,16 @@ static int events_take(struct nl_msg *msg, void *arg)
 	struct genlmsghdr *header = genlmsg_hdr(nlmsg_hdr(msg));
 	struct netlink_events *events = arg;
 
-	if (header->cmd != BEEUNWIND_CMD_FILE_NTF)
-		return NL_SKIP;
+	if (header->cmd != BEEUNWIND_CMD_FILE_NTF && header->cmd != BEEUNWIND_CMD_TABLE_NTF) {
+		events->kind = NETLINK_EVENT_OTHER;
+		return NL_STOP;
+	}
 	memset(&events->file, 0, sizeof(events->file));
 	netlink_file_parse(genlmsg_attrdata(header, 0), genlmsg_attrlen(header, 0), &events->file);
-	events->kind = NETLINK_EVENT_FILE;
+	if (header->cmd == BEEUNWIND_CMD_FILE_NTF)
+		events->kind = NETLINK_EVENT_FILE;
+	else
+		events->kind = events->file.loaded ? NETLINK_EVENT_OTHER : NETLINK_EVENT_KILLED;
 	return NL_STOP;
 }
 
@@ -115,7 +120,8 @@ int netlink_events_fd(const struct netlink_events *events)
 /**
  * netlink_events_next() - the next message of the module; does not wait
  * @events: from netlink_events_open()
- * @file: on NETLINK_EVENT_FILE, the file, and where it is mapped
+ * @file: on NETLINK_EVENT_FILE, the file, and where it is mapped; on NETLINK_EVENT_KILLED, the file
+ *	and how many processes have it mapped
  *
  * Return: what it is.
  */

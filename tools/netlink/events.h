@@ -14,6 +14,8 @@ struct netlink_events;
  * @NETLINK_EVENT_LOST: messages were dropped.  netlink_files_get() lists the files of the
  *	module's; of the kernel's, the module may have come or gone
  * @NETLINK_EVENT_FILE: a file has no table; the module sends it once for each
+ * @NETLINK_EVENT_KILLED: somebody has removed a file's table that processes used
+ * @NETLINK_EVENT_OTHER: something else about the module's tables
  * @NETLINK_EVENT_GONE: the module has been unloaded, and not loaded since
  * @NETLINK_EVENT_COME: the module has been loaded
  */
@@ -21,6 +23,8 @@ enum netlink_event_kind {
 	NETLINK_EVENT_NONE,
 	NETLINK_EVENT_LOST,
 	NETLINK_EVENT_FILE,
+	NETLINK_EVENT_KILLED,
+	NETLINK_EVENT_OTHER,
 	NETLINK_EVENT_GONE,
 	NETLINK_EVENT_COME,
 };

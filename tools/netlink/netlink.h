@@ -70,6 +70,7 @@ struct netlink_file {
 	uint64_t	start;
 	uint64_t	end;
 	uint32_t	flags;
+	uint32_t	procs;
 };
 
 /* struct netlink_files: the module's files */
@@ -114,6 +115,7 @@ int netlink_table_add(struct netlink *nl, int fd, int exe_fd, uint32_t *id,
 		      struct bee_error *error);
 int netlink_table_set(struct netlink *nl, int fd, uint32_t id, struct bee_error *error);
 int netlink_table_del(struct netlink *nl, uint32_t id, bool force, struct bee_error *error);
+int netlink_table_kill(struct netlink *nl, uint32_t id, uint32_t *procs, struct bee_error *error);
 int netlink_file_get(struct netlink *nl, int exe_fd, struct netlink_file *file,
 		     struct bee_error *error);
 int netlink_files_get(struct netlink *nl, struct netlink_files *files, struct bee_error *error);
@@ -126,6 +128,8 @@ int netlink_proc_del(struct netlink *nl, uint32_t pid, struct bee_error *error);
 int netlink_proc_forget(struct netlink *nl, uint64_t cookie, struct bee_error *error);
 int netlink_procs_get(struct netlink *nl, uint32_t pid, struct netlink_procs *procs,
 		      struct bee_error *error);
+int netlink_procs_get_users(struct netlink *nl, uint32_t file, struct netlink_procs *procs,
+			    struct bee_error *error);
 void netlink_procs_free(struct netlink_procs *procs);
 int netlink_stats_get(struct netlink *nl, struct netlink_stats *stats, struct bee_error *error);
 int netlink_config_set(struct netlink *nl, int setting, uint64_t value, struct bee_error *error);

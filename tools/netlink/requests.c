@@ -154,6 +154,12 @@ static int table_add_run(struct netlink *nl, struct nl_msg *msg, uint32_t *id,
 	return error_set(error, EPROTO, "the module's answer has no file id");
 }
 
+/* A reply_fn */
+static int file_reply(struct nlattr *attrs, int length, void *result)
+{
+	return netlink_file_parse(attrs, length, result);
+}
+
 static void file_name_put(struct nl_msg *msg, int exe_fd)
 {
 	if (exe_fd == NETLINK_VDSO)
@@ -219,6 +225,28 @@ int netlink_table_del(struct netlink *nl, uint32_t id, bool force, struct bee_er
 	return exchange_request(nl, msg, NULL, NULL, error);
 }
 
+/**
+ * netlink_table_kill() - remove a file's table from the module, whoever uses it
+ * @nl: the connection
+ * @id: the file's id
+ * @procs: filled: the managed processes that have the file mapped
+ * @error: filled on failure; code ENOENT if there is none
+ *
+ * Return: 0, or -1.
+ */
+int netlink_table_kill(struct netlink *nl, uint32_t id, uint32_t *procs, struct bee_error *error)
+{
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_TABLE_DEL, 0);
+	struct netlink_file file = { 0 };
+	int ret;
+
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_ID, id);
+	exchange_put(msg, BEEUNWIND_A_FILE_FORCE, NULL, 0);
+	ret = exchange_request(nl, msg, file_reply, &file, error);
+	*procs = file.procs;
+	return ret;
+}
+
 /* Walks that ended for one reason. */
 struct stop_count {
 	uint32_t reason;
@@ -277,6 +305,7 @@ int netlink_file_parse(struct nlattr *attrs, int length, struct netlink_file *fi
 		NUMBER(BEEUNWIND_A_FILE_START, netlink_file, start),
 		NUMBER(BEEUNWIND_A_FILE_END, netlink_file, end),
 		NUMBER(BEEUNWIND_A_FILE_FLAGS, netlink_file, flags),
+		NUMBER(BEEUNWIND_A_FILE_PROCS, netlink_file, procs),
 		{},
 	};
 	struct nlattr *attr;
@@ -321,12 +350,6 @@ int netlink_files_get(struct netlink *nl, struct netlink_files *files, struct be
 				    files, error);
 	}
 	return ret < 0 ? -1 : 0;
-}
-
-/* A reply_fn */
-static int file_reply(struct nlattr *attrs, int length, void *result)
-{
-	return netlink_file_parse(attrs, length, result);
 }
 
 /**
@@ -511,6 +534,24 @@ static int procs_parse(struct nlattr *attrs, int length, void *result)
 	return 0;
 }
 
+/* PROC_GET, with one attribute, unless @value is 0. */
+static int procs_get(struct netlink *nl, int attr, uint32_t value, struct netlink_procs *procs,
+		     struct bee_error *error)
+{
+	int try, ret = 1;
+
+	memset(procs, 0, sizeof(*procs));
+	for (try = 0; ret > 0 && try < DUMP_TRIES; try++) {
+		struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_GET, 0);
+
+		netlink_procs_free(procs);
+		if (value)
+			exchange_put_u32(msg, attr, value);
+		ret = exchange_dump(nl, msg, procs_parse, procs, error);
+	}
+	return ret < 0 ? -1 : 0;
+}
+
 /**
  * netlink_procs_get() - managed processes with their ranges
  * @nl: the connection
@@ -524,18 +565,22 @@ static int procs_parse(struct nlattr *attrs, int length, void *result)
 int netlink_procs_get(struct netlink *nl, uint32_t pid, struct netlink_procs *procs,
 		      struct bee_error *error)
 {
-	int try, ret = 1;
+	return procs_get(nl, BEEUNWIND_A_PROC_PID, pid, procs, error);
+}
 
-	memset(procs, 0, sizeof(*procs));
-	for (try = 0; ret > 0 && try < DUMP_TRIES; try++) {
-		struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_GET, 0);
-
-		netlink_procs_free(procs);
-		if (pid)
-			exchange_put_u32(msg, BEEUNWIND_A_PROC_PID, pid);
-		ret = exchange_dump(nl, msg, procs_parse, procs, error);
-	}
-	return ret < 0 ? -1 : 0;
+/**
+ * netlink_procs_get_users() - managed processes that have a file mapped, with those ranges
+ * @nl: the connection
+ * @file: the file's id
+ * @procs: filled; netlink_procs_free() releases it, after an error as well
+ * @error: filled on failure; code ENOENT if the module does not know the file
+ *
+ * Return: 0, or -1.
+ */
+int netlink_procs_get_users(struct netlink *nl, uint32_t file, struct netlink_procs *procs,
+			    struct bee_error *error)
+{
+	return procs_get(nl, BEEUNWIND_A_PROC_FILE, file, procs, error);
 }
 
 /** netlink_procs_free() - release the memory of a list, which is empty afterwards */

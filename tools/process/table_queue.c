@@ -5,6 +5,9 @@
  *
  * A file is in the queue once.  One that is unmapped and mapped again before its table is made is
  * announced again, under another id: that is the same file.
+ *
+ * A file whose table somebody has removed on purpose is banned: it does not enter the queue again
+ * under that id.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -39,6 +42,9 @@ struct slot {
  * struct table_queue - files that need a table
  * @maker: how tables are made
  * @wants: the files that wait, the first that came first
+ * @banned: ids of files that are to have no table
+ * @nbanned: number of them
+ * @banned_room: for so many
  * @slot: the children
  * @jobs: length of @slot
  * @running: of them, at work
@@ -51,6 +57,9 @@ struct slot {
 struct table_queue {
 	const struct table_maker	*maker;
 	struct table_wants		 wants;
+	uint32_t			*banned;
+	size_t				 nbanned;
+	size_t				 banned_room;
 	struct slot			*slot;
 	unsigned int			 jobs;
 	size_t				 running;
@@ -111,6 +120,7 @@ void table_queue_close(struct table_queue *queue)
 		want_release(&queue->slot[i].again);
 	}
 	table_jobs_free(&queue->wants);
+	free(queue->banned);
 	free(queue->slot);
 	free(queue->poll);
 	free(queue);
@@ -124,8 +134,19 @@ static bool want_is_same(const struct table_want *want, const struct table_want 
 		 want->mapping.size == other->mapping.size && !strcmp(want->name, other->name)));
 }
 
+/* Few are: it takes somebody to remove each. */
+static bool queue_bans(const struct table_queue *queue, uint32_t id)
+{
+	size_t i;
+
+	for (i = 0; i < queue->nbanned; i++)
+		if (queue->banned[i] == id)
+			return true;
+	return false;
+}
+
 /**
- * table_queue_add_want() - add a file, unless it waits or is worked on already
+ * table_queue_add_want() - add a file, unless it waits, is worked on already, or is banned
  * @queue: the queue
  * @want: the file; its pin passes to the queue
  */
@@ -135,6 +156,10 @@ void table_queue_add_want(struct table_queue *queue, const struct table_want *wa
 	struct table_want given = *want;
 	size_t i;
 
+	if (queue_bans(queue, given.id)) {
+		want_release(&given);
+		return;
+	}
 	for (i = 0; i < queue->jobs; i++) {
 		struct slot *slot = &queue->slot[i];
 
@@ -161,7 +186,7 @@ void table_queue_add_want(struct table_queue *queue, const struct table_want *wa
 }
 
 /**
- * table_queue_add() - add a file, unless it waits or is worked on already
+ * table_queue_add() - add a file, unless it waits, is worked on already, or is banned
  * @queue: the queue
  * @file: the file, with the place where it is mapped; it is pinned, as its process may end before
  *	its turn comes
@@ -218,6 +243,30 @@ static struct table_want want_take(struct table_wants *wants, size_t at)
 	wants->count--;
 	memmove(&wants->want[at], &wants->want[at + 1], (wants->count - at) * sizeof(want));
 	return want;
+}
+
+/**
+ * table_queue_ban() - keep a file out of the queue from now on
+ * @queue: the queue
+ * @id: the file; a child that works on it goes on
+ */
+void table_queue_ban(struct table_queue *queue, uint32_t id)
+{
+	struct table_wants *wants = &queue->wants;
+	struct table_want want;
+	size_t i;
+
+	for (i = wants->count; i-- > 0;) {
+		if (wants->want[i].id != id)
+			continue;
+		want = want_take(wants, i);
+		want_release(&want);
+	}
+	if (queue_bans(queue, id))
+		return;
+	queue->banned = alloc_room(queue->banned, queue->nbanned, &queue->banned_room,
+				   sizeof(*queue->banned));
+	queue->banned[queue->nbanned++] = id;
 }
 
 /**

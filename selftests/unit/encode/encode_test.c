@@ -96,6 +96,30 @@ static void test_close_and_far(void)
 	row_set_free(&rows);
 }
 
+/* A row for each byte for a while, where the rest of the file would have larger windows. */
+static void test_crowd(u32 crowd)
+{
+	struct bee_error why = {};
+	struct row_set rows = {};
+	size_t size = 0;
+	u64 pc = 0x1000;
+	bool right;
+	u32 i;
+
+	for (i = 0; i < crowd + 6000; i++) {
+		struct bee_rule row = { .cfa_reg = BEE_REG_RSP, .ra_off = -8,
+					.cfa_off = 8 + 8 * (random_u64() % 100) };
+
+		row_set_add(&rows, pc, &row);
+		pc += i < crowd ? 1 : 1 + random_u64() % 2000;
+	}
+	rows.end = pc;
+	right = encodes_right(&rows, &size, &why);
+	ksft_test_result(right, "%u rows in as many bytes, and 6000 in more: %zu bytes %s\n",
+			 crowd, size, why.text);
+	row_set_free(&rows);
+}
+
 /* A row every 2 KiB, and another rule each time: what windows need for one takes most of a list. */
 static void test_as_large(void)
 {
@@ -125,7 +149,7 @@ int main(void)
 	size_t i, j;
 
 	ksft_print_header();
-	ksft_set_plan(5 * 4 * 2 + 6);
+	ksft_set_plan(5 * 4 * 2 + 8);
 	for (i = 0; i < 5; i++)
 		for (j = 0; j < 4; j++) {
 			test_made(3, nrules[i], distances[j]);
@@ -133,6 +157,8 @@ int main(void)
 		}
 	test_made(5000, 60000, 20);
 	test_too_many_rules();
+	test_crowd(300);
+	test_crowd(3000);
 	test_sparse(10u << 20);
 	test_sparse(BEE_TABLE_MAX_SPAN);
 	test_close_and_far();

@@ -167,6 +167,25 @@ static bool check_close(void)
 	return good && !order[0] && !unlink(path);
 }
 
+/* Waiting or not, under its id; under another it is another file. */
+static bool check_ban(void)
+{
+	struct table_queue *queue = fresh();
+	bool good;
+
+	add(queue, 'a', 3);
+	add(queue, 'b', 2);
+	table_queue_ban(queue, 'a');
+	table_queue_ban(queue, 'a');
+	table_queue_ban(queue, 'c');
+	good = table_queue_waiting(queue) == 1;
+	add(queue, 'a', 3);
+	add(queue, 'c', 3);
+	add(queue, 'd', 1);
+	good &= table_queue_waiting(queue) == 2;
+	return drained(queue, "bd") && good;
+}
+
 int main(void)
 {
 	char command[64];
@@ -182,6 +201,7 @@ int main(void)
 	ksft_test_result(check_missed(), "files that walks have missed before\n");
 	ksft_test_result(check_once(), "a file is in the queue once\n");
 	ksft_test_result(check_again(), "not found, and mapped again meanwhile\n");
+	ksft_test_result(check_ban(), "a file that is to have no table does not enter\n");
 	ksft_test_result(check_close(), "what is at work ends with the queue\n");
 	cache_close(maker.cache);
 	snprintf(command, sizeof(command), "rm -rf %s", directory);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The reverse map: from a file to the address spaces that have it mapped.
+ *
+ * Each range of a map has a node, which is in the list of its file and leads to an owner: the
+ * address spaces that have that map.  The node is linked before the map is published and unlinked
+ * after it was replaced.  So what the list of a file leads to, under RCU, are all address spaces that
+ * have it mapped, and perhaps others: whoever wants to know looks into their maps.  One that moves to
+ * another owner meanwhile may be missed; bee_mm_list_users() tells.
+ *
+ * An address space that has its map to itself keeps its owner and the nodes of all ranges that a
+ * change leaves alone: the new map takes them over, and only the nodes of ranges that come or go are
+ * touched.  A forked address space joins the owner of its parent's map, and nothing else is done.
+ * The first of them that changes its ranges leaves, with a new owner and new nodes: once for each
+ * fork this takes time for all ranges, as the copy of the map does.
+ *
+ * Locks: @rmap_lock of a file, for its list; no other is taken inside of it, and callers need hold
+ * none.  It is held for one node at a time, with preemption off.
+ */
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "budget.h"
+#include "file.h"
+#include "rmap.h"
+
+/* Not kmalloc(), which would round a node of 24 bytes up to 32. */
+static struct kmem_cache *rmap_nodes;
+
+/*
+ * bee_rmap_owner_new() - an owner without address spaces, with a reference.
+ * Context: Any but NMI, or as @gfp says.  Return: the owner, or NULL: out of memory or over budget.
+ */
+struct bee_rmap_owner *bee_rmap_owner_new(gfp_t gfp)
+{
+	struct bee_rmap_owner *owner;
+
+	if (!bee_budget_charge_nowait(BEE_BUDGET_MMS, sizeof(*owner)))
+		return NULL;
+	owner = kzalloc(sizeof(*owner), gfp | __GFP_NOWARN);
+	if (owner)
+		refcount_set(&owner->refs, 1);
+	else
+		bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(*owner));
+	return owner;
+}
+
+static void owner_free_rcu(struct rcu_head *rcu)
+{
+	bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(struct bee_rmap_owner));
+	kfree(container_of(rcu, struct bee_rmap_owner, rcu));
+}
+
+/**
+ * bee_rmap_owner_put() - drop a reference
+ * @owner: the owner; nodes that lead to it are unlinked before the reference that they live on goes
+ *
+ * Context: Any but NMI.
+ */
+void bee_rmap_owner_put(struct bee_rmap_owner *owner)
+{
+	if (refcount_dec_and_test(&owner->refs))
+		call_rcu(&owner->rcu, owner_free_rcu);
+}
+
+/**
+ * bee_rmap_link() - enter a range into the list of its file
+ * @f: the file; the caller holds a reference until after bee_rmap_unlink()
+ * @owner: who has the range, or will; the same
+ * @gfp: GFP_KERNEL_ACCOUNT, or GFP_NOWAIT in a callback
+ *
+ * The caller charges the node to the budget, as it has many at a time.
+ *
+ * Context: Any but NMI, or as @gfp says.
+ * Return: the node, or NULL: out of memory.
+ */
+struct bee_rmap_node *bee_rmap_link(struct bee_file *f, struct bee_rmap_owner *owner, gfp_t gfp)
+{
+	struct bee_rmap_node *node = kmem_cache_alloc(rmap_nodes, gfp | __GFP_NOWARN);
+
+	if (!node)
+		return NULL;
+	node->owner = owner;
+	spin_lock(&f->rmap_lock);
+	hlist_add_head_rcu(&node->in_file, &f->rmap);
+	spin_unlock(&f->rmap_lock);
+	return node;
+}
+
+/**
+ * bee_rmap_unlink() - take a range out of the list of its file
+ * @f: the file
+ * @node: from bee_rmap_link(); bee_rmap_free() is to follow a grace period later
+ *
+ * Context: Any but NMI.
+ */
+void bee_rmap_unlink(struct bee_file *f, struct bee_rmap_node *node)
+{
+	spin_lock(&f->rmap_lock);
+	hlist_del_rcu(&node->in_file);
+	spin_unlock(&f->rmap_lock);
+}
+
+/** bee_rmap_free() - free an unlinked node.  Context: Any but NMI. */
+void bee_rmap_free(struct bee_rmap_node *node)
+{
+	kmem_cache_free(rmap_nodes, node);
+}
+
+/** bee_rmap_init() - prepare memory for nodes.  Context: Process, may sleep.  Return: 0 or -ENOMEM. */
+int bee_rmap_init(void)
+{
+	rmap_nodes = kmem_cache_create("beeunwind_rmap", sizeof(struct bee_rmap_node), 0, 0, NULL);
+	return rmap_nodes ? 0 : -ENOMEM;
+}
+
+/** bee_rmap_exit() - there are no maps any more.  Context: Process, may sleep. */
+void bee_rmap_exit(void)
+{
+	/* Owners and the nodes of maps are freed by RCU callbacks. */
+	rcu_barrier();
+	kmem_cache_destroy(rmap_nodes);
+}

@@ -1,0 +1,101 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Runs users_test against the loaded module, and then shows and removes the table of a file that
+# processes use by beectl, while beectl watch runs.
+# timeout: 300
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+# users WORD: print pid and number of ranges of all that use that file, one in a line
+users() {
+	"$BEECTL" status --json --tables "$1" >"$WORK/json" && /usr/bin/python3 -c '
+import json, sys
+for table in json.load(open(sys.argv[1]))["tables"]:
+    for process in table["processes"]:
+        print(process["pid"], len(process["ranges"]))' "$WORK/json"
+}
+
+# The shell and what it starts are managed; only the two have this program.  Not in ktap_run's
+# subshell, which would be another process than $$ and keep the variables to itself.
+start_both() {
+	cp /bin/dash "$WORK/napper" && mkfifo "$WORK/fifo" && "$BEECTL" load -q $$ || return 1
+	"$WORK/napper" -c 'read -r word' <>"$WORK/fifo" &
+	one=$!
+	"$WORK/napper" -c 'read -r word' <>"$WORK/fifo" &
+	two=$!
+}
+
+named() {
+	guest_wait is_used_by_both && "$BEECTL" load -q "$one" || return 1
+	"$BEECTL" status --tables "$WORK/napper" >"$WORK/out" || return 1
+	grep "napper: [1-9][0-9]* rows, .*, 2 processes$" "$WORK/out" &&
+		grep "^ *$one  [0-9a-f]*-[0-9a-f]*  *0x[0-9a-f]*  napper$" "$WORK/out" &&
+		grep "^ *$two  [0-9a-f]*-[0-9a-f]*  *0x[0-9a-f]*  napper$" "$WORK/out" ||
+		{ cat "$WORK/out"; return 1; }
+}
+
+is_used_by_both() {
+	[ "$(users "$WORK/napper" | sort)" = "$(printf '%s 1\n' "$one" "$two" | sort)" ]
+}
+
+# By the name under which the module knows it, when another file has its path.
+by_name() {
+	mv "$WORK/napper" "$WORK/moved" && cp /bin/true "$WORK/napper" &&
+		[ "$(users "$WORK/napper" | wc -l)" -eq 2 ] && [ "$(users "$WORK/moved" | wc -l)" -eq 2 ]
+}
+
+# loaded: whether the file has a table
+loaded() {
+	"$BEECTL" status --json --tables "$WORK/moved" | grep -q '"loaded": *true'
+}
+
+# watch has made a table of it, if need be; it is removed, its users are sampled, and it stays away.
+killed() {
+	guest_wait grep -q following "$WORK/watch" && loaded || return 1
+	"$BEECTL" unload --tables "$WORK/moved" >"$WORK/out" || return 1
+	grep "napper: table removed, 2 processes$" "$WORK/out" && grep "^ *$one " "$WORK/out" &&
+		grep "^ *$two " "$WORK/out" || { cat "$WORK/out"; return 1; }
+	guest_wait grep "napper: table removed by request, not made again; 2 processes used it" \
+		"$WORK/watch" || { cat "$WORK/watch"; return 1; }
+	! loaded
+}
+
+# missed: walks that wanted a row of it while it had no table
+missed() {
+	"$BEECTL" status --files --json | /usr/bin/python3 -c '
+import json, sys
+print(sum(f["missed"] for f in json.load(sys.stdin)["files"] if f["path"].endswith("/napper")))'
+}
+
+# It is sampled, and its file announced; so is another program's, which gets its table.
+stays_away() {
+	local program
+	cp /bin/dash "$WORK/other"
+	for program in moved other; do
+		perf record -q -N -B -g -e cpu-clock -F 999 -o "$WORK/data" -- "$WORK/$program" -c \
+			'i=0; while [ "$i" -lt 50000 ]; do i=$((i + 1)); done' || return 1
+	done
+	guest_wait grep "other: \(cached\|compiled\)" "$WORK/watch" && [ "$(missed)" -gt 0 ] && ! loaded &&
+		! grep "napper: \(cached\|compiled\)" "$WORK/watch" || { cat "$WORK/watch"; return 1; }
+}
+
+not_there() {
+	! "$BEECTL" unload --tables "$WORK/moved" 2>"$WORK/err" && grep "has no table" "$WORK/err" &&
+		! "$BEECTL" status --tables "$WORK/nothing" 2>"$WORK/err" &&
+		grep "knows no such file" "$WORK/err"
+}
+
+guest_insmod || exit 1
+"$TESTS/users_test" >"$WORK/users_test"
+users_test=$?
+sed 's/^/# /' "$WORK/users_test"
+ktap_plan 6
+ktap_run "users_test" [ "$users_test" -eq 0 ]
+start_both || exit 1
+ktap_run "status --tables names who uses a table" named
+ktap_run "by its name, when its path is another file's" by_name
+"$BEECTL" watch >"$WORK/watch" &
+ktap_run "unload --tables removes it, and says whom that affects" killed
+ktap_run "watch does not make it again" stays_away
+ktap_run "files without a table, and files that are not known" not_there
+ktap_finish

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The reverse map: which processes have a file mapped, and who is told when its table is removed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "events.h"
+#include "guest.h"
+#include "kselftest.h"
+#include "random.h"
+
+#define PAGE	0x1000ul
+#define LIB	"/lib/x86_64-linux-gnu/libcrypt.so.1"
+#define DIR	"/tmp/users_test"
+#define ONE	DIR "/one.so"
+
+/* Of the random part: processes, files, pages of each, changes of each process. */
+#define WORKERS	6
+#define FILES	4
+#define PAGES	8
+#define CHANGES	300
+
+/* Of the large part: forked processes, and ranges of one file. */
+#define MANY		300
+#define MANY_RANGES	200
+
+static struct guest g;
+
+static void *map_one(size_t pages)
+{
+	int fd = open(ONE, O_RDONLY | O_CLOEXEC);
+	void *p = mmap(NULL, pages * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+	close(fd);
+	if (p == MAP_FAILED)
+		guest_die(ONE, strerror(errno));
+	return p;
+}
+
+static uint32_t id_of_one(void)
+{
+	int fd = open(ONE, O_RDONLY | O_CLOEXEC);
+	struct netlink_file file;
+
+	if (netlink_file_get(g.nl, fd, &file, &g.error))
+		guest_die("file-get", g.error.text);
+	close(fd);
+	return file.id;
+}
+
+/* Are @n processes listed as users of ONE, these among them, each with so many ranges? */
+static bool used_by(uint32_t id, size_t n, const pid_t *pid, const size_t *ranges)
+{
+	struct netlink_procs users;
+	size_t i, k, found = 0;
+	bool good;
+
+	if (netlink_procs_get_users(g.nl, id, &users, &g.error))
+		guest_die("proc-get of a file", g.error.text);
+	for (i = 0; i < n; i++)
+		for (k = 0; k < users.count; k++)
+			found += users.proc[k].pid == (uint32_t)pid[i] &&
+				 users.proc[k].ranges.count == ranges[i];
+	good = users.count == n && found == n;
+	for (k = 0; !good && k < users.count; k++)
+		ksft_print_msg("%u: %zu ranges\n", users.proc[k].pid, users.proc[k].ranges.count);
+	netlink_procs_free(&users);
+	return good;
+}
+
+static void sleep_on(void *arg)
+{
+	(void)arg;
+}
+
+static void unmap_it(void *arg)
+{
+	munmap(arg, 4 * PAGE);
+}
+
+static void unmap_second_page(void *arg)
+{
+	munmap((char *)arg + PAGE, PAGE);
+}
+
+static void test_fork(void)
+{
+	void *p = map_one(4);
+	uint32_t id = id_of_one();
+	size_t ranges[4] = { 1, 1, 1, 1 };
+	struct netlink_procs none;
+	pid_t pid[4] = { getpid() };
+
+	ksft_test_result(used_by(id, 1, pid, ranges), "a process that has mapped a file uses it\n");
+	pid[1] = guest_spawn(sleep_on, NULL);
+	ksft_test_result(used_by(id, 2, pid, ranges), "so does a forked child\n");
+	pid[2] = guest_spawn(unmap_second_page, p);
+	ranges[2] = 2;
+	pid[3] = guest_spawn(unmap_it, p);
+	ksft_test_result(used_by(id, 3, pid, ranges),
+			 "one that unmaps a part has two ranges, one that unmaps all has none\n");
+	munmap(p, PAGE);
+	ksft_test_result(used_by(id, 3, pid, ranges) && guest_users_agree(&g) &&
+			 guest_is_exact(&g, pid[1]) && guest_is_exact(&g, pid[2]),
+			 "the parent changes its mapping; the children keep theirs\n");
+	munmap((char *)p + PAGE, 3 * PAGE);
+	ksft_test_result(used_by(id, 2, pid + 1, ranges + 1), "the parent ends its own\n");
+	guest_reap(pid[1]);
+	ksft_test_result(used_by(id, 1, pid + 2, ranges + 2), "so does a child that ends\n");
+	guest_reap(pid[2]);
+	guest_reap(pid[3]);
+	ksft_test_result(netlink_procs_get_users(g.nl, id, &none, &g.error) &&
+			 g.error.code == ENOENT, "a file that nobody uses is not known\n");
+	netlink_procs_free(&none);
+}
+
+/* What a process does is decided by its own sequence of random numbers, begun by @arg. */
+static void change_at_random(void *arg)
+{
+	char *place[FILES];
+	int fd[FILES], i, k;
+	long seed = (long)arg;
+
+	for (i = 0; i < FILES; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), DIR "/%d", i);
+		fd[i] = open(name, O_RDONLY | O_CLOEXEC);
+		place[i] = mmap(NULL, 2 * PAGES * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	}
+	while (seed--)
+		random_u64();
+	for (i = 0; i < CHANGES; i++) {
+		u64 r = random_u64();
+		int file = r % FILES, first = (r >> 8) % PAGES, n = 1 + (r >> 16) % PAGES;
+		char *at = place[(r >> 24) % FILES] + first * PAGE;
+		pid_t pid = 0;
+
+		switch ((r >> 32) % 8) {
+		case 0:
+			mmap(at, n * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+			break;
+		case 1:
+			mmap(at, n * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+			     -1, 0);
+			break;
+		case 2:
+			/* A child that changes, one that does not, or its parent is first. */
+			pid = fork();
+			if (!pid && (r >> 40) % 2)
+				munmap(at, n * PAGE);
+			if (!pid)
+				_exit(0);
+			if ((r >> 41) % 2)
+				waitpid(pid, NULL, 0);
+			break;
+		default:
+			mmap(at, n * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd[file],
+			     first * PAGE);
+		}
+	}
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	for (k = 0; k < FILES; k++)
+		close(fd[k]);
+}
+
+static void test_random(void)
+{
+	char zero[PAGES * PAGE] = {};
+	pid_t pid[WORKERS];
+	bool exact = true;
+	long i;
+
+	for (i = 0; i < FILES; i++) {
+		char name[64];
+		int fd;
+
+		snprintf(name, sizeof(name), DIR "/%ld", i);
+		fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+		if (write(fd, zero, sizeof(zero)) != sizeof(zero))
+			guest_die(name, strerror(errno));
+		close(fd);
+	}
+	for (i = 0; i < WORKERS; i++)
+		pid[i] = guest_spawn(change_at_random, (void *)(1000 * i));
+	for (i = 0; i < WORKERS; i++)
+		exact &= guest_is_exact(&g, pid[i]);
+	ksft_test_result(exact, "after random changes the ranges are those of /proc/PID/maps\n");
+	ksft_test_result(guest_users_agree(&g), "and each file's users are those who have it mapped\n");
+	for (i = 0; i < WORKERS; i++)
+		guest_reap(pid[i]);
+}
+
+/* So many that they do not fit into one message; each is there once. */
+static void test_many(void)
+{
+	struct netlink_procs users;
+	static pid_t pid[MANY];
+	void *p[MANY_RANGES];
+	struct netlink_info info;
+	bool good = true;
+	uint32_t id;
+	size_t i;
+
+	for (i = 0; i < MANY_RANGES; i++)
+		p[i] = map_one(1);
+	id = id_of_one();
+	for (i = 0; i < MANY; i++)
+		pid[i] = guest_spawn(sleep_on, NULL);
+	if (netlink_procs_get_users(g.nl, id, &users, &g.error))
+		guest_die("proc-get of a file", g.error.text);
+	for (i = 0; i < users.count; i++)
+		good &= users.proc[i].ranges.count == MANY_RANGES;
+	guest_info_at_rest(&g, &info);
+	ksft_print_msg("%u processes with %u ranges: %lu bytes\n", info.procs, info.ranges,
+		       (unsigned long)info.range_bytes);
+	ksft_test_result(good && users.count == MANY + 1, "%d forked users, %d ranges\n", MANY,
+			 MANY_RANGES);
+	netlink_procs_free(&users);
+	for (i = 0; i < MANY; i++)
+		guest_reap(pid[i]);
+	for (i = 0; i < MANY_RANGES; i++)
+		munmap(p[i], PAGE);
+}
+
+/* The next message about a file; NETLINK_EVENT_NONE if none comes for half a second. */
+static enum netlink_event_kind next_event(struct netlink_events *events, uint32_t id,
+					  struct netlink_file *file)
+{
+	struct pollfd fd = { .fd = netlink_events_fd(events), .events = POLLIN };
+	enum netlink_event_kind kind = NETLINK_EVENT_NONE;
+
+	while (poll(&fd, 1, 500) > 0) {
+		kind = netlink_events_next(events, file);
+		if (kind == NETLINK_EVENT_LOST || (kind != NETLINK_EVENT_NONE && file->id == id))
+			return kind;
+	}
+	return NETLINK_EVENT_NONE;
+}
+
+static void test_kill(void)
+{
+	struct netlink_events *events = netlink_events_open(&g.error);
+	int table = guest_table_fd(ONE), other = guest_table_fd("/bin/true"), i;
+	uint32_t id, procs = 0;
+	struct netlink_file file;
+	pid_t pid[3];
+	void *p = map_one(1);
+
+	if (!events)
+		guest_die("events", g.error.text);
+	id = id_of_one();
+	for (i = 0; i < 3; i++)
+		pid[i] = guest_spawn(sleep_on, NULL);
+	if (netlink_table_set(g.nl, table, id, &g.error))
+		guest_die("table-add", g.error.text);
+	ksft_test_result(next_event(events, id, &file) == NETLINK_EVENT_NONE,
+			 "a first table is no news\n");
+	ksft_test_result(!netlink_table_set(g.nl, other, id, &g.error) &&
+			 next_event(events, id, &file) == NETLINK_EVENT_OTHER && file.loaded &&
+			 file.procs == 4, "listeners are told of one that replaces it\n");
+	ksft_test_result(!netlink_table_kill(g.nl, id, &procs, &g.error) && procs == 4,
+			 "who removes it learns how many used it\n");
+	ksft_test_result(next_event(events, id, &file) == NETLINK_EVENT_KILLED && !file.loaded &&
+			 file.procs == 4 && strstr(file.name, "/one.so"), "and listeners do\n");
+	ksft_test_result(netlink_table_kill(g.nl, id, &procs, &g.error) && g.error.code == ENOENT,
+			 "it is gone\n");
+	for (i = 0; i < 3; i++)
+		guest_reap(pid[i]);
+	munmap(p, PAGE);
+	netlink_events_close(events);
+	close(table);
+	close(other);
+}
+
+int main(void)
+{
+	struct netlink_info start;
+
+	ksft_print_header();
+	ksft_set_plan(16);
+	if (system("rm -rf " DIR " && mkdir " DIR " && cp -L " LIB " " ONE))
+		guest_die(DIR, "cannot be made");
+	guest_open(&g);
+	guest_add(&g, getpid());
+	guest_info_at_rest(&g, &start);
+	test_fork();
+	test_random();
+	test_many();
+	test_kill();
+	ksft_test_result(guest_settles(&g, &start), "nothing is left of them\n");
+	if (system("rm -rf " DIR))
+		guest_die(DIR, "is left");
+	ksft_finished();
+}
