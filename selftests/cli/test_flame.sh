@@ -100,7 +100,7 @@ check_jitdump() {
 	END
 	made "r.map(7, 0x6000, 0x1000, work + '/jit/jit-7.dump'); r.map(7, 0x7000, 0x1000, '//anon'); r.sample(7, [USER, 0x7004, 0x7108, 0x7019])" &&
 		expect "prog;moved_[j];moved_[j];new:<&_[j] 1" || return
-	local size bytes whole
+	local bytes whole
 	whole=$(stat -c %s "$work/jit/jit-7.dump")
 	cp "$work/jit/jit-7.dump" "$work/jit/whole"
 	for ((bytes = 0; bytes < whole; bytes += 11)); do

@@ -138,11 +138,12 @@ void graph_builder_finish(struct graph_builder *builder, struct graph *graph, bo
 
 		if (c->parent == at) {
 			next[at]++;
+			depth++;
 			parent = place[at];
 			at = c->node;
 			place[at] = graph->count;
 			graph->node[graph->count++] = (struct graph_node){
-				.parent = parent, .name = node[at].name, .depth = ++depth,
+				.parent = parent, .name = node[at].name, .depth = depth,
 				.self = periods ? node[at].period : node[at].samples,
 				.total = node[at].total, .period = node[at].period,
 				.samples = node[at].samples,
