@@ -83,7 +83,7 @@ struct bee_file {
 	s64			 ctime;
 	struct bee_build_id	 build_id;
 	bool			 equal;
-	spinlock_t		 rmap_lock;
+	spinlock_t		 rmap_lock;	/* of @rmap */
 	struct hlist_head	 rmap;
 	struct rhash_head	 by_equal;
 	struct list_head	 idle;

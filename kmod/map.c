@@ -433,7 +433,7 @@ bool bee_map_has(const struct bee_map *map, u64 start, u64 end, const struct bee
 	       (!in->file || bee_range_offset(r, start) == in->offset);
 }
 
-/* Before bee_map_link(): all of @old's ranges but those from @first to @last are in @map as well. */
+/* Before bee_map_link(): @old's ranges are in @map as well, but those from @first to @last. */
 static void map_keep_nodes(struct bee_map *map, struct bee_map *old, u32 first, u32 last)
 {
 	u32 tail = old->nr - last;

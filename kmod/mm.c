@@ -11,13 +11,13 @@
  * under mm_lock if no other writer did so meanwhile; otherwise it tries again.
  *
  * Lock order: mm_lock (the hash, the cookies, publication, who shares a map) is inside all others.
- * ftrace callbacks take it with preemption off; PREEMPT_RT is refused by compat.h.  Only the lock of
- * the xarray of cookies is inside of it; nothing is allocated or freed under it, and nothing that is
- * done under it takes longer the more ranges or address spaces there are.
+ * ftrace callbacks take it with preemption off; PREEMPT_RT is refused by compat.h.  Only the lock
+ * of the xarray of cookies is inside of it; nothing is allocated or freed under it, and nothing
+ * that is done under it takes longer the more ranges or address spaces there are.
  *
  * Who shares a map (rmap.c): an address space with a map is in the list of that map's owner.  If
- * others are as well, all of them have that same map, from a fork; one that is alone there may replace
- * its map by one with the same owner.  Lists and maps change under mm_lock only.
+ * others are as well, all of them have that same map, from a fork; one that is alone there may
+ * replace its map by one with the same owner.  Lists and maps change under mm_lock only.
  *
  * End of an address space: __mmput() reports it (uprobe_clear_state(), see hook.c).  struct
  * bee_mm is unhashed and its map dropped under mm_lock; both are freed a grace period later.
@@ -254,8 +254,8 @@ static bool mm_may_set_map(const struct bee_mm *m, u64 generation, const struct 
  * @map: the new ranges, after bee_map_link(), or NULL; the caller's reference is taken over
  *
  * Context: Any but NMI.  Caller keeps @m alive.
- * Return: false if the ranges have changed since, or a forked child has them as well, or @m is dead;
- * @map is dropped then.
+ * Return: false if the ranges have changed since, or a forked child has them as well, or @m is
+ * dead; @map is dropped then.
  */
 bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map)
 {
@@ -640,7 +640,7 @@ int bee_mm_list_users(const struct bee_file *f, u64 **cookies, u32 *nr, unsigned
 		if (found > room)
 			kvfree(*cookies);
 	} while (found > room);
-	/* Of a move that the search has seen a part of, the caller is to see the new bee_mm_seq(). */
+	/* If the search has seen a part of a move, the caller is to see the new bee_mm_seq(). */
 	spin_lock(&mm_lock);
 	spin_unlock(&mm_lock);
 	sort(*cookies, found, sizeof(**cookies), cookie_compare, NULL);

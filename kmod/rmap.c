@@ -4,15 +4,15 @@
  *
  * Each range of a map has a node, which is in the list of its file and leads to an owner: the
  * address spaces that have that map.  The node is linked before the map is published and unlinked
- * after it was replaced.  So what the list of a file leads to, under RCU, are all address spaces that
- * have it mapped, and perhaps others: whoever wants to know looks into their maps.  One that moves to
- * another owner meanwhile may be missed; bee_mm_list_users() tells.
+ * after it was replaced.  So what the list of a file leads to, under RCU, are all address spaces
+ * that have it mapped, and perhaps others: whoever wants to know looks into their maps.  One that
+ * moves to another owner meanwhile may be missed; bee_mm_list_users() tells.
  *
  * An address space that has its map to itself keeps its owner and the nodes of all ranges that a
- * change leaves alone: the new map takes them over, and only the nodes of ranges that come or go are
- * touched.  A forked address space joins the owner of its parent's map, and nothing else is done.
- * The first of them that changes its ranges leaves, with a new owner and new nodes: once for each
- * fork this takes time for all ranges, as the copy of the map does.
+ * change leaves alone: the new map takes them over, and only the nodes of ranges that come or go
+ * are touched.  A forked address space joins the owner of its parent's map, and nothing else is
+ * done.  The first of them that changes its ranges leaves, with a new owner and new nodes: once for
+ * each fork this takes time for all ranges, as the copy of the map does.
  *
  * Locks: @rmap_lock of a file, for its list; no other is taken inside of it, and callers need hold
  * none.  It is held for one node at a time, with preemption off.
@@ -108,7 +108,10 @@ void bee_rmap_free(struct bee_rmap_node *node)
 	kmem_cache_free(rmap_nodes, node);
 }
 
-/** bee_rmap_init() - prepare memory for nodes.  Context: Process, may sleep.  Return: 0 or -ENOMEM. */
+/*
+ * bee_rmap_init() - prepare memory for nodes.  Context: Process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
 int bee_rmap_init(void)
 {
 	rmap_nodes = kmem_cache_create("beeunwind_rmap", sizeof(struct bee_rmap_node), 0, 0, NULL);

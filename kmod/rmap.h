@@ -12,7 +12,7 @@
 struct bee_file;
 
 /**
- * struct bee_rmap_owner - the address spaces that have one map: one, or forked ones and their parent
+ * struct bee_rmap_owner - the address spaces that have one map: one, or a parent and its children
  * @mms: struct bee_mm by @by_owner (mm_lock of mm.c, RCU for reading)
  * @refs: one for each map that names it
  * @seen: the last search that has come by (mutex of mm.c)
