@@ -50,12 +50,12 @@ struct bee_compat_unmap {
 /* Before 6.19 the last argument is whether mmap_lock is held for writing; 6.1 may lack it. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
 #define BEE_COMPAT_UNMAP_IS(tree, ...) \
-	__same_type(unmap_vmas, void(struct mmu_gather *, tree *, struct vm_area_struct *, \
+	__same_type(unmap_vmas, void(struct mmu_gather *, struct tree *, struct vm_area_struct *, \
 				     unsigned long, unsigned long, ##__VA_ARGS__))
-static_assert(BEE_COMPAT_UNMAP_IS(struct maple_tree) ||
-	      BEE_COMPAT_UNMAP_IS(struct maple_tree, bool) ||
-	      BEE_COMPAT_UNMAP_IS(struct ma_state, unsigned long, bool) ||
-	      BEE_COMPAT_UNMAP_IS(struct ma_state, unsigned long),
+static_assert(BEE_COMPAT_UNMAP_IS(maple_tree) ||
+	      BEE_COMPAT_UNMAP_IS(maple_tree, bool) ||
+	      BEE_COMPAT_UNMAP_IS(ma_state, unsigned long, bool) ||
+	      BEE_COMPAT_UNMAP_IS(ma_state, unsigned long),
 	      "beeunwind does not know the arguments of this kernel's unmap_vmas()");
 
 static inline bool bee_compat_unmap_args(struct ftrace_regs *fregs, struct bee_compat_unmap *args)

@@ -79,7 +79,7 @@ checkpatch() {
 # argument twice, as the kernel's own do; shifts instead of BIT_ULL(), as user space, which reads
 # tables too, has no BIT_ULL().
 check_checkpatch() {
-	local files ignored=LINUX_VERSION_CODE,CONSTANT_COMPARISON,MACRO_ARG_REUSE,BIT_MACRO
+	local files ignored=LINUX_VERSION_CODE,CONSTANT_COMPARISON,MACRO_ARG_REUSE,MACRO_ARG_PRECEDENCE,BIT_MACRO
 	mapfile -t files < <(sources 'kmod/*.[ch]' 'include/*.h')
 	perl "$(checkpatch)" --no-tree --strict --terse --max-line-length=100 --ignore="$ignored" \
 		-f "${files[@]}"
