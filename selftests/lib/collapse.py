@@ -9,7 +9,8 @@ it leaves out what is beyond 127 frames otherwise.  Exits 1 and prints the stack
 the rules of Documentation/flame.rst: offsets of addresses without names are left out, and so are
 symbol versions; where perf looks up a return address that is the first one of a function, any name
 will do; of functions that a perf-PID.map has at one address, the last counts.  perf 6.1 names
-entries of .plt only, and no others of the procedure linkage table.
+entries of .plt only; others of the procedure linkage table have no name, or that of _init(), which
+is before them and whose size its file does not tell.
 """
 import collections
 import functools
@@ -91,13 +92,14 @@ def match_any(mine, theirs):
 
 
 def merge_plt(mine, theirs):
-    """What perf has as [FILE] may be an entry of a PLT."""
+    """What perf has as [FILE] or _init may be an entry of a PLT."""
     for stack in [s for s in theirs if theirs[s] > mine[s]]:
         names = stack.split(";")
         for own in [s for s in mine if "@plt" in s and mine[s] > theirs[s]]:
             pairs = list(zip(own.split(";"), names))
             if own.count(";") == stack.count(";") and all(
-                    a == b or a.endswith("@plt") and b.startswith("[") for a, b in pairs):
+                    a == b or a.endswith("@plt") and (b == "_init" or b.startswith("["))
+                    for a, b in pairs):
                 same = min(theirs[stack] - mine[stack], mine[own] - theirs[own])
                 theirs[stack] -= same
                 mine[own] -= same

@@ -191,7 +191,7 @@ int main(void)
 	char command[64];
 
 	ksft_print_header();
-	ksft_set_plan(6);
+	ksft_set_plan(7);
 	if (!mkdtemp(directory))
 		return 1;
 	setenv("BEEUNWIND_CACHE", directory, 1);
