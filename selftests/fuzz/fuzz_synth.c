@@ -19,6 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct synth_gap gap = { .start = TEXT, .end = TEXT + size };
 	const struct synth_input input = {
 		.elf = &elf, .gaps = &gap, .ngaps = 1, .functions = &function, .nfunctions = 1,
+		.patience = SYNTH_PATIENCE,
 	};
 	struct bee_error why;
 	struct synth synth;

@@ -207,7 +207,7 @@ static size_t coverage_find_gaps(struct coverage *coverage, struct synth_gap **g
 
 static void coverage_synthesise(struct coverage *coverage)
 {
-	struct synth_input input = { .elf = coverage->elf };
+	struct synth_input input = { .elf = coverage->elf, .patience = SYNTH_PATIENCE };
 	u64 *functions = alloc_array(NULL, coverage->nparts + 1, sizeof(*functions));
 	struct synth_gap *gaps;
 	size_t i;

@@ -35,7 +35,7 @@
 #define SYNTH_MAX_TEXT		(16u << 20)	/* bytes of gaps in a file */
 #define SYNTH_MAX_INSNS		20000		/* instructions of a function */
 #define SYNTH_MAX_STEPS		(48u << 20)	/* instructions executed for a file, repetitions too */
-#define SYNTH_MAX_LOST		(1u << 20)	/* instructions executed for nothing; see is_hopeless() */
+#define SYNTH_MAX_LOST		(1u << 18)	/* instructions for nothing, in a round; see is_hopeless() */
 #define SYNTH_MAX_EDGES		(1u << 20)	/* calls between functions without CFI */
 #define SYNTH_MAX_PRUNES	64		/* how deep a call can be that is not proven */
 #define SYNTH_ROUNDS		3
@@ -137,6 +137,7 @@ struct synth_functions {
  * @round: number of the round
  * @steps: instructions executed
  * @used: of them, in attempts that have proven a function
+ * @given_up: too few of them
  */
 struct synth_maker {
 	const struct synth_input *in;
@@ -171,6 +172,7 @@ struct synth_maker {
 	unsigned int		 round;
 	u64			 steps;
 	u64			 used;
+	bool			 given_up;
 };
 
 /* The gap with @at. */
@@ -532,14 +534,16 @@ static bool commit(struct synth_maker *m, size_t function)
 
 /*
  * Some code proves nothing, however long one looks at it: JIT compilers have their own conventions
- * in what they put into files (V8's embedded builtins, 2.4 MB of node).  So attempts that fail may
- * take a fixed time, and 50 times that of those that do not.  (Where all of libc's or libcrypto's
- * text is looked at, they take 30 and 13 times that; in node, 700 times.)  A file that is given up
+ * in what they put into files (V8's embedded builtins, 2.4 MB of node), and compiled code without
+ * CFI has too many places where a function may begin (busybox).  So attempts that fail may take a
+ * fixed time in each round, and @patience times that of those that do not.  A file that is given up
  * has no such rows.
  */
-static bool is_hopeless(const struct synth_maker *m)
+static bool is_hopeless(struct synth_maker *m)
 {
-	return m->steps - m->used > SYNTH_MAX_LOST + 50 * m->used;
+	if (m->steps - m->used > (m->round + 1ull) * SYNTH_MAX_LOST + m->in->patience * m->used)
+		m->given_up = true;
+	return m->given_up;
 }
 
 static void try_function(struct synth_maker *m, size_t function)

@@ -6,6 +6,9 @@
 #include "elf.h"
 #include "rows.h"
 
+/* Hand-written assembly takes 1 to 3 in stock libraries (x264, dav1d), busybox 11, node 77. */
+#define SYNTH_PATIENCE	4
+
 /**
  * struct synth_gap - text to look at
  * @start: first pc
@@ -23,6 +26,8 @@ struct synth_gap {
  * @ngaps: number of them
  * @functions: pcs where functions with CFI start, ascending
  * @nfunctions: number of them
+ * @patience: how many times the work for what is proven may go into attempts that fail before the
+ *	file is given up; SYNTH_PATIENCE
  */
 struct synth_input {
 	const struct elf_file	*elf;
@@ -30,6 +35,7 @@ struct synth_input {
 	size_t			 ngaps;
 	const u64		*functions;
 	size_t			 nfunctions;
+	unsigned int		 patience;
 };
 
 /**
