@@ -46,12 +46,13 @@ watch_ticks() {
 	sed 's/.*) //' "/proc/$(watch_pid)/stat" | awk '{ print $12 + $13 + $14 + $15 }'
 }
 
-# beectl has handled every message that has come: it uses no CPU time during the sleep.
+# beectl has handled every message that has come: it uses no CPU time during the sleep, and no child
+# is at work, whose time it gets when the child has ended.
 watch_is_idle() {
 	local before
 	before=$(watch_ticks)
 	sleep 0.7
-	[ -n "$before" ] && [ "$(watch_ticks)" = "$before" ]
+	[ -n "$before" ] && [ "$(watch_ticks)" = "$before" ] && ! pgrep -P "$(watch_pid)" >/dev/null
 }
 
 settle() {
