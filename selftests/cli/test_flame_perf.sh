@@ -26,7 +26,7 @@ check_like_perf() {
 # As above; its functions are in a file in /tmp, where perf looks for it.
 check_node() {
 	# shellcheck disable=SC2016  # for node
-	check_like_perf sh -c 'echo $$ >>"$0/pids"; exec node --perf-basic-prof -e "$1"' "$work" '
+	check_like_perf sh -c 'cd "$0" && echo $$ >>pids && exec node --perf-basic-prof -e "$1"' "$work" '
 		function f(n) { return n < 2 ? n : f(n - 1) + f(n - 2); }
 		for (let k = 0; k < 60; k++) {
 			let s = "";

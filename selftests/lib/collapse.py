@@ -10,7 +10,8 @@ the rules of Documentation/flame.rst: offsets of addresses without names are lef
 symbol versions; where perf looks up a return address that is the first one of a function, any name
 will do; of functions that a perf-PID.map has at one address, the last counts.  perf 6.1 names
 entries of .plt only; others of the procedure linkage table have no name, or that of _init(), which
-is before them and whose size its file does not tell.
+is before them and whose size its file does not tell.  It counts one entry of .plt for each relocation,
+though ifuncs may have theirs elsewhere: what it calls "@plt" alone can be any function.
 """
 import collections
 import functools
@@ -55,7 +56,7 @@ def frame(line, before):
     found = re.match(r"(.*)\+0x([0-9a-f]+)$", name)
     if found:
         name = found[1]
-        if found[2] == "0" and not exact:
+        if found[2] == "0" and not exact or name == "@plt":
             name = ANY
     if name == "[unknown]" and not kernel and dso != "[unknown]":
         name = "[" + dso.split("/")[-1].strip("[]") + "]"
