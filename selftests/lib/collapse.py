@@ -26,7 +26,7 @@ def ours(path):
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
             stack, count = line.rstrip("\n").rsplit(" ", 1)
-            stacks[re.sub(r"(\[[^];+]*\])\+0x[0-9a-f]+", r"\1", stack)] += int(count)
+            stacks[re.sub(r"(\[[^];]*\])\+0x[0-9a-f]+", r"\1", stack)] += int(count)
     return stacks
 
 
