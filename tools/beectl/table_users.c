@@ -35,7 +35,7 @@ static uint32_t find_open(struct netlink *nl, const char *path)
  * @nl: the connection
  * @word: a path; or if nothing that the module knows is there, a name as it shows them, say of a
  *	file that was replaced since or is in a container
- * @files: filled, with one at least; netlink_files_free() releases it, after an error as well
+ * @files: filled with one or more; netlink_files_free() releases it, after an error as well
  * @error: filled on failure
  *
  * Return: 0, or -1.
@@ -149,7 +149,7 @@ int table_users_show(struct netlink *nl, const struct netlink_file *file,
 }
 
 /**
- * table_users_kill() - remove the table of a file, and print which processes have it mapped
+ * table_users_kill() - remove the table of a file, and print the processes that have it mapped
  * @nl: the connection
  * @file: the file
  * @quiet: print nothing
@@ -160,20 +160,22 @@ int table_users_show(struct netlink *nl, const struct netlink_file *file,
 int table_users_kill(struct netlink *nl, const struct netlink_file *file, bool quiet,
 		     struct bee_error *error)
 {
-	struct netlink_procs procs = { 0 };
+	struct netlink_procs procs;
 	uint32_t used;
+	int ret;
 
 	if (netlink_table_kill(nl, file->id, &used, error))
 		return -1;
 	if (quiet)
 		return 0;
-	/* ENOENT: nobody has it mapped, and it was forgotten with its table. */
-	if (netlink_procs_get_users(nl, file->id, &procs, error) && error->code != ENOENT) {
-		netlink_procs_free(&procs);
-		return -1;
+	ret = netlink_procs_get_users(nl, file->id, &procs, error);
+	/* Nobody has it mapped, and it was forgotten with its table. */
+	if (ret && error->code == ENOENT)
+		ret = 0;
+	if (!ret) {
+		print_heading(file, "table removed", procs.count);
+		print_users(&procs);
 	}
-	print_heading(file, "table removed", procs.count);
-	print_users(&procs);
 	netlink_procs_free(&procs);
-	return 0;
+	return ret;
 }

@@ -206,6 +206,16 @@ int netlink_table_set(struct netlink *nl, int fd, uint32_t id, struct bee_error 
 	return table_add_run(nl, msg, &id, error);
 }
 
+static struct nl_msg *table_del_begin(struct netlink *nl, uint32_t id, bool force)
+{
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_TABLE_DEL, 0);
+
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_ID, id);
+	if (force)
+		exchange_put(msg, BEEUNWIND_A_FILE_FORCE, NULL, 0);
+	return msg;
+}
+
 /**
  * netlink_table_del() - remove a file's table from the module
  * @nl: the connection
@@ -217,12 +227,7 @@ int netlink_table_set(struct netlink *nl, int fd, uint32_t id, struct bee_error 
  */
 int netlink_table_del(struct netlink *nl, uint32_t id, bool force, struct bee_error *error)
 {
-	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_TABLE_DEL, 0);
-
-	exchange_put_u32(msg, BEEUNWIND_A_FILE_ID, id);
-	if (force)
-		exchange_put(msg, BEEUNWIND_A_FILE_FORCE, NULL, 0);
-	return exchange_request(nl, msg, NULL, NULL, error);
+	return exchange_request(nl, table_del_begin(nl, id, force), NULL, NULL, error);
 }
 
 /**
@@ -236,13 +241,9 @@ int netlink_table_del(struct netlink *nl, uint32_t id, bool force, struct bee_er
  */
 int netlink_table_kill(struct netlink *nl, uint32_t id, uint32_t *procs, struct bee_error *error)
 {
-	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_TABLE_DEL, 0);
 	struct netlink_file file = { 0 };
-	int ret;
+	int ret = exchange_request(nl, table_del_begin(nl, id, true), file_reply, &file, error);
 
-	exchange_put_u32(msg, BEEUNWIND_A_FILE_ID, id);
-	exchange_put(msg, BEEUNWIND_A_FILE_FORCE, NULL, 0);
-	ret = exchange_request(nl, msg, file_reply, &file, error);
 	*procs = file.procs;
 	return ret;
 }

@@ -224,19 +224,9 @@ static size_t place_of(const struct synth_maker *m, u64 pc)
 
 static bool has_function(const struct synth_maker *m, u64 pc)
 {
-	size_t low = 0, high = m->in->nfunctions;
+	size_t upto = order_upto(m->in->functions, m->in->nfunctions, sizeof(u64), 0, pc);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (m->in->functions[middle] == pc)
-			return true;
-		if (m->in->functions[middle] < pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return false;
+	return upto && m->in->functions[upto - 1] == pc;
 }
 
 static size_t functions_add(struct synth_functions *f, u64 pc, bool trusted)
@@ -256,17 +246,10 @@ static int function_order(const void *a, const void *b)
 
 static const struct synth_function *functions_find(const struct synth_functions *f, u64 pc)
 {
-	size_t low = 0, high = f->count;
+	size_t below = !pc ? 0 : order_upto(f->list, f->count, sizeof(*f->list),
+					    offsetof(struct synth_function, pc), pc - 1);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (f->list[middle].pc < pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < f->count && f->list[low].pc == pc ? &f->list[low] : NULL;
+	return below < f->count && f->list[below].pc == pc ? &f->list[below] : NULL;
 }
 
 /* A symbol or a call names the function at @at. */

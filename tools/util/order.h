@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What is sorted: for the comparison functions of qsort(), and to find it again. */
+/* Sorted arrays: comparison functions for qsort(), and a binary search. */
 #ifndef BEE_ORDER_H
 #define BEE_ORDER_H
 

@@ -25,6 +25,7 @@
 #include "gopclntab.h"
 #include "insn.h"
 #include "judge.h"
+#include "order.h"
 #include "padding.h"
 
 /* Pcs after which the expression that linkers write for .plt yields the same again. */
@@ -154,17 +155,10 @@ static bool value_is_same(const struct eval_value *a, const struct eval_value *b
 static const struct fde *compare_find_fde(const struct compare *c, u64 pc)
 {
 	const struct fde *fdes = c->list.fdes;
-	size_t low = 0, high = c->list.nfdes;
+	size_t upto = order_upto(fdes, c->list.nfdes, sizeof(*fdes), offsetof(struct fde, begin),
+				 pc);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (fdes[middle].begin <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && fdes[low - 1].end > pc ? &fdes[low - 1] : NULL;
+	return upto && fdes[upto - 1].end > pc ? &fdes[upto - 1] : NULL;
 }
 
 /*
@@ -406,22 +400,15 @@ static void compare_gap(struct compare *c, u64 start, u64 end, bool between)
 static void compare_synth(struct compare *c, u64 start, u64 end)
 {
 	const struct row_set *rows = &c->rows;
-	size_t low = 0, high = rows->nrows;
+	size_t row = order_upto(rows->rows, rows->nrows, sizeof(*rows->rows),
+				offsetof(struct row_start, pc), start) - 1;
 	u64 stop;
 
 	c->result->synth += end - start;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (rows->rows[middle].pc <= start)
-			low = middle;
-		else
-			high = middle;
-	}
-	for (; start < end; start = stop, low++) {
-		stop = row_end(rows, low) < end ? row_end(rows, low) : end;
+	for (; start < end; start = stop, row++) {
+		stop = row_end(rows, row) < end ? row_end(rows, row) : end;
 		c->result->synth_rows++;
-		compare_text(c, start, stop, row_rule(rows, low), "no FDE; from the code");
+		compare_text(c, start, stop, row_rule(rows, row), "no FDE; from the code");
 	}
 }
 
@@ -529,9 +516,7 @@ static int fdes_order(const void *a, const void *b)
 {
 	const struct fde *x = a, *y = b;
 
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	return order(x->begin, y->begin) ?: order(x->order, y->order);
 }
 
 /*
