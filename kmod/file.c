@@ -24,6 +24,10 @@
  * file_lock, so under file_lock a file that is found is either in use or in a list of idle ones.
  * Whoever changes the table of a file is a user of it.
  *
+ * A file and its table are charged to the user who maps it first, until nobody has it mapped; if the
+ * share of that one has no room for the table, to another who has it mapped.  Idle tables are
+ * nobody's: they go when anybody needs the room.
+ *
  * file_lock protects the hashes and lists.  The two most frequent operations take only the RCU read
  * lock: to find the file of an inode that is known and has not changed since the last look
  * (file_get_unchanged()), and to see at the end of an inode that it is not known
@@ -51,6 +55,7 @@
 #include "budget.h"
 #include "compat.h"
 #include "file.h"
+#include "payer.h"
 
 #define FILE_NAME_MAX	255		/* bytes kept of a path: the last ones */
 
@@ -146,6 +151,36 @@ static bool file_is_lost(const struct bee_file *f)
 	return hlist_empty(&f->inodes) && !f->build_id.len;
 }
 
+/* Charge @bytes more to who pays for a file, if somebody does; that many less if negative. */
+static void file_pay(struct bee_file *f, s64 bytes)
+{
+	lockdep_assert_held(&file_lock);
+	if (!f->payer)
+		return;
+	if (bytes > 0)
+		bee_payer_charge_fixed(f->payer, bytes);
+	else
+		bee_payer_uncharge(f->payer, -bytes);
+	f->paid += bytes;
+}
+
+static void file_set_payer(struct bee_file *f, struct bee_payer *payer, u64 paid)
+{
+	lockdep_assert_held(&file_lock);
+	WRITE_ONCE(f->payer, bee_payer_hold(payer));
+	f->paid = paid;
+}
+
+static void file_drop_payer(struct bee_file *f)
+{
+	struct bee_payer *payer = f->payer;
+
+	lockdep_assert_held(&file_lock);
+	bee_payer_uncharge(payer, f->paid);
+	file_set_payer(f, NULL, 0);
+	bee_payer_put(payer);
+}
+
 /* file_inodes_free() is to free it. */
 static void file_inode_unlink(struct file_inode *i, struct hlist_head *gone)
 {
@@ -156,6 +191,7 @@ static void file_inode_unlink(struct file_inode *i, struct hlist_head *gone)
 	hlist_del(&i->node);
 	hlist_add_head(&i->node, gone);
 	WRITE_ONCE(f->ninodes, f->ninodes - 1);
+	file_pay(f, -(s64)sizeof(*i));
 	if (!file_is_idle(f))
 		return;
 	WRITE_ONCE(file_idle_bytes, file_idle_bytes - sizeof(*i));
@@ -202,6 +238,7 @@ static int file_inode_link(struct bee_file *f, struct file_inode *i, const struc
 		return err;
 	hlist_add_head(&i->node, &f->inodes);
 	WRITE_ONCE(f->ninodes, f->ninodes + 1);
+	file_pay(f, sizeof(*i));
 	return 0;
 }
 
@@ -290,22 +327,31 @@ static void file_note(struct bee_file *f, s64 ctime, const struct bee_build_id *
 	file_equal_add(f);
 }
 
-/* Become a user of a file that has been found. */
-static void file_take(struct bee_file *f)
+/*
+ * Become a user of a file that has been found.  If nobody pays for it @payer does, also beyond its
+ * share: that takes no more memory.
+ */
+static void file_take(struct bee_file *f, struct bee_payer *payer)
 {
 	lockdep_assert_held(&file_lock);
-	if (refcount_inc_not_zero(&f->users))
-		return;
-	WRITE_ONCE(file_idle_bytes, file_idle_bytes - bee_file_bytes(f));
-	list_del_init(&f->idle);
-	refcount_set(&f->users, 1);
+	if (!refcount_inc_not_zero(&f->users)) {
+		WRITE_ONCE(file_idle_bytes, file_idle_bytes - bee_file_bytes(f));
+		list_del_init(&f->idle);
+		refcount_set(&f->users, 1);
+	}
+	if (payer && !f->payer) {
+		file_set_payer(f, payer, 0);
+		file_pay(f, bee_file_bytes(f));
+	}
 }
 
 /*
  * Become a user of the file that an inode shows, if it is as it was at the last look: then the
- * build-id does not matter.  Takes no lock, and leaves idle files to file_get_changed().
+ * build-id does not matter.  Takes no lock, and leaves files that are idle, or that nobody pays for,
+ * to file_get_changed().
  */
-static struct bee_file *file_get_unchanged(const struct bee_inode_look *look)
+static struct bee_file *file_get_unchanged(const struct bee_inode_look *look,
+					   const struct bee_payer *payer)
 {
 	struct bee_file *f = NULL;
 	struct rhlist_head *at;
@@ -317,7 +363,8 @@ static struct bee_file *file_get_unchanged(const struct bee_inode_look *look)
 		    READ_ONCE(i->file->ctime) != look->ctime ||
 		    !READ_ONCE(i->file->build_id.looked))
 			continue;
-		if (refcount_inc_not_zero(&i->file->users))
+		if ((!payer || READ_ONCE(i->file->payer)) &&
+		    refcount_inc_not_zero(&i->file->users))
 			f = i->file;
 		break;
 	}
@@ -326,7 +373,8 @@ static struct bee_file *file_get_unchanged(const struct bee_inode_look *look)
 }
 
 /* As file_get_unchanged(), with the build-id if that can be had; notes what the inode says now. */
-static struct bee_file *file_get_changed(const struct bee_inode_look *look)
+static struct bee_file *file_get_changed(const struct bee_inode_look *look,
+					 struct bee_payer *payer)
 {
 	struct bee_file *f = NULL;
 	struct rhlist_head *at;
@@ -342,13 +390,13 @@ static struct bee_file *file_get_changed(const struct bee_inode_look *look)
 	rcu_read_unlock();
 	if (!f)
 		return NULL;
-	file_take(f);
+	file_take(f, payer);
 	file_note(f, look->ctime, look->build_id.looked ? &look->build_id : &f->build_id);
 	return f;
 }
 
 /* Become a user of the file that an unknown inode shows, if that is known. */
-static struct bee_file *file_get_equal(const struct bee_inode_look *look)
+static struct bee_file *file_get_equal(const struct bee_inode_look *look, struct bee_payer *payer)
 {
 	struct bee_file *f;
 
@@ -356,7 +404,7 @@ static struct bee_file *file_get_equal(const struct bee_inode_look *look)
 	f = look->build_id.len ? rhashtable_lookup_fast(&file_equals, look, file_equal_params) :
 				 NULL;
 	if (f)
-		file_take(f);
+		file_take(f, payer);
 	return f;
 }
 
@@ -370,6 +418,58 @@ u64 bee_file_bytes(const struct bee_file *f)
 {
 	return file_size(f) + READ_ONCE(f->ninodes) * sizeof(struct file_inode) +
 	       READ_ONCE(f->table_bytes);
+}
+
+/**
+ * bee_file_set_table_bytes() - note the size of a file's table, and charge it to who pays for the file
+ * @f: the file; the caller is a user of it
+ * @bytes: kernel memory of the table that it gets; 0: of none
+ *
+ * Context: Any but NMI.
+ * Return: true, or false if that is beyond the payer's share, and nothing has changed.
+ */
+bool bee_file_set_table_bytes(struct bee_file *f, u64 bytes)
+{
+	bool fits = true;
+
+	spin_lock(&file_lock);
+	if (f->payer && bytes > f->table_bytes) {
+		fits = bee_payer_charge(f->payer, bytes - f->table_bytes);
+		if (fits)
+			f->paid += bytes - f->table_bytes;
+	} else {
+		file_pay(f, (s64)(bytes - f->table_bytes));
+	}
+	if (fits)
+		WRITE_ONCE(f->table_bytes, bytes);
+	spin_unlock(&file_lock);
+	return fits;
+}
+
+/**
+ * bee_file_move() - have another user pay for a file
+ * @f: the file; the caller is a user of it
+ * @payer: who is to pay
+ * @bytes: that are to be charged next
+ *
+ * Context: Any but NMI.
+ * Return: false if @payer pays already, or has no room for the file and @bytes.
+ */
+bool bee_file_move(struct bee_file *f, struct bee_payer *payer, u64 bytes)
+{
+	bool moved = false;
+	u64 now;
+
+	spin_lock(&file_lock);
+	now = bee_file_bytes(f);
+	if (payer && payer != f->payer && bee_payer_charge(payer, now + bytes)) {
+		file_drop_payer(f);
+		file_set_payer(f, payer, now);
+		bee_payer_uncharge(payer, bytes);
+		moved = true;
+	}
+	spin_unlock(&file_lock);
+	return moved;
 }
 
 static struct bee_file *file_alloc(const struct bee_inode_look *look, const struct path *path,
@@ -458,6 +558,7 @@ static void file_unpublish(struct bee_file *f, struct hlist_head *gone)
 	lockdep_assert_held(&file_lock);
 	hlist_for_each_entry_safe(i, next, &f->inodes, node)
 		file_inode_unlink(i, gone);
+	file_drop_payer(f);
 	file_equal_remove(f);
 	xa_erase(&file_ids, f->id);
 	WRITE_ONCE(file_nr, file_nr - 1);
@@ -467,17 +568,18 @@ static void file_unpublish(struct bee_file *f, struct hlist_head *gone)
 /*
  * The file that an inode shows at the first look at it: a known one, or else *@fresh, which is
  * published; or NULL without memory.  *@fresh and *@i become NULL if they are used, or not to be
- * freed by the caller.
+ * freed by the caller.  What *@fresh and *@i take is charged to @payer already.
  */
-static struct bee_file *file_get_first(const struct bee_inode_look *look, struct bee_file **fresh,
-				       struct file_inode **i, struct hlist_head *gone)
+static struct bee_file *file_get_first(const struct bee_inode_look *look, struct bee_payer *payer,
+				       struct bee_file **fresh, struct file_inode **i,
+				       struct hlist_head *gone)
 {
 	/* Another CPU may have been here since the inode was found to be unknown. */
-	struct bee_file *f = file_get_changed(look), *known;
+	struct bee_file *f = file_get_changed(look, payer), *known;
 
 	if (f)
 		return f;
-	known = file_get_equal(look);
+	known = file_get_equal(look, payer);
 	f = known ?: *fresh;
 	if (!known && file_publish(f))
 		return NULL;
@@ -493,36 +595,42 @@ static struct bee_file *file_get_first(const struct bee_inode_look *look, struct
 	*i = NULL;
 	if (!known) {
 		file_equal_add(f);
+		file_set_payer(f, payer, payer ? bee_file_bytes(f) : 0);
 		*fresh = NULL;
 	}
 	return f;
 }
 
-/* @inode and @path: NULL for the vDSO. */
+/* @inode and @path: NULL for the vDSO; @payer: NULL for a request. */
 static struct bee_file *file_get_or_create(const struct inode *inode, const struct path *path,
-					   gfp_t gfp)
+					   struct bee_payer *payer, gfp_t gfp)
 {
+	const struct bee_file *mine;
 	struct bee_inode_look look;
 	struct bee_file *f, *fresh;
 	struct file_inode *i;
 	HLIST_HEAD(gone);
+	u64 bytes;
 
 	bee_inode_look(&look, inode);
-	f = file_get_unchanged(&look);
+	f = file_get_unchanged(&look, payer);
 	if (f)
 		return f;
 	bee_inode_look_build_id(&look, gfp);
 	spin_lock(&file_lock);
-	f = file_get_changed(&look);
+	f = file_get_changed(&look, payer);
 	spin_unlock(&file_lock);
 	if (f)
 		return f;
-	fresh = file_alloc(&look, path, gfp);
+	mine = fresh = file_alloc(&look, path, gfp);
 	i = file_inode_alloc(gfp);
-	if (fresh && i) {
+	bytes = fresh ? file_size(fresh) + sizeof(*i) : 0;
+	if (fresh && i && bee_payer_charge(payer, bytes)) {
 		spin_lock(&file_lock);
-		f = file_get_first(&look, &fresh, &i, &gone);
+		f = file_get_first(&look, payer, &fresh, &i, &gone);
 		spin_unlock(&file_lock);
+		if (f != mine)
+			bee_payer_uncharge(payer, bytes);
 	}
 	file_inodes_free(&gone);
 	if (fresh)
@@ -541,7 +649,8 @@ static struct bee_file *file_get_or_create(const struct inode *inode, const stru
  */
 struct bee_file *bee_file_get(struct file *exe)
 {
-	return file_get_or_create(d_real_inode(exe->f_path.dentry), &exe->f_path, GFP_KERNEL);
+	return file_get_or_create(d_real_inode(exe->f_path.dentry), &exe->f_path, NULL,
+				  GFP_KERNEL);
 }
 
 /*
@@ -550,28 +659,30 @@ struct bee_file *bee_file_get(struct file *exe)
  */
 struct bee_file *bee_file_get_vdso(void)
 {
-	return file_get_or_create(NULL, NULL, GFP_KERNEL);
+	return file_get_or_create(NULL, NULL, NULL, GFP_KERNEL);
 }
 
 /**
  * bee_file_get_vma() - the file behind a mapping
  * @vma: the mapping; on overlayfs its vm_file has the inode of the layer below
+ * @payer: to whom the file is charged, if nobody pays for it
  * @gfp: GFP_KERNEL, or GFP_NOWAIT in a callback
  *
  * Context: Any but NMI; process with GFP_KERNEL.  mmap_lock held.
  * Return: as bee_file_get(); NULL for anonymous memory.
  */
-struct bee_file *bee_file_get_vma(const struct vm_area_struct *vma, gfp_t gfp)
+struct bee_file *bee_file_get_vma(const struct vm_area_struct *vma, struct bee_payer *payer,
+				  gfp_t gfp)
 {
 	const char *name = NULL;
 
 	if (vma->vm_file)
 		return file_get_or_create(file_inode(vma->vm_file),
-					  bee_compat_file_user_path(vma->vm_file), gfp);
+					  bee_compat_file_user_path(vma->vm_file), payer, gfp);
 	/* The vDSO by its name, as in perf_event_mmap_event() (kernel/events/core.c). */
 	if (vma->vm_ops && vma->vm_ops->name)
 		name = vma->vm_ops->name((struct vm_area_struct *)vma);
-	return name && !strcmp(name, "[vdso]") ? file_get_or_create(NULL, NULL, gfp) : NULL;
+	return name && !strcmp(name, "[vdso]") ? file_get_or_create(NULL, NULL, payer, gfp) : NULL;
 }
 
 /** bee_file_get_id() - the file with a reference, or NULL.  Context: Any but NMI. */
@@ -582,7 +693,7 @@ struct bee_file *bee_file_get_id(u32 id)
 	spin_lock(&file_lock);
 	f = xa_load(&file_ids, id);
 	if (f)
-		file_take(f);
+		file_take(f, NULL);
 	spin_unlock(&file_lock);
 	return f;
 }
@@ -603,7 +714,7 @@ struct bee_file *bee_file_get_idle(bool only_lost)
 	if (!f && !only_lost)
 		f = list_first_entry_or_null(&file_idle, struct bee_file, idle);
 	if (f)
-		file_take(f);
+		file_take(f, NULL);
 	spin_unlock(&file_lock);
 	return f;
 }
@@ -634,6 +745,7 @@ void bee_file_put(struct bee_file *f)
 	if (rcu_access_pointer(f->table)) {
 		list_add_tail(&f->idle, file_is_lost(f) ? &file_lost : &file_idle);
 		WRITE_ONCE(file_idle_bytes, file_idle_bytes + bee_file_bytes(f));
+		file_drop_payer(f);
 		spin_unlock(&file_lock);
 		return;
 	}

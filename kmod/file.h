@@ -16,6 +16,7 @@
 
 #include "inode.h"
 
+struct bee_payer;
 struct bee_stored;
 struct file;
 struct vm_area_struct;
@@ -57,8 +58,10 @@ struct bee_news {
  *	lock, with READ_ONCE())
  * @by_equal: in that hash (F)
  * @idle: in a list of idle tables, if there are no users (F)
- * @table_bytes: kernel memory of its table (store_mutex, READ_ONCE() for reading; no change while
- *	it is idle)
+ * @table_bytes: kernel memory of its table (F, READ_ONCE() for reading)
+ * @payer: to whom it is charged, with a reference; NULL: nobody, as long as only requests use it, and
+ *	while it is idle (F, READ_ONCE() for reading)
+ * @paid: bytes charged to @payer (F)
  * @rcu: frees it
  * @news: whether user space knows that it has no table
  * @hits: samples whose topmost frame was in it, modulo 2^32
@@ -88,6 +91,8 @@ struct bee_file {
 	struct rhash_head	 by_equal;
 	struct list_head	 idle;
 	u64			 table_bytes;
+	struct bee_payer	*payer;
+	u64			 paid;
 	struct rcu_head		 rcu;
 	struct bee_news		 news;
 	atomic_t		 hits;
@@ -101,7 +106,8 @@ void bee_file_exit(void);
 
 struct bee_file *bee_file_get(struct file *exe);
 struct bee_file *bee_file_get_vdso(void);
-struct bee_file *bee_file_get_vma(const struct vm_area_struct *vma, gfp_t gfp);
+struct bee_file *bee_file_get_vma(const struct vm_area_struct *vma, struct bee_payer *payer,
+				  gfp_t gfp);
 struct bee_file *bee_file_get_id(u32 id);
 struct bee_file *bee_file_get_idle(bool only_lost);
 struct bee_file *bee_file_next(unsigned long id);
@@ -109,6 +115,8 @@ void bee_file_put(struct bee_file *f);
 void bee_file_put_live(struct bee_file *f);
 
 u64 bee_file_bytes(const struct bee_file *f);
+bool bee_file_set_table_bytes(struct bee_file *f, u64 bytes);
+bool bee_file_move(struct bee_file *f, struct bee_payer *payer, u64 bytes);
 bool bee_file_is_inode(const struct bee_file *f, const struct inode *inode);
 void bee_file_inode_gone(const struct inode *inode);
 unsigned int bee_file_seq(void);

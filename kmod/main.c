@@ -11,6 +11,7 @@
 #include "manage.h"
 #include "netlink.h"
 #include "news.h"
+#include "payer.h"
 #include "percpu.h"
 #include "rmap.h"
 #include "store.h"
@@ -68,6 +69,7 @@ exit_store:
 	bee_news_exit();
 exit_file:
 	bee_file_exit();
+	bee_payer_exit();
 	bee_budget_exit();
 destroy_wq:
 	destroy_workqueue(main_wq);
@@ -87,6 +89,7 @@ static void __exit beeunwind_exit(void)
 	bee_store_exit();
 	bee_news_exit();
 	bee_file_exit();
+	bee_payer_exit();
 	bee_budget_exit();
 	destroy_workqueue(main_wq);
 }

@@ -18,6 +18,7 @@
 
 #include "compat.h"
 #include "manage.h"
+#include "payer.h"
 
 /*
  * While the rescans of an address space fail its delay until the next one doubles.  Whether one is
@@ -66,8 +67,10 @@ static struct bee_mm *manage_find(const struct mm_struct *mm)
 static struct bee_mm *manage_new(struct mm_struct *mm, struct pid *pid,
 				 struct netlink_ext_ack *extack)
 {
-	struct bee_mm *m = bee_mm_new(mm, pid, GFP_KERNEL_ACCOUNT);
+	struct bee_payer *payer = bee_payer_get_pid(pid, GFP_KERNEL);
+	struct bee_mm *m = bee_mm_new(mm, pid, payer, GFP_KERNEL_ACCOUNT);
 
+	bee_payer_put(payer);
 	if (!m)
 		NL_SET_ERR_MSG(extack, "out of memory or over budget");
 	return m;
@@ -89,6 +92,7 @@ static int update_locked(struct mm_struct *mm, struct pid *pid, const struct bee
 	struct bee_mm *known = manage_find(mm), *m = known;
 	struct bee_map *old = NULL, *map;
 	u64 generation = 0;
+	int ret = 0;
 
 	if (m)
 		old = bee_mm_get_map(m, &generation);
@@ -96,23 +100,21 @@ static int update_locked(struct mm_struct *mm, struct pid *pid, const struct bee
 		bee_map_put(old);
 		return update_stale(m, extack);
 	}
-	map = bee_map_apply(old, diff, extack);
-	bee_map_put(old);
-	if (IS_ERR(map))
-		return PTR_ERR(map);
 	if (!m)
 		m = manage_new(mm, pid, extack);
-	if (!m) {
-		bee_map_put(map);
+	if (!m)
 		return -ENOMEM;
-	}
-	if (bee_mm_commit_map(m, generation, map)) {
+	map = bee_map_apply(old, diff, m->payer, extack);
+	bee_map_put(old);
+	if (IS_ERR(map))
+		ret = PTR_ERR(map);
+	else if (!bee_mm_commit_map(m, generation, map))
+		ret = update_stale(known, extack);
+	if (!ret)
 		bee_mm_get_state(m, state);
-		return 0;
-	}
-	if (!known)
+	else if (!known)
 		bee_mm_forget(mm);
-	return update_stale(known, extack);
+	return ret;
 }
 
 /**
@@ -148,7 +150,7 @@ static int scan_locked(struct bee_mm *m, struct netlink_ext_ack *extack)
 	lockdep_assert_held(&mm_mutex);
 	do {
 		old = bee_mm_get_map(m, &generation);
-		map = bee_map_scan(old, m->mm, extack);
+		map = bee_map_scan(old, m->mm, m->payer, extack);
 		same = !READ_ONCE(m->lost) && !IS_ERR(map) && bee_map_is_same(old, map);
 		bee_map_put(old);
 		if (IS_ERR(map))

@@ -19,6 +19,7 @@
 #include "budget.h"
 #include "compat.h"
 #include "map.h"
+#include "payer.h"
 #include "rmap.h"
 
 /* Of a map with @room ranges.  Its nodes are charged one by one. */
@@ -43,7 +44,7 @@ static struct bee_rmap_node **map_nodes(struct bee_map *map)
 }
 
 /* For callbacks, which can wait neither for memory nor for room in the budget. */
-static struct bee_map *map_alloc_nowait(u32 room)
+static struct bee_map *map_alloc_nowait(u32 room, struct bee_payer *payer)
 {
 	struct bee_map *map = NULL;
 
@@ -52,13 +53,29 @@ static struct bee_map *map_alloc_nowait(u32 room)
 	if (!map)
 		return ERR_PTR(-ENOMEM);
 	*map = (struct bee_map) { .room = room, .refs = REFCOUNT_INIT(1) };
-	if (bee_budget_charge_nowait(BEE_BUDGET_MMS, map_bytes(map)))
+	if (bee_payer_charge_mm(payer, map_bytes(map))) {
+		map->payer = bee_payer_hold(payer);
 		return map;
+	}
 	kfree(map);
 	return ERR_PTR(-ENOSPC);
 }
 
-static struct bee_map *map_alloc(u64 room, struct netlink_ext_ack *extack)
+static int map_charge(u64 bytes, struct bee_payer *payer, struct netlink_ext_ack *extack)
+{
+	int ret;
+
+	if (!bee_payer_charge(payer, bytes)) {
+		NL_SET_ERR_MSG_FMT(extack, "over the share of user %u", payer->uid);
+		return -EDQUOT;
+	}
+	ret = bee_budget_charge(BEE_BUDGET_MMS, bytes, extack);
+	if (ret)
+		bee_payer_uncharge(payer, bytes);
+	return ret;
+}
+
+static struct bee_map *map_alloc(u64 room, struct bee_payer *payer, struct netlink_ext_ack *extack)
 {
 	struct bee_map *map;
 	int ret;
@@ -74,9 +91,11 @@ static struct bee_map *map_alloc(u64 room, struct netlink_ext_ack *extack)
 		return ERR_PTR(-ENOMEM);
 	}
 	*map = (struct bee_map) { .room = room, .refs = REFCOUNT_INIT(1) };
-	ret = bee_budget_charge(BEE_BUDGET_MMS, map_bytes(map), extack);
-	if (!ret)
+	ret = map_charge(map_bytes(map), payer, extack);
+	if (!ret) {
+		map->payer = bee_payer_hold(payer);
 		return map;
+	}
 	kvfree(map);
 	return ERR_PTR(ret);
 }
@@ -92,7 +111,8 @@ static void map_free_rcu(struct rcu_head *rcu)
 		bee_rmap_free(map_nodes(map)[i]);
 		nodes++;
 	}
-	bee_budget_uncharge(BEE_BUDGET_MMS, map_bytes(map) + nodes * NODE_BYTES);
+	bee_payer_uncharge_mm(map->payer, map_bytes(map) + nodes * NODE_BYTES);
+	bee_payer_put(map->payer);
 	kvfree(map);
 }
 
@@ -139,7 +159,7 @@ int bee_map_link(struct bee_map *map, gfp_t gfp)
 	if (!map->owner) {
 		map->own_first = 0;
 		end = map->nr;
-		map->owner = bee_rmap_owner_new(gfp);
+		map->owner = bee_rmap_owner_new(map->payer, gfp);
 		if (!map->owner)
 			return -ENOMEM;
 	}
@@ -147,7 +167,7 @@ int bee_map_link(struct bee_map *map, gfp_t gfp)
 	map->own_end = map->own_first;
 	for (i = map->own_first; i < end; i++)
 		left += !!map->ranges[i].file;
-	if (!bee_budget_charge_nowait(BEE_BUDGET_MMS, left * NODE_BYTES))
+	if (!bee_payer_charge_mm(map->payer, left * NODE_BYTES))
 		return -ENOMEM;
 	for (i = map->own_first; i < end; i++) {
 		struct bee_file *f = map->ranges[i].file;
@@ -159,7 +179,7 @@ int bee_map_link(struct bee_map *map, gfp_t gfp)
 		map_nodes(map)[i] = node;
 		map->own_end = i + 1;
 	}
-	bee_budget_uncharge(BEE_BUDGET_MMS, left * NODE_BYTES);
+	bee_payer_uncharge_mm(map->payer, left * NODE_BYTES);
 	return i < end ? -ENOMEM : 0;
 }
 
@@ -288,13 +308,14 @@ static int diff_apply(const struct bee_map *old, const struct bee_map_diff *diff
  * bee_map_apply() - build a map from another and a diff
  * @old: the ranges before, or NULL
  * @diff: ranges to remove and to add, from user space: not checked yet
+ * @payer: to whom it is charged
  * @extack: the reason of a refusal
  *
  * Context: Process, may sleep.
  * Return: the new map with a reference, NULL if no range remains, or an error pointer.
  */
 struct bee_map *bee_map_apply(const struct bee_map *old, const struct bee_map_diff *diff,
-			      struct netlink_ext_ack *extack)
+			      struct bee_payer *payer, struct netlink_ext_ack *extack)
 {
 	u32 nr_old = old ? old->nr : 0;
 	struct bee_map *map;
@@ -312,7 +333,7 @@ struct bee_map *bee_map_apply(const struct bee_map *old, const struct bee_map_di
 		NL_SET_ERR_MSG(extack, "more ranges to remove than there are");
 		return ERR_PTR(-ENOENT);
 	}
-	map = map_alloc((u64)nr_old + diff->nr_add - diff->nr_del, extack);
+	map = map_alloc((u64)nr_old + diff->nr_add - diff->nr_del, payer, extack);
 	if (IS_ERR(map))
 		return map;
 	ret = diff_apply(old, diff, map, extack);
@@ -333,6 +354,7 @@ struct bee_map *bee_map_apply(const struct bee_map *old, const struct bee_map_di
  * @map: the ranges before, or NULL
  * @start: first address of the new range
  * @vma: the mapping
+ * @payer: to whom the file is charged, if nobody pays for it
  * @gfp: GFP_KERNEL, or GFP_NOWAIT in a callback
  *
  * If @map has a range of the same inode at @start its file is taken, even if the inode has been
@@ -342,13 +364,14 @@ struct bee_map *bee_map_apply(const struct bee_map *old, const struct bee_map_di
  * Return: as bee_file_get_vma().
  */
 struct bee_file *bee_map_get_file(const struct bee_map *map, u64 start,
-				  const struct vm_area_struct *vma, gfp_t gfp)
+				  const struct vm_area_struct *vma, struct bee_payer *payer,
+				  gfp_t gfp)
 {
 	const struct bee_range *r = map ? bee_map_find(map, start) : NULL;
 
 	if (!r || !r->file || !vma->vm_file ||
 	    !bee_file_is_inode(r->file, file_inode(vma->vm_file)))
-		return bee_file_get_vma(vma, gfp);
+		return bee_file_get_vma(vma, payer, gfp);
 	refcount_inc(&r->file->users);
 	return r->file;
 }
@@ -357,13 +380,14 @@ struct bee_file *bee_map_get_file(const struct bee_map *map, u64 start,
  * bee_map_scan() - build a map of the executable mappings of an address space
  * @old: the ranges before, or NULL
  * @mm: the address space
+ * @payer: to whom it is charged, and files for which nobody pays
  * @extack: the reason of a refusal
  *
  * Context: Process, may sleep.  mmap_lock of @mm held.
  * Return: as bee_map_apply(), but before bee_map_link().
  */
 struct bee_map *bee_map_scan(const struct bee_map *old, struct mm_struct *mm,
-			     struct netlink_ext_ack *extack)
+			     struct bee_payer *payer, struct netlink_ext_ack *extack)
 {
 	VMA_ITERATOR(count, mm, 0);
 	VMA_ITERATOR(vmi, mm, 0);
@@ -375,13 +399,13 @@ struct bee_map *bee_map_scan(const struct bee_map *old, struct mm_struct *mm,
 	mmap_assert_locked(mm);
 	for_each_vma(count, vma)
 		nr += !!(vma->vm_flags & VM_EXEC);
-	map = map_alloc(nr, extack);
+	map = map_alloc(nr, payer, extack);
 	if (IS_ERR(map))
 		return map;
 	for_each_vma(vmi, vma) {
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
-		file = bee_map_get_file(old, vma->vm_start, vma, GFP_KERNEL);
+		file = bee_map_get_file(old, vma->vm_start, vma, payer, GFP_KERNEL);
 		if (IS_ERR(file)) {
 			NL_SET_ERR_MSG(extack, "out of memory or over budget");
 			bee_map_put(map);
@@ -453,14 +477,16 @@ static void map_keep_nodes(struct bee_map *map, struct bee_map *old, u32 first, 
  * @start: first address
  * @end: address after the last
  * @in: the range that is mapped there now; NULL: none
+ * @payer: to whom it is charged
  *
- * If one address space has @old, the new map keeps its owner and the nodes of ranges that stay.
+ * If one address space has @old, and the same user pays for it, the new map keeps its owner and the
+ * nodes of ranges that stay.
  *
  * Context: Any but NMI; does not sleep.  Caller holds the RCU read lock.
  * Return: as bee_map_apply(); an error pointer without memory or room in the budget.
  */
 struct bee_map *bee_map_splice(struct bee_map *old, u64 start, u64 end,
-			       const struct bee_range *in)
+			       const struct bee_range *in, struct bee_payer *payer)
 {
 	u32 nr = old ? old->nr : 0, first = old ? map_first_after(old, start) : 0, last = first, i;
 	const struct bee_range *head = NULL, *tail = NULL;
@@ -475,7 +501,7 @@ struct bee_map *bee_map_splice(struct bee_map *old, u64 start, u64 end,
 		tail = &old->ranges[last - 1];
 	if (!in && !head && !tail && first == 0 && last == nr)
 		return NULL;
-	map = map_alloc_nowait(first + !!head + !!in + !!tail + nr - last);
+	map = map_alloc_nowait(first + !!head + !!in + !!tail + nr - last, payer);
 	if (IS_ERR(map))
 		return map;
 	for (i = 0; i < nr && old->ranges[i].start < start; i++)
@@ -487,7 +513,7 @@ struct bee_map *bee_map_splice(struct bee_map *old, u64 start, u64 end,
 		map_append_part(map, tail, end, tail->end);
 	for (i = last; i < nr; i++)
 		map_append_part(map, &old->ranges[i], old->ranges[i].start, old->ranges[i].end);
-	if (old && bee_rmap_is_single(old->owner))
+	if (old && old->payer == payer && bee_rmap_is_single(old->owner))
 		map_keep_nodes(map, old, first, last);
 	ret = bee_map_link(map, GFP_NOWAIT);
 	if (!ret)

@@ -9,6 +9,7 @@
 
 #include "file.h"
 
+struct bee_payer;
 struct bee_rmap_owner;
 struct mm_struct;
 struct netlink_ext_ack;
@@ -37,6 +38,7 @@ struct bee_range {
  * @own_end: range after the last one of these; @own_first and @own_end change only in
  *	bee_map_take_over()
  * @rcu: frees it
+ * @payer: to whom it and its nodes are charged, with a reference
  * @owner: the address spaces that have it, with a reference; NULL before bee_map_link()
  * @ranges: the ranges; each holds a reference on its file.  Behind them is an array of @room
  *	pointers, map_nodes(): the nodes of the ranges in the lists of their files
@@ -48,6 +50,7 @@ struct bee_map {
 	u32			 own_first;
 	u32			 own_end;
 	struct rcu_head		 rcu;
+	struct bee_payer	*payer;
 	struct bee_rmap_owner	*owner;
 	struct bee_range	 ranges[];
 };
@@ -83,17 +86,18 @@ struct bee_map_diff {
 #define BEE_MAP_MAX_RANGES	65536
 
 struct bee_map *bee_map_apply(const struct bee_map *old, const struct bee_map_diff *diff,
-			      struct netlink_ext_ack *extack);
+			      struct bee_payer *payer, struct netlink_ext_ack *extack);
 struct bee_map *bee_map_scan(const struct bee_map *old, struct mm_struct *mm,
-			     struct netlink_ext_ack *extack);
+			     struct bee_payer *payer, struct netlink_ext_ack *extack);
 struct bee_map *bee_map_splice(struct bee_map *old, u64 start, u64 end,
-			       const struct bee_range *in);
+			       const struct bee_range *in, struct bee_payer *payer);
 int bee_map_link(struct bee_map *map, gfp_t gfp);
 void bee_map_take_over(struct bee_map *map, struct bee_map *old);
 void bee_map_put(struct bee_map *map);
 
 struct bee_file *bee_map_get_file(const struct bee_map *map, u64 start,
-				  const struct vm_area_struct *vma, gfp_t gfp);
+				  const struct vm_area_struct *vma, struct bee_payer *payer,
+				  gfp_t gfp);
 bool bee_map_has(const struct bee_map *map, u64 start, u64 end, const struct bee_range *in);
 bool bee_map_is_same(const struct bee_map *a, const struct bee_map *b);
 

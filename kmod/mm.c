@@ -38,6 +38,7 @@
 #include "budget.h"
 #include "mm.h"
 #include "news.h"
+#include "payer.h"
 #include "rmap.h"
 
 #define MM_RESCAN_DELAY	(HZ / 10)
@@ -68,7 +69,8 @@ static u32 mm_reserved;			/* mm_lock; length of mm_reserve */
 
 static void mm_free(struct bee_mm *m)
 {
-	bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(*m));
+	bee_payer_uncharge_mm(m->payer, sizeof(*m));
+	bee_payer_put(m->payer);
 	put_pid(m->pid);
 	mmdrop(m->mm);
 	kfree(m);
@@ -101,8 +103,10 @@ static void mm_free_bare(struct bee_mm *m)
 }
 
 /* For mm_publish(). */
-static struct bee_mm *mm_init_managed(struct bee_mm *m, struct mm_struct *mm, struct pid *pid)
+static struct bee_mm *mm_init_managed(struct bee_mm *m, struct mm_struct *mm, struct pid *pid,
+				      struct bee_payer *payer)
 {
+	m->payer = bee_payer_hold(payer);
 	mmgrab(mm);
 	m->mm = mm;
 	m->pid = get_pid(pid);
@@ -110,16 +114,17 @@ static struct bee_mm *mm_init_managed(struct bee_mm *m, struct mm_struct *mm, st
 	return m;
 }
 
-static struct bee_mm *mm_alloc_managed(struct mm_struct *mm, struct pid *pid, gfp_t gfp)
+static struct bee_mm *mm_alloc_managed(struct mm_struct *mm, struct pid *pid,
+				       struct bee_payer *payer, gfp_t gfp)
 {
 	struct bee_mm *m;
 
-	if (!bee_budget_charge_nowait(BEE_BUDGET_MMS, sizeof(*m)))
+	if (!bee_payer_charge_mm(payer, sizeof(*m)))
 		return NULL;
 	m = mm_alloc_bare(gfp);
 	if (m)
-		return mm_init_managed(m, mm, pid);
-	bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(*m));
+		return mm_init_managed(m, mm, pid, payer);
+	bee_payer_uncharge_mm(payer, sizeof(*m));
 	return NULL;
 }
 
@@ -140,13 +145,24 @@ static void mm_refill_fn(struct work_struct *work)
 
 static DECLARE_WORK(mm_refill, mm_refill_fn);
 
+static bool mm_charge_reserve(struct bee_payer *payer)
+{
+	if (!bee_payer_charge_reserve(payer, sizeof(struct bee_mm)))
+		return false;
+	if (bee_budget_charge_reserve(BEE_BUDGET_MMS, sizeof(struct bee_mm)))
+		return true;
+	bee_payer_uncharge(payer, sizeof(struct bee_mm));
+	return false;
+}
+
 /* As mm_alloc_managed(), for callbacks: the last resort is the reserve. */
 static struct bee_mm *mm_alloc_callback(struct mm_struct *mm, struct pid *pid)
 {
-	struct bee_mm *m = mm_alloc_managed(mm, pid, GFP_NOWAIT);
+	struct bee_payer *payer = bee_payer_get_current(GFP_NOWAIT);
+	struct bee_mm *m = mm_alloc_managed(mm, pid, payer, GFP_NOWAIT);
 
-	if (m || !bee_budget_charge_reserve(BEE_BUDGET_MMS, sizeof(*m)))
-		return m;
+	if (m || !mm_charge_reserve(payer))
+		goto put_payer;
 	spin_lock(&mm_lock);
 	if (mm_reserved) {
 		WRITE_ONCE(mm_reserved, mm_reserved - 1);
@@ -155,9 +171,12 @@ static struct bee_mm *mm_alloc_callback(struct mm_struct *mm, struct pid *pid)
 	spin_unlock(&mm_lock);
 	queue_work(mm_wq, &mm_refill);
 	if (m)
-		return mm_init_managed(m, mm, pid);
-	bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(*m));
-	return NULL;
+		mm_init_managed(m, mm, pid, payer);
+	else
+		bee_payer_uncharge_mm(payer, sizeof(*m));
+put_payer:
+	bee_payer_put(payer);
+	return m;
 }
 
 static void mm_publish(struct bee_mm *m)
@@ -278,14 +297,16 @@ bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map)
  * bee_mm_new() - begin to manage an address space
  * @mm: the address space; the caller holds mm_users, and no one else can begin to manage it
  * @pid: a process in it, for listings
+ * @payer: to whom it is charged
  * @gfp: GFP_KERNEL_ACCOUNT
  *
  * Context: Any but NMI.
  * Return: the managed address space, without ranges; or NULL: out of memory or over budget.
  */
-struct bee_mm *bee_mm_new(struct mm_struct *mm, struct pid *pid, gfp_t gfp)
+struct bee_mm *bee_mm_new(struct mm_struct *mm, struct pid *pid, struct bee_payer *payer,
+			  gfp_t gfp)
 {
-	struct bee_mm *m = mm_alloc_managed(mm, pid, gfp);
+	struct bee_mm *m = mm_alloc_managed(mm, pid, payer, gfp);
 
 	if (!m)
 		return NULL;
@@ -398,7 +419,7 @@ static bool mm_try_splice(struct bee_mm *m, u64 start, u64 end, const struct bee
 
 	old = bee_mm_get_map(m, &generation);
 	if (!READ_ONCE(m->lost) && !bee_map_has(old, start, end, in)) {
-		map = bee_map_splice(old, start, end, in);
+		map = bee_map_splice(old, start, end, in, m->payer);
 		if (IS_ERR(map))
 			mm_lose(m);
 		else
@@ -450,7 +471,7 @@ void bee_mm_attach(const struct vm_area_struct *vma, u64 start, u64 end, u64 off
 	if (!m || READ_ONCE(m->lost))
 		goto unlock;
 	old = bee_mm_get_map(m, &generation);
-	in.file = bee_map_get_file(old, start, vma, GFP_NOWAIT);
+	in.file = bee_map_get_file(old, start, vma, m->payer, GFP_NOWAIT);
 	bee_map_put(old);
 	if (IS_ERR(in.file)) {
 		mm_lose(m);
@@ -604,6 +625,39 @@ static u32 mm_search_users(const struct bee_file *f, u64 *cookies, u32 room)
 u32 bee_mm_count_users(const struct bee_file *f)
 {
 	return mm_search_users(f, NULL, 0);
+}
+
+/**
+ * bee_mm_move_file() - find a user whose share has room for a file that is mapped
+ * @f: the file; the caller holds a reference
+ * @bytes: that are to be charged for it next
+ *
+ * Takes time in proportion to the ranges and address spaces that have it mapped.
+ *
+ * Context: Process.
+ * Return: whether another user pays for it than before.
+ */
+bool bee_mm_move_file(struct bee_file *f, u64 bytes)
+{
+	const struct bee_rmap_node *node;
+	struct bee_payer *last = NULL;
+	const struct bee_mm *m;
+	bool moved = false;
+
+	rcu_read_lock();
+	hlist_for_each_entry_rcu(node, &f->rmap, in_file) {
+		hlist_for_each_entry_rcu(m, &node->owner->mms, by_owner) {
+			if (m->payer == last)
+				continue;
+			last = m->payer;
+			moved = bee_file_move(f, last, bytes);
+			if (moved)
+				goto unlock;
+		}
+	}
+unlock:
+	rcu_read_unlock();
+	return moved;
 }
 
 static int cookie_compare(const void *a, const void *b)

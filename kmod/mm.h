@@ -13,12 +13,14 @@
 
 #include "map.h"
 
+struct bee_payer;
 struct pid;
 
 /**
  * struct bee_mm - a managed address space
  * @mm: the address space, with a reference of mmgrab() (I)
  * @pid: the process that was named when it became managed, or NULL (I)
+ * @payer: to whom it and its ranges are charged, with a reference (I)
  * @cookie: its name in the protocol, ascending, never reused (I)
  * @generation: number of changes of @map; written after @map, read before it (L)
  * @lost: for want of memory @map is not what is mapped, and is empty (L)
@@ -37,6 +39,7 @@ struct pid;
 struct bee_mm {
 	struct mm_struct	*mm;
 	struct pid		*pid;
+	struct bee_payer	*payer;
 	u64			 cookie;
 	u64			 generation;
 	bool			 lost;
@@ -80,7 +83,8 @@ struct bee_mm_totals {
 void bee_mm_init(struct workqueue_struct *wq, struct delayed_work *rescan);
 void bee_mm_exit(void);
 
-struct bee_mm *bee_mm_new(struct mm_struct *mm, struct pid *pid, gfp_t gfp);
+struct bee_mm *bee_mm_new(struct mm_struct *mm, struct pid *pid, struct bee_payer *payer,
+			  gfp_t gfp);
 void bee_mm_forget(const struct mm_struct *mm);
 bool bee_mm_forget_cookie(u64 cookie);
 
@@ -99,6 +103,7 @@ const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only);
 struct bee_mm *bee_mm_next_lost(u64 cookie);
 unsigned int bee_mm_seq(void);
 u32 bee_mm_count_users(const struct bee_file *f);
+bool bee_mm_move_file(struct bee_file *f, u64 bytes);
 int bee_mm_list_users(const struct bee_file *f, u64 **cookies, u32 *nr, unsigned int *seq);
 void bee_mm_sum(struct bee_mm_totals *totals);
 

@@ -19,6 +19,7 @@
 #include "mm.h"
 #include "netlink.h"
 #include "netlink_impl.h"
+#include "payer.h"
 #include "percpu.h"
 #include "store.h"
 
@@ -171,7 +172,8 @@ static int netlink_info_get(struct sk_buff *request, struct genl_info *info)
 	      nla_put_u32(skb, BEEUNWIND_A_INFO_LISTENERS,
 			  genl_has_listeners(&bee_netlink_family, &init_net, 0)) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_CACHE_BYTES,
-				  bee_budget_used(BEE_BUDGET_CACHES));
+				  bee_budget_used(BEE_BUDGET_CACHES)) ||
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_SHARE, bee_payer_share());
 	return bee_netlink_reply_end(info, skb, hdr, err);
 }
 
@@ -194,6 +196,47 @@ static int netlink_stats_get(struct sk_buff *request, struct genl_info *info)
 	return bee_netlink_reply_end(info, skb, hdr, err);
 }
 
+static int user_put(struct sk_buff *skb, const struct bee_payer_state *user)
+{
+	return nla_put_u32(skb, BEEUNWIND_A_USER_UID, user->uid) ||
+	       bee_netlink_put_u64(skb, BEEUNWIND_A_USER_BYTES, user->bytes) ||
+	       bee_netlink_put_u64(skb, BEEUNWIND_A_USER_MOST, user->most) ||
+	       bee_netlink_put_u64(skb, BEEUNWIND_A_USER_REFUSED, user->refused);
+}
+
+/**
+ * struct user_dump - state of a dump of users, in cb->ctx
+ * @next: the first uid that may come next; beyond 32 bits at the end
+ * @begun: the sender's capabilities have been checked
+ */
+struct user_dump {
+	u64	next;
+	bool	begun;
+};
+
+/* A user that comes or goes meanwhile may be in it or not: cb->seq is none. */
+static int netlink_user_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct user_dump *dump = (void *)cb->ctx;
+	int err = dump->begun ? 0 : bee_netlink_check_caps(cb->skb, cb->extack);
+	struct bee_payer_state user;
+	void *hdr;
+
+	if (err)
+		return err;
+	dump->begun = true;
+	while (dump->next <= U32_MAX && bee_payer_next(dump->next, &user)) {
+		hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_USER_GET);
+		if (!hdr || user_put(skb, &user)) {
+			genlmsg_cancel(skb, hdr);
+			return skb->len ?: -EMSGSIZE;
+		}
+		genlmsg_end(skb, hdr);
+		dump->next = user.uid + 1ull;
+	}
+	return skb->len;
+}
+
 /* The value of an attribute of CONFIG_SET, at @value, or NULL if the request does not have it. */
 static const u32 *config_get_u32(const struct genl_info *info, int attr, u32 *value)
 {
@@ -206,6 +249,7 @@ static const u32 *config_get_u32(const struct genl_info *info, int attr, u32 *va
 static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 {
 	struct nlattr *budget = info->attrs[BEEUNWIND_A_CONFIG_BUDGET];
+	struct nlattr *share = info->attrs[BEEUNWIND_A_CONFIG_SHARE];
 	struct nlattr *hook = info->attrs[BEEUNWIND_A_CONFIG_HOOK];
 	struct nlattr *until_close = info->attrs[BEEUNWIND_A_CONFIG_UNTIL_CLOSE];
 	struct bee_follow_settings set;
@@ -213,11 +257,11 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 	const u32 *announce = config_get_u32(info, BEEUNWIND_A_CONFIG_ANNOUNCE, &set.announce);
 	int err = 0;
 
-	if (!budget && !hook && !follow && !announce) {
+	if (!budget && !share && !hook && !follow && !announce) {
 		NL_SET_ERR_MSG(info->extack, "nothing to set");
 		return -EINVAL;
 	}
-	if (until_close && (budget || hook)) {
+	if (until_close && (budget || share || hook)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, until_close,
 				    "only follow and announce can be held until a close");
 		return -EINVAL;
@@ -226,6 +270,11 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 	    !netlink_capable(request, CAP_SYS_ADMIN)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, budget,
 				    "to raise the budget needs CAP_SYS_ADMIN");
+		return -EPERM;
+	}
+	if (share && nla_get_u32(share) > bee_payer_share() &&
+	    !netlink_capable(request, CAP_SYS_ADMIN)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, share, "to raise the share needs CAP_SYS_ADMIN");
 		return -EPERM;
 	}
 	if (until_close)
@@ -238,6 +287,8 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 		if (err)
 			NL_SET_ERR_MSG_FMT(info->extack, "hook: %s", bee_hook_advice(err));
 	}
+	if (!err && share)
+		bee_payer_set_share(nla_get_u32(share));
 	if (!err)
 		bee_follow_set(follow, announce);
 	return err;
@@ -249,6 +300,7 @@ static const struct nla_policy netlink_config_policy[BEEUNWIND_A_CONFIG_MAX + 1]
 	[BEEUNWIND_A_CONFIG_FOLLOW]   = NLA_POLICY_MAX(NLA_U32, BEEUNWIND_FOLLOW_MAX),
 	[BEEUNWIND_A_CONFIG_ANNOUNCE] = NLA_POLICY_MAX(NLA_U32, BEEUNWIND_ANNOUNCE_MAX),
 	[BEEUNWIND_A_CONFIG_UNTIL_CLOSE] = { .type = NLA_FLAG },
+	[BEEUNWIND_A_CONFIG_SHARE]    = NLA_POLICY_RANGE(NLA_U32, 1, 100),
 };
 
 /*
@@ -277,6 +329,7 @@ static const struct genl_ops netlink_ops[] = {
 		     .done = bee_netlink_proc_dump_done),
 	NETLINK_DO(STATS_GET, netlink_stats_get),
 	NETLINK_DO(CONFIG_SET, netlink_config_set, NETLINK_CONFIG),
+	NETLINK_DUMP(USER_GET, netlink_user_dump),
 };
 
 static const struct genl_multicast_group netlink_groups[] = {

@@ -123,8 +123,10 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 		goto put_file;
 	reply = bee_netlink_reply_begin(info, BEEUNWIND_CMD_TABLE_ADD, &hdr);
 	if (reply) {
-		err = bee_store_add(f, file, &replaced, info->extack) ?:
-		      table_answer(reply, f, replaced, true);
+		err = bee_store_add(f, file, &replaced, info->extack);
+		if (err == -EDQUOT && bee_mm_move_file(f, i_size_read(file_inode(file))))
+			err = bee_store_add(f, file, &replaced, info->extack);
+		err = err ?: table_answer(reply, f, replaced, true);
 		err = bee_netlink_reply_end(info, reply, hdr, err);
 	} else {
 		err = -ENOMEM;

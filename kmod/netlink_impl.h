@@ -19,7 +19,8 @@ int bee_netlink_put_stops(struct sk_buff *skb, int attr, const atomic_t *stop);
 static_assert(BEEUNWIND_A_INFO_PAD == BEE_NETLINK_PAD && BEEUNWIND_A_FILE_PAD == BEE_NETLINK_PAD &&
 	      BEEUNWIND_A_RANGE_PAD == BEE_NETLINK_PAD && BEEUNWIND_A_PROC_PAD == BEE_NETLINK_PAD &&
 	      BEEUNWIND_A_STATS_PAD == BEE_NETLINK_PAD &&
-	      BEEUNWIND_A_STOP_COUNT_PAD == BEE_NETLINK_PAD);
+	      BEEUNWIND_A_STOP_COUNT_PAD == BEE_NETLINK_PAD &&
+	      BEEUNWIND_A_USER_PAD == BEE_NETLINK_PAD);
 
 static inline int bee_netlink_put_u64(struct sk_buff *skb, int attr, u64 value)
 {

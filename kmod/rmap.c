@@ -21,35 +21,40 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "budget.h"
 #include "file.h"
+#include "payer.h"
 #include "rmap.h"
 
 /* Not kmalloc(), which would round a node of 24 bytes up to 32. */
 static struct kmem_cache *rmap_nodes;
 
 /*
- * bee_rmap_owner_new() - an owner without address spaces, with a reference.
+ * bee_rmap_owner_new() - an owner without address spaces, with a reference.  @payer: for whom.
  * Context: Any but NMI, or as @gfp says.  Return: the owner, or NULL: out of memory or over budget.
  */
-struct bee_rmap_owner *bee_rmap_owner_new(gfp_t gfp)
+struct bee_rmap_owner *bee_rmap_owner_new(struct bee_payer *payer, gfp_t gfp)
 {
 	struct bee_rmap_owner *owner;
 
-	if (!bee_budget_charge_nowait(BEE_BUDGET_MMS, sizeof(*owner)))
+	if (!bee_payer_charge_mm(payer, sizeof(*owner)))
 		return NULL;
 	owner = kzalloc(sizeof(*owner), gfp | __GFP_NOWARN);
-	if (owner)
-		refcount_set(&owner->refs, 1);
-	else
-		bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(*owner));
+	if (!owner) {
+		bee_payer_uncharge_mm(payer, sizeof(*owner));
+		return NULL;
+	}
+	owner->payer = bee_payer_hold(payer);
+	refcount_set(&owner->refs, 1);
 	return owner;
 }
 
 static void owner_free_rcu(struct rcu_head *rcu)
 {
-	bee_budget_uncharge(BEE_BUDGET_MMS, sizeof(struct bee_rmap_owner));
-	kfree(container_of(rcu, struct bee_rmap_owner, rcu));
+	struct bee_rmap_owner *owner = container_of(rcu, struct bee_rmap_owner, rcu);
+
+	bee_payer_uncharge_mm(owner->payer, sizeof(*owner));
+	bee_payer_put(owner->payer);
+	kfree(owner);
 }
 
 /**
@@ -70,7 +75,7 @@ void bee_rmap_owner_put(struct bee_rmap_owner *owner)
  * @owner: who has the range, or will; the same
  * @gfp: GFP_KERNEL_ACCOUNT, or GFP_NOWAIT in a callback
  *
- * The caller charges the node to the budget, as it has many at a time.
+ * The caller charges the node, as it has many at a time.
  *
  * Context: Any but NMI, or as @gfp says.
  * Return: the node, or NULL: out of memory.

@@ -10,16 +10,21 @@
 #include <linux/types.h>
 
 struct bee_file;
+struct bee_payer;
 
 /**
  * struct bee_rmap_owner - the address spaces that have one map: one, or a parent and its children
  * @mms: struct bee_mm by @by_owner (mm_lock of mm.c, RCU for reading)
  * @refs: one for each map that names it
+ * @payer: to whom it is charged, with a reference (I)
  * @seen: the last search that has come by (mutex of mm.c)
  * @rcu: frees it
+ *
+ * I: set before publication.
  */
 struct bee_rmap_owner {
 	struct hlist_head	mms;
+	struct bee_payer	*payer;
 	refcount_t		refs;
 	u32			seen;
 	struct rcu_head		rcu;
@@ -43,7 +48,7 @@ struct bee_rmap_node {
 int bee_rmap_init(void);
 void bee_rmap_exit(void);
 
-struct bee_rmap_owner *bee_rmap_owner_new(gfp_t gfp);
+struct bee_rmap_owner *bee_rmap_owner_new(struct bee_payer *payer, gfp_t gfp);
 void bee_rmap_owner_put(struct bee_rmap_owner *owner);
 
 struct bee_rmap_node *bee_rmap_link(struct bee_file *f, struct bee_rmap_owner *owner, gfp_t gfp);

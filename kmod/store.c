@@ -117,14 +117,13 @@ static int stored_fill(struct bee_stored *stored, struct file *file, struct netl
 
 /*
  * Replace a file's table, or with NULL remove it; then bee_news_reset() is to follow.  The caller
- * holds a reference on the file.
+ * holds a reference on the file, and has called bee_file_set_table_bytes().
  */
 static void store_set(struct bee_file *f, struct bee_stored *stored)
 {
 	struct bee_stored *old = store_dereference(f->table);
 
 	rcu_assign_pointer(f->table, stored);
-	WRITE_ONCE(f->table_bytes, bee_stored_bytes(stored));
 	WRITE_ONCE(store_nr, store_nr + !!stored - !!old);
 	bee_file_changed();
 	if (old)
@@ -134,6 +133,7 @@ static void store_set(struct bee_file *f, struct bee_stored *stored)
 /* Remove the table of an idle file. */
 static void store_drop(struct bee_file *f)
 {
+	bee_file_set_table_bytes(f, 0);
 	store_set(f, NULL);
 	bee_news_reset(f);
 	bee_file_put(f);
@@ -199,7 +199,8 @@ const struct bee_budget_reclaim bee_store_reclaim = {
  * The table replaces one that the file has, and holds for all mappings of the file at once.
  *
  * Context: Process, may sleep.
- * Return: 0, also if the file has an equal table already, or -errno.
+ * Return: 0, also if the file has an equal table already, or -errno; -EDQUOT if the share of who pays
+ * for the file has no room.
  */
 int bee_store_add(struct bee_file *f, struct file *file, bool *replaced,
 		  struct netlink_ext_ack *extack)
@@ -221,12 +222,16 @@ int bee_store_add(struct bee_file *f, struct file *file, bool *replaced,
 	if (old && old->table.size == stored->table.size &&
 	    !memcmp(old->blob, stored->blob, old->table.size)) {
 		stored_free(stored);
-	} else {
+	} else if (bee_file_set_table_bytes(f, bee_stored_bytes(stored))) {
 		*replaced = old;
 		store_set(f, stored);
+	} else {
+		NL_SET_ERR_MSG(extack, "table: over the share of the user who has the file mapped");
+		stored_free(stored);
+		err = -EDQUOT;
 	}
 	mutex_unlock(&store_mutex);
-	return 0;
+	return err;
 }
 
 /**
@@ -254,6 +259,7 @@ int bee_store_del(struct bee_file *f, bool force, struct netlink_ext_ack *extack
 				   bee_file_users(f) - 1);
 		ret = -EBUSY;
 	} else {
+		bee_file_set_table_bytes(f, 0);
 		store_set(f, NULL);
 	}
 	mutex_unlock(&store_mutex);

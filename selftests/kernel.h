@@ -33,6 +33,7 @@
 
 typedef unsigned int gfp_t;
 typedef struct { int counter; } atomic_t;
+typedef struct { long counter; } atomic64_t;
 typedef struct { atomic_t refs; } refcount_t;
 
 #define atomic_read(v)			READ_ONCE((v)->counter)

@@ -161,27 +161,52 @@ static struct kmem_cache *kmem_cache_create(const char *name, size_t size, int a
 
 static u64 charged;
 
-bool bee_budget_charge_nowait(enum bee_budget_kind kind, u64 bytes)
+bool bee_payer_charge(struct bee_payer *payer, u64 bytes)
 {
-	(void)kind;
 	if (fails && !--fails)
+		return false;
+	payer->bytes.counter += bytes;
+	return true;
+}
+
+void bee_payer_uncharge(struct bee_payer *payer, u64 bytes)
+{
+	check(payer->bytes.counter >= bytes, "a user gets more back than was charged");
+	payer->bytes.counter -= bytes;
+}
+
+int bee_budget_charge(enum bee_budget_kind kind, u64 bytes, struct netlink_ext_ack *extack)
+{
+	(void)kind, (void)extack;
+	if (fails && !--fails)
+		return -ENOSPC;
+	charged += bytes;
+	return 0;
+}
+
+bool bee_payer_charge_mm(struct bee_payer *payer, u64 bytes)
+{
+	if (!bee_payer_charge(payer, bytes))
 		return false;
 	charged += bytes;
 	return true;
 }
 
-int bee_budget_charge(enum bee_budget_kind kind, u64 bytes, struct netlink_ext_ack *extack)
+void bee_payer_uncharge_mm(struct bee_payer *payer, u64 bytes)
 {
-	(void)extack;
-	return bee_budget_charge_nowait(kind, bytes) ? 0 : -ENOSPC;
-}
-
-void bee_budget_uncharge(enum bee_budget_kind kind, u64 bytes)
-{
-	(void)kind;
+	bee_payer_uncharge(payer, bytes);
 	check(charged >= bytes, "more is uncharged than was charged");
 	charged -= bytes;
 }
+
+void bee_payer_put(struct bee_payer *payer)
+{
+	check(!refcount_dec_and_test(&payer->refs), "a user has lost the test's reference");
+}
+
+/* Each with one reference of the test's own. */
+#define PAYERS	2
+static struct bee_payer payers[PAYERS];
 
 /* With one reference of the test's own. */
 #define FILES	5
@@ -193,9 +218,10 @@ struct bee_file *bee_file_get_id(u32 id)
 	return &files[id];
 }
 
-struct bee_file *bee_file_get_vma(const struct vm_area_struct *vma, gfp_t gfp)
+struct bee_file *bee_file_get_vma(const struct vm_area_struct *vma, struct bee_payer *payer,
+				  gfp_t gfp)
 {
-	(void)vma, (void)gfp;
+	(void)vma, (void)payer, (void)gfp;
 	return NULL;
 }
 
@@ -214,6 +240,7 @@ void bee_file_put(struct bee_file *f)
 /* An address space: what of struct bee_mm concerns its map. */
 struct space {
 	bool			 used;
+	struct bee_payer	*payer;
 	u64			 generation;
 	struct bee_map		*map;
 	struct hlist_node	 by_owner;
@@ -258,9 +285,14 @@ static bool commit(struct space *s, u64 generation, struct bee_map *map)
 	return done;
 }
 
+static struct space new_space(void)
+{
+	return (struct space){ .used = true, .payer = &payers[random_u64() % PAYERS] };
+}
+
 static void fork_space(const struct space *parent, struct space *child)
 {
-	*child = (struct space){ .used = true };
+	*child = new_space();
 	if (parent->map)
 		refcount_inc(&parent->map->refs);
 	set_map(child, parent->map);
@@ -309,7 +341,7 @@ static void change(struct space *s, unsigned int depth)
 	}
 	if (!bee_map_has(old, start, end, unmap ? NULL : &in)) {
 		fails = random_u64() % 10 ? 0 : 1 + random_u64() % 6;
-		map = bee_map_splice(old, start, end, unmap ? NULL : &in);
+		map = bee_map_splice(old, start, end, unmap ? NULL : &in, s->payer);
 		fails = 0;
 		if (IS_ERR(map)) {
 			failed++;
@@ -372,13 +404,15 @@ static void check_all(void)
 
 int main(void)
 {
-	size_t i;
+	size_t i, k, left = 0;
 
 	ksft_print_header();
 	ksft_set_plan(3);
 	bee_rmap_init();
 	for (i = 0; i < FILES; i++)
 		refcount_set(&files[i].users, 1);
+	for (i = 0; i < PAYERS; i++)
+		refcount_set(&payers[i].refs, 1);
 	for (i = 0; i < 100000; i++) {
 		struct space *s = &spaces[random_u64() % SPACES], *parent;
 
@@ -390,7 +424,7 @@ int main(void)
 		else if (parent->used)
 			fork_space(parent, s);
 		else
-			*s = (struct space){ .used = true };
+			*s = new_space();
 		check_all();
 		if (random_u64() % 3 == 0)
 			grace_period();
@@ -407,6 +441,8 @@ int main(void)
 	grace_period();
 	for (i = 0; i < FILES && refcount_read(&files[i].users) == 1; i++)
 		;
-	ksft_test_result(i == FILES && !charged, "nothing is left or charged\n");
+	for (k = 0; k < PAYERS; k++)
+		left += payers[k].bytes.counter + refcount_read(&payers[k].refs) - 1;
+	ksft_test_result(i == FILES && !charged && !left, "nothing is left or charged\n");
 	ksft_finished();
 }

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Payers: how much of the budget each user has, and may have.
+ *
+ * Address spaces with their ranges, and files with their tables while they are mapped, are charged to
+ * the user whose process has brought them, beside the budget.  A user may have a share of what the
+ * others leave: with a share of a half, one who takes all that is to be had gets half of the budget,
+ * a second one a quarter.  So whoever comes next finds room, however much the others want.
+ *
+ * The user is the real uid of a process in the initial user namespace.  In another one uids cost
+ * nothing (newuidmap(1) gives each user thousands), so there it is the user who has made that
+ * namespace, or the outermost that it is inside of.
+ *
+ * Root has no share: it may have all that the budget has.  What requests bring nobody pays for: they
+ * are made by those who may also load modules or read all processes.
+ *
+ * A payer exists while anything is charged to it.
+ */
+#include <linux/cred.h>
+#include <linux/hashtable.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/uidgid.h>
+#include <linux/user_namespace.h>
+
+#include "payer.h"
+
+#define PAYER_HASH_BITS	8
+
+/* Innermost of all; taken in RCU callbacks too, so with interrupts off. */
+static DEFINE_SPINLOCK(payer_lock);
+static DEFINE_HASHTABLE(payer_hash, PAYER_HASH_BITS);	/* payer_lock */
+static atomic64_t payer_sum;				/* bytes of all payers */
+static unsigned int payer_share = BEE_PAYER_SHARE;
+
+static kuid_t payer_uid(const struct cred *cred)
+{
+	const struct user_namespace *ns = cred->user_ns;
+	kuid_t uid = cred->uid;
+
+	while (ns != &init_user_ns) {
+		uid = ns->owner;
+		ns = ns->parent;
+	}
+	return uid;
+}
+
+static struct bee_payer *payer_find(u32 uid)
+{
+	struct bee_payer *payer;
+
+	lockdep_assert_held(&payer_lock);
+	hash_for_each_possible(payer_hash, payer, by_uid, uid)
+		if (payer->uid == uid)
+			return payer;
+	return NULL;
+}
+
+static struct bee_payer *payer_get(kuid_t kuid, gfp_t gfp)
+{
+	u32 uid = __kuid_val(kuid);
+	struct bee_payer *payer, *fresh = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&payer_lock, flags);
+	payer = bee_payer_hold(payer_find(uid));
+	spin_unlock_irqrestore(&payer_lock, flags);
+	if (payer)
+		return payer;
+	fresh = kzalloc(sizeof(*fresh), gfp | __GFP_NOWARN);
+	if (!fresh)
+		return NULL;
+	fresh->uid = uid;
+	refcount_set(&fresh->refs, 1);
+	spin_lock_irqsave(&payer_lock, flags);
+	payer = bee_payer_hold(payer_find(uid));
+	if (!payer)
+		hash_add(payer_hash, &fresh->by_uid, uid);
+	spin_unlock_irqrestore(&payer_lock, flags);
+	if (!payer)
+		return fresh;
+	kfree(fresh);
+	return payer;
+}
+
+/**
+ * bee_payer_get_current() - who pays for what the current process brings
+ * @gfp: GFP_KERNEL, or GFP_NOWAIT in a callback
+ *
+ * Context: Any but NMI, or as @gfp says.
+ * Return: the payer with a reference, or NULL: out of memory.
+ */
+struct bee_payer *bee_payer_get_current(gfp_t gfp)
+{
+	return payer_get(payer_uid(current_cred()), gfp);
+}
+
+/**
+ * bee_payer_get_pid() - who pays for what a process brings
+ * @pid: the process; if it has ended, root pays
+ * @gfp: GFP_KERNEL
+ *
+ * Context: Any but NMI, or as @gfp says.
+ * Return: as bee_payer_get_current().
+ */
+struct bee_payer *bee_payer_get_pid(struct pid *pid, gfp_t gfp)
+{
+	struct task_struct *task;
+	kuid_t uid = GLOBAL_ROOT_UID;
+
+	rcu_read_lock();
+	task = pid_task(pid, PIDTYPE_PID);
+	if (task)
+		uid = payer_uid(__task_cred(task));
+	rcu_read_unlock();
+	return payer_get(uid, gfp);
+}
+
+/** bee_payer_put() - drop a reference; @payer may be NULL.  Context: Any but NMI. */
+void bee_payer_put(struct bee_payer *payer)
+{
+	unsigned long flags;
+
+	if (!payer || !refcount_dec_and_lock_irqsave(&payer->refs, &payer_lock, &flags))
+		return;
+	hash_del(&payer->by_uid);
+	spin_unlock_irqrestore(&payer_lock, flags);
+	WARN_ON_ONCE(atomic64_read(&payer->bytes));
+	kfree(payer);
+}
+
+/** bee_payer_share() - percent that a user may have of what the others leave.  Context: Any. */
+unsigned int bee_payer_share(void)
+{
+	return READ_ONCE(payer_share);
+}
+
+/**
+ * bee_payer_set_share() - change the share; what is charged stays
+ * @percent: 1 to 100
+ *
+ * Context: Any.
+ */
+void bee_payer_set_share(unsigned int percent)
+{
+	WRITE_ONCE(payer_share, percent);
+}
+
+/* The most that a payer may have, while the others have as much as they do now. */
+static u64 payer_most(const struct bee_payer *payer, u64 bytes, u64 sum)
+{
+	u64 limit = bee_budget_limit(), others = sum - min(sum, bytes);
+
+	if (uid_eq(KUIDT_INIT(payer->uid), GLOBAL_ROOT_UID))
+		return U64_MAX;
+	return div_u64(limit - min(limit, others), 100) * bee_payer_share();
+}
+
+/* Charges first and looks then, so that of two who cross the limit at once both are seen. */
+static bool payer_add(struct bee_payer *payer, u64 bytes, unsigned int reserve)
+{
+	u64 own, most;
+
+	if (!payer)
+		return true;
+	own = atomic64_add_return(bytes, &payer->bytes);
+	most = payer_most(payer, own, atomic64_add_return(bytes, &payer_sum));
+	if (own <= most || own - most <= most / 100 * reserve)
+		return true;
+	bee_payer_uncharge(payer, bytes);
+	atomic64_inc(&payer->refused);
+	return false;
+}
+
+/**
+ * bee_payer_charge() - charge bytes to a user, within its share
+ * @payer: the user; NULL: nobody pays
+ * @bytes: how many
+ *
+ * Context: Any but NMI.
+ * Return: true, or false and nothing is charged.
+ */
+bool bee_payer_charge(struct bee_payer *payer, u64 bytes)
+{
+	return payer_add(payer, bytes, 0);
+}
+
+/**
+ * bee_payer_charge_reserve() - as bee_payer_charge(), a quarter beyond the share
+ * @payer: the user; NULL: nobody pays
+ * @bytes: how many, of what bee_budget_charge_reserve() is for
+ *
+ * Context: Any but NMI.
+ * Return: true, or false and nothing is charged.
+ */
+bool bee_payer_charge_reserve(struct bee_payer *payer, u64 bytes)
+{
+	return payer_add(payer, bytes, 25);
+}
+
+/** bee_payer_charge_fixed() - as bee_payer_charge(), but not refused.  Context: Any but NMI. */
+void bee_payer_charge_fixed(struct bee_payer *payer, u64 bytes)
+{
+	if (!payer)
+		return;
+	atomic64_add(bytes, &payer->bytes);
+	atomic64_add(bytes, &payer_sum);
+}
+
+/** bee_payer_uncharge() - give bytes back; @payer may be NULL.  Context: Any but NMI. */
+void bee_payer_uncharge(struct bee_payer *payer, u64 bytes)
+{
+	if (!payer)
+		return;
+	atomic64_sub(bytes, &payer->bytes);
+	atomic64_sub(bytes, &payer_sum);
+}
+
+/**
+ * bee_payer_charge_mm() - charge bytes of an address space to its user and to the budget
+ * @payer: the user
+ * @bytes: how many
+ *
+ * Context: Any but NMI.
+ * Return: as bee_budget_charge_nowait().
+ */
+bool bee_payer_charge_mm(struct bee_payer *payer, u64 bytes)
+{
+	if (!bee_payer_charge(payer, bytes))
+		return false;
+	if (bee_budget_charge_nowait(BEE_BUDGET_MMS, bytes))
+		return true;
+	bee_payer_uncharge(payer, bytes);
+	return false;
+}
+
+/** bee_payer_uncharge_mm() - give back what bee_payer_charge_mm() has charged.  Context: as there. */
+void bee_payer_uncharge_mm(struct bee_payer *payer, u64 bytes)
+{
+	bee_budget_uncharge(BEE_BUDGET_MMS, bytes);
+	bee_payer_uncharge(payer, bytes);
+}
+
+/**
+ * bee_payer_next() - the payer with the lowest uid from one on
+ * @uid: the first uid wanted
+ * @state: filled
+ *
+ * Looks at all payers, which are as many as users of the machine at most.
+ *
+ * Context: Process.
+ * Return: whether there is one.
+ */
+bool bee_payer_next(u32 uid, struct bee_payer_state *state)
+{
+	const struct bee_payer *payer, *first = NULL;
+	unsigned long flags;
+	int bucket;
+
+	spin_lock_irqsave(&payer_lock, flags);
+	hash_for_each(payer_hash, bucket, payer, by_uid)
+		if (payer->uid >= uid && (!first || payer->uid < first->uid))
+			first = payer;
+	if (first) {
+		state->uid = first->uid;
+		state->bytes = atomic64_read(&first->bytes);
+		state->refused = atomic64_read(&first->refused);
+		state->most = min(payer_most(first, state->bytes, atomic64_read(&payer_sum)),
+				  bee_budget_limit());
+	}
+	spin_unlock_irqrestore(&payer_lock, flags);
+	return first;
+}
+
+/** bee_payer_exit() - nothing is charged any more.  Context: Process. */
+void bee_payer_exit(void)
+{
+	WARN_ON(!hash_empty(payer_hash) || atomic64_read(&payer_sum));
+}
