@@ -159,11 +159,11 @@ check_words() {
 		complains 2 'beectl: config: none: not managed or all; see "beectl config --help"' \
 			config follow none &&
 		complains 2 'beectl: status: abc: not a process id; see "beectl status --help"' status abc &&
-		complains 2 'beectl: status: --since: only without PID, --files, --processes and --tables; see "beectl status --help"' \
+		complains 2 'beectl: status: --since: only without PID, --files, --processes, --tables and --users; see "beectl status --help"' \
 			status --files --since "$work/none" &&
 		complains 2 'beectl: status: --tables: which files?; see "beectl status --help"' \
 			status --tables &&
-		complains 2 'beectl: status: --tables: without --files and --processes; see "beectl status --help"' \
+		complains 2 'beectl: status: --tables: without --files, --processes and --users; see "beectl status --help"' \
 			status --tables --files "$beectl" &&
 		complains 2 'beectl: load: --all or process ids, not both; see "beectl load --help"' \
 			load --all 1 &&

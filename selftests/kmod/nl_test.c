@@ -569,6 +569,7 @@ static int unprivileged(void)
 	struct range one = at(50, 1, 0);
 	struct netlink_files tables = {};
 	struct netlink_procs procs = {};
+	struct netlink_users users = {};
 	struct netlink_stats stats;
 	struct netlink_file one_file;
 	struct netlink_info info;
@@ -594,6 +595,8 @@ static int unprivileged(void)
 	DENIED(guest_update(&u, &proc, NULL, 0, &one, 1));
 	DENIED(netlink_proc_del(u.nl, target, &u.error));
 	DENIED(netlink_procs_get(u.nl, 0, &procs, &u.error));
+	DENIED(netlink_users_get(u.nl, &users, &u.error));
+	DENIED(netlink_config_set(u.nl, BEEUNWIND_A_CONFIG_SHARE, 1, &u.error));
 	DENIED(netlink_config_set(u.nl, BEEUNWIND_A_CONFIG_BUDGET, 1, &u.error));
 	DENIED(netlink_config_set(u.nl, BEEUNWIND_A_CONFIG_HOOK,
 				  BEEUNWIND_HOOK_STATE_OFF, &u.error));

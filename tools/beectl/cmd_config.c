@@ -16,7 +16,7 @@
 static const char config_help[] =
 	"Usage: beectl config [--json]\n"
 	"       beectl config [budget SIZE] [follow managed|all] [announce sampled|mapped]\n"
-	"                     [hook on|off]\n"
+	"                     [hook on|off] [share PERCENT]\n"
 	"\n"
 	"Show the module's settings, or change some of them until it is unloaded.\n"
 	"\n"
@@ -27,12 +27,14 @@ static const char config_help[] =
 	"  announce  When the module tells of a file without a table: after the first sample in\n"
 	"            it (sampled, the default), or when it is mapped\n"
 	"  hook      Whether the module sits in perf's callchain path\n"
+	"  share     How much of the budget that other users leave one user may have, 1 to 100\n"
+	"            percent; root may have all\n"
 	"\n"
 	"While \"beectl watch\" is running, follow is all, and with --eager announce is mapped;\n"
 	"the settings made here hold again when it ends, however it ends.\n"
 	"\n"
 	"Options:\n"
-	"      --json  Print one object: budget, used, follow, announce, hook\n"
+	"      --json  Print one object: budget, used, follow, announce, hook, share\n"
 	"  -h, --help  Show this text\n"
 	"\n"
 	"Example:\n"
@@ -46,8 +48,8 @@ static const char config_help[] =
  * @name: on the command line, and in JSON
  * @wrong: the message for a bad value
  * @attribute: for netlink_config_set()
- * @names: of its values; NULL: it is a number of bytes
- * @max: the last value that can be set
+ * @names: of its values; NULL: it is a number
+ * @max: the last value that can be set; 0: it is a number of bytes
  * @last: the last value that the module reports
  * @offset: of the value in struct netlink_info, a uint32_t
  */
@@ -69,6 +71,8 @@ static const struct setting settings[] = {
 	  BEEUNWIND_ANNOUNCE_MAX, BEEUNWIND_ANNOUNCE_MAX, offsetof(struct netlink_info, announce) },
 	{ "hook", "not on or off", BEEUNWIND_A_CONFIG_HOOK, bee_hook_state_names,
 	  BEEUNWIND_HOOK_STATE_ON, BEEUNWIND_HOOK_STATE_MAX, offsetof(struct netlink_info, hook) },
+	{ "share", "not a number from 1 to 100", BEEUNWIND_A_CONFIG_SHARE, NULL, 100, 100,
+	  offsetof(struct netlink_info, share) },
 };
 
 #define NSETTINGS	(sizeof(settings) / sizeof(settings[0]))
@@ -76,6 +80,14 @@ static const struct setting settings[] = {
 /* Return: 0 or -1. */
 static int setting_parse(const struct setting *setting, const char *word, uint64_t *value)
 {
+	unsigned int number;
+
+	if (!setting->names && setting->max) {
+		if (text_parse_number(word, setting->max, &number))
+			return -1;
+		*value = number;
+		return number ? 0 : -1;
+	}
 	if (!setting->names)
 		return text_parse_size(word, value) || *value < BUDGET_LEAST ? -1 : 0;
 	for (*value = 0; *value <= setting->max; ++*value)
@@ -116,6 +128,10 @@ static void config_show(const struct netlink_info *info, bool want_json)
 			json_add_string(json, s->name, name);
 		else if (s->names)
 			printf("%-9s %s\n", s->name, name);
+		else if (s->max && json)
+			json_add_uint(json, s->name, value);
+		else if (s->max)
+			printf("%-9s %u%%\n", s->name, value);
 	}
 	if (json)
 		json_print(json);

@@ -14,6 +14,7 @@
 #include "self_sample.h"
 #include "status_files.h"
 #include "status_procs.h"
+#include "status_users.h"
 #include "stops.h"
 #include "table_users.h"
 #include "text.h"
@@ -21,14 +22,15 @@
 static const char status_help[] =
 	"Usage: beectl status [--json] [--since FILE]\n"
 	"       beectl status [--json] PID\n"
-	"       beectl status [--json] --files | --processes\n"
+	"       beectl status [--json] --files | --processes | --users\n"
 	"       beectl status [--json] --tables FILE...\n"
 	"\n"
 	"Show whether the module is at work (tried out with a perf sample of beectl\n"
 	"itself), what it holds, how the walks of user stacks ended since it was loaded,\n"
 	"and in which files' code and which processes those ended that are not complete; or\n"
 	"the ranges of a process; or the files that are mapped by managed processes or have\n"
-	"a table; or the managed processes; or the processes that use the table of a FILE.\n"
+	"a table; or the managed processes; or what users have of the budget; or the processes\n"
+	"that use the table of a FILE.\n"
 	"\n"
 	"Options:\n"
 	"  -f, --files   List the files: size and rows of the table, ranges that use it,\n"
@@ -40,6 +42,9 @@ static const char status_help[] =
 	"  -t, --tables FILE...\n"
 	"                List the managed processes that have these files mapped, and where.\n"
 	"                FILE is a path, or a name that --files shows\n"
+	"  -u, --users   List the users whose processes are managed: the memory that their\n"
+	"                processes and files take, what it may be at most, and how often more\n"
+	"                was refused\n"
 	"  -s, --since FILE\n"
 	"                Count walks only from the moment at which FILE was written, by\n"
 	"                \"beectl status --json >FILE\"; the module goes on counting for others\n"
@@ -56,9 +61,9 @@ static const char status_help[] =
 	"                where file is 0 for memory without one, and loaded tells whether it\n"
 	"                has a table; with --files: files ([{id, loaded, bytes, rows, users,\n"
 	"                hits, missed, cut, idle_ms, stops, identity, inode, path, lossy}]);\n"
-	"                with --processes: managed; with --tables: tables ([{id, path, loaded,\n"
-	"                rows, bytes, processes: [{pid, name, cookie, ranges: [{start, end,\n"
-	"                offset}]}]}])\n"
+	"                with --processes: managed; with --users: users ([{uid, bytes, most,\n"
+	"                refused}]); with --tables: tables ([{id, path, loaded, rows, bytes,\n"
+	"                processes: [{pid, name, cookie, ranges: [{start, end, offset}]}]}])\n"
 	"  -h, --help    Show this text\n"
 	"\n"
 	"The exit status is 1 also if the hook is on but not proven by a sample, and if the\n"
@@ -245,6 +250,17 @@ static int show_processes(struct netlink *nl, struct json_object *json, struct b
 	return ret;
 }
 
+static int show_users(struct netlink *nl, struct json_object *json, struct bee_error *error)
+{
+	struct netlink_users users;
+	int ret = netlink_users_get(nl, &users, error);
+
+	if (!ret)
+		status_show_users(&users, json);
+	netlink_users_free(&users);
+	return ret;
+}
+
 /* The users of the files that each of @words means, as "tables" in @json. */
 static int show_tables(struct netlink *nl, char **words, struct json_object *json,
 		       struct bee_error *error)
@@ -269,7 +285,8 @@ static int show_tables(struct netlink *nl, char **words, struct json_object *jso
 
 int cmd_status(int argc, char **argv)
 {
-	bool files = false, processes = false, tables = false, want_json = false;
+	bool files = false, processes = false, tables = false, users = false;
+	bool want_json = false;
 	const char *since = NULL;
 	const struct options options = {
 		.command = "status", .help = status_help,
@@ -277,6 +294,7 @@ int cmd_status(int argc, char **argv)
 			{ 'f', "files", OPTION_FLAG, &files },
 			{ 'p', "processes", OPTION_FLAG, &processes },
 			{ 't', "tables", OPTION_FLAG, &tables },
+			{ 'u', "users", OPTION_FLAG, &users },
 			{ 's', "since", OPTION_TEXT, &since },
 			{ 0, "json", OPTION_FLAG, &want_json },
 		},
@@ -290,17 +308,17 @@ int cmd_status(int argc, char **argv)
 
 	if (status != OPTIONS_OK)
 		return status;
-	if (tables && (files || processes || !*argv))
-		return message_usage("status", files || processes ?
-				     "--tables: without --files and --processes" :
+	if (tables && (files || processes || users || !*argv))
+		return message_usage("status", *argv ?
+				     "--tables: without --files, --processes and --users" :
 				     "--tables: which files?");
 	if (!tables && *argv && argv[1])
 		return message_usage("status", "one process at a time");
 	if (!tables && *argv && text_parse_pid(*argv, &pid))
 		return message_usage("status", "%s: not a process id", *argv);
-	if (since && (pid || files || processes || tables))
-		return message_usage("status", "--since: only without PID, --files, --processes "
-				     "and --tables");
+	if (since && (pid || files || processes || tables || users))
+		return message_usage("status", "--since: only without PID, --files, --processes, "
+				     "--tables and --users");
 	nl = netlink_open(&error);
 	if (!nl)
 		return message_error("status", NULL, error.text);
@@ -312,9 +330,11 @@ int cmd_status(int argc, char **argv)
 		ret = show_files(nl, json, &error);
 	if (!ret && processes)
 		ret = show_processes(nl, json, &error);
+	if (!ret && users)
+		ret = show_users(nl, json, &error);
 	if (tables)
 		ret = show_tables(nl, argv, json, &error);
-	if (!pid && !files && !processes && !tables)
+	if (!pid && !files && !processes && !tables && !users)
 		ret = show_status(nl, since, json, &error);
 	netlink_close(nl);
 	if (ret >= 0 && json)

@@ -41,6 +41,7 @@ struct netlink_info {
 	uint64_t	instance;
 	uint32_t	listeners;
 	uint64_t	cache_bytes;
+	uint32_t	share;
 };
 
 /* netlink_info_used() - bytes that count against the budget */
@@ -97,6 +98,21 @@ struct netlink_procs {
 	size_t			 room;
 };
 
+/* struct netlink_user: what a user has of the budget; see attribute set "user" of the spec */
+struct netlink_user {
+	uint32_t	uid;
+	uint64_t	bytes;
+	uint64_t	most;
+	uint64_t	refused;
+};
+
+/* struct netlink_users: users whose processes are managed */
+struct netlink_users {
+	struct netlink_user	*user;
+	size_t			 count;
+	size_t			 room;
+};
+
 /* struct netlink_stats: see attribute set "stats" of the spec; @stop is indexed by reason */
 struct netlink_stats {
 	uint64_t	stop[BEEUNWIND_STOP_MAX + 1];
@@ -131,6 +147,8 @@ int netlink_procs_get(struct netlink *nl, uint32_t pid, struct netlink_procs *pr
 int netlink_procs_get_users(struct netlink *nl, uint32_t file, struct netlink_procs *procs,
 			    struct bee_error *error);
 void netlink_procs_free(struct netlink_procs *procs);
+int netlink_users_get(struct netlink *nl, struct netlink_users *users, struct bee_error *error);
+void netlink_users_free(struct netlink_users *users);
 int netlink_stats_get(struct netlink *nl, struct netlink_stats *stats, struct bee_error *error);
 int netlink_config_set(struct netlink *nl, int setting, uint64_t value, struct bee_error *error);
 int netlink_config_hold(struct netlink *nl, int setting, uint32_t value, struct bee_error *error);

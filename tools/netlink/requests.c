@@ -107,6 +107,7 @@ static const struct field info_fields[] = {
 	NUMBER(BEEUNWIND_A_INFO_INSTANCE, netlink_info, instance),
 	NUMBER(BEEUNWIND_A_INFO_LISTENERS, netlink_info, listeners),
 	NUMBER(BEEUNWIND_A_INFO_CACHE_BYTES, netlink_info, cache_bytes),
+	NUMBER(BEEUNWIND_A_INFO_SHARE, netlink_info, share),
 	{},
 };
 
@@ -619,6 +620,46 @@ static int stats_parse(struct nlattr *attrs, int length, void *result)
 	return 0;
 }
 
+/* A reply_fn */
+static int users_parse(struct nlattr *attrs, int length, void *result)
+{
+	static const struct field fields[] = {
+		NUMBER(BEEUNWIND_A_USER_UID, netlink_user, uid),
+		NUMBER(BEEUNWIND_A_USER_BYTES, netlink_user, bytes),
+		NUMBER(BEEUNWIND_A_USER_MOST, netlink_user, most),
+		NUMBER(BEEUNWIND_A_USER_REFUSED, netlink_user, refused),
+		{},
+	};
+	struct netlink_users *users = result;
+
+	users->user = alloc_room(users->user, users->count, &users->room, sizeof(*users->user));
+	fields_take(fields, attrs, length,
+		    memset(&users->user[users->count++], 0, sizeof(*users->user)));
+	return 0;
+}
+
+/**
+ * netlink_users_get() - users whose processes are managed, and what they have of the budget
+ * @nl: the connection
+ * @users: filled; netlink_users_free() releases it, after an error as well
+ * @error: filled on failure
+ *
+ * Return: 0, or -1.
+ */
+int netlink_users_get(struct netlink *nl, struct netlink_users *users, struct bee_error *error)
+{
+	memset(users, 0, sizeof(*users));
+	return exchange_dump(nl, exchange_begin(nl, BEEUNWIND_CMD_USER_GET, 0), users_parse, users,
+			     error) < 0 ? -1 : 0;
+}
+
+/** netlink_users_free() - release the memory of a list, which is empty afterwards */
+void netlink_users_free(struct netlink_users *users)
+{
+	free(users->user);
+	memset(users, 0, sizeof(*users));
+}
+
 /** netlink_stats_get() - walks by stop reason; returns 0, or -1 with @error filled */
 int netlink_stats_get(struct netlink *nl, struct netlink_stats *stats, struct bee_error *error)
 {
@@ -631,7 +672,7 @@ int netlink_stats_get(struct netlink *nl, struct netlink_stats *stats, struct be
  * netlink_config_set() - change a setting of the module
  * @nl: the connection
  * @setting: which one: BEEUNWIND_A_CONFIG_BUDGET (bytes), _HOOK (enum beeunwind_hook_state),
- *	_FOLLOW (enum beeunwind_follow) or _ANNOUNCE (enum beeunwind_announce)
+ *	_FOLLOW (enum beeunwind_follow), _ANNOUNCE (enum beeunwind_announce) or _SHARE (percent)
  * @value: its value
  * @error: filled on failure
  *

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What users have of the budget: one who wants all that there is gets its share, and the processes of
+ * others stay complete.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "kselftest.h"
+
+#define PAGE	0x1000ul
+#define LIB	"/lib/x86_64-linux-gnu/libcrypt.so.1"
+#define COPY	"/tmp/share_test.so"
+
+/* Bytes that the budget has beside what is used when a part begins. */
+#define ROOM	(1ul << 20)
+
+/* Ranges of a process, and how many children are too many: each has these and one more, for itself. */
+#define RANGES		200
+#define CHILDREN	200
+
+static struct guest g;
+
+/**
+ * struct user - a process of a user, with ranges, that forks a child when it is told to
+ * @uid: the user
+ * @maker: if not 0: who makes a user namespace, in which the process then is @uid
+ * @path: what it maps
+ * @pid: the process
+ * @go: the pipe by which it is told to go on
+ * @told: that by which it or its child tells its pid when it has done so
+ */
+struct user {
+	uid_t		 uid;
+	uid_t		 maker;
+	const char	*path;
+	pid_t		 pid;
+	int		 go[2];
+	int		 told[2];
+};
+
+static void tell(const struct user *u)
+{
+	pid_t self = getpid();
+
+	if (write(u->told[1], &self, sizeof(self)) != sizeof(self))
+		_exit(1);
+}
+
+static void await(const struct user *u)
+{
+	char c;
+
+	if (read(u->go[0], &c, 1) != 1)
+		_exit(1);
+}
+
+/* Alternating pages, so that mappings do not merge. */
+static void map_alternately(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), i;
+
+	for (i = 0; i < RANGES; i++)
+		if (mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (i & 1) * PAGE) ==
+		    MAP_FAILED)
+			_exit(1);
+	close(fd);
+}
+
+static void be_user(const struct user *u)
+{
+	pid_t self = getpid();
+
+	if (u->maker) {
+		if (setresuid(u->maker, u->maker, u->maker) || unshare(CLONE_NEWUSER))
+			_exit(1);
+		tell(u);
+		await(u);
+	}
+	if (setresuid(u->uid, u->uid, u->uid))
+		_exit(1);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	map_alternately(u->path);
+	tell(u);
+	for (;;) {
+		await(u);
+		if (fork())
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != self)
+			_exit(0);
+		mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		tell(u);
+		for (;;)
+			pause();
+	}
+}
+
+/* Return: the pid that is told. */
+static pid_t hear(const struct user *u)
+{
+	pid_t pid;
+
+	if (read(u->told[0], &pid, sizeof(pid)) != sizeof(pid))
+		guest_die("a user's process", "has ended");
+	return pid;
+}
+
+static void go(const struct user *u)
+{
+	if (write(u->go[1], "", 1) != 1)
+		guest_die("pipe", strerror(errno));
+}
+
+static void start(struct user *u)
+{
+	char path[64];
+	FILE *map;
+
+	if (pipe2(u->go, O_CLOEXEC) || pipe2(u->told, O_CLOEXEC))
+		guest_die("pipe", strerror(errno));
+	fflush(stdout);
+	u->pid = fork();
+	if (!u->pid) {
+		/* So that it ends when this program does. */
+		close(u->go[1]);
+		close(u->told[0]);
+		be_user(u);
+	}
+	close(u->go[0]);
+	close(u->told[1]);
+	if (u->maker) {
+		hear(u);
+		snprintf(path, sizeof(path), "/proc/%d/uid_map", u->pid);
+		map = fopen(path, "w");
+		if (!map || fprintf(map, "0 200000 10\n") < 0 || fclose(map))
+			guest_die(path, strerror(errno));
+		go(u);
+	}
+	hear(u);
+}
+
+static void end(struct user *u)
+{
+	guest_reap(u->pid);
+	close(u->go[1]);
+	close(u->told[0]);
+}
+
+/* Return: 0, or -1 if it is refused. */
+static int manage(const struct user *u)
+{
+	struct netlink_proc proc = { .pid = u->pid };
+
+	return netlink_proc_add(g.nl, &proc, &g.error);
+}
+
+/* All zero if nothing is charged to the user. */
+static struct netlink_user find(uid_t uid)
+{
+	struct netlink_user found = {};
+	struct netlink_users users;
+	size_t i;
+
+	if (netlink_users_get(g.nl, &users, &g.error))
+		guest_die("user-get", g.error.text);
+	for (i = 0; i < users.count; i++)
+		if (users.user[i].uid == uid)
+			found = users.user[i];
+	netlink_users_free(&users);
+	return found;
+}
+
+static uint64_t lost(void)
+{
+	struct netlink_info info;
+
+	guest_info(&g, &info);
+	return info.follow_lost;
+}
+
+/* Fork children until one gets no memory.  Return: how many. */
+static int take_all(const struct user *u)
+{
+	uint64_t before = lost();
+	int n = 0;
+
+	while (n < CHILDREN && lost() == before) {
+		go(u);
+		hear(u);
+		n++;
+	}
+	return n;
+}
+
+/* A process of this user, and a child that has its own ranges: is all of them complete? */
+static bool is_served(uid_t uid)
+{
+	struct user u = { .uid = uid, .path = LIB };
+	uint64_t before = lost();
+	bool good;
+	pid_t child;
+
+	start(&u);
+	good = !manage(&u);
+	if (!good)
+		ksft_print_msg("user %u: %s\n", uid, g.error.text);
+	go(&u);
+	child = hear(&u);
+	good = good && guest_is_exact(&g, u.pid) && guest_is_exact(&g, child) && lost() == before;
+	end(&u);
+	return good;
+}
+
+static void set(int setting, uint64_t value)
+{
+	if (netlink_config_set(g.nl, setting, value, &g.error))
+		guest_die("config-set", g.error.text);
+}
+
+static void set_room(void)
+{
+	struct netlink_info info;
+
+	guest_info_at_rest(&g, &info);
+	set(BEEUNWIND_A_CONFIG_BUDGET, netlink_info_used(&info) + ROOM);
+}
+
+static void test_greedy(void)
+{
+	struct user first = { .uid = 1001, .path = LIB }, second = { .uid = 1002, .path = LIB };
+	struct user root = { .uid = 0, .path = LIB };
+	struct netlink_user a, b;
+	int n;
+
+	set_room();
+	start(&first);
+	start(&second);
+	start(&root);
+	if (manage(&first) || manage(&second))
+		guest_die("proc-add", g.error.text);
+	n = take_all(&first);
+	a = find(1001);
+	ksft_print_msg("%d children, %lu bytes of at most %lu\n", n, (unsigned long)a.bytes,
+		       (unsigned long)a.most);
+	ksft_test_result(n < CHILDREN && a.refused && a.bytes > ROOM / 4 && a.bytes <= a.most + a.most / 4,
+			 "who wants all gets a share\n");
+	ksft_test_result(is_served(1003), "another user's processes are complete\n");
+	n = take_all(&second);
+	b = find(1002);
+	ksft_print_msg("%d children, %lu bytes of at most %lu\n", n, (unsigned long)b.bytes,
+		       (unsigned long)b.most);
+	ksft_test_result(n < CHILDREN && b.refused && b.bytes > ROOM / 8 && b.bytes < a.bytes,
+			 "a second one gets a share of what is left\n");
+	ksft_test_result(is_served(1003), "and the other's are complete still\n");
+	if (manage(&root))
+		guest_die("proc-add", g.error.text);
+	n = take_all(&root);
+	ksft_test_result(n < CHILDREN && !find(0).refused && !is_served(1003),
+			 "root gets all, and then nobody gets more\n");
+	end(&root);
+	end(&second);
+	end(&first);
+}
+
+static void test_namespace(void)
+{
+	struct user u = { .uid = 5, .maker = 1004, .path = LIB };
+
+	start(&u);
+	if (manage(&u))
+		guest_die("proc-add", g.error.text);
+	ksft_test_result(find(1004).bytes > RANGES * 32 && !find(200005).bytes && !find(5).bytes,
+			 "in a user namespace its maker pays\n");
+	end(&u);
+}
+
+static uint32_t id_of(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct netlink_file file;
+
+	if (netlink_file_get(g.nl, fd, &file, &g.error))
+		guest_die("file-get", g.error.text);
+	close(fd);
+	return file.id;
+}
+
+static void test_table(void)
+{
+	struct user u = { .uid = 1005, .path = COPY }, other = { .uid = 1006, .path = COPY };
+	int table = guest_table_fd("/lib/x86_64-linux-gnu/libc.so.6");
+	struct netlink_file file;
+	uint64_t before, after;
+	uint32_t id;
+
+	set_room();
+	start(&u);
+	start(&other);
+	if (manage(&u) || manage(&other))
+		guest_die("proc-add", g.error.text);
+	id = id_of(COPY);
+	before = find(1005).bytes;
+	/* Of the small budget that is less than what the user has. */
+	set(BEEUNWIND_A_CONFIG_SHARE, 1);
+	ksft_test_result(netlink_table_set(g.nl, table, id, &g.error) && g.error.code == EDQUOT &&
+			 strstr(g.error.text, "share") && find(1005).bytes == before,
+			 "a table beyond the share is refused: %s\n", g.error.text);
+	set(BEEUNWIND_A_CONFIG_SHARE, 50);
+	if (netlink_table_set(g.nl, table, id, &g.error))
+		guest_die("table-add", g.error.text);
+	guest_get_table(&g, id, &file);
+	after = find(1005).bytes;
+	ksft_test_result(after > before + 10000 && find(1006).bytes < before,
+			 "who maps the file first pays for its table\n");
+	end(&other);
+	end(&u);
+	while (find(1005).bytes)
+		guest_next_tick();
+	guest_get_table(&g, id, &file);
+	ksft_test_result(file.loaded && !file.users, "nobody does for one that is idle\n");
+	start(&other);
+	if (manage(&other))
+		guest_die("proc-add", g.error.text);
+	ksft_test_result(find(1006).bytes > after - before, "who maps it again does\n");
+	end(&other);
+	while (find(1006).bytes)
+		guest_next_tick();
+	if (netlink_table_del(g.nl, id, false, &g.error))
+		guest_die("table-del", g.error.text);
+	close(table);
+}
+
+/* One who has used up its share has mapped the file first, and another user has it mapped. */
+static void test_move(void)
+{
+	struct user u = { .uid = 1007, .path = COPY }, other = { .uid = 1008, .path = COPY };
+	int table = guest_table_fd("/lib/x86_64-linux-gnu/libc.so.6");
+	struct netlink_file file;
+	uint64_t before;
+	uint32_t id;
+
+	set_room();
+	start(&u);
+	start(&other);
+	if (manage(&u) || manage(&other))
+		guest_die("proc-add", g.error.text);
+	id = id_of(COPY);
+	take_all(&u);
+	before = find(1008).bytes;
+	if (netlink_table_set(g.nl, table, id, &g.error))
+		ksft_print_msg("%s\n", g.error.text);
+	guest_get_table(&g, id, &file);
+	ksft_test_result(file.loaded && find(1008).bytes > before + 10000,
+			 "a user without room does not keep another's file without a table\n");
+	end(&other);
+	end(&u);
+	if (netlink_table_del(g.nl, id, true, &g.error))
+		ksft_print_msg("%s\n", g.error.text);
+	close(table);
+}
+
+static void test_config(void)
+{
+	struct netlink_info info;
+
+	ksft_test_result(netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_SHARE, 0, &g.error) &&
+			 netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_SHARE, 101, &g.error),
+			 "no share of 0 or 101 percent\n");
+	set(BEEUNWIND_A_CONFIG_SHARE, 100);
+	guest_info(&g, &info);
+	ksft_test_result(info.share == 100, "one of 100 percent\n");
+	set(BEEUNWIND_A_CONFIG_SHARE, 50);
+}
+
+int main(void)
+{
+	struct netlink_info begin;
+
+	ksft_print_header();
+	ksft_set_plan(14);
+	if (system("cp -L " LIB " " COPY " && chmod 755 " COPY))
+		guest_die(COPY, "cannot be made");
+	guest_open(&g);
+	guest_info_at_rest(&g, &begin);
+	test_greedy();
+	test_move();
+	test_namespace();
+	test_table();
+	test_config();
+	set(BEEUNWIND_A_CONFIG_BUDGET, begin.budget);
+	unlink(COPY);
+	ksft_test_result(guest_settles(&g, &begin), "nothing is left of them\n");
+	ksft_finished();
+}
