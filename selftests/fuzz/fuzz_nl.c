@@ -53,6 +53,7 @@ static void fuzz_refusal(void *bytes, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct netlink_stats stats = {};
+	struct netlink_users users = {};
 	struct netlink_info info = {};
 	struct netlink_proc proc = {};
 	void *bytes;
@@ -61,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	bytes = malloc(size);
 	memcpy(bytes, data + 1, size - 1);
-	switch (data[0] % 6) {
+	switch (data[0] % 7) {
 	case 0:
 		reply_take(bytes, size - 1, &(struct reply){ info_fields, &info });
 		if (strnlen(info.module_version, sizeof(info.module_version)) ==
@@ -82,6 +83,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 5:
 		fuzz_refusal(bytes, size - 1);
+		break;
+	case 6:
+		users_parse(bytes, size - 1, &users);
+		netlink_users_free(&users);
 		break;
 	}
 	free(bytes);

@@ -145,13 +145,33 @@ static bool check_stats(void)
 	       stats.stop_other == 13 && stats.frames == 99 && !stats.fp_steps;
 }
 
+static bool check_users(void)
+{
+	struct netlink_users users = { 0 };
+	bool good;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		answer_begin();
+		put_u32(BEEUNWIND_A_USER_UID, 1000 + i);
+		put_u64(BEEUNWIND_A_USER_BYTES, 1ull << 40);
+		put_u32(BEEUNWIND_A_USER_MOST, 7);
+		answer_end(users_parse, &users);
+	}
+	good = users.count == 2 && users.user[1].uid == 1001 && !users.user[1].most &&
+	       users.user[0].bytes == 1ull << 40 && !users.user[0].refused;
+	netlink_users_free(&users);
+	return good && !users.count;
+}
+
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(4);
+	ksft_set_plan(5);
 	ksft_test_result(check_info(), "numbers and strings, too short and too long\n");
 	ksft_test_result(check_files(), "files\n");
 	ksft_test_result(check_procs(), "processes in several messages\n");
 	ksft_test_result(check_stats(), "walks by stop reason, known or not\n");
+	ksft_test_result(check_users(), "users, with a number that is too short\n");
 	ksft_finished();
 }
