@@ -70,7 +70,7 @@ static __always_inline void callchain_walk(struct bee_walk *walk, struct callcha
 }
 
 /**
- * bee_callchain_user() - store the user stack of current, if it is managed
+ * bee_callchain_user() - store the user stack of current, if its address space is managed
  * @ctx: perf_callchain_user()'s first argument
  * @regs: its second: user registers of current, any of which user space may have chosen
  *
@@ -107,7 +107,7 @@ void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *re
 
 #if BEE_COMPAT_DEFERRED
 /**
- * bee_callchain_deferred() - walk the user stack of current, if it is managed
+ * bee_callchain_deferred() - walk the user stack of current, if its address space is managed
  * @ips: the ip of each frame, the topmost first
  * @max: room in @ips
  *

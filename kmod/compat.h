@@ -95,8 +95,8 @@ static inline bool bee_compat_unmap_args(struct ftrace_regs *fregs, struct bee_c
 
 /*
  * Since 6.19 perf can have user stacks walked on the way back to user space, by unwind_user().
- * A callback that has done the work takes it away: bee_compat_unwind_take() makes the function walk
- * into @none, which has no room for a frame.
+ * A callback on that function which has walked the stack itself calls bee_compat_unwind_take(): the
+ * function then walks into @none, which has no room for a frame.
  */
 #ifdef CONFIG_UNWIND_USER
 #include <linux/unwind_user.h>

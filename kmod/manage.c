@@ -159,9 +159,8 @@ static int scan_locked(struct bee_mm *m, struct netlink_ext_ack *extack)
 			bee_map_put(map);
 			return 0;
 		}
-		if (map && bee_map_link(map, GFP_KERNEL_ACCOUNT)) {
+		if (map && bee_map_link(map, GFP_KERNEL_ACCOUNT, extack)) {
 			bee_map_put(map);
-			NL_SET_ERR_MSG(extack, "out of memory or over budget");
 			return -ENOMEM;
 		}
 	} while (!bee_mm_commit_map(m, generation, map));

@@ -120,9 +120,9 @@ static void map_free_rcu(struct rcu_head *rcu)
  * bee_map_put() - drop a reference
  * @map: the map, or NULL
  *
- * With the last one the nodes that it owns leave the lists of their files, and the references on
- * the files are dropped; the map, the nodes and the files are freed a grace period later, when no
- * walk and no reader of the lists can see them.
+ * Dropping the last one takes the nodes that the map owns out of the lists of their files, and drops
+ * the map's references on the files.  The map, the nodes and the files are freed a grace period
+ * later, when no walk and no reader of the lists can see them.
  *
  * Context: Any but NMI.
  */
@@ -146,13 +146,14 @@ void bee_map_put(struct bee_map *map)
  * bee_map_link() - enter a map's ranges into the lists of their files, before it is published
  * @map: the map, with an owner or without one, which then gets a new one; nobody else has it yet
  * @gfp: GFP_KERNEL_ACCOUNT, or GFP_NOWAIT in a callback
+ * @extack: the reason of a failure; or NULL
  *
  * Only those that it is to own, which are all if it has no owner.
  *
  * Context: Any but NMI, or as @gfp says.
  * Return: 0 or -ENOMEM: out of memory or over budget; the caller drops the map.
  */
-int bee_map_link(struct bee_map *map, gfp_t gfp)
+int bee_map_link(struct bee_map *map, gfp_t gfp, struct netlink_ext_ack *extack)
 {
 	u32 i, end = map->own_end, left = 0;
 
@@ -161,14 +162,14 @@ int bee_map_link(struct bee_map *map, gfp_t gfp)
 		end = map->nr;
 		map->owner = bee_rmap_owner_new(map->payer, gfp);
 		if (!map->owner)
-			return -ENOMEM;
+			goto no_memory;
 	}
 	/* What bee_map_put() finds if this fails. */
 	map->own_end = map->own_first;
 	for (i = map->own_first; i < end; i++)
 		left += !!map->ranges[i].file;
 	if (!bee_payer_charge_mm(map->payer, left * NODE_BYTES))
-		return -ENOMEM;
+		goto no_memory;
 	for (i = map->own_first; i < end; i++) {
 		struct bee_file *f = map->ranges[i].file;
 		struct bee_rmap_node *node = f ? bee_rmap_link(f, map->owner, gfp) : NULL;
@@ -180,7 +181,11 @@ int bee_map_link(struct bee_map *map, gfp_t gfp)
 		map->own_end = i + 1;
 	}
 	bee_payer_uncharge_mm(map->payer, left * NODE_BYTES);
-	return i < end ? -ENOMEM : 0;
+	if (i == end)
+		return 0;
+no_memory:
+	NL_SET_ERR_MSG(extack, "out of memory or over budget");
+	return -ENOMEM;
 }
 
 /**
@@ -340,11 +345,9 @@ struct bee_map *bee_map_apply(const struct bee_map *old, const struct bee_map_di
 	if (!ret && !map->nr)
 		return map_finish(map);
 	if (!ret)
-		ret = bee_map_link(map, GFP_KERNEL_ACCOUNT);
+		ret = bee_map_link(map, GFP_KERNEL_ACCOUNT, extack);
 	if (!ret)
 		return map;
-	if (ret == -ENOMEM)
-		NL_SET_ERR_MSG(extack, "out of memory or over budget");
 	bee_map_put(map);
 	return ERR_PTR(ret);
 }
@@ -479,10 +482,10 @@ static void map_keep_nodes(struct bee_map *map, struct bee_map *old, u32 first, 
  * @in: the range that is mapped there now; NULL: none
  * @payer: to whom it is charged
  *
- * If one address space has @old, and the same user pays for it, the new map keeps its owner and the
- * nodes of ranges that stay.
+ * If no other address space has @old, and the same user pays for both maps, the new one takes over
+ * @old's owner and the nodes of the ranges that stay.
  *
- * Context: Any but NMI; does not sleep.  Caller holds the RCU read lock.
+ * Context: Any but NMI; does not sleep.  The caller is in an RCU read-side critical section.
  * Return: as bee_map_apply(); an error pointer without memory or room in the budget.
  */
 struct bee_map *bee_map_splice(struct bee_map *old, u64 start, u64 end,
@@ -515,7 +518,7 @@ struct bee_map *bee_map_splice(struct bee_map *old, u64 start, u64 end,
 		map_append_part(map, &old->ranges[i], old->ranges[i].start, old->ranges[i].end);
 	if (old && old->payer == payer && bee_rmap_is_single(old->owner))
 		map_keep_nodes(map, old, first, last);
-	ret = bee_map_link(map, GFP_NOWAIT);
+	ret = bee_map_link(map, GFP_NOWAIT, NULL);
 	if (!ret)
 		return map;
 	bee_map_put(map);

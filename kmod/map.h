@@ -91,7 +91,7 @@ struct bee_map *bee_map_scan(const struct bee_map *old, struct mm_struct *mm,
 			     struct bee_payer *payer, struct netlink_ext_ack *extack);
 struct bee_map *bee_map_splice(struct bee_map *old, u64 start, u64 end,
 			       const struct bee_range *in, struct bee_payer *payer);
-int bee_map_link(struct bee_map *map, gfp_t gfp);
+int bee_map_link(struct bee_map *map, gfp_t gfp, struct netlink_ext_ack *extack);
 void bee_map_take_over(struct bee_map *map, struct bee_map *old);
 void bee_map_put(struct bee_map *map);
 

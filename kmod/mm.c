@@ -620,7 +620,7 @@ static u32 mm_search_users(const struct bee_file *f, u64 *cookies, u32 room)
  * Takes time in proportion to the ranges that refer to the file.
  *
  * Context: Process, may sleep.
- * Return: the number; one that changes its ranges meanwhile may count or not.
+ * Return: the number; an address space that changes its ranges meanwhile may be counted or not.
  */
 u32 bee_mm_count_users(const struct bee_file *f)
 {

@@ -28,7 +28,8 @@ struct pid;
  * @delay: jiffies between the last two looks at what is mapped, while @lost; by READ_ONCE()
  * @retry: jiffies at which to look next, while @lost; by READ_ONCE()
  * @map: its ranges, NULL if there are none (L, RCU for reading)
- * @by_owner: among those that have @map, in the list of its owner (L, RCU for reading)
+ * @by_owner: in the list that the owner of @map has of the address spaces that share it (L, RCU for
+ *	reading)
  * @by_mm: in the hash by mm (L, RCU for reading)
  * @free: frees it
  * @stop: walks by stop reason, modulo 2^32; written by walks, last so that they share no cache

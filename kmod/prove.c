@@ -2,10 +2,10 @@
 /*
  * The proof, at load, that hooks are called and find what they expect.
  *
- * A hooked function could have been inlined where it matters, and the layout of unmap_vmas()'s
- * arguments is in no header of Linux 7.  So the task that loads the module maps three pages and
- * unmaps the one in the middle, and what the callbacks have found must be just that.  Until then
- * no address space is managed, and callbacks believe nothing.
+ * The compiler can have inlined a function that we hook into a caller, which then does not go through
+ * the hook; and no header of Linux 7 has the layout of unmap_vmas()'s arguments.  So the task that
+ * loads the module maps three pages and unmaps the middle one, and the callbacks must have seen
+ * exactly that.  Before this no address space is managed, and the callbacks change nothing.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -2,26 +2,26 @@
 /*
  * Rows for code without CFI, where the code itself proves them.
  *
- * A function is followed from its first instruction along all ways that the control can take
+ * A function is followed from its first instruction along all paths through its code
  * (frame_state.c), and its rows are taken if
  *
  * - every instruction can be decoded, and says what it does to rsp;
- * - wherever ways join, the frames agree;
+ * - wherever paths join, the frames agree;
  * - every ret has the return address at rsp, and there is at least one; or a jump to a function
  *   with CFI, with the frame of a function's first instruction;
  * - a function without CFI that it calls has been proven, too;
  * - no other function that has been proven goes through the same instructions with other rows.
  *
- * A way ends at a ret, at an instruction that stops (hlt, ud2), at a jump to a function, and at an
+ * A path ends at a ret, at an instruction that stops (hlt, ud2), at a jump to a function, and at an
  * indirect jump.  Where an indirect jump goes is not known: it may be a switch, whose cases mostly
  * follow the jump.  So the code behind it is followed as well, starting with the frame that the
  * jump has.  If that code reaches a ret with the return address at rsp, the frame at the jump was
- * right, and with it the way from the function's start to the jump.
+ * right, and with it the path from the function's start to the jump.
  *
  * Where a function starts can be guessed, as a wrong guess proves nothing: it assumes the return
  * address at rsp, and if the code was entered with n bytes more on the stack, rsp is off by n at
  * every ret.  So first the symbols and the targets of calls are tried as starts; then, in code that
- * no proven function has gone through, each place behind the end of a way.
+ * no proven function has gone through, each place behind the end of a path.
  */
 #include <string.h>
 
@@ -588,7 +588,7 @@ static bool try_place(struct synth_maker *m, size_t at)
 	return false;
 }
 
-/* The place behind the end of the way that begins at @at. */
+/* The place behind the end of the path that begins at @at. */
 static size_t skip_way(struct synth_maker *m, size_t at, size_t end)
 {
 	struct insn insn;
