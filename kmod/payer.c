@@ -125,6 +125,7 @@ void bee_payer_put(struct bee_payer *payer)
 
 	if (!payer || !refcount_dec_and_lock_irqsave(&payer->refs, &payer_lock, &flags))
 		return;
+	__acquire(&payer_lock);	/* for sparse, which does not see it above */
 	hash_del(&payer->by_uid);
 	spin_unlock_irqrestore(&payer_lock, flags);
 	WARN_ON_ONCE(atomic64_read(&payer->bytes));
