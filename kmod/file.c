@@ -24,8 +24,8 @@
  * file_lock, so under file_lock a file that is found is either in use or in a list of idle ones.
  * Whoever changes the table of a file is a user of it.
  *
- * A file and its table are charged to the user who maps it first, until nobody has it mapped; if the
- * share of that one has no room for the table, to another who has it mapped.  Idle tables are
+ * A file and its table are charged to the user who maps it first, until nobody has it mapped; if
+ * the share of that one has no room for the table, to another who has it mapped.  Idle tables are
  * nobody's: they go when anybody needs the room.
  *
  * file_lock protects the hashes and lists.  The two most frequent operations take only the RCU read
@@ -347,8 +347,8 @@ static void file_take(struct bee_file *f, struct bee_payer *payer)
 
 /*
  * Become a user of the file that an inode shows, if it is as it was at the last look: then the
- * build-id does not matter.  Takes no lock, and leaves files that are idle, or that nobody pays for,
- * to file_get_changed().
+ * build-id does not matter.  Takes no lock, and leaves files that are idle, or that nobody pays
+ * for, to file_get_changed().
  */
 static struct bee_file *file_get_unchanged(const struct bee_inode_look *look,
 					   const struct bee_payer *payer)
@@ -421,7 +421,7 @@ u64 bee_file_bytes(const struct bee_file *f)
 }
 
 /**
- * bee_file_set_table_bytes() - note the size of a file's table, and charge it to who pays for the file
+ * bee_file_set_table_bytes() - note the size of a file's table, and charge it to the file's payer
  * @f: the file; the caller is a user of it
  * @bytes: kernel memory of the table that it gets; 0: of none
  *
@@ -622,7 +622,8 @@ static struct bee_file *file_get_or_create(const struct inode *inode, const stru
 	spin_unlock(&file_lock);
 	if (f)
 		return f;
-	mine = fresh = file_alloc(&look, path, gfp);
+	fresh = file_alloc(&look, path, gfp);
+	mine = fresh;
 	i = file_inode_alloc(gfp);
 	bytes = fresh ? file_size(fresh) + sizeof(*i) : 0;
 	if (fresh && i && bee_payer_charge(payer, bytes)) {

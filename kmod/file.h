@@ -59,8 +59,8 @@ struct bee_news {
  * @by_equal: in that hash (F)
  * @idle: in a list of idle tables, if there are no users (F)
  * @table_bytes: kernel memory of its table (F, READ_ONCE() for reading)
- * @payer: to whom it is charged, with a reference; NULL: nobody, as long as only requests use it, and
- *	while it is idle (F, READ_ONCE() for reading)
+ * @payer: to whom it is charged, with a reference; NULL: nobody, as long as only requests use it,
+ *	and while it is idle (F, READ_ONCE() for reading)
  * @paid: bytes charged to @payer (F)
  * @rcu: frees it
  * @news: whether user space knows that it has no table

@@ -120,9 +120,9 @@ static void map_free_rcu(struct rcu_head *rcu)
  * bee_map_put() - drop a reference
  * @map: the map, or NULL
  *
- * Dropping the last one takes the nodes that the map owns out of the lists of their files, and drops
- * the map's references on the files.  The map, the nodes and the files are freed a grace period
- * later, when no walk and no reader of the lists can see them.
+ * Dropping the last one takes the nodes that the map owns out of the lists of their files, and
+ * drops the map's references on the files.  The map, the nodes and the files are freed a grace
+ * period later, when no walk and no reader of the lists can see them.
  *
  * Context: Any but NMI.
  */

@@ -2,17 +2,17 @@
 /*
  * Payers: how much of the budget each user has, and may have.
  *
- * Address spaces with their ranges, and files with their tables while they are mapped, are charged to
- * the user whose process has brought them, beside the budget.  A user may have a share of what the
- * others leave: with a share of a half, one who takes all that is to be had gets half of the budget,
- * a second one a quarter.  So whoever comes next finds room, however much the others want.
+ * Address spaces with their ranges, and files with their tables while they are mapped, are charged
+ * to the user whose process has brought them, beside the budget.  A user may have a share of what
+ * the others leave: with a share of a half, one who takes all that is to be had gets half of the
+ * budget, a second one a quarter.  So whoever comes next finds room, however much the others want.
  *
  * The user is the real uid of a process in the initial user namespace.  In another one uids cost
  * nothing (newuidmap(1) gives each user thousands), so there it is the user who has made that
  * namespace, or the outermost that it is inside of.
  *
- * Root has no share: it may have all that the budget has.  What requests bring nobody pays for: they
- * are made by those who may also load modules or read all processes.
+ * Root has no share: it may have all that the budget has.  What requests bring nobody pays for:
+ * they are made by those who may also load modules or read all processes.
  *
  * A payer exists while anything is charged to it.
  */
@@ -237,7 +237,7 @@ bool bee_payer_charge_mm(struct bee_payer *payer, u64 bytes)
 	return false;
 }
 
-/** bee_payer_uncharge_mm() - give back what bee_payer_charge_mm() has charged.  Context: as there. */
+/** bee_payer_uncharge_mm() - give back what bee_payer_charge_mm() charged.  Context: as there. */
 void bee_payer_uncharge_mm(struct bee_payer *payer, u64 bytes)
 {
 	bee_budget_uncharge(BEE_BUDGET_MMS, bytes);

@@ -2,10 +2,11 @@
 /*
  * The proof, at load, that hooks are called and find what they expect.
  *
- * The compiler can have inlined a function that we hook into a caller, which then does not go through
- * the hook; and no header of Linux 7 has the layout of unmap_vmas()'s arguments.  So the task that
- * loads the module maps three pages and unmaps the middle one, and the callbacks must have seen
- * exactly that.  Before this no address space is managed, and the callbacks change nothing.
+ * The compiler can have inlined a function that we hook into a caller, which then does not go
+ * through the hook; and no header of Linux 7 has the layout of unmap_vmas()'s arguments.  So the
+ * task that loads the module maps three pages and unmaps the middle one, and the callbacks must
+ * have seen exactly that.  Before this no address space is managed, and the callbacks change
+ * nothing.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

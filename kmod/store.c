@@ -199,8 +199,8 @@ const struct bee_budget_reclaim bee_store_reclaim = {
  * The table replaces one that the file has, and holds for all mappings of the file at once.
  *
  * Context: Process, may sleep.
- * Return: 0, also if the file has an equal table already, or -errno; -EDQUOT if the share of who pays
- * for the file has no room.
+ * Return: 0, also if the file has an equal table already, or -errno; -EDQUOT if the share of who
+ * pays for the file has no room.
  */
 int bee_store_add(struct bee_file *f, struct file *file, bool *replaced,
 		  struct netlink_ext_ack *extack)
