@@ -79,7 +79,8 @@ static void mm_free(struct bee_mm *m)
 
 /*
  * A work item, since mmdrop() is not allowed in an RCU callback, and store_mutex is not in those
- * that follow processes.  The ranges are gone.
+ * that follow processes.  The ranges are gone, unless a request has been preempted before it drops
+ * them: their tables are removed with the next that are.
  */
 static void mm_free_work(struct work_struct *work)
 {

@@ -64,13 +64,13 @@ static void check(int ok, const char *what)
 	exit(1);
 }
 
-/* Have tables loaded. */
-static noinline void wait_for_tables(void)
+/* Have tables loaded, or with 'u' removed. */
+static noinline void wait_for(char what)
 {
 	int fd = open(ready_path, O_WRONLY);
 	char c;
 
-	check(fd >= 0 && write(fd, "r", 1) == 1, ready_path);
+	check(fd >= 0 && write(fd, &what, 1) == 1, ready_path);
 	close(fd);
 	fd = open(go_path, O_RDONLY);
 	check(fd >= 0 && read(fd, &c, 1) == 1, go_path);
@@ -123,12 +123,12 @@ static noinline void call_code(void)
 /* Stacks are whole once there is a table. */
 static noinline void first(void)
 {
-	wait_for_tables();
+	wait_for('l');
 	write_code(32);
 	register_code();
 	known("reached [jit] end");
 	call_code();
-	wait_for_tables();
+	wait_for('l');
 	known("reached [jit] call_code first main");
 	call_code();
 	not_tail();
@@ -142,7 +142,7 @@ static noinline void replaced(void)
 	write_code(96);
 	known("reached [jit] end");
 	call_code();
-	wait_for_tables();
+	wait_for('l');
 	known("reached [jit] call_code replaced main");
 	call_code();
 	not_tail();
@@ -154,8 +154,20 @@ static noinline void rewritten(void)
 	write_code(64);
 	known("reached [jit] end");
 	call_code();
-	wait_for_tables();
+	wait_for('l');
 	known("reached [jit] call_code rewritten main");
+	call_code();
+	not_tail();
+}
+
+/* Tables can be removed by name while they are used. */
+static noinline void unloaded(void)
+{
+	wait_for('u');
+	known("reached [jit] end");
+	call_code();
+	wait_for('l');
+	known("reached [jit] call_code unloaded main");
 	call_code();
 	not_tail();
 }
@@ -164,7 +176,7 @@ static noinline void rewritten(void)
 static noinline void unregistered(void)
 {
 	__jit_debug_descriptor.first = NULL;
-	wait_for_tables();
+	wait_for('l');
 	known("reached [jit] end");
 	call_code();
 	not_tail();
@@ -183,6 +195,7 @@ int main(int argc, char **argv)
 	first();
 	replaced();
 	rewritten();
+	unloaded();
 	unregistered();
 	return 0;
 }
