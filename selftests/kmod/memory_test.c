@@ -189,12 +189,29 @@ static void test_refusals(void)
 	guest_reap(pid);
 }
 
+/* Bytes that are charged to our user, whose processes these are. */
+static uint64_t paid(void)
+{
+	struct netlink_users users;
+	uint64_t bytes = 0;
+	size_t i;
+
+	if (netlink_users_get(g.nl, &users, &g.error))
+		guest_die("user-get", g.error.text);
+	for (i = 0; i < users.count; i++)
+		if (users.user[i].uid == getuid())
+			bytes = users.user[i].bytes;
+	netlink_users_free(&users);
+	return bytes;
+}
+
 static void test_lay(void)
 {
 	pid_t pid = start_coder(), other = start_coder();
 	struct netlink_proc proc, stale;
 	struct netlink_file file;
 	struct range laid;
+	uint64_t before;
 	uint32_t id;
 	bool ok;
 
@@ -213,9 +230,11 @@ static void test_lay(void)
 	new_table(other);
 	ok = ok && is_loaded(id);
 	ksft_test_result(ok, "it waits while ranges change, and others come\n");
+	before = paid();
 	ok = !lay(&proc, id);
 	laid = code_range(pid);
 	guest_get_table(&g, id, &file);
+	ksft_test_result(ok && paid() >= before + file.bytes, "charged to the process's user\n");
 	ksft_test_result(ok && laid.file == id && laid.offset == laid.start && file.users == 1,
 			 "laid over the range\n");
 	ok = netlink_table_del(g.nl, id, false, &g.error) && g.error.code == EBUSY;
@@ -324,7 +343,7 @@ int main(void)
 	struct netlink_info start;
 
 	ksft_print_header();
-	ksft_set_plan(33);
+	ksft_set_plan(34);
 	guest_open(&g);
 	guest_info(&g, &start);
 	table_fd = guest_table_fd(ELF);
