@@ -20,8 +20,8 @@
  *
  * A file without an inode stands for memory of one address space, its owner, where that has made
  * code; it is there for its table.  Only requests create it and lay it over ranges.  Until it is
- * first laid it is fresh: idle like any other that has no users, and lost when its owner ends.  When
- * it has been laid and its last range goes, it is lost: nothing can find it again.
+ * first laid it is fresh: idle like any other that has no users, and lost when its owner ends.
+ * When it has been laid and its last range goes, it is lost: nothing can find it again.
  *
  * Users of a file are the ranges that refer to it and the requests that work with it.  A file
  * without users is forgotten, unless it has a table: then it is idle, and in a list of such files,

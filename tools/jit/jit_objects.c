@@ -3,8 +3,8 @@
  * GDB's JIT interface (GDB manual, "JIT Compilation Interface"): a program that compiles code has a
  * variable __jit_debug_descriptor, which leads to a list of ELF objects in memory, one for each
  * piece of code.  LLVM puts there a copy of the object that it has linked, in which only the
- * addresses of sections (sh_addr) are those in memory; relocations are not applied.  So .eh_frame is
- * read from its address, where the copy is that the process's own unwinder uses.
+ * addresses of sections (sh_addr) are those in memory; relocations are not applied.  So .eh_frame
+ * is read from its address, where the copy is that the process's own unwinder uses.
  *
  * All of it is what a process claims.  The list is followed for JIT_MAX_OBJECTS entries at most, by
  * entries that name their predecessors, so it cannot lead in a circle; what is read is limited by

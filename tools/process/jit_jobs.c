@@ -3,9 +3,9 @@
  * Give the module tables of code that JIT compilers have in the memory of processes.
  *
  * What a process has there it can have made to do harm, and it changes it meanwhile.  So a child
- * reads it, with limits on time and on what it reads.  A table counts only if a second reading finds
- * the same, and if the process has not changed its mappings since before the first: the module
- * compares the generation.  Otherwise the child starts again.
+ * reads it, with limits on time and on what it reads.  A table counts only if a second reading
+ * finds the same, and if the process has not changed its mappings since before the first: the
+ * module compares the generation.  Otherwise the child starts again.
  */
 #include <errno.h>
 #include <fcntl.h>
