@@ -18,6 +18,11 @@
  *   build-id can be chosen by whoever makes a file, ctime cannot, so no file can pass for another.
  * Someone who patches a file, keeps its build-id and sets its mtime back, gets wrong stacks for it.
  *
+ * A file without an inode stands for memory of one address space, its owner, where that has made
+ * code; it is there for its table.  Only requests create it and lay it over ranges.  Until it is
+ * first laid it is fresh: idle like any other that has no users, and lost when its owner ends.
+ * When it has been laid and its last range goes, it is lost: nothing can find it again.
+ *
  * Users of a file are the ranges that refer to it and the requests that work with it.  A file
  * without users is forgotten, unless it has a table: then it is idle, and in a list of such files,
  * the one that has been idle longest first.  @users goes to 0 and comes back from 0 only under
@@ -59,6 +64,10 @@
 
 #define FILE_NAME_MAX	255		/* bytes kept of a path: the last ones */
 
+/* In file_ids: it has an owner, and no range has had it. */
+#define FILE_FRESH	XA_MARK_1
+#define FILE_FRESH_MAX	1024
+
 #define INODE_FILES_MAX	16
 #define FILE_INODES_MAX	64
 
@@ -71,6 +80,7 @@ static LIST_HEAD(file_idle);		/* file_lock */
 static LIST_HEAD(file_lost);		/* file_lock; idle, and no inode can show them again */
 static u64 file_idle_bytes;		/* file_lock; of both lists, with tables */
 static u32 file_nr;			/* file_lock */
+static u32 file_nr_fresh;		/* file_lock */
 static atomic_t file_seq;
 
 /**
@@ -144,11 +154,20 @@ static bool file_is_idle(const struct bee_file *f)
 	return !list_empty(&f->idle);
 }
 
-/* Can no inode show it again?  Its inodes are gone, and its build-id is not known. */
+static bool file_is_fresh(const struct bee_file *f)
+{
+	lockdep_assert_held(&file_lock);
+	return f->owner && xa_get_mark(&file_ids, f->id, FILE_FRESH);
+}
+
+/*
+ * Can nobody find it again?  Its inodes are gone, and its build-id is not known; or it stands for
+ * memory, and has been laid.
+ */
 static bool file_is_lost(const struct bee_file *f)
 {
 	lockdep_assert_held(&file_lock);
-	return hlist_empty(&f->inodes) && !f->build_id.len;
+	return hlist_empty(&f->inodes) && !f->build_id.len && !file_is_fresh(f);
 }
 
 /* Charge @bytes more to who pays for a file, if somebody does; that many less if negative. */
@@ -472,11 +491,11 @@ bool bee_file_move(struct bee_file *f, struct bee_payer *payer, u64 bytes)
 	return moved;
 }
 
+/* @name: if there is no @path */
 static struct bee_file *file_alloc(const struct bee_inode_look *look, const struct path *path,
-				   gfp_t gfp)
+				   const char *name, gfp_t gfp)
 {
 	char *buffer = kmalloc(PATH_MAX, gfp | __GFP_NOWARN);
-	const char *name = "[vdso]";
 	struct bee_file *f;
 	size_t length;
 
@@ -560,6 +579,7 @@ static void file_unpublish(struct bee_file *f, struct hlist_head *gone)
 		file_inode_unlink(i, gone);
 	file_drop_payer(f);
 	file_equal_remove(f);
+	WRITE_ONCE(file_nr_fresh, file_nr_fresh - file_is_fresh(f));
 	xa_erase(&file_ids, f->id);
 	WRITE_ONCE(file_nr, file_nr - 1);
 	bee_file_changed();
@@ -622,7 +642,7 @@ static struct bee_file *file_get_or_create(const struct inode *inode, const stru
 	spin_unlock(&file_lock);
 	if (f)
 		return f;
-	fresh = file_alloc(&look, path, gfp);
+	fresh = file_alloc(&look, path, "[vdso]", gfp);
 	mine = fresh;
 	i = file_inode_alloc(gfp);
 	bytes = fresh ? file_size(fresh) + sizeof(*i) : 0;
@@ -697,6 +717,116 @@ struct bee_file *bee_file_get_id(u32 id)
 		file_take(f, NULL);
 	spin_unlock(&file_lock);
 	return f;
+}
+
+/**
+ * bee_file_get_id_for() - as bee_file_get_id(), for a range
+ * @id: the file
+ * @owner: cookie of the address space that is to have the range
+ * @payer: to whom the file is charged, if nobody pays for it
+ *
+ * Context: Any but NMI.
+ * Return: the file with a reference; NULL also if it stands for memory of another address space.
+ */
+struct bee_file *bee_file_get_id_for(u32 id, u64 owner, struct bee_payer *payer)
+{
+	struct bee_file *f;
+
+	spin_lock(&file_lock);
+	f = xa_load(&file_ids, id);
+	if (f && f->owner && f->owner != owner)
+		f = NULL;
+	if (f)
+		file_take(f, payer);
+	spin_unlock(&file_lock);
+	return f;
+}
+
+/* It is not fresh any longer. */
+static void file_clear_fresh(struct bee_file *f)
+{
+	lockdep_assert_held(&file_lock);
+	if (!file_is_fresh(f))
+		return;
+	xa_clear_mark(&file_ids, f->id, FILE_FRESH);
+	WRITE_ONCE(file_nr_fresh, file_nr_fresh - 1);
+	if (file_is_idle(f))
+		list_move_tail(&f->idle, &file_lost);
+}
+
+/**
+ * bee_file_new_owned() - a file that stands for memory of an address space
+ * @owner: cookie of the address space
+ * @payer: to whom it is charged, with its table, until the caller drops its reference; whoever lays
+ *	it over a range pays again
+ * @name: to show to people
+ *
+ * It is fresh.  If FILE_FRESH_MAX others are, the first of them is given up: whoever made it has
+ * not come to lay it.
+ *
+ * Context: Process, may sleep.
+ * Return: the file with a reference, or ERR_PTR(-ENOMEM): out of memory or over budget.
+ */
+struct bee_file *bee_file_new_owned(u64 owner, struct bee_payer *payer, const char *name)
+{
+	const struct bee_inode_look none = {};
+	struct bee_file *f = file_alloc(&none, NULL, name, GFP_KERNEL);
+	struct bee_file *oldest;
+	unsigned long id = 0;
+	int err;
+
+	if (!f)
+		return ERR_PTR(-ENOMEM);
+	f->owner = owner;
+	spin_lock(&file_lock);
+	err = file_publish(f);
+	if (!err) {
+		oldest = file_nr_fresh < FILE_FRESH_MAX ? NULL :
+			 xa_find(&file_ids, &id, ULONG_MAX, FILE_FRESH);
+		if (oldest)
+			file_clear_fresh(oldest);
+		xa_set_mark(&file_ids, f->id, FILE_FRESH);
+		WRITE_ONCE(file_nr_fresh, file_nr_fresh + 1);
+		file_set_payer(f, payer, 0);
+		file_pay(f, bee_file_bytes(f));
+	}
+	spin_unlock(&file_lock);
+	if (!err)
+		return f;
+	file_free(f);
+	return ERR_PTR(-ENOMEM);
+}
+
+/** bee_file_set_laid() - a range has or had a file that may be fresh.  Context: Any but NMI. */
+void bee_file_set_laid(u32 id)
+{
+	struct bee_file *f;
+
+	if (!READ_ONCE(file_nr_fresh))
+		return;
+	spin_lock(&file_lock);
+	f = xa_load(&file_ids, id);
+	if (f)
+		file_clear_fresh(f);
+	spin_unlock(&file_lock);
+}
+
+/**
+ * bee_file_owner_gone() - an address space has ended: nobody will lay its fresh files
+ * @owner: its cookie
+ *
+ * Context: Any but NMI.
+ */
+void bee_file_owner_gone(u64 owner)
+{
+	struct bee_file *f;
+	unsigned long id;
+
+	spin_lock(&file_lock);
+	xa_for_each_marked(&file_ids, id, f, FILE_FRESH)
+		if (f->owner == owner)
+			file_clear_fresh(f);
+	spin_unlock(&file_lock);
 }
 
 /**

@@ -40,7 +40,8 @@ struct bee_news {
 };
 
 /**
- * struct bee_file - a file that is mapped by a managed address space, or has a table
+ * struct bee_file - a file that is mapped by a managed address space, or has a table; or code that
+ *	an address space has in memory without a file
  * @table: its table, or NULL (store_mutex, RCU for reading)
  * @used: jiffies when it was last mapped, unmapped or walked through
  * @users: one for each range, one for each request at work; goes to and from 0 under file_lock
@@ -49,6 +50,7 @@ struct bee_news {
  * @key: its identity, but two files can have equal ones (I)
  * @inodes: its inodes in memory: one, none, or some in snapshots of a file system (F)
  * @ninodes: length of @inodes (F, READ_ONCE() for reading)
+ * @owner: 0; or the cookie of the address space whose memory it stands for, without inodes (I)
  * @equal: in the hash of files that can be recognised without an inode (F)
  * @rmap_lock: of @rmap
  * @rmap: a node of rmap.h for each range that refers to it (@rmap_lock, RCU for reading)
@@ -83,6 +85,7 @@ struct bee_file {
 	u32			 ninodes;
 	struct bee_file_key	 key;
 	struct hlist_head	 inodes;
+	u64			 owner;
 	s64			 ctime;
 	struct bee_build_id	 build_id;
 	bool			 equal;
@@ -109,7 +112,11 @@ struct bee_file *bee_file_get_vdso(void);
 struct bee_file *bee_file_get_vma(const struct vm_area_struct *vma, struct bee_payer *payer,
 				  gfp_t gfp);
 struct bee_file *bee_file_get_id(u32 id);
+struct bee_file *bee_file_get_id_for(u32 id, u64 owner, struct bee_payer *payer);
 struct bee_file *bee_file_get_idle(bool only_lost);
+struct bee_file *bee_file_new_owned(u64 owner, struct bee_payer *payer, const char *name);
+void bee_file_set_laid(u32 id);
+void bee_file_owner_gone(u64 owner);
 struct bee_file *bee_file_next(unsigned long id);
 void bee_file_put(struct bee_file *f);
 void bee_file_put_live(struct bee_file *f);

@@ -86,7 +86,17 @@ static int update_stale(const struct bee_mm *m, struct netlink_ext_ack *extack)
 	return -ESTALE;
 }
 
-static int update_locked(struct mm_struct *mm, struct pid *pid, const struct bee_map_diff *diff,
+/* The files of the ranges that @diff has added can be found through them from now on. */
+static void update_set_laid(const struct bee_map_diff *diff)
+{
+	u32 i;
+
+	for (i = 0; i < diff->nr_add; i++)
+		if (diff->add[i].file)
+			bee_file_set_laid(diff->add[i].file);
+}
+
+static int update_locked(struct mm_struct *mm, struct pid *pid, struct bee_map_diff *diff,
 			 struct bee_mm_state *state, struct netlink_ext_ack *extack)
 {
 	struct bee_mm *known = manage_find(mm), *m = known;
@@ -104,16 +114,19 @@ static int update_locked(struct mm_struct *mm, struct pid *pid, const struct bee
 		m = manage_new(mm, pid, extack);
 	if (!m)
 		return -ENOMEM;
+	diff->owner = m->cookie;
 	map = bee_map_apply(old, diff, m->payer, extack);
 	bee_map_put(old);
 	if (IS_ERR(map))
 		ret = PTR_ERR(map);
 	else if (!bee_mm_commit_map(m, generation, map))
 		ret = update_stale(known, extack);
-	if (!ret)
+	if (!ret) {
+		update_set_laid(diff);
 		bee_mm_get_state(m, state);
-	else if (!known)
+	} else if (!known) {
 		bee_mm_forget(mm);
+	}
 	return ret;
 }
 
@@ -121,7 +134,7 @@ static int update_locked(struct mm_struct *mm, struct pid *pid, const struct bee
  * bee_manage_update() - apply a diff to the ranges of an address space, whole or not at all
  * @mm: the address space; the caller holds mm_users
  * @pid: the process that it was named by, for listings
- * @diff: the change
+ * @diff: the change; its owner is filled
  * @state: in: cookie and generation that @diff is against, 0 if not managed; out, on success:
  *	the new state
  * @extack: the reason of a refusal
@@ -129,7 +142,7 @@ static int update_locked(struct mm_struct *mm, struct pid *pid, const struct bee
  * Context: Process, may sleep.
  * Return: 0 or -errno; -ESTALE if @state is not the current one.
  */
-int bee_manage_update(struct mm_struct *mm, struct pid *pid, const struct bee_map_diff *diff,
+int bee_manage_update(struct mm_struct *mm, struct pid *pid, struct bee_map_diff *diff,
 		      struct bee_mm_state *state, struct netlink_ext_ack *extack)
 {
 	int ret;
@@ -200,6 +213,36 @@ int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *
 		bee_mm_forget(mm);
 	manage_unlock(mm);
 	return ret;
+}
+
+/**
+ * bee_manage_new_file() - a file that stands for memory of an address space, for its table
+ * @mm: the address space; the caller holds mm_users
+ * @name: to show to people
+ * @extack: the reason of a refusal
+ *
+ * Context: Process, may sleep.
+ * Return: the file with a reference; -ENOENT if @mm is not managed, -ENOMEM.
+ */
+struct bee_file *bee_manage_new_file(const struct mm_struct *mm, const char *name,
+				     struct netlink_ext_ack *extack)
+{
+	struct bee_file *f = ERR_PTR(-ENOENT);
+	struct bee_mm *m;
+
+	/* Held until the file has its owner: if that ends it is there to be found. */
+	mutex_lock(&mm_mutex);
+	m = manage_find(mm);
+	if (m) {
+		WRITE_ONCE(m->has_tables, true);
+		f = bee_file_new_owned(m->cookie, m->payer, name);
+	}
+	mutex_unlock(&mm_mutex);
+	if (!m)
+		NL_SET_ERR_MSG(extack, "the process is not managed");
+	else if (IS_ERR(f))
+		NL_SET_ERR_MSG(extack, "out of memory or over budget");
+	return f;
 }
 
 /* bee_manage_stop() - forget @mm.  Context: Process, may sleep.  Return: whether it was managed. */

@@ -14,8 +14,10 @@ void bee_manage_exit(void);
 
 int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *state,
 		    struct netlink_ext_ack *extack);
-int bee_manage_update(struct mm_struct *mm, struct pid *pid, const struct bee_map_diff *diff,
+int bee_manage_update(struct mm_struct *mm, struct pid *pid, struct bee_map_diff *diff,
 		      struct bee_mm_state *state, struct netlink_ext_ack *extack);
+struct bee_file *bee_manage_new_file(const struct mm_struct *mm, const char *name,
+				     struct netlink_ext_ack *extack);
 bool bee_manage_stop(const struct mm_struct *mm);
 bool bee_manage_stop_cookie(u64 cookie);
 

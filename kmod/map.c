@@ -298,7 +298,7 @@ static int diff_apply(const struct bee_map *old, const struct bee_map_diff *diff
 		r = &diff->add[a];
 		if (map->nr && map->ranges[map->nr - 1].end > r->start)
 			return diff_refuse(extack, "overlaps a range that is there", a, r, -EEXIST);
-		file = r->file ? bee_file_get_id(r->file) : NULL;
+		file = r->file ? bee_file_get_id_for(r->file, diff->owner, map->payer) : NULL;
 		if (r->file && !file)
 			return diff_refuse(extack, "no such file", a, r, -ENOENT);
 		map_append(map, r->start, r->end, r->offset, file);

@@ -71,12 +71,14 @@ struct bee_map_edit {
 
 /**
  * struct bee_map_diff - a change of a map, as a request has it
+ * @owner: cookie of the address space, 0 if it has none yet; not from the request
  * @nr_del: length of @del
  * @nr_add: length of @add
  * @del: ranges to remove
  * @add: ranges to add
  */
 struct bee_map_diff {
+	u64			 owner;
 	u32			 nr_del;
 	u32			 nr_add;
 	struct bee_map_edit	*del;

@@ -40,6 +40,7 @@
 #include "news.h"
 #include "payer.h"
 #include "rmap.h"
+#include "store.h"
 
 #define MM_RESCAN_DELAY	(HZ / 10)
 #define MM_LOST		XA_MARK_0	/* of cookies: the ranges are lost */
@@ -76,10 +77,20 @@ static void mm_free(struct bee_mm *m)
 	kfree(m);
 }
 
-/* A work item, since mmdrop() is not allowed in an RCU callback. */
+/*
+ * A work item, since mmdrop() is not allowed in an RCU callback, and store_mutex is not in those
+ * that follow processes.  The ranges are gone, unless a request has been preempted before it drops
+ * them: their tables are removed with the next that are.
+ */
 static void mm_free_work(struct work_struct *work)
 {
-	mm_free(container_of(to_rcu_work(work), struct bee_mm, free));
+	struct bee_mm *m = container_of(to_rcu_work(work), struct bee_mm, free);
+
+	if (READ_ONCE(m->has_tables)) {
+		bee_file_owner_gone(m->cookie);
+		bee_store_prune();
+	}
+	mm_free(m);
 }
 
 /* Not charged; with a reserved cookie. */
@@ -541,6 +552,7 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 		map = mm_dereference(m->map);
 		if (map)
 			refcount_inc(&map->refs);
+		WRITE_ONCE(fresh->has_tables, READ_ONCE(m->has_tables));
 		mm_publish(fresh);
 		mm_set_map(fresh, map);
 		if (m->lost)

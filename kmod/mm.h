@@ -25,6 +25,7 @@ struct pid;
  * @generation: number of changes of @map; written after @map, read before it (L)
  * @lost: for want of memory @map is not what is mapped, and is empty (L)
  * @dead: no longer managed (L)
+ * @has_tables: it owns files (struct bee_file), or has inherited ranges with them; by READ_ONCE()
  * @delay: jiffies between the last two looks at what is mapped, while @lost; by READ_ONCE()
  * @retry: jiffies at which to look next, while @lost; by READ_ONCE()
  * @map: its ranges, NULL if there are none (L, RCU for reading)
@@ -45,6 +46,7 @@ struct bee_mm {
 	u64			 generation;
 	bool			 lost;
 	bool			 dead;
+	bool			 has_tables;
 	u32			 delay;
 	unsigned long		 retry;
 	struct bee_map __rcu	*map;

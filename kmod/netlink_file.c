@@ -16,6 +16,8 @@ const struct nla_policy bee_netlink_file_policy[BEEUNWIND_A_FILE_MAX + 1] = {
 	[BEEUNWIND_A_FILE_EXE_FD]   = NLA_POLICY_MIN(NLA_S32, 0),
 	[BEEUNWIND_A_FILE_VDSO]	    = { .type = NLA_FLAG },
 	[BEEUNWIND_A_FILE_FORCE]    = { .type = NLA_FLAG },
+	[BEEUNWIND_A_FILE_NAME]	    = { .type = NLA_NUL_STRING, .len = 255 },
+	[BEEUNWIND_A_FILE_PID]	    = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
 /* An open file of the sender, which is current.  The caller drops it by fput(). */
@@ -101,6 +103,19 @@ static int table_answer(struct sk_buff *reply, const struct bee_file *f, bool go
 	       nla_put_u32(reply, BEEUNWIND_A_FILE_PROCS, procs);
 }
 
+/* The file that a TABLE_ADD is about, with a reference; with pid a new one, for memory. */
+static struct bee_file *netlink_table_file(struct genl_info *info)
+{
+	if (!info->attrs[BEEUNWIND_A_FILE_PID])
+		return netlink_named_file(info);
+	if (info->attrs[BEEUNWIND_A_FILE_EXE_FD] || info->attrs[BEEUNWIND_A_FILE_ID] ||
+	    info->attrs[BEEUNWIND_A_FILE_VDSO]) {
+		NL_SET_ERR_MSG(info->extack, "with pid there is no exe-fd, id or vdso");
+		return ERR_PTR(-EINVAL);
+	}
+	return bee_netlink_new_file(info);
+}
+
 int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 {
 	struct sk_buff *reply;
@@ -117,7 +132,7 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 	file = netlink_get_file(info, BEEUNWIND_A_FILE_TABLE_FD);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	f = netlink_named_file(info);
+	f = netlink_table_file(info);
 	err = PTR_ERR_OR_ZERO(f);
 	if (err)
 		goto put_file;
@@ -200,6 +215,8 @@ static int file_put(struct sk_buff *skb, const struct bee_file *f, u32 held)
 		      nla_put_u32(skb, BEEUNWIND_A_FILE_ROWS, t->nrows) ||
 		      nla_put_u32(skb, BEEUNWIND_A_FILE_FLAGS, t->header->flags);
 	}
+	if (!err && f->owner)
+		err = bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_OWNER, f->owner);
 	return err || (news && file_put_news(skb, news));
 }
 

@@ -47,4 +47,6 @@ int bee_netlink_proc_del(struct sk_buff *request, struct genl_info *info);
 int bee_netlink_proc_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int bee_netlink_proc_dump_done(struct netlink_callback *cb);
 
+struct bee_file *bee_netlink_new_file(struct genl_info *info);
+
 #endif /* BEE_NETLINK_IMPL_H */

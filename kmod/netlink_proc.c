@@ -161,7 +161,7 @@ static int proc_hold(const struct nlattr *attr, struct netlink_ext_ack *extack,
 }
 
 /* With @diff: apply it.  Without: manage the process with the ranges that are mapped. */
-static int proc_change(struct genl_info *info, const struct bee_map_diff *diff,
+static int proc_change(struct genl_info *info, struct bee_map_diff *diff,
 		       struct bee_mm_state *state)
 {
 	struct proc_held held;
@@ -183,7 +183,7 @@ static int proc_change(struct genl_info *info, const struct bee_map_diff *diff,
 	return err;
 }
 
-static int proc_change_and_reply(struct genl_info *info, u8 cmd, const struct bee_map_diff *diff,
+static int proc_change_and_reply(struct genl_info *info, u8 cmd, struct bee_map_diff *diff,
 				 struct bee_mm_state *state)
 {
 	struct sk_buff *skb;
@@ -256,6 +256,36 @@ int bee_netlink_proc_del(struct sk_buff *request, struct genl_info *info)
 		return 0;
 	NL_SET_ERR_MSG(info->extack, "the process is not managed");
 	return -ENOENT;
+}
+
+/**
+ * bee_netlink_new_file() - a file that stands for memory of the process that a TABLE_ADD names
+ * @info: the request, with pid
+ *
+ * Context: Process, may sleep.
+ * Return: the file with a reference, or an error pointer and a sentence.
+ */
+struct bee_file *bee_netlink_new_file(struct genl_info *info)
+{
+	struct nlattr *name = info->attrs[BEEUNWIND_A_FILE_NAME];
+	struct task_struct *task;
+	struct bee_file *f;
+	struct mm_struct *mm;
+
+	if (!name || nla_len(name) <= 1) {
+		NL_SET_ERR_MSG(info->extack, "name of the code is missing");
+		return ERR_PTR(-EINVAL);
+	}
+	task = netlink_get_task(info->attrs[BEEUNWIND_A_FILE_PID], info->extack);
+	if (IS_ERR(task))
+		return ERR_CAST(task);
+	mm = task_get_mm(task, info->extack);
+	put_task_struct(task);
+	if (IS_ERR(mm))
+		return ERR_CAST(mm);
+	f = bee_manage_new_file(mm, nla_data(name), info->extack);
+	mmput(mm);
+	return f;
 }
 
 /**

@@ -163,7 +163,8 @@ static u64 store_evict_locked(u64 bytes)
 
 /*
  * Remove tables that can serve no one any more: of files that were evicted from memory and cannot
- * be recognised.  Whoever maps such a file next is told that it has no table.
+ * be recognised, and of memory that is gone.  Whoever maps such a file next is told that it has no
+ * table.
  */
 static void store_remove_lost(void)
 {
@@ -264,6 +265,14 @@ int bee_store_del(struct bee_file *f, bool force, struct netlink_ext_ack *extack
 	}
 	mutex_unlock(&store_mutex);
 	return ret;
+}
+
+/** bee_store_prune() - remove tables that can serve no one.  Context: Process, may sleep. */
+void bee_store_prune(void)
+{
+	mutex_lock(&store_mutex);
+	store_remove_lost();
+	mutex_unlock(&store_mutex);
 }
 
 /** bee_store_count() - number of tables.  Context: Any. */

@@ -208,11 +208,15 @@ static enum beeunwind_stop walk_step_rule(struct bee_walk *walk)
 	return stop ? stop : walk_arrive(walk, sp);
 }
 
-/* A frame is in a file without a table; @start, @end: its range. */
+/*
+ * A frame is in a file without a table; @start, @end: its range.  Memory whose table was removed is
+ * not announced: nobody could open it.
+ */
 static inline void walk_miss(struct bee_file *f, u64 start, u64 end)
 {
 	atomic_inc(&f->missed);
-	bee_news_announce(f, start, end);
+	if (!f->owner)
+		bee_news_announce(f, start, end);
 }
 
 static noinline enum beeunwind_stop walk_step_no_table(struct bee_walk *walk)

@@ -4,18 +4,19 @@
 
 # From the bottom up, and the rooms whose headers each may include beside its own.  "kmod" is
 # what the module shares with the tools.
-rooms		:= util elf rows encode table verify netlink process perfdata flame beectl
+rooms		:= util elf rows encode table verify jit netlink process perfdata flame beectl
 of_util		:=
 of_elf		:= util
 of_rows		:= elf util kmod
 of_encode	:= rows util kmod
 of_table	:= encode rows elf util kmod
 of_verify	:= rows elf util kmod
+of_jit		:= table rows elf util kmod
 of_netlink	:= util
-of_process	:= netlink table rows elf util kmod
+of_process	:= netlink jit table rows elf util kmod
 of_perfdata	:= util
 of_flame	:= perfdata util
-of_beectl	:= flame perfdata process netlink verify table rows elf util kmod
+of_beectl	:= flame perfdata process netlink jit verify table rows elf util kmod
 shared		:= kmod/table.c kmod/table_check.c
 
 packages	:= libdw libelf zlib libnl-3.0 libnl-genl-3.0 json-c libmd libzstd

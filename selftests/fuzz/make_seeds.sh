@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Makes seed inputs for the fuzzers in DIR/{table,elf,cfi,pack,synth,cache,nl,perfdata,flame}, from the
+# Makes seed inputs for the fuzzers in DIR/{table,elf,cfi,pack,synth,cache,nl,perfdata,flame,jit}, from the
 # golden programs.
 #	make_seeds.sh DIR
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,7 +8,7 @@ beectl=${BEECTL:-$here/../../beectl}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-mkdir -p "$1/table" "$1/elf" "$1/cfi" "$1/pack" "$1/synth" "$1/cache" "$1/nl" "$1/perfdata" "$1/flame"
+mkdir -p "$1/table" "$1/elf" "$1/cfi" "$1/pack" "$1/synth" "$1/cache" "$1/nl" "$1/perfdata" "$1/flame" "$1/jit"
 for source in "$here"/../golden/asm/*.S; do
 	name=$(basename "$source" .S)
 	as --64 -I "$here/../golden/asm" -o "$work/$name.o" "$source" &&
@@ -35,6 +35,23 @@ for kind in 0 1 2 3 4 5; do
 	printf '%b' "\\x0$kind"'\x08\0\x02\0\x01\0\0\0\x0c\0\x03\0\1\2\3\4\5\6\7\10\x14\0\x07\x80\x0c\0\x02\0abcdefgh\0\0\0\0\x08\0\x05\0a.b\0' \
 		>"$1/nl/$kind"
 done
+# A descriptor at 0, its entry at 32, the object at 64, its CFI at 0x200, its code at 0x400.
+/usr/bin/python3 - "$1/jit/made" <<-'END' || exit
+	import struct, sys
+	def section(name, kind, flags, addr, offset, size):
+	    return struct.pack("<IIQQQQIIQQ", name, kind, flags, addr, offset, size, 0, 0, 0, 0)
+	names = b"\0.text\0.eh_frame\0.shstrtab\0".ljust(32, b"\0")
+	elf = b"\x7fELF\2\1\1".ljust(16, b"\0") + struct.pack(
+	    "<HHIQQQIHHHHHH", 1, 62, 1, 0, 0, 64, 0, 64, 0, 0, 64, 4, 3)
+	elf += bytes(64) + section(1, 1, 6, 0x400, 0, 32) + section(7, 0x70000001, 2, 0x200, 0, 48)
+	elf += section(17, 3, 0, 0, 320, 27) + names
+	frames = b"\x14\0\0\0\0\0\0\0\1zR\0\1\x78\x10\1\x1b\x0c\7\x08\x90\1\0\0" \
+	    b"\x14\0\0\0\x1c\0\0\0\xe0\1\0\0\x20\0\0\0\0\x44\x0e\x18\0\0\0\0\0\0\0\0"
+	memory = struct.pack("<IIQQQ", 1, 0, 0, 32, 0) + struct.pack("<QQQQ", 0, 0, 64, len(elf)) + elf
+	memory = memory.ljust(0x200, b"\0") + frames
+	with open(sys.argv[1], "wb") as file:
+	    file.write(memory.ljust(0x400, b"\0") + b"\x90" * 32)
+END
 # A recording with two processes, and one of perf's pipe with compressed records, if perf can record.
 PYTHONPATH=$here/../lib PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - "$1/perfdata/made" <<-'END' || exit
 	import sys

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
+#include "jit_jobs.h"
 #include "json.h"
 #include "maker.h"
 #include "manage.h"
@@ -36,12 +38,13 @@ static const char load_help[] =
 	"                 Leave out the rows of functions that keep a frame pointer, in files\n"
 	"                 where the walk can use it instead; see the manual page\n"
 	"      --thin PCT Leave out up to PCT percent (1 to 90) of the rows; see there\n"
+	"      --no-jit   Leave code that JIT compilers have in memory without tables\n"
 	"      --json     Print an array with one object per PID: pid, name, mappings,\n"
-	"                 tables, compiled, cached, loaded, bytes, text and wrong (of the tables\n"
-	"                 made now that are not exact: bytes with a rule, and with a wrong one),\n"
-	"                 problems ([{path, reason}]); or pid and error.  With --all, one\n"
-	"                 object: processes, refused, files, tables, compiled, cached, loaded,\n"
-	"                 bytes, text, wrong, problems\n"
+	"                 tables, compiled, jit (of compiled: of JIT code), cached, loaded, bytes,\n"
+	"                 text and wrong (of the tables made now that are not exact: bytes with a\n"
+	"                 rule, and with a wrong one), problems ([{path, reason}]); or pid and\n"
+	"                 error.  With --all, one object: processes, refused, files, tables,\n"
+	"                 compiled, jit, cached, loaded, bytes, text, wrong, problems\n"
 	"  -h, --help     Show this text\n"
 	"\n"
 	"Files are found through /proc/PID/map_files, which needs CAP_SYS_ADMIN or\n"
@@ -70,7 +73,8 @@ struct load_command {
 static void print_result(pid_t pid, const struct manage_result *result)
 {
 	const struct { size_t count; const char *word; } part[] = {
-		{ result->compiled, "compiled" },
+		{ result->compiled - result->jit, "compiled" },
+		{ result->jit, "of JIT code" },
 		{ result->cached, "cached" },
 		{ result->stored, "already loaded" },
 	};
@@ -81,7 +85,7 @@ static void print_result(pid_t pid, const struct manage_result *result)
 	text_put_name(stdout, result->name);
 	printf(": %zu mapping%s, %zu table%s", result->mappings, plural(result->mappings),
 	       result->tables, plural(result->tables));
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 4; i++) {
 		if (!part[i].count)
 			continue;
 		printf("%s%zu %s", before, part[i].count, part[i].word);
@@ -119,6 +123,7 @@ static void load_add_json(struct json_object *array, pid_t pid, const struct man
 	json_add_uint(object, "mappings", result->mappings);
 	json_add_uint(object, "tables", result->tables);
 	json_add_uint(object, "compiled", result->compiled);
+	json_add_uint(object, "jit", result->jit);
 	json_add_uint(object, "cached", result->cached);
 	json_add_uint(object, "loaded", result->stored);
 	json_add_uint(object, "bytes", result->bytes);
@@ -181,6 +186,7 @@ struct reason {
  * @command: its options
  * @processes: how many are managed
  * @compiled: tables compiled now
+ * @jit: of @compiled, of JIT code
  * @cached: tables read from the cache
  * @text: bytes that tables which are not exact have rules for
  * @wrong: of these, with a wrong rule
@@ -192,6 +198,7 @@ struct load_summary {
 	const struct load_command	*command;
 	struct manage_all_result	 processes;
 	size_t				 compiled;
+	size_t				 jit;
 	size_t				 cached;
 	uint64_t			 text;
 	uint64_t			 wrong;
@@ -253,6 +260,7 @@ static void summary_print(const struct load_summary *summary, const struct netli
 		json_add_uint(object, "files", info->files);
 		json_add_uint(object, "tables", info->tables);
 		json_add_uint(object, "compiled", summary->compiled);
+		json_add_uint(object, "jit", summary->jit);
 		json_add_uint(object, "cached", summary->cached);
 		json_add_uint(object, "loaded", stored);
 		json_add_uint(object, "bytes", bytes);
@@ -277,6 +285,41 @@ static void summary_print(const struct load_summary *summary, const struct netli
 	}
 }
 
+static void summary_jit_done(void *arg, pid_t pid, const struct jit_result *jit)
+{
+	struct load_summary *summary = arg;
+	char name[sizeof(jit->name) + 16];
+
+	summary->compiled += jit->tables;
+	summary->jit += jit->tables;
+	if (!jit->error.text[0])
+		return;
+	snprintf(name, sizeof(name), "%d: %s", pid, jit->name[0] ? jit->name : "[jit]");
+	summary_note(summary, name, jit->error.text);
+	json_append_problem(summary->command->json, name, "reason", jit->error.text);
+}
+
+/* Tables of code that processes have in memory. */
+static int load_all_jit(const struct load_command *load, struct load_summary *summary,
+			struct bee_error *error)
+{
+	struct jit_jobs jobs = {
+		.nl = load->maker.nl, .jobs = load->maker.jobs, .arg = summary,
+		.done = summary_jit_done,
+	};
+	pid_t *pids;
+	int ret;
+
+	if (load->maker.no_jit)
+		return 0;
+	ret = jit_jobs_find(jobs.nl, &pids, &jobs.count, error);
+	jobs.pid = pids;
+	if (!ret && jit_jobs_run(&jobs))
+		ret = error_set(error, errno, "cannot start a process: %s", strerror(errno));
+	free(pids);
+	return ret;
+}
+
 /* Fails if a process or, for a general reason, a table was refused. */
 static int load_all(const struct load_command *load)
 {
@@ -296,6 +339,8 @@ static int load_all(const struct load_command *load)
 	      table_jobs_find(maker.nl, 0, &wants, &error);
 	if (!ret && table_jobs_run(&maker, &wants))
 		ret = error_set(&error, errno, "cannot start a process: %s", strerror(errno));
+	if (!ret)
+		ret = load_all_jit(load, &summary, &error);
 	progress_end();
 	table_jobs_free(&wants);
 	if (ret || netlink_info_get(maker.nl, &info, &error))
@@ -327,6 +372,7 @@ int cmd_load(int argc, char **argv)
 			{ 0, "cfi-only", OPTION_FLAG, &load.maker.lossy.cfi_only },
 			{ 0, "fp-bypass", OPTION_FLAG, &load.maker.lossy.fp_bypass },
 			{ 0, "thin", OPTION_THIN, &load.maker.lossy.thin },
+			{ 0, "no-jit", OPTION_FLAG, &load.maker.no_jit },
 			{ 0, "json", OPTION_FLAG, &json },
 		},
 	};

@@ -59,6 +59,7 @@ static void json_file(struct json_object *file, const struct netlink_file *t)
 	json_add(file, "stops", stops_json(t->stop));
 	json_add_string(file, "identity", id);
 	json_add_uint(file, "inode", t->inode);
+	json_add_uint(file, "owner", t->owner);
 	json_add_string(file, "path", t->name);
 	json_add_string(file, "lossy", lossy_words(t->flags));
 }

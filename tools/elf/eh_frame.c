@@ -406,7 +406,17 @@ void eh_frame_read(const struct elf_file *elf, struct fde_list *list)
 		frames_read(&elf->frames[i], list);
 }
 
-/* eh_frame_free(): release what eh_frame_read() made */
+/**
+ * eh_frame_add() - read all CIEs and FDEs of a section
+ * @frames: the section; @list points into its bytes
+ * @list: they are added to it, in their order
+ */
+void eh_frame_add(const struct elf_frames *frames, struct fde_list *list)
+{
+	frames_read(frames, list);
+}
+
+/* eh_frame_free(): release what eh_frame_read() or eh_frame_add() made */
 void eh_frame_free(struct fde_list *list)
 {
 	free(list->cies);

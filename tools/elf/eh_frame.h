@@ -66,6 +66,7 @@ struct fde_list {
 	size_t		 room_fdes;
 };
 
+void eh_frame_add(const struct elf_frames *frames, struct fde_list *list);
 void eh_frame_read(const struct elf_file *elf, struct fde_list *list);
 bool eh_frame_hdr_is_sound(const struct elf_file *elf, const struct fde_list *list);
 bool eh_frame_hdr_lists(const struct elf_file *elf, u64 begin);

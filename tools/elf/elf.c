@@ -626,6 +626,55 @@ void elf_each_function(const struct elf_file *elf, elf_function_fn function, voi
 	}
 }
 
+/* The next table of symbols after section *@scn. */
+static Elf_Data *elf_next_symbols(const struct elf_file *elf, Elf_Scn **scn, GElf_Shdr *sh)
+{
+	Elf_Data *data;
+
+	while ((*scn = elf_nextscn(elf->handle, *scn))) {
+		if (!gelf_getshdr(*scn, sh) ||
+		    (sh->sh_type != SHT_SYMTAB && sh->sh_type != SHT_DYNSYM))
+			continue;
+		data = elf_getdata(*scn, NULL);
+		if (data)
+			return data;
+	}
+	return NULL;
+}
+
+/**
+ * elf_find_object() - the variable that a symbol names
+ * @elf: the file
+ * @name: of the symbol
+ * @vaddr: filled: its address
+ *
+ * Reads every symbol.
+ *
+ * Return: whether there is one that is defined.
+ */
+bool elf_find_object(const struct elf_file *elf, const char *name, u64 *vaddr)
+{
+	Elf_Scn *scn = NULL;
+	Elf_Data *data;
+	const char *at;
+	GElf_Shdr sh;
+	GElf_Sym sym;
+	int i;
+
+	while ((data = elf_next_symbols(elf, &scn, &sh))) {
+		for (i = 0; gelf_getsym(data, i, &sym); i++) {
+			if (GELF_ST_TYPE(sym.st_info) != STT_OBJECT || sym.st_shndx == SHN_UNDEF)
+				continue;
+			at = elf_strptr(elf->handle, sh.sh_link, sym.st_name);
+			if (!at || strcmp(at, name))
+				continue;
+			*vaddr = sym.st_value;
+			return true;
+		}
+	}
+	return false;
+}
+
 /**
  * elf_code_sections() - the sections of code
  * @elf: the file
@@ -682,12 +731,8 @@ const char *elf_find_symbol(const struct elf_file *elf, u64 vaddr, u64 *offset)
 	int i;
 
 	*offset = ~0ull;
-	while ((scn = elf_nextscn(elf->handle, scn))) {
-		if (!gelf_getshdr(scn, &sh) ||
-		    (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
-			continue;
-		data = elf_getdata(scn, NULL);
-		for (i = 0; data && gelf_getsym(data, i, &sym); i++) {
+	while ((data = elf_next_symbols(elf, &scn, &sh))) {
+		for (i = 0; gelf_getsym(data, i, &sym); i++) {
 			if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF ||
 			    vaddr < sym.st_value || vaddr - sym.st_value >= *offset)
 				continue;

@@ -101,6 +101,7 @@ const struct elf_segment *elf_find_text(const struct elf_file *elf, u64 vaddr);
 const struct elf_segment *elf_find_load(const struct elf_file *elf, u64 vaddr);
 bool elf_find_addend(const struct elf_file *elf, u64 vaddr, u64 *addend);
 const char *elf_find_symbol(const struct elf_file *elf, u64 vaddr, u64 *offset);
+bool elf_find_object(const struct elf_file *elf, const char *name, u64 *vaddr);
 void elf_each_function(const struct elf_file *elf, elf_function_fn function, void *arg);
 size_t elf_code_sections(const struct elf_file *elf, struct elf_segment **sections);
 const u8 *elf_bytes(const struct elf_file *elf, const struct elf_segment *segment, u64 vaddr,

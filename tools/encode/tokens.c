@@ -286,7 +286,7 @@ static void tokens_try_heads(struct token_function *f, u32 body, struct token_ch
 	u32 taken, at = f->start, node = PHRASE_HEAD, last = NO_RULE, cost = 0;
 
 	for (taken = 0; ; taken++) {
-		const struct token_item *item = &f->tried.item[taken];
+		const struct token_item *item = taken < f->tried.n ? &f->tried.item[taken] : NULL;
 		const struct phrase_slot *slot = NULL;
 		u32 total, delta;
 

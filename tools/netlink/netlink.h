@@ -72,6 +72,7 @@ struct netlink_file {
 	uint64_t	end;
 	uint32_t	flags;
 	uint32_t	procs;
+	uint64_t	owner;
 };
 
 /* struct netlink_files: the module's files */
@@ -128,6 +129,8 @@ void netlink_close(struct netlink *nl);
 int netlink_info_get(struct netlink *nl, struct netlink_info *info, struct bee_error *error);
 int netlink_check_format(const struct netlink_info *info, struct bee_error *error);
 int netlink_table_add(struct netlink *nl, int fd, int exe_fd, uint32_t *id,
+		      struct bee_error *error);
+int netlink_table_new(struct netlink *nl, int fd, uint32_t pid, const char *name, uint32_t *id,
 		      struct bee_error *error);
 int netlink_table_set(struct netlink *nl, int fd, uint32_t id, struct bee_error *error);
 int netlink_table_del(struct netlink *nl, uint32_t id, bool force, struct bee_error *error);

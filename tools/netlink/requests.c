@@ -190,6 +190,28 @@ int netlink_table_add(struct netlink *nl, int fd, int exe_fd, uint32_t *id,
 }
 
 /**
+ * netlink_table_new() - give the module the table of code that a process has in memory
+ * @nl: the connection
+ * @fd: the table, a memfd or file of tmpfs
+ * @pid: the process, which is managed
+ * @name: of the code, to show to people; at most 255 bytes
+ * @id: filled: the new file's id, for ranges of this process
+ * @error: filled on failure; code ENOENT if the process is not managed
+ *
+ * Return: 0, or -1.
+ */
+int netlink_table_new(struct netlink *nl, int fd, uint32_t pid, const char *name, uint32_t *id,
+		      struct bee_error *error)
+{
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_TABLE_ADD, strlen(name));
+
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_TABLE_FD, fd);
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_PID, pid);
+	exchange_put(msg, BEEUNWIND_A_FILE_NAME, name, strlen(name) + 1);
+	return table_add_run(nl, msg, id, error);
+}
+
+/**
  * netlink_table_set() - give the module the table of a file that it knows
  * @nl: the connection
  * @fd: the table, a memfd or file of tmpfs
@@ -308,6 +330,7 @@ int netlink_file_parse(struct nlattr *attrs, int length, struct netlink_file *fi
 		NUMBER(BEEUNWIND_A_FILE_END, netlink_file, end),
 		NUMBER(BEEUNWIND_A_FILE_FLAGS, netlink_file, flags),
 		NUMBER(BEEUNWIND_A_FILE_PROCS, netlink_file, procs),
+		NUMBER(BEEUNWIND_A_FILE_OWNER, netlink_file, owner),
 		{},
 	};
 	struct nlattr *attr;

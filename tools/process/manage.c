@@ -13,6 +13,7 @@
 
 #include "alloc.h"
 #include "io.h"
+#include "jit_jobs.h"
 #include "manage.h"
 #include "text.h"
 
@@ -128,6 +129,15 @@ pid_t manage_check(pid_t pid, struct bee_error *error)
 	return pid;
 }
 
+static void manage_add_problem(struct manage_result *result, const char *path, const char *why)
+{
+	result->problem = alloc_room(result->problem, result->nproblems, &result->room,
+				     sizeof(*result->problem));
+	result->problem[result->nproblems++] = (struct manage_problem){
+		.path = alloc_text(path), .why = alloc_text(why),
+	};
+}
+
 static void manage_done(void *arg, const struct table_want *want, const struct table_result *made)
 {
 	struct manage_result *result = arg;
@@ -141,12 +151,30 @@ static void manage_done(void *arg, const struct table_want *want, const struct t
 	} else if (made->source == TABLE_STORED) {
 		/* Another beectl was faster; manage_count() counts it. */
 	} else if (!table_jobs_note_refusal(want, made, &result->error)) {
-		result->problem = alloc_room(result->problem, result->nproblems, &result->room,
-					     sizeof(*result->problem));
-		result->problem[result->nproblems++] = (struct manage_problem){
-			.path = alloc_text(want->name), .why = alloc_text(made->error.text),
-		};
+		manage_add_problem(result, want->name, made->error.text);
 	}
+}
+
+static void manage_jit_done(void *arg, pid_t pid, const struct jit_result *jit)
+{
+	struct manage_result *result = arg;
+
+	(void)pid;
+	result->jit += jit->tables;
+	result->compiled += jit->tables;
+	if (jit->error.text[0])
+		manage_add_problem(result, jit->name[0] ? jit->name : "[jit]", jit->error.text);
+}
+
+/* Tables of code that the process has in memory. */
+static int manage_jit(const struct table_maker *maker, pid_t pid, struct manage_result *result)
+{
+	const struct jit_jobs jobs = {
+		.nl = maker->nl, .jobs = 1, .pid = &pid, .count = 1, .arg = result,
+		.done = manage_jit_done,
+	};
+
+	return maker->no_jit ? 0 : jit_jobs_run(&jobs);
 }
 
 /**
@@ -225,7 +253,7 @@ int manage_process(const struct table_maker *maker, pid_t pid, struct manage_res
 	counting.arg = result;
 	counting.done = manage_done;
 	ret = table_jobs_find(maker->nl, pid, &wants, &result->error);
-	if (!ret && table_jobs_run(&counting, &wants))
+	if (!ret && (table_jobs_run(&counting, &wants) || manage_jit(maker, pid, result)))
 		ret = error_set(&result->error, errno, "cannot start a process: %s",
 				strerror(errno));
 	table_jobs_free(&wants);

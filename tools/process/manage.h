@@ -27,12 +27,13 @@ struct manage_problem {
  * @mappings: executable mappings
  * @tables: distinct tables that they use
  * @compiled: of @tables, compiled now
+ * @jit: of @compiled, of code in memory
  * @cached: of @tables, read from the cache
  * @stored: of @tables, in the module already
  * @bytes: kernel memory of @tables
  * @text: bytes with a rule in tables that were made now and are not exact
  * @wrong: of @text, bytes with a wrong rule
- * @problem: files that could not be used
+ * @problem: files that could not be used, or "[jit]"
  * @nproblems: number of them
  * @room: for so many
  * @error: why the process is not managed
@@ -42,6 +43,7 @@ struct manage_result {
 	size_t			 mappings;
 	size_t			 tables;
 	size_t			 compiled;
+	size_t			 jit;
 	size_t			 cached;
 	size_t			 stored;
 	uint64_t		 bytes;

@@ -68,6 +68,7 @@ struct table_result {
  * @cache: where they are looked for, and kept
  * @lossy: what may be left out of them
  * @jobs: files at a time; 0: as many as there are CPUs
+ * @no_jit: leave code in memory without tables
  * @mark: files that can have no table get an empty one, so that the module does not
  *	announce them again when they are mapped again
  * @arg: for @done
@@ -80,6 +81,7 @@ struct table_maker {
 	struct cache	*cache;
 	struct lossy_options lossy;
 	unsigned int	 jobs;
+	bool		 no_jit;
 	bool		 mark;
 	void		*arg;
 	void		(*done)(void *arg, const struct table_want *want,

@@ -368,14 +368,18 @@ static void coverage_interpret_all(struct coverage *coverage)
 	}
 }
 
-static int coverage_make(const struct elf_file *elf, struct row_set *rows,
-			 enum coverage_scope scope, struct bee_error *error)
+/* @list: FDEs to use, or NULL: those of the file */
+static int coverage_make(const struct elf_file *elf, const struct fde_list *list,
+			 struct row_set *rows, enum coverage_scope scope, struct bee_error *error)
 {
 	struct coverage coverage = { .elf = elf, .rows = rows, .scope = scope };
 	size_t nfdes;
 
 	*rows = (struct row_set){};
-	eh_frame_read(elf, &coverage.list);
+	if (list)
+		coverage.list = *list;
+	else
+		eh_frame_read(elf, &coverage.list);
 	gopclntab_open(elf, &coverage.go);
 	coverage_collect(&coverage);
 	coverage_resolve(&coverage);
@@ -386,7 +390,8 @@ static int coverage_make(const struct elf_file *elf, struct row_set *rows,
 	synth_free(&coverage.synth);
 	nfdes = coverage.list.nfdes;
 	free(coverage.parts);
-	eh_frame_free(&coverage.list);
+	if (!list)
+		eh_frame_free(&coverage.list);
 	if (elf_trouble(elf))
 		return error_set(error, 0, "%s", elf_trouble(elf));
 	if (rows->nrows)
@@ -394,7 +399,7 @@ static int coverage_make(const struct elf_file *elf, struct row_set *rows,
 	if (coverage.go.trouble)
 		return error_set(error, 0, "a Go program, to be walked by frame pointers: %s",
 				 coverage.go.trouble);
-	if (!elf->nframes && !elf->hdr.size)
+	if (!list && !elf->nframes && !elf->hdr.size)
 		return error_set(error, 0, "no .eh_frame or .debug_frame");
 	if (!nfdes)
 		return error_set(error, 0, "no readable FDE in its .eh_frame or .debug_frame");
@@ -411,17 +416,32 @@ static int coverage_make(const struct elf_file *elf, struct row_set *rows,
  */
 int coverage_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error)
 {
-	return coverage_make(elf, rows, COVERAGE_ALL, error);
+	return coverage_make(elf, NULL, rows, COVERAGE_ALL, error);
+}
+
+/**
+ * coverage_list_rows() - all rows of text that is in no file
+ * @elf: says where the text is; its text segments and their bytes are used, nothing else
+ * @list: the FDEs
+ * @rows: filled; row_set_free() releases it, also after a failure
+ * @error: filled on failure
+ *
+ * Return: 0 or -1.
+ */
+int coverage_list_rows(const struct elf_file *elf, const struct fde_list *list,
+		       struct row_set *rows, struct bee_error *error)
+{
+	return coverage_make(elf, list, rows, COVERAGE_CFI, error);
 }
 
 /* coverage_cfi_rows(): coverage_rows() without rows that are made from code */
 int coverage_cfi_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error)
 {
-	return coverage_make(elf, rows, COVERAGE_CFI, error);
+	return coverage_make(elf, NULL, rows, COVERAGE_CFI, error);
 }
 
 /* coverage_fde_rows(): coverage_rows() without a look at text between FDEs, for measurements */
 int coverage_fde_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error)
 {
-	return coverage_make(elf, rows, COVERAGE_FDES, error);
+	return coverage_make(elf, NULL, rows, COVERAGE_FDES, error);
 }

@@ -108,6 +108,30 @@ int compile_rows(const struct elf_file *elf, const struct lossy_options *lossy,
 }
 
 /**
+ * compile_list() - make the unwind table of text that is in no file
+ * @elf: says where it is; see coverage_list_rows()
+ * @list: its FDEs
+ * @rows: filled with what the table says; row_set_free() releases it, also after a
+ *	failure
+ * @result: always filled; compile_result_free() releases it
+ * @error: filled on failure
+ *
+ * Return: 0 or -1.
+ */
+int compile_list(const struct elf_file *elf, const struct fde_list *list, struct row_set *rows,
+		 struct compile_result *result, struct bee_error *error)
+{
+	struct table_info info = compile_info(elf);
+
+	*result = (struct compile_result){};
+	if (!coverage_list_rows(elf, list, rows, error) &&
+	    !compile_table(&info, rows, result, error))
+		return 0;
+	compile_result_free(result);
+	return -1;
+}
+
+/**
  * compile_elf() - make the unwind table of an ELF file
  * @fd: open for reading, a regular file or memfd; the offset is not used, and
  *	the caller closes it

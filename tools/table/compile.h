@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "eh_frame.h"
 #include "elf.h"
 #include "lossy.h"
 #include "rows.h"
@@ -41,6 +42,8 @@ struct compile_result {
 int compile_elf(int fd, const struct lossy_options *lossy, struct compile_result *result,
 		struct bee_error *error);
 int compile_empty(struct compile_result *result, struct bee_error *error);
+int compile_list(const struct elf_file *elf, const struct fde_list *list, struct row_set *rows,
+		 struct compile_result *result, struct bee_error *error);
 int compile_rows(const struct elf_file *elf, const struct lossy_options *lossy,
 		 struct row_set *rows, struct compile_result *result, struct bee_error *error);
 void *compile_encode(const struct elf_file *elf, const struct row_set *rows, size_t *size,

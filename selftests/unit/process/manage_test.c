@@ -9,8 +9,21 @@
 #include <unistd.h>
 
 #include "fake_netlink.h"
+#include "jit_jobs.h"
 #include "kselftest.h"
 #include "manage.h"
+
+/* For check_jit(): what has become of the JIT code of the process, and how often that was asked. */
+static struct jit_result jit_made;
+static int jit_asked;
+
+/* Instead of that of jit_jobs.c. */
+int jit_jobs_run(const struct jit_jobs *jobs)
+{
+	jit_asked++;
+	jobs->done(jobs->arg, jobs->pid[0], &jit_made);
+	return 0;
+}
 
 static bool is_refused(pid_t pid, int code, const char *text)
 {
@@ -122,6 +135,33 @@ static bool check_counts(void)
 	return good;
 }
 
+/* Tables of code in memory count as compiled; why there is none is a problem, not a failure. */
+static bool check_jit(void)
+{
+	struct table_maker maker = { .cache = NULL };
+	struct manage_result result;
+	bool good;
+
+	fake_reset();
+	fake.pid = getpid();
+	fake.nfiles = 1;
+	fake.file[0] = (struct netlink_file){ .id = 1, .loaded = true, .bytes = 100 };
+	fake.nranges = 1;
+	fake.range[0] = (struct range){ 0x1000, 0x2000, 0x1000, 1 };
+	jit_asked = 0;
+	jit_made = (struct jit_result){ .tables = 1, .name = "[jit] x", .error.text = "why" };
+	good = !manage_process(&maker, getpid(), &result) && result.jit == 1 &&
+	       result.compiled == 1 && !result.stored && result.nproblems == 1 &&
+	       !strcmp(result.problem[0].path, "[jit] x") &&
+	       !strcmp(result.problem[0].why, "why") && jit_asked == 1;
+	manage_result_free(&result);
+	maker.no_jit = true;
+	good &= !manage_process(&maker, getpid(), &result) && !result.jit && jit_asked == 1;
+	manage_result_free(&result);
+	jit_made = (struct jit_result){};
+	return good;
+}
+
 static int refuse_all(uint32_t pid)
 {
 	(void)pid;
@@ -180,12 +220,13 @@ int main(void)
 	char name[64];
 
 	ksft_print_header();
-	ksft_set_plan(9);
+	ksft_set_plan(10);
 	ksft_test_result(check_running(), "a process that runs\n");
 	ksft_test_result(is_refused(0x3fffffff, ESRCH, "no such process"), "no process\n");
 	ksft_test_result(check_zombie(), "a zombie\n");
 	ksft_test_result(check_other_thread(), "the first thread has ended\n");
 	ksft_test_result(check_counts(), "mappings and tables are counted\n");
+	ksft_test_result(check_jit(), "tables of code in memory\n");
 	ksft_test_result(check_refused(), "refused by the module\n");
 	ksft_test_result(check_all(), "all processes\n");
 	ksft_test_result(check_forget(), "all processes are forgotten\n");

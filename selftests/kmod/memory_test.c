@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tables of code that processes have in memory: who may lay them, and when they go. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "exchange.h"
+#include "guest.h"
+#include "io.h"
+#include "kselftest.h"
+
+#define PAGE	0x1000ull
+#define CODE	((void *)0x7e0000000000ull)
+#define SIZE	(4 * PAGE)
+#define ELF	"/bin/true"
+#define NAME	"[jit] code"
+
+/* As FILE_FRESH_MAX of kmod/file.c: tables that no range has had. */
+#define FRESH_MAX	1024
+
+static struct guest g;
+static int table_fd;
+
+static void map_code(void)
+{
+	if (mmap(CODE, SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		_exit(1);
+}
+
+static void on_signal(int signal)
+{
+	switch (signal) {
+	case SIGUSR1:
+		munmap(CODE, PAGE);
+		break;
+	case SIGUSR2:
+		mprotect(CODE + PAGE, SIZE - PAGE, PROT_READ | PROT_WRITE);
+		mprotect(CODE + PAGE, SIZE - PAGE, PROT_READ | PROT_EXEC);
+		break;
+	case SIGHUP:
+		if (!fork())
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+		break;
+	}
+}
+
+/* A process with executable memory without a file, which changes it when it gets a signal. */
+static void coder(void *arg)
+{
+	(void)arg;
+	map_code();
+	signal(SIGUSR1, on_signal);
+	signal(SIGUSR2, on_signal);
+	signal(SIGHUP, on_signal);
+}
+
+static pid_t start_coder(void)
+{
+	pid_t pid = guest_spawn(coder, NULL);
+
+	guest_add(&g, pid);
+	return pid;
+}
+
+/* The range of @pid at CODE or later; all zero if there is none. */
+static struct range code_range(pid_t pid)
+{
+	struct range found = {};
+	struct netlink_proc proc;
+	size_t i;
+
+	guest_get_proc(&g, pid, &proc);
+	for (i = 0; i < proc.ranges.count && !found.start; i++)
+		if (proc.ranges.range[i].start >= (uint64_t)CODE &&
+		    proc.ranges.range[i].start < (uint64_t)CODE + SIZE)
+			found = proc.ranges.range[i];
+	ranges_free(&proc.ranges);
+	return found;
+}
+
+/* Wait until the range at CODE is another one than @before. */
+static struct range code_range_after(pid_t pid, const struct range *before)
+{
+	const struct timespec tick = { .tv_nsec = 20000000 };
+	struct range now;
+	int i;
+
+	for (i = 0; i < 3000; i++) {
+		now = code_range(pid);
+		if (memcmp(&now, before, sizeof(now)))
+			break;
+		nanosleep(&tick, NULL);
+	}
+	return now;
+}
+
+static uint32_t new_table(pid_t pid)
+{
+	uint32_t id = 0;
+
+	if (netlink_table_new(g.nl, table_fd, pid, NAME, &id, &g.error))
+		guest_die("table-add", g.error.text);
+	return id;
+}
+
+static bool is_loaded(uint32_t id)
+{
+	struct netlink_file file;
+
+	guest_get_table(&g, id, &file);
+	return file.loaded;
+}
+
+/* Replace the whole range at CODE, of which @proc is the state.  Return: as guest_update(). */
+static int lay(struct netlink_proc *proc, uint32_t id)
+{
+	struct range old = code_range(proc->pid), laid = old;
+
+	laid.file = id;
+	laid.offset = laid.start;
+	return guest_update(&g, proc, &old, 1, &laid, 1);
+}
+
+static int lay_now(pid_t pid, uint32_t id)
+{
+	struct netlink_proc proc;
+	int ret;
+
+	guest_get_proc(&g, pid, &proc);
+	ret = lay(&proc, id);
+	ranges_free(&proc.ranges);
+	return ret;
+}
+
+/* TABLE_ADD with @pid, perhaps a name, and perhaps an attribute that does not go with it. */
+static void refused(const char *name, pid_t pid, int type, const char *text, int code,
+		    const char *sentence)
+{
+	struct nl_msg *msg = exchange_begin(g.nl, BEEUNWIND_CMD_TABLE_ADD, 1024);
+	struct netlink_info before, after;
+	bool ok;
+
+	guest_info(&g, &before);
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_TABLE_FD, table_fd);
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_PID, pid);
+	if (text)
+		exchange_put(msg, BEEUNWIND_A_FILE_NAME, text, strlen(text) + 1);
+	if (type == BEEUNWIND_A_FILE_VDSO)
+		exchange_put(msg, type, NULL, 0);
+	else if (type)
+		exchange_put_u32(msg, type, table_fd);
+	ok = exchange_request(g.nl, msg, NULL, NULL, &g.error) && g.error.code == code &&
+	     strstr(g.error.text, sentence);
+	guest_info(&g, &after);
+	ok = ok && before.files == after.files && before.tables == after.tables;
+	if (!ok)
+		ksft_print_msg("code %d, \"%s\"\n", g.error.code, g.error.text);
+	ksft_test_result(ok, "refused: %s\n", name);
+}
+
+static void test_refusals(void)
+{
+	pid_t pid = guest_spawn(coder, NULL);
+	char name[300] = "";
+	int bad = io_memfd("bad", "no table", 8), good = table_fd;
+
+	refused("a process that is not managed", pid, 0, NAME, ENOENT, "not managed");
+	guest_add(&g, pid);
+	refused("no name", pid, 0, NULL, EINVAL, "name");
+	refused("an empty name", pid, 0, "", EINVAL, "name");
+	memset(name, 'x', sizeof(name) - 1);
+	refused("a long name", pid, 0, name, EINVAL, "policy");
+	refused("pid and an ELF file", pid, BEEUNWIND_A_FILE_EXE_FD, NAME, EINVAL, "no exe-fd");
+	refused("pid and id", pid, BEEUNWIND_A_FILE_ID, NAME, EINVAL, "no exe-fd");
+	refused("pid and the vDSO", pid, BEEUNWIND_A_FILE_VDSO, NAME, EINVAL, "no exe-fd");
+	refused("no such process", 4194303, 0, NAME, ESRCH, "no such process");
+	refused("a kernel thread", 2, 0, NAME, EINVAL, "kernel thread");
+	table_fd = bad;
+	refused("what is no table", pid, 0, NAME, EINVAL, "table");
+	table_fd = good;
+	close(bad);
+	guest_reap(pid);
+}
+
+/* Bytes that are charged to our user, whose processes these are. */
+static uint64_t paid(void)
+{
+	struct netlink_users users;
+	uint64_t bytes = 0;
+	size_t i;
+
+	if (netlink_users_get(g.nl, &users, &g.error))
+		guest_die("user-get", g.error.text);
+	for (i = 0; i < users.count; i++)
+		if (users.user[i].uid == getuid())
+			bytes = users.user[i].bytes;
+	netlink_users_free(&users);
+	return bytes;
+}
+
+static void test_lay(void)
+{
+	pid_t pid = start_coder(), other = start_coder();
+	struct netlink_proc proc, stale;
+	struct netlink_file file;
+	struct range laid;
+	uint64_t before;
+	uint32_t id;
+	bool ok;
+
+	id = new_table(pid);
+	guest_get_proc(&g, pid, &proc);
+	guest_get_table(&g, id, &file);
+	ksft_test_result(file.loaded && file.owner == proc.cookie && !strcmp(file.name, NAME) &&
+			 !file.users && !file.device && !file.inode && !file.size && file.bytes,
+			 "a table without a file\n");
+	ok = lay_now(other, id) && g.error.code == ENOENT && strstr(g.error.text, "no such file");
+	ksft_test_result(ok && !code_range(other).file, "no other process may have it\n");
+
+	stale = proc;
+	stale.generation--;
+	ok = lay(&stale, id) && g.error.code == ESTALE;
+	new_table(other);
+	ok = ok && is_loaded(id);
+	ksft_test_result(ok, "it waits while ranges change, and others come\n");
+	before = paid();
+	ok = !lay(&proc, id);
+	laid = code_range(pid);
+	guest_get_table(&g, id, &file);
+	ksft_test_result(ok && paid() >= before + file.bytes, "charged to the process's user\n");
+	ksft_test_result(ok && laid.file == id && laid.offset == laid.start && file.users == 1,
+			 "laid over the range\n");
+	ok = netlink_table_del(g.nl, id, false, &g.error) && g.error.code == EBUSY;
+	ksft_test_result(ok && is_loaded(id), "a table in use is not deleted\n");
+	ok = !netlink_table_set(g.nl, guest_table_fd("/bin/cat"), id, &g.error);
+	guest_get_table(&g, id, &file);
+	ksft_test_result(ok && file.loaded && file.owner == proc.cookie, "replaced by its id\n");
+
+	/* The range begins a page later: the process has unmapped that page. */
+	kill(pid, SIGUSR1);
+	laid = code_range_after(pid, &laid);
+	ksft_test_result(laid.file == id && laid.start == (uint64_t)CODE + PAGE &&
+			 laid.offset == laid.start, "munmap of a part leaves the rest\n");
+	kill(pid, SIGUSR2);
+	laid = code_range_after(pid, &laid);
+	ksft_test_result(laid.start && !laid.file, "code that was made writable has no table\n");
+	new_table(other);
+	ksft_test_result(!is_loaded(id), "its table goes with the next that comes\n");
+	ranges_free(&proc.ranges);
+	guest_reap(pid);
+	guest_reap(other);
+}
+
+static pid_t child_of(pid_t pid)
+{
+	const struct timespec tick = { .tv_nsec = 20000000 };
+	pid_t child = 0;
+	char path[64];
+	FILE *file;
+	int i;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	for (i = 0; i < 3000 && !child; i++) {
+		file = fopen(path, "r");
+		if (file && fscanf(file, "%d", &child) != 1)
+			child = 0;
+		if (file)
+			fclose(file);
+		nanosleep(&tick, NULL);
+	}
+	return child;
+}
+
+static void test_ends(const struct netlink_info *start)
+{
+	pid_t pid = start_coder(), child;
+	uint32_t id = new_table(pid);
+
+	guest_reap(pid);
+	ksft_test_result(guest_settles(&g, start) && !is_loaded(id),
+			 "a table that was never laid ends with its owner\n");
+
+	pid = start_coder();
+	id = new_table(pid);
+	ksft_test_result(!lay_now(pid, id), "laid\n");
+	guest_reap(pid);
+	ksft_test_result(guest_settles(&g, start), "one that was, ends with its owner\n");
+
+	pid = start_coder();
+	id = new_table(pid);
+	ksft_test_result(!lay_now(pid, id) && !netlink_proc_del(g.nl, pid, &g.error) &&
+			 guest_settles(&g, start), "or when that is no longer managed\n");
+	guest_reap(pid);
+
+	pid = start_coder();
+	id = new_table(pid);
+	lay_now(pid, id);
+	kill(pid, SIGHUP);
+	child = child_of(pid);
+	ksft_test_result(code_range(child).file == id, "a forked child has its parent's table\n");
+	ksft_test_result(!netlink_proc_del(g.nl, pid, &g.error) && is_loaded(id) &&
+			 code_range(child).file == id, "it stays when the parent's goes\n");
+	guest_reap(pid);
+	ksft_test_result(guest_settles(&g, start) && !is_loaded(id), "and ends with the child\n");
+
+	/* A rescan looks at mappings, which know no table. */
+	pid = start_coder();
+	id = new_table(pid);
+	lay_now(pid, id);
+	guest_add(&g, pid);
+	ksft_test_result(!code_range(pid).file, "proc-add makes ranges agree with mappings\n");
+	guest_reap(pid);
+	ksft_test_result(guest_settles(&g, start), "everything is given back\n");
+}
+
+static void test_many(const struct netlink_info *start)
+{
+	pid_t pid = start_coder();
+	uint32_t first = new_table(pid), second = new_table(pid), last = 0;
+	int i;
+
+	for (i = 2; i < FRESH_MAX; i++)
+		last = new_table(pid);
+	ksft_test_result(is_loaded(first) && is_loaded(last), "%d tables wait\n", FRESH_MAX);
+	new_table(pid);
+	ksft_test_result(!is_loaded(first) && is_loaded(second) && is_loaded(last),
+			 "one more, and the first goes\n");
+	ksft_test_result(lay_now(pid, first) && g.error.code == ENOENT && !lay_now(pid, second),
+			 "the others can be laid\n");
+	guest_reap(pid);
+	ksft_test_result(guest_settles(&g, start), "everything is given back\n");
+}
+
+int main(void)
+{
+	struct netlink_info start;
+
+	ksft_print_header();
+	ksft_set_plan(34);
+	guest_open(&g);
+	guest_info(&g, &start);
+	table_fd = guest_table_fd(ELF);
+	test_refusals();
+	test_lay();
+	ksft_test_result(guest_settles(&g, &start), "everything is given back\n");
+	test_ends(&start);
+	test_many(&start);
+	ksft_finished();
+}

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Stacks through code that a JIT compiler has registered with CFI: each stack is known.
+# timeout: 900
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+MARKS="id == 110"
+
+# shown PROGRAM PID: status tells of the table of code in memory, and whose it is
+shown() {
+	"$BEECTL" status --json --tables "[jit] $1" >"$WORK/users" &&
+		"$BEECTL" status --json --files >"$WORK/files" &&
+		"$BEECTL" status --json "$2" >"$WORK/proc" && "$BEECTL" status "$2" &&
+		/usr/bin/python3 - "$WORK/users" "$WORK/files" "$WORK/proc" "$1" "$2" <<-'END'
+	import json, sys
+	users, files, proc = (json.load(open(path)) for path in sys.argv[1:4])
+	name, pid = "[jit] " + sys.argv[4], int(sys.argv[5])
+	(table,) = users["tables"]
+	(user,) = table["processes"]
+	(at,) = user["ranges"]
+	(own,) = (r for r in proc["process"]["ranges"] if r["path"] == name)
+	(file,) = (f for f in files["files"] if f["path"] == name)
+	print(table, own, file["owner"])
+	sys.exit(not (table["loaded"] and table["rows"] and user["pid"] == pid and
+	              at["start"] == own["start"] == at["offset"] == "0x7e0000000000" and
+	              own["loaded"] and own["file"] == table["id"] and
+	              file["owner"] == user["cookie"] == proc["process"]["cookie"]))
+	END
+}
+
+# removed PROGRAM: a table goes by its name
+removed() {
+	"$BEECTL" unload --tables "[jit] $1"
+}
+
+# served PROGRAM READY GO: load or remove the program's tables whenever it asks
+served() {
+	local pid what
+	guest_wait pidof "$1" || return 1
+	pid=$(pidof "$1")
+	while read -r -n 1 what <"$2" && [ -d "/proc/$pid" ]; do
+		if [ "$what" = u ]; then
+			{ shown "$1" "$pid" && removed "$1"; }
+		else
+			# Code without a table is nothing that waits for one: it cannot be opened.
+			{ [ "$(guest_status waiting)" = 0 ] &&
+				"$BEECTL" load --cfi-only "$pid"; }
+		fi >>"$WORK/loads" 2>&1 || echo "$what: status $?" >>"$WORK/loads"
+		echo g >"$3"
+	done
+}
+
+# known_stacks: all marks of walk_registered have the stacks that it prints
+known_stacks() {
+	local server status=0
+
+	mkfifo "$WORK/ready" "$WORK/go"
+	served walk_registered "$WORK/ready" "$WORK/go" &
+	server=$!
+	perf record -q -N -B -e raw_syscalls:sys_enter --filter "$MARKS" -c 1 -g \
+		-o "$WORK/known.data" setarch -R "$TESTS/walk_registered" "$WORK/ready" "$WORK/go" \
+		>"$WORK/known.said" || status=1
+	kill "$server"
+	cat "$WORK/loads"
+	! grep -q '^[lu]: status' "$WORK/loads" && [ "$status" = 0 ] && /usr/bin/python3 "$TREE/selftests/kmod/walk/check.py" "$WORK/known.data" \
+		walk_registered "$WORK/known.said"
+}
+
+guest_insmod || exit 1
+ktap_plan 1
+ktap_run "known stacks through registered code" known_stacks
+ktap_finish

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The table of code in memory: one for a range, of all objects that have code there.  A pc is an
+ * address of the process.
+ *
+ * An object can say how to unwind its own code only: what lies in one of its sections of
+ * instructions.  Of two objects that have code at the same addresses, one has gone without saying
+ * so, and its memory has become the other's; the list begins with the latest, which counts, as the
+ * first of FDEs with the same start does.
+ */
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "eh_frame.h"
+#include "io.h"
+#include "jit_table.h"
+#include "reader.h"
+
+/* Bytes of code that are copied at once. */
+#define COPY_BYTES	(256u << 10)
+
+static bool object_has(const struct jit_object *object, u64 start, u64 end)
+{
+	size_t low = 0, high = object->nspans;
+
+	/* The last span that starts at or before it. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (object->span[middle].start <= start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && end <= object->span[low - 1].end;
+}
+
+/**
+ * jit_objects_cover() - may objects say how to unwind code in a range?
+ * @objects: the objects
+ * @start: first address of the range
+ * @end: address after the last
+ *
+ * Return: true if one of them has code there, and FDEs.
+ */
+bool jit_objects_cover(const struct jit_objects *objects, u64 start, u64 end)
+{
+	size_t i, k;
+
+	for (i = 0; i < objects->count; i++) {
+		const struct jit_object *object = &objects->object[i];
+
+		for (k = 0; object->frames && k < object->nspans; k++)
+			if (object->span[k].start < end && start < object->span[k].end)
+				return true;
+	}
+	return false;
+}
+
+/* Add an object's FDEs for code in [@start, @end). */
+static void list_add_object(struct fde_list *list, const struct jit_object *object, u64 start,
+			    u64 end)
+{
+	const struct elf_frames frames = {
+		.data = object->frames, .size = object->frames_size,
+		.base = { .data = object->frames, .vaddr = object->frames_start },
+	};
+	size_t i, kept = list->nfdes;
+
+	eh_frame_add(&frames, list);
+	for (i = kept; i < list->nfdes; i++) {
+		const struct fde *fde = &list->fdes[i];
+
+		if (fde->begin < start || fde->end > end ||
+		    !object_has(object, fde->begin, fde->end))
+			continue;
+		list->fdes[kept] = *fde;
+		list->fdes[kept].order = kept;
+		kept++;
+	}
+	list->nfdes = kept;
+}
+
+/* Copy [@start, @end) to the same offsets of a file, which has nothing else. */
+static int copy_code(struct memory *memory, u64 start, u64 end, struct bee_error *error)
+{
+	u8 *buffer = alloc_array(NULL, COPY_BYTES, 1);
+	int fd = memfd_create("beeunwind-code", MFD_CLOEXEC);
+	bool done = fd >= 0;
+
+	while (done && start < end) {
+		u64 size = end - start < COPY_BYTES ? end - start : COPY_BYTES;
+
+		done = memory_read(memory, start, buffer, size) &&
+		       pwrite(fd, buffer, size, start) == (ssize_t)size;
+		start += size;
+	}
+	free(buffer);
+	if (done)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return error_set(error, 0, "JIT code cannot be read");
+}
+
+static int make_from_list(struct memory *memory, struct fde_list *list,
+			  struct compile_result *result, struct bee_error *error)
+{
+	struct elf_segment code = { .vaddr = UINT64_MAX };
+	struct elf_file elf = { .shared = true, .loads = &code, .nloads = 1, .ntext = 1,
+				.id_type = BEE_ID_SHA256, .id_len = BEE_TABLE_ID_MAX };
+	struct row_set rows = {};
+	u64 end = 0;
+	int fd, ret = -1;
+	size_t i;
+
+	for (i = 0; i < list->nfdes; i++) {
+		if (list->fdes[i].begin < code.vaddr)
+			code.vaddr = list->fdes[i].begin;
+		if (list->fdes[i].end > end)
+			end = list->fdes[i].end;
+	}
+	code.offset = code.vaddr;
+	code.size = end - code.vaddr;
+	if (code.size > JIT_MAX_CODE)
+		return error_set(error, 0, "more than %u MiB of JIT code in one mapping",
+				 JIT_MAX_CODE >> 20);
+	fd = copy_code(memory, code.vaddr, end, error);
+	if (fd < 0)
+		return -1;
+	elf.text[0] = code;
+	elf.reader = reader_open(fd, error);
+	if (elf.reader)
+		ret = compile_list(&elf, list, &rows, result, error);
+	row_set_free(&rows);
+	reader_close(elf.reader);
+	close(fd);
+	return ret;
+}
+
+/**
+ * jit_table_make() - make the table of the JIT code in a range
+ * @memory: of the process
+ * @objects: what its JIT compilers have registered
+ * @start: first address of the range
+ * @end: address after the last
+ * @result: always filled; compile_result_free() releases it.  The table has one segment, whose
+ *	addresses and offsets are those of the process.
+ * @error: filled on failure
+ *
+ * Return: 0 or -1.
+ */
+int jit_table_make(struct memory *memory, const struct jit_objects *objects, u64 start, u64 end,
+		   struct compile_result *result, struct bee_error *error)
+{
+	struct fde_list list = {};
+	int ret = -1;
+	size_t i;
+
+	*result = (struct compile_result){};
+	for (i = 0; i < objects->count; i++)
+		if (objects->object[i].frames)
+			list_add_object(&list, &objects->object[i], start, end);
+	if (list.nfdes)
+		ret = make_from_list(memory, &list, result, error);
+	else
+		error_set(error, 0, "no FDE describes JIT code of this mapping");
+	eh_frame_free(&list);
+	return ret;
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Give the module tables of code that JIT compilers have in the memory of processes.
+ *
+ * What a process has there it can have made to do harm, and it changes it meanwhile.  So a child
+ * reads it, with limits on time and on what it reads.  A table counts only if a second reading
+ * finds the same, and if the process has not changed its mappings since before the first: the
+ * module compares the generation.  Otherwise the child starts again.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "elf.h"
+#include "io.h"
+#include "jit_jobs.h"
+#include "jit_table.h"
+#include "map_file.h"
+#include "parallel.h"
+
+/* Limits for one process. */
+#define JIT_SECONDS	30
+#define JIT_TRIES	5
+#define JIT_BYTES	(256ull << 20)
+
+#define PAGE_MASK_64	(~0xfffull)
+
+/**
+ * struct jit_load - one attempt
+ * @nl: the module
+ * @pid: the process
+ * @proc: its ranges, before the code was looked at
+ * @files: what these refer to
+ * @memory: the process's
+ * @descriptor: addresses of the variables by which JIT compilers tell of code
+ * @ndescriptors: number of them
+ * @room: for so many
+ * @diff: for the module; in @add ranges with new tables
+ * @result: of the process
+ */
+struct jit_load {
+	struct netlink		*nl;
+	pid_t			 pid;
+	struct netlink_proc	*proc;
+	struct netlink_files	 files;
+	struct memory		 memory;
+	uint64_t		*descriptor;
+	size_t			 ndescriptors;
+	size_t			 room;
+	struct range_diff	 diff;
+	struct jit_result	*result;
+};
+
+/* Whether a range has no file: if it has a table, that was made of memory. */
+static bool range_is_memory(const struct jit_load *load, const struct range *range)
+{
+	const struct netlink_file *file;
+
+	if (!range->file)
+		return true;
+	file = netlink_files_find(&load->files, range->file);
+	return file && file->owner;
+}
+
+/* From the address of a variable in a file to that in memory; @range: of its code. */
+static bool object_address(const struct elf_file *elf, const struct range *range, u64 vaddr,
+			   u64 *address)
+{
+	size_t i;
+
+	for (i = 0; i < elf->ntext; i++) {
+		const struct elf_segment *text = &elf->text[i];
+
+		if (range->offset < (text->offset & PAGE_MASK_64) ||
+		    range->offset >= text->offset + text->size)
+			continue;
+		*address = range->start - range->offset + text->offset - text->vaddr + vaddr;
+		return true;
+	}
+	return false;
+}
+
+/* Look for the descriptor in a mapped file.  What is no ELF file, or cannot be opened, has none. */
+static void load_look_into(struct jit_load *load, const struct range *range)
+{
+	struct mapping mapping = {
+		.pid = load->pid, .start = range->start, .end = range->end, .path = "",
+	};
+	const struct netlink_file *file = netlink_files_find(&load->files, range->file);
+	struct elf_file elf = {};
+	struct bee_error ignored;
+	const char *slash;
+	u64 vaddr, address;
+	int pin, fd;
+
+	pin = map_file_pin(&mapping);
+	fd = pin < 0 ? -1 : map_file_open(&mapping, pin, &ignored);
+	if (pin >= 0)
+		close(pin);
+	if (fd < 0)
+		return;
+	if (!elf_identify(&elf, fd, &ignored) && elf_find_object(&elf, JIT_DESCRIPTOR, &vaddr) &&
+	    object_address(&elf, range, vaddr, &address)) {
+		load->descriptor = alloc_room(load->descriptor, load->ndescriptors, &load->room,
+					      sizeof(*load->descriptor));
+		load->descriptor[load->ndescriptors++] = address;
+		slash = file ? strrchr(file->name, '/') : NULL;
+		if (!load->result->name[0])
+			snprintf(load->result->name, sizeof(load->result->name), "[jit] %.100s",
+				 slash ? slash + 1 : "");
+	}
+	elf_close(&elf);
+	close(fd);
+}
+
+/* A file is mapped executable once, mostly; its other ranges would show the same variable. */
+static void load_find_descriptors(struct jit_load *load)
+{
+	const struct ranges *ranges = &load->proc->ranges;
+	size_t i, k;
+
+	for (i = 0; i < ranges->count; i++) {
+		const struct range *range = &ranges->range[i];
+
+		for (k = 0; k < i && ranges->range[k].file != range->file; k++)
+			;
+		if (k == i && !range_is_memory(load, range))
+			load_look_into(load, range);
+	}
+}
+
+static int load_read(struct jit_load *load, struct jit_objects *objects)
+{
+	size_t i;
+
+	for (i = 0; i < load->ndescriptors; i++)
+		if (jit_objects_read(&load->memory, load->descriptor[i], objects,
+				     &load->result->error))
+			return -1;
+	return 0;
+}
+
+/* Give the module the table of one range.  One that has no FDE after all is left alone. */
+static int load_add_table(struct jit_load *load, const struct range *range,
+			  const struct compile_result *table)
+{
+	struct range laid = { .start = range->start, .end = range->end, .offset = range->start };
+	int fd = io_memfd("beeunwind-table", table->blob, table->size), ret;
+
+	if (fd < 0)
+		return error_set(&load->result->error, errno, "no memory for a table: %s",
+				 strerror(errno));
+	ret = netlink_table_new(load->nl, fd, load->pid, load->result->name, &laid.file,
+				&load->result->error);
+	close(fd);
+	if (ret)
+		return -1;
+	ranges_append(&load->diff.del, range);
+	ranges_append(&load->diff.add, &laid);
+	load->result->bytes += table->size;
+	return 0;
+}
+
+static int load_make_tables(struct jit_load *load, const struct jit_objects *objects)
+{
+	const struct ranges *ranges = &load->proc->ranges;
+	struct compile_result table;
+	struct bee_error why;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < ranges->count; i++) {
+		const struct range *range = &ranges->range[i];
+
+		if (!range_is_memory(load, range) ||
+		    !jit_objects_cover(objects, range->start, range->end))
+			continue;
+		if (!jit_table_make(&load->memory, objects, range->start, range->end, &table, &why))
+			ret = load_add_table(load, range, &table);
+		else
+			load->result->error = why;
+		compile_result_free(&table);
+	}
+	return ret;
+}
+
+/* Tables that were not laid would wait for their owner's end. */
+static void load_drop_tables(struct jit_load *load)
+{
+	struct bee_error ignored;
+	size_t i;
+
+	for (i = 0; i < load->diff.add.count; i++)
+		netlink_table_del(load->nl, load->diff.add.range[i].file, true, &ignored);
+}
+
+/* Return: 0, -1 with the result's error, or 1: start again. */
+static int load_lay(struct jit_load *load, const struct jit_objects *objects)
+{
+	struct jit_objects again = {};
+	int ret = load_make_tables(load, objects);
+
+	if (!ret && load->diff.add.count) {
+		if (load_read(load, &again) || !jit_objects_are_same(objects, &again))
+			ret = 1;
+		else
+			ret = netlink_proc_update(load->nl, load->proc, &load->diff,
+						  &load->result->error);
+	}
+	if (ret < 0 && load->result->error.code == ESTALE) {
+		load->result->error = (struct bee_error){};
+		ret = 1;
+	}
+	if (ret)
+		load_drop_tables(load);
+	else
+		load->result->tables = load->diff.add.count;
+	jit_objects_free(&again);
+	return ret;
+}
+
+static bool load_has_memory(const struct jit_load *load)
+{
+	size_t i;
+
+	for (i = 0; i < load->proc->ranges.count; i++)
+		if (range_is_memory(load, &load->proc->ranges.range[i]))
+			return true;
+	return false;
+}
+
+/* As load_lay(). */
+static int load_try(struct jit_load *load)
+{
+	struct jit_objects objects = {};
+	char path[64];
+	int ret = 0;
+
+	load_find_descriptors(load);
+	if (!load->ndescriptors)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/mem", load->pid);
+	load->memory.fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (load->memory.fd < 0)
+		return error_set(&load->result->error, errno, "its memory cannot be read: %s",
+				 strerror(errno));
+	load->memory.left = JIT_BYTES;
+	/* The list is not locked: while the process changes it, it cannot be followed. */
+	if (load_read(load, &objects))
+		ret = 1;
+	load->result->objects = objects.count;
+	if (!ret && objects.count)
+		ret = load_lay(load, &objects);
+	jit_objects_free(&objects);
+	close(load->memory.fd);
+	return ret;
+}
+
+/* Look at the ranges of a process and at its code.  Return: as load_lay(). */
+static int load_begin(struct netlink *nl, pid_t pid, struct jit_result *result)
+{
+	struct jit_load load = { .nl = nl, .pid = pid, .result = result };
+	struct netlink_procs procs;
+	int ret = netlink_procs_get(nl, pid, &procs, &result->error) ?:
+		  netlink_files_get(nl, &load.files, &result->error);
+
+	*result = (struct jit_result){ .error = result->error };
+	if (!ret && procs.count) {
+		load.proc = &procs.proc[0];
+		load.proc->pid = pid;
+		if (load_has_memory(&load))
+			ret = load_try(&load);
+	}
+	ranges_free(&load.diff.del);
+	ranges_free(&load.diff.add);
+	free(load.descriptor);
+	netlink_files_free(&load.files);
+	netlink_procs_free(&procs);
+	return ret;
+}
+
+/* A child_work_fn */
+static void jit_work(void *arg, size_t index, FILE *out)
+{
+	const struct jit_jobs *jobs = arg;
+	struct jit_result result = {};
+	struct netlink *nl;
+	int try, ret = 1;
+
+	signal(SIGALRM, SIG_DFL);
+	alarm(JIT_SECONDS);
+	nl = netlink_clone(jobs->nl, &result.error);
+	for (try = 0; nl && ret > 0 && try < JIT_TRIES; try++) {
+		result.error = (struct bee_error){};
+		ret = load_begin(nl, jobs->pid[index], &result);
+	}
+	if (nl && ret > 0 && !result.error.text[0])
+		error_set(&result.error, EAGAIN, "it changes its code too often");
+	netlink_close(nl);
+	fwrite(&result, sizeof(result), 1, out);
+}
+
+static void jit_done(void *arg, size_t index, const void *data, size_t size, const char *died)
+{
+	const struct jit_jobs *jobs = arg;
+	struct jit_result result = {};
+
+	if (!died && size == sizeof(result))
+		memcpy(&result, data, sizeof(result));
+	else
+		error_set(&result.error, 0, "the process that looked for JIT code has failed%s%s",
+			  died ? ": " : "", died ?: "");
+	jobs->done(jobs->arg, jobs->pid[index], &result);
+}
+
+static bool proc_has_memory(const struct netlink_proc *proc)
+{
+	size_t i;
+
+	for (i = 0; i < proc->ranges.count; i++)
+		if (!proc->ranges.range[i].file)
+			return true;
+	return false;
+}
+
+/**
+ * jit_jobs_find() - managed processes that have executable memory without a file
+ * @nl: the module
+ * @pids: filled, for free()
+ * @count: filled: number of them
+ * @error: filled on failure
+ *
+ * Return: 0 or -1.
+ */
+int jit_jobs_find(struct netlink *nl, pid_t **pids, size_t *count, struct bee_error *error)
+{
+	struct netlink_procs procs;
+	int ret = netlink_procs_get(nl, 0, &procs, error);
+	size_t i;
+
+	*count = 0;
+	*pids = alloc_array(NULL, procs.count + 1, sizeof(**pids));
+	for (i = 0; i < procs.count; i++)
+		if (procs.proc[i].pid && proc_has_memory(&procs.proc[i]))
+			(*pids)[(*count)++] = procs.proc[i].pid;
+	netlink_procs_free(&procs);
+	return ret;
+}
+
+/**
+ * jit_jobs_run() - give the module tables of the JIT code of processes
+ * @jobs: which
+ *
+ * Return: 0; or -1 and errno, if no child could be made.
+ */
+int jit_jobs_run(const struct jit_jobs *jobs)
+{
+	const struct parallel parallel = {
+		.count = jobs->count, .jobs = jobs->jobs, .arg = (void *)jobs, .work = jit_work,
+		.done = jit_done,
+	};
+
+	return jobs->count ? parallel_run(&parallel) : 0;
+}

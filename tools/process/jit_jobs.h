@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Give the module tables of code that JIT compilers have in the memory of processes. */
+#ifndef JIT_JOBS_H
+#define JIT_JOBS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "error.h"
+#include "netlink.h"
+
+/**
+ * struct jit_result - what has become of a process's JIT code
+ * @objects: pieces of code that it has registered
+ * @tables: ranges that have got a table
+ * @bytes: of these tables
+ * @name: of the code
+ * @error: why there is none, or not all; "" if there is nothing to say
+ */
+struct jit_result {
+	size_t			objects;
+	size_t			tables;
+	uint64_t		bytes;
+	char			name[128];
+	struct bee_error	error;
+};
+
+/**
+ * struct jit_jobs - which processes
+ * @nl: the module, which manages them
+ * @jobs: processes at a time; 0: as many as there are CPUs
+ * @pid: the processes
+ * @count: number of them
+ * @arg: for @done
+ * @done: takes the result of each process, in their order
+ */
+struct jit_jobs {
+	struct netlink	*nl;
+	unsigned int	 jobs;
+	const pid_t	*pid;
+	size_t		 count;
+	void		*arg;
+	void		(*done)(void *arg, pid_t pid, const struct jit_result *result);
+};
+
+int jit_jobs_find(struct netlink *nl, pid_t **pids, size_t *count, struct bee_error *error);
+int jit_jobs_run(const struct jit_jobs *jobs);
+
+#endif /* JIT_JOBS_H */
