@@ -141,6 +141,11 @@ bench-walk:		## Time walks of recorded stacks, beside other unwinders (WALK: opt
 	@selftests/setup bench
 	@$(MAKE) --no-print-directory -C selftests/bench/walk run
 
+.PHONY: bench-guest
+bench-guest:		## Count instructions of walks, mappings, recordings and loads, in guests (GUEST: parts)
+	@selftests/setup demo
+	@$(MAKE) --no-print-directory -C selftests/bench/guest run
+
 .PHONY: doc
 doc:			## Build the documentation into build/doc/html
 	@$(MAKE) --no-print-directory -C Documentation

@@ -84,6 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct table_file file;
 	bool current = false;
 	struct bee_rule row;
+	uint64_t bytes = 0;
+	int fd;
 
 	if (!fuzzed)
 		fuzz_start();
@@ -92,10 +94,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_write(data + 1, size - 1, data[0] & 1);
 	if (cache_list(fuzzed, fuzz_listed, &current))
 		abort();
+	fd = cache_find(fuzzed, &identity, &bytes);
+	if (fd >= 0)
+		close(fd);
 	if (cache_lookup(fuzzed, &identity, &file)) {
 		const struct bee_table_header *h = file.table.header;
 
-		if (!current || h->id_len != 20 || memcmp(h->id, identity.id, 20))
+		if (!current || fd < 0 || bytes != file.table.size || h->id_len != 20 || memcmp(h->id, identity.id, 20))
 			abort();
 		bee_table_lookup(&file.table, file.table.base, &row);
 		table_file_close(&file);

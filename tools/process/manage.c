@@ -177,6 +177,29 @@ static int manage_jit(const struct table_maker *maker, pid_t pid, struct manage_
 	return maker->no_jit ? 0 : jit_jobs_run(&jobs);
 }
 
+/* As manage_count(), of what the module said just now. */
+static int look_count(const struct table_look *look, struct manage_result *result)
+{
+	const struct netlink_file *file = look->files.file;
+	const struct ranges *ranges;
+	size_t i;
+
+	if (look->procs.count)
+		result->mappings = look->procs.proc[0].ranges.count;
+	if (!result->mappings)
+		return error_set(&result->error, ESRCH,
+				 "it has no executable memory: it is about to end");
+	ranges = &look->procs.proc[0].ranges;
+	for (i = 0; i < look->files.count; i++)
+		if (file[i].loaded && ranges_have_file(ranges, file[i].id)) {
+			result->tables++;
+			result->bytes += file[i].bytes;
+		}
+	if (result->tables > result->compiled + result->cached)
+		result->stored = result->tables - result->compiled - result->cached;
+	return 0;
+}
+
 /**
  * manage_count() - count the mappings of a process, their tables, and the memory of these
  * @nl: the module
@@ -187,28 +210,11 @@ static int manage_jit(const struct table_maker *maker, pid_t pid, struct manage_
  */
 int manage_count(struct netlink *nl, pid_t pid, struct manage_result *result)
 {
-	struct netlink_files files = { 0 };
-	struct netlink_procs procs;
-	size_t i;
+	struct table_look look;
 	int ret;
 
-	ret = netlink_procs_get(nl, pid, &procs, &result->error) ?:
-	      netlink_files_get(nl, &files, &result->error);
-	if (!ret && procs.count)
-		result->mappings = procs.proc[0].ranges.count;
-	if (!ret && !result->mappings)
-		ret = error_set(&result->error, ESRCH,
-				"it has no executable memory: it is about to end");
-	for (i = 0; result->mappings && i < files.count; i++)
-		if (files.file[i].loaded &&
-		    ranges_have_file(&procs.proc[0].ranges, files.file[i].id)) {
-			result->tables++;
-			result->bytes += files.file[i].bytes;
-		}
-	if (result->tables > result->compiled + result->cached)
-		result->stored = result->tables - result->compiled - result->cached;
-	netlink_files_free(&files);
-	netlink_procs_free(&procs);
+	ret = table_jobs_look(nl, pid, &look, &result->error) ?: look_count(&look, result);
+	table_jobs_look_free(&look);
 	return ret;
 }
 
@@ -243,6 +249,7 @@ int manage_process(const struct table_maker *maker, pid_t pid, struct manage_res
 {
 	struct table_maker counting = *maker;
 	struct table_wants wants = { 0 };
+	struct table_look look;
 	int ret;
 
 	memset(result, 0, sizeof(*result));
@@ -252,12 +259,21 @@ int manage_process(const struct table_maker *maker, pid_t pid, struct manage_res
 		return -1;
 	counting.arg = result;
 	counting.done = manage_done;
-	ret = table_jobs_find(maker->nl, pid, &wants, &result->error);
-	if (!ret && (table_jobs_run(&counting, &wants) || manage_jit(maker, pid, result)))
-		ret = error_set(&result->error, errno, "cannot start a process: %s",
-				strerror(errno));
+	ret = table_jobs_look(maker->nl, pid, &look, &result->error);
+	if (!ret) {
+		table_jobs_select(&look.files, &look.procs, &wants);
+		if ((wants.count && table_jobs_run(&counting, &wants)) ||
+		    manage_jit(maker, pid, result))
+			ret = error_set(&result->error, errno, "cannot start a process: %s",
+					strerror(errno));
+	}
+	/* If there was nothing to do, what the module said at first is what there is. */
+	if (!ret && !result->error.code)
+		ret = wants.count || result->jit ? manage_count(maker->nl, pid, result) :
+						   look_count(&look, result);
+	table_jobs_look_free(&look);
 	table_jobs_free(&wants);
-	return ret || result->error.code ? -1 : manage_count(maker->nl, pid, result);
+	return ret || result->error.code ? -1 : 0;
 }
 
 /** manage_result_free() - release the problems of a result */

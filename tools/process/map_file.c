@@ -48,19 +48,22 @@ static int pin_at(int dir, const char *name)
  */
 int map_file_pin(const struct mapping *mapping)
 {
-	char path[64], name[40];
+	char path[80];
 	struct dirent *entry;
 	uint64_t start, end;
 	DIR *dir;
 	int pin;
 
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, mapping->pid,
+		 mapping->start, mapping->end);
+	pin = pin_at(AT_FDCWD, path);
+	if (pin != -ENOENT)
+		return pin;
+	/* The mapping may have been split or merged since: take any that overlaps it. */
 	snprintf(path, sizeof(path), "/proc/%d/map_files", mapping->pid);
 	dir = opendir(path);
 	if (!dir)
 		return -errno;
-	snprintf(name, sizeof(name), "%" PRIx64 "-%" PRIx64, mapping->start, mapping->end);
-	pin = pin_at(dirfd(dir), name);
-	/* The mapping may have been split or merged since: take any that overlaps it. */
 	while (pin == -ENOENT && (entry = readdir(dir)))
 		if (sscanf(entry->d_name, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 &&
 		    start < mapping->end && mapping->start < end) {

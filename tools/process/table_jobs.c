@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "child.h"
 #include "compile.h"
 #include "io.h"
 #include "parallel.h"
@@ -20,6 +21,9 @@
 
 /* Time limit for one file; the largest take some seconds. */
 #define MAKE_SECONDS	120
+
+/* To look one file up in the cache takes less than a millisecond, if its file system answers. */
+#define FIND_SECONDS	2
 
 /**
  * table_jobs_add() - add a file
@@ -163,6 +167,30 @@ void table_jobs_select(const struct netlink_files *files, const struct netlink_p
 }
 
 /**
+ * table_jobs_look() - ask for files and processes
+ * @nl: the module
+ * @pid: only this process; 0: all that are managed
+ * @look: filled; table_jobs_look_free() releases it, after an error as well
+ * @error: filled on failure
+ *
+ * Return: 0 or -1.
+ */
+int table_jobs_look(struct netlink *nl, pid_t pid, struct table_look *look,
+		    struct bee_error *error)
+{
+	*look = (struct table_look){ 0 };
+	return netlink_procs_get(nl, pid, &look->procs, error) ?:
+	       netlink_files_get(nl, &look->files, error);
+}
+
+/** table_jobs_look_free() - release the memory of a look, which is empty afterwards */
+void table_jobs_look_free(struct table_look *look)
+{
+	netlink_files_free(&look->files);
+	netlink_procs_free(&look->procs);
+}
+
+/**
  * table_jobs_find() - all mapped files without a table
  * @nl: the module
  * @pid: mapped by this process; 0: by any that is managed
@@ -174,15 +202,12 @@ void table_jobs_select(const struct netlink_files *files, const struct netlink_p
 int table_jobs_find(struct netlink *nl, pid_t pid, struct table_wants *wants,
 		    struct bee_error *error)
 {
-	struct netlink_files files = { 0 };
-	struct netlink_procs procs = { 0 };
-	int ret;
+	struct table_look look;
+	int ret = table_jobs_look(nl, pid, &look, error);
 
-	ret = netlink_procs_get(nl, pid, &procs, error) ?: netlink_files_get(nl, &files, error);
 	if (!ret)
-		table_jobs_select(&files, &procs, wants);
-	netlink_files_free(&files);
-	netlink_procs_free(&procs);
+		table_jobs_select(&look.files, &look.procs, wants);
+	table_jobs_look_free(&look);
 	return ret;
 }
 
@@ -342,6 +367,38 @@ static void make_mark(struct netlink *nl, const struct make_file *file, const st
 	close(fd);
 }
 
+/*
+ * Load the table that is in the cache, unread: the module checks it.
+ * Return: false if there is none or the module finds it damaged; @result is then as before.
+ */
+static bool make_from_cache(const struct table_maker *maker, struct netlink *nl,
+			    const struct make_file *file, const struct stat *before,
+			    struct table_result *result)
+{
+	struct table_result found = { .source = TABLE_CACHED, .opened = true };
+	int table, copy;
+
+	table = table_file_open(maker->cache, file->fd, file->exe_fd == NETLINK_VDSO, &found.bytes);
+	if (table < 0)
+		return false;
+	copy = io_memfd_copy("beeunwind-table", table, found.bytes);
+	close(table);
+	if (copy < 0)
+		return false;
+	result_add(nl, file, before, copy, &found);
+	close(copy);
+	if (found.source == TABLE_NONE && !table_jobs_refusal_is_general(found.refusal))
+		return false;
+	*result = found;
+	return true;
+}
+
+/* Whether a table from the cache will do: those leave nothing out. */
+static bool maker_takes_cached(const struct table_maker *maker)
+{
+	return lossy_is_exact(&maker->lossy) && !maker->lossy.cfi_only;
+}
+
 static void make_table(const struct table_maker *maker, const struct table_want *want,
 		       struct netlink *nl, const struct make_file *file,
 		       struct table_result *result)
@@ -355,8 +412,10 @@ static void make_table(const struct table_maker *maker, const struct table_want 
 		error_set(&result->error, errno, "%s", strerror(errno));
 		return;
 	}
+	if (maker_takes_cached(maker) && make_from_cache(maker, nl, file, &before, result))
+		return;
 	if (want->cached_only) {
-		result->left = !lossy_is_exact(&maker->lossy) ||
+		result->left = !maker_takes_cached(maker) ||
 			       !table_file_find(maker->cache, file->fd, vdso, &table);
 		if (result->left)
 			return;
@@ -376,6 +435,16 @@ static void make_table(const struct table_maker *maker, const struct table_want 
 	table_file_close(&table);
 }
 
+/* What a terminal or a supervisor sends to the process group is for the parent. */
+static void child_signals(void)
+{
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGUSR1, SIG_IGN);
+	signal(SIGUSR2, SIG_IGN);
+	signal(SIGALRM, SIG_DFL);
+}
+
 /**
  * table_jobs_make() - find or make the table of a file, and give it to the module
  * @maker: how
@@ -390,12 +459,7 @@ void table_jobs_make(const struct table_maker *maker, struct table_want *want, F
 	struct make_file file = { .fd = -1 };
 	struct netlink *nl;
 
-	/* What a terminal or a supervisor sends to the process group is for the parent. */
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	signal(SIGUSR1, SIG_IGN);
-	signal(SIGUSR2, SIG_IGN);
-	signal(SIGALRM, SIG_DFL);
+	child_signals();
 	alarm(MAKE_SECONDS);
 	nl = netlink_clone(maker->nl, &result.error);
 	if (!nl) {
@@ -435,33 +499,140 @@ struct table_result table_jobs_result(const void *data, size_t size, const char 
 	return result;
 }
 
-/* struct make - a run of table_jobs_run() */
-struct make {
-	const struct table_maker *maker;
-	const struct table_wants *wants;
+/* A file that needs no child of its own, as its table was in the cache or in the module. */
+struct found {
+	size_t			index;
+	struct table_result	result;
 };
+
+/**
+ * struct make - a run of table_jobs_run()
+ * @maker: how
+ * @wants: the files
+ * @found: those that find_all() was ready with, in their order
+ * @nfound: number of them
+ * @told: of them, how many the caller has been told of
+ * @rest: indices of the other files
+ * @nrest: number of them
+ */
+struct make {
+	const struct table_maker	*maker;
+	const struct table_wants	*wants;
+	const struct found		*found;
+	size_t				 nfound;
+	size_t				 told;
+	size_t				*rest;
+	size_t				 nrest;
+};
+
+/* Load the table of a file if that takes no compiler.  Return: whether the file is done with. */
+static bool find_one(const struct table_maker *maker, struct netlink *nl,
+		     const struct table_want *wanted, struct table_result *result)
+{
+	struct make_file file = { .fd = -1 };
+	struct table_want want = *wanted;
+	struct stat before;
+	bool done = false;
+
+	if (file_find(nl, &want, &file, result)) {
+		*result = (struct table_result){ .source = TABLE_STORED, .opened = true,
+						 .bytes = file.known.bytes };
+		done = file.known.loaded ||
+		       (!fstat(file.fd, &before) &&
+			make_from_cache(maker, nl, &file, &before, result));
+		close(file.fd);
+	}
+	if (want.pin >= 0 && want.pin != wanted->pin)
+		close(want.pin);
+	return done;
+}
+
+/*
+ * A child_work_fn, for all files: writes a struct found for each that is done with.  If a file ends
+ * the child, the others are still to be done.
+ */
+static void find_work(void *arg, size_t index, FILE *out)
+{
+	const struct make *make = arg;
+	struct bee_error error;
+	struct netlink *nl;
+	size_t i;
+
+	child_signals();
+	nl = netlink_clone(make->maker->nl, &error);
+	for (i = index; nl && i < make->wants->count; i++) {
+		struct found found = { .index = i };
+
+		alarm(FIND_SECONDS);
+		if (find_one(make->maker, nl, &make->wants->want[i], &found.result)) {
+			fwrite(&found, sizeof(found), 1, out);
+			fflush(out);
+		}
+	}
+	netlink_close(nl);
+}
+
+/*
+ * Load what is in the cache, in one child for all files.  A child because a file may be on a file
+ * system whose server, any user's, does not answer.  Return: what @make->found points into, for
+ * free().
+ */
+static void *find_all(struct make *make)
+{
+	struct child child;
+	size_t i, k = 0;
+
+	if (maker_takes_cached(make->maker) && !child_start(&child, find_work, make, 0)) {
+		while (child_read(&child))
+			;
+		make->found = (const void *)child.data;
+		make->nfound = child.size / sizeof(*make->found);
+	} else {
+		child.data = NULL;
+	}
+	make->rest = alloc_array(NULL, make->wants->count, sizeof(*make->rest));
+	for (i = 0; i < make->wants->count; i++) {
+		if (k < make->nfound && make->found[k].index == i)
+			k++;
+		else
+			make->rest[make->nrest++] = i;
+	}
+	return child.data;
+}
+
+/* Tell of what was found, up to the file @index. */
+static void make_tell(struct make *make, size_t index)
+{
+	const struct table_maker *maker = make->maker;
+
+	for (; make->told < make->nfound && make->found[make->told].index < index; make->told++)
+		maker->done(maker->arg, &make->wants->want[make->found[make->told].index],
+			    &make->found[make->told].result);
+}
 
 /* A child_work_fn */
 static void make_work(void *arg, size_t index, FILE *out)
 {
 	const struct make *make = arg;
 
-	table_jobs_make(make->maker, &make->wants->want[index], out);
+	table_jobs_make(make->maker, &make->wants->want[make->rest[index]], out);
 }
 
 static void make_done(void *arg, size_t index, const void *data, size_t size, const char *died)
 {
 	struct table_result result = table_jobs_result(data, size, died);
-	const struct make *make = arg;
+	struct make *make = arg;
 
-	make->maker->done(make->maker->arg, &make->wants->want[index], &result);
+	make_tell(make, make->rest[index]);
+	make->maker->done(make->maker->arg, &make->wants->want[make->rest[index]], &result);
 }
 
 static void make_progress(void *arg, size_t ready, size_t index)
 {
 	const struct make *make = arg;
 
-	make->maker->progress(ready, make->wants->count, make->wants->want[index].name);
+	make->maker->progress(make->nfound + ready, make->wants->count,
+			      make->wants->want[make->rest[index]].name);
 }
 
 /**
@@ -474,13 +645,23 @@ static void make_progress(void *arg, size_t ready, size_t index)
 int table_jobs_run(const struct table_maker *maker, const struct table_wants *wants)
 {
 	struct make make = { .maker = maker, .wants = wants };
-	const struct parallel parallel = {
-		.count = wants->count, .jobs = maker->jobs, .arg = &make, .work = make_work,
-		.done = make_done, .progress = maker->progress ? make_progress : NULL,
+	struct parallel parallel = {
+		.jobs = maker->jobs, .arg = &make, .work = make_work, .done = make_done,
+		.progress = maker->progress ? make_progress : NULL,
 	};
+	void *found;
+	int ret = 0;
 
 	if (!wants->count)
 		return 0;
-	cache_measure(maker->cache);
-	return parallel_run(&parallel);
+	found = find_all(&make);
+	parallel.count = make.nrest;
+	if (make.nrest) {
+		cache_measure(maker->cache);
+		ret = parallel_run(&parallel);
+	}
+	make_tell(&make, wants->count);
+	free(make.rest);
+	free(found);
+	return ret;
 }

@@ -94,6 +94,19 @@ bool table_jobs_map_want(struct netlink *nl, const struct mapping *mapping,
 			 struct table_want *want);
 void table_jobs_select(const struct netlink_files *files, const struct netlink_procs *procs,
 		       struct table_wants *wants);
+/**
+ * struct table_look - the module's files, and who has them mapped
+ * @files: all files
+ * @procs: the process that was asked for, or all
+ */
+struct table_look {
+	struct netlink_files	files;
+	struct netlink_procs	procs;
+};
+
+int table_jobs_look(struct netlink *nl, pid_t pid, struct table_look *look,
+		    struct bee_error *error);
+void table_jobs_look_free(struct table_look *look);
 int table_jobs_find(struct netlink *nl, pid_t pid, struct table_wants *wants,
 		    struct bee_error *error);
 void table_jobs_free(struct table_wants *wants);

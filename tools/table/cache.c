@@ -45,20 +45,22 @@ struct cache {
 static int generation_get(struct cache *cache)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct file_identity identity = { 0 };
+	struct elf_file elf = { 0 };
 	struct bee_error error;
-	struct elf_file elf;
-	int ret = -1;
+	bool known;
 
 	if (fd < 0)
 		return -1;
-	if (!elf_identify(&elf, fd, &error) && elf.id_len >= CACHE_GENERATION_SIZE) {
-		text_hex(elf.id, CACHE_GENERATION_SIZE, cache->generation,
+	known = (identity_read(fd, false, &identity) ||
+		 !identity_open(&elf, fd, false, &identity, &error)) &&
+		identity.len >= CACHE_GENERATION_SIZE;
+	if (known)
+		text_hex(identity.id, CACHE_GENERATION_SIZE, cache->generation,
 			 sizeof(cache->generation));
-		ret = 0;
-	}
 	elf_close(&elf);
 	close(fd);
-	return ret;
+	return known ? 0 : -1;
 }
 
 /**
@@ -145,25 +147,82 @@ static void entry_name(const struct cache *cache, const struct file_identity *id
 		 (unsigned long long)identity->mtime, cache->generation);
 }
 
+/* Open an entry.  @fd is -1 or for the caller to close, and @st is filled. */
+static enum cache_state entry_open(int dir, const char *name, int *fd, struct stat *st)
+{
+	*fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (*fd < 0)
+		return CACHE_UNTRUSTED;
+	if (fstat(*fd, st) || !S_ISREG(st->st_mode) || !cache_dir_trusts(st))
+		return CACHE_UNTRUSTED;
+	if (st->st_size <= 0 || st->st_size > BEE_TABLE_MAX_SIZE)
+		return CACHE_DAMAGED;
+	return CACHE_CURRENT;
+}
+
 /* Read and check an entry.  @file and @st are filled; table_file_close() releases @file. */
 static enum cache_state entry_read(int dir, const char *name, struct table_file *file,
 				   struct stat *st)
 {
 	struct bee_table_error error;
+	enum cache_state state;
 
 	*file = (struct table_file){ .kept = true };
-	file->fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (file->fd < 0)
-		return CACHE_UNTRUSTED;
-	if (fstat(file->fd, st) || !S_ISREG(st->st_mode) || !cache_dir_trusts(st))
-		return CACHE_UNTRUSTED;
-	if (st->st_size <= 0 || st->st_size > BEE_TABLE_MAX_SIZE)
-		return CACHE_DAMAGED;
+	state = entry_open(dir, name, &file->fd, st);
+	if (state != CACHE_CURRENT)
+		return state;
 	file->blob = alloc_array(NULL, st->st_size, 1);
 	if (io_read_at(file->fd, file->blob, st->st_size, 0) != st->st_size ||
 	    bee_table_validate(file->blob, st->st_size, &file->table, &error))
 		return CACHE_DAMAGED;
 	return CACHE_CURRENT;
+}
+
+/* The mtime of an entry is when it was last used.  Fails for entries of other users. */
+static void entry_note_use(int fd)
+{
+	futimens(fd, NULL);
+}
+
+/*
+ * Whether a table is of this file.  The cache has exact tables only: one with flags was not put
+ * there by beectl.
+ */
+static bool header_is_of(const struct bee_table_header *h, const struct file_identity *identity)
+{
+	return !h->flags && h->id_type == identity->type && h->id_len == identity->len &&
+	       !memcmp(h->id, identity->id, identity->len) &&
+	       le64_to_cpu(h->file_size) == identity->size;
+}
+
+/**
+ * cache_find() - the table of a file, of which nothing is checked but whose it is
+ * @cache: the cache
+ * @identity: of the ELF file
+ * @size: filled: bytes of the table
+ *
+ * Return: the table, open for reading, which the caller closes; or -1.
+ */
+int cache_find(struct cache *cache, const struct file_identity *identity, uint64_t *size)
+{
+	struct bee_table_header header;
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+	int fd = -1;
+
+	if (cache->dir < 0)
+		return -1;
+	entry_name(cache, identity, name);
+	if (entry_open(cache->dir, name, &fd, &st) == CACHE_CURRENT &&
+	    io_read_at(fd, &header, sizeof(header), 0) == sizeof(header) &&
+	    header_is_of(&header, identity)) {
+		entry_note_use(fd);
+		*size = st.st_size;
+		return fd;
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 /**
@@ -177,7 +236,6 @@ static enum cache_state entry_read(int dir, const char *name, struct table_file 
 bool cache_lookup(struct cache *cache, const struct file_identity *identity,
 		  struct table_file *file)
 {
-	const struct bee_table_header *h;
 	char name[CACHE_NAME_MAX];
 	struct stat st;
 
@@ -185,16 +243,10 @@ bool cache_lookup(struct cache *cache, const struct file_identity *identity,
 	if (cache->dir < 0)
 		return false;
 	entry_name(cache, identity, name);
-	if (entry_read(cache->dir, name, file, &st) == CACHE_CURRENT) {
-		h = file->table.header;
-		/* The cache has exact tables only: one with flags was not put there by beectl. */
-		if (!h->flags && h->id_type == identity->type && h->id_len == identity->len &&
-		    !memcmp(h->id, identity->id, identity->len) &&
-		    le64_to_cpu(h->file_size) == identity->size) {
-			/* Its mtime is when it was last used.  Fails for entries of other users. */
-			futimens(file->fd, NULL);
-			return true;
-		}
+	if (entry_read(cache->dir, name, file, &st) == CACHE_CURRENT &&
+	    header_is_of(file->table.header, identity)) {
+		entry_note_use(file->fd);
+		return true;
 	}
 	table_file_close(file);
 	return false;

@@ -75,6 +75,7 @@ const char *cache_warning(const struct cache *cache);
 
 bool cache_lookup(struct cache *cache, const struct file_identity *identity,
 		  struct table_file *file);
+int cache_find(struct cache *cache, const struct file_identity *identity, uint64_t *size);
 int cache_store(struct cache *cache, const struct file_identity *identity, const char *path,
 		struct table_file *file, struct bee_error *error);
 void table_file_close(struct table_file *file);

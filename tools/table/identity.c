@@ -6,10 +6,58 @@
 #include <sys/stat.h>
 
 #include "identity.h"
+#include "io.h"
+#include "kmod/build_id.h"
 
 static uint64_t time_ns(const struct statx_timestamp *time)
 {
 	return time->tv_sec * 1000000000ull + time->tv_nsec;
+}
+
+static int identity_stat(int fd, struct statx *st)
+{
+	return statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, st);
+}
+
+/* Which inode it is; @vdso: a copy of the vDSO, whose inode means nothing. */
+static void identity_set_inode(struct file_identity *identity, const struct statx *st, bool vdso)
+{
+	if (vdso)
+		return;
+	identity->inode = st->stx_ino;
+	identity->born = time_ns(st->stx_mask & STATX_BTIME ? &st->stx_btime : &st->stx_ctime);
+	identity->mtime = time_ns(&st->stx_mtime);
+}
+
+/**
+ * identity_read() - find out which ELF file it is by its first page, without libelf
+ * @fd: the file, open for reading
+ * @vdso: a copy of the vDSO, whose inode means nothing
+ * @identity: filled
+ *
+ * A file whose first page misleads gets an identity under which there is nothing in the cache.
+ *
+ * Return: false if the build-id is not in the first page; then only identity_open() can tell.
+ */
+bool identity_read(int fd, bool vdso, struct file_identity *identity)
+{
+	struct bee_build_id build_id;
+	u32 page[1024];
+	struct statx st;
+	ssize_t size;
+
+	if (identity_stat(fd, &st))
+		return false;
+	size = io_read_at(fd, page, sizeof(page), 0);
+	if (size < 0)
+		return false;
+	bee_build_id_find(page, size, &build_id);
+	*identity = (struct file_identity){
+		.type = BEE_ID_BUILD_ID, .len = build_id.len, .size = st.stx_size,
+	};
+	memcpy(identity->id, build_id.id, build_id.len);
+	identity_set_inode(identity, &st, vdso);
+	return build_id.len;
 }
 
 /**
@@ -32,7 +80,7 @@ int identity_open(struct elf_file *elf, int fd, bool vdso, struct file_identity 
 	struct statx st;
 
 	*elf = (struct elf_file){};
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st))
+	if (identity_stat(fd, &st))
 		return error_set(error, errno, "%s", strerror(errno));
 	if (elf_identify(elf, fd, error))
 		return -1;
@@ -40,10 +88,6 @@ int identity_open(struct elf_file *elf, int fd, bool vdso, struct file_identity 
 		.type = elf->id_type, .len = elf->id_len, .size = elf->file_size,
 	};
 	memcpy(identity->id, elf->id, sizeof(identity->id));
-	if (vdso)
-		return 0;
-	identity->inode = st.stx_ino;
-	identity->born = time_ns(st.stx_mask & STATX_BTIME ? &st.stx_btime : &st.stx_ctime);
-	identity->mtime = time_ns(&st.stx_mtime);
+	identity_set_inode(identity, &st, vdso);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef BEE_IDENTITY_H
 #define BEE_IDENTITY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "elf.h"
@@ -31,6 +32,7 @@ struct file_identity {
 	uint64_t	mtime;
 };
 
+bool identity_read(int fd, bool vdso, struct file_identity *identity);
 int identity_open(struct elf_file *elf, int fd, bool vdso, struct file_identity *identity,
 		  struct bee_error *error);
 

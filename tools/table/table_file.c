@@ -35,6 +35,25 @@ static int file_compile(struct elf_file *elf, const struct lossy_options *lossy,
 }
 
 /**
+ * table_file_open() - the exact table of an ELF file, if it is in the cache and quickly found
+ * @cache: the cache
+ * @fd: the ELF file, open for reading; the caller closes it
+ * @vdso: a copy of the vDSO, whose inode means nothing
+ * @size: filled: bytes of the table
+ *
+ * Reads one page of the file, and of the table only whose it is: the module checks the rest.
+ *
+ * Return: the table, open for reading, which the caller closes; or -1: table_file_find() may still
+ * find it.
+ */
+int table_file_open(struct cache *cache, int fd, bool vdso, uint64_t *size)
+{
+	struct file_identity identity;
+
+	return identity_read(fd, vdso, &identity) ? cache_find(cache, &identity, size) : -1;
+}
+
+/**
  * table_file_find() - the exact table of an ELF file, if it is in the cache
  * @cache: the cache
  * @fd: the ELF file, open for reading; the caller closes it

@@ -4,6 +4,7 @@
 #define BEE_TABLE_FILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "cache.h"
 #include "error.h"
@@ -23,6 +24,7 @@ enum table_source {
 	TABLE_COMPILED,
 };
 
+int table_file_open(struct cache *cache, int fd, bool vdso, uint64_t *size);
 bool table_file_find(struct cache *cache, int fd, bool vdso, struct table_file *file);
 enum table_source table_file_get(struct cache *cache, int fd, const char *path, bool vdso,
 				 const struct lossy_options *lossy, struct lossy_report *report,

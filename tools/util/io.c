@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "alloc.h"
@@ -45,6 +46,32 @@ int io_memfd(const char *name, const void *data, size_t size)
 	int fd = memfd_create(name, MFD_CLOEXEC), error;
 
 	if (fd < 0 || !io_write_all(fd, data, size))
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+/**
+ * io_memfd_copy() - make a file in memory, of the first bytes of another
+ * @name: for people
+ * @from: the other; its own offset is not used
+ * @size: how many bytes
+ *
+ * Return: its descriptor, which the caller closes; it has fewer bytes if @from has.  Or -1 and errno.
+ */
+int io_memfd_copy(const char *name, int from, size_t size)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC), error;
+	ssize_t got = 1;
+	off_t at = 0;
+
+	if (fd < 0)
+		return -1;
+	while (got > 0 && (size_t)at < size)
+		got = sendfile(fd, from, &at, size - at);
+	if (got >= 0)
 		return fd;
 	error = errno;
 	close(fd);

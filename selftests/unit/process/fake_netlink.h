@@ -3,6 +3,7 @@
 #ifndef FAKE_NETLINK_H
 #define FAKE_NETLINK_H
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,7 +24,13 @@
  * @proc_code: error of PROC_ADD, by pid; 0 for none
  * @forget_code: error of PROC_DEL; 0 for none
  * @open_id: the id that FILE_GET answers with for an open file
- * @adds: how many tables were added; shared with child processes
+ * @refuse: TABLE_ADD refuses only so many tables with @add_code; 0: all
+ * @deadly: the inode of a file for which FILE_GET ends the child that asks, the first time
+ * @adds: how many tables were added; shared with child processes, as are the others
+ * @clones: how many connections were made
+ * @refused: how many tables were refused
+ * @deaths: how many children @deadly has ended
+ * @dumps: how often all files were asked for
  */
 struct fake {
 	struct netlink_file	file[4];
@@ -36,7 +43,13 @@ struct fake {
 	int			(*proc_code)(uint32_t pid);
 	int			forget_code;
 	uint32_t		open_id;
+	uint32_t		refuse;
+	ino_t			deadly;
 	uint32_t		*adds;
+	uint32_t		*clones;
+	uint32_t		*refused;
+	uint32_t		*deaths;
+	uint32_t		*dumps;
 };
 
 static struct fake fake;
@@ -51,14 +64,16 @@ static void fake_reset(void)
 
 	if (!adds)
 		adds = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	fake = (struct fake){ .adds = adds };
-	*adds = 0;
+	fake = (struct fake){ .adds = adds, .clones = adds + 1, .refused = adds + 2,
+			      .deaths = adds + 3, .dumps = adds + 4 };
+	memset(adds, 0, 5 * sizeof(*adds));
 }
 
 struct netlink *netlink_clone(const struct netlink *nl, struct bee_error *error)
 {
 	(void)nl;
 	(void)error;
+	++*fake.clones;
 	return alloc_zero(1, sizeof(struct netlink));
 }
 
@@ -74,8 +89,12 @@ int netlink_table_add(struct netlink *nl, int fd, int exe_fd, uint32_t *id,
 	(void)fd;
 	(void)exe_fd;
 	*id = fake.added_id;
-	*fake.adds += !fake.add_code;
-	return fake.add_code ? error_set(error, fake.add_code, "no") : 0;
+	if (fake.add_code && (!fake.refuse || *fake.refused < fake.refuse)) {
+		++*fake.refused;
+		return error_set(error, fake.add_code, "no");
+	}
+	++*fake.adds;
+	return 0;
 }
 
 /* Device 5, and what the file itself says; loaded if a table of @fake.file says so. */
@@ -88,6 +107,10 @@ int netlink_file_get(struct netlink *nl, int exe_fd, struct netlink_file *file,
 	(void)nl;
 	(void)error;
 	fstat(exe_fd, &st);
+	if (fake.deadly && st.st_ino == fake.deadly && !*fake.deaths) {
+		++*fake.deaths;
+		raise(SIGALRM);
+	}
 	*file = (struct netlink_file){ .id = fake.open_id, .device = 5, .inode = st.st_ino,
 				       .size = st.st_size };
 	for (i = 0; i < fake.nfiles; i++)
@@ -100,6 +123,7 @@ int netlink_files_get(struct netlink *nl, struct netlink_files *files, struct be
 {
 	(void)nl;
 	(void)error;
+	++*fake.dumps;
 	*files = (struct netlink_files){ .file = alloc_zero(4, sizeof(*files->file)),
 					 .count = fake.nfiles };
 	memcpy(files->file, fake.file, sizeof(fake.file));

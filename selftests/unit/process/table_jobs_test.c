@@ -13,6 +13,7 @@
 
 static char directory[] = "/tmp/table_jobs_test.XXXXXX";
 static char self[256];	/* an ELF file: this program */
+static struct lossy_options lossy;
 static struct table_result got[4];
 static size_t ngot;
 
@@ -120,7 +121,9 @@ static void want_path(struct table_wants *wants, const char *path, uint32_t id)
 
 static bool run(struct table_wants *wants)
 {
-	struct table_maker maker = { .cache = cache_open(), .done = done, .jobs = 2 };
+	struct table_maker maker = {
+		.cache = cache_open(), .lossy = lossy, .done = done, .jobs = 2,
+	};
 	int ret;
 
 	ngot = 0;
@@ -220,7 +223,7 @@ static bool check_stored(void)
 	return run(&wants) && got[0].source == TABLE_STORED && !*fake.adds;
 }
 
-/* With cached_only, a file that is not in the cache is left. */
+/* With cached_only, a file that is not in the cache is left, and one whose table is another there. */
 static bool check_cached_only(void)
 {
 	struct table_wants wants = { 0 };
@@ -233,8 +236,70 @@ static bool check_cached_only(void)
 	good = run(&wants) && got[0].source == TABLE_NONE && got[0].left && !*fake.adds;
 	want_path(&wants, self, 8);
 	wants.want[0].cached_only = true;
-	return good && run(&wants) && got[0].source == TABLE_CACHED && !got[0].left &&
+	good = good && run(&wants) && got[0].source == TABLE_CACHED && !got[0].left &&
 	       *fake.adds == 1;
+	lossy.cfi_only = true;
+	want_path(&wants, self, 8);
+	wants.want[0].cached_only = true;
+	good = good && run(&wants) && got[0].source == TABLE_NONE && got[0].left &&
+	       *fake.adds == 1;
+	lossy.cfi_only = false;
+	return good;
+}
+
+/* What is in the cache is loaded by one child, with one connection, and told of in order. */
+static bool check_one_child(void)
+{
+	struct table_wants wants = { 0 };
+	size_t i;
+
+	fake_reset();
+	for (i = 0; i < 4; i++)
+		want_path(&wants, i == 2 ? "/nonexistent" : self, 0);
+	if (!run(&wants) || ngot != 4 || *fake.clones != 2 || *fake.adds != 3)
+		return false;
+	for (i = 0; i < 4; i++)
+		if (got[i].source != (i == 2 ? TABLE_NONE : TABLE_CACHED) || got[i].opened == (i == 2) ||
+		    !got[i].bytes != (i == 2))
+			return false;
+	return true;
+}
+
+/* The child stays at a file, and is ended: this file and those behind it get children of their own. */
+static bool check_stuck(void)
+{
+	struct table_wants wants = { 0 };
+	struct stat st = { 0 };
+	size_t i;
+
+	fake_reset();
+	stat(self, &st);
+	fake.deadly = st.st_ino;
+	want_path(&wants, "/nonexistent", 0);
+	for (i = 0; i < 3; i++)
+		want_path(&wants, self, 0);
+	return run(&wants) && ngot == 4 && *fake.deaths == 1 && *fake.clones == 5 &&
+	       got[0].source == TABLE_NONE && got[1].source == TABLE_CACHED &&
+	       got[2].source == TABLE_CACHED && got[3].source == TABLE_CACHED && *fake.adds == 3;
+}
+
+/* The module finds a table from the cache damaged: another attempt reads and checks it first. */
+static bool check_damaged(void)
+{
+	struct table_wants wants = { 0 };
+
+	fake_reset();
+	fake.add_code = EINVAL;
+	fake.refuse = 2;	/* in the child for all files, and in that of the file */
+	want_path(&wants, self, 0);
+	if (!run(&wants) || got[0].source != TABLE_CACHED || got[0].refusal || *fake.refused != 2)
+		return false;
+	/* If it has no room, it need not be asked again in this child. */
+	fake_reset();
+	fake.add_code = ENOSPC;
+	want_path(&wants, self, 0);
+	return run(&wants) && got[0].source == TABLE_NONE && got[0].refusal == ENOSPC &&
+	       *fake.refused == 1;
 }
 
 static bool check_find(void)
@@ -259,7 +324,7 @@ int main(void)
 	char command[64];
 
 	ksft_print_header();
-	ksft_set_plan(12);
+	ksft_set_plan(15);
 	if (!mkdtemp(directory) || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		return 1;
 	setenv("BEEUNWIND_CACHE", directory, 1);
@@ -275,6 +340,9 @@ int main(void)
 	ksft_test_result(check_other_mapped(), "another file is mapped there by now\n");
 	ksft_test_result(check_stored(), "loaded by somebody else meanwhile\n");
 	ksft_test_result(check_cached_only(), "only if it is in the cache\n");
+	ksft_test_result(check_one_child(), "from the cache, in one child\n");
+	ksft_test_result(check_stuck(), "a file that does not answer\n");
+	ksft_test_result(check_damaged(), "refused by the module, and tried again\n");
 	snprintf(command, sizeof(command), "rm -rf %s", directory);
 	if (system(command))
 		ksft_print_msg("%s is left\n", directory);

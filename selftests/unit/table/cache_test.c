@@ -116,6 +116,18 @@ static bool store(struct cache *cache, uint64_t inode)
 	return kept;
 }
 
+/* Whether there is an entry of a file that may be used, whatever is in its table. */
+static bool find_id(struct cache *cache, const struct file_identity *id)
+{
+	uint64_t size = 0;
+	int fd = cache_find(cache, id, &size);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return size;
+}
+
 static bool lookup_id(struct cache *cache, const struct file_identity *id)
 {
 	struct table_file file;
@@ -126,7 +138,8 @@ static bool lookup_id(struct cache *cache, const struct file_identity *id)
 		return false;
 	again = malloc(blob_size);
 	good = pread(file.fd, again, blob_size, 0) == (ssize_t)blob_size &&
-	       !memcmp(again, blob, blob_size) && !memcmp(file.blob, blob, blob_size);
+	       !memcmp(again, blob, blob_size) && !memcmp(file.blob, blob, blob_size) &&
+	       find_id(cache, id);
 	free(again);
 	table_file_close(&file);
 	return good;
@@ -205,8 +218,28 @@ static bool check_of_another_file(void)
 	id[4].type = BEE_ID_SHA256;
 	id[5].born++;
 	for (i = 0; i < 6; i++)
-		good = good && !lookup_id(cache, &id[i]);
+		good = good && !lookup_id(cache, &id[i]) && !find_id(cache, &id[i]);
 	cache_close(cache);
+	return good;
+}
+
+/* The first page says the same of a file as all its headers do; of some files it says nothing. */
+static bool check_identity(void)
+{
+	struct file_identity quick = { 0 }, slow = { 0 };
+	struct elf_file elf = { 0 };
+	struct bee_error why;
+	int fd = open_library(), other = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	bool good;
+
+	good = fd >= 0 && other >= 0 && identity_read(fd, false, &quick) &&
+	       !identity_open(&elf, fd, false, &slow, &why) && !memcmp(&quick, &slow, sizeof(quick));
+	elf_close(&elf);
+	good = good && identity_read(fd, true, &quick) && !quick.inode && !quick.born &&
+	       !quick.mtime && quick.size == slow.size && !identity_read(other, false, &quick) &&
+	       !identity_read(-1, false, &quick);
+	close(fd);
+	close(other);
 	return good;
 }
 
@@ -216,6 +249,7 @@ static bool check_of_another_file(void)
  */
 static int spoiled(struct cache *cache, int (*spoil)(const char *name))
 {
+	struct file_identity id = nth(1);
 	struct sum sum;
 	int state;
 
@@ -229,6 +263,8 @@ static int spoiled(struct cache *cache, int (*spoil)(const char *name))
 	sum = look(cache);
 	for (state = 0; state <= CACHE_UNTRUSTED && !sum.count[state]; state++)
 		;
+	if (state == CACHE_UNTRUSTED && find_id(cache, &id))
+		return -5;
 	/* A new store must replace the bad entry. */
 	return store(cache, 1) && lookup(cache, 1) && files_in(where) == 1 ? state : -4;
 }
@@ -321,7 +357,8 @@ static bool check_inexact(void)
 	snprintf(command, sizeof(command), "cat >$(ls %s/*)", where);
 	pipe = good ? popen(command, "w") : NULL;
 	good = pipe && fwrite(result.blob, 1, result.size, pipe) == result.size;
-	good = pipe && !pclose(pipe) && good && !cache_lookup(cache, &id, &file);
+	good = pipe && !pclose(pipe) && good && !cache_lookup(cache, &id, &file) &&
+	       !find_id(cache, &id);
 	id = nth(2);
 	file = (struct table_file){ .fd = -1, .blob = result.blob, .table = result.table };
 	good = good && !cache_store(cache, &id, "/usr/bin/some program", &file, &why) &&
@@ -612,11 +649,12 @@ static void remove_all(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(25);
+	ksft_set_plan(26);
 	if (!mkdtemp(top) || !large_compile())
 		return 1;
 	ksft_test_result(check_sizes(), "sizes in words\n");
 	ksft_test_result(check_stored(), "what was stored is found\n");
+	ksft_test_result(check_identity(), "which file it is, by its first page\n");
 	ksft_test_result(check_of_another_file(), "nothing else is\n");
 	ksft_test_result(check_every_bit(), "a changed bit is noticed\n");
 	ksft_test_result(check_spoiled(spoil_short, CACHE_DAMAGED), "cut off\n");
