@@ -112,6 +112,14 @@ uninstall-dkms:		## Remove what install-dkms has installed, after "dkms remove"
 release:		## Pack the last commit: build/release/beeunwind-VERSION.tar.xz
 	@packaging/release
 
+.PHONY: deb
+deb:			## Make Debian packages: build/deb/*.deb
+	@packaging/deb
+
+.PHONY: rpm
+rpm:			## Make RPM packages: build/rpm/*.rpm
+	@packaging/rpm
+
 .PHONY: setup
 setup:			## Install the Debian packages that the tests need
 	@selftests/setup check
