@@ -25,6 +25,9 @@ kbuild = $(MAKE) --no-print-directory -C $(kdir) M=$(CURDIR)/$(objdir) CONFIG_DE
 # kbuild and tools run in other directories.
 override DESTDIR := $(if $(DESTDIR),$(abspath $(DESTDIR)))
 
+# Of beeunwind; release is that of the kernel.
+version       := $(shell sed -n 's/.*BEE_VERSION[^"]*"\(.*\)"/\1/p' tools/util/version.h)
+
 export V PREFIX DEBUG
 
 .PHONY: all
@@ -71,16 +74,51 @@ test-ko: headers
 	done
 
 .PHONY: install
-install: all		## Install the module and beectl (PREFIX, DESTDIR)
+install: install-module install-tool	## Install the module and beectl (PREFIX, DESTDIR)
+
+.PHONY: install-module
+install-module: module	## Install beeunwind.ko for KDIR or KVER (DESTDIR)
 	+$(kbuild) INSTALL_MOD_PATH=$(DESTDIR) modules_install
 	$(if $(DESTDIR),,depmod $(release))
+
+.PHONY: install-tool
+install-tool:		## Install beectl, its man page, completion and service (PREFIX, DESTDIR)
 	@$(MAKE) --no-print-directory -C tools DESTDIR=$(DESTDIR) install
 
+dkms_source = $(DESTDIR)/usr/src/beeunwind-$(version)
+
+.PHONY: install-dkms
+install-dkms:		## Install the module's sources in /usr/src, for dkms (DESTDIR)
+	rm -rf $(dkms_source)
+	packaging/copy-sources $(dkms_source) Kbuild COPYING dkms.conf include kmod
+
 .PHONY: uninstall
-uninstall: headers	## Remove what install has installed
+uninstall: uninstall-module uninstall-tool	## Remove what install has installed
+
+.PHONY: uninstall-module
+uninstall-module: headers	## Remove what install-module has installed
 	rm -f $(DESTDIR)/lib/modules/$(release)/updates/beeunwind.ko*
 	$(if $(DESTDIR),,depmod $(release))
+
+.PHONY: uninstall-tool
+uninstall-tool:		## Remove what install-tool has installed
 	@$(MAKE) --no-print-directory -C tools DESTDIR=$(DESTDIR) uninstall
+
+.PHONY: uninstall-dkms
+uninstall-dkms:		## Remove what install-dkms has installed, after "dkms remove"
+	rm -rf $(dkms_source)
+
+.PHONY: release
+release:		## Pack the last commit: build/release/beeunwind-VERSION.tar.xz
+	@packaging/release
+
+.PHONY: deb
+deb:			## Make Debian packages: build/deb/*.deb
+	@packaging/deb
+
+.PHONY: rpm
+rpm:			## Make RPM packages: build/rpm/*.rpm
+	@packaging/rpm
 
 .PHONY: setup
 setup:			## Install the Debian packages that the tests need

@@ -113,6 +113,13 @@ static inline void bee_compat_unwind_take(struct ftrace_regs *fregs, struct unwi
 #define BEE_COMPAT_DEFERRED	0
 #endif
 
+/* Older kernels, 6.1.170 among them, have a bit of its own for what a multicast group requires. */
+#ifdef GENL_MCAST_CAP_SYS_ADMIN
+#define BEE_COMPAT_MCAST_SYS_ADMIN	.flags = GENL_MCAST_CAP_SYS_ADMIN
+#else
+#define BEE_COMPAT_MCAST_SYS_ADMIN	.cap_sys_admin = 1
+#endif
+
 /* Before 6.2 pre_doit() of a netlink family gets a struct genl_ops. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
 #define genl_split_ops	genl_ops

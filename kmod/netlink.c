@@ -333,7 +333,7 @@ static const struct genl_ops netlink_ops[] = {
 };
 
 static const struct genl_multicast_group netlink_groups[] = {
-	{ .name = BEEUNWIND_MCGRP_EVENTS, .flags = GENL_MCAST_CAP_SYS_ADMIN },
+	{ .name = BEEUNWIND_MCGRP_EVENTS, BEE_COMPAT_MCAST_SYS_ADMIN },
 };
 
 struct genl_family bee_netlink_family = {

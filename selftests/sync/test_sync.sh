@@ -24,12 +24,15 @@ format_hash_is_known() {
 }
 
 versions_agree() {
-	local tool module dkms
+	local tool module dkms debian rpm
 	tool=$(sed -n 's/.*BEE_VERSION[^"]*"\(.*\)"/\1/p' tools/util/version.h)
 	module=$(sed -n 's/.*BEE_VERSION[^"]*"\(.*\)"/\1/p' kmod/netlink.h)
 	dkms=$(sed -n 's/PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
-	echo "tool $tool, module $module, dkms $dkms"
+	debian=$(sed -n '1s/^beeunwind (\(.*\)).*/\1/p' debian/changelog)
+	rpm=$(sed -n 's/^Version: *//p' packaging/beeunwind.spec)
+	echo "tool $tool, module $module, dkms $dkms, debian $debian, rpm $rpm"
 	[ -n "$tool" ] && [ "$tool" = "$module" ] && [ "$tool" = "$dkms" ] &&
+		[ "$tool" = "$debian" ] && [ "$tool" = "$rpm" ] &&
 		grep -q "^beeunwind $tool" NEWS
 }
 

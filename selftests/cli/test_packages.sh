@@ -1,0 +1,162 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The release, made twice, builds without git, and the Debian packages made of it have the files that
+# they should.  selftests/packages installs them.
+# slow: 1
+# shellcheck source=selftests/lib/beectl.sh
+. "$(dirname "$0")/../lib/beectl.sh"
+
+version=$(sed -n 's/.*BEE_VERSION[^"]*"\(.*\)"/\1/p' "$tree/tools/util/version.h")
+release=build/release/beeunwind-$version.tar.xz
+source=$work/beeunwind-$version
+
+# What git does not know of, as a commit of a clone: so that it is in the release too.
+commit() {
+	git -c safe.directory='*' clone -q "$tree" "$work/first" &&
+		(cd "$work/first" && git rm -qr . && git clean -qfdx) &&
+		"$tree/packaging/copy-sources" "$work/first" && cd "$work/first" && git add -A &&
+		git -c user.name=test -c user.email=test@test.invalid commit -q --allow-empty -m test &&
+		make -s release
+}
+
+# In another place, at another time, with other modes and time zone.
+same_bytes() {
+	git clone -q "$work/first" "$work/second" && cd "$work/second" || return 1
+	chmod -R go= . && find . -path ./.git -prune -o -exec touch -h -d @0 {} +
+	(umask 077 && TZ=Asia/Tokyo make -s release) && cmp "$work/first/$release" "$release"
+}
+
+# Nothing but what git has, nothing left out, and no owner of this machine.
+has_the_sources() {
+	tar -tvf "$work/first/$release" | grep -v ' root/root ' && return 1
+	tar -tf "$work/first/$release" | sed -n "s,^beeunwind-$version/\(.*[^/]\)$,\1,p" | LC_ALL=C sort >"$work/packed"
+	git -C "$work/first" ls-tree -r --name-only HEAD | LC_ALL=C sort | diff - "$work/packed"
+}
+
+# without_git CMD...: in the unpacked release, where git fails
+without_git() {
+	mkdir -p "$work/bin" && printf '#!/bin/sh\necho "git is run: $*" >&2\nexit 1\n' >"$work/bin/git" &&
+		chmod +x "$work/bin/git" && cd "$source" &&
+		PATH=$work/bin:$PATH DEB_BUILD_OPTIONS="noopt parallel=$(nproc)" "$@"
+}
+
+unpack() {
+	tar -C "$work" -xf "$work/first/$release"
+}
+
+builds_tool() {
+	unpack && without_git make -s tools CFLAGS=-O0 && [ "$("$source/beectl" --version)" = "$("$beectl" --version)" ]
+}
+
+builds_debs() {
+	unpack && find "$source/debian" | sort >"$work/debian" && without_git make -s deb || return 1
+	find "$source/debian" | sort | diff "$work/debian" - && ls "$source"/build/deb/*.deb
+}
+
+# files_of PACKAGE: of its files all but the module's sources, with their modes.  debhelper chooses
+# where units are, and which files are large enough to be compressed.
+files_of() {
+	dpkg-deb -c "$source/build/deb/$1"_*.deb | awk '$1 !~ /^d/ { print $1, $2, $6 }' |
+		sed 's,\./usr/lib/systemd,./lib/systemd,; s,\.gz$,,' | grep -v '/kmod/' | LC_ALL=C sort -k3
+}
+
+beectl_files() {
+	files_of beectl | diff - <(cat <<-'END'
+		-rw-r--r-- root/root ./lib/systemd/system/beeunwind.service
+		-rwxr-xr-x root/root ./usr/sbin/beectl
+		-rw-r--r-- root/root ./usr/share/bash-completion/completions/beectl
+		-rw-r--r-- root/root ./usr/share/doc/beectl/README
+		-rw-r--r-- root/root ./usr/share/doc/beectl/changelog
+		-rw-r--r-- root/root ./usr/share/doc/beectl/changelog.Debian
+		-rw-r--r-- root/root ./usr/share/doc/beectl/copyright
+		-rw-r--r-- root/root ./usr/share/doc/beectl/flame.rst
+		-rw-r--r-- root/root ./usr/share/doc/beectl/install.rst
+		-rw-r--r-- root/root ./usr/share/doc/beectl/security.rst
+		-rw-r--r-- root/root ./usr/share/doc/beectl/stop-reasons.rst
+		-rw-r--r-- root/root ./usr/share/man/man8/beectl.8
+	END
+	)
+}
+
+# All of kmod/, too: what DKMS builds is the module of this tree.
+dkms_files() {
+	files_of beeunwind-dkms | diff - <(sed "s,VERSION,$version," <<-'END'
+		-rw-r--r-- root/root ./usr/share/doc/beeunwind-dkms/changelog
+		-rw-r--r-- root/root ./usr/share/doc/beeunwind-dkms/changelog.Debian
+		-rw-r--r-- root/root ./usr/share/doc/beeunwind-dkms/copyright
+		-rw-r--r-- root/root ./usr/src/beeunwind-VERSION/Kbuild
+		-rw-r--r-- root/root ./usr/src/beeunwind-VERSION/dkms.conf
+		-rw-r--r-- root/root ./usr/src/beeunwind-VERSION/include/uapi/linux/beeunwind.h
+		-rw-r--r-- root/root ./usr/src/beeunwind-VERSION/include/uapi/linux/beeunwind_table.h
+	END
+	) || return 1
+	dpkg-deb -x "$source"/build/deb/beeunwind-dkms_*.deb "$work/dkms" &&
+		diff -r "$source/kmod" "$work/dkms/usr/src/beeunwind-$version/kmod" &&
+		diff "$source/dkms.conf" "$work/dkms/usr/src/beeunwind-$version/dkms.conf"
+}
+
+# The service is not enabled or started, its cache does not outlive the package, DKMS is asked.
+scripts() {
+	local control=$work/control
+	dpkg-deb -e "$source"/build/deb/beectl_*.deb "$control" || return 1
+	grep -q "rm -rf /var/cache/beeunwind$" "$control/postrm" &&
+		grep -q 'deb-systemd-helper purge' "$control/postrm" || return 1
+	if grep -E 'deb-systemd-invoke start|deb-systemd-invoke \$_dh_action|was-enabled.*enable' "$control/postinst"; then
+		return 1
+	fi
+	dpkg-deb -e "$source"/build/deb/beeunwind-dkms_*.deb "$work/control-dkms" &&
+		grep -q 'DKMS_NAME=beeunwind$' "$work/control-dkms/postinst" &&
+		dpkg-deb -f "$source"/build/deb/beeunwind-dkms_*.deb Depends | grep -q dkms
+}
+
+lintian_is_silent() {
+	(cd "$source/build/deb" && lintian --allow-root --fail-on none beeunwind_*.changes) 2>&1 | tee "$work/lintian"
+	[ ! -s "$work/lintian" ]
+}
+
+spec_parses() {
+	rpmspec -q --qf '%{name} %{version}\n' "$tree/packaging/beeunwind.spec" 2>&1 | tee "$work/spec"
+	grep -x "beectl $version" "$work/spec" && grep -x "beeunwind-dkms $version" "$work/spec"
+}
+
+ktap_plan 9
+if command -v git >/dev/null && [ -e "$tree/.git" ]; then
+	ktap_run "make release" commit
+	ktap_run "the same commit gives the same bytes" same_bytes
+	ktap_run "the release has the sources" has_the_sources
+else
+	for name in "make release" "the same commit gives the same bytes" "the release has the sources"; do
+		ktap_skip "$name" "not a git tree"
+	done
+	mkdir -p "$work/first/build/release" "$source" && "$tree/packaging/copy-sources" "$source" &&
+		tar -C "$work" -cJf "$work/first/$release" "beeunwind-$version"
+fi
+if ! command -v dpkg-buildpackage >/dev/null; then
+	missing="dpkg-dev: not installed"
+elif ! missing=$(cd "$tree" && dpkg-checkbuilddeps 2>&1); then
+	missing=${missing#*error: }
+else
+	missing=
+fi
+if [ -n "$missing" ]; then
+	ktap_run "it builds without git" builds_tool
+	for name in "files of beectl" "files of beeunwind-dkms" "maintainer scripts" "lintian"; do
+		ktap_skip "$name" "$missing"
+	done
+else
+	ktap_run "it builds without git" builds_debs
+	ktap_run "files of beectl" beectl_files
+	ktap_run "files of beeunwind-dkms" dkms_files
+	ktap_run "maintainer scripts" scripts
+	if command -v lintian >/dev/null; then
+		ktap_run "lintian" lintian_is_silent
+	else
+		ktap_skip "lintian" "lintian: not installed"
+	fi
+fi
+if command -v rpmspec >/dev/null; then
+	ktap_run "the spec of RPM parses" spec_parses
+else
+	ktap_skip "the spec of RPM parses" "rpmspec (rpm): not installed"
+fi
+ktap_finish
