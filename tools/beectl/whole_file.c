@@ -25,14 +25,22 @@ static int whole_file_open(const char *path, const char *made, bool *named)
 	return fd >= 0 ? fd : open(made, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
 }
 
-/* rename() replaces a file in one step, linkat() cannot: so it gets a name of its own first. */
+/*
+ * rename() replaces a file in one step, linkat() cannot: so if @path is there the new file gets a
+ * name of its own first, @made, and is left there if this process is killed just then.
+ */
 static int whole_file_name(int fd, const char *path, const char *made, bool named)
 {
 	char open_file[64];
 
 	snprintf(open_file, sizeof(open_file), "/proc/self/fd/%d", fd);
-	if (!named && linkat(AT_FDCWD, open_file, AT_FDCWD, made, AT_SYMLINK_FOLLOW))
-		return -1;
+	if (!named) {
+		if (!linkat(AT_FDCWD, open_file, AT_FDCWD, path, AT_SYMLINK_FOLLOW))
+			return 0;
+		if (errno != EEXIST ||
+		    linkat(AT_FDCWD, open_file, AT_FDCWD, made, AT_SYMLINK_FOLLOW))
+			return -1;
+	}
 	return rename(made, path);
 }
 
