@@ -21,6 +21,7 @@
 #include "jit_table.h"
 #include "map_file.h"
 #include "parallel.h"
+#include "table_jobs.h"
 
 /* Limits for one process. */
 #define JIT_SECONDS	30
@@ -46,7 +47,7 @@ struct jit_load {
 	struct netlink		*nl;
 	pid_t			 pid;
 	struct netlink_proc	*proc;
-	struct netlink_files	 files;
+	const struct netlink_files *files;
 	struct memory		 memory;
 	uint64_t		*descriptor;
 	size_t			 ndescriptors;
@@ -62,7 +63,7 @@ static bool range_is_memory(const struct jit_load *load, const struct range *ran
 
 	if (!range->file)
 		return true;
-	file = netlink_files_find(&load->files, range->file);
+	file = netlink_files_find(load->files, range->file);
 	return file && file->owner;
 }
 
@@ -90,7 +91,7 @@ static void load_look_into(struct jit_load *load, const struct range *range)
 	struct mapping mapping = {
 		.pid = load->pid, .start = range->start, .end = range->end, .path = "",
 	};
-	const struct netlink_file *file = netlink_files_find(&load->files, range->file);
+	const struct netlink_file *file = netlink_files_find(load->files, range->file);
 	struct elf_file elf = {};
 	struct bee_error ignored;
 	const char *slash;
@@ -264,13 +265,13 @@ static int load_try(struct jit_load *load)
 static int load_begin(struct netlink *nl, pid_t pid, struct jit_result *result)
 {
 	struct jit_load load = { .nl = nl, .pid = pid, .result = result };
-	struct netlink_procs procs;
-	int ret = netlink_procs_get(nl, pid, &procs, &result->error) ?:
-		  netlink_files_get(nl, &load.files, &result->error);
+	struct table_look look;
+	int ret = table_jobs_look(nl, pid, &look, &result->error);
 
 	*result = (struct jit_result){ .error = result->error };
-	if (!ret && procs.count) {
-		load.proc = &procs.proc[0];
+	if (!ret && look.procs.count) {
+		load.files = &look.files;
+		load.proc = &look.procs.proc[0];
 		load.proc->pid = pid;
 		if (load_has_memory(&load))
 			ret = load_try(&load);
@@ -278,8 +279,7 @@ static int load_begin(struct netlink *nl, pid_t pid, struct jit_result *result)
 	ranges_free(&load.diff.del);
 	ranges_free(&load.diff.add);
 	free(load.descriptor);
-	netlink_files_free(&load.files);
-	netlink_procs_free(&procs);
+	table_jobs_look_free(&look);
 	return ret;
 }
 
@@ -317,16 +317,6 @@ static void jit_done(void *arg, size_t index, const void *data, size_t size, con
 	jobs->done(jobs->arg, jobs->pid[index], &result);
 }
 
-static bool proc_has_memory(const struct netlink_proc *proc)
-{
-	size_t i;
-
-	for (i = 0; i < proc->ranges.count; i++)
-		if (!proc->ranges.range[i].file)
-			return true;
-	return false;
-}
-
 /**
  * jit_jobs_find() - managed processes that have executable memory without a file
  * @nl: the module
@@ -345,7 +335,7 @@ int jit_jobs_find(struct netlink *nl, pid_t **pids, size_t *count, struct bee_er
 	*count = 0;
 	*pids = alloc_array(NULL, procs.count + 1, sizeof(**pids));
 	for (i = 0; i < procs.count; i++)
-		if (procs.proc[i].pid && proc_has_memory(&procs.proc[i]))
+		if (procs.proc[i].pid && jit_jobs_concern(&procs.proc[i]))
 			(*pids)[(*count)++] = procs.proc[i].pid;
 	netlink_procs_free(&procs);
 	return ret;

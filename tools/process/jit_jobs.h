@@ -44,6 +44,22 @@ struct jit_jobs {
 	void		(*done)(void *arg, pid_t pid, const struct jit_result *result);
 };
 
+/**
+ * jit_jobs_concern() - whether a process has executable memory without a file
+ * @proc: the process, as the module said after it has looked at what is mapped
+ *
+ * Return: false if jit_jobs_run() would find nothing.
+ */
+static inline bool jit_jobs_concern(const struct netlink_proc *proc)
+{
+	size_t i;
+
+	for (i = 0; i < proc->ranges.count; i++)
+		if (!proc->ranges.range[i].file)
+			return true;
+	return false;
+}
+
 int jit_jobs_find(struct netlink *nl, pid_t **pids, size_t *count, struct bee_error *error);
 int jit_jobs_run(const struct jit_jobs *jobs);
 

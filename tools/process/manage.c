@@ -166,15 +166,18 @@ static void manage_jit_done(void *arg, pid_t pid, const struct jit_result *jit)
 		manage_add_problem(result, jit->name[0] ? jit->name : "[jit]", jit->error.text);
 }
 
-/* Tables of code that the process has in memory. */
-static int manage_jit(const struct table_maker *maker, pid_t pid, struct manage_result *result)
+/* Tables of code that the process has in memory; no child is made for one that has none. */
+static int manage_jit(const struct table_maker *maker, const struct table_look *look, pid_t pid,
+		      struct manage_result *result)
 {
 	const struct jit_jobs jobs = {
 		.nl = maker->nl, .jobs = 1, .pid = &pid, .count = 1, .arg = result,
 		.done = manage_jit_done,
 	};
 
-	return maker->no_jit ? 0 : jit_jobs_run(&jobs);
+	if (maker->no_jit || !look->procs.count || !jit_jobs_concern(&look->procs.proc[0]))
+		return 0;
+	return jit_jobs_run(&jobs);
 }
 
 /* As manage_count(), of what the module said just now. */
@@ -263,7 +266,7 @@ int manage_process(const struct table_maker *maker, pid_t pid, struct manage_res
 	if (!ret) {
 		table_jobs_select(&look.files, &look.procs, &wants);
 		if ((wants.count && table_jobs_run(&counting, &wants)) ||
-		    manage_jit(maker, pid, result))
+		    manage_jit(maker, &look, pid, result))
 			ret = error_set(&result->error, errno, "cannot start a process: %s",
 					strerror(errno));
 	}
