@@ -16,6 +16,7 @@
 #include "eh_frame.h"
 #include "io.h"
 #include "jit_table.h"
+#include "order.h"
 #include "reader.h"
 
 /* Bytes of code that are copied at once. */
@@ -23,18 +24,10 @@
 
 static bool object_has(const struct jit_object *object, u64 start, u64 end)
 {
-	size_t low = 0, high = object->nspans;
+	size_t upto = order_upto(object->span, object->nspans, sizeof(*object->span),
+				 offsetof(typeof(*object->span), start), start);
 
-	/* The last span that starts at or before it. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (object->span[middle].start <= start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && end <= object->span[low - 1].end;
+	return upto && end <= object->span[upto - 1].end;
 }
 
 /**
