@@ -296,6 +296,16 @@ static uint32_t id_of(const char *path)
 	return file.id;
 }
 
+/* Two users map COPY, the first of them first.  Return: its id. */
+static uint32_t start_both(struct user *u, struct user *other)
+{
+	start(u);
+	start(other);
+	if (manage(u) || manage(other))
+		guest_die("proc-add", g.error.text);
+	return id_of(COPY);
+}
+
 static void test_table(void)
 {
 	struct user u = { .uid = 1005, .path = COPY }, other = { .uid = 1006, .path = COPY };
@@ -305,11 +315,7 @@ static void test_table(void)
 	uint32_t id;
 
 	set_room();
-	start(&u);
-	start(&other);
-	if (manage(&u) || manage(&other))
-		guest_die("proc-add", g.error.text);
-	id = id_of(COPY);
+	id = start_both(&u, &other);
 	before = find(1005).bytes;
 	/* Of the small budget that is less than what the user has. */
 	set(BEEUNWIND_A_CONFIG_SHARE, 1);
@@ -351,11 +357,7 @@ static void test_move(void)
 	uint32_t id;
 
 	set_room();
-	start(&u);
-	start(&other);
-	if (manage(&u) || manage(&other))
-		guest_die("proc-add", g.error.text);
-	id = id_of(COPY);
+	id = start_both(&u, &other);
 	take_all(&u);
 	before = find(1008).bytes;
 	if (netlink_table_set(g.nl, table, id, &g.error))
