@@ -797,7 +797,12 @@ struct bee_file *bee_file_new_owned(u64 owner, struct bee_payer *payer, const ch
 	return ERR_PTR(-ENOMEM);
 }
 
-/** bee_file_set_laid() - a range has or had a file that may be fresh.  Context: Any but NMI. */
+/**
+ * bee_file_set_laid() - a request has laid a file over a range: it is not fresh any longer
+ * @id: the file, which may be none that was fresh, or be gone
+ *
+ * Context: Any but NMI.
+ */
 void bee_file_set_laid(u32 id)
 {
 	struct bee_file *f;

@@ -103,7 +103,10 @@ static int table_answer(struct sk_buff *reply, const struct bee_file *f, bool go
 	       nla_put_u32(reply, BEEUNWIND_A_FILE_PROCS, procs);
 }
 
-/* The file that a TABLE_ADD is about, with a reference; with pid a new one, for memory. */
+/*
+ * The file that a TABLE_ADD names, with a reference.  If the request has a pid it is a new one, which
+ * stands for code in that process's memory.
+ */
 static struct bee_file *netlink_table_file(struct genl_info *info)
 {
 	if (!info->attrs[BEEUNWIND_A_FILE_PID])

@@ -5,7 +5,7 @@
  * Address spaces with their ranges, and files with their tables while they are mapped, are charged
  * to the user whose process has brought them, beside the budget.  A user may have a share of what
  * the others leave: with a share of a half, one who takes all that is to be had gets half of the
- * budget, a second one a quarter.  So whoever comes next finds room, however much the others want.
+ * budget, a second one a quarter.  So the next user finds room, however much the others ask for.
  *
  * The user is the real uid of a process in the initial user namespace.  In another one uids cost
  * nothing (newuidmap(1) gives each user thousands), so there it is the user who has made that
@@ -61,7 +61,7 @@ static struct bee_payer *payer_find(u32 uid)
 static struct bee_payer *payer_get(kuid_t kuid, gfp_t gfp)
 {
 	u32 uid = __kuid_val(kuid);
-	struct bee_payer *payer, *fresh = NULL;
+	struct bee_payer *payer, *fresh;
 	unsigned long flags;
 
 	spin_lock_irqsave(&payer_lock, flags);
@@ -189,7 +189,7 @@ bool bee_payer_charge(struct bee_payer *payer, u64 bytes)
 }
 
 /**
- * bee_payer_charge_reserve() - as bee_payer_charge(), a quarter beyond the share
+ * bee_payer_charge_reserve() - charge bytes to a user, up to a quarter beyond its share
  * @payer: the user; NULL: nobody pays
  * @bytes: how many, of what bee_budget_charge_reserve() is for
  *

@@ -10,7 +10,6 @@
 
 #include "budget.h"
 
-struct netlink_ext_ack;
 struct pid;
 
 #define BEE_PAYER_SHARE	50	/* percent; see bee_payer_share() */

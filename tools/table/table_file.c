@@ -41,7 +41,8 @@ static int file_compile(struct elf_file *elf, const struct lossy_options *lossy,
  * @vdso: a copy of the vDSO, whose inode means nothing
  * @size: filled: bytes of the table
  *
- * Reads one page of the file, and of the table only whose it is: the module checks the rest.
+ * Reads the first page of the file, and of the table only the header, which names the file that it
+ * is of.  The module checks the rest.
  *
  * Return: the table, open for reading, which the caller closes; or -1: table_file_find() may still
  * find it.

@@ -59,7 +59,8 @@ int io_memfd(const char *name, const void *data, size_t size)
  * @from: the other; its own offset is not used
  * @size: how many bytes
  *
- * Return: its descriptor, which the caller closes; it has fewer bytes if @from has.  Or -1 and errno.
+ * Return: its descriptor, which the caller closes, or -1 and errno.  The copy is shorter than @size
+ * if @from is.
  */
 int io_memfd_copy(const char *name, int from, size_t size)
 {
