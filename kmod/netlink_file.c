@@ -104,8 +104,8 @@ static int table_answer(struct sk_buff *reply, const struct bee_file *f, bool go
 }
 
 /*
- * The file that a TABLE_ADD names, with a reference.  If the request has a pid it is a new one, which
- * stands for code in that process's memory.
+ * The file that a TABLE_ADD names, with a reference.  If the request has a pid it is a new one,
+ * which stands for code in that process's memory.
  */
 static struct bee_file *netlink_table_file(struct genl_info *info)
 {
