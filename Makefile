@@ -131,7 +131,6 @@ check: setup		## Run all tests, in guests of KERNELS too
 
 .PHONY: check-all
 check-all: setup	## Run all tests, in guests of Debian's newest kernel too; compile for COMPILE
-	@selftests/setup debug
 	@selftests/run --kernels "$(KERNELS) newest" --compile "$(COMPILE)"
 
 .PHONY: check-fast
