@@ -16,7 +16,7 @@
  * indirect jump.  Where an indirect jump goes is not known: it may be a switch, whose cases mostly
  * follow the jump.  So the code behind it is followed as well, starting with the frame that the
  * jump has.  If that code reaches a ret with the return address at rsp, the frame at the jump was
- * right, and with it the path from the function's start to the jump. The frames of the last
+ * right, and with it the path from the function's start to the jump.  The frames of the last
  * few jumps of the gap are tried, also those in functions that a ret of their own has proven:
  * multiplications of GMP jump into loops, of which some are behind the ret.
  *
