@@ -3,7 +3,6 @@
 # Memory runs out at each place where the module allocates: in turn for each request and
 # each callback, while the module is being loaded, and by a list of all places.
 # timeout: 900
-export KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/../kmod/guest.sh"
 here=$(cd "$(dirname "$0")" && pwd)

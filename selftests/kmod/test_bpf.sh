@@ -3,7 +3,6 @@
 # BPF programs see the same complete stacks: bpf_get_stackid() through bpftrace.
 # timeout: 600
 # cpus: 1
-export KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # beectl flame with the module: stacks in the graph are complete, and it says how walks ended.
 # once: 1
-export KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 
