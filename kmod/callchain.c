@@ -8,6 +8,7 @@
 #include <linux/sched/task_stack.h>
 
 #include "callchain.h"
+#include "code_news.h"
 #include "compat.h"
 #include "mm.h"
 #include "percpu.h"
@@ -65,6 +66,8 @@ static __always_inline void callchain_walk(struct bee_walk *walk, struct callcha
 	bee_stats_add(fp_steps, walk->fp_steps);
 	bee_stats_add(stop[stop], 1);
 	atomic_inc(&m->stop[stop]);
+	if (unlikely(walk->code))
+		bee_code_announce(&m->told, m->cookie, READ_ONCE(m->generation));
 	if (walk->file)
 		atomic_inc(&walk->file->stop[stop]);
 }

@@ -3,7 +3,8 @@
  * Which processes are followed through exec, and when their files are announced.
  *
  * Each of the two settings has a value of its own, and sockets can hold it at a higher one: while
- * any socket does, that one counts.  A client that is killed so leaves nothing behind.
+ * any socket does, that one counts.  A client that is killed so leaves nothing behind.  Whether
+ * code without a file is announced, only sockets say.
  */
 #include <linux/binfmts.h>
 #include <linux/list.h>
@@ -13,6 +14,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "code_news.h"
 #include "follow.h"
 #include "mm.h"
 
@@ -44,7 +46,10 @@ static void follow_apply(void)
 	list_for_each_entry(hold, &follow_holds, node) {
 		set.follow = max(set.follow, hold->set.follow);
 		set.announce = max(set.announce, hold->set.announce);
+		set.code |= hold->set.code;
 	}
+	if (set.code != !!READ_ONCE(bee_code_wish))
+		bee_code_want(set.code);
 	WRITE_ONCE(bee_follow_mode, set.follow);
 	WRITE_ONCE(bee_follow_announce, set.announce);
 }
@@ -91,11 +96,12 @@ void bee_follow_set(const u32 *follow, const u32 *announce)
  * @portid: the socket, which sends this request
  * @follow: enum beeunwind_follow, or NULL
  * @announce: enum beeunwind_announce, or NULL
+ * @code: have code without a file announced
  *
  * Context: Process, may sleep.
  * Return: 0 or -ENOMEM.
  */
-int bee_follow_hold(u32 portid, const u32 *follow, const u32 *announce)
+int bee_follow_hold(u32 portid, const u32 *follow, const u32 *announce, bool code)
 {
 	struct follow_hold *hold, *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
 
@@ -113,6 +119,10 @@ int bee_follow_hold(u32 portid, const u32 *follow, const u32 *announce)
 		hold->set.follow = *follow;
 	if (announce)
 		hold->set.announce = *announce;
+	if (code) {
+		hold->set.code = true;
+		bee_code_want(true);
+	}
 	follow_apply();
 	mutex_unlock(&follow_mutex);
 	kfree(fresh);

@@ -13,10 +13,12 @@ struct vm_area_struct;
  * struct bee_follow_settings - what is followed, and announced
  * @follow: enum beeunwind_follow; the higher value includes the lower one
  * @announce: enum beeunwind_announce; likewise
+ * @code: code without a file is announced, too
  */
 struct bee_follow_settings {
 	u32	follow;
 	u32	announce;
+	bool	code;
 };
 
 /*
@@ -27,7 +29,7 @@ extern enum beeunwind_follow bee_follow_mode;
 extern enum beeunwind_announce bee_follow_announce;
 
 void bee_follow_set(const u32 *follow, const u32 *announce);
-int bee_follow_hold(u32 portid, const u32 *follow, const u32 *announce);
+int bee_follow_hold(u32 portid, const u32 *follow, const u32 *announce, bool code);
 void bee_follow_release(u32 portid);
 void bee_follow_exit(void);
 

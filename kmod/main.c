@@ -6,6 +6,7 @@
 #include <linux/workqueue.h>
 #include <net/genetlink.h>
 
+#include "code_news.h"
 #include "file.h"
 #include "hook.h"
 #include "manage.h"
@@ -34,6 +35,7 @@ static int __init beeunwind_init(void)
 		goto destroy_wq;
 	bee_budget_init((u64)budget_mb << 20, &bee_store_reclaim);
 	bee_news_init(main_wq, bee_netlink_tell);
+	bee_code_init(main_wq, bee_netlink_tell_code);
 	ret = bee_store_init();
 	if (ret)
 		goto exit_file;
@@ -66,6 +68,7 @@ exit_rmap:
 	bee_rmap_exit();
 exit_store:
 	bee_store_exit();
+	bee_code_exit();
 	bee_news_exit();
 exit_file:
 	bee_file_exit();
@@ -80,6 +83,7 @@ destroy_wq:
 static void __exit beeunwind_exit(void)
 {
 	bee_news_stop();
+	bee_code_stop();
 	bee_netlink_exit();
 	bee_hook_exit();
 	bee_percpu_exit();
@@ -87,6 +91,7 @@ static void __exit beeunwind_exit(void)
 	bee_mm_exit();
 	bee_rmap_exit();
 	bee_store_exit();
+	bee_code_exit();
 	bee_news_exit();
 	bee_file_exit();
 	bee_payer_exit();

@@ -11,6 +11,7 @@
 #include <linux/workqueue.h>
 #include <linux/beeunwind.h>
 
+#include "code_news.h"
 #include "map.h"
 
 struct bee_payer;
@@ -33,6 +34,7 @@ struct pid;
  *	reading)
  * @by_mm: in the hash by mm (L, RCU for reading)
  * @free: frees it
+ * @told: what user space knows of its code without a file; written by walks
  * @stop: walks by stop reason, modulo 2^32; written by walks, last so that they share no cache
  *	line with what lookups read
  *
@@ -53,6 +55,7 @@ struct bee_mm {
 	struct hlist_node	 by_owner;
 	struct hlist_node	 by_mm;
 	struct rcu_work		 free;
+	struct bee_code_told	 told;
 	atomic_t		 stop[BEEUNWIND_STOP_MAX + 1];
 };
 

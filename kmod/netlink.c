@@ -252,18 +252,23 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 	struct nlattr *share = info->attrs[BEEUNWIND_A_CONFIG_SHARE];
 	struct nlattr *hook = info->attrs[BEEUNWIND_A_CONFIG_HOOK];
 	struct nlattr *until_close = info->attrs[BEEUNWIND_A_CONFIG_UNTIL_CLOSE];
+	struct nlattr *code = info->attrs[BEEUNWIND_A_CONFIG_CODE];
 	struct bee_follow_settings set;
 	const u32 *follow = config_get_u32(info, BEEUNWIND_A_CONFIG_FOLLOW, &set.follow);
 	const u32 *announce = config_get_u32(info, BEEUNWIND_A_CONFIG_ANNOUNCE, &set.announce);
 	int err = 0;
 
-	if (!budget && !share && !hook && !follow && !announce) {
+	if (!budget && !share && !hook && !follow && !announce && !code) {
 		NL_SET_ERR_MSG(info->extack, "nothing to set");
 		return -EINVAL;
 	}
 	if (until_close && (budget || share || hook)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, until_close,
-				    "only follow and announce can be held until a close");
+				    "only follow, announce and code can be held until a close");
+		return -EINVAL;
+	}
+	if (code && !until_close) {
+		NL_SET_ERR_MSG_ATTR(info->extack, code, "code can only be held until a close");
 		return -EINVAL;
 	}
 	if (budget && nla_get_u64(budget) > bee_budget_limit() &&
@@ -278,7 +283,7 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 		return -EPERM;
 	}
 	if (until_close)
-		return bee_follow_hold(info->snd_portid, follow, announce);
+		return bee_follow_hold(info->snd_portid, follow, announce, code);
 	if (budget)
 		err = bee_budget_set_limit(nla_get_u64(budget), info->extack);
 	if (!err && hook) {
@@ -301,6 +306,7 @@ static const struct nla_policy netlink_config_policy[BEEUNWIND_A_CONFIG_MAX + 1]
 	[BEEUNWIND_A_CONFIG_ANNOUNCE] = NLA_POLICY_MAX(NLA_U32, BEEUNWIND_ANNOUNCE_MAX),
 	[BEEUNWIND_A_CONFIG_UNTIL_CLOSE] = { .type = NLA_FLAG },
 	[BEEUNWIND_A_CONFIG_SHARE]    = NLA_POLICY_RANGE(NLA_U32, 1, 100),
+	[BEEUNWIND_A_CONFIG_CODE]     = { .type = NLA_FLAG },
 };
 
 /*

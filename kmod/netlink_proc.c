@@ -9,8 +9,10 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 
+#include "code_news.h"
 #include "compat.h"
 #include "manage.h"
+#include "netlink.h"
 #include "netlink_impl.h"
 
 static const struct nla_policy netlink_range_policy[BEEUNWIND_A_RANGE_MAX + 1] = {
@@ -493,4 +495,28 @@ int bee_netlink_proc_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		err = proc_put(skb, cb, m);
 	rcu_read_unlock();
 	return skb->len || !err ? skb->len : err;
+}
+
+/**
+ * bee_netlink_tell_code() - send CODE_NTF about an address space
+ * @news: the address space
+ *
+ * Context: Process, may sleep.
+ */
+void bee_netlink_tell_code(const struct bee_code_news *news)
+{
+	struct sk_buff *skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	void *hdr;
+
+	if (!skb)
+		return;
+	hdr = genlmsg_put(skb, 0, 0, &bee_netlink_family, 0, BEEUNWIND_CMD_CODE_NTF);
+	if (!hdr || nla_put_u32(skb, BEEUNWIND_A_PROC_PID, news->tgid) ||
+	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_COOKIE, news->cookie) ||
+	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_GENERATION, news->generation)) {
+		nlmsg_free(skb);
+		return;
+	}
+	genlmsg_end(skb, hdr);
+	genlmsg_multicast(&bee_netlink_family, skb, 0, 0, GFP_KERNEL);
 }

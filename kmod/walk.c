@@ -49,6 +49,7 @@ void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const stru
 	bee_arch_topmost(regs, walk->gpr, &walk->frame);
 	bee_uread_init(&walk->mem);
 	walk->fp_steps = 0;
+	walk->code = false;
 	walk->switches = (struct bee_switches) {};
 	walk->probes = (struct bee_uprobes) {};
 	walk->regs = regs;
@@ -227,6 +228,8 @@ static noinline enum beeunwind_stop walk_step_no_table(struct bee_walk *walk)
 		return walk_step_guess(walk, BEEUNWIND_STOP_NO_MAPPING);
 	if (range->file)
 		walk_miss(range->file, range->start, range->end);
+	else
+		walk->code = true;
 	return walk_step_guess(walk, BEEUNWIND_STOP_NO_TABLE);
 }
 
@@ -238,6 +241,7 @@ static noinline enum beeunwind_stop walk_step_special(struct bee_walk *walk, u32
 	case BEE_RULE_KNOWN:
 		return walk_step_rule(walk);
 	case BEE_RULE_GAP:
+		walk->code |= walk->range->file->owner != 0;
 		return walk_step_guess(walk, BEEUNWIND_STOP_GAP);
 	}
 	return BEEUNWIND_STOP_UNSUPPORTED;

@@ -28,6 +28,7 @@ struct bee_stored;
  * @file: file of the last frame whose caller was looked for: where the walk ended; or NULL
  * @rule: rule of that frame
  * @fp_steps: number of callers found by the frame pointer
+ * @code: met code that has no file, and no table either, or one that is not of all of it
  * @switches: steps that did not raise the stack pointer
  * @probes: pending uretprobes of current
  * @regs: user registers of current
@@ -45,6 +46,7 @@ struct bee_walk {
 	struct bee_file			*file;
 	struct bee_rule			 rule;
 	u32				 fp_steps;
+	bool				 code;
 	struct bee_switches		 switches;
 	struct bee_uprobes		 probes;
 	const struct pt_regs		*regs;

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Makes seed inputs for the fuzzers in DIR/{table,elf,cfi,pack,synth,cache,nl,perfdata,flame,jit}, from the
-# golden programs.
+# Makes seed inputs for the fuzzers in DIR/{table,elf,cfi,pack,synth,cache,nl,perfdata,flame,jit,maps}, from
+# the golden programs.
 #	make_seeds.sh DIR
 here=$(cd "$(dirname "$0")" && pwd)
 beectl=${BEECTL:-$here/../../beectl}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-mkdir -p "$1/table" "$1/elf" "$1/cfi" "$1/pack" "$1/synth" "$1/cache" "$1/nl" "$1/perfdata" "$1/flame" "$1/jit"
+mkdir -p "$1/table" "$1/elf" "$1/cfi" "$1/pack" "$1/synth" "$1/cache" "$1/nl" "$1/perfdata" "$1/flame" "$1/jit" "$1/maps"
 for source in "$here"/../golden/asm/*.S; do
 	name=$(basename "$source" .S)
 	as --64 -I "$here/../golden/asm" -o "$work/$name.o" "$source" &&
@@ -51,6 +51,15 @@ done
 	memory = memory.ljust(0x200, b"\0") + frames
 	with open(sys.argv[1], "wb") as file:
 	    file.write(memory.ljust(0x400, b"\0") + b"\x90" * 32)
+END
+# A file whose text has a hole, in lines, and its headers.
+/usr/bin/python3 - "$1/maps/hole" <<-'END' || exit
+	import struct, sys
+	lines = "1000-2000 r-xp 00001000 fe:01 7 /a\n2000-4000 r-xp 00000000 00:00 0\n" \
+	    "4000-5000 r--p 00004000 fe:01 7 /a\n"
+	with open(sys.argv[1], "wb") as file:
+	    file.write(lines.encode() + b"\0" + struct.pack("<9Q", 0, 0, 0x1000, 0x1000, 0x1000, 0x3000,
+	                                                    0x4000, 0x4000, 0x1000))
 END
 # A recording with two processes, and one of perf's pipe with compressed records, if perf can record.
 PYTHONPATH=$here/../lib PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - "$1/perfdata/made" <<-'END' || exit

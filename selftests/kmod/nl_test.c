@@ -500,7 +500,9 @@ static void test_holds(void)
 	     hold(two, BEEUNWIND_A_CONFIG_FOLLOW, ALL) &&
 	     hold(two, BEEUNWIND_A_CONFIG_ANNOUNCE, MAPPED) && settings_are(ALL, MAPPED) &&
 	     hold(two, BEEUNWIND_A_CONFIG_ANNOUNCE, SAMPLED) && settings_are(ALL, SAMPLED) &&
-	     hold(two, BEEUNWIND_A_CONFIG_ANNOUNCE, MAPPED);
+	     hold(two, BEEUNWIND_A_CONFIG_ANNOUNCE, MAPPED) &&
+	     hold(two, BEEUNWIND_A_CONFIG_CODE, 1) && settings_are(ALL, MAPPED) &&
+	     netlink_config_set(one, BEEUNWIND_A_CONFIG_CODE, 1, &g.error);
 	netlink_close(two);
 	ok &= settings_are(ALL, SAMPLED);
 	netlink_close(one);
@@ -527,7 +529,7 @@ static void test_holds(void)
 
 	ok = netlink_config_hold(g.nl, BEEUNWIND_A_CONFIG_HOOK, BEEUNWIND_HOOK_STATE_OFF,
 				 &g.error) && g.error.code == EINVAL &&
-	     strstr(g.error.text, "only follow and announce");
+	     strstr(g.error.text, "only follow, announce and code");
 	ok &= netlink_config_hold(g.nl, BEEUNWIND_A_CONFIG_FOLLOW, ALL + 1, &g.error) &&
 	      g.error.code == ERANGE;
 	ksft_test_result(ok, "what cannot be held\n");

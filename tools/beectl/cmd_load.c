@@ -38,13 +38,14 @@ static const char load_help[] =
 	"                 Leave out the rows of functions that keep a frame pointer, in files\n"
 	"                 where the walk can use it instead; see the manual page\n"
 	"      --thin PCT Leave out up to PCT percent (1 to 90) of the rows; see there\n"
-	"      --no-jit   Leave code that JIT compilers have in memory without tables\n"
+	"      --no-jit   Leave code that is in memory without a file without tables\n"
 	"      --json     Print an array with one object per PID: pid, name, mappings,\n"
-	"                 tables, compiled, jit (of compiled: of JIT code), cached, loaded, bytes,\n"
-	"                 text and wrong (of the tables made now that are not exact: bytes with a\n"
-	"                 rule, and with a wrong one), problems ([{path, reason}]); or pid and\n"
-	"                 error.  With --all, one object: processes, refused, files, tables,\n"
-	"                 compiled, jit, cached, loaded, bytes, text, wrong, problems\n"
+	"                 tables, compiled, jit (of compiled: of JIT code), remapped (ranges of text\n"
+	"                 in memory without a file), cached, loaded, bytes, text and wrong (of the\n"
+	"                 tables made now that are not exact: bytes with a rule, and with a wrong\n"
+	"                 one), problems ([{path, reason}]); or pid and error.  With --all, one\n"
+	"                 object: processes, refused, files, tables, compiled, jit, remapped,\n"
+	"                 cached, loaded, bytes, text, wrong, problems\n"
 	"  -h, --help     Show this text\n"
 	"\n"
 	"Files are found through /proc/PID/map_files, which needs CAP_SYS_ADMIN or\n"
@@ -124,6 +125,7 @@ static void load_add_json(struct json_object *array, pid_t pid, const struct man
 	json_add_uint(object, "tables", result->tables);
 	json_add_uint(object, "compiled", result->compiled);
 	json_add_uint(object, "jit", result->jit);
+	json_add_uint(object, "remapped", result->remapped);
 	json_add_uint(object, "cached", result->cached);
 	json_add_uint(object, "loaded", result->stored);
 	json_add_uint(object, "bytes", result->bytes);
@@ -187,6 +189,7 @@ struct reason {
  * @processes: how many are managed
  * @compiled: tables compiled now
  * @jit: of @compiled, of JIT code
+ * @remapped: ranges of remapped text that have got their file's table
  * @cached: tables read from the cache
  * @text: bytes that tables which are not exact have rules for
  * @wrong: of these, with a wrong rule
@@ -199,6 +202,7 @@ struct load_summary {
 	struct manage_all_result	 processes;
 	size_t				 compiled;
 	size_t				 jit;
+	size_t				 remapped;
 	size_t				 cached;
 	uint64_t			 text;
 	uint64_t			 wrong;
@@ -261,6 +265,7 @@ static void summary_print(const struct load_summary *summary, const struct netli
 		json_add_uint(object, "tables", info->tables);
 		json_add_uint(object, "compiled", summary->compiled);
 		json_add_uint(object, "jit", summary->jit);
+		json_add_uint(object, "remapped", summary->remapped);
 		json_add_uint(object, "cached", summary->cached);
 		json_add_uint(object, "loaded", stored);
 		json_add_uint(object, "bytes", bytes);
@@ -290,8 +295,10 @@ static void summary_jit_done(void *arg, pid_t pid, const struct jit_result *jit)
 	struct load_summary *summary = arg;
 	char name[sizeof(jit->name) + 16];
 
-	summary->compiled += jit->tables;
+	summary->compiled += jit->tables + jit->compiled;
+	summary->cached += jit->cached;
 	summary->jit += jit->tables;
+	summary->remapped += jit->remapped;
 	if (!jit->error.text[0])
 		return;
 	snprintf(name, sizeof(name), "%d: %s", pid, jit->name[0] ? jit->name : "[jit]");
@@ -304,7 +311,7 @@ static int load_all_jit(const struct load_command *load, struct load_summary *su
 			struct bee_error *error)
 {
 	struct jit_jobs jobs = {
-		.nl = load->maker.nl, .jobs = load->maker.jobs, .arg = summary,
+		.maker = &load->maker, .jobs = load->maker.jobs, .arg = summary,
 		.done = summary_jit_done,
 	};
 	pid_t *pids;
@@ -312,7 +319,7 @@ static int load_all_jit(const struct load_command *load, struct load_summary *su
 
 	if (load->maker.no_jit)
 		return 0;
-	ret = jit_jobs_find(jobs.nl, &pids, &jobs.count, error);
+	ret = jit_jobs_find(load->maker.nl, &pids, &jobs.count, error);
 	jobs.pid = pids;
 	if (!ret && jit_jobs_run(&jobs))
 		ret = error_set(error, errno, "cannot start a process: %s", strerror(errno));

@@ -15,6 +15,7 @@
 
 #include "commands.h"
 #include "events.h"
+#include "jit_queue.h"
 #include "maker.h"
 #include "manage.h"
 #include "messages.h"
@@ -24,7 +25,7 @@
 #include "tried.h"
 
 static const char watch_help[] =
-	"Usage: beectl watch [-e] [-j N] [-q]\n"
+	"Usage: beectl watch [-e] [-j N] [--no-jit] [-q]\n"
 	"\n"
 	"Keep the tables of all programs loaded: have the module follow every process, those\n"
 	"that start later and those that live for milliseconds included, and compile the\n"
@@ -36,10 +37,13 @@ static const char watch_help[] =
 	"  -e, --eager   Compile the table of a file as soon as it is mapped, so that the first\n"
 	"                sample is complete too; takes more memory and, at first, more time\n"
 	"  -j, --jobs N  Work on N files at a time (default: one for each CPU)\n"
+	"      --no-jit  Leave code that is in memory without a file without tables\n"
 	"  -q, --quiet   Print no line for each file\n"
 	"  -h, --help    Show this text\n"
 	"\n"
 	"A token bucket limits the files that it works on: 1000 at once, then 10 a second.\n"
+	"Code that is in memory without a file, as JIT compilers make it, gets tables after the\n"
+	"first sample in it, as from \"beectl load\".\n"
 	"While the module has no new file for it, it sleeps.  If the module is unloaded, it\n"
 	"waits until the module is loaded again.  As a service: systemctl enable beeunwind\n";
 
@@ -62,6 +66,7 @@ static const char watch_help[] =
  * @family: tells when it comes and goes
  * @hold: a connection of its own, which holds the module's settings; NULL while it is away
  * @queue: files that need a table; NULL while the module is away
+ * @jit: processes with code in memory; NULL then too, or with --no-jit
  * @tried: files whose tables could not be made, and how often
  * @list: read the module's list of files: it has some that no message will tell of again
  * @unfinished: read that list at @again, to try files a second time
@@ -78,6 +83,7 @@ struct watch {
 	struct netlink_events	*family;
 	struct netlink		*hold;
 	struct table_queue	*queue;
+	struct jit_queue	*jit;
 	struct tried		 tried;
 	bool			 list;
 	bool			 unfinished;
@@ -130,6 +136,22 @@ static void watch_done(void *arg, const struct table_want *want, const struct ta
 	watch->again = now_ms() + WATCH_AGAIN_MS;
 }
 
+/* Print what was found, once for each process: some compile code on and on. */
+static void watch_jit_done(void *arg, pid_t pid, bool first, const struct jit_result *result)
+{
+	struct watch *watch = arg;
+
+	watch->added += result->compiled + result->cached;
+	if (watch->quiet || !first || !(result->tables || result->remapped))
+		return;
+	if (result->remapped)
+		printf("process %d: remapped text has got the tables of its files\n", pid);
+	if (result->tables)
+		printf("process %d: %s: compiled, %s\n", pid, result->name,
+		       text_size(result->bytes).text);
+	fflush(stdout);
+}
+
 static size_t watch_waiting(const struct watch *watch)
 {
 	return watch->queue ? table_queue_waiting(watch->queue) : 0;
@@ -167,6 +189,9 @@ static void watch_take_events(struct watch *watch)
 			watch_want(watch, &file);
 		} else if (kind == NETLINK_EVENT_KILLED) {
 			watch_killed(watch, &file);
+		} else if (kind == NETLINK_EVENT_CODE) {
+			if (watch->jit)
+				jit_queue_add(watch->jit, file.owner, file.pid);
 		} else if (kind == NETLINK_EVENT_LOST) {
 			if (!watch->list)
 				message_error("watch", NULL, "messages were lost; taking the "
@@ -226,6 +251,8 @@ static void watch_disconnect(struct watch *watch)
 {
 	table_queue_close(watch->queue);
 	watch->queue = NULL;
+	jit_queue_close(watch->jit);
+	watch->jit = NULL;
 	tried_forget(&watch->tried);
 	watch->list = watch->unfinished = false;
 	netlink_events_close(watch->events);
@@ -265,6 +292,8 @@ static int watch_set_up(struct watch *watch, struct bee_error *error)
 	if (maker_connect(&watch->maker, error))
 		return -1;
 	watch->queue = table_queue_open(&watch->maker);
+	if (!watch->maker.no_jit)
+		watch->jit = jit_queue_open(&watch->maker, watch_jit_done, watch);
 	watch->events = netlink_events_open(error);
 	watch->hold = watch->events ? netlink_clone(watch->maker.nl, error) : NULL;
 	if (!watch->hold ||
@@ -272,6 +301,7 @@ static int watch_set_up(struct watch *watch, struct bee_error *error)
 				error) ||
 	    (watch->eager && netlink_config_hold(watch->hold, BEEUNWIND_A_CONFIG_ANNOUNCE,
 						 BEEUNWIND_ANNOUNCE_MAPPED, error)) ||
+	    (watch->jit && netlink_config_hold(watch->hold, BEEUNWIND_A_CONFIG_CODE, 1, error)) ||
 	    manage_all(watch->maker.nl, &all, error))
 		return -1;
 	printf("following %zu processes and all that start\n", all.managed);
@@ -315,19 +345,26 @@ static int watch_take_family(struct watch *watch)
 	return 0;
 }
 
-/* ms to sleep with nothing to read: -1, unless files wait and the token bucket is empty. */
+/*
+ * ms to sleep with nothing to read: -1, unless files wait and the token bucket is empty, or a
+ * process with code in memory waits for its next look.
+ */
 static int watch_patience(struct watch *watch)
 {
+	int code = watch->jit ? jit_queue_patience(watch->jit) : -1;
+	int files;
+
 	tokens_fill(watch);
-	return watch_waiting(watch) && watch->tokens < 1000 ? 1000 / WATCH_RATE : -1;
+	files = watch_waiting(watch) && watch->tokens < 1000 ? 1000 / WATCH_RATE : -1;
+	return files < 0 || (code >= 0 && code < files) ? code : files;
 }
 
 /* Sleep until a message, a signal or a child's result comes, or a token; then handle it. */
 static int watch_sleep(struct watch *watch, struct pollfd *fds, const sigset_t *signals)
 {
 	if (watch->queue)
-		return table_queue_poll(watch->queue, fds, 2, watch_patience(watch), signals);
-	return ppoll(fds, 2, NULL, signals);
+		return table_queue_poll(watch->queue, fds, 3, watch_patience(watch), signals);
+	return ppoll(fds, 3, NULL, signals);
 }
 
 static int watch_loop(struct watch *watch, const sigset_t *signals)
@@ -335,19 +372,24 @@ static int watch_loop(struct watch *watch, const sigset_t *signals)
 	int status = watch_connect(watch);
 
 	while (!status) {
-		struct pollfd fds[2];
+		struct pollfd fds[3];
 
 		if (watch->list && !watch_waiting(watch))
 			watch_take_list(watch);
 		if (watch_waiting(watch) && watch_make(watch))
 			return EXIT_FAILED;
+		if (watch->jit && jit_queue_start(watch->jit))
+			return message_error("watch", NULL, strerror(errno));
 		fds[0] = (struct pollfd){ netlink_events_fd(watch->family), POLLIN, 0 };
 		fds[1] = (struct pollfd){ watch->events ? netlink_events_fd(watch->events) : -1,
 					  POLLIN, 0 };
+		fds[2] = (struct pollfd){ watch->jit ? jit_queue_fd(watch->jit) : -1, POLLIN, 0 };
 		if (watch_sleep(watch, fds, signals) < 0 && errno != EINTR)
 			return message_error("watch", NULL, strerror(errno));
 		if (watch_ended)
 			break;
+		if (fds[2].revents)
+			jit_queue_read(watch->jit);
 		if (fds[0].revents)
 			status = watch_take_family(watch);
 		else if (fds[1].revents)
@@ -409,6 +451,7 @@ int cmd_watch(int argc, char **argv)
 		.option = {
 			{ 'e', "eager", OPTION_FLAG, &watch.eager },
 			{ 'j', "jobs", OPTION_JOBS, &watch.maker.jobs },
+			{ 0, "no-jit", OPTION_FLAG, &watch.maker.no_jit },
 			{ 'q', "quiet", OPTION_FLAG, &watch.quiet },
 		},
 	};

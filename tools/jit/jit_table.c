@@ -9,6 +9,7 @@
  * first of FDEs with the same start does.
  */
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -76,8 +77,27 @@ static void list_add_object(struct fde_list *list, const struct jit_object *obje
 	list->nfdes = kept;
 }
 
-/* Copy [@start, @end) to the same offsets of a file, which has nothing else. */
-static int copy_code(struct memory *memory, u64 start, u64 end, struct bee_error *error)
+/* FNV-1a, 64 bits: to tell a table from the one that the same process had before. */
+#define HASH_START	0xcbf29ce484222325ull
+
+static u64 hash_bytes(u64 hash, const void *bytes, size_t size)
+{
+	const u8 *byte = bytes, *end = byte + size;
+
+	while (byte < end)
+		hash = (hash ^ *byte++) * 0x100000001b3ull;
+	return hash;
+}
+
+static u64 hash_object(u64 hash, const struct jit_object *object)
+{
+	hash = hash_bytes(hash, &object->frames_start, sizeof(object->frames_start));
+	hash = hash_bytes(hash, object->frames, object->frames_size);
+	return hash_bytes(hash, object->span, object->nspans * sizeof(*object->span));
+}
+
+/* Copy [@start, @end) to the same offsets of a file, which has nothing else; add it to @hash. */
+static int copy_code(struct memory *memory, u64 start, u64 end, u64 *hash, struct bee_error *error)
 {
 	u8 *buffer = alloc_array(NULL, COPY_BYTES, 1);
 	int fd = memfd_create("beeunwind-code", MFD_CLOEXEC);
@@ -88,6 +108,7 @@ static int copy_code(struct memory *memory, u64 start, u64 end, struct bee_error
 
 		done = memory_read(memory, start, buffer, size) &&
 		       pwrite(fd, buffer, size, start) == (ssize_t)size;
+		*hash = hash_bytes(*hash, buffer, done ? size : 0);
 		start += size;
 	}
 	free(buffer);
@@ -98,7 +119,8 @@ static int copy_code(struct memory *memory, u64 start, u64 end, struct bee_error
 	return error_set(error, 0, "JIT code cannot be read");
 }
 
-static int make_from_list(struct memory *memory, struct fde_list *list,
+/* @hash: of the objects that the list is of. */
+static int make_from_list(struct memory *memory, struct fde_list *list, u64 hash,
 			  struct compile_result *result, struct bee_error *error)
 {
 	struct elf_segment code = { .vaddr = UINT64_MAX };
@@ -120,9 +142,10 @@ static int make_from_list(struct memory *memory, struct fde_list *list,
 	if (code.size > JIT_MAX_CODE)
 		return error_set(error, 0, "more than %u MiB of JIT code in one mapping",
 				 JIT_MAX_CODE >> 20);
-	fd = copy_code(memory, code.vaddr, end, error);
+	fd = copy_code(memory, code.vaddr, end, &hash, error);
 	if (fd < 0)
 		return -1;
+	memcpy(elf.id, &hash, sizeof(hash));
 	elf.text[0] = code;
 	elf.reader = reader_open(fd, error);
 	if (elf.reader)
@@ -140,7 +163,8 @@ static int make_from_list(struct memory *memory, struct fde_list *list,
  * @start: first address of the range
  * @end: address after the last
  * @result: always filled; compile_result_free() releases it.  The table has one segment, whose
- *	addresses and offsets are those of the process.
+ *	addresses and offsets are those of the process.  Its id is made of CFI and code: if a process
+ *	has a table with an equal one it is the same.
  * @error: filled on failure
  *
  * Return: 0 or -1.
@@ -149,15 +173,20 @@ int jit_table_make(struct memory *memory, const struct jit_objects *objects, u64
 		   struct compile_result *result, struct bee_error *error)
 {
 	struct fde_list list = {};
+	u64 hash = HASH_START;
+	size_t i, before;
 	int ret = -1;
-	size_t i;
 
 	*result = (struct compile_result){};
-	for (i = 0; i < objects->count; i++)
+	for (i = 0; i < objects->count; i++) {
+		before = list.nfdes;
 		if (objects->object[i].frames)
 			list_add_object(&list, &objects->object[i], start, end);
+		if (list.nfdes > before)
+			hash = hash_object(hash, &objects->object[i]);
+	}
 	if (list.nfdes)
-		ret = make_from_list(memory, &list, result, error);
+		ret = make_from_list(memory, &list, hash, result, error);
 	else
 		error_set(error, 0, "no FDE describes JIT code of this mapping");
 	eh_frame_free(&list);

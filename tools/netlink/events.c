@@ -19,7 +19,7 @@
  * struct netlink_events - a listener
  * @sock: in one multicast group
  * @kind: of the last message that counts
- * @file: of the last NETLINK_EVENT_FILE or NETLINK_EVENT_KILLED
+ * @file: of the last NETLINK_EVENT_FILE, NETLINK_EVENT_KILLED or NETLINK_EVENT_CODE
  */
 struct netlink_events {
 	struct nl_sock		*sock;
@@ -31,7 +31,14 @@ static int events_take(struct nl_msg *msg, void *arg)
 {
 	struct genlmsghdr *header = genlmsg_hdr(nlmsg_hdr(msg));
 	struct netlink_events *events = arg;
+	struct netlink_proc proc = {};
 
+	if (header->cmd == BEEUNWIND_CMD_CODE_NTF) {
+		netlink_proc_parse(genlmsg_attrdata(header, 0), genlmsg_attrlen(header, 0), &proc);
+		events->file = (struct netlink_file){ .pid = proc.pid, .owner = proc.cookie };
+		events->kind = NETLINK_EVENT_CODE;
+		return NL_STOP;
+	}
 	if (header->cmd != BEEUNWIND_CMD_FILE_NTF && header->cmd != BEEUNWIND_CMD_TABLE_NTF) {
 		events->kind = NETLINK_EVENT_OTHER;
 		return NL_STOP;
@@ -121,7 +128,8 @@ int netlink_events_fd(const struct netlink_events *events)
  * netlink_events_next() - the next message of the module; does not wait
  * @events: from netlink_events_open()
  * @file: on NETLINK_EVENT_FILE, the file, and where it is mapped; on NETLINK_EVENT_KILLED, the file
- *	and how many processes have it mapped
+ *	and how many processes have it mapped; on NETLINK_EVENT_CODE, only pid and owner, the address
+ *	space
  *
  * Return: what it is.
  */

@@ -15,6 +15,7 @@ struct netlink_events;
  *	module's; of the kernel's, the module may have come or gone
  * @NETLINK_EVENT_FILE: a file has no table; the module sends it once for each
  * @NETLINK_EVENT_KILLED: somebody has removed a file's table that processes used
+ * @NETLINK_EVENT_CODE: a process has code without a file
  * @NETLINK_EVENT_OTHER: something else about the module's tables
  * @NETLINK_EVENT_GONE: the module has been unloaded, and not loaded since
  * @NETLINK_EVENT_COME: the module has been loaded
@@ -24,6 +25,7 @@ enum netlink_event_kind {
 	NETLINK_EVENT_LOST,
 	NETLINK_EVENT_FILE,
 	NETLINK_EVENT_KILLED,
+	NETLINK_EVENT_CODE,
 	NETLINK_EVENT_OTHER,
 	NETLINK_EVENT_GONE,
 	NETLINK_EVENT_COME,

@@ -520,13 +520,26 @@ int netlink_proc_forget(struct netlink *nl, uint64_t cookie, struct bee_error *e
 	return exchange_request(nl, msg, NULL, NULL, error);
 }
 
+static const struct field pid_fields[] = {
+	NUMBER(BEEUNWIND_A_PROC_PID, netlink_proc, pid),
+	{},
+};
+
+/**
+ * netlink_proc_parse() - an address space from the attributes of a message, without its ranges
+ * @attrs: the attributes
+ * @length: bytes of them
+ * @proc: zeroed before; filled
+ */
+void netlink_proc_parse(struct nlattr *attrs, int length, struct netlink_proc *proc)
+{
+	fields_take(proc_fields, attrs, length, proc);
+	fields_take(pid_fields, attrs, length, proc);
+}
+
 /* The messages of one address space follow each other and repeat its cookie. */
 static int procs_parse(struct nlattr *attrs, int length, void *result)
 {
-	static const struct field pid_fields[] = {
-		NUMBER(BEEUNWIND_A_PROC_PID, netlink_proc, pid),
-		{},
-	};
 	static const struct field range_fields[] = {
 		NUMBER(BEEUNWIND_A_RANGE_START, range, start),
 		NUMBER(BEEUNWIND_A_RANGE_END, range, end),
@@ -545,8 +558,7 @@ static int procs_parse(struct nlattr *attrs, int length, void *result)
 		procs->proc[procs->count++] = (struct netlink_proc){ 0 };
 	}
 	proc = &procs->proc[procs->count - 1];
-	fields_take(proc_fields, attrs, length, proc);
-	fields_take(pid_fields, attrs, length, proc);
+	netlink_proc_parse(attrs, length, proc);
 	nla_for_each_attr(attr, attrs, length, left) {
 		if (nla_type(attr) == BEEUNWIND_A_PROC_RANGE) {
 			struct range range = { 0 };
@@ -715,8 +727,8 @@ int netlink_config_set(struct netlink *nl, int setting, uint64_t value, struct b
 /**
  * netlink_config_hold() - change a setting of the module as long as a connection is open
  * @nl: the connection, used for nothing else: it is opened again when it breaks
- * @setting: BEEUNWIND_A_CONFIG_FOLLOW or BEEUNWIND_A_CONFIG_ANNOUNCE
- * @value: its value
+ * @setting: BEEUNWIND_A_CONFIG_FOLLOW, _ANNOUNCE or _CODE
+ * @value: its value; of _CODE, which is a flag, not used
  * @error: filled on failure
  *
  * Return: 0, or -1.
@@ -725,7 +737,10 @@ int netlink_config_hold(struct netlink *nl, int setting, uint32_t value, struct 
 {
 	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_CONFIG_SET, 0);
 
-	exchange_put_u32(msg, setting, value);
+	if (setting == BEEUNWIND_A_CONFIG_CODE)
+		exchange_put(msg, setting, NULL, 0);
+	else
+		exchange_put_u32(msg, setting, value);
 	exchange_put(msg, BEEUNWIND_A_CONFIG_UNTIL_CLOSE, NULL, 0);
 	return exchange_request(nl, msg, NULL, NULL, error);
 }

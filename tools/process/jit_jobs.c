@@ -21,9 +21,9 @@
 #include "jit_table.h"
 #include "map_file.h"
 #include "parallel.h"
-#include "table_jobs.h"
+#include "remap_job.h"
 
-/* Limits for one process. */
+/* Limits for one process, beside the time that a file's table takes. */
 #define JIT_SECONDS	30
 #define JIT_TRIES	5
 #define JIT_BYTES	(256ull << 20)
@@ -145,13 +145,19 @@ static int load_read(struct jit_load *load, struct jit_objects *objects)
 	return 0;
 }
 
-/* Give the module the table of one range.  One that has no FDE after all is left alone. */
+/* Give the module the table of one range, unless it has the same already. */
 static int load_add_table(struct jit_load *load, const struct range *range,
 			  const struct compile_result *table)
 {
 	struct range laid = { .start = range->start, .end = range->end, .offset = range->start };
-	int fd = io_memfd("beeunwind-table", table->blob, table->size), ret;
+	const struct netlink_file *file = netlink_files_find(load->files, range->file);
+	const struct bee_table_header *header = table->table.header;
+	int fd, ret;
 
+	if (file && file->loaded && file->identity_len == header->id_len &&
+	    !memcmp(file->identity, header->id, header->id_len))
+		return 0;
+	fd = io_memfd("beeunwind-table", table->blob, table->size);
 	if (fd < 0)
 		return error_set(&load->result->error, errno, "no memory for a table: %s",
 				 strerror(errno));
@@ -166,6 +172,26 @@ static int load_add_table(struct jit_load *load, const struct range *range,
 	return 0;
 }
 
+/* Nobody has said how to unwind this range, or nobody says so any more. */
+static void load_drop_table(struct jit_load *load, const struct range *range)
+{
+	const struct netlink_file *file = netlink_files_find(load->files, range->file);
+	struct range bare = { .start = range->start, .end = range->end };
+
+	if (!file || !file->loaded)
+		return;
+	ranges_append(&load->diff.del, range);
+	ranges_append(&load->diff.add, &bare);
+}
+
+/* Whether somebody has removed the table of a range: then it is to have none. */
+static bool range_is_banned(const struct jit_load *load, const struct range *range)
+{
+	const struct netlink_file *file = netlink_files_find(load->files, range->file);
+
+	return file && !file->loaded;
+}
+
 static int load_make_tables(struct jit_load *load, const struct jit_objects *objects)
 {
 	const struct ranges *ranges = &load->proc->ranges;
@@ -177,9 +203,12 @@ static int load_make_tables(struct jit_load *load, const struct jit_objects *obj
 	for (i = 0; !ret && i < ranges->count; i++) {
 		const struct range *range = &ranges->range[i];
 
-		if (!range_is_memory(load, range) ||
-		    !jit_objects_cover(objects, range->start, range->end))
+		if (!range_is_memory(load, range) || range_is_banned(load, range))
 			continue;
+		if (!jit_objects_cover(objects, range->start, range->end)) {
+			load_drop_table(load, range);
+			continue;
+		}
 		if (!jit_table_make(&load->memory, objects, range->start, range->end, &table, &why))
 			ret = load_add_table(load, range, &table);
 		else
@@ -196,7 +225,18 @@ static void load_drop_tables(struct jit_load *load)
 	size_t i;
 
 	for (i = 0; i < load->diff.add.count; i++)
-		netlink_table_del(load->nl, load->diff.add.range[i].file, true, &ignored);
+		if (load->diff.add.range[i].file)
+			netlink_table_del(load->nl, load->diff.add.range[i].file, true, &ignored);
+}
+
+static void load_count(const struct jit_load *load)
+{
+	size_t i;
+
+	for (i = 0; i < load->diff.add.count; i++) {
+		load->result->tables += load->diff.add.range[i].file != 0;
+		load->result->removed += !load->diff.add.range[i].file;
+	}
 }
 
 /* Return: 0, -1 with the result's error, or 1: start again. */
@@ -219,7 +259,7 @@ static int load_lay(struct jit_load *load, const struct jit_objects *objects)
 	if (ret)
 		load_drop_tables(load);
 	else
-		load->result->tables = load->diff.add.count;
+		load_count(load);
 	jit_objects_free(&again);
 	return ret;
 }
@@ -235,46 +275,57 @@ static bool load_has_memory(const struct jit_load *load)
 }
 
 /* As load_lay(). */
-static int load_try(struct jit_load *load)
+static int load_try_objects(struct jit_load *load)
 {
 	struct jit_objects objects = {};
-	char path[64];
 	int ret = 0;
 
 	load_find_descriptors(load);
 	if (!load->ndescriptors)
 		return 0;
+	/* The list is not locked: while the process changes it, it cannot be followed. */
+	if (load_read(load, &objects))
+		ret = 1;
+	load->result->objects = objects.count;
+	if (!ret)
+		ret = load_lay(load, &objects);
+	jit_objects_free(&objects);
+	return ret;
+}
+
+/* As load_lay(). */
+static int load_try(struct jit_load *load, const struct table_maker *maker)
+{
+	char path[64];
+	int ret;
+
 	snprintf(path, sizeof(path), "/proc/%d/mem", load->pid);
 	load->memory.fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (load->memory.fd < 0)
 		return error_set(&load->result->error, errno, "its memory cannot be read: %s",
 				 strerror(errno));
 	load->memory.left = JIT_BYTES;
-	/* The list is not locked: while the process changes it, it cannot be followed. */
-	if (load_read(load, &objects))
-		ret = 1;
-	load->result->objects = objects.count;
-	if (!ret && objects.count)
-		ret = load_lay(load, &objects);
-	jit_objects_free(&objects);
+	ret = remap_job_lay(maker, load->nl, load->proc, &load->memory, load->result);
+	if (!ret && load_has_memory(load))
+		ret = load_try_objects(load);
 	close(load->memory.fd);
 	return ret;
 }
 
 /* Look at the ranges of a process and at its code.  Return: as load_lay(). */
-static int load_begin(struct netlink *nl, pid_t pid, struct jit_result *result)
+static int load_begin(const struct table_maker *maker, struct netlink *nl, pid_t pid,
+		      struct jit_result *result)
 {
 	struct jit_load load = { .nl = nl, .pid = pid, .result = result };
 	struct table_look look;
 	int ret = table_jobs_look(nl, pid, &look, &result->error);
 
-	*result = (struct jit_result){ .error = result->error };
 	if (!ret && look.procs.count) {
 		load.files = &look.files;
 		load.proc = &look.procs.proc[0];
 		load.proc->pid = pid;
 		if (load_has_memory(&load))
-			ret = load_try(&load);
+			ret = load_try(&load, maker);
 	}
 	ranges_free(&load.diff.del);
 	ranges_free(&load.diff.add);
@@ -283,20 +334,26 @@ static int load_begin(struct netlink *nl, pid_t pid, struct jit_result *result)
 	return ret;
 }
 
-/* A child_work_fn */
-static void jit_work(void *arg, size_t index, FILE *out)
+/**
+ * jit_jobs_look() - look at the code that a process has in memory, and lay tables over it
+ * @maker: the module, and how tables of files are made
+ * @pid: the process
+ * @out: takes a struct jit_result
+ *
+ * For a child of its own, which SIGALRM ends if the process takes too long.
+ */
+void jit_jobs_look(const struct table_maker *maker, pid_t pid, FILE *out)
 {
-	const struct jit_jobs *jobs = arg;
 	struct jit_result result = {};
 	struct netlink *nl;
 	int try, ret = 1;
 
 	signal(SIGALRM, SIG_DFL);
-	alarm(JIT_SECONDS);
-	nl = netlink_clone(jobs->nl, &result.error);
+	nl = netlink_clone(maker->nl, &result.error);
 	for (try = 0; nl && ret > 0 && try < JIT_TRIES; try++) {
 		result.error = (struct bee_error){};
-		ret = load_begin(nl, jobs->pid[index], &result);
+		alarm(JIT_SECONDS);
+		ret = load_begin(maker, nl, pid, &result);
 	}
 	if (nl && ret > 0 && !result.error.text[0])
 		error_set(&result.error, EAGAIN, "it changes its code too often");
@@ -304,9 +361,24 @@ static void jit_work(void *arg, size_t index, FILE *out)
 	fwrite(&result, sizeof(result), 1, out);
 }
 
-static void jit_done(void *arg, size_t index, const void *data, size_t size, const char *died)
+/* A child_work_fn */
+static void jit_work(void *arg, size_t index, FILE *out)
 {
 	const struct jit_jobs *jobs = arg;
+
+	jit_jobs_look(jobs->maker, jobs->pid[index], out);
+}
+
+/**
+ * jit_jobs_result() - what a child has written
+ * @data: by jit_jobs_look()
+ * @size: bytes of @data
+ * @died: how the child ended if not as it should, or NULL
+ *
+ * Return: the result.
+ */
+struct jit_result jit_jobs_result(const void *data, size_t size, const char *died)
+{
 	struct jit_result result = {};
 
 	if (!died && size == sizeof(result))
@@ -314,6 +386,14 @@ static void jit_done(void *arg, size_t index, const void *data, size_t size, con
 	else
 		error_set(&result.error, 0, "the process that looked for JIT code has failed%s%s",
 			  died ? ": " : "", died ?: "");
+	return result;
+}
+
+static void jit_done(void *arg, size_t index, const void *data, size_t size, const char *died)
+{
+	struct jit_result result = jit_jobs_result(data, size, died);
+	const struct jit_jobs *jobs = arg;
+
 	jobs->done(jobs->arg, jobs->pid[index], &result);
 }
 

@@ -8,27 +8,35 @@
 #include <sys/types.h>
 
 #include "error.h"
-#include "netlink.h"
+#include "table_jobs.h"
 
 /**
  * struct jit_result - what has become of a process's JIT code
  * @objects: pieces of code that it has registered
  * @tables: ranges that have got a table
+ * @removed: ranges whose table has gone, as their code is not registered any more
  * @bytes: of these tables
+ * @remapped: ranges that have got the table of the file whose text they have
+ * @compiled: tables of such files that were compiled for it
+ * @cached: or read from the cache
  * @name: of the code
  * @error: why there is none, or not all; "" if there is nothing to say
  */
 struct jit_result {
 	size_t			objects;
 	size_t			tables;
+	size_t			removed;
 	uint64_t		bytes;
+	size_t			remapped;
+	size_t			compiled;
+	size_t			cached;
 	char			name[128];
 	struct bee_error	error;
 };
 
 /**
  * struct jit_jobs - which processes
- * @nl: the module, which manages them
+ * @maker: the module, which manages them, and how tables of files are made
  * @jobs: processes at a time; 0: as many as there are CPUs
  * @pid: the processes
  * @count: number of them
@@ -36,7 +44,7 @@ struct jit_result {
  * @done: takes the result of each process, in their order
  */
 struct jit_jobs {
-	struct netlink	*nl;
+	const struct table_maker *maker;
 	unsigned int	 jobs;
 	const pid_t	*pid;
 	size_t		 count;
@@ -62,5 +70,9 @@ static inline bool jit_jobs_concern(const struct netlink_proc *proc)
 
 int jit_jobs_find(struct netlink *nl, pid_t **pids, size_t *count, struct bee_error *error);
 int jit_jobs_run(const struct jit_jobs *jobs);
+
+/* For a queue of its own */
+void jit_jobs_look(const struct table_maker *maker, pid_t pid, FILE *out);
+struct jit_result jit_jobs_result(const void *data, size_t size, const char *died);
 
 #endif /* JIT_JOBS_H */

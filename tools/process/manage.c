@@ -161,7 +161,9 @@ static void manage_jit_done(void *arg, pid_t pid, const struct jit_result *jit)
 
 	(void)pid;
 	result->jit += jit->tables;
-	result->compiled += jit->tables;
+	result->remapped += jit->remapped;
+	result->compiled += jit->tables + jit->compiled;
+	result->cached += jit->cached;
 	if (jit->error.text[0])
 		manage_add_problem(result, jit->name[0] ? jit->name : "[jit]", jit->error.text);
 }
@@ -171,7 +173,7 @@ static int manage_jit(const struct table_maker *maker, const struct table_look *
 		      struct manage_result *result)
 {
 	const struct jit_jobs jobs = {
-		.nl = maker->nl, .jobs = 1, .pid = &pid, .count = 1, .arg = result,
+		.maker = maker, .jobs = 1, .pid = &pid, .count = 1, .arg = result,
 		.done = manage_jit_done,
 	};
 
@@ -272,8 +274,8 @@ int manage_process(const struct table_maker *maker, pid_t pid, struct manage_res
 	}
 	/* If there was nothing to do, what the module said at first is what there is. */
 	if (!ret && !result->error.code)
-		ret = wants.count || result->jit ? manage_count(maker->nl, pid, result) :
-						   look_count(&look, result);
+		ret = wants.count || result->jit || result->remapped ?
+			      manage_count(maker->nl, pid, result) : look_count(&look, result);
 	table_jobs_look_free(&look);
 	table_jobs_free(&wants);
 	return ret || result->error.code ? -1 : 0;

@@ -28,6 +28,7 @@ struct manage_problem {
  * @tables: distinct tables that they use
  * @compiled: of @tables, compiled now
  * @jit: of @compiled, of code in memory
+ * @remapped: ranges of text in memory without a file that have got their file's table
  * @cached: of @tables, read from the cache
  * @stored: of @tables, in the module already
  * @bytes: kernel memory of @tables
@@ -44,6 +45,7 @@ struct manage_result {
 	size_t			 tables;
 	size_t			 compiled;
 	size_t			 jit;
+	size_t			 remapped;
 	size_t			 cached;
 	size_t			 stored;
 	uint64_t		 bytes;

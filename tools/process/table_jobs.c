@@ -19,9 +19,6 @@
 #include "parallel.h"
 #include "table_jobs.h"
 
-/* Time limit for one file; the largest take some seconds. */
-#define MAKE_SECONDS	120
-
 /* To look one file up in the cache takes less than a millisecond, if its file system answers. */
 #define FIND_SECONDS	2
 
@@ -446,6 +443,36 @@ static void child_signals(void)
 }
 
 /**
+ * table_jobs_make_one() - find or make the table of a file, and give it to the module
+ * @maker: how; its connection is not used
+ * @nl: the module
+ * @want: the file
+ *
+ * For a child, as the file may be anything that any user made.
+ *
+ * Return: what has become of it.
+ */
+struct table_result table_jobs_make_one(const struct table_maker *maker, struct netlink *nl,
+					struct table_want *want)
+{
+	struct table_result result = { .source = TABLE_NONE };
+	struct make_file file = { .fd = -1 };
+
+	if (!file_find(nl, want, &file, &result))
+		return result;
+	result.error = (struct bee_error){ 0 };
+	result.opened = true;
+	if (file.known.loaded) {
+		result.source = TABLE_STORED;
+		result.bytes = file.known.bytes;
+	} else {
+		make_table(maker, want, nl, &file, &result);
+	}
+	close(file.fd);
+	return result;
+}
+
+/**
  * table_jobs_make() - find or make the table of a file, and give it to the module
  * @maker: how
  * @want: the file
@@ -456,25 +483,15 @@ static void child_signals(void)
 void table_jobs_make(const struct table_maker *maker, struct table_want *want, FILE *out)
 {
 	struct table_result result = { .source = TABLE_NONE };
-	struct make_file file = { .fd = -1 };
 	struct netlink *nl;
 
 	child_signals();
-	alarm(MAKE_SECONDS);
+	alarm(TABLE_JOBS_SECONDS);
 	nl = netlink_clone(maker->nl, &result.error);
-	if (!nl) {
+	if (nl)
+		result = table_jobs_make_one(maker, nl, want);
+	else
 		result.refusal = result.error.code;
-	} else if (file_find(nl, want, &file, &result)) {
-		result.error = (struct bee_error){ 0 };
-		result.opened = true;
-		if (file.known.loaded) {
-			result.source = TABLE_STORED;
-			result.bytes = file.known.bytes;
-		} else {
-			make_table(maker, want, nl, &file, &result);
-		}
-		close(file.fd);
-	}
 	netlink_close(nl);
 	fwrite(&result, sizeof(result), 1, out);
 }

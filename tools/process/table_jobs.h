@@ -12,6 +12,9 @@
 #include "netlink.h"
 #include "table_file.h"
 
+/* Time limit for one file; the largest take some seconds. */
+#define TABLE_JOBS_SECONDS	120
+
 /**
  * struct table_want - a file that has no table
  * @id: the module's name for it; 0: whichever file @pin leads to
@@ -111,6 +114,8 @@ int table_jobs_find(struct netlink *nl, pid_t pid, struct table_wants *wants,
 		    struct bee_error *error);
 void table_jobs_free(struct table_wants *wants);
 
+struct table_result table_jobs_make_one(const struct table_maker *maker, struct netlink *nl,
+					struct table_want *want);
 void table_jobs_make(const struct table_maker *maker, struct table_want *want, FILE *out);
 struct table_result table_jobs_result(const void *data, size_t size, const char *died);
 int table_jobs_run(const struct table_maker *maker, const struct table_wants *wants);

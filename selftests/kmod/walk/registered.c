@@ -6,63 +6,10 @@
  *	registered READY GO	at READY and GO, two fifos, it waits for tables to be loaded
  */
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 
-#include "../../unit/jit/made_jit.h"
-#include "mark.h"
-
-struct jit_code_entry {
-	struct jit_code_entry	*next;
-	struct jit_code_entry	*prev;
-	const void		*symfile;
-	uint64_t		 size;
-};
-
-struct jit_descriptor {
-	uint32_t		 version;
-	uint32_t		 action;
-	struct jit_code_entry	*relevant;
-	struct jit_code_entry	*first;
-} __jit_debug_descriptor = { 1, 0, NULL, NULL };
-
-typedef void callback(void);
-
-#define PAGE	4096
-
-/*
- * push %rbp; mov $12345,%ebp; sub $FRAME,%rsp; call *%rdi; add $FRAME,%rsp; pop %rbp; ret.  FRAME is
- * byte 9 and 15.
- */
-static const unsigned char code_bytes[] = {
-	0x55, 0xbd, 0x39, 0x30, 0, 0, 0x48, 0x83, 0xec, 32, 0xff, 0xd7, 0x48, 0x83, 0xc4, 32,
-	0x5d, 0xc3,
-};
-
-/* CIE and FDE of it; bytes 32 to 35 are the distance to the code, byte 48 is FRAME + 16. */
-static const unsigned char frames_bytes[] = {
-	20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0,
-	28, 0, 0, 0, 28, 0, 0, 0, 0, 0, 0, 0, sizeof(code_bytes), 0, 0, 0, 0,
-	0x41, 0x0e, 16, 0x86, 2, 0x49, 0x0e, 48, 0x46, 0x0e, 16, 0x41, 0x0e, 8, 0xc6, 0, 0, 0, 0,
-};
-
-#define FRAMES_PC	32
-#define FRAMES_CFA	48
+#include "own_jit.h"
 
 static const char *ready_path, *go_path;
-static struct made_object object;
-static struct jit_code_entry entry = { .symfile = &object, .size = sizeof(object) };
-static unsigned char *code, *frames;
-
-static void check(int ok, const char *what)
-{
-	if (ok)
-		return;
-	perror(what);
-	exit(1);
-}
 
 /* Have tables loaded, or with 'u' removed. */
 static noinline void wait_for(char what)
@@ -75,49 +22,6 @@ static noinline void wait_for(char what)
 	fd = open(go_path, O_RDONLY);
 	check(fd >= 0 && read(fd, &c, 1) == 1, go_path);
 	close(fd);
-}
-
-static void map_code(void)
-{
-	code = mmap((void *)0x7e0000000000, PAGE, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-	check(code != MAP_FAILED, "mmap");
-}
-
-static void write_code(unsigned char frame)
-{
-	int32_t distance;
-
-	check(!mprotect(code, PAGE, PROT_READ | PROT_WRITE), "mprotect");
-	memcpy(code, code_bytes, sizeof(code_bytes));
-	code[9] = code[15] = frame;
-	check(!mprotect(code, PAGE, PROT_READ | PROT_EXEC), "mprotect");
-	memcpy(frames, frames_bytes, sizeof(frames_bytes));
-	distance = code - (frames + FRAMES_PC);
-	memcpy(frames + FRAMES_PC, &distance, sizeof(distance));
-	frames[FRAMES_CFA] = frame + 16;
-}
-
-static void register_code(void)
-{
-	object = made_object(0);
-	object.section[1].sh_addr = (uintptr_t)code;
-	object.section[1].sh_size = sizeof(code_bytes);
-	object.section[2].sh_addr = (uintptr_t)frames;
-	object.section[2].sh_size = sizeof(frames_bytes);
-	__jit_debug_descriptor.first = &entry;
-}
-
-static noinline void reached(void)
-{
-	mark();
-	not_tail();
-}
-
-static noinline void call_code(void)
-{
-	((void (*)(callback *))code)(reached);
-	not_tail();
 }
 
 /* Stacks are whole once there is a table. */
@@ -187,10 +91,7 @@ int main(int argc, char **argv)
 	check(argc == 3, "two fifos");
 	ready_path = argv[1];
 	go_path = argv[2];
-	/* Within 2 GiB of the code. */
-	frames = mmap((void *)0x7e0000100000, PAGE, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-	check(frames != MAP_FAILED, "mmap");
+	map_frames();
 	map_code();
 	first();
 	replaced();

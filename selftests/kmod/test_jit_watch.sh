@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# beectl watch lays tables over code in memory after the first sample in it: LLVM's lli.
+# once: 1
+# timeout: 900
+# cpus: 2
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+# shellcheck source=selftests/kmod/jit.sh
+. "$(dirname "$0")/jit.sh"
+
+export BEEUNWIND_CACHE=$WORK/cache
+mkdir -m 700 "$BEEUNWIND_CACHE"
+told=$WORK/told
+
+watch_start() {
+	"$BEECTL" watch "$@" >"$told" 2>&1 &
+	echo $! >"$WORK/pid"
+	guest_wait grep -q "^following" "$told"
+}
+
+watch_stop() {
+	kill "$(cat "$WORK/pid")"
+	wait "$(cat "$WORK/pid")"
+	[ -z "$*" ] || cat "$told"
+	rm "$WORK/pid"
+}
+
+# CPU time of beectl and its children, in clock ticks.
+watch_ticks() {
+	sed 's/.*) //' "/proc/$(cat "$WORK/pid")/stat" | awk '{ print $12 + $13 + $14 + $15 }'
+}
+
+watch_is_idle() {
+	local before
+	before=$(watch_ticks)
+	sleep 0.7
+	[ "$(watch_ticks)" = "$before" ] && ! pgrep -P "$(cat "$WORK/pid")" >/dev/null
+}
+
+# memory_is PID WHAT: a range of the process's code in memory has a table; WHAT is a part of the
+# path that status shows for it
+memory_is() {
+	"$BEECTL" status --json "$1" | /usr/bin/python3 -c '
+import json, sys
+ranges = json.load(sys.stdin)["process"]["ranges"]
+with open(f"/proc/{sys.argv[1]}/maps") as maps:
+    bare = {int(l.split("-")[0], 16) for l in maps if " 00:00 0 " in l and l[-2] == " "}
+sys.exit(not any(r["loaded"] and sys.argv[2] in r["path"] and int(r["start"], 16) in bare
+                 for r in ranges))' "$1" "$2"
+}
+
+# watched PID WHAT: the first recording has short stacks, and has tables laid; a later one has whole
+# ones, as each table leads the walk to files that need the next
+watched() {
+	local i
+
+	guest_wait runs_code "$1" && judged "$1" before && guest_wait memory_is "$1" "$2" || return 1
+	for i in 1 2 3 4; do
+		guest_wait watch_is_idle && judged "$1" "after$i" || return 1
+		share "after$i" 99 100 && return 0
+	done
+	return 1
+}
+
+llvm() {
+	local pid status=0
+
+	watch_start || return 1
+	lli --jit-kind=mcjit "$TESTS/jit_loop.bc" 600 &
+	pid=$!
+	watched "$pid" "[jit] " || status=1
+	watch_stop show
+	kill "$pid"
+	wait "$pid"
+	return "$status"
+}
+
+# without: --no-jit has no code announced
+without() {
+	local pid status=0
+
+	watch_start --no-jit || return 1
+	lli --jit-kind=mcjit "$TESTS/jit_loop.bc" 600 &
+	pid=$!
+	guest_wait runs_code "$pid" && judged "$pid" before && guest_wait watch_is_idle &&
+		! memory_is "$pid" "[jit] " && share before 0 50 || status=1
+	watch_stop
+	kill "$pid"
+	wait "$pid"
+	return "$status"
+}
+
+guest_insmod || exit 1
+ktap_plan 2
+if command -v lli >/dev/null && [ -e "$TESTS/jit_loop.bc" ]; then
+	ktap_run "LLVM's JIT compiler under watch" llvm
+	ktap_run "watch --no-jit" without
+else
+	ktap_skip "LLVM's JIT compiler under watch" "lli is not installed, or clang was not when this was built"
+	ktap_skip "watch --no-jit" "likewise"
+fi
+ktap_finish

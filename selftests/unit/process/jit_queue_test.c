@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The queue of processes with code in memory: each is looked at once, and when it may be. */
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "jit_queue.h"
+#include "kselftest.h"
+
+static struct table_maker maker;
+static size_t tables;		/* that the next look lays */
+static pid_t looked[8];
+static bool first_time[8];
+static size_t looks;
+
+/* In the child: instead of looking at a process. */
+void jit_jobs_look(const struct table_maker *m, pid_t pid, FILE *out)
+{
+	struct jit_result result = { .objects = pid, .tables = tables };
+
+	(void)m;
+	fwrite(&result, sizeof(result), 1, out);
+}
+
+struct jit_result jit_jobs_result(const void *data, size_t size, const char *died)
+{
+	struct jit_result result = {};
+
+	if (!died && size == sizeof(result))
+		memcpy(&result, data, sizeof(result));
+	return result;
+}
+
+static void done(void *arg, pid_t pid, bool first, const struct jit_result *result)
+{
+	(void)arg;
+	looked[looks] = result->objects == (size_t)pid ? pid : -1;
+	first_time[looks++] = first;
+}
+
+/* Begin a look, and wait for its end.  Return: whether there was one. */
+static bool look(struct jit_queue *queue)
+{
+	size_t before = looks;
+
+	if (jit_queue_start(queue) || jit_queue_fd(queue) < 0)
+		return false;
+	while (looks == before) {
+		struct pollfd fd = { jit_queue_fd(queue), POLLIN, 0 };
+
+		if (poll(&fd, 1, -1) == 1)
+			jit_queue_read(queue);
+	}
+	return true;
+}
+
+int main(void)
+{
+	struct jit_queue *queue = jit_queue_open(&maker, done, NULL);
+	uint64_t i;
+
+	ksft_print_header();
+	ksft_set_plan(8);
+	ksft_test_result(jit_queue_patience(queue) == -1 && !look(queue), "nothing is wanted\n");
+	tables = 1;
+	jit_queue_add(queue, 1, 11);
+	jit_queue_add(queue, 1, 11);
+	jit_queue_add(queue, 2, 12);
+	ksft_test_result(jit_queue_patience(queue) == 0 && look(queue) && look(queue) &&
+			 !look(queue) && looks == 2 && looked[0] == 11 && looked[1] == 12,
+			 "each process is looked at once\n");
+	ksft_test_result(first_time[0] && first_time[1], "something is found for the first time\n");
+	jit_queue_add(queue, 1, 11);
+	ksft_test_result(look(queue) && !first_time[2],
+			 "at once again after a look that found something\n");
+	tables = 0;
+	jit_queue_add(queue, 1, 11);
+	look(queue);
+	jit_queue_add(queue, 1, 11);
+	ksft_test_result(!look(queue) && jit_queue_patience(queue) > 0 &&
+			 jit_queue_patience(queue) <= 1000, "later after one that did not\n");
+	jit_queue_add(queue, 3, 13);
+	ksft_test_result(jit_queue_patience(queue) == 0 && look(queue) && looked[looks - 1] == 13,
+			 "others need not wait for that\n");
+	for (i = 100; i < 5000; i++)
+		jit_queue_add(queue, i, i);
+	ksft_test_result(look(queue) && looked[looks - 1] >= 100,
+			 "more processes than are remembered\n");
+	/* With a child at work, there is no time to wait for. */
+	jit_queue_start(queue);
+	ksft_test_result(jit_queue_fd(queue) >= 0 && jit_queue_patience(queue) == -1,
+			 "one child at a time\n");
+	jit_queue_close(queue);
+	ksft_finished();
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a process has mapped, as /proc/PID/maps has it. */
+#ifndef MAPS_H
+#define MAPS_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "error.h"
+
+/* A process may have as many as vm.max_map_count, 65,530 unless somebody has raised it. */
+#define MAPS_MAX	(1u << 20)
+
+/**
+ * struct maps_entry - a mapping
+ * @start: first address
+ * @end: address after the last
+ * @offset: byte of the file at @start
+ * @device: that the file is on
+ * @inode: the file's inode number; 0 for memory without a file
+ */
+struct maps_entry {
+	u64	start;
+	u64	end;
+	u64	offset;
+	u64	device;
+	u64	inode;
+};
+
+/* struct maps: mappings, ascending, not overlapping; all zero is empty */
+struct maps {
+	struct maps_entry	*entry;
+	size_t			 count;
+	size_t			 room;
+};
+
+int maps_read(FILE *in, struct maps *maps, struct bee_error *error);
+void maps_free(struct maps *maps);
+
+#endif /* MAPS_H */

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Look at the code that processes have in memory as the module announces it: at one process at a
+ * time, in a child, while the caller goes on listening.
+ *
+ * Most code that is announced has no unwind information (node, HotSpot), and a program that
+ * compiles on and on is announced again and again.  So after a look that has changed nothing the
+ * next one at that process waits: a second, and twice as long each time, a minute at most.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "alloc.h"
+#include "child.h"
+#include "jit_queue.h"
+
+#define DELAY_FIRST_MS	1000
+#define DELAY_LAST_MS	64000
+
+/* Processes that are remembered. */
+#define QUEUE_MOST	1024
+
+/**
+ * struct entry - a process
+ * @cookie: its address space
+ * @pid: its process id when it was announced
+ * @wanted: announced since the last look
+ * @found: a look has found something
+ * @delay: how long the next look waits after the last, ms
+ * @due: when it may be looked at, CLOCK_MONOTONIC, ms
+ */
+struct entry {
+	uint64_t	cookie;
+	pid_t		pid;
+	bool		wanted;
+	bool		found;
+	int		delay;
+	int64_t		due;
+};
+
+/**
+ * struct jit_queue - processes with code in memory
+ * @maker: how tables are made
+ * @done: takes results
+ * @arg: for @done
+ * @entry: the processes
+ * @count: number of them
+ * @room: for so many
+ * @child: at work, unless its fd is -1
+ * @cookie: the address space that it looks at
+ * @pid: and the process
+ */
+struct jit_queue {
+	const struct table_maker *maker;
+	jit_queue_done_fn	  done;
+	void			 *arg;
+	struct entry		 *entry;
+	size_t			  count;
+	size_t			  room;
+	struct child		  child;
+	uint64_t		  cookie;
+	pid_t			  pid;
+};
+
+static int64_t queue_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
+}
+
+/**
+ * jit_queue_open() - an empty queue
+ * @maker: how tables are made; used until jit_queue_close()
+ * @done: called by jit_queue_read()
+ * @arg: its argument
+ *
+ * Return: the queue.
+ */
+struct jit_queue *jit_queue_open(const struct table_maker *maker, jit_queue_done_fn done,
+				 void *arg)
+{
+	struct jit_queue *queue = alloc_zero(1, sizeof(*queue));
+
+	queue->maker = maker;
+	queue->done = done;
+	queue->arg = arg;
+	queue->child.fd = -1;
+	return queue;
+}
+
+/** jit_queue_close() - end the child; NULL is fine */
+void jit_queue_close(struct jit_queue *queue)
+{
+	if (!queue)
+		return;
+	if (queue->child.fd >= 0)
+		child_kill(&queue->child);
+	free(queue->entry);
+	free(queue);
+}
+
+static struct entry *queue_find(struct jit_queue *queue, uint64_t cookie)
+{
+	size_t i;
+
+	for (i = 0; i < queue->count; i++)
+		if (queue->entry[i].cookie == cookie)
+			return &queue->entry[i];
+	return NULL;
+}
+
+/* Room for one more: the process goes that was looked at longest ago, and may have ended. */
+static struct entry *queue_make_room(struct jit_queue *queue)
+{
+	struct entry *oldest = NULL;
+	size_t i;
+
+	if (queue->count < QUEUE_MOST) {
+		queue->entry = alloc_room(queue->entry, queue->count, &queue->room,
+					  sizeof(*queue->entry));
+		return &queue->entry[queue->count++];
+	}
+	for (i = 0; i < queue->count; i++)
+		if (!queue->entry[i].wanted && (!oldest || queue->entry[i].due < oldest->due))
+			oldest = &queue->entry[i];
+	return oldest;
+}
+
+/**
+ * jit_queue_add() - a process is to be looked at
+ * @queue: the queue
+ * @cookie: its address space
+ * @pid: the process
+ *
+ * If 1,024 others wait it is left out: the module announces it again when its ranges have changed.
+ */
+void jit_queue_add(struct jit_queue *queue, uint64_t cookie, pid_t pid)
+{
+	struct entry *entry = queue_find(queue, cookie);
+
+	if (!entry) {
+		entry = queue_make_room(queue);
+		if (!entry)
+			return;
+		*entry = (struct entry){ .cookie = cookie, .due = queue_now() };
+	}
+	entry->pid = pid;
+	entry->wanted = true;
+}
+
+/* The process that is due first, or NULL. */
+static struct entry *queue_first(const struct jit_queue *queue)
+{
+	struct entry *first = NULL;
+	size_t i;
+
+	for (i = 0; i < queue->count; i++)
+		if (queue->entry[i].wanted && (!first || queue->entry[i].due < first->due))
+			first = &queue->entry[i];
+	return first;
+}
+
+/* A child_work_fn */
+static void queue_work(void *arg, size_t index, FILE *out)
+{
+	const struct jit_queue *queue = arg;
+
+	(void)index;
+	jit_jobs_look(queue->maker, queue->pid, out);
+}
+
+/**
+ * jit_queue_start() - look at the next process, if one is due and no child is at work
+ * @queue: the queue
+ *
+ * Return: 0; or -1 and errno, if no child could be made.
+ */
+int jit_queue_start(struct jit_queue *queue)
+{
+	struct entry *entry = queue->child.fd < 0 ? queue_first(queue) : NULL;
+
+	if (!entry || entry->due > queue_now())
+		return 0;
+	entry->wanted = false;
+	queue->cookie = entry->cookie;
+	queue->pid = entry->pid;
+	if (!child_start(&queue->child, queue_work, queue, 0))
+		return 0;
+	queue->child.fd = -1;
+	return -1;
+}
+
+/** jit_queue_fd() - for poll(): readable when jit_queue_read() is to be called; -1: no child */
+int jit_queue_fd(const struct jit_queue *queue)
+{
+	return queue->child.fd;
+}
+
+static void entry_note(struct entry *entry, bool changed)
+{
+	if (changed) {
+		entry->found = true;
+		entry->delay = 0;
+	} else {
+		entry->delay = entry->delay ? entry->delay * 2 : DELAY_FIRST_MS;
+		if (entry->delay > DELAY_LAST_MS)
+			entry->delay = DELAY_LAST_MS;
+	}
+	entry->due = queue_now() + entry->delay;
+}
+
+/** jit_queue_read() - read from the child; if it has ended take its result */
+void jit_queue_read(struct jit_queue *queue)
+{
+	struct child *child = &queue->child;
+	struct jit_result result;
+	struct entry *entry;
+	bool changed, first;
+
+	if (child_read(child))
+		return;
+	result = jit_jobs_result(child->data, child->size, child->died[0] ? child->died : NULL);
+	free(child->data);
+	child->data = NULL;
+	changed = result.tables || result.remapped || result.removed;
+	entry = queue_find(queue, queue->cookie);
+	first = entry && !entry->found;
+	if (entry)
+		entry_note(entry, changed);
+	queue->done(queue->arg, queue->pid, first, &result);
+}
+
+/** jit_queue_patience() - ms until jit_queue_start() has something to do; -1: nothing is wanted */
+int jit_queue_patience(const struct jit_queue *queue)
+{
+	const struct entry *entry = queue->child.fd < 0 ? queue_first(queue) : NULL;
+	int64_t wait = entry ? entry->due - queue_now() : -1;
+
+	return entry && wait < 0 ? 0 : wait;
+}

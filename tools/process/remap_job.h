@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Give text that a process has remapped into memory without a file the table of its file. */
+#ifndef REMAP_JOB_H
+#define REMAP_JOB_H
+
+#include "jit_jobs.h"
+#include "memory.h"
+
+int remap_job_lay(const struct table_maker *maker, struct netlink *nl, struct netlink_proc *proc,
+		  struct memory *memory, struct jit_result *result);
+
+#endif /* REMAP_JOB_H */
