@@ -22,7 +22,9 @@
 static u64 stack[WORDS];
 static struct bee_file files[2];
 static struct bee_stored tables[2];
-static struct { struct bee_map map; struct bee_range ranges[2]; } space;
+static struct { struct bee_chunk chunk; struct bee_range ranges[2]; } space;
+static struct { struct bee_index index; struct bee_entry at[1]; } space_index;
+static struct bee_map space_map = { .nr = 2, .index = &space_index.index };
 
 /* What each table says. */
 static u32 (*rule_at[2])(u64 place);
@@ -113,7 +115,9 @@ static void reset(void)
 	memset(files, 0, sizeof(files));
 	table_put(0, 1, rule_two);
 	table_put(1, 2, rule_two);
-	space.map.nr = 2;
+	space.chunk.nr = 2;
+	space_index.index.nr = 1;
+	space_index.at[0].chunk = &space.chunk;
 	space.ranges[0] = (struct bee_range){ TEXT, TEXT + SIZE, 0, &files[0] };
 	space.ranges[1] = (struct bee_range){ OTHER, OTHER + SIZE, 0, &files[1] };
 	lookups = 0;
@@ -140,7 +144,7 @@ static const struct pt_regs regs = {
 /* Walk @depth frames.  Return: the stack pointer of the last, or 0 if there were less. */
 static u64 walk_to(struct bee_walk *walk, int depth)
 {
-	bee_walk_start(walk, &space.map, &regs);
+	bee_walk_start(walk, &space_map, &regs);
 	while (depth--)
 		if (bee_walk_next(walk))
 			return 0;
