@@ -184,6 +184,42 @@ static void test_miss(void)
 	walk_free(walk);
 }
 
+static u64 ip_at(u32 place)
+{
+	return TEXT + place + 1;
+}
+
+/* The place after @place whose rule has the same entry, or its neighbour, as that at 0x100. */
+static u32 place_beside(const struct bee_walk *walk, u32 place)
+{
+	struct bee_cached_rule *at = bee_rule_cache_at(walk->cache, 1, 0x100), *other;
+
+	for (place++;; place++) {
+		other = bee_rule_cache_at(walk->cache, 1, place);
+		if (other == at || other == bee_rule_cache_other(walk->cache, at))
+			return place;
+	}
+}
+
+static void test_pair(void)
+{
+	struct bee_walk *walk = walk_new();
+	u32 second = place_beside(walk, 0x100);
+	bool good;
+
+	while (bee_rule_cache_at(walk->cache, 1, second) != bee_rule_cache_at(walk->cache, 1, 0x100))
+		second = place_beside(walk, second);
+	reset();
+	stack[0x108 / 8] = ip_at(second);
+	good = walk_to(walk, 2) && lookups == 2 && walk_to(walk, 2) && walk_to(walk, 2);
+	ksft_test_result(good && lookups == 2, "two rules with the same entry are both kept\n");
+	stack[0x118 / 8] = ip_at(place_beside(walk, second));
+	good = walk_to(walk, 3) && walk_to(walk, 3);
+	ksft_test_result(good && lookups > 3 && walk->frame.sp == STACK + 0x100 + 3 * 16,
+			 "a third one takes the place of another, and all are right\n");
+	walk_free(walk);
+}
+
 static void test_serial(void)
 {
 	struct bee_walk *walk = walk_new();
@@ -304,9 +340,10 @@ static void test_replaced(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(11);
+	ksft_set_plan(13);
 	test_hit();
 	test_miss();
+	test_pair();
 	test_serial();
 	test_span();
 	test_gpr();
