@@ -6,6 +6,7 @@
 
 #include "alloc.h"
 #include "json.h"
+#include "order.h"
 #include "lossy.h"
 #include "messages.h"
 #include "status_files.h"
@@ -100,6 +101,16 @@ static int compare_cut(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
+/* Copies of a file are next to each other, in the order in which the module has heard of them. */
+static int compare_copies(const void *a, const void *b)
+{
+	const struct netlink_file *x = a, *y = b;
+
+	return order(x->owner, y->owner) ?: order(x->identity_len, y->identity_len) ?:
+	       memcmp(x->identity, y->identity, x->identity_len) ?: strcmp(x->name, y->name) ?:
+	       order(x->id, y->id);
+}
+
 /* Both have a table, made of the same ELF file: overlayfs has copied it, or it was installed anew. */
 static bool is_copy(const struct netlink_file *a, const struct netlink_file *b)
 {
@@ -110,18 +121,17 @@ static bool is_copy(const struct netlink_file *a, const struct netlink_file *b)
 /* Adds the counters of copies to those of the first of each; returns how many files are left. */
 static size_t merge_copies(struct netlink_file *file, size_t count)
 {
-	size_t i, k, left = 0;
+	size_t i, left = 0;
 	uint32_t reason;
 
+	qsort(file, count, sizeof(*file), compare_copies);
 	for (i = 0; i < count; i++) {
-		for (k = 0; k < left && !is_copy(&file[k], &file[i]); k++)
-			;
-		if (k == left) {
+		if (!left || !is_copy(&file[left - 1], &file[i])) {
 			file[left++] = file[i];
 			continue;
 		}
 		for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
-			file[k].stop[reason] += file[i].stop[reason];
+			file[left - 1].stop[reason] += file[i].stop[reason];
 	}
 	return left;
 }
