@@ -47,6 +47,8 @@ THREAD_EXITS = (b"\x89\xc7\xb8\x3c\0\0\0\x0f\x05", b"\x48\x89\xc7\xb8\x3c\0\0\0\
                 b"\x89\xc7\x31\xc0\xb0\x3c\x0f\x05")
 # Before that: xor %ebp,%ebp, a few instructions, and the call of the thread's first function.
 THREAD_BEGIN, THREAD_CALL_BYTES = b"\x31\xed", 12
+# And before that the system call that has made the thread, and a few jumps by its result.
+SYSCALL, RESULT_BYTES = b"\x0f\x05", 12
 EXECVE = b"\xb8\x3b\0\0\0\x0f\x05"     # mov $59,%eax; syscall
 
 
@@ -166,6 +168,18 @@ class Judge:
         if pc is not None and elf.entry and elf.entry <= pc < elf.entry + length:
             return True
         return any(is_thread_start(elf.data, offset, code) for code in THREAD_EXITS)
+
+    def is_behind_clone(self, place):
+        """Has a thread that is here, and has one frame, just been made?
+
+        It goes on where its maker does, which has a caller; its own stack has nothing yet.
+        """
+        path, offset = place
+        elf = self.files.get(path)
+        if elf is None or elf.data.rfind(SYSCALL, max(offset - RESULT_BYTES, 0), offset) < 0:
+            return False
+        begin = elf.data.find(THREAD_BEGIN, offset, offset + RESULT_BYTES)
+        return begin >= 0 and self.is_start((path, begin))
 
     def is_in_execve(self, sample, frames):
         """Was the sample taken in execve(), between the old address space and the new program?
