@@ -234,6 +234,23 @@ void inlines_find(struct inlines *inlines, Dwarf *dwarf, const u64 *pc, size_t c
 			unit_read(inlines, type == DW_UT_skeleton && sub.addr ? &sub : &die, units++);
 }
 
+/**
+ * inlines_are_split() - has a file units that continue in others, as gcc -gsplit-dwarf makes them?
+ * @fd: the file
+ */
+bool inlines_are_split(int fd)
+{
+	Dwarf *dwarf = dwarf_begin(fd, DWARF_C_READ);
+	Dwarf_CU *cu = NULL;
+	u8 type = 0;
+
+	while (dwarf && type != DW_UT_skeleton &&
+	       !dwarf_get_units(dwarf, cu, &cu, NULL, &type, NULL, NULL))
+		;
+	dwarf_end(dwarf);
+	return type == DW_UT_skeleton;
+}
+
 void inlines_free(struct inlines *inlines)
 {
 	free(inlines->innermost);
