@@ -64,6 +64,16 @@ as_whole() {
 		{ cmp "$work/expected" "$work/folded" || { diff "$work/expected" "$work/folded" | head; return 1; }; }
 }
 
+check_places() {
+	local name
+	gcc -shared -nostdlib "$tree/selftests/lib/dwarf_places.s" -o "$work/places" || return
+	for name in at_top in_namespace in_type outside in_local; do
+		sampled "$work/places" "$name" && options=--inlines expect "prog;$name;callee_[i] 3" || return
+	done
+	sampled "$work/places" '.*' && options=--inlines expect "prog;at_top;callee_[i] 3" "prog;in_local;callee_[i] 3" \
+		"prog;in_namespace;callee_[i] 3" "prog;in_type;callee_[i] 3" "prog;outside;callee_[i] 3"
+}
+
 check_compressed() {
 	many_made four -gdwarf-4 && is_compressed "$work/four" .debug_{info,abbrev,line,str,loc} &&
 		as_whole four "$work/four" || return
@@ -117,7 +127,8 @@ check_lies() {
 	done
 }
 
-ktap_plan 5
+ktap_plan 6
+ktap_run "functions in namespaces, in types and in other functions" check_places
 ktap_run "compressed sections" check_compressed
 ktap_run "a compressed debug file" check_debug_file
 with dwz "a compressed file that others share" check_shared
