@@ -19,7 +19,7 @@ of_flame	:= perfdata util
 of_beectl	:= flame perfdata process netlink jit verify table rows elf util kmod
 shared		:= kmod/table.c kmod/table_check.c
 
-packages	:= libdw libelf zlib libnl-3.0 libnl-genl-3.0 json-c libmd libzstd
+packages	:= libdw libelf zlib libnl-3.0 libnl-genl-3.0 json-c libmd libzstd libdeflate
 WERROR		?= 1
 
 # DEBUG=1 builds with sanitizers, into another directory.

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Fuzz what flame graphs are written as: of any names, XML and JSON are well-formed (as expat and
- * json-c judge), and files of addresses are refused in one line or become such graphs.
+ * json-c judge), and files of addresses are refused in one line or become such graphs.  And what
+ * debug information is read from: of an ELF file another one is made, or it stays.
  *
- * The first byte chooses: a file of addresses, folded stacks or perf script's text; otherwise the
- * bytes are names, ended by NUL, of one stack after the other.
+ * An ELF file is told by its magic number.  Otherwise the first byte chooses: a file of addresses,
+ * folded stacks or perf script's text; or the bytes are names, ended by NUL, of one stack after the
+ * other.
  */
+#include <elf.h>
 #include <expat.h>
 #include <json-c/json.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "alloc.h"
+#include "debug_image.h"
 #include "diff.h"
+#include "io.h"
 #include "output.h"
 #include "raw.h"
 #include "text_input.h"
@@ -156,6 +162,20 @@ static void check_raw(const struct profile *profile)
 	free(text);
 }
 
+/* There is a file as long as the other one at least. */
+static void check_debug_image(const uint8_t *data, size_t size)
+{
+	int fd = io_memfd("fuzz_flame", data, size);
+	struct stat st;
+
+	if (fd < 0)
+		abort();
+	fd = debug_image_open(fd);
+	if (fstat(fd, &st) || st.st_size < (off_t)size)
+		abort();
+	close(fd);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct resolve resolve = {};
@@ -165,6 +185,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
+	if (size >= SELFMAG && !memcmp(data, ELFMAG, SELFMAG)) {
+		check_debug_image(data, size);
+		return 0;
+	}
 	profile_open(&profile);
 	resolve.profile = &profile;
 	if (*data % 2)

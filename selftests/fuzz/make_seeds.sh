@@ -76,7 +76,10 @@ PYTHONPATH=$here/../lib PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - "$1/perfdat
 END
 perf record -q -e cpu-clock -g -z -o - -- true >"$1/perfdata/pipe" 2>/dev/null || rm -f "$1/perfdata/pipe"
 
-# Names, then each kind of text behind an even byte.
+# A file with compressed debug sections; names; then each kind of text behind an even byte.
+for i in 1 2 3 4 5 6 7 8; do
+	echo "struct s$i { struct s$i *next; int value; } v$i; int f$i(int n) { int all = v$i.value; while (n--) all += n * n; return all; }"
+done | gcc -O2 -g -gz=zlib -shared -fPIC -nostdlib -Wl,-z,noseparate-code -x c - -o "$1/flame/elf"
 printf 'acomm\0main\0a<b>&"c"\0\033[1m]]>\0\303\050\355\240\200\0other\0;x y\\' >"$1/flame/names"
 printf '\0a b;c;k_[k] 3\na b;c 2\n' >"$1/flame/folded"
 printf '\0my 2 prog 12/34 [001] 1.5: 1 cycles:P:\n\t401010 a(b)+0x4 (/bin/x)\n\t0 [unknown] ([unknown])\n\n' >"$1/flame/script"

@@ -73,7 +73,8 @@ with /usr/bin/python3 "Python parses" check_python
 ktap_run "no trailing white space" check_whitespace
 ktap_run "no path or host of one machine" check_places
 ktap_run "every source says its licence" check_licence
-ktap_run "libelf only in elf.c and plt" only '<(libelf|gelf)\.h>' 'tools/*' tools/elf/elf.c tools/flame/plt.h
+ktap_run "libelf only in three files" only '<(libelf|gelf)\.h>' 'tools/*' tools/elf/elf.c tools/flame/plt.h \
+	tools/flame/debug_image.c
 ktap_run "libnl only in netlink/" only '<netlink/' 'tools/*' tools/netlink/events.c tools/netlink/exchange.c \
 	tools/netlink/exchange.h tools/netlink/requests.c
 ktap_run "libdw only in three files" only '<elfutils/' 'tools/*' \

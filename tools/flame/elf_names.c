@@ -14,6 +14,7 @@
 
 #include "alloc.h"
 #include "answer.h"
+#include "debug_image.h"
 #include "inlines.h"
 #include "io.h"
 #include "plt.h"
@@ -128,11 +129,32 @@ static bool binary_matches(const struct binary *binary)
 	       strlen(wanted) - strlen(id);
 }
 
+/*
+ * Find a debug file, or the one that it shares with others (.gnu_debugaltlink: @crc is 0), as
+ * dwfl_standard_find_debuginfo() does, and make it quick to read.  A debug file that this finds by
+ * its name and checks by its build-id cannot be replaced: libdwfl keeps the handle that it checked.
+ */
+static int binary_find_debug(Dwfl_Module *module, void **arg, const char *name, Dwarf_Addr base,
+			     const char *path, const char *link, GElf_Word crc, char **found)
+{
+	int fd = dwfl_build_id_find_debuginfo(module, arg, name, base, path, link, crc, found);
+	const unsigned char *bits;
+	bool is_kept = false;
+	GElf_Addr address;
+
+	if (fd < 0) {
+		fd = dwfl_standard_find_debuginfo(module, arg, name, base, path, link, crc, found);
+		is_kept = *found && (crc || !link) &&
+			  dwfl_module_build_id(module, &bits, &address) > 0;
+	}
+	return fd < 0 || is_kept ? fd : debug_image_open(fd);
+}
+
 /* Return: NULL, or why there are no names. */
 static const char *binary_open(struct binary *binary)
 {
+	bool is_same, wants_dwarf = binary->question->inlines || binary->question->lines;
 	const char *root = binary->question->root;
-	bool is_same;
 	int fd = binary_open_file(binary->question, &is_same);
 
 	if (fd < 0)
@@ -141,9 +163,11 @@ static const char *binary_open(struct binary *binary)
 	if (asprintf(&binary->path, "%s%s", root, binary->question->path) < 0 ||
 	    asprintf(&binary->debug_path, "+:.debug:%s/usr/lib/debug:/usr/lib/debug", root) < 0)
 		alloc_check(NULL, 0);
+	if (wants_dwarf)
+		fd = debug_image_open(fd);
 	binary->callbacks = (Dwfl_Callbacks){
 		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.find_debuginfo = wants_dwarf ? binary_find_debug : dwfl_standard_find_debuginfo,
 		.section_address = dwfl_offline_section_address,
 		.debuginfo_path = &binary->debug_path,
 	};

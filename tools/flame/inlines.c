@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Inlined calls and lines, from DWARF.  Each compilation unit that has one of the addresses is read
- * once: its DIEs from the outside to the inside, so that the innermost call of an address is the
+ * Inlined calls and lines, from DWARF.  The DIEs of each compilation unit that has one of the
+ * addresses are read from the outside to the inside, so that the innermost call of an address is the
  * last one whose ranges have it.
  */
 #include <dwarf.h>
@@ -17,14 +17,25 @@
 #define INLINES_BUDGET		(1ull << 30)
 
 /*
- * What is being read.  @deep: look for functions in functions that have none of the addresses too:
- * there are the member functions of types that are local to a function.  They are few, and looking
- * there takes as long as everything else.
+ * Where functions that have addresses are looked for; each step only if an address of the unit was
+ * found in none so far.  gcc's C and C++ are done after the first one.  Most DIEs are members of
+ * types, nearly all of them declarations.  The last step is for member functions of types that are
+ * local to a function.
  */
+enum reach {
+	REACH_UNIT,		/* at the top of the unit */
+	REACH_NAMESPACES,	/* and in namespaces */
+	REACH_TYPES,		/* and in types */
+	REACH_FUNCTIONS,	/* and in functions that have none of the addresses */
+	REACHES,
+};
+
+/* What is being read.  @first_call: number of the first call that is found in this step */
 struct unit {
 	struct inlines	*inlines;
 	Dwarf_Files	*files;
-	bool		 deep;
+	enum reach	 reach;
+	int		 first_call;
 };
 
 /* Index of the first address that is not below @pc. */
@@ -112,16 +123,22 @@ static void unit_read_die(struct unit *unit, Dwarf_Die *die, int caller, unsigne
 		if (die_covers(inlines, die, inlines->innermost, call)) {
 			unit_add_call(unit, die, caller);
 			caller = call;
-		} else if (!unit->deep || dwarf_tag(die) != DW_TAG_subprogram) {
+		} else if (unit->reach < REACH_FUNCTIONS || dwarf_tag(die) != DW_TAG_subprogram) {
 			return;
 		}
 		break;
-	case DW_TAG_lexical_block:
 	case DW_TAG_namespace:
+	case DW_TAG_module:
+		if (unit->reach < REACH_NAMESPACES)
+			return;
+		break;
 	case DW_TAG_class_type:
 	case DW_TAG_structure_type:
 	case DW_TAG_union_type:
-	case DW_TAG_module:
+		if (unit->reach < REACH_TYPES)
+			return;
+		break;
+	case DW_TAG_lexical_block:
 	case DW_TAG_try_block:
 	case DW_TAG_catch_block:
 	case DW_TAG_with_stmt:
@@ -168,13 +185,14 @@ static void unit_read_lines(struct inlines *inlines, Dwarf_Die *die, int unit)
 	}
 }
 
-/* Does an address of this unit have no function? */
-static bool unit_lacks_function(const struct inlines *inlines, int unit)
+/* Was an address of this unit found in no function of this unit? */
+static bool unit_lacks_function(const struct unit *unit, int number)
 {
+	const struct inlines *inlines = unit->inlines;
 	size_t i;
 
 	for (i = 0; i < inlines->count; i++)
-		if (inlines->unit[i] == unit && inlines->innermost[i] < 0)
+		if (inlines->unit[i] == number && inlines->innermost[i] < unit->first_call)
 			return true;
 	return false;
 }
@@ -196,10 +214,10 @@ static void unit_read(struct inlines *inlines, Dwarf_Die *die, int number)
 	if (inlines->lines && dwarf_attr(die, DW_AT_stmt_list, &attribute) &&
 	    dwarf_getsrcfiles(die, &unit.files, &nfiles))
 		unit.files = NULL;
-	unit_read_children(&unit, die, -1, 0);
-	unit.deep = unit_lacks_function(inlines, number);
-	if (unit.deep)
+	do {
+		unit.first_call = inlines->calls;
 		unit_read_children(&unit, die, -1, 0);
+	} while (unit_lacks_function(&unit, number) && ++unit.reach < REACHES);
 	if (inlines->lines)
 		unit_read_lines(inlines, die, number);
 }
@@ -232,6 +250,23 @@ void inlines_find(struct inlines *inlines, Dwarf *dwarf, const u64 *pc, size_t c
 	while (!dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, &sub))
 		if (type == DW_UT_compile || type == DW_UT_skeleton)
 			unit_read(inlines, type == DW_UT_skeleton && sub.addr ? &sub : &die, units++);
+}
+
+/**
+ * inlines_are_split() - has a file units that continue in others, as gcc -gsplit-dwarf makes them?
+ * @fd: the file
+ */
+bool inlines_are_split(int fd)
+{
+	Dwarf *dwarf = dwarf_begin(fd, DWARF_C_READ);
+	Dwarf_CU *cu = NULL;
+	u8 type = 0;
+
+	while (dwarf && type != DW_UT_skeleton &&
+	       !dwarf_get_units(dwarf, cu, &cu, NULL, &type, NULL, NULL))
+		;
+	dwarf_end(dwarf);
+	return type == DW_UT_skeleton;
 }
 
 void inlines_free(struct inlines *inlines)

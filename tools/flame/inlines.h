@@ -51,6 +51,7 @@ struct inlines {
 };
 
 void inlines_find(struct inlines *inlines, Dwarf *dwarf, const u64 *pc, size_t count, bool lines);
+bool inlines_are_split(int fd);
 void inlines_free(struct inlines *inlines);
 
 #endif /* INLINES_H */
