@@ -11,6 +11,14 @@
 #include "kmod/store.h"
 #include "kmod/walk.h"
 
+#ifdef BEFORE		/* built of the sources of another version */
+#define bench_ours	bench_before
+#define NAME		"before"
+#define ours		before
+#else
+#define NAME		"beeunwind"
+#endif
+
 static const struct bench_stack *replayed;
 
 /* As the kernel's, but with memcpy() in place of the exception table. */
@@ -126,5 +134,5 @@ static void ours_forget(const struct bench_space *space)
 }
 
 const struct bench_unwinder bench_ours = {
-	"beeunwind", ours_prepare, ours_forget, ours_walk,
+	NAME, ours_prepare, ours_forget, ours_walk,
 };
