@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Record stacks of a running program by ptrace. */
+#include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -151,6 +152,9 @@ static struct bench_space *space_read(pid_t pid, struct bench_space *last, uint6
 	return space;
 }
 
+static_assert(sizeof(struct user_regs_struct) == BENCH_USER_REGS * sizeof(uint64_t),
+	      "BENCH_USER_REGS");
+
 static bool stack_read(pid_t pid, struct bench_space *last, struct bench_stack *stack)
 {
 	struct user_regs_struct r;
@@ -164,6 +168,7 @@ static bool stack_read(pid_t pid, struct bench_space *last, struct bench_stack *
 			  r.r11, r.r12, r.r13, r.r14, r.r15, r.rip },
 		.start = r.rsp - RED_ZONE,
 	};
+	memcpy(stack->user, &r, sizeof(stack->user));
 	stack->space = space_read(pid, last, r.rsp, &end);
 	if (!stack->space->nr || end <= stack->start)
 		return false;

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #define BENCH_REGS	17	/* by DWARF number; 16 is rip */
+#define BENCH_USER_REGS	27
 #define BENCH_FP	6
 #define BENCH_SP	7
 #define BENCH_IP	16
@@ -78,6 +79,7 @@ struct bench_space {
  * @start: address of @bytes
  * @size: bytes recorded
  * @bytes: the stack, from the red zone to its start
+ * @user: all registers as the kernel has them: struct pt_regs, and segments
  */
 struct bench_stack {
 	struct bench_space	*space;
@@ -85,6 +87,7 @@ struct bench_stack {
 	uint64_t		 start;
 	size_t			 size;
 	uint8_t			*bytes;
+	uint64_t		 user[BENCH_USER_REGS];
 };
 
 /**
