@@ -51,7 +51,8 @@ bool bench_framehop_open(const char *path)
 		*(void **)&space_walk = dlsym(lib, "bench_framehop_walk");
 	}
 	if (!lib || !new_space || !new_cache || !space_add || !space_walk) {
-		printf("SKIP framehop: %s\n", dlerror());
+		printf("SKIP framehop: %s; built where cargo and Debian 13's "
+		       "librust-framehop-dev are installed\n", dlerror());
 		return false;
 	}
 	cache = new_cache(NULL);
