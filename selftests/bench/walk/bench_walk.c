@@ -9,7 +9,9 @@
  * Each COMMAND is for the shell.  --unlike: show where other unwinders find other frames.
  *
  * If framehop's library is given, only stacks are timed in which it finds the same frames as our
- * walk: a walk that ends early would look cheap, or expensive.  Three figures for each unwinder, in ns of a frame:
+ * walk: a walk that ends early would look cheap, or expensive.
+ *
+ * Three figures for each unwinder, in ns of a frame:
  *
  * pass  all stacks one after the other; the unwinder's caches are emptied before, but not the CPU's
  * hot   the same stack again
