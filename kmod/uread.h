@@ -109,9 +109,15 @@ static noinline bool uread_u64_slow(struct bee_uread *mem, u64 addr, u64 *value)
 static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 {
 	unsigned long at;
+	u64 word;
 
-	if (unlikely(addr - mem->start >= mem->words))
-		return uread_u64_slow(mem, addr, value);
+	if (unlikely(addr - mem->start >= mem->words)) {
+		/* Not @value itself: it would be in memory, and each frame waits for that. */
+		if (!uread_u64_slow(mem, addr, &word))
+			return false;
+		*value = word;
+		return true;
+	}
 	/* User space controls @addr, and the value read here becomes the next address. */
 	at = array_index_nospec(addr - mem->start, mem->words);
 	memcpy(value, mem->bytes + at, sizeof(*value));

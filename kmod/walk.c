@@ -113,17 +113,18 @@ static bool walk_step_trampoline(struct bee_walk *walk)
 
 /*
  * A rule that is not at @first, where it belongs.  It can be at the other entry; if it is at
- * neither it comes to @first, and what was there to the other.
+ * neither it comes to one that is free, or else to each in turn: if it were always the older rule
+ * that goes, of three that are used one after the other none would ever be found.
  */
-static noinline u32 walk_look_up(struct bee_rule_cache *cache, const struct bee_stored *stored,
-				 u32 place, struct bee_cached_rule *first)
+static noinline u32 walk_look_up(struct bee_walk *walk, u32 place, struct bee_cached_rule *first)
 {
-	struct bee_cached_rule *other = bee_rule_cache_other(cache, first);
+	struct bee_cached_rule *other = bee_rule_cache_other(walk->cache, first);
+	const struct bee_stored *stored = walk->stored;
 
 	if (bee_cached_rule_is(other, stored->serial, place))
 		return other->word;
-	if (first->serial)
-		*other = *first;
+	if (first->serial && (!other->serial || walk->turn++ & 1))
+		first = other;
 	*first = (struct bee_cached_rule) {
 		.serial = stored->serial,
 		.place = place,
@@ -146,7 +147,7 @@ static __always_inline u32 walk_word(struct bee_walk *walk)
 		return BEE_WORD_GAP;
 	cached = bee_rule_cache_at(walk->cache, stored->serial, place);
 	if (unlikely(!bee_cached_rule_is(cached, stored->serial, place)))
-		return walk_look_up(walk->cache, stored, place, cached);
+		return walk_look_up(walk, place, cached);
 	return cached->word;
 }
 

@@ -32,6 +32,7 @@ struct bee_stored;
  * @switches: steps that did not raise the stack pointer
  * @probes: pending uretprobes of current
  * @regs: user registers of current
+ * @turn: its lowest bit says which entry of two in @cache goes next; kept from walk to walk
  * @gpr_ready: @gpr is filled
  * @gpr: registers of the topmost frame, by DWARF number; filled for the rules that need them
  * @mem: memory of current
@@ -50,6 +51,7 @@ struct bee_walk {
 	struct bee_switches		 switches;
 	struct bee_uprobes		 probes;
 	const struct pt_regs		*regs;
+	u32				 turn;
 	bool				 gpr_ready;
 	u64				 gpr[BEE_ARCH_NR_GPR];
 	struct bee_uread		 mem;

@@ -3,11 +3,17 @@
  * Time of a walk: stacks of real programs are recorded by ptrace and replayed through kmod's own
  * walk, table and step, and through other unwinders, in turns.
  *
- *	bench_walk [--stacks N] [--turns N] [--json FILE] [--data FILE] [NAME COMMAND]...
+ *	bench_walk [--stacks N] [--turns N] [--json FILE] [--data FILE] [--framehop FILE]
+ *		   [--unlike] [NAME COMMAND]...
  *
- * Each COMMAND is for the shell.  Three figures for each unwinder, in ns of a frame:
+ * Each COMMAND is for the shell.  --unlike: show where other unwinders find other frames.
  *
- * pass  all stacks one after the other; the unwinder's caches are emptied before
+ * If framehop's library is given, only stacks are timed in which it finds the same frames as our
+ * walk: a walk that ends early would look cheap, or expensive.
+ *
+ * Three figures for each unwinder, in ns of a frame:
+ *
+ * pass  all stacks one after the other; the unwinder's caches are emptied before, but not the CPU's
  * hot   the same stack again
  * cold  the CPU's caches are emptied before each stack
  */
@@ -21,6 +27,7 @@
 #include "json.h"
 #include "walk.h"
 
+#define WARM_TIMES	3
 #define HOT_TIMES	8
 #define COLD_STACKS	60
 #define COLD_BYTES	(48u << 20)
@@ -29,32 +36,37 @@ enum { PASS, HOT, COLD, FIGURES };
 
 static const char *const figure_names[FIGURES] = { "pass", "hot", "cold" };
 
-static const struct bench_unwinder *const unwinders[] = {
-	&bench_ours, &bench_libunwind, &bench_libdwfl,
-};
-#define UNWINDERS	(sizeof(unwinders) / sizeof(unwinders[0]))
+#define MAX_UNWINDERS	5
+
+/* The first one is ours; those that are not there are left out. */
+static const struct bench_unwinder *unwinders[MAX_UNWINDERS] = { &bench_ours };
+static unsigned int nr_unwinders = 1;
 
 static struct {
 	unsigned int	stacks;
 	unsigned int	turns;
 	const char	*json;
 	const char	*data;
+	const char	*framehop;
+	bool		 unlike;
 } run = { .stacks = 300, .turns = 9 };
 
 /**
  * struct program - the figures of one program
  * @name: to show
  * @nstacks: recorded stacks
- * @frames: what our walks found
- * @same: stacks in which libdwfl finds the same frames as our walk
+ * @timed: those of them that are timed
+ * @frames: what our walks found in these
+ * @same: by unwinder, stacks in which it finds the same frames as our walk
  * @ns: by figure and unwinder, of a frame
  */
 struct program {
 	const char	*name;
 	size_t		 nstacks;
+	size_t		 timed;
 	size_t		 frames;
-	size_t		 same;
-	double		 ns[FIGURES][UNWINDERS];
+	size_t		 same[MAX_UNWINDERS];
+	double		 ns[FIGURES][MAX_UNWINDERS];
 };
 
 static uint64_t now_ns(void)
@@ -105,7 +117,12 @@ static double time_pass(const struct bench_unwinder *u, const struct bench_stack
 	static uint64_t ips[BENCH_MAX_DEPTH];
 	size_t i, frames = 0;
 	uint64_t start;
+	int again;
 
+	/* So that it makes no difference what ran before. */
+	for (again = 0; again < WARM_TIMES; again++)
+		for (i = 0; i < n; i++)
+			u->walk(&stacks[i], ips);
 	forget_all(u, stacks, n);
 	start = now_ns();
 	for (i = 0; i < n; i++)
@@ -145,20 +162,57 @@ static double time_cold(const struct bench_unwinder *u, const struct bench_stack
 	return (double)ns / (frames ?: 1);
 }
 
-static size_t count_same(const struct bench_stack *stacks, size_t n, size_t *frames)
+/* @depth: frames of our walk; @n: of which @u finds this many. */
+static void show_unlike(const char *program, const struct bench_unwinder *u,
+			const struct bench_stack *stack, const uint64_t *ips, size_t depth,
+			size_t n)
+{
+	const struct bench_map *map = bench_find_map(stack->space, ips[n - !!n]);
+
+	printf("%s %s: %s frame %zu of %zu, in %s at 0x%llx\n", program, u->name,
+	       n < depth ? "another caller of" : "more behind", n, depth,
+	       map ? map->file->path : "no file",
+	       map ? (unsigned long long)(ips[n - !!n] - map->start + map->offset) : 0);
+}
+
+/* Whether @u finds the same frames as our walk. */
+static bool is_same(const struct program *program, const struct bench_unwinder *u,
+		    const struct bench_stack *stack)
 {
 	static uint64_t ours[BENCH_MAX_DEPTH], theirs[BENCH_MAX_DEPTH];
-	size_t i, same = 0;
+	size_t depth = bench_ours.walk(stack, ours), other = u->walk(stack, theirs), n = 0;
 
-	*frames = 0;
-	for (i = 0; i < n; i++) {
-		size_t depth = bench_ours.walk(&stacks[i], ours);
-		size_t other = bench_libdwfl.walk(&stacks[i], theirs);
+	while (n < depth && n < other && ours[n] == theirs[n])
+		n++;
+	if (n == depth && n == other)
+		return true;
+	if (run.unlike)
+		show_unlike(program->name, u, stack, ours, depth, n);
+	return false;
+}
 
-		same += depth == other && !memcmp(ours, theirs, depth * sizeof(ours[0]));
-		*frames += depth;
+/* Count the stacks that are the same, and move those to the front that are to be timed. */
+static void compare(struct program *program, struct bench_stack *stacks)
+{
+	static uint64_t ips[BENCH_MAX_DEPTH];
+	size_t i;
+	unsigned int u;
+
+	for (i = 0; i < program->nstacks; i++) {
+		struct bench_stack stack = stacks[i];
+		bool timed = true, same;
+
+		for (u = 0; u < nr_unwinders; u++) {
+			same = is_same(program, unwinders[u], &stack);
+			program->same[u] += same;
+			timed &= same || unwinders[u] != &bench_framehop;
+		}
+		if (!timed)
+			continue;
+		program->frames += bench_ours.walk(&stack, ips);
+		stacks[i] = stacks[program->timed];
+		stacks[program->timed++] = stack;
 	}
-	return same;
 }
 
 static void time_all(struct program *program, const struct bench_stack *stacks, size_t n)
@@ -167,19 +221,22 @@ static void time_all(struct program *program, const struct bench_stack *stacks, 
 						    const struct bench_stack *, size_t) = {
 		time_pass, time_hot, time_cold,
 	};
-	double *ns[FIGURES][UNWINDERS];
-	unsigned int turn, f, u;
+	double *ns[FIGURES][MAX_UNWINDERS];
+	unsigned int turn, f, u, i;
 
 	for (f = 0; f < FIGURES; f++)
-		for (u = 0; u < UNWINDERS; u++)
+		for (u = 0; u < nr_unwinders; u++)
 			ns[f][u] = alloc_array(NULL, run.turns, sizeof(double));
 	for (turn = 0; turn < run.turns; turn++)
 		for (f = 0; f < FIGURES; f++)
-			for (u = 0; u < UNWINDERS; u++)
+			for (i = 0; i < nr_unwinders; i++) {
+				/* In both directions, since none is the best to come after. */
+				u = turn % 2 ? i : nr_unwinders - 1 - i;
 				ns[f][u][turn] = f == COLD && turn % 3 ? ns[f][u][turn - 1] :
 					time_figure[f](unwinders[u], stacks, n);
+			}
 	for (f = 0; f < FIGURES; f++)
-		for (u = 0; u < UNWINDERS; u++) {
+		for (u = 0; u < nr_unwinders; u++) {
 			program->ns[f][u] = median(ns[f][u], run.turns);
 			free(ns[f][u]);
 		}
@@ -202,46 +259,61 @@ static bool measure(struct program *program, const char *command)
 		return false;
 	}
 	for (i = 0; i < program->nstacks; i++)
-		for (u = 0; u < UNWINDERS; u++)
+		for (u = 0; u < nr_unwinders; u++)
 			if (!i || stacks[i].space != stacks[i - 1].space)
 				unwinders[u]->prepare(stacks[i].space);
-	program->same = count_same(stacks, program->nstacks, &program->frames);
-	time_all(program, stacks, program->nstacks);
+	compare(program, stacks);
+	time_all(program, stacks, program->timed);
 	return true;
 }
 
+/* In brackets: our time by theirs. */
 static void print_program(const struct program *p)
 {
 	unsigned int f, u;
 
-	printf("%-12s %4zu stacks, %5.1f frames, %4zu as libdwfl", p->name, p->nstacks,
-	       (double)p->frames / p->nstacks, p->same);
-	for (f = 0; f < FIGURES; f++) {
-		printf(" | %s", figure_names[f]);
-		for (u = 0; u < UNWINDERS; u++)
-			printf(" %6.1f", p->ns[f][u]);
-		printf(" %5.3f", p->ns[f][0] / p->ns[f][1]);
+	printf("%s: %zu stacks, %zu timed, %.1f frames\n", p->name, p->nstacks, p->timed,
+	       (double)p->frames / (p->timed ?: 1));
+	for (u = 0; u < nr_unwinders; u++) {
+		printf("  %-17s %6zu", unwinders[u]->name, p->same[u]);
+		for (f = 0; f < FIGURES; f++)
+			printf("  %7.1f (%5.3f)", p->ns[f][u], p->ns[f][0] / p->ns[f][u]);
+		printf("\n");
 	}
-	printf("\n");
 	fflush(stdout);
 }
 
 static void print_medians(const struct program *programs, size_t n)
 {
 	double *values = alloc_array(NULL, n, sizeof(*values));
+	double *ratios = alloc_array(NULL, n, sizeof(*ratios));
 	unsigned int f, u;
 	size_t i;
 
-	for (f = 0; f < FIGURES; f++) {
-		printf("median %-5s", figure_names[f]);
-		for (u = 0; u < UNWINDERS; u++) {
-			for (i = 0; i < n; i++)
+	printf("median of the programs\n");
+	for (u = 0; u < nr_unwinders; u++) {
+		printf("  %-17s %6s", unwinders[u]->name, "");
+		for (f = 0; f < FIGURES; f++) {
+			for (i = 0; i < n; i++) {
 				values[i] = programs[i].ns[f][u];
-			printf("  %s %.1f", unwinders[u]->name, median(values, n));
+				ratios[i] = programs[i].ns[f][0] / values[i];
+			}
+			printf("  %7.1f (%5.3f)", median(values, n), median(ratios, n));
 		}
 		printf("\n");
 	}
 	free(values);
+	free(ratios);
+}
+
+static struct json_object *json_same(const struct program *program)
+{
+	struct json_object *same = json_object_new_object();
+	unsigned int u;
+
+	for (u = 0; u < nr_unwinders; u++)
+		json_add_uint(same, unwinders[u]->name, program->same[u]);
+	return same;
 }
 
 static int write_json(const struct program *programs, size_t n)
@@ -256,12 +328,13 @@ static int write_json(const struct program *programs, size_t n)
 
 		json_add_string(object, "name", programs[i].name);
 		json_add_uint(object, "stacks", programs[i].nstacks);
+		json_add_uint(object, "timed", programs[i].timed);
 		json_add_uint(object, "frames", programs[i].frames);
-		json_add_uint(object, "same", programs[i].same);
+		json_object_object_add(object, "same", json_same(&programs[i]));
 		for (f = 0; f < FIGURES; f++) {
 			struct json_object *ns = json_object_new_object();
 
-			for (u = 0; u < UNWINDERS; u++)
+			for (u = 0; u < nr_unwinders; u++)
 				json_object_object_add(ns, unwinders[u]->name,
 					json_object_new_double(programs[i].ns[f][u]));
 			json_object_object_add(object, figure_names[f], ns);
@@ -285,7 +358,7 @@ static int write_data(const struct program *programs, size_t n)
 	for (i = 0; i < n; i++) {
 		fprintf(out, "%s", programs[i].name);
 		for (f = 0; f < FIGURES; f++)
-			for (u = 0; u < UNWINDERS; u++)
+			for (u = 0; u < nr_unwinders; u++)
 				fprintf(out, " %.1f", programs[i].ns[f][u]);
 		fprintf(out, "\n");
 	}
@@ -299,6 +372,8 @@ static void parse(int argc, char **argv)
 		{ "turns", required_argument, NULL, 't' },
 		{ "json", required_argument, NULL, 'j' },
 		{ "data", required_argument, NULL, 'd' },
+		{ "framehop", required_argument, NULL, 'f' },
+		{ "unlike", no_argument, NULL, 'u' },
 		{ 0 },
 	};
 	int c;
@@ -310,14 +385,28 @@ static void parse(int argc, char **argv)
 			run.json = optarg;
 		else if (c == 'd')
 			run.data = optarg;
+		else if (c == 'f')
+			run.framehop = optarg;
+		else if (c == 'u')
+			run.unlike = true;
 		else
 			*(c == 's' ? &run.stacks : &run.turns) = strtoul(optarg, NULL, 0) ?: 1;
 	}
 	if ((argc - optind) % 2) {
 		fprintf(stderr, "usage: bench_walk [--stacks N] [--turns N] [--json FILE] "
-			"[--data FILE] [NAME COMMAND]...\n");
+			"[--data FILE] [--framehop FILE] [--unlike] [NAME COMMAND]...\n");
 		exit(2);
 	}
+}
+
+static void find_unwinders(void)
+{
+	if (&bench_before)
+		unwinders[nr_unwinders++] = &bench_before;
+	if (run.framehop && bench_framehop_open(run.framehop))
+		unwinders[nr_unwinders++] = &bench_framehop;
+	unwinders[nr_unwinders++] = &bench_libunwind;
+	unwinders[nr_unwinders++] = &bench_libdwfl;
 }
 
 int main(int argc, char **argv)
@@ -328,8 +417,9 @@ int main(int argc, char **argv)
 
 	parse(argc, argv);
 	programs = alloc_array(NULL, argc, sizeof(*programs));
-	printf("ns of a frame, in each column: %s, %s, %s; first by second\n", unwinders[0]->name,
-	       unwinders[1]->name, unwinders[2]->name);
+	find_unwinders();
+	printf("%-19s %6s  %-15s  %-15s  %s\n", "ns of a frame", "same", figure_names[PASS],
+	       figure_names[HOT], figure_names[COLD]);
 	for (i = optind; i + 1 < argc; i += 2) {
 		programs[n] = (struct program){ .name = argv[i] };
 		if (!measure(&programs[n], argv[i + 1]))

@@ -11,6 +11,14 @@
 #include "kmod/store.h"
 #include "kmod/walk.h"
 
+#ifdef BEFORE		/* built of the sources of another version */
+#define bench_ours	bench_before
+#define NAME		"before"
+#define ours		before
+#else
+#define NAME		"beeunwind"
+#endif
+
 static const struct bench_stack *replayed;
 
 /* As the kernel's, but with memcpy() in place of the exception table. */
@@ -91,28 +99,15 @@ static void ours_prepare(struct bench_space *space)
 	space->ours = map;
 }
 
-static void ours_regs(const struct bench_stack *stack, struct pt_regs *regs)
-{
-	const uint64_t *r = stack->regs;
-
-	*regs = (struct pt_regs){
-		.ax = r[0], .dx = r[1], .cx = r[2], .bx = r[3], .si = r[4], .di = r[5], .bp = r[6],
-		.sp = r[7], .r8 = r[8], .r9 = r[9], .r10 = r[10], .r11 = r[11], .r12 = r[12],
-		.r13 = r[13], .r14 = r[14], .r15 = r[15], .ip = r[16], .cs = 0x33,
-	};
-}
-
 static struct bee_rule_cache cache __aligned(64);
 
 static size_t ours_walk(const struct bench_stack *stack, uint64_t *ips)
 {
 	static struct bee_walk walk __aligned(64) = { .cache = &cache };
-	struct pt_regs regs;
 	size_t n = 0;
 
 	replayed = stack;
-	ours_regs(stack, &regs);
-	bee_walk_start(&walk, stack->space->ours, &regs);
+	bee_walk_start(&walk, stack->space->ours, (const struct pt_regs *)stack->user);
 	do {
 		ips[n++] = walk.frame.ip;
 	} while (n < BENCH_MAX_DEPTH && !bee_walk_next(&walk));
@@ -126,5 +121,5 @@ static void ours_forget(const struct bench_space *space)
 }
 
 const struct bench_unwinder bench_ours = {
-	"beeunwind", ours_prepare, ours_forget, ours_walk,
+	NAME, ours_prepare, ours_forget, ours_walk,
 };

@@ -67,7 +67,8 @@ static const Dwfl_Callbacks dwfl_callbacks = {
 	.debuginfo_path = &no_debuginfo_path,
 };
 
-static bool map_bias(const struct bench_map *map, Elf *elf, uint64_t *bias)
+/* bench_map_bias() - find where the file's address 0 is; false: no code of it is at @map. */
+bool bench_map_bias(const struct bench_map *map, Elf *elf, uint64_t *bias)
 {
 	size_t i, n;
 	GElf_Phdr p;
@@ -94,7 +95,7 @@ static void dwfl_report(Dwfl *dwfl, const struct bench_map *map)
 	if (fd < 0)
 		return;
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (!elf || !map_bias(map, elf, &bias) ||
+	if (!elf || !bench_map_bias(map, elf, &bias) ||
 	    !dwfl_report_elf(dwfl, map->file->path, map->file->path, fd, bias, true))
 		close(fd);
 	elf_end(elf);

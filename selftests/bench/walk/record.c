@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Record stacks of a running program by ptrace. */
+#include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -100,11 +101,31 @@ static void space_parse(struct bench_space *space)
 	free(copy);
 }
 
-/* The mappings of @pid: those of @last if nothing has changed.  *@stack_end: end of its stack. */
+/* Keep the lines of @text that space_parse() is going to read. */
+static void keep_files(char *text)
+{
+	char *to = text, *line, *next = text;
+
+	while ((line = strsep(&next, "\n"))) {
+		size_t n = strlen(line);
+
+		if (!strchr(line, '/') && !strstr(line, "[vdso]"))
+			continue;
+		memmove(to, line, n);
+		to += n;
+		*to++ = '\n';
+	}
+	*to = '\0';
+}
+
+/*
+ * The mappings of files that @pid has: those of @last if they are the same.  *@stack_end: end of
+ * its stack.
+ */
 static struct bench_space *space_read(pid_t pid, struct bench_space *last, uint64_t sp,
 				      uint64_t *stack_end)
 {
-	char name[32], *text = alloc_array(NULL, MAX_MAPS, 1), *line;
+	char name[32], *text = alloc_array(NULL, MAX_MAPS + 1, 1), *line;
 	struct bench_space *space;
 	unsigned long long start, end;
 	size_t n;
@@ -120,6 +141,7 @@ static struct bench_space *space_read(pid_t pid, struct bench_space *last, uint6
 	for (line = text; line && *line; line = strchr(line, '\n'), line += !!line)
 		if (sscanf(line, "%llx-%llx", &start, &end) == 2 && start <= sp && sp < end)
 			*stack_end = end;
+	keep_files(text);
 	if (last && !strcmp(last->text, text)) {
 		free(text);
 		return last;
@@ -129,6 +151,9 @@ static struct bench_space *space_read(pid_t pid, struct bench_space *last, uint6
 	space_parse(space);
 	return space;
 }
+
+static_assert(sizeof(struct user_regs_struct) == BENCH_USER_REGS * sizeof(uint64_t),
+	      "BENCH_USER_REGS");
 
 static bool stack_read(pid_t pid, struct bench_space *last, struct bench_stack *stack)
 {
@@ -143,6 +168,7 @@ static bool stack_read(pid_t pid, struct bench_space *last, struct bench_stack *
 			  r.r11, r.r12, r.r13, r.r14, r.r15, r.rip },
 		.start = r.rsp - RED_ZONE,
 	};
+	memcpy(stack->user, &r, sizeof(stack->user));
 	stack->space = space_read(pid, last, r.rsp, &end);
 	if (!stack->space->nr || end <= stack->start)
 		return false;

@@ -3,12 +3,15 @@
 #ifndef BEE_BENCH_WALK_H
 #define BEE_BENCH_WALK_H
 
+#include <libelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #define BENCH_REGS	17	/* by DWARF number; 16 is rip */
+#define BENCH_USER_REGS	27
+#define BENCH_FP	6
 #define BENCH_SP	7
 #define BENCH_IP	16
 #define BENCH_MAX_DEPTH	512
@@ -36,6 +39,7 @@ struct bench_map {
  * @size: bytes
  * @next: in the list of all
  * @ours: what ours.c knows of it
+ * @before: what another version of the module knows of it
  */
 struct bench_mapped {
 	char			*path;
@@ -43,14 +47,17 @@ struct bench_mapped {
 	size_t			 size;
 	struct bench_mapped	*next;
 	void			*ours;
+	void			*before;
 };
 
 /**
  * struct bench_space - an address space at one moment
  * @maps: its mappings of files, ascending
  * @nr: number of them
- * @text: /proc/PID/maps
+ * @text: the lines of /proc/PID/maps with these
  * @ours: what each unwinder has prepared for it
+ * @before: see @ours
+ * @framehop: see @ours
  * @libdwfl: see @ours
  * @libunwind: see @ours
  */
@@ -59,6 +66,8 @@ struct bench_space {
 	size_t			 nr;
 	char			*text;
 	void			*ours;
+	void			*before;
+	void			*framehop;
 	void			*libdwfl;
 	void			*libunwind;
 };
@@ -70,6 +79,7 @@ struct bench_space {
  * @start: address of @bytes
  * @size: bytes recorded
  * @bytes: the stack, from the red zone to its start
+ * @user: all registers as the kernel has them: struct pt_regs, and segments
  */
 struct bench_stack {
 	struct bench_space	*space;
@@ -77,6 +87,7 @@ struct bench_stack {
 	uint64_t		 start;
 	size_t			 size;
 	uint8_t			*bytes;
+	uint64_t		 user[BENCH_USER_REGS];
 };
 
 /**
@@ -93,11 +104,15 @@ struct bench_unwinder {
 	size_t		(*walk)(const struct bench_stack *stack, uint64_t *ips);
 };
 
-extern const struct bench_unwinder bench_ours, bench_libdwfl, bench_libunwind;
+extern const struct bench_unwinder bench_ours, bench_framehop, bench_libdwfl, bench_libunwind;
+/* The walk of another version of the module, if one was built. */
+extern const struct bench_unwinder bench_before __attribute__((weak));
 
 int bench_open(const char *path);
 size_t bench_record(char **argv, struct bench_stack *stacks, size_t max);
 struct bench_mapped *bench_map_file(const char *path);
+bool bench_map_bias(const struct bench_map *map, Elf *elf, uint64_t *bias);
+bool bench_framehop_open(const char *path);
 void bench_own(unsigned int depth);
 bool bench_read(const struct bench_stack *stack, uint64_t addr, void *to, size_t n);
 const struct bench_map *bench_find_map(const struct bench_space *space, uint64_t addr);
