@@ -26,41 +26,22 @@ static bool callchain_is_ours(struct pt_regs *regs)
 	return current->mm && !(current->flags & not_user) && bee_arch_is_walkable(regs);
 }
 
-/* Where a walk's frames go: to perf, or if @perf is NULL to an array. */
-struct callchain_sink {
-	struct perf_callchain_entry_ctx	*perf;
-	unsigned long			*ips;
-	u32				nr;
-	u32				max;
-};
-
-/* Return: whether there is no room. */
-static __always_inline bool callchain_store(struct callchain_sink *to, u64 ip)
+/* Walk the stack: the ips of at most @max frames come to @ips.  Return: how many. */
+static __always_inline u32 callchain_walk(struct bee_walk *walk, u64 *ips, u32 max,
+					  struct pt_regs *regs, struct bee_mm *m,
+					  const struct bee_map *map)
 {
-	if (to->perf)
-		return perf_callchain_store(to->perf, ip);
-	if (to->nr >= to->max)
-		return true;
-	to->ips[to->nr++] = ip;
-	return false;
-}
-
-static __always_inline void callchain_walk(struct bee_walk *walk, struct callchain_sink *to,
-					   struct pt_regs *regs, struct bee_mm *m,
-					   const struct bee_map *map)
-{
-	enum beeunwind_stop stop;
+	enum beeunwind_stop stop = BEEUNWIND_STOP_DEPTH;
 	u32 frames = 0;
+	u64 beyond;
 
 	bee_walk_start(walk, map, regs);
-	do {
-		if (callchain_store(to, walk->frame.ip)) {
+	if (max) {
+		ips[frames++] = walk->frame.ip;
+		frames += bee_walk_callers(walk, ips + 1, max - 1, &stop);
+		if (!stop && bee_walk_callers(walk, &beyond, 1, &stop))
 			stop = BEEUNWIND_STOP_DEPTH;
-			break;
-		}
-		frames++;
-		stop = bee_walk_next(walk);
-	} while (!stop);
+	}
 
 	bee_stats_add(frames, frames);
 	bee_stats_add(fp_steps, walk->fp_steps);
@@ -70,6 +51,13 @@ static __always_inline void callchain_walk(struct bee_walk *walk, struct callcha
 		bee_code_announce(&m->told, m->cookie, READ_ONCE(m->generation));
 	if (walk->file)
 		atomic_inc(&walk->file->stop[stop]);
+	return frames;
+}
+
+/* How many more entries perf_callchain_store() would store. */
+static u32 callchain_room(const struct perf_callchain_entry_ctx *ctx)
+{
+	return ctx->contexts_maxed || ctx->nr >= ctx->max_stack ? 0 : ctx->max_stack - ctx->nr;
 }
 
 /**
@@ -91,6 +79,7 @@ void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *re
 {
 	const struct bee_map *map;
 	struct bee_mm *m;
+	u32 nr;
 
 	bee_stats_add(hits, 1);
 	if (!callchain_is_ours(regs))
@@ -99,10 +88,11 @@ void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *re
 	m = bee_mm_find(current->mm);
 	map = m ? rcu_dereference(m->map) : NULL;
 	if (map) {
-		struct callchain_sink to = { .perf = ctx };
-
-		callchain_walk(this_cpu_ptr(bee_percpu_walks) + interrupt_context_level(), &to,
-			       regs, m, map);
+		nr = callchain_walk(this_cpu_ptr(bee_percpu_walks) + interrupt_context_level(),
+				    ctx->entry->ip + ctx->entry->nr, callchain_room(ctx), regs, m,
+				    map);
+		ctx->entry->nr += nr;
+		ctx->nr += nr;
 		ctx->max_stack = 0;
 	}
 	rcu_read_unlock();
@@ -121,12 +111,12 @@ void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *re
  * allocate, lock or print.
  * Return: the number of frames, or 0 if the stack is not walked.
  */
-u32 bee_callchain_deferred(unsigned long *ips, u32 max)
+u32 bee_callchain_deferred(u64 *ips, u32 max)
 {
-	struct callchain_sink to = { .ips = ips, .max = max };
 	struct pt_regs *regs = task_pt_regs(current);
 	const struct bee_map *map;
 	struct bee_mm *m;
+	u32 nr = 0;
 
 	bee_stats_add(hits, 1);
 	if (!callchain_is_ours(regs))
@@ -135,9 +125,9 @@ u32 bee_callchain_deferred(unsigned long *ips, u32 max)
 	m = bee_mm_find(current->mm);
 	map = m ? rcu_dereference(m->map) : NULL;
 	if (map)
-		callchain_walk(this_cpu_ptr(bee_percpu_walks) + BEE_CONTEXT_DEFERRED, &to, regs, m,
-			       map);
+		nr = callchain_walk(this_cpu_ptr(bee_percpu_walks) + BEE_CONTEXT_DEFERRED, ips, max,
+				    regs, m, map);
 	rcu_read_unlock();
-	return to.nr;
+	return nr;
 }
 #endif

@@ -9,6 +9,6 @@ struct perf_callchain_entry_ctx;
 struct pt_regs;
 
 void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs);
-u32 bee_callchain_deferred(unsigned long *ips, u32 max);
+u32 bee_callchain_deferred(u64 *ips, u32 max);
 
 #endif /* BEE_CALLCHAIN_H */

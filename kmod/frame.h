@@ -349,10 +349,23 @@ static inline enum beeunwind_stop bee_frame_step(struct bee_uread *mem, const st
 }
 
 /**
- * bee_frame_step_word() - step from a frame to its caller by a simple rule
+ * struct bee_simple_frame - what simple rules need of a frame, and change
+ * @sp: stack pointer
+ * @fp: rbp, if @fp_known
+ * @fp_known: as in struct bee_frame
+ */
+struct bee_simple_frame {
+	u64	sp;
+	u64	fp;
+	bool	fp_known;
+};
+
+/**
+ * bee_simple_step() - step from a frame to its caller by a simple rule
  * @mem: memory of the process
  * @word: the rule at the frame's lookup ip; bee_word_is_simple()
- * @f: the frame; set to its caller if that is found, otherwise left as it is
+ * @s: the frame; set to its caller if that is found, otherwise left as it is
+ * @ra: filled: the caller's ip
  *
  * Does what bee_frame_step() does with the decoded rule, for most frames of a walk.  The caller's
  * sp is always greater than the frame's.
@@ -360,40 +373,64 @@ static inline enum beeunwind_stop bee_frame_step(struct bee_uread *mem, const st
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  * Return: BEEUNWIND_STOP_NONE, or why there is no caller.
  */
-static inline enum beeunwind_stop bee_frame_step_word(struct bee_uread *mem, u32 word,
-						      struct bee_frame *f)
+static __always_inline enum beeunwind_stop bee_simple_step(struct bee_uread *mem, u32 word,
+							   struct bee_simple_frame *s, u64 *ra)
 {
 	/* Both fields in bytes: times 8 and out of their place with one shift each. */
 	u64 cfa = word << (3 - BEE_WORD_CFA_SHIFT) & BEE_WORD_CFA_FIELD << 3;
 	u64 slot = word >> (BEE_WORD_FP_SHIFT - 3) & BEE_WORD_FP_MAX << 3;
-	u64 ra, fp = 0;
+	u64 fp = 0;
 
 	if ((word & BEE_WORD_KIND) == BEE_WORD_RSP)
-		cfa += f->sp;
-	else if (f->fp_known)
-		cfa += f->fp;
+		cfa += s->sp;
+	else if (s->fp_known)
+		cfa += s->fp;
 	else
 		return BEEUNWIND_STOP_UNKNOWN_REGISTER;
 	if (cfa & 7)
 		return BEEUNWIND_STOP_MISALIGNED;
-	if (cfa <= f->sp)
+	if (cfa <= s->sp)
 		return BEEUNWIND_STOP_NO_PROGRESS;
-	if (!bee_uread_u64(mem, cfa - 8, &ra))
+	if (!bee_uread_u64(mem, cfa - 8, ra))
 		return BEEUNWIND_STOP_READ_FAULT;
 	if (slot) {
-		f->fp_known = bee_uread_u64(mem, cfa - slot, &fp);
-		f->fp = fp;
+		s->fp_known = bee_uread_u64(mem, cfa - slot, &fp);
+		s->fp = fp;
 	}
-	f->callee_sp = f->sp;
-	f->callee_gpr = f->gpr;
-	f->callee_saved = f->saved;
-	f->ip = ra;
-	f->sp = cfa;
-	f->slot = cfa - 8;
+	s->sp = cfa;
+	return BEEUNWIND_STOP_NONE;
+}
+
+/** bee_frame_simple() - the part of a frame that simple rules need.  Context: Any. */
+static inline struct bee_simple_frame bee_frame_simple(const struct bee_frame *f)
+{
+	return (struct bee_simple_frame) { .sp = f->sp, .fp = f->fp, .fp_known = f->fp_known };
+}
+
+/**
+ * bee_frame_set_simple() - a frame that bee_simple_step() has led to
+ * @f: the frame from which the first step was made; set to that after the last
+ * @s: the frame after the last step
+ * @ip: its ip
+ * @callee_sp: stack pointer of the frame before it
+ * @first: whether this was one step only, and not several
+ *
+ * Context: Any.
+ */
+static inline void bee_frame_set_simple(struct bee_frame *f, const struct bee_simple_frame *s,
+					u64 ip, u64 callee_sp, bool first)
+{
+	f->callee_sp = callee_sp;
+	f->callee_gpr = first ? f->gpr : NULL;
+	f->callee_saved = first ? f->saved : 0;
+	f->ip = ip;
+	f->sp = s->sp;
+	f->fp = s->fp;
+	f->fp_known = s->fp_known;
+	f->slot = s->sp - 8;
 	f->gpr = NULL;
 	f->saved = 0;
 	f->activation = false;
-	return BEEUNWIND_STOP_NONE;
 }
 
 /**

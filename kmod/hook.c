@@ -68,7 +68,7 @@ HOOK_CALLBACK(hook_unwind_user)
 	u32 nr;
 
 	preempt_disable_notrace();
-	nr = bee_callchain_deferred(trace->entries, HOOK_ARG(1));
+	nr = bee_callchain_deferred((u64 *)trace->entries, HOOK_ARG(1));
 	preempt_enable_notrace();
 	if (!nr)
 		return;

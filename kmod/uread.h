@@ -106,7 +106,7 @@ static noinline bool uread_u64_slow(struct bee_uread *mem, u64 addr, u64 *value)
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  * Return: false if the memory is not present.
  */
-static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
+static __always_inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 {
 	unsigned long at;
 	u64 word;

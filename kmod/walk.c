@@ -133,22 +133,27 @@ static noinline u32 walk_look_up(struct bee_walk *walk, u32 place, struct bee_ca
 	return first->word;
 }
 
-/* The rule of the current frame, whose range has a table. */
-static __always_inline u32 walk_word(struct bee_walk *walk)
+/* The rule at a place of the text of a table. */
+static __always_inline u32 walk_word_at(struct bee_walk *walk, const struct bee_stored *stored,
+					u32 place)
 {
-	const struct bee_stored *stored = walk->stored;
-	u64 ip = bee_frame_lookup_ip(&walk->frame), place = ip - walk->text;
-	struct bee_cached_rule *cached;
+	struct bee_cached_rule *cached = bee_rule_cache_at(walk->cache, stored->serial, place);
 
-	if (unlikely(!stored->one_segment))
-		place = bee_stored_pc(stored, bee_range_offset(walk->range, ip)) -
-			stored->table.base;
-	if (unlikely(place >= stored->table.span))
-		return BEE_WORD_GAP;
-	cached = bee_rule_cache_at(walk->cache, stored->serial, place);
 	if (unlikely(!bee_cached_rule_is(cached, stored->serial, place)))
 		return walk_look_up(walk, place, cached);
 	return cached->word;
+}
+
+/* The rule of the current frame, whose range has a table. */
+static u32 walk_word(struct bee_walk *walk)
+{
+	const struct bee_stored *stored = walk->stored;
+	u64 ip = bee_frame_lookup_ip(&walk->frame), place = ip - walk->text;
+
+	if (!stored->one_segment)
+		place = bee_stored_pc(stored, bee_range_offset(walk->range, ip)) -
+			stored->table.base;
+	return place < stored->table.span ? walk_word_at(walk, stored, place) : BEE_WORD_GAP;
 }
 
 /*
@@ -243,10 +248,10 @@ static noinline enum beeunwind_stop walk_step_no_table(struct bee_walk *walk)
 	return walk_step_guess(walk, BEEUNWIND_STOP_NO_TABLE);
 }
 
-/* @word: the rule of the current frame, if it is not simple. */
-static noinline enum beeunwind_stop walk_step_special(struct bee_walk *walk, u32 word)
+/* A step by any rule. */
+static noinline enum beeunwind_stop walk_step_table(struct bee_walk *walk)
 {
-	bee_table_decode(&walk->stored->table, word, &walk->rule);
+	bee_table_decode(&walk->stored->table, walk_word(walk), &walk->rule);
 	switch (walk->rule.kind) {
 	case BEE_RULE_KNOWN:
 		return walk_step_rule(walk);
@@ -257,36 +262,75 @@ static noinline enum beeunwind_stop walk_step_special(struct bee_walk *walk, u32
 	return BEEUNWIND_STOP_UNSUPPORTED;
 }
 
-/**
- * bee_walk_next() - step to the caller of the current frame
- * @walk: a started walk; on success walk->frame becomes the caller, otherwise it is invalid
+/*
+ * Steps by simple rules in one range, which most are, with the frame in registers: up to @max, or
+ * the first that leaves the range or has another rule.
  *
- * Costs a look into the cache of rules, at most one table lookup and one search in the ranges, and
- * a few words of user memory.
+ * @ips, @stop, return: as bee_walk_callers().  None, and no reason: a step of another kind is next.
+ */
+static u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max, enum beeunwind_stop *stop)
+{
+	const struct bee_stored *stored = walk->stored;
+	struct bee_simple_frame frame = bee_frame_simple(&walk->frame);
+	u64 ip = bee_frame_lookup_ip(&walk->frame), start = walk->range->start;
+	u64 last = walk->range->end - 1 - start, callee_sp = 0, ra = 0, place;
+	bool inside = stored->one_segment;
+	u32 word, n = 0;
+
+	while (inside && n < max) {
+		place = ip - walk->text;
+		if (unlikely(place >= stored->table.span))
+			break;
+		word = walk_word_at(walk, stored, place);
+		if (unlikely(!bee_word_is_simple(word)))
+			break;
+		callee_sp = frame.sp;
+		*stop = bee_simple_step(&walk->mem, word, &frame, &ra);
+		if (unlikely(*stop))
+			return n;
+		ips[n++] = ra;
+		ip = ra - 1;
+		/* In the same range walk_arrive() has nothing to do; behind it may be a trampoline. */
+		inside = ip - start < last;
+	}
+	if (!n)
+		return 0;
+	bee_frame_set_simple(&walk->frame, &frame, ra, callee_sp, n == 1);
+	if (inside)
+		return n;
+	*stop = walk_arrive(walk, callee_sp);
+	ips[n - 1] = walk->frame.ip;
+	return *stop ? n - 1 : n;
+}
+
+/**
+ * bee_walk_callers() - step to the callers of the current frame, one after the other
+ * @walk: a started walk; walk->frame becomes the last caller, and is invalid after the walk's end
+ * @ips: filled: the ip of each caller, the first one's first
+ * @max: room in @ips
+ * @stop: filled: BEEUNWIND_STOP_NONE, or why the walk ended
+ *
+ * A step costs a look into the cache of rules, at most one table lookup and one search in the
+ * ranges, and a few words of user memory.
  *
  * Context: Any, NMI-safe.  Caller holds the RCU read lock since bee_walk_start().  Does not
  * fault, sleep, allocate, lock or print.
- * Return: BEEUNWIND_STOP_NONE, or why the walk ended.
+ * Return: number of callers that were found: @max, unless the walk ended before.
  */
-enum beeunwind_stop bee_walk_next(struct bee_walk *walk)
+u32 bee_walk_callers(struct bee_walk *walk, u64 *ips, u32 max, enum beeunwind_stop *stop)
 {
-	const struct bee_range *range = walk->range;
-	u64 sp = walk->frame.sp, ip;
-	enum beeunwind_stop stop;
-	u32 word;
+	u32 n = 0, some;
 
-	walk->file = range ? range->file : NULL;
-	if (unlikely(!walk->stored))
-		return walk_step_no_table(walk);
-	word = walk_word(walk);
-	if (unlikely(!bee_word_is_simple(word)))
-		return walk_step_special(walk, word);
-	stop = bee_frame_step_word(&walk->mem, word, &walk->frame);
-	if (unlikely(stop))
-		return stop;
-	/* Most callers are in the same range, and no trampoline: then walk_arrive() agrees. */
-	ip = walk->frame.ip;
-	if (!PAGE_ALIGNED(ip) && bee_range_contains(range, ip - 1))
-		return BEEUNWIND_STOP_NONE;
-	return walk_arrive(walk, sp);
+	*stop = BEEUNWIND_STOP_NONE;
+	while (n < max && !*stop) {
+		walk->file = walk->range ? walk->range->file : NULL;
+		some = walk->stored ? walk_simple(walk, ips + n, max - n, stop) : 0;
+		n += some;
+		if (some || *stop)
+			continue;
+		*stop = walk->stored ? walk_step_table(walk) : walk_step_no_table(walk);
+		if (!*stop)
+			ips[n++] = walk->frame.ip;
+	}
+	return n;
 }

@@ -58,6 +58,6 @@ struct bee_walk {
 };
 
 void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const struct pt_regs *regs);
-enum beeunwind_stop bee_walk_next(struct bee_walk *walk);
+u32 bee_walk_callers(struct bee_walk *walk, u64 *ips, u32 max, enum beeunwind_stop *stop);
 
 #endif /* BEE_WALK_H */

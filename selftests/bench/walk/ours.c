@@ -104,14 +104,12 @@ static struct bee_rule_cache cache __aligned(64);
 static size_t ours_walk(const struct bench_stack *stack, uint64_t *ips)
 {
 	static struct bee_walk walk __aligned(64) = { .cache = &cache };
-	size_t n = 0;
+	enum beeunwind_stop stop;
 
 	replayed = stack;
 	bee_walk_start(&walk, stack->space->ours, (const struct pt_regs *)stack->user);
-	do {
-		ips[n++] = walk.frame.ip;
-	} while (n < BENCH_MAX_DEPTH && !bee_walk_next(&walk));
-	return n;
+	ips[0] = walk.frame.ip;
+	return 1 + bee_walk_callers(&walk, (u64 *)ips + 1, BENCH_MAX_DEPTH - 1, &stop);
 }
 
 static void ours_forget(const struct bench_space *space)

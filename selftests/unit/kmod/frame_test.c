@@ -503,6 +503,8 @@ static void test_step_word(void)
 			   (random >> 2 & 31) << BEE_WORD_MENU_SHIFT;
 		struct bee_frame f = activation(), g;
 		enum beeunwind_stop stop, word_stop;
+		struct bee_simple_frame simple;
+		u64 ra;
 
 		f.sp += (random >> 8 & 3) ? 0 : random >> 10 & 15;
 		f.fp += (random >> 16 & 3) ? (s64)(random >> 18 & 0xff0) - 0x800 : random >> 18 & 15;
@@ -512,7 +514,10 @@ static void test_step_word(void)
 		g = f;
 		bee_table_decode(&table, word, &rule);
 		stop = bee_frame_step(&memory, &rule, &f);
-		word_stop = bee_frame_step_word(&memory, word, &g);
+		simple = bee_frame_simple(&g);
+		word_stop = bee_simple_step(&memory, word, &simple, &ra);
+		if (!word_stop)
+			bee_frame_set_simple(&g, &simple, ra, g.sp, true);
 		equal = stop == word_stop && frames_equal(&f, &g);
 		met[stop] = true;
 	}

@@ -55,11 +55,20 @@ u32 bee_table_word(const struct bee_table *table, u64 place)
 
 void bee_table_decode(const struct bee_table *table, u32 word, struct bee_rule *rule)
 {
+	s32 n = word >> BEE_WORD_CFA_SHIFT & BEE_WORD_CFA_FIELD;
+	s32 slot = word >> BEE_WORD_FP_SHIFT & BEE_WORD_FP_MAX;
+
 	(void)table;
 	*rule = (struct bee_rule) {
-		.kind = (word & BEE_WORD_KIND) == BEE_WORD_FULL ? BEE_RULE_KNOWN : BEE_RULE_GAP,
+		.kind = word == BEE_WORD_GAP ? BEE_RULE_GAP : BEE_RULE_KNOWN,
 		.cfa_reg = BEE_REG_RBX, .ra_off = -8,
 	};
+	if (bee_word_is_simple(word)) {
+		rule->cfa_reg = word & BEE_WORD_KIND ? BEE_REG_RBP : BEE_REG_RSP;
+		rule->cfa_off = 8 * n;
+		rule->fp = slot ? BEE_FP_CFA : BEE_FP_SAME;
+		rule->fp_off = -8 * slot;
+	}
 }
 
 /* The second segment's text is behind the first one's, at another distance than in the file. */
@@ -142,13 +151,14 @@ static const struct pt_regs regs = {
 };
 
 /* Walk @depth frames.  Return: the stack pointer of the last, or 0 if there were less. */
-static u64 walk_to(struct bee_walk *walk, int depth)
+static u64 walk_to(struct bee_walk *walk, u32 depth)
 {
+	enum beeunwind_stop stop;
+	u64 ips[DEPTH];
+
 	bee_walk_start(walk, &space_map, &regs);
-	while (depth--)
-		if (bee_walk_next(walk))
-			return 0;
-	return walk->frame.sp;
+	bee_walk_callers(walk, ips, depth, &stop);
+	return stop ? 0 : walk->frame.sp;
 }
 
 static void test_hit(void)
@@ -337,10 +347,123 @@ static void test_replaced(void)
 	walk_free(walk);
 }
 
+/* Mostly simple rules of all kinds; few without a rule. */
+static u32 rule_any(u64 place)
+{
+	u32 mix = hash_32(place, 32), slot = mix >> 8 & 7, n = 1 + (mix >> 4 & 7);
+
+	if (!(mix >> 16 & 31))
+		return BEE_WORD_GAP;
+	if (!(mix >> 27))
+		n = WORDS;
+	if (!(mix >> 21 & 63))
+		return BEE_WORD_RBP | n << BEE_WORD_CFA_SHIFT;
+	return BEE_WORD_RSP | n << BEE_WORD_CFA_SHIFT |
+	       (slot < 3 ? (slot + 2) << BEE_WORD_FP_SHIFT : 0);
+}
+
+/* Return addresses, words of the stack for rbp, and sometimes what leads nowhere. */
+static void random_stack(void)
+{
+	int i;
+
+	for (i = 0; i < WORDS; i++) {
+		u64 random = random_u64();
+
+		stack[i] = (random & 1 << 20 ? OTHER : TEXT) + random % SIZE;
+		if (!(random >> 24 & 63))
+			stack[i] = STACK + (random >> 30) % sizeof(stack);
+		else if (!(random >> 32 & 255))
+			stack[i] &= PAGE_MASK;
+		else if (!(random >> 40 & 255))
+			stack[i] = 0;
+		else if (!(random >> 48 & 127))
+			stack[i] = TEXT + SIZE + (random & 1);
+	}
+}
+
+/* Each step as if its rule were not simple. */
+static u32 walk_slowly(struct bee_walk *walk, u64 *ips, u32 max, enum beeunwind_stop *stop)
+{
+	u32 n = 0;
+
+	*stop = BEEUNWIND_STOP_NONE;
+	while (n < max) {
+		walk->file = walk->range->file;
+		*stop = walk_step_table(walk);
+		if (*stop)
+			break;
+		ips[n++] = walk->frame.ip;
+	}
+	return n;
+}
+
+static u32 walk_by_ones(struct bee_walk *walk, u64 *ips, u32 max, enum beeunwind_stop *stop)
+{
+	u32 n = 0;
+
+	*stop = BEEUNWIND_STOP_NONE;
+	while (n < max && !*stop)
+		n += bee_walk_callers(walk, ips + n, 1, stop);
+	return n;
+}
+
+/* With registers of its own, each. */
+static bool same_frame(const struct bee_walk *a, const struct bee_walk *b)
+{
+	struct bee_frame f = a->frame, g = b->frame;
+
+	if ((f.gpr == a->gpr) != (g.gpr == b->gpr) ||
+	    (f.callee_gpr == a->gpr) != (g.callee_gpr == b->gpr))
+		return false;
+	return f.ip == g.ip && f.sp == g.sp && f.fp == g.fp && f.fp_known == g.fp_known &&
+	       f.slot == g.slot && f.saved == g.saved && f.callee_sp == g.callee_sp &&
+	       f.callee_saved == g.callee_saved && f.activation == g.activation;
+}
+
+static void test_same(void)
+{
+	struct bee_walk *walk = walk_new(), *slow = walk_new(), *ones = walk_new();
+	u64 a[DEPTH], b[DEPTH], c[DEPTH];
+	enum beeunwind_stop stop, slow_stop, ones_stop;
+	bool same = true, met[BEEUNWIND_STOP_MAX + 1] = {};
+	u32 i, n, max, deep = 0;
+
+	reset();
+	rule_at[0] = rule_any;
+	rule_at[1] = rule_any;
+	for (i = 0; i < 20000 && same; i++) {
+		if (!(i % 100))
+			random_stack();
+		stack[0x108 / 8 + random_u64() % 4] = TEXT + 1 + random_u64() % SIZE;
+		max = random_u64() % DEPTH;
+		bee_walk_start(walk, &space_map, &regs);
+		bee_walk_start(slow, &space_map, &regs);
+		bee_walk_start(ones, &space_map, &regs);
+		n = bee_walk_callers(walk, a, max, &stop);
+		same = n == walk_slowly(slow, b, max, &slow_stop) && stop == slow_stop &&
+		       n == walk_by_ones(ones, c, max, &ones_stop) && stop == ones_stop &&
+		       !memcmp(a, b, n * sizeof(*a)) && !memcmp(a, c, n * sizeof(*a)) &&
+		       walk->file == slow->file && walk->file == ones->file &&
+		       (stop || (same_frame(walk, slow) && same_frame(walk, ones)));
+		met[stop] = true;
+		deep += n > 8;
+	}
+	ksft_test_result(same && deep > 1000 && met[BEEUNWIND_STOP_OUTERMOST] &&
+			 met[BEEUNWIND_STOP_GAP] && met[BEEUNWIND_STOP_READ_FAULT] &&
+			 met[BEEUNWIND_STOP_NO_PROGRESS] && met[BEEUNWIND_STOP_MISALIGNED] &&
+			 met[BEEUNWIND_STOP_BAD_RA],
+			 "all steps at once, one at a time, and as if no rule were simple\n");
+	walk_free(walk);
+	walk_free(slow);
+	walk_free(ones);
+}
+
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(13);
+	ksft_set_plan(14);
+	test_same();
 	test_hit();
 	test_miss();
 	test_pair();
