@@ -6,6 +6,7 @@ KVER    ?= $(shell uname -r)
 KDIR    ?= $(firstword $(wildcard /lib/modules/$(KVER)/build) $(newest_headers))
 PREFIX  ?= /usr/local
 KERNELS ?= 6.12 6.1
+COMPILE ?= 6.12-cloud 6.12-rt 6.18 6.19 7.2
 T       ?= 60
 SECONDS ?= 3600
 
@@ -129,8 +130,8 @@ check: setup		## Run all tests, in guests of KERNELS too
 	@selftests/run --kernels "$(KERNELS)"
 
 .PHONY: check-all
-check-all: setup	## Run all tests, in guests of the newest kernel of Debian too
-	@selftests/run --kernels "$(KERNELS) newest"
+check-all: setup	## Run all tests, in guests of Debian's newest kernel too; compile for COMPILE
+	@selftests/run --kernels "$(KERNELS) newest" --compile "$(COMPILE)"
 
 .PHONY: check-fast
 check-fast:		## Run what an edit of one file can break, in seconds

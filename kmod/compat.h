@@ -26,7 +26,7 @@
 #error "beeunwind needs x86-64, CONFIG_DYNAMIC_FTRACE_WITH_ARGS, CONFIG_UPROBES, CONFIG_PERF_EVENTS"
 #endif
 #ifdef CONFIG_PREEMPT_RT
-#error "beeunwind is not made for PREEMPT_RT: its callbacks allocate with preemption off"
+#error "beeunwind is not made for PREEMPT_RT: its callbacks allocate and lock, which sleeps there"
 #endif
 
 /* Before 6.12 struct ftrace_regs has no accessor for arguments. */

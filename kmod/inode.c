@@ -4,6 +4,7 @@
  * and a file system may wait for a network or a FUSE server.  That excludes what stat() and
  * name_to_handle_at() use, i_op->getattr() and s_export_op->encode_fh().
  */
+#include <linux/elf.h>
 #include <linux/fs.h>
 #include <linux/highmem.h>
 #include <linux/pagemap.h>
@@ -39,10 +40,10 @@ void bee_inode_look(struct bee_inode_look *look, const struct inode *inode)
 	look->ctime = timespec64_to_ns(&ctime);
 }
 
-/* Copy the first page of a file, if it is in the page cache. */
-static size_t inode_copy_first_page(const struct inode *inode, void *to)
+/* Copy the first @most bytes of a file, if its first page is in the page cache. */
+static size_t inode_copy_begin(const struct inode *inode, void *to, size_t most)
 {
-	size_t size = min_t(u64, i_size_read(inode), PAGE_SIZE);
+	size_t size = min_t(u64, i_size_read(inode), most);
 	struct folio *folio;
 	void *from;
 
@@ -70,6 +71,8 @@ static size_t inode_copy_first_page(const struct inode *inode, void *to)
  */
 void bee_inode_look_build_id(struct bee_inode_look *look, gfp_t gfp)
 {
+	/* Most have it here, behind the program headers; what is no ELF file has it nowhere. */
+	static const size_t few = 1024;
 	size_t size = 0;
 	void *page;
 
@@ -77,8 +80,14 @@ void bee_inode_look_build_id(struct bee_inode_look *look, gfp_t gfp)
 		return;
 	page = kmalloc(PAGE_SIZE, gfp | __GFP_NOWARN);
 	if (page)
-		size = inode_copy_first_page(look->inode, page);
+		size = inode_copy_begin(look->inode, page, few);
 	if (size)
 		bee_build_id_find(page, size, &look->build_id);
+	if (size == few && !look->build_id.len && !memcmp(page, ELFMAG, SELFMAG)) {
+		size = inode_copy_begin(look->inode, page, PAGE_SIZE);
+		look->build_id = (struct bee_build_id) {};
+		if (size)
+			bee_build_id_find(page, size, &look->build_id);
+	}
 	kfree(page);
 }

@@ -100,23 +100,29 @@ static int update_locked(struct mm_struct *mm, struct pid *pid, struct bee_map_d
 			 struct bee_mm_state *state, struct netlink_ext_ack *extack)
 {
 	struct bee_mm *known = manage_find(mm), *m = known;
-	struct bee_map *old = NULL, *map;
+	struct bee_map_list *old;
+	struct bee_map *map;
 	u64 generation = 0;
 	int ret = 0;
 
-	if (m)
-		old = bee_mm_get_map(m, &generation);
+	old = m ? bee_mm_get_list(m, &generation, extack) : bee_map_list_alloc(0, extack);
+	if (old == ERR_PTR(-ESTALE))
+		return update_stale(m, extack);
+	if (IS_ERR(old))
+		return PTR_ERR(old);
 	if (state->generation != generation || state->cookie != (m ? m->cookie : 0)) {
-		bee_map_put(old);
+		bee_map_list_free(old);
 		return update_stale(m, extack);
 	}
 	if (!m)
 		m = manage_new(mm, pid, extack);
-	if (!m)
+	if (!m) {
+		bee_map_list_free(old);
 		return -ENOMEM;
+	}
 	diff->owner = m->cookie;
 	map = bee_map_apply(old, diff, m->payer, extack);
-	bee_map_put(old);
+	bee_map_list_free(old);
 	if (IS_ERR(map))
 		ret = PTR_ERR(map);
 	else if (!bee_mm_commit_map(m, generation, map))
@@ -153,31 +159,40 @@ int bee_manage_update(struct mm_struct *mm, struct pid *pid, struct bee_map_diff
 	return ret;
 }
 
-/* mmap_lock keeps out all other writers but the callback of an munmap() that has downgraded it. */
-static int scan_locked(struct bee_mm *m, struct netlink_ext_ack *extack)
+/* Return: 0 or -errno; -ESTALE: another writer was faster. */
+static int scan_try(struct bee_mm *m, struct netlink_ext_ack *extack)
 {
-	struct bee_map *old, *map;
+	struct bee_map_list *old, *list;
+	struct bee_map *map = NULL;
 	u64 generation;
 	bool same;
 
+	old = bee_mm_get_list(m, &generation, extack);
+	if (IS_ERR(old))
+		return PTR_ERR(old);
+	list = bee_map_scan(old, m->mm, m->payer, extack);
+	same = !READ_ONCE(m->lost) && !IS_ERR(list) && bee_map_list_is_same(old, list);
+	bee_map_list_free(old);
+	if (IS_ERR(list))
+		return PTR_ERR(list);
+	if (!same)
+		map = bee_map_build(list, m->payer, extack);
+	bee_map_list_free(list);
+	if (IS_ERR(map))
+		return PTR_ERR(map);
+	return same || bee_mm_commit_map(m, generation, map) ? 0 : -ESTALE;
+}
+
+/* mmap_lock keeps out all other writers but the callback of an munmap() that has downgraded it. */
+static int scan_locked(struct bee_mm *m, struct netlink_ext_ack *extack)
+{
+	int ret;
+
 	lockdep_assert_held(&mm_mutex);
-	do {
-		old = bee_mm_get_map(m, &generation);
-		map = bee_map_scan(old, m->mm, m->payer, extack);
-		same = !READ_ONCE(m->lost) && !IS_ERR(map) && bee_map_is_same(old, map);
-		bee_map_put(old);
-		if (IS_ERR(map))
-			return PTR_ERR(map);
-		if (same) {
-			bee_map_put(map);
-			return 0;
-		}
-		if (map && bee_map_link(map, GFP_KERNEL_ACCOUNT, extack)) {
-			bee_map_put(map);
-			return -ENOMEM;
-		}
-	} while (!bee_mm_commit_map(m, generation, map));
-	return 0;
+	do
+		ret = scan_try(m, extack);
+	while (ret == -ESTALE && !READ_ONCE(m->dead));
+	return ret;
 }
 
 /**

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Maps: the ranges of one address space.  A map is built by one writer without a lock, from the
- * ranges before and a change, and is immutable once published.
+ * Maps: the ranges of one address space, in chunks that are immutable once published.
  *
- * Whoever builds a map from an old one holds a reference on the old one, and with it on the
- * files of its ranges, and on its owner.
+ * A change of a map takes the same time and memory however many ranges there are: it makes one
+ * chunk anew, and an entry of the index then leads to that one.  The ranges that stay pass from the
+ * old chunk to the new one with their references on files and their nodes (rmap.c); only what comes
+ * or goes is counted, linked or unlinked.  So of two changes that are prepared from the same chunk
+ * one only can be carried out: bee_map_prepare() builds without a lock, mm.c sees under mm_lock
+ * that nothing else has happened, and bee_map_finish() drops what is left over.
  *
- * A map has a node of the reverse map for each range with a file (rmap.c).  It owns those of its
- * ranges own_first to own_end: it unlinks and frees them.  A published map owns all.  A map that
- * bee_map_splice() has built from that of one address space points to the nodes of the ranges that
- * stay, and owns only the new ones until it replaces the old map: bee_map_take_over().  If it is
- * dropped instead, the nodes that it does not own may be gone already; it does not look at them.
+ * Only a map that one address space has is changed.  Forked ones share it, and the first of them
+ * that changes its ranges gets a copy: bee_map_copy().  Requests have a list of the ranges with
+ * references of its own, and make a map of another list.
+ *
+ * A walk reads the index and then a chunk, and can see a change of one chunk and not an earlier one
+ * of another.  What it finds was there a moment ago, and is in memory until it ends.
  */
 #include <linux/mm.h>
 #include <linux/overflow.h>
@@ -22,43 +26,440 @@
 #include "payer.h"
 #include "rmap.h"
 
-/* Of a map with @room ranges.  Its nodes are charged one by one. */
-static size_t map_size(u32 room)
-{
-	const struct bee_map *map;
-
-	return struct_size(map, ranges, room) + room * sizeof(struct bee_rmap_node *);
-}
+/* Most ranges of a chunk, and how many it gets when several are made at once. */
+#define CHUNK_RANGES	32
+#define CHUNK_FILL	24
+/* With fewer ranges than that for each entry all chunks are made anew. */
+#define CHUNK_SPARSE	4
 
 #define NODE_BYTES	sizeof(struct bee_rmap_node)
 
-static u64 map_bytes(const struct bee_map *map)
+/* For code that has its chunks to itself, or holds mm_lock. */
+#define map_own(p)	rcu_dereference_protected(p, true)
+
+static u32 chunk_nr(const struct bee_chunk *chunk)
 {
-	return map_size(map->room);
+	return chunk ? chunk->nr : 0;
 }
 
 /* The nodes of its ranges, in the same order; NULL for a range without a file. */
-static struct bee_rmap_node **map_nodes(struct bee_map *map)
+static struct bee_rmap_node **chunk_nodes(struct bee_chunk *chunk)
 {
-	return (struct bee_rmap_node **)&map->ranges[map->room];
+	return (struct bee_rmap_node **)&chunk->ranges[chunk->nr];
 }
 
-/* For callbacks, which can wait neither for memory nor for room in the budget. */
-static struct bee_map *map_alloc_nowait(u32 room, struct bee_payer *payer)
+/* Of @nr chunks that have @ranges ranges, without nodes. */
+static u64 chunk_bytes(u32 nr, u32 ranges)
 {
-	struct bee_map *map = NULL;
+	return nr * sizeof(struct bee_chunk) +
+	       ranges * (sizeof(struct bee_range) + sizeof(struct bee_rmap_node *));
+}
 
-	if (room <= BEE_MAP_MAX_RANGES)
-		map = kmalloc(map_size(room), GFP_NOWAIT | __GFP_NOWARN);
-	if (!map)
-		return ERR_PTR(-ENOMEM);
-	*map = (struct bee_map) { .room = room, .refs = REFCOUNT_INIT(1) };
-	if (bee_payer_charge_mm(payer, map_bytes(map))) {
-		map->payer = bee_payer_hold(payer);
-		return map;
+static u64 index_bytes(u32 nr)
+{
+	return sizeof(struct bee_index) + nr * sizeof(struct bee_entry);
+}
+
+/* How many chunks @nr ranges get. */
+static u32 chunks_for(u32 nr)
+{
+	return nr <= CHUNK_RANGES ? !!nr : DIV_ROUND_UP(nr, CHUNK_FILL);
+}
+
+static void index_free_rcu(struct rcu_head *rcu)
+{
+	struct bee_index *index = container_of(rcu, struct bee_index, rcu);
+
+	bee_payer_uncharge_mm(index->payer, index_bytes(index->nr));
+	bee_payer_put(index->payer);
+	kvfree(index);
+}
+
+static void chunk_free_rcu(struct rcu_head *rcu)
+{
+	struct bee_chunk *chunk = container_of(rcu, struct bee_chunk, rcu);
+	u64 bytes = chunk_bytes(1, chunk->nr);
+	u32 i;
+
+	for (i = chunk->own_first; i < chunk->own_end; i++) {
+		/* The pointer says that a node was charged; what it points to may be gone. */
+		if (chunk->ranges[i].file)
+			bytes += NODE_BYTES;
+		if (chunk_nodes(chunk)[i])
+			bee_rmap_free(chunk_nodes(chunk)[i]);
 	}
+	bee_payer_uncharge_mm(chunk->payer, bytes);
+	bee_payer_put(chunk->payer);
+	kfree(chunk);
+}
+
+/*
+ * Drop a chunk with the nodes and references of the ranges from @first to @end; others are in
+ * another chunk.  All is freed a grace period later, when no walk and no reader of the lists can
+ * see it.
+ */
+static void chunk_drop(struct bee_chunk *chunk, u32 first, u32 end)
+{
+	u32 i;
+
+	if (!chunk)
+		return;
+	chunk->own_first = first;
+	chunk->own_end = end;
+	for (i = first; i < end; i++)
+		if (chunk_nodes(chunk)[i])
+			bee_rmap_unlink(chunk->ranges[i].file, chunk_nodes(chunk)[i]);
+	for (i = first; i < end; i++)
+		bee_file_put(chunk->ranges[i].file);
+	call_rcu(&chunk->rcu, chunk_free_rcu);
+}
+
+/* Allocate @nr chunks with @ranges ranges, evenly, for what is charged already. */
+static int chunks_alloc(struct bee_entry *at, u32 nr, u32 ranges, struct bee_payer *payer,
+			gfp_t gfp)
+{
+	struct bee_chunk *chunk;
+	u32 i, n;
+
+	for (i = 0; i < nr; i++) {
+		n = ranges / (nr - i);
+		chunk = kmalloc(chunk_bytes(1, n), gfp | __GFP_NOWARN);
+		if (!chunk)
+			break;
+		*chunk = (struct bee_chunk) { .nr = n, .payer = bee_payer_hold(payer) };
+		RCU_INIT_POINTER(at[i].chunk, chunk);
+		ranges -= n;
+	}
+	if (i == nr)
+		return 0;
+	while (i--) {
+		kfree(map_own(at[i].chunk));
+		bee_payer_put(payer);
+	}
+	return -ENOMEM;
+}
+
+/* Free chunks that nobody has seen, before chunks_link(), with the references of their ranges. */
+static void chunks_discard(struct bee_entry *at, u32 nr)
+{
+	struct bee_chunk *chunk;
+	u32 i, k;
+
+	for (i = 0; i < nr; i++) {
+		chunk = map_own(at[i].chunk);
+		for (k = chunk->own_first; k < chunk->own_end; k++)
+			bee_file_put(chunk->ranges[k].file);
+		bee_payer_put(chunk->payer);
+		kfree(chunk);
+	}
+}
+
+/* For what is charged already; the chunks of its entries are set by the caller. */
+static struct bee_index *index_alloc(u32 nr, struct bee_payer *payer, gfp_t gfp)
+{
+	struct bee_index *index;
+
+	/* In a callback kvmalloc() could not fall back to vmalloc(). */
+	if (gfp == GFP_NOWAIT)
+		index = kmalloc(index_bytes(nr), gfp | __GFP_NOWARN);
+	else
+		index = kvmalloc(index_bytes(nr), gfp | __GFP_NOWARN);
+	if (index)
+		*index = (struct bee_index) { .nr = nr, .payer = bee_payer_hold(payer) };
+	return index;
+}
+
+/* Free an index that nobody has seen. */
+static void index_discard(struct bee_index *index)
+{
+	if (index)
+		bee_payer_put(index->payer);
+	kvfree(index);
+}
+
+/**
+ * struct map_writer - fills new chunks
+ * @at: the entry whose chunk is being filled
+ * @end: entry after the last one
+ * @i: the next range of that chunk
+ * @over: there were more ranges than there is room for
+ */
+struct map_writer {
+	struct bee_entry	*at;
+	struct bee_entry	*end;
+	u32			 i;
+	bool			 over;
+};
+
+/* The chunk to go on with.  NULL: full, so the old ranges are more than they were. */
+static struct bee_chunk *writer_chunk(struct map_writer *w)
+{
+	struct bee_chunk *chunk;
+
+	if (w->at == w->end)
+		return NULL;
+	chunk = map_own(w->at->chunk);
+	if (w->i < chunk->nr)
+		return chunk;
+	w->i = 0;
+	return ++w->at < w->end ? map_own(w->at->chunk) : NULL;
+}
+
+/* @n ranges of @from stay, with their nodes and references. */
+static void writer_keep(struct map_writer *w, struct bee_chunk *from, u32 i, u32 n)
+{
+	struct bee_chunk *chunk;
+	u32 some;
+
+	for (; n; n -= some) {
+		chunk = writer_chunk(w);
+		w->over |= !chunk;
+		if (!chunk)
+			return;
+		some = min_t(u32, n, chunk->nr - w->i);
+		memcpy(&chunk->ranges[w->i], &from->ranges[i], some * sizeof(from->ranges[0]));
+		memcpy(&chunk_nodes(chunk)[w->i], &chunk_nodes(from)[i],
+		       some * sizeof(*chunk_nodes(from)));
+		w->i += some;
+		i += some;
+	}
+}
+
+static void writer_keep_all(struct map_writer *w, struct bee_chunk *from)
+{
+	if (from)
+		writer_keep(w, from, 0, from->nr);
+}
+
+/* A range that is new here, with the caller's reference on its file.  Return: if there is room. */
+static bool writer_add(struct map_writer *w, const struct bee_range *r)
+{
+	struct bee_chunk *chunk = writer_chunk(w);
+
+	w->over |= !chunk;
+	if (!chunk)
+		return false;
+	if (!chunk->own_end)
+		chunk->own_first = w->i;
+	chunk->own_end = w->i + 1;
+	chunk->ranges[w->i] = *r;
+	chunk_nodes(chunk)[w->i] = NULL;
+	w->i++;
+	return true;
+}
+
+/* Whether all chunks have been filled, and with no more than they have room for. */
+static bool writer_is_full(struct map_writer *w)
+{
+	return !w->over && !writer_chunk(w);
+}
+
+/* Enter the new ranges of @nr chunks into the lists of their files. */
+static int chunks_link(struct bee_entry *at, u32 nr, struct bee_map *map, gfp_t gfp)
+{
+	u32 i, k;
+
+	for (i = 0; i < nr; i++) {
+		struct bee_chunk *chunk = map_own(at[i].chunk);
+
+		for (k = chunk->own_first; k < chunk->own_end; k++) {
+			struct bee_file *f = chunk->ranges[k].file;
+
+			if (!f)
+				continue;
+			chunk_nodes(chunk)[k] = bee_rmap_link(f, map, gfp);
+			if (!chunk_nodes(chunk)[k])
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* Where the ranges of each chunk begin, the first one's at @start. */
+static void index_set_starts(struct bee_entry *at, u32 nr, u64 start)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		at[i].start = i ? map_own(at[i].chunk)->ranges[0].start : start;
+}
+
+static void map_free_rcu(struct rcu_head *rcu)
+{
+	struct bee_map *map = container_of(rcu, struct bee_map, rcu);
+
+	bee_payer_uncharge_mm(map->payer, sizeof(*map));
+	bee_payer_put(map->payer);
 	kfree(map);
-	return ERR_PTR(-ENOSPC);
+}
+
+/**
+ * bee_map_put() - drop a reference
+ * @map: the map, or NULL
+ *
+ * Dropping the last one takes its nodes out of the lists of their files, and drops its references
+ * on the files.  The map, the nodes and the files are freed a grace period later, when no walk and
+ * no reader of the lists can see them.
+ *
+ * Context: Any but NMI.
+ */
+void bee_map_put(struct bee_map *map)
+{
+	struct bee_index *index;
+	u32 i;
+
+	if (!map || !refcount_dec_and_test(&map->refs))
+		return;
+	index = map_own(map->index);
+	for (i = 0; i < index->nr; i++)
+		chunk_drop(map_own(index->at[i].chunk), 0, chunk_nr(map_own(index->at[i].chunk)));
+	call_rcu(&index->rcu, index_free_rcu);
+	call_rcu(&map->rcu, map_free_rcu);
+}
+
+static u64 map_bytes(u32 nr, u32 files)
+{
+	u32 chunks = chunks_for(nr);
+
+	return sizeof(struct bee_map) + index_bytes(chunks) + chunk_bytes(chunks, nr) +
+	       files * NODE_BYTES;
+}
+
+/* For @nr ranges, not 0, that are yet to be written; for what is charged already. */
+static struct bee_map *map_alloc(u32 nr, struct bee_payer *payer, gfp_t gfp)
+{
+	struct bee_map *map = kzalloc(sizeof(*map), gfp | __GFP_NOWARN);
+	struct bee_index *index = index_alloc(chunks_for(nr), payer, gfp);
+
+	if (!map || !index || chunks_alloc(index->at, index->nr, nr, payer, gfp)) {
+		index_discard(index);
+		kfree(map);
+		return NULL;
+	}
+	map->nr = nr;
+	refcount_set(&map->refs, 1);
+	map->payer = bee_payer_hold(payer);
+	RCU_INIT_POINTER(map->index, index);
+	return map;
+}
+
+static struct map_writer map_writer_new(struct bee_map *map)
+{
+	struct bee_index *index = map_own(map->index);
+
+	return (struct map_writer) { .at = index->at, .end = index->at + index->nr };
+}
+
+/* All ranges of a new map are written.  Return: 0, or -ENOMEM and it is dropped. */
+static int map_link(struct bee_map *map, gfp_t gfp)
+{
+	struct bee_index *index = map_own(map->index);
+	int ret = chunks_link(index->at, index->nr, map, gfp);
+
+	index_set_starts(index->at, index->nr, 0);
+	if (ret)
+		bee_map_put(map);
+	return ret;
+}
+
+/* Free a map that nobody has seen, before map_link().  @bytes: charged for it.  Return: -EAGAIN. */
+static int map_discard(struct bee_map *map, u64 bytes)
+{
+	struct bee_index *index = map_own(map->index);
+	struct bee_payer *payer = map->payer;
+
+	chunks_discard(index->at, index->nr);
+	index_discard(index);
+	kfree(map);
+	bee_payer_uncharge_mm(payer, bytes);
+	bee_payer_put(payer);
+	return -EAGAIN;
+}
+
+/* In a callback, which can wait neither for memory nor for room in the budget. */
+static struct bee_map *map_alloc_nowait(u32 nr, u32 files, struct bee_payer *payer)
+{
+	struct bee_map *map;
+
+	if (!bee_payer_charge_mm(payer, map_bytes(nr, files)))
+		return ERR_PTR(-ENOSPC);
+	map = map_alloc(nr, payer, GFP_NOWAIT);
+	if (map)
+		return map;
+	bee_payer_uncharge_mm(payer, map_bytes(nr, files));
+	return ERR_PTR(-ENOMEM);
+}
+
+/**
+ * bee_map_new() - a map of one range
+ * @range: the range; the caller holds a reference on its file
+ * @payer: to whom it is charged
+ *
+ * Context: Any but NMI; does not sleep.
+ * Return: the map with a reference; an error pointer without memory or room in the budget.
+ */
+struct bee_map *bee_map_new(const struct bee_range *range, struct bee_payer *payer)
+{
+	struct bee_map *map = map_alloc_nowait(1, !!range->file, payer);
+	struct map_writer w;
+	int ret;
+
+	if (IS_ERR(map))
+		return map;
+	if (range->file)
+		refcount_inc(&range->file->users);
+	w = map_writer_new(map);
+	writer_add(&w, range);
+	ret = map_link(map, GFP_NOWAIT);
+	return ret ? ERR_PTR(ret) : map;
+}
+
+/* Take a reference on the file of a range that may have just gone.  Return: if that is there. */
+static bool range_hold(const struct bee_range *r)
+{
+	return !r->file || refcount_inc_not_zero(&r->file->users);
+}
+
+/**
+ * bee_map_copy() - a map with the same ranges, for an address space that shares one
+ * @map: the ranges
+ * @payer: to whom it is charged
+ *
+ * Context: Any but NMI; does not sleep.  The caller holds the RCU read lock.
+ * Return: the copy with a reference; -EAGAIN, or a copy of some older ranges, if @map was changed
+ * meanwhile; -ENOMEM, -ENOSPC.
+ */
+struct bee_map *bee_map_copy(const struct bee_map *map, struct bee_payer *payer)
+{
+	u32 nr = READ_ONCE(map->nr), files = 0;
+	const struct bee_range *r;
+	struct bee_map_cursor cursor;
+	struct bee_map *copy;
+	struct map_writer w;
+	u64 charged;
+	int ret;
+
+	bee_map_seek(&cursor, map, 0);
+	while ((r = bee_map_next(&cursor)))
+		files += !!r->file;
+	charged = map_bytes(nr, files);
+	copy = map_alloc_nowait(nr, files, payer);
+	if (IS_ERR(copy))
+		return copy;
+	w = map_writer_new(copy);
+	bee_map_seek(&cursor, map, 0);
+	while ((r = bee_map_next(&cursor)) && files >= !!r->file && range_hold(r)) {
+		if (!writer_add(&w, r)) {
+			bee_file_put(r->file);
+			break;
+		}
+		files -= !!r->file;
+	}
+	if (!r && !files && writer_is_full(&w))
+		ret = map_link(copy, GFP_NOWAIT);
+	else
+		ret = map_discard(copy, charged);
+	return ret ? ERR_PTR(ret) : copy;
 }
 
 static int map_charge(u64 bytes, struct bee_payer *payer, struct netlink_ext_ack *extack)
@@ -75,160 +476,137 @@ static int map_charge(u64 bytes, struct bee_payer *payer, struct netlink_ext_ack
 	return ret;
 }
 
-static struct bee_map *map_alloc(u64 room, struct bee_payer *payer, struct netlink_ext_ack *extack)
+/**
+ * bee_map_build() - a map of the ranges of a list
+ * @list: the ranges, which pass to the map; the caller frees the list
+ * @payer: to whom it is charged
+ * @extack: the reason of a refusal
+ *
+ * Context: Process, may sleep.
+ * Return: the map with a reference, NULL if there are no ranges, or an error pointer.
+ */
+struct bee_map *bee_map_build(struct bee_map_list *list, struct bee_payer *payer,
+			      struct netlink_ext_ack *extack)
 {
+	u32 i, nr = list->nr, files = 0;
+	struct map_writer w;
 	struct bee_map *map;
 	int ret;
+
+	if (!nr)
+		return NULL;
+	for (i = 0; i < nr; i++)
+		files += !!list->ranges[i].file;
+	ret = map_charge(map_bytes(nr, files), payer, extack);
+	if (ret)
+		return ERR_PTR(ret);
+	map = map_alloc(nr, payer, GFP_KERNEL_ACCOUNT);
+	if (!map) {
+		bee_payer_uncharge_mm(payer, map_bytes(nr, files));
+		goto no_memory;
+	}
+	w = map_writer_new(map);
+	for (i = 0; i < nr; i++)
+		writer_add(&w, &list->ranges[i]);
+	list->nr = 0;
+	if (!map_link(map, GFP_KERNEL_ACCOUNT))
+		return map;
+no_memory:
+	NL_SET_ERR_MSG(extack, "out of memory");
+	return ERR_PTR(-ENOMEM);
+}
+
+/**
+ * bee_map_list_alloc() - an empty list
+ * @room: how many ranges it can take
+ * @extack: the reason of a refusal; or NULL
+ *
+ * It does not last, so nobody is charged for it.
+ *
+ * Context: Process, may sleep.
+ * Return: the list, or an error pointer.
+ */
+struct bee_map_list *bee_map_list_alloc(u64 room, struct netlink_ext_ack *extack)
+{
+	struct bee_map_list *list;
 
 	if (room > BEE_MAP_MAX_RANGES) {
 		NL_SET_ERR_MSG_FMT(extack, "too many ranges (%llu of at most %u)", room,
 				   BEE_MAP_MAX_RANGES);
 		return ERR_PTR(-E2BIG);
 	}
-	map = kvmalloc(map_size(room), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!map) {
+	list = kvmalloc(struct_size(list, ranges, room), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!list) {
 		NL_SET_ERR_MSG(extack, "out of memory");
 		return ERR_PTR(-ENOMEM);
 	}
-	*map = (struct bee_map) { .room = room, .refs = REFCOUNT_INIT(1) };
-	ret = map_charge(map_bytes(map), payer, extack);
-	if (!ret) {
-		map->payer = bee_payer_hold(payer);
-		return map;
-	}
-	kvfree(map);
-	return ERR_PTR(ret);
+	*list = (struct bee_map_list) { .room = room };
+	return list;
 }
 
-static void map_free_rcu(struct rcu_head *rcu)
-{
-	struct bee_map *map = container_of(rcu, struct bee_map, rcu);
-	u32 i, nodes = 0;
-
-	for (i = map->own_first; i < map->own_end; i++) {
-		if (!map_nodes(map)[i])
-			continue;
-		bee_rmap_free(map_nodes(map)[i]);
-		nodes++;
-	}
-	bee_payer_uncharge_mm(map->payer, map_bytes(map) + nodes * NODE_BYTES);
-	bee_payer_put(map->payer);
-	kvfree(map);
-}
-
-/**
- * bee_map_put() - drop a reference
- * @map: the map, or NULL
- *
- * Dropping the last one takes the nodes that the map owns out of the lists of their files, and
- * drops the map's references on the files.  The map, the nodes and the files are freed a grace
- * period later, when no walk and no reader of the lists can see them.
- *
- * Context: Any but NMI.
- */
-void bee_map_put(struct bee_map *map)
+/** bee_map_list_free() - free a list, or NULL, with its references.  Context: Process. */
+void bee_map_list_free(struct bee_map_list *list)
 {
 	u32 i;
 
-	if (!map || !refcount_dec_and_test(&map->refs))
+	if (!list)
 		return;
-	for (i = map->own_first; i < map->own_end; i++)
-		if (map_nodes(map)[i])
-			bee_rmap_unlink(map->ranges[i].file, map_nodes(map)[i]);
-	for (i = 0; i < map->nr; i++)
-		bee_file_put(map->ranges[i].file);
-	if (map->owner)
-		bee_rmap_owner_put(map->owner);
-	call_rcu(&map->rcu, map_free_rcu);
+	for (i = 0; i < list->nr; i++)
+		bee_file_put(list->ranges[i].file);
+	kvfree(list);
 }
 
-/**
- * bee_map_link() - enter a map's ranges into the lists of their files, before it is published
- * @map: the map, with an owner or without one, which then gets a new one; nobody else has it yet
- * @gfp: GFP_KERNEL_ACCOUNT, or GFP_NOWAIT in a callback
- * @extack: the reason of a failure; or NULL
- *
- * Only those that it is to own, which are all if it has no owner.
- *
- * Context: Any but NMI, or as @gfp says.
- * Return: 0 or -ENOMEM: out of memory or over budget; the caller drops the map.
- */
-int bee_map_link(struct bee_map *map, gfp_t gfp, struct netlink_ext_ack *extack)
+/* The caller's reference on @file passes to the list. */
+static void list_append(struct bee_map_list *list, u64 start, u64 end, u64 offset,
+			struct bee_file *file)
 {
-	u32 i, end = map->own_end, left = 0;
-
-	if (!map->owner) {
-		map->own_first = 0;
-		end = map->nr;
-		map->owner = bee_rmap_owner_new(map->payer, gfp);
-		if (!map->owner)
-			goto no_memory;
-	}
-	/* What bee_map_put() finds if this fails. */
-	map->own_end = map->own_first;
-	for (i = map->own_first; i < end; i++)
-		left += !!map->ranges[i].file;
-	if (!bee_payer_charge_mm(map->payer, left * NODE_BYTES))
-		goto no_memory;
-	for (i = map->own_first; i < end; i++) {
-		struct bee_file *f = map->ranges[i].file;
-		struct bee_rmap_node *node = f ? bee_rmap_link(f, map->owner, gfp) : NULL;
-
-		if (f && !node)
-			break;
-		left -= !!f;
-		map_nodes(map)[i] = node;
-		map->own_end = i + 1;
-	}
-	bee_payer_uncharge_mm(map->payer, left * NODE_BYTES);
-	if (i == end)
-		return 0;
-no_memory:
-	NL_SET_ERR_MSG(extack, "out of memory or over budget");
-	return -ENOMEM;
-}
-
-/**
- * bee_map_take_over() - a map replaces the one that it was built from, in one address space
- * @map: from bee_map_splice(); it has the owner of @old
- * @old: published until then
- *
- * The nodes of the ranges that are in both pass to @map; those of the ranges that are not in it
- * stay with @old, which unlinks them when it is dropped.
- *
- * Context: Any but NMI.  mm_lock held; nobody else has @map, or @old without a reference.
- */
-void bee_map_take_over(struct bee_map *map, struct bee_map *old)
-{
-	old->own_first = map->own_first;
-	old->own_end = old->nr - (map->nr - map->own_end);
-	map->own_first = 0;
-	map->own_end = map->nr;
-}
-
-/* An address space without ranges has no map. */
-static struct bee_map *map_finish(struct bee_map *map)
-{
-	if (map->nr)
-		return map;
-	bee_map_put(map);
-	return NULL;
-}
-
-/* The caller's reference on @file passes to the map. */
-static void map_append(struct bee_map *map, u64 start, u64 end, u64 offset, struct bee_file *file)
-{
-	map->ranges[map->nr++] = (struct bee_range) {
+	list->ranges[list->nr++] = (struct bee_range) {
 		.start = start, .end = end, .offset = file ? offset : 0, .file = file,
 	};
 }
 
-/* The part of @r in [start, end). */
-static void map_append_part(struct bee_map *map, const struct bee_range *r, u64 start, u64 end)
+/**
+ * bee_map_list_copy() - append the ranges of a map
+ * @list: the list
+ * @map: the ranges, or NULL
+ *
+ * Context: Any but NMI.  The caller holds the RCU read lock.
+ * Return: false if @map was changed meanwhile; true says nothing, see bee_mm_get_list().
+ */
+bool bee_map_list_copy(struct bee_map_list *list, const struct bee_map *map)
 {
-	if (r->file)
-		refcount_inc(&r->file->users);
-	map_append(map, start, end, bee_range_offset(r, start), r->file);
+	struct bee_map_cursor cursor;
+	const struct bee_range *r;
+
+	bee_map_seek(&cursor, map, 0);
+	while ((r = bee_map_next(&cursor))) {
+		if (list->nr == list->room || !range_hold(r))
+			return false;
+		list_append(list, r->start, r->end, r->offset, r->file);
+	}
+	return list->nr == list->room;
+}
+
+/** bee_map_list_is_same() - whether the ranges are equal.  Context: Any. */
+bool bee_map_list_is_same(const struct bee_map_list *a, const struct bee_map_list *b)
+{
+	return a->nr == b->nr && !memcmp(a->ranges, b->ranges, a->nr * sizeof(*a->ranges));
+}
+
+static const struct bee_range *list_find(const struct bee_map_list *list, u64 ip)
+{
+	u32 low = 0, high = list->nr;
+
+	while (low < high) {
+		u32 mid = low + (high - low) / 2;
+
+		if (list->ranges[mid].end > ip)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low < list->nr && bee_range_contains(&list->ranges[low], ip) ? &list->ranges[low] :
+									     NULL;
 }
 
 static int diff_refuse(struct netlink_ext_ack *extack, const char *what, u32 i,
@@ -268,40 +646,43 @@ static bool range_is(const struct bee_range *range, const struct bee_map_edit *r
 }
 
 /*
- * Merge by address what @old has and @diff does not remove with what @diff adds.  @map has room
+ * Merge by address what @old has and @diff does not remove with what @diff adds.  @list has room
  * for exactly that; if it is full too early, @diff removes a range that is not there.
  */
-static int diff_apply(const struct bee_map *old, const struct bee_map_diff *diff,
-		      struct bee_map *map, struct netlink_ext_ack *extack)
+static int diff_apply(const struct bee_map_list *old, const struct bee_map_diff *diff,
+		      struct bee_payer *payer, struct bee_map_list *list,
+		      struct netlink_ext_ack *extack)
 {
-	u32 i = 0, d = 0, a = 0, nr_old = old ? old->nr : 0;
+	u32 i = 0, d = 0, a = 0;
 	const struct bee_map_edit *r;
 	struct bee_file *file;
 
-	while (i < nr_old || a < diff->nr_add) {
-		const struct bee_range *range = i < nr_old ? &old->ranges[i] : NULL;
+	while (i < old->nr || a < diff->nr_add) {
+		const struct bee_range *range = i < old->nr ? &old->ranges[i] : NULL;
 
 		if (range && d < diff->nr_del && range_is(range, &diff->del[d])) {
 			i++, d++;
 			continue;
 		}
-		if (map->nr == map->room)
+		if (list->nr == list->room)
 			break;
 		if (range && (a == diff->nr_add || range->start < diff->add[a].start)) {
-			if (map->nr && map->ranges[map->nr - 1].end > range->start)
+			if (list->nr && list->ranges[list->nr - 1].end > range->start)
 				return diff_refuse(extack, "overlaps a range that is there", a - 1,
 						   &diff->add[a - 1], -EEXIST);
-			map_append_part(map, range, range->start, range->end);
+			if (range->file)
+				refcount_inc(&range->file->users);
+			list_append(list, range->start, range->end, range->offset, range->file);
 			i++;
 			continue;
 		}
 		r = &diff->add[a];
-		if (map->nr && map->ranges[map->nr - 1].end > r->start)
+		if (list->nr && list->ranges[list->nr - 1].end > r->start)
 			return diff_refuse(extack, "overlaps a range that is there", a, r, -EEXIST);
-		file = r->file ? bee_file_get_id_for(r->file, diff->owner, map->payer) : NULL;
+		file = r->file ? bee_file_get_id_for(r->file, diff->owner, payer) : NULL;
 		if (r->file && !file)
 			return diff_refuse(extack, "no such file", a, r, -ENOENT);
-		map_append(map, r->start, r->end, r->offset, file);
+		list_append(list, r->start, r->end, r->offset, file);
 		a++;
 	}
 	if (d < diff->nr_del)
@@ -310,8 +691,8 @@ static int diff_apply(const struct bee_map *old, const struct bee_map_diff *diff
 }
 
 /**
- * bee_map_apply() - build a map from another and a diff
- * @old: the ranges before, or NULL
+ * bee_map_apply() - build a map from ranges and a diff
+ * @old: the ranges before
  * @diff: ranges to remove and to add, from user space: not checked yet
  * @payer: to whom it is charged
  * @extack: the reason of a refusal
@@ -319,10 +700,10 @@ static int diff_apply(const struct bee_map *old, const struct bee_map_diff *diff
  * Context: Process, may sleep.
  * Return: the new map with a reference, NULL if no range remains, or an error pointer.
  */
-struct bee_map *bee_map_apply(const struct bee_map *old, const struct bee_map_diff *diff,
+struct bee_map *bee_map_apply(const struct bee_map_list *old, const struct bee_map_diff *diff,
 			      struct bee_payer *payer, struct netlink_ext_ack *extack)
 {
-	u32 nr_old = old ? old->nr : 0;
+	struct bee_map_list *list;
 	struct bee_map *map;
 	int ret;
 
@@ -334,100 +715,92 @@ struct bee_map *bee_map_apply(const struct bee_map *old, const struct bee_map_di
 	      diff_check_list(diff->add, diff->nr_add, extack);
 	if (ret)
 		return ERR_PTR(ret);
-	if (diff->nr_del > nr_old) {
+	if (diff->nr_del > old->nr) {
 		NL_SET_ERR_MSG(extack, "more ranges to remove than there are");
 		return ERR_PTR(-ENOENT);
 	}
-	map = map_alloc((u64)nr_old + diff->nr_add - diff->nr_del, payer, extack);
-	if (IS_ERR(map))
-		return map;
-	ret = diff_apply(old, diff, map, extack);
-	if (!ret && !map->nr)
-		return map_finish(map);
-	if (!ret)
-		ret = bee_map_link(map, GFP_KERNEL_ACCOUNT, extack);
-	if (!ret)
-		return map;
-	bee_map_put(map);
-	return ERR_PTR(ret);
+	list = bee_map_list_alloc((u64)old->nr + diff->nr_add - diff->nr_del, extack);
+	if (IS_ERR(list))
+		return ERR_CAST(list);
+	ret = diff_apply(old, diff, payer, list, extack);
+	map = ret ? ERR_PTR(ret) : bee_map_build(list, payer, extack);
+	bee_map_list_free(list);
+	return map;
 }
 
 /**
  * bee_map_get_file() - the file of a new range
- * @map: the ranges before, or NULL
- * @start: first address of the new range
+ * @there: the range that was at its start before, or NULL
  * @vma: the mapping
  * @payer: to whom the file is charged, if nobody pays for it
  * @gfp: GFP_KERNEL, or GFP_NOWAIT in a callback
  *
- * If @map has a range of the same inode at @start its file is taken, even if the inode has been
- * written to meanwhile; see bee_file_is_inode().
+ * If @there is a range of the same inode its file is taken, even if the inode has been written to
+ * meanwhile; see bee_file_is_inode().
  *
- * Context: as bee_file_get_vma().
+ * Context: as bee_file_get_vma(); the caller holds the RCU read lock, or a reference on the file of
+ * @there.
  * Return: as bee_file_get_vma().
  */
-struct bee_file *bee_map_get_file(const struct bee_map *map, u64 start,
-				  const struct vm_area_struct *vma, struct bee_payer *payer,
-				  gfp_t gfp)
+struct bee_file *bee_map_get_file(const struct bee_range *there, const struct vm_area_struct *vma,
+				  struct bee_payer *payer, gfp_t gfp)
 {
-	const struct bee_range *r = map ? bee_map_find(map, start) : NULL;
-
-	if (!r || !r->file || !vma->vm_file ||
-	    !bee_file_is_inode(r->file, file_inode(vma->vm_file)))
-		return bee_file_get_vma(vma, payer, gfp);
-	refcount_inc(&r->file->users);
-	return r->file;
+	if (there && there->file && vma->vm_file &&
+	    bee_file_is_inode(there->file, file_inode(vma->vm_file)) && range_hold(there))
+		return there->file;
+	return bee_file_get_vma(vma, payer, gfp);
 }
 
 /**
- * bee_map_scan() - build a map of the executable mappings of an address space
- * @old: the ranges before, or NULL
+ * bee_map_scan() - the executable mappings of an address space
+ * @old: the ranges before
  * @mm: the address space
- * @payer: to whom it is charged, and files for which nobody pays
+ * @payer: to whom files are charged for which nobody pays
  * @extack: the reason of a refusal
  *
  * Context: Process, may sleep.  mmap_lock of @mm held.
- * Return: as bee_map_apply(), but before bee_map_link().
+ * Return: the ranges, or an error pointer.
  */
-struct bee_map *bee_map_scan(const struct bee_map *old, struct mm_struct *mm,
-			     struct bee_payer *payer, struct netlink_ext_ack *extack)
+struct bee_map_list *bee_map_scan(const struct bee_map_list *old, struct mm_struct *mm,
+				  struct bee_payer *payer, struct netlink_ext_ack *extack)
 {
 	VMA_ITERATOR(count, mm, 0);
 	VMA_ITERATOR(vmi, mm, 0);
+	struct bee_map_list *list;
 	struct vm_area_struct *vma;
 	struct bee_file *file;
-	struct bee_map *map;
 	u64 nr = 0;
 
 	mmap_assert_locked(mm);
 	for_each_vma(count, vma)
 		nr += !!(vma->vm_flags & VM_EXEC);
-	map = map_alloc(nr, payer, extack);
-	if (IS_ERR(map))
-		return map;
+	list = bee_map_list_alloc(nr, extack);
+	if (IS_ERR(list))
+		return list;
 	for_each_vma(vmi, vma) {
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
-		file = bee_map_get_file(old, vma->vm_start, vma, payer, GFP_KERNEL);
+		file = bee_map_get_file(list_find(old, vma->vm_start), vma, payer, GFP_KERNEL);
 		if (IS_ERR(file)) {
 			NL_SET_ERR_MSG(extack, "out of memory or over budget");
-			bee_map_put(map);
+			bee_map_list_free(list);
 			return ERR_CAST(file);
 		}
-		map_append(map, vma->vm_start, vma->vm_end, (u64)vma->vm_pgoff << PAGE_SHIFT, file);
+		list_append(list, vma->vm_start, vma->vm_end, (u64)vma->vm_pgoff << PAGE_SHIFT,
+			    file);
 	}
-	return map_finish(map);
+	return list;
 }
 
-/* The first range that ends after an address; map->nr if there is none. */
-static u32 map_first_after(const struct bee_map *map, u64 addr)
+/* The first range that ends after an address; chunk->nr if there is none. */
+static u32 chunk_first_after(const struct bee_chunk *chunk, u64 addr)
 {
-	u32 low = 0, high = map->nr;
+	u32 low = 0, high = chunk ? chunk->nr : 0;
 
 	while (low < high) {
 		u32 mid = low + (high - low) / 2;
 
-		if (map->ranges[mid].end > addr)
+		if (chunk->ranges[mid].end > addr)
 			high = mid;
 		else
 			low = mid + 1;
@@ -436,99 +809,299 @@ static u32 map_first_after(const struct bee_map *map, u64 addr)
 }
 
 /**
- * bee_map_has() - whether bee_map_splice() with these arguments is not needed
+ * bee_map_has() - whether a change with these arguments is not needed
  * @map: the ranges, or NULL
  * @start: first address
  * @end: address after the last
  * @in: the range that is mapped there, perhaps as part of a larger one in @map; NULL: none
  *
- * Context: Any.  Caller keeps @map alive.
+ * Context: Any.  The caller holds the RCU read lock.
  * Return: true if it is not needed.
  */
 bool bee_map_has(const struct bee_map *map, u64 start, u64 end, const struct bee_range *in)
 {
+	const struct bee_index *index = map ? rcu_dereference(map->index) : NULL;
+	const struct bee_entry *entry = index ? bee_map_entry(index, start) : NULL;
+	const struct bee_chunk *chunk = entry ? rcu_dereference(entry->chunk) : NULL;
+	u32 i = chunk_first_after(chunk, start);
 	const struct bee_range *r;
-	u32 i;
 
-	i = map ? map_first_after(map, start) : 0;
-	if (!map || i == map->nr)
+	if (!map)
 		return !in;
-	r = &map->ranges[i];
+	while (i == chunk_nr(chunk)) {
+		if (++entry == index->at + index->nr || entry->start >= end)
+			return !in;
+		chunk = rcu_dereference(entry->chunk);
+		i = 0;
+	}
+	r = &chunk->ranges[i];
 	if (!in)
 		return r->start >= end;
 	return r->start <= start && r->end >= end && r->file == in->file &&
 	       (!in->file || bee_range_offset(r, start) == in->offset);
 }
 
-/* Before bee_map_link(): @old's ranges are in @map as well, but those from @first to @last. */
-static void map_keep_nodes(struct bee_map *map, struct bee_map *old, u32 first, u32 last)
+/**
+ * bee_map_seek() - go to a range
+ * @cursor: filled, for bee_map_next()
+ * @map: the ranges, or NULL
+ * @skip: how many ranges are before it
+ *
+ * Context: Any.  The caller holds the RCU read lock.
+ */
+void bee_map_seek(struct bee_map_cursor *cursor, const struct bee_map *map, u32 skip)
 {
-	u32 tail = old->nr - last;
+	*cursor = (struct bee_map_cursor) { .index = map ? rcu_dereference(map->index) : NULL };
+	while (skip && bee_map_next(cursor)) {
+		u32 some = min_t(u32, skip - 1, cursor->chunk->nr - cursor->i);
 
-	refcount_inc(&old->owner->refs);
-	map->owner = old->owner;
-	map->own_first = first;
-	map->own_end = map->nr - tail;
-	memcpy(map_nodes(map), map_nodes(old), first * sizeof(*map_nodes(old)));
-	memcpy(map_nodes(map) + map->own_end, map_nodes(old) + last,
-	       tail * sizeof(*map_nodes(old)));
+		cursor->i += some;
+		skip -= some + 1;
+	}
+}
+
+/*
+ * The ranges of entries @lo to @hi are written anew, with @parts in place of those that go.  Chunks
+ * other than those of @first and @last are read here: if one has been replaced since the change was
+ * begun it will be dropped, and until then must do no harm.
+ */
+static void change_write(struct bee_map_change *c, struct map_writer *w, struct bee_chunk *last,
+			 const struct bee_range *parts, u32 nr_parts)
+{
+	u32 i;
+
+	for (i = c->lo; i < c->first; i++)
+		writer_keep_all(w, rcu_dereference(c->old->at[i].chunk));
+	if (c->was)
+		writer_keep(w, c->was, 0, c->from);
+	for (i = 0; i < nr_parts; i++)
+		if (!writer_add(w, &parts[i]))
+			bee_file_put(parts[i].file);
+	if (last)
+		writer_keep(w, last, c->to, last->nr - c->to);
+	for (i = c->last + 1; i < c->hi; i++)
+		writer_keep_all(w, rcu_dereference(c->old->at[i].chunk));
+}
+
+/* The first range that does not start before an address; chunk->nr if there is none. */
+static u32 chunk_first_from(const struct bee_chunk *chunk, u64 addr)
+{
+	u32 i = addr ? chunk_first_after(chunk, addr - 1) : 0;
+
+	return i + (i < chunk_nr(chunk) && chunk->ranges[i].start < addr);
+}
+
+/* The entries whose chunks are new, c->fresh of them. */
+static struct bee_entry *change_fresh(struct bee_map_change *c)
+{
+	return c->index ? &c->index->at[c->lo] : &c->one;
+}
+
+/* The other entries of a new index. */
+static void change_set_index(struct bee_map_change *c)
+{
+	struct bee_entry *fresh = change_fresh(c);
+	u32 i;
+
+	for (i = 0; i < c->lo; i++)
+		c->index->at[i] = c->old->at[i];
+	index_set_starts(fresh, c->fresh, c->old->at[c->lo].start);
+	for (i = c->hi; i < c->old->nr; i++)
+		fresh[c->fresh + i - c->hi] = c->old->at[i];
+	c->index->at[0].start = 0;
+}
+
+static void parts_put(const struct bee_range *parts, u32 nr)
+{
+	while (nr--)
+		bee_file_put(parts[nr].file);
+}
+
+/*
+ * Allocate the chunks for @ranges ranges, and an index of @nr entries if there is to be one, and
+ * write them.  The references of @parts are taken over.  Return: 0, or -errno and nothing is left.
+ */
+static int change_make(struct bee_map_change *c, struct bee_chunk *last,
+		       const struct bee_range *parts, u32 nr_parts, u32 ranges, u32 nr)
+{
+	struct bee_payer *payer = c->map->payer;
+	u64 bytes = chunk_bytes(c->fresh, ranges) + (nr ? index_bytes(nr) : 0);
+	struct map_writer w;
+	u32 i;
+	int ret = -ENOSPC;
+
+	for (i = 0; i < nr_parts; i++)
+		bytes += parts[i].file ? NODE_BYTES : 0;
+	if (!bee_payer_charge_mm(payer, bytes))
+		goto put_parts;
+	ret = -ENOMEM;
+	if (nr)
+		c->index = index_alloc(nr, payer, GFP_NOWAIT);
+	if ((nr && !c->index) ||
+	    chunks_alloc(change_fresh(c), c->fresh, ranges, payer, GFP_NOWAIT))
+		goto uncharge;
+	w = (struct map_writer) { .at = change_fresh(c), .end = change_fresh(c) + c->fresh };
+	change_write(c, &w, last, parts, nr_parts);
+	if (writer_is_full(&w)) {
+		if (c->index)
+			change_set_index(c);
+		return 0;
+	}
+	ret = -EAGAIN;
+	nr_parts = 0;
+	chunks_discard(change_fresh(c), c->fresh);
+uncharge:
+	index_discard(c->index);
+	bee_payer_uncharge_mm(payer, bytes);
+put_parts:
+	parts_put(parts, nr_parts);
+	return ret;
+}
+
+/* The part of @r in [start, end), without a reference. */
+static struct bee_range range_part(const struct bee_range *r, u64 start, u64 end)
+{
+	return (struct bee_range) {
+		.start = start, .end = end, .file = r->file,
+		.offset = r->file ? bee_range_offset(r, start) : 0,
+	};
 }
 
 /**
- * bee_map_splice() - build a map from another with one interval replaced
- * @old: the ranges before, or NULL
+ * bee_map_prepare() - prepare to replace one interval of a map
+ * @c: filled, for bee_map_carry_out() and bee_map_finish()
+ * @map: the map
  * @start: first address
  * @end: address after the last
- * @in: the range that is mapped there now; NULL: none
- * @payer: to whom it is charged
+ * @in: the range that is mapped there then; the caller holds a reference on its file; NULL: none
  *
- * If no other address space has @old, and the same user pays for both maps, the new one takes over
- * @old's owner and the nodes of the ranges that stay.
+ * In most cases one chunk is made anew.  If that would be too large it becomes two, and a new index
+ * leads to them; so it does if the interval is in several chunks.  If all ranges fit into one
+ * chunk, or the chunks have become small, all are made anew.
  *
- * Context: Any but NMI; does not sleep.  The caller is in an RCU read-side critical section.
- * Return: as bee_map_apply(); an error pointer without memory or room in the budget.
+ * Takes no lock.  If the map is changed meanwhile, any error can be the result.
+ *
+ * Context: Any but NMI; does not sleep.  The caller holds the RCU read lock until after
+ * bee_map_finish().
+ * Return: 0; 1 if no range would remain, and then nothing is to be finished; -EAGAIN if the map has
+ * been changed; -ENOMEM or -ENOSPC.
  */
-struct bee_map *bee_map_splice(struct bee_map *old, u64 start, u64 end,
-			       const struct bee_range *in, struct bee_payer *payer)
+int bee_map_prepare(struct bee_map_change *c, struct bee_map *map, u64 start, u64 end,
+		    const struct bee_range *in)
 {
-	u32 nr = old ? old->nr : 0, first = old ? map_first_after(old, start) : 0, last = first, i;
-	const struct bee_range *head = NULL, *tail = NULL;
-	struct bee_map *map;
+	struct bee_index *old = rcu_dereference(map->index);
+	u32 at = bee_map_entry(old, start) - old->at, cut, ranges, parts = 0, i;
+	struct bee_chunk *last = rcu_dereference(old->at[at].chunk);
+	struct bee_range part[3];
+	bool one;
 	int ret;
 
-	while (last < nr && old->ranges[last].start < end)
-		last++;
-	if (first < last && old->ranges[first].start < start)
-		head = &old->ranges[first];
-	if (first < last && old->ranges[last - 1].end > end)
-		tail = &old->ranges[last - 1];
-	if (!in && !head && !tail && first == 0 && last == nr)
-		return NULL;
-	map = map_alloc_nowait(first + !!head + !!in + !!tail + nr - last, payer);
-	if (IS_ERR(map))
-		return map;
-	for (i = 0; i < nr && old->ranges[i].start < start; i++)
-		map_append_part(map, &old->ranges[i], old->ranges[i].start,
-				min(old->ranges[i].end, start));
+	*c = (struct bee_map_change) { .map = map, .old = old, .first = at, .was = last };
+	c->from = chunk_first_after(last, start);
+	if (c->from < chunk_nr(last) && last->ranges[c->from].start < start)
+		part[parts++] = range_part(&last->ranges[c->from],
+					   last->ranges[c->from].start, start);
 	if (in)
-		map_append_part(map, in, start, end);
-	if (tail)
-		map_append_part(map, tail, end, tail->end);
-	for (i = last; i < nr; i++)
-		map_append_part(map, &old->ranges[i], old->ranges[i].start, old->ranges[i].end);
-	if (old && old->payer == payer && bee_rmap_is_single(old->owner))
-		map_keep_nodes(map, old, first, last);
-	ret = bee_map_link(map, GFP_NOWAIT, NULL);
-	if (!ret)
-		return map;
-	bee_map_put(map);
-	return ERR_PTR(ret);
+		part[parts++] = range_part(in, start, end);
+	cut = -c->from;
+	while (at + 1 < old->nr && old->at[at + 1].start < end) {
+		cut += chunk_nr(last);
+		last = rcu_dereference(old->at[++at].chunk);
+	}
+	c->last = at;
+	c->to = chunk_first_from(last, end);
+	cut += c->to;
+	if (cut && c->to && last->ranges[c->to - 1].end > end)
+		part[parts++] = range_part(&last->ranges[c->to - 1], end,
+					   last->ranges[c->to - 1].end);
+
+	c->nr = READ_ONCE(map->nr) - cut + parts;
+	if (!c->nr)
+		return 1;
+	if (c->nr > BEE_MAP_MAX_RANGES)
+		return -ENOMEM;
+	if (old->nr > 1 && (c->nr <= CHUNK_RANGES || c->nr < old->nr * CHUNK_SPARSE)) {
+		c->hi = old->nr;
+		ranges = c->nr;
+	} else {
+		c->lo = c->first;
+		c->hi = c->last + 1;
+		ranges = c->from + parts + chunk_nr(last) - c->to;
+	}
+	c->fresh = chunks_for(ranges);
+	one = c->hi - c->lo == 1 && c->fresh <= 1;
+
+	for (i = 0; i < parts; i++) {
+		if (range_hold(&part[i]))
+			continue;
+		parts_put(part, i);
+		return -EAGAIN;
+	}
+	/* So that nodes which lead to the map do not outlive it. */
+	if (!refcount_inc_not_zero(&map->refs)) {
+		parts_put(part, parts);
+		return -EAGAIN;
+	}
+	ret = change_make(c, last, part, parts, ranges,
+			  one ? 0 : old->nr - (c->hi - c->lo) + c->fresh);
+	if (ret) {
+		bee_map_put(map);
+		return ret;
+	}
+	ret = chunks_link(change_fresh(c), c->fresh, map, GFP_NOWAIT);
+	if (ret)
+		bee_map_finish(c, false);
+	return ret;
 }
 
-/** bee_map_is_same() - whether the ranges are equal; NULL: none.  Context: Any. */
-bool bee_map_is_same(const struct bee_map *a, const struct bee_map *b)
+/**
+ * bee_map_carry_out() - change the map
+ * @c: from bee_map_prepare(), after which nothing else has changed the map
+ *
+ * Context: mm_lock held; one address space has the map.
+ */
+void bee_map_carry_out(const struct bee_map_change *c)
 {
-	if (!a || !b)
-		return a == b;
-	return a->nr == b->nr && !memcmp(a->ranges, b->ranges, a->nr * sizeof(*a->ranges));
+	if (c->index)
+		rcu_assign_pointer(c->map->index, c->index);
+	else
+		rcu_assign_pointer(c->old->at[c->lo].chunk, map_own(c->one.chunk));
+	WRITE_ONCE(c->map->nr, c->nr);
+}
+
+/* Drop the chunk that entry @i had before, with the ranges that are gone. */
+static void change_drop_old(const struct bee_map_change *c, u32 i)
+{
+	struct bee_chunk *chunk = c->index ? map_own(c->old->at[i].chunk) : c->was;
+	u32 first = 0, end = 0;
+
+	if (i >= c->first && i <= c->last) {
+		first = i == c->first ? c->from : 0;
+		end = i == c->last ? c->to : chunk_nr(chunk);
+	}
+	chunk_drop(chunk, first, end);
+}
+
+/**
+ * bee_map_finish() - drop what a change has replaced, or prepared in vain
+ * @c: from bee_map_prepare()
+ * @done: it was carried out
+ *
+ * Context: Any but NMI, and no lock of mm.c or file.c held.
+ */
+void bee_map_finish(struct bee_map_change *c, bool done)
+{
+	struct bee_index *index = done ? c->old : c->index;
+	struct bee_chunk *chunk;
+	u32 i;
+
+	for (i = c->lo; done && i < c->hi; i++)
+		change_drop_old(c, i);
+	for (i = 0; !done && i < c->fresh; i++) {
+		chunk = map_own(change_fresh(c)[i].chunk);
+		chunk_drop(chunk, chunk->own_first, chunk->own_end);
+	}
+	if (c->index)
+		call_rcu(&index->rcu, index_free_rcu);
+	bee_map_put(c->map);
 }

@@ -3,6 +3,7 @@
 #ifndef BEE_MAP_H
 #define BEE_MAP_H
 
+#include <linux/rculist.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
@@ -10,7 +11,6 @@
 #include "file.h"
 
 struct bee_payer;
-struct bee_rmap_owner;
 struct mm_struct;
 struct netlink_ext_ack;
 struct vm_area_struct;
@@ -30,29 +30,123 @@ struct bee_range {
 };
 
 /**
- * struct bee_map - the ranges of an address space: sorted, disjoint, immutable
+ * struct bee_chunk - some ranges of a map that follow each other: sorted, disjoint, immutable
  * @nr: number of ranges, not 0
- * @room: length of @ranges
- * @refs: one for each address space that shares it, one for each writer that builds from it
- * @own_first: first range whose node it owns
- * @own_end: range after the last one of these; @own_first and @own_end change only in
- *	bee_map_take_over()
+ * @own_first: first of the ranges whose node and reference go when it does
+ * @own_end: range after the last one of these; both are written before it is published and after it
+ *	was replaced
+ * @payer: to whom it is charged, with a reference
  * @rcu: frees it
+ * @ranges: the ranges; the map holds a reference on the file of each.  Behind them is an array of
+ *	@nr pointers, chunk_nodes(): the nodes of the ranges in the lists of their files
+ */
+struct bee_chunk {
+	u16			 nr;
+	u16			 own_first;
+	u16			 own_end;
+	struct bee_payer	*payer;
+	struct rcu_head		 rcu;
+	struct bee_range	 ranges[];
+};
+
+/**
+ * struct bee_index - where a map has which chunk
+ * @nr: length of @at, not 0
+ * @payer: to whom it is charged, with a reference
+ * @rcu: frees it
+ * @at: ascending.  An entry's chunk has the ranges from @start, 0 in the first entry, to @start of
+ *	the next entry, or is NULL: none are there.  No range crosses such an address
+ */
+struct bee_index {
+	u32			 nr;
+	struct bee_payer	*payer;
+	struct rcu_head		 rcu;
+	struct bee_entry {
+		u64			 start;
+		struct bee_chunk __rcu	*chunk;
+	} at[];
+};
+
+/**
+ * struct bee_map - the ranges of an address space, which forked ones share until one changes them
+ * @nr: number of ranges, not 0 (L)
+ * @refs: one for each address space that has it, one for each struct bee_map_change
+ * @index: the chunks (L, RCU for reading; entries likewise)
  * @payer: to whom it and its nodes are charged, with a reference
- * @owner: the address spaces that have it, with a reference; NULL before bee_map_link()
- * @ranges: the ranges; each holds a reference on its file.  Behind them is an array of @room
- *	pointers, map_nodes(): the nodes of the ranges in the lists of their files
+ * @mms: struct bee_mm by @by_map: who has it (L, RCU for reading)
+ * @seen: the last search that has come by (mutex of mm.c)
+ * @rcu: frees it
+ *
+ * L: mm_lock of mm.c.
  */
 struct bee_map {
 	u32			 nr;
-	u32			 room;
 	refcount_t		 refs;
-	u32			 own_first;
-	u32			 own_end;
-	struct rcu_head		 rcu;
+	struct bee_index __rcu	*index;
 	struct bee_payer	*payer;
-	struct bee_rmap_owner	*owner;
+	struct hlist_head	 mms;
+	u32			 seen;
+	struct rcu_head		 rcu;
+};
+
+/**
+ * struct bee_map_list - ranges that a request works with: sorted, disjoint
+ * @nr: number of ranges
+ * @room: length of @ranges
+ * @ranges: the ranges; each holds a reference on its file
+ */
+struct bee_map_list {
+	u32			 nr;
+	u32			 room;
 	struct bee_range	 ranges[];
+};
+
+/**
+ * struct bee_map_change - a change of one interval: from bee_map_prepare() to bee_map_finish()
+ * @map: the map, with a reference
+ * @old: its index before
+ * @index: its index after; NULL: only the chunk of one entry is replaced
+ * @nr: number of ranges after
+ * @lo: first entry of @old whose chunk is replaced
+ * @hi: entry after the last one of these
+ * @fresh: number of entries of @index that replace them
+ * @first: first entry of @old with ranges that go
+ * @last: the last one of these
+ * @from: first range in @first that goes
+ * @to: range in @last after the last one that goes
+ * @one: without @index, the entry after
+ * @was: without @index, the chunk before
+ *
+ * Private to map.c.
+ */
+struct bee_map_change {
+	struct bee_map		*map;
+	struct bee_index	*old;
+	struct bee_index	*index;
+	u32			 nr;
+	u32			 lo;
+	u32			 hi;
+	u32			 fresh;
+	u32			 first;
+	u32			 last;
+	u32			 from;
+	u32			 to;
+	struct bee_entry	 one;
+	struct bee_chunk	*was;
+};
+
+/**
+ * struct bee_map_cursor - a place in a map, for bee_map_next()
+ * @index: the chunks, or NULL
+ * @chunk: the current chunk, or NULL
+ * @entry: the next entry
+ * @i: the next range of @chunk
+ */
+struct bee_map_cursor {
+	const struct bee_index	*index;
+	const struct bee_chunk	*chunk;
+	u32			 entry;
+	u32			 i;
 };
 
 /**
@@ -87,21 +181,30 @@ struct bee_map_diff {
 
 #define BEE_MAP_MAX_RANGES	65536
 
-struct bee_map *bee_map_apply(const struct bee_map *old, const struct bee_map_diff *diff,
+struct bee_map_list *bee_map_list_alloc(u64 room, struct netlink_ext_ack *extack);
+bool bee_map_list_copy(struct bee_map_list *list, const struct bee_map *map);
+void bee_map_list_free(struct bee_map_list *list);
+bool bee_map_list_is_same(const struct bee_map_list *a, const struct bee_map_list *b);
+
+struct bee_map *bee_map_apply(const struct bee_map_list *old, const struct bee_map_diff *diff,
 			      struct bee_payer *payer, struct netlink_ext_ack *extack);
-struct bee_map *bee_map_scan(const struct bee_map *old, struct mm_struct *mm,
-			     struct bee_payer *payer, struct netlink_ext_ack *extack);
-struct bee_map *bee_map_splice(struct bee_map *old, u64 start, u64 end,
-			       const struct bee_range *in, struct bee_payer *payer);
-int bee_map_link(struct bee_map *map, gfp_t gfp, struct netlink_ext_ack *extack);
-void bee_map_take_over(struct bee_map *map, struct bee_map *old);
+struct bee_map_list *bee_map_scan(const struct bee_map_list *old, struct mm_struct *mm,
+				  struct bee_payer *payer, struct netlink_ext_ack *extack);
+struct bee_map *bee_map_build(struct bee_map_list *list, struct bee_payer *payer,
+			      struct netlink_ext_ack *extack);
+struct bee_map *bee_map_new(const struct bee_range *range, struct bee_payer *payer);
+struct bee_map *bee_map_copy(const struct bee_map *map, struct bee_payer *payer);
 void bee_map_put(struct bee_map *map);
 
-struct bee_file *bee_map_get_file(const struct bee_map *map, u64 start,
-				  const struct vm_area_struct *vma, struct bee_payer *payer,
-				  gfp_t gfp);
+int bee_map_prepare(struct bee_map_change *change, struct bee_map *map, u64 start, u64 end,
+		    const struct bee_range *in);
+void bee_map_carry_out(const struct bee_map_change *change);
+void bee_map_finish(struct bee_map_change *change, bool done);
+
+struct bee_file *bee_map_get_file(const struct bee_range *there, const struct vm_area_struct *vma,
+				  struct bee_payer *payer, gfp_t gfp);
 bool bee_map_has(const struct bee_map *map, u64 start, u64 end, const struct bee_range *in);
-bool bee_map_is_same(const struct bee_map *a, const struct bee_map *b);
+void bee_map_seek(struct bee_map_cursor *cursor, const struct bee_map *map, u32 skip);
 
 /** bee_range_contains() - whether @ip is in the range.  Context: Any, NMI-safe. */
 static inline bool bee_range_contains(const struct bee_range *range, u64 ip)
@@ -116,17 +219,30 @@ static inline u64 bee_range_offset(const struct bee_range *range, u64 ip)
 }
 
 /**
- * bee_map_find() - the range of an address
- * @map: the ranges
+ * bee_map_is_single() - whether just one address space has a map
+ * @map: the map
+ *
+ * Context: Any.  Caller holds mm_lock, or the RCU read lock, and then it may change.
+ * Return: true if it is one.
+ */
+static inline bool bee_map_is_single(const struct bee_map *map)
+{
+	const struct hlist_node *first = rcu_dereference_raw(hlist_first_rcu(&map->mms));
+
+	return first && !rcu_dereference_raw(hlist_next_rcu(first));
+}
+
+/**
+ * bee_map_entry() - the entry of an address
+ * @index: the index
  * @ip: the address
  *
- * Context: Any, NMI-safe.  Caller keeps @map alive, by RCU or a reference.
- * Return: the range, or NULL.
+ * Context: Any, NMI-safe.  Caller holds the RCU read lock.
  */
-static inline const struct bee_range *bee_map_find(const struct bee_map *map, u64 ip)
+static inline const struct bee_entry *bee_map_entry(const struct bee_index *index, u64 ip)
 {
-	const struct bee_range *low = map->ranges;
-	u32 n = map->nr;
+	const struct bee_entry *low = index->at;
+	u32 n = index->nr;
 
 	while (n > 1) {
 		u32 half = n / 2;
@@ -135,7 +251,56 @@ static inline const struct bee_range *bee_map_find(const struct bee_map *map, u6
 			low += half;
 		n -= half;
 	}
+	return low;
+}
+
+/**
+ * bee_map_find() - the range of an address
+ * @map: the ranges
+ * @ip: the address
+ *
+ * Context: Any, NMI-safe.  Caller holds the RCU read lock, which keeps the result.
+ * Return: the range, or NULL.
+ */
+static inline const struct bee_range *bee_map_find(const struct bee_map *map, u64 ip)
+{
+	const struct bee_entry *entry = bee_map_entry(rcu_dereference(map->index), ip);
+	const struct bee_chunk *chunk = rcu_dereference(entry->chunk);
+	const struct bee_range *low;
+	u32 n;
+
+	if (unlikely(!chunk))
+		return NULL;
+	low = chunk->ranges;
+	n = chunk->nr;
+	while (n > 1) {
+		u32 half = n / 2;
+
+		if (low[half].start <= ip)
+			low += half;
+		n -= half;
+	}
 	return bee_range_contains(low, ip) ? low : NULL;
+}
+
+/**
+ * bee_map_next() - the next range
+ * @cursor: from bee_map_seek()
+ *
+ * Of changes that are made meanwhile, each is seen or not.
+ *
+ * Context: Any.  Caller holds the RCU read lock since bee_map_seek().
+ * Return: the range, or NULL after the last one.
+ */
+static inline const struct bee_range *bee_map_next(struct bee_map_cursor *cursor)
+{
+	while (!cursor->chunk || cursor->i == cursor->chunk->nr) {
+		if (!cursor->index || cursor->entry == cursor->index->nr)
+			return NULL;
+		cursor->chunk = rcu_dereference(cursor->index->at[cursor->entry++].chunk);
+		cursor->i = 0;
+	}
+	return &cursor->chunk->ranges[cursor->i++];
 }
 
 #endif /* BEE_MAP_H */

@@ -6,18 +6,17 @@
  * that the address is not reused.  Pids that are reused, exec (which makes a new mm) and threads
  * that exit therefore do not matter.
  *
- * The map of an address space is replaced as a whole: a walk sees the old one or the new one.
- * A writer takes a reference on the old map, builds the new one without a lock, and publishes it
- * under mm_lock if no other writer did so meanwhile; otherwise it tries again.
+ * A writer prepares a change without a lock, and carries it out under mm_lock if no other writer
+ * was faster; otherwise it tries again.  See map.c for what a change is.
  *
  * Lock order: mm_lock (the hash, the cookies, publication, who shares a map) is inside all others.
  * ftrace callbacks take it with preemption off; PREEMPT_RT is refused by compat.h.  Only the lock
  * of the xarray of cookies is inside of it; nothing is allocated or freed under it, and nothing
  * that is done under it takes longer the more ranges or address spaces there are.
  *
- * Who shares a map (rmap.c): an address space with a map is in the list of that map's owner.  If
- * others are as well, all of them have that same map, from a fork; one that is alone there may
- * replace its map by one with the same owner.  Lists and maps change under mm_lock only.
+ * Who shares a map: an address space is in the list of its map.  If others are as well, all of them
+ * have these ranges, from a fork; only one that is alone there may change the map.  The lists
+ * change under mm_lock only.
  *
  * End of an address space: __mmput() reports it (uprobe_clear_state(), see hook.c).  struct
  * bee_mm is unhashed and its map dropped under mm_lock; both are freed a grace period later.
@@ -204,6 +203,16 @@ static void mm_publish(struct bee_mm *m)
 	WRITE_ONCE(mm_seq, mm_seq + 2);
 }
 
+/* The ranges of @m are others, and so many more. */
+static void mm_changed(struct bee_mm *m, u32 more)
+{
+	lockdep_assert_held(&mm_lock);
+	/* After the ranges: a reader that sees the new generation sees them. */
+	smp_store_release(&m->generation, m->generation + 1);
+	WRITE_ONCE(mm_ranges, mm_ranges + more);
+	WRITE_ONCE(mm_seq, mm_seq + 2);
+}
+
 /*
  * Replace the map by @map, whose reference passes to @m; either may be NULL.
  *
@@ -214,19 +223,12 @@ static struct bee_map *mm_set_map(struct bee_mm *m, struct bee_map *map)
 {
 	struct bee_map *old = mm_dereference(m->map);
 
-	if (map && old && map->owner == old->owner) {
-		bee_map_take_over(map, old);
-	} else {
-		if (old)
-			hlist_del_rcu(&m->by_owner);
-		if (map)
-			hlist_add_head_rcu(&m->by_owner, &map->owner->mms);
-	}
+	if (old)
+		hlist_del_rcu(&m->by_map);
+	if (map)
+		hlist_add_head_rcu(&m->by_map, &map->mms);
 	rcu_assign_pointer(m->map, map);
-	/* After the map: a reader that sees the new generation sees the new map. */
-	smp_store_release(&m->generation, m->generation + 1);
-	WRITE_ONCE(mm_ranges, mm_ranges - (old ? old->nr : 0) + (map ? map->nr : 0));
-	WRITE_ONCE(mm_seq, mm_seq + 2);
+	mm_changed(m, (map ? map->nr : 0) - (old ? old->nr : 0));
 	return old;
 }
 
@@ -246,53 +248,56 @@ static struct bee_map *mm_unpublish(struct bee_mm *m)
 }
 
 /**
- * bee_mm_get_map() - the ranges with a reference, to build others from them
+ * bee_mm_get_list() - the ranges, for a request that makes others from them
  * @m: the address space
- * @generation: filled, for bee_mm_commit_map(); not newer than the ranges
+ * @generation: filled, for bee_mm_commit_map()
+ * @extack: the reason of a failure; or NULL
  *
- * Context: Any but NMI.  Caller keeps @m alive.
- * Return: the ranges, or NULL if there are none.
+ * Context: Process, may sleep.  Caller keeps @m alive.
+ * Return: the ranges of @generation; -ESTALE if they have been changed meanwhile, -ENOMEM.
  */
-struct bee_map *bee_mm_get_map(const struct bee_mm *m, u64 *generation)
+struct bee_map_list *bee_mm_get_list(const struct bee_mm *m, u64 *generation,
+				     struct netlink_ext_ack *extack)
 {
-	struct bee_map *map;
+	const struct bee_map *map;
+	struct bee_map_list *list;
+	bool good;
+	u32 nr;
 
 	/* Before the map, which mm_set_map() writes first. */
 	*generation = smp_load_acquire(&m->generation);
 	rcu_read_lock();
-	do
-		map = rcu_dereference(m->map);
-	while (map && !refcount_inc_not_zero(&map->refs));
+	map = rcu_dereference(m->map);
+	nr = map ? READ_ONCE(map->nr) : 0;
 	rcu_read_unlock();
-	return map;
-}
-
-/* Whether @map may replace the one of @m: with the same owner only if nobody else has that. */
-static bool mm_may_set_map(const struct bee_mm *m, u64 generation, const struct bee_map *map)
-{
-	const struct bee_map *old = mm_dereference(m->map);
-
-	if (m->dead || m->generation != generation)
-		return false;
-	return !map || !old || map->owner != old->owner || bee_rmap_is_single(old->owner);
+	list = bee_map_list_alloc(nr, extack);
+	if (IS_ERR(list))
+		return list;
+	rcu_read_lock();
+	good = bee_map_list_copy(list, rcu_dereference(m->map)) &&
+	       bee_mm_is_unchanged(m, *generation);
+	rcu_read_unlock();
+	if (good)
+		return list;
+	bee_map_list_free(list);
+	return ERR_PTR(-ESTALE);
 }
 
 /**
  * bee_mm_commit_map() - replace the ranges, if nobody else has done so meanwhile
  * @m: the address space
- * @generation: from bee_mm_get_map()
- * @map: the new ranges, after bee_map_link(), or NULL; the caller's reference is taken over
+ * @generation: of the ranges from which the new ones were made
+ * @map: the new ranges or NULL; the caller's reference is taken over
  *
  * Context: Any but NMI.  Caller keeps @m alive.
- * Return: false if the ranges have changed since, or a forked child has them as well, or @m is
- * dead; @map is dropped then.
+ * Return: false if the ranges have changed since, or @m is dead; @map is dropped then.
  */
 bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map)
 {
 	bool done;
 
 	spin_lock(&mm_lock);
-	done = mm_may_set_map(m, generation, map);
+	done = !m->dead && m->generation == generation;
 	if (done) {
 		if (m->lost)
 			xa_clear_mark(&mm_cookies, m->cookie, MM_LOST);
@@ -421,36 +426,113 @@ static void mm_lose(struct bee_mm *m)
 	queue_delayed_work(mm_wq, mm_rescan, MM_RESCAN_DELAY);
 }
 
-/* Replace [start, end) by @in, or with NULL remove it; false: another writer was faster. */
-static bool mm_try_splice(struct bee_mm *m, u64 start, u64 end, const struct bee_range *in)
+/* Give @m, which shares its map, one of its own with these ranges.  Return: as mm_try_change(). */
+static int mm_unshare(struct bee_mm *m, struct bee_map *shared, u64 generation)
 {
-	struct bee_map *old, *map;
-	u64 generation;
-	bool done = true;
+	struct bee_map *map = bee_map_copy(shared, m->payer);
+	bool done;
 
-	old = bee_mm_get_map(m, &generation);
-	if (!READ_ONCE(m->lost) && !bee_map_has(old, start, end, in)) {
-		map = bee_map_splice(old, start, end, in, m->payer);
-		if (IS_ERR(map))
-			mm_lose(m);
-		else
-			done = bee_mm_commit_map(m, generation, map) || READ_ONCE(m->dead);
+	if (IS_ERR(map))
+		return PTR_ERR(map);
+	spin_lock(&mm_lock);
+	done = !m->dead && m->generation == generation && mm_dereference(m->map) == shared;
+	if (done) {
+		hlist_del_rcu(&m->by_map);
+		hlist_add_head_rcu(&m->by_map, &map->mms);
+		rcu_assign_pointer(m->map, map);
+		/* The ranges are the same, but a search may have missed @m in both lists. */
+		WRITE_ONCE(mm_seq, mm_seq + 2);
 	}
-	bee_map_put(old);
+	spin_unlock(&mm_lock);
+	bee_map_put(done ? shared : map);
+	return -EAGAIN;
+}
+
+static bool mm_carry_out(struct bee_mm *m, struct bee_map_change *change, u64 generation)
+{
+	struct bee_map *map = change->map;
+	bool done;
+
+	spin_lock(&mm_lock);
+	done = !m->dead && m->generation == generation && mm_dereference(m->map) == map &&
+	       bee_map_is_single(map);
+	if (done) {
+		u32 more = change->nr - map->nr;
+
+		bee_map_carry_out(change);
+		mm_changed(m, more);
+	}
+	spin_unlock(&mm_lock);
+	bee_map_finish(change, done);
 	return done;
 }
 
-/** bee_mm_unmap() - [@start, @end) of @mm is being unmapped.  Context: Any but NMI. */
+/* Return: 0, or -EAGAIN: another writer was faster, or it is to be tried with another map. */
+static int mm_try_change(struct bee_mm *m, u64 start, u64 end, const struct bee_range *in,
+			 u64 generation)
+{
+	struct bee_map *map = rcu_dereference(m->map);
+	struct bee_map_change change;
+	int ret;
+
+	/* Most changes are none, and nothing has been written to so far that other CPUs read. */
+	if (READ_ONCE(m->lost) || READ_ONCE(m->dead) || bee_map_has(map, start, end, in))
+		return 0;
+	if (!map) {
+		map = bee_map_new(in, m->payer);
+		if (IS_ERR(map))
+			return PTR_ERR(map);
+		return bee_mm_commit_map(m, generation, map) ? 0 : -EAGAIN;
+	}
+	if (map->payer != m->payer || !bee_map_is_single(map))
+		return mm_unshare(m, map, generation);
+	ret = bee_map_prepare(&change, map, start, end, in);
+	if (ret > 0)
+		return bee_mm_commit_map(m, generation, NULL) ? 0 : -EAGAIN;
+	if (ret)
+		return ret;
+	return mm_carry_out(m, &change, generation) ? 0 : -EAGAIN;
+}
+
+/* Replace [start, end) by @in, or with NULL remove it.  Under RCU. */
+static void mm_change(struct bee_mm *m, u64 start, u64 end, const struct bee_range *in)
+{
+	u64 generation;
+	int ret;
+
+	do {
+		/* Before the map, which mm_set_map() writes first. */
+		generation = smp_load_acquire(&m->generation);
+		ret = mm_try_change(m, start, end, in, generation);
+		if (ret && !bee_mm_is_unchanged(m, generation))
+			ret = -EAGAIN;
+		if (ret == -EAGAIN)
+			cpu_relax();
+	} while (ret == -EAGAIN);
+	if (ret)
+		mm_lose(m);
+}
+
+/**
+ * bee_mm_unmap() - [@start, @end) of @mm is being unmapped
+ * @mm: the address space
+ * @start: first address
+ * @end: address after the last
+ *
+ * If no range is there it only reads.
+ *
+ * Context: Any but NMI.
+ */
 void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end)
 {
 	struct bee_mm *m;
 
-	if (!bee_mm_is_managed(mm))
+	if (!READ_ONCE(mm_count))
 		return;
 	rcu_read_lock();
 	m = bee_mm_find(mm);
-	while (m && !mm_try_splice(m, start, end, NULL))
-		cpu_relax();
+	if (m)
+		mm_change(m, start, end, NULL);
 	rcu_read_unlock();
 }
 
@@ -471,27 +553,27 @@ void bee_mm_attach(const struct vm_area_struct *vma, u64 start, u64 end, u64 off
 		   bool announce)
 {
 	struct bee_range in = { .start = start, .end = end, .offset = offset };
-	struct bee_map *old;
+	const struct bee_range *there = NULL;
+	const struct bee_map *map;
 	struct bee_mm *m;
-	u64 generation;
 
-	if (!bee_mm_is_managed(vma->vm_mm))
+	if (!READ_ONCE(mm_count))
 		return;
 	rcu_read_lock();
 	m = bee_mm_find(vma->vm_mm);
 	if (!m || READ_ONCE(m->lost))
 		goto unlock;
-	old = bee_mm_get_map(m, &generation);
-	in.file = bee_map_get_file(old, start, vma, m->payer, GFP_NOWAIT);
-	bee_map_put(old);
+	map = rcu_dereference(m->map);
+	if (map)
+		there = bee_map_find(map, start);
+	in.file = bee_map_get_file(there, vma, m->payer, GFP_NOWAIT);
 	if (IS_ERR(in.file)) {
 		mm_lose(m);
 		goto unlock;
 	}
 	if (!in.file)
 		in.offset = 0;
-	while (!mm_try_splice(m, start, end, &in))
-		cpu_relax();
+	mm_change(m, start, end, &in);
 	if (announce && in.file && !rcu_access_pointer(in.file->table))
 		bee_news_announce(in.file, start, end);
 	bee_file_put(in.file);
@@ -596,8 +678,8 @@ static DEFINE_MUTEX(mm_search_mutex);	/* outside of all locks of this file */
 static u32 mm_searches;			/* mm_search_mutex */
 
 /*
- * Search the list of @f for address spaces, each at most once: an owner that has the file mapped
- * more than once notes in which search it was found.  Writes the cookies of the first @room.
+ * Search the list of @f for address spaces, each at most once: a map that has the file more
+ * than once notes in which search it was found.  Writes the cookies of the first @room.
  * Return: how many there are.
  */
 static u32 mm_search_users(const struct bee_file *f, u64 *cookies, u32 room)
@@ -607,14 +689,14 @@ static u32 mm_search_users(const struct bee_file *f, u64 *cookies, u32 room)
 	u32 nr = 0;
 
 	mutex_lock(&mm_search_mutex);
-	/* 0 is that of a new owner. */
+	/* 0 is that of a new map. */
 	mm_searches += 1 + (mm_searches == U32_MAX);
 	rcu_read_lock();
 	hlist_for_each_entry_rcu(node, &f->rmap, in_file) {
-		if (node->owner->seen == mm_searches)
+		if (node->map->seen == mm_searches)
 			continue;
-		node->owner->seen = mm_searches;
-		hlist_for_each_entry_rcu(m, &node->owner->mms, by_owner) {
+		node->map->seen = mm_searches;
+		hlist_for_each_entry_rcu(m, &node->map->mms, by_map) {
 			if (nr < room)
 				cookies[nr] = m->cookie;
 			nr++;
@@ -658,7 +740,7 @@ bool bee_mm_move_file(struct bee_file *f, u64 bytes)
 
 	rcu_read_lock();
 	hlist_for_each_entry_rcu(node, &f->rmap, in_file) {
-		hlist_for_each_entry_rcu(m, &node->owner->mms, by_owner) {
+		hlist_for_each_entry_rcu(m, &node->map->mms, by_map) {
 			if (m->payer == last)
 				continue;
 			last = m->payer;

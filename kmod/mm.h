@@ -23,15 +23,14 @@ struct pid;
  * @pid: the process that was named when it became managed, or NULL (I)
  * @payer: to whom it and its ranges are charged, with a reference (I)
  * @cookie: its name in the protocol, ascending, never reused (I)
- * @generation: number of changes of @map; written after @map, read before it (L)
+ * @generation: number of changes of the ranges; written after them, read before them (L)
  * @lost: for want of memory @map is not what is mapped, and is empty (L)
  * @dead: no longer managed (L)
  * @has_tables: it owns files (struct bee_file), or has inherited ranges with them; by READ_ONCE()
  * @delay: jiffies between the last two looks at what is mapped, while @lost; by READ_ONCE()
  * @retry: jiffies at which to look next, while @lost; by READ_ONCE()
  * @map: its ranges, NULL if there are none (L, RCU for reading)
- * @by_owner: in the list that the owner of @map has of the address spaces that share it (L, RCU for
- *	reading)
+ * @by_map: in the list that @map has of the address spaces that share it (L, RCU for reading)
  * @by_mm: in the hash by mm (L, RCU for reading)
  * @free: frees it
  * @told: what user space knows of its code without a file; written by walks
@@ -52,7 +51,7 @@ struct bee_mm {
 	u32			 delay;
 	unsigned long		 retry;
 	struct bee_map __rcu	*map;
-	struct hlist_node	 by_owner;
+	struct hlist_node	 by_map;
 	struct hlist_node	 by_mm;
 	struct rcu_work		 free;
 	struct bee_code_told	 told;
@@ -94,7 +93,8 @@ struct bee_mm *bee_mm_new(struct mm_struct *mm, struct pid *pid, struct bee_paye
 void bee_mm_forget(const struct mm_struct *mm);
 bool bee_mm_forget_cookie(u64 cookie);
 
-struct bee_map *bee_mm_get_map(const struct bee_mm *m, u64 *generation);
+struct bee_map_list *bee_mm_get_list(const struct bee_mm *m, u64 *generation,
+				     struct netlink_ext_ack *extack);
 bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map);
 void bee_mm_get_state(const struct bee_mm *m, struct bee_mm_state *state);
 
@@ -112,6 +112,21 @@ u32 bee_mm_count_users(const struct bee_file *f);
 bool bee_mm_move_file(struct bee_file *f, u64 bytes);
 int bee_mm_list_users(const struct bee_file *f, u64 **cookies, u32 *nr, unsigned int *seq);
 void bee_mm_sum(struct bee_mm_totals *totals);
+
+/**
+ * bee_mm_is_unchanged() - whether ranges are those of one generation
+ * @m: the address space
+ * @generation: read by smp_load_acquire() before the ranges
+ *
+ * Context: Any.  Caller has read the ranges.
+ * Return: false if some of them may be older than others.
+ */
+static inline bool bee_mm_is_unchanged(const struct bee_mm *m, u64 generation)
+{
+	/* After the ranges: whoever has seen a change sees that there was one before it. */
+	smp_rmb();
+	return READ_ONCE(m->generation) == generation;
+}
 
 /** bee_mm_bucket() - where in the hash an mm is.  Context: Any, NMI-safe. */
 static inline struct hlist_head *bee_mm_bucket(const struct mm_struct *mm)

@@ -412,15 +412,17 @@ static int range_put(struct sk_buff *skb, const struct bee_range *range)
 	return 0;
 }
 
-/* The first range from @i on that is to be told. */
-static u32 proc_next_range(const struct proc_dump *dump, const struct bee_map *map, u32 i)
+/* The next range that is to be told; *@i, its place among all, is raised by those that are not. */
+static const struct bee_range *proc_next_range(const struct proc_dump *dump,
+					       struct bee_map_cursor *cursor, u32 *i)
 {
-	u32 nr = map ? map->nr : 0;
+	const struct bee_range *range = bee_map_next(cursor);
 
-	while (dump->file && i < nr &&
-	       (!map->ranges[i].file || map->ranges[i].file->id != dump->file))
-		i++;
-	return i;
+	while (range && dump->file && (!range->file || range->file->id != dump->file)) {
+		range = bee_map_next(cursor);
+		++*i;
+	}
+	return range;
 }
 
 /* One message, with as many of the address space's ranges as fit; the first has its walks, too. */
@@ -430,13 +432,17 @@ static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const stru
 	/* Before the map: otherwise a diff against older ranges than it says would be accepted. */
 	u64 generation = smp_load_acquire(&m->generation);
 	const struct bee_map *map = rcu_dereference(m->map);
-	u32 nr = map ? map->nr : 0, begin = dump->cookie == m->cookie ? dump->range : 0;
-	u32 first = proc_next_range(dump, map, begin), i = first, pid;
+	u32 begin = dump->cookie == m->cookie ? dump->range : 0, first, i = begin, pid;
 	struct pid_namespace *ns = task_active_pid_ns(current);
+	struct bee_map_cursor cursor;
+	const struct bee_range *range;
 	void *hdr;
 
+	bee_map_seek(&cursor, map, begin);
+	range = proc_next_range(dump, &cursor, &i);
+	first = i;
 	/* It no longer has the file mapped, or all of that has been told. */
-	if (dump->file && first >= nr)
+	if (dump->file && !range)
 		goto next;
 	hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_PROC_GET);
 	if (!hdr)
@@ -445,17 +451,24 @@ static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const stru
 	if (nla_put_u32(skb, BEEUNWIND_A_PROC_PID, pid) ||
 	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_COOKIE, m->cookie) ||
 	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_GENERATION, generation) ||
-	    nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, nr) ||
+	    nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, map ? READ_ONCE(map->nr) : 0) ||
 	    (!begin && bee_netlink_put_stops(skb, BEEUNWIND_A_PROC_STOP, m->stop)))
 		goto full;
-	while (i < nr && !range_put(skb, &map->ranges[i]))
-		i = proc_next_range(dump, map, i + 1);
-	if (i < nr && i == first)
+	while (range && !range_put(skb, range)) {
+		i++;
+		range = proc_next_range(dump, &cursor, &i);
+	}
+	if (range && i == first)
 		goto full;
+	if (!bee_mm_is_unchanged(m, generation)) {
+		/* Some ranges of this message may be older than others. */
+		cb->prev_seq = cb->seq + 2;
+		genl_dump_check_consistent(cb, hdr);
+	}
 	genlmsg_end(skb, hdr);
 next:
-	dump->range = i < nr ? i : 0;
-	dump->cookie = i < nr ? m->cookie : m->cookie + 1;
+	dump->range = range ? i : 0;
+	dump->cookie = range ? m->cookie : m->cookie + 1;
 	return 0;
 full:
 	genlmsg_cancel(skb, hdr);

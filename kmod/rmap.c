@@ -2,17 +2,15 @@
 /*
  * The reverse map: from a file to the address spaces that have it mapped.
  *
- * Each range of a map has a node, which is in the list of its file and leads to an owner: the
- * address spaces that have that map.  The node is linked before the map is published and unlinked
- * after it was replaced.  So what the list of a file leads to, under RCU, are all address spaces
- * that have it mapped, and perhaps others: whoever wants to know looks into their maps.  One that
- * moves to another owner meanwhile may be missed; bee_mm_list_users() tells.
+ * Each range of a map has a node, which is in the list of its file and leads to the map, and from
+ * there to the address spaces that have it.  The node is linked before the range is published and
+ * unlinked after it was replaced.  So what the list of a file leads to, under RCU, are all address
+ * spaces that have it mapped, and perhaps others: whoever wants to know looks into their maps.  One
+ * that gets another map meanwhile may be missed; bee_mm_list_users() tells.
  *
- * An address space that has its map to itself keeps its owner and the nodes of all ranges that a
- * change leaves alone: the new map takes them over, and only the nodes of ranges that come or go
- * are touched.  A forked address space joins the owner of its parent's map, and nothing else is
- * done.  The first of them that changes its ranges leaves, with a new owner and new nodes: once for
- * each fork this takes time for all ranges, as the copy of the map does.
+ * A change touches only the nodes of ranges that come or go.  A forked address space joins those
+ * that have the parent's map, and nothing else is done.  The first of them that changes its ranges
+ * gets a copy of the map, with new nodes: once for each fork this takes time for all ranges.
  *
  * Locks: @rmap_lock of a file, for its list; no other is taken inside of it, and callers need hold
  * none.  It is held for one node at a time, with preemption off.
@@ -22,57 +20,15 @@
 #include <linux/spinlock.h>
 
 #include "file.h"
-#include "payer.h"
 #include "rmap.h"
 
 /* Not kmalloc(), which would round a node of 24 bytes up to 32. */
 static struct kmem_cache *rmap_nodes;
 
-/*
- * bee_rmap_owner_new() - an owner without address spaces, with a reference.  @payer: for whom.
- * Context: Any but NMI, or as @gfp says.  Return: the owner, or NULL: out of memory or over budget.
- */
-struct bee_rmap_owner *bee_rmap_owner_new(struct bee_payer *payer, gfp_t gfp)
-{
-	struct bee_rmap_owner *owner;
-
-	if (!bee_payer_charge_mm(payer, sizeof(*owner)))
-		return NULL;
-	owner = kzalloc(sizeof(*owner), gfp | __GFP_NOWARN);
-	if (!owner) {
-		bee_payer_uncharge_mm(payer, sizeof(*owner));
-		return NULL;
-	}
-	owner->payer = bee_payer_hold(payer);
-	refcount_set(&owner->refs, 1);
-	return owner;
-}
-
-static void owner_free_rcu(struct rcu_head *rcu)
-{
-	struct bee_rmap_owner *owner = container_of(rcu, struct bee_rmap_owner, rcu);
-
-	bee_payer_uncharge_mm(owner->payer, sizeof(*owner));
-	bee_payer_put(owner->payer);
-	kfree(owner);
-}
-
-/**
- * bee_rmap_owner_put() - drop a reference
- * @owner: the owner; nodes that lead to it are unlinked before the reference that they live on goes
- *
- * Context: Any but NMI.
- */
-void bee_rmap_owner_put(struct bee_rmap_owner *owner)
-{
-	if (refcount_dec_and_test(&owner->refs))
-		call_rcu(&owner->rcu, owner_free_rcu);
-}
-
 /**
  * bee_rmap_link() - enter a range into the list of its file
  * @f: the file; the caller holds a reference until after bee_rmap_unlink()
- * @owner: who has the range, or will; the same
+ * @map: the map that has the range, or will; the same
  * @gfp: GFP_KERNEL_ACCOUNT, or GFP_NOWAIT in a callback
  *
  * The caller charges the node, as it has many at a time.
@@ -80,13 +36,13 @@ void bee_rmap_owner_put(struct bee_rmap_owner *owner)
  * Context: Any but NMI, or as @gfp says.
  * Return: the node, or NULL: out of memory.
  */
-struct bee_rmap_node *bee_rmap_link(struct bee_file *f, struct bee_rmap_owner *owner, gfp_t gfp)
+struct bee_rmap_node *bee_rmap_link(struct bee_file *f, struct bee_map *map, gfp_t gfp)
 {
 	struct bee_rmap_node *node = kmem_cache_alloc(rmap_nodes, gfp | __GFP_NOWARN);
 
 	if (!node)
 		return NULL;
-	node->owner = owner;
+	node->map = map;
 	spin_lock(&f->rmap_lock);
 	hlist_add_head_rcu(&node->in_file, &f->rmap);
 	spin_unlock(&f->rmap_lock);
@@ -126,7 +82,7 @@ int bee_rmap_init(void)
 /** bee_rmap_exit() - there are no maps any more.  Context: Process, may sleep. */
 void bee_rmap_exit(void)
 {
-	/* Owners and the nodes of maps are freed by RCU callbacks. */
+	/* Nodes are freed by RCU callbacks of chunks. */
 	rcu_barrier();
 	kmem_cache_destroy(rmap_nodes);
 }

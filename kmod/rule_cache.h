@@ -15,7 +15,7 @@
 #include <linux/hash.h>
 #include <linux/types.h>
 
-#define BEE_RULE_CACHE_BITS	9	/* log2 entries */
+#define BEE_RULE_CACHE_BITS	9	/* log2 entries, in pairs */
 
 /**
  * struct bee_cached_rule - a rule; as a whole 0: none
@@ -46,7 +46,7 @@ struct bee_rule_cache {
  * The hash is an index within bounds whatever user space makes of @place.
  *
  * Context: Any, NMI-safe.
- * Return: the entry, which may be another rule's.
+ * Return: the entry, which may be another rule's; then it can be at bee_rule_cache_other().
  */
 static inline struct bee_cached_rule *bee_rule_cache_at(struct bee_rule_cache *cache, u64 serial,
 							u32 place)
@@ -55,6 +55,22 @@ static inline struct bee_cached_rule *bee_rule_cache_at(struct bee_rule_cache *c
 	u32 salt = (u32)serial * 0x9e3779b1u;
 
 	return &cache->rules[hash_32(place ^ salt, BEE_RULE_CACHE_BITS)];
+}
+
+/**
+ * bee_rule_cache_other() - where else in the cache a rule can be
+ * @cache: the cache
+ * @first: from bee_rule_cache_at()
+ *
+ * A neighbour, most often in the same cache line.
+ *
+ * Context: Any, NMI-safe.
+ * Return: the entry, which may be another rule's.
+ */
+static inline struct bee_cached_rule *bee_rule_cache_other(struct bee_rule_cache *cache,
+							   const struct bee_cached_rule *first)
+{
+	return &cache->rules[(first - cache->rules) ^ 1];
 }
 
 /** bee_cached_rule_is() - whether an entry is this rule's.  Context: Any, NMI-safe. */

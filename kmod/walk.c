@@ -111,16 +111,25 @@ static bool walk_step_trampoline(struct bee_walk *walk)
 	       (f->activation && bee_uprobe_step(&walk->probes, &walk->mem, f));
 }
 
-/* A rule that is not in the cache; @cached: where it belongs. */
-static noinline u32 walk_look_up(const struct bee_stored *stored, u32 place,
-				 struct bee_cached_rule *cached)
+/*
+ * A rule that is not at @first, where it belongs.  It can be at the other entry; if it is at
+ * neither it comes to @first, and what was there to the other.
+ */
+static noinline u32 walk_look_up(struct bee_rule_cache *cache, const struct bee_stored *stored,
+				 u32 place, struct bee_cached_rule *first)
 {
-	*cached = (struct bee_cached_rule) {
+	struct bee_cached_rule *other = bee_rule_cache_other(cache, first);
+
+	if (bee_cached_rule_is(other, stored->serial, place))
+		return other->word;
+	if (first->serial)
+		*other = *first;
+	*first = (struct bee_cached_rule) {
 		.serial = stored->serial,
 		.place = place,
 		.word = bee_table_word(&stored->table, place),
 	};
-	return cached->word;
+	return first->word;
 }
 
 /* The rule of the current frame, whose range has a table. */
@@ -137,7 +146,7 @@ static __always_inline u32 walk_word(struct bee_walk *walk)
 		return BEE_WORD_GAP;
 	cached = bee_rule_cache_at(walk->cache, stored->serial, place);
 	if (unlikely(!bee_cached_rule_is(cached, stored->serial, place)))
-		return walk_look_up(stored, place, cached);
+		return walk_look_up(walk->cache, stored, place, cached);
 	return cached->word;
 }
 

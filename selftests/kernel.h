@@ -60,7 +60,10 @@ struct irq_work { int unused; };
 typedef struct { int unused; } spinlock_t;
 
 #define rcu_dereference(p)	READ_ONCE(p)
+#define rcu_dereference_raw(p)	READ_ONCE(p)
 #define rcu_access_pointer(p)	READ_ONCE(p)
+#define hlist_first_rcu(head)	((head)->first)
+#define hlist_next_rcu(node)	((node)->next)
 
 #define cond_resched()		((void)0)
 

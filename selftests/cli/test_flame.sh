@@ -14,6 +14,12 @@ check_noreturn() {
 		expect "prog;main;caller;stop 1"
 }
 
+# A function that ends with a jump to the one behind it: at the jump, and where it leads.
+check_tail_call() {
+	made "r.sample(7, [USER, $(address jump), $(address main) + 8])" && expect "prog;main;jumps 1" &&
+		made "r.sample(7, [USER, $(address target), $(address main) + 8])" && expect "prog;main;target 1"
+}
+
 check_inlines() {
 	made "r.sample(7, [USER, $(address outer), $(address main) + 8])" &&
 		options=--inlines expect "prog;main;outer;middle_[i];innermost_[i] 1"
@@ -271,8 +277,9 @@ check_interrupted() {
 	grep -q '^sh;' "$work/cut.folded"
 }
 
-ktap_plan 25
+ktap_plan 26
 ktap_run "a call at the end of a function that does not return" check_noreturn
+ktap_run "a tail call, to the function behind it" check_tail_call
 ktap_run "inlined calls, the outermost first" check_inlines
 ktap_run "an inlined call in a function inside of another one" check_nested
 ktap_run "their lines" check_lines

@@ -11,7 +11,7 @@ gcc -O1 -Wall -Werror "$here/meddle.c" -o "$work/meddle" || { echo "Bail out! me
 all=${1:-} step=5
 if [ -n "$all" ]; then
 	step=2
-	cp "$beectl" "$work/plain"
+	cp /bin/ls "$work/plain"
 else
 	gcc -O1 "$here/frame_pointers.c" -o "$work/plain"
 fi

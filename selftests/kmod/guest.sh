@@ -13,6 +13,9 @@ WORK=$(mktemp -d)
 # is an overlayfs, where a link copies the file up: it gets another inode.
 export HOME=$WORK
 printf '[record]\n\tbuild-id = skip\n' >"$HOME/.perfconfig"
+# perf record spends half of its start on the kernel's symbols.  A script that does not look at them,
+# nor at what perf says (it warns that they are hidden), sets NO_KERNEL_SYMBOLS.
+sysctl -q -w "kernel.kptr_restrict=$([ -n "${NO_KERNEL_SYMBOLS-}" ] && echo 2 || echo 0)"
 # On the instrumented kernel a callchain may take longer than a test's sampling period, and the
 # guest would do nothing but sample.  With these limits perf lowers the rate, and says so.
 if [ "${BEE_KERNEL-}" = debug ]; then

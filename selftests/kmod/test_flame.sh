@@ -36,12 +36,64 @@ all() {
 	flame -o "$WORK/out.folded" -a -- "${busy[@]}" && grep -q '^python3;_start;' "$WORK/out.folded"
 }
 
+# A program that no row can be made for: it moves the stack by what it reads.
+make_bare() {
+	cat >"$WORK/bare.s" <<-'END'
+		.data
+		size: .quad 64
+		.text
+		.globl _start
+		_start:	call spin
+		spin:	mov $1, %ebp
+			sub size(%rip), %rsp
+		again:	inc %rcx
+			jmp again
+	END
+	gcc -nostdlib -static -o "$WORK/bare" "$WORK/bare.s"
+}
+
+# The graph tells complete stacks by the names that they begin with, the module by how its walks
+# ended.
+watched() {
+	local pids=() status
+	make_bare || return
+	/usr/bin/python3 -c 'while True: sorted(map(str, range(5000)))' &
+	pids+=($!)
+	perl -e '@x = sort map { $_ * 7 % 977 } 1 .. 5000 while 1' &
+	pids+=($!)
+	"$BEECTL" load "${pids[@]}"
+	"$WORK/bare" &
+	pids+=($!)
+	"$BEECTL" watch >"$WORK/told" 2>&1 &
+	pids+=($!)
+	guest_wait grep -q "^following" "$WORK/told" && flame --raw -o "$WORK/all.raw" -a -- "${busy[@]}" &&
+		"$BEECTL" flame "$WORK/all.raw" --json >"$WORK/all.json" 2>"$WORK/err" &&
+		/usr/bin/python3 - "$WORK" <<-'END'
+			import json, math, re, sys, urllib.parse
+			with open(sys.argv[1] + "/all.json", encoding="utf-8") as file:
+			    graph = json.load(file)
+			with open(sys.argv[1] + "/all.raw", encoding="utf-8") as file:
+			    ended = urllib.parse.unquote(re.search("^stops (.*)$", file.read(), re.M)[1])
+			stops = {name: int(count) for name, count in re.findall(r"([a-z-]+) (\d+)", ended)}
+			walks = sum(stops.values())
+			mine, module = graph["complete"] / graph["judged"], stops["outermost"] / walks
+			error = math.sqrt(module * (1 - module) / walks)
+			print(f"graph: {graph['judged']} samples, {mine:.1%} complete")
+			print(f"module: {walks} walks, {module:.1%}; error {error:.1%}; {stops}")
+			sys.exit(not (0.3 < module < 0.95 and abs(mine - module) <= 3 * error))
+		END
+	status=$?
+	kill -9 "${pids[@]}"
+	return "$status"
+}
+
 guest_insmod || exit 1
 export BEEUNWIND_CACHE=$WORK/cache
 mkdir -m 700 "$BEEUNWIND_CACHE"
-ktap_plan 3
+ktap_plan 4
 # This one has the tables made.
 ktap_run "the graph says how walks ended" stops
 ktap_run "stacks of a command are complete" complete
 ktap_run "all that runs" all
+ktap_run "under beectl watch, as complete as the module counts" watched
 ktap_finish

@@ -4,6 +4,7 @@
 # profiling signals: its stacks are complete, and each frame has been called by the next.
 # once: 1
 # timeout: 600
+export NO_KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 

@@ -3,6 +3,7 @@
 # beectl status: walks of each process, walks since an earlier moment, and tables that are wanted.
 # once: 1
 # timeout: 600
+export NO_KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 
@@ -132,6 +133,34 @@ waiting() {
 	return "$status"
 }
 
+# overlayfs copies a program while it runs: the module has two files then, each with its own counters,
+# and they are one line.
+copies() {
+	local pids=() status=0
+	mkdir "$WORK/lower" "$WORK/upper" "$WORK/work" "$WORK/over" && cp "$WORK/spin" "$WORK/lower/copied" &&
+		mount -t overlay -o "lowerdir=$WORK/lower,upperdir=$WORK/upper,workdir=$WORK/work" \
+			overlay "$WORK/over" || return 1
+	"$WORK/over/copied" &
+	pids=($!)
+	guest_wait grep -q copied "/proc/${pids[0]}/maps" && "$BEECTL" load -q "${pids[0]}" &&
+		chmod 700 "$WORK/over/copied" || status=1
+	"$WORK/over/copied" &
+	pids+=($!)
+	guest_wait grep -q copied "/proc/${pids[1]}/maps" && "$BEECTL" load -q "${pids[1]}" &&
+		sample "${pids[@]}" || status=1
+	kill -9 "${pids[@]}"
+	judge "
+both = [f for f in got['incomplete'] if f['path'].endswith('/over/copied')]
+assert len(both) == 2 and all(f['walks'] >= 20 for f in both), both
+open('$WORK/json.sum', 'w').write(str(sum(f['walks'] for f in both)))" || status=1
+	"$BEECTL" status >"$WORK/out"
+	[ "$(grep -c "/over/copied " "$WORK/out")" -eq 1 ] &&
+		grep "^ *$(cat "$WORK/json.sum") .*/over/copied (" "$WORK/out" || { cat "$WORK/out"; status=1; }
+	wait "${pids[@]}" 2>/dev/null
+	umount "$WORK/over" || status=1
+	return "$status"
+}
+
 # Counters of another load of the module cannot be compared.
 loaded_anew() {
 	"$BEECTL" status --json >"$WORK/then" && rmmod beeunwind && guest_insmod || return 1
@@ -155,12 +184,13 @@ whole=$!
 broken=$!
 guest_wait grep -q spin "/proc/$broken/maps" && guest_wait grep -q perl "/proc/$whole/maps" || exit 1
 
-ktap_plan 6
+ktap_plan 7
 "$BEECTL" load "$whole" "$broken" >/dev/null || exit 1
 ktap_run "walks of each process" by_process
 ktap_run "fork and exec begin anew" fork_and_exec
 ktap_run "since an earlier moment, for two users" since_then
 ktap_run "files that have no counters" no_such_counters
+ktap_run "copies that overlayfs made are one line" copies
 ktap_run "tables that are wanted, and who makes them" waiting
 ktap_run "the module was loaded anew" loaded_anew
 ktap_finish

@@ -4,6 +4,7 @@
 # in the end every stack is complete.  Programs that live for a moment likewise.
 # once: 1
 # timeout: 900
+export NO_KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 

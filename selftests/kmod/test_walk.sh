@@ -3,6 +3,7 @@
 # Stacks that are known frame by frame: through signal handlers, uretprobes, and code
 # without CFI.  Also samples at any instruction in the vDSO and in JIT code.
 # timeout: 900
+export NO_KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 

@@ -7,17 +7,21 @@
 Each sample of a PID is complete (every frame from level8 or below to _start), short (right
 as far as it goes) or wrong.  Prints the figures.  Fails if any is wrong, none is there,
 or fewer than PERCENT are complete.
+
+A sample of one frame that was taken in the kernel while it switched to another process is not
+judged: the memory of the old process is not there any more, although it is current still.
 """
 
 import re
 import sys
 
+SWITCH = {"__schedule", "switch_mm_irqs_off", "__switch_to_asm", "__switch_to"}
 LEVELS = [f"level{n}" for n in range(8, 0, -1)]
 BOTTOM = ["main", "__libc_start_call_main", "__libc_start_main", "_start"]
 
 
 def samples(lines, pids):
-    """Lists of function names, innermost first, of some threads."""
+    """Function names of the kernel's and the user's frames, innermost first, of some threads."""
     frames = None
     for line in lines:
         if not line.strip():
@@ -25,11 +29,10 @@ def samples(lines, pids):
                 yield frames
             frames = None
         elif not line[0].isspace() or re.match(r"\s*\S.*\s\d+\s*$", line) and frames is None:
-            frames = [] if line.split()[-1] in pids else None
+            frames = ([], []) if line.split()[-1] in pids else None
         elif frames is not None:
             address, name = (line.split(maxsplit=1) + ["?"])[:2]
-            if int(address, 16) < 1 << 63:
-                frames.append(name.strip())
+            frames[int(address, 16) < 1 << 63].append(name.strip())
     if frames is not None:
         yield frames
 
@@ -61,17 +64,21 @@ def judge(names):
 def main():
     percent, pids = float(sys.argv[1]), set(sys.argv[2:])
     count = {"complete": 0, "short": 0, "wrong": 0}
-    shown = 0
-    for names in samples(sys.stdin, pids):
+    shown = switching = 0
+    for kernel, names in samples(sys.stdin, pids):
+        if len(names) == 1 and not SWITCH.isdisjoint(map(plain, kernel)):
+            switching += 1
+            continue
         verdict = judge(names)
         count[verdict] += 1
         if verdict != "complete" and shown < 5:
             shown += 1
-            print(f"{verdict}: {' < '.join(names)}")
+            print(f"{verdict}: {' < '.join(names)} | {' < '.join(kernel)}")
     total = sum(count.values())
     share = 100 * count["complete"] / total if total else 0
     print(f"samples {total}: complete {count['complete']} ({share:.2f} %), "
-          f"short {count['short']}, wrong {count['wrong']}")
+          f"short {count['short']}, wrong {count['wrong']}; not judged: {switching}, "
+          "while the kernel switched to another process")
     return 0 if total and not count["wrong"] and share >= percent else 1
 
 

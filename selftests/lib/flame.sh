@@ -27,7 +27,20 @@ int main(int argc, char **argv)
 	caller();
 }
 END
-printf '%s\n' ".globl label" "label:" nop ret '.section .note.GNU-stack,"",@progbits' >"$work/label.s"
+cat >"$work/label.s" <<'END'
+	.globl	label
+label:
+	nop
+	ret
+	.type	jumps, @function
+jumps:	nop
+jump:	jmp	target
+	.size	jumps, . - jumps
+	.type	target, @function
+target:	ret
+	.size	target, . - target
+	.section .note.GNU-stack,"",@progbits
+END
 gcc -O2 -g -fno-pie -no-pie -fno-reorder-functions -fno-ipa-icf -Wl,--build-id "$work/prog.c" "$work/label.s" -o "$work/prog" ||
 	{ echo "Bail out! prog.c does not compile"; exit 1; }
 

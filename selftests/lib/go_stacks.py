@@ -96,6 +96,8 @@ class Verdict:
         name = os.path.basename(place[0])
         if name == self.program and pc is not None:
             name = self.symbols.name(pc)
+        else:
+            name += f"+{place[1]:#x}"
         return name, elf, place[1], pc
 
     def is_trampoline(self, sample, ip):
@@ -108,7 +110,8 @@ class Verdict:
     def is_complete(self, sample, frames):
         name = self.frame(sample, frames[-1] - (len(frames) > 1))[0]
         place = sample.places.find(frames[-1])
-        is_new = sample.tid not in self.threads and len(frames) == 1 and CLONE.match(name)
+        is_new = sample.tid not in self.threads and len(frames) == 1 and \
+            (CLONE.match(name) or place and self.judge.is_behind_clone(place))
         return bool(is_new or BEGIN.match(name) or place and self.judge.is_start(place))
 
     def is_called(self, sample, inner, outer):

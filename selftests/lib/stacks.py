@@ -45,6 +45,10 @@ LDSO_START_BYTES = 0x60     # ld.so: _start and _dl_start_user
 # mov %eax,%edi (or %rax,%rdi); mov $60,%eax (or xor %eax,%eax; mov $60,%al); syscall
 THREAD_EXITS = (b"\x89\xc7\xb8\x3c\0\0\0\x0f\x05", b"\x48\x89\xc7\xb8\x3c\0\0\0\x0f\x05",
                 b"\x89\xc7\x31\xc0\xb0\x3c\x0f\x05")
+# Before that: xor %ebp,%ebp, a few instructions, and the call of the thread's first function.
+THREAD_BEGIN, THREAD_CALL_BYTES = b"\x31\xed", 12
+# And before that the system call that has made the thread, and a few jumps by its result.
+SYSCALL, RESULT_BYTES = b"\x0f\x05", 12
 EXECVE = b"\xb8\x3b\0\0\0\x0f\x05"     # mov $59,%eax; syscall
 
 
@@ -55,6 +59,16 @@ def is_library(dynamic):
     """
     tags = dict(struct.iter_unpack("<QQ", dynamic[:len(dynamic) & ~15]))
     return not tags.get(DT_FLAGS_1, 0) & DF_1_PIE and any(tag in tags for tag in DEPENDS)
+
+
+def is_thread_start(data, offset, code):
+    """Is a return address here, which perf script prints less one, or the only ip of a new thread?
+
+    Such a thread has the stack that clone() has given it, and has not called its function yet.
+    """
+    at = data.find(code, offset, offset + THREAD_CALL_BYTES + len(code))
+    begin = data.rfind(THREAD_BEGIN, at - THREAD_CALL_BYTES, at) if at > 0 else -1
+    return at >= 0 and (at - offset <= 1 or 0 <= begin <= offset)
 
 
 class Elf:
@@ -153,10 +167,19 @@ class Judge:
         length = START_BYTES if elf.interpreter else LDSO_START_BYTES
         if pc is not None and elf.entry and elf.entry <= pc < elf.entry + length:
             return True
-        # The frame is a return address; perf script prints return addresses less one.
-        return any(elf.data.startswith(code, offset + slip)
-                   for code in THREAD_EXITS for slip in (0, 1))
+        return any(is_thread_start(elf.data, offset, code) for code in THREAD_EXITS)
 
+    def is_behind_clone(self, place):
+        """Has a thread that is here, and has one frame, just been made?
+
+        It goes on where its maker does, which has a caller; its own stack has nothing yet.
+        """
+        path, offset = place
+        elf = self.files.get(path)
+        if elf is None or elf.data.rfind(SYSCALL, max(offset - RESULT_BYTES, 0), offset) < 0:
+            return False
+        begin = elf.data.find(THREAD_BEGIN, offset, offset + RESULT_BYTES)
+        return begin >= 0 and self.is_start((path, begin))
 
     def is_in_execve(self, sample, frames):
         """Was the sample taken in execve(), between the old address space and the new program?

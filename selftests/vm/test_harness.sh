@@ -212,6 +212,18 @@ run_fakes() {
 }
 
 # fake_report NAME: print the report of one fake test
+# A column for each kernel, a row for each test.
+table_of_kernels() {
+	fake cli in_table <<-'END'
+		printf '1..1\nok 1 all is well\n'
+	END
+	expect 1 "$tree/selftests/run" --folder "$fakes" --group cli --kernels 6.12 --compile 1.0 test_in_table
+	grep -Eq 'failed: 1\.0$' "$tmp/out"
+	grep -Eq 'Debian has no source of series 1\.0' "$tmp/out"
+	grep -Ex ' +6\.12 +1\.0' "$tmp/out"
+	grep -Ex 'compile +- +FAIL' "$tmp/out"
+}
+
 fake_report() {
 	awk -v name="kmod/test_$1" '/^[^ ]/ { on = $2 == name } on' "$tmp/fakes"
 }
@@ -338,7 +350,7 @@ allow_warn_still_sees_crashes() {
 	scans 125 --allow-warn <<<'[ 1.0] Oops: 0000 [#1] PREEMPT SMP NOPTI'
 }
 
-ktap_plan 25
+ktap_plan 26
 ktap_run "a guest does many things" boot_once
 ktap_run "arguments are not split or expanded" arguments_survive
 ktap_run "long output arrives whole" output_is_whole
@@ -363,6 +375,7 @@ ktap_run "the scanner lets boot noise pass" scanner_lets_noise_pass
 ktap_run "--allow-warn still sees crashes" allow_warn_still_sees_crashes
 ktap_run "a test that waits for a CPU does not use up its limit" slow_test_lives
 ktap_run "a unit test that has passed is not repeated in haste" passed_are_not_repeated
+ktap_run "a kernel that the module does not compile for is in a table" table_of_kernels
 ktap_run "a test that hangs on the host is shown" hang_on_the_host
 ktap_run "tests that hang and leave things make the run fail" run_fakes
 ktap_run "a test that hangs in a guest is shown" hang_in_a_guest

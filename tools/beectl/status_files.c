@@ -2,9 +2,11 @@
 /* The files that the module knows, for beectl status. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "alloc.h"
 #include "json.h"
+#include "order.h"
 #include "lossy.h"
 #include "messages.h"
 #include "status_files.h"
@@ -93,10 +95,45 @@ void status_show_files(const struct netlink_files *files, struct json_object *js
 
 static int compare_cut(const void *a, const void *b)
 {
-	uint64_t x = stops_cut((*(const struct netlink_file **)a)->stop);
-	uint64_t y = stops_cut((*(const struct netlink_file **)b)->stop);
+	uint64_t x = stops_cut(((const struct netlink_file *)a)->stop);
+	uint64_t y = stops_cut(((const struct netlink_file *)b)->stop);
 
 	return x > y ? -1 : x < y;
+}
+
+/* Copies of a file are next to each other, in the order in which the module has heard of them. */
+static int compare_copies(const void *a, const void *b)
+{
+	const struct netlink_file *x = a, *y = b;
+
+	return order(x->owner, y->owner) ?: order(x->identity_len, y->identity_len) ?:
+	       memcmp(x->identity, y->identity, x->identity_len) ?: strcmp(x->name, y->name) ?:
+	       order(x->id, y->id);
+}
+
+/* Both have a table, made of the same ELF file: overlayfs has copied it, or it was installed anew. */
+static bool is_copy(const struct netlink_file *a, const struct netlink_file *b)
+{
+	return a->owner == b->owner && a->identity_len && a->identity_len == b->identity_len &&
+	       !memcmp(a->identity, b->identity, a->identity_len) && !strcmp(a->name, b->name);
+}
+
+/* Adds the counters of copies to those of the first of each; returns how many files are left. */
+static size_t merge_copies(struct netlink_file *file, size_t count)
+{
+	size_t i, left = 0;
+	uint32_t reason;
+
+	qsort(file, count, sizeof(*file), compare_copies);
+	for (i = 0; i < count; i++) {
+		if (!left || !is_copy(&file[left - 1], &file[i])) {
+			file[left++] = file[i];
+			continue;
+		}
+		for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
+			file[left - 1].stop[reason] += file[i].stop[reason];
+	}
+	return left;
 }
 
 /* "  123  4.5%  /usr/bin/name (no-table 12, gap 3)": @sum walks are cut short in all files */
@@ -117,21 +154,23 @@ static void print_incomplete(FILE *out, const struct netlink_file *t, uint64_t s
 /*
  * status_show_incomplete(): the files in whose code walks were cut short, the worst first, and
  * why: all as "incomplete" in @json; if that is NULL, the first MAX_INCOMPLETE in a line each
- * to @out
+ * to @out, where the copies of a file are one
  */
 void status_show_incomplete(FILE *out, const struct netlink_files *files,
 			    struct json_object *json)
 {
-	const struct netlink_file **list = alloc_array(NULL, files->count + 1, sizeof(*list));
+	struct netlink_file *list = alloc_array(NULL, files->count + 1, sizeof(*list));
 	struct json_object *array = NULL, *file;
 	size_t i, count = 0;
 	uint64_t sum = 0;
 
 	for (i = 0; i < files->count; i++)
 		if (stops_cut(files->file[i].stop)) {
-			list[count++] = &files->file[i];
+			list[count++] = files->file[i];
 			sum += stops_cut(files->file[i].stop);
 		}
+	if (!json)
+		count = merge_copies(list, count);
 	qsort(list, count, sizeof(*list), compare_cut);
 	if (json) {
 		array = json_object_new_array();
@@ -141,15 +180,15 @@ void status_show_incomplete(FILE *out, const struct netlink_files *files,
 	}
 	for (i = 0; i < count && (json || i < MAX_INCOMPLETE); i++) {
 		if (!json) {
-			print_incomplete(out, list[i], sum);
+			print_incomplete(out, &list[i], sum);
 			continue;
 		}
 		file = json_append(array);
-		json_add_uint(file, "id", list[i]->id);
-		json_add_string(file, "path", list[i]->name);
-		json_add_bool(file, "loaded", list[i]->loaded);
-		json_add_uint(file, "walks", stops_cut(list[i]->stop));
-		json_add(file, "stops", stops_json(list[i]->stop));
+		json_add_uint(file, "id", list[i].id);
+		json_add_string(file, "path", list[i].name);
+		json_add_bool(file, "loaded", list[i].loaded);
+		json_add_uint(file, "walks", stops_cut(list[i].stop));
+		json_add(file, "stops", stops_json(list[i].stop));
 	}
 	if (!json && count > MAX_INCOMPLETE)
 		fprintf(out, "  and %zu more files; \"beectl status --files\" lists all\n",

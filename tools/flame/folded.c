@@ -18,8 +18,8 @@ static const char *const suffixes[FLAME_KINDS] = {
 static void folded_put_text(const char *text, bool is_comm, FILE *out)
 {
 	for (; *text; text++)
-		putc(*text == ';' ? ':' : (unsigned char)*text < ' ' || *text == 0x7f ||
-		     (is_comm && *text == ' ') ? '_' : *text, out);
+		putc_unlocked(*text == ';' ? ':' : (unsigned char)*text < ' ' || *text == 0x7f ||
+			      (is_comm && *text == ' ') ? '_' : *text, out);
 }
 
 /* A name as it is written: each is in many stacks. */

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "intern.h"
 #include "jitdump.h"
 
 #define JITDUMP_MAGIC		0x4a695444u	/* "JiTD", in this byte order */
@@ -30,19 +31,35 @@ bool jitdump_is(const char *path)
 	return !strcmp(base + 4 + strspn(base + 4, "0123456789"), ".dump");
 }
 
-static void jitdump_add(struct symbols *symbols, u64 start, u64 size, const char *name)
+/* struct place - an address at which functions have begun, and the name of the latest one */
+struct place {
+	u64		 start;
+	const char	*name;
+};
+
+static struct place *place_of(struct intern *places, u64 start)
+{
+	const struct place place = { .start = start };
+
+	return intern_item(places, intern_add(places, &place));
+}
+
+static void jitdump_add(struct symbols *symbols, struct intern *places, u64 start, u64 size,
+			const char *name)
 {
 	const struct symbol symbol = {
 		.start = start, .end = start + size, .limit = ~0ull, .name = name,
 		.rank = symbols->count,
 	};
 
-	if (size && size <= ~0ull - start)
-		symbols_add(symbols, &symbol);
+	if (!size || size > ~0ull - start)
+		return;
+	symbols_add(symbols, &symbol);
+	place_of(places, start)->name = name;
 }
 
 /* struct jr_code_load, then the name and the code. */
-static void jitdump_load(struct symbols *symbols, struct cursor c)
+static void jitdump_load(struct symbols *symbols, struct intern *places, struct cursor c)
 {
 	const char *name;
 	u64 start, size;
@@ -54,28 +71,23 @@ static void jitdump_load(struct symbols *symbols, struct cursor c)
 	cursor_u64(&c);		/* code_index */
 	name = cursor_string(&c);
 	if (name)
-		jitdump_add(symbols, start, size, name);
+		jitdump_add(symbols, places, start, size, name);
 }
 
 /* struct jr_code_move: the latest function at the old address has the new one as well. */
-static void jitdump_move(struct symbols *symbols, struct cursor c)
+static void jitdump_move(struct symbols *symbols, struct intern *places, struct cursor c)
 {
+	const char *name;
 	u64 from, to, size;
-	size_t i;
 
 	cursor_u64(&c);		/* pid, tid */
 	cursor_u64(&c);		/* vma */
 	from = cursor_u64(&c);
 	to = cursor_u64(&c);
 	size = cursor_u64(&c);
-	if (c.bad)
-		return;
-	for (i = symbols->count; i--;) {
-		if (symbols->symbol[i].start != from)
-			continue;
-		jitdump_add(symbols, to, size, symbols->symbol[i].name);
-		return;
-	}
+	name = c.bad ? NULL : place_of(places, from)->name;
+	if (name)
+		jitdump_add(symbols, places, to, size, name);
 }
 
 /**
@@ -89,6 +101,7 @@ static void jitdump_move(struct symbols *symbols, struct cursor c)
  */
 const char *jitdump_read(struct symbols *symbols, struct cursor file)
 {
+	struct intern places = INTERN_OF(struct place, name);
 	struct cursor header = file, record;
 	u32 magic = cursor_u32(&header), size, id;
 
@@ -107,9 +120,10 @@ const char *jitdump_read(struct symbols *symbols, struct cursor file)
 			break;
 		record.end = file.at;
 		if (id == JIT_CODE_LOAD)
-			jitdump_load(symbols, record);
+			jitdump_load(symbols, &places, record);
 		else if (id == JIT_CODE_MOVE)
-			jitdump_move(symbols, record);
+			jitdump_move(symbols, &places, record);
 	}
+	intern_free(&places);
 	return NULL;
 }

@@ -16,7 +16,9 @@
  * indirect jump.  Where an indirect jump goes is not known: it may be a switch, whose cases mostly
  * follow the jump.  So the code behind it is followed as well, starting with the frame that the
  * jump has.  If that code reaches a ret with the return address at rsp, the frame at the jump was
- * right, and with it the path from the function's start to the jump.
+ * right, and with it the path from the function's start to the jump.  The frames of the last
+ * few jumps of the gap are tried, also those in functions that a ret of their own has proven:
+ * multiplications of GMP jump into loops, of which some are behind the ret.
  *
  * Where a function starts can be guessed, as a wrong guess proves nothing: it assumes the return
  * address at rsp, and if the code was entered with n bytes more on the stack, rsp is off by n at
@@ -66,12 +68,14 @@ struct synth_node {
  * @proven: and no other function contradicts it
  * @loses_fp: it does not keep rbp
  * @trusted: a symbol or a call names it
+ * @jumps: it has an indirect jump; see follow_far()
  */
 struct synth_function {
 	u64	pc;
 	bool	proven;
 	bool	loses_fp;
 	bool	trusted;
+	bool	jumps;
 };
 
 /**
@@ -124,6 +128,7 @@ struct synth_functions {
  * @from_entry: it is followed with the frame of a function's first instruction
  * @proof: the function has a ret, or a jump to another function
  * @loses_fp: it has a ret at which rbp is not the caller's
+ * @far: it has an indirect jump, not with the frame of a function's first instruction
  * @jumps: indirect jumps; the newest is the last
  * @njumps: number of them
  * @calls: calls of functions without CFI by the function being followed
@@ -159,6 +164,7 @@ struct synth_maker {
 	bool			 from_entry;
 	bool			 proof;
 	bool			 loses_fp;
+	bool			 far;
 	struct synth_jump	 jumps[SYNTH_MAX_JUMPS];
 	size_t			 njumps;
 	struct synth_call	*calls;
@@ -316,6 +322,7 @@ static void follow_far(struct synth_maker *m, const struct frame_state *state)
 
 	if (frame_state_is_entry(state))
 		return;
+	m->far = true;
 	for (i = 0; i < m->njumps; i++)
 		if (!memcmp(&m->jumps[i].state, state, sizeof(*state)))
 			break;
@@ -417,6 +424,7 @@ static void follow_reset(struct synth_maker *m)
 	m->ncalls = 0;
 	m->proof = false;
 	m->loses_fp = false;
+	m->far = false;
 }
 
 /* Follow a function as far as it goes.  Return: false if something speaks against it. */
@@ -512,6 +520,7 @@ static bool commit(struct synth_maker *m, size_t function)
 	free(rules);
 	f->proven = good;
 	f->loses_fp = m->loses_fp;
+	f->jumps = m->far;
 	return good;
 }
 
@@ -605,6 +614,17 @@ static size_t skip_way(struct synth_maker *m, size_t at, size_t end)
 	return at;
 }
 
+/* The code at @at is of a function that was proven before: its jumps may lead to what follows. */
+static void recall_jumps(struct synth_maker *m, size_t at)
+{
+	const struct synth_function *f = &m->functions.list[m->owner_at[at]];
+	struct frame_state entry;
+
+	frame_state_entry(&entry);
+	if (f->proven && f->trusted && f->jumps && f->pc == pc_of(m, at))
+		follow(m, at, &entry);
+}
+
 static void sweep_gap(struct synth_maker *m, size_t gap)
 {
 	size_t at = m->first[gap], end = gap_end(m, gap), padding;
@@ -614,14 +634,16 @@ static void sweep_gap(struct synth_maker *m, size_t gap)
 	while (at < end && !is_hopeless(m) && m->steps <= SYNTH_MAX_STEPS) {
 		before = m->steps;
 		padding = padding_length(m->code + at, end - at);
-		if (m->rule_at[at] != RULE_NONE)
-			at++;
-		else if (padding)
-			at += padding;
-		else if (!try_place(m, at))
-			at = skip_way(m, at, end);
-		else
+		if (m->rule_at[at] != RULE_NONE) {
+			recall_jumps(m, at++);
 			m->used += m->steps - before;
+		} else if (padding) {
+			at += padding;
+		} else if (!try_place(m, at)) {
+			at = skip_way(m, at, end);
+		} else {
+			m->used += m->steps - before;
+		}
 	}
 }
 

@@ -59,21 +59,35 @@ static struct bee_file *file_get(struct bench_mapped *mapped)
 	return f;
 }
 
+/* As many as kmod/map.c puts into a chunk of a process that it finds with more than fit into one. */
+#define CHUNK_RANGES	24
+
 static void ours_prepare(struct bench_space *space)
 {
-	struct bee_map *map = alloc_array(NULL, sizeof(*map) + space->nr * sizeof(map->ranges[0]), 1);
-	size_t i;
+	size_t i, chunks = space->nr / CHUNK_RANGES + 1;
+	struct bee_map *map = alloc_array(NULL, sizeof(*map), 1);
+	struct bee_index *index = alloc_array(NULL, sizeof(*index) + chunks * sizeof(index->at[0]), 1);
+	struct bee_chunk *chunk = NULL;
 
-	*map = (struct bee_map){};
+	*index = (struct bee_index){};
 	for (i = 0; i < space->nr; i++) {
 		struct bench_map *from = &space->maps[i];
 
-		if (from->exec)
-			map->ranges[map->nr++] = (struct bee_range){
-				.start = from->start, .end = from->end, .offset = from->offset,
-				.file = file_get(from->file),
-			};
+		if (!from->exec)
+			continue;
+		if (!chunk || chunk->nr == CHUNK_RANGES) {
+			chunk = alloc_array(NULL, sizeof(*chunk) +
+					    CHUNK_RANGES * sizeof(chunk->ranges[0]), 1);
+			*chunk = (struct bee_chunk){};
+			index->at[index->nr].start = index->nr ? from->start : 0;
+			index->at[index->nr++].chunk = chunk;
+		}
+		chunk->ranges[chunk->nr++] = (struct bee_range){
+			.start = from->start, .end = from->end, .offset = from->offset,
+			.file = file_get(from->file),
+		};
 	}
+	*map = (struct bee_map){ .index = index };
 	space->ours = map;
 }
 

@@ -19,16 +19,15 @@
 #define PAGE_SHIFT		12
 #define TASK_SIZE_MAX		(1ull << 47)
 #define VM_EXEC			4
-#define REFCOUNT_INIT(n)	{ { n } }
 #define container_of(p, type, member)	((type *)((char *)(p) - offsetof(type, member)))
 #define struct_size(p, member, n)	(sizeof(*(p)) + sizeof((p)->member[0]) * (size_t)(n))
-#define min(a, b)		((a) < (b) ? (a) : (b))
 #define NL_SET_ERR_MSG(extack, why)	((void)(extack))
 #define NL_SET_ERR_MSG_FMT(extack, ...)	((void)(extack), no_message(__VA_ARGS__))
-#define rcu_dereference_raw(p)	(p)
-#define hlist_first_rcu(head)	((head)->first)
-#define hlist_next_rcu(node)	((node)->next)
+#define rcu_dereference_protected(p, held)	(p)
+#define rcu_assign_pointer(p, v)	((p) = (v))
+#define RCU_INIT_POINTER(p, v)	((p) = (v))
 #define rcu_barrier()		((void)0)
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define ERR_PTR(error)		((void *)(long)(error))
 #define PTR_ERR(p)		((long)(p))
 #define ERR_CAST(p)		((void *)(p))
@@ -68,6 +67,11 @@ static void refcount_set(refcount_t *r, int n)
 static void refcount_inc(refcount_t *r)
 {
 	check(r->refs.counter++ > 0, "a reference on what has none");
+}
+
+static bool refcount_inc_not_zero(refcount_t *r)
+{
+	return r->refs.counter && ++r->refs.counter;
 }
 
 static bool refcount_dec_and_test(refcount_t *r)
@@ -244,34 +248,36 @@ void bee_file_put(struct bee_file *f)
 		check(!refcount_dec_and_test(&f->users), "a file has lost the test's reference");
 }
 
-/* An address space: what of struct bee_mm concerns its map. */
+#define PAGES	400
+
+/* An address space: what of struct bee_mm concerns its map, and what is mapped in each of its pages. */
 struct space {
 	bool			 used;
 	struct bee_payer	*payer;
 	u64			 generation;
 	struct bee_map		*map;
-	struct hlist_node	 by_owner;
+	struct hlist_node	 by_map;
+	struct {
+		bool			 mapped;
+		struct bee_file		*file;
+		u64			 offset;
+	} page[PAGES];
 };
 
 #define SPACES	6
 static struct space spaces[SPACES];
 
-static size_t commits, taken_over, refused, failed;
+static size_t commits, in_place, indexes, copies, lists, refused, failed;
 
 /* As mm_set_map(). */
 static struct bee_map *set_map(struct space *s, struct bee_map *map)
 {
 	struct bee_map *old = s->map;
 
-	if (map && old && map->owner == old->owner) {
-		bee_map_take_over(map, old);
-		taken_over++;
-	} else {
-		if (old)
-			hlist_del_rcu(&s->by_owner);
-		if (map)
-			hlist_add_head_rcu(&s->by_owner, &map->owner->mms);
-	}
+	if (old)
+		hlist_del_rcu(&s->by_map);
+	if (map)
+		hlist_add_head_rcu(&s->by_map, &map->mms);
 	s->map = map;
 	s->generation++;
 	return old;
@@ -280,29 +286,24 @@ static struct bee_map *set_map(struct space *s, struct bee_map *map)
 /* As bee_mm_commit_map(). */
 static bool commit(struct space *s, u64 generation, struct bee_map *map)
 {
-	struct bee_map *old = s->map;
-	bool done = s->used && s->generation == generation &&
-		    (!map || !old || map->owner != old->owner || bee_rmap_is_single(old->owner));
+	bool done = s->used && s->generation == generation;
 
 	if (done)
 		map = set_map(s, map);
-	commits += done;
-	refused += !done;
 	bee_map_put(map);
 	return done;
 }
 
-static struct space new_space(void)
-{
-	return (struct space){ .used = true, .payer = &payers[random_u64() % PAYERS] };
-}
-
 static void fork_space(const struct space *parent, struct space *child)
 {
-	*child = new_space();
-	if (parent->map)
-		refcount_inc(&parent->map->refs);
-	set_map(child, parent->map);
+	struct bee_map *map = parent->map;
+
+	*child = *parent;
+	child->payer = &payers[random_u64() % PAYERS];
+	child->map = NULL;
+	if (map)
+		refcount_inc(&map->refs);
+	set_map(child, map);
 }
 
 static void end_space(struct space *s)
@@ -313,8 +314,11 @@ static void end_space(struct space *s)
 
 static void change(struct space *s, unsigned int depth);
 
-/* What happens on other CPUs while a map is built.  Return: whether @s has to do with it. */
-static bool interfere(struct space *s, unsigned int depth)
+/*
+ * What happens on other CPUs while a change is prepared.  No grace period ends: it is prepared under
+ * RCU.
+ */
+static void interfere(struct space *s, unsigned int depth)
 {
 	struct space *other = &spaces[random_u64() % SPACES];
 	u32 what = random_u64() % 10;
@@ -325,87 +329,219 @@ static bool interfere(struct space *s, unsigned int depth)
 		end_space(other);
 	else if (what == 2 && s->used && depth < 3)
 		change(s, depth + 1);
-	if (random_u64() % 2)
-		grace_period();
-	return what == 0 || what == 2 || !s->used;
 }
 
-/* As mm_try_splice().  A reader that holds the RCU read lock is not there, so memory goes early. */
+/* As mm_unshare(). */
+static void unshare(struct space *s, u64 generation, unsigned int depth)
+{
+	struct bee_map *shared = s->map, *map = bee_map_copy(shared, s->payer);
+
+	if (IS_ERR(map)) {
+		failed++;
+		return;
+	}
+	interfere(s, depth);
+	if (s->used && s->generation == generation && s->map == shared) {
+		hlist_del_rcu(&s->by_map);
+		hlist_add_head_rcu(&s->by_map, &map->mms);
+		s->map = map;
+		map = shared;
+		copies++;
+	}
+	bee_map_put(map);
+}
+
+/* As mm_carry_out(). */
+static bool carry_out(struct space *s, struct bee_map_change *c, u64 generation)
+{
+	bool done = s->used && s->generation == generation && s->map == c->map &&
+		    bee_map_is_single(c->map);
+
+	if (done) {
+		in_place += !c->index;
+		indexes += !!c->index;
+		bee_map_carry_out(c);
+		s->generation++;
+	}
+	bee_map_finish(c, done);
+	return done;
+}
+
+/* As mm_try_change(): whether it is done. */
+static bool try_change(struct space *s, u64 start, u64 end, const struct bee_range *in,
+		       unsigned int depth)
+{
+	u64 generation = s->generation;
+	struct bee_map_change c;
+	struct bee_map *map;
+	int ret;
+
+	if (bee_map_has(s->map, start, end, in))
+		return true;
+	if (!s->map) {
+		map = bee_map_new(in, s->payer);
+		failed += IS_ERR(map);
+		if (IS_ERR(map))
+			return false;
+		interfere(s, depth);
+		return commit(s, generation, map);
+	}
+	if (s->map->payer != s->payer || !bee_map_is_single(s->map)) {
+		unshare(s, generation, depth);
+		return false;
+	}
+	ret = bee_map_prepare(&c, s->map, start, end, in);
+	check(ret != -EAGAIN, "a change that nothing comes in between of is to be tried again");
+	failed += ret < 0;
+	if (ret < 0)
+		return false;
+	interfere(s, depth);
+	return ret ? commit(s, generation, NULL) : carry_out(s, &c, generation);
+}
+
+static void note_change(struct space *s, u64 start, u64 end, const struct bee_range *in)
+{
+	u64 i;
+
+	for (i = start / PAGE_SIZE; i < end / PAGE_SIZE; i++) {
+		s->page[i].mapped = in;
+		s->page[i].file = in ? in->file : NULL;
+		s->page[i].offset = in && in->file ? in->offset + i * PAGE_SIZE - start : 0;
+	}
+}
+
+/* As mm_change(), but now and then it is given up. */
 static void change(struct space *s, unsigned int depth)
 {
-	u64 start = (1 + random_u64() % 30) * PAGE_SIZE, generation = s->generation;
-	u64 end = start + (1 + random_u64() % 12) * PAGE_SIZE;
-	struct bee_range in = { .start = start, .end = end };
-	bool unmap = random_u64() % 3 == 0;
-	struct bee_map *old = s->map, *map;
+	u64 start = random_u64() % (PAGES - 8) * PAGE_SIZE;
+	u64 pages = random_u64() % 40 ? 1 + random_u64() % 3 : 1 + random_u64() % (PAGES / 2);
+	u64 end = start + pages * PAGE_SIZE;
+	struct bee_range in = { .start = start };
+	bool unmap = random_u64() % 3 == 0, done = false;
 	u32 file = random_u64() % (FILES + 1);
+	int tries = 4;
 
-	if (old)
-		refcount_inc(&old->refs);
+	if (end > PAGES * PAGE_SIZE)
+		end = PAGES * PAGE_SIZE;
+	in.end = end;
 	if (file < FILES) {
 		in.file = bee_file_get_id(file);
 		in.offset = random_u64() % 4 * PAGE_SIZE;
 	}
-	if (!bee_map_has(old, start, end, unmap ? NULL : &in)) {
-		fails = random_u64() % 10 ? 0 : 1 + random_u64() % 6;
-		map = bee_map_splice(old, start, end, unmap ? NULL : &in, s->payer);
-		fails = 0;
-		if (IS_ERR(map)) {
-			failed++;
-		} else {
-			bool touched = interfere(s, depth);
-
-			check(commit(s, generation, map) || touched || depth,
-			      "a change is refused, and would be again");
-		}
-	}
+	fails = random_u64() % 10 ? 0 : 1 + random_u64() % 6;
+	while (s->used && !done && tries--)
+		done = try_change(s, start, end, unmap ? NULL : &in, depth);
+	fails = 0;
+	if (done)
+		note_change(s, start, end, unmap ? NULL : &in);
+	commits += done;
+	refused += !done;
 	bee_file_put(in.file);
-	bee_map_put(old);
 }
 
-static bool is_in(const struct hlist_head *head, const struct hlist_node *wanted, u32 *length)
+/* As scan_try(), with the ranges that are there. */
+static void make_anew(struct space *s)
+{
+	struct bee_map_list *list = bee_map_list_alloc(s->map ? s->map->nr : 0, NULL);
+	u64 generation = s->generation;
+	struct bee_map *map;
+
+	check(bee_map_list_copy(list, s->map), "a list has not all ranges");
+	fails = random_u64() % 3 ? 0 : 1 + random_u64() % 8;
+	map = bee_map_build(list, s->payer, NULL);
+	fails = 0;
+	bee_map_list_free(list);
+	failed += IS_ERR(map);
+	lists += !IS_ERR(map);
+	if (!IS_ERR(map))
+		check(commit(s, generation, map), "a map of a list is refused");
+}
+
+/* What an address space has in each page is what it was told, and no range crosses two chunks. */
+static void check_pages(const struct space *s)
+{
+	struct bee_map_cursor cursor;
+	const struct bee_range *r;
+	u32 nr = 0, i;
+	u64 end = 0;
+
+	for (i = 0; i < PAGES; i++) {
+		u64 at = i * PAGE_SIZE;
+
+		r = s->map ? bee_map_find(s->map, at) : NULL;
+		check(!r == !s->page[i].mapped, "a page has a range, or has none");
+		if (r)
+			check(r->file == s->page[i].file &&
+			      (!r->file || bee_range_offset(r, at) == s->page[i].offset),
+			      "a page is another one");
+	}
+	bee_map_seek(&cursor, s->map, 0);
+	while ((r = bee_map_next(&cursor))) {
+		struct bee_map_cursor other;
+
+		check(r->start >= end && r->end > r->start, "ranges overlap, or one is empty");
+		check(r->start >= cursor.index->at[cursor.entry - 1].start &&
+		      (cursor.entry == cursor.index->nr ||
+		       r->end <= cursor.index->at[cursor.entry].start), "a range is in another chunk");
+		bee_map_seek(&other, s->map, nr);
+		check(bee_map_next(&other) == r, "a range is not found by its number");
+		end = r->end;
+		nr++;
+	}
+	check(!s->map || nr == s->map->nr, "a map counts its ranges wrong");
+	check(!s->map || nr > CHUNK_RANGES || s->map->index->nr == 1, "few ranges in many chunks");
+}
+
+static u32 list_length(const struct hlist_head *head)
 {
 	const struct hlist_node *node;
-	bool found = false;
+	u32 length = 0;
 
-	*length = 0;
-	for (node = head->first; node; node = node->next) {
-		found |= node == wanted;
-		++*length;
-	}
-	return found;
+	for (node = head->first; node; node = node->next)
+		length++;
+	return length;
 }
 
 /* Each range of each map has a node in the list of its file, and nothing else is in these. */
-static void check_all(void)
+static void check_nodes(void)
 {
-	u32 nodes[FILES] = {}, length;
-	size_t i, k;
+	u32 nodes[FILES] = {}, users[FILES] = {};
+	size_t i, e, k;
 
 	for (i = 0; i < SPACES; i++) {
 		struct bee_map *map = spaces[i].map;
 
 		if (!spaces[i].used || !map)
 			continue;
-		check(is_in(&map->owner->mms, &spaces[i].by_owner, &length),
-		      "an address space is not with the owner of its map");
-		check(!map->own_first && map->own_end == map->nr, "a map does not own its nodes");
-		for (k = 0; k < map->nr; k++) {
-			struct bee_file *f = map->ranges[k].file;
-			struct bee_rmap_node *node = map_nodes(map)[k];
+		check(*spaces[i].by_map.pprev == &spaces[i].by_map,
+		      "an address space is not in the list of its map");
+		/* Those that share the map count once. */
+		if (map->mms.first != &spaces[i].by_map)
+			continue;
+		check(refcount_read(&map->refs) == (int)list_length(&map->mms),
+		      "a map has other references than those of address spaces");
+		for (e = 0; e < map->index->nr; e++) {
+			struct bee_chunk *chunk = map->index->at[e].chunk;
 
-			check(!node == !f, "a range with a file has no node");
-			if (!f)
-				continue;
-			check(node->owner == map->owner, "a node leads to another owner");
-			check(is_in(&f->rmap, &node->in_file, &length), "a node is not in the list");
-			/* Those that share the map count once. */
-			nodes[f - files] += map->owner->mms.first == &spaces[i].by_owner;
+			for (k = 0; k < chunk_nr(chunk); k++) {
+				struct bee_file *f = chunk->ranges[k].file;
+				struct bee_rmap_node *node = chunk_nodes(chunk)[k];
+
+				check(!node == !f, "a range with a file has no node");
+				if (!f)
+					continue;
+				check(node->map == map, "a node leads to another map");
+				check(node->in_file.pprev && *node->in_file.pprev == &node->in_file,
+				      "a node is not in a list");
+				nodes[f - files]++;
+				users[f - files]++;
+			}
 		}
 	}
 	for (i = 0; i < FILES; i++) {
-		is_in(&files[i].rmap, NULL, &length);
-		check(length == nodes[i], "a node without a range in a map");
+		check(list_length(&files[i].rmap) == nodes[i], "a node without a range in a map");
+		check(refcount_read(&files[i].users) == (int)users[i] + 1,
+		      "a file has other users than its ranges");
 	}
 }
 
@@ -420,31 +556,39 @@ int main(void)
 		refcount_set(&files[i].users, 1);
 	for (i = 0; i < PAYERS; i++)
 		refcount_set(&payers[i].refs, 1);
-	for (i = 0; i < 100000; i++) {
+	for (i = 0; i < 60000; i++) {
 		struct space *s = &spaces[random_u64() % SPACES], *parent;
 
 		parent = &spaces[random_u64() % SPACES];
-		if (s->used && random_u64() % 40 == 0)
+		if (s->used && random_u64() % 400 == 0)
 			end_space(s);
+		else if (s->used && random_u64() % 200 == 0)
+			make_anew(s);
 		else if (s->used)
 			change(s, 0);
 		else if (parent->used)
 			fork_space(parent, s);
 		else
-			*s = new_space();
-		check_all();
+			*s = (struct space){ .used = true, .payer = &payers[random_u64() % PAYERS] };
+		if (i % 16 == 0) {
+			for (k = 0; k < SPACES; k++)
+				if (spaces[k].used)
+					check_pages(&spaces[k]);
+			check_nodes();
+		}
 		if (random_u64() % 3 == 0)
 			grace_period();
 	}
-	ksft_test_result(true, "each range has a node, and each node a range\n");
-	ksft_print_msg("%zu changes, %zu of them by take-over; %zu too late, %zu without memory\n",
-		       commits, taken_over, refused, failed);
-	ksft_test_result(taken_over && commits > taken_over && refused && failed,
-			 "maps were taken over, made anew, too late and not made\n");
+	ksft_test_result(true, "each page has what was mapped there, each range a node\n");
+	ksft_print_msg("%zu changes, %zu of one entry, %zu of the index; %zu copies, %zu from lists; "
+		       "%zu too late, %zu without memory\n",
+		       commits, in_place, indexes, copies, lists, refused, failed);
+	ksft_test_result(in_place && indexes && copies && lists && refused && failed,
+			 "maps were changed, copied, made anew, too late and not made\n");
 	for (i = 0; i < SPACES; i++)
 		if (spaces[i].used)
 			end_space(&spaces[i]);
-	check_all();
+	check_nodes();
 	grace_period();
 	for (i = 0; i < FILES && refcount_read(&files[i].users) == 1; i++)
 		;

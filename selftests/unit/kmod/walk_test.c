@@ -22,7 +22,9 @@
 static u64 stack[WORDS];
 static struct bee_file files[2];
 static struct bee_stored tables[2];
-static struct { struct bee_map map; struct bee_range ranges[2]; } space;
+static struct { struct bee_chunk chunk; struct bee_range ranges[2]; } space;
+static struct { struct bee_index index; struct bee_entry at[1]; } space_index;
+static struct bee_map space_map = { .nr = 2, .index = &space_index.index };
 
 /* What each table says. */
 static u32 (*rule_at[2])(u64 place);
@@ -113,7 +115,9 @@ static void reset(void)
 	memset(files, 0, sizeof(files));
 	table_put(0, 1, rule_two);
 	table_put(1, 2, rule_two);
-	space.map.nr = 2;
+	space.chunk.nr = 2;
+	space_index.index.nr = 1;
+	space_index.at[0].chunk = &space.chunk;
 	space.ranges[0] = (struct bee_range){ TEXT, TEXT + SIZE, 0, &files[0] };
 	space.ranges[1] = (struct bee_range){ OTHER, OTHER + SIZE, 0, &files[1] };
 	lookups = 0;
@@ -140,7 +144,7 @@ static const struct pt_regs regs = {
 /* Walk @depth frames.  Return: the stack pointer of the last, or 0 if there were less. */
 static u64 walk_to(struct bee_walk *walk, int depth)
 {
-	bee_walk_start(walk, &space.map, &regs);
+	bee_walk_start(walk, &space_map, &regs);
 	while (depth--)
 		if (bee_walk_next(walk))
 			return 0;
@@ -177,6 +181,42 @@ static void test_miss(void)
 	stack[0x108 / 8] -= 2;
 	walk_to(walk, 2);
 	ksft_test_result(asked == 2 && lookups == 3, "miss: another place of the same table\n");
+	walk_free(walk);
+}
+
+static u64 ip_at(u32 place)
+{
+	return TEXT + place + 1;
+}
+
+/* The place after @place whose rule has the same entry, or its neighbour, as that at 0x100. */
+static u32 place_beside(const struct bee_walk *walk, u32 place)
+{
+	struct bee_cached_rule *at = bee_rule_cache_at(walk->cache, 1, 0x100), *other;
+
+	for (place++;; place++) {
+		other = bee_rule_cache_at(walk->cache, 1, place);
+		if (other == at || other == bee_rule_cache_other(walk->cache, at))
+			return place;
+	}
+}
+
+static void test_pair(void)
+{
+	struct bee_walk *walk = walk_new();
+	u32 second = place_beside(walk, 0x100);
+	bool good;
+
+	while (bee_rule_cache_at(walk->cache, 1, second) != bee_rule_cache_at(walk->cache, 1, 0x100))
+		second = place_beside(walk, second);
+	reset();
+	stack[0x108 / 8] = ip_at(second);
+	good = walk_to(walk, 2) && lookups == 2 && walk_to(walk, 2) && walk_to(walk, 2);
+	ksft_test_result(good && lookups == 2, "two rules with the same entry are both kept\n");
+	stack[0x118 / 8] = ip_at(place_beside(walk, second));
+	good = walk_to(walk, 3) && walk_to(walk, 3);
+	ksft_test_result(good && lookups > 3 && walk->frame.sp == STACK + 0x100 + 3 * 16,
+			 "a third one takes the place of another, and all are right\n");
 	walk_free(walk);
 }
 
@@ -300,9 +340,10 @@ static void test_replaced(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(11);
+	ksft_set_plan(13);
 	test_hit();
 	test_miss();
+	test_pair();
 	test_serial();
 	test_span();
 	test_gpr();
