@@ -26,6 +26,7 @@
 
 static struct guest g;
 static int table_fd;
+static volatile pid_t *forked;		/* shared: the child of a coder, 0: none yet */
 
 static void map_code(void)
 {
@@ -36,6 +37,8 @@ static void map_code(void)
 
 static void on_signal(int signal)
 {
+	pid_t pid;
+
 	switch (signal) {
 	case SIGUSR1:
 		munmap(CODE, PAGE);
@@ -45,7 +48,10 @@ static void on_signal(int signal)
 		mprotect(CODE + PAGE, SIZE - PAGE, PROT_READ | PROT_EXEC);
 		break;
 	case SIGHUP:
-		if (!fork())
+		pid = fork();
+		if (pid)
+			*forked = pid;
+		else
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 		break;
 	}
@@ -258,24 +264,18 @@ static void test_lay(void)
 	guest_reap(other);
 }
 
-static pid_t child_of(pid_t pid)
+static pid_t fork_coder(pid_t pid)
 {
 	const struct timespec tick = { .tv_nsec = 20000000 };
-	pid_t child = 0;
-	char path[64];
-	FILE *file;
 	int i;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
-	for (i = 0; i < 3000 && !child; i++) {
-		file = fopen(path, "r");
-		if (file && fscanf(file, "%d", &child) != 1)
-			child = 0;
-		if (file)
-			fclose(file);
+	*forked = 0;
+	kill(pid, SIGHUP);
+	for (i = 0; i < 3000 && !*forked; i++)
 		nanosleep(&tick, NULL);
-	}
-	return child;
+	if (*forked <= 0)
+		guest_die("fork", "no child");
+	return *forked;
 }
 
 static void test_ends(const struct netlink_info *start)
@@ -302,8 +302,7 @@ static void test_ends(const struct netlink_info *start)
 	pid = start_coder();
 	id = new_table(pid);
 	lay_now(pid, id);
-	kill(pid, SIGHUP);
-	child = child_of(pid);
+	child = fork_coder(pid);
 	ksft_test_result(code_range(child).file == id, "a forked child has its parent's table\n");
 	ksft_test_result(!netlink_proc_del(g.nl, pid, &g.error) && is_loaded(id) &&
 			 code_range(child).file == id, "it stays when the parent's goes\n");
@@ -345,6 +344,9 @@ int main(void)
 	ksft_print_header();
 	ksft_set_plan(34);
 	guest_open(&g);
+	forked = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (forked == MAP_FAILED)
+		guest_die("mmap", "no memory");
 	guest_info(&g, &start);
 	table_fd = guest_table_fd(ELF);
 	test_refusals();
