@@ -3,12 +3,12 @@
 # Shared by the scripts about code in memory without a file; after guest.sh.
 
 # judged PID NAME: record a process for a while; the share of whole stacks among those through such
-# code goes to NAME.judged
+# code goes to NAME.judged, and to the file figures
 judged() {
 	perf record -q -N -B -e cpu-clock -F 199 -g -p "$1" -o "$WORK/$2.data" -- sleep 3 || return 1
 	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge --through //anon "$WORK/$2.data" \
 		>"$WORK/$2.judged" || return 1
-	echo "$2: $(cat "$WORK/$2.judged")"
+	echo "$2: $(cat "$WORK/$2.judged")" | tee -a "$WORK/figures"
 	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why --through //anon "$WORK/$2.data" | head -n 5
 }
 
@@ -24,4 +24,54 @@ sys.exit(not (got["samples"] >= 100 and int(sys.argv[1]) <= percent <= int(sys.a
 
 runs_code() {
 	grep -q "r-xp 00000000 00:00 0 *$" "/proc/$1/maps"
+}
+
+told=$WORK/told
+
+# "beectl watch"; its process id is in $WORK/pid
+watch_start() {
+	"$BEECTL" watch "$@" >"$told" 2>&1 &
+	echo $! >"$WORK/pid"
+	guest_wait grep -q "^following" "$told"
+}
+
+watch_stop() {
+	kill "$(cat "$WORK/pid")"
+	wait "$(cat "$WORK/pid")"
+	[ -z "$*" ] || cat "$told"
+	rm "$WORK/pid"
+}
+
+# CPU time of beectl and its children, in clock ticks.
+watch_ticks() {
+	sed 's/.*) //' "/proc/$(cat "$WORK/pid")/stat" | awk '{ print $12 + $13 + $14 + $15 }'
+}
+
+# What watch has done so far: its switches from and to a CPU, and its CPU time.
+watch_works() {
+	grep -h ctxt_switches "/proc/$(cat "$WORK/pid")/status"
+	watch_ticks
+}
+
+# Whether watch has no child, and nothing wakes it for a while.  A child cannot have come or gone if
+# it has not run.
+watch_is_idle() {
+	local before
+
+	before=$(watch_works)
+	! pgrep -P "$(cat "$WORK/pid")" >/dev/null || return 1
+	sleep 0.7
+	[ "$(watch_works)" = "$before" ]
+}
+
+# memory_is PID WHAT: a range of the process's code in memory has a table; WHAT is a part of the
+# path that status shows for it
+memory_is() {
+	"$BEECTL" status --json "$1" | /usr/bin/python3 -c '
+import json, sys
+ranges = json.load(sys.stdin)["process"]["ranges"]
+with open(f"/proc/{sys.argv[1]}/maps") as maps:
+    bare = {int(l.split("-")[0], 16) for l in maps if " 00:00 0 " in l and l[-2] == " "}
+sys.exit(not any(r["loaded"] and sys.argv[2] in r["path"] and int(r["start"], 16) in bare
+                 for r in ranges))' "$1" "$2"
 }

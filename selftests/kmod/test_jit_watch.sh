@@ -11,44 +11,6 @@
 
 export BEEUNWIND_CACHE=$WORK/cache
 mkdir -m 700 "$BEEUNWIND_CACHE"
-told=$WORK/told
-
-watch_start() {
-	"$BEECTL" watch "$@" >"$told" 2>&1 &
-	echo $! >"$WORK/pid"
-	guest_wait grep -q "^following" "$told"
-}
-
-watch_stop() {
-	kill "$(cat "$WORK/pid")"
-	wait "$(cat "$WORK/pid")"
-	[ -z "$*" ] || cat "$told"
-	rm "$WORK/pid"
-}
-
-# CPU time of beectl and its children, in clock ticks.
-watch_ticks() {
-	sed 's/.*) //' "/proc/$(cat "$WORK/pid")/stat" | awk '{ print $12 + $13 + $14 + $15 }'
-}
-
-watch_is_idle() {
-	local before
-	before=$(watch_ticks)
-	sleep 0.7
-	[ "$(watch_ticks)" = "$before" ] && ! pgrep -P "$(cat "$WORK/pid")" >/dev/null
-}
-
-# memory_is PID WHAT: a range of the process's code in memory has a table; WHAT is a part of the
-# path that status shows for it
-memory_is() {
-	"$BEECTL" status --json "$1" | /usr/bin/python3 -c '
-import json, sys
-ranges = json.load(sys.stdin)["process"]["ranges"]
-with open(f"/proc/{sys.argv[1]}/maps") as maps:
-    bare = {int(l.split("-")[0], 16) for l in maps if " 00:00 0 " in l and l[-2] == " "}
-sys.exit(not any(r["loaded"] and sys.argv[2] in r["path"] and int(r["start"], 16) in bare
-                 for r in ranges))' "$1" "$2"
-}
 
 # watched PID WHAT: the first recording has short stacks, and has tables laid; a later one has whole
 # ones, as each table leads the walk to files that need the next

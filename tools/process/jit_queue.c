@@ -5,7 +5,8 @@
  *
  * Most code that is announced has no unwind information (node, HotSpot), and a program that
  * compiles on and on is announced again and again.  So after a look that has changed nothing the
- * next one at that process waits: a second, and twice as long each time, a minute at most.
+ * next one at that process waits: a second, and twice as long each time, a minute at most, or some
+ * seconds if it has registered code: then it has only changed that too often while it was looked at.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "jit_queue.h"
 
 #define DELAY_FIRST_MS	1000
+#define DELAY_BUSY_MS	4000
 #define DELAY_LAST_MS	64000
 
 /* Processes that are remembered. */
@@ -199,15 +201,17 @@ int jit_queue_fd(const struct jit_queue *queue)
 	return queue->child.fd;
 }
 
-static void entry_note(struct entry *entry, bool changed)
+static void entry_note(struct entry *entry, bool changed, bool registered)
 {
+	int last = registered ? DELAY_BUSY_MS : DELAY_LAST_MS;
+
 	if (changed) {
 		entry->found = true;
 		entry->delay = 0;
 	} else {
 		entry->delay = entry->delay ? entry->delay * 2 : DELAY_FIRST_MS;
-		if (entry->delay > DELAY_LAST_MS)
-			entry->delay = DELAY_LAST_MS;
+		if (entry->delay > last)
+			entry->delay = last;
 	}
 	entry->due = queue_now() + entry->delay;
 }
@@ -229,7 +233,7 @@ void jit_queue_read(struct jit_queue *queue)
 	entry = queue_find(queue, queue->cookie);
 	first = entry && !entry->found;
 	if (entry)
-		entry_note(entry, changed);
+		entry_note(entry, changed, result.objects);
 	queue->done(queue->arg, queue->pid, first, &result);
 }
 

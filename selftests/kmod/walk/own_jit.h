@@ -33,19 +33,25 @@ typedef void callback(void);
 #define PAGE	4096
 
 /*
- * push %rbp; mov $12345,%ebp; sub $FRAME,%rsp; call *%rdi; add $FRAME,%rsp; pop %rbp; ret.  FRAME is
- * byte 9 and 15.
+ * push %rbp; mov $12345,%ebp; sub $FRAME,%rsp; mov %rdi,%rdx; mov %rsi,%rax; mov %rsp,%rdi;
+ * mov $FRAME/8,%ecx; rep stosq; call *%rdx; add $FRAME,%rsp; pop %rbp; ret.  All words of its frame
+ * are the second argument.
  */
 static const unsigned char code_bytes[] = {
-	0x55, 0xbd, 0x39, 0x30, 0, 0, 0x48, 0x83, 0xec, 32, 0xff, 0xd7, 0x48, 0x83, 0xc4, 32,
+	0x55, 0xbd, 0x39, 0x30, 0, 0, 0x48, 0x83, 0xec, 32, 0x48, 0x89, 0xfa, 0x48, 0x89, 0xf0,
+	0x48, 0x89, 0xe7, 0xb9, 4, 0, 0, 0, 0xf3, 0x48, 0xab, 0xff, 0xd2, 0x48, 0x83, 0xc4, 32,
 	0x5d, 0xc3,
 };
+
+#define CODE_SUB	9
+#define CODE_WORDS	20
+#define CODE_ADD	32
 
 /* CIE and FDE of it; bytes 32 to 35 are the distance to the code, byte 48 is FRAME + 16. */
 static const unsigned char frames_bytes[] = {
 	20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0,
 	28, 0, 0, 0, 28, 0, 0, 0, 0, 0, 0, 0, sizeof(code_bytes), 0, 0, 0, 0,
-	0x41, 0x0e, 16, 0x86, 2, 0x49, 0x0e, 48, 0x46, 0x0e, 16, 0x41, 0x0e, 8, 0xc6, 0, 0, 0, 0,
+	0x41, 0x0e, 16, 0x86, 2, 0x49, 0x0e, 48, 0x57, 0x0e, 16, 0x41, 0x0e, 8, 0xc6, 0, 0, 0, 0,
 };
 
 #define FRAMES_PC	32
@@ -76,7 +82,8 @@ static void write_code(unsigned char frame)
 
 	check(!mprotect(code, PAGE, PROT_READ | PROT_WRITE), "mprotect");
 	memcpy(code, code_bytes, sizeof(code_bytes));
-	code[9] = code[15] = frame;
+	code[CODE_SUB] = code[CODE_ADD] = frame;
+	code[CODE_WORDS] = frame / 8;
 	check(!mprotect(code, PAGE, PROT_READ | PROT_EXEC), "mprotect");
 	memcpy(frames, frames_bytes, sizeof(frames_bytes));
 	distance = code - (frames + FRAMES_PC);
@@ -108,9 +115,25 @@ static noinline void reached(void)
 	not_tail();
 }
 
+/* In this function, behind a call: what a walk with the rule of another frame takes for a caller. */
+extern const char decoy_place[];
+
+static noinline __attribute__((used)) void decoy(void)
+{
+	reached();
+	asm volatile(".globl decoy_place\ndecoy_place:" ::: "memory");
+}
+
+/* Code with a frame of at most 96 bytes: above it and in it are only wrong return addresses. */
 static noinline void call_code(void)
 {
-	((void (*)(callback *))code)(reached);
+	const char *words[16];
+	int i;
+
+	for (i = 0; i < 16; i++)
+		words[i] = decoy_place;
+	asm volatile("" : : "r"(words) : "memory");
+	((void (*)(callback *, const char *))code)(reached, decoy_place);
 	not_tail();
 }
 

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "jit_queue.h"
 #include "kselftest.h"
@@ -12,11 +13,23 @@ static size_t tables;		/* that the next look lays */
 static pid_t looked[8];
 static bool first_time[8];
 static size_t looks;
+static bool registered = true;
+static int64_t now_ms;
+
+/* Instead of libc's. */
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	(void)clock;
+	*now = (struct timespec){ now_ms / 1000, now_ms % 1000 * 1000000 };
+	return 0;
+}
 
 /* In the child: instead of looking at a process. */
 void jit_jobs_look(const struct table_maker *m, pid_t pid, FILE *out)
 {
-	struct jit_result result = { .objects = pid, .tables = tables };
+	struct jit_result result = {
+		.objects = registered ? pid : 0, .tables = tables,
+	};
 
 	(void)m;
 	fwrite(&result, sizeof(result), 1, out);
@@ -34,8 +47,8 @@ struct jit_result jit_jobs_result(const void *data, size_t size, const char *die
 static void done(void *arg, pid_t pid, bool first, const struct jit_result *result)
 {
 	(void)arg;
-	looked[looks] = result->objects == (size_t)pid ? pid : -1;
-	first_time[looks++] = first;
+	looked[looks % 8] = result->objects == (size_t)pid ? pid : -1;
+	first_time[looks++ % 8] = first;
 }
 
 /* Begin a look, and wait for its end.  Return: whether there was one. */
@@ -54,13 +67,29 @@ static bool look(struct jit_queue *queue)
 	return true;
 }
 
+/* The longest time between looks at a process that change nothing, of so many. */
+static int longest(struct jit_queue *queue, int count)
+{
+	int i, wait, most = 0;
+
+	for (i = 0; i < count; i++) {
+		jit_queue_add(queue, 1, 11);
+		wait = jit_queue_patience(queue);
+		now_ms += wait;
+		most = wait > most ? wait : most;
+		if (!look(queue))
+			return -1;
+	}
+	return most;
+}
+
 int main(void)
 {
 	struct jit_queue *queue = jit_queue_open(&maker, done, NULL);
 	uint64_t i;
 
 	ksft_print_header();
-	ksft_set_plan(8);
+	ksft_set_plan(10);
 	ksft_test_result(jit_queue_patience(queue) == -1 && !look(queue), "nothing is wanted\n");
 	tables = 1;
 	jit_queue_add(queue, 1, 11);
@@ -80,11 +109,15 @@ int main(void)
 	ksft_test_result(!look(queue) && jit_queue_patience(queue) > 0 &&
 			 jit_queue_patience(queue) <= 1000, "later after one that did not\n");
 	jit_queue_add(queue, 3, 13);
-	ksft_test_result(jit_queue_patience(queue) == 0 && look(queue) && looked[looks - 1] == 13,
+	ksft_test_result(jit_queue_patience(queue) == 0 && look(queue) && looked[(looks - 1) % 8] == 13,
 			 "others need not wait for that\n");
+	ksft_test_result(longest(queue, 12) == 4000, "some seconds later if code is registered\n");
+	registered = false;
+	ksft_test_result(longest(queue, 12) == 64000, "a minute later if none is\n");
+	registered = true;
 	for (i = 100; i < 5000; i++)
 		jit_queue_add(queue, i, i);
-	ksft_test_result(look(queue) && looked[looks - 1] >= 100,
+	ksft_test_result(look(queue) && looked[(looks - 1) % 8] >= 100,
 			 "more processes than are remembered\n");
 	/* With a child at work, there is no time to wait for. */
 	jit_queue_start(queue);
