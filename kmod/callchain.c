@@ -26,10 +26,15 @@ static bool callchain_is_ours(struct pt_regs *regs)
 	return current->mm && !(current->flags & not_user) && bee_arch_is_walkable(regs);
 }
 
-/* Walk the stack: the ips of at most @max frames come to @ips.  Return: how many. */
-static __always_inline u32 callchain_walk(struct bee_walk *walk, u64 *ips, u32 max,
-					  struct pt_regs *regs, struct bee_mm *m,
-					  const struct bee_map *map)
+/*
+ * Walk the stack: the ips of at most @max frames come to @ips.  Not inlined, so that samples of
+ * others do not pay for what it puts on the kernel's stack.
+ *
+ * Return: how many frames there are.
+ */
+static noinline u32 callchain_walk(struct bee_walk *walk, u64 *ips, u32 max,
+				   struct pt_regs *regs, struct bee_mm *m,
+				   const struct bee_map *map)
 {
 	enum beeunwind_stop stop = BEEUNWIND_STOP_DEPTH;
 	u32 frames = 0;
