@@ -6,7 +6,8 @@
  *	bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
  *	bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
  *
- * which read the memory of the walked process and return false where they cannot.
+ * which read the memory of the walked process and return false where they cannot.  It can define
+ * bee_uread_u64_inline, too, which does the same without a call.
  */
 #ifndef BEE_FRAME_H
 #define BEE_FRAME_H
@@ -17,6 +18,10 @@
 #include <linux/beeunwind_table.h>
 
 #include "table.h"
+
+#ifndef bee_uread_u64_inline
+#define bee_uread_u64_inline	bee_uread_u64
+#endif
 
 /* Frames on one stack are not further apart than this; a frame pointer that is, is on another. */
 #define BEE_FP_MAX_DISTANCE	(8u << 20)
@@ -391,10 +396,10 @@ static __always_inline enum beeunwind_stop bee_simple_step(struct bee_uread *mem
 		return BEEUNWIND_STOP_MISALIGNED;
 	if (cfa <= s->sp)
 		return BEEUNWIND_STOP_NO_PROGRESS;
-	if (!bee_uread_u64(mem, cfa - 8, ra))
+	if (!bee_uread_u64_inline(mem, cfa - 8, ra))
 		return BEEUNWIND_STOP_READ_FAULT;
 	if (slot) {
-		s->fp_known = bee_uread_u64(mem, cfa - slot, &fp);
+		s->fp_known = bee_uread_u64_inline(mem, cfa - slot, &fp);
 		s->fp = fp;
 	}
 	s->sp = cfa;

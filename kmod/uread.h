@@ -80,6 +80,22 @@ static noinline u32 uread_refill(u8 *bytes, u64 addr, u32 size, u32 below, u32 a
 	return n - copy_from_user_nmi(bytes, (const void __user *)(unsigned long)*start, n);
 }
 
+static __always_inline bool uread_has(const struct bee_uread *mem, u64 addr)
+{
+	return addr - mem->start < mem->words;
+}
+
+/* A word that is in the window. */
+static __always_inline u64 uread_word(const struct bee_uread *mem, u64 addr)
+{
+	/* User space controls @addr, and the word becomes the next address. */
+	unsigned long at = array_index_nospec(addr - mem->start, mem->words);
+	u64 word;
+
+	memcpy(&word, mem->bytes + at, sizeof(word));
+	return word;
+}
+
 /* A word outside of the window, which moves there, unless the word is in two pages. */
 static noinline bool uread_u64_slow(struct bee_uread *mem, u64 addr, u64 *value)
 {
@@ -90,10 +106,9 @@ static noinline bool uread_u64_slow(struct bee_uread *mem, u64 addr, u64 *value)
 	len = uread_refill(mem->bytes, addr, BEE_UREAD_WINDOW, BEE_UREAD_BELOW, BEE_UREAD_ALIGN,
 			   &mem->start);
 	mem->words = len < sizeof(*value) ? 0 : len - sizeof(*value) + 1;
-	if (addr - mem->start >= mem->words)
+	if (!uread_has(mem, addr))
 		return false;
-	memcpy(value, mem->bytes + array_index_nospec(addr - mem->start, mem->words),
-	       sizeof(*value));
+	*value = uread_word(mem, addr);
 	return true;
 }
 
@@ -106,23 +121,33 @@ static noinline bool uread_u64_slow(struct bee_uread *mem, u64 addr, u64 *value)
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  * Return: false if the memory is not present.
  */
-static __always_inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
+static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 {
-	unsigned long at;
-	u64 word;
-
-	if (unlikely(addr - mem->start >= mem->words)) {
-		/* Not @value itself: it would be in memory, and each frame waits for that. */
-		if (!uread_u64_slow(mem, addr, &word))
-			return false;
-		*value = word;
-		return true;
-	}
-	/* User space controls @addr, and the value read here becomes the next address. */
-	at = array_index_nospec(addr - mem->start, mem->words);
-	memcpy(value, mem->bytes + at, sizeof(*value));
+	if (unlikely(!uread_has(mem, addr)))
+		return uread_u64_slow(mem, addr, value);
+	*value = uread_word(mem, addr);
 	return true;
 }
+
+/*
+ * The same without a call, for the loop that most steps are made in.  Elsewhere it would enlarge the
+ * kernel's stack by what each of its copies needs.
+ */
+static __always_inline bool bee_uread_u64_inline(struct bee_uread *mem, u64 addr, u64 *value)
+{
+	u64 word;
+
+	if (likely(uread_has(mem, addr))) {
+		*value = uread_word(mem, addr);
+		return true;
+	}
+	/* Not @value itself: it would be in memory, and each frame waits for that. */
+	if (!uread_u64_slow(mem, addr, &word))
+		return false;
+	*value = word;
+	return true;
+}
+#define bee_uread_u64_inline bee_uread_u64_inline
 
 /*
  * Copy the code around @addr, across two pages if need be: functions and return addresses are at

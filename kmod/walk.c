@@ -268,7 +268,8 @@ static noinline enum beeunwind_stop walk_step_table(struct bee_walk *walk)
  *
  * @ips, @stop, return: as bee_walk_callers().  None, and no reason: a step of another kind is next.
  */
-static u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max, enum beeunwind_stop *stop)
+static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max,
+				enum beeunwind_stop *stop)
 {
 	const struct bee_stored *stored = walk->stored;
 	struct bee_simple_frame frame = bee_frame_simple(&walk->frame);
