@@ -130,8 +130,8 @@ check: setup		## Run all tests, in guests of KERNELS too
 	@selftests/run --kernels "$(KERNELS)"
 
 .PHONY: check-all
-check-all: setup	## Run all tests, in guests of Debian's newest kernel too; compile for COMPILE
-	@selftests/run --kernels "$(KERNELS) newest" --compile "$(COMPILE)"
+check-all: setup	## Run all tests, long ones too, also on Debian's newest kernel; compile for COMPILE
+	@BEE_LONG=1 selftests/run --kernels "$(KERNELS) newest" --compile "$(COMPILE)"
 
 .PHONY: check-fast
 check-fast:		## Run what an edit of one file can break, in seconds

@@ -174,6 +174,7 @@ stop() {
 }
 
 [ -e "$pg/../lib/llvmjit.so" ] || ktap_skip_all "postgresql is not installed, or has no llvmjit.so"
+[ -n "${BEE_LONG:-}" ] || ktap_skip_all "takes minutes: with BEE_LONG=1, as in make check-all"
 guest_insmod || exit 1
 ktap_plan 4
 ktap_run "the server starts" start
