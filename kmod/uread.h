@@ -130,8 +130,8 @@ static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 }
 
 /*
- * The same without a call, for the loop that most steps are made in.  Elsewhere it would enlarge the
- * kernel's stack by what each of its copies needs.
+ * The same without a call, for the loop that most steps are made in.  Elsewhere it would enlarge
+ * the kernel's stack by what each of its copies needs.
  */
 static __always_inline bool bee_uread_u64_inline(struct bee_uread *mem, u64 addr, u64 *value)
 {
@@ -147,6 +147,7 @@ static __always_inline bool bee_uread_u64_inline(struct bee_uread *mem, u64 addr
 	*value = word;
 	return true;
 }
+
 #define bee_uread_u64_inline bee_uread_u64_inline
 
 /*

@@ -291,7 +291,7 @@ static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max,
 			return n;
 		ips[n++] = ra;
 		ip = ra - 1;
-		/* In the same range walk_arrive() has nothing to do; behind it may be a trampoline. */
+		/* In the range walk_arrive() has nothing to do; behind it may be a trampoline. */
 		inside = ip - start < last;
 	}
 	if (!n)
