@@ -214,7 +214,7 @@ struct user_dump {
 	bool	begun;
 };
 
-/* A user that comes or goes meanwhile may be in it or not: cb->seq is none. */
+/* No cb->seq: a user that comes or goes meanwhile makes no other entry of the dump wrong. */
 static int netlink_user_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct user_dump *dump = (void *)cb->ctx;

@@ -59,7 +59,7 @@ static struct bee_stored *stored_alloc(struct file *file, struct netlink_ext_ack
 		NL_SET_ERR_MSG(extack, "table: fd is not a regular file open for reading");
 		return ERR_PTR(-EBADF);
 	}
-	/* Of mm/shmem.c.  A file system may let the read wait, and genetlink's lock is held. */
+	/* mm/shmem.c.  Other file systems may let the read wait long, under genetlink's cb_lock. */
 	if (inode->i_sb->s_magic != TMPFS_MAGIC) {
 		NL_SET_ERR_MSG(extack, "table: fd is not in memory; copy it into a memfd");
 		return ERR_PTR(-EINVAL);
