@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Text that a program has moved into memory without a file, so that it has huge pages: node with
- * --use-largepages, iodlr, HHVM, Chromium.  A copy of the text is at the addresses of the text, so
- * it is found by the hole that it leaves: the next mappings below and above that have a file have
- * the same, both of them lie as its program headers say, and between them the headers have text
- * where the memory is.  Then the bytes are compared.
+ * --use-largepages, iodlr, HHVM, Chromium.  The copy is at the addresses of the text, so it is
+ * found by the hole that it fills: the nearest mappings of a file below and above it are of one
+ * file, both lie where the program headers of this file say, and according to these headers there
+ * is text in between.  Then the bytes are compared.
  *
  * All of it is what a process has arranged.  If it has arranged for a table that is not right, its
  * own stacks are wrong.

@@ -5,8 +5,9 @@
  *
  * Most code that is announced has no unwind information (node, HotSpot), and a program that
  * compiles on and on is announced again and again.  So after a look that has changed nothing the
- * next one at that process waits: a second, and twice as long each time, a minute at most, or some
- * seconds if it has registered code: then it has only changed that too often while it was looked at.
+ * next look at that process waits: DELAY_FIRST_MS, and twice as long each time up to DELAY_LAST_MS.
+ * If the process has registered code, it has only changed its list too often during the look: then
+ * the wait is DELAY_BUSY_MS at most.
  */
 #include <errno.h>
 #include <string.h>
@@ -114,7 +115,7 @@ static struct entry *queue_find(struct jit_queue *queue, uint64_t cookie)
 	return NULL;
 }
 
-/* Room for one more: the process goes that was looked at longest ago, and may have ended. */
+/* Room for one more, if need be in place of the process that was looked at longest ago. */
 static struct entry *queue_make_room(struct jit_queue *queue)
 {
 	struct entry *oldest = NULL;
