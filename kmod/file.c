@@ -40,7 +40,8 @@
  * (bee_file_inode_gone()).  The callbacks of hook.c take file_lock with preemption off, and its
  * holder allocates memory for the hashes and the xarray (GFP_NOWAIT).  On PREEMPT_RT spinlocks
  * sleep and the allocator takes such locks, so neither would be allowed there; compat.h refuses to
- * build for it.  Who holds file_lock takes no other lock than those of the hashes and the xarray.
+ * build for it.  Under file_lock only payer_lock and the locks of the hashes and the xarray are
+ * taken.
  *
  * No bucket can be made long, as users choose most of what identifies a file: the hashes have a
  * random seed and grow; no two entries of file_equals are equal; and an inode shows at most
