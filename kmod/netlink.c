@@ -268,7 +268,7 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 		return -EINVAL;
 	}
 	if (code && !until_close) {
-		NL_SET_ERR_MSG_ATTR(info->extack, code, "code can only be held until a close");
+		NL_SET_ERR_MSG_ATTR(info->extack, code, "code needs until-close");
 		return -EINVAL;
 	}
 	if (budget && nla_get_u64(budget) > bee_budget_limit() &&

@@ -170,7 +170,7 @@ int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info)
 	id = nla_get_u32(info->attrs[BEEUNWIND_A_FILE_ID]);
 	f = bee_file_get_id(id);
 	if (!f) {
-		NL_SET_ERR_MSG_FMT(info->extack, "no table %u", id);
+		NL_SET_ERR_MSG_FMT(info->extack, "no file %u", id);
 		return -ENOENT;
 	}
 	reply = bee_netlink_reply_begin(info, BEEUNWIND_CMD_TABLE_DEL, &hdr);

@@ -253,10 +253,10 @@ int bee_store_del(struct bee_file *f, bool force, struct netlink_ext_ack *extack
 	mutex_lock(&store_mutex);
 	/* The reference that this request holds counts as one user. */
 	if (!rcu_access_pointer(f->table)) {
-		NL_SET_ERR_MSG_FMT(extack, "no table %u", f->id);
+		NL_SET_ERR_MSG_FMT(extack, "file %u has no table", f->id);
 		ret = -ENOENT;
 	} else if (!force && bee_file_users(f) != 1) {
-		NL_SET_ERR_MSG_FMT(extack, "table %u is used by %u mappings", f->id,
+		NL_SET_ERR_MSG_FMT(extack, "file %u has %u mappings", f->id,
 				   bee_file_users(f) - 1);
 		ret = -EBUSY;
 	} else {

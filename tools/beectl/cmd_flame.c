@@ -45,7 +45,7 @@ static const char flame_help[] =
 	"                         .speedscope.json, .profile.json (Firefox profiler), .pb.gz\n"
 	"                         (pprof), .raw\n"
 	"      --format FORMAT    svg, folded, speedscope, firefox, pprof or raw, whatever the suffix;\n"
-	"                         -o is standard output without FILE\n"
+	"                         without -o, to standard output\n"
 	"      --raw              Look up no names: write files, build-ids and offsets (--format raw)\n"
 	"      --diff BEFORE      Compare with BEFORE, any file that can be read: colours, and a second\n"
 	"                         value, say what has become more or less, by shares\n"
