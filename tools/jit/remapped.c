@@ -9,30 +9,16 @@
  * All of it is what a process has arranged.  If it has arranged for a table that is not right, its
  * own stacks are wrong.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "io.h"
+#include "order.h"
 #include "remapped.h"
 
 #define PAGE		4096ull
 #define PAGE_DOWN(x)	((x) & ~(PAGE - 1))
 #define PAGE_UP(x)	PAGE_DOWN((x) + PAGE - 1)
-
-/* The first mapping that ends after @address; maps->count if there is none. */
-static size_t maps_upward(const struct maps *maps, u64 address)
-{
-	size_t low = 0, high = maps->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (maps->entry[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
 
 /**
  * remapped_find() - whether memory without a file is between two mappings of one file
@@ -45,7 +31,9 @@ static size_t maps_upward(const struct maps *maps, u64 address)
  */
 bool remapped_find(const struct maps *maps, u64 start, u64 end, struct remapped *remapped)
 {
-	size_t low = maps_upward(maps, start), high = low;
+	size_t low = order_upto(maps->entry, maps->count, sizeof(*maps->entry),
+				offsetof(struct maps_entry, end), start);
+	size_t high = low;
 
 	while (high < maps->count && !maps->entry[high].inode)
 		high++;

@@ -12,11 +12,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "alloc.h"
 #include "child.h"
+#include "clock.h"
 #include "parallel.h"
 #include "table_queue.h"
 
@@ -69,14 +69,6 @@ struct table_queue {
 	struct pollfd			*poll;
 	size_t				 npoll;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
-}
 
 /**
  * table_queue_open() - an empty queue
@@ -296,7 +288,7 @@ static void queue_read_counts(struct table_queue *queue)
 {
 	struct netlink_files files;
 	struct bee_error error;
-	int64_t now = now_ms();
+	int64_t now = clock_ms();
 
 	if (queue->counted && now - queue->counted < QUEUE_COUNT_MS)
 		return;
