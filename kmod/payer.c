@@ -11,8 +11,8 @@
  * cost nothing (newuidmap(1) gives each user thousands), so there the user is the one who has made
  * the namespace, or if namespaces are nested the outermost of them.
  *
- * Root is limited by the budget only.  What requests bring is charged to no user: whoever may send
- * them may also load modules or read all processes.
+ * Root is limited by the budget only.  A file that only requests use, and its table, are charged to
+ * no user: whoever may send requests may also load modules or read all processes.
  *
  * A payer exists while anything is charged to it.
  */
