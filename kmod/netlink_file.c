@@ -205,9 +205,11 @@ static int file_put(struct sk_buff *skb, const struct bee_file *f, u32 held)
 	      nla_put_u32(skb, BEEUNWIND_A_FILE_USERS, bee_file_users(f) - held) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_IDLE_MS,
 				  jiffies_to_msecs(jiffies - READ_ONCE(f->used))) ||
-	      nla_put_u32(skb, BEEUNWIND_A_FILE_HITS, atomic_read(&f->hits)) ||
-	      nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED, atomic_read(&f->missed)) ||
-	      bee_netlink_put_stops(skb, BEEUNWIND_A_FILE_STOP, f->stop) ||
+	      nla_put_u32(skb, BEEUNWIND_A_FILE_HITS,
+			  bee_tally_sum(&f->tally, BEE_TALLY_HITS)) ||
+	      nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED,
+			  bee_tally_sum(&f->tally, BEE_TALLY_MISSED)) ||
+	      bee_netlink_put_stops(skb, BEEUNWIND_A_FILE_STOP, &f->tally) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_BYTES,
 				  bee_file_bytes(f));
 	if (!err && stored) {
@@ -300,7 +302,8 @@ bool bee_netlink_tell(const struct bee_file *f)
 		return false;
 	hdr = genlmsg_put(skb, 0, 0, &bee_netlink_family, 0, BEEUNWIND_CMD_FILE_NTF);
 	if (!hdr || file_put_identity(skb, f) || file_put_news(skb, &f->news) ||
-	    nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED, atomic_read(&f->missed))) {
+	    nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED,
+			bee_tally_sum(&f->tally, BEE_TALLY_MISSED))) {
 		nlmsg_free(skb);
 		return false;
 	}

@@ -452,7 +452,7 @@ static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const stru
 	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_COOKIE, m->cookie) ||
 	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_GENERATION, generation) ||
 	    nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, map ? READ_ONCE(map->nr) : 0) ||
-	    (!begin && bee_netlink_put_stops(skb, BEEUNWIND_A_PROC_STOP, m->stop)))
+	    (!begin && bee_netlink_put_stops(skb, BEEUNWIND_A_PROC_STOP, &m->tally)))
 		goto full;
 	while (range && !range_put(skb, range)) {
 		i++;
