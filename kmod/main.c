@@ -6,10 +6,12 @@
 #include <linux/workqueue.h>
 #include <net/genetlink.h>
 
+#include "ask.h"
 #include "code_news.h"
 #include "file.h"
 #include "hook.h"
 #include "manage.h"
+#include "mm.h"
 #include "netlink.h"
 #include "news.h"
 #include "payer.h"
@@ -23,6 +25,22 @@ MODULE_PARM_DESC(budget_mb, "most MiB that tables and ranges may take (default 2
 
 static struct workqueue_struct *main_wq;
 
+/* What walks ask for. */
+static void main_answer(enum bee_ask_kind kind, u64 id)
+{
+	switch (kind) {
+	case BEE_ASK_LOOK:
+		bee_manage_look(id);
+		break;
+	case BEE_ASK_SPREAD_MM:
+		bee_mm_spread(id);
+		break;
+	case BEE_ASK_SPREAD_FILE:
+		bee_file_spread(id);
+		break;
+	}
+}
+
 static int __init beeunwind_init(void)
 {
 	int ret;
@@ -34,6 +52,7 @@ static int __init beeunwind_init(void)
 	if (ret)
 		goto destroy_wq;
 	bee_budget_init((u64)budget_mb << 20, &bee_store_reclaim);
+	bee_ask_init(main_wq, main_answer);
 	bee_news_init(main_wq, bee_netlink_tell);
 	bee_code_init(main_wq, bee_netlink_tell_code);
 	ret = bee_store_init();
@@ -61,6 +80,7 @@ static int __init beeunwind_init(void)
 exit_hook:
 	bee_hook_exit();
 exit_percpu:
+	bee_ask_exit();
 	bee_percpu_exit();
 	bee_manage_exit();
 	bee_mm_exit();
@@ -86,6 +106,7 @@ static void __exit beeunwind_exit(void)
 	bee_code_stop();
 	bee_netlink_exit();
 	bee_hook_exit();
+	bee_ask_exit();
 	bee_percpu_exit();
 	bee_manage_exit();
 	bee_mm_exit();

@@ -63,7 +63,7 @@ void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const stru
 	}
 	walk->file = walk->range ? walk->range->file : NULL;
 	if (walk->file)
-		atomic_inc(&walk->file->hits);
+		bee_walk_count(walk->file, BEE_TALLY_HITS);
 }
 
 /*
@@ -229,9 +229,9 @@ static enum beeunwind_stop walk_step_rule(struct bee_walk *walk)
  * A frame is in a file without a table; @start, @end: its range.  Memory whose table was removed is
  * not announced: nobody could open it.
  */
-static inline void walk_miss(struct bee_file *f, u64 start, u64 end)
+static noinline void walk_miss(struct bee_file *f, u64 start, u64 end)
 {
-	atomic_inc(&f->missed);
+	bee_walk_count(f, BEE_TALLY_MISSED);
 	if (!f->owner)
 		bee_news_announce(f, start, end);
 }

@@ -6,13 +6,14 @@
 #include <linux/types.h>
 #include <linux/beeunwind.h>
 
+#include "ask.h"
+#include "file.h"
 #include "uread.h"
 #include "frame.h"
 #include "rule_cache.h"
 #include "uprobe.h"
 #include "bee_arch.h"
 
-struct bee_file;
 struct bee_map;
 struct bee_range;
 struct bee_stored;
@@ -59,5 +60,18 @@ struct bee_walk {
 
 void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const struct pt_regs *regs);
 u32 bee_walk_callers(struct bee_walk *walk, u64 *ips, u32 max, enum beeunwind_stop *stop);
+
+/**
+ * bee_walk_count() - count something in a file that a walk has met
+ * @f: the file
+ * @what: as for bee_tally_add()
+ *
+ * Context: Any, NMI-safe.  Caller holds the RCU read lock.
+ */
+static inline void bee_walk_count(struct bee_file *f, u32 what)
+{
+	if (unlikely(bee_tally_add(&f->tally, what)))
+		bee_ask(BEE_ASK_SPREAD_FILE, f->id);
+}
 
 #endif /* BEE_WALK_H */
