@@ -7,11 +7,13 @@
 #include <net/genetlink.h>
 
 #include "code_news.h"
+#include "compat.h"
 #include "file.h"
 #include "hook.h"
 #include "manage.h"
 #include "netlink.h"
 #include "news.h"
+#include "note.h"
 #include "payer.h"
 #include "percpu.h"
 #include "rmap.h"
@@ -22,6 +24,11 @@ module_param(budget_mb, uint, 0444);
 MODULE_PARM_DESC(budget_mb, "most MiB that tables and ranges may take (default 256)");
 
 static struct workqueue_struct *main_wq;
+
+static int __init main_init_notes(void)
+{
+	return BEE_COMPAT_NOTES ? bee_note_init(main_wq, &bee_manage_settle_work) : 0;
+}
 
 static int __init beeunwind_init(void)
 {
@@ -47,9 +54,12 @@ static int __init beeunwind_init(void)
 		goto exit_rmap;
 	bee_mm_init(main_wq, &bee_manage_rescan);
 	bee_manage_init(main_wq);
-	ret = bee_hook_init();
+	ret = main_init_notes();
 	if (ret)
 		goto exit_percpu;
+	ret = bee_hook_init();
+	if (ret)
+		goto exit_notes;
 	ret = bee_hook_enable();
 	if (ret)
 		goto exit_hook;
@@ -60,6 +70,9 @@ static int __init beeunwind_init(void)
 
 exit_hook:
 	bee_hook_exit();
+exit_notes:
+	if (BEE_COMPAT_NOTES)
+		bee_note_exit();
 exit_percpu:
 	bee_percpu_exit();
 	bee_manage_exit();
@@ -86,6 +99,8 @@ static void __exit beeunwind_exit(void)
 	bee_code_stop();
 	bee_netlink_exit();
 	bee_hook_exit();
+	if (BEE_COMPAT_NOTES)
+		bee_note_exit();
 	bee_percpu_exit();
 	bee_manage_exit();
 	bee_mm_exit();

@@ -258,7 +258,7 @@ int bee_netlink_file_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct file_dump *dump = (void *)cb->ctx;
 	const struct bee_file *f;
 	void *hdr;
-	int err = dump->begun ? 0 : bee_netlink_check_caps(cb->skb, cb->extack);
+	int err = dump->begun ? 0 : bee_netlink_admit(cb->skb, cb->extack);
 
 	if (err)
 		return err;

@@ -339,7 +339,7 @@ static int proc_dump_begin(struct netlink_callback *cb)
 
 	BUILD_BUG_ON(sizeof(*dump) > sizeof(cb->ctx));
 	dump->begun = true;
-	err = bee_netlink_check_caps(cb->skb, cb->extack);
+	err = bee_netlink_admit(cb->skb, cb->extack);
 	if (err || !attrs)
 		return err;
 	if (attrs[BEEUNWIND_A_PROC_FILE] && attrs[BEEUNWIND_A_PROC_PID]) {

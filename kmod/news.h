@@ -38,14 +38,15 @@ void bee_news_exit(void);
 /**
  * bee_news_announce() - have user space told that a file has no table, if it was not
  * @f: the file
- * @start: first address where current has it mapped
+ * @tgid: a process that has it mapped
+ * @start: first address of the mapping
  * @end: address after the last
  *
  * In the list the memory of the file is kept, not the file: users are not counted there.
  *
  * Context: Any, NMI-safe.  Does not fault, sleep, allocate, lock or print.
  */
-static inline void bee_news_announce(struct bee_file *f, u64 start, u64 end)
+static inline void bee_news_announce(struct bee_file *f, u32 tgid, u64 start, u64 end)
 {
 	struct bee_news *news = &f->news;
 
@@ -55,7 +56,7 @@ static inline void bee_news_announce(struct bee_file *f, u64 start, u64 end)
 	/* Forgotten, if this walk has found it in a map that is no longer the current one. */
 	if (!atomic_inc_not_zero(&f->live))
 		return;
-	news->tgid = current->tgid;
+	news->tgid = tgid;
 	news->start = start;
 	news->end = end;
 	atomic_set_release(&news->state, NEWS_READY);

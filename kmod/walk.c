@@ -232,7 +232,7 @@ static inline void walk_miss(struct bee_file *f, u64 start, u64 end)
 {
 	atomic_inc(&f->missed);
 	if (!f->owner)
-		bee_news_announce(f, start, end);
+		bee_news_announce(f, current->tgid, start, end);
 }
 
 static noinline enum beeunwind_stop walk_step_no_table(struct bee_walk *walk)
