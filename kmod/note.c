@@ -45,7 +45,7 @@
  * @by_mm: in note_hash (N)
  * @mm: the address space, with a reference of mmgrab()
  * @pid: the process that will run in it, with a reference; or NULL
- * @uid: of the user whose process has made it
+ * @uid: who pays for it, as bee_payer_current_uid() says
  * @parent: cookie of the address space that it is a copy of, or 0
  * @generation: of @parent's ranges at that time
  * @noted: bee_mm_noted() of @parent at that time
@@ -58,7 +58,7 @@ struct note_birth {
 	struct hlist_node	 by_mm;
 	struct mm_struct	*mm;
 	struct pid		*pid;
-	kuid_t			 uid;
+	u32			 uid;
 	u64			 parent;
 	u64			 generation;
 	u32			 noted;

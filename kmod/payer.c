@@ -100,15 +100,15 @@ struct bee_payer *bee_payer_get_current(gfp_t gfp)
 
 #if BEE_COMPAT_NOTES
 /** bee_payer_current_uid() - for bee_payer_get_uid(), later.  Context: Process. */
-kuid_t bee_payer_current_uid(void)
+u32 bee_payer_current_uid(void)
 {
-	return payer_uid(current_cred());
+	return __kuid_val(payer_uid(current_cred()));
 }
 
 /** bee_payer_get_uid() - as bee_payer_get_current(), with bee_payer_current_uid() from then. */
-struct bee_payer *bee_payer_get_uid(kuid_t uid, gfp_t gfp)
+struct bee_payer *bee_payer_get_uid(u32 uid, gfp_t gfp)
 {
-	return payer_get(uid, gfp);
+	return payer_get(KUIDT_INIT(uid), gfp);
 }
 #endif
 
