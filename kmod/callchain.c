@@ -101,7 +101,7 @@ void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *re
 		return;
 	rcu_read_lock();
 	m = bee_mm_find(current->mm);
-	map = m ? rcu_dereference(m->map) : NULL;
+	map = m ? bee_mm_ranges(m) : NULL;
 	if (map) {
 		nr = callchain_walk(this_cpu_ptr(bee_percpu_walks) + interrupt_context_level(),
 				    ctx->entry->ip + ctx->entry->nr, callchain_room(ctx), regs, m,
@@ -140,7 +140,7 @@ u32 bee_callchain_deferred(u64 *ips, u32 max)
 		return 0;
 	rcu_read_lock();
 	m = bee_mm_find(current->mm);
-	map = m ? rcu_dereference(m->map) : NULL;
+	map = m ? bee_mm_ranges(m) : NULL;
 	if (map)
 		nr = callchain_walk(this_cpu_ptr(bee_percpu_walks) + BEE_CONTEXT_DEFERRED, ips, max,
 				    regs, m, map);

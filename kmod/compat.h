@@ -25,8 +25,15 @@
 	!defined(CONFIG_UPROBES) || !defined(CONFIG_PERF_EVENTS)
 #error "beeunwind needs x86-64, CONFIG_DYNAMIC_FTRACE_WITH_ARGS, CONFIG_UPROBES, CONFIG_PERF_EVENTS"
 #endif
-#ifdef CONFIG_PREEMPT_RT
-#error "beeunwind is not made for PREEMPT_RT: its callbacks allocate and lock, which sleeps there"
+
+/*
+ * With PREEMPT_RT spinlocks and the allocator sleep, which a callback must not: it only takes notes
+ * (note.c).  BEE_NOTES has it do so on other kernels, for tests.
+ */
+#if defined(CONFIG_PREEMPT_RT) || defined(BEE_NOTES)
+#define BEE_COMPAT_NOTES	1
+#else
+#define BEE_COMPAT_NOTES	0
 #endif
 
 /* Before 6.12 struct ftrace_regs has no accessor for arguments. */

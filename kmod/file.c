@@ -39,9 +39,10 @@
  * (file_get_unchanged()), and to see at the end of an inode that it is not known
  * (bee_file_inode_gone()).  The callbacks of hook.c take file_lock with preemption off, and its
  * holder allocates memory for the hashes and the xarray (GFP_NOWAIT).  On PREEMPT_RT spinlocks
- * sleep and the allocator takes such locks, so neither would be allowed there; compat.h refuses to
- * build for it.  Under file_lock only payer_lock and the locks of the hashes and the xarray are
- * taken.
+ * sleep and the allocator takes such locks, so neither is allowed there: the end of an inode is
+ * noted (file_forget_inode()), and whoever looks for the file of an inode settles that first
+ * (file_settle()).  Under file_lock only payer_lock, file_gone_lock and the locks of the hashes and
+ * the xarray are taken.
  *
  * No bucket can be made long, as users choose most of what identifies a file: the hashes have a
  * random seed and grow; no two entries of file_equals are equal; and an inode shows at most
@@ -57,6 +58,7 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include "budget.h"
@@ -92,6 +94,11 @@ static atomic_t file_seq;
  * @by_inode: in file_inodes (file_lock, RCU for reading)
  * @node: in the file's list (file_lock)
  * @rcu: frees it
+ * @gone: in file_gone, when the inode has ended; then @inode may be another (file_gone_lock)
+ * @is_gone: likewise (READ_ONCE() for reading)
+ * @unlinked: it is not to be put there any more (file_gone_lock)
+ * @shown: it showed @file then
+ * @ctime: ctime of the inode then
  *
  * An inode that has been written to shows several files: of each its mappings from that time.
  */
@@ -101,7 +108,19 @@ struct file_inode {
 	struct rhlist_head	 by_inode;
 	struct hlist_node	 node;
 	struct rcu_head		 rcu;
+#if BEE_COMPAT_NOTES
+	struct list_head	 gone;
+	bool			 is_gone;
+	bool			 unlinked;
+	bool			 shown;
+	s64			 ctime;
+#endif
 };
+
+#if BEE_COMPAT_NOTES
+static DEFINE_RAW_SPINLOCK(file_gone_lock);	/* innermost */
+static LIST_HEAD(file_gone);			/* file_gone_lock */
+#endif
 
 static const struct rhashtable_params file_inode_params = {
 	.key_len = sizeof(const struct inode *),
@@ -117,9 +136,24 @@ static struct file_inode *file_inode_alloc(gfp_t gfp)
 	if (!bee_budget_charge_nowait(BEE_BUDGET_FILES, sizeof(*i)))
 		return NULL;
 	i = kzalloc(sizeof(*i), gfp | __GFP_NOWARN);
-	if (!i)
+	if (!i) {
 		bee_budget_uncharge(BEE_BUDGET_FILES, sizeof(*i));
+		return NULL;
+	}
+#if BEE_COMPAT_NOTES
+	INIT_LIST_HEAD(&i->gone);
+#endif
 	return i;
+}
+
+/* Whether the inode has ended, and that is only noted yet. */
+static bool file_inode_is_gone(const struct file_inode *i)
+{
+#if BEE_COMPAT_NOTES
+	return READ_ONCE(i->is_gone);
+#else
+	return false;
+#endif
 }
 
 static void file_inode_free(struct file_inode *i)
@@ -208,6 +242,12 @@ static void file_inode_unlink(struct file_inode *i, struct hlist_head *gone)
 	struct bee_file *f = i->file;
 
 	lockdep_assert_held(&file_lock);
+#if BEE_COMPAT_NOTES
+	raw_spin_lock(&file_gone_lock);
+	list_del_init(&i->gone);
+	i->unlinked = true;
+	raw_spin_unlock(&file_gone_lock);
+#endif
 	rhltable_remove(&file_inodes, &i->by_inode, file_inode_params);
 	hlist_del(&i->node);
 	hlist_add_head(&i->node, gone);
@@ -626,6 +666,39 @@ static struct bee_file *file_get_first(const struct bee_inode_look *look, struct
 	return f;
 }
 
+#if BEE_COMPAT_NOTES
+static struct file_inode *file_first_gone(void)
+{
+	struct file_inode *i;
+
+	raw_spin_lock(&file_gone_lock);
+	i = list_first_entry_or_null(&file_gone, struct file_inode, gone);
+	raw_spin_unlock(&file_gone_lock);
+	return i;
+}
+#endif
+
+/* Unlink the inodes whose end is noted. */
+static void file_settle(void)
+{
+#if BEE_COMPAT_NOTES
+	struct file_inode *i;
+	HLIST_HEAD(gone);
+
+	if (list_empty_careful(&file_gone))
+		return;
+	spin_lock(&file_lock);
+	while ((i = file_first_gone())) {
+		/* When it is read again its ctime is this one. */
+		if (i->shown)
+			file_note(i->file, i->ctime, &i->file->build_id);
+		file_inode_unlink(i, &gone);
+	}
+	spin_unlock(&file_lock);
+	file_inodes_free(&gone);
+#endif
+}
+
 /* @inode and @path: NULL for the vDSO; @payer: NULL for a request. */
 static struct bee_file *file_get_or_create(const struct inode *inode, const struct path *path,
 					   struct bee_payer *payer, gfp_t gfp)
@@ -638,6 +711,9 @@ static struct bee_file *file_get_or_create(const struct inode *inode, const stru
 	u64 bytes;
 	int err = -ENOMEM;
 
+	/* The inode may have the address of one that has ended. */
+	if (BEE_COMPAT_NOTES)
+		file_settle();
 	bee_inode_look(&look, inode);
 	f = file_get_unchanged(&look, payer);
 	if (f)
@@ -952,11 +1028,12 @@ bool bee_file_is_inode(const struct bee_file *f, const struct inode *inode)
 
 	rcu_read_lock();
 	rhl_for_each_entry_rcu(i, at, file_inode_list(inode), by_inode)
-		is |= i->file == f;
+		is |= i->file == f && !file_inode_is_gone(i);
 	rcu_read_unlock();
 	return is;
 }
 
+#if !BEE_COMPAT_NOTES
 /* Not inlined, so that the end of an unknown inode does not pay for its variables. */
 static noinline void file_forget_inode(const struct inode *inode)
 {
@@ -979,6 +1056,37 @@ static noinline void file_forget_inode(const struct inode *inode)
 	spin_unlock(&file_lock);
 	file_inodes_free(&gone);
 }
+#else
+static void file_gone_work_fn(struct work_struct *work)
+{
+	file_settle();
+}
+
+static DECLARE_WORK(file_gone_work, file_gone_work_fn);
+
+/* Note that it has ended; file_settle() does what there is to do, which takes file_lock. */
+static noinline void file_forget_inode(const struct inode *inode)
+{
+	struct bee_inode_look look;
+	struct rhlist_head *at;
+	struct file_inode *i;
+
+	bee_inode_look(&look, inode);
+	rcu_read_lock();
+	rhl_for_each_entry_rcu(i, at, file_inode_list(inode), by_inode) {
+		raw_spin_lock(&file_gone_lock);
+		if (!i->unlinked && list_empty(&i->gone)) {
+			i->shown = file_has_key(i->file, &look.key);
+			i->ctime = look.ctime;
+			WRITE_ONCE(i->is_gone, true);
+			list_add_tail(&i->gone, &file_gone);
+		}
+		raw_spin_unlock(&file_gone_lock);
+	}
+	rcu_read_unlock();
+	queue_work(system_unbound_wq, &file_gone_work);
+}
+#endif
 
 /**
  * bee_file_inode_gone() - an inode ends; its address may become that of another
@@ -1048,6 +1156,9 @@ int bee_file_init(void)
  */
 void bee_file_exit(void)
 {
+#if BEE_COMPAT_NOTES
+	cancel_work_sync(&file_gone_work);
+#endif
 	rcu_barrier();
 	WARN_ON(!xa_empty(&file_ids) || file_idle_bytes);
 	rhashtable_destroy(&file_equals);

@@ -29,7 +29,6 @@
 #include "file.h"
 #include "follow.h"
 #include "hook.h"
-#include "mm.h"
 #include "prove.h"
 
 /*
@@ -124,7 +123,7 @@ HOOK_CALLBACK(hook_munmap)
 
 	if (bee_compat_unmap_args(fregs, &gone) &&
 	    bee_prove_unmap(gone.vma, gone.start, gone.end))
-		bee_mm_unmap(gone.vma->vm_mm, gone.start, gone.end);
+		bee_follow_unmap(gone.vma->vm_mm, gone.start, gone.end);
 }
 
 /*
@@ -133,13 +132,13 @@ HOOK_CALLBACK(hook_munmap)
  */
 HOOK_CALLBACK(hook_fork)
 {
-	bee_mm_fork((void *)HOOK_ARG(0), (void *)HOOK_ARG(1));
+	bee_follow_fork((void *)HOOK_ARG(0), (void *)HOOK_ARG(1));
 }
 
 /* __mmput() calls uprobe_clear_state(mm) first, when mm_users has become 0. */
 HOOK_CALLBACK(hook_exit)
 {
-	bee_mm_forget((void *)HOOK_ARG(0));
+	bee_follow_end((void *)HOOK_ARG(0));
 }
 
 /*

@@ -8,12 +8,14 @@
 
 #include "ask.h"
 #include "code_news.h"
+#include "compat.h"
 #include "file.h"
 #include "hook.h"
 #include "manage.h"
 #include "mm.h"
 #include "netlink.h"
 #include "news.h"
+#include "note.h"
 #include "payer.h"
 #include "percpu.h"
 #include "rmap.h"
@@ -41,6 +43,11 @@ static void main_answer(enum bee_ask_kind kind, u64 id)
 	}
 }
 
+static int __init main_init_notes(void)
+{
+	return BEE_COMPAT_NOTES ? bee_note_init(main_wq, &bee_manage_settle_work) : 0;
+}
+
 static int __init beeunwind_init(void)
 {
 	int ret;
@@ -66,9 +73,12 @@ static int __init beeunwind_init(void)
 		goto exit_rmap;
 	bee_mm_init(main_wq, &bee_manage_rescan);
 	bee_manage_init(main_wq);
-	ret = bee_hook_init();
+	ret = main_init_notes();
 	if (ret)
 		goto exit_percpu;
+	ret = bee_hook_init();
+	if (ret)
+		goto exit_notes;
 	ret = bee_hook_enable();
 	if (ret)
 		goto exit_hook;
@@ -79,6 +89,9 @@ static int __init beeunwind_init(void)
 
 exit_hook:
 	bee_hook_exit();
+exit_notes:
+	if (BEE_COMPAT_NOTES)
+		bee_note_exit();
 exit_percpu:
 	bee_ask_exit();
 	bee_percpu_exit();
@@ -107,6 +120,8 @@ static void __exit beeunwind_exit(void)
 	bee_netlink_exit();
 	bee_hook_exit();
 	bee_ask_exit();
+	if (BEE_COMPAT_NOTES)
+		bee_note_exit();
 	bee_percpu_exit();
 	bee_manage_exit();
 	bee_mm_exit();

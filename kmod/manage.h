@@ -8,6 +8,9 @@
 struct netlink_ext_ack;
 
 extern struct delayed_work bee_manage_rescan;
+extern struct delayed_work bee_manage_settle_work;
+
+void bee_manage_settle(void);
 
 void bee_manage_init(struct workqueue_struct *wq);
 void bee_manage_exit(void);

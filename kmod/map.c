@@ -793,6 +793,60 @@ struct bee_map_list *bee_map_scan(const struct bee_map_list *old, struct mm_stru
 	return list;
 }
 
+#if BEE_COMPAT_NOTES
+/*
+ * Append what [@start, @end) has of the ranges of @from; @list may be NULL.
+ * Return: how many they are.
+ */
+static u32 list_append_part(struct bee_map_list *list, const struct bee_map_list *from, u64 start,
+			    u64 end)
+{
+	const struct bee_range *r;
+	u64 first;
+	u32 nr = 0;
+
+	for (r = from->ranges; r < from->ranges + from->nr; r++) {
+		if (r->end <= start || r->start >= end)
+			continue;
+		nr++;
+		if (!list)
+			continue;
+		first = max(r->start, start);
+		if (r->file)
+			refcount_inc(&r->file->users);
+		list_append(list, first, min(r->end, end), bee_range_offset(r, first), r->file);
+	}
+	return nr;
+}
+
+/**
+ * bee_map_list_patch() - ranges of which those of an interval are replaced
+ * @old: the ranges
+ * @in: of these, what the interval has replaces them
+ * @start: first address of the interval
+ * @end: address after the last
+ * @extack: the reason of a failure
+ *
+ * Context: Process, may sleep.
+ * Return: the new ranges, or an error pointer.
+ */
+struct bee_map_list *bee_map_list_patch(const struct bee_map_list *old,
+					const struct bee_map_list *in, u64 start, u64 end,
+					struct netlink_ext_ack *extack)
+{
+	u64 nr = (u64)list_append_part(NULL, old, 0, start) + list_append_part(NULL, in, start, end) +
+		 list_append_part(NULL, old, end, U64_MAX);
+	struct bee_map_list *list = bee_map_list_alloc(nr, extack);
+
+	if (IS_ERR(list))
+		return list;
+	list_append_part(list, old, 0, start);
+	list_append_part(list, in, start, end);
+	list_append_part(list, old, end, U64_MAX);
+	return list;
+}
+#endif
+
 /* The first range that ends after an address; chunk->nr if there is none. */
 static u32 chunk_first_after(const struct bee_chunk *chunk, u64 addr)
 {

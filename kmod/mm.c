@@ -10,9 +10,10 @@
  * was faster; otherwise it tries again.  See map.c for what a change is.
  *
  * Lock order: mm_lock (the hash, the cookies, publication, who shares a map) is inside all others.
- * ftrace callbacks take it with preemption off; PREEMPT_RT is refused by compat.h.  Only the lock
- * of the xarray of cookies is inside of it; nothing is allocated or freed under it, and nothing
- * that is done under it takes longer the more ranges or address spaces there are.
+ * ftrace callbacks take it with preemption off, but not on PREEMPT_RT (note.c).  Only the lock of
+ * the xarray of cookies, and there bee_mm_note_lock, are inside of it; nothing is allocated or
+ * freed under it, and nothing that is done under it takes longer the more ranges or address spaces there
+ * are.
  *
  * Who shares a map: an address space is in the list of its map.  If others are as well, all of them
  * have these ranges, from a fork; only one that is alone there may change the map.  The lists
@@ -53,6 +54,9 @@
 #define MM_RESERVE	64
 
 static DEFINE_SPINLOCK(mm_lock);
+#if BEE_COMPAT_NOTES
+DEFINE_RAW_SPINLOCK(bee_mm_note_lock);	/* inside of all others */
+#endif
 struct hlist_head bee_mm_hash[1 << BEE_MM_HASH_BITS];
 static DEFINE_XARRAY(mm_cookies);	/* mm_lock, RCU for reading */
 static struct workqueue_struct *mm_wq;
@@ -125,6 +129,9 @@ static struct bee_mm *mm_init_managed(struct bee_mm *m, struct mm_struct *mm, st
 	m->look = jiffies;
 	m->looked = jiffies;
 	INIT_RCU_WORK(&m->free, mm_free_work);
+#if BEE_COMPAT_NOTES
+	INIT_LIST_HEAD(&m->note);
+#endif
 	return m;
 }
 
@@ -169,14 +176,14 @@ static bool mm_charge_reserve(struct bee_payer *payer)
 	return false;
 }
 
-/* As mm_alloc_managed(), for callbacks: the last resort is the reserve. */
-static struct bee_mm *mm_alloc_callback(struct mm_struct *mm, struct pid *pid)
+/* As mm_alloc_managed(), for forks and execs: the last resort is the reserve. */
+static struct bee_mm *mm_alloc_followed(struct mm_struct *mm, struct pid *pid,
+					struct bee_payer *payer, gfp_t gfp)
 {
-	struct bee_payer *payer = bee_payer_get_current(GFP_NOWAIT);
-	struct bee_mm *m = mm_alloc_managed(mm, pid, payer, GFP_NOWAIT);
+	struct bee_mm *m = mm_alloc_managed(mm, pid, payer, gfp);
 
 	if (m || !mm_charge_reserve(payer))
-		goto put_payer;
+		return m;
 	spin_lock(&mm_lock);
 	if (mm_reserved) {
 		WRITE_ONCE(mm_reserved, mm_reserved - 1);
@@ -188,7 +195,14 @@ static struct bee_mm *mm_alloc_callback(struct mm_struct *mm, struct pid *pid)
 		mm_init_managed(m, mm, pid, payer);
 	else
 		bee_payer_uncharge_mm(payer, sizeof(*m));
-put_payer:
+	return m;
+}
+
+static struct bee_mm *mm_alloc_callback(struct mm_struct *mm, struct pid *pid)
+{
+	struct bee_payer *payer = bee_payer_get_current(GFP_NOWAIT);
+	struct bee_mm *m = mm_alloc_followed(mm, pid, payer, GFP_NOWAIT);
+
 	bee_payer_put(payer);
 	return m;
 }
@@ -236,6 +250,20 @@ static struct bee_map *mm_set_map(struct bee_mm *m, struct bee_map *map)
 	return old;
 }
 
+/* The worker does not come to look at it any more. */
+static void mm_set_dead(struct bee_mm *m)
+{
+	lockdep_assert_held(&mm_lock);
+#if BEE_COMPAT_NOTES
+	raw_spin_lock(&bee_mm_note_lock);
+	list_del_init(&m->note);
+	m->dead = true;
+	raw_spin_unlock(&bee_mm_note_lock);
+#else
+	m->dead = true;
+#endif
+}
+
 /* Return: as mm_set_map(). */
 static struct bee_map *mm_unpublish(struct bee_mm *m)
 {
@@ -243,7 +271,7 @@ static struct bee_map *mm_unpublish(struct bee_mm *m)
 
 	lockdep_assert_held(&mm_lock);
 	old = mm_set_map(m, NULL);
-	m->dead = true;
+	mm_set_dead(m);
 	hlist_del_rcu(&m->by_mm);
 	xa_erase(&mm_cookies, m->cookie);
 	WRITE_ONCE(mm_count, mm_count - 1);
@@ -411,11 +439,15 @@ static void mm_set_lost(struct bee_mm *m)
 	xa_set_mark(&mm_cookies, m->cookie, MM_LOST);
 }
 
-/*
- * Without memory for a change the address space loses all its ranges, rather than keep ranges
- * that may be wrong: its stacks are perf's own until a rescan succeeds (manage.c).
+/**
+ * bee_mm_lose() - the address space loses all its ranges, rather than keep ranges that may be wrong
+ * @m: the address space; the caller keeps it alive
+ *
+ * For want of memory.  Its stacks are perf's own until a rescan succeeds (manage.c).
+ *
+ * Context: Any but NMI.
  */
-static void mm_lose(struct bee_mm *m)
+void bee_mm_lose(struct bee_mm *m)
 {
 	struct bee_map *map = NULL;
 
@@ -514,7 +546,7 @@ static void mm_change(struct bee_mm *m, u64 start, u64 end, const struct bee_ran
 			cpu_relax();
 	} while (ret == -EAGAIN);
 	if (ret)
-		mm_lose(m);
+		bee_mm_lose(m);
 }
 
 /**
@@ -572,14 +604,14 @@ void bee_mm_attach(const struct vm_area_struct *vma, u64 start, u64 end, u64 off
 		there = bee_map_find(map, start);
 	in.file = bee_map_get_file(there, vma, m->payer, GFP_NOWAIT);
 	if (IS_ERR(in.file)) {
-		mm_lose(m);
+		bee_mm_lose(m);
 		goto unlock;
 	}
 	if (!in.file)
 		in.offset = 0;
 	mm_change(m, start, end, &in);
 	if (announce && in.file && !rcu_access_pointer(in.file->table))
-		bee_news_announce(in.file, start, end);
+		bee_news_announce(in.file, current->tgid, start, end);
 	bee_file_put(in.file);
 unlock:
 	rcu_read_unlock();
@@ -610,6 +642,20 @@ void bee_mm_exec(struct mm_struct *mm, struct pid *pid)
 	spin_unlock(&mm_lock);
 }
 
+/* Give @child, which has no map, that of @parent. */
+static void mm_share(struct bee_mm *child, const struct bee_mm *parent)
+{
+	struct bee_map *map = mm_dereference(parent->map);
+
+	if (map)
+		refcount_inc(&map->refs);
+	WRITE_ONCE(child->has_tables, READ_ONCE(parent->has_tables));
+	WRITE_ONCE(child->by_hand, READ_ONCE(parent->by_hand));
+	mm_set_map(child, map);
+	if (parent->lost)
+		mm_set_lost(child);
+}
+
 /**
  * bee_mm_fork() - manage the copy of an address space, if the original is managed
  * @parent: the original
@@ -623,7 +669,6 @@ void bee_mm_exec(struct mm_struct *mm, struct pid *pid)
 void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 {
 	struct bee_mm *m, *fresh;
-	struct bee_map *map;
 
 	if (!bee_mm_is_managed(parent))
 		return;
@@ -635,15 +680,8 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 	spin_lock(&mm_lock);
 	m = bee_mm_find(parent);
 	if (m) {
-		map = mm_dereference(m->map);
-		if (map)
-			refcount_inc(&map->refs);
-		WRITE_ONCE(fresh->has_tables, READ_ONCE(m->has_tables));
-		WRITE_ONCE(fresh->by_hand, READ_ONCE(m->by_hand));
 		mm_publish(fresh);
-		mm_set_map(fresh, map);
-		if (m->lost)
-			mm_set_lost(fresh);
+		mm_share(fresh, m);
 	}
 	spin_unlock(&mm_lock);
 	if (!m) {
@@ -651,6 +689,64 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 		mm_free(fresh);
 	}
 }
+
+#if BEE_COMPAT_NOTES
+/** bee_mm_count_lost() - a process that was to be managed is not.  Context: Any. */
+void bee_mm_count_lost(void)
+{
+	atomic64_inc(&mm_lost);
+}
+
+/**
+ * bee_mm_new_followed() - begin to manage an address space, as bee_mm_exec() does
+ * @mm: the address space; the caller holds mm_users, and no one else can begin to manage it
+ * @pid: the process that will run in it, or NULL
+ * @payer: to whom it is charged
+ *
+ * Context: Process, may sleep.
+ * Return: the managed address space, without ranges and with one note of a change; or NULL: it is
+ * not managed, and counted as lost.
+ */
+struct bee_mm *bee_mm_new_followed(struct mm_struct *mm, struct pid *pid, struct bee_payer *payer)
+{
+	struct bee_mm *m = mm_alloc_followed(mm, pid, payer, GFP_KERNEL_ACCOUNT);
+
+	if (!m) {
+		bee_mm_count_lost();
+		return NULL;
+	}
+	m->noted = 1;
+	spin_lock(&mm_lock);
+	mm_publish(m);
+	spin_unlock(&mm_lock);
+	return m;
+}
+
+/**
+ * bee_mm_inherit() - give an address space the ranges of the one that it was forked from
+ * @m: the address space, which has none
+ * @parent: cookie of the other one
+ * @generation: of its ranges when it was forked
+ * @noted: bee_mm_noted() of it then
+ *
+ * Context: Process.  Caller keeps @m alive.
+ * Return: false if the ranges of the parent at that time are not known any more.
+ */
+bool bee_mm_inherit(struct bee_mm *m, u64 parent, u64 generation, u32 noted)
+{
+	const struct bee_mm *from;
+	bool known;
+
+	spin_lock(&mm_lock);
+	from = xa_load(&mm_cookies, parent);
+	known = from && from->generation == generation && bee_mm_noted(from) == noted &&
+		bee_mm_is_scanned(from);
+	if (known)
+		mm_share(m, from);
+	spin_unlock(&mm_lock);
+	return known;
+}
+#endif
 
 /**
  * bee_mm_next() - the first managed address space from a cookie on

@@ -16,6 +16,7 @@
 #include "compat.h"
 #include "follow.h"
 #include "hook.h"
+#include "manage.h"
 #include "mm.h"
 #include "netlink.h"
 #include "netlink_impl.h"
@@ -26,21 +27,25 @@
 static u64 netlink_instance;
 
 /**
- * bee_netlink_check_caps() - whether the sender of a request may make it
+ * bee_netlink_admit() - whether the sender of a request may make it
  * @skb: the request
  * @extack: the reason of a refusal
  *
- * For the first message of a dump; netlink_pre_doit() checks all other requests.
+ * For the first message of a dump; netlink_pre_doit() is for all other requests.  What callbacks
+ * have noted is done first.
  *
  * Context: Process.
  * Return: 0 or -EPERM.
  */
-int bee_netlink_check_caps(const struct sk_buff *skb, struct netlink_ext_ack *extack)
+int bee_netlink_admit(const struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
-	if (netlink_capable(skb, CAP_PERFMON) || netlink_capable(skb, CAP_SYS_ADMIN))
-		return 0;
-	NL_SET_ERR_MSG(extack, "needs CAP_PERFMON or CAP_SYS_ADMIN");
-	return -EPERM;
+	if (!netlink_capable(skb, CAP_PERFMON) && !netlink_capable(skb, CAP_SYS_ADMIN)) {
+		NL_SET_ERR_MSG(extack, "needs CAP_PERFMON or CAP_SYS_ADMIN");
+		return -EPERM;
+	}
+	if (BEE_COMPAT_NOTES)
+		bee_manage_settle();
+	return 0;
 }
 
 /**
@@ -132,7 +137,7 @@ int bee_netlink_put_stops(struct sk_buff *skb, int attr, const struct bee_tally 
 static int netlink_pre_doit(const struct genl_split_ops *ops, struct sk_buff *skb,
 			    struct genl_info *info)
 {
-	return bee_netlink_check_caps(skb, info->extack);
+	return bee_netlink_admit(skb, info->extack);
 }
 
 static int netlink_info_get(struct sk_buff *request, struct genl_info *info)
@@ -218,7 +223,7 @@ struct user_dump {
 static int netlink_user_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct user_dump *dump = (void *)cb->ctx;
-	int err = dump->begun ? 0 : bee_netlink_check_caps(cb->skb, cb->extack);
+	int err = dump->begun ? 0 : bee_netlink_admit(cb->skb, cb->extack);
 	struct bee_payer_state user;
 	void *hdr;
 

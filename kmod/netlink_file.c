@@ -265,7 +265,7 @@ static int file_dump_begin(struct netlink_callback *cb)
 
 	dump->begun = true;
 	dump->counts = attrs && attrs[BEEUNWIND_A_FILE_COUNTS];
-	return bee_netlink_check_caps(cb->skb, cb->extack);
+	return bee_netlink_admit(cb->skb, cb->extack);
 }
 
 /* So many files are passed over before others may have the CPU. */

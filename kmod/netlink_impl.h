@@ -10,7 +10,7 @@ struct bee_tally;
 
 extern struct genl_family bee_netlink_family;
 
-int bee_netlink_check_caps(const struct sk_buff *skb, struct netlink_ext_ack *extack);
+int bee_netlink_admit(const struct sk_buff *skb, struct netlink_ext_ack *extack);
 struct sk_buff *bee_netlink_reply_begin(struct genl_info *info, u8 cmd, void **hdr);
 int bee_netlink_reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr, int err);
 void *bee_netlink_dump_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);

@@ -342,7 +342,7 @@ static int proc_dump_begin(struct netlink_callback *cb)
 
 	BUILD_BUG_ON(sizeof(*dump) > sizeof(cb->ctx));
 	dump->begun = true;
-	err = bee_netlink_check_caps(cb->skb, cb->extack);
+	err = bee_netlink_admit(cb->skb, cb->extack);
 	if (err || !attrs)
 		return err;
 	dump->counts = attrs[BEEUNWIND_A_PROC_COUNTS];

@@ -38,7 +38,8 @@ void bee_news_exit(void);
 /**
  * bee_news_announce() - have user space told that a file has no table, if it was not
  * @f: the file
- * @start: first address where current has it mapped
+ * @tgid: a process that has it mapped
+ * @start: first address of the mapping
  * @end: address after the last
  *
  * The list keeps the memory of a file (@live), but is no user of it, so the file can be forgotten
@@ -46,7 +47,7 @@ void bee_news_exit(void);
  *
  * Context: Any, NMI-safe.  Does not fault, sleep, allocate, lock or print.
  */
-static inline void bee_news_announce(struct bee_file *f, u64 start, u64 end)
+static inline void bee_news_announce(struct bee_file *f, u32 tgid, u64 start, u64 end)
 {
 	struct bee_news *news = &f->news;
 
@@ -56,7 +57,7 @@ static inline void bee_news_announce(struct bee_file *f, u64 start, u64 end)
 	/* Forgotten already: this walk has found it in a map that has been replaced. */
 	if (!atomic_inc_not_zero(&f->live))
 		return;
-	news->tgid = current->tgid;
+	news->tgid = tgid;
 	news->start = start;
 	news->end = end;
 	atomic_set_release(&news->state, NEWS_READY);

@@ -25,6 +25,7 @@
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 
+#include "compat.h"
 #include "payer.h"
 
 #define PAYER_HASH_BITS	8
@@ -96,6 +97,20 @@ struct bee_payer *bee_payer_get_current(gfp_t gfp)
 {
 	return payer_get(payer_uid(current_cred()), gfp);
 }
+
+#if BEE_COMPAT_NOTES
+/** bee_payer_current_uid() - for bee_payer_get_uid(), later.  Context: Process. */
+u32 bee_payer_current_uid(void)
+{
+	return __kuid_val(payer_uid(current_cred()));
+}
+
+/** bee_payer_get_uid() - as bee_payer_get_current(), with bee_payer_current_uid() from then. */
+struct bee_payer *bee_payer_get_uid(u32 uid, gfp_t gfp)
+{
+	return payer_get(KUIDT_INIT(uid), gfp);
+}
+#endif
 
 /**
  * bee_payer_get_pid() - who pays for what a process brings

@@ -233,7 +233,7 @@ static noinline void walk_miss(struct bee_file *f, u64 start, u64 end)
 {
 	bee_walk_count(f, BEE_TALLY_MISSED);
 	if (!f->owner)
-		bee_news_announce(f, start, end);
+		bee_news_announce(f, current->tgid, start, end);
 }
 
 static noinline enum beeunwind_stop walk_step_no_table(struct bee_walk *walk)

@@ -314,10 +314,17 @@ static void test_exec(void)
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t child = guest_spawn(exec_sleep, program);
 	struct netlink_proc proc;
+	int i;
 
 	if (!becomes_sleep(*program))
 		guest_die("sleep", "did not start");
+	/* It gets its name before it is mapped. */
 	guest_get_proc(&g, *program, &proc);
+	for (i = 0; i < 1000 && !proc.ranges.count; i++) {
+		ranges_free(&proc.ranges);
+		usleep(10000);
+		guest_get_proc(&g, *program, &proc);
+	}
 	ksft_test_result(proc.cookie && proc.ranges.count,
 			 "a new program is managed as the old one was\n");
 	ranges_free(&proc.ranges);

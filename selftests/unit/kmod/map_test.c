@@ -11,7 +11,8 @@
 #include "kselftest.h"
 #include "random.h"
 
-#define BEE_COMPAT_H		/* it has nothing that maps need */
+#define BEE_COMPAT_H		/* it has nothing else that maps need */
+#define BEE_COMPAT_NOTES	1
 #define GFP_NOWAIT		0
 #define GFP_KERNEL		0
 #define GFP_KERNEL_ACCOUNT	0
@@ -27,6 +28,9 @@
 #define rcu_assign_pointer(p, v)	((p) = (v))
 #define RCU_INIT_POINTER(p, v)	((p) = (v))
 #define rcu_barrier()		((void)0)
+#define U64_MAX			(~0ull)
+#define min(a, b)		((a) < (b) ? (a) : (b))
+#define max(a, b)		((a) > (b) ? (a) : (b))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define ERR_PTR(error)		((void *)(long)(error))
 #define PTR_ERR(p)		((long)(p))
@@ -267,7 +271,7 @@ struct space {
 #define SPACES	6
 static struct space spaces[SPACES];
 
-static size_t commits, in_place, indexes, copies, lists, refused, failed;
+static size_t commits, in_place, indexes, copies, lists, patches, refused, failed;
 
 /* As mm_set_map(). */
 static struct bee_map *set_map(struct space *s, struct bee_map *map)
@@ -439,14 +443,40 @@ static void change(struct space *s, unsigned int depth)
 	bee_file_put(in.file);
 }
 
+static struct bee_map_list *list_ranges(const struct space *s)
+{
+	struct bee_map_list *list = bee_map_list_alloc(s->map ? s->map->nr : 0, NULL);
+
+	check(bee_map_list_copy(list, s->map), "a list has not all ranges");
+	return list;
+}
+
+/* As scan_try() with a note: an interval gets what another address space has there. */
+static void patch(struct space *s, const struct space *from)
+{
+	u64 first = random_u64() % PAGES, after = first + random_u64() % (PAGES + 1 - first), i;
+	struct bee_map_list *old = list_ranges(s), *in = list_ranges(from), *list;
+	struct bee_map *map;
+
+	list = bee_map_list_patch(old, in, first * PAGE_SIZE, after * PAGE_SIZE, NULL);
+	check(!IS_ERR(list) && list->nr == list->room, "ranges of an interval are miscounted");
+	map = bee_map_build(list, s->payer, NULL);
+	bee_map_list_free(list);
+	bee_map_list_free(in);
+	bee_map_list_free(old);
+	check(!IS_ERR(map) && commit(s, s->generation, map), "a map of an interval is refused");
+	for (i = first; i < after; i++)
+		s->page[i] = from->page[i];
+	patches++;
+}
+
 /* As scan_try(), with the ranges that are there. */
 static void make_anew(struct space *s)
 {
-	struct bee_map_list *list = bee_map_list_alloc(s->map ? s->map->nr : 0, NULL);
+	struct bee_map_list *list = list_ranges(s);
 	u64 generation = s->generation;
 	struct bee_map *map;
 
-	check(bee_map_list_copy(list, s->map), "a list has not all ranges");
 	fails = random_u64() % 3 ? 0 : 1 + random_u64() % 8;
 	map = bee_map_build(list, s->payer, NULL);
 	fails = 0;
@@ -564,6 +594,8 @@ int main(void)
 			end_space(s);
 		else if (s->used && random_u64() % 200 == 0)
 			make_anew(s);
+		else if (s->used && parent->used && random_u64() % 200 == 0)
+			patch(s, parent);
 		else if (s->used)
 			change(s, 0);
 		else if (parent->used)
@@ -580,10 +612,10 @@ int main(void)
 			grace_period();
 	}
 	ksft_test_result(true, "each page has what was mapped there, each range a node\n");
-	ksft_print_msg("%zu changes, %zu of one entry, %zu of the index; %zu copies, %zu from lists; "
-		       "%zu too late, %zu without memory\n",
-		       commits, in_place, indexes, copies, lists, refused, failed);
-	ksft_test_result(in_place && indexes && copies && lists && refused && failed,
+	ksft_print_msg("%zu changes, %zu of one entry, %zu of the index; %zu copies, %zu from lists, "
+		       "%zu of intervals; %zu too late, %zu without memory\n",
+		       commits, in_place, indexes, copies, lists, patches, refused, failed);
+	ksft_test_result(in_place && indexes && copies && lists && patches && refused && failed,
 			 "maps were changed, copied, made anew, too late and not made\n");
 	for (i = 0; i < SPACES; i++)
 		if (spaces[i].used)
