@@ -117,8 +117,8 @@ static bool uread_u64_move(struct bee_uread *mem, u64 addr, u64 *value)
 }
 
 /*
- * The same, unless too many have failed: a walk goes on where the caller's rbp is not present, and a
- * process could arrange for that in each frame.
+ * The same, unless too many have failed: a walk goes on where the caller's rbp is not present, and
+ * a process could arrange for that in each frame.
  */
 static noinline bool uread_u64_slow(struct bee_uread *mem, u64 addr, u64 *value)
 {
