@@ -404,8 +404,8 @@ static bool look_is_wanted(const struct bee_mm *m)
 }
 
 /*
- * The delay until walks may ask again doubles if they ask often: nothing may be mapped where the code
- * runs (the vsyscall page), the user's share may be used up, or somebody may want to keep the
+ * The delay until walks may ask again doubles if they ask often: nothing may be mapped where the
+ * code runs (the vsyscall page), the user's share may be used up, or somebody may want to keep the
  * worker busy.  Not if memory was short: as soon as there is some, ranges are there again.
  */
 static void look_locked(struct bee_mm *m)
