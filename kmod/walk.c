@@ -288,8 +288,12 @@ static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max,
 			break;
 		callee_sp = frame.sp;
 		*stop = bee_simple_step(&walk->mem, word, &frame, &ra);
-		if (unlikely(*stop))
+		if (unlikely(*stop)) {
+			/* An activation may have popped its return address: a step of any kind. */
+			if (*stop == BEEUNWIND_STOP_NO_PROGRESS && !n && walk->frame.activation)
+				*stop = BEEUNWIND_STOP_NONE;
 			return n;
+		}
 		ips[n++] = ra;
 		ip = ra - 1;
 		/* In the range walk_arrive() has nothing to do; behind it may be a trampoline. */

@@ -97,6 +97,12 @@ static u32 rule_rbx(u64 place)
 	return place == 0x100 ? BEE_WORD_FULL : rule_two(place);
 }
 
+/* In the topmost frame CFA = rsp; in others too, at odd places. */
+static u32 rule_popped(u64 place)
+{
+	return place == 0x100 || place & 1 ? BEE_WORD_RSP : rule_two(place);
+}
+
 static u32 rule_place(u64 place)
 {
 	return place & 1 ? rule_two(place) : rule_three(place);
@@ -281,6 +287,23 @@ static void test_gpr(void)
 	walk_free(walk);
 }
 
+static void test_popped(void)
+{
+	struct bee_walk *walk = walk_new();
+	enum beeunwind_stop stop;
+	u64 ips[DEPTH];
+
+	reset();
+	rule_at[0] = rule_popped;
+	stack[0xf8 / 8] = TEXT + 0x201;
+	stack[0x108 / 8] = TEXT + 0x202;
+	bee_walk_start(walk, &space_map, &regs);
+	ksft_test_result(bee_walk_callers(walk, ips, DEPTH, &stop) == 2 && ips[0] == TEXT + 0x201 &&
+			 ips[1] == TEXT + 0x202 && stop == BEEUNWIND_STOP_NO_PROGRESS,
+			 "a return address below rsp: in an activation only\n");
+	walk_free(walk);
+}
+
 static void test_segments(void)
 {
 	struct bee_walk *walk = walk_new();
@@ -462,7 +485,7 @@ static void test_same(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(14);
+	ksft_set_plan(15);
 	test_same();
 	test_hit();
 	test_miss();
@@ -470,6 +493,7 @@ int main(void)
 	test_serial();
 	test_span();
 	test_gpr();
+	test_popped();
 	test_segments();
 	test_nested();
 	test_replaced();
