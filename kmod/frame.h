@@ -259,6 +259,9 @@ static inline enum beeunwind_stop frame_ra(struct bee_uread *mem, const struct b
 		return frame_deref(mem, f, rule->ra_reg, rule->ra_off, ra);
 	case BEE_RA_REG:
 		return frame_reg(mem, f, rule->ra_reg, ra);
+	case BEE_RA_IP:
+		*ra = f->ip + (s64)rule->ra_off;
+		return BEEUNWIND_STOP_NONE;
 	}
 	return BEEUNWIND_STOP_OUTERMOST;
 }
@@ -290,7 +293,7 @@ static inline bool frame_may_switch(const struct bee_rule *rule)
 /*
  * The stack grows down, so a caller's frame is above its callee's.  But an activation can have
  * popped its return address, into a register (vfork()) or away, as it is still in the red zone
- * (OCaml 4's caml_c_call).
+ * (OCaml 4's caml_c_call); or be about to call from below the red zone (BEE_RA_IP).
  */
 static inline bool frame_progresses(const struct bee_rule *rule, const struct bee_frame *f, u64 cfa)
 {
