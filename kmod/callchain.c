@@ -82,15 +82,16 @@ static u32 callchain_room(const struct perf_callchain_entry_ctx *ctx)
  */
 void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs)
 {
+	const struct mm_struct *mm = current->mm;
 	const struct bee_map *map;
 	struct bee_mm *m;
 	u32 nr;
 
 	bee_stats_add(hits, 1);
-	if (!callchain_is_ours(regs))
+	if (!bee_mm_may_be_managed(mm) || !callchain_is_ours(regs))
 		return;
 	rcu_read_lock();
-	m = bee_mm_find(current->mm);
+	m = bee_mm_find(mm);
 	map = m ? rcu_dereference(m->map) : NULL;
 	if (map) {
 		nr = callchain_walk(this_cpu_ptr(bee_percpu_walks) + interrupt_context_level(),

@@ -135,6 +135,18 @@ static inline struct hlist_head *bee_mm_bucket(const struct mm_struct *mm)
 }
 
 /**
+ * bee_mm_may_be_managed() - false for most mms that are not managed
+ * @mm: the mm, or NULL
+ *
+ * Context: Any, NMI-safe.  Needs no RCU.
+ * Return: false if @mm is not managed, true if it may be.
+ */
+static inline bool bee_mm_may_be_managed(const struct mm_struct *mm)
+{
+	return !hlist_empty(bee_mm_bucket(mm));
+}
+
+/**
  * bee_mm_find() - the managed address space of an mm
  * @mm: the mm
  *

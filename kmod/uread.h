@@ -96,17 +96,29 @@ static __always_inline u64 uread_word(const struct bee_uread *mem, u64 addr)
 	return word;
 }
 
-/* A word outside of the window, which moves there, unless the word is in two pages. */
-static noinline bool uread_u64_slow(struct bee_uread *mem, u64 addr, u64 *value)
+/* Move the window to a word outside of it; one in two pages is a window by itself. */
+static noinline bool uread_move(struct bee_uread *mem, u64 addr)
 {
 	u32 len;
 
-	if (offset_in_page(addr) > PAGE_SIZE - sizeof(*value))
-		return uread_copy(value, addr, sizeof(*value));
+	if (offset_in_page(addr) > PAGE_SIZE - sizeof(u64)) {
+		mem->start = addr;
+		mem->words = uread_copy(mem->bytes, addr, sizeof(u64));
+		return mem->words;
+	}
 	len = uread_refill(mem->bytes, addr, BEE_UREAD_WINDOW, BEE_UREAD_BELOW, BEE_UREAD_ALIGN,
 			   &mem->start);
-	mem->words = len < sizeof(*value) ? 0 : len - sizeof(*value) + 1;
-	if (!uread_has(mem, addr))
+	mem->words = len < sizeof(u64) ? 0 : len - sizeof(u64) + 1;
+	return uread_has(mem, addr);
+}
+
+/*
+ * bee_uread_u64() without a call, for the loop that most steps are made in.  Elsewhere it would
+ * enlarge the kernel's stack by what each of its copies needs.
+ */
+static __always_inline bool bee_uread_u64_inline(struct bee_uread *mem, u64 addr, u64 *value)
+{
+	if (unlikely(!uread_has(mem, addr)) && !uread_move(mem, addr))
 		return false;
 	*value = uread_word(mem, addr);
 	return true;
@@ -123,29 +135,7 @@ static noinline bool uread_u64_slow(struct bee_uread *mem, u64 addr, u64 *value)
  */
 static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 {
-	if (unlikely(!uread_has(mem, addr)))
-		return uread_u64_slow(mem, addr, value);
-	*value = uread_word(mem, addr);
-	return true;
-}
-
-/*
- * The same without a call, for the loop that most steps are made in.  Elsewhere it would enlarge
- * the kernel's stack by what each of its copies needs.
- */
-static __always_inline bool bee_uread_u64_inline(struct bee_uread *mem, u64 addr, u64 *value)
-{
-	u64 word;
-
-	if (likely(uread_has(mem, addr))) {
-		*value = uread_word(mem, addr);
-		return true;
-	}
-	/* Not @value itself: it would be in memory, and each frame waits for that. */
-	if (!uread_u64_slow(mem, addr, &word))
-		return false;
-	*value = word;
-	return true;
+	return bee_uread_u64_inline(mem, addr, value);
 }
 
 #define bee_uread_u64_inline bee_uread_u64_inline

@@ -25,8 +25,10 @@ struct bee_stored;
  * @range: the range of @frame's lookup ip, or NULL
  * @stored: the table of @range when the walk came to it, or NULL
  * @text: where @range has the first byte of the table's text, if the file has one segment
+ * @span: bytes of it, or 0 if the file has more than one
  * @file: file of the last frame whose caller was looked for: where the walk ended; or NULL
- * @rule: rule of that frame
+ * @word: rule of that frame, if a table has it and it is not simple
+ * @rule: the same, decoded
  * @fp_steps: number of callers found by the frame pointer
  * @code: the walk met code without a file that has no table, or a table without a row for it
  * @switches: steps that did not raise the stack pointer
@@ -44,7 +46,9 @@ struct bee_walk {
 	const struct bee_range		*range;
 	const struct bee_stored		*stored;
 	u64				 text;
+	u64				 span;
 	struct bee_file			*file;
+	u32				 word;
 	struct bee_rule			 rule;
 	u32				 fp_steps;
 	bool				 code;

@@ -390,7 +390,8 @@ static u32 walk_slowly(struct bee_walk *walk, u64 *ips, u32 max, enum beeunwind_
 	*stop = BEEUNWIND_STOP_NONE;
 	while (n < max) {
 		walk->file = walk->range->file;
-		*stop = walk_step_table(walk);
+		walk->word = walk_word(walk, walk->stored, bee_frame_lookup_ip(&walk->frame));
+		*stop = walk_step_word(walk);
 		if (*stop)
 			break;
 		ips[n++] = walk->frame.ip;
