@@ -438,6 +438,8 @@ static void test_same(void)
 			random_stack();
 		stack[0x108 / 8 + random_u64() % 4] = TEXT + 1 + random_u64() % SIZE;
 		max = random_u64() % DEPTH;
+		tables[1].one_segment = i & 1;
+		tables[1].table.nsegments = 2 - (i & 1);
 		bee_walk_start(walk, &space_map, &regs);
 		bee_walk_start(slow, &space_map, &regs);
 		bee_walk_start(ones, &space_map, &regs);
