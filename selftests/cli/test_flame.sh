@@ -299,16 +299,18 @@ check_records() {
 	diff - "$work/output" <<<"done" && grep -q '^sh;' "$work/out.folded"
 }
 
-# ^C while perf records: what there is is written.
+# ^C while perf records: what there is is written, and it is all of the recording.
 check_interrupted() {
 	mkfifo "$work/ready" 2>/dev/null
-	"$beectl" flame -F 499 -e cpu-clock -o "$work/cut.folded" -- \
+	"$beectl" flame -F 499 -e cpu-clock --raw -o "$work/cut.raw" -- \
 		sh -c 'i=0; while :; do i=$((i+1)); [ $i != 100000 ] || echo ready >"$0"; done' "$work/ready" 2>"$work/errors" &
 	local pid=$!
 	read -r _ <"$work/ready"
 	kill -INT $pid
-	wait $pid
-	grep -q '^sh;' "$work/cut.folded"
+	wait $pid || return
+	"$beectl" flame "$work/cut.raw" --format folded >"$work/cut.folded" 2>>"$work/errors" && grep -q '^sh;' "$work/cut.folded" &&
+		"$beectl" flame "$work/cut.raw" --json 2>>"$work/errors" >"$work/cut.json" &&
+		grep -q '"unfinished": false' "$work/cut.json" || { cat "$work/errors" "$work/cut.json"; return 1; }
 }
 
 ktap_plan 28
