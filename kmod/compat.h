@@ -27,13 +27,16 @@
 #endif
 
 /*
- * With PREEMPT_RT spinlocks and the allocator sleep, which a callback must not: it only takes notes
- * (note.c).  BEE_NOTES has it do so on other kernels, for tests.
+ * With PREEMPT_RT spinlocks and the allocator sleep, which a callback must not.  "make BEE_NOTES=1"
+ * has callbacks only take notes, on any kernel (note.c); see Documentation/following.rst.
  */
-#if defined(CONFIG_PREEMPT_RT) || defined(BEE_NOTES)
+#ifdef BEE_NOTES
 #define BEE_COMPAT_NOTES	1
 #else
 #define BEE_COMPAT_NOTES	0
+#ifdef CONFIG_PREEMPT_RT
+#error "beeunwind is not ready for PREEMPT_RT; to try it: make BEE_NOTES=1"
+#endif
 #endif
 
 /* Before 6.12 struct ftrace_regs has no accessor for arguments. */

@@ -834,7 +834,8 @@ struct bee_map_list *bee_map_list_patch(const struct bee_map_list *old,
 					const struct bee_map_list *in, u64 start, u64 end,
 					struct netlink_ext_ack *extack)
 {
-	u64 nr = (u64)list_append_part(NULL, old, 0, start) + list_append_part(NULL, in, start, end) +
+	u64 nr = (u64)list_append_part(NULL, old, 0, start) +
+		 list_append_part(NULL, in, start, end) +
 		 list_append_part(NULL, old, end, U64_MAX);
 	struct bee_map_list *list = bee_map_list_alloc(nr, extack);
 

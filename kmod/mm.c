@@ -12,8 +12,8 @@
  * Lock order: mm_lock (the hash, the cookies, publication, who shares a map) is inside all others.
  * ftrace callbacks take it with preemption off, but not on PREEMPT_RT (note.c).  Only the lock of
  * the xarray of cookies, and there bee_mm_note_lock, are inside of it; nothing is allocated or
- * freed under it, and nothing that is done under it takes longer the more ranges or address spaces there
- * are.
+ * freed under it, and nothing that is done under it takes longer the more ranges or address spaces
+ * there are.
  *
  * Who shares a map: an address space is in the list of its map.  If others are as well, all of them
  * have these ranges, from a fork; only one that is alone there may change the map.  The lists

@@ -248,6 +248,7 @@ static inline u32 bee_mm_noted(const struct bee_mm *m)
 static inline void bee_mm_set_scanned(struct bee_mm *m, u32 noted)
 {
 #if BEE_COMPAT_NOTES
+	/* After the ranges: see bee_mm_is_scanned(). */
 	smp_store_release(&m->scanned, noted);
 #endif
 }

@@ -6,7 +6,8 @@
  * must not sleep: preemption is off if somebody else traces the function too; and if it is on,
  * ftrace frees what has called the callback after an RCU-tasks grace period, which a task that
  * waits for such a lock does not hold up.  So there callbacks take notes, under raw spinlocks that
- * are held for a moment.  A worker settles them, as does each request before it begins:
+ * are held for a moment (if BEE_NOTES is defined).  A worker settles them, as does each request
+ * before it begins:
  *
  * - A change of the executable mappings of a managed address space is counted (struct bee_mm,
  *   @noted).  From that moment on walks leave its stacks to perf, until the worker has looked at
@@ -69,8 +70,8 @@ static struct note_birth *note_room;
 static LIST_HEAD(note_free);				/* bee_mm_note_lock */
 static LIST_HEAD(note_births);				/* bee_mm_note_lock */
 static DEFINE_HASHTABLE(note_hash, NOTE_HASH_BITS);	/* bee_mm_note_lock */
-static u32 note_nr_births;				/* bee_mm_note_lock; length of note_births */
-static LIST_HEAD(note_changed);				/* bee_mm_note_lock; struct bee_mm by note */
+static LIST_HEAD(note_changed);				/* bee_mm_note_lock; of struct bee_mm */
+static u32 note_nr_births;				/* bee_mm_note_lock; of note_births */
 static struct workqueue_struct *note_wq;
 static struct delayed_work *note_work;
 
@@ -296,6 +297,7 @@ static bool birth_drop(struct note_birth *birth)
 	changed = birth->changed;
 	hash_del(&birth->by_mm);
 	list_del(&birth->node);
+	/* After it is managed: see note_is_birth(). */
 	smp_store_release(&note_nr_births, note_nr_births - 1);
 	raw_spin_unlock(&bee_mm_note_lock);
 	put_pid(birth->pid);
@@ -307,8 +309,8 @@ static bool birth_drop(struct note_birth *birth)
 }
 
 /*
- * Have the address space managed.  Until the birth is dropped callbacks note there what changes; from
- * then on they find the ranges that it has inherited.
+ * Have the address space managed.  Until the birth is dropped callbacks note there what changes;
+ * from then on they find the ranges that it has inherited.
  */
 static void birth_manage(struct note_birth *birth, struct bee_payer *payer)
 {
