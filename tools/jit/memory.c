@@ -2,7 +2,7 @@
 /*
  * The memory of a process, read through /proc/PID/mem.  Each read is of bytes that may be changed
  * or unmapped before the next, so callers copy what they look at twice.  A read may wait for as
- * long as the process likes (userfaultfd, FUSE): callers are children with a time limit.
+ * long as the process likes (FUSE): callers are children with a time limit.
  */
 #include <stdint.h>
 

@@ -7,7 +7,7 @@
  *				the code ends there.  At last it tells the truth, and the stack is whole
  *	hostile change		change everything again and again, until it is killed
  *	hostile exec		execute itself again and again
- *	hostile withhold	have an object in memory that nobody can read: reads wait
+ *	hostile withhold	have an object in a page that userfaultfd withholds, and say so
  */
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
@@ -107,6 +107,7 @@ static noinline void told(void (*lie)(void))
 	not_tail();
 }
 
+/* The code is there nearly all the time, so that who looks finds something; its mapping changes. */
 static void change(void)
 {
 	unsigned int i;
@@ -133,12 +134,13 @@ static void change(void)
 			frames[i % sizeof(frames_bytes)] ^= 1 << i % 7;
 			break;
 		case 6:
-			write_code(i & 1 ? 32 : 96);
+			if (i % 4096)
+				break;
 			map_code();
+			write_code(i & 1 ? 32 : 96);
 			break;
 		default:
 			entry = (struct jit_code_entry){ .symfile = &object, .size = sizeof(object) };
-			write_code(i & 1 ? 32 : 96);
 			register_code();
 		}
 	}
@@ -156,6 +158,8 @@ static void withhold(void)
 	range.range.len = PAGE;
 	check(!ioctl(fd, UFFDIO_REGISTER, &range), "userfaultfd");
 	entry.symfile = page;
+	puts("withheld");
+	fflush(stdout);
 	pause();
 }
 
@@ -172,7 +176,7 @@ int main(int argc, char **argv)
 			change();
 		if (!strcmp(argv[1], "withhold"))
 			withhold();
-		usleep(2000);
+		usleep(50000);
 		execv("/proc/self/exe", argv);
 		check(0, "execv");
 	}
