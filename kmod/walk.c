@@ -301,7 +301,7 @@ static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max,
 			callee_sp = frame.sp;
 			stopped = bee_simple_step(&walk->mem, word, &frame, &ra);
 			if (unlikely(stopped)) {
-				/* An activation may have popped its return address: a step of any kind. */
+				/* The return address may have been popped: a step of any kind. */
 				if (stopped != BEEUNWIND_STOP_NO_PROGRESS || n ||
 				    !walk->frame.activation)
 					*stop = stopped;
