@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The module follows mappings whatever else is attached to the functions that it hooks for that.
-# follow_test judges.  test_hook does the same for the function of perf.
+# follow_test judges.  test_hook does the same for the functions of callchains.
 # cpus: 1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
@@ -78,7 +78,7 @@ comes_and_goes() {
 }
 
 guest_insmod || exit 1
-awk '$1 != "perf_callchain_user" { print $1 }' $tracing/enabled_functions >"$WORK/functions"
+awk '$1 !~ /^(perf_callchain_user|unwind_user)$/ { print $1 }' $tracing/enabled_functions >"$WORK/functions"
 mapfile -t functions <"$WORK/functions"
 rmmod beeunwind
 ktap_plan 5
