@@ -5,7 +5,7 @@
 KVER    ?= $(shell uname -r)
 KDIR    ?= $(firstword $(wildcard /lib/modules/$(KVER)/build) $(newest_headers))
 PREFIX  ?= /usr/local
-KERNELS ?= 6.12 6.1
+KERNELS ?= 6.12 6.1 newest
 COMPILE ?= 6.12-cloud 6.12-rt 6.18 6.19 7.2
 T       ?= 60
 SECONDS ?= 3600
@@ -130,8 +130,8 @@ check: setup		## Run all tests, in guests of KERNELS too
 	@selftests/run --kernels "$(KERNELS)"
 
 .PHONY: check-all
-check-all: setup	## Run all tests, long ones too, also on Debian's newest kernel; compile for COMPILE
-	@BEE_LONG=1 selftests/run --kernels "$(KERNELS) newest" --compile "$(COMPILE)"
+check-all: setup	## Run all tests, long ones too, each on all of KERNELS; compile for COMPILE
+	@BEE_LONG=1 selftests/run --kernels "$(KERNELS)" --compile "$(COMPILE)"
 
 .PHONY: check-fast
 check-fast:		## Run what an edit of one file can break, in seconds

@@ -13,7 +13,7 @@
 #include "budget.h"
 #include "compat.h"
 
-static DEFINE_MUTEX(budget_mutex);	/* reclaim; outside of the locks that reclaim takes */
+static DEFINE_MUTEX(budget_mutex);	/* held during reclaim, outside of the locks it takes */
 static u64 budget_limit;		/* written under budget_mutex */
 static atomic64_t budget_bytes[BEE_BUDGET_KINDS];
 static atomic64_t budget_sum;		/* of budget_bytes */
@@ -80,8 +80,8 @@ static void budget_over_work(struct work_struct *work)
 static DECLARE_WORK(budget_over, budget_over_work);
 
 /*
- * Charge, and have reclaim run if that crosses the limit; of several at once, one does.  Not again
- * above the limit: if nothing is idle, more attempts do not help.  Return: all that is charged.
+ * Charge, and queue reclaim if this charge crosses the limit.  Charges above the limit do not queue
+ * it again: if nothing is idle, another attempt does not help.  Return: the sum of all charges.
  */
 static u64 budget_add(enum bee_budget_kind kind, u64 bytes)
 {
@@ -94,7 +94,7 @@ static u64 budget_add(enum bee_budget_kind kind, u64 bytes)
 	return total;
 }
 
-/* Charge, if no more than @over is then charged beyond the limit. */
+/* Charge, unless that would exceed the limit by more than @over. */
 static bool budget_add_within(enum bee_budget_kind kind, u64 bytes, u64 over)
 {
 	u64 limit = bee_budget_limit(), total = budget_add(kind, bytes);
@@ -173,7 +173,7 @@ bool bee_budget_charge_reserve(enum bee_budget_kind kind, u64 bytes)
  * @kind: what they are for
  * @bytes: how many
  *
- * Not refused.  If they are more than the limit, all else is.
+ * Never refused.  If these charges alone exceed the limit, all other charges are refused.
  *
  * Context: Any.
  */

@@ -15,9 +15,9 @@
 #include "walk.h"
 
 /*
- * Whose stacks are walked.  Not a kernel thread with a borrowed mm, nor a guest, whose registers
- * these are between guest entry and the handling of its exit (PF_VCPU), nor 32-bit code: perf
- * treats those as without the module.
+ * Whether the stack of current is walked.  Left to perf are kernel threads, whose mm is borrowed;
+ * KVM guests (PF_VCPU is set from guest entry until the exit has been handled; meanwhile @regs are
+ * the guest's); and 32-bit code.
  */
 static bool callchain_is_ours(struct pt_regs *regs)
 {
@@ -27,8 +27,8 @@ static bool callchain_is_ours(struct pt_regs *regs)
 }
 
 /*
- * Walk the stack: the ips of at most @max frames come to @ips.  Not inlined, so that samples of
- * others do not pay for what it puts on the kernel's stack.
+ * Walk the stack, and write the ips of at most @max frames to @ips.  Not inlined, so that its
+ * variables take no stack in samples of address spaces that are not managed.
  *
  * Return: how many frames there are.
  */

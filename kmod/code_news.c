@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * News of code: tell user space that a process has code in memory that no file stands behind.
+ * News of code: tell user space that a process has code in memory that is not mapped from a file.
  *
  * A walk in NMI context can only put the address space into an array and raise an irq_work, which
  * can only queue a work item, which sends the message.
@@ -15,7 +15,7 @@ static bool code_stopped;
 static u32 code_wishes;
 
 struct bee_code_news bee_code_news[BEE_CODE_NEWS];
-u32 bee_code_wish;	/* 0: nobody wants to be told; otherwise the number of the wish */
+u32 bee_code_wish;	/* number of the last listener; 0: nobody listens */
 
 static void code_work_fn(struct work_struct *work)
 {
@@ -40,10 +40,11 @@ static void code_raised(struct irq_work *work)
 struct irq_work bee_code_irq = IRQ_WORK_INIT(code_raised);
 
 /**
- * bee_code_want() - whether anybody wants to be told of code
- * @wanted: with true, for each wish: code that others were told of is told of again
+ * bee_code_want() - begin or end to tell user space of code
+ * @wanted: true for each new listener, which is also told of code that earlier listeners know;
+ *	false when the last listener has gone
  *
- * Context: Process; the caller lets only one at a time come here.
+ * Context: Process; the caller serialises calls.
  */
 void bee_code_want(bool wanted)
 {
@@ -60,7 +61,7 @@ void bee_code_init(struct workqueue_struct *wq, bee_code_tell_t tell)
 }
 
 /**
- * bee_code_stop() - tell no more; code may still be announced
+ * bee_code_stop() - send no more messages; walks may still announce code
  *
  * Context: Process, may sleep.
  */
@@ -73,7 +74,7 @@ void bee_code_stop(void)
 	cancel_work_sync(&code_work);
 }
 
-/** bee_code_exit() - no code is announced any more.  Context: Process, may sleep. */
+/** bee_code_exit() - walks announce code no longer.  Context: Process, may sleep. */
 void bee_code_exit(void)
 {
 	irq_work_sync(&bee_code_irq);

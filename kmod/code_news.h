@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* News of code: tell user space that a process has code in memory that no file stands behind. */
+/* News of code: tell user space that a process has code in memory, not mapped from a file. */
 #ifndef BEE_CODE_NEWS_H
 #define BEE_CODE_NEWS_H
 
@@ -10,9 +10,9 @@
 struct workqueue_struct;
 
 /*
- * struct bee_code_told - what user space was told of the code of an address space; zero is nothing
- * @what: the generation of its ranges, below the number of the wish to be told
- * @next: jiffies before which it is not told again
+ * struct bee_code_told - what user space was told of the code of an address space; zero: nothing
+ * @what: upper half: the number of the listener; lower half: the generation of the ranges
+ * @next: jiffies before which that listener is not told again
  */
 struct bee_code_told {
 	atomic64_t	what;
@@ -20,10 +20,10 @@ struct bee_code_told {
 };
 
 /*
- * enum bee_code_state - of a place in the array of what is to be told
- * @BEE_CODE_FREE: nothing is
- * @BEE_CODE_TAKEN: one CPU is writing it
- * @BEE_CODE_READY: it is valid
+ * enum bee_code_state - state of an element of bee_code_news[]
+ * @BEE_CODE_FREE: not in use
+ * @BEE_CODE_TAKEN: one CPU is filling it
+ * @BEE_CODE_READY: filled, the message is to be sent
  */
 enum bee_code_state {
 	BEE_CODE_FREE,
@@ -38,7 +38,8 @@ enum bee_code_state {
  * @cookie: the address space
  * @generation: of its ranges
  *
- * So many wait at most; a walk that finds no room leaves it to the next sample.
+ * At most BEE_CODE_NEWS of them wait to be told; a walk that finds none free leaves the
+ * announcement to a later sample.
  */
 struct bee_code_news {
 	atomic_t	state;
@@ -61,7 +62,7 @@ void bee_code_want(bool wanted);
 void bee_code_stop(void);
 void bee_code_exit(void);
 
-/* Return: room for one more, in state BEE_CODE_TAKEN, or NULL. */
+/* Return: a free element, now in state BEE_CODE_TAKEN, or NULL. */
 static inline struct bee_code_news *bee_code_news_take(void)
 {
 	int i;
@@ -80,9 +81,8 @@ static inline struct bee_code_news *bee_code_news_take(void)
  * @cookie: the address space
  * @generation: of its ranges, as far as this CPU knows
  *
- * Does nothing unless somebody wants to be told, and then once for each generation, and at most
- * once a second.  A generation that comes within this second is told of with the first sample
- * after it.
+ * Does nothing unless somebody listens.  Announces each generation once, and at most one a second:
+ * a newer generation waits for the first sample after that second.
  *
  * Context: Any, NMI-safe.  Does not fault, sleep, allocate, lock or print.
  */
@@ -99,7 +99,7 @@ static inline void bee_code_announce(struct bee_code_told *told, u64 cookie, u64
 	news = bee_code_news_take();
 	if (!news)
 		return;
-	/* Another CPU may have told of it meanwhile, or an NMI on this one. */
+	/* Another CPU, or an NMI on this one, may have announced it meanwhile. */
 	if (atomic64_cmpxchg(&told->what, before, what) != before) {
 		atomic_set(&news->state, BEE_CODE_FREE);
 		return;

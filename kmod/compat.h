@@ -123,7 +123,7 @@ static inline void bee_compat_unwind_take(struct ftrace_regs *fregs, struct unwi
 #define BEE_COMPAT_DEFERRED	0
 #endif
 
-/* Older kernels, 6.1.170 among them, have a bit of its own for what a multicast group requires. */
+/* Older kernels, 6.1.170 among them, say by a bit which capability a multicast group requires. */
 #ifdef GENL_MCAST_CAP_SYS_ADMIN
 #define BEE_COMPAT_MCAST_SYS_ADMIN	.flags = GENL_MCAST_CAP_SYS_ADMIN
 #else
@@ -149,7 +149,7 @@ static inline void bee_compat_unwind_take(struct ftrace_regs *fregs, struct unwi
 #define bee_compat_inode_ctime(inode)	((inode)->i_ctime)
 #endif
 
-/* Only memory cgroups need the owner of an address space, the task that it was made for; RCU. */
+/* The task that an address space was made for; known with memory cgroups only.  Under RCU. */
 static inline struct task_struct *bee_compat_mm_owner(const struct mm_struct *mm)
 {
 #ifdef CONFIG_MEMCG

@@ -18,10 +18,11 @@
  *   build-id can be chosen by whoever makes a file, ctime cannot, so no file can pass for another.
  * Someone who patches a file, keeps its build-id and sets its mtime back, gets wrong stacks for it.
  *
- * A file without an inode stands for memory of one address space, its owner, where that has made
- * code; it is there for its table.  Only requests create it and lay it over ranges.  Until it is
- * first laid it is fresh: idle like any other that has no users, and lost when its owner ends.
- * When it has been laid and its last range goes, it is lost: nothing can find it again.
+ * A file without an inode stands for code that one address space, its owner, has made in memory;
+ * it exists so that this code can have a table.  Only requests create such files and lay them over
+ * ranges.  Until a file is first laid it is fresh: it is idle like any other file without users,
+ * and it is lost when its owner ends.  A file that has been laid is lost when its last range goes:
+ * nothing can find it again.
  *
  * Users of a file are the ranges that refer to it and the requests that work with it.  A file
  * without users is forgotten, unless it has a table: then it is idle, and in a list of such files,
@@ -29,25 +30,25 @@
  * file_lock, so under file_lock a file that is found is either in use or in a list of idle ones.
  * Whoever changes the table of a file is a user of it.
  *
- * A file and its table are charged to the user who maps it first, until nobody has it mapped; if
- * the share of that one has no room for the table, to another who has it mapped.  Idle tables are
- * nobody's: they go when anybody needs the room.
+ * A file and its table are charged to the user who maps it first, until nobody has it mapped.  If
+ * that user's share has no room for the table, another user who has the file mapped is charged.
+ * Idle tables are charged to no user; they are evicted as soon as anything else needs the room.
  *
  * file_lock protects the hashes and lists.  The two most frequent operations take only the RCU read
  * lock: to find the file of an inode that is known and has not changed since the last look
  * (file_get_unchanged()), and to see at the end of an inode that it is not known
  * (bee_file_inode_gone()).  The callbacks of hook.c take file_lock with preemption off, and its
  * holder allocates memory for the hashes and the xarray (GFP_NOWAIT).  On PREEMPT_RT neither is
- * allowed there: the end of an inode is noted (file_forget_inode()), and whoever looks for the file
- * of an inode settles that first (file_settle()).  Who holds file_lock takes no other lock than
- * those of the hashes and the xarray, and file_gone_lock.
+ * allowed: with BEE_COMPAT_NOTES the end of an inode is only noted (file_forget_inode()), and who
+ * looks for the file of an inode settles that first (file_settle()).  Under file_lock only
+ * payer_lock, file_gone_lock and the locks of the hashes and the xarray are taken.
  *
  * No bucket can be made long, as users choose most of what identifies a file: the hashes have a
  * random seed and grow; no two entries of file_equals are equal; and an inode shows at most
- * INODE_FILES_MAX files, a file has at most FILE_INODES_MAX inodes.  When there is one more the
- * oldest link goes.  What is lost by that: mappings which have been there since before so many
- * changes of their inode are taken for its latest file when they are reported again; an inode of
- * a file with so many is looked up as an unknown one, and found to be equal.
+ * INODE_FILES_MAX files, a file has at most FILE_INODES_MAX inodes.  When there is one more, the
+ * oldest link goes.  A mapping whose file has lost its link to the inode in this way is taken for
+ * the inode's latest file when the mapping is reported again.  An inode that has lost its link is
+ * looked up as an unknown one, and found to be equal to its file.
  */
 #include <linux/dcache.h>
 #include <linux/fs.h>
@@ -66,7 +67,7 @@
 
 #define FILE_NAME_MAX	255		/* bytes kept of a path: the last ones */
 
-/* In file_ids: it has an owner, and no range has had it. */
+/* Mark in file_ids: the file has an owner, and has not been laid over a range yet. */
 #define FILE_FRESH	XA_MARK_1
 #define FILE_FRESH_MAX	1024
 
@@ -195,8 +196,8 @@ static bool file_is_fresh(const struct bee_file *f)
 }
 
 /*
- * Can nobody find it again?  Its inodes are gone, and its build-id is not known; or it stands for
- * memory, and has been laid.
+ * Whether nothing can find @f again: its inodes are gone and its build-id is not known.  A fresh
+ * file has neither, but its owner can still lay it.
  */
 static bool file_is_lost(const struct bee_file *f)
 {
@@ -204,7 +205,7 @@ static bool file_is_lost(const struct bee_file *f)
 	return hlist_empty(&f->inodes) && !f->build_id.len && !file_is_fresh(f);
 }
 
-/* Charge @bytes more to who pays for a file, if somebody does; that many less if negative. */
+/* Charge @bytes to the payer of a file, if it has one; negative: uncharge. */
 static void file_pay(struct bee_file *f, s64 bytes)
 {
 	lockdep_assert_held(&file_lock);
@@ -234,7 +235,7 @@ static void file_drop_payer(struct bee_file *f)
 	bee_payer_put(payer);
 }
 
-/* file_inodes_free() is to free it. */
+/* Unlink @i and put it into @gone, for file_inodes_free(). */
 static void file_inode_unlink(struct file_inode *i, struct hlist_head *gone)
 {
 	struct bee_file *f = i->file;
@@ -258,7 +259,7 @@ static void file_inode_unlink(struct file_inode *i, struct hlist_head *gone)
 		list_move_tail(&f->idle, &file_lost);
 }
 
-/* Make room for one more link of @inode. */
+/* Drop the oldest link of @inode if there is no room for another. */
 static void file_inode_limit(const struct inode *inode, struct hlist_head *gone)
 {
 	struct file_inode *i, *oldest = NULL;
@@ -355,8 +356,8 @@ static void file_equal_remove(struct bee_file *f)
 }
 
 /*
- * Enter a file with a build-id into file_equals.  If another file is there that is its equal by
- * now, that one is as good; without memory the file is not recognised when its inode is gone.
+ * Enter a file with a build-id into file_equals, unless an equal file is there: that one will do.
+ * If memory is short the file is not entered, and not recognised after its inode is gone.
  */
 static void file_equal_add(struct bee_file *f)
 {
@@ -387,8 +388,8 @@ static void file_note(struct bee_file *f, s64 ctime, const struct bee_build_id *
 }
 
 /*
- * Become a user of a file that has been found.  If nobody pays for it @payer does, also beyond its
- * share: that takes no more memory.
+ * Become a user of a file that has been found.  If nobody pays for it @payer does, even beyond its
+ * share, as this takes no more memory.
  */
 static void file_take(struct bee_file *f, struct bee_payer *payer)
 {
@@ -405,9 +406,9 @@ static void file_take(struct bee_file *f, struct bee_payer *payer)
 }
 
 /*
- * Become a user of the file that an inode shows, if it is as it was at the last look: then the
- * build-id does not matter.  Takes no lock, and leaves files that are idle, or that nobody pays
- * for, to file_get_changed().
+ * Become a user of the file that an inode shows, if the inode is as it was at the last look: then
+ * its build-id is the same, too.  Takes no lock, and leaves files that are idle, or that nobody
+ * pays for, to file_get_changed().
  */
 static struct bee_file *file_get_unchanged(const struct bee_inode_look *look,
 					   const struct bee_payer *payer)
@@ -431,7 +432,7 @@ static struct bee_file *file_get_unchanged(const struct bee_inode_look *look,
 	return f;
 }
 
-/* As file_get_unchanged(), with the build-id if that can be had; notes what the inode says now. */
+/* As file_get_unchanged(), but compares the build-id if it is known, and stores what is new. */
 static struct bee_file *file_get_changed(const struct bee_inode_look *look,
 					 struct bee_payer *payer)
 {
@@ -509,7 +510,7 @@ bool bee_file_set_table_bytes(struct bee_file *f, u64 bytes)
  * bee_file_move() - have another user pay for a file
  * @f: the file; the caller is a user of it
  * @payer: who is to pay
- * @bytes: that are to be charged next
+ * @bytes: how many more the file will be charged for next
  *
  * Context: Any but NMI.
  * Return: false if @payer pays already, or has no room for the file and @bytes.
@@ -627,8 +628,10 @@ static void file_unpublish(struct bee_file *f, struct hlist_head *gone)
 
 /*
  * The file that an inode shows at the first look at it: a known one, or else *@fresh, which is
- * published; or NULL without memory.  *@fresh and *@i become NULL if they are used, or not to be
- * freed by the caller.  What *@fresh and *@i take is charged to @payer already.
+ * then published.  What *@fresh and *@i take is charged to @payer already.  *@fresh and *@i become
+ * NULL if the caller must not free them.
+ *
+ * Return: the file with a reference, or NULL: out of memory.
  */
 static struct bee_file *file_get_first(const struct bee_inode_look *look, struct bee_payer *payer,
 				       struct bee_file **fresh, struct file_inode **i,
@@ -644,7 +647,7 @@ static struct bee_file *file_get_first(const struct bee_inode_look *look, struct
 	if (!known && file_publish(f))
 		return NULL;
 	if (file_inode_link(f, *i, look->inode, gone)) {
-		/* A known file can do without; the inode stays unknown. */
+		/* A known file can be used without the link; the inode stays unknown. */
 		if (known)
 			return known;
 		file_unpublish(f, gone);
@@ -833,12 +836,12 @@ static void file_clear_fresh(struct bee_file *f)
 /**
  * bee_file_new_owned() - a file that stands for memory of an address space
  * @owner: cookie of the address space
- * @payer: to whom it is charged, with its table, until the caller drops its reference; whoever lays
- *	it over a range pays again
+ * @payer: to whom it is charged, with its table, until the caller drops its reference; then it is
+ *	idle, and charged to nobody until a range has it
  * @name: to show to people
  *
- * It is fresh.  If FILE_FRESH_MAX others are, the first of them is given up: whoever made it has
- * not come to lay it.
+ * The file is fresh.  If FILE_FRESH_MAX others are fresh too, the one with the lowest id is given
+ * up, as if it had been laid: whoever made it has had time to lay it.
  *
  * Context: Process, may sleep.
  * Return: the file with a reference, or ERR_PTR(-ENOMEM): out of memory or over budget.
@@ -875,7 +878,7 @@ struct bee_file *bee_file_new_owned(u64 owner, struct bee_payer *payer, const ch
 
 /**
  * bee_file_set_laid() - a request has laid a file over a range: it is not fresh any longer
- * @id: the file, which may be none that was fresh, or be gone
+ * @id: the file; nothing happens if it is not fresh, or gone
  *
  * Context: Any but NMI.
  */
@@ -992,7 +995,7 @@ bool bee_file_is_inode(const struct bee_file *f, const struct inode *inode)
 }
 
 #if !BEE_COMPAT_NOTES
-/* A function of its own, so that its variables are not set up for inodes that are unknown. */
+/* Not inlined, so that the end of an unknown inode does not pay for its variables. */
 static noinline void file_forget_inode(const struct inode *inode)
 {
 	struct bee_inode_look look;
@@ -1005,7 +1008,7 @@ static noinline void file_forget_inode(const struct inode *inode)
 	rcu_read_lock();
 	while ((list = file_inode_list(inode))) {
 		i = container_of(list, struct file_inode, by_inode);
-		/* When it is read again its ctime is this one. */
+		/* The ctime that the inode will have when it is read again. */
 		if (file_has_key(i->file, &look.key))
 			file_note(i->file, look.ctime, &i->file->build_id);
 		file_inode_unlink(i, &gone);

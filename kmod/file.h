@@ -45,7 +45,7 @@ struct bee_news {
  * @table: its table, or NULL (store_mutex, RCU for reading)
  * @used: jiffies when it was last mapped, unmapped or walked through
  * @users: one for each range, one for each request at work; goes to and from 0 under file_lock
- * @live: 1 until it is forgotten, and 1 while news.c has it in its list; freed after both
+ * @live: 1 until it is forgotten, and 1 more while news.c has it in its list; freed at 0
  * @id: its name in the protocol (I)
  * @key: its identity, but two files can have equal ones (I)
  * @inodes: its inodes in memory: one, none, or some in snapshots of a file system (F)
@@ -54,11 +54,10 @@ struct bee_news {
  * @equal: in the hash of files that can be recognised without an inode (F)
  * @rmap_lock: of @rmap
  * @rmap: a node of rmap.h for each range that refers to it (@rmap_lock, RCU for reading)
- * @ctime: when they were last changed in any way, as of the last look at one, ns (F, READ_ONCE()
- *	for reading)
- * @build_id: of its contents, if known (F; file_get_unchanged() reads its field looked without the
+ * @ctime: ctime of one of @inodes, the one that was looked at last, ns (F, READ_ONCE() for reading)
+ * @build_id: of its contents, if known (F; file_get_unchanged() reads @build_id.looked without the
  *	lock, with READ_ONCE())
- * @by_equal: in that hash (F)
+ * @by_equal: in file_equals, if @equal (F)
  * @idle: in a list of idle tables, if there are no users (F)
  * @table_bytes: kernel memory of its table (F, READ_ONCE() for reading)
  * @payer: to whom it is charged, with a reference; NULL: nobody, as long as only requests use it,

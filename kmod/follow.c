@@ -2,9 +2,10 @@
 /*
  * Which processes are followed through exec, and when their files are announced.
  *
- * Each of the two settings has a value of its own, and sockets can hold it at a higher one: while
- * any socket does, that one counts.  A client that is killed so leaves nothing behind.  Whether
- * code without a file is announced, only sockets say.
+ * Each of the two settings has a base value, and sockets can hold it at a higher one: the highest
+ * of all these values counts.  What a socket holds ends with the socket, so a client that is killed
+ * leaves nothing behind.  Code without a file has no base value: it is announced while at least one
+ * socket asks for it.
  */
 #include <linux/binfmts.h>
 #include <linux/list.h>
@@ -68,7 +69,7 @@ static struct follow_hold *follow_find_hold(u32 portid)
 }
 
 /**
- * bee_follow_set() - change settings until the next call, also where sockets hold them
+ * bee_follow_set() - change base values, and drop what sockets hold of the same settings
  * @follow: enum beeunwind_follow, or NULL
  * @announce: enum beeunwind_announce, or NULL
  *
@@ -136,7 +137,7 @@ void bee_follow_release(u32 portid)
 {
 	struct follow_hold *hold;
 
-	/* Every socket that is closed comes by; one that holds settings has sent before. */
+	/* Called for all sockets.  One that holds settings was put into the list by a request. */
 	if (list_empty(&follow_holds))
 		return;
 	mutex_lock(&follow_mutex);

@@ -23,7 +23,7 @@
 #define bee_uread_u64_inline	bee_uread_u64
 #endif
 
-/* Frames on one stack are not further apart than this; a frame pointer that is, is on another. */
+/* A frame pointer that is further away than this is not on the same stack. */
 #define BEE_FP_MAX_DISTANCE	(8u << 20)
 
 /**
@@ -294,7 +294,7 @@ static inline bool frame_progresses(const struct bee_rule *rule, const struct be
 	       (cfa == f->sp && rule->ra == BEE_RA_REG && f->activation);
 }
 
-/* Where the kernel has saved the GPRs, if @rule reads rsp and rip as it lays them out; or 0. */
+/* Where the kernel has saved the GPRs, if @rule reads its signal frame; 0 if not. */
 static inline u64 frame_saved(const struct bee_rule *rule, const struct bee_frame *f)
 {
 	if (!(rule->arg & BEE_RULE_SIGNAL) || rule->cfa != BEE_CFA_DEREF || rule->cfa_add ||
@@ -381,7 +381,7 @@ struct bee_simple_frame {
 static __always_inline enum beeunwind_stop bee_simple_step(struct bee_uread *mem, u32 word,
 							   struct bee_simple_frame *s, u64 *ra)
 {
-	/* Both fields in bytes: times 8 and out of their place with one shift each. */
+	/* Both fields count words: one shift moves a field to bit 0 and multiplies it by 8. */
 	u64 cfa = word << (3 - BEE_WORD_CFA_SHIFT) & BEE_WORD_CFA_FIELD << 3;
 	u64 slot = word >> (BEE_WORD_FP_SHIFT - 3) & BEE_WORD_FP_MAX << 3;
 	u64 fp = 0;
@@ -413,7 +413,7 @@ static inline struct bee_simple_frame bee_frame_simple(const struct bee_frame *f
 }
 
 /**
- * bee_frame_set_simple() - a frame that bee_simple_step() has led to
+ * bee_frame_set_simple() - take over the result of one or more calls of bee_simple_step()
  * @f: the frame from which the first step was made; set to that after the last
  * @s: the frame after the last step
  * @ip: its ip
@@ -691,9 +691,9 @@ enum frame_peek {
 };
 
 /*
- * A push of rbp alone tells nothing: code without frame pointers pushes it among others.  A jump
- * through a word at rip is a PLT entry (lld's, and those of static programs, have no CFI), except
- * in the PLT's first entry, which pushes a word before it.
+ * A push of rbp alone tells nothing: code without frame pointers saves rbp like other registers.  A
+ * jump through a word at rip is a PLT entry (lld's, and those of static programs, have no CFI),
+ * except in the PLT's first entry, which pushes a word before the jump.
  */
 static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee_frame *f,
 					 u64 *slot)
@@ -731,10 +731,11 @@ static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee
 }
 
 /*
- * Whether rbp can be what it is for a function whose stack pointer is @sp.  The caller's frame is
- * above it, or on another stack: Go's runtime.systemstack() calls a function on the thread's stack
- * and leaves rbp on the goroutine's.  There the next frame, if there is one, is above it in turn,
- * and not beyond @sp: that would be the rest of a function that has returned to this stack.
+ * Whether @fp can be the frame pointer of a function whose stack pointer is @sp.  Either it is at
+ * most BEE_FP_MAX_DISTANCE above @sp; or it is on another stack: Go's runtime.systemstack() calls a
+ * function on the thread's stack and leaves rbp on the goroutine's.  @next is the frame pointer
+ * saved at @fp, or 0.  On another stack it must be above @fp in the same way, and @sp must not be
+ * between the two: then @fp would be left over from a function that has returned to this stack.
  */
 static inline bool frame_fp_is_plausible(u64 sp, u64 fp, u64 next)
 {

@@ -77,7 +77,7 @@ HOOK_CALLBACK(hook_unwind_user)
 #endif
 
 /*
- * The following callbacks run in process context before the system call returns that causes them.
+ * The following callbacks run in process context, within the system call that causes them.
  * Every executable mapping that appears is reported and replaces the ranges at its place.  So a
  * range that is left behind where nothing is mapped (see hook_mremap() and hook_fork()) does no
  * harm: no code runs there.
@@ -204,7 +204,7 @@ static int hook_filter(struct ftrace_ops *ops, char *symbol)
 	return ret;
 }
 
-/* For 500 ms: while a BPF trampoline on the function is being changed. */
+/* For 500 ms in all, as a BPF trampoline on the function may be just being changed. */
 #define HOOK_RETRIES	50
 #define HOOK_RETRY_MS	10
 

@@ -22,7 +22,7 @@ struct inode;
  *
  * Two files can have equal keys: where one file system has several spaces of inode numbers (each
  * subvolume of btrfs and bcachefs, each snapshot of nilfs2 and ceph, what a FUSE server makes up),
- * and when one device shows one file system after the other.
+ * and when different file systems are mounted from one device, one after the other.
  */
 struct bee_file_key {
 	u64	dev;

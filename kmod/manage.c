@@ -23,9 +23,9 @@
 #include "payer.h"
 
 /*
- * While the rescans of an address space fail its delay until the next one doubles.  Whether one is
- * due is looked at every second, so that none waits for another's delay, and mmap_lock is tried for
- * a moment only, so that none waits for another's lock.
+ * Each rescan that fails doubles the delay until the next one of the same address space.  The work
+ * item runs every second and rescans those that are due, so that none waits for the delay of
+ * another.  It tries each mmap_lock for RESCAN_TRY only, so that none waits for another's lock.
  */
 #define RESCAN_PERIOD	HZ
 #define RESCAN_LAST	(10 * HZ)
@@ -91,7 +91,7 @@ static int update_stale(const struct bee_mm *m, struct netlink_ext_ack *extack)
 	return -ESTALE;
 }
 
-/* The files of the ranges that @diff has added can be found through them from now on. */
+/* Files that @diff has laid over ranges are not fresh any longer. */
 static void update_set_laid(const struct bee_map_diff *diff)
 {
 	u32 i;
@@ -275,7 +275,7 @@ int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *
 		return -EBUSY;
 	}
 	known = manage_find(mm);
-	/* Managed before the scan, so that callbacks report what changes after it. */
+	/* Managed before the scan, so that callbacks report all changes from the scan on. */
 	m = known ?: manage_new(mm, pid, extack);
 	if (m)
 		ret = scan_locked(m, NULL, extack);
@@ -302,7 +302,7 @@ struct bee_file *bee_manage_new_file(const struct mm_struct *mm, const char *nam
 	struct bee_file *f = ERR_PTR(-ENOENT);
 	struct bee_mm *m;
 
-	/* Held until the file has its owner: if that ends it is there to be found. */
+	/* Held until the file has its owner: bee_file_owner_gone() finds it from then on. */
 	mutex_lock(&mm_mutex);
 	m = manage_find(mm);
 	if (m) {

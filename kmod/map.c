@@ -6,12 +6,12 @@
  * chunk anew, and an entry of the index then leads to that one.  The ranges that stay pass from the
  * old chunk to the new one with their references on files and their nodes (rmap.c); only what comes
  * or goes is counted, linked or unlinked.  So of two changes that are prepared from the same chunk
- * one only can be carried out: bee_map_prepare() builds without a lock, mm.c sees under mm_lock
- * that nothing else has happened, and bee_map_finish() drops what is left over.
+ * only one can be carried out: bee_map_prepare() builds without a lock, mm.c checks under mm_lock
+ * that no other change has been made meanwhile, and bee_map_finish() drops what is not in use.
  *
- * Only a map that one address space has is changed.  Forked ones share it, and the first of them
- * that changes its ranges gets a copy: bee_map_copy().  Requests have a list of the ranges with
- * references of its own, and make a map of another list.
+ * Only a map that one address space has is changed.  Forked address spaces share one, and the first
+ * of them that changes its ranges gets a copy: bee_map_copy().  A request copies the ranges into a
+ * list, which has references of its own, and makes a new map of another list.
  *
  * A walk reads the index and then a chunk, and can see a change of one chunk and not an earlier one
  * of another.  What it finds was there a moment ago, and is in memory until it ends.
@@ -29,12 +29,12 @@
 /* Most ranges of a chunk, and how many it gets when several are made at once. */
 #define CHUNK_RANGES	32
 #define CHUNK_FILL	24
-/* With fewer ranges than that for each entry all chunks are made anew. */
+/* A change that would leave fewer ranges than this for each entry makes all chunks anew. */
 #define CHUNK_SPARSE	4
 
 #define NODE_BYTES	sizeof(struct bee_rmap_node)
 
-/* For code that has its chunks to itself, or holds mm_lock. */
+/* For code that has made the chunks and not published them yet, or holds mm_lock. */
 #define map_own(p)	rcu_dereference_protected(p, true)
 
 static u32 chunk_nr(const struct bee_chunk *chunk)
@@ -48,7 +48,7 @@ static struct bee_rmap_node **chunk_nodes(struct bee_chunk *chunk)
 	return (struct bee_rmap_node **)&chunk->ranges[chunk->nr];
 }
 
-/* Of @nr chunks that have @ranges ranges, without nodes. */
+/* Bytes of @nr chunks that have @ranges ranges in all, without nodes. */
 static u64 chunk_bytes(u32 nr, u32 ranges)
 {
 	return nr * sizeof(struct bee_chunk) +
@@ -94,9 +94,9 @@ static void chunk_free_rcu(struct rcu_head *rcu)
 }
 
 /*
- * Drop a chunk with the nodes and references of the ranges from @first to @end; others are in
- * another chunk.  All is freed a grace period later, when no walk and no reader of the lists can
- * see it.
+ * Drop a chunk, and the nodes and references of the ranges from @first to @end; those of the other
+ * ranges have passed to another chunk.  All is freed a grace period later, when no walk and no
+ * reader of the lists can see it.
  */
 static void chunk_drop(struct bee_chunk *chunk, u32 first, u32 end)
 {
@@ -114,7 +114,7 @@ static void chunk_drop(struct bee_chunk *chunk, u32 first, u32 end)
 	call_rcu(&chunk->rcu, chunk_free_rcu);
 }
 
-/* Allocate @nr chunks with @ranges ranges, evenly, for what is charged already. */
+/* Allocate @nr chunks with room for @ranges ranges, spread evenly.  The caller has charged them. */
 static int chunks_alloc(struct bee_entry *at, u32 nr, u32 ranges, struct bee_payer *payer,
 			gfp_t gfp)
 {
@@ -154,7 +154,7 @@ static void chunks_discard(struct bee_entry *at, u32 nr)
 	}
 }
 
-/* For what is charged already; the chunks of its entries are set by the caller. */
+/* An index of @nr entries, which the caller fills.  The caller has charged it. */
 static struct bee_index *index_alloc(u32 nr, struct bee_payer *payer, gfp_t gfp)
 {
 	struct bee_index *index;
@@ -191,7 +191,7 @@ struct map_writer {
 	bool			 over;
 };
 
-/* The chunk to go on with.  NULL: full, so the old ranges are more than they were. */
+/* The chunk to write to next.  NULL: all are full, so the map has got more ranges meanwhile. */
 static struct bee_chunk *writer_chunk(struct map_writer *w)
 {
 	struct bee_chunk *chunk;
@@ -205,7 +205,7 @@ static struct bee_chunk *writer_chunk(struct map_writer *w)
 	return ++w->at < w->end ? map_own(w->at->chunk) : NULL;
 }
 
-/* @n ranges of @from stay, with their nodes and references. */
+/* Write @n ranges of @from, from number @i on, with their nodes and references. */
 static void writer_keep(struct map_writer *w, struct bee_chunk *from, u32 i, u32 n)
 {
 	struct bee_chunk *chunk;
@@ -231,7 +231,7 @@ static void writer_keep_all(struct map_writer *w, struct bee_chunk *from)
 		writer_keep(w, from, 0, from->nr);
 }
 
-/* A range that is new here, with the caller's reference on its file.  Return: if there is room. */
+/* Write a new range, with the caller's reference on its file.  Return: whether there was room. */
 static bool writer_add(struct map_writer *w, const struct bee_range *r)
 {
 	struct bee_chunk *chunk = writer_chunk(w);
@@ -275,7 +275,7 @@ static int chunks_link(struct bee_entry *at, u32 nr, struct bee_map *map, gfp_t 
 	return 0;
 }
 
-/* Where the ranges of each chunk begin, the first one's at @start. */
+/* Set the start of each of @nr entries, of the first one to @start. */
 static void index_set_starts(struct bee_entry *at, u32 nr, u64 start)
 {
 	u32 i;
@@ -325,7 +325,7 @@ static u64 map_bytes(u32 nr, u32 files)
 	       files * NODE_BYTES;
 }
 
-/* For @nr ranges, not 0, that are yet to be written; for what is charged already. */
+/* A map with room for @nr ranges, not 0, which the caller writes.  The caller has charged it. */
 static struct bee_map *map_alloc(u32 nr, struct bee_payer *payer, gfp_t gfp)
 {
 	struct bee_map *map = kzalloc(sizeof(*map), gfp | __GFP_NOWARN);
@@ -350,7 +350,7 @@ static struct map_writer map_writer_new(struct bee_map *map)
 	return (struct map_writer) { .at = index->at, .end = index->at + index->nr };
 }
 
-/* All ranges of a new map are written.  Return: 0, or -ENOMEM and it is dropped. */
+/* Complete a map whose ranges are written.  Return: 0, or -ENOMEM and the map is dropped. */
 static int map_link(struct bee_map *map, gfp_t gfp)
 {
 	struct bee_index *index = map_own(map->index);
@@ -376,7 +376,7 @@ static int map_discard(struct bee_map *map, u64 bytes)
 	return -EAGAIN;
 }
 
-/* In a callback, which can wait neither for memory nor for room in the budget. */
+/* map_alloc() for callbacks, which cannot wait for memory or for room in the budget. */
 static struct bee_map *map_alloc_nowait(u32 nr, u32 files, struct bee_payer *payer)
 {
 	struct bee_map *map;
@@ -396,7 +396,7 @@ static struct bee_map *map_alloc_nowait(u32 nr, u32 files, struct bee_payer *pay
  * @payer: to whom it is charged
  *
  * Context: Any but NMI; does not sleep.
- * Return: the map with a reference; an error pointer without memory or room in the budget.
+ * Return: the map with a reference; an error pointer: out of memory or over budget.
  */
 struct bee_map *bee_map_new(const struct bee_range *range, struct bee_payer *payer)
 {
@@ -414,7 +414,7 @@ struct bee_map *bee_map_new(const struct bee_range *range, struct bee_payer *pay
 	return ret ? ERR_PTR(ret) : map;
 }
 
-/* Take a reference on the file of a range that may have just gone.  Return: if that is there. */
+/* Take a reference on the file of a range, if it has one.  Return: false: the file has gone. */
 static bool range_hold(const struct bee_range *r)
 {
 	return !r->file || refcount_inc_not_zero(&r->file->users);
@@ -571,7 +571,8 @@ static void list_append(struct bee_map_list *list, u64 start, u64 end, u64 offse
  * @map: the ranges, or NULL
  *
  * Context: Any but NMI.  The caller holds the RCU read lock.
- * Return: false if @map was changed meanwhile; true says nothing, see bee_mm_get_list().
+ * Return: false if @map was changed meanwhile.  If true it can have been changed, too: see
+ * bee_mm_get_list().
  */
 bool bee_map_list_copy(struct bee_map_list *list, const struct bee_map *map)
 {
@@ -864,14 +865,14 @@ static u32 chunk_first_after(const struct bee_chunk *chunk, u64 addr)
 }
 
 /**
- * bee_map_has() - whether a change with these arguments is not needed
+ * bee_map_has() - whether a map is already what a change with these arguments would make it
  * @map: the ranges, or NULL
  * @start: first address
  * @end: address after the last
  * @in: the range that is mapped there, perhaps as part of a larger one in @map; NULL: none
  *
  * Context: Any.  The caller holds the RCU read lock.
- * Return: true if it is not needed.
+ * Return: true if the change is not needed.
  */
 bool bee_map_has(const struct bee_map *map, u64 start, u64 end, const struct bee_range *in)
 {
@@ -916,9 +917,10 @@ void bee_map_seek(struct bee_map_cursor *cursor, const struct bee_map *map, u32 
 }
 
 /*
- * The ranges of entries @lo to @hi are written anew, with @parts in place of those that go.  Chunks
- * other than those of @first and @last are read here: if one has been replaced since the change was
- * begun it will be dropped, and until then must do no harm.
+ * Write the ranges of entries c->lo to c->hi, with @parts in place of those that go.  c->was and
+ * @last are the chunks of entries c->first and c->last; the others are read here.  If one of those
+ * has been replaced since mm.c read the generation, what is written here is wrong, but it is never
+ * published: mm.c refuses to carry out the change.
  */
 static void change_write(struct bee_map_change *c, struct map_writer *w, struct bee_chunk *last,
 			 const struct bee_range *parts, u32 nr_parts)
@@ -952,7 +954,7 @@ static struct bee_entry *change_fresh(struct bee_map_change *c)
 	return c->index ? &c->index->at[c->lo] : &c->one;
 }
 
-/* The other entries of a new index. */
+/* Fill the entries of a new index whose chunks stay, and set where the new chunks start. */
 static void change_set_index(struct bee_map_change *c)
 {
 	struct bee_entry *fresh = change_fresh(c);
@@ -1092,7 +1094,7 @@ int bee_map_prepare(struct bee_map_change *c, struct bee_map *map, u64 start, u6
 		parts_put(part, i);
 		return -EAGAIN;
 	}
-	/* So that nodes which lead to the map do not outlive it. */
+	/* The new nodes lead to the map: keep it until bee_map_finish(). */
 	if (!refcount_inc_not_zero(&map->refs)) {
 		parts_put(part, parts);
 		return -EAGAIN;

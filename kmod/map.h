@@ -32,7 +32,7 @@ struct bee_range {
 /**
  * struct bee_chunk - some ranges of a map that follow each other: sorted, disjoint, immutable
  * @nr: number of ranges, not 0
- * @own_first: first of the ranges whose node and reference go when it does
+ * @own_first: first of the ranges whose nodes and references are dropped with this chunk
  * @own_end: range after the last one of these; both are written before it is published and after it
  *	was replaced
  * @payer: to whom it is charged, with a reference
@@ -74,7 +74,7 @@ struct bee_index {
  * @index: the chunks (L, RCU for reading; entries likewise)
  * @payer: to whom it and its nodes are charged, with a reference
  * @mms: struct bee_mm by @by_map: who has it (L, RCU for reading)
- * @seen: the last search that has come by (mutex of mm.c)
+ * @seen: number of the last search that has found it (mm_search_mutex of mm.c)
  * @rcu: frees it
  *
  * L: mm_lock of mm.c.

@@ -81,9 +81,9 @@ static void mm_free(struct bee_mm *m)
 }
 
 /*
- * A work item, since mmdrop() is not allowed in an RCU callback, and store_mutex is not in those
- * that follow processes.  The ranges are gone, unless a request has been preempted before it drops
- * them: their tables are removed with the next that are.
+ * A work item, since an RCU callback may not call mmdrop(), and a callback of hook.c may not take
+ * store_mutex.  The ranges have been dropped, so bee_store_prune() finds their files lost.  Only a
+ * request may hold some longer; then a later bee_store_prune() removes the tables of their files.
  */
 static void mm_free_work(struct work_struct *work)
 {
@@ -96,7 +96,7 @@ static void mm_free_work(struct work_struct *work)
 	mm_free(m);
 }
 
-/* Not charged; with a reserved cookie. */
+/* Allocate without charging, and reserve a cookie. */
 static struct bee_mm *mm_alloc_bare(gfp_t gfp)
 {
 	struct bee_mm *m = kzalloc(sizeof(*m), gfp | __GFP_NOWARN);
@@ -116,7 +116,7 @@ static void mm_free_bare(struct bee_mm *m)
 	kfree(m);
 }
 
-/* For mm_publish(). */
+/* Fill @m, so that mm_publish() can follow. */
 static struct bee_mm *mm_init_managed(struct bee_mm *m, struct mm_struct *mm, struct pid *pid,
 				      struct bee_payer *payer)
 {
@@ -217,7 +217,7 @@ static void mm_publish(struct bee_mm *m)
 	WRITE_ONCE(mm_seq, mm_seq + 2);
 }
 
-/* The ranges of @m are others, and so many more. */
+/* The ranges of @m have changed, their number by @more, modulo 2^32. */
 static void mm_changed(struct bee_mm *m, u32 more)
 {
 	lockdep_assert_held(&mm_lock);
@@ -499,7 +499,7 @@ static bool mm_carry_out(struct bee_mm *m, struct bee_map_change *change, u64 ge
 	return done;
 }
 
-/* Return: 0, or -EAGAIN: another writer was faster, or it is to be tried with another map. */
+/* Return: 0 or -errno; -EAGAIN: another writer was faster, or @m has a map of its own now. */
 static int mm_try_change(struct bee_mm *m, u64 start, u64 end, const struct bee_range *in,
 			 u64 generation)
 {
@@ -507,7 +507,7 @@ static int mm_try_change(struct bee_mm *m, u64 start, u64 end, const struct bee_
 	struct bee_map_change change;
 	int ret;
 
-	/* Most changes are none, and nothing has been written to so far that other CPUs read. */
+	/* Most calls change nothing: they end here, without a write that other CPUs would see. */
 	if (READ_ONCE(m->lost) || READ_ONCE(m->dead) || bee_map_has(map, start, end, in))
 		return 0;
 	if (!map) {
@@ -884,7 +884,10 @@ int bee_mm_list_users(const struct bee_file *f, u64 **cookies, u32 *nr, unsigned
 		if (found > room)
 			kvfree(*cookies);
 	} while (found > room);
-	/* If the search has seen a part of a move, the caller is to see the new bee_mm_seq(). */
+	/*
+	 * mm_unshare() moves an address space between lists and then changes mm_seq, both under
+	 * mm_lock.  If the search ran in between, the caller must see the change.
+	 */
 	spin_lock(&mm_lock);
 	spin_unlock(&mm_lock);
 	sort(*cookies, found, sizeof(**cookies), cookie_compare, NULL);

@@ -219,7 +219,7 @@ struct user_dump {
 	bool	begun;
 };
 
-/* A user that comes or goes meanwhile may be in it or not: cb->seq is none. */
+/* No cb->seq: a user that comes or goes meanwhile makes no other entry of the dump wrong. */
 static int netlink_user_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct user_dump *dump = (void *)cb->ctx;
@@ -273,7 +273,7 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 		return -EINVAL;
 	}
 	if (code && !until_close) {
-		NL_SET_ERR_MSG_ATTR(info->extack, code, "code can only be held until a close");
+		NL_SET_ERR_MSG_ATTR(info->extack, code, "code needs until-close");
 		return -EINVAL;
 	}
 	if (budget && nla_get_u64(budget) > bee_budget_limit() &&

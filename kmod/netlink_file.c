@@ -170,7 +170,7 @@ int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info)
 	id = nla_get_u32(info->attrs[BEEUNWIND_A_FILE_ID]);
 	f = bee_file_get_id(id);
 	if (!f) {
-		NL_SET_ERR_MSG_FMT(info->extack, "no table %u", id);
+		NL_SET_ERR_MSG_FMT(info->extack, "no file %u", id);
 		return -ENOENT;
 	}
 	reply = bee_netlink_reply_begin(info, BEEUNWIND_CMD_TABLE_DEL, &hdr);
@@ -178,7 +178,7 @@ int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info)
 		err = bee_store_del(f, info->attrs[BEEUNWIND_A_FILE_FORCE], info->extack);
 		if (!err) {
 			err = table_answer(reply, f, true, false);
-			/* After table_answer(), so that listeners hear why it has no table. */
+			/* Listeners get TABLE_NTF first, and then perhaps FILE_NTF again. */
 			bee_news_reset(f);
 		}
 		err = bee_netlink_reply_end(info, reply, hdr, err);
@@ -194,7 +194,7 @@ static int file_put_news(struct sk_buff *skb, const struct bee_news *news)
 	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_END, news->end);
 }
 
-/* @held: references that the request holds itself, which are no users. */
+/* @held: how many references the request itself holds; they do not count as users. */
 static int file_put(struct sk_buff *skb, const struct bee_file *f, u32 held)
 {
 	const struct bee_stored *stored = rcu_dereference(f->table);

@@ -312,7 +312,7 @@ struct proc_dump {
 	bool			 begun;
 };
 
-/* By cb->prev_seq the first message says if ranges have changed during the search. */
+/* Sets cb->prev_seq, so that the first message is marked if ranges change during the search. */
 static int proc_dump_find_users(struct netlink_callback *cb, const struct nlattr *id)
 {
 	struct proc_dump *dump = (void *)cb->ctx;
@@ -412,7 +412,7 @@ static int range_put(struct sk_buff *skb, const struct bee_range *range)
 	return 0;
 }
 
-/* The next range that is to be told; *@i, its place among all, is raised by those that are not. */
+/* The next range to send.  *@i: its number among all ranges; counts those that are passed over. */
 static const struct bee_range *proc_next_range(const struct proc_dump *dump,
 					       struct bee_map_cursor *cursor, u32 *i)
 {
@@ -429,7 +429,7 @@ static const struct bee_range *proc_next_range(const struct proc_dump *dump,
 static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const struct bee_mm *m)
 {
 	struct proc_dump *dump = (void *)cb->ctx;
-	/* Before the map: otherwise a diff against older ranges than it says would be accepted. */
+	/* Read before the map: otherwise a diff against older ranges would be accepted later. */
 	u64 generation = smp_load_acquire(&m->generation);
 	const struct bee_map *map = rcu_dereference(m->map);
 	u32 begin = dump->cookie == m->cookie ? dump->range : 0, first, i = begin, pid;
@@ -441,7 +441,7 @@ static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const stru
 	bee_map_seek(&cursor, map, begin);
 	range = proc_next_range(dump, &cursor, &i);
 	first = i;
-	/* It no longer has the file mapped, or all of that has been told. */
+	/* The file is no longer mapped here, or all its ranges have been sent. */
 	if (dump->file && !range)
 		goto next;
 	hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_PROC_GET);

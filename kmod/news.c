@@ -24,10 +24,10 @@ static void news_drain(bee_news_tell_t tell)
 
 	/* As soon as it is NEWS_TOLD a file can be reset and enter the list again. */
 	llist_for_each_entry_safe(f, next, node, news.node) {
-		/* Before it is told: who hears of it can add a table, and remove it. */
+		/* Before the message: its receiver can add a table, and remove it, at once. */
 		atomic_set(&f->news.state, NEWS_TOLD);
 		rcu_read_lock();
-		/* Without users it has been forgotten, or is idle. */
+		/* A file without users has been forgotten, or is idle. */
 		told = tell && bee_file_users(f) && !rcu_access_pointer(f->table) && tell(f);
 		rcu_read_unlock();
 		if (!told)
@@ -60,7 +60,7 @@ void bee_news_init(struct workqueue_struct *wq, bee_news_tell_t tell)
 }
 
 /**
- * bee_news_stop() - tell no more; files may still be announced
+ * bee_news_stop() - send no more messages; files may still be announced
  *
  * Context: Process, may sleep.
  */

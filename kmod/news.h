@@ -42,7 +42,8 @@ void bee_news_exit(void);
  * @start: first address of the mapping
  * @end: address after the last
  *
- * In the list the memory of the file is kept, not the file: users are not counted there.
+ * The list keeps the memory of a file (@live), but is no user of it, so the file can be forgotten
+ * meanwhile.
  *
  * Context: Any, NMI-safe.  Does not fault, sleep, allocate, lock or print.
  */
@@ -53,7 +54,7 @@ static inline void bee_news_announce(struct bee_file *f, u32 tgid, u64 start, u6
 	if (atomic_read(&news->state) != NEWS_NONE ||
 	    atomic_cmpxchg(&news->state, NEWS_NONE, NEWS_TAKEN) != NEWS_NONE)
 		return;
-	/* Forgotten, if this walk has found it in a map that is no longer the current one. */
+	/* Forgotten already: this walk has found it in a map that has been replaced. */
 	if (!atomic_inc_not_zero(&f->live))
 		return;
 	news->tgid = tgid;
@@ -80,8 +81,8 @@ static inline const struct bee_news *bee_news_of(const struct bee_file *f)
 }
 
 /*
- * bee_news_reset() - a file has lost its table: it may be announced again, once what is to be told
- * of it has been told.  Context: Any.
+ * bee_news_reset() - a file has lost its table: it may be announced again, unless a message about
+ * it is still waiting to be sent.  Context: Any.
  */
 static inline void bee_news_reset(struct bee_file *f)
 {

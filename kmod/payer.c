@@ -3,16 +3,16 @@
  * Payers: how much of the budget each user has, and may have.
  *
  * Address spaces with their ranges, and files with their tables while they are mapped, are charged
- * to the user whose process has brought them, beside the budget.  A user may have a share of what
- * the others leave: with a share of a half, one who takes all that is to be had gets half of the
- * budget, a second one a quarter.  So the next user finds room, however much the others ask for.
+ * to the budget and to the user whose process has brought them.  A user may have a share of what
+ * the others leave.  With a share of 50 percent one greedy user gets half of the budget, a second
+ * one a quarter, and so on: there is always room for one more.
  *
- * The user is the real uid of a process in the initial user namespace.  In another one uids cost
- * nothing (newuidmap(1) gives each user thousands), so there it is the user who has made that
- * namespace, or the outermost that it is inside of.
+ * In the initial user namespace the user is the real uid of the process.  In other namespaces uids
+ * cost nothing (newuidmap(1) gives each user thousands), so there the user is the one who has made
+ * the namespace, or if namespaces are nested the outermost of them.
  *
- * Root has no share: it may have all that the budget has.  What requests bring nobody pays for:
- * they are made by those who may also load modules or read all processes.
+ * Root is limited by the budget only.  A file that only requests use, and its table, are charged to
+ * no user: whoever may send requests may also load modules or read all processes.
  *
  * A payer exists while anything is charged to it.
  */
@@ -174,7 +174,7 @@ static u64 payer_most(const struct bee_payer *payer, u64 bytes, u64 sum)
 	return div_u64(limit - min(limit, others), 100) * bee_payer_share();
 }
 
-/* Charges first and looks then, so that of two who cross the limit at once both are seen. */
+/* Charge first and compare then: of two charges at the same time, each sees the other. */
 static bool payer_add(struct bee_payer *payer, u64 bytes, unsigned int reserve)
 {
 	u64 own, most;
@@ -264,7 +264,7 @@ void bee_payer_uncharge_mm(struct bee_payer *payer, u64 bytes)
  * @uid: the first uid wanted
  * @state: filled
  *
- * Looks at all payers, which are as many as users of the machine at most.
+ * Looks at all payers: no more than the machine has users.
  *
  * Context: Process.
  * Return: whether there is one.

@@ -17,7 +17,7 @@ struct pid;
 /**
  * struct bee_payer - a user whose processes are managed
  * @uid: in the initial user namespace
- * @refs: one for whatever is charged to it
+ * @refs: one for each object that is charged to it
  * @bytes: charged
  * @refused: how often a charge was refused because of its share
  * @by_uid: among all payers (payer_lock of payer.c)
@@ -34,7 +34,7 @@ struct bee_payer {
  * struct bee_payer_state - a payer at one moment
  * @uid: see struct bee_payer
  * @bytes: see there
- * @most: bytes that it could have, as much as others have taken by now
+ * @most: bytes that it may have, given what the others have now
  * @refused: see there
  */
 struct bee_payer_state {

@@ -19,7 +19,7 @@
 
 #include "prove.h"
 
-static struct task_struct *prove_task;		/* who is at it */
+static struct task_struct *prove_task;		/* the one in bee_prove(), or NULL */
 static bool prove_done;
 
 /* What the callbacks have found in prove_task, which reads it when its call has returned. */

@@ -4,9 +4,9 @@
  *
  * Each range of a map has a node, which is in the list of its file and leads to the map, and from
  * there to the address spaces that have it.  The node is linked before the range is published and
- * unlinked after it was replaced.  So what the list of a file leads to, under RCU, are all address
- * spaces that have it mapped, and perhaps others: whoever wants to know looks into their maps.  One
- * that gets another map meanwhile may be missed; bee_mm_list_users() tells.
+ * unlinked after it was replaced.  So under RCU the list of a file leads to all address spaces that
+ * have it mapped, and perhaps to others: whoever needs certainty looks into their maps.  An address
+ * space that gets another map meanwhile may be missed; bee_mm_list_users() notices that.
  *
  * A change touches only the nodes of ranges that come or go.  A forked address space joins those
  * that have the parent's map, and nothing else is done.  The first of them that changes its ranges

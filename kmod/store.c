@@ -59,7 +59,7 @@ static struct bee_stored *stored_alloc(struct file *file, struct netlink_ext_ack
 		NL_SET_ERR_MSG(extack, "table: fd is not a regular file open for reading");
 		return ERR_PTR(-EBADF);
 	}
-	/* Of mm/shmem.c.  A file system may let the read wait, and genetlink's lock is held. */
+	/* mm/shmem.c.  Other file systems may let the read wait long, under genetlink's cb_lock. */
 	if (inode->i_sb->s_magic != TMPFS_MAGIC) {
 		NL_SET_ERR_MSG(extack, "table: fd is not in memory; copy it into a memfd");
 		return ERR_PTR(-EINVAL);
@@ -253,10 +253,10 @@ int bee_store_del(struct bee_file *f, bool force, struct netlink_ext_ack *extack
 	mutex_lock(&store_mutex);
 	/* The reference that this request holds counts as one user. */
 	if (!rcu_access_pointer(f->table)) {
-		NL_SET_ERR_MSG_FMT(extack, "no table %u", f->id);
+		NL_SET_ERR_MSG_FMT(extack, "file %u has no table", f->id);
 		ret = -ENOENT;
 	} else if (!force && bee_file_users(f) != 1) {
-		NL_SET_ERR_MSG_FMT(extack, "table %u is used by %u mappings", f->id,
+		NL_SET_ERR_MSG_FMT(extack, "file %u has %u mappings", f->id,
 				   bee_file_users(f) - 1);
 		ret = -EBUSY;
 	} else {

@@ -154,7 +154,7 @@ static __always_inline u32 phrase_passed(u32 kind, u32 nibbles, u32 nops, u32 po
 
 	if (kind == HEAD && code == BEE_DELTA_NEVER)
 		last = ~0u;
-	/* A hexadecimal digit for each code: the first constant rounds up, the second one adds. */
+	/* Digit @code of the first constant rounds @before up, that of the second one is added. */
 	if (kind == STEP)
 		last = (before | (0xf700000000000000ull >> 4 * code & 15)) +
 		       (0x11dcba9876543210ull >> 4 * code & 15);
@@ -320,12 +320,12 @@ static __always_inline void rule_decode(const struct bee_table *table, u32 word,
 					struct bee_rule *rule)
 {
 	u32 kind = word & BEE_WORD_KIND, field = word_field(word);
-	/* Both fields in bytes: times 8 and out of their place with one shift each. */
+	/* Both fields count words: one shift moves a field to bit 0 and multiplies it by 8. */
 	u32 cfa = word << (3 - BEE_WORD_CFA_SHIFT) & BEE_WORD_CFA_FIELD << 3;
 	u32 slot = word >> (BEE_WORD_FP_SHIFT - 3) & BEE_WORD_FP_MAX << 3;
 
 	if (kind == BEE_WORD_FULL) {
-		/* The word can be one of another table, behind a wrong guess of who asks. */
+		/* Behind a mispredicted branch of the caller the word can be one of another table. */
 		rule_from_full(&table->full[array_index_nospec(field, table->nfull)], rule);
 		return;
 	}

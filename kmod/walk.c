@@ -112,9 +112,10 @@ static bool walk_step_trampoline(struct bee_walk *walk)
 }
 
 /*
- * A rule that is not at @first, where it belongs.  It can be at the other entry; if it is at
- * neither it comes to one that is free, or else to each in turn: if it were always the older rule
- * that goes, of three that are used one after the other none would ever be found.
+ * The rule of the current frame, which is not at @first, its first place in the cache.  If it is
+ * not at the second place either, it is looked up in the table and stored: in a free place, or else
+ * in the two by turns.  (If it always replaced the older rule, of three rules that are used one
+ * after the other none would ever be found.)
  */
 static noinline u32 walk_look_up(struct bee_walk *walk, u32 place, struct bee_cached_rule *first)
 {

@@ -28,7 +28,7 @@ struct bee_stored;
  * @file: file of the last frame whose caller was looked for: where the walk ended; or NULL
  * @rule: rule of that frame
  * @fp_steps: number of callers found by the frame pointer
- * @code: met code that has no file, and no table either, or one that is not of all of it
+ * @code: the walk met code without a file that has no table, or a table without a row for it
  * @switches: steps that did not raise the stack pointer
  * @probes: pending uretprobes of current
  * @regs: user registers of current

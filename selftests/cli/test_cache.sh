@@ -129,7 +129,9 @@ check_no_directory() {
 }
 
 check_words() {
-	says 2 "list, clear or prewarm?" cache && says 2 "list, clear or prewarm?" cache show &&
+	local needed="one of list, clear and prewarm is needed"
+
+	says 2 "$needed" cache && says 2 "$needed" cache show &&
 		says 2 "prewarm needs an ELF file" cache prewarm && says 2 "too many words" cache list x &&
 		says 2 "unknown option" cache list --foo && says 2 "number from 1 to" cache prewarm -j 0 x
 }

@@ -178,9 +178,9 @@ check_words() {
 # What is recorded must be clear before the module is asked; CMD stands after "--".
 check_record_words() {
 	local help='see "beectl record --help"'
-	complains 125 "beectl: record: what? -p PID, -a, or a command after --; $help" record &&
-		complains 125 "beectl: record: what? -p PID, -a, or a command after --; $help" record -g ls &&
-		complains 125 "beectl: record: what? -p PID, -a, or a command after --; $help" record -p &&
+	complains 125 "beectl: record: -p PID, -a, or a command after -- is needed; $help" record &&
+		complains 125 "beectl: record: -p PID, -a, or a command after -- is needed; $help" record -g ls &&
+		complains 125 "beectl: record: -p PID, -a, or a command after -- is needed; $help" record -p &&
 		complains 125 "beectl: record: a command is needed after --; $help" record -g -- &&
 		complains 125 "beectl: record: abc: not a process id; $help" record -gp 1,abc -- ls &&
 		complains 125 "beectl: record: : not a process id; $help" record --pid=1, -- ls &&

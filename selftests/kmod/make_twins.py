@@ -28,8 +28,10 @@ def looks(path):
 
 
 def set_times(paths, moment):
-    """ctime is the time of the kernel's last tick; a clock that was just set is at its own."""
-    for path in paths:
+    """ctime is the time of the kernel's last tick; a clock that was just set is at its own.  Linux
+    6.13 and later take the exact time instead if somebody has looked at the ctime before (multigrain
+    timestamps), so the times are set twice."""
+    for path in paths * 2:
         time.clock_settime(time.CLOCK_REALTIME, moment)
         os.utime(path, (moment, moment))
 

@@ -263,13 +263,13 @@ int cmd_cache(int argc, char **argv)
 	else if (!strcmp(verb, "prewarm"))
 		run = prewarm_run;
 	if (!run)
-		return message_usage("cache", "list, clear or prewarm?");
+		return message_usage("cache", "one of list, clear and prewarm is needed");
 	if (run == prewarm_run && !*argv)
 		return message_usage("cache", "prewarm needs an ELF file or a directory");
 	if (run != prewarm_run && *argv)
 		return message_usage("cache", "too many words");
 	if (run == clear_run && json)
-		return message_usage("cache", "clear has nothing to say in JSON");
+		return message_usage("cache", "--json: only for list and prewarm");
 	command.cache = cache_open();
 	wrong = cache_warning(command.cache) ?: cache_absent(command.cache);
 	if (wrong)

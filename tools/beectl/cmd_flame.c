@@ -45,7 +45,7 @@ static const char flame_help[] =
 	"                         .speedscope.json, .profile.json (Firefox profiler), .pb.gz\n"
 	"                         (pprof), .raw\n"
 	"      --format FORMAT    svg, folded, speedscope, firefox, pprof or raw, whatever the suffix;\n"
-	"                         -o is standard output without FILE\n"
+	"                         without -o, to standard output\n"
 	"      --raw              Look up no names: write files, build-ids and offsets (--format raw)\n"
 	"      --diff BEFORE      Compare with BEFORE, any file that can be read: colours, and a second\n"
 	"                         value, say what has become more or less, by shares\n"
@@ -257,7 +257,7 @@ static int flame_write(const struct flame *flame)
 	return EXIT_OK;
 }
 
-/* Addresses are written as they are; names have been read from text, or are yet to be looked up. */
+/* Write the profile, with addresses.  Text input has names only, and is refused. */
 static int flame_write_raw(struct flame *flame)
 {
 	size_t event;
@@ -342,12 +342,12 @@ static int flame_compare(struct flame *flame)
 	return status;
 }
 
-/* Text has been read into the graph; a recording has yet to become one. */
+/* Write or print what was asked for.  Text was read into a graph; a profile becomes one here. */
 static int flame_show(struct flame *flame)
 {
 	int status;
 
-	/* perf's own command line has words of ours. */
+	/* Instead of the command line in the recording, to which beectl has added words. */
 	if (flame->title)
 		flame->profile.cmdline = profile_text(&flame->profile, flame->title);
 	if (flame->stops)
@@ -394,7 +394,7 @@ static void flame_checkpoint(void *arg, struct profile *profile)
 	_exit(flame_show(flame));
 }
 
-/* In a child, so that its parent can read meanwhile; if that is killed, perf must notice. */
+/* In a child, which keeps no descriptor to read from: if beectl is killed, perf gets SIGPIPE. */
 static int flame_run_perf(struct flame *flame, const int data[2], const int stops[2])
 {
 	static char output[] = "-o", to_pipe[] = "-";
@@ -414,9 +414,10 @@ static int flame_run_perf(struct flame *flame, const int data[2], const int stop
 }
 
 /*
- * Start it.  Signals that end a recording go to it: perf ends, and with it the pipe.
+ * Start the child that runs perf.  Signals that end a recording are passed on to it: perf ends,
+ * and with it the pipe.
  *
- * Return: its exit status is to be waited for; -1 and errno.
+ * Return: the child, to be waited for; -1 and errno.
  */
 static pid_t flame_start_perf(struct flame *flame, int data[2], int stops[2])
 {
@@ -449,7 +450,7 @@ static char *read_text(int fd)
 	return alloc_text(text);
 }
 
-/* perf's words or CMD, where perf itself would tell of our own words. */
+/* What was recorded: CMD, or the words for perf; without the words that beectl adds. */
 static char *flame_title(const struct flame_options *options)
 {
 	char **word = options->perf, *title;
@@ -493,7 +494,7 @@ static int flame_record(struct flame *flame)
 	close(stops[0]);
 	if (!WIFEXITED(status))
 		return EXIT_FAILED;
-	/* What recording_run() has refused, it has explained. */
+	/* From 125 on the child has already said what is wrong. */
 	if (ret && WEXITSTATUS(status) < 125)
 		message_error("flame", "perf", flame->error.text);
 	return ret ? (WEXITSTATUS(status) ?: EXIT_FAILED) : EXIT_OK;

@@ -424,7 +424,7 @@ static int record_usage(struct record *record)
 	if (options->command && !*options->command)
 		return message_usage(command, "a command is needed after --");
 	if (!options->command && !options->tasks && !options->all)
-		return message_usage(command, "what? -p PID, -a, or a command after --");
+		return message_usage(command, "-p PID, -a, or a command after -- is needed");
 	if (options->delayed && !options->tasks && !options->all)
 		return message_usage(command, "-D and --control: only with -p or -a");
 	if (record_each_task(record, task_check))

@@ -108,7 +108,7 @@ static void run_take_signals(pid_t pid)
 	signal(SIGQUIT, SIG_IGN);
 }
 
-/* A table_maker's done(): only says it; a file that got no table is not tried again. */
+/* A table_maker's done(): prints the result; a file that got no table is not tried again. */
 static void run_made(void *arg, const struct table_want *want, const struct table_result *result)
 {
 	struct run *run = arg;
@@ -157,7 +157,7 @@ static int run_refuse(const char *subject, const char *why, int status)
 	return status;
 }
 
-/* Queue what the module has announced: of which walks have missed a table. */
+/* Queue the announced files in which walks have missed a table. */
 static void run_take_list(struct run *run)
 {
 	struct netlink_files files;
@@ -200,8 +200,9 @@ static bool run_is_hopeless(void *arg, uint32_t id)
 }
 
 /*
- * Make the tables of what CMD and its children are sampled in, until CMD ends.  A file that was
- * announced when it was mapped is not announced when it is sampled: look for that.
+ * Make tables of the files in which CMD and its children are sampled, until CMD ends.  A file that
+ * was announced when it was mapped is not announced again when it is sampled: if there are such
+ * files, ask the module now and then which of them walks have missed.
  *
  * Return: the exit status.
  */

@@ -45,7 +45,7 @@ static const char size_help[] =
  * @rows: of the table
  * @cfi: bytes of .eh_frame and .eh_frame_hdr
  * @table: bytes of the table
- * @synth: of @text, bytes without CFI whose code proves their rows
+ * @synth: of @text, bytes without CFI whose rows are proved by their code
  * @synth_rows: of @rows, those of such text
  * @unsupported: rows without rules that a table can hold
  */

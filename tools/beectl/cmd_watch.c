@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "commands.h"
 #include "events.h"
 #include "jit_queue.h"
@@ -101,14 +101,6 @@ static void watch_end(int signal)
 	watch_ended = 1;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
-}
-
 /* Print what became of the file.  If it has no table, decide whether to try it again. */
 static void watch_done(void *arg, const struct table_want *want, const struct table_result *result)
 {
@@ -133,7 +125,7 @@ static void watch_done(void *arg, const struct table_want *want, const struct ta
 		watch->unfinished = tried_note(&watch->tried, want->id) || watch->unfinished;
 	else
 		tried_give_up(&watch->tried, want->id);
-	watch->again = now_ms() + WATCH_AGAIN_MS;
+	watch->again = clock_ms() + WATCH_AGAIN_MS;
 }
 
 /* Print what was found, once for each process: some compile code on and on. */
@@ -199,7 +191,7 @@ static void watch_take_events(struct watch *watch)
 			watch->list = true;
 		}
 	} while (kind != NETLINK_EVENT_NONE);
-	if (watch->unfinished && now_ms() >= watch->again) {
+	if (watch->unfinished && clock_ms() >= watch->again) {
 		watch->unfinished = false;
 		watch->list = true;
 	}
@@ -226,7 +218,7 @@ static void watch_take_list(struct watch *watch)
 
 static void tokens_fill(struct watch *watch)
 {
-	int64_t now = now_ms();
+	int64_t now = clock_ms();
 
 	watch->tokens += (now - watch->filled) * WATCH_RATE;
 	if (watch->tokens > WATCH_BURST * 1000)
@@ -431,7 +423,7 @@ static int watch_run(struct watch *watch)
 	watch->maker.done = watch_done;
 	watch->maker.mark = true;
 	watch->tokens = WATCH_BURST * 1000;
-	watch->filled = now_ms();
+	watch->filled = clock_ms();
 	watch_take_signals(&signals);
 	status = watch_loop(watch, &signals);
 	watch_disconnect(watch);

@@ -18,7 +18,7 @@
 /**
  * struct first_tables - the tables of one command that is being started
  * @maker: how tables are made; its done() gets the results
- * @queue: of @maker; what is not ready when the program begins stays in no queue
+ * @queue: of @maker; empty again when the program begins
  * @cheap: bytes of files that may still be compiled before the program begins; at first
  *	FIRST_TABLES_CHEAP
  * @incomplete: what the program has mapped could not all be told by mapping

@@ -5,16 +5,16 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "progress.h"
 
 /* The signal handler reads these: written only while the timer is off. */
 static char progress_line[256];
 static size_t progress_length;
 static volatile sig_atomic_t progress_shown;
-static long progress_next;	/* when progress_count() shows its line again, ms; 0: not begun */
+static int64_t progress_next;	/* when progress_count() shows its line again; 0: not begun */
 
 #define PROGRESS_FIRST_MS	1000
 #define PROGRESS_AGAIN_MS	200
@@ -86,14 +86,12 @@ void progress_end(void)
  */
 void progress_count(size_t ready, size_t count, const char *path)
 {
-	struct timespec ts;
 	char what[256];
-	long now;
+	int64_t now;
 
 	if (!isatty(STDERR_FILENO))
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	now = ts.tv_sec * 1000 + ts.tv_nsec / 1000000 + 1;
+	now = clock_ms();
 	if (!progress_next)
 		progress_next = now + PROGRESS_FIRST_MS;
 	if (now < progress_next)

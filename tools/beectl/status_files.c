@@ -111,7 +111,7 @@ static int compare_copies(const void *a, const void *b)
 	       order(x->id, y->id);
 }
 
-/* Both have a table, made of the same ELF file: overlayfs has copied it, or it was installed anew. */
+/* Whether both have a table of equal ELF files: one is overlayfs's copy, or was installed anew. */
 static bool is_copy(const struct netlink_file *a, const struct netlink_file *b)
 {
 	return a->owner == b->owner && a->identity_len && a->identity_len == b->identity_len &&

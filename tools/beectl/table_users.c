@@ -169,7 +169,7 @@ int table_users_kill(struct netlink *nl, const struct netlink_file *file, bool q
 	if (quiet)
 		return 0;
 	ret = netlink_procs_get_users(nl, file->id, &procs, error);
-	/* Nobody has it mapped, and it was forgotten with its table. */
+	/* Not mapped anywhere: the module has forgotten the file together with its table. */
 	if (ret && error->code == ENOENT)
 		ret = 0;
 	if (!ret) {

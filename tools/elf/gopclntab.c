@@ -134,7 +134,7 @@ struct go_values {
 	struct cursor	c;
 	s64		value;
 	u64		pc;
-	u64		end;		/* of what the next function leaves to this one */
+	u64		end;		/* pc where the next function begins */
 	bool		started;
 };
 

@@ -224,23 +224,18 @@ static size_t collector_frames(struct collector *collector, const struct perfdat
 	return n;
 }
 
-static u32 collector_event_node(struct collector *collector, u32 event)
-{
-	return profile_add_node(collector->profile, INTERN_NONE,
-				profile_add_frame(collector->profile, collector->event, event, true));
-}
-
 static void collector_sample(void *arg, const struct perfdata_sample *sample)
 {
 	struct collector *collector = arg;
 	struct profile *profile = collector->profile;
-	u32 label = collector_label(collector, sample), node;
+	u32 label = collector_label(collector, sample), frame, node;
 	struct profile_node *leaf;
 	size_t n;
 
-	node = collector_event_node(collector, sample->event);
-	node = profile_add_node(profile, node, profile_add_frame(profile, collector->comm, label,
-								 true));
+	frame = profile_add_frame(profile, collector->event, sample->event, true);
+	node = profile_add_node(profile, INTERN_NONE, frame);
+	frame = profile_add_frame(profile, collector->comm, label, true);
+	node = profile_add_node(profile, node, frame);
 	for (n = collector_frames(collector, sample); n; n--)
 		node = profile_add_node(profile, node, collector->frame[n - 1]);
 	leaf = profile_node(profile, node);

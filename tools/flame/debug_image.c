@@ -52,8 +52,8 @@ static const struct debug_section {
  * @size: bytes of it
  * @inflate: libdeflate's
  * @index: of each of debug_sections, its number in the file; 0: it has not come
- * @header: of each of debug_sections, what the image says of it
- * @is_replaced: of each of debug_sections, whether that is something else
+ * @header: of each of debug_sections, its section header in the image
+ * @is_replaced: of each of debug_sections, whether @header differs from the one in the file
  */
 struct image {
 	int				 from;
@@ -154,7 +154,7 @@ static bool image_replace(struct image *image, size_t at, size_t index, const GE
 		return true;
 	header->sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
 	image->is_replaced[at] = true;
-	/* One that begins earlier than its predecessor ends has been copied by now, or is a hole. */
+	/* It overlaps the one before it: up to there the file has been copied, or is a hole. */
 	if (shdr->sh_offset < image->copied)
 		return true;
 	if (!image_copy(image, shdr->sh_offset))
@@ -206,10 +206,11 @@ static bool elf_has_image(Elf *elf, GElf_Ehdr *ehdr)
 
 /**
  * debug_image_open() - what libdw should read in place of a file
- * @fd: the file; closed if the answer is another one
+ * @fd: the file; closed, unless it is returned
  *
- * Return: a file in memory with the same content, but that compressed debug sections are inflated,
- * or empty if nothing here reads them; @fd if that has none, or if it cannot be made.
+ * Return: a file in memory with the same content, except that compressed debug sections are
+ * inflated, or empty if beectl does not read them; @fd if it has no such sections, or if no file in
+ * memory can be made.
  */
 int debug_image_open(int fd)
 {
@@ -228,7 +229,7 @@ int debug_image_open(int fd)
 		image.inflate = libdeflate_alloc_decompressor();
 		is_good = image.to >= 0 && !ftruncate(image.to, image.size) && image.inflate &&
 			  image_fill(&image, elf, &ehdr);
-		/* libdw looks for their .dwo files beside the file, if it knows where that is. */
+		/* libdw looks for .dwo files beside the file: a file in memory has no directory. */
 		is_good = is_good && !inlines_are_split(image.to);
 		libdeflate_free_decompressor(image.inflate);
 	}

@@ -401,7 +401,7 @@ void elf_names_identify(const struct question *question, FILE *out)
 	const char *why = binary_open(&binary);
 	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
 
-	/* Not if it may have changed: then @why is "". */
+	/* @why is "" if the file may have been changed since it was recorded. */
 	if (!why && binary_build_id(&binary, id, sizeof(id)))
 		fputs(id, out);
 	binary_close(&binary);

@@ -44,7 +44,7 @@ static void folded_name_make(struct folded_name *made, const struct graph *graph
 	alloc_check(fclose(out) ? NULL : made->text, 0);
 }
 
-/* Lines of names that were told apart by kind or line are the same only if these are. */
+/** output_folded() - write folded stacks; names that differ in kind or line only stay apart */
 void output_folded(const struct graph *graph, FILE *out)
 {
 	struct folded_name *names = alloc_zero(graph->names->count + 1, sizeof(*names)), *name;

@@ -15,7 +15,7 @@
 #define KERNEL_NOTES	"/sys/kernel/notes"
 /* Code of modules and of the kernel is not further away from its symbol. */
 #define KERNEL_MAX_FUNCTION	(16u << 20)
-/* Limit of symbols that are in a module: more than any address. */
+/* In @limit of a symbol: it is in a module.  Higher than any address. */
 #define KERNEL_MODULE		(~0ull - 1)
 
 /* The build-id of the running kernel: the note of type NT_GNU_BUILD_ID, name "GNU". */
@@ -82,7 +82,8 @@ static u64 kernel_moved(const struct question *question, const struct symbols *s
 }
 
 /*
- * @moved: the kernel is elsewhere than it was.  So are its modules then, but nobody says by how much.
+ * @moved: the kernel is not where it was when it was recorded.  By how much its modules have moved
+ * is not known, so their symbols are not used then.
  */
 static void kernel_put(const struct symbols *symbols, u64 address, bool moved, FILE *out)
 {

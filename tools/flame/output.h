@@ -8,8 +8,8 @@
 #include "graph.h"
 
 /*
- * struct output - a format; files whose names end with @suffix have it; no @write: raw.h's.  @all_events: one file
- * shows all events.  @diff: it can show two graphs.
+ * struct output - a format; files whose names end with @suffix have it.  @write: NULL for that of
+ * raw.h.  @all_events: one file shows all events.  @diff: it can show two graphs.
  */
 struct output {
 	const char	*name;

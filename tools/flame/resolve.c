@@ -228,7 +228,7 @@ static void resolver_found(struct resolver *resolver, u32 number)
 	resolver->found[resolver->nfound++] = number;
 }
 
-/* Names without a text keep what is known: the kind of code. */
+/* Give an address that has no name one that says which kind of code it is in. */
 static void resolver_name_unknown(struct resolver *resolver, const struct profile_frame *frame)
 {
 	struct profile *profile = resolver->resolve->profile;

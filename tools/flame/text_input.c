@@ -211,7 +211,7 @@ int text_input_read(struct stream *stream, struct profile *profile, struct resol
 		error_set(error, EINVAL, "line %llu is neither of perf script nor a folded stack",
 			  (unsigned long long)input->line);
 	else if (!take)
-		good = !error_set(error, EINVAL, "no stacks are there");
+		good = !error_set(error, EINVAL, "there are no stacks in it");
 	graph->samples = input->samples;
 	graph_builder_finish(&input->builder, graph, false);
 	free(input);

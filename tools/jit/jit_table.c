@@ -4,9 +4,9 @@
  * address of the process.
  *
  * An object can say how to unwind its own code only: what lies in one of its sections of
- * instructions.  Of two objects that have code at the same addresses, one has gone without saying
- * so, and its memory has become the other's; the list begins with the latest, which counts, as the
- * first of FDEs with the same start does.
+ * instructions.  Of two objects with code at the same addresses, the older one has been freed
+ * without being removed from the list.  The list begins with the latest, whose FDEs are therefore
+ * first, and of FDEs with the same start the first one counts.
  */
 #include <stdint.h>
 #include <string.h>
@@ -96,7 +96,7 @@ static u64 hash_object(u64 hash, const struct jit_object *object)
 	return hash_bytes(hash, object->span, object->nspans * sizeof(*object->span));
 }
 
-/* Copy [@start, @end) to the same offsets of a file, which has nothing else; add it to @hash. */
+/* Copy [@start, @end) to the same offsets of a new, otherwise empty file; add it to @hash. */
 static int copy_code(struct memory *memory, u64 start, u64 end, u64 *hash, struct bee_error *error)
 {
 	u8 *buffer = alloc_array(NULL, COPY_BYTES, 1);
@@ -119,7 +119,7 @@ static int copy_code(struct memory *memory, u64 start, u64 end, u64 *hash, struc
 	return error_set(error, 0, "JIT code cannot be read");
 }
 
-/* @hash: of the objects that the list is of. */
+/* @hash: hash of the objects whose FDEs are in @list. */
 static int make_from_list(struct memory *memory, struct fde_list *list, u64 hash,
 			  struct compile_result *result, struct bee_error *error)
 {

@@ -10,7 +10,7 @@
 #include "io.h"
 #include "memory.h"
 
-/* What a read costs beside its bytes, so that many small ones have an end as well. */
+/* What a read takes of @left beside its bytes: the number of reads is limited, too. */
 #define READ_COST	64
 
 /**

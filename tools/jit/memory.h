@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The memory of a process that runs meanwhile, and may have made it to do harm. */
+/* The memory of a process that runs meanwhile, and may try to harm who reads it. */
 #ifndef MEMORY_H
 #define MEMORY_H
 

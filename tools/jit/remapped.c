@@ -1,38 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Text that a program has moved into memory without a file, so that it has huge pages: node with
- * --use-largepages, iodlr, HHVM, Chromium.  A copy of the text is at the addresses of the text, so
- * it is found by the hole that it leaves: the next mappings below and above that have a file have
- * the same, both of them lie as its program headers say, and between them the headers have text
- * where the memory is.  Then the bytes are compared.
+ * --use-largepages, iodlr, HHVM, Chromium.  The copy is at the addresses of the text, so it is
+ * found by the hole that it fills: the nearest mappings of a file below and above it are of one
+ * file, both lie where the program headers of this file say, and according to these headers there
+ * is text in between.  Then the bytes are compared.
  *
  * All of it is what a process has arranged.  If it has arranged for a table that is not right, its
  * own stacks are wrong.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "io.h"
+#include "order.h"
 #include "remapped.h"
 
 #define PAGE		4096ull
 #define PAGE_DOWN(x)	((x) & ~(PAGE - 1))
 #define PAGE_UP(x)	PAGE_DOWN((x) + PAGE - 1)
-
-/* The first mapping that ends after @address; maps->count if there is none. */
-static size_t maps_upward(const struct maps *maps, u64 address)
-{
-	size_t low = 0, high = maps->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (maps->entry[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
 
 /**
  * remapped_find() - whether memory without a file is between two mappings of one file
@@ -45,7 +31,9 @@ static size_t maps_upward(const struct maps *maps, u64 address)
  */
 bool remapped_find(const struct maps *maps, u64 start, u64 end, struct remapped *remapped)
 {
-	size_t low = maps_upward(maps, start), high = low;
+	size_t low = order_upto(maps->entry, maps->count, sizeof(*maps->entry),
+				offsetof(struct maps_entry, end), start);
+	size_t high = low;
 
 	while (high < maps->count && !maps->entry[high].inode)
 		high++;

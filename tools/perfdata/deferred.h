@@ -7,8 +7,8 @@
 #ifndef DEFERRED_H
 #define DEFERRED_H
 
+#include "contents.h"
 #include "cursor.h"
-#include "perfdata.h"
 
 bool deferred_add(struct perfdata *data, struct perfdata_sample *sample);
 void deferred_deliver(struct perfdata *data, struct cursor body,

@@ -3,8 +3,9 @@
 #ifndef HEADER_H
 #define HEADER_H
 
+#include "contents.h"
 #include "cursor.h"
-#include "perfdata.h"
+#include "error.h"
 
 /* "PERFILE2" */
 #define HEADER_MAGIC		0x32454c4946524550ull

@@ -9,6 +9,7 @@
 #include "alloc.h"
 #include "deferred.h"
 #include "header.h"
+#include "perfdata.h"
 #include "records.h"
 #include "rounds.h"
 #include "stream.h"
@@ -78,12 +79,6 @@ const struct perfdata_build_id *perfdata_find_build_id(const struct perfdata *da
 	found = data->nfiles ? bsearch(&wanted, data->file, data->nfiles, sizeof(*data->file),
 				       file_id_compare) : NULL;
 	return found ? &found->build_id : NULL;
-}
-
-static void build_ids_sort(struct perfdata *data)
-{
-	if (data->nfiles)
-		qsort(data->file, data->nfiles, sizeof(*data->file), file_id_compare);
 }
 
 static int reading_take_ordered(void *arg, const u8 *record, size_t size)
@@ -328,7 +323,8 @@ int perfdata_read(struct perfdata *data, struct stream *stream,
 	struct reading reading = { data, handler, error, stream };
 	int ret = reading_begin(&reading) ?: reading_run(&reading);
 
-	build_ids_sort(data);
+	if (data->nfiles)
+		qsort(data->file, data->nfiles, sizeof(*data->file), file_id_compare);
 	rounds_free(&reading.rounds);
 	ZSTD_freeDStream(reading.zstd);
 	free(reading.plain);

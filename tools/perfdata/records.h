@@ -3,8 +3,9 @@
 #ifndef RECORDS_H
 #define RECORDS_H
 
+#include "contents.h"
 #include "cursor.h"
-#include "perfdata.h"
+#include "error.h"
 
 #define RECORD_HEADER	8	/* bytes of struct perf_event_header */
 

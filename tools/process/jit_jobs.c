@@ -2,10 +2,10 @@
 /*
  * Give the module tables of code that JIT compilers have in the memory of processes.
  *
- * What a process has there it can have made to do harm, and it changes it meanwhile.  So a child
- * reads it, with limits on time and on what it reads.  A table counts only if a second reading
- * finds the same, and if the process has not changed its mappings since before the first: the
- * module compares the generation.  Otherwise the child starts again.
+ * The process changes its memory meanwhile, and may have filled it in order to do harm.  So a child
+ * reads it, with limits on its time and on the bytes it reads.  A table is used only if a second
+ * reading finds the same, and if the process has not changed its mappings since before the first
+ * one: the module compares the generation.  Otherwise the child starts again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -56,7 +56,7 @@ struct jit_load {
 	struct jit_result	*result;
 };
 
-/* Whether a range has no file: if it has a table, that was made of memory. */
+/* Whether a range is memory without a file.  Its table, if it has one, was made of that memory. */
 static bool range_is_memory(const struct jit_load *load, const struct range *range)
 {
 	const struct netlink_file *file;
@@ -67,7 +67,7 @@ static bool range_is_memory(const struct jit_load *load, const struct range *ran
 	return file && file->owner;
 }
 
-/* From the address of a variable in a file to that in memory; @range: of its code. */
+/* From the address of a variable in a file to that in memory; @range: of the file's text. */
 static bool object_address(const struct elf_file *elf, const struct range *range, u64 vaddr,
 			   u64 *address)
 {
@@ -118,7 +118,7 @@ static void load_look_into(struct jit_load *load, const struct range *range)
 	close(fd);
 }
 
-/* A file is mapped executable once, mostly; its other ranges would show the same variable. */
+/* Looks at one range of each file: others would lead to the same variable. */
 static void load_find_descriptors(struct jit_load *load)
 {
 	const struct ranges *ranges = &load->proc->ranges;
@@ -172,7 +172,7 @@ static int load_add_table(struct jit_load *load, const struct range *range,
 	return 0;
 }
 
-/* Nobody has said how to unwind this range, or nobody says so any more. */
+/* No object has FDEs for this range: if it has a table, that goes. */
 static void load_drop_table(struct jit_load *load, const struct range *range)
 {
 	const struct netlink_file *file = netlink_files_find(load->files, range->file);
@@ -218,7 +218,7 @@ static int load_make_tables(struct jit_load *load, const struct jit_objects *obj
 	return ret;
 }
 
-/* Tables that were not laid would wait for their owner's end. */
+/* Remove tables that were not laid: otherwise they would stay until the process ends. */
 static void load_drop_tables(struct jit_load *load)
 {
 	struct bee_error ignored;

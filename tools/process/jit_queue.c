@@ -5,15 +5,16 @@
  *
  * Most code that is announced has no unwind information (node, HotSpot), and a program that
  * compiles on and on is announced again and again.  So after a look that has changed nothing the
- * next one at that process waits: a second, and twice as long each time, a minute at most, or some
- * seconds if it has registered code: then it has only changed that too often while it was looked at.
+ * next look at that process waits: DELAY_FIRST_MS, and twice as long each time up to DELAY_LAST_MS.
+ * If the process has registered code, it has only changed its list too often during the look: then
+ * the wait is DELAY_BUSY_MS at most.
  */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "alloc.h"
 #include "child.h"
+#include "clock.h"
 #include "jit_queue.h"
 
 #define DELAY_FIRST_MS	1000
@@ -65,14 +66,6 @@ struct jit_queue {
 	pid_t			  pid;
 };
 
-static int64_t queue_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
-}
-
 /**
  * jit_queue_open() - an empty queue
  * @maker: how tables are made; used until jit_queue_close()
@@ -114,7 +107,7 @@ static struct entry *queue_find(struct jit_queue *queue, uint64_t cookie)
 	return NULL;
 }
 
-/* Room for one more: the process goes that was looked at longest ago, and may have ended. */
+/* Room for one more, if need be in place of the process that was looked at longest ago. */
 static struct entry *queue_make_room(struct jit_queue *queue)
 {
 	struct entry *oldest = NULL;
@@ -147,7 +140,7 @@ void jit_queue_add(struct jit_queue *queue, uint64_t cookie, pid_t pid)
 		entry = queue_make_room(queue);
 		if (!entry)
 			return;
-		*entry = (struct entry){ .cookie = cookie, .due = queue_now() };
+		*entry = (struct entry){ .cookie = cookie, .due = clock_ms() };
 	}
 	entry->pid = pid;
 	entry->wanted = true;
@@ -184,7 +177,7 @@ int jit_queue_start(struct jit_queue *queue)
 {
 	struct entry *entry = queue->child.fd < 0 ? queue_first(queue) : NULL;
 
-	if (!entry || entry->due > queue_now())
+	if (!entry || entry->due > clock_ms())
 		return 0;
 	entry->wanted = false;
 	queue->cookie = entry->cookie;
@@ -213,7 +206,7 @@ static void entry_note(struct entry *entry, bool changed, bool registered)
 		if (entry->delay > last)
 			entry->delay = last;
 	}
-	entry->due = queue_now() + entry->delay;
+	entry->due = clock_ms() + entry->delay;
 }
 
 /** jit_queue_read() - read from the child; if it has ended take its result */
@@ -241,7 +234,7 @@ void jit_queue_read(struct jit_queue *queue)
 int jit_queue_patience(const struct jit_queue *queue)
 {
 	const struct entry *entry = queue->child.fd < 0 ? queue_first(queue) : NULL;
-	int64_t wait = entry ? entry->due - queue_now() : -1;
+	int64_t wait = entry ? entry->due - clock_ms() : -1;
 
 	return entry && wait < 0 ? 0 : wait;
 }

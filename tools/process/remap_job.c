@@ -101,7 +101,7 @@ static bool job_open_file(struct remap_job *job, const struct maps_entry *entry)
 	return false;
 }
 
-/* For people. */
+/* The name of the open file, for people. */
 static void job_file_name(const struct remap_job *job, char *name, size_t size)
 {
 	char link[32];
@@ -112,7 +112,7 @@ static void job_file_name(const struct remap_job *job, char *name, size_t size)
 	name[length < 0 ? 0 : length] = '\0';
 }
 
-/* Have the module have the file's table; its text may not be mapped anywhere.  Return: 0 or -1. */
+/* Give the module the file's table; the file's text may be mapped nowhere.  Return: 0 or -1. */
 static int job_make_table(struct remap_job *job)
 {
 	struct table_want want = { .pin = job->pin, .mapping.pid = job->proc->pid };
@@ -135,7 +135,7 @@ static int job_make_table(struct remap_job *job)
 	return 0;
 }
 
-/* Return: 0; also if the range is not text of a file, or nobody can tell. */
+/* Return: 0 or -1; 0 also if the range is not text of a file, or that cannot be found out. */
 static int job_look_at(struct remap_job *job, const struct range *range)
 {
 	struct range laid = { .start = range->start, .end = range->end };
@@ -160,7 +160,7 @@ static int job_look_at(struct remap_job *job, const struct range *range)
 	return 0;
 }
 
-/* The ranges of @job->proc are as the module has them from now on. */
+/* The module has applied the diff: change the ranges of @job->proc in the same way. */
 static void job_note_laid(struct remap_job *job)
 {
 	struct ranges *ranges = &job->proc->ranges;

@@ -311,8 +311,8 @@ static bool file_has_changed(int fd, const struct stat *before)
 }
 
 /*
- * Load a table.  It belongs to the file that was opened, whoever wanted it and whatever is mapped
- * where by now: so the module takes it for that file, and it stays.
+ * Load a table.  It belongs to the file that was opened, even if that is not what is mapped at the
+ * wanted place by now: the module gets the descriptor of this file.
  */
 static void result_add(struct netlink *nl, const struct make_file *file, const struct stat *before,
 		       int fd, struct table_result *result)
@@ -331,7 +331,7 @@ static void result_add(struct netlink *nl, const struct make_file *file, const s
 	}
 }
 
-/* As result_add(), with a copy of the table in memory: the module reads from no other place. */
+/* As result_add(), with a copy of the table: the module reads tables only from memory. */
 static void result_add_table(struct netlink *nl, const struct make_file *file,
 			     const struct stat *before, const struct table_file *table,
 			     struct table_result *result)
@@ -526,9 +526,9 @@ struct found {
  * struct make - a run of table_jobs_run()
  * @maker: how
  * @wants: the files
- * @found: those that find_all() was ready with, in their order
+ * @found: files whose tables find_all() has loaded, in the order of @wants
  * @nfound: number of them
- * @told: of them, how many the caller has been told of
+ * @told: how many of @found maker->done() was called for
  * @rest: indices of the other files
  * @nrest: number of them
  */
@@ -542,7 +542,7 @@ struct make {
 	size_t				 nrest;
 };
 
-/* Load the table of a file if that takes no compiler.  Return: whether the file is done with. */
+/* Load the table of a file if it is in the cache.  Return: true if the module has a table now. */
 static bool find_one(const struct table_maker *maker, struct netlink *nl,
 		     const struct table_want *wanted, struct table_result *result)
 {
@@ -565,8 +565,8 @@ static bool find_one(const struct table_maker *maker, struct netlink *nl,
 }
 
 /*
- * A child_work_fn, for all files: writes a struct found for each that is done with.  If a file ends
- * the child, the others are still to be done.
+ * A child_work_fn, for all files: writes a struct found for each whose table it has loaded.  If a
+ * file ends the child, make_work() is called for this file and the following ones.
  */
 static void find_work(void *arg, size_t index, FILE *out)
 {
@@ -590,8 +590,8 @@ static void find_work(void *arg, size_t index, FILE *out)
 }
 
 /*
- * Load what is in the cache, in one child for all files.  A child because a file may be on a file
- * system whose server, any user's, does not answer.  Return: what @make->found points into, for
+ * Load what is in the cache, in one child for all files.  In a child, because a file may be on a
+ * FUSE file system of any user, which does not answer.  Return: what @make->found points into, for
  * free().
  */
 static void *find_all(struct make *make)
@@ -617,7 +617,7 @@ static void *find_all(struct make *make)
 	return child.data;
 }
 
-/* Tell of what was found, up to the file @index. */
+/* Call maker->done() for the files of @found before file @index. */
 static void make_tell(struct make *make, size_t index)
 {
 	const struct table_maker *maker = make->maker;

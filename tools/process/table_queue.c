@@ -12,11 +12,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "alloc.h"
 #include "child.h"
+#include "clock.h"
 #include "parallel.h"
 #include "table_queue.h"
 
@@ -69,14 +69,6 @@ struct table_queue {
 	struct pollfd			*poll;
 	size_t				 npoll;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
-}
 
 /**
  * table_queue_open() - an empty queue
@@ -134,7 +126,7 @@ static bool want_is_same(const struct table_want *want, const struct table_want 
 		 want->mapping.size == other->mapping.size && !strcmp(want->name, other->name)));
 }
 
-/* Few are: it takes somebody to remove each. */
+/* Linear in the banned files: they are few, as each was removed by hand. */
 static bool queue_bans(const struct table_queue *queue, uint32_t id)
 {
 	size_t i;
@@ -172,7 +164,7 @@ void table_queue_add_want(struct table_queue *queue, const struct table_want *wa
 	for (i = 0; i < wants->count && !want_is_same(&wants->want[i], &given); i++)
 		;
 	if (i < wants->count) {
-		/* The place where it is mapped now is the better one. */
+		/* The newer mapping is more likely to be still there. */
 		if (given.pin < 0)
 			given.pin = wants->want[i].pin;
 		else
@@ -296,7 +288,7 @@ static void queue_read_counts(struct table_queue *queue)
 {
 	struct netlink_files files;
 	struct bee_error error;
-	int64_t now = now_ms();
+	int64_t now = clock_ms();
 
 	if (queue->counted && now - queue->counted < QUEUE_COUNT_MS)
 		return;
@@ -388,7 +380,7 @@ static void slot_finish(struct table_queue *queue, struct slot *slot)
 	child->data = NULL;
 	maker->done(maker->arg, &slot->want, &result);
 	want_release(&slot->want);
-	/* The file was not found where it was mapped first: it may be where it was mapped then. */
+	/* Not found at the first mapping: try the mapping of the second announcement. */
 	if (slot->again.id && slot->again.id != slot->want.id &&
 	    result.source == TABLE_NONE && !result.opened && !result.refusal)
 		table_queue_add_want(queue, &slot->again);

@@ -91,7 +91,7 @@ static bool worker_begin(void)
 	if (!sockets || sscanf(sockets, "%d,%d", &first, &command) != 2)
 		return false;
 	unsetenv(UNRECORDED_ENV);
-	/* It is "exe" since it was executed as /proc/self/exe. */
+	/* The name is "exe", as it was executed as /proc/self/exe. */
 	prctl(PR_SET_NAME, program_invocation_short_name);
 	/* Without the first process nobody waits for CMD. */
 	if (setresgid(group, group, group) || prctl(PR_SET_PDEATHSIG, SIGKILL) ||
@@ -116,8 +116,9 @@ static void command_exec(char **argv, int worker)
 }
 
 /*
- * In the first process: do what the worker asks for, until it ends.  CMD gets the socket @waits.
- * Return: CMD; 0, if it was not forked; @released: filled: there was a REQUEST_RELEASE.
+ * In the first process: do what the worker asks for, until it ends or sends REQUEST_RELEASE.  CMD
+ * waits on the socket @waits.  Return: the process of CMD, 0 if it was not forked; @released:
+ * filled: whether there was a REQUEST_RELEASE.
  */
 static pid_t first_serve(char **command, int worker, int *waits, void (*started)(pid_t pid),
 			 bool *released)

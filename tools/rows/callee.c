@@ -90,8 +90,9 @@ static bool callee_frame_exists(const struct callee *callee, u64 pc)
 }
 
 /*
- * Does no instruction leave the function while its frame exists?  An indirect jump does not: what
- * it calls in place of the function would return to the function's own frame.
+ * Does every instruction stay in the function while its frame exists?  Indirect jumps are taken to
+ * stay (a switch): a jump to another function, made with this frame on the stack, would have that
+ * function return into the frame.
  */
 static bool callee_stays(const struct elf_file *elf, const struct callee *callee)
 {

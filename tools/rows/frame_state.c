@@ -64,7 +64,7 @@ static bool reg_distance(const struct frame_state *s, u8 reg, s64 *distance)
 	return true;
 }
 
-/* The distance of rsp from the CFA is lost; only what is kept elsewhere can tell it. */
+/* The distance of rsp from the CFA is lost; a register or a word on the stack may still have it. */
 static bool rsp_lose(struct frame_state *s)
 {
 	s->known = false;
@@ -170,8 +170,8 @@ static bool state_store(struct frame_state *s, u8 base, s64 disp, s64 size, u8 r
 }
 
 /*
- * Load 8 bytes at @base + @disp into @to.  @popped: compilers leave it in their CFI that the word
- * has the caller's rbp, too.
+ * Load 8 bytes at @base + @disp into @to.  @popped: by a pop, after which the CFI of compilers goes
+ * on to say that the word holds the caller's rbp.
  */
 static bool state_load(struct frame_state *s, u8 to, u8 base, s64 disp, bool popped)
 {

@@ -189,8 +189,9 @@ static bool go_writes_sp(const u8 *code)
 }
 
 /*
- * The first pc behind which the stack pointer may be on another stack; the function's, if no such
- * instruction is known.  Instructions are not told apart, so it may be too early, but not too late.
+ * The first pc behind which the stack pointer may be on another stack; the start of the function,
+ * if no such instruction is found.  It looks for bytes without decoding instructions, so the result
+ * may be too early, but not too late.
  */
 static u64 go_find_switch(const struct elf_file *elf, const struct gopclntab_func *func)
 {
@@ -209,9 +210,9 @@ static u64 go_find_switch(const struct elf_file *elf, const struct gopclntab_fun
 }
 
 /*
- * A function that changes to another stack.  Behind that the walk follows rbp, which such functions
- * leave as it is, or restore from the stack that they change to.  But a stack begins in those that
- * do not return: the goroutine may go on in another thread meanwhile.
+ * A function that changes to another stack.  Behind that place the walk follows rbp, which such
+ * functions leave as it is, or restore from the stack that they change to.  In those that do not
+ * return, a new stack begins instead: the goroutine may go on in another thread meanwhile.
  */
 static void go_switching_rows(struct go_rows *go, const struct gopclntab *table)
 {

@@ -14,7 +14,7 @@ struct bee_uread {
 	const struct elf_file *elf;
 };
 
-/* What kmod/frame.h reads user memory by: here frame_peek() alone is used, and it reads code. */
+/* For kmod/frame.h: of its functions only frame_peek() is called here, and it reads only code. */
 static bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
 {
 	u64 size = 1;

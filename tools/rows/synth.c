@@ -446,7 +446,7 @@ static bool follow(struct synth_maker *m, size_t at, const struct frame_state *s
 	bool good = follow_all(m, at, start);
 	size_t i;
 
-	/* Other functions than those that just have no ret are no origins of frames. */
+	/* A jump proves its function only if nothing but a ret is missing for that. */
 	for (i = 0; i < m->njumps; i++)
 		if (m->jumps[i].origin == at && (!good || m->proof))
 			m->jumps[i].origin = NOWHERE;
@@ -527,9 +527,9 @@ static bool commit(struct synth_maker *m, size_t function)
 /*
  * Some code proves nothing, however long one looks at it: JIT compilers have their own conventions
  * in what they put into files (V8's embedded builtins, 2.4 MB of node), and compiled code without
- * CFI has too many places where a function may begin (busybox).  So attempts that fail may take a
- * fixed time in each round, and @patience times that of those that do not.  A file that is given up
- * has no such rows.
+ * CFI has too many places where a function may begin (busybox).  So in each round attempts that
+ * fail may take SYNTH_MAX_LOST instructions, and @patience times the instructions of the attempts
+ * that have proven a function.  A file that exceeds this is given up: it gets no rows from code.
  */
 static bool is_hopeless(struct synth_maker *m)
 {
@@ -552,8 +552,8 @@ static void try_function(struct synth_maker *m, size_t function)
 }
 
 /*
- * What is behind an indirect jump has been proven with the frame of the jump: where that has more
- * than a return address, it proves the function that leads to the jump, too.
+ * The code behind an indirect jump has been proven with the frame of the jump.  If this frame is
+ * more than a return address, that proves the function that has the jump, too.
  */
 static void try_origin(struct synth_maker *m, const struct synth_jump *jump)
 {
@@ -687,7 +687,7 @@ static void round_run(struct synth_maker *m)
 		try_function(m, known);
 	for (i = 0; i < m->ngaps; i++)
 		sweep_gap(m, i);
-	/* Calls that the sweep has found. */
+	/* Follow the callees that were found meanwhile. */
 	for (; known < m->functions.count; known++)
 		if (m->functions.list[known].trusted)
 			try_function(m, known);

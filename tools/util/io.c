@@ -33,6 +33,16 @@ int io_write_all(int fd, const void *data, size_t size)
 	return 0;
 }
 
+/* Close a file, and leave errno as it is.  Return: -1. */
+static int io_give_up(int fd)
+{
+	int error = errno;
+
+	close(fd);
+	errno = error;
+	return -1;
+}
+
 /**
  * io_memfd() - make a file in memory
  * @name: for people
@@ -43,14 +53,11 @@ int io_write_all(int fd, const void *data, size_t size)
  */
 int io_memfd(const char *name, const void *data, size_t size)
 {
-	int fd = memfd_create(name, MFD_CLOEXEC), error;
+	int fd = memfd_create(name, MFD_CLOEXEC);
 
 	if (fd < 0 || !io_write_all(fd, data, size))
 		return fd;
-	error = errno;
-	close(fd);
-	errno = error;
-	return -1;
+	return io_give_up(fd);
 }
 
 /**
@@ -64,7 +71,7 @@ int io_memfd(const char *name, const void *data, size_t size)
  */
 int io_memfd_copy(const char *name, int from, size_t size)
 {
-	int fd = memfd_create(name, MFD_CLOEXEC), error;
+	int fd = memfd_create(name, MFD_CLOEXEC);
 	ssize_t got = 1;
 	off_t at = 0;
 
@@ -72,12 +79,7 @@ int io_memfd_copy(const char *name, int from, size_t size)
 		return -1;
 	while (got > 0 && (size_t)at < size)
 		got = sendfile(fd, from, &at, size - at);
-	if (got >= 0)
-		return fd;
-	error = errno;
-	close(fd);
-	errno = error;
-	return -1;
+	return got < 0 ? io_give_up(fd) : fd;
 }
 
 /**

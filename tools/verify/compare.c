@@ -387,7 +387,7 @@ static void compare_gap(struct compare *c, u64 start, u64 end, bool between)
 					 end - start);
 		return;
 	}
-	/* Where there is no FDE at all there is no table. */
+		/* A file without any FDE has no table. */
 	if (!entry || entry < start || entry >= end || !c->table->nrows)
 		entry = end;
 	after = end - entry > COVERAGE_ENTRY_MAX ? entry + COVERAGE_ENTRY_MAX : end;
@@ -450,8 +450,9 @@ static u64 compare_find_change(struct compare *c, u64 start, u64 stop, enum libd
 }
 
 /*
- * Is only Go's table to describe the text at @pc?  In a file of Go's also that which has no FDE but
- * in .debug_frame.  @end: where libdw's answer ends; cut to where this does.
+ * Does only Go's function table describe the text at @pc?  That includes text which has an FDE in
+ * .debug_frame only, in a file that has Go's table.  @end: end of libdw's answer; lowered to the
+ * end of this text.
  */
 static bool compare_is_go(const struct compare *c, u64 pc, u64 *end)
 {

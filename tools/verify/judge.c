@@ -84,12 +84,6 @@ static struct operand operand_read(struct cursor *c, char kind, const struct cfi
 	return operand;
 }
 
-static void judge_remember(struct judge_run *run)
-{
-	run->states = alloc_room(run->states, run->nstates, &run->room, sizeof(*run->states));
-	run->states[run->nstates++] = run->cfa;
-}
-
 static bool judge_restore(struct judge_run *run)
 {
 	if (!run->nstates)
@@ -133,7 +127,9 @@ static bool judge_step(struct judge_run *run, struct cursor *c)
 		run->at += o[0].value * align;
 		return run->at <= run->pc;
 	case DW_CFA_remember_state:
-		judge_remember(run);
+		run->states = alloc_room(run->states, run->nstates, &run->room,
+					 sizeof(*run->states));
+		run->states[run->nstates++] = run->cfa;
 		return true;
 	case DW_CFA_restore_state:
 		return judge_restore(run);

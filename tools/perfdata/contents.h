@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a recording of perf consists of: the types that all files of this room share. */
+#ifndef PERFDATA_CONTENTS_H
+#define PERFDATA_CONTENTS_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define PERFDATA_MAX_EVENTS	1024
+#define PERFDATA_MAX_BUILD_ID	20
+
+/**
+ * struct perfdata_event - an event that was recorded
+ * @name: as perf calls it, or "event N"; NULL until it is known
+ * @sample_type: PERF_SAMPLE_*: what its samples consist of
+ * @read_format: PERF_FORMAT_*
+ * @period: of each sample, if they do not have their own; 0 if they do
+ * @id_all: its other records end with a sample_id
+ */
+struct perfdata_event {
+	char	*name;
+	u64	 sample_type;
+	u64	 read_format;
+	u64	 period;
+	bool	 id_all;
+};
+
+/* struct perfdata_id - @id, in samples, stands for an event */
+struct perfdata_id {
+	u64	id;
+	u32	event;
+};
+
+/**
+ * struct perfdata_build_id - of a file
+ * @size: bytes; 0: not known
+ * @bytes: the build-id
+ */
+struct perfdata_build_id {
+	u8	size;
+	u8	bytes[PERFDATA_MAX_BUILD_ID];
+};
+
+/* struct perfdata_file_id - the build-id that the header has for @path */
+struct perfdata_file_id {
+	char				*path;
+	struct perfdata_build_id	 build_id;
+};
+
+/**
+ * struct perfdata - what is known of the recording
+ * @event: the events
+ * @nevents: number of them
+ * @ids: ascending by id
+ * @nids: number of them
+ * @file: build-ids in the header or pipe, by path once all has been read
+ * @nfiles: number of them
+ * @cmdline: of perf; NULL if not known
+ * @deferred: samples that wait for their user stacks, or NULL
+ * @lost: samples that were lost
+ * @throttled: number of times that an event was throttled
+ * @unfinished: it ends before perf has ended it
+ */
+struct perfdata {
+	struct perfdata_event	*event;
+	size_t			 nevents;
+	struct perfdata_id	*ids;
+	size_t			 nids;
+	struct perfdata_file_id	*file;
+	size_t			 nfiles;
+	char			*cmdline;
+	struct deferred		*deferred;
+	u64			 lost;
+	u64			 throttled;
+	bool			 unfinished;
+};
+
+/**
+ * struct perfdata_sample - a sample
+ * @event: index of its event
+ * @pid: process
+ * @tid: thread
+ * @mode: PERF_RECORD_MISC_CPUMODE_MASK's values: where @ip is
+ * @ip: interrupted ip
+ * @period: what it stands for, in counts of the event
+ * @chain: callchain, with PERF_CONTEXT_* between the parts; NULL if the event has none
+ * @depth: elements of @chain
+ */
+struct perfdata_sample {
+	u32		 event;
+	u32		 pid;
+	u32		 tid;
+	u16		 mode;
+	u64		 ip;
+	u64		 period;
+	const u64	*chain;
+	u64		 depth;
+};
+
+/**
+ * struct perfdata_map - memory that a process, or the kernel, has mapped
+ * @pid: process; ~0: kernel
+ * @start: first address
+ * @size: bytes
+ * @offset: in the file, of @start
+ * @path: name of the file
+ * @executable: instructions can be there
+ * @dev: device of the file, 0 if not known
+ * @inode: its inode number, 0 if not known
+ * @generation: of the inode
+ * @build_id: of the file
+ */
+struct perfdata_map {
+	u32				 pid;
+	u64				 start;
+	u64				 size;
+	u64				 offset;
+	const char			*path;
+	bool				 executable;
+	u64				 dev;
+	u64				 inode;
+	u64				 generation;
+	struct perfdata_build_id	 build_id;
+};
+
+/**
+ * struct perfdata_task - COMM or FORK
+ * @pid: process
+ * @tid: thread
+ * @parent_pid: FORK: the process it comes from; @pid for a new thread
+ * @parent_tid: FORK: the thread it comes from
+ * @comm: COMM: its name
+ */
+struct perfdata_task {
+	u32		 pid;
+	u32		 tid;
+	u32		 parent_pid;
+	u32		 parent_tid;
+	const char	*comm;
+};
+
+/**
+ * struct perfdata_handler - who takes the records, in the order of their times
+ * @arg: for the functions
+ * @sample: takes a sample
+ * @map: takes a mapping
+ * @comm: takes the name of a thread
+ * @fork: takes a new thread or process
+ * @read: called now and then while records are read; or NULL
+ *
+ * Strings and arrays are valid during the call.
+ */
+struct perfdata_handler {
+	void	*arg;
+	void	(*sample)(void *arg, const struct perfdata_sample *sample);
+	void	(*map)(void *arg, const struct perfdata_map *map);
+	void	(*comm)(void *arg, const struct perfdata_task *task);
+	void	(*fork)(void *arg, const struct perfdata_task *task);
+	void	(*read)(void *arg);
+};
+
+#endif /* PERFDATA_CONTENTS_H */
