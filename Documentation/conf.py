@@ -8,6 +8,7 @@ html_theme = "alabaster"
 html_copy_source = False
 html_show_copyright = False
 highlight_language = "none"
+c_id_attributes = ["__maybe_unused", "__percpu"]
 
 
 class SharedNames(logging.Filter):

@@ -7,6 +7,7 @@
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 
+#include "ask.h"
 #include "callchain.h"
 #include "code_news.h"
 #include "compat.h"
@@ -26,6 +27,13 @@ static bool callchain_is_ours(struct pt_regs *regs)
 	return current->mm && !(current->flags & not_user) && bee_arch_is_walkable(regs);
 }
 
+/* Threads of one process on many CPUs count in one tally. */
+static void callchain_count_mm(struct bee_mm *m, enum beeunwind_stop stop)
+{
+	if (unlikely(bee_tally_add(&m->tally, stop)) && atomic_read(&m->mm->mm_users) > 1)
+		bee_ask(BEE_ASK_SPREAD_MM, m->cookie);
+}
+
 /*
  * Walk the stack, and write the ips of at most @max frames to @ips.  Not inlined, so that its
  * variables take no stack in samples of address spaces that are not managed.
@@ -41,6 +49,8 @@ static noinline u32 callchain_walk(struct bee_walk *walk, u64 *ips, u32 max,
 	u64 beyond;
 
 	bee_walk_start(walk, map, regs);
+	if (unlikely(!walk->range))
+		bee_mm_ask_look(m);
 	if (max) {
 		ips[frames++] = walk->frame.ip;
 		frames += bee_walk_callers(walk, ips + 1, max - 1, &stop);
@@ -51,11 +61,11 @@ static noinline u32 callchain_walk(struct bee_walk *walk, u64 *ips, u32 max,
 	bee_stats_add(frames, frames);
 	bee_stats_add(fp_steps, walk->fp_steps);
 	bee_stats_add(stop[stop], 1);
-	atomic_inc(&m->stop[stop]);
+	callchain_count_mm(m, stop);
 	if (unlikely(walk->code))
 		bee_code_announce(&m->told, m->cookie, READ_ONCE(m->generation));
 	if (walk->file)
-		atomic_inc(&walk->file->stop[stop]);
+		bee_walk_count(walk->file, stop);
 	return frames;
 }
 
@@ -82,15 +92,16 @@ static u32 callchain_room(const struct perf_callchain_entry_ctx *ctx)
  */
 void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs)
 {
+	const struct mm_struct *mm = current->mm;
 	const struct bee_map *map;
 	struct bee_mm *m;
 	u32 nr;
 
 	bee_stats_add(hits, 1);
-	if (!callchain_is_ours(regs))
+	if (!bee_mm_may_be_managed(mm) || !callchain_is_ours(regs))
 		return;
 	rcu_read_lock();
-	m = bee_mm_find(current->mm);
+	m = bee_mm_find(mm);
 	map = m ? bee_mm_ranges(m) : NULL;
 	if (map) {
 		nr = callchain_walk(this_cpu_ptr(bee_percpu_walks) + interrupt_context_level(),
@@ -99,6 +110,8 @@ void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *re
 		ctx->entry->nr += nr;
 		ctx->nr += nr;
 		ctx->max_stack = 0;
+	} else if (m) {
+		bee_mm_ask_look(m);
 	}
 	rcu_read_unlock();
 }
@@ -132,6 +145,8 @@ u32 bee_callchain_deferred(u64 *ips, u32 max)
 	if (map)
 		nr = callchain_walk(this_cpu_ptr(bee_percpu_walks) + BEE_CONTEXT_DEFERRED, ips, max,
 				    regs, m, map);
+	else if (m)
+		bee_mm_ask_look(m);
 	rcu_read_unlock();
 	return nr;
 }

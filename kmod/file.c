@@ -470,7 +470,7 @@ static struct bee_file *file_get_equal(const struct bee_inode_look *look, struct
 
 static u64 file_size(const struct bee_file *f)
 {
-	return struct_size(f, name, strlen(f->name) + 1);
+	return struct_size(f, name, strlen(f->name) + 1) + bee_tally_bytes(&f->tally);
 }
 
 /** bee_file_bytes() - kernel memory of a file, its inodes and its table.  Context: Any. */
@@ -574,6 +574,7 @@ static struct bee_file *file_alloc(const struct bee_inode_look *look, const stru
 static void file_free(struct bee_file *f)
 {
 	bee_budget_uncharge(BEE_BUDGET_FILES, file_size(f));
+	free_percpu(f->tally.cpus);
 	kfree(f);
 }
 
@@ -707,6 +708,7 @@ static struct bee_file *file_get_or_create(const struct inode *inode, const stru
 	struct file_inode *i;
 	HLIST_HEAD(gone);
 	u64 bytes;
+	int err = -ENOMEM;
 
 	/* The inode may have the address of one that has ended. */
 	if (BEE_COMPAT_NOTES)
@@ -725,7 +727,9 @@ static struct bee_file *file_get_or_create(const struct inode *inode, const stru
 	mine = fresh;
 	i = file_inode_alloc(gfp);
 	bytes = fresh ? file_size(fresh) + sizeof(*i) : 0;
-	if (fresh && i && bee_payer_charge(payer, bytes)) {
+	if (fresh && i && !bee_payer_charge(payer, bytes)) {
+		err = -EDQUOT;
+	} else if (fresh && i) {
 		spin_lock(&file_lock);
 		f = file_get_first(&look, payer, &fresh, &i, &gone);
 		spin_unlock(&file_lock);
@@ -736,7 +740,7 @@ static struct bee_file *file_get_or_create(const struct inode *inode, const stru
 	if (fresh)
 		file_free(fresh);
 	file_inode_free(i);
-	return f ?: ERR_PTR(-ENOMEM);
+	return f ?: ERR_PTR(err);
 }
 
 /**
@@ -769,7 +773,8 @@ struct bee_file *bee_file_get_vdso(void)
  * @gfp: GFP_KERNEL, or GFP_NOWAIT in a callback
  *
  * Context: Any but NMI; process with GFP_KERNEL.  mmap_lock held.
- * Return: as bee_file_get(); NULL for anonymous memory.
+ * Return: as bee_file_get(), or ERR_PTR(-EDQUOT): over the share of @payer; NULL for anonymous
+ * memory.
  */
 struct bee_file *bee_file_get_vma(const struct vm_area_struct *vma, struct bee_payer *payer,
 				  gfp_t gfp)
@@ -819,6 +824,39 @@ struct bee_file *bee_file_get_id_for(u32 id, u64 owner, struct bee_payer *payer)
 		file_take(f, payer);
 	spin_unlock(&file_lock);
 	return f;
+}
+
+/**
+ * bee_file_spread() - give each CPU counters of its own for what walks count in a file
+ * @id: the file, which may be gone
+ *
+ * They go with the file.  Without memory, or room in the share of who pays for the file, all CPUs
+ * count in the same ones as before.
+ *
+ * Context: Process, may sleep; one at a time.
+ */
+void bee_file_spread(u32 id)
+{
+	struct bee_file *f = bee_file_get_id(id);
+	struct bee_tally_cpu __percpu *cpus;
+	u64 bytes = bee_tally_spread_bytes();
+
+	if (!f)
+		return;
+	cpus = f->tally.cpus ? NULL : bee_tally_alloc();
+	if (cpus && bee_budget_charge_nowait(BEE_BUDGET_FILES, bytes)) {
+		spin_lock(&file_lock);
+		if (bee_payer_charge(f->payer, bytes)) {
+			f->paid += f->payer ? bytes : 0;
+			bee_tally_spread(&f->tally, cpus);
+			cpus = NULL;
+		}
+		spin_unlock(&file_lock);
+		if (cpus)
+			bee_budget_uncharge(BEE_BUDGET_FILES, bytes);
+	}
+	free_percpu(cpus);
+	bee_file_put(f);
 }
 
 /* It is not fresh any longer. */

@@ -15,6 +15,7 @@
 #include <linux/beeunwind.h>
 
 #include "inode.h"
+#include "tally.h"
 
 struct bee_payer;
 struct bee_stored;
@@ -65,9 +66,8 @@ struct bee_news {
  * @paid: bytes charged to @payer (F)
  * @rcu: frees it
  * @news: whether user space knows that it has no table
- * @hits: samples whose topmost frame was in it, modulo 2^32
- * @missed: frames in it for which a walk found no table, modulo 2^32
- * @stop: walks that ended in it, by reason, modulo 2^32
+ * @tally: samples whose topmost frame was in it, frames in it for which a walk found no table, and
+ *	walks that ended in it, by reason
  * @name: the end of its path when it was first seen, to show to people (I)
  *
  * I: set before publication.  F: file_lock of file.c.
@@ -97,9 +97,7 @@ struct bee_file {
 	u64			 paid;
 	struct rcu_head		 rcu;
 	struct bee_news		 news;
-	atomic_t		 hits;
-	atomic_t		 missed;
-	atomic_t		 stop[BEEUNWIND_STOP_MAX + 1];
+	struct bee_tally	 tally;
 	char			 name[];
 };
 
@@ -116,6 +114,7 @@ struct bee_file *bee_file_get_idle(bool only_lost);
 struct bee_file *bee_file_new_owned(u64 owner, struct bee_payer *payer, const char *name);
 void bee_file_set_laid(u32 id);
 void bee_file_owner_gone(u64 owner);
+void bee_file_spread(u32 id);
 struct bee_file *bee_file_next(unsigned long id);
 void bee_file_put(struct bee_file *f);
 void bee_file_put_live(struct bee_file *f);

@@ -23,6 +23,9 @@
 #define bee_uread_u64_inline	bee_uread_u64
 #endif
 
+/* Bytes below rsp that belong to an activation, and that signals leave alone (psABI 1.0, 3.2.2). */
+#define BEE_RED_ZONE		128
+
 /* A frame pointer that is further away than this is not on the same stack. */
 #define BEE_FP_MAX_DISTANCE	(8u << 20)
 
@@ -256,6 +259,9 @@ static inline enum beeunwind_stop frame_ra(struct bee_uread *mem, const struct b
 		return frame_deref(mem, f, rule->ra_reg, rule->ra_off, ra);
 	case BEE_RA_REG:
 		return frame_reg(mem, f, rule->ra_reg, ra);
+	case BEE_RA_IP:
+		*ra = f->ip + (s64)rule->ra_off;
+		return BEEUNWIND_STOP_NONE;
 	}
 	return BEEUNWIND_STOP_OUTERMOST;
 }
@@ -285,13 +291,16 @@ static inline bool frame_may_switch(const struct bee_rule *rule)
 }
 
 /*
- * The stack grows down, so a caller's frame is above its callee's.  One exception: an activation
- * that has popped its return address into a register (vfork()) has its caller's stack pointer.
+ * The stack grows down, so a caller's frame is above its callee's.  But an activation can have
+ * popped its return address, into a register (vfork()) or away, as it is still in the red zone
+ * (OCaml 4's caml_c_call); or be about to call from below the red zone (BEE_RA_IP).
  */
 static inline bool frame_progresses(const struct bee_rule *rule, const struct bee_frame *f, u64 cfa)
 {
+	s64 ra_off = rule->ra == BEE_RA_CFA && rule->ra_off < 0 ? rule->ra_off : 0;
+
 	return cfa > f->sp || frame_may_switch(rule) ||
-	       (cfa == f->sp && rule->ra == BEE_RA_REG && f->activation);
+	       (f->activation && f->sp - cfa - ra_off <= BEE_RED_ZONE);
 }
 
 /* Where the kernel has saved the GPRs, if @rule reads its signal frame; 0 if not. */
@@ -373,7 +382,8 @@ struct bee_simple_frame {
  * @ra: filled: the caller's ip
  *
  * Does what bee_frame_step() does with the decoded rule, for most frames of a walk.  The caller's
- * sp is always greater than the frame's.
+ * sp is always greater than the frame's: an activation whose return address is in the red zone
+ * stops with BEEUNWIND_STOP_NO_PROGRESS.
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  * Return: BEEUNWIND_STOP_NONE, or why there is no caller.

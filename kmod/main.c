@@ -6,11 +6,13 @@
 #include <linux/workqueue.h>
 #include <net/genetlink.h>
 
+#include "ask.h"
 #include "code_news.h"
 #include "compat.h"
 #include "file.h"
 #include "hook.h"
 #include "manage.h"
+#include "mm.h"
 #include "netlink.h"
 #include "news.h"
 #include "note.h"
@@ -24,6 +26,22 @@ module_param(budget_mb, uint, 0444);
 MODULE_PARM_DESC(budget_mb, "most MiB that tables and ranges may take (default 256)");
 
 static struct workqueue_struct *main_wq;
+
+/* What walks ask for. */
+static void main_answer(enum bee_ask_kind kind, u64 id)
+{
+	switch (kind) {
+	case BEE_ASK_LOOK:
+		bee_manage_look(id);
+		break;
+	case BEE_ASK_SPREAD_MM:
+		bee_mm_spread(id);
+		break;
+	case BEE_ASK_SPREAD_FILE:
+		bee_file_spread(id);
+		break;
+	}
+}
 
 static int __init main_init_notes(void)
 {
@@ -41,6 +59,7 @@ static int __init beeunwind_init(void)
 	if (ret)
 		goto destroy_wq;
 	bee_budget_init((u64)budget_mb << 20, &bee_store_reclaim);
+	bee_ask_init(main_wq, main_answer);
 	bee_news_init(main_wq, bee_netlink_tell);
 	bee_code_init(main_wq, bee_netlink_tell_code);
 	ret = bee_store_init();
@@ -74,6 +93,7 @@ exit_notes:
 	if (BEE_COMPAT_NOTES)
 		bee_note_exit();
 exit_percpu:
+	bee_ask_exit();
 	bee_percpu_exit();
 	bee_manage_exit();
 	bee_mm_exit();
@@ -99,6 +119,7 @@ static void __exit beeunwind_exit(void)
 	bee_code_stop();
 	bee_netlink_exit();
 	bee_hook_exit();
+	bee_ask_exit();
 	if (BEE_COMPAT_NOTES)
 		bee_note_exit();
 	bee_percpu_exit();

@@ -133,6 +133,7 @@ static int update_locked(struct mm_struct *mm, struct pid *pid, struct bee_map_d
 	else if (!bee_mm_commit_map(m, generation, map))
 		ret = update_stale(known, extack);
 	if (!ret) {
+		WRITE_ONCE(m->by_hand, true);
 		update_set_laid(diff);
 		bee_mm_get_state(m, state);
 	} else if (!known) {
@@ -279,10 +280,12 @@ int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *
 	m = known ?: manage_new(mm, pid, extack);
 	if (m)
 		ret = scan_locked(m, NULL, extack);
-	if (!ret)
+	if (!ret) {
+		WRITE_ONCE(m->by_hand, false);
 		bee_mm_get_state(m, state);
-	else if (!known)
+	} else if (!known) {
 		bee_mm_forget(mm);
+	}
 	manage_unlock(mm);
 	return ret;
 }
@@ -390,6 +393,61 @@ static void rescan_work(struct work_struct *work)
 }
 
 DECLARE_DELAYED_WORK(bee_manage_rescan, rescan_work);
+
+/*
+ * What a client has made of the ranges by hand, and tables of code in memory, are not in the
+ * mappings, and a look would undo them.
+ */
+static bool look_is_wanted(const struct bee_mm *m)
+{
+	return READ_ONCE(m->lost) || !(READ_ONCE(m->by_hand) || READ_ONCE(m->has_tables));
+}
+
+/*
+ * The delay until walks may ask again doubles if they ask often: nothing may be mapped where the
+ * code runs (the vsyscall page), the user's share may be used up, or somebody may want to keep the
+ * worker busy.  Not if memory was short: as soon as there is some, ranges are there again.
+ */
+static void look_locked(struct bee_mm *m)
+{
+	bool often = time_before(jiffies, m->looked + 2 * RESCAN_LAST);
+	u32 delay = BEE_MM_LOOK_DELAY;
+	int ret = look_is_wanted(m) ? scan_locked(m, NULL, NULL) : 0;
+
+	if (often && ret != -ENOMEM)
+		delay = min_t(u32, 2 * READ_ONCE(m->look_delay), RESCAN_LAST);
+	m->looked = jiffies;
+	WRITE_ONCE(m->look_delay, delay);
+	WRITE_ONCE(m->look, jiffies + delay);
+}
+
+/**
+ * bee_manage_look() - look at what is mapped, for a walk that has found code without a range
+ * @cookie: the address space, which may be gone
+ *
+ * Context: Process, may sleep.
+ */
+void bee_manage_look(u64 cookie)
+{
+	struct mm_struct *mm = NULL;
+	const struct bee_mm *first;
+	struct bee_mm *m;
+
+	rcu_read_lock();
+	first = bee_mm_next(cookie, NULL);
+	if (first && first->cookie == cookie && mmget_not_zero(first->mm))
+		mm = first->mm;
+	rcu_read_unlock();
+	if (!mm)
+		return;
+	if (manage_lock(mm, RESCAN_TRY)) {
+		m = manage_find(mm);
+		if (m)
+			look_locked(m);
+		manage_unlock(mm);
+	}
+	mmput(mm);
+}
 
 #if BEE_COMPAT_NOTES
 /* Look at the next address space of which there is a note, if there is one. */

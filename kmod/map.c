@@ -940,12 +940,12 @@ static void change_write(struct bee_map_change *c, struct map_writer *w, struct 
 		writer_keep_all(w, rcu_dereference(c->old->at[i].chunk));
 }
 
-/* The first range that does not start before an address; chunk->nr if there is none. */
-static u32 chunk_first_from(const struct bee_chunk *chunk, u64 addr)
+/* The first range from @i on that does not start before an address; chunk->nr if there is none. */
+static u32 chunk_first_from(const struct bee_chunk *chunk, u32 i, u64 addr)
 {
-	u32 i = addr ? chunk_first_after(chunk, addr - 1) : 0;
-
-	return i + (i < chunk_nr(chunk) && chunk->ranges[i].start < addr);
+	while (i < chunk_nr(chunk) && chunk->ranges[i].start < addr)
+		i++;
+	return i;
 }
 
 /* The entries whose chunks are new, c->fresh of them. */
@@ -1066,7 +1066,7 @@ int bee_map_prepare(struct bee_map_change *c, struct bee_map *map, u64 start, u6
 		last = rcu_dereference(old->at[++at].chunk);
 	}
 	c->last = at;
-	c->to = chunk_first_from(last, end);
+	c->to = chunk_first_from(last, at == c->first ? c->from : 0, end);
 	cut += c->to;
 	if (cut && c->to && last->ranges[c->to - 1].end > end)
 		part[parts++] = range_part(&last->ranges[c->to - 1], end,

@@ -73,10 +73,11 @@ static u32 mm_reserved;			/* mm_lock; length of mm_reserve */
 
 static void mm_free(struct bee_mm *m)
 {
-	bee_payer_uncharge_mm(m->payer, sizeof(*m));
+	bee_payer_uncharge_mm(m->payer, sizeof(*m) + bee_tally_bytes(&m->tally));
 	bee_payer_put(m->payer);
 	put_pid(m->pid);
 	mmdrop(m->mm);
+	free_percpu(m->tally.cpus);
 	kfree(m);
 }
 
@@ -124,6 +125,9 @@ static struct bee_mm *mm_init_managed(struct bee_mm *m, struct mm_struct *mm, st
 	mmgrab(mm);
 	m->mm = mm;
 	m->pid = get_pid(pid);
+	m->look_delay = BEE_MM_LOOK_DELAY;
+	m->look = jiffies;
+	m->looked = jiffies;
 	INIT_RCU_WORK(&m->free, mm_free_work);
 #if BEE_COMPAT_NOTES
 	INIT_LIST_HEAD(&m->note);
@@ -646,6 +650,7 @@ static void mm_share(struct bee_mm *child, const struct bee_mm *parent)
 	if (map)
 		refcount_inc(&map->refs);
 	WRITE_ONCE(child->has_tables, READ_ONCE(parent->has_tables));
+	WRITE_ONCE(child->by_hand, READ_ONCE(parent->by_hand));
 	mm_set_map(child, map);
 	if (parent->lost)
 		mm_set_lost(child);
@@ -910,6 +915,30 @@ void bee_mm_sum(struct bee_mm_totals *totals)
 	totals->mms = READ_ONCE(mm_count);
 	totals->ranges = READ_ONCE(mm_ranges);
 	totals->lost = atomic64_read(&mm_lost);
+}
+
+/**
+ * bee_mm_spread() - give each CPU counters of its own for the walks of an address space
+ * @cookie: the address space, which may be gone
+ *
+ * As bee_file_spread().
+ *
+ * Context: Process, may sleep; one at a time.
+ */
+void bee_mm_spread(u64 cookie)
+{
+	struct bee_tally_cpu __percpu *cpus = bee_tally_alloc();
+	struct bee_mm *m;
+
+	rcu_read_lock();
+	m = xa_load(&mm_cookies, cookie);
+	if (cpus && m && !m->tally.cpus &&
+	    bee_payer_charge_mm(m->payer, bee_tally_spread_bytes())) {
+		bee_tally_spread(&m->tally, cpus);
+		cpus = NULL;
+	}
+	rcu_read_unlock();
+	free_percpu(cpus);
 }
 
 /**

@@ -11,9 +11,11 @@
 #include <linux/workqueue.h>
 #include <linux/beeunwind.h>
 
+#include "ask.h"
 #include "code_news.h"
 #include "compat.h"
 #include "map.h"
+#include "tally.h"
 
 struct bee_payer;
 struct pid;
@@ -51,6 +53,10 @@ struct bee_mm_change {
  * @has_tables: it owns files (struct bee_file), or has inherited ranges with them; by READ_ONCE()
  * @delay: jiffies between the last two looks at what is mapped, while @lost; by READ_ONCE()
  * @retry: jiffies at which to look next, while @lost; by READ_ONCE()
+ * @by_hand: a request has changed its ranges since they were last looked up; by READ_ONCE()
+ * @look: jiffies before which walks do not ask for a look at what is mapped; by READ_ONCE()
+ * @look_delay: by which a walk that asks raises @look; by READ_ONCE()
+ * @looked: jiffies of the last look that a walk has asked for (manage.c)
  * @map: its ranges, NULL if there are none (L, RCU for reading)
  * @by_map: in the list that @map has of the address spaces that share it (L, RCU for reading)
  * @by_mm: in the hash by mm (L, RCU for reading)
@@ -61,8 +67,8 @@ struct bee_mm_change {
  * @scanned: @noted before @map was last made from the mappings; written after @map, read before it
  * @change: what has changed since the worker has last looked (N)
  * @told: what user space knows of its code without a file; written by walks
- * @stop: walks by stop reason, modulo 2^32; written by walks, last so that they share no cache
- *	line with what lookups read
+ * @tally: walks by stop reason; written by walks, last so that its counters share no cache line
+ *	with what lookups read
  *
  * I: set before publication.  L: mm_lock of mm.c.  N: bee_mm_note_lock.  @dead: L and N.
  */
@@ -77,6 +83,10 @@ struct bee_mm {
 	bool			 has_tables;
 	u32			 delay;
 	unsigned long		 retry;
+	bool			 by_hand;
+	u32			 look_delay;
+	unsigned long		 look;
+	unsigned long		 looked;
 	struct bee_map __rcu	*map;
 	struct hlist_node	 by_map;
 	struct hlist_node	 by_mm;
@@ -88,8 +98,11 @@ struct bee_mm {
 	struct bee_mm_change	 change;
 #endif
 	struct bee_code_told	 told;
-	atomic_t		 stop[BEEUNWIND_STOP_MAX + 1];
+	struct bee_tally	 tally;
 };
+
+/* Jiffies; the first @look_delay. */
+#define BEE_MM_LOOK_DELAY	(HZ / 2)
 
 #define BEE_MM_HASH_BITS	12
 extern struct hlist_head bee_mm_hash[1 << BEE_MM_HASH_BITS];
@@ -151,6 +164,7 @@ u32 bee_mm_count_users(const struct bee_file *f);
 bool bee_mm_move_file(struct bee_file *f, u64 bytes);
 int bee_mm_list_users(const struct bee_file *f, u64 **cookies, u32 *nr, unsigned int *seq);
 void bee_mm_sum(struct bee_mm_totals *totals);
+void bee_mm_spread(u64 cookie);
 
 /**
  * bee_mm_is_unchanged() - whether ranges are those of one generation
@@ -167,10 +181,34 @@ static inline bool bee_mm_is_unchanged(const struct bee_mm *m, u64 generation)
 	return READ_ONCE(m->generation) == generation;
 }
 
+/**
+ * bee_mm_ask_look() - a walk has found code that no range contains: have a worker look
+ * @m: the address space of current
+ *
+ * Context: Any, NMI-safe.  Caller holds the RCU read lock.
+ */
+static inline void bee_mm_ask_look(struct bee_mm *m)
+{
+	if (time_after_eq(jiffies, READ_ONCE(m->look)) && bee_ask(BEE_ASK_LOOK, m->cookie))
+		WRITE_ONCE(m->look, jiffies + READ_ONCE(m->look_delay));
+}
+
 /** bee_mm_bucket() - where in the hash an mm is.  Context: Any, NMI-safe. */
 static inline struct hlist_head *bee_mm_bucket(const struct mm_struct *mm)
 {
 	return &bee_mm_hash[hash_ptr(mm, BEE_MM_HASH_BITS)];
+}
+
+/**
+ * bee_mm_may_be_managed() - false for most mms that are not managed
+ * @mm: the mm, or NULL
+ *
+ * Context: Any, NMI-safe.  Needs no RCU.
+ * Return: false if @mm is not managed, true if it may be.
+ */
+static inline bool bee_mm_may_be_managed(const struct mm_struct *mm)
+{
+	return !hlist_empty(bee_mm_bucket(mm));
 }
 
 /**

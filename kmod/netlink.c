@@ -119,14 +119,14 @@ static int netlink_put_stop(struct sk_buff *skb, int attr, u32 reason, u64 walks
 
 /*
  * bee_netlink_put_stops() - put an @attr, a nest of the set stop-count, for each reason with
- * walks.  @stop: walks by stop reason.  Context: Any.  Return: 0 or -EMSGSIZE.
+ * walks in @tally.  Context: Any.  Return: 0 or -EMSGSIZE.
  */
-int bee_netlink_put_stops(struct sk_buff *skb, int attr, const atomic_t *stop)
+int bee_netlink_put_stops(struct sk_buff *skb, int attr, const struct bee_tally *tally)
 {
 	int i, err = 0;
 
 	for (i = BEEUNWIND_STOP_NONE + 1; !err && i <= BEEUNWIND_STOP_MAX; i++) {
-		u32 walks = atomic_read(&stop[i]);
+		u32 walks = bee_tally_sum(tally, i);
 
 		if (walks)
 			err = netlink_put_stop(skb, attr, i, walks);

@@ -18,6 +18,7 @@ const struct nla_policy bee_netlink_file_policy[BEEUNWIND_A_FILE_MAX + 1] = {
 	[BEEUNWIND_A_FILE_FORCE]    = { .type = NLA_FLAG },
 	[BEEUNWIND_A_FILE_NAME]	    = { .type = NLA_NUL_STRING, .len = 255 },
 	[BEEUNWIND_A_FILE_PID]	    = NLA_POLICY_MIN(NLA_U32, 1),
+	[BEEUNWIND_A_FILE_COUNTS]   = { .type = NLA_FLAG },
 };
 
 /* An open file of the sender, which is current.  The caller drops it by fput(). */
@@ -205,9 +206,11 @@ static int file_put(struct sk_buff *skb, const struct bee_file *f, u32 held)
 	      nla_put_u32(skb, BEEUNWIND_A_FILE_USERS, bee_file_users(f) - held) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_IDLE_MS,
 				  jiffies_to_msecs(jiffies - READ_ONCE(f->used))) ||
-	      nla_put_u32(skb, BEEUNWIND_A_FILE_HITS, atomic_read(&f->hits)) ||
-	      nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED, atomic_read(&f->missed)) ||
-	      bee_netlink_put_stops(skb, BEEUNWIND_A_FILE_STOP, f->stop) ||
+	      nla_put_u32(skb, BEEUNWIND_A_FILE_HITS,
+			  bee_tally_sum(&f->tally, BEE_TALLY_HITS)) ||
+	      nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED,
+			  bee_tally_sum(&f->tally, BEE_TALLY_MISSED)) ||
+	      bee_netlink_put_stops(skb, BEEUNWIND_A_FILE_STOP, &f->tally) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_BYTES,
 				  bee_file_bytes(f));
 	if (!err && stored) {
@@ -246,26 +249,59 @@ int bee_netlink_file_get(struct sk_buff *request, struct genl_info *info)
 /**
  * struct file_dump - state of a dump of files, in cb->ctx
  * @next: the first id that may come next
- * @begun: the sender's capabilities have been checked
+ * @counts: only files that say how complete stacks are
+ * @begun: file_dump_begin() was called
  */
 struct file_dump {
 	unsigned long	next;
+	bool		counts;
 	bool		begun;
 };
+
+static int file_dump_begin(struct netlink_callback *cb)
+{
+	struct file_dump *dump = (void *)cb->ctx;
+	struct nlattr **attrs = bee_compat_dump_attrs(cb);
+
+	dump->begun = true;
+	dump->counts = attrs && attrs[BEEUNWIND_A_FILE_COUNTS];
+	return bee_netlink_admit(cb->skb, cb->extack);
+}
+
+/* So many files are passed over before others may have the CPU. */
+#define FILE_DUMP_BATCH	256
+
+/* The next file that is to be told.  Under RCU, which it leaves and enters again. */
+static const struct bee_file *file_dump_next(struct file_dump *dump)
+{
+	const struct bee_file *f;
+	u32 passed = 0;
+
+	while ((f = bee_file_next(dump->next))) {
+		if (!dump->counts || bee_tally_has_stops(&f->tally) || bee_news_of(f))
+			break;
+		dump->next = f->id + 1ul;
+		if (++passed % FILE_DUMP_BATCH)
+			continue;
+		rcu_read_unlock();
+		cond_resched();
+		rcu_read_lock();
+	}
+	return f;
+}
 
 int bee_netlink_file_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct file_dump *dump = (void *)cb->ctx;
 	const struct bee_file *f;
 	void *hdr;
-	int err = dump->begun ? 0 : bee_netlink_admit(cb->skb, cb->extack);
+	int err = dump->begun ? 0 : file_dump_begin(cb);
 
 	if (err)
 		return err;
-	dump->begun = true;
 	cb->seq = bee_file_seq();
 	rcu_read_lock();
-	while ((f = bee_file_next(dump->next))) {
+	while ((f = file_dump_next(dump))) {
 		hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_FILE_GET);
 		if (!hdr || file_put(skb, f, 0)) {
 			genlmsg_cancel(skb, hdr);
@@ -300,7 +336,8 @@ bool bee_netlink_tell(const struct bee_file *f)
 		return false;
 	hdr = genlmsg_put(skb, 0, 0, &bee_netlink_family, 0, BEEUNWIND_CMD_FILE_NTF);
 	if (!hdr || file_put_identity(skb, f) || file_put_news(skb, &f->news) ||
-	    nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED, atomic_read(&f->missed))) {
+	    nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED,
+			bee_tally_sum(&f->tally, BEE_TALLY_MISSED))) {
 		nlmsg_free(skb);
 		return false;
 	}

@@ -6,13 +6,15 @@
 #include <net/genetlink.h>
 #include <linux/beeunwind.h>
 
+struct bee_tally;
+
 extern struct genl_family bee_netlink_family;
 
 int bee_netlink_admit(const struct sk_buff *skb, struct netlink_ext_ack *extack);
 struct sk_buff *bee_netlink_reply_begin(struct genl_info *info, u8 cmd, void **hdr);
 int bee_netlink_reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr, int err);
 void *bee_netlink_dump_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
-int bee_netlink_put_stops(struct sk_buff *skb, int attr, const atomic_t *stop);
+int bee_netlink_put_stops(struct sk_buff *skb, int attr, const struct bee_tally *tally);
 
 /* nla_put_u64_64bit() for all attribute sets: their padding has the same number. */
 #define BEE_NETLINK_PAD		1

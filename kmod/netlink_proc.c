@@ -29,6 +29,7 @@ const struct nla_policy bee_netlink_proc_policy[BEEUNWIND_A_PROC_MAX + 1] = {
 	[BEEUNWIND_A_PROC_DEL]	      = NLA_POLICY_NESTED(netlink_range_policy),
 	[BEEUNWIND_A_PROC_ADD]	      = NLA_POLICY_NESTED(netlink_range_policy),
 	[BEEUNWIND_A_PROC_FILE]	      = NLA_POLICY_MIN(NLA_U32, 1),
+	[BEEUNWIND_A_PROC_COUNTS]     = { .type = NLA_FLAG },
 };
 
 static int diff_parse_list(struct genl_info *info, int type, struct bee_map_edit **list, u32 *nr)
@@ -299,6 +300,7 @@ struct bee_file *bee_netlink_new_file(struct genl_info *info)
  * @at: the first of @users that may come next
  * @file: if not 0: only ranges of the file with this id
  * @range: the next range of the address space
+ * @counts: without ranges
  * @begun: proc_dump_begin() was called
  */
 struct proc_dump {
@@ -309,6 +311,7 @@ struct proc_dump {
 	u32			 at;
 	u32			 file;
 	u32			 range;
+	bool			 counts;
 	bool			 begun;
 };
 
@@ -342,6 +345,7 @@ static int proc_dump_begin(struct netlink_callback *cb)
 	err = bee_netlink_admit(cb->skb, cb->extack);
 	if (err || !attrs)
 		return err;
+	dump->counts = attrs[BEEUNWIND_A_PROC_COUNTS];
 	if (attrs[BEEUNWIND_A_PROC_FILE] && attrs[BEEUNWIND_A_PROC_PID]) {
 		NL_SET_ERR_MSG(cb->extack, "either pid or file, please");
 		return -EINVAL;
@@ -452,8 +456,10 @@ static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const stru
 	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_COOKIE, m->cookie) ||
 	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_GENERATION, generation) ||
 	    nla_put_u32(skb, BEEUNWIND_A_PROC_RANGES, map ? READ_ONCE(map->nr) : 0) ||
-	    (!begin && bee_netlink_put_stops(skb, BEEUNWIND_A_PROC_STOP, m->stop)))
+	    (!begin && bee_netlink_put_stops(skb, BEEUNWIND_A_PROC_STOP, &m->tally)))
 		goto full;
+	if (dump->counts)
+		range = NULL;
 	while (range && !range_put(skb, range)) {
 		i++;
 		range = proc_next_range(dump, &cursor, &i);

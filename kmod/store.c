@@ -256,7 +256,7 @@ int bee_store_del(struct bee_file *f, bool force, struct netlink_ext_ack *extack
 		NL_SET_ERR_MSG_FMT(extack, "file %u has no table", f->id);
 		ret = -ENOENT;
 	} else if (!force && bee_file_users(f) != 1) {
-		NL_SET_ERR_MSG_FMT(extack, "file %u has %u mappings", f->id,
+		NL_SET_ERR_MSG_FMT(extack, "the table of file %u is used by %u mappings", f->id,
 				   bee_file_users(f) - 1);
 		ret = -EBUSY;
 	} else {

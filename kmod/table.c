@@ -325,7 +325,7 @@ static __always_inline void rule_decode(const struct bee_table *table, u32 word,
 	u32 slot = word >> (BEE_WORD_FP_SHIFT - 3) & BEE_WORD_FP_MAX << 3;
 
 	if (kind == BEE_WORD_FULL) {
-		/* Behind a mispredicted branch of the caller the word can be one of another table. */
+		/* Behind a mispredicted branch the caller's word can be one of another table. */
 		rule_from_full(&table->full[array_index_nospec(field, table->nfull)], rule);
 		return;
 	}

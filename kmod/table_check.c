@@ -272,7 +272,7 @@ static int table_check_full(const struct bee_table *table, const struct bee_tabl
 	bool fp_has_reg = r->fp == BEE_FP_DEREF || r->fp == BEE_FP_REG;
 	bool fp_has_off = r->fp == BEE_FP_DEREF || r->fp == BEE_FP_CFA;
 	bool ra_has_reg = r->ra == BEE_RA_DEREF || r->ra == BEE_RA_REG;
-	bool ra_has_off = r->ra == BEE_RA_DEREF || r->ra == BEE_RA_CFA;
+	bool ra_has_off = r->ra == BEE_RA_DEREF || r->ra == BEE_RA_CFA || r->ra == BEE_RA_IP;
 	u32 off = le32_to_cpu(r->cfa_off);
 
 	return table_refuse_faults(error, (const struct table_fault[]) {

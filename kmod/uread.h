@@ -22,6 +22,7 @@
 #define BEE_UREAD_CODE		64	/* bytes of the window of code */
 #define BEE_UREAD_CODE_BELOW	16	/* bytes of it below the byte that was asked for */
 #define BEE_UREAD_CODE_FAULTS	4	/* reads of code that may fail in a walk */
+#define BEE_UREAD_FAULTS	8	/* reads of words that may */
 
 /**
  * struct bee_uread - windows of the current process's memory
@@ -29,6 +30,7 @@
  * @no_code: address of the last page from which no code could be read, or ~0
  * @code_start: address of the first byte of @code
  * @words: number of addresses, from @start on, at which a whole word is valid
+ * @faults: reads of words that have failed
  * @code_len: valid bytes of @code
  * @code_faults: reads of code that have failed
  * @code_apart: one that has failed was across two pages
@@ -40,6 +42,7 @@ struct bee_uread {
 	u64	no_code;
 	u64	code_start;
 	u32	words;
+	u32	faults;
 	u32	code_len;
 	u32	code_faults;
 	bool	code_apart;
@@ -54,6 +57,7 @@ static inline void bee_uread_init(struct bee_uread *mem)
 	mem->no_code = ~0ull;
 	mem->code_start = 0;
 	mem->words = 0;
+	mem->faults = 0;
 	mem->code_len = 0;
 	mem->code_faults = 0;
 	mem->code_apart = false;
@@ -96,17 +100,38 @@ static __always_inline u64 uread_word(const struct bee_uread *mem, u64 addr)
 	return word;
 }
 
-/* A word outside of the window, which moves there, unless the word is in two pages. */
-static noinline bool uread_u64_slow(struct bee_uread *mem, u64 addr, u64 *value)
+/*
+ * Move the window to a word outside of it; one in two pages is a window by itself.  Not if too many
+ * words were absent: a walk goes on where the caller's rbp is not present, and a process could
+ * arrange for that in each frame.
+ */
+static noinline bool uread_move(struct bee_uread *mem, u64 addr)
 {
 	u32 len;
 
-	if (offset_in_page(addr) > PAGE_SIZE - sizeof(*value))
-		return uread_copy(value, addr, sizeof(*value));
-	len = uread_refill(mem->bytes, addr, BEE_UREAD_WINDOW, BEE_UREAD_BELOW, BEE_UREAD_ALIGN,
-			   &mem->start);
-	mem->words = len < sizeof(*value) ? 0 : len - sizeof(*value) + 1;
-	if (!uread_has(mem, addr))
+	if (mem->faults >= BEE_UREAD_FAULTS)
+		return false;
+	if (offset_in_page(addr) > PAGE_SIZE - sizeof(u64)) {
+		mem->start = addr;
+		mem->words = uread_copy(mem->bytes, addr, sizeof(u64));
+	} else {
+		len = uread_refill(mem->bytes, addr, BEE_UREAD_WINDOW, BEE_UREAD_BELOW,
+				   BEE_UREAD_ALIGN, &mem->start);
+		mem->words = len < sizeof(u64) ? 0 : len - sizeof(u64) + 1;
+	}
+	if (uread_has(mem, addr))
+		return true;
+	mem->faults++;
+	return false;
+}
+
+/*
+ * bee_uread_u64() without a call, for the loop that most steps are made in.  Elsewhere it would
+ * enlarge the kernel's stack by what each of its copies needs.
+ */
+static __always_inline bool bee_uread_u64_inline(struct bee_uread *mem, u64 addr, u64 *value)
+{
+	if (unlikely(!uread_has(mem, addr)) && !uread_move(mem, addr))
 		return false;
 	*value = uread_word(mem, addr);
 	return true;
@@ -119,33 +144,11 @@ static noinline bool uread_u64_slow(struct bee_uread *mem, u64 addr, u64 *value)
  * @value: the word
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
- * Return: false if the memory is not present.
+ * Return: false if the memory is not present, or BEE_UREAD_FAULTS words of this walk were not.
  */
 static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 {
-	if (unlikely(!uread_has(mem, addr)))
-		return uread_u64_slow(mem, addr, value);
-	*value = uread_word(mem, addr);
-	return true;
-}
-
-/*
- * The same without a call, for the loop that most steps are made in.  Elsewhere it would enlarge
- * the kernel's stack by what each of its copies needs.
- */
-static __always_inline bool bee_uread_u64_inline(struct bee_uread *mem, u64 addr, u64 *value)
-{
-	u64 word;
-
-	if (likely(uread_has(mem, addr))) {
-		*value = uread_word(mem, addr);
-		return true;
-	}
-	/* Not @value itself: it would be in memory, and each frame waits for that. */
-	if (!uread_u64_slow(mem, addr, &word))
-		return false;
-	*value = word;
-	return true;
+	return bee_uread_u64_inline(mem, addr, value);
 }
 
 #define bee_uread_u64_inline bee_uread_u64_inline

@@ -23,6 +23,7 @@ static void walk_enter(struct bee_walk *walk, const struct bee_range *range)
 		return;
 	bee_file_touch(range->file);
 	walk->text = range->start - range->offset - stored->delta + stored->table.base;
+	walk->span = stored->one_segment ? stored->table.span : 0;
 }
 
 /* Find the range of the current frame.  Return: whether there is one. */
@@ -63,7 +64,7 @@ void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const stru
 	}
 	walk->file = walk->range ? walk->range->file : NULL;
 	if (walk->file)
-		atomic_inc(&walk->file->hits);
+		bee_walk_count(walk->file, BEE_TALLY_HITS);
 }
 
 /*
@@ -94,11 +95,12 @@ static enum beeunwind_stop walk_arrive(struct bee_walk *walk, u64 sp)
 	return BEEUNWIND_STOP_NONE;
 }
 
-/* Most walks need rsp and rbp only, which the frame has. */
+/* Most steps need rsp and rbp only, which the frame has; others, the GPRs of the topmost frame. */
 static void walk_need_gpr(struct bee_walk *walk)
 {
-	if (!walk->gpr_ready)
-		bee_arch_gpr(walk->regs, walk->gpr);
+	if (walk->gpr_ready || !(walk->frame.gpr || walk->frame.callee_gpr))
+		return;
+	bee_arch_gpr(walk->regs, walk->gpr);
 	walk->gpr_ready = true;
 }
 
@@ -140,21 +142,23 @@ static __always_inline u32 walk_word_at(struct bee_walk *walk, const struct bee_
 {
 	struct bee_cached_rule *cached = bee_rule_cache_at(walk->cache, stored->serial, place);
 
-	if (unlikely(!bee_cached_rule_is(cached, stored->serial, place)))
-		return walk_look_up(walk, place, cached);
-	return cached->word;
+	if (likely(bee_cached_rule_is(cached, stored->serial, place)))
+		return cached->word;
+	return walk_look_up(walk, place, cached);
 }
 
-/* The rule of the current frame, whose range has a table. */
-static u32 walk_word(struct bee_walk *walk)
+/* The rule at an ip in the walk's range, which has the table @stored. */
+static __always_inline u32 walk_word(struct bee_walk *walk, const struct bee_stored *stored, u64 ip)
 {
-	const struct bee_stored *stored = walk->stored;
-	u64 ip = bee_frame_lookup_ip(&walk->frame), place = ip - walk->text;
+	u64 place = ip - walk->text;
 
-	if (!stored->one_segment)
+	if (unlikely(place >= walk->span)) {
 		place = bee_stored_pc(stored, bee_range_offset(walk->range, ip)) -
 			stored->table.base;
-	return place < stored->table.span ? walk_word_at(walk, stored, place) : BEE_WORD_GAP;
+		if (place >= stored->table.span)
+			return BEE_WORD_GAP;
+	}
+	return walk_word_at(walk, stored, place);
 }
 
 /*
@@ -164,12 +168,15 @@ static u32 walk_word(struct bee_walk *walk)
  */
 static bool walk_is_start(struct bee_walk *walk)
 {
+	u32 word;
+
 	if (bee_frame_is_sigreturn(&walk->mem, &walk->frame) ||
 	    bee_frame_is_goexit(&walk->mem, walk->frame.ip))
 		return true;
 	if (!walk->stored)
 		return false;
-	bee_table_decode(&walk->stored->table, walk_word(walk), &walk->rule);
+	word = walk_word(walk, walk->stored, bee_frame_lookup_ip(&walk->frame));
+	bee_table_decode(&walk->stored->table, word, &walk->rule);
 	return walk->rule.kind == BEE_RULE_KNOWN &&
 	       (walk->rule.ra == BEE_RA_UNDEF || walk->rule.arg & BEE_RULE_SIGNAL);
 }
@@ -229,9 +236,9 @@ static enum beeunwind_stop walk_step_rule(struct bee_walk *walk)
  * A frame is in a file without a table; @start, @end: its range.  Memory whose table was removed is
  * not announced: nobody could open it.
  */
-static inline void walk_miss(struct bee_file *f, u64 start, u64 end)
+static noinline void walk_miss(struct bee_file *f, u64 start, u64 end)
 {
-	atomic_inc(&f->missed);
+	bee_walk_count(f, BEE_TALLY_MISSED);
 	if (!f->owner)
 		bee_news_announce(f, current->tgid, start, end);
 }
@@ -240,6 +247,7 @@ static noinline enum beeunwind_stop walk_step_no_table(struct bee_walk *walk)
 {
 	const struct bee_range *range = walk->range;
 
+	walk->file = range ? range->file : NULL;
 	if (!range)
 		return walk_step_guess(walk, BEEUNWIND_STOP_NO_MAPPING);
 	if (range->file)
@@ -249,10 +257,10 @@ static noinline enum beeunwind_stop walk_step_no_table(struct bee_walk *walk)
 	return walk_step_guess(walk, BEEUNWIND_STOP_NO_TABLE);
 }
 
-/* A step by any rule. */
-static noinline enum beeunwind_stop walk_step_table(struct bee_walk *walk)
+/* A step by the rule walk->word. */
+static noinline enum beeunwind_stop walk_step_word(struct bee_walk *walk)
 {
-	bee_table_decode(&walk->stored->table, walk_word(walk), &walk->rule);
+	bee_table_decode(&walk->stored->table, walk->word, &walk->rule);
 	switch (walk->rule.kind) {
 	case BEE_RULE_KNOWN:
 		return walk_step_rule(walk);
@@ -264,45 +272,61 @@ static noinline enum beeunwind_stop walk_step_table(struct bee_walk *walk)
 }
 
 /*
- * Steps by simple rules in one range, which most are, with the frame in registers: up to @max, or
- * the first that leaves the range or has another rule.
+ * Steps by simple rules, which most are, with the frame in registers: up to @max, or the first
+ * frame without a table or with another rule.  What that rule is comes to walk->word.
  *
- * @ips, @stop, return: as bee_walk_callers().  None, and no reason: a step of another kind is next.
+ * @ips, @stop, return: as bee_walk_callers().
  */
 static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max,
 				enum beeunwind_stop *stop)
 {
-	const struct bee_stored *stored = walk->stored;
 	struct bee_simple_frame frame = bee_frame_simple(&walk->frame);
-	u64 ip = bee_frame_lookup_ip(&walk->frame), start = walk->range->start;
-	u64 last = walk->range->end - 1 - start, callee_sp = 0, ra = 0, place;
-	bool inside = stored->one_segment;
-	u32 word, n = 0;
+	u64 ip = bee_frame_lookup_ip(&walk->frame), callee_sp = 0, ra = 0;
+	enum beeunwind_stop stopped;
+	u32 n = 0, entered;
 
-	while (inside && n < max) {
-		place = ip - walk->text;
-		if (unlikely(place >= stored->table.span))
-			break;
-		word = walk_word_at(walk, stored, place);
-		if (unlikely(!bee_word_is_simple(word)))
-			break;
-		callee_sp = frame.sp;
-		*stop = bee_simple_step(&walk->mem, word, &frame, &ra);
-		if (unlikely(*stop))
+	do {
+		const struct bee_stored *stored = walk->stored;
+		u64 start = walk->range->start, last = walk->range->end - 1 - start;
+		bool left = false;
+
+		walk->file = walk->range->file;
+		for (entered = n; !left && n < max; n++) {
+			u32 word = walk_word(walk, stored, ip);
+
+			if (unlikely(!bee_word_is_simple(word))) {
+				walk->word = word;
+				break;
+			}
+			callee_sp = frame.sp;
+			stopped = bee_simple_step(&walk->mem, word, &frame, &ra);
+			if (unlikely(stopped)) {
+				/* An activation may have popped its return address: a step of any kind. */
+				if (stopped != BEEUNWIND_STOP_NO_PROGRESS || n ||
+				    !walk->frame.activation)
+					*stop = stopped;
+				walk->word = word;
+				return n;
+			}
+			ips[n] = ra;
+			ip = ra - 1;
+			/*
+			 * In the range walk_arrive() has nothing to do; behind it may be a
+			 * trampoline.
+			 */
+			left = unlikely(ip - start >= last);
+		}
+		if (n != entered)
+			bee_frame_set_simple(&walk->frame, &frame, ra, callee_sp, n == 1);
+		if (!left)
 			return n;
-		ips[n++] = ra;
-		ip = ra - 1;
-		/* In the range walk_arrive() has nothing to do; behind it may be a trampoline. */
-		inside = ip - start < last;
-	}
-	if (!n)
-		return 0;
-	bee_frame_set_simple(&walk->frame, &frame, ra, callee_sp, n == 1);
-	if (inside)
-		return n;
-	*stop = walk_arrive(walk, callee_sp);
-	ips[n - 1] = walk->frame.ip;
-	return *stop ? n - 1 : n;
+		*stop = walk_arrive(walk, callee_sp);
+		if (*stop)
+			return n - 1;
+		ips[n - 1] = walk->frame.ip;
+		ip = walk->frame.ip - 1;
+	} while (n < max && walk->stored);
+	return n;
 }
 
 /**
@@ -321,18 +345,18 @@ static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max,
  */
 u32 bee_walk_callers(struct bee_walk *walk, u64 *ips, u32 max, enum beeunwind_stop *stop)
 {
-	u32 n = 0, some;
+	u32 n = 0;
 
 	*stop = BEEUNWIND_STOP_NONE;
-	while (n < max && !*stop) {
-		walk->file = walk->range ? walk->range->file : NULL;
-		some = walk->stored ? walk_simple(walk, ips + n, max - n, stop) : 0;
-		n += some;
-		if (some || *stop)
-			continue;
-		*stop = walk->stored ? walk_step_table(walk) : walk_step_no_table(walk);
-		if (!*stop)
-			ips[n++] = walk->frame.ip;
+	while (n < max) {
+		if (walk->stored)
+			n += walk_simple(walk, ips + n, max - n, stop);
+		if (*stop || n == max)
+			break;
+		*stop = walk->stored ? walk_step_word(walk) : walk_step_no_table(walk);
+		if (*stop)
+			break;
+		ips[n++] = walk->frame.ip;
 	}
 	return n;
 }

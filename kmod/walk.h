@@ -6,13 +6,14 @@
 #include <linux/types.h>
 #include <linux/beeunwind.h>
 
+#include "ask.h"
+#include "file.h"
 #include "uread.h"
 #include "frame.h"
 #include "rule_cache.h"
 #include "uprobe.h"
 #include "bee_arch.h"
 
-struct bee_file;
 struct bee_map;
 struct bee_range;
 struct bee_stored;
@@ -25,8 +26,10 @@ struct bee_stored;
  * @range: the range of @frame's lookup ip, or NULL
  * @stored: the table of @range when the walk came to it, or NULL
  * @text: where @range has the first byte of the table's text, if the file has one segment
+ * @span: bytes of it, or 0 if the file has more than one
  * @file: file of the last frame whose caller was looked for: where the walk ended; or NULL
- * @rule: rule of that frame
+ * @word: rule of that frame, if a table has it and it is not simple
+ * @rule: the same, decoded
  * @fp_steps: number of callers found by the frame pointer
  * @code: the walk met code without a file that has no table, or a table without a row for it
  * @switches: steps that did not raise the stack pointer
@@ -44,7 +47,9 @@ struct bee_walk {
 	const struct bee_range		*range;
 	const struct bee_stored		*stored;
 	u64				 text;
+	u64				 span;
 	struct bee_file			*file;
+	u32				 word;
 	struct bee_rule			 rule;
 	u32				 fp_steps;
 	bool				 code;
@@ -59,5 +64,18 @@ struct bee_walk {
 
 void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const struct pt_regs *regs);
 u32 bee_walk_callers(struct bee_walk *walk, u64 *ips, u32 max, enum beeunwind_stop *stop);
+
+/**
+ * bee_walk_count() - count something in a file that a walk has met
+ * @f: the file
+ * @what: as for bee_tally_add()
+ *
+ * Context: Any, NMI-safe.  Caller holds the RCU read lock.
+ */
+static inline void bee_walk_count(struct bee_file *f, u32 what)
+{
+	if (unlikely(bee_tally_add(&f->tally, what)))
+		bee_ask(BEE_ASK_SPREAD_FILE, f->id);
+}
 
 #endif /* BEE_WALK_H */

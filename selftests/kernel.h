@@ -21,6 +21,7 @@
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
 #define WRITE_ONCE(x, value)	(*(volatile typeof(x) *)&(x) = (value))
 #define noinline		__attribute__((noinline))
+#define __maybe_unused		__attribute__((unused))
 #ifndef __always_inline
 #define __always_inline		inline __attribute__((always_inline))
 #endif
@@ -41,6 +42,7 @@ typedef struct { atomic_t refs; } refcount_t;
 #define atomic_set(v, i)		WRITE_ONCE((v)->counter, i)
 #define atomic_set_release(v, i)	__atomic_store_n(&(v)->counter, i, __ATOMIC_RELEASE)
 #define atomic_inc(v)			((void)__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST))
+#define atomic_inc_return(v)		__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST)
 #define atomic_cmpxchg(v, old, new)	__sync_val_compare_and_swap(&(v)->counter, old, new)
 #define refcount_read(r)		atomic_read(&(r)->refs)
 
@@ -58,6 +60,9 @@ struct hlist_head { struct hlist_node *first; };
 struct rcu_head { void *next, *func; };
 struct irq_work { int unused; };
 typedef struct { int unused; } spinlock_t;
+
+#define this_cpu_inc(v)			((void)++(v))
+#define smp_store_release(p, value)	__atomic_store_n(p, value, __ATOMIC_RELEASE)
 
 #define rcu_dereference(p)	READ_ONCE(p)
 #define rcu_dereference_raw(p)	READ_ONCE(p)

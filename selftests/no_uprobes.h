@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel around kmod/walk.c, in user space: a task without uprobes, and nobody to tell news. */
+/* The kernel around kmod/walk.c, in user space: a task without uprobes, and nobody to tell news or to ask. */
 #ifndef SELFTESTS_NO_UPROBES_H
 #define SELFTESTS_NO_UPROBES_H
 
+#include "ask.h"
 #include "frame.h"
 #include "uprobe.h"
 
 static const struct test_task test_task = { .tgid = 1 };
 const struct test_task *const current = &test_task;
 const unsigned long jiffies = 1;
+struct irq_work bee_ask_irq;
+struct bee_asked bee_asked[BEE_ASKS];
 struct irq_work bee_news_irq;
 struct llist_head bee_news_list;
 

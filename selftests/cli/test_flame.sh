@@ -245,6 +245,31 @@ check_diff() {
 		! "$beectl" flame "$work/after" --diff "$work/nothing" 2>"$work/errors" && grep -q "nothing: No such file" "$work/errors"
 }
 
+# In a terminal of 60 columns no line is longer, and the module is seen; elsewhere names are whole.
+check_terminal() {
+	local name
+	name=$(printf 'n\303\244me%.0s' {1..30})
+	printf '%s\n' "p;short 2" "p;$name 3" >"$work/long"
+	"$beectl" flame "$work/long" | grep -qF " $name" || return
+	"$python" - "$beectl" "$work/long" <<-'END'
+		import fcntl, os, pty, struct, subprocess, sys, termios
+		ours, theirs = pty.openpty()
+		fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+		subprocess.run([sys.argv[1], "flame", sys.argv[2]], stdout=theirs, check=True)
+		os.close(theirs)
+		text = b""
+		try:
+		    while part := os.read(ours, 65536):
+		        text += part
+		except OSError:     # EIO: there is no more
+		    pass
+		lines = text.decode().splitlines()
+		cut = [line for line in lines if line.endswith("..")]
+		assert len(cut) == 2 and max(map(len, lines)) <= 60 and max(len(line.encode()) for line in cut) >= 59, lines
+		assert any(line.endswith(" short") for line in lines), lines
+	END
+}
+
 check_usage() {
 	local words
 	for words in "--format gif" "-o x.gif" "--split cpu" "--jobs 0" "--checkpoint 5 perf.data" "-o"; do
@@ -257,6 +282,15 @@ check_usage() {
 		made "pass" && ! "$beectl" flame "$work/made.data" 2>"$work/errors" && grep -q "no samples" "$work/errors"
 }
 
+# Recorded without -g: what there is is shown, and it is said what is missing.
+check_flat() {
+	made "r = Recording(chains=False); r.comm(7, 'prog'); r.map(7, 0x400000, 0x10000, work + '/prog'); r.sample(7, [USER, $(address outer)])" &&
+		"$beectl" flame "$work/made.data" --format folded 2>"$work/errors" | diff - <(echo "prog;outer 1") &&
+		grep -q "made.data: it has no callchains.*perf record -g" "$work/errors" || return
+	printf '%s\n' "prog 7 1.5: 1 cycles:  401010 outer+0x1 (/bin/prog)" "prog 7 1.6: 1 cycles:  401010 outer+0x1 (/bin/prog)" >"$work/script"
+	! "$beectl" flame "$work/script" 2>"$work/errors" && grep -q "line 2 has a sample without a callchain: .*perf record -g" "$work/errors"
+}
+
 # The command records; its output and that of the command are separate.
 check_records() {
 	"$beectl" flame -F 499 -e cpu-clock -o "$work/out.folded" -- \
@@ -265,19 +299,21 @@ check_records() {
 	diff - "$work/output" <<<"done" && grep -q '^sh;' "$work/out.folded"
 }
 
-# ^C while perf records: what there is is written.
+# ^C while perf records: what there is is written, and it is all of the recording.
 check_interrupted() {
 	mkfifo "$work/ready" 2>/dev/null
-	"$beectl" flame -F 499 -e cpu-clock -o "$work/cut.folded" -- \
+	"$beectl" flame -F 499 -e cpu-clock --raw -o "$work/cut.raw" -- \
 		sh -c 'i=0; while :; do i=$((i+1)); [ $i != 100000 ] || echo ready >"$0"; done' "$work/ready" 2>"$work/errors" &
 	local pid=$!
 	read -r _ <"$work/ready"
 	kill -INT $pid
-	wait $pid
-	grep -q '^sh;' "$work/cut.folded"
+	wait $pid || return
+	"$beectl" flame "$work/cut.raw" --format folded >"$work/cut.folded" 2>>"$work/errors" && grep -q '^sh;' "$work/cut.folded" &&
+		"$beectl" flame "$work/cut.raw" --json 2>>"$work/errors" >"$work/cut.json" &&
+		grep -q '"unfinished": false' "$work/cut.json" || { cat "$work/errors" "$work/cut.json"; return 1; }
 }
 
-ktap_plan 26
+ktap_plan 28
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "a tail call, to the function behind it" check_tail_call
 ktap_run "inlined calls, the outermost first" check_inlines
@@ -301,7 +337,9 @@ ktap_run "the same input gives the same output" check_same
 ktap_run "text of perf script" check_script
 ktap_run "folded stacks" check_folded
 with xmllint "two recordings are compared" check_diff
+ktap_run "the summary fits into a terminal" check_terminal
 ktap_run "mistakes are named" check_usage
+ktap_run "a recording without callchains" check_flat
 if perf record -q -e cpu-clock -g -o "$work/probe.data" -- true >/dev/null 2>&1; then
 	ktap_run "a command is recorded" check_records
 	ktap_run "^C ends the recording" check_interrupted

@@ -1,10 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The flame graph in a browser: zoom, search, reset, back, keyboard, details, asked of the DOM.
+# The flame graph in a browser: zoom, search, reset, back, keyboard, details, asked of the DOM; and
+# what is for speedscope, in that program's own page.  $SPEEDSCOPE: its npm package, unpacked.
 # slow: 1
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 need chromium
+
+# in_browser OPTION... URL: the DOM after some seconds of its own time
+in_browser() {
+	HOME=$work timeout 60 chromium --headless --no-sandbox --user-data-dir="$work/profile" --virtual-time-budget=5000 \
+		--allow-file-access-from-files --dump-dom "$@" 2>"$work/errors"
+}
+
+in_browser --disable-gpu "data:text/html,<p>ready</p>" | grep -q "<p>ready</p>" || ktap_skip_all "chromium does not start here"
 
 # A stack of 200 frames, and 1,000 functions side by side.
 "$python" - >"$work/stacks" <<'END'
@@ -74,8 +83,7 @@ svg = svg.replace("</svg>", "<desc id=\"result\"/><script><![CDATA[window.addEve
 with open(work + "/steps.svg", "w", encoding="utf-8") as file:
     file.write(svg)
 END
-HOME=$work timeout 30 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" --virtual-time-budget=5000 \
-	--dump-dom "file://$work/steps.svg" >"$work/dom" 2>"$work/errors"
+in_browser --disable-gpu "file://$work/steps.svg" >"$work/dom"
 "$python" - "$work" >"$work/answers" <<'END'
 import html, re, sys
 found = re.search(r'<desc id="result">(.*?)</desc>', open(sys.argv[1] + "/dom", encoding="utf-8").read(), re.S)
@@ -90,7 +98,28 @@ answers() {
 	done
 }
 
-ktap_plan 7
+# Its table of functions: total and self of each.
+check_speedscope() {
+	printf '%s\n' "p;a;b<&\";a 3" "p;a 2" "p;c 5" >"$work/few"
+	"$beectl" flame "$work/few" -o "$work/few.speedscope.json" && "$python" - "$work" <<-'END' || return
+		import base64, sys
+		with open(sys.argv[1] + "/few.speedscope.json", "rb") as file:
+		    data = base64.b64encode(file.read()).decode()
+		with open(sys.argv[1] + "/few.js", "w", encoding="utf-8") as file:
+		    file.write(f'speedscope.loadFileFromBase64("few.json", "{data}")')
+	END
+	in_browser --enable-unsafe-swiftshader "file://$speedscope#view=sandwich&localProfilePath=$work/few.js" >"$work/dom"
+	"$python" - "$work" <<-'END' | diff - <(printf '%s\n' "a 5 (50%) 5 (50%)" "b<&\" 3 (30%) 0 (<0.01%)" "c 5 (50%) 5 (50%)" "p 10 (100%) 0 (<0.01%)")
+		import html, re, sys
+		with open(sys.argv[1] + "/dom", encoding="utf-8") as file:
+		    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row, re.S) for row in re.findall(r"<tr[^>]*>(.*?)</tr>", file.read(), re.S)]
+		rows = [[html.unescape(re.sub(r"<[^>]*>", "", cell)).strip() for cell in row] for row in rows]
+		for total, self, name in sorted((row for row in rows if len(row) == 3), key=lambda row: row[2]):
+		    print(name, total, self)
+	END
+}
+
+ktap_plan 8
 ktap_run "all frames are there" answers frames=2202 all=1180
 ktap_run "zoom" answers "zoomed=1180,true,false,true,1180" "text=side500" "fragment=true"
 ktap_run "search, with the share that matches" answers "search=matched: 0.50 %" "hit=true" \
@@ -100,4 +129,10 @@ ktap_run "keyboard" answers "selected=wide: 2,000 samples, 100.00 %" "right=side
 	"entered=1180" "down=wide: 2,000 samples, 100.00 %"
 ktap_run "details" answers "details=deep199: 1,000 samples, 50.00 %"
 ktap_run "back" answers "back=true"
+speedscope=$(realpath -e "${SPEEDSCOPE:-/usr/lib/node_modules/speedscope}/dist/release/index.html" 2>/dev/null)
+if [ "$speedscope" ]; then
+	ktap_run "speedscope opens what is for it" check_speedscope
+else
+	ktap_skip "speedscope opens what is for it" "\$SPEEDSCOPE is not set, and npm has not installed it"
+fi
 ktap_finish

@@ -10,7 +10,7 @@ need objcopy readelf
 # sampled FILE PATTERN: at each address of the functions whose names have this form, each a stack of its own;
 # FILE's symbols are those of $symbols, if that is set
 sampled() {
-	nm -S "${symbols:-$1}" | sed -n "s/^\([0-9a-f]*\) \([0-9a-f]*\) [tT] \($2\)$/\1 \2/p" >"$work/functions"
+	nm -S "${symbols:-$1}" | sed -n "s/^\([0-9a-f]*\) \([0-9a-f]*\) [tTW] \($2\)$/\1 \2/p" >"$work/functions"
 	[ -s "$work/functions" ] &&
 		made "r.map(7, 0x10000000, 0x100000, '$1'); places = [[int(word, 16) for word in line.split()] for line in open(work + '/functions')]; _ = [r.sample(7, [USER, 0x10000000 + at + i - ($(base "$1"))]) for at, size in places for i in range(size)]"
 }
@@ -74,6 +74,27 @@ check_places() {
 		"prog;in_namespace;callee_[i] 3" "prog;in_type;callee_[i] 3" "prog;outside;callee_[i] 3"
 }
 
+# Two units have a function, each with other calls in it; the linker has kept that of the first.
+check_first_unit() {
+	local i
+	for i in 1 2; do
+		cat >"$work/unit_$i.cc" <<-END
+			volatile int number_$i;
+			static inline __attribute__((always_inline)) void call_$i() { number_$i++; }
+			inline __attribute__((noinline)) void shared() { call_$i(); }
+			void use_$i() { shared(); }
+		END
+		g++ -O2 -g -fPIC -c "$work/unit_$i.cc" -o "$work/unit_$i.o" || return
+	done
+	for i in "1 2" "2 1"; do
+		g++ -shared -nostdlib -o "$work/units" "$work/unit_${i% *}.o" "$work/unit_${i#* }.o" &&
+			symbols=$work/units sampled "$work/units" '_Z6sharedv' || return
+		"$beectl" flame "$work/made.data" --inlines --format folded >"$work/folded" &&
+			grep -q "^prog;shared;call_${i% *}_\[i] " "$work/folded" &&
+			! grep "call_${i#* }" "$work/folded" || { cat "$work/folded"; return 1; }
+	done
+}
+
 check_compressed() {
 	many_made four -gdwarf-4 && is_compressed "$work/four" .debug_{info,abbrev,line,str,loc} &&
 		as_whole four "$work/four" || return
@@ -127,8 +148,9 @@ check_lies() {
 	done
 }
 
-ktap_plan 6
+ktap_plan 7
 ktap_run "functions in namespaces, in types and in other functions" check_places
+with g++ "a function of several units" check_first_unit
 ktap_run "compressed sections" check_compressed
 ktap_run "a compressed debug file" check_debug_file
 with dwz "a compressed file that others share" check_shared

@@ -95,6 +95,23 @@ in_turn() {
 	return "$status"
 }
 
+# What a callback loses for want of memory its process has again within two seconds of samples.
+in_callbacks() {
+	local status
+
+	guest_insmod || return 1
+	log_to heal
+	faults 0 -1 $((0xffffffffa0000000)) $((0xffffffffff000000)) 2
+	"$TESTS/heal_test" faults >"$WORK/heal"
+	status=$?
+	faults 0 -1 0 0 0
+	log_end
+	sed -n 's/^\(not \)\{0,1\}ok [0-9]* /# \1/p' "$WORK/heal" >&3
+	[ "$status" -eq 0 ] || cat "$WORK/heal"
+	rmmod beeunwind
+	return "$status"
+}
+
 # load_once N [HOOKS]: load the module while the Nth allocation fails.  Sets error (an errno, or 0)
 # and left, how many more allocations had to succeed before the one to fail (0: it has failed).
 # With HOOKS: so many functions must be hooked if the module was loaded, and none if it was refused.
@@ -237,14 +254,15 @@ each_place() {
 
 no_complaint() {
 	dmesg >"$WORK/last.log"
-	! grep -E 'BUG:|WARNING:|KASAN|UBSAN|INFO:|ODEBUG|refcount_t' "$WORK"/{turn,load,last}.log
+	! grep -E 'BUG:|WARNING:|KASAN|UBSAN|INFO:|ODEBUG|refcount_t' "$WORK"/{turn,heal,load,last}.log
 }
 
 exec 3>&1
 [ -e /proc/self/fail-nth ] || ktap_skip_all "this kernel has no fault injection"
 set_up
-ktap_plan 4
+ktap_plan 5
 ktap_run "each allocation of each request and callback fails in turn" in_turn
+ktap_run "what a callback loses comes back with samples" in_callbacks
 ktap_run "whatever loading allocates fails" while_loading
 ktap_run "every place that allocates has failed" each_place
 ktap_run "nothing of that upset the kernel" no_complaint

@@ -1,15 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzz the reader of JIT code in a process's memory.  The input is that memory: its first bytes are
- * the descriptor, and all addresses are offsets in it.
+ * Fuzz the reader of JIT code in a process's memory, which changes meanwhile.  The input says which
+ * byte changes and when (struct change); then comes that memory: its first bytes are the descriptor,
+ * and all addresses are offsets in it.
  */
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* Reads of memory go through changing_read_at(). */
+#define io_read_at changing_read_at
+#include "memory.c"
 #include "jit_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/**
+ * struct change - of the memory
+ * @flip: bits of a byte; 0: nothing changes
+ * @read: so many reads come before
+ * @offset: of the byte
+ */
+struct change {
+	uint8_t		flip;
+	uint8_t		read;
+	uint16_t	offset;
+};
+
+static struct change change;
+static unsigned int reads;
+
+ssize_t changing_read_at(int fd, void *to, size_t size, off_t offset)
+{
+	uint8_t byte;
+
+	if (reads++ == change.read && pread(fd, &byte, 1, change.offset) == 1) {
+		byte ^= change.flip;
+		if (pwrite(fd, &byte, 1, change.offset) != 1)
+			abort();
+	}
+	return pread(fd, to, size, offset);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -19,6 +52,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct compile_result result;
 	struct bee_error error;
 
+	if (size < sizeof(change))
+		return -1;
+	memcpy(&change, data, sizeof(change));
+	data += sizeof(change);
+	size -= sizeof(change);
+	reads = 0;
 	if (fd < 0)
 		fd = memfd_create("memory", MFD_CLOEXEC);
 	memory.fd = fd;
@@ -30,8 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			compile_result_free(&result);
 		}
 		memory.left = 1u << 20;
-		if (jit_objects_read(&memory, 0, &again, &error) ||
-		    !jit_objects_are_same(&objects, &again))
+		if ((jit_objects_read(&memory, 0, &again, &error) ||
+		     !jit_objects_are_same(&objects, &again)) && !change.flip)
 			abort();
 	}
 	jit_objects_free(&objects);

@@ -35,8 +35,9 @@ for kind in 0 1 2 3 4 5; do
 	printf '%b' "\\x0$kind"'\x08\0\x02\0\x01\0\0\0\x0c\0\x03\0\1\2\3\4\5\6\7\10\x14\0\x07\x80\x0c\0\x02\0abcdefgh\0\0\0\0\x08\0\x05\0a.b\0' \
 		>"$1/nl/$kind"
 done
-# A descriptor at 0, its entry at 32, the object at 64, its CFI at 0x200, its code at 0x400.
-/usr/bin/python3 - "$1/jit/made" <<-'END' || exit
+# What changes: nothing, or a byte of the CFI before the eleventh read.  A descriptor at 0, its entry at
+# 32, the object at 64, its CFI at 0x200, its code at 0x400.
+/usr/bin/python3 - "$1/jit" <<-'END' || exit
 	import struct, sys
 	def section(name, kind, flags, addr, offset, size):
 	    return struct.pack("<IIQQQQIIQQ", name, kind, flags, addr, offset, size, 0, 0, 0, 0)
@@ -49,8 +50,9 @@ done
 	    b"\x14\0\0\0\x1c\0\0\0\xe0\1\0\0\x20\0\0\0\0\x44\x0e\x18\0\0\0\0\0\0\0\0"
 	memory = struct.pack("<IIQQQ", 1, 0, 0, 32, 0) + struct.pack("<QQQQ", 0, 0, 64, len(elf)) + elf
 	memory = memory.ljust(0x200, b"\0") + frames
-	with open(sys.argv[1], "wb") as file:
-	    file.write(memory.ljust(0x400, b"\0") + b"\x90" * 32)
+	for name, change in ("still", bytes(4)), ("changing", b"\x08\x0a\x2b\x02"):
+	    with open(f"{sys.argv[1]}/{name}", "wb") as file:
+	        file.write(change + memory.ljust(0x400, b"\0") + b"\x90" * 32)
 END
 # A file whose text has a hole, in lines, and its headers.
 /usr/bin/python3 - "$1/maps/hole" <<-'END' || exit

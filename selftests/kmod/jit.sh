@@ -22,6 +22,27 @@ sys.exit(not (got["samples"] >= 100 and int(sys.argv[1]) <= percent <= int(sys.a
 		"$2" "$3" <"$WORK/$1.judged"
 }
 
+MARKS="id == 110"	# getppid()
+
+# known_stacks PROGRAM: all its marks have the stacks that it prints.  "served PROGRAM READY GO" does
+# what it asks for through two fifos, and says in the file loads what fails
+known_stacks() {
+	local server status=0
+
+	mkfifo "$WORK/ready" "$WORK/go"
+	served "$1" "$WORK/ready" "$WORK/go" &
+	server=$!
+	perf record -q -N -B -e raw_syscalls:sys_enter --filter "$MARKS" -c 1 -g \
+		-o "$WORK/known.data" setarch -R "$TESTS/$1" "$WORK/ready" "$WORK/go" \
+		>"$WORK/known.said" || status=1
+	kill "$server"
+	rm "$WORK/ready" "$WORK/go"
+	cat "$WORK/loads"
+	! grep -q '^[lu]: status' "$WORK/loads" && [ "$status" = 0 ] &&
+		/usr/bin/python3 "$TREE/selftests/kmod/walk/check.py" "$WORK/known.data" "$1" \
+			"$WORK/known.said"
+}
+
 runs_code() {
 	grep -q "r-xp 00000000 00:00 0 *$" "/proc/$1/maps"
 }
@@ -74,4 +95,11 @@ with open(f"/proc/{sys.argv[1]}/maps") as maps:
     bare = {int(l.split("-")[0], 16) for l in maps if " 00:00 0 " in l and l[-2] == " "}
 sys.exit(not any(r["loaded"] and sys.argv[2] in r["path"] and int(r["start"], 16) in bare
                  for r in ranges))' "$1" "$2"
+}
+
+# owned: print the number of tables of code in memory
+owned() {
+	"$BEECTL" status --json --files | /usr/bin/python3 -c '
+import json, sys
+print(sum(1 for file in json.load(sys.stdin)["files"] if file.get("owner")))'
 }

@@ -397,7 +397,7 @@ static void test_tables(void)
 
 	ksft_test_result(again == table, "a table is kept once\n");
 	ok = netlink_table_del(g.nl, table, false, &g.error) && g.error.code == EBUSY &&
-	     strstr(g.error.text, "used by");
+	     strstr(g.error.text, "mappings");
 	ksft_test_result(ok, "a table in use is not deleted\n");
 	ok = netlink_table_del(g.nl, 0x7fffffff, true, &g.error) && g.error.code == ENOENT;
 	ksft_test_result(ok, "an unknown table is not deleted\n");
@@ -564,6 +564,33 @@ static void test_one_file(void)
 	close(other);
 }
 
+/* What says how complete stacks are; nothing has been sampled here. */
+static void test_counts(void)
+{
+	struct netlink_files files;
+	struct netlink_procs procs;
+	struct netlink_proc proc;
+	struct netlink_file file;
+	size_t i;
+	bool ok;
+
+	guest_get_proc(&g, target, &proc);
+	ok = proc.ranges.count && !netlink_procs_get_counts(g.nl, &procs, &g.error);
+	for (i = 0; ok && i < procs.count && procs.proc[i].cookie != proc.cookie; i++)
+		;
+	ok = ok && i < procs.count && procs.proc[i].pid == (uint32_t)target &&
+	     procs.proc[i].nranges == proc.ranges.count && !procs.proc[i].ranges.count;
+	ksft_test_result(ok, "a process without its ranges\n");
+	netlink_procs_free(&procs);
+	ranges_free(&proc.ranges);
+	ok = !netlink_files_get_counts(g.nl, &files, &g.error) && !netlink_files_find(&files, table);
+	netlink_files_free(&files);
+	ksft_test_result(ok && !netlink_file_get_id(g.nl, table, &file, &g.error) && file.loaded,
+			 "a file in which no walk has ended is left out\n");
+	ksft_test_result(netlink_file_get_id(g.nl, 0x7fffffff, &file, &g.error) &&
+			 g.error.code == ENOENT, "a file by an id that there is not\n");
+}
+
 /* As user nobody, over a connection of its own.  Return: number of requests not refused. */
 static int unprivileged(void)
 {
@@ -656,7 +683,7 @@ int main(void)
 	struct netlink_info start;
 
 	ksft_print_header();
-	ksft_set_plan(58);
+	ksft_set_plan(61);
 	guest_open(&g);
 	guest_info(&g, &start);
 	target = guest_spawn(NULL, NULL);
@@ -673,6 +700,7 @@ int main(void)
 	test_hook();
 	test_holds();
 	test_one_file();
+	test_counts();
 	test_unprivileged();
 
 	guest_reap(target);

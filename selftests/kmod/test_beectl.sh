@@ -87,6 +87,41 @@ deleted_program() {
 	return 1
 }
 
+# copied_up COMMAND...: a program of an overlayfs runs, is changed, so that overlayfs copies it, and
+# runs again: two files of one name.  "load" opens both.  COMMAND runs a script of its arguments.
+copied_up() {
+	local pids=() status=0
+	rm -rf "$WORK/pids" "$WORK/copied" && mkdir "$WORK/copied" && cat >"$WORK/twice" <<-'END' || return 1
+		mount -t tmpfs none "$1" && cd "$1" && mkdir lower upper work over &&
+			cp /usr/bin/perl lower/twice &&
+			mount -t overlay -o "lowerdir=$1/lower,upperdir=$1/upper,workdir=$1/work" overlay over ||
+			exit
+		over/twice -e 'sleep 1000' &
+		first=$!
+		until grep -q twice "/proc/$first/maps"; do sleep 0.1; done
+		chmod 700 over/twice
+		over/twice -e 'sleep 1000' &
+		until grep -q twice "/proc/$!/maps"; do sleep 0.1; done
+		echo "$first $!" >"$2"
+		wait
+		cd / && umount "$1/over" "$1"
+	END
+	"$@" bash "$WORK/twice" "$WORK/copied" "$WORK/pids" &
+	guest_wait test -s "$WORK/pids" || return 1
+	read -ra pids <"$WORK/pids"
+	"$BEECTL" load "${pids[@]}" >"$WORK/out" 2>&1 && "$BEECTL" status --files --json >"$WORK/json" &&
+		/usr/bin/python3 -c '
+import json, sys
+both = [f for f in json.load(open(sys.argv[1]))["files"]
+        if f["users"] and f["path"].endswith("/over/twice")]
+assert [f["loaded"] for f in both] == [True, True], both' "$WORK/json" || status=1
+	[ "$status" -eq 0 ] || cat "$WORK/out"
+	"$BEECTL" unload "${pids[@]}"
+	kill "${pids[@]}"
+	wait %%
+	return "$status"
+}
+
 # A program whose main thread has ended: /proc/PID/maps of its pid is empty.
 headless_program() {
 	local pid status=1
@@ -257,7 +292,7 @@ mkdir -m 700 "$BEEUNWIND_CACHE"
 target=$!
 guest_wait grep -q perl "/proc/$target/maps"
 
-ktap_plan 25
+ktap_plan 27
 ktap_run "without the module: how to load it" fails 1 "modprobe .*insmod .*dmesg" load "$target"
 guest_insmod
 ktap_run "not root" not_root
@@ -274,6 +309,8 @@ ktap_run "unload of a process that is not loaded" fails 1 "not \(managed\|loaded
 ktap_run "tables come from the cache" kept_by_the_cache
 ktap_run "a damaged cache file is rebuilt" corrupt_cache_is_rebuilt
 ktap_run "a deleted program is loaded all the same" deleted_program
+ktap_run "a program of which overlayfs has made a copy, and the copy" copied_up
+ktap_run "both in a mount namespace of their own" copied_up unshare -m
 ktap_run "a process whose first thread has ended as well" headless_program
 ktap_run "tables that were made before they were needed" prewarmed
 ktap_run "tables that are not exact say so, and are not kept" inexact

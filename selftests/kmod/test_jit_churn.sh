@@ -11,7 +11,6 @@
 # shellcheck source=selftests/kmod/jit.sh
 . "$(dirname "$0")/jit.sh"
 
-MARKS="id == 110"
 objects=${BEE_JIT_OBJECTS:-2000}
 every=$((objects < 10000 ? 200 : objects / 20))	# of so many pieces one stays until it has a table
 export BEEUNWIND_CACHE=$WORK/cache
@@ -92,13 +91,6 @@ right() {
 	sys.exit(not (set(seen) == {"whole", "cut"} and seen["whole"] >= kept and
 	              seen["whole"] + seen["cut"] >= objects))
 	END
-}
-
-# Tables of code in memory.
-owned() {
-	"$BEECTL" status --json --files | /usr/bin/python3 -c '
-import json, sys
-print(sum(1 for file in json.load(sys.stdin)["files"] if file.get("owner")))'
 }
 
 # used: bytes of the module, but those of files that are on disk, when no process is left but those

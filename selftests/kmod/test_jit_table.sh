@@ -4,8 +4,8 @@
 # timeout: 900
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
-
-MARKS="id == 110"
+# shellcheck source=selftests/kmod/jit.sh
+. "$(dirname "$0")/jit.sh"
 
 # shown PROGRAM PID: status tells of the table of code in memory, and whose it is
 shown() {
@@ -51,23 +51,7 @@ served() {
 	done
 }
 
-# known_stacks: all marks of walk_registered have the stacks that it prints
-known_stacks() {
-	local server status=0
-
-	mkfifo "$WORK/ready" "$WORK/go"
-	served walk_registered "$WORK/ready" "$WORK/go" &
-	server=$!
-	perf record -q -N -B -e raw_syscalls:sys_enter --filter "$MARKS" -c 1 -g \
-		-o "$WORK/known.data" setarch -R "$TESTS/walk_registered" "$WORK/ready" "$WORK/go" \
-		>"$WORK/known.said" || status=1
-	kill "$server"
-	cat "$WORK/loads"
-	! grep -q '^[lu]: status' "$WORK/loads" && [ "$status" = 0 ] && /usr/bin/python3 "$TREE/selftests/kmod/walk/check.py" "$WORK/known.data" \
-		walk_registered "$WORK/known.said"
-}
-
 guest_insmod || exit 1
 ktap_plan 1
-ktap_run "known stacks through registered code" known_stacks
+ktap_run "known stacks through registered code" known_stacks walk_registered
 ktap_finish

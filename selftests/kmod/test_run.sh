@@ -20,13 +20,12 @@ status_is() {
 # complete_from_the_start PERCENT COMMAND...: at least PERCENT of the command's samples are
 # complete; the rest may be in code without CFI.  --comm: perf knows a command by its name from the
 # exec on.  --no-exec leaves out samples in the rest of the exec, whose user registers are those of
-# the program before it.  Functions are bound at the start: python3 would spend 1 % of its time in
-# ld.so's resolver, which keeps its CFA in rbx.
+# the program before it.
 complete_from_the_start() {
 	local name percent=$1
 	shift
 	name=$(basename "$1")
-	LD_BIND_NOW=1 perf record -q -N -B -e cpu-clock -F 4999 -g -o "$WORK/run.data" \
+	perf record -q -N -B -e cpu-clock -F 4999 -g -o "$WORK/run.data" \
 		"$BEECTL" run -- "$@" >/dev/null || return 1
 	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge --no-exec --comm "$name" "$WORK/run.data" \
 		>"$WORK/judged" || return 1

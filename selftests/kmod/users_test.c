@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The reverse map: which processes have a file mapped, and who is told when its table is removed. */
+/*
+ * The reverse map: which processes have a file mapped, and who is told when its table is removed.
+ *
+ *	users_test		the tests
+ *	users_test bench N...	times of requests about a file that N processes have mapped, each
+ *				with a map of its own, and what other requests wait meanwhile
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -9,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "events.h"
@@ -282,16 +290,141 @@ static void test_kill(void)
 	close(other);
 }
 
-int main(void)
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return 1e3 * t.tv_sec + t.tv_nsec / 1e6;
+}
+
+static void bench_list(uint32_t id, size_t n)
+{
+	struct netlink_procs users;
+
+	if (netlink_procs_get_users(g.nl, id, &users, &g.error) || users.count != n)
+		guest_die("proc-get of a file", g.error.text);
+	netlink_procs_free(&users);
+}
+
+static void bench_kill(uint32_t id, size_t n)
+{
+	uint32_t procs;
+
+	if (netlink_table_kill(g.nl, id, &procs, &g.error) || procs != n)
+		guest_die("table-del", g.error.text);
+}
+
+static void bench_set(int table, uint32_t id)
+{
+	if (netlink_table_set(g.nl, table, id, &g.error))
+		guest_die("table-add", g.error.text);
+}
+
+/* A process that lists the users again and again, until it is killed. */
+static pid_t bench_start_lister(uint32_t id, size_t n)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	guest_open(&g);
+	for (;;)
+		bench_list(id, n);
+}
+
+/* The longest of some requests, in ms. */
+static double bench_info(int rounds)
+{
+	struct netlink_info info;
+	double longest = 0, begin;
+
+	while (rounds--) {
+		begin = now_ms();
+		guest_info(&g, &info);
+		begin = now_ms() - begin;
+		longest = begin > longest ? begin : longest;
+	}
+	return longest;
+}
+
+/* Another mapping of its own makes the map of a forked process its own. */
+static void map_more(void *arg)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	(void)arg;
+}
+
+static void bench(size_t n)
+{
+	int table = guest_table_fd(ONE), other = guest_table_fd("/bin/true");
+	double begin, listed, killed, set, replaced, alone, beside;
+	pid_t *pid = calloc(n, sizeof(*pid)), lister;
+	struct netlink_info before, after;
+	void *p = map_one(1);
+	uint32_t id = id_of_one();
+	size_t i;
+
+	guest_info_at_rest(&g, &before);
+	for (i = 0; i < n; i++)
+		pid[i] = guest_spawn(map_more, NULL);
+	guest_info_at_rest(&g, &after);
+	begin = now_ms();
+	bench_list(id, n + 1);
+	listed = now_ms() - begin;
+	bench_set(table, id);
+	begin = now_ms();
+	bench_kill(id, n + 1);
+	killed = now_ms() - begin;
+	begin = now_ms();
+	bench_set(table, id);
+	set = now_ms() - begin;
+	begin = now_ms();
+	bench_set(other, id);
+	replaced = now_ms() - begin;
+	alone = bench_info(200);
+	lister = bench_start_lister(id, n + 1);
+	beside = bench_info(200);
+	kill(lister, SIGKILL);
+	waitpid(lister, NULL, 0);
+	printf("%zu processes: list %.2f, remove %.2f, set %.2f, replace %.2f ms; info-get at most %.2f, while another lists %.2f ms; a process more is %.0f bytes for %.1f ranges\n",
+	       n, listed, killed, set, replaced, alone, beside,
+	       (double)(after.range_bytes - before.range_bytes) / n,
+	       (double)(after.ranges - before.ranges) / n);
+	fflush(stdout);
+	for (i = 0; i < n; i++)
+		kill(pid[i], SIGKILL);
+	for (i = 0; i < n; i++)
+		waitpid(pid[i], NULL, 0);
+	bench_kill(id, 1);
+	munmap(p, PAGE);
+	free(pid);
+	close(table);
+	close(other);
+}
+
+int main(int argc, char **argv)
 {
 	struct netlink_info start;
+	int i;
 
-	ksft_print_header();
-	ksft_set_plan(16);
+	if (argc == 1) {
+		ksft_print_header();
+		ksft_set_plan(16);
+	}
 	if (system("rm -rf " DIR " && mkdir " DIR " && cp -L " LIB " " ONE))
 		guest_die(DIR, "cannot be made");
 	guest_open(&g);
 	guest_add(&g, getpid());
+	if (argc > 2 && !strcmp(argv[1], "bench")) {
+		for (i = 2; i < argc; i++)
+			bench(strtoul(argv[i], NULL, 10));
+		return 0;
+	}
 	guest_info_at_rest(&g, &start);
 	test_fork();
 	test_random();

@@ -3,8 +3,9 @@
 import struct
 
 ATTR_SIZE = 136
-# IP, TID, TIME, CALLCHAIN, PERIOD, IDENTIFIER
-SAMPLE_TYPE = 1 | 2 | 4 | 32 | 256 | 1 << 16
+# IP, TID, TIME, PERIOD, IDENTIFIER
+SAMPLE_TYPE = 1 | 2 | 4 | 256 | 1 << 16
+SAMPLE_CALLCHAIN = 32
 USER, KERNEL, DEFERRED = (1 << 64) - 512, (1 << 64) - 128, (1 << 64) - 640
 
 
@@ -16,8 +17,9 @@ def text(string, align=8):
 class Recording:
     """Records in the order of their times."""
 
-    def __init__(self, events=1):
+    def __init__(self, events=1, chains=True):
         self.events = events
+        self.chains = chains
         self.records = []
         self.time = 1
 
@@ -46,8 +48,9 @@ class Recording:
     def sample(self, pid, chain, event=1, period=1):
         """chain: ips and USER or KERNEL, the innermost first"""
         self.time += 1
-        body = struct.pack("<QQIIQQQ", event, chain[1], pid, pid, self.time, period, len(chain))
-        body += b"".join(struct.pack("<Q", ip) for ip in chain)
+        body = struct.pack("<QQIIQQ", event, chain[1], pid, pid, self.time, period)
+        if self.chains:
+            body += struct.pack(f"<{len(chain) + 1}Q", len(chain), *chain)
         self.records.append(struct.pack("<IHH", 9, 2, 8 + len(body)) + body)
 
     def user_stack(self, pid, cookie, chain):
@@ -58,7 +61,7 @@ class Recording:
         self.records.append(struct.pack("<IHH", 68, 0, 8))
 
     def write(self, path):
-        attr = struct.pack("<IIQQQQQ", 1, ATTR_SIZE, 0, 1, SAMPLE_TYPE, 0, 1 << 18)
+        attr = struct.pack("<IIQQQQQ", 1, ATTR_SIZE, 0, 1, SAMPLE_TYPE | SAMPLE_CALLCHAIN * self.chains, 0, 1 << 18)
         attr = attr.ljust(ATTR_SIZE, b"\0")
         attrs, ids = self.events * (ATTR_SIZE + 16), 8 * self.events
         start = 104 + attrs + ids

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Callers at every instruction of the programs in selftests/fixtures/programs, found with our
 # tables and our step and compared with the calls, returns and signals that were executed.  In a
-# guest (BEE_KO is set), where ptrace is slow, only some programs.  BEE_ORACLE=full: all of them.
+# guest (BEE_KO is set), where ptrace is slow, only some programs.  BEE_ORACLE=full: all of them, and
+# hand-written assembly of libraries.
 # timeout: 900
 set -euo pipefail
 
@@ -33,6 +34,11 @@ covered() {
 	return 1
 }
 
+# no_library ARGUMENT...: the fixture "assembly" says so
+no_library() {
+	"$step" --from-trap --limit 1 "$programs/assembly" "$@" 2>/dev/null | grep -q 'wait status 0x4d00$'
+}
+
 # The fixtures that can be built and are wanted; in a guest they are built already.
 if [ -z "${BEE_KO:-}" ]; then
 	make -s --no-print-directory -C "$here/oracle" >/dev/null
@@ -56,7 +62,15 @@ status=0
 "$step" --limit 1 true >/dev/null 2>&1 || status=$?
 [ "$status" -ne 2 ] || ktap_skip_all "no ptrace here"
 
-ktap_plan $((${#built[@]} + 2))
+libraries=()
+if [ "${BEE_ORACLE:-quick}" = full ] && [ -z "${BEE_KO:-}" ]; then
+	libraries=(gmp crypto x264 swscale blas dav1d)
+	gcc -O2 -o "$programs/assembly" "$tree/selftests/fixtures/programs/assembly.c"
+	ffmpeg -v error -y -f lavfi -i testsrc2=s=64x64 -frames:v 3 -c:v libaom-av1 -cpu-used 8 \
+		"$programs/assembly.ivf" 2>/dev/null || rm -f "$programs/assembly.ivf"
+fi
+
+ktap_plan $((${#built[@]} + ${#libraries[@]} + 2))
 for name in "${built[@]}"; do
 	case $name in
 	*' # SKIP '*) ktap_skip "${name%% #*}" "${name#* # SKIP }" ;;
@@ -67,6 +81,14 @@ done
 ktap_run "the dynamic linker" covered --limit "$limit" /bin/true
 ktap_run "bash, a shell" \
 	step_all --from-entry --limit "$((limit < 40000 ? limit : 40000))" bash -c 'for i in 1 2 3; do echo $((i * i)); done | cat'
+for name in "${libraries[@]}"; do
+	if no_library "$name" "$programs/assembly.ivf"; then
+		ktap_skip "assembly of $name" "no such library here, or for dav1d no ffmpeg"
+	else
+		ktap_run "assembly of $name" step_all --from-trap --limit 1000000 "$programs/assembly" \
+			"$name" "$programs/assembly.ivf"
+	fi
+done
 ktap_diag "$(awk '{ for (i = 1; i < NF; i++) if ($(i + 1) + 0 == $(i + 1)) { if (!($i in sum)) name[++n] = $i; sum[$i] += $(i + 1) } }
 	END { for (i = 1; i <= n; i++) printf "%s %d ", name[i], sum[name[i]] }' "$totals")"
 ktap_finish

@@ -200,6 +200,20 @@ static int flame_read(struct flame *flame, int fd)
 	return ret;
 }
 
+/* What is there will be shown, but it is hardly what the user wants to see. */
+static void flame_warn_flat(const struct flame *flame)
+{
+	size_t i;
+
+	for (i = 0; flame->profile.is_flat && i < flame->profile.nevents; i++) {
+		if (!flame->profile.event[i].samples)
+			continue;
+		flame_warn(flame->options.input, "it has no callchains, so each stack is one function: "
+			   "record with perf record -g");
+		return;
+	}
+}
+
 static int flame_read_input(struct flame *flame)
 {
 	const char *path = flame->options.input;
@@ -212,7 +226,10 @@ static int flame_read_input(struct flame *flame)
 	progress_end();
 	if (fd != STDIN_FILENO)
 		close(fd);
-	return ret ? message_error("flame", path, flame->error.text) : EXIT_OK;
+	if (ret)
+		return message_error("flame", path, flame->error.text);
+	flame_warn_flat(flame);
+	return EXIT_OK;
 }
 
 /* The event to show: the one that was asked for, or the first that has samples. */

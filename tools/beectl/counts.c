@@ -13,7 +13,8 @@
 /**
  * counts_get() - what the module has counted since it was loaded
  * @nl: the module
- * @counts: filled; counts_free() releases it, after an error as well
+ * @counts: filled, of files only those in which walks have ended or that were announced, of
+ *	processes without ranges; counts_free() releases it, after an error as well
  * @error: filled on failure
  *
  * Return: 0 or -1.
@@ -23,8 +24,8 @@ int counts_get(struct netlink *nl, struct counts *counts, struct bee_error *erro
 	memset(counts, 0, sizeof(*counts));
 	return netlink_info_get(nl, &counts->info, error) ?:
 	       netlink_stats_get(nl, &counts->stats, error) ?:
-	       netlink_files_get(nl, &counts->files, error) ?:
-	       netlink_procs_get(nl, 0, &counts->procs, error);
+	       netlink_files_get_counts(nl, &counts->files, error) ?:
+	       netlink_procs_get_counts(nl, &counts->procs, error);
 }
 
 /** counts_free() - release the memory of counters */

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What beectl flame prints when it writes no file. */
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
+#include "alloc.h"
 #include "flame_summary.h"
 #include "json.h"
 #include "messages.h"
@@ -9,6 +13,7 @@
 #include "text.h"
 
 #define SUMMARY_ROWS	10
+#define SUMMARY_NAME	24	/* bytes of a name that a narrow terminal gets */
 
 /* A share and, for graphs that are compared, how it has changed. */
 static void print_share(const struct graph *graph, u64 value, double change)
@@ -18,32 +23,68 @@ static void print_share(const struct graph *graph, u64 value, double change)
 		printf("%+7.2f ", change);
 }
 
+/* Columns of the terminal that stdout is; none if it is something else. */
+static size_t terminal_columns(void)
+{
+	struct winsize size = { 0 };
+
+	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? size.ws_col : 0;
+}
+
+/* Print a name, in a terminal cut so that it and @where fit into a line.  @before: columns in use. */
+static void print_function(const char *name, const char *where, size_t before)
+{
+	size_t columns = terminal_columns(), used = before + strlen(where), length = strlen(name);
+	size_t room = columns > used + SUMMARY_NAME ? columns - used : SUMMARY_NAME;
+
+	if (!columns || length <= room) {
+		printf("%s%s\n", name, where);
+		return;
+	}
+	/* Not within a character of UTF-8. */
+	for (length = room - 2; length && (name[length] & 0xc0) == 0x80; length--)
+		;
+	printf("%.*s..%s\n", (int)length, name, where);
+}
+
+static void print_name(const struct graph *graph, const struct flame_name *name, size_t before)
+{
+	const char *module = texts_get(graph->texts, name->module);
+	char *text = NULL, *where = NULL;
+	size_t size;
+	FILE *out = alloc_check(open_memstream(&text, &size), 1);
+
+	text_put_name(out, texts_get(graph->texts, name->text));
+	fclose(out);
+	out = alloc_check(open_memstream(&where, &size), 1);
+	if (name->line) {
+		fputc(' ', out);
+		text_put_name(out, texts_get(graph->texts, name->source));
+		fprintf(out, ":%u", name->line);
+	}
+	if (*module && name->kind != FLAME_UNKNOWN) {
+		fputs(" (", out);
+		text_put_name(out, module);
+		fputc(')', out);
+	}
+	fclose(out);
+	print_function(text, where, before);
+	free(text);
+	free(where);
+}
+
 static void print_rows(const struct graph *graph, const char *heading, bool by_total)
 {
-	size_t i, count;
+	size_t i, count, before = graph->is_diff ? 33 : 17;
 	struct summary_row *row = summary_make(graph, by_total, &count);
 	const char *change = graph->is_diff ? " change " : "";
 
 	printf("\n%7s %s%7s %s %s\n", "self", change, "total", change, heading);
 	for (i = 0; i < count && i < SUMMARY_ROWS; i++) {
-		const struct flame_name *name = intern_item(graph->names, row[i].name);
-		const char *module = texts_get(graph->texts, name->module);
-
 		print_share(graph, row[i].self, row[i].self_change);
 		print_share(graph, row[i].total, row[i].total_change);
 		putchar(' ');
-		text_put_name(stdout, texts_get(graph->texts, name->text));
-		if (name->line) {
-			putchar(' ');
-			text_put_name(stdout, texts_get(graph->texts, name->source));
-			printf(":%u", name->line);
-		}
-		if (*module && name->kind != FLAME_UNKNOWN) {
-			fputs(" (", stdout);
-			text_put_name(stdout, module);
-			putchar(')');
-		}
-		putchar('\n');
+		print_name(graph, intern_item(graph->names, row[i].name), before);
 	}
 	free(row);
 }

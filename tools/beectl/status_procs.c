@@ -147,8 +147,8 @@ static void print_proc(const struct netlink_proc *proc)
 
 	manage_process_name(proc->pid, name, sizeof(name));
 	proc_share(proc, share, sizeof(share));
-	printf("%8u %12llu %8s %8zu  ", proc->pid, (ull)stops_sum(proc->stop), share,
-	       proc->ranges.count);
+	printf("%8u %12llu %8s %8u  ", proc->pid, (ull)stops_sum(proc->stop), share,
+	       proc->nranges);
 	text_put_name(stdout, name);
 	if (proc_incomplete(proc))
 		putchar(' ');
@@ -164,7 +164,7 @@ static void json_proc(struct json_object *object, const struct netlink_proc *pro
 	json_add_uint(object, "pid", proc->pid);
 	json_add_string(object, "name", name);
 	json_add_uint(object, "cookie", proc->cookie);
-	json_add_uint(object, "ranges", proc->ranges.count);
+	json_add_uint(object, "ranges", proc->nranges);
 	json_walks(object, proc);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "manage.h"
 #include "messages.h"
 #include "table_users.h"
@@ -14,27 +15,25 @@
 
 typedef unsigned long long ull;
 
-/* The file that can be opened under this name, if the module knows it.  Return: its id, or 0. */
-static uint32_t find_open(struct netlink *nl, const char *path)
+/* The file that can be opened under this name.  Return: whether the module knows it. */
+static bool find_open(struct netlink *nl, const char *path, struct netlink_file *file)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct netlink_file file;
 	struct bee_error error;
-	uint32_t id = 0;
+	bool known;
 
 	if (fd < 0)
-		return 0;
-	if (!netlink_file_get(nl, fd, &file, &error) && (file.users || file.loaded))
-		id = file.id;
+		return false;
+	known = !netlink_file_get(nl, fd, file, &error) && (file->users || file->loaded);
 	close(fd);
-	return id;
+	return known;
 }
 
 /**
  * table_users_find() - the files that a word of the command line means
  * @nl: the connection
  * @word: a path; or if nothing that the module knows is there, a name as it shows them, say of a
- *	file that was replaced since or is in a container
+ *	file that was replaced since or is in a container.  Only then all files are asked for
  * @files: filled with one or more; netlink_files_free() releases it, after an error as well
  * @error: filled on failure
  *
@@ -43,13 +42,19 @@ static uint32_t find_open(struct netlink *nl, const char *path)
 int table_users_find(struct netlink *nl, const char *word, struct netlink_files *files,
 		     struct bee_error *error)
 {
-	uint32_t id = find_open(nl, word);
+	struct netlink_file file;
 	size_t i, count = 0;
 
+	memset(files, 0, sizeof(*files));
+	if (find_open(nl, word, &file)) {
+		files->file = alloc_room(NULL, 0, &files->room, sizeof(file));
+		files->file[files->count++] = file;
+		return 0;
+	}
 	if (netlink_files_get(nl, files, error))
 		return -1;
 	for (i = 0; i < files->count; i++)
-		if (id ? files->file[i].id == id : !strcmp(files->file[i].name, word))
+		if (!strcmp(files->file[i].name, word))
 			files->file[count++] = files->file[i];
 	files->count = count;
 	if (count)

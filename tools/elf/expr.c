@@ -7,6 +7,7 @@
 #include "expr.h"
 
 #define EXPR_MAX_STACK	8
+#define EXPR_RIP	16	/* its DWARF number (x86-64 psABI 1.0, figure 3.36) */
 #define EXPR_MAX_SIZE	128	/* bytes; each row of an FDE evaluates them again */
 
 struct expr_stack {
@@ -30,6 +31,8 @@ static void expr_push(struct expr_stack *s, u8 kind, u64 reg, u64 off)
 
 static void expr_push_reg(struct expr_stack *s, u64 reg, s64 off)
 {
+	if (reg == EXPR_RIP)
+		return expr_push(s, EXPR_IP, 0, off);
 	if (reg >= __BEE_REG_MAX)
 		return expr_give_up(s);
 	expr_push(s, EXPR_REG, reg, off);

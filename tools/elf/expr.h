@@ -15,6 +15,7 @@
  * @EXPR_REG: reg + off, or reg + 8 * index + off
  * @EXPR_DEREF: \*(reg + off) + add, or \*(reg + 8 * index + off) + add
  * @EXPR_DEREF2: \*(\*(reg + off) + mid) + add
+ * @EXPR_IP: ip + off
  * @EXPR_SCALED: 8 * reg + off; only within an expression
  */
 enum expr_kind {
@@ -22,13 +23,14 @@ enum expr_kind {
 	EXPR_REG,
 	EXPR_DEREF,
 	EXPR_DEREF2,
+	EXPR_IP,
 	EXPR_SCALED,
 };
 
 /**
  * struct expr_value - the value of an expression, in symbols
  * @kind: enum expr_kind
- * @reg: DWARF number of a GPR, or EXPR_REG_CFA; 0 for a constant
+ * @reg: DWARF number of a GPR, or EXPR_REG_CFA; 0 for EXPR_CONST and EXPR_IP
  * @indexed: there is an @index
  * @index: DWARF number of a GPR; 0 if there is none
  * @off: bytes added before any load, modulo 2^64; of EXPR_CONST, the value

@@ -257,8 +257,12 @@ static void collector_finish(struct collector *collector)
 	profile->throttled = data->throttled;
 	profile->unfinished = data->unfinished;
 	profile->nevents = 0;
-	for (i = 0; i < data->nevents; i++)
+	profile->is_flat = true;
+	for (i = 0; i < data->nevents; i++) {
 		profile_add_event(profile, data->event[i].name, collector->samples[i]);
+		if (collector->samples[i] && data->event[i].sample_type & PERF_SAMPLE_CALLCHAIN)
+			profile->is_flat = false;
+	}
 	for (i = 0; i < profile->files.count; i++) {
 		struct profile_file *file = profile_file(profile, i);
 		const struct perfdata_build_id *build_id;

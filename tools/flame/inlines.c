@@ -30,12 +30,14 @@ enum reach {
 	REACHES,
 };
 
-/* What is being read.  @first_call: number of the first call that is found in this step */
+#define UNIT_NONE	-1
+
+/* What is being read.  @number: the addresses of @inlines that are looked for have it as their unit */
 struct unit {
 	struct inlines	*inlines;
 	Dwarf_Files	*files;
 	enum reach	 reach;
-	int		 first_call;
+	int		 number;
 };
 
 /* Index of the first address that is not below @pc. */
@@ -45,11 +47,11 @@ static size_t inlines_index(const struct inlines *inlines, u64 pc)
 }
 
 /*
- * Does a DIE have any of the addresses?  @of gets @value for each of them.  Most DIEs are
- * declarations: that they have no addresses is known by the names of their attributes, and looking
- * at these is much less work than reading them.
+ * Does a DIE have any of the addresses that are now @unit's?  @of gets @value for each of them.  Most
+ * DIEs are declarations: that they have no addresses is known by the names of their attributes, and
+ * looking at these is much less work than reading them.
  */
-static bool die_covers(struct inlines *inlines, Dwarf_Die *die, int *of, int value)
+static bool die_covers(struct inlines *inlines, Dwarf_Die *die, int unit, int *of, int value)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t offset = 0;
@@ -62,8 +64,10 @@ static bool die_covers(struct inlines *inlines, Dwarf_Die *die, int *of, int val
 		inlines->budget--;
 		at = inlines_index(inlines, start);
 		for (; inlines->budget && at < inlines->count && inlines->pc[at] < end; at++) {
-			covers = true;
 			inlines->budget--;
+			if (inlines->unit[at] != unit)
+				continue;
+			covers = true;
 			of[at] = value;
 		}
 	}
@@ -120,7 +124,7 @@ static void unit_read_die(struct unit *unit, Dwarf_Die *die, int caller, unsigne
 	case DW_TAG_inlined_subroutine:
 		if (inlines->calls == INLINES_MAX_CALLS)
 			return;
-		if (die_covers(inlines, die, inlines->innermost, call)) {
+		if (die_covers(inlines, die, unit->number, inlines->innermost, call)) {
 			unit_add_call(unit, die, caller);
 			caller = call;
 		} else if (unit->reach < REACH_FUNCTIONS || dwarf_tag(die) != DW_TAG_subprogram) {
@@ -185,41 +189,65 @@ static void unit_read_lines(struct inlines *inlines, Dwarf_Die *die, int unit)
 	}
 }
 
-/* Was an address of this unit found in no function of this unit? */
-static bool unit_lacks_function(const struct unit *unit, int number)
+/* Was an address of this unit found in none of its functions? */
+static bool unit_lacks_function(const struct unit *unit)
 {
 	const struct inlines *inlines = unit->inlines;
 	size_t i;
 
 	for (i = 0; i < inlines->count; i++)
-		if (inlines->unit[i] == number && inlines->innermost[i] < unit->first_call)
+		if (inlines->unit[i] == unit->number && inlines->innermost[i] < 0)
 			return true;
 	return false;
 }
 
+/* Leave addresses that are in none of its functions to the units that come later. */
+static void unit_release(const struct unit *unit)
+{
+	struct inlines *inlines = unit->inlines;
+	size_t i;
+
+	for (i = 0; i < inlines->count; i++)
+		if (inlines->unit[i] == unit->number && inlines->innermost[i] < 0)
+			inlines->unit[i] = UNIT_NONE;
+}
+
+/*
+ * Take over those addresses of a unit that no earlier one has.  Each unit with a copy of an inline
+ * function says that the one copy in the file is its own; that copy is the first unit's, as linkers
+ * keep the first one that they meet.
+ */
+static bool unit_claim(struct unit *unit, Dwarf_Die *die)
+{
+	struct inlines *inlines = unit->inlines;
+	size_t i;
+
+	if (dwarf_hasattr(die, DW_AT_ranges) || dwarf_hasattr(die, DW_AT_low_pc))
+		return die_covers(inlines, die, UNIT_NONE, inlines->unit, unit->number);
+	/* A unit that does not say what it covers may cover anything. */
+	for (i = 0; i < inlines->count; i++)
+		if (inlines->unit[i] == UNIT_NONE)
+			inlines->unit[i] = unit->number;
+	return true;
+}
+
 static void unit_read(struct inlines *inlines, Dwarf_Die *die, int number)
 {
-	struct unit unit = { .inlines = inlines };
+	struct unit unit = { .inlines = inlines, .number = number };
 	Dwarf_Attribute attribute;
-	size_t nfiles, i;
+	size_t nfiles;
 
-	if (dwarf_hasattr(die, DW_AT_ranges) || dwarf_hasattr(die, DW_AT_low_pc)) {
-		if (!die_covers(inlines, die, inlines->unit, number))
-			return;
-	} else {
-		/* A unit that does not say what it covers may cover anything. */
-		for (i = 0; i < inlines->count; i++)
-			inlines->unit[i] = number;
-	}
+	if (!unit_claim(&unit, die))
+		return;
 	if (inlines->lines && dwarf_attr(die, DW_AT_stmt_list, &attribute) &&
 	    dwarf_getsrcfiles(die, &unit.files, &nfiles))
 		unit.files = NULL;
 	do {
-		unit.first_call = inlines->calls;
 		unit_read_children(&unit, die, -1, 0);
-	} while (unit_lacks_function(&unit, number) && ++unit.reach < REACHES);
+	} while (unit_lacks_function(&unit) && ++unit.reach < REACHES);
 	if (inlines->lines)
 		unit_read_lines(inlines, die, number);
+	unit_release(&unit);
 }
 
 /**
@@ -245,8 +273,10 @@ void inlines_find(struct inlines *inlines, Dwarf *dwarf, const u64 *pc, size_t c
 	inlines->source = alloc_zero(count + 1, sizeof(*inlines->source));
 	inlines->line = alloc_zero(count + 1, sizeof(*inlines->line));
 	inlines->unit = alloc_array(NULL, count + 1, sizeof(*inlines->unit));
-	for (i = 0; i < count; i++)
-		inlines->innermost[i] = inlines->unit[i] = -1;
+	for (i = 0; i < count; i++) {
+		inlines->innermost[i] = -1;
+		inlines->unit[i] = UNIT_NONE;
+	}
 	while (!dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, &sub))
 		if (type == DW_UT_compile || type == DW_UT_skeleton)
 			unit_read(inlines, type == DW_UT_skeleton && sub.addr ? &sub : &die, units++);

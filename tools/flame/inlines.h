@@ -28,7 +28,7 @@ struct inline_call {
  * @count: number of them
  * @lines: source files and lines are wanted; otherwise there are none
  * @innermost: for each address, index of its innermost call; -1 if there is none
- * @unit: for each address, number of the last unit that covers it; -1 if there is none
+ * @unit: for each address, number of the unit that it belongs to; -1 if there is none
  * @source: for each address, its source file; NULL if not known
  * @line: for each address, its line; 0 if not known
  * @call: calls

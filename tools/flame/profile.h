@@ -98,6 +98,7 @@ struct profile_event {
  * @lost: samples lost
  * @throttled: times that an event was throttled
  * @unfinished: the recording ends too early
+ * @is_flat: no event that has samples was recorded with callchains
  * @kernel_symbol: text of a symbol of the kernel, or of ""
  * @kernel_address: where it was
  */
@@ -113,6 +114,7 @@ struct profile {
 	u64			 lost;
 	u64			 throttled;
 	bool			 unfinished;
+	bool			 is_flat;
 	u32			 kernel_symbol;
 	u64			 kernel_address;
 };

@@ -84,7 +84,7 @@ static void svg_put_style(FILE *out)
 	      "text{font:12px ui-monospace,monospace;fill:#111}\n"
 	      "#title{font:bold 17px sans-serif}.info{font:12px sans-serif}\n"
 	      ".button{cursor:pointer;text-decoration:underline}\n"
-	      "#back{fill:#fff}#frames g{cursor:pointer}#frames rect{rx:1}\n"
+	      "svg{background:#fff}#back{fill:#fff}#frames g{cursor:pointer}#frames rect{rx:1}\n"
 	      "#frames g:focus{outline:none}#frames g.at rect{stroke:#000;stroke-width:1.5}\n"
 	      "#frames g.above{opacity:.55}#frames g.hit rect{fill:#e0218a}\n"
 	      "#frames g.hit text{fill:#fff}#frames text{pointer-events:none}\n", out);
@@ -95,8 +95,8 @@ static void svg_put_style(FILE *out)
 				colours[i].light + 3 * (int)shade);
 	fputs(".d6 rect{fill:#e8462c}.d5 rect{fill:#f48a72}.d4 rect{fill:#f9c4b8}.d3 rect{fill:#ddd}"
 	      ".d2 rect{fill:#c3d6f2}.d1 rect{fill:#8bb0e6}.d0 rect{fill:#4a84d8}", out);
-	fputs("\n@media(prefers-color-scheme:dark){text{fill:#eee}#back{fill:#181818}"
-	      "#frames g.at rect{stroke:#fff}", out);
+	fputs("\n@media(prefers-color-scheme:dark){text{fill:#eee}svg{background:#181818}"
+	      "#back{fill:#181818}#frames g.at rect{stroke:#fff}", out);
 	for (i = 0; i < sizeof(colours) / sizeof(colours[0]); i++)
 		for (shade = 0; shade < SVG_SHADES; shade++)
 			fprintf(out, ".%s%zu rect{fill:hsl(%d,%d%%,%d%%)}", colours[i].letter, shade,

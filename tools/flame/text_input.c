@@ -154,6 +154,14 @@ static bool input_take_frame(struct text_input *input, char *line)
 	return true;
 }
 
+/* Of a recording without callchains: "comm 123 12.345: 1 event: ffffffff81000000 name (module)". */
+static bool line_is_flat(const char *line)
+{
+	const char *end = strrchr(line, ')');
+
+	return end && !end[1] && strstr(line, ": ");
+}
+
 /* A line of "perf script".  Return: whether it can be one. */
 static bool input_take_script(struct text_input *input, char *line)
 {
@@ -207,7 +215,10 @@ int text_input_read(struct stream *stream, struct profile *profile, struct resol
 	}
 	if (take == input_take_script)
 		input_end_sample(input);
-	if (!good)
+	if (!good && take == input_take_script && line_is_flat(line))
+		error_set(error, EINVAL, "line %llu has a sample without a callchain: record with "
+			  "perf record -g", (unsigned long long)input->line);
+	else if (!good)
 		error_set(error, EINVAL, "line %llu is neither of perf script nor a folded stack",
 			  (unsigned long long)input->line);
 	else if (!take)

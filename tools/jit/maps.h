@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "error.h"
 
@@ -20,6 +21,7 @@
  * @offset: byte of the file at @start
  * @device: that the file is on
  * @inode: the file's inode number; 0 for memory without a file
+ * @writable: the process may write to it
  */
 struct maps_entry {
 	u64	start;
@@ -27,6 +29,7 @@ struct maps_entry {
 	u64	offset;
 	u64	device;
 	u64	inode;
+	bool	writable;
 };
 
 /* struct maps: mappings, ascending, not overlapping; all zero is empty */
@@ -37,6 +40,8 @@ struct maps {
 };
 
 int maps_read(FILE *in, struct maps *maps, struct bee_error *error);
+int maps_read_process(pid_t pid, struct maps *maps, struct bee_error *error);
+bool maps_are_writable(const struct maps *maps, u64 start, u64 end);
 void maps_free(struct maps *maps);
 
 #endif /* MAPS_H */

@@ -19,6 +19,7 @@
 
 /* Wanted send buffer; the kernel gives what net.core.wmem_max allows. */
 #define SEND_BUFFER	(1 << 20)
+#define MESSAGE_MAX	(32 << 10)	/* the kernel makes none larger */
 
 /**
  * struct exchange - one request and what has come back so far
@@ -136,7 +137,7 @@ static int socket_open(struct netlink *nl)
 	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
 	setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
 	nl_socket_set_buffer_size(nl->sock, SEND_BUFFER, SEND_BUFFER);
-	nl_socket_enable_msg_peek(nl->sock);
+	nl_socket_set_msg_buf_size(nl->sock, MESSAGE_MAX);
 	if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, &length) || bytes < (32 << 10))
 		bytes = 32 << 10;
 	nl->max_message = bytes / 2;

@@ -137,7 +137,11 @@ int netlink_table_del(struct netlink *nl, uint32_t id, bool force, struct bee_er
 int netlink_table_kill(struct netlink *nl, uint32_t id, uint32_t *procs, struct bee_error *error);
 int netlink_file_get(struct netlink *nl, int exe_fd, struct netlink_file *file,
 		     struct bee_error *error);
+int netlink_file_get_id(struct netlink *nl, uint32_t id, struct netlink_file *file,
+			struct bee_error *error);
 int netlink_files_get(struct netlink *nl, struct netlink_files *files, struct bee_error *error);
+int netlink_files_get_counts(struct netlink *nl, struct netlink_files *files,
+			     struct bee_error *error);
 const struct netlink_file *netlink_files_find(const struct netlink_files *files, uint32_t id);
 void netlink_files_free(struct netlink_files *files);
 int netlink_proc_add(struct netlink *nl, struct netlink_proc *proc, struct bee_error *error);
@@ -147,6 +151,8 @@ int netlink_proc_del(struct netlink *nl, uint32_t pid, struct bee_error *error);
 int netlink_proc_forget(struct netlink *nl, uint64_t cookie, struct bee_error *error);
 int netlink_procs_get(struct netlink *nl, uint32_t pid, struct netlink_procs *procs,
 		      struct bee_error *error);
+int netlink_procs_get_counts(struct netlink *nl, struct netlink_procs *procs,
+			     struct bee_error *error);
 int netlink_procs_get_users(struct netlink *nl, uint32_t file, struct netlink_procs *procs,
 			    struct bee_error *error);
 void netlink_procs_free(struct netlink_procs *procs);

@@ -397,6 +397,46 @@ int netlink_file_get(struct netlink *nl, int exe_fd, struct netlink_file *file,
 	return exchange_request(nl, msg, file_reply, file, error);
 }
 
+/**
+ * netlink_files_get_counts() - the files that say how complete stacks are
+ * @nl: the connection
+ * @files: filled with those in which walks have ended, or that have been announced;
+ *	netlink_files_free() releases it, after an error as well
+ * @error: filled on failure
+ *
+ * Files that come and go meanwhile do not matter: each that is there all the time is in it once.
+ *
+ * Return: 0, or -1.
+ */
+int netlink_files_get_counts(struct netlink *nl, struct netlink_files *files,
+			     struct bee_error *error)
+{
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_FILE_GET, 0);
+
+	memset(files, 0, sizeof(*files));
+	exchange_put(msg, BEEUNWIND_A_FILE_COUNTS, NULL, 0);
+	return exchange_dump(nl, msg, files_parse, files, error) < 0 ? -1 : 0;
+}
+
+/**
+ * netlink_file_get_id() - what the module knows of a file
+ * @nl: the connection
+ * @id: the file's id
+ * @file: filled
+ * @error: filled on failure; code ENOENT if the module has forgotten the file
+ *
+ * Return: 0, or -1.
+ */
+int netlink_file_get_id(struct netlink *nl, uint32_t id, struct netlink_file *file,
+			struct bee_error *error)
+{
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_FILE_GET, 0);
+
+	memset(file, 0, sizeof(*file));
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_ID, id);
+	return exchange_request(nl, msg, file_reply, file, error);
+}
+
 /** netlink_files_find() - the file with an id, or NULL */
 const struct netlink_file *netlink_files_find(const struct netlink_files *files, uint32_t id)
 {
@@ -603,6 +643,26 @@ int netlink_procs_get(struct netlink *nl, uint32_t pid, struct netlink_procs *pr
 		      struct bee_error *error)
 {
 	return procs_get(nl, BEEUNWIND_A_PROC_PID, pid, procs, error);
+}
+
+/**
+ * netlink_procs_get_counts() - all managed processes, without their ranges
+ * @nl: the connection
+ * @procs: filled; netlink_procs_free() releases it, after an error as well
+ * @error: filled on failure
+ *
+ * As netlink_files_get_counts().
+ *
+ * Return: 0, or -1.
+ */
+int netlink_procs_get_counts(struct netlink *nl, struct netlink_procs *procs,
+			     struct bee_error *error)
+{
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_GET, 0);
+
+	memset(procs, 0, sizeof(*procs));
+	exchange_put(msg, BEEUNWIND_A_PROC_COUNTS, NULL, 0);
+	return exchange_dump(nl, msg, procs_parse, procs, error) < 0 ? -1 : 0;
 }
 
 /**

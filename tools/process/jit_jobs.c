@@ -6,6 +6,8 @@
  * reads it, with limits on its time and on the bytes it reads.  A table is used only if a second
  * reading finds the same, and if the process has not changed its mappings since before the first
  * one: the module compares the generation.  Otherwise the child starts again.
+ *
+ * Code in memory that stays writable gets no table: nobody would hear that it is written over.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +22,7 @@
 #include "jit_jobs.h"
 #include "jit_table.h"
 #include "map_file.h"
+#include "maps.h"
 #include "parallel.h"
 #include "remap_job.h"
 
@@ -36,6 +39,7 @@
  * @pid: the process
  * @proc: its ranges, before the code was looked at
  * @files: what these refer to
+ * @maps: what it has mapped, read after its ranges
  * @memory: the process's
  * @descriptor: addresses of the variables by which JIT compilers tell of code
  * @ndescriptors: number of them
@@ -48,6 +52,7 @@ struct jit_load {
 	pid_t			 pid;
 	struct netlink_proc	*proc;
 	const struct netlink_files *files;
+	struct maps		 maps;
 	struct memory		 memory;
 	uint64_t		*descriptor;
 	size_t			 ndescriptors;
@@ -209,6 +214,10 @@ static int load_make_tables(struct jit_load *load, const struct jit_objects *obj
 			load_drop_table(load, range);
 			continue;
 		}
+		if (maps_are_writable(&load->maps, range->start, range->end)) {
+			error_set(&load->result->error, 0, "its code stays writable, and may change unnoticed");
+			continue;
+		}
 		if (!jit_table_make(&load->memory, objects, range->start, range->end, &table, &why))
 			ret = load_add_table(load, range, &table);
 		else
@@ -305,7 +314,10 @@ static int load_try(struct jit_load *load, const struct table_maker *maker)
 		return error_set(&load->result->error, errno, "its memory cannot be read: %s",
 				 strerror(errno));
 	load->memory.left = JIT_BYTES;
-	ret = remap_job_lay(maker, load->nl, load->proc, &load->memory, load->result);
+	ret = maps_read_process(load->pid, &load->maps, &load->result->error);
+	if (!ret)
+		ret = remap_job_lay(maker, load->nl, load->proc, &load->maps, &load->memory,
+				    load->result);
 	if (!ret && load_has_memory(load))
 		ret = load_try_objects(load);
 	close(load->memory.fd);
@@ -329,6 +341,7 @@ static int load_begin(const struct table_maker *maker, struct netlink *nl, pid_t
 	}
 	ranges_free(&load.diff.del);
 	ranges_free(&load.diff.add);
+	maps_free(&load.maps);
 	free(load.descriptor);
 	table_jobs_look_free(&look);
 	return ret;

@@ -4,35 +4,10 @@
 #define JIT_JOBS_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
-#include "error.h"
+#include "jit_result.h"
 #include "table_jobs.h"
-
-/**
- * struct jit_result - what has become of a process's JIT code
- * @objects: pieces of code that it has registered
- * @tables: ranges that have got a table
- * @removed: ranges whose table has gone, as their code is not registered any more
- * @bytes: of these tables
- * @remapped: ranges that have got the table of the file whose text they have
- * @compiled: tables of such files that were compiled for it
- * @cached: or read from the cache
- * @name: of the code
- * @error: why there is none, or not all; "" if there is nothing to say
- */
-struct jit_result {
-	size_t			objects;
-	size_t			tables;
-	size_t			removed;
-	uint64_t		bytes;
-	size_t			remapped;
-	size_t			compiled;
-	size_t			cached;
-	char			name[128];
-	struct bee_error	error;
-};
 
 /**
  * struct jit_jobs - which processes

@@ -18,9 +18,9 @@
  * struct remap_job - one look at a process
  * @maker: how tables are made
  * @nl: the module
- * @proc: its ranges, before its mappings were read
+ * @proc: its ranges
  * @memory: the process's
- * @maps: what it has mapped
+ * @maps: what it has mapped, read after its ranges
  * @result: of the process
  * @diff: ranges that get a file
  * @known: @file is the one of @inode on @device; if @fd is -1, it cannot be opened
@@ -36,7 +36,7 @@ struct remap_job {
 	struct netlink		*nl;
 	struct netlink_proc	*proc;
 	struct memory		*memory;
-	struct maps		 maps;
+	const struct maps	*maps;
 	struct jit_result	*result;
 	struct range_diff	 diff;
 	bool			 known;
@@ -47,22 +47,6 @@ struct remap_job {
 	struct elf_file		 elf;
 	uint32_t		 id;
 };
-
-static int job_read_maps(struct remap_job *job)
-{
-	char path[64];
-	FILE *in;
-	int ret;
-
-	snprintf(path, sizeof(path), "/proc/%u/maps", job->proc->pid);
-	in = fopen(path, "re");
-	if (!in)
-		return error_set(&job->result->error, errno, "its mappings cannot be read: %s",
-				 strerror(errno));
-	ret = maps_read(in, &job->maps, &job->result->error);
-	fclose(in);
-	return ret;
-}
 
 static void job_close_file(struct remap_job *job)
 {
@@ -142,7 +126,7 @@ static int job_look_at(struct remap_job *job, const struct range *range)
 	struct remapped remapped;
 	char name[256];
 
-	if (!remapped_find(&job->maps, range->start, range->end, &remapped) ||
+	if (!remapped_find(job->maps, range->start, range->end, &remapped) ||
 	    !job_open_file(job, &remapped.before) || !remapped_place(&job->elf, &remapped))
 		return 0;
 	if (!remapped_is_text(job->memory, job->fd, &remapped)) {
@@ -177,6 +161,7 @@ static void job_note_laid(struct remap_job *job)
  * @maker: how these are made; its connection is not used
  * @nl: the module
  * @proc: the process with its ranges; both are brought up to date
+ * @maps: its mappings, read after its ranges
  * @memory: of the process
  * @result: remapped, compiled, cached and error are filled
  *
@@ -185,13 +170,14 @@ static void job_note_laid(struct remap_job *job)
  * Return: 0; -1 with the result's error; or 1: the process has changed its mappings meanwhile.
  */
 int remap_job_lay(const struct table_maker *maker, struct netlink *nl, struct netlink_proc *proc,
-		  struct memory *memory, struct jit_result *result)
+		  const struct maps *maps, struct memory *memory, struct jit_result *result)
 {
 	struct remap_job job = {
-		.maker = maker, .nl = nl, .proc = proc, .memory = memory, .result = result,
+		.maker = maker, .nl = nl, .proc = proc, .memory = memory, .maps = maps,
+		.result = result,
 	};
-	int ret = job_read_maps(&job);
 	size_t i;
+	int ret = 0;
 
 	for (i = 0; !ret && i < proc->ranges.count; i++)
 		if (!proc->ranges.range[i].file)
@@ -205,7 +191,6 @@ int remap_job_lay(const struct table_maker *maker, struct netlink *nl, struct ne
 		ret = 1;
 	}
 	job_close_file(&job);
-	maps_free(&job.maps);
 	ranges_free(&job.diff.del);
 	ranges_free(&job.diff.add);
 	return ret;

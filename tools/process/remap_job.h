@@ -3,10 +3,12 @@
 #ifndef REMAP_JOB_H
 #define REMAP_JOB_H
 
-#include "jit_jobs.h"
+#include "jit_result.h"
+#include "maps.h"
 #include "memory.h"
+#include "table_jobs.h"
 
 int remap_job_lay(const struct table_maker *maker, struct netlink *nl, struct netlink_proc *proc,
-		  struct memory *memory, struct jit_result *result);
+		  const struct maps *maps, struct memory *memory, struct jit_result *result);
 
 #endif /* REMAP_JOB_H */

@@ -16,6 +16,7 @@
 #include "child.h"
 #include "compile.h"
 #include "io.h"
+#include "layers.h"
 #include "parallel.h"
 #include "table_jobs.h"
 
@@ -284,20 +285,48 @@ static bool file_try(struct netlink *nl, struct table_want *want, int pin, struc
 	return false;
 }
 
+/**
+ * struct layer_try - arguments of file_try()
+ * @nl: the module
+ * @want: the wanted file
+ * @file: filled
+ * @result: of the last file
+ */
+struct layer_try {
+	struct netlink		*nl;
+	struct table_want	*want;
+	struct make_file	*file;
+	struct table_result	 result;
+};
+
+/* For layers_search(): whether a file of a layer is the wanted one. */
+static bool layer_try(void *arg, int pin)
+{
+	struct layer_try *try = arg;
+
+	return file_try(try->nl, try->want, pin, try->file, &try->result);
+}
+
 /*
- * Find the wanted file: at its mapping or, if another file is there by now or nothing, by its name.
+ * Find the wanted file: at its mapping or, if another file is there by now or nothing, by its name;
+ * and if that is the name of the copy which an overlayfs has made of it, in the layers below.
  * What is not the wanted file is not touched: if it needs a table, the module has announced it.
  */
 static bool file_find(struct netlink *nl, struct table_want *want, struct make_file *file,
 		      struct table_result *result)
 {
+	struct layer_try try = { .nl = nl, .want = want, .file = file };
+
 	want->mapping.path = want->name;
 	if (want->pin < 0)
 		want->pin = map_file_pin(&want->mapping);
 	if (file_try(nl, want, want->pin, file, result))
 		return true;
-	return want->pin >= 0 && want->id && !result->refusal &&
-	       file_try(nl, want, -ENOENT, file, result);
+	if (!want->id || result->refusal)
+		return false;
+	if (want->pin >= 0 && file_try(nl, want, -ENOENT, file, result))
+		return true;
+	return !result->refusal && layers_search(&want->mapping, layer_try, &try);
 }
 
 /* Whether the contents have changed since @before, so that a table may be that of other contents. */

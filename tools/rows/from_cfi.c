@@ -39,7 +39,7 @@ static int convert_cfa(const struct cfi_rule *from, struct bee_rule *to)
 		to->cfa = BEE_CFA_PLT;
 		return CONVERTED;
 	}
-	if (!convert_cfa_value(from, &v) || v.kind == EXPR_CONST ||
+	if (!convert_cfa_value(from, &v) || v.kind == EXPR_CONST || v.kind == EXPR_IP ||
 	    (v.indexed && v.kind != EXPR_DEREF) || v.mid % 8 || v.mid / 8 > MAX_MID)
 		return BEE_UNSUP_CFA_EXPR;
 	to->cfa = v.kind == EXPR_REG ? BEE_CFA_REG :
@@ -98,7 +98,7 @@ static bool convert_rule_value(const struct cfi_row *row, const struct cfi_rule 
 
 /* A table's rule for FP or RA; the two have the same forms with other numbers. */
 struct convert_column {
-	enum { COLUMN_CFA, COLUMN_DEREF, COLUMN_REG } form;
+	enum { COLUMN_CFA, COLUMN_DEREF, COLUMN_REG, COLUMN_IP } form;
 	u8	reg;
 	s32	off;
 };
@@ -119,9 +119,9 @@ static int convert_column(const struct cfi_row *row, const struct cfi_rule *rule
 		to->off = 0;
 		return CONVERTED;
 	}
-	if (v.kind != EXPR_DEREF || v.add)
+	if (v.kind != EXPR_IP && (v.kind != EXPR_DEREF || v.add))
 		return bad_expr;
-	to->form = COLUMN_DEREF;
+	to->form = v.kind == EXPR_IP ? COLUMN_IP : COLUMN_DEREF;
 	if (v.reg == EXPR_REG_CFA) {
 		to->form = COLUMN_CFA;
 		to->reg = 0;
@@ -143,6 +143,8 @@ static int convert_fp(const struct cfi_row *from, struct bee_rule *to)
 	    from->fp.how == CFI_UNDEFINED)
 		return CONVERTED;
 	reason = convert_column(from, &from->fp, &column, BEE_UNSUP_FP_EXPR, BEE_UNSUP_FP_REG);
+	if (reason == CONVERTED && column.form == COLUMN_IP)
+		return BEE_UNSUP_FP_EXPR;
 	if (reason != CONVERTED || (column.form == COLUMN_REG && column.reg == BEE_REG_RBP))
 		return reason;
 	to->fp = forms[column.form];
@@ -161,7 +163,7 @@ static int convert_ra(const struct cfi_row *from, struct bee_rule *to)
 {
 	static const u8 forms[] = {
 		[COLUMN_CFA] = BEE_RA_CFA, [COLUMN_DEREF] = BEE_RA_DEREF,
-		[COLUMN_REG] = BEE_RA_REG,
+		[COLUMN_REG] = BEE_RA_REG, [COLUMN_IP] = BEE_RA_IP,
 	};
 	struct convert_column column;
 	int reason;
@@ -240,7 +242,8 @@ static int convert_sp(const struct cfi_row *from, struct bee_rule *to)
 	    sp.add == cfa.add && sp.mid == cfa.mid && sp.indexed == cfa.indexed &&
 	    sp.index == cfa.index)
 		return CONVERTED;
-	if (sp.kind == EXPR_CONST || sp.kind == EXPR_DEREF2 || sp.reg == EXPR_REG_CFA || sp.indexed)
+	if (sp.kind == EXPR_CONST || sp.kind == EXPR_IP || sp.kind == EXPR_DEREF2 ||
+	    sp.reg == EXPR_REG_CFA || sp.indexed)
 		return BEE_UNSUP_SP_RULE;
 	return convert_elsewhere(&sp, to);
 }

@@ -88,6 +88,8 @@ static char *rule_put_ra(char *at, const struct bee_rule *rule)
 		return rule_put_deref(at, rule->ra_reg, rule->ra_off);
 	case BEE_RA_REG:
 		return stpcpy(at, rule_registers[rule->ra_reg]);
+	case BEE_RA_IP:
+		return rule_put_sum(at, "ip", rule->ra_off);
 	}
 	return stpcpy(at, "undef");
 }

@@ -466,6 +466,26 @@ static bool commit_conflict(struct synth_maker *m, size_t at, const struct synth
 	return false;
 }
 
+/*
+ * The rule that holds for two ways to an instruction: where functions enter each other in the middle,
+ * the one may have written to rbp, and the other not.  Return: its number, plus 1; or RULE_NONE.
+ */
+static u32 rule_meet(struct synth_maker *m, u32 one, u32 other)
+{
+	struct bee_rule a, b;
+
+	if (one == RULE_INSIDE)
+		return RULE_NONE;
+	a = m->rules.rules[one - 1];
+	b = m->rules.rules[other - 1];
+	a.fp = b.fp = BEE_FP_UNDEF;
+	a.fp_off = b.fp_off = 0;
+	if (memcmp(&a, &b, sizeof(a)))
+		return RULE_NONE;
+	one = row_set_intern(&m->rules, &a) + 1;
+	return one > RULE_MAX ? RULE_NONE : one;
+}
+
 /* Can the nodes be added to what is known?  @rules: filled, the rule of each. */
 static bool commit_check(struct synth_maker *m, const struct synth_function *f, u16 *rules)
 {
@@ -482,9 +502,11 @@ static bool commit_check(struct synth_maker *m, const struct synth_function *f, 
 		number = row_set_intern(&m->rules, &rule) + 1;
 		if (number > RULE_MAX)
 			return false;
-		rules[i] = number;
 		if (m->rule_at[at] != RULE_NONE && m->rule_at[at] != number)
+			number = rule_meet(m, m->rule_at[at], number);
+		if (number == RULE_NONE)
 			return commit_conflict(m, at, f);
+		rules[i] = number;
 		for (k = 1; k < node->length; k++) {
 			if (m->node_at[at + k])
 				return false;
@@ -505,8 +527,10 @@ static bool commit(struct synth_maker *m, size_t function)
 	for (i = 0; good && i < m->nnodes; i++) {
 		size_t at = m->nodes[i].at;
 
-		if (m->rule_at[at] != RULE_NONE)
+		if (m->rule_at[at] != RULE_NONE) {
+			m->rule_at[at] = rules[i];
 			continue;
+		}
 		for (k = 0; k < m->nodes[i].length; k++) {
 			m->rule_at[at + k] = k ? RULE_INSIDE : rules[i];
 			m->owner_at[at + k] = function;

@@ -143,6 +143,9 @@ static void rule_compute(const struct bee_rule *rule, const u64 *regs, struct ev
 	case BEE_RA_REG:
 		frame->ra = eval_known(regs[rule->ra_reg]);
 		break;
+	case BEE_RA_IP:
+		frame->ra = eval_known(regs[EVAL_RIP] + rule->ra_off);
+		break;
 	}
 }
 

@@ -217,7 +217,7 @@
 #include <linux/types.h>
 
 #define BEE_TABLE_MAGIC		0x54454542u	/* "BEET" */
-#define BEE_TABLE_VERSION	5
+#define BEE_TABLE_VERSION	6
 #define BEE_TABLE_MACHINE	62		/* EM_X86_64, the only one so far */
 
 /* Limits: bee_table_validate() refuses tables that exceed them. */
@@ -447,12 +447,15 @@ enum bee_fp {
  * @BEE_RA_DEREF: RA = \*(reg + ra_off)
  * @BEE_RA_REG: RA = reg
  * @BEE_RA_UNDEF: there is no caller: this is the outermost frame
+ * @BEE_RA_IP: RA = ip + ra_off: for pieces of code that jump back to the function that has jumped
+ *	there, and call themselves its callees, as the slow paths of locks in glibc up to 2.19
  */
 enum bee_ra {
 	BEE_RA_CFA	= 0,
 	BEE_RA_DEREF	= 1,
 	BEE_RA_REG	= 2,
 	BEE_RA_UNDEF	= 3,
+	BEE_RA_IP	= 4,
 	/* private: */
 	__BEE_RA_MAX,
 };
@@ -544,7 +547,7 @@ enum window_state {
  * @cfa_off: bytes
  * @cfa_add: bytes, BEE_CFA_DEREF, BEE_CFA_INDEX, BEE_CFA_SAVED and BEE_CFA_DEREF2 only
  * @fp_off: bytes, BEE_FP_CFA and BEE_FP_DEREF only
- * @ra_off: bytes, BEE_RA_CFA and BEE_RA_DEREF only
+ * @ra_off: bytes, BEE_RA_CFA, BEE_RA_DEREF and BEE_RA_IP only
  *
  * Fields that a rule does not use are zero.  Offsets are signed, in two's complement.
  */

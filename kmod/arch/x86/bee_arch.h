@@ -33,14 +33,17 @@ static inline bool bee_arch_is_walkable(struct pt_regs *regs)
  */
 static inline void bee_arch_topmost(const struct pt_regs *regs, const u64 *gpr, struct bee_frame *f)
 {
-	*f = (struct bee_frame) {
-		.ip = regs->ip,
-		.sp = regs->sp,
-		.fp = regs->bp,
-		.fp_known = true,
-		.activation = true,
-		.gpr = gpr,
-	};
+	f->ip = regs->ip;
+	f->sp = regs->sp;
+	f->fp = regs->bp;
+	f->slot = 0;
+	f->gpr = gpr;
+	f->saved = 0;
+	f->callee_sp = 0;
+	f->callee_gpr = NULL;
+	f->callee_saved = 0;
+	f->fp_known = true;
+	f->activation = true;
 }
 
 /**

@@ -168,3 +168,20 @@ behind:
 	sub $40, %rsp
 	add $40, %rsp
 	ret
+
+# two entries of one function: before one of them rbp has been overwritten (x264)
+	.p2align 4
+loads:
+	mov 24(%rsp), %rbp
+both:
+	mov %eax, 16(%rsp)
+	ret
+	.p2align 4
+enters_both:
+	push %rbp
+	sub $32, %rsp
+	call both
+	call loads
+	add $32, %rsp
+	pop %rbp
+	ret

@@ -6,8 +6,6 @@
  *	churned COUNT EVERY FLAG	so many pieces; one of EVERY is called until somebody has
  *					removed the file FLAG, which it makes, and once more
  */
-#include <fcntl.h>
-
 #include "own_jit.h"
 
 static noinline void churn(int kept, const char *flag)

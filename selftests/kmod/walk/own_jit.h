@@ -6,6 +6,7 @@
 #ifndef BEE_OWN_JIT_H
 #define BEE_OWN_JIT_H
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,21 @@ static void check(int ok, const char *what)
 	exit(1);
 }
 
+static const char *ready_path, *go_path;
+
+/* Have tables loaded, or with 'u' removed, by who reads and writes the two fifos. */
+static noinline __attribute__((unused)) void wait_for(char what)
+{
+	int fd = open(ready_path, O_WRONLY);
+	char c;
+
+	check(fd >= 0 && write(fd, &what, 1) == 1, ready_path);
+	close(fd);
+	fd = open(go_path, O_RDONLY);
+	check(fd >= 0 && read(fd, &c, 1) == 1, go_path);
+	close(fd);
+}
+
 static void map_code(void)
 {
 	code = mmap((void *)0x7e0000000000, PAGE, PROT_READ | PROT_WRITE,
@@ -76,19 +92,25 @@ static void map_code(void)
 	check(code != MAP_FAILED, "mmap");
 }
 
-static void write_code(unsigned char frame)
+/* Write code with a frame of so many bytes, and its CFI. */
+static void put_code(unsigned char frame)
 {
 	int32_t distance;
 
-	check(!mprotect(code, PAGE, PROT_READ | PROT_WRITE), "mprotect");
 	memcpy(code, code_bytes, sizeof(code_bytes));
 	code[CODE_SUB] = code[CODE_ADD] = frame;
 	code[CODE_WORDS] = frame / 8;
-	check(!mprotect(code, PAGE, PROT_READ | PROT_EXEC), "mprotect");
 	memcpy(frames, frames_bytes, sizeof(frames_bytes));
 	distance = code - (frames + FRAMES_PC);
 	memcpy(frames + FRAMES_PC, &distance, sizeof(distance));
 	frames[FRAMES_CFA] = frame + 16;
+}
+
+static void write_code(unsigned char frame)
+{
+	check(!mprotect(code, PAGE, PROT_READ | PROT_WRITE), "mprotect");
+	put_code(frame);
+	check(!mprotect(code, PAGE, PROT_READ | PROT_EXEC), "mprotect");
 }
 
 /* Within 2 GiB of the code. */

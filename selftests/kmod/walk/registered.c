@@ -5,24 +5,7 @@
  *
  *	registered READY GO	at READY and GO, two fifos, it waits for tables to be loaded
  */
-#include <fcntl.h>
-
 #include "own_jit.h"
-
-static const char *ready_path, *go_path;
-
-/* Have tables loaded, or with 'u' removed. */
-static noinline void wait_for(char what)
-{
-	int fd = open(ready_path, O_WRONLY);
-	char c;
-
-	check(fd >= 0 && write(fd, &what, 1) == 1, ready_path);
-	close(fd);
-	fd = open(go_path, O_RDONLY);
-	check(fd >= 0 && read(fd, &c, 1) == 1, go_path);
-	close(fd);
-}
 
 /* Stacks are whole once there is a table. */
 static noinline void first(void)
@@ -64,6 +47,26 @@ static noinline void rewritten(void)
 	not_tail();
 }
 
+/*
+ * Memory that becomes writable while it stays executable has no table any more, and gets none: other
+ * code can be written there, with another frame, and nobody hears of it.
+ */
+static noinline void opened(void)
+{
+	check(!mprotect(code, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC), "mprotect");
+	known("reached [jit] end");
+	call_code();
+	wait_for('l');
+	put_code(32);
+	known("reached [jit] end");
+	call_code();
+	check(!mprotect(code, PAGE, PROT_READ | PROT_EXEC), "mprotect");
+	wait_for('l');
+	known("reached [jit] call_code opened main");
+	call_code();
+	not_tail();
+}
+
 /* Tables can be removed by name while they are used. */
 static noinline void unloaded(void)
 {
@@ -96,6 +99,7 @@ int main(int argc, char **argv)
 	first();
 	replaced();
 	rewritten();
+	opened();
 	unloaded();
 	unregistered();
 	return 0;

@@ -274,13 +274,16 @@ static enum beeunwind_stop space_guess(const struct space *space, struct bee_ure
 	return BEEUNWIND_STOP_NONE;
 }
 
-static enum beeunwind_stop space_step_simple(struct bee_uread *mem, u32 word, struct bee_frame *f)
+static enum beeunwind_stop space_step_simple(struct bee_uread *mem, u32 word,
+					     const struct bee_rule *row, struct bee_frame *f)
 {
 	struct bee_simple_frame simple = bee_frame_simple(f);
 	enum beeunwind_stop stop;
 	u64 ra;
 
 	stop = bee_simple_step(mem, word, &simple, &ra);
+	if (stop == BEEUNWIND_STOP_NO_PROGRESS && f->activation)
+		return bee_frame_step(mem, row, f);
 	if (!stop)
 		bee_frame_set_simple(f, &simple, ra, f->sp, true);
 	return stop;
@@ -315,7 +318,7 @@ enum beeunwind_stop space_next(const struct space *space, struct bee_uread *mem,
 	*how = SPACE_BY_ROW;
 	if (row.kind != BEE_RULE_KNOWN)
 		return BEEUNWIND_STOP_UNSUPPORTED;
-	stop = bee_word_is_simple(word) ? space_step_simple(mem, word, f) :
+	stop = bee_word_is_simple(word) ? space_step_simple(mem, word, &row, f) :
 					  bee_frame_step(mem, &row, f);
 	if (!stop && !space_find(space, bee_frame_lookup_ip(f)))
 		stop = BEEUNWIND_STOP_BAD_RA;

@@ -3,10 +3,11 @@
  * Single-step a program, find the caller at every instruction with our tables and our step, and
  * compare it with a shadow stack.
  *
- *	step [--from-entry] [--every N] [--limit N] COMMAND...
+ *	step [--from-entry | --from-trap] [--every N] [--limit N] COMMAND...
  *
  * Steps from the first instruction, which is the dynamic linker's, or with --from-entry from the
- * program's entry point.  The caller is compared at every instruction, the whole stack after
+ * program's entry point, or with --from-trap from behind the first int3 that it executes: callers
+ * of that place are not known, and not compared.  The caller is compared at every instruction, the whole stack after
  * every call and every N instructions (default 64).  Prints differences, by place, and sums.
  * Exit status: 1 if any answer was wrong.
  */
@@ -122,7 +123,7 @@ static struct {
 	u64			 steps, frames, by_fp;
 	u64			 verdicts[NVERDICTS];
 	u64			 every, limit;
-	bool			 from_entry;
+	bool			 from_entry, from_trap;
 } run = { .every = 64, .limit = ~0ull };
 
 static void die(const char *what)
@@ -308,6 +309,8 @@ static void check(size_t depth)
 		u64 from = f.ip;
 		char what[300];
 
+		if (run.from_trap && !frame)
+			return;
 		space_row(&run.space, &f, &row);
 		stop = space_next(&run.space, &memory, &f, &how);
 		run.frames++;
@@ -488,6 +491,20 @@ static void go_to_entry(void)
 	ptrace(PTRACE_POKETEXT, run.cache.pid, entry, saved);
 }
 
+/* Run to an int3 of the program.  Return: its wait status, at the trap or at its end. */
+static int go_to_trap(void)
+{
+	int status, sig = 0;
+
+	do {
+		if (ptrace(PTRACE_CONT, run.cache.pid, NULL, sig))
+			die("continue");
+		status = wait_stop();
+		sig = WIFSTOPPED(status) ? WSTOPSIG(status) : SIGTRAP;
+	} while (sig != SIGTRAP);
+	return status;
+}
+
 /* Single-step the program, to its end or run.limit.  Return: its wait status; 0 at the limit. */
 static int follow(void)
 {
@@ -499,6 +516,10 @@ static int follow(void)
 	ptrace(PTRACE_SETOPTIONS, run.cache.pid, NULL, PTRACE_O_EXITKILL);
 	if (run.from_entry)
 		go_to_entry();
+	if (run.from_trap)
+		status = go_to_trap();
+	if (!WIFSTOPPED(status))
+		return status;
 	mappings_changed();
 	while (run.steps < run.limit) {
 		enum shadow_insn insn = SHADOW_OTHER;
@@ -546,6 +567,7 @@ static void parse(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "from-entry", no_argument, NULL, 'f' },
+		{ "from-trap", no_argument, NULL, 't' },
 		{ "every", required_argument, NULL, 'e' },
 		{ "limit", required_argument, NULL, 'l' },
 		{ 0 },
@@ -557,11 +579,14 @@ static void parse(int argc, char **argv)
 			exit(2);
 		if (c == 'f')
 			run.from_entry = true;
+		else if (c == 't')
+			run.from_trap = true;
 		else
 			*(c == 'e' ? &run.every : &run.limit) = strtoull(optarg, NULL, 0);
 	}
 	if (optind == argc || !run.every) {
-		fprintf(stderr, "usage: step [--from-entry] [--every N] [--limit N] COMMAND...\n");
+		fprintf(stderr, "usage: step [--from-entry | --from-trap] [--every N] [--limit N] "
+			"COMMAND...\n");
 		exit(2);
 	}
 }

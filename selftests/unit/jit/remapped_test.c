@@ -72,6 +72,11 @@ static void test_maps(void)
 			 e[1].offset == 0x2000 && e[1].device == (0xfeull << 32 | 1) &&
 			 e[1].inode == 4711 && !e[2].inode &&
 			 e[7].start == 0xffffffffff600000, "mappings are read\n");
+	ksft_test_result(maps_are_writable(&maps, HOLE, HOLE + 0x3001) &&
+			 maps_are_writable(&maps, HOLE + 0x4fff, ~0ull) &&
+			 !maps_are_writable(&maps, HOLE, HOLE + 0x3000) &&
+			 !maps_are_writable(&maps, HOLE + 0x5000, BIAS + 0xc000) &&
+			 !maps_are_writable(&maps, 0, HOLE), "which are writable\n");
 	maps_free(&maps);
 }
 
@@ -236,7 +241,7 @@ static void test_mutations(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(21);
+	ksft_set_plan(22);
 	test_maps();
 	test_bad_maps();
 	test_find();

@@ -66,7 +66,7 @@ static inline u8 *blob_begin(size_t size, u64 base, u32 span, const u8 *sections
 	struct bee_table_segment *segment = (void *)(blob + EXAMPLE_SEGMENTS_AT);
 
 	h->magic = cpu_to_le32(BEE_TABLE_MAGIC);
-	h->version = cpu_to_le16(5);
+	h->version = cpu_to_le16(6);
 	h->machine = cpu_to_le16(62);
 	h->size = cpu_to_le32(size);
 	h->base = cpu_to_le64(base);

@@ -177,10 +177,22 @@ static const struct step_case steps[] = {
 	{ "RA in rdi of a caller",
 	  ROW(.ra = BEE_RA_REG, .ra_reg = BEE_REG_RDI, .ra_off = 0),
 	  BEEUNWIND_STOP_UNKNOWN_REGISTER, .caller = true },
+	{ "RA = ip-16", ROW(.ra = BEE_RA_IP, .ra_off = -16), 0, .ip = CODE - 16, .sp = SP + 8,
+	  .fp = FP, .caller = true },
+	{ "RA = ip+16, code that skips the red zone", ROW(.cfa_off = -128, .ra = BEE_RA_IP, .ra_off = 16),
+	  0, .ip = CODE + 16, .sp = SP - 128, .fp = FP },
+	{ "RA = ip+16, sp not above it in a caller's frame",
+	  ROW(.cfa_off = -128, .ra = BEE_RA_IP, .ra_off = 16), BEEUNWIND_STOP_NO_PROGRESS,
+	  .caller = true },
 	{ "RA undefined", ROW(.ra = BEE_RA_UNDEF, .ra_off = 0), BEEUNWIND_STOP_OUTERMOST },
 	{ "CFA not a multiple of 8", ROW(.cfa_off = 12), BEEUNWIND_STOP_MISALIGNED },
-	{ "CFA not above sp", ROW(.cfa_off = 0), BEEUNWIND_STOP_NO_PROGRESS },
-	{ "CFA below sp", ROW(.cfa_off = -8), BEEUNWIND_STOP_NO_PROGRESS },
+	{ "CFA not above sp in a caller", ROW(.cfa_off = 0), BEEUNWIND_STOP_NO_PROGRESS,
+	  .caller = true },
+	{ "RA popped, in the red zone", ROW(.cfa_off = 0), 0, .sp = SP, .fp = FP },
+	{ "RA at the end of the red zone", ROW(.cfa_off = -120), 0, .sp = SP - 120, .fp = FP },
+	{ "RA below the red zone", ROW(.cfa_off = -128), BEEUNWIND_STOP_NO_PROGRESS },
+	{ "CFA below the red zone, RA in it", ROW(.cfa_off = -136, .ra_off = 8),
+	  BEEUNWIND_STOP_NO_PROGRESS },
 	{ "signal frame to a lower stack",
 	  ROW(.arg = BEE_RULE_SIGNAL, .cfa_off = -0x100, .ra = BEE_RA_DEREF, .ra_reg = BEE_REG_RSP,
 	      .ra_off = 168), 0, .ip = 0x10008a8, .sp = SP - 0x100, .fp = FP },
@@ -486,12 +498,16 @@ static bool frames_equal(const struct bee_frame *a, const struct bee_frame *b)
 	       a->fp_known == b->fp_known && a->activation == b->activation;
 }
 
-/* A simple rule, as a word and decoded, takes any frame to the same caller or stop reason. */
+/*
+ * A simple rule, as a word and decoded, takes any frame to the same caller or stop reason; but the
+ * word never takes an activation to a caller that is not above it.
+ */
 static void test_step_word(void)
 {
 	static const struct bee_table table;
 	bool met[BEEUNWIND_STOP_MAX + 1] = {}, equal = true;
 	struct bee_rule rule;
+	u32 popped = 0;
 	u32 i;
 
 	for (i = 0; i < 1000000 && equal; i++) {
@@ -518,13 +534,16 @@ static void test_step_word(void)
 		word_stop = bee_simple_step(&memory, word, &simple, &ra);
 		if (!word_stop)
 			bee_frame_set_simple(&g, &simple, ra, g.sp, true);
-		equal = stop == word_stop && frames_equal(&f, &g);
+		popped += !stop && word_stop == BEEUNWIND_STOP_NO_PROGRESS;
+		equal = !stop && f.sp <= f.callee_sp ?
+			g.activation && word_stop == BEEUNWIND_STOP_NO_PROGRESS :
+			stop == word_stop && frames_equal(&f, &g);
 		met[stop] = true;
 	}
 	ksft_test_result(equal, "simple rules: a word says the same as the rule\n");
 	ksft_test_result(met[BEEUNWIND_STOP_NONE] && met[BEEUNWIND_STOP_MISALIGNED] &&
 			 met[BEEUNWIND_STOP_NO_PROGRESS] && met[BEEUNWIND_STOP_READ_FAULT] &&
-			 met[BEEUNWIND_STOP_UNKNOWN_REGISTER], "with each way to stop\n");
+			 met[BEEUNWIND_STOP_UNKNOWN_REGISTER] && popped, "with each way to stop\n");
 }
 
 static void test_lookup_ip(void)

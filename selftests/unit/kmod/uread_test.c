@@ -98,6 +98,28 @@ static void test_absent(void)
 	ksft_test_result(word_is_right(edge + 16), "what is there is read after what is not\n");
 }
 
+/* A walk need not end at a word that is absent, so their number has a limit. */
+static void test_many_absent(void)
+{
+	u64 there = MEMORY + PAGE_SIZE, value;
+	unsigned int copies;
+	bool right = true;
+	int i;
+
+	reset();
+	memory.absent[2] = true;
+	for (i = 0; i < BEE_UREAD_FAULTS; i++) {
+		right = right && word_is_right(there + 8 * i);
+		right = right && !bee_uread_u64(&mem, there + PAGE_SIZE + 8 * i, &value);
+	}
+	copies = memory.copies;
+	ksft_test_result(right && !bee_uread_u64(&mem, there + PAGE_SIZE, &value) &&
+			 !bee_uread_u64(&mem, there, &value) && memory.copies == copies,
+			 "after some absent words nothing more is read\n");
+	bee_uread_init(&mem);
+	ksft_test_result(word_is_right(there), "until the next walk\n");
+}
+
 static void test_code(void)
 {
 	u64 edge = MEMORY + PAGE_SIZE;
@@ -224,9 +246,10 @@ static void test_faults(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(8 + 3 + 6 + 3 + 1 + 3);
+	ksft_set_plan(8 + 3 + 2 + 6 + 3 + 1 + 3);
 	test_window();
 	test_absent();
+	test_many_absent();
 	test_code();
 	test_code_window();
 	test_code_of_frames();

@@ -97,6 +97,12 @@ static u32 rule_rbx(u64 place)
 	return place == 0x100 ? BEE_WORD_FULL : rule_two(place);
 }
 
+/* In the topmost frame CFA = rsp; in others too, at odd places. */
+static u32 rule_popped(u64 place)
+{
+	return place == 0x100 || place & 1 ? BEE_WORD_RSP : rule_two(place);
+}
+
 static u32 rule_place(u64 place)
 {
 	return place & 1 ? rule_two(place) : rule_three(place);
@@ -281,6 +287,23 @@ static void test_gpr(void)
 	walk_free(walk);
 }
 
+static void test_popped(void)
+{
+	struct bee_walk *walk = walk_new();
+	enum beeunwind_stop stop;
+	u64 ips[DEPTH];
+
+	reset();
+	rule_at[0] = rule_popped;
+	stack[0xf8 / 8] = TEXT + 0x201;
+	stack[0x108 / 8] = TEXT + 0x202;
+	bee_walk_start(walk, &space_map, &regs);
+	ksft_test_result(bee_walk_callers(walk, ips, DEPTH, &stop) == 2 && ips[0] == TEXT + 0x201 &&
+			 ips[1] == TEXT + 0x202 && stop == BEEUNWIND_STOP_NO_PROGRESS,
+			 "a return address below rsp: in an activation only\n");
+	walk_free(walk);
+}
+
 static void test_segments(void)
 {
 	struct bee_walk *walk = walk_new();
@@ -390,7 +413,8 @@ static u32 walk_slowly(struct bee_walk *walk, u64 *ips, u32 max, enum beeunwind_
 	*stop = BEEUNWIND_STOP_NONE;
 	while (n < max) {
 		walk->file = walk->range->file;
-		*stop = walk_step_table(walk);
+		walk->word = walk_word(walk, walk->stored, bee_frame_lookup_ip(&walk->frame));
+		*stop = walk_step_word(walk);
 		if (*stop)
 			break;
 		ips[n++] = walk->frame.ip;
@@ -437,6 +461,8 @@ static void test_same(void)
 			random_stack();
 		stack[0x108 / 8 + random_u64() % 4] = TEXT + 1 + random_u64() % SIZE;
 		max = random_u64() % DEPTH;
+		tables[1].one_segment = i & 1;
+		tables[1].table.nsegments = 2 - (i & 1);
 		bee_walk_start(walk, &space_map, &regs);
 		bee_walk_start(slow, &space_map, &regs);
 		bee_walk_start(ones, &space_map, &regs);
@@ -462,7 +488,7 @@ static void test_same(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(14);
+	ksft_set_plan(15);
 	test_same();
 	test_hit();
 	test_miss();
@@ -470,6 +496,7 @@ int main(void)
 	test_serial();
 	test_span();
 	test_gpr();
+	test_popped();
 	test_segments();
 	test_nested();
 	test_replaced();

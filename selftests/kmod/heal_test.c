@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What samples themselves put right: ranges that the callbacks did not report, or that were lost for
+ * want of room; and the counters of what is sampled much.
+ *
+ *	heal_test		the tests
+ *	heal_test faults	those with allocations that fail in the callbacks, for test_faults.sh
+ *	heal_test spin FD	is executed by the latter
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "chains.h"
+#include "guest.h"
+#include "kselftest.h"
+
+#define PAGE	0x1000ul
+
+/* Samples of a process in which its ranges are to be right again: of two seconds; and of a look. */
+#define HEAL_SAMPLES	2000
+#define ROUND		50
+
+/* Samples after which a busy tally is spread (BEE_TALLY_BUSY of kmod/tally.h), and some. */
+#define BUSY	2200
+
+/* Bytes that the budget has beside what is used, and mappings that are too many for them. */
+#define ROOM	(4ul << 10)
+#define MANY	3000
+
+static struct guest g;
+
+/* What a child tells: the process that is to be sampled; and, of failing allocations, how many not. */
+struct told {
+	pid_t		pid;
+	unsigned int	left;
+};
+
+/* Fork a child that runs @body, which writes to @told when it is there, and does not return. */
+static pid_t start(void (*body)(int told), struct told *what)
+{
+	int told[2];
+	pid_t pid;
+
+	if (pipe(told))
+		guest_die("pipe", strerror(errno));
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		body(told[1]);
+		_exit(1);
+	}
+	close(told[1]);
+	if (pid < 0 || read(told[0], what, sizeof(*what)) != sizeof(*what))
+		guest_die("child", "has ended");
+	close(told[0]);
+	return pid;
+}
+
+static void tell_of(int told, pid_t pid, unsigned int left)
+{
+	struct told what = { .pid = pid, .left = left };
+
+	if (write(told, &what, sizeof(what)) != sizeof(what))
+		_exit(1);
+	close(told);
+}
+
+static void tell(int told, unsigned int left)
+{
+	tell_of(told, getpid(), left);
+}
+
+static bool has_ranges(pid_t pid)
+{
+	struct netlink_proc proc;
+	bool has;
+
+	guest_get_proc(&g, pid, &proc);
+	has = proc.ranges.count;
+	ranges_free(&proc.ranges);
+	return has;
+}
+
+/* Take samples of @pid until its ranges are right. */
+static bool heals(pid_t pid)
+{
+	struct chains chains;
+	unsigned int samples = 0;
+	bool exact = false;
+
+	while (!exact && samples < HEAL_SAMPLES) {
+		chains_take(pid, ROUND, 0, &chains);
+		if (!chains.total)
+			break;
+		samples += chains.total;
+		exact = has_ranges(pid) && guest_is_exact(&g, pid);
+	}
+	ksft_print_msg("right after %u samples, of at most %u\n", samples, HEAL_SAMPLES);
+	return exact;
+}
+
+/* mremap() in place calls nothing that is hooked, and the process runs in the new page. */
+static void grow_and_run(int told)
+{
+	static const unsigned char loop[] = { 0xf3, 0x90, 0xeb, 0xfc };	/* pause; jmp to it */
+	char *p = mmap(NULL, 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	munmap(p, 2 * PAGE);
+	if (mmap(p, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		 -1, 0) != p || mremap(p, PAGE, 2 * PAGE, 0) != p)
+		_exit(1);
+	memcpy(p + PAGE, loop, sizeof(loop));
+	tell(told, 0);
+	((void (*)(void))(p + PAGE))();
+}
+
+static void test_growth(void)
+{
+	struct told what;
+	pid_t pid = start(grow_and_run, &what);
+
+	ksft_test_result(!guest_is_exact(&g, pid), "mremap in place is not reported\n");
+	ksft_test_result(heals(pid), "a sample in the new page has the mappings looked at\n");
+	guest_reap(pid);
+}
+
+static void run_on(void)
+{
+	volatile unsigned long n = 0;
+
+	for (;;)
+		n++;
+}
+
+static void spin(int told)
+{
+	tell(told, 0);
+	run_on();
+}
+
+/* So many mappings that there is no room for their ranges: all ranges of the process are lost. */
+static void map_and_spin(int told)
+{
+	int i;
+
+	for (i = 0; i < MANY; i++)
+		if (mmap(NULL, PAGE, i & 1 ? PROT_READ : PROT_READ | PROT_EXEC,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+			_exit(1);
+	spin(told);
+}
+
+static void set_budget(uint64_t bytes)
+{
+	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, bytes, &g.error))
+		guest_die("config-set", g.error.text);
+}
+
+static void test_lost(void)
+{
+	struct netlink_info before, after;
+	struct told what;
+	pid_t pid;
+
+	guest_info_at_rest(&g, &before);
+	set_budget(netlink_info_used(&before) + ROOM);
+	pid = start(map_and_spin, &what);
+	guest_info(&g, &after);
+	ksft_test_result(after.follow_lost > before.follow_lost && !has_ranges(pid),
+			 "a process without room for its ranges has lost them\n");
+	set_budget(before.budget);
+	ksft_test_result(heals(pid), "and has them again once there is room\n");
+	guest_reap(pid);
+}
+
+static void *spin_thread(void *unused)
+{
+	run_on();
+	return unused;
+}
+
+static void spin_in_two(int told)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, spin_thread, NULL))
+		_exit(1);
+	spin(told);
+}
+
+static uint64_t stops_of(const uint32_t stop[])
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i <= BEEUNWIND_STOP_MAX; i++)
+		sum += stop[i];
+	return sum;
+}
+
+/* The walks that the module has counted for @pid; *@files: and those for all files. */
+static uint64_t walks_of(pid_t pid, uint64_t *files)
+{
+	struct netlink_files list;
+	struct netlink_proc proc;
+	uint64_t walks;
+	size_t i;
+
+	guest_get_proc(&g, pid, &proc);
+	walks = stops_of(proc.stop);
+	ranges_free(&proc.ranges);
+	if (netlink_files_get_counts(g.nl, &list, &g.error))
+		guest_die("file-get", g.error.text);
+	for (*files = 0, i = 0; i < list.count; i++)
+		*files += stops_of(list.file[i].stop);
+	netlink_files_free(&list);
+	return walks;
+}
+
+/*
+ * Of a process with two threads so many samples are taken that each CPU gets counters of its own.
+ * All walks of this time are of this process, and end in code of files.
+ */
+static void test_tally(void)
+{
+	struct netlink_info before, after;
+	uint64_t files_before, files, walks;
+	struct chains chains;
+	struct told what;
+	pid_t pid;
+	int i;
+
+	pid = start(spin_in_two, &what);
+	guest_info_at_rest(&g, &before);
+	walks_of(pid, &files_before);
+	for (i = 0; i < 20; i++) {
+		chains_take(pid, BUSY / 10, 0, &chains);
+		guest_info(&g, &after);
+		if (after.walks - before.walks > BUSY && after.range_bytes > before.range_bytes)
+			break;
+	}
+	guest_info_at_rest(&g, &after);
+	walks = walks_of(pid, &files);
+	ksft_print_msg("%lu walks, %lu of the process, %lu in files; %lu and %lu bytes more\n",
+		       (unsigned long)(after.walks - before.walks), (unsigned long)walks,
+		       (unsigned long)(files - files_before),
+		       (unsigned long)(after.range_bytes - before.range_bytes),
+		       (unsigned long)(after.table_bytes - before.table_bytes));
+	ksft_test_result(after.range_bytes > before.range_bytes && after.ranges == before.ranges &&
+			 after.table_bytes > before.table_bytes && after.files == before.files,
+			 "each CPU has counters of its own for what is sampled much\n");
+	ksft_test_result(walks == after.walks - before.walks && files - files_before == walks,
+			 "and none is lost or counted twice\n");
+	guest_reap(pid);
+}
+
+/*
+ * Allocations that fail in the callbacks
+ */
+
+#define FAILS_MOST	12	/* no callback makes so many allocations */
+
+static unsigned int fail_nth;	/* which allocation is to fail */
+static const char *self;
+
+static int nth_open(void)
+{
+	int fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		_exit(1);
+	return fd;
+}
+
+static void nth_begin(void)
+{
+	char text[16];
+	int fd = nth_open();
+
+	if (pwrite(fd, text, snprintf(text, sizeof(text), "%u", fail_nth), 0) < 0)
+		_exit(1);
+	close(fd);
+}
+
+/* Return: how many more allocations had to succeed before the one to fail; 0: it has failed. */
+static unsigned int nth_end(void)
+{
+	char text[16] = "";
+	int fd = nth_open();
+
+	if (pread(fd, text, sizeof(text) - 1, 0) <= 0 || pwrite(fd, "0", 1, 0) != 1)
+		_exit(1);
+	close(fd);
+	return strtoul(text, NULL, 10);
+}
+
+static void tell_and_spin(int told, unsigned int left)
+{
+	tell(told, left);
+	run_on();
+}
+
+static char *map_text(void)
+{
+	int fd = open(self, O_RDONLY | O_CLOEXEC);
+	char *p = mmap(NULL, 4 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+	close(fd);
+	if (p == MAP_FAILED)
+		_exit(1);
+	return p;
+}
+
+static void fail_mmap(int told)
+{
+	nth_begin();
+	map_text();
+	tell_and_spin(told, nth_end());
+}
+
+static void fail_munmap(int told)
+{
+	char *p = map_text();
+
+	nth_begin();
+	munmap(p + PAGE, PAGE);
+	tell_and_spin(told, nth_end());
+}
+
+static void fail_mremap(int told)
+{
+	char *p = map_text(), *to = mmap(NULL, 4 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	nth_begin();
+	mremap(p, 4 * PAGE, 4 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+	tell_and_spin(told, nth_end());
+}
+
+static void fail_mprotect(int told)
+{
+	char *p = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	nth_begin();
+	mprotect(p, PAGE, PROT_READ | PROT_EXEC);
+	tell_and_spin(told, nth_end());
+}
+
+static void fail_fork(int told)
+{
+	pid_t pid;
+
+	nth_begin();
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run_on();
+	}
+	tell_of(told, pid, nth_end());
+	pause();
+}
+
+static void fail_exec(int told)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", told);
+	nth_begin();
+	execl(self, self, "spin", text, NULL);
+}
+
+static const struct {
+	const char	*name;
+	void		(*run)(int told);
+} fails[] = {
+	{ "mmap", fail_mmap }, { "munmap", fail_munmap }, { "mremap", fail_mremap },
+	{ "mprotect", fail_mprotect }, { "fork", fail_fork }, { "exec", fail_exec },
+};
+
+#define NFAILS	(sizeof(fails) / sizeof(fails[0]))
+
+static void test_fail(size_t i)
+{
+	struct netlink_info before, after;
+	struct told what = {};
+	bool good = true;
+	pid_t pid;
+
+	guest_info(&g, &before);
+	for (fail_nth = 1; good && !what.left && fail_nth <= FAILS_MOST; fail_nth++) {
+		pid = start(fails[i].run, &what);
+		good = heals(what.pid);
+		guest_reap(pid);
+	}
+	guest_info(&g, &after);
+	ksft_test_result(good, "%s: of %u allocations each failed, ranges were lost %lu times\n",
+			 fails[i].name, fail_nth - 1,
+			 (unsigned long)(after.follow_lost - before.follow_lost));
+}
+
+static int test_faults(void)
+{
+	size_t i;
+
+	ksft_set_plan(NFAILS);
+	guest_open(&g);
+	guest_add(&g, getpid());
+	for (i = 0; i < NFAILS; i++)
+		test_fail(i);
+	if (netlink_proc_del(g.nl, getpid(), &g.error))
+		guest_die("proc-del", g.error.text);
+	ksft_finished();
+}
+
+int main(int argc, char **argv)
+{
+	struct netlink_info begin;
+
+	if (argc > 2 && !strcmp(argv[1], "spin"))
+		tell_and_spin(atoi(argv[2]), nth_end());
+	self = argv[0];
+	ksft_print_header();
+	if (argc > 1 && !strcmp(argv[1], "faults"))
+		return test_faults();
+	ksft_set_plan(7);
+	guest_open(&g);
+	guest_info_at_rest(&g, &begin);
+	guest_add(&g, getpid());
+	test_growth();
+	test_lost();
+	test_tally();
+	if (netlink_proc_del(g.nl, getpid(), &g.error))
+		guest_die("proc-del", g.error.text);
+	ksft_test_result(guest_settles(&g, &begin), "nothing is left of them\n");
+	ksft_finished();
+}

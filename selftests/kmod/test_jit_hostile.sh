@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# beectl load of programs that lie about what they register, change it, end or execute themselves
+# meanwhile, or keep their memory from being read: it comes to an end, and nothing is left.
+#	BEE_JIT_LOADS=N	so many loads beside each
+# once: 1
+# timeout: 900
+# cpus: 2
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+# shellcheck source=selftests/kmod/jit.sh
+. "$(dirname "$0")/jit.sh"
+
+PROGRAM=$TESTS/walk_hostile
+loads=${BEE_JIT_LOADS:-3}
+
+# served PROGRAM READY GO: load tables whenever the program has told another lie
+served() {
+	guest_wait pidof "$1" || return 1
+	while read -r -n 1 <"$2"; do
+		"$BEECTL" load --cfi-only "$(pidof "$1")" >>"$WORK/loads" 2>&1 || echo "l: status $?" >>"$WORK/loads"
+		echo g >"$3"
+	done
+}
+
+# loaded PID: load it; a process that is gone is no failure, but a child of beectl that dies is one
+loaded() {
+	local status=0
+
+	"$BEECTL" load --cfi-only "$1" >>"$WORK/loads" 2>&1 || status=$?
+	[ "$status" -le 1 ] || { echo "load: status $status"; return 1; }
+	! grep -F "has failed" "$WORK/loads"
+}
+
+# Tables of code in memory, and processes.
+none_left() {
+	[ "$(owned)" = 0 ] && [ "$(guest_status processes)" = 0 ]
+}
+
+# said: print what loads have said, and how often
+said() {
+	sed 's/walk_hostile ([0-9]*)\|process [0-9]*\|[0-9][0-9]* bytes/.../' "$WORK/loads" | sort | uniq -c | sort -rn |
+		head -n 12
+	: >"$WORK/loads"
+}
+
+# beside MODE: loads beside a program that does that all the time
+beside() {
+	local i pid status=0
+
+	"$PROGRAM" "$1" &
+	pid=$!
+	for ((i = 0; i < loads; i++)); do
+		loaded "$pid" || { status=1; break; }
+	done
+	kill "$pid"
+	wait "$pid"
+	guest_wait none_left || status=1
+	said
+	return "$status"
+}
+
+# dying: each program is killed while it is being loaded, a little later each time
+dying() {
+	local i load pid status=0
+
+	for ((i = 0; i < loads; i++)); do
+		"$PROGRAM" change &
+		pid=$!
+		guest_wait runs_code "$pid" || return 1
+		loaded "$pid" &
+		load=$!
+		sleep "0.$(printf '%02d' $((i * 60 / loads)))"
+		kill -9 "$pid"
+		wait "$load" || status=1
+		wait "$pid"
+	done
+	guest_wait none_left || status=1
+	said
+	return "$status"
+}
+
+# withheld: a process whose object cannot be read costs a child, and no other process its table
+withheld() {
+	local pid other status=0
+
+	"$PROGRAM" withhold &
+	pid=$!
+	mkfifo "$WORK/ready" "$WORK/go"
+	"$TESTS/walk_registered" "$WORK/ready" "$WORK/go" >/dev/null &
+	other=$!
+	read -r -n 1 <"$WORK/ready"	# it has mapped its memory
+	echo g >"$WORK/go"
+	read -r -n 1 <"$WORK/ready"	# and registered its code
+	guest_wait runs_code "$pid" && "$BEECTL" load --cfi-only "$pid" "$other" >"$WORK/loads" 2>&1
+	cat "$WORK/loads"
+	grep -q "has failed: .*Alarm" "$WORK/loads" && memory_is "$other" "[jit] walk_registered" ||
+		status=1
+	kill "$pid" "$other"
+	wait "$pid" "$other"
+	guest_wait none_left || status=1
+	return "$status"
+}
+
+guest_insmod || exit 1
+ktap_plan 5
+ktap_run "lies get no table, the truth does" known_stacks walk_hostile
+: >"$WORK/loads"
+ktap_run "a program that changes what it registers" beside change
+ktap_run "a program that executes itself" beside exec
+ktap_run "programs that end meanwhile" dying
+ktap_run "memory that cannot be read" withheld
+ktap_finish
