@@ -38,11 +38,10 @@
  * lock: to find the file of an inode that is known and has not changed since the last look
  * (file_get_unchanged()), and to see at the end of an inode that it is not known
  * (bee_file_inode_gone()).  The callbacks of hook.c take file_lock with preemption off, and its
- * holder allocates memory for the hashes and the xarray (GFP_NOWAIT).  On PREEMPT_RT spinlocks
- * sleep and the allocator takes such locks, so neither is allowed there: the end of an inode is
- * noted (file_forget_inode()), and whoever looks for the file of an inode settles that first
- * (file_settle()).  Under file_lock only payer_lock, file_gone_lock and the locks of the hashes and
- * the xarray are taken.
+ * holder allocates memory for the hashes and the xarray (GFP_NOWAIT).  On PREEMPT_RT neither is
+ * allowed: with BEE_COMPAT_NOTES the end of an inode is only noted (file_forget_inode()), and who
+ * looks for the file of an inode settles that first (file_settle()).  Under file_lock only
+ * payer_lock, file_gone_lock and the locks of the hashes and the xarray are taken.
  *
  * No bucket can be made long, as users choose most of what identifies a file: the hashes have a
  * random seed and grow; no two entries of file_equals are equal; and an inode shows at most
