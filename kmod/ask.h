@@ -22,10 +22,10 @@ enum bee_ask_kind {
 };
 
 /*
- * enum bee_ask_state - of a place in the array of what is asked for
- * @BEE_ASK_FREE: nothing is
- * @BEE_ASK_TAKEN: one CPU is writing it
- * @BEE_ASK_READY: it is valid
+ * enum bee_ask_state - state of an element of bee_asked
+ * @BEE_ASK_FREE: a walk may take it
+ * @BEE_ASK_TAKEN: a walk is writing it
+ * @BEE_ASK_READY: the worker may read it
  */
 enum bee_ask_state {
 	BEE_ASK_FREE,
@@ -34,13 +34,13 @@ enum bee_ask_state {
 };
 
 /*
- * struct bee_asked - what is asked for
+ * struct bee_asked - one thing that a walk has asked for
  * @state: enum bee_ask_state
  * @kind: enum bee_ask_kind
  * @id: cookie of the address space, or id of the file
  *
- * So many wait at most, and they are answered ten times a second: however many processes ask, the
- * worker has a bounded number to look at.
+ * BEE_ASKS of them can wait, and the worker answers them ten times a second.  So however many
+ * processes ask, it has a bounded number to look at.
  */
 struct bee_asked {
 	atomic_t	state;
