@@ -91,7 +91,7 @@ static u32 file_next_id;		/* file_lock */
 static struct rhltable file_inodes;	/* file_lock, RCU for reading */
 static struct rhashtable file_equals;	/* file_lock */
 static LIST_HEAD(file_idle);		/* file_user_lock */
-static LIST_HEAD(file_lost);		/* file_user_lock; idle, and no inode can show them again */
+static LIST_HEAD(file_lost);		/* likewise; idle, and no inode can show them again */
 static u64 file_idle_bytes;		/* file_user_lock; of both lists, with tables */
 static u32 file_nr;			/* file_lock */
 static u32 file_nr_fresh;		/* file_lock */
@@ -445,10 +445,12 @@ static bool file_take(struct bee_file *f, struct bee_payer *payer)
 
 /*
  * Become a user of the file that an inode shows, if the inode is as it was at the last look: then
- * its build-id is the same, too.  Does not take file_lock.
+ * its build-id is the same, too.  Does not take file_lock.  A file whose build-id is not known yet
+ * is left to file_get_changed(), which looks for it, but not where @gfp says that this must not be
+ * called.
  */
 static struct bee_file *file_get_unchanged(const struct bee_inode_look *look,
-					   struct bee_payer *payer)
+					   struct bee_payer *payer, gfp_t gfp)
 {
 	struct bee_file *f = NULL;
 	struct rhlist_head *at;
@@ -458,7 +460,7 @@ static struct bee_file *file_get_unchanged(const struct bee_inode_look *look,
 	rhl_for_each_entry_rcu(i, at, file_inode_list(look->inode), by_inode) {
 		if (file_inode_is_gone(i) || !file_has_key(i->file, &look->key) ||
 		    READ_ONCE(i->file->ctime) != look->ctime ||
-		    !READ_ONCE(i->file->build_id.looked))
+		    !(READ_ONCE(i->file->build_id.looked) || bee_reserve_is_for(gfp)))
 			continue;
 		if (file_take(i->file, payer))
 			f = i->file;
@@ -751,7 +753,7 @@ static struct bee_file *file_get_or_create(const struct inode *inode, const stru
 	int err = -ENOMEM;
 
 	bee_inode_look(&look, inode);
-	f = file_get_unchanged(&look, payer);
+	f = file_get_unchanged(&look, payer, gfp);
 	if (f)
 		return f;
 	if (bee_reserve_is_for(gfp)) {
