@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # BPF programs see the same complete stacks: bpf_get_stackid() through bpftrace.
+# once: 1
 # timeout: 600
 # cpus: 1
 # shellcheck source=selftests/kmod/guest.sh

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Two programs that look alike to the kernel (device, inode number, generation, size, mtime, ctime)
 # are two files, each with its own table; one program is one file, however it is mounted.
+# once: 1
 # timeout: 600
 export NO_KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/guest.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Stacks through code that a JIT compiler has registered with CFI: each stack is known.
+# once: 1
 # timeout: 900
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"

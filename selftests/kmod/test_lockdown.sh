@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Kernel lockdown: a loaded module goes on working; an unsigned module cannot be loaded.  Lockdown
 # cannot be lifted, so this test is the guest's last.
+# once: 1
 # last: 1
 # cpus: 1
 # shellcheck source=selftests/kmod/guest.sh

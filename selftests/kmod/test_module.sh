@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # The module is loaded and unloaded, leaves nothing behind, and does not change the callchains of
 # processes that it does not manage.
-# MODULE_LOADS=COUNT for more loads than 10, or 5 on the instrumented kernel.
+# MODULE_LOADS=COUNT for more loads than 3, or 10 with BEE_LONG.
 # timeout: 1200
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 test_ko=${BEE_TEST_KO:-$TREE/build/test-modules/$(uname -r)}
-loads=10
-[ "${BEE_KERNEL-}" != debug ] || loads=5
-loads=${MODULE_LOADS:-$loads}
+loads=${MODULE_LOADS:-$([ -n "${BEE_LONG-}" ] && echo 10 || echo 3)}
 
 mkdir "$WORK/files"
 touch "$WORK"/files/{1..60}
@@ -95,11 +93,11 @@ while True:
 	work=$!
 	perf record -q -a -g -e cpu-clock -F 499 -o "$WORK/all.data" -- sleep 1000 &
 	local perf=$!
-	# In each fifth round the module stays for a moment if it has not walked yet.
+	# In each third round the module stays for a moment if it has not walked yet.
 	for i in $(seq "$loads"); do
 		guest_insmod || return 1
 		"$BEECTL" load --quiet "$work" || return 1
-		[ $((i % 5)) -ne 0 ] || [ "$(guest_status walks)" -gt 0 ] || sleep 0.1
+		[ $((i % 3)) -ne 0 ] || [ "$(guest_status walks)" -gt 0 ] || sleep 0.1
 		rmmod beeunwind || return 1
 	done
 	kill -INT "$perf"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A running process gets wrong tables (table_mutate); also measures how long walks take with them.
 # TABLE_MUTATIONS=COUNT for more tables.
+# once: 1
 # cpus: 1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"

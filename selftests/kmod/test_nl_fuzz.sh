@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Runs nl_fuzz against the loaded module; NL_FUZZ=COUNT for more.
+# once: 1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Callchains taken in NMI on each kernel of BEE_KERNELS; for longer runs there are
-# "selftests/vm/nmi --count N" and "make torture".
+# Callchains taken in NMI on the first kernel of BEE_KERNELS, with BEE_LONG on each; for longer runs
+# there are "selftests/vm/nmi --count N" and "make torture".
 # timeout: 1800
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=selftests/ktap.sh
 . selftests/ktap.sh
-read -ra kernels <<<"${BEE_KERNELS:-6.12 6.1}"
+read -ra kernels <<<"${BEE_KERNELS:-6.12}"
+[ -n "${BEE_LONG-}" ] || kernels=("${kernels[0]}")
 
 nmis() {
 	selftests/vm/nmi --timeout 1000 "$@" 2>&1 | sed 's/^/# /'
