@@ -827,7 +827,7 @@ u32 bee_mm_count_users(const struct bee_file *f)
  * @f: the file; the caller holds a reference
  * @bytes: that are to be charged for it next
  *
- * Takes time in proportion to the ranges and address spaces that have it mapped.
+ * Takes time in proportion to the ranges that have it mapped.
  *
  * Context: Process.
  * Return: whether another user pays for it than before.
@@ -836,21 +836,17 @@ bool bee_mm_move_file(struct bee_file *f, u64 bytes)
 {
 	const struct bee_rmap_node *node;
 	struct bee_payer *last = NULL;
-	const struct bee_mm *m;
 	bool moved = false;
 
 	rcu_read_lock();
 	hlist_for_each_entry_rcu(node, &f->rmap, in_file) {
-		hlist_for_each_entry_rcu(m, &node->map->mms, by_map) {
-			if (m->payer == last)
-				continue;
-			last = m->payer;
-			moved = bee_file_move(f, last, bytes);
-			if (moved)
-				goto unlock;
-		}
+		if (node->map->payer == last)
+			continue;
+		last = node->map->payer;
+		moved = bee_file_move(f, last, &node->in_file, bytes);
+		if (moved)
+			break;
 	}
-unlock:
 	rcu_read_unlock();
 	return moved;
 }
