@@ -20,6 +20,7 @@
 #include "follow.h"
 #include "mm.h"
 #include "note.h"
+#include "stray.h"
 
 enum beeunwind_follow bee_follow_mode;
 enum beeunwind_announce bee_follow_announce;
@@ -92,6 +93,9 @@ void bee_follow_set(const u32 *follow, const u32 *announce)
 	}
 	follow_apply();
 	mutex_unlock(&follow_mutex);
+	/* Whoever wants no process to be followed any longer does not know of these. */
+	if (follow)
+		bee_stray_clear();
 }
 
 /**
@@ -161,7 +165,8 @@ void bee_follow_exit(void)
 
 static bool follow_has(const struct mm_struct *mm)
 {
-	return BEE_COMPAT_NOTES ? bee_note_is_followed(mm) : bee_mm_is_managed(mm);
+	return (BEE_COMPAT_NOTES ? bee_note_is_followed(mm) : bee_mm_is_managed(mm)) ||
+	       bee_stray_find(mm);
 }
 
 /**
@@ -225,6 +230,7 @@ void bee_follow_unmap(const struct mm_struct *mm, u64 start, u64 end)
 /** bee_follow_end() - the last user of @mm is gone.  Context: as bee_follow_fork(). */
 void bee_follow_end(const struct mm_struct *mm)
 {
+	bee_stray_del(mm);
 	if (BEE_COMPAT_NOTES)
 		bee_note_end(mm);
 	else

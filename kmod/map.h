@@ -158,7 +158,11 @@ struct bee_map_diff {
 	struct bee_map_edit	*add;
 };
 
+/* The limit that is set is at most this one. */
 #define BEE_MAP_MAX_RANGES	65536
+
+u32 bee_map_most(void);
+void bee_map_set_most(u32 ranges);
 
 struct bee_map_list *bee_map_list_alloc(u64 room, struct netlink_ext_ack *extack);
 bool bee_map_list_copy(struct bee_map_list *list, const struct bee_map *map);

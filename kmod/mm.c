@@ -41,15 +41,15 @@
 #include "payer.h"
 #include "rmap.h"
 #include "store.h"
+#include "stray.h"
 
 #define MM_RESCAN_DELAY	(HZ / 10)
 #define MM_LOST		XA_MARK_0	/* of cookies: the ranges are lost */
 
 /*
  * At fork and exec a callback needs a struct bee_mm, and may not wait for memory.  If it got none,
- * the process would not be managed, nor any process that it forks later, and no rescan would repair
- * that: a rescan looks at managed processes only.  So this many are kept for when an allocation
- * fails.
+ * the process would not be managed until it is sampled (stray.c), nor those that it forks later.
+ * So this many are kept for when an allocation fails.
  */
 #define MM_RESERVE	64
 
@@ -212,6 +212,7 @@ static void mm_publish(struct bee_mm *m)
 	XA_STATE(cookie, &mm_cookies, m->cookie);
 
 	lockdep_assert_held(&mm_lock);
+	bee_stray_del(m->mm);
 	hlist_add_head_rcu(&m->by_mm, bee_mm_bucket(m->mm));
 	/* Its cookie is reserved, so this allocates nothing and cannot fail. */
 	xas_lock(&cookie);
@@ -617,12 +618,18 @@ unlock:
 	rcu_read_unlock();
 }
 
+static void mm_stray(const struct mm_struct *mm)
+{
+	bee_stray_add(mm);
+	atomic64_inc(&mm_lost);
+}
+
 /**
  * bee_mm_exec() - manage an address space that has no mappings yet
  * @mm: the address space; the caller holds mm_users
  * @pid: the process that will run in it
  *
- * Without memory, and if the reserve is used up too, it is not managed, and counted as lost.
+ * Without memory, and if the reserve is used up too, it is a stray.
  *
  * Context: Any but NMI.
  */
@@ -634,7 +641,7 @@ void bee_mm_exec(struct mm_struct *mm, struct pid *pid)
 		return;
 	m = mm_alloc_callback(mm, pid);
 	if (!m) {
-		atomic64_inc(&mm_lost);
+		mm_stray(mm);
 		return;
 	}
 	spin_lock(&mm_lock);
@@ -662,7 +669,7 @@ static void mm_share(struct bee_mm *child, const struct bee_mm *parent)
  * @child: the copy, which no one runs in yet
  *
  * Both share one map until one of them changes.  Without memory, and if the reserve is used up too,
- * the child is not managed, and counted as lost.
+ * the child is a stray; so are children of strays.
  *
  * Context: Any but NMI.
  */
@@ -670,11 +677,11 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 {
 	struct bee_mm *m, *fresh;
 
-	if (!bee_mm_is_managed(parent))
+	if (!bee_mm_is_managed(parent) && !bee_stray_find(parent))
 		return;
-	fresh = mm_alloc_callback(child, NULL);
+	fresh = bee_mm_is_managed(parent) ? mm_alloc_callback(child, NULL) : NULL;
 	if (!fresh) {
-		atomic64_inc(&mm_lost);
+		mm_stray(child);
 		return;
 	}
 	spin_lock(&mm_lock);
@@ -705,14 +712,14 @@ void bee_mm_count_lost(void)
  *
  * Context: Process, may sleep.
  * Return: the managed address space, without ranges and with one note of a change; or NULL: it is
- * not managed, and counted as lost.
+ * a stray.
  */
 struct bee_mm *bee_mm_new_followed(struct mm_struct *mm, struct pid *pid, struct bee_payer *payer)
 {
 	struct bee_mm *m = mm_alloc_followed(mm, pid, payer, GFP_KERNEL_ACCOUNT);
 
 	if (!m) {
-		bee_mm_count_lost();
+		mm_stray(mm);
 		return NULL;
 	}
 	m->noted = 1;
