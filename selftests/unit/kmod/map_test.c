@@ -240,6 +240,7 @@ static struct bee_payer payers[PAYERS];
 /* With one reference of the test's own. */
 #define FILES	5
 static struct bee_file files[FILES];
+struct bee_file bee_file_unknown;	/* of no range here */
 
 struct bee_file *bee_file_get_id(u32 id)
 {
