@@ -35,6 +35,12 @@ static void callchain_count_mm(struct bee_mm *m, enum beeunwind_stop stop)
 		bee_ask(BEE_ASK_SPREAD_MM, m->cookie);
 }
 
+/* Not inlined, so that walks with nothing to announce do not pay for its stack. */
+static noinline void callchain_announce_code(struct bee_mm *m)
+{
+	bee_code_announce(&m->told, m->cookie, READ_ONCE(m->generation));
+}
+
 /*
  * Walk the stack, and write the ips of at most @max frames to @ips.  Not inlined, so that its
  * variables take no stack in samples of address spaces that are not managed.
@@ -45,7 +51,7 @@ static noinline u32 callchain_walk(struct bee_walk *walk, u64 *ips, u32 max,
 				   struct pt_regs *regs, struct bee_mm *m,
 				   const struct bee_map *map)
 {
-	enum beeunwind_stop stop = BEEUNWIND_STOP_DEPTH;
+	enum beeunwind_stop stop;
 	u32 frames = 0;
 	u64 beyond;
 
@@ -54,17 +60,18 @@ static noinline u32 callchain_walk(struct bee_walk *walk, u64 *ips, u32 max,
 		bee_mm_ask_look(m);
 	if (max) {
 		ips[frames++] = walk->frame.ip;
-		frames += bee_walk_callers(walk, ips + 1, max - 1, &stop);
-		if (!stop && bee_walk_callers(walk, &beyond, 1, &stop))
-			stop = BEEUNWIND_STOP_DEPTH;
+		frames += bee_walk_callers(walk, ips + 1, max - 1);
+		if (!walk->stop)
+			bee_walk_callers(walk, &beyond, 1);
 	}
 
+	stop = walk->stop ?: BEEUNWIND_STOP_DEPTH;
 	bee_stats_add(frames, frames);
 	bee_stats_add(fp_steps, walk->fp_steps);
 	bee_stats_add(stop[stop], 1);
 	callchain_count_mm(m, stop);
 	if (unlikely(walk->code))
-		bee_code_announce(&m->told, m->cookie, READ_ONCE(m->generation));
+		callchain_announce_code(m);
 	if (walk->file)
 		bee_walk_count(walk->file, stop);
 	return frames;

@@ -317,7 +317,8 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 }
 
 /* NLA_POLICY_RANGE() takes at most S16_MAX. */
-static const struct netlink_range_validation netlink_most_ranges = {
+/* Not const, as 6.1's struct nla_policy takes none that is. */
+static struct netlink_range_validation netlink_most_ranges __ro_after_init = {
 	.min = 1, .max = BEE_MAP_MAX_RANGES,
 };
 

@@ -51,6 +51,7 @@ void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const stru
 	bee_uread_init(&walk->mem);
 	walk->fp_steps = 0;
 	walk->code = false;
+	walk->stop = BEEUNWIND_STOP_NONE;
 	walk->switches = (struct bee_switches) {};
 	walk->probes = (struct bee_uprobes) {};
 	walk->regs = regs;
@@ -104,8 +105,11 @@ static void walk_need_gpr(struct bee_walk *walk)
 	walk->gpr_ready = true;
 }
 
-/* Step across the trampoline of a signal or a uretprobe: the kernel knows where it leads. */
-static bool walk_step_trampoline(struct bee_walk *walk)
+/*
+ * Step across the trampoline of a signal or a uretprobe: the kernel knows where it leads.  Not
+ * inlined, as the deepest calls are made here: they shall not stand on the variables of others.
+ */
+static noinline bool walk_step_trampoline(struct bee_walk *walk)
 {
 	struct bee_frame *f = &walk->frame;
 
@@ -200,20 +204,12 @@ static enum beeunwind_stop walk_check_call(struct bee_walk *walk, enum beeunwind
 	return call == BEE_CALL_NONE ? why : BEEUNWIND_STOP_READ_FAULT;
 }
 
-/*
- * A step without a rule: across a trampoline, or else by the frame pointer.  Either is believed
- * only if it leads to an executable mapping, and the frame pointer only if it leads behind a call.
- *
- * Return: BEEUNWIND_STOP_NONE, or why there is no such caller: @why, if it could be looked for.
- */
-static enum beeunwind_stop walk_step_guess(struct bee_walk *walk, enum beeunwind_stop why)
+/* A step by the frame pointer, which is believed only if it leads behind a call. */
+static noinline enum beeunwind_stop walk_step_fp(struct bee_walk *walk, enum beeunwind_stop why)
 {
 	u64 sp = walk->frame.sp;
 	enum beeunwind_stop stop;
 
-	walk_need_gpr(walk);
-	if (walk_step_trampoline(walk))
-		return walk_arrive(walk, sp) ? why : BEEUNWIND_STOP_NONE;
 	if (!bee_frame_step_fp(&walk->mem, &walk->frame) || walk_arrive(walk, sp))
 		return why;
 	stop = walk_check_call(walk, why);
@@ -221,8 +217,26 @@ static enum beeunwind_stop walk_step_guess(struct bee_walk *walk, enum beeunwind
 	return stop;
 }
 
-/* A step by a rule that is not simple. */
-static enum beeunwind_stop walk_step_rule(struct bee_walk *walk)
+/*
+ * A step without a rule: across a trampoline, or else by the frame pointer.  Either is believed
+ * only if it leads to an executable mapping.
+ *
+ * Return: BEEUNWIND_STOP_NONE, or why there is no such caller: @why, if it could be looked for.
+ */
+static noinline enum beeunwind_stop walk_step_guess(struct bee_walk *walk, enum beeunwind_stop why)
+{
+	u64 sp = walk->frame.sp;
+
+	if (why == BEEUNWIND_STOP_UNSUPPORTED)
+		return why;
+	walk_need_gpr(walk);
+	if (!walk_step_trampoline(walk))
+		return walk_step_fp(walk, why);
+	return walk_arrive(walk, sp) ? why : BEEUNWIND_STOP_NONE;
+}
+
+/* A step by walk->rule, which is not simple. */
+static noinline enum beeunwind_stop walk_step_rule(struct bee_walk *walk)
 {
 	u64 sp = walk->frame.sp;
 	enum beeunwind_stop stop;
@@ -243,42 +257,53 @@ static noinline void walk_miss(struct bee_file *f, u64 start, u64 end)
 		bee_news_announce(f, current->tgid, start, end);
 }
 
-static noinline enum beeunwind_stop walk_step_no_table(struct bee_walk *walk)
+/* Why there is no rule for the current frame, where no table is. */
+static noinline enum beeunwind_stop walk_no_table(struct bee_walk *walk)
 {
 	const struct bee_range *range = walk->range;
 
 	walk->file = range ? range->file : NULL;
 	if (!range)
-		return walk_step_guess(walk, BEEUNWIND_STOP_NO_MAPPING);
+		return BEEUNWIND_STOP_NO_MAPPING;
 	if (range->file)
 		walk_miss(range->file, range->start, range->end);
 	else
 		walk->code = true;
-	return walk_step_guess(walk, BEEUNWIND_STOP_NO_TABLE);
+	return BEEUNWIND_STOP_NO_TABLE;
 }
 
-/* A step by the rule walk->word. */
-static noinline enum beeunwind_stop walk_step_word(struct bee_walk *walk)
+/* Decode walk->word to walk->rule.  Return: why that is no rule for a step, if it is none. */
+static noinline enum beeunwind_stop walk_decode(struct bee_walk *walk)
 {
 	bee_table_decode(&walk->stored->table, walk->word, &walk->rule);
 	switch (walk->rule.kind) {
 	case BEE_RULE_KNOWN:
-		return walk_step_rule(walk);
+		return BEEUNWIND_STOP_NONE;
 	case BEE_RULE_GAP:
 		walk->code |= walk->range->file->owner != 0;
-		return walk_step_guess(walk, BEEUNWIND_STOP_GAP);
+		return BEEUNWIND_STOP_GAP;
 	}
 	return BEEUNWIND_STOP_UNSUPPORTED;
+}
+
+/*
+ * A step that walk_simple() does not make: by the rule walk->word, or without one.  The step is
+ * made when the rule has been looked for, and not from there, for the sake of the kernel's stack.
+ */
+static __always_inline enum beeunwind_stop walk_step(struct bee_walk *walk)
+{
+	enum beeunwind_stop why = walk->stored ? walk_decode(walk) : walk_no_table(walk);
+
+	return why ? walk_step_guess(walk, why) : walk_step_rule(walk);
 }
 
 /*
  * Steps by simple rules, which most are, with the frame in registers: up to @max, or the first
  * frame without a table or with another rule.  What that rule is comes to walk->word.
  *
- * @ips, @stop, return: as bee_walk_callers().
+ * @ips, return: as bee_walk_callers().
  */
-static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max,
-				enum beeunwind_stop *stop)
+static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max)
 {
 	struct bee_simple_frame frame = bee_frame_simple(&walk->frame);
 	u64 ip = bee_frame_lookup_ip(&walk->frame), callee_sp = 0, ra = 0;
@@ -304,7 +329,7 @@ static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max,
 				/* The return address may have been popped: a step of any kind. */
 				if (stopped != BEEUNWIND_STOP_NO_PROGRESS || n ||
 				    !walk->frame.activation)
-					*stop = stopped;
+					walk->stop = stopped;
 				walk->word = word;
 				return n;
 			}
@@ -320,8 +345,8 @@ static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max,
 			bee_frame_set_simple(&walk->frame, &frame, ra, callee_sp, n == 1);
 		if (!left)
 			return n;
-		*stop = walk_arrive(walk, callee_sp);
-		if (*stop)
+		walk->stop = walk_arrive(walk, callee_sp);
+		if (walk->stop)
 			return n - 1;
 		ips[n - 1] = walk->frame.ip;
 		ip = walk->frame.ip - 1;
@@ -331,10 +356,10 @@ static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max,
 
 /**
  * bee_walk_callers() - step to the callers of the current frame, one after the other
- * @walk: a started walk; walk->frame becomes the last caller, and is invalid after the walk's end
+ * @walk: a started walk; walk->frame becomes the last caller, and is invalid after the walk's end,
+ *	which walk->stop tells
  * @ips: filled: the ip of each caller, the first one's first
  * @max: room in @ips
- * @stop: filled: BEEUNWIND_STOP_NONE, or why the walk ended
  *
  * A step costs a look into the cache of rules, at most one table lookup and one search in the
  * ranges, and a few words of user memory.
@@ -343,18 +368,17 @@ static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max,
  * fault, sleep, allocate, lock or print.
  * Return: number of callers that were found: @max, unless the walk ended before.
  */
-u32 bee_walk_callers(struct bee_walk *walk, u64 *ips, u32 max, enum beeunwind_stop *stop)
+u32 bee_walk_callers(struct bee_walk *walk, u64 *ips, u32 max)
 {
 	u32 n = 0;
 
-	*stop = BEEUNWIND_STOP_NONE;
 	while (n < max) {
 		if (walk->stored)
-			n += walk_simple(walk, ips + n, max - n, stop);
-		if (*stop || n == max)
+			n += walk_simple(walk, ips + n, max - n);
+		if (walk->stop || n == max)
 			break;
-		*stop = walk->stored ? walk_step_word(walk) : walk_step_no_table(walk);
-		if (*stop)
+		walk->stop = walk_step(walk);
+		if (walk->stop)
 			break;
 		ips[n++] = walk->frame.ip;
 	}

@@ -30,6 +30,7 @@ struct bee_stored;
  * @file: file of the last frame whose caller was looked for: where the walk ended; or NULL
  * @word: rule of that frame, if a table has it and it is not simple
  * @rule: the same, decoded
+ * @stop: BEEUNWIND_STOP_NONE, or why the walk has ended
  * @fp_steps: number of callers found by the frame pointer
  * @code: the walk met code without a file that has no table, or a table without a row for it
  * @switches: steps that did not raise the stack pointer
@@ -51,6 +52,7 @@ struct bee_walk {
 	struct bee_file			*file;
 	u32				 word;
 	struct bee_rule			 rule;
+	enum beeunwind_stop		 stop;
 	u32				 fp_steps;
 	bool				 code;
 	struct bee_switches		 switches;
@@ -63,7 +65,7 @@ struct bee_walk {
 };
 
 void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const struct pt_regs *regs);
-u32 bee_walk_callers(struct bee_walk *walk, u64 *ips, u32 max, enum beeunwind_stop *stop);
+u32 bee_walk_callers(struct bee_walk *walk, u64 *ips, u32 max);
 
 /**
  * bee_walk_count() - count something in a file that a walk has met

@@ -29,7 +29,7 @@ void phrase_init(struct phrase_set *set)
 {
 	u32 n;
 
-	*set = (struct phrase_set){ .nslots = 1024 };
+	*set = (struct phrase_set){ .nslots = 1024, .neutral = true };
 	set->slots = alloc_zero(set->nslots, sizeof(*set->slots));
 	set->nodes = alloc_room(set->nodes, 0, &set->room, sizeof(*set->nodes));
 	set->nodes[PHRASE_HEAD] = (struct phrase_node){ .parent = PHRASE_NONE, .head = true };
@@ -227,6 +227,7 @@ void phrase_price(struct phrase_set *set)
 	u32 total[2] = {}, distinct[2] = {}, n;
 	size_t i;
 
+	set->neutral = false;
 	for (i = 2; i < set->nnodes; i++) {
 		total[set->nodes[i].head] += set->nodes[i].count;
 		distinct[set->nodes[i].head] += !!set->nodes[i].count;

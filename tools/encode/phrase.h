@@ -58,6 +58,7 @@ struct phrase_slot {
  * @slots: the hash
  * @nslots: power of two
  * @novel: cost of a phrase of n ops that is not in use
+ * @neutral: those in use cost the same, until phrase_price(): there is no need to find them
  */
 struct phrase_set {
 	struct phrase_node	*nodes;
@@ -66,6 +67,7 @@ struct phrase_set {
 	struct phrase_slot	*slots;
 	size_t			 nslots;
 	u32			 novel[BEE_TABLE_MAX_OPS + 1];
+	bool			 neutral;
 };
 
 u32 phrase_log2(u32 x);

@@ -212,7 +212,7 @@ static void tokens_step(struct token_function *f, size_t i)
 {
 	const struct phrase_set *phrases = f->tokens->phrases;
 	struct token_item *item = &f->tried.item[i];
-	u32 nops, node = PHRASE_STEP;
+	u32 nops, node = phrases->neutral ? PHRASE_NONE : PHRASE_STEP;
 
 	item->cost = ~0u;
 	for (nops = 1; nops <= BEE_TABLE_MAX_OPS && i + nops <= f->tried.n; nops++) {
@@ -283,7 +283,8 @@ static void tokens_try_heads(struct token_function *f, u32 body, struct token_ch
 {
 	const struct tokens *tokens = f->tokens;
 	const struct phrase_set *phrases = tokens->phrases;
-	u32 taken, at = f->start, node = PHRASE_HEAD, last = NO_RULE, cost = 0;
+	u32 node = phrases->neutral ? PHRASE_NONE : PHRASE_HEAD;
+	u32 taken, at = f->start, last = NO_RULE, cost = 0;
 
 	for (taken = 0; ; taken++) {
 		const struct token_item *item = taken < f->tried.n ? &f->tried.item[taken] : NULL;

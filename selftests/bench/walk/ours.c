@@ -104,12 +104,11 @@ static struct bee_rule_cache cache __aligned(64);
 static size_t ours_walk(const struct bench_stack *stack, uint64_t *ips)
 {
 	static struct bee_walk walk __aligned(64) = { .cache = &cache };
-	enum beeunwind_stop stop;
 
 	replayed = stack;
 	bee_walk_start(&walk, stack->space->ours, (const struct pt_regs *)stack->user);
 	ips[0] = walk.frame.ip;
-	return 1 + bee_walk_callers(&walk, (u64 *)ips + 1, BENCH_MAX_DEPTH - 1, &stop);
+	return 1 + bee_walk_callers(&walk, (u64 *)ips + 1, BENCH_MAX_DEPTH - 1);
 }
 
 static void ours_forget(const struct bench_space *space)

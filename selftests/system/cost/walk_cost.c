@@ -182,7 +182,6 @@ static void walk_once(u32 bytes, u32 depth)
 {
 	const struct pt_regs regs = { .ip = ip_of(0), .sp = STACK + FIRST,
 				      .bp = STACK + FIRST + bytes - 16 };
-	enum beeunwind_stop stop;
 	static u64 ips[DEEPEST];
 
 	told->copies = 0;
@@ -190,7 +189,7 @@ static void walk_once(u32 bytes, u32 depth)
 	walk.cache = &cache;
 	raise(SIGUSR1);
 	bee_walk_start(&walk, &map, &regs);
-	told->frames = 1 + bee_walk_callers(&walk, ips, depth - 1, &stop);
+	told->frames = 1 + bee_walk_callers(&walk, ips, depth - 1);
 	raise(SIGUSR1);
 }
 

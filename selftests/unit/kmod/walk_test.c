@@ -159,12 +159,11 @@ static const struct pt_regs regs = {
 /* Walk @depth frames.  Return: the stack pointer of the last, or 0 if there were less. */
 static u64 walk_to(struct bee_walk *walk, u32 depth)
 {
-	enum beeunwind_stop stop;
 	u64 ips[DEPTH];
 
 	bee_walk_start(walk, &space_map, &regs);
-	bee_walk_callers(walk, ips, depth, &stop);
-	return stop ? 0 : walk->frame.sp;
+	bee_walk_callers(walk, ips, depth);
+	return walk->stop ? 0 : walk->frame.sp;
 }
 
 static void test_hit(void)
@@ -290,7 +289,6 @@ static void test_gpr(void)
 static void test_popped(void)
 {
 	struct bee_walk *walk = walk_new();
-	enum beeunwind_stop stop;
 	u64 ips[DEPTH];
 
 	reset();
@@ -298,8 +296,8 @@ static void test_popped(void)
 	stack[0xf8 / 8] = TEXT + 0x201;
 	stack[0x108 / 8] = TEXT + 0x202;
 	bee_walk_start(walk, &space_map, &regs);
-	ksft_test_result(bee_walk_callers(walk, ips, DEPTH, &stop) == 2 && ips[0] == TEXT + 0x201 &&
-			 ips[1] == TEXT + 0x202 && stop == BEEUNWIND_STOP_NO_PROGRESS,
+	ksft_test_result(bee_walk_callers(walk, ips, DEPTH) == 2 && ips[0] == TEXT + 0x201 &&
+			 ips[1] == TEXT + 0x202 && walk->stop == BEEUNWIND_STOP_NO_PROGRESS,
 			 "a return address below rsp: in an activation only\n");
 	walk_free(walk);
 }
@@ -406,29 +404,27 @@ static void random_stack(void)
 }
 
 /* Each step as if its rule were not simple. */
-static u32 walk_slowly(struct bee_walk *walk, u64 *ips, u32 max, enum beeunwind_stop *stop)
+static u32 walk_slowly(struct bee_walk *walk, u64 *ips, u32 max)
 {
 	u32 n = 0;
 
-	*stop = BEEUNWIND_STOP_NONE;
 	while (n < max) {
 		walk->file = walk->range->file;
 		walk->word = walk_word(walk, walk->stored, bee_frame_lookup_ip(&walk->frame));
-		*stop = walk_step_word(walk);
-		if (*stop)
+		walk->stop = walk_step(walk);
+		if (walk->stop)
 			break;
 		ips[n++] = walk->frame.ip;
 	}
 	return n;
 }
 
-static u32 walk_by_ones(struct bee_walk *walk, u64 *ips, u32 max, enum beeunwind_stop *stop)
+static u32 walk_by_ones(struct bee_walk *walk, u64 *ips, u32 max)
 {
 	u32 n = 0;
 
-	*stop = BEEUNWIND_STOP_NONE;
-	while (n < max && !*stop)
-		n += bee_walk_callers(walk, ips + n, 1, stop);
+	while (n < max && !walk->stop)
+		n += bee_walk_callers(walk, ips + n, 1);
 	return n;
 }
 
@@ -449,7 +445,6 @@ static void test_same(void)
 {
 	struct bee_walk *walk = walk_new(), *slow = walk_new(), *ones = walk_new();
 	u64 a[DEPTH], b[DEPTH], c[DEPTH];
-	enum beeunwind_stop stop, slow_stop, ones_stop;
 	bool same = true, met[BEEUNWIND_STOP_MAX + 1] = {};
 	u32 i, n, max, deep = 0;
 
@@ -466,13 +461,13 @@ static void test_same(void)
 		bee_walk_start(walk, &space_map, &regs);
 		bee_walk_start(slow, &space_map, &regs);
 		bee_walk_start(ones, &space_map, &regs);
-		n = bee_walk_callers(walk, a, max, &stop);
-		same = n == walk_slowly(slow, b, max, &slow_stop) && stop == slow_stop &&
-		       n == walk_by_ones(ones, c, max, &ones_stop) && stop == ones_stop &&
+		n = bee_walk_callers(walk, a, max);
+		same = n == walk_slowly(slow, b, max) && walk->stop == slow->stop &&
+		       n == walk_by_ones(ones, c, max) && walk->stop == ones->stop &&
 		       !memcmp(a, b, n * sizeof(*a)) && !memcmp(a, c, n * sizeof(*a)) &&
 		       walk->file == slow->file && walk->file == ones->file &&
-		       (stop || (same_frame(walk, slow) && same_frame(walk, ones)));
-		met[stop] = true;
+		       (walk->stop || (same_frame(walk, slow) && same_frame(walk, ones)));
+		met[walk->stop] = true;
 		deep += n > 8;
 	}
 	ksft_test_result(same && deep > 1000 && met[BEEUNWIND_STOP_OUTERMOST] &&
