@@ -11,8 +11,7 @@ struct netlink_ext_ack;
  * enum bee_budget_kind - what memory is for
  * @BEE_BUDGET_FILES: files, their names and tables
  * @BEE_BUDGET_MMS: address spaces and their ranges
- * @BEE_BUDGET_CACHES: what has one size for good: rules that walks have looked up, and with
- *	PREEMPT_RT room for notes
+ * @BEE_BUDGET_CACHES: what has one size for good: rules that walks have looked up
  */
 enum bee_budget_kind {
 	BEE_BUDGET_FILES,

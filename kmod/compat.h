@@ -26,18 +26,8 @@
 #error "beeunwind needs x86-64, CONFIG_DYNAMIC_FTRACE_WITH_ARGS, CONFIG_UPROBES, CONFIG_PERF_EVENTS"
 #endif
 
-/*
- * With PREEMPT_RT spinlocks and the allocator sleep, which a callback must not.  "make BEE_NOTES=1"
- * has callbacks only take notes, on any kernel (note.c); see Documentation/following.rst.
- */
-#ifdef BEE_NOTES
-#define BEE_COMPAT_NOTES	1
-#else
-#define BEE_COMPAT_NOTES	0
-#ifdef CONFIG_PREEMPT_RT
-#error "beeunwind is not ready for PREEMPT_RT; to try it: make BEE_NOTES=1"
-#endif
-#endif
+/* With PREEMPT_RT spinlocks and the allocator sleep, which a callback must not: see reserve.c. */
+#define BEE_COMPAT_RT	IS_ENABLED(CONFIG_PREEMPT_RT)
 
 /* Before 6.12 struct ftrace_regs has no accessor for arguments. */
 #ifndef ftrace_regs_get_argument

@@ -26,9 +26,11 @@
  *
  * Users of a file are the ranges that refer to it and the requests that work with it.  A file
  * without users is forgotten, unless it has a table: then it is idle, and in a list of such files,
- * the one that has been idle longest first.  @users goes to 0 and comes back from 0 only under
- * file_lock, so under file_lock a file that is found is either in use or in a list of idle ones.
- * Whoever changes the table of a file is a user of it.
+ * the one that has been idle longest first.  @users goes to 0 only under file_lock and
+ * file_user_lock, and comes back from 0 only under file_user_lock.  So under file_lock a file that
+ * is found is either in use or in a list of idle ones; under file_user_lock alone it may also be
+ * one that is being forgotten, which is in no list.  Whoever changes the table of a file is a user
+ * of it.
  *
  * A file and its table are charged to the user who maps it first, until nobody has it mapped.  If
  * that user's share has no room for the table, another user who has the file mapped is charged.
@@ -36,12 +38,18 @@
  *
  * file_lock protects the hashes and lists.  The two most frequent operations take only the RCU read
  * lock: to find the file of an inode that is known and has not changed since the last look
- * (file_get_unchanged()), and to see at the end of an inode that it is not known
- * (bee_file_inode_gone()).  The callbacks of hook.c take file_lock with preemption off, and its
- * holder allocates memory for the hashes and the xarray (GFP_NOWAIT).  On PREEMPT_RT neither is
- * allowed: with BEE_COMPAT_NOTES the end of an inode is only noted (file_forget_inode()), and who
- * looks for the file of an inode settles that first (file_settle()).  Under file_lock only
+ * (file_get_unchanged(), which takes file_user_lock if the file is idle), and to see at the end of
+ * an inode that it is not known (bee_file_inode_gone()).  Under file_lock only file_user_lock,
  * payer_lock, file_gone_lock and the locks of the hashes and the xarray are taken.
+ *
+ * The callbacks of hook.c take file_lock with preemption off, and its holder allocates memory for
+ * the hashes and the xarray (GFP_NOWAIT).  With PREEMPT_RT (BEE_COMPAT_RT) neither is allowed, so
+ * there a callback leaves three things to a worker, and to each request before it begins:
+ * - It finds only files that file_get_unchanged() finds.  For others it gets bee_file_unknown, and
+ *   bee_mm_settle() looks again.
+ * - It does not drop the last reference on a file (bee_file_put_nowait()).
+ * - It marks the entry of an inode that has ended (file_forget_inode()); file_settle() is called
+ *   before the file of any inode is looked for.
  *
  * No bucket can be made long, as users choose most of what identifies a file: the hashes have a
  * random seed and grow; no two entries of file_equals are equal; and an inode shows at most
@@ -54,6 +62,7 @@
 #include <linux/fs.h>
 #include <linux/jhash.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -64,6 +73,7 @@
 #include "compat.h"
 #include "file.h"
 #include "payer.h"
+#include "reserve.h"
 
 #define FILE_NAME_MAX	255		/* bytes kept of a path: the last ones */
 
@@ -75,13 +85,14 @@
 #define FILE_INODES_MAX	64
 
 static DEFINE_SPINLOCK(file_lock);
+static DEFINE_RAW_SPINLOCK(file_user_lock);	/* inside of file_lock */
 static DEFINE_XARRAY_ALLOC1(file_ids);	/* file_lock, RCU for reading */
 static u32 file_next_id;		/* file_lock */
 static struct rhltable file_inodes;	/* file_lock, RCU for reading */
 static struct rhashtable file_equals;	/* file_lock */
-static LIST_HEAD(file_idle);		/* file_lock */
-static LIST_HEAD(file_lost);		/* file_lock; idle, and no inode can show them again */
-static u64 file_idle_bytes;		/* file_lock; of both lists, with tables */
+static LIST_HEAD(file_idle);		/* file_user_lock */
+static LIST_HEAD(file_lost);		/* likewise; idle, and no inode can show them again */
+static u64 file_idle_bytes;		/* file_user_lock; of both lists, with tables */
 static u32 file_nr;			/* file_lock */
 static u32 file_nr_fresh;		/* file_lock */
 static atomic_t file_seq;
@@ -99,6 +110,8 @@ static atomic_t file_seq;
  * @shown: it showed @file then
  * @ctime: ctime of the inode then
  *
+ * The last five are there with BEE_COMPAT_RT.
+ *
  * An inode that has been written to shows several files: of each its mappings from that time.
  */
 struct file_inode {
@@ -107,7 +120,7 @@ struct file_inode {
 	struct rhlist_head	 by_inode;
 	struct hlist_node	 node;
 	struct rcu_head		 rcu;
-#if BEE_COMPAT_NOTES
+#if BEE_COMPAT_RT
 	struct list_head	 gone;
 	bool			 is_gone;
 	bool			 unlinked;
@@ -116,10 +129,22 @@ struct file_inode {
 #endif
 };
 
-#if BEE_COMPAT_NOTES
+#if BEE_COMPAT_RT
 static DEFINE_RAW_SPINLOCK(file_gone_lock);	/* innermost */
 static LIST_HEAD(file_gone);			/* file_gone_lock */
+static DEFINE_MUTEX(file_drop_mutex);		/* outside of file_lock */
+static LLIST_HEAD(file_dropped);		/* of struct bee_file: see bee_file_put_nowait() */
+static void file_late_work_fn(struct work_struct *work);
+static DECLARE_WORK(file_late_work, file_late_work_fn);
 #endif
+
+struct bee_file bee_file_unknown = {
+	.users = REFCOUNT_INIT(1),
+	.live = ATOMIC_INIT(1),
+	.owner = U64_MAX,
+	.rmap_lock = __RAW_SPIN_LOCK_UNLOCKED(bee_file_unknown.rmap_lock),
+	.name = "",
+};
 
 static const struct rhashtable_params file_inode_params = {
 	.key_len = sizeof(const struct inode *),
@@ -139,7 +164,7 @@ static struct file_inode *file_inode_alloc(gfp_t gfp)
 		bee_budget_uncharge(BEE_BUDGET_FILES, sizeof(*i));
 		return NULL;
 	}
-#if BEE_COMPAT_NOTES
+#if BEE_COMPAT_RT
 	INIT_LIST_HEAD(&i->gone);
 #endif
 	return i;
@@ -148,7 +173,7 @@ static struct file_inode *file_inode_alloc(gfp_t gfp)
 /* Whether the inode has ended, and that is only noted yet. */
 static bool file_inode_is_gone(const struct file_inode *i)
 {
-#if BEE_COMPAT_NOTES
+#if BEE_COMPAT_RT
 	return READ_ONCE(i->is_gone);
 #else
 	return false;
@@ -185,7 +210,7 @@ static struct rhlist_head *file_inode_list(const struct inode *inode)
 
 static bool file_is_idle(const struct bee_file *f)
 {
-	lockdep_assert_held(&file_lock);
+	lockdep_assert_held(&file_user_lock);
 	return !list_empty(&f->idle);
 }
 
@@ -208,7 +233,7 @@ static bool file_is_lost(const struct bee_file *f)
 /* Charge @bytes to the payer of a file, if it has one; negative: uncharge. */
 static void file_pay(struct bee_file *f, s64 bytes)
 {
-	lockdep_assert_held(&file_lock);
+	lockdep_assert_held(&file_user_lock);
 	if (!f->payer)
 		return;
 	if (bytes > 0)
@@ -220,7 +245,7 @@ static void file_pay(struct bee_file *f, s64 bytes)
 
 static void file_set_payer(struct bee_file *f, struct bee_payer *payer, u64 paid)
 {
-	lockdep_assert_held(&file_lock);
+	lockdep_assert_held(&file_user_lock);
 	WRITE_ONCE(f->payer, bee_payer_hold(payer));
 	f->paid = paid;
 }
@@ -229,7 +254,7 @@ static void file_drop_payer(struct bee_file *f)
 {
 	struct bee_payer *payer = f->payer;
 
-	lockdep_assert_held(&file_lock);
+	lockdep_assert_held(&file_user_lock);
 	bee_payer_uncharge(payer, f->paid);
 	file_set_payer(f, NULL, 0);
 	bee_payer_put(payer);
@@ -241,7 +266,7 @@ static void file_inode_unlink(struct file_inode *i, struct hlist_head *gone)
 	struct bee_file *f = i->file;
 
 	lockdep_assert_held(&file_lock);
-#if BEE_COMPAT_NOTES
+#if BEE_COMPAT_RT
 	raw_spin_lock(&file_gone_lock);
 	list_del_init(&i->gone);
 	i->unlinked = true;
@@ -250,13 +275,15 @@ static void file_inode_unlink(struct file_inode *i, struct hlist_head *gone)
 	rhltable_remove(&file_inodes, &i->by_inode, file_inode_params);
 	hlist_del(&i->node);
 	hlist_add_head(&i->node, gone);
+	raw_spin_lock(&file_user_lock);
 	WRITE_ONCE(f->ninodes, f->ninodes - 1);
 	file_pay(f, -(s64)sizeof(*i));
-	if (!file_is_idle(f))
-		return;
-	WRITE_ONCE(file_idle_bytes, file_idle_bytes - sizeof(*i));
-	if (file_is_lost(f))
-		list_move_tail(&f->idle, &file_lost);
+	if (file_is_idle(f)) {
+		WRITE_ONCE(file_idle_bytes, file_idle_bytes - sizeof(*i));
+		if (file_is_lost(f))
+			list_move_tail(&f->idle, &file_lost);
+	}
+	raw_spin_unlock(&file_user_lock);
 }
 
 /* Drop the oldest link of @inode if there is no room for another. */
@@ -297,8 +324,10 @@ static int file_inode_link(struct bee_file *f, struct file_inode *i, const struc
 	if (err)
 		return err;
 	hlist_add_head(&i->node, &f->inodes);
+	raw_spin_lock(&file_user_lock);
 	WRITE_ONCE(f->ninodes, f->ninodes + 1);
 	file_pay(f, sizeof(*i));
+	raw_spin_unlock(&file_user_lock);
 	return 0;
 }
 
@@ -389,29 +418,39 @@ static void file_note(struct bee_file *f, s64 ctime, const struct bee_build_id *
 
 /*
  * Become a user of a file that has been found.  If nobody pays for it @payer does, even beyond its
- * share, as this takes no more memory.
+ * share, as this takes no more memory.  Return: false: it is being forgotten; not under file_lock.
  */
-static void file_take(struct bee_file *f, struct bee_payer *payer)
+static bool file_take(struct bee_file *f, struct bee_payer *payer)
 {
-	lockdep_assert_held(&file_lock);
-	if (!refcount_inc_not_zero(&f->users)) {
+	bool taken;
+
+	/* Mostly it is in use and paid for. */
+	if ((!payer || READ_ONCE(f->payer)) && refcount_inc_not_zero(&f->users))
+		return true;
+	raw_spin_lock(&file_user_lock);
+	taken = refcount_inc_not_zero(&f->users);
+	if (!taken && file_is_idle(f)) {
 		WRITE_ONCE(file_idle_bytes, file_idle_bytes - bee_file_bytes(f));
 		list_del_init(&f->idle);
 		refcount_set(&f->users, 1);
+		taken = true;
 	}
-	if (payer && !f->payer) {
+	if (taken && payer && !f->payer) {
 		file_set_payer(f, payer, 0);
 		file_pay(f, bee_file_bytes(f));
 	}
+	raw_spin_unlock(&file_user_lock);
+	return taken;
 }
 
 /*
  * Become a user of the file that an inode shows, if the inode is as it was at the last look: then
- * its build-id is the same, too.  Takes no lock, and leaves files that are idle, or that nobody
- * pays for, to file_get_changed().
+ * its build-id is the same, too.  Does not take file_lock.  A file whose build-id is not known yet
+ * is left to file_get_changed(), which looks for it, but not where @gfp says that this must not be
+ * called.
  */
 static struct bee_file *file_get_unchanged(const struct bee_inode_look *look,
-					   const struct bee_payer *payer)
+					   struct bee_payer *payer, gfp_t gfp)
 {
 	struct bee_file *f = NULL;
 	struct rhlist_head *at;
@@ -419,12 +458,11 @@ static struct bee_file *file_get_unchanged(const struct bee_inode_look *look,
 
 	rcu_read_lock();
 	rhl_for_each_entry_rcu(i, at, file_inode_list(look->inode), by_inode) {
-		if (!file_has_key(i->file, &look->key) ||
+		if (file_inode_is_gone(i) || !file_has_key(i->file, &look->key) ||
 		    READ_ONCE(i->file->ctime) != look->ctime ||
-		    !READ_ONCE(i->file->build_id.looked))
+		    !(READ_ONCE(i->file->build_id.looked) || bee_reserve_is_for(gfp)))
 			continue;
-		if ((!payer || READ_ONCE(i->file->payer)) &&
-		    refcount_inc_not_zero(&i->file->users))
+		if (file_take(i->file, payer))
 			f = i->file;
 		break;
 	}
@@ -492,7 +530,7 @@ bool bee_file_set_table_bytes(struct bee_file *f, u64 bytes)
 {
 	bool fits = true;
 
-	spin_lock(&file_lock);
+	raw_spin_lock(&file_user_lock);
 	if (f->payer && bytes > f->table_bytes) {
 		fits = bee_payer_charge(f->payer, bytes - f->table_bytes);
 		if (fits)
@@ -502,7 +540,7 @@ bool bee_file_set_table_bytes(struct bee_file *f, u64 bytes)
 	}
 	if (fits)
 		WRITE_ONCE(f->table_bytes, bytes);
-	spin_unlock(&file_lock);
+	raw_spin_unlock(&file_user_lock);
 	return fits;
 }
 
@@ -520,7 +558,7 @@ bool bee_file_move(struct bee_file *f, struct bee_payer *payer, u64 bytes)
 	bool moved = false;
 	u64 now;
 
-	spin_lock(&file_lock);
+	raw_spin_lock(&file_user_lock);
 	now = bee_file_bytes(f);
 	if (payer && payer != f->payer && bee_payer_charge(payer, now + bytes)) {
 		file_drop_payer(f);
@@ -528,7 +566,7 @@ bool bee_file_move(struct bee_file *f, struct bee_payer *payer, u64 bytes)
 		bee_payer_uncharge(payer, bytes);
 		moved = true;
 	}
-	spin_unlock(&file_lock);
+	raw_spin_unlock(&file_user_lock);
 	return moved;
 }
 
@@ -560,7 +598,7 @@ static struct bee_file *file_alloc(const struct bee_inode_look *look, const stru
 		refcount_set(&f->users, 1);
 		atomic_set(&f->live, 1);
 		INIT_LIST_HEAD(&f->idle);
-		spin_lock_init(&f->rmap_lock);
+		raw_spin_lock_init(&f->rmap_lock);
 		bee_file_touch(f);
 		if (!bee_budget_charge_nowait(BEE_BUDGET_FILES, file_size(f))) {
 			kfree(f);
@@ -619,7 +657,9 @@ static void file_unpublish(struct bee_file *f, struct hlist_head *gone)
 	lockdep_assert_held(&file_lock);
 	hlist_for_each_entry_safe(i, next, &f->inodes, node)
 		file_inode_unlink(i, gone);
+	raw_spin_lock(&file_user_lock);
 	file_drop_payer(f);
+	raw_spin_unlock(&file_user_lock);
 	file_equal_remove(f);
 	WRITE_ONCE(file_nr_fresh, file_nr_fresh - file_is_fresh(f));
 	xa_erase(&file_ids, f->id);
@@ -659,13 +699,15 @@ static struct bee_file *file_get_first(const struct bee_inode_look *look, struct
 	*i = NULL;
 	if (!known) {
 		file_equal_add(f);
+		raw_spin_lock(&file_user_lock);
 		file_set_payer(f, payer, payer ? bee_file_bytes(f) : 0);
+		raw_spin_unlock(&file_user_lock);
 		*fresh = NULL;
 	}
 	return f;
 }
 
-#if BEE_COMPAT_NOTES
+#if BEE_COMPAT_RT
 static struct file_inode *file_first_gone(void)
 {
 	struct file_inode *i;
@@ -680,7 +722,7 @@ static struct file_inode *file_first_gone(void)
 /* Unlink the inodes whose end is noted. */
 static void file_settle(void)
 {
-#if BEE_COMPAT_NOTES
+#if BEE_COMPAT_RT
 	struct file_inode *i;
 	HLIST_HEAD(gone);
 
@@ -710,13 +752,16 @@ static struct bee_file *file_get_or_create(const struct inode *inode, const stru
 	u64 bytes;
 	int err = -ENOMEM;
 
-	/* The inode may have the address of one that has ended. */
-	if (BEE_COMPAT_NOTES)
-		file_settle();
 	bee_inode_look(&look, inode);
-	f = file_get_unchanged(&look, payer);
+	f = file_get_unchanged(&look, payer, gfp);
 	if (f)
 		return f;
+	if (bee_reserve_is_for(gfp)) {
+		refcount_inc(&bee_file_unknown.users);
+		return &bee_file_unknown;
+	}
+	/* The inode may have the address of one that has ended. */
+	file_settle();
 	bee_inode_look_build_id(&look, gfp);
 	spin_lock(&file_lock);
 	f = file_get_changed(&look, payer);
@@ -774,7 +819,7 @@ struct bee_file *bee_file_get_vdso(void)
  *
  * Context: Any but NMI; process with GFP_KERNEL.  mmap_lock held.
  * Return: as bee_file_get(), or ERR_PTR(-EDQUOT): over the share of @payer; NULL for anonymous
- * memory.
+ * memory; bee_file_unknown in a callback that may not look further.
  */
 struct bee_file *bee_file_get_vma(const struct vm_area_struct *vma, struct bee_payer *payer,
 				  gfp_t gfp)
@@ -845,13 +890,13 @@ void bee_file_spread(u32 id)
 		return;
 	cpus = f->tally.cpus ? NULL : bee_tally_alloc();
 	if (cpus && bee_budget_charge_nowait(BEE_BUDGET_FILES, bytes)) {
-		spin_lock(&file_lock);
+		raw_spin_lock(&file_user_lock);
 		if (bee_payer_charge(f->payer, bytes)) {
 			f->paid += f->payer ? bytes : 0;
 			bee_tally_spread(&f->tally, cpus);
 			cpus = NULL;
 		}
-		spin_unlock(&file_lock);
+		raw_spin_unlock(&file_user_lock);
 		if (cpus)
 			bee_budget_uncharge(BEE_BUDGET_FILES, bytes);
 	}
@@ -867,8 +912,10 @@ static void file_clear_fresh(struct bee_file *f)
 		return;
 	xa_clear_mark(&file_ids, f->id, FILE_FRESH);
 	WRITE_ONCE(file_nr_fresh, file_nr_fresh - 1);
+	raw_spin_lock(&file_user_lock);
 	if (file_is_idle(f))
 		list_move_tail(&f->idle, &file_lost);
+	raw_spin_unlock(&file_user_lock);
 }
 
 /**
@@ -904,8 +951,10 @@ struct bee_file *bee_file_new_owned(u64 owner, struct bee_payer *payer, const ch
 			file_clear_fresh(oldest);
 		xa_set_mark(&file_ids, f->id, FILE_FRESH);
 		WRITE_ONCE(file_nr_fresh, file_nr_fresh + 1);
+		raw_spin_lock(&file_user_lock);
 		file_set_payer(f, payer, 0);
 		file_pay(f, bee_file_bytes(f));
+		raw_spin_unlock(&file_user_lock);
 	}
 	spin_unlock(&file_lock);
 	if (!err)
@@ -962,10 +1011,13 @@ struct bee_file *bee_file_get_idle(bool only_lost)
 {
 	struct bee_file *f;
 
+	/* Held so that none is forgotten: it can be used as soon as file_user_lock is not. */
 	spin_lock(&file_lock);
+	raw_spin_lock(&file_user_lock);
 	f = list_first_entry_or_null(&file_lost, struct bee_file, idle);
 	if (!f && !only_lost)
 		f = list_first_entry_or_null(&file_idle, struct bee_file, idle);
+	raw_spin_unlock(&file_user_lock);
 	if (f)
 		file_take(f, NULL);
 	spin_unlock(&file_lock);
@@ -984,28 +1036,97 @@ struct bee_file *bee_file_next(unsigned long id)
 	return xa_find(&file_ids, &id, ULONG_MAX, XA_PRESENT);
 }
 
-/** bee_file_put() - drop a reference; @f may be NULL.  Context: Any but NMI. */
+/* Drop a reference.  Return: whether it was the last one of a file that is to be forgotten. */
+static bool file_put_locked(struct bee_file *f)
+{
+	bool last;
+
+	lockdep_assert_held(&file_lock);
+	raw_spin_lock(&file_user_lock);
+	last = refcount_dec_and_test(&f->users);
+	if (last && rcu_access_pointer(f->table)) {
+		list_add_tail(&f->idle, file_is_lost(f) ? &file_lost : &file_idle);
+		WRITE_ONCE(file_idle_bytes, file_idle_bytes + bee_file_bytes(f));
+		file_drop_payer(f);
+		last = false;
+	}
+	raw_spin_unlock(&file_user_lock);
+	return last;
+}
+
+/** bee_file_put() - drop a reference; @f may be NULL.  Context: as bee_file_get_id(). */
 void bee_file_put(struct bee_file *f)
 {
 	HLIST_HEAD(gone);
+	bool last;
 
 	if (!f)
 		return;
 	bee_file_touch(f);
-	if (!refcount_dec_and_lock(&f->users, &file_lock))
+	if (refcount_dec_not_one(&f->users))
 		return;
-	__acquire(&file_lock);	/* for sparse, which does not see it above */
-	if (rcu_access_pointer(f->table)) {
-		list_add_tail(&f->idle, file_is_lost(f) ? &file_lost : &file_idle);
-		WRITE_ONCE(file_idle_bytes, file_idle_bytes + bee_file_bytes(f));
-		file_drop_payer(f);
-		spin_unlock(&file_lock);
-		return;
-	}
-	file_unpublish(f, &gone);
+	spin_lock(&file_lock);
+	last = file_put_locked(f);
+	if (last)
+		file_unpublish(f, &gone);
 	spin_unlock(&file_lock);
+	if (!last)
+		return;
 	file_inodes_free(&gone);
 	bee_file_put_live(f);
+}
+
+#if BEE_COMPAT_RT
+static void file_drop_late(void)
+{
+	struct bee_file *f, *next;
+	struct llist_node *node;
+
+	/* Held so that it is done on return if it was begun by somebody else. */
+	mutex_lock(&file_drop_mutex);
+	node = llist_reverse_order(llist_del_all(&file_dropped));
+	llist_for_each_entry_safe(f, next, node, dropped)
+		bee_file_put(f);
+	mutex_unlock(&file_drop_mutex);
+}
+
+static void file_late_work_fn(struct work_struct *work)
+{
+	bee_file_settle();
+}
+#endif
+
+/**
+ * bee_file_put_nowait() - as bee_file_put(), for callbacks
+ * @f: the file, or NULL
+ *
+ * Where they may not take file_lock, the worker drops the last reference.  A file has one such
+ * reference at most, as any two make it two users.
+ *
+ * Context: Any but NMI; preemption may be off.
+ */
+void bee_file_put_nowait(struct bee_file *f)
+{
+#if BEE_COMPAT_RT
+	if (!f)
+		return;
+	bee_file_touch(f);
+	if (refcount_dec_not_one(&f->users))
+		return;
+	llist_add(&f->dropped, &file_dropped);
+	queue_work(system_unbound_wq, &file_late_work);
+#else
+	bee_file_put(f);
+#endif
+}
+
+/** bee_file_settle() - do what callbacks have left to do.  Context: Process, may sleep. */
+void bee_file_settle(void)
+{
+#if BEE_COMPAT_RT
+	file_settle();
+	file_drop_late();
+#endif
 }
 
 /**
@@ -1032,7 +1153,7 @@ bool bee_file_is_inode(const struct bee_file *f, const struct inode *inode)
 	return is;
 }
 
-#if !BEE_COMPAT_NOTES
+#if !BEE_COMPAT_RT
 /* Not inlined, so that the end of an unknown inode does not pay for its variables. */
 static noinline void file_forget_inode(const struct inode *inode)
 {
@@ -1056,13 +1177,6 @@ static noinline void file_forget_inode(const struct inode *inode)
 	file_inodes_free(&gone);
 }
 #else
-static void file_gone_work_fn(struct work_struct *work)
-{
-	file_settle();
-}
-
-static DECLARE_WORK(file_gone_work, file_gone_work_fn);
-
 /* Note that it has ended; file_settle() does what there is to do, which takes file_lock. */
 static noinline void file_forget_inode(const struct inode *inode)
 {
@@ -1083,7 +1197,7 @@ static noinline void file_forget_inode(const struct inode *inode)
 		raw_spin_unlock(&file_gone_lock);
 	}
 	rcu_read_unlock();
-	queue_work(system_unbound_wq, &file_gone_work);
+	queue_work(system_unbound_wq, &file_late_work);
 }
 #endif
 
@@ -1155,9 +1269,10 @@ int bee_file_init(void)
  */
 void bee_file_exit(void)
 {
-#if BEE_COMPAT_NOTES
-	cancel_work_sync(&file_gone_work);
+#if BEE_COMPAT_RT
+	cancel_work_sync(&file_late_work);
 #endif
+	bee_file_settle();
 	rcu_barrier();
 	WARN_ON(!xa_empty(&file_ids) || file_idle_bytes);
 	rhashtable_destroy(&file_equals);

@@ -45,12 +45,12 @@ struct bee_news {
  *	an address space has in memory without a file
  * @table: its table, or NULL (store_mutex, RCU for reading)
  * @used: jiffies when it was last mapped, unmapped or walked through
- * @users: one for each range, one for each request at work; goes to and from 0 under file_lock
+ * @users: one for each range, one for each request at work; see file.c for when it is 0
  * @live: 1 until it is forgotten, and 1 more while news.c has it in its list; freed at 0
  * @id: its name in the protocol (I)
  * @key: its identity, but two files can have equal ones (I)
  * @inodes: its inodes in memory: one, none, or some in snapshots of a file system (F)
- * @ninodes: length of @inodes (F, READ_ONCE() for reading)
+ * @ninodes: length of @inodes (F and U, READ_ONCE() for reading)
  * @owner: 0; or the cookie of the address space whose memory it stands for, without inodes (I)
  * @equal: in the hash of files that can be recognised without an inode (F)
  * @rmap_lock: of @rmap
@@ -59,18 +59,19 @@ struct bee_news {
  * @build_id: of its contents, if known (F; file_get_unchanged() reads @build_id.looked without the
  *	lock, with READ_ONCE())
  * @by_equal: in file_equals, if @equal (F)
- * @idle: in a list of idle tables, if there are no users (F)
- * @table_bytes: kernel memory of its table (F, READ_ONCE() for reading)
+ * @idle: in a list of idle tables, if there are no users (U)
+ * @dropped: see bee_file_put_nowait()
+ * @table_bytes: kernel memory of its table (U, READ_ONCE() for reading)
  * @payer: to whom it is charged, with a reference; NULL: nobody, as long as only requests use it,
- *	and while it is idle (F, READ_ONCE() for reading)
- * @paid: bytes charged to @payer (F)
+ *	and while it is idle (U, READ_ONCE() for reading)
+ * @paid: bytes charged to @payer (U)
  * @rcu: frees it
  * @news: whether user space knows that it has no table
  * @tally: samples whose topmost frame was in it, frames in it for which a walk found no table, and
  *	walks that ended in it, by reason
  * @name: the end of its path when it was first seen, to show to people (I)
  *
- * I: set before publication.  F: file_lock of file.c.
+ * I: set before publication.  F: file_lock of file.c.  U: file_user_lock of file.c.
  *
  * Freed a grace period after it was forgotten, so a file that is found through a map under the RCU
  * read lock can be used without a reference.
@@ -88,10 +89,11 @@ struct bee_file {
 	s64			 ctime;
 	struct bee_build_id	 build_id;
 	bool			 equal;
-	spinlock_t		 rmap_lock;	/* of @rmap */
+	raw_spinlock_t		 rmap_lock;	/* of @rmap */
 	struct hlist_head	 rmap;
 	struct rhash_head	 by_equal;
 	struct list_head	 idle;
+	struct llist_node	 dropped;
 	u64			 table_bytes;
 	struct bee_payer	*payer;
 	u64			 paid;
@@ -100,6 +102,12 @@ struct bee_file {
 	struct bee_tally	 tally;
 	char			 name[];
 };
+
+/*
+ * With BEE_COMPAT_RT, in a range whose file a callback could not look for.  It is never idle, has
+ * no table and no id, and is announced to nobody.
+ */
+extern struct bee_file bee_file_unknown;
 
 int bee_file_init(void);
 void bee_file_exit(void);
@@ -117,6 +125,8 @@ void bee_file_owner_gone(u64 owner);
 void bee_file_spread(u32 id);
 struct bee_file *bee_file_next(unsigned long id);
 void bee_file_put(struct bee_file *f);
+void bee_file_put_nowait(struct bee_file *f);
+void bee_file_settle(void);
 void bee_file_put_live(struct bee_file *f);
 
 u64 bee_file_bytes(const struct bee_file *f);

@@ -19,7 +19,6 @@
 #include "compat.h"
 #include "follow.h"
 #include "mm.h"
-#include "note.h"
 
 enum beeunwind_follow bee_follow_mode;
 enum beeunwind_announce bee_follow_announce;
@@ -159,11 +158,6 @@ void bee_follow_exit(void)
 	INIT_LIST_HEAD(&follow_holds);
 }
 
-static bool follow_has(const struct mm_struct *mm)
-{
-	return BEE_COMPAT_NOTES ? bee_note_is_followed(mm) : bee_mm_is_managed(mm);
-}
-
 /**
  * bee_follow_exec() - manage the new address space of an exec, if the process is followed
  * @bprm: the program; its address space has no mapping but the stack
@@ -175,21 +169,15 @@ static bool follow_has(const struct mm_struct *mm)
 void bee_follow_exec(struct linux_binprm *bprm)
 {
 	if (READ_ONCE(bee_follow_mode) != BEEUNWIND_FOLLOW_ALL &&
-	    !(current->mm && follow_has(current->mm)))
+	    !(current->mm && bee_mm_is_managed(current->mm)))
 		return;
-	if (BEE_COMPAT_NOTES)
-		bee_note_exec(bprm->mm, task_tgid(current));
-	else
-		bee_mm_exec(bprm->mm, task_tgid(current));
+	bee_mm_exec(bprm->mm, task_tgid(current));
 }
 
 /** bee_follow_fork() - see bee_mm_fork().  Context: Process; preemption may be off. */
 void bee_follow_fork(const struct mm_struct *parent, struct mm_struct *child)
 {
-	if (BEE_COMPAT_NOTES)
-		bee_note_fork(parent, child);
-	else
-		bee_mm_fork(parent, child);
+	bee_mm_fork(parent, child);
 }
 
 /**
@@ -207,26 +195,17 @@ void bee_follow_mapping(const struct vm_area_struct *vma, u64 start, u64 end, u6
 
 	if (!(vma->vm_flags & VM_EXEC))
 		return;
-	if (BEE_COMPAT_NOTES)
-		bee_note_mapping(vma, start, end, pgoff << PAGE_SHIFT, announce);
-	else
-		bee_mm_attach(vma, start, end, pgoff << PAGE_SHIFT, announce);
+	bee_mm_attach(vma, start, end, pgoff << PAGE_SHIFT, announce);
 }
 
 /** bee_follow_unmap() - [@start, @end) of @mm is unmapped.  Context: as bee_follow_fork(). */
 void bee_follow_unmap(const struct mm_struct *mm, u64 start, u64 end)
 {
-	if (BEE_COMPAT_NOTES)
-		bee_note_unmap(mm, start, end);
-	else
-		bee_mm_unmap(mm, start, end);
+	bee_mm_unmap(mm, start, end);
 }
 
 /** bee_follow_end() - the last user of @mm is gone.  Context: as bee_follow_fork(). */
 void bee_follow_end(const struct mm_struct *mm)
 {
-	if (BEE_COMPAT_NOTES)
-		bee_note_end(mm);
-	else
-		bee_mm_forget(mm);
+	bee_mm_forget(mm);
 }

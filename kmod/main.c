@@ -15,9 +15,9 @@
 #include "mm.h"
 #include "netlink.h"
 #include "news.h"
-#include "note.h"
 #include "payer.h"
 #include "percpu.h"
+#include "reserve.h"
 #include "rmap.h"
 #include "store.h"
 
@@ -43,11 +43,6 @@ static void main_answer(enum bee_ask_kind kind, u64 id)
 	}
 }
 
-static int __init main_init_notes(void)
-{
-	return BEE_COMPAT_NOTES ? bee_note_init(main_wq, &bee_manage_settle_work) : 0;
-}
-
 static int __init beeunwind_init(void)
 {
 	int ret;
@@ -59,6 +54,7 @@ static int __init beeunwind_init(void)
 	if (ret)
 		goto destroy_wq;
 	bee_budget_init((u64)budget_mb << 20, &bee_store_reclaim);
+	bee_reserve_init();
 	bee_ask_init(main_wq, main_answer);
 	bee_news_init(main_wq, bee_netlink_tell);
 	bee_code_init(main_wq, bee_netlink_tell_code);
@@ -71,14 +67,11 @@ static int __init beeunwind_init(void)
 	ret = bee_percpu_init();
 	if (ret)
 		goto exit_rmap;
-	bee_mm_init(main_wq, &bee_manage_rescan);
+	bee_mm_init(main_wq, &bee_manage_rescan, &bee_manage_settle_work);
 	bee_manage_init(main_wq);
-	ret = main_init_notes();
-	if (ret)
-		goto exit_percpu;
 	ret = bee_hook_init();
 	if (ret)
-		goto exit_notes;
+		goto exit_percpu;
 	ret = bee_hook_enable();
 	if (ret)
 		goto exit_hook;
@@ -89,9 +82,6 @@ static int __init beeunwind_init(void)
 
 exit_hook:
 	bee_hook_exit();
-exit_notes:
-	if (BEE_COMPAT_NOTES)
-		bee_note_exit();
 exit_percpu:
 	bee_ask_exit();
 	bee_percpu_exit();
@@ -106,6 +96,7 @@ exit_store:
 exit_file:
 	bee_file_exit();
 	bee_payer_exit();
+	bee_reserve_exit();
 	bee_budget_exit();
 destroy_wq:
 	destroy_workqueue(main_wq);
@@ -120,8 +111,6 @@ static void __exit beeunwind_exit(void)
 	bee_netlink_exit();
 	bee_hook_exit();
 	bee_ask_exit();
-	if (BEE_COMPAT_NOTES)
-		bee_note_exit();
 	bee_percpu_exit();
 	bee_manage_exit();
 	bee_mm_exit();
@@ -131,6 +120,7 @@ static void __exit beeunwind_exit(void)
 	bee_news_exit();
 	bee_file_exit();
 	bee_payer_exit();
+	bee_reserve_exit();
 	bee_budget_exit();
 	destroy_workqueue(main_wq);
 }

@@ -19,7 +19,6 @@
 #include "compat.h"
 #include "manage.h"
 #include "news.h"
-#include "note.h"
 #include "payer.h"
 
 /*
@@ -32,6 +31,7 @@
 #define RESCAN_TRY	(HZ / 50)
 
 static DEFINE_MUTEX(mm_mutex);
+static DEFINE_MUTEX(manage_settle_mutex);	/* outside of mm_mutex */
 static struct workqueue_struct *manage_wq;
 
 /* Take mm_mutex and mmap_lock, within @time jiffies.  On false neither is held. */
@@ -60,9 +60,6 @@ static struct bee_mm *manage_find(const struct mm_struct *mm)
 	struct bee_mm *m;
 
 	lockdep_assert_held(&mm_mutex);
-	/* It may be managed but for the work of the worker. */
-	if (BEE_COMPAT_NOTES)
-		bee_note_settle_births();
 	rcu_read_lock();
 	m = bee_mm_find(mm);
 	rcu_read_unlock();
@@ -165,54 +162,11 @@ int bee_manage_update(struct mm_struct *mm, struct pid *pid, struct bee_map_diff
 	return ret;
 }
 
-/* Whether a place of @change has a part of @r. */
-static bool change_has(const struct bee_mm_change *change, const struct bee_range *r)
+/* Return: 0 or -errno; -ESTALE: another writer was faster. */
+static int scan_try(struct bee_mm *m, struct netlink_ext_ack *extack)
 {
-	const struct bee_mm_place *at;
-
-	for (at = change->at; at < change->at + change->nr; at++)
-		if (r->start < at->end && r->end > at->start)
-			return true;
-	return false;
-}
-
-/*
- * The ranges after a change: of @mapped at its places, and of @old elsewhere: a client may have
- * told of some mappings only, and of code that is no file's.
- */
-static struct bee_map_list *change_apply(const struct bee_mm_change *change,
-					 const struct bee_map_list *old,
-					 const struct bee_map_list *mapped)
-{
-	struct bee_map_list *list = NULL, *before;
-	const struct bee_range *r;
-	u32 i;
-
-	for (r = mapped->ranges; r < mapped->ranges + mapped->nr; r++)
-		if (change->announce && r->file && change_has(change, r) &&
-		    !rcu_access_pointer(r->file->table))
-			bee_news_announce(r->file, change->changer, r->start, r->end);
-	for (i = 0; i < change->nr; i++) {
-		before = list;
-		list = bee_map_list_patch(before ?: old, mapped, change->at[i].start,
-					  change->at[i].end, NULL);
-		bee_map_list_free(before);
-		if (IS_ERR(list))
-			return list;
-	}
-	return list;
-}
-
-/*
- * @change: what callbacks have noted, if there are no other changes; NULL: look at all.
- * Return: 0 or -errno; -ESTALE: another writer was faster.
- */
-static int scan_try(struct bee_mm *m, const struct bee_mm_change *change,
-		    struct netlink_ext_ack *extack)
-{
-	struct bee_map_list *old, *list, *mapped;
+	struct bee_map_list *old, *list;
 	struct bee_map *map = NULL;
-	u32 noted = change ? change->noted : bee_mm_noted(m);
 	u64 generation;
 	bool same;
 
@@ -220,11 +174,6 @@ static int scan_try(struct bee_mm *m, const struct bee_mm_change *change,
 	if (IS_ERR(old))
 		return PTR_ERR(old);
 	list = bee_map_scan(old, m->mm, m->payer, extack);
-	if (BEE_COMPAT_NOTES && change && !IS_ERR(list)) {
-		mapped = list;
-		list = change_apply(change, old, mapped);
-		bee_map_list_free(mapped);
-	}
 	same = !READ_ONCE(m->lost) && !IS_ERR(list) && bee_map_list_is_same(old, list);
 	bee_map_list_free(old);
 	if (IS_ERR(list))
@@ -234,21 +183,17 @@ static int scan_try(struct bee_mm *m, const struct bee_mm_change *change,
 	bee_map_list_free(list);
 	if (IS_ERR(map))
 		return PTR_ERR(map);
-	if (!same && !bee_mm_commit_map(m, generation, map))
-		return -ESTALE;
-	bee_mm_set_scanned(m, noted);
-	return 0;
+	return same || bee_mm_commit_map(m, generation, map) ? 0 : -ESTALE;
 }
 
 /* mmap_lock keeps out all other writers but the callback of an munmap() that has downgraded it. */
-static int scan_locked(struct bee_mm *m, const struct bee_mm_change *change,
-		       struct netlink_ext_ack *extack)
+static int scan_locked(struct bee_mm *m, struct netlink_ext_ack *extack)
 {
 	int ret;
 
 	lockdep_assert_held(&mm_mutex);
 	do
-		ret = scan_try(m, change, extack);
+		ret = scan_try(m, extack);
 	while (ret == -ESTALE && !READ_ONCE(m->dead));
 	return ret;
 }
@@ -279,7 +224,7 @@ int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *
 	/* Managed before the scan, so that callbacks report all changes from the scan on. */
 	m = known ?: manage_new(mm, pid, extack);
 	if (m)
-		ret = scan_locked(m, NULL, extack);
+		ret = scan_locked(m, extack);
 	if (!ret) {
 		WRITE_ONCE(m->by_hand, false);
 		bee_mm_get_state(m, state);
@@ -383,7 +328,7 @@ static void rescan_work(struct work_struct *work)
 		if (manage_lock(mm, RESCAN_TRY)) {
 			m = manage_find(mm);
 			if (m)
-				scan_locked(m, NULL, NULL);
+				scan_locked(m, NULL);
 			manage_unlock(mm);
 		}
 		mmput(mm);
@@ -412,7 +357,7 @@ static void look_locked(struct bee_mm *m)
 {
 	bool often = time_before(jiffies, m->looked + 2 * RESCAN_LAST);
 	u32 delay = BEE_MM_LOOK_DELAY;
-	int ret = look_is_wanted(m) ? scan_locked(m, NULL, NULL) : 0;
+	int ret = look_is_wanted(m) ? scan_locked(m, NULL) : 0;
 
 	if (often && ret != -ENOMEM)
 		delay = min_t(u32, 2 * READ_ONCE(m->look_delay), RESCAN_LAST);
@@ -449,52 +394,38 @@ void bee_manage_look(u64 cookie)
 	mmput(mm);
 }
 
-#if BEE_COMPAT_NOTES
-/* Look at the next address space of which there is a note, if there is one. */
-static bool settle_next(void)
-{
-	struct bee_mm_change change;
-	struct mm_struct *mm;
-	struct bee_mm *m;
-
-	mutex_lock(&mm_mutex);
-	bee_note_settle_births();
-	m = bee_note_next(&change);
-	if (!m) {
-		mutex_unlock(&mm_mutex);
-		return false;
-	}
-	mm = m->mm;
-	if (!mmget_not_zero(mm)) {
-		bee_mm_forget(mm);
-	} else {
-		if (!mmap_read_trylock(mm)) {
-			bee_note_again(m, &change);
-		} else {
-			if (!READ_ONCE(m->lost) && scan_locked(m, &change, NULL))
-				bee_mm_lose(m);
-			mmap_read_unlock(mm);
-		}
-		mmput_async(mm);
-	}
-	mutex_unlock(&mm_mutex);
-	return true;
-}
-
-/*
- * bee_manage_settle() - do what callbacks have noted, but where mmap_lock is held.
+/**
+ * bee_manage_settle() - do what callbacks have left to do, but where mmap_lock is held
+ *
  * Context: Process, may sleep.
  */
 void bee_manage_settle(void)
 {
+	struct mm_struct *mm;
+	struct bee_mm *m;
 	u32 nr;
 
-	/* Births first, as they become notes. */
-	mutex_lock(&mm_mutex);
-	bee_note_settle_births();
-	mutex_unlock(&mm_mutex);
-	for (nr = bee_note_count(); nr && settle_next(); nr--)
-		;
+	if (!BEE_COMPAT_RT)
+		return;
+	bee_file_settle();
+	/* Held so that it is done on return if it was begun by somebody else. */
+	mutex_lock(&manage_settle_mutex);
+	nr = bee_mm_nr_unsettled();
+	while (nr-- && (mm = bee_mm_get_unsettled())) {
+		if (manage_lock(mm, RESCAN_TRY)) {
+			m = manage_find(mm);
+			if (m && READ_ONCE(m->lost))
+				scan_locked(m, NULL);
+			else if (m)
+				bee_mm_settle(m);
+			manage_unlock(mm);
+		} else {
+			bee_mm_unsettle(mm);
+		}
+		/* A request does not wait for the end of somebody's address space. */
+		mmput_async(mm);
+	}
+	mutex_unlock(&manage_settle_mutex);
 }
 
 static void settle_work(struct work_struct *work)
@@ -503,7 +434,6 @@ static void settle_work(struct work_struct *work)
 }
 
 DECLARE_DELAYED_WORK(bee_manage_settle_work, settle_work);
-#endif
 
 /** bee_manage_init() - @wq runs bee_manage_rescan.  Context: Process. */
 void bee_manage_init(struct workqueue_struct *wq)
@@ -515,4 +445,5 @@ void bee_manage_init(struct workqueue_struct *wq)
 void bee_manage_exit(void)
 {
 	cancel_delayed_work_sync(&bee_manage_rescan);
+	cancel_delayed_work_sync(&bee_manage_settle_work);
 }

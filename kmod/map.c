@@ -24,6 +24,7 @@
 #include "compat.h"
 #include "map.h"
 #include "payer.h"
+#include "reserve.h"
 #include "rmap.h"
 
 /* Most ranges of a chunk, and how many it gets when several are made at once. */
@@ -110,7 +111,7 @@ static void chunk_drop(struct bee_chunk *chunk, u32 first, u32 end)
 		if (chunk_nodes(chunk)[i])
 			bee_rmap_unlink(chunk->ranges[i].file, chunk_nodes(chunk)[i]);
 	for (i = first; i < end; i++)
-		bee_file_put(chunk->ranges[i].file);
+		bee_file_put_nowait(chunk->ranges[i].file);
 	call_rcu(&chunk->rcu, chunk_free_rcu);
 }
 
@@ -123,7 +124,7 @@ static int chunks_alloc(struct bee_entry *at, u32 nr, u32 ranges, struct bee_pay
 
 	for (i = 0; i < nr; i++) {
 		n = ranges / (nr - i);
-		chunk = kmalloc(chunk_bytes(1, n), gfp | __GFP_NOWARN);
+		chunk = bee_reserve_alloc(chunk_bytes(1, n), gfp);
 		if (!chunk)
 			break;
 		*chunk = (struct bee_chunk) { .nr = n, .payer = bee_payer_hold(payer) };
@@ -133,7 +134,7 @@ static int chunks_alloc(struct bee_entry *at, u32 nr, u32 ranges, struct bee_pay
 	if (i == nr)
 		return 0;
 	while (i--) {
-		kfree(map_own(at[i].chunk));
+		kfree_rcu(map_own(at[i].chunk), rcu);
 		bee_payer_put(payer);
 	}
 	return -ENOMEM;
@@ -148,9 +149,9 @@ static void chunks_discard(struct bee_entry *at, u32 nr)
 	for (i = 0; i < nr; i++) {
 		chunk = map_own(at[i].chunk);
 		for (k = chunk->own_first; k < chunk->own_end; k++)
-			bee_file_put(chunk->ranges[k].file);
+			bee_file_put_nowait(chunk->ranges[k].file);
 		bee_payer_put(chunk->payer);
-		kfree(chunk);
+		kfree_rcu(chunk, rcu);
 	}
 }
 
@@ -161,7 +162,7 @@ static struct bee_index *index_alloc(u32 nr, struct bee_payer *payer, gfp_t gfp)
 
 	/* In a callback kvmalloc() could not fall back to vmalloc(). */
 	if (gfp == GFP_NOWAIT)
-		index = kmalloc(index_bytes(nr), gfp | __GFP_NOWARN);
+		index = bee_reserve_alloc(index_bytes(nr), gfp);
 	else
 		index = kvmalloc(index_bytes(nr), gfp | __GFP_NOWARN);
 	if (index)
@@ -172,9 +173,10 @@ static struct bee_index *index_alloc(u32 nr, struct bee_payer *payer, gfp_t gfp)
 /* Free an index that nobody has seen. */
 static void index_discard(struct bee_index *index)
 {
-	if (index)
-		bee_payer_put(index->payer);
-	kvfree(index);
+	if (!index)
+		return;
+	bee_payer_put(index->payer);
+	kvfree_rcu(index, rcu);
 }
 
 /**
@@ -328,17 +330,18 @@ static u64 map_bytes(u32 nr, u32 files)
 /* A map with room for @nr ranges, not 0, which the caller writes.  The caller has charged it. */
 static struct bee_map *map_alloc(u32 nr, struct bee_payer *payer, gfp_t gfp)
 {
-	struct bee_map *map = kzalloc(sizeof(*map), gfp | __GFP_NOWARN);
+	struct bee_map *map = bee_reserve_alloc(sizeof(*map), gfp);
 	struct bee_index *index = index_alloc(chunks_for(nr), payer, gfp);
 
 	if (!map || !index || chunks_alloc(index->at, index->nr, nr, payer, gfp)) {
 		index_discard(index);
-		kfree(map);
+		if (map)
+			kfree_rcu(map, rcu);
 		return NULL;
 	}
-	map->nr = nr;
-	refcount_set(&map->refs, 1);
-	map->payer = bee_payer_hold(payer);
+	*map = (struct bee_map) {
+		.nr = nr, .refs = REFCOUNT_INIT(1), .payer = bee_payer_hold(payer),
+	};
 	RCU_INIT_POINTER(map->index, index);
 	return map;
 }
@@ -370,7 +373,7 @@ static int map_discard(struct bee_map *map, u64 bytes)
 
 	chunks_discard(index->at, index->nr);
 	index_discard(index);
-	kfree(map);
+	kfree_rcu(map, rcu);
 	bee_payer_uncharge_mm(payer, bytes);
 	bee_payer_put(payer);
 	return -EAGAIN;
@@ -450,7 +453,7 @@ struct bee_map *bee_map_copy(const struct bee_map *map, struct bee_payer *payer)
 	bee_map_seek(&cursor, map, 0);
 	while ((r = bee_map_next(&cursor)) && files >= !!r->file && range_hold(r)) {
 		if (!writer_add(&w, r)) {
-			bee_file_put(r->file);
+			bee_file_put_nowait(r->file);
 			break;
 		}
 		files -= !!r->file;
@@ -793,61 +796,6 @@ struct bee_map_list *bee_map_scan(const struct bee_map_list *old, struct mm_stru
 	return list;
 }
 
-#if BEE_COMPAT_NOTES
-/*
- * Append what [@start, @end) has of the ranges of @from; @list may be NULL.
- * Return: how many they are.
- */
-static u32 list_append_part(struct bee_map_list *list, const struct bee_map_list *from, u64 start,
-			    u64 end)
-{
-	const struct bee_range *r;
-	u64 first;
-	u32 nr = 0;
-
-	for (r = from->ranges; r < from->ranges + from->nr; r++) {
-		if (r->end <= start || r->start >= end)
-			continue;
-		nr++;
-		if (!list)
-			continue;
-		first = max(r->start, start);
-		if (r->file)
-			refcount_inc(&r->file->users);
-		list_append(list, first, min(r->end, end), bee_range_offset(r, first), r->file);
-	}
-	return nr;
-}
-
-/**
- * bee_map_list_patch() - ranges of which those of an interval are replaced
- * @old: the ranges
- * @in: of these, what the interval has replaces them
- * @start: first address of the interval
- * @end: address after the last
- * @extack: the reason of a failure
- *
- * Context: Process, may sleep.
- * Return: the new ranges, or an error pointer.
- */
-struct bee_map_list *bee_map_list_patch(const struct bee_map_list *old,
-					const struct bee_map_list *in, u64 start, u64 end,
-					struct netlink_ext_ack *extack)
-{
-	u64 nr = (u64)list_append_part(NULL, old, 0, start) +
-		 list_append_part(NULL, in, start, end) +
-		 list_append_part(NULL, old, end, U64_MAX);
-	struct bee_map_list *list = bee_map_list_alloc(nr, extack);
-
-	if (IS_ERR(list))
-		return list;
-	list_append_part(list, old, 0, start);
-	list_append_part(list, in, start, end);
-	list_append_part(list, old, end, U64_MAX);
-	return list;
-}
-#endif
-
 /* The first range that ends after an address; chunk->nr if there is none. */
 static u32 chunk_first_after(const struct bee_chunk *chunk, u64 addr)
 {
@@ -933,7 +881,7 @@ static void change_write(struct bee_map_change *c, struct map_writer *w, struct 
 		writer_keep(w, c->was, 0, c->from);
 	for (i = 0; i < nr_parts; i++)
 		if (!writer_add(w, &parts[i]))
-			bee_file_put(parts[i].file);
+			bee_file_put_nowait(parts[i].file);
 	if (last)
 		writer_keep(w, last, c->to, last->nr - c->to);
 	for (i = c->last + 1; i < c->hi; i++)
@@ -971,7 +919,7 @@ static void change_set_index(struct bee_map_change *c)
 static void parts_put(const struct bee_range *parts, u32 nr)
 {
 	while (nr--)
-		bee_file_put(parts[nr].file);
+		bee_file_put_nowait(parts[nr].file);
 }
 
 /*

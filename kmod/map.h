@@ -184,9 +184,6 @@ struct bee_map_diff {
 struct bee_map_list *bee_map_list_alloc(u64 room, struct netlink_ext_ack *extack);
 bool bee_map_list_copy(struct bee_map_list *list, const struct bee_map *map);
 void bee_map_list_free(struct bee_map_list *list);
-struct bee_map_list *bee_map_list_patch(const struct bee_map_list *old,
-					const struct bee_map_list *in, u64 start, u64 end,
-					struct netlink_ext_ack *extack);
 bool bee_map_list_is_same(const struct bee_map_list *a, const struct bee_map_list *b);
 
 struct bee_map *bee_map_apply(const struct bee_map_list *old, const struct bee_map_diff *diff,

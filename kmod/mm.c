@@ -9,9 +9,8 @@
  * A writer prepares a change without a lock, and carries it out under mm_lock if no other writer
  * was faster; otherwise it tries again.  See map.c for what a change is.
  *
- * Lock order: mm_lock (the hash, the cookies, publication, who shares a map) is inside all others.
- * ftrace callbacks take it with preemption off, but not on PREEMPT_RT (note.c).  Only the lock of
- * the xarray of cookies, and there bee_mm_note_lock, are inside of it; nothing is allocated or
+ * Lock order: mm_lock (the hash, publication, who shares a map) is innermost.  ftrace callbacks
+ * take it with preemption off, so it does not sleep with PREEMPT_RT either; nothing is allocated or
  * freed under it, and nothing that is done under it takes longer the more ranges or address spaces
  * there are.
  *
@@ -39,28 +38,29 @@
 #include "mm.h"
 #include "news.h"
 #include "payer.h"
+#include "reserve.h"
 #include "rmap.h"
 #include "store.h"
 
 #define MM_RESCAN_DELAY	(HZ / 10)
-#define MM_LOST		XA_MARK_0	/* of cookies: the ranges are lost */
 
 /*
  * At fork and exec a callback needs a struct bee_mm, and may not wait for memory.  If it got none,
  * the process would not be managed, nor any process that it forks later, and no rescan would repair
  * that: a rescan looks at managed processes only.  So this many are kept for when an allocation
- * fails.
+ * fails; with PREEMPT_RT callbacks have these alone.
  */
-#define MM_RESERVE	64
+#define MM_RESERVE	(BEE_COMPAT_RT ? 256 : 64)
 
-static DEFINE_SPINLOCK(mm_lock);
-#if BEE_COMPAT_NOTES
-DEFINE_RAW_SPINLOCK(bee_mm_note_lock);	/* inside of all others */
-#endif
+static DEFINE_RAW_SPINLOCK(mm_lock);
 struct hlist_head bee_mm_hash[1 << BEE_MM_HASH_BITS];
-static DEFINE_XARRAY(mm_cookies);	/* mm_lock, RCU for reading */
+/* Of all struct bee_mm, those that are @dead too.  RCU for reading; no callback changes it. */
+static DEFINE_XARRAY(mm_cookies);
+static LIST_HEAD(mm_unsettled);		/* mm_lock */
+static u32 mm_nr_unsettled;		/* mm_lock; length of mm_unsettled */
 static struct workqueue_struct *mm_wq;
 static struct delayed_work *mm_rescan;
+static struct delayed_work *mm_settle;
 static atomic64_t mm_last_cookie;
 static unsigned int mm_seq = 1;		/* mm_lock; odd: see bee_mm_seq() */
 static u32 mm_count;			/* mm_lock */
@@ -68,8 +68,56 @@ static u32 mm_ranges;			/* mm_lock */
 static atomic64_t mm_lost;
 static struct bee_mm *mm_reserve[MM_RESERVE];	/* mm_lock; not charged */
 static u32 mm_reserved;			/* mm_lock; length of mm_reserve */
+static void mm_refill_fn(struct work_struct *work);
+static DECLARE_WORK(mm_refill, mm_refill_fn);
 
 #define mm_dereference(p)	rcu_dereference_protected(p, lockdep_is_held(&mm_lock))
+
+static bool mm_is_live(const struct bee_mm *m)
+{
+	/* With the release in mm_publish(). */
+	return !smp_load_acquire(&m->dead);
+}
+
+static struct bee_mm *mm_take_reserve(void)
+{
+	struct bee_mm *m = NULL;
+
+	raw_spin_lock(&mm_lock);
+	if (mm_reserved) {
+		WRITE_ONCE(mm_reserved, mm_reserved - 1);
+		m = mm_reserve[mm_reserved];
+	}
+	raw_spin_unlock(&mm_lock);
+	queue_work(system_highpri_wq, &mm_refill);
+	return m;
+}
+
+/* Allocate without charging, and give it a cookie. */
+static struct bee_mm *mm_alloc_bare(gfp_t gfp)
+{
+	struct bee_mm *m;
+
+	if (bee_reserve_is_for(gfp))
+		return mm_take_reserve();
+	m = kzalloc(sizeof(*m), gfp | __GFP_NOWARN);
+	if (!m)
+		return NULL;
+	m->dead = true;
+	INIT_LIST_HEAD(&m->unsettled);
+	m->cookie = atomic64_inc_return(&mm_last_cookie);
+	if (!xa_insert(&mm_cookies, m->cookie, m, gfp | __GFP_NOWARN))
+		return m;
+	kfree(m);
+	return NULL;
+}
+
+static void mm_free_bare(struct bee_mm *m)
+{
+	xa_erase(&mm_cookies, m->cookie);
+	/* Somebody may just look whether it is @dead. */
+	kfree_rcu(m, free.rcu);
+}
 
 static void mm_free(struct bee_mm *m)
 {
@@ -78,7 +126,7 @@ static void mm_free(struct bee_mm *m)
 	put_pid(m->pid);
 	mmdrop(m->mm);
 	free_percpu(m->tally.cpus);
-	kfree(m);
+	mm_free_bare(m);
 }
 
 /*
@@ -97,26 +145,6 @@ static void mm_free_work(struct work_struct *work)
 	mm_free(m);
 }
 
-/* Allocate without charging, and reserve a cookie. */
-static struct bee_mm *mm_alloc_bare(gfp_t gfp)
-{
-	struct bee_mm *m = kzalloc(sizeof(*m), gfp | __GFP_NOWARN);
-
-	if (!m)
-		return NULL;
-	m->cookie = atomic64_inc_return(&mm_last_cookie);
-	if (!xa_reserve(&mm_cookies, m->cookie, gfp | __GFP_NOWARN))
-		return m;
-	kfree(m);
-	return NULL;
-}
-
-static void mm_free_bare(struct bee_mm *m)
-{
-	xa_erase(&mm_cookies, m->cookie);
-	kfree(m);
-}
-
 /* Fill @m, so that mm_publish() can follow. */
 static struct bee_mm *mm_init_managed(struct bee_mm *m, struct mm_struct *mm, struct pid *pid,
 				      struct bee_payer *payer)
@@ -129,9 +157,6 @@ static struct bee_mm *mm_init_managed(struct bee_mm *m, struct mm_struct *mm, st
 	m->look = jiffies;
 	m->looked = jiffies;
 	INIT_RCU_WORK(&m->free, mm_free_work);
-#if BEE_COMPAT_NOTES
-	INIT_LIST_HEAD(&m->note);
-#endif
 	return m;
 }
 
@@ -157,14 +182,12 @@ static void mm_refill_fn(struct work_struct *work)
 		m = mm_alloc_bare(GFP_KERNEL);
 		if (!m)
 			break;
-		spin_lock(&mm_lock);
+		raw_spin_lock(&mm_lock);
 		mm_reserve[mm_reserved] = m;
 		WRITE_ONCE(mm_reserved, mm_reserved + 1);
-		spin_unlock(&mm_lock);
+		raw_spin_unlock(&mm_lock);
 	}
 }
-
-static DECLARE_WORK(mm_refill, mm_refill_fn);
 
 static bool mm_charge_reserve(struct bee_payer *payer)
 {
@@ -178,19 +201,13 @@ static bool mm_charge_reserve(struct bee_payer *payer)
 
 /* As mm_alloc_managed(), for forks and execs: the last resort is the reserve. */
 static struct bee_mm *mm_alloc_followed(struct mm_struct *mm, struct pid *pid,
-					struct bee_payer *payer, gfp_t gfp)
+					struct bee_payer *payer)
 {
-	struct bee_mm *m = mm_alloc_managed(mm, pid, payer, gfp);
+	struct bee_mm *m = mm_alloc_managed(mm, pid, payer, GFP_NOWAIT);
 
 	if (m || !mm_charge_reserve(payer))
 		return m;
-	spin_lock(&mm_lock);
-	if (mm_reserved) {
-		WRITE_ONCE(mm_reserved, mm_reserved - 1);
-		m = mm_reserve[mm_reserved];
-	}
-	spin_unlock(&mm_lock);
-	queue_work(mm_wq, &mm_refill);
+	m = mm_take_reserve();
 	if (m)
 		mm_init_managed(m, mm, pid, payer);
 	else
@@ -201,7 +218,7 @@ static struct bee_mm *mm_alloc_followed(struct mm_struct *mm, struct pid *pid,
 static struct bee_mm *mm_alloc_callback(struct mm_struct *mm, struct pid *pid)
 {
 	struct bee_payer *payer = bee_payer_get_current(GFP_NOWAIT);
-	struct bee_mm *m = mm_alloc_followed(mm, pid, payer, GFP_NOWAIT);
+	struct bee_mm *m = mm_alloc_followed(mm, pid, payer);
 
 	bee_payer_put(payer);
 	return m;
@@ -209,14 +226,10 @@ static struct bee_mm *mm_alloc_callback(struct mm_struct *mm, struct pid *pid)
 
 static void mm_publish(struct bee_mm *m)
 {
-	XA_STATE(cookie, &mm_cookies, m->cookie);
-
 	lockdep_assert_held(&mm_lock);
+	/* With the acquire in mm_is_live(). */
+	smp_store_release(&m->dead, false);
 	hlist_add_head_rcu(&m->by_mm, bee_mm_bucket(m->mm));
-	/* Its cookie is reserved, so this allocates nothing and cannot fail. */
-	xas_lock(&cookie);
-	xas_store(&cookie, m);
-	xas_unlock(&cookie);
 	WRITE_ONCE(mm_count, mm_count + 1);
 	WRITE_ONCE(mm_seq, mm_seq + 2);
 }
@@ -250,18 +263,24 @@ static struct bee_map *mm_set_map(struct bee_mm *m, struct bee_map *map)
 	return old;
 }
 
-/* The worker does not come to look at it any more. */
-static void mm_set_dead(struct bee_mm *m)
+/* @m is lost, or has ranges of bee_file_unknown: see bee_mm_settle(). */
+static void mm_set_unsettled(struct bee_mm *m)
 {
 	lockdep_assert_held(&mm_lock);
-#if BEE_COMPAT_NOTES
-	raw_spin_lock(&bee_mm_note_lock);
-	list_del_init(&m->note);
-	m->dead = true;
-	raw_spin_unlock(&bee_mm_note_lock);
-#else
-	m->dead = true;
-#endif
+	if (m->dead || !list_empty(&m->unsettled))
+		return;
+	list_add_tail(&m->unsettled, &mm_unsettled);
+	WRITE_ONCE(mm_nr_unsettled, mm_nr_unsettled + 1);
+	queue_delayed_work(mm_wq, mm_settle, 1);
+}
+
+static void mm_clear_unsettled(struct bee_mm *m)
+{
+	lockdep_assert_held(&mm_lock);
+	if (list_empty(&m->unsettled))
+		return;
+	list_del_init(&m->unsettled);
+	WRITE_ONCE(mm_nr_unsettled, mm_nr_unsettled - 1);
 }
 
 /* Return: as mm_set_map(). */
@@ -271,9 +290,9 @@ static struct bee_map *mm_unpublish(struct bee_mm *m)
 
 	lockdep_assert_held(&mm_lock);
 	old = mm_set_map(m, NULL);
-	mm_set_dead(m);
+	mm_clear_unsettled(m);
+	WRITE_ONCE(m->dead, true);
 	hlist_del_rcu(&m->by_mm);
-	xa_erase(&mm_cookies, m->cookie);
 	WRITE_ONCE(mm_count, mm_count - 1);
 	queue_rcu_work(mm_wq, &m->free);
 	return old;
@@ -328,15 +347,13 @@ bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map)
 {
 	bool done;
 
-	spin_lock(&mm_lock);
+	raw_spin_lock(&mm_lock);
 	done = !m->dead && m->generation == generation;
 	if (done) {
-		if (m->lost)
-			xa_clear_mark(&mm_cookies, m->cookie, MM_LOST);
-		m->lost = false;
+		WRITE_ONCE(m->lost, false);
 		map = mm_set_map(m, map);
 	}
-	spin_unlock(&mm_lock);
+	raw_spin_unlock(&mm_lock);
 	bee_map_put(map);
 	return done;
 }
@@ -358,9 +375,9 @@ struct bee_mm *bee_mm_new(struct mm_struct *mm, struct pid *pid, struct bee_paye
 
 	if (!m)
 		return NULL;
-	spin_lock(&mm_lock);
+	raw_spin_lock(&mm_lock);
 	mm_publish(m);
-	spin_unlock(&mm_lock);
+	raw_spin_unlock(&mm_lock);
 	return m;
 }
 
@@ -369,14 +386,14 @@ void bee_mm_get_state(const struct bee_mm *m, struct bee_mm_state *state)
 {
 	const struct bee_map *map;
 
-	spin_lock(&mm_lock);
+	raw_spin_lock(&mm_lock);
 	map = mm_dereference(m->map);
 	*state = (struct bee_mm_state) {
 		.cookie = m->cookie,
 		.generation = m->generation,
 		.ranges = map ? map->nr : 0,
 	};
-	spin_unlock(&mm_lock);
+	raw_spin_unlock(&mm_lock);
 }
 
 /*
@@ -403,11 +420,11 @@ void bee_mm_forget(const struct mm_struct *mm)
 
 	if (!bee_mm_is_managed(mm))
 		return;
-	spin_lock(&mm_lock);
+	raw_spin_lock(&mm_lock);
 	m = bee_mm_find(mm);
 	if (m)
 		map = mm_unpublish(m);
-	spin_unlock(&mm_lock);
+	raw_spin_unlock(&mm_lock);
 	bee_map_put(map);
 }
 
@@ -419,24 +436,27 @@ bool bee_mm_forget_cookie(u64 cookie)
 {
 	struct bee_map *map = NULL;
 	struct bee_mm *m;
+	bool found;
 
-	spin_lock(&mm_lock);
+	rcu_read_lock();
 	m = xa_load(&mm_cookies, cookie);
-	if (m)
+	raw_spin_lock(&mm_lock);
+	found = m && !m->dead;
+	if (found)
 		map = mm_unpublish(m);
-	spin_unlock(&mm_lock);
+	raw_spin_unlock(&mm_lock);
+	rcu_read_unlock();
 	bee_map_put(map);
-	return m;
+	return found;
 }
 
 /* manage.c finds its ranges again. */
 static void mm_set_lost(struct bee_mm *m)
 {
 	lockdep_assert_held(&mm_lock);
-	m->lost = true;
 	WRITE_ONCE(m->delay, MM_RESCAN_DELAY);
 	WRITE_ONCE(m->retry, jiffies + MM_RESCAN_DELAY);
-	xa_set_mark(&mm_cookies, m->cookie, MM_LOST);
+	WRITE_ONCE(m->lost, true);
 }
 
 /**
@@ -451,13 +471,16 @@ void bee_mm_lose(struct bee_mm *m)
 {
 	struct bee_map *map = NULL;
 
-	spin_lock(&mm_lock);
+	raw_spin_lock(&mm_lock);
 	if (!m->dead && !m->lost) {
 		map = mm_set_map(m, NULL);
 		mm_set_lost(m);
 		atomic64_inc(&mm_lost);
+		/* Memory is not short: the reserves are filled already. */
+		if (BEE_COMPAT_RT)
+			mm_set_unsettled(m);
 	}
-	spin_unlock(&mm_lock);
+	raw_spin_unlock(&mm_lock);
 	bee_map_put(map);
 	queue_delayed_work(mm_wq, mm_rescan, MM_RESCAN_DELAY);
 }
@@ -470,7 +493,7 @@ static int mm_unshare(struct bee_mm *m, struct bee_map *shared, u64 generation)
 
 	if (IS_ERR(map))
 		return PTR_ERR(map);
-	spin_lock(&mm_lock);
+	raw_spin_lock(&mm_lock);
 	done = !m->dead && m->generation == generation && mm_dereference(m->map) == shared;
 	if (done) {
 		hlist_del_rcu(&m->by_map);
@@ -479,7 +502,7 @@ static int mm_unshare(struct bee_mm *m, struct bee_map *shared, u64 generation)
 		/* The ranges are the same, but a search may have missed @m in both lists. */
 		WRITE_ONCE(mm_seq, mm_seq + 2);
 	}
-	spin_unlock(&mm_lock);
+	raw_spin_unlock(&mm_lock);
 	bee_map_put(done ? shared : map);
 	return -EAGAIN;
 }
@@ -489,7 +512,7 @@ static bool mm_carry_out(struct bee_mm *m, struct bee_map_change *change, u64 ge
 	struct bee_map *map = change->map;
 	bool done;
 
-	spin_lock(&mm_lock);
+	raw_spin_lock(&mm_lock);
 	done = !m->dead && m->generation == generation && mm_dereference(m->map) == map &&
 	       bee_map_is_single(map);
 	if (done) {
@@ -498,7 +521,7 @@ static bool mm_carry_out(struct bee_mm *m, struct bee_map_change *change, u64 ge
 		bee_map_carry_out(change);
 		mm_changed(m, more);
 	}
-	spin_unlock(&mm_lock);
+	raw_spin_unlock(&mm_lock);
 	bee_map_finish(change, done);
 	return done;
 }
@@ -572,6 +595,16 @@ void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end)
 	rcu_read_unlock();
 }
 
+/* The callback that runs could not look for a file; @announce: nor tell user space of it. */
+static void mm_attach_later(struct bee_mm *m, bool announce)
+{
+	raw_spin_lock(&mm_lock);
+	m->changer = current->tgid;
+	m->announce |= announce;
+	mm_set_unsettled(m);
+	raw_spin_unlock(&mm_lock);
+}
+
 /**
  * bee_mm_attach() - executable memory has been mapped, or a mapping has changed
  * @vma: a mapping of it
@@ -610,9 +643,11 @@ void bee_mm_attach(const struct vm_area_struct *vma, u64 start, u64 end, u64 off
 	if (!in.file)
 		in.offset = 0;
 	mm_change(m, start, end, &in);
-	if (announce && in.file && !rcu_access_pointer(in.file->table))
+	if (in.file == &bee_file_unknown)
+		mm_attach_later(m, announce);
+	else if (announce && in.file && !rcu_access_pointer(in.file->table))
 		bee_news_announce(in.file, current->tgid, start, end);
-	bee_file_put(in.file);
+	bee_file_put_nowait(in.file);
 unlock:
 	rcu_read_unlock();
 }
@@ -637,9 +672,9 @@ void bee_mm_exec(struct mm_struct *mm, struct pid *pid)
 		atomic64_inc(&mm_lost);
 		return;
 	}
-	spin_lock(&mm_lock);
+	raw_spin_lock(&mm_lock);
 	mm_publish(m);
-	spin_unlock(&mm_lock);
+	raw_spin_unlock(&mm_lock);
 }
 
 /* Give @child, which has no map, that of @parent. */
@@ -654,6 +689,11 @@ static void mm_share(struct bee_mm *child, const struct bee_mm *parent)
 	mm_set_map(child, map);
 	if (parent->lost)
 		mm_set_lost(child);
+	if (!list_empty(&parent->unsettled)) {
+		child->changer = parent->changer;
+		child->announce = parent->announce;
+		mm_set_unsettled(child);
+	}
 }
 
 /**
@@ -677,76 +717,123 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 		atomic64_inc(&mm_lost);
 		return;
 	}
-	spin_lock(&mm_lock);
+	raw_spin_lock(&mm_lock);
 	m = bee_mm_find(parent);
 	if (m) {
 		mm_publish(fresh);
 		mm_share(fresh, m);
 	}
-	spin_unlock(&mm_lock);
-	if (!m) {
-		xa_erase(&mm_cookies, fresh->cookie);
-		mm_free(fresh);
-	}
-}
-
-#if BEE_COMPAT_NOTES
-/** bee_mm_count_lost() - a process that was to be managed is not.  Context: Any. */
-void bee_mm_count_lost(void)
-{
-	atomic64_inc(&mm_lost);
+	raw_spin_unlock(&mm_lock);
+	/* Not here, as the callback may not free memory with PREEMPT_RT. */
+	if (!m)
+		queue_rcu_work(mm_wq, &fresh->free);
 }
 
 /**
- * bee_mm_new_followed() - begin to manage an address space, as bee_mm_exec() does
- * @mm: the address space; the caller holds mm_users, and no one else can begin to manage it
- * @pid: the process that will run in it, or NULL
- * @payer: to whom it is charged
+ * bee_mm_get_unsettled() - an address space that callbacks could not follow
  *
- * Context: Process, may sleep.
- * Return: the managed address space, without ranges and with one note of a change; or NULL: it is
- * not managed, and counted as lost.
+ * Context: Any but NMI.
+ * Return: the address space with mm_users held, for bee_mm_settle(), or if it is lost for a look at
+ * what is mapped; NULL if there is none.
  */
-struct bee_mm *bee_mm_new_followed(struct mm_struct *mm, struct pid *pid, struct bee_payer *payer)
+struct mm_struct *bee_mm_get_unsettled(void)
 {
-	struct bee_mm *m = mm_alloc_followed(mm, pid, payer, GFP_KERNEL_ACCOUNT);
+	struct mm_struct *mm = NULL;
+	struct bee_mm *m;
 
-	if (!m) {
-		bee_mm_count_lost();
-		return NULL;
+	raw_spin_lock(&mm_lock);
+	while (!mm && !list_empty(&mm_unsettled)) {
+		m = list_first_entry(&mm_unsettled, struct bee_mm, unsettled);
+		mm_clear_unsettled(m);
+		if (mmget_not_zero(m->mm))
+			mm = m->mm;
 	}
-	m->noted = 1;
-	spin_lock(&mm_lock);
-	mm_publish(m);
-	spin_unlock(&mm_lock);
-	return m;
+	raw_spin_unlock(&mm_lock);
+	return mm;
+}
+
+/** bee_mm_nr_unsettled() - how many bee_mm_get_unsettled() would find.  Context: Any. */
+u32 bee_mm_nr_unsettled(void)
+{
+	return READ_ONCE(mm_nr_unsettled);
+}
+
+/** bee_mm_unsettle() - have @mm settled later, if it is managed.  Context: Any but NMI. */
+void bee_mm_unsettle(const struct mm_struct *mm)
+{
+	struct bee_mm *m;
+
+	raw_spin_lock(&mm_lock);
+	m = bee_mm_find(mm);
+	if (m)
+		mm_set_unsettled(m);
+	raw_spin_unlock(&mm_lock);
+}
+
+/* The first range of bee_file_unknown that ends after @addr.  Return: whether there is one. */
+static bool mm_next_unknown(const struct bee_mm *m, u64 addr, struct bee_range *range)
+{
+	struct bee_map_cursor cursor;
+	const struct bee_range *r;
+
+	rcu_read_lock();
+	bee_map_seek(&cursor, rcu_dereference(m->map), 0);
+	while ((r = bee_map_next(&cursor)))
+		if (r->file == &bee_file_unknown && r->end > addr)
+			break;
+	if (r)
+		*range = *r;
+	rcu_read_unlock();
+	return r;
+}
+
+/* Replace what one mapping has of [start, end).  Return: the address after it. */
+static u64 mm_settle_mapping(struct bee_mm *m, u64 start, u64 end, bool announce)
+{
+	struct vm_area_struct *vma = vma_lookup(m->mm, start);
+	struct bee_range in = { .start = start };
+
+	in.end = vma ? min_t(u64, end, vma->vm_end) : end;
+	if (vma && vma->vm_flags & VM_EXEC) {
+		in.file = bee_file_get_vma(vma, m->payer, GFP_KERNEL);
+		if (IS_ERR(in.file)) {
+			bee_mm_lose(m);
+			return U64_MAX;
+		}
+		if (in.file)
+			in.offset = start - vma->vm_start + ((u64)vma->vm_pgoff << PAGE_SHIFT);
+	} else {
+		vma = NULL;
+	}
+	rcu_read_lock();
+	mm_change(m, start, in.end, vma ? &in : NULL);
+	rcu_read_unlock();
+	if (announce && in.file && !rcu_access_pointer(in.file->table))
+		bee_news_announce(in.file, m->changer, start, in.end);
+	bee_file_put(in.file);
+	return in.end;
 }
 
 /**
- * bee_mm_inherit() - give an address space the ranges of the one that it was forked from
- * @m: the address space, which has none
- * @parent: cookie of the other one
- * @generation: of its ranges when it was forked
- * @noted: bee_mm_noted() of it then
+ * bee_mm_settle() - give ranges of bee_file_unknown their files
+ * @m: the address space; the caller keeps it alive
  *
- * Context: Process.  Caller keeps @m alive.
- * Return: false if the ranges of the parent at that time are not known any more.
+ * Context: Process, may sleep.  mmap_lock of the address space held.
  */
-bool bee_mm_inherit(struct bee_mm *m, u64 parent, u64 generation, u32 noted)
+void bee_mm_settle(struct bee_mm *m)
 {
-	const struct bee_mm *from;
-	bool known;
+	struct bee_range r;
+	bool announce;
+	u64 addr = 0;
 
-	spin_lock(&mm_lock);
-	from = xa_load(&mm_cookies, parent);
-	known = from && from->generation == generation && bee_mm_noted(from) == noted &&
-		bee_mm_is_scanned(from);
-	if (known)
-		mm_share(m, from);
-	spin_unlock(&mm_lock);
-	return known;
+	mmap_assert_locked(m->mm);
+	raw_spin_lock(&mm_lock);
+	announce = m->announce;
+	m->announce = false;
+	raw_spin_unlock(&mm_lock);
+	while (mm_next_unknown(m, addr, &r))
+		addr = mm_settle_mapping(m, max(r.start, addr), r.end, announce);
 }
-#endif
 
 /**
  * bee_mm_next() - the first managed address space from a cookie on
@@ -759,20 +846,28 @@ bool bee_mm_inherit(struct bee_mm *m, u64 parent, u64 generation, u32 noted)
 const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only)
 {
 	const struct bee_mm *m;
-	unsigned long at = cookie;
+	unsigned long at;
 
-	if (!only)
-		return xa_find(&mm_cookies, &at, ULONG_MAX, XA_PRESENT);
-	m = bee_mm_find(only);
-	return m && m->cookie >= cookie ? m : NULL;
+	if (only) {
+		m = bee_mm_find(only);
+		return m && m->cookie >= cookie ? m : NULL;
+	}
+	xa_for_each_start(&mm_cookies, at, m, cookie)
+		if (mm_is_live(m))
+			return m;
+	return NULL;
 }
 
 /* bee_mm_next_lost() - as bee_mm_next(), of those that have lost their ranges. */
 struct bee_mm *bee_mm_next_lost(u64 cookie)
 {
-	unsigned long at = cookie;
+	struct bee_mm *m;
+	unsigned long at;
 
-	return xa_find(&mm_cookies, &at, ULONG_MAX, MM_LOST);
+	xa_for_each_start(&mm_cookies, at, m, cookie)
+		if (mm_is_live(m) && READ_ONCE(m->lost))
+			return m;
+	return NULL;
 }
 
 static DEFINE_MUTEX(mm_search_mutex);	/* outside of all locks of this file */
@@ -893,8 +988,8 @@ int bee_mm_list_users(const struct bee_file *f, u64 **cookies, u32 *nr, unsigned
 	 * mm_unshare() moves an address space between lists and then changes mm_seq, both under
 	 * mm_lock.  If the search ran in between, the caller must see the change.
 	 */
-	spin_lock(&mm_lock);
-	spin_unlock(&mm_lock);
+	raw_spin_lock(&mm_lock);
+	raw_spin_unlock(&mm_lock);
 	sort(*cookies, found, sizeof(**cookies), cookie_compare, NULL);
 	*nr = found;
 	return 0;
@@ -932,7 +1027,7 @@ void bee_mm_spread(u64 cookie)
 
 	rcu_read_lock();
 	m = xa_load(&mm_cookies, cookie);
-	if (cpus && m && !m->tally.cpus &&
+	if (cpus && m && mm_is_live(m) && !m->tally.cpus &&
 	    bee_payer_charge_mm(m->payer, bee_tally_spread_bytes())) {
 		bee_tally_spread(&m->tally, cpus);
 		cpus = NULL;
@@ -945,18 +1040,23 @@ void bee_mm_spread(u64 cookie)
  * bee_mm_init() - prepare to manage address spaces
  * @wq: runs @rescan and frees address spaces
  * @rescan: queued when an address space has lost its ranges, to find them again
+ * @settle: queued when there is one for bee_mm_get_unsettled()
  *
  * Context: Process, may sleep.
  */
-void bee_mm_init(struct workqueue_struct *wq, struct delayed_work *rescan)
+void bee_mm_init(struct workqueue_struct *wq, struct delayed_work *rescan,
+		 struct delayed_work *settle)
 {
 	mm_wq = wq;
 	mm_rescan = rescan;
+	mm_settle = settle;
 	mm_refill_fn(&mm_refill);
 }
 
 /**
- * bee_mm_exit() - forget all address spaces; there are no callbacks and no requests any more
+ * bee_mm_exit() - forget all address spaces, and that they use their files
+ *
+ * There are no callbacks and no requests any more.
  *
  * Context: Process, may sleep.
  */
@@ -970,6 +1070,8 @@ void bee_mm_exit(void)
 	/* queue_rcu_work() queues the work after a grace period, so wait for that first. */
 	rcu_barrier();
 	flush_workqueue(mm_wq);
+	cancel_work_sync(&mm_refill);
 	while (mm_reserved)
 		mm_free_bare(mm_reserve[--mm_reserved]);
+	bee_file_settle();
 }

@@ -20,27 +20,6 @@
 struct bee_payer;
 struct pid;
 
-#define BEE_MM_PLACES	4
-
-/**
- * struct bee_mm_change - where the mappings of an address space have changed
- * @nr: length of @at
- * @at: the places, in no order; a change for which there is no room makes one of them larger
- * @noted: the last of these changes, as @noted of struct bee_mm; for the worker
- * @changer: the process that was the last to change them
- * @announce: the files that are mapped there are to be announced
- */
-struct bee_mm_change {
-	u32	nr;
-	u32	noted;
-	u32	changer;
-	bool	announce;
-	struct bee_mm_place {
-		u64	start;
-		u64	end;
-	} at[BEE_MM_PLACES];
-};
-
 /**
  * struct bee_mm - a managed address space
  * @mm: the address space, with a reference of mmgrab() (I)
@@ -49,7 +28,7 @@ struct bee_mm_change {
  * @cookie: its name in the protocol, ascending, never reused (I)
  * @generation: number of changes of the ranges; written after them, read before them (L)
  * @lost: for want of memory @map is not what is mapped, and is empty (L)
- * @dead: no longer managed (L)
+ * @dead: not managed yet, or no longer (L)
  * @has_tables: it owns files (struct bee_file), or has inherited ranges with them; by READ_ONCE()
  * @delay: jiffies between the last two looks at what is mapped, while @lost; by READ_ONCE()
  * @retry: jiffies at which to look next, while @lost; by READ_ONCE()
@@ -61,16 +40,14 @@ struct bee_mm_change {
  * @by_map: in the list that @map has of the address spaces that share it (L, RCU for reading)
  * @by_mm: in the hash by mm (L, RCU for reading)
  * @free: frees it
- * @note: in the list of those that the worker is to look at, or empty (N).  This and the next ones
- *	are there if BEE_COMPAT_NOTES
- * @noted: how often its mappings have changed, modulo 2^32 (N, READ_ONCE() for reading)
- * @scanned: @noted before @map was last made from the mappings; written after @map, read before it
- * @change: what has changed since the worker has last looked (N)
+ * @unsettled: in the list of those that callbacks could not follow, or empty (L)
+ * @changer: the process that was the last to map a file that its callback could not look for (L)
+ * @announce: such files are to be announced (L)
  * @told: what user space knows of its code without a file; written by walks
  * @tally: walks by stop reason; written by walks, last so that its counters share no cache line
  *	with what lookups read
  *
- * I: set before publication.  L: mm_lock of mm.c.  N: bee_mm_note_lock.  @dead: L and N.
+ * I: set before publication.  L: mm_lock of mm.c.
  */
 struct bee_mm {
 	struct mm_struct	*mm;
@@ -91,12 +68,9 @@ struct bee_mm {
 	struct hlist_node	 by_map;
 	struct hlist_node	 by_mm;
 	struct rcu_work		 free;
-#if BEE_COMPAT_NOTES
-	struct list_head	 note;
-	u32			 noted;
-	u32			 scanned;
-	struct bee_mm_change	 change;
-#endif
+	struct list_head	 unsettled;
+	u32			 changer;
+	bool			 announce;
 	struct bee_code_told	 told;
 	struct bee_tally	 tally;
 };
@@ -106,7 +80,6 @@ struct bee_mm {
 
 #define BEE_MM_HASH_BITS	12
 extern struct hlist_head bee_mm_hash[1 << BEE_MM_HASH_BITS];
-extern raw_spinlock_t bee_mm_note_lock;
 
 /**
  * struct bee_mm_state - what the ranges of an address space are at one moment
@@ -132,7 +105,8 @@ struct bee_mm_totals {
 	u64	lost;
 };
 
-void bee_mm_init(struct workqueue_struct *wq, struct delayed_work *rescan);
+void bee_mm_init(struct workqueue_struct *wq, struct delayed_work *rescan,
+		 struct delayed_work *settle);
 void bee_mm_exit(void);
 
 struct bee_mm *bee_mm_new(struct mm_struct *mm, struct pid *pid, struct bee_payer *payer,
@@ -146,16 +120,17 @@ bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map);
 void bee_mm_get_state(const struct bee_mm *m, struct bee_mm_state *state);
 
 void bee_mm_lose(struct bee_mm *m);
-void bee_mm_count_lost(void);
 
 bool bee_mm_is_managed(const struct mm_struct *mm);
-struct bee_mm *bee_mm_new_followed(struct mm_struct *mm, struct pid *pid, struct bee_payer *payer);
-bool bee_mm_inherit(struct bee_mm *m, u64 parent, u64 generation, u32 noted);
 void bee_mm_exec(struct mm_struct *mm, struct pid *pid);
 void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child);
 void bee_mm_attach(const struct vm_area_struct *vma, u64 start, u64 end, u64 offset,
 		   bool announce);
 void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end);
+struct mm_struct *bee_mm_get_unsettled(void);
+u32 bee_mm_nr_unsettled(void);
+void bee_mm_unsettle(const struct mm_struct *mm);
+void bee_mm_settle(struct bee_mm *m);
 
 const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only);
 struct bee_mm *bee_mm_next_lost(u64 cookie);
@@ -228,52 +203,16 @@ static inline struct bee_mm *bee_mm_find(const struct mm_struct *mm)
 	return NULL;
 }
 
-/** bee_mm_noted() - how often its mappings have changed, by the notes.  Context: Any, NMI-safe. */
-static inline u32 bee_mm_noted(const struct bee_mm *m)
-{
-#if BEE_COMPAT_NOTES
-	return READ_ONCE(m->noted);
-#else
-	return 0;
-#endif
-}
-
-/**
- * bee_mm_set_scanned() - the ranges are those that are mapped
- * @m: the address space
- * @noted: bee_mm_noted() from before the look at its mappings
- *
- * Context: Process.  The caller holds mmap_lock since that look.
- */
-static inline void bee_mm_set_scanned(struct bee_mm *m, u32 noted)
-{
-#if BEE_COMPAT_NOTES
-	/* After the ranges: see bee_mm_is_scanned(). */
-	smp_store_release(&m->scanned, noted);
-#endif
-}
-
-/** bee_mm_is_scanned() - whether there is no note of a change since.  Context: Any, NMI-safe. */
-static inline bool bee_mm_is_scanned(const struct bee_mm *m)
-{
-#if BEE_COMPAT_NOTES
-	/* Before the ranges, which are written first. */
-	return smp_load_acquire(&m->scanned) == READ_ONCE(m->noted);
-#else
-	return true;
-#endif
-}
-
 /**
  * bee_mm_ranges() - the ranges of an address space, for a walk
  * @m: the address space
  *
  * Context: Any, NMI-safe.  Caller holds the RCU read lock, which keeps the result.
- * Return: the ranges; NULL if there are none, or a change of its mappings is only noted yet.
+ * Return: the ranges; NULL if there are none.
  */
 static inline const struct bee_map *bee_mm_ranges(const struct bee_mm *m)
 {
-	return bee_mm_is_scanned(m) ? rcu_dereference(m->map) : NULL;
+	return rcu_dereference(m->map);
 }
 
 #endif /* BEE_MM_H */

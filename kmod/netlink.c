@@ -32,7 +32,7 @@ static u64 netlink_instance;
  * @extack: the reason of a refusal
  *
  * For the first message of a dump; netlink_pre_doit() is for all other requests.  What callbacks
- * have noted is done first.
+ * have left to do is done first.
  *
  * Context: Process.
  * Return: 0 or -EPERM.
@@ -43,8 +43,7 @@ int bee_netlink_admit(const struct sk_buff *skb, struct netlink_ext_ack *extack)
 		NL_SET_ERR_MSG(extack, "needs CAP_PERFMON or CAP_SYS_ADMIN");
 		return -EPERM;
 	}
-	if (BEE_COMPAT_NOTES)
-		bee_manage_settle();
+	bee_manage_settle();
 	return 0;
 }
 

@@ -27,11 +27,12 @@
 
 #include "compat.h"
 #include "payer.h"
+#include "reserve.h"
 
 #define PAYER_HASH_BITS	8
 
 /* Innermost of all; taken in RCU callbacks too, so with interrupts off. */
-static DEFINE_SPINLOCK(payer_lock);
+static DEFINE_RAW_SPINLOCK(payer_lock);
 static DEFINE_HASHTABLE(payer_hash, PAYER_HASH_BITS);	/* payer_lock */
 static atomic64_t payer_sum;				/* bytes of all payers */
 static unsigned int payer_share = BEE_PAYER_SHARE;
@@ -65,24 +66,23 @@ static struct bee_payer *payer_get(kuid_t kuid, gfp_t gfp)
 	struct bee_payer *payer, *fresh;
 	unsigned long flags;
 
-	spin_lock_irqsave(&payer_lock, flags);
+	raw_spin_lock_irqsave(&payer_lock, flags);
 	payer = bee_payer_hold(payer_find(uid));
-	spin_unlock_irqrestore(&payer_lock, flags);
+	raw_spin_unlock_irqrestore(&payer_lock, flags);
 	if (payer)
 		return payer;
-	fresh = kzalloc(sizeof(*fresh), gfp | __GFP_NOWARN);
+	fresh = bee_reserve_alloc(sizeof(*fresh), gfp);
 	if (!fresh)
 		return NULL;
-	fresh->uid = uid;
-	refcount_set(&fresh->refs, 1);
-	spin_lock_irqsave(&payer_lock, flags);
+	*fresh = (struct bee_payer) { .uid = uid, .refs = REFCOUNT_INIT(1) };
+	raw_spin_lock_irqsave(&payer_lock, flags);
 	payer = bee_payer_hold(payer_find(uid));
 	if (!payer)
 		hash_add(payer_hash, &fresh->by_uid, uid);
-	spin_unlock_irqrestore(&payer_lock, flags);
+	raw_spin_unlock_irqrestore(&payer_lock, flags);
 	if (!payer)
 		return fresh;
-	kfree(fresh);
+	kfree_rcu(fresh, rcu);
 	return payer;
 }
 
@@ -97,20 +97,6 @@ struct bee_payer *bee_payer_get_current(gfp_t gfp)
 {
 	return payer_get(payer_uid(current_cred()), gfp);
 }
-
-#if BEE_COMPAT_NOTES
-/** bee_payer_current_uid() - for bee_payer_get_uid(), later.  Context: Process. */
-u32 bee_payer_current_uid(void)
-{
-	return __kuid_val(payer_uid(current_cred()));
-}
-
-/** bee_payer_get_uid() - as bee_payer_get_current(), with bee_payer_current_uid() from then. */
-struct bee_payer *bee_payer_get_uid(u32 uid, gfp_t gfp)
-{
-	return payer_get(KUIDT_INIT(uid), gfp);
-}
-#endif
 
 /**
  * bee_payer_get_pid() - who pays for what a process brings
@@ -137,14 +123,19 @@ struct bee_payer *bee_payer_get_pid(struct pid *pid, gfp_t gfp)
 void bee_payer_put(struct bee_payer *payer)
 {
 	unsigned long flags;
+	bool last;
 
-	if (!payer || !refcount_dec_and_lock_irqsave(&payer->refs, &payer_lock, &flags))
+	if (!payer || refcount_dec_not_one(&payer->refs))
 		return;
-	__acquire(&payer_lock);	/* for sparse, which does not see it above */
-	hash_del(&payer->by_uid);
-	spin_unlock_irqrestore(&payer_lock, flags);
+	raw_spin_lock_irqsave(&payer_lock, flags);
+	last = refcount_dec_and_test(&payer->refs);
+	if (last)
+		hash_del(&payer->by_uid);
+	raw_spin_unlock_irqrestore(&payer_lock, flags);
+	if (!last)
+		return;
 	WARN_ON_ONCE(atomic64_read(&payer->bytes));
-	kfree(payer);
+	kfree_rcu(payer, rcu);
 }
 
 /** bee_payer_share() - percent that a user may have of what the others leave.  Context: Any. */
@@ -275,7 +266,7 @@ bool bee_payer_next(u32 uid, struct bee_payer_state *state)
 	unsigned long flags;
 	int bucket;
 
-	spin_lock_irqsave(&payer_lock, flags);
+	raw_spin_lock_irqsave(&payer_lock, flags);
 	hash_for_each(payer_hash, bucket, payer, by_uid)
 		if (payer->uid >= uid && (!first || payer->uid < first->uid))
 			first = payer;
@@ -286,7 +277,7 @@ bool bee_payer_next(u32 uid, struct bee_payer_state *state)
 		state->most = min(payer_most(first, state->bytes, atomic64_read(&payer_sum)),
 				  bee_budget_limit());
 	}
-	spin_unlock_irqrestore(&payer_lock, flags);
+	raw_spin_unlock_irqrestore(&payer_lock, flags);
 	return first;
 }
 

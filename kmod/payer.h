@@ -5,6 +5,7 @@
 
 #include <linux/atomic.h>
 #include <linux/list.h>
+#include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
 
@@ -21,6 +22,7 @@ struct pid;
  * @bytes: charged
  * @refused: how often a charge was refused because of its share
  * @by_uid: among all payers (payer_lock of payer.c)
+ * @rcu: frees it
  */
 struct bee_payer {
 	u32			uid;
@@ -28,6 +30,7 @@ struct bee_payer {
 	atomic64_t		bytes;
 	atomic64_t		refused;
 	struct hlist_node	by_uid;
+	struct rcu_head		rcu;
 };
 
 /**
@@ -46,8 +49,6 @@ struct bee_payer_state {
 
 struct bee_payer *bee_payer_get_current(gfp_t gfp);
 struct bee_payer *bee_payer_get_pid(struct pid *pid, gfp_t gfp);
-struct bee_payer *bee_payer_get_uid(u32 uid, gfp_t gfp);
-u32 bee_payer_current_uid(void);
 void bee_payer_put(struct bee_payer *payer);
 void bee_payer_exit(void);
 bool bee_payer_next(u32 uid, struct bee_payer_state *state);

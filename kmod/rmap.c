@@ -20,10 +20,12 @@
 #include <linux/spinlock.h>
 
 #include "file.h"
+#include "reserve.h"
 #include "rmap.h"
 
 /* Not kmalloc(), which would round a node of 24 bytes up to 32. */
 static struct kmem_cache *rmap_nodes;
+static struct bee_reserve rmap_reserve = { .size = sizeof(struct bee_rmap_node), .most = 4096 };
 
 /**
  * bee_rmap_link() - enter a range into the list of its file
@@ -38,14 +40,18 @@ static struct kmem_cache *rmap_nodes;
  */
 struct bee_rmap_node *bee_rmap_link(struct bee_file *f, struct bee_map *map, gfp_t gfp)
 {
-	struct bee_rmap_node *node = kmem_cache_alloc(rmap_nodes, gfp | __GFP_NOWARN);
+	struct bee_rmap_node *node;
 
+	if (bee_reserve_is_for(gfp))
+		node = bee_reserve_take(&rmap_reserve);
+	else
+		node = kmem_cache_alloc(rmap_nodes, gfp | __GFP_NOWARN);
 	if (!node)
 		return NULL;
 	node->map = map;
-	spin_lock(&f->rmap_lock);
+	raw_spin_lock(&f->rmap_lock);
 	hlist_add_head_rcu(&node->in_file, &f->rmap);
-	spin_unlock(&f->rmap_lock);
+	raw_spin_unlock(&f->rmap_lock);
 	return node;
 }
 
@@ -58,9 +64,9 @@ struct bee_rmap_node *bee_rmap_link(struct bee_file *f, struct bee_map *map, gfp
  */
 void bee_rmap_unlink(struct bee_file *f, struct bee_rmap_node *node)
 {
-	spin_lock(&f->rmap_lock);
+	raw_spin_lock(&f->rmap_lock);
 	hlist_del_rcu(&node->in_file);
-	spin_unlock(&f->rmap_lock);
+	raw_spin_unlock(&f->rmap_lock);
 }
 
 /** bee_rmap_free() - free an unlinked node.  Context: Any but NMI. */
@@ -76,7 +82,12 @@ void bee_rmap_free(struct bee_rmap_node *node)
 int bee_rmap_init(void)
 {
 	rmap_nodes = kmem_cache_create("beeunwind_rmap", sizeof(struct bee_rmap_node), 0, 0, NULL);
-	return rmap_nodes ? 0 : -ENOMEM;
+	if (!rmap_nodes)
+		return -ENOMEM;
+	rmap_reserve.cache = rmap_nodes;
+	if (BEE_COMPAT_RT)
+		bee_reserve_start(&rmap_reserve);
+	return 0;
 }
 
 /** bee_rmap_exit() - there are no maps any more.  Context: Process, may sleep. */
@@ -84,5 +95,7 @@ void bee_rmap_exit(void)
 {
 	/* Nodes are freed by RCU callbacks of chunks. */
 	rcu_barrier();
+	if (BEE_COMPAT_RT)
+		bee_reserve_stop(&rmap_reserve);
 	kmem_cache_destroy(rmap_nodes);
 }

@@ -59,7 +59,8 @@ struct hlist_node { struct hlist_node *next, **pprev; };
 struct hlist_head { struct hlist_node *first; };
 struct rcu_head { void *next, *func; };
 struct irq_work { int unused; };
-typedef struct { int unused; } spinlock_t;
+typedef struct { int unused; } spinlock_t, raw_spinlock_t;
+#define REFCOUNT_INIT(n)	{ { n } }
 
 #define this_cpu_inc(v)			((void)++(v))
 #define smp_store_release(p, value)	__atomic_store_n(p, value, __ATOMIC_RELEASE)

@@ -446,6 +446,6 @@ int main(int argc, char **argv)
 	waitpid(start_program(unload_argv), &status, 0);
 	ksft_test_result(!status && guest_settles(&g, &start), "everything is given back\n");
 	guest_info(&g, &end);
-	ksft_test_result(!end.follow_lost, "nothing was lost\n");
+	ksft_test_result(!end.follow_lost, "nothing was lost: %llu\n", (unsigned long long)end.follow_lost);
 	ksft_finished();
 }

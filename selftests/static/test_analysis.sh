@@ -92,7 +92,7 @@ sampling_objects() {
 
 # Prints build directories; without that of the instrumented kernel, whose code calls sanitizers.
 sampling_builds() {
-	find build/kmod -mindepth 1 -maxdepth 1 -type d ! -name '*-beedebug'
+	find build/kmod -mindepth 1 -maxdepth 1 -type d ! -name '*-beedebug*'
 }
 
 ALLOWED_SYMBOLS='^(bee_[a-z0-9_]+|__rcu_read_(lock|unlock)|rcu_read_.*|__x86_[a-z0-9_]+|__stack_chk_fail|copy_from_user_nmi|copy_from_kernel_nofault|irq_work_queue|llist_add_batch|jiffies|this_cpu_off|const_pcpu_hot|pcpu_hot|current_task|const_current_task|__ref_stack_chk_guard|pv_info|pv_ops|crc32_le|memchr_inv|memcpy|memset|memcmp|__per_cpu_offset|__tracepoint_.*|cpu_number|__preempt_count)$'
