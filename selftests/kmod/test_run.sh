@@ -20,14 +20,16 @@ status_is() {
 # complete_from_the_start PERCENT COMMAND...: at least PERCENT of the command's samples are
 # complete; the rest may be in code without CFI.  --comm: perf knows a command by its name from the
 # exec on.  --no-exec leaves out samples in the rest of the exec, whose user registers are those of
-# the program before it.
+# the program before it.  $ROOT: where the command has its /.
 complete_from_the_start() {
-	local name percent=$1
+	local name percent=$1 options=(--no-exec)
 	shift
 	name=$(basename "$1")
+	options+=(--comm "$name" --root "${ROOT-}")
+	[ -z "${ROOT-}" ] || set -- chroot "$ROOT" "$@"
 	perf record -q -N -B -e cpu-clock -F 4999 -g -o "$WORK/run.data" \
 		"$BEECTL" run -- "$@" >/dev/null || return 1
-	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge --no-exec --comm "$name" "$WORK/run.data" \
+	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge "${options[@]}" "$WORK/run.data" \
 		>"$WORK/judged" || return 1
 	cat "$WORK/judged"
 	/usr/bin/python3 -c '
@@ -35,9 +37,34 @@ import json, sys
 got = json.load(sys.stdin)
 sys.exit(not (got["samples"] >= 20 and got["complete"] >= int(sys.argv[1]) / 100 * got["samples"]))' \
 		"$percent" <"$WORK/judged" && return 0
-	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why --no-exec --comm "$name" "$WORK/run.data" |
-		head -n 20
+	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why "${options[@]}" "$WORK/run.data" | head -n 20
 	return 1
+}
+
+# loaded PATH...: each file has a table in the module.
+loaded() {
+	"$BEECTL" status --files --json | /usr/bin/python3 -c '
+import json, sys
+loaded = {f["path"] for f in json.load(sys.stdin)["files"] if f["loaded"]}
+sys.exit(not loaded.issuperset(sys.argv[1:]))' "$@"
+}
+
+# The files of a process in a chroot are found there, whatever else has the names that it knows them
+# by.  They get their tables in recordings before the one that is judged.
+in_a_chroot() {
+	local file files=() ROOT=$WORK/root work='for ((i = 0; i < 50000; i++)); do :; done'
+
+	for file in $(ldd /bin/bash | grep -o '/[^ ]*'); do
+		install -D "$file" "$ROOT$file"
+	done
+	install /bin/bash "$ROOT/inside"
+	files=("$ROOT/inside" "$(echo "$ROOT"/lib/*/libc.so.6)")
+	for _ in 1 2 3 4 5; do
+		! loaded "${files[@]}" || break
+		perf record -q -N -B -e cpu-clock -F 999 -g -o /dev/null \
+			"$BEECTL" run -- chroot "$ROOT" /inside -c "$work" || return 1
+	done
+	complete_from_the_start 95 /inside -c "$work"
 }
 
 sqlite_has_a_table() {
@@ -68,21 +95,14 @@ while True:
 # cc1 is too large to be compiled beforehand, and without perf nothing is sampled.
 compiler=$(gcc -print-prog-name=cc1)
 
-has_compiler() {
-	"$BEECTL" status --files --json | /usr/bin/python3 -c '
-import json, sys
-sys.exit(not any(f["loaded"] and f["path"] == sys.argv[1] for f in json.load(sys.stdin)["files"]))' \
-		"$compiler"
-}
-
 # What is not sampled gets no table, whatever the setting announce says.
 unused_files() {
 	local status=0
 	BEEUNWIND_CACHE=$WORK/unused "$BEECTL" run -- "$compiler" --version >"$WORK/out" 2>&1 &&
-		! has_compiler || return 1
+		! loaded "$compiler" || return 1
 	"$BEECTL" config announce mapped
 	BEEUNWIND_CACHE=$WORK/unused "$BEECTL" run -- "$compiler" --version >"$WORK/out" 2>&1 &&
-		! has_compiler || status=1
+		! loaded "$compiler" || status=1
 	"$BEECTL" config announce sampled
 	return $status
 }
@@ -137,9 +157,10 @@ not_without_module() {
 }
 
 guest_insmod || exit 1
-ktap_plan 14
+ktap_plan 15
 ktap_run "python3 is complete from the start" complete_from_the_start 99 /usr/bin/python3 -c 'import re, argparse'
 ktap_run "ls is complete from the start" complete_from_the_start 99 /bin/ls -lR "$TREE/tools" "$TREE/kmod"
+ktap_run "a program in a chroot is complete" in_a_chroot
 ktap_run "libraries that it maps later get their tables" later_libraries
 ktap_run "what is not used gets no table" unused_files
 ktap_run "the work ends with the command" ends_with_the_command

@@ -12,6 +12,7 @@ outermost frame lies in the function at which a program, its interpreter
 	stacks.py places PERF.DATA               each frame's lookup offset and file
 
 --dwarf: the stacks are what "perf script" makes of the copied stack memory.
+--root: the processes ran in a chroot, so the kernel named their files as they are below it.
 """
 
 import argparse
@@ -104,15 +105,16 @@ class Elf:
 
 
 class Files:
-    """ELF files by path, read once."""
+    """ELF files by their path below a root directory, read once."""
 
-    def __init__(self):
+    def __init__(self, root=""):
+        self.root = root
         self.known = {}
 
     def get(self, path):
         if path not in self.known:
             try:
-                self.known[path] = Elf(path)
+                self.known[path] = Elf(self.root + path)
             except (OSError, ValueError, struct.error):
                 self.known[path] = None
         return self.known[path]
@@ -149,8 +151,8 @@ class Space:
 class Judge:
     """Says whether a frame is where a program or a thread starts."""
 
-    def __init__(self):
-        self.files = Files()
+    def __init__(self, root=""):
+        self.files = Files(root)
         self.memo = {}
 
     def is_start(self, place):
@@ -410,7 +412,7 @@ def outermost(sample, frames):
 
 
 def judge(opts):
-    perf_data, verdict = PerfData(opts.file), Judge()
+    perf_data, verdict = PerfData(opts.file), Judge(opts.root)
     count = complete = depth = size = skipped = 0
     first = None
     for sample, frames in user_samples(perf_data, opts):
@@ -434,7 +436,7 @@ def judge(opts):
 
 
 def why(opts):
-    perf_data, verdict = PerfData(opts.file), Judge()
+    perf_data, verdict = PerfData(opts.file), Judge(opts.root)
     ends = collections.Counter()
     for sample, frames in user_samples(perf_data, opts):
         place = outermost(sample, frames)
@@ -507,6 +509,7 @@ def main():
     parser.add_argument("--pid", type=int, help="only this process")
     parser.add_argument("--comm", help="only threads of this name")
     parser.add_argument("--through", metavar="PATH", help="only stacks with a frame in this mapping")
+    parser.add_argument("--root", default="", metavar="DIR", help="where the processes had their /")
     parser.add_argument("--user-mode", action="store_true",
                         help="only what was sampled outside the kernel")
     parser.add_argument("--no-exec", action="store_true",
