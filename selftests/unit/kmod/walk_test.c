@@ -311,12 +311,11 @@ static void test_popped(void)
 /* Why the walk ends whose topmost frame has @ra for its return address, at @at in the stack. */
 static enum beeunwind_stop end_of(struct bee_walk *walk, u64 at, u64 ra)
 {
-	enum beeunwind_stop stop;
 	u64 ips[DEPTH];
 
 	stack[at / 8] = ra;
 	bee_walk_start(walk, &space_map, &regs);
-	return bee_walk_callers(walk, ips, DEPTH, &stop) ? BEEUNWIND_STOP_NONE : stop;
+	return bee_walk_callers(walk, ips, DEPTH) ? BEEUNWIND_STOP_NONE : walk->stop;
 }
 
 /* A return address of 0 is that of the outermost frame; other addresses in no mapping are wrong. */
@@ -338,9 +337,9 @@ static void test_outermost(void)
 
 /*
  * A walk from a frame without a table, whose rbp says that the caller's ip is @ra.
- * Return: how many callers there are; @stop: why not more.
+ * Return: whether there is a caller; if there is none walk->stop tells why.
  */
-static u32 guess(struct bee_walk *walk, u64 ra, enum beeunwind_stop *stop)
+static bool guess(struct bee_walk *walk, u64 ra)
 {
 	struct pt_regs top = regs;
 	u64 ips[1];
@@ -350,21 +349,20 @@ static u32 guess(struct bee_walk *walk, u64 ra, enum beeunwind_stop *stop)
 	stack[0x148 / 8] = ra;
 	files[0].table = NULL;
 	bee_walk_start(walk, &space_map, &top);
-	return bee_walk_callers(walk, ips, 1, stop);
+	return bee_walk_callers(walk, ips, 1);
 }
 
 /* rbp may be any number, so what it leads to is a caller only if it has called. */
 static void test_called(void)
 {
 	struct bee_walk *walk = walk_new();
-	enum beeunwind_stop stop;
 
 	reset();
-	ksft_test_result(!guess(walk, TEXT + 0x301, &stop) && stop == BEEUNWIND_STOP_NO_TABLE,
+	ksft_test_result(!guess(walk, TEXT + 0x301) && walk->stop == BEEUNWIND_STOP_NO_TABLE,
 			 "a step by rbp to an address without a call before it is not made\n");
 	text[0x300 + 1 - 5] = 0xe8;
-	ksft_test_result(guess(walk, TEXT + 0x301, &stop) == 1, "to one behind a call it is\n");
-	ksft_test_result(!guess(walk, OTHER + 0x301, &stop) && stop == BEEUNWIND_STOP_READ_FAULT,
+	ksft_test_result(guess(walk, TEXT + 0x301), "to one behind a call it is\n");
+	ksft_test_result(!guess(walk, OTHER + 0x301) && walk->stop == BEEUNWIND_STOP_READ_FAULT,
 			 "nor to one whose code is absent\n");
 	walk_free(walk);
 }
