@@ -17,8 +17,8 @@
  * for a file that he does not have mapped, and this takes as long however many users it has.
  *
  * Locks: @rmap_lock of a file, for its list and for who pays.  It is inside of file_user_lock, and
- * only payer_lock is inside of it.  Callers need hold none.  It is held for one node at a time, with
- * preemption off.
+ * only payer_lock is inside of it.  Callers need hold none.  It is held for one node at a time,
+ * with preemption off.
  */
 #include <linux/rculist.h>
 #include <linux/slab.h>
