@@ -14,11 +14,13 @@ struct workqueue_struct;
  * @BEE_ASK_LOOK: to look at the mappings of an address space: code runs there that has no range
  * @BEE_ASK_SPREAD_MM: counters of its own for each CPU, for an address space
  * @BEE_ASK_SPREAD_FILE: the same for a file
+ * @BEE_ASK_STRAY: to manage a process: see stray.c
  */
 enum bee_ask_kind {
 	BEE_ASK_LOOK,
 	BEE_ASK_SPREAD_MM,
 	BEE_ASK_SPREAD_FILE,
+	BEE_ASK_STRAY,
 };
 
 /*
@@ -37,7 +39,7 @@ enum bee_ask_state {
  * struct bee_asked - one thing that a walk has asked for
  * @state: enum bee_ask_state
  * @kind: enum bee_ask_kind
- * @id: cookie of the address space, or id of the file
+ * @id: cookie of the address space, id of the file, or of a stray the pid
  *
  * BEE_ASKS of them can wait, and the worker answers them ten times a second.  So however many
  * processes ask, it has a bounded number to look at.
@@ -62,7 +64,7 @@ void bee_ask_exit(void);
 /**
  * bee_ask() - have a worker do something
  * @kind: what
- * @id: cookie of the address space, or id of the file
+ * @id: cookie of the address space, id of the file, or of a stray the pid
  *
  * Not inlined, so that walks which ask for nothing do not pay for its stack.
  *

@@ -13,6 +13,7 @@
 #include "compat.h"
 #include "mm.h"
 #include "percpu.h"
+#include "stray.h"
 #include "walk.h"
 
 /*
@@ -105,7 +106,11 @@ void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *re
 	u32 nr;
 
 	bee_stats_add(hits, 1);
-	if (!bee_mm_may_be_managed(mm) || !callchain_is_ours(regs))
+	if (!bee_mm_may_be_managed(mm)) {
+		bee_stray_ask(mm);
+		return;
+	}
+	if (!callchain_is_ours(regs))
 		return;
 	rcu_read_lock();
 	m = bee_mm_find(mm);
@@ -119,6 +124,8 @@ void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *re
 		ctx->max_stack = 0;
 	} else if (m) {
 		bee_mm_ask_look(m);
+	} else {
+		bee_stray_ask(mm);
 	}
 	rcu_read_unlock();
 }
@@ -154,6 +161,8 @@ u32 bee_callchain_deferred(u64 *ips, u32 max)
 				    regs, m, map);
 	else if (m)
 		bee_mm_ask_look(m);
+	else
+		bee_stray_ask(current->mm);
 	rcu_read_unlock();
 	return nr;
 }

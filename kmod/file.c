@@ -32,8 +32,8 @@
  * one that is being forgotten, which is in no list.  Whoever changes the table of a file is a user
  * of it.
  *
- * A file and its table are charged to the user who maps it first, until nobody has it mapped.  If
- * that user's share has no room for the table, another user who has the file mapped is charged.
+ * A file and its table are charged to the user who maps it first.  When he unmaps it, or if his
+ * share has no room for the table, another user who has the file mapped is charged (rmap.c).
  * Idle tables are charged to no user; they are evicted as soon as anything else needs the room.
  *
  * file_lock protects the hashes and lists.  The two most frequent operations take only the RCU read
@@ -545,27 +545,56 @@ bool bee_file_set_table_bytes(struct bee_file *f, u64 bytes)
 }
 
 /**
+ * bee_file_hand_on() - the user who is due pays for a file from now on
+ * @f: the file; the caller is a user of it
+ *
+ * Even beyond its share, as this takes no more memory: it is no more than the user would pay if
+ * nobody else had the file mapped.
+ *
+ * Context: Any but NMI; @rmap_lock not held.
+ */
+void bee_file_hand_on(struct bee_file *f)
+{
+	raw_spin_lock(&file_user_lock);
+	raw_spin_lock(&f->rmap_lock);
+	if (f->due && f->due != f->payer) {
+		file_drop_payer(f);
+		file_set_payer(f, f->due, 0);
+		file_pay(f, bee_file_bytes(f));
+	}
+	raw_spin_unlock(&f->rmap_lock);
+	raw_spin_unlock(&file_user_lock);
+}
+
+/**
  * bee_file_move() - have another user pay for a file
  * @f: the file; the caller is a user of it
  * @payer: who is to pay
+ * @range: one of that user's, in @rmap of @f
  * @bytes: how many more the file will be charged for next
  *
- * Context: Any but NMI.
- * Return: false if @payer pays already, or has no room for the file and @bytes.
+ * Context: Any but NMI.  Caller holds the RCU read lock.
+ * Return: false if @payer pays already, or has no room for the file and @bytes, or @range is gone.
  */
-bool bee_file_move(struct bee_file *f, struct bee_payer *payer, u64 bytes)
+bool bee_file_move(struct bee_file *f, struct bee_payer *payer, const struct hlist_node *range,
+		   u64 bytes)
 {
 	bool moved = false;
 	u64 now;
 
 	raw_spin_lock(&file_user_lock);
+	raw_spin_lock(&f->rmap_lock);
 	now = bee_file_bytes(f);
-	if (payer && payer != f->payer && bee_payer_charge(payer, now + bytes)) {
+	if (payer && payer != f->payer && !hlist_unhashed(range) &&
+	    bee_payer_charge(payer, now + bytes)) {
 		file_drop_payer(f);
 		file_set_payer(f, payer, now);
 		bee_payer_uncharge(payer, bytes);
+		f->paying = range;
+		f->due = payer;
 		moved = true;
 	}
+	raw_spin_unlock(&f->rmap_lock);
 	raw_spin_unlock(&file_user_lock);
 	return moved;
 }

@@ -55,6 +55,8 @@ struct bee_news {
  * @equal: in the hash of files that can be recognised without an inode (F)
  * @rmap_lock: of @rmap
  * @rmap: a node of rmap.h for each range that refers to it (@rmap_lock, RCU for reading)
+ * @paying: in @rmap: the range whose user pays; NULL: there are none (@rmap_lock)
+ * @due: the user of that range (@rmap_lock)
  * @ctime: ctime of one of @inodes, the one that was looked at last, ns (F, READ_ONCE() for reading)
  * @build_id: of its contents, if known (F; file_get_unchanged() reads @build_id.looked without the
  *	lock, with READ_ONCE())
@@ -91,6 +93,8 @@ struct bee_file {
 	bool			 equal;
 	raw_spinlock_t		 rmap_lock;	/* of @rmap */
 	struct hlist_head	 rmap;
+	const struct hlist_node	*paying;
+	struct bee_payer	*due;
 	struct rhash_head	 by_equal;
 	struct list_head	 idle;
 	struct llist_node	 dropped;
@@ -131,7 +135,9 @@ void bee_file_put_live(struct bee_file *f);
 
 u64 bee_file_bytes(const struct bee_file *f);
 bool bee_file_set_table_bytes(struct bee_file *f, u64 bytes);
-bool bee_file_move(struct bee_file *f, struct bee_payer *payer, u64 bytes);
+bool bee_file_move(struct bee_file *f, struct bee_payer *payer, const struct hlist_node *range,
+		   u64 bytes);
+void bee_file_hand_on(struct bee_file *f);
 bool bee_file_is_inode(const struct bee_file *f, const struct inode *inode);
 void bee_file_inode_gone(const struct inode *inode);
 unsigned int bee_file_seq(void);

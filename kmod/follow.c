@@ -19,6 +19,7 @@
 #include "compat.h"
 #include "follow.h"
 #include "mm.h"
+#include "stray.h"
 
 enum beeunwind_follow bee_follow_mode;
 enum beeunwind_announce bee_follow_announce;
@@ -91,6 +92,9 @@ void bee_follow_set(const u32 *follow, const u32 *announce)
 	}
 	follow_apply();
 	mutex_unlock(&follow_mutex);
+	/* Whoever wants no process to be followed any longer does not know of these. */
+	if (follow)
+		bee_stray_clear();
 }
 
 /**
@@ -169,7 +173,7 @@ void bee_follow_exit(void)
 void bee_follow_exec(struct linux_binprm *bprm)
 {
 	if (READ_ONCE(bee_follow_mode) != BEEUNWIND_FOLLOW_ALL &&
-	    !(current->mm && bee_mm_is_managed(current->mm)))
+	    !(current->mm && (bee_mm_is_managed(current->mm) || bee_stray_find(current->mm))))
 		return;
 	bee_mm_exec(bprm->mm, task_tgid(current));
 }
@@ -207,5 +211,6 @@ void bee_follow_unmap(const struct mm_struct *mm, u64 start, u64 end)
 /** bee_follow_end() - the last user of @mm is gone.  Context: as bee_follow_fork(). */
 void bee_follow_end(const struct mm_struct *mm)
 {
+	bee_stray_del(mm);
 	bee_mm_forget(mm);
 }

@@ -44,6 +44,27 @@ static_assert(HOOKED_IS(uprobe_dup_mmap, void, struct mm_struct *, struct mm_str
 static_assert(HOOKED_IS(uprobe_clear_state, void, struct mm_struct *));
 static_assert(HOOKED_IS(__destroy_inode, void, struct inode *));
 
+/**
+ * struct hook - a function of the kernel and what runs before it
+ * @symbol: the function
+ * @called: the function has been called since; by READ_ONCE()
+ * @ops: PERMANENT, so that kernel.ftrace_enabled=0, which would let ranges go stale, is refused
+ */
+struct hook {
+	const char		*symbol;
+	bool			 called;
+	struct ftrace_ops	 ops;
+};
+
+/* Not written each time, so that CPUs do not take the line from each other. */
+static __always_inline void hook_note_call(struct ftrace_ops *ops)
+{
+	struct hook *hook = container_of(ops, struct hook, ops);
+
+	if (unlikely(!READ_ONCE(hook->called)))
+		WRITE_ONCE(hook->called, true);
+}
+
 #define HOOK_CALLBACK(name) \
 	static void notrace name(unsigned long ip, unsigned long parent_ip, \
 				 struct ftrace_ops *ops, struct ftrace_regs *fregs)
@@ -86,6 +107,7 @@ HOOK_CALLBACK(hook_unwind_user)
 /* Every binary format's loader calls begin_new_exec(bprm) before it maps anything. */
 HOOK_CALLBACK(hook_exec)
 {
+	hook_note_call(ops);
 	bee_follow_exec((void *)HOOK_ARG(0));
 }
 
@@ -97,6 +119,7 @@ HOOK_CALLBACK(hook_mmap)
 {
 	struct vm_area_struct *vma = (void *)HOOK_ARG(0);
 
+	hook_note_call(ops);
 	bee_prove_mapping(vma->vm_start, vma->vm_end);
 	bee_follow_mapping(vma, vma->vm_start, vma->vm_end, vma->vm_pgoff);
 }
@@ -110,6 +133,7 @@ HOOK_CALLBACK(hook_mremap)
 	struct vm_area_struct **vma = (void *)HOOK_ARG(0);
 	unsigned long start = HOOK_ARG(1);
 
+	hook_note_call(ops);
 	bee_follow_mapping(*vma, start, start + HOOK_ARG(2), HOOK_ARG(3));
 }
 
@@ -121,6 +145,7 @@ HOOK_CALLBACK(hook_munmap)
 {
 	struct bee_compat_unmap gone;
 
+	hook_note_call(ops);
 	if (bee_compat_unmap_args(fregs, &gone) &&
 	    bee_prove_unmap(gone.vma, gone.start, gone.end))
 		bee_follow_unmap(gone.vma->vm_mm, gone.start, gone.end);
@@ -132,12 +157,14 @@ HOOK_CALLBACK(hook_munmap)
  */
 HOOK_CALLBACK(hook_fork)
 {
+	hook_note_call(ops);
 	bee_follow_fork((void *)HOOK_ARG(0), (void *)HOOK_ARG(1));
 }
 
 /* __mmput() calls uprobe_clear_state(mm) first, when mm_users has become 0. */
 HOOK_CALLBACK(hook_exit)
 {
+	hook_note_call(ops);
 	bee_follow_end((void *)HOOK_ARG(0));
 }
 
@@ -147,18 +174,9 @@ HOOK_CALLBACK(hook_exit)
  */
 HOOK_CALLBACK(hook_inode)
 {
+	hook_note_call(ops);
 	bee_file_inode_gone((void *)HOOK_ARG(0));
 }
-
-/**
- * struct hook - a function of the kernel and what runs before it
- * @symbol: the function
- * @ops: PERMANENT, so that kernel.ftrace_enabled=0, which would let ranges go stale, is refused
- */
-struct hook {
-	const char		*symbol;
-	struct ftrace_ops	 ops;
-};
 
 #define HOOK(name, callback) \
 	{ .symbol = name, .ops = { .func = callback, .flags = FTRACE_OPS_FL_PERMANENT } }
@@ -351,6 +369,27 @@ static void hook_remove_all(int nr_follow)
 	pr_err("unloading would crash the machine; sleeping until the next boot instead\n");
 	for (;;)
 		schedule_timeout_idle(MAX_SCHEDULE_TIMEOUT);
+}
+
+/**
+ * bee_hook_list_uncalled() - functions whose hooks have not been called since they were placed
+ * @names: filled: their names, with a space behind each
+ * @size: of @names
+ *
+ * Of those that follow processes and mappings.  bee_prove() has seen two called; user space can see
+ * to the others by doing what calls them.
+ *
+ * Context: Any.
+ */
+void bee_hook_list_uncalled(char *names, size_t size)
+{
+	size_t i, length = 0;
+
+	*names = '\0';
+	for (i = 0; i < ARRAY_SIZE(hook_follow); i++)
+		if (!READ_ONCE(hook_follow[i].called))
+			length += scnprintf(names + length, size - length, "%s ",
+					    hook_follow[i].symbol);
 }
 
 /**

@@ -11,5 +11,6 @@ int bee_hook_enable(void);
 int bee_hook_disable(void);
 enum beeunwind_hook_state bee_hook_state(void);
 const char *bee_hook_advice(int err);
+void bee_hook_list_uncalled(char *names, size_t size);
 
 #endif /* BEE_HOOK_H */

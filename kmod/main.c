@@ -40,6 +40,9 @@ static void main_answer(enum bee_ask_kind kind, u64 id)
 	case BEE_ASK_SPREAD_FILE:
 		bee_file_spread(id);
 		break;
+	case BEE_ASK_STRAY:
+		bee_manage_stray(id);
+		break;
 	}
 }
 

@@ -20,6 +20,7 @@
 #include "manage.h"
 #include "news.h"
 #include "payer.h"
+#include "stray.h"
 
 /*
  * Each rescan that fails doubles the delay until the next one of the same address space.  The work
@@ -265,13 +266,17 @@ struct bee_file *bee_manage_new_file(const struct mm_struct *mm, const char *nam
 	return f;
 }
 
-/* bee_manage_stop() - forget @mm.  Context: Process, may sleep.  Return: whether it was managed. */
+/*
+ * bee_manage_stop() - forget @mm.
+ * Context: Process, may sleep.  Return: whether it was managed, or a stray.
+ */
 bool bee_manage_stop(const struct mm_struct *mm)
 {
 	bool managed;
 
 	mutex_lock(&mm_mutex);
-	managed = bee_mm_is_managed(mm);
+	managed = bee_mm_is_managed(mm) || bee_stray_find(mm);
+	bee_stray_del(mm);
 	bee_mm_forget(mm);
 	mutex_unlock(&mm_mutex);
 	return managed;
@@ -392,6 +397,33 @@ void bee_manage_look(u64 cookie)
 		manage_unlock(mm);
 	}
 	mmput(mm);
+}
+
+/**
+ * bee_manage_stray() - manage a process that was to be managed and is not, as it has been sampled
+ * @nr: its pid in the initial pid namespace; it may be gone, and another may have its pid
+ *
+ * Context: Process, may sleep.
+ */
+void bee_manage_stray(pid_t nr)
+{
+	struct pid *pid = find_get_pid(nr);
+	struct task_struct *task = get_pid_task(pid, PIDTYPE_PID);
+	struct mm_struct *mm = task ? get_task_mm(task) : NULL;
+	struct bee_mm *m;
+
+	if (mm && bee_stray_find(mm) && manage_lock(mm, RESCAN_TRY)) {
+		m = manage_find(mm) ?: manage_new(mm, pid, NULL);
+		/* From here on it is found again as any other that is managed. */
+		if (m && scan_locked(m, NULL))
+			bee_mm_lose(m);
+		manage_unlock(mm);
+	}
+	if (mm)
+		mmput(mm);
+	if (task)
+		put_task_struct(task);
+	put_pid(pid);
 }
 
 /**

@@ -22,6 +22,7 @@ int bee_manage_update(struct mm_struct *mm, struct pid *pid, struct bee_map_diff
 struct bee_file *bee_manage_new_file(const struct mm_struct *mm, const char *name,
 				     struct netlink_ext_ack *extack);
 void bee_manage_look(u64 cookie);
+void bee_manage_stray(pid_t pid);
 bool bee_manage_stop(const struct mm_struct *mm);
 bool bee_manage_stop_cookie(u64 cookie);
 

@@ -479,6 +479,35 @@ static int map_charge(u64 bytes, struct bee_payer *payer, struct netlink_ext_ack
 	return ret;
 }
 
+static u32 map_most = BEE_MAP_MAX_RANGES;
+
+/** bee_map_most() - how many ranges an address space may have.  Context: Any. */
+u32 bee_map_most(void)
+{
+	return READ_ONCE(map_most);
+}
+
+/**
+ * bee_map_set_most() - change that; an address space that has more keeps them, and gets no others
+ * @ranges: 1 to BEE_MAP_MAX_RANGES
+ *
+ * Context: Any.
+ */
+void bee_map_set_most(u32 ranges)
+{
+	WRITE_ONCE(map_most, ranges);
+}
+
+static int map_check_nr(u64 nr, struct netlink_ext_ack *extack)
+{
+	u32 most = bee_map_most();
+
+	if (nr <= most)
+		return 0;
+	NL_SET_ERR_MSG_FMT(extack, "too many ranges (%llu of at most %u)", nr, most);
+	return -E2BIG;
+}
+
 /**
  * bee_map_build() - a map of the ranges of a list
  * @list: the ranges, which pass to the map; the caller frees the list
@@ -500,7 +529,7 @@ struct bee_map *bee_map_build(struct bee_map_list *list, struct bee_payer *payer
 		return NULL;
 	for (i = 0; i < nr; i++)
 		files += !!list->ranges[i].file;
-	ret = map_charge(map_bytes(nr, files), payer, extack);
+	ret = map_check_nr(nr, extack) ?: map_charge(map_bytes(nr, files), payer, extack);
 	if (ret)
 		return ERR_PTR(ret);
 	map = map_alloc(nr, payer, GFP_KERNEL_ACCOUNT);
@@ -774,10 +803,14 @@ struct bee_map_list *bee_map_scan(const struct bee_map_list *old, struct mm_stru
 	struct vm_area_struct *vma;
 	struct bee_file *file;
 	u64 nr = 0;
+	int ret;
 
 	mmap_assert_locked(mm);
 	for_each_vma(count, vma)
 		nr += !!(vma->vm_flags & VM_EXEC);
+	ret = map_check_nr(nr, extack);
+	if (ret)
+		return ERR_PTR(ret);
 	list = bee_map_list_alloc(nr, extack);
 	if (IS_ERR(list))
 		return list;
@@ -989,7 +1022,7 @@ static struct bee_range range_part(const struct bee_range *r, u64 start, u64 end
  * Context: Any but NMI; does not sleep.  The caller holds the RCU read lock until after
  * bee_map_finish().
  * Return: 0; 1 if no range would remain, and then nothing is to be finished; -EAGAIN if the map has
- * been changed; -ENOMEM or -ENOSPC.
+ * been changed; -E2BIG, -ENOMEM or -ENOSPC.
  */
 int bee_map_prepare(struct bee_map_change *c, struct bee_map *map, u64 start, u64 end,
 		    const struct bee_range *in)
@@ -1023,8 +1056,9 @@ int bee_map_prepare(struct bee_map_change *c, struct bee_map *map, u64 start, u6
 	c->nr = READ_ONCE(map->nr) - cut + parts;
 	if (!c->nr)
 		return 1;
-	if (c->nr > BEE_MAP_MAX_RANGES)
-		return -ENOMEM;
+	/* One that has more, from before the limit was set, may lose some. */
+	if (c->nr > bee_map_most() && c->nr > READ_ONCE(map->nr))
+		return -E2BIG;
 	if (old->nr > 1 && (c->nr <= CHUNK_RANGES || c->nr < old->nr * CHUNK_SPARSE)) {
 		c->hi = old->nr;
 		ranges = c->nr;

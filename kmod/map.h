@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include "file.h"
+#include "rmap.h"
 
 struct bee_payer;
 struct mm_struct;
@@ -65,28 +66,6 @@ struct bee_index {
 		u64			 start;
 		struct bee_chunk __rcu	*chunk;
 	} at[];
-};
-
-/**
- * struct bee_map - the ranges of an address space, which forked ones share until one changes them
- * @nr: number of ranges, not 0 (L)
- * @refs: one for each address space that has it, one for each struct bee_map_change
- * @index: the chunks (L, RCU for reading; entries likewise)
- * @payer: to whom it and its nodes are charged, with a reference
- * @mms: struct bee_mm by @by_map: who has it (L, RCU for reading)
- * @seen: number of the last search that has found it (mm_search_mutex of mm.c)
- * @rcu: frees it
- *
- * L: mm_lock of mm.c.
- */
-struct bee_map {
-	u32			 nr;
-	refcount_t		 refs;
-	struct bee_index __rcu	*index;
-	struct bee_payer	*payer;
-	struct hlist_head	 mms;
-	u32			 seen;
-	struct rcu_head		 rcu;
 };
 
 /**
@@ -179,7 +158,11 @@ struct bee_map_diff {
 	struct bee_map_edit	*add;
 };
 
+/* The limit that is set is at most this one. */
 #define BEE_MAP_MAX_RANGES	65536
+
+u32 bee_map_most(void);
+void bee_map_set_most(u32 ranges);
 
 struct bee_map_list *bee_map_list_alloc(u64 room, struct netlink_ext_ack *extack);
 bool bee_map_list_copy(struct bee_map_list *list, const struct bee_map *map);

@@ -41,14 +41,14 @@
 #include "reserve.h"
 #include "rmap.h"
 #include "store.h"
+#include "stray.h"
 
 #define MM_RESCAN_DELAY	(HZ / 10)
 
 /*
  * At fork and exec a callback needs a struct bee_mm, and may not wait for memory.  If it got none,
- * the process would not be managed, nor any process that it forks later, and no rescan would repair
- * that: a rescan looks at managed processes only.  So this many are kept for when an allocation
- * fails; with PREEMPT_RT callbacks have these alone.
+ * the process would not be managed until it is sampled (stray.c), nor those that it forks later.
+ * So this many are kept for when an allocation fails; with PREEMPT_RT callbacks have these alone.
  */
 #define MM_RESERVE	(BEE_COMPAT_RT ? 256 : 64)
 
@@ -227,6 +227,7 @@ static struct bee_mm *mm_alloc_callback(struct mm_struct *mm, struct pid *pid)
 static void mm_publish(struct bee_mm *m)
 {
 	lockdep_assert_held(&mm_lock);
+	bee_stray_del(m->mm);
 	/* With the acquire in mm_is_live(). */
 	smp_store_release(&m->dead, false);
 	hlist_add_head_rcu(&m->by_mm, bee_mm_bucket(m->mm));
@@ -652,12 +653,18 @@ unlock:
 	rcu_read_unlock();
 }
 
+static void mm_stray(const struct mm_struct *mm)
+{
+	bee_stray_add(mm);
+	atomic64_inc(&mm_lost);
+}
+
 /**
  * bee_mm_exec() - manage an address space that has no mappings yet
  * @mm: the address space; the caller holds mm_users
  * @pid: the process that will run in it
  *
- * Without memory, and if the reserve is used up too, it is not managed, and counted as lost.
+ * Without memory, and if the reserve is used up too, it is a stray.
  *
  * Context: Any but NMI.
  */
@@ -669,7 +676,7 @@ void bee_mm_exec(struct mm_struct *mm, struct pid *pid)
 		return;
 	m = mm_alloc_callback(mm, pid);
 	if (!m) {
-		atomic64_inc(&mm_lost);
+		mm_stray(mm);
 		return;
 	}
 	raw_spin_lock(&mm_lock);
@@ -702,7 +709,7 @@ static void mm_share(struct bee_mm *child, const struct bee_mm *parent)
  * @child: the copy, which no one runs in yet
  *
  * Both share one map until one of them changes.  Without memory, and if the reserve is used up too,
- * the child is not managed, and counted as lost.
+ * the child is a stray; so are children of strays.
  *
  * Context: Any but NMI.
  */
@@ -710,11 +717,11 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 {
 	struct bee_mm *m, *fresh;
 
-	if (!bee_mm_is_managed(parent))
+	if (!bee_mm_is_managed(parent) && !bee_stray_find(parent))
 		return;
-	fresh = mm_alloc_callback(child, NULL);
+	fresh = bee_mm_is_managed(parent) ? mm_alloc_callback(child, NULL) : NULL;
 	if (!fresh) {
-		atomic64_inc(&mm_lost);
+		mm_stray(child);
 		return;
 	}
 	raw_spin_lock(&mm_lock);
@@ -922,7 +929,7 @@ u32 bee_mm_count_users(const struct bee_file *f)
  * @f: the file; the caller holds a reference
  * @bytes: that are to be charged for it next
  *
- * Takes time in proportion to the ranges and address spaces that have it mapped.
+ * Takes time in proportion to the ranges that have it mapped.
  *
  * Context: Process.
  * Return: whether another user pays for it than before.
@@ -931,21 +938,17 @@ bool bee_mm_move_file(struct bee_file *f, u64 bytes)
 {
 	const struct bee_rmap_node *node;
 	struct bee_payer *last = NULL;
-	const struct bee_mm *m;
 	bool moved = false;
 
 	rcu_read_lock();
 	hlist_for_each_entry_rcu(node, &f->rmap, in_file) {
-		hlist_for_each_entry_rcu(m, &node->map->mms, by_map) {
-			if (m->payer == last)
-				continue;
-			last = m->payer;
-			moved = bee_file_move(f, last, bytes);
-			if (moved)
-				goto unlock;
-		}
+		if (node->map->payer == last)
+			continue;
+		last = node->map->payer;
+		moved = bee_file_move(f, last, &node->in_file, bytes);
+		if (moved)
+			break;
 	}
-unlock:
 	rcu_read_unlock();
 	return moved;
 }

@@ -144,6 +144,7 @@ static int netlink_info_get(struct sk_buff *request, struct genl_info *info)
 	struct bee_mm_totals mm;
 	struct bee_stats sum;
 	struct sk_buff *skb;
+	char uncalled[160];
 	u64 walks = 0;
 	void *hdr;
 	int i, err;
@@ -153,6 +154,7 @@ static int netlink_info_get(struct sk_buff *request, struct genl_info *info)
 		return -ENOMEM;
 	bee_stats_sum(&sum);
 	bee_mm_sum(&mm);
+	bee_hook_list_uncalled(uncalled, sizeof(uncalled));
 	for (i = 0; i <= BEEUNWIND_STOP_MAX; i++)
 		walks += sum.stop[i];
 	err = nla_put_string(skb, BEEUNWIND_A_INFO_MODULE_VERSION, BEE_VERSION) ||
@@ -177,7 +179,9 @@ static int netlink_info_get(struct sk_buff *request, struct genl_info *info)
 			  genl_has_listeners(&bee_netlink_family, &init_net, 0)) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_CACHE_BYTES,
 				  bee_budget_used(BEE_BUDGET_CACHES)) ||
-	      nla_put_u32(skb, BEEUNWIND_A_INFO_SHARE, bee_payer_share());
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_SHARE, bee_payer_share()) ||
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_MOST_RANGES, bee_map_most()) ||
+	      nla_put_string(skb, BEEUNWIND_A_INFO_UNCALLED, uncalled);
 	return bee_netlink_reply_end(info, skb, hdr, err);
 }
 
@@ -254,6 +258,7 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 {
 	struct nlattr *budget = info->attrs[BEEUNWIND_A_CONFIG_BUDGET];
 	struct nlattr *share = info->attrs[BEEUNWIND_A_CONFIG_SHARE];
+	struct nlattr *ranges = info->attrs[BEEUNWIND_A_CONFIG_MOST_RANGES];
 	struct nlattr *hook = info->attrs[BEEUNWIND_A_CONFIG_HOOK];
 	struct nlattr *until_close = info->attrs[BEEUNWIND_A_CONFIG_UNTIL_CLOSE];
 	struct nlattr *code = info->attrs[BEEUNWIND_A_CONFIG_CODE];
@@ -262,11 +267,11 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 	const u32 *announce = config_get_u32(info, BEEUNWIND_A_CONFIG_ANNOUNCE, &set.announce);
 	int err = 0;
 
-	if (!budget && !share && !hook && !follow && !announce && !code) {
+	if (!budget && !share && !ranges && !hook && !follow && !announce && !code) {
 		NL_SET_ERR_MSG(info->extack, "nothing to set");
 		return -EINVAL;
 	}
-	if (until_close && (budget || share || hook)) {
+	if (until_close && (budget || share || ranges || hook)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, until_close,
 				    "only follow, announce and code can be held until a close");
 		return -EINVAL;
@@ -286,6 +291,12 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 		NL_SET_ERR_MSG_ATTR(info->extack, share, "to raise the share needs CAP_SYS_ADMIN");
 		return -EPERM;
 	}
+	if (ranges && nla_get_u32(ranges) > bee_map_most() &&
+	    !netlink_capable(request, CAP_SYS_ADMIN)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, ranges,
+				    "to raise the limit of ranges needs CAP_SYS_ADMIN");
+		return -EPERM;
+	}
 	if (until_close)
 		return bee_follow_hold(info->snd_portid, follow, announce, code);
 	if (budget)
@@ -298,10 +309,18 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 	}
 	if (!err && share)
 		bee_payer_set_share(nla_get_u32(share));
+	if (!err && ranges)
+		bee_map_set_most(nla_get_u32(ranges));
 	if (!err)
 		bee_follow_set(follow, announce);
 	return err;
 }
+
+/* NLA_POLICY_RANGE() takes at most S16_MAX. */
+/* Not const, as 6.1's struct nla_policy takes none that is. */
+static struct netlink_range_validation netlink_most_ranges __ro_after_init = {
+	.min = 1, .max = BEE_MAP_MAX_RANGES,
+};
 
 static const struct nla_policy netlink_config_policy[BEEUNWIND_A_CONFIG_MAX + 1] = {
 	[BEEUNWIND_A_CONFIG_BUDGET]   = { .type = NLA_U64 },
@@ -311,6 +330,7 @@ static const struct nla_policy netlink_config_policy[BEEUNWIND_A_CONFIG_MAX + 1]
 	[BEEUNWIND_A_CONFIG_UNTIL_CLOSE] = { .type = NLA_FLAG },
 	[BEEUNWIND_A_CONFIG_SHARE]    = NLA_POLICY_RANGE(NLA_U32, 1, 100),
 	[BEEUNWIND_A_CONFIG_CODE]     = { .type = NLA_FLAG },
+	[BEEUNWIND_A_CONFIG_MOST_RANGES] = NLA_POLICY_FULL_RANGE(NLA_U32, &netlink_most_ranges),
 };
 
 /*

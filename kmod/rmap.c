@@ -12,8 +12,13 @@
  * that have the parent's map, and nothing else is done.  The first of them that changes its ranges
  * gets a copy of the map, with new nodes: once for each fork this takes time for all ranges.
  *
- * Locks: @rmap_lock of a file, for its list; no other is taken inside of it, and callers need hold
- * none.  It is held for one node at a time, with preemption off.
+ * The file is charged to the user of one of the ranges in its list: the first that came, or one
+ * that bee_file_move() has chosen.  When that range goes another takes its place.  So nobody pays
+ * for a file that he does not have mapped, and this takes as long however many users it has.
+ *
+ * Locks: @rmap_lock of a file, for its list and for who pays.  It is inside of file_user_lock, and
+ * only payer_lock is inside of it.  Callers need hold none.  It is held for one node at a time,
+ * with preemption off.
  */
 #include <linux/rculist.h>
 #include <linux/slab.h>
@@ -26,6 +31,15 @@
 /* Not kmalloc(), which would round a node of 24 bytes up to 32. */
 static struct kmem_cache *rmap_nodes;
 static struct bee_reserve rmap_reserve = { .size = sizeof(struct bee_rmap_node), .most = 4096 };
+
+/* The range that has @node is to pay for @f.  Return: whether that is another user. */
+static bool rmap_set_paying(struct bee_file *f, const struct bee_rmap_node *node)
+{
+	lockdep_assert_held(&f->rmap_lock);
+	f->paying = node ? &node->in_file : NULL;
+	f->due = node ? node->map->payer : NULL;
+	return f->due && f->due != READ_ONCE(f->payer);
+}
 
 /**
  * bee_rmap_link() - enter a range into the list of its file
@@ -41,6 +55,7 @@ static struct bee_reserve rmap_reserve = { .size = sizeof(struct bee_rmap_node),
 struct bee_rmap_node *bee_rmap_link(struct bee_file *f, struct bee_map *map, gfp_t gfp)
 {
 	struct bee_rmap_node *node;
+	bool moves = false;
 
 	if (bee_reserve_is_for(gfp))
 		node = bee_reserve_take(&rmap_reserve);
@@ -51,7 +66,12 @@ struct bee_rmap_node *bee_rmap_link(struct bee_file *f, struct bee_map *map, gfp
 	node->map = map;
 	raw_spin_lock(&f->rmap_lock);
 	hlist_add_head_rcu(&node->in_file, &f->rmap);
+	/* The file that stands for unknown ones is nobody's. */
+	if (!f->paying && f != &bee_file_unknown)
+		moves = rmap_set_paying(f, node);
 	raw_spin_unlock(&f->rmap_lock);
+	if (moves)
+		bee_file_hand_on(f);
 	return node;
 }
 
@@ -64,9 +84,16 @@ struct bee_rmap_node *bee_rmap_link(struct bee_file *f, struct bee_map *map, gfp
  */
 void bee_rmap_unlink(struct bee_file *f, struct bee_rmap_node *node)
 {
+	bool moves = false;
+
 	raw_spin_lock(&f->rmap_lock);
-	hlist_del_rcu(&node->in_file);
+	hlist_del_init_rcu(&node->in_file);
+	if (f->paying == &node->in_file)
+		moves = rmap_set_paying(f, hlist_entry_safe(f->rmap.first, struct bee_rmap_node,
+							    in_file));
 	raw_spin_unlock(&f->rmap_lock);
+	if (moves)
+		bee_file_hand_on(f);
 }
 
 /** bee_rmap_free() - free an unlinked node.  Context: Any but NMI. */

@@ -4,10 +4,35 @@
 #define BEE_RMAP_H
 
 #include <linux/list.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
 #include <linux/types.h>
 
 struct bee_file;
-struct bee_map;
+struct bee_index;
+struct bee_payer;
+
+/**
+ * struct bee_map - the ranges of an address space, which forked ones share until one changes them
+ * @nr: number of ranges, not 0 (L)
+ * @refs: one for each address space that has it, one for each struct bee_map_change
+ * @index: the chunks (L, RCU for reading; entries likewise)
+ * @payer: to whom it and its nodes are charged, with a reference
+ * @mms: struct bee_mm by @by_map: who has it (L, RCU for reading)
+ * @seen: number of the last search that has found it (mm_search_mutex of mm.c)
+ * @rcu: frees it
+ *
+ * L: mm_lock of mm.c.
+ */
+struct bee_map {
+	u32			 nr;
+	refcount_t		 refs;
+	struct bee_index __rcu	*index;
+	struct bee_payer	*payer;
+	struct hlist_head	 mms;
+	u32			 seen;
+	struct rcu_head		 rcu;
+};
 
 /**
  * struct bee_rmap_node - a range, in the list of its file

@@ -5,7 +5,7 @@
  *
  *	heal_test		the tests
  *	heal_test faults	those with allocations that fail in the callbacks, for test_faults.sh
- *	heal_test spin FD	is executed by the latter
+ *	heal_test spin FD	is executed by the latter, and "stray FD" by the former
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -182,6 +182,128 @@ static void test_lost(void)
 	guest_reap(pid);
 }
 
+static void set_most(uint32_t ranges)
+{
+	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_MOST_RANGES, ranges, &g.error))
+		guest_die("config-set", g.error.text);
+}
+
+static void test_most(void)
+{
+	struct netlink_proc proc = {};
+	struct netlink_info info;
+	struct told what;
+	pid_t pid;
+
+	guest_info(&g, &info);
+	set_most(MANY / 4);
+	pid = start(map_and_spin, &what);
+	ksft_test_result(!has_ranges(pid), "a process with more mappings than it may have has no ranges\n");
+	proc.pid = pid;
+	ksft_test_result(netlink_proc_add(g.nl, &proc, &g.error) && g.error.code == E2BIG &&
+			 strstr(g.error.text, "too many ranges"), "it is refused: %s\n", g.error.text);
+	set_most(info.most_ranges);
+	ksft_test_result(heals(pid), "and has its ranges once it may have so many\n");
+	guest_reap(pid);
+}
+
+/*
+ * Strays: children of a user who has no room for them
+ */
+
+#define STRAY_UID	1009
+
+/* More children than fit into what the user may have. */
+#define CHILDREN	300
+
+static const char *self;
+
+static void die_with_parent(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+static void pause_for_ever(void)
+{
+	die_with_parent();
+	for (;;)
+		pause();
+}
+
+/* As the user: fork so many children that the last one, in which this returns, is a stray. */
+static void become_stray(void)
+{
+	int i;
+
+	if (setresuid(STRAY_UID, STRAY_UID, STRAY_UID))
+		_exit(1);
+	die_with_parent();
+	for (i = 0; i < CHILDREN; i++)
+		if (!fork())
+			pause_for_ever();
+	if (fork())
+		pause_for_ever();
+	die_with_parent();
+}
+
+static void stray(int told)
+{
+	become_stray();
+	spin(told);
+}
+
+static void stray_forks(int told)
+{
+	become_stray();
+	if (fork())
+		pause_for_ever();
+	die_with_parent();
+	spin(told);
+}
+
+static void stray_executes(int told)
+{
+	char text[16];
+
+	become_stray();
+	snprintf(text, sizeof(text), "%d", told);
+	execl(self, self, "stray", text, NULL);
+}
+
+static void set_share(uint32_t percent)
+{
+	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_SHARE, percent, &g.error))
+		guest_die("config-set", g.error.text);
+}
+
+/* @unload: a request says that it is not to be managed. */
+static void test_stray(void (*body)(int told), bool unload, const char *what)
+{
+	struct netlink_info before, after;
+	struct chains chains;
+	struct told told;
+	bool good;
+	pid_t pid;
+
+	guest_info_at_rest(&g, &before);
+	set_budget(netlink_info_used(&before) + ROOM);
+	set_share(1);
+	pid = start(body, &told);
+	guest_info(&g, &after);
+	good = after.follow_lost > before.follow_lost && !has_ranges(told.pid);
+	set_budget(before.budget);
+	set_share(before.share);
+	if (unload) {
+		good = good && !netlink_proc_del(g.nl, told.pid, &g.error);
+		chains_take(told.pid, 4 * ROUND, 0, &chains);
+		good = good && chains.total && !has_ranges(told.pid);
+	} else {
+		good = good && heals(told.pid);
+	}
+	ksft_test_result(good, "%s\n", what);
+	guest_reap(pid);
+}
+
 static void *spin_thread(void *unused)
 {
 	run_on();
@@ -270,7 +392,6 @@ static void test_tally(void)
 #define FAILS_MOST	12	/* no callback makes so many allocations */
 
 static unsigned int fail_nth;	/* which allocation is to fail */
-static const char *self;
 
 static int nth_open(void)
 {
@@ -424,18 +545,25 @@ int main(int argc, char **argv)
 {
 	struct netlink_info begin;
 
+	if (argc > 2 && !strcmp(argv[1], "stray"))
+		spin(atoi(argv[2]));
 	if (argc > 2 && !strcmp(argv[1], "spin"))
 		tell_and_spin(atoi(argv[2]), nth_end());
 	self = argv[0];
 	ksft_print_header();
 	if (argc > 1 && !strcmp(argv[1], "faults"))
 		return test_faults();
-	ksft_set_plan(7);
+	ksft_set_plan(14);
 	guest_open(&g);
 	guest_info_at_rest(&g, &begin);
 	guest_add(&g, getpid());
 	test_growth();
 	test_lost();
+	test_most();
+	test_stray(stray, false, "a child without any room is managed once there is some");
+	test_stray(stray_forks, false, "so is a child of such a child");
+	test_stray(stray_executes, false, "and one that has executed a program");
+	test_stray(stray, true, "but not if it is not to be managed");
 	test_tally();
 	if (netlink_proc_del(g.nl, getpid(), &g.error))
 		guest_die("proc-del", g.error.text);

@@ -283,6 +283,7 @@ static void clean_up(struct guest *g, const struct netlink_info *start)
 
 	if (netlink_config_set(g->nl, BEEUNWIND_A_CONFIG_BUDGET, start->budget, &g->error) ||
 	    netlink_config_set(g->nl, BEEUNWIND_A_CONFIG_SHARE, start->share, &g->error) ||
+	    netlink_config_set(g->nl, BEEUNWIND_A_CONFIG_MOST_RANGES, start->most_ranges, &g->error) ||
 	    netlink_config_set(g->nl, BEEUNWIND_A_CONFIG_HOOK, start->hook, &g->error) ||
 	    netlink_config_set(g->nl, BEEUNWIND_A_CONFIG_FOLLOW, start->follow, &g->error) ||
 	    netlink_config_set(g->nl, BEEUNWIND_A_CONFIG_ANNOUNCE, start->announce, &g->error) ||

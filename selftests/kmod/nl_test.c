@@ -626,6 +626,7 @@ static int unprivileged(void)
 	DENIED(netlink_procs_get(u.nl, 0, &procs, &u.error));
 	DENIED(netlink_users_get(u.nl, &users, &u.error));
 	DENIED(netlink_config_set(u.nl, BEEUNWIND_A_CONFIG_SHARE, 1, &u.error));
+	DENIED(netlink_config_set(u.nl, BEEUNWIND_A_CONFIG_MOST_RANGES, 1, &u.error));
 	DENIED(netlink_config_set(u.nl, BEEUNWIND_A_CONFIG_BUDGET, 1, &u.error));
 	DENIED(netlink_config_set(u.nl, BEEUNWIND_A_CONFIG_HOOK,
 				  BEEUNWIND_HOOK_STATE_OFF, &u.error));

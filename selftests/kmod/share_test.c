@@ -29,6 +29,9 @@
 #define RANGES		200
 #define CHILDREN	200
 
+/* Until what has ended is freed, and many more. */
+#define TICKS		2000
+
 static struct guest g;
 
 /**
@@ -311,7 +314,8 @@ static void test_table(void)
 	struct user u = { .uid = 1005, .path = COPY }, other = { .uid = 1006, .path = COPY };
 	int table = guest_table_fd("/lib/x86_64-linux-gnu/libc.so.6");
 	struct netlink_file file;
-	uint64_t before, after;
+	uint64_t before, after, other_before;
+	unsigned int i;
 	uint32_t id;
 
 	set_room();
@@ -329,9 +333,14 @@ static void test_table(void)
 	after = find(1005).bytes;
 	ksft_test_result(after > before + 10000 && find(1006).bytes < before,
 			 "who maps the file first pays for its table\n");
-	end(&other);
+	other_before = find(1006).bytes;
 	end(&u);
-	while (find(1005).bytes)
+	for (i = 0; find(1005).bytes && i < TICKS; i++)
+		guest_next_tick();
+	ksft_test_result(!find(1005).bytes && find(1006).bytes > other_before + after - before,
+			 "who still has it mapped pays when the first one has ended\n");
+	end(&other);
+	while (find(1006).bytes)
 		guest_next_tick();
 	guest_get_table(&g, id, &file);
 	ksft_test_result(file.loaded && !file.users, "nobody does for one that is idle\n");
@@ -390,7 +399,7 @@ int main(void)
 	struct netlink_info begin;
 
 	ksft_print_header();
-	ksft_set_plan(14);
+	ksft_set_plan(15);
 	if (system("cp -L " LIB " " COPY " && chmod 755 " COPY))
 		guest_die(COPY, "cannot be made");
 	guest_open(&g);

@@ -260,15 +260,17 @@ all_unloaded() {
 }
 
 config() {
-	"$BEECTL" config budget 100M announce mapped hook off share 30 || return 1
+	"$BEECTL" config budget 100M announce mapped hook off share 30 ranges 4000 || return 1
 	"$BEECTL" config --json | tee "$WORK/out" | /usr/bin/python3 -c '
 import json, sys
 got = json.load(sys.stdin)
-want = {"budget": 100 << 20, "announce": "mapped", "follow": "managed", "hook": "off", "share": 30}
+want = {"budget": 100 << 20, "announce": "mapped", "follow": "managed", "hook": "off", "share": 30,
+	"ranges": 4000}
 sys.exit(any(got[k] != want[k] for k in want))' || { cat "$WORK/out"; return 1; }
-	"$BEECTL" config announce sampled hook on budget 256M share 50 && "$BEECTL" config >"$WORK/out" &&
+	"$BEECTL" config announce sampled hook on budget 256M share 50 ranges 65536 && "$BEECTL" config >"$WORK/out" &&
 		grep -q '^budget  *256.0 MiB' "$WORK/out" && grep -q '^hook  *on$' "$WORK/out" &&
-		grep -q '^share  *50%$' "$WORK/out" && ! "$BEECTL" config share 0
+		grep -q '^share  *50%$' "$WORK/out" && grep -q '^ranges  *65536$' "$WORK/out" &&
+		! "$BEECTL" config share 0 && ! "$BEECTL" config ranges 65537
 }
 
 # The program has neither unwind information nor a frame pointer, and does nothing but loop.

@@ -9,7 +9,7 @@
 . "$(dirname "$0")/guest.sh"
 
 has_cpus() {
-	[ "$(nproc)" = 8 ]
+	[ "$(nproc)" -ge 8 ]
 }
 
 # run PROGRAM [ARG]...: its results in one
@@ -26,7 +26,7 @@ export BEECTL BEEUNWIND_CACHE=$WORK/cache
 mkdir -m 700 "$BEEUNWIND_CACHE"
 guest_insmod || exit 1
 ktap_plan 4
-ktap_run "the guest has 8 CPUs" has_cpus
+ktap_run "the guest has 8 CPUs or more" has_cpus
 ktap_run "requests and walks race" run race_test
 ktap_run "mappings are followed" run follow_test
 ktap_run "torture" torture

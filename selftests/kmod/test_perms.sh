@@ -33,14 +33,15 @@ perfmon_is_enough() {
 	[ "$(grep -c '^[a-z]*-[a-z]*' "$WORK/perfmon")" -ge 5 ]
 }
 
-# as_perfmon BUDGET: change the budget with only CAP_PERFMON
+# as_perfmon SETTING VALUE: change a setting with only CAP_PERFMON
 as_perfmon() {
-	"${nobody[@]}" --ambient-caps +perfmon --inh-caps +perfmon /tmp/beectl config budget "$1"
+	"${nobody[@]}" --ambient-caps +perfmon --inh-caps +perfmon /tmp/beectl config "$@"
 }
 
+# only_admin_raises SETTING LESS MORE DEFAULT
 only_admin_raises() {
-	as_perfmon 200M && ! as_perfmon 201M 2>"$WORK/raise" &&
-		grep 'needs CAP_SYS_ADMIN' "$WORK/raise" && "$BEECTL" config budget 256M
+	as_perfmon "$1" "$2" && ! as_perfmon "$1" "$3" 2>"$WORK/raise" &&
+		grep 'needs CAP_SYS_ADMIN' "$WORK/raise" && "$BEECTL" config "$1" "$4"
 }
 
 # What the user nobody can read in /sys and /proc has no address, path or name of a process.
@@ -72,13 +73,15 @@ install -m 755 "$BEECTL" /tmp/beectl
 deep=$!
 guest_wait grep -q ready "$WORK/deep"
 "$BEECTL" load --quiet $deep || exit 1
-ktap_plan 8
+ktap_plan 10
 ktap_run "nobody is refused everything" as_nobody
 ktap_run "root of a user namespace is refused everything" as_container_root
 ktap_run "there is no family in a container's network namespace" in_container_netns
 ktap_run "root without the capabilities is refused everything" as_root_without_caps
 ktap_run "CAP_PERFMON is enough" perfmon_is_enough
-ktap_run "only CAP_SYS_ADMIN raises the budget" only_admin_raises
+ktap_run "only CAP_SYS_ADMIN raises the budget" only_admin_raises budget 200M 201M 256M
+ktap_run "or the share" only_admin_raises share 30 31 50
+ktap_run "or the limit of ranges" only_admin_raises ranges 4000 4001 65536
 ktap_run "nobody reads nothing that tells" nothing_to_read
 ktap_run "the log does not tell either" silent_log
 ktap_finish

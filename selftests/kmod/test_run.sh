@@ -41,30 +41,19 @@ sys.exit(not (got["samples"] >= 20 and got["complete"] >= int(sys.argv[1]) / 100
 	return 1
 }
 
-# loaded PATH...: each file has a table in the module.
-loaded() {
-	"$BEECTL" status --files --json | /usr/bin/python3 -c '
-import json, sys
-loaded = {f["path"] for f in json.load(sys.stdin)["files"] if f["loaded"]}
-sys.exit(not loaded.issuperset(sys.argv[1:]))' "$@"
-}
-
 # The files of a process in a chroot are found there, whatever else has the names that it knows them
-# by.  They get their tables in recordings before the one that is judged.
+# by.  In the first recording they have no tables yet.
 in_a_chroot() {
-	local file files=() ROOT=$WORK/root work='for ((i = 0; i < 50000; i++)); do :; done'
+	local file ROOT=$WORK/root
 
 	for file in $(ldd /bin/bash | grep -o '/[^ ]*'); do
 		install -D "$file" "$ROOT$file"
 	done
 	install /bin/bash "$ROOT/inside"
-	files=("$ROOT/inside" "$(echo "$ROOT"/lib/*/libc.so.6)")
 	for _ in 1 2 3 4 5; do
-		! loaded "${files[@]}" || break
-		perf record -q -N -B -e cpu-clock -F 999 -g -o /dev/null \
-			"$BEECTL" run -- chroot "$ROOT" /inside -c "$work" || return 1
+		complete_from_the_start 95 /inside -c 'for ((i = 0; i < 50000; i++)); do :; done' && return
 	done
-	complete_from_the_start 95 /inside -c "$work"
+	return 1
 }
 
 sqlite_has_a_table() {
@@ -95,14 +84,21 @@ while True:
 # cc1 is too large to be compiled beforehand, and without perf nothing is sampled.
 compiler=$(gcc -print-prog-name=cc1)
 
+has_compiler() {
+	"$BEECTL" status --files --json | /usr/bin/python3 -c '
+import json, sys
+sys.exit(not any(f["loaded"] and f["path"] == sys.argv[1] for f in json.load(sys.stdin)["files"]))' \
+		"$compiler"
+}
+
 # What is not sampled gets no table, whatever the setting announce says.
 unused_files() {
 	local status=0
 	BEEUNWIND_CACHE=$WORK/unused "$BEECTL" run -- "$compiler" --version >"$WORK/out" 2>&1 &&
-		! loaded "$compiler" || return 1
+		! has_compiler || return 1
 	"$BEECTL" config announce mapped
 	BEEUNWIND_CACHE=$WORK/unused "$BEECTL" run -- "$compiler" --version >"$WORK/out" 2>&1 &&
-		! loaded "$compiler" || status=1
+		! has_compiler || status=1
 	"$BEECTL" config announce sampled
 	return $status
 }

@@ -16,7 +16,7 @@
 static const char config_help[] =
 	"Usage: beectl config [--json]\n"
 	"       beectl config [budget SIZE] [follow managed|all] [announce sampled|mapped]\n"
-	"                     [hook on|off] [share PERCENT]\n"
+	"                     [hook on|off] [share PERCENT] [ranges NUMBER]\n"
 	"\n"
 	"Show the module's settings, or change some of them until it is unloaded.\n"
 	"\n"
@@ -29,12 +29,14 @@ static const char config_help[] =
 	"  hook      Whether the module sits in perf's callchain path\n"
 	"  share     How much of the budget that other users leave one user may have, 1 to 100\n"
 	"            percent; root may have all\n"
+	"  ranges    Most executable mappings of one process, 1 to 65536; one with more has\n"
+	"            perf's own stacks\n"
 	"\n"
 	"While \"beectl watch\" is running, follow is all, and with --eager announce is mapped;\n"
 	"the settings made here hold again when it ends, however it ends.\n"
 	"\n"
 	"Options:\n"
-	"      --json  Print one object: budget, used, follow, announce, hook, share\n"
+	"      --json  Print one object: budget, used, follow, announce, hook, share, ranges\n"
 	"  -h, --help  Show this text\n"
 	"\n"
 	"Example:\n"
@@ -50,6 +52,7 @@ static const char config_help[] =
  * @attribute: for netlink_config_set()
  * @names: of its values; NULL: it is a number
  * @max: the last value that can be set; 0: it is a number of bytes
+ * @unit: to show after a number
  * @last: the last value that the module reports
  * @offset: of the value in struct netlink_info, a uint32_t
  */
@@ -61,6 +64,7 @@ struct setting {
 	unsigned int		 max;
 	unsigned int		 last;
 	size_t			 offset;
+	const char		*unit;
 };
 
 static const struct setting settings[] = {
@@ -72,7 +76,9 @@ static const struct setting settings[] = {
 	{ "hook", "not on or off", BEEUNWIND_A_CONFIG_HOOK, bee_hook_state_names,
 	  BEEUNWIND_HOOK_STATE_ON, BEEUNWIND_HOOK_STATE_MAX, offsetof(struct netlink_info, hook) },
 	{ "share", "not a number from 1 to 100", BEEUNWIND_A_CONFIG_SHARE, NULL, 100, 100,
-	  offsetof(struct netlink_info, share) },
+	  offsetof(struct netlink_info, share), "%" },
+	{ "ranges", "not a number from 1 to 65536", BEEUNWIND_A_CONFIG_MOST_RANGES, NULL, 65536,
+	  65536, offsetof(struct netlink_info, most_ranges), "" },
 };
 
 #define NSETTINGS	(sizeof(settings) / sizeof(settings[0]))
@@ -131,7 +137,7 @@ static void config_show(const struct netlink_info *info, bool want_json)
 		else if (s->max && json)
 			json_add_uint(json, s->name, value);
 		else if (s->max)
-			printf("%-9s %u%%\n", s->name, value);
+			printf("%-9s %u%s\n", s->name, value, s->unit);
 	}
 	if (json)
 		json_print(json);

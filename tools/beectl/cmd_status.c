@@ -13,6 +13,7 @@
 #include "names.h"
 #include "netlink.h"
 #include "options.h"
+#include "self_calls.h"
 #include "self_sample.h"
 #include "status_files.h"
 #include "status_procs.h"
@@ -53,8 +54,10 @@ static const char status_help[] =
 	"      --json    Print one object: hook, hook_proven, hook_note, module_version,\n"
 	"                table_version, budget, used, files, tables, table_bytes,\n"
 	"                processes, ranges, range_bytes, cache_bytes, follow, announce,\n"
-	"                follow_lost, hook_hits, walks, stops ([{reason, walks, doc}]), frames,\n"
-	"                fp_steps, incomplete ([{id, path, loaded, walks, stops}], the worst first),\n"
+	"                follow_lost, uncalled (functions by which the module follows\n"
+	"                processes and that the kernel never calls), hook_hits, walks,\n"
+	"                stops ([{reason, walks, doc}]), frames, fp_steps,\n"
+	"                incomplete ([{id, path, loaded, walks, stops}], the worst first),\n"
 	"                managed ([{pid, name, cookie, ranges, walks, complete, stops}], the\n"
 	"                worst first), waiting (files whose tables are still to be made),\n"
 	"                listeners (somebody makes these), instance (of the module);\n"
@@ -69,8 +72,9 @@ static const char status_help[] =
 	"                processes: [{pid, name, cookie, ranges: [{start, end, offset}]}]}])\n"
 	"  -h, --help    Show this text\n"
 	"\n"
-	"The exit status is 1 also if the hook is on but not proven by a sample, and if the\n"
-	"module takes another table format than this beectl makes.\n"
+	"The exit status is 1 also if the hook is on but not proven by a sample, if the kernel\n"
+	"never calls one of the functions by which the module follows processes, and if the module\n"
+	"takes another table format than this beectl makes.\n"
 	"\n"
 	"Example:\n"
 	"  beectl status --json >before; sleep 60; beectl status --since before\n";
@@ -112,6 +116,21 @@ static int status_prove_hook(struct netlink *nl, struct status *status,
 	return 0;
 }
 
+/*
+ * Functions that the kernel has not called are called by us.  If one is inlined into its callers the
+ * module is not told of what it does.
+ */
+static int status_prove_calls(struct netlink *nl, struct bee_error *error)
+{
+	struct netlink_info info;
+
+	if (netlink_info_get(nl, &info, error))
+		return -1;
+	if (*info.uncalled)
+		call_hooked();
+	return 0;
+}
+
 static void print_status(const struct status *status)
 {
 	const struct netlink_info *info = &status->counts.info;
@@ -140,6 +159,9 @@ static void print_status(const struct status *status)
 	if (info->follow_lost)
 		printf("lost:      %llu times a process could not be followed for want of memory\n",
 		       (ull)info->follow_lost);
+	if (*info->uncalled)
+		printf("broken:    this kernel never calls %s(inlined into their callers?): do not "
+		       "believe stacks\n", info->uncalled);
 	stats_put(stdout, &status->counts.stats);
 }
 
@@ -167,6 +189,7 @@ static void json_status(struct json_object *object, const struct status *status)
 	json_add_string(object, "announce",
 			name_of(bee_announce_names, BEEUNWIND_ANNOUNCE_MAX, info->announce));
 	json_add_uint(object, "follow_lost", info->follow_lost);
+	json_add_string(object, "uncalled", info->uncalled);
 	json_add_uint(object, "hook_hits", info->hook_hits);
 	json_add_uint(object, "waiting", counts_waiting(&status->counts));
 	json_add_bool(object, "listeners", info->listeners);
@@ -196,7 +219,7 @@ static int show_status(struct netlink *nl, const char *since, struct json_object
 	struct status status = { .note = { 0 } };
 	int ret = -1;
 
-	if (!status_prove_hook(nl, &status, error) &&
+	if (!status_prove_hook(nl, &status, error) && !status_prove_calls(nl, error) &&
 	    !status_count(nl, since, &status.counts, error)) {
 		if (json)
 			json_status(json, &status);
@@ -204,8 +227,8 @@ static int show_status(struct netlink *nl, const char *since, struct json_object
 			print_status(&status);
 		status_show_incomplete(stdout, &status.counts.files, json);
 		status_show_procs(&status.counts.procs, false, json);
-		ret = status.counts.info.hook == BEEUNWIND_HOOK_STATE_OFF || status.proven ?
-		      EXIT_OK : EXIT_FAILED;
+		ret = (status.counts.info.hook == BEEUNWIND_HOOK_STATE_OFF || status.proven) &&
+		      !*status.counts.info.uncalled ? EXIT_OK : EXIT_FAILED;
 		if (netlink_check_format(&status.counts.info, error))
 			ret = message_error("status", NULL, error->text);
 	}

@@ -42,6 +42,8 @@ struct netlink_info {
 	uint32_t	listeners;
 	uint64_t	cache_bytes;
 	uint32_t	share;
+	uint32_t	most_ranges;
+	char		uncalled[160];
 };
 
 /* netlink_info_used() - bytes that count against the budget */

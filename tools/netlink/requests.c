@@ -108,6 +108,8 @@ static const struct field info_fields[] = {
 	NUMBER(BEEUNWIND_A_INFO_LISTENERS, netlink_info, listeners),
 	NUMBER(BEEUNWIND_A_INFO_CACHE_BYTES, netlink_info, cache_bytes),
 	NUMBER(BEEUNWIND_A_INFO_SHARE, netlink_info, share),
+	NUMBER(BEEUNWIND_A_INFO_MOST_RANGES, netlink_info, most_ranges),
+	FIELD(FIELD_STRING, BEEUNWIND_A_INFO_UNCALLED, netlink_info, uncalled),
 	{},
 };
 

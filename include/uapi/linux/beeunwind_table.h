@@ -227,7 +227,7 @@
 #define BEE_TABLE_MAX_RULES	65535
 #define BEE_TABLE_MAX_MENUS	32
 #define BEE_TABLE_MAX_OPS	8		/* of a phrase */
-#define BEE_TABLE_MAX_TOKENS	256		/* in a window: bounds the time of a lookup */
+#define BEE_TABLE_MAX_TOKENS	160		/* in a window: bounds the time of a lookup */
 #define BEE_TABLE_MIN_WINDOW	8		/* log2 bytes of text */
 #define BEE_TABLE_MAX_WINDOW	13
 #define BEE_TABLE_MAX_PAGE	5		/* log2 windows */

@@ -39,7 +39,7 @@
  * was written, since compilers differ.  Documentation/walk.rst has the counts.
  */
 #define FRAME_CACHED	150u
-#define FRAME_WORST	16000u
+#define FRAME_WORST	10700u
 #define FRAME_NO_TABLE	1400u
 #define WALK_FIXED	4000u
 

@@ -36,6 +36,9 @@
 #define PTR_ERR(p)		((long)(p))
 #define ERR_CAST(p)		((void *)(p))
 #define IS_ERR(p)		((unsigned long)(p) >= -4095ul)
+#define lockdep_assert_held(lock)	((void)(lock))
+#define hlist_del_init_rcu(node)	hlist_del_rcu(node)
+#define hlist_entry_safe(p, type, member)	((p) ? container_of(p, type, member) : NULL)
 
 static inline void no_message(const char *format, ...)
 {
@@ -237,6 +240,7 @@ static struct bee_payer payers[PAYERS];
 /* With one reference of the test's own. */
 #define FILES	5
 static struct bee_file files[FILES];
+struct bee_file bee_file_unknown;	/* of no range here */
 
 struct bee_file *bee_file_get_id(u32 id)
 {
@@ -256,6 +260,16 @@ struct bee_file *bee_file_get_vma(const struct vm_area_struct *vma, struct bee_p
 {
 	(void)vma, (void)payer, (void)gfp;
 	return NULL;
+}
+
+static size_t handed_on;
+
+void bee_file_hand_on(struct bee_file *f)
+{
+	check(!f->due || f->due != f->payer, "who pays already is to pay");
+	if (f->due)
+		f->payer = f->due;
+	handed_on++;
 }
 
 bool bee_file_is_inode(const struct bee_file *f, const struct inode *inode)
@@ -294,7 +308,7 @@ struct space {
 #define SPACES	6
 static struct space spaces[SPACES];
 
-static size_t commits, in_place, indexes, copies, lists, refused, failed;
+static size_t commits, in_place, indexes, copies, lists, refused, failed, too_many;
 
 /* As mm_set_map(). */
 static struct bee_map *set_map(struct space *s, struct bee_map *map)
@@ -419,6 +433,8 @@ static bool try_change(struct space *s, u64 start, u64 end, const struct bee_ran
 	}
 	ret = bee_map_prepare(&c, s->map, start, end, in);
 	check(ret != -EAGAIN, "a change that nothing comes in between of is to be tried again");
+	check(ret || c.nr <= bee_map_most() || c.nr <= s->map->nr, "a map has too many ranges");
+	too_many += ret == -E2BIG;
 	failed += ret < 0;
 	if (ret < 0)
 		return false;
@@ -456,9 +472,12 @@ static void change(struct space *s, unsigned int depth)
 		in.offset = random_u64() % 4 * PAGE_SIZE;
 	}
 	fails = random_u64() % 10 ? 0 : 1 + random_u64() % 6;
+	if (random_u64() % 8 == 0)
+		bee_map_set_most(1 + random_u64() % PAGES);
 	while (s->used && !done && tries--)
 		done = try_change(s, start, end, unmap ? NULL : &in, depth);
 	fails = 0;
+	bee_map_set_most(BEE_MAP_MAX_RANGES);
 	if (done)
 		note_change(s, start, end, unmap ? NULL : &in);
 	commits += done;
@@ -573,7 +592,14 @@ static void check_nodes(void)
 		}
 	}
 	for (i = 0; i < FILES; i++) {
+		const struct hlist_node *pays = files[i].paying;
+
 		check(list_length(&files[i].rmap) == nodes[i], "a node without a range in a map");
+		check(!pays == !nodes[i] && (!pays || *pays->pprev == pays),
+		      "no range pays, or one that is gone");
+		check(!pays || (files[i].payer == files[i].due && files[i].due ==
+				container_of(pays, struct bee_rmap_node, in_file)->map->payer),
+		      "another user than that of the range pays");
 		check(refcount_read(&files[i].users) == (int)users[i] + 1,
 		      "a file has other users than its ranges");
 	}
@@ -615,9 +641,9 @@ int main(void)
 	}
 	ksft_test_result(true, "each page has what was mapped there, each range a node\n");
 	ksft_print_msg("%zu changes, %zu of one entry, %zu of the index; %zu copies, %zu from lists; "
-		       "%zu too late, %zu without memory\n",
-		       commits, in_place, indexes, copies, lists, refused, failed);
-	ksft_test_result(in_place && indexes && copies && lists && refused && failed,
+		       "%zu too late, %zu without memory, %zu with too many ranges\n",
+		       commits, in_place, indexes, copies, lists, refused, failed, too_many);
+	ksft_test_result(in_place && indexes && copies && lists && refused && failed && too_many,
 			 "maps were changed, copied, made anew, too late and not made\n");
 	for (i = 0; i < SPACES; i++)
 		if (spaces[i].used)

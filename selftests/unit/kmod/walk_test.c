@@ -20,6 +20,7 @@
 #define DEPTH	64
 
 static u64 stack[WORDS];
+static u8 text[SIZE];		/* at TEXT; of the other file nothing can be read */
 static struct bee_file files[2];
 static struct bee_stored tables[2];
 static struct { struct bee_chunk chunk; struct bee_range ranges[2]; } space;
@@ -35,12 +36,16 @@ static void (*interrupt)(void);
 
 unsigned long copy_from_user_nmi(void *to, const void __user *from, unsigned long n)
 {
-	u64 at = (u64)from - STACK;
+	u64 at = (u64)from - STACK, code = (u64)from - TEXT;
 	void (*nested)(void) = interrupt;
 
 	interrupt = NULL;
 	if (nested)
 		nested();
+	if (code <= sizeof(text) && sizeof(text) - code >= n) {
+		memcpy(to, text + code, n);
+		return 0;
+	}
 	if (at > sizeof(stack) || sizeof(stack) - at < n)
 		return n;
 	memcpy(to, (u8 *)stack + at, n);
@@ -127,6 +132,7 @@ static void reset(void)
 
 	for (i = 0; i < WORDS; i++)
 		stack[i] = (i & 1 ? OTHER : TEXT) + 0x201 + 8 * i;
+	memset(text, 0x90, sizeof(text));
 	memset(files, 0, sizeof(files));
 	table_put(0, 1, rule_two);
 	table_put(1, 2, rule_two);
@@ -299,6 +305,65 @@ static void test_popped(void)
 	ksft_test_result(bee_walk_callers(walk, ips, DEPTH) == 2 && ips[0] == TEXT + 0x201 &&
 			 ips[1] == TEXT + 0x202 && walk->stop == BEEUNWIND_STOP_NO_PROGRESS,
 			 "a return address below rsp: in an activation only\n");
+	walk_free(walk);
+}
+
+/* Why the walk ends whose topmost frame has @ra for its return address, at @at in the stack. */
+static enum beeunwind_stop end_of(struct bee_walk *walk, u64 at, u64 ra)
+{
+	u64 ips[DEPTH];
+
+	stack[at / 8] = ra;
+	bee_walk_start(walk, &space_map, &regs);
+	return bee_walk_callers(walk, ips, DEPTH) ? BEEUNWIND_STOP_NONE : walk->stop;
+}
+
+/* A return address of 0 is that of the outermost frame; other addresses in no mapping are wrong. */
+static void test_outermost(void)
+{
+	struct bee_walk *walk = walk_new();
+	u64 elsewhere = TEXT - 8;
+
+	reset();
+	ksft_test_result(end_of(walk, 0x108, 0) == BEEUNWIND_STOP_OUTERMOST &&
+			 end_of(walk, 0x108, elsewhere) == BEEUNWIND_STOP_BAD_RA,
+			 "a return address of 0 is the end, by a simple rule\n");
+	table_put(0, 3, rule_rbx);
+	ksft_test_result(end_of(walk, 0x178, 0) == BEEUNWIND_STOP_OUTERMOST &&
+			 end_of(walk, 0x178, elsewhere) == BEEUNWIND_STOP_BAD_RA,
+			 "by another rule\n");
+	walk_free(walk);
+}
+
+/*
+ * A walk from a frame without a table, whose rbp says that the caller's ip is @ra.
+ * Return: whether there is a caller; if there is none walk->stop tells why.
+ */
+static bool guess(struct bee_walk *walk, u64 ra)
+{
+	struct pt_regs top = regs;
+	u64 ips[1];
+
+	top.bp = STACK + 0x140;
+	stack[0x140 / 8] = STACK + 0x160;
+	stack[0x148 / 8] = ra;
+	files[0].table = NULL;
+	bee_walk_start(walk, &space_map, &top);
+	return bee_walk_callers(walk, ips, 1);
+}
+
+/* rbp may be any number, so what it leads to is a caller only if it has called. */
+static void test_called(void)
+{
+	struct bee_walk *walk = walk_new();
+
+	reset();
+	ksft_test_result(!guess(walk, TEXT + 0x301) && walk->stop == BEEUNWIND_STOP_NO_TABLE,
+			 "a step by rbp to an address without a call before it is not made\n");
+	text[0x300 + 1 - 5] = 0xe8;
+	ksft_test_result(guess(walk, TEXT + 0x301), "to one behind a call it is\n");
+	ksft_test_result(!guess(walk, OTHER + 0x301) && walk->stop == BEEUNWIND_STOP_READ_FAULT,
+			 "nor to one whose code is absent\n");
 	walk_free(walk);
 }
 
@@ -483,7 +548,7 @@ static void test_same(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(15);
+	ksft_set_plan(20);
 	test_same();
 	test_hit();
 	test_miss();
@@ -492,6 +557,8 @@ int main(void)
 	test_span();
 	test_gpr();
 	test_popped();
+	test_outermost();
+	test_called();
 	test_segments();
 	test_nested();
 	test_replaced();
