@@ -11,6 +11,7 @@
 
 #define TAG_COST	(5 * BIT)	/* tag, and what fields are wider than they have to be */
 #define HEAD_GAP_COST	(4 * BIT)
+#define HEAD_COST	(HEAD_GAP_COST + TAG_COST)	/* of a head token, without its phrase */
 #define MAX_CANDIDATES	6
 #define NO_LINK		0xff
 #define NO_RULE		(~0u)
@@ -88,7 +89,7 @@ static u32 rule_cfa(u32 rule)
 }
 
 /* The op that sets @rule in a function with body rule @body. */
-static u32 tokens_op(const struct tokens *tokens, u32 rule, u32 body)
+static __always_inline u32 tokens_op(const struct tokens *tokens, u32 rule, u32 body)
 {
 	u32 r = tokens->words[rule], b = tokens->words[body];
 
@@ -111,7 +112,8 @@ static bool tokens_state_says(const struct tokens *tokens, u32 rule, u32 body)
 }
 
 /* Distance code from @from to an @op at @at, or NO_LINK. */
-static u8 tokens_link(const struct tokens *tokens, const struct token_item *from, u32 at, u32 op)
+static __always_inline u8 tokens_link(const struct tokens *tokens, const struct token_item *from,
+				      u32 at, u32 op)
 {
 	u32 delta = at - from->at;
 
@@ -126,17 +128,27 @@ static u8 tokens_link(const struct tokens *tokens, const struct token_item *from
 	return delta < BEE_DELTA_ALIGN_8 ? delta : NO_LINK;
 }
 
-static void tokens_add_item(struct token_function *f, u32 at, u32 rule, u32 body)
+/* Make room for all items that a function can have: its start, its rows, borders of windows. */
+static void tokens_make_room(struct token_function *f)
+{
+	size_t n = 1 + f->nrows + ((f->end - f->start) >> f->tokens->window) + 1;
+
+	if (n <= f->tried.room)
+		return;
+	f->tried.room = 2 * n;
+	f->tried.item = alloc_array(f->tried.item, f->tried.room, sizeof(*f->tried.item));
+}
+
+static __always_inline void tokens_add_item(struct token_function *f, u32 at, u32 rule, u32 body)
 {
 	struct token_items *items = &f->tried;
-	struct token_item *item;
+	struct token_item *item = &items->item[items->n];
+	u32 op = tokens_op(f->tokens, rule, body);
 
-	items->item = alloc_room(items->item, items->n, &items->room, sizeof(*item));
-	item = &items->item[items->n];
-	*item = (struct token_item){
-		.at = at, .rule = rule, .op = tokens_op(f->tokens, rule, body),
-	};
-	item->link = items->n ? tokens_link(f->tokens, item - 1, at, item->op) : NO_LINK;
+	item->at = at;
+	item->rule = rule;
+	item->op = op;
+	item->link = items->n ? tokens_link(f->tokens, item - 1, at, op) : NO_LINK;
 	items->n++;
 }
 
@@ -155,6 +167,7 @@ static void tokens_add_items(struct token_function *f, u32 body, bool head)
 	size_t i = row_at_start;
 	u32 at = f->start;
 
+	tokens_make_room(f);
 	f->tried.n = 0;
 	f->tried.body = body;
 	f->tried.head = head;
@@ -213,8 +226,8 @@ static void tokens_step(struct token_function *f, size_t i)
 	const struct phrase_set *phrases = f->tokens->phrases;
 	struct token_item *item = &f->tried.item[i];
 	u32 nops, node = phrases->neutral ? PHRASE_NONE : PHRASE_STEP;
+	u32 best = 0, best_cost = ~0u;
 
-	item->cost = ~0u;
 	for (nops = 1; nops <= BEE_TABLE_MAX_OPS && i + nops <= f->tried.n; nops++) {
 		const struct token_item *next = &item[nops - 1];
 		const struct phrase_slot *slot = NULL;
@@ -229,11 +242,13 @@ static void tokens_step(struct token_function *f, size_t i)
 			slot = phrase_find(phrases, node, next->op, nops > 1 ? next->link : 0);
 		node = slot ? slot->node : PHRASE_NONE;
 		cost = tokens_cost(f, i, nops, slot);
-		if (cost < item->cost) {
-			item->cost = cost;
-			item->nops = nops;
+		if (cost < best_cost) {
+			best_cost = cost;
+			best = nops;
 		}
 	}
+	item->cost = best_cost;
+	item->nops = best;
 }
 
 /*
@@ -260,13 +275,27 @@ static size_t tokens_known(struct token_function *f)
 	return i;
 }
 
-/* Find the cheapest phrase from each item on, last one first. */
-static void tokens_steps(struct token_function *f)
+/* Whether a token has to begin at item @i, because no phrase, of either kind, reaches over it. */
+static bool tokens_begins(const struct token_item *items, size_t i)
 {
+	return i && items[i].link == NO_LINK && items[i].at - items[i - 1].at >= BEE_DELTA_NEVER;
+}
+
+/*
+ * Find the cheapest phrase from each item on, last one first, until it is known that the tokens
+ * cost @limit or more.  Return: whether there are phrases for all.
+ */
+static bool tokens_steps(struct token_function *f, u32 limit)
+{
+	const struct token_item *items = f->tried.item;
 	size_t i;
 
-	for (i = tokens_known(f); i-- > 0;)
+	for (i = tokens_known(f); i-- > 0;) {
 		tokens_step(f, i);
+		if (items[i].cost >= limit && tokens_begins(items, i))
+			return false;
+	}
+	return true;
 }
 
 /* The items are those of the best choice so far. */
@@ -297,7 +326,7 @@ static void tokens_try_heads(struct token_function *f, u32 body, struct token_ch
 						   BEE_DELTA_NEVER);
 			cost = slot ? slot->cost : phrases->novel[taken + 1];
 		}
-		total = HEAD_GAP_COST + TAG_COST + cost;
+		total = HEAD_COST + cost;
 		if (taken < f->tried.n)
 			total += item->cost + tokens_gap_cost(tokens, f->start, item->at);
 		if ((last == body || taken < BEE_TABLE_MAX_OPS) && total < best->cost)
@@ -379,6 +408,27 @@ static size_t tokens_candidates(const struct token_function *f, u32 *bodies)
 	return n;
 }
 
+/* Try to go on without a head token, with the body rule of the function before. */
+static void tokens_try_body(struct token_function *f, struct token_choice *best)
+{
+	const struct token_item *first;
+	u32 cost;
+
+	tokens_add_items(f, f->last_body, false);
+	if (!tokens_steps(f, best->cost))
+		return;
+	first = f->tried.item;
+	cost = first->cost + tokens_gap_cost(f->tokens, 0, first->at - f->start) + 6 * BIT;
+	if (cost > best->cost)
+		return;
+	*best = (struct token_choice){ .cost = cost, .body = f->last_body };
+	tokens_keep(f);
+}
+
+/*
+ * Body rules that are likely to be good come first: the tokens of the others soon cost more than
+ * all of the best choice do.
+ */
 static struct token_choice tokens_choose(struct token_function *f)
 {
 	struct token_choice best = { .cost = ~0u, .body = f->last_body };
@@ -387,23 +437,23 @@ static struct token_choice tokens_choose(struct token_function *f)
 	size_t i, n;
 
 	f->best.n = 0;
-	tokens_add_items(f, best.body, false);
-	tokens_steps(f);
-	tokens_keep(f);
-	if (!f->best.n || f->tokens->plain)
-		return best;
-	best.cost = f->best.item[0].cost +
-		    tokens_gap_cost(f->tokens, 0, f->best.item[0].at - f->start) + 6 * BIT;
-	n = aligned ? tokens_candidates(f, bodies) : 0;
+	if (!f->nrows) {
+		tokens_add_items(f, f->last_body, false);
+		if (!f->tried.n)
+			return best;
+	}
+	n = aligned && !f->tokens->plain ? tokens_candidates(f, bodies) : 0;
 	for (i = 0; i < n; i++) {
 		u32 cost = best.cost;
 
 		tokens_add_items(f, bodies[i], true);
-		tokens_steps(f);
+		if (!tokens_steps(f, cost > HEAD_COST ? cost - HEAD_COST : 0))
+			continue;
 		tokens_try_heads(f, bodies[i], &best);
 		if (best.cost < cost)
 			tokens_keep(f);
 	}
+	tokens_try_body(f, &best);
 	return best;
 }
 
