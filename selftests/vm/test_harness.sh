@@ -216,11 +216,15 @@ table_of_kernels() {
 	fake cli in_table <<-'END'
 		printf '1..1\nok 1 all is well\n'
 	END
-	expect 1 "$tree/selftests/run" --folder "$fakes" --group cli --kernels 6.12 --compile 1.0 test_in_table
-	grep -Eq 'failed: 1\.0$' "$tmp/out"
-	grep -Eq 'Debian has no source of series 1\.0' "$tmp/out"
-	grep -Ex ' +6\.12 +1\.0' "$tmp/out"
-	grep -Ex 'compile +- +FAIL' "$tmp/out"
+	mkdir "$tmp/kernel"
+	touch "$tmp/kernel/Kbuild"
+	printf 'modules:\n\tfalse\n' >"$tmp/kernel/Makefile"
+	expect 1 "$tree/selftests/run" --folder "$fakes" --group cli --kernels 6.12 \
+		--compile "1.0 $tmp/kernel" test_in_table
+	grep -Eq 'skipped: 1\.0: .*Debian has no source of series 1\.0' "$tmp/out"
+	grep -q "failed: $tmp/kernel\$" "$tmp/out"
+	grep -Ex " +6\.12 +1\.0 +$tmp/kernel" "$tmp/out"
+	grep -Ex 'compile +- +skip +FAIL' "$tmp/out"
 }
 
 # fake_report NAME: print the report of one fake test
