@@ -275,8 +275,7 @@ bool bee_manage_stop(const struct mm_struct *mm)
 	bool managed;
 
 	mutex_lock(&mm_mutex);
-	managed = bee_mm_is_managed(mm) || bee_stray_find(mm);
-	bee_stray_del(mm);
+	managed = bee_stray_del(mm) || bee_mm_is_managed(mm);
 	bee_mm_forget(mm);
 	mutex_unlock(&mm_mutex);
 	return managed;

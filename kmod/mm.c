@@ -715,11 +715,12 @@ static void mm_share(struct bee_mm *child, const struct bee_mm *parent)
  */
 void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 {
-	struct bee_mm *m, *fresh;
+	struct bee_mm *m, *fresh = NULL;
 
-	if (!bee_mm_is_managed(parent) && !bee_stray_find(parent))
+	if (bee_mm_is_managed(parent))
+		fresh = mm_alloc_callback(child, NULL);
+	else if (!bee_stray_find(parent))
 		return;
-	fresh = bee_mm_is_managed(parent) ? mm_alloc_callback(child, NULL) : NULL;
 	if (!fresh) {
 		mm_stray(child);
 		return;
