@@ -41,8 +41,8 @@ enum bee_ask_state {
  * @kind: enum bee_ask_kind
  * @id: cookie of the address space, id of the file, or of a stray the pid
  *
- * BEE_ASKS of them can wait, and the worker answers them ten times a second.  So however many
- * processes ask, it has a bounded number to look at.
+ * BEE_ASKS of them can wait, and the worker answers them ten times a second.  So it never has more
+ * than BEE_ASKS to answer, however many processes are sampled.
  */
 struct bee_asked {
 	atomic_t	state;

@@ -27,10 +27,10 @@
  * Users of a file are the ranges that refer to it and the requests that work with it.  A file
  * without users is forgotten, unless it has a table: then it is idle, and in a list of such files,
  * the one that has been idle longest first.  @users goes to 0 only under file_lock and
- * file_user_lock, and comes back from 0 only under file_user_lock.  So under file_lock a file that
- * is found is either in use or in a list of idle ones; under file_user_lock alone it may also be
- * one that is being forgotten, which is in no list.  Whoever changes the table of a file is a user
- * of it.
+ * file_user_lock, and comes back from 0 only under file_user_lock.  So who holds file_lock finds
+ * files that are either in use or in a list of idle ones.  Who holds only file_user_lock may also
+ * find one that bee_file_put() is just forgetting: it has no users, and is in no list.  Whoever
+ * changes the table of a file is a user of it.
  *
  * A file and its table are charged to the user who maps it first.  When he unmaps it, or if his
  * share has no room for the table, another user who has the file mapped is charged (rmap.c).
@@ -1149,7 +1149,13 @@ void bee_file_put_nowait(struct bee_file *f)
 #endif
 }
 
-/** bee_file_settle() - do what callbacks have left to do.  Context: Process, may sleep. */
+/**
+ * bee_file_settle() - unlink inodes that have ended, and drop references that callbacks could not
+ *
+ * Nothing but with BEE_COMPAT_RT.
+ *
+ * Context: Process, may sleep.
+ */
 void bee_file_settle(void)
 {
 #if BEE_COMPAT_RT

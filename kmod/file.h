@@ -53,7 +53,7 @@ struct bee_news {
  * @ninodes: length of @inodes (F and U, READ_ONCE() for reading)
  * @owner: 0; or the cookie of the address space whose memory it stands for, without inodes (I)
  * @equal: in the hash of files that can be recognised without an inode (F)
- * @rmap_lock: of @rmap
+ * @rmap_lock: of @rmap, @paying and @due
  * @rmap: a node of rmap.h for each range that refers to it (@rmap_lock, RCU for reading)
  * @paying: in @rmap: the range whose user pays; NULL: there are none (@rmap_lock)
  * @due: the user of that range (@rmap_lock)
@@ -73,7 +73,8 @@ struct bee_news {
  *	walks that ended in it, by reason
  * @name: the end of its path when it was first seen, to show to people (I)
  *
- * I: set before publication.  F: file_lock of file.c.  U: file_user_lock of file.c.
+ * I: set before publication, and not changed after it.  F: protected by file_lock of file.c.
+ * U: protected by file_user_lock of file.c.
  *
  * Freed a grace period after it was forgotten, so a file that is found through a map under the RCU
  * read lock can be used without a reference.
@@ -91,7 +92,7 @@ struct bee_file {
 	s64			 ctime;
 	struct bee_build_id	 build_id;
 	bool			 equal;
-	raw_spinlock_t		 rmap_lock;	/* of @rmap */
+	raw_spinlock_t		 rmap_lock;	/* of @rmap, @paying, @due */
 	struct hlist_head	 rmap;
 	const struct hlist_node	*paying;
 	struct bee_payer	*due;
@@ -108,8 +109,8 @@ struct bee_file {
 };
 
 /*
- * With BEE_COMPAT_RT, in a range whose file a callback could not look for.  It is never idle, has
- * no table and no id, and is announced to nobody.
+ * With BEE_COMPAT_RT a callback cannot look for every file.  Until a worker has done so, the range
+ * that is mapped has this one.  It is never idle, has no table and no id, and is not announced.
  */
 extern struct bee_file bee_file_unknown;
 

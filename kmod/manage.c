@@ -413,7 +413,7 @@ void bee_manage_stray(pid_t nr)
 
 	if (mm && bee_stray_find(mm) && manage_lock(mm, RESCAN_TRY)) {
 		m = manage_find(mm) ?: manage_new(mm, pid, NULL);
-		/* From here on it is found again as any other that is managed. */
+		/* Managed, but without ranges: bee_manage_rescan looks for them again. */
 		if (m && scan_locked(m, NULL))
 			bee_mm_lose(m);
 		manage_unlock(mm);
@@ -426,7 +426,10 @@ void bee_manage_stray(pid_t nr)
 }
 
 /**
- * bee_manage_settle() - do what callbacks have left to do, but where mmap_lock is held
+ * bee_manage_settle() - do for files and address spaces what callbacks could not do
+ *
+ * A worker calls it soon after such a callback, and each request before it begins.  An address
+ * space whose mmap_lock is held for long is left for the next time.
  *
  * Context: Process, may sleep.
  */

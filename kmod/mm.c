@@ -596,7 +596,10 @@ void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end)
 	rcu_read_unlock();
 }
 
-/* The callback that runs could not look for a file; @announce: nor tell user space of it. */
+/*
+ * The callback that runs has given a range bee_file_unknown.  A worker will look for the file, and
+ * tell user space of it if @announce.
+ */
 static void mm_attach_later(struct bee_mm *m, bool announce)
 {
 	raw_spin_lock(&mm_lock);
@@ -732,7 +735,7 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 		mm_share(fresh, m);
 	}
 	raw_spin_unlock(&mm_lock);
-	/* Not here, as the callback may not free memory with PREEMPT_RT. */
+	/* A work item frees it: with PREEMPT_RT a callback may not. */
 	if (!m)
 		queue_rcu_work(mm_wq, &fresh->free);
 }
@@ -778,7 +781,10 @@ void bee_mm_unsettle(const struct mm_struct *mm)
 	raw_spin_unlock(&mm_lock);
 }
 
-/* The first range of bee_file_unknown that ends after @addr.  Return: whether there is one. */
+/*
+ * Find the first range that ends after @addr and whose file no callback has looked for yet.
+ * Return: whether there is one; it is in @range.
+ */
 static bool mm_next_unknown(const struct bee_mm *m, u64 addr, struct bee_range *range)
 {
 	struct bee_map_cursor cursor;
@@ -1058,7 +1064,7 @@ void bee_mm_init(struct workqueue_struct *wq, struct delayed_work *rescan,
 }
 
 /**
- * bee_mm_exit() - forget all address spaces, and that they use their files
+ * bee_mm_exit() - forget all address spaces, and drop their references on files
  *
  * There are no callbacks and no requests any more.
  *

@@ -52,7 +52,7 @@ static void *reserve_pop(struct bee_reserve *r)
 	return object;
 }
 
-/* Allocate what is missing, as far as there is memory. */
+/* Allocate objects until @r has as many as it may have, or the allocator has no memory. */
 static void reserve_fill(struct bee_reserve *r)
 {
 	const gfp_t gfp = GFP_KERNEL | __GFP_NOWARN;

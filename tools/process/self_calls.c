@@ -45,7 +45,7 @@ static void end_inode(void)
 /**
  * call_hooked() - map, move and unmap memory, fork, execute a program, and let an inode end
  *
- * So that each function of the kernel that the module hooks is called at least once.
+ * After it the kernel has called each function that the module hooks at least once.
  */
 void call_hooked(void)
 {
