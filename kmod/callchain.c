@@ -83,6 +83,36 @@ static u32 callchain_room(const struct perf_callchain_entry_ctx *ctx)
 	return ctx->contexts_maxed || ctx->nr >= ctx->max_stack ? 0 : ctx->max_stack - ctx->nr;
 }
 
+/*
+ * bee_callchain_user() for an address space that may be managed.  Not inlined, so that samples of
+ * others save no registers.
+ */
+static noinline void callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs)
+{
+	const struct bee_map *map;
+	struct bee_mm *m;
+	u32 nr;
+
+	if (!callchain_is_ours(regs))
+		return;
+	rcu_read_lock();
+	m = bee_mm_find(current->mm);
+	map = m ? bee_mm_ranges(m) : NULL;
+	if (map) {
+		nr = callchain_walk(this_cpu_ptr(bee_percpu_walks) + interrupt_context_level(),
+				    ctx->entry->ip + ctx->entry->nr, callchain_room(ctx), regs, m,
+				    map);
+		ctx->entry->nr += nr;
+		ctx->nr += nr;
+		ctx->max_stack = 0;
+	} else if (m) {
+		bee_mm_ask_look(m);
+	} else {
+		bee_stray_ask(current->mm);
+	}
+	rcu_read_unlock();
+}
+
 /**
  * bee_callchain_user() - store the user stack of current, if its address space is managed
  * @ctx: perf_callchain_user()'s first argument
@@ -100,34 +130,11 @@ static u32 callchain_room(const struct perf_callchain_entry_ctx *ctx)
  */
 void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs)
 {
-	const struct mm_struct *mm = current->mm;
-	const struct bee_map *map;
-	struct bee_mm *m;
-	u32 nr;
-
 	bee_stats_add(hits, 1);
-	if (!bee_mm_may_be_managed(mm)) {
-		bee_stray_ask(mm);
-		return;
-	}
-	if (!callchain_is_ours(regs))
-		return;
-	rcu_read_lock();
-	m = bee_mm_find(mm);
-	map = m ? bee_mm_ranges(m) : NULL;
-	if (map) {
-		nr = callchain_walk(this_cpu_ptr(bee_percpu_walks) + interrupt_context_level(),
-				    ctx->entry->ip + ctx->entry->nr, callchain_room(ctx), regs, m,
-				    map);
-		ctx->entry->nr += nr;
-		ctx->nr += nr;
-		ctx->max_stack = 0;
-	} else if (m) {
-		bee_mm_ask_look(m);
-	} else {
-		bee_stray_ask(mm);
-	}
-	rcu_read_unlock();
+	if (bee_mm_may_be_managed(current->mm))
+		callchain_user(ctx, regs);
+	else
+		bee_stray_ask(current->mm);
 }
 
 #if BEE_COMPAT_DEFERRED

@@ -6,8 +6,8 @@
  *	bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
  *	bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
  *
- * which read the memory of the walked process and return false where they cannot.  It can define
- * bee_uread_u64_inline, too, which does the same without a call.
+ * which read the memory of the walked process and return false where they cannot.  If it defines
+ * bee_uread_u64_begun, too, that is for words that bee_simple_step() reads.
  */
 #ifndef BEE_FRAME_H
 #define BEE_FRAME_H
@@ -19,8 +19,8 @@
 
 #include "table.h"
 
-#ifndef bee_uread_u64_inline
-#define bee_uread_u64_inline	bee_uread_u64
+#ifndef bee_uread_u64_begun
+#define bee_uread_u64_begun	bee_uread_u64
 #endif
 
 /* Bytes below rsp that belong to an activation, and that signals leave alone (psABI 1.0, 3.2.2). */
@@ -406,10 +406,10 @@ static __always_inline enum beeunwind_stop bee_simple_step(struct bee_uread *mem
 		return BEEUNWIND_STOP_MISALIGNED;
 	if (cfa <= s->sp)
 		return BEEUNWIND_STOP_NO_PROGRESS;
-	if (!bee_uread_u64_inline(mem, cfa - 8, ra))
+	if (!bee_uread_u64_begun(mem, cfa - 8, ra))
 		return BEEUNWIND_STOP_READ_FAULT;
 	if (slot) {
-		s->fp_known = bee_uread_u64_inline(mem, cfa - slot, &fp);
+		s->fp_known = bee_uread_u64_begun(mem, cfa - slot, &fp);
 		s->fp = fp;
 	}
 	s->sp = cfa;

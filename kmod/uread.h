@@ -2,66 +2,47 @@
 /*
  * Reads of user memory; no other file reads it.
  *
- * Words are served from a window of the stack that is copied at once, so most frames need no
- * user access of their own.  copy_from_user_nmi() checks nmi_uaccess_okay(), which modules
- * cannot call, does not fault pages in, and returns the number of bytes not copied
- * (arch/x86/lib/usercopy.c).
+ * Page faults are off while memory is read, so what is not present is not brought in.  Whether user
+ * memory can be read at all nmi_uaccess_okay() tells, which modules cannot call, but
+ * copy_from_user_nmi() does (arch/x86/lib/usercopy.c).  So in each walk that reads the first word;
+ * once it has read one, the answer is yes until the walk's end, as preemption is off.
  */
 #ifndef BEE_UREAD_H
 #define BEE_UREAD_H
 
 #include <linux/mm.h>
 #include <linux/nospec.h>
-#include <linux/string.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
 
-#define BEE_UREAD_WINDOW	1024	/* bytes */
-#define BEE_UREAD_BELOW		64	/* bytes of it below the word that was asked for, or more */
-#define BEE_UREAD_ALIGN		64	/* of the window's first byte */
 #define BEE_UREAD_CODE		64	/* bytes of the window of code */
 #define BEE_UREAD_CODE_BELOW	16	/* bytes of it below the byte that was asked for */
 #define BEE_UREAD_CODE_FAULTS	4	/* reads of code that may fail in a walk */
 #define BEE_UREAD_FAULTS	8	/* reads of words that may */
 
 /**
- * struct bee_uread - windows of the current process's memory
- * @start: address of the first byte of @bytes
+ * struct bee_uread - memory of the current process
+ * @limit: words below this address may be read, but not at 0; 0 when too many were absent
  * @no_code: address of the last page from which no code could be read, or ~0
  * @code_start: address of the first byte of @code
- * @words: number of addresses, from @start on, at which a whole word is valid
  * @faults: reads of words that have failed
  * @code_len: valid bytes of @code
  * @code_faults: reads of code that have failed
  * @code_apart: one that has failed was across two pages
- * @bytes: the window of the stack
- * @code: the window of code
+ * @allowed: copy_from_user_nmi() has read a word
+ * @code: a window of code
  */
 struct bee_uread {
-	u64	start;
+	u64	limit;
 	u64	no_code;
 	u64	code_start;
-	u32	words;
 	u32	faults;
 	u32	code_len;
 	u32	code_faults;
 	bool	code_apart;
-	u8	bytes[BEE_UREAD_WINDOW] __aligned(8);
+	bool	allowed;
 	u8	code[BEE_UREAD_CODE] __aligned(8);
 };
-
-/** bee_uread_init() - begin with empty windows.  Context: Any, NMI-safe. */
-static inline void bee_uread_init(struct bee_uread *mem)
-{
-	mem->start = 0;
-	mem->no_code = ~0ull;
-	mem->code_start = 0;
-	mem->words = 0;
-	mem->faults = 0;
-	mem->code_len = 0;
-	mem->code_faults = 0;
-	mem->code_apart = false;
-}
 
 static inline bool uread_copy(void *to, u64 addr, u32 n)
 {
@@ -69,89 +50,139 @@ static inline bool uread_copy(void *to, u64 addr, u32 n)
 }
 
 /*
- * Copy up to @size bytes around @addr, @below of them below it, or more so that the first one is
- * aligned to @align.  They are all in the page of @addr, so an absent neighbour does not matter.
- * @start: address of the first.  Return: how many.
+ * Count a word that is not present.  A walk goes on without the caller's rbp, and a process could
+ * arrange for each frame to lack it.  So after BEE_UREAD_FAULTS such words a walk reads no more.
  */
-static noinline u32 uread_refill(u8 *bytes, u64 addr, u32 size, u32 below, u32 align,
-				 u64 *start)
+static __always_inline void uread_note_fault(struct bee_uread *mem)
 {
-	u64 page = addr & PAGE_MASK;
-	u32 n;
-
-	*start = (addr - min_t(u64, addr - page, below)) & ~((u64)align - 1);
-	n = min_t(u64, page + PAGE_SIZE - *start, size);
-	return n - copy_from_user_nmi(bytes, (const void __user *)(unsigned long)*start, n);
+	if (++mem->faults >= BEE_UREAD_FAULTS)
+		mem->limit = 0;
 }
 
-static __always_inline bool uread_has(const struct bee_uread *mem, u64 addr)
+/* bee_uread_u64() as long as no word has been read. */
+static noinline __maybe_unused bool uread_first(struct bee_uread *mem, u64 addr, u64 *value)
 {
-	return addr - mem->start < mem->words;
-}
-
-/* A word that is in the window. */
-static __always_inline u64 uread_word(const struct bee_uread *mem, u64 addr)
-{
-	/* User space controls @addr, and the word becomes the next address. */
-	unsigned long at = array_index_nospec(addr - mem->start, mem->words);
-	u64 word;
-
-	memcpy(&word, mem->bytes + at, sizeof(word));
-	return word;
-}
-
-/*
- * Move the window to a word outside of it; one in two pages is a window by itself.  Not if too many
- * words were absent: a walk goes on where the caller's rbp is not present, and a process could
- * arrange for that in each frame.
- */
-static noinline bool uread_move(struct bee_uread *mem, u64 addr)
-{
-	u32 len;
-
-	if (mem->faults >= BEE_UREAD_FAULTS)
+	/* As in bee_uread_u64_begun(). */
+	addr = array_index_nospec(addr, mem->limit);
+	if (!addr)
 		return false;
-	if (offset_in_page(addr) > PAGE_SIZE - sizeof(u64)) {
-		mem->start = addr;
-		mem->words = uread_copy(mem->bytes, addr, sizeof(u64));
-	} else {
-		len = uread_refill(mem->bytes, addr, BEE_UREAD_WINDOW, BEE_UREAD_BELOW,
-				   BEE_UREAD_ALIGN, &mem->start);
-		mem->words = len < sizeof(u64) ? 0 : len - sizeof(u64) + 1;
-	}
-	if (uread_has(mem, addr))
-		return true;
-	mem->faults++;
-	return false;
-}
-
-/*
- * bee_uread_u64() without a call, for the loop that most steps are made in.  Elsewhere it would
- * enlarge the kernel's stack by what each of its copies needs.
- */
-static __always_inline bool bee_uread_u64_inline(struct bee_uread *mem, u64 addr, u64 *value)
-{
-	if (unlikely(!uread_has(mem, addr)) && !uread_move(mem, addr))
-		return false;
-	*value = uread_word(mem, addr);
-	return true;
+	mem->allowed = uread_copy(value, addr, sizeof(*value));
+	if (!mem->allowed)
+		uread_note_fault(mem);
+	return mem->allowed;
 }
 
 /**
- * bee_uread_u64() - read eight bytes of the current process
- * @mem: the window
+ * bee_uread_init() - begin a walk
+ * @mem: filled
+ * @sp: the stack pointer; the word there is read, so that @mem->allowed is set if it is present
+ *
+ * Context: Any, NMI-safe.  Preemption is off until the last read.
+ */
+static inline void bee_uread_init(struct bee_uread *mem, u64 sp)
+{
+	u64 word;
+
+	mem->limit = TASK_SIZE_MAX - sizeof(u64) + 1;
+	mem->no_code = ~0ull;
+	mem->code_start = 0;
+	mem->faults = 0;
+	mem->code_len = 0;
+	mem->code_faults = 0;
+	mem->code_apart = false;
+	mem->allowed = false;
+	uread_first(mem, sp, &word);
+}
+
+/**
+ * bee_uread_begin() - allow bee_uread_u64_begun()
+ *
+ * Until bee_uread_end() SMAP does not keep the kernel from user memory, so no function may be
+ * called; objtool warns of calls.  There is no barrier against speculation, as each address is
+ * masked.
+ *
+ * Context: Any, NMI-safe.  Caller has seen mem->allowed.
+ */
+static __always_inline void bee_uread_begin(void)
+{
+	pagefault_disable();
+	__uaccess_begin();
+}
+
+/** bee_uread_end() - the end of what bee_uread_begin() has begun.  Context: Any, NMI-safe. */
+static __always_inline void bee_uread_end(void)
+{
+	__uaccess_end();
+	pagefault_enable();
+}
+
+/**
+ * bee_uread_u64_begun() - bee_uread_u64() between bee_uread_begin() and bee_uread_end()
+ * @mem: memory of the process
  * @addr: address, of any value and alignment
  * @value: the word
  *
  * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
  * Return: false if the memory is not present, or BEE_UREAD_FAULTS words of this walk were not.
  */
-static inline bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
+static __always_inline bool bee_uread_u64_begun(struct bee_uread *mem, u64 addr, u64 *value)
 {
-	return bee_uread_u64_inline(mem, addr, value);
+	/*
+	 * User space controls @addr, and the word becomes the next address.  Those from the limit
+	 * on become 0.
+	 */
+	addr = array_index_nospec(addr, mem->limit);
+	if (unlikely(!addr))
+		return false;
+	unsafe_get_user(*value, (const u64 __user *)(unsigned long)addr, absent);
+	return true;
+absent:
+	uread_note_fault(mem);
+	return false;
 }
 
-#define bee_uread_u64_inline bee_uread_u64_inline
+/**
+ * bee_uread_u64() - read eight bytes of the current process
+ * @mem: memory of the process
+ * @addr: address, of any value and alignment
+ * @value: the word
+ *
+ * Not inlined, as each of its many copies would take stack of its own.
+ *
+ * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Return: false if the memory is not present, or BEE_UREAD_FAULTS words of this walk were not.
+ */
+static noinline __maybe_unused bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
+{
+	bool present;
+	u64 word;
+
+	if (unlikely(!mem->allowed))
+		return uread_first(mem, addr, value);
+	bee_uread_begin();
+	present = bee_uread_u64_begun(mem, addr, &word);
+	bee_uread_end();
+	if (present)
+		*value = word;
+	return present;
+}
+
+#define bee_uread_u64_begun bee_uread_u64_begun
+
+/*
+ * Copy the code around @addr that is in the same page, so that an absent neighbour does not matter.
+ * Not inlined, for the sake of the kernel's stack.
+ */
+static noinline __maybe_unused void uread_refill_page(struct bee_uread *mem, u64 addr)
+{
+	u64 page = addr & PAGE_MASK;
+	u64 start = addr - min_t(u64, addr - page, BEE_UREAD_CODE_BELOW);
+	u32 n = min_t(u64, page + PAGE_SIZE - start, BEE_UREAD_CODE);
+
+	mem->code_start = start;
+	mem->code_len = n - copy_from_user_nmi(mem->code,
+					       (const void __user *)(unsigned long)start, n);
+}
 
 /*
  * Copy the code around @addr, across two pages if need be: functions and return addresses are at
@@ -169,10 +200,10 @@ static inline bool uread_refill_code(struct bee_uread *mem, u64 addr)
 		if (mem->code_len)
 			return true;
 		mem->code_apart = true;
-		mem->code_faults++;
+		if (++mem->code_faults == BEE_UREAD_CODE_FAULTS)
+			return false;
 	}
-	mem->code_len = uread_refill(mem->code, addr, BEE_UREAD_CODE, BEE_UREAD_CODE_BELOW, 1,
-				     &mem->code_start);
+	uread_refill_page(mem, addr);
 	if (addr - mem->code_start < mem->code_len)
 		return true;
 	mem->no_code = addr & PAGE_MASK;
@@ -182,7 +213,7 @@ static inline bool uread_refill_code(struct bee_uread *mem, u64 addr)
 
 /**
  * bee_uread_u8() - read one byte of code of the current process
- * @mem: its window of code, which leaves that of the stack as it is
+ * @mem: its window of code
  * @addr: address
  * @value: the byte
  *
@@ -198,7 +229,7 @@ static inline bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
 {
 	if (addr - mem->code_start >= mem->code_len && !uread_refill_code(mem, addr))
 		return false;
-	/* As in bee_uread_u64(). */
+	/* As in bee_uread_u64_begun(). */
 	*value = mem->code[array_index_nospec(addr - mem->code_start, BEE_UREAD_CODE)];
 	return true;
 }

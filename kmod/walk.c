@@ -48,7 +48,7 @@ static bool walk_find_range(struct bee_walk *walk)
 void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const struct pt_regs *regs)
 {
 	bee_arch_topmost(regs, walk->gpr, &walk->frame);
-	bee_uread_init(&walk->mem);
+	bee_uread_init(&walk->mem, walk->frame.sp);
 	walk->fp_steps = 0;
 	walk->code = false;
 	walk->stop = BEEUNWIND_STOP_NONE;
@@ -118,16 +118,19 @@ static noinline bool walk_step_trampoline(struct bee_walk *walk)
 }
 
 /*
- * The rule of the current frame, which is not at @first, its first place in the cache.  If it is
- * not at the second place either, it is looked up in the table and stored: in a free place, or else
- * in the two by turns.  (If it always replaced the older rule, of three rules that are used one
- * after the other none would ever be found.)
+ * The rule at a place of the text of the walk's table.  If it is at neither of its places in the
+ * cache, it is looked up in the table and stored: in a free place, or else in the two by turns.
+ * (If it always replaced the older rule, of three rules that are used one after the other none
+ * would ever be found.)
  */
-static noinline u32 walk_look_up(struct bee_walk *walk, u32 place, struct bee_cached_rule *first)
+static u32 walk_word_at(struct bee_walk *walk, u32 place)
 {
-	struct bee_cached_rule *other = bee_rule_cache_other(walk->cache, first);
 	const struct bee_stored *stored = walk->stored;
+	struct bee_cached_rule *first = bee_rule_cache_at(walk->cache, stored->serial, place);
+	struct bee_cached_rule *other = bee_rule_cache_other(walk->cache, first);
 
+	if (bee_cached_rule_is(first, stored->serial, place))
+		return first->word;
 	if (bee_cached_rule_is(other, stored->serial, place))
 		return other->word;
 	if (first->serial && (!other->serial || walk->turn++ & 1))
@@ -140,20 +143,10 @@ static noinline u32 walk_look_up(struct bee_walk *walk, u32 place, struct bee_ca
 	return first->word;
 }
 
-/* The rule at a place of the text of a table. */
-static __always_inline u32 walk_word_at(struct bee_walk *walk, const struct bee_stored *stored,
-					u32 place)
+/* The rule at an ip in the walk's range, which has a table. */
+static noinline u32 walk_word(struct bee_walk *walk, u64 ip)
 {
-	struct bee_cached_rule *cached = bee_rule_cache_at(walk->cache, stored->serial, place);
-
-	if (likely(bee_cached_rule_is(cached, stored->serial, place)))
-		return cached->word;
-	return walk_look_up(walk, place, cached);
-}
-
-/* The rule at an ip in the walk's range, which has the table @stored. */
-static __always_inline u32 walk_word(struct bee_walk *walk, const struct bee_stored *stored, u64 ip)
-{
+	const struct bee_stored *stored = walk->stored;
 	u64 place = ip - walk->text;
 
 	if (unlikely(place >= walk->span)) {
@@ -162,7 +155,23 @@ static __always_inline u32 walk_word(struct bee_walk *walk, const struct bee_sto
 		if (place >= stored->table.span)
 			return BEE_WORD_GAP;
 	}
-	return walk_word_at(walk, stored, place);
+	return walk_word_at(walk, place);
+}
+
+/* walk_word() between bee_uread_begin() and bee_uread_end(), mostly without a call. */
+static __always_inline u32 walk_word_begun(struct bee_walk *walk, u64 serial, u64 ip)
+{
+	u64 place = ip - walk->text;
+	const struct bee_cached_rule *cached;
+	u32 word;
+
+	cached = bee_rule_cache_at(walk->cache, serial, place);
+	if (likely(place < walk->span && bee_cached_rule_is(cached, serial, place)))
+		return cached->word;
+	bee_uread_end();
+	word = walk_word(walk, ip);
+	bee_uread_begin();
+	return word;
 }
 
 /*
@@ -179,7 +188,7 @@ static bool walk_is_start(struct bee_walk *walk)
 		return true;
 	if (!walk->stored)
 		return false;
-	word = walk_word(walk, walk->stored, bee_frame_lookup_ip(&walk->frame));
+	word = walk_word(walk, bee_frame_lookup_ip(&walk->frame));
 	bee_table_decode(&walk->stored->table, word, &walk->rule);
 	return walk->rule.kind == BEE_RULE_KNOWN &&
 	       (walk->rule.ra == BEE_RA_UNDEF || walk->rule.arg & BEE_RULE_SIGNAL);
@@ -297,6 +306,13 @@ static __always_inline enum beeunwind_stop walk_step(struct bee_walk *walk)
 	return why ? walk_step_guess(walk, why) : walk_step_rule(walk);
 }
 
+/* As long as no word has been read walk_simple() cannot look for the rule of the current frame. */
+static noinline void walk_find_word(struct bee_walk *walk)
+{
+	walk->file = walk->range->file;
+	walk->word = walk_word(walk, bee_frame_lookup_ip(&walk->frame));
+}
+
 /*
  * Steps by simple rules, which most are, with the frame in registers: up to @max, or the first
  * frame without a table or with another rule.  What that rule is comes to walk->word.
@@ -307,32 +323,24 @@ static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max)
 {
 	struct bee_simple_frame frame = bee_frame_simple(&walk->frame);
 	u64 ip = bee_frame_lookup_ip(&walk->frame), callee_sp = 0, ra = 0;
-	enum beeunwind_stop stopped;
-	u32 n = 0, entered;
+	enum beeunwind_stop stopped = BEEUNWIND_STOP_NONE;
+	u32 n = 0, entered, word = 0;
 
 	do {
-		const struct bee_stored *stored = walk->stored;
+		u64 serial = walk->stored->serial;
 		u64 start = walk->range->start, last = walk->range->end - 1 - start;
 		bool left = false;
 
 		walk->file = walk->range->file;
+		bee_uread_begin();
 		for (entered = n; !left && n < max; n++) {
-			u32 word = walk_word(walk, stored, ip);
-
-			if (unlikely(!bee_word_is_simple(word))) {
-				walk->word = word;
+			word = walk_word_begun(walk, serial, ip);
+			if (unlikely(!bee_word_is_simple(word)))
 				break;
-			}
 			callee_sp = frame.sp;
 			stopped = bee_simple_step(&walk->mem, word, &frame, &ra);
-			if (unlikely(stopped)) {
-				/* The return address may have been popped: a step of any kind. */
-				if (stopped != BEEUNWIND_STOP_NO_PROGRESS || n ||
-				    !walk->frame.activation)
-					walk->stop = stopped;
-				walk->word = word;
-				return n;
-			}
+			if (unlikely(stopped))
+				break;
 			ips[n] = ra;
 			ip = ra - 1;
 			/*
@@ -340,6 +348,14 @@ static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max)
 			 * trampoline.
 			 */
 			left = unlikely(ip - start >= last);
+		}
+		bee_uread_end();
+		walk->word = word;
+		if (unlikely(stopped)) {
+			/* The return address may have been popped: a step of any kind. */
+			if (stopped != BEEUNWIND_STOP_NO_PROGRESS || n || !walk->frame.activation)
+				walk->stop = stopped;
+			return n;
 		}
 		if (n != entered)
 			bee_frame_set_simple(&walk->frame, &frame, ra, callee_sp, n == 1);
@@ -373,8 +389,10 @@ u32 bee_walk_callers(struct bee_walk *walk, u64 *ips, u32 max)
 	u32 n = 0;
 
 	while (n < max) {
-		if (walk->stored)
+		if (walk->stored && likely(walk->mem.allowed))
 			n += walk_simple(walk, ips + n, max - n);
+		else if (walk->stored)
+			walk_find_word(walk);
 		if (walk->stop || n == max)
 			break;
 		walk->stop = walk_step(walk);

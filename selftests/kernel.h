@@ -114,4 +114,16 @@ struct pt_regs {
 
 unsigned long copy_from_user_nmi(void *to, const void *from, unsigned long n);
 
+#define TASK_SIZE_MAX		((1ul << 47) - PAGE_SIZE)
+#define pagefault_disable()	((void)0)
+#define pagefault_enable()	((void)0)
+#define __uaccess_begin()	((void)0)
+#define __uaccess_end()		((void)0)
+#ifndef unsafe_get_user
+#define unsafe_get_user(x, ptr, label) do {			\
+	if (copy_from_user_nmi(&(x), ptr, sizeof(*(ptr))))	\
+		goto label;					\
+} while (0)
+#endif
+
 #endif /* SELFTESTS_KERNEL_H */

@@ -20,6 +20,7 @@
 #endif
 
 static const struct bench_stack *replayed;
+struct bench_user bench_user;
 
 /* As the kernel's, but with memcpy() in place of the exception table. */
 unsigned long copy_from_user_nmi(void *to, const void *from, unsigned long n)
@@ -106,6 +107,7 @@ static size_t ours_walk(const struct bench_stack *stack, uint64_t *ips)
 	static struct bee_walk walk __aligned(64) = { .cache = &cache };
 
 	replayed = stack;
+	bench_user = (struct bench_user){ stack->start, stack->size - sizeof(u64), stack->bytes };
 	bee_walk_start(&walk, stack->space->ours, (const struct pt_regs *)stack->user);
 	ips[0] = walk.frame.ip;
 	return 1 + bee_walk_callers(&walk, (u64 *)ips + 1, BENCH_MAX_DEPTH - 1);

@@ -18,7 +18,6 @@
 #define GFP_KERNEL_ACCOUNT	0
 #define __GFP_NOWARN		0
 #define PAGE_SHIFT		12
-#define TASK_SIZE_MAX		(1ull << 47)
 #define VM_EXEC			4
 #define container_of(p, type, member)	((type *)((char *)(p) - offsetof(type, member)))
 #define struct_size(p, member, n)	(sizeof(*(p)) + sizeof((p)->member[0]) * (size_t)(n))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads of stack and code through uread.h: which bytes are read, and in how many copies. */
+/* Reads of stack and code through uread.h: which bytes are read, and code in how many copies. */
 #include "kselftest.h"
 #include "uread.h"
 #include "frame.h"
@@ -11,8 +11,8 @@
 static struct {
 	u8		bytes[PAGES * PAGE_SIZE];
 	bool		absent[PAGES];
-	unsigned int	copies;
-	bool		crossed;	/* a copy of more than one word went over a page boundary */
+	unsigned int	copies;		/* of more than a word */
+	unsigned int	words;
 } memory;
 
 unsigned long copy_from_user_nmi(void *to, const void __user *from, unsigned long n)
@@ -20,8 +20,10 @@ unsigned long copy_from_user_nmi(void *to, const void __user *from, unsigned lon
 	u64 at = (unsigned long)from - MEMORY;
 	u8 *byte = to;
 
-	memory.copies++;
-	memory.crossed |= n > sizeof(u64) && at / PAGE_SIZE != (at + n - 1) / PAGE_SIZE;
+	if (n > sizeof(u64))
+		memory.copies++;
+	else
+		memory.words++;
 	for (; n && at < sizeof(memory.bytes) && !memory.absent[at / PAGE_SIZE]; n--)
 		*byte++ = memory.bytes[at++];
 	return n;
@@ -37,9 +39,8 @@ static void reset(void)
 	for (i = 0; i < sizeof(memory.bytes); i++)
 		memory.bytes[i] = i * 167 >> 4;
 	memset(memory.absent, 0, sizeof(memory.absent));
+	bee_uread_init(&mem, MEMORY + 8);
 	memory.copies = 0;
-	memory.crossed = false;
-	bee_uread_init(&mem);
 }
 
 static bool word_is_right(u64 addr)
@@ -50,36 +51,51 @@ static bool word_is_right(u64 addr)
 	return bee_uread_u64(&mem, addr, &value) && value == expected;
 }
 
-static void test_window(void)
+static void test_words(void)
 {
-	u64 addr = MEMORY + 0x200;
 	bool right = true;
-	u64 value;
+	u64 addr, value;
 
 	reset();
-	ksft_test_result(word_is_right(addr) && memory.copies == 1, "a word is one copy\n");
-	for (; addr < MEMORY + 0x200 + BEE_UREAD_WINDOW - BEE_UREAD_BELOW; addr += 8)
-		right = right && word_is_right(addr);
-	ksft_test_result(right && memory.copies == 1, "so are those above it\n");
-	ksft_test_result(word_is_right(MEMORY + 0x200 - BEE_UREAD_BELOW) && memory.copies == 1,
-			 "and the nearest below\n");
-	ksft_test_result(word_is_right(addr) && memory.copies == 2, "past the window: another\n");
-	ksft_test_result(word_is_right(MEMORY) && memory.copies == 3, "far below: another\n");
-
-	reset();
-	right = true;
 	for (addr = MEMORY; addr <= MEMORY + sizeof(memory.bytes) - 8; addr++)
 		right = right && word_is_right(addr);
 	for (; addr-- > MEMORY;)
 		right = right && word_is_right(addr);
 	ksft_test_result(right, "every address, upwards and downwards\n");
-	ksft_test_result(!memory.crossed, "a window stays in its page\n");
 	ksft_test_result(!bee_uread_u64(&mem, MEMORY + sizeof(memory.bytes) - 7, &value) &&
 			 !bee_uread_u64(&mem, MEMORY - 1, &value) &&
-			 !bee_uread_u64(&mem, -8, &value) &&
-			 !bee_uread_u64(&mem, -1, &value) &&
 			 !bee_uread_u64(&mem, 0, &value),
-			 "not one byte of them missing, nor past the end of all addresses\n");
+			 "not one byte of them missing\n");
+	memory.words = 0;
+	ksft_test_result(!bee_uread_u64(&mem, -8, &value) && !bee_uread_u64(&mem, -1, &value) &&
+			 !bee_uread_u64(&mem, 1ull << 63, &value) &&
+			 !bee_uread_u64(&mem, TASK_SIZE_MAX - 7, &value) && !memory.words &&
+			 !bee_uread_u64(&mem, TASK_SIZE_MAX - 8, &value) && memory.words == 1,
+			 "past the end of user memory nothing is tried\n");
+}
+
+/*
+ * Without copy_from_user_nmi(), which alone knows whether user memory can be read, no word is read
+ * before it has read one.
+ */
+static void test_allowed(void)
+{
+	u64 edge = MEMORY + PAGE_SIZE, value;
+	bool first;
+
+	reset();
+	ksft_test_result(mem.allowed, "the word at the stack pointer is read first\n");
+	memory.absent[0] = true;
+	bee_uread_init(&mem, MEMORY + 8);
+	first = !mem.allowed && !bee_uread_u64(&mem, MEMORY + 16, &value) && !mem.allowed;
+	ksft_test_result(first && word_is_right(edge) && mem.allowed, "or else another\n");
+	for (bee_uread_init(&mem, MEMORY + 8); !mem.allowed && mem.limit;)
+		bee_uread_u64(&mem, MEMORY + 16, &value);
+	ksft_test_result(mem.faults == BEE_UREAD_FAULTS && !bee_uread_u64(&mem, edge, &value),
+			 "which is not looked for without end\n");
+	bee_uread_init(&mem, -16);
+	ksft_test_result(!mem.allowed && !mem.faults,
+			 "nor is a stack pointer that no program can have\n");
 }
 
 static void test_absent(void)
@@ -102,7 +118,7 @@ static void test_absent(void)
 static void test_many_absent(void)
 {
 	u64 there = MEMORY + PAGE_SIZE, value;
-	unsigned int copies;
+	unsigned int words;
 	bool right = true;
 	int i;
 
@@ -112,11 +128,11 @@ static void test_many_absent(void)
 		right = right && word_is_right(there + 8 * i);
 		right = right && !bee_uread_u64(&mem, there + PAGE_SIZE + 8 * i, &value);
 	}
-	copies = memory.copies;
+	words = memory.words;
 	ksft_test_result(right && !bee_uread_u64(&mem, there + PAGE_SIZE, &value) &&
-			 !bee_uread_u64(&mem, there, &value) && memory.copies == copies,
+			 !bee_uread_u64(&mem, there, &value) && memory.words == words,
 			 "after some absent words nothing more is read\n");
-	bee_uread_init(&mem);
+	bee_uread_init(&mem, MEMORY + PAGE_SIZE);
 	ksft_test_result(word_is_right(there), "until the next walk\n");
 }
 
@@ -145,7 +161,7 @@ static void test_code(void)
 			 "those beside it are read\n");
 	ksft_test_result(!bee_uread_u8(&mem, edge, &value) && memory.copies == copies + 3,
 			 "and it is remembered\n");
-	bee_uread_init(&mem);
+	bee_uread_init(&mem, MEMORY + PAGE_SIZE);
 	memory.absent[1] = false;
 	ksft_test_result(bee_uread_u8(&mem, edge, &value) && value == memory.bytes[PAGE_SIZE],
 			 "until the next walk\n");
@@ -167,8 +183,8 @@ static void test_code_window(void)
 		right &= bee_uread_u8(&mem, addr, &value) && value == memory.bytes[addr - MEMORY];
 	ksft_test_result(right && memory.copies == 1, "code around an address is one copy\n");
 	right = word_is_right(at);
-	ksft_test_result(right && memory.copies == 2 && bee_uread_u8(&mem, at, &value) &&
-			 memory.copies == 2, "and kept apart from the stack\n");
+	ksft_test_result(right && bee_uread_u8(&mem, at, &value) && memory.copies == 1,
+			 "and kept apart from the stack\n");
 	for (right = true, addr = MEMORY; addr < MEMORY + sizeof(memory.bytes); addr++)
 		right &= bee_uread_u8(&mem, addr, &value) && value == memory.bytes[addr - MEMORY];
 	for (; addr-- > MEMORY;)
@@ -191,10 +207,7 @@ static unsigned int step_copies(struct bee_frame *f)
 	return memory.copies - copies;
 }
 
-/*
- * An activation and its caller, both without CFI, at each place of a page: one copy of code each,
- * and one of the stack.
- */
+/* An activation and its caller without CFI, at each place of a page: one copy of code each. */
 static void test_code_of_frames(void)
 {
 	const u64 fp = MEMORY + 3 * PAGE_SIZE + 0x200, words[2] = { fp + 0x40, 0 };
@@ -214,9 +227,9 @@ static void test_code_of_frames(void)
 		memory.bytes[ra - 1 - MEMORY] = 0xd0;
 		memcpy(memory.bytes + (fp - MEMORY), words, sizeof(words));
 		memcpy(memory.bytes + (fp + 8 - MEMORY), &ra, sizeof(ra));
-		one = one && step_copies(&f) == 2 && f.ip == ra &&
+		one = one && step_copies(&f) == 1 && f.ip == ra &&
 		      bee_frame_find_call(&mem, f.ip) == BEE_CALL_FOUND &&
-		      !bee_frame_is_sigreturn(&mem, &f) && memory.copies <= 3;
+		      !bee_frame_is_sigreturn(&mem, &f) && memory.copies <= 2;
 	}
 	ksft_test_result(one, "a frame without CFI: one copy of code, wherever it is\n");
 }
@@ -246,8 +259,9 @@ static void test_faults(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(8 + 3 + 2 + 6 + 3 + 1 + 3);
-	test_window();
+	ksft_set_plan(3 + 4 + 3 + 2 + 6 + 3 + 1 + 3);
+	test_words();
+	test_allowed();
 	test_absent();
 	test_many_absent();
 	test_code();

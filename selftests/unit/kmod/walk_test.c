@@ -31,6 +31,9 @@ static struct bee_map space_map = { .nr = 2, .index = &space_index.index };
 static u32 (*rule_at[2])(u64 place);
 static unsigned int lookups;
 
+/* Cannot be read. */
+static u64 absent;
+
 /* A walk of another context level that the next read of the stack is interrupted by. */
 static void (*interrupt)(void);
 
@@ -46,7 +49,7 @@ unsigned long copy_from_user_nmi(void *to, const void __user *from, unsigned lon
 		memcpy(to, text + code, n);
 		return 0;
 	}
-	if (at > sizeof(stack) || sizeof(stack) - at < n)
+	if (at > sizeof(stack) || sizeof(stack) - at < n || (u64)from == absent)
 		return n;
 	memcpy(to, (u8 *)stack + at, n);
 	return 0;
@@ -189,6 +192,19 @@ static void test_hit(void)
 	walk_free(walk);
 }
 
+/* The stack pointer is in a page that is absent, the return addresses are not. */
+static void test_first_absent(void)
+{
+	struct bee_walk *walk = walk_new();
+
+	reset();
+	absent = regs.sp;
+	ksft_test_result(walk_to(walk, DEPTH) == STACK + 0x100 + 16 * DEPTH && walk->mem.faults == 1,
+			 "the word at the stack pointer may be absent\n");
+	absent = 0;
+	walk_free(walk);
+}
+
 static void test_miss(void)
 {
 	struct bee_walk *walk = walk_new();
@@ -318,7 +334,7 @@ static enum beeunwind_stop end_of(struct bee_walk *walk, u64 at, u64 ra)
 	return bee_walk_callers(walk, ips, DEPTH) ? BEEUNWIND_STOP_NONE : walk->stop;
 }
 
-/* A return address of 0 is that of the outermost frame; other addresses in no mapping are wrong. */
+/* The outermost frame has the return address 0; any other one that is in no mapping is wrong. */
 static void test_outermost(void)
 {
 	struct bee_walk *walk = walk_new();
@@ -475,7 +491,7 @@ static u32 walk_slowly(struct bee_walk *walk, u64 *ips, u32 max)
 
 	while (n < max) {
 		walk->file = walk->range->file;
-		walk->word = walk_word(walk, walk->stored, bee_frame_lookup_ip(&walk->frame));
+		walk->word = walk_word(walk, bee_frame_lookup_ip(&walk->frame));
 		walk->stop = walk_step(walk);
 		if (walk->stop)
 			break;
@@ -548,9 +564,10 @@ static void test_same(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(20);
+	ksft_set_plan(21);
 	test_same();
 	test_hit();
+	test_first_absent();
 	test_miss();
 	test_pair();
 	test_serial();
