@@ -83,9 +83,13 @@ static __always_inline void window_scan(const struct bee_table *table, const u8 
 	scan->position = position;
 }
 
+/*
+ * Numbers of rules and places in menus are within bounds, as the table was checked.  But behind a
+ * mispredicted branch bits can be taken for another kind of number than they are.
+ */
 static __always_inline u32 table_word(const struct bee_table *table, u32 index)
 {
-	return le32_to_cpu(table->rules[index]);
+	return le32_to_cpu(table->rules[array_index_nospec(index, table->nrules)]);
 }
 
 /* The phrase of a head token; *@body: the number of its body rule. */
@@ -101,7 +105,7 @@ static __always_inline struct phrase head_phrase(const struct bee_table *table, 
 		*body = table_field(table, phrase.at, table->rule_bits);
 		return phrase;
 	}
-	place = le32_to_cpu(table->head_menu[id]);
+	place = le32_to_cpu(table->head_menu[array_index_nospec(id, table->nheads)]);
 	*body = place >> BEE_HEAD_BODY_SHIFT;
 	return table_phrase(table, HEAD, place & BEE_HEAD_PHRASE);
 }
@@ -110,10 +114,10 @@ static __always_inline struct phrase head_phrase(const struct bee_table *table, 
 static __always_inline struct phrase step_phrase(const struct bee_table *table, struct token token,
 						 u32 menu)
 {
-	u32 id = class_id(token.class, token.bits);
+	u32 id = class_id(token.class, token.bits), place = (menu << table->menu_bits) + id;
 
 	if (!(token.class & BEE_SCAN_DIRECT))
-		id = le16_to_cpu(table->step_menus[(menu << table->menu_bits) + id]);
+		id = le16_to_cpu(table->step_menus[array_index_nospec(place, table->nsteps)]);
 	return table_phrase(table, STEP, id);
 }
 

@@ -112,13 +112,15 @@ struct bee_table_phrases {
  * @window_mask: bytes of text in a window, less one
  * @body_mask: mask of a short body rule number
  * @rule_mask: mask of a rule number
+ * @nrules: number of rules
+ * @nheads: places in the head menu
+ * @nsteps: places in all step menus
  * @scan: classes by tag, as BEE_SCAN_*
  * @kinds: head and step phrases
  * @segments: executable PT_LOADs
  * @full: the full rules
  * @rows: the rows of a list
  * @nrows: number of rows
- * @nrules: number of rules
  * @nfull: number of full rules
  * @nsegments: number of segments
  * @npages: number of pages
@@ -151,13 +153,15 @@ struct bee_table {
 	u16				 window_mask;
 	u16				 body_mask;
 	u16				 rule_mask;
+	u32				 nrules;
+	u32				 nheads;
+	u32				 nsteps;
 	u64				 scan[BEE_TABLE_CLASSES];
 	struct bee_table_phrases	 kinds[2];
 	const struct bee_table_segment	*segments;
 	const struct bee_table_rule	*full;
 	const struct bee_table_row	*rows;
 	u32				 nrows;
-	u32				 nrules;
 	u32				 nfull;
 	u32				 nsegments;
 	u32				 npages;

@@ -181,11 +181,11 @@ static u64 table_layout_sections(const struct bee_table_header *h, struct bee_ta
 	}
 	/* A kind without phrases has no menu. */
 	table->head_menu = (const void *)((const u8 *)h + at);
-	if (table->kinds[HEAD].used)
-		at += sizeof(*table->head_menu) << h->menu_bits[HEAD];
+	table->nheads = table->kinds[HEAD].used << h->menu_bits[HEAD];
+	at += table->nheads * sizeof(*table->head_menu);
 	table->step_menus = (const void *)((const u8 *)h + at);
-	if (table->kinds[STEP].used)
-		at += (u64)h->nmenus * sizeof(*table->step_menus) << h->menu_bits[STEP];
+	table->nsteps = table->kinds[STEP].used * h->nmenus << h->menu_bits[STEP];
+	at += table->nsteps * sizeof(*table->step_menus);
 	for (kind = HEAD; kind <= STEP; kind++)
 		at = table_layout_phrases(h, kind, table, &table->kinds[kind], at);
 	return at;
@@ -383,14 +383,13 @@ static bool phrase_exists(const struct bee_table *table, u32 kind, u32 id)
 static int table_check_menus(const struct bee_table *table, struct bee_table_error *error)
 {
 	const struct bee_table_header *h = table->header;
-	u32 i, kind, heads = table->kinds[HEAD].used << h->menu_bits[HEAD];
-	u32 steps = table->kinds[STEP].used * h->nmenus << h->menu_bits[STEP];
+	u32 i, kind;
 
 	for (kind = HEAD; kind <= STEP; kind++)
 		if (!table->kinds[kind].used && h->menu_bits[kind])
 			return table_refuse(error, "menu of a kind without phrases",
 					    AT(menu_bits) + kind);
-	for (i = 0; i < heads; i++) {
+	for (i = 0; i < table->nheads; i++) {
 		u32 place = le32_to_cpu(table->head_menu[i]), id = place & BEE_HEAD_PHRASE;
 		u64 offset = table_offset_of(table, &table->head_menu[i]);
 
@@ -402,7 +401,7 @@ static int table_check_menus(const struct bee_table *table, struct bee_table_err
 			return table_refuse(error, "menu with another body rule than its phrase",
 					    offset);
 	}
-	for (i = 0; i < steps; i++)
+	for (i = 0; i < table->nsteps; i++)
 		if (!phrase_exists(table, STEP, le16_to_cpu(table->step_menus[i])))
 			return table_refuse(error, "menu names a phrase that does not exist",
 					    table_offset_of(table, &table->step_menus[i]));
