@@ -39,7 +39,7 @@ enum bee_ask_state {
  * struct bee_asked - one thing that a walk has asked for
  * @state: enum bee_ask_state
  * @kind: enum bee_ask_kind
- * @id: cookie of the address space, id of the file, or of a stray the pid
+ * @id: cookie of the address space, id of the file, or of a stray the thread
  *
  * BEE_ASKS of them can wait, and the worker answers them ten times a second.  So it never has more
  * than BEE_ASKS to answer, however many processes are sampled.
@@ -64,7 +64,7 @@ void bee_ask_exit(void);
 /**
  * bee_ask() - have a worker do something
  * @kind: what
- * @id: cookie of the address space, id of the file, or of a stray the pid
+ * @id: cookie of the address space, id of the file, or of a stray the thread
  *
  * Not inlined, so that walks which ask for nothing do not pay for its stack.
  *

@@ -80,8 +80,10 @@ static void budget_over_work(struct work_struct *work)
 static DECLARE_WORK(budget_over, budget_over_work);
 
 /*
- * Charge, and queue reclaim if this charge crosses the limit.  Charges above the limit do not queue
- * it again: if nothing is idle, another attempt does not help.  Return: the sum of all charges.
+ * Charge, and queue reclaim if this charge crosses the limit, or if it is above and something is
+ * idle: what was in use when the limit was crossed may be idle now.
+ *
+ * Return: the sum of all charges.
  */
 static u64 budget_add(enum bee_budget_kind kind, u64 bytes)
 {
@@ -89,7 +91,7 @@ static u64 budget_add(enum bee_budget_kind kind, u64 bytes)
 
 	atomic64_add(bytes, &budget_bytes[kind]);
 	total = atomic64_add_return(bytes, &budget_sum);
-	if (total > limit && total - bytes <= limit)
+	if (total > limit && (total - bytes <= limit || budget_reclaim->idle()))
 		queue_work(system_unbound_wq, &budget_over);
 	return total;
 }

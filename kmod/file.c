@@ -698,8 +698,8 @@ static void file_unpublish(struct bee_file *f, struct hlist_head *gone)
 
 /*
  * The file that an inode shows at the first look at it: a known one, or else *@fresh, which is
- * then published.  What *@fresh and *@i take is charged to @payer already.  *@fresh and *@i become
- * NULL if the caller must not free them.
+ * then published.  What *@fresh takes is charged to @payer already.  *@i becomes NULL if the caller
+ * must not free it; so does *@fresh, and then the caller must not uncharge it either.
  *
  * Return: the file with a reference, or NULL: out of memory.
  */
@@ -714,25 +714,29 @@ static struct bee_file *file_get_first(const struct bee_inode_look *look, struct
 		return f;
 	known = file_get_equal(look, payer);
 	f = known ?: *fresh;
-	if (!known && file_publish(f))
-		return NULL;
+	if (!known) {
+		if (file_publish(f))
+			return NULL;
+		/*
+		 * As soon as it has an inode other CPUs can find it, and the first one would
+		 * become its payer.
+		 */
+		raw_spin_lock(&file_user_lock);
+		file_set_payer(f, payer, payer ? bee_file_bytes(f) : 0);
+		raw_spin_unlock(&file_user_lock);
+		*fresh = NULL;
+	}
 	if (file_inode_link(f, *i, look->inode, gone)) {
 		/* A known file can be used without the link; the inode stays unknown. */
 		if (known)
 			return known;
 		file_unpublish(f, gone);
 		bee_file_put_live(f);
-		*fresh = NULL;
 		return NULL;
 	}
 	*i = NULL;
-	if (!known) {
+	if (!known)
 		file_equal_add(f);
-		raw_spin_lock(&file_user_lock);
-		file_set_payer(f, payer, payer ? bee_file_bytes(f) : 0);
-		raw_spin_unlock(&file_user_lock);
-		*fresh = NULL;
-	}
 	return f;
 }
 
@@ -773,7 +777,6 @@ static void file_settle(void)
 static struct bee_file *file_get_or_create(const struct inode *inode, const struct path *path,
 					   struct bee_payer *payer, gfp_t gfp)
 {
-	const struct bee_file *mine;
 	struct bee_inode_look look;
 	struct bee_file *f, *fresh;
 	struct file_inode *i;
@@ -798,16 +801,15 @@ static struct bee_file *file_get_or_create(const struct inode *inode, const stru
 	if (f)
 		return f;
 	fresh = file_alloc(&look, path, "[vdso]", gfp);
-	mine = fresh;
 	i = file_inode_alloc(gfp);
-	bytes = fresh ? file_size(fresh) + sizeof(*i) : 0;
+	bytes = fresh ? file_size(fresh) : 0;
 	if (fresh && i && !bee_payer_charge(payer, bytes)) {
 		err = -EDQUOT;
 	} else if (fresh && i) {
 		spin_lock(&file_lock);
 		f = file_get_first(&look, payer, &fresh, &i, &gone);
 		spin_unlock(&file_lock);
-		if (f != mine)
+		if (fresh)
 			bee_payer_uncharge(payer, bytes);
 	}
 	file_inodes_free(&gone);

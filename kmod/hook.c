@@ -239,11 +239,8 @@ static int hook_place(struct hook *hook)
 	strscpy(symbol, hook->symbol, sizeof(symbol));
 	ret = hook_filter(&hook->ops, symbol);
 	if (!ret)
-		ret = register_ftrace_function(&hook->ops);
-	while (ret == -EAGAIN && --tries) {
-		msleep(HOOK_RETRY_MS);
-		ret = register_ftrace_function(&hook->ops);
-	}
+		while ((ret = register_ftrace_function(&hook->ops)) == -EAGAIN && --tries)
+			msleep(HOOK_RETRY_MS);
 	if (ret)
 		pr_err("cannot hook %s: %s (%d)\n", hook->symbol, bee_hook_advice(ret), ret);
 	return ret;

@@ -7,7 +7,9 @@
  * likes (in a page fault on a file whose FUSE server it is), and with it block all requests.
  *
  * Callers hold mm_users, from get_task_mm() or mmget_not_zero().  With that and mm_mutex a
- * struct bee_mm that was found stays.
+ * struct bee_mm that was found stays.  All drop it by mmput_async(), and not by mmput(): if the
+ * process was killed meanwhile, the last mmput() ends its address space, and for that waits until
+ * its asynchronous I/O has ended, which may be on a FUSE file system that never answers.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -25,7 +27,8 @@
 /*
  * Each rescan that fails doubles the delay until the next one of the same address space.  The work
  * item runs every second and rescans those that are due, so that none waits for the delay of
- * another.  It tries each mmap_lock for RESCAN_TRY only, so that none waits for another's lock.
+ * another.  In one run it waits for RESCAN_TRY until mmap_locks are free, however many are held;
+ * from then on it tries each of them once.
  */
 #define RESCAN_PERIOD	HZ
 #define RESCAN_LAST	(10 * HZ)
@@ -35,19 +38,21 @@ static DEFINE_MUTEX(mm_mutex);
 static DEFINE_MUTEX(manage_settle_mutex);	/* outside of mm_mutex */
 static struct workqueue_struct *manage_wq;
 
-/* Take mm_mutex and mmap_lock, within @time jiffies.  On false neither is held. */
-static bool manage_lock(struct mm_struct *mm, unsigned long time)
+/*
+ * Take mm_mutex and mmap_lock, before jiffies are @end; if they are, there is one try, without a
+ * sleep.  On false neither is held.
+ */
+static bool manage_lock(struct mm_struct *mm, unsigned long end)
 {
-	unsigned long end = jiffies + time;
-
-	do {
+	for (;;) {
 		mutex_lock(&mm_mutex);
 		if (mmap_read_trylock(mm))
 			return true;
 		mutex_unlock(&mm_mutex);
+		if (time_after_eq(jiffies, end) || fatal_signal_pending(current))
+			return false;
 		usleep_range(500, 1000);
-	} while (time_before(jiffies, end) && !fatal_signal_pending(current));
-	return false;
+	}
 }
 
 static void manage_unlock(struct mm_struct *mm)
@@ -67,21 +72,31 @@ static struct bee_mm *manage_find(const struct mm_struct *mm)
 	return m;
 }
 
-static struct bee_mm *manage_new(struct mm_struct *mm, struct pid *pid,
+static int manage_no_memory(struct netlink_ext_ack *extack)
+{
+	NL_SET_ERR_MSG(extack, "out of memory or over budget");
+	return -ENOMEM;
+}
+
+/* @map: as for bee_mm_new(). */
+static struct bee_mm *manage_new(struct mm_struct *mm, struct pid *pid, struct bee_map *map,
 				 struct netlink_ext_ack *extack)
 {
-	struct bee_payer *payer = bee_payer_get_pid(pid, GFP_KERNEL);
-	struct bee_mm *m = bee_mm_new(mm, pid, payer, GFP_KERNEL_ACCOUNT);
+	struct bee_payer *payer = map ? bee_payer_hold(map->payer) :
+					bee_payer_get_pid(pid, GFP_KERNEL);
+	struct bee_mm *m = payer ? bee_mm_new(mm, pid, payer, map) : NULL;
 
 	bee_payer_put(payer);
 	if (!m)
-		NL_SET_ERR_MSG(extack, "out of memory or over budget");
+		manage_no_memory(extack);
 	return m;
 }
 
 static int update_stale(const struct bee_mm *m, struct netlink_ext_ack *extack)
 {
-	if (m)
+	if (m && READ_ONCE(m->lost))
+		NL_SET_ERR_MSG(extack, "stale: ranges were lost, and are to be looked up again");
+	else if (m)
 		NL_SET_ERR_MSG_FMT(extack, "stale: cookie is %llu, generation %llu", m->cookie,
 				   READ_ONCE(m->generation));
 	else
@@ -102,42 +117,41 @@ static void update_set_laid(const struct bee_map_diff *diff)
 static int update_locked(struct mm_struct *mm, struct pid *pid, struct bee_map_diff *diff,
 			 struct bee_mm_state *state, struct netlink_ext_ack *extack)
 {
-	struct bee_mm *known = manage_find(mm), *m = known;
+	struct bee_mm *m = manage_find(mm);
 	struct bee_map_list *old;
+	struct bee_payer *payer;
 	struct bee_map *map;
 	u64 generation = 0;
-	int ret = 0;
 
 	old = m ? bee_mm_get_list(m, &generation, extack) : bee_map_list_alloc(0, extack);
 	if (old == ERR_PTR(-ESTALE))
 		return update_stale(m, extack);
 	if (IS_ERR(old))
 		return PTR_ERR(old);
-	if (state->generation != generation || state->cookie != (m ? m->cookie : 0)) {
+	/* A change of lost ranges would make them pass for whole. */
+	if (state->generation != generation || state->cookie != (m ? m->cookie : 0) ||
+	    (m && READ_ONCE(m->lost))) {
 		bee_map_list_free(old);
 		return update_stale(m, extack);
 	}
-	if (!m)
-		m = manage_new(mm, pid, extack);
-	if (!m) {
-		bee_map_list_free(old);
-		return -ENOMEM;
-	}
-	diff->owner = m->cookie;
-	map = bee_map_apply(old, diff, m->payer, extack);
+	payer = m ? bee_payer_hold(m->payer) : bee_payer_get_pid(pid, GFP_KERNEL);
+	diff->owner = state->cookie;
+	map = payer ? bee_map_apply(old, diff, payer, extack) : ERR_PTR(manage_no_memory(extack));
+	bee_payer_put(payer);
 	bee_map_list_free(old);
 	if (IS_ERR(map))
-		ret = PTR_ERR(map);
-	else if (!bee_mm_commit_map(m, generation, map))
-		ret = update_stale(known, extack);
-	if (!ret) {
-		WRITE_ONCE(m->by_hand, true);
-		update_set_laid(diff);
-		bee_mm_get_state(m, state);
-	} else if (!known) {
-		bee_mm_forget(mm);
-	}
-	return ret;
+		return PTR_ERR(map);
+	if (m && !bee_mm_commit_map(m, generation, map))
+		return update_stale(m, extack);
+	/* With its ranges: it may fork at once, so nothing could be taken back. */
+	if (!m)
+		m = manage_new(mm, pid, map, extack);
+	if (!m)
+		return -ENOMEM;
+	WRITE_ONCE(m->by_hand, true);
+	update_set_laid(diff);
+	bee_mm_get_state(m, state);
+	return 0;
 }
 
 /**
@@ -150,7 +164,7 @@ static int update_locked(struct mm_struct *mm, struct pid *pid, struct bee_map_d
  * @extack: the reason of a refusal
  *
  * Context: Process, may sleep.
- * Return: 0 or -errno; -ESTALE if @state is not the current one.
+ * Return: 0 or -errno; -ESTALE if @state is not the current one, or the ranges are lost.
  */
 int bee_manage_update(struct mm_struct *mm, struct pid *pid, struct bee_map_diff *diff,
 		      struct bee_mm_state *state, struct netlink_ext_ack *extack)
@@ -217,13 +231,13 @@ int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *
 	struct bee_mm *known, *m;
 	int ret = -ENOMEM;
 
-	if (!manage_lock(mm, HZ)) {
+	if (!manage_lock(mm, jiffies + HZ)) {
 		NL_SET_ERR_MSG(extack, "the process is changing its memory map; try again");
 		return -EBUSY;
 	}
 	known = manage_find(mm);
 	/* Managed before the scan, so that callbacks report all changes from the scan on. */
-	m = known ?: manage_new(mm, pid, extack);
+	m = known ?: manage_new(mm, pid, NULL, extack);
 	if (m)
 		ret = scan_locked(m, extack);
 	if (!ret) {
@@ -262,7 +276,7 @@ struct bee_file *bee_manage_new_file(const struct mm_struct *mm, const char *nam
 	if (!m)
 		NL_SET_ERR_MSG(extack, "the process is not managed");
 	else if (IS_ERR(f))
-		NL_SET_ERR_MSG(extack, "out of memory or over budget");
+		manage_no_memory(extack);
 	return f;
 }
 
@@ -323,19 +337,20 @@ static struct mm_struct *rescan_get_next(u64 *cookie, bool *left)
 
 static void rescan_work(struct work_struct *work)
 {
+	unsigned long end = jiffies + RESCAN_TRY;
 	struct mm_struct *mm;
 	struct bee_mm *m;
 	bool left = false;
 	u64 cookie = 0;
 
 	while ((mm = rescan_get_next(&cookie, &left))) {
-		if (manage_lock(mm, RESCAN_TRY)) {
+		if (manage_lock(mm, end)) {
 			m = manage_find(mm);
 			if (m)
 				scan_locked(m, NULL);
 			manage_unlock(mm);
 		}
-		mmput(mm);
+		mmput_async(mm);
 	}
 	if (left)
 		queue_delayed_work(manage_wq, &bee_manage_rescan, RESCAN_PERIOD);
@@ -389,53 +404,61 @@ void bee_manage_look(u64 cookie)
 	rcu_read_unlock();
 	if (!mm)
 		return;
-	if (manage_lock(mm, RESCAN_TRY)) {
+	if (manage_lock(mm, jiffies + RESCAN_TRY)) {
 		m = manage_find(mm);
 		if (m)
 			look_locked(m);
 		manage_unlock(mm);
 	}
-	mmput(mm);
+	mmput_async(mm);
 }
 
 /**
  * bee_manage_stray() - manage a process that was to be managed and is not, as it has been sampled
- * @nr: its pid in the initial pid namespace; it may be gone, and another may have its pid
+ * @nr: the thread that was sampled, in the initial pid namespace; it may be gone, and another may
+ *	have its number.  The first thread of the process may have ended before the others.
  *
  * Context: Process, may sleep.
  */
 void bee_manage_stray(pid_t nr)
 {
-	struct pid *pid = find_get_pid(nr);
-	struct task_struct *task = get_pid_task(pid, PIDTYPE_PID);
-	struct mm_struct *mm = task ? get_task_mm(task) : NULL;
+	struct pid *thread = find_get_pid(nr), *pid;
+	struct task_struct *task = get_pid_task(thread, PIDTYPE_PID);
+	struct mm_struct *mm;
 	struct bee_mm *m;
 
-	if (mm && bee_stray_find(mm) && manage_lock(mm, RESCAN_TRY)) {
-		m = manage_find(mm) ?: manage_new(mm, pid, NULL);
+	put_pid(thread);
+	if (!task)
+		return;
+	mm = get_task_mm(task);
+	pid = get_task_pid(task, PIDTYPE_TGID);
+	put_task_struct(task);
+	if (mm && manage_lock(mm, jiffies + RESCAN_TRY)) {
+		/* Under mm_mutex, so that a request which makes it no stray has the last word. */
+		m = !pid || !bee_stray_find(mm) ? NULL :
+		    manage_find(mm) ?: manage_new(mm, pid, NULL, NULL);
 		/* Managed, but without ranges: bee_manage_rescan looks for them again. */
 		if (m && scan_locked(m, NULL))
 			bee_mm_lose(m);
 		manage_unlock(mm);
 	}
 	if (mm)
-		mmput(mm);
-	if (task)
-		put_task_struct(task);
+		mmput_async(mm);
 	put_pid(pid);
 }
 
 /**
  * bee_manage_settle() - do for files and address spaces what callbacks could not do
  *
- * A worker calls it soon after such a callback, and each request before it begins.  An address
- * space whose mmap_lock is held for long is left for the next time.
+ * A worker calls it soon after such a callback, and each request before it begins.  Waits for
+ * mmap_locks as a rescan does; an address space whose lock is held then is left for the next time.
  *
  * Context: Process, may sleep.
  */
 void bee_manage_settle(void)
 {
 	struct mm_struct *mm;
+	unsigned long end;
 	struct bee_mm *m;
 	u32 nr;
 
@@ -444,19 +467,19 @@ void bee_manage_settle(void)
 	bee_file_settle();
 	/* Held so that it is done on return if it was begun by somebody else. */
 	mutex_lock(&manage_settle_mutex);
+	end = jiffies + RESCAN_TRY;
 	nr = bee_mm_nr_unsettled();
 	while (nr-- && (mm = bee_mm_get_unsettled())) {
-		if (manage_lock(mm, RESCAN_TRY)) {
+		if (manage_lock(mm, end)) {
 			m = manage_find(mm);
 			if (m && READ_ONCE(m->lost))
 				scan_locked(m, NULL);
-			else if (m)
+			if (m)
 				bee_mm_settle(m);
 			manage_unlock(mm);
 		} else {
 			bee_mm_unsettle(mm);
 		}
-		/* A request does not wait for the end of somebody's address space. */
 		mmput_async(mm);
 	}
 	mutex_unlock(&manage_settle_mutex);
@@ -478,6 +501,7 @@ void bee_manage_init(struct workqueue_struct *wq)
 /** bee_manage_exit() - end rescans; callbacks and requests are over.  Context: Process, sleeps. */
 void bee_manage_exit(void)
 {
-	cancel_delayed_work_sync(&bee_manage_rescan);
+	/* This one first: if it finds no room for ranges they are lost, and a rescan is queued. */
 	cancel_delayed_work_sync(&bee_manage_settle_work);
+	cancel_delayed_work_sync(&bee_manage_rescan);
 }

@@ -488,8 +488,8 @@ u32 bee_map_most(void)
 }
 
 /**
- * bee_map_set_most() - change that; an address space that has more keeps them, and gets no others
- * @ranges: 1 to BEE_MAP_MAX_RANGES
+ * bee_map_set_most() - set how many ranges an address space may have
+ * @ranges: 1 to BEE_MAP_MAX_RANGES; an address space that has more keeps them, and gets no others
  *
  * Context: Any.
  */

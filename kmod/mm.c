@@ -218,7 +218,7 @@ static struct bee_mm *mm_alloc_followed(struct mm_struct *mm, struct pid *pid,
 static struct bee_mm *mm_alloc_callback(struct mm_struct *mm, struct pid *pid)
 {
 	struct bee_payer *payer = bee_payer_get_current(GFP_NOWAIT);
-	struct bee_mm *m = mm_alloc_followed(mm, pid, payer);
+	struct bee_mm *m = payer ? mm_alloc_followed(mm, pid, payer) : NULL;
 
 	bee_payer_put(payer);
 	return m;
@@ -227,10 +227,11 @@ static struct bee_mm *mm_alloc_callback(struct mm_struct *mm, struct pid *pid)
 static void mm_publish(struct bee_mm *m)
 {
 	lockdep_assert_held(&mm_lock);
-	bee_stray_del(m->mm);
 	/* With the acquire in mm_is_live(). */
 	smp_store_release(&m->dead, false);
 	hlist_add_head_rcu(&m->by_mm, bee_mm_bucket(m->mm));
+	/* Afterwards, with a barrier: an exec that sees no stray any more sees the above. */
+	bee_stray_del(m->mm);
 	WRITE_ONCE(mm_count, mm_count + 1);
 	WRITE_ONCE(mm_seq, mm_seq + 2);
 }
@@ -264,15 +265,15 @@ static struct bee_map *mm_set_map(struct bee_mm *m, struct bee_map *map)
 	return old;
 }
 
-/* @m is lost, or has ranges of bee_file_unknown: see bee_mm_settle(). */
-static void mm_set_unsettled(struct bee_mm *m)
+/* @m is lost, or has ranges of bee_file_unknown: see bee_mm_settle().  @delay: jiffies, at most. */
+static void mm_set_unsettled(struct bee_mm *m, unsigned long delay)
 {
 	lockdep_assert_held(&mm_lock);
 	if (m->dead || !list_empty(&m->unsettled))
 		return;
 	list_add_tail(&m->unsettled, &mm_unsettled);
 	WRITE_ONCE(mm_nr_unsettled, mm_nr_unsettled + 1);
-	queue_delayed_work(mm_wq, mm_settle, 1);
+	queue_delayed_work(mm_wq, mm_settle, delay);
 }
 
 static void mm_clear_unsettled(struct bee_mm *m)
@@ -339,7 +340,8 @@ struct bee_map_list *bee_mm_get_list(const struct bee_mm *m, u64 *generation,
  * bee_mm_commit_map() - replace the ranges, if nobody else has done so meanwhile
  * @m: the address space
  * @generation: of the ranges from which the new ones were made
- * @map: the new ranges or NULL; the caller's reference is taken over
+ * @map: the new ranges or NULL; the caller's reference is taken over.  If the ranges of @generation
+ *	were lost, these are what is mapped
  *
  * Context: Any but NMI.  Caller keeps @m alive.
  * Return: false if the ranges have changed since, or @m is dead; @map is dropped then.
@@ -364,20 +366,24 @@ bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map)
  * @mm: the address space; the caller holds mm_users, and no one else can begin to manage it
  * @pid: a process in it, for listings
  * @payer: to whom it is charged
- * @gfp: GFP_KERNEL_ACCOUNT
+ * @map: its ranges, or NULL; the caller's reference is taken over
  *
- * Context: Any but NMI.
- * Return: the managed address space, without ranges; or NULL: out of memory or over budget.
+ * Context: Process, may sleep.
+ * Return: the managed address space; or NULL: out of memory or over budget, and @map is dropped.
  */
 struct bee_mm *bee_mm_new(struct mm_struct *mm, struct pid *pid, struct bee_payer *payer,
-			  gfp_t gfp)
+			  struct bee_map *map)
 {
-	struct bee_mm *m = mm_alloc_managed(mm, pid, payer, gfp);
+	struct bee_mm *m = mm_alloc_managed(mm, pid, payer, GFP_KERNEL_ACCOUNT);
 
-	if (!m)
+	if (!m) {
+		bee_map_put(map);
 		return NULL;
+	}
 	raw_spin_lock(&mm_lock);
 	mm_publish(m);
+	if (map)
+		mm_set_map(m, map);
 	raw_spin_unlock(&mm_lock);
 	return m;
 }
@@ -458,6 +464,13 @@ static void mm_set_lost(struct bee_mm *m)
 	WRITE_ONCE(m->delay, MM_RESCAN_DELAY);
 	WRITE_ONCE(m->retry, jiffies + MM_RESCAN_DELAY);
 	WRITE_ONCE(m->lost, true);
+	queue_delayed_work(mm_wq, mm_rescan, MM_RESCAN_DELAY);
+	/*
+	 * With PREEMPT_RT ranges are mostly lost because a reserve was used up, not because memory
+	 * is short.  A worker fills the reserve again at once, so the next jiffy is soon enough.
+	 */
+	if (BEE_COMPAT_RT)
+		mm_set_unsettled(m, 1);
 }
 
 /**
@@ -474,16 +487,13 @@ void bee_mm_lose(struct bee_mm *m)
 
 	raw_spin_lock(&mm_lock);
 	if (!m->dead && !m->lost) {
-		map = mm_set_map(m, NULL);
+		/* First, so that who has read the new generation sees that the ranges are lost. */
 		mm_set_lost(m);
+		map = mm_set_map(m, NULL);
 		atomic64_inc(&mm_lost);
-		/* Memory is not short: the reserves are filled already. */
-		if (BEE_COMPAT_RT)
-			mm_set_unsettled(m);
 	}
 	raw_spin_unlock(&mm_lock);
 	bee_map_put(map);
-	queue_delayed_work(mm_wq, mm_rescan, MM_RESCAN_DELAY);
 }
 
 /* Give @m, which shares its map, one of its own with these ranges.  Return: as mm_try_change(). */
@@ -605,7 +615,8 @@ static void mm_attach_later(struct bee_mm *m, bool announce)
 	raw_spin_lock(&mm_lock);
 	m->changer = current->tgid;
 	m->announce |= announce;
-	mm_set_unsettled(m);
+	m->unknown = true;
+	mm_set_unsettled(m, 1);
 	raw_spin_unlock(&mm_lock);
 }
 
@@ -699,10 +710,12 @@ static void mm_share(struct bee_mm *child, const struct bee_mm *parent)
 	mm_set_map(child, map);
 	if (parent->lost)
 		mm_set_lost(child);
-	if (!list_empty(&parent->unsettled)) {
+	/* It need not be in the list any more: the worker may be waiting for its mmap_lock. */
+	if (parent->unknown) {
 		child->changer = parent->changer;
 		child->announce = parent->announce;
-		mm_set_unsettled(child);
+		child->unknown = true;
+		mm_set_unsettled(child, 1);
 	}
 }
 
@@ -769,7 +782,10 @@ u32 bee_mm_nr_unsettled(void)
 	return READ_ONCE(mm_nr_unsettled);
 }
 
-/** bee_mm_unsettle() - have @mm settled later, if it is managed.  Context: Any but NMI. */
+/*
+ * bee_mm_unsettle() - have @mm settled later, if it is managed.  The worker, which would find its
+ * mmap_lock held again and again, has a rest before.  Context: Any but NMI.
+ */
 void bee_mm_unsettle(const struct mm_struct *mm)
 {
 	struct bee_mm *m;
@@ -777,7 +793,7 @@ void bee_mm_unsettle(const struct mm_struct *mm)
 	raw_spin_lock(&mm_lock);
 	m = bee_mm_find(mm);
 	if (m)
-		mm_set_unsettled(m);
+		mm_set_unsettled(m, MM_RESCAN_DELAY);
 	raw_spin_unlock(&mm_lock);
 }
 
@@ -792,6 +808,9 @@ static bool mm_next_unknown(const struct bee_mm *m, u64 addr, struct bee_range *
 
 	rcu_read_lock();
 	bee_map_seek(&cursor, rcu_dereference(m->map), 0);
+	/* Not from the first range on: there can be thousands of unknown ones. */
+	if (cursor.index)
+		cursor.entry = bee_map_entry(cursor.index, addr) - cursor.index->at;
 	while ((r = bee_map_next(&cursor)))
 		if (r->file == &bee_file_unknown && r->end > addr)
 			break;
@@ -844,6 +863,7 @@ void bee_mm_settle(struct bee_mm *m)
 	raw_spin_lock(&mm_lock);
 	announce = m->announce;
 	m->announce = false;
+	m->unknown = false;
 	raw_spin_unlock(&mm_lock);
 	while (mm_next_unknown(m, addr, &r))
 		addr = mm_settle_mapping(m, max(r.start, addr), r.end, announce);

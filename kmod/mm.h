@@ -43,6 +43,7 @@ struct pid;
  * @unsettled: in the list of those that callbacks could not follow, or empty (L)
  * @changer: the process that was the last to map a file that its callback could not look for (L)
  * @announce: such files are to be announced (L)
+ * @unknown: it may have ranges of bee_file_unknown; set and cleared with mmap_lock held (L)
  * @told: what user space knows of its code without a file; written by walks
  * @tally: walks by stop reason; written by walks, last so that its counters share no cache line
  *	with what lookups read
@@ -71,6 +72,7 @@ struct bee_mm {
 	struct list_head	 unsettled;
 	u32			 changer;
 	bool			 announce;
+	bool			 unknown;
 	struct bee_code_told	 told;
 	struct bee_tally	 tally;
 };
@@ -110,7 +112,7 @@ void bee_mm_init(struct workqueue_struct *wq, struct delayed_work *rescan,
 void bee_mm_exit(void);
 
 struct bee_mm *bee_mm_new(struct mm_struct *mm, struct pid *pid, struct bee_payer *payer,
-			  gfp_t gfp);
+			  struct bee_map *map);
 void bee_mm_forget(const struct mm_struct *mm);
 bool bee_mm_forget_cookie(u64 cookie);
 

@@ -254,6 +254,20 @@ static const u32 *config_get_u32(const struct genl_info *info, int attr, u32 *va
 	return value;
 }
 
+/* The limit that a CONFIG_SET would raise, or NULL. */
+static const struct nlattr *config_raised(const struct genl_info *info)
+{
+	const struct nlattr *budget = info->attrs[BEEUNWIND_A_CONFIG_BUDGET];
+	const struct nlattr *share = info->attrs[BEEUNWIND_A_CONFIG_SHARE];
+	const struct nlattr *ranges = info->attrs[BEEUNWIND_A_CONFIG_MOST_RANGES];
+
+	if (budget && nla_get_u64(budget) > bee_budget_limit())
+		return budget;
+	if (share && nla_get_u32(share) > bee_payer_share())
+		return share;
+	return ranges && nla_get_u32(ranges) > bee_map_most() ? ranges : NULL;
+}
+
 static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 {
 	struct nlattr *budget = info->attrs[BEEUNWIND_A_CONFIG_BUDGET];
@@ -265,6 +279,7 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 	struct bee_follow_settings set;
 	const u32 *follow = config_get_u32(info, BEEUNWIND_A_CONFIG_FOLLOW, &set.follow);
 	const u32 *announce = config_get_u32(info, BEEUNWIND_A_CONFIG_ANNOUNCE, &set.announce);
+	const struct nlattr *raised;
 	int err = 0;
 
 	if (!budget && !share && !ranges && !hook && !follow && !announce && !code) {
@@ -280,21 +295,9 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 		NL_SET_ERR_MSG_ATTR(info->extack, code, "code needs until-close");
 		return -EINVAL;
 	}
-	if (budget && nla_get_u64(budget) > bee_budget_limit() &&
-	    !netlink_capable(request, CAP_SYS_ADMIN)) {
-		NL_SET_ERR_MSG_ATTR(info->extack, budget,
-				    "to raise the budget needs CAP_SYS_ADMIN");
-		return -EPERM;
-	}
-	if (share && nla_get_u32(share) > bee_payer_share() &&
-	    !netlink_capable(request, CAP_SYS_ADMIN)) {
-		NL_SET_ERR_MSG_ATTR(info->extack, share, "to raise the share needs CAP_SYS_ADMIN");
-		return -EPERM;
-	}
-	if (ranges && nla_get_u32(ranges) > bee_map_most() &&
-	    !netlink_capable(request, CAP_SYS_ADMIN)) {
-		NL_SET_ERR_MSG_ATTR(info->extack, ranges,
-				    "to raise the limit of ranges needs CAP_SYS_ADMIN");
+	raised = config_raised(info);
+	if (raised && !netlink_capable(request, CAP_SYS_ADMIN)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, raised, "to raise a limit needs CAP_SYS_ADMIN");
 		return -EPERM;
 	}
 	if (until_close)
@@ -316,8 +319,10 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 	return err;
 }
 
-/* NLA_POLICY_RANGE() takes at most S16_MAX. */
-/* Not const, as 6.1's struct nla_policy takes none that is. */
+/*
+ * NLA_POLICY_RANGE() takes at most S16_MAX.  Not const, as 6.1's struct nla_policy takes none that
+ * is.
+ */
 static struct netlink_range_validation netlink_most_ranges __ro_after_init = {
 	.min = 1, .max = BEE_MAP_MAX_RANGES,
 };

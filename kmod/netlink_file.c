@@ -143,7 +143,8 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 	reply = bee_netlink_reply_begin(info, BEEUNWIND_CMD_TABLE_ADD, &hdr);
 	if (reply) {
 		err = bee_store_add(f, file, &replaced, info->extack);
-		if (err == -EDQUOT && bee_mm_move_file(f, i_size_read(file_inode(file))))
+		if (err == -EDQUOT &&
+		    bee_mm_move_file(f, sizeof(struct bee_stored) + i_size_read(file_inode(file))))
 			err = bee_store_add(f, file, &replaced, info->extack);
 		err = err ?: table_answer(reply, f, replaced, true);
 		err = bee_netlink_reply_end(info, reply, hdr, err);

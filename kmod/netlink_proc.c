@@ -122,7 +122,7 @@ struct proc_held {
 static void proc_release(struct proc_held *held)
 {
 	if (!IS_ERR(held->mm))
-		mmput(held->mm);
+		mmput_async(held->mm);
 	if (held->blocked)
 		mutex_unlock(&held->task->signal->cred_guard_mutex);
 	put_task_struct(held->task);
@@ -287,7 +287,7 @@ struct bee_file *bee_netlink_new_file(struct genl_info *info)
 	if (IS_ERR(mm))
 		return ERR_CAST(mm);
 	f = bee_manage_new_file(mm, nla_data(name), info->extack);
-	mmput(mm);
+	mmput_async(mm);
 	return f;
 }
 
@@ -362,7 +362,7 @@ static int proc_dump_begin(struct netlink_callback *cb)
 	if (IS_ERR(mm))
 		return PTR_ERR(mm);
 	mmgrab(mm);
-	mmput(mm);
+	mmput_async(mm);
 	dump->only = mm;
 	return 0;
 }

@@ -14,7 +14,8 @@
  * Root is limited by the budget only.  A file that only requests use, and its table, are charged to
  * no user: whoever may send requests may also load modules or read all processes.
  *
- * A payer exists while anything is charged to it.
+ * A payer exists while anything is charged to it.  An address space without one would be charged to
+ * nobody, so if there is no memory for its payer it is not managed.
  */
 #include <linux/cred.h>
 #include <linux/hashtable.h>
@@ -183,7 +184,7 @@ static bool payer_add(struct bee_payer *payer, u64 bytes, unsigned int reserve)
 
 /**
  * bee_payer_charge() - charge bytes to a user, within its share
- * @payer: the user; NULL: nobody pays
+ * @payer: the user; NULL, for files only: nobody pays
  * @bytes: how many
  *
  * Context: Any but NMI.
@@ -196,7 +197,7 @@ bool bee_payer_charge(struct bee_payer *payer, u64 bytes)
 
 /**
  * bee_payer_charge_reserve() - charge bytes to a user, up to a quarter beyond its share
- * @payer: the user; NULL: nobody pays
+ * @payer: the user
  * @bytes: how many, of what bee_budget_charge_reserve() is for
  *
  * Context: Any but NMI.

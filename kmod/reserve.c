@@ -11,7 +11,7 @@
  * The reserves do not know what their objects are used for: these are ordinary objects of kmalloc()
  * or of a cache, freed like all others, and charged like all others, but not before they are used.
  *
- * On other kernels there are no reserves.
+ * On other kernels there are no reserves, and the compiler makes nothing of this file.
  */
 #include <linux/log2.h>
 #include <linux/spinlock.h>
@@ -19,6 +19,7 @@
 
 #include "reserve.h"
 
+#if BEE_COMPAT_RT
 /* Sizes are powers of two.  The largest is that of an index of 500 chunks. */
 #define RESERVE_SIZE_MIN	128
 #define RESERVE_SIZES		7
@@ -134,7 +135,7 @@ void bee_reserve_init(void)
 	struct bee_reserve *r;
 	u32 i;
 
-	for (i = 0; BEE_COMPAT_RT && i < RESERVE_SIZES; i++) {
+	for (i = 0; i < RESERVE_SIZES; i++) {
 		r = &reserve_sizes[i];
 		r->size = RESERVE_SIZE_MIN << i;
 		r->most = min_t(u32, RESERVE_BYTES / r->size, RESERVE_MOST);
@@ -147,6 +148,7 @@ void bee_reserve_exit(void)
 {
 	u32 i;
 
-	for (i = 0; BEE_COMPAT_RT && i < RESERVE_SIZES; i++)
+	for (i = 0; i < RESERVE_SIZES; i++)
 		bee_reserve_stop(&reserve_sizes[i]);
 }
+#endif /* BEE_COMPAT_RT */

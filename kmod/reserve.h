@@ -30,9 +30,15 @@ struct bee_reserve {
 	struct list_head	 node;
 };
 
+#if BEE_COMPAT_RT
 void bee_reserve_init(void);
 void bee_reserve_exit(void);
+#else
+static inline void bee_reserve_init(void) { }
+static inline void bee_reserve_exit(void) { }
+#endif
 
+/* Called only where BEE_COMPAT_RT is true; the compiler leaves out other calls. */
 void bee_reserve_start(struct bee_reserve *r);
 void bee_reserve_stop(struct bee_reserve *r);
 void *bee_reserve_take(struct bee_reserve *r);

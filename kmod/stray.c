@@ -40,6 +40,7 @@ void bee_stray_add(const struct mm_struct *mm)
 
 /*
  * bee_stray_del() - @mm is managed now, or is not to be, or ends.
+ * A full barrier, if it was a stray.
  * Context: Any but NMI; preemption may be off.  Return: whether it was a stray.
  */
 bool bee_stray_del(const struct mm_struct *mm)
@@ -52,7 +53,7 @@ bool bee_stray_del(const struct mm_struct *mm)
 	return true;
 }
 
-/** bee_stray_clear() - there are no strays any more.  Context: Any but NMI. */
+/** bee_stray_clear() - forget all strays.  Context: Any but NMI. */
 void bee_stray_clear(void)
 {
 	u32 i, k;

@@ -8,7 +8,7 @@
  *	fault_test work		does each of them once, whatever comes of it
  *	fault_test load KO N	loads a module while its Nth allocation fails; prints the
  *				error, and how many allocations were still to go
- *	fault_test fill		leaves no room for the walks in per-CPU memory, until killed
+ *	fault_test fill		leaves no room in per-CPU memory, until killed
  *
  * test_faults.sh says below which code allocations fail.
  */
@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "chains.h"
 #include "guest.h"
 #include "kselftest.h"
 #include "events.h"
@@ -40,7 +41,7 @@ static const char *beectl, *self;
 static int nth_fd;
 static pid_t target;
 static uint32_t table;
-static int big_fd, big_exe;
+static int big_fd, big_exe, small_fd, small_exe;
 static struct netlink_proc proc;
 static void *mapped;
 
@@ -117,6 +118,15 @@ static int do_proc(void)
 	return ret;
 }
 
+static int do_table_users(void)
+{
+	struct netlink_procs procs = {};
+	int ret = netlink_procs_get_users(g.nl, table, &procs, &g.error);
+
+	netlink_procs_free(&procs);
+	return ret;
+}
+
 static uint32_t added;
 
 static int do_table_add(void)
@@ -148,6 +158,20 @@ static void prepare_table_del(void)
 static int do_table_del(void)
 {
 	return netlink_table_del(g.nl, added, true, &g.error);
+}
+
+/* The target has ranges of its table: those who listen are told that it is gone. */
+static int do_table_kill(void)
+{
+	uint32_t procs;
+
+	return netlink_table_kill(g.nl, table, &procs, &g.error);
+}
+
+static void add_table(void)
+{
+	if (netlink_table_add(g.nl, small_fd, small_exe, &table, &g.error))
+		guest_die("table-add", g.error.text);
 }
 
 static int do_proc_add(void)
@@ -194,6 +218,12 @@ static void undo_update(void)
 		guest_die("proc-del", g.error.text);
 }
 
+static void undo_table_kill(void)
+{
+	add_table();
+	undo_update();
+}
+
 static int do_budget(void)
 {
 	return netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, 200 << 20, &g.error);
@@ -202,6 +232,19 @@ static int do_budget(void)
 static void undo_budget(void)
 {
 	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, 256 << 20, &g.error))
+		guest_die("config-set", g.error.text);
+}
+
+static int do_hold(void)
+{
+	return netlink_config_hold(g.nl, BEEUNWIND_A_CONFIG_ANNOUNCE, BEEUNWIND_ANNOUNCE_MAPPED,
+				   &g.error);
+}
+
+static void undo_hold(void)
+{
+	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_ANNOUNCE, BEEUNWIND_ANNOUNCE_SAMPLED,
+			       &g.error))
 		guest_die("config-set", g.error.text);
 }
 
@@ -287,6 +330,37 @@ static int do_fork(void)
 	return 0;
 }
 
+/* As a user for whom nothing is managed yet; root's rights stay. */
+#define OTHER_UID	1010
+
+static pid_t child;
+
+static void become_other(void)
+{
+	manage_self();
+	if (setresuid(OTHER_UID, -1, -1))
+		guest_die("setresuid", strerror(errno));
+}
+
+static int do_fork_other(void)
+{
+	child = fork();
+	if (child < 0)
+		guest_die("fork", strerror(errno));
+	if (child)
+		return 0;
+	for (;;)
+		pause();
+}
+
+static void undo_fork_other(void)
+{
+	guest_reap(child);
+	child = 0;
+	if (setresuid(0, -1, -1))
+		guest_die("setresuid", strerror(errno));
+}
+
 /*
  * The count that was left in fail-nth when the program was executed.  fail-nth belongs to a
  * task, so the new program reads its own and writes the count to a pipe.
@@ -336,6 +410,7 @@ static const struct act {
 	{ "stats-get", NULL, do_stats, NULL },
 	{ "table-add", NULL, do_table_add, undo_table_add },
 	{ "table-del", prepare_table_del, do_table_del, undo_table_add },
+	{ "table-del of one in use", prepare_diff, do_table_kill, undo_table_kill },
 	{ "table-get", NULL, do_tables, NULL },
 	{ "proc-add", NULL, do_proc_add, undo_update },
 	{ "proc-update of a new process", NULL, do_update, undo_update },
@@ -343,16 +418,54 @@ static const struct act {
 	{ "proc-del", prepare_diff, do_proc_del, undo_update },
 	{ "proc-get", prepare_diff, do_procs, undo_update },
 	{ "proc-get of one process", prepare_diff, do_proc, undo_update },
+	{ "proc-get of those with a file", prepare_diff, do_table_users, undo_update },
+	{ "config-set until close", NULL, do_hold, undo_hold },
 	{ "config-set of the budget", NULL, do_budget, undo_budget },
 	{ "config-set of the hook to off", NULL, do_hook_off, hook_on },
 	{ "config-set of the hook to on", hook_off, do_hook_on, hook_on },
 	{ "mmap", manage_self, do_mmap, unmap },
 	{ "munmap", prepare_munmap, do_munmap, unmap },
 	{ "fork", manage_self, do_fork, NULL },
+	{ "fork of another user", become_other, do_fork_other, undo_fork_other },
 	{ "exec", manage_self, do_exec, NULL },
 };
 
 #define NACTS	(sizeof(acts) / sizeof(acts[0]))
+
+static bool is_managed(pid_t pid)
+{
+	struct netlink_proc state;
+
+	guest_get_proc(&g, pid, &state);
+	ranges_free(&state.ranges);
+	return state.cookie;
+}
+
+/* Whether users pay for all ranges, and the other user for its child, if that is managed. */
+static bool all_is_paid(void)
+{
+	uint64_t paid = 0, other = 0;
+	struct netlink_users users;
+	struct netlink_info info;
+	size_t i;
+	bool ok;
+
+	guest_info_at_rest(&g, &info);
+	if (netlink_users_get(g.nl, &users, &g.error))
+		guest_die("user-get", g.error.text);
+	for (i = 0; i < users.count; i++) {
+		paid += users.user[i].bytes;
+		if (users.user[i].uid == OTHER_UID)
+			other += users.user[i].bytes;
+	}
+	netlink_users_free(&users);
+	ok = paid >= info.range_bytes && (other || !child || !is_managed(child));
+	if (!ok)
+		ksft_print_msg("users pay %lu bytes, the other %lu; ranges take %lu\n",
+			       (unsigned long)paid, (unsigned long)other,
+			       (unsigned long)info.range_bytes);
+	return ok;
+}
 
 /* A refusal needs an error code and a sentence, and must leave the module's sums unchanged. */
 static bool act_is_right(const struct act *act, int ret, const struct netlink_info *before,
@@ -392,7 +505,7 @@ static void act_in_turn(const struct act *act)
 		nth_write(0);
 		failed += !left;
 		refused += !!ret;
-		ok = act_is_right(act, ret, &before, n);
+		ok = act_is_right(act, ret, &before, n) && all_is_paid();
 		if (act->undo)
 			act->undo();
 	}
@@ -401,11 +514,15 @@ static void act_in_turn(const struct act *act)
 			 act->name, failed, refused);
 }
 
-/* The xarrays of files and address spaces allocate for one of 64 entries only. */
+/*
+ * The xarrays of files and address spaces allocate for one of 64 entries only.  That the files are
+ * mapped is told by a worker.
+ */
 static void work_often(void)
 {
 	size_t i;
 
+	do_hold();
 	manage_self();
 	for (i = 0; i < 64; i++) {
 		int fd = memfd_create("fault_test", MFD_CLOEXEC);
@@ -416,6 +533,30 @@ static void work_often(void)
 		close(fd);
 		do_fork();
 	}
+}
+
+static void run_code(void)
+{
+	static const unsigned char loop[] = { 0xf3, 0x90, 0xeb, 0xfc };	/* pause; jmp to it */
+	void *p = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+		       -1, 0);
+
+	memcpy(p, loop, sizeof(loop));
+	((void (*)(void))p)();
+}
+
+/* That code in memory has been sampled is told by a worker. */
+static void sample_code(void)
+{
+	struct chains chains;
+	pid_t pid = fork();
+
+	if (!pid)
+		run_code();
+	netlink_config_hold(g.nl, BEEUNWIND_A_CONFIG_CODE, 1, &g.error);
+	run_beectl("load", pid);
+	chains_take(pid, 20, 0, &chains);
+	guest_reap(pid);
 }
 
 static void work(void)
@@ -430,6 +571,7 @@ static void work(void)
 			acts[i].undo();
 	}
 	work_often();
+	sample_code();
 }
 
 static int load(const char *ko, unsigned int n)
@@ -447,8 +589,8 @@ static int load(const char *ko, unsigned int n)
 }
 
 /*
- * The kernel makes one allocation in per-CPU memory for each element of a per-CPU array map.  What
- * the module allocates for its walks is larger: once no element fits, that does not fit either.
+ * The kernel makes one allocation in per-CPU memory for each element of a per-CPU array map.  Chunks
+ * of that are multiples of this size: what the module allocates does not fit either.
  */
 #define FILL_SIZE	1024
 
@@ -503,7 +645,9 @@ int main(int argc, char **argv)
 		guest_die("start", "no events, BEECTL or fail-nth");
 	big_fd = guest_table_fd(BIG);
 	big_exe = open(BIG, O_RDONLY | O_CLOEXEC);
-	table = guest_add_table(&g, SMALL);
+	small_fd = guest_table_fd(SMALL);
+	small_exe = open(SMALL, O_RDONLY | O_CLOEXEC);
+	add_table();
 	target = guest_spawn(NULL, NULL);
 	if (argc > 1 && !strcmp(argv[1], "work")) {
 		work();

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -190,6 +191,7 @@ static void set_most(uint32_t ranges)
 
 static void test_most(void)
 {
+	struct range one = { .start = PAGE, .end = 2 * PAGE };
 	struct netlink_proc proc = {};
 	struct netlink_info info;
 	struct told what;
@@ -202,6 +204,10 @@ static void test_most(void)
 	proc.pid = pid;
 	ksft_test_result(netlink_proc_add(g.nl, &proc, &g.error) && g.error.code == E2BIG &&
 			 strstr(g.error.text, "too many ranges"), "it is refused: %s\n", g.error.text);
+	guest_get_proc(&g, pid, &proc);
+	ksft_test_result(guest_update(&g, &proc, NULL, 0, &one, 1) && g.error.code == ESTALE &&
+			 strstr(g.error.text, "lost"), "ranges that it has lost are not changed: %s\n",
+			 g.error.text);
 	set_most(info.most_ranges);
 	ksft_test_result(heals(pid), "and has its ranges once it may have so many\n");
 	guest_reap(pid);
@@ -221,6 +227,8 @@ static const char *self;
 static void die_with_parent(void)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() == 1)	/* it has died before */
+		_exit(0);
 }
 
 static void pause_for_ever(void)
@@ -270,14 +278,48 @@ static void stray_executes(int told)
 	execl(self, self, "stray", text, NULL);
 }
 
+static pthread_t first_thread;
+
+static void *spin_alone(void *told)
+{
+	pthread_join(first_thread, NULL);
+	tell_of((long)told, gettid(), 0);
+	run_on();
+	return NULL;
+}
+
+/* Its first thread ends, and only the other can be sampled. */
+static void stray_alone(int told)
+{
+	pthread_t thread;
+
+	become_stray();
+	first_thread = pthread_self();
+	if (pthread_create(&thread, NULL, spin_alone, (void *)(long)told))
+		_exit(1);
+	syscall(SYS_exit, 0);
+}
+
+static void set_follow(uint32_t mode)
+{
+	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_FOLLOW, mode, &g.error))
+		guest_die("config-set", g.error.text);
+}
+
 static void set_share(uint32_t percent)
 {
 	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_SHARE, percent, &g.error))
 		guest_die("config-set", g.error.text);
 }
 
-/* @unload: a request says that it is not to be managed. */
-static void test_stray(void (*body)(int told), bool unload, const char *what)
+/* What a request says of a stray: nothing, or that it is not to be managed, or that all are to be. */
+enum said {
+	SAID_NOTHING,
+	SAID_UNLOAD,
+	SAID_ALL,
+};
+
+static void test_stray(void (*body)(int told), enum said said, const char *what)
 {
 	struct netlink_info before, after;
 	struct chains chains;
@@ -293,13 +335,17 @@ static void test_stray(void (*body)(int told), bool unload, const char *what)
 	good = after.follow_lost > before.follow_lost && !has_ranges(told.pid);
 	set_budget(before.budget);
 	set_share(before.share);
-	if (unload) {
+	if (said == SAID_ALL)
+		set_follow(BEEUNWIND_FOLLOW_ALL);
+	if (said == SAID_UNLOAD) {
 		good = good && !netlink_proc_del(g.nl, told.pid, &g.error);
 		chains_take(told.pid, 4 * ROUND, 0, &chains);
 		good = good && chains.total && !has_ranges(told.pid);
 	} else {
 		good = good && heals(told.pid);
 	}
+	if (said == SAID_ALL)
+		set_follow(before.follow);
 	ksft_test_result(good, "%s\n", what);
 	guest_reap(pid);
 }
@@ -553,17 +599,19 @@ int main(int argc, char **argv)
 	ksft_print_header();
 	if (argc > 1 && !strcmp(argv[1], "faults"))
 		return test_faults();
-	ksft_set_plan(14);
+	ksft_set_plan(17);
 	guest_open(&g);
 	guest_info_at_rest(&g, &begin);
 	guest_add(&g, getpid());
 	test_growth();
 	test_lost();
 	test_most();
-	test_stray(stray, false, "a child without any room is managed once there is some");
-	test_stray(stray_forks, false, "so is a child of such a child");
-	test_stray(stray_executes, false, "and one that has executed a program");
-	test_stray(stray, true, "but not if it is not to be managed");
+	test_stray(stray, SAID_NOTHING, "a child without any room is managed once there is some");
+	test_stray(stray_forks, SAID_NOTHING, "so is a child of such a child");
+	test_stray(stray_executes, SAID_NOTHING, "and one that has executed a program");
+	test_stray(stray_alone, SAID_NOTHING, "and one whose first thread has ended");
+	test_stray(stray, SAID_ALL, "also if all programs are to be followed meanwhile");
+	test_stray(stray, SAID_UNLOAD, "but not if it is not to be managed");
 	test_tally();
 	if (netlink_proc_del(g.nl, getpid(), &g.error))
 		guest_die("proc-del", g.error.text);

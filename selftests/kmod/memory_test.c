@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "exchange.h"
@@ -37,8 +36,6 @@ static void map_code(void)
 
 static void on_signal(int signal)
 {
-	pid_t pid;
-
 	switch (signal) {
 	case SIGUSR1:
 		munmap(CODE, PAGE);
@@ -48,11 +45,10 @@ static void on_signal(int signal)
 		mprotect(CODE + PAGE, SIZE - PAGE, PROT_READ | PROT_EXEC);
 		break;
 	case SIGHUP:
-		pid = fork();
-		if (pid)
-			*forked = pid;
-		else
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (fork())
+			break;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		*forked = getpid();
 		break;
 	}
 }
@@ -91,19 +87,21 @@ static struct range code_range(pid_t pid)
 	return found;
 }
 
+static bool range_is_same(const struct range *a, const struct range *b)
+{
+	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+	       a->file == b->file;
+}
+
 /* Wait until the range at CODE is another one than @before. */
 static struct range code_range_after(pid_t pid, const struct range *before)
 {
-	const struct timespec tick = { .tv_nsec = 20000000 };
+	const long deadline = guest_deadline();
 	struct range now;
-	int i;
 
-	for (i = 0; i < 3000; i++) {
+	do {
 		now = code_range(pid);
-		if (memcmp(&now, before, sizeof(now)))
-			break;
-		nanosleep(&tick, NULL);
-	}
+	} while (range_is_same(&now, before) && guest_waits(deadline));
 	return now;
 }
 
@@ -122,6 +120,17 @@ static bool is_loaded(uint32_t id)
 
 	guest_get_table(&g, id, &file);
 	return file.loaded;
+}
+
+/* Wait until no range has the file: it goes a moment after the range has changed. */
+static void wait_unused(uint32_t id)
+{
+	const long deadline = guest_deadline();
+	struct netlink_file file;
+
+	do {
+		guest_get_table(&g, id, &file);
+	} while (file.users && guest_waits(deadline));
 }
 
 /* Replace the whole range at CODE, of which @proc is the state.  Return: as guest_update(). */
@@ -217,6 +226,7 @@ static void test_lay(void)
 	struct netlink_proc proc, stale;
 	struct netlink_file file;
 	struct range laid;
+	struct netlink_info rest;
 	uint64_t before;
 	uint32_t id;
 	bool ok;
@@ -236,6 +246,7 @@ static void test_lay(void)
 	new_table(other);
 	ok = ok && is_loaded(id);
 	ksft_test_result(ok, "it waits while ranges change, and others come\n");
+	guest_info_at_rest(&g, &rest);	/* of what has ended before, nothing is still charged */
 	before = paid();
 	ok = !lay(&proc, id);
 	laid = code_range(pid);
@@ -257,6 +268,7 @@ static void test_lay(void)
 	kill(pid, SIGUSR2);
 	laid = code_range_after(pid, &laid);
 	ksft_test_result(laid.start && !laid.file, "code that was made writable has no table\n");
+	wait_unused(id);
 	new_table(other);
 	ksft_test_result(!is_loaded(id), "its table goes with the next that comes\n");
 	ranges_free(&proc.ranges);
@@ -266,13 +278,12 @@ static void test_lay(void)
 
 static pid_t fork_coder(pid_t pid)
 {
-	const struct timespec tick = { .tv_nsec = 20000000 };
-	int i;
+	const long deadline = guest_deadline();
 
 	*forked = 0;
 	kill(pid, SIGHUP);
-	for (i = 0; i < 3000 && !*forked; i++)
-		nanosleep(&tick, NULL);
+	while (!*forked && guest_waits(deadline))
+		;
 	if (*forked <= 0)
 		guest_die("fork", "no child");
 	return *forked;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Files that change while a request reads them, signals during requests, a process whose mmap_lock
- * stays held, a budget for nothing, and very many tables.
+ * stays held, processes that fork while they are looked at or refused, a budget for nothing, and very
+ * many tables.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -195,6 +196,121 @@ static void test_locked(void)
 	ksft_test_result(ok, "a process with its memory map locked is refused, and no other\n");
 }
 
+/* With so many mappings a fork holds mmap_lock for several ticks. */
+#define SLOW_MAPPINGS	1000
+#define SLOW_ROUNDS	10
+#define SETTLE_TRIES	100
+
+static bool becomes_exact(pid_t pid)
+{
+	int i;
+
+	for (i = 0; i < SETTLE_TRIES && !guest_is_exact(&g, pid); i++)
+		guest_next_tick();
+	return i < SETTLE_TRIES;
+}
+
+static pid_t fork_paused(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	for (;;)
+		pause();
+}
+
+/*
+ * Of a file that was not known before, a callback with PREEMPT_RT leaves the look to a worker.  That
+ * waits for mmap_lock here, which two forks hold one after the other.
+ */
+static void test_fork_before_settled(void)
+{
+	const long page = sysconf(_SC_PAGESIZE);
+	pid_t child[2];
+	bool ok = true;
+	int i, k, fd;
+	char *slow, *p;
+
+	guest_add(&g, getpid());
+	slow = mmap(NULL, SLOW_MAPPINGS * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (i = 0; i < SLOW_MAPPINGS; i += 2)
+		if (mprotect(slow + i * page, page, PROT_NONE))
+			guest_die("mprotect", strerror(errno));
+	for (i = 0; ok && i < SLOW_ROUNDS; i++) {
+		fd = memfd_create("race", 0);
+		if (ftruncate(fd, page))
+			guest_die("ftruncate", strerror(errno));
+		fflush(stdout);
+		p = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+		child[0] = fork_paused();
+		child[1] = fork_paused();
+		for (k = 0; k < 2; k++) {
+			ok = becomes_exact(child[k]) && ok;
+			guest_reap(child[k]);
+		}
+		munmap(p, page);
+		close(fd);
+	}
+	munmap(slow, SLOW_MAPPINGS * page);
+	ok = !netlink_proc_del(g.nl, getpid(), &g.error) && ok;
+	ksft_test_result(ok, "children of a process that has just mapped a file have it (round %d)\n",
+			 i);
+}
+
+#define REFUSED_CHILDREN	200
+
+/* Return: a process that tells by @told when it has forked so many; all of them are in its group. */
+static pid_t fork_many(int told)
+{
+	pid_t pid = fork();
+	int i;
+
+	if (pid)
+		return pid;
+	setpgid(0, 0);
+	for (i = 0; i < REFUSED_CHILDREN; i++)
+		fork_paused();
+	if (write(told, "", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* The budget has room for an entry, which may exceed it by an eighth, but not for ranges. */
+static void test_fork_while_refused(void)
+{
+	struct range one = { .start = 0x10000, .end = 0x11000 };
+	struct netlink_info before, after;
+	struct netlink_proc proc = {};
+	int told[2], refused = 0;
+	char byte;
+	bool ok;
+
+	guest_info_at_rest(&g, &before);
+	ok = !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, netlink_info_used(&before),
+				 &g.error);
+	if (pipe2(told, O_NONBLOCK))
+		guest_die("pipe", strerror(errno));
+	fflush(stdout);
+	proc.pid = fork_many(told[1]);
+	while (ok && read(told[0], &byte, 1) != 1) {
+		ok = guest_update(&g, &proc, NULL, 0, &one, 1) && g.error.code == ENOSPC;
+		refused++;
+	}
+	guest_info(&g, &after);
+	ksft_print_msg("%d times, code %d, \"%s\": %u processes\n", refused, g.error.code,
+		       g.error.text, after.procs);
+	ksft_test_result(ok && after.procs == before.procs,
+			 "a process that forks while it is refused leaves no managed children\n");
+	kill(-proc.pid, SIGKILL);
+	guest_reap(proc.pid);
+	close(told[0]);
+	close(told[1]);
+	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, before.budget, &g.error))
+		guest_die("config-set", g.error.text);
+}
+
 static void many_path(char path[32], int i)
 {
 	snprintf(path, 32, MANY_NAME, i);
@@ -288,7 +404,8 @@ static void test_no_budget(void)
 	uint32_t id;
 	bool ok;
 
-	guest_info(&g, &info);
+	/* Workers free what has ended, for which the budget has no room. */
+	guest_info_at_rest(&g, &info);
 	ok = !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, info.cache_bytes,
 				 &g.error);
 	if (!ok)
@@ -319,7 +436,7 @@ int main(void)
 	struct netlink_info start;
 
 	ksft_print_header();
-	ksft_set_plan(10);
+	ksft_set_plan(12);
 	guest_open(&g);
 	guest_info(&g, &start);
 	read_table();
@@ -329,6 +446,8 @@ int main(void)
 	test_replaced_file();
 	test_signals();
 	test_locked();
+	test_fork_before_settled();
+	test_fork_while_refused();
 	test_many_tables();
 	ksft_test_result(guest_settles(&g, &start), "everything is given back\n");
 	ksft_finished();
