@@ -24,7 +24,14 @@ check_span() {
 		"$beectl" dump "$work/table" | grep -qx "rows  *3, as a list"
 }
 
-ktap_plan 9
+# Its function table is not that of any linker, so it has no table.
+check_go() {
+	"$python" "$here/../lib/hostile.py" go "$work/file" >/dev/null &&
+		(ulimit -t $seconds; "$beectl" compile "$work/file" -o "$work/table") 2>&1 |
+		grep -q "function table is malformed"
+}
+
+ktap_plan 11
 ktap_run "a section that decompresses to its thousandfold" compile compressed
 ktap_run "references to no CIEs" compile references
 ktap_run "CIEs inside each other" compile nested
@@ -34,4 +41,6 @@ ktap_run "small CIEs" compile cies
 ktap_run "many notes and dynamic sections" compile notes
 ktap_run "sections that share bytes" compile sections
 ktap_run "two FDEs 4 GiB apart" check_span
+ktap_run "calls of functions with long CFI" compile callees
+ktap_run "Go functions that share text, depths and a name" check_go
 ktap_finish

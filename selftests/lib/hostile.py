@@ -133,7 +133,40 @@ def sections():
     return made, 8 * size
 
 
-KINDS = {f.__name__: f for f in (compressed, references, nested, expression, rows, cies, span, notes, sections)}
+def callees():
+    """Rows whose CFA is in rbx, each with a call of one of some functions that have long CFI."""
+    calls, functions, steps = 1000000, 500, 10000
+    callee = TEXT + 5 * calls
+    code = b"".join(b"\xe8" + struct.pack("<i", callee + i % functions * steps - (TEXT + 5 * i + 5))
+                    for i in range(calls)) + b"\x90" * (functions * steps)
+    data = bytearray(CIE) + CIE[:14] + b"\3" + CIE[15:]
+    data += fde(len(data), len(CIE), TEXT, 5 * calls, b"\x45\x0e\x08\x45\x0e\x10" * (calls // 2))
+    for i in range(functions):
+        data += fde(len(data), 0, callee + i * steps, steps, b"\x41" * (steps - 1))
+    return elf([(TEXT, code)], [(".eh_frame", 1 << 30, bytes(data), 2)])
+
+
+def go():
+    """Go functions that have all of the text each, and share a long list of depths and a long name."""
+    functions, steps = 40000, 400000
+    names = b"\0" + b"f" * steps + b"\0"
+    depths = b"\0" + b"\2\1" * steps + b"\0"
+    at = [72]
+    for part in (names, b"\0", depths):
+        at.append(at[-1] + len(part))
+    # struct pcHeader: magic, minLC, ptrSize, nfuncs, textStart and offsets
+    table = struct.pack("<IHBB8Q", 0xfffffff1, 0, 1, 8, functions, 0, TEXT, at[0], at[1], 0, at[2], at[3])
+    table += names + b"\0" + depths
+    record = 8 * (functions + 1)
+    for i in range(functions):
+        table += struct.pack("<II", steps * (i % 2), record)
+    table += struct.pack("<II", steps, 0) + struct.pack("<IIIII", 0, 1, 0, 0, 1) + bytes(44)
+    return elf([(TEXT, b"\x90" * steps)], [(".gopclntab", 1 << 30, table, 2),
+                                           (".go.buildinfo", 1 << 31, bytes(16), 2)])
+
+
+KINDS = {f.__name__: f for f in (compressed, references, nested, expression, rows, cies, span, notes,
+                                 sections, callees, go)}
 
 if __name__ == "__main__":
     made, cfi = KINDS[sys.argv[1]]()

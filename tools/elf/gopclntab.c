@@ -23,6 +23,8 @@
 #define GO_FUNC_FLAG_118	37
 #define GO_FUNC_FLAG_120	41
 
+#define GO_NAME_MAX	64
+
 #define GO_FLAG_TOP_FRAME	0x1
 #define GO_FLAG_SP_WRITE	0x2
 
@@ -83,6 +85,28 @@ static bool go_find_header(struct cursor *c, struct go_header *h)
 	return false;
 }
 
+/*
+ * Do the functions ascend, up to the end of the text that the file has?  Then no two have a byte in
+ * common, and to follow all of them takes no more steps than there are bytes.
+ */
+static bool go_functions_ascend(const struct elf_file *elf, const struct gopclntab *table, u64 count,
+				u64 *end)
+{
+	const struct elf_segment *text = elf_find_text(elf, table->text);
+	struct cursor c = cursor_of(table->funcs, table->funcs_size);
+	u32 last = 0, begin;
+	u64 i;
+
+	for (i = 0; i <= count; i++, last = begin) {
+		begin = cursor_u32(&c);
+		if (begin < last)
+			return false;
+		cursor_take(&c, GO_FUNCTAB - 4);
+	}
+	*end = table->text + last;
+	return !c.bad && last <= text->size - (table->text - text->vaddr);
+}
+
 /**
  * gopclntab_open() - find the function table of a file
  * @elf: the file, with its sections; has to outlive @table
@@ -118,15 +142,11 @@ void gopclntab_open(const struct elf_file *elf, struct gopclntab *table)
 	if (!elf_find_text(elf, h.text))
 		table->trouble = "its function table does not say where Go's text is";
 	else if (!table->names_size || !table->pctab_size ||
-		 table->funcs_size / GO_FUNCTAB <= h.nfuncs)
+		 table->funcs_size / GO_FUNCTAB <= h.nfuncs ||
+		 !go_functions_ascend(elf, table, h.nfuncs, &table->end))
 		table->trouble = "its function table is malformed";
 	else
 		table->count = h.nfuncs;
-	if (!table->count)
-		return;
-	c = cursor_of(table->funcs, table->funcs_size);
-	cursor_take(&c, table->count * GO_FUNCTAB);
-	table->end += cursor_u32(&c);
 }
 
 /* Values for pcs: the next pair of differences.  Return: false at the end, or if malformed. */
@@ -167,10 +187,12 @@ static struct go_values go_values_of(const struct gopclntab *table, u32 at, u64 
 	return v;
 }
 
-/* A name that ends within the table, or an empty one. */
+/* A name; an empty one if it is longer than any by which the runtime's functions are known. */
 static const char *go_name(const struct gopclntab *table, u64 at)
 {
-	if (at >= table->names_size || !memchr(table->names + at, 0, table->names_size - at))
+	u64 room = at < table->names_size ? table->names_size - at : 0;
+
+	if (!room || !memchr(table->names + at, 0, room < GO_NAME_MAX ? room : GO_NAME_MAX))
 		return "";
 	return (const char *)table->names + at;
 }

@@ -48,7 +48,7 @@ struct gopclntab {
  * struct gopclntab_func - one function
  * @begin: its first pc
  * @end: pc after its last instruction, > @begin; padding may follow
- * @name: its name with the package's path
+ * @name: its name with the package's path; empty if that is long
  * @pcsp: where in pctab the movements of its stack pointer are
  * @top_frame: it has no caller
  * @writes_sp: its stack pointer does not only move by constants, so @pcsp is wrong for a part of it

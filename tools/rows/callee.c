@@ -10,18 +10,21 @@
  * - whenever its rsp is at or below that place, its CFI says that the register is saved there;
  * - whenever its rsp is above, the register has the caller's value: it has not been pushed yet, or
  *   has been popped;
- * - it does not jump into another function while its frame exists.
+ * - it does not jump into another function while its frame exists; but it may have one cold part,
+ *   which the compiler has put elsewhere with an FDE of its own.
  */
 #include "alloc.h"
 #include "callee.h"
 #include "insn.h"
 
-/* Instructions of a function that are looked at; those of interest are small. */
+/* What is looked at of a function; those of interest are small. */
 #define CALLEE_MAX_INSNS	10000
+#define CALLEE_MAX_CFI		10000	/* bytes */
 
 /**
  * struct callee - the proof of one function
  * @fde: its FDE
+ * @cold: that of its cold part, or NULL
  * @offset: the register is saved at CFA + @offset; 0 before the first row says so
  * @popped: the row before has the register saved, at the end of its frame or beyond
  * @depth: of the row before: CFA - rsp
@@ -33,6 +36,7 @@
  */
 struct callee {
 	const struct fde	*fde;
+	const struct fde	*cold;
 	s64			 offset;
 	bool			 popped;
 	s64			 depth;
@@ -81,12 +85,81 @@ static void callee_row(void *arg, u64 start, u64 end, const struct cfi_row *row)
 
 static bool callee_frame_exists(const struct callee *callee, u64 pc)
 {
-	size_t i;
+	size_t first = 0, last = callee->nrows;
 
-	for (i = 0; i < callee->nrows; i++)
+	while (first < last) {
+		size_t i = first + (last - first) / 2;
+
 		if (pc >= callee->rows[i].start && pc < callee->rows[i].end)
 			return true;
+		if (pc < callee->rows[i].start)
+			last = i;
+		else
+			first = i + 1;
+	}
 	return false;
+}
+
+/* The FDE that covers @pc, or NULL. */
+static const struct fde *callee_fde(const struct fde_list *list, u64 pc)
+{
+	size_t i;
+
+	for (i = 0; i < list->nfdes; i++)
+		if (list->fdes[i].begin <= pc && pc < list->fdes[i].end && !list->fdes[i].malformed)
+			return &list->fdes[i];
+	return NULL;
+}
+
+/* What cfi_run() needs to follow @reg through @fde.  Return: whether that makes sense, and ends soon. */
+static bool callee_cie(const struct fde_list *list, const struct fde *fde, u8 reg,
+		       struct cfi_cie *cie)
+{
+	*cie = list->cies[fde->cie].cfi;
+	cie->other_reg = reg;
+	return !cie->signal && cie->ra_reg != reg && fde->size <= CALLEE_MAX_CFI;
+}
+
+/* A row of the cold part: the frame is there, and the register in it. */
+static void callee_cold_row(void *arg, u64 start, u64 end, const struct cfi_row *row)
+{
+	struct callee *callee = arg;
+
+	(void)start;
+	(void)end;
+	callee->bad |= row->cfa.how != CFI_REGISTER || row->cfa.reg != BEE_REG_RSP ||
+		       row->other.how != CFI_OFFSET || row->other.offset != callee->offset ||
+		       row->cfa.offset < -callee->offset;
+}
+
+/* Does the cold part at @pc go on with the same frame, and jump back into that only? */
+static bool callee_goes_cold(const struct elf_file *elf, const struct fde_list *list,
+			     struct callee *callee, u64 pc, u8 reg)
+{
+	const struct fde *fde = callee->cold;
+	struct cfi_cie cie;
+	struct insn insn;
+	size_t n;
+
+	if (fde)
+		return fde->begin <= pc && pc < fde->end;
+	fde = callee_fde(list, pc);
+	if (!fde)
+		return false;
+	callee->cold = fde;
+	if (!callee_cie(list, fde, reg, &cie) ||
+	    cfi_run(&cie, fde->insns, fde->size, fde->begin, fde->end, callee_cold_row, callee) !=
+		    fde->end || callee->bad)
+		return false;
+	for (pc = fde->begin, n = 0; pc < fde->end && n < CALLEE_MAX_INSNS; n++, pc += insn.length) {
+		if (!insn_read(elf, pc, fde->end, &insn))
+			return false;
+		if ((insn.kind == INSN_JUMP || insn.kind == INSN_BRANCH) &&
+		    (insn.target < fde->begin || insn.target >= fde->end) &&
+		    !callee_frame_exists(callee, insn.target))
+			return false;
+	}
+	return pc == fde->end;
 }
 
 /*
@@ -94,7 +167,8 @@ static bool callee_frame_exists(const struct callee *callee, u64 pc)
  * stay (a switch): a jump to another function, made with this frame on the stack, would have that
  * function return into the frame.
  */
-static bool callee_stays(const struct elf_file *elf, const struct callee *callee)
+static bool callee_stays(const struct elf_file *elf, const struct fde_list *list,
+			 struct callee *callee, u8 reg)
 {
 	u64 pc = callee->fde->begin, end = callee->fde->end;
 	struct insn insn;
@@ -105,34 +179,47 @@ static bool callee_stays(const struct elf_file *elf, const struct callee *callee
 			return false;
 		if ((insn.kind == INSN_JUMP || insn.kind == INSN_BRANCH) &&
 		    (insn.target < callee->fde->begin || insn.target >= end) &&
-		    callee_frame_exists(callee, pc))
+		    callee_frame_exists(callee, pc) &&
+		    !callee_goes_cold(elf, list, callee, insn.target, reg))
 			return false;
 	}
 	return pc == end;
 }
 
-/* Where the function at @pc saves @reg: bytes below its CFA, negative; 0: not in one place. */
-static s64 callee_saves(const struct elf_file *elf, const struct fde_list *list, u64 pc, u8 reg)
+/* Prove where the function at @pc saves @reg: bytes below its CFA, negative; 0: not in one place. */
+static s32 callee_prove(const struct elf_file *elf, const struct fde_list *list, u64 pc, u8 reg)
 {
-	struct callee callee = {};
+	struct callee callee = { .fde = callee_fde(list, pc) };
 	struct cfi_cie cie;
-	size_t i;
 
-	for (i = 0; i < list->nfdes && !callee.fde; i++)
-		if (list->fdes[i].begin == pc && !list->fdes[i].malformed)
-			callee.fde = &list->fdes[i];
-	if (!callee.fde)
+	if (!callee.fde || callee.fde->begin != pc)
 		return 0;
-	cie = list->cies[callee.fde->cie].cfi;
-	cie.other_reg = reg;
-	if (cie.signal || cie.ra_reg == reg ||
+	if (!callee_cie(list, callee.fde, reg, &cie) ||
 	    cfi_run(&cie, callee.fde->insns, callee.fde->size, pc, callee.fde->end, callee_row,
 		    &callee) != callee.fde->end ||
-	    !callee.offset || !callee_stays(elf, &callee))
+	    !callee.offset || callee.bad || !callee_stays(elf, list, &callee, reg))
 		callee.bad = true;
 	free(callee.rows);
 	return callee.bad || callee.offset >= 0 || callee.offset != (s32)callee.offset ?
 	       0 : callee.offset;
+}
+
+/* As callee_prove(), once for each function and register.  0 also if the file has had its proofs. */
+static s32 callee_saves(const struct elf_file *elf, const struct fde_list *list,
+			struct callee_proofs *proofs, u64 pc, u8 reg)
+{
+	unsigned int i;
+
+	for (i = 0; i < proofs->count; i++)
+		if (proofs->proof[i].target == pc && proofs->proof[i].reg == reg)
+			return proofs->proof[i].offset;
+	if (i == CALLEE_MAX_PROOFS)
+		return 0;
+	proofs->proof[i].target = pc;
+	proofs->proof[i].reg = reg;
+	proofs->proof[i].offset = callee_prove(elf, list, pc, reg);
+	proofs->count++;
+	return proofs->proof[i].offset;
 }
 
 /** callee_can_save() - is the CFA based on a register that functions preserve, but not rbp? */
@@ -147,13 +234,15 @@ bool callee_can_save(const struct bee_rule *rule)
  * callee_add_rows() - add the rows of calls whose callee saves the register of the CFA
  * @elf: the file
  * @list: its FDEs
+ * @proofs: of the calls before
  * @rule: callee_can_save(); the rule of the last of @rows
  * @start: where that row starts, which is the first byte of an instruction
  * @end: pc after it
  * @rows: the rows; each such call gets one that covers it, and one behind it with @rule
  */
 void callee_add_rows(const struct elf_file *elf, const struct fde_list *list,
-		     const struct bee_rule *rule, u64 start, u64 end, struct row_set *rows)
+		     struct callee_proofs *proofs, const struct bee_rule *rule, u64 start, u64 end,
+		     struct row_set *rows)
 {
 	struct bee_rule saved = *rule;
 	struct insn insn;
@@ -167,7 +256,7 @@ void callee_add_rows(const struct elf_file *elf, const struct fde_list *list,
 			return;
 		if (insn.kind != INSN_CALL)
 			continue;
-		saved.cfa_off = callee_saves(elf, list, insn.target, rule->cfa_reg);
+		saved.cfa_off = callee_saves(elf, list, proofs, insn.target, rule->cfa_reg);
 		if (!saved.cfa_off)
 			continue;
 		row_set_add(rows, pc, &saved);

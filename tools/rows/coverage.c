@@ -61,6 +61,7 @@ struct coverage {
 	enum coverage_scope	 scope;
 	struct synth		 synth;		/* rows made from code */
 	size_t			 next_synth;	/* the first of them that has not been added */
+	struct callee_proofs	 proofs;
 	/* For coverage_emit(): */
 	const struct coverage_part	*part;
 	bool			 signal;
@@ -292,7 +293,8 @@ static void coverage_emit(void *arg, u64 start, u64 end, const struct cfi_row *f
 	rule_from_cfi(from, coverage->signal, &row);
 	row_set_add(coverage->rows, start, &row);
 	if (callee_can_save(&row))
-		callee_add_rows(coverage->elf, &coverage->list, &row, start, end, coverage->rows);
+		callee_add_rows(coverage->elf, &coverage->list, &coverage->proofs, &row, start, end,
+				coverage->rows);
 }
 
 static void coverage_interpret_go(struct coverage *coverage, const struct coverage_part *part)

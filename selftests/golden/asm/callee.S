@@ -17,6 +17,9 @@ resolve:
 	call elsewhere
 	call no_fde
 	call leaves
+	call has_cold
+	call cold_pops
+	call cold_leaves
 	call pushes
 	mov %rbx, %rsp
 	.cfi_def_cfa_register rsp
@@ -95,6 +98,62 @@ leaves:
 	push %rbx
 	.cfi_adjust_cfa_offset 8
 	.cfi_rel_offset rbx, 0
+	jmp keeps
+	.cfi_endproc
+
+# jumps into a part of its own with the same frame, which jumps back
+has_cold:
+	.cfi_startproc
+	push %rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rbx, 0
+	jne has_cold_cold
+1:	pop %rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+has_cold_cold:
+	.cfi_startproc
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbx, -16
+	call *%rax
+	jmp 1b
+	.cfi_endproc
+
+# the register is not in the frame of the other part to its end
+cold_pops:
+	.cfi_startproc
+	push %rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rbx, 0
+	jne 1f
+	pop %rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+	.cfi_startproc
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbx, -16
+1:	pop %rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+
+# the other part jumps into another function
+cold_leaves:
+	.cfi_startproc
+	push %rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rbx, 0
+	jne 1f
+	pop %rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+	.cfi_startproc
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbx, -16
+1:	call *%rax
 	jmp keeps
 	.cfi_endproc
 
