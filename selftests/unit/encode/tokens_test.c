@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tokens: decoded here as <linux/beeunwind_table.h> says, they must give the rows again. */
+/*
+ * Tokens: decoded here as <linux/beeunwind_table.h> says, they must give the rows again; and no body
+ * rule that was given up early would have been better.
+ */
 #include <stdlib.h>
 
 #include "alloc.h"
 #include "kselftest.h"
 #include "random.h"
-#include "tokens.h"
+#include "tokens.c"
 
 #define BASE	0x10000
 #define SPAN	20000
@@ -19,10 +22,8 @@ static u32 word_simple(bool rbp, u32 cfa, u32 fp)
 	       fp << BEE_WORD_FP_SHIFT;
 }
 
-/* Functions of 16 to 200 bytes, their rows 1 to 40 bytes long, with 64 rules of all kinds. */
-static void make_rows(void)
+static void make_words(void)
 {
-	u64 pc = BASE, function = BASE;
 	u32 i;
 
 	for (i = 0; i < 64; i++)
@@ -31,14 +32,23 @@ static void make_rows(void)
 	words[1] = BEE_WORD_GAP;
 	words[2] = BEE_WORD_FULL;
 	words[3] = BEE_WORD_NONE | 3 << BEE_WORD_CFA_SHIFT;
+}
+
+/* Functions of 16 bytes to @most, their rows 1 to 40 bytes long, each with some @rules of all 64. */
+static void make_rows(u32 most, u32 rules)
+{
+	u64 pc = BASE, function = BASE;
+	u32 first = 0;
+
 	rows.rows = alloc_zero(SPAN, sizeof(*rows.rows));
 	rows.nrules = 64;
 	while (pc < BASE + SPAN) {
-		u32 rule = random_u64() % 64;
+		u32 rule = (first + random_u64() % rules) % 64;
 
 		if (pc >= function) {
-			function = (pc + 16 + random_u64() % 184) & -16ull;
+			function = (pc + 16 + random_u64() % (most - 16)) & -16ull;
 			row_set_add_start(&rows, pc);
+			first = rules < 64 ? random_u64() : 0;
 			rule = 0;
 		}
 		if (!rows.nrows || rows.rows[rows.nrows - 1].rule != rule)
@@ -124,6 +134,104 @@ static bool tokens_say_rows(const struct tokens *tokens)
 	return !wrong;
 }
 
+/* As tokens_choose(), but each body rule is tried to its end.  @given_up: those that need not. */
+static struct token_choice choose_slowly(struct token_function *f, u32 *given_up)
+{
+	bool aligned = !(f->start & ((1u << f->tokens->grain) - 1));
+	struct token_choice best = { .cost = ~0u, .body = f->last_body }, none = best;
+	u32 bodies[MAX_CANDIDATES + 1];
+	size_t i, n = aligned ? tokens_candidates(f, bodies) : 0;
+
+	for (i = 0; i < n; i++) {
+		/* All from the last item on. */
+		f->best.n = 0;
+		tokens_add_items(f, bodies[i], true);
+		*given_up += best.cost > HEAD_COST && !tokens_steps(f, best.cost - HEAD_COST);
+		tokens_add_items(f, bodies[i], true);
+		tokens_steps(f, ~0u);
+		tokens_try_heads(f, bodies[i], &best);
+	}
+	f->best.n = 0;
+	tokens_try_body(f, &none);
+	return none.cost <= best.cost ? none : best;
+}
+
+/* Whether each function's choice is the one that is found without giving up. */
+static bool tokens_are_best(struct tokens *tokens, u32 *given_up)
+{
+	struct token_function f = { .tokens = tokens, .before = NO_RULE }, slow = f;
+	u32 start, row = 0, worse = 0;
+
+	for (start = 0; start < rows.nstarts; start++) {
+		u64 end = start + 1 < rows.nstarts ? rows.starts[start + 1] : rows.end;
+		struct token_choice choice, other;
+
+		f.start = rows.starts[start] - tokens->origin;
+		f.end = end - tokens->origin;
+		f.rows = &rows.rows[row];
+		while (row < rows.nrows && rows.rows[row].pc < end)
+			row++;
+		f.nrows = &rows.rows[row] - f.rows;
+		slow.start = f.start;
+		slow.end = f.end;
+		slow.rows = f.rows;
+		slow.nrows = f.nrows;
+		slow.before = f.before;
+		slow.last_body = f.last_body;
+		choice = tokens_choose(&f);
+		/* One without rows may have nothing to say. */
+		other = f.nrows ? choose_slowly(&slow, given_up) : choice;
+		worse += choice.cost != other.cost || choice.body != other.body ||
+			 choice.taken != other.taken || choice.head != other.head;
+		f.last_body = choice.body;
+		if (f.nrows)
+			f.before = f.rows[f.nrows - 1].rule;
+	}
+	free(f.tried.item);
+	free(f.best.item);
+	free(slow.tried.item);
+	free(slow.best.item);
+	return !worse;
+}
+
+/* Return: whether no choice for the rows is worse for what is given up. */
+static bool rows_are_best(u32 *given_up)
+{
+	struct phrase_set phrases;
+	struct tokens tokens = {
+		.rows = &rows, .words = words, .window = 10, .origin = BASE & ~1023ull,
+		.phrases = &phrases, .candidates = 4,
+	};
+	bool best = true;
+	u32 i;
+
+	phrase_init(&phrases);
+	for (i = 0; i < 3; i++) {
+		tokens_find(&tokens);
+		phrase_seed(&phrases);
+		phrase_price(&phrases);
+		best = best && tokens_are_best(&tokens, given_up);
+	}
+	free(tokens.token);
+	phrase_free(&phrases);
+	return best;
+}
+
+static void test_given_up(void)
+{
+	u32 i, given_up = 0;
+	bool best = true;
+
+	for (i = 0; i < 12; i++) {
+		make_rows(100 + 100 * i, 2 + i % 4);
+		best = best && rows_are_best(&given_up);
+		row_set_free(&rows);
+	}
+	ksft_test_result(best && given_up > 500,
+			 "no body rule is given up that would be the best, %u are given up\n",
+			 given_up);
+}
+
 static void test_window(u32 window, u32 grain, bool plain, u32 rounds)
 {
 	struct phrase_set phrases;
@@ -157,13 +265,15 @@ static void test_window(u32 window, u32 grain, bool plain, u32 rounds)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(5);
-	make_rows();
+	ksft_set_plan(6);
+	make_words();
+	make_rows(200, 64);
 	test_window(10, 0, false, 3);
 	test_window(12, 0, false, 3);
 	test_window(9, 4, false, 3);
 	test_window(11, 2, false, 1);
 	test_window(9, 0, true, 1);
 	row_set_free(&rows);
+	test_given_up();
 	ksft_finished();
 }
