@@ -54,7 +54,8 @@ check_json() {
 import json, sys
 got = json.load(sys.stdin)["files"]
 assert got[0]["table"] == "cached" and got[0]["bytes"] > 1000, got
-assert got[1]["path"] == "/etc/passwd" and got[1]["error"] == "not an ELF file", got'
+assert got[1]["path"] == "/etc/passwd" and got[1]["error"] == "not an ELF file", got' || return
+	mkdir "$work/nothing" && "$beectl" cache prewarm --json "$work/nothing" 2>/dev/null | tr -d ' \n' | grep -q '"files":\[]'
 }
 
 # A file named on the command line that gives no table, or does not exist, is a failure.

@@ -115,7 +115,13 @@ check_killed() {
 }
 
 check_refused_table() {
-	"$beectl" compile -q "$beectl" -o "$work/table" && truncate -s -1 "$work/table" || return
+	local option
+	"$beectl" compile -q "$beectl" -o "$work/table" || return
+	for option in --unpacked --cfi-only; do
+		complains 1 "beectl: dump: $work/table: is a table; $option needs the ELF file" \
+			dump --rows $option "$work/table" || return
+	done
+	truncate -s -1 "$work/table" || return
 	complains 1 "beectl: dump: $work/table: refused: truncated, or longer than its header says at offset 8" \
 		dump "$work/table" || return
 	printf 'BEET' >"$work/short"
@@ -165,6 +171,8 @@ check_words() {
 			status --tables &&
 		complains 2 'beectl: status: --tables: without --files, --processes and --users; see "beectl status --help"' \
 			status --tables --files "$beectl" &&
+		complains 2 'beectl: load: x: not a process id; see "beectl load --help"' load --json 1 x &&
+		complains 2 'beectl: unload: 1x: not a process id; see "beectl unload --help"' unload 1x &&
 		complains 2 'beectl: load: --all or process ids, not both; see "beectl load --help"' \
 			load --all 1 &&
 		complains 2 'beectl: unload: --all or process ids, not both; see "beectl unload --help"' \
@@ -190,9 +198,10 @@ check_record_words() {
 		[ ! -e "$work/recorded" ]
 }
 
-ktap_plan 25
+ktap_plan 26
 ktap_run "help" says 0 stdout "^Usage: beectl COMMAND" help
 ktap_run "help help" says 0 stdout "^Usage: beectl COMMAND" help help
+ktap_run "help --help" says 0 stdout "^Usage: beectl COMMAND" help --help
 ktap_run "--help" says 0 stdout "^Usage: beectl COMMAND" --help
 ktap_run "-h" says 0 stdout "^Usage: beectl COMMAND" -h
 ktap_run "--version" says 0 stdout "^beectl [0-9]*\.[0-9]*\.[0-9]*$" --version

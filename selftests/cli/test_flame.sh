@@ -40,7 +40,9 @@ check_line_of_label() {
 check_lines() {
 	made "r.sample(7, [USER, $(address outer), $(address main) + 8])" || return
 	"$beectl" flame "$work/made.data" --inlines --lines --format folded |
-		grep -E ';outer \(.*prog\.c:8\);middle \(.*prog\.c:7\)_\[i\];innermost \(.*prog\.c:6\)_\[i\] 1$'
+		grep -E ';outer \(.*prog\.c:8\);middle \(.*prog\.c:7\)_\[i\];innermost \(.*prog\.c:6\)_\[i\] 1$' &&
+		"$beectl" flame "$work/made.data" --lines --json >"$work/lines.json" &&
+		lists_names flame "$work/lines.json"
 }
 
 # User stacks that come after their samples: for two samples, with and without a context of its own, and
@@ -66,6 +68,30 @@ check_gone() {
 	diff - "$work/folded" <<<"prog;[gone]+0x20 1" && grep -q "gone: no names: No such file" "$work/errors"
 }
 
+# A recording may name whatever its author likes: what is no regular file is not even opened.
+check_devices() {
+	local root=$work/devices id=0123456789abcdef0123456789abcdef01234567
+	mkdir -p "$root/tmp" "$root/.debug/.build-id/01/${id:2}" &&
+		mkfifo "$root/elf" "$root/jit-7.dump" "$root/tmp/perf-7.map" "$root/.debug/.build-id/01/${id:2}/elf" || return
+	made "r.map(7, 0x500000, 0x1000, '/elf'); r.map(7, 0x600000, 0x1000, '/none', build_id=bytes.fromhex('$id')); r.map(7, 0x700000, 0x1000, '/jit-7.dump'); r.map(7, 0x800000, 0x1000, '//anon'); r.sample(7, [USER, 0x500010, 0x600010, 0x800010])" &&
+		HOME=$root "$python" - "$beectl" "$work/made.data" "$root" <<-'END'
+			import ctypes, os, subprocess, sys
+			beectl, data, root = sys.argv[1:]
+			libc = ctypes.CDLL(None)
+			seen = libc.inotify_init1(os.O_NONBLOCK)
+			for where, _, names in os.walk(root):
+			    for name in names:
+			        assert libc.inotify_add_watch(seen, os.fsencode(os.path.join(where, name)), 0x20) >= 0   # IN_OPEN
+			done = subprocess.run([beectl, "flame", data, "--symfs", root, "--format", "folded"], capture_output=True, text=True, check=True)
+			try:
+			    sys.exit(f"{len(os.read(seen, 65536)) // 16} were opened")
+			except BlockingIOError:
+			    pass
+			assert "[elf]+0x" in done.stdout and "[jit]+0x" in done.stdout, done
+			assert done.stderr.count("not a regular file") >= 2, done
+		END
+}
+
 check_unknown() {
 	made "r.sample(7, [USER, 0x900000, 0x901000])" && expect "prog;[unknown];[unknown] 1"
 }
@@ -85,7 +111,9 @@ check_kernel_moved() {
 	made "r.kernel('_stext', 0xffffffff81000000); r.sample(7, [KERNEL, 0xffffffffbf000010, 0xffffffff81000110])" &&
 		options="--kallsyms $work/kallsyms" expect "prog;work_[k];[kernel]+0xffffffffbf000010_[k] 1" || return
 	made "r.kernel('_stext', 0xffffffff82000000); r.sample(7, [KERNEL, 0xffffffffc0000010, 0xffffffff82000110])" &&
-		options="--kallsyms $work/kallsyms" expect "prog;work_[k];module_work_[k] 1"
+		options="--kallsyms $work/kallsyms" expect "prog;work_[k];module_work_[k] 1" || return
+	"$beectl" flame "$work/made.data" --kallsyms "$work/prog.c" 2>&1 >"$work/folded" | tee "$work/errors"
+	grep -q "no names: $work/prog.c is not what" "$work/errors"
 }
 
 # Functions that were made, made again at the same place, and moved; and each cut of the file.
@@ -211,7 +239,9 @@ check_folded() {
 	printf '%s\n' "a b;c;k_[k] 3" "a b;c 2" "z 1" "a b;c;j_[j];i_[i] 4" >"$work/stacks"
 	"$beectl" flame - --format folded <"$work/stacks" >"$work/again" &&
 		diff "$work/again" <(sed 's/a b/a_b/' "$work/stacks" | LC_ALL=C sort -t ' ' -k 1,1) &&
-		"$beectl" flame "$work/stacks" -o "$work/folded.svg" && grep -q 'k: 3 samples, 30.00 %' "$work/folded.svg"
+		"$beectl" flame "$work/stacks" -o "$work/folded.svg" && grep -q 'k: 3 samples, 30.00 %' "$work/folded.svg" || return
+	! printf '%s\n' "a 1" "b 18446744073709551616" | "$beectl" flame - 2>"$work/errors" && grep "line 2 .*more samples" "$work/errors" &&
+		! printf '%s\n' "a 18446744073709551615" "b 1" | "$beectl" flame - 2>"$work/errors" && grep "line 2 .*more samples" "$work/errors"
 }
 
 # Twice as many samples, so shares are what counts; "gone" is in the first only, "new" in the second.
@@ -226,7 +256,8 @@ check_diff() {
 		grep -q '<g class="d3".*<title>same: 40 samples, 20.00 %, before 20.00 %<' "$work/diff.svg" &&
 		! grep -q 'gone' "$work/diff.svg" || return
 	"$beectl" flame "$work/after" --diff "$work/before" -o "$work/diff.speedscope.json" &&
-		"$beectl" flame "$work/after" --diff "$work/before" --json >"$work/diff.json" && "$python" - "$work" <<-'END' || return
+		"$beectl" flame "$work/after" --diff "$work/before" --json >"$work/diff.json" &&
+		lists_names flame "$work/diff.json" && "$python" - "$work" <<-'END' || return
 			import json, sys
 			with open(sys.argv[1] + "/diff.speedscope.json", encoding="utf-8") as file:
 			    after, before = json.load(file)["profiles"]
@@ -270,13 +301,27 @@ check_terminal() {
 	END
 }
 
+# Nothing that a recording says of itself reaches the terminal as a control character.
+check_escapes() {
+	hostile && "$beectl" flame "$work/made.data" --raw 2>/dev/null |
+		sed -E 's/^(stops|cmdline|event 1) .*/\1 %1b[31m%0aforged%07/' >"$work/escapes.raw" || return
+	"$beectl" flame "$work/escapes.raw" >"$work/output" 2>&1 || return
+	cat -v "$work/output"
+	[ "$(grep -c 033.31m.012forged.007 "$work/output")" -eq 3 ] && ! grep -a "$(printf '[\1-\11\13-\37\177]')" "$work/output"
+}
+
 check_usage() {
 	local words
-	for words in "--format gif" "-o x.gif" "--split cpu" "--jobs 0" "--checkpoint 5 perf.data" "-o"; do
+	for words in "--format gif" "-o x.gif" "--split cpu" "--jobs 0" "--checkpoint 5 perf.data" "-o" \
+		"-ao $work/x.svg -- true" "-go$work/x.svg -a" "x.data y.data" "- y.data" "--help=3" \
+		"--json -o $work/x.svg x.data" "--json --format svg"; do
 		# shellcheck disable=SC2086  # a list of words
 		"$beectl" flame $words 2>"$work/errors"
 		[ $? -eq 2 ] && grep -q "beectl flame --help" "$work/errors" || { echo "$words"; cat "$work/errors"; return 1; }
 	done
+	"$beectl" flame -o "$work/none/x.svg" -- touch "$work/ran" 2>"$work/errors"
+	[ $? -eq 1 ] && [ ! -e "$work/ran" ] && [ ! -e "$work/x.svg" ] &&
+		[ "$(cat "$work/errors")" = "beectl: flame: $work/none/x.svg: No such file or directory" ] || return
 	! "$beectl" flame "$work/prog.c" 2>"$work/errors" && grep -q "is neither of perf script" "$work/errors" &&
 		! "$beectl" flame "$work/nothing" 2>"$work/errors" && grep -q "No such file" "$work/errors" &&
 		made "pass" && ! "$beectl" flame "$work/made.data" 2>"$work/errors" && grep -q "no samples" "$work/errors"
@@ -293,7 +338,7 @@ check_flat() {
 
 # The command records; its output and that of the command are separate.
 check_records() {
-	"$beectl" flame -F 499 -e cpu-clock -o "$work/out.folded" -- \
+	"$beectl" flame -F 499 -e cpu-clock --out "$work/out.folded" -- \
 		sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo done' >"$work/output" 2>"$work/errors" ||
 		{ cat "$work/errors"; return 1; }
 	diff - "$work/output" <<<"done" && grep -q '^sh;' "$work/out.folded"
@@ -313,7 +358,29 @@ check_interrupted() {
 		grep -q '"unfinished": false' "$work/cut.json" || { cat "$work/errors" "$work/cut.json"; return 1; }
 }
 
-ktap_plan 28
+# The terminal is closed: all that runs in it is told, perf and what it has started, too.
+check_hangup() {
+	mkfifo "$work/up" || return
+	sh -c 'while :; do :; done' &
+	local busy=$! pid status
+	# shellcheck disable=SC2016  # for the inner shell
+	setsid "$beectl" flame -F 499 -e cpu-clock -o "$work/hangup.folded" -p "$busy" -- \
+		sh -c 'i=0; while :; do i=$((i+1)); [ $i != 100000 ] || echo ready >"$0"; done' "$work/up" 2>"$work/errors" &
+	pid=$!
+	read -r _ <"$work/up"
+	kill -HUP -- -$pid
+	wait $pid
+	status=$?
+	kill "$busy"
+	cat "$work/errors"
+	[ "$status" -eq 0 ] && grep '^sh;' "$work/hangup.folded" || return
+	# shellcheck disable=SC2016
+	(trap '' HUP; "$beectl" flame -F 499 -e cpu-clock -o "$work/nohup.folded" -- \
+		sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; cat "/proc/$PPID/status"') >"$work/nohup" &&
+		grep -q '^SigIgn:.*[13579bdf]$' "$work/nohup"
+}
+
+ktap_plan 31
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "a tail call, to the function behind it" check_tail_call
 ktap_run "inlined calls, the outermost first" check_inlines
@@ -323,6 +390,7 @@ ktap_run "the line of a label" check_line_of_label
 ktap_run "user stacks that come later" check_deferred
 ktap_run "a file that has changed since" check_changed
 ktap_run "a file that is gone" check_gone
+ktap_run "what is named is a device" check_devices
 ktap_run "addresses that are nowhere" check_unknown
 ktap_run "code made at run time" check_jit
 ktap_run "a kernel that was booted again" check_kernel_moved
@@ -338,13 +406,16 @@ ktap_run "text of perf script" check_script
 ktap_run "folded stacks" check_folded
 with xmllint "two recordings are compared" check_diff
 ktap_run "the summary fits into a terminal" check_terminal
+ktap_run "a recording sends nothing to the terminal" check_escapes
 ktap_run "mistakes are named" check_usage
 ktap_run "a recording without callchains" check_flat
 if perf record -q -e cpu-clock -g -o "$work/probe.data" -- true >/dev/null 2>&1; then
 	ktap_run "a command is recorded" check_records
 	ktap_run "^C ends the recording" check_interrupted
+	ktap_run "so does a terminal that is closed, but not under nohup" check_hangup
 else
 	ktap_skip "a command is recorded" "perf cannot record here"
 	ktap_skip "^C ends the recording" "perf cannot record here"
+	ktap_skip "so does a terminal that is closed, but not under nohup" "perf cannot record here"
 fi
 ktap_finish

@@ -106,6 +106,20 @@ check_device() {
 	grep -q '^prog;outer 1$' "$work/pipe" && wait $! && [ -p "$work/pipe" ]
 }
 
+# What is there keeps its permissions, and its other names if it has symbolic links.
+check_replaced() {
+	local command file=$work/kept/file
+	mkdir "$work/kept" && ln -s kept/file "$work/link" && echo "a;b 1" >"$work/stacks" || return
+	for command in "flame $work/stacks --format svg" "compile -q $work/prog"; do
+		echo old >"$file" && chmod 640 "$file" || return
+		# shellcheck disable=SC2086  # a list of words
+		"$beectl" $command -o "$work/link" || return
+		ls -l "$work/link" "$work/kept"
+		[ -L "$work/link" ] && [ "$(stat -c %a "$file")" = 640 ] && [ "$(stat -c %s "$file")" -gt 4 ] &&
+			[ "$(ls "$work/kept")" = file ] || return
+	done
+}
+
 # stripped OPTION...: $work/bare, without the symbols that a debug file has; sample it
 stripped() {
 	objcopy --strip-all "$@" "$work/prog" "$work/bare" &&
@@ -173,7 +187,7 @@ check_pid() {
 	wait "$pid" && grep -q '^python3;.* [0-9]*$' "$work/pid.folded"
 }
 
-ktap_plan 13
+ktap_plan 14
 with xz "names from .gnu_debugdata" check_gnu_debugdata
 ktap_run "names from .gnu_debuglink" check_debuglink
 ktap_run "names from a debug file by build-id, below another root" check_build_id_file
@@ -184,6 +198,7 @@ ktap_run "build-ids go with addresses" check_build_id
 ktap_run "damaged files of addresses" check_raw_damaged
 ktap_run "mistakes with addresses are named" check_raw_usage
 ktap_run "output to a pipe" check_device
+ktap_run "a file that is replaced keeps its permissions" check_replaced
 ktap_run "killed while it writes: the file is whole" check_killed write
 if perf record -q -e cpu-clock -g -o "$work/probe.data" -- true >/dev/null 2>&1; then
 	ktap_run "killed while it records: the checkpoint is whole" check_killed record

@@ -17,8 +17,10 @@ same_as_perf() {
 		{ cat "$work/errors"; return 1; }
 	"$beectl" flame "$work/real.data" --format folded >"$work/folded" 2>"$work/errors" || return
 	grep '_\[k\]' "$work/folded" >>"$work/kernel"
+	# Debian 13's perf writes the arguments of C++ functions, too; that of Debian 12 does as c++filt -p.
 	perf script -f -i "$work/real.data" -F comm,pid,tid,event,ip,sym,symoff,dso --no-inline \
-		--max-stack 65536 2>/dev/null | "$python" "$tree/selftests/lib/collapse.py" "$work/folded"
+		--max-stack 65536 --no-demangle 2>/dev/null | c++filt -p -i |
+		"$python" "$tree/selftests/lib/collapse.py" "$work/folded"
 }
 
 # As perf script has them; -z: compressed.  Three attempts: perf has more rules of its own than

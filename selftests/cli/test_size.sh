@@ -37,7 +37,9 @@ check_failures() {
 		assert said["total"]["files"] == len(said["files"]) == 1
 	END
 	mkdir "$work/empty" && ! "$beectl" size "$work/empty" 2>"$work/err" &&
-		[ "$(cat "$work/err")" = "beectl: size: no x86-64 executable or shared object there" ]
+		[ "$(cat "$work/err")" = "beectl: size: no x86-64 executable or shared object there" ] || return
+	"$beectl" size --json "$work/empty" >"$work/out" 2>"$work/err" && return 1
+	"$python" -c 'import json, sys; said = json.load(sys.stdin); assert said["files"] == [] and not any(said["total"].values()), said' <"$work/out"
 }
 
 check_usage() {

@@ -40,3 +40,16 @@ stock_files() {
 		[ -x "$path" ] && printf '%s\n' "$path"
 	done
 }
+
+# lists_names COMMAND FILE: the help of COMMAND has all names in FILE, which is JSON
+lists_names() {
+	"$beectl" help "$1" | "$python" -c 'if True:
+		import json, re, sys
+		def names(value):
+		    if isinstance(value, list):
+		        return set().union(*map(names, value))
+		    return set(value).union(*map(names, value.values())) if isinstance(value, dict) else set()
+		with open(sys.argv[1], encoding="utf-8") as file:
+		    missing = names(json.load(file)) - set(re.findall(r"\w+", sys.stdin.read()))
+		assert not missing, missing' "$2"
+}

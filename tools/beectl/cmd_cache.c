@@ -213,16 +213,16 @@ static int prewarm_run(struct cache_command *command)
 		.work = prewarm_work, .done = prewarm_done, .failed = prewarm_failed,
 	};
 	size_t compiled, none;
+	int failed;
 
 	cache_measure(command->cache);
-	if (each_file_run(&each))
-		return EXIT_FAILED;
+	failed = each_file_run(&each);
 	if (command->json) {
 		json_add(command->json, "files", json_object_get(command->array));
 		json_add_uint(command->json, "bytes", command->bytes);
 	}
-	if (command->json || command->quiet)
-		return command->status;
+	if (failed || command->json || command->quiet)
+		return failed ?: command->status;
 	compiled = command->count[TABLE_COMPILED];
 	none = command->count[TABLE_NONE];
 	printf("%zu table%s, %zu compiled now, %s", command->count[TABLE_CACHED] + compiled,

@@ -2,14 +2,11 @@
 /* beectl compile: make the unwind tables of ELF files. */
 #include <asm/byteorder.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <linux/beeunwind_table.h>
 
@@ -18,11 +15,11 @@
 #include "compile.h"
 #include "each_file.h"
 #include "error.h"
-#include "io.h"
 #include "messages.h"
 #include "options.h"
 #include "progress.h"
 #include "text.h"
+#include "whole_file.h"
 
 static const char compile_help[] =
 	"Usage: beectl compile ELF -o TABLE\n"
@@ -87,52 +84,12 @@ struct compile_report {
 	struct lossy_report lossy;
 };
 
-/*
- * Write beside @path and rename, so that nobody ever reads half a table.  The new file has no
- * name (O_TMPFILE) until it is complete, so that the kernel removes it if this process is killed;
- * or a name from the start, if the file system has no nameless files.
- */
-static int write_atomically(const char *path, const struct compile_result *result)
+/* For whole_file_write(). */
+static void compile_put(const void *arg, FILE *out)
 {
-	char *temporary = alloc_array(NULL, strlen(path) + 16, 1), self[32];
-	char *directory = alloc_text(path);
-	bool named, failed;
-	int fd = -1, error;
+	const struct compile_result *result = arg;
 
-	sprintf(temporary, "%s.%d", path, getpid());
-	if (!access("/proc/self/fd", X_OK))
-		fd = open(dirname(directory), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-	named = fd < 0;
-	if (named)
-		fd = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	failed = fd < 0 || io_write_all(fd, result->blob, result->size) || fsync(fd) ||
-		 (!named && linkat(AT_FDCWD, self, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW)) ||
-		 rename(temporary, path);
-	error = errno;
-	if (failed && fd >= 0)
-		unlink(temporary);
-	if (fd >= 0)
-		close(fd);
-	free(directory);
-	free(temporary);
-	errno = error;
-	return failed ? -1 : 0;
-}
-
-/* Write to a device or pipe; replace anything else. */
-static int write_output(const char *path, const struct compile_result *result)
-{
-	struct stat st;
-	int fd, ret;
-
-	if (stat(path, &st) || S_ISREG(st.st_mode))
-		return write_atomically(path, result);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	ret = io_write_all(fd, result->blob, result->size);
-	return close(fd) || ret ? -1 : 0;
+	fwrite(result->blob, 1, result->size, out);
 }
 
 static const char *name_of(const struct input_file *file)
@@ -171,7 +128,7 @@ static int compile_work(void *arg, const struct input_file *file, int fd, FILE *
 		.cfi_size = result.cfi_size, .go = result.go,
 		.go_unknown = result.go_trouble, .rules = le16_to_cpu(h->nrules), .lossy = result.lossy,
 	};
-	if (write_output(output, &result))
+	if (whole_file_write(output, compile_put, &result))
 		report.not_written = errno;
 	free(output);
 	compile_result_free(&result);

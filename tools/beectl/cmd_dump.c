@@ -212,8 +212,9 @@ static int dump_file(int fd, const struct dump_options *o, struct bee_error *err
 	if (fstat(fd, &st))
 		return error_set(error, errno, "%s", strerror(errno));
 	if (S_ISREG(st.st_mode) && is_table(fd))
-		ret = o->unpacked ?
-		      error_set(error, 0, "is a table; --unpacked needs the ELF file") :
+		ret = o->unpacked || o->lossy.cfi_only ?
+		      error_set(error, 0, "is a table; --%s needs the ELF file",
+				o->unpacked ? "unpacked" : "cfi-only") :
 		      read_table(fd, st.st_size, &result, error);
 	else if (o->unpacked)
 		return dump_unpacked(fd, o->lossy.cfi_only, error);

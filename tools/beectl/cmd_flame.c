@@ -59,14 +59,17 @@ static const char flame_help[] =
 	"      --kallsyms FILE    The kernel's symbols, if another one was recorded\n"
 	"      --checkpoint SECS  Write the output every SECS seconds while perf records\n"
 	"      --jobs N           Look up names in N files at a time (default: one for each CPU)\n"
-	"      --json             Print the summary as JSON: event, unit, total, samples, judged,\n"
-	"                         complete, lost, and functions ([{name, module, self, total}])\n"
+	"      --json             Without -o, print the summary as JSON: cmdline, event, unit,\n"
+	"                         total, samples, judged, complete, lost, unfinished, functions\n"
+	"                         ([{name, module, self, total}]); with --lines also file and\n"
+	"                         line; with --diff also before_total, twice, and before_self\n"
 	"  -h, --help             Show this text\n"
 	"\n"
 	"All other options are those of perf-record(1), with which -g need not be given.\n"
 	"Without the module, or for others' recordings, stacks are as perf has them.\n"
-	"^C ends the recording; the output is written.  The exit status is 0 if there is an output,\n"
-	"whatever that of CMD; if nothing could be recorded, that of \"beectl record\".\n"
+	"^C ends the recording, and the output is written; so do SIGTERM and SIGHUP.  The exit\n"
+	"status is 0 if there is an output, whatever that of CMD; if nothing could be recorded,\n"
+	"that of \"beectl record\".\n"
 	"\n"
 	"Examples:\n"
 	"  beectl flame -o git.svg --inlines -- git log\n"
@@ -128,6 +131,8 @@ static int flame_check_output(struct flame *flame)
 	if (flame->output && options->diff && !flame->output->diff)
 		return message_usage("flame", "--diff: %s cannot show two recordings",
 				     flame->output->name);
+	if (options->json && options->output)
+		return message_usage("flame", "--json: only without -o and --format");
 	if (flame->output || !options->output)
 		return EXIT_OK;
 	if (options->format)
@@ -441,8 +446,13 @@ static pid_t flame_start_perf(struct flame *flame, int data[2], int stops[2])
 	static const int forwarded[] = { SIGINT, SIGTERM, SIGUSR2, 0 };
 	pid_t pid;
 
-	if (pipe2(data, O_CLOEXEC) || pipe2(stops, O_CLOEXEC))
+	if (pipe2(data, O_CLOEXEC))
 		return -1;
+	if (pipe2(stops, O_CLOEXEC)) {
+		close(data[0]);
+		close(data[1]);
+		return -1;
+	}
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
@@ -453,8 +463,10 @@ static pid_t flame_start_perf(struct flame *flame, int data[2], int stops[2])
 	}
 	close(data[1]);
 	close(stops[1]);
-	if (pid > 0)
+	if (pid > 0) {
 		forward_signals(forwarded, pid);
+		forward_hangup();
+	}
 	return pid;
 }
 
@@ -486,9 +498,13 @@ static char *flame_title(const struct flame_options *options)
 /* Record, and read what perf writes while it does. */
 static int flame_record(struct flame *flame)
 {
+	const char *output = flame->options.output;
 	int data[2], stops[2], ret, status = 0;
 	pid_t pid;
 
+	/* Afterwards it would be too late. */
+	if (output && strcmp(output, "-") && whole_file_try(output))
+		return message_error("flame", output, strerror(errno));
 	signal(SIGCHLD, SIG_DFL);
 	flame->title = flame_title(&flame->options);
 	flame->collect.checkpoint = flame_checkpoint;
@@ -501,7 +517,7 @@ static int flame_record(struct flame *flame)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	forward_end();
-	/* What follows may be interrupted as usual. */
+	/* What follows may be interrupted as usual, but needs no terminal. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGUSR2, SIG_DFL);

@@ -139,21 +139,19 @@ static void load_add_json(struct json_object *array, pid_t pid, const struct man
 
 static int load_one(const struct load_command *load, const char *word)
 {
-	struct manage_result result = { .error.text = "not a process id" };
+	struct manage_result result;
 	struct json_object *object;
 	char subject[300];
 	pid_t pid = 0;
 	size_t i;
 	int ret;
 
-	ret = text_parse_pid(word, &pid) ?: manage_process(&load->maker, pid, &result);
+	text_parse_pid(word, &pid);
+	ret = manage_process(&load->maker, pid, &result);
 	progress_end();
 	if (ret && load->json) {
 		object = json_append(load->json);
-		if (pid)
-			json_add_uint(object, "pid", pid);
-		else
-			json_add_string(object, "argument", word);
+		json_add_uint(object, "pid", pid);
 		json_add_string(object, "error", result.error.text);
 	}
 	if (ret) {
@@ -392,6 +390,8 @@ int cmd_load(int argc, char **argv)
 		return message_usage("load", "--all or process ids, not both");
 	if (!all && !*argv)
 		return message_usage("load", "a process id or --all is needed");
+	if (options_check_pids("load", argv))
+		return EXIT_USAGE;
 	if (maker_open(&load.maker, &error))
 		return message_error("load", NULL, error.text);
 	maker_warn(&load.maker, "load");

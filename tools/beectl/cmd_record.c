@@ -60,9 +60,10 @@ static const char record_help[] =
 	"all that runs: beectl makes the tables of what runs beforehand then, and says how many\n"
 	"samples are of it (\"perf report\" has them under the name beectl).\n"
 	"\n"
-	"^C ends the recording, and perf writes its file.  The exit status is that of perf if it\n"
-	"failed or a signal ended it (128 + N), else that of CMD; 125 if the tables could not be\n"
-	"loaded or perf not be started, 126 and 127 as of \"beectl run\".\n"
+	"^C ends the recording, and perf writes its file; so do SIGTERM and SIGHUP.  The exit\n"
+	"status is that of perf if it failed or a signal ended it (128 + N), else that of CMD;\n"
+	"125 if the tables could not be loaded or perf not be started, 126 and 127 as of\n"
+	"\"beectl run\".\n"
 	"\n"
 	"Examples:\n"
 	"  beectl record -F 999 -- git log\n"
@@ -120,6 +121,7 @@ static int record_start_perf(struct record *record, pid_t target)
 		       &record->error))
 		return -1;
 	forward_signals(forwarded, record->perf.pid);
+	forward_hangup();
 	return 0;
 }
 

@@ -323,18 +323,15 @@ int cmd_size(int argc, char **argv)
 		run.failed = json_object_new_array();
 	input_files_collect(&run.files, argv);
 	run.sized = alloc_array(NULL, run.files.count + 1, sizeof(*run.sized));
-	status = each_file_run(&each);
-	if (!status) {
-		if (run.sort)
-			qsort(run.sized, run.nsized, sizeof(*run.sized), compare_files);
-		if (run.failed)
-			print_json(&run);
-		else
-			print_text(&run);
-		status = run.status;
-	}
+	run.status |= each_file_run(&each);
+	if (run.sort)
+		qsort(run.sized, run.nsized, sizeof(*run.sized), compare_files);
+	if (run.failed)
+		print_json(&run);
+	else
+		print_text(&run);
 	json_object_put(run.failed);
 	input_files_free(&run.files);
 	free(run.sized);
-	return status;
+	return run.status;
 }

@@ -122,17 +122,20 @@ int cmd_unload(int argc, char **argv)
 	if (all && *argv)
 		return message_usage("unload", "--all or %s, not both",
 				     tables ? "files" : "process ids");
+	if (!tables && options_check_pids("unload", argv))
+		return EXIT_USAGE;
 	files = *argv;
 	nl = netlink_open(&error);
 	if (!nl)
 		return message_error("unload", NULL, error.text);
 	status = EXIT_OK;
 	for (; *argv; argv++) {
-		if (tables)
+		if (tables) {
 			status |= unload_file(nl, *argv, quiet);
-		else if (text_parse_pid(*argv, &pid))
-			status = message_error("unload", *argv, "not a process id");
-		else if (netlink_proc_del(nl, pid, &error))
+			continue;
+		}
+		text_parse_pid(*argv, &pid);
+		if (netlink_proc_del(nl, pid, &error))
 			status = message_error("unload", *argv, error.text);
 		else if (!quiet)
 			printf("%d: unloaded\n", pid);

@@ -149,11 +149,14 @@ static void verify_table_file(const struct elf_file *elf, const char *path,
 		free(blob);
 		return;
 	}
-	compare_file(elf, &table, &outcome->result);
 	if (table.header->id_type != elf->id_type || table.header->id_len != elf->id_len ||
-	    memcmp(table.header->id, elf->id, elf->id_len))
+	    memcmp(table.header->id, elf->id, elf->id_len)) {
 		outcome_set(outcome, VERIFY_FAILED, "the table is that of another file");
-	else if (table.header->flags)
+		free(blob);
+		return;
+	}
+	compare_file(elf, &table, &outcome->result);
+	if (table.header->flags)
 		outcome_set(outcome, VERIFY_FAILED, "the table leaves out rows (--thin or --fp-bypass): it is not exact");
 	free(blob);
 }
@@ -429,7 +432,7 @@ static int verify_files(struct verify_command *command)
 	struct compare_result *sum = &command->sum;
 	int status;
 
-	if (!command->files.count)
+	if (!command->files.count && !command->json)
 		return each_file_run(&each);
 	if (command->json)
 		command->array = json_object_new_array();
@@ -480,6 +483,8 @@ int cmd_verify(int argc, char **argv)
 		return message_usage("verify", "--table needs one ELF file");
 	if (!command.all && !*argv)
 		return message_usage("verify", "a file, a directory or --all is needed");
+	if (command.all && *argv)
+		return message_usage("verify", "--all or files, not both");
 	verify_collect(&command, argv);
 	status = verify_files(&command);
 	input_files_free(&command.files);

@@ -138,9 +138,11 @@ static void watch_jit_done(void *arg, pid_t pid, bool first, const struct jit_re
 		return;
 	if (result->remapped)
 		printf("process %d: remapped text has got the tables of its files\n", pid);
-	if (result->tables)
-		printf("process %d: %s: compiled, %s\n", pid, result->name,
-		       text_size(result->bytes).text);
+	if (result->tables) {
+		printf("process %d: ", pid);
+		text_put_name(stdout, result->name);
+		printf(": compiled, %s\n", text_size(result->bytes).text);
+	}
 	fflush(stdout);
 }
 

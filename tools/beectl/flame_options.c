@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "flame_options.h"
 #include "messages.h"
+#include "perf_options.h"
 
 /* An option; @flag: it takes no value. */
 static const struct known {
@@ -36,27 +37,32 @@ static const struct known {
 
 #define NKNOWN	(sizeof(known) / sizeof(known[0]))
 
-/* Is @word this option?  @value: filled with what follows "=" or the letter, or NULL. */
+/*
+ * Is @word this option?  perf takes names that are cut short, and --out must not be left to it.
+ * @value: filled with what follows "=" or the letter, or NULL.
+ */
 static bool option_is(const struct known *option, char *word, char **value)
 {
-	size_t length = strlen(option->name);
+	size_t length;
 
 	*value = NULL;
 	if (option->letter && word[0] == '-' && word[1] == option->letter) {
 		*value = word[2] ? word + 2 : NULL;
 		return !option->flag || !word[2];
 	}
-	if (strncmp(word, "--", 2) || strncmp(word + 2, option->name, length))
+	if (strncmp(word, "--", 2))
 		return false;
-	if (word[2 + length] == '=' && !option->flag)
-		*value = word + 3 + length;
-	return !word[2 + length] || *value;
+	length = strcspn(word += 2, "=");
+	if (word[length])
+		*value = word + length + 1;
+	return !strncmp(word, option->name, length) &&
+	       (!option->name[length] || (option->letter == 'o' && length > 1));
 }
 
 /*
  * Take a word of our own.
  *
- * Return: how many words it takes; 0: it is not ours; -1: its value is missing.
+ * Return: how many words it takes; 0: it is not ours; negative after saying what is wrong.
  */
 static int option_take(struct flame_options *options, char **words)
 {
@@ -67,12 +73,14 @@ static int option_take(struct flame_options *options, char **words)
 		;
 	if (i == NKNOWN)
 		return 0;
+	if (known[i].flag && value)
+		return -message_usage("flame", "--%s takes no argument", known[i].name);
 	if (known[i].flag) {
 		*(bool *)((char *)options + known[i].offset) = true;
 		return 1;
 	}
 	if (!value && (!words[1] || !strcmp(words[1], "--")))
-		return -1;
+		return -message_usage("flame", "%s needs an argument", *words);
 	*(char **)((char *)options + known[i].offset) = value ?: words[1];
 	return value ? 1 : 2;
 }
@@ -86,7 +94,9 @@ static int option_take(struct flame_options *options, char **words)
  */
 int flame_options_read(struct flame_options *options, char **words)
 {
+	struct perf_options perf;
 	int count = 0, took;
+	bool is_input;
 
 	*options = (struct flame_options){ 0 };
 	while (words[count])
@@ -95,13 +105,19 @@ int flame_options_read(struct flame_options *options, char **words)
 	while (*words && strcmp(*words, "--")) {
 		took = option_take(options, words);
 		if (took < 0)
-			return message_usage("flame", "%s needs an argument", *words);
+			return EXIT_USAGE;
 		if (!took)
 			options->perf[options->words++] = *words;
 		words += took ?: 1;
 	}
-	if (!*words && options->words < 2 && (!options->words || **options->perf != '-' ||
-					      !strcmp(*options->perf, "-")))
+	perf_options_read(&perf, options->perf);
+	if (perf.output)
+		return message_usage("flame", "-o has to be a word of its own: perf would take it");
+	is_input = !*words && (!options->words || **options->perf != '-' ||
+			       !strcmp(*options->perf, "-"));
+	if (is_input && options->words > 1)
+		return message_usage("flame", "one recording at a time; a command goes after --");
+	if (is_input)
 		options->input = options->words ? *options->perf : "perf.data";
 	if (options->enrich && (*words || options->words))
 		return message_usage("flame", "--enrich: there is nothing to record or to read beside");

@@ -108,8 +108,10 @@ void flame_summary_print(const struct graph *graph)
 	if (graph->unfinished)
 		fputs("; the recording is cut off", stdout);
 	putchar('\n');
-	if (*graph->stops)
-		printf("%s\n", graph->stops);
+	if (*graph->stops) {
+		text_put_name(stdout, graph->stops);
+		putchar('\n');
+	}
 	print_rows(graph, "by themselves", false);
 	print_rows(graph, "with what they call", true);
 }

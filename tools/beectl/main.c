@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* beectl: run the command that the first word names, or list the commands. */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,6 +47,11 @@ static void print_help(FILE *out)
 	      "\"beectl help COMMAND\" tells more about a command.\n", out);
 }
 
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
 /* "help", "--help" and "-h" may be followed by a command, whose help is printed then. */
 static int run_word(int argc, char **argv)
 {
@@ -53,8 +59,8 @@ static int run_word(int argc, char **argv)
 	char *help[] = { argc > 1 ? argv[1] : NULL, option, NULL };
 	size_t i;
 
-	if (!strcmp(argv[0], "help") || !strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")) {
-		if (!help[0] || !strcmp(help[0], "help")) {
+	if (is_help(argv[0])) {
+		if (!help[0] || is_help(help[0])) {
 			print_help(stdout);
 			return EXIT_OK;
 		}

@@ -93,3 +93,20 @@ int options_parse(const struct options *options, int argc, char ***argv)
 	*argv += optind;
 	return status;
 }
+
+/**
+ * options_check_pids() - are all words process ids?
+ * @command: the command
+ * @words: ended by NULL
+ *
+ * Return: EXIT_OK, or EXIT_USAGE after saying which is not.
+ */
+int options_check_pids(const char *command, char **words)
+{
+	pid_t pid;
+
+	for (; *words; words++)
+		if (text_parse_pid(*words, &pid))
+			return message_usage(command, "%s: not a process id", *words);
+	return EXIT_OK;
+}

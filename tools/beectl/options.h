@@ -44,5 +44,6 @@ struct options {
 };
 
 int options_parse(const struct options *options, int argc, char ***argv);
+int options_check_pids(const char *command, char **words);
 
 #endif /* OPTIONS_H */

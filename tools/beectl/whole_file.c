@@ -11,37 +11,86 @@
 #include "alloc.h"
 #include "whole_file.h"
 
-/*
- * A file without a name in the directory of @path, which goes if this process is killed; where the
- * file system cannot have it, one called @made.
+/**
+ * struct whole_file - a file that is being written
+ * @path: what it replaces or will be called: no symbolic link, but for one that leads nowhere
+ * @made: a name of its own beside that
+ * @named: it has that name from the start
+ * @fd: open for writing, or -1
  */
-static int whole_file_open(const char *path, const char *made, bool *named)
-{
-	char *copy = alloc_text(path);
-	int fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+struct whole_file {
+	char	*path;
+	char	*made;
+	bool	 named;
+	int	 fd;
+};
 
-	free(copy);
-	*named = fd < 0;
-	return fd >= 0 ? fd : open(made, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
+/* Of what is there; 0 if nothing is. */
+static mode_t whole_file_mode(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : st.st_mode;
 }
 
 /*
- * rename() replaces a file in one step, linkat() cannot: so if @path is there the new file gets a
- * name of its own first, @made, and is left there if this process is killed just then.
+ * A file without a name in the directory of @path, which goes if this process is killed; where the
+ * file system cannot have it, or there is no /proc to name it by, one called @made.  @mode: of the
+ * regular file @path, or 0.
  */
-static int whole_file_name(int fd, const char *path, const char *made, bool named)
+static int whole_file_open(struct whole_file *file, const char *path, mode_t mode)
+{
+	char *copy;
+
+	*file = (struct whole_file){ .fd = -1 };
+	file->path = mode ? realpath(path, NULL) : alloc_text(path);
+	if (!file->path)
+		return -1;
+	if (asprintf(&file->made, "%s.%d.new", file->path, getpid()) < 0)
+		alloc_check(NULL, 0);
+	copy = alloc_text(file->path);
+	if (!access("/proc/self/fd", X_OK))
+		file->fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	free(copy);
+	file->named = file->fd < 0;
+	if (file->named)
+		file->fd = open(file->made, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+	if (file->fd < 0)
+		return -1;
+	return mode ? fchmod(file->fd, mode & 0777) : 0;
+}
+
+/* Leaves errno as it is.  @failed: nothing is to be left of it. */
+static void whole_file_close(struct whole_file *file, bool failed)
+{
+	int why = errno;
+
+	if (file->fd >= 0 && failed)
+		unlink(file->made);
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->path);
+	free(file->made);
+	errno = why;
+}
+
+/*
+ * rename() replaces a file in one step, linkat() cannot: so if the path is there the new file gets
+ * a name of its own first, and is left there if this process is killed just then.
+ */
+static int whole_file_name(const struct whole_file *file)
 {
 	char open_file[64];
 
-	snprintf(open_file, sizeof(open_file), "/proc/self/fd/%d", fd);
-	if (!named) {
-		if (!linkat(AT_FDCWD, open_file, AT_FDCWD, path, AT_SYMLINK_FOLLOW))
+	snprintf(open_file, sizeof(open_file), "/proc/self/fd/%d", file->fd);
+	if (!file->named) {
+		if (!linkat(AT_FDCWD, open_file, AT_FDCWD, file->path, AT_SYMLINK_FOLLOW))
 			return 0;
 		if (errno != EEXIST ||
-		    linkat(AT_FDCWD, open_file, AT_FDCWD, made, AT_SYMLINK_FOLLOW))
+		    linkat(AT_FDCWD, open_file, AT_FDCWD, file->made, AT_SYMLINK_FOLLOW))
 			return -1;
 	}
-	return rename(made, path);
+	return rename(file->made, file->path);
 }
 
 static int whole_file_put(int fd, void (*put)(const void *arg, FILE *out), const void *arg)
@@ -57,43 +106,63 @@ static int whole_file_put(int fd, void (*put)(const void *arg, FILE *out), const
 	return fclose(out) || failed ? -1 : 0;
 }
 
+/* What is no regular file is written to as it is. */
+static int whole_file_put_into(const char *path, void (*put)(const void *arg, FILE *out),
+			       const void *arg)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -1;
+	ret = whole_file_put(fd, put, arg);
+	close(fd);
+	return ret;
+}
+
 /**
  * whole_file_write() - write a file, in place of what is there
  * @path: its name; a device or pipe is written to as it is
  * @put: writes the content
  * @arg: for @put
  *
- * Until all is written the old file stays, also if this process is killed.
+ * Until all is written the old file stays, also if this process is killed.  The new one has its
+ * permissions, and is where a symbolic link leads.
  *
  * Return: 0, or -1 and errno.
  */
 int whole_file_write(const char *path, void (*put)(const void *arg, FILE *out), const void *arg)
 {
-	char *made = NULL;
-	struct stat st;
-	bool named;
-	int fd, ret;
+	mode_t mode = whole_file_mode(path);
+	struct whole_file file;
+	int ret;
 
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-		fd = open(path, O_WRONLY | O_CLOEXEC);
-		if (fd < 0)
-			return -1;
-		ret = whole_file_put(fd, put, arg);
-		close(fd);
-		return ret;
-	}
-	if (asprintf(&made, "%s.%d.new", path, getpid()) < 0)
-		alloc_check(NULL, 0);
-	fd = whole_file_open(path, made, &named);
-	ret = fd < 0 ? -1 : whole_file_put(fd, put, arg) ?: whole_file_name(fd, path, made, named);
-	if (ret && fd >= 0) {
-		int why = errno;
+	if (mode && !S_ISREG(mode))
+		return whole_file_put_into(path, put, arg);
+	ret = whole_file_open(&file, path, mode) || whole_file_put(file.fd, put, arg) ||
+	      fsync(file.fd) || whole_file_name(&file) ? -1 : 0;
+	whole_file_close(&file, ret);
+	return ret;
+}
 
-		unlink(made);
-		errno = why;
+/**
+ * whole_file_try() - find out beforehand whether whole_file_write() can write a file
+ * @path: its name
+ *
+ * Changes nothing, and does not open a device or pipe, as that has effects.
+ *
+ * Return: 0, or -1 and errno.
+ */
+int whole_file_try(const char *path)
+{
+	mode_t mode = whole_file_mode(path);
+	struct whole_file file;
+	int ret;
+
+	if (mode && !S_ISREG(mode)) {
+		errno = EISDIR;
+		return S_ISDIR(mode) ? -1 : access(path, W_OK);
 	}
-	if (fd >= 0)
-		close(fd);
-	free(made);
+	ret = whole_file_open(&file, path, mode);
+	whole_file_close(&file, true);
 	return ret;
 }

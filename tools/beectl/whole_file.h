@@ -6,5 +6,6 @@
 #include <stdio.h>
 
 int whole_file_write(const char *path, void (*put)(const void *arg, FILE *out), const void *arg);
+int whole_file_try(const char *path);
 
 #endif /* WHOLE_FILE_H */

@@ -5,7 +5,6 @@
  */
 #include <elfutils/libdwfl.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -83,21 +82,17 @@ static int binary_open_file(const struct question *question, bool *is_same)
 		return vdso_open();
 	if (asprintf(&path, "%s%s", question->root, question->path) < 0)
 		return -1;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = io_open_regular(path);
 	free(path);
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
-		close(fd);
-		errno = EINVAL;
-		return -1;
-	}
 	if (fd >= 0) {
-		*is_same = !question->file.inode || *id || question->file.inode == st.st_ino;
+		*is_same = !question->file.inode || *id ||
+			   (!fstat(fd, &st) && question->file.inode == st.st_ino);
 		return fd;
 	}
 	if (!home || strlen(id) < 4 ||
 	    asprintf(&path, "%s/.debug/.build-id/%.2s/%s/elf", home, id, id + 2) < 0)
 		return -1;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = io_open_regular(path);
 	free(path);
 	return fd;
 }
@@ -158,7 +153,7 @@ static const char *binary_open(struct binary *binary)
 	int fd = binary_open_file(binary->question, &is_same);
 
 	if (fd < 0)
-		return strerror(errno);
+		return errno == ENXIO ? "not a regular file" : strerror(errno);
 	/* libdwfl's own, and the same below the root; beside the file first, with its checksum. */
 	if (asprintf(&binary->path, "%s%s", root, binary->question->path) < 0 ||
 	    asprintf(&binary->debug_path, "+:.debug:%s/usr/lib/debug:/usr/lib/debug", root) < 0)

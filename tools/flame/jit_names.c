@@ -5,7 +5,6 @@
  * in the kernel's sources).
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,18 +38,18 @@ static void symbols_add_jit(struct symbols *symbols, char *line, u32 number)
 /* A regular file; for others than root, of root's or their own: somebody else may lie. */
 static char *jit_read(const char *path, size_t *size, const char **why)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = io_open_regular(path);
 	struct stat st;
 	char *text = NULL;
 	ssize_t got;
 
 	*size = 0;
 	if (fd < 0) {
-		*why = strerror(errno);
+		*why = errno == ENXIO ? "not a regular file" : strerror(errno);
 		return NULL;
 	}
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > JIT_MAX_BYTES) {
-		*why = "no regular file of at most a GiB";
+	if (fstat(fd, &st) || st.st_size > JIT_MAX_BYTES) {
+		*why = "larger than a GiB";
 	} else if (st.st_uid && st.st_uid != geteuid() && geteuid()) {
 		*why = "it belongs to somebody else";
 	} else {

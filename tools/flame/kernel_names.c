@@ -121,6 +121,9 @@ void kernel_names_find(const struct question *question, FILE *out)
 	else if (!text)
 		answer_warn(out, "no names: %s: %s", question->kallsyms ?: KERNEL_KALLSYMS,
 			    strerror(errno));
+	else if (!symbols.count && question->kallsyms)
+		answer_warn(out, "no names: %s is not what /proc/kallsyms shows to root",
+			    question->kallsyms);
 	else if (!symbols.count)
 		answer_warn(out, "no names: " KERNEL_KALLSYMS " shows no addresses; be root, or set "
 			    "kernel.kptr_restrict to 0");

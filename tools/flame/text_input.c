@@ -17,6 +17,7 @@
  * @count: number of them
  * @samples: stacks so far, each as often as it was counted
  * @line: number of the line
+ * @too_many: more samples than can be counted
  */
 struct text_input {
 	struct profile		*profile;
@@ -26,6 +27,7 @@ struct text_input {
 	size_t			 count;
 	u64			 samples;
 	u64			 line;
+	bool			 too_many;
 };
 
 static void input_add_name(struct text_input *input, const char *text, size_t length,
@@ -65,11 +67,18 @@ static void input_add_folded(struct text_input *input, const char *text, size_t 
 static bool input_take_folded(struct text_input *input, char *line)
 {
 	char *space = strrchr(line, ' '), *end;
-	u64 value = space ? strtoull(space + 1, &end, 10) : 0;
 	u32 node = 0;
+	u64 value;
 	size_t i;
 
-	if (!space || space == line || !isdigit((unsigned char)space[1]) || *end)
+	if (!space || space == line || !isdigit((unsigned char)space[1]))
+		return false;
+	errno = 0;
+	value = strtoull(space + 1, &end, 10);
+	if (*end)
+		return false;
+	input->too_many = errno || __builtin_add_overflow(input->samples, value, &input->samples);
+	if (input->too_many)
 		return false;
 	*space = '\0';
 	input->count = 0;
@@ -82,7 +91,6 @@ static bool input_take_folded(struct text_input *input, char *line)
 	for (i = 0; i < input->count; i++)
 		node = graph_builder_add(&input->builder, node, input->name[i]);
 	graph_builder_count(&input->builder, node, value, 0);
-	input->samples += value;
 	return true;
 }
 
@@ -210,12 +218,17 @@ int text_input_read(struct stream *stream, struct profile *profile, struct resol
 			good = take(input, line);
 		else if (input_take_folded(input, line))
 			take = input_take_folded;
+		else if (input->too_many)
+			good = false;
 		else
 			good = (take = input_take_script)(input, line);
 	}
 	if (take == input_take_script)
 		input_end_sample(input);
-	if (!good && take == input_take_script && line_is_flat(line))
+	if (input->too_many)
+		error_set(error, EOVERFLOW, "up to line %llu there are more samples than can be "
+			  "counted", (unsigned long long)input->line);
+	else if (!good && take == input_take_script && line_is_flat(line))
 		error_set(error, EINVAL, "line %llu has a sample without a callchain: record with "
 			  "perf record -g", (unsigned long long)input->line);
 	else if (!good)

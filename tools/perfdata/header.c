@@ -328,15 +328,19 @@ int header_read_file(struct perfdata *data, int fd, u64 *start, u64 *end,
 		return -1;
 	header_sort_ids(data);
 	*start = records.offset;
-	if (!records.size) {
+	if (records.offset > st.st_size)
+		return error_set(error, EINVAL, "perf.data is cut off: its records begin at %llu, "
+				 "the file ends at %llu", (unsigned long long)records.offset,
+				 (unsigned long long)st.st_size);
+	/* Without a size perf was killed; with a larger one the file has lost its end. */
+	if (!records.size || records.size > st.st_size - records.offset) {
 		data->unfinished = true;
 		*end = st.st_size;
 		return 0;
 	}
-	if (records.offset > st.st_size || records.size > st.st_size - records.offset)
-		return error_set(error, EINVAL, "perf.data is cut off: its records end at %llu, the "
-				 "file at %llu", (unsigned long long)(records.offset + records.size),
-				 (unsigned long long)st.st_size);
 	*end = records.offset + records.size;
-	return header_read_features(data, fd, features, *end, st.st_size, error);
+	if (!header_read_features(data, fd, features, *end, st.st_size, error))
+		return 0;
+	data->unfinished = error->code == EINVAL;
+	return data->unfinished ? 0 : -1;
 }

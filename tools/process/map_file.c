@@ -162,22 +162,10 @@ static int pin_by_name(const struct mapping *mapping)
 	return search.pin < 0 ? -ENOENT : search.pin;
 }
 
-/*
- * Check the type before opening, because opening a device or pipe has effects; and open the file
- * that was checked, through its descriptor: a path could lead to another file by then.
- */
 static int pin_open(int pin)
 {
-	char path[32];
-	struct stat st;
-	int fd;
+	int fd = io_reopen(pin);
 
-	if (fstat(pin, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -ENXIO;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", pin);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -2,6 +2,7 @@
 /* perf record as a child process.  No other file knows perf's command line. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,8 @@ static int perf_spawn(const char **argv, int keep, int output, pid_t *pid)
  * @output: its standard output; -1: that of this process
  * @error: filled on failure
  *
+ * perf and what it starts ignore SIGHUP; SIGTERM ends the recording.
+ *
  * Return: 0 or -1.
  */
 int perf_start(struct perf *perf, char **words, pid_t target, int output,
@@ -49,6 +52,7 @@ int perf_start(struct perf *perf, char **words, pid_t target, int output,
 	char control[64], pid[16];
 	int pair[2] = { -1, -1 }, ret;
 	size_t n = 0, at = 0;
+	void (*before)(int);
 	const char **argv;
 
 	*perf = (struct perf){ .control = -1 };
@@ -69,7 +73,10 @@ int perf_start(struct perf *perf, char **words, pid_t target, int output,
 		argv[at++] = pid;
 	}
 	memcpy(argv + at, words, n * sizeof(*argv));
+	/* Of a hangup, which a terminal tells to all, perf would die and lose what it has. */
+	before = signal(SIGHUP, SIG_IGN);
 	ret = perf_spawn(argv, pair[1], output, &perf->pid);
+	signal(SIGHUP, before);
 	free(argv);
 	if (pair[1] >= 0)
 		close(pair[1]);

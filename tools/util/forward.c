@@ -34,6 +34,27 @@ void forward_signals(const int *signals, pid_t pid)
 		sigaction(signals[i], &action, NULL);
 }
 
+static void forward_hangup_as_term(int signal)
+{
+	(void)signal;
+	forward(SIGTERM);
+}
+
+/**
+ * forward_hangup() - from now on, send SIGTERM to that process when this one gets SIGHUP
+ *
+ * Unless it is ignored, as nohup(1) has it.
+ */
+void forward_hangup(void)
+{
+	const struct sigaction action = { .sa_handler = forward_hangup_as_term,
+					  .sa_flags = SA_RESTART };
+	struct sigaction now;
+
+	if (!sigaction(SIGHUP, NULL, &now) && now.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
+}
+
 /** forward_end() - the process has ended, or is another one's child: these signals do nothing */
 void forward_end(void)
 {

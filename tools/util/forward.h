@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 void forward_signals(const int *signals, pid_t pid);
+void forward_hangup(void);
 void forward_end(void);
 
 #endif /* BEE_FORWARD_H */

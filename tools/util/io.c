@@ -2,9 +2,11 @@
 /* Read and write files as a whole. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "alloc.h"
@@ -107,6 +109,49 @@ ssize_t io_read_at(int fd, void *to, size_t size, off_t offset)
 		done += got;
 	}
 	return done;
+}
+
+/**
+ * io_reopen() - open a file for reading, if it is a regular one
+ * @pin: an O_PATH descriptor of the file; it stays open
+ *
+ * Checks the type before opening, because opening a device or pipe has effects; and opens the file
+ * that was checked, through its descriptor: a path could lead to another file by then.
+ *
+ * Return: a file descriptor, or -1 and errno; ENXIO: it is something else.
+ */
+int io_reopen(int pin)
+{
+	char path[32];
+	struct stat st;
+
+	if (fstat(pin, &st))
+		return -1;
+	if (!S_ISREG(st.st_mode)) {
+		errno = ENXIO;
+		return -1;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", pin);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/**
+ * io_open_regular() - open a file for reading, if its name leads to a regular one
+ * @path: the name, which somebody else may have chosen; io_reopen() says why that matters
+ *
+ * Return: as io_reopen().
+ */
+int io_open_regular(const char *path)
+{
+	int pin = open(path, O_PATH | O_CLOEXEC), fd;
+
+	if (pin < 0)
+		return -1;
+	fd = io_reopen(pin);
+	if (fd < 0)
+		return io_give_up(pin);
+	close(pin);
+	return fd;
 }
 
 /**

@@ -111,8 +111,11 @@ static void expect(const struct made *made, const char *what)
 	perfdata_free(&data);
 }
 
-/* Cut at each byte: an error of one line, or as many samples as are whole, and it is said. */
-static void test_truncated(const struct made *made, const char *what)
+/*
+ * Cut at each byte: an error of one line, or as many samples as are whole, and it is said.
+ * @readable: with so many bytes, and as many records as follow, it is no error.
+ */
+static void test_truncated(const struct made *made, size_t readable, const char *what)
 {
 	size_t size, samples = 0, wrong = 0;
 	struct perfdata data;
@@ -124,6 +127,7 @@ static void test_truncated(const struct made *made, const char *what)
 		ret = read_made(made->bytes, size, &seen, &data, &error);
 		if (ret ? !*error.text || !!strchr(error.text, '\n') : seen.samples < samples)
 			wrong++;
+		wrong += size >= readable && (ret || !data.unfinished);
 		samples = seen.samples;
 		perfdata_free(&data);
 	}
@@ -173,12 +177,29 @@ static void test_lie(const struct made *made, size_t at, u64 value, size_t size,
 	perfdata_free(&data);
 }
 
+/* What stands behind the records is cut off: build-ids are said to be there. */
+static void test_no_features(const struct made *made)
+{
+	static struct made cut;
+	struct perfdata data;
+	struct bee_error error;
+	struct seen seen;
+	int ret;
+
+	cut = *made;
+	cut.bytes[72] = 1 << 2;
+	ret = read_made(cut.bytes, cut.size, &seen, &data, &error);
+	ksft_test_result(!ret && data.unfinished && !strcmp(seen.text, expected),
+			 "a file without its end\n");
+	perfdata_free(&data);
+}
+
 int main(void)
 {
 	static struct made file, pipe;
 
 	ksft_print_header();
-	ksft_set_plan(6 + 7);
+	ksft_set_plan(7 + 7);
 	made_begin_file(&file);
 	made_records(&file);
 	made_finish(&file);
@@ -186,14 +207,15 @@ int main(void)
 	made_records(&pipe);
 	expect(&file, "a file, in the order of times");
 	expect(&pipe, "a pipe, in the order of times");
-	test_truncated(&file, "a file");
-	test_truncated(&pipe, "a pipe");
+	test_truncated(&file, MADE_RECORDS, "a file");
+	test_truncated(&pipe, pipe.size, "a pipe");
+	test_no_features(&file);
 	test_mutated(&file, "a file");
 	test_mutated(&pipe, "a pipe");
 	test_lie(&file, 0, 0x50455246494c4532ull, 8, "another byte order");
 	test_lie(&file, 16, 1 << 20, 8, "an event has");
 	test_lie(&file, 24, ~0ull - 8, 8, "cut off");
-	test_lie(&file, 48, 1ull << 60, 8, "its records end");
+	test_lie(&file, 40, 1ull << 60, 8, "its records begin");
 	test_lie(&file, MADE_RECORDS + 6, 4, 2, "is said to have 4 bytes");
 	test_lie(&file, MADE_RECORDS + (8 + 8 + 16 + 24) + (8 + 8 + 24 + 24 + 8 + 64 + 24) + 8 + 40,
 		 1ull << 61, 8, "a sample is cut off");
