@@ -4,13 +4,16 @@
  * user registers and a copy of the stack, and compare the callchain, address by
  * address, with the one that libdw finds from the registers and the stack.
  *
- *	sample [--launcher] [--here] [--seconds N] [--samples N] [--period NS] NAME COMMAND...
+ *	sample [--launcher] [--here [--cold]] [--seconds N] [--samples N] [--period NS]
+ *		NAME COMMAND...
  *
  * --launcher: the command starts the program, as "beectl run" does.  --here: the kernel's
  * callchain, which needs the module, is replaced by one that this process makes of the
- * registers and the stack, with the same tables and the same step.
+ * registers and the stack, with the same tables and the same step.  --cold: it is also walked without
+ * any table, and without those of either half of the files, as while tables are made; then every
+ * return address in a file must have a call before it.
  * Prints differences, by place, and sums.  Exit status: 1 if a sample that can be compared
- * differs, else 0.
+ * differs, or with --cold has such an address without a call, else 0.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -18,12 +21,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "insn.h"
 #include "space.h"
 #include "unwind.h"
 
 #define PLACES		256
 #define PLACES_SHOWN	20
 #define NAME_SIZE	16	/* TASK_COMM_LEN */
+#define CHAIN_MAX	1024
+/* Bytes of the longest call, with a prefix. */
+#define CALL_BYTES	9
 
 /**
  * enum verdict - the result of comparing a sample
@@ -93,7 +100,8 @@ static struct {
 	unsigned int	 seconds;
 	size_t		 samples;
 	uint64_t	 period;
-	bool		 launcher, here;
+	bool		 launcher, here, cold;
+	size_t		 cold_walks, cold_frames, invented;
 } run = { .seconds = 60, .samples = 2000, .period = 2000000 };
 
 static struct process *process_get(pid_t pid)
@@ -266,10 +274,14 @@ static bool memory_read(void *arg, u64 addr, void *to, size_t n)
 	       space_read_code(memory->space, addr, to, n);
 }
 
-/* --here: replace the sample's callchain by one that is walked in this process. */
-static void walk_here(const struct process *process, struct record *sample)
+/*
+ * --here: walk the sample's stack in this process.  @exact: whether each address in @chain was
+ * interrupted.  Returns their number.
+ */
+static size_t walk(const struct space *space, const struct record *sample, uint64_t *chain,
+		   bool *exact)
 {
-	struct memory memory = { &process->space, sample };
+	struct memory memory = { space, sample };
 	struct bee_uread mem = { .read = memory_read, .arg = &memory };
 	struct bee_frame f = {
 		.ip = sample->regs[RECORD_RIP], .sp = sample->regs[BEE_REG_RSP],
@@ -277,16 +289,102 @@ static void walk_here(const struct process *process, struct record *sample)
 		.gpr = (const u64 *)sample->regs,
 	};
 	enum space_how how;
-	size_t max = 1024;
+	size_t n = 0;
+
+	do {
+		exact[n] = f.activation;
+		chain[n++] = f.ip;
+	} while (n < CHAIN_MAX && !space_next(space, &mem, &f, &how));
+	return n;
+}
+
+/* --here: replace the sample's callchain. */
+static void walk_here(const struct process *process, struct record *sample)
+{
+	static bool exact[CHAIN_MAX];
 
 	free(sample->chain);
-	sample->chain = calloc(max, sizeof(*sample->chain));
+	sample->chain = calloc(CHAIN_MAX, sizeof(*sample->chain));
 	if (!sample->chain)
 		abort();
-	sample->nchain = 0;
-	do
-		sample->chain[sample->nchain++] = f.ip;
-	while (sample->nchain < max && !space_next(&process->space, &mem, &f, &how));
+	sample->nchain = walk(&process->space, sample, sample->chain, exact);
+}
+
+/* The end of a call?  Decoded from the file, by other code than that of the walk. */
+static bool is_called(const struct space *space, uint64_t ip)
+{
+	u8 code[CALL_BYTES];
+	struct insn insn;
+	size_t n;
+
+	for (n = 2; n <= CALL_BYTES; n++)
+		if (space_read_code(space, ip - n, code, n) &&
+		    insn_decode(code, n, ip - n, &insn) && insn.length == n &&
+		    (insn.kind == INSN_CALL || insn.kind == INSN_CALL_FAR))
+			return true;
+	return false;
+}
+
+/*
+ * Of return addresses in files: not where a program or thread starts, which nothing calls, and not
+ * those that a signal has interrupted or that are its trampoline.
+ */
+static void judge_calls(struct process *process, const uint64_t *chain, const bool *exact, size_t n)
+{
+	char what[320], from[64], place[64];
+	size_t i;
+	u8 byte;
+
+	for (i = 1; i < n; i++) {
+		if (exact[i] || (i + 1 < n && exact[i + 1]) ||
+		    !space_read_code(&process->space, chain[i] - 1, &byte, 1))
+			continue;
+		run.cold_frames++;
+		if (is_called(&process->space, chain[i]) ||
+		    is_start(unwinder_code(process->code, chain[i], false)))
+			continue;
+		run.invented++;
+		snprintf(what, sizeof(what), "%s: caller of %s: %s, which no call is before",
+			 process->name,
+			 unwinder_place(process->code, chain[i - 1], from, sizeof(from)),
+			 unwinder_place(process->code, chain[i], place, sizeof(place)));
+		report(what);
+	}
+}
+
+/* Which half of the files this one is in. */
+static unsigned int half_of(const char *path)
+{
+	unsigned int sum = 0;
+
+	while (*path)
+		sum = sum * 31 + (unsigned char)*path++;
+	return sum % 2;
+}
+
+/* --cold: without the tables of some files: those of both halves, of the first, of the second. */
+static void walk_cold(struct process *process, const struct record *sample)
+{
+	static bool exact[CHAIN_MAX];
+	static uint64_t chain[CHAIN_MAX];
+	struct space space = process->space;
+	unsigned int without;
+	size_t i;
+
+	if (!space.count)
+		return;
+	space.range = calloc(space.count, sizeof(*space.range));
+	if (!space.range)
+		abort();
+	for (without = 0; without < 3; without++) {
+		memcpy(space.range, process->space.range, space.count * sizeof(*space.range));
+		for (i = 0; i < space.count; i++)
+			if (!without || half_of(space.range[i].path) == without - 1)
+				space.range[i].table = NULL;
+		run.cold_walks++;
+		judge_calls(process, chain, exact, walk(&space, sample, chain, exact));
+	}
+	free(space.range);
 }
 
 static void judge(struct record *sample)
@@ -300,6 +398,8 @@ static void judge(struct record *sample)
 		return;
 	if (run.here)
 		walk_here(process, sample);
+	if (run.cold)
+		walk_cold(process, sample);
 	unwinder_run(process->code, sample, &truth);
 	verdict = compare(process, sample, &truth);
 	run.verdicts[verdict]++;
@@ -354,6 +454,9 @@ static void print(const char *name, const struct recording *recording)
 	for (i = DUMP_SHORT; i < VERDICTS; i++)
 		printf(", %s %zu", verdict_name[i], run.verdicts[i]);
 	printf(", complete %zu of %zu native\n", run.complete, run.native);
+	if (run.cold)
+		printf("cold: %s: walks %zu frames %zu, without a call %zu\n", name, run.cold_walks,
+		       run.cold_frames, run.invented);
 }
 
 static int parse(int argc, char **argv)
@@ -361,6 +464,7 @@ static int parse(int argc, char **argv)
 	static const struct option options[] = {
 		{ "launcher", no_argument, NULL, 'l' },
 		{ "here", no_argument, NULL, 'h' },
+		{ "cold", no_argument, NULL, 'c' },
 		{ "seconds", required_argument, NULL, 's' },
 		{ "samples", required_argument, NULL, 'n' },
 		{ "period", required_argument, NULL, 'p' },
@@ -369,7 +473,7 @@ static int parse(int argc, char **argv)
 	int c;
 
 	while ((c = getopt_long(argc, argv, "+", options, NULL)) != -1) {
-		unsigned long value = strchr("lh", c) ? 1 : c == '?' ? 0 : strtoul(optarg, NULL, 0);
+		unsigned long value = strchr("lhc", c) ? 1 : c == '?' ? 0 : strtoul(optarg, NULL, 0);
 
 		if (!value)
 			exit(2);
@@ -377,6 +481,8 @@ static int parse(int argc, char **argv)
 			run.launcher = true;
 		else if (c == 'h')
 			run.here = true;
+		else if (c == 'c')
+			run.cold = true;
 		else if (c == 's')
 			run.seconds = value;
 		else if (c == 'n')
@@ -403,5 +509,5 @@ int main(int argc, char **argv)
 	}
 	judge_all(&recording);
 	print(argv[first], &recording);
-	return !!run.verdicts[DIFFERENT];
+	return run.verdicts[DIFFERENT] || run.invented;
 }

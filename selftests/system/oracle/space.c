@@ -255,12 +255,37 @@ bool space_row(const struct space *space, const struct bee_frame *f, struct bee_
 	return true;
 }
 
+/* As walk_check_call() in kmod/walk.c: is there a call before what a step by rbp has led to? */
+static enum beeunwind_stop space_check_call(const struct space_range *range, struct bee_uread *mem,
+					    const struct bee_frame *f, enum beeunwind_stop why)
+{
+	struct bee_rule row = { .kind = BEE_RULE_GAP };
+	enum bee_call call;
+
+	if (range->image->fd < 0)
+		return BEEUNWIND_STOP_NONE;
+	call = bee_frame_find_call(mem, f->ip);
+	if (call == BEE_CALL_FOUND || bee_frame_is_sigreturn(mem, f) ||
+	    bee_frame_is_goexit(mem, f->ip))
+		return BEEUNWIND_STOP_NONE;
+	if (range->table)
+		bee_table_decode(range->table,
+				 bee_table_word(range->table,
+						range_pc(range, bee_frame_lookup_ip(f)) -
+						range->table->base), &row);
+	if (row.kind == BEE_RULE_KNOWN && (row.ra == BEE_RA_UNDEF || row.arg & BEE_RULE_SIGNAL))
+		return BEEUNWIND_STOP_NONE;
+	return call == BEE_CALL_NONE ? why : BEEUNWIND_STOP_READ_FAULT;
+}
+
 /* As walk_step_guess() in kmod/walk.c, without uretprobes. */
 static enum beeunwind_stop space_guess(const struct space *space, struct bee_uread *mem,
 				       struct bee_frame *f, enum space_how *how,
 				       enum beeunwind_stop why)
 {
 	struct bee_frame caller = *f;
+	const struct space_range *range;
+	enum beeunwind_stop stop = BEEUNWIND_STOP_NONE;
 
 	*how = SPACE_BY_CODE;
 	if (!bee_frame_step_sigreturn(mem, &caller)) {
@@ -268,10 +293,14 @@ static enum beeunwind_stop space_guess(const struct space *space, struct bee_ure
 		if (!bee_frame_step_fp(mem, &caller))
 			return why;
 	}
-	if (!space_find(space, bee_frame_lookup_ip(&caller)))
+	range = space_find(space, bee_frame_lookup_ip(&caller));
+	if (!range)
 		return why;
-	*f = caller;
-	return BEEUNWIND_STOP_NONE;
+	if (*how == SPACE_BY_FP)
+		stop = space_check_call(range, mem, &caller, why);
+	if (!stop)
+		*f = caller;
+	return stop;
 }
 
 static enum beeunwind_stop space_step_simple(struct bee_uread *mem, u32 word,

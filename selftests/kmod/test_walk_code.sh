@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Stacks that are known frame by frame, through code without CFI, fibers, the dynamic linker's
+# resolver, and signal handlers of other libcs.  Also samples at any instruction there.
+# once: 1
+# timeout: 900
+export NO_KERNEL_SYMBOLS=1
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+# shellcheck source=selftests/kmod/walk.sh
+. "$(dirname "$0")/walk.sh"
+
+# Samples in the resolvers of 100 ifuncs that are bound when they are first called: all stacks lead
+# through ld.so's _dl_runtime_resolve(), whose CFA is in rbx, to main().
+lazily_bound() {
+	sampled lazy walk_lazy && mv "$WORK/lazy.data" "$WORK/lazy.clock" || return 1
+	complete 100 lazy --comm walk_lazy
+}
+
+# The stacks to which fibers return are above them and below.
+fibers() {
+	clocked walk_fibers && complete 100 walk_fibers --comm walk_fibers --through "$TESTS/walk_fibers"
+}
+
+ktap_plan 7
+guest_insmod || exit 1
+ktap_run "signal handlers of a static program" with_sigreturn static walk_signals_static
+if [ -x "$TESTS/walk_signals_musl" ]; then
+	ktap_run "signal handlers with musl" known musl walk_signals_musl
+else
+	ktap_skip "signal handlers with musl" "musl-gcc is not installed"
+fi
+ktap_run "code without CFI" known jit walk_jit
+ktap_run "functions that are bound lazily" lazily_bound
+ktap_run "fibers" known fibers walk_fibers
+ktap_run "samples in fibers" enough fibers
+ktap_run "samples in JIT code" enough complete_through '//anon' walk_jit
+[ ! -e "$WORK/figures" ] || ktap_diag "$(cat "$WORK/figures")"
+ktap_finish
