@@ -6,7 +6,7 @@ KVER    ?= $(shell uname -r)
 KDIR    ?= $(firstword $(wildcard /lib/modules/$(KVER)/build) $(newest_headers))
 PREFIX  ?= /usr/local
 KERNELS ?= 6.12 6.1 newest
-COMPILE ?= 6.1-rt 6.6 6.8 6.18 6.19 7.2 7.3-rt 7.3-cloud
+COMPILE ?= 6.1-rt 6.6 6.8 6.18 6.19
 T       ?= 60
 SECONDS ?= 3600
 
@@ -129,7 +129,7 @@ setup:			## Install the Debian packages that the tests need
 check: setup		## Run all tests, in guests of KERNELS too
 	@selftests/run --kernels "$(KERNELS)"
 
-more_kernels = $(if $(filter file,$(origin KERNELS)),6.12-rt 6.12-cloud)
+more_kernels = $(if $(filter file,$(origin KERNELS)),7.2 6.12-rt 6.12-cloud newest-rt newest-cloud)
 
 .PHONY: check-all
 check-all: setup	## Run all tests, long ones too, each on all of KERNELS and more; compile for COMPILE

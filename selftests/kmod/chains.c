@@ -10,7 +10,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <linux/perf_event.h>
@@ -21,7 +20,6 @@
 #define PAGE		4096ul
 #define RING_BYTES	(1ul << 20)
 #define PERIOD_NS	1000000
-#define SECONDS		20
 /* Length of _start, at most; as in selftests/lib/stacks.py. */
 #define START_BYTES	0x30
 
@@ -145,7 +143,7 @@ static struct perf_event_mmap_page *event_open(pid_t pid, uint64_t flags, int *f
 static bool take(pid_t pid, uint64_t flags, unsigned int samples, uint64_t mark, struct chains *c)
 {
 	const uint64_t entry = entry_point(pid);
-	const time_t end = time(NULL) + SECONDS;
+	const long deadline = guest_deadline();
 	struct perf_event_mmap_page *page;
 	struct pollfd ready = { .events = POLLIN };
 
@@ -153,10 +151,10 @@ static bool take(pid_t pid, uint64_t flags, unsigned int samples, uint64_t mark,
 	page = event_open(pid, flags, &ready.fd);
 	if (!page)
 		return false;
-	while (c->total < samples && time(NULL) < end) {
+	do {
 		poll(&ready, 1, 1000);
 		drain(page, entry, mark, c);
-	}
+	} while (c->total < samples && guest_waits(deadline));
 	munmap(page, PAGE + RING_BYTES);
 	close(ready.fd);
 	return true;
@@ -165,7 +163,7 @@ static bool take(pid_t pid, uint64_t flags, unsigned int samples, uint64_t mark,
 /**
  * chains_take() - take callchains of a process and judge them
  * @pid: the process, which must use the CPU
- * @samples: take at least so many, but end after 20 seconds
+ * @samples: take at least so many, but end at guest_deadline()
  * @mark: an entry to look for
  * @c: result
  */

@@ -13,7 +13,6 @@
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "guest.h"
@@ -58,14 +57,12 @@ static bool sleeps(pid_t pid)
 
 static bool becomes(pid_t pid, const char *comm)
 {
-	const struct timespec tick = { .tv_nsec = 10000000 };
-	int i;
+	const long deadline = guest_deadline();
 
-	for (i = 0; i < 3000; i++) {
+	do {
 		if (executes(pid, comm) && sleeps(pid))
 			return true;
-		nanosleep(&tick, NULL);
-	}
+	} while (guest_waits(deadline));
 	ksft_print_msg("%d did not become %s\n", pid, comm);
 	return false;
 }
@@ -154,17 +151,16 @@ static bool is_zombie(pid_t pid)
 /* A process whose main thread has ended lives on in its other threads, and stays managed. */
 static void test_main_thread_exit(void)
 {
-	const struct timespec tick = { .tv_nsec = 10000000 };
+	const long deadline = guest_deadline();
 	pid_t pid = fork();
 	pthread_t thread;
-	int i;
 
 	if (!pid) {
 		pthread_create(&thread, NULL, thread_pause, NULL);
 		pthread_exit(NULL);
 	}
-	for (i = 0; i < 3000 && !is_zombie(pid); i++)
-		nanosleep(&tick, NULL);
+	while (!is_zombie(pid) && guest_waits(deadline))
+		;
 	ksft_test_result(is_zombie(pid) && is_managed(pid),
 			 "a process whose first thread has ended\n");
 	guest_add(&g, pid);
@@ -259,11 +255,10 @@ static bool asker_waits(const struct held *held)
 /* Wait until the request is waiting in the kernel for the exec, or has been answered. */
 static void wait_for_request(struct held *held)
 {
-	const struct timespec tick = { .tv_nsec = 10000000 };
-	int i;
+	const long deadline = guest_deadline();
 
-	for (i = 0; i < 3000 && !held->answered && !asker_waits(held); i++)
-		nanosleep(&tick, NULL);
+	while (!held->answered && !asker_waits(held) && guest_waits(deadline))
+		;
 }
 
 static void *hold_thread(void *arg)

@@ -129,14 +129,15 @@ static void test_mmap(void)
 			 is_covered(u, 4, false), "munmap takes the ranges along\n");
 }
 
-/* Count messages about a file until none has come for half a second. */
-static int count_events(struct netlink_events *events, uint32_t file)
+/* Count messages about a file until so many have come, and then no other for half a second. */
+static int count_events(struct netlink_events *events, uint32_t file, int wanted)
 {
 	struct pollfd fd = { .fd = netlink_events_fd(events), .events = POLLIN };
+	const long deadline = guest_deadline();
 	struct netlink_file t;
 	int count = 0;
 
-	while (poll(&fd, 1, 500) > 0)
+	while (poll(&fd, 1, 500) > 0 || (count < wanted && guest_waits(deadline)))
 		while (netlink_events_next(events, &t) != NETLINK_EVENT_NONE)
 			count += t.id == file && t.pid == (uint32_t)getpid();
 	return count;
@@ -152,11 +153,11 @@ static void test_events(void)
 					  BEEUNWIND_ANNOUNCE_MAPPED, &g.error))
 		guest_die("events", g.error.text);
 	p = map_text(KNOWN, NULL, 4);
-	ksft_test_result(!count_events(events, table), "a known file is no news\n");
+	ksft_test_result(!count_events(events, table, 0), "a known file is no news\n");
 	munmap(p, 4 * PAGE);
 	p = map_text(UNKNOWN, NULL, 4);
 	range_at(getpid(), p, &r);
-	ksft_test_result(count_events(events, r.file) == 1, "an unknown file is announced\n");
+	ksft_test_result(count_events(events, r.file, 1) == 1, "an unknown file is announced\n");
 	munmap(p, 4 * PAGE);
 	netlink_events_close(events);
 	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_ANNOUNCE,
@@ -293,19 +294,18 @@ static void exec_sleep(void *arg)
 
 static bool becomes_sleep(pid_t pid)
 {
+	const long deadline = guest_deadline();
 	char path[64], name[64] = "";
-	int i;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	for (i = 0; i < 1000 && strcmp(name, "sleep\n"); i++) {
+	do {
 		FILE *f = fopen(path, "r");
 
 		if (!f || !fgets(name, sizeof(name), f))
 			return false;
 		fclose(f);
-		usleep(10000);
-	}
-	return i < 1000;
+	} while (strcmp(name, "sleep\n") && guest_waits(deadline));
+	return !strcmp(name, "sleep\n");
 }
 
 static void test_exec(void)
@@ -313,16 +313,15 @@ static void test_exec(void)
 	pid_t *program = mmap(NULL, sizeof(*program), PROT_READ | PROT_WRITE,
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t child = guest_spawn(exec_sleep, program);
+	const long deadline = guest_deadline();
 	struct netlink_proc proc;
-	int i;
 
 	if (!becomes_sleep(*program))
 		guest_die("sleep", "did not start");
 	/* It gets its name before it is mapped. */
 	guest_get_proc(&g, *program, &proc);
-	for (i = 0; i < 1000 && !proc.ranges.count; i++) {
+	while (!proc.ranges.count && guest_waits(deadline)) {
 		ranges_free(&proc.ranges);
-		usleep(10000);
 		guest_get_proc(&g, *program, &proc);
 	}
 	ksft_test_result(proc.cookie && proc.ranges.count,

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/membarrier.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -136,10 +138,52 @@ void guest_next_tick(void)
 	} while (now.tv_sec == start.tv_sec && now.tv_nsec == start.tv_nsec);
 }
 
+/* Seconds that a test waits for something: ample even in an emulated machine. */
+#define PATIENCE	30
+#define PATIENCE_DEBUG	150	/* on the instrumented kernel */
+
+/* Seconds that this guest ran or slept, without those in which it waited for a CPU of the host. */
+static long clock_read(void)
+{
+	char text[32];
+	ssize_t n;
+	int fd;
+
+	do {
+		fd = open("/run/bee/clock", O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			guest_die("/run/bee/clock", strerror(errno));
+		n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	} while (n <= 0 || text[n - 1] != '\n');	/* it is being written */
+	text[n] = '\0';
+	return atol(text);
+}
+
+/** guest_deadline() - when a test that waits from now on gives up, for guest_waits() */
+long guest_deadline(void)
+{
+	const char *kernel = getenv("BEE_KERNEL");
+
+	return clock_read() + (kernel && !strcmp(kernel, "debug") ? PATIENCE_DEBUG : PATIENCE);
+}
+
+/** guest_waits() - wait for a moment.  Return: false, at once: it is too late to look again */
+bool guest_waits(long deadline)
+{
+	const struct timespec tick = { .tv_nsec = 10000000 };
+
+	if (clock_read() >= deadline)
+		return false;
+	nanosleep(&tick, NULL);
+	return true;
+}
+
 /**
- * guest_info_at_rest() - get the module's sums once they have stayed equal for a while
+ * guest_info_at_rest() - get the module's sums when nothing is still to be freed
  *
- * Memory that waits for a grace period is still in the sums.
+ * The module frees memory an RCU grace period after its last use, and until then it is in the sums.
+ * So this reads them until they have stayed equal for six grace periods, which membarrier() waits for.
  */
 void guest_info_at_rest(struct guest *g, struct netlink_info *info)
 {
@@ -150,6 +194,7 @@ void guest_info_at_rest(struct guest *g, struct netlink_info *info)
 	guest_info(g, info);
 	while (same < 6) {
 		last = *info;
+		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 		nanosleep(&tick, NULL);
 		guest_info(g, info);
 		same = info->table_bytes == last.table_bytes &&
@@ -375,25 +420,23 @@ bool guest_users_agree(struct guest *g)
 /**
  * guest_settles() - wait until the module's sums are those of @start again
  *
- * The module frees memory after a grace period, so this tries for a minute.
+ * The module frees memory after a grace period.
  *
  * Return: whether they are
  */
 bool guest_settles(struct guest *g, const struct netlink_info *start)
 {
-	const struct timespec tick = { .tv_nsec = 50000000 };
+	const long deadline = guest_deadline();
 	struct netlink_info now;
-	int i;
 
-	for (i = 0; i < 1200; i++) {
+	do {
 		guest_info(g, &now);
 		if (now.procs == start->procs && now.ranges == start->ranges &&
 		    now.files == start->files && now.tables == start->tables &&
 		    now.table_bytes == start->table_bytes &&
 		    now.range_bytes == start->range_bytes)
 			return true;
-		nanosleep(&tick, NULL);
-	}
+	} while (guest_waits(deadline));
 	printf("# procs %u ranges %u files %u tables %u table-bytes %lu range-bytes %lu; "
 	       "at the start %u %u %u %u %lu %lu\n",
 	       now.procs, now.ranges, now.files, now.tables, now.table_bytes, now.range_bytes,

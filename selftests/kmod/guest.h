@@ -30,6 +30,8 @@ void guest_get_table(struct guest *g, uint32_t id, struct netlink_file *table);
 void guest_add(struct guest *g, pid_t pid);
 void guest_info(struct guest *g, struct netlink_info *info);
 void guest_next_tick(void);
+long guest_deadline(void);
+bool guest_waits(long deadline);
 void guest_info_at_rest(struct guest *g, struct netlink_info *info);
 bool guest_is_exact(struct guest *g, pid_t pid);
 bool guest_users_agree(struct guest *g);

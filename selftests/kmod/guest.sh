@@ -62,12 +62,12 @@ guest_wait() {
 	return 1
 }
 
-# guest_status FIELD: print a field of "beectl status --json".
+# is_asleep PID: the process waits for something, and not only for a CPU
+is_asleep() {
+	grep -q "^State:.S" "/proc/$1/status"
+}
+
+# guest_status FIELD: print a field of "beectl status --json", which has each on a line of its own.
 guest_status() {
-	"$BEECTL" status --json | /usr/bin/python3 -c '
-import json, sys
-value = json.load(sys.stdin)
-for key in sys.argv[1].split("."):
-    value = value[key]
-print(value)' "$1"
+	"$BEECTL" status --json | sed -n "s/^  \"$1\": \"*\([^\"]*[^\",]\)\"*,*\$/\1/p" | grep .
 }

@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <linux/bpf.h>
@@ -33,22 +32,11 @@
 #define PATCH	"/sys/kernel/livepatch/bee_livepatch"
 /* The single entry that bee_livepatch.c stores instead of a callchain. */
 #define MARK	0x5eed0000beefull
-#define SAMPLES	200
+#define SAMPLES	100
 
 static struct guest g;
 static int table_fd, exe_fd;
 static pid_t deep;
-
-/* The pause between two checks of a condition that is waited for. */
-static void nap(void)
-{
-	const struct timespec tick = { .tv_nsec = 20000000 };
-
-	nanosleep(&tick, NULL);
-}
-
-/* 20 s */
-#define NAPS	1000
 
 static int put(const char *path, const char *text)
 {
@@ -92,16 +80,15 @@ static int module_in(const char *path)
 /* Unload a module; retry while somebody holds a reference to it, which is dropped soon. */
 static int module_out(const char *name)
 {
-	int i;
+	const long deadline = guest_deadline();
+	int error;
 
-	for (i = 0; i < NAPS; i++) {
+	do {
 		if (!syscall(SYS_delete_module, name, O_NONBLOCK))
 			return 0;
-		if (errno != EAGAIN && errno != EBUSY)
-			break;
-		nap();
-	}
-	ksft_print_msg("%s: %s\n", name, strerror(errno));
+		error = errno;
+	} while ((error == EAGAIN || error == EBUSY) && guest_waits(deadline));
+	ksft_print_msg("%s: %s\n", name, strerror(error));
 	return -1;
 }
 
@@ -126,12 +113,30 @@ static int bee_in(void)
 	return 0;
 }
 
+/* The program runs only while its stacks are taken, and leaves the CPU to the rest of the test. */
+static void take(struct chains *c)
+{
+	kill(deep, SIGCONT);
+	chains_take(deep, SAMPLES, MARK, c);
+	kill(deep, SIGSTOP);
+}
+
+static bool take_deferred(unsigned int samples, struct chains *c)
+{
+	bool known;
+
+	kill(deep, SIGCONT);
+	known = chains_take_deferred(deep, samples, MARK, c);
+	kill(deep, SIGSTOP);
+	return known;
+}
+
 /* Do all but 1 % of the stacks reach _start, as they do when nothing else is attached? */
 static bool complete(const char *when)
 {
 	struct chains c;
 
-	chains_take(deep, SAMPLES, MARK, &c);
+	take(&c);
 	if (c.total >= SAMPLES && c.complete * 100 >= c.total * 99 && !c.marked)
 		return true;
 	ksft_print_msg("%s: of %u stacks %u complete, %u of the live patch\n", when, c.total,
@@ -143,7 +148,7 @@ static bool not_ours(const char *when, bool patched)
 {
 	struct chains c;
 
-	chains_take(deep, SAMPLES, MARK, &c);
+	take(&c);
 	if (c.total >= SAMPLES && c.complete * 2 < c.total && (c.marked == c.total) == patched)
 		return true;
 	ksft_print_msg("%s: of %u stacks %u complete, %u of the live patch\n", when, c.total,
@@ -325,25 +330,29 @@ static void livepatch_ko(char path[4096])
 static int livepatch_on(void)
 {
 	char path[4096];
-	int i;
+	long deadline;
 
 	livepatch_ko(path);
 	if (module_in(path))
 		return -1;
-	for (i = 0; i < NAPS && !has(PATCH "/transition", "0"); i++)
-		nap();
-	return i < NAPS ? 0 : -1;
+	deadline = guest_deadline();
+	while (!has(PATCH "/transition", "0"))
+		if (!guest_waits(deadline))
+			return -1;
+	return 0;
 }
 
 static int livepatch_off(void)
 {
-	int i;
+	long deadline;
 
 	if (put(PATCH "/enabled", "0"))
 		return -1;
-	for (i = 0; i < NAPS && !access(PATCH, F_OK); i++)
-		nap();
-	return i < NAPS ? module_out("bee_livepatch") : -1;
+	deadline = guest_deadline();
+	while (!access(PATCH, F_OK))
+		if (!guest_waits(deadline))
+			return -1;
+	return module_out("bee_livepatch");
 }
 
 static const char *livepatch_missing(void)
@@ -432,7 +441,7 @@ static bool deferred_are(const char *when, unsigned int least)
 {
 	struct chains c;
 
-	chains_take_deferred(deep, SAMPLES, MARK, &c);
+	take_deferred(SAMPLES, &c);
 	ksft_print_msg("%s: of %u deferred stacks %u complete\n", when, c.total, c.complete);
 	if (c.total < SAMPLES)
 		return false;
@@ -448,7 +457,7 @@ static void deferred(void)
 	struct chains c;
 	bool ok;
 
-	if (!chains_take_deferred(deep, 1, MARK, &c)) {
+	if (!take_deferred(1, &c)) {
 		ksft_test_result_skip("deferred stacks # SKIP this kernel has none\n");
 		return;
 	}
@@ -505,6 +514,7 @@ static void start_work(const char *path)
 	}
 	if (read(ready[0], &byte, 1) != 1)
 		guest_die(path, "did not start");
+	kill(deep, SIGSTOP);
 }
 
 int main(int argc, char **argv)

@@ -3,11 +3,17 @@
 # Shared by the scripts about code in memory without a file; after guest.sh.
 
 # judged PID NAME: record a process for a while; the share of whole stacks among those through such
-# code goes to NAME.judged, and to the file figures
+# code goes to NAME.judged, and to the file figures.  A guest that shares its CPUs may take fewer than
+# 100 of these in two seconds: then of more.
 judged() {
-	perf record -q -N -B -e cpu-clock -F 199 -g -p "$1" -o "$WORK/$2.data" -- sleep 3 || return 1
-	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge --through //anon "$WORK/$2.data" \
-		>"$WORK/$2.judged" || return 1
+	local seconds
+	for seconds in 2 8 32; do
+		perf record -q -N -B -e cpu-clock -F 199 -g -p "$1" -o "$WORK/$2.data" -- \
+			sleep "$seconds" || return 1
+		/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge --through //anon \
+			"$WORK/$2.data" >"$WORK/$2.judged" || return 1
+		! share "$2" 0 100 || break
+	done
 	echo "$2: $(cat "$WORK/$2.judged")" | tee -a "$WORK/figures"
 	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why --through //anon "$WORK/$2.data" | head -n 5
 }
@@ -82,7 +88,7 @@ watch_is_idle() {
 	before=$(watch_works)
 	! pgrep -P "$(cat "$WORK/pid")" >/dev/null || return 1
 	sleep 0.7
-	[ "$(watch_works)" = "$before" ]
+	[ "$(watch_works)" = "$before" ] && is_asleep "$(cat "$WORK/pid")"
 }
 
 # memory_is PID WHAT: a range of the process's code in memory has a table; WHAT is a part of the

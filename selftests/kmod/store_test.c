@@ -169,6 +169,7 @@ static void test_all_used(void)
 static void test_in_vain(void)
 {
 	struct netlink_file idle;
+	struct netlink_info rest;
 	uint64_t used;
 	int i = 0;
 
@@ -177,7 +178,8 @@ static void test_in_vain(void)
 	munmap(mapped[i], PAGE);
 	mapped[i] = NULL;
 	guest_get_table(&g, id[i], &idle);
-	used = bytes_in_use();
+	guest_info_at_rest(&g, &rest);
+	used = netlink_info_used(&rest);
 	ksft_test_result(netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET,
 					    used - 2 * idle.bytes, &g.error) &&
 			 g.error.code == ENOSPC && is_loaded(i), "none is evicted in vain\n");
@@ -190,20 +192,18 @@ static void test_in_vain(void)
 
 static bool drop_caches(uint32_t wanted)
 {
-	const struct timespec tick = { .tv_nsec = 50000000 };
+	const long deadline = guest_deadline();
 	struct netlink_info info;
 	FILE *f;
-	int i;
 
-	for (i = 0; i < 200; i++) {
+	do {
 		f = fopen("/proc/sys/vm/drop_caches", "w");
 		if (!f || fprintf(f, "2") < 0 || fclose(f))
 			guest_die("drop_caches", strerror(errno));
 		guest_info(&g, &info);
 		if (info.tables == wanted)
 			return true;
-		nanosleep(&tick, NULL);
-	}
+	} while (guest_waits(deadline));
 	ksft_print_msg("%u tables left, not %u\n", info.tables, wanted);
 	return false;
 }
@@ -308,9 +308,8 @@ static void test_short_of_memory(void)
  */
 static void test_lost(void)
 {
-	const struct timespec tick = { .tv_nsec = 50000000 };
 	struct netlink_info info, now = {};
-	bool found = false;
+	long deadline;
 	int i;
 
 	guest_info_at_rest(&g, &info);
@@ -324,12 +323,11 @@ static void test_lost(void)
 			 "without room for its ranges a process has none\n");
 	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, BUDGET, &g.error))
 		guest_die("budget", g.error.text);
-	for (i = 0; i < 200 && !found; i++) {
-		nanosleep(&tick, NULL);
+	deadline = guest_deadline();
+	do {
 		guest_info(&g, &now);
-		found = now.ranges > info.ranges;
-	}
-	ksft_test_result(found && guest_is_exact(&g, getpid()),
+	} while (now.ranges <= info.ranges && guest_waits(deadline));
+	ksft_test_result(now.ranges > info.ranges && guest_is_exact(&g, getpid()),
 			 "they come back when there is room\n");
 	unmap_all();
 }

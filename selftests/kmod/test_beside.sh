@@ -61,18 +61,22 @@ comes_first() {
 	return $status
 }
 
-# comes_and_goes WHO: attach and detach WHO for as long as follow_test runs.  Each time ftrace
-# patches the functions and changes which callback they call.
+# comes_and_goes WHO: attach and detach WHO again and again while follow_test runs.  Each time ftrace
+# patches the functions and changes which callback they call.  If that was fewer than three times
+# follow_test is run again.
 comes_and_goes() {
 	local status=0 times=0
 
-	guest_insmod || return 1
-	follows &
-	while [ -n "$(jobs -pr)" ]; do
-		"$1_on" && "$1_off" || { status=1; break; }
-		times=$((times + 1))
+	for _ in 1 2 3; do
+		guest_insmod || return 1
+		follows &
+		while [ -n "$(jobs -pr)" ]; do
+			"$1_on" && "$1_off" || { status=1; break; }
+			times=$((times + 1))
+		done
+		wait $! || status=1
+		[ "$status" -eq 0 ] && [ "$times" -lt 3 ] || break
 	done
-	wait $! || status=1
 	echo "came and went $times times"
 	[ "$times" -ge 3 ] && return $status
 }

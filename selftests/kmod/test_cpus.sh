@@ -1,33 +1,40 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# On a machine with many CPUs: races of requests and walks, followed mappings, and the torture, each
-# of which other scripts run on two.
+# On a machine with many CPUs: races of requests and walks, followed mappings, the same beside others
+# who hook what they hook, and the torture; other scripts run each of these on one CPU or two.
 # timeout: 600
-# cpus: 8
+# cpus: 16
 # once: 1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 
 has_cpus() {
-	[ "$(nproc)" -ge 8 ]
+	[ "$(nproc)" -eq 16 ]
 }
 
-# run PROGRAM [ARG]...: its results in one
+# run COMMAND [ARG]...: its results in one
 run() {
-	"$TESTS/$1" "${@:2}" >"$WORK/out" 2>&1 || { cat "$WORK/out"; return 1; }
+	"$@" >"$WORK/out" 2>&1 || { cat "$WORK/out"; return 1; }
+}
+
+beside() {
+	rmmod beeunwind && run "$(dirname "$0")/test_beside.sh"
 }
 
 torture() {
-	rmmod beeunwind && BEE_KO=${BEE_TEST_KO:-$TREE/build/test-modules/$(uname -r)}/mapped/beeunwind.ko &&
-		guest_insmod && run torture_test 12
+	BEE_KO=${BEE_TEST_KO:-$TREE/build/test-modules/$(uname -r)}/mapped/beeunwind.ko &&
+		guest_insmod && run "$TESTS/torture_test" 6
 }
 
+most=$(($(cat /sys/devices/system/cpu/kernel_max) + 1))
+[ "$most" -ge 16 ] || ktap_skip_all "this kernel has no more than $most CPUs"
 export BEECTL BEEUNWIND_CACHE=$WORK/cache
 mkdir -m 700 "$BEEUNWIND_CACHE"
 guest_insmod || exit 1
-ktap_plan 4
-ktap_run "the guest has 8 CPUs or more" has_cpus
-ktap_run "requests and walks race" run race_test
-ktap_run "mappings are followed" run follow_test
+ktap_plan 5
+ktap_run "the guest has 16 CPUs" has_cpus
+ktap_run "requests and walks race" run "$TESTS/race_test"
+ktap_run "mappings are followed" run "$TESTS/follow_test"
+ktap_run "mappings are followed beside the function tracer and kprobes" beside
 ktap_run "torture" torture
 ktap_finish

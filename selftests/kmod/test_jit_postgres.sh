@@ -5,6 +5,7 @@
 # once: 1
 # timeout: 900
 # cpus: 2
+export NO_KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 # shellcheck source=selftests/kmod/jit.sh

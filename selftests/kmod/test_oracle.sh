@@ -23,7 +23,7 @@ debug)
 	programs=(python3 git xz)
 	;;
 *)
-	samples=300 seconds=120 share=99
+	samples=150 seconds=120 share=99
 	programs=(python3 perl git xz bash sqlite3 openssl as)
 	;;
 esac

@@ -4,6 +4,7 @@
 # short there until "beectl load" has given it the table of its file.
 # once: 1
 # timeout: 900
+export NO_KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 # shellcheck source=selftests/kmod/jit.sh

@@ -4,6 +4,7 @@
 # and exit status are as without beectl.
 # once: 1
 # timeout: 600
+export NO_KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 
@@ -18,25 +19,33 @@ status_is() {
 }
 
 # complete_from_the_start PERCENT COMMAND...: at least PERCENT of the command's samples are
-# complete; the rest may be in code without CFI.  --comm: perf knows a command by its name from the
-# exec on.  --no-exec leaves out samples in the rest of the exec, whose user registers are those of
-# the program before it.  $ROOT: where the command has its /.
+# complete, of 200 or more, for which a guest that shares its CPUs runs it several times; the rest
+# may be in code without CFI.  --comm: perf knows a command by its name from the exec on.  --no-exec
+# leaves out samples in the rest of the exec, whose user registers are those of the program before
+# it.  $ROOT: where the command has its /.
 complete_from_the_start() {
-	local name percent=$1 options=(--no-exec)
+	local name percent=$1 options=(--no-exec) status
 	shift
 	name=$(basename "$1")
 	options+=(--comm "$name" --root "${ROOT-}")
 	[ -z "${ROOT-}" ] || set -- chroot "$ROOT" "$@"
-	perf record -q -N -B -e cpu-clock -F 4999 -g -o "$WORK/run.data" \
-		"$BEECTL" run -- "$@" >/dev/null || return 1
-	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge "${options[@]}" "$WORK/run.data" \
-		>"$WORK/judged" || return 1
-	cat "$WORK/judged"
-	/usr/bin/python3 -c '
+	: >"$WORK/judged"
+	for _ in 1 2 3 4 5 6 7 8; do
+		perf record -q -N -B -e cpu-clock -F 4999 -g -o "$WORK/run.data" \
+			"$BEECTL" run -- "$@" >/dev/null || return 1
+		/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge "${options[@]}" \
+			"$WORK/run.data" >>"$WORK/judged" || return 1
+		status=0
+		/usr/bin/python3 -c '
 import json, sys
-got = json.load(sys.stdin)
-sys.exit(not (got["samples"] >= 20 and got["complete"] >= int(sys.argv[1]) / 100 * got["samples"]))' \
-		"$percent" <"$WORK/judged" && return 0
+got = [json.loads(line) for line in sys.stdin]
+samples, complete = (sum(run[what] for run in got) for what in ("samples", "complete"))
+sys.exit(2 if samples < 200 else complete < int(sys.argv[1]) / 100 * samples)' \
+			"$percent" <"$WORK/judged" || status=$?
+		[ "$status" -eq 2 ] || break
+	done
+	cat "$WORK/judged"
+	[ "$status" -ne 0 ] || return 0
 	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why "${options[@]}" "$WORK/run.data" | head -n 20
 	return 1
 }
@@ -57,10 +66,7 @@ in_a_chroot() {
 }
 
 sqlite_has_a_table() {
-	"$BEECTL" status --json "$1" | /usr/bin/python3 -c '
-import json, sys
-ranges = json.load(sys.stdin)["process"]["ranges"]
-sys.exit(not any("libsqlite3" in r["path"] and r["loaded"] for r in ranges))'
+	"$BEECTL" status "$1" | grep libsqlite3 | grep -qv "no table"
 }
 
 # A library that the command maps later gets its table without a further request.  The test does
@@ -109,8 +115,8 @@ is_gone() {
 
 # Under perf beectl has a child that is not recorded (tools/process/unrecorded.c), which has a child
 # that makes a table.
-maker_runs() {
-	pgrep -x beectl -P "$(pgrep -x beectl -P "$1")" >"$WORK/maker"
+stop_maker() {
+	pgrep -x beectl -P "$(pgrep -x beectl -P "$1")" >"$WORK/maker" && kill -STOP "$(cat "$WORK/maker")"
 }
 
 # A table that is not ready does not keep beectl from ending with the command: the test stops the
@@ -124,8 +130,7 @@ ends_with_the_command() {
 	recorder=$!
 	guest_wait test -e "$WORK/began" || return 1
 	command=$(pgrep -x beectl -P "$recorder")
-	guest_wait maker_runs "$command" || return 1
-	kill -STOP "$(cat "$WORK/maker")" || return 1
+	guest_wait stop_maker "$command" || return 1
 	kill "$(pgrep -x sh -P "$command")"
 	guest_wait is_gone "$command" && is_gone "$(cat "$WORK/maker")" && status=0
 	kill -CONT "$(cat "$WORK/maker")" 2>/dev/null

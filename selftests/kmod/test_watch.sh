@@ -47,13 +47,14 @@ watch_ticks() {
 	sed 's/.*) //' "/proc/$(watch_pid)/stat" | awk '{ print $12 + $13 + $14 + $15 }'
 }
 
-# beectl has handled every message that has come: it uses no CPU time during the sleep, and no child
-# is at work, whose time it gets when the child has ended.
+# beectl has handled every message that has come: it uses no CPU time during the sleep and does not
+# want any, and no child is at work, whose time it gets when the child has ended.
 watch_is_idle() {
 	local before
 	before=$(watch_ticks)
 	sleep 0.7
-	[ -n "$before" ] && [ "$(watch_ticks)" = "$before" ] && ! pgrep -P "$(watch_pid)" >/dev/null
+	[ -n "$before" ] && [ "$(watch_ticks)" = "$before" ] && is_asleep "$(watch_pid)" &&
+		! pgrep -P "$(watch_pid)" >/dev/null
 }
 
 settle() {
@@ -87,14 +88,24 @@ round() {
 		bash -c short_processes >"$WORK/perf.log" 2>&1 || { cat "$WORK/perf.log"; return 1; }
 }
 
+# judge HZ: at least 200 samples of the last round, and 99 % of them complete.  A guest that shares
+# its CPUs takes few samples of a process: then of more processes.
 judge() {
-	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge --no-exec "$WORK/round.data" >"$WORK/judged" || return 1
-	cat "$WORK/judged"
-	/usr/bin/python3 -c '
+	local more status
+	for more in 4 16 0; do
+		/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge --no-exec "$WORK/round.data" \
+			>"$WORK/judged" || return 1
+		cat "$WORK/judged"
+		status=0
+		/usr/bin/python3 -c '
 import json, sys
 got = json.load(sys.stdin)
-sys.exit(not (got["samples"] >= 200 and got["complete"] >= 0.99 * got["samples"]))' <"$WORK/judged" &&
-		return 0
+sys.exit(2 if got["samples"] < 200 else got["complete"] < 0.99 * got["samples"])' \
+			<"$WORK/judged" || status=$?
+		[ "$status" -eq 2 ] && [ "$more" -gt 0 ] || break
+		round "$1" $((more * processes)) || return 1
+	done
+	[ "$status" -ne 0 ] || return 0
 	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why --no-exec "$WORK/round.data" | head -n 20
 	return 1
 }
@@ -115,7 +126,7 @@ on_demand() {
 		echo "round $i: $(tables_since "$at") tables"
 		[ "$(tables_since "$at")" -gt 0 ] || break
 	done
-	[ "$i" -gt 1 ] && judge && return 0
+	[ "$i" -gt 1 ] && judge 499 && return 0
 	cat "$told"
 	return 1
 }
@@ -128,11 +139,12 @@ many_processes() {
 	round 99 "$BEE_WATCH_PROCESSES" && settle || return 1
 	echo "$(tables_since "$at") tables, $(($(watch_ticks) - ticks)) ticks of beectl's time"
 	tail -n "+$((at + 1))" "$told"
-	judge && [ "$(tables_since "$at")" -eq 0 ]
+	judge 99 && [ "$(tables_since "$at")" -eq 0 ]
 }
 
 no_work_when_nothing_is_new() {
 	local before after
+	settle || return 1	# what the tests before have run is handled
 	before=$(watch_ticks)
 	sleep 4		# beectl's CPU time is measured over this
 	after=$(watch_ticks)
@@ -183,16 +195,14 @@ eagerly() {
 	at=$(lines)
 	round 499 && settle || return 1
 	tail -n "+$((at + 1))" "$told"
-	[ "$(tables_since "$at")" -eq 0 ] && judge
+	[ "$(tables_since "$at")" -eq 0 ] && judge 499
 }
 
 # entries loaded|unloaded TEXT: print how many of the module's files with (without) a table have
 # TEXT in their paths
 entries() {
-	"$BEECTL" status --files --json | /usr/bin/python3 -c '
-import json, sys
-print(sum(bool(t["loaded"]) == (sys.argv[1] == "loaded") and sys.argv[2] in t["path"]
-          for t in json.load(sys.stdin)["files"]))' "$1" "$2"
+	"$BEECTL" status --files | awk -v wanted="$1" -v text="$2" '
+		index($0, text) && (wanted == "unloaded") == !!/ no table / { n++ } END { print n + 0 }'
 }
 
 entries_are() {

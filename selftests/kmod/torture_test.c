@@ -79,18 +79,14 @@ static pid_t stopped_thread(pid_t pid)
  */
 static pid_t stop(pid_t pid)
 {
-	const struct timespec tick = { .tv_nsec = 10000000 };
+	const long deadline = guest_deadline();
 	pid_t tid;
-	int i;
 
 	kill(pid, SIGSTOP);
-	for (i = 0; i < 500; i++) {
+	do {
 		tid = stopped_thread(pid);
-		if (tid)
-			return tid;
-		nanosleep(&tick, NULL);
-	}
-	return 0;
+	} while (!tid && guest_waits(deadline));
+	return tid;
 }
 
 static bool round_is_exact(pid_t *pid, int *stopped)
@@ -330,29 +326,54 @@ static bool watch_works(void)
 	return found;
 }
 
+/*
+ * Whether beectl watch has run since the last call, or waits for a CPU now.  @switches: how often it
+ * had been switched at the last call; filled for the next one.
+ */
+static bool watch_ran(unsigned long *switches)
+{
+	unsigned long value, sum = 0;
+	char path[64], line[128];
+	char state = 'R';
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", watch);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "State: %c", &state);
+		if (sscanf(line, "voluntary_ctxt_switches: %lu", &value) == 1 ||
+		    sscanf(line, "nonvoluntary_ctxt_switches: %lu", &value) == 1)
+			sum += value;
+	}
+	if (f)
+		fclose(f);
+	value = *switches;
+	*switches = sum;
+	return state != 'S' || sum != value;
+}
+
 /* Tenths of a second; longer than beectl watch needs between two of its children. */
 #define AT_REST	30
 
-/*
- * Wait until the module's sums have not changed for AT_REST and beectl watch is not at work, for at
- * most a minute.
- */
+/* Wait until the module's sums have not changed, and beectl watch not worked, for AT_REST. */
 static bool wait_quiet(struct netlink_info *info)
 {
 	const struct timespec tick = { .tv_nsec = 100000000 };
+	const long deadline = guest_deadline();
+	unsigned long switches = 0;
 	struct netlink_info before;
-	int i, same = 0;
+	int same = 0;
 
 	guest_info(&g, info);
-	for (i = 0; i < 600 && same < AT_REST; i++) {
+	do {
 		before = *info;
 		nanosleep(&tick, NULL);
 		guest_info(&g, info);
 		same = is_same_procs(&before, info) && before.table_bytes == info->table_bytes &&
-		       info->follow == BEEUNWIND_FOLLOW_ALL ? same + 1 : 0;
+		       info->follow == BEEUNWIND_FOLLOW_ALL && !watch_ran(&switches) ? same + 1 : 0;
 		if (same == AT_REST && watch_works())
 			same = 0;
-	}
+	} while (same < AT_REST && guest_waits(deadline));
 	return same == AT_REST;
 }
 

@@ -240,14 +240,15 @@ static void test_many(void)
 		munmap(p[i], PAGE);
 }
 
-/* The next message about a file; NETLINK_EVENT_NONE if none comes for half a second. */
-static enum netlink_event_kind next_event(struct netlink_events *events, uint32_t id,
+/* The next message about a file; NETLINK_EVENT_NONE if none comes.  Half a second is for @none. */
+static enum netlink_event_kind next_event(struct netlink_events *events, uint32_t id, bool none,
 					  struct netlink_file *file)
 {
 	struct pollfd fd = { .fd = netlink_events_fd(events), .events = POLLIN };
 	enum netlink_event_kind kind = NETLINK_EVENT_NONE;
+	const long deadline = guest_deadline();
 
-	while (poll(&fd, 1, 500) > 0) {
+	while (poll(&fd, 1, 500) > 0 || (!none && guest_waits(deadline))) {
 		kind = netlink_events_next(events, file);
 		if (kind == NETLINK_EVENT_LOST || (kind != NETLINK_EVENT_NONE && file->id == id))
 			return kind;
@@ -271,14 +272,14 @@ static void test_kill(void)
 		pid[i] = guest_spawn(sleep_on, NULL);
 	if (netlink_table_set(g.nl, table, id, &g.error))
 		guest_die("table-add", g.error.text);
-	ksft_test_result(next_event(events, id, &file) == NETLINK_EVENT_NONE,
+	ksft_test_result(next_event(events, id, true, &file) == NETLINK_EVENT_NONE,
 			 "a first table is no news\n");
 	ksft_test_result(!netlink_table_set(g.nl, other, id, &g.error) &&
-			 next_event(events, id, &file) == NETLINK_EVENT_OTHER && file.loaded &&
+			 next_event(events, id, false, &file) == NETLINK_EVENT_OTHER && file.loaded &&
 			 file.procs == 4, "listeners are told of one that replaces it\n");
 	ksft_test_result(!netlink_table_kill(g.nl, id, &procs, &g.error) && procs == 4,
 			 "who removes it learns how many used it\n");
-	ksft_test_result(next_event(events, id, &file) == NETLINK_EVENT_KILLED && !file.loaded &&
+	ksft_test_result(next_event(events, id, false, &file) == NETLINK_EVENT_KILLED && !file.loaded &&
 			 file.procs == 4 && strstr(file.name, "/one.so"), "and listeners do\n");
 	ksft_test_result(netlink_table_kill(g.nl, id, &procs, &g.error) && g.error.code == ENOENT,
 			 "it is gone\n");

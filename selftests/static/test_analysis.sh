@@ -34,8 +34,9 @@ check_cppcheck() {
 	local files flags
 	read -r -a flags <<<"$(tool_flags -I)"
 	mapfile -t files < <(sources 'tools/*.c'; echo kmod/table.c)
+	# Debian 13's version takes "fclose(out) ?" for a use of what it closes; ASan finds real ones.
 	cppcheck -q --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
-		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
+		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches --suppress=deallocuse \
 		"${flags[@]}" "${files[@]}"
 }
 

@@ -67,7 +67,15 @@ check_strangers() {
 	silent grep -nE '#include "(walk|frame)\.h"' kmod/netlink.[ch]
 }
 
-ktap_plan 15
+# What others have named goes through text_put_name().  Settings, and files of the cache, have our names.
+check_names_printed() {
+	local files
+	mapfile -t files < <(sources 'tools/beectl/*.c' | grep -vxE 'tools/beectl/cmd_(cache|config)\.c')
+	! grep -PzoH '\bf?(printf|puts)\([^;]*->(name|path|stops)\b[^;]*;' "${files[@]}" >"$tmp/printed" ||
+		{ tr '\0' '\n' <"$tmp/printed"; return 1; }
+}
+
+ktap_plan 16
 ktap_run "shell scripts parse" check_shell_parses
 with /usr/bin/python3 "Python parses" check_python
 ktap_run "no trailing white space" check_whitespace
@@ -86,8 +94,9 @@ ktap_run "uprobes only in uprobe.c" only_code 'return_instance\b.*\{|utask|uprob
 	'kmod/*.[ch]' kmod/uprobe.c
 ktap_run "version tests only in compat.h" only_code 'LINUX_VERSION_CODE|KERNEL_VERSION' \
 	'kmod/*.[ch]' kmod/compat.h
-ktap_run "user memory only in uread.h" only_code '(copy_(from|to)_user|get_user|put_user)[a-z_]* *\(' \
+ktap_run "user memory only in uread.h" only_code '(copy_(from|to)_user|get_user|put_user|uaccess_begin|user_access)[a-z_]* *\(' \
 	'kmod/*.[ch]' kmod/uread.h
 ktap_run "walk and netlink do not know each other" check_strangers
+ktap_run "names of others are not printed as they are" check_names_printed
 ktap_run "includes go one way, names have a noun" selftests/static/house --check
 ktap_finish

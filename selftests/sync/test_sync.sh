@@ -56,6 +56,41 @@ commands_are_documented() {
 	return $missing
 }
 
+# The man page lists the options of a command under its name, and has no mark-up that is left over.
+man_page_is_complete() {
+	local command option missing=0 man=Documentation/man/beectl.8.rst
+
+	for command in $(./beectl --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+		awk -v name="$command" '/^[-=]+$/ { on = /^-/ && last == name } on; { last = $0 }' $man >"$work/part"
+		for option in $(./beectl help "$command" | sed -nE 's/^ +(-[a-z], )?(--[a-z-]+).*/\2/p'); do
+			[[ $option =~ ^--(help|version)$ ]] || grep -qE -e "(^|, )$option( |\$)" "$work/part" ||
+				{ echo "$man: $option is not under $command"; missing=1; }
+		done
+	done
+	! command -v rst2man >/dev/null || ! rst2man $man | grep '\*' || missing=1
+	return $missing
+}
+
+# offers WORD...: what the completion offers for the last word
+offers() {
+	local COMP_WORDS=(beectl "$@") COMP_CWORD=$# COMPREPLY
+	_beectl
+	printf '%s\n' "${COMPREPLY[@]}"
+}
+
+completion_knows_values() {
+	local key option
+	# shellcheck source=tools/bash-completion/beectl
+	. tools/bash-completion/beectl
+	for key in $(sed -n 's/^\t{ "[^"]*", "\([a-z]*\)", [1-9].*/\1/p' tools/beectl/cmd_size.c); do
+		offers size --sort "" | grep -x "$key" || { echo "size --sort $key is not offered"; return 1; }
+	done
+	for option in -p -t --pid --tid; do
+		offers flame $option "" | grep -qx $$ || { echo "flame $option: no processes"; return 1; }
+	done
+	! offers flame -a -- ls -p "" | grep -x $$
+}
+
 # The catalogue of stop reasons has a section for each one, in the order of the netlink
 # specification, with meaning, cause and remedy.
 stop_reasons_are_explained() {
@@ -75,7 +110,9 @@ stop_reasons_are_explained() {
 	END
 }
 
-ktap_plan 6
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+ktap_plan 8
 if /usr/bin/python3 -c 'import yaml' 2>/dev/null; then
 	ktap_run "beeunwind.h is what the YNL spec gives" generated_is_current uapi include/uapi/linux/beeunwind.h
 	ktap_run "names.h is what the YNL spec gives" generated_is_current names tools/netlink/names.h
@@ -89,7 +126,10 @@ ktap_run "the table format has not changed under its version" format_hash_is_kno
 ktap_run "all say the same version" versions_agree
 if [ -x ./beectl ]; then
 	ktap_run "man page and completion know all commands and options" commands_are_documented
+	ktap_run "the man page lists options where they belong" man_page_is_complete
 else
 	ktap_skip "man page and completion know all commands and options" "beectl is not built"
+	ktap_skip "the man page lists options where they belong" "beectl is not built"
 fi
+ktap_run "the completion knows sort keys and processes" completion_knows_values
 ktap_finish

@@ -161,17 +161,24 @@ passed_are_not_repeated() {
 	expect 1 "$tree/selftests/run" --fast --folder "$fakes" --group unit
 }
 
-# On the host a hang is shown by the processes of the test.
+# When a test hangs on the host, selftests/run lists the test's processes and kills them.  They can take
+# a moment to end.  Each run of this test looks for a sleep of other length, so as not to find another's.
 hang_on_the_host() {
-	fake cli hang <<-'END'
+	local seconds=$((100000 + $$))
+
+	fake cli hang <<-END
 		# timeout: 2
 		printf '1..2\nok 1 the first\n'
-		sleep 4321
+		sleep $seconds
 	END
 	expect 1 "$tree/selftests/run" --folder "$fakes" --group cli test_hang
 	grep -q "failed: out of time after 2 s, after 'ok 1 the first'" "$tmp/out"
-	grep -q '_ sleep 4321$' "$tmp/out"
-	! pgrep -f 'sleep 4321'
+	grep -q "_ sleep $seconds\$" "$tmp/out"
+	for _ in $(seq 100); do
+		pgrep -f "sleep $seconds" || return 0
+		sleep 0.1
+	done
+	return 1
 }
 
 # In two guests: in the first a test that hangs and one that makes the guest hang, in the second one
@@ -211,20 +218,24 @@ run_fakes() {
 	[ "$status" -eq 1 ]
 }
 
-# A column for each kernel, a row for each test.
+# A column for each kernel, a row for each test, for all together, and for each figure.
 table_of_kernels() {
 	fake cli in_table <<-'END'
 		printf '1..1\nok 1 all is well\n'
 	END
-	mkdir "$tmp/kernel"
+	mkdir -p "$tmp/kernel/include/generated"
 	touch "$tmp/kernel/Kbuild"
-	printf 'modules:\n\tfalse\n' >"$tmp/kernel/Makefile"
+	echo '#define UTS_RELEASE "1.0.0-fake"' >"$tmp/kernel/include/generated/utsrelease.h"
+	printf 'modules:\n\t@echo figure: a share: 99.9 %%; false\n' >"$tmp/kernel/Makefile"
 	expect 1 "$tree/selftests/run" --folder "$fakes" --group cli --kernels 6.12 \
 		--compile "1.0 $tmp/kernel" test_in_table
+	rm -r "$tree/build/kmod/1.0.0-fake"
 	grep -Eq 'skipped: 1\.0: .*Debian has no source of series 1\.0' "$tmp/out"
 	grep -q "failed: $tmp/kernel\$" "$tmp/out"
 	grep -Ex " +6\.12 +1\.0 +$tmp/kernel" "$tmp/out"
 	grep -Ex 'compile +- +skip +FAIL' "$tmp/out"
+	grep -Ex 'all of these +- +skip +FAIL' "$tmp/out"
+	grep -Ex 'a share +- +- +99\.9 %' "$tmp/out"
 }
 
 # fake_report NAME: print the report of one fake test
@@ -268,8 +279,8 @@ signal_kills_guest() {
 
 	"$run" -- sh -c 'echo started; sleep 1000' >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
-	for _ in $(seq 300); do
-		grep -q started "$tmp/out" && break
+	until grep -q started "$tmp/out"; do
+		kill -0 "$pid"
 		sleep 0.1
 	done
 	pgrep -P "$pid" >"$tmp/qemu"
