@@ -368,8 +368,9 @@ static bool user_agrees(const struct netlink_proc *user, const struct netlink_pr
 	return k == user->ranges.count;
 }
 
+/* @show: say what differs */
 static bool file_users_agree(struct guest *g, const struct netlink_procs *procs,
-			     const struct netlink_file *file)
+			     const struct netlink_file *file, bool show)
 {
 	const struct netlink_proc nobody = {}, *user;
 	struct netlink_procs users;
@@ -384,23 +385,19 @@ static bool file_users_agree(struct guest *g, const struct netlink_procs *procs,
 			user = &users.proc[k++];
 		if (user_agrees(user, &procs->proc[i], file->id))
 			continue;
-		printf("# %u: %zu ranges of %s, as listed by file\n", procs->proc[i].pid,
-		       user->ranges.count, file->name);
+		if (show)
+			printf("# %u: %zu ranges of %s, as listed by file\n",
+			       procs->proc[i].pid, user->ranges.count, file->name);
 		agree = false;
 	}
-	if (k < users.count)
+	if (k < users.count && show)
 		printf("# %u: a user of %s that is not managed\n", users.proc[k].pid, file->name);
 	agree &= k == users.count;
 	netlink_procs_free(&users);
 	return agree;
 }
 
-/**
- * guest_users_agree() - whether the users of each file are those who have ranges of it
- *
- * No managed process may change its mappings meanwhile.
- */
-bool guest_users_agree(struct guest *g)
+static bool users_agree(struct guest *g, bool show)
 {
 	struct netlink_files files;
 	struct netlink_procs procs;
@@ -411,10 +408,27 @@ bool guest_users_agree(struct guest *g)
 	    netlink_procs_get(g->nl, 0, &procs, &g->error))
 		guest_die("dump", g->error.text);
 	for (i = 0; i < files.count; i++)
-		agree &= file_users_agree(g, &procs, &files.file[i]);
+		agree &= file_users_agree(g, &procs, &files.file[i], show);
 	netlink_files_free(&files);
 	netlink_procs_free(&procs);
 	return agree;
+}
+
+/**
+ * guest_users_agree() - whether the users of each file are those who have ranges of it
+ *
+ * A process that comes, goes or changes its mappings between two of the lists differs, so this looks
+ * again: what the module has wrong stays wrong.
+ */
+bool guest_users_agree(struct guest *g)
+{
+	const long deadline = guest_deadline();
+
+	do {
+		if (users_agree(g, false))
+			return true;
+	} while (guest_waits(deadline));
+	return users_agree(g, true);
 }
 
 /**

@@ -42,6 +42,8 @@
  * @LAZY: the walk or libdw ends at a caller the CFA of which is in rbx: _dl_runtime_resolve()
  * @IN_EXEC: during exec: perf has reported no mapping yet, or the sample has no stack and the
  *	callchain only one frame
+ * @NOWHERE: the same up to the end of the callchain, whose caller is in no mapping for libdw: the CFI
+ *	is wrong there, and the walk does not take such an address for a caller
  * @NO_CFI: the same up to a frame in a file's code without CFI, where libdw guesses
  * @JIT: the same up to a frame in code without a file, where libdw guesses
  * @DEPTH: the same for as many frames as perf was asked for
@@ -53,6 +55,7 @@ enum verdict {
 	RED_ZONE,
 	LAZY,
 	IN_EXEC,
+	NOWHERE,
 	NO_CFI,
 	JIT,
 	DEPTH,
@@ -61,7 +64,7 @@ enum verdict {
 
 static const char * const verdict_name[VERDICTS] = {
 	[DUMP_SHORT] = "dump too short", [RED_ZONE] = "red zone", [LAZY] = "lazy binding",
-	[IN_EXEC] = "in exec", [NO_CFI] = "no CFI", [JIT] = "JIT", [DEPTH] = "depth",
+	[IN_EXEC] = "in exec", [NOWHERE] = "caller nowhere", [NO_CFI] = "no CFI", [JIT] = "JIT", [DEPTH] = "depth",
 };
 
 /**
@@ -227,6 +230,8 @@ static enum verdict compare(struct process *process, const struct record *sample
 		return IDENTICAL;
 	if (guess < i)
 		return truth->frame[guess].code == CODE_NO_FILE ? JIT : NO_CFI;
+	if (i && i == sample->nchain && !unwinder_is_mapped(process->code, truth->frame[i].ip))
+		return NOWHERE;
 	if (i == sample->nchain && i >= 1000)
 		return DEPTH;
 	if (i && (i == sample->nchain || i == truth->count) &&

@@ -145,6 +145,12 @@ static const struct mapped *mapped_find(const struct unwinder *unwinder, uint64_
 	return NULL;
 }
 
+/* unwinder_is_mapped() - is an address in what has been mapped? */
+bool unwinder_is_mapped(const struct unwinder *unwinder, uint64_t ip)
+{
+	return mapped_find(unwinder, ip);
+}
+
 /* unwinder_is_empty() - has nothing been mapped yet? */
 bool unwinder_is_empty(const struct unwinder *unwinder)
 {

@@ -60,6 +60,7 @@ void unwinder_free(struct unwinder *unwinder);
 void unwinder_map(struct unwinder *unwinder, const struct record *map);
 void unwinder_run(struct unwinder *unwinder, const struct record *sample, struct unwound *out);
 enum unwind_code unwinder_code(struct unwinder *unwinder, uint64_t ip, bool activation);
+bool unwinder_is_mapped(const struct unwinder *unwinder, uint64_t ip);
 bool unwinder_is_empty(const struct unwinder *unwinder);
 const char *unwinder_place(struct unwinder *unwinder, uint64_t ip, char *text, size_t size);
 
