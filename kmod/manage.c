@@ -122,6 +122,7 @@ static int update_locked(struct mm_struct *mm, struct pid *pid, struct bee_map_d
 	struct bee_payer *payer;
 	struct bee_map *map;
 	u64 generation = 0;
+	bool by_hand;
 
 	old = m ? bee_mm_get_list(m, &generation, extack) : bee_map_list_alloc(0, extack);
 	if (old == ERR_PTR(-ESTALE))
@@ -141,14 +142,22 @@ static int update_locked(struct mm_struct *mm, struct pid *pid, struct bee_map_d
 	bee_map_list_free(old);
 	if (IS_ERR(map))
 		return PTR_ERR(map);
-	if (m && !bee_mm_commit_map(m, generation, map))
-		return update_stale(m, extack);
-	/* With its ranges: it may fork at once, so nothing could be taken back. */
-	if (!m)
+	/*
+	 * It may fork as soon as it has the ranges: the child gets what is set before, and nothing can
+	 * be taken back.
+	 */
+	if (m) {
+		by_hand = m->by_hand;
+		WRITE_ONCE(m->by_hand, true);
+		if (!bee_mm_commit_map(m, generation, map)) {
+			WRITE_ONCE(m->by_hand, by_hand);
+			return update_stale(m, extack);
+		}
+	} else {
 		m = manage_new(mm, pid, map, extack);
-	if (!m)
-		return -ENOMEM;
-	WRITE_ONCE(m->by_hand, true);
+		if (!m)
+			return -ENOMEM;
+	}
 	update_set_laid(diff);
 	bee_mm_get_state(m, state);
 	return 0;
@@ -229,6 +238,7 @@ int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *
 		    struct netlink_ext_ack *extack)
 {
 	struct bee_mm *known, *m;
+	bool stray;
 	int ret = -ENOMEM;
 
 	if (!manage_lock(mm, jiffies + HZ)) {
@@ -236,6 +246,7 @@ int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *
 		return -EBUSY;
 	}
 	known = manage_find(mm);
+	stray = bee_stray_find(mm);
 	/* Managed before the scan, so that callbacks report all changes from the scan on. */
 	m = known ?: manage_new(mm, pid, NULL, extack);
 	if (m)
@@ -243,8 +254,10 @@ int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *
 	if (!ret) {
 		WRITE_ONCE(m->by_hand, false);
 		bee_mm_get_state(m, state);
-	} else if (!known) {
+	} else if (m && !known) {
 		bee_mm_forget(mm);
+		if (stray)
+			bee_stray_add(mm);
 	}
 	manage_unlock(mm);
 	return ret;

@@ -366,7 +366,7 @@ bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map)
  * @mm: the address space; the caller holds mm_users, and no one else can begin to manage it
  * @pid: a process in it, for listings
  * @payer: to whom it is charged
- * @map: its ranges, or NULL; the caller's reference is taken over
+ * @map: its ranges, as a request gives them, or NULL; the caller's reference is taken over
  *
  * Context: Process, may sleep.
  * Return: the managed address space; or NULL: out of memory or over budget, and @map is dropped.
@@ -380,6 +380,7 @@ struct bee_mm *bee_mm_new(struct mm_struct *mm, struct pid *pid, struct bee_paye
 		bee_map_put(map);
 		return NULL;
 	}
+	m->by_hand = map;
 	raw_spin_lock(&mm_lock);
 	mm_publish(m);
 	if (map)

@@ -312,12 +312,30 @@ static void set_share(uint32_t percent)
 		guest_die("config-set", g.error.text);
 }
 
-/* What a request says of a stray: nothing, or that it is not to be managed, or that all are to be. */
+/*
+ * What a request says of a stray: nothing, or that it is not to be managed, or that all are to be, or
+ * that it is, and is refused.
+ */
 enum said {
 	SAID_NOTHING,
 	SAID_UNLOAD,
 	SAID_ALL,
+	SAID_LOAD,
 };
+
+/* Ask for a process to be managed that has more ranges than a process may have. */
+static bool is_refused(pid_t pid)
+{
+	struct netlink_proc proc = { .pid = pid };
+	struct netlink_info info;
+	bool refused;
+
+	guest_info(&g, &info);
+	set_most(1);
+	refused = netlink_proc_add(g.nl, &proc, &g.error);
+	set_most(info.most_ranges);
+	return refused;
+}
 
 static void test_stray(void (*body)(int told), enum said said, const char *what)
 {
@@ -337,6 +355,8 @@ static void test_stray(void (*body)(int told), enum said said, const char *what)
 	set_share(before.share);
 	if (said == SAID_ALL)
 		set_follow(BEEUNWIND_FOLLOW_ALL);
+	if (said == SAID_LOAD)
+		good = good && is_refused(told.pid) && !has_ranges(told.pid);
 	if (said == SAID_UNLOAD) {
 		good = good && !netlink_proc_del(g.nl, told.pid, &g.error);
 		chains_take(told.pid, 4 * ROUND, 0, &chains);
@@ -599,7 +619,7 @@ int main(int argc, char **argv)
 	ksft_print_header();
 	if (argc > 1 && !strcmp(argv[1], "faults"))
 		return test_faults();
-	ksft_set_plan(17);
+	ksft_set_plan(18);
 	guest_open(&g);
 	guest_info_at_rest(&g, &begin);
 	guest_add(&g, getpid());
@@ -611,6 +631,7 @@ int main(int argc, char **argv)
 	test_stray(stray_executes, SAID_NOTHING, "and one that has executed a program");
 	test_stray(stray_alone, SAID_NOTHING, "and one whose first thread has ended");
 	test_stray(stray, SAID_ALL, "also if all programs are to be followed meanwhile");
+	test_stray(stray, SAID_LOAD, "also if a request to manage it is refused meanwhile");
 	test_stray(stray, SAID_UNLOAD, "but not if it is not to be managed");
 	test_tally();
 	if (netlink_proc_del(g.nl, getpid(), &g.error))
