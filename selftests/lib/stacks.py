@@ -386,6 +386,8 @@ def user_samples(perf_data, opts):
             continue
         if opts.comm and sample.comm != opts.comm[:15]:
             continue
+        if opts.not_comm and sample.comm == opts.not_comm[:15]:
+            continue
         if opts.user_mode and sample.in_kernel:
             continue
         frames = sample.user
@@ -508,6 +510,7 @@ def main():
     parser.add_argument("--dwarf", action="store_true")
     parser.add_argument("--pid", type=int, help="only this process")
     parser.add_argument("--comm", help="only threads of this name")
+    parser.add_argument("--not-comm", help="no threads of this name")
     parser.add_argument("--through", metavar="PATH", help="only stacks with a frame in this mapping")
     parser.add_argument("--root", default="", metavar="DIR", help="where the processes had their /")
     parser.add_argument("--user-mode", action="store_true",
