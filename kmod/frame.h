@@ -87,6 +87,15 @@ static inline u64 bee_frame_lookup_ip(const struct bee_frame *f)
 	return f->activation ? f->ip : f->ip - 1;
 }
 
+/*
+ * The CPU may take a wrong way through the kinds of rules, and with that a byte for a register's
+ * number which is none.
+ */
+static inline u8 frame_reg_masked(u8 reg)
+{
+	return reg % __BEE_REG_MAX;
+}
+
 /* A register that the kernel has saved for a signal; read when asked for, as few rules do. */
 static inline enum beeunwind_stop frame_saved_reg(struct bee_uread *mem, u64 saved, u8 reg,
 						  u64 *value)
@@ -100,7 +109,7 @@ static inline enum beeunwind_stop frame_saved_reg(struct bee_uread *mem, u64 sav
 
 	if (!saved)
 		return BEEUNWIND_STOP_UNKNOWN_REGISTER;
-	if (!bee_uread_u64(mem, saved + 8 * words[reg], value))
+	if (!bee_uread_u64(mem, saved + 8 * words[frame_reg_masked(reg)], value))
 		return BEEUNWIND_STOP_READ_FAULT;
 	return BEEUNWIND_STOP_NONE;
 }
@@ -118,7 +127,7 @@ static inline enum beeunwind_stop frame_reg(struct bee_uread *mem, const struct 
 	}
 	if (!f->gpr)
 		return frame_saved_reg(mem, f->saved, reg, value);
-	*value = f->gpr[reg];
+	*value = f->gpr[frame_reg_masked(reg)];
 	return BEEUNWIND_STOP_NONE;
 }
 
@@ -187,7 +196,7 @@ static inline enum beeunwind_stop frame_callee_saves(struct bee_uread *mem,
 							 BEEUNWIND_STOP_READ_FAULT;
 	if (!f->callee_gpr)
 		return frame_saved_reg(mem, f->callee_saved, reg, value);
-	*value = f->callee_gpr[reg];
+	*value = f->callee_gpr[frame_reg_masked(reg)];
 	return BEEUNWIND_STOP_NONE;
 }
 
