@@ -7,6 +7,7 @@
  * other families on genl_mutex; genl_ops, since 6.1 has no split ops.
  */
 #include <linux/capability.h>
+#include <linux/mutex.h>
 #include <linux/netlink.h>
 #include <linux/notifier.h>
 #include <linux/random.h>
@@ -254,6 +255,8 @@ static const u32 *config_get_u32(const struct genl_info *info, int attr, u32 *va
 	return value;
 }
 
+static DEFINE_MUTEX(config_mutex);
+
 /* The limit that a CONFIG_SET would raise, or NULL. */
 static const struct nlattr *config_raised(const struct genl_info *info)
 {
@@ -268,7 +271,7 @@ static const struct nlattr *config_raised(const struct genl_info *info)
 	return ranges && nla_get_u32(ranges) > bee_map_most() ? ranges : NULL;
 }
 
-static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
+static int config_set_locked(struct sk_buff *request, struct genl_info *info)
 {
 	struct nlattr *budget = info->attrs[BEEUNWIND_A_CONFIG_BUDGET];
 	struct nlattr *share = info->attrs[BEEUNWIND_A_CONFIG_SHARE];
@@ -316,6 +319,17 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 		bee_map_set_most(nla_get_u32(ranges));
 	if (!err)
 		bee_follow_set(follow, announce);
+	return err;
+}
+
+/* One at a time: who is allowed to set a limit depends on what it is then. */
+static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
+{
+	int err;
+
+	mutex_lock(&config_mutex);
+	err = config_set_locked(request, info);
+	mutex_unlock(&config_mutex);
 	return err;
 }
 
