@@ -12,6 +12,7 @@
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/netlink.h>
+#include <linux/oom.h>
 #include <linux/sched.h>
 #include <linux/shrinker.h>
 #include <linux/uaccess.h>
@@ -112,6 +113,22 @@ static inline void bee_compat_unwind_take(struct ftrace_regs *fregs, struct unwi
 #else
 #define BEE_COMPAT_DEFERRED	0
 #endif
+
+/**
+ * bee_compat_is_whole() - whether all mappings of an address space are its own
+ * @mm: the address space
+ *
+ * Not before a fork has copied them.  Since 6.8 dup_mmap() begins with a copy of the tree, and if it
+ * fails some entries of that still lead to mappings of the parent; only later kernels set
+ * MMF_UNSTABLE then.  Readers under RCU are let in after the last mapping was copied.
+ *
+ * Context: Process, mmap_lock held.
+ */
+static inline bool bee_compat_is_whole(struct mm_struct *mm)
+{
+	return mm->map_count && !check_stable_address_space(mm) &&
+	       (LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0) || mt_in_rcu(&mm->mm_mt));
+}
 
 /* Older kernels, 6.1.170 among them, say by a bit which capability a multicast group requires. */
 #ifdef GENL_MCAST_CAP_SYS_ADMIN

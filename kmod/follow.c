@@ -162,16 +162,6 @@ void bee_follow_exit(void)
 	INIT_LIST_HEAD(&follow_holds);
 }
 
-/* A stray becomes managed while it executes: then it is hashed before it is no stray any more. */
-static bool follow_is_wanted(const struct mm_struct *mm)
-{
-	if (bee_stray_find(mm))
-		return true;
-	/* With the barrier of bee_stray_del(). */
-	smp_rmb();
-	return bee_mm_is_managed(mm);
-}
-
 /**
  * bee_follow_exec() - manage the new address space of an exec, if the process is followed
  * @bprm: the program; its address space has no mapping but the stack
@@ -183,7 +173,7 @@ static bool follow_is_wanted(const struct mm_struct *mm)
 void bee_follow_exec(struct linux_binprm *bprm)
 {
 	if (READ_ONCE(bee_follow_mode) != BEEUNWIND_FOLLOW_ALL &&
-	    !(current->mm && follow_is_wanted(current->mm)))
+	    !(current->mm && bee_mm_is_wanted(current->mm)))
 		return;
 	bee_mm_exec(bprm->mm, task_tgid(current));
 }

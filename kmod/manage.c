@@ -39,15 +39,18 @@ static DEFINE_MUTEX(manage_settle_mutex);	/* outside of mm_mutex */
 static struct workqueue_struct *manage_wq;
 
 /*
- * Take mm_mutex and mmap_lock, before jiffies are @end; if they are, there is one try, without a
- * sleep.  On false neither is held.
+ * Take mm_mutex and mmap_lock, of an address space whose mappings are whole, before jiffies are
+ * @end; if they are, there is one try, without a sleep.  On false neither is held.
  */
 static bool manage_lock(struct mm_struct *mm, unsigned long end)
 {
 	for (;;) {
 		mutex_lock(&mm_mutex);
-		if (mmap_read_trylock(mm))
-			return true;
+		if (mmap_read_trylock(mm)) {
+			if (bee_compat_is_whole(mm))
+				return true;
+			mmap_read_unlock(mm);
+		}
 		mutex_unlock(&mm_mutex);
 		if (time_after_eq(jiffies, end) || fatal_signal_pending(current))
 			return false;
@@ -74,7 +77,7 @@ static struct bee_mm *manage_find(const struct mm_struct *mm)
 
 static int manage_no_memory(struct netlink_ext_ack *extack)
 {
-	NL_SET_ERR_MSG(extack, "out of memory or over budget");
+	NL_SET_ERR_MSG(extack, "out of memory, or over the budget or the user's share");
 	return -ENOMEM;
 }
 
@@ -122,7 +125,6 @@ static int update_locked(struct mm_struct *mm, struct pid *pid, struct bee_map_d
 	struct bee_payer *payer;
 	struct bee_map *map;
 	u64 generation = 0;
-	bool by_hand;
 
 	old = m ? bee_mm_get_list(m, &generation, extack) : bee_map_list_alloc(0, extack);
 	if (old == ERR_PTR(-ESTALE))
@@ -142,22 +144,13 @@ static int update_locked(struct mm_struct *mm, struct pid *pid, struct bee_map_d
 	bee_map_list_free(old);
 	if (IS_ERR(map))
 		return PTR_ERR(map);
-	/*
-	 * It may fork as soon as it has the ranges: the child gets what is set before, and nothing can
-	 * be taken back.
-	 */
-	if (m) {
-		by_hand = m->by_hand;
-		WRITE_ONCE(m->by_hand, true);
-		if (!bee_mm_commit_map(m, generation, map)) {
-			WRITE_ONCE(m->by_hand, by_hand);
-			return update_stale(m, extack);
-		}
-	} else {
+	if (m && !bee_mm_commit_map(m, generation, map, true))
+		return update_stale(m, extack);
+	/* With its ranges: it may fork at once, so nothing could be taken back. */
+	if (!m)
 		m = manage_new(mm, pid, map, extack);
-		if (!m)
-			return -ENOMEM;
-	}
+	if (!m)
+		return -ENOMEM;
 	update_set_laid(diff);
 	bee_mm_get_state(m, state);
 	return 0;
@@ -207,7 +200,9 @@ static int scan_try(struct bee_mm *m, struct netlink_ext_ack *extack)
 	bee_map_list_free(list);
 	if (IS_ERR(map))
 		return PTR_ERR(map);
-	return same || bee_mm_commit_map(m, generation, map) ? 0 : -ESTALE;
+	if (same)
+		WRITE_ONCE(m->by_hand, false);
+	return same || bee_mm_commit_map(m, generation, map, false) ? 0 : -ESTALE;
 }
 
 /* mmap_lock keeps out all other writers but the callback of an munmap() that has downgraded it. */
@@ -252,12 +247,12 @@ int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *
 	if (m)
 		ret = scan_locked(m, extack);
 	if (!ret) {
-		WRITE_ONCE(m->by_hand, false);
 		bee_mm_get_state(m, state);
 	} else if (m && !known) {
-		bee_mm_forget(mm);
+		/* In this order: an exec at this moment finds one of both. */
 		if (stray)
 			bee_stray_add(mm);
+		bee_mm_forget(mm);
 	}
 	manage_unlock(mm);
 	return ret;
@@ -427,28 +422,47 @@ void bee_manage_look(u64 cookie)
 }
 
 /**
+ * bee_manage_get_mm() - the address space of a process
+ * @task: one of its threads; the caller holds a reference
+ *
+ * Looks at all threads, as the first one may have ended before the others.
+ *
+ * Context: Process.
+ * Return: the address space with mm_users held; NULL: the process is exiting, or a kernel thread.
+ */
+struct mm_struct *bee_manage_get_mm(struct task_struct *task)
+{
+	struct mm_struct *mm = NULL;
+	struct task_struct *t;
+
+	rcu_read_lock();
+	for_each_thread(task, t) {
+		mm = get_task_mm(t);
+		if (mm)
+			break;
+	}
+	rcu_read_unlock();
+	return mm;
+}
+
+/**
  * bee_manage_stray() - manage a process that was to be managed and is not, as it has been sampled
- * @nr: the thread that was sampled, in the initial pid namespace; it may be gone, and another may
- *	have its number.  The first thread of the process may have ended before the others.
+ * @nr: the process, in the initial pid namespace; it may be gone, and another may have its number
  *
  * Context: Process, may sleep.
  */
 void bee_manage_stray(pid_t nr)
 {
-	struct pid *thread = find_get_pid(nr), *pid;
-	struct task_struct *task = get_pid_task(thread, PIDTYPE_PID);
-	struct mm_struct *mm;
+	struct pid *pid = find_get_pid(nr);
+	struct task_struct *task = get_pid_task(pid, PIDTYPE_TGID);
+	struct mm_struct *mm = task ? bee_manage_get_mm(task) : NULL;
 	struct bee_mm *m;
 
-	put_pid(thread);
-	if (!task)
-		return;
-	mm = get_task_mm(task);
-	pid = get_task_pid(task, PIDTYPE_TGID);
-	put_task_struct(task);
+	if (task)
+		put_task_struct(task);
 	if (mm && manage_lock(mm, jiffies + RESCAN_TRY)) {
 		/* Under mm_mutex, so that a request which makes it no stray has the last word. */
-		m = !pid || !bee_stray_find(mm) ? NULL :
+		m = !bee_stray_find(mm) ? NULL :
 		    manage_find(mm) ?: manage_new(mm, pid, NULL, NULL);
 		/* Managed, but without ranges: bee_manage_rescan looks for them again. */
 		if (m && scan_locked(m, NULL))

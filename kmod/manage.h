@@ -6,6 +6,7 @@
 #include "mm.h"
 
 struct netlink_ext_ack;
+struct task_struct;
 
 extern struct delayed_work bee_manage_rescan;
 extern struct delayed_work bee_manage_settle_work;
@@ -21,6 +22,7 @@ int bee_manage_update(struct mm_struct *mm, struct pid *pid, struct bee_map_diff
 		      struct bee_mm_state *state, struct netlink_ext_ack *extack);
 struct bee_file *bee_manage_new_file(const struct mm_struct *mm, const char *name,
 				     struct netlink_ext_ack *extack);
+struct mm_struct *bee_manage_get_mm(struct task_struct *task);
 void bee_manage_look(u64 cookie);
 void bee_manage_stray(pid_t pid);
 bool bee_manage_stop(const struct mm_struct *mm);

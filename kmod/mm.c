@@ -230,9 +230,9 @@ static void mm_publish(struct bee_mm *m)
 	/* With the acquire in mm_is_live(). */
 	smp_store_release(&m->dead, false);
 	hlist_add_head_rcu(&m->by_mm, bee_mm_bucket(m->mm));
-	/* Afterwards, with a barrier: an exec that sees no stray any more sees the above. */
-	bee_stray_del(m->mm);
 	WRITE_ONCE(mm_count, mm_count + 1);
+	/* Afterwards, with a barrier: bee_mm_is_wanted() finds one of both. */
+	bee_stray_del(m->mm);
 	WRITE_ONCE(mm_seq, mm_seq + 2);
 }
 
@@ -342,11 +342,12 @@ struct bee_map_list *bee_mm_get_list(const struct bee_mm *m, u64 *generation,
  * @generation: of the ranges from which the new ones were made
  * @map: the new ranges or NULL; the caller's reference is taken over.  If the ranges of @generation
  *	were lost, these are what is mapped
+ * @by_hand: a request has changed them since they were last looked up
  *
  * Context: Any but NMI.  Caller keeps @m alive.
  * Return: false if the ranges have changed since, or @m is dead; @map is dropped then.
  */
-bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map)
+bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map, bool by_hand)
 {
 	bool done;
 
@@ -354,6 +355,7 @@ bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map)
 	done = !m->dead && m->generation == generation;
 	if (done) {
 		WRITE_ONCE(m->lost, false);
+		WRITE_ONCE(m->by_hand, by_hand);
 		map = mm_set_map(m, map);
 	}
 	raw_spin_unlock(&mm_lock);
@@ -418,6 +420,19 @@ bool bee_mm_is_managed(const struct mm_struct *mm)
 	managed = bee_mm_find(mm);
 	rcu_read_unlock();
 	return managed;
+}
+
+/*
+ * bee_mm_is_wanted() - whether @mm is managed, or a stray.  A stray that becomes managed meanwhile is
+ * hashed before it is no stray any more.  Context: Any.
+ */
+bool bee_mm_is_wanted(const struct mm_struct *mm)
+{
+	if (bee_stray_find(mm))
+		return true;
+	/* With the barrier of bee_stray_del(). */
+	smp_rmb();
+	return bee_mm_is_managed(mm);
 }
 
 /** bee_mm_forget() - stop managing @mm, if it is managed.  Context: Any but NMI. */
@@ -553,13 +568,13 @@ static int mm_try_change(struct bee_mm *m, u64 start, u64 end, const struct bee_
 		map = bee_map_new(in, m->payer);
 		if (IS_ERR(map))
 			return PTR_ERR(map);
-		return bee_mm_commit_map(m, generation, map) ? 0 : -EAGAIN;
+		return bee_mm_commit_map(m, generation, map, READ_ONCE(m->by_hand)) ? 0 : -EAGAIN;
 	}
 	if (map->payer != m->payer || !bee_map_is_single(map))
 		return mm_unshare(m, map, generation);
 	ret = bee_map_prepare(&change, map, start, end, in);
 	if (ret > 0)
-		return bee_mm_commit_map(m, generation, NULL) ? 0 : -EAGAIN;
+		return bee_mm_commit_map(m, generation, NULL, READ_ONCE(m->by_hand)) ? 0 : -EAGAIN;
 	if (ret)
 		return ret;
 	return mm_carry_out(m, &change, generation) ? 0 : -EAGAIN;
@@ -733,10 +748,13 @@ static void mm_share(struct bee_mm *child, const struct bee_mm *parent)
 void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 {
 	struct bee_mm *m, *fresh = NULL;
+	bool stray = bee_stray_find(parent);
 
+	/* As in bee_mm_is_wanted(). */
+	smp_rmb();
 	if (bee_mm_is_managed(parent))
 		fresh = mm_alloc_callback(child, NULL);
-	else if (!bee_stray_find(parent))
+	else if (!stray)
 		return;
 	if (!fresh) {
 		mm_stray(child);

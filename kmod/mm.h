@@ -118,12 +118,13 @@ bool bee_mm_forget_cookie(u64 cookie);
 
 struct bee_map_list *bee_mm_get_list(const struct bee_mm *m, u64 *generation,
 				     struct netlink_ext_ack *extack);
-bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map);
+bool bee_mm_commit_map(struct bee_mm *m, u64 generation, struct bee_map *map, bool by_hand);
 void bee_mm_get_state(const struct bee_mm *m, struct bee_mm_state *state);
 
 void bee_mm_lose(struct bee_mm *m);
 
 bool bee_mm_is_managed(const struct mm_struct *mm);
+bool bee_mm_is_wanted(const struct mm_struct *mm);
 void bee_mm_exec(struct mm_struct *mm, struct pid *pid);
 void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child);
 void bee_mm_attach(const struct vm_area_struct *vma, u64 start, u64 end, u64 offset,

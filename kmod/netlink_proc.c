@@ -73,23 +73,16 @@ static int diff_parse_list(struct genl_info *info, int type, struct bee_map_edit
 	return 0;
 }
 
-/* mm_users held.  Looks at all threads, as the first one may have ended before the others. */
+/* Return: with mm_users held, or an error pointer. */
 static struct mm_struct *task_get_mm(struct task_struct *task, struct netlink_ext_ack *extack)
 {
-	struct mm_struct *mm = NULL;
-	struct task_struct *t;
+	struct mm_struct *mm;
 
 	if (task->flags & PF_KTHREAD) {
 		NL_SET_ERR_MSG(extack, "a kernel thread has no user stack");
 		return ERR_PTR(-EINVAL);
 	}
-	rcu_read_lock();
-	for_each_thread(task, t) {
-		mm = get_task_mm(t);
-		if (mm)
-			break;
-	}
-	rcu_read_unlock();
+	mm = bee_manage_get_mm(task);
 	if (mm)
 		return mm;
 	NL_SET_ERR_MSG(extack, "the process is exiting");

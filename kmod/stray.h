@@ -65,7 +65,7 @@ static noinline __maybe_unused void bee_stray_ask_now(const struct mm_struct *mm
 	struct bee_stray *s = bee_stray_find(mm);
 
 	if (s && time_after_eq(jiffies, READ_ONCE(s->next)) &&
-	    bee_ask(BEE_ASK_STRAY, current->pid))
+	    bee_ask(BEE_ASK_STRAY, current->tgid))
 		WRITE_ONCE(s->next, jiffies + HZ / 2);
 }
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +18,19 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <linux/perf_event.h>
 
 #include "chains.h"
 #include "guest.h"
 #include "kselftest.h"
 
 #define PAGE	0x1000ul
+
+#define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, value)	(*(volatile __typeof__(x) *)&(x) = (value))
 
 /* Samples of a process in which its ranges are to be right again: of two seconds; and of a look. */
 #define HEAL_SAMPLES	2000
@@ -213,6 +220,101 @@ static void test_most(void)
 	guest_reap(pid);
 }
 
+/* A fork of so many mappings can be killed in the midst. */
+#define DYING_MAPPINGS	20000
+#define DYING_ROUNDS	20
+
+/* Nanoseconds that the last fork took; and whether one is going on.  Shared. */
+static struct dying {
+	long	took;
+	bool	forks;
+} *dying;
+
+static long now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void lose_and_fork(int told)
+{
+	const struct timespec moment = { .tv_nsec = 200000000 };
+	char *slow = mmap(NULL, DYING_MAPPINGS * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int i;
+
+	for (i = 0; i < DYING_MAPPINGS; i += 2)
+		if (mprotect(slow + i * PAGE, PAGE, PROT_NONE))
+			_exit(1);
+	mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	/* With PREEMPT_RT a worker looks for its ranges now, in vain, and then only for its child's. */
+	nanosleep(&moment, NULL);
+	for (i = 0;; i++) {
+		long start = now_ns();
+		pid_t pid;
+
+		WRITE_ONCE(dying->forks, true);
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		WRITE_ONCE(dying->forks, false);
+		WRITE_ONCE(dying->took, now_ns() - start);
+		waitpid(pid, NULL, 0);
+		if (!i)
+			tell(told, 0);
+	}
+}
+
+/* With PREEMPT_RT each request first looks for the ranges that callbacks could not tell. */
+static void ask_on(int told)
+{
+	struct netlink_info info;
+
+	guest_open(&g);
+	tell(told, 0);
+	for (;;)
+		guest_info(&g, &info);
+}
+
+/*
+ * The ranges of a child are looked for while it is forked.  If the fork fails, what is mapped in the
+ * child is partly the parent's (dup_mmap() of kernel/fork.c): who looks at that takes the guest down.
+ */
+static void test_killed_forks(void)
+{
+	struct netlink_info before;
+	struct told what;
+	pid_t pid, asking;
+	int i, lost = 0, killed = 0;
+	long begin;
+
+	guest_info_at_rest(&g, &before);
+	dying = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	set_most(1);
+	asking = start(ask_on, &what);
+	for (i = 0; i < DYING_ROUNDS; i++) {
+		pid = start(lose_and_fork, &what);
+		lost += !has_ranges(pid);
+		while (READ_ONCE(dying->forks))
+			;
+		while (!READ_ONCE(dying->forks))
+			;
+		begin = now_ns();
+		while (now_ns() - begin < READ_ONCE(dying->took) * (i + 1) / (DYING_ROUNDS + 1))
+			;
+		killed += READ_ONCE(dying->forks);
+		kill(pid, SIGKILL);
+		guest_reap(pid);
+	}
+	guest_reap(asking);
+	set_most(before.most_ranges);
+	munmap(dying, PAGE);
+	ksft_test_result(lost == i && killed && guest_settles(&g, &before),
+			 "%d processes of %d that have lost their ranges are killed in forks\n", killed,
+			 lost);
+}
+
 /*
  * Strays: children of a user who has no room for them
  */
@@ -300,6 +402,47 @@ static void stray_alone(int told)
 	syscall(SYS_exit, 0);
 }
 
+#define MOMENT_NS	20000000
+
+/* Takes samples of itself for a moment of CPU time. */
+static void *spin_for_a_moment(void *unused)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 1000000, .sample_type = PERF_SAMPLE_CALLCHAIN,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	struct timespec now;
+
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	while (now.tv_nsec < MOMENT_NS);
+	close(fd);
+	return unused;
+}
+
+/* Only threads that live for a moment can be sampled, and no thread twice. */
+static void stray_in_moments(int told)
+{
+	pthread_t thread;
+
+	become_stray();
+	tell(told, 0);
+	while (!pthread_create(&thread, NULL, spin_for_a_moment, NULL))
+		pthread_join(thread, NULL);
+}
+
+static bool becomes_exact(pid_t pid)
+{
+	const long deadline = guest_deadline();
+
+	do {
+		if (has_ranges(pid) && guest_is_exact(&g, pid))
+			return true;
+	} while (guest_waits(deadline));
+	return false;
+}
+
 static void set_follow(uint32_t mode)
 {
 	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_FOLLOW, mode, &g.error))
@@ -361,6 +504,8 @@ static void test_stray(void (*body)(int told), enum said said, const char *what)
 		good = good && !netlink_proc_del(g.nl, told.pid, &g.error);
 		chains_take(told.pid, 4 * ROUND, 0, &chains);
 		good = good && chains.total && !has_ranges(told.pid);
+	} else if (body == stray_in_moments) {
+		good = good && becomes_exact(told.pid);
 	} else {
 		good = good && heals(told.pid);
 	}
@@ -619,17 +764,19 @@ int main(int argc, char **argv)
 	ksft_print_header();
 	if (argc > 1 && !strcmp(argv[1], "faults"))
 		return test_faults();
-	ksft_set_plan(18);
+	ksft_set_plan(20);
 	guest_open(&g);
 	guest_info_at_rest(&g, &begin);
 	guest_add(&g, getpid());
 	test_growth();
 	test_lost();
 	test_most();
+	test_killed_forks();
 	test_stray(stray, SAID_NOTHING, "a child without any room is managed once there is some");
 	test_stray(stray_forks, SAID_NOTHING, "so is a child of such a child");
 	test_stray(stray_executes, SAID_NOTHING, "and one that has executed a program");
 	test_stray(stray_alone, SAID_NOTHING, "and one whose first thread has ended");
+	test_stray(stray_in_moments, SAID_NOTHING, "and one that runs in threads of a moment");
 	test_stray(stray, SAID_ALL, "also if all programs are to be followed meanwhile");
 	test_stray(stray, SAID_LOAD, "also if a request to manage it is refused meanwhile");
 	test_stray(stray, SAID_UNLOAD, "but not if it is not to be managed");
