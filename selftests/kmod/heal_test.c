@@ -116,8 +116,8 @@ static bool heals(pid_t pid)
 	return exact;
 }
 
-/* mremap() in place calls nothing that is hooked, and the process runs in the new page. */
-static void grow_and_run(int told)
+/* mremap() in place calls nothing that is hooked.  Return: the new page, which is a loop. */
+static char *grow(void)
 {
 	static const unsigned char loop[] = { 0xf3, 0x90, 0xeb, 0xfc };	/* pause; jmp to it */
 	char *p = mmap(NULL, 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -127,8 +127,15 @@ static void grow_and_run(int told)
 		 -1, 0) != p || mremap(p, PAGE, 2 * PAGE, 0) != p)
 		_exit(1);
 	memcpy(p + PAGE, loop, sizeof(loop));
+	return p + PAGE;
+}
+
+static void grow_and_run(int told)
+{
+	char *p = grow();
+
 	tell(told, 0);
-	((void (*)(void))(p + PAGE))();
+	((void (*)(void))p)();
 }
 
 static void test_growth(void)
@@ -217,6 +224,57 @@ static void test_most(void)
 			 g.error.text);
 	set_most(info.most_ranges);
 	ksft_test_result(heals(pid), "and has its ranges once it may have so many\n");
+	guest_reap(pid);
+}
+
+static volatile sig_atomic_t signals;
+
+static void on_signal(int number)
+{
+	(void)number;
+	signals++;
+}
+
+/* At the first signal it maps a page, at the second it grows and runs there. */
+static void map_and_grow(int told)
+{
+	signal(SIGUSR1, on_signal);
+	tell(told, 0);
+	while (!signals)
+		;
+	mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	while (signals < 2)
+		;
+	((void (*)(void))grow())();
+}
+
+/* Ranges that are lost and found again are no longer those that a request has made by hand. */
+static void test_by_hand(void)
+{
+	struct range one = { .start = PAGE, .end = 2 * PAGE };
+	const long deadline = guest_deadline();
+	struct netlink_proc proc = {};
+	struct netlink_info info;
+	struct told what;
+	bool good;
+	pid_t pid;
+
+	guest_info(&g, &info);
+	pid = start(map_and_grow, &what);
+	guest_get_proc(&g, pid, &proc);
+	good = !guest_update(&g, &proc, NULL, 0, &one, 1);
+	ranges_free(&proc.ranges);
+	set_most(1);
+	kill(pid, SIGUSR1);
+	while (has_ranges(pid) && guest_waits(deadline))
+		;
+	good = good && !has_ranges(pid);
+	set_most(info.most_ranges);
+	good = good && heals(pid);
+	kill(pid, SIGUSR1);
+	while (guest_is_exact(&g, pid) && guest_waits(deadline))
+		;
+	ksft_test_result(good && heals(pid), "ranges by hand that were lost are looked at again\n");
 	guest_reap(pid);
 }
 
@@ -764,13 +822,14 @@ int main(int argc, char **argv)
 	ksft_print_header();
 	if (argc > 1 && !strcmp(argv[1], "faults"))
 		return test_faults();
-	ksft_set_plan(20);
+	ksft_set_plan(21);
 	guest_open(&g);
 	guest_info_at_rest(&g, &begin);
 	guest_add(&g, getpid());
 	test_growth();
 	test_lost();
 	test_most();
+	test_by_hand();
 	test_killed_forks();
 	test_stray(stray, SAID_NOTHING, "a child without any room is managed once there is some");
 	test_stray(stray_forks, SAID_NOTHING, "so is a child of such a child");
