@@ -77,7 +77,7 @@ static struct bee_mm *manage_find(const struct mm_struct *mm)
 
 static int manage_no_memory(struct netlink_ext_ack *extack)
 {
-	NL_SET_ERR_MSG(extack, "out of memory, or over the budget or the user's share");
+	NL_SET_ERR_MSG(extack, "out of memory, over budget or over the user's share");
 	return -ENOMEM;
 }
 

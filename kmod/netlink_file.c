@@ -60,7 +60,7 @@ static struct bee_file *netlink_named_file(struct genl_info *info)
 		fput(exe);
 	}
 	if (IS_ERR(f))
-		NL_SET_ERR_MSG(info->extack, "out of memory, or over the budget or the user's share");
+		NL_SET_ERR_MSG(info->extack, "out of memory, over budget or over the user's share");
 	return f;
 }
 
