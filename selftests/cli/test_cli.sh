@@ -139,7 +139,6 @@ check_names() {
 }
 
 check_full_disk() {
-	[ -c /dev/full ] || return 0
 	! "$beectl" dump --rows "$beectl" >/dev/full 2>"$work/stderr" && grep -q 'cannot write' "$work/stderr"
 }
 
@@ -225,7 +224,11 @@ ktap_run "compile of several files" check_several
 ktap_run "compile of several files, wrong usage" check_several_usage
 ktap_run "a refused table" check_refused_table
 ktap_run "names are no escape sequences" check_names
-ktap_run "standard output is full" check_full_disk
+if [ -c /dev/full ]; then
+	ktap_run "standard output is full" check_full_disk
+else
+	ktap_skip "standard output is full" "no /dev/full"
+fi
 ktap_run "words of status, load, unload, watch and config" check_words
 ktap_run "words of record" check_record_words
 ktap_run "closed standard streams" check_closed_streams

@@ -9,7 +9,7 @@ need chromium
 
 # in_browser OPTION... URL: the DOM after some seconds of its own time
 in_browser() {
-	HOME=$work timeout 60 chromium --headless --no-sandbox --user-data-dir="$work/profile" --virtual-time-budget=5000 \
+	HOME=$work chromium --headless --no-sandbox --user-data-dir="$work/profile" --virtual-time-budget=5000 \
 		--allow-file-access-from-files --dump-dom "$@" 2>"$work/errors"
 }
 

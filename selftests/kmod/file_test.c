@@ -137,7 +137,7 @@ static void test_bind_mount(void)
 
 	mkdir(DIR "/bind", 0700);
 	if (mount(DIR, DIR "/bind", NULL, MS_BIND, NULL)) {
-		ksft_test_result_skip("bind mount: %s\n", strerror(errno));
+		ksft_test_result_skip("bind mount # SKIP %s\n", strerror(errno));
 		return;
 	}
 	p = map_path(ONE);
@@ -352,7 +352,8 @@ static void test_dlopen_at_same_address(void)
 	second = library_base(lib);
 	two = own_file_at((char *)dlsym(lib, "crypt_r"));
 	if (first != second)
-		ksft_test_result_skip("dlclose and dlopen of another library: at another address\n");
+		ksft_test_result_skip("dlclose and dlopen of another library at the same address "
+				      "# SKIP it came to another\n");
 	else
 		ksft_test_result(one && two && one != two && strstr(table_of(two).name, "/two.so"),
 				 "dlclose and dlopen of another library at the same address\n");

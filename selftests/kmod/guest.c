@@ -197,7 +197,8 @@ void guest_info_at_rest(struct guest *g, struct netlink_info *info)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 		nanosleep(&tick, NULL);
 		guest_info(g, info);
-		same = info->table_bytes == last.table_bytes &&
+		same = info->procs == last.procs && info->ranges == last.ranges &&
+		       info->table_bytes == last.table_bytes &&
 		       info->range_bytes == last.range_bytes ? same + 1 : 0;
 	}
 }

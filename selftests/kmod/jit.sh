@@ -4,28 +4,29 @@
 
 # judged PID NAME: record a process for a while; the share of whole stacks among those through such
 # code goes to NAME.judged, and to the file figures.  A guest that shares its CPUs may take fewer than
-# 100 of these in two seconds: then of more.
+# 400 of these in three seconds: then of more.
 judged() {
 	local seconds
-	for seconds in 2 8 32; do
+	for seconds in 3 12 48; do
 		perf record -q -N -B -e cpu-clock -F 199 -g -p "$1" -o "$WORK/$2.data" -- \
 			sleep "$seconds" || return 1
 		/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge --through //anon \
 			"$WORK/$2.data" >"$WORK/$2.judged" || return 1
-		! share "$2" 0 100 || break
+		! share "$2" 0 100 400 || break
 	done
 	echo "$2: $(cat "$WORK/$2.judged")" | tee -a "$WORK/figures"
 	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why --through //anon "$WORK/$2.data" | head -n 5
 }
 
-# share NAME LEAST MOST: from LEAST to MOST percent of at least 100 stacks are whole
+# share NAME LEAST MOST [STACKS]: from LEAST to MOST percent of at least 100 stacks are whole, or of
+# STACKS
 share() {
 	/usr/bin/python3 -c '
 import json, sys
 got = json.load(sys.stdin)
 percent = 100 * got["complete"] / max(got["samples"], 1)
-sys.exit(not (got["samples"] >= 100 and int(sys.argv[1]) <= percent <= int(sys.argv[2])))' \
-		"$2" "$3" <"$WORK/$1.judged"
+sys.exit(not (got["samples"] >= int(sys.argv[3]) and int(sys.argv[1]) <= percent <= int(sys.argv[2])))' \
+		"$2" "$3" "${4-100}" <"$WORK/$1.judged"
 }
 
 MARKS="id == 110"	# getppid()

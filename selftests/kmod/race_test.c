@@ -199,15 +199,16 @@ static void test_locked(void)
 /* With so many mappings a fork holds mmap_lock for several ticks. */
 #define SLOW_MAPPINGS	1000
 #define SLOW_ROUNDS	10
-#define SETTLE_TRIES	100
 
 static bool becomes_exact(pid_t pid)
 {
-	int i;
+	const long deadline = guest_deadline();
 
-	for (i = 0; i < SETTLE_TRIES && !guest_is_exact(&g, pid); i++)
-		guest_next_tick();
-	return i < SETTLE_TRIES;
+	do {
+		if (guest_is_exact(&g, pid))
+			return true;
+	} while (guest_waits(deadline));
+	return false;
 }
 
 static pid_t fork_paused(void)
@@ -260,15 +261,21 @@ static void test_fork_before_settled(void)
 
 #define REFUSED_CHILDREN	200
 
-/* Return: a process that tells by @told when it has forked so many; all of them are in its group. */
-static pid_t fork_many(int told)
+/*
+ * Return: a process that forks so many when it has read a byte of @begin, and then tells by @told; all of
+ * them are in its group.
+ */
+static pid_t fork_many(int begin, int told)
 {
 	pid_t pid = fork();
+	char byte;
 	int i;
 
 	if (pid)
 		return pid;
 	setpgid(0, 0);
+	if (read(begin, &byte, 1) != 1)
+		_exit(1);
 	for (i = 0; i < REFUSED_CHILDREN; i++)
 		fork_paused();
 	if (write(told, "", 1) != 1)
@@ -283,28 +290,31 @@ static void test_fork_while_refused(void)
 	struct range one = { .start = 0x10000, .end = 0x11000 };
 	struct netlink_info before, after;
 	struct netlink_proc proc = {};
-	int told[2], refused = 0;
+	int begin[2], told[2], refused = 0;
 	char byte;
 	bool ok;
 
 	guest_info_at_rest(&g, &before);
 	ok = !netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, netlink_info_used(&before),
 				 &g.error);
-	if (pipe2(told, O_NONBLOCK))
+	if (pipe(begin) || pipe2(told, O_NONBLOCK))
 		guest_die("pipe", strerror(errno));
 	fflush(stdout);
-	proc.pid = fork_many(told[1]);
+	proc.pid = fork_many(begin[0], told[1]);
 	while (ok && read(told[0], &byte, 1) != 1) {
 		ok = guest_update(&g, &proc, NULL, 0, &one, 1) && g.error.code == ENOSPC;
-		refused++;
+		if (!refused++ && write(begin[1], "", 1) != 1)
+			guest_die("pipe", strerror(errno));
 	}
 	guest_info(&g, &after);
 	ksft_print_msg("%d times, code %d, \"%s\": %u processes\n", refused, g.error.code,
 		       g.error.text, after.procs);
-	ksft_test_result(ok && after.procs == before.procs,
+	ksft_test_result(ok && refused && after.procs == before.procs,
 			 "a process that forks while it is refused leaves no managed children\n");
 	kill(-proc.pid, SIGKILL);
 	guest_reap(proc.pid);
+	close(begin[0]);
+	close(begin[1]);
 	close(told[0]);
 	close(told[1]);
 	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, before.budget, &g.error))

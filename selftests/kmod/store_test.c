@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -238,26 +239,29 @@ static unsigned long mem_available(void)
 #define HOG_SIP		(128ul << 10)
 #define HOG_LAST	(64ul << 20)
 
-/* Take all memory, the last of it slowly: the test shall kill this before the OOM killer does. */
-static void hog(void)
+/*
+ * Take all memory, the last of it slowly: the test shall kill this before the OOM killer does.  The test
+ * is slow too when memory is short, so each sip waits until it has looked: @looks is an eventfd.
+ */
+static void hog(int looks)
 {
-	const struct timespec tick = { .tv_nsec = 5000000 };
 	bool last = false;
+	eventfd_t count;
 	size_t size;
 	char *p;
 
 	for (;;) {
 		last = last || mem_available() < HOG_LAST;
 		size = last ? HOG_SIP : HOG_CHUNK;
+		if (last && eventfd_read(looks, &count))
+			return;
 		p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (p != MAP_FAILED)
 			memset(p, 1, size);
-		if (last)
-			nanosleep(&tick, NULL);
 	}
 }
 
-static pid_t hog_start(void)
+static pid_t hog_start(int looks)
 {
 	pid_t pid = fork();
 	FILE *f;
@@ -268,32 +272,36 @@ static pid_t hog_start(void)
 	f = fopen("/proc/self/oom_score_adj", "w");
 	if (!f || fprintf(f, "1000") < 0 || fclose(f))
 		_exit(1);
-	hog();
+	hog(looks);
 	_exit(0);
 }
 
 /* Memory pressure from a process: the kernel decides how much it asks the module's shrinker for. */
 static void test_short_of_memory(void)
 {
-	const struct timespec tick = { .tv_nsec = 10000000 };
+	const struct timespec tick = { .tv_nsec = 5000000 };
+	int i, looks = eventfd(0, EFD_CLOEXEC);
 	struct netlink_info full, now;
 	pid_t pid;
-	int i;
 
+	if (looks < 0)
+		guest_die("eventfd", strerror(errno));
 	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, 64 << 20, &g.error))
 		guest_die("budget", g.error.text);
 	keep_mapped(3);
 	for (i = 0; i < FILES; i++)
 		add_table(i);
 	guest_info(&g, &full);
-	pid = hog_start();
+	pid = hog_start(looks);
 	do {
 		nanosleep(&tick, NULL);
 		guest_info(&g, &now);
+		eventfd_write(looks, 1);
 	} while (now.tables == full.tables && waitpid(pid, NULL, WNOHANG) != pid);
 	guest_info(&g, &now);
 	ksft_print_msg("%u tables before, %u after\n", full.tables, now.tables);
 	guest_reap(pid);
+	close(looks);
 	ksft_test_result(now.tables < full.tables && is_loaded(3),
 			 "a process that needs all memory takes idle tables\n");
 	unmap_all();

@@ -17,13 +17,13 @@ judged() {
 		head -n 10
 }
 
-# through_jit PERCENT THREAD SECONDS COMMAND...: at least 100 stacks, of which at least PERCENT are
+# through_jit PERCENT THREAD SECONDS COMMAND...: at least 400 stacks, of which at least PERCENT are
 # complete.  COMMAND works for so many seconds, or for more: in a guest that shares its CPUs it may
 # not have compiled anything by then.
 through_jit() {
 	local percent=$1 thread=$2 seconds=$3 longer status
 	shift 3
-	for longer in 1 4 16; do
+	for longer in 1 4 16 64; do
 		perf record -q -N -B -e cpu-clock -F 299 -g -o "$WORK/jit.data" \
 			"$BEECTL" run -- "$@" $((longer * seconds)) >/dev/null || return 1
 		judged "$WORK/jit.data" "$thread" || return 1
@@ -31,7 +31,7 @@ through_jit() {
 		/usr/bin/python3 -c '
 import json, sys
 got = json.load(sys.stdin)
-sys.exit(2 if got["samples"] < 100 else
+sys.exit(2 if got["samples"] < 400 else
          got["complete"] < int(sys.argv[1]) / 100 * got["samples"])' \
 			"$percent" <"$WORK/judged" || status=$?
 		[ "$status" -eq 2 ] || return "$status"

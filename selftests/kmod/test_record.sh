@@ -119,9 +119,9 @@ a_process() {
 	/usr/bin/perl -e '1 while 1' &
 	pid=$!
 	guest_wait grep -q 'libc\.so' "/proc/$pid/maps" || return 1
-	for seconds in 1 8; do
+	for seconds in 1 8 32; do
 		record 0 -o "$WORK/data" -p "$pid" -- sleep "$seconds" || status=1
-		[ "$status" -eq 0 ] && [ "$(samples "$WORK/data" perl)" -lt 100 ] || break
+		[ "$status" -eq 0 ] && [ "$(samples "$WORK/data" perl)" -lt 200 ] || break
 	done
 	kill -9 "$pid"
 	comms "$WORK/data"

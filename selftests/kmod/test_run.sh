@@ -132,7 +132,7 @@ ends_with_the_command() {
 	command=$(pgrep -x beectl -P "$recorder")
 	guest_wait stop_maker "$command" || return 1
 	kill "$(pgrep -x sh -P "$command")"
-	guest_wait is_gone "$command" && is_gone "$(cat "$WORK/maker")" && status=0
+	guest_wait is_gone "$command" && guest_wait is_gone "$(cat "$WORK/maker")" && status=0
 	kill -CONT "$(cat "$WORK/maker")" 2>/dev/null
 	wait "$recorder"
 	return $status

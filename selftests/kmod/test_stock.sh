@@ -16,12 +16,6 @@ SAMPLES=1000
 # Of deferred stacks at most one in a hundred may be incomplete, as of others.
 PERCENT=99
 
-# is_at_work NAME: the running program has mapped what it needs, and used a fifth of a second since
-# it was started.
-is_at_work() {
-	started "$1" && [ "$(awk '{ print $14 }' "/proc/$pid/stat")" -ge 20 ]
-}
-
 # whole NAME KIND COMPLETE SAMPLES: print the share for the table, and judge it.
 whole() {
 	local tenths=$((1000 * $3 / ($4 + !$4)))

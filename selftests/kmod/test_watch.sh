@@ -92,9 +92,10 @@ round() {
 others=(--no-exec --not-comm busybox)
 
 # judge HZ: at least 200 samples of the last round, and 99 % of them complete.  A guest that shares
-# its CPUs takes few samples of a process: then of more processes.
+# its CPUs takes few samples of a process: then of more processes.  Among these a rare file may get its
+# first sample, and its table: then once more.
 judge() {
-	local more status
+	local more status at
 	for more in 4 16 0; do
 		/usr/bin/python3 "$TREE/selftests/lib/stacks.py" judge "${others[@]}" "$WORK/round.data" \
 			>"$WORK/judged" || return 1
@@ -106,7 +107,9 @@ got = json.load(sys.stdin)
 sys.exit(2 if got["samples"] < 200 else got["complete"] < 0.99 * got["samples"])' \
 			<"$WORK/judged" || status=$?
 		[ "$status" -eq 2 ] && [ "$more" -gt 0 ] || break
-		round "$1" $((more * processes)) || return 1
+		at=$(lines)
+		round "$1" $((more * processes)) && settle || return 1
+		[ "$(tables_since "$at")" -eq 0 ] || round "$1" $((more * processes)) || return 1
 	done
 	[ "$status" -ne 0 ] || return 0
 	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why "${others[@]}" "$WORK/round.data" | head -n 20

@@ -47,12 +47,12 @@ sys.exit(2 if got["samples"] < int(sys.argv[2]) else
 		"$percent" "$least" <"$WORK/judged"
 }
 
-# enough COMMAND...: run it with seconds=1, and if it says by status 2 that it has too few samples, as
-# on a busy host, with seconds=8
+# enough COMMAND...: run it with seconds=1, and as long as it says by status 2 that it has too few
+# samples, as on a busy host, with more
 enough() {
 	local seconds status
 
-	for seconds in 1 8; do
+	for seconds in 1 8 32 128; do
 		status=0
 		"$@" || status=$?
 		[ "$status" -eq 2 ] || return "$status"

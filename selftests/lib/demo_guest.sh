@@ -13,15 +13,13 @@ work=$(mktemp -d)
 cd "$work"
 
 # record NAME MODE: record a workload in a mode.  The workload is stopped while perf starts, which
-# is slow under emulation.  "beectl load" makes tables only of files that are mapped, so python3
-# must have finished its imports.
+# is slow under emulation.
 record() {
 	local name=$1 mode=$2 options=(-g)
 
 	[ "$mode" != dwarf ] || options=(--call-graph dwarf)
 	start "$name"
-	sleep 1
-	until started "$name"; do sleep 0.1; done
+	until is_at_work "$name"; do sleep 0.1; done
 	kill -STOP "$pid"
 	[ "$mode" != bee ] || "$BEECTL" load "$pid"
 	rm -f "$out/$name.$mode.data"	# of a shorter recording

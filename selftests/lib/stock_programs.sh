@@ -114,7 +114,8 @@ select count(distinct printf('%x', x % 1000)) from n where x % 7;" >/dev/null &
 	pid=$!
 }
 
-# started NAME: whether it has come so far that "beectl load" finds all that it maps.
-started() {
-	[ "$1" != python3 ] || [ -e imported ]
+# is_at_work NAME: it has come so far that "beectl load" finds all that it maps: it has used a fifth of
+# a second of CPU time, and python3 has finished its imports.
+is_at_work() {
+	[ "$(awk '{ print $14 }' "/proc/$pid/stat")" -ge 20 ] && { [ "$1" != python3 ] || [ -e imported ]; }
 }

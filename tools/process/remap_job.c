@@ -102,12 +102,14 @@ static int job_make_table(struct remap_job *job)
 	struct table_want want = { .pin = job->pin, .mapping.pid = job->proc->pid };
 	struct netlink_file file = {};
 	struct table_result made;
+	unsigned int left;
 
 	if (job->id)
 		return 0;
 	job_file_name(job, want.name, sizeof(want.name));
-	alarm(TABLE_JOBS_SECONDS);
+	left = table_jobs_limit();
 	made = table_jobs_make_one(job->maker, job->nl, &want);
+	alarm(left);
 	job->result->compiled += made.source == TABLE_COMPILED;
 	job->result->cached += made.source == TABLE_CACHED;
 	if (made.source == TABLE_NONE)

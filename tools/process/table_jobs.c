@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "alloc.h"
@@ -472,6 +474,26 @@ static void child_signals(void)
 }
 
 /**
+ * table_jobs_limit() - limit what the next file may cost this process
+ *
+ * SIGXCPU ends it when it has used TABLE_JOBS_SECONDS more of CPU time, which do not pass while others
+ * have the CPUs.  SIGALRM ends it after TABLE_JOBS_PATIENCE if it waits for a file system.
+ *
+ * Return: the seconds that were left of an alarm, or 0.
+ */
+unsigned int table_jobs_limit(void)
+{
+	struct rlimit cpu;
+
+	getrlimit(RLIMIT_CPU, &cpu);
+	cpu.rlim_cur = clock() / CLOCKS_PER_SEC + TABLE_JOBS_SECONDS;
+	if (cpu.rlim_cur > cpu.rlim_max)
+		cpu.rlim_cur = cpu.rlim_max;
+	setrlimit(RLIMIT_CPU, &cpu);
+	return alarm(TABLE_JOBS_PATIENCE);
+}
+
+/**
  * table_jobs_make_one() - find or make the table of a file, and give it to the module
  * @maker: how; its connection is not used
  * @nl: the module
@@ -507,7 +529,7 @@ struct table_result table_jobs_make_one(const struct table_maker *maker, struct 
  * @want: the file
  * @out: takes the struct table_result
  *
- * For a child of its own, which SIGALRM ends if the file takes too long.
+ * For a child of its own, which table_jobs_limit() ends if the file takes too long.
  */
 void table_jobs_make(const struct table_maker *maker, struct table_want *want, FILE *out)
 {
@@ -515,7 +537,7 @@ void table_jobs_make(const struct table_maker *maker, struct table_want *want, F
 	struct netlink *nl;
 
 	child_signals();
-	alarm(TABLE_JOBS_SECONDS);
+	table_jobs_limit();
 	nl = netlink_clone(maker->nl, &result.error);
 	if (nl)
 		result = table_jobs_make_one(maker, nl, want);

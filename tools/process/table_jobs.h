@@ -12,8 +12,10 @@
 #include "netlink.h"
 #include "table_file.h"
 
-/* Time limit for one file; the largest take some seconds. */
+/* CPU time that one file may take; the largest take some seconds. */
 #define TABLE_JOBS_SECONDS	120
+/* Time for one file, most of it waiting: for CPUs, or for a file system that does not answer. */
+#define TABLE_JOBS_PATIENCE	600
 
 /**
  * struct table_want - a file that has no table
@@ -114,6 +116,7 @@ int table_jobs_find(struct netlink *nl, pid_t pid, struct table_wants *wants,
 		    struct bee_error *error);
 void table_jobs_free(struct table_wants *wants);
 
+unsigned int table_jobs_limit(void);
 struct table_result table_jobs_make_one(const struct table_maker *maker, struct netlink *nl,
 					struct table_want *want);
 void table_jobs_make(const struct table_maker *maker, struct table_want *want, FILE *out);

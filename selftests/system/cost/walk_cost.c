@@ -268,7 +268,7 @@ static void test_tables(bool all)
 	if (all)
 		test_depth("tables with all tokens", bytes, DEEPEST, false, FRAME_WORST);
 	else
-		ksft_test_result_skip("tables with all tokens, %u deep: takes minutes; BEE_LONG\n",
+		ksft_test_result_skip("tables with all tokens, %u deep # SKIP takes minutes; BEE_LONG\n",
 				      DEEPEST);
 }
 
@@ -282,7 +282,7 @@ static void test_code(bool all)
 	if (all)
 		test_depth("code without tables", bytes, DEEPEST, false, FRAME_NO_TABLE);
 	else
-		ksft_test_result_skip("code without tables, %u deep: takes half a minute; BEE_LONG\n",
+		ksft_test_result_skip("code without tables, %u deep # SKIP takes half a minute; BEE_LONG\n",
 				      DEEPEST);
 }
 

@@ -137,7 +137,7 @@ int main(void)
 	ksft_print_header();
 	if (openpty(&terminal, &side, NULL, NULL, NULL)) {
 		ksft_set_plan(1);
-		ksft_test_result_skip("progress: no pseudo terminal\n");
+		ksft_test_result_skip("progress # SKIP no pseudo terminal\n");
 		ksft_finished();
 	}
 	fcntl(terminal, F_SETFL, O_NONBLOCK);

@@ -110,7 +110,7 @@ int main(void)
 	ksft_print_header();
 	if (prepare()) {
 		ksft_set_plan(1);
-		ksft_test_result_skip("layers: may not mount an overlayfs\n");
+		ksft_test_result_skip("layers # SKIP may not mount an overlayfs\n");
 		ksft_finished();
 	}
 	ksft_set_plan(5);

@@ -243,7 +243,7 @@ int main(void)
 	ksft_test_result(check_forget(), "all processes are forgotten\n");
 	manage_process_name(2, name, sizeof(name));
 	if (strcmp(name, "kthreadd"))
-		ksft_test_result_skip("a kernel thread: none is seen here\n");
+		ksft_test_result_skip("a kernel thread # SKIP none is seen here\n");
 	else
 		ksft_test_result(is_refused(2, EINVAL, "a kernel thread has no user stack"),
 				 "a kernel thread\n");

@@ -202,7 +202,7 @@ int main(void)
 	ksft_test_result(check_not_regular(), "neither pipes nor devices\n");
 	ksft_test_result(check_vdso(), "the vDSO as a file\n");
 	if (geteuid())
-		ksft_test_result_skip("what is pinned: needs root\n");
+		ksft_test_result_skip("what is pinned # SKIP needs root\n");
 	else
 		ksft_test_result(check_pin(), "what is pinned\n");
 	pid = start_container("contained\n");
@@ -212,8 +212,8 @@ int main(void)
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 	} else {
-		ksft_test_result_skip("in another mount namespace: may not make one\n");
-		ksft_test_result_skip("in the root of its process: may not make one\n");
+		ksft_test_result_skip("in another mount namespace # SKIP may not make one\n");
+		ksft_test_result_skip("in the root of its process # SKIP may not make one\n");
 	}
 	unlink(name);
 	unlink(same);

@@ -4,7 +4,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fake_netlink.h"
@@ -45,6 +48,28 @@ static bool check_first_refusal(void)
 	strcpy(want.name, "/second");
 	return good && table_jobs_note_refusal(&want, &result, &error) && error.code == ENOSPC &&
 	       !strcmp(error.text, "/first: full");
+}
+
+/* In a child: a file gets CPU time beyond what is used, but not beyond what the process may use. */
+static bool check_limit(void)
+{
+	unsigned int left;
+	struct rlimit cpu;
+	int status;
+	bool good;
+
+	fflush(NULL);
+	if (!fork()) {
+		alarm(30);
+		left = table_jobs_limit();
+		good = left && left <= 30 && alarm(0) > 30 && !getrlimit(RLIMIT_CPU, &cpu) &&
+		       cpu.rlim_cur == clock() / CLOCKS_PER_SEC + TABLE_JOBS_SECONDS;
+		cpu = (struct rlimit){ 50, 50 };
+		good = good && !setrlimit(RLIMIT_CPU, &cpu);
+		table_jobs_limit();
+		_exit(!good || getrlimit(RLIMIT_CPU, &cpu) || cpu.rlim_cur != 50);
+	}
+	return wait(&status) > 0 && !status;
 }
 
 /* Four files: with a table; mapped twice; not mapped; mapped by an unknown process (pid 0). */
@@ -324,11 +349,12 @@ int main(void)
 	char command[64];
 
 	ksft_print_header();
-	ksft_set_plan(15);
+	ksft_set_plan(16);
 	if (!mkdtemp(directory) || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		return 1;
 	setenv("BEEUNWIND_CACHE", directory, 1);
 	ksft_test_result(check_refusals(), "refusals that are about all files, or one\n");
+	ksft_test_result(check_limit(), "what a file may cost\n");
 	ksft_test_result(check_first_refusal(), "the first general refusal is kept\n");
 	ksft_test_result(check_select(), "mapped files without a table\n");
 	ksft_test_result(check_find(), "of one process, or of all\n");

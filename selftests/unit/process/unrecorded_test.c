@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 	good = run("works", "/bin/sh", script, &faults) == 7;
 	ksft_print_msg("%llu page faults\n", (unsigned long long)faults);
 	if (!faults || geteuid())
-		ksft_test_result_skip("perf does not count the work (needs root, and perf)\n");
+		ksft_test_result_skip("perf counts the command, not the work # SKIP needs root, and perf\n");
 	else
 		ksft_test_result(good && faults >= 400 && faults < FAULTS,
 				 "perf counts the command, not the work\n");
@@ -159,7 +159,7 @@ int main(int argc, char **argv)
 			 "the process that works hangs: all ends with the command\n");
 	good = !setresgid(-1, -1, getegid());
 	if (geteuid() || !good) {
-		ksft_test_result_skip("a process without CAP_SETGID works itself\n");
+		ksft_test_result_skip("a process without CAP_SETGID works itself # SKIP needs root\n");
 	} else {
 		good = !setresuid(65534, 65534, 65534);
 		ksft_test_result(good && ends("works", "/bin/sh", "exit 7", 7),

@@ -663,7 +663,7 @@ int main(void)
 	ksft_test_result(check_spoiled(spoil_symlink, CACHE_UNTRUSTED), "a symbolic link\n");
 	ksft_test_result(check_spoiled(spoil_fifo, CACHE_UNTRUSTED), "a pipe\n");
 	if (geteuid())
-		ksft_test_result_skip("of another owner: needs root\n");
+		ksft_test_result_skip("of another owner # SKIP needs root\n");
 	else
 		ksft_test_result(check_spoiled(spoil_owner, CACHE_UNTRUSTED), "of another owner\n");
 	ksft_test_result(check_inexact(), "a table that is not exact\n");
@@ -681,7 +681,7 @@ int main(void)
 	if (have_xattr())
 		ksft_test_result(check_path(), "entries know the path\n");
 	else
-		ksft_test_result_skip("entries know the path: no extended attributes here\n");
+		ksft_test_result_skip("entries know the path # SKIP no extended attributes here\n");
 	ksft_test_result(check_crowd(60, 100), "eight processes lose nothing\n");
 	ksft_test_result(check_crowd(60, 16), "eight processes keep within the limit\n");
 	free(blob);
