@@ -113,24 +113,25 @@ is_gone() {
 	! kill -0 "$1"
 }
 
-# Under perf beectl has a child that is not recorded (tools/process/unrecorded.c), which has a child
-# that makes a table.
+# stop_maker WORKER: stop the child of beectl that makes a table
 stop_maker() {
-	pgrep -x beectl -P "$(pgrep -x beectl -P "$1")" >"$WORK/maker" && kill -STOP "$(cat "$WORK/maker")"
+	pkill -STOP -x beectl -P "$1" && pgrep -x beectl -P "$1" >"$WORK/maker"
 }
 
 # A table that is not ready does not keep beectl from ending with the command: the test stops the
 # process that makes it.
 ends_with_the_command() {
-	local recorder command status=1
+	local recorder command worker status=1
 	printf 'int f(int a) { return a; }\n' >"$WORK/f.c"
 	BEEUNWIND_CACHE=$WORK/ends perf record -q -N -B -e cpu-clock -F 999 -g -o /dev/null \
 		"$BEECTL" run -j 1 -- sh -c ": >'$WORK/began'
 			while :; do '$compiler' -quiet -O2 '$WORK/f.c' -o /dev/null; done" &
 	recorder=$!
 	guest_wait test -e "$WORK/began" || return 1
+	# Under perf beectl has a child that is not recorded (tools/process/unrecorded.c), and works.
 	command=$(pgrep -x beectl -P "$recorder")
-	guest_wait stop_maker "$command" || return 1
+	worker=$(pgrep -x beectl -P "$command")
+	guest_wait stop_maker "$worker" || { ps -eo pid,ppid,etime,time,stat,args | tail -n 12; return 1; }
 	kill "$(pgrep -x sh -P "$command")"
 	guest_wait is_gone "$command" && guest_wait is_gone "$(cat "$WORK/maker")" && status=0
 	kill -CONT "$(cat "$WORK/maker")" 2>/dev/null
