@@ -118,8 +118,8 @@ static inline void bee_compat_unwind_take(struct ftrace_regs *fregs, struct unwi
  * bee_compat_is_whole() - whether all mappings of an address space are its own
  * @mm: the address space
  *
- * Not before a fork has copied them.  Since 6.8 dup_mmap() begins with a copy of the tree, and if it
- * fails some entries of that still lead to mappings of the parent; only later kernels set
+ * Not before a fork has copied them.  Since 6.8 dup_mmap() begins with a copy of the tree, and if
+ * it fails some entries of that still lead to mappings of the parent; only later kernels set
  * MMF_UNSTABLE then.  Readers under RCU are let in after the last mapping was copied.
  *
  * Context: Process, mmap_lock held.

@@ -819,7 +819,8 @@ struct bee_map_list *bee_map_scan(const struct bee_map_list *old, struct mm_stru
 			continue;
 		file = bee_map_get_file(list_find(old, vma->vm_start), vma, payer, GFP_KERNEL);
 		if (IS_ERR(file)) {
-			NL_SET_ERR_MSG(extack, "out of memory, over budget or over the user's share");
+			NL_SET_ERR_MSG(extack,
+				       "out of memory, over budget or over the user's share");
 			bee_map_list_free(list);
 			return ERR_CAST(file);
 		}

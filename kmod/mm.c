@@ -423,8 +423,8 @@ bool bee_mm_is_managed(const struct mm_struct *mm)
 }
 
 /*
- * bee_mm_is_wanted() - whether @mm is managed, or a stray.  A stray that becomes managed meanwhile is
- * hashed before it is no stray any more.  Context: Any.
+ * bee_mm_is_wanted() - whether @mm is managed, or a stray.  A stray that becomes managed meanwhile
+ * is hashed before it is no stray any more.  Context: Any.
  */
 bool bee_mm_is_wanted(const struct mm_struct *mm)
 {

@@ -29,9 +29,6 @@
 
 #define PAGE	0x1000ul
 
-#define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
-#define WRITE_ONCE(x, value)	(*(volatile __typeof__(x) *)&(x) = (value))
-
 /* Samples of a process in which its ranges are to be right again: of two seconds; and of a look. */
 #define HEAL_SAMPLES	2000
 #define ROUND		50
@@ -283,7 +280,7 @@ static void test_by_hand(void)
 #define DYING_ROUNDS	20
 
 /* Nanoseconds that the last fork took; and whether one is going on.  Shared. */
-static struct dying {
+static volatile struct dying {
 	long	took;
 	bool	forks;
 } *dying;
@@ -312,12 +309,12 @@ static void lose_and_fork(int told)
 		long start = now_ns();
 		pid_t pid;
 
-		WRITE_ONCE(dying->forks, true);
+		dying->forks = true;
 		pid = fork();
 		if (!pid)
 			_exit(0);
-		WRITE_ONCE(dying->forks, false);
-		WRITE_ONCE(dying->took, now_ns() - start);
+		dying->forks = false;
+		dying->took = now_ns() - start;
 		waitpid(pid, NULL, 0);
 		if (!i)
 			tell(told, 0);
@@ -354,20 +351,20 @@ static void test_killed_forks(void)
 	for (i = 0; i < DYING_ROUNDS; i++) {
 		pid = start(lose_and_fork, &what);
 		lost += !has_ranges(pid);
-		while (READ_ONCE(dying->forks))
+		while (dying->forks)
 			;
-		while (!READ_ONCE(dying->forks))
+		while (!dying->forks)
 			;
 		begin = now_ns();
-		while (now_ns() - begin < READ_ONCE(dying->took) * (i + 1) / (DYING_ROUNDS + 1))
+		while (now_ns() - begin < dying->took * (i + 1) / (DYING_ROUNDS + 1))
 			;
-		killed += READ_ONCE(dying->forks);
+		killed += dying->forks;
 		kill(pid, SIGKILL);
 		guest_reap(pid);
 	}
 	guest_reap(asking);
 	set_most(before.most_ranges);
-	munmap(dying, PAGE);
+	munmap((void *)dying, PAGE);
 	ksft_test_result(lost == i && killed && guest_settles(&g, &before),
 			 "%d processes of %d that have lost their ranges are killed in forks\n", killed,
 			 lost);
