@@ -276,7 +276,7 @@ static void test_by_hand(void)
 }
 
 /* A fork of so many mappings can be killed in the midst. */
-#define DYING_MAPPINGS	20000
+#define DYING_MAPPINGS	4000
 #define DYING_ROUNDS	20
 
 /* Nanoseconds that the last fork took; and whether one is going on.  Shared. */
