@@ -338,6 +338,7 @@ static void ask_on(int told)
  */
 static void test_killed_forks(void)
 {
+	const long deadline = guest_deadline();
 	struct netlink_info before;
 	struct told what;
 	pid_t pid, asking;
@@ -348,7 +349,8 @@ static void test_killed_forks(void)
 	dying = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	set_most(1);
 	asking = start(ask_on, &what);
-	for (i = 0; i < DYING_ROUNDS; i++) {
+	/* The instrumented kernel takes a quarter of a minute for each. */
+	for (i = 0; i < DYING_ROUNDS && (!killed || guest_waits(deadline)); i++) {
 		pid = start(lose_and_fork, &what);
 		lost += !has_ranges(pid);
 		while (dying->forks)
