@@ -113,25 +113,46 @@ is_gone() {
 	! kill -0 "$1"
 }
 
-# stop_maker WORKER: stop the child of beectl that makes a table
+# stop_maker WORKER: stop the first child that beectl has to make a table, and print its pid.  On the
+# instrumented kernel the child lives for less than pgrep takes.
 stop_maker() {
-	pkill -STOP -x beectl -P "$1" && pgrep -x beectl -P "$1" >"$WORK/maker"
+	exec /usr/bin/python3 -c '
+import os, signal, sys
+
+def parent(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return int(stat.read().rpartition(")")[2].split()[1])
+    except (OSError, IndexError):
+        return 0
+
+worker = int(sys.argv[1])
+while True:
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        if pid > worker and parent(pid) == worker:
+            os.kill(pid, signal.SIGSTOP)
+            print(pid, flush=True)
+            sys.exit()
+' "$1"
 }
 
 # A table that is not ready does not keep beectl from ending with the command: the test stops the
 # process that makes it.
 ends_with_the_command() {
-	local recorder command worker status=1
+	local recorder command worker stopper status=1
 	printf 'int f(int a) { return a; }\n' >"$WORK/f.c"
 	BEEUNWIND_CACHE=$WORK/ends perf record -q -N -B -e cpu-clock -F 999 -g -o /dev/null \
-		"$BEECTL" run -j 1 -- sh -c ": >'$WORK/began'
+		"$BEECTL" run -j 1 -- sh -c ": >'$WORK/began'; until [ -e '$WORK/go' ]; do sleep 0.1; done
 			while :; do '$compiler' -quiet -O2 '$WORK/f.c' -o /dev/null; done" &
 	recorder=$!
 	guest_wait test -e "$WORK/began" || return 1
 	# Under perf beectl has a child that is not recorded (tools/process/unrecorded.c), and works.
 	command=$(pgrep -x beectl -P "$recorder")
 	worker=$(pgrep -x beectl -P "$command")
-	guest_wait stop_maker "$worker" || { ps -eo pid,ppid,etime,time,stat,args | tail -n 12; return 1; }
+	stop_maker "$worker" >"$WORK/maker" &
+	stopper=$!
+	: >"$WORK/go"
+	guest_wait test -s "$WORK/maker" || { kill "$stopper"; return 1; }
 	kill "$(pgrep -x sh -P "$command")"
 	guest_wait is_gone "$command" && guest_wait is_gone "$(cat "$WORK/maker")" && status=0
 	kill -CONT "$(cat "$WORK/maker")" 2>/dev/null
