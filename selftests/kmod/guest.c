@@ -433,6 +433,22 @@ bool guest_users_agree(struct guest *g)
 }
 
 /**
+ * guest_becomes_exact() - wait until the module's ranges of a process agree with /proc/PID/maps
+ *
+ * Return: whether they do before guest_deadline()
+ */
+bool guest_becomes_exact(struct guest *g, pid_t pid)
+{
+	const long deadline = guest_deadline();
+
+	do {
+		if (guest_is_exact(g, pid))
+			return true;
+	} while (guest_waits(deadline));
+	return false;
+}
+
+/**
  * guest_settles() - wait until the module's sums are those of @start again
  *
  * The module frees memory after a grace period.

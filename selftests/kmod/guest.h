@@ -34,6 +34,7 @@ long guest_deadline(void);
 bool guest_waits(long deadline);
 void guest_info_at_rest(struct guest *g, struct netlink_info *info);
 bool guest_is_exact(struct guest *g, pid_t pid);
+bool guest_becomes_exact(struct guest *g, pid_t pid);
 bool guest_users_agree(struct guest *g);
 bool guest_settles(struct guest *g, const struct netlink_info *start);
 pid_t guest_spawn(void (*body)(void *), void *arg);

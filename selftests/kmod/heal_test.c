@@ -303,7 +303,10 @@ static void lose_and_fork(int told)
 		if (mprotect(slow + i * PAGE, PAGE, PROT_NONE))
 			_exit(1);
 	mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	/* With PREEMPT_RT a worker looks for its ranges now, in vain, and then only for its child's. */
+	/*
+	 * With PREEMPT_RT a worker looks for the ranges of this process meanwhile, and gives up.  After
+	 * that it looks for those of the children only.
+	 */
 	nanosleep(&moment, NULL);
 	for (i = 0;; i++) {
 		long start = now_ns();
@@ -321,7 +324,7 @@ static void lose_and_fork(int told)
 	}
 }
 
-/* With PREEMPT_RT each request first looks for the ranges that callbacks could not tell. */
+/* Send requests without end: with PREEMPT_RT the module looks for lost ranges before it answers one. */
 static void ask_on(int told)
 {
 	struct netlink_info info;
@@ -333,8 +336,9 @@ static void ask_on(int told)
 }
 
 /*
- * The ranges of a child are looked for while it is forked.  If the fork fails, what is mapped in the
- * child is partly the parent's (dup_mmap() of kernel/fork.c): who looks at that takes the guest down.
+ * The test kills processes in the midst of a fork, so that the fork fails.  The child's tree of mappings
+ * then still leads to some of the parent's mappings (dup_mmap() in kernel/fork.c).  If the module reads
+ * them when it looks for the child's ranges, the guest's kernel crashes.
  */
 static void test_killed_forks(void)
 {
@@ -489,17 +493,6 @@ static void stray_in_moments(int told)
 		pthread_join(thread, NULL);
 }
 
-static bool becomes_exact(pid_t pid)
-{
-	const long deadline = guest_deadline();
-
-	do {
-		if (has_ranges(pid) && guest_is_exact(&g, pid))
-			return true;
-	} while (guest_waits(deadline));
-	return false;
-}
-
 static void set_follow(uint32_t mode)
 {
 	if (netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_FOLLOW, mode, &g.error))
@@ -562,7 +555,7 @@ static void test_stray(void (*body)(int told), enum said said, const char *what)
 		chains_take(told.pid, 4 * ROUND, 0, &chains);
 		good = good && chains.total && !has_ranges(told.pid);
 	} else if (body == stray_in_moments) {
-		good = good && becomes_exact(told.pid);
+		good = good && guest_becomes_exact(&g, told.pid);
 	} else {
 		good = good && heals(told.pid);
 	}

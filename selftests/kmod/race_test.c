@@ -200,17 +200,6 @@ static void test_locked(void)
 #define SLOW_MAPPINGS	1000
 #define SLOW_ROUNDS	10
 
-static bool becomes_exact(pid_t pid)
-{
-	const long deadline = guest_deadline();
-
-	do {
-		if (guest_is_exact(&g, pid))
-			return true;
-	} while (guest_waits(deadline));
-	return false;
-}
-
 static pid_t fork_paused(void)
 {
 	pid_t pid = fork();
@@ -247,7 +236,7 @@ static void test_fork_before_settled(void)
 		child[0] = fork_paused();
 		child[1] = fork_paused();
 		for (k = 0; k < 2; k++) {
-			ok = becomes_exact(child[k]) && ok;
+			ok = guest_becomes_exact(&g, child[k]) && ok;
 			guest_reap(child[k]);
 		}
 		munmap(p, page);
@@ -262,8 +251,8 @@ static void test_fork_before_settled(void)
 #define REFUSED_CHILDREN	200
 
 /*
- * Return: a process that forks so many when it has read a byte of @begin, and then tells by @told; all of
- * them are in its group.
+ * Start a process that reads a byte from @begin, forks REFUSED_CHILDREN children and then writes a byte to
+ * @told.  All of them are in its process group.  Return: its pid.
  */
 static pid_t fork_many(int begin, int told)
 {
