@@ -118,9 +118,11 @@ static inline void bee_compat_unwind_take(struct ftrace_regs *fregs, struct unwi
  * bee_compat_is_whole() - whether all mappings of an address space are its own
  * @mm: the address space
  *
- * Not before a fork has copied them.  Since 6.8 dup_mmap() begins with a copy of the tree, and if
- * it fails some entries of that still lead to mappings of the parent; only later kernels set
- * MMF_UNSTABLE then.  Readers under RCU are let in after the last mapping was copied.
+ * Those of a forked child are not until dup_mmap() has copied the last one.  Since 6.8 dup_mmap()
+ * copies the parent's tree first, and then replaces each mapping in it by a copy.  If it fails in
+ * between, the rest of the child's tree still leads to the parent's mappings.  Newer kernels set
+ * MMF_UNSTABLE when it fails.  For older ones: dup_mmap() switches the tree's RCU mode off at the
+ * begin, and on again only if it has succeeded.
  *
  * Context: Process, mmap_lock held.
  */

@@ -88,8 +88,8 @@ static inline u64 bee_frame_lookup_ip(const struct bee_frame *f)
 }
 
 /*
- * The CPU may take a wrong way through the kinds of rules, and with that a byte for a register's
- * number which is none.
+ * In some kinds of rules the byte of a register's number has another meaning, and any value.  A CPU
+ * that speculates in the code for another kind must not read behind an array of registers with it.
  */
 static inline u8 frame_reg_masked(u8 reg)
 {

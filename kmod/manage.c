@@ -249,7 +249,7 @@ int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *
 	if (!ret) {
 		bee_mm_get_state(m, state);
 	} else if (m && !known) {
-		/* In this order: an exec at this moment finds one of both. */
+		/* A stray first: bee_mm_is_wanted() of an exec must find it in one of both. */
 		if (stray)
 			bee_stray_add(mm);
 		bee_mm_forget(mm);
@@ -447,7 +447,8 @@ struct mm_struct *bee_manage_get_mm(struct task_struct *task)
 
 /**
  * bee_manage_stray() - manage a process that was to be managed and is not, as it has been sampled
- * @nr: the process, in the initial pid namespace; it may be gone, and another may have its number
+ * @nr: pid of the process in the initial pid namespace.  The process may have ended since, and
+ *	another one may have got its pid
  *
  * Context: Process, may sleep.
  */

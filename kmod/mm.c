@@ -231,7 +231,7 @@ static void mm_publish(struct bee_mm *m)
 	smp_store_release(&m->dead, false);
 	hlist_add_head_rcu(&m->by_mm, bee_mm_bucket(m->mm));
 	WRITE_ONCE(mm_count, mm_count + 1);
-	/* Afterwards, with a barrier: bee_mm_is_wanted() finds one of both. */
+	/* After the above, and with a barrier: see bee_mm_is_wanted(). */
 	bee_stray_del(m->mm);
 	WRITE_ONCE(mm_seq, mm_seq + 2);
 }
@@ -423,8 +423,9 @@ bool bee_mm_is_managed(const struct mm_struct *mm)
 }
 
 /*
- * bee_mm_is_wanted() - whether @mm is managed, or a stray.  A stray that becomes managed meanwhile
- * is hashed before it is no stray any more.  Context: Any.
+ * bee_mm_is_wanted() - whether @mm is managed, or a stray.  When a stray becomes managed,
+ * mm_publish() puts it into the hash first and removes it from the strays afterwards, so it is
+ * found in one of them at any time.  Context: Any.
  */
 bool bee_mm_is_wanted(const struct mm_struct *mm)
 {
@@ -750,7 +751,7 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 	struct bee_mm *m, *fresh = NULL;
 	bool stray = bee_stray_find(parent);
 
-	/* As in bee_mm_is_wanted(). */
+	/* In this order, as in bee_mm_is_wanted(). */
 	smp_rmb();
 	if (bee_mm_is_managed(parent))
 		fresh = mm_alloc_callback(child, NULL);

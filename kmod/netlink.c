@@ -322,7 +322,10 @@ static int config_set_locked(struct sk_buff *request, struct genl_info *info)
 	return err;
 }
 
-/* One at a time: who is allowed to set a limit depends on what it is then. */
+/*
+ * One request at a time: no other may change a limit between config_raised(), which compares with
+ * it, and the change.
+ */
 static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 {
 	int err;

@@ -17,9 +17,9 @@ judged() {
 		head -n 10
 }
 
-# through_jit PERCENT THREAD SECONDS COMMAND...: at least 400 stacks, of which at least PERCENT are
-# complete.  COMMAND works for so many seconds, or for more: in a guest that shares its CPUs it may
-# not have compiled anything by then.
+# through_jit PERCENT THREAD SECONDS COMMAND...: record COMMAND, which works for so many seconds.  In a
+# guest that shares its CPUs it may hardly have compiled anything by then: record it for longer, until
+# THREAD has 400 stacks through JIT code.  Fails if less than PERCENT of these are complete.
 through_jit() {
 	local percent=$1 thread=$2 seconds=$3 longer status
 	shift 3

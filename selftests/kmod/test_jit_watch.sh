@@ -13,7 +13,8 @@ export NO_KERNEL_SYMBOLS=1
 export BEEUNWIND_CACHE=$WORK/cache
 mkdir -m 700 "$BEEUNWIND_CACHE"
 
-# Five times guest_wait's patience: large libraries get their tables beside a program that computes.
+# Wait until beectl watch has nothing to do, up to five times as long as guest_wait does: it makes tables
+# of large libraries while another program computes.
 watch_rests() {
 	for _ in 1 2 3 4 5; do
 		guest_wait watch_is_idle && return 0

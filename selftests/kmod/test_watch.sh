@@ -88,12 +88,12 @@ round() {
 		bash -c short_processes >"$WORK/perf.log" 2>&1 || { cat "$WORK/perf.log"; return 1; }
 }
 
-# The guest's own shell, selftests/vm/init, is a static program without CFI.
+# Options of stacks.py: leave out the guest's own shell (selftests/vm/init), a static program without CFI.
 others=(--no-exec --not-comm busybox)
 
 # judge HZ: at least 200 samples of the last round, and 99 % of them complete.  A guest that shares
-# its CPUs takes few samples of a process: then of more processes.  Among these a rare file may get its
-# first sample, and its table: then once more.
+# its CPUs takes few samples of a process: then more processes are recorded.  If beectl has made a table
+# for a file that was first sampled in that recording, it is repeated.
 judge() {
 	local more status at
 	for more in 4 16 0; do

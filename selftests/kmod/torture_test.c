@@ -424,7 +424,10 @@ static bool sums_agree(size_t *users)
 	return i;
 }
 
-/* As at the start, with @users?  perf and beectl watch still run, and may start a child meanwhile. */
+/*
+ * Whether the sums agree and are of @users users, as at the start.  perf and beectl watch still run and
+ * may fork a child between two lists, so this looks up to five times.
+ */
 static bool settles_sums(size_t users)
 {
 	size_t now;

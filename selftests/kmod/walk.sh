@@ -47,8 +47,8 @@ sys.exit(2 if got["samples"] < int(sys.argv[2]) else
 		"$percent" "$least" <"$WORK/judged"
 }
 
-# enough COMMAND...: run it with seconds=1, and as long as it says by status 2 that it has too few
-# samples, as on a busy host, with more
+# enough COMMAND...: run COMMAND with seconds=1.  If it returns 2, which means too few samples, as on a
+# busy host, run it again with more seconds.
 enough() {
 	local seconds status
 

@@ -115,7 +115,8 @@ fake() {
 	chmod +x "$fakes/$1/test_$2.sh"
 }
 
-# A test that computes for 3 s, one of seven processes on a CPU: it takes longer than its limit.
+# The test has a limit of 5 s, computes for 3 s and shares its CPU with six processes, so it takes longer
+# than its limit.  It must not be ended, as the limit is of its progress.
 slow_test_lives() {
 	local hogs=() cpu took
 	cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//')

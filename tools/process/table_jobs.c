@@ -476,10 +476,10 @@ static void child_signals(void)
 /**
  * table_jobs_limit() - limit what the next file may cost this process
  *
- * SIGXCPU ends it when it has used TABLE_JOBS_SECONDS more of CPU time, which do not pass while others
- * have the CPUs.  SIGALRM ends it after TABLE_JOBS_PATIENCE if it waits for a file system.
+ * The kernel kills this process by SIGXCPU when it has used TABLE_JOBS_SECONDS more of CPU time than now,
+ * and by SIGALRM when TABLE_JOBS_PATIENCE seconds have passed.
  *
- * Return: the seconds that were left of an alarm, or 0.
+ * Return: in how many seconds an alarm that was set before would have come, or 0 if there was none.
  */
 unsigned int table_jobs_limit(void)
 {

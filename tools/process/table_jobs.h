@@ -12,9 +12,12 @@
 #include "netlink.h"
 #include "table_file.h"
 
-/* CPU time that one file may take; the largest take some seconds. */
+/*
+ * A child that makes the table of a file is killed when it has used so many seconds of CPU time for it;
+ * the largest files take some seconds.
+ */
 #define TABLE_JOBS_SECONDS	120
-/* Time for one file, most of it waiting: for CPUs, or for a file system that does not answer. */
+/* It is killed after so many seconds, too, if it waits for CPUs or for a file system all that time. */
 #define TABLE_JOBS_PATIENCE	600
 
 /**
