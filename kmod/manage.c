@@ -205,7 +205,10 @@ static int scan_try(struct bee_mm *m, struct netlink_ext_ack *extack)
 	return same || bee_mm_commit_map(m, generation, map, false) ? 0 : -ESTALE;
 }
 
-/* mmap_lock keeps out all other writers but the callback of an munmap() that has downgraded it. */
+/*
+ * mmap_lock keeps out all other writers but the callback of an munmap() that has downgraded it, and
+ * bee_mm_drop_gone().
+ */
 static int scan_locked(struct bee_mm *m, struct netlink_ext_ack *extack)
 {
 	int ret;
@@ -476,7 +479,7 @@ void bee_manage_stray(pid_t nr)
 }
 
 /**
- * bee_manage_settle() - do for files and address spaces what callbacks could not do
+ * bee_manage_settle() - do for files and address spaces what callbacks have left
  *
  * A worker calls it soon after such a callback, and each request before it begins.  Waits for
  * mmap_locks as a rescan does; an address space whose lock is held then is left for the next time.
@@ -490,11 +493,10 @@ void bee_manage_settle(void)
 	struct bee_mm *m;
 	u32 nr;
 
-	if (!BEE_COMPAT_RT)
-		return;
-	bee_file_settle();
 	/* Held so that it is done on return if it was begun by somebody else. */
 	mutex_lock(&manage_settle_mutex);
+	bee_mm_drop_gone();
+	bee_file_settle();
 	end = jiffies + RESCAN_TRY;
 	nr = bee_mm_nr_unsettled();
 	while (nr-- && (mm = bee_mm_get_unsettled())) {

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Maps: the ranges of one address space, in chunks that are immutable once published.
+ * Maps: the ranges of one address space, in chunks that are immutable once published, but for the
+ * end of a range.
  *
- * A change of a map takes the same time and memory however many ranges there are: it makes one
- * chunk anew, and an entry of the index then leads to that one.  The ranges that stay pass from the
- * old chunk to the new one with their references on files and their nodes (rmap.c); only what comes
- * or goes is counted, linked or unlinked.  So of two changes that are prepared from the same chunk
- * only one can be carried out: bee_map_prepare() builds without a lock, mm.c checks under mm_lock
- * that no other change has been made meanwhile, and bee_map_finish() drops what is not in use.
+ * A range that is unmapped whole, as that of a library by dlclose(), goes without memory: it stays
+ * in its chunk with its end set to its start, so that it contains nothing, and with its reference
+ * and node.  If the same is mapped there again it comes back: its end is set.  A map has at most
+ * one such range, @gone, and none if address spaces share it.  A worker removes it soon, by a
+ * change as below (bee_mm_drop_gone()).
+ *
+ * Any other change of a map takes the same time and memory however many ranges there are: it makes
+ * one chunk anew, and an entry of the index then leads to that one.  The ranges that stay pass from
+ * the old chunk to the new one with their references on files and their nodes (rmap.c); only what
+ * comes or goes is counted, linked or unlinked.  So of two changes that are prepared from the same
+ * chunk only one can be carried out: bee_map_prepare() builds without a lock, mm.c checks under
+ * mm_lock that no other change has been made meanwhile, and bee_map_finish() drops what is not in
+ * use.
  *
  * Only a map that one address space has is changed.  Forked address spaces share one, and the first
  * of them that changes its ranges gets a copy: bee_map_copy().  A request copies the ranges into a
@@ -838,7 +846,7 @@ static u32 chunk_first_after(const struct bee_chunk *chunk, u64 addr)
 	while (low < high) {
 		u32 mid = low + (high - low) / 2;
 
-		if (chunk->ranges[mid].end > addr)
+		if (READ_ONCE(chunk->ranges[mid].end) > addr)
 			high = mid;
 		else
 			low = mid + 1;
@@ -847,55 +855,95 @@ static u32 chunk_first_after(const struct bee_chunk *chunk, u64 addr)
 }
 
 /**
- * bee_map_has() - whether a map is already what a change with these arguments would make it
+ * bee_map_seek() - go to the first range that ends after an address
+ * @cursor: filled, for bee_map_next()
+ * @map: the ranges, or NULL
+ * @addr: the address
+ *
+ * Context: Any.  The caller holds the RCU read lock.
+ */
+void bee_map_seek(struct bee_map_cursor *cursor, const struct bee_map *map, u64 addr)
+{
+	const struct bee_entry *entry;
+
+	*cursor = (struct bee_map_cursor) { .index = map ? rcu_dereference(map->index) : NULL };
+	if (!cursor->index)
+		return;
+	entry = bee_map_entry(cursor->index, addr);
+	cursor->chunk = rcu_dereference(entry->chunk);
+	cursor->entry = entry - cursor->index->at + 1;
+	cursor->i = chunk_first_after(cursor->chunk, addr);
+}
+
+/* The range that @gone of a map says, if it can end at @end without crossing into another entry. */
+static struct bee_range *map_find_gone(const struct bee_map *map, u64 gone, u64 end)
+{
+	const struct bee_index *index = rcu_dereference(map->index);
+	const struct bee_entry *entry = bee_map_entry(index, gone);
+	struct bee_chunk *chunk = rcu_dereference(entry->chunk);
+	u32 i = chunk_first_after(chunk, gone);
+
+	if (++entry < index->at + index->nr && entry->start < end)
+		return NULL;
+	return i && chunk->ranges[i - 1].start == gone ? &chunk->ranges[i - 1] : NULL;
+}
+
+/**
+ * bee_map_ask() - how to replace one interval of a map
  * @map: the ranges, or NULL
  * @start: first address
  * @end: address after the last
  * @in: the range that is mapped there, perhaps as part of a larger one in @map; NULL: none
+ * @turn: with BEE_MAP_TURN, the range that goes (@in is NULL) or comes back
  *
  * Context: Any.  The caller holds the RCU read lock.
- * Return: true if the change is not needed.
+ * Return: the way.  If @map is changed meanwhile, any can be the result.
  */
-bool bee_map_has(const struct bee_map *map, u64 start, u64 end, const struct bee_range *in)
+enum bee_map_way bee_map_ask(const struct bee_map *map, u64 start, u64 end,
+			     const struct bee_range *in, struct bee_range **turn)
 {
-	const struct bee_index *index = map ? rcu_dereference(map->index) : NULL;
-	const struct bee_entry *entry = index ? bee_map_entry(index, start) : NULL;
-	const struct bee_chunk *chunk = entry ? rcu_dereference(entry->chunk) : NULL;
-	u32 i = chunk_first_after(chunk, start);
+	u64 gone = map ? READ_ONCE(map->gone) : 0;
+	struct bee_map_cursor cursor;
 	const struct bee_range *r;
 
-	if (!map)
-		return !in;
-	while (i == chunk_nr(chunk)) {
-		if (++entry == index->at + index->nr || entry->start >= end)
-			return !in;
-		chunk = rcu_dereference(entry->chunk);
-		i = 0;
+	bee_map_seek(&cursor, map, start);
+	r = bee_map_next(&cursor);
+	if (r && r->start < end) {
+		if (in)
+			return r->start <= start && r->end >= end && r->file == in->file &&
+			       (!in->file || bee_range_offset(r, start) == in->offset) ?
+			       BEE_MAP_SAME : BEE_MAP_CHANGE;
+		*turn = (struct bee_range *)r;
+		/* 0 as @gone says that there is none, and a map without a range is NULL. */
+		if (gone || !r->start || r->start < start || r->end > end ||
+		    READ_ONCE(map->nr) == 1)
+			return BEE_MAP_CHANGE;
+		r = bee_map_next(&cursor);
+		return r && r->start < end ? BEE_MAP_CHANGE : BEE_MAP_TURN;
 	}
-	r = &chunk->ranges[i];
 	if (!in)
-		return r->start >= end;
-	return r->start <= start && r->end >= end && r->file == in->file &&
-	       (!in->file || bee_range_offset(r, start) == in->offset);
+		return gone && gone >= start && gone < end ? BEE_MAP_CHANGE : BEE_MAP_SAME;
+	*turn = gone && gone == start && READ_ONCE(map->nr) < bee_map_most() ?
+		map_find_gone(map, gone, end) : NULL;
+	return *turn && (*turn)->file == in->file && (*turn)->offset == in->offset ?
+	       BEE_MAP_TURN : BEE_MAP_CHANGE;
 }
 
 /**
- * bee_map_seek() - go to a range
- * @cursor: filled, for bee_map_next()
- * @map: the ranges, or NULL
- * @skip: how many ranges are before it
+ * bee_map_turn() - let a range go, or let it come back
+ * @map: the map
+ * @range: from bee_map_ask(), after which nothing has changed the map
+ * @end: address after the last; its start: it goes
  *
- * Context: Any.  The caller holds the RCU read lock.
+ * Context: mm_lock held; one address space has the map.
  */
-void bee_map_seek(struct bee_map_cursor *cursor, const struct bee_map *map, u32 skip)
+void bee_map_turn(struct bee_map *map, struct bee_range *range, u64 end)
 {
-	*cursor = (struct bee_map_cursor) { .index = map ? rcu_dereference(map->index) : NULL };
-	while (skip && bee_map_next(cursor)) {
-		u32 some = min_t(u32, skip - 1, cursor->chunk->nr - cursor->i);
+	bool goes = end == range->start;
 
-		cursor->i += some;
-		skip -= some + 1;
-	}
+	WRITE_ONCE(range->end, end);
+	WRITE_ONCE(map->gone, goes ? range->start : 0);
+	WRITE_ONCE(map->nr, goes ? map->nr - 1 : map->nr + 1);
 }
 
 /*
@@ -1029,14 +1077,18 @@ int bee_map_prepare(struct bee_map_change *c, struct bee_map *map, u64 start, u6
 		    const struct bee_range *in)
 {
 	struct bee_index *old = rcu_dereference(map->index);
-	u32 at = bee_map_entry(old, start) - old->at, cut, ranges, parts = 0, i;
+	u32 at = bee_map_entry(old, start) - old->at, cut, left, ranges, parts = 0, i;
 	struct bee_chunk *last = rcu_dereference(old->at[at].chunk);
+	u64 gone = READ_ONCE(map->gone);
 	struct bee_range part[3];
 	bool one;
 	int ret;
 
 	*c = (struct bee_map_change) { .map = map, .old = old, .first = at, .was = last };
 	c->from = chunk_first_after(last, start);
+	/* One that ends where it starts: it is @gone. */
+	if (c->from && last->ranges[c->from - 1].start == start)
+		c->from--;
 	if (c->from < chunk_nr(last) && last->ranges[c->from].start < start)
 		part[parts++] = range_part(&last->ranges[c->from],
 					   last->ranges[c->from].start, start);
@@ -1054,15 +1106,17 @@ int bee_map_prepare(struct bee_map_change *c, struct bee_map *map, u64 start, u6
 		part[parts++] = range_part(&last->ranges[c->to - 1], end,
 					   last->ranges[c->to - 1].end);
 
-	c->nr = READ_ONCE(map->nr) - cut + parts;
+	c->gone = gone >= start && gone < end ? 0 : gone;
+	left = READ_ONCE(map->nr) + !!gone - cut + parts;
+	c->nr = left - !!c->gone;
 	if (!c->nr)
 		return 1;
 	/* One that has more, from before the limit was set, may lose some. */
 	if (c->nr > bee_map_most() && c->nr > READ_ONCE(map->nr))
 		return -E2BIG;
-	if (old->nr > 1 && (c->nr <= CHUNK_RANGES || c->nr < old->nr * CHUNK_SPARSE)) {
+	if (old->nr > 1 && (left <= CHUNK_RANGES || left < old->nr * CHUNK_SPARSE)) {
 		c->hi = old->nr;
-		ranges = c->nr;
+		ranges = left;
 	} else {
 		c->lo = c->first;
 		c->hi = c->last + 1;
@@ -1106,6 +1160,7 @@ void bee_map_carry_out(const struct bee_map_change *c)
 		rcu_assign_pointer(c->map->index, c->index);
 	else
 		rcu_assign_pointer(c->old->at[c->lo].chunk, map_own(c->one.chunk));
+	WRITE_ONCE(c->map->gone, c->gone);
 	WRITE_ONCE(c->map->nr, c->nr);
 }
 

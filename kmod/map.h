@@ -19,7 +19,7 @@ struct vm_area_struct;
 /**
  * struct bee_range - one executable mapping of an address space, or a part of it
  * @start: first address
- * @end: address after the last
+ * @end: address after the last; @start in the range that is @gone of its map: it contains nothing
  * @offset: byte of the file at @start; 0 without a file
  * @file: the file that is mapped; NULL for anonymous memory
  */
@@ -31,7 +31,8 @@ struct bee_range {
 };
 
 /**
- * struct bee_chunk - some ranges of a map that follow each other: sorted, disjoint, immutable
+ * struct bee_chunk - some ranges of a map that follow each other: sorted, disjoint, and immutable
+ *	but for @end of a range that goes and comes back
  * @nr: number of ranges, not 0
  * @own_first: first of the ranges whose nodes and references are dropped with this chunk
  * @own_end: range after the last one of these; both are written before it is published and after it
@@ -86,6 +87,7 @@ struct bee_map_list {
  * @old: its index before
  * @index: its index after; NULL: only the chunk of one entry is replaced
  * @nr: number of ranges after
+ * @gone: of the map, after
  * @lo: first entry of @old whose chunk is replaced
  * @hi: entry after the last one of these
  * @fresh: number of entries of @index that replace them
@@ -103,6 +105,7 @@ struct bee_map_change {
 	struct bee_index	*old;
 	struct bee_index	*index;
 	u32			 nr;
+	u64			 gone;
 	u32			 lo;
 	u32			 hi;
 	u32			 fresh;
@@ -112,6 +115,18 @@ struct bee_map_change {
 	u32			 to;
 	struct bee_entry	 one;
 	struct bee_chunk	*was;
+};
+
+/**
+ * enum bee_map_way - how to replace one interval of a map
+ * @BEE_MAP_SAME: it is so already
+ * @BEE_MAP_TURN: one range goes or comes back: bee_map_turn()
+ * @BEE_MAP_CHANGE: bee_map_prepare()
+ */
+enum bee_map_way {
+	BEE_MAP_SAME,
+	BEE_MAP_TURN,
+	BEE_MAP_CHANGE,
 };
 
 /**
@@ -186,13 +201,15 @@ void bee_map_finish(struct bee_map_change *change, bool done);
 
 struct bee_file *bee_map_get_file(const struct bee_range *there, const struct vm_area_struct *vma,
 				  struct bee_payer *payer, gfp_t gfp);
-bool bee_map_has(const struct bee_map *map, u64 start, u64 end, const struct bee_range *in);
-void bee_map_seek(struct bee_map_cursor *cursor, const struct bee_map *map, u32 skip);
+enum bee_map_way bee_map_ask(const struct bee_map *map, u64 start, u64 end,
+			     const struct bee_range *in, struct bee_range **turn);
+void bee_map_turn(struct bee_map *map, struct bee_range *range, u64 end);
+void bee_map_seek(struct bee_map_cursor *cursor, const struct bee_map *map, u64 addr);
 
 /** bee_range_contains() - whether @ip is in the range.  Context: Any, NMI-safe. */
 static inline bool bee_range_contains(const struct bee_range *range, u64 ip)
 {
-	return ip - range->start < range->end - range->start;
+	return ip - range->start < READ_ONCE(range->end) - range->start;
 }
 
 /** bee_range_offset() - byte of the file at @ip in the range.  Context: Any, NMI-safe. */
@@ -242,7 +259,8 @@ static inline const struct bee_entry *bee_map_entry(const struct bee_index *inde
  * @map: the ranges
  * @ip: the address
  *
- * Context: Any, NMI-safe.  Caller holds the RCU read lock, which keeps the result.
+ * Context: Any, NMI-safe.  Caller holds the RCU read lock, which keeps the result, but it can go at
+ * any time: then its @end is its @start.
  * Return: the range, or NULL.
  */
 static inline const struct bee_range *bee_map_find(const struct bee_map *map, u64 ip)
@@ -277,13 +295,18 @@ static inline const struct bee_range *bee_map_find(const struct bee_map *map, u6
  */
 static inline const struct bee_range *bee_map_next(struct bee_map_cursor *cursor)
 {
-	while (!cursor->chunk || cursor->i == cursor->chunk->nr) {
-		if (!cursor->index || cursor->entry == cursor->index->nr)
-			return NULL;
-		cursor->chunk = rcu_dereference(cursor->index->at[cursor->entry++].chunk);
-		cursor->i = 0;
-	}
-	return &cursor->chunk->ranges[cursor->i++];
+	const struct bee_range *range;
+
+	do {
+		while (!cursor->chunk || cursor->i == cursor->chunk->nr) {
+			if (!cursor->index || cursor->entry == cursor->index->nr)
+				return NULL;
+			cursor->chunk = rcu_dereference(cursor->index->at[cursor->entry++].chunk);
+			cursor->i = 0;
+		}
+		range = &cursor->chunk->ranges[cursor->i++];
+	} while (READ_ONCE(range->end) == range->start);
+	return range;
 }
 
 #endif /* BEE_MAP_H */

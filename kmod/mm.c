@@ -58,6 +58,7 @@ struct hlist_head bee_mm_hash[1 << BEE_MM_HASH_BITS];
 static DEFINE_XARRAY(mm_cookies);
 static LIST_HEAD(mm_unsettled);		/* mm_lock */
 static u32 mm_nr_unsettled;		/* mm_lock; length of mm_unsettled */
+static LIST_HEAD(mm_gone);		/* mm_lock */
 static struct workqueue_struct *mm_wq;
 static struct delayed_work *mm_rescan;
 static struct delayed_work *mm_settle;
@@ -105,6 +106,7 @@ static struct bee_mm *mm_alloc_bare(gfp_t gfp)
 		return NULL;
 	m->dead = true;
 	INIT_LIST_HEAD(&m->unsettled);
+	INIT_LIST_HEAD(&m->gone);
 	m->cookie = atomic64_inc_return(&mm_last_cookie);
 	if (!xa_insert(&mm_cookies, m->cookie, m, gfp | __GFP_NOWARN))
 		return m;
@@ -293,6 +295,7 @@ static struct bee_map *mm_unpublish(struct bee_mm *m)
 	lockdep_assert_held(&mm_lock);
 	old = mm_set_map(m, NULL);
 	mm_clear_unsettled(m);
+	list_del_init(&m->gone);
 	WRITE_ONCE(m->dead, true);
 	hlist_del_rcu(&m->by_mm);
 	WRITE_ONCE(mm_count, mm_count - 1);
@@ -490,6 +493,18 @@ static void mm_set_lost(struct bee_mm *m)
 		mm_set_unsettled(m, 1);
 }
 
+/* Return: as mm_set_map(). */
+static struct bee_map *mm_lose(struct bee_mm *m)
+{
+	lockdep_assert_held(&mm_lock);
+	if (m->dead || m->lost)
+		return NULL;
+	/* First, so that who has read the new generation sees that the ranges are lost. */
+	mm_set_lost(m);
+	atomic64_inc(&mm_lost);
+	return mm_set_map(m, NULL);
+}
+
 /**
  * bee_mm_lose() - the address space loses all its ranges, rather than keep ranges that may be wrong
  * @m: the address space; the caller keeps it alive
@@ -500,17 +515,27 @@ static void mm_set_lost(struct bee_mm *m)
  */
 void bee_mm_lose(struct bee_mm *m)
 {
-	struct bee_map *map = NULL;
+	struct bee_map *map;
 
 	raw_spin_lock(&mm_lock);
-	if (!m->dead && !m->lost) {
-		/* First, so that who has read the new generation sees that the ranges are lost. */
-		mm_set_lost(m);
-		map = mm_set_map(m, NULL);
-		atomic64_inc(&mm_lost);
-	}
+	map = mm_lose(m);
 	raw_spin_unlock(&mm_lock);
 	bee_map_put(map);
+}
+
+/* As bee_mm_lose(), if the ranges are those of @generation.  Return: whether they are. */
+static bool mm_lose_unchanged(struct bee_mm *m, u64 generation)
+{
+	struct bee_map *map = NULL;
+	bool unchanged;
+
+	raw_spin_lock(&mm_lock);
+	unchanged = m->generation == generation;
+	if (unchanged)
+		map = mm_lose(m);
+	raw_spin_unlock(&mm_lock);
+	bee_map_put(map);
+	return unchanged;
 }
 
 /* Give @m, which shares its map, one of its own with these ranges.  Return: as mm_try_change(). */
@@ -535,14 +560,51 @@ static int mm_unshare(struct bee_mm *m, struct bee_map *shared, u64 generation)
 	return -EAGAIN;
 }
 
+/* Whether @map may be changed as was prepared while @m was of this generation. */
+static bool mm_may_change(const struct bee_mm *m, const struct bee_map *map, u64 generation)
+{
+	lockdep_assert_held(&mm_lock);
+	return !m->dead && m->generation == generation && mm_dereference(m->map) == map &&
+	       bee_map_is_single(map);
+}
+
+/* The map of @m has a range that has gone.  @delay: jiffies until it is to be removed. */
+static void mm_set_gone(struct bee_mm *m, unsigned long delay)
+{
+	lockdep_assert_held(&mm_lock);
+	if (m->dead || !list_empty(&m->gone))
+		return;
+	list_add_tail(&m->gone, &mm_gone);
+	queue_delayed_work(mm_wq, mm_settle, delay);
+}
+
+/* @range, from bee_map_ask(), goes or comes back; @end: of @in.  Return: as mm_try_change(). */
+static int mm_turn(struct bee_mm *m, struct bee_map *map, struct bee_range *range,
+		   const struct bee_range *in, u64 generation)
+{
+	u32 before;
+	bool done;
+
+	raw_spin_lock(&mm_lock);
+	done = mm_may_change(m, map, generation);
+	if (done) {
+		before = map->nr;
+		bee_map_turn(map, range, in ? in->end : range->start);
+		mm_changed(m, map->nr - before);
+		if (map->gone)
+			mm_set_gone(m, 1);
+	}
+	raw_spin_unlock(&mm_lock);
+	return done ? 0 : -EAGAIN;
+}
+
 static bool mm_carry_out(struct bee_mm *m, struct bee_map_change *change, u64 generation)
 {
 	struct bee_map *map = change->map;
 	bool done;
 
 	raw_spin_lock(&mm_lock);
-	done = !m->dead && m->generation == generation && mm_dereference(m->map) == map &&
-	       bee_map_is_single(map);
+	done = mm_may_change(m, map, generation);
 	if (done) {
 		u32 more = change->nr - map->nr;
 
@@ -560,10 +622,13 @@ static int mm_try_change(struct bee_mm *m, u64 start, u64 end, const struct bee_
 {
 	struct bee_map *map = rcu_dereference(m->map);
 	struct bee_map_change change;
+	struct bee_range *range;
+	enum bee_map_way way;
 	int ret;
 
 	/* Most calls change nothing: they end here, without a write that other CPUs would see. */
-	if (READ_ONCE(m->lost) || READ_ONCE(m->dead) || bee_map_has(map, start, end, in))
+	way = bee_map_ask(map, start, end, in, &range);
+	if (way == BEE_MAP_SAME || READ_ONCE(m->lost) || READ_ONCE(m->dead))
 		return 0;
 	if (!map) {
 		map = bee_map_new(in, m->payer);
@@ -573,12 +638,28 @@ static int mm_try_change(struct bee_mm *m, u64 start, u64 end, const struct bee_
 	}
 	if (map->payer != m->payer || !bee_map_is_single(map))
 		return mm_unshare(m, map, generation);
+	if (way == BEE_MAP_TURN)
+		return mm_turn(m, map, range, in, generation);
 	ret = bee_map_prepare(&change, map, start, end, in);
 	if (ret > 0)
 		return bee_mm_commit_map(m, generation, NULL, READ_ONCE(m->by_hand)) ? 0 : -EAGAIN;
 	if (ret)
 		return ret;
 	return mm_carry_out(m, &change, generation) ? 0 : -EAGAIN;
+}
+
+/*
+ * Whether mm_try_change(), whose result is @ret, is to be called again.  If it has failed for good
+ * the ranges are lost.
+ */
+static bool mm_is_to_try_again(struct bee_mm *m, int ret, u64 generation)
+{
+	if (!ret)
+		return false;
+	if (ret != -EAGAIN && mm_lose_unchanged(m, generation))
+		return false;
+	cpu_relax();
+	return true;
 }
 
 /* Replace [start, end) by @in, or with NULL remove it.  Under RCU. */
@@ -591,13 +672,70 @@ static void mm_change(struct bee_mm *m, u64 start, u64 end, const struct bee_ran
 		/* Before the map, which mm_set_map() writes first. */
 		generation = smp_load_acquire(&m->generation);
 		ret = mm_try_change(m, start, end, in, generation);
-		if (ret && !bee_mm_is_unchanged(m, generation))
-			ret = -EAGAIN;
-		if (ret == -EAGAIN)
-			cpu_relax();
-	} while (ret == -EAGAIN);
-	if (ret)
-		bee_mm_lose(m);
+	} while (mm_is_to_try_again(m, ret, generation));
+}
+
+/*
+ * Remove from its chunk the range that has gone, if there is one.  Under RCU.
+ * @generation: filled.  Return: as mm_try_change().
+ */
+static int mm_try_drop_gone(struct bee_mm *m, u64 *generation)
+{
+	const struct bee_map *map;
+	u64 gone;
+
+	/* Before the map, as in mm_change(). */
+	*generation = smp_load_acquire(&m->generation);
+	map = rcu_dereference(m->map);
+	gone = map ? READ_ONCE(map->gone) : 0;
+	/* If it comes back meanwhile, the generation is another one. */
+	return gone ? mm_try_change(m, gone, gone + PAGE_SIZE, NULL, *generation) : 0;
+}
+
+/* For a fork, which lets no callback run meanwhile.  Under RCU. */
+static void mm_drop_gone(struct bee_mm *m)
+{
+	u64 generation;
+	int ret;
+
+	do
+		ret = mm_try_drop_gone(m, &generation);
+	while (mm_is_to_try_again(m, ret, generation));
+}
+
+/**
+ * bee_mm_drop_gone() - remove ranges that have been unmapped, and have not come back, for good
+ *
+ * Those that were unmapped before; the caller sees to it that there is one call at a time.  Each is
+ * tried once: the process may be changing its map all the time.  If memory is short, it stays: it
+ * does no harm.
+ *
+ * Context: Process, may sleep.
+ */
+void bee_mm_drop_gone(void)
+{
+	struct bee_mm *m;
+	LIST_HEAD(gone);
+	u64 generation;
+
+	raw_spin_lock(&mm_lock);
+	list_splice_init(&mm_gone, &gone);
+	raw_spin_unlock(&mm_lock);
+	do {
+		rcu_read_lock();
+		raw_spin_lock(&mm_lock);
+		m = list_first_entry_or_null(&gone, struct bee_mm, gone);
+		if (m)
+			list_del_init(&m->gone);
+		raw_spin_unlock(&mm_lock);
+		if (m && mm_try_drop_gone(m, &generation)) {
+			raw_spin_lock(&mm_lock);
+			mm_set_gone(m, MM_RESCAN_DELAY);
+			raw_spin_unlock(&mm_lock);
+		}
+		rcu_read_unlock();
+		cond_resched();
+	} while (m);
 }
 
 /**
@@ -744,7 +882,7 @@ static void mm_share(struct bee_mm *child, const struct bee_mm *parent)
  * Both share one map until one of them changes.  Without memory, and if the reserve is used up too,
  * the child is a stray; so are children of strays.
  *
- * Context: Any but NMI.
+ * Context: Any but NMI.  mmap_lock of @parent held for writing.
  */
 void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 {
@@ -761,6 +899,12 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 		mm_stray(child);
 		return;
 	}
+	/* A map that is shared has none that could come back. */
+	rcu_read_lock();
+	m = bee_mm_find(parent);
+	if (m)
+		mm_drop_gone(m);
+	rcu_read_unlock();
 	raw_spin_lock(&mm_lock);
 	m = bee_mm_find(parent);
 	if (m) {
@@ -827,12 +971,10 @@ static bool mm_next_unknown(const struct bee_mm *m, u64 addr, struct bee_range *
 	const struct bee_range *r;
 
 	rcu_read_lock();
-	bee_map_seek(&cursor, rcu_dereference(m->map), 0);
 	/* Not from the first range on: there can be thousands of unknown ones. */
-	if (cursor.index)
-		cursor.entry = bee_map_entry(cursor.index, addr) - cursor.index->at;
+	bee_map_seek(&cursor, rcu_dereference(m->map), addr);
 	while ((r = bee_map_next(&cursor)))
-		if (r->file == &bee_file_unknown && r->end > addr)
+		if (r->file == &bee_file_unknown)
 			break;
 	if (r)
 		*range = *r;
@@ -1090,7 +1232,7 @@ void bee_mm_spread(u64 cookie)
  * bee_mm_init() - prepare to manage address spaces
  * @wq: runs @rescan and frees address spaces
  * @rescan: queued when an address space has lost its ranges, to find them again
- * @settle: queued when there is one for bee_mm_get_unsettled()
+ * @settle: queued when there is one for bee_mm_get_unsettled() or bee_mm_drop_gone()
  *
  * Context: Process, may sleep.
  */

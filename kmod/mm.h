@@ -26,7 +26,7 @@ struct pid;
  * @pid: the process that was named when it became managed, or NULL (I)
  * @payer: to whom it and its ranges are charged, with a reference (I)
  * @cookie: its name in the protocol, ascending, never reused (I)
- * @generation: number of changes of the ranges; written after them, read before them (L)
+ * @generation: number of changes of @map; written after them, read before them (L)
  * @lost: for want of memory @map is not what is mapped, and is empty (L)
  * @dead: not managed yet, or no longer (L)
  * @has_tables: it owns files (struct bee_file), or has inherited ranges with them; by READ_ONCE()
@@ -41,6 +41,7 @@ struct pid;
  * @by_mm: in the hash by mm (L, RCU for reading)
  * @free: frees it
  * @unsettled: in the list of those that callbacks could not follow, or empty (L)
+ * @gone: in the list of those whose map has a range that goes, or empty (L)
  * @changer: the process that was the last to map a file that its callback could not look for (L)
  * @announce: such files are to be announced (L)
  * @unknown: it may have ranges of bee_file_unknown; set and cleared with mmap_lock held (L)
@@ -70,6 +71,7 @@ struct bee_mm {
 	struct hlist_node	 by_mm;
 	struct rcu_work		 free;
 	struct list_head	 unsettled;
+	struct list_head	 gone;
 	u32			 changer;
 	bool			 announce;
 	bool			 unknown;
@@ -130,6 +132,7 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child);
 void bee_mm_attach(const struct vm_area_struct *vma, u64 start, u64 end, u64 offset,
 		   bool announce);
 void bee_mm_unmap(const struct mm_struct *mm, u64 start, u64 end);
+void bee_mm_drop_gone(void);
 struct mm_struct *bee_mm_get_unsettled(void);
 u32 bee_mm_nr_unsettled(void);
 void bee_mm_unsettle(const struct mm_struct *mm);

@@ -292,7 +292,7 @@ struct bee_file *bee_netlink_new_file(struct genl_info *info)
  * @nr: length of @users
  * @at: the first of @users that may come next
  * @file: if not 0: only ranges of the file with this id
- * @range: the next range of the address space
+ * @addr: of the address space, ranges that end after this address are next
  * @counts: without ranges
  * @begun: proc_dump_begin() was called
  */
@@ -300,10 +300,10 @@ struct proc_dump {
 	struct mm_struct	*only;
 	u64			*users;
 	u64			 cookie;
+	u64			 addr;
 	u32			 nr;
 	u32			 at;
 	u32			 file;
-	u32			 range;
 	bool			 counts;
 	bool			 begun;
 };
@@ -394,12 +394,17 @@ static u32 proc_find_pid(const struct mm_struct *mm, struct pid_namespace *ns)
 
 static int range_put(struct sk_buff *skb, const struct bee_range *range)
 {
-	struct nlattr *nest = nla_nest_start(skb, BEEUNWIND_A_PROC_RANGE);
+	u64 end = READ_ONCE(range->end);
+	struct nlattr *nest;
 
+	/* It has gone since it was found. */
+	if (end == range->start)
+		return 0;
+	nest = nla_nest_start(skb, BEEUNWIND_A_PROC_RANGE);
 	if (!nest)
 		return -EMSGSIZE;
 	if (bee_netlink_put_u64(skb, BEEUNWIND_A_RANGE_START, range->start) ||
-	    bee_netlink_put_u64(skb, BEEUNWIND_A_RANGE_END, range->end) ||
+	    bee_netlink_put_u64(skb, BEEUNWIND_A_RANGE_END, end) ||
 	    bee_netlink_put_u64(skb, BEEUNWIND_A_RANGE_OFFSET, range->offset) ||
 	    nla_put_u32(skb, BEEUNWIND_A_RANGE_FILE, range->file ? range->file->id : 0)) {
 		nla_nest_cancel(skb, nest);
@@ -409,16 +414,14 @@ static int range_put(struct sk_buff *skb, const struct bee_range *range)
 	return 0;
 }
 
-/* The next range to send.  *@i: its number among all ranges; counts those that are passed over. */
+/* The next range to send. */
 static const struct bee_range *proc_next_range(const struct proc_dump *dump,
-					       struct bee_map_cursor *cursor, u32 *i)
+					       struct bee_map_cursor *cursor)
 {
 	const struct bee_range *range = bee_map_next(cursor);
 
-	while (range && dump->file && (!range->file || range->file->id != dump->file)) {
+	while (range && dump->file && (!range->file || range->file->id != dump->file))
 		range = bee_map_next(cursor);
-		++*i;
-	}
 	return range;
 }
 
@@ -429,15 +432,16 @@ static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const stru
 	/* Read before the map: otherwise a diff against older ranges would be accepted later. */
 	u64 generation = smp_load_acquire(&m->generation);
 	const struct bee_map *map = rcu_dereference(m->map);
-	u32 begin = dump->cookie == m->cookie ? dump->range : 0, first, i = begin, pid;
+	u64 begin = dump->cookie == m->cookie ? dump->addr : 0;
 	struct pid_namespace *ns = task_active_pid_ns(current);
+	const struct bee_range *range, *first;
 	struct bee_map_cursor cursor;
-	const struct bee_range *range;
 	void *hdr;
+	u32 pid;
 
 	bee_map_seek(&cursor, map, begin);
-	range = proc_next_range(dump, &cursor, &i);
-	first = i;
+	first = proc_next_range(dump, &cursor);
+	range = first;
 	/* The file is no longer mapped here, or all its ranges have been sent. */
 	if (dump->file && !range)
 		goto next;
@@ -453,11 +457,9 @@ static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const stru
 		goto full;
 	if (dump->counts)
 		range = NULL;
-	while (range && !range_put(skb, range)) {
-		i++;
-		range = proc_next_range(dump, &cursor, &i);
-	}
-	if (range && i == first)
+	while (range && !range_put(skb, range))
+		range = proc_next_range(dump, &cursor);
+	if (range && range == first)
 		goto full;
 	if (!bee_mm_is_unchanged(m, generation)) {
 		/* Some ranges of this message may be older than others. */
@@ -466,7 +468,7 @@ static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const stru
 	}
 	genlmsg_end(skb, hdr);
 next:
-	dump->range = range ? i : 0;
+	dump->addr = range ? range->start : 0;
 	dump->cookie = range ? m->cookie : m->cookie + 1;
 	return 0;
 full:

@@ -13,8 +13,9 @@
  * gets a copy of the map, with new nodes: once for each fork this takes time for all ranges.
  *
  * The file is charged to the user of one of the ranges in its list: the first that came, or one
- * that bee_file_move() has chosen.  When that range goes another takes its place.  So nobody pays
- * for a file that he does not have mapped, and this takes as long however many users it has.
+ * that bee_file_move() has chosen.  When that range is removed another takes its place.  So nobody
+ * pays for a file that he does not have mapped, but for a moment (bee_mm_drop_gone()), and this
+ * takes as long however many users it has.
  *
  * Locks: @rmap_lock of a file, for its list and for who pays.  It is inside of file_user_lock, and
  * only payer_lock is inside of it.  Callers need hold none.  It is held for one node at a time,

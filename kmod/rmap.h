@@ -15,6 +15,7 @@ struct bee_payer;
 /**
  * struct bee_map - the ranges of an address space, which forked ones share until one changes them
  * @nr: number of ranges, not 0 (L)
+ * @gone: start of the range that was unmapped and is still in its chunk, see map.c; 0: none (L)
  * @refs: one for each address space that has it, one for each struct bee_map_change
  * @index: the chunks (L, RCU for reading; entries likewise)
  * @payer: to whom it and its nodes are charged, with a reference
@@ -27,6 +28,7 @@ struct bee_payer;
 struct bee_map {
 	u32			 nr;
 	refcount_t		 refs;
+	u64			 gone;
 	struct bee_index __rcu	*index;
 	struct bee_payer	*payer;
 	struct hlist_head	 mms;

@@ -270,12 +270,14 @@ static noinline void walk_miss(struct bee_file *f, u64 start, u64 end)
 static noinline enum beeunwind_stop walk_no_table(struct bee_walk *walk)
 {
 	const struct bee_range *range = walk->range;
+	u64 end = range ? READ_ONCE(range->end) : 0;
 
 	walk->file = range ? range->file : NULL;
-	if (!range)
+	/* Or it has gone since it was found. */
+	if (!range || end == range->start)
 		return BEEUNWIND_STOP_NO_MAPPING;
 	if (range->file)
-		walk_miss(range->file, range->start, range->end);
+		walk_miss(range->file, range->start, end);
 	else
 		walk->code = true;
 	return BEEUNWIND_STOP_NO_TABLE;
@@ -328,7 +330,9 @@ static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max)
 
 	do {
 		u64 serial = walk->stored->serial;
-		u64 start = walk->range->start, last = walk->range->end - 1 - start;
+		u64 start = walk->range->start, end = READ_ONCE(walk->range->end);
+		/* If the range has gone since it was found, look for one for each caller. */
+		u64 last = end > start ? end - 1 - start : 0;
 		bool left = false;
 
 		walk->file = walk->range->file;

@@ -307,7 +307,7 @@ struct space {
 #define SPACES	6
 static struct space spaces[SPACES];
 
-static size_t commits, in_place, indexes, copies, lists, refused, failed, too_many;
+static size_t commits, in_place, indexes, copies, lists, refused, failed, too_many, went, came_back;
 
 /* As mm_set_map(). */
 static struct bee_map *set_map(struct space *s, struct bee_map *map)
@@ -334,10 +334,25 @@ static bool commit(struct space *s, u64 generation, struct bee_map *map)
 	return done;
 }
 
-static void fork_space(const struct space *parent, struct space *child)
-{
-	struct bee_map *map = parent->map;
+static bool try_change(struct space *s, u64 start, u64 end, const struct bee_range *in,
+		       unsigned int depth);
 
+/* As mm_drop_gone(), once. */
+static bool drop_gone(struct space *s, unsigned int depth)
+{
+	u64 gone = s->map ? s->map->gone : 0;
+
+	return !gone || try_change(s, gone, gone + PAGE_SIZE, NULL, depth);
+}
+
+/* As bee_mm_fork(), but if there is no memory there is no child. */
+static void fork_space(struct space *parent, struct space *child)
+{
+	struct bee_map *map;
+
+	if (!drop_gone(parent, 3) || !parent->used || child->used)
+		return;
+	map = parent->map;
 	*child = *parent;
 	child->payer = &payers[random_u64() % PAYERS];
 	child->map = NULL;
@@ -407,16 +422,35 @@ static bool carry_out(struct space *s, struct bee_map_change *c, u64 generation)
 	return done;
 }
 
+/* As mm_turn(). */
+static bool turn(struct space *s, struct bee_range *range, const struct bee_range *in,
+		 u64 generation, unsigned int depth)
+{
+	struct bee_map *map = s->map;
+
+	interfere(s, depth);
+	if (!s->used || s->generation != generation || s->map != map || !bee_map_is_single(map))
+		return false;
+	bee_map_turn(map, range, in ? in->end : range->start);
+	s->generation++;
+	came_back += !!in;
+	went += !in;
+	return true;
+}
+
 /* As mm_try_change(): whether it is done. */
 static bool try_change(struct space *s, u64 start, u64 end, const struct bee_range *in,
 		       unsigned int depth)
 {
 	u64 generation = s->generation;
 	struct bee_map_change c;
+	struct bee_range *range;
+	enum bee_map_way way;
 	struct bee_map *map;
 	int ret;
 
-	if (bee_map_has(s->map, start, end, in))
+	way = bee_map_ask(s->map, start, end, in, &range);
+	if (way == BEE_MAP_SAME)
 		return true;
 	if (!s->map) {
 		map = bee_map_new(in, s->payer);
@@ -430,6 +464,8 @@ static bool try_change(struct space *s, u64 start, u64 end, const struct bee_ran
 		unshare(s, generation, depth);
 		return false;
 	}
+	if (way == BEE_MAP_TURN)
+		return turn(s, range, in, generation, depth);
 	ret = bee_map_prepare(&c, s->map, start, end, in);
 	check(ret != -EAGAIN, "a change that nothing comes in between of is to be tried again");
 	check(ret || c.nr <= bee_map_most() || c.nr <= s->map->nr, "a map has too many ranges");
@@ -452,23 +488,60 @@ static void note_change(struct space *s, u64 start, u64 end, const struct bee_ra
 	}
 }
 
+/* Any page, or with several chunks often one close to where a chunk begins. */
+static u64 choose_start(const struct space *s)
+{
+	const struct bee_index *index = s->map ? s->map->index : NULL;
+	u64 at = 0;
+
+	if (index && index->nr > 1 && random_u64() % 2)
+		at = index->at[random_u64() % index->nr].start + PAGE_SIZE * (random_u64() % 6);
+	if (at < 3 * PAGE_SIZE || at >= (PAGES - 8) * PAGE_SIZE)
+		return random_u64() % (PAGES - 8) * PAGE_SIZE;
+	return at - 3 * PAGE_SIZE;
+}
+
+/* Choose to map what has gone again, or else to unmap a whole range.  Return: the file, or FILES. */
+static u32 choose_whole(struct space *s, u64 *start, u64 *end, u64 *offset, bool *unmap)
+{
+	struct bee_map_cursor cursor;
+	const struct bee_range *r = s->map->gone ? map_find_gone(s->map, s->map->gone, 0) : NULL;
+
+	*unmap = !r || random_u64() % 3 == 0;
+	if (*unmap) {
+		/* With one that has gone: the next one, so that a larger one can come back. */
+		bee_map_seek(&cursor, s->map, r ? r->start : *start);
+		r = bee_map_next(&cursor);
+	}
+	if (!r)
+		return FILES;
+	*start = r->start;
+	*end = *unmap ? r->end : r->start + (1 + random_u64() % 12) * PAGE_SIZE;
+	*offset = r->offset;
+	return r->file ? r->file - files : FILES;
+}
+
 /* As mm_change(), but now and then it is given up. */
 static void change(struct space *s, unsigned int depth)
 {
-	u64 start = random_u64() % (PAGES - 8) * PAGE_SIZE;
+	u64 start = choose_start(s);
 	u64 pages = random_u64() % 40 ? 1 + random_u64() % 3 : 1 + random_u64() % (PAGES / 2);
 	u64 end = start + pages * PAGE_SIZE;
 	struct bee_range in = { .start = start };
 	bool unmap = random_u64() % 3 == 0, done = false;
+	u64 offset = random_u64() % 4 * PAGE_SIZE;
 	u32 file = random_u64() % (FILES + 1);
 	int tries = 4;
 
+	if (s->map && random_u64() % 3 == 0)
+		file = choose_whole(s, &start, &end, &offset, &unmap);
 	if (end > PAGES * PAGE_SIZE)
 		end = PAGES * PAGE_SIZE;
+	in.start = start;
 	in.end = end;
 	if (file < FILES) {
 		in.file = bee_file_get_id(file);
-		in.offset = random_u64() % 4 * PAGE_SIZE;
+		in.offset = offset;
 	}
 	fails = random_u64() % 10 ? 0 : 1 + random_u64() % 6;
 	if (random_u64() % 8 == 0)
@@ -535,13 +608,20 @@ static void check_pages(const struct space *s)
 		check(r->start >= cursor.index->at[cursor.entry - 1].start &&
 		      (cursor.entry == cursor.index->nr ||
 		       r->end <= cursor.index->at[cursor.entry].start), "a range is in another chunk");
-		bee_map_seek(&other, s->map, nr);
-		check(bee_map_next(&other) == r, "a range is not found by its number");
+		bee_map_seek(&other, s->map, r->start);
+		check(bee_map_next(&other) == r, "a range is not found by its start");
+		bee_map_seek(&other, s->map, end);
+		check(bee_map_next(&other) == r, "a range is not found by the end of the last one");
 		end = r->end;
 		nr++;
 	}
 	check(!s->map || nr == s->map->nr, "a map counts its ranges wrong");
+	check(!s->map || nr, "a map without ranges");
+	nr += s->map && s->map->gone;
 	check(!s->map || nr > CHUNK_RANGES || s->map->index->nr == 1, "few ranges in many chunks");
+	check(!s->map || !s->map->gone || map_find_gone(s->map, s->map->gone, 0),
+	      "the range that is gone is not in its chunk");
+	check(!s->map || !s->map->gone || bee_map_is_single(s->map), "a shared map has one that is gone");
 }
 
 static u32 list_length(const struct hlist_head *head)
@@ -623,6 +703,8 @@ int main(void)
 			end_space(s);
 		else if (s->used && random_u64() % 200 == 0)
 			make_anew(s);
+		else if (s->used && random_u64() % 20 == 0)
+			drop_gone(s, 0);
 		else if (s->used)
 			change(s, 0);
 		else if (parent->used)
@@ -639,11 +721,12 @@ int main(void)
 			grace_period();
 	}
 	ksft_test_result(true, "each page has what was mapped there, each range a node\n");
-	ksft_print_msg("%zu changes, %zu of one entry, %zu of the index; %zu copies, %zu from lists; "
-		       "%zu too late, %zu without memory, %zu with too many ranges\n",
-		       commits, in_place, indexes, copies, lists, refused, failed, too_many);
-	ksft_test_result(in_place && indexes && copies && lists && refused && failed && too_many,
-			 "maps were changed, copied, made anew, too late and not made\n");
+	ksft_print_msg("%zu changes, %zu of one entry, %zu of the index; %zu went, %zu came back; "
+		       "%zu copies, %zu from lists; %zu too late, %zu without memory, "
+		       "%zu with too many ranges\n", commits, in_place, indexes, went, came_back,
+		       copies, lists, refused, failed, too_many);
+	ksft_test_result(in_place && indexes && went && came_back && copies && lists && refused &&
+			 failed && too_many, "maps were changed, copied, made anew, too late and not made\n");
 	for (i = 0; i < SPACES; i++)
 		if (spaces[i].used)
 			end_space(&spaces[i]);

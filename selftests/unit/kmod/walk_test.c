@@ -334,6 +334,21 @@ static enum beeunwind_stop end_of(struct bee_walk *walk, u64 at, u64 ra)
 	return bee_walk_callers(walk, ips, DEPTH) ? BEEUNWIND_STOP_NONE : walk->stop;
 }
 
+/* Another thread unmaps the range of the topmost frame after it was found. */
+static void test_range_goes(void)
+{
+	struct bee_walk *walk = walk_new();
+	u64 ips[DEPTH];
+
+	reset();
+	stack[0x108 / 8] = TEXT + 0x300;
+	bee_walk_start(walk, &space_map, &regs);
+	space.ranges[0].end = space.ranges[0].start;
+	ksft_test_result(!bee_walk_callers(walk, ips, DEPTH) && walk->stop == BEEUNWIND_STOP_BAD_RA,
+			 "a caller in a range that has gone meanwhile is in no mapping\n");
+	walk_free(walk);
+}
+
 /* The outermost frame has the return address 0; any other one that is in no mapping is wrong. */
 static void test_outermost(void)
 {
@@ -564,7 +579,7 @@ static void test_same(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(21);
+	ksft_set_plan(22);
 	test_same();
 	test_hit();
 	test_first_absent();
@@ -574,6 +589,7 @@ int main(void)
 	test_span();
 	test_gpr();
 	test_popped();
+	test_range_goes();
 	test_outermost();
 	test_called();
 	test_segments();
