@@ -209,6 +209,45 @@ static bool has_table(const char *p, size_t pages)
 	return true;
 }
 
+/* Unmap PAGES pages of KNOWN, and map others at once, before the module has removed the range. */
+static void *unmap_and_map(void *p, const char *path, size_t pages)
+{
+	munmap(p, PAGES * PAGE);
+	return map_text(path, p, pages);
+}
+
+static void test_again(void)
+{
+	char *p = map_text(KNOWN, NULL, 2 * PAGES);
+	int i, fd = open(UNKNOWN, O_RDONLY | O_CLOEXEC);
+	struct range r = {};
+	pid_t child;
+
+	munmap(p + PAGES * PAGE, PAGES * PAGE);
+	for (i = 0; i < 1000; i++)
+		unmap_and_map(p, KNOWN, PAGES);
+	ksft_test_result(has_table(p, PAGES), "unmapped and mapped again, it is as before\n");
+	unmap_and_map(p, KNOWN, 4);
+	ksft_test_result(has_table(p, 4) && is_covered(p + 4 * PAGE, PAGES - 4, false),
+			 "or smaller, if less is mapped\n");
+	unmap_and_map(p, KNOWN, 2 * PAGES);
+	ksft_test_result(has_table(p, 2 * PAGES), "or larger, if more is mapped\n");
+	munmap(p + PAGES * PAGE, PAGES * PAGE);
+	munmap(p, PAGES * PAGE);
+	mmap(p, 4 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, text_offset(KNOWN));
+	ksft_test_result(range_at(getpid(), p, &r) && r.file && !is_loaded(r.file),
+			 "with another file in its place it is another one\n");
+	close(fd);
+	unmap_and_map(p, KNOWN, PAGES);
+	munmap(p, PAGES * PAGE);
+	child = guest_spawn(NULL, NULL);
+	map_text(KNOWN, p, PAGES);
+	ksft_test_result(has_table(p, PAGES) && !range_at(child, p, &r),
+			 "a child that is forked in between has none\n");
+	munmap(p, PAGES * PAGE);
+	guest_reap(child);
+}
+
 static void test_mremap(void)
 {
 	char *p = map_text(KNOWN, NULL, 4);
@@ -394,7 +433,7 @@ int main(void)
 	struct range any = { .start = 0x10000, .end = 0x11000 };
 
 	ksft_print_header();
-	ksft_set_plan(32);
+	ksft_set_plan(37);
 	guest_open(&g);
 	guest_info(&g, &start);
 	table = guest_add_table(&g, KNOWN);
@@ -406,6 +445,7 @@ int main(void)
 	test_events();
 	test_partial_munmap();
 	test_map_fixed();
+	test_again();
 	test_mremap();
 	test_splits("one of several");
 	test_only_range(&any);

@@ -161,6 +161,26 @@ static void call(struct thread *t, call_fn *fn)
 	fn(while_called, t);
 }
 
+/* Unmap the code, and mostly map and call it again at once, or that of another library. */
+static void op_unmap_again(struct thread *t, char *p, const struct torture_lib *l)
+{
+	for (;;) {
+		count(unmaps);
+		munmap(p, PAGE);
+		if (!below(t, 4))
+			return;
+		if (!below(t, 10))
+			op_fork(t);
+		if (!below(t, 4))
+			l = &torture_lib[below(t, TORTURE_LIBS)];
+		count(maps);
+		if (mmap(p, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, l->fd,
+			 l->page) != p)
+			return;
+		call(t, (call_fn *)(p + l->at));
+	}
+}
+
 /*
  * Map a library's code over whatever the call before has left there, call it, and then unmap it,
  * move it, change its protection, or leave it.
@@ -176,8 +196,7 @@ static void op_call_mapped(struct thread *t)
 	call(t, (call_fn *)(p + l->at));
 	switch (below(t, 4)) {
 	case 0:
-		count(unmaps);
-		munmap(p, PAGE);
+		op_unmap_again(t, p, l);
 		break;
 	case 1:
 		count(moves);
