@@ -377,6 +377,19 @@ static bool wait_quiet(struct netlink_info *info)
 	return same == AT_REST;
 }
 
+/* As is_same_procs(), but processes that were sampled often may have got counters for each CPU. */
+static bool is_same_but_counters(const struct netlink_info *start, const struct netlink_info *now)
+{
+	/* struct bee_tally_cpu of kmod/tally.h */
+	const uint64_t counters = sysconf(_SC_NPROCESSORS_CONF) * sizeof(uint32_t) *
+				  (BEEUNWIND_STOP_MAX + 3);
+	const uint64_t more = now->range_bytes - start->range_bytes;
+
+	return now->procs == start->procs && now->ranges == start->ranges &&
+	       now->range_bytes >= start->range_bytes && more % counters == 0 &&
+	       more / counters <= now->procs;
+}
+
 static bool settles_procs(const struct netlink_info *start)
 {
 	struct netlink_info now = {};
@@ -384,7 +397,7 @@ static bool settles_procs(const struct netlink_info *start)
 
 	for (i = 0; i < 5; i++) {
 		wait_quiet(&now);
-		if (is_same_procs(start, &now))
+		if (is_same_but_counters(start, &now))
 			return true;
 	}
 	ksft_print_msg("procs %u ranges %u range-bytes %lu; at the start %u %u %lu\n", now.procs,
