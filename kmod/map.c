@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Maps: the ranges of one address space, in chunks that are immutable once published, but for the
- * end of a range.
+ * Maps: the ranges of one address space, in chunks.  Once a chunk is published nothing in it
+ * changes but the end of a range.
  *
- * A range that is unmapped whole, as that of a library by dlclose(), goes without memory: it stays
- * in its chunk with its end set to its start, so that it contains nothing, and with its reference
- * and node.  If the same is mapped there again it comes back: its end is set.  A map has at most
- * one such range, @gone, and none if address spaces share it.  A worker removes it soon, by a
- * change as below (bee_mm_drop_gone()).
+ * When a process unmaps a whole range, as dlclose() does with a library, no memory is allocated:
+ * the callback sets the end of the range to its start, so that it contains no address.  The range
+ * stays in its chunk, with its reference and node, and @gone of the map has its start.  When the
+ * process maps the same part of the same file there again, the callback sets the end again.
+ * Otherwise bee_mm_drop_gone(), which a worker calls some jiffies later, removes the range by a
+ * change as below.  A map has at most one such range at a time, and none while address spaces share
+ * the map.
  *
  * Any other change of a map takes the same time and memory however many ranges there are: it makes
  * one chunk anew, and an entry of the index then leads to that one.  The ranges that stay pass from
@@ -875,7 +877,10 @@ void bee_map_seek(struct bee_map_cursor *cursor, const struct bee_map *map, u64 
 	cursor->i = chunk_first_after(cursor->chunk, addr);
 }
 
-/* The range that @gone of a map says, if it can end at @end without crossing into another entry. */
+/*
+ * Find the range that starts at @gone of a map and has gone.  Return: the range; NULL if it cannot
+ * come back with this @end, since the next entry of the index begins before that.
+ */
 static struct bee_range *map_find_gone(const struct bee_map *map, u64 gone, u64 end)
 {
 	const struct bee_index *index = rcu_dereference(map->index);
@@ -889,15 +894,16 @@ static struct bee_range *map_find_gone(const struct bee_map *map, u64 gone, u64 
 }
 
 /**
- * bee_map_ask() - how to replace one interval of a map
+ * bee_map_ask() - find out what is to be done to replace one interval of a map
  * @map: the ranges, or NULL
  * @start: first address
  * @end: address after the last
  * @in: the range that is mapped there, perhaps as part of a larger one in @map; NULL: none
- * @turn: with BEE_MAP_TURN, the range that goes (@in is NULL) or comes back
+ * @turn: filled with BEE_MAP_TURN: the range that goes (@in is NULL) or comes back
  *
  * Context: Any.  The caller holds the RCU read lock.
- * Return: the way.  If @map is changed meanwhile, any can be the result.
+ * Return: what is to be done.  If another CPU changes @map meanwhile, the result can be any, and
+ * the caller sees under mm_lock that the generation is another one.
  */
 enum bee_map_way bee_map_ask(const struct bee_map *map, u64 start, u64 end,
 			     const struct bee_range *in, struct bee_range **turn)
@@ -933,9 +939,9 @@ enum bee_map_way bee_map_ask(const struct bee_map *map, u64 start, u64 end,
  * bee_map_turn() - let a range go, or let it come back
  * @map: the map
  * @range: from bee_map_ask(), after which nothing has changed the map
- * @end: address after the last; its start: it goes
+ * @end: the new end of @range: its start, and it goes; another, and it comes back
  *
- * Context: mm_lock held; one address space has the map.
+ * Context: Any but NMI.  The caller holds mm_lock, and no more than one address space has @map.
  */
 void bee_map_turn(struct bee_map *map, struct bee_range *range, u64 end)
 {
@@ -1086,7 +1092,7 @@ int bee_map_prepare(struct bee_map_change *c, struct bee_map *map, u64 start, u6
 
 	*c = (struct bee_map_change) { .map = map, .old = old, .first = at, .was = last };
 	c->from = chunk_first_after(last, start);
-	/* One that ends where it starts: it is @gone. */
+	/* A range that starts at @start and ends there is the one that has gone: remove it, too. */
 	if (c->from && last->ranges[c->from - 1].start == start)
 		c->from--;
 	if (c->from < chunk_nr(last) && last->ranges[c->from].start < start)

@@ -26,7 +26,8 @@ struct pid;
  * @pid: the process that was named when it became managed, or NULL (I)
  * @payer: to whom it and its ranges are charged, with a reference (I)
  * @cookie: its name in the protocol, ascending, never reused (I)
- * @generation: number of changes of @map; written after them, read before them (L)
+ * @generation: number of changes of @map.  Each counts it up after it has changed the ranges; who
+ *	wants to know whether ranges have changed reads it before them (L)
  * @lost: for want of memory @map is not what is mapped, and is empty (L)
  * @dead: not managed yet, or no longer (L)
  * @has_tables: it owns files (struct bee_file), or has inherited ranges with them; by READ_ONCE()
@@ -41,7 +42,7 @@ struct pid;
  * @by_mm: in the hash by mm (L, RCU for reading)
  * @free: frees it
  * @unsettled: in the list of those that callbacks could not follow, or empty (L)
- * @gone: in the list of those whose map has a range that goes, or empty (L)
+ * @gone: in the list for bee_mm_drop_gone(), as @map has a range that has gone; or empty (L)
  * @changer: the process that was the last to map a file that its callback could not look for (L)
  * @announce: such files are to be announced (L)
  * @unknown: it may have ranges of bee_file_unknown; set and cleared with mmap_lock held (L)

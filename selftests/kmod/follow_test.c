@@ -209,7 +209,10 @@ static bool has_table(const char *p, size_t pages)
 	return true;
 }
 
-/* Unmap PAGES pages of KNOWN, and map others at once, before the module has removed the range. */
+/*
+ * Unmap the PAGES pages of KNOWN at @p, and map @pages pages of @path there at once: the module has
+ * not removed the range of KNOWN by then, unless its worker runs just in between.
+ */
 static void *unmap_and_map(void *p, const char *path, size_t pages)
 {
 	munmap(p, PAGES * PAGE);

@@ -433,9 +433,9 @@ bool guest_users_agree(struct guest *g)
 }
 
 /**
- * guest_becomes_exact() - wait until the module's ranges of a process agree with /proc/PID/maps
+ * guest_becomes_exact() - wait until the ranges that the module has of @pid are those of /proc/PID/maps
  *
- * Return: whether they do before guest_deadline()
+ * Return: true; false if they still differ at guest_deadline()
  */
 bool guest_becomes_exact(struct guest *g, pid_t pid)
 {

@@ -13,8 +13,8 @@ export NO_KERNEL_SYMBOLS=1
 export BEEUNWIND_CACHE=$WORK/cache
 mkdir -m 700 "$BEEUNWIND_CACHE"
 
-# Wait until beectl watch has nothing to do, up to five times as long as guest_wait does: it makes tables
-# of large libraries while another program computes.
+# Wait until beectl watch has nothing to do, up to five times as long as guest_wait does: watch first
+# makes the tables of large libraries, and shares the CPUs with the program that this test has started.
 watch_rests() {
 	for _ in 1 2 3 4 5; do
 		guest_wait watch_is_idle && return 0

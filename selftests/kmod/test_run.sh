@@ -113,8 +113,8 @@ is_gone() {
 	! kill -0 "$1"
 }
 
-# stop_maker WORKER: stop the first child that beectl has to make a table, and print its pid.  On the
-# instrumented kernel the child lives for less than pgrep takes.
+# stop_maker WORKER: wait until beectl forks a child that makes a table, stop the first such child by
+# SIGSTOP, and print its pid.  In Python, as on the instrumented kernel the child ends before pgrep does.
 stop_maker() {
 	exec /usr/bin/python3 -c '
 import os, signal, sys

@@ -116,7 +116,7 @@ fake() {
 }
 
 # The test has a limit of 5 s, computes for 3 s and shares its CPU with six processes, so it takes longer
-# than its limit.  It must not be ended, as the limit is of its progress.
+# than its limit.  selftests/run must not end it: while the test waits for its CPU the limit stands still.
 slow_test_lives() {
 	local hogs=() cpu took
 	cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//')

@@ -13,11 +13,14 @@
 #include "table_file.h"
 
 /*
- * A child that makes the table of a file is killed when it has used so many seconds of CPU time for it;
- * the largest files take some seconds.
+ * The kernel kills a child of beectl that makes the table of a file when the child has used so many
+ * seconds of CPU time for it (table_jobs_limit()).  The largest files take some seconds.
  */
 #define TABLE_JOBS_SECONDS	120
-/* It is killed after so many seconds, too, if it waits for CPUs or for a file system all that time. */
+/*
+ * It also kills a child after so many seconds of the clock: one that waits for a file system uses no CPU
+ * time.
+ */
 #define TABLE_JOBS_PATIENCE	600
 
 /**
