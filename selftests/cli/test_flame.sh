@@ -152,6 +152,21 @@ check_split() {
 		options="--split tid" expect "prog-7/7;[unknown] 1"
 }
 
+# A stack that ends in the kernel, but not at the start of one of its threads: perf had no user stack
+# to add, as when a process exits.  Nothing is said of it.
+check_judged() {
+	printf '%s\n' "ffffffff81000000 T do_exit" "ffffffff81000100 T entry_SYSCALL_64_after_hwframe" \
+		"ffffffff81000200 T ret_from_fork" "ffffffff81000300 T end" >"$work/kallsyms"
+	made "start = $(address _start) + 8; r.sample(7, [USER, $(address outer), $(address main) + 8]); r.sample(7, [USER, $(address outer), start]); r.sample(7, [KERNEL, 0xffffffff81000010, 0xffffffff81000110, USER, $(address outer), start]); r.sample(7, [KERNEL, 0xffffffff81000010, 0xffffffff81000110]); r.sample(7, [KERNEL, 0xffffffff81000110]); r.sample(7, [KERNEL, 0xffffffff81000010, 0xffffffff81000210])" &&
+		"$beectl" flame "$work/made.data" --kallsyms "$work/kallsyms" --json >"$work/summary.json" &&
+		"$python" - "$work/summary.json" <<-'END'
+			import json, sys
+			with open(sys.argv[1], encoding="utf-8") as file:
+			    got = json.load(file)
+			assert [got[name] for name in ("samples", "judged", "complete")] == [6, 4, 3], got
+		END
+}
+
 check_svg() {
 	hostile && "$beectl" flame "$work/made.data" -o "$work/out.svg" 2>/dev/null &&
 		xmllint --noout "$work/out.svg"
@@ -380,7 +395,7 @@ check_hangup() {
 		grep -q '^SigIgn:.*[13579bdf]$' "$work/nohup"
 }
 
-ktap_plan 31
+ktap_plan 32
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "a tail call, to the function behind it" check_tail_call
 ktap_run "inlined calls, the outermost first" check_inlines
@@ -397,6 +412,7 @@ ktap_run "a kernel that was booted again" check_kernel_moved
 ktap_run "code made at run time, from jitdump" check_jitdump
 ktap_run "threads apart" check_split
 with xmllint "SVG of hostile names is well-formed" check_svg
+ktap_run "which stacks are complete" check_judged
 ktap_run "JSON of hostile names is well-formed" check_json
 ktap_run "what is for Firefox profiler has all rows" check_firefox
 with go "pprof reads what is for pprof" check_pprof

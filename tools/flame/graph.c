@@ -169,12 +169,36 @@ static const struct profile_frame *node_frame(const struct profile *profile, u32
 	return profile_frame(profile, profile_node(profile, node)->frame);
 }
 
+/* What can be said of a stack by its outermost frame. */
+enum verdict {
+	VERDICT_NONE,
+	VERDICT_INCOMPLETE,
+	VERDICT_COMPLETE,
+};
+
+/*
+ * perf asks for no user stack of a process that has no memory any more (it exits, or replaces its
+ * program), nor where the recording leaves user stacks out: nothing was there to be walked.
+ */
+static enum verdict graph_judge_outermost(const struct resolve *resolve, u32 frame)
+{
+	const struct profile *profile = resolve->profile;
+	const struct flame_name *name = intern_item(&resolve->names,
+						    resolve->chain[resolve->first[frame]]);
+
+	if (name->outermost)
+		return VERDICT_COMPLETE;
+	if (profile_file(profile, profile_frame(profile, frame)->file)->kind == PROFILE_KERNEL)
+		return VERDICT_NONE;
+	return VERDICT_INCOMPLETE;
+}
+
 /* Which samples have complete stacks: those below a name that threads and programs begin with. */
 static void graph_judge(struct graph *graph, const struct resolve *resolve, const u32 *place)
 {
 	const struct profile *profile = resolve->profile;
-	u8 *complete = alloc_zero(profile->nodes.count + 1, 1);
-	u32 i, parent, kind;
+	u8 *verdict = alloc_zero(profile->nodes.count + 1, 1);
+	u32 i, parent;
 
 	for (i = 0; i < profile->nodes.count; i++) {
 		const struct profile_node *node = profile_node(profile, i);
@@ -182,19 +206,14 @@ static void graph_judge(struct graph *graph, const struct resolve *resolve, cons
 		if (node->parent == INTERN_NONE || place[i] == INTERN_NONE)
 			continue;
 		parent = node_frame(profile, node->parent)->file;
-		kind = profile_file(profile, parent)->kind;
-		if (kind == PROFILE_COMM) {
-			const struct flame_name *name = intern_item(&resolve->names,
-				resolve->chain[resolve->first[node->frame]]);
-
-			complete[i] = name->outermost;
-		} else {
-			complete[i] = complete[node->parent];
-		}
-		graph->judged += node->samples;
-		graph->complete += complete[i] ? node->samples : 0;
+		if (profile_file(profile, parent)->kind == PROFILE_COMM)
+			verdict[i] = graph_judge_outermost(resolve, node->frame);
+		else
+			verdict[i] = verdict[node->parent];
+		graph->judged += verdict[i] != VERDICT_NONE ? node->samples : 0;
+		graph->complete += verdict[i] == VERDICT_COMPLETE ? node->samples : 0;
 	}
-	free(complete);
+	free(verdict);
 }
 
 /**
