@@ -69,6 +69,8 @@ static const char record_help[] =
 	"  beectl record -F 999 -- git log\n"
 	"  beectl record -a -o /tmp/perf.data -- sleep 10\n";
 
+#define FOLLOWER_PAUSE_MS	1000
+
 enum { RECORD_FAILED = 125, RECORD_NOT_EXECUTABLE = 126, RECORD_NOT_FOUND = 127 };
 
 /**
@@ -200,8 +202,9 @@ static void follower_start(struct record *record)
 	queue = table_queue_open(&record->maker);
 	table_queue_add_missed(queue, 0, NULL, NULL);
 	do {
-		table_queue_start(queue, SIZE_MAX);
-		ret = table_queue_poll(queue, &fd, 1, -1, NULL);
+		/* If no child can be made now, try again. */
+		ret = table_queue_start(queue, SIZE_MAX);
+		ret = table_queue_poll(queue, &fd, 1, ret < 0 ? FOLLOWER_PAUSE_MS : -1, NULL);
 		if (fd.revents)
 			follower_take_news(record, queue);
 	} while (ret >= 0 || errno == EINTR);

@@ -220,10 +220,11 @@ static int run_follow(struct run *run, pid_t pid)
 	/* What was announced when nobody listened is not announced again. */
 	table_queue_add_missed(run->queue, pid, run_is_hopeless, run);
 	while (fds[0].fd >= 0 && !fds[0].revents) {
-		bool look = !run->events || run->unsampled;
+		bool look = !run->events || run->unsampled, again;
 
-		table_queue_start(run->queue, SIZE_MAX);
-		ret = table_queue_poll(run->queue, fds, 2, look ? RUN_LIST_MS : -1, NULL);
+		/* If no child can be made now, try again. */
+		again = table_queue_start(run->queue, SIZE_MAX) < 0;
+		ret = table_queue_poll(run->queue, fds, 2, look || again ? RUN_LIST_MS : -1, NULL);
 		if (ret < 0 && errno != EINTR)
 			break;
 		if (fds[1].revents)

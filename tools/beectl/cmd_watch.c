@@ -54,6 +54,9 @@ static const char watch_help[] =
 #define WATCH_BURST	1000
 #define WATCH_RATE	10
 
+/* When no child could be made, it is tried again. */
+#define WATCH_PAUSE_MS	1000
+
 /* Files that could not be opened, or for whose tables there was no memory, are tried again. */
 #define WATCH_AGAIN_MS	10000
 
@@ -73,6 +76,8 @@ static const char watch_help[] =
  * @again: CLOCK_MONOTONIC, ms
  * @tokens: in the bucket, times 1000
  * @filled: when @tokens was brought up to date, CLOCK_MONOTONIC, ms
+ * @childless: no child could be made, which has been said
+ * @pause: until then none is tried for a file, CLOCK_MONOTONIC, ms
  * @added: tables that were given to the module
  */
 struct watch {
@@ -90,6 +95,8 @@ struct watch {
 	int64_t			 again;
 	int64_t			 tokens;
 	int64_t			 filled;
+	bool			 childless;
+	int64_t			 pause;
 	size_t			 added;
 };
 
@@ -228,17 +235,38 @@ static void tokens_fill(struct watch *watch)
 	watch->filled = now;
 }
 
-/* Begin with files of the queue, as many as have tokens. */
-static int watch_make(struct watch *watch)
+/* errno says why.  The machine may be full for a moment. */
+static void watch_say_childless(struct watch *watch)
 {
-	int started;
+	char why[128];
+
+	if (watch->childless)
+		return;
+	watch->childless = true;
+	snprintf(why, sizeof(why), "cannot start a child: %s; trying again", strerror(errno));
+	message_warning("watch", NULL, why);
+}
+
+/* Begin with files of the queue, as many as have tokens, and with code in memory. */
+static void watch_make(struct watch *watch)
+{
+	int64_t now = clock_ms();
+	int started = 0;
 
 	tokens_fill(watch);
-	started = table_queue_start(watch->queue, watch->tokens / 1000);
-	if (started < 0)
-		return message_error("watch", NULL, strerror(errno));
-	watch->tokens -= started * 1000;
-	return 0;
+	if (watch_waiting(watch) && now >= watch->pause)
+		started = table_queue_start(watch->queue, watch->tokens / 1000);
+	if (started < 0) {
+		watch_say_childless(watch);
+		watch->pause = now + WATCH_PAUSE_MS;
+	} else {
+		watch->tokens -= started * 1000;
+	}
+	if (watch->jit && jit_queue_start(watch->jit))
+		watch_say_childless(watch);
+	if ((watch->queue && table_queue_running(watch->queue)) ||
+	    (watch->jit && jit_queue_fd(watch->jit) >= 0))
+		watch->childless = false;
 }
 
 static void watch_disconnect(struct watch *watch)
@@ -340,16 +368,18 @@ static int watch_take_family(struct watch *watch)
 }
 
 /*
- * ms to sleep with nothing to read: -1, unless files wait and the token bucket is empty, or a
- * process with code in memory waits for its next look.
+ * ms to sleep with nothing to read: -1, unless files wait and the token bucket is empty or no child
+ * could be made, or a process with code in memory waits for its next look.
  */
 static int watch_patience(struct watch *watch)
 {
 	int code = watch->jit ? jit_queue_patience(watch->jit) : -1;
+	int64_t pause = watch->pause - clock_ms();
 	int files;
 
 	tokens_fill(watch);
-	files = watch_waiting(watch) && watch->tokens < 1000 ? 1000 / WATCH_RATE : -1;
+	files = !watch_waiting(watch) ? -1 : pause > 0 ? pause :
+		watch->tokens < 1000 ? 1000 / WATCH_RATE : -1;
 	return files < 0 || (code >= 0 && code < files) ? code : files;
 }
 
@@ -370,10 +400,7 @@ static int watch_loop(struct watch *watch, const sigset_t *signals)
 
 		if (watch->list && !watch_waiting(watch))
 			watch_take_list(watch);
-		if (watch_waiting(watch) && watch_make(watch))
-			return EXIT_FAILED;
-		if (watch->jit && jit_queue_start(watch->jit))
-			return message_error("watch", NULL, strerror(errno));
+		watch_make(watch);
 		fds[0] = (struct pollfd){ netlink_events_fd(watch->family), POLLIN, 0 };
 		fds[1] = (struct pollfd){ watch->events ? netlink_events_fd(watch->events) : -1,
 					  POLLIN, 0 };

@@ -171,7 +171,7 @@ static void queue_work(void *arg, size_t index, FILE *out)
  * jit_queue_start() - look at the next process, if one is due and no child is at work
  * @queue: the queue
  *
- * Return: 0; or -1 and errno, if no child could be made.
+ * Return: 0; or -1 and errno, if no child could be made: the process waits again, for a second.
  */
 int jit_queue_start(struct jit_queue *queue)
 {
@@ -185,6 +185,8 @@ int jit_queue_start(struct jit_queue *queue)
 	if (!child_start(&queue->child, queue_work, queue, 0))
 		return 0;
 	queue->child.fd = -1;
+	entry->wanted = true;
+	entry->due = clock_ms() + DELAY_FIRST_MS;
 	return -1;
 }
 

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "alloc.h"
@@ -177,17 +178,28 @@ void table_queue_add_want(struct table_queue *queue, const struct table_want *wa
 	wants->want[wants->count++] = given;
 }
 
+/* A pin is a descriptor.  The other half of them is for the children and for all else. */
+static bool queue_may_pin(const struct table_queue *queue)
+{
+	struct rlimit limit;
+	size_t i, pins = 0;
+
+	for (i = 0; i < queue->wants.count; i++)
+		pins += queue->wants.want[i].pin >= 0;
+	return !getrlimit(RLIMIT_NOFILE, &limit) && pins < limit.rlim_cur / 2;
+}
+
 /**
  * table_queue_add() - add a file, unless it waits, is worked on already, or is banned
  * @queue: the queue
  * @file: the file, with the place where it is mapped; it is pinned, as its process may end before
- *	its turn comes
+ *	its turn comes, unless half of the descriptors of beectl are pins
  */
 void table_queue_add(struct table_queue *queue, const struct netlink_file *file)
 {
 	struct table_wants one = { 0 };
 
-	table_jobs_add(&one, file, true);
+	table_jobs_add(&one, file, queue_may_pin(queue));
 	table_queue_add_want(queue, &one.want[0]);
 	free(one.want);
 }

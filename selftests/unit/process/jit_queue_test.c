@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "jit_queue.h"
@@ -83,13 +84,26 @@ static int longest(struct jit_queue *queue, int count)
 	return most;
 }
 
+/* Without descriptors there is no pipe for a child. */
+static bool no_child(struct jit_queue *queue)
+{
+	struct rlimit limit, none = { 0 };
+	bool failed;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return false;
+	none.rlim_max = limit.rlim_max;
+	failed = !setrlimit(RLIMIT_NOFILE, &none) && jit_queue_start(queue) < 0;
+	return !setrlimit(RLIMIT_NOFILE, &limit) && failed;
+}
+
 int main(void)
 {
 	struct jit_queue *queue = jit_queue_open(&maker, done, NULL);
 	uint64_t i;
 
 	ksft_print_header();
-	ksft_set_plan(10);
+	ksft_set_plan(11);
 	ksft_test_result(jit_queue_patience(queue) == -1 && !look(queue), "nothing is wanted\n");
 	tables = 1;
 	jit_queue_add(queue, 1, 11);
@@ -123,6 +137,11 @@ int main(void)
 	jit_queue_start(queue);
 	ksft_test_result(jit_queue_fd(queue) >= 0 && jit_queue_patience(queue) == -1,
 			 "one child at a time\n");
+	jit_queue_close(queue);
+	queue = jit_queue_open(&maker, done, NULL);
+	jit_queue_add(queue, 1, 11);
+	ksft_test_result(no_child(queue) && jit_queue_patience(queue) == 1000 && !look(queue) &&
+			 (now_ms += 1000, look(queue)), "when no child can be made, a second later\n");
 	jit_queue_close(queue);
 	ksft_finished();
 }
