@@ -339,7 +339,12 @@ check_usage() {
 		[ "$(cat "$work/errors")" = "beectl: flame: $work/none/x.svg: No such file or directory" ] || return
 	! "$beectl" flame "$work/prog.c" 2>"$work/errors" && grep -q "is neither of perf script" "$work/errors" &&
 		! "$beectl" flame "$work/nothing" 2>"$work/errors" && grep -q "No such file" "$work/errors" &&
-		made "pass" && ! "$beectl" flame "$work/made.data" 2>"$work/errors" && grep -q "no samples" "$work/errors"
+		made "pass" && ! "$beectl" flame "$work/made.data" 2>"$work/errors" && grep -q "no samples" "$work/errors" || return
+	# Before anything is recorded.
+	! "$beectl" flame --diff "$work/nothing" -o "$work/x.svg" -- touch "$work/ran" 2>"$work/errors" &&
+		[ ! -e "$work/ran" ] && grep -q "nothing: No such file" "$work/errors" || return
+	made "r.sample(7, [USER, $(address outer)])" && ! "$beectl" flame --show other "$work/made.data" 2>"$work/errors" &&
+		grep -q "other: the recording has no such event; it has: event 0$" "$work/errors"
 }
 
 # Recorded without -g: what there is is shown, and it is said what is missing.
@@ -357,6 +362,25 @@ check_records() {
 		sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo done' >"$work/output" 2>"$work/errors" ||
 		{ cat "$work/errors"; return 1; }
 	diff - "$work/output" <<<"done" && grep -q '^sh;' "$work/out.folded"
+}
+
+# What flame writes to standard output has nothing of the command's in it.
+check_records_to_stdout() {
+	local busy='i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo done'
+	"$beectl" flame -F 499 -e cpu-clock --json -- sh -c "$busy" >"$work/output" 2>"$work/errors" &&
+		"$python" -m json.tool "$work/output" /dev/null && grep -q '^done$' "$work/errors" &&
+		"$beectl" flame -F 499 -e cpu-clock --raw -- sh -c "$busy" >"$work/output" 2>"$work/errors" &&
+		"$beectl" flame --enrich "$work/output" --format folded | grep -q '^sh;' || { cat "$work/errors"; return 1; }
+}
+
+# By its name without the modifiers that perf adds; what was recorded is shown if there is none.
+check_records_event() {
+	local busy='i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'
+	"$beectl" flame -F 499 -e cpu-clock --show cpu-clock --format folded -- sh -c "$busy" >"$work/output" 2>"$work/errors" &&
+		grep -q '^sh;' "$work/output" && ! grep "no such event" "$work/errors" &&
+		"$beectl" flame -F 499 -e cpu-clock --show cycles --format folded -- sh -c "$busy" >"$work/output" 2>"$work/errors" &&
+		grep -q '^sh;' "$work/output" && grep -q "cycles: the recording has no such event; it has: cpu-clock" "$work/errors" ||
+		{ cat "$work/errors"; return 1; }
 }
 
 # ^C while perf records: what there is is written, and it is all of the recording.
@@ -395,7 +419,7 @@ check_hangup() {
 		grep -q '^SigIgn:.*[13579bdf]$' "$work/nohup"
 }
 
-ktap_plan 32
+ktap_plan 34
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "a tail call, to the function behind it" check_tail_call
 ktap_run "inlined calls, the outermost first" check_inlines
@@ -427,10 +451,14 @@ ktap_run "mistakes are named" check_usage
 ktap_run "a recording without callchains" check_flat
 if perf record -q -e cpu-clock -g -o "$work/probe.data" -- true >/dev/null 2>&1; then
 	ktap_run "a command is recorded" check_records
+	ktap_run "a command is recorded, to standard output" check_records_to_stdout
+	ktap_run "an event by its name" check_records_event
 	ktap_run "^C ends the recording" check_interrupted
 	ktap_run "so does a terminal that is closed, but not under nohup" check_hangup
 else
 	ktap_skip "a command is recorded" "perf cannot record here"
+	ktap_skip "a command is recorded, to standard output" "perf cannot record here"
+	ktap_skip "an event by its name" "perf cannot record here"
 	ktap_skip "^C ends the recording" "perf cannot record here"
 	ktap_skip "so does a terminal that is closed, but not under nohup" "perf cannot record here"
 fi

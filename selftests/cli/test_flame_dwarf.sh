@@ -148,7 +148,25 @@ check_lies() {
 	done
 }
 
-ktap_plan 7
+# Where libdwfl looks for the debug file is a pipe, which nobody writes to.
+check_pipe() {
+	local place
+	gcc -O2 -fno-pie -no-pie "$work/many.c" -o "$work/piped.whole" && cp "$work/piped.whole" "$work/pipe.debug" &&
+		objcopy --strip-all --add-gnu-debuglink="$work/pipe.debug" "$work/piped.whole" "$work/piped" &&
+		rm "$work/pipe.debug" && mkdir -p "$work/.debug" || return
+	for place in "$work/pipe.debug" "$work/.debug/pipe.debug" "$work/.debug/piped"; do
+		[ "$place" != "$work/.debug/piped" ] || objcopy --remove-section .gnu_debuglink "$work/piped" || return
+		mkfifo "$place" && symbols=$work/piped.whole sampled "$work/piped" main || return
+		for options in "" --inlines; do
+			# shellcheck disable=SC2086  # perhaps none
+			timeout 60 "$beectl" flame "$work/made.data" $options --format folded 2>"$work/errors" |
+				grep -q '^prog;\[piped]' || { cat "$work/errors"; return 1; }
+		done
+		rm "$place"
+	done
+}
+
+ktap_plan 8
 ktap_run "functions in namespaces, in types and in other functions" check_places
 with g++ "a function of several units" check_first_unit
 ktap_run "compressed sections" check_compressed
@@ -156,4 +174,5 @@ ktap_run "a compressed debug file" check_debug_file
 with dwz "a compressed file that others share" check_shared
 ktap_run "units in other files, beside this one" check_split
 ktap_run "compressed sections that lie" check_lies
+ktap_run "a debug file that is a pipe" check_pipe
 ktap_finish

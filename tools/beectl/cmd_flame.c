@@ -85,6 +85,7 @@ static const char flame_help[] =
  * @resolve: its names
  * @graph: what is shown
  * @others: graphs of the other events, for outputs that have several
+ * @before: the recording to compare with, read; or NULL
  * @stops: how walks ended, or NULL
  * @title: what was recorded, or NULL: as the recording says
  * @every: seconds between checkpoints, or 0
@@ -100,6 +101,7 @@ struct flame {
 	struct resolve		 resolve;
 	struct graph		 graph;
 	struct graph		*others;
+	struct flame		*before;
 	char			*stops;
 	char			*title;
 	unsigned int		 every;
@@ -224,6 +226,9 @@ static int flame_read_input(struct flame *flame)
 	const char *path = flame->options.input;
 	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO, ret;
 
+	if (fd < 0 && errno == ENOENT)
+		return message_error("flame", path, "No such file or directory; to record a command: "
+				     "beectl flame -- COMMAND");
 	if (fd < 0)
 		return message_error("flame", path, strerror(errno));
 	progress_begin("reading the recording");
@@ -237,23 +242,66 @@ static int flame_read_input(struct flame *flame)
 	return EXIT_OK;
 }
 
+/* "cycles" names "cycles:P", too: perf adds modifiers of its own. */
+static bool event_is(const char *name, const char *wanted)
+{
+	size_t length = strlen(wanted);
+
+	if (strncmp(name, wanted, length))
+		return false;
+	name += length;
+	return !*name || (*name == ':' && !name[1 + strspn(name + 1, "ukhGHIpPSDWeb")]);
+}
+
+/* What was recorded just now would be lost if nothing were shown. */
+static int flame_refuse_event(const struct flame *flame)
+{
+	const struct profile *profile = &flame->profile;
+	const char *show = flame->options.show;
+	int status = EXIT_OK;
+	size_t i, size;
+	char *why;
+	FILE *out = open_memstream(&why, &size);
+
+	alloc_check(out, 0);
+	fputs("the recording has no such event; it has: ", out);
+	for (i = 0; i < profile->nevents; i++)
+		fprintf(out, "%s%s", i ? ", " : "", profile_get_text(profile, profile->event[i].name));
+	fclose(out);
+	if (flame->options.input)
+		status = message_error("flame", show, why);
+	else if (flame->resolve.warn)
+		flame->resolve.warn(show, why);
+	free(why);
+	return status;
+}
+
 /* The event to show: the one that was asked for, or the first that has samples. */
 static int flame_find_event(struct flame *flame, size_t *event)
 {
 	const struct profile *profile = &flame->profile;
 	const char *show = flame->options.show;
-	size_t i;
+	size_t i, found = profile->nevents;
 
-	for (i = 0; i < profile->nevents; i++) {
-		if (show ? !strcmp(profile_get_text(profile, profile->event[i].name), show) :
-			   profile->event[i].samples > 0) {
-			*event = i;
-			return EXIT_OK;
+	for (i = profile->nevents; show && i-- > 0;) {
+		const char *name = profile_get_text(profile, profile->event[i].name);
+
+		if (!strcmp(name, show)) {
+			found = i;
+			break;
 		}
+		if (event_is(name, show))
+			found = i;
 	}
-	if (show)
-		return message_error("flame", show, "the recording has no such event");
-	return message_error("flame", NULL, "the recording has no samples");
+	if (show && found == profile->nevents && flame_refuse_event(flame))
+		return EXIT_FAILED;
+	for (i = 0; found == profile->nevents && i < profile->nevents; i++)
+		if (profile->event[i].samples > 0)
+			found = i;
+	if (found == profile->nevents)
+		return message_error("flame", NULL, "the recording has no samples");
+	*event = found;
+	return EXIT_OK;
 }
 
 /* For whole_file_write(). */
@@ -339,29 +387,24 @@ static void flame_free(struct flame *flame)
 	free(flame->stops);
 	free(flame->title);
 	profile_close(&flame->profile);
+	if (flame->before)
+		flame_free(flame->before);
+	free(flame->before);
 }
 
-/* Read what to compare with, and put both into one graph. */
-static int flame_compare(struct flame *flame)
+/* Read what to compare with. */
+static int flame_read_before(struct flame *flame)
 {
-	struct flame before = { .collect.roots = flame->collect.roots, .options = flame->options };
+	struct flame *before = alloc_zero(1, sizeof(*before));
 	int status;
 
-	before.options.input = flame->options.diff;
-	before.options.checkpoint = NULL;
-	profile_open(&before.profile);
-	status = flame_check(&before);
-	before.resolve.warn = flame->resolve.warn;
-	before.resolve.progress = flame->resolve.progress;
-	status = status ?: flame_read_input(&before);
-	if (status == EXIT_OK && !before.graph.node)
-		status = flame_make_graph(&before);
-	if (status == EXIT_OK) {
-		flame->resolve.profile = &flame->profile;
-		graph_diff(&flame->graph, &flame->resolve, &before.graph);
-	}
-	flame_free(&before);
-	return status;
+	flame->before = before;
+	before->options = flame->options;
+	before->options.input = flame->options.diff;
+	before->options.checkpoint = NULL;
+	profile_open(&before->profile);
+	status = flame_check(before) ?: flame_read_input(before);
+	return status || before->graph.node ? status : flame_make_graph(before);
 }
 
 /* Write or print what was asked for.  Text was read into a graph; a profile becomes one here. */
@@ -377,10 +420,12 @@ static int flame_show(struct flame *flame)
 	if (flame->output && !flame->output->write)
 		return flame_write_raw(flame);
 	status = flame->graph.node ? EXIT_OK : flame_make_graph(flame);
-	if (status == EXIT_OK && flame->options.diff)
-		status = flame_compare(flame);
 	if (status)
 		return status;
+	if (flame->before) {
+		flame->resolve.profile = &flame->profile;
+		graph_diff(&flame->graph, &flame->resolve, &flame->before->graph);
+	}
 	if (!flame->graph.node[0].total)
 		return message_error("flame", NULL, "there are no samples");
 	if (flame->output)
@@ -397,6 +442,7 @@ static void flame_checkpoint(void *arg, struct profile *profile)
 {
 	struct flame *flame = arg;
 	struct timespec now;
+	pid_t writer;
 	int status;
 
 	(void)profile;
@@ -408,12 +454,19 @@ static void flame_checkpoint(void *arg, struct profile *profile)
 		return;
 	flame->last = now.tv_sec;
 	fflush(NULL);
-	flame->writer = fork();
-	if (flame->writer)
+	writer = fork();
+	/* Without a process for it this checkpoint is left out. */
+	flame->writer = writer > 0 ? writer : 0;
+	if (writer)
 		return;
 	flame->resolve.warn = NULL;
 	flame->resolve.progress = NULL;
 	_exit(flame_show(flame));
+}
+
+static bool flame_has_stdout(const struct flame_options *options)
+{
+	return options->json || (options->output && !strcmp(options->output, "-"));
 }
 
 /* In a child, which keeps no descriptor to read from: if beectl is killed, perf gets SIGPIPE. */
@@ -428,6 +481,11 @@ static int flame_run_perf(struct flame *flame, const int data[2], const int stop
 
 	close(data[0]);
 	close(stops[0]);
+	/* CMD must not write into the middle of what flame itself writes there. */
+	if (flame_has_stdout(options)) {
+		close(STDOUT_FILENO);
+		fcntl(STDERR_FILENO, F_DUPFD, STDOUT_FILENO);
+	}
 	recording.words = alloc_zero(recording.count + 1, sizeof(*recording.words));
 	recording.words[0] = output;
 	recording.words[1] = to_pipe;
@@ -463,10 +521,13 @@ static pid_t flame_start_perf(struct flame *flame, int data[2], int stops[2])
 	}
 	close(data[1]);
 	close(stops[1]);
-	if (pid > 0) {
-		forward_signals(forwarded, pid);
-		forward_hangup();
+	if (pid < 0) {
+		close(data[0]);
+		close(stops[0]);
+		return -1;
 	}
+	forward_signals(forwarded, pid);
+	forward_hangup();
 	return pid;
 }
 
@@ -545,9 +606,13 @@ int cmd_flame(int argc, char **argv)
 	} else if (status == EXIT_OK) {
 		profile_open(&flame.profile);
 		status = flame_check_output(&flame) ?: flame_check(&flame);
-		if (status == EXIT_OK)
-			status = flame.options.input ? flame_read_input(&flame) :
-						       flame_record(&flame);
+		/* Before anything is recorded; but whoever writes to a pipe cannot wait. */
+		if (status == EXIT_OK && flame.options.input)
+			status = flame_read_input(&flame);
+		if (status == EXIT_OK && flame.options.diff)
+			status = flame_read_before(&flame);
+		if (status == EXIT_OK && !flame.options.input)
+			status = flame_record(&flame);
 		status = status ?: flame_show(&flame);
 		flame_free(&flame);
 	}

@@ -25,25 +25,27 @@ struct whole_file {
 	int	 fd;
 };
 
-/* Of what is there; 0 if nothing is. */
-static mode_t whole_file_mode(const char *path)
+/* What is there; its mode is 0 if nothing is. */
+static struct stat whole_file_stat(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) ? 0 : st.st_mode;
+	if (stat(path, &st))
+		st.st_mode = 0;
+	return st;
 }
 
 /*
  * A file without a name in the directory of @path, which goes if this process is killed; where the
- * file system cannot have it, or there is no /proc to name it by, one called @made.  @mode: of the
- * regular file @path, or 0.
+ * file system cannot have it, or there is no /proc to name it by, one called @made.  @old: the
+ * regular file @path, if it is there.
  */
-static int whole_file_open(struct whole_file *file, const char *path, mode_t mode)
+static int whole_file_open(struct whole_file *file, const char *path, const struct stat *old)
 {
 	char *copy;
 
 	*file = (struct whole_file){ .fd = -1 };
-	file->path = mode ? realpath(path, NULL) : alloc_text(path);
+	file->path = old->st_mode ? realpath(path, NULL) : alloc_text(path);
 	if (!file->path)
 		return -1;
 	if (asprintf(&file->made, "%s.%d.new", file->path, getpid()) < 0)
@@ -57,7 +59,12 @@ static int whole_file_open(struct whole_file *file, const char *path, mode_t mod
 		file->fd = open(file->made, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
 	if (file->fd < 0)
 		return -1;
-	return mode ? fchmod(file->fd, mode & 0777) : 0;
+	if (!old->st_mode)
+		return 0;
+	/* Who may not give it away keeps it. */
+	if (fchown(file->fd, old->st_uid, old->st_gid))
+		errno = 0;
+	return fchmod(file->fd, old->st_mode & 0777);
 }
 
 /* Leaves errno as it is.  @failed: nothing is to be left of it. */
@@ -126,19 +133,19 @@ static int whole_file_put_into(const char *path, void (*put)(const void *arg, FI
  * @arg: for @put
  *
  * Until all is written the old file stays, also if this process is killed.  The new one has its
- * permissions, and is where a symbolic link leads.
+ * permissions, its owner if this process is root, and is where a symbolic link leads.
  *
  * Return: 0, or -1 and errno.
  */
 int whole_file_write(const char *path, void (*put)(const void *arg, FILE *out), const void *arg)
 {
-	mode_t mode = whole_file_mode(path);
+	struct stat old = whole_file_stat(path);
 	struct whole_file file;
 	int ret;
 
-	if (mode && !S_ISREG(mode))
+	if (old.st_mode && !S_ISREG(old.st_mode))
 		return whole_file_put_into(path, put, arg);
-	ret = whole_file_open(&file, path, mode) || whole_file_put(file.fd, put, arg) ||
+	ret = whole_file_open(&file, path, &old) || whole_file_put(file.fd, put, arg) ||
 	      fsync(file.fd) || whole_file_name(&file) ? -1 : 0;
 	whole_file_close(&file, ret);
 	return ret;
@@ -154,15 +161,15 @@ int whole_file_write(const char *path, void (*put)(const void *arg, FILE *out), 
  */
 int whole_file_try(const char *path)
 {
-	mode_t mode = whole_file_mode(path);
+	struct stat old = whole_file_stat(path);
 	struct whole_file file;
 	int ret;
 
-	if (mode && !S_ISREG(mode)) {
+	if (old.st_mode && !S_ISREG(old.st_mode)) {
 		errno = EISDIR;
-		return S_ISDIR(mode) ? -1 : access(path, W_OK);
+		return S_ISDIR(old.st_mode) ? -1 : access(path, W_OK);
 	}
-	ret = whole_file_open(&file, path, mode);
+	ret = whole_file_open(&file, path, &old);
 	whole_file_close(&file, true);
 	return ret;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* From a recording of perf to a profile: each address becomes a place in a file. */
+#include <errno.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +77,7 @@ static u32 collector_file(struct collector *collector, const struct perfdata_map
 	struct profile_file file = { .kind = PROFILE_ELF, .dev = map->dev, .inode = map->inode,
 				     .generation = map->generation };
 	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
+	u32 index, *mapper;
 
 	if (path_is_memory(map->path))
 		file = (struct profile_file){ .kind = PROFILE_JIT, .pid = map->pid };
@@ -83,7 +86,11 @@ static u32 collector_file(struct collector *collector, const struct perfdata_map
 	file.build_id = file.mapped_id;
 	file.jitdump = profile_text(profile, "");
 	file.path = profile_text(profile, file.kind == PROFILE_ELF ? map->path : "");
-	return intern_add(&profile->files, &file);
+	index = intern_add(&profile->files, &file);
+	mapper = &profile_file(profile, index)->mapper;
+	if (!*mapper || (kill(*mapper, 0) && errno == ESRCH))
+		*mapper = map->pid;
+	return index;
 }
 
 /* perf names a symbol that the kernel's addresses can be compared by: "[kernel.kallsyms]_stext". */

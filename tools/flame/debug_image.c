@@ -50,6 +50,7 @@ static const struct debug_section {
  * @copied: up to here it has been copied, or is not needed
  * @to: the file in memory
  * @size: bytes of it
+ * @most: more it is not to have
  * @inflate: libdeflate's
  * @index: of each of debug_sections, its number in the file; 0: it has not come
  * @header: of each of debug_sections, its section header in the image
@@ -61,6 +62,7 @@ struct image {
 	u64				 copied;
 	int				 to;
 	u64				 size;
+	u64				 most;
 	struct libdeflate_decompressor	*inflate;
 	size_t				 index[DEBUG_SECTIONS];
 	GElf_Shdr			 header[DEBUG_SECTIONS];
@@ -122,8 +124,8 @@ static bool image_append(struct image *image, GElf_Shdr *shdr)
 	    io_read_at(image->from, &chdr, sizeof(chdr), shdr->sh_offset) != sizeof(chdr) ||
 	    chdr.ch_type != ELFCOMPRESS_ZLIB || !chdr.ch_size ||
 	    chdr.ch_addralign & (chdr.ch_addralign - 1) ||
-	    chdr.ch_size / DEFLATE_MAX_RATIO > shdr->sh_size || to > IMAGE_MAX_BYTES ||
-	    chdr.ch_size > IMAGE_MAX_BYTES - to || ftruncate(image->to, to + chdr.ch_size) ||
+	    chdr.ch_size / DEFLATE_MAX_RATIO > shdr->sh_size || to > image->most ||
+	    chdr.ch_size > image->most - to || ftruncate(image->to, to + chdr.ch_size) ||
 	    !image_inflate(image, shdr->sh_offset + sizeof(chdr), shdr->sh_size - sizeof(chdr), to,
 			   chdr.ch_size))
 		return false;
@@ -196,6 +198,14 @@ static bool image_fill(struct image *image, Elf *elf, const GElf_Ehdr *ehdr)
 	return true;
 }
 
+/* Bytes that an image may have: half of the machine's memory at most. */
+static u64 image_most(void)
+{
+	u64 half = (u64)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 2;
+
+	return half < IMAGE_MAX_BYTES ? half : IMAGE_MAX_BYTES;
+}
+
 /* Is it of the kind that is known here?  Sections of objects have relocations, too. */
 static bool elf_has_image(Elf *elf, GElf_Ehdr *ehdr)
 {
@@ -225,6 +235,10 @@ int debug_image_open(int fd)
 	is_good = elf_has_image(elf, &ehdr) && !fstat(fd, &st);
 	if (is_good) {
 		image.from_size = image.size = st.st_size;
+		image.most = image_most();
+		is_good = image.from_size <= image.most;
+	}
+	if (is_good) {
 		image.to = io_memfd("debug", NULL, 0);
 		image.inflate = libdeflate_alloc_decompressor();
 		is_good = image.to >= 0 && !ftruncate(image.to, image.size) && image.inflate &&

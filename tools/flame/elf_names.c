@@ -3,12 +3,15 @@
  * Names of addresses in an ELF file.  libdwfl finds and opens what goes with it: debug files by
  * build-id and .gnu_debuglink, from debuginfod if $DEBUGINFOD_URLS is set, and .gnu_debugdata.
  */
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "alloc.h"
@@ -38,6 +41,7 @@
  * @pc: of each address that is asked for, with @bias; ~0: it is in no segment
  * @inlines: what DWARF says of them
  * @dwarf_bias: what libdwfl adds to DWARF's addresses
+ * @doubt: why it may be another file than the recorded one, or NULL
  */
 struct binary {
 	const struct question	*question;
@@ -53,6 +57,7 @@ struct binary {
 	u64			*pc;
 	struct inlines		 inlines;
 	Dwarf_Addr		 dwarf_bias;
+	const char		*doubt;
 };
 
 /* The vDSO of this process, which is that of all on this kernel. */
@@ -69,26 +74,80 @@ static int vdso_open(void)
 	return size <= VDSO_MAX_BYTES ? io_memfd("vdso", start, size) : -1;
 }
 
-/* The file, or perf's copy of it if that is all there is; -1 and errno. */
-static int binary_open_file(const struct question *question, bool *is_same)
+/* In hexadecimal, cut to what perf has of it.  Return: whether there is one. */
+static bool elf_build_id(Elf *elf, char *id, size_t room)
+{
+	const void *bits;
+	ssize_t size = dwelf_elf_gnu_build_id(elf, &bits);
+
+	if (size > 0)
+		text_hex(bits, size < PERFDATA_MAX_BUILD_ID ? size : PERFDATA_MAX_BUILD_ID, id, room);
+	return size > 0;
+}
+
+/* Is it the file that was recorded? */
+enum file_match {
+	FILE_OTHER,
+	FILE_PERHAPS,
+	FILE_SAME,
+};
+
+/*
+ * By its inode number, which a copy below --symfs cannot have.  The number that perf has of a file
+ * on overlayfs is one of the file system below.
+ */
+static enum file_match file_match_inode(const struct question *question, int fd)
+{
+	struct statfs fs;
+	struct stat st;
+
+	if (!question->file.inode || *question->root ||
+	    (!fstat(fd, &st) && question->file.inode == st.st_ino))
+		return FILE_SAME;
+	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC ? FILE_PERHAPS : FILE_OTHER;
+}
+
+static enum file_match file_match(const struct question *question, int fd)
+{
+	const char *wanted = question->build_id;
+	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
+	bool is_same;
+	Elf *elf;
+
+	if (!*wanted)
+		return file_match_inode(question, fd);
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	/* perf pads shorter build-ids with zeros. */
+	is_same = elf && elf_build_id(elf, id, sizeof(id)) && !strncmp(id, wanted, strlen(id)) &&
+		  strspn(wanted + strlen(id), "0") == strlen(wanted) - strlen(id);
+	elf_end(elf);
+	return is_same ? FILE_SAME : FILE_OTHER;
+}
+
+/* Where a process that has mapped it sees it: in a container the name means another file. */
+static int file_open_of_process(const struct question *question)
+{
+	char pid[16];
+	int pin, fd;
+
+	if (!question->file.mapper || *question->root)
+		return -1;
+	snprintf(pid, sizeof(pid), "%u", question->file.mapper);
+	pin = io_pin_of_process(pid, question->path);
+	fd = pin < 0 ? -1 : io_reopen(pin);
+	if (pin >= 0)
+		close(pin);
+	return fd;
+}
+
+/* perf's copy of it. */
+static int file_open_copy(const struct question *question)
 {
 	const char *home = getenv("HOME"), *id = question->build_id;
-	char *path = NULL;
-	struct stat st;
+	char *path;
 	int fd;
 
-	*is_same = true;
-	if (!strcmp(question->path, "[vdso]"))
-		return vdso_open();
-	if (asprintf(&path, "%s%s", question->root, question->path) < 0)
-		return -1;
-	fd = io_open_regular(path);
-	free(path);
-	if (fd >= 0) {
-		*is_same = !question->file.inode || *id ||
-			   (!fstat(fd, &st) && question->file.inode == st.st_ino);
-		return fd;
-	}
 	if (!home || strlen(id) < 4 ||
 	    asprintf(&path, "%s/.debug/.build-id/%.2s/%s/elf", home, id, id + 2) < 0)
 		return -1;
@@ -97,31 +156,92 @@ static int binary_open_file(const struct question *question, bool *is_same)
 	return fd;
 }
 
-/* In hexadecimal, cut to what perf has of it.  Return: whether there is one. */
-static bool binary_build_id(const struct binary *binary, char *id, size_t room)
+/* The file that was recorded; @why: NULL, what speaks against it, or why it cannot be had. */
+static int file_open(const struct question *question, const char **why)
 {
-	const unsigned char *bits;
-	GElf_Addr address;
-	int size = dwfl_module_build_id(binary->module, &bits, &address);
+	int (*const others[])(const struct question *question) = {
+		file_open_of_process, file_open_copy,
+	};
+	int fd, perhaps = -1;
+	char *path;
+	size_t i;
 
-	if (size > 0)
-		text_hex(bits, size < PERFDATA_MAX_BUILD_ID ? size : PERFDATA_MAX_BUILD_ID, id, room);
-	return size > 0;
+	if (asprintf(&path, "%s%s", question->root, question->path) < 0)
+		alloc_check(NULL, 0);
+	fd = strcmp(question->path, "[vdso]") ? io_open_regular(path) : vdso_open();
+	free(path);
+	*why = fd >= 0 ? *question->build_id ?
+			 "the file is not the recorded one: its build-id differs" :
+			 "the file is not the recorded one: its inode number differs "
+			 "(--symfs / takes it all the same)" :
+	       errno == ENXIO ? "not a regular file" : strerror(errno);
+	for (i = 0; i <= sizeof(others) / sizeof(others[0]); i++) {
+		enum file_match match = fd < 0 ? FILE_OTHER : file_match(question, fd);
+
+		if (match == FILE_SAME) {
+			if (perhaps >= 0)
+				close(perhaps);
+			*why = NULL;
+			return fd;
+		}
+		if (match == FILE_PERHAPS && perhaps < 0)
+			perhaps = fd;
+		else if (fd >= 0)
+			close(fd);
+		fd = i < sizeof(others) / sizeof(others[0]) ? others[i](question) : -1;
+	}
+	if (perhaps >= 0)
+		*why = "it may be another file than the recorded one: its inode number differs, as it "
+		       "may on overlayfs, and its build-id is not known";
+	return perhaps;
 }
 
-/* Is it the file that was recorded, as far as can be said? */
-static bool binary_matches(const struct binary *binary)
+static bool is_pipe(const char *name)
 {
-	const char *wanted = binary->question->build_id;
-	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
+	struct stat st;
 
-	if (!*wanted)
-		return true;
-	if (!binary_build_id(binary, id, sizeof(id)))
-		return false;
-	/* perf pads shorter build-ids with zeros. */
-	return !strncmp(id, wanted, strlen(id)) && strspn(wanted + strlen(id), "0") ==
-	       strlen(wanted) - strlen(id);
+	return !stat(name, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+/*
+ * libdwfl opens debug files by name beside the file, whose owner may have put a pipe there: that
+ * would wait for a writer.  @link: NULL for the names that libdwfl makes of that of the file.
+ */
+static bool debug_is_pipe_beside(const char *path, const char *link)
+{
+	static const char *const below[] = { "", ".debug/", ".dwz/" };
+	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	bool is = link && is_pipe(link);
+	char *name;
+	size_t i;
+
+	for (i = 0; i < 2 * sizeof(below) / sizeof(below[0]); i++) {
+		bool is_base = i % 2 && !link;
+
+		if (asprintf(&name, "%.*s%s%s%s", (int)(base - path), path, below[i / 2], link ?: base,
+			     link || is_base ? "" : ".debug") < 0)
+			alloc_check(NULL, 0);
+		is |= is_pipe(name);
+		free(name);
+	}
+	return is;
+}
+
+static bool debug_is_pipe(const char *path, const char *link)
+{
+	char *real = realpath(path, NULL);
+	bool is = debug_is_pipe_beside(path, link) || (real && debug_is_pipe_beside(real, link));
+
+	free(real);
+	return is;
+}
+
+static int binary_find_symbols(Dwfl_Module *module, void **arg, const char *name, Dwarf_Addr base,
+			       const char *path, const char *link, GElf_Word crc, char **found)
+{
+	if (debug_is_pipe(path, link))
+		return dwfl_build_id_find_debuginfo(module, arg, name, base, path, link, crc, found);
+	return dwfl_standard_find_debuginfo(module, arg, name, base, path, link, crc, found);
 }
 
 /*
@@ -138,7 +258,7 @@ static int binary_find_debug(Dwfl_Module *module, void **arg, const char *name, 
 	GElf_Addr address;
 
 	if (fd < 0) {
-		fd = dwfl_standard_find_debuginfo(module, arg, name, base, path, link, crc, found);
+		fd = binary_find_symbols(module, arg, name, base, path, link, crc, found);
 		is_kept = *found && (crc || !link) &&
 			  dwfl_module_build_id(module, &bits, &address) > 0;
 	}
@@ -148,12 +268,13 @@ static int binary_find_debug(Dwfl_Module *module, void **arg, const char *name, 
 /* Return: NULL, or why there are no names. */
 static const char *binary_open(struct binary *binary)
 {
-	bool is_same, wants_dwarf = binary->question->inlines || binary->question->lines;
-	const char *root = binary->question->root;
-	int fd = binary_open_file(binary->question, &is_same);
+	bool wants_dwarf = binary->question->inlines || binary->question->lines;
+	const char *root = binary->question->root, *why;
+	int fd = file_open(binary->question, &why);
 
 	if (fd < 0)
-		return errno == ENXIO ? "not a regular file" : strerror(errno);
+		return why;
+	binary->doubt = why;
 	/* libdwfl's own, and the same below the root; beside the file first, with its checksum. */
 	if (asprintf(&binary->path, "%s%s", root, binary->question->path) < 0 ||
 	    asprintf(&binary->debug_path, "+:.debug:%s/usr/lib/debug:/usr/lib/debug", root) < 0)
@@ -162,7 +283,7 @@ static const char *binary_open(struct binary *binary)
 		fd = debug_image_open(fd);
 	binary->callbacks = (Dwfl_Callbacks){
 		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = wants_dwarf ? binary_find_debug : dwfl_standard_find_debuginfo,
+		.find_debuginfo = wants_dwarf ? binary_find_debug : binary_find_symbols,
 		.section_address = dwfl_offline_section_address,
 		.debuginfo_path = &binary->debug_path,
 	};
@@ -175,11 +296,7 @@ static const char *binary_open(struct binary *binary)
 		return dwfl_errmsg(-1);
 	}
 	binary->elf = dwfl_module_getelf(binary->module, &binary->bias);
-	if (!binary->elf)
-		return dwfl_errmsg(-1);
-	if (!binary_matches(binary))
-		return "the file has changed since the recording: its build-id differs";
-	return is_same ? NULL : "";
+	return binary->elf ? NULL : dwfl_errmsg(-1);
 }
 
 static void binary_close(struct binary *binary)
@@ -389,15 +506,20 @@ static void binary_put(const struct binary *binary, size_t index, FILE *out)
 		binary_put_inlined(binary, innermost, index, out);
 }
 
-/** elf_names_identify() - the file's build-id, in hexadecimal.  Return: through @out. */
+/**
+ * elf_names_identify() - the build-id of the recorded file, in hexadecimal
+ * @question: the file
+ * @out: takes it
+ *
+ * Return: through @out; nothing if that file is not there.
+ */
 void elf_names_identify(const struct question *question, FILE *out)
 {
 	struct binary binary = { .question = question };
 	const char *why = binary_open(&binary);
 	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
 
-	/* @why is "" if the file may have been changed since it was recorded. */
-	if (!why && binary_build_id(&binary, id, sizeof(id)))
+	if (!why && !binary.doubt && !*question->root && elf_build_id(binary.elf, id, sizeof(id)))
 		fputs(id, out);
 	binary_close(&binary);
 }
@@ -410,7 +532,7 @@ void elf_names_find(const struct question *question, FILE *out)
 	size_t i;
 
 	binary.pc = alloc_array(NULL, question->count + 1, sizeof(*binary.pc));
-	if (!why || !*why) {
+	if (!why) {
 		binary.entry = binary_entry(&binary);
 		binary_read_symbols(&binary);
 		for (i = 0; i < question->count; i++)
@@ -419,14 +541,14 @@ void elf_names_find(const struct question *question, FILE *out)
 			binary_read_dwarf(&binary);
 	}
 	for (i = 0; i < question->count; i++)
-		if (why && *why)
+		if (why)
 			answer_put(out, (struct answer){ .kind = FLAME_UNKNOWN }, "", NULL);
 		else
 			binary_put(&binary, i, out);
 	if (why)
-		answer_warn(out, "%s%s", *why ? "no names: " : "it may have changed since the "
-			    "recording: its inode number differs, and its build-id is not known",
-			    why);
+		answer_warn(out, "no names: %s", why);
+	else if (binary.doubt)
+		answer_warn(out, "%s", binary.doubt);
 	free(binary.pc);
 	inlines_free(&binary.inlines);
 	symbols_free(&binary.symbols);

@@ -35,10 +35,58 @@ static void symbols_add_jit(struct symbols *symbols, char *line, u32 number)
 	symbols_add(symbols, &symbol);
 }
 
-/* A regular file; for others than root, of root's or their own: somebody else may lie. */
-static char *jit_read(const char *path, size_t *size, const char **why)
+/*
+ * Somebody else's file may lie.  Root reads those of whoever runs the process, and below --symfs.
+ * Return: NULL, or why a file is not to be believed.
+ */
+static const char *jit_distrust(const struct question *question, uid_t owner)
 {
-	int fd = io_open_regular(path);
+	struct stat process;
+	char path[32];
+
+	if (!owner || owner == geteuid() || (!geteuid() && *question->root))
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/%u", question->file.pid);
+	if (!geteuid() && stat(path, &process))
+		return "it is not root's, and the process has ended (--symfs / takes it all the same)";
+	return geteuid() || process.st_uid != owner ? "it belongs to somebody else" : NULL;
+}
+
+/* The process's id in its own pid namespace, by which it names its map. */
+static u32 jit_own_pid(u32 pid)
+{
+	char path[32], *text, *at;
+	u32 own = pid;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	text = io_read_all(path, NULL);
+	at = text ? strstr(text, "\nNSpid:") : NULL;
+	for (at = at ? at + 7 : NULL; at && *at == '\t'; at += strcspn(at, "\t\n"))
+		own = strtoul(++at, NULL, 10);
+	free(text);
+	return own;
+}
+
+/* The file that the process sees, which may be in a container, or else the one that is seen here. */
+static int jit_open(const struct question *question, const char *path, const char *own_path)
+{
+	char pid[16];
+	int pin, fd = -1;
+
+	snprintf(pid, sizeof(pid), "%u", question->file.pid);
+	pin = *question->root ? -1 : io_pin_of_process(pid, own_path);
+	if (pin >= 0) {
+		fd = io_reopen(pin);
+		close(pin);
+	}
+	return fd < 0 ? io_open_regular(path) : fd;
+}
+
+/* @path: as it is seen here; @own_path: as the process sees it */
+static char *jit_read(const struct question *question, const char *path, const char *own_path,
+		      size_t *size, const char **why)
+{
+	int fd = jit_open(question, path, own_path);
 	struct stat st;
 	char *text = NULL;
 	ssize_t got;
@@ -50,9 +98,7 @@ static char *jit_read(const char *path, size_t *size, const char **why)
 	}
 	if (fstat(fd, &st) || st.st_size > JIT_MAX_BYTES) {
 		*why = "larger than a GiB";
-	} else if (st.st_uid && st.st_uid != geteuid() && geteuid()) {
-		*why = "it belongs to somebody else";
-	} else {
+	} else if (!(*why = jit_distrust(question, st.st_uid))) {
 		text = alloc_zero(st.st_size + 1, 1);
 		got = io_read_at(fd, text, st.st_size, 0);
 		*size = got > 0 ? got : 0;
@@ -70,19 +116,20 @@ static void jit_warn(const struct question *question, const char *path, const ch
 /** jit_names_find() - answer a question about code made at run time.  Return: through @out. */
 void jit_names_find(const struct question *question, FILE *out)
 {
-	char map[256], dump[PATH_MAX], *text, *rest, *line, *bytes = NULL;
+	char map[256], own_map[32], dump[PATH_MAX], *text, *rest, *line, *bytes = NULL;
 	const char *no_map = NULL, *no_dump = NULL;
 	struct symbols symbols = { 0 };
 	size_t i, size;
 
 	if (*question->jitdump) {
 		snprintf(dump, sizeof(dump), "%s%s", question->root, question->jitdump);
-		bytes = jit_read(dump, &size, &no_dump);
+		bytes = jit_read(question, dump, question->jitdump, &size, &no_dump);
 		if (bytes)
 			no_dump = jitdump_read(&symbols, cursor_of(bytes, size));
 	}
 	snprintf(map, sizeof(map), "%.200s/tmp/perf-%u.map", question->root, question->file.pid);
-	text = rest = jit_read(map, &size, &no_map);
+	snprintf(own_map, sizeof(own_map), "/tmp/perf-%u.map", jit_own_pid(question->file.pid));
+	text = rest = jit_read(question, map, own_map, &size, &no_map);
 	/* A function at the address of an older one replaces it. */
 	while (rest && (line = strsep(&rest, "\n")))
 		symbols_add_jit(&symbols, line, symbols.count);

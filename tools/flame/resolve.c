@@ -4,10 +4,15 @@
  * or delay who reads it costs its own names only.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "alloc.h"
 #include "answer.h"
@@ -16,9 +21,14 @@
 #include "parallel.h"
 #include "resolve.h"
 
-/* What the names of one file may cost. */
-#define RESOLVE_SECONDS	600
-#define RESOLVE_BYTES	(16ull << 30)
+/*
+ * What the names of one file may cost: seconds of CPU time; seconds in which nothing is done, as who
+ * waits for a server or a pipe uses no CPU time; and bytes of addresses, with what is mapped.
+ */
+#define RESOLVE_SECONDS		600
+#define RESOLVE_PATIENCE	120
+#define RESOLVE_TICK		10
+#define RESOLVE_BYTES		(16ull << 30)
 
 /* A frame to sort: in which file, at which address. */
 struct wanted {
@@ -75,13 +85,42 @@ void answer_warn(FILE *out, const char *format, ...)
 	fwrite(why.text, 1, sizeof(why.text), out);
 }
 
-/** answer_limit() - limit this process, which is to read one file, to what its names may cost */
+/* Each RESOLVE_TICK seconds: has this process done anything since? */
+static void answer_tick(int number)
+{
+	static struct timespec last;
+	static unsigned int idle;
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	idle = now.tv_sec == last.tv_sec && now.tv_nsec - last.tv_nsec < 1000000 ? idle + 1 : 0;
+	last = now;
+	if (idle < RESOLVE_PATIENCE / RESOLVE_TICK)
+		return;
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+/**
+ * answer_limit() - limit this process, which is to read one file, to what its names may cost
+ *
+ * If memory runs out, the kernel kills it rather than anything else.
+ */
 void answer_limit(void)
 {
+	const struct itimerval ticks = { { RESOLVE_TICK, 0 }, { RESOLVE_TICK, 0 } };
+	const struct sigaction action = { .sa_handler = answer_tick, .sa_flags = SA_RESTART };
 	const struct rlimit cpu = { RESOLVE_SECONDS, RESOLVE_SECONDS };
 	const struct rlimit memory = { RESOLVE_BYTES, RESOLVE_BYTES };
+	int oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	setrlimit(RLIMIT_CPU, &cpu);
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &ticks, NULL);
+	if (oom >= 0) {
+		(void)!write(oom, "1000", 4);
+		close(oom);
+	}
 #ifndef __SANITIZE_ADDRESS__
 	setrlimit(RLIMIT_AS, &memory);
 #else

@@ -86,24 +86,13 @@ struct name_search {
 	int			 rank;
 };
 
-/* Resolve the name inside the root of process @pid ("self" or a number), as chroot would. */
+/* Try the name as process @pid ("self" or a number) sees it. */
 static void name_try(struct name_search *search, const char *pid)
 {
 	const struct mapping *m = search->mapping;
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	int root, pin, rank = 0;
+	int pin = io_pin_of_process(pid, m->path), rank = 0;
 	struct stat st;
-	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%s/root", pid);
-	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return;
-	pin = syscall(SYS_openat2, root, m->path, &how, sizeof(how));
-	close(root);
 	if (pin >= 0 && !fstat(pin, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_size == m->size)
 		rank = (uint64_t)st.st_ino == m->inode ? 2 : 1;
 	if (rank > search->rank) {

@@ -2,11 +2,13 @@
 /* Read and write files as a whole. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "alloc.h"
@@ -152,6 +154,33 @@ int io_open_regular(const char *path)
 		return io_give_up(pin);
 	close(pin);
 	return fd;
+}
+
+/**
+ * io_pin_of_process() - what a name leads to for a process, which may be in a container
+ * @pid: the process, as /proc has it: a number or "self"
+ * @path: the name; like chroot() it cannot leave the root of the process
+ *
+ * Return: an O_PATH descriptor, for io_reopen() if it is to be read; or -1 and errno.
+ */
+int io_pin_of_process(const char *pid, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	char link[64];
+	int root, pin;
+
+	snprintf(link, sizeof(link), "/proc/%s/root", pid);
+	root = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -1;
+	pin = syscall(SYS_openat2, root, path, &how, sizeof(how));
+	if (pin < 0)
+		return io_give_up(root);
+	close(root);
+	return pin;
 }
 
 /**
