@@ -18,6 +18,7 @@ static u64 budget_limit;		/* written under budget_mutex */
 static atomic64_t budget_bytes[BEE_BUDGET_KINDS];
 static atomic64_t budget_sum;		/* of budget_bytes */
 static const struct bee_budget_reclaim *budget_reclaim;
+static struct workqueue_struct *budget_wq;
 
 /** bee_budget_limit() - most bytes that may be charged.  Context: Any. */
 u64 bee_budget_limit(void)
@@ -92,7 +93,7 @@ static u64 budget_add(enum bee_budget_kind kind, u64 bytes)
 	atomic64_add(bytes, &budget_bytes[kind]);
 	total = atomic64_add_return(bytes, &budget_sum);
 	if (total > limit && (total - bytes <= limit || budget_reclaim->idle()))
-		queue_work(system_unbound_wq, &budget_over);
+		queue_work(budget_wq, &budget_over);
 	return total;
 }
 
@@ -216,11 +217,13 @@ int bee_budget_set_limit(u64 limit, struct netlink_ext_ack *extack)
 	return ret;
 }
 
-/** bee_budget_init() - the first limit, and how to get memory back.  Context: Process. */
-void bee_budget_init(u64 limit, const struct bee_budget_reclaim *reclaim)
+/** bee_budget_init() - the first limit, and how and where to reclaim memory.  Context: Process. */
+void bee_budget_init(u64 limit, const struct bee_budget_reclaim *reclaim,
+		     struct workqueue_struct *wq)
 {
 	budget_limit = limit;
 	budget_reclaim = reclaim;
+	budget_wq = wq;
 }
 
 /** bee_budget_exit() - wait for reclaim; nothing is charged any more.  Context: Process, sleeps. */

@@ -5,6 +5,8 @@
 
 #include <linux/types.h>
 
+struct workqueue_struct;
+
 struct netlink_ext_ack;
 
 /**
@@ -33,7 +35,8 @@ struct bee_budget_reclaim {
 	u64	(*evict)(u64 bytes);
 };
 
-void bee_budget_init(u64 limit, const struct bee_budget_reclaim *reclaim);
+void bee_budget_init(u64 limit, const struct bee_budget_reclaim *reclaim,
+		     struct workqueue_struct *wq);
 void bee_budget_exit(void);
 
 u64 bee_budget_limit(void);

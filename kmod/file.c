@@ -134,6 +134,7 @@ static DEFINE_RAW_SPINLOCK(file_gone_lock);	/* innermost */
 static LIST_HEAD(file_gone);			/* file_gone_lock */
 static DEFINE_MUTEX(file_drop_mutex);		/* outside of file_lock */
 static LLIST_HEAD(file_dropped);		/* of struct bee_file: see bee_file_put_nowait() */
+static struct workqueue_struct *file_wq;
 static void file_late_work_fn(struct work_struct *work);
 static DECLARE_WORK(file_late_work, file_late_work_fn);
 #endif
@@ -1145,7 +1146,7 @@ void bee_file_put_nowait(struct bee_file *f)
 	if (refcount_dec_not_one(&f->users))
 		return;
 	llist_add(&f->dropped, &file_dropped);
-	queue_work(system_unbound_wq, &file_late_work);
+	queue_work(file_wq, &file_late_work);
 #else
 	bee_file_put(f);
 #endif
@@ -1234,7 +1235,7 @@ static noinline void file_forget_inode(const struct inode *inode)
 		raw_spin_unlock(&file_gone_lock);
 	}
 	rcu_read_unlock();
-	queue_work(system_unbound_wq, &file_late_work);
+	queue_work(file_wq, &file_late_work);
 }
 #endif
 
@@ -1286,11 +1287,20 @@ u64 bee_file_idle_bytes(void)
 	return READ_ONCE(file_idle_bytes);
 }
 
-/** bee_file_init() - make the hashes.  Context: Process, may sleep.  Return: 0 or -errno. */
-int bee_file_init(void)
+/**
+ * bee_file_init() - make the hashes
+ * @wq: runs what callbacks may not do, with BEE_COMPAT_RT
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or -errno.
+ */
+int bee_file_init(struct workqueue_struct *wq)
 {
 	int err = rhltable_init(&file_inodes, &file_inode_params);
 
+#if BEE_COMPAT_RT
+	file_wq = wq;
+#endif
 	if (err)
 		return err;
 	err = rhashtable_init(&file_equals, &file_equal_params);

@@ -17,6 +17,8 @@
 #include "inode.h"
 #include "tally.h"
 
+struct workqueue_struct;
+
 struct bee_payer;
 struct bee_stored;
 struct file;
@@ -114,7 +116,7 @@ struct bee_file {
  */
 extern struct bee_file bee_file_unknown;
 
-int bee_file_init(void);
+int bee_file_init(struct workqueue_struct *wq);
 void bee_file_exit(void);
 
 struct bee_file *bee_file_get(struct file *exe);

@@ -53,10 +53,10 @@ static int __init beeunwind_init(void)
 	main_wq = alloc_workqueue("beeunwind", WQ_UNBOUND, 0);
 	if (!main_wq)
 		return -ENOMEM;
-	ret = bee_file_init();
+	ret = bee_file_init(main_wq);
 	if (ret)
 		goto destroy_wq;
-	bee_budget_init((u64)budget_mb << 20, &bee_store_reclaim);
+	bee_budget_init((u64)budget_mb << 20, &bee_store_reclaim, main_wq);
 	bee_reserve_init();
 	bee_ask_init(main_wq, main_answer);
 	bee_news_init(main_wq, bee_netlink_tell);
