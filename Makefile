@@ -79,7 +79,7 @@ install: install-module install-tool	## Install the module and beectl (PREFIX, D
 
 .PHONY: install-module
 install-module: module	## Install beeunwind.ko for KDIR or KVER (DESTDIR)
-	+$(kbuild) INSTALL_MOD_PATH=$(DESTDIR) modules_install
+	+$(kbuild) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates modules_install
 	$(if $(DESTDIR),,depmod $(release))
 
 .PHONY: install-tool
@@ -96,10 +96,13 @@ install-dkms:		## Install the module's sources in /usr/src, for dkms (DESTDIR)
 .PHONY: uninstall
 uninstall: uninstall-module uninstall-tool	## Remove what install has installed
 
+# Headers may have gone since: then others are found than those that it was built with.
+installed = $(sort $(release) $(if $(filter file,$(origin KDIR)),$(KVER)))
+
 .PHONY: uninstall-module
-uninstall-module: headers	## Remove what install-module has installed
-	rm -f $(DESTDIR)/lib/modules/$(release)/updates/beeunwind.ko*
-	$(if $(DESTDIR),,depmod $(release))
+uninstall-module:	## Remove what install-module has installed
+	rm -f $(foreach r,$(installed),$(DESTDIR)/lib/modules/$(r)/updates/beeunwind.ko*)
+	$(if $(DESTDIR),,$(foreach r,$(installed),depmod $(r);))
 
 .PHONY: uninstall-tool
 uninstall-tool:		## Remove what install-tool has installed

@@ -104,6 +104,9 @@ scripts() {
 	if grep -E 'deb-systemd-invoke start|deb-systemd-invoke \$_dh_action|was-enabled.*enable' "$control/postinst"; then
 		return 1
 	fi
+	# An administrator may have started it: then it goes on after an upgrade, and ends with the package.
+	grep -q 'deb-systemd-invoke try-restart' "$control/postinst" && ! grep -s 'invoke stop' "$control/preinst" &&
+		grep -q 'deb-systemd-invoke stop' "$control/prerm" || return 1
 	dpkg-deb -e "$source"/build/deb/beeunwind-dkms_*.deb "$work/control-dkms" &&
 		grep -q 'DKMS_NAME=beeunwind$' "$work/control-dkms/postinst" &&
 		dpkg-deb -f "$source"/build/deb/beeunwind-dkms_*.deb Depends | grep -q dkms
@@ -119,7 +122,22 @@ spec_parses() {
 	grep -x "beectl $version" "$work/spec" && grep -x "beeunwind-dkms $version" "$work/spec"
 }
 
-ktap_plan 9
+# For each kernel with headers, as each has its own directory for modules of others.
+removes_module() {
+	local build
+	cd "$source" || return
+	for build in /lib/modules/*/build; do
+		[ -e "$build/Makefile" ] || continue
+		make -s install-module KDIR="$build" DESTDIR="$work/module" &&
+			find "$work/module" -name 'beeunwind.ko*' | grep . &&
+			make -s uninstall-module KDIR="$build" DESTDIR="$work/module" || return
+		if find "$work/module" -name 'beeunwind.ko*' | grep .; then
+			return 1
+		fi
+	done
+}
+
+ktap_plan 10
 if command -v git >/dev/null && [ -e "$tree/.git" ]; then
 	ktap_run "make release" commit
 	ktap_run "the same commit gives the same bytes" same_bytes
@@ -153,6 +171,11 @@ else
 	else
 		ktap_skip "lintian" "lintian: not installed"
 	fi
+fi
+if compgen -G "/lib/modules/*/build/Makefile" >/dev/null; then
+	ktap_run "make uninstall-module removes what install-module has installed" removes_module
+else
+	ktap_skip "make uninstall-module removes what install-module has installed" "no kernel headers"
 fi
 if command -v rpmspec >/dev/null; then
 	ktap_run "the spec of RPM parses" spec_parses
