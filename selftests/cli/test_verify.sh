@@ -343,7 +343,21 @@ check_musl() {
 }
 
 programs=("$here"/../golden/asm/*.S)
-ktap_plan $((${#programs[@]} + 38))
+# Neither a file nor a directory below one that was named is left out in silence.
+check_unreadable() {
+	local what as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups "$work/some/beectl")
+	umask 022
+	chmod 711 "$work" && mkdir -p "$work/some/unreadable/below" && cp "$beectl" "$work/some" &&
+		cp /bin/true "$work/some/unreadable/file" && chmod 000 "$work/some/unreadable/file" || return
+	for what in file below; do
+		"${as_nobody[@]}" verify "$work/some/unreadable" >"$work/out" 2>"$work/errors"
+		[ $? -eq 1 ] && grep "unreadable/$what: Permission denied" "$work/errors" || { cat "$work/out" "$work/errors"; return 1; }
+		rm -f "$work/some/unreadable/file"
+		chmod 000 "$work/some/unreadable/below"
+	done
+}
+
+ktap_plan $((${#programs[@]} + 39))
 ktap_run "beectl itself" is_clean "$beectl"
 for program in "${programs[@]}"; do
 	name=$(basename "$program" .S)
@@ -394,6 +408,11 @@ ktap_run "more states than are remembered" check_too_deep
 ktap_run "no CFI" check_no_cfi
 ktap_run "what a table cannot hold" check_unsupported
 ktap_run "a directory" check_directory
+if [ "$(id -u)" -eq 0 ]; then
+	ktap_run "a file in a directory that cannot be read" check_unreadable
+else
+	ktap_skip "a file in a directory that cannot be read" "not root, so there is nobody else"
+fi
 ktap_run "help lists what is in JSON" check_json_names
 ktap_run "files that are none" check_bad_files
 ktap_run "usage" check_usage

@@ -217,21 +217,26 @@ inexact() {
 	return "$fresh"
 }
 
-# The module seems to have another table format: a preloaded nla_get_u32() adds one to the version
-# that it tells.  beectl must refuse before it does anything.
+# The module seems to have another table format: a preloaded nla_get_u32() adds $OTHER to the version
+# that it tells.  beectl must refuse before it does anything, and say which of the two is too old.
 other_format() {
-	local pid sentence="takes table format [0-9]*, this beectl makes [0-9]*: rmmod"
+	local pid format="takes table format [0-9]*, this beectl makes [0-9]*:" sentence
 	gcc -shared -fPIC -I"$TREE/include/uapi" -x c - -o "$WORK/other.so" <<-'END' || return 1
 		#include <stdint.h>
+		#include <stdlib.h>
 		#include <linux/netlink.h>
 		#include <linux/beeunwind.h>
 		uint32_t nla_get_u32(const struct nlattr *attr)
 		{
-			return *(const uint32_t *)(attr + 1) +
-			       (attr->nla_type == BEEUNWIND_A_INFO_TABLE_VERSION);
+			int other = attr->nla_type == BEEUNWIND_A_INFO_TABLE_VERSION ? atoi(getenv("OTHER")) : 0;
+
+			return *(const uint32_t *)(attr + 1) + other;
 		}
 	END
-	export LD_PRELOAD=$WORK/other.so
+	export LD_PRELOAD=$WORK/other.so OTHER=1
+	fails 1 "$format install the beectl" load "$target" || return 1
+	OTHER=-1
+	sentence="$format rmmod"
 	fails 1 "$sentence" load "$target" &&
 		fails 125 "$sentence" run touch "$WORK/ran" && [ ! -e "$WORK/ran" ] &&
 		fails 1 "$sentence" status && grep -q '^module: ' "$WORK/out" || return 1

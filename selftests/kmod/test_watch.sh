@@ -184,9 +184,16 @@ settings_are() {
 	[ "$(guest_status follow) $(guest_status announce)" = "$1" ]
 }
 
+# To unload all ends that new processes are followed, and it is said that watch goes on without that.
+unloaded() {
+	settings_are "all mapped" && "$BEECTL" unload --all >"$WORK/unloaded" 2>&1 && cat "$WORK/unloaded" &&
+		grep -q "^beectl: unload: warning: new processes are not followed any more" "$WORK/unloaded" &&
+		settings_are "managed mapped"
+}
+
 # What it has set goes with it, however it ends.
 killed() {
-	settings_are "all mapped" && kill -KILL "$(watch_pid)" && guest_wait test -s "$WORK/status" &&
+	settings_are "managed mapped" && kill -KILL "$(watch_pid)" && guest_wait test -s "$WORK/status" &&
 		guest_wait settings_are "managed sampled"
 }
 
@@ -273,7 +280,7 @@ no_unwind_information() {
 	says_n_times "/bare: no table: " 1
 }
 
-ktap_plan 11
+ktap_plan 12
 ktap_run "waits for the module" waits_for_the_module
 ktap_run "short processes are complete" on_demand
 if [ -n "${BEE_WATCH_PROCESSES:-}" ]; then
@@ -291,5 +298,6 @@ ktap_run "eagerly, no table in the second round" eagerly
 ktap_run "messages that are lost" lost_messages
 ktap_run "a file of a container" in_a_container
 ktap_run "a file that can have no table" no_unwind_information
+ktap_run "unload --all says what watch does no more" unloaded
 ktap_run "SIGKILL leaves no settings" killed
 ktap_finish

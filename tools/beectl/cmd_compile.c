@@ -29,7 +29,7 @@ static const char compile_help[] =
 	".debug_frame, and those of Go programs from Go's function table.  A table appears\n"
 	"complete or not at all.  DIR stands for all such files below it, on its file system.\n"
 	"In DIRECTORY, which must be there, the table of a file has the file's name and\n"
-	"\".beet\".\n"
+	"\".beet\"; of several files with one name the first has it, and the exit status is 1.\n"
 	"\n"
 	"Options:\n"
 	"  -o, --output PATH  File or directory to write to\n"
@@ -49,7 +49,7 @@ static const char compile_help[] =
 	"\n"
 	"Example:\n"
 	"  beectl compile /usr/bin/git -o git.beet\n"
-	"  beectl compile /usr/bin /usr/lib -o tables/\n";
+	"  beectl compile /usr/bin -o tables/\n";
 
 /**
  * struct compile_run - what is to be done, and how far it is

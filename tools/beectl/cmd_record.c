@@ -43,10 +43,10 @@ static const char record_help[] =
 	"       beectl record [PERF OPTIONS] -p PID[,PID...] [-- CMD [ARGUMENT...]]\n"
 	"       beectl record [PERF OPTIONS] -a [-- CMD [ARGUMENT...]]\n"
 	"\n"
-	"Run \"perf record -g\" with the unwind tables of what is recorded in the module: of CMD\n"
-	"and its children, before CMD begins those that \"beectl run\" makes then; of processes; or\n"
-	"of all.  Tables that turn out to be missing are made meanwhile.  At the end, say on stderr\n"
-	"how many of the stacks are complete, and in which files the others end.\n"
+	"Run \"perf record -g\" on CMD and its children, on running processes, or on all.  Tables\n"
+	"of running processes are loaded before it starts; for CMD those that \"beectl run\" makes\n"
+	"first, and the others while perf records.  At the end, say on stderr how many of the stacks\n"
+	"are complete, and in which files the others end.\n"
 	"\n"
 	"Options:\n"
 	"  -h, --help  Show this text\n"
@@ -377,7 +377,7 @@ static void record_report(struct record *record)
 		fputs("No stack was walked: perf took no sample of these processes, or no "
 		      "callchains.\n", stderr);
 	else if (walks != counts.stats.stop[BEEUNWIND_STOP_OUTERMOST])
-		fputs("What each reason means and what helps: Documentation/stop-reasons.rst; "
+		fputs("What each reason means and what helps: STOP REASONS in beectl(8); "
 		      "\"beectl status\" and\n\"beectl status --files\" show more.  A second "
 		      "recording finds the tables made.\n", stderr);
 	report_own_samples(record);

@@ -21,7 +21,7 @@ static const char unload_help[] =
 	"module.  Their tables stay in the module for the next load, until memory is short;\n"
 	"--tables removes all tables that no process uses.  --all forgets all processes, and\n"
 	"the module follows no new ones (\"beectl config follow managed\"), even while \"beectl\n"
-	"watch\" is running.\n"
+	"watch\" is running: start that again to have new ones followed again.\n"
 	"\n"
 	"--tables FILE removes the tables of these files, also while processes use them, say a\n"
 	"table that is wrong, and lists these processes.  Their stacks cross the file by frame\n"
@@ -88,6 +88,7 @@ static int unload_file(struct netlink *nl, const char *word, bool quiet)
 /* Stop following first, or a fork or exec would add processes again while these are removed. */
 static int unload_all(struct netlink *nl, bool quiet)
 {
+	struct netlink_info info;
 	struct bee_error error;
 	size_t count;
 
@@ -96,6 +97,9 @@ static int unload_all(struct netlink *nl, bool quiet)
 		return message_error("unload", NULL, error.text);
 	if (!quiet)
 		printf("%zu process%s unloaded\n", count, count == 1 ? "" : "es");
+	if (!netlink_info_get(nl, &info, &error) && info.listeners)
+		message_warning("unload", "new processes are not followed any more, not even by a "
+				"\"beectl watch\" that is running", "start it again if they should be");
 	return EXIT_OK;
 }
 

@@ -322,7 +322,9 @@ static void verify_failed(void *arg, const struct input_file *file, const char *
 {
 	struct verify_outcome outcome = { 0 };
 
-	outcome_set(&outcome, file->found && !died ? VERIFY_SKIPPED : VERIFY_FAILED, "%s", why);
+	/* A file below a directory that is no program is left out, but not one that cannot be read. */
+	outcome_set(&outcome, file->found && !file->why && !died ? VERIFY_SKIPPED : VERIFY_FAILED,
+		    "%s", why);
 	verify_report(arg, file->path, &outcome);
 }
 

@@ -70,6 +70,9 @@ static void files_walk(struct input_files *files, const char *directory)
 		switch (entry->fts_info) {
 		case FTS_F:
 			fd = open(entry->fts_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+			/* It may have gone, or become a link, since it was listed. */
+			if (fd < 0 && errno != ENOENT && errno != ELOOP)
+				files_append(files, entry->fts_path, true, NULL, errno);
 			if (fd < 0)
 				break;
 			if (elf_is_candidate(fd))

@@ -134,9 +134,11 @@ int netlink_check_format(const struct netlink_info *info, struct bee_error *erro
 	if (info->table_version == BEE_TABLE_VERSION)
 		return 0;
 	return error_set(error, BEE_ERROR_NO_MODULE,
-			 "the loaded module takes table format %u, this beectl makes %d: "
-			 "rmmod beeunwind && modprobe beeunwind", info->table_version,
-			 BEE_TABLE_VERSION);
+			 "the loaded module takes table format %u, this beectl makes %d: %s",
+			 info->table_version, BEE_TABLE_VERSION,
+			 info->table_version > BEE_TABLE_VERSION ?
+			 "install the beectl that belongs to the module" :
+			 "rmmod beeunwind && modprobe beeunwind, with the module built anew");
 }
 
 /* Return: 0, or -1 with the error filled. */
