@@ -410,14 +410,15 @@ static int record_run(struct record *record)
 static char **record_words(const struct perf_options *options, int argc, char **argv)
 {
 	bool launch = !options->all && !options->tasks;
-	char **words = alloc_zero(argc + 2, sizeof(*words));
-	size_t n = launch ? options->command - 1 - argv : argc;
+	char **words = alloc_zero(argc + 2, sizeof(*words)), **end = argv + argc, **word = words;
 	static char callchain[] = "-g";
-	size_t at = 0;
 
 	if (!options->callchain)
-		words[at++] = callchain;
-	memcpy(words + at, argv, n * sizeof(*words));
+		*word++ = callchain;
+	if (launch)
+		end = options->command - 1;
+	while (argv < end)
+		*word++ = *argv++;
 	return words;
 }
 
