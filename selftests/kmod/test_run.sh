@@ -115,22 +115,40 @@ is_gone() {
 
 # stop_maker WORKER: wait until beectl forks a child that makes a table, stop the first such child by
 # SIGSTOP, and print its pid.  In Python, as on the instrumented kernel the child ends before pgrep does.
+# A child that has not limited its CPU time yet may not even have asked to end with the worker: one
+# that is stopped so early goes on.
 stop_maker() {
-	exec /usr/bin/python3 -c '
+	/usr/bin/python3 -c '
 import os, signal, sys
 
-def parent(pid):
+def read(pid, name):
     try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return int(stat.read().rpartition(")")[2].split()[1])
-    except (OSError, IndexError):
-        return 0
+        with open(f"/proc/{pid}/{name}") as file:
+            return file.read()
+    except OSError:
+        return ""
 
-worker = int(sys.argv[1])
+def stat(pid, field):
+    fields = read(pid, "stat").rpartition(")")[2].split()
+    return fields[field] if fields else ""
+
+def stop(pid):
+    try:
+        os.kill(pid, signal.SIGSTOP)
+        while stat(pid, 0) not in ("T", "Z", ""):
+            pass
+        limits = {line[:25].strip(): line[25:].split() for line in read(pid, "limits").splitlines()}
+        if stat(pid, 0) == "T" and limits["Max cpu time"][0] != "unlimited":
+            return True
+        os.kill(pid, signal.SIGCONT)
+    except (ProcessLookupError, KeyError):
+        pass
+    return False
+
+worker = sys.argv[1]
 while True:
     for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
-        if pid > worker and parent(pid) == worker:
-            os.kill(pid, signal.SIGSTOP)
+        if pid > int(worker) and stat(pid, 1) == worker and stop(pid):
             print(pid, flush=True)
             sys.exit()
 ' "$1"
