@@ -26,7 +26,9 @@ static void run_child(void)
 
 	if (!pid) {
 		/* Never into what the user reads of the status. */
-		if (dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO) >= 0)
+		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+		if (null >= 0 && dup2(null, STDOUT_FILENO) >= 0)
 			execl("/proc/self/exe", "beectl", "--version", NULL);
 		_exit(1);
 	}
