@@ -899,7 +899,7 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 		mm_stray(child);
 		return;
 	}
-	/* Before both share the map: a shared one must have no range that has gone. */
+	/* Remove the range that has gone first: a map that two address spaces share has none. */
 	rcu_read_lock();
 	m = bee_mm_find(parent);
 	if (m)

@@ -26,8 +26,8 @@ struct pid;
  * @pid: the process that was named when it became managed, or NULL (I)
  * @payer: to whom it and its ranges are charged, with a reference (I)
  * @cookie: its name in the protocol, ascending, never reused (I)
- * @generation: number of changes of @map.  Each counts it up after it has changed the ranges; who
- *	wants to know whether ranges have changed reads it before them (L)
+ * @generation: number of changes of @map.  Who changes the ranges adds one after that.  Who reads
+ *	them reads it before: if it is another one afterwards, they have changed (L)
  * @lost: for want of memory @map is not what is mapped, and is empty (L)
  * @dead: not managed yet, or no longer (L)
  * @has_tables: it owns files (struct bee_file), or has inherited ranges with them; by READ_ONCE()

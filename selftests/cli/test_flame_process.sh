@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# beectl flame: files as the recorded processes see them, which may be in containers or of other users.
+# Which files beectl flame reads: for a process in a container those that the process sees, and names of
+# code made at run time only from files of root or of the user who runs the process.
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 # shellcheck source=selftests/lib/flame.sh

@@ -184,7 +184,7 @@ settings_are() {
 	[ "$(guest_status follow) $(guest_status announce)" = "$1" ]
 }
 
-# To unload all ends that new processes are followed, and it is said that watch goes on without that.
+# "unload --all" has the module follow no new processes, and says that watch does not change that.
 unloaded() {
 	settings_are "all mapped" && "$BEECTL" unload --all >"$WORK/unloaded" 2>&1 && cat "$WORK/unloaded" &&
 		grep -q "^beectl: unload: warning: new processes are not followed any more" "$WORK/unloaded" &&

@@ -54,7 +54,7 @@ static const char watch_help[] =
 #define WATCH_BURST	1000
 #define WATCH_RATE	10
 
-/* When no child could be made, it is tried again. */
+/* When fork() or pipe() has failed, watch waits so long before it tries to make a child again. */
 #define WATCH_PAUSE_MS	1000
 
 /* Files that could not be opened, or for whose tables there was no memory, are tried again. */
@@ -76,8 +76,8 @@ static const char watch_help[] =
  * @again: CLOCK_MONOTONIC, ms
  * @tokens: in the bucket, times 1000
  * @filled: when @tokens was brought up to date, CLOCK_MONOTONIC, ms
- * @childless: no child could be made, which has been said
- * @pause: until then none is tried for a file, CLOCK_MONOTONIC, ms
+ * @childless: watch has printed that it cannot make a child, and has not made one since
+ * @pause: until then watch does not try to make a child for a file, CLOCK_MONOTONIC, ms
  * @added: tables that were given to the module
  */
 struct watch {
@@ -235,7 +235,7 @@ static void tokens_fill(struct watch *watch)
 	watch->filled = now;
 }
 
-/* errno says why.  The machine may be full for a moment. */
+/* Print once why no child could be made, from errno: the machine may be full for a moment. */
 static void watch_say_childless(struct watch *watch)
 {
 	char why[128];

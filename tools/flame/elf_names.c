@@ -7,6 +7,7 @@
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <linux/magic.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -125,20 +126,15 @@ static enum file_match file_match(const struct question *question, int fd)
 	return is_same ? FILE_SAME : FILE_OTHER;
 }
 
-/* Where a process that has mapped it sees it: in a container the name means another file. */
+/*
+ * Open what the recorded path leads to for a process that has mapped the file: if that process runs
+ * in a container, the path leads to another file here.
+ */
 static int file_open_of_process(const struct question *question)
 {
-	char pid[16];
-	int pin, fd;
-
 	if (!question->file.mapper || *question->root)
 		return -1;
-	snprintf(pid, sizeof(pid), "%u", question->file.mapper);
-	pin = io_pin_of_process(pid, question->path);
-	fd = pin < 0 ? -1 : io_reopen(pin);
-	if (pin >= 0)
-		close(pin);
-	return fd;
+	return io_open_of_process(question->file.mapper, question->path);
 }
 
 /* perf's copy of it. */
@@ -156,7 +152,10 @@ static int file_open_copy(const struct question *question)
 	return fd;
 }
 
-/* The file that was recorded; @why: NULL, what speaks against it, or why it cannot be had. */
+/*
+ * Open the file that was recorded.  Return: its descriptor, with @why NULL, or a sentence if it may be
+ * another file; or -1, with @why a sentence that says why there is none.
+ */
 static int file_open(const struct question *question, const char **why)
 {
 	int (*const others[])(const struct question *question) = {
@@ -196,35 +195,41 @@ static int file_open(const struct question *question, const char **why)
 	return perhaps;
 }
 
-static bool is_pipe(const char *name)
+static bool __attribute__((format(printf, 1, 2))) is_pipe(const char *format, ...)
 {
 	struct stat st;
+	va_list args;
+	char *name;
+	bool is;
 
-	return !stat(name, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+	va_start(args, format);
+	if (vasprintf(&name, format, args) < 0)
+		alloc_check(NULL, 0);
+	va_end(args);
+	is = !stat(name, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+	free(name);
+	return is;
 }
 
 /*
- * libdwfl opens debug files by name beside the file, whose owner may have put a pipe there: that
- * would wait for a writer.  @link: NULL for the names that libdwfl makes of that of the file.
+ * libdwfl opens debug files by name in directories beside the file.  The owner of the file may have
+ * put a pipe there, and open() would wait until somebody writes to it.  @link: NULL: libdwfl makes
+ * the names of that of the file.
  */
 static bool debug_is_pipe_beside(const char *path, const char *link)
 {
 	static const char *const below[] = { "", ".debug/", ".dwz/" };
 	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-	bool is = link && is_pipe(link);
-	char *name;
+	int dir = base - path;
 	size_t i;
 
-	for (i = 0; i < 2 * sizeof(below) / sizeof(below[0]); i++) {
-		bool is_base = i % 2 && !link;
-
-		if (asprintf(&name, "%.*s%s%s%s", (int)(base - path), path, below[i / 2], link ?: base,
-			     link || is_base ? "" : ".debug") < 0)
-			alloc_check(NULL, 0);
-		is |= is_pipe(name);
-		free(name);
-	}
-	return is;
+	if (link && is_pipe("%s", link))
+		return true;
+	for (i = 0; i < sizeof(below) / sizeof(below[0]); i++)
+		if (is_pipe("%.*s%s%s", dir, path, below[i], link ?: base) ||
+		    (!link && is_pipe("%.*s%s%s.debug", dir, path, below[i], base)))
+			return true;
+	return false;
 }
 
 static bool debug_is_pipe(const char *path, const char *link)

@@ -67,18 +67,11 @@ static u32 jit_own_pid(u32 pid)
 	return own;
 }
 
-/* The file that the process sees, which may be in a container, or else the one that is seen here. */
+/* Open the file that the process sees, which may be in a container, or else the one seen here. */
 static int jit_open(const struct question *question, const char *path, const char *own_path)
 {
-	char pid[16];
-	int pin, fd = -1;
+	int fd = *question->root ? -1 : io_open_of_process(question->file.pid, own_path);
 
-	snprintf(pid, sizeof(pid), "%u", question->file.pid);
-	pin = *question->root ? -1 : io_pin_of_process(pid, own_path);
-	if (pin >= 0) {
-		fd = io_reopen(pin);
-		close(pin);
-	}
 	return fd < 0 ? io_open_regular(path) : fd;
 }
 

@@ -85,7 +85,10 @@ void answer_warn(FILE *out, const char *format, ...)
 	fwrite(why.text, 1, sizeof(why.text), out);
 }
 
-/* Each RESOLVE_TICK seconds: has this process done anything since? */
+/*
+ * Handles SIGALRM, which the kernel sends every RESOLVE_TICK seconds: the signal ends this process if it
+ * has used no CPU time for RESOLVE_PATIENCE seconds.
+ */
 static void answer_tick(int number)
 {
 	static struct timespec last;

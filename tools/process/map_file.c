@@ -13,13 +13,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "error.h"
@@ -86,7 +84,10 @@ struct name_search {
 	int			 rank;
 };
 
-/* Try the name as process @pid ("self" or a number) sees it. */
+/*
+ * Look the mapping's name up below the root directory of process @pid ("self" or a number), and keep
+ * the file if it is a better one than the best so far.
+ */
 static void name_try(struct name_search *search, const char *pid)
 {
 	const struct mapping *m = search->mapping;

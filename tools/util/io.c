@@ -137,15 +137,10 @@ int io_reopen(int pin)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/**
- * io_open_regular() - open a file for reading, if its name leads to a regular one
- * @path: the name, which somebody else may have chosen; io_reopen() says why that matters
- *
- * Return: as io_reopen().
- */
-int io_open_regular(const char *path)
+/* As io_reopen(), but @pin is closed; it may be the -1 of a call that failed. */
+static int io_open_pin(int pin)
 {
-	int pin = open(path, O_PATH | O_CLOEXEC), fd;
+	int fd;
 
 	if (pin < 0)
 		return -1;
@@ -157,9 +152,21 @@ int io_open_regular(const char *path)
 }
 
 /**
- * io_pin_of_process() - what a name leads to for a process, which may be in a container
+ * io_open_regular() - open a file for reading, if its name leads to a regular one
+ * @path: the name, which somebody else may have chosen; io_reopen() says why that matters
+ *
+ * Return: as io_reopen().
+ */
+int io_open_regular(const char *path)
+{
+	return io_open_pin(open(path, O_PATH | O_CLOEXEC));
+}
+
+/**
+ * io_pin_of_process() - find what a name leads to for a process, which may be in a container
  * @pid: the process, as /proc has it: a number or "self"
- * @path: the name; like chroot() it cannot leave the root of the process
+ * @path: the name.  The kernel looks it up below the root directory of the process, as after
+ *	chroot(): neither ".." nor a symbolic link leads out of that.
  *
  * Return: an O_PATH descriptor, for io_reopen() if it is to be read; or -1 and errno.
  */
@@ -181,6 +188,21 @@ int io_pin_of_process(const char *pid, const char *path)
 		return io_give_up(root);
 	close(root);
 	return pin;
+}
+
+/**
+ * io_open_of_process() - open the regular file that a name leads to for a process
+ * @pid: the process id
+ * @path: as for io_pin_of_process()
+ *
+ * Return: as io_reopen().
+ */
+int io_open_of_process(pid_t pid, const char *path)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", pid);
+	return io_open_pin(io_pin_of_process(number, path));
 }
 
 /**

@@ -13,6 +13,7 @@ ssize_t io_read_at(int fd, void *to, size_t size, off_t offset);
 int io_reopen(int pin);
 int io_open_regular(const char *path);
 int io_pin_of_process(const char *pid, const char *path);
+int io_open_of_process(pid_t pid, const char *path);
 char *io_read_all(const char *path, size_t *size);
 
 #endif /* BEE_IO_H */
