@@ -6,6 +6,7 @@
  * The format and its terms are in <linux/beeunwind_table.h>.  A word is a rule in four bytes
  * (BEE_WORD_*).  Places in a window, x, and in the text, y, are bytes from their first one.
  */
+#include <linux/build_bug.h>
 #include <linux/nospec.h>
 #include <linux/string.h>
 #include <asm/byteorder.h>
