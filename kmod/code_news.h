@@ -34,18 +34,14 @@ enum bee_code_state {
 /*
  * struct bee_code_news - an address space with code that user space is to be told of
  * @state: enum bee_code_state
- * @tgid: a process in it, in the initial pid namespace
  * @cookie: the address space
- * @generation: of its ranges
  *
  * At most BEE_CODE_NEWS of them wait to be told; a walk that finds none free leaves the
  * announcement to a later sample.
  */
 struct bee_code_news {
 	atomic_t	state;
-	u32		tgid;
 	u64		cookie;
-	u64		generation;
 };
 
 #define BEE_CODE_NEWS	16
@@ -105,9 +101,7 @@ static inline void bee_code_announce(struct bee_code_told *told, u64 cookie, u64
 		return;
 	}
 	WRITE_ONCE(told->next, jiffies + HZ);
-	news->tgid = current->tgid;
 	news->cookie = cookie;
-	news->generation = generation;
 	atomic_set_release(&news->state, BEE_CODE_READY);
 	irq_work_queue(&bee_code_irq);
 }

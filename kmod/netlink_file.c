@@ -83,7 +83,7 @@ static void table_tell(const struct bee_file *f, bool loaded, u32 procs)
 		return;
 	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	hdr = skb ? genlmsg_put(skb, 0, 0, &bee_netlink_family, 0, BEEUNWIND_CMD_TABLE_NTF) : NULL;
-	if (!hdr || file_put_identity(skb, f) ||
+	if (!hdr || nla_put_u32(skb, BEEUNWIND_A_FILE_ID, f->id) ||
 	    (loaded && nla_put_flag(skb, BEEUNWIND_A_FILE_LOADED)) ||
 	    nla_put_u32(skb, BEEUNWIND_A_FILE_PROCS, procs)) {
 		nlmsg_free(skb);
@@ -336,9 +336,7 @@ bool bee_netlink_tell(const struct bee_file *f)
 	if (!skb)
 		return false;
 	hdr = genlmsg_put(skb, 0, 0, &bee_netlink_family, 0, BEEUNWIND_CMD_FILE_NTF);
-	if (!hdr || file_put_identity(skb, f) || file_put_news(skb, &f->news) ||
-	    nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED,
-			bee_tally_sum(&f->tally, BEE_TALLY_MISSED))) {
+	if (!hdr || nla_put_u32(skb, BEEUNWIND_A_FILE_ID, f->id)) {
 		nlmsg_free(skb);
 		return false;
 	}

@@ -325,6 +325,15 @@ static int proc_dump_find_users(struct netlink_callback *cb, const struct nlattr
 	return err;
 }
 
+static int proc_dump_set_cookie(struct proc_dump *dump, u64 cookie)
+{
+	dump->users = kvmalloc(sizeof(*dump->users), GFP_KERNEL_ACCOUNT);
+	if (!dump->users)
+		return -ENOMEM;
+	dump->users[dump->nr++] = cookie;
+	return 0;
+}
+
 static int proc_dump_begin(struct netlink_callback *cb)
 {
 	struct proc_dump *dump = (void *)cb->ctx;
@@ -339,12 +348,15 @@ static int proc_dump_begin(struct netlink_callback *cb)
 	if (err || !attrs)
 		return err;
 	dump->counts = attrs[BEEUNWIND_A_PROC_COUNTS];
-	if (attrs[BEEUNWIND_A_PROC_FILE] && attrs[BEEUNWIND_A_PROC_PID]) {
-		NL_SET_ERR_MSG(cb->extack, "either pid or file, please");
+	if (!!attrs[BEEUNWIND_A_PROC_FILE] + !!attrs[BEEUNWIND_A_PROC_PID] +
+	    !!attrs[BEEUNWIND_A_PROC_COOKIE] > 1) {
+		NL_SET_ERR_MSG(cb->extack, "either pid, cookie or file, please");
 		return -EINVAL;
 	}
 	if (attrs[BEEUNWIND_A_PROC_FILE])
 		return proc_dump_find_users(cb, attrs[BEEUNWIND_A_PROC_FILE]);
+	if (attrs[BEEUNWIND_A_PROC_COOKIE])
+		return proc_dump_set_cookie(dump, nla_get_u64(attrs[BEEUNWIND_A_PROC_COOKIE]));
 	if (!attrs[BEEUNWIND_A_PROC_PID])
 		return 0;
 	task = netlink_get_task(attrs[BEEUNWIND_A_PROC_PID], cb->extack);
@@ -525,9 +537,7 @@ void bee_netlink_tell_code(const struct bee_code_news *news)
 	if (!skb)
 		return;
 	hdr = genlmsg_put(skb, 0, 0, &bee_netlink_family, 0, BEEUNWIND_CMD_CODE_NTF);
-	if (!hdr || nla_put_u32(skb, BEEUNWIND_A_PROC_PID, news->tgid) ||
-	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_COOKIE, news->cookie) ||
-	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_GENERATION, news->generation)) {
+	if (!hdr || bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_COOKIE, news->cookie)) {
 		nlmsg_free(skb);
 		return;
 	}

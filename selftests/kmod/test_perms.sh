@@ -66,6 +66,21 @@ silent_log() {
 	! grep -E "deep_work|/lib/|/bin/|0x[0-9a-f]{9,}|ffff[0-9a-f]{12}|\b$deep\b" "$WORK/log"
 }
 
+# A user joins the number of the group before the module has it.  The kernel lets that pass.
+early_listener() {
+	"$BEECTL" config follow all announce mapped && install -m 755 /bin/true "$WORK/fresh" &&
+		"$WORK/fresh" && "$BEECTL" config follow managed announce sampled || return 1
+	echo >&"$listen"
+	guest_wait grep -q ' events, ' "$WORK/early"
+	cat "$WORK/early"
+	grep -q '^[1-9][0-9]* events, 0 ' "$WORK/early"
+}
+
+install -m 755 "$TESTS/nl_early" /tmp/nl_early
+mkfifo "$WORK/listen"
+"${nobody[@]}" /tmp/nl_early <"$WORK/listen" >"$WORK/early" &
+exec {listen}>"$WORK/listen"
+guest_wait grep -q ready "$WORK/early"
 guest_insmod
 install -m 755 "$TESTS/nl_denied" /tmp/nl_denied
 install -m 755 "$BEECTL" /tmp/beectl
@@ -73,7 +88,7 @@ install -m 755 "$BEECTL" /tmp/beectl
 deep=$!
 guest_wait grep -q ready "$WORK/deep"
 "$BEECTL" load --quiet $deep || exit 1
-ktap_plan 10
+ktap_plan 11
 ktap_run "nobody is refused everything" as_nobody
 ktap_run "root of a user namespace is refused everything" as_container_root
 ktap_run "there is no family in a container's network namespace" in_container_netns
@@ -83,5 +98,6 @@ ktap_run "only CAP_SYS_ADMIN raises the budget" only_admin_raises budget 200M 20
 ktap_run "or the share" only_admin_raises share 30 31 50
 ktap_run "or the limit of ranges" only_admin_raises ranges 4000 4001 65536
 ktap_run "nobody reads nothing that tells" nothing_to_read
+ktap_run "nor do events, to who listened before the module was loaded" early_listener
 ktap_run "the log does not tell either" silent_log
 ktap_finish

@@ -18,11 +18,13 @@
 /**
  * struct netlink_events - a listener
  * @sock: in one multicast group
+ * @nl: to ask the module what a message is about; NULL for the kernel's messages
  * @kind: of the last message that counts
- * @file: of the last NETLINK_EVENT_FILE, NETLINK_EVENT_KILLED or NETLINK_EVENT_CODE
+ * @file: of the last message, what the module sends: numbers
  */
 struct netlink_events {
 	struct nl_sock		*sock;
+	struct netlink		*nl;
 	enum netlink_event_kind	 kind;
 	struct netlink_file	 file;
 };
@@ -35,7 +37,7 @@ static int events_take(struct nl_msg *msg, void *arg)
 
 	if (header->cmd == BEEUNWIND_CMD_CODE_NTF) {
 		netlink_proc_parse(genlmsg_attrdata(header, 0), genlmsg_attrlen(header, 0), &proc);
-		events->file = (struct netlink_file){ .pid = proc.pid, .owner = proc.cookie };
+		events->file = (struct netlink_file){ .owner = proc.cookie };
 		events->kind = NETLINK_EVENT_CODE;
 		return NL_STOP;
 	}
@@ -99,8 +101,16 @@ static struct netlink_events *group_join(const char *family, const char *group,
 /** netlink_events_open() - have the module tell of files without a table; NULL: @error filled */
 struct netlink_events *netlink_events_open(struct bee_error *error)
 {
-	return group_join(BEEUNWIND_FAMILY_NAME, BEEUNWIND_MCGRP_EVENTS, events_take, "module",
-			  error);
+	struct netlink_events *events = group_join(BEEUNWIND_FAMILY_NAME, BEEUNWIND_MCGRP_EVENTS,
+						   events_take, "module", error);
+
+	if (!events)
+		return NULL;
+	events->nl = netlink_open(error);
+	if (events->nl)
+		return events;
+	netlink_events_close(events);
+	return NULL;
 }
 
 /** netlink_family_open() - have the kernel tell when the module comes and goes; NULL: likewise */
@@ -114,6 +124,7 @@ void netlink_events_close(struct netlink_events *events)
 {
 	if (!events)
 		return;
+	netlink_close(events->nl);
 	nl_socket_free(events->sock);
 	free(events);
 }
@@ -124,11 +135,48 @@ int netlink_events_fd(const struct netlink_events *events)
 	return nl_socket_get_fd(events->sock);
 }
 
+/* What became meanwhile of a thing that a message is about. */
+static enum netlink_event_kind events_outdated(const struct bee_error *error)
+{
+	return error->code == ENOENT ? NETLINK_EVENT_OTHER : NETLINK_EVENT_LOST;
+}
+
+/* Ask for the file of a message. */
+static enum netlink_event_kind events_find_file(struct netlink_events *events)
+{
+	struct netlink_file *file = &events->file;
+	uint32_t procs = file->procs;
+	struct bee_error error;
+
+	if (netlink_file_get_id(events->nl, file->id, file, &error))
+		return events_outdated(&error);
+	file->procs = procs;
+	/* Somebody was faster. */
+	if (events->kind == NETLINK_EVENT_FILE && (file->loaded || !file->pid))
+		return NETLINK_EVENT_OTHER;
+	return events->kind;
+}
+
+/* Ask for a process in the address space of a message. */
+static enum netlink_event_kind events_find_process(struct netlink_events *events)
+{
+	struct netlink_procs procs;
+	struct bee_error error;
+	int ret = netlink_proc_find(events->nl, events->file.owner, &procs, &error);
+
+	if (!ret && procs.count)
+		events->file.pid = procs.proc[0].pid;
+	netlink_procs_free(&procs);
+	if (ret)
+		return events_outdated(&error);
+	return events->file.pid ? NETLINK_EVENT_CODE : NETLINK_EVENT_OTHER;
+}
+
 /**
  * netlink_events_next() - the next message of the module; does not wait
  * @events: from netlink_events_open()
  * @file: on NETLINK_EVENT_FILE, the file, and where it is mapped; on NETLINK_EVENT_KILLED, the file
- *	and how many processes have it mapped; on NETLINK_EVENT_CODE, only pid and owner, the address
+ *	and how many processes had it mapped; on NETLINK_EVENT_CODE, only pid and owner, the address
  *	space
  *
  * Return: what it is.
@@ -140,9 +188,13 @@ enum netlink_event_kind netlink_events_next(struct netlink_events *events,
 
 	events->kind = NETLINK_EVENT_NONE;
 	ret = nl_recvmsgs_default(events->sock);
-	*file = events->file;
 	if (events->kind == NETLINK_EVENT_NONE && ret < 0 && ret != -NLE_AGAIN)
-		return NETLINK_EVENT_LOST;
+		events->kind = NETLINK_EVENT_LOST;
+	else if (events->kind == NETLINK_EVENT_FILE || events->kind == NETLINK_EVENT_KILLED)
+		events->kind = events_find_file(events);
+	else if (events->kind == NETLINK_EVENT_CODE)
+		events->kind = events_find_process(events);
+	*file = events->file;
 	return events->kind;
 }
 

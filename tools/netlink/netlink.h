@@ -155,6 +155,8 @@ int netlink_procs_get(struct netlink *nl, uint32_t pid, struct netlink_procs *pr
 		      struct bee_error *error);
 int netlink_procs_get_counts(struct netlink *nl, struct netlink_procs *procs,
 			     struct bee_error *error);
+int netlink_proc_find(struct netlink *nl, uint64_t cookie, struct netlink_procs *procs,
+		      struct bee_error *error);
 int netlink_procs_get_users(struct netlink *nl, uint32_t file, struct netlink_procs *procs,
 			    struct bee_error *error);
 void netlink_procs_free(struct netlink_procs *procs);

@@ -670,6 +670,26 @@ int netlink_procs_get_counts(struct netlink *nl, struct netlink_procs *procs,
 }
 
 /**
+ * netlink_proc_find() - a managed address space, without its ranges
+ * @nl: the connection
+ * @cookie: which one
+ * @procs: filled, empty if it has gone; netlink_procs_free() releases it, after an error as well
+ * @error: filled on failure
+ *
+ * Return: 0, or -1.
+ */
+int netlink_proc_find(struct netlink *nl, uint64_t cookie, struct netlink_procs *procs,
+		      struct bee_error *error)
+{
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_GET, 0);
+
+	memset(procs, 0, sizeof(*procs));
+	exchange_put_u64(msg, BEEUNWIND_A_PROC_COOKIE, cookie);
+	exchange_put(msg, BEEUNWIND_A_PROC_COUNTS, NULL, 0);
+	return exchange_dump(nl, msg, procs_parse, procs, error) < 0 ? -1 : 0;
+}
+
+/**
  * netlink_procs_get_users() - managed processes that have a file mapped, with those ranges
  * @nl: the connection
  * @file: the file's id
