@@ -38,14 +38,26 @@ static DEFINE_HASHTABLE(payer_hash, PAYER_HASH_BITS);	/* payer_lock */
 static atomic64_t payer_sum;				/* bytes of all payers */
 static unsigned int payer_share = BEE_PAYER_SHARE;
 
+/*
+ * In a user namespace its maker pays, as uids cost nothing there.  Root makes them for containers,
+ * and may have the whole budget: there the user pays that is root in the container.
+ */
 static kuid_t payer_uid(const struct cred *cred)
 {
-	const struct user_namespace *ns = cred->user_ns;
+	struct user_namespace *ns = cred->user_ns, *outermost = NULL;
 	kuid_t uid = cred->uid;
 
 	while (ns != &init_user_ns) {
+		outermost = ns;
 		uid = ns->owner;
 		ns = ns->parent;
+	}
+	if (outermost && uid_eq(uid, GLOBAL_ROOT_UID)) {
+		kuid_t root = make_kuid(outermost, 0);
+
+		/* No uids are mapped yet while the container is being made. */
+		if (uid_valid(root))
+			uid = root;
 	}
 	return uid;
 }

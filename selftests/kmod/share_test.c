@@ -34,7 +34,8 @@ static struct guest g;
 /**
  * struct user - a process of a user, with ranges, that forks a child when it is told to
  * @uid: the user
- * @maker: if not 0: who makes a user namespace, in which the process then is @uid
+ * @contained: the process is in a user namespace, in which it is @uid
+ * @maker: who makes the namespace
  * @path: what it maps
  * @pid: the process
  * @go: the pipe by which it is told to go on
@@ -42,6 +43,7 @@ static struct guest g;
  */
 struct user {
 	uid_t		 uid;
+	bool		 contained;
 	uid_t		 maker;
 	const char	*path;
 	pid_t		 pid;
@@ -81,7 +83,7 @@ static void be_user(const struct user *u)
 {
 	pid_t self = getpid();
 
-	if (u->maker) {
+	if (u->contained) {
 		if (setresuid(u->maker, u->maker, u->maker) || unshare(CLONE_NEWUSER))
 			_exit(1);
 		tell(u);
@@ -139,7 +141,7 @@ static void start(struct user *u)
 	}
 	close(u->go[0]);
 	close(u->told[1]);
-	if (u->maker) {
+	if (u->contained) {
 		hear(u);
 		snprintf(path, sizeof(path), "/proc/%d/uid_map", u->pid);
 		map = fopen(path, "w");
@@ -277,7 +279,8 @@ static void test_greedy(void)
 
 static void test_namespace(void)
 {
-	struct user u = { .uid = 5, .maker = 1004, .path = LIB };
+	struct user u = { .uid = 5, .contained = true, .maker = 1004, .path = LIB };
+	struct user of_root = { .uid = 5, .contained = true, .maker = 0, .path = LIB };
 
 	start(&u);
 	if (manage(&u))
@@ -285,6 +288,12 @@ static void test_namespace(void)
 	ksft_test_result(find(1004).bytes > RANGES * 32 && !find(200005).bytes && !find(5).bytes,
 			 "in a user namespace its maker pays\n");
 	end(&u);
+	start(&of_root);
+	if (manage(&of_root))
+		guest_die("proc-add", g.error.text);
+	ksft_test_result(find(200000).bytes > RANGES * 32 && !find(200005).bytes,
+			 "in one that root has made, its root pays\n");
+	end(&of_root);
 }
 
 static uint32_t id_of(const char *path)
@@ -401,7 +410,7 @@ int main(void)
 	struct netlink_info begin;
 
 	ksft_print_header();
-	ksft_set_plan(15);
+	ksft_set_plan(16);
 	if (system("cp -L " LIB " " COPY " && chmod 755 " COPY))
 		guest_die(COPY, "cannot be made");
 	guest_open(&g);
