@@ -126,15 +126,17 @@ HOOK_CALLBACK(hook_mmap)
 
 /*
  * copy_vma(&vma, start, len, pgoff, ...): mremap() moves @vma.  If it fails here for want of
- * memory, a range without a mapping stays; if it fails later, it unmaps the new place.
+ * memory, a range without a mapping stays; if it fails later, it unmaps the new place.  Nothing that
+ * is done when the module is loaded calls this function, so its arguments are looked at each time.
  */
 HOOK_CALLBACK(hook_mremap)
 {
-	struct vm_area_struct **vma = (void *)HOOK_ARG(0);
 	unsigned long start = HOOK_ARG(1);
+	struct vm_area_struct *vma;
 
 	hook_note_call(ops);
-	bee_follow_mapping(*vma, start, start + HOOK_ARG(2), HOOK_ARG(3));
+	if (!copy_from_kernel_nofault(&vma, (void *)HOOK_ARG(0), sizeof(vma)) && bee_prove_vma(vma))
+		bee_follow_mapping(vma, start, start + HOOK_ARG(2), HOOK_ARG(3));
 }
 
 /*

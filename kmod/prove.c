@@ -42,15 +42,17 @@ void bee_prove_mapping(unsigned long start, unsigned long end)
 	prove_mapped.end = end;
 }
 
-/* Whether @vma is a mapping of the current process that begins at @start.  It may be no pointer. */
-static bool prove_vma(const struct vm_area_struct *vma, unsigned long start)
+/**
+ * bee_prove_vma() - whether an argument is a mapping of the current process
+ * @vma: the argument, which may be no pointer at all
+ *
+ * Context: Process; preemption may be off.
+ */
+bool bee_prove_vma(const struct vm_area_struct *vma)
 {
-	unsigned long vm_start;
 	struct mm_struct *mm;
 
-	return !copy_from_kernel_nofault(&mm, &vma->vm_mm, sizeof(mm)) && mm == current->mm &&
-	       !copy_from_kernel_nofault(&vm_start, &vma->vm_start, sizeof(vm_start)) &&
-	       vm_start == start;
+	return !copy_from_kernel_nofault(&mm, &vma->vm_mm, sizeof(mm)) && mm && mm == current->mm;
 }
 
 /**
@@ -66,7 +68,7 @@ bool bee_prove_unmap(const struct vm_area_struct *vma, unsigned long start, unsi
 {
 	if (likely(READ_ONCE(prove_done)))
 		return true;
-	if (READ_ONCE(prove_task) == current && prove_vma(vma, start)) {
+	if (READ_ONCE(prove_task) == current && bee_prove_vma(vma) && vma->vm_start == start) {
 		prove_unmapped.start = start;
 		prove_unmapped.end = end;
 	}
