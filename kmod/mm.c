@@ -891,10 +891,14 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 
 	/* In this order, as in bee_mm_is_wanted(). */
 	smp_rmb();
-	if (bee_mm_is_managed(parent))
+	if (bee_mm_is_managed(parent)) {
+		/* A live patch with a function of the same name has the callback called twice. */
+		if (bee_mm_is_managed(child))
+			return;
 		fresh = mm_alloc_callback(child, NULL);
-	else if (!stray)
+	} else if (!stray) {
 		return;
+	}
 	if (!fresh) {
 		mm_stray(child);
 		return;
