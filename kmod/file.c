@@ -15,7 +15,7 @@
  *   So a new ctime alone does not make another file, unless the build-id has changed too.
  * - An inode that is not known shows a known file only if key, ctime and build-id are equal: it
  *   was evicted and read again, or is that of a snapshot which has not been changed.  Key and
- *   build-id can be chosen by whoever makes a file, ctime cannot, so no file can pass for another.
+ *   build-id can be chosen by whoever makes a file, ctime only by whoever makes the file system.
  * Someone who patches a file, keeps its build-id and sets its mtime back, gets wrong stacks for it.
  *
  * A file without an inode stands for code that one address space, its owner, has made in memory;
