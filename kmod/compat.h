@@ -29,6 +29,11 @@
 #error "beeunwind needs x86-64, CONFIG_DYNAMIC_FTRACE_WITH_ARGS, CONFIG_UPROBES, CONFIG_PERF_EVENTS"
 #endif
 
+/* prove.c notices an inlined function if it is one of those for mappings, not the other ones. */
+#ifdef CONFIG_LTO
+#error "beeunwind is not for kernels with link-time optimization: it may inline a hooked function"
+#endif
+
 /* With PREEMPT_RT spinlocks and the allocator sleep, which a callback must not: see reserve.c. */
 #define BEE_COMPAT_RT	IS_ENABLED(CONFIG_PREEMPT_RT)
 
