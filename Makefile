@@ -111,6 +111,9 @@ uninstall-tool:		## Remove what install-tool has installed
 
 .PHONY: uninstall-dkms
 uninstall-dkms:		## Remove what install-dkms has installed, after "dkms remove"
+	@if [ -e $(DESTDIR)/var/lib/dkms/beeunwind/$(version) ]; then \
+		echo "uninstall-dkms: DKMS knows it still: dkms remove beeunwind/$(version) --all" >&2; exit 1; \
+	fi
 	rm -rf $(dkms_source)
 
 .PHONY: release
