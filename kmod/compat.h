@@ -19,9 +19,13 @@
 #include <linux/version.h>
 #include <net/genetlink.h>
 
-/* 6.1 before 6.1.68, and 6.2 to 6.6.6, let every user join a multicast group, whatever capability it asks for. */
+/*
+ * 6.1 before 6.1.68, and 6.2 to 6.6.6, let every user join a multicast group, whatever capability
+ * it asks for.
+ */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 68) || \
-	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0) && LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 7))
+	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0) && \
+	 LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 7))
 #error "beeunwind needs Linux 6.1.68 or a later 6.1, or Linux 6.6.7 or later"
 #endif
 #if !defined(CONFIG_X86_64) || !defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS) || \
