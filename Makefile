@@ -9,6 +9,7 @@ KERNELS ?= 6.12 6.1 newest
 COMPILE ?= 6.1-rt 6.6 6.8 6.18 6.19
 T       ?= 60
 SECONDS ?= 3600
+DEBUG_KERNELS ?= debug
 
 # No headers for the running kernel: build for the newest that are installed.
 newest_headers = $(shell ls -d /lib/modules/*/build /usr/src/linux-headers-*-$(newest_arch) 2>/dev/null | \
@@ -110,6 +111,9 @@ uninstall-tool:		## Remove what install-tool has installed
 
 .PHONY: uninstall-dkms
 uninstall-dkms:		## Remove what install-dkms has installed, after "dkms remove"
+	@if [ -e $(DESTDIR)/var/lib/dkms/beeunwind/$(version) ]; then \
+		echo "uninstall-dkms: DKMS knows it still: dkms remove beeunwind/$(version) --all" >&2; exit 1; \
+	fi
 	rm -rf $(dkms_source)
 
 .PHONY: release
@@ -151,15 +155,15 @@ check-vm: setup		## Run the module's tests in guests of KERNELS
 	@selftests/run --group kmod --kernels "$(KERNELS)"
 
 .PHONY: check-debug
-check-debug:		## Run the module's tests on a kernel built to find mistakes
+check-debug:		## Run the module's tests on DEBUG_KERNELS, built to find mistakes
 	@selftests/setup debug
-	@selftests/run --group kmod --group vm --kernels debug kmod/ debug/ vm/test_nmi
+	@selftests/run --group kmod --group vm --kernels "$(DEBUG_KERNELS)" kmod/ debug/ vm/test_nmi
 
 torture_kernels = $(if $(filter file,$(origin KERNELS)),debug) $(KERNELS)
 
 .PHONY: torture
 torture:		## Change processes for SECONDS under NMIs, in guests of KERNELS and debug
-	@selftests/setup $(if $(filter debug,$(torture_kernels)),debug,check)
+	@selftests/setup $(if $(filter debug%,$(torture_kernels)),debug,check)
 	@selftests/vm/torture $(SECONDS) $(torture_kernels)
 
 .PHONY: demo

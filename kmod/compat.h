@@ -19,14 +19,23 @@
 #include <linux/version.h>
 #include <net/genetlink.h>
 
-/* Those in between let every user join a multicast group, whatever capability it asks for. */
+/*
+ * 6.1 before 6.1.68, and 6.2 to 6.6.6, let every user join a multicast group, whatever capability
+ * it asks for.
+ */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 68) || \
-	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0) && LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 7))
-#error "beeunwind needs Linux 6.1.68 or later, but not 6.2 to 6.6.6"
+	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0) && \
+	 LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 7))
+#error "beeunwind needs Linux 6.1.68 or a later 6.1, or Linux 6.6.7 or later"
 #endif
 #if !defined(CONFIG_X86_64) || !defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS) || \
 	!defined(CONFIG_UPROBES) || !defined(CONFIG_PERF_EVENTS)
 #error "beeunwind needs x86-64, CONFIG_DYNAMIC_FTRACE_WITH_ARGS, CONFIG_UPROBES, CONFIG_PERF_EVENTS"
+#endif
+
+/* prove.c notices an inlined function if it is one of those for mappings, not the other ones. */
+#ifdef CONFIG_LTO
+#error "beeunwind is not for kernels with link-time optimization: it may inline a hooked function"
 #endif
 
 /* With PREEMPT_RT spinlocks and the allocator sleep, which a callback must not: see reserve.c. */

@@ -32,7 +32,20 @@ service_is_accepted() {
 	! grep beeunwind.service: "$work/verified"
 }
 
-ktap_plan 6
+# A version that DKMS knows and has no sources of makes each "dkms autoinstall" fail, and apt with it.
+dkms_keeps_sources() {
+	local dir=$work/dkms version
+	version=$(sed -n 's/.*BEE_VERSION[^"]*"\(.*\)"/\1/p' "$tree/tools/util/version.h")
+	make -s -C "$tree" install-dkms DESTDIR="$dir" && mkdir -p "$dir/var/lib/dkms/beeunwind/$version" || return 1
+	if make -s -C "$tree" uninstall-dkms DESTDIR="$dir" 2>"$work/refusal"; then
+		return 1
+	fi
+	grep "dkms remove beeunwind/$version --all" "$work/refusal" &&
+		[ -e "$dir/usr/src/beeunwind-$version/dkms.conf" ] && rm -r "${dir:?}/var" &&
+		make -s -C "$tree" uninstall-dkms DESTDIR="$dir" && [ ! -e "$dir/usr/src/beeunwind-$version" ]
+}
+
+ktap_plan 7
 ktap_run "make install" install_tools
 ktap_run "beectl" installed 755 /usr/sbin/beectl
 ktap_run "bash completion" installed 644 /usr/share/bash-completion/completions/beectl
@@ -49,4 +62,5 @@ elif ! command -v mandoc >/dev/null; then
 else
 	ktap_run "man page" man_page_is_good
 fi
+ktap_run "make uninstall-dkms wants DKMS to forget the module first" dkms_keeps_sources
 ktap_finish

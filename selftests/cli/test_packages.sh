@@ -48,6 +48,14 @@ builds_tool() {
 	unpack && without_git make -s tools CFLAGS=-O0 && [ "$("$source/beectl" --version)" = "$("$beectl" --version)" ]
 }
 
+# They find the sources of a release, too, and a mistake in them.
+static_tests_run() {
+	unpack && without_git selftests/static/test_static.sh || return 1
+	printf 'trailing white space \n' >>"$source/README"
+	without_git selftests/static/test_static.sh >"$work/static"
+	grep -x 'not ok .* no trailing white space' "$work/static"
+}
+
 builds_debs() {
 	unpack && find "$source/debian" | sort >"$work/debian" && without_git make -s deb || return 1
 	find "$source/debian" | sort | diff "$work/debian" - && ls "$source"/build/deb/*.deb
@@ -137,7 +145,7 @@ removes_module() {
 	done
 }
 
-ktap_plan 10
+ktap_plan 11
 if command -v git >/dev/null && [ -e "$tree/.git" ]; then
 	ktap_run "make release" commit
 	ktap_run "the same commit gives the same bytes" same_bytes
@@ -149,6 +157,7 @@ else
 	mkdir -p "$work/first/build/release" "$source" && "$tree/packaging/copy-sources" "$source" &&
 		tar -C "$work" -cJf "$work/first/$release" "beeunwind-$version"
 fi
+ktap_run "static tests work without git" static_tests_run
 if ! command -v dpkg-buildpackage >/dev/null; then
 	missing="dpkg-dev: not installed"
 elif ! missing=$(cd "$tree" && dpkg-checkbuilddeps 2>&1); then

@@ -12,11 +12,30 @@ cd "$tree"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# sources [PATTERN...]: prints the files that git tracks, or would add
+# sources [PATTERN...]: prints the files that git tracks, or would add.  Of a release, which git does
+# not know, all but what is built.
 sources() {
-	git -c safe.directory="$tree" ls-files -co --exclude-standard -- "$@" |
+	if [ -e .git ] && have git; then
+		git -c safe.directory="$tree" ls-files -co --exclude-standard -- "$@"
+	else
+		unpacked "$@"
+	fi | while IFS= read -r file; do
+		[ ! -f "$file" ] || echo "$file"
+	done
+}
+
+# unpacked [PATTERN...]: prints the files below this directory.  As git's, "*" of a pattern matches "/" too.
+unpacked() {
+	local file pattern
+
+	[ $# -gt 0 ] || set -- '*'
+	find . \( -path ./.git -o -path ./build -o -path ./out -o -name __pycache__ \) -prune -o -type f -printf '%P\n' |
+		grep -vxE 'beectl|beeunwind\.ko|compile_commands\.json' | LC_ALL=C sort |
 		while IFS= read -r file; do
-			[ ! -f "$file" ] || echo "$file"
+			for pattern; do
+				# shellcheck disable=SC2053  # a pattern
+				[[ $file != $pattern ]] || { echo "$file"; break; }
+			done
 		done
 }
 

@@ -36,6 +36,36 @@ versions_agree() {
 		grep -q "^beeunwind $tool" NEWS
 }
 
+# is_for RELEASE: whether DKMS builds the module for kernels of that name.  Of Debian 12's dkms a function
+# reads dkms.conf for another, whose own variable kernelver hides the one that has the name.
+is_for() {
+	local kernelver=$1 kernel_source_dir='' dkms_tree='' AUTOINSTALL='' BUILD_EXCLUSIVE_KERNEL=''
+	# shellcheck source=dkms.conf
+	reads() { . ./dkms.conf; }
+	hides() { local kernelver='' && reads; }
+	hides
+	[[ $1 =~ $BUILD_EXCLUSIVE_KERNEL && $AUTOINSTALL ]]
+}
+
+# README names the newest series that the tests run on.  DKMS skips those after it, as it does those that
+# kmod/compat.h refuses.
+kernels_agree() {
+	local newest series minor release wrong=0
+	newest=$(sed -n 's/^x86-64\. Linux 6\.1 .* to \([67]\.[0-9]*\)[.,].*/\1/p' README)
+	echo "newest: $newest"
+	[ -n "$newest" ] && grep -qF " to $newest\\n" kmod/prove.c || return 1
+	series=${newest%.*} minor=${newest#*.}
+	for release in 6.1.0-56-amd64 6.1.192 6.6.7 6.8.0-31-generic 6.12.117+deb12-rt-amd64 6.19.5-cloud-amd64 \
+		7.0.1-amd64 "$newest.4+deb13-amd64" "$newest.0-rc1+"; do
+		is_for "$release" || { echo "not for $release"; wrong=1; }
+	done
+	for release in 5.10.0-1-amd64 6.2.16-4-pve 6.5.0-9-generic "$series.$((minor + 1)).0-amd64" \
+		"$((series + 1)).0.1-amd64" 16.12.1 6.120; do
+		! is_for "$release" || { echo "for $release"; wrong=1; }
+	done
+	return $wrong
+}
+
 # Every command that main.c dispatches, and every long option in the --help of a command, is
 # in the man page and in the completion.
 commands_are_documented() {
@@ -112,7 +142,7 @@ stop_reasons_are_explained() {
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-ktap_plan 8
+ktap_plan 9
 if /usr/bin/python3 -c 'import yaml' 2>/dev/null; then
 	ktap_run "beeunwind.h is what the YNL spec gives" generated_is_current uapi include/uapi/linux/beeunwind.h
 	ktap_run "names.h is what the YNL spec gives" generated_is_current names tools/netlink/names.h
@@ -124,6 +154,7 @@ else
 fi
 ktap_run "the table format has not changed under its version" format_hash_is_known
 ktap_run "all say the same version" versions_agree
+ktap_run "README and dkms.conf name the same kernels" kernels_agree
 if [ -x ./beectl ]; then
 	ktap_run "man page and completion know all commands and options" commands_are_documented
 	ktap_run "the man page lists options where they belong" man_page_is_complete
