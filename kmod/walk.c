@@ -213,13 +213,25 @@ static enum beeunwind_stop walk_check_call(struct bee_walk *walk, enum beeunwind
 	return call == BEE_CALL_NONE ? why : BEEUNWIND_STOP_READ_FAULT;
 }
 
-/* A step by the frame pointer, which is believed only if it leads behind a call. */
+/* Whether the current frame, which has no rule, is the first of a goroutine. */
+static bool walk_is_goroutine_start(struct bee_walk *walk)
+{
+	return !walk->frame.activation && bee_frame_is_goexit(&walk->mem, walk->frame.ip);
+}
+
+/*
+ * A step by the frame pointer, which is believed only if it leads behind a call.  A return address
+ * of 0 does not make the frame the outermost one, even beside a saved rbp of 0: rbp, which can be
+ * any number, may point to zeros of any kind.
+ */
 static noinline enum beeunwind_stop walk_step_fp(struct bee_walk *walk, enum beeunwind_stop why)
 {
 	u64 sp = walk->frame.sp;
 	enum beeunwind_stop stop;
 
-	if (!bee_frame_step_fp(&walk->mem, &walk->frame) || walk_arrive(walk, sp))
+	if (!bee_frame_step_fp(&walk->mem, &walk->frame))
+		return walk_is_goroutine_start(walk) ? BEEUNWIND_STOP_OUTERMOST : why;
+	if (walk_arrive(walk, sp))
 		return why;
 	stop = walk_check_call(walk, why);
 	walk->fp_steps += !stop;
@@ -230,7 +242,8 @@ static noinline enum beeunwind_stop walk_step_fp(struct bee_walk *walk, enum bee
  * A step without a rule: across a trampoline, or else by the frame pointer.  Either is believed
  * only if it leads to an executable mapping.
  *
- * Return: BEEUNWIND_STOP_NONE, or why there is no such caller: @why, if it could be looked for.
+ * Return: BEEUNWIND_STOP_NONE, or why there is no such caller: BEEUNWIND_STOP_OUTERMOST if a
+ * goroutine begins here, otherwise @why, if it could be looked for.
  */
 static noinline enum beeunwind_stop walk_step_guess(struct bee_walk *walk, enum beeunwind_stop why)
 {

@@ -318,24 +318,26 @@ static bool elf_section_is(const struct elf_names *names, const GElf_Shdr *sh, c
 }
 
 /*
- * Is it one of the sections that Go's linker makes?  Remember its function table.  Where another
- * linker has made a position-independent file of it, the table is somewhere in .data.rel.ro.
+ * Is it one of the sections that Go's linker makes?  Remember its function table, and the data of
+ * its module.  Before Go 1.26, in position-independent files that another linker has made of it,
+ * the table is somewhere in .data.rel.ro.
  */
 static bool elf_add_go(struct elf_file *elf, const struct elf_names *names, const GElf_Shdr *sh)
 {
 	bool whole = elf_section_is(names, sh, ".gopclntab") ||
 		     elf_section_is(names, sh, ".data.rel.ro.gopclntab");
 	bool part = elf_section_is(names, sh, ".data.rel.ro");
+	bool module = elf_section_is(names, sh, ".go.module");
 
 	if (whole || elf_section_is(names, sh, ".go.buildinfo") ||
 	    elf_section_is(names, sh, ".note.go.buildid"))
 		elf->is_go = true;
-	if ((whole || (part && !elf->gopclntab.size)) && sh->sh_size <= READER_MAX_BYTES &&
-	    elf_has(elf, sh->sh_offset, sh->sh_size))
-		elf->gopclntab = (struct elf_segment){
+	if ((whole || module || (part && !elf->gopclntab.size)) &&
+	    sh->sh_size <= READER_MAX_BYTES && elf_has(elf, sh->sh_offset, sh->sh_size))
+		*(module ? &elf->go_module : &elf->gopclntab) = (struct elf_segment){
 			.vaddr = sh->sh_addr, .offset = sh->sh_offset, .size = sh->sh_size,
 		};
-	return whole || part;
+	return whole || part || module;
 }
 
 /*
@@ -481,7 +483,7 @@ int elf_identify(struct elf_file *elf, int fd, struct bee_error *error)
 
 /**
  * elf_read_cfi() - find Go's function table, and read the sections of CFI
- * @elf: elf_identify() has filled it; @is_go, @gopclntab and @frames are filled
+ * @elf: elf_identify() has filled it; @is_go, @gopclntab, @go_module and @frames are filled
  * @error: filled on failure
  *
  * Return: 0, also if there are none; or -1.

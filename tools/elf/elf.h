@@ -60,6 +60,7 @@ struct elf_frames {
  * @hdr: PT_GNU_EH_FRAME; @size 0 if there is none
  * @is_go: Go's linker has made the file, or a part of it; see elf_read_cfi()
  * @gopclntab: section that is Go's function table, or has it somewhere; @size 0 if there is none
+ * @go_module: section with the struct moduledata of Go's runtime; @size 0 if there is none
  * @rela: DT_RELA; @offset unused, @size DT_RELASZ
  * @pltgot: DT_PLTGOT
  * @has_pltgot: there is one
@@ -82,6 +83,7 @@ struct elf_file {
 	struct elf_segment	 hdr;
 	bool			 is_go;
 	struct elf_segment	 gopclntab;
+	struct elf_segment	 go_module;
 	struct elf_segment	 rela;
 	u64			 pltgot;
 	bool			 has_pltgot;

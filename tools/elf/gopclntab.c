@@ -17,6 +17,11 @@
 #define GO_TEXT_START	24	/* offsetof(struct pcHeader, textStart) */
 #define GO_FUNCTAB	8	/* bytes of a functab: entryoff, funcoff */
 
+/* offsetof(struct moduledata, ...), in src/runtime/symtab.go of Go 1.26 and 1.27 */
+#define GO_MODULE_HEADER	0	/* pcHeader */
+#define GO_MODULE_MINPC		160
+#define GO_MODULE_TEXT		176
+
 /* offsetof(struct _func, ...); 1.20 has put startLine before the flags. */
 #define GO_FUNC_NAME	4
 #define GO_FUNC_PCSP	16
@@ -34,7 +39,6 @@ struct go_header {
 	u8	quantum;	/* minLC */
 	u8	pointer;	/* ptrSize */
 	u64	nfuncs;
-	u64	text;		/* textStart */
 	u64	names;		/* funcnameOffset */
 	u64	files;		/* cuOffset: the end of the names */
 	u64	pctab;		/* pctabOffset */
@@ -57,8 +61,7 @@ static void go_read_header(struct cursor c, struct go_header *h)
 	h->quantum = cursor_u8(&c);
 	h->pointer = cursor_u8(&c);
 	h->nfuncs = cursor_u64(&c);
-	cursor_take(&c, 8);
-	h->text = cursor_u64(&c);
+	cursor_take(&c, 16);
 	h->names = cursor_u64(&c);
 	h->files = cursor_u64(&c);
 	cursor_take(&c, 8);
@@ -83,6 +86,40 @@ static bool go_find_header(struct cursor *c, struct go_header *h)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * The address at @offset of @section; 0 if there is none.  In a position-independent file it is
+ * relocated, and may be in the relocation only.
+ */
+static u64 go_address(const struct elf_file *elf, const struct elf_segment *section, u64 offset)
+{
+	bool fits = section->size >= 8 && offset <= section->size - 8;
+	u64 vaddr = section->vaddr + offset, address;
+	const u8 *bytes = fits ? elf_bytes(elf, section, vaddr, 8) : NULL;
+	struct cursor c = cursor_of(bytes, bytes ? 8 : 0);
+
+	address = cursor_u64(&c);
+	if (c.bad || (!address && !elf_find_addend(elf, vaddr, &address)))
+		return 0;
+	return address;
+}
+
+/*
+ * Where text begins: since Go 1.26 only the module's data says so.  By what the runtime demands of
+ * it (src/runtime/symtab.go, moduledataverify1()) its struct is known to have the expected layout:
+ * @header is the address of the table's header, @first that of its first function, from the start
+ * of text.
+ */
+static u64 go_module_text(const struct elf_file *elf, u64 header, u32 first)
+{
+	const struct elf_segment *module = &elf->go_module;
+	u64 text = go_address(elf, module, GO_MODULE_TEXT);
+
+	if (go_address(elf, module, GO_MODULE_HEADER) != header ||
+	    go_address(elf, module, GO_MODULE_MINPC) != text + first)
+		return 0;
+	return text;
 }
 
 /*
@@ -111,15 +148,14 @@ static bool go_functions_ascend(const struct elf_file *elf, const struct gopclnt
  * gopclntab_open() - find the function table of a file
  * @elf: the file, with its sections; has to outlive @table
  * @table: filled
- *
- * In a position-independent file textStart is relocated, and may be in the relocation only.
  */
 void gopclntab_open(const struct elf_file *elf, struct gopclntab *table)
 {
 	const struct elf_segment *section = &elf->gopclntab;
 	struct go_header h = {};
 	const u8 *bytes = NULL;
-	struct cursor c;
+	struct cursor c, funcs;
+	u64 header;
 
 	*table = (struct gopclntab){ .exists = elf->is_go };
 	if (!table->exists)
@@ -131,15 +167,17 @@ void gopclntab_open(const struct elf_file *elf, struct gopclntab *table)
 		table->trouble = "no function table of Go 1.18 or a version known after it";
 		return;
 	}
-	if (!h.text && !elf_find_addend(elf, section->vaddr + (c.at - bytes) + GO_TEXT_START,
-					&h.text))
-		h.text = 0;
-	table->text = table->end = h.text;
+	header = c.at - bytes;
 	table->names_size = go_part(&c, h.names, h.files, &table->names);
 	table->pctab_size = go_part(&c, h.pctab, h.funcs, &table->pctab);
 	table->funcs_size = go_part(&c, h.funcs, cursor_left(&c), &table->funcs);
 	table->flag = h.magic == GO_MAGIC_118 ? GO_FUNC_FLAG_118 : GO_FUNC_FLAG_120;
-	if (!elf_find_text(elf, h.text))
+	funcs = cursor_of(table->funcs, table->funcs_size);
+	table->text = go_address(elf, section, header + GO_TEXT_START);
+	if (!table->text)
+		table->text = go_module_text(elf, section->vaddr + header, cursor_u32(&funcs));
+	table->end = table->text;
+	if (!elf_find_text(elf, table->text))
 		table->trouble = "its function table does not say where Go's text is";
 	else if (!table->names_size || !table->pctab_size ||
 		 table->funcs_size / GO_FUNCTAB <= h.nfuncs ||

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Go's function table, and code as Go's compiler and assembler make it.  FORM 118: the layout since
-# Go 1.18, in a section of its own; 120: since 1.20, somewhere in .data.rel.ro.
+# Go 1.18, in a section of its own; 120: since 1.20, somewhere in .data.rel.ro; 126: since 1.26,
+# where only struct moduledata says where text begins.
 	.ifndef	FORM
 	.set	FORM, 118
 	.endif
@@ -185,7 +186,14 @@ odd:
 	.set	depth, \value
 	.endm
 
-	.if	FORM == 118
+	.if	FORM == 126
+	.section .go.module, "aw"
+	.quad	table			# pcHeader
+	.fill	19, 8, 0
+	.quad	pushing, .Lend		# minpc, maxpc
+	.quad	text
+	.endif
+	.if	FORM != 120
 	.section .gopclntab, "aw"
 	.else
 	.section .go.buildinfo, "aw"
@@ -204,8 +212,10 @@ table:
 	.quad	16, 1			# functions, files
 	.if	FORM == 118
 	.quad	0x1000			# as in a file at a fixed address
-	.else
+	.elseif	FORM == 120
 	.quad	text			# relocated
+	.else
+	.quad	0
 	.endif
 	.quad	names - table, files - table, files - table, pctab - table, funcs - table
 names:
@@ -301,7 +311,7 @@ funcs:
 	.macro	func function, name, pcsp, flags
 .Lfunc_\function:
 	.long	\function - text, \name - names, 0, 0, \pcsp - pctab, 0, 0, 0, 0
-	.if	FORM == 120
+	.if	FORM >= 120
 	.long	1			# startLine
 	.endif
 	.byte	0, \flags, 0, 0

@@ -291,7 +291,8 @@ static enum beeunwind_stop space_guess(const struct space *space, struct bee_ure
 	if (!bee_frame_step_sigreturn(mem, &caller)) {
 		*how = SPACE_BY_FP;
 		if (!bee_frame_step_fp(mem, &caller))
-			return why;
+			return !f->activation && bee_frame_is_goexit(mem, f->ip) ?
+			       BEEUNWIND_STOP_OUTERMOST : why;
 	}
 	range = space_find(space, bee_frame_lookup_ip(&caller));
 	if (!range)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Go's function table, made byte by byte: its two layouts, and what is left of it when it is cut off
+ * Go's function table, made byte by byte: its layouts, and what is left of it when it is cut off
  * anywhere or has any byte changed.  selftests/golden/asm/go.S has all kinds of functions.
  */
 #include <elf.h>
@@ -18,13 +18,17 @@
 #define TEXT	0x1000
 #define TABLE	0x2000
 #define RELA	0x3000
+#define MODULE	0x3800
 #define FILE_SIZE 0x4000
+
+#define RELOCATIONS 4
 
 #define FIRST	0	/* "push %rbp; mov %rsp,%rbp; pop %rbp; ret" */
 #define SECOND	0x20	/* "nop; ret", outermost */
 #define TEXT_SIZE 0x40
 
 static u8 image[FILE_SIZE];
+static u64 module_size;
 
 struct layout {
 	const char	*name;
@@ -32,6 +36,7 @@ struct layout {
 	unsigned int	 record;	/* bytes of struct _func */
 	bool		 relocated;
 	bool		 merged;	/* something else is before the table */
+	bool		 module;	/* only the module's data says where text is */
 };
 
 static const struct layout layouts[] = {
@@ -39,6 +44,9 @@ static const struct layout layouts[] = {
 	{ "of Go 1.20", 0xfffffff1, 44 },
 	{ "of Go 1.20, relocated", 0xfffffff1, 44, .relocated = true },
 	{ "of Go 1.18 in a larger section", 0xfffffff0, 40, .merged = true },
+	{ "of Go 1.26", 0xfffffff1, 44, .module = true },
+	{ "of Go 1.26, relocated", 0xfffffff1, 44, .module = true, .relocated = true },
+	{ "of Go 1.26 in a larger section", 0xfffffff1, 44, .module = true, .merged = true },
 };
 
 static void put(size_t at, u64 value, unsigned int size)
@@ -52,6 +60,23 @@ static void put(size_t at, u64 value, unsigned int size)
 #define FUNCS	0x80
 #define RECORDS	0x18	/* from FUNCS */
 
+/* Parts of struct moduledata */
+#define HEADER	0
+#define MINPC	160
+#define STARTS	176	/* text */
+#define MODULE_SIZE 184
+
+/* An address; it is in the @number-th relocation only if the file is @relocated. */
+static void put_address(size_t at, u64 value, unsigned int number, bool relocated)
+{
+	size_t rela = RELA + 24 * number;
+
+	put(at, relocated ? 0 : value, 8);
+	put(rela, relocated ? at : 0, 8);
+	put(rela + 8, R_X86_64_RELATIVE, 8);
+	put(rela + 16, value, 8);
+}
+
 /* Return: bytes of the section. */
 static size_t put_table(const struct layout *layout)
 {
@@ -60,6 +85,7 @@ static size_t put_table(const struct layout *layout)
 	static const u8 pctab[] = { 0, 2, 1, 16, 4, 15, 1, 0, 2, 2, 0 };
 	size_t at = TABLE + (layout->merged ? 0x28 : 0), funcs = at + FUNCS, i;
 
+	module_size = layout->module ? MODULE_SIZE : 0;
 	memset(image, 0, sizeof(image));
 	memset(image + TEXT, 0xcc, TEXT_SIZE);
 	memcpy(image + TEXT + FIRST, code, sizeof(code));
@@ -68,7 +94,6 @@ static size_t put_table(const struct layout *layout)
 	put(at + 6, 1, 1);
 	put(at + 7, 8, 1);
 	put(at + 8, 2, 8);
-	put(at + 24, layout->relocated ? 0 : TEXT, 8);
 	put(at + 32, NAMES, 8);
 	put(at + 40, PCTAB - 8, 8);
 	put(at + 56, PCTAB, 8);
@@ -86,12 +111,16 @@ static size_t put_table(const struct layout *layout)
 		put(funcs + record + layout->record - 3, i, 1);	/* flags: TOPFRAME */
 	}
 	put(funcs + 16, TEXT_SIZE, 4);
-	put(RELA, TABLE + 24, 8);
+	put(RELA, at + 24, 8);
 	put(RELA + 8, R_X86_64_64, 8);
 	put(RELA + 16, 0x1234, 8);
-	put(RELA + 24, layout->relocated ? TABLE + 24 : 0, 8);
-	put(RELA + 32, R_X86_64_RELATIVE, 8);
-	put(RELA + 40, TEXT, 8);
+	if (layout->module) {
+		put_address(MODULE + HEADER, at, 1, layout->relocated);
+		put_address(MODULE + MINPC, TEXT + FIRST, 2, layout->relocated);
+		put_address(MODULE + STARTS, TEXT, 3, layout->relocated);
+	} else {
+		put_address(at + 24, TEXT, 1, layout->relocated);
+	}
 	return FUNCS + RECORDS + 2 * layout->record + (at - TABLE);
 }
 
@@ -105,7 +134,8 @@ static const char *rows_text(size_t table_size, struct row_set *rows)
 		.ntext = 1, .text[0] = { .vaddr = TEXT, .offset = TEXT, .size = TEXT_SIZE },
 		.loads = &load, .nloads = 1, .is_go = true,
 		.gopclntab = { .vaddr = TABLE, .offset = TABLE, .size = table_size },
-		.rela = { .vaddr = RELA, .size = 48 },
+		.go_module = { .vaddr = MODULE, .offset = MODULE, .size = module_size },
+		.rela = { .vaddr = RELA, .size = 24 * RELOCATIONS },
 	};
 	char rule[RULE_TEXT_MAX], *tab;
 	struct bee_error error = {};
@@ -168,37 +198,75 @@ static void test_truncated(const struct layout *layout)
 	ksft_test_result(sane, "cut off anywhere, %s\n", layout->name);
 }
 
-static void test_mutated(const struct layout *layout)
+/* Give each byte of a part of the image other values. */
+static bool mutated_is_sane(size_t start, size_t size, size_t table_size)
 {
 	static const u8 values[] = { 0, 1, 2, 7, 8, 0x7f, 0x80, 0xfe, 0xff };
-	size_t size = put_table(layout), at, i;
 	bool sane = true;
+	size_t at, i;
 
-	for (at = TABLE; at < TABLE + size; at++) {
+	for (at = start; at < start + size; at++) {
 		u8 before = image[at];
 
 		for (i = 0; i < sizeof(values); i++) {
 			image[at] = values[i];
-			sane &= rows_are_sane(size);
+			sane &= rows_are_sane(table_size);
 		}
 		image[at] = before;
 	}
+	return sane;
+}
+
+static void test_mutated(const struct layout *layout)
+{
+	size_t size = put_table(layout);
+	bool sane = mutated_is_sane(TABLE, size, size) &&
+		    mutated_is_sane(MODULE, module_size, size);
+
 	ksft_test_result(sane, "any byte changed, %s\n", layout->name);
 }
 
-static void test_refused(const char *name, size_t at, u64 value, unsigned int size,
-			 const char *expected)
+static void test_refused_of(const struct layout *layout, const char *name, size_t at, u64 value,
+			    unsigned int size, const char *expected)
 {
-	size_t table_size = put_table(&layouts[1]);
+	size_t table_size = put_table(layout);
 	struct row_set rows;
 	const char *text;
 
-	put(TABLE + at, value, size);
+	put(at, value, size);
 	text = rows_text(table_size, &rows);
 	if (!strstr(text, expected))
 		ksft_print_msg("%s\n", text);
 	ksft_test_result(strstr(text, expected) && !rows.nrows, "%s\n", name);
 	row_set_free(&rows);
+}
+
+static void test_refused(const char *name, size_t at, u64 value, unsigned int size,
+			 const char *expected)
+{
+	test_refused_of(&layouts[1], name, TABLE + at, value, size, expected);
+}
+
+/* The module's data is not what was expected. */
+static void test_refused_module(const char *name, size_t at, u64 value)
+{
+	const struct layout layout = { "", 0xfffffff1, 44, .module = true };
+
+	test_refused_of(&layout, name, MODULE + at, value, 8, "where Go's text is");
+}
+
+static void test_module_truncated(void)
+{
+	const struct layout layout = { "", 0xfffffff1, 44, .module = true };
+	size_t table_size = put_table(&layout);
+	struct row_set rows;
+	bool good = true;
+
+	for (module_size = 0; module_size < MODULE_SIZE; module_size++) {
+		good &= strstr(rows_text(table_size, &rows), "where Go's text is") && !rows.nrows;
+		row_set_free(&rows);
+	}
+	ksft_test_result(good, "the module's data is cut off anywhere\n");
 }
 
 int main(void)
@@ -207,7 +275,7 @@ int main(void)
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(3 * n + 7);
+	ksft_set_plan(3 * n + 14);
 	for (i = 0; i < n; i++) {
 		test_good(&layouts[i]);
 		test_truncated(&layouts[i]);
@@ -217,7 +285,15 @@ int main(void)
 	test_refused("an unknown layout", 0, 0xfffffff2, 4, "no function table of Go 1.18");
 	test_refused("another machine's", 6, 4, 1, "no function table of Go 1.18");
 	test_refused("functions outside of text", 24, 0x3800, 8, "where Go's text is");
-	test_refused("no relocation of the start of text", 24, 0, 8, "where Go's text is");
+	test_refused("neither a start of text nor the module's data", 24, 0, 8,
+		     "where Go's text is");
+	test_refused_module("the module's data is of another table", HEADER, TABLE + 8);
+	test_refused_module("the module's data does not say where text is", STARTS, 0);
+	test_refused_module("its text is elsewhere", STARTS, TEXT + 8);
+	test_refused_module("its first function is elsewhere", MINPC, TEXT + 1);
+	test_refused_module("its functions are outside of text", STARTS, 0x3800);
+	test_refused_module("its text is at the end of the address space", STARTS, ~0ull);
+	test_module_truncated();
 	test_refused("more functions than there is room for", 8, 1ull << 61, 8, "malformed");
 	test_refused("names behind the table's end", 40, ~0ull, 8, "malformed");
 	ksft_finished();
