@@ -159,6 +159,7 @@ static void record_made(void *arg, const struct table_want *want,
 {
 	struct record *record = arg;
 
+	first_tables_note(&record->first, want, result);
 	*record->made += result->source != TABLE_NONE;
 	table_jobs_note_refusal(want, result, &record->error);
 }

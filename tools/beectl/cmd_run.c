@@ -120,6 +120,7 @@ static void run_made(void *arg, const struct table_want *want, const struct tabl
 	bool warned = run->error.code;
 	bool general = table_jobs_note_refusal(want, result, &run->error);
 
+	first_tables_note(&run->first, want, result);
 	run->text += result->text;
 	run->wrong += result->wrong;
 	if (none && want->id && (general || !result->opened))
@@ -216,8 +217,8 @@ static bool run_is_hopeless(void *arg, uint32_t id)
 }
 
 /*
- * Queue the files that walks have missed and that will not be announced again: those that any process
- * has mapped, as CMD may map them later, and those that were announced and need another attempt.
+ * Queue the files that walks have missed and that will not be announced again: those that any
+ * process has mapped, as CMD may map them later, and those that need another attempt.
  */
 static void run_take_missed(struct run *run)
 {
@@ -238,8 +239,8 @@ static int run_patience(const struct run *run, bool look)
 
 /*
  * Make tables of the files in which CMD and its children are sampled, until CMD ends.  A file that
- * was announced when it was mapped, or before, is not announced again when it is sampled: if there are
- * such files, ask the module now and then which of them walks have missed.
+ * was announced when it was mapped, or before, is not announced again when it is sampled: if there
+ * are such files, ask the module now and then which of them walks have missed.
  *
  * Return: the exit status.
  */
