@@ -9,12 +9,13 @@
 # Processor seconds: a tenth of it is enough, and without a bound a minute is not.
 seconds=30
 
-# compile KIND: within 64 MiB, and 128 bytes for each byte of CFI
+# compile KIND [MIB]: within 64 MiB, and 128 bytes for each byte of CFI; of MIB of code without CFI
+# 12 bytes for each, and 64 MiB
 compile() {
-	local cfi
+	local cfi code=$((${2:-0} ? 12 * ${2:-0} + 64 : 0))
 	cfi=$("$python" "$here/../lib/hostile.py" "$1" "$work/file") || return
 	(ulimit -t $seconds
-	 "$python" "$here/../lib/most_memory.py" $(((64 << 20) + 128 * cfi)) \
+	 "$python" "$here/../lib/most_memory.py" $((((64 + code) << 20) + 128 * cfi)) \
 		"$beectl" compile -q "$work/file" -o "$work/table")
 }
 
@@ -31,7 +32,7 @@ check_go() {
 		grep -q "function table is malformed"
 }
 
-ktap_plan 11
+ktap_plan 14
 ktap_run "a section that decompresses to its thousandfold" compile compressed
 ktap_run "references to no CIEs" compile references
 ktap_run "CIEs inside each other" compile nested
@@ -43,4 +44,7 @@ ktap_run "sections that share bytes" compile sections
 ktap_run "two FDEs 4 GiB apart" check_span
 ktap_run "calls of functions with long CFI" compile callees
 ktap_run "Go functions that share text, depths and a name" check_go
+ktap_run "20,000,000 symbols" compile symbols
+ktap_run "code in which each byte is a function" compile returns 16
+ktap_run "code in which each byte has another row" compile pushes 4
 ktap_finish

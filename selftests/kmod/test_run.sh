@@ -69,21 +69,51 @@ sqlite_has_a_table() {
 	"$BEECTL" status "$1" | grep libsqlite3 | grep -qv "no table"
 }
 
+# sqlite_loop PIDFILE [FILE]: work in libsqlite3, which is mapped when FILE is there
+sqlite_loop='
+import os, sys, time
+print(os.getpid(), file=open(sys.argv[1], "w"), flush=True)
+while len(sys.argv) > 2 and not os.path.exists(sys.argv[2]):
+    time.sleep(0.1)
+import sqlite3
+while True:
+    sqlite3.connect(":memory:").execute("with recursive n(i) as (select 1 union all " +
+                                        "select i+1 from n limit 9999) select sum(i) from n")
+'
+
 # A library that the command maps later gets its table without a further request.  The test does
 # not judge how soon, which depends on the machine.
 later_libraries() {
 	local status=0
+	rm -f "$WORK/pid"
 	perf record -q -e cpu-clock -F 999 -g -o "$WORK/later.data" \
-		"$BEECTL" run -- /usr/bin/python3 -c '
-import os, sqlite3, sys
-print(os.getpid(), file=open(sys.argv[1], "w"), flush=True)
-while True:
-    sqlite3.connect(":memory:").execute("with recursive n(i) as (select 1 union all " +
-                                        "select i+1 from n limit 9999) select sum(i) from n")
-' "$WORK/pid" &
+		"$BEECTL" run -- /usr/bin/python3 -c "$sqlite_loop" "$WORK/pid" "$@" &
 	guest_wait test -s "$WORK/pid" || return 1
 	guest_wait sqlite_has_a_table "$(cat "$WORK/pid")" || status=1
 	kill "$(cat "$WORK/pid")"
+	return $status
+}
+
+sqlite_is_missed() {
+	"$BEECTL" status --files --json | /usr/bin/python3 -c '
+import json, sys
+sys.exit(not any(f["missed"] and not f["loaded"] and "libsqlite3" in f["path"]
+                 for f in json.load(sys.stdin)["files"]))'
+}
+
+# So does one that was announced when nobody listened: another process was sampled in it before.
+announced_before() {
+	local other recorder status=1
+	rmmod beeunwind && guest_insmod || return 1
+	/usr/bin/python3 -c "$sqlite_loop" "$WORK/other" "$WORK/map" &
+	guest_wait test -s "$WORK/other" || return 1
+	other=$(cat "$WORK/other")
+	"$BEECTL" load -q "$other" && : >"$WORK/map" || return 1
+	perf record -q -e cpu-clock -F 999 -g -o /dev/null -p "$other" &
+	recorder=$!
+	guest_wait sqlite_is_missed && kill "$recorder" && wait "$recorder"
+	sqlite_is_missed && later_libraries && status=0
+	kill "$other"
 	return $status
 }
 
@@ -198,11 +228,12 @@ not_without_module() {
 }
 
 guest_insmod || exit 1
-ktap_plan 15
+ktap_plan 16
 ktap_run "python3 is complete from the start" complete_from_the_start 99 /usr/bin/python3 -c 'import re, argparse'
 ktap_run "ls is complete from the start" complete_from_the_start 99 /bin/ls -lR "$TREE/tools" "$TREE/kmod"
 ktap_run "a program in a chroot is complete" in_a_chroot
 ktap_run "libraries that it maps later get their tables" later_libraries
+ktap_run "also if they were announced before" announced_before
 ktap_run "what is not used gets no table" unused_files
 ktap_run "the work ends with the command" ends_with_the_command
 ktap_run "a command's status is passed on" status_is 7 -- sh -c 'exit 7'

@@ -165,11 +165,50 @@ def go():
                                            (".go.buildinfo", 1 << 31, bytes(16), 2)])
 
 
+def code(size):
+    """The header of a section of code, for more_sections."""
+    return lambda out, heads: struct.pack("<IIQQQQIIQQ", 0, 1, 6, TEXT, 4096, size, 0, 0, 1, 0)
+
+
+def symbols():
+    """20,000,000 symbols, in a part of the file that takes no room on disk."""
+    size, note = 480 << 20, struct.pack("<III", 4, 4, 3) + b"GNU\0" + b"1234"
+
+    def segments(out):
+        at = len(out)
+        out += note
+        return struct.pack("<IIQQQQQQ", 4, 4, at, 0, 0, len(note), len(note), 4)
+
+    def table(out, heads):
+        return struct.pack("<IIQQQQIIQQ", 0, 2, 0, 0, 1 << 20, size, 0, 0, 8, 24)
+    text = NOPS[:16] + b"\xc3" * 16
+    made, cfi = elf([(TEXT, text)], [(".eh_frame", 1 << 30, ONE, 2)], [code(len(text)), table],
+                    segments)
+    return made, cfi, (1 << 20) + size
+
+
+def synth(body, size):
+    """Code without CFI."""
+    text = NOPS[:16] + body * (size // len(body))
+    return elf([(TEXT, text)], [(".eh_frame", 1 << 30, ONE, 2)], [code(len(text))])
+
+
+def returns():
+    """16 MiB without CFI, of which each byte is a function."""
+    return synth(b"\xc3", 16 << 20)
+
+
+def pushes():
+    """4 MiB without CFI, with another row for each byte."""
+    return synth(b"\x53\x5b" * 9000 + b"\xc3", 4 << 20)
+
+
 KINDS = {f.__name__: f for f in (compressed, references, nested, expression, rows, cies, span, notes,
-                                 sections, callees, go)}
+                                 sections, callees, go, symbols, returns, pushes)}
 
 if __name__ == "__main__":
-    made, cfi = KINDS[sys.argv[1]]()
+    made, cfi, *size = KINDS[sys.argv[1]]()
     with open(sys.argv[2], "wb") as file:
         file.write(made)
+        file.truncate(*size or [len(made)])
     print(cfi)

@@ -159,6 +159,7 @@ static void record_made(void *arg, const struct table_want *want,
 {
 	struct record *record = arg;
 
+	first_tables_note(&record->first, want, result);
 	*record->made += result->source != TABLE_NONE;
 	table_jobs_note_refusal(want, result, &record->error);
 }
@@ -233,9 +234,7 @@ static int record_mapped(void *arg, pid_t pid, enum launch_stop stop, uint64_t s
 		return record->error.code ? -1 : 0;
 	if (record_start_perf(record, pid))
 		return -1;
-	if (perf_wait_ready(&record->perf))
-		return error_set(&record->error, 0, "perf record has ended before its start");
-	return 0;
+	return perf_wait_ready(&record->perf, PERF_PATIENCE_MS, &record->error);
 }
 
 /* Start CMD, and record it. */

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "commands.h"
 #include "events.h"
 #include "first_tables.h"
@@ -72,10 +73,10 @@ enum { RUN_FAILED = 125, RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGN
  * @queue: the files that need one
  * @events: the module tells of files without a table; NULL without CAP_SYS_ADMIN
  * @verbose: say what was loaded
- * @unsampled: files were announced that no walk had missed
+ * @unsampled: there are announced files that no walk had missed
  * @tried: files that got no table
  * @runs: it has begun
- * @error: why run_stopped() failed
+ * @error: why run_stopped() failed; once it has begun, the first refusal that is general
  * @summary: what the program has mapped before it begins, if @verbose
  * @text: sum of all files, as in struct table_result
  * @wrong: likewise
@@ -108,17 +109,27 @@ static void run_take_signals(pid_t pid)
 	signal(SIGQUIT, SIG_IGN);
 }
 
-/* A table_maker's done(): prints the result; a file that got no table is not tried again. */
+/*
+ * A table_maker's done(): prints the result.  A file that got no table is tried again only if the
+ * module had no memory for it, say, or if it was not found.
+ */
 static void run_made(void *arg, const struct table_want *want, const struct table_result *result)
 {
 	struct run *run = arg;
 	bool none = result->source == TABLE_NONE && !result->left;
+	bool warned = run->error.code;
+	bool general = table_jobs_note_refusal(want, result, &run->error);
 
+	first_tables_note(&run->first, want, result);
 	run->text += result->text;
 	run->wrong += result->wrong;
-	table_jobs_note_refusal(want, result, &run->error);
-	if (none && want->id)
+	if (none && want->id && (general || !result->opened))
+		tried_note(&run->tried, want->id, clock_ms());
+	else if (none && want->id)
 		tried_give_up(&run->tried, want->id);
+	/* Other tables will be refused for the same reason: say so once. */
+	if (general && run->runs && !run->verbose && !warned)
+		message_warning("run", want->name, result->error.text);
 	if (!run->verbose || !(none || run->runs) || result->source == TABLE_STORED)
 		return;
 	progress_end();
@@ -157,7 +168,7 @@ static int run_refuse(const char *subject, const char *why, int status)
 	return status;
 }
 
-/* Queue the announced files in which walks have missed a table. */
+/* Queue the announced files in which walks have missed a table; others may be sampled later. */
 static void run_take_list(struct run *run)
 {
 	struct netlink_files files;
@@ -166,10 +177,16 @@ static void run_take_list(struct run *run)
 
 	if (netlink_files_get(run->maker.nl, &files, &error))
 		return;
-	for (i = 0; i < files.count; i++)
-		if (!files.file[i].loaded && files.file[i].pid && files.file[i].missed &&
-		    !tried_is_hopeless(&run->tried, files.file[i].id))
-			table_queue_add(run->queue, &files.file[i]);
+	for (i = 0; i < files.count; i++) {
+		const struct netlink_file *file = &files.file[i];
+
+		if (file->loaded || !file->pid || tried_is_hopeless(&run->tried, file->id))
+			continue;
+		if (file->missed)
+			table_queue_add(run->queue, file);
+		else
+			run->unsampled = true;
+	}
 	netlink_files_free(&files);
 }
 
@@ -200,9 +217,30 @@ static bool run_is_hopeless(void *arg, uint32_t id)
 }
 
 /*
+ * Queue the files that walks have missed and that will not be announced again: those that any
+ * process has mapped, as CMD may map them later, and those that need another attempt.
+ */
+static void run_take_missed(struct run *run)
+{
+	run_take_list(run);
+	table_queue_add_missed(run->queue, 0, run_is_hopeless, run);
+}
+
+/*
+ * ms to sleep with nothing to read: RUN_LIST_MS, if the module is to be asked then or if no child
+ * could be made; else until files are to be tried again.
+ */
+static int run_patience(const struct run *run, bool look)
+{
+	int again = tried_patience(&run->tried, clock_ms());
+
+	return look && (again < 0 || again > RUN_LIST_MS) ? RUN_LIST_MS : again;
+}
+
+/*
  * Make tables of the files in which CMD and its children are sampled, until CMD ends.  A file that
- * was announced when it was mapped is not announced again when it is sampled: if there are such
- * files, ask the module now and then which of them walks have missed.
+ * was announced when it was mapped, or before, is not announced again when it is sampled: if there
+ * are such files, ask the module now and then which of them walks have missed.
  *
  * Return: the exit status.
  */
@@ -218,17 +256,19 @@ static int run_follow(struct run *run, pid_t pid)
 	run->runs = true;
 	unrecorded_release();
 	/* What was announced when nobody listened is not announced again. */
-	table_queue_add_missed(run->queue, pid, run_is_hopeless, run);
+	run_take_missed(run);
 	while (fds[0].fd >= 0 && !fds[0].revents) {
-		bool look = !run->events || run->unsampled, again;
+		bool look = !run->events || run->unsampled, failed;
 
 		/* If no child can be made now, try again. */
-		again = table_queue_start(run->queue, SIZE_MAX) < 0;
-		ret = table_queue_poll(run->queue, fds, 2, look || again ? RUN_LIST_MS : -1, NULL);
+		failed = table_queue_start(run->queue, SIZE_MAX) < 0;
+		ret = table_queue_poll(run->queue, fds, 2, run_patience(run, look || failed), NULL);
 		if (ret < 0 && errno != EINTR)
 			break;
 		if (fds[1].revents)
 			run_take_news(run);
+		if (tried_is_due(&run->tried, clock_ms()))
+			run_take_missed(run);
 		else if (!ret && look)
 			run_take_list(run);
 	}

@@ -57,9 +57,6 @@ static const char watch_help[] =
 /* When fork() or pipe() has failed, watch waits so long before it tries to make a child again. */
 #define WATCH_PAUSE_MS	1000
 
-/* Files that could not be opened, or for whose tables there was no memory, are tried again. */
-#define WATCH_AGAIN_MS	10000
-
 /**
  * struct watch - the service
  * @eager: compile what is mapped, not what is sampled
@@ -72,8 +69,6 @@ static const char watch_help[] =
  * @jit: processes with code in memory; NULL then too, or with --no-jit
  * @tried: files whose tables could not be made, and how often
  * @list: read the module's list of files: it has some that no message will tell of again
- * @unfinished: read that list at @again, to try files a second time
- * @again: CLOCK_MONOTONIC, ms
  * @tokens: in the bucket, times 1000
  * @filled: when @tokens was brought up to date, CLOCK_MONOTONIC, ms
  * @childless: watch has printed that it cannot make a child, and has not made one since
@@ -91,8 +86,6 @@ struct watch {
 	struct jit_queue	*jit;
 	struct tried		 tried;
 	bool			 list;
-	bool			 unfinished;
-	int64_t			 again;
 	int64_t			 tokens;
 	int64_t			 filled;
 	bool			 childless;
@@ -127,12 +120,11 @@ static void watch_done(void *arg, const struct table_want *want, const struct ta
 	watch->added += made;
 	if (made)
 		return;
-	/* WATCH_AGAIN_MS from now memory may be free, or the file found. */
+	/* Later memory may be free, or the file found. */
 	if (table_jobs_refusal_is_general(result->refusal) || !result->opened)
-		watch->unfinished = tried_note(&watch->tried, want->id) || watch->unfinished;
+		tried_note(&watch->tried, want->id, clock_ms());
 	else
 		tried_give_up(&watch->tried, want->id);
-	watch->again = clock_ms() + WATCH_AGAIN_MS;
 }
 
 /* Print what was found, once for each process: some compile code on and on. */
@@ -200,10 +192,6 @@ static void watch_take_events(struct watch *watch)
 			watch->list = true;
 		}
 	} while (kind != NETLINK_EVENT_NONE);
-	if (watch->unfinished && clock_ms() >= watch->again) {
-		watch->unfinished = false;
-		watch->list = true;
-	}
 }
 
 /* Queue all files without a table that the module has announced; some messages may be lost. */
@@ -276,7 +264,7 @@ static void watch_disconnect(struct watch *watch)
 	jit_queue_close(watch->jit);
 	watch->jit = NULL;
 	tried_forget(&watch->tried);
-	watch->list = watch->unfinished = false;
+	watch->list = false;
 	netlink_events_close(watch->events);
 	watch->events = NULL;
 	netlink_close(watch->hold);
@@ -367,20 +355,27 @@ static int watch_take_family(struct watch *watch)
 	return 0;
 }
 
+/* The shorter of two times to sleep; -1 is for ever. */
+static int sooner(int one, int other)
+{
+	return one < 0 || (other >= 0 && other < one) ? other : one;
+}
+
 /*
  * ms to sleep with nothing to read: -1, unless files wait and the token bucket is empty or no child
- * could be made, or a process with code in memory waits for its next look.
+ * could be made, or files are to be tried again, or a process with code in memory waits for its
+ * next look.
  */
 static int watch_patience(struct watch *watch)
 {
 	int code = watch->jit ? jit_queue_patience(watch->jit) : -1;
-	int64_t pause = watch->pause - clock_ms();
+	int64_t now = clock_ms(), pause = watch->pause - now;
 	int files;
 
 	tokens_fill(watch);
 	files = !watch_waiting(watch) ? -1 : pause > 0 ? pause :
 		watch->tokens < 1000 ? 1000 / WATCH_RATE : -1;
-	return files < 0 || (code >= 0 && code < files) ? code : files;
+	return sooner(sooner(files, code), tried_patience(&watch->tried, now));
 }
 
 /* Sleep until a message, a signal or a child's result comes, or a token; then handle it. */
@@ -398,6 +393,8 @@ static int watch_loop(struct watch *watch, const sigset_t *signals)
 	while (!status) {
 		struct pollfd fds[3];
 
+		if (tried_is_due(&watch->tried, clock_ms()))
+			watch->list = true;
 		if (watch->list && !watch_waiting(watch))
 			watch_take_list(watch);
 		watch_make(watch);

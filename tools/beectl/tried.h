@@ -12,16 +12,27 @@
 /* Attempts for each file. */
 #define TRIED_MAX	3
 
+/* Files are tried again so long after one could not be opened, or the module had no memory, ms. */
+#define TRIED_AGAIN_MS	10000
+
 /* Files that are remembered.  One more, and all are forgotten: they may be tried anew. */
 #define TRIED_FILES	65536
 
-/* struct tried: counts by file id, in an open hash table; all zero is an empty one */
+/**
+ * struct tried - counts by file id, in an open hash table; all zero is an empty one
+ * @file: the table
+ * @files: number of files in it
+ * @again: there are files to be tried again
+ * @due: when, as clock_ms()
+ */
 struct tried {
 	struct tried_file {
 		uint32_t	id;
 		unsigned int	count;
 	}			*file;
 	size_t			 files;
+	bool			 again;
+	int64_t			 due;
 };
 
 static inline void tried_forget(struct tried *tried)
@@ -44,8 +55,11 @@ static inline unsigned int *tried_count(struct tried *tried, uint32_t id)
 {
 	struct tried_file *file;
 
-	if (tried->files == TRIED_FILES)
-		tried_forget(tried);
+	if (tried->files == TRIED_FILES) {
+		free(tried->file);
+		tried->file = NULL;
+		tried->files = 0;
+	}
 	if (!tried->file)
 		tried->file = alloc_zero(2 * TRIED_FILES, sizeof(*tried->file));
 	file = tried_find(tried, id);
@@ -56,10 +70,31 @@ static inline unsigned int *tried_count(struct tried *tried, uint32_t id)
 	return &file->count;
 }
 
-/* tried_note(): an attempt has failed.  Return: whether to try again. */
-static inline bool tried_note(struct tried *tried, uint32_t id)
+/* tried_note(): an attempt has failed at @now; unless it was the last one, try again later */
+static inline void tried_note(struct tried *tried, uint32_t id, int64_t now)
 {
-	return ++*tried_count(tried, id) < TRIED_MAX;
+	if (++*tried_count(tried, id) >= TRIED_MAX)
+		return;
+	tried->again = true;
+	tried->due = now + TRIED_AGAIN_MS;
+}
+
+/* tried_patience(): ms from @now until files are to be tried again; -1: none is */
+static inline int tried_patience(const struct tried *tried, int64_t now)
+{
+	if (!tried->again)
+		return -1;
+	return tried->due > now ? tried->due - now : 0;
+}
+
+/* tried_is_due(): whether files are to be tried again at @now; true once */
+static inline bool tried_is_due(struct tried *tried, int64_t now)
+{
+	bool due = tried->again && now >= tried->due;
+
+	if (due)
+		tried->again = false;
+	return due;
 }
 
 /* tried_give_up(): make no other attempt, as it would fail in the same way */

@@ -598,50 +598,119 @@ bool elf_find_addend(const struct elf_file *elf, u64 vaddr, u64 *addend)
 	return false;
 }
 
+/* Symbols that are looked at in one piece: no more than READER_MAX_WINDOW bytes. */
+#define ELF_SYMBOLS	2048
+
+/* Names of symbols in more bytes are not read: those of an unstripped browser have as many. */
+#define ELF_MAX_STRINGS	(256u << 20)
+
+/* Gets a symbol and the header of its table.  Return: whether it was the last that is wanted. */
+typedef bool (*elf_symbol_fn)(void *arg, const GElf_Shdr *sh, const Elf64_Sym *sym);
+
+/*
+ * Call @symbol for the symbols of the first SHT_SYMTAB and of the first SHT_DYNSYM, unless they
+ * have more than READER_MAX_BYTES.  They are read piece by piece: libelf would keep all of them.
+ */
+static void elf_each_symbol(const struct elf_file *elf, elf_symbol_fn symbol, void *arg)
+{
+	Elf64_Sym *symbols = alloc_array(NULL, ELF_SYMBOLS, sizeof(*symbols));
+	bool read[2] = {}, last = false;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while (!last && (scn = elf_nextscn(elf->handle, scn))) {
+		const u8 *bytes;
+		u64 at, n, i;
+
+		if (!gelf_getshdr(scn, &sh) ||
+		    (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM) ||
+		    sh.sh_flags & SHF_COMPRESSED || read[sh.sh_type == SHT_DYNSYM] ||
+		    sh.sh_size > READER_MAX_BYTES || !elf_has(elf, sh.sh_offset, sh.sh_size))
+			continue;
+		read[sh.sh_type == SHT_DYNSYM] = true;
+		for (at = 0; !last && sh.sh_size - at >= sizeof(*symbols); at += n * sizeof(*symbols)) {
+			n = (sh.sh_size - at) / sizeof(*symbols);
+			if (n > ELF_SYMBOLS)
+				n = ELF_SYMBOLS;
+			bytes = reader_window(elf->reader, sh.sh_offset + at, n * sizeof(*symbols));
+			if (!bytes)
+				break;
+			memcpy(symbols, bytes, n * sizeof(*symbols));
+			for (i = 0; i < n && !last; i++)
+				last = symbol(arg, &sh, &symbols[i]);
+		}
+	}
+	free(symbols);
+}
+
+/* The name of a symbol; NULL if it has none that is read. */
+static const char *elf_symbol_name(const struct elf_file *elf, const GElf_Shdr *table,
+				   const Elf64_Sym *sym)
+{
+	Elf_Scn *scn = elf_getscn(elf->handle, table->sh_link);
+	GElf_Shdr sh;
+
+	if (!scn || !gelf_getshdr(scn, &sh) || sh.sh_size > ELF_MAX_STRINGS ||
+	    sh.sh_flags & SHF_COMPRESSED)
+		return NULL;
+	return elf_strptr(elf->handle, table->sh_link, sym->st_name);
+}
+
+/* struct each_function: arguments of elf_each_function() */
+struct each_function {
+	elf_function_fn	 function;
+	void		*arg;
+};
+
+/* An elf_symbol_fn */
+static bool each_function(void *arg, const GElf_Shdr *sh, const Elf64_Sym *sym)
+{
+	const struct each_function *each = arg;
+
+	(void)sh;
+	if ((ELF64_ST_TYPE(sym->st_info) == STT_FUNC ||
+	     ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC) && sym->st_shndx != SHN_UNDEF)
+		each->function(each->arg, sym->st_value);
+	return false;
+}
+
 /**
  * elf_each_function() - the functions that symbols name
- * @elf: the file; of more tables of symbols than one of each kind only the first is read
+ * @elf: the file; of more tables of symbols than one of each kind only the first is read, and none
+ *	that has more than 512 MiB
  * @function: called for each, in no order
  * @arg: its first argument; the second is the address
+ *
+ * Ends the bytes that elf_text() has returned.
  */
 void elf_each_function(const struct elf_file *elf, elf_function_fn function, void *arg)
 {
-	bool read[2] = {};
-	Elf_Scn *scn = NULL;
-	Elf_Data *data;
-	GElf_Shdr sh;
-	GElf_Sym sym;
-	int i;
+	struct each_function each = { function, arg };
 
-	while ((scn = elf_nextscn(elf->handle, scn))) {
-		if (!gelf_getshdr(scn, &sh) ||
-		    (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM) ||
-		    read[sh.sh_type == SHT_DYNSYM])
-			continue;
-		read[sh.sh_type == SHT_DYNSYM] = true;
-		data = elf_getdata(scn, NULL);
-		for (i = 0; data && gelf_getsym(data, i, &sym); i++)
-			if ((GELF_ST_TYPE(sym.st_info) == STT_FUNC ||
-			     GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC) &&
-			    sym.st_shndx != SHN_UNDEF)
-				function(arg, sym.st_value);
-	}
+	elf_each_symbol(elf, each_function, &each);
 }
 
-/* The next table of symbols after section *@scn. */
-static Elf_Data *elf_next_symbols(const struct elf_file *elf, Elf_Scn **scn, GElf_Shdr *sh)
-{
-	Elf_Data *data;
+/* struct find_symbol: arguments and result of elf_find_object() and elf_find_symbol() */
+struct find_symbol {
+	const struct elf_file	*elf;
+	const char		*name;
+	u64			 vaddr;
+	u64			 offset;
+	bool			 found;
+};
 
-	while ((*scn = elf_nextscn(elf->handle, *scn))) {
-		if (!gelf_getshdr(*scn, sh) ||
-		    (sh->sh_type != SHT_SYMTAB && sh->sh_type != SHT_DYNSYM))
-			continue;
-		data = elf_getdata(*scn, NULL);
-		if (data)
-			return data;
-	}
-	return NULL;
+/* An elf_symbol_fn */
+static bool find_object(void *arg, const GElf_Shdr *sh, const Elf64_Sym *sym)
+{
+	struct find_symbol *find = arg;
+	const char *name;
+
+	if (ELF64_ST_TYPE(sym->st_info) != STT_OBJECT || sym->st_shndx == SHN_UNDEF)
+		return false;
+	name = elf_symbol_name(find->elf, sh, sym);
+	find->found = name && !strcmp(name, find->name);
+	find->vaddr = sym->st_value;
+	return find->found;
 }
 
 /**
@@ -650,31 +719,18 @@ static Elf_Data *elf_next_symbols(const struct elf_file *elf, Elf_Scn **scn, GEl
  * @name: of the symbol
  * @vaddr: filled: its address
  *
- * Reads every symbol.
+ * Reads the symbols that elf_each_function() reads, if their names have no more than 256 MiB.
  *
  * Return: whether there is one that is defined.
  */
 bool elf_find_object(const struct elf_file *elf, const char *name, u64 *vaddr)
 {
-	Elf_Scn *scn = NULL;
-	Elf_Data *data;
-	const char *at;
-	GElf_Shdr sh;
-	GElf_Sym sym;
-	int i;
+	struct find_symbol find = { .elf = elf, .name = name };
 
-	while ((data = elf_next_symbols(elf, &scn, &sh))) {
-		for (i = 0; gelf_getsym(data, i, &sym); i++) {
-			if (GELF_ST_TYPE(sym.st_info) != STT_OBJECT || sym.st_shndx == SHN_UNDEF)
-				continue;
-			at = elf_strptr(elf->handle, sh.sh_link, sym.st_name);
-			if (!at || strcmp(at, name))
-				continue;
-			*vaddr = sym.st_value;
-			return true;
-		}
-	}
-	return false;
+	elf_each_symbol(elf, find_object, &find);
+	if (find.found)
+		*vaddr = find.vaddr;
+	return find.found;
 }
 
 /**
@@ -713,36 +769,36 @@ size_t elf_code_sections(const struct elf_file *elf, struct elf_segment **sectio
 	return kept;
 }
 
+/* An elf_symbol_fn */
+static bool find_nearest(void *arg, const GElf_Shdr *sh, const Elf64_Sym *sym)
+{
+	struct find_symbol *find = arg;
+
+	if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF ||
+	    find->vaddr < sym->st_value || find->vaddr - sym->st_value >= find->offset)
+		return false;
+	find->offset = find->vaddr - sym->st_value;
+	find->name = elf_symbol_name(find->elf, sh, sym);
+	return false;
+}
+
 /**
  * elf_find_symbol() - the nearest function at or before an address
  * @elf: the file
  * @vaddr: address as in the file
  * @offset: bytes from the start of the function to @vaddr, if one is found
  *
- * Reads every symbol.
+ * Reads the same symbols as elf_find_object().
  *
  * Return: its name, or NULL.
  */
 const char *elf_find_symbol(const struct elf_file *elf, u64 vaddr, u64 *offset)
 {
-	const char *name = NULL;
-	Elf_Scn *scn = NULL;
-	Elf_Data *data;
-	GElf_Shdr sh;
-	GElf_Sym sym;
-	int i;
+	struct find_symbol find = { .elf = elf, .vaddr = vaddr, .offset = ~0ull };
 
-	*offset = ~0ull;
-	while ((data = elf_next_symbols(elf, &scn, &sh))) {
-		for (i = 0; gelf_getsym(data, i, &sym); i++) {
-			if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF ||
-			    vaddr < sym.st_value || vaddr - sym.st_value >= *offset)
-				continue;
-			*offset = vaddr - sym.st_value;
-			name = elf_strptr(elf->handle, sh.sh_link, sym.st_name);
-		}
-	}
-	return name;
+	elf_each_symbol(elf, find_nearest, &find);
+	*offset = find.offset;
+	return find.name;
 }
 
 /**

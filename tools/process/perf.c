@@ -2,6 +2,7 @@
 /* perf record as a child process.  No other file knows perf's command line. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "clock.h"
 #include "perf.h"
 
 extern char **environ;
@@ -89,24 +91,45 @@ int perf_start(struct perf *perf, char **words, pid_t target, int output,
 			 "Debian: apt install linux-perf" : "perf: %s", strerror(ret));
 }
 
+/* Wait for something to read.  Return: as poll(). */
+static int perf_poll(const struct perf *perf, unsigned int patience)
+{
+	struct pollfd fd = { .fd = perf->control, .events = POLLIN };
+	int64_t end = clock_ms() + patience, left = patience;
+	int ret;
+
+	do
+		ret = poll(&fd, 1, left);
+	while (ret < 0 && errno == EINTR && (left = end - clock_ms()) > 0);
+	return ret < 0 && errno == EINTR ? 0 : ret;
+}
+
 /**
  * perf_wait_ready() - wait until perf records its target
  * @perf: started with a target
+ * @patience: for so long, ms; perf is ended when it has passed: perf 5.10 and 5.11 know --control,
+ *	but not "ping", and do not answer
+ * @error: filled on failure
  *
- * Return: 0, or -1 if it has ended instead, after saying why.
+ * Return: 0; or -1, also if perf has ended instead, after saying why.
  */
-int perf_wait_ready(struct perf *perf)
+int perf_wait_ready(const struct perf *perf, unsigned int patience, struct bee_error *error)
 {
 	char answer[16];
-	ssize_t got;
+	int ready = -1;
 
 	/* Answered from perf's main loop, before which it has enabled its events. */
-	if (send(perf->control, "ping\n", 5, MSG_NOSIGNAL) != 5)
-		return -1;
-	do
-		got = recv(perf->control, answer, sizeof(answer), 0);
-	while (got < 0 && errno == EINTR);
-	return got > 0 ? 0 : -1;
+	if (send(perf->control, "ping\n", 5, MSG_NOSIGNAL) == 5)
+		ready = perf_poll(perf, patience);
+	if (!ready) {
+		kill(perf->pid, SIGTERM);
+		return error_set(error, 0, "perf record has not answered in %u seconds; to record a "
+				 "command needs perf 5.12 or newer (perf --version)",
+				 patience / 1000);
+	}
+	if (ready < 0 || recv(perf->control, answer, sizeof(answer), 0) <= 0)
+		return error_set(error, 0, "perf record has ended before its start");
+	return 0;
 }
 
 /** perf_stop() - have perf write what it has and end, if it was started with a target */

@@ -9,6 +9,9 @@
 
 #include "error.h"
 
+/* perf answers when it has read the kernel's symbols and its target's maps: mostly in a second. */
+#define PERF_PATIENCE_MS	30000
+
 /**
  * struct perf - perf record at work
  * @pid: its process; 0 if it was not started
@@ -21,7 +24,7 @@ struct perf {
 
 int perf_start(struct perf *perf, char **words, pid_t target, int output,
 	       struct bee_error *error);
-int perf_wait_ready(struct perf *perf);
+int perf_wait_ready(const struct perf *perf, unsigned int patience, struct bee_error *error);
 void perf_stop(struct perf *perf);
 int perf_count_samples(const char *path, const char *comm, uint64_t *count);
 

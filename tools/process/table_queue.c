@@ -3,8 +3,9 @@
  * Make tables of files as the module announces them, each in a child, while the caller goes on
  * listening.  The file that walks miss most comes first.
  *
- * A file is in the queue once.  One that is unmapped and mapped again before its table is made is
- * announced again, under another id: that is the same file.
+ * Each id is in the queue once.  A file that is unmapped and mapped again before its table is made
+ * is announced again, under another id, and looks the same.  But files of two subvolumes of btrfs
+ * can look the same as well, and are not: each gets its turn, one after the other.
  *
  * A file whose table somebody has removed on purpose is banned: it does not enter the queue again
  * under that id.
@@ -29,14 +30,10 @@
 
 #define QUEUE_PROGRESS_MS	200
 
-/*
- * A child at work; free if @child.fd is -1.  @again: the same file, announced meanwhile; its @id is
- * 0 if there is none.
- */
+/* A child at work; free if @child.fd is -1. */
 struct slot {
 	struct child		child;
 	struct table_want	want;
-	struct table_want	again;
 };
 
 /**
@@ -110,7 +107,6 @@ void table_queue_close(struct table_queue *queue)
 			continue;
 		child_kill(&queue->slot[i].child);
 		want_release(&queue->slot[i].want);
-		want_release(&queue->slot[i].again);
 	}
 	table_jobs_free(&queue->wants);
 	free(queue->banned);
@@ -121,10 +117,15 @@ void table_queue_close(struct table_queue *queue)
 
 static bool want_is_same(const struct table_want *want, const struct table_want *other)
 {
-	return want->id && other->id &&
-	       (want->id == other->id ||
-		(want->device == other->device && want->mapping.inode == other->mapping.inode &&
-		 want->mapping.size == other->mapping.size && !strcmp(want->name, other->name)));
+	return want->id && want->id == other->id;
+}
+
+/* Whether two files may be one that has been mapped again. */
+static bool want_looks_like(const struct table_want *want, const struct table_want *other)
+{
+	return want->id && other->id && want->device == other->device &&
+	       want->mapping.inode == other->mapping.inode &&
+	       want->mapping.size == other->mapping.size && !strcmp(want->name, other->name);
 }
 
 /* Linear in the banned files: they are few, as each was removed by hand. */
@@ -154,12 +155,11 @@ void table_queue_add_want(struct table_queue *queue, const struct table_want *wa
 		return;
 	}
 	for (i = 0; i < queue->jobs; i++) {
-		struct slot *slot = &queue->slot[i];
+		const struct slot *slot = &queue->slot[i];
 
 		if (slot->child.fd < 0 || !want_is_same(&slot->want, &given))
 			continue;
-		want_release(&slot->again);
-		slot->again = given;
+		want_release(&given);
 		return;
 	}
 	for (i = 0; i < wants->count && !want_is_same(&wants->want[i], &given); i++)
@@ -273,10 +273,25 @@ void table_queue_ban(struct table_queue *queue, uint32_t id)
 	queue->banned[queue->nbanned++] = id;
 }
 
+/* Whether a file that looks the same came after that at @at. */
+static bool queue_has_later(const struct table_queue *queue, size_t at)
+{
+	const struct table_want *want = queue->wants.want;
+	size_t i;
+
+	for (i = at + 1; i < queue->wants.count; i++)
+		if (want_looks_like(&want[i], &want[at]))
+			return true;
+	return false;
+}
+
 /**
  * table_queue_count() - bring up to date how often walks have missed the files that wait
  * @queue: the queue
  * @files: the module's files; those that have got a table meanwhile leave the queue
+ *
+ * So do those that the module has forgotten, as they are mapped no longer, if one came later that
+ * looks the same: mostly it is the same, and what is mapped again the module announces again.
  */
 void table_queue_count(struct table_queue *queue, const struct netlink_files *files)
 {
@@ -287,7 +302,7 @@ void table_queue_count(struct table_queue *queue, const struct netlink_files *fi
 		const struct netlink_file *file = netlink_files_find(files, wants->want[i].id);
 		struct table_want want;
 
-		if (file && file->loaded) {
+		if (file ? file->loaded : queue_has_later(queue, i)) {
 			want = want_take(wants, i);
 			want_release(&want);
 		} else if (file) {
@@ -310,14 +325,29 @@ static void queue_read_counts(struct table_queue *queue)
 	queue->counted = now;
 }
 
-/* The file that is missed most; of several the one that came first. */
+/* Whether a child works on a file that looks the same: its table will mostly do for both. */
+static bool queue_works_on_like(const struct table_queue *queue, const struct table_want *want)
+{
+	unsigned int i;
+
+	for (i = 0; i < queue->jobs; i++)
+		if (queue->slot[i].child.fd >= 0 && want_looks_like(&queue->slot[i].want, want))
+			return true;
+	return false;
+}
+
+/*
+ * The file that is missed most; of several the one that came first.
+ * Return: its index; the number of files if each has to wait for one that looks the same.
+ */
 static size_t queue_find_hottest(const struct table_queue *queue)
 {
 	const struct table_want *want = queue->wants.want;
-	size_t i, best = 0;
+	size_t i, count = queue->wants.count, best = count;
 
-	for (i = 1; i < queue->wants.count; i++)
-		if (want[i].missed > want[best].missed)
+	for (i = 0; i < count; i++)
+		if ((best == count || want[i].missed > want[best].missed) &&
+		    !queue_works_on_like(queue, &want[i]))
 			best = i;
 	return best;
 }
@@ -339,7 +369,6 @@ static int queue_start_one(struct table_queue *queue, struct slot *slot, size_t 
 		queue->started = 0;
 	}
 	slot->want = want;
-	slot->again = (struct table_want){ .pin = -ENOENT };
 	if (child_start(&slot->child, queue_work, queue, slot - queue->slot))
 		return -1;
 	want_take(&queue->wants, at);
@@ -357,7 +386,7 @@ static int queue_start_one(struct table_queue *queue, struct slot *slot, size_t 
  */
 int table_queue_start(struct table_queue *queue, size_t most)
 {
-	size_t started = 0;
+	size_t started = 0, at;
 	unsigned int i;
 
 	for (i = 0; i < queue->jobs && started < most && queue->wants.count; i++) {
@@ -365,9 +394,10 @@ int table_queue_start(struct table_queue *queue, size_t most)
 			continue;
 		if (queue->wants.count > 1)
 			queue_read_counts(queue);
-		if (!queue->wants.count)
+		at = queue_find_hottest(queue);
+		if (at == queue->wants.count)
 			break;
-		if (queue_start_one(queue, &queue->slot[i], queue_find_hottest(queue))) {
+		if (queue_start_one(queue, &queue->slot[i], at)) {
 			queue->slot[i].child.fd = -1;
 			if (!queue->running)
 				return -1;
@@ -392,12 +422,6 @@ static void slot_finish(struct table_queue *queue, struct slot *slot)
 	child->data = NULL;
 	maker->done(maker->arg, &slot->want, &result);
 	want_release(&slot->want);
-	/* Not found at the first mapping: try the mapping of the second announcement. */
-	if (slot->again.id && slot->again.id != slot->want.id &&
-	    result.source == TABLE_NONE && !result.opened && !result.refusal)
-		table_queue_add_want(queue, &slot->again);
-	else
-		want_release(&slot->again);
 }
 
 /**

@@ -39,6 +39,8 @@
 #define SYNTH_MAX_STEPS		(48u << 20)	/* instructions executed for a file, repetitions too */
 #define SYNTH_MAX_LOST		(1u << 18)	/* instructions for nothing, in a round; see is_hopeless() */
 #define SYNTH_MAX_EDGES		(1u << 20)	/* calls between functions without CFI */
+#define SYNTH_MAX_FUNCTIONS	(1u << 18)	/* places tried, in a round, that may be functions */
+#define SYNTH_MAX_RANGES	(1u << 18)	/* ranges of pcs with one rule */
 #define SYNTH_MAX_PRUNES	64		/* how deep a call can be that is not proven */
 #define SYNTH_ROUNDS		3
 #define SYNTH_MAX_JUMPS		8		/* frames of indirect jumps to try */
@@ -142,7 +144,7 @@ struct synth_functions {
  * @round: number of the round
  * @steps: instructions executed
  * @used: of them, in attempts that have proven a function
- * @given_up: too few of them
+ * @given_up: too few of them, or too many functions or ranges: the file gets no rows from code
  */
 struct synth_maker {
 	const struct synth_input *in;
@@ -235,8 +237,15 @@ static bool has_function(const struct synth_maker *m, u64 pc)
 	return upto && m->in->functions[upto - 1] == pc;
 }
 
-static size_t functions_add(struct synth_functions *f, u64 pc, bool trusted)
+/* Return: its number; NOWHERE if there are too many, and then the file is given up. */
+static size_t functions_add(struct synth_maker *m, u64 pc, bool trusted)
 {
+	struct synth_functions *f = &m->functions;
+
+	if (f->count == SYNTH_MAX_FUNCTIONS) {
+		m->given_up = true;
+		return NOWHERE;
+	}
 	f->list = alloc_room(f->list, f->count, &f->room, sizeof(*f->list));
 	f->list[f->count] = (struct synth_function){ .pc = pc, .trusted = trusted };
 	return f->count++;
@@ -262,7 +271,7 @@ static const struct synth_function *functions_find(const struct synth_functions 
 static void name_function(struct synth_maker *m, size_t at)
 {
 	if (!m->named[at])
-		functions_add(&m->functions, pc_of(m, at), true);
+		functions_add(m, pc_of(m, at), true);
 	m->named[at] = true;
 }
 
@@ -519,11 +528,16 @@ static bool commit_check(struct synth_maker *m, const struct synth_function *f, 
 
 static bool commit(struct synth_maker *m, size_t function)
 {
-	struct synth_function *f = &m->functions.list[function];
-	u16 *rules = alloc_array(NULL, m->nnodes, sizeof(*rules));
-	bool good = commit_check(m, f, rules) && m->nedges + m->ncalls <= SYNTH_MAX_EDGES;
+	struct synth_function *f;
 	size_t i, k;
+	u16 *rules;
+	bool good;
 
+	if (function == NOWHERE)
+		return false;
+	f = &m->functions.list[function];
+	rules = alloc_array(NULL, m->nnodes, sizeof(*rules));
+	good = commit_check(m, f, rules) && m->nedges + m->ncalls <= SYNTH_MAX_EDGES;
 	for (i = 0; good && i < m->nnodes; i++) {
 		size_t at = m->nodes[i].at;
 
@@ -588,7 +602,7 @@ static void try_origin(struct synth_maker *m, const struct synth_jump *jump)
 		return;
 	frame_state_entry(&entry);
 	if (follow_all(m, at, &entry))
-		commit(m, functions_add(&m->functions, pc_of(m, at), false));
+		commit(m, functions_add(m, pc_of(m, at), false));
 	for (i = 0; i < m->njumps; i++)
 		if (m->jumps[i].origin == at)
 			m->jumps[i].origin = NOWHERE;
@@ -604,13 +618,13 @@ static bool try_place(struct synth_maker *m, size_t at)
 	if (pc == m->in->elf->entry)
 		return false;
 	frame_state_entry(&state);
-	if (follow(m, at, &state) && !m->loses_fp && commit(m, functions_add(&m->functions, pc, false)))
+	if (follow(m, at, &state) && !m->loses_fp && commit(m, functions_add(m, pc, false)))
 		return true;
 	while (i-- > 0) {
 		struct synth_jump jump = m->jumps[i];
 
 		if (follow(m, at, &jump.state) && !m->loses_fp &&
-		    commit(m, functions_add(&m->functions, pc, false))) {
+		    commit(m, functions_add(m, pc, false))) {
 			try_origin(m, &jump);
 			return true;
 		}
@@ -703,7 +717,7 @@ static void round_run(struct synth_maker *m)
 	if (m->round) {
 		for (i = 0; i < m->before.count; i++)
 			if (m->before.list[i].trusted)
-				functions_add(&m->functions, m->before.list[i].pc, true);
+				functions_add(m, m->before.list[i].pc, true);
 	} else {
 		elf_each_function(m->in->elf, round_add_symbol, m);
 	}
@@ -750,21 +764,28 @@ static void prune(struct synth_maker *m)
 	}
 }
 
-static void synth_add(struct synth *synth, u64 start, u64 end, const struct bee_rule *rule)
+/* Return: false if there are too many. */
+static bool synth_add(struct synth *synth, u64 start, u64 end, const struct bee_rule *rule)
 {
 	struct synth_range *last = synth->nranges ? &synth->ranges[synth->nranges - 1] : NULL;
 
 	if (last && last->end == start && !memcmp(&last->rule, rule, sizeof(*rule))) {
 		last->end = end;
-		return;
+		return true;
 	}
+	if (synth->nranges == SYNTH_MAX_RANGES)
+		return false;
 	synth->ranges = alloc_room(synth->ranges, synth->nranges, &synth->room,
 				   sizeof(*synth->ranges));
 	synth->ranges[synth->nranges++] = (struct synth_range){ start, end, *rule };
+	return true;
 }
 
-/* Add the ranges of a gap.  Padding belongs to the range before it, as it does behind an FDE. */
-static void synth_add_gap(const struct synth_maker *m, size_t gap, struct synth *synth)
+/*
+ * Add the ranges of a gap.  Padding belongs to the range before it, as it does behind an FDE.
+ * Return: false if there are too many.
+ */
+static bool synth_add_gap(const struct synth_maker *m, size_t gap, struct synth *synth)
 {
 	size_t at = m->first[gap], end = gap_end(m, gap), next;
 	u64 bias = m->in->gaps[gap].start - at;
@@ -783,10 +804,12 @@ static void synth_add_gap(const struct synth_maker *m, size_t gap, struct synth 
 		}
 		for (next = at + 1; next < end && m->rule_at[next] == RULE_INSIDE; )
 			next++;
-		if (m->rule_at[at] != RULE_INSIDE)
-			synth_add(synth, at + bias, next + bias,
-				  &m->rules.rules[m->rule_at[at] - 1]);
+		if (m->rule_at[at] != RULE_INSIDE &&
+		    !synth_add(synth, at + bias, next + bias,
+			       &m->rules.rules[m->rule_at[at] - 1]))
+			return false;
 	}
+	return true;
 }
 
 /* Copy the code.  Return: false if it cannot be read, or there is none. */
@@ -846,7 +869,9 @@ void synth_make(const struct synth_input *input, struct synth *synth)
 	}
 	prune(&m);
 	for (i = 0; good && i < m.ngaps; i++)
-		synth_add_gap(&m, i, synth);
+		good = synth_add_gap(&m, i, synth);
+	if (!good)
+		synth_free(synth);
 	row_set_free(&m.rules);
 	free(m.functions.list);
 	free(m.before.list);

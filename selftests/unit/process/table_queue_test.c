@@ -15,13 +15,14 @@
 
 static char directory[] = "/tmp/table_queue_test.XXXXXX";
 static char order[16];	/* the last letter of the name of each file that is done */
+static int loaded;	/* how many of them have a table */
 
 static void done(void *arg, const struct table_want *want, const struct table_result *result)
 {
 	size_t length = strlen(order);
 
 	(void)arg;
-	(void)result;
+	loaded += result->source != TABLE_NONE;
 	if (length + 1 < sizeof(order))
 		order[length] = want->name[strlen(want->name) - 1];
 }
@@ -57,6 +58,7 @@ static bool drained(struct table_queue *queue, const char *expected)
 static struct table_queue *fresh(void)
 {
 	memset(order, 0, sizeof(order));
+	loaded = 0;
 	fake_reset();
 	return table_queue_open(&maker);
 }
@@ -87,7 +89,10 @@ static bool check_counts(void)
 	return drained(queue, "bc");
 }
 
-/* A file that was mapped again has another id, and perhaps a better place to be found. */
+/*
+ * An id is in the queue once.  A file with another id that looks the same may be the same, or that
+ * of another subvolume.
+ */
 static bool check_once(void)
 {
 	struct table_queue *queue = fresh();
@@ -98,26 +103,69 @@ static bool check_once(void)
 	add(queue, 'a', 1);
 	file.id = 1000;
 	table_queue_add(queue, &file);
-	return table_queue_waiting(queue) == 2 && drained(queue, "ab");
+	fake.nfiles = 3;
+	fake.file[0] = file_of('a', 1);
+	fake.file[1] = file_of('b', 1);
+	fake.file[2] = file;
+	return table_queue_waiting(queue) == 3 && drained(queue, "aab");
 }
 
-/* A file that is mapped again while it is looked for in vain is looked for there, too: once. */
-static bool check_again(void)
+/* Of those that look the same and that the module has forgotten, only the last may be mapped. */
+static bool check_forgotten(void)
 {
 	struct table_queue *queue = fresh();
 	struct netlink_file file = file_of('a', 1);
+	struct netlink_files files = { .file = &file, .count = 1 };
 	bool good;
 
-	add(queue, 'a', 1);
-	good = table_queue_start(queue, 1) == 1;
-	add(queue, 'a', 1);
-	good &= drained(queue, "a");
-	queue = fresh();
-	add(queue, 'a', 1);
-	good &= table_queue_start(queue, 1) == 1;
+	for (file.id = 1000; file.id < 1003; file.id++)
+		table_queue_add(queue, &file);
+	add(queue, 'b', 1);
 	file.id = 1000;
+	table_queue_count(queue, &files);
+	good = table_queue_waiting(queue) == 3;
+	files.count = 0;
+	table_queue_count(queue, &files);
+	return good && table_queue_waiting(queue) == 2 && drained(queue, "ab");
+}
+
+/*
+ * What looks like a file that is worked on waits for it, and has its turn whether that has got a
+ * table (a file of this test, of which the module says so) or was not found.
+ */
+static bool check_alike(bool found)
+{
+	struct table_queue *queue;
+	struct netlink_file file = file_of('a', 1);
+	struct stat st = { 0 };
+	char path[64];
+	bool good = true;
+	int fd;
+
+	maker.jobs = 2;
+	queue = fresh();
+	snprintf(path, sizeof(path), "%s/a", directory);
+	if (found) {
+		fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+		good = fd >= 0 && !fstat(fd, &st) && !close(fd);
+		snprintf(file.name, sizeof(file.name), "%s", path);
+		file.inode = st.st_ino;
+		fake.nfiles = 1;
+		fake.file[0] = (struct netlink_file){ .id = 5, .inode = st.st_ino, .loaded = true };
+	}
 	table_queue_add(queue, &file);
-	return good && !table_queue_waiting(queue) && drained(queue, "aa");
+	good &= table_queue_start(queue, 2) == 1;
+	table_queue_add(queue, &file);
+	good &= !table_queue_waiting(queue);
+	for (file.id = 1000; file.id < 1002; file.id++) {
+		table_queue_add(queue, &file);
+		fake.file[file.id - 999] = file;
+	}
+	fake.nfiles = 3;
+	good &= table_queue_waiting(queue) == 2 && !table_queue_start(queue, 2) &&
+		drained(queue, "aaa") && loaded == (found ? 3 : 0);
+	maker.jobs = 1;
+	return good && (!found || !unlink(path));
 }
 
 static bool skip(void *arg, uint32_t id)
@@ -226,7 +274,7 @@ int main(void)
 	int pins;
 
 	ksft_print_header();
-	ksft_set_plan(8);
+	ksft_set_plan(10);
 	if (!mkdtemp(directory))
 		return 1;
 	setenv("BEEUNWIND_CACHE", directory, 1);
@@ -234,8 +282,10 @@ int main(void)
 	ksft_test_result(check_hottest(), "the file that is missed most comes first\n");
 	ksft_test_result(check_counts(), "by the module's counts\n");
 	ksft_test_result(check_missed(), "files that walks have missed before\n");
-	ksft_test_result(check_once(), "a file is in the queue once\n");
-	ksft_test_result(check_again(), "not found, and mapped again meanwhile\n");
+	ksft_test_result(check_once(), "an id is in the queue once\n");
+	ksft_test_result(check_forgotten(), "what is forgotten is there once\n");
+	ksft_test_result(check_alike(false), "two that look like a file that was not found\n");
+	ksft_test_result(check_alike(true), "two that look like a file that has a table\n");
 	ksft_test_result(check_ban(), "a file that is to have no table does not enter\n");
 	pins = check_pins();
 	if (pins < 0)
