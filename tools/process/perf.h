@@ -10,7 +10,7 @@
 #include "error.h"
 
 /* perf answers when it has read the kernel's symbols and its target's maps: mostly in a second. */
-#define PERF_PATIENCE_MS	30000
+#define PERF_PATIENCE_MS	60000
 
 /**
  * struct perf - perf record at work
