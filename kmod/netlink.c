@@ -437,5 +437,6 @@ void bee_netlink_exit(void)
 {
 	genl_unregister_family(&bee_netlink_family);
 	netlink_unregister_notifier(&netlink_closed_block);
+	bee_netlink_file_exit();
 	bee_follow_exit();
 }

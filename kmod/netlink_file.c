@@ -2,6 +2,9 @@
 /* TABLE_ADD, TABLE_DEL, FILE_GET, FILE_NTF, TABLE_NTF. */
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
 
 #include "compat.h"
 #include "mm.h"
@@ -21,6 +24,26 @@ const struct nla_policy bee_netlink_file_policy[BEEUNWIND_A_FILE_MAX + 1] = {
 	[BEEUNWIND_A_FILE_COUNTS]   = { .type = NLA_FLAG },
 };
 
+/*
+ * struct file_told - a file that was announced, so that FILE_GET has an answer when it was unmapped
+ * meanwhile, and forgotten: its table is of use when it is mapped again
+ * @id: of the file
+ * @size: bytes of @attrs
+ * @attrs: the answer; kfree(); NULL if there is none
+ */
+struct file_told {
+	u32	 id;
+	u32	 size;
+	void	*attrs;
+};
+
+/* About as many messages as a receive buffer has room for. */
+#define FILE_TOLD	256
+
+static DEFINE_SPINLOCK(file_told_lock);
+static struct file_told file_told[FILE_TOLD];	/* file_told_lock */
+static u32 file_told_next;			/* file_told_lock; the oldest one */
+
 /* An open file of the sender, which is current.  The caller drops it by fput(). */
 static struct file *netlink_get_file(struct genl_info *info, int attr)
 {
@@ -32,7 +55,10 @@ static struct file *netlink_get_file(struct genl_info *info, int attr)
 	return ERR_PTR(-EBADF);
 }
 
-/* The file that a request names by one of three attributes, with a reference. */
+/*
+ * The file that a request names by one of three attributes, with a reference.  ERR_PTR(-ENOENT),
+ * without a sentence: it is named by an id that no file has.
+ */
 static struct bee_file *netlink_named_file(struct genl_info *info)
 {
 	struct nlattr *id = info->attrs[BEEUNWIND_A_FILE_ID];
@@ -44,12 +70,8 @@ static struct bee_file *netlink_named_file(struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "just one of exe-fd, id and vdso, please");
 		return ERR_PTR(-EINVAL);
 	}
-	if (id) {
-		f = bee_file_get_id(nla_get_u32(id));
-		if (!f)
-			NL_SET_ERR_MSG_ATTR(info->extack, id, "no such file");
-		return f ?: ERR_PTR(-ENOENT);
-	}
+	if (id)
+		return bee_file_get_id(nla_get_u32(id)) ?: ERR_PTR(-ENOENT);
 	if (info->attrs[BEEUNWIND_A_FILE_VDSO]) {
 		f = bee_file_get_vdso();
 	} else {
@@ -62,6 +84,11 @@ static struct bee_file *netlink_named_file(struct genl_info *info)
 	if (IS_ERR(f))
 		NL_SET_ERR_MSG(info->extack, "out of memory, over budget or over the user's share");
 	return f;
+}
+
+static void file_say_unknown(struct genl_info *info)
+{
+	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[BEEUNWIND_A_FILE_ID], "no such file");
 }
 
 static int file_put_identity(struct sk_buff *skb, const struct bee_file *f)
@@ -110,8 +137,14 @@ static int table_answer(struct sk_buff *reply, const struct bee_file *f, bool go
  */
 static struct bee_file *netlink_table_file(struct genl_info *info)
 {
-	if (!info->attrs[BEEUNWIND_A_FILE_PID])
-		return netlink_named_file(info);
+	struct bee_file *f;
+
+	if (!info->attrs[BEEUNWIND_A_FILE_PID]) {
+		f = netlink_named_file(info);
+		if (f == ERR_PTR(-ENOENT))
+			file_say_unknown(info);
+		return f;
+	}
 	if (info->attrs[BEEUNWIND_A_FILE_EXE_FD] || info->attrs[BEEUNWIND_A_FILE_ID] ||
 	    info->attrs[BEEUNWIND_A_FILE_VDSO]) {
 		NL_SET_ERR_MSG(info->extack, "with pid there is no exe-fd, id or vdso");
@@ -227,6 +260,37 @@ static int file_put(struct sk_buff *skb, const struct bee_file *f, u32 held)
 	return err || (news && file_put_news(skb, news));
 }
 
+/* Keep what a file was when it was announced, instead of the oldest one. */
+static void file_told_keep(struct file_told told)
+{
+	struct file_told *oldest;
+
+	spin_lock(&file_told_lock);
+	oldest = &file_told[file_told_next++ % FILE_TOLD];
+	swap(*oldest, told);
+	spin_unlock(&file_told_lock);
+	kfree(told.attrs);
+}
+
+/* What file @id was when it was announced last, if that is not too many announcements ago. */
+static int file_told_put(struct sk_buff *reply, struct genl_info *info)
+{
+	u32 id = nla_get_u32(info->attrs[BEEUNWIND_A_FILE_ID]), i;
+	int err = -ENOENT;
+
+	spin_lock(&file_told_lock);
+	for (i = 1; err == -ENOENT && i <= FILE_TOLD; i++) {
+		const struct file_told *told = &file_told[(file_told_next - i) % FILE_TOLD];
+
+		if (told->attrs && told->id == id)
+			err = nla_append(reply, told->size, told->attrs);
+	}
+	spin_unlock(&file_told_lock);
+	if (err == -ENOENT)
+		file_say_unknown(info);
+	return err;
+}
+
 int bee_netlink_file_get(struct sk_buff *request, struct genl_info *info)
 {
 	struct bee_file *f = netlink_named_file(info);
@@ -234,16 +298,19 @@ int bee_netlink_file_get(struct sk_buff *request, struct genl_info *info)
 	int err = -ENOMEM;
 	void *hdr;
 
-	if (IS_ERR(f))
+	if (IS_ERR(f) && PTR_ERR(f) != -ENOENT)
 		return PTR_ERR(f);
 	reply = bee_netlink_reply_begin(info, BEEUNWIND_CMD_FILE_GET, &hdr);
-	if (reply) {
+	if (reply && IS_ERR(f)) {
+		err = bee_netlink_reply_end(info, reply, hdr, file_told_put(reply, info));
+	} else if (reply) {
 		rcu_read_lock();
 		err = file_put(reply, f, 1);
 		rcu_read_unlock();
 		err = bee_netlink_reply_end(info, reply, hdr, err);
 	}
-	bee_file_put(f);
+	if (!IS_ERR(f))
+		bee_file_put(f);
 	return err;
 }
 
@@ -316,6 +383,22 @@ int bee_netlink_file_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len || !err ? skb->len : err;
 }
 
+/* What FILE_GET is to say of an announced file when it has been forgotten; @attrs may be NULL. */
+static struct file_told file_told_make(const struct bee_file *f)
+{
+	struct sk_buff *skb = alloc_skb(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
+	struct file_told told = { .id = f->id };
+
+	if (skb && !file_put_identity(skb, f) && !file_put_news(skb, &f->news) &&
+	    !nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED,
+			 bee_tally_sum(&f->tally, BEE_TALLY_MISSED))) {
+		told.size = skb->len;
+		told.attrs = kmemdup(skb->data, skb->len, GFP_ATOMIC);
+	}
+	kfree_skb(skb);
+	return told;
+}
+
 /**
  * bee_netlink_tell() - send FILE_NTF about a file without a table
  * @f: the file; announced
@@ -327,20 +410,31 @@ int bee_netlink_file_dump(struct sk_buff *skb, struct netlink_callback *cb)
  */
 bool bee_netlink_tell(const struct bee_file *f)
 {
+	struct file_told told;
 	struct sk_buff *skb;
 	void *hdr;
 
 	if (!genl_has_listeners(&bee_netlink_family, &init_net, 0))
 		return true;
-	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
-	if (!skb)
-		return false;
-	hdr = genlmsg_put(skb, 0, 0, &bee_netlink_family, 0, BEEUNWIND_CMD_FILE_NTF);
+	told = file_told_make(f);
+	skb = told.attrs ? genlmsg_new(nla_total_size(sizeof(u32)), GFP_ATOMIC) : NULL;
+	hdr = skb ? genlmsg_put(skb, 0, 0, &bee_netlink_family, 0, BEEUNWIND_CMD_FILE_NTF) : NULL;
 	if (!hdr || nla_put_u32(skb, BEEUNWIND_A_FILE_ID, f->id)) {
 		nlmsg_free(skb);
+		kfree(told.attrs);
 		return false;
 	}
 	genlmsg_end(skb, hdr);
+	file_told_keep(told);
 	genlmsg_multicast(&bee_netlink_family, skb, 0, 0, GFP_ATOMIC);
 	return true;
+}
+
+/** bee_netlink_file_exit() - after the last request and announcement.  Context: Process. */
+void bee_netlink_file_exit(void)
+{
+	struct file_told *told;
+
+	for (told = file_told; told < file_told + FILE_TOLD; told++)
+		kfree(told->attrs);
 }

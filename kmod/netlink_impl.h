@@ -40,6 +40,7 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info);
 int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info);
 int bee_netlink_file_get(struct sk_buff *request, struct genl_info *info);
 int bee_netlink_file_dump(struct sk_buff *skb, struct netlink_callback *cb);
+void bee_netlink_file_exit(void);
 
 /* netlink_proc.c */
 extern const struct nla_policy bee_netlink_proc_policy[];
