@@ -131,11 +131,11 @@ HOOK_CALLBACK(hook_mmap)
  */
 HOOK_CALLBACK(hook_mremap)
 {
+	struct vm_area_struct **pointer = (void *)HOOK_ARG(0), *vma;
 	unsigned long start = HOOK_ARG(1);
-	struct vm_area_struct *vma;
 
 	hook_note_call(ops);
-	if (!copy_from_kernel_nofault(&vma, (void *)HOOK_ARG(0), sizeof(vma)) && bee_prove_vma(vma))
+	if (!copy_from_kernel_nofault(&vma, pointer, sizeof(vma)) && bee_prove_vma(vma))
 		bee_follow_mapping(vma, start, start + HOOK_ARG(2), HOOK_ARG(3));
 }
 

@@ -87,7 +87,7 @@ later_libraries() {
 	local status=0
 	rm -f "$WORK/pid"
 	perf record -q -e cpu-clock -F 999 -g -o "$WORK/later.data" \
-		"$BEECTL" run -- /usr/bin/python3 -c "$sqlite_loop" "$WORK/pid" "$@" &
+		"$BEECTL" run -- /usr/bin/python3 -c "$sqlite_loop" "$WORK/pid" &
 	guest_wait test -s "$WORK/pid" || return 1
 	guest_wait sqlite_has_a_table "$(cat "$WORK/pid")" || status=1
 	kill "$(cat "$WORK/pid")"
