@@ -207,6 +207,21 @@ static int do_diff(void)
 	return guest_update(&g, &proc, &del, 1, &add, 1);
 }
 
+static void prepare_cookie(void)
+{
+	prepare_diff();
+	guest_get_proc(&g, target, &proc);
+}
+
+static int do_proc_find(void)
+{
+	struct netlink_procs procs;
+	int ret = netlink_proc_find(g.nl, proc.cookie, &procs, &g.error);
+
+	netlink_procs_free(&procs);
+	return ret;
+}
+
 static int do_proc_del(void)
 {
 	return netlink_proc_del(g.nl, target, &g.error);
@@ -418,6 +433,7 @@ static const struct act {
 	{ "proc-del", prepare_diff, do_proc_del, undo_update },
 	{ "proc-get", prepare_diff, do_procs, undo_update },
 	{ "proc-get of one process", prepare_diff, do_proc, undo_update },
+	{ "proc-get by cookie", prepare_cookie, do_proc_find, undo_update },
 	{ "proc-get of those with a file", prepare_diff, do_table_users, undo_update },
 	{ "config-set until close", NULL, do_hold, undo_hold },
 	{ "config-set of the budget", NULL, do_budget, undo_budget },
