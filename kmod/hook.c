@@ -126,8 +126,9 @@ HOOK_CALLBACK(hook_mmap)
 
 /*
  * copy_vma(&vma, start, len, pgoff, ...): mremap() moves @vma.  If it fails here for want of
- * memory, a range without a mapping stays; if it fails later, it unmaps the new place.  Nothing that
- * is done when the module is loaded calls this function, so its arguments are looked at each time.
+ * memory, a range without a mapping stays; if it fails later, it unmaps the new place.  Nothing
+ * that is done when the module is loaded calls this function, so its arguments are looked at each
+ * time.
  */
 HOOK_CALLBACK(hook_mremap)
 {

@@ -25,8 +25,8 @@ const struct nla_policy bee_netlink_file_policy[BEEUNWIND_A_FILE_MAX + 1] = {
 };
 
 /*
- * struct file_told - a file that somebody was told of, so that FILE_GET has an answer when it was unmapped
- * meanwhile, and forgotten: its table is of use when it is mapped again
+ * struct file_told - a file that somebody was told of, so that FILE_GET has an answer when it was
+ * unmapped meanwhile, and forgotten: its table is of use when it is mapped again
  * @id: of the file
  * @size: bytes of @attrs
  * @attrs: the answer; kfree(); NULL if there is none
@@ -425,7 +425,7 @@ bool bee_netlink_tell(const struct bee_file *f)
 		return false;
 	}
 	genlmsg_end(skb, hdr);
-	/* The messages that an overrun socket has are the oldest: others do not take their place. */
+	/* A socket that is full keeps the oldest messages: others do not take their place here. */
 	if (genlmsg_multicast(&bee_netlink_family, skb, 0, 0, GFP_ATOMIC))
 		kfree(told.attrs);
 	else
