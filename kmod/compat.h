@@ -33,7 +33,10 @@
 #error "beeunwind needs x86-64, CONFIG_DYNAMIC_FTRACE_WITH_ARGS, CONFIG_UPROBES, CONFIG_PERF_EVENTS"
 #endif
 
-/* prove.c notices an inlined function if it is one of those for mappings, not the other ones. */
+/*
+ * With it the compiler may inline a hooked function into callers in other files.  bee_prove() sees
+ * that of two functions, by which mappings are followed; the others it cannot have called.
+ */
 #ifdef CONFIG_LTO
 #error "beeunwind is not for kernels with link-time optimization: it may inline a hooked function"
 #endif

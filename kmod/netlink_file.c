@@ -301,11 +301,9 @@ int bee_netlink_file_get(struct sk_buff *request, struct genl_info *info)
 	if (IS_ERR(f) && PTR_ERR(f) != -ENOENT)
 		return PTR_ERR(f);
 	reply = bee_netlink_reply_begin(info, BEEUNWIND_CMD_FILE_GET, &hdr);
-	if (reply && IS_ERR(f)) {
-		err = bee_netlink_reply_end(info, reply, hdr, file_told_put(reply, info));
-	} else if (reply) {
+	if (reply) {
 		rcu_read_lock();
-		err = file_put(reply, f, 1);
+		err = IS_ERR(f) ? file_told_put(reply, info) : file_put(reply, f, 1);
 		rcu_read_unlock();
 		err = bee_netlink_reply_end(info, reply, hdr, err);
 	}

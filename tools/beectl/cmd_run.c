@@ -110,8 +110,8 @@ static void run_take_signals(pid_t pid)
 }
 
 /*
- * A table_maker's done(): prints the result.  A file that got no table is tried again only if the
- * module had no memory for it, say, or if it was not found.
+ * A table_maker's done(): prints the result.  If the module refused the table for a reason that
+ * may pass, such as a full budget, or if the file was not found, run tries it again later.
  */
 static void run_made(void *arg, const struct table_want *want, const struct table_result *result)
 {
