@@ -79,7 +79,7 @@ class Verdict:
         self.elf = self.judge.files.get(program)
         self.examples = collections.Counter()
         self.frames = {}        # by ip: the program has one address space
-        self.threads = set()    # that had a sample
+        self.threads = set()    # that had a sample elsewhere than where they begin
 
     def frame(self, sample, ip):
         """(name, ELF file, offset, pc) of an ip; only the program's names are known."""
@@ -110,9 +110,11 @@ class Verdict:
     def is_complete(self, sample, frames):
         name = self.frame(sample, frames[-1] - (len(frames) > 1))[0]
         place = sample.places.find(frames[-1])
-        is_new = sample.tid not in self.threads and len(frames) == 1 and \
-            (CLONE.match(name) or place and self.judge.is_behind_clone(place))
-        return bool(is_new or BEGIN.match(name) or place and self.judge.is_start(place))
+        if sample.tid not in self.threads and len(frames) == 1 and \
+                (CLONE.match(name) or place and self.judge.is_behind_clone(place)):
+            return True
+        self.threads.add(sample.tid)
+        return bool(BEGIN.match(name) or place and self.judge.is_start(place))
 
     def is_called(self, sample, inner, outer):
         """Has the function of the inner frame been called before the outer one's ip?"""
@@ -153,7 +155,6 @@ class Verdict:
             self.count["complete"] += 1
         else:
             self.examples["incomplete: " + " ".join(names[-4:])] += 1
-        self.threads.add(sample.tid)
         for i in range(1, len(frames)):
             self.count["pairs"] += 1
             if not self.is_called(sample, places[i - 1], frames[i]):

@@ -212,12 +212,14 @@ static u64 go_find_switch(const struct elf_file *elf, const struct gopclntab_fun
 /*
  * A function that changes to another stack.  Behind that place the walk follows rbp, which such
  * functions leave as it is, or restore from the stack that they change to.  In those that do not
- * return, a new stack begins instead: the goroutine may go on in another thread meanwhile.
+ * return, a new stack begins instead: the goroutine may go on in another thread meanwhile.  In
+ * clone() only the new thread changes to another stack.
  */
 static void go_switching_rows(struct go_rows *go, const struct gopclntab *table)
 {
 	bool returns = strcmp(go->func->name, "runtime.mcall") &&
-		       strcmp(go->func->name, "runtime.morestack");
+		       strcmp(go->func->name, "runtime.morestack") &&
+		       strcmp(go->func->name, "runtime.clone");
 	u64 end = go->end, change = go_find_switch(go->elf, go->func) + 1;
 
 	if (go->end > change)

@@ -168,6 +168,21 @@ odd:
 	ret
 .Lodd_3:
 	.p2align 5, 0xcc
+
+# It returns to its caller; the thread that it makes has none.
+clone:
+	mov	$56, %eax
+	syscall
+	cmp	$0, %rax
+	je	.Lclone_child
+	mov	%eax, 40(%rsp)
+	ret
+.Lclone_child:
+	mov	%rsi, %rsp
+	call	*%r12
+	ud2
+.Lclone_1:
+	.p2align 5, 0xcc
 .Lend:
 
 # start FUNCTION, then pcsp DEPTH, UNTIL for each range of pcs: differences from the last, from -1
@@ -220,6 +235,7 @@ table:
 	.quad	names - table, files - table, files - table, pctab - table, funcs - table
 names:
 .Lname:			.asciz	"main.main"
+.Lname_clone:		.asciz	"runtime.clone"
 .Lname_goexit:		.asciz	"runtime.goexit"
 .Lname_mcall:		.asciz	"runtime.mcall"
 .Lname_preempt:		.asciz	"runtime.asyncPreempt"
@@ -299,9 +315,13 @@ pctab:
 	pcsp	4, .Lodd_2
 	pcsp	-8, .Lodd_3
 	.byte	0
+.Lpcsp_clone:
+	start	clone
+	pcsp	0, .Lclone_1
+	.byte	0
 	.p2align 3
 funcs:
-	.irp	function, pushing, storing, storing_far, storing_near, other, leaf, goexit, systemstack, mcall, sigtramp, preempt, sigreturn, malformed, bare, odd
+	.irp	function, pushing, storing, storing_far, storing_near, other, leaf, goexit, systemstack, mcall, sigtramp, preempt, sigreturn, malformed, bare, odd, clone
 	.long	\function - text, .Lfunc_\function - funcs
 	.endr
 	.long	.Lend - text, 0		# an empty function, and the end
@@ -331,6 +351,7 @@ funcs:
 	func	malformed, .Lname, .Lpcsp_malformed, 0
 	func	bare, .Lname, pctab, 0
 	func	odd, .Lname, .Lpcsp_odd, 0
+	func	clone, .Lname_clone, .Lpcsp_clone, 2
 
 # What Go's .debug_frame would say of goexit() and malformed(): not used.
 	.section .debug_frame, "", @progbits
