@@ -32,8 +32,8 @@
  * find one that bee_file_put() is just forgetting: it has no users, and is in no list.  Whoever
  * changes the table of a file is a user of it.
  *
- * A file and its table are charged to the user who maps it first.  When he unmaps it, or if his
- * share has no room for the table, another user who has the file mapped is charged (rmap.c).
+ * A file and its table are charged to the user who maps it first.  When that user unmaps it, or has no
+ * share with room for the table, another user who has the file mapped is charged (rmap.c).
  * Idle tables are charged to no user; they are evicted as soon as anything else needs the room.
  *
  * file_lock protects the hashes and lists.  The two most frequent operations take only the RCU read
@@ -130,7 +130,7 @@ struct file_inode {
 };
 
 #if BEE_COMPAT_RT
-static DEFINE_RAW_SPINLOCK(file_gone_lock);	/* innermost */
+static DEFINE_RAW_SPINLOCK(file_gone_lock);	/* nothing is taken inside */
 static LIST_HEAD(file_gone);			/* file_gone_lock */
 static DEFINE_MUTEX(file_drop_mutex);		/* outside of file_lock */
 static LLIST_HEAD(file_dropped);		/* of struct bee_file: see bee_file_put_nowait() */
@@ -834,9 +834,11 @@ struct bee_file *bee_file_get(struct file *exe)
 				  GFP_KERNEL);
 }
 
-/*
- * bee_file_get_vdso() - as bee_file_get(); the vDSO has one image for all 64-bit processes.
+/**
+ * bee_file_get_vdso() - as bee_file_get(), for the image of the vDSO that all 64-bit processes have
+ *
  * Context: Process, may sleep.
+ * Return: as bee_file_get().
  */
 struct bee_file *bee_file_get_vdso(void)
 {
@@ -1266,9 +1268,11 @@ void bee_file_changed(void)
 	atomic_inc(&file_seq);
 }
 
-/*
- * bee_file_seq() - for dumps, a number that changes with every bee_file_changed().  Odd, since
- * genl_dump_check_consistent() does not check 0.  Context: Any.
+/**
+ * bee_file_seq() - for dumps, a number that changes with every bee_file_changed()
+ *
+ * Context: Any.
+ * Return: the number; odd, since genl_dump_check_consistent() does not check 0.
  */
 unsigned int bee_file_seq(void)
 {

@@ -16,7 +16,6 @@
 #include <linux/slab.h>
 
 #include "code_news.h"
-#include "compat.h"
 #include "follow.h"
 #include "mm.h"
 #include "stray.h"

@@ -47,7 +47,8 @@ static_assert(HOOKED_IS(__destroy_inode, void, struct inode *));
 /**
  * struct hook - a function of the kernel and what runs before it
  * @symbol: the function
- * @called: the function has been called since; by READ_ONCE()
+ * @called: the kernel has called the function since the hook was placed (hook_follow[] only); by
+ *	READ_ONCE()
  * @ops: PERMANENT, so that kernel.ftrace_enabled=0, which would let ranges go stale, is refused
  */
 struct hook {
@@ -98,7 +99,9 @@ HOOK_CALLBACK(hook_unwind_user)
 #endif
 
 /*
- * The following callbacks run in process context, within the system call that causes them.
+ * The following callbacks run in process context: those for mmap, munmap, mremap, fork and exec within
+ * that system call.  Address spaces and inodes can also end in a worker, inodes in reclaim.
+ *
  * Every executable mapping that appears is reported and replaces the ranges at its place.  So a
  * range that is left behind where nothing is mapped (see hook_mremap() and hook_fork()) does no
  * harm: no code runs there.

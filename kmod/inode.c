@@ -14,10 +14,15 @@
 #include "compat.h"
 #include "inode.h"
 
-/*
- * bee_inode_look() - look at an inode, or with NULL at the vDSO.  Files of the kernel's own mounts
- * (memfd, secretmem) count as having no build-id: their pages may be missing in the kernel's page
- * table.  Context: Any.
+/**
+ * bee_inode_look() - take down what an inode says of its file, all but the build-id
+ * @look: is filled
+ * @inode: the inode, or NULL: the vDSO
+ *
+ * Files of the kernel's own mounts (memfd, secretmem) count as having no build-id: their pages may be
+ * missing in the kernel's page table.
+ *
+ * Context: Any.
  */
 void bee_inode_look(struct bee_inode_look *look, const struct inode *inode)
 {

@@ -8,7 +8,6 @@
 
 #include "ask.h"
 #include "code_news.h"
-#include "compat.h"
 #include "file.h"
 #include "hook.h"
 #include "manage.h"

@@ -20,7 +20,6 @@
 
 #include "compat.h"
 #include "manage.h"
-#include "news.h"
 #include "payer.h"
 #include "stray.h"
 
@@ -291,9 +290,12 @@ struct bee_file *bee_manage_new_file(const struct mm_struct *mm, const char *nam
 	return f;
 }
 
-/*
- * bee_manage_stop() - forget @mm.
- * Context: Process, may sleep.  Return: whether it was managed, or a stray.
+/**
+ * bee_manage_stop() - forget an address space
+ * @mm: the address space
+ *
+ * Context: Process, may sleep.
+ * Return: whether it was managed, or a stray.
  */
 bool bee_manage_stop(const struct mm_struct *mm)
 {
@@ -306,9 +308,12 @@ bool bee_manage_stop(const struct mm_struct *mm)
 	return managed;
 }
 
-/*
- * bee_manage_stop_cookie() - as bee_manage_stop(), for the address space with this cookie.
- * Context: Process, may sleep.  Return: whether there was one.
+/**
+ * bee_manage_stop_cookie() - as bee_manage_stop(), by the cookie
+ * @cookie: of the address space
+ *
+ * Context: Process, may sleep.
+ * Return: whether there was one.
  */
 bool bee_manage_stop_cookie(u64 cookie)
 {

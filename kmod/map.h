@@ -5,7 +5,6 @@
 
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
-#include <linux/refcount.h>
 #include <linux/types.h>
 
 #include "file.h"
@@ -173,7 +172,7 @@ struct bee_map_diff {
 	struct bee_map_edit	*add;
 };
 
-/* The limit that is set is at most this one. */
+/* Most ranges that bee_map_set_most() can allow. */
 #define BEE_MAP_MAX_RANGES	65536
 
 u32 bee_map_most(void);

@@ -9,7 +9,8 @@
  * A writer prepares a change without a lock, and carries it out under mm_lock if no other writer
  * was faster; otherwise it tries again.  See map.c for what a change is.
  *
- * Lock order: mm_lock (the hash, publication, who shares a map) is innermost.  ftrace callbacks
+ * Lock order: mm_lock (the hash, publication, who shares a map) has few locks inside of it, which
+ * design.rst lists.  ftrace callbacks
  * take it with preemption off, so it does not sleep with PREEMPT_RT either; nothing is allocated or
  * freed under it, and nothing that is done under it takes longer the more ranges or address spaces
  * there are.
@@ -409,9 +410,14 @@ void bee_mm_get_state(const struct bee_mm *m, struct bee_mm_state *state)
 	raw_spin_unlock(&mm_lock);
 }
 
-/*
- * bee_mm_is_managed() - whether @mm is managed.  Takes no lock, as callbacks ask for every process
- * and few are managed.  Context: Any.
+/**
+ * bee_mm_is_managed() - is an address space managed?
+ * @mm: the address space
+ *
+ * Takes no lock, as callbacks ask for every process and few are managed.
+ *
+ * Context: Any.
+ * Return: whether it is.
  */
 bool bee_mm_is_managed(const struct mm_struct *mm)
 {
@@ -425,10 +431,15 @@ bool bee_mm_is_managed(const struct mm_struct *mm)
 	return managed;
 }
 
-/*
- * bee_mm_is_wanted() - whether @mm is managed, or a stray.  When a stray becomes managed,
- * mm_publish() puts it into the hash first and removes it from the strays afterwards, so it is
- * found in one of them at any time.  Context: Any.
+/**
+ * bee_mm_is_wanted() - is an address space managed, or a stray?
+ * @mm: the address space
+ *
+ * When a stray becomes managed, mm_publish() puts it into the hash first and removes it from the strays
+ * afterwards, so it is found in one of them at any time.
+ *
+ * Context: Any.
+ * Return: whether it is.
  */
 bool bee_mm_is_wanted(const struct mm_struct *mm)
 {
@@ -455,9 +466,12 @@ void bee_mm_forget(const struct mm_struct *mm)
 	bee_map_put(map);
 }
 
-/*
- * bee_mm_forget_cookie() - as bee_mm_forget(), for the address space with this cookie.
- * Context: Any but NMI.  Return: whether there was one.
+/**
+ * bee_mm_forget_cookie() - as bee_mm_forget(), by the cookie
+ * @cookie: of the address space
+ *
+ * Context: Any but NMI.
+ * Return: whether there was one.
  */
 bool bee_mm_forget_cookie(u64 cookie)
 {
@@ -578,7 +592,10 @@ static void mm_set_gone(struct bee_mm *m, unsigned long delay)
 	queue_delayed_work(mm_wq, mm_settle, delay);
 }
 
-/* @range, from bee_map_ask(), goes or comes back; @end: of @in.  Return: as mm_try_change(). */
+/*
+ * Let @range, from bee_map_ask(), go (@in is NULL), or come back with the end of @in.
+ * Return: as mm_try_change().
+ */
 static int mm_turn(struct bee_mm *m, struct bee_map *map, struct bee_range *range,
 		   const struct bee_range *in, u64 generation)
 {
@@ -950,9 +967,13 @@ u32 bee_mm_nr_unsettled(void)
 	return READ_ONCE(mm_nr_unsettled);
 }
 
-/*
- * bee_mm_unsettle() - have @mm settled later, if it is managed.  The worker, which would find its
- * mmap_lock held again and again, has a rest before.  Context: Any but NMI.
+/**
+ * bee_mm_unsettle() - have an address space settled later, if it is managed
+ * @mm: the address space
+ *
+ * The worker waits a while before, as it would find the mmap_lock held again and again.
+ *
+ * Context: Any but NMI.
  */
 void bee_mm_unsettle(const struct mm_struct *mm)
 {
@@ -1058,7 +1079,13 @@ const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only)
 	return NULL;
 }
 
-/* bee_mm_next_lost() - as bee_mm_next(), of those that have lost their ranges. */
+/**
+ * bee_mm_next_lost() - as bee_mm_next(), of those that have lost their ranges
+ * @cookie: the last one that was seen, or 0
+ *
+ * Context: as bee_mm_next().
+ * Return: as bee_mm_next().
+ */
 struct bee_mm *bee_mm_next_lost(u64 cookie)
 {
 	struct bee_mm *m;
@@ -1191,9 +1218,11 @@ int bee_mm_list_users(const struct bee_file *f, u64 **cookies, u32 *nr, unsigned
 	return 0;
 }
 
-/*
- * bee_mm_seq() - for dumps, a number that changes with every change of a managed address space.
- * Odd, since genl_dump_check_consistent() does not check 0.  Context: Any.
+/**
+ * bee_mm_seq() - for dumps, a number that changes with every change of a managed address space
+ *
+ * Context: Any.
+ * Return: the number; odd, since genl_dump_check_consistent() does not check 0.
  */
 unsigned int bee_mm_seq(void)
 {

@@ -26,8 +26,8 @@ struct pid;
  * @pid: the process that was named when it became managed, or NULL (I)
  * @payer: to whom it and its ranges are charged, with a reference (I)
  * @cookie: its name in the protocol, ascending, never reused (I)
- * @generation: number of changes of @map.  Who changes the ranges adds one after that.  Who reads
- *	them reads it before: if it is another one afterwards, they have changed (L)
+ * @generation: number of changes of @map.  Writers raise it after a change; readers read it before
+ *	and after they read the ranges, and start again if it differs (L)
  * @lost: for want of memory @map is not what is mapped, and is empty (L)
  * @dead: not managed yet, or no longer (L)
  * @has_tables: it owns files (struct bee_file), or has inherited ranges with them; by READ_ONCE()
@@ -35,7 +35,7 @@ struct pid;
  * @retry: jiffies at which to look next, while @lost; by READ_ONCE()
  * @by_hand: a request has changed its ranges since they were last looked up; by READ_ONCE()
  * @look: jiffies before which walks do not ask for a look at what is mapped; by READ_ONCE()
- * @look_delay: by which a walk that asks raises @look; by READ_ONCE()
+ * @look_delay: jiffies that a walk which asks adds to @look; by READ_ONCE()
  * @looked: jiffies of the last look that a walk has asked for (manage.c)
  * @map: its ranges, NULL if there are none (L, RCU for reading)
  * @by_map: in the list that @map has of the address spaces that share it (L, RCU for reading)

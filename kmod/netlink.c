@@ -3,7 +3,7 @@
  * The generic netlink family, its replies, and the requests about the module as a whole.
  * Spec: Documentation/netlink/specs/beeunwind.yaml.
  *
- * Every refusal sets an extack sentence.  parallel_ops, so that a slow request does not block
+ * Every refusal but ENOMEM sets an extack sentence.  parallel_ops, so that a slow request does not block
  * other families on genl_mutex; genl_ops, since 6.1 has no split ops.
  */
 #include <linux/capability.h>
@@ -92,9 +92,14 @@ int bee_netlink_reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr
 	return genlmsg_reply(skb, info);
 }
 
-/*
- * bee_netlink_dump_message() - begin a message of a dump whose cb->seq is set.
- * Context: Process.  Return: what genlmsg_end() takes, or NULL if @skb has no room for it.
+/**
+ * bee_netlink_dump_message() - begin a message of a dump
+ * @skb: gets it
+ * @cb: the dump, with its seq set
+ * @cmd: the command that the message has
+ *
+ * Context: Process.
+ * Return: what genlmsg_end() takes, or NULL if @skb has no room for it.
  */
 void *bee_netlink_dump_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
@@ -117,9 +122,14 @@ static int netlink_put_stop(struct sk_buff *skb, int attr, u32 reason, u64 walks
 	return 0;
 }
 
-/*
- * bee_netlink_put_stops() - put an @attr, a nest of the set stop-count, for each reason with
- * walks in @tally.  Context: Any.  Return: 0 or -EMSGSIZE.
+/**
+ * bee_netlink_put_stops() - put a nest of the set stop-count for each reason that has walks
+ * @skb: gets them
+ * @attr: the attribute that each nest is
+ * @tally: the counts
+ *
+ * Context: Any.
+ * Return: 0 or -EMSGSIZE.
  */
 int bee_netlink_put_stops(struct sk_buff *skb, int attr, const struct bee_tally *tally)
 {

@@ -26,13 +26,12 @@
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 
-#include "compat.h"
 #include "payer.h"
 #include "reserve.h"
 
 #define PAYER_HASH_BITS	8
 
-/* Innermost of all; taken in RCU callbacks too, so with interrupts off. */
+/* Nothing is taken inside.  RCU callbacks take it too, so interrupts are off. */
 static DEFINE_RAW_SPINLOCK(payer_lock);
 static DEFINE_HASHTABLE(payer_hash, PAYER_HASH_BITS);	/* payer_lock */
 static atomic64_t payer_sum;				/* bytes of all payers */

@@ -11,7 +11,6 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/err.h>
-#include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include <linux/sched.h>
@@ -110,8 +109,10 @@ int bee_prove(void)
 	unsigned long at;
 	int ret;
 
-	if (!current->mm)
+	if (!current->mm) {
+		pr_err("who loads the module has no address space to prove the hooks in\n");
 		return -EINVAL;
+	}
 	WRITE_ONCE(prove_task, current);
 	at = vm_mmap(NULL, 0, 3 * PAGE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, 0);
 	if (IS_ERR_VALUE(at)) {

@@ -121,7 +121,13 @@ void *bee_reserve_take(struct bee_reserve *r)
 	return object;
 }
 
-/* bee_reserve_take_bytes() - see bee_reserve_alloc().  Context: as bee_reserve_take(). */
+/**
+ * bee_reserve_take_bytes() - for bee_reserve_alloc(): an object of at least so many bytes
+ * @size: the bytes
+ *
+ * Context: as bee_reserve_take().
+ * Return: as bee_reserve_take().
+ */
 void *bee_reserve_take_bytes(size_t size)
 {
 	int i = order_base_2(max_t(size_t, size, RESERVE_SIZE_MIN)) - ilog2(RESERVE_SIZE_MIN);

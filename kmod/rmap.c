@@ -103,8 +103,10 @@ void bee_rmap_free(struct bee_rmap_node *node)
 	kmem_cache_free(rmap_nodes, node);
 }
 
-/*
- * bee_rmap_init() - prepare memory for nodes.  Context: Process, may sleep.
+/**
+ * bee_rmap_init() - prepare memory for nodes
+ *
+ * Context: Process, may sleep.
  * Return: 0 or -ENOMEM.
  */
 int bee_rmap_init(void)

@@ -302,9 +302,11 @@ static unsigned long store_shrink_scan(struct shrinker *shrinker, struct shrink_
 	return DIV_ROUND_UP_ULL(freed, PAGE_SIZE) ?: SHRINK_STOP;
 }
 
-/*
- * bee_store_init() - allow eviction under memory pressure.
- * Context: Process, may sleep.  Return: 0 or -ENOMEM.
+/**
+ * bee_store_init() - allow eviction under memory pressure
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or -ENOMEM.
  */
 int bee_store_init(void)
 {

@@ -38,10 +38,14 @@ void bee_stray_add(const struct mm_struct *mm)
 		atomic_inc(&bee_stray_nr);
 }
 
-/*
- * bee_stray_del() - @mm is managed now, or is not to be, or ends.
+/**
+ * bee_stray_del() - an address space is managed now, or is not to be, or ends
+ * @mm: the address space
+ *
  * A full barrier, if it was a stray.
- * Context: Any but NMI; preemption may be off.  Return: whether it was a stray.
+ *
+ * Context: Any but NMI; preemption may be off.
+ * Return: whether it was a stray.
  */
 bool bee_stray_del(const struct mm_struct *mm)
 {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Look up and list the rows of validated unwind tables.  [S]: pure; needs only
- * memcmp(), array_index_nospec() and byte order helpers.
+ * Look up and list the rows of validated unwind tables.  beectl is built with this file, too: it
+ * takes no lock and allocates nothing.
  *
  * The format and its terms are in <linux/beeunwind_table.h>.  A word is a rule in four bytes
  * (BEE_WORD_*).  Places in a window, x, and in the text, y, are bytes from their first one.
  */
-#include <linux/build_bug.h>
 #include <linux/nospec.h>
 #include <linux/string.h>
 #include <asm/byteorder.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Validate and look up unwind tables.  [S]: shared, built into the module and into beectl (with
- * the headers of tools/include); the format is in <linux/beeunwind_table.h>.
+ * Validate and look up unwind tables, in the module and in beectl (which has tools/include for the
+ * headers of the kernel); the format is in <linux/beeunwind_table.h>.
  */
 #ifndef BEE_TABLE_H
 #define BEE_TABLE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Read the bits of a table: shared by validator and lookup only.  [S] */
+/* Read the bits of a table: for table.c and table_check.c. */
 #ifndef BEE_TABLE_BITS_H
 #define BEE_TABLE_BITS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Validate unwind tables.  [S]: pure; needs only crc32_le(), memchr_inv(),
- * cond_resched() and byte order helpers.
+ * Validate unwind tables.  beectl is built with this file, too: it takes no lock and allocates
+ * nothing.
  */
 #include <linux/crc32.h>
 #include <linux/errno.h>
@@ -120,7 +120,13 @@ static int table_check_window_fields(const struct bee_table_header *h,
 	}, 0);
 }
 
-/** bee_table_width() - the least width in bits that holds 0 .. @count - 1 */
+/**
+ * bee_table_width() - bits that a number below a limit takes
+ * @count: the limit
+ *
+ * Context: Any.
+ * Return: the least width in bits that holds 0 .. @count - 1.
+ */
 u32 bee_table_width(u32 count)
 {
 	u32 width = 0;

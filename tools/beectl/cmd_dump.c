@@ -20,7 +20,6 @@
 #include "options.h"
 #include "rows.h"
 #include "rule_text.h"
-#include "text.h"
 
 static const char dump_help[] =
 	"Usage: beectl dump [--rows [--unpacked]] [--cfi-only] ELF|TABLE\n"

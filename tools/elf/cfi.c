@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Call frame instructions (DWARF 5, 6.4.2).  Only this file knows DW_CFA_*. */
+/* Call frame instructions (DWARF 5, 6.4.2). */
 #include <dwarf.h>
 #include <linux/beeunwind_table.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ELF files: headers, text, identity and sections of CFI.  Only this file uses libelf: for headers,
- * and to decompress sections.  reader.c reads all other bytes.
+ * ELF files: headers, text, identity and sections of CFI.  libelf reads headers, and decompresses
+ * sections; reader.c reads all other bytes.
  */
 #include <errno.h>
 #include <gelf.h>

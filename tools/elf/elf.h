@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* ELF files: what a table is made from.  Only elf.c uses libelf. */
+/* ELF files: what a table is made from. */
 #ifndef BEE_ELF_H
 #define BEE_ELF_H
 

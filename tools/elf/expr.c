@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* DWARF expressions, evaluated in symbols.  Only this file knows DW_OP_*. */
+/* DWARF expressions, evaluated in symbols. */
 #include <dwarf.h>
 #include <linux/beeunwind_table.h>
 #include <string.h>

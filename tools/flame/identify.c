@@ -4,7 +4,6 @@
 
 #include "alloc.h"
 #include "answer.h"
-#include "cursor.h"
 #include "identify.h"
 #include "parallel.h"
 

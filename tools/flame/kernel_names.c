@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
 #include "answer.h"
 #include "io.h"
 #include "resolve.h"

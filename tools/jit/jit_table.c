@@ -15,7 +15,6 @@
 
 #include "alloc.h"
 #include "eh_frame.h"
-#include "io.h"
 #include "jit_table.h"
 #include "order.h"
 #include "reader.h"

@@ -11,8 +11,8 @@ struct netlink_events;
 /**
  * enum netlink_event_kind - what netlink_events_next() or netlink_family_next() found
  * @NETLINK_EVENT_NONE: nothing to read, or nothing about the module
- * @NETLINK_EVENT_LOST: messages were dropped.  netlink_files_get() lists the files of the
- *	module's; of the kernel's, the module may have come or gone
+ * @NETLINK_EVENT_LOST: messages were dropped.  If they were the module's: netlink_files_get() lists
+ *	its files; if the kernel's: the module may have been loaded or unloaded
  * @NETLINK_EVENT_FILE: a file has no table; the module sends it once for each
  * @NETLINK_EVENT_KILLED: somebody has removed a file's table that processes used
  * @NETLINK_EVENT_CODE: a process has code without a file

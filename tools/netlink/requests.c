@@ -791,7 +791,8 @@ int netlink_stats_get(struct netlink *nl, struct netlink_stats *stats, struct be
  * netlink_config_set() - change a setting of the module
  * @nl: the connection
  * @setting: which one: BEEUNWIND_A_CONFIG_BUDGET (bytes), _HOOK (enum beeunwind_hook_state),
- *	_FOLLOW (enum beeunwind_follow), _ANNOUNCE (enum beeunwind_announce) or _SHARE (percent)
+ *	_FOLLOW (enum beeunwind_follow), _ANNOUNCE (enum beeunwind_announce), _SHARE (percent)
+ *	or _MOST_RANGES (a number)
  * @value: its value
  * @error: filled on failure
  *

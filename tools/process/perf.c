@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* perf record as a child process.  No other file knows perf's command line. */
+/* perf record as a child process. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -75,7 +75,7 @@ int perf_start(struct perf *perf, char **words, pid_t target, int output,
 		argv[at++] = pid;
 	}
 	memcpy(argv + at, words, n * sizeof(*argv));
-	/* Of a hangup, which a terminal tells to all, perf would die and lose what it has. */
+	/* A terminal that closes sends SIGHUP to perf, too, which would die of it and lose its data. */
 	before = signal(SIGHUP, SIG_IGN);
 	ret = perf_spawn(argv, pair[1], output, &perf->pid);
 	signal(SIGHUP, before);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One perf sample of ourselves with a callchain.  No other file of the tool knows the perf ABI. */
+/* One perf sample of ourselves with a callchain. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -64,9 +64,9 @@ static u8 insn_flow_kind(const ZydisDecodedInstruction *zi, bool direct)
 {
 	switch (zi->meta.category) {
 	case ZYDIS_CATEGORY_CALL:
-		return direct ? INSN_CALL : INSN_CALL_FAR;
+		return direct ? INSN_CALL : INSN_CALL_INDIRECT;
 	case ZYDIS_CATEGORY_UNCOND_BR:
-		return direct ? INSN_JUMP : INSN_JUMP_FAR;
+		return direct ? INSN_JUMP : INSN_JUMP_INDIRECT;
 	case ZYDIS_CATEGORY_COND_BR:
 		return direct ? INSN_BRANCH : INSN_ODD;
 	case ZYDIS_CATEGORY_RET:

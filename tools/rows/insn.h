@@ -14,9 +14,9 @@
  * enum insn_kind - what an instruction does
  * @INSN_OTHER: nothing of what follows; @writes and @store say what it changes
  * @INSN_CALL: call @target
- * @INSN_CALL_FAR: call of an address that is not in the instruction
+ * @INSN_CALL_INDIRECT: call of an address that is not in the instruction
  * @INSN_JUMP: jump to @target
- * @INSN_JUMP_FAR: jump to an address that is not in the instruction
+ * @INSN_JUMP_INDIRECT: jump to an address that is not in the instruction
  * @INSN_BRANCH: jump to @target, or go on
  * @INSN_RET: return, with nothing taken off the stack but the return address
  * @INSN_STOP: no instruction follows this one: ud2, hlt, int3
@@ -31,9 +31,9 @@
 enum insn_kind {
 	INSN_OTHER,
 	INSN_CALL,
-	INSN_CALL_FAR,
+	INSN_CALL_INDIRECT,
 	INSN_JUMP,
-	INSN_JUMP_FAR,
+	INSN_JUMP_INDIRECT,
 	INSN_BRANCH,
 	INSN_RET,
 	INSN_STOP,

@@ -70,7 +70,7 @@ struct synth_node {
  * @proven: and no other function contradicts it
  * @loses_fp: it does not keep rbp
  * @trusted: a symbol or a call names it
- * @jumps: it has an indirect jump; see follow_far()
+ * @jumps: it has an indirect jump; see follow_indirect()
  */
 struct synth_function {
 	u64	pc;
@@ -130,7 +130,7 @@ struct synth_functions {
  * @from_entry: it is followed with the frame of a function's first instruction
  * @proof: the function has a ret, or a jump to another function
  * @loses_fp: it has a ret at which rbp is not the caller's
- * @far: it has an indirect jump, not with the frame of a function's first instruction
+ * @indirect: it has an indirect jump, not with the frame of a function's first instruction
  * @jumps: indirect jumps; the newest is the last
  * @njumps: number of them
  * @calls: calls of functions without CFI by the function being followed
@@ -166,7 +166,7 @@ struct synth_maker {
 	bool			 from_entry;
 	bool			 proof;
 	bool			 loses_fp;
-	bool			 far;
+	bool			 indirect;
 	struct synth_jump	 jumps[SYNTH_MAX_JUMPS];
 	size_t			 njumps;
 	struct synth_call	*calls;
@@ -324,14 +324,14 @@ static bool follow_jump(struct synth_maker *m, u64 pc, const struct frame_state 
 }
 
 /* A jump that the instruction does not say the target of. */
-static void follow_far(struct synth_maker *m, const struct frame_state *state)
+static void follow_indirect(struct synth_maker *m, const struct frame_state *state)
 {
 	struct synth_jump jump = { *state, m->from_entry ? m->nodes[0].at : NOWHERE };
 	size_t i;
 
 	if (frame_state_is_entry(state))
 		return;
-	m->far = true;
+	m->indirect = true;
 	for (i = 0; i < m->njumps; i++)
 		if (!memcmp(&m->jumps[i].state, state, sizeof(*state)))
 			break;
@@ -352,7 +352,7 @@ static bool follow_call(struct synth_maker *m, const struct insn *insn, u64 next
 	const struct synth_function *callee;
 	size_t at;
 
-	if (insn->kind == INSN_CALL_FAR) {
+	if (insn->kind == INSN_CALL_INDIRECT) {
 		frame_state_call(state, true, true);
 		return true;
 	}
@@ -400,15 +400,15 @@ static bool follow_node(struct synth_maker *m, size_t number)
 		return false;
 	case INSN_JUMP:
 		return follow_jump(m, insn.target, &state);
-	case INSN_JUMP_FAR:
-		follow_far(m, &state);
+	case INSN_JUMP_INDIRECT:
+		follow_indirect(m, &state);
 		return true;
 	case INSN_BRANCH:
 		if (!follow_jump(m, insn.target, &state))
 			return false;
 		break;
 	case INSN_CALL:
-	case INSN_CALL_FAR:
+	case INSN_CALL_INDIRECT:
 		if (!follow_call(m, &insn, pc + insn.length, &state))
 			return false;
 		/* The last call of a gap does not return. */
@@ -433,7 +433,7 @@ static void follow_reset(struct synth_maker *m)
 	m->ncalls = 0;
 	m->proof = false;
 	m->loses_fp = false;
-	m->far = false;
+	m->indirect = false;
 }
 
 /* Follow a function as far as it goes.  Return: false if something speaks against it. */
@@ -558,7 +558,7 @@ static bool commit(struct synth_maker *m, size_t function)
 	free(rules);
 	f->proven = good;
 	f->loses_fp = m->loses_fp;
-	f->jumps = m->far;
+	f->jumps = m->indirect;
 	return good;
 }
 
@@ -646,7 +646,7 @@ static size_t skip_way(struct synth_maker *m, size_t at, size_t end)
 		if (!insn_decode(m->code + at, end - at, 0, &insn))
 			return (at | 15) + 1 < end ? (at | 15) + 1 : end;
 		if (insn.kind == INSN_RET || insn.kind == INSN_STOP || insn.kind == INSN_JUMP ||
-		    insn.kind == INSN_JUMP_FAR || insn.kind == INSN_ODD)
+		    insn.kind == INSN_JUMP_INDIRECT || insn.kind == INSN_ODD)
 			return at + insn.length;
 	}
 	return at;

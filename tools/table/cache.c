@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Compiled tables on disk.  Every reader checks all of an entry.  One that does not pass, or is of
- * another ELF file, counts as absent and is replaced.  The name of an entry identifies the ELF file
- * and the beectl that made it.
+ * Compiled tables on disk.  The name of an entry identifies the ELF file and the beectl that made it.
+ * cache_lookup() and cache_list() check all of an entry, cache_find() only whose table it is: the
+ * module checks what is loaded.  One that does not pass, or is of another ELF file, counts as absent
+ * and is replaced.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The version of beeunwind, in one place. */
+/* The version of beectl.  Documentation/install.rst lists the other places that have it. */
 #ifndef BEE_VERSION_H
 #define BEE_VERSION_H
 

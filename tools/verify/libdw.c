@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The CFI of a file as libdw understands it.  Only this file uses libdw. */
+/* The CFI of a file as libdw understands it. */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdarg.h>
