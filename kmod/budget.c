@@ -2,8 +2,8 @@
 /*
  * The budget: how many bytes the module keeps, and how many it may keep.
  *
- * Every allocation that lasts is charged here.  Most are freed, and uncharged, by RCU
- * callbacks.  The memory to reclaim is not known here: see struct bee_budget_reclaim.
+ * What lasts and grows with users' processes and files is charged here, but for what the kernel's
+ * hashes and xarrays take of it.  Most is freed, and uncharged, by RCU callbacks.  The memory to reclaim is not known here: see struct bee_budget_reclaim.
  */
 #include <linux/atomic.h>
 #include <linux/mutex.h>
@@ -37,15 +37,15 @@ static u64 budget_total(void)
 	return atomic64_read(&budget_sum);
 }
 
-static bool budget_fits(u64 bytes)
+static bool budget_fits(u64 bytes, u64 limit)
 {
-	return budget_total() + bytes <= bee_budget_limit();
+	return budget_total() + bytes <= limit;
 }
 
 /* Free an eighth of the limit beyond @bytes, so that the next requests need not reclaim. */
-static void budget_evict(u64 bytes)
+static void budget_evict(u64 bytes, u64 limit)
 {
-	u64 limit = bee_budget_limit(), low = limit - limit / 8, total = budget_total();
+	u64 low = limit - limit / 8, total = budget_total();
 
 	lockdep_assert_held(&budget_mutex);
 	if (total + bytes > low)
@@ -54,27 +54,27 @@ static void budget_evict(u64 bytes)
 }
 
 /* Evicts nothing unless that makes room for @bytes. */
-static bool budget_make_room(u64 bytes)
+static bool budget_make_room(u64 bytes, u64 limit)
 {
 	lockdep_assert_held(&budget_mutex);
-	if (budget_fits(bytes))
+	if (budget_fits(bytes, limit))
 		return true;
 	/* Bytes that only wait for their grace period. */
 	rcu_barrier();
-	if (budget_fits(bytes))
+	if (budget_fits(bytes, limit))
 		return true;
-	if (budget_total() + bytes > bee_budget_limit() + budget_reclaim->idle())
+	if (budget_total() + bytes > limit + budget_reclaim->idle())
 		return false;
-	budget_evict(bytes);
-	return budget_fits(bytes);
+	budget_evict(bytes, limit);
+	return budget_fits(bytes, limit);
 }
 
 static void budget_over_work(struct work_struct *work)
 {
 	mutex_lock(&budget_mutex);
 	rcu_barrier();
-	if (!budget_fits(0))
-		budget_evict(0);
+	if (!budget_fits(0, budget_limit))
+		budget_evict(0, budget_limit);
 	mutex_unlock(&budget_mutex);
 }
 
@@ -108,9 +108,9 @@ static bool budget_add_within(enum bee_budget_kind kind, u64 bytes, u64 over)
 	return false;
 }
 
-static int budget_refuse(u64 bytes, struct netlink_ext_ack *extack)
+static int budget_refuse(u64 bytes, u64 limit, struct netlink_ext_ack *extack)
 {
-	u64 limit = bee_budget_limit(), total = budget_total();
+	u64 total = budget_total();
 	u64 available = budget_reclaim->idle() + limit - min(total, limit);
 
 	NL_SET_ERR_MSG_FMT(extack, "over budget: %llu bytes needed, %llu of %llu available",
@@ -130,13 +130,15 @@ static int budget_refuse(u64 bytes, struct netlink_ext_ack *extack)
 int bee_budget_charge(enum bee_budget_kind kind, u64 bytes, struct netlink_ext_ack *extack)
 {
 	bool fits;
+	u64 limit;
 
 	mutex_lock(&budget_mutex);
-	fits = budget_make_room(bytes);
+	limit = budget_limit;
+	fits = budget_make_room(bytes, limit);
 	if (fits)
 		budget_add(kind, bytes);
 	mutex_unlock(&budget_mutex);
-	return fits ? 0 : budget_refuse(bytes, extack);
+	return fits ? 0 : budget_refuse(bytes, limit, extack);
 }
 
 /**
@@ -203,16 +205,14 @@ void bee_budget_uncharge(enum bee_budget_kind kind, u64 bytes)
  */
 int bee_budget_set_limit(u64 limit, struct netlink_ext_ack *extack)
 {
-	u64 old;
 	int ret = 0;
 
 	mutex_lock(&budget_mutex);
-	old = budget_limit;
-	WRITE_ONCE(budget_limit, limit);
-	if (!budget_make_room(0)) {
-		ret = budget_refuse(budget_total(), extack);
-		WRITE_ONCE(budget_limit, old);
-	}
+	/* Room first: meanwhile callbacks, which cannot wait for it, go by the old limit. */
+	if (budget_make_room(0, limit))
+		WRITE_ONCE(budget_limit, limit);
+	else
+		ret = budget_refuse(budget_total(), limit, extack);
 	mutex_unlock(&budget_mutex);
 	return ret;
 }

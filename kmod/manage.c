@@ -380,7 +380,20 @@ DECLARE_DELAYED_WORK(bee_manage_rescan, rescan_work);
  */
 static bool look_is_wanted(const struct bee_mm *m)
 {
-	return READ_ONCE(m->lost) || !(READ_ONCE(m->by_hand) || READ_ONCE(m->has_tables));
+	const struct bee_range *range;
+	struct bee_map_cursor cursor;
+
+	if (READ_ONCE(m->lost))
+		return true;
+	if (READ_ONCE(m->by_hand))
+		return false;
+	rcu_read_lock();
+	bee_map_seek(&cursor, rcu_dereference(m->map), 0);
+	do
+		range = bee_map_next(&cursor);
+	while (range && !(range->file && range->file->owner));
+	rcu_read_unlock();
+	return !range;
 }
 
 /*

@@ -40,6 +40,9 @@
 #define ROOM	(4ul << 10)
 #define MANY	3000
 
+/* Pages that are mapped and unmapped at once, each other one with code. */
+#define MAPPED	100
+
 static struct guest g;
 
 /* What a child tells: the process that is to be sampled; and, of failing allocations, how many not. */
@@ -135,12 +138,25 @@ static void grow_and_run(int told)
 	((void (*)(void))p)();
 }
 
+/* Is a table for code of @pid refused that is cut short? */
+static bool table_is_refused(pid_t pid)
+{
+	int fd = guest_table_fd("/bin/cat");
+	uint32_t id;
+	bool refused = !ftruncate(fd, 64) && netlink_table_new(g.nl, fd, pid, "[jit]", &id, &g.error) &&
+		       g.error.code == EINVAL;
+
+	close(fd);
+	return refused;
+}
+
 static void test_growth(void)
 {
 	struct told what;
 	pid_t pid = start(grow_and_run, &what);
 
 	ksft_test_result(!guest_is_exact(&g, pid), "mremap in place is not reported\n");
+	ksft_test_result(table_is_refused(pid), "a table for its code is refused\n");
 	ksft_test_result(heals(pid), "a sample in the new page has the mappings looked at\n");
 	guest_reap(pid);
 }
@@ -191,6 +207,38 @@ static void test_lost(void)
 			 "a process without room for its ranges has lost them\n");
 	set_budget(before.budget);
 	ksft_test_result(heals(pid), "and has them again once there is room\n");
+	guest_reap(pid);
+}
+
+/* Maps and unmaps so much that it takes memory each time. */
+static void map_and_unmap(int told)
+{
+	char *p;
+	int i;
+
+	tell(told, 0);
+	for (;;) {
+		p = mmap(NULL, MAPPED * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		for (i = 0; i < MAPPED; i += 2)
+			mprotect(p + i * PAGE, PAGE, PROT_READ | PROT_EXEC);
+		munmap(p, MAPPED * PAGE);
+	}
+}
+
+static void test_refused_budget(void)
+{
+	struct netlink_info before, after;
+	struct told what;
+	pid_t pid = start(map_and_unmap, &what);
+	int i, refused = 0;
+
+	guest_info(&g, &before);
+	for (i = 0; i < 20; i++)
+		refused += netlink_config_set(g.nl, BEEUNWIND_A_CONFIG_BUDGET, 1, &g.error) &&
+			   g.error.code == ENOSPC;
+	guest_info(&g, &after);
+	ksft_test_result(refused == i && after.follow_lost == before.follow_lost,
+			 "a budget that is refused meanwhile takes nothing from a process\n");
 	guest_reap(pid);
 }
 
@@ -814,12 +862,13 @@ int main(int argc, char **argv)
 	ksft_print_header();
 	if (argc > 1 && !strcmp(argv[1], "faults"))
 		return test_faults();
-	ksft_set_plan(21);
+	ksft_set_plan(23);
 	guest_open(&g);
 	guest_info_at_rest(&g, &begin);
 	guest_add(&g, getpid());
 	test_growth();
 	test_lost();
+	test_refused_budget();
 	test_most();
 	test_by_hand();
 	test_killed_forks();
