@@ -239,7 +239,7 @@ static int file_put(struct sk_buff *skb, const struct bee_file *f, u32 held)
 	err = file_put_identity(skb, f) ||
 	      nla_put_u32(skb, BEEUNWIND_A_FILE_USERS, bee_file_users(f) - held) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_IDLE_MS,
-				  jiffies_to_msecs(jiffies - READ_ONCE(f->used))) ||
+				  jiffies64_to_msecs(jiffies - READ_ONCE(f->used))) ||
 	      nla_put_u32(skb, BEEUNWIND_A_FILE_HITS,
 			  bee_tally_sum(&f->tally, BEE_TALLY_HITS)) ||
 	      nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED,
@@ -260,16 +260,20 @@ static int file_put(struct sk_buff *skb, const struct bee_file *f, u32 held)
 	return err || (news && file_put_news(skb, news));
 }
 
-/* Keep what a file was when it was announced, instead of the oldest one. */
-static void file_told_keep(struct file_told told)
+/* Keep @told, what a file was when it was announced; it is the oldest one afterwards. */
+static void file_told_keep(struct file_told *told)
 {
-	struct file_told *oldest;
-
 	spin_lock(&file_told_lock);
-	oldest = &file_told[file_told_next++ % FILE_TOLD];
-	swap(*oldest, told);
+	swap(file_told[file_told_next++ % FILE_TOLD], *told);
 	spin_unlock(&file_told_lock);
-	kfree(told.attrs);
+}
+
+/* Undo the last file_told_keep(). */
+static void file_told_undo(struct file_told *told)
+{
+	spin_lock(&file_told_lock);
+	swap(file_told[--file_told_next % FILE_TOLD], *told);
+	spin_unlock(&file_told_lock);
 }
 
 /* What file @id was when it was announced last, if that is not too many announcements ago. */
@@ -403,7 +407,7 @@ static struct file_told file_told_make(const struct bee_file *f)
  *
  * Whoever begins to listen later asks for all files first, so without a listener none is sent.
  *
- * Context: Process, under RCU.
+ * Context: Process, under RCU; one call at a time.
  * Return: false if there was no memory for it.
  */
 bool bee_netlink_tell(const struct bee_file *f)
@@ -423,11 +427,14 @@ bool bee_netlink_tell(const struct bee_file *f)
 		return false;
 	}
 	genlmsg_end(skb, hdr);
-	/* A socket that is full keeps the oldest messages: others do not take their place here. */
-	if (genlmsg_multicast(&bee_netlink_family, skb, 0, 0, GFP_ATOMIC))
-		kfree(told.attrs);
-	else
-		file_told_keep(told);
+	/*
+	 * Before the message, whose receiver may ask at once.  -ESRCH: nobody had room for it.  A
+	 * socket that is full keeps the oldest messages, so others do not take their place here.
+	 */
+	file_told_keep(&told);
+	if (genlmsg_multicast(&bee_netlink_family, skb, 0, 0, GFP_ATOMIC) == -ESRCH)
+		file_told_undo(&told);
+	kfree(told.attrs);
 	return true;
 }
 
