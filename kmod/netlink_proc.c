@@ -388,20 +388,24 @@ static bool task_runs_in(struct task_struct *task, const struct mm_struct *mm)
 }
 
 /*
- * A process that runs in @mm, for forked children: bee_mm_fork() does not know their pid.  The
- * search is for the rare case that the owner has ended and others share the address space.
+ * A process that runs in the address space.  Forked children have no m->pid, as bee_mm_fork() does not
+ * know it; and who it names may have ended, so that the number is another's now.  The search is for
+ * the rare case that the owner has ended and others share the address space.
  */
-static u32 proc_find_pid(const struct mm_struct *mm, struct pid_namespace *ns)
+static u32 proc_find_pid(const struct bee_mm *m, struct pid_namespace *ns)
 {
-	struct task_struct *leader, *task;
+	struct task_struct *leader, *task = pid_task(m->pid, PIDTYPE_PID);
 
-	task = bee_compat_mm_owner(mm);
-	if (task && task_runs_in(task, mm))
+	if (task && task_runs_in(task, m->mm))
+		return pid_nr_ns(m->pid, ns);
+	task = bee_compat_mm_owner(m->mm);
+	if (task && task_runs_in(task, m->mm))
 		return task_tgid_nr_ns(task, ns);
 	for_each_process_thread(leader, task)
-		if (task_runs_in(task, mm))
+		if (task_runs_in(task, m->mm))
 			return task_tgid_nr_ns(task, ns);
-	return 0;
+	/* Nobody does: an exec is under way, or it is just ending. */
+	return pid_nr_ns(m->pid, ns);
 }
 
 static int range_put(struct sk_buff *skb, const struct bee_range *range)
@@ -460,7 +464,7 @@ static int proc_put(struct sk_buff *skb, struct netlink_callback *cb, const stru
 	hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_PROC_GET);
 	if (!hdr)
 		return -EMSGSIZE;
-	pid = m->pid ? pid_nr_ns(m->pid, ns) : proc_find_pid(m->mm, ns);
+	pid = proc_find_pid(m, ns);
 	if (nla_put_u32(skb, BEEUNWIND_A_PROC_PID, pid) ||
 	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_COOKIE, m->cookie) ||
 	    bee_netlink_put_u64(skb, BEEUNWIND_A_PROC_GENERATION, generation) ||
@@ -515,8 +519,8 @@ int bee_netlink_proc_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		return err;
 	rcu_read_lock();
 	m = dump->only ? bee_mm_find(dump->only) : NULL;
-	/* Odd, as bee_mm_seq(). */
-	cb->seq = m ? 2 * (unsigned int)READ_ONCE(m->generation) + 1 : bee_mm_seq();
+	/* Odd, as bee_mm_seq(); another one, too, when @m is another of the same process. */
+	cb->seq = m ? 2 * hash_64(m->cookie ^ READ_ONCE(m->generation) << 32, 31) + 1 : bee_mm_seq();
 	while (!err && (m = proc_dump_next(dump)))
 		err = proc_put(skb, cb, m);
 	rcu_read_unlock();

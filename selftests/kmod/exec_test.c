@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -166,6 +168,49 @@ static void test_main_thread_exit(void)
 	guest_add(&g, pid);
 	ksft_test_result(is_managed(pid), "can still be named by its pid\n");
 	guest_reap(pid);
+}
+
+static int pause_beside(void *arg)
+{
+	for (;;)
+		pause();
+	return arg != NULL;
+}
+
+/* Who was named has ended, and another process lives on in its address space. */
+static void test_named_has_ended(void)
+{
+	static char stack[65536];
+	struct netlink_procs procs;
+	int told[2], status;
+	pid_t pid, other = 0;
+
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) || pipe(told))
+		guest_die("pipe", strerror(errno));
+	pid = fork();
+	if (!pid) {
+		raise(SIGSTOP);
+		other = clone(pause_beside, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL);
+		_exit(write(told[1], &other, sizeof(other)) != sizeof(other));
+	}
+	close(told[1]);
+	waitpid(pid, &status, WUNTRACED);
+	if (netlink_proc_del(g.nl, pid, &g.error))
+		guest_die("proc-del", g.error.text);
+	guest_add(&g, pid);
+	kill(pid, SIGCONT);
+	if (read(told[0], &other, sizeof(other)) != sizeof(other))
+		guest_die("child", "has ended");
+	close(told[0]);
+	waitpid(pid, &status, 0);
+	if (netlink_procs_get(g.nl, other, &procs, &g.error))
+		guest_die("proc-get", g.error.text);
+	ksft_print_msg("%d was named, %d runs there\n", pid, other);
+	ksft_test_result(procs.count == 1 && procs.proc[0].pid == (uint32_t)other,
+			 "a process that runs in the address space of one that has ended\n");
+	netlink_procs_free(&procs);
+	guest_reap(other);
+	prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 static void test_script(void)
@@ -394,7 +439,7 @@ int main(void)
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(18);
+	ksft_set_plan(19);
 	guest_open(&g);
 	guest_info(&g, &start);
 	test_named_while_executing(true, &start);
@@ -407,6 +452,7 @@ int main(void)
 	test_vfork_exec();
 	test_thread_exec();
 	test_main_thread_exit();
+	test_named_has_ended();
 	test_script();
 	test_failed_exec(&managed);
 	test_short_ones();
