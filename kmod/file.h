@@ -46,7 +46,7 @@ struct bee_news {
  * struct bee_file - a file that is mapped by a managed address space, or has a table; or code that
  *	an address space has in memory without a file
  * @table: its table, or NULL (store_mutex, RCU for reading)
- * @used: jiffies when it was last mapped, unmapped or walked through
+ * @used: jiffies when it was last mapped, unmapped, named by a request or walked through
  * @users: one for each range, one for each request at work; see file.c for when it is 0
  * @live: 1 until it is forgotten, and 1 more while news.c has it in its list; freed at 0
  * @id: its name in the protocol (I)

@@ -55,7 +55,7 @@
 
 static DEFINE_RAW_SPINLOCK(mm_lock);
 struct hlist_head bee_mm_hash[1 << BEE_MM_HASH_BITS];
-/* Of all struct bee_mm, those that are @dead too.  RCU for reading; no callback changes it. */
+/* Of all struct bee_mm, those that are @dead too.  RCU for reading. */
 static DEFINE_XARRAY(mm_cookies);
 static LIST_HEAD(mm_unsettled);		/* mm_lock */
 static u32 mm_nr_unsettled;		/* mm_lock; length of mm_unsettled */
@@ -134,8 +134,9 @@ static void mm_free(struct bee_mm *m)
 
 /*
  * A work item, since an RCU callback may not call mmdrop(), and a callback of hook.c may not take
- * store_mutex.  The ranges have been dropped, so bee_store_prune() finds their files lost.  Only a
- * request may hold some longer; then a later bee_store_prune() removes the tables of their files.
+ * store_mutex.  The ranges have been dropped, so bee_store_prune() finds their files
+ * lost.  Only a request may hold some longer; then a later bee_store_prune() removes the tables of
+ * their files.
  */
 static void mm_free_work(struct work_struct *work)
 {
@@ -143,6 +144,7 @@ static void mm_free_work(struct work_struct *work)
 
 	if (READ_ONCE(m->has_tables)) {
 		bee_file_owner_gone(m->cookie);
+		bee_file_settle();
 		bee_store_prune();
 	}
 	mm_free(m);
@@ -458,12 +460,15 @@ void bee_mm_forget(const struct mm_struct *mm)
 
 	if (!bee_mm_is_managed(mm))
 		return;
+	/* mm_free_work() begins when the ranges have been dropped. */
+	rcu_read_lock();
 	raw_spin_lock(&mm_lock);
 	m = bee_mm_find(mm);
 	if (m)
 		map = mm_unpublish(m);
 	raw_spin_unlock(&mm_lock);
 	bee_map_put(map);
+	rcu_read_unlock();
 }
 
 /**
@@ -486,8 +491,9 @@ bool bee_mm_forget_cookie(u64 cookie)
 	if (found)
 		map = mm_unpublish(m);
 	raw_spin_unlock(&mm_lock);
-	rcu_read_unlock();
+	/* As in bee_mm_forget(). */
 	bee_map_put(map);
+	rcu_read_unlock();
 	return found;
 }
 
@@ -1081,7 +1087,7 @@ const struct bee_mm *bee_mm_next(u64 cookie, const struct mm_struct *only)
 
 /**
  * bee_mm_next_lost() - as bee_mm_next(), of those that have lost their ranges
- * @cookie: the last one that was seen, or 0
+ * @cookie: the first one that is wanted
  *
  * Context: as bee_mm_next().
  * Return: as bee_mm_next().

@@ -23,6 +23,9 @@ void bee_stray_add(const struct mm_struct *mm)
 {
 	struct bee_stray *first = bee_stray_set(mm), *s;
 
+	/* A live patch can have a callback called twice; see bee_mm_fork(). */
+	if (bee_stray_find(mm))
+		return;
 	for (s = first; s < first + BEE_STRAY_SET; s++) {
 		if (READ_ONCE(s->mm))
 			continue;
