@@ -24,8 +24,8 @@
  *	express
  * @BEEUNWIND_STOP_UNKNOWN_REGISTER: the frame's rule needs a register whose value in the
  *	frame is not known
- * @BEEUNWIND_STOP_READ_FAULT: memory that the frame's rule needs could not be read without
- *	a page fault
+ * @BEEUNWIND_STOP_READ_FAULT: memory of the stack, or code before a return address, could
+ *	not be read without a page fault
  * @BEEUNWIND_STOP_NO_PROGRESS: the caller's stack pointer would not be above the frame's,
  *	or the walk goes in circles
  * @BEEUNWIND_STOP_MISALIGNED: the caller's stack pointer would not be a multiple of 8

@@ -325,7 +325,7 @@ static bool is_called(const struct space *space, uint64_t ip)
 	for (n = 2; n <= CALL_BYTES; n++)
 		if (space_read_code(space, ip - n, code, n) &&
 		    insn_decode(code, n, ip - n, &insn) && insn.length == n &&
-		    (insn.kind == INSN_CALL || insn.kind == INSN_CALL_FAR))
+		    (insn.kind == INSN_CALL || insn.kind == INSN_CALL_INDIRECT))
 			return true;
 	return false;
 }
