@@ -103,7 +103,12 @@ check_raw_usage() {
 check_device() {
 	made "r.sample(7, [USER, $(address outer)])" && mkfifo "$work/pipe" || return
 	"$beectl" flame "$work/made.data" --format folded -o "$work/pipe" &
-	grep -q '^prog;outer 1$' "$work/pipe" && wait $! && [ -p "$work/pipe" ]
+	grep -q '^prog;outer 1$' "$work/pipe" && wait $! && [ -p "$work/pipe" ] || return
+	# Links that lead to what has no name, or has it elsewhere.
+	"$beectl" flame "$work/made.data" --format folded -o /dev/stdout | grep '^prog;outer 1$' &&
+		"$beectl" flame "$work/made.data" --format folded -o /dev/stdout >"$work/redirected" &&
+		grep '^prog;outer 1$' "$work/redirected" && "$beectl" flame "$work/made.data" --format folded -o /dev/null &&
+		[ -c /dev/null ] && (cd "$work" && "$beectl" flame made.data -o here.folded) && [ -s "$work/here.folded" ]
 }
 
 # What is there keeps its permissions, and its other names if it has symbolic links.

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Which files beectl flame reads: for a process in a container those that the process sees, and names of
-# code made at run time only from files of root or of the user who runs the process.
+# code made at run time only from files of root or of the user who runs the process.  And which it
+# writes to.
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 # shellcheck source=selftests/lib/flame.sh
@@ -95,7 +96,32 @@ check_output_owner() {
 a;b 1" ]
 }
 
-ktap_plan 4
+# refuses FILE: neither is it written nor anything recorded for it
+refuses() {
+	timeout 60 "$beectl" flame "$work/stacks" -o "$1" 2>"$work/errors"
+	[ $? -eq 1 ] && grep "^beectl: flame: $1: it is another user's" "$work/errors" || { cat "$work/errors"; return 1; }
+	timeout 60 "$beectl" flame -o "$1" -- touch "$work/ran" 2>"$work/errors"
+	[ $? -eq 1 ] && grep -q "another user's" "$work/errors" && [ ! -e "$work/ran" ]
+}
+
+# Where everybody may make files, those of others do not get what is written, nor lead elsewhere.
+check_output_open() {
+	local open=$work/open
+	mkdir -m 1777 "$open" && echo "a;b 1" >"$work/stacks" && echo old >"$work/target" && echo old >"$open/theirs.folded" &&
+		ln -s "$work/target" "$open/link.folded" && mkfifo "$open/pipe.folded" && ln -s "$open/link.folded" "$work/chain.folded" &&
+		chown -h "$nobody" "$open/theirs.folded" "$open/link.folded" "$open/pipe.folded" || return
+	refuses "$open/theirs.folded" && refuses "$open/link.folded" && refuses "$open/pipe.folded" && refuses "$work/chain.folded" &&
+		[ "$(cat "$open/theirs.folded" "$work/target"; stat -c %u "$work/target")" = "old
+old
+0" ] || return
+	chmod 777 "$open" && refuses "$open/theirs.folded" || return
+	# But one's own, and all where others make no files.
+	ln -s ../target "$open/mine.folded" && "$beectl" flame "$work/stacks" -o "$open/mine.folded" && [ -L "$open/mine.folded" ] &&
+		diff "$work/stacks" "$work/target" && chmod 755 "$open" && echo old >"$work/target" &&
+		"$beectl" flame "$work/stacks" -o "$open/link.folded" && diff "$work/stacks" "$work/target"
+}
+
+ktap_plan 5
 if unshare -m true 2>"$work/errors"; then
 	ktap_run "a file in a container" check_container
 else
@@ -108,4 +134,5 @@ else
 fi
 ktap_run "names of code made at run time from who may say them" check_owner
 ktap_run "a file that is written again keeps its owner" check_output_owner
+ktap_run "files of others where everybody may make some" check_output_open
 ktap_finish

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* beectl compile: make the unwind tables of ELF files. */
 #include <asm/byteorder.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +70,7 @@ struct compile_run {
 	int			 status;
 };
 
-/* The table that a child made; @not_written: errno, or 0 */
+/* The table that a child made; @not_written: why it is not written, or "" */
 struct compile_report {
 	size_t		rows;
 	size_t		unsupported;
@@ -80,8 +79,8 @@ struct compile_report {
 	uint64_t	go;
 	bool		go_unknown;
 	unsigned int	rules;
-	int		not_written;
 	struct lossy_report lossy;
+	char		not_written[128];
 };
 
 /* For whole_file_write(). */
@@ -115,6 +114,7 @@ static int compile_work(void *arg, const struct input_file *file, int fd, FILE *
 {
 	const struct compile_run *run = arg;
 	const struct bee_table_header *h;
+	struct bee_error not_written;
 	struct compile_result result;
 	struct compile_report report;
 	char *output;
@@ -128,8 +128,8 @@ static int compile_work(void *arg, const struct input_file *file, int fd, FILE *
 		.cfi_size = result.cfi_size, .go = result.go,
 		.go_unknown = result.go_trouble, .rules = le16_to_cpu(h->nrules), .lossy = result.lossy,
 	};
-	if (whole_file_write(output, compile_put, &result))
-		report.not_written = errno;
+	if (whole_file_write(output, compile_put, &result, &not_written))
+		snprintf(report.not_written, sizeof(report.not_written), "%s", not_written.text);
 	free(output);
 	compile_result_free(&result);
 	fwrite(&report, sizeof(report), 1, out);
@@ -170,12 +170,12 @@ static void compile_done(void *arg, const struct input_file *file, const void *d
 {
 	const struct compile_report *report = data;
 	struct compile_run *run = arg;
-	char *output = output_of(run, file), why[128];
+	char *output = output_of(run, file), why[160];
 
 	(void)size;
 	progress_end();
-	if (report->not_written) {
-		snprintf(why, sizeof(why), "cannot write: %s", strerror(report->not_written));
+	if (*report->not_written) {
+		snprintf(why, sizeof(why), "cannot write: %s", report->not_written);
 		run->status = message_error("compile", output, why);
 	} else if (!run->quiet) {
 		print_report(run, output, report);

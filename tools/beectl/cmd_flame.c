@@ -316,13 +316,13 @@ static void flame_put(const void *arg, FILE *out)
 }
 
 /* Write the file that was asked for. */
-static int flame_write(const struct flame *flame)
+static int flame_write(struct flame *flame)
 {
 	const char *path = flame->options.output;
 
 	if (strcmp(path, "-"))
-		return whole_file_write(path, flame_put, flame) ?
-		       message_error("flame", path, strerror(errno)) : EXIT_OK;
+		return whole_file_write(path, flame_put, flame, &flame->error) ?
+		       message_error("flame", path, flame->error.text) : EXIT_OK;
 	flame_put(flame, stdout);
 	return EXIT_OK;
 }
@@ -564,8 +564,8 @@ static int flame_record(struct flame *flame)
 	pid_t pid;
 
 	/* Afterwards it would be too late. */
-	if (output && strcmp(output, "-") && whole_file_try(output))
-		return message_error("flame", output, strerror(errno));
+	if (output && strcmp(output, "-") && whole_file_try(output, &flame->error))
+		return message_error("flame", output, flame->error.text);
 	signal(SIGCHLD, SIG_DFL);
 	flame->title = flame_title(&flame->options);
 	flame->collect.checkpoint = flame_checkpoint;

@@ -5,7 +5,10 @@
 
 #include <stdio.h>
 
-int whole_file_write(const char *path, void (*put)(const void *arg, FILE *out), const void *arg);
-int whole_file_try(const char *path);
+#include "error.h"
+
+int whole_file_write(const char *path, void (*put)(const void *arg, FILE *out), const void *arg,
+		     struct bee_error *error);
+int whole_file_try(const char *path, struct bee_error *error);
 
 #endif /* WHOLE_FILE_H */
