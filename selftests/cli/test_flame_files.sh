@@ -125,6 +125,17 @@ check_replaced() {
 	done
 }
 
+# Recordings are their user's, as perf.data; tables are not.
+check_private() {
+	made "r.sample(7, [USER, $(address outer)])" || return
+	local format
+	for format in $formats raw; do
+		(umask 022; "$beectl" flame "$work/made.data" --format "$format" -o "$work/private.$format") &&
+			[ "$(stat -c %a "$work/private.$format")" = 600 ] || { ls -l "$work/private.$format"; return 1; }
+	done
+	(umask 022; "$beectl" compile -q "$work/prog" -o "$work/private.beet") && [ "$(stat -c %a "$work/private.beet")" = 644 ]
+}
+
 # stripped OPTION...: $work/bare, without the symbols that a debug file has; sample it
 stripped() {
 	objcopy --strip-all "$@" "$work/prog" "$work/bare" &&
@@ -192,7 +203,7 @@ check_pid() {
 	wait "$pid" && grep -q '^python3;.* [0-9]*$' "$work/pid.folded"
 }
 
-ktap_plan 14
+ktap_plan 15
 with xz "names from .gnu_debugdata" check_gnu_debugdata
 ktap_run "names from .gnu_debuglink" check_debuglink
 ktap_run "names from a debug file by build-id, below another root" check_build_id_file
@@ -204,6 +215,7 @@ ktap_run "damaged files of addresses" check_raw_damaged
 ktap_run "mistakes with addresses are named" check_raw_usage
 ktap_run "output to a pipe" check_device
 ktap_run "a file that is replaced keeps its permissions" check_replaced
+ktap_run "a new one is for its owner" check_private
 ktap_run "killed while it writes: the file is whole" check_killed write
 if perf record -q -e cpu-clock -g -o "$work/probe.data" -- true >/dev/null 2>&1; then
 	ktap_run "killed while it records: the checkpoint is whole" check_killed record

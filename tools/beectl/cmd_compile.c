@@ -128,7 +128,7 @@ static int compile_work(void *arg, const struct input_file *file, int fd, FILE *
 		.cfi_size = result.cfi_size, .go = result.go,
 		.go_unknown = result.go_trouble, .rules = le16_to_cpu(h->nrules), .lossy = result.lossy,
 	};
-	if (whole_file_write(output, compile_put, &result, &not_written))
+	if (whole_file_write(output, 0666, compile_put, &result, &not_written))
 		snprintf(report.not_written, sizeof(report.not_written), "%s", not_written.text);
 	free(output);
 	compile_result_free(&result);

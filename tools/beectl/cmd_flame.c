@@ -315,13 +315,16 @@ static void flame_put(const void *arg, FILE *out)
 		raw_write(&flame->profile, out);
 }
 
-/* Write the file that was asked for. */
+/*
+ * Write the file that was asked for.  A new one is for its owner only, as perf.data: it has command
+ * lines and addresses of the kernel.
+ */
 static int flame_write(struct flame *flame)
 {
 	const char *path = flame->options.output;
 
 	if (strcmp(path, "-"))
-		return whole_file_write(path, flame_put, flame, &flame->error) ?
+		return whole_file_write(path, 0600, flame_put, flame, &flame->error) ?
 		       message_error("flame", path, flame->error.text) : EXIT_OK;
 	flame_put(flame, stdout);
 	return EXIT_OK;

@@ -131,15 +131,15 @@ static int whole_file_find(struct whole_file *file, const char *path, struct bee
  * A file without a name in the directory, which goes if this process is killed; where the file system
  * cannot have it, or there is no /proc to name it by, one called @made.
  */
-static int whole_file_open(struct whole_file *file)
+static int whole_file_open(struct whole_file *file, mode_t mode)
 {
 	if (asprintf(&file->made, "%s.%d.new", file->name, getpid()) < 0)
 		alloc_check(NULL, 0);
 	if (!access("/proc/self/fd", X_OK))
-		file->fd = openat(file->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+		file->fd = openat(file->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
 	file->named = file->fd < 0;
 	if (file->named)
-		file->fd = openat(file->dir, file->made, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+		file->fd = openat(file->dir, file->made, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
 	if (file->fd < 0)
 		return -1;
 	if (!file->old.st_mode)
@@ -217,6 +217,7 @@ static int whole_file_put_into(const struct whole_file *file,
 /**
  * whole_file_write() - write a file, in place of what is there
  * @path: its name; a device or pipe is written to as it is
+ * @mode: its permissions if it is new, which the umask limits
  * @put: writes the content
  * @arg: for @put
  * @error: filled on failure
@@ -227,8 +228,8 @@ static int whole_file_put_into(const struct whole_file *file,
  *
  * Return: 0 or -1.
  */
-int whole_file_write(const char *path, void (*put)(const void *arg, FILE *out), const void *arg,
-		     struct bee_error *error)
+int whole_file_write(const char *path, mode_t mode, void (*put)(const void *arg, FILE *out),
+		     const void *arg, struct bee_error *error)
 {
 	struct whole_file file;
 	int ret = whole_file_find(&file, path, error);
@@ -236,7 +237,7 @@ int whole_file_write(const char *path, void (*put)(const void *arg, FILE *out), 
 	if (!ret && file.old.st_mode && !S_ISREG(file.old.st_mode))
 		ret = whole_file_put_into(&file, put, arg) ? whole_file_fail(error, NULL) : 0;
 	else if (!ret)
-		ret = whole_file_open(&file) || whole_file_put(file.fd, put, arg) ||
+		ret = whole_file_open(&file, mode) || whole_file_put(file.fd, put, arg) ||
 		      fsync(file.fd) || whole_file_name(&file) ? whole_file_fail(error, NULL) : 0;
 	whole_file_close(&file, ret);
 	return ret;
@@ -259,7 +260,7 @@ int whole_file_try(const char *path, struct bee_error *error)
 	if (!ret && file.old.st_mode && !S_ISREG(file.old.st_mode))
 		ret = faccessat(file.dir, file.name, W_OK, 0) ? whole_file_fail(error, NULL) : 0;
 	else if (!ret)
-		ret = whole_file_open(&file) ? whole_file_fail(error, NULL) : 0;
+		ret = whole_file_open(&file, 0600) ? whole_file_fail(error, NULL) : 0;
 	whole_file_close(&file, true);
 	return ret;
 }

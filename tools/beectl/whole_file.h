@@ -4,11 +4,12 @@
 #define WHOLE_FILE_H
 
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "error.h"
 
-int whole_file_write(const char *path, void (*put)(const void *arg, FILE *out), const void *arg,
-		     struct bee_error *error);
+int whole_file_write(const char *path, mode_t mode, void (*put)(const void *arg, FILE *out),
+		     const void *arg, struct bee_error *error);
 int whole_file_try(const char *path, struct bee_error *error);
 
 #endif /* WHOLE_FILE_H */
