@@ -152,6 +152,27 @@ check_split() {
 		options="--split tid" expect "prog-7/7;[unknown] 1"
 }
 
+# One name of a MiB, sampled at 1,500 addresses; it is cut after a whole character.
+check_long_name() {
+	"$python" - "$work/long.s" <<-'END' && gcc -nostdlib -shared "$work/long.s" -o "$work/long.so" || return
+		import sys
+		name = '"' + "n\u00e4" * 350000 + '"'
+		with open(sys.argv[1], "w", encoding="utf-8") as file:
+		    file.write(f".globl {name}\n.type {name}, @function\n{name}: .fill 6000, 1, 0x90\n.size {name}, . - {name}\n"
+		               '.section .note.GNU-stack,"",@progbits\n')
+	END
+	local text
+	text=0x$(objdump -hw "$work/long.so" | awk '$2 == ".text" { print $6 }')
+	made "r.map(7, 0x500000, 0x1000000, work + '/long.so'); _ = [r.sample(7, [USER, 0x500000 + $text + 4 * i]) for i in range(1500)]" &&
+		"$tree/selftests/lib/most_memory.py" $((256 << 20)) "$beectl" flame "$work/made.data" -o "$work/out.folded" &&
+		"$python" - "$work/out.folded" <<-'END'
+			import sys
+			with open(sys.argv[1], encoding="utf-8") as file:
+			    name = file.read().removeprefix("prog;").removesuffix(" 1500\n")
+			assert name == "n\u00e4" * 1364 + "n...", (len(name), name[-20:])
+		END
+}
+
 # A stack that ends in the kernel, but not at the start of one of its threads: perf had no user stack
 # to add, as when a process exits.  Nothing is said of it.
 check_judged() {
@@ -419,7 +440,7 @@ check_hangup() {
 		grep -q '^SigIgn:.*[13579bdf]$' "$work/nohup"
 }
 
-ktap_plan 34
+ktap_plan 35
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "a tail call, to the function behind it" check_tail_call
 ktap_run "inlined calls, the outermost first" check_inlines
@@ -434,6 +455,7 @@ ktap_run "addresses that are nowhere" check_unknown
 ktap_run "code made at run time" check_jit
 ktap_run "a kernel that was booted again" check_kernel_moved
 ktap_run "code made at run time, from jitdump" check_jitdump
+ktap_run "a name of a MiB" check_long_name
 ktap_run "threads apart" check_split
 with xmllint "SVG of hostile names is well-formed" check_svg
 ktap_run "which stacks are complete" check_judged

@@ -40,18 +40,21 @@ struct question {
 };
 
 /**
- * struct answer - a name, followed by @text and @source without a NUL
- * @text_size: bytes of the name; 0: there is none
- * @source_size: bytes of the source file's name
+ * struct answer - a name
+ * @text: number of the name's text; 0: there is no name
+ * @source: number of the source file's name
  * @line: in it; 0 if not known
  * @kind: enum flame_kind
  * @more: another name follows for the same address, of a call inlined into this function
  * @outermost: programs or threads begin here
  * @unused: 0
+ *
+ * Texts are numbered as they come, each once; number 0 is "".  The first answer with a number is
+ * followed by its text: the size as u32, and the bytes without a NUL.
  */
 struct answer {
-	u32	text_size;
-	u32	source_size;
+	u32	text;
+	u32	source;
 	u32	line;
 	u8	kind;
 	u8	more;
@@ -59,9 +62,10 @@ struct answer {
 	u8	unused;
 };
 
-/* Longer names are cut. */
-#define ANSWER_MAX_TEXT	(1u << 20)
+/* Bytes; longer names are cut, as SVG files cut those of text. */
+#define ANSWER_MAX_TEXT	4096
 
+void answer_open(void);
 void answer_put(FILE *out, struct answer answer, const char *text, const char *source);
 void answer_warn(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool answer_is_outermost(const char *name);

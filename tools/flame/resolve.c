@@ -30,6 +30,10 @@
 #define RESOLVE_TICK		10
 #define RESOLVE_BYTES		(16ull << 30)
 
+/* What its answer may have at most: bytes for each address, and beside. */
+#define RESOLVE_ANSWER_EACH	4096u
+#define RESOLVE_ANSWER_BYTES	(1u << 20)
+
 /* A frame to sort: in which file, at which address. */
 struct wanted {
 	u32			index;
@@ -62,15 +66,47 @@ struct resolver {
 	size_t			 room;
 };
 
+/* In a child: the texts that it has written. */
+static struct texts answer_texts;
+
+/** answer_open() - before the first name is written */
+void answer_open(void)
+{
+	texts_open(&answer_texts);
+	texts_add(&answer_texts, "", 0);
+}
+
+/* The number of a text.  One that is too long ends with "...", after a whole character. */
+static u32 answer_text(const char *text)
+{
+	size_t size = strnlen(text, ANSWER_MAX_TEXT + 1);
+	char cut[ANSWER_MAX_TEXT];
+
+	if (size <= ANSWER_MAX_TEXT)
+		return texts_add(&answer_texts, text, size);
+	size = ANSWER_MAX_TEXT - 3;
+	while (size && (text[size] & 0xc0) == 0x80)
+		size--;
+	memcpy(cut, text, size);
+	memcpy(cut + size, "...", 3);
+	return texts_add(&answer_texts, cut, size + 3);
+}
+
 /** answer_put() - write a name; @source may be NULL */
 void answer_put(FILE *out, struct answer answer, const char *text, const char *source)
 {
-	answer.text_size = strnlen(text, ANSWER_MAX_TEXT);
-	answer.source_size = source ? strnlen(source, ANSWER_MAX_TEXT) : 0;
+	u32 number = answer_texts.index.count;
+
+	answer.text = answer_text(text);
+	answer.source = answer_text(source ?: "");
 	fwrite(&answer, sizeof(answer), 1, out);
-	fwrite(text, 1, answer.text_size, out);
-	if (answer.source_size)
-		fwrite(source, 1, answer.source_size, out);
+	for (; number < answer_texts.index.count; number++) {
+		const char *added = texts_get(&answer_texts, number);
+		u32 size = strlen(added);
+
+		fwrite(&size, sizeof(size), 1, out);
+		fwrite(added, 1, size, out);
+	}
 }
 
 /** answer_warn() - write, after all names, why some could not be found */
@@ -222,7 +258,15 @@ static void resolver_work(void *arg, size_t index, FILE *out)
 	const struct question *question = &resolver->question[index];
 
 	answer_limit();
+	answer_open();
 	find[question->file.kind](question, out);
+}
+
+static size_t resolver_limit(const void *arg, size_t index)
+{
+	const struct resolver *resolver = arg;
+
+	return RESOLVE_ANSWER_BYTES + RESOLVE_ANSWER_EACH * resolver->question[index].count;
 }
 
 /* The name of the last part of a path. */
@@ -292,32 +336,70 @@ static void resolver_name_unknown(struct resolver *resolver, const struct profil
 	resolver_found(resolver, intern_add(&resolver->resolve->names, &name));
 }
 
+/**
+ * struct answers - what one child has written
+ * @cursor: the rest of it
+ * @text: by the numbers in it, those of texts of the profile
+ * @texts: number of them
+ * @room: for so many
+ */
+struct answers {
+	struct cursor	 cursor;
+	u32		*text;
+	size_t		 texts;
+	size_t		 room;
+};
+
+static void answers_add_text(struct answers *answers, struct profile *profile, const u8 *text,
+			     size_t size)
+{
+	answers->text = alloc_room(answers->text, answers->texts, &answers->room,
+				   sizeof(*answers->text));
+	answers->text[answers->texts++] = texts_add(&profile->texts, (const char *)text, size);
+}
+
+/* The profile's text for a number, which may follow. */
+static u32 answers_text(struct answers *answers, struct profile *profile, u32 number)
+{
+	struct cursor *c = &answers->cursor;
+
+	if (number == answers->texts) {
+		u32 size = cursor_u32(c);
+		const u8 *text = cursor_take(c, size);
+
+		if (text)
+			answers_add_text(answers, profile, text, size);
+	}
+	c->bad |= number >= answers->texts;
+	return c->bad ? 0 : answers->text[number];
+}
+
 /* Take one answer.  Return: whether another one follows for the same address. */
 static bool resolver_take_name(struct resolver *resolver, const struct profile_frame *frame,
-			       struct cursor *c)
+			       struct answers *answers)
 {
 	struct profile *profile = resolver->resolve->profile;
-	const u8 *bytes = cursor_take(c, sizeof(struct answer));
-	const char *text, *source;
-	struct flame_name name;
+	const u8 *bytes = cursor_take(&answers->cursor, sizeof(struct answer));
+	struct flame_name name = { 0 };
 	struct answer answer;
 
 	if (!bytes)
 		return false;
 	memcpy(&answer, bytes, sizeof(answer));
-	text = (const char *)cursor_take(c, answer.text_size);
-	source = (const char *)cursor_take(c, answer.source_size);
-	if (c->bad || answer.kind >= FLAME_KINDS)
+	name.text = answers_text(answers, profile, answer.text);
+	name.source = answers_text(answers, profile, answer.source);
+	if (answers->cursor.bad || answer.kind >= FLAME_KINDS)
 		return false;
-	if (!answer.text_size) {
+	if (!answer.text) {
 		resolver_name_unknown(resolver, frame);
 		return answer.more;
 	}
-	name = (struct flame_name){ .text = texts_add(&profile->texts, text, answer.text_size),
-				    .kind = answer.kind, .outermost = answer.outermost };
-	name.line = resolver->resolve->lines ? answer.line : 0;
-	name.source = texts_add(&profile->texts, source, resolver->resolve->lines ?
-				answer.source_size : 0);
+	name.kind = answer.kind;
+	name.outermost = answer.outermost;
+	if (resolver->resolve->lines)
+		name.line = answer.line;
+	else
+		name.source = profile_text(profile, "");
 	name.module = resolver_module(resolver, frame->file);
 	resolver_found(resolver, intern_add(&resolver->resolve->names, &name));
 	return answer.more;
@@ -329,27 +411,31 @@ static void resolver_done(void *arg, size_t index, const void *data, size_t size
 {
 	struct resolver *resolver = arg;
 	const struct question *question = &resolver->question[index];
-	struct cursor c = cursor_of(data, size);
+	struct answers answers = { .cursor = cursor_of(data, size) };
 	struct bee_error why = { 0 };
 	const u8 *warning;
 	size_t i;
 
+	answers_add_text(&answers, resolver->resolve->profile, (const u8 *)"", 0);
 	for (i = 0; i < question->count; i++) {
 		size_t before = resolver->nfound;
 
 		resolver->name[resolver->wanted[resolver->start[index] + i].index] = before;
-		while (resolver_take_name(resolver, &question->frame[i], &c))
+		while (resolver_take_name(resolver, &question->frame[i], &answers))
 			;
 		if (resolver->nfound == before)
 			resolver_name_unknown(resolver, &question->frame[i]);
 		resolver_found(resolver, INTERN_NONE);
 	}
-	warning = cursor_take(&c, sizeof(why.text));
+	free(answers.text);
+	warning = cursor_take(&answers.cursor, sizeof(why.text));
 	if (warning)
 		memcpy(why.text, warning, sizeof(why.text) - 1);
-	if ((died || *why.text) && resolver->resolve->warn)
+	else if (died)
+		error_set(&why, 0, "names are missing: the process that looks for them was %s", died);
+	if (*why.text && resolver->resolve->warn)
 		resolver->resolve->warn(question->file.kind == PROFILE_KERNEL ? "kernel" :
-					question->path, *why.text ? why.text : died);
+					question->path, why.text);
 }
 
 static void resolver_progress(void *arg, size_t ready, size_t index)
@@ -398,7 +484,7 @@ int resolve_run(struct resolve *resolve, struct bee_error *error)
 	struct resolver resolver = { .resolve = resolve };
 	const struct parallel parallel = {
 		.jobs = resolve->jobs, .arg = &resolver, .work = resolver_work,
-		.done = resolver_done, .progress = resolver_progress,
+		.limit = resolver_limit, .done = resolver_done, .progress = resolver_progress,
 	};
 	struct parallel work = parallel;
 	int ret;

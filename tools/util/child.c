@@ -72,7 +72,7 @@ static void child_reap(struct child *child)
 
 /**
  * child_read() - read some of a child's result; waits if there is nothing to read
- * @child: a child that has not ended
+ * @child: a child that has not ended; it is killed if it has written more than its limit
  *
  * Return: false if that was the end: the child has ended, and its result is complete.
  */
@@ -87,6 +87,13 @@ bool child_read(struct child *child)
 	got = read(child->fd, child->data + child->size, child->room - child->size);
 	if (got > 0)
 		child->size += got;
+	if (child->limit && child->size > child->limit) {
+		kill(child->pid, SIGKILL);
+		child_reap(child);
+		snprintf(child->died, sizeof(child->died), "killed, as it wrote more than %zu bytes",
+			 child->limit);
+		return false;
+	}
 	if (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)))
 		return true;
 	child_reap(child);

@@ -15,6 +15,7 @@
  * @data: what it wrote; whoever started it frees it
  * @size: bytes of @data
  * @room: bytes allocated
+ * @limit: bytes that it may write, or 0: any number; whoever started it may set this
  * @died: how it ended, if not as it should; or ""
  */
 struct child {
@@ -23,6 +24,7 @@ struct child {
 	char	*data;
 	size_t	 size;
 	size_t	 room;
+	size_t	 limit;
 	char	 died[64];
 };
 

@@ -48,6 +48,8 @@ static int job_start(struct pool *pool, size_t index)
 	job->index = index;
 	if (child_start(&job->child, parallel->work, parallel->arg, index))
 		return -1;
+	if (parallel->limit)
+		job->child.limit = parallel->limit(parallel->arg, index);
 	pool->running++;
 	return 0;
 }
@@ -133,7 +135,7 @@ unsigned int parallel_jobs(unsigned int jobs)
  * parallel_run() - do the work on all items
  * @parallel: what to do
  *
- * Memory is bounded: at most PARALLEL_MAX_RESULTS items per child run or wait to be handed out.
+ * Memory is bounded, if results are: at most PARALLEL_MAX_RESULTS items per child run or wait to be handed out.
  *
  * Return: 0; or -1 and errno if no child can be made at all; @done then has the results of the
  * items before.

@@ -15,6 +15,8 @@
  * @jobs: children at a time; 0: as many as there are CPUs to run on
  * @arg: for the functions below
  * @work: handles item @index, in a child; what it writes to @out is the result
+ * @limit: most bytes of the result of item @index, the child of which is killed if it writes more; or
+ *	NULL
  * @done: takes the result of item @index, in the order of the items; @data is aligned for any
  *	type; @died is NULL, or says how the child died: then @data is what it wrote before
  * @progress: called a few times a second with the number of finished items and the index of the
@@ -27,6 +29,7 @@ struct parallel {
 	unsigned int	 jobs;
 	void		*arg;
 	void		(*work)(void *arg, size_t index, FILE *out);
+	size_t		(*limit)(const void *arg, size_t index);
 	void		(*done)(void *arg, size_t index, const void *data, size_t size,
 				const char *died);
 	void		(*progress)(void *arg, size_t ready, size_t index);

@@ -150,6 +150,50 @@ static void test_deaths(void)
 			 "a child that dies is told of, and the others go on\n");
 }
 
+#define GREEDY_LIMIT	100000
+
+/* Every second item never stops to write. */
+static void greedy_work(void *arg, size_t index, FILE *out)
+{
+	(void)arg;
+	do
+		fprintf(out, "%0*d", GREEDY_LIMIT, 0);
+	while (index % 2);
+}
+
+static size_t greedy_limit(const void *arg, size_t index)
+{
+	(void)arg;
+	return GREEDY_LIMIT + index;
+}
+
+static void greedy_done(void *arg, size_t index, const void *data, size_t size, const char *died)
+{
+	struct seen *seen = arg;
+	char want[64];
+
+	(void)data;
+	snprintf(want, sizeof(want), "killed, as it wrote more than %zu bytes", GREEDY_LIMIT + index);
+	if (index % 2)
+		seen->wrong += !died || strcmp(died, want) || size > 4 * GREEDY_LIMIT;
+	else
+		seen->wrong += died || size != GREEDY_LIMIT;
+	seen->count++;
+}
+
+static void test_limit(void)
+{
+	struct seen seen = {};
+	struct parallel parallel = {
+		.count = 20, .jobs = 3, .arg = &seen, .work = greedy_work, .limit = greedy_limit,
+		.done = greedy_done,
+	};
+	int ret = parallel_run(&parallel);
+
+	ksft_test_result(!ret && seen.count == 20 && !seen.wrong,
+			 "a child that writes without end is killed, and the others go on\n");
+}
+
 static void test_nothing(void)
 {
 	struct parallel parallel = {};
@@ -160,12 +204,13 @@ static void test_nothing(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(6);
+	ksft_set_plan(7);
 	test_order(1);
 	test_order(2);
 	test_order(0);
 	test_gate();
 	test_deaths();
+	test_limit();
 	test_nothing();
 	ksft_finished();
 }
