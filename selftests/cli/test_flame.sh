@@ -280,6 +280,26 @@ check_folded() {
 		! printf '%s\n' "a 18446744073709551615" "b 1" | "$beectl" flame - 2>"$work/errors" && grep "line 2 .*more samples" "$work/errors"
 }
 
+# What cannot be read is not taken for the end.
+check_unreadable() {
+	{ echo "a;b 1"; head -c $((65 << 20)) /dev/zero | tr '\0' x; printf '\na;c 5\n'; } >"$work/stacks"
+	! "$beectl" flame "$work/stacks" 2>"$work/errors" && grep "stacks: line 2 has more than 64 MiB" "$work/errors" || return
+	made "r.sample(7, [USER, $(address outer)])" && "$beectl" flame "$work/made.data" --raw -o "$work/some.raw" || return
+	"$python" - "$beectl" "$work/some.raw" <<-'END'
+		import socket, subprocess, sys
+		with open(sys.argv[2], "rb") as file:
+		    raw = file.read()
+		for text, words in ((b"a;b 1\n" * 9 + b"a;c 5", "-: cannot read line 10: Connection reset by peer"),
+		                    (raw[:-5], "-: cannot read line %d: Connection" % (raw.count(b"\n") - 1))):
+		    ours, theirs = socket.socketpair()
+		    ours.sendall(text)
+		    theirs.sendall(b"not read, so the connection is reset")
+		    ours.close()
+		    done = subprocess.run([sys.argv[1], "flame", "-"], stdin=theirs, capture_output=True, text=True, check=False)
+		    assert done.returncode == 1 and words in done.stderr, done
+	END
+}
+
 # Twice as many samples, so shares are what counts; "gone" is in the first only, "new" in the second.
 check_diff() {
 	printf '%s\n' "p;same 20" "p;less 50" "p;gone;below_[k] 30" >"$work/before"
@@ -440,7 +460,7 @@ check_hangup() {
 		grep -q '^SigIgn:.*[13579bdf]$' "$work/nohup"
 }
 
-ktap_plan 35
+ktap_plan 36
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "a tail call, to the function behind it" check_tail_call
 ktap_run "inlined calls, the outermost first" check_inlines
@@ -466,6 +486,7 @@ with go "pprof has all events" check_pprof_events
 ktap_run "the same input gives the same output" check_same
 ktap_run "text of perf script" check_script
 ktap_run "folded stacks" check_folded
+ktap_run "text that cannot be read" check_unreadable
 with xmllint "two recordings are compared" check_diff
 ktap_run "the summary fits into a terminal" check_terminal
 ktap_run "a recording sends nothing to the terminal" check_escapes

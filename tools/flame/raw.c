@@ -352,5 +352,7 @@ int raw_read(struct stream *stream, struct profile *profile, struct bee_error *e
 	if (raw.bad)
 		return error_set(error, EINVAL, "line %llu is not as \"beectl flame --raw\" writes it",
 				 number);
+	if (!raw.ended && stream_check_line(stream, number + 1, error))
+		return -1;
 	return raw.ended ? 0 : error_set(error, EINVAL, "it is cut off");
 }

@@ -225,7 +225,9 @@ int text_input_read(struct stream *stream, struct profile *profile, struct resol
 	}
 	if (take == input_take_script)
 		input_end_sample(input);
-	if (input->too_many)
+	if (good && stream_check_line(stream, input->line + 1, error))
+		good = false;
+	else if (input->too_many)
 		error_set(error, EOVERFLOW, "up to line %llu there are more samples than can be "
 			  "counted", (unsigned long long)input->line);
 	else if (!good && take == input_take_script && line_is_flat(line))

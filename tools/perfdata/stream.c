@@ -96,8 +96,8 @@ static bool stream_make_room(struct stream *stream)
  * @stream: the stream
  * @length: filled: bytes of it, without the newline
  *
- * Return: the line, ended by NUL and valid until the next call; NULL at the end of the file, and
- * for a line of more than STREAM_MAX_LINE bytes.
+ * Return: the line, ended by NUL and valid until the next call; NULL at the end of the file, and if
+ * it cannot be read or has more than STREAM_MAX_LINE bytes: stream_check_line() tells.
  */
 char *stream_line(struct stream *stream, size_t *length)
 {
@@ -112,8 +112,11 @@ char *stream_line(struct stream *stream, size_t *length)
 		if (end || !more)
 			break;
 		if (!stream_make_room(stream))
+			stream->failed = EMSGSIZE;
+		else
+			more = stream_fill(stream);
+		if (stream->failed)
 			return NULL;
-		more = stream_fill(stream);
 	}
 	if (!end && !seen)
 		return NULL;
@@ -126,6 +129,25 @@ char *stream_line(struct stream *stream, size_t *length)
 	*length = end - line;
 	stream_take(stream, *length + 1);
 	return line;
+}
+
+/**
+ * stream_check_line() - was it the end, when stream_line() has returned NULL?
+ * @stream: the stream
+ * @number: of the line that it should have been
+ * @error: filled on failure
+ *
+ * Return: 0; or -1 if it was not.
+ */
+int stream_check_line(const struct stream *stream, u64 number, struct bee_error *error)
+{
+	if (stream->failed == EMSGSIZE)
+		return error_set(error, stream->failed, "line %llu has more than %u MiB",
+				 (unsigned long long)number, STREAM_MAX_LINE >> 20);
+	if (stream->failed)
+		return error_set(error, stream->failed, "cannot read line %llu: %s",
+				 (unsigned long long)number, strerror(stream->failed));
+	return 0;
 }
 
 /** stream_skip() - leave out bytes that need not be looked at.  Return: 0, or -1 if they end. */

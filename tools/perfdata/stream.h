@@ -17,7 +17,7 @@
  * @room: bytes allocated
  * @offset: in the file, of the byte at @at
  * @limit: offset of the first byte that does not count
- * @failed: errno value of a read that has failed; 0 if none has
+ * @failed: errno value of a read that has failed, EMSGSIZE for a line that is too long; 0 if none has
  */
 struct stream {
 	int	 fd;
@@ -36,6 +36,7 @@ const u8 *stream_peek(struct stream *stream, size_t size);
 void stream_take(struct stream *stream, size_t size);
 int stream_seek(struct stream *stream, u64 offset);
 char *stream_line(struct stream *stream, size_t *length);
+int stream_check_line(const struct stream *stream, u64 number, struct bee_error *error);
 int stream_skip(struct stream *stream, u64 size);
 
 #endif /* STREAM_H */
