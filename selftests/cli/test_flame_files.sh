@@ -36,7 +36,10 @@ check_enrich() {
 			same "--inlines --lines --periods" "$work/$data.raw" "$work/$data.data" || return
 	done
 	! grep -E 'main|outer' "$work/made.raw" &&
-		"$beectl" flame "$work/made.raw" --raw | cmp - "$work/made.raw"
+		"$beectl" flame "$work/made.raw" --raw | cmp - "$work/made.raw" || return
+	# What it is compared with may be anything.
+	"$beectl" flame --enrich "$work/made.raw" --diff "$work/made.data" --format folded >"$work/folded" 2>"$work/errors" || return
+	[ -s "$work/folded" ] && ! grep -vE ' ([0-9]+) \1$' "$work/folded"
 }
 
 # Where the address is known, but the file is not there; and where it is.

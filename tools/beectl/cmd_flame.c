@@ -404,6 +404,7 @@ static int flame_read_before(struct flame *flame)
 	flame->before = before;
 	before->options = flame->options;
 	before->options.input = flame->options.diff;
+	before->options.enrich = NULL;
 	before->options.checkpoint = NULL;
 	profile_open(&before->profile);
 	status = flame_check(before) ?: flame_read_input(before);
