@@ -60,9 +60,16 @@ class Recording:
     def round(self):
         self.records.append(struct.pack("<IHH", 68, 0, 8))
 
-    def write(self, path):
+    def attr(self):
         attr = struct.pack("<IIQQQQQ", 1, ATTR_SIZE, 0, 1, SAMPLE_TYPE | SAMPLE_CALLCHAIN * self.chains, 0, 1 << 18)
-        attr = attr.ljust(ATTR_SIZE, b"\0")
+        return attr.ljust(ATTR_SIZE, b"\0")
+
+    def pipe_header(self):
+        """what stands before the records in perf's pipe; with one event"""
+        return b"PERFILE2" + struct.pack("<QIHH", 16, 64, 0, 8 + ATTR_SIZE + 8) + self.attr() + struct.pack("<Q", 1)
+
+    def write(self, path):
+        attr = self.attr()
         attrs, ids = self.events * (ATTR_SIZE + 16), 8 * self.events
         start = 104 + attrs + ids
         size = sum(map(len, self.records))

@@ -88,6 +88,7 @@ static const char flame_help[] =
  * @before: the recording to compare with, read; or NULL
  * @stops: how walks ended, or NULL
  * @title: what was recorded, or NULL: as the recording says
+ * @reading: the pipe of perf's recording
  * @every: seconds between checkpoints, or 0
  * @last: when the last one began
  * @writer: process that writes it; 0: none
@@ -104,6 +105,7 @@ struct flame {
 	struct flame		*before;
 	char			*stops;
 	char			*title;
+	int			 reading;
 	unsigned int		 every;
 	time_t			 last;
 	pid_t			 writer;
@@ -276,8 +278,8 @@ static int flame_refuse_event(const struct flame *flame)
 	return status;
 }
 
-/* The event to show: the one that was asked for, or the first that has samples. */
-static int flame_find_event(struct flame *flame, size_t *event)
+/* The event that was asked for by its name; the number of events if there is none. */
+static size_t flame_named_event(const struct flame *flame)
 {
 	const struct profile *profile = &flame->profile;
 	const char *show = flame->options.show;
@@ -286,22 +288,36 @@ static int flame_find_event(struct flame *flame, size_t *event)
 	for (i = profile->nevents; show && i-- > 0;) {
 		const char *name = profile_get_text(profile, profile->event[i].name);
 
-		if (!strcmp(name, show)) {
-			found = i;
-			break;
-		}
+		if (!strcmp(name, show))
+			return i;
 		if (event_is(name, show))
 			found = i;
 	}
-	if (show && found == profile->nevents && flame_refuse_event(flame))
-		return EXIT_FAILED;
+	return found;
+}
+
+/* The event to show: the one that was asked for, or the first that has samples; likewise. */
+static size_t flame_shown_event(const struct flame *flame)
+{
+	const struct profile *profile = &flame->profile;
+	size_t i, found = flame_named_event(flame);
+
 	for (i = 0; found == profile->nevents && i < profile->nevents; i++)
 		if (profile->event[i].samples > 0)
 			found = i;
-	if (found == profile->nevents)
-		return message_error("flame", NULL, "the recording has no samples");
-	*event = found;
-	return EXIT_OK;
+	return found;
+}
+
+/* Say it if there is nothing to show. */
+static int flame_find_event(struct flame *flame, size_t *event)
+{
+	size_t count = flame->profile.nevents;
+
+	if (flame->options.show && flame_named_event(flame) == count && flame_refuse_event(flame))
+		return EXIT_FAILED;
+	*event = flame_shown_event(flame);
+	return *event < count ? EXIT_OK :
+	       message_error("flame", NULL, "the recording has no samples");
 }
 
 /* For whole_file_write(). */
@@ -446,15 +462,18 @@ static void flame_checkpoint(void *arg, struct profile *profile)
 {
 	struct flame *flame = arg;
 	struct timespec now;
+	size_t event;
 	pid_t writer;
 	int status;
 
-	(void)profile;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	flame->last = flame->last ?: now.tv_sec;
 	if (flame->writer && waitpid(flame->writer, &status, WNOHANG) == flame->writer)
 		flame->writer = 0;
 	if (!flame->every || flame->writer || now.tv_sec < flame->last + flame->every)
+		return;
+	event = flame_shown_event(flame);
+	if (event == profile->nevents || !profile->event[event].samples)
 		return;
 	flame->last = now.tv_sec;
 	fflush(NULL);
@@ -463,6 +482,9 @@ static void flame_checkpoint(void *arg, struct profile *profile)
 	flame->writer = writer > 0 ? writer : 0;
 	if (writer)
 		return;
+	/* If beectl is killed perf gets SIGPIPE; and signals for perf are not sent twice. */
+	close(flame->reading);
+	forward_end();
 	flame->resolve.warn = NULL;
 	flame->resolve.progress = NULL;
 	_exit(flame_show(flame));
@@ -577,6 +599,7 @@ static int flame_record(struct flame *flame)
 	pid = flame_start_perf(flame, data, stops);
 	if (pid < 0)
 		return message_error("flame", "cannot start a process", strerror(errno));
+	flame->reading = data[0];
 	ret = flame_read(flame, data[0]);
 	close(data[0]);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)

@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# beectl flame while it records, with a script in the place of perf: checkpoints.
+# shellcheck source=selftests/lib/beectl.sh
+. "$(dirname "$0")/../lib/beectl.sh"
+need pgrep
+
+export PYTHONPATH=$tree/selftests/lib PYTHONDONTWRITEBYTECODE=1 WORK=$work
+mkdir "$work/bin"
+cat >"$work/bin/perf" <<END2
+#!$python
+import os, signal, time
+from perfdata import *
+
+work = os.environ["WORK"]
+end = time.monotonic() + 30
+r = Recording()
+
+def log(word):
+    with open(work + "/log", "a", encoding="utf-8") as file:
+        file.write(word + "\n")
+
+def send():
+    """what has been recorded since, and that a round has ended"""
+    r.round()
+    os.write(1, b"".join(r.records))
+    r.records.clear()
+
+def until(name):
+    """go on until a file is there"""
+    while not os.path.exists(f"{work}/{name}"):
+        if time.monotonic() > end:
+            log("late")
+            break
+        send()
+        time.sleep(.02)
+
+def begin():
+    os.write(1, r.pipe_header())
+    r.comm(7, "prog")
+
+signal.signal(signal.SIGINT, lambda *_: log("SIGINT"))
+exec(os.environ["DOES"])
+END2
+chmod +x "$work/bin/perf"
+
+# started DOES OPTION...: have flame record what perf's script DOES; $pid is its process
+started() {
+	rm -f "$work/log" "$work/go" "$work/out.folded"
+	: >"$work/log"
+	DOES=$1 PATH=$work/bin:$PATH "$beectl" flame -o "$work/out.folded" "${@:2}" -a -- true 2>"$work/errors" &
+	pid=$!
+}
+
+# until COMMAND...: until it succeeds; not longer than flame runs, nor than 30 seconds
+until_true() {
+	local end=$((SECONDS + 30))
+	until "$@"; do
+		kill -0 "$pid" && [ "$SECONDS" -lt "$end" ] || { cat "$work/errors" "$work/log"; return 1; }
+		sleep 0.02
+	done
+}
+
+# Before there is a sample no checkpoint is due, and nothing is said.
+check_no_samples() {
+	started 'begin(); [(send(), time.sleep(.1)) for _ in range(25)]; log("waited"); r.sample(7, [USER, 0x900000]); until("out.folded")' \
+		--checkpoint 1
+	wait "$pid" || { cat "$work/errors"; return 1; }
+	cat "$work/errors" "$work/log"
+	[ "$(cat "$work/log")" = waited ] && [ "$(cat "$work/out.folded")" = "prog;[unknown] 1" ] &&
+		! grep -q "no samples" "$work/errors"
+}
+
+# The process that writes a checkpoint waits for kallsyms.  It neither passes signals on to perf nor keeps
+# perf's pipe open.
+check_writer() {
+	local writer
+	mkfifo "$work/kallsyms" || return
+	started 'begin(); r.sample(7, [KERNEL, 0xffffffff81000010]); exec("try: until(\"never\")\nexcept BrokenPipeError: log(\"closed\")")' \
+		--checkpoint 1 --kallsyms "$work/kallsyms"
+	waits() {
+		writer=$(pgrep -n -P "$pid" -x beectl) && [ "$(pgrep -c -P "$pid")" = 2 ] && pgrep -P "$writer" -x beectl >/dev/null
+	}
+	until_true waits && kill -INT "$writer" && kill -KILL "$pid" || return
+	wait "$pid"
+	until [ -s "$work/log" ]; do sleep 0.02; done
+	kill -KILL "$writer"
+	[ "$(cat "$work/log")" = closed ] || { cat "$work/log"; return 1; }
+}
+
+ktap_plan 2
+ktap_run "no checkpoint without samples" check_no_samples
+ktap_run "a checkpoint that takes long, when beectl is killed" check_writer
+ktap_finish
