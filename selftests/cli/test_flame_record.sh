@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# beectl flame while it records, with a script in the place of perf: checkpoints.
+# beectl flame while it records, with a script in the place of perf: checkpoints, and processes that are
+# killed.
+# slow: 1
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 need pgrep
@@ -61,7 +63,17 @@ until_true() {
 	done
 }
 
-# Before there is a sample no checkpoint is due, and nothing is said.
+# What was read until then is shown.
+check_recorder_killed() {
+	started 'begin(); r.sample(7, [USER, 0x900000]); send(); log("recorded"); until("go"); log("ended")'
+	until_true grep -q recorded "$work/log" && kill -KILL "$(pgrep -P "$pid")" && touch "$work/go" && wait "$pid" ||
+		{ cat "$work/errors"; return 1; }
+	cat "$work/errors"
+	grep -q "ended" "$work/log" && grep -q "the recording process was killed by signal 9 (Killed)" "$work/errors" &&
+		[ "$(cat "$work/out.folded")" = "prog;[unknown] 1" ]
+}
+
+# Before there is a sample no checkpoint is due, and nothing is said; for twice as long as one takes.
 check_no_samples() {
 	started 'begin(); [(send(), time.sleep(.1)) for _ in range(25)]; log("waited"); r.sample(7, [USER, 0x900000]); until("out.folded")' \
 		--checkpoint 1
@@ -88,7 +100,8 @@ check_writer() {
 	[ "$(cat "$work/log")" = closed ] || { cat "$work/log"; return 1; }
 }
 
-ktap_plan 2
+ktap_plan 3
+ktap_run "the recording process is killed" check_recorder_killed
 ktap_run "no checkpoint without samples" check_no_samples
 ktap_run "a checkpoint that takes long, when beectl is killed" check_writer
 ktap_finish

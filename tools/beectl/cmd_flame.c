@@ -587,6 +587,7 @@ static int flame_record(struct flame *flame)
 {
 	const char *output = flame->options.output;
 	int data[2], stops[2], ret, status = 0;
+	char killed[96];
 	pid_t pid;
 
 	/* Afterwards it would be too late. */
@@ -613,8 +614,15 @@ static int flame_record(struct flame *flame)
 		waitpid(flame->writer, NULL, 0);
 	flame->stops = read_text(stops[0]);
 	close(stops[0]);
-	if (!WIFEXITED(status))
-		return EXIT_FAILED;
+	if (WIFSIGNALED(status)) {
+		snprintf(killed, sizeof(killed), "the recording process was killed by signal %d (%s)",
+			 WTERMSIG(status), strsignal(WTERMSIG(status)));
+		if (ret)
+			return message_error("flame", NULL, killed);
+		/* What perf has recorded is there all the same. */
+		flame_warn(NULL, killed);
+		return EXIT_OK;
+	}
 	/* From 125 on the child has already said what is wrong. */
 	if (ret && WEXITSTATUS(status) < 125)
 		message_error("flame", "perf", flame->error.text);
