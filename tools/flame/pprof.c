@@ -11,6 +11,8 @@
 #include "alloc.h"
 #include "output.h"
 
+#define PPROF_PIECE	(1u << 30)	/* bytes that zlib is given at a time; it counts in 32 bits */
+
 /* Fields of profile.proto. */
 enum {
 	PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5,
@@ -198,16 +200,21 @@ static void pprof_put_strings(struct pprof *pprof)
 /* Write @profile as a gzip file: RFC 1952, which zlib does with 16 added to the window's bits. */
 static void pprof_compress(const struct message *profile, FILE *out)
 {
-	z_stream z = { .next_in = profile->bytes, .avail_in = profile->size };
+	z_stream z = { .next_in = profile->bytes };
 	u8 packed[16 << 10] = { 0 };
+	size_t left = profile->size;
 	int ret;
 
 	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY))
 		alloc_check(NULL, 0);
 	do {
+		if (!z.avail_in) {
+			z.avail_in = left < PPROF_PIECE ? left : PPROF_PIECE;
+			left -= z.avail_in;
+		}
 		z.next_out = packed;
 		z.avail_out = sizeof(packed);
-		ret = deflate(&z, Z_FINISH);
+		ret = deflate(&z, left ? Z_NO_FLUSH : Z_FINISH);
 		fwrite(packed, 1, sizeof(packed) - z.avail_out, out);
 	} while (ret == Z_OK);
 	deflateEnd(&z);
