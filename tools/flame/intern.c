@@ -2,6 +2,7 @@
 /* Numbers for things that are equal. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "alloc.h"
 #include "intern.h"
@@ -9,15 +10,15 @@
 #define INTERN_FIRST_SLOTS	1024
 #define TEXTS_CHUNK		(64u << 10)
 
-/* What a text is found by: two hashes of it, and its length. */
+/* What a text is found by: its hash, and how many texts with this hash came before it. */
 struct text_key {
 	u64	hash;
-	u64	other;
-	size_t	length;
+	u64	nth;
 	char	*text;
+	size_t	length;
 };
 
-/* Multiply and fold, for whole words; the input is not an attacker's who knows the addresses. */
+/* Multiply and fold, for whole words.  Who chooses texts does not know the seed of their hashes. */
 static u64 hash_word(u64 hash, u64 word)
 {
 	unsigned __int128 product = (unsigned __int128)(hash ^ word) * 0x9e3779b97f4a7c15ull;
@@ -115,6 +116,8 @@ void intern_free(struct intern *intern)
 void texts_open(struct texts *texts)
 {
 	*texts = (struct texts){ .index = INTERN_OF(struct text_key, text) };
+	if (getrandom(&texts->seed, sizeof(texts->seed), GRND_NONBLOCK) != sizeof(texts->seed))
+		texts->seed = 0x452821e638d01377ull;
 }
 
 void texts_close(struct texts *texts)
@@ -142,18 +145,21 @@ static char *texts_room(struct texts *texts, size_t size)
 /** texts_add() - the number of the string of @length bytes at @text */
 u32 texts_add(struct texts *texts, const char *text, size_t length)
 {
-	struct text_key key = { .length = length }, *added;
+	struct text_key key = { .hash = hash_bytes((const u8 *)text, length, texts->seed) }, *found;
 	u32 before = texts->index.count, number;
 
-	key.hash = hash_bytes((const u8 *)text, length, 0x452821e638d01377ull);
-	key.other = hash_bytes((const u8 *)text, length, 0xa4093822299f31d0ull);
-	number = intern_add(&texts->index, &key);
-	if (texts->index.count == before)
-		return number;
-	added = intern_item(&texts->index, number);
-	added->text = texts_room(texts, length + 1);
-	memcpy(added->text, text, length);
-	added->text[length] = '\0';
+	for (;; key.nth++) {
+		number = intern_add(&texts->index, &key);
+		found = intern_item(&texts->index, number);
+		if (texts->index.count != before)
+			break;
+		if (found->length == length && !memcmp(found->text, text, length))
+			return number;
+	}
+	found->text = texts_room(texts, length + 1);
+	found->length = length;
+	memcpy(found->text, text, length);
+	found->text[length] = '\0';
 	return number;
 }
 

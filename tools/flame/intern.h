@@ -31,6 +31,7 @@ struct intern {
 /**
  * struct texts - strings, each once
  * @index: of their hashes and places
+ * @seed: of the hashes
  * @chunk: memory for them, which stays where it is
  * @chunks: number of them
  * @used: bytes in use of the last one
@@ -38,6 +39,7 @@ struct intern {
  */
 struct texts {
 	struct intern	  index;
+	u64		  seed;
 	char		**chunk;
 	size_t		  chunks;
 	size_t		  used;
