@@ -173,6 +173,23 @@ check_long_name() {
 		END
 }
 
+# All events but the first name the same 256 MiB as their ids, which are more than are taken.
+check_many_ids() {
+	made "r = Recording(8); r.comm(7, 'prog'); r.map(7, 0x400000, 0x10000, work + '/prog'); r.sample(7, [USER, $(address outer)])" &&
+		"$python" - "$work/made.data" <<-'END' || return
+			import struct, sys
+			from perfdata import ATTR_SIZE
+			with open(sys.argv[1], "r+b") as file:
+			    end = file.seek(0, 2)
+			    file.truncate(end + (256 << 20))
+			    for event in range(1, 8):
+			        file.seek(104 + event * (ATTR_SIZE + 16) + ATTR_SIZE)
+			        file.write(struct.pack("<QQ", end, 256 << 20))
+		END
+	"$tree/selftests/lib/most_memory.py" $((64 << 20)) "$beectl" flame "$work/made.data" -o "$work/out.folded" &&
+		diff "$work/out.folded" <(echo "prog;outer 1")
+}
+
 # A stack that ends in the kernel, but not at the start of one of its threads: perf had no user stack
 # to add, as when a process exits.  Nothing is said of it.
 check_judged() {
@@ -460,7 +477,7 @@ check_hangup() {
 		grep -q '^SigIgn:.*[13579bdf]$' "$work/nohup"
 }
 
-ktap_plan 36
+ktap_plan 37
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "a tail call, to the function behind it" check_tail_call
 ktap_run "inlined calls, the outermost first" check_inlines
@@ -476,6 +493,7 @@ ktap_run "code made at run time" check_jit
 ktap_run "a kernel that was booted again" check_kernel_moved
 ktap_run "code made at run time, from jitdump" check_jitdump
 ktap_run "a name of a MiB" check_long_name
+ktap_run "ids that are more than are taken" check_many_ids
 ktap_run "threads apart" check_split
 with xmllint "SVG of hostile names is well-formed" check_svg
 ktap_run "which stacks are complete" check_judged

@@ -248,8 +248,12 @@ static int header_read_events(struct perfdata *data, int fd, struct section attr
 				(unsigned long long)attr_size);
 	while (!ret && cursor_left(&c)) {
 		struct cursor attr = cursor_of(cursor_take(&c, attr_size - 16), attr_size - 16);
+		struct section section = section_read(&c);
 
-		id_bytes = section_load(fd, section_read(&c), room, &ids, error);
+		/* Events may all name the same ids: those that are not taken are not read, either. */
+		if (section.size / sizeof(u64) > HEADER_MAX_IDS - data->nids)
+			section.size = 0;
+		id_bytes = section_load(fd, section, room, &ids, error);
 		ret = id_bytes ? header_add_event(data, attr, ids, error) : -1;
 		free(id_bytes);
 	}
