@@ -18,19 +18,23 @@
 
 extern char **environ;
 
-/* Start perf with the words and, if it is not -1, the descriptor @keep, or @output as its stdout. */
+/*
+ * Start perf with the words and, if it is not -1, the descriptor @keep, or @output as its stdout.
+ * Return: 0 or an errno value.
+ */
 static int perf_spawn(const char **argv, int keep, int output, pid_t *pid)
 {
 	posix_spawn_file_actions_t actions;
-	int ret;
+	int ret = posix_spawn_file_actions_init(&actions);
 
-	alloc_check(&actions, posix_spawn_file_actions_init(&actions));
+	if (ret)
+		return ret;
 	/* To itself: only clears FD_CLOEXEC. */
 	if (keep >= 0)
-		posix_spawn_file_actions_adddup2(&actions, keep, keep);
-	if (output >= 0)
-		posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-	ret = posix_spawnp(pid, argv[0], &actions, NULL, (char **)argv, environ);
+		ret = posix_spawn_file_actions_adddup2(&actions, keep, keep);
+	if (!ret && output >= 0)
+		ret = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+	ret = ret ?: posix_spawnp(pid, argv[0], &actions, NULL, (char **)argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	return ret;
 }
