@@ -395,12 +395,17 @@ check_usage() {
 	"$beectl" flame -o "$work/none/x.svg" -- touch "$work/ran" 2>"$work/errors"
 	[ $? -eq 1 ] && [ ! -e "$work/ran" ] && [ ! -e "$work/x.svg" ] &&
 		[ "$(cat "$work/errors")" = "beectl: flame: $work/none/x.svg: No such file or directory" ] || return
+	! "$beectl" flame "$work/prog" 2>"$work/errors" && grep -q "prog: it is a program or library, and no recording; to record" "$work/errors" || return
+	"$beectl" flame -F 99 "$work/prog" 2>"$work/errors"
+	[ $? -eq 125 ] && grep -q "is needed; to read a recording: beectl flame FILE; see" "$work/errors" &&
+		! "$beectl" record -F 99 2>"$work/errors" && grep -q 'is needed; see "beectl record --help"' "$work/errors" || return
 	! "$beectl" flame "$work/prog.c" 2>"$work/errors" && grep -q "is neither of perf script" "$work/errors" &&
-		! "$beectl" flame "$work/nothing" 2>"$work/errors" && grep -q "No such file" "$work/errors" &&
+		! "$beectl" flame "$work/nothing" 2>"$work/errors" && grep -q "No such file.*to record a command" "$work/errors" &&
 		made "pass" && ! "$beectl" flame "$work/made.data" 2>"$work/errors" && grep -q "no samples" "$work/errors" || return
 	# Before anything is recorded.
 	! "$beectl" flame --diff "$work/nothing" -o "$work/x.svg" -- touch "$work/ran" 2>"$work/errors" &&
-		[ ! -e "$work/ran" ] && grep -q "nothing: No such file" "$work/errors" || return
+		[ ! -e "$work/ran" ] && grep -q "nothing: No such file or directory$" "$work/errors" &&
+		! "$beectl" flame --enrich "$work/nothing" 2>"$work/errors" && grep -q "nothing: No such file or directory$" "$work/errors" || return
 	made "r.sample(7, [USER, $(address outer)])" && ! "$beectl" flame --show other "$work/made.data" 2>"$work/errors" &&
 		grep -q "other: the recording has no such event; it has: event 0$" "$work/errors"
 }

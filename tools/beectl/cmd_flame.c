@@ -191,6 +191,9 @@ static int flame_read_stream(struct flame *flame, struct stream *stream)
 	if (options->split && options->input)
 		flame_warn(options->input, "--split has no effect: only recordings of perf have "
 			   "threads; give it with --raw");
+	if (start && !memcmp(start, "\177ELF", 4))
+		return error_set(&flame->error, EINVAL, "it is a program or library, and no recording; "
+				 "to record a command: beectl flame -- COMMAND");
 	if (is_raw)
 		return raw_read(stream, &flame->profile, &flame->error);
 	return text_input_read(stream, &flame->profile, &flame->resolve, &flame->graph,
@@ -223,16 +226,16 @@ static void flame_warn_flat(const struct flame *flame)
 	}
 }
 
-static int flame_read_input(struct flame *flame)
+/* @hint: what the message adds if there is no such file */
+static int flame_read_input(struct flame *flame, const char *hint)
 {
 	const char *path = flame->options.input;
 	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO, ret;
 
-	if (fd < 0 && errno == ENOENT)
-		return message_error("flame", path, "No such file or directory; to record a command: "
-				     "beectl flame -- COMMAND");
-	if (fd < 0)
-		return message_error("flame", path, strerror(errno));
+	if (fd < 0) {
+		error_set(&flame->error, errno, "%s%s", strerror(errno), errno == ENOENT ? hint : "");
+		return message_error("flame", path, flame->error.text);
+	}
 	progress_begin("reading the recording");
 	ret = flame_read(flame, fd);
 	progress_end();
@@ -423,7 +426,7 @@ static int flame_read_before(struct flame *flame)
 	before->options.enrich = NULL;
 	before->options.checkpoint = NULL;
 	profile_open(&before->profile);
-	status = flame_check(before) ?: flame_read_input(before);
+	status = flame_check(before) ?: flame_read_input(before, "");
 	return status || before->graph.node ? status : flame_make_graph(before);
 }
 
@@ -503,6 +506,7 @@ static int flame_run_perf(struct flame *flame, const int data[2], const int stop
 	struct recording recording = {
 		.command = "flame", .count = options->words + 2, .output = data[1],
 		.without_module = true, .stops = fdopen(stops[1], "w"),
+		.otherwise = "; to read a recording: beectl flame FILE",
 	};
 
 	close(data[0]);
@@ -643,7 +647,8 @@ int cmd_flame(int argc, char **argv)
 		status = flame_check_output(&flame) ?: flame_check(&flame);
 		/* Before anything is recorded; but whoever writes to a pipe cannot wait. */
 		if (status == EXIT_OK && flame.options.input)
-			status = flame_read_input(&flame);
+			status = flame_read_input(&flame, flame.options.enrich ? "" :
+						  "; to record a command: beectl flame -- COMMAND");
 		if (status == EXIT_OK && flame.options.diff)
 			status = flame_read_before(&flame);
 		if (status == EXIT_OK && !flame.options.input)

@@ -429,7 +429,8 @@ static int record_usage(struct record *record)
 	if (options->command && !*options->command)
 		return message_usage(command, "a command is needed after --");
 	if (!options->command && !options->tasks && !options->all)
-		return message_usage(command, "-p PID, -a, or a command after -- is needed");
+		return message_usage(command, "-p PID, -a, or a command after -- is needed%s",
+				     record->recording->otherwise ?: "");
 	if (options->delayed && !options->tasks && !options->all)
 		return message_usage(command, "-D and --control: only with -p or -a");
 	if (record_each_task(record, task_check))
