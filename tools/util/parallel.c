@@ -135,7 +135,8 @@ unsigned int parallel_jobs(unsigned int jobs)
  * parallel_run() - do the work on all items
  * @parallel: what to do
  *
- * Memory is bounded, if results are: at most PARALLEL_MAX_RESULTS items per child run or wait to be handed out.
+ * Memory is bounded, if results are: at most PARALLEL_MAX_RESULTS items per child run or wait to be
+ * handed out.
  *
  * Return: 0; or -1 and errno if no child can be made at all; @done then has the results of the
  * items before.
