@@ -197,13 +197,14 @@ check_record_words() {
 		[ ! -e "$work/recorded" ]
 }
 
-ktap_plan 26
+ktap_plan 27
 ktap_run "help" says 0 stdout "^Usage: beectl COMMAND" help
 ktap_run "help help" says 0 stdout "^Usage: beectl COMMAND" help help
 ktap_run "help --help" says 0 stdout "^Usage: beectl COMMAND" help --help
 ktap_run "--help" says 0 stdout "^Usage: beectl COMMAND" --help
 ktap_run "-h" says 0 stdout "^Usage: beectl COMMAND" -h
 ktap_run "--version" says 0 stdout "^beectl [0-9]*\.[0-9]*\.[0-9]*$" --version
+ktap_run "-V" says 0 stdout "^beectl [0-9]*\.[0-9]*\.[0-9]*$" -V
 ktap_run "no command" says 2 stderr "^Usage: beectl COMMAND"
 ktap_run "unknown command" complains 2 "beectl: unknown command 'foo'; \"beectl help\" lists the commands" foo
 ktap_run "help of an unknown command" says 2 stderr "unknown command 'foo'" help foo

@@ -43,7 +43,7 @@ static void print_help(FILE *out)
 	fputs("  help       Show this text, or that of a command\n\n"
 	      "Options:\n"
 	      "  -h, --help     Show this text\n"
-	      "      --version  Show the version\n\n"
+	      "  -V, --version  Show the version\n\n"
 	      "\"beectl help COMMAND\" tells more about a command.\n", out);
 }
 
@@ -66,7 +66,7 @@ static int run_word(int argc, char **argv)
 		}
 		argc = 2;
 		argv = help;
-	} else if (!strcmp(argv[0], "--version")) {
+	} else if (!strcmp(argv[0], "--version") || !strcmp(argv[0], "-V")) {
 		puts("beectl " BEE_VERSION);
 		return EXIT_OK;
 	}
