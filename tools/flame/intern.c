@@ -18,7 +18,18 @@ struct text_key {
 	size_t	length;
 };
 
-/* Multiply and fold, for whole words.  Who chooses texts does not know the seed of their hashes. */
+/* Where hashes begin.  Who chooses the addresses and names of a recording does not know it. */
+u64 intern_seed;
+
+static u64 hash_seed(void)
+{
+	if (!intern_seed && getrandom(&intern_seed, sizeof(intern_seed), GRND_NONBLOCK) !=
+	    sizeof(intern_seed))
+		intern_seed = 0x243f6a8885a308d3ull;
+	return intern_seed;
+}
+
+/* Multiply and fold, for whole words. */
 static u64 hash_word(u64 hash, u64 word)
 {
 	unsigned __int128 product = (unsigned __int128)(hash ^ word) * 0x9e3779b97f4a7c15ull;
@@ -26,9 +37,9 @@ static u64 hash_word(u64 hash, u64 word)
 	return (u64)product ^ (u64)(product >> 64);
 }
 
-static u64 hash_bytes(const u8 *bytes, size_t size, u64 hash)
+static u64 hash_bytes(const u8 *bytes, size_t size)
 {
-	u64 word;
+	u64 word, hash = hash_seed();
 
 	for (; size >= sizeof(word); bytes += sizeof(word), size -= sizeof(word)) {
 		memcpy(&word, bytes, sizeof(word));
@@ -46,7 +57,7 @@ static u32 *intern_word_slot(const struct intern *intern, const void *item)
 	u32 at;
 
 	memcpy(&word, item, sizeof(word));
-	at = hash_word(0x243f6a8885a308d3ull, word) & (intern->slots - 1);
+	at = hash_word(hash_seed(), word) & (intern->slots - 1);
 	for (; intern->slot[at] != INTERN_NONE; at = (at + 1) & (intern->slots - 1)) {
 		memcpy(&other, intern_item(intern, intern->slot[at]), sizeof(other));
 		if (other == word)
@@ -62,7 +73,7 @@ static u32 *intern_slot(const struct intern *intern, const void *item)
 
 	if (intern->key == sizeof(u64))
 		return intern_word_slot(intern, item);
-	at = hash_bytes(item, intern->key, 0x243f6a8885a308d3ull) & (intern->slots - 1);
+	at = hash_bytes(item, intern->key) & (intern->slots - 1);
 	while (intern->slot[at] != INTERN_NONE &&
 	       memcmp(intern_item(intern, intern->slot[at]), item, intern->key))
 		at = (at + 1) & (intern->slots - 1);
@@ -116,8 +127,6 @@ void intern_free(struct intern *intern)
 void texts_open(struct texts *texts)
 {
 	*texts = (struct texts){ .index = INTERN_OF(struct text_key, text) };
-	if (getrandom(&texts->seed, sizeof(texts->seed), GRND_NONBLOCK) != sizeof(texts->seed))
-		texts->seed = 0x452821e638d01377ull;
 }
 
 void texts_close(struct texts *texts)
@@ -145,7 +154,7 @@ static char *texts_room(struct texts *texts, size_t size)
 /** texts_add() - the number of the string of @length bytes at @text */
 u32 texts_add(struct texts *texts, const char *text, size_t length)
 {
-	struct text_key key = { .hash = hash_bytes((const u8 *)text, length, texts->seed) }, *found;
+	struct text_key key = { .hash = hash_bytes((const u8 *)text, length) }, *found;
 	u32 before = texts->index.count, number;
 
 	for (;; key.nth++) {

@@ -31,7 +31,6 @@ struct intern {
 /**
  * struct texts - strings, each once
  * @index: of their hashes and places
- * @seed: of the hashes
  * @chunk: memory for them, which stays where it is
  * @chunks: number of them
  * @used: bytes in use of the last one
@@ -39,7 +38,6 @@ struct intern {
  */
 struct texts {
 	struct intern	  index;
-	u64		  seed;
 	char		**chunk;
 	size_t		  chunks;
 	size_t		  used;
@@ -48,6 +46,9 @@ struct texts {
 
 /* INTERN_OF(): an empty table of items of a type, whose key are the bytes before @member */
 #define INTERN_OF(type, member)	{ .size = sizeof(type), .key = offsetof(type, member) }
+
+/* Of all hashes; 0: chosen at random when the first item comes. */
+extern u64 intern_seed;
 
 u32 intern_add(struct intern *intern, const void *item);
 void intern_free(struct intern *intern);
