@@ -8,6 +8,9 @@
  * next look at that process waits: DELAY_FIRST_MS, and twice as long each time up to DELAY_LAST_MS.
  * If the process has registered code, it has only changed its list too often during the look: then
  * the wait is DELAY_BUSY_MS at most.
+ *
+ * A process can make a look at it long.  So that the others have most of the time, after a look of
+ * LOOK_LONG_MS the next one waits ten times as long as that took, and a look ends after LOOK_LATE_MS.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,6 +23,9 @@
 #define DELAY_FIRST_MS	1000
 #define DELAY_BUSY_MS	4000
 #define DELAY_LAST_MS	64000
+
+#define LOOK_LONG_MS	5000
+#define LOOK_LATE_MS	((TABLE_JOBS_PATIENCE + 10) * 1000)
 
 /* Processes that are remembered. */
 #define QUEUE_MOST	1024
@@ -158,6 +164,44 @@ static struct entry *queue_first(const struct jit_queue *queue)
 	return first;
 }
 
+static void entry_note(struct entry *entry, bool changed, bool registered, int64_t took)
+{
+	int last = registered ? DELAY_BUSY_MS : DELAY_LAST_MS;
+
+	if (changed) {
+		entry->found = true;
+		entry->delay = 0;
+	} else {
+		entry->delay = entry->delay ? entry->delay * 2 : DELAY_FIRST_MS;
+		if (entry->delay > last)
+			entry->delay = last;
+	}
+	entry->due = clock_ms() + (took < LOOK_LONG_MS ? entry->delay : 10 * took);
+}
+
+/* The child has ended, or is left alone. */
+static void queue_finish(struct jit_queue *queue)
+{
+	struct child *child = &queue->child;
+	struct jit_result result = jit_jobs_result(child->data, child->size,
+						   child->died[0] ? child->died : NULL);
+	bool changed = result.tables || result.remapped || result.removed;
+	struct entry *entry = queue_find(queue, queue->cookie);
+	bool first = entry && !entry->found;
+
+	free(child->data);
+	child->data = NULL;
+	if (entry)
+		entry_note(entry, changed, result.objects, clock_ms() - child->started);
+	queue->done(queue->arg, queue->pid, first, &result);
+}
+
+/* ms until the child is late; it can wait for a FUSE server, and then it cannot be killed. */
+static int64_t queue_child_left(const struct jit_queue *queue)
+{
+	return queue->child.started + LOOK_LATE_MS - clock_ms();
+}
+
 /* A child_work_fn */
 static void queue_work(void *arg, size_t index, FILE *out)
 {
@@ -171,12 +215,20 @@ static void queue_work(void *arg, size_t index, FILE *out)
  * jit_queue_start() - look at the next process, if one is due and no child is at work
  * @queue: the queue
  *
+ * Leaves a child alone that should have ended long ago; then done() gets its result.
+ *
  * Return: 0; or -1 and errno, if no child could be made: the process waits again, for a second.
  */
 int jit_queue_start(struct jit_queue *queue)
 {
-	struct entry *entry = queue->child.fd < 0 ? queue_first(queue) : NULL;
+	struct entry *entry;
 
+	if (queue->child.fd >= 0 && queue_child_left(queue) <= 0) {
+		child_kill(&queue->child);
+		snprintf(queue->child.died, sizeof(queue->child.died), "a file system does not answer");
+		queue_finish(queue);
+	}
+	entry = queue->child.fd < 0 ? queue_first(queue) : NULL;
 	if (!entry || entry->due > clock_ms())
 		return 0;
 	entry->wanted = false;
@@ -196,47 +248,21 @@ int jit_queue_fd(const struct jit_queue *queue)
 	return queue->child.fd;
 }
 
-static void entry_note(struct entry *entry, bool changed, bool registered)
-{
-	int last = registered ? DELAY_BUSY_MS : DELAY_LAST_MS;
-
-	if (changed) {
-		entry->found = true;
-		entry->delay = 0;
-	} else {
-		entry->delay = entry->delay ? entry->delay * 2 : DELAY_FIRST_MS;
-		if (entry->delay > last)
-			entry->delay = last;
-	}
-	entry->due = clock_ms() + entry->delay;
-}
-
 /** jit_queue_read() - read from the child; if it has ended take its result */
 void jit_queue_read(struct jit_queue *queue)
 {
-	struct child *child = &queue->child;
-	struct jit_result result;
-	struct entry *entry;
-	bool changed, first;
-
-	if (child_read(child))
-		return;
-	result = jit_jobs_result(child->data, child->size, child->died[0] ? child->died : NULL);
-	free(child->data);
-	child->data = NULL;
-	changed = result.tables || result.remapped || result.removed;
-	entry = queue_find(queue, queue->cookie);
-	first = entry && !entry->found;
-	if (entry)
-		entry_note(entry, changed, result.objects);
-	queue->done(queue->arg, queue->pid, first, &result);
+	if (!child_read(&queue->child))
+		queue_finish(queue);
 }
 
 /** jit_queue_patience() - ms until jit_queue_start() has something to do; -1: nothing is wanted */
 int jit_queue_patience(const struct jit_queue *queue)
 {
-	const struct entry *entry = queue->child.fd < 0 ? queue_first(queue) : NULL;
-	int64_t wait = entry ? entry->due - clock_ms() : -1;
+	const struct entry *entry = queue_first(queue);
+	int64_t wait;
 
-	return entry && wait < 0 ? 0 : wait;
+	if (queue->child.fd < 0 && !entry)
+		return -1;
+	wait = queue->child.fd < 0 ? entry->due - clock_ms() : queue_child_left(queue);
+	return wait < 0 ? 0 : wait;
 }

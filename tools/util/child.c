@@ -11,6 +11,47 @@
 
 #include "alloc.h"
 #include "child.h"
+#include "clock.h"
+
+/* How long child_end() waits for the end of a process that it has killed, ms. */
+#define CHILD_END_MS	100
+
+/* Processes that child_end() has killed and that had not ended then. */
+static pid_t *lost;
+static size_t nlost, lost_room;
+
+/* Reap those that have ended since. */
+static void lost_reap(void)
+{
+	size_t i;
+
+	for (i = nlost; i-- > 0;)
+		if (waitpid(lost[i], NULL, WNOHANG))
+			lost[i] = lost[--nlost];
+}
+
+/**
+ * child_end() - kill a process that this one has forked
+ * @pid: the process
+ *
+ * Mostly it has ended and is reaped when this returns.  One that waits for a FUSE server which has
+ * read its request does not end before the server answers: it is reaped when a later child is
+ * started, as nobody is to wait for that server.
+ */
+void child_end(pid_t pid)
+{
+	pid_t ended;
+	int ms;
+
+	lost_reap();
+	kill(pid, SIGKILL);
+	for (ms = 0; !(ended = waitpid(pid, NULL, WNOHANG)) && ms < CHILD_END_MS; ms++)
+		usleep(1000);
+	if (ended)
+		return;
+	lost = alloc_room(lost, nlost, &lost_room, sizeof(*lost));
+	lost[nlost++] = pid;
+}
 
 /**
  * child_start() - have a new child do some work
@@ -29,7 +70,8 @@ int child_start(struct child *child, child_work_fn work, void *arg, size_t index
 	int fds[2];
 	FILE *out;
 
-	*child = (struct child){ .fd = -1 };
+	lost_reap();
+	*child = (struct child){ .fd = -1, .started = clock_ms() };
 	/* Or the child would write a copy of what is buffered here. */
 	fflush(NULL);
 	if (pipe2(fds, O_CLOEXEC))
@@ -100,13 +142,15 @@ bool child_read(struct child *child)
 	return false;
 }
 
-/** child_kill() - end a child, and release its result */
+/** child_kill() - end a child, as child_end() does, and release its result */
 void child_kill(struct child *child)
 {
 	if (child->fd >= 0) {
-		kill(child->pid, SIGKILL);
-		child_reap(child);
+		close(child->fd);
+		child->fd = -1;
+		child_end(child->pid);
 	}
 	free(child->data);
 	child->data = NULL;
+	child->size = child->room = 0;
 }

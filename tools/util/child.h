@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -12,6 +13,7 @@
  * struct child - a child, and after it has ended its result
  * @pid: its process id
  * @fd: the pipe that it writes to, for poll(); -1 once it has ended
+ * @started: when, CLOCK_MONOTONIC, ms
  * @data: what it wrote; whoever started it frees it
  * @size: bytes of @data
  * @room: bytes allocated
@@ -21,6 +23,7 @@
 struct child {
 	pid_t	 pid;
 	int	 fd;
+	int64_t	 started;
 	char	*data;
 	size_t	 size;
 	size_t	 room;
@@ -39,5 +42,6 @@ typedef void (*child_work_fn)(void *arg, size_t index, FILE *out);
 int child_start(struct child *child, child_work_fn work, void *arg, size_t index);
 bool child_read(struct child *child);
 void child_kill(struct child *child);
+void child_end(pid_t pid);
 
 #endif /* BEE_CHILD_H */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "jit_queue.h"
 #include "kselftest.h"
@@ -16,6 +17,7 @@ static bool first_time[8];
 static size_t looks;
 static bool registered = true;
 static int64_t now_ms;
+static int stuck;		/* the next look does not end */
 
 /* Instead of libc's. */
 int clock_gettime(clockid_t clock, struct timespec *now)
@@ -33,6 +35,8 @@ void jit_jobs_look(const struct table_maker *m, pid_t pid, FILE *out)
 	};
 
 	(void)m;
+	while (stuck)
+		pause();
 	fwrite(&result, sizeof(result), 1, out);
 }
 
@@ -103,7 +107,7 @@ int main(void)
 	uint64_t i;
 
 	ksft_print_header();
-	ksft_set_plan(11);
+	ksft_set_plan(13);
 	ksft_test_result(jit_queue_patience(queue) == -1 && !look(queue), "nothing is wanted\n");
 	tables = 1;
 	jit_queue_add(queue, 1, 11);
@@ -133,10 +137,25 @@ int main(void)
 		jit_queue_add(queue, i, i);
 	ksft_test_result(look(queue) && looked[(looks - 1) % 8] >= 100,
 			 "more processes than are remembered\n");
-	/* With a child at work, there is no time to wait for. */
+	/* With a child at work, there is only its end to wait for, which must come some day. */
+	stuck = 1;
 	jit_queue_start(queue);
-	ksft_test_result(jit_queue_fd(queue) >= 0 && jit_queue_patience(queue) == -1,
-			 "one child at a time\n");
+	ksft_test_result(jit_queue_fd(queue) >= 0 && !jit_queue_start(queue) &&
+			 jit_queue_patience(queue) > 600000, "one child at a time\n");
+	stuck = 0;
+	now_ms += jit_queue_patience(queue);
+	looks = 0;
+	ksft_test_result(look(queue) && looks == 1 && looked[0] == -1 && look(queue) && looked[1] > 0,
+			 "a child that does not end\n");
+	jit_queue_close(queue);
+	queue = jit_queue_open(&maker, done, NULL);
+	jit_queue_add(queue, 1, 11);
+	jit_queue_start(queue);
+	now_ms += 20000;
+	jit_queue_add(queue, 1, 11);
+	for (looks = 0; !looks;)
+		jit_queue_read(queue);
+	ksft_test_result(jit_queue_patience(queue) == 200000, "much later after a long look\n");
 	jit_queue_close(queue);
 	queue = jit_queue_open(&maker, done, NULL);
 	jit_queue_add(queue, 1, 11);
