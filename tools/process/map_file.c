@@ -39,8 +39,8 @@ static int pin_at(int dir, const char *name)
  * @mapping: the mapping
  *
  * Goes through /proc/PID/map_files, so that it is the mapped file even if its name has been
- * reused, or is one of another mount namespace.  Does not wait for the file's file system,
- * which may be a FUSE server that does not answer.
+ * reused, or is one of another mount namespace.  Does not wait for the file's file system, but for
+ * the process, which can hold its mmap_lock as long as it likes: for a child, or see pinner.c.
  *
  * Return: an O_PATH descriptor for map_file_open(), or -errno.
  */

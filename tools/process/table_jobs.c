@@ -29,9 +29,8 @@
  * table_jobs_add() - add a file
  * @wants: the list
  * @file: the file, with the place where it is mapped
- * @pin: hold on to it now, because its process may end before it is opened
  */
-void table_jobs_add(struct table_wants *wants, const struct netlink_file *file, bool pin)
+void table_jobs_add(struct table_wants *wants, const struct netlink_file *file)
 {
 	struct table_want *want;
 
@@ -46,8 +45,6 @@ void table_jobs_add(struct table_wants *wants, const struct netlink_file *file, 
 		.missed = file->missed,
 	};
 	snprintf(want->name, sizeof(want->name), "%s", file->name);
-	if (pin)
-		want->pin = map_file_pin(&want->mapping);
 }
 
 /* Whether the module has the table of a file that is open as @pin. */
@@ -161,7 +158,7 @@ void table_jobs_select(const struct netlink_files *files, const struct netlink_p
 		file.pid = found->pid;
 		file.start = found->start;
 		file.end = found->end;
-		table_jobs_add(wants, &file, false);
+		table_jobs_add(wants, &file);
 	}
 	free(places);
 }
@@ -320,7 +317,7 @@ static bool file_find(struct netlink *nl, struct table_want *want, struct make_f
 	struct layer_try try = { .nl = nl, .want = want, .file = file };
 
 	want->mapping.path = want->name;
-	if (want->pin < 0)
+	if (want->pin < 0 && want->pin != -ETIMEDOUT)
 		want->pin = map_file_pin(&want->mapping);
 	if (file_try(nl, want, want->pin, file, result))
 		return true;
@@ -499,7 +496,7 @@ unsigned int table_jobs_limit(void)
  * @nl: the module
  * @want: the file
  *
- * For a child, as the file may be anything that any user made.
+ * For a child, as the file may be anything that any user made, after table_jobs_limit().
  *
  * Return: what has become of it.
  */
@@ -509,8 +506,10 @@ struct table_result table_jobs_make_one(const struct table_maker *maker, struct 
 	struct table_result result = { .source = TABLE_NONE };
 	struct make_file file = { .fd = -1 };
 
+	alarm(TABLE_JOBS_OPEN);
 	if (!file_find(nl, want, &file, &result))
 		return result;
+	alarm(TABLE_JOBS_PATIENCE);
 	result.error = (struct bee_error){ 0 };
 	result.opened = true;
 	if (file.known.loaded) {

@@ -19,9 +19,10 @@
 #define TABLE_JOBS_SECONDS	120
 /*
  * It also kills a child after so many seconds of the clock: one that waits for a file system uses no CPU
- * time.
+ * time.  The file has to be found and opened in TABLE_JOBS_OPEN seconds of them.
  */
 #define TABLE_JOBS_PATIENCE	600
+#define TABLE_JOBS_OPEN		10
 
 /**
  * struct table_want - a file that has no table
@@ -30,7 +31,9 @@
  * @device: that it is on, as the module numbers it
  * @mapping: where to find it; its path is set (to @name) only while the file is opened,
  *	because the array may move before
- * @pin: from map_file_pin(), or -errno
+ * @pin: from map_file_pin(), or -errno; -ETIMEDOUT: the process does not let itself be looked at
+ * @pinned_by: no child is started for it before, as its pin may come, CLOCK_MONOTONIC, ms; 0: none
+ *	will come
  * @missed: frames in it for which there was no table, when the module said so last
  * @cached_only: do not compile it
  */
@@ -40,6 +43,7 @@ struct table_want {
 	uint64_t	device;
 	struct mapping	mapping;
 	int		pin;
+	int64_t		pinned_by;
 	uint32_t	missed;
 	bool		cached_only;
 };
@@ -100,7 +104,7 @@ struct table_maker {
 	void		(*progress)(size_t ready, size_t count, const char *name);
 };
 
-void table_jobs_add(struct table_wants *wants, const struct netlink_file *file, bool pin);
+void table_jobs_add(struct table_wants *wants, const struct netlink_file *file);
 bool table_jobs_map_want(struct netlink *nl, const struct mapping *mapping,
 			 struct table_want *want);
 void table_jobs_select(const struct netlink_files *files, const struct netlink_procs *procs,

@@ -9,6 +9,9 @@
  *
  * A file whose table somebody has removed on purpose is banned: it does not enter the queue again
  * under that id.
+ *
+ * The caller serves all processes, so it does not wait for any: another process pins what it is told of
+ * (pinner.c), and a child that does not end is left alone.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,6 +23,7 @@
 #include "child.h"
 #include "clock.h"
 #include "parallel.h"
+#include "pinner.h"
 #include "table_queue.h"
 
 /* How often the misses of the files that wait are read, ms. */
@@ -30,6 +34,12 @@
 
 #define QUEUE_PROGRESS_MS	200
 
+/* A file waits for its pin no longer, ms. */
+#define QUEUE_PIN_MS	(PINNER_MS + 500)
+
+/* A child that is still there after so long waits for a FUSE server and cannot be killed, ms. */
+#define QUEUE_LATE_MS	((TABLE_JOBS_PATIENCE + 10) * 1000)
+
 /* A child at work; free if @child.fd is -1. */
 struct slot {
 	struct child		child;
@@ -39,6 +49,7 @@ struct slot {
 /**
  * struct table_queue - files that need a table
  * @maker: how tables are made
+ * @pinner: pins files that are added
  * @wants: the files that wait, the first that came first
  * @banned: ids of files that are to have no table
  * @nbanned: number of them
@@ -54,6 +65,7 @@ struct slot {
  */
 struct table_queue {
 	const struct table_maker	*maker;
+	struct pinner			*pinner;
 	struct table_wants		 wants;
 	uint32_t			*banned;
 	size_t				 nbanned;
@@ -81,6 +93,7 @@ struct table_queue *table_queue_open(const struct table_maker *maker)
 	unsigned int i;
 
 	queue->maker = maker;
+	queue->pinner = pinner_open();
 	queue->jobs = parallel_jobs(maker->jobs);
 	queue->slot = alloc_zero(queue->jobs, sizeof(*queue->slot));
 	for (i = 0; i < queue->jobs; i++)
@@ -108,6 +121,7 @@ void table_queue_close(struct table_queue *queue)
 		child_kill(&queue->slot[i].child);
 		want_release(&queue->slot[i].want);
 	}
+	pinner_close(queue->pinner);
 	table_jobs_free(&queue->wants);
 	free(queue->banned);
 	free(queue->slot);
@@ -166,10 +180,12 @@ void table_queue_add_want(struct table_queue *queue, const struct table_want *wa
 		;
 	if (i < wants->count) {
 		/* The newer mapping is more likely to be still there. */
-		if (given.pin < 0)
-			given.pin = wants->want[i].pin;
-		else
+		if (given.pin >= 0)
 			want_release(&wants->want[i]);
+		else
+			given.pin = wants->want[i].pin;
+		if (given.pin >= 0)
+			given.pinned_by = 0;
 		given.cached_only &= wants->want[i].cached_only;
 		wants->want[i] = given;
 		return;
@@ -182,7 +198,7 @@ void table_queue_add_want(struct table_queue *queue, const struct table_want *wa
 static bool queue_may_pin(const struct table_queue *queue)
 {
 	struct rlimit limit;
-	size_t i, pins = 0;
+	size_t i, pins = pinner_asked(queue->pinner);
 
 	for (i = 0; i < queue->wants.count; i++)
 		pins += queue->wants.want[i].pin >= 0;
@@ -192,16 +208,46 @@ static bool queue_may_pin(const struct table_queue *queue)
 /**
  * table_queue_add() - add a file, unless it waits, is worked on already, or is banned
  * @queue: the queue
- * @file: the file, with the place where it is mapped; it is pinned, as its process may end before
- *	its turn comes, unless half of the descriptors of beectl are pins
+ * @file: the file, with the place where it is mapped; table_queue_poll() pins it, as its process may
+ *	end before its turn comes, unless half of the descriptors of beectl are pins
  */
 void table_queue_add(struct table_queue *queue, const struct netlink_file *file)
 {
 	struct table_wants one = { 0 };
+	struct table_want *want;
 
-	table_jobs_add(&one, file, queue_may_pin(queue));
-	table_queue_add_want(queue, &one.want[0]);
+	table_jobs_add(&one, file);
+	want = &one.want[0];
+	if (file->pid && !queue_bans(queue, file->id) && queue_may_pin(queue)) {
+		pinner_ask(queue->pinner, want->id, &want->mapping);
+		want->pinned_by = clock_ms() + QUEUE_PIN_MS;
+	}
+	table_queue_add_want(queue, want);
 	free(one.want);
+}
+
+/* Take what the pinner has.  The file may have left the queue meanwhile. */
+static void queue_take_pins(struct table_queue *queue)
+{
+	uint32_t id;
+	int pin;
+
+	while (pinner_take(queue->pinner, &id, &pin)) {
+		struct table_want *want = queue->wants.want, *end = want + queue->wants.count;
+
+		while (want < end && want->id != id)
+			want++;
+		if (want == end) {
+			if (pin >= 0)
+				close(pin);
+			continue;
+		}
+		if (pin >= 0)
+			want_release(want);
+		if (want->pin < 0)
+			want->pin = pin;
+		want->pinned_by = 0;
+	}
 }
 
 /**
@@ -338,16 +384,18 @@ static bool queue_works_on_like(const struct table_queue *queue, const struct ta
 
 /*
  * The file that is missed most; of several the one that came first.
- * Return: its index; the number of files if each has to wait for one that looks the same.
+ * Return: its index; the number of files if each has to wait, for its pin or for one that looks the
+ * same.
  */
 static size_t queue_find_hottest(const struct table_queue *queue)
 {
 	const struct table_want *want = queue->wants.want;
 	size_t i, count = queue->wants.count, best = count;
+	int64_t now = clock_ms();
 
 	for (i = 0; i < count; i++)
 		if ((best == count || want[i].missed > want[best].missed) &&
-		    !queue_works_on_like(queue, &want[i]))
+		    want[i].pinned_by <= now && !queue_works_on_like(queue, &want[i]))
 			best = i;
 	return best;
 }
@@ -424,12 +472,48 @@ static void slot_finish(struct table_queue *queue, struct slot *slot)
 	want_release(&slot->want);
 }
 
+/* Leave a child that cannot be killed, so that its slot serves others. */
+static void slot_abandon(struct table_queue *queue, struct slot *slot)
+{
+	struct child *child = &slot->child;
+
+	child_kill(child);
+	snprintf(child->died, sizeof(child->died), "its file system does not answer");
+	slot_finish(queue, slot);
+}
+
+/* The shorter of two times to sleep; -1 is for ever. */
+static int sooner(int one, int64_t other)
+{
+	if (other < 0)
+		other = 0;
+	return one < 0 || other < one ? other : one;
+}
+
+/* How long to sleep if the caller would sleep for @timeout, ms. */
+static int queue_patience(const struct table_queue *queue, int timeout)
+{
+	int64_t now = clock_ms();
+	size_t i;
+
+	if (pinner_patience(queue->pinner) >= 0)
+		timeout = sooner(timeout, pinner_patience(queue->pinner));
+	for (i = 0; i < queue->wants.count && queue->running < queue->jobs; i++)
+		if (queue->wants.want[i].pinned_by > now)
+			timeout = sooner(timeout, queue->wants.want[i].pinned_by - now);
+	for (i = 0; i < queue->jobs; i++)
+		if (queue->slot[i].child.fd >= 0)
+			timeout = sooner(timeout,
+					 queue->slot[i].child.started + QUEUE_LATE_MS - now);
+	return timeout;
+}
+
 /**
  * table_queue_poll() - wait for children and for other descriptors, and take results
  * @queue: the queue
  * @fds: the caller's descriptors; revents are filled
  * @nfds: number of them
- * @timeout: ms; -1: none
+ * @timeout: ms; -1: none.  It can wait for less.
  * @signals: as for ppoll(); may be NULL
  *
  * Return: as ppoll(), where a child counts as well.
@@ -437,12 +521,12 @@ static void slot_finish(struct table_queue *queue, struct slot *slot)
 int table_queue_poll(struct table_queue *queue, struct pollfd *fds, size_t nfds, int timeout,
 		     const sigset_t *signals)
 {
-	struct timespec wait = { timeout / 1000, timeout % 1000 * 1000000l };
+	int patience = queue_patience(queue, timeout), ret;
+	struct timespec wait = { patience / 1000, patience % 1000 * 1000000l };
 	size_t i, n = nfds;
-	int ret;
 
-	if (queue->npoll < nfds + queue->jobs) {
-		queue->npoll = nfds + queue->jobs;
+	if (queue->npoll < nfds + queue->jobs + 1) {
+		queue->npoll = nfds + queue->jobs + 1;
 		queue->poll = alloc_array(queue->poll, queue->npoll, sizeof(*queue->poll));
 	}
 	for (i = 0; i < nfds; i++)
@@ -451,12 +535,21 @@ int table_queue_poll(struct table_queue *queue, struct pollfd *fds, size_t nfds,
 	for (i = 0; i < queue->jobs; i++)
 		queue->poll[n++] = (struct pollfd){ .fd = queue->slot[i].child.fd,
 						    .events = POLLIN };
-	ret = ppoll(queue->poll, n, timeout < 0 ? NULL : &wait, signals);
+	queue->poll[n++] = (struct pollfd){ .fd = pinner_fd(queue->pinner), .events = POLLIN };
+	ret = ppoll(queue->poll, n, patience < 0 ? NULL : &wait, signals);
 	for (i = 0; i < nfds; i++)
 		fds[i].revents = ret > 0 ? queue->poll[i].revents : 0;
-	for (i = 0; ret > 0 && i < queue->jobs; i++)
-		if (queue->poll[nfds + i].revents && !child_read(&queue->slot[i].child))
-			slot_finish(queue, &queue->slot[i]);
+	if (ret < 0)
+		return ret;
+	for (i = 0; i < queue->jobs; i++) {
+		struct slot *slot = &queue->slot[i];
+
+		if (ret > 0 && queue->poll[nfds + i].revents && !child_read(&slot->child))
+			slot_finish(queue, slot);
+		else if (slot->child.fd >= 0 && clock_ms() - slot->child.started >= QUEUE_LATE_MS)
+			slot_abandon(queue, slot);
+	}
+	queue_take_pins(queue);
 	return ret;
 }
 

@@ -107,24 +107,6 @@ static bool check_select(void)
 	return good && !wants.count && !wants.want;
 }
 
-/* The file of a mapping of this process can be pinned, but not that of a process that is gone. */
-static bool check_pin(void)
-{
-	struct netlink_file file = { .id = 1, .pid = getpid(), .start = (uintptr_t)check_pin,
-				     .end = (uintptr_t)check_pin + 1 };
-	struct table_wants wants = { 0 };
-	struct stat st, us;
-	bool good;
-
-	table_jobs_add(&wants, &file, true);
-	file.pid = 0x3fffffff;
-	table_jobs_add(&wants, &file, true);
-	good = wants.want[0].pin >= 0 && !fstat(wants.want[0].pin, &st) && !stat(self, &us) &&
-	       st.st_ino == us.st_ino && wants.want[1].pin == -ENOENT;
-	table_jobs_free(&wants);
-	return good;
-}
-
 static void done(void *arg, const struct table_want *want, const struct table_result *result)
 {
 	(void)arg;
@@ -141,7 +123,7 @@ static void want_path(struct table_wants *wants, const char *path, uint32_t id)
 	file.size = st.st_size;
 	file.inode = st.st_ino;
 	snprintf(file.name, sizeof(file.name), "%s", path);
-	table_jobs_add(wants, &file, false);
+	table_jobs_add(wants, &file);
 }
 
 static bool run(struct table_wants *wants)
@@ -349,7 +331,7 @@ int main(void)
 	char command[64];
 
 	ksft_print_header();
-	ksft_set_plan(16);
+	ksft_set_plan(15);
 	if (!mkdtemp(directory) || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		return 1;
 	setenv("BEEUNWIND_CACHE", directory, 1);
@@ -358,7 +340,6 @@ int main(void)
 	ksft_test_result(check_first_refusal(), "the first general refusal is kept\n");
 	ksft_test_result(check_select(), "mapped files without a table\n");
 	ksft_test_result(check_find(), "of one process, or of all\n");
-	ksft_test_result(check_pin(), "held on to by mapping\n");
 	ksft_test_result(check_no_table(), "not found, and no ELF file\n");
 	ksft_test_result(check_added(), "compiled, then from the cache\n");
 	ksft_test_result(check_refused(), "refused by the module\n");

@@ -13,6 +13,21 @@
 #include "kselftest.h"
 #include "table_queue.h"
 
+/* map_file.c with another map_file_pin() before its own. */
+#define map_file_pin map_file_pin_really
+int map_file_pin(const struct mapping *mapping);
+#include "map_file.c"
+#undef map_file_pin
+
+#define STUCK	0x3ffffffe	/* a process that does not let itself be looked at */
+
+int map_file_pin(const struct mapping *mapping)
+{
+	while (mapping->pid == STUCK)
+		pause();
+	return map_file_pin_really(mapping);
+}
+
 static char directory[] = "/tmp/table_queue_test.XXXXXX";
 static char order[16];	/* the last letter of the name of each file that is done */
 static int loaded;	/* how many of them have a table */
@@ -263,9 +278,62 @@ static int check_pins(void)
 		file.inode = i;
 		table_queue_add(queue, &file);
 	}
+	/* Until it has a pin for each file that may have one, which are fewer than 64. */
+	while (table_queue_poll(queue, NULL, 0, 50, NULL) > 0)
+		;
 	good &= table_queue_waiting(queue) == 200 && table_queue_start(queue, 1) == 1;
 	table_queue_close(queue);
 	return !munmap(map, 4096) && !setrlimit(RLIMIT_NOFILE, &limit) && good;
+}
+
+/*
+ * A process that holds its mmap_lock keeps nobody waiting: neither the files of others, nor its own,
+ * which are looked for by name.
+ */
+static bool check_stuck(void)
+{
+	struct table_queue *queue;
+	struct netlink_file file = file_of('a', 9);
+
+	alarm(20);	/* If it waits all the same, this ends the test. */
+	maker.jobs = 2;
+	queue = fresh();
+	file.pid = STUCK;
+	table_queue_add(queue, &file);
+	add(queue, 'b', 1);
+	if (table_queue_start(queue, 2) != 1 || table_queue_poll(queue, NULL, 0, -1, NULL) < 0) {
+		table_queue_close(queue);
+		return false;
+	}
+	maker.jobs = 1;
+	return drained(queue, "ba") && alarm(0);
+}
+
+static void note_signal(int number)
+{
+	(void)number;
+}
+
+/* That a signal has ended the wait is what the caller hears, whatever the pinner is about. */
+static bool check_signal(void)
+{
+	struct sigaction action = { .sa_handler = note_signal };
+	struct table_queue *queue = fresh();
+	struct netlink_file file = file_of('a', 1);
+	sigset_t none, blocked;
+	bool good;
+
+	sigemptyset(&none);
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGUSR1);
+	sigaction(SIGUSR1, &action, NULL);
+	sigprocmask(SIG_BLOCK, &blocked, NULL);
+	file.pid = STUCK;
+	table_queue_add(queue, &file);
+	raise(SIGUSR1);
+	good = table_queue_poll(queue, NULL, 0, -1, &none) == -1 && errno == EINTR;
+	table_queue_close(queue);
+	return good;
 }
 
 int main(void)
@@ -274,7 +342,7 @@ int main(void)
 	int pins;
 
 	ksft_print_header();
-	ksft_set_plan(10);
+	ksft_set_plan(12);
 	if (!mkdtemp(directory))
 		return 1;
 	setenv("BEEUNWIND_CACHE", directory, 1);
@@ -292,6 +360,8 @@ int main(void)
 		ksft_test_result_skip("more files than descriptors # SKIP may not open map_files\n");
 	else
 		ksft_test_result(pins, "more files than descriptors\n");
+	ksft_test_result(check_stuck(), "a process that cannot be looked at\n");
+	ksft_test_result(check_signal(), "a signal ends the wait\n");
 	ksft_test_result(check_close(), "what is at work ends with the queue\n");
 	cache_close(maker.cache);
 	snprintf(command, sizeof(command), "rm -rf %s", directory);
