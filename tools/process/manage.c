@@ -20,9 +20,6 @@
 /* PF_KTHREAD of include/linux/sched.h, in the flags of /proc/PID/stat */
 #define STAT_PF_KTHREAD	0x00200000
 
-/* The start of every 32-bit ELF file: EI_MAG0..3, EI_CLASS. */
-static const char elf32_ident[] = { 0x7f, 'E', 'L', 'F', 1 };
-
 /**
  * manage_process_name() - the name of a process for people
  * @pid: the process
@@ -81,20 +78,26 @@ static pid_t thread_find_other(pid_t pid)
 	return found;
 }
 
-static bool exe_is_32bit(pid_t pid)
+/*
+ * By the first entry of the auxiliary vector, as the kernel made it: its type, which is small, has eight
+ * bytes in a 64-bit process; in others four, and behind these its value, which is not 0 (AT_SYSINFO,
+ * AT_SYSINFO_EHDR or AT_HWCAP: create_elf_tables() of fs/binfmt_elf.c, ARCH_DLINFO of
+ * arch/x86/include/asm/elf.h).  The executable is not opened: its FUSE server may not answer.
+ */
+static bool process_is_32bit(pid_t pid)
 {
-	char path[64], ident[sizeof(elf32_ident)];
-	bool is_32bit;
+	uint32_t first[2] = { 0 };
+	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	is_32bit = read(fd, ident, sizeof(ident)) == sizeof(ident) &&
-		   !memcmp(ident, elf32_ident, sizeof(ident));
+	if (io_read_at(fd, first, sizeof(first), 0) != sizeof(first))
+		first[1] = 0;
 	close(fd);
-	return is_32bit;
+	return first[1];
 }
 
 /**
@@ -123,7 +126,7 @@ pid_t manage_check(pid_t pid, struct bee_error *error)
 		pid = thread_find_other(pid);
 	if (!pid)
 		return error_set(error, ESRCH, "a zombie: the process has ended already");
-	if (exe_is_32bit(pid))
+	if (process_is_32bit(pid))
 		return error_set(error, EINVAL,
 				 "a 32-bit process; only 64-bit ones can have tables");
 	return pid;
