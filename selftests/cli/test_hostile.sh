@@ -32,7 +32,15 @@ check_go() {
 		grep -q "function table is malformed"
 }
 
-ktap_plan 14
+# What a child may have is less than the file takes.
+check_no_memory() {
+	"$python" "$here/../lib/hostile.py" cies "$work/file" >/dev/null || return
+	(ulimit -v 30000; "$beectl" compile "$work/file" -o "$work/table") >"$work/out" 2>&1 && return 1
+	cat "$work/out"
+	grep -q "^beectl: compile: $work/file: out of memory$" "$work/out"
+}
+
+ktap_plan 15
 ktap_run "a section that decompresses to its thousandfold" compile compressed
 ktap_run "references to no CIEs" compile references
 ktap_run "CIEs inside each other" compile nested
@@ -47,4 +55,5 @@ ktap_run "Go functions that share text, depths and a name" check_go
 ktap_run "20,000,000 symbols" compile symbols
 ktap_run "code in which each byte is a function" compile returns 16
 ktap_run "code in which each byte has another row" compile pushes 4
+ktap_run "small CIEs without memory" check_no_memory
 ktap_finish

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "commands.h"
 #include "each_file.h"
 #include "messages.h"
@@ -19,6 +20,7 @@ static void each_file_work(void *arg, size_t index, FILE *out)
 	struct bee_error error = { 0 };
 	int fd = -1;
 
+	child_limit_memory(CHILD_MEMORY);
 	if (file->why)
 		error_set(&error, 0, "%s", file->why);
 	else if ((fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)

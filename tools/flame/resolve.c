@@ -16,19 +16,19 @@
 
 #include "alloc.h"
 #include "answer.h"
+#include "child.h"
 #include "cursor.h"
 #include "order.h"
 #include "parallel.h"
 #include "resolve.h"
 
 /*
- * What the names of one file may cost: seconds of CPU time; seconds in which nothing is done, as who
- * waits for a server or a pipe uses no CPU time; and bytes of addresses, with what is mapped.
+ * What the names of one file may cost: seconds of CPU time; and seconds in which nothing is done, as who
+ * waits for a server or a pipe uses no CPU time.  The limit of memory is CHILD_MEMORY.
  */
 #define RESOLVE_SECONDS		600
 #define RESOLVE_PATIENCE	120
 #define RESOLVE_TICK		10
-#define RESOLVE_BYTES		(16ull << 30)
 
 /* What its answer may have at most: bytes for each address, and beside. */
 #define RESOLVE_ANSWER_EACH	4096u
@@ -140,31 +140,17 @@ static void answer_tick(int number)
 	raise(number);
 }
 
-/**
- * answer_limit() - limit this process, which is to read one file, to what its names may cost
- *
- * If memory runs out, the kernel kills it rather than anything else.
- */
+/** answer_limit() - limit this process, which is to read one file, to what its names may cost */
 void answer_limit(void)
 {
 	const struct itimerval ticks = { { RESOLVE_TICK, 0 }, { RESOLVE_TICK, 0 } };
 	const struct sigaction action = { .sa_handler = answer_tick, .sa_flags = SA_RESTART };
 	const struct rlimit cpu = { RESOLVE_SECONDS, RESOLVE_SECONDS };
-	const struct rlimit memory = { RESOLVE_BYTES, RESOLVE_BYTES };
-	int oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	setrlimit(RLIMIT_CPU, &cpu);
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &ticks, NULL);
-	if (oom >= 0) {
-		(void)!write(oom, "1000", 4);
-		close(oom);
-	}
-#ifndef __SANITIZE_ADDRESS__
-	setrlimit(RLIMIT_AS, &memory);
-#else
-	(void)memory;
-#endif
+	child_limit_memory(CHILD_MEMORY);
 }
 
 /** answer_is_outermost() - do programs, threads or the kernel's own threads begin with it? */

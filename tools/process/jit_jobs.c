@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "child.h"
 #include "elf.h"
 #include "io.h"
 #include "jit_jobs.h"
@@ -362,6 +363,7 @@ void jit_jobs_look(const struct table_maker *maker, pid_t pid, FILE *out)
 	int try, ret = 1;
 
 	signal(SIGALRM, SIG_DFL);
+	child_limit_memory(TABLE_JOBS_MEMORY);
 	nl = netlink_clone(maker->nl, &result.error);
 	for (try = 0; nl && ret > 0 && try < JIT_TRIES; try++) {
 		result.error = (struct bee_error){};

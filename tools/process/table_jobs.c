@@ -474,7 +474,8 @@ static void child_signals(void)
  * table_jobs_limit() - limit what the next file may cost this process
  *
  * The kernel kills this process by SIGXCPU when it has used TABLE_JOBS_SECONDS more of CPU time than now,
- * and by SIGALRM when TABLE_JOBS_PATIENCE seconds have passed.
+ * and by SIGALRM when TABLE_JOBS_PATIENCE seconds have passed.  It gets no more than TABLE_JOBS_MEMORY
+ * bytes.
  *
  * Return: in how many seconds an alarm that was set before would have come, or 0 if there was none.
  */
@@ -487,6 +488,7 @@ unsigned int table_jobs_limit(void)
 	if (cpu.rlim_cur > cpu.rlim_max)
 		cpu.rlim_cur = cpu.rlim_max;
 	setrlimit(RLIMIT_CPU, &cpu);
+	child_limit_memory(TABLE_JOBS_MEMORY);
 	return alarm(TABLE_JOBS_PATIENCE);
 }
 
@@ -626,6 +628,7 @@ static void find_work(void *arg, size_t index, FILE *out)
 	size_t i;
 
 	child_signals();
+	child_limit_memory(TABLE_JOBS_MEMORY);
 	nl = netlink_clone(make->maker->nl, &error);
 	for (i = index; nl && i < make->wants->count; i++) {
 		struct found found = { .index = i };

@@ -11,6 +11,8 @@
 
 #define ALLOC_HUGE	(2u << 20)	/* bytes of a huge page */
 
+#define ALLOC_EXIT	1	/* exit status without memory: EXIT_FAILED */
+
 /*
  * Check for NULL.  Large arrays get huge pages: faulting in 4 KiB pages takes longer than filling
  * them.
@@ -22,7 +24,7 @@ static inline void *alloc_check(void *p, size_t bytes)
 
 	if (!p) {
 		fputs("beectl: out of memory\n", stderr);
-		exit(1);
+		exit(ALLOC_EXIT);
 	}
 	if (bytes >= 2 * ALLOC_HUGE)
 		madvise((void *)start, end - start, MADV_HUGEPAGE);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,9 @@
 
 /* How long child_end() waits for the end of a process that it has killed, ms. */
 #define CHILD_END_MS	100
+
+/* Exit status of a child that cannot hand its result over; not that of alloc_check(). */
+#define CHILD_FAILED	(ALLOC_EXIT + 1)
 
 /* Processes that child_end() has killed and that had not ended then. */
 static pid_t *lost;
@@ -80,12 +84,12 @@ int child_start(struct child *child, child_work_fn work, void *arg, size_t index
 	if (!child->pid) {
 		/* Only the parent reads the result, so die with it. */
 		if (close(fds[0]) || prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
-			_exit(1);
+			_exit(CHILD_FAILED);
 		out = fdopen(fds[1], "w");
 		if (!out)
-			_exit(1);
+			_exit(CHILD_FAILED);
 		work(arg, index, out);
-		_exit(fclose(out) ? 1 : 0);
+		_exit(fclose(out) ? CHILD_FAILED : 0);
 	}
 	close(fds[1]);
 	if (child->pid < 0) {
@@ -107,6 +111,8 @@ static void child_reap(struct child *child)
 	if (WIFSIGNALED(status))
 		snprintf(child->died, sizeof(child->died), "killed by signal %d (%s)",
 			 WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status) == ALLOC_EXIT)
+		snprintf(child->died, sizeof(child->died), "out of memory");
 	else if (WEXITSTATUS(status))
 		snprintf(child->died, sizeof(child->died), "given up, exit status %d",
 			 WEXITSTATUS(status));
@@ -153,4 +159,32 @@ void child_kill(struct child *child)
 	free(child->data);
 	child->data = NULL;
 	child->size = child->room = 0;
+}
+
+/**
+ * child_limit_memory() - limit the memory of this process, which is to read what others made
+ * @bytes: of addresses, with what is mapped; a lower limit stays
+ *
+ * If the machine's memory, or that of its control group, runs out all the same, the kernel kills this
+ * process rather than others.
+ */
+void child_limit_memory(uint64_t bytes)
+{
+	struct rlimit memory;
+	int oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (oom >= 0) {
+		(void)!write(oom, "1000", 4);
+		close(oom);
+	}
+	/* The sanitizer's own memory takes terabytes of addresses. */
+#ifndef __SANITIZE_ADDRESS__
+	if (getrlimit(RLIMIT_AS, &memory) || memory.rlim_cur <= bytes)
+		return;
+	memory.rlim_cur = bytes;
+	setrlimit(RLIMIT_AS, &memory);
+#else
+	(void)memory;
+	(void)bytes;
+#endif
 }

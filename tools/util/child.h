@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+/* For child_limit_memory(): far more than any real file needs, whatever is done with it. */
+#define CHILD_MEMORY	(16ull << 30)
+
 /**
  * struct child - a child, and after it has ended its result
  * @pid: its process id
@@ -43,5 +46,6 @@ int child_start(struct child *child, child_work_fn work, void *arg, size_t index
 bool child_read(struct child *child);
 void child_kill(struct child *child);
 void child_end(pid_t pid);
+void child_limit_memory(uint64_t bytes);
 
 #endif /* BEE_CHILD_H */

@@ -50,6 +50,18 @@ static bool check_first_refusal(void)
 	       !strcmp(error.text, "/first: full");
 }
 
+/* Whether the kernel kills this process before all others. */
+static bool is_first_to_go(void)
+{
+	FILE *file = fopen("/proc/self/oom_score_adj", "r");
+	int value = 0;
+	bool good = file && fscanf(file, "%d", &value) == 1;
+
+	if (file)
+		fclose(file);
+	return good && value == 1000;
+}
+
 /* In a child: a file gets CPU time beyond what is used, but not beyond what the process may use. */
 static bool check_limit(void)
 {
@@ -67,7 +79,8 @@ static bool check_limit(void)
 		cpu = (struct rlimit){ 50, 50 };
 		good = good && !setrlimit(RLIMIT_CPU, &cpu);
 		table_jobs_limit();
-		_exit(!good || getrlimit(RLIMIT_CPU, &cpu) || cpu.rlim_cur != 50);
+		_exit(!good || getrlimit(RLIMIT_CPU, &cpu) || cpu.rlim_cur != 50 ||
+		      !is_first_to_go());
 	}
 	return wait(&status) > 0 && !status;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "kselftest.h"
 #include "parallel.h"
 
@@ -120,7 +121,7 @@ static void deadly_work(void *arg, size_t index, FILE *out)
 		exit(7);
 	case 3:
 		fclose(out);
-		_exit(1);
+		_exit(ALLOC_EXIT);
 	}
 }
 
@@ -128,7 +129,7 @@ static void deadly_done(void *arg, size_t index, const void *data, size_t size, 
 {
 	static const char *const expected[] = {
 		NULL, "killed by signal 9 (Killed)", "given up, exit status 7",
-		"given up, exit status 1",
+		"out of memory",
 	};
 	const char *want = expected[index % 4];
 	struct seen *seen = arg;
