@@ -160,7 +160,7 @@ waiting() {
 	"$WORK/another" -e 'sleep 1000' &
 	pid=$!
 	guest_wait grep -q another "/proc/$pid/maps" || return 1
-	"$BEECTL" status | grep '^waiting: *[1-9][0-9]* files* whose tables are still being made$' ||
+	"$BEECTL" status | grep '^waiting: *[1-9][0-9]* files* without a table; who listens' ||
 		{ "$BEECTL" status; status=1; }
 	kill -CONT "$watch"
 	guest_wait all_made || status=1

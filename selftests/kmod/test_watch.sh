@@ -280,7 +280,33 @@ no_unwind_information() {
 	says_n_times "/bare: no table: " 1
 }
 
-ktap_plan 12
+# The share of the user who has the file mapped has no room for its table, 600 KiB, and is raised then:
+# the module does not tell of the file again, but beectl tries again.
+share_is_raised() {
+	local pid status=1
+	rmmod beeunwind && guest_insmod && "$BEECTL" config budget 32M share 1 announce mapped &&
+		"$TREE/selftests/lib/hostile.py" rows "$WORK/rows" && watch_start &&
+		guest_wait watch_says "^following" || return 1
+	setpriv --reuid 65534 --regid 65534 --clear-groups /usr/bin/python3 -c '
+import mmap, time
+kept = mmap.mmap(3, 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+time.sleep(1000)' 3<"$WORK/rows" &
+	pid=$!
+	# It takes a while to make the table in a guest.
+	for _ in 1 2 3 4 5 6; do
+		guest_wait watch_says "/rows: no table: its table was refused: .*over the share" && break
+	done
+	entries_are unloaded "$WORK/rows" 1 && "$BEECTL" config share 50 || return 1
+	for _ in 1 2 3; do
+		guest_wait entries_are loaded "$WORK/rows" 1 && status=0 && break
+	done
+	says_n_times "/rows: no table" 1 || status=1
+	[ "$status" -eq 0 ] || cat "$told"
+	kill "$pid" "$(watch_pid)"
+	return "$status"
+}
+
+ktap_plan 13
 ktap_run "waits for the module" waits_for_the_module
 ktap_run "short processes are complete" on_demand
 if [ -n "${BEE_WATCH_PROCESSES:-}" ]; then
@@ -300,4 +326,5 @@ ktap_run "a file of a container" in_a_container
 ktap_run "a file that can have no table" no_unwind_information
 ktap_run "unload --all says what watch does no more" unloaded
 ktap_run "SIGKILL leaves no settings" killed
+ktap_run "a share that was used up" share_is_raised
 ktap_finish

@@ -109,10 +109,7 @@ static void run_take_signals(pid_t pid)
 	signal(SIGQUIT, SIG_IGN);
 }
 
-/*
- * A table_maker's done(): prints the result.  If the module refused the table for a reason that
- * may pass, such as a full budget, or if the file was not found, run tries it again later.
- */
+/* A table_maker's done(): prints the result. */
 static void run_made(void *arg, const struct table_want *want, const struct table_result *result)
 {
 	struct run *run = arg;
@@ -123,10 +120,8 @@ static void run_made(void *arg, const struct table_want *want, const struct tabl
 	first_tables_note(&run->first, want, result);
 	run->text += result->text;
 	run->wrong += result->wrong;
-	if (none && want->id && (general || !result->opened))
-		tried_note(&run->tried, want->id, clock_ms());
-	else if (none && want->id)
-		tried_give_up(&run->tried, want->id);
+	if (none && want->id)
+		tried_note_result(&run->tried, want->id, result, clock_ms());
 	/* Other tables will be refused for the same reason: say so once. */
 	if (general && run->runs && !run->verbose && !warned)
 		message_warning("run", want->name, result->error.text);
@@ -171,16 +166,18 @@ static int run_refuse(const char *subject, const char *why, int status)
 /* Queue the announced files in which walks have missed a table; others may be sampled later. */
 static void run_take_list(struct run *run)
 {
+	int64_t now = clock_ms();
 	struct netlink_files files;
 	struct bee_error error;
 	size_t i;
 
 	if (netlink_files_get(run->maker.nl, &files, &error))
 		return;
+	run->unsampled = false;
 	for (i = 0; i < files.count; i++) {
 		const struct netlink_file *file = &files.file[i];
 
-		if (file->loaded || !file->pid || tried_is_hopeless(&run->tried, file->id))
+		if (file->loaded || !file->pid || !tried_may(&run->tried, file->id, now))
 			continue;
 		if (file->missed)
 			table_queue_add(run->queue, file);
@@ -209,11 +206,11 @@ static void run_take_news(struct run *run)
 }
 
 /* A table_queue_skip_fn */
-static bool run_is_hopeless(void *arg, uint32_t id)
+static bool run_skips(void *arg, uint32_t id)
 {
 	struct run *run = arg;
 
-	return tried_is_hopeless(&run->tried, id);
+	return !tried_may(&run->tried, id, clock_ms());
 }
 
 /*
@@ -223,7 +220,7 @@ static bool run_is_hopeless(void *arg, uint32_t id)
 static void run_take_missed(struct run *run)
 {
 	run_take_list(run);
-	table_queue_add_missed(run->queue, 0, run_is_hopeless, run);
+	table_queue_add_missed(run->queue, 0, run_skips, run);
 }
 
 /*

@@ -59,8 +59,8 @@ static const char status_help[] =
 	"                stops ([{reason, walks, doc}]), frames, fp_steps,\n"
 	"                incomplete ([{id, path, loaded, walks, stops}], the worst first),\n"
 	"                managed ([{pid, name, cookie, ranges, walks, complete, stops}], the\n"
-	"                worst first), waiting (files whose tables are still to be made),\n"
-	"                listeners (somebody makes these), instance (of the module);\n"
+	"                worst first), waiting (files that were announced and have no table),\n"
+	"                listeners (somebody hears of these), instance (of the module);\n"
 	"                with PID: process ({pid, name, cookie, generation, walks, complete,\n"
 	"                stops, ranges: [{start, end, offset, file, loaded, rows, path}]}),\n"
 	"                where file is 0 for memory without one, and loaded tells whether it\n"
@@ -152,7 +152,7 @@ static void print_status(const struct status *status)
 	       text_size(info->table_bytes).text);
 	if (waiting)
 		printf("waiting:   %u file%s%s\n", waiting, plural(waiting), info->listeners ?
-		       " whose tables are still being made" :
+		       " without a table; who listens to the module makes it, or has said why not" :
 		       " without a table, and nobody makes them: beectl load, or beectl watch");
 	printf("processes: %u with %u ranges, %s\n", info->procs, info->ranges,
 	       text_size(info->range_bytes).text);

@@ -67,7 +67,7 @@ static const char watch_help[] =
  * @hold: a connection of its own, which holds the module's settings; NULL while it is away
  * @queue: files that need a table; NULL while the module is away
  * @jit: processes with code in memory; NULL then too, or with --no-jit
- * @tried: files whose tables could not be made, and how often
+ * @tried: files whose tables could not be made
  * @list: read the module's list of files: it has some that no message will tell of again
  * @tokens: in the bucket, times 1000
  * @filled: when @tokens was brought up to date, CLOCK_MONOTONIC, ms
@@ -101,7 +101,7 @@ static void watch_end(int signal)
 	watch_ended = 1;
 }
 
-/* Print what became of the file.  If it has no table, decide whether to try it again. */
+/* Print what became of the file, and note it for another attempt if it has no table. */
 static void watch_done(void *arg, const struct table_want *want, const struct table_result *result)
 {
 	struct watch *watch = arg;
@@ -111,20 +111,15 @@ static void watch_done(void *arg, const struct table_want *want, const struct ta
 	/* Another beectl was faster. */
 	if (result->source == TABLE_STORED)
 		return;
+	watch->added += made;
+	if (!made && !tried_note_result(&watch->tried, want->id, result, clock_ms()))
+		return;
 	if (!watch->quiet) {
 		text_put_name(stdout, want->name);
 		printf(": %s%s\n", made ? what : "no table: ",
 		       made ? text_size(result->bytes).text : result->error.text);
 		fflush(stdout);
 	}
-	watch->added += made;
-	if (made)
-		return;
-	/* Later memory may be free, or the file found. */
-	if (table_jobs_refusal_is_general(result->refusal) || !result->opened)
-		tried_note(&watch->tried, want->id, clock_ms());
-	else
-		tried_give_up(&watch->tried, want->id);
 }
 
 /* Print what was found, once for each process: some compile code on and on. */
@@ -197,6 +192,7 @@ static void watch_take_events(struct watch *watch)
 /* Queue all files without a table that the module has announced; some messages may be lost. */
 static void watch_take_list(struct watch *watch)
 {
+	int64_t now = clock_ms();
 	struct netlink_files files;
 	struct bee_error error;
 	size_t i;
@@ -207,7 +203,7 @@ static void watch_take_list(struct watch *watch)
 	for (i = 0; i < files.count; i++) {
 		const struct netlink_file *file = &files.file[i];
 
-		if (!file->loaded && file->pid && !tried_is_hopeless(&watch->tried, file->id))
+		if (!file->loaded && file->pid && tried_may(&watch->tried, file->id, now))
 			watch_want(watch, file);
 	}
 	netlink_files_free(&files);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Files whose tables could not be made, and how often that was tried. */
+/* Files whose tables could not be made: which of them are tried again, and when. */
 #ifndef BEE_TRIED_H
 #define BEE_TRIED_H
 
@@ -8,27 +8,40 @@
 #include <stdint.h>
 
 #include "alloc.h"
+#include "table_jobs.h"
 
-/* Attempts for each file. */
+/* Attempts for a file that cannot be opened. */
 #define TRIED_MAX	3
 
-/* Files are tried again so long after one could not be opened, or the module had no memory, ms. */
+/*
+ * A file is tried again so long after an attempt, ms; and if the module had no room for its table, after
+ * twice the time of the attempt before, up to TRIED_LAST_MS, but not before TRIED_COST times the CPU
+ * time that the next attempt takes, if the table is not in the cache.
+ */
 #define TRIED_AGAIN_MS	10000
+#define TRIED_LAST_MS	320000
+#define TRIED_COST	100
+
+/* Times are multiples of this, ms: so often is the module's list of files read at most. */
+#define TRIED_STEP_MS	5000
 
 /* Files that are remembered.  One more, and all are forgotten: they may be tried anew. */
 #define TRIED_FILES	65536
 
 /**
- * struct tried - counts by file id, in an open hash table; all zero is an empty one
- * @file: the table
+ * struct tried - attempts by file id, in an open hash table; all zero is an empty one
+ * @file: the table.  @count: attempts that count; @delay: from the last attempt to the next, ms, if
+ *	the module had no room; @due: when the next one may be, as clock_ms()
  * @files: number of files in it
  * @again: there are files to be tried again
- * @due: when, as clock_ms()
+ * @due: when the first of them
  */
 struct tried {
 	struct tried_file {
 		uint32_t	id;
 		unsigned int	count;
+		int64_t		delay;
+		int64_t		due;
 	}			*file;
 	size_t			 files;
 	bool			 again;
@@ -51,7 +64,8 @@ static inline struct tried_file *tried_find(struct tried *tried, uint32_t id)
 	return &tried->file[at];
 }
 
-static inline unsigned int *tried_count(struct tried *tried, uint32_t id)
+/* The file's slot, which it gets if it has none. */
+static inline struct tried_file *tried_get(struct tried *tried, uint32_t id)
 {
 	struct tried_file *file;
 
@@ -67,16 +81,48 @@ static inline unsigned int *tried_count(struct tried *tried, uint32_t id)
 		file->id = id;
 		tried->files++;
 	}
-	return &file->count;
+	return file;
+}
+
+static inline void tried_set_due(struct tried *tried, struct tried_file *file, int64_t due)
+{
+	file->due = (due + TRIED_STEP_MS - 1) / TRIED_STEP_MS * TRIED_STEP_MS;
+	if (!tried->again || file->due < tried->due)
+		tried->due = file->due;
+	tried->again = true;
 }
 
 /* tried_note(): an attempt has failed at @now; unless it was the last one, try again later */
 static inline void tried_note(struct tried *tried, uint32_t id, int64_t now)
 {
-	if (++*tried_count(tried, id) >= TRIED_MAX)
-		return;
-	tried->again = true;
-	tried->due = now + TRIED_AGAIN_MS;
+	struct tried_file *file = tried_get(tried, id);
+
+	if (++file->count < TRIED_MAX)
+		tried_set_due(tried, file, now + TRIED_AGAIN_MS);
+}
+
+/**
+ * tried_note_full() - the module had no room for a table
+ * @tried: the files
+ * @id: the file
+ * @cost: CPU time that the next attempt will take, ms
+ * @now: as clock_ms()
+ *
+ * However often, it is tried again.
+ *
+ * Return: whether it was so for the first time.
+ */
+static inline bool tried_note_full(struct tried *tried, uint32_t id, int64_t cost, int64_t now)
+{
+	struct tried_file *file = tried_get(tried, id);
+	bool first = !file->delay;
+
+	file->delay = first ? TRIED_AGAIN_MS : 2 * file->delay;
+	if (file->delay > TRIED_LAST_MS)
+		file->delay = TRIED_LAST_MS;
+	tried_set_due(tried, file, now + (cost * TRIED_COST > file->delay ? cost * TRIED_COST :
+									    file->delay));
+	return first;
 }
 
 /* tried_patience(): ms from @now until files are to be tried again; -1: none is */
@@ -87,25 +133,57 @@ static inline int tried_patience(const struct tried *tried, int64_t now)
 	return tried->due > now ? tried->due - now : 0;
 }
 
-/* tried_is_due(): whether files are to be tried again at @now; true once */
+/* tried_is_due(): whether files are to be tried again at @now; true once for each time */
 static inline bool tried_is_due(struct tried *tried, int64_t now)
 {
-	bool due = tried->again && now >= tried->due;
+	const struct tried_file *file = tried->file;
+	size_t i;
 
-	if (due)
-		tried->again = false;
-	return due;
+	if (!tried->again || now < tried->due)
+		return false;
+	tried->again = false;
+	for (i = 0; file && i < 2 * TRIED_FILES; i++)
+		if (file[i].due > now && (!tried->again || file[i].due < tried->due)) {
+			tried->again = true;
+			tried->due = file[i].due;
+		}
+	return true;
 }
 
 /* tried_give_up(): make no other attempt, as it would fail in the same way */
 static inline void tried_give_up(struct tried *tried, uint32_t id)
 {
-	*tried_count(tried, id) = TRIED_MAX;
+	tried_get(tried, id)->count = TRIED_MAX;
 }
 
-static inline bool tried_is_hopeless(struct tried *tried, uint32_t id)
+/**
+ * tried_note_result() - note why a file has got no table
+ * @tried: the files
+ * @id: the file
+ * @result: of the attempt that has failed
+ * @now: as clock_ms()
+ *
+ * Return: whether it is worth saying: false if the module has no room for the table, again.
+ */
+static inline bool tried_note_result(struct tried *tried, uint32_t id,
+				     const struct table_result *result, int64_t now)
 {
-	return tried->file && tried_find(tried, id)->count >= TRIED_MAX;
+	if (table_jobs_refusal_may_pass(result->refusal))
+		return tried_note_full(tried, id, result->cost, now);
+	/* Later the file may be found. */
+	if (table_jobs_refusal_is_general(result->refusal) || !result->opened)
+		tried_note(tried, id, now);
+	else
+		tried_give_up(tried, id);
+	return true;
+}
+
+/* tried_may(): whether the table of a file may be made at @now: it was not tried, or is due again */
+static inline bool tried_may(struct tried *tried, uint32_t id, int64_t now)
+{
+	const struct tried_file *file = tried->file ? tried_find(tried, id) : NULL;
+
+	return !file || (file->count < TRIED_MAX && file->due <= now);
 }
 
 #endif /* BEE_TRIED_H */

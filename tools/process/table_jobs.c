@@ -221,6 +221,17 @@ bool table_jobs_refusal_is_general(int code)
 }
 
 /**
+ * table_jobs_refusal_may_pass() - whether the module has no room for a table: later it may have
+ * @code: from struct table_result
+ *
+ * Return: true if budget, memory, or the share of the user who has the file mapped are used up.
+ */
+bool table_jobs_refusal_may_pass(int code)
+{
+	return code == ENOSPC || code == ENOMEM || code == EDQUOT;
+}
+
+/**
  * table_jobs_note_refusal() - keep the first refusal that is general
  * @want: a file
  * @result: what has become of it
@@ -412,7 +423,8 @@ static bool make_from_cache(const struct table_maker *maker, struct netlink *nl,
 		return false;
 	result_add(nl, file, before, copy, &found);
 	close(copy);
-	if (found.source == TABLE_NONE && !table_jobs_refusal_is_general(found.refusal))
+	if (found.source == TABLE_NONE && !table_jobs_refusal_is_general(found.refusal) &&
+	    !table_jobs_refusal_may_pass(found.refusal))
 		return false;
 	*result = found;
 	return true;
@@ -450,6 +462,8 @@ static void make_table(const struct table_maker *maker, const struct table_want 
 						&maker->lossy, &report, &table, &result->error);
 	}
 	if (result->source != TABLE_NONE) {
+		if (!table.kept)
+			result->cost = clock() / (CLOCKS_PER_SEC / 1000);
 		result->bytes = table.table.size;
 		result->text = report.text;
 		result->wrong = report.wrong;

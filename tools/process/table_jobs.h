@@ -70,6 +70,8 @@ struct table_wants {
  * @text: of the file, bytes with rules; 0 if its table is exact
  * @wrong: of these, with a wrong rule
  * @refusal: if the module refused the table: its @error.code
+ * @cost: CPU time that another attempt would take, ms: as this one did, if the table is not in the
+ *	cache
  * @error: if it has no table, unless @left; or if that is not kept in the cache
  */
 struct table_result {
@@ -80,6 +82,7 @@ struct table_result {
 	uint64_t		text;
 	uint64_t		wrong;
 	int			refusal;
+	unsigned int		cost;
 	struct bee_error	error;
 };
 
@@ -139,6 +142,7 @@ void table_jobs_make(const struct table_maker *maker, struct table_want *want, F
 struct table_result table_jobs_result(const void *data, size_t size, const char *died);
 int table_jobs_run(const struct table_maker *maker, const struct table_wants *wants);
 bool table_jobs_refusal_is_general(int code);
+bool table_jobs_refusal_may_pass(int code);
 bool table_jobs_note_refusal(const struct table_want *want, const struct table_result *result,
 			     struct bee_error *error);
 

@@ -3,30 +3,79 @@
 #include "kselftest.h"
 #include "tried.h"
 
+/* Times are on steps, so the first one is at most a step later than that which is asked for. */
+static bool is_soon(int64_t due, int64_t wanted)
+{
+	return due >= wanted && due < wanted + TRIED_STEP_MS;
+}
+
 /* The first attempts are noted for later, and the last one is the last. */
 static bool check_attempts(void)
 {
 	struct tried tried = { 0 };
 	bool good = tried_patience(&tried, 5) == -1 && !tried_is_due(&tried, 5) &&
-		    !tried_is_hopeless(&tried, 7);
-	int64_t now = 100;
+		    tried_may(&tried, 7, 5);
+	int64_t now = 100, wait;
 	int i;
 
 	for (i = 1; i < TRIED_MAX; i++) {
 		tried_note(&tried, 7, now);
-		good &= tried_patience(&tried, now + 1) == TRIED_AGAIN_MS - 1 &&
-			!tried_is_due(&tried, now + TRIED_AGAIN_MS - 1) &&
-			!tried_is_hopeless(&tried, 7);
-		now += TRIED_AGAIN_MS;
+		wait = tried_patience(&tried, now);
+		good &= is_soon(wait, TRIED_AGAIN_MS) && !tried_is_due(&tried, now + wait - 1) &&
+			!tried_may(&tried, 7, now + wait - 1);
+		now += wait;
 		good &= !tried_patience(&tried, now) && !tried_patience(&tried, now + 1) &&
 			tried_is_due(&tried, now) && !tried_is_due(&tried, now) &&
-			tried_patience(&tried, now) == -1;
+			tried_patience(&tried, now) == -1 && tried_may(&tried, 7, now);
 	}
 	tried_note(&tried, 7, now);
-	good &= tried_patience(&tried, now) == -1 && tried_is_hopeless(&tried, 7) &&
-		!tried_is_hopeless(&tried, 8);
+	good &= tried_patience(&tried, now) == -1 && !tried_may(&tried, 7, now + (1ll << 40)) &&
+		tried_may(&tried, 8, now);
 	tried_forget(&tried);
-	return good && !tried_is_hopeless(&tried, 7);
+	return good && tried_may(&tried, 7, now);
+}
+
+/* While the module is full a file is tried again for ever, more and more seldom. */
+static bool check_full(void)
+{
+	struct tried tried = { 0 };
+	int64_t now = 100, wait, delay = TRIED_AGAIN_MS;
+	bool good = true;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		good &= tried_may(&tried, 7, now) &&
+			tried_note_full(&tried, 7, 0, now) == !i && !tried_may(&tried, 7, now);
+		wait = tried_patience(&tried, now);
+		good &= is_soon(wait, delay);
+		now += wait;
+		good &= tried_is_due(&tried, now);
+		delay = 2 * delay < TRIED_LAST_MS ? 2 * delay : TRIED_LAST_MS;
+	}
+	tried_note_full(&tried, 7, 60000, now);
+	good &= is_soon(tried_patience(&tried, now), 60000 * TRIED_COST);
+	tried_forget(&tried);
+	return good;
+}
+
+/* Each file has a time of its own, which others that fail do not move. */
+static bool check_own_time(void)
+{
+	struct tried tried = { 0 };
+	bool good;
+
+	tried_note_full(&tried, 7, 0, 0);
+	tried_note(&tried, 8, TRIED_STEP_MS);
+	tried_note_full(&tried, 9, 10000, TRIED_STEP_MS);
+	good = tried_patience(&tried, 0) == TRIED_AGAIN_MS && tried_is_due(&tried, TRIED_AGAIN_MS) &&
+	       tried_may(&tried, 7, TRIED_AGAIN_MS) && !tried_may(&tried, 8, TRIED_AGAIN_MS) &&
+	       tried_patience(&tried, TRIED_AGAIN_MS) == TRIED_STEP_MS;
+	good &= tried_is_due(&tried, TRIED_AGAIN_MS + TRIED_STEP_MS) &&
+		tried_may(&tried, 8, TRIED_AGAIN_MS + TRIED_STEP_MS) &&
+		!tried_may(&tried, 9, TRIED_AGAIN_MS + TRIED_STEP_MS);
+	good &= tried_patience(&tried, 0) == TRIED_STEP_MS + 10000 * TRIED_COST;
+	tried_forget(&tried);
+	return good;
 }
 
 /* A file that is given up changes nothing for the others. */
@@ -35,9 +84,9 @@ static bool check_give_up(void)
 	struct tried tried = { 0 };
 	bool good;
 
-	tried_note(&tried, 7, 100);
+	tried_note(&tried, 7, 0);
 	tried_give_up(&tried, 8);
-	good = tried_is_hopeless(&tried, 8) && tried_patience(&tried, 100) == TRIED_AGAIN_MS;
+	good = !tried_may(&tried, 8, 1ll << 40) && tried_patience(&tried, 0) == TRIED_AGAIN_MS;
 	tried_forget(&tried);
 	return good && tried_patience(&tried, 100) == -1;
 }
@@ -49,11 +98,11 @@ static bool check_many(void)
 	uint32_t id;
 	bool good;
 
-	tried_note(&tried, 1, 100);
+	tried_note(&tried, 1, 0);
 	for (id = 2; id <= TRIED_FILES + 1; id++)
 		tried_give_up(&tried, id);
-	good = !tried_is_hopeless(&tried, 2) && tried_is_hopeless(&tried, TRIED_FILES + 1) &&
-	       tried_is_due(&tried, 100 + TRIED_AGAIN_MS);
+	good = tried_may(&tried, 2, 0) && !tried_may(&tried, TRIED_FILES + 1, 0) &&
+	       tried_is_due(&tried, TRIED_AGAIN_MS);
 	tried_forget(&tried);
 	return good;
 }
@@ -61,8 +110,10 @@ static bool check_many(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(3);
+	ksft_set_plan(5);
 	ksft_test_result(check_attempts(), "so many attempts, each after a while\n");
+	ksft_test_result(check_full(), "more and more seldom while the module is full\n");
+	ksft_test_result(check_own_time(), "each file in its time\n");
 	ksft_test_result(check_give_up(), "one that is given up\n");
 	ksft_test_result(check_many(), "more than are remembered\n");
 	ksft_finished();

@@ -23,7 +23,7 @@ static size_t ngot;
 static bool check_refusals(void)
 {
 	static const int general[] = { EPERM, ENOSPC, ENOMEM, BEE_ERROR_NO_MODULE, EIO, EPROTO };
-	static const int single[] = { 0, EINVAL, ENOENT, ESTALE, EBUSY, EEXIST };
+	static const int single[] = { 0, EINVAL, ENOENT, ESTALE, EBUSY, EEXIST, EDQUOT };
 	bool good = true;
 	size_t i;
 
@@ -31,7 +31,9 @@ static bool check_refusals(void)
 		good &= table_jobs_refusal_is_general(general[i]);
 	for (i = 0; i < sizeof(single) / sizeof(single[0]); i++)
 		good &= !table_jobs_refusal_is_general(single[i]);
-	return good;
+	return good && table_jobs_refusal_may_pass(ENOSPC) && table_jobs_refusal_may_pass(ENOMEM) &&
+	       table_jobs_refusal_may_pass(EDQUOT) && !table_jobs_refusal_may_pass(EPERM) &&
+	       !table_jobs_refusal_may_pass(EINVAL) && !table_jobs_refusal_may_pass(0);
 }
 
 /* The first general refusal is kept, and only that. */
@@ -314,11 +316,17 @@ static bool check_damaged(void)
 	want_path(&wants, self, 0);
 	if (!run(&wants) || got[0].source != TABLE_CACHED || got[0].refusal || *fake.refused != 2)
 		return false;
-	/* If it has no room, it need not be asked again in this child. */
+	/* If it has no room, it need not be asked again in this child and the next. */
 	fake_reset();
 	fake.add_code = ENOSPC;
 	want_path(&wants, self, 0);
-	return run(&wants) && got[0].source == TABLE_NONE && got[0].refusal == ENOSPC &&
+	if (!run(&wants) || got[0].source != TABLE_NONE || got[0].refusal != ENOSPC ||
+	    *fake.refused != 1)
+		return false;
+	fake_reset();
+	fake.add_code = EDQUOT;
+	want_path(&wants, self, 0);
+	return run(&wants) && got[0].source == TABLE_NONE && got[0].refusal == EDQUOT &&
 	       *fake.refused == 1;
 }
 
