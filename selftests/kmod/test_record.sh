@@ -212,6 +212,17 @@ hook_off() {
 	[ ! -s "$WORK/err" ] && return "$said"
 }
 
+# Nothing can be loaded: record says so once, of processes and of tables, and perf records all the same.
+over_budget() {
+	local said=1
+	rmmod beeunwind && guest_insmod budget_mb=0 || return 1
+	record 0 -a -o "$WORK/data" -- true &&
+		says '^beectl: record: warning: [0-9]* process.* not followed, the first is .*over budget' &&
+		[ "$(grep -c 'over budget' "$WORK/err")" -le 2 ] && said=0
+	rmmod beeunwind && guest_insmod
+	return "$said"
+}
+
 no_module() {
 	rmmod beeunwind
 	record 125 -- touch "$WORK/ran" && says 'not loaded; load it with: modprobe' && [ ! -e "$WORK/ran" ]
@@ -220,7 +231,7 @@ no_module() {
 guest_insmod || exit 1
 export BEEUNWIND_CACHE=$WORK/cache
 mkdir -m 700 "$BEEUNWIND_CACHE"
-ktap_plan 13
+ktap_plan 14
 ktap_run "a command: nothing of beectl, its output and status" command_only
 ktap_run "as perf's child, beectl run makes tables unrecorded" child_of_perf
 ktap_run "a command's children" children
@@ -233,5 +244,6 @@ ktap_run "exit statuses" statuses
 ktap_run "perf fails: the command does not run" perf_fails
 ktap_run "without perf: how to get it" no_perf
 ktap_run "hook off: record refuses, run and load warn" hook_off
+ktap_run "-a in a full budget says so" over_budget
 ktap_run "without the module the command is not run" no_module
 ktap_finish

@@ -84,6 +84,7 @@ enum { RECORD_FAILED = 125, RECORD_NOT_EXECUTABLE = 126, RECORD_NOT_FOUND = 127 
  * @before: what the module had counted at the start
  * @made: number of tables that were made while perf recorded; shared with @follower
  * @follower: child process that makes them; 0 if there is none
+ * @follows: this process is @follower
  * @perf: perf
  * @perf_status: its wait status
  * @command: CMD, if beectl has started it and it has not ended
@@ -100,6 +101,7 @@ struct record {
 	struct counts		 before;
 	uint64_t		*made;
 	pid_t			 follower;
+	bool			 follows;
 	struct perf		 perf;
 	int			 perf_status;
 	pid_t			 command;
@@ -158,10 +160,13 @@ static void record_made(void *arg, const struct table_want *want,
 			const struct table_result *result)
 {
 	struct record *record = arg;
+	bool warned = record->error.code;
 
 	first_tables_note(&record->first, want, result);
 	*record->made += result->source != TABLE_NONE;
-	table_jobs_note_refusal(want, result, &record->error);
+	/* Other tables will be refused for the same reason: say so once. */
+	if (table_jobs_note_refusal(want, result, &record->error) && record->follows && !warned)
+		message_warning(record->recording->command, NULL, record->error.text);
 }
 
 static void follower_take_news(struct record *record, struct table_queue *queue)
@@ -199,6 +204,7 @@ static void follower_start(struct record *record)
 	record->maker.nl = netlink_clone(record->maker.nl, &record->error);
 	if (!record->maker.nl)
 		_exit(1);
+	record->follows = true;
 	fd.fd = netlink_events_fd(record->events);
 	queue = table_queue_open(&record->maker);
 	table_queue_add_missed(queue, 0, NULL, NULL);
@@ -324,7 +330,13 @@ static int record_manage_all(struct record *record)
 				strerror(errno));
 	progress_end();
 	table_jobs_free(&wants);
-	return ret ? record_refuse(record, NULL, record->error.text, -1) : 0;
+	if (ret)
+		return record_refuse(record, NULL, record->error.text, -1);
+	maker_warn_refused(record->recording->command, &processes);
+	/* The follower inherits the error, and does not say it again. */
+	if (record->error.code)
+		message_warning(record->recording->command, NULL, record->error.text);
+	return 0;
 }
 
 /* Record what runs already. */
@@ -345,11 +357,18 @@ static int record_running(struct record *record)
 static void report_own_samples(const struct record *record)
 {
 	const char *path = record->options.output ?: "perf.data";
+	int ret, status = record->perf_status;
 	struct stat st;
 	uint64_t count;
 
-	if (record->recording->output >= 0 || !record->options.all || !*record->made || stat(path, &st) || !S_ISREG(st.st_mode) ||
-	    perf_count_samples(path, "beectl", &count) || !count)
+	/* If perf has failed the file is an older recording. */
+	if (record->recording->output >= 0 || !record->options.all || !*record->made ||
+	    (WIFEXITED(status) && WEXITSTATUS(status)) || stat(path, &st) || !S_ISREG(st.st_mode))
+		return;
+	progress_begin("counting the samples of beectl itself");
+	ret = perf_count_samples(path, "beectl", &count);
+	progress_end();
+	if (ret || !count)
 		return;
 	fprintf(stderr, "beectl: %s: %llu of the samples are of beectl itself, which made %llu "
 		"tables meanwhile\n", record->recording->command, (unsigned long long)count,

@@ -293,7 +293,6 @@ static int watch_want_mapped(struct watch *watch, struct bee_error *error)
 static int watch_set_up(struct watch *watch, struct bee_error *error)
 {
 	struct manage_all_result all;
-	char why[640];
 
 	if (maker_connect(&watch->maker, error))
 		return -1;
@@ -312,11 +311,7 @@ static int watch_set_up(struct watch *watch, struct bee_error *error)
 		return -1;
 	printf("following %zu processes and all that start\n", all.managed);
 	fflush(stdout);
-	if (all.refused) {
-		snprintf(why, sizeof(why), "%zu processes are not followed, the first is %d: %s",
-			 all.refused, all.pid, all.why.text);
-		message_warning("watch", NULL, why);
-	}
+	maker_warn_refused("watch", &all);
 	watch->list = !watch->eager;
 	return watch->eager ? watch_want_mapped(watch, error) : 0;
 }

@@ -64,6 +64,18 @@ void maker_warn_hook(const struct table_maker *maker, const char *command)
 		message_warning(command, NULL, MAKER_HOOK_OFF);
 }
 
+/** maker_warn_refused() - warn if the module has refused processes */
+void maker_warn_refused(const char *command, const struct manage_all_result *all)
+{
+	char why[640];
+
+	if (!all->refused)
+		return;
+	snprintf(why, sizeof(why), "%zu process%s not followed, the first is %d: %s", all->refused,
+		 all->refused == 1 ? " is" : "es are", all->pid, all->why.text);
+	message_warning(command, NULL, why);
+}
+
 /** maker_print_wrong() - print how much text has wrong rules; nothing if all tables are exact */
 void maker_print_wrong(FILE *out, uint64_t wrong, uint64_t text)
 {
