@@ -252,7 +252,6 @@ int cmd_cache(int argc, char **argv)
 	int status = options_parse(&options, argc, &argv);
 	const char *verb = status == OPTIONS_OK && *argv ? *argv++ : "";
 	int (*run)(struct cache_command *command) = NULL;
-	const char *wrong;
 
 	if (status != OPTIONS_OK)
 		return status;
@@ -271,10 +270,10 @@ int cmd_cache(int argc, char **argv)
 	if (run == clear_run && json)
 		return message_usage("cache", "--json: only for list and prewarm");
 	command.cache = cache_open();
-	wrong = cache_warning(command.cache) ?: cache_absent(command.cache);
-	if (wrong)
-		message_error("cache", NULL, wrong);
+	if (cache_limit_warning(command.cache))
+		message_warning("cache", NULL, cache_limit_warning(command.cache));
 	if (cache_absent(command.cache)) {
+		message_error("cache", NULL, cache_absent(command.cache));
 		cache_close(command.cache);
 		return EXIT_FAILED;
 	}

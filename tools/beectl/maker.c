@@ -47,11 +47,13 @@ void maker_close(struct table_maker *maker)
 	maker->nl = NULL;
 }
 
-/** maker_warn() - warn if the cache cannot be used */
+/** maker_warn() - warn if the cache cannot be used, or not as the user wants */
 void maker_warn(const struct table_maker *maker, const char *command)
 {
 	if (cache_warning(maker->cache))
 		message_warning(command, NULL, cache_warning(maker->cache));
+	if (cache_limit_warning(maker->cache))
+		message_warning(command, NULL, cache_limit_warning(maker->cache));
 }
 
 /** maker_warn_hook() - warn if the module is not in perf's callchain path */

@@ -36,7 +36,8 @@ struct cache {
 	uint64_t	 used;
 	bool		 known;		/* @used is set */
 	struct bee_error absent;	/* why @dir is -1 */
-	char		 warning[512];	/* what the user should be told once, or "" */
+	bool		 expected;	/* if there is none the user should be told once */
+	char		 limit_warning[160];	/* likewise, why @limit is not what was asked for; or "" */
 };
 
 /*
@@ -85,10 +86,9 @@ struct cache *cache_open(void)
 	else
 		cache->dir = cache_dir_open(cache->path, &cache->absent);
 	/* Only root, and who has named a directory, expects the cache to be used. */
-	if (cache->dir < 0 && (!geteuid() || path))
-		snprintf(cache->warning, sizeof(cache->warning), "%s", cache->absent.text);
+	cache->expected = !geteuid() || path;
 	if (limit && *limit && text_parse_size(limit, &cache->limit))
-		snprintf(cache->warning, sizeof(cache->warning),
+		snprintf(cache->limit_warning, sizeof(cache->limit_warning),
 			 CACHE_LIMIT_ENV "=%.64s is no size, as 512M is; using %s", limit,
 			 text_size(cache->limit).text);
 	return cache;
@@ -130,10 +130,16 @@ const char *cache_absent(const struct cache *cache)
 	return cache->dir < 0 ? cache->absent.text : NULL;
 }
 
-/* cache_warning(): what the user should be told once, until cache_close(); or NULL */
+/* cache_warning(): as cache_absent(), but NULL if the user need not be told */
 const char *cache_warning(const struct cache *cache)
 {
-	return cache->warning[0] ? cache->warning : NULL;
+	return cache->expected ? cache_absent(cache) : NULL;
+}
+
+/* cache_limit_warning(): why the limit is not what was asked for, until cache_close(); or NULL */
+const char *cache_limit_warning(const struct cache *cache)
+{
+	return cache->limit_warning[0] ? cache->limit_warning : NULL;
 }
 
 static void entry_name(const struct cache *cache, const struct file_identity *identity,

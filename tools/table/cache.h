@@ -72,6 +72,7 @@ const char *cache_path(const struct cache *cache);
 uint64_t cache_limit(const struct cache *cache);
 const char *cache_absent(const struct cache *cache);
 const char *cache_warning(const struct cache *cache);
+const char *cache_limit_warning(const struct cache *cache);
 
 bool cache_lookup(struct cache *cache, const struct file_identity *identity,
 		  struct table_file *file);

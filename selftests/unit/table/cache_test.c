@@ -608,7 +608,8 @@ static bool check_limit_word(void)
 
 	setenv(CACHE_LIMIT_ENV, "many", 1);
 	cache = cache_open();
-	good = cache_warning(cache) && strstr(cache_warning(cache), CACHE_LIMIT_ENV "=many") &&
+	good = cache_limit_warning(cache) && !cache_warning(cache) &&
+	       strstr(cache_limit_warning(cache), CACHE_LIMIT_ENV "=many") &&
 	       cache_limit(cache) == CACHE_LIMIT_DEFAULT;
 	cache_close(cache);
 	return good;
