@@ -69,6 +69,7 @@ static const char watch_help[] =
  * @jit: processes with code in memory; NULL then too, or with --no-jit
  * @tried: files whose tables could not be made
  * @list: read the module's list of files: it has some that no message will tell of again
+ * @mapped: with @eager: files that were mapped before may be left that no message tells of
  * @tokens: in the bucket, times 1000
  * @filled: when @tokens was brought up to date, CLOCK_MONOTONIC, ms
  * @childless: watch has printed that it cannot make a child, and has not made one since
@@ -86,6 +87,7 @@ struct watch {
 	struct jit_queue	*jit;
 	struct tried		 tried;
 	bool			 list;
+	bool			 mapped;
 	int64_t			 tokens;
 	int64_t			 filled;
 	bool			 childless;
@@ -261,6 +263,7 @@ static void watch_disconnect(struct watch *watch)
 	watch->jit = NULL;
 	tried_forget(&watch->tried);
 	watch->list = false;
+	watch->mapped = false;
 	netlink_events_close(watch->events);
 	watch->events = NULL;
 	netlink_close(watch->hold);
@@ -270,20 +273,27 @@ static void watch_disconnect(struct watch *watch)
 }
 
 /*
- * What is mapped already is not announced before it is sampled.  Return: 0, or -1 with the error
- * filled.
+ * Queue what is mapped already, which is not announced before it is sampled; if that is more than the
+ * queue takes, the rest when it is empty.
  */
-static int watch_want_mapped(struct watch *watch, struct bee_error *error)
+static void watch_want_mapped(struct watch *watch)
 {
+	int64_t now = clock_ms();
 	struct table_wants wants = { 0 };
+	struct bee_error error;
 	size_t i;
 
-	if (table_jobs_find(watch->maker.nl, 0, &wants, error))
-		return -1;
-	for (i = 0; i < wants.count; i++)
-		table_queue_add_want(watch->queue, &wants.want[i]);
+	watch->mapped = false;
+	if (table_jobs_find(watch->maker.nl, 0, &wants, &error))
+		message_error("watch", NULL, error.text);
+	for (i = 0; i < wants.count && !watch->mapped; i++) {
+		if (!tried_may(&watch->tried, wants.want[i].id, now))
+			continue;
+		watch->mapped = watch_waiting(watch) == WATCH_WAITING;
+		if (!watch->mapped)
+			table_queue_add_want(watch->queue, &wants.want[i]);
+	}
 	free(wants.want);
-	return 0;
 }
 
 /*
@@ -313,7 +323,8 @@ static int watch_set_up(struct watch *watch, struct bee_error *error)
 	fflush(stdout);
 	maker_warn_refused("watch", &all);
 	watch->list = !watch->eager;
-	return watch->eager ? watch_want_mapped(watch, error) : 0;
+	watch->mapped = watch->eager;
+	return 0;
 }
 
 /* Return: 0; also if no module is loaded that takes our tables, as watch then waits for one. */
@@ -386,6 +397,8 @@ static int watch_loop(struct watch *watch, const sigset_t *signals)
 
 		if (tried_is_due(&watch->tried, clock_ms()))
 			watch->list = true;
+		if (watch->mapped && !watch_waiting(watch))
+			watch_want_mapped(watch);
 		if (watch->list && !watch_waiting(watch))
 			watch_take_list(watch);
 		watch_make(watch);

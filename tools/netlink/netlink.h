@@ -77,11 +77,12 @@ struct netlink_file {
 	uint64_t	owner;
 };
 
-/* struct netlink_files: the module's files */
+/* struct netlink_files: the module's files; @ascending: by id, as the module dumps them */
 struct netlink_files {
 	struct netlink_file	*file;
 	size_t			 count;
 	size_t			 room;
+	bool			 ascending;
 };
 
 /* struct netlink_proc: a managed address space; see attribute set "proc" of the spec */

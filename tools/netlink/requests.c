@@ -354,10 +354,13 @@ static int files_parse(struct nlattr *attrs, int length, void *result)
 {
 	struct netlink_files *files = result;
 	struct netlink_file *file;
+	int ret;
 
 	files->file = alloc_room(files->file, files->count, &files->room, sizeof(*file));
 	file = memset(&files->file[files->count++], 0, sizeof(*file));
-	return netlink_file_parse(attrs, length, file);
+	ret = netlink_file_parse(attrs, length, file);
+	files->ascending = files->count == 1 || (files->ascending && file[-1].id < file->id);
+	return ret;
 }
 
 /**
@@ -441,11 +444,21 @@ int netlink_file_get_id(struct netlink *nl, uint32_t id, struct netlink_file *fi
 	return exchange_request(nl, msg, file_reply, file, error);
 }
 
+static int file_compare(const void *a, const void *b)
+{
+	const struct netlink_file *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
 /** netlink_files_find() - the file with an id, or NULL */
 const struct netlink_file *netlink_files_find(const struct netlink_files *files, uint32_t id)
 {
+	const struct netlink_file wanted = { .id = id };
 	size_t i;
 
+	if (files->ascending && files->count)
+		return bsearch(&wanted, files->file, files->count, sizeof(wanted), file_compare);
 	for (i = 0; i < files->count; i++)
 		if (files->file[i].id == id)
 			return &files->file[i];

@@ -26,8 +26,12 @@
 #include "pinner.h"
 #include "table_queue.h"
 
-/* How often the misses of the files that wait are read, ms. */
+/*
+ * How often the misses of the files that wait are read, ms; and that takes a tenth of the time at most,
+ * as the module may have a hundred thousand files.
+ */
 #define QUEUE_COUNT_MS	100
+#define QUEUE_COUNT_SHARE	10
 
 /* After so many children the size of the cache is measured again. */
 #define QUEUE_MEASURE	32
@@ -59,7 +63,7 @@ struct slot {
  * @running: of them, at work
  * @ready: files that were worked on since the queue was empty
  * @started: children since the size of the cache was measured
- * @counted: when misses were read last, CLOCK_MONOTONIC, ms
+ * @count_next: when misses are to be read again, CLOCK_MONOTONIC, ms
  * @poll: for table_queue_poll(): room for the caller's descriptors and those of the children
  * @npoll: room in it
  */
@@ -75,7 +79,7 @@ struct table_queue {
 	size_t				 running;
 	size_t				 ready;
 	unsigned int			 started;
-	int64_t				 counted;
+	int64_t				 count_next;
 	struct pollfd			*poll;
 	size_t				 npoll;
 };
@@ -361,14 +365,15 @@ static void queue_read_counts(struct table_queue *queue)
 {
 	struct netlink_files files;
 	struct bee_error error;
-	int64_t now = clock_ms();
+	int64_t began = clock_ms(), took;
 
-	if (queue->counted && now - queue->counted < QUEUE_COUNT_MS)
+	if (began < queue->count_next)
 		return;
 	if (!netlink_files_get(queue->maker->nl, &files, &error))
 		table_queue_count(queue, &files);
 	netlink_files_free(&files);
-	queue->counted = now;
+	took = (clock_ms() - began) * QUEUE_COUNT_SHARE;
+	queue->count_next = began + (took > QUEUE_COUNT_MS ? took : QUEUE_COUNT_MS);
 }
 
 /* Whether a child works on a file that looks the same: its table will mostly do for both. */

@@ -102,6 +102,26 @@ static bool check_files(void)
 	return good && !files.file && !files.count;
 }
 
+/* A file is found whether or not the ids ascend. */
+static bool check_find(void)
+{
+	static const uint32_t ids[] = { 2, 3, 5, 8, 13, 4, 21 };
+	struct netlink_files files = { 0 };
+	bool good = !netlink_files_find(&files, 2);
+	size_t i, k;
+
+	for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		answer_begin();
+		put_u32(BEEUNWIND_A_FILE_ID, ids[i]);
+		good &= !answer_end(files_parse, &files) && files.ascending == (i < 5);
+		for (k = 0; k <= i; k++)
+			good &= netlink_files_find(&files, ids[k]) == &files.file[k];
+		good &= !netlink_files_find(&files, 1) && !netlink_files_find(&files, 22);
+	}
+	netlink_files_free(&files);
+	return good && !files.ascending;
+}
+
 /* Two messages for one address space, and one for another. */
 static bool check_procs(void)
 {
@@ -167,9 +187,10 @@ static bool check_users(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(5);
+	ksft_set_plan(6);
 	ksft_test_result(check_info(), "numbers and strings, too short and too long\n");
 	ksft_test_result(check_files(), "files\n");
+	ksft_test_result(check_find(), "a file by its id\n");
 	ksft_test_result(check_procs(), "processes in several messages\n");
 	ksft_test_result(check_stats(), "walks by stop reason, known or not\n");
 	ksft_test_result(check_users(), "users, with a number that is too short\n");
