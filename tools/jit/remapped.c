@@ -16,6 +16,9 @@
 #include "order.h"
 #include "remapped.h"
 
+/* In so many mappings without a file is the copy, and what the program has put beside it, at most. */
+#define REMAPPED_NEAR	1024
+
 #define PAGE		4096ull
 #define PAGE_DOWN(x)	((x) & ~(PAGE - 1))
 #define PAGE_UP(x)	PAGE_DOWN((x) + PAGE - 1)
@@ -27,19 +30,20 @@
  * @end: address after the last
  * @remapped: filled
  *
- * Return: true if it is.
+ * Return: true if it is, and no more than REMAPPED_NEAR mappings from each of them.
  */
 bool remapped_find(const struct maps *maps, u64 start, u64 end, struct remapped *remapped)
 {
 	size_t low = order_upto(maps->entry, maps->count, sizeof(*maps->entry),
 				offsetof(struct maps_entry, end), start);
-	size_t high = low;
+	size_t high = low, at = low;
 
-	while (high < maps->count && !maps->entry[high].inode)
+	while (high < maps->count && high - at < REMAPPED_NEAR && !maps->entry[high].inode)
 		high++;
-	while (low && !maps->entry[low - 1].inode)
+	while (low && at - low < REMAPPED_NEAR && !maps->entry[low - 1].inode)
 		low--;
-	if (!low || high == maps->count || maps->entry[high].start < end)
+	if (!low || high == maps->count || !maps->entry[low - 1].inode ||
+	    !maps->entry[high].inode || maps->entry[high].start < end)
 		return false;
 	*remapped = (struct remapped){
 		.start = start, .end = end, .before = maps->entry[low - 1],

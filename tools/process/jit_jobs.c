@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@
 #include "jit_table.h"
 #include "map_file.h"
 #include "maps.h"
+#include "order.h"
 #include "parallel.h"
 #include "remap_job.h"
 
@@ -31,6 +33,7 @@
 #define JIT_SECONDS	30
 #define JIT_TRIES	5
 #define JIT_BYTES	(256ull << 20)
+#define JIT_FILES	4096
 
 #define PAGE_MASK_64	(~0xfffull)
 
@@ -124,20 +127,49 @@ static void load_look_into(struct jit_load *load, const struct range *range)
 	close(fd);
 }
 
+/* A range, to sort ranges by their files. */
+struct file_range {
+	uint32_t	file;
+	uint32_t	index;
+};
+
+static int file_range_compare(const void *a, const void *b)
+{
+	const struct file_range *x = a, *y = b;
+
+	return order(x->file, y->file) ?: order(x->index, y->index);
+}
+
+/* Which range is the first of its file: an array, for free(). */
+static bool *ranges_first_of_file(const struct ranges *ranges)
+{
+	struct file_range *sorted = alloc_zero(ranges->count + 1, sizeof(*sorted));
+	bool *first = alloc_zero(ranges->count + 1, sizeof(*first));
+	size_t i;
+
+	for (i = 0; i < ranges->count; i++)
+		sorted[i] = (struct file_range){ ranges->range[i].file, i };
+	qsort(sorted, ranges->count, sizeof(*sorted), file_range_compare);
+	for (i = 0; i < ranges->count; i++)
+		first[sorted[i].index] = !i || sorted[i].file != sorted[i - 1].file;
+	free(sorted);
+	return first;
+}
+
 /* Looks at one range of each file: others would lead to the same variable. */
 static void load_find_descriptors(struct jit_load *load)
 {
 	const struct ranges *ranges = &load->proc->ranges;
-	size_t i, k;
+	bool *first = ranges_first_of_file(ranges);
+	size_t i, files = 0;
 
-	for (i = 0; i < ranges->count; i++) {
-		const struct range *range = &ranges->range[i];
-
-		for (k = 0; k < i && ranges->range[k].file != range->file; k++)
-			;
-		if (k == i && !range_is_memory(load, range))
-			load_look_into(load, range);
+	for (i = 0; i < ranges->count && files < JIT_FILES; i++) {
+		if (!first[i] || range_is_memory(load, &ranges->range[i]))
+			continue;
+		load_look_into(load, &ranges->range[i]);
+		files++;
 	}
+	free(first);
 }
 
 static int load_read(struct jit_load *load, struct jit_objects *objects)

@@ -101,6 +101,26 @@ static void test_bad_maps(void)
 	ksft_test_result(maps_refused("1000-3000 r-xp 0000"), "refused: cut short\n");
 }
 
+/* A hole filled by mappings of a page each: a process may have as many as it likes. */
+static bool finds_among(size_t count)
+{
+	const u64 start = 0x10000000;
+	struct maps maps = { .entry = calloc(count + 2, sizeof(*maps.entry)), .count = count + 2 };
+	struct remapped r;
+	size_t i;
+	bool found;
+
+	for (i = 0; i < maps.count; i++) {
+		maps.entry[i].start = start + i * 0x1000;
+		maps.entry[i].end = maps.entry[i].start + 0x1000;
+	}
+	maps.entry[0].inode = maps.entry[count + 1].inode = 4711;
+	i = start + (count / 2 + 1) * 0x1000;
+	found = remapped_find(&maps, i, i + 0x1000, &r);
+	maps_free(&maps);
+	return found;
+}
+
 static void test_find(void)
 {
 	struct maps maps = good();
@@ -122,6 +142,7 @@ static void test_find(void)
 	ksft_test_result(!remapped_find(&maps, HOLE, HOLE_END, &r), "on other devices\n");
 	maps_free(&maps);
 	ksft_test_result(!remapped_find(&maps, HOLE, HOLE_END, &r), "nothing is mapped\n");
+	ksft_test_result(finds_among(1000) && !finds_among(3000), "among many mappings\n");
 }
 
 /* Whether a hole is found to be text if @change is made. */
@@ -241,7 +262,7 @@ static void test_mutations(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(22);
+	ksft_set_plan(23);
 	test_maps();
 	test_bad_maps();
 	test_find();
