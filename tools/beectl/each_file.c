@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The same work on many ELF files in parallel, each in a child process, with a report for each. */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,9 +22,8 @@ static void each_file_work(void *arg, size_t index, FILE *out)
 	child_limit_memory(CHILD_MEMORY);
 	if (file->why)
 		error_set(&error, 0, "%s", file->why);
-	else if ((fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
-		error_set(&error, errno, "cannot open: %s", strerror(errno));
-	else if (!each->work(each->arg, file, fd, out, &error))
+	else if ((fd = input_file_open(file, &error)) >= 0 &&
+		 !each->work(each->arg, file, fd, out, &error))
 		error = (struct bee_error){ 0 };
 	if (fd >= 0)
 		close(fd);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The ELF files that the words of a command line stand for.  Owns fts(3). */
 #include <errno.h>
-#include <fcntl.h>
 #include <fts.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -14,6 +13,7 @@
 #include "alloc.h"
 #include "elf.h"
 #include "inputs.h"
+#include "io.h"
 
 /**
  * input_file_refuse() - say why nothing can be done with a file
@@ -49,6 +49,43 @@ static void files_append(struct input_files *files, const char *path, bool found
 	}
 }
 
+/*
+ * Open a file that was listed.  Whoever may write to its directory can have put another in its place, or
+ * in that of a directory above, a device for instance: opening those has effects.
+ *
+ * Return: its descriptor, or -1 and errno; ESTALE: there is another file by now.
+ */
+static int file_open(const char *path, uint64_t dev, uint64_t inode)
+{
+	int fd = io_open_regular(path);
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && st.st_dev == dev && st.st_ino == inode)
+		return fd;
+	if (fd >= 0) {
+		close(fd);
+		errno = ESTALE;
+	}
+	return -1;
+}
+
+/**
+ * input_file_open() - open a file for reading
+ * @file: the file; why is NULL
+ * @error: filled on failure, also if its name leads to another file by now, or it is no regular one
+ *
+ * Return: a descriptor for the caller to close, or -1.
+ */
+int input_file_open(const struct input_file *file, struct bee_error *error)
+{
+	int fd = file_open(file->path, file->dev, file->inode);
+
+	if (fd >= 0)
+		return fd;
+	return error_set(error, errno, "cannot open: %s", errno == ENXIO ? "not a regular file" :
+			 errno == ESTALE ? "another file has its name by now" : strerror(errno));
+}
+
 static int files_compare_names(const FTSENT **a, const FTSENT **b)
 {
 	return strcmp((*a)->fts_name, (*b)->fts_name);
@@ -69,9 +106,11 @@ static void files_walk(struct input_files *files, const char *directory)
 	while ((entry = fts_read(walk)))
 		switch (entry->fts_info) {
 		case FTS_F:
-			fd = open(entry->fts_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-			/* It may have gone, or become a link, since it was listed. */
-			if (fd < 0 && errno != ENOENT && errno != ELOOP)
+			fd = file_open(entry->fts_path, entry->fts_statp->st_dev,
+				       entry->fts_statp->st_ino);
+			/* It may have gone, or become another, since it was listed. */
+			if (fd < 0 && errno != ENOENT && errno != ESTALE && errno != ENXIO &&
+			    errno != ELOOP)
 				files_append(files, entry->fts_path, true, NULL, errno);
 			if (fd < 0)
 				break;

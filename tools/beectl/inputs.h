@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "error.h"
+
 /**
  * struct input_file - one file, not opened
  * @path: as given, or below the directory that was given
@@ -39,6 +41,7 @@ struct input_files {
 
 void input_file_refuse(struct input_file *file, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+int input_file_open(const struct input_file *file, struct bee_error *error);
 void input_files_add(struct input_files *files, const char *word);
 void input_files_finish(struct input_files *files);
 void input_files_collect(struct input_files *files, char **words);

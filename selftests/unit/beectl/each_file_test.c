@@ -82,6 +82,15 @@ static void file_add(struct input_files *files, const char *name, const char *te
 	files->file[files->count - 1].found = found;
 }
 
+/* Replace a file by a symbolic link. */
+static bool replace(const char *name, const char *target)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return !unlink(path) && !symlink(target, path);
+}
+
 /* The callbacks are called in the order of the files, whichever worker ends first. */
 static bool check_all(void)
 {
@@ -92,7 +101,9 @@ static bool check_all(void)
 		"killer: killed by signal 9 (Killed) (died) -> 1\n"
 		"short: no result (died) -> 1\n"
 		"none: No such file or directory -> 1\n"
-		"last: 42, 4 bytes\n";
+		"last: 42, 4 bytes\n"
+		"other: cannot open: another file has its name by now -> 0\n"
+		"device: cannot open: not a regular file -> 0\n";
 	struct input_files files = { 0 };
 	const struct each_file each = {
 		.command = "test", .files = &files, .jobs = 3, .report_size = sizeof(int),
@@ -107,6 +118,11 @@ static bool check_all(void)
 	file_add(&files, "short", "s", true);
 	file_add(&files, "none", NULL, true);
 	file_add(&files, "last", "l", false);
+	/* Since they were listed one has become another file, and one a link to a device. */
+	file_add(&files, "other", "o", true);
+	file_add(&files, "device", "d", true);
+	if (!replace("other", "last") || !replace("device", "/dev/null"))
+		return false;
 	status = each_file_run(&each);
 	input_files_free(&files);
 	if (status == EXIT_OK && !strcmp(told, expected))
