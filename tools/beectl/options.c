@@ -2,6 +2,7 @@
 /* The options of a command, as a table.  Owns getopt_long(3). */
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "commands.h"
 #include "lossy.h"
@@ -36,6 +37,29 @@ static int option_take(const struct options *options, size_t i)
 		break;
 	}
 	return OPTIONS_OK;
+}
+
+/* Whether a word abbreviates the names of several options, of which @names is the list. */
+static bool word_is_ambiguous(const struct option *names, const char *word)
+{
+	size_t length = strcspn(word, "="), found = 0;
+
+	for (; names->name && length > 2; names++)
+		found += !strncmp(names->name, word + 2, length - 2);
+	return found > 1;
+}
+
+/* Say what is wrong with an option that getopt_long() does not take.  Return: the exit status. */
+static int option_refuse(const struct options *options, const struct option *names, const char *word)
+{
+	/* -h is known, so that is --help. */
+	if (optopt == 'h' || optopt >= LONG_FIRST)
+		return message_usage(options->command, "%.*s takes no argument",
+				     (int)strcspn(word, "="), word);
+	if (optopt > 0)
+		return message_usage(options->command, "unknown option -%c", optopt);
+	return message_usage(options->command, "%s option %s",
+			     word_is_ambiguous(names, word) ? "ambiguous" : "unknown", word);
 }
 
 /**
@@ -84,10 +108,8 @@ int options_parse(const struct options *options, int argc, char ***argv)
 			return EXIT_OK;
 		} else if (c == ':') {
 			return message_usage(options->command, "%s needs an argument", word);
-		} else if (optopt > 0 && optopt < LONG_FIRST) {
-			return message_usage(options->command, "unknown option -%c", optopt);
 		} else {
-			return message_usage(options->command, "unknown option %s", word);
+			return option_refuse(options, names, word);
 		}
 	}
 	*argv += optind;

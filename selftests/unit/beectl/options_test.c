@@ -29,6 +29,7 @@ static struct taken take(const char *line, bool stop)
 		.option = {
 			{ 'q', "quiet", OPTION_FLAG, &taken.quiet },
 			{ 0, "deep", OPTION_FLAG, &taken.deep },
+			{ 0, "deaf", OPTION_FLAG, &taken.deep },
 			{ 'o', "output", OPTION_TEXT, &taken.output },
 			{ 'j', "jobs", OPTION_JOBS, &taken.jobs },
 			{ 0, "thin", OPTION_THIN, &taken.thin },
@@ -107,12 +108,18 @@ static bool check_help(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(10);
+	ksft_set_plan(12);
 	ksft_test_result(check_all_kinds(), "an option of each kind, between words\n");
 	ksft_test_result(check_defaults(), "no options\n");
 	ksft_test_result(check_stop(), "the first word ends the options\n");
 	ksft_test_result(check_help(), "help\n");
 	ksft_test_result(is_wrong("-x", "unknown option -x"), "unknown, short\n");
+	ksft_test_result(is_wrong("--deep=x", "--deep takes no argument") &&
+			 is_wrong("--help=", "--help takes no argument") &&
+			 is_wrong("--quiet -qx", "unknown option -x"), "an argument too much\n");
+	ksft_test_result(is_wrong("--de", "ambiguous option --de") &&
+			 is_wrong("--de=5", "ambiguous option --de=5") &&
+			 is_wrong("--du", "unknown option --du"), "ambiguous\n");
 	ksft_test_result(is_wrong("--foo\033", "unknown option --foo\\033"), "unknown, long\n");
 	ksft_test_result(is_wrong("-q -o", "-o needs an argument"), "no argument\n");
 	ksft_test_result(is_wrong("-j 0", "-j needs a number from 1 to 1024") &&
