@@ -182,6 +182,18 @@ check_words() {
 			watch 1
 }
 
+# Only if the kernel does not know the module is that the reason.
+check_no_netlink() {
+	cat >"$work/send.c" <<-END
+		#include <errno.h>
+		#include <sys/socket.h>
+		ssize_t sendmsg(int s, const struct msghdr *m, int f) { errno = ENOMEM; return -1; }
+	END
+	gcc -shared -fPIC -o "$work/send.so" "$work/send.c" || return
+	! LD_PRELOAD=$work/send.so "$beectl" status >"$work/stderr" 2>&1 &&
+		grep '^beectl: status: asking the kernel for the beeunwind module: .*: Out of memory$' "$work/stderr"
+}
+
 # What is recorded must be clear before the module is asked; CMD stands after "--".
 check_record_words() {
 	local help='see "beectl record --help"'
@@ -230,6 +242,7 @@ if [ -c /dev/full ]; then
 else
 	ktap_skip "standard output is full" "no /dev/full"
 fi
+ktap_run "the kernel cannot be asked" check_no_netlink
 ktap_run "words of status, load, unload, watch and config" check_words
 ktap_run "words of record" check_record_words
 ktap_run "closed standard streams" check_closed_streams

@@ -275,7 +275,14 @@ sys.exit(any(got[k] != want[k] for k in want))' || { cat "$WORK/out"; return 1; 
 	"$BEECTL" config announce sampled hook on budget 256M share 50 ranges 65536 && "$BEECTL" config >"$WORK/out" &&
 		grep -q '^budget  *256.0 MiB' "$WORK/out" && grep -q '^hook  *on$' "$WORK/out" &&
 		grep -q '^share  *50%$' "$WORK/out" && grep -q '^ranges  *65536$' "$WORK/out" &&
-		! "$BEECTL" config share 0 && ! "$BEECTL" config ranges 65537
+		! "$BEECTL" config share 0 && ! "$BEECTL" config ranges 65537 || return 1
+	# To raise the share takes CAP_SYS_ADMIN: which setting was refused, and that the other was not.
+	! setpriv --bounding-set -sys_admin --inh-caps -sys_admin "$BEECTL" config announce mapped share 90 \
+		2>"$WORK/err" && cat "$WORK/err" &&
+		grep -q '^beectl: config: share: .*; what stands before it is set$' "$WORK/err" &&
+		"$BEECTL" status | grep '^settings:  follow managed, announce mapped; nobody makes tables$' &&
+		"$BEECTL" config announce sampled hook off && "$BEECTL" status >"$WORK/out" &&
+		grep '^ *the module.s hook is off, .*beectl config hook on$' "$WORK/out" && "$BEECTL" config hook on
 }
 
 # The program has neither unwind information nor a frame pointer, and does nothing but loop.

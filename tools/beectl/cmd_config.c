@@ -144,6 +144,37 @@ static void config_show(const struct netlink_info *info, bool want_json)
 		json_print(json);
 }
 
+/* Change the settings that @words name, in that order, until one is refused.  Return: exit status. */
+static int config_change(struct netlink *nl, char **words)
+{
+	const struct setting *setting;
+	struct bee_error error;
+	uint64_t value = 0;
+	char **at, why[600];
+
+	for (at = words; *at; at += 2) {
+		setting = setting_find(at[0]);
+		if (!setting || setting_parse(setting, at[1], &value) ||
+		    !netlink_config_set(nl, setting->attribute, value, &error))
+			continue;
+		snprintf(why, sizeof(why), "%s%s", error.text,
+			 at > words ? "; what stands before it is set" : "");
+		return message_error("config", at[0], why);
+	}
+	return EXIT_OK;
+}
+
+static int config_print(struct netlink *nl, bool json)
+{
+	struct netlink_info info;
+	struct bee_error error;
+
+	if (netlink_info_get(nl, &info, &error))
+		return message_error("config", NULL, error.text);
+	config_show(&info, json);
+	return EXIT_OK;
+}
+
 int cmd_config(int argc, char **argv)
 {
 	bool json = false;
@@ -151,9 +182,8 @@ int cmd_config(int argc, char **argv)
 		.command = "config", .help = config_help,
 		.option = { { 0, "json", OPTION_FLAG, &json } },
 	};
-	int ret, status = options_parse(&options, argc, &argv);
+	int status = options_parse(&options, argc, &argv);
 	const struct setting *setting;
-	struct netlink_info info;
 	struct bee_error error;
 	struct netlink *nl;
 	uint64_t value = 0;
@@ -173,17 +203,9 @@ int cmd_config(int argc, char **argv)
 			return message_usage("config", "%s: %s", words[1], setting->wrong);
 	}
 	nl = netlink_open(&error);
-	ret = nl ? 0 : -1;
-	if (nl && !*argv) {
-		ret = netlink_info_get(nl, &info, &error);
-		if (!ret)
-			config_show(&info, json);
-	}
-	for (words = argv; !ret && *words; words += 2) {
-		setting = setting_find(words[0]);
-		if (setting && !setting_parse(setting, words[1], &value))
-			ret = netlink_config_set(nl, setting->attribute, value, &error);
-	}
+	if (!nl)
+		return message_error("config", NULL, error.text);
+	status = *argv ? config_change(nl, argv) : config_print(nl, json);
 	netlink_close(nl);
-	return ret ? message_error("config", NULL, error.text) : EXIT_OK;
+	return status;
 }

@@ -9,6 +9,7 @@
 #include "counts.h"
 #include "error.h"
 #include "json.h"
+#include "maker.h"
 #include "messages.h"
 #include "names.h"
 #include "netlink.h"
@@ -145,7 +146,14 @@ static void print_status(const struct status *status)
 		printf(", but not proven by a self-sample: %s", status->note.text);
 	if (info->hook == BEEUNWIND_HOOK_STATE_STUCK)
 		printf("\n           ftrace refused to remove it; only a reboot unloads the module");
+	else if (info->hook == BEEUNWIND_HOOK_STATE_OFF)
+		printf("\n           " MAKER_HOOK_OFF);
 	printf("\nmodule:    %s, table format %u\n", info->module_version, info->table_version);
+	printf("settings:  follow %s, announce %s; %s\n",
+	       name_of(bee_follow_names, BEEUNWIND_FOLLOW_MAX, info->follow),
+	       name_of(bee_announce_names, BEEUNWIND_ANNOUNCE_MAX, info->announce),
+	       info->listeners ? "somebody makes tables (beectl watch, run or record)" :
+				 "nobody makes tables");
 	printf("memory:    %s of %s (%.1f%%)\n", text_size(used).text,
 	       text_size(info->budget).text, percent(used, info->budget));
 	printf("tables:    %u of %u files, %s\n", info->tables, info->files,

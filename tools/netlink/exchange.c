@@ -7,9 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <netlink/errno.h>
-#include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
 #include <netlink/handlers.h>
 #include <netlink/socket.h>
@@ -265,9 +265,32 @@ struct netlink *netlink_clone(const struct netlink *nl, struct bee_error *error)
 	return NULL;
 }
 
+/* A reply_fn; @result: an int, filled with the family's id */
+static int family_parse(struct nlattr *attrs, int length, void *result)
+{
+	const struct nlattr *id = nla_find(attrs, length, CTRL_ATTR_FAMILY_ID);
+
+	if (!id || nla_len(id) < (int)sizeof(uint16_t))
+		return -1;
+	*(int *)result = nla_get_u16(id);
+	return 0;
+}
+
+/* Fill @nl->family.  genl_ctrl_resolve() does not say why it fails.  Return: 0 or -1. */
+static int family_find(struct netlink *nl, struct bee_error *error)
+{
+	struct nl_msg *msg;
+
+	nl->family = GENL_ID_CTRL;
+	msg = exchange_begin(nl, CTRL_CMD_GETFAMILY, sizeof(BEEUNWIND_FAMILY_NAME));
+	exchange_put(msg, CTRL_ATTR_FAMILY_NAME, BEEUNWIND_FAMILY_NAME,
+		     sizeof(BEEUNWIND_FAMILY_NAME));
+	return exchange_request(nl, msg, family_parse, &nl->family, error);
+}
+
 /**
  * netlink_open() - connect to the module
- * @error: filled on failure; code BEE_ERROR_NO_MODULE if the module cannot be reached
+ * @error: filled on failure; code BEE_ERROR_NO_MODULE if the module is not there
  *
  * The kernel loads the module for this, if it is installed.
  *
@@ -277,13 +300,16 @@ struct netlink *netlink_open(struct bee_error *error)
 {
 	const struct netlink none = { .family = -1 };
 	struct netlink *nl = netlink_clone(&none, error);
+	struct bee_error why;
 
 	if (!nl)
 		return NULL;
-	nl->family = genl_ctrl_resolve(nl->sock, BEEUNWIND_FAMILY_NAME);
-	if (nl->family >= 0)
+	if (!family_find(nl, &why))
 		return nl;
-	if (!access("/sys/module/" BEEUNWIND_FAMILY_NAME, F_OK))
+	if (why.code != ENOENT)
+		error_set(error, why.code, "asking the kernel for the beeunwind module: %.400s",
+			  why.text);
+	else if (!access("/sys/module/" BEEUNWIND_FAMILY_NAME, F_OK))
 		error_set(error, BEE_ERROR_NO_MODULE,
 			  "the beeunwind module is loaded, but it can only be talked to from "
 			  "the initial network namespace");
