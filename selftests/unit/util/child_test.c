@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A child that is killed and does not end: nobody waits for it, and it is reaped later. */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "kselftest.h"
+
+/* Instead of libc's: as if the process waited for a file system that does not answer. */
+int kill(pid_t pid, int number)
+{
+	(void)pid;
+	(void)number;
+	return 0;
+}
+
+static int gate[2];
+
+/* Ends when the test closes the gate, or at once if @arg is NULL. */
+static void work(void *arg, size_t index, FILE *out)
+{
+	char byte;
+
+	(void)index;
+	(void)out;
+	if (arg && (close(gate[1]) || read(gate[0], &byte, 1)))
+		_exit(1);
+}
+
+static bool run_another(void)
+{
+	struct child child;
+
+	if (child_start(&child, work, NULL, 0))
+		return false;
+	while (child_read(&child))
+		;
+	free(child.data);
+	return !child.died[0];
+}
+
+int main(void)
+{
+	struct child child;
+	siginfo_t info;
+	pid_t pid;
+
+	ksft_print_header();
+	ksft_set_plan(3);
+	alarm(20);	/* If it is waited for all the same, this ends the test. */
+	if (pipe(gate) || child_start(&child, work, gate, 0))
+		return 1;
+	pid = child.pid;
+	child_kill(&child);
+	ksft_test_result(child.fd < 0 && !child.data && !waitpid(pid, NULL, WNOHANG),
+			 "it is not waited for\n");
+	ksft_test_result(run_another() && !waitpid(pid, NULL, WNOHANG), "nor when another is started\n");
+	close(gate[1]);
+	waitid(P_PID, pid, &info, WEXITED | WNOWAIT);
+	ksft_test_result(run_another() && waitpid(pid, NULL, WNOHANG) < 0 && errno == ECHILD,
+			 "reaped when it has ended\n");
+	ksft_finished();
+}
