@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A process that holds its mmap_lock for ever keeps beectl watch neither from work nor from its end.
+# once: 1
+# timeout: 600
+# shellcheck source=selftests/kmod/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+told=$WORK/told
+export BEEUNWIND_CACHE=$WORK/cache
+mkdir -m 700 "$BEEUNWIND_CACHE" "$WORK/mnt"
+
+if [ ! -e /dev/fuse ] && ! modprobe -q fuse 2>/dev/null; then
+	insmod "$(find "$TREE/build/vm" -path "*/$(uname -r)/*" -name 'fuse.ko*' 2>/dev/null | head -n 1)" 2>/dev/null
+fi
+[ -e /dev/fuse ] || ktap_skip_all "no FUSE in this kernel"
+
+# Who reads memory through /proc/PID/mem holds mmap_lock until the page is there, for reading; munmap()
+# waits for it, for writing; and from then on everybody else does.
+cat >"$WORK/stuck.c" <<'END'
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void *look(void *map)
+{
+	char byte;
+
+	return pread(open("/proc/self/mem", O_RDONLY), &byte, 1, (uintptr_t)map) == 1 ? map : NULL;
+}
+
+int main(int argc, char **argv)
+{
+	char *map = mmap(NULL, 65536, PROT_READ | PROT_EXEC, MAP_PRIVATE, open(argv[argc - 1], O_RDONLY), 0);
+	pthread_t thread;
+
+	if (map == (char *)MAP_FAILED || pthread_create(&thread, NULL, look, map))
+		return 1;
+	for (;;) {
+		usleep(200000);
+		munmap(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+	}
+}
+END
+gcc -pthread -o "$WORK/stuck" "$WORK/stuck.c" || exit 1
+
+is_stuck() {
+	timeout 5 ls "/proc/$stuck/map_files"
+	[ $? -eq 124 ]
+}
+
+says() {
+	grep -q -- "$1" "$told"
+}
+
+has_table() {
+	"$BEECTL" status --files | grep "$1" | grep -qv " no table "
+}
+
+# beectl is stopped until the process is stuck, so it hears of that process's file first.
+watch_goes_on() {
+	local watch bystander server status=1
+	"$TREE/selftests/lib/stuck_fuse.py" "$WORK/mnt" >"$WORK/fuse" 2>&1 &
+	server=$!
+	guest_wait grep -q ready "$WORK/fuse" || { cat "$WORK/fuse"; return 1; }
+	{
+		"$BEECTL" watch --eager >"$told" 2>&1 &
+		echo $! >"$WORK/pid"
+		wait $!
+		echo $? >"$WORK/status"
+	} &
+	guest_wait says "^following" || return 1
+	watch=$(cat "$WORK/pid")
+	kill -STOP "$watch"
+	"$WORK/stuck" "$WORK/mnt/file" &
+	stuck=$!
+	guest_wait is_stuck || return 1
+	cp /bin/sleep "$WORK/bystander"
+	"$WORK/bystander" 1000 &
+	bystander=$!
+	kill -CONT "$watch"
+	guest_wait has_table "$WORK/bystander" && guest_wait is_stuck && status=0
+	kill -TERM "$watch"
+	guest_wait test -s "$WORK/status" || { kill -9 "$watch"; status=1; }
+	[ "$status" -eq 0 ] || cat "$told"
+	kill -9 "$bystander" "$stuck" "$server"
+	umount -l "$WORK/mnt"
+	return "$status"
+}
+
+guest_insmod || exit 1
+ktap_plan 1
+ktap_run "watch goes on, and ends" watch_goes_on
+ktap_finish
