@@ -10,9 +10,7 @@ told=$WORK/told
 export BEEUNWIND_CACHE=$WORK/cache
 mkdir -m 700 "$BEEUNWIND_CACHE" "$WORK/mnt"
 
-if [ ! -e /dev/fuse ] && ! modprobe -q fuse 2>/dev/null; then
-	insmod "$(find "$TREE/build/vm" -path "*/$(uname -r)/*" -name 'fuse.ko*' 2>/dev/null | head -n 1)" 2>/dev/null
-fi
+modprobe -q -d "$BEE_KERNEL_FILES" fuse
 [ -e /dev/fuse ] || ktap_skip_all "no FUSE in this kernel"
 
 # Who reads memory through /proc/PID/mem holds mmap_lock until the page is there, for reading; munmap()
