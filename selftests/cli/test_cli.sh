@@ -209,7 +209,7 @@ check_record_words() {
 		[ ! -e "$work/recorded" ]
 }
 
-ktap_plan 27
+ktap_plan 28
 ktap_run "help" says 0 stdout "^Usage: beectl COMMAND" help
 ktap_run "help help" says 0 stdout "^Usage: beectl COMMAND" help help
 ktap_run "help --help" says 0 stdout "^Usage: beectl COMMAND" help --help
