@@ -165,7 +165,7 @@ static int do_table_kill(void)
 {
 	uint32_t procs;
 
-	return netlink_table_kill(g.nl, table, &procs, &g.error);
+	return netlink_table_del_used(g.nl, table, &procs, &g.error);
 }
 
 static void add_table(void)

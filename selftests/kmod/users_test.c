@@ -277,11 +277,11 @@ static void test_kill(void)
 	ksft_test_result(!netlink_table_set(g.nl, other, id, &g.error) &&
 			 next_event(events, id, false, &file) == NETLINK_EVENT_OTHER && file.loaded &&
 			 file.procs == 4, "listeners are told of one that replaces it\n");
-	ksft_test_result(!netlink_table_kill(g.nl, id, &procs, &g.error) && procs == 4,
+	ksft_test_result(!netlink_table_del_used(g.nl, id, &procs, &g.error) && procs == 4,
 			 "who removes it learns how many used it\n");
-	ksft_test_result(next_event(events, id, false, &file) == NETLINK_EVENT_KILLED && !file.loaded &&
+	ksft_test_result(next_event(events, id, false, &file) == NETLINK_EVENT_REMOVED && !file.loaded &&
 			 file.procs == 4 && strstr(file.name, "/one.so"), "and listeners do\n");
-	ksft_test_result(netlink_table_kill(g.nl, id, &procs, &g.error) && g.error.code == ENOENT,
+	ksft_test_result(netlink_table_del_used(g.nl, id, &procs, &g.error) && g.error.code == ENOENT,
 			 "it is gone\n");
 	for (i = 0; i < 3; i++)
 		guest_reap(pid[i]);
@@ -312,7 +312,7 @@ static void bench_kill(uint32_t id, size_t n)
 {
 	uint32_t procs;
 
-	if (netlink_table_kill(g.nl, id, &procs, &g.error) || procs != n)
+	if (netlink_table_del_used(g.nl, id, &procs, &g.error) || procs != n)
 		guest_die("table-del", g.error.text);
 }
 

@@ -178,7 +178,7 @@ static void follower_take_news(struct record *record, struct table_queue *queue)
 		kind = netlink_events_next(record->events, &file);
 		if (kind == NETLINK_EVENT_FILE)
 			table_queue_add(queue, &file);
-		else if (kind == NETLINK_EVENT_KILLED)
+		else if (kind == NETLINK_EVENT_REMOVED)
 			table_queue_ban(queue, file.id);
 		else if (kind == NETLINK_EVENT_LOST)
 			table_queue_add_missed(queue, 0, NULL, NULL);

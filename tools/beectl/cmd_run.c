@@ -198,7 +198,7 @@ static void run_take_news(struct run *run)
 			table_queue_add(run->queue, &file);
 		else if (kind == NETLINK_EVENT_FILE)
 			run->unsampled = true;
-		else if (kind == NETLINK_EVENT_KILLED)
+		else if (kind == NETLINK_EVENT_REMOVED)
 			table_queue_ban(run->queue, file.id);
 		else if (kind == NETLINK_EVENT_LOST)
 			run_take_list(run);

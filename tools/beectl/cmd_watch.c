@@ -177,7 +177,7 @@ static void watch_take_events(struct watch *watch)
 		kind = netlink_events_next(watch->events, &file);
 		if (kind == NETLINK_EVENT_FILE) {
 			watch_want(watch, &file);
-		} else if (kind == NETLINK_EVENT_KILLED) {
+		} else if (kind == NETLINK_EVENT_REMOVED) {
 			watch_killed(watch, &file);
 		} else if (kind == NETLINK_EVENT_CODE) {
 			if (watch->jit)
@@ -349,7 +349,7 @@ static int watch_take_family(struct watch *watch)
 		return 0;
 	watch_disconnect(watch);
 	/* After GONE do not call netlink_open(): it would have the kernel load the module again. */
-	if (news == NETLINK_EVENT_COME ||
+	if (news == NETLINK_EVENT_LOADED ||
 	    (news == NETLINK_EVENT_LOST && !access("/sys/module/beeunwind", F_OK)))
 		return watch_connect(watch);
 	puts("the module has gone; waiting for it");

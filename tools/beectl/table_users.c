@@ -169,7 +169,7 @@ int table_users_kill(struct netlink *nl, const struct netlink_file *file, bool q
 	uint32_t used;
 	int ret;
 
-	if (netlink_table_kill(nl, file->id, &used, error))
+	if (netlink_table_del_used(nl, file->id, &used, error))
 		return -1;
 	if (quiet)
 		return 0;

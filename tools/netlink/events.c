@@ -50,7 +50,7 @@ static int events_take(struct nl_msg *msg, void *arg)
 	if (header->cmd == BEEUNWIND_CMD_FILE_NTF)
 		events->kind = NETLINK_EVENT_FILE;
 	else
-		events->kind = events->file.loaded ? NETLINK_EVENT_OTHER : NETLINK_EVENT_KILLED;
+		events->kind = events->file.loaded ? NETLINK_EVENT_OTHER : NETLINK_EVENT_REMOVED;
 	return NL_STOP;
 }
 
@@ -65,8 +65,8 @@ static int family_take(struct nl_msg *msg, void *arg)
 	name = nla_find(genlmsg_attrdata(header, 0), genlmsg_attrlen(header, 0),
 			CTRL_ATTR_FAMILY_NAME);
 	if (name && !nla_strcmp(name, BEEUNWIND_FAMILY_NAME))
-		family->kind = header->cmd == CTRL_CMD_NEWFAMILY ? NETLINK_EVENT_COME :
-								   NETLINK_EVENT_GONE;
+		family->kind = header->cmd == CTRL_CMD_NEWFAMILY ? NETLINK_EVENT_LOADED :
+								   NETLINK_EVENT_UNLOADED;
 	return NL_OK;
 }
 
@@ -175,7 +175,7 @@ static enum netlink_event_kind events_find_process(struct netlink_events *events
 /**
  * netlink_events_next() - the next message of the module; does not wait
  * @events: from netlink_events_open()
- * @file: on NETLINK_EVENT_FILE, the file, and where it is mapped; on NETLINK_EVENT_KILLED, the file
+ * @file: on NETLINK_EVENT_FILE, the file, and where it is mapped; on NETLINK_EVENT_REMOVED, the file
  *	and how many processes had it mapped; on NETLINK_EVENT_CODE, only pid and owner, the address
  *	space
  *
@@ -190,7 +190,7 @@ enum netlink_event_kind netlink_events_next(struct netlink_events *events,
 	ret = nl_recvmsgs_default(events->sock);
 	if (events->kind == NETLINK_EVENT_NONE && ret < 0 && ret != -NLE_AGAIN)
 		events->kind = NETLINK_EVENT_LOST;
-	else if (events->kind == NETLINK_EVENT_FILE || events->kind == NETLINK_EVENT_KILLED)
+	else if (events->kind == NETLINK_EVENT_FILE || events->kind == NETLINK_EVENT_REMOVED)
 		events->kind = events_find_file(events);
 	else if (events->kind == NETLINK_EVENT_CODE)
 		events->kind = events_find_process(events);

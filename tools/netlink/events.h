@@ -14,21 +14,21 @@ struct netlink_events;
  * @NETLINK_EVENT_LOST: messages were dropped.  If they were the module's: netlink_files_get() lists
  *	its files; if the kernel's: the module may have been loaded or unloaded
  * @NETLINK_EVENT_FILE: a file has no table; the module sends it once for each
- * @NETLINK_EVENT_KILLED: somebody has removed a file's table that processes used
+ * @NETLINK_EVENT_REMOVED: somebody has removed a file's table that processes used
  * @NETLINK_EVENT_CODE: a process has code without a file
  * @NETLINK_EVENT_OTHER: something else about the module's tables
- * @NETLINK_EVENT_GONE: the module has been unloaded, and not loaded since
- * @NETLINK_EVENT_COME: the module has been loaded
+ * @NETLINK_EVENT_UNLOADED: the module has been unloaded, and not loaded since
+ * @NETLINK_EVENT_LOADED: the module has been loaded
  */
 enum netlink_event_kind {
 	NETLINK_EVENT_NONE,
 	NETLINK_EVENT_LOST,
 	NETLINK_EVENT_FILE,
-	NETLINK_EVENT_KILLED,
+	NETLINK_EVENT_REMOVED,
 	NETLINK_EVENT_CODE,
 	NETLINK_EVENT_OTHER,
-	NETLINK_EVENT_GONE,
-	NETLINK_EVENT_COME,
+	NETLINK_EVENT_UNLOADED,
+	NETLINK_EVENT_LOADED,
 };
 
 struct netlink_events *netlink_events_open(struct bee_error *error);

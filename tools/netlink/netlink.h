@@ -137,7 +137,7 @@ int netlink_table_new(struct netlink *nl, int fd, uint32_t pid, const char *name
 		      struct bee_error *error);
 int netlink_table_set(struct netlink *nl, int fd, uint32_t id, struct bee_error *error);
 int netlink_table_del(struct netlink *nl, uint32_t id, bool force, struct bee_error *error);
-int netlink_table_kill(struct netlink *nl, uint32_t id, uint32_t *procs, struct bee_error *error);
+int netlink_table_del_used(struct netlink *nl, uint32_t id, uint32_t *procs, struct bee_error *error);
 int netlink_file_get(struct netlink *nl, int exe_fd, struct netlink_file *file,
 		     struct bee_error *error);
 int netlink_file_get_id(struct netlink *nl, uint32_t id, struct netlink_file *file,

@@ -258,7 +258,7 @@ int netlink_table_del(struct netlink *nl, uint32_t id, bool force, struct bee_er
 }
 
 /**
- * netlink_table_kill() - remove a file's table from the module, whoever uses it
+ * netlink_table_del_used() - remove a file's table from the module, whoever uses it
  * @nl: the connection
  * @id: the file's id
  * @procs: filled: the managed processes that have the file mapped
@@ -266,7 +266,7 @@ int netlink_table_del(struct netlink *nl, uint32_t id, bool force, struct bee_er
  *
  * Return: 0, or -1.
  */
-int netlink_table_kill(struct netlink *nl, uint32_t id, uint32_t *procs, struct bee_error *error)
+int netlink_table_del_used(struct netlink *nl, uint32_t id, uint32_t *procs, struct bee_error *error)
 {
 	struct netlink_file file = { 0 };
 	int ret = exchange_request(nl, table_del_begin(nl, id, true), file_reply, &file, error);
