@@ -3,7 +3,8 @@
  * The budget: how many bytes the module keeps, and how many it may keep.
  *
  * What lasts and grows with users' processes and files is charged here, but for what the kernel's
- * hashes and xarrays take of it.  Most is freed, and uncharged, by RCU callbacks.  The memory to reclaim is not known here: see struct bee_budget_reclaim.
+ * hashes and xarrays take of it.  Most is freed, and uncharged, by RCU callbacks.  The memory to
+ * reclaim is not known here: see struct bee_budget_reclaim.
  */
 #include <linux/atomic.h>
 #include <linux/mutex.h>

@@ -32,8 +32,8 @@
  * find one that bee_file_put() is just forgetting: it has no users, and is in no list.  Whoever
  * changes the table of a file is a user of it.
  *
- * A file and its table are charged to the user who maps it first.  When that user unmaps it, or has no
- * share with room for the table, another user who has the file mapped is charged (rmap.c).
+ * A file and its table are charged to the user who maps it first.  When that user unmaps it, or
+ * has no share with room for the table, another user who has the file mapped is charged (rmap.c).
  * Idle tables are charged to no user; they are evicted as soon as anything else needs the room.
  *
  * file_lock protects the hashes and lists.  The two most frequent operations take only the RCU read

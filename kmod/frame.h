@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One step of the walk: from a frame to its caller.  Tools and tests include this file, too: it takes
- * no lock and allocates nothing.  Before including it they, and walk.c, define struct bee_uread and
+ * One step of the walk: from a frame to its caller.  Tools and tests include this file, too: it
+ * takes no lock and allocates nothing.  Before including it they, and walk.c, define struct
+ * bee_uread and
  *
  *	bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
  *	bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)

@@ -99,8 +99,8 @@ HOOK_CALLBACK(hook_unwind_user)
 #endif
 
 /*
- * The following callbacks run in process context: those for mmap, munmap, mremap, fork and exec within
- * that system call.  Address spaces and inodes can also end in a worker, inodes in reclaim.
+ * The following callbacks run in process context: those for mmap, munmap, mremap, fork and exec
+ * within that system call.  Address spaces and inodes can also end in a worker, inodes in reclaim.
  *
  * Every executable mapping that appears is reported and replaces the ranges at its place.  So a
  * range that is left behind where nothing is mapped (see hook_mremap() and hook_fork()) does no

@@ -19,8 +19,8 @@
  * @look: is filled
  * @inode: the inode, or NULL: the vDSO
  *
- * Files of the kernel's own mounts (memfd, secretmem) count as having no build-id: their pages may be
- * missing in the kernel's page table.
+ * Files of the kernel's own mounts (memfd, secretmem) count as having no build-id: their pages may
+ * be missing in the kernel's page table.
  *
  * Context: Any.
  */

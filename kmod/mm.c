@@ -437,8 +437,8 @@ bool bee_mm_is_managed(const struct mm_struct *mm)
  * bee_mm_is_wanted() - is an address space managed, or a stray?
  * @mm: the address space
  *
- * When a stray becomes managed, mm_publish() puts it into the hash first and removes it from the strays
- * afterwards, so it is found in one of them at any time.
+ * When a stray becomes managed, mm_publish() puts it into the hash first and removes it from the
+ * strays afterwards, so it is found in one of them at any time.
  *
  * Context: Any.
  * Return: whether it is.

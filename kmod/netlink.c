@@ -3,8 +3,8 @@
  * The generic netlink family, its replies, and the requests about the module as a whole.
  * Spec: Documentation/netlink/specs/beeunwind.yaml.
  *
- * Every refusal but ENOMEM sets an extack sentence.  parallel_ops, so that a slow request does not block
- * other families on genl_mutex; genl_ops, since 6.1 has no split ops.
+ * Every refusal but ENOMEM sets an extack sentence.  parallel_ops, so that a slow request does not
+ * block other families on genl_mutex; genl_ops, since 6.1 has no split ops.
  */
 #include <linux/capability.h>
 #include <linux/mutex.h>

@@ -388,9 +388,9 @@ static bool task_runs_in(struct task_struct *task, const struct mm_struct *mm)
 }
 
 /*
- * A process that runs in the address space.  Forked children have no m->pid, as bee_mm_fork() does not
- * know it; and who it names may have ended, so that the number is another's now.  The search is for
- * the rare case that the owner has ended and others share the address space.
+ * A process that runs in the address space.  Forked children have no m->pid, as bee_mm_fork() does
+ * not know it; and who it names may have ended, so that the number is another's now.  The search
+ * is for the rare case that the owner has ended and others share the address space.
  */
 static u32 proc_find_pid(const struct bee_mm *m, struct pid_namespace *ns)
 {
@@ -520,7 +520,8 @@ int bee_netlink_proc_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	rcu_read_lock();
 	m = dump->only ? bee_mm_find(dump->only) : NULL;
 	/* Odd, as bee_mm_seq(); another one, too, when @m is another of the same process. */
-	cb->seq = m ? 2 * hash_64(m->cookie ^ READ_ONCE(m->generation) << 32, 31) + 1 : bee_mm_seq();
+	cb->seq = m ? 2 * hash_64(m->cookie ^ READ_ONCE(m->generation) << 32, 31) + 1 :
+		      bee_mm_seq();
 	while (!err && (m = proc_dump_next(dump)))
 		err = proc_put(skb, cb, m);
 	rcu_read_unlock();

@@ -3,9 +3,10 @@
  * Reads of user memory; no other file reads it.
  *
  * Page faults are off while memory is read, so what is not present is not brought in.
- * nmi_uaccess_okay() says whether user memory may be read at all.  It is not exported to modules, but
- * copy_from_user_nmi() calls it (arch/x86/lib/usercopy.c).  So in each walk that function reads the
- * first word; once it has read one, the answer is yes until the walk's end, as preemption is off.
+ * nmi_uaccess_okay() says whether user memory may be read at all.  It is not exported to modules,
+ * but copy_from_user_nmi() calls it (arch/x86/lib/usercopy.c).  So in each walk that function
+ * reads the first word; once it has read one, the answer is yes until the walk's end, as
+ * preemption is off.
  */
 #ifndef BEE_UREAD_H
 #define BEE_UREAD_H

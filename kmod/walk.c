@@ -107,7 +107,8 @@ static void walk_need_gpr(struct bee_walk *walk)
 
 /*
  * Step across the trampoline of a signal or a uretprobe: the kernel knows where it leads.  Not
- * inlined: the deepest calls are made here, and the variables of others would lie on the stack then.
+ * inlined: the deepest calls are made here, and the variables of others would lie on the stack
+ * then.
  */
 static noinline bool walk_step_trampoline(struct bee_walk *walk)
 {

@@ -251,8 +251,8 @@ enum bee_table_id_type {
 };
 
 /*
- * Flags of tables that do not have all rows of the file, to show to people.  The rows that they have
- * are true, but for text whose row THINNED leaves out.
+ * Flags of tables that do not have all rows of the file, to show to people.  The rows that they
+ * have are true, but for text whose row THINNED leaves out.
  *
  *   BEE_TABLE_F_FP_BYPASS  functions that keep a frame pointer are gaps, so that the walk uses it
  *   BEE_TABLE_F_THINNED    some rows are left out: the row before covers their text
