@@ -511,7 +511,11 @@ ktap_run "text of perf script" check_script
 ktap_run "folded stacks" check_folded
 ktap_run "text that cannot be read" check_unreadable
 with xmllint "two recordings are compared" check_diff
-ktap_run "the summary fits into a terminal" check_terminal
+if "$python" -c 'import pty; pty.openpty()' 2>/dev/null; then
+	ktap_run "the summary fits into a terminal" check_terminal
+else
+	ktap_skip "the summary fits into a terminal" "no pseudo-terminals"
+fi
 ktap_run "a recording sends nothing to the terminal" check_escapes
 ktap_run "mistakes are named" check_usage
 ktap_run "a recording without callchains" check_flat
