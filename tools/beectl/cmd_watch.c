@@ -357,12 +357,6 @@ static int watch_take_family(struct watch *watch)
 	return 0;
 }
 
-/* The shorter of two times to sleep; -1 is for ever. */
-static int sooner(int one, int other)
-{
-	return one < 0 || (other >= 0 && other < one) ? other : one;
-}
-
 /*
  * ms to sleep with nothing to read: -1, unless files wait and the token bucket is empty or no child
  * could be made, or files are to be tried again, or a process with code in memory waits for its
@@ -377,7 +371,7 @@ static int watch_patience(struct watch *watch)
 	tokens_fill(watch);
 	files = !watch_waiting(watch) ? -1 : pause > 0 ? pause :
 		watch->tokens < 1000 ? 1000 / WATCH_RATE : -1;
-	return sooner(sooner(files, code), tried_patience(&watch->tried, now));
+	return clock_sooner(clock_sooner(files, code), tried_patience(&watch->tried, now));
 }
 
 /* Sleep until a message, a signal or a child's result comes, or a token; then handle it. */

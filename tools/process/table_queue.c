@@ -487,29 +487,21 @@ static void slot_abandon(struct table_queue *queue, struct slot *slot)
 	slot_finish(queue, slot);
 }
 
-/* The shorter of two times to sleep; -1 is for ever. */
-static int sooner(int one, int64_t other)
-{
-	if (other < 0)
-		other = 0;
-	return one < 0 || other < one ? other : one;
-}
-
 /* How long to sleep if the caller would sleep for @timeout, ms. */
 static int queue_patience(const struct table_queue *queue, int timeout)
 {
-	int64_t now = clock_ms();
+	int64_t now = clock_ms(), left;
 	size_t i;
 
-	if (pinner_patience(queue->pinner) >= 0)
-		timeout = sooner(timeout, pinner_patience(queue->pinner));
+	timeout = clock_sooner(timeout, pinner_patience(queue->pinner));
 	for (i = 0; i < queue->wants.count && queue->running < queue->jobs; i++)
 		if (queue->wants.want[i].pinned_by > now)
-			timeout = sooner(timeout, queue->wants.want[i].pinned_by - now);
-	for (i = 0; i < queue->jobs; i++)
+			timeout = clock_sooner(timeout, queue->wants.want[i].pinned_by - now);
+	for (i = 0; i < queue->jobs; i++) {
+		left = queue->slot[i].child.started + QUEUE_LATE_MS - now;
 		if (queue->slot[i].child.fd >= 0)
-			timeout = sooner(timeout,
-					 queue->slot[i].child.started + QUEUE_LATE_MS - now);
+			timeout = clock_sooner(timeout, left > 0 ? left : 0);
+	}
 	return timeout;
 }
 

@@ -15,4 +15,10 @@ static inline int64_t clock_ms(void)
 	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
 }
 
+/* clock_sooner(): the shorter of two times to sleep, ms; -1 is for ever */
+static inline int clock_sooner(int one, int other)
+{
+	return one < 0 || (other >= 0 && other < one) ? other : one;
+}
+
 #endif /* BEE_CLOCK_H */
