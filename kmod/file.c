@@ -1272,7 +1272,7 @@ void bee_file_changed(void)
  * bee_file_seq() - for dumps, a number that changes with every bee_file_changed()
  *
  * Context: Any.
- * Return: the number; odd, since genl_dump_check_consistent() does not check 0.
+ * Return: the number; odd, so never 0, which genl_dump_check_consistent() does not compare.
  */
 unsigned int bee_file_seq(void)
 {

@@ -10,10 +10,9 @@
  * was faster; otherwise it tries again.  See map.c for what a change is.
  *
  * Lock order: mm_lock (the hash, publication, who shares a map) has few locks inside of it, which
- * design.rst lists.  ftrace callbacks
- * take it with preemption off, so it does not sleep with PREEMPT_RT either; nothing is allocated or
- * freed under it, and nothing that is done under it takes longer the more ranges or address spaces
- * there are.
+ * design.rst lists.  ftrace callbacks take it with preemption off, so it does not sleep with
+ * PREEMPT_RT either; nothing is allocated or freed under it, and nothing that is done under it
+ * takes longer the more ranges or address spaces there are.
  *
  * Who shares a map: an address space is in the list of its map.  If others are as well, all of them
  * have these ranges, from a fork; only one that is alone there may change the map.  The lists
@@ -1228,7 +1227,7 @@ int bee_mm_list_users(const struct bee_file *f, u64 **cookies, u32 *nr, unsigned
  * bee_mm_seq() - for dumps, a number that changes with every change of a managed address space
  *
  * Context: Any.
- * Return: the number; odd, since genl_dump_check_consistent() does not check 0.
+ * Return: the number; odd, so never 0, which genl_dump_check_consistent() does not compare.
  */
 unsigned int bee_mm_seq(void)
 {

@@ -404,7 +404,7 @@ static u32 proc_find_pid(const struct bee_mm *m, struct pid_namespace *ns)
 	for_each_process_thread(leader, task)
 		if (task_runs_in(task, m->mm))
 			return task_tgid_nr_ns(task, ns);
-	/* Nobody does: an exec is under way, or it is just ending. */
+	/* No task has this mm: the process is in the midst of an exec, or is ending. */
 	return pid_nr_ns(m->pid, ns);
 }
 
@@ -519,7 +519,10 @@ int bee_netlink_proc_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		return err;
 	rcu_read_lock();
 	m = dump->only ? bee_mm_find(dump->only) : NULL;
-	/* Odd, as bee_mm_seq(); another one, too, when @m is another of the same process. */
+	/*
+	 * Odd, as bee_mm_seq() is.  Of the cookie, too: a process that is forgotten and added again
+	 * has another bee_mm, whose generation can be the same.
+	 */
 	cb->seq = m ? 2 * hash_64(m->cookie ^ READ_ONCE(m->generation) << 32, 31) + 1 :
 		      bee_mm_seq();
 	while (!err && (m = proc_dump_next(dump)))

@@ -2,7 +2,7 @@
 /*
  * Reads of user memory; no other file reads it.
  *
- * Page faults are off while memory is read, so what is not present is not brought in.
+ * Page faults are off while memory is read, so a read of a page that is not present fails.
  * nmi_uaccess_okay() says whether user memory may be read at all.  It is not exported to modules,
  * but copy_from_user_nmi() calls it (arch/x86/lib/usercopy.c).  So in each walk that function
  * reads the first word; once it has read one, the answer is yes until the walk's end, as

@@ -138,7 +138,7 @@ static void grow_and_run(int told)
 	((void (*)(void))p)();
 }
 
-/* Is a table for code of @pid refused that is cut short? */
+/* Send a table for code of @pid of which only 64 bytes are left.  Return: whether it is refused. */
 static bool table_is_refused(pid_t pid)
 {
 	int fd = guest_table_fd("/bin/cat");

@@ -57,7 +57,8 @@ has_table() {
 	"$BEECTL" status --files | grep "$1" | grep -qv " no table "
 }
 
-# beectl is stopped until the process is stuck, so it hears of that process's file first.
+# beectl gets SIGSTOP before the process starts and SIGCONT when that holds its mmap_lock.  So the first
+# messages that beectl reads then are of files of this process.
 watch_goes_on() {
 	local watch bystander server status=1
 	"$TREE/selftests/lib/stuck_fuse.py" "$WORK/mnt" >"$WORK/fuse" 2>&1 &

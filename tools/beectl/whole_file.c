@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Files that are there as a whole or not at all. */
+/* Write a file so that its readers see the old content or all of the new one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -144,7 +144,7 @@ static int whole_file_open(struct whole_file *file, mode_t mode)
 		return -1;
 	if (!file->old.st_mode)
 		return 0;
-	/* Who may not give it away keeps it. */
+	/* Only root can give a file away; otherwise this process stays its owner. */
 	if (fchown(file->fd, file->old.st_uid, file->old.st_gid))
 		errno = 0;
 	return fchmod(file->fd, file->old.st_mode & 0777);

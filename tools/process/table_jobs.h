@@ -24,9 +24,10 @@
 #define TABLE_JOBS_PATIENCE	600
 #define TABLE_JOBS_OPEN		10
 /*
- * It refuses a child more bytes of addresses, with what is mapped.  Measured (VmPeak of "beectl compile"
- * in 2026): 409 MiB for a Terraform provider, a Go program of 707 MB; 52 MiB for libcublasLt, 45 MiB for
- * libLLVM-15.  And it is less than the service may have (MemoryMax in tools/beeunwind.service.in).
+ * Most bytes of addresses that such a child may have, with what is mapped.  The largest need that was
+ * measured is 409 MiB (VmPeak of "beectl compile" of a Terraform provider, a Go program of 707 MB);
+ * libcublasLt takes 52 MiB and libLLVM-15 45.  It is less than the service may have (MemoryMax in
+ * tools/beeunwind.service.in).
  */
 #define TABLE_JOBS_MEMORY	(3ull << 29)
 
@@ -38,8 +39,8 @@
  * @mapping: where to find it; its path is set (to @name) only while the file is opened,
  *	because the array may move before
  * @pin: from map_file_pin(), or -errno; -ETIMEDOUT: the process does not let itself be looked at
- * @pinned_by: no child is started for it before, as its pin may come, CLOCK_MONOTONIC, ms; 0: none
- *	will come
+ * @pinned_by: until then no child is started for the file, as the pinner may still answer;
+ *	CLOCK_MONOTONIC, ms; 0: the pinner has answered, or was not asked
  * @missed: frames in it for which there was no table, when the module said so last
  * @cached_only: do not compile it
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What libdw says of a file's CFI, to compare tables with. */
+/* A file's CFI as libdw reads it: beectl verify compares tables with that. */
 #ifndef BEE_LIBDW_H
 #define BEE_LIBDW_H
 

@@ -84,7 +84,10 @@ static bool check_answers(void)
 	return good;
 }
 
-/* All requests about the process fail after the time of one, and the others are answered. */
+/*
+ * The child hangs at the first request about a process.  When PINNER_MS are over, all requests about
+ * that process fail, and a new child answers those about others.
+ */
 static bool check_stuck(void)
 {
 	struct pinner *pinner = pinner_open();
