@@ -26,7 +26,7 @@
  * @open_id: the id that FILE_GET answers with for an open file
  * @refuse: TABLE_ADD refuses only so many tables with @add_code; 0: all
  * @deadly: the inode of a file for which FILE_GET ends the child that asks, the first time
- * @adds: how many tables were added; shared with child processes, as are the others
+ * @adds: how many tables were added; children count at the same time, here and in what follows
  * @clones: how many connections were made
  * @refused: how many tables were refused
  * @deaths: how many children @deadly has ended
@@ -45,11 +45,11 @@ struct fake {
 	uint32_t		open_id;
 	uint32_t		refuse;
 	ino_t			deadly;
-	uint32_t		*adds;
-	uint32_t		*clones;
-	uint32_t		*refused;
-	uint32_t		*deaths;
-	uint32_t		*dumps;
+	_Atomic uint32_t	*adds;
+	_Atomic uint32_t	*clones;
+	_Atomic uint32_t	*refused;
+	_Atomic uint32_t	*deaths;
+	_Atomic uint32_t	*dumps;
 };
 
 static struct fake fake;
@@ -60,7 +60,7 @@ struct netlink {
 
 static void fake_reset(void)
 {
-	uint32_t *adds = fake.adds;
+	_Atomic uint32_t *adds = fake.adds;
 
 	if (!adds)
 		adds = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
