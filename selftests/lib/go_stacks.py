@@ -33,7 +33,7 @@ SWITCH = re.compile(r"(runtime\.|)(systemstack|mcall|morestack\w*|asmcgocall|asm
                     r"nanotime1|time\.now|walltime|vgetrandom1|clone|rawVforkSyscall|"
                     r"callCgo\w+|sigfwd|switchToCrashStack0)(\.abi0)?$")
 # A jump leads to these, from a function of another name.
-JUMPED_TO = re.compile(r"gcWriteBarrier|runtime\.(call\d+|gcWriteBarrier|panic\w+|goPanic\w+|memmove|memclr\w+|"
+JUMPED_TO = re.compile(r"gcWriteBarrier|aeshashbody|runtime\.(call\d+|gcWriteBarrier|panic\w+|goPanic\w+|memmove|memclr\w+|"
                        r"mallocgc\w*|memequal\w*|memhash\w*|strhash\w*|badmcall\w*)|"
                        r"(internal/bytealg|cmp|index|mem|count)")
 
