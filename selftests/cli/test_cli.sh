@@ -164,6 +164,7 @@ check_words() {
 		complains 2 'beectl: config: none: not managed or all; see "beectl config --help"' \
 			config follow none &&
 		complains 2 'beectl: status: abc: not a process id; see "beectl status --help"' status abc &&
+		complains 2 'beectl: status: unknown option -p; see "beectl status --help"' status -p 4711 &&
 		complains 2 'beectl: status: --since: only without PID, --files, --processes, --tables and --users; see "beectl status --help"' \
 			status --files --since "$work/none" &&
 		complains 2 'beectl: status: --tables: which files?; see "beectl status --help"' \

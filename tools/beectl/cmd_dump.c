@@ -31,7 +31,7 @@ static const char dump_help[] =
 	"  -r, --rows      One line for each row instead, separated by tabs: pc, CFA, frame\n"
 	"                  pointer, return address, and \"signal\" in signal frames; or pc and\n"
 	"                  \"gap\", \"unsupported:REASON\"; last the end of the text\n"
-	"  -u, --unpacked  The rows of an ELF file as they are before packing\n"
+	"      --unpacked  The rows of an ELF file as they are before packing\n"
 	"      --cfi-only  Of an ELF file, without rows for code that has no unwind information\n"
 	"  -h, --help      Show this text\n"
 	"\n"
@@ -234,7 +234,7 @@ int cmd_dump(int argc, char **argv)
 		.command = "dump", .help = dump_help,
 		.option = {
 			{ 'r', "rows", OPTION_FLAG, &o.rows },
-			{ 'u', "unpacked", OPTION_FLAG, &o.unpacked },
+			{ 0, "unpacked", OPTION_FLAG, &o.unpacked },
 			{ 0, "cfi-only", OPTION_FLAG, &o.lossy.cfi_only },
 		},
 	};

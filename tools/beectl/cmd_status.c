@@ -40,7 +40,7 @@ static const char status_help[] =
 	"  -f, --files   List the files: size and rows of the table, ranges that use it,\n"
 	"                samples in the code, walks that missed a table, walks cut short, and\n"
 	"                time since it was used\n"
-	"  -p, --processes\n"
+	"      --processes\n"
 	"                List the managed processes: walks since they are managed or executed\n"
 	"                a program, how many of them were complete, and how the others ended\n"
 	"  -t, --tables FILE...\n"
@@ -49,7 +49,7 @@ static const char status_help[] =
 	"  -u, --users   List the users whose processes are managed: the memory that their\n"
 	"                processes and files take, what it may be at most, and how often more\n"
 	"                was refused\n"
-	"  -s, --since FILE\n"
+	"      --since FILE\n"
 	"                Count walks only from the moment at which FILE was written, by\n"
 	"                \"beectl status --json >FILE\"; the module goes on counting for others\n"
 	"      --json    Print one object: hook, hook_proven, hook_note, module_version,\n"
@@ -348,10 +348,10 @@ int cmd_status(int argc, char **argv)
 		.command = "status", .help = status_help,
 		.option = {
 			{ 'f', "files", OPTION_FLAG, &files },
-			{ 'p', "processes", OPTION_FLAG, &processes },
+			{ 0, "processes", OPTION_FLAG, &processes },
 			{ 't', "tables", OPTION_FLAG, &tables },
 			{ 'u', "users", OPTION_FLAG, &users },
-			{ 's', "since", OPTION_TEXT, &since },
+			{ 0, "since", OPTION_TEXT, &since },
 			{ 0, "json", OPTION_FLAG, &want_json },
 		},
 	};

@@ -35,7 +35,7 @@ static const char verify_help[] =
 	"\n"
 	"Options:\n"
 	"  -a, --all          Everything under /usr, and /bin, /sbin, /lib, /lib64\n"
-	"  -t, --table TABLE  Compare this table, which \"beectl compile\" wrote, instead\n"
+	"      --table TABLE  Compare this table, which \"beectl compile\" wrote, instead\n"
 	"  -j, --jobs N       Work on N files at a time (default: one for each CPU)\n"
 	"  -v, --verbose      A line for each file, all differences, and the rules that a\n"
 	"                     table cannot hold\n"
@@ -471,7 +471,7 @@ int cmd_verify(int argc, char **argv)
 		.command = "verify", .help = verify_help,
 		.option = {
 			{ 'a', "all", OPTION_FLAG, &command.all },
-			{ 't', "table", OPTION_TEXT, &command.table },
+			{ 0, "table", OPTION_TEXT, &command.table },
 			{ 'j', "jobs", OPTION_JOBS, &command.jobs },
 			{ 'v', "verbose", OPTION_FLAG, &command.verbose },
 			{ 0, "json", OPTION_FLAG, &command.json },

@@ -25,7 +25,7 @@
 #include "tried.h"
 
 static const char watch_help[] =
-	"Usage: beectl watch [-e] [-j N] [--no-jit] [-q]\n"
+	"Usage: beectl watch [--eager] [-j N] [--no-jit] [-q]\n"
 	"\n"
 	"Keep the tables of all programs loaded: have the module follow every process, those\n"
 	"that start later and those that live for milliseconds included, and compile the\n"
@@ -34,7 +34,7 @@ static const char watch_help[] =
 	"run then, and their children, followed.  To undo it: beectl unload --all --tables.\n"
 	"\n"
 	"Options:\n"
-	"  -e, --eager   Compile the table of a file as soon as it is mapped, so that the first\n"
+	"      --eager   Compile the table of a file as soon as it is mapped, so that the first\n"
 	"                sample is complete too; takes more memory and, at first, more time\n"
 	"  -j, --jobs N  Work on N files at a time (default: one for each CPU)\n"
 	"      --no-jit  Leave code that is in memory without a file without tables\n"
@@ -465,7 +465,7 @@ int cmd_watch(int argc, char **argv)
 	const struct options options = {
 		.command = "watch", .help = watch_help,
 		.option = {
-			{ 'e', "eager", OPTION_FLAG, &watch.eager },
+			{ 0, "eager", OPTION_FLAG, &watch.eager },
 			{ 'j', "jobs", OPTION_JOBS, &watch.maker.jobs },
 			{ 0, "no-jit", OPTION_FLAG, &watch.maker.no_jit },
 			{ 'q', "quiet", OPTION_FLAG, &watch.quiet },
