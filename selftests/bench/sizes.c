@@ -4,7 +4,7 @@
  * formats are not written: their sizes are computed from the rows of the table, that of SFrame
  * from the FDEs.
  *
- *	sizes ELF|DIR...	print one JSON object: files, failed (path, reason), total
+ *	sizes ELF|DIR...	print one JSON object: files, problems (path, error), total
  *
  * Sizes are in bytes:
  *	text	executable segments
@@ -163,7 +163,7 @@ static const char *const size_names[__SIZE_MAX] = {
 struct sizes_run {
 	u64			 total[__SIZE_MAX];
 	struct json_object	*files;
-	struct json_object	*failed;
+	struct json_object	*problems;
 	size_t			 nfiles;
 	int			 status;
 };
@@ -241,14 +241,14 @@ static void sizes_failed(void *arg, const struct input_file *file, const char *w
 	struct sizes_run *run = arg;
 
 	message_error("sizes", file->path, why);
-	json_append_problem(run->failed, file->path, "reason", why);
+	json_append_problem(run->problems, file->path, why);
 	run->status |= each_file_status(file, died);
 }
 
 int main(int argc, char **argv)
 {
 	struct sizes_run run = {
-		.files = json_object_new_array(), .failed = json_object_new_array(),
+		.files = json_object_new_array(), .problems = json_object_new_array(),
 	};
 	struct json_object *all = json_object_new_object(), *total = json_object_new_object();
 	struct input_files files = { 0 };
@@ -261,7 +261,7 @@ int main(int argc, char **argv)
 	input_files_collect(&files, argv + 1);
 	run.status |= each_file_run(&each);
 	json_add(all, "files", run.files);
-	json_add(all, "failed", run.failed);
+	json_add(all, "problems", run.problems);
 	json_add_uint(total, "files", run.nfiles);
 	json_add_sizes(total, run.total);
 	json_add(all, "total", total);

@@ -53,7 +53,7 @@ check_json() {
 	"$beectl" cache prewarm --json "$work/files/prog1" /etc/passwd 2>/dev/null | "$python" -c '
 import json, sys
 got = json.load(sys.stdin)["files"]
-assert got[0]["table"] == "cached" and got[0]["bytes"] > 1000, got
+assert got[0]["source"] == "cached" and got[0]["bytes"] > 1000, got
 assert got[1]["path"] == "/etc/passwd" and got[1]["error"] == "not an ELF file", got' || return
 	mkdir "$work/nothing" && "$beectl" cache prewarm --json "$work/nothing" 2>/dev/null | tr -d ' \n' | grep -q '"files":\[]'
 }

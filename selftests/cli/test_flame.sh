@@ -190,6 +190,21 @@ check_many_ids() {
 		diff "$work/out.folded" <(echo "prog;outer 1")
 }
 
+# The numbers of reasons are those of the line that the text has; of a line that says something else what
+# is understood.
+check_stops() {
+	local line
+	made "r.sample(7, [USER, $(address outer)])" && "$beectl" flame "$work/made.data" --raw -o "$work/none.raw" || return
+	for line in 'walks%20ended:%20outermost%20120,%20no-table%203|outermost=120 no-table=3' \
+		'walks%20ended:%20gap%201,%20no-table,%20bad-ra%202|gap=1' '|' ':|' 'walks|' '::%20gap%201|'; do
+		sed "s/^stops.*/stops ${line%|*}/" "$work/none.raw" >"$work/stops.raw" &&
+			"$beectl" flame "$work/stops.raw" --json >"$work/stops.json" || { sed -n '/^stops/p' "$work/stops.raw"; return 1; }
+		"$python" -c 'import json, sys
+print(*(f"{reason}={walks}" for reason, walks in json.load(open(sys.argv[1]))["stops"].items()))' "$work/stops.json" |
+			diff - <(echo "${line#*|}") || return
+	done
+}
+
 # A stack that ends in the kernel, but not at the start of one of its threads: perf had no user stack
 # to add, as when a process exits.  Nothing is said of it.
 check_judged() {
@@ -482,7 +497,7 @@ check_hangup() {
 		grep -q '^SigIgn:.*[13579bdf]$' "$work/nohup"
 }
 
-ktap_plan 37
+ktap_plan 38
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "a tail call, to the function behind it" check_tail_call
 ktap_run "inlined calls, the outermost first" check_inlines
@@ -502,6 +517,7 @@ ktap_run "ids that are more than are taken" check_many_ids
 ktap_run "threads apart" check_split
 with xmllint "SVG of hostile names is well-formed" check_svg
 ktap_run "which stacks are complete" check_judged
+ktap_run "how walks ended, as JSON" check_stops
 ktap_run "JSON of hostile names is well-formed" check_json
 ktap_run "what is for Firefox profiler has all rows" check_firefox
 with go "pprof reads what is for pprof" check_pprof

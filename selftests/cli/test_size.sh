@@ -32,8 +32,8 @@ check_failures() {
 	"$python" - "$work/out" <<-'END' && "$beectl" size "$work/none" 2>"$work/err" && return 1
 		import json, sys
 		said = json.load(open(sys.argv[1]))
-		assert [f["path"].split("/")[-1] for f in said["failed"]] == ["two", "none"], said["failed"]
-		assert said["failed"][1]["reason"] == "No such file or directory"
+		assert [f["path"].split("/")[-1] for f in said["problems"]] == ["two", "none"], said["problems"]
+		assert said["problems"][1]["error"] == "No such file or directory"
 		assert said["total"]["files"] == len(said["files"]) == 1
 	END
 	mkdir "$work/empty" && ! "$beectl" size "$work/empty" 2>"$work/err" &&

@@ -298,6 +298,7 @@ def names(value):
     return set().union(*map(names, value)) if isinstance(value, list) else set()
 got = json.load(open(sys.argv[1]))
 assert got["files"][0]["shown"] and got["files"][0]["unsupported"], got
+assert got["files"][0]["shown"][0]["start"].startswith("0x"), got
 missing = (names(got) | {f["status"] for f in got["files"]}) - set(re.findall(r"\w+", sys.argv[2]))
 assert not missing, missing
 END

@@ -113,7 +113,7 @@ copied_up() {
 		/usr/bin/python3 -c '
 import json, sys
 both = [f for f in json.load(open(sys.argv[1]))["files"]
-        if f["users"] and f["path"].endswith("/over/twice")]
+        if f["ranges"] and f["path"].endswith("/over/twice")]
 assert [f["loaded"] for f in both] == [True, True], both' "$WORK/json" || status=1
 	[ "$status" -eq 0 ] || cat "$WORK/out"
 	"$BEECTL" unload "${pids[@]}"
@@ -176,8 +176,8 @@ all_processes() {
 		import json, os, sys
 		got, tables = (json.load(open(f)) for f in sys.argv[1:3])
 		print(got)
-		assert got["processes"] >= 2 and got["refused"] == 0, "processes"
-		assert got["compiled"] + got["cached"] + got["loaded"] == got["tables"] > 5, "tables"
+		assert got["processes"] >= 2 and got["refused_processes"] == 0, "processes"
+		assert got["compiled"] + got["cached"] + got["already_loaded"] == got["tables"] > 5, "tables"
 		reasons = {p["path"] for p in got["problems"]}
 		loaded = {t["path"] for t in tables["files"] if t["loaded"]}
 		for line in open(f"/proc/{sys.argv[3]}/maps"):
@@ -270,7 +270,7 @@ config() {
 import json, sys
 got = json.load(sys.stdin)
 want = {"budget": 100 << 20, "announce": "mapped", "follow": "managed", "hook": "off", "share": 30,
-	"ranges": 4000}
+	"most_ranges": 4000}
 sys.exit(any(got[k] != want[k] for k in want))' || { cat "$WORK/out"; return 1; }
 	"$BEECTL" config announce sampled hook on budget 256M share 50 ranges 65536 && "$BEECTL" config >"$WORK/out" &&
 		grep -q '^budget  *256.0 MiB' "$WORK/out" && grep -q '^hook  *on$' "$WORK/out" &&
@@ -294,8 +294,8 @@ incomplete_stacks() {
 import json, sys
 got = json.load(sys.stdin)["incomplete"]
 print(got)
-walks = [f["walks"] for f in got]
-assert walks == sorted(walks, reverse=True) and all(f["walks"] for f in got)
+cut = [f["cut"] for f in got]
+assert cut == sorted(cut, reverse=True) and all(cut)
 assert any(f["path"].endswith("/spin") for f in got)' || return 1
 	"$BEECTL" status | grep 'spin.* (.*[0-9])$'
 }

@@ -24,7 +24,8 @@ complete() {
 import json, sys
 got = json.load(sys.stdin)
 print({key: got[key] for key in ("samples", "judged", "complete", "lost")})
-sys.exit(not (got["samples"] >= 20 and got["complete"] >= 0.95 * got["judged"]))' <"$WORK/out"
+sys.exit(not (got["samples"] >= 20 and got["complete"] >= 0.95 * got["judged"] and
+              got["stops"]["outermost"] > 0))' <"$WORK/out"
 }
 
 stops() {

@@ -101,7 +101,7 @@ used() {
 		/usr/bin/python3 - "$WORK/files" "$WORK/status" <<-'END'
 	import json, sys
 	files, status = (json.load(open(path)) for path in sys.argv[1:])
-	print(status["used"] - sum(f["bytes"] for f in files["files"] if not f.get("owner")))
+	print(status["used_bytes"] - sum(f["bytes"] for f in files["files"] if not f.get("owner")))
 	END
 }
 

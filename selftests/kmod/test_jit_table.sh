@@ -25,7 +25,7 @@ shown() {
 	print(table, own, file["owner"])
 	sys.exit(not (table["loaded"] and table["rows"] and user["pid"] == pid and
 	              at["start"] == own["start"] == at["offset"] == "0x7e0000000000" and
-	              own["loaded"] and own["file"] == table["id"] and
+	              own["loaded"] and own["file_id"] == table["id"] and
 	              file["owner"] == user["cookie"] == proc["process"]["cookie"]))
 	END
 }

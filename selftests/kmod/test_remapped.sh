@@ -47,8 +47,8 @@ laid() {
 	/usr/bin/python3 - "$WORK/json" "$1" <<-'END'
 	import json, sys
 	with open(sys.argv[1]) as file:
-	    (process,) = json.load(file)
-	reasons = [p["reason"] for p in process["problems"]]
+	    (process,) = json.load(file)["managed"]
+	reasons = [p["error"] for p in process["problems"]]
 	wanted = int(sys.argv[2])
 	print(process["name"], process["remapped"], reasons)
 	sys.exit(not (process["remapped"] == wanted and process["jit"] == 0 and

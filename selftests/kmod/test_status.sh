@@ -31,7 +31,7 @@ try:
     exec(sys.argv[2], {"got": got, "procs": procs, "pids": [int(p) for p in sys.argv[3:]],
                        "enough": enough})
 except (AssertionError, KeyError):
-    print(got["walks"], got["stops"], got["managed"], got["incomplete"], sep="\n")
+    print(got["walks"], got["reasons"], got["managed"], got["incomplete"], sep="\n")
     raise' "$WORK/json" "$1" "$whole" "$broken"
 }
 since=()
@@ -185,8 +185,8 @@ copies() {
 	guest_wait grep -q copied "/proc/${pids[1]}/maps" && "$BEECTL" load -q "${pids[1]}" &&
 		sampled "
 both = [f for f in got['incomplete'] if f['path'].endswith('/over/copied')]
-enough(len(both) == 2 and min(f['walks'] for f in both))
-open('$WORK/json.sum', 'w').write(str(sum(f['walks'] for f in both)))" "${pids[@]}" || status=1
+enough(len(both) == 2 and min(f['cut'] for f in both))
+open('$WORK/json.sum', 'w').write(str(sum(f['cut'] for f in both)))" "${pids[@]}" || status=1
 	"$BEECTL" status >"$WORK/out"
 	[ "$(grep -c "/over/copied " "$WORK/out")" -eq 1 ] &&
 		grep "^ *$(cat "$WORK/json.sum") .*/over/copied (" "$WORK/out" || { cat "$WORK/out"; status=1; }

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/guest.sh"
 
 uncalled() {
-	/usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["uncalled"])' "$WORK/json"
+	/usr/bin/python3 -c 'import json, sys; print(*json.load(open(sys.argv[1]))["uncalled"])' "$WORK/json"
 }
 
 # A beectl that cannot move memory stands for a kernel on which copy_vma() is never called.

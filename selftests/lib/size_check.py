@@ -104,7 +104,7 @@ def expected_sizes(lines):
         "rows4": 4 * len(rows) + 4 * pages + 8 * unfit,
         "deltas": 4 * deltas + 12 * len(dictionary) + 24 * len(delta_pages),
         "orc": 10 * len(rows) + 4 * ((end - rows[0].pc + 255) // 256 + 1),
-        "unsupported": sum(r.rule[0].startswith("unsupported") for r in rows),
+        "unsupported_rows": sum(r.rule[0].startswith("unsupported") for r in rows),
     }
 
 
@@ -139,12 +139,12 @@ def compare(what, said, expected):
     return bad
 
 
-SIZE_KEYS = ("path", "text", "cfi", "fdes", "rows", "table", "synth", "unsupported")
+SIZE_KEYS = ("path", "text", "cfi", "fdes", "rows", "table", "synth", "unsupported_rows")
 FORMAT_KEYS = ("path", "text", "cfi", "fdes", "rows", "table", "rows8", "rows4", "deltas", "orc")
 
 
 def check_files(said, keys, beectl, files):
-    bad = len(said["failed"]) or len(said["files"]) != len(files)
+    bad = len(said["problems"]) or len(said["files"]) != len(files)
     totals = dict.fromkeys(said["total"], 0) | {"files": len(files)}
     for path, one in zip(files, said["files"]):
         has = sections(path)

@@ -32,8 +32,8 @@ static const char cache_help[] =
 	"  -j, --jobs N   Work on N files at a time (default: one for each CPU)\n"
 	"  -q, --quiet    Print nothing but errors\n"
 	"      --json     list: print one object: directory, limit, bytes, entries ([{name,\n"
-	"                 path, bytes, used, state}]); prewarm: files ([{path, table,\n"
-	"                 bytes}], or path and error), bytes\n"
+	"                 path, bytes, last_used, state}]); prewarm: files ([{path, source\n"
+	"                 (cached or compiled), bytes}], or path and error), bytes\n"
 	"  -h, --help     Show this text\n"
 	"\n"
 	"The cache holds 256 MiB, or $BEEUNWIND_CACHE_SIZE (as 512M); when it is full, beectl\n"
@@ -96,7 +96,7 @@ static void list_entry(void *arg, const struct cache_entry *entry)
 		json_add_string(object, "name", entry->name);
 		json_add_string(object, "path", entry->path);
 		json_add_uint(object, "bytes", entry->bytes);
-		json_add_uint(object, "used", entry->used);
+		json_add_uint(object, "last_used", entry->used);
 		json_add_string(object, "state", state_names[entry->state]);
 	} else {
 		if (!command->bytes)
@@ -178,7 +178,7 @@ static void prewarm_failed(void *arg, const struct input_file *file, const char 
 	struct cache_command *command = arg;
 
 	message_error("cache", file->path, why);
-	json_append_problem(command->array, file->path, "error", why);
+	json_append_problem(command->array, file->path, why);
 	command->count[TABLE_NONE]++;
 	command->status |= each_file_status(file, died);
 }
@@ -201,7 +201,7 @@ static void prewarm_done(void *arg, const struct input_file *file, const void *d
 		return;
 	object = json_append(command->array);
 	json_add_string(object, "path", file->path);
-	json_add_string(object, "table", report->source == TABLE_CACHED ? "cached" : "compiled");
+	json_add_string(object, "source", report->source == TABLE_CACHED ? "cached" : "compiled");
 	json_add_uint(object, "bytes", report->bytes);
 }
 

@@ -37,7 +37,8 @@ static const char config_help[] =
 	"these ends what watch holds of it: start watch again to have it hold that again.\n"
 	"\n"
 	"Options:\n"
-	"      --json  Print one object: budget, used, follow, announce, hook, share, ranges\n"
+	"      --json  Print one object: budget, used_bytes, follow, announce, hook, share,\n"
+	"              most_ranges\n"
 	"  -h, --help  Show this text\n"
 	"\n"
 	"Example:\n"
@@ -48,7 +49,8 @@ static const char config_help[] =
 
 /**
  * struct setting - what can be set
- * @name: on the command line, and in JSON
+ * @name: on the command line
+ * @key: in JSON
  * @wrong: the message for a bad value
  * @attribute: for netlink_config_set()
  * @names: of its values; NULL: it is a number
@@ -59,6 +61,7 @@ static const char config_help[] =
  */
 struct setting {
 	const char		*name;
+	const char		*key;
 	const char		*wrong;
 	int			 attribute;
 	const char *const	*names;
@@ -69,16 +72,16 @@ struct setting {
 };
 
 static const struct setting settings[] = {
-	{ "budget", "not a size, as 512M or 2G, of 1M at least", BEEUNWIND_A_CONFIG_BUDGET },
-	{ "follow", "not managed or all", BEEUNWIND_A_CONFIG_FOLLOW, bee_follow_names,
+	{ "budget", "budget", "not a size, as 512M or 2G, of 1M at least", BEEUNWIND_A_CONFIG_BUDGET },
+	{ "follow", "follow", "not managed or all", BEEUNWIND_A_CONFIG_FOLLOW, bee_follow_names,
 	  BEEUNWIND_FOLLOW_MAX, BEEUNWIND_FOLLOW_MAX, offsetof(struct netlink_info, follow) },
-	{ "announce", "not sampled or mapped", BEEUNWIND_A_CONFIG_ANNOUNCE, bee_announce_names,
+	{ "announce", "announce", "not sampled or mapped", BEEUNWIND_A_CONFIG_ANNOUNCE, bee_announce_names,
 	  BEEUNWIND_ANNOUNCE_MAX, BEEUNWIND_ANNOUNCE_MAX, offsetof(struct netlink_info, announce) },
-	{ "hook", "not on or off", BEEUNWIND_A_CONFIG_HOOK, bee_hook_state_names,
+	{ "hook", "hook", "not on or off", BEEUNWIND_A_CONFIG_HOOK, bee_hook_state_names,
 	  BEEUNWIND_HOOK_STATE_ON, BEEUNWIND_HOOK_STATE_MAX, offsetof(struct netlink_info, hook) },
-	{ "share", "not a number from 1 to 100", BEEUNWIND_A_CONFIG_SHARE, NULL, 100, 100,
+	{ "share", "share", "not a number from 1 to 100", BEEUNWIND_A_CONFIG_SHARE, NULL, 100, 100,
 	  offsetof(struct netlink_info, share), "%" },
-	{ "ranges", "not a number from 1 to 65536", BEEUNWIND_A_CONFIG_MOST_RANGES, NULL, 65536,
+	{ "ranges", "most_ranges", "not a number from 1 to 65536", BEEUNWIND_A_CONFIG_MOST_RANGES, NULL, 65536,
 	  65536, offsetof(struct netlink_info, most_ranges), "" },
 };
 
@@ -121,7 +124,7 @@ static void config_show(const struct netlink_info *info, bool want_json)
 
 	if (json) {
 		json_add_uint(json, "budget", info->budget);
-		json_add_uint(json, "used", used);
+		json_add_uint(json, "used_bytes", used);
 	} else {
 		printf("budget    %s, %s used\n", text_size(info->budget).text,
 		       text_size(used).text);
@@ -132,11 +135,11 @@ static void config_show(const struct netlink_info *info, bool want_json)
 		const char *name = s->names && value <= s->last ? s->names[value] : "unknown";
 
 		if (s->names && json)
-			json_add_string(json, s->name, name);
+			json_add_string(json, s->key, name);
 		else if (s->names)
 			printf("%-9s %s\n", s->name, name);
 		else if (s->max && json)
-			json_add_uint(json, s->name, value);
+			json_add_uint(json, s->key, value);
 		else if (s->max)
 			printf("%-9s %u%s\n", s->name, value, s->unit);
 	}

@@ -39,13 +39,13 @@ static const char load_help[] =
 	"                 where the walk can use it instead; see the manual page\n"
 	"      --thin PCT Leave out up to PCT percent (1 to 90) of the rows; see there\n"
 	"      --no-jit   Leave code that is in memory without a file without tables\n"
-	"      --json     Print an array with one object per PID: pid, name, mappings,\n"
+	"      --json     Print one object: managed, an array with, for each PID: pid, name, mappings,\n"
 	"                 tables, compiled, jit (of compiled: of JIT code), remapped (ranges of text\n"
-	"                 in memory without a file), cached, loaded, bytes, text and wrong (of the\n"
+	"                 in memory without a file), cached, already_loaded, bytes, text and wrong (of the\n"
 	"                 tables made now that are not exact: bytes with a rule, and with a wrong\n"
-	"                 one), problems ([{path, reason}]); or pid and error.  With --all, one\n"
-	"                 object: processes, refused, files, tables, compiled, jit, remapped,\n"
-	"                 cached, loaded, bytes, text, wrong, problems\n"
+	"                 one), problems ([{path, error}]); or pid and error.  With --all, one\n"
+	"                 object: processes, refused_processes, files, tables, compiled, jit, remapped,\n"
+	"                 cached, already_loaded, used_bytes, text, wrong, problems\n"
 	"  -h, --help     Show this text\n"
 	"\n"
 	"Files are found through /proc/PID/map_files, which needs CAP_SYS_ADMIN or\n"
@@ -127,12 +127,12 @@ static void load_add_json(struct json_object *array, pid_t pid, const struct man
 	json_add_uint(object, "jit", result->jit);
 	json_add_uint(object, "remapped", result->remapped);
 	json_add_uint(object, "cached", result->cached);
-	json_add_uint(object, "loaded", result->stored);
+	json_add_uint(object, "already_loaded", result->stored);
 	json_add_uint(object, "bytes", result->bytes);
 	json_add_uint(object, "text", result->text);
 	json_add_uint(object, "wrong", result->wrong);
 	for (i = 0; i < result->nproblems; i++)
-		json_append_problem(problems, result->problem[i].path, "reason",
+		json_append_problem(problems, result->problem[i].path,
 				    result->problem[i].why);
 	json_add(object, "problems", problems);
 }
@@ -238,7 +238,7 @@ static void summary_done(void *arg, const struct table_want *want,
 	summary->cached += result->source == TABLE_CACHED;
 	if (result->source == TABLE_NONE) {
 		summary_note(summary, want->name, result->error.text);
-		json_append_problem(load->json, want->name, "reason", result->error.text);
+		json_append_problem(load->json, want->name, result->error.text);
 		if (load->verbose && !load->quiet && !load->json) {
 			progress_end();
 			message_warning("load", want->name, result->error.text);
@@ -258,15 +258,15 @@ static void summary_print(const struct load_summary *summary, const struct netli
 	if (summary->command->json) {
 		object = json_object_new_object();
 		json_add_uint(object, "processes", processes);
-		json_add_uint(object, "refused", summary->processes.refused);
+		json_add_uint(object, "refused_processes", summary->processes.refused);
 		json_add_uint(object, "files", info->files);
 		json_add_uint(object, "tables", info->tables);
 		json_add_uint(object, "compiled", summary->compiled);
 		json_add_uint(object, "jit", summary->jit);
 		json_add_uint(object, "remapped", summary->remapped);
 		json_add_uint(object, "cached", summary->cached);
-		json_add_uint(object, "loaded", stored);
-		json_add_uint(object, "bytes", bytes);
+		json_add_uint(object, "already_loaded", stored);
+		json_add_uint(object, "used_bytes", bytes);
 		json_add_uint(object, "text", summary->text);
 		json_add_uint(object, "wrong", summary->wrong);
 		json_add(object, "problems", json_object_get(summary->command->json));
@@ -301,7 +301,7 @@ static void summary_jit_done(void *arg, pid_t pid, const struct jit_result *jit)
 		return;
 	snprintf(name, sizeof(name), "%d: %s", pid, jit->name[0] ? jit->name : "[jit]");
 	summary_note(summary, name, jit->error.text);
-	json_append_problem(summary->command->json, name, "reason", jit->error.text);
+	json_append_problem(summary->command->json, name, jit->error.text);
 }
 
 /* Tables of code that processes have in memory. */
@@ -382,6 +382,7 @@ int cmd_load(int argc, char **argv)
 		},
 	};
 	int status = options_parse(&options, argc, &argv);
+	struct json_object *object;
 	struct bee_error error;
 
 	if (status != OPTIONS_OK)
@@ -402,8 +403,11 @@ int cmd_load(int argc, char **argv)
 	status = all ? load_all(&load) : EXIT_OK;
 	for (; *argv; argv++)
 		status |= load_one(&load, *argv);
-	if (json && !all)
-		json_put(stdout, load.json);
+	if (json && !all) {
+		object = json_object_new_object();
+		json_add(object, "managed", json_object_get(load.json));
+		json_print(object);
+	}
 	json_object_put(load.json);
 	maker_close(&load.maker);
 	return status;

@@ -31,8 +31,8 @@ static const char size_help[] =
 	"                  listed as given\n"
 	"  -j, --jobs N    Work on N files at a time (default: one for each CPU)\n"
 	"      --json      Print one object: files and total, with sizes in bytes: text, cfi,\n"
-	"                  table, synth; and numbers: fdes, rows, synth_rows, unsupported; and\n"
-	"                  failed ([{path, reason}])\n"
+	"                  table, synth; and numbers: fdes, rows, synth_rows, unsupported_rows;\n"
+	"                  and problems ([{path, error}])\n"
 	"  -h, --help      Show this text\n"
 	"\n"
 	"Example:\n"
@@ -75,7 +75,7 @@ static const struct column {
 	{ "table", "table", 6, .offset = offsetof(struct sizes, table) },
 	{ "synth", "synth", 6, .offset = offsetof(struct sizes, synth) },
 	{ "", "synth_rows", 0, true, offsetof(struct sizes, synth_rows) },
-	{ "", "unsupported", 0, true, offsetof(struct sizes, unsupported) },
+	{ "", "unsupported_rows", 0, true, offsetof(struct sizes, unsupported) },
 };
 
 #define NCOLUMNS	(sizeof(columns) / sizeof(columns[0]))
@@ -95,7 +95,7 @@ struct size_file {
  * @sized: files that have a table
  * @nsized: number of them
  * @total: sum of their sizes
- * @failed: the other files, for JSON; NULL: print text
+ * @problems: the other files, for JSON; NULL: print text
  * @status: exit status so far
  */
 struct size_run {
@@ -105,7 +105,7 @@ struct size_run {
 	struct size_file	*sized;
 	size_t			 nsized;
 	struct sizes		 total;
-	struct json_object	*failed;
+	struct json_object	*problems;
 	int			 status;
 };
 
@@ -175,7 +175,7 @@ static void size_failed(void *arg, const struct input_file *file, const char *wh
 	struct size_run *run = arg;
 
 	message_error("size", file->path, why);
-	json_append_problem(run->failed, file->path, "reason", why);
+	json_append_problem(run->problems, file->path, why);
 	run->status |= each_file_status(file, died);
 }
 
@@ -286,7 +286,7 @@ static void print_json(struct size_run *run)
 		json_add_sizes(file, &run->sized[i].sizes);
 	}
 	json_add(all, "files", files);
-	json_add(all, "failed", json_object_get(run->failed));
+	json_add(all, "problems", json_object_get(run->problems));
 	json_add_uint(total, "files", run->nsized);
 	json_add_sizes(total, &run->total);
 	json_add(all, "total", total);
@@ -320,17 +320,17 @@ int cmd_size(int argc, char **argv)
 	if (!*argv)
 		return message_usage("size", "an ELF file or directory is needed");
 	if (json)
-		run.failed = json_object_new_array();
+		run.problems = json_object_new_array();
 	input_files_collect(&run.files, argv);
 	run.sized = alloc_array(NULL, run.files.count + 1, sizeof(*run.sized));
 	run.status |= each_file_run(&each);
 	if (run.sort)
 		qsort(run.sized, run.nsized, sizeof(*run.sized), compare_files);
-	if (run.failed)
+	if (run.problems)
 		print_json(&run);
 	else
 		print_text(&run);
-	json_object_put(run.failed);
+	json_object_put(run.problems);
 	input_files_free(&run.files);
 	free(run.sized);
 	return run.status;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "alloc.h"
 #include "commands.h"
@@ -53,23 +54,23 @@ static const char status_help[] =
 	"                Count walks only from the moment at which FILE was written, by\n"
 	"                \"beectl status --json >FILE\"; the module goes on counting for others\n"
 	"      --json    Print one object: hook, hook_proven, hook_note, module_version,\n"
-	"                table_version, budget, used, files, tables, table_bytes,\n"
+	"                table_version, budget, used_bytes, files, tables, table_bytes,\n"
 	"                processes, ranges, range_bytes, cache_bytes, follow, announce,\n"
 	"                follow_lost, uncalled (functions by which the module follows\n"
 	"                processes and that the kernel never calls), hook_hits, walks,\n"
-	"                stops ([{reason, walks, doc}]), frames, fp_steps,\n"
-	"                incomplete ([{id, path, loaded, walks, stops}], the worst first),\n"
+	"                reasons ([{reason, walks, doc}]), frames, fp_steps,\n"
+	"                incomplete ([{id, path, loaded, cut, stops}], the worst first),\n"
 	"                managed ([{pid, name, cookie, ranges, walks, complete, stops}], the\n"
 	"                worst first), waiting (files that were announced and have no table),\n"
 	"                listeners (somebody hears of these), instance (of the module);\n"
 	"                with PID: process ({pid, name, cookie, generation, walks, complete,\n"
-	"                stops, ranges: [{start, end, offset, file, loaded, rows, path}]}),\n"
-	"                where file is 0 for memory without one, and loaded tells whether it\n"
-	"                has a table; with --files: files ([{id, loaded, bytes, rows, users,\n"
-	"                hits, missed, cut, idle_ms, stops, identity, inode, owner (cookie of the\n"
+	"                stops, ranges: [{start, end, offset, file_id, loaded, rows,\n"
+	"                path}]}), where file_id is 0 for memory without one, and loaded tells whether it\n"
+	"                has a table; with --files: files ([{id, loaded, bytes, rows, ranges,\n"
+	"                samples, missed, cut, idle_ms, stops, identity, inode, owner (cookie of the\n"
 	"                process whose code this is, in memory; 0: a file), path, lossy}]);\n"
 	"                with --processes: managed; with --users: users ([{uid, bytes, most,\n"
-	"                refused}]); with --tables: tables ([{id, path, loaded, rows, bytes,\n"
+	"                refusals}]); with --tables: tables ([{id, path, loaded, rows, bytes,\n"
 	"                processes: [{pid, name, cookie, ranges: [{start, end, offset}]}]}])\n"
 	"  -h, --help    Show this text\n"
 	"\n"
@@ -173,6 +174,19 @@ static void print_status(const struct status *status)
 	stats_put(stdout, &status->counts.stats);
 }
 
+/* The module has a space behind each name. */
+static void json_uncalled(struct json_object *object, const char *names)
+{
+	struct json_object *array = json_object_new_array();
+	int length;
+
+	for (; *names; names += length + strspn(names + length, " ")) {
+		length = strcspn(names, " ");
+		json_object_array_add(array, json_object_new_string_len(names, length));
+	}
+	json_add(object, "uncalled", array);
+}
+
 static void json_status(struct json_object *object, const struct status *status)
 {
 	const struct netlink_info *info = &status->counts.info;
@@ -184,7 +198,7 @@ static void json_status(struct json_object *object, const struct status *status)
 	json_add_string(object, "module_version", info->module_version);
 	json_add_uint(object, "table_version", info->table_version);
 	json_add_uint(object, "budget", info->budget);
-	json_add_uint(object, "used", netlink_info_used(info));
+	json_add_uint(object, "used_bytes", netlink_info_used(info));
 	json_add_uint(object, "files", info->files);
 	json_add_uint(object, "tables", info->tables);
 	json_add_uint(object, "table_bytes", info->table_bytes);
@@ -197,7 +211,7 @@ static void json_status(struct json_object *object, const struct status *status)
 	json_add_string(object, "announce",
 			name_of(bee_announce_names, BEEUNWIND_ANNOUNCE_MAX, info->announce));
 	json_add_uint(object, "follow_lost", info->follow_lost);
-	json_add_string(object, "uncalled", info->uncalled);
+	json_uncalled(object, info->uncalled);
 	json_add_uint(object, "hook_hits", info->hook_hits);
 	json_add_uint(object, "waiting", counts_waiting(&status->counts));
 	json_add_bool(object, "listeners", info->listeners);

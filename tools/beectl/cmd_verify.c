@@ -40,7 +40,7 @@ static const char verify_help[] =
 	"  -v, --verbose      A line for each file, all differences, and the rules that a\n"
 	"                     table cannot hold\n"
 	"      --json         Print an object: files, an array of {path, status (compared,\n"
-	"                     no_cfi, skipped or failed), why, rows, frames, pcs, text, no_fde,\n"
+	"                     no_cfi, skipped or failed), error, rows, frames, pcs, text, no_fde,\n"
 	"                     padding, go, synth, synth_rows, differences, contradictory,\n"
 	"                     overlapping, outside, unsupported ([{reason, rules, rows, bytes}]),\n"
 	"                     shown ([{start, end, symbol, doubt, libdw, table}])}; and total,\n"
@@ -252,12 +252,12 @@ static void json_append_file(struct json_object *array, const char *path,
 	json_add_string(object, "path", path);
 	json_add_string(object, "status", status_names[outcome->status]);
 	if (outcome->status != VERIFY_DONE)
-		json_add_string(object, "why", outcome->why);
+		json_add_string(object, "error", outcome->why);
 	json_add_result(object, &outcome->result);
 	for (i = 0; i < outcome->result.nshown; i++, r++) {
 		range = json_append(shown);
-		json_add_uint(range, "start", r->start);
-		json_add_uint(range, "end", r->end);
+		json_add_hex(range, "start", r->start);
+		json_add_hex(range, "end", r->end);
 		json_add_string(range, "symbol", r->symbol);
 		json_add_string(range, "doubt", doubt_names[r->doubt]);
 		json_add_string(range, "libdw", r->oracle);

@@ -69,14 +69,14 @@ static void read_stops(struct json_object *object, uint32_t stop[])
 /* As stats_json() writes them. */
 static void read_stats(struct json_object *object, struct netlink_stats *stats)
 {
-	struct json_object *stops = member(object, "stops", json_type_array);
+	struct json_object *reasons = member(object, "reasons", json_type_array);
 	uint32_t reason;
 	size_t i;
 
 	stats->frames = member_uint(object, "frames");
 	stats->fp_steps = member_uint(object, "fp_steps");
-	for (i = 0; i < array_length(stops); i++) {
-		struct json_object *stop = json_object_array_get_idx(stops, i);
+	for (i = 0; i < array_length(reasons); i++) {
+		struct json_object *stop = json_object_array_get_idx(reasons, i);
 		const char *name;
 
 		name = json_object_get_string(member(stop, "reason", json_type_string));
@@ -129,6 +129,7 @@ int counts_read(const char *path, struct counts *counts, struct bee_error *error
 {
 	struct json_object *object = NULL;
 	const char *instance;
+	bool is_other;
 	char *text;
 
 	memset(counts, 0, sizeof(*counts));
@@ -138,7 +139,8 @@ int counts_read(const char *path, struct counts *counts, struct bee_error *error
 	object = json_tokener_parse(text);
 	free(text);
 	instance = json_object_get_string(member(object, "instance", json_type_string));
-	if (instance) {
+	is_other = instance && !member(object, "reasons", json_type_array);
+	if (instance && !is_other) {
 		counts->info.instance = strtoull(instance, NULL, 16);
 		counts->info.hook_hits = member_uint(object, "hook_hits");
 		read_stats(object, &counts->stats);
@@ -146,6 +148,9 @@ int counts_read(const char *path, struct counts *counts, struct bee_error *error
 		read_procs(member(object, "managed", json_type_array), &counts->procs);
 	}
 	json_object_put(object);
+	if (is_other)
+		return error_set(error, EINVAL, "%.300s: written by another version of beectl; write "
+				 "it anew with: beectl status --json", path);
 	if (instance)
 		return 0;
 	return error_set(error, EINVAL, "%.300s: not the output of: beectl status --json", path);

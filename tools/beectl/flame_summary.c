@@ -9,6 +9,7 @@
 #include "flame_summary.h"
 #include "json.h"
 #include "messages.h"
+#include "stops.h"
 #include "summary.h"
 #include "text.h"
 
@@ -134,6 +135,7 @@ void flame_summary_json(const struct graph *graph)
 	json_add_uint(all, "complete", graph->complete);
 	json_add_uint(all, "lost", graph->lost);
 	json_add_bool(all, "unfinished", graph->unfinished);
+	json_add(all, "stops", stats_line_json(graph->stops));
 	for (i = 0; i < count; i++) {
 		const struct flame_name *name = intern_item(graph->names, row[i].name);
 		struct json_object *function = json_append(functions);
@@ -141,7 +143,7 @@ void flame_summary_json(const struct graph *graph)
 		json_add_string(function, "name", texts_get(graph->texts, name->text));
 		json_add_string(function, "module", texts_get(graph->texts, name->module));
 		if (name->line) {
-			json_add_string(function, "file", texts_get(graph->texts, name->source));
+			json_add_string(function, "source", texts_get(graph->texts, name->source));
 			json_add_uint(function, "line", name->line);
 		}
 		json_add_uint(function, "self", row[i].self);

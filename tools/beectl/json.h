@@ -48,9 +48,9 @@ static inline struct json_object *json_append(struct json_object *array)
 	return object;
 }
 
-/* json_append_problem(): { "path": @path, @key: @why }; nothing if @array is NULL */
+/* json_append_problem(): { "path": @path, "error": @why }; nothing if @array is NULL */
 static inline void json_append_problem(struct json_object *array, const char *path,
-				       const char *key, const char *why)
+				       const char *why)
 {
 	struct json_object *object;
 
@@ -58,7 +58,7 @@ static inline void json_append_problem(struct json_object *array, const char *pa
 		return;
 	object = json_append(array);
 	json_add_string(object, "path", path);
-	json_add_string(object, key, why);
+	json_add_string(object, "error", why);
 }
 
 void json_put(FILE *out, struct json_object *object);

@@ -53,8 +53,8 @@ static void json_file(struct json_object *file, const struct netlink_file *t)
 	json_add_bool(file, "loaded", t->loaded);
 	json_add_uint(file, "bytes", t->bytes);
 	json_add_uint(file, "rows", t->rows);
-	json_add_uint(file, "users", t->users);
-	json_add_uint(file, "hits", t->hits);
+	json_add_uint(file, "ranges", t->users);
+	json_add_uint(file, "samples", t->hits);
 	json_add_uint(file, "missed", t->missed);
 	json_add_uint(file, "cut", stops_cut(t->stop));
 	json_add_uint(file, "idle_ms", t->idle_ms);
@@ -78,7 +78,7 @@ void status_show_files(const struct netlink_files *files, struct json_object *js
 		json_add(json, "files", array);
 	} else {
 		printf("%8s %10s %9s %6s %9s %8s %8s %8s  %-12s  %s\n", "id", "size", "rows",
-		       "users", "samples", "missed", "cut", "used", "identity", "path");
+		       "ranges", "samples", "missed", "cut", "used", "identity", "path");
 	}
 	for (i = 0; i < files->count; i++) {
 		if (json)
@@ -187,7 +187,7 @@ void status_show_incomplete(FILE *out, const struct netlink_files *files,
 		json_add_uint(file, "id", list[i].id);
 		json_add_string(file, "path", list[i].name);
 		json_add_bool(file, "loaded", list[i].loaded);
-		json_add_uint(file, "walks", stops_cut(list[i].stop));
+		json_add_uint(file, "cut", stops_cut(list[i].stop));
 		json_add(file, "stops", stops_json(list[i].stop));
 	}
 	if (!json && count > MAX_INCOMPLETE)

@@ -55,7 +55,7 @@ static struct json_object *json_process(const struct netlink_proc *proc, const c
 		json_add_hex(range, "start", r->start);
 		json_add_hex(range, "end", r->end);
 		json_add_hex(range, "offset", r->offset);
-		json_add_uint(range, "file", r->file);
+		json_add_uint(range, "file_id", r->file);
 		json_add_bool(range, "loaded", file && file->loaded);
 		json_add_uint(range, "rows", file ? file->rows : 0);
 		json_add_string(range, "path", file ? file->name : "");

@@ -31,7 +31,7 @@ void status_show_users(const struct netlink_users *users, struct json_object *js
 			json_add_uint(object, "uid", user->uid);
 			json_add_uint(object, "bytes", user->bytes);
 			json_add_uint(object, "most", user->most);
-			json_add_uint(object, "refused", user->refused);
+			json_add_uint(object, "refusals", user->refused);
 		} else {
 			printf("%10u %11s %11s %10llu\n", user->uid, text_size(user->bytes).text,
 			       text_size(user->most).text, (ull)user->refused);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* How walks ended: counters by stop reason, printed and as JSON. */
+#include <string.h>
+
 #include "json.h"
 #include "messages.h"
 #include "names.h"
@@ -91,6 +93,25 @@ void stats_put_line(FILE *out, const struct netlink_stats *stats)
 			(ull)stats->stop[order[i]]);
 }
 
+/**
+ * stats_line_json() - what stats_put_line() has printed, as stops_json()
+ * @line: its text; of a raw profile it may be anything, and then only what is understood is taken
+ */
+struct json_object *stats_line_json(const char *line)
+{
+	struct json_object *object = json_object_new_object();
+	unsigned long long walks;
+	char reason[32];
+	int length = 0;
+
+	for (line += strcspn(line, ":"); *line; line += length) {
+		if (sscanf(line, "%*1[:,] %31[a-z-] %llu%n", reason, &walks, &length) != 2)
+			break;
+		json_add_uint(object, reason, walks);
+	}
+	return object;
+}
+
 static void print_stop(FILE *out, const char *name, uint64_t walks, uint64_t sum, const char *doc)
 {
 	fprintf(out, "  %-16s %12llu %5.1f%%  %s\n", name, (ull)walks, percent(walks, sum), doc);
@@ -122,18 +143,18 @@ void stats_put(FILE *out, const struct netlink_stats *stats)
 /** stats_json() - the same as members of an object */
 void stats_json(struct json_object *object, const struct netlink_stats *stats)
 {
-	struct json_object *stop, *stops = json_object_new_array();
+	struct json_object *reason, *reasons = json_object_new_array();
 	uint32_t order[BEEUNWIND_STOP_MAX + 1];
 	size_t i, n = stats_sort(stats, order);
 
 	json_add_uint(object, "walks", stats_walks(stats));
 	for (i = 0; i < n; i++) {
-		stop = json_append(stops);
-		json_add_string(stop, "reason", bee_stop_names[order[i]]);
-		json_add_uint(stop, "walks", stats->stop[order[i]]);
-		json_add_string(stop, "doc", bee_stop_docs[order[i]]);
+		reason = json_append(reasons);
+		json_add_string(reason, "reason", bee_stop_names[order[i]]);
+		json_add_uint(reason, "walks", stats->stop[order[i]]);
+		json_add_string(reason, "doc", bee_stop_docs[order[i]]);
 	}
-	json_add(object, "stops", stops);
+	json_add(object, "reasons", reasons);
 	json_add_uint(object, "frames", stats->frames);
 	json_add_uint(object, "fp_steps", stats->fp_steps);
 }

@@ -24,6 +24,7 @@ struct json_object *stops_json(const uint32_t stop[]);
 
 uint64_t stats_walks(const struct netlink_stats *stats);
 void stats_put_line(FILE *out, const struct netlink_stats *stats);
+struct json_object *stats_line_json(const char *line);
 void stats_put(FILE *out, const struct netlink_stats *stats);
 void stats_json(struct json_object *object, const struct netlink_stats *stats);
 

@@ -10,7 +10,7 @@
 
 static const char json[] =
 	"{ \"hook_hits\": 900, \"instance\": \"0xfedcba9876543210\", \"frames\": 500,\n"
-	"  \"fp_steps\": 7, \"stops\": [ { \"reason\": \"outermost\", \"walks\": 5000000000 },\n"
+	"  \"fp_steps\": 7, \"reasons\": [ { \"reason\": \"outermost\", \"walks\": 5000000000 },\n"
 	"    { \"reason\": \"gap\", \"walks\": 3 }, { \"reason\": \"of-tomorrow\", \"walks\": 9 } ],\n"
 	"  \"incomplete\": [ { \"id\": 7, \"stops\": { \"gap\": 2 } },\n"
 	"    { \"id\": 8, \"stops\": { \"gap\": 4294967290, \"no-table\": 1 } } ],\n"
@@ -121,10 +121,12 @@ int main(void)
 		exit(KSFT_FAIL);
 	close(fd);
 	ksft_print_header();
-	ksft_set_plan(4);
+	ksft_set_plan(5);
 	ksft_test_result(check_read(), "what status has written\n");
 	ksft_test_result(is_refused("", "not the output of") && is_refused("[1]", "not the output of") &&
 			 is_refused("{ \"instance\": 5 }", "not the output of"), "other files\n");
+	ksft_test_result(is_refused("{ \"instance\": \"0x5\", \"stops\": [] }", "another version of beectl"),
+			 "of a beectl with other names\n");
 	ksft_test_result(check_damaged(), "truncated and altered\n");
 	ksft_test_result(check_subtract(), "differences, modulo 2^32\n");
 	unlink(path);
