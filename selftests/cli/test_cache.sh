@@ -63,7 +63,7 @@ check_failures() {
 	says 1 "beectl: cache: /etc/passwd: not an ELF file" cache prewarm /etc/passwd &&
 		says 1 "beectl: cache: /nonexistent: No such file" cache prewarm /nonexistent &&
 		mkdir "$work/empty" &&
-		says 1 "^beectl: cache: no x86-64 executable or shared object there$" cache prewarm "$work/empty" &&
+		says 1 "^beectl: cache: no x86-64 executable or shared object below what was named$" cache prewarm "$work/empty" &&
 		BEEUNWIND_CACHE=/proc says 1 "not kept in the cache: .*; BEEUNWIND_CACHE can name another$" \
 			cache prewarm "$beectl" &&
 		BEEUNWIND_CACHE=$work/small BEEUNWIND_CACHE_SIZE=4k says 1 "not kept in the cache: .*; BEEUNWIND_CACHE_SIZE can allow more$" \
@@ -136,7 +136,9 @@ check_words() {
 	local needed="one of list, clear and prewarm is needed"
 
 	says 2 "$needed" cache && says 2 "$needed" cache show &&
-		says 2 "prewarm needs an ELF file" cache prewarm && says 2 "too many words" cache list x &&
+		says 2 "prewarm needs an ELF file" cache prewarm && says 2 "list takes no file" cache list x &&
+		says 2 "clear takes no file" cache clear x && says 2 "-j: only for prewarm" cache clear -j 3 &&
+		says 2 "-j: only for prewarm" cache list -j 3 && says 2 "-q: only for clear and prewarm" cache list -q &&
 		says 2 "unknown option" cache list --foo && says 2 "number from 1 to" cache prewarm -j 0 x
 }
 

@@ -88,8 +88,8 @@ check_several_usage() {
 		compile "$beectl" /bin/sh -o "$work/none" &&
 		says 2 stderr "^beectl: compile: -o has to be an existing directory" \
 			compile /bin -o "$work/none" &&
-		says 2 stderr "^beectl: compile: -j needs" compile -j 0 "$beectl" -o "$work/none" &&
-		says 2 stderr "^beectl: compile: -j needs" compile -j 1025 "$beectl" -o "$work/none" &&
+		says 2 stderr "^beectl: compile: -j (--jobs) needs" compile -j 0 "$beectl" -o "$work/none" &&
+		says 2 stderr "^beectl: compile: -j (--jobs) needs" compile -j 1025 "$beectl" -o "$work/none" &&
 		says 2 stderr "^beectl: compile: an ELF file is needed" compile -o "$work/none" &&
 		[ ! -e "$work/none" ]
 }
@@ -204,6 +204,7 @@ check_record_words() {
 		complains 125 "beectl: record: -p PID, -a, or a command after -- is needed; $help" record -p &&
 		complains 125 "beectl: record: a command is needed after --; $help" record -g -- &&
 		complains 125 "beectl: record: abc: not a process id; $help" record -gp 1,abc -- ls &&
+		complains 125 "beectl: record: 1 2: not a process id; several are separated by commas; $help" record -p "1 2" &&
 		complains 125 "beectl: record: : not a process id; $help" record --pid=1, -- ls &&
 		complains 125 "beectl: record: -D and --control: only with -p or -a; $help" \
 			record -D 5 -- touch "$work/recorded" &&

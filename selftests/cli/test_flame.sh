@@ -39,7 +39,7 @@ check_line_of_label() {
 
 check_lines() {
 	made "r.sample(7, [USER, $(address outer), $(address main) + 8])" || return
-	"$beectl" flame "$work/made.data" --inlines --lines --format folded |
+	"$beectl" flame "$work/made.data" --inline --lines --format folded |
 		grep -E ';outer \(.*prog\.c:8\);middle \(.*prog\.c:7\)_\[i\];innermost \(.*prog\.c:6\)_\[i\] 1$' &&
 		"$beectl" flame "$work/made.data" --lines --json >"$work/lines.json" &&
 		lists_names flame "$work/lines.json"
@@ -101,7 +101,9 @@ check_jit() {
 	mkdir -p "$root/tmp"
 	printf '%s\n' "7000 100 old code" "garbage" "7000 10 JIT:<a&b>;c" "7010 10 second" >"$root/tmp/perf-7.map"
 	made "r.map(7, 0x7000, 0x1000, '//anon'); r.sample(7, [USER, 0x7004, 0x7015])" &&
-		options="--symfs $root" expect "prog;second_[j];JIT:<a&b>:c_[j] 1"
+		options="--symfs $root" expect "prog;second_[j];JIT:<a&b>:c_[j] 1" || return
+	"$beectl" flame "$work/made.data" --symfs "$work/nowhere" --format folded 2>&1 >/dev/null |
+		grep "/tmp/perf-7.map: no such file; the program has to write it"
 }
 
 # The kernel has moved by 0x1000000 since: so have its functions, but where modules are nobody knows.
@@ -411,12 +413,17 @@ check_usage() {
 	[ $? -eq 1 ] && [ ! -e "$work/ran" ] && [ ! -e "$work/x.svg" ] &&
 		[ "$(cat "$work/errors")" = "beectl: flame: $work/none/x.svg: No such file or directory" ] || return
 	! "$beectl" flame "$work/prog" 2>"$work/errors" && grep -q "prog: it is a program or library, and no recording; to record" "$work/errors" || return
-	"$beectl" flame -F 99 "$work/prog" 2>"$work/errors"
-	[ $? -eq 125 ] && grep -q "is needed; to read a recording: beectl flame FILE; see" "$work/errors" &&
+	for words in --inlnes -i -v "-F 99" --call-graph=fp; do
+		# shellcheck disable=SC2086  # a list of words
+		"$beectl" flame $words "$work/prog" 2>"$work/errors"
+		[ $? -eq 2 ] && grep -q "flame: ${words%% *} is none of .*; to read a recording: beectl flame .OPTIONS. FILE; see" "$work/errors" ||
+			{ echo "$words"; cat "$work/errors"; return 1; }
+	done
+	! "$beectl" flame --split cpu "$work/prog" 2>"$work/errors" && grep -q -e "--split: cpu is not comm, pid or tid;" "$work/errors" &&
 		! "$beectl" record -F 99 2>"$work/errors" && grep -q 'is needed; see "beectl record --help"' "$work/errors" || return
 	! "$beectl" flame "$work/prog.c" 2>"$work/errors" && grep -q "is neither of perf script" "$work/errors" &&
 		! "$beectl" flame "$work/nothing" 2>"$work/errors" && grep -q "No such file.*to record a command" "$work/errors" &&
-		made "pass" && ! "$beectl" flame "$work/made.data" 2>"$work/errors" && grep -q "no samples" "$work/errors" || return
+		made "pass" && ! "$beectl" flame "$work/made.data" 2>"$work/errors" && grep -q "made.data: the recording has no samples" "$work/errors" || return
 	# Before anything is recorded.
 	! "$beectl" flame --diff "$work/nothing" -o "$work/x.svg" -- touch "$work/ran" 2>"$work/errors" &&
 		[ ! -e "$work/ran" ] && grep -q "nothing: No such file or directory$" "$work/errors" &&

@@ -37,7 +37,7 @@ check_failures() {
 		assert said["total"]["files"] == len(said["files"]) == 1
 	END
 	mkdir "$work/empty" && ! "$beectl" size "$work/empty" 2>"$work/err" &&
-		[ "$(cat "$work/err")" = "beectl: size: no x86-64 executable or shared object there" ] || return
+		[ "$(cat "$work/err")" = "beectl: size: no x86-64 executable or shared object below what was named" ] || return
 	"$beectl" size --json "$work/empty" >"$work/out" 2>"$work/err" && return 1
 	"$python" -c 'import json, sys; said = json.load(sys.stdin); assert said["files"] == [] and not any(said["total"].values()), said' <"$work/out"
 }
@@ -51,6 +51,9 @@ check_usage() {
 		[ "$status" -eq 2 ] && [ ! -s "$work/out" ] && grep -q '^beectl: size: .*--help' "$work/err" ||
 			{ echo "size $words: status $status"; cat "$work/err"; return 1; }
 	done
+	! "$beectl" size -s foo /bin/sh 2>"$work/err" && cat "$work/err" &&
+		grep -q -e "--sort: foo is none of name, ratio, row, text, fdes, rows, cfi, table, synth;" "$work/err" &&
+		! "$beectl" size -j /bin/sh 2>"$work/err" && grep -q "a number from 1 to 1024; JSON is --json;" "$work/err"
 }
 
 ktap_plan 4

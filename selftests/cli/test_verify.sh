@@ -328,7 +328,7 @@ check_bad_files() {
 		[ "$(figure files)" = 1 ] && [ "$(figure differences)" = 0 ] || return
 	verify 1 /etc/passwd && grep -q "not an ELF file" "$work/err" || return
 	mkdir "$work/empty" && verify 1 "$work/empty" &&
-		[ "$(cat "$work/err")" = "beectl: verify: no x86-64 executable or shared object there" ] || return
+		[ "$(cat "$work/err")" = "beectl: verify: no x86-64 executable or shared object below what was named" ] || return
 	verify 1 --json "$work/empty" && tr -d ' \n' <"$work/out" | grep -q '"files":\[]'
 }
 

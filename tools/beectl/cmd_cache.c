@@ -266,9 +266,13 @@ int cmd_cache(int argc, char **argv)
 	if (run == prewarm_run && !*argv)
 		return message_usage("cache", "prewarm needs an ELF file or a directory");
 	if (run != prewarm_run && *argv)
-		return message_usage("cache", "too many words");
+		return message_usage("cache", "%s takes no file", verb);
 	if (run == clear_run && json)
 		return message_usage("cache", "--json: only for list and prewarm");
+	if (run == list_run && command.quiet)
+		return message_usage("cache", "-q: only for clear and prewarm");
+	if (run != prewarm_run && command.jobs)
+		return message_usage("cache", "-j: only for prewarm");
 	command.cache = cache_open();
 	if (cache_limit_warning(command.cache))
 		message_warning("cache", NULL, cache_limit_warning(command.cache));

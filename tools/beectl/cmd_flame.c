@@ -154,7 +154,7 @@ static int flame_check(struct flame *flame)
 	for (i = 0; options->split && i < 3 && strcmp(options->split, splits[i]); i++)
 		;
 	if (i == 3)
-		return message_usage("flame", "--split: comm, pid or tid");
+		return message_usage("flame", "--split: %s is not comm, pid or tid", options->split);
 	flame->collect.roots = i;
 	if (options->jobs && text_parse_number(options->jobs, PARALLEL_MAX_JOBS,
 					       &flame->resolve.jobs))
@@ -312,6 +312,15 @@ static size_t flame_shown_event(const struct flame *flame)
 	return found;
 }
 
+/* What was read, or else recorded, has nothing to show. */
+static int flame_refuse_empty(const struct flame *flame)
+{
+	const char *path = flame->options.input;
+
+	return message_error("flame", path, path ? "the recording has no samples" :
+			     "perf took no sample: record for longer, or with a higher -F");
+}
+
 /* Say it if there is nothing to show. */
 static int flame_find_event(struct flame *flame, size_t *event)
 {
@@ -320,8 +329,7 @@ static int flame_find_event(struct flame *flame, size_t *event)
 	if (flame->options.show && flame_named_event(flame) == count && flame_refuse_event(flame))
 		return EXIT_FAILED;
 	*event = flame_shown_event(flame);
-	return *event < count ? EXIT_OK :
-	       message_error("flame", NULL, "the recording has no samples");
+	return *event < count ? EXIT_OK : flame_refuse_empty(flame);
 }
 
 /* For whole_file_write(). */
@@ -451,7 +459,7 @@ static int flame_show(struct flame *flame)
 		graph_diff(&flame->graph, &flame->resolve, &flame->before->graph);
 	}
 	if (!flame->graph.node[0].total)
-		return message_error("flame", NULL, "there are no samples");
+		return flame_refuse_empty(flame);
 	if (flame->output)
 		return flame_write(flame);
 	if (flame->options.json)
@@ -507,7 +515,6 @@ static int flame_run_perf(struct flame *flame, const int data[2], const int stop
 	struct recording recording = {
 		.command = "flame", .count = options->words + 2, .output = data[1],
 		.without_module = true, .stops = fdopen(stops[1], "w"),
-		.otherwise = "; to read a recording: beectl flame FILE",
 	};
 
 	close(data[0]);

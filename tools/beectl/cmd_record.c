@@ -293,7 +293,8 @@ static int task_manage(struct record *record, const char *word, pid_t pid)
 
 static int task_check(struct record *record, const char *word, pid_t pid)
 {
-	return pid ? 0 : message_usage(record->recording->command, "%s: not a process id", word);
+	return pid ? 0 : message_usage(record->recording->command, "%s: not a process id%s", word,
+				       strchr(word, ' ') ? "; several are separated by commas" : "");
 }
 
 /* Call @each for the processes of -p or -t, until it fails; pid 0: the word is no number. */
@@ -370,9 +371,9 @@ static void report_own_samples(const struct record *record)
 	progress_end();
 	if (ret || !count)
 		return;
-	fprintf(stderr, "beectl: %s: %llu of the samples are of beectl itself, which made %llu "
-		"tables meanwhile\n", record->recording->command, (unsigned long long)count,
-		(unsigned long long)*record->made);
+	fprintf(stderr, "beectl: %s: %llu of the samples %s of beectl itself, which made %llu "
+		"table%s meanwhile\n", record->recording->command, (unsigned long long)count,
+		count == 1 ? "is" : "are", (unsigned long long)*record->made, plural(*record->made));
 }
 
 static void record_report(struct record *record)
@@ -448,8 +449,7 @@ static int record_usage(struct record *record)
 	if (options->command && !*options->command)
 		return message_usage(command, "a command is needed after --");
 	if (!options->command && !options->tasks && !options->all)
-		return message_usage(command, "-p PID, -a, or a command after -- is needed%s",
-				     record->recording->otherwise ?: "");
+		return message_usage(command, "-p PID, -a, or a command after -- is needed");
 	if (options->delayed && !options->tasks && !options->all)
 		return message_usage(command, "-D and --control: only with -p or -a");
 	if (record_each_task(record, task_check))

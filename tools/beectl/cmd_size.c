@@ -293,6 +293,18 @@ static void print_json(struct size_run *run)
 	json_print(all);
 }
 
+static int size_refuse_key(const char *key)
+{
+	char keys[128];
+	size_t i, length;
+
+	length = snprintf(keys, sizeof(keys), "name, ratio, row");
+	for (i = 0; i < NCOLUMNS; i++)
+		if (columns[i].width)
+			length += snprintf(keys + length, sizeof(keys) - length, ", %s", columns[i].key);
+	return message_usage("size", "--sort: %s is none of %s", key, keys);
+}
+
 int cmd_size(int argc, char **argv)
 {
 	struct size_run run = { .status = EXIT_OK };
@@ -316,7 +328,7 @@ int cmd_size(int argc, char **argv)
 	if (status != OPTIONS_OK)
 		return status;
 	if (run.sort && !weigh(run.sort, &probe))
-		return message_usage("size", "-s knows no such key");
+		return size_refuse_key(run.sort);
 	if (!*argv)
 		return message_usage("size", "an ELF file or directory is needed");
 	if (json)

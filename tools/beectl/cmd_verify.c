@@ -339,7 +339,7 @@ static void verify_done(void *arg, const struct input_file *file, const void *da
 	if (size < sizeof(*sent) ||
 	    size != sizeof(*sent) + sent->result.nshown * sizeof(*r->shown) +
 		    sent->result.nforms * sizeof(*r->forms)) {
-		verify_failed(arg, file, "no result", true);
+		verify_failed(arg, file, EACH_FILE_NO_RESULT, true);
 		return;
 	}
 	outcome = *sent;

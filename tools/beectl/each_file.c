@@ -38,12 +38,12 @@ static void each_file_done(void *arg, size_t index, const void *data, size_t siz
 	struct bee_error error = {};
 
 	if (!died && size < sizeof(error))
-		died = "no result";
+		died = EACH_FILE_NO_RESULT;
 	if (!died) {
 		size -= sizeof(error);
 		memcpy(&error, (const char *)data + size, sizeof(error));
 		if (!error.text[0] && each->report_size && size != each->report_size)
-			died = "no result";
+			died = EACH_FILE_NO_RESULT;
 	}
 	if (died || error.text[0]) {
 		progress_end();
@@ -77,7 +77,7 @@ int each_file_run(const struct each_file *each)
 
 	if (!parallel.count)
 		return message_error(each->command, NULL,
-				     "no x86-64 executable or shared object there");
+				     "no x86-64 executable or shared object below what was named");
 	ret = parallel_run(&parallel);
 	progress_end();
 	return ret ? message_error(each->command, "cannot start a process", strerror(errno)) :

@@ -10,6 +10,9 @@
 #include "error.h"
 #include "inputs.h"
 
+/* Why a file has failed whose child wrote less than its report. */
+#define EACH_FILE_NO_RESULT	"its process ended without a result; please report it"
+
 /**
  * struct each_file - what to do with files
  * @command: which command does it, for messages

@@ -26,6 +26,7 @@ static const struct known {
 	{ "jobs", 0, false, offsetof(struct flame_options, jobs) },
 	{ "checkpoint", 0, false, offsetof(struct flame_options, checkpoint) },
 	{ "inlines", 0, true, offsetof(struct flame_options, inlines) },
+	{ "inline", 0, true, offsetof(struct flame_options, inlines) },
 	{ "lines", 0, true, offsetof(struct flame_options, lines) },
 	{ "periods", 0, true, offsetof(struct flame_options, periods) },
 	{ "json", 0, true, offsetof(struct flame_options, json) },
@@ -115,6 +116,11 @@ int flame_options_read(struct flame_options *options, char **words)
 		return message_usage("flame", "-o has to be a word of its own: perf would take it");
 	is_input = !*words && (!options->words || **options->perf != '-' ||
 			       !strcmp(*options->perf, "-"));
+	/* Without anything to record, words of perf's are an option with a slip, and maybe a recording. */
+	if (!*words && !is_input && !perf.tasks && !perf.all && !options->help)
+		return message_usage("flame", "%s is none of flame's own options; to record with perf's: "
+				     "-p PID, -a, or a command after --; to read a recording: "
+				     "beectl flame [OPTIONS] FILE", *options->perf);
 	if (is_input && options->words > 1)
 		return message_usage("flame", "one recording at a time; a command goes after --");
 	if (is_input)

@@ -14,6 +14,15 @@
 /* getopt_long() returns this plus the place in the list for a long option. */
 #define LONG_FIRST	256
 
+static bool options_have(const struct options *options, const char *name)
+{
+	size_t i;
+
+	for (i = 0; options->option[i].name && strcmp(options->option[i].name, name); i++)
+		;
+	return options->option[i].name;
+}
+
 static int option_take(const struct options *options, size_t i)
 {
 	void *value = options->option[i].value;
@@ -27,8 +36,9 @@ static int option_take(const struct options *options, size_t i)
 		break;
 	case OPTION_JOBS:
 		if (text_parse_number(optarg, PARALLEL_MAX_JOBS, value))
-			return message_usage(options->command, "-j needs a number from 1 to %d",
-					     PARALLEL_MAX_JOBS);
+			return message_usage(options->command, "-j (--jobs) needs a number from 1 to %d%s",
+					     PARALLEL_MAX_JOBS,
+					     options_have(options, "json") ? "; JSON is --json" : "");
 		break;
 	case OPTION_THIN:
 		if (text_parse_number(optarg, LOSSY_MAX_THIN, value))

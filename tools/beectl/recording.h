@@ -13,7 +13,6 @@
  * @words: the words, CMD after "--", ended by NULL
  * @output: descriptor that is perf's standard output; -1: that of beectl
  * @without_module: go on with a warning if the module cannot be used
- * @otherwise: what the message adds if nothing to record is named, or NULL
  * @stops: takes a line on how walks ended; NULL: nobody wants it
  */
 struct recording {
@@ -22,7 +21,6 @@ struct recording {
 	char		**words;
 	int		 output;
 	bool		 without_module;
-	const char	*otherwise;
 	FILE		*stops;
 };
 

@@ -20,6 +20,11 @@
 
 #define JIT_MAX_BYTES	(1u << 30)
 
+/* Why there is no /tmp/perf-PID.map. */
+#define JIT_NO_MAP \
+	"no such file; the program has to write it " \
+	"(node --perf-basic-prof, java -XX:+DumpPerfMapAtExit)"
+
 static void symbols_add_jit(struct symbols *symbols, char *line, u32 number)
 {
 	struct symbol symbol = { .limit = ~0ull, .rank = number };
@@ -49,7 +54,10 @@ static const char *jit_distrust(const struct question *question, uid_t owner)
 	snprintf(path, sizeof(path), "/proc/%u", question->file.pid);
 	if (!geteuid() && stat(path, &process))
 		return "it is not root's, and the process has ended (--symfs / takes it all the same)";
-	return geteuid() || process.st_uid != owner ? "it belongs to somebody else" : NULL;
+	if (geteuid())
+		return "it belongs to somebody else";
+	return process.st_uid != owner ? "it belongs to somebody else (--symfs / takes it all the same)" :
+					 NULL;
 }
 
 /* The process's id in its own pid namespace, by which it names its map. */
@@ -75,9 +83,9 @@ static int jit_open(const struct question *question, const char *path, const cha
 	return fd < 0 ? io_open_regular(path) : fd;
 }
 
-/* @path: as it is seen here; @own_path: as the process sees it */
+/* @path: as it is seen here; @own_path: as the process sees it; @absent: why, if it is not there */
 static char *jit_read(const struct question *question, const char *path, const char *own_path,
-		      size_t *size, const char **why)
+		      const char *absent, size_t *size, const char **why)
 {
 	int fd = jit_open(question, path, own_path);
 	struct stat st;
@@ -86,7 +94,8 @@ static char *jit_read(const struct question *question, const char *path, const c
 
 	*size = 0;
 	if (fd < 0) {
-		*why = errno == ENXIO ? "not a regular file" : strerror(errno);
+		*why = errno == ENXIO ? "not a regular file" :
+		       errno == ENOENT ? absent : strerror(errno);
 		return NULL;
 	}
 	if (fstat(fd, &st) || st.st_size > JIT_MAX_BYTES) {
@@ -116,13 +125,14 @@ void jit_names_find(const struct question *question, FILE *out)
 
 	if (*question->jitdump) {
 		snprintf(dump, sizeof(dump), "%s%s", question->root, question->jitdump);
-		bytes = jit_read(question, dump, question->jitdump, &size, &no_dump);
+		bytes = jit_read(question, dump, question->jitdump, strerror(ENOENT), &size,
+				 &no_dump);
 		if (bytes)
 			no_dump = jitdump_read(&symbols, cursor_of(bytes, size));
 	}
 	snprintf(map, sizeof(map), "%.200s/tmp/perf-%u.map", question->root, question->file.pid);
 	snprintf(own_map, sizeof(own_map), "/tmp/perf-%u.map", jit_own_pid(question->file.pid));
-	text = rest = jit_read(question, map, own_map, &size, &no_map);
+	text = rest = jit_read(question, map, own_map, JIT_NO_MAP, &size, &no_map);
 	/* A function at the address of an older one replaces it. */
 	while (rest && (line = strsep(&rest, "\n")))
 		symbols_add_jit(&symbols, line, symbols.count);

@@ -99,7 +99,7 @@ static bool check_all(void)
 		"error: it says so -> 0\n"
 		"named: it says so -> 1\n"
 		"killer: killed by signal 9 (Killed) (died) -> 1\n"
-		"short: no result (died) -> 1\n"
+		"short: its process ended without a result; please report it (died) -> 1\n"
 		"none: No such file or directory -> 1\n"
 		"last: 42, 4 bytes\n"
 		"other: cannot open: another file has its name by now -> 0\n"
@@ -147,7 +147,7 @@ static bool check_none(void)
 	said[fread(said, 1, sizeof(said) - 1, file)] = '\0';
 	fclose(file);
 	return status == EXIT_FAILED &&
-	       !strcmp(said, "beectl: test: no x86-64 executable or shared object there\n");
+	       !strcmp(said, "beectl: test: no x86-64 executable or shared object below what was named\n");
 }
 
 int main(void)

@@ -122,8 +122,8 @@ int main(void)
 			 is_wrong("--du", "unknown option --du"), "ambiguous\n");
 	ksft_test_result(is_wrong("--foo\033", "unknown option --foo\\033"), "unknown, long\n");
 	ksft_test_result(is_wrong("-q -o", "-o needs an argument"), "no argument\n");
-	ksft_test_result(is_wrong("-j 0", "-j needs a number from 1 to 1024") &&
-			 is_wrong("-j 1025", "-j needs a number from 1 to 1024"), "jobs\n");
+	ksft_test_result(is_wrong("-j 0", "-j (--jobs) needs a number from 1 to 1024") &&
+			 is_wrong("-j 1025", "-j (--jobs) needs a number from 1 to 1024"), "jobs\n");
 	ksft_test_result(is_wrong("--thin 91", "--thin needs a number from 1 to 90") &&
 			 is_wrong("--thin x", "--thin needs a number from 1 to 90"), "thin\n");
 	ksft_test_result(is_wrong("-q --jobs", "--jobs needs an argument"), "no argument, long\n");
