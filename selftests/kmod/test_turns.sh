@@ -38,7 +38,7 @@ more_rounds() {
 
 # reports WHAT: print how many lines say WHAT of one of the libraries
 reports() {
-	grep -c "/libturn[0-9]*\.so: $1" "$told"
+	grep "/libturn[0-9]*\.so\(: \|\$\)" "$told" | grep -c "$1"
 }
 
 all_have_tables() {
@@ -102,7 +102,7 @@ watched() {
 	recorder=$!
 	"$TESTS/turns" "$TESTS" "$libraries" "$WORK/rounds" &
 	program=$!
-	if wait_for_all_tables && settled "compiled, "; then
+	if wait_for_all_tables && settled ": compiled, "; then
 		kill "$recorder"
 		wait "$recorder"
 		complete && status=0
@@ -122,7 +122,7 @@ started() {
 	guest_insmod || return 1
 	perf record -q -N -B -g -e cpu-clock -F 499 -o /dev/null -- \
 		"$@" "$BEECTL" run -v -j 2 -- "$TESTS/turns" "$TESTS" "$libraries" "$WORK/rounds" >"$told" 2>&1 &
-	wait_for_all_tables && settled loaded && complete && status=0
+	wait_for_all_tables && settled "run: loaded " && complete && status=0
 	[ "$status" -eq 0 ] || { sort "$told" | uniq -c | sort -rn | head -n 30; }
 	[ ! -s "$WORK/rounds" ] || kill "$(cut -d ' ' -f 2 "$WORK/rounds")"
 	wait

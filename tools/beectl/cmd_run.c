@@ -128,10 +128,15 @@ static void run_made(void *arg, const struct table_want *want, const struct tabl
 	if (!run->verbose || !(none || run->runs) || result->source == TABLE_STORED)
 		return;
 	progress_end();
-	if (none && !run->runs)
+	if (none && !run->runs) {
 		message_warning("run", want->name, result->error.text);
-	else
-		message_error("run", want->name, none ? result->error.text : "loaded");
+	} else if (none) {
+		message_error("run", want->name, result->error.text);
+	} else {
+		fputs("beectl: run: loaded ", stderr);
+		text_put_name(stderr, want->name);
+		putc('\n', stderr);
+	}
 	if (run->runs)
 		maker_print_wrong(stderr, result->wrong, result->text);
 }
@@ -283,8 +288,9 @@ static void run_print_start(const struct run *run, pid_t pid)
 {
 	fprintf(stderr, "beectl: run: %d ", pid);
 	text_put_name(stderr, run->summary.name);
-	fprintf(stderr, ": %zu mappings, %zu tables, %s\n", run->summary.mappings,
-		run->summary.tables, text_size(run->summary.bytes).text);
+	fprintf(stderr, ": %zu mapping%s, %zu table%s, %s\n", run->summary.mappings,
+		plural(run->summary.mappings), run->summary.tables, plural(run->summary.tables),
+		text_size(run->summary.bytes).text);
 	maker_print_wrong(stderr, run->wrong, run->text);
 }
 

@@ -153,7 +153,7 @@ static void print_status(const struct status *status)
 	printf("settings:  follow %s, announce %s; %s\n",
 	       name_of(bee_follow_names, BEEUNWIND_FOLLOW_MAX, info->follow),
 	       name_of(bee_announce_names, BEEUNWIND_ANNOUNCE_MAX, info->announce),
-	       info->listeners ? "somebody makes tables (beectl watch, run or record)" :
+	       info->listeners ? "somebody makes tables (beectl watch, run, record or flame)" :
 				 "nobody makes tables");
 	printf("memory:    %s of %s (%.1f%%)\n", text_size(used).text,
 	       text_size(info->budget).text, percent(used, info->budget));
@@ -161,16 +161,17 @@ static void print_status(const struct status *status)
 	       text_size(info->table_bytes).text);
 	if (waiting)
 		printf("waiting:   %u file%s%s\n", waiting, plural(waiting), info->listeners ?
-		       " without a table; who listens to the module makes it, or has said why not" :
+		       " without a table; beectl watch, run, record or flame makes them, or has said "
+	       "why not" :
 		       " without a table, and nobody makes them: beectl load, or beectl watch");
-	printf("processes: %u with %u ranges, %s\n", info->procs, info->ranges,
-	       text_size(info->range_bytes).text);
+	printf("processes: %u with %u range%s, %s\n", info->procs, info->ranges,
+	       plural(info->ranges), text_size(info->range_bytes).text);
 	if (info->follow_lost)
-		printf("lost:      %llu times a process could not be followed for want of memory\n",
-		       (ull)info->follow_lost);
+		printf("lost:      %llu time%s a process could not be followed for want of memory\n",
+		       (ull)info->follow_lost, plural(info->follow_lost));
 	if (*info->uncalled)
 		printf("broken:    this kernel never calls %s(inlined into their callers?): do not "
-		       "believe stacks\n", info->uncalled);
+		       "believe stacks; please report it, with uname -r\n", info->uncalled);
 	stats_put(stdout, &status->counts.stats);
 }
 
@@ -224,12 +225,13 @@ static int status_count(struct netlink *nl, const char *since, struct counts *co
 			struct bee_error *error)
 {
 	struct counts then = { 0 };
+	struct bee_error why;
 	int ret = since ? counts_read(since, &then, error) : 0;
 
 	if (!ret)
 		ret = counts_get(nl, counts, error);
-	if (!ret && since)
-		ret = counts_subtract(counts, &then, error);
+	if (!ret && since && counts_subtract(counts, &then, &why))
+		ret = error_set(error, why.code, "%.300s: %.200s", since, why.text);
 	counts_free(&then);
 	return ret;
 }

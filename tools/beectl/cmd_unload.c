@@ -60,7 +60,8 @@ static int unload_tables(struct netlink *nl, bool quiet)
 		}
 	}
 	if (!status && !quiet)
-		printf("%zu of %zu tables removed, %s\n", count, loaded, text_size(bytes).text);
+		printf("%zu of %zu table%s removed, %s\n", count, loaded, plural(loaded),
+		       text_size(bytes).text);
 	netlink_files_free(&files);
 	return status;
 }
