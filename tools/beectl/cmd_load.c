@@ -14,6 +14,7 @@
 #include "messages.h"
 #include "options.h"
 #include "progress.h"
+#include "status_procs.h"
 #include "text.h"
 
 static const char load_help[] =
@@ -96,23 +97,6 @@ static void print_result(pid_t pid, const struct manage_result *result)
 	maker_print_wrong(stdout, result->wrong, result->text);
 }
 
-static void print_ranges(struct netlink *nl, pid_t pid)
-{
-	struct bee_error error;
-	struct netlink_procs procs;
-	size_t i;
-
-	if (!netlink_procs_get(nl, pid, &procs, &error) && procs.count)
-		for (i = 0; i < procs.proc[0].ranges.count; i++) {
-			const struct range *r = &procs.proc[0].ranges.range[i];
-
-			printf("  %#14llx-%#14llx  offset %#llx  file %u\n",
-			       (unsigned long long)r->start, (unsigned long long)r->end,
-			       (unsigned long long)r->offset, r->file);
-		}
-	netlink_procs_free(&procs);
-}
-
 static void load_add_json(struct json_object *array, pid_t pid, const struct manage_result *result)
 {
 	struct json_object *object = json_append(array);
@@ -141,6 +125,7 @@ static int load_one(const struct load_command *load, const char *word)
 {
 	struct manage_result result;
 	struct json_object *object;
+	struct bee_error error;
 	char subject[300];
 	pid_t pid = 0;
 	size_t i;
@@ -161,7 +146,7 @@ static int load_one(const struct load_command *load, const char *word)
 	} else if (!load->quiet) {
 		print_result(pid, &result);
 		if (load->verbose)
-			print_ranges(load->maker.nl, pid);
+			status_show_pid(load->maker.nl, pid, NULL, &error);
 		for (i = 0; i < result.nproblems; i++) {
 			snprintf(subject, sizeof(subject), "%d: %s", pid, result.problem[i].path);
 			message_warning("load", subject, result.problem[i].why);
@@ -226,24 +211,30 @@ static void summary_note(struct load_summary *summary, const char *name, const c
 	reason[i].files++;
 }
 
+/* A file, or code in memory, has no table. */
+static void summary_add_problem(struct load_summary *summary, const char *name, const char *why)
+{
+	const struct load_command *load = summary->command;
+
+	summary_note(summary, name, why);
+	json_append_problem(load->json, name, why);
+	if (load->verbose && !load->quiet && !load->json) {
+		progress_end();
+		message_warning("load", name, why);
+	}
+}
+
 static void summary_done(void *arg, const struct table_want *want,
 			 const struct table_result *result)
 {
 	struct load_summary *summary = arg;
-	const struct load_command *load = summary->command;
 
 	summary->text += result->text;
 	summary->wrong += result->wrong;
 	summary->compiled += result->source == TABLE_COMPILED;
 	summary->cached += result->source == TABLE_CACHED;
-	if (result->source == TABLE_NONE) {
-		summary_note(summary, want->name, result->error.text);
-		json_append_problem(load->json, want->name, result->error.text);
-		if (load->verbose && !load->quiet && !load->json) {
-			progress_end();
-			message_warning("load", want->name, result->error.text);
-		}
-	}
+	if (result->source == TABLE_NONE)
+		summary_add_problem(summary, want->name, result->error.text);
 	if (table_jobs_refusal_is_general(result->refusal) && !summary->refusal.refusal)
 		summary->refusal = *result;
 }
@@ -273,9 +264,9 @@ static void summary_print(const struct load_summary *summary, const struct netli
 		json_print(object);
 		return;
 	}
-	printf("%zu process%s, %u files, %u tables (%zu compiled, %zu cached, %zu already "
-	       "loaded), ", processes, processes == 1 ? "" : "es", info->files, info->tables,
-	       summary->compiled, summary->cached, stored);
+	printf("%zu process%s, %u file%s, %u table%s (%zu compiled, %zu cached, %zu already "
+	       "loaded), ", processes, processes == 1 ? "" : "es", info->files, plural(info->files),
+	       info->tables, plural(info->tables), summary->compiled, summary->cached, stored);
 	printf("%s of %s\n", text_size(bytes).text, text_size(info->budget).text);
 	maker_print_wrong(stdout, summary->wrong, summary->text);
 	for (i = 0; i < summary->nreasons && !summary->command->verbose; i++) {
@@ -300,8 +291,7 @@ static void summary_jit_done(void *arg, pid_t pid, const struct jit_result *jit)
 	if (!jit->error.text[0])
 		return;
 	snprintf(name, sizeof(name), "%d: %s", pid, jit->name[0] ? jit->name : "[jit]");
-	summary_note(summary, name, jit->error.text);
-	json_append_problem(summary->command->json, name, jit->error.text);
+	summary_add_problem(summary, name, jit->error.text);
 }
 
 /* Tables of code that processes have in memory. */

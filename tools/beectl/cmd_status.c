@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "alloc.h"
 #include "commands.h"
 #include "counts.h"
 #include "error.h"
@@ -260,46 +259,6 @@ static int show_status(struct netlink *nl, const char *since, struct json_object
 	return ret;
 }
 
-/* The files that @ranges refer to, each once; one that was forgotten meanwhile is left out. */
-static int get_files_of(struct netlink *nl, const struct ranges *ranges, struct netlink_files *files,
-			struct bee_error *error)
-{
-	size_t i;
-
-	for (i = 0; i < ranges->count; i++) {
-		uint32_t id = ranges->range[i].file;
-
-		if (!id || netlink_files_find(files, id))
-			continue;
-		files->file = alloc_room(files->file, files->count, &files->room,
-					 sizeof(*files->file));
-		if (!netlink_file_get_id(nl, id, &files->file[files->count], error))
-			files->count++;
-		else if (error->code != ENOENT)
-			return -1;
-	}
-	return 0;
-}
-
-/* The ranges of a process. */
-static int show_process(struct netlink *nl, pid_t pid, struct json_object *json,
-			struct bee_error *error)
-{
-	struct netlink_files files = { 0 };
-	struct netlink_procs procs = { 0 };
-	int ret;
-
-	ret = netlink_procs_get(nl, pid, &procs, error);
-	if (!ret && !procs.count)
-		ret = error_set(error, 0, "no ranges known; load them with: beectl load %d", pid);
-	ret = ret ?: get_files_of(nl, &procs.proc[0].ranges, &files, error);
-	if (!ret)
-		status_show_proc(&procs.proc[0], &files, json);
-	netlink_procs_free(&procs);
-	netlink_files_free(&files);
-	return ret;
-}
-
 static int show_files(struct netlink *nl, struct json_object *json, struct bee_error *error)
 {
 	struct netlink_files files;
@@ -397,7 +356,7 @@ int cmd_status(int argc, char **argv)
 	if (want_json)
 		json = json_object_new_object();
 	if (pid)
-		ret = show_process(nl, pid, json, &error);
+		ret = status_show_pid(nl, pid, json, &error);
 	if (!ret && files)
 		ret = show_files(nl, json, &error);
 	if (!ret && processes)

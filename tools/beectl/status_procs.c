@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The managed processes, for beectl status. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -106,22 +107,58 @@ static void print_process(const struct netlink_proc *proc, const char *name,
 	}
 }
 
-/**
- * status_show_proc() - the ranges of a process, and how its walks ended
- * @proc: the process
- * @files: that its ranges refer to
- * @json: gets them as "process"; if NULL, they are printed
- */
-void status_show_proc(const struct netlink_proc *proc, const struct netlink_files *files,
-		      struct json_object *json)
+/* The files that @ranges refer to, each once; one that was forgotten meanwhile is left out. */
+static int get_files_of(struct netlink *nl, const struct ranges *ranges, struct netlink_files *files,
+			struct bee_error *error)
 {
-	char name[64];
+	size_t i;
 
-	manage_process_name(proc->pid, name, sizeof(name));
-	if (json)
-		json_add(json, "process", json_process(proc, name, files));
-	else
-		print_process(proc, name, files);
+	for (i = 0; i < ranges->count; i++) {
+		uint32_t id = ranges->range[i].file;
+
+		if (!id || netlink_files_find(files, id))
+			continue;
+		files->file = alloc_room(files->file, files->count, &files->room,
+					 sizeof(*files->file));
+		if (!netlink_file_get_id(nl, id, &files->file[files->count], error))
+			files->count++;
+		else if (error->code != ENOENT)
+			return -1;
+	}
+	return 0;
+}
+
+/**
+ * status_show_pid() - the ranges of a process, and how its walks ended
+ * @nl: the connection
+ * @pid: the process
+ * @json: gets them as "process"; if NULL, they are printed
+ * @error: filled on failure
+ *
+ * Return: 0, or -1.
+ */
+int status_show_pid(struct netlink *nl, pid_t pid, struct json_object *json,
+		    struct bee_error *error)
+{
+	struct netlink_files files = { 0 };
+	struct netlink_procs procs = { 0 };
+	char name[64];
+	int ret;
+
+	ret = netlink_procs_get(nl, pid, &procs, error);
+	if (!ret && !procs.count)
+		ret = error_set(error, 0, "no ranges known; load them with: beectl load %d", pid);
+	ret = ret ?: get_files_of(nl, &procs.proc[0].ranges, &files, error);
+	if (!ret) {
+		manage_process_name(procs.proc[0].pid, name, sizeof(name));
+		if (json)
+			json_add(json, "process", json_process(&procs.proc[0], name, &files));
+		else
+			print_process(&procs.proc[0], name, &files);
+	}
+	netlink_procs_free(&procs);
+	netlink_files_free(&files);
+	return ret;
 }
 
 /* Most incomplete walks first, then most walks, then as the module has them. */

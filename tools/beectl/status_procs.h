@@ -9,8 +9,8 @@
 
 struct json_object;
 
-void status_show_proc(const struct netlink_proc *proc, const struct netlink_files *files,
-		      struct json_object *json);
+int status_show_pid(struct netlink *nl, pid_t pid, struct json_object *json,
+		    struct bee_error *error);
 void status_show_procs(const struct netlink_procs *procs, bool all, struct json_object *json);
 
 #endif /* STATUS_PROCS_H */
