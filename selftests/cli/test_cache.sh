@@ -126,10 +126,11 @@ check_no_directory() {
 	ln -s "$work/cache" "$work/link"
 	BEEUNWIND_CACHE=$work/open says 1 "may be written by others" cache prewarm "$beectl" &&
 		BEEUNWIND_CACHE=$work/link says 1 "symbolic link; set BEEUNWIND_CACHE" cache list &&
-		BEEUNWIND_CACHE=$work/no/such says 1 "No such file or directory" cache clear &&
-		BEEUNWIND_CACHE=$work/no/such BEEUNWIND_CACHE_SIZE=many \
-			says 1 "No such file or directory" cache clear &&
-		grep -q "warning: BEEUNWIND_CACHE_SIZE=many is no size" "$work/out"
+		BEEUNWIND_CACHE=$work/no/such says 1 "No such file or directory" cache prewarm "$beectl" &&
+		BEEUNWIND_CACHE=$work/files/prog1 BEEUNWIND_CACHE_SIZE=many says 1 "Not a directory" cache clear &&
+		grep -q "warning: BEEUNWIND_CACHE_SIZE=many is no size" "$work/out" &&
+		BEEUNWIND_CACHE=$work/none says 0 "^0 tables removed" cache clear &&
+		BEEUNWIND_CACHE=$work/none says 0 "none: 0 tables; " cache list && [ ! -e "$work/none" ]
 }
 
 check_words() {

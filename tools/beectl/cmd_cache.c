@@ -273,7 +273,7 @@ int cmd_cache(int argc, char **argv)
 		return message_usage("cache", "-q: only for clear and prewarm");
 	if (run != prewarm_run && command.jobs)
 		return message_usage("cache", "-j: only for prewarm");
-	command.cache = cache_open();
+	command.cache = run == prewarm_run ? cache_open() : cache_open_old();
 	if (cache_limit_warning(command.cache))
 		message_warning("cache", NULL, cache_limit_warning(command.cache));
 	if (cache_absent(command.cache)) {

@@ -26,6 +26,7 @@
 
 struct cache {
 	int		 dir;		/* the open directory; -1: no cache, tables are in memfds */
+	bool		 is_empty;	/* there is no directory, and this process makes none */
 	char		*path;		/* of the directory */
 	char		 generation[2 * CACHE_GENERATION_SIZE + 1];	/* of this beectl, in hex */
 	uint64_t	 limit;		/* most bytes of disk space */
@@ -65,14 +66,7 @@ static int generation_get(struct cache *cache)
 	return known ? 0 : -1;
 }
 
-/**
- * cache_open() - the cache of this system or, by BEEUNWIND_CACHE, another
- *
- * If the directory cannot be used, the cache keeps nothing, and cache_absent() says why.
- *
- * Return: the cache, for cache_close(); never NULL.
- */
-struct cache *cache_open(void)
+static struct cache *cache_open_or_make(bool make)
 {
 	const char *path = getenv(CACHE_DIR_ENV), *limit = getenv(CACHE_LIMIT_ENV);
 	struct cache *cache = alloc_zero(1, sizeof(*cache));
@@ -84,7 +78,8 @@ struct cache *cache_open(void)
 		error_set(&cache->absent, 0, "cache %s is not used: /proc/self/exe, which tells "
 			  "versions of beectl apart, cannot be read", cache->path);
 	else
-		cache->dir = cache_dir_open(cache->path, &cache->absent);
+		cache->dir = cache_dir_open(cache->path, make, &cache->absent);
+	cache->is_empty = !make && cache->dir < 0 && cache->absent.code == ENOENT;
 	/* Only root, and who has named a directory, expects the cache to be used. */
 	cache->expected = !geteuid() || path;
 	if (limit && *limit && text_parse_size(limit, &cache->limit))
@@ -92,6 +87,25 @@ struct cache *cache_open(void)
 			 CACHE_LIMIT_ENV "=%.64s is no size, as 512M is; using %s", limit,
 			 text_size(cache->limit).text);
 	return cache;
+}
+
+/**
+ * cache_open() - the cache of this system or, by BEEUNWIND_CACHE, another
+ *
+ * Makes the directory, if there is none.  If it cannot be used, the cache keeps nothing, and
+ * cache_absent() says why.
+ *
+ * Return: the cache, for cache_close(); never NULL.
+ */
+struct cache *cache_open(void)
+{
+	return cache_open_or_make(true);
+}
+
+/* cache_open_old(): likewise, for cache_list() and cache_clear(); makes no directory */
+struct cache *cache_open_old(void)
+{
+	return cache_open_or_make(false);
 }
 
 /**
@@ -127,7 +141,7 @@ uint64_t cache_limit(const struct cache *cache)
 /* cache_absent(): a sentence why there is no cache, until cache_close(); NULL if there is one */
 const char *cache_absent(const struct cache *cache)
 {
-	return cache->dir < 0 ? cache->absent.text : NULL;
+	return cache->dir < 0 && !cache->is_empty ? cache->absent.text : NULL;
 }
 
 /* cache_warning(): as cache_absent(), but NULL if the user need not be told */
@@ -380,8 +394,8 @@ static void entry_look(struct cache *cache, const char *name, struct cache_entry
 int cache_list(struct cache *cache, cache_entry_fn fn, void *arg)
 {
 	struct cache_entry entry;
-	struct cache_dir_list list;
-	int ret = cache_dir_list(cache->dir, &list);
+	struct cache_dir_list list = { 0 };
+	int ret = cache->is_empty ? 0 : cache_dir_list(cache->dir, &list);
 	size_t i;
 
 	for (i = 0; !ret && i < list.count; i++) {
@@ -405,5 +419,6 @@ int cache_list(struct cache *cache, cache_entry_fn fn, void *arg)
  */
 int cache_clear(struct cache *cache, size_t *count, uint64_t *bytes)
 {
-	return cache_dir_clear(cache->dir, count, bytes);
+	*count = *bytes = 0;
+	return cache->is_empty ? 0 : cache_dir_clear(cache->dir, count, bytes);
 }

@@ -67,6 +67,7 @@ typedef void (*cache_entry_fn)(void *arg, const struct cache_entry *entry);
 struct cache;
 
 struct cache *cache_open(void);
+struct cache *cache_open_old(void);
 void cache_close(struct cache *cache);
 const char *cache_path(const struct cache *cache);
 uint64_t cache_limit(const struct cache *cache);

@@ -54,18 +54,19 @@ static int open_failed(const char *path, int code, struct bee_error *error)
 }
 
 /**
- * cache_dir_open() - open the cache's directory; make it, if there is none
+ * cache_dir_open() - open the cache's directory
  * @path: of the directory
+ * @make: make it, if there is none
  * @error: filled on failure
  *
  * Return: a file descriptor, or -1.
  */
-int cache_dir_open(const char *path, struct bee_error *error)
+int cache_dir_open(const char *path, bool make, struct bee_error *error)
 {
 	struct stat st;
 	int dir;
 
-	if (mkdir(path, 0755) && errno != EEXIST)
+	if (make && mkdir(path, 0755) && errno != EEXIST)
 		return open_failed(path, errno, error);
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (dir < 0)

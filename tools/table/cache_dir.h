@@ -43,7 +43,7 @@ struct cache_dir_list {
 	uint64_t		 bytes;
 };
 
-int cache_dir_open(const char *path, struct bee_error *error);
+int cache_dir_open(const char *path, bool make, struct bee_error *error);
 bool cache_dir_trusts(const struct stat *st);
 int cache_dir_list(int dir, struct cache_dir_list *list);
 uint64_t cache_disk_bytes(uint64_t size);
