@@ -205,6 +205,8 @@ hook_off() {
 	local said=1
 	"$BEECTL" config hook off || return 1
 	record 125 -- touch "$WORK/ran" && says 'hook is off.*config hook on' && [ ! -e "$WORK/ran" ] &&
+		"$BEECTL" flame "${CLOCK[@]}" -o "$WORK/off.folded" -- perl -e '1 for 1..10000000' 2>"$WORK/err" &&
+		grep -q '^perl;' "$WORK/off.folded" && says 'flame: warning: stacks are cut.*hook is off' &&
 		"$BEECTL" run -- true 2>"$WORK/err" && says 'run: warning: .*hook is off' &&
 		"$BEECTL" load $$ >"$WORK/out" 2>"$WORK/err" && says 'load: warning: .*hook is off' && said=0
 	"$BEECTL" config hook on

@@ -71,6 +71,9 @@ static const char record_help[] =
 
 #define FOLLOWER_PAUSE_MS	1000
 
+/* Without the module; follows why. */
+#define RECORD_CUT	"stacks are cut where code has no frame pointers"
+
 enum { RECORD_FAILED = 125, RECORD_NOT_EXECUTABLE = 126, RECORD_NOT_FOUND = 127 };
 
 /**
@@ -468,11 +471,20 @@ static int record_connect(struct record *record)
 	if (maker_open(&record->maker, &record->error)) {
 		if (!record->recording->without_module)
 			return record_refuse(record, NULL, record->error.text, -1);
-		message_warning(command, "stacks are cut where code has no frame pointers",
-				record->error.text);
+		message_warning(command, RECORD_CUT, record->error.text);
 		record->error = (struct bee_error){ 0 };
 		return 0;
 	}
+	if (counts_get(record->maker.nl, &record->before, &record->error))
+		return record_refuse(record, NULL, record->error.text, -1);
+	if (record->before.info.hook == BEEUNWIND_HOOK_STATE_OFF) {
+		if (!record->recording->without_module)
+			return record_refuse(record, NULL, MAKER_HOOK_OFF, -1);
+		message_warning(command, RECORD_CUT, MAKER_HOOK_OFF);
+		maker_close(&record->maker);
+		return 0;
+	}
+	maker_warn(&record->maker, command);
 	record->maker.arg = record;
 	record->maker.done = record_made;
 	record->maker.mark = true;
@@ -481,10 +493,6 @@ static int record_connect(struct record *record)
 		message_warning(command, "files that are mapped later get no tables",
 				record->error.text);
 	record->error = (struct bee_error){ 0 };
-	if (counts_get(record->maker.nl, &record->before, &record->error))
-		return record_refuse(record, NULL, record->error.text, -1);
-	if (record->before.info.hook == BEEUNWIND_HOOK_STATE_OFF)
-		return record_refuse(record, NULL, MAKER_HOOK_OFF, -1);
 	return 0;
 }
 
