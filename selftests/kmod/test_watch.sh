@@ -294,7 +294,7 @@ time.sleep(1000)' 3<"$WORK/rows" &
 	pid=$!
 	# It takes a while to make the table in a guest.
 	for _ in 1 2 3 4 5 6; do
-		guest_wait watch_says "/rows: no table: its table was refused: .*over the share" && break
+		guest_wait watch_says "/rows: no table: its table was refused: over the share .*beectl config share" && break
 	done
 	entries_are unloaded "$WORK/rows" 1 && "$BEECTL" config share 50 || return 1
 	for _ in 1 2 3; do

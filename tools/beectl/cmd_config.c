@@ -160,7 +160,7 @@ static int config_change(struct netlink *nl, char **words)
 		if (!setting || setting_parse(setting, at[1], &value) ||
 		    !netlink_config_set(nl, setting->attribute, value, &error))
 			continue;
-		snprintf(why, sizeof(why), "%s%s", error.text,
+		snprintf(why, sizeof(why), "%s%s", text_skip(error.text, "hook: "),
 			 at > words ? "; what stands before it is set" : "");
 		return message_error("config", at[0], why);
 	}

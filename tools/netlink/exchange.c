@@ -39,12 +39,29 @@ struct exchange {
 	bool			 interrupted;
 };
 
+/* What the user can do about a refusal of the module: a limit is used up. */
+static const char *exchange_hint(const char *sentence)
+{
+	static const struct { const char *start, *hint; } hints[] = {
+		{ "over budget:", "; more: beectl config budget SIZE" },
+		{ "over the share of", "; see beectl status --users and beectl config share" },
+		{ "table: over the share of", "; see beectl status --users and beectl config share" },
+		{ "too many ranges (", "; see beectl config ranges" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
+		if (!strncmp(sentence, hints[i].start, strlen(hints[i].start)))
+			return hints[i].hint;
+	return "";
+}
+
 static void exchange_fail(struct exchange *x, int code, const char *sentence)
 {
 	/* What all requests need, in words for who runs beectl; some say what else they need. */
 	if (code == EPERM && (!sentence || !strncmp(sentence, "needs ", strlen("needs "))))
 		sentence = "needs CAP_PERFMON or root (CAP_SYS_ADMIN), of the initial user namespace";
-	error_set(x->error, code, "%s", sentence ?: strerror(code));
+	error_set(x->error, code, "%s%s", sentence ?: strerror(code), exchange_hint(sentence ?: ""));
 	x->failed = true;
 }
 
@@ -316,7 +333,8 @@ struct netlink *netlink_open(struct bee_error *error)
 	else
 		error_set(error, BEE_ERROR_NO_MODULE,
 			  "the beeunwind module is not loaded; load it with: modprobe beeunwind "
-			  "(or insmod ./beeunwind.ko); if that fails, dmesg says why");
+			  "(or insmod ./beeunwind.ko); if there is none for this kernel: dkms status; "
+			  "if it is refused: dmesg");
 	netlink_close(nl);
 	return NULL;
 }

@@ -21,6 +21,7 @@
 #include "layers.h"
 #include "parallel.h"
 #include "table_jobs.h"
+#include "text.h"
 
 /* To look one file up in the cache takes less than a millisecond, if its file system answers. */
 #define FIND_SECONDS	2
@@ -366,7 +367,8 @@ static void result_add(struct netlink *nl, const struct make_file *file, const s
 	} else if (netlink_table_add(nl, fd, file->exe_fd, &id, &error)) {
 		result->source = TABLE_NONE;
 		result->refusal = error.code;
-		error_set(&result->error, error.code, "its table was refused: %.300s", error.text);
+		error_set(&result->error, error.code, "its table was refused: %.300s",
+			  text_skip(error.text, "table: "));
 	}
 }
 

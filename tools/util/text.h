@@ -7,12 +7,19 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/types.h>
 
 /* struct size_text: a size in words, returned by value: text_size(n).text */
 struct size_text {
 	char text[24];
 };
+
+/* text_skip(): what follows @start in a text that begins with it, or else the text */
+static inline const char *text_skip(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) ? text : text + strlen(start);
+}
 
 struct size_text text_size(uint64_t bytes);
 void text_bytes(uint64_t bytes, char *to, size_t size);
