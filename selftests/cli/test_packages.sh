@@ -76,7 +76,9 @@ beectl_files() {
 		-rw-r--r-- root/root ./usr/share/doc/beectl/README
 		-rw-r--r-- root/root ./usr/share/doc/beectl/changelog
 		-rw-r--r-- root/root ./usr/share/doc/beectl/changelog.Debian
+		-rw-r--r-- root/root ./usr/share/doc/beectl/completeness.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/copyright
+		-rw-r--r-- root/root ./usr/share/doc/beectl/design.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/flame.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/install.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/security.rst
