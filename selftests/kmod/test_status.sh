@@ -160,7 +160,7 @@ waiting() {
 	"$WORK/another" -e 'sleep 1000' &
 	pid=$!
 	guest_wait grep -q another "/proc/$pid/maps" || return 1
-	"$BEECTL" status | grep '^waiting: *[1-9][0-9]* files* without a table; who listens' ||
+	"$BEECTL" status | grep '^waiting: *[1-9][0-9]* files* without a table; beectl watch, run, record or flame makes' ||
 		{ "$BEECTL" status; status=1; }
 	kill -CONT "$watch"
 	guest_wait all_made || status=1
@@ -199,7 +199,7 @@ open('$WORK/json.sum', 'w').write(str(sum(f['cut'] for f in both)))" "${pids[@]}
 # Counters of another load of the module cannot be compared.
 loaded_anew() {
 	"$BEECTL" status --json >"$WORK/then" && rmmod beeunwind && guest_insmod || return 1
-	! "$BEECTL" status --since "$WORK/then" >"$WORK/out" 2>&1 && grep -q 'loaded anew' "$WORK/out"
+	! "$BEECTL" status --since "$WORK/then" >"$WORK/out" 2>&1 && grep -q '/then: the module was loaded anew' "$WORK/out"
 }
 
 no_such_counters() {
