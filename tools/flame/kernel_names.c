@@ -57,27 +57,41 @@ static void symbols_add_kallsyms(struct symbols *symbols, char *line)
 	symbols_add(symbols, &symbol);
 }
 
-/* The lines of @text become symbols, which point into it. */
-static void symbols_read_kallsyms(struct symbols *symbols, char *text)
+/*
+ * How far the kernel has moved: from where it was recorded to where @symbols have it, which are all
+ * that kallsyms has: others may be at the same address as the one that perf has named.
+ * Return: whether that is known.
+ */
+static bool kernel_moved(const struct question *question, const struct symbols *symbols, u64 *moved)
+{
+	size_t i;
+
+	*moved = 0;
+	if (!question->kernel_address || !*question->kernel_symbol)
+		return true;
+	for (i = 0; i < symbols->count; i++) {
+		if (!strcmp(symbols->symbol[i].name, question->kernel_symbol)) {
+			*moved = symbols->symbol[i].start - question->kernel_address;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The lines of @text become symbols, which point into it; none if @moved is not known. */
+static bool symbols_read_kallsyms(struct symbols *symbols, char *text,
+				  const struct question *question, u64 *moved)
 {
 	char *line;
 
 	while ((line = strsep(&text, "\n")))
 		symbols_add_kallsyms(symbols, line);
+	if (symbols->count && !kernel_moved(question, symbols, moved)) {
+		symbols_free(symbols);
+		return false;
+	}
 	symbols_sort(symbols);
-}
-
-/* How far the kernel has moved: from where it was recorded to where kallsyms has it. */
-static u64 kernel_moved(const struct question *question, const struct symbols *symbols)
-{
-	size_t i;
-
-	if (!question->kernel_address || !*question->kernel_symbol)
-		return 0;
-	for (i = 0; i < symbols->count; i++)
-		if (!strcmp(symbols->symbol[i].name, question->kernel_symbol))
-			return symbols->symbol[i].start - question->kernel_address;
-	return 0;
+	return true;
 }
 
 /*
@@ -102,15 +116,16 @@ void kernel_names_find(const struct question *question, FILE *out)
 {
 	bool recorded = question->kallsyms || kernel_is_recorded(question->build_id);
 	struct symbols symbols = { 0 };
+	const char *path = question->kallsyms ?: KERNEL_KALLSYMS;
+	bool placed = true;
 	char *text = NULL;
-	u64 moved;
+	u64 moved = 0;
 	size_t i;
 
 	if (recorded)
-		text = io_read_all(question->kallsyms ?: KERNEL_KALLSYMS, NULL);
+		text = io_read_all(path, NULL);
 	if (text)
-		symbols_read_kallsyms(&symbols, text);
-	moved = kernel_moved(question, &symbols);
+		placed = symbols_read_kallsyms(&symbols, text, question, &moved);
 	for (i = 0; i < question->count; i++)
 		kernel_put(&symbols, question->frame[i].offset - !question->frame[i].exact + moved,
 			   moved, out);
@@ -118,8 +133,10 @@ void kernel_names_find(const struct question *question, FILE *out)
 		answer_warn(out, "no names: another kernel was recorded than the one that runs; "
 			    "name its /proc/kallsyms with --kallsyms");
 	else if (!text)
-		answer_warn(out, "no names: %s: %s", question->kallsyms ?: KERNEL_KALLSYMS,
-			    strerror(errno));
+		answer_warn(out, "no names: %s: %s", path, strerror(errno));
+	else if (!placed)
+		answer_warn(out, "no names: %s has no symbol %s, by which the recording says where the "
+			    "kernel was", path, question->kernel_symbol);
 	else if (!symbols.count && question->kallsyms)
 		answer_warn(out, "no names: %s is not what /proc/kallsyms shows to root",
 			    question->kallsyms);
