@@ -17,6 +17,13 @@ check_kernel_symbol() {
 		diff - <(echo "prog;[kernel]+0xffffffff81000110_[k] 1") && grep "no names: .* has no symbol other" "$work/errors"
 }
 
-ktap_plan 1
+# perf has found 8 running, and says what it has mapped: that is all.  9 has been forked, and has more.
+check_found_running() {
+	made "r.fork(7, 8, found=True); r.comm(8, 'other'); r.map(8, 0x500000, 0x10000, work + '/prog'); r.fork(7, 9); r.map(9, 0x500000, 0x10000, work + '/prog'); _ = [r.sample(pid, [USER, $(address outer), $(address outer) + 0x100004]) for pid in (8, 9)]" &&
+		expect "other;outer;[unknown] 1" "prog;outer;outer 1"
+}
+
+ktap_plan 2
 ktap_run "where the kernel was is said by one of several symbols" check_kernel_symbol
+ktap_run "processes that were there before perf" check_found_running
 ktap_finish

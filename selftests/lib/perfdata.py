@@ -32,6 +32,10 @@ class Recording:
     def comm(self, pid, name):
         self.add(3, 0, struct.pack("<II", pid, pid) + text(name), pid)
 
+    def fork(self, parent, pid, tid=None, found=False):
+        """a new process, or thread @tid of @parent; found: perf has found it running"""
+        self.add(7, 1 << 13 if found else 0, struct.pack("<IIIIQ", pid, parent, tid or pid, parent, 0), pid)
+
     def map(self, pid, start, size, path, offset=0, build_id=b"", inode=0):
         body = struct.pack("<IIQQQ", pid, pid, start, size, offset)
         if build_id:

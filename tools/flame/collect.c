@@ -154,7 +154,7 @@ static void collector_fork(void *arg, const struct perfdata_task *task)
 
 	thread->comm = comm;
 	thread->label = INTERN_NONE;
-	if (task->pid != task->parent_pid)
+	if (task->pid != task->parent_pid && !task->found)
 		spaces_fork(&collector->spaces, task->parent_pid, task->pid);
 }
 

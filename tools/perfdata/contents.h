@@ -130,6 +130,7 @@ struct perfdata_map {
  * @tid: thread
  * @parent_pid: FORK: the process it comes from; @pid for a new thread
  * @parent_tid: FORK: the thread it comes from
+ * @found: FORK: perf has found it running; what it has mapped follows
  * @comm: COMM: its name
  */
 struct perfdata_task {
@@ -137,6 +138,7 @@ struct perfdata_task {
 	u32		 tid;
 	u32		 parent_pid;
 	u32		 parent_tid;
+	bool		 found;
 	const char	*comm;
 };
 

@@ -219,6 +219,8 @@ static void fork_deliver(const struct perfdata_handler *handler, const u8 *recor
 	task.parent_pid = cursor_u32(&c);
 	task.tid = cursor_u32(&c);
 	task.parent_tid = cursor_u32(&c);
+	/* perf_event__synthesize_fork() of tools/perf/util/synthetic-events.c; the kernel never sets it. */
+	task.found = record_header(record).misc & PERF_RECORD_MISC_FORK_EXEC;
 	if (!c.bad)
 		handler->fork(handler->arg, &task);
 }
