@@ -103,7 +103,11 @@ check_jit() {
 	made "r.map(7, 0x7000, 0x1000, '//anon'); r.sample(7, [USER, 0x7004, 0x7015])" &&
 		options="--symfs $root" expect "prog;second_[j];JIT:<a&b>:c_[j] 1" || return
 	"$beectl" flame "$work/made.data" --symfs "$work/nowhere" --format folded 2>&1 >/dev/null |
-		grep "/tmp/perf-7.map: no such file; the program has to write it"
+		grep "/tmp/perf-7.map: no such file; the program has to write it" || return
+	# The last one counts, wherever older ones begin, and what it leaves of them.
+	printf '%s\n' "7010 20 within" "7000 100 over" "6ff0 20 before" "70f0 20 behind" >"$root/tmp/perf-7.map"
+	made "r.map(7, 0x6000, 0x2000, '//anon'); r.sample(7, [USER, 0x7018, 0x7031, 0x7011, 0x7010, 0x70f0, 0x70f1, 0x7110, 0x7111])" &&
+		options="--symfs $root" expect "prog;[jit]+0x7111;behind_[j];behind_[j];over_[j];before_[j];over_[j];over_[j];over_[j] 1"
 }
 
 # The kernel has moved by 0x1000000 since: so have its functions, but where modules are nobody knows.

@@ -25,9 +25,9 @@
 	"no such file; the program has to write it " \
 	"(node --perf-basic-prof, java -XX:+DumpPerfMapAtExit)"
 
-static void symbols_add_jit(struct symbols *symbols, char *line, u32 number)
+static void symbols_add_jit(struct symbols *symbols, char *line)
 {
-	struct symbol symbol = { .limit = ~0ull, .rank = number };
+	struct symbol symbol = { 0 };
 	char *at, *end;
 	u64 size;
 
@@ -115,11 +115,41 @@ static void jit_warn(const struct question *question, const char *path, const ch
 		    question->file.pid, path, why);
 }
 
+static u64 jit_address(const struct question *question, size_t index)
+{
+	return question->frame[index].offset - !question->frame[index].exact;
+}
+
+/*
+ * Names of the addresses, NULL if there is none, for free().  @symbols are in the order in which the
+ * functions were made: each replaces what was there.
+ */
+static const char **jit_names(const struct question *question, const struct symbols *symbols)
+{
+	const char **name = alloc_zero(question->count + 1, sizeof(*name));
+	size_t i, low, high, middle;
+
+	for (i = 0; i < symbols->count; i++) {
+		const struct symbol *symbol = &symbols->symbol[i];
+
+		for (low = 0, high = question->count; low < high;) {
+			middle = (low + high) / 2;
+			if (jit_address(question, middle) < symbol->start)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		for (; low < question->count && jit_address(question, low) < symbol->end; low++)
+			name[low] = symbol->name;
+	}
+	return name;
+}
+
 /** jit_names_find() - answer a question about code made at run time.  Return: through @out. */
 void jit_names_find(const struct question *question, FILE *out)
 {
 	char map[256], own_map[32], dump[PATH_MAX], *text, *rest, *line, *bytes = NULL;
-	const char *no_map = NULL, *no_dump = NULL;
+	const char *no_map = NULL, *no_dump = NULL, **name;
 	struct symbols symbols = { 0 };
 	size_t i, size;
 
@@ -133,22 +163,16 @@ void jit_names_find(const struct question *question, FILE *out)
 	snprintf(map, sizeof(map), "%.200s/tmp/perf-%u.map", question->root, question->file.pid);
 	snprintf(own_map, sizeof(own_map), "/tmp/perf-%u.map", jit_own_pid(question->file.pid));
 	text = rest = jit_read(question, map, own_map, JIT_NO_MAP, &size, &no_map);
-	/* A function at the address of an older one replaces it. */
 	while (rest && (line = strsep(&rest, "\n")))
-		symbols_add_jit(&symbols, line, symbols.count);
-	symbols_sort(&symbols);
-	for (i = 0; i < question->count; i++) {
-		const struct profile_frame *frame = &question->frame[i];
-		const struct symbol *symbol = symbols_find(&symbols,
-							   frame->offset - !frame->exact);
-
-		answer_put(out, (struct answer){ .kind = FLAME_JIT }, symbol ? symbol->name : "",
-			   NULL);
-	}
+		symbols_add_jit(&symbols, line);
+	name = jit_names(question, &symbols);
+	for (i = 0; i < question->count; i++)
+		answer_put(out, (struct answer){ .kind = FLAME_JIT }, name[i] ?: "", NULL);
 	if (no_dump)
 		jit_warn(question, dump, no_dump, out);
 	else if (no_map && !*question->jitdump)
 		jit_warn(question, map, no_map, out);
+	free(name);
 	symbols_free(&symbols);
 	free(text);
 	free(bytes);

@@ -47,10 +47,7 @@ static struct place *place_of(struct intern *places, u64 start)
 static void jitdump_add(struct symbols *symbols, struct intern *places, u64 start, u64 size,
 			const char *name)
 {
-	const struct symbol symbol = {
-		.start = start, .end = start + size, .limit = ~0ull, .name = name,
-		.rank = symbols->count,
-	};
+	const struct symbol symbol = { .start = start, .end = start + size, .name = name };
 
 	if (!size || size > ~0ull - start)
 		return;
@@ -92,7 +89,7 @@ static void jitdump_move(struct symbols *symbols, struct intern *places, struct 
 
 /**
  * jitdump_read() - read a jitdump file
- * @symbols: functions are added; their names are in the file
+ * @symbols: functions are added, in the order in which they were made; their names are in the file
  * @file: its bytes
  *
  * A file whose end has not been written yet is read as far as it goes.
