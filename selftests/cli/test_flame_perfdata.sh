@@ -23,7 +23,29 @@ check_found_running() {
 		expect "other;outer;[unknown] 1" "prog;outer;outer 1"
 }
 
-ktap_plan 2
+# Two files had one path, in two containers: which of them has a build-id that the recording gives for the
+# path is not known.  perf's copy of the other one is at hand.
+check_build_ids_of_path() {
+	local inode id other dir entries
+	sed 's/outer/another/' "$work/prog.c" >"$work/another.c" && gcc -O2 -fno-pie -no-pie -fno-reorder-functions -fno-ipa-icf \
+		-Wl,--build-id "$work/another.c" "$work/label.s" -o "$work/another" && inode=$(stat -c %i "$work/prog") || return
+	id=$(readelf -n "$work/prog" | sed -n 's/.*Build ID: //p')
+	other=$(readelf -n "$work/another" | sed -n 's/.*Build ID: //p')
+	dir=$work/copies/.debug/.build-id/${other:0:2}/${other:2}
+	mkdir -p "$dir" && cp "$work/another" "$dir/elf" || return
+	for entries in "$id $other" "$other $id" "$other" "$id"; do
+		made "r.map(7, 0x400000, 0x10000, work + '/prog', inode=$inode); r.comm(8, 'other'); r.map(8, 0x400000, 0x10000, work + '/prog', inode=$((inode + 1))); _ = [r.sample(pid, [USER, $(address outer)]) for pid in (7, 8)]; _ = [r.build_id(work + '/prog', bytes.fromhex(i)) for i in '$entries'.split()]" &&
+			HOME=$work/copies "$beectl" flame "$work/made.data" --format folded 2>"$work/errors" |
+			diff - <(printf 'other;[prog]+0x%x 1\nprog;outer 1\n' $(($(address outer) - 0x400000))) &&
+			grep "prog: no names: .*inode number differs" "$work/errors" || { echo "$entries"; return 1; }
+	done
+	# The kernel knows the generation of an inode, perf does not: that is one file.
+	made "r = Recording(); r.comm(7, 'prog'); r.map(7, 0x400000, 0x10000, work + '/prog', inode=$((inode + 1))); r.comm(8, 'other'); r.map(8, 0x400000, 0x10000, work + '/prog', inode=$((inode + 1)), generation=99); _ = [r.sample(pid, [USER, $(address outer)]) for pid in (7, 8)]; r.build_id(work + '/prog', bytes.fromhex('$id'))" &&
+		expect "other;outer 1" "prog;outer 1"
+}
+
+ktap_plan 3
 ktap_run "where the kernel was is said by one of several symbols" check_kernel_symbol
 ktap_run "processes that were there before perf" check_found_running
+ktap_run "build-ids of two files that had one path" check_build_ids_of_path
 ktap_finish

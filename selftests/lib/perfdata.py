@@ -36,13 +36,18 @@ class Recording:
         """a new process, or thread @tid of @parent; found: perf has found it running"""
         self.add(7, 1 << 13 if found else 0, struct.pack("<IIIIQ", pid, parent, tid or pid, parent, 0), pid)
 
-    def map(self, pid, start, size, path, offset=0, build_id=b"", inode=0):
+    def map(self, pid, start, size, path, offset=0, build_id=b"", inode=0, generation=0):
         body = struct.pack("<IIQQQ", pid, pid, start, size, offset)
         if build_id:
             body += struct.pack("<BxH", len(build_id), 0) + build_id.ljust(20, b"\0")
         else:
-            body += struct.pack("<IIQQ", 0, 0, inode, 0)
+            body += struct.pack("<IIQQ", 0, 0, inode, generation)
         self.add(10, 2 | (1 << 14 if build_id else 0), body + struct.pack("<II", 5, 2) + text(path), pid)
+
+    def build_id(self, path, build_id):
+        """what perf says of a file at the end"""
+        name = text(path)
+        self.records.append(struct.pack("<IHHI20sB3x", 67, 1 << 15, 36 + len(name), 0xffffffff, build_id, len(build_id)) + name)
 
     def kernel(self, symbol, address):
         """where the kernel is, as perf says it: by a symbol"""

@@ -251,12 +251,72 @@ static void collector_sample(void *arg, const struct perfdata_sample *sample)
 	collector->samples[sample->event]++;
 }
 
+/*
+ * Are they one file, as far as is known?  The generation tells nothing: perf does not know that of files
+ * that were mapped before it.  On overlayfs one file can have two devices, both or one of them without a
+ * major number.
+ */
+static bool file_is_same(const struct profile_file *a, const struct profile_file *b)
+{
+	return a->mapped_id == b->mapped_id && a->inode == b->inode &&
+	       (a->dev == b->dev || !(a->dev >> 32) || !(b->dev >> 32));
+}
+
+/* Mark the paths that several files have had: @several[number of the path's text]. */
+static bool *collector_find_several(const struct profile *profile)
+{
+	bool *several = alloc_zero(profile->texts.index.count, sizeof(*several));
+	u32 *first = alloc_array(NULL, profile->texts.index.count, sizeof(*first)), i;
+
+	memset(first, 0xff, profile->texts.index.count * sizeof(*first));
+	for (i = 0; i < profile->files.count; i++) {
+		const struct profile_file *file = profile_file(profile, i);
+
+		if (file->kind != PROFILE_ELF)
+			continue;
+		if (first[file->path] == INTERN_NONE)
+			first[file->path] = i;
+		else if (!file_is_same(file, profile_file(profile, first[file->path])))
+			several[file->path] = true;
+	}
+	free(first);
+	return several;
+}
+
+/*
+ * Build-ids of files: those of their mappings, or else what the recording says at its end, by paths.
+ * It is of no use for paths that several files have had.
+ */
+static void collector_set_build_ids(struct collector *collector)
+{
+	struct profile *profile = collector->profile;
+	bool *several = collector_find_several(profile);
+	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
+	u32 i;
+
+	for (i = 0; i < profile->files.count; i++) {
+		struct profile_file *file = profile_file(profile, i);
+		const struct perfdata_build_id *build_id;
+		const char *path = file->kind == PROFILE_KERNEL ? KERNEL_MAP :
+				   profile_get_text(profile, file->path);
+
+		file->build_id = file->mapped_id;
+		if (*profile_get_text(profile, file->mapped_id) || several[file->path])
+			continue;
+		build_id = perfdata_find_build_id(&collector->data, path);
+		if (!build_id)
+			continue;
+		text_hex(build_id->bytes, build_id->size, id, sizeof(id));
+		file->build_id = profile_text(profile, id);
+	}
+	free(several);
+}
+
 /* What is known at the end only: build-ids of files, names of events. */
 static void collector_finish(struct collector *collector)
 {
 	struct profile *profile = collector->profile;
 	const struct perfdata *data = &collector->data;
-	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
 	u32 i;
 
 	profile->cmdline = profile_text(profile, data->cmdline ?: "");
@@ -270,18 +330,7 @@ static void collector_finish(struct collector *collector)
 		if (collector->samples[i] && data->event[i].sample_type & PERF_SAMPLE_CALLCHAIN)
 			profile->is_flat = false;
 	}
-	for (i = 0; i < profile->files.count; i++) {
-		struct profile_file *file = profile_file(profile, i);
-		const struct perfdata_build_id *build_id;
-		const char *path = file->kind == PROFILE_KERNEL ? KERNEL_MAP :
-				   profile_get_text(profile, file->path);
-
-		build_id = perfdata_find_build_id(data, path);
-		if (!build_id || *profile_get_text(profile, file->build_id))
-			continue;
-		text_hex(build_id->bytes, build_id->size, id, sizeof(id));
-		file->build_id = profile_text(profile, id);
-	}
+	collector_set_build_ids(collector);
 }
 
 static void collector_read(void *arg)

@@ -64,12 +64,36 @@ static int file_id_compare(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
+/*
+ * Sort build-ids, and keep one for each path.  Files that had the same path, in several containers, may
+ * have had different ones: then none is known for the path.
+ */
+static void file_ids_sort(struct perfdata *data)
+{
+	struct perfdata_file_id *file = data->file, *last = NULL;
+	size_t i, n = 0;
+
+	if (data->nfiles)
+		qsort(file, data->nfiles, sizeof(*file), file_id_compare);
+	for (i = 0; i < data->nfiles; i++) {
+		if (!last || strcmp(last->path, file[i].path)) {
+			last = &file[n++];
+			*last = file[i];
+			continue;
+		}
+		if (memcmp(&last->build_id, &file[i].build_id, sizeof(last->build_id)))
+			last->build_id = (struct perfdata_build_id){ 0 };
+		free(file[i].path);
+	}
+	data->nfiles = n;
+}
+
 /**
  * perfdata_find_build_id() - the build-id that the header has for a file
  * @data: the recording, which has been read
  * @path: the file
  *
- * Return: the build-id, or NULL.
+ * Return: the build-id, of size 0 if several files had this path; or NULL.
  */
 const struct perfdata_build_id *perfdata_find_build_id(const struct perfdata *data,
 							const char *path)
@@ -323,8 +347,7 @@ int perfdata_read(struct perfdata *data, struct stream *stream,
 	struct reading reading = { data, handler, error, stream };
 	int ret = reading_begin(&reading) ?: reading_run(&reading);
 
-	if (data->nfiles)
-		qsort(data->file, data->nfiles, sizeof(*data->file), file_id_compare);
+	file_ids_sort(data);
 	rounds_free(&reading.rounds);
 	ZSTD_freeDStream(reading.zstd);
 	free(reading.plain);
