@@ -44,8 +44,20 @@ check_build_ids_of_path() {
 		expect "other;outer 1" "prog;outer 1"
 }
 
-ktap_plan 3
+# The kernel says where a BPF program is and ends; kallsyms has those that are left, and where they begin.
+check_bpf() {
+	local at=0xffffffffc0200800 end=0xffffffffc0200900
+	printf '%s\n' "ffffffff81000000 T _stext" "ffffffffc0200000 t bpf_prog_aaa_left	[bpf]" >"$work/kallsyms"
+	made "s = lambda *ips: r.sample(7, [KERNEL, *ips]); s($at + 16); r.kernel_symbol('bpf_prog_bbb_first', $at, 0x100); s($at + 16); s($at, $end); s($end); r.kernel_symbol('bpf_prog_bbb_first', $at, 0x100, gone=True); s($at + 16); r.kernel_symbol('bpf_prog_ccc_second', $at - 16, 0x100); s($at + 16)" || return
+	set -- "prog;bpf_prog_aaa_left_[k] 3" "prog;bpf_prog_bbb_first_[k] 1" "prog;bpf_prog_bbb_first_[k];bpf_prog_bbb_first_[k] 1" \
+		"prog;bpf_prog_ccc_second_[k] 1"
+	options="--kallsyms $work/kallsyms" expect "$@" && "$beectl" flame "$work/made.data" --raw >"$work/bpf.raw" &&
+		"$beectl" flame --enrich "$work/bpf.raw" --kallsyms "$work/kallsyms" --format folded | diff - <(printf '%s\n' "$@")
+}
+
+ktap_plan 4
 ktap_run "where the kernel was is said by one of several symbols" check_kernel_symbol
 ktap_run "processes that were there before perf" check_found_running
 ktap_run "build-ids of two files that had one path" check_build_ids_of_path
+ktap_run "BPF programs that are gone" check_bpf
 ktap_finish

@@ -54,6 +54,10 @@ class Recording:
         self.add(1, 1, struct.pack("<IIQQQ", 0xffffffff, 0, address, 1 << 30, address) +
                  text("[kernel.kallsyms]" + symbol), 0)
 
+    def kernel_symbol(self, name, address, size, gone=False):
+        """a BPF program, or other code that the kernel has made; gone: not any more"""
+        self.add(17, 0, struct.pack("<QIHH", address, size, 1, gone) + text(name), 0)
+
     def sample(self, pid, chain, event=1, period=1):
         """chain: ips and USER or KERNEL, the innermost first"""
         self.time += 1

@@ -133,6 +133,21 @@ static void collector_map(void *arg, const struct perfdata_map *map)
 	}
 }
 
+/* What the kernel says goes before kallsyms, which has neither ends of symbols nor those that are gone. */
+static void collector_symbol(void *arg, const struct perfdata_symbol *symbol)
+{
+	struct collector *collector = arg;
+	struct space_map code = { symbol->start, symbol->start + symbol->size, symbol->start };
+
+	if (symbol->gone) {
+		spaces_unmap(&collector->spaces, KERNEL_PID, code.start, code.end);
+		return;
+	}
+	code.file = profile_add_file(collector->profile, PROFILE_KERNEL,
+				     profile_text(collector->profile, symbol->name));
+	spaces_map(&collector->spaces, KERNEL_PID, &code);
+}
+
 /*
  * After an exec, what the old program had mapped stays until something else is mapped there: samples
  * of the rest of that system call still have its callers.
@@ -178,31 +193,33 @@ static u32 collector_label(struct collector *collector, const struct perfdata_sa
 	return task->label = profile_text(collector->profile, text);
 }
 
-static u32 collector_user_frame(struct collector *collector, const struct space *space, u64 ip,
-				bool exact)
+static u32 collector_new_frame(struct collector *collector, const struct space *space, u64 ip,
+			       bool exact, bool kernel)
 {
 	/* A call at the end of a mapping returns to the address after it. */
 	const struct space_map *map = space_find(space, ip - !exact);
 
 	if (!map)
-		return profile_add_frame(collector->profile, collector->unknown, ip, exact);
+		return profile_add_frame(collector->profile,
+					 kernel ? collector->kernel : collector->unknown, ip, exact);
 	return profile_add_frame(collector->profile, map->file, ip - map->start + map->offset,
 				 exact);
 }
 
+/* @space: of the process, or in the kernel's part of a callchain of what the kernel has made */
 static u32 collector_frame(struct collector *collector, const struct space *space, u64 mode,
 			   u64 ip, bool exact)
 {
-	u32 id = mode == PERF_CONTEXT_KERNEL ? 0 : space ? space->id : ~0u;
+	bool kernel = mode == PERF_CONTEXT_KERNEL;
+	u32 id = space ? space->id : kernel ? 0 : ~0u;
 	struct known *known = &collector->known[(ip ^ ip >> 16 ^ id * 40503u) % CONTEXT_CACHE];
 
-	if (mode != PERF_CONTEXT_KERNEL && mode != PERF_CONTEXT_USER)
+	if (!kernel && mode != PERF_CONTEXT_USER)
 		return profile_add_frame(collector->profile, collector->unknown, ip, exact);
 	if (known->address == ip && known->space == id && known->exact == exact)
 		return known->frame;
-	*known = (struct known){ ip, id, exact, mode == PERF_CONTEXT_KERNEL ?
-		profile_add_frame(collector->profile, collector->kernel, ip, exact) :
-		collector_user_frame(collector, space, ip, exact) };
+	*known = (struct known){ ip, id, exact,
+				 collector_new_frame(collector, space, ip, exact, kernel) };
 	return known->frame;
 }
 
@@ -210,6 +227,7 @@ static u32 collector_frame(struct collector *collector, const struct space *spac
 static size_t collector_frames(struct collector *collector, const struct perfdata_sample *sample)
 {
 	const struct space *space = spaces_task(&collector->spaces, sample->pid)->space;
+	const struct space *kernel = spaces_task(&collector->spaces, KERNEL_PID)->space;
 	u64 mode = sample->mode == PERF_RECORD_MISC_KERNEL ? PERF_CONTEXT_KERNEL :
 		   sample->mode == PERF_RECORD_MISC_USER ? PERF_CONTEXT_USER : 0;
 	size_t i, n = 0;
@@ -223,11 +241,13 @@ static size_t collector_frames(struct collector *collector, const struct perfdat
 			exact = true;
 			continue;
 		}
-		collector->frame[n++] = collector_frame(collector, space, mode, ip, exact);
+		collector->frame[n++] = collector_frame(collector, mode == PERF_CONTEXT_KERNEL ?
+							kernel : space, mode, ip, exact);
 		exact = false;
 	}
 	if (!n)
-		collector->frame[n++] = collector_frame(collector, space, mode, sample->ip, true);
+		collector->frame[n++] = collector_frame(collector, mode == PERF_CONTEXT_KERNEL ?
+							kernel : space, mode, sample->ip, true);
 	return n;
 }
 
@@ -358,7 +378,7 @@ int collect_perfdata(const struct collect *collect, struct stream *stream, struc
 	struct collector *collector = alloc_zero(1, sizeof(*collector));
 	const struct perfdata_handler handler = {
 		.arg = collector, .sample = collector_sample, .map = collector_map,
-		.comm = collector_comm, .fork = collector_fork,
+		.symbol = collector_symbol, .comm = collector_comm, .fork = collector_fork,
 		.read = collector_read,
 	};
 	int ret;

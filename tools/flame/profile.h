@@ -32,7 +32,7 @@ enum profile_file_kind {
 /**
  * struct profile_file - a file, or what stands for one
  * @kind: enum profile_file_kind
- * @path: number of its text
+ * @path: number of its text; PROFILE_KERNEL: what the recording calls the code there, or ""
  * @mapped_id: build-id as of the mapping, number of its text in hexadecimal, or of ""
  * @pid: PROFILE_JIT: the process
  * @dev: device, 0 if not known

@@ -10,6 +10,7 @@
  *	lost LOST THROTTLED UNFINISHED
  *	event SAMPLES NAME
  *	file KIND BUILD-ID MAPPED-ID PID DEV INODE GENERATION PATH
+ *				of the kernel PATH is empty, or what the recording calls the code
  *	jitdump PATH		of the file before
  *	frame FILE EXACT 0xOFFSET, or for threads: frame FILE EXACT NAME
  *	node PARENT FRAME SAMPLES PERIOD

@@ -125,6 +125,20 @@ struct perfdata_map {
 };
 
 /**
+ * struct perfdata_symbol - code that the kernel has made, of which it says what it is called
+ * @start: first address
+ * @size: bytes
+ * @name: of a BPF program, or what else it is
+ * @gone: it is not there any more
+ */
+struct perfdata_symbol {
+	u64		 start;
+	u64		 size;
+	const char	*name;
+	bool		 gone;
+};
+
+/**
  * struct perfdata_task - COMM or FORK
  * @pid: process
  * @tid: thread
@@ -147,6 +161,7 @@ struct perfdata_task {
  * @arg: for the functions
  * @sample: takes a sample
  * @map: takes a mapping
+ * @symbol: takes code that the kernel has made or freed
  * @comm: takes the name of a thread
  * @fork: takes a new thread or process
  * @read: called now and then while records are read; or NULL
@@ -157,6 +172,7 @@ struct perfdata_handler {
 	void	*arg;
 	void	(*sample)(void *arg, const struct perfdata_sample *sample);
 	void	(*map)(void *arg, const struct perfdata_map *map);
+	void	(*symbol)(void *arg, const struct perfdata_symbol *symbol);
 	void	(*comm)(void *arg, const struct perfdata_task *task);
 	void	(*fork)(void *arg, const struct perfdata_task *task);
 	void	(*read)(void *arg);

@@ -200,6 +200,19 @@ static void map_deliver(const struct perfdata_handler *handler, const u8 *record
 	handler->map(handler->arg, &map);
 }
 
+static void symbol_deliver(const struct perfdata_handler *handler, const u8 *record)
+{
+	struct cursor c = record_body(record);
+	struct perfdata_symbol symbol = { .start = cursor_u64(&c) };
+
+	symbol.size = cursor_u32(&c);
+	cursor_uint(&c, 2);	/* type */
+	symbol.gone = cursor_uint(&c, 2) & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
+	symbol.name = cursor_string(&c);
+	if (symbol.name && symbol.size <= ~0ull - symbol.start)
+		handler->symbol(handler->arg, &symbol);
+}
+
 static void comm_deliver(const struct perfdata_handler *handler, const u8 *record)
 {
 	struct cursor c = record_body(record);
@@ -256,6 +269,9 @@ int record_deliver(struct perfdata *data, const struct perfdata_handler *handler
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 		map_deliver(handler, record);
+		break;
+	case PERF_RECORD_KSYMBOL:
+		symbol_deliver(handler, record);
 		break;
 	case PERF_RECORD_COMM:
 		comm_deliver(handler, record);

@@ -44,6 +44,14 @@ static void seen_map(void *arg, const struct perfdata_map *map)
 	seen_add(seen, "map", map->start);
 }
 
+static void seen_symbol(void *arg, const struct perfdata_symbol *symbol)
+{
+	struct seen *seen = arg;
+
+	seen->sum += strlen(symbol->name);
+	seen_add(seen, "symbol", symbol->start);
+}
+
 static void seen_comm(void *arg, const struct perfdata_task *task)
 {
 	struct seen *seen = arg;
@@ -62,8 +70,8 @@ static int read_made(const void *bytes, size_t size, struct seen *seen, struct p
 		     struct bee_error *error)
 {
 	const struct perfdata_handler handler = {
-		.arg = seen, .sample = seen_sample, .map = seen_map, .comm = seen_comm,
-		.fork = seen_fork,
+		.arg = seen, .sample = seen_sample, .map = seen_map, .symbol = seen_symbol,
+		.comm = seen_comm, .fork = seen_fork,
 	};
 	int fd = memfd_create("perfdata", MFD_CLOEXEC), ret;
 	struct stream stream;
