@@ -55,9 +55,24 @@ check_bpf() {
 		"$beectl" flame --enrich "$work/bpf.raw" --kallsyms "$work/kallsyms" --format folded | diff - <(printf '%s\n' "$@")
 }
 
-ktap_plan 4
+# The kernel counts a lost sample for the ring buffer, and for its event, which perf adds when it ends.
+# What a filter was to drop is not lost.
+check_lost() {
+	local records want
+	while IFS=: read -r records want; do
+		made "r.sample(7, [USER, $(address outer)]); lost = lambda n: r.add(2, 0, struct.pack('<QQ', 1, n), 7); samples = lambda n, misc=0: r.add(13, misc, struct.pack('<Q', n), 7); $records" &&
+			"$beectl" flame "$work/made.data" --json | grep "\"lost\": $want\b" || { echo "$records"; return 1; }
+	done <<-END
+		lost(2); lost(3); samples(5); samples(100, 1 << 15):5
+		lost(2); samples(3); samples(4):7
+		lost(8); samples(3):8
+	END
+}
+
+ktap_plan 5
 ktap_run "where the kernel was is said by one of several symbols" check_kernel_symbol
 ktap_run "processes that were there before perf" check_found_running
 ktap_run "build-ids of two files that had one path" check_build_ids_of_path
 ktap_run "BPF programs that are gone" check_bpf
+ktap_run "lost samples" check_lost
 ktap_finish

@@ -340,7 +340,8 @@ static void collector_finish(struct collector *collector)
 	u32 i;
 
 	profile->cmdline = profile_text(profile, data->cmdline ?: "");
-	profile->lost = data->lost;
+	/* Not the sum: __perf_output_begin() of the kernel counts each loss in both. */
+	profile->lost = data->lost > data->lost_samples ? data->lost : data->lost_samples;
 	profile->throttled = data->throttled;
 	profile->unfinished = data->unfinished;
 	profile->nevents = 0;

@@ -58,7 +58,8 @@ struct perfdata_file_id {
  * @nfiles: number of them
  * @cmdline: of perf; NULL if not known
  * @deferred: samples that wait for their user stacks, or NULL
- * @lost: samples that were lost
+ * @lost: records that ring buffers have lost
+ * @lost_samples: samples that events have lost, as perf says when it ends: the same ones, if it does
  * @throttled: number of times that an event was throttled
  * @unfinished: it ends before perf has ended it
  */
@@ -72,6 +73,7 @@ struct perfdata {
 	char			*cmdline;
 	struct deferred		*deferred;
 	u64			 lost;
+	u64			 lost_samples;
 	u64			 throttled;
 	bool			 unfinished;
 };

@@ -14,6 +14,7 @@
 
 #define MISC_MMAP_DATA		(1 << 13)
 #define MISC_MMAP_BUILD_ID	(1 << 14)
+#define MISC_LOST_SAMPLES_BPF	(1 << 15)	/* perf: samples that its filter was to drop */
 #define PROT_EXECUTE		4
 #define RECORD_DEFERRED		22	/* PERF_RECORD_CALLCHAIN_DEFERRED, Linux 6.19 */
 
@@ -284,7 +285,8 @@ int record_deliver(struct perfdata *data, const struct perfdata_handler *handler
 		data->lost += cursor_u64(&c);
 		break;
 	case PERF_RECORD_LOST_SAMPLES:
-		data->lost += cursor_u64(&c);
+		if (!(record_header(record).misc & MISC_LOST_SAMPLES_BPF))
+			data->lost_samples += cursor_u64(&c);
 		break;
 	case PERF_RECORD_THROTTLE:
 		data->throttled++;
