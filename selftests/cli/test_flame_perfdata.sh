@@ -69,10 +69,28 @@ check_lost() {
 	END
 }
 
-ktap_plan 5
+# A process is there until its last thread ends, whichever that is; then another one can get its number.
+check_exit() {
+	made "s = lambda: r.sample(7, [USER, $(address outer), $(address main) + 8]); r.fork(7, 7, 12); r.fork(7, 7, 13); r.exit(7, 13); r.exit(7, 7); s(); r.exit(7, 99); s(); r.exit(7, 12); s(); r.map(7, 0x400000, 0x10000, work + '/prog'); s(); r.exit(7); s(); r.fork(1, 7); r.map(7, 0x400000, 0x10000, work + '/prog'); s()" &&
+		expect ":7;main;outer 1" "prog;[unknown];[unknown] 2" "prog;main;outer 3"
+}
+
+# Processes with 10,000 mappings fork 1,600 others, each of which maps one more: those that end cost nothing,
+# and those that do not cannot take all memory.
+check_many_processes() {
+	local ends=$1 most=$2
+	made "_ = [r.map(7, 0x10000000 + 0x2000 * i, 0x1000, '/lib') for i in range(10000)]; _ = [(r.fork(7, pid), r.map(pid, 0x500000, 0x1000, '/own'), $ends and r.exit(pid)) for pid in range(1000, 2600)]; r.sample(7, [USER, $(address outer)])" &&
+		"$tree/selftests/lib/most_memory.py" $((most << 20)) "$beectl" flame "$work/made.data" -o "$work/out.folded" &&
+		diff "$work/out.folded" <(echo "prog;outer 1")
+}
+
+ktap_plan 8
 ktap_run "where the kernel was is said by one of several symbols" check_kernel_symbol
 ktap_run "processes that were there before perf" check_found_running
 ktap_run "build-ids of two files that had one path" check_build_ids_of_path
 ktap_run "BPF programs that are gone" check_bpf
 ktap_run "lost samples" check_lost
+ktap_run "processes that end" check_exit
+ktap_run "many processes that end" check_many_processes True 64
+ktap_run "many processes that do not end" check_many_processes False 400
 ktap_finish

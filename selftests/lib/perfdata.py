@@ -36,6 +36,9 @@ class Recording:
         """a new process, or thread @tid of @parent; found: perf has found it running"""
         self.add(7, 1 << 13 if found else 0, struct.pack("<IIIIQ", pid, parent, tid or pid, parent, 0), pid)
 
+    def exit(self, pid, tid=None):
+        self.add(4, 0, struct.pack("<IIIIQ", pid, 1, tid or pid, 1, 0), pid)
+
     def map(self, pid, start, size, path, offset=0, build_id=b"", inode=0, generation=0):
         body = struct.pack("<IIQQQ", pid, pid, start, size, offset)
         if build_id:

@@ -169,8 +169,17 @@ static void collector_fork(void *arg, const struct perfdata_task *task)
 
 	thread->comm = comm;
 	thread->label = INTERN_NONE;
-	if (task->pid != task->parent_pid && !task->found)
+	if (task->pid == task->parent_pid)
+		spaces_thread(&collector->spaces, task->pid, task->tid);
+	else if (!task->found)
 		spaces_fork(&collector->spaces, task->parent_pid, task->pid);
+}
+
+static void collector_exit(void *arg, const struct perfdata_task *task)
+{
+	struct collector *collector = arg;
+
+	spaces_exit(&collector->spaces, task->pid, task->tid);
 }
 
 /* The text at the root of a thread's samples. */
@@ -380,7 +389,7 @@ int collect_perfdata(const struct collect *collect, struct stream *stream, struc
 	const struct perfdata_handler handler = {
 		.arg = collector, .sample = collector_sample, .map = collector_map,
 		.symbol = collector_symbol, .comm = collector_comm, .fork = collector_fork,
-		.read = collector_read,
+		.exit = collector_exit, .read = collector_read,
 	};
 	int ret;
 

@@ -9,16 +9,19 @@
 
 /* Of a process; the kernel's default limit (vm.max_map_count) is less. */
 #define SPACE_MAX_MAPS	(1u << 17)
+/* Of all processes: 256 MiB. */
+#define SPACES_MAX_MAPS	(1u << 23)
 
 void spaces_open(struct spaces *spaces)
 {
 	*spaces = (struct spaces){ .tasks = INTERN_OF(struct task, label) };
 }
 
-static void space_put(struct space *space)
+static void space_put(struct spaces *spaces, struct space *space)
 {
 	if (!space || --space->users)
 		return;
+	spaces->maps -= space->count;
 	free(space->map);
 	free(space);
 }
@@ -28,7 +31,7 @@ void spaces_close(struct spaces *spaces)
 	u32 i;
 
 	for (i = 0; i < spaces->tasks.count; i++)
-		space_put(((struct task *)intern_item(&spaces->tasks, i))->space);
+		space_put(spaces, ((struct task *)intern_item(&spaces->tasks, i))->space);
 	intern_free(&spaces->tasks);
 }
 
@@ -58,7 +61,10 @@ const struct space_map *space_find(const struct space *space, u64 address)
 	return at < space->count && space->map[at].start <= address ? &space->map[at] : NULL;
 }
 
-/* The space of a process, to be changed: its own, with a new id. */
+/*
+ * The space of a process, to be changed: its own, with a new id.  If there are too many mappings, a process
+ * that has its parent's keeps none of them.
+ */
 static struct space *space_own(struct spaces *spaces, u32 pid)
 {
 	struct task *task = spaces_task(spaces, pid);
@@ -67,22 +73,25 @@ static struct space *space_own(struct spaces *spaces, u32 pid)
 	if (!old || old->users > 1) {
 		space = alloc_zero(1, sizeof(*space));
 		space->users = 1;
-		if (old && old->count) {
+		if (old && old->count && old->count <= SPACES_MAX_MAPS - spaces->maps) {
+			spaces->maps += old->count;
 			space->count = space->room = old->count;
 			space->map = alloc_array(NULL, space->room, sizeof(*space->map));
 			memcpy(space->map, old->map, old->count * sizeof(*old->map));
 		}
-		space_put(old);
+		space_put(spaces, old);
 		task->space = space;
 	}
 	space->id = ++spaces->last_id;
 	return space;
 }
 
-static void space_insert(struct space *space, size_t at, const struct space_map *map)
+static void space_insert(struct spaces *spaces, struct space *space, size_t at,
+			 const struct space_map *map)
 {
-	if (space->count == SPACE_MAX_MAPS)
+	if (space->count == SPACE_MAX_MAPS || spaces->maps == SPACES_MAX_MAPS)
 		return;
+	spaces->maps++;
 	space->map = alloc_room(space->map, space->count, &space->room, sizeof(*space->map));
 	memmove(space->map + at + 1, space->map + at, (space->count - at) * sizeof(*space->map));
 	space->map[at] = *map;
@@ -90,7 +99,7 @@ static void space_insert(struct space *space, size_t at, const struct space_map 
 }
 
 /* Take [@start, @end) out of the mappings.  Return: where a mapping of it belongs. */
-static size_t space_cut(struct space *space, u64 start, u64 end)
+static size_t space_cut(struct spaces *spaces, struct space *space, u64 start, u64 end)
 {
 	size_t first = space_index(space, start), last;
 	struct space_map tail;
@@ -101,7 +110,7 @@ static size_t space_cut(struct space *space, u64 start, u64 end)
 		if (tail.end > end) {
 			tail.offset += end - tail.start;
 			tail.start = end;
-			space_insert(space, first, &tail);
+			space_insert(spaces, space, first, &tail);
 			return first;
 		}
 	}
@@ -111,6 +120,7 @@ static size_t space_cut(struct space *space, u64 start, u64 end)
 		memmove(space->map + first, space->map + last,
 			(space->count - last) * sizeof(*space->map));
 	space->count -= last - first;
+	spaces->maps -= last - first;
 	if (first < space->count && space->map[first].start < end) {
 		space->map[first].offset += end - space->map[first].start;
 		space->map[first].start = end;
@@ -126,7 +136,7 @@ void spaces_map(struct spaces *spaces, u32 pid, const struct space_map *map)
 	if (map->start >= map->end)
 		return;
 	space = space_own(spaces, pid);
-	space_insert(space, space_cut(space, map->start, map->end), map);
+	space_insert(spaces, space, space_cut(spaces, space, map->start, map->end), map);
 }
 
 /** spaces_unmap() - there is nothing executable any more from @start to @end */
@@ -139,7 +149,7 @@ void spaces_unmap(struct spaces *spaces, u32 pid, u64 start, u64 end)
 		return;
 	at = space_index(space, start);
 	if (at < space->count && space->map[at].start < end)
-		space_cut(space_own(spaces, pid), start, end);
+		space_cut(spaces, space_own(spaces, pid), start, end);
 }
 
 /** spaces_fork() - @pid is a new process, with what @parent has mapped */
@@ -150,6 +160,39 @@ void spaces_fork(struct spaces *spaces, u32 parent, u32 pid)
 
 	if (space)
 		space->users++;
-	space_put(task->space);
+	space_put(spaces, task->space);
 	task->space = space;
+	task->process = task->threads = 0;
+	task->ended = false;
+}
+
+/** spaces_thread() - @tid is a new thread of @pid */
+void spaces_thread(struct spaces *spaces, u32 pid, u32 tid)
+{
+	if (tid == pid)
+		return;
+	spaces_task(spaces, tid)->process = pid;
+	spaces_task(spaces, pid)->threads++;
+}
+
+/**
+ * spaces_exit() - a thread has ended
+ * @spaces: all threads
+ * @pid: its process, which has nothing mapped any more if this was the last thread
+ * @tid: the thread; does not count if nobody has seen it start
+ */
+void spaces_exit(struct spaces *spaces, u32 pid, u32 tid)
+{
+	struct task *thread = spaces_task(spaces, tid), *process;
+	bool counted = thread->process == pid && tid != pid;
+
+	if (counted)
+		thread->process = 0;
+	process = spaces_task(spaces, pid);
+	process->ended |= tid == pid;
+	process->threads -= counted && process->threads;
+	if (!process->ended || process->threads)
+		return;
+	space_put(spaces, process->space);
+	process->space = NULL;
 }

@@ -3,6 +3,8 @@
 #ifndef SPACES_H
 #define SPACES_H
 
+#include <stdbool.h>
+
 #include "intern.h"
 
 /**
@@ -41,22 +43,30 @@ struct space {
  * @label: number of the text that samples have at the root; INTERN_NONE: not known
  * @comm: number of its name; INTERN_NONE: not known
  * @space: of a process; NULL: nothing is mapped
+ * @process: the process, of a thread other than its first one that has been seen to start; or 0
+ * @threads: of a process: how many such threads it has
+ * @ended: of a process: its first thread has ended
  */
 struct task {
 	u32		 tid;
 	u32		 label;
 	u32		 comm;
 	struct space	*space;
+	u32		 process;
+	u32		 threads;
+	bool		 ended;
 };
 
 /**
  * struct spaces - all threads
  * @tasks: of struct task
  * @last_id: of struct space
+ * @maps: mappings of all processes; what is equal counts once
  */
 struct spaces {
 	struct intern	tasks;
 	u32		last_id;
+	size_t		maps;
 };
 
 void spaces_open(struct spaces *spaces);
@@ -64,6 +74,8 @@ void spaces_close(struct spaces *spaces);
 struct task *spaces_task(struct spaces *spaces, u32 tid);
 void spaces_map(struct spaces *spaces, u32 pid, const struct space_map *map);
 void spaces_unmap(struct spaces *spaces, u32 pid, u64 start, u64 end);
+void spaces_thread(struct spaces *spaces, u32 pid, u32 tid);
+void spaces_exit(struct spaces *spaces, u32 pid, u32 tid);
 void spaces_fork(struct spaces *spaces, u32 parent, u32 pid);
 const struct space_map *space_find(const struct space *space, u64 address);
 

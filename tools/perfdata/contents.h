@@ -141,7 +141,7 @@ struct perfdata_symbol {
 };
 
 /**
- * struct perfdata_task - COMM or FORK
+ * struct perfdata_task - COMM, FORK or EXIT
  * @pid: process
  * @tid: thread
  * @parent_pid: FORK: the process it comes from; @pid for a new thread
@@ -166,6 +166,7 @@ struct perfdata_task {
  * @symbol: takes code that the kernel has made or freed
  * @comm: takes the name of a thread
  * @fork: takes a new thread or process
+ * @exit: takes a thread that has ended
  * @read: called now and then while records are read; or NULL
  *
  * Strings and arrays are valid during the call.
@@ -177,6 +178,7 @@ struct perfdata_handler {
 	void	(*symbol)(void *arg, const struct perfdata_symbol *symbol);
 	void	(*comm)(void *arg, const struct perfdata_task *task);
 	void	(*fork)(void *arg, const struct perfdata_task *task);
+	void	(*exit)(void *arg, const struct perfdata_task *task);
 	void	(*read)(void *arg);
 };
 

@@ -225,18 +225,21 @@ static void comm_deliver(const struct perfdata_handler *handler, const u8 *recor
 		handler->comm(handler->arg, &task);
 }
 
-static void fork_deliver(const struct perfdata_handler *handler, const u8 *record)
+/* FORK and EXIT. */
+static void task_deliver(const struct perfdata_handler *handler, const u8 *record)
 {
+	struct record_header header = record_header(record);
 	struct cursor c = record_body(record);
 	struct perfdata_task task = { .pid = cursor_u32(&c) };
 
 	task.parent_pid = cursor_u32(&c);
 	task.tid = cursor_u32(&c);
 	task.parent_tid = cursor_u32(&c);
+	if (c.bad)
+		return;
 	/* perf_event__synthesize_fork() of tools/perf/util/synthetic-events.c; the kernel never sets it. */
-	task.found = record_header(record).misc & PERF_RECORD_MISC_FORK_EXEC;
-	if (!c.bad)
-		handler->fork(handler->arg, &task);
+	task.found = header.type == PERF_RECORD_FORK && header.misc & PERF_RECORD_MISC_FORK_EXEC;
+	(header.type == PERF_RECORD_FORK ? handler->fork : handler->exit)(handler->arg, &task);
 }
 
 static int sample_deliver(struct perfdata *data, const struct perfdata_handler *handler,
@@ -278,7 +281,12 @@ int record_deliver(struct perfdata *data, const struct perfdata_handler *handler
 		comm_deliver(handler, record);
 		break;
 	case PERF_RECORD_FORK:
-		fork_deliver(handler, record);
+		task_deliver(handler, record);
+		break;
+	case PERF_RECORD_EXIT:
+		/* Without times, samples of the thread may follow. */
+		if (record_time(data, record))
+			task_deliver(handler, record);
 		break;
 	case PERF_RECORD_LOST:
 		cursor_u64(&c);		/* id */

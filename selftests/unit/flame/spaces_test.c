@@ -48,6 +48,9 @@ int main(void)
 		if (!action) {
 			spaces_fork(&spaces, 3 - pid, pid);
 			pages[pid] = pages[3 - pid];
+		} else if (action == 1) {
+			spaces_exit(&spaces, pid, pid);
+			pages[pid] = (struct pages){ 0 };
 		} else if (action < 6) {
 			spaces_unmap(&spaces, pid, start, start + size);
 			for (i = start; i < start + size; i++)
@@ -61,7 +64,7 @@ int main(void)
 		}
 		wrong += !pages_agree(&spaces, 1, &pages[1]) || !pages_agree(&spaces, 2, &pages[2]);
 	}
-	ksft_test_result(!wrong, "%d maps, unmaps and forks\n", ROUNDS);
+	ksft_test_result(!wrong, "%d maps, unmaps, forks and exits\n", ROUNDS);
 	spaces_close(&spaces);
 	ksft_finished();
 }

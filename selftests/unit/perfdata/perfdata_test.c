@@ -65,13 +65,18 @@ static void seen_fork(void *arg, const struct perfdata_task *task)
 	seen_add(arg, "fork", task->pid);
 }
 
+static void seen_exit(void *arg, const struct perfdata_task *task)
+{
+	seen_add(arg, "exit", task->pid);
+}
+
 /* Read @size bytes.  Return: as perfdata_read(). */
 static int read_made(const void *bytes, size_t size, struct seen *seen, struct perfdata *data,
 		     struct bee_error *error)
 {
 	const struct perfdata_handler handler = {
 		.arg = seen, .sample = seen_sample, .map = seen_map, .symbol = seen_symbol,
-		.comm = seen_comm, .fork = seen_fork,
+		.comm = seen_comm, .fork = seen_fork, .exit = seen_exit,
 	};
 	int fd = memfd_create("perfdata", MFD_CLOEXEC), ret;
 	struct stream stream;
