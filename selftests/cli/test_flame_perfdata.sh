@@ -84,7 +84,34 @@ check_many_processes() {
 		diff "$work/out.folded" <(echo "prog;outer 1")
 }
 
-ktap_plan 8
+# A GiB of records, packed into 400 KiB, in which no round ends; or of samples that wait for user stacks.
+check_much_packed() {
+	"$python" - "$work/made.data" "$1" <<-'END' || return
+		import struct, sys
+		from perfdata import *
+		path, what = sys.argv[1:]
+		def frame(start, end):
+		    """a Zstandard frame (RFC 8878): START, ones, END"""
+		    blocks = (len(start), 0, start), (65528 - len(start) - len(end), 1, b"\xff"), (len(end), 0, end)
+		    return b"\x28\xb5\x2f\xfd\x00\x38" + b"".join(
+		        struct.pack("<I", (end is block[2]) | block[1] << 1 | block[0] << 3)[:3] + block[2] for block in blocks)
+		packed = {
+		    "rounds": frame(struct.pack("<IHH", 14, 0, 65528), b""),
+		    "deferred": frame(struct.pack("<IHHQQIIQQQ", 9, 1, 65528, 1, 0, 7, 7, 1, 1, 8184), struct.pack("<QQ", DEFERRED, 0)),
+		}[what]
+		r = Recording()
+		for i in range(256):
+		    r.records.append(struct.pack("<IHH", 81, 0, 8 + 64 * len(packed)) + 64 * packed)
+		    if what == "deferred":
+		        r.round()
+		r.sample(7, [USER, 0x401000])
+		r.write(path)
+	END
+	"$tree/selftests/lib/most_memory.py" $(($2 << 20)) "$beectl" flame "$work/made.data" --json >"$work/output" || { cat "$work/output"; return 1; }
+	[ "$1" = rounds ] || grep '"samples": 16385,' "$work/output"
+}
+
+ktap_plan 10
 ktap_run "where the kernel was is said by one of several symbols" check_kernel_symbol
 ktap_run "processes that were there before perf" check_found_running
 ktap_run "build-ids of two files that had one path" check_build_ids_of_path
@@ -93,4 +120,6 @@ ktap_run "lost samples" check_lost
 ktap_run "processes that end" check_exit
 ktap_run "many processes that end" check_many_processes True 64
 ktap_run "many processes that do not end" check_many_processes False 400
+ktap_run "many records that wait for the end of a round" check_much_packed rounds 1500
+ktap_run "many samples that wait for user stacks" check_much_packed deferred 800
 ktap_finish

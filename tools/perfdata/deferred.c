@@ -9,7 +9,7 @@
 
 #define CONTEXT_USER_DEFERRED	((u64)-640)	/* enum perf_callchain_context, Linux 6.19 */
 #define DEFERRED_LISTS		1024
-#define DEFERRED_MAX		(1u << 20)	/* samples that wait */
+#define DEFERRED_MAX_BYTES	(256u << 20)	/* of samples that wait */
 
 /* struct waiting - a sample that waits for the user's part of @chain */
 struct waiting {
@@ -23,13 +23,18 @@ struct waiting {
  * struct deferred - samples that wait
  * @first: lists by cookie, in the order of their times
  * @end: where the next one goes, or NULL for an empty list
- * @count: number of them
+ * @bytes: of all of them
  */
 struct deferred {
 	struct waiting	 *first[DEFERRED_LISTS];
 	struct waiting	**end[DEFERRED_LISTS];
-	size_t		  count;
+	size_t		  bytes;
 };
+
+static size_t waiting_bytes(u64 depth)
+{
+	return sizeof(struct waiting) + depth * sizeof(u64);
+}
 
 static size_t cookie_list(u64 cookie)
 {
@@ -52,11 +57,11 @@ bool deferred_add(struct perfdata *data, struct perfdata_sample *sample)
 	if (sample->depth < 2 || sample->chain[sample->depth - 2] != CONTEXT_USER_DEFERRED)
 		return false;
 	depth = sample->depth -= 2;
-	if (deferred && deferred->count == DEFERRED_MAX)
+	if (deferred && deferred->bytes > DEFERRED_MAX_BYTES)
 		return false;
 	if (!deferred)
 		deferred = data->deferred = alloc_zero(1, sizeof(*deferred));
-	waiting = alloc_zero(1, sizeof(*waiting) + depth * sizeof(u64));
+	waiting = alloc_zero(1, waiting_bytes(depth));
 	waiting->cookie = sample->chain[depth + 1];
 	waiting->sample = *sample;
 	memcpy(waiting->chain, sample->chain, depth * sizeof(u64));
@@ -65,7 +70,7 @@ bool deferred_add(struct perfdata *data, struct perfdata_sample *sample)
 		deferred->end[list] = &deferred->first[list];
 	*deferred->end[list] = waiting;
 	deferred->end[list] = &waiting->next;
-	deferred->count++;
+	deferred->bytes += waiting_bytes(depth);
 	return true;
 }
 
@@ -110,7 +115,7 @@ void deferred_deliver(struct perfdata *data, struct cursor body,
 			continue;
 		}
 		*at = waiting->next;
-		deferred->count--;
+		deferred->bytes -= waiting_bytes(waiting->sample.depth);
 		waiting_finish(waiting, (const u64 *)body.at, count, handler);
 	}
 	deferred->end[cookie_list(cookie)] = at;

@@ -221,18 +221,28 @@ void header_take_feature(struct perfdata *data, unsigned int feature, struct cur
 		header_take_names(data, content);
 }
 
+/** header_find_event() - the event that an id stands for.  Return: whether it is known. */
+bool header_find_event(const struct perfdata *data, u64 id, u32 *event)
+{
+	size_t found = order_upto(data->ids, data->nids, sizeof(*data->ids),
+				  offsetof(struct perfdata_id, id), id);
+
+	if (!found || data->ids[found - 1].id != id)
+		return false;
+	*event = data->ids[found - 1].event;
+	return true;
+}
+
 /** header_name_event() - take the body of a PERF_RECORD_EVENT_UPDATE */
 void header_name_event(struct perfdata *data, struct cursor update)
 {
 	u64 kind = cursor_u64(&update), id = cursor_u64(&update);
-	size_t i;
+	u32 event;
 
 	if (kind != 2)	/* PERF_EVENT_UPDATE__NAME */
 		return;
-	for (i = 0; i < data->nids && data->ids[i].id != id; i++)
-		;
-	if (i < data->nids && !update.bad)
-		header_set_name(data, data->ids[i].event,
+	if (!update.bad && header_find_event(data, id, &event))
+		header_set_name(data, event,
 				strndup((const char *)update.at, cursor_left(&update)));
 }
 

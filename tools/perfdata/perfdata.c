@@ -123,7 +123,9 @@ static int reading_take_kernel(struct reading *reading, const u8 *record)
 	time = record_time(reading->data, record);
 	/* A sample at once as well: records that wait have times, and it has none. */
 	rounds_add(&reading->rounds, record, header.size, time);
-	return 0;
+	/* As perf, if it is given a limit (report.queue-size). */
+	return rounds_are_many(&reading->rounds) ?
+	       rounds_halve(&reading->rounds, reading_take_ordered, reading) : 0;
 }
 
 static int reading_take_attr(struct reading *reading, struct cursor body)

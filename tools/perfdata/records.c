@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "deferred.h"
-#include "order.h"
+#include "header.h"
 #include "records.h"
 
 #define MISC_MMAP_DATA		(1 << 13)
@@ -33,17 +33,6 @@ static struct cursor record_body(const u8 *record)
 	struct record_header header = record_header(record);
 
 	return cursor_of(record + RECORD_HEADER, header.size - RECORD_HEADER);
-}
-
-static bool event_find(const struct perfdata *data, u64 id, u32 *event)
-{
-	size_t found = order_upto(data->ids, data->nids, sizeof(*data->ids),
-				  offsetof(struct perfdata_id, id), id);
-
-	if (!found || data->ids[found - 1].id != id)
-		return false;
-	*event = data->ids[found - 1].event;
-	return true;
 }
 
 /* Bytes of the fields of a sample that stand before ID, if it has all of @type. */
@@ -70,7 +59,7 @@ static int sample_event(const struct perfdata *data, struct cursor body, u32 *ev
 	if (!(type & PERF_SAMPLE_IDENTIFIER))
 		cursor_take(&body, sample_bytes_before_id(type));
 	id = cursor_u64(&body);
-	if (body.bad || !event_find(data, id, event))
+	if (body.bad || !header_find_event(data, id, event))
 		return error_set(error, EINVAL, "a sample is of an event that is not known (id "
 				 "%llu)", (unsigned long long)id);
 	return 0;

@@ -7,6 +7,9 @@
 #include "order.h"
 #include "rounds.h"
 
+/* Of records that wait.  The buffers of 512 CPUs have as much, with perf's default size. */
+#define ROUNDS_MAX_BYTES	(512u << 20)
+
 /** rounds_add() - keep a copy of a record until its turn; records of one time stay in order */
 void rounds_add(struct rounds *rounds, const u8 *record, size_t size, u64 time)
 {
@@ -62,6 +65,28 @@ static int rounds_hand_out(struct rounds *rounds, u64 limit, rounds_fn take, voi
 	if (i)
 		rounds_compact(rounds, i);
 	return ret;
+}
+
+/** rounds_are_many() - is it time for rounds_halve()? */
+bool rounds_are_many(const struct rounds *rounds)
+{
+	return rounds->used + rounds->count * sizeof(*rounds->entry) > ROUNDS_MAX_BYTES;
+}
+
+/**
+ * rounds_halve() - hand out half of the records, the earlier ones, though others may precede them
+ * @rounds: the records
+ * @take: gets them in the order of their times
+ * @arg: for @take
+ *
+ * Return: 0, or what @take returned.
+ */
+int rounds_halve(struct rounds *rounds, rounds_fn take, void *arg)
+{
+	if (!rounds->count)
+		return 0;
+	qsort(rounds->entry, rounds->count, sizeof(*rounds->entry), entry_compare);
+	return rounds_hand_out(rounds, rounds->entry[rounds->count / 2].time, take, arg);
 }
 
 /**

@@ -7,6 +7,7 @@
 #define ROUNDS_H
 
 #include <linux/types.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* rounds_fn: takes a record.  Return: 0, or -1 to stop. */
@@ -39,6 +40,8 @@ struct rounds {
 };
 
 void rounds_add(struct rounds *rounds, const u8 *record, size_t size, u64 time);
+bool rounds_are_many(const struct rounds *rounds);
+int rounds_halve(struct rounds *rounds, rounds_fn take, void *arg);
 int rounds_end(struct rounds *rounds, rounds_fn take, void *arg);
 int rounds_flush(struct rounds *rounds, rounds_fn take, void *arg);
 void rounds_free(struct rounds *rounds);
