@@ -111,7 +111,15 @@ check_much_packed() {
 	[ "$1" = rounds ] || grep '"samples": 16385,' "$work/output"
 }
 
-ktap_plan 10
+# What has no name has a number; but the idle threads of the kernel, all of number 0, are called as by perf.
+check_idle() {
+	printf '%s\n' "ffffffff81000000 T idle" >"$work/kallsyms"
+	made "r.sample(0, [KERNEL, 0xffffffff81000010]); r.sample(9, [KERNEL, 0xffffffff81000010])" &&
+		options="--kallsyms $work/kallsyms" expect ":9;idle_[k] 1" "swapper;idle_[k] 1" &&
+		options="--kallsyms $work/kallsyms --split tid" expect ":9-9/9;idle_[k] 1" "swapper-0/0;idle_[k] 1"
+}
+
+ktap_plan 11
 ktap_run "where the kernel was is said by one of several symbols" check_kernel_symbol
 ktap_run "processes that were there before perf" check_found_running
 ktap_run "build-ids of two files that had one path" check_build_ids_of_path
@@ -122,4 +130,5 @@ ktap_run "many processes that end" check_many_processes True 64
 ktap_run "many processes that do not end" check_many_processes False 400
 ktap_run "many records that wait for the end of a round" check_much_packed rounds 1500
 ktap_run "many samples that wait for user stacks" check_much_packed deferred 800
+ktap_run "the idle threads" check_idle
 ktap_finish

@@ -186,13 +186,16 @@ static void collector_exit(void *arg, const struct perfdata_task *task)
 static u32 collector_label(struct collector *collector, const struct perfdata_sample *sample)
 {
 	struct task *task = spaces_task(&collector->spaces, sample->tid);
-	const char *comm;
-	char text[128];
+	char number[16], text[128];
+	const char *comm = number;
 
 	if (task->label != INTERN_NONE)
 		return task->label;
-	snprintf(text, sizeof(text), ":%u", sample->tid);
-	comm = task->comm == INTERN_NONE ? text : profile_get_text(collector->profile, task->comm);
+	snprintf(number, sizeof(number), ":%u", sample->tid);
+	if (task->comm != INTERN_NONE)
+		comm = profile_get_text(collector->profile, task->comm);
+	else if (!sample->tid)
+		comm = "swapper";	/* as perf: the idle threads of all CPUs */
 	if (collector->how->roots == COLLECT_COMM)
 		return task->label = profile_text(collector->profile, comm);
 	if (collector->how->roots == COLLECT_PID)
