@@ -119,7 +119,24 @@ check_idle() {
 		options="--kallsyms $work/kallsyms --split tid" expect ":9-9/9;idle_[k] 1" "swapper-0/0;idle_[k] 1"
 }
 
-ktap_plan 11
+# Without a build-id: a file of another device that has the same inode number may be another one.
+check_device_of_inode() {
+	local inode dev major minor device doubt
+	read -r inode dev <<<"$(stat -c '%i %d' "$work/prog")"
+	major=$(("$dev" >> 8 & 0xfff)) minor=$(("$dev" & 0xff | "$dev" >> 12 & 0xfff00))
+	while IFS=: read -r device doubt; do
+		made "r.map(7, 0x400000, 0x10000, work + '/prog', inode=$inode, dev=($device)); r.sample(7, [USER, $(address outer)])" &&
+			"$beectl" flame "$work/made.data" --format folded 2>"$work/errors" | diff - <(echo "prog;outer 1") &&
+			[ "$(grep -c "prog: it may be another file" "$work/errors")" -eq "$doubt" ] || { echo "$device"; cat "$work/errors"; return 1; }
+	done <<-END
+		0, 0:0
+		$major, $minor:0
+		$((major + 1)), $minor:1
+		$major, $((minor + 1)):$((major != 0))
+	END
+}
+
+ktap_plan 12
 ktap_run "where the kernel was is said by one of several symbols" check_kernel_symbol
 ktap_run "processes that were there before perf" check_found_running
 ktap_run "build-ids of two files that had one path" check_build_ids_of_path
@@ -131,4 +148,9 @@ ktap_run "many processes that do not end" check_many_processes False 400
 ktap_run "many records that wait for the end of a round" check_much_packed rounds 1500
 ktap_run "many samples that wait for user stacks" check_much_packed deferred 800
 ktap_run "the idle threads" check_idle
+if [ "$(stat -f -c %T "$work")" = overlayfs ]; then
+	ktap_skip "an inode number of another device" "overlayfs has devices of its own"
+else
+	ktap_run "an inode number of another device" check_device_of_inode
+fi
 ktap_finish

@@ -39,12 +39,12 @@ class Recording:
     def exit(self, pid, tid=None):
         self.add(4, 0, struct.pack("<IIIIQ", pid, 1, tid or pid, 1, 0), pid)
 
-    def map(self, pid, start, size, path, offset=0, build_id=b"", inode=0, generation=0):
+    def map(self, pid, start, size, path, offset=0, build_id=b"", inode=0, generation=0, dev=(0, 0)):
         body = struct.pack("<IIQQQ", pid, pid, start, size, offset)
         if build_id:
             body += struct.pack("<BxH", len(build_id), 0) + build_id.ljust(20, b"\0")
         else:
-            body += struct.pack("<IIQQ", 0, 0, inode, generation)
+            body += struct.pack("<IIQQ", *dev, inode, generation)
         self.add(10, 2 | (1 << 14 if build_id else 0), body + struct.pack("<II", 5, 2) + text(path), pid)
 
     def build_id(self, path, build_id):

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -93,19 +94,30 @@ enum file_match {
 	FILE_SAME,
 };
 
+/* Devices without a major number, as those of btrfs, have several minor ones. */
+static bool file_match_device(u64 recorded, dev_t dev)
+{
+	return !recorded || (recorded >> 32 == major(dev) &&
+			     (!major(dev) || (u32)recorded == minor(dev)));
+}
+
 /*
- * By its inode number, which a copy below --symfs cannot have.  The number that perf has of a file
- * on overlayfs is one of the file system below.
+ * By its inode number, which a copy below --symfs cannot have, and its device, which may have had
+ * another number.  Those that perf has of a file on overlayfs are of the file system below.
  */
 static enum file_match file_match_inode(const struct question *question, int fd)
 {
+	bool is_overlay, is_same;
 	struct statfs fs;
 	struct stat st;
 
-	if (!question->file.inode || *question->root ||
-	    (!fstat(fd, &st) && question->file.inode == st.st_ino))
+	if (!question->file.inode || *question->root)
 		return FILE_SAME;
-	return !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC ? FILE_PERHAPS : FILE_OTHER;
+	is_overlay = !fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+	is_same = !fstat(fd, &st) && question->file.inode == st.st_ino;
+	if (is_same && (is_overlay || file_match_device(question->file.dev, st.st_dev)))
+		return FILE_SAME;
+	return is_same || is_overlay ? FILE_PERHAPS : FILE_OTHER;
 }
 
 static enum file_match file_match(const struct question *question, int fd)
@@ -190,8 +202,8 @@ static int file_open(const struct question *question, const char **why)
 		fd = i < sizeof(others) / sizeof(others[0]) ? others[i](question) : -1;
 	}
 	if (perhaps >= 0)
-		*why = "it may be another file than the recorded one: its inode number differs, as it "
-		       "may on overlayfs, and its build-id is not known";
+		*why = "it may be another file than the recorded one: its inode number or device "
+		       "differs, as they may on overlayfs, and its build-id is not known";
 	return perhaps;
 }
 
