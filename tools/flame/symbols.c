@@ -11,7 +11,6 @@
 #include "order.h"
 #include "symbols.h"
 
-#define SYMBOLS_MAX_NESTED	16	/* symbols that begin within another one */
 #define SYMBOL_MAX_MANGLED	(64u << 10)
 
 void symbols_add(struct symbols *symbols, const struct symbol *symbol)
@@ -49,6 +48,7 @@ void symbols_sort(struct symbols *symbols)
 		if (symbol->is_label)
 			symbol->end = i + 1 < n && symbol[1].start < symbol->limit ?
 				      symbol[1].start : symbol->limit;
+		symbol->reach = i && symbol[-1].reach > symbol->end ? symbol[-1].reach : symbol->end;
 	}
 }
 
@@ -62,10 +62,10 @@ void symbols_sort(struct symbols *symbols)
 const struct symbol *symbols_find(const struct symbols *symbols, u64 address)
 {
 	const struct symbol *label = NULL, *found;
-	size_t i, low = order_upto(symbols->symbol, symbols->count, sizeof(*symbols->symbol),
-				   offsetof(struct symbol, start), address);
+	size_t low = order_upto(symbols->symbol, symbols->count, sizeof(*symbols->symbol),
+				offsetof(struct symbol, start), address);
 
-	for (i = 0; i < SYMBOLS_MAX_NESTED && low; i++) {
+	while (low && symbols->symbol[low - 1].reach > address) {
 		found = &symbols->symbol[--low];
 		if (found->end <= address)
 			continue;

@@ -15,6 +15,7 @@
  * @name: not owned
  * @rank: the higher, the better, of symbols with the same address
  * @is_label: it has no size; filled by symbols_sort()
+ * @reach: the highest end of this one and all before it; likewise
  */
 struct symbol {
 	u64		 start;
@@ -23,6 +24,7 @@ struct symbol {
 	const char	*name;
 	u32		 rank;
 	bool		 is_label;
+	u64		 reach;
 };
 
 /* struct symbols - all zero is an empty list */

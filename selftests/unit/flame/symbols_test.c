@@ -16,7 +16,11 @@ static const struct symbol made[] = {
 	{ 0x1b0, 0, 0x200, "label", 1 },
 	{ 0x1f0, 0, 0x200, "last", 1 },			/* no size: until the section's end */
 	{ 0x300, 0, 0x400, "other", 1 },
+	{ 0x1000, 0x1100, 0x2000, "many", 1 },		/* has MANY others, all before 0x1080 */
+	{ 0x10f0, 0x10f8, 0x2000, "behind", 1 },
 };
+
+#define MANY	64
 
 static const struct {
 	u64		 address;
@@ -35,6 +39,9 @@ static const struct {
 	{ 0x1ff, "last", "a symbol without size ends with its section" },
 	{ 0x200, NULL, "nothing belongs to it behind that" },
 	{ 0x350, "other", "in the next section" },
+	{ 0x1011, "part", "one of many within another" },
+	{ 0x1080, "many", "behind many within another" },
+	{ 0x1100, NULL, "behind a function that has many others" },
 };
 
 static const struct { const char *symbol, *name; } names[] = {
@@ -59,6 +66,10 @@ int main(void)
 	ksft_set_plan(sizeof(asked) / sizeof(asked[0]) + sizeof(names) / sizeof(names[0]));
 	for (i = sizeof(made) / sizeof(made[0]); i--;)
 		symbols_add(&symbols, &made[i]);
+	for (i = 0; i < MANY; i++)
+		symbols_add(&symbols, &(struct symbol){
+			.start = 0x1001 + 2 * i, .end = 0x1002 + 2 * i, .limit = 0x2000, .name = "part",
+		});
 	symbols_sort(&symbols);
 	for (i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
 		found = symbols_find(&symbols, asked[i].address);
