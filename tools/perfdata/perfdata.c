@@ -292,8 +292,10 @@ static int reading_run(struct reading *reading)
 		if (reading_take(reading, record, false))
 			return -1;
 		stream_take(stream, header.size);
-		if (stream_skip(stream, trailing))
+		if (stream_skip(stream, trailing)) {
+			reading->data->unfinished = true;
 			break;
+		}
 	}
 	if (stream->failed)
 		return error_set(reading->error, stream->failed, "cannot read: %s",
