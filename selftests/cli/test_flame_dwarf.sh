@@ -166,7 +166,59 @@ check_pipe() {
 	done
 }
 
-ktap_plan 8
+# unopened PIPE...: at the names of these files are pipes, and libdw does not open them
+unopened() {
+	local pipe
+	for pipe; do
+		rm -f "$pipe" && mkfifo "$pipe" || return
+	done
+	"$tree/selftests/lib/unopened.py" "$@" -- "$beectl" flame "$work/made.data" --inlines --format folded >"$work/folded" || return
+	rm "$@"
+	grep '^prog;' "$work/folded"
+}
+
+# The names of split units, absolute and relative ones, and of the package beside the program.
+check_split_pipes() {
+	mkdir "$work/apart" "$work/alone" && cp "$work/many.c" "$work/apart" && cd "$work/apart" || return
+	gcc -O2 -g -gsplit-dwarf -c many.c -o "$work/apart/whole.o" && gcc -O2 -g -gsplit-dwarf -c many.c -o relative.o &&
+		gcc whole.o -o ../alone/whole && gcc relative.o -o ../alone/relative || return
+	sampled "$work/alone/whole" 'function_1' && folded | grep -q 'middle' && unopened "$work/apart/whole.dwo" "$work/alone/whole.dwp" &&
+		sampled "$work/alone/relative" 'function_1' && folded | grep -q 'middle' &&
+		unopened "$work/apart/relative.dwo" "$work/alone/relative.dwo" "$work/alone/relative.dwp"
+}
+
+check_shared_pipe() {
+	many_made base -gdwarf-5 && cp "$work/base.whole" "$work/base.one" && cp "$work/base.whole" "$work/base.two" &&
+		dwz -m "$work/base.shared" -M "$work/base.shared" "$work/base.one" "$work/base.two" &&
+		symbols=$work/base.whole sampled "$work/base.one" 'function_1' && folded | grep -q 'middle' && unopened "$work/base.shared"
+}
+
+# What a name leads to changes at any moment: a debug file, and a link to a pipe.
+check_turned_pipe() {
+	objcopy --only-keep-debug "$work/prog" "$work/prog.debug" && objcopy --strip-all "$work/prog" "$work/turned" &&
+		objcopy --remove-section .note.gnu.build-id "$work/turned" && mkdir -p "$work/.debug" && mkfifo "$work/turned.pipe" || return
+	made "r.map(7, 0x500000, 0x10000, work + '/turned'); r.sample(7, [USER, $(address outer) + 0x100000])" || return
+	"$python" - "$work/prog.debug" "$work/turned.pipe" "$work/.debug/turned" <<-'END' &
+		import ctypes, os, sys
+		debug, pipe, name = map(os.fsencode, sys.argv[1:])
+		libc = ctypes.CDLL(None)
+		os.symlink(debug, name)
+		os.symlink(pipe, name + b".other")
+		while not libc.renameat2(-100, name, -100, name + b".other", 2):    # AT_FDCWD, RENAME_EXCHANGE
+		    pass
+	END
+	local turns=$!
+	# shellcheck disable=SC2016  # for the inner shell
+	"$tree/selftests/lib/unopened.py" "$work/turned.pipe" -- sh -c 'for i in $(seq 100); do "$0" flame "$1" --format folded || exit; done' \
+		"$beectl" "$work/made.data" >"$work/folded"
+	local status=$?
+	rm -r "$work/.debug"
+	wait "$turns"
+	sort "$work/folded" | uniq -c
+	[ "$status" -eq 0 ] && grep -q '^prog;outer 1$' "$work/folded"
+}
+
+ktap_plan 11
 ktap_run "functions in namespaces, in types and in other functions" check_places
 with g++ "a function of several units" check_first_unit
 ktap_run "compressed sections" check_compressed
@@ -175,4 +227,7 @@ with dwz "a compressed file that others share" check_shared
 ktap_run "units in other files, beside this one" check_split
 ktap_run "compressed sections that lie" check_lies
 ktap_run "a debug file that is a pipe" check_pipe
+ktap_run "units in other files that are pipes" check_split_pipes
+with dwz "a file that others share is a pipe" check_shared_pipe
+ktap_run "a debug file that becomes a pipe at any moment" check_turned_pipe
 ktap_finish

@@ -6,6 +6,7 @@
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -207,58 +208,34 @@ static int file_open(const struct question *question, const char **why)
 	return perhaps;
 }
 
-static bool __attribute__((format(printf, 1, 2))) is_pipe(const char *format, ...)
-{
-	struct stat st;
-	va_list args;
-	char *name;
-	bool is;
+/* In a child: libdw reads files. */
+static bool libdw_reads;
 
-	va_start(args, format);
-	if (vasprintf(&name, format, args) < 0)
-		alloc_check(NULL, 0);
-	va_end(args);
-	is = !stat(name, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
-	free(name);
-	return is;
-}
-
-/*
- * libdwfl opens debug files by name in directories beside the file.  The owner of the file may have
- * put a pipe there, and open() would wait until somebody writes to it.  @link: NULL: libdwfl makes
- * the names of that of the file.
+/**
+ * open() - the C library's, but what libdw opens is a regular file
+ * @path: the name.  libdw has it from the ELF file (.gnu_debuglink, .gnu_debugaltlink, the names of
+ *	split units), or makes it of the file's own: its owner chooses what it leads to, at any moment.
+ * @flags: as for the C library's; libdw has no others than O_RDONLY
+ *
+ * The dynamic linker takes this definition for libdw, too, as the program's come before those of
+ * libraries.  For libdw, what is not a regular file is not there.
  */
-static bool debug_is_pipe_beside(const char *path, const char *link)
+int open(const char *path, int flags, ...)
 {
-	static const char *const below[] = { "", ".debug/", ".dwz/" };
-	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-	int dir = base - path;
-	size_t i;
+	bool has_mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
+	mode_t mode;
+	va_list args;
+	int fd;
 
-	if (link && is_pipe("%s", link))
-		return true;
-	for (i = 0; i < sizeof(below) / sizeof(below[0]); i++)
-		if (is_pipe("%.*s%s%s", dir, path, below[i], link ?: base) ||
-		    (!link && is_pipe("%.*s%s%s.debug", dir, path, below[i], base)))
-			return true;
-	return false;
-}
-
-static bool debug_is_pipe(const char *path, const char *link)
-{
-	char *real = realpath(path, NULL);
-	bool is = debug_is_pipe_beside(path, link) || (real && debug_is_pipe_beside(real, link));
-
-	free(real);
-	return is;
-}
-
-static int binary_find_symbols(Dwfl_Module *module, void **arg, const char *name, Dwarf_Addr base,
-			       const char *path, const char *link, GElf_Word crc, char **found)
-{
-	if (debug_is_pipe(path, link))
-		return dwfl_build_id_find_debuginfo(module, arg, name, base, path, link, crc, found);
-	return dwfl_standard_find_debuginfo(module, arg, name, base, path, link, crc, found);
+	va_start(args, flags);
+	mode = has_mode ? va_arg(args, mode_t) : 0;
+	va_end(args);
+	if (!libdw_reads || flags != O_RDONLY)
+		return openat(AT_FDCWD, path, flags, mode);
+	fd = io_open_regular(path);
+	if (fd < 0 && errno == ENXIO)
+		errno = ENOENT;
+	return fd;
 }
 
 /*
@@ -275,7 +252,7 @@ static int binary_find_debug(Dwfl_Module *module, void **arg, const char *name, 
 	GElf_Addr address;
 
 	if (fd < 0) {
-		fd = binary_find_symbols(module, arg, name, base, path, link, crc, found);
+		fd = dwfl_standard_find_debuginfo(module, arg, name, base, path, link, crc, found);
 		is_kept = *found && (crc || !link) &&
 			  dwfl_module_build_id(module, &bits, &address) > 0;
 	}
@@ -292,6 +269,7 @@ static const char *binary_open(struct binary *binary)
 	if (fd < 0)
 		return why;
 	binary->doubt = why;
+	libdw_reads = true;
 	/* libdwfl's own, and the same below the root; beside the file first, with its checksum. */
 	if (asprintf(&binary->path, "%s%s", root, binary->question->path) < 0 ||
 	    asprintf(&binary->debug_path, "+:.debug:%s/usr/lib/debug:/usr/lib/debug", root) < 0)
@@ -300,7 +278,8 @@ static const char *binary_open(struct binary *binary)
 		fd = debug_image_open(fd);
 	binary->callbacks = (Dwfl_Callbacks){
 		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = wants_dwarf ? binary_find_debug : binary_find_symbols,
+		.find_debuginfo = wants_dwarf ? binary_find_debug :
+						  dwfl_standard_find_debuginfo,
 		.section_address = dwfl_offline_section_address,
 		.debuginfo_path = &binary->debug_path,
 	};
