@@ -7,18 +7,25 @@
 #include "order.h"
 #include "summary.h"
 
+/* The larger change, up or down, is first. */
+static int change_compare(double x, double y)
+{
+	return (fabs(x) < fabs(y)) - (fabs(x) > fabs(y));
+}
+
 static int row_compare_self(const void *a, const void *b)
 {
 	const struct summary_row *x = a, *y = b;
 
-	return order(fabs(y->self_change), fabs(x->self_change)) ?: order(y->self, x->self) ?: order(y->total, x->total) ?: order(x->name, y->name);
+	return change_compare(x->self_change, y->self_change) ?: order(y->self, x->self) ?:
+	       order(y->total, x->total) ?: order(x->name, y->name);
 }
 
 static int row_compare_total(const void *a, const void *b)
 {
 	const struct summary_row *x = a, *y = b;
 
-	return order(fabs(y->total_change), fabs(x->total_change)) ?:
+	return change_compare(x->total_change, y->total_change) ?:
 	       order(y->total, x->total) ?: order(y->self, x->self) ?: order(x->name, y->name);
 }
 
