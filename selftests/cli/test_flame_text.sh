@@ -23,6 +23,44 @@ names = [function["name"] for function in json.load(sys.stdin)["functions"]]
 assert set(names[:2]) == {"small", "rest"}, names'
 }
 
-ktap_plan 1
+# Who reads profile.proto refuses all of it if one string is no UTF-8: names that are none, and an event's that is cut
+# within a character.
+check_pprof_utf8() {
+	hostile && "$beectl" flame "$work/made.data" --raw 2>/dev/null >"$work/hostile.raw" || return
+	made "r = Recording(2); r.comm(7, b'\xff'); _ = [r.sample(7, [USER, 0x10], event) for event in (1, 2)]" &&
+		"$beectl" flame "$work/made.data" --raw 2>/dev/null | sed "s/^\(event 1\) .*/\1 $(printf 'x%.0s' {1..199})\xc3\xa4/" >"$work/events.raw" || return
+	local name
+	for name in hostile events; do
+		"$beectl" flame "$work/$name.raw" --format pprof 2>/dev/null >"$work/$name.pb.gz" &&
+			"$python" - "$work/$name.pb.gz" <<-'END' || return
+				import gzip, sys
+				with gzip.open(sys.argv[1]) as file:
+				    data = file.read()
+				def number():
+				    global data
+				    value = shift = 0
+				    while True:
+				        byte, data = data[0], data[1:]
+				        value |= (byte & 0x7f) << shift
+				        if byte < 0x80:
+				            return value
+				        shift += 7
+				strings = []
+				while data:
+				    tag = number()
+				    size = number()
+				    if tag & 7 == 2:
+				        if tag >> 3 == 6:
+				            strings.append(data[:size])
+				        data = data[size:]
+				print(strings)
+				text = [string.decode() for string in strings]
+				assert len(text) > 5 and any("\ufffd" in string for string in text), text
+			END
+	done
+}
+
+ktap_plan 2
 ktap_run "a small change is one" check_small_change
+ktap_run "strings for pprof are UTF-8" check_pprof_utf8
 ktap_finish

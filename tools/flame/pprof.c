@@ -10,6 +10,7 @@
 
 #include "alloc.h"
 #include "output.h"
+#include "text.h"
 
 #define PPROF_PIECE	(1u << 30)	/* bytes that zlib is given at a time; it counts in 32 bits */
 
@@ -78,17 +79,29 @@ static void message_take(struct message *message, unsigned int field, struct mes
  * struct pprof - a profile that is being written
  * @profile: the message
  * @strings: its string table, put into @profile at the end
+ * @string: one that is being made
  * @types: kinds of values that each sample has
  */
 struct pprof {
 	struct message	profile;
 	struct texts	strings;
+	struct message	string;
 	unsigned int	types;
 };
 
+/* Who reads a message with a string that is not UTF-8 refuses all of it. */
 static u32 pprof_string(struct pprof *pprof, const char *text)
 {
-	return texts_add(&pprof->strings, text, strlen(text));
+	const unsigned char *s = (const unsigned char *)text;
+	struct message *string = &pprof->string;
+	unsigned int n;
+
+	for (string->size = 0; *s; s += n ?: 1) {
+		n = text_utf8_length(s);
+		message_put(string, n ? (const char *)s : "\xef\xbf\xbd", n ?: 3);
+	}
+	return texts_add(&pprof->strings, string->size ? (const char *)string->bytes : "",
+			 string->size);
 }
 
 static bool graph_has_periods(const struct graph *graph)
@@ -242,4 +255,5 @@ void output_pprof(const struct graph *graph, FILE *out)
 	pprof_compress(&pprof.profile, out);
 	texts_close(&pprof.strings);
 	free(pprof.profile.bytes);
+	free(pprof.string.bytes);
 }
