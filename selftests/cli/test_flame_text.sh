@@ -60,7 +60,20 @@ check_pprof_utf8() {
 	done
 }
 
-ktap_plan 2
+# U+009B begins a sequence for the terminal as ESC [ does, and so does a byte of its own to some; what is part of other
+# characters stays.
+check_c1() {
+	made "r.comm(7, b'\xc2\x9b31m'); r.map(7, 0x500000, 0x1000, b'/\xc4\x9b\x9b1m\xff\xc2\x9b2m'); r.sample(7, [USER, 0x500020])" || return
+	"$beectl" flame "$work/made.data" --format folded 2>/dev/null >"$work/folded" &&
+		printf '_31m;[\xc4\x9b_1m\xff_2m]+0x20 1\n' | diff -a - "$work/folded" || return
+	"$beectl" flame "$work/made.data" --raw 2>/dev/null >"$work/c1.raw" && grep -a '^frame . . %c2%9b31m$' "$work/c1.raw" &&
+		grep -a "^file elf .* /$(printf '\xc4\x9b')%9b1m%ff%c2%9b2m\$" "$work/c1.raw" || { cat "$work/c1.raw"; return 1; }
+	"$beectl" flame "$work/c1.raw" --raw | cmp - "$work/c1.raw" &&
+		"$beectl" flame "$work/c1.raw" --format folded 2>/dev/null | cmp - "$work/folded"
+}
+
+ktap_plan 3
 ktap_run "a small change is one" check_small_change
 ktap_run "strings for pprof are UTF-8" check_pprof_utf8
+ktap_run "nothing for the terminal in stacks and addresses" check_c1
 ktap_finish

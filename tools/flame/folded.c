@@ -9,17 +9,27 @@
 
 #include "alloc.h"
 #include "output.h"
+#include "text.h"
 
 static const char *const suffixes[FLAME_KINDS] = {
 	[FLAME_KERNEL] = "_[k]", [FLAME_INLINED] = "_[i]", [FLAME_JIT] = "_[j]",
 };
 
-/* What would end the name or the line is replaced. */
+/* What would end the name or the line is replaced, and what a terminal may act on. */
 static void folded_put_text(const char *text, bool is_comm, FILE *out)
 {
-	for (; *text; text++)
-		putc_unlocked(*text == ';' ? ':' : (unsigned char)*text < ' ' || *text == 0x7f ||
-			      (is_comm && *text == ' ') ? '_' : *text, out);
+	const unsigned char *s = (const unsigned char *)text;
+	unsigned int n;
+
+	for (; *s; s += n ?: 1) {
+		n = text_utf8_length(s);
+		if (*s == ';')
+			putc_unlocked(':', out);
+		else if ((n ? text_utf8_is_control(s) : *s < 0xa0) || (is_comm && *s == ' '))
+			putc_unlocked('_', out);
+		else
+			fwrite_unlocked(s, 1, n ?: 1, out);
+	}
 }
 
 /* A name as it is written: each is in many stacks. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Profiles as text, a line for each thing.  Files, frames and nodes are numbered in the order of
- * their lines, from 0; texts stand at the end of lines, with white space, control characters and
- * "%" as %XX:
+ * their lines, from 0; texts stand at the end of lines, with white space, control characters, "%" and
+ * what is not UTF-8 as %XX:
  *
  *	cmdline TEXT		what was recorded
  *	stops TEXT		how walks ended
@@ -26,6 +26,7 @@
 
 #include "alloc.h"
 #include "raw.h"
+#include "text.h"
 
 static const char *const raw_kinds[] = {
 	[PROFILE_ELF] = "elf", [PROFILE_KERNEL] = "kernel", [PROFILE_JIT] = "jit",
@@ -36,13 +37,15 @@ static const char *const raw_kinds[] = {
 
 static void raw_put_text(const struct profile *profile, u32 number, FILE *out)
 {
-	const unsigned char *text = (const unsigned char *)profile_get_text(profile, number);
+	const unsigned char *s = (const unsigned char *)profile_get_text(profile, number);
 
-	for (; *text; text++)
-		if (*text <= ' ' || *text == '%' || *text == 0x7f)
-			fprintf(out, "%%%02x", *text);
-		else
-			putc(*text, out);
+	while (*s) {
+		unsigned int n = text_utf8_length(s);
+		bool plain = n && *s != ' ' && *s != '%' && !text_utf8_is_control(s);
+
+		for (n = n ?: 1; n; n--, s++)
+			plain ? putc(*s, out) : fprintf(out, "%%%02x", *s);
+	}
 	putc('\n', out);
 }
 
