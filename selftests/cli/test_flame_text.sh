@@ -72,8 +72,61 @@ check_c1() {
 		"$beectl" flame "$work/c1.raw" --format folded 2>/dev/null | cmp - "$work/folded"
 }
 
-ktap_plan 3
+# As stackcollapse-perf.pl does: the first event only, for what is counted differs; and it is said.
+check_script_events() {
+	cat >"$work/script" <<-'END'
+		prog 7 [000] 1.5: 1000 cycles:P:
+			401010 main+0x4 (/bin/prog)
+
+		prog 7 [000] 1.6: 1 sched:sched_switch: prev_comm=a: prev_pid=7
+			401020 other+0x4 (/bin/prog)
+
+		prog 7 [000] 1.7: 1000 cycles:P:
+			401010 main+0x4 (/bin/prog)
+	END
+	"$beectl" flame "$work/script" --format folded 2>"$work/errors" | diff - <(echo "prog;main 2") &&
+		grep -q 'warning: .*script: samples of other events than cycles:P are left out: 1$' "$work/errors" ||
+		{ cat "$work/errors"; return 1; }
+	sed -i 's/sched.*/cycles:P:/' "$work/script" &&
+		"$beectl" flame "$work/script" --format folded 2>"$work/errors" | diff - <(printf '%s\n' "prog;main 2" "prog;other 1") &&
+		diff /dev/null "$work/errors"
+}
+
+# Names of files that have been deleted, or have brackets; of threads with colons; and lines without process or time.
+check_script_names() {
+	cat >"$work/script" <<-'END'
+		a: b  7 [000] 1.5: 1000 cycles:P:
+			7f10 [unknown] (/tmp/x (deleted))
+			7f20 f(int) (x)+0x4 (/tmp/a (b)/x (deleted))
+			7f30 g(char (&) [4])+0x4 ([vdso])
+			7f40 h (i) (inlined)
+
+		[x]: 7/8 1.5: cycles:P:
+			7f10 f (/tmp/x)
+
+		c 1.5: 1000 cycles:P:
+			7f10 f (/tmp/x)
+
+		d: 1.5: cycles:P:
+			7f10 f (/tmp/x)
+
+		e cycles:P:
+			7f10 f (/tmp/x)
+	END
+	"$beectl" flame "$work/script" --format folded 2>"$work/errors" |
+		diff - <(printf '%s\n' "[x]:;f 1" "a:_b;h (i)_[i];g(char (&) [4]);f(int) (x);[unknown] 1" "c;f 1" "d:;f 1" "e;f 1") &&
+		diff /dev/null "$work/errors" || return
+	"$beectl" flame "$work/script" --json | "$python" -c '
+import json, sys
+modules = {function["name"]: function["module"] for function in json.load(sys.stdin)["functions"]}
+assert modules["[unknown]"] == "/tmp/x (deleted)" and modules["f(int) (x)"] == "/tmp/a (b)/x (deleted)", modules
+assert modules["g(char (&) [4])"] == "[vdso]" and modules["f"] == "/tmp/x", modules'
+}
+
+ktap_plan 5
 ktap_run "a small change is one" check_small_change
 ktap_run "strings for pprof are UTF-8" check_pprof_utf8
 ktap_run "nothing for the terminal in stacks and addresses" check_c1
+ktap_run "perf script of several events" check_script_events
+ktap_run "odd names in perf script" check_script_names
 ktap_finish

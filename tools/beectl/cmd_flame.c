@@ -219,13 +219,21 @@ static int flame_read(struct flame *flame, int fd)
 	return ret;
 }
 
-/* What is there will be shown, but it is hardly what the user wants to see. */
-static void flame_warn_flat(const struct flame *flame)
+/* What is there will be shown, but perhaps it is not what the user wants to see. */
+static void flame_warn_input(const struct flame *flame)
 {
+	const struct profile *profile = &flame->profile;
+	struct bee_error why;
 	size_t i;
 
-	for (i = 0; flame->profile.is_flat && i < flame->profile.nevents; i++) {
-		if (!flame->profile.event[i].samples)
+	if (profile->left_out) {
+		error_set(&why, 0, "samples of other events than %s are left out: %llu",
+			  profile_get_text(profile, profile->first_event),
+			  (unsigned long long)profile->left_out);
+		flame_warn(flame->options.input, why.text);
+	}
+	for (i = 0; profile->is_flat && i < profile->nevents; i++) {
+		if (!profile->event[i].samples)
 			continue;
 		flame_warn(flame->options.input, "it has no callchains, so each stack is one function: "
 			   "record with perf record -g");
@@ -250,7 +258,7 @@ static int flame_read_input(struct flame *flame, const char *hint)
 		close(fd);
 	if (ret)
 		return message_error("flame", path, flame->error.text);
-	flame_warn_flat(flame);
+	flame_warn_input(flame);
 	return EXIT_OK;
 }
 

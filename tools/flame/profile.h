@@ -102,6 +102,8 @@ struct profile_event {
  * @throttled: times that an event was throttled
  * @unfinished: the recording ends too early
  * @is_flat: no event that has samples was recorded with callchains
+ * @first_event: text that names the event of samples that were text, or of ""
+ * @left_out: samples that were text and are of other events
  * @kernel_symbol: text of a symbol of the kernel, or of ""
  * @kernel_address: where it was
  */
@@ -118,6 +120,8 @@ struct profile {
 	u64			 throttled;
 	bool			 unfinished;
 	bool			 is_flat;
+	u32			 first_event;
+	u64			 left_out;
 	u32			 kernel_symbol;
 	u64			 kernel_address;
 };

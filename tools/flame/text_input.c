@@ -15,6 +15,8 @@
  * @builder: the stacks
  * @name: names of the current stack: a thread, then frames as they come
  * @count: number of them
+ * @event: number of the text that names the event of the current sample, or 0
+ * @first_event: the first one that was named
  * @samples: stacks so far, each as often as it was counted
  * @line: number of the line
  * @too_many: more samples than can be counted
@@ -25,6 +27,8 @@ struct text_input {
 	struct graph_builder	 builder;
 	u32			 name[PROFILE_MAX_DEPTH];
 	size_t			 count;
+	u32			 event;
+	u32			 first_event;
 	u64			 samples;
 	u64			 line;
 	bool			 too_many;
@@ -102,6 +106,11 @@ static void input_end_sample(struct text_input *input)
 
 	if (!input->count)
 		return;
+	if (input->event && input->event != input->first_event) {
+		input->profile->left_out++;
+		input->count = 0;
+		return;
+	}
 	node = graph_builder_add(&input->builder, 0, input->name[0]);
 	for (i = input->count; --i;)
 		node = graph_builder_add(&input->builder, node, input->name[i]);
@@ -110,41 +119,78 @@ static void input_end_sample(struct text_input *input)
 	input->count = 0;
 }
 
+/* The text of the event after "12.345:" and perhaps a number, "cycles:P:"; 0, which is "", if there is none. */
+static u32 input_event(struct text_input *input, const char *at)
+{
+	size_t length;
+
+	for (; *at; at += length) {
+		at += strspn(at, " \t");
+		length = strcspn(at, " \t");
+		if (length > 1 && at[length - 1] == ':' && strspn(at, "0123456789.") < length - 1)
+			return texts_add(&input->profile->texts, at, length - 1);
+	}
+	return 0;
+}
+
 /*
- * "comm  123/124 [000] 12.345: 1 event:" begins a sample.  The thread's name may have spaces: it ends
- * before the last number in front of CPU or time.
+ * "comm  123/124 [000] 12.345: 1 event:" begins a sample.  The thread's name may have spaces and
+ * colons: it ends before the last number in front of CPU or time.
  */
 static void input_begin_sample(struct text_input *input, const char *line)
 {
-	const char *at = line, *name_end = NULL;
+	const char *at = line, *name_end = NULL, *other_end = NULL;
 
 	while (*at) {
 		size_t spaces = strspn(at, " \t"), length = strcspn(at + spaces, " \t");
 		const char *word = at + spaces;
+		bool is_end = *word == '[' || (length && word[length - 1] == ':');
 
-		if (*word == '[' || (length && word[length - 1] == ':'))
+		if (is_end && (name_end || strspn(word, "0123456789.") == length - 1))
 			break;
-		if (at != line && strspn(word, "0123456789/") == length && length)
+		if (at == line)
+			;
+		else if (is_end)
+			other_end = other_end ?: at;
+		else if (length && strspn(word, "0123456789/") == length)
 			name_end = at;
 		at = word + length;
 	}
-	input_add_name(input, line, (name_end ?: at) - line, FLAME_COMM, "");
+	name_end = name_end ?: other_end ?: at;
+	input_add_name(input, line, name_end - line, FLAME_COMM, "");
+	input->event = input_event(input, name_end);
+	input->first_event = input->first_event ?: input->event;
+}
+
+/* Where " (module)" begins: the name before it and the module may have brackets, too. */
+static char *line_module(char *line)
+{
+	char *at = strstr(line, " ("), *last = NULL, *path = NULL;
+
+	for (; at; at = strstr(at + 1, " (")) {
+		last = at;
+		if (at[2] == '/' || at[2] == '[')
+			path = at;
+	}
+	return path && strcmp(last, " (inlined)") ? path : last;
 }
 
 /* "	ffffffff81000000 name+0x12 (module)".  Return: whether it is one. */
 static bool input_take_frame(struct text_input *input, char *line)
 {
-	char *name, *module = strrchr(line, '('), *end, *offset;
 	enum flame_kind kind = FLAME_USER;
+	char *name, *module, *end, *offset;
 	u64 ip = strtoull(line, &name, 16);
 	const char *base;
 
-	if (name == line || *name != ' ' || !module || module <= name + 1 || module[-1] != ' ')
+	module = line_module(name);
+	if (name == line || *name != ' ' || !module || module == name)
 		return false;
-	end = module - 1;
-	module++;
-	module[strcspn(module, ")")] = '\0';
-	*end = '\0';
+	*module = '\0';
+	module += 2;
+	end = strrchr(module, ')');
+	if (end)
+		*end = '\0';
 	name++;
 	offset = strrchr(name, '+');
 	if (offset && !strncmp(offset, "+0x", 3) && offset != name)
@@ -239,6 +285,7 @@ int text_input_read(struct stream *stream, struct profile *profile, struct resol
 	else if (!take)
 		good = !error_set(error, EINVAL, "there are no stacks in it");
 	graph->samples = input->samples;
+	profile->first_event = input->first_event;
 	graph_builder_finish(&input->builder, graph, false);
 	free(input);
 	return good ? 0 : -1;
