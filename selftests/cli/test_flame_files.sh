@@ -206,7 +206,18 @@ check_pid() {
 	wait "$pid" && grep -q '^python3;.* [0-9]*$' "$work/pid.folded"
 }
 
-ktap_plan 15
+# Not what a part of DIR leads to.
+check_long_symfs() {
+	local part long
+	part=$work/$(printf 'x%.0s' {1..199})
+	part=${part:0:199}
+	long=$part/$(printf 'y%.0s' {1..99})
+	mkdir -p "$part/tmp" "$long/tmp" && echo "7000 100 wrong" >"$part/tmp/perf-7.map" && echo "7000 100 right" >"$long/tmp/perf-7.map" &&
+		made "r.map(7, 0x7000, 0x1000, '//anon'); r.sample(7, [USER, 0x7004])" &&
+		options="--symfs $long" expect "prog;right_[j] 1"
+}
+
+ktap_plan 16
 with xz "names from .gnu_debugdata" check_gnu_debugdata
 ktap_run "names from .gnu_debuglink" check_debuglink
 ktap_run "names from a debug file by build-id, below another root" check_build_id_file
@@ -220,6 +231,7 @@ ktap_run "output to a pipe" check_device
 ktap_run "a file that is replaced keeps its permissions" check_replaced
 ktap_run "a new one is for its owner" check_private
 ktap_run "killed while it writes: the file is whole" check_killed write
+ktap_run "a directory with a long name" check_long_symfs
 if perf record -q -e cpu-clock -g -o "$work/probe.data" -- true >/dev/null 2>&1; then
 	ktap_run "killed while it records: the checkpoint is whole" check_killed record
 	ktap_run "a process is recorded" check_pid

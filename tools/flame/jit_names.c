@@ -148,7 +148,7 @@ static const char **jit_names(const struct question *question, const struct symb
 /** jit_names_find() - answer a question about code made at run time.  Return: through @out. */
 void jit_names_find(const struct question *question, FILE *out)
 {
-	char map[256], own_map[32], dump[PATH_MAX], *text, *rest, *line, *bytes = NULL;
+	char *map, own_map[32], dump[PATH_MAX], *text, *rest, *line, *bytes = NULL;
 	const char *no_map = NULL, *no_dump = NULL, **name;
 	struct symbols symbols = { 0 };
 	size_t i, size;
@@ -160,7 +160,8 @@ void jit_names_find(const struct question *question, FILE *out)
 		if (bytes)
 			no_dump = jitdump_read(&symbols, cursor_of(bytes, size));
 	}
-	snprintf(map, sizeof(map), "%.200s/tmp/perf-%u.map", question->root, question->file.pid);
+	if (asprintf(&map, "%s/tmp/perf-%u.map", question->root, question->file.pid) < 0)
+		alloc_check(NULL, 0);
 	snprintf(own_map, sizeof(own_map), "/tmp/perf-%u.map", jit_own_pid(question->file.pid));
 	text = rest = jit_read(question, map, own_map, JIT_NO_MAP, &size, &no_map);
 	while (rest && (line = strsep(&rest, "\n")))
@@ -176,4 +177,5 @@ void jit_names_find(const struct question *question, FILE *out)
 	symbols_free(&symbols);
 	free(text);
 	free(bytes);
+	free(map);
 }
