@@ -218,7 +218,17 @@ check_turned_pipe() {
 	[ "$status" -eq 0 ] && grep -q '^prog;outer 1$' "$work/folded"
 }
 
-ktap_plan 11
+# An address between the segments, below the others.
+check_no_segment() {
+	made "r.sample(7, [USER, $(address outer), 0x400800, $(address main) + 8])" &&
+		options=--inlines expect "prog;main;[prog]+0x800;outer;middle_[i];innermost_[i] 1" || return
+	"$beectl" flame "$work/made.data" --lines --format folded | grep -E '^prog;main \(.*prog\.c:[0-9]*\);\[prog]\+0x800;outer \(.*prog\.c:[0-9]*\) 1$' || return
+	# Above the others of its file, too, but not of the functions.
+	made "r.sample(7, [USER, $(address outer), 0x40f800, 0x400800])" &&
+		options=--inlines expect "prog;[prog]+0x800;[prog]+0xf800;outer;middle_[i];innermost_[i] 1"
+}
+
+ktap_plan 12
 ktap_run "functions in namespaces, in types and in other functions" check_places
 with g++ "a function of several units" check_first_unit
 ktap_run "compressed sections" check_compressed
@@ -227,6 +237,7 @@ with dwz "a compressed file that others share" check_shared
 ktap_run "units in other files, beside this one" check_split
 ktap_run "compressed sections that lie" check_lies
 ktap_run "a debug file that is a pipe" check_pipe
+ktap_run "an address in no segment" check_no_segment
 ktap_run "units in other files that are pipes" check_split_pipes
 with dwz "a file that others share is a pipe" check_shared_pipe
 ktap_run "a debug file that becomes a pipe at any moment" check_turned_pipe

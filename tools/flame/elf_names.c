@@ -425,10 +425,15 @@ static void binary_read_dwarf(struct binary *binary)
 
 	dwarf = dwfl_module_getdwarf(binary->module, &binary->dwarf_bias);
 	pc = alloc_array(NULL, count + 1, sizeof(*pc));
-	/* Ascending, as the questions are but for segments that are out of order. */
+	/*
+	 * Ascending, as the questions are but for segments that are out of order.  What is in no
+	 * segment stands there as the address before it, and gets no answer.
+	 */
 	for (i = 0; i < count; i++) {
-		pc[i] = binary->pc[i] == ~0ull ? ~0ull : binary->pc[i] - binary->dwarf_bias;
-		if (i && pc[i] < pc[i - 1])
+		u64 before = i ? pc[i - 1] : 0;
+
+		pc[i] = binary->pc[i] == ~0ull ? before : binary->pc[i] - binary->dwarf_bias;
+		if (pc[i] < before)
 			dwarf = NULL;
 	}
 	if (dwarf)
@@ -479,9 +484,9 @@ static int inlines_outermost(const struct inlines *inlines, int innermost, int *
 static void binary_put(const struct binary *binary, size_t index, FILE *out)
 {
 	const struct inlines *inlines = &binary->inlines;
-	int innermost = inlines->innermost ? inlines->innermost[index] : -1, first;
-	int function = inlines_outermost(inlines, innermost, &first);
 	u64 pc = binary->pc[index];
+	int innermost = inlines->innermost && pc != ~0ull ? inlines->innermost[index] : -1, first;
+	int function = inlines_outermost(inlines, innermost, &first);
 	const struct symbol *symbol = pc == ~0ull ? NULL : symbols_find(&binary->symbols, pc);
 	const char *name = symbol ? symbol->name : function >= 0 ? inlines->call[function].name : NULL;
 	struct answer answer = { .kind = FLAME_USER };
