@@ -49,8 +49,8 @@ static const char verify_help[] =
 	"                     with sums of the same, and of files by status\n"
 	"  -h, --help         Show this text\n"
 	"\n"
-	"The exit status is 0 if there is no difference, and a table for every file\n"
-	"named.\n"
+	"The exit status is 0 if there is no difference, and every file named was\n"
+	"compared: one without unwind information, with an empty table.\n"
 	"\n"
 	"Example:\n"
 	"  beectl verify --all\n";
