@@ -14,6 +14,7 @@
 #include "each_file.h"
 #include "io.h"
 #include "json.h"
+#include "lossy.h"
 #include "messages.h"
 #include "options.h"
 #include "progress.h"
@@ -160,7 +161,8 @@ static void verify_table_file(const struct elf_file *elf, const char *path,
 	}
 	compare_file(elf, &table, &outcome->result);
 	if (table.header->flags)
-		outcome_set(outcome, VERIFY_FAILED, "the table leaves out rows (--thin or --fp-bypass): it is not exact");
+		outcome_set(outcome, VERIFY_FAILED, "the table leaves out rows (%s): it is not exact",
+			    lossy_words(table.header->flags));
 	free(blob);
 }
 
