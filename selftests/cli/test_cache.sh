@@ -143,7 +143,17 @@ check_words() {
 		says 2 "unknown option" cache list --foo && says 2 "number from 1 to" cache prewarm -j 0 x
 }
 
-ktap_plan 10
+# One heading, whatever the entries have.
+check_heading() {
+	"$beectl" cache prewarm -q "$work/files/prog1" "$work/files/prog2" "$work/files/prog3" || return
+	local file
+	for file in "$work/cache"/*; do
+		: >"$file"
+	done
+	says 0 'damaged' cache list && [ "$(grep -c 'last used' "$work/out")" -eq 1 ] || { cat "$work/out"; return 1; }
+}
+
+ktap_plan 11
 ktap_run "prewarm, and not twice" check_prewarm
 ktap_run "prewarm --json" check_json
 ktap_run "files without a table" check_failures
@@ -152,6 +162,7 @@ ktap_run "tables of another beectl are not used" check_generation
 ktap_run "clear leaves what is not its own" check_clear
 ktap_run "eight at once" check_parallel
 ktap_run "the limit is kept" check_limit
+ktap_run "entries without bytes" check_heading
 ktap_run "no directory" check_no_directory
 ktap_run "words that it does not know" check_words
 ktap_finish

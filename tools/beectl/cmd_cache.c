@@ -85,6 +85,16 @@ struct prewarm_report {
 	struct bee_error	error;
 };
 
+/* Entries so far. */
+static size_t list_count(const struct cache_command *command)
+{
+	size_t state, count = 0;
+
+	for (state = CACHE_CURRENT; state <= CACHE_UNTRUSTED; state++)
+		count += command->count[state];
+	return count;
+}
+
 static void list_entry(void *arg, const struct cache_entry *entry)
 {
 	struct cache_command *command = arg;
@@ -100,7 +110,7 @@ static void list_entry(void *arg, const struct cache_entry *entry)
 		json_add_uint(object, "last_used", entry->used);
 		json_add_string(object, "state", state_names[entry->state]);
 	} else {
-		if (!command->bytes)
+		if (!list_count(command))
 			printf("%10s  %16s  %-9s  %-12s  %s\n", "size", "last used", "state",
 			       "identity", "path");
 		if (localtime_r(&entry->used, &tm))
@@ -118,7 +128,7 @@ static int list_run(struct cache_command *command)
 {
 	const char *path = cache_path(command->cache);
 	uint64_t limit = cache_limit(command->cache);
-	size_t state, count = 0;
+	size_t state, count;
 
 	if (cache_list(command->cache, list_entry, command))
 		return message_error("cache", path, strerror(errno));
@@ -129,8 +139,7 @@ static int list_run(struct cache_command *command)
 		json_add(command->json, "entries", json_object_get(command->array));
 		return EXIT_OK;
 	}
-	for (state = CACHE_CURRENT; state <= CACHE_UNTRUSTED; state++)
-		count += command->count[state];
+	count = list_count(command);
 	text_put_name(stdout, path);
 	printf(": %zu table%s", count, plural(count));
 	for (state = CACHE_OLD; state <= CACHE_UNTRUSTED; state++)
