@@ -217,7 +217,23 @@ check_long_symfs() {
 		options="--symfs $long" expect "prog;right_[j] 1"
 }
 
-ktap_plan 16
+# perf record --call-graph dwarf: the kernel's callchains, and copies of the user's stack, which beectl does not unwind.
+check_copied_stacks() {
+	local copies="REGS_STACK, NO_USER = 3 << 12, 1 << 22; whole = r.attr()"
+	made "$copies; r.attr = lambda: whole[:24] + struct.pack('<QQQ', SAMPLE_TYPE | SAMPLE_CALLCHAIN | REGS_STACK, 0, 1 << 18 | NO_USER) + whole[48:]; r.sample(7, [USER, $(address outer)])" &&
+		"$beectl" flame "$work/made.data" --format folded 2>"$work/errors" | diff - <(echo "prog;outer 1") &&
+		grep -q "made.data: it has copies of user stacks .*perf record --call-graph fp" "$work/errors" || { cat "$work/errors"; return 1; }
+	# Whose user stacks are left out on purpose, as by --kernel-callchains.
+	made "$copies; r.attr = lambda: whole[:40] + struct.pack('<Q', 1 << 18 | NO_USER) + whole[48:]; r.sample(7, [USER, $(address outer)])" &&
+		expect "prog;outer 1" || return
+	# Whatever becomes of the recording.
+	"$beectl" flame --call-graph dwarf -- true 2>"$work/errors" >&2
+	grep -q "warning: --call-graph: .*beectl flame" "$work/errors" && ! grep -q "perf unwinds" "$work/errors" || { cat "$work/errors"; return 1; }
+	"$beectl" record --call-graph dwarf -o "$work/copies.data" -- true 2>"$work/errors" >&2
+	grep -q "warning: --call-graph: .*perf unwinds these stacks" "$work/errors"
+}
+
+ktap_plan 17
 with xz "names from .gnu_debugdata" check_gnu_debugdata
 ktap_run "names from .gnu_debuglink" check_debuglink
 ktap_run "names from a debug file by build-id, below another root" check_build_id_file
@@ -232,6 +248,7 @@ ktap_run "a file that is replaced keeps its permissions" check_replaced
 ktap_run "a new one is for its owner" check_private
 ktap_run "killed while it writes: the file is whole" check_killed write
 ktap_run "a directory with a long name" check_long_symfs
+ktap_run "copies of user stacks" check_copied_stacks
 if perf record -q -e cpu-clock -g -o "$work/probe.data" -- true >/dev/null 2>&1; then
 	ktap_run "killed while it records: the checkpoint is whole" check_killed record
 	ktap_run "a process is recorded" check_pid

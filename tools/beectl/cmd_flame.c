@@ -232,6 +232,10 @@ static void flame_warn_input(const struct flame *flame)
 			  (unsigned long long)profile->left_out);
 		flame_warn(flame->options.input, why.text);
 	}
+	if (profile->copies)
+		flame_warn(flame->options.input, "it has copies of user stacks in place of their "
+			   "callchains, so each of these is one function: record with "
+			   "perf record --call-graph fp");
 	for (i = 0; profile->is_flat && i < profile->nevents; i++) {
 		if (!profile->event[i].samples)
 			continue;

@@ -464,8 +464,10 @@ static int record_usage(struct record *record)
 	if (record_each_task(record, task_check))
 		return EXIT_USAGE;
 	if (options->other)
-		message_warning(command, "--call-graph", "the module serves fp only; perf unwinds "
-				"these stacks without it");
+		message_warning(command, "--call-graph", record->recording->output < 0 ?
+				"the module serves fp only; perf unwinds these stacks without it" :
+				"the module serves fp only, and beectl flame unwinds no copies of "
+				"stacks: with dwarf, each user stack is one function");
 	return EXIT_OK;
 }
 

@@ -358,10 +358,12 @@ static void collector_finish(struct collector *collector)
 	profile->unfinished = data->unfinished;
 	profile->nevents = 0;
 	profile->is_flat = true;
+	profile->copies = false;
 	for (i = 0; i < data->nevents; i++) {
 		profile_add_event(profile, data->event[i].name, collector->samples[i]);
 		if (collector->samples[i] && data->event[i].sample_type & PERF_SAMPLE_CALLCHAIN)
 			profile->is_flat = false;
+		profile->copies |= collector->samples[i] && data->event[i].copies;
 	}
 	collector_set_build_ids(collector);
 }

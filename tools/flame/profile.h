@@ -102,6 +102,7 @@ struct profile_event {
  * @throttled: times that an event was throttled
  * @unfinished: the recording ends too early
  * @is_flat: no event that has samples was recorded with callchains
+ * @copies: an event that has samples was recorded with copies of user stacks in place of callchains
  * @first_event: text that names the event of samples that were text, or of ""
  * @left_out: samples that were text and are of other events
  * @kernel_symbol: text of a symbol of the kernel, or of ""
@@ -120,6 +121,7 @@ struct profile {
 	u64			 throttled;
 	bool			 unfinished;
 	bool			 is_flat;
+	bool			 copies;
 	u32			 first_event;
 	u64			 left_out;
 	u32			 kernel_symbol;

@@ -116,6 +116,8 @@ int header_add_event(struct perfdata *data, struct cursor attr, struct cursor id
 				 (unsigned long long)event.read_format);
 	event.period = flags >> 10 & 1 ? 0 : period;	/* freq */
 	event.id_all = flags >> 18 & 1;
+	event.copies = flags >> 22 & 1 &&		/* exclude_callchain_user */
+		       event.sample_type & PERF_SAMPLE_STACK_USER;
 	snprintf(name, sizeof(name), "event %zu", data->nevents);
 	event.name = alloc_text(name);
 	header_add_ids(data, ids, data->nevents);
