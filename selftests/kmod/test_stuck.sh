@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A process that holds its mmap_lock for ever keeps beectl watch neither from work nor from its end.
+# A process that holds its mmap_lock for ever keeps beectl watch neither from work nor from its end; a file
+# that cannot be read keeps beectl flame not from its end.
 # once: 1
-# timeout: 600
+# timeout: 900
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 
@@ -89,7 +90,36 @@ watch_goes_on() {
 	return "$status"
 }
 
+# Its table is asked for while perf records, and never made: who makes it reads the file and cannot be
+# killed.
+flame_ends() {
+	local server mapper status
+	"$TREE/selftests/lib/stuck_fuse.py" "$WORK/mnt" >"$WORK/fuse" 2>&1 &
+	server=$!
+	guest_wait grep -q ready "$WORK/fuse" || { cat "$WORK/fuse"; return 1; }
+	cat >"$WORK/map" <<-'END'
+		#!/usr/bin/python3
+		import mmap, os, sys, time
+		map = mmap.mmap(os.open(sys.argv[1], os.O_RDONLY), 65536, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+		time.sleep(1000)
+	END
+	chmod +x "$WORK/map"
+	# shellcheck disable=SC2016  # for the inner shell
+	timeout 300 "$BEECTL" flame -N -B -e cpu-clock -F 99 -a -o "$WORK/out.folded" -- sh -c '
+		"$0/map" "$0/mnt/file" &
+		echo $! >"$0/mapper"
+		until grep -q read "$0/fuse"; do sleep 0.1; done' "$WORK" 2>"$told"
+	status=$?
+	grep -q read "$WORK/fuse" && [ "$status" -eq 0 ] && [ -s "$WORK/out.folded" ] || status=1
+	[ "$status" -eq 0 ] || cat "$told" "$WORK/fuse"
+	mapper=$(cat "$WORK/mapper")
+	kill -9 "$mapper" "$server"
+	umount -l "$WORK/mnt"
+	return "$status"
+}
+
 guest_insmod || exit 1
-ktap_plan 1
+ktap_plan 2
 ktap_run "watch goes on, and ends" watch_goes_on
+ktap_run "flame ends" flame_ends
 ktap_finish

@@ -4,7 +4,8 @@
 
     stuck_fuse.py DIRECTORY
 
-Mounts a file system with one file, of any name, on DIRECTORY, and prints "ready".
+Mounts a file system with one file, of any name, on DIRECTORY, and prints "ready"; and "read" each time
+that somebody has begun to read it.
 """
 import ctypes
 import os
@@ -36,6 +37,8 @@ def serve(device):
         request = os.read(device, 1 << 20)
         _, what, unique, node = struct.unpack("<IIQQ", request[:24])
         if what in SILENT:
+            if what == READ:
+                print("read", flush=True)
             continue
         answer, error = b"", 0
         if what == INIT:

@@ -18,6 +18,7 @@
 #include "flame_summary.h"
 #include "forward.h"
 #include "identify.h"
+#include "io.h"
 #include "messages.h"
 #include "output.h"
 #include "parallel.h"
@@ -526,17 +527,16 @@ static bool flame_has_stdout(const struct flame_options *options)
 }
 
 /* In a child, which keeps no descriptor to read from: if beectl is killed, perf gets SIGPIPE. */
-static int flame_run_perf(struct flame *flame, const int data[2], const int stops[2])
+static int flame_run_perf(struct flame *flame, const int data[2], int stops)
 {
 	static char output[] = "-o", to_pipe[] = "-";
 	const struct flame_options *options = &flame->options;
 	struct recording recording = {
 		.command = "flame", .count = options->words + 2, .output = data[1],
-		.without_module = true, .stops = fdopen(stops[1], "w"),
+		.without_module = true, .stops = fdopen(stops, "w"),
 	};
 
 	close(data[0]);
-	close(stops[0]);
 	/* CMD must not write into the middle of what flame itself writes there. */
 	if (flame_has_stdout(options)) {
 		close(STDOUT_FILENO);
@@ -555,18 +555,13 @@ static int flame_run_perf(struct flame *flame, const int data[2], const int stop
  *
  * Return: the child, to be waited for; -1 and errno.
  */
-static pid_t flame_start_perf(struct flame *flame, int data[2], int stops[2])
+static pid_t flame_start_perf(struct flame *flame, int data[2], int stops)
 {
 	static const int forwarded[] = { SIGINT, SIGTERM, SIGUSR2, 0 };
 	pid_t pid;
 
 	if (pipe2(data, O_CLOEXEC))
 		return -1;
-	if (pipe2(stops, O_CLOEXEC)) {
-		close(data[0]);
-		close(data[1]);
-		return -1;
-	}
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
@@ -576,10 +571,8 @@ static pid_t flame_start_perf(struct flame *flame, int data[2], int stops[2])
 		_exit(status);
 	}
 	close(data[1]);
-	close(stops[1]);
 	if (pid < 0) {
 		close(data[0]);
-		close(stops[0]);
 		return -1;
 	}
 	forward_signals(forwarded, pid);
@@ -590,7 +583,7 @@ static pid_t flame_start_perf(struct flame *flame, int data[2], int stops[2])
 static char *read_text(int fd)
 {
 	char text[4096];
-	ssize_t got = read(fd, text, sizeof(text) - 1);
+	ssize_t got = io_read_at(fd, text, sizeof(text) - 1, 0);
 
 	text[got > 0 ? got : 0] = '\0';
 	return alloc_text(text);
@@ -616,7 +609,7 @@ static char *flame_title(const struct flame_options *options)
 static int flame_record(struct flame *flame)
 {
 	const char *output = flame->options.output;
-	int data[2], stops[2], ret, status = 0;
+	int data[2], stops, ret, status = 0;
 	char killed[96];
 	pid_t pid;
 
@@ -627,7 +620,8 @@ static int flame_record(struct flame *flame)
 	flame->title = flame_title(&flame->options);
 	flame->collect.checkpoint = flame_checkpoint;
 	flame->collect.arg = flame;
-	pid = flame_start_perf(flame, data, stops);
+	stops = io_memfd("stops", NULL, 0);
+	pid = stops < 0 ? -1 : flame_start_perf(flame, data, stops);
 	if (pid < 0)
 		return message_error("flame", "cannot start a process", strerror(errno));
 	flame->reading = data[0];
@@ -642,8 +636,8 @@ static int flame_record(struct flame *flame)
 	signal(SIGUSR2, SIG_DFL);
 	if (flame->writer)
 		waitpid(flame->writer, NULL, 0);
-	flame->stops = read_text(stops[0]);
-	close(stops[0]);
+	flame->stops = read_text(stops);
+	close(stops);
 	if (WIFSIGNALED(status)) {
 		snprintf(killed, sizeof(killed), "the recording process was killed by signal %d (%s)",
 			 WTERMSIG(status), strsignal(WTERMSIG(status)));

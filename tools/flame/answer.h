@@ -65,6 +65,9 @@ struct answer {
 /* Bytes; longer names are cut, as SVG files cut those of text. */
 #define ANSWER_MAX_TEXT	4096
 
+/* Seconds in which such a process may do nothing: who waits for a server uses no CPU time. */
+#define ANSWER_PATIENCE	120
+
 void answer_open(void);
 void answer_put(FILE *out, struct answer answer, const char *text, const char *source);
 void answer_warn(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));

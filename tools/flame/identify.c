@@ -55,7 +55,7 @@ int identify_files(struct profile *profile, const char *root, unsigned int jobs)
 {
 	struct identify identify = { .profile = profile, .root = root };
 	struct parallel work = { .jobs = jobs, .arg = &identify, .work = identify_work,
-				 .done = identify_done };
+				 .patience = ANSWER_PATIENCE, .done = identify_done };
 	u32 i;
 	int ret;
 

@@ -4,14 +4,10 @@
  * or delay who reads it costs its own names only.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "alloc.h"
@@ -22,13 +18,8 @@
 #include "parallel.h"
 #include "resolve.h"
 
-/*
- * What the names of one file may cost: seconds of CPU time; and seconds in which nothing is done, as who
- * waits for a server or a pipe uses no CPU time.  The limit of memory is CHILD_MEMORY.
- */
+/* What the names of one file may cost: seconds of CPU time.  The limit of memory is CHILD_MEMORY. */
 #define RESOLVE_SECONDS		600
-#define RESOLVE_PATIENCE	120
-#define RESOLVE_TICK		10
 
 /* What its answer may have at most: bytes for each address, and beside. */
 #define RESOLVE_ANSWER_EACH	4096u
@@ -121,35 +112,12 @@ void answer_warn(FILE *out, const char *format, ...)
 	fwrite(why.text, 1, sizeof(why.text), out);
 }
 
-/*
- * Handles SIGALRM, which the kernel sends every RESOLVE_TICK seconds: the signal ends this process if it
- * has used no CPU time for RESOLVE_PATIENCE seconds.
- */
-static void answer_tick(int number)
-{
-	static struct timespec last;
-	static unsigned int idle;
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	idle = now.tv_sec == last.tv_sec && now.tv_nsec - last.tv_nsec < 1000000 ? idle + 1 : 0;
-	last = now;
-	if (idle < RESOLVE_PATIENCE / RESOLVE_TICK)
-		return;
-	signal(number, SIG_DFL);
-	raise(number);
-}
-
 /** answer_limit() - limit this process, which is to read one file, to what its names may cost */
 void answer_limit(void)
 {
-	const struct itimerval ticks = { { RESOLVE_TICK, 0 }, { RESOLVE_TICK, 0 } };
-	const struct sigaction action = { .sa_handler = answer_tick, .sa_flags = SA_RESTART };
 	const struct rlimit cpu = { RESOLVE_SECONDS, RESOLVE_SECONDS };
 
 	setrlimit(RLIMIT_CPU, &cpu);
-	sigaction(SIGALRM, &action, NULL);
-	setitimer(ITIMER_REAL, &ticks, NULL);
 	child_limit_memory(CHILD_MEMORY);
 }
 
@@ -470,7 +438,8 @@ int resolve_run(struct resolve *resolve, struct bee_error *error)
 	struct resolver resolver = { .resolve = resolve };
 	const struct parallel parallel = {
 		.jobs = resolve->jobs, .arg = &resolver, .work = resolver_work,
-		.limit = resolver_limit, .done = resolver_done, .progress = resolver_progress,
+		.limit = resolver_limit, .patience = ANSWER_PATIENCE, .done = resolver_done,
+		.progress = resolver_progress,
 	};
 	struct parallel work = parallel;
 	int ret;

@@ -24,6 +24,30 @@
 static pid_t *lost;
 static size_t nlost, lost_room;
 
+/* A descriptor that children do not keep, or -1. */
+static int hidden = -1;
+
+/**
+ * child_hide() - have children of this process that are started from now on close a descriptor
+ * @fd: the end of a pipe, to be written to, which somebody reads up to its end: a child that waits for
+ *	a FUSE server would keep it open, and cannot be killed.  -1: none.  It stays open here, or its
+ *	number would be that of another one.
+ *
+ * Who calls fork() calls child_close_hidden() in the child.
+ */
+void child_hide(int fd)
+{
+	hidden = fd;
+}
+
+/** child_close_hidden() - in a child: close the descriptor of child_hide(), if there is one */
+void child_close_hidden(void)
+{
+	if (hidden >= 0)
+		close(hidden);
+	hidden = -1;
+}
+
 /* Reap those that have ended since. */
 static void lost_reap(void)
 {
@@ -85,6 +109,7 @@ int child_start(struct child *child, child_work_fn work, void *arg, size_t index
 		/* Only the parent reads the result, so die with it. */
 		if (close(fds[0]) || prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 			_exit(CHILD_FAILED);
+		child_close_hidden();
 		out = fdopen(fds[1], "w");
 		if (!out)
 			_exit(CHILD_FAILED);
@@ -146,6 +171,20 @@ bool child_read(struct child *child)
 		return true;
 	child_reap(child);
 	return false;
+}
+
+/**
+ * child_give_up() - end a child as child_end() does, and keep what it wrote
+ * @child: a child that has not ended
+ * @seconds: for so long it did nothing
+ */
+void child_give_up(struct child *child, unsigned int seconds)
+{
+	close(child->fd);
+	child->fd = -1;
+	child_end(child->pid);
+	snprintf(child->died, sizeof(child->died), "given up, as it did nothing for %u seconds",
+		 seconds);
 }
 
 /** child_kill() - end a child, as child_end() does, and release its result */

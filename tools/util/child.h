@@ -45,7 +45,10 @@ typedef void (*child_work_fn)(void *arg, size_t index, FILE *out);
 int child_start(struct child *child, child_work_fn work, void *arg, size_t index);
 bool child_read(struct child *child);
 void child_kill(struct child *child);
+void child_give_up(struct child *child, unsigned int seconds);
 void child_end(pid_t pid);
+void child_hide(int fd);
+void child_close_hidden(void);
 void child_limit_memory(uint64_t bytes);
 
 #endif /* BEE_CHILD_H */

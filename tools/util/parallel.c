@@ -4,17 +4,27 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "alloc.h"
 #include "child.h"
+#include "clock.h"
 #include "parallel.h"
 
 #define PROGRESS_MS	200
 
-/* A running child; after it has ended, its result until @done takes it. */
+#define IDLE_MS		1000
+
+/*
+ * A running child; after it has ended, its result until @done takes it.  @looked: when its CPU time was
+ * looked at, CLOCK_MONOTONIC, ms; @used: its CPU time then, ms; @idle: how often it was the same.
+ */
 struct job {
 	size_t		index;
 	struct child	child;
+	int64_t		looked;
+	int64_t		used;
+	unsigned int	idle;
 };
 
 /*
@@ -45,7 +55,7 @@ static int job_start(struct pool *pool, size_t index)
 	const struct parallel *parallel = pool->parallel;
 	struct job *job = pool_job(pool, index);
 
-	job->index = index;
+	*job = (struct job){ .index = index, .looked = clock_ms() };
 	if (child_start(&job->child, parallel->work, parallel->arg, index))
 		return -1;
 	if (parallel->limit)
@@ -105,6 +115,43 @@ static void pool_wait(struct pool *pool)
 	}
 }
 
+/*
+ * Has a child done nothing for so long that it is to be given up?  Looks are counted, and not the time
+ * between them, in which this process may have been stopped itself.
+ */
+static bool job_is_stuck(struct job *job, unsigned int patience)
+{
+	int64_t now = clock_ms(), used;
+	struct timespec time;
+	clockid_t clock;
+
+	if (now - job->looked < IDLE_MS || clock_getcpuclockid(job->child.pid, &clock) ||
+	    clock_gettime(clock, &time))
+		return false;
+	job->looked = now;
+	used = time.tv_sec * 1000ll + time.tv_nsec / 1000000;
+	job->idle = used == job->used ? job->idle + 1 : 0;
+	job->used = used;
+	return job->idle * IDLE_MS / 1000 >= patience;
+}
+
+/* One may wait for a FUSE server, and then cannot be killed. */
+static void pool_give_up(struct pool *pool)
+{
+	unsigned int patience = pool->parallel->patience;
+	size_t i;
+
+	for (i = pool->next_done; patience && i < pool->next_start; i++) {
+		struct job *job = pool_job(pool, i);
+
+		if (job->child.fd < 0 || !job_is_stuck(job, patience))
+			continue;
+		child_give_up(&job->child, patience);
+		pool->running--;
+		pool->ready++;
+	}
+}
+
 static void pool_hand_out(struct pool *pool)
 {
 	const struct parallel *parallel = pool->parallel;
@@ -156,6 +203,7 @@ int parallel_run(const struct parallel *parallel)
 			break;
 		pool_progress(&pool);
 		pool_wait(&pool);
+		pool_give_up(&pool);
 		pool_hand_out(&pool);
 	}
 	free(pool.jobs);

@@ -17,6 +17,7 @@
  * @work: handles item @index, in a child; what it writes to @out is the result
  * @limit: most bytes of the result of item @index, the child of which is killed if it writes more; or
  *	NULL
+ * @patience: a child that has used no CPU time for so many seconds is given up; 0: none
  * @done: takes the result of item @index, in the order of the items; @data is aligned for any
  *	type; @died is NULL, or says how the child died: then @data is what it wrote before
  * @progress: called a few times a second with the number of finished items and the index of the
@@ -30,6 +31,7 @@ struct parallel {
 	void		*arg;
 	void		(*work)(void *arg, size_t index, FILE *out);
 	size_t		(*limit)(const void *arg, size_t index);
+	unsigned int	patience;
 	void		(*done)(void *arg, size_t index, const void *data, size_t size,
 				const char *died);
 	void		(*progress)(void *arg, size_t ready, size_t index);

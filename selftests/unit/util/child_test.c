@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A child that is killed and does not end: nobody waits for it, and it is reaped later. */
+/*
+ * A child that is killed and does not end: nobody waits for it, it keeps no pipe open, and it is reaped
+ * later.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -47,18 +50,26 @@ int main(void)
 {
 	struct child child;
 	siginfo_t info;
+	int output[2];
 	pid_t pid;
+	char byte;
 
 	ksft_print_header();
-	ksft_set_plan(3);
+	ksft_set_plan(4);
 	alarm(20);	/* If it is waited for all the same, this ends the test. */
-	if (pipe(gate) || child_start(&child, work, gate, 0))
+	if (pipe(gate) || pipe(output))
+		return 1;
+	child_hide(output[1]);
+	if (child_start(&child, work, gate, 0))
 		return 1;
 	pid = child.pid;
 	child_kill(&child);
 	ksft_test_result(child.fd < 0 && !child.data && !waitpid(pid, NULL, WNOHANG),
 			 "it is not waited for\n");
 	ksft_test_result(run_another() && !waitpid(pid, NULL, WNOHANG), "nor when another is started\n");
+	child_hide(-1);
+	close(output[1]);
+	ksft_test_result(!read(output[0], &byte, 1), "nor for the end of a pipe that it had\n");
 	close(gate[1]);
 	waitid(P_PID, pid, &info, WEXITED | WNOWAIT);
 	ksft_test_result(run_another() && waitpid(pid, NULL, WNOHANG) < 0 && errno == ECHILD,

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "alloc.h"
@@ -195,6 +196,62 @@ static void test_limit(void)
 			 "a child that writes without end is killed, and the others go on\n");
 }
 
+/* kill() does nothing, as if the process waited for a FUSE server. */
+static bool is_deaf;
+
+/* Instead of libc's. */
+int kill(pid_t pid, int number)
+{
+	return is_deaf ? 0 : syscall(SYS_kill, pid, number);
+}
+
+#define STUCK_ITEMS	8
+
+/* Every second item waits for ever. */
+static void stuck_work(void *arg, size_t index, FILE *out)
+{
+	const pid_t pid = getpid();
+
+	(void)arg;
+	fwrite(&pid, sizeof(pid), 1, out);
+	fflush(out);
+	while (index % 2)
+		pause();
+}
+
+static void stuck_done(void *arg, size_t index, const void *data, size_t size, const char *died)
+{
+	struct seen *seen = arg;
+	pid_t pid = 0;
+
+	if (size == sizeof(pid))
+		memcpy(&pid, data, sizeof(pid));
+	seen->wrong += index != seen->count++ || !pid;
+	if (index % 2)
+		seen->wrong += !died || strcmp(died, "given up, as it did nothing for 1 seconds") ||
+			       !pid || syscall(SYS_kill, pid, SIGKILL);
+	else
+		seen->wrong += !!died;
+}
+
+static void test_stuck(void)
+{
+	struct seen seen = {};
+	struct parallel parallel = {
+		.count = STUCK_ITEMS, .jobs = 4, .arg = &seen, .work = stuck_work, .patience = 1,
+		.done = stuck_done,
+	};
+	int ret;
+
+	alarm(60);	/* If one is waited for all the same, this ends the test. */
+	is_deaf = true;
+	ret = parallel_run(&parallel);
+	is_deaf = false;
+	alarm(0);
+	ksft_test_result(!ret && seen.count == STUCK_ITEMS && !seen.wrong,
+			 "a child that does nothing and cannot be killed is given up\n");
+}
+
 static void test_nothing(void)
 {
 	struct parallel parallel = {};
@@ -205,13 +262,14 @@ static void test_nothing(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(7);
+	ksft_set_plan(8);
 	test_order(1);
 	test_order(2);
 	test_order(0);
 	test_gate();
 	test_deaths();
 	test_limit();
+	test_stuck();
 	test_nothing();
 	ksft_finished();
 }
