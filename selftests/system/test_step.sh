@@ -42,7 +42,7 @@ no_library() {
 # The fixtures that can be built and are wanted; in a guest they are built already.
 if [ -z "${BEE_KO:-}" ]; then
 	make -s --no-print-directory -C "$here/oracle" >/dev/null
-	"$tree/selftests/fixtures/programs/build.sh" >"$totals.built"
+	"$tree/selftests/fixtures/programs/build.sh" >"$totals.built" || exit 1
 else
 	cp "$programs/list" "$totals.built"
 fi
