@@ -196,6 +196,7 @@ run_fakes() {
 	END
 	fake kmod b_leaves <<-'END'
 		insmod "$BEE_KO"
+		sleep 5431 &
 		setsid sleep 5432 &
 		mkdir /tmp/left
 		mount -t tmpfs left /tmp/left
@@ -277,7 +278,7 @@ hang_in_a_guest() {
 
 left_things_are_named() {
 	fake_report b_leaves
-	fake_says b_leaves 'failed: left process [0-9]* (sleep 5432); module beeunwind; mount /tmp/left'
+	fake_says b_leaves 'failed: left process [0-9]* (sleep 5431); process [0-9]* (sleep 5432); module beeunwind; mount /tmp/left'
 	fake_says b_leaves '^FAIL .* 1 passed, 1 failed'
 }
 
