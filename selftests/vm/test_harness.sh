@@ -164,6 +164,18 @@ passed_are_not_repeated() {
 	expect 1 "$tree/selftests/run" --fast --folder "$fakes" --group unit
 }
 
+# A Makefile that cannot say which tests there are, or says that there are none.
+tests_are_listed() {
+	local answer
+
+	mkdir -p "$fakes/unit"
+	for answer in false :; do
+		printf 'all:\nlist:\n\t@%s\n' "$answer" >"$fakes/unit/Makefile"
+		expect 1 "$tree/selftests/run" --folder "$fakes" --group unit
+		grep '^0 passed, 1 failed' "$tmp/out"
+	done
+}
+
 # When a test hangs on the host, selftests/run lists the test's processes and kills them.  They can take
 # a moment to end.  Each run of this test looks for a sleep of other length, so as not to find another's.
 hang_on_the_host() {
@@ -397,7 +409,7 @@ allow_warn_still_sees_crashes() {
 	scans 125 --allow-warn <<<'[ 1.0] Oops: 0000 [#1] PREEMPT SMP NOPTI'
 }
 
-ktap_plan 27
+ktap_plan 28
 ktap_run "a guest does many things" boot_once
 ktap_run "arguments are not split or expanded" arguments_survive
 ktap_run "long output arrives whole" output_is_whole
@@ -424,6 +436,7 @@ ktap_run "the scanner lets boot noise pass" scanner_lets_noise_pass
 ktap_run "--allow-warn still sees crashes" allow_warn_still_sees_crashes
 ktap_run "a test that waits for a CPU does not use up its limit" slow_test_lives
 ktap_run "a unit test that has passed is not repeated in haste" passed_are_not_repeated
+ktap_run "a list of tests that is empty is a failure" tests_are_listed
 ktap_run "a kernel that is not offered is a skip, one that cannot be looked for a failure" kernel_is_looked_for
 ktap_run "a kernel that the module does not compile for is in a table" table_of_kernels
 ktap_run "a test that hangs on the host is shown" hang_on_the_host
