@@ -153,6 +153,12 @@ passed_are_not_repeated() {
 	fake_unit "not ok 1"
 	expect 1 "$tree/selftests/run" --fast --folder "$fakes" --group unit
 	expect 1 "$tree/selftests/run" --fast --folder "$fakes" --group unit
+	# What was skipped has not passed.
+	printf '#!/bin/sh\nprintf "1..2\\nok 1 one\\nok 2 two # SKIP why\\n"\n' >"$fakes/unit/fake_test"
+	for _ in 1 2; do
+		expect 0 "$tree/selftests/run" --fast --folder "$fakes" --group unit
+		grep '^1 passed, 0 failed, 1 skipped' "$tmp/out"
+	done
 	fake_unit "ok 1"
 	expect 0 "$tree/selftests/run" --fast --folder "$fakes" --group unit
 	grep '^1 passed, 0 failed' "$tmp/out"
