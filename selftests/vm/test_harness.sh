@@ -137,13 +137,13 @@ slow_test_lives() {
 	done
 	expect 0 "$tree/selftests/run" --folder "$fakes" --group cli test_slow || { kill "${hogs[@]}"; return 1; }
 	kill "${hogs[@]}"
-	took=$(sed -n 's/.*took \(.*\) us/\1/p' "$tree/build/check/cli-test_slow.log")
+	took=$(sed -n 's/.*took \(.*\) us/\1/p' "$fakes/logs/cli-test_slow.log")
 	[ "$took" -gt 5000000 ]
 }
 
 # With --fast a unit test runs if it was not built the same when it passed; any other run takes all.
 passed_are_not_repeated() {
-	rm -f "$tree"/build/check/passed/fake_test-*
+	rm -rf "$fakes/logs/passed"
 	mkdir -p "$fakes/unit"
 	printf 'all:\nlist:\n\t@echo fake_test\n' >"$fakes/unit/Makefile"
 	fake_unit() {
