@@ -4,9 +4,9 @@
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 
+# The man page is made anew, elsewhere than in the tree's own build directory.
 install_tools() {
-	rm -f "$tree/build/man/beectl.8"
-	make -s -C "$tree/tools" install DESTDIR="$work" PREFIX=/usr
+	make -s -C "$tree/tools" install DESTDIR="$work" PREFIX=/usr man="$work/made/beectl.8"
 }
 
 installed() {
