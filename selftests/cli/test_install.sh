@@ -52,7 +52,13 @@ dkms_keeps_sources() {
 		make -s -C "$tree" uninstall-dkms DESTDIR="$dir" && [ ! -e "$dir/usr/src/beeunwind-$version" ]
 }
 
-ktap_plan 7
+# The last test: nothing is left of what was installed.
+uninstall_tools() {
+	[ "$(find "$work/usr" -type f | wc -l)" -ge 3 ] &&
+		make -s -C "$tree" uninstall-tool DESTDIR="$work" PREFIX=/usr && ! find "$work/usr" -type f | grep .
+}
+
+ktap_plan 8
 ktap_run "make install" install_tools
 ktap_run "beectl" installed 755 /usr/sbin/beectl
 ktap_run "bash completion" installed 644 /usr/share/bash-completion/completions/beectl
@@ -70,4 +76,5 @@ else
 	ktap_run "man page" man_page_is_good
 fi
 ktap_run "make uninstall-dkms wants DKMS to forget the module first" dkms_keeps_sources
+ktap_run "make uninstall-tool" uninstall_tools
 ktap_finish
