@@ -29,9 +29,10 @@ complains() {
 }
 
 check_help_of_all() {
-	local command
-	for command in $("$beectl" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
-		[ "$command" = help ] && continue
+	local command names
+	names=$("$beectl" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | grep -vx help)
+	[ "$(wc -w <<<"$names")" = "$(ls "$tree"/tools/beectl/cmd_*.c | wc -l)" ] || { echo "$names"; return 1; }
+	for command in $names; do
 		says 0 stdout "^Usage: beectl $command" help "$command" &&
 			says 0 stdout "^Usage: beectl $command" "$command" --help &&
 			grep -q '^Options:' "$work/stdout" || return

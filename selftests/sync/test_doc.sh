@@ -9,10 +9,12 @@ cd "$TREE" || exit 1
 
 # Each option that the pages give to perf record is one of perf's.
 perf_has_options() {
-	local option missing=0 pages="Documentation/*.rst Documentation/man/*.rst README NEWS" help
+	local option options missing=0 pages="Documentation/*.rst Documentation/man/*.rst README NEWS" help
 	help=$(perf record -h 2>&1)
 	# shellcheck disable=SC2086  # patterns
-	for option in $(grep -ho 'perf record[^`]*' $pages | sed 's/ -- .*//' | grep -oE -- '--[a-z][a-z-]+' | sort -u); do
+	options=$(grep -ho 'perf record[^`]*' $pages | sed 's/ -- .*//' | grep -oE -- '--[a-z][a-z-]+' | sort -u)
+	[ -n "$options" ] || return
+	for option in $options; do
 		grep -qw -e "$option" <<<"$help" || { echo "perf record has no $option"; missing=1; }
 	done
 	return $missing

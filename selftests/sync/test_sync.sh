@@ -66,17 +66,28 @@ kernels_agree() {
 	return $wrong
 }
 
+# commands: print what "beectl --help" lists: the commands of cmd_*.c, and "help"
+commands() {
+	local names
+	names=$(./beectl --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+	diff <(sort <<<"$names") \
+		<({ echo help; ls tools/beectl/cmd_*.c | sed 's/.*cmd_\(.*\)\.c/\1/'; } | sort) >&2 && echo "$names"
+}
+
 # Every command that main.c dispatches, and every long option in the --help of a command, is
 # in the man page and in the completion.
 commands_are_documented() {
-	local command option missing=0
+	local command option names options missing=0
 	local man=Documentation/man/beectl.8.rst completion=tools/bash-completion/beectl
 
-	for command in $(./beectl --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+	names=$(commands) || return
+	for command in $names; do
 		for file in $man $completion; do
 			grep -qw -- "$command" $file || { echo "$command is not in $file"; missing=1; }
 		done
-		for option in $(./beectl "$command" --help | grep -o -- '--[a-z][a-z-]*' | sort -u); do
+		options=$(./beectl "$command" --help | grep -o -- '--[a-z][a-z-]*' | sort -u)
+		[ -n "$options" ] || { echo "$command has no options"; missing=1; }
+		for option in $options; do
 			for file in $man $completion; do
 				grep -q -- "$option" $file ||
 					{ echo "$command $option is not in $file"; missing=1; }
@@ -88,11 +99,14 @@ commands_are_documented() {
 
 # The man page lists the options of a command under its name, and has no mark-up that is left over.
 man_page_is_complete() {
-	local command option missing=0 man=Documentation/man/beectl.8.rst
+	local command option names options missing=0 man=Documentation/man/beectl.8.rst
 
-	for command in $(./beectl --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+	names=$(commands) || return
+	for command in $names; do
 		awk -v name="$command" '/^[-=]+$/ { on = /^-/ && last == name } on; { last = $0 }' $man >"$work/part"
-		for option in $(./beectl help "$command" | sed -nE 's/^ +(-[a-z], )?(--[a-z-]+).*/\2/p'); do
+		options=$(./beectl help "$command" | sed -nE 's/^ +(-[a-z], )?(--[a-z-]+).*/\2/p')
+		[ -n "$options" ] || { echo "$command has no options"; missing=1; }
+		for option in $options; do
 			[[ $option =~ ^--(help|version)$ ]] || grep -qE -e "(^|, )$option( |\$)" "$work/part" ||
 				{ echo "$man: $option is not under $command"; missing=1; }
 		done
@@ -109,10 +123,12 @@ offers() {
 }
 
 completion_knows_values() {
-	local key option
+	local key keys option
 	# shellcheck source=tools/bash-completion/beectl
 	. tools/bash-completion/beectl
-	for key in $(sed -n 's/^\t{ "[^"]*", "\([a-z]*\)", [1-9].*/\1/p' tools/beectl/cmd_size.c); do
+	keys=$(sed -n 's/^\t{ "[^"]*", "\([a-z]*\)", [1-9].*/\1/p' tools/beectl/cmd_size.c)
+	[ "$(wc -w <<<"$keys")" -ge 6 ] || { echo "keys: $keys"; return 1; }
+	for key in name ratio row $keys; do
 		offers size --sort "" | grep -x "$key" || { echo "size --sort $key is not offered"; return 1; }
 	done
 	for option in -p -t --pid --tid; do
