@@ -8,8 +8,7 @@ cd "$TREE" || exit 1
 # shellcheck source=selftests/ktap.sh
 . selftests/ktap.sh
 
-missing=$(make -s --no-print-directory -C Documentation missing) ||
-	missing="make -C Documentation missing"
+missing=$(make -s --no-print-directory -C Documentation missing) || exit 1
 ktap_plan 1
 if [ -n "$missing" ]; then
 	ktap_skip "make doc" "not installed: ${missing//$'\n'/, }"

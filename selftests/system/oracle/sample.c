@@ -13,7 +13,7 @@
  * any table, and without those of either half of the files, as while tables are made; then every
  * return address in a file must have a call before it.
  * Prints differences, by place, and sums.  Exit status: 1 if a sample that can be compared
- * differs, or with --cold has such an address without a call, else 0.
+ * differs, or with --cold has such an address without a call, 4 if perf is refused, else 0.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -31,6 +31,7 @@
 #define CHAIN_MAX	1024
 /* Bytes of the longest call, with a prefix. */
 #define CALL_BYTES	9
+#define NO_PERF		4	/* exit status */
 
 /**
  * enum verdict - the result of comparing a sample
@@ -509,8 +510,10 @@ int main(int argc, char **argv)
 	}
 	if (record_command(&recording, argv + first + 1, run.launcher, run.period, run.seconds,
 			   run.samples)) {
+		bool refused = errno == EACCES || errno == EPERM || errno == ENOSYS || errno == ENOENT;
+
 		fprintf(stderr, "sample: perf: %s\n", strerror(errno));
-		return 2;
+		return refused ? NO_PERF : 2;
 	}
 	judge_all(&recording);
 	print(argv[first], &recording);

@@ -9,7 +9,7 @@
  * program's entry point, or with --from-trap from behind the first int3 that it executes: callers
  * of that place are not known, and not compared.  The caller is compared at every instruction, the whole stack after
  * every call and every N instructions (default 64).  Prints differences, by place, and sums.
- * Exit status: 1 if any answer was wrong.
+ * Exit status: 1 if any answer was wrong, 4 if ptrace is refused.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -38,6 +38,7 @@
 #define PLACES		4096
 #define PLACES_SHOWN	12
 #define CLAIMS		32
+#define NO_PTRACE	4	/* exit status */
 
 /**
  * struct cache - memory of the stopped process that has been read
@@ -511,6 +512,8 @@ static int follow(void)
 	int status = wait_stop(), sig = 0;
 	struct user_regs_struct before = { .rip = 0 };
 
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_PTRACE)
+		exit(NO_PTRACE);
 	if (!WIFSTOPPED(status))
 		return status;
 	ptrace(PTRACE_SETOPTIONS, run.cache.pid, NULL, PTRACE_O_EXITKILL);
@@ -610,7 +613,10 @@ int main(int argc, char **argv)
 	stay_here();
 	run.cache.pid = fork();
 	if (!run.cache.pid) {
-		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL)) {
+			perror("step: ptrace");
+			_exit(NO_PTRACE);
+		}
 		execvp(argv[optind], argv + optind);
 		_exit(127);
 	}
