@@ -98,9 +98,9 @@ a;b 1" ]
 
 # refuses FILE: neither is it written nor anything recorded for it
 refuses() {
-	timeout 60 "$beectl" flame "$work/stacks" -o "$1" 2>"$work/errors"
+	"$beectl" flame "$work/stacks" -o "$1" 2>"$work/errors"
 	[ $? -eq 1 ] && grep "^beectl: flame: $1: it is another user's" "$work/errors" || { cat "$work/errors"; return 1; }
-	timeout 60 "$beectl" flame -o "$1" -- touch "$work/ran" 2>"$work/errors"
+	"$beectl" flame -o "$1" -- touch "$work/ran" 2>"$work/errors"
 	[ $? -eq 1 ] && grep -q "another user's" "$work/errors" && [ ! -e "$work/ran" ]
 }
 
