@@ -474,13 +474,10 @@ check_records_event() {
 
 # ^C while perf records: what there is is written, and it is all of the recording.
 check_interrupted() {
-	mkfifo "$work/ready" 2>/dev/null
 	"$beectl" flame -F 499 -e cpu-clock --raw -o "$work/cut.raw" -- \
-		sh -c 'i=0; while :; do i=$((i+1)); [ $i != 100000 ] || echo ready >"$0"; done' "$work/ready" 2>"$work/errors" &
+		sh -c 'i=0; while :; do i=$((i+1)); [ $i != 100000 ] || : >"$0"; done' "$work/ready" 2>"$work/errors" &
 	local pid=$!
-	read -r _ <"$work/ready"
-	kill -INT $pid
-	wait $pid || return
+	until_there "$work/ready" $pid && kill -INT $pid && wait $pid || { cat "$work/errors"; return 1; }
 	"$beectl" flame "$work/cut.raw" --format folded >"$work/cut.folded" 2>>"$work/errors" && grep -q '^sh;' "$work/cut.folded" &&
 		"$beectl" flame "$work/cut.raw" --json 2>>"$work/errors" >"$work/cut.json" &&
 		grep -q '"unfinished": false' "$work/cut.json" || { cat "$work/errors" "$work/cut.json"; return 1; }
@@ -488,14 +485,13 @@ check_interrupted() {
 
 # The terminal is closed: all that runs in it is told, perf and what it has started, too.
 check_hangup() {
-	mkfifo "$work/up" || return
 	sh -c 'while :; do :; done' &
 	local busy=$! pid status
 	# shellcheck disable=SC2016  # for the inner shell
 	setsid "$beectl" flame -F 499 -e cpu-clock -o "$work/hangup.folded" -p "$busy" -- \
-		sh -c 'i=0; while :; do i=$((i+1)); [ $i != 100000 ] || echo ready >"$0"; done' "$work/up" 2>"$work/errors" &
+		sh -c 'i=0; while :; do i=$((i+1)); [ $i != 100000 ] || : >"$0"; done' "$work/up" 2>"$work/errors" &
 	pid=$!
-	read -r _ <"$work/up"
+	until_there "$work/up" $pid
 	kill -HUP -- -$pid
 	wait $pid
 	status=$?

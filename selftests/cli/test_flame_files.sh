@@ -190,11 +190,10 @@ check_killed() {
 
 # A process that runs: it works when the command, which perf has started, says so.
 check_pid() {
-	mkfifo "$work/go" "$work/done"
 	"$python" - "$work" <<-'END' &
-		import sys
-		with open(sys.argv[1] + "/go", encoding="utf-8") as go:
-		    go.read()
+		import os, sys, time
+		while not os.path.exists(sys.argv[1] + "/go"):
+		    time.sleep(0.02)
 		for i in range(200):
 		    sum(range(100000))
 		open(sys.argv[1] + "/done", "w", encoding="utf-8").close()
@@ -202,7 +201,8 @@ check_pid() {
 	local pid=$!
 	# shellcheck disable=SC2016  # for the inner shell
 	"$beectl" flame -F 499 -e cpu-clock -o "$work/pid.folded" -p "$pid" -- \
-		sh -c ': >"$0/go"; cat "$0/done"' "$work" 2>"$work/errors" || cat "$work/errors"
+		sh -c ': >"$0/go"; while kill -0 "$1" && [ ! -e "$0/done" ]; do sleep 0.02; done' "$work" "$pid" \
+		2>"$work/errors" || { cat "$work/errors"; kill "$pid"; }
 	wait "$pid" && grep -q '^python3;.* [0-9]*$' "$work/pid.folded"
 }
 

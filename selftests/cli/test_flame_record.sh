@@ -38,6 +38,8 @@ def begin():
     r.comm(7, "prog")
 
 signal.signal(signal.SIGINT, lambda *_: log("SIGINT"))
+with open(work + "/perf", "w", encoding="utf-8") as file:
+    file.write(str(os.getpid()))
 exec(os.environ["DOES"])
 END2
 chmod +x "$work/bin/perf"
@@ -90,7 +92,7 @@ check_writer() {
 	}
 	until_true waits && kill -INT "$writer" && kill -KILL "$pid" || return
 	wait "$pid"
-	until [ -s "$work/log" ]; do sleep 0.02; done
+	while [ ! -s "$work/log" ] && kill -0 "$(cat "$work/perf")"; do sleep 0.02; done
 	kill -KILL "$writer"
 	[ "$(cat "$work/log")" = closed ] || { cat "$work/log"; return 1; }
 }

@@ -77,6 +77,14 @@ hostile() {
 	made "r.comm(7, b'<&\"\\x27;\\n\\x1b\\xff\\xc3\\x28]]>'); r.map(7, 0x500000, 0x1000, b'/\\x01<b>&\\xed\\xa0\\x80/\\xef\\xbf\\xbf'); r.sample(7, [USER, 0x500020, $(address main) + 8])"
 }
 
+# until_there FILE PID: wait for a file; fails if the process ends before
+until_there() {
+	until [ -e "$1" ]; do
+		kill -0 "$2" || return
+		sleep 0.02
+	done
+}
+
 # with TOOL NAME COMMAND...: a test that needs a tool
 with() {
 	local tool=$1
