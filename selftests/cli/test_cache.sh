@@ -3,6 +3,7 @@
 # beectl cache: fill, show and empty it; several at once; two versions of beectl.
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
+need objcopy
 
 export BEEUNWIND_CACHE=$work/cache
 

@@ -6,6 +6,7 @@
 # slow: 1
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
+need gcc strip
 
 gcc -O1 -Wall -Werror "$here/meddle.c" -o "$work/meddle" || { echo "Bail out! meddle.c does not compile"; exit 1; }
 all=${1:-} step=5

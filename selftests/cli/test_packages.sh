@@ -5,6 +5,7 @@
 # slow: 1
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
+need gcc
 
 version=$(sed -n 's/.*BEE_VERSION[^"]*"\(.*\)"/\1/p' "$tree/tools/util/version.h")
 release=build/release/beeunwind-$version.tar.xz

@@ -17,6 +17,17 @@ need() {
 	done
 }
 
+# with TOOL NAME COMMAND...: a test that needs a tool
+with() {
+	local tool=$1
+	shift
+	if command -v "$tool" >/dev/null; then
+		ktap_run "$@"
+	else
+		ktap_skip "$1" "$tool: not installed"
+	fi
+}
+
 beectl=$(realpath "${BEECTL:-$tree/beectl}")
 python=${PYTHON:-/usr/bin/python3}
 [ -x "$beectl" ] || ktap_skip_all "beectl is not built"

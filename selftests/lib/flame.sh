@@ -84,14 +84,3 @@ until_there() {
 		sleep 0.02
 	done
 }
-
-# with TOOL NAME COMMAND...: a test that needs a tool
-with() {
-	local tool=$1
-	shift
-	if command -v "$tool" >/dev/null; then
-		ktap_run "$@"
-	else
-		ktap_skip "$1" "$tool: not installed"
-	fi
-}
