@@ -10,6 +10,9 @@
 #	ktap_diag text			comment
 #	ktap_finish			exits 0, 1 (something failed) or 4 (nothing ran)
 
+# Tests read what programs print, in order.
+export LC_ALL=C.UTF-8
+
 KTAP_PLAN=
 KTAP_COUNT=0
 KTAP_FAILED=0

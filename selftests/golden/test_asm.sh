@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Assembles asm/*.S and compares the rows of each with asm/*.rows.
-#	UPDATE=1	rewrite asm/*.rows instead
+#	BEE_UPDATE_GOLDEN=1	rewrite asm/*.rows instead, and fail
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 need as ld objcopy readelf
@@ -24,9 +24,10 @@ same_rows() {
 check_program() {
 	local name=$1
 	as --64 -I "$here/asm" -o "$work/$name.o" "$here/asm/$name.S" && link "$name" ld || return
-	if [ -n "${UPDATE:-}" ]; then
+	if [ -n "${BEE_UPDATE_GOLDEN:-}" ]; then
 		"$beectl" dump --rows "$work/$name.so" >"$here/asm/$name.rows"
-		return
+		echo "$name.rows is rewritten"
+		return 1
 	fi
 	"$beectl" dump --rows --unpacked "$work/$name.so" | same_rows "$here/asm/$name.rows" &&
 		"$beectl" dump --rows "$work/$name.so" | same_rows "$here/asm/$name.rows" &&

@@ -4,6 +4,7 @@
 # tree, beectl, python, and work, a directory that is removed when the script ends.
 #	BEECTL=path PYTHON=path		test another beectl, with another python3
 set -u
+export PERF_CONFIG=/dev/null	# instead of the user's and the machine's
 here=$(cd "$(dirname "$0")" && pwd -P)
 tree=$(cd "$here/../.." && pwd -P)
 # shellcheck source=selftests/ktap.sh
