@@ -376,6 +376,7 @@ scans() {
 scanner_knows_complaints() {
 	local line
 
+	expect 125 "$run" --scan "$tmp/no such log"
 	while read -r line; do
 		printf '[    1.0] fine\n[    2.0] %s\n[    3.0] fine\n' "$line" >"$tmp/one"
 		scans 125 <"$tmp/one" || return 1
