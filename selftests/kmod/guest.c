@@ -203,25 +203,29 @@ void guest_info_at_rest(struct guest *g, struct netlink_info *info)
 	}
 }
 
-/* struct vma - a line of /proc/PID/maps */
+/* struct vma - a line of /proc/PID/maps; @path: its last bytes */
 struct vma {
 	uint64_t	start;
 	uint64_t	end;
 	uint64_t	offset;
+	uint64_t	device;
+	uint64_t	inode;
 	bool		executable;
+	bool		of_file;
 	char		path[300];
 };
 
 static size_t read_maps(pid_t pid, struct vma **vmas)
 {
-	char path[64], line[4096], perms[8];
-	size_t count = 0, room = 0;
+	char path[64], line[4096 + 128], perms[8];
+	size_t count = 0, room = 0, length;
 	FILE *maps;
 
 	*vmas = NULL;
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	maps = fopen(path, "r");
 	while (maps && fgets(line, sizeof(line), maps)) {
+		unsigned int major, minor;
 		struct vma *v;
 		int at = 0;
 
@@ -231,13 +235,18 @@ static size_t read_maps(pid_t pid, struct vma **vmas)
 		}
 		v = &(*vmas)[count];
 		line[strcspn(line, "\n")] = '\0';
-		if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %n", &v->start, &v->end, perms,
-			   &v->offset, &at) != 4)
+		if (sscanf(line, "%lx-%lx %7s %lx %x:%x %lu %n", &v->start, &v->end, perms,
+			   &v->offset, &major, &minor, &v->inode, &at) != 7)
 			guest_die("maps", line);
+		v->device = (uint64_t)major << 20 | minor;
 		if (!strcmp(line + at, "[vsyscall]"))
 			continue;
 		v->executable = strchr(perms, 'x');
-		snprintf(v->path, sizeof(v->path), "%s", line + at);
+		v->of_file = line[at] == '/' || !strcmp(line + at, "[vdso]");
+		length = strlen(line + at);
+		if (length >= sizeof(v->path))
+			at += length - (sizeof(v->path) - 1);
+		strcpy(v->path, line + at);
 		count++;
 	}
 	if (maps)
@@ -245,40 +254,49 @@ static size_t read_maps(pid_t pid, struct vma **vmas)
 	return count;
 }
 
-/* The name of the file with this id; "" for id 0. */
-static const char *file_name(const struct netlink_files *tables, uint32_t id)
+/* Length of a path without what the kernel adds to that of a file that is deleted. */
+static size_t path_length(const char *path)
 {
-	size_t i;
+	static const char deleted[] = " (deleted)";
+	size_t length = strlen(path), end = sizeof(deleted) - 1;
 
-	for (i = 0; i < tables->count; i++)
-		if (tables->file[i].id == id)
-			return tables->file[i].name;
-	return id ? "?" : "";
+	return length > end && !strcmp(path + length - end, deleted) ? length - end : length;
 }
 
-static bool is_file(const char *path)
+/* Many files have such a path at a time: memfds, and shared memory without a name. */
+static bool is_ambiguous(const char *path)
 {
-	return path[0] == '/' || !strcmp(path, "[vdso]");
+	return !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/zero", 9);
 }
 
-/* Do the range and the mapping, which overlap, have the same file and offset? */
-static bool range_agrees(const struct range *r, const char *name, const struct vma *v)
+/*
+ * Is it the file that is mapped?  The module keeps the last 255 bytes of its path.  Numbers of inodes
+ * are compared only where it takes them, as those of an overlayfs in /proc/PID/maps are other ones.
+ */
+static bool is_same_file(const struct netlink_file *file, const struct vma *v)
 {
-	size_t length = strlen(name);
+	size_t name = path_length(file->name), path = path_length(v->path);
 
-	if (!is_file(v->path))
+	if (name > path || memcmp(file->name, v->path + path - name, name) ||
+	    (name < path && strlen(file->name) < sizeof(file->name) - 1))
+		return false;
+	return !is_ambiguous(v->path) || (file->inode == v->inode && file->device == v->device);
+}
+
+/* Do the range and the mapping, which overlap, have the same file and offset?  @file: @r's, or NULL */
+static bool range_agrees(const struct range *r, const struct netlink_file *file, const struct vma *v)
+{
+	if (!v->of_file)
 		return !r->file;
-	return r->file && (!strncmp(name, v->path, length) || strstr(v->path, "(deleted)") ||
-			   strstr(name, "(deleted)")) &&
-	       r->offset - r->start == v->offset - v->start;
+	return file && is_same_file(file, v) && r->offset - r->start == v->offset - v->start;
 }
 
 /*
  * Every page of @r must be mapped from the file and offset that @r has.  The mapping need not be
  * executable: after mprotect() without PROT_EXEC the range stays, for PROT_EXEC may be set again.
  */
-static bool range_is_mapped(const struct range *r, const char *name, const struct vma *vma,
-			    size_t n)
+static bool range_is_mapped(const struct range *r, const struct netlink_file *file,
+			    const struct vma *vma, size_t n)
 {
 	uint64_t at = r->start;
 	size_t i;
@@ -286,7 +304,7 @@ static bool range_is_mapped(const struct range *r, const char *name, const struc
 	for (i = 0; i < n && vma[i].start <= at; i++) {
 		if (vma[i].end <= at)
 			continue;
-		if (!range_agrees(r, name, &vma[i]))
+		if (!range_agrees(r, file, &vma[i]))
 			return false;
 		at = vma[i].end;
 		if (at >= r->end)
@@ -325,12 +343,12 @@ bool guest_is_exact(struct guest *g, pid_t pid)
 	n = read_maps(pid, &vma);
 	for (i = 0; i < proc.ranges.count; i++) {
 		const struct range *r = &proc.ranges.range[i];
-		const char *name = file_name(&tables, r->file);
+		const struct netlink_file *file = netlink_files_find(&tables, r->file);
 
-		if (range_is_mapped(r, name, vma, n))
+		if (range_is_mapped(r, file, vma, n))
 			continue;
 		printf("# %d: stale range %lx-%lx offset %lx %s\n", pid, r->start, r->end,
-		       r->offset, name);
+		       r->offset, file ? file->name : r->file ? "?" : "");
 		exact = false;
 	}
 	for (i = 0; i < n; i++) {
