@@ -188,11 +188,14 @@ bool guest_waits(long deadline)
 void guest_info_at_rest(struct guest *g, struct netlink_info *info)
 {
 	const struct timespec tick = { .tv_nsec = 50000000 };
+	const long deadline = guest_deadline();
 	struct netlink_info last;
 	int same = 0;
 
 	guest_info(g, info);
 	while (same < 6) {
+		if (clock_read() >= deadline)
+			guest_die("info-get", "the sums do not come to rest");
 		last = *info;
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 		nanosleep(&tick, NULL);

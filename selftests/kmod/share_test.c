@@ -317,6 +317,17 @@ static uint32_t start_both(struct user *u, struct user *other)
 	return id_of(COPY);
 }
 
+/* Wait until a user pays for nothing more. */
+static bool comes_to_nothing(uint32_t uid)
+{
+	const long deadline = guest_deadline();
+
+	while (find(uid).bytes)
+		if (!guest_waits(deadline))
+			return false;
+	return true;
+}
+
 static void test_table(void)
 {
 	struct user u = { .uid = 1005, .path = COPY }, other = { .uid = 1006, .path = COPY };
@@ -325,7 +336,7 @@ static void test_table(void)
 	struct netlink_info rest;
 	uint64_t before, after, other_before;
 	uint32_t id;
-	long deadline;
+	bool ok;
 
 	set_room();
 	id = start_both(&u, &other);
@@ -345,23 +356,19 @@ static void test_table(void)
 			 "who maps the file first pays for its table\n");
 	other_before = find(1006).bytes;
 	end(&u);
-	deadline = guest_deadline();
-	while (find(1005).bytes && guest_waits(deadline))
-		;
-	ksft_test_result(!find(1005).bytes && find(1006).bytes > other_before + after - before,
+	ksft_test_result(comes_to_nothing(1005) && find(1006).bytes > other_before + after - before,
 			 "who still has it mapped pays when the first one has ended\n");
 	end(&other);
-	while (find(1006).bytes)
-		guest_next_tick();
+	ok = comes_to_nothing(1006);
 	guest_get_table(&g, id, &file);
-	ksft_test_result(file.loaded && !file.users, "nobody does for one that is idle\n");
+	ksft_test_result(ok && file.loaded && !file.users, "nobody does for one that is idle\n");
 	start(&other);
 	if (manage(&other))
 		guest_die("proc-add", g.error.text);
 	ksft_test_result(find(1006).bytes > after - before, "who maps it again does\n");
 	end(&other);
-	while (find(1006).bytes)
-		guest_next_tick();
+	if (!comes_to_nothing(1006))
+		guest_die("user 1006", "pays for what is idle");
 	if (netlink_table_del(g.nl, id, false, &g.error))
 		guest_die("table-del", g.error.text);
 	close(table);
