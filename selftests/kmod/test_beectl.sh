@@ -150,11 +150,15 @@ over_budget() {
 }
 
 thirty_two_bits() {
+	local pid status=1
 	# _start: pause() for ever, in 32-bit code
 	printf '.globl _start\n_start: mov $29, %%eax\nint $0x80\njmp _start\n' >"$WORK/s.S"
 	gcc -m32 -nostdlib -static -o "$WORK/small" "$WORK/s.S" || return 1
 	"$WORK/small" &
-	guest_wait grep -q small "/proc/$!/maps" && fails 1 "32-bit" load $!
+	pid=$!
+	guest_wait grep -q small "/proc/$pid/maps" && fails 1 "32-bit" load "$pid" && status=0
+	kill "$pid"
+	return "$status"
 }
 
 # Tables that "cache prewarm" made of files opened by name serve the same files as they are mapped:

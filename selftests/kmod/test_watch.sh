@@ -225,7 +225,7 @@ entries_are() {
 # beectl is stopped until its socket overflows with messages about files.  Then it must find the
 # files of the lost messages in the module's list, which has them as long as they are mapped.
 lost_messages() {
-	local i
+	local i pids=() status=1
 	mkdir "$WORK/many"
 	# pause()
 	printf 'void _start(void) { __asm__ volatile("syscall" : : "a"(34L) : "rcx", "r11", "memory"); for (;;); }\n' \
@@ -233,31 +233,37 @@ lost_messages() {
 	gcc -static -nostdlib -o "$WORK/many/0" "$WORK/many.c" || return 1
 	kill -STOP "$(watch_pid)"
 	for i in $(seq 150); do
-		cp "$WORK/many/0" "$WORK/many/$i" && "$WORK/many/$i" &
+		cp "$WORK/many/0" "$WORK/many/$i"
+		"$WORK/many/$i" &
+		pids+=($!)
 	done
-	guest_wait entries_are unloaded "$WORK/many/" 150 || return 1
-	kill -CONT "$(watch_pid)"
-	guest_wait watch_says "messages were lost" || return 1
-	for i in 1 2 3 4 5 6; do
-		guest_wait entries_are loaded "$WORK/many/" 150 && return 0
-	done
-	echo "$(entries loaded "$WORK/many/") of 150; without: $(entries unloaded "$WORK/many/")"
-	return 1
+	if guest_wait entries_are unloaded "$WORK/many/" 150; then
+		kill -CONT "$(watch_pid)"
+		guest_wait watch_says "messages were lost" && for i in 1 2 3 4 5 6; do
+			guest_wait entries_are loaded "$WORK/many/" 150 && status=0 && break
+		done
+	fi
+	[ "$status" -eq 0 ] ||
+		echo "$(entries loaded "$WORK/many/") of 150; without: $(entries unloaded "$WORK/many/")"
+	kill "${pids[@]}"
+	return "$status"
 }
 
 # A file that only processes of another mount namespace see gets its table, though the process that
 # ran it has ended.
 in_a_container() {
+	local pid status=1
 	mkdir "$WORK/own"
 	gcc -o "$WORK/contained" "$WORK/tiny.c"
 	kill -STOP "$(watch_pid)"
 	unshare -m sh -c 'mount -t tmpfs none "$0/own" && cp "$0/contained" "$0/own/prog" && "$0/own/prog" &&
 		: >"$0/ran" && exec sleep 1000' "$WORK" &
-	guest_wait test -e "$WORK/ran" || return 1
-	kill -CONT "$(watch_pid)"
-	guest_wait entries_are loaded /own/prog 1 && return 0
-	grep own/prog "$told"
-	return 1
+	pid=$!
+	guest_wait test -e "$WORK/ran" && kill -CONT "$(watch_pid)" &&
+		guest_wait entries_are loaded /own/prog 1 && status=0
+	[ "$status" -eq 0 ] || grep own/prog "$told"
+	kill "$pid"
+	return "$status"
 }
 
 # map_bare SECONDS: map $WORK/bare, executable, for so long
