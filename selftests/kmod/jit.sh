@@ -1,6 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # Shared by the scripts about code in memory without a file; after guest.sh.
+# shellcheck source=selftests/kmod/watch.sh
+. "$TREE/selftests/kmod/watch.sh"
 
 # judged PID NAME: record a process for a while; the share of whole stacks among those through such
 # code goes to NAME.judged, and to the file figures.  A guest that shares its CPUs may take fewer than
@@ -68,28 +70,6 @@ watch_stop() {
 	wait "$(cat "$WORK/pid")"
 	[ -z "$*" ] || cat "$told"
 	rm "$WORK/pid"
-}
-
-# CPU time of beectl and its children, in clock ticks.
-watch_ticks() {
-	sed 's/.*) //' "/proc/$(cat "$WORK/pid")/stat" | awk '{ print $12 + $13 + $14 + $15 }'
-}
-
-# What watch has done so far: its switches from and to a CPU, and its CPU time.
-watch_works() {
-	grep -h ctxt_switches "/proc/$(cat "$WORK/pid")/status"
-	watch_ticks
-}
-
-# Whether watch has no child, and nothing wakes it for a while.  A child cannot have come or gone if
-# it has not run.
-watch_is_idle() {
-	local before
-
-	before=$(watch_works)
-	! pgrep -P "$(cat "$WORK/pid")" >/dev/null || return 1
-	sleep 0.7
-	[ "$(watch_works)" = "$before" ] && is_asleep "$(cat "$WORK/pid")"
 }
 
 # memory_is PID WHAT: a range of the process's code in memory has a table; WHAT is a part of the

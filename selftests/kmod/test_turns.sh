@@ -8,6 +8,8 @@
 export NO_KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
+# shellcheck source=selftests/kmod/watch.sh
+. "$(dirname "$0")/watch.sh"
 
 libraries=10
 told=$WORK/told
@@ -139,6 +141,7 @@ compiled_once() {
 	gcc -o "$WORK/moment" "$WORK/moment.c"
 	"$BEECTL" watch --eager >"$told" 2>&1 &
 	watch=$!
+	echo "$watch" >"$WORK/pid"
 	guest_wait grep -q "^following" "$told" || return 1
 	kill -STOP "$watch"
 	for _ in $(seq 60); do
@@ -150,7 +153,7 @@ compiled_once() {
 	for _ in 1 2 3 4 5; do
 		guest_wait grep -q "/moment: " "$told" && break
 	done
-	guest_wait watch_is_idle "$watch"
+	guest_wait watch_is_idle
 	grep -c . "$told"
 	grep "/moment: " "$told"
 	[ "$(grep -c "/moment: " "$told")" -eq 1 ] && ! grep -q "no longer mapped" "$told" &&
@@ -160,15 +163,6 @@ compiled_once() {
 	wait "$watch"
 	rmmod beeunwind
 	return $status
-}
-
-# The service and its children have used no CPU time during the sleep, and it does not want any.
-watch_is_idle() {
-	local before after
-	before=$(sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 + $14 + $15 }')
-	sleep 0.7
-	after=$(sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 + $14 + $15 }')
-	[ "$before" = "$after" ] && is_asleep "$1"
 }
 
 [ -x "$TESTS/turns" ] || ktap_skip_all "build/selftests/kmod/turns: not built"

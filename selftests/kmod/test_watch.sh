@@ -9,6 +9,8 @@
 export NO_KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
+# shellcheck source=selftests/kmod/watch.sh
+. "$(dirname "$0")/watch.sh"
 
 processes=30
 export BEEUNWIND_CACHE=$WORK/cache
@@ -40,21 +42,6 @@ watch_says() {
 
 says_n_times() {
 	[ "$(grep -c -- "$1" "$told")" -eq "$2" ]
-}
-
-# Print the CPU time that beectl and its children have used, in clock ticks (1/100 s).
-watch_ticks() {
-	sed 's/.*) //' "/proc/$(watch_pid)/stat" | awk '{ print $12 + $13 + $14 + $15 }'
-}
-
-# beectl has handled every message that has come: it uses no CPU time during the sleep and does not
-# want any, and no child is at work, whose time it gets when the child has ended.
-watch_is_idle() {
-	local before
-	before=$(watch_ticks)
-	sleep 0.7
-	[ -n "$before" ] && [ "$(watch_ticks)" = "$before" ] && is_asleep "$(watch_pid)" &&
-		! pgrep -P "$(watch_pid)" >/dev/null
 }
 
 settle() {
@@ -151,10 +138,10 @@ many_processes() {
 no_work_when_nothing_is_new() {
 	local before after
 	settle || return 1	# what the tests before have run is handled
-	before=$(watch_ticks)
-	sleep 4		# beectl's CPU time is measured over this
-	after=$(watch_ticks)
-	echo "$before $after"
+	before=$(watch_works)
+	sleep 4		# in which beectl is not to run
+	after=$(watch_works)
+	printf '%s\n' "$before" "$after"
 	[ -n "$before" ] && [ "$before" = "$after" ]
 }
 
