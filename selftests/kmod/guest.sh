@@ -38,6 +38,11 @@ guest_insmod() {
 	insmod "$BEE_KO" "$@"
 }
 
+# guest_hooks: print the functions that ftrace has hooked, and how often
+guest_hooks() {
+	awk '{ print $1, $2 }' /sys/kernel/tracing/enabled_functions
+}
+
 # guest_clock NAME: set a variable to the seconds that this guest ran or slept, without those in
 # which it waited for a CPU of the host.
 guest_clock() {

@@ -22,11 +22,19 @@ chains() {
 	[ -s "$1" ] && [ "$(grep -c . "$1")" -gt 500 ]
 }
 
+# hooks_are TEXT: what guest_hooks prints
+hooks_are() {
+	[ "$(guest_hooks)" = "$1" ] || { diff <(echo "$1") <(guest_hooks); return 1; }
+}
+
 loads_and_unloads() {
+	local before
+
+	before=$(guest_hooks)
 	guest_insmod || return 1
-	[ "$(guest_status hook)" = on ] && [ "$(guest_status hook_proven)" = true ] || return 1
-	rmmod beeunwind && [ ! -e /sys/module/beeunwind ] || return 1
-	! grep -q bee_ /sys/kernel/tracing/enabled_functions
+	[ "$(guest_status hook)" = on ] && [ "$(guest_status hook_proven)" = true ] &&
+		! hooks_are "$before" || return 1
+	rmmod beeunwind && [ ! -e /sys/module/beeunwind ] && hooks_are "$before"
 }
 
 unmanaged_is_untouched() {
@@ -44,9 +52,10 @@ unloaded_is_as_before() {
 # refused_as WORDS CMD...: the module's last words say so when CMD, which loads it, fails; nothing of
 # it stays.
 refused_as() {
-	local words=$1
+	local words=$1 before
 	shift
 
+	before=$(guest_hooks)
 	dmesg -C
 	if "$@" 2>"$WORK/err"; then
 		echo "loaded"
@@ -54,8 +63,7 @@ refused_as() {
 		return 1
 	fi
 	dmesg | tail -n 5
-	dmesg | grep -q "beeunwind: $words" && [ ! -e /sys/module/beeunwind ] &&
-		! grep bee_ /sys/kernel/tracing/enabled_functions
+	dmesg | grep -q "beeunwind: $words" && [ ! -e /sys/module/beeunwind ] && hooks_are "$before"
 }
 
 refused_without_ftrace() {
