@@ -26,11 +26,9 @@ as_root_without_caps() {
 	setpriv --bounding-set -perfmon,-sys_admin --inh-caps -perfmon,-sys_admin /tmp/nl_denied
 }
 
-# With only CAP_PERFMON requests are not refused.
+# With only CAP_PERFMON no request is refused, only the events are.
 perfmon_is_enough() {
-	! "${nobody[@]}" --ambient-caps +perfmon --inh-caps +perfmon /tmp/nl_denied >"$WORK/perfmon"
-	cat "$WORK/perfmon"
-	[ "$(grep -c '^[a-z]*-[a-z]*' "$WORK/perfmon")" -ge 5 ]
+	"${nobody[@]}" --ambient-caps +perfmon --inh-caps +perfmon /tmp/nl_denied granted
 }
 
 # as_perfmon SETTING VALUE: change a setting with only CAP_PERFMON
