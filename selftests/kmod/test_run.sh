@@ -127,16 +127,46 @@ sys.exit(not any(f["loaded"] and f["path"] == sys.argv[1] for f in json.load(sys
 		"$compiler"
 }
 
-# What is not sampled gets no table, whatever the setting announce says.
+# at_rest WORKER COMMAND: the command waits, and the worker of beectl (tools/process/unrecorded.c) has no
+# child that makes a table in the next two seconds, in which it reads the module's list of files four times
+# if "announce" is "mapped"
+at_rest() {
+	is_asleep "$2" || return 1
+	for _ in {1..20}; do
+		! pgrep -P "$1" || return 1
+		sleep 0.1
+	done
+}
+
+# What is not sampled gets no table, whatever the setting announce says; and the same process gets it when
+# it is sampled.  The compiler waits for its input meanwhile.
 unused_files() {
-	local status=0
-	BEEUNWIND_CACHE=$WORK/unused "$BEECTL" run -- "$compiler" --version >"$WORK/out" 2>&1 &&
-		! has_compiler || return 1
-	"$BEECTL" config announce mapped
-	BEEUNWIND_CACHE=$WORK/unused "$BEECTL" run -- "$compiler" --version >"$WORK/out" 2>&1 &&
-		! has_compiler || status=1
-	"$BEECTL" config announce sampled
-	return $status
+	local announce command runner worker recorder feed status=1
+	mkfifo "$WORK/feed"
+	for announce in mapped sampled; do
+		"$BEECTL" config announce "$announce"
+		BEEUNWIND_CACHE=$WORK/unused "$BEECTL" run -- "$compiler" -quiet -O2 -o /dev/null \
+			<"$WORK/feed" >"$WORK/out" 2>&1 &
+		runner=$!
+		exec {feed}>"$WORK/feed"
+		guest_wait pgrep -x cc1 -P "$runner" && command=$(pgrep -x cc1 -P "$runner") &&
+			worker=$(pgrep -x beectl -P "$runner") &&
+			guest_wait at_rest "$worker" "$command" || { cat "$WORK/out"; return 1; }
+		! has_compiler || { echo "it has a table: $announce"; kill "$command"; return 1; }
+		[ "$announce" = mapped ] || break
+		exec {feed}>&-
+		wait "$runner"
+	done
+	perf record -q -N -B -g -e cpu-clock -F 999 -o /dev/null -p "$command" {feed}>&- &
+	recorder=$!
+	seq 20000 | sed 's/.*/int f&(int a) { for (int i = 0; i < a; i++) a ^= a * &; return a; }/' >&"$feed"
+	exec {feed}>&-
+	for _ in 1 2 3; do
+		guest_wait has_compiler && status=0 && break
+	done
+	kill "$command"
+	wait "$recorder" "$runner"
+	rmmod beeunwind && guest_insmod && return "$status"
 }
 
 is_gone() {
