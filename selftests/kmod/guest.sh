@@ -24,11 +24,21 @@ fi
 # shellcheck source=selftests/ktap.sh
 . "$TREE/selftests/ktap.sh"
 
+# Scripts may set it, and guest_exit sets it back, which the kernel refuses as long as there are events
+# with callchains.
+MAX_STACK=$(cat /proc/sys/kernel/perf_event_max_stack)
+
+max_stack_back() {
+	[ "$(cat /proc/sys/kernel/perf_event_max_stack)" = "$MAX_STACK" ] ||
+		sysctl -q -w "kernel.perf_event_max_stack=$MAX_STACK"
+}
+
 guest_exit() {
 	local pids
 	pids=$(jobs -p)
 	# shellcheck disable=SC2086
 	[ -z "$pids" ] || kill -9 $pids 2>/dev/null
+	guest_wait max_stack_back
 	rm -rf "$WORK"
 	[ ! -e /sys/module/beeunwind ] || rmmod beeunwind
 }

@@ -337,7 +337,9 @@ static int bpf_on(void)
 
 static int bpf_off(void)
 {
-	return close(bpf_link) || close(bpf_program);
+	int failed = put("/proc/sys/kernel/bpf_stats_enabled", "0");
+
+	return close(bpf_link) || close(bpf_program) || failed;
 }
 
 static bool bpf_fired(void)

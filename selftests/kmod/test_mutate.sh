@@ -30,6 +30,8 @@ timed() {
 			printf "# %s: %d callchains: median %.1f us, 99 %% within %.1f us\n",
 				name, NR, t[int((NR + 1) / 2)], t[int((99 * NR + 99) / 100)] }'
 	echo nop >"$tracing/current_tracer"
+	echo >"$tracing/set_graph_function"
+	echo 0 >"$tracing/max_graph_depth"
 	echo 1 >"$tracing/tracing_on"
 	return "$status"
 }
