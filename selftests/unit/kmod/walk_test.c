@@ -349,6 +349,29 @@ static void test_range_goes(void)
 	walk_free(walk);
 }
 
+/* The interrupted code is in no range; rbp may lead to a caller all the same. */
+static void test_no_mapping(void)
+{
+	struct bee_walk *walk = walk_new();
+	struct pt_regs top = regs;
+	u64 ips[1];
+
+	reset();
+	top.ip = TEXT - 0x100;
+	bee_walk_start(walk, &space_map, &top);
+	ksft_test_result(!bee_walk_callers(walk, ips, 1) &&
+			 walk->stop == BEEUNWIND_STOP_NO_MAPPING && !walk->file,
+			 "code that is in no mapping is the end\n");
+	top.bp = STACK + 0x140;
+	stack[0x140 / 8] = STACK + 0x160;
+	stack[0x148 / 8] = TEXT + 0x301;
+	text[0x300 + 1 - 5] = 0xe8;
+	bee_walk_start(walk, &space_map, &top);
+	ksft_test_result(bee_walk_callers(walk, ips, 1) == 1 && ips[0] == TEXT + 0x301,
+			 "unless rbp leads to a caller\n");
+	walk_free(walk);
+}
+
 /* The outermost frame has the return address 0; any other one that is in no mapping is wrong. */
 static void test_outermost(void)
 {
@@ -628,7 +651,7 @@ static void test_same(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(27);
+	ksft_set_plan(29);
 	test_same();
 	test_hit();
 	test_first_absent();
@@ -639,6 +662,7 @@ int main(void)
 	test_gpr();
 	test_popped();
 	test_range_goes();
+	test_no_mapping();
 	test_outermost();
 	test_called();
 	test_goexit();
