@@ -19,6 +19,7 @@
 #include <netlink/msg.h>
 #include <netlink/socket.h>
 
+#include "exchange.h"
 #include "guest.h"
 #include "io.h"
 #include "kselftest.h"
@@ -84,7 +85,8 @@ static void refused(const char *name, struct netlink_proc *as, struct range *del
 static void test_refused_diffs(void)
 {
 	struct netlink_proc proc, stale;
-	struct range two[2], one;
+	struct range two[2], one, many[10];
+	size_t i;
 
 	guest_get_proc(&g, target, &proc);
 	refused("empty diff", NULL, NULL, 0, NULL, 0, EINVAL, "nothing to remove");
@@ -137,7 +139,145 @@ static void test_refused_diffs(void)
 	refused("kernel thread", &stale, NULL, 0, &one, 1, EINVAL, "kernel thread");
 	stale.pid = 4194303;
 	refused("no such process", &stale, NULL, 0, &one, 1, ESRCH, "no such process");
+	for (i = 0; i < sizeof(many) / sizeof(many[0]); i++)
+		many[i] = at(100 + i, 1, table);
+	refused("removal of more ranges than there are", NULL, many, i, NULL, 0, ENOENT,
+		"more ranges to remove than there are");
 	ranges_free(&proc.ranges);
+}
+
+static struct nl_msg *request(int command)
+{
+	return exchange_begin(g.nl, command, 0);
+}
+
+static void put_flag(struct nl_msg *msg, int type)
+{
+	exchange_put(msg, type, NULL, 0);
+}
+
+/* The request, which no function of netlink.h makes, must be refused with @code and @sentence. */
+static void request_refused(const char *name, struct nl_msg *msg, bool dump, int code,
+			    const char *sentence)
+{
+	int ret = dump ? exchange_dump(g.nl, msg, NULL, NULL, &g.error) :
+			 exchange_request(g.nl, msg, NULL, NULL, &g.error);
+	bool ok = ret == -1 && g.error.code == code && strstr(g.error.text, sentence);
+
+	if (!ok)
+		ksft_print_msg("returned %d, code %d, \"%s\"\n", ret, g.error.code, g.error.text);
+	ksft_test_result(ok, "refused: %s\n", name);
+}
+
+/* A range without this attribute. */
+static void test_range_without(const char *name, int missing)
+{
+	struct nl_msg *msg = request(BEEUNWIND_CMD_PROC_UPDATE);
+	struct nlattr *nest;
+
+	exchange_put_u32(msg, BEEUNWIND_A_PROC_PID, target);
+	nest = nla_nest_start(msg, NLA_F_NESTED | BEEUNWIND_A_PROC_ADD);
+	if (missing != BEEUNWIND_A_RANGE_START)
+		exchange_put_u64(msg, BEEUNWIND_A_RANGE_START, BASE);
+	if (missing != BEEUNWIND_A_RANGE_END)
+		exchange_put_u64(msg, BEEUNWIND_A_RANGE_END, BASE + PAGE);
+	if (missing != BEEUNWIND_A_RANGE_OFFSET)
+		exchange_put_u64(msg, BEEUNWIND_A_RANGE_OFFSET, 0);
+	if (missing != BEEUNWIND_A_RANGE_FILE)
+		exchange_put_u32(msg, BEEUNWIND_A_RANGE_FILE, 0);
+	nla_nest_end(msg, nest);
+	request_refused(name, msg, false, EINVAL, "range without start, end, offset or file");
+}
+
+#define MOST_RANGES	65536	/* of a request: BEE_MAP_MAX_RANGES of kmod/map.h */
+
+static void test_too_many_ranges(void)
+{
+	struct nl_msg *msg = exchange_begin(g.nl, BEEUNWIND_CMD_PROC_UPDATE,
+					    (MOST_RANGES + 1) * NLA_HDRLEN);
+	int i;
+
+	exchange_put_u32(msg, BEEUNWIND_A_PROC_PID, target);
+	for (i = 0; i <= MOST_RANGES; i++)
+		exchange_put(msg, NLA_F_NESTED | BEEUNWIND_A_PROC_DEL, NULL, 0);
+	request_refused("more ranges than a request may have", msg, false, E2BIG,
+			"too many ranges in one request");
+}
+
+/* A process that has ended, and that nobody has waited for. */
+static void test_exiting(void)
+{
+	struct netlink_proc proc = {};
+	siginfo_t info;
+	bool ok;
+
+	fflush(stdout);
+	proc.pid = fork();
+	if (!proc.pid)
+		_exit(0);
+	waitid(P_PID, proc.pid, &info, WEXITED | WNOWAIT);
+	ok = netlink_proc_add(g.nl, &proc, &g.error) && g.error.code == ESRCH &&
+	     strstr(g.error.text, "the process is exiting");
+	if (!ok)
+		ksft_print_msg("code %d, \"%s\"\n", g.error.code, g.error.text);
+	ksft_test_result(ok, "refused: a process that has ended\n");
+	waitpid(proc.pid, NULL, 0);
+}
+
+/* What is missing, or too much. */
+static void test_attributes(void)
+{
+	int fd = guest_table_fd(ELF);
+	struct nl_msg *msg;
+
+	test_range_without("range without start", BEEUNWIND_A_RANGE_START);
+	test_range_without("range without end", BEEUNWIND_A_RANGE_END);
+	test_range_without("range without offset", BEEUNWIND_A_RANGE_OFFSET);
+	test_range_without("range without file", BEEUNWIND_A_RANGE_FILE);
+	test_too_many_ranges();
+	request_refused("process without pid", request(BEEUNWIND_CMD_PROC_ADD), false, EINVAL,
+			"pid is missing");
+	request_refused("no process to let go", request(BEEUNWIND_CMD_PROC_DEL), false, EINVAL,
+			"either pid or cookie");
+	msg = request(BEEUNWIND_CMD_PROC_DEL);
+	exchange_put_u32(msg, BEEUNWIND_A_PROC_PID, target);
+	exchange_put_u64(msg, BEEUNWIND_A_PROC_COOKIE, 1);
+	request_refused("two processes to let go", msg, false, EINVAL, "either pid or cookie");
+	msg = request(BEEUNWIND_CMD_PROC_GET);
+	exchange_put_u32(msg, BEEUNWIND_A_PROC_PID, target);
+	exchange_put_u32(msg, BEEUNWIND_A_PROC_FILE, table);
+	request_refused("dump of a process and of a file's", msg, true, EINVAL,
+			"either pid, cookie or file");
+
+	msg = request(BEEUNWIND_CMD_TABLE_ADD);
+	put_flag(msg, BEEUNWIND_A_FILE_VDSO);
+	request_refused("no table to add", msg, false, EINVAL, "table-fd is missing");
+	msg = request(BEEUNWIND_CMD_TABLE_ADD);
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_TABLE_FD, fd);
+	put_flag(msg, BEEUNWIND_A_FILE_VDSO);
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_ID, table);
+	request_refused("a table of two files", msg, false, EINVAL, "just one of exe-fd, id and vdso");
+	msg = request(BEEUNWIND_CMD_TABLE_ADD);
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_TABLE_FD, fd);
+	request_refused("a table of no file", msg, false, EINVAL, "just one of exe-fd, id and vdso");
+	msg = request(BEEUNWIND_CMD_TABLE_ADD);
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_TABLE_FD, fd);
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_PID, target);
+	put_flag(msg, BEEUNWIND_A_FILE_VDSO);
+	request_refused("a table of code in memory and of a file", msg, false, EINVAL,
+			"with pid there is no exe-fd, id or vdso");
+	request_refused("no file to tell of", request(BEEUNWIND_CMD_FILE_GET), false, EINVAL,
+			"just one of exe-fd, id and vdso");
+	msg = request(BEEUNWIND_CMD_TABLE_DEL);
+	put_flag(msg, BEEUNWIND_A_FILE_FORCE);
+	request_refused("no table to delete", msg, false, EINVAL, "id of the file is missing");
+	close(fd);
+
+	request_refused("no setting", request(BEEUNWIND_CMD_CONFIG_SET), false, EINVAL,
+			"nothing to set");
+	msg = request(BEEUNWIND_CMD_CONFIG_SET);
+	put_flag(msg, BEEUNWIND_A_CONFIG_CODE);
+	request_refused("code for ever", msg, false, EINVAL, "code needs until-close");
 }
 
 static void test_good_diffs(void)
@@ -686,7 +826,7 @@ int main(void)
 	struct netlink_info start;
 
 	ksft_print_header();
-	ksft_set_plan(61);
+	ksft_set_plan(80);
 	guest_open(&g);
 	guest_info(&g, &start);
 	target = guest_spawn(NULL, NULL);
@@ -694,6 +834,8 @@ int main(void)
 
 	test_good_diffs();
 	test_refused_diffs();
+	test_attributes();
+	test_exiting();
 	test_many_ranges();
 	test_table_dumps();
 	test_refused_tables();
