@@ -238,6 +238,20 @@ static void set_room(void)
 	set(BEEUNWIND_A_CONFIG_BUDGET, netlink_info_used(&info) + ROOM);
 }
 
+/* A request for one more range of a process whose user has used up the share. */
+static void test_no_more(const struct user *u)
+{
+	struct range one = { .start = 0x10000, .end = 0x11000 };
+	struct netlink_proc proc;
+	char sentence[64];
+
+	snprintf(sentence, sizeof(sentence), "over the share of user %u", u->uid);
+	guest_get_proc(&g, u->pid, &proc);
+	ksft_test_result(guest_update(&g, &proc, NULL, 0, &one, 1) && g.error.code == EDQUOT &&
+			 strstr(g.error.text, sentence), "one more range is refused: %s\n", g.error.text);
+	ranges_free(&proc.ranges);
+}
+
 static void test_greedy(void)
 {
 	struct user first = { .uid = 1001, .path = LIB }, second = { .uid = 1002, .path = LIB };
@@ -258,6 +272,7 @@ static void test_greedy(void)
 		       (unsigned long)a.most);
 	ksft_test_result(n < CHILDREN && a.refused && a.bytes > ROOM / 4 && a.bytes <= a.most + a.most / 4,
 			 "who wants all gets a share\n");
+	test_no_more(&first);
 	ksft_test_result(is_served(1003), "another user's processes are complete\n");
 	n = take_all(&second);
 	b = find(1002);
@@ -417,7 +432,7 @@ int main(void)
 	struct netlink_info begin;
 
 	ksft_print_header();
-	ksft_set_plan(16);
+	ksft_set_plan(17);
 	if (system("cp -L " LIB " " COPY " && chmod 755 " COPY))
 		guest_die(COPY, "cannot be made");
 	guest_open(&g);
