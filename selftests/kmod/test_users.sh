@@ -87,15 +87,47 @@ not_there() {
 		grep "knows no such file" "$WORK/err"
 }
 
+# user UID: whether status has that user, with memory, in JSON and as text
+user() {
+	"$BEECTL" status --json --users >"$WORK/json" && "$BEECTL" status --users >"$WORK/out" &&
+		grep -q '^ *uid  *memory  *at most  *refused$' "$WORK/out" &&
+		grep -q "^ *$1  *[1-9][0-9.]* [KMG]*i*B  *[1-9][0-9.]* [KMG]*i*B  *[0-9]*$" "$WORK/out" &&
+		/usr/bin/python3 -c '
+import json, sys
+with open(sys.argv[1]) as file:
+    users = {user["uid"]: user for user in json.load(file)["users"]}
+user = users[int(sys.argv[2])]
+sys.exit(not 0 < user["bytes"] <= user["most"])' "$WORK/json" "$1"
+}
+
+no_user() {
+	! user "$1" && ! grep "^ *$1 " "$WORK/out"
+}
+
+# Of a user whose process is managed, beside root, and no longer when that has ended.
+memory_of_users() {
+	local pid status=1
+	setpriv --reuid 1234 --regid 1234 --clear-groups sleep 1000 &
+	pid=$!
+	guest_wait grep -q sleep "/proc/$pid/maps" && "$BEECTL" load -q "$pid" && user 0 && user 1234 &&
+		status=0
+	kill "$pid"
+	wait "$pid"
+	guest_wait no_user 1234 && user 0 || status=1
+	[ "$status" -eq 0 ] || cat "$WORK/out" "$WORK/json"
+	return "$status"
+}
+
 guest_insmod || exit 1
 "$TESTS/users_test" >"$WORK/users_test"
 users_test=$?
 sed 's/^/# /' "$WORK/users_test"
-ktap_plan 6
+ktap_plan 7
 ktap_run "users_test" [ "$users_test" -eq 0 ]
 start_both || exit 1
 ktap_run "status --tables names who uses a table" named
 ktap_run "by its name, when its path is another file's" by_name
+ktap_run "status --users: what users have" memory_of_users
 "$BEECTL" watch >"$WORK/watch" &
 ktap_run "unload --tables removes it, and says whom that affects" killed
 ktap_run "watch does not make it again" stays_away
