@@ -243,6 +243,42 @@ killed() {
 	status_is 143 -- sh -c 'kill -TERM $$'
 }
 
+# signals_are NAME...: those that the command has got, in this order
+signals_are() {
+	[ "$(cat "$WORK/signals")" = "$(printf '%s\n' "$@")" ]
+}
+
+# Signals that beectl alone gets go to the command, but those that a terminal sends to both.
+signals_pass() {
+	local runner signal sent=() got=0 status=0
+	# Job control: otherwise the shell has background processes ignore SIGINT and SIGQUIT.
+	set -m
+	# shellcheck disable=SC2016
+	"$BEECTL" run -- bash -c '
+for signal in TERM HUP USR1 USR2 INT QUIT; do
+	trap "echo $signal >>\"$0/signals\"" "$signal"
+done
+: >"$0/traps"
+until [ -e "$0/enough" ]; do sleep 0.1; done
+exit 7' "$WORK" >"$WORK/out" 2>&1 &
+	runner=$!
+	set +m
+	guest_wait test -e "$WORK/traps" && guest_wait is_asleep "$runner" || { cat "$WORK/out"; return 1; }
+	for signal in INT QUIT TERM HUP USR1 USR2; do
+		kill "-$signal" "$runner"
+		case $signal in
+		INT | QUIT) continue ;;
+		esac
+		sent+=("$signal")
+		guest_wait signals_are "${sent[@]}" || status=1
+	done
+	: >"$WORK/enough"
+	wait "$runner" || got=$?
+	[ "$got" -eq 7 ] && signals_are TERM HUP USR1 USR2 && return "$status"
+	echo "status $got; signals: $(cat "$WORK/signals")"
+	return 1
+}
+
 output_passes() {
 	[ "$("$BEECTL" run -- echo "two words" "and three more")" = "two words and three more" ]
 }
@@ -258,7 +294,7 @@ not_without_module() {
 }
 
 guest_insmod || exit 1
-ktap_plan 16
+ktap_plan 17
 ktap_run "python3 is complete from the start" complete_from_the_start 99 /usr/bin/python3 -c 'import re, argparse'
 ktap_run "ls is complete from the start" complete_from_the_start 99 /bin/ls -lR "$TREE/tools" "$TREE/kmod"
 ktap_run "a program in a chroot is complete" in_a_chroot
@@ -268,6 +304,7 @@ ktap_run "what is not used gets no table" unused_files
 ktap_run "the work ends with the command" ends_with_the_command
 ktap_run "a command's status is passed on" status_is 7 -- sh -c 'exit 7'
 ktap_run "a killed command gives 128 + signal" killed
+ktap_run "signals to beectl go to the command" signals_pass
 ktap_run "an unknown command gives 127" status_is 127 -- no-such-command
 ktap_run "what cannot be executed gives 126" status_is 126 -- /etc/passwd
 ktap_run "arguments and output pass through" output_passes

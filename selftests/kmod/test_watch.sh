@@ -160,12 +160,18 @@ module_reload() {
 	tail -n "+$at" "$told" | grep -q ': cached, '
 }
 
-ended_by_sigterm() {
+# ended_by SIGNAL: with status 0, and all is as it was but that new processes are not followed
+ended_by() {
 	local tables
 	tables=$(guest_status tables)
-	kill -TERM "$(watch_pid)" && guest_wait test -s "$WORK/status" || return 1
+	kill "-$1" "$(watch_pid)" && guest_wait test -s "$WORK/status" || return 1
 	[ "$(cat "$WORK/status")" -eq 0 ] && watch_says "what is loaded stays" && [ "$tables" -gt 5 ] &&
 		[ "$(guest_status tables)" -ge "$tables" ] && [ "$(guest_status follow)" = managed ]
+}
+
+started_and_ended_by() {
+	watch_start && guest_wait watch_says "^following" && [ "$(guest_status follow)" = all ] &&
+		ended_by "$1"
 }
 
 settings_are() {
@@ -300,7 +306,7 @@ time.sleep(1000)' 3<"$WORK/rows" &
 	return "$status"
 }
 
-ktap_plan 13
+ktap_plan 15
 ktap_run "waits for the module" waits_for_the_module
 ktap_run "short processes are complete" on_demand
 if [ -n "${BEE_WATCH_PROCESSES:-}" ]; then
@@ -313,7 +319,9 @@ else
 fi
 ktap_run "no work when nothing is new" no_work_when_nothing_is_new
 ktap_run "the module comes and goes" module_reload
-ktap_run "SIGTERM leaves the tables" ended_by_sigterm
+ktap_run "SIGTERM leaves the tables" ended_by TERM
+ktap_run "so does SIGINT" started_and_ended_by INT
+ktap_run "and SIGHUP" started_and_ended_by HUP
 ktap_run "eagerly, no table in the second round" eagerly
 ktap_run "messages that are lost" lost_messages
 ktap_run "a file of a container" in_a_container
