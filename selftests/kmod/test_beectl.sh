@@ -161,6 +161,109 @@ thirty_two_bits() {
 	return "$status"
 }
 
+# One that ends at once if it is run: exit(0), in 32-bit code.
+run_thirty_two_bits() {
+	printf '.globl _start\n_start: mov $1, %%eax\nxor %%ebx, %%ebx\nint $0x80\n' >"$WORK/exit.S"
+	gcc -m32 -nostdlib -static -o "$WORK/exit32" "$WORK/exit.S" && "$WORK/exit32" &&
+		fails 125 "32-bit" run "$WORK/exit32"
+}
+
+# As it is traced, a set-user-ID program has the user of who has started it, unless that is root.
+set_user_id() {
+	local dir status=1
+	dir=$(mktemp -d) && chmod 755 "$dir" && install -m 755 "$BEECTL" "$dir/beectl" &&
+		install -m 4755 /usr/bin/id "$dir/of_root" &&
+		install -m 4755 -o 65534 /usr/bin/id "$dir/of_nobody" || return 1
+	for program in of_root of_nobody; do
+		"$BEECTL" run "$dir/$program" -u >"$WORK/$program"
+		setpriv --reuid 65533 --regid 65533 --clear-groups --inh-caps +perfmon --ambient-caps +perfmon \
+			"$dir/beectl" run "$dir/$program" -u >>"$WORK/$program"
+	done
+	head "$WORK/of_root" "$WORK/of_nobody"
+	[ "$(setpriv --reuid 65533 --regid 65533 --clear-groups "$dir/of_root" -u)" = 0 ] &&
+		[ "$(xargs <"$WORK/of_root")" = "0 65533" ] &&
+		[ "$(xargs <"$WORK/of_nobody")" = "65534 65533" ] && status=0
+	rm -r "$dir"
+	return "$status"
+}
+
+# table_is PATH: whether the module has a table of this file
+table_is() {
+	"$BEECTL" status --files --json | /usr/bin/python3 -c '
+import json, sys
+sys.exit(not any(f["loaded"] and f["path"] == sys.argv[1] for f in json.load(sys.stdin)["files"]))' "$1"
+}
+
+# "unload --tables" removes what no process uses, and leaves the rest.
+unused_tables() {
+	local pid
+	cp /bin/sleep "$WORK/unused"
+	"$WORK/unused" 1000 &
+	pid=$!
+	guest_wait grep -q "libc" "/proc/$pid/maps" && "$BEECTL" load -q "$target" "$pid" &&
+		table_is "$WORK/unused" || return 1
+	"$BEECTL" unload --tables && table_is "$WORK/unused" && table_is "$(realpath /usr/bin/perl)" || return 1
+	kill "$pid"
+	wait "$pid"
+	table_is "$WORK/unused" || return 1
+	unused_is_removed() { "$BEECTL" unload --tables >"$WORK/out" && ! table_is "$WORK/unused"; }
+	guest_wait unused_is_removed && table_is "$(realpath /usr/bin/perl)" &&
+		grep '^[1-9][0-9]* of [1-9][0-9]* tables removed, ' "$WORK/out"
+}
+
+# "load -v" lists the mappings, and "load --all -v" each file without a table.
+verbose() {
+	local pid status=1
+	"$BEECTL" load -v "$target" >"$WORK/out" && /usr/bin/python3 - "$WORK/out" "$target" <<-'END' || return 1
+		import re, sys
+		want = {tuple(line.split()[0].split("-")) for line in open(f"/proc/{sys.argv[2]}/maps")
+		        if "x" in line.split()[1] and "vsyscall" not in line}
+		with open(sys.argv[1]) as file:
+		    got = {(a.zfill(8), b.zfill(8)) for a, b in
+		           re.findall(r"\b(?:0x)?([0-9a-f]{6,})-(?:0x)?([0-9a-f]{6,})\b", file.read())}
+		print(want, got)
+		sys.exit(got != {(a.zfill(8), b.zfill(8)) for a, b in want})
+	END
+	head -c 8192 /dev/zero >"$WORK/bare1" && cp "$WORK/bare1" "$WORK/bare2" || return 1
+	/usr/bin/python3 -c '
+import mmap, sys, time
+kept = []
+for path in sys.argv[1:]:
+    with open(path) as file:
+        kept.append(mmap.mmap(file.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC))
+time.sleep(1000)' "$WORK/bare1" "$WORK/bare2" &
+	pid=$!
+	guest_wait grep -q /bare2 "/proc/$pid/maps" && "$BEECTL" load --all -v >"$WORK/out" 2>"$WORK/err" &&
+		grep "/bare1: " "$WORK/err" && grep "/bare2: " "$WORK/err" && status=0
+	[ "$status" -eq 0 ] || cat "$WORK/err"
+	kill "$pid"
+	return "$status"
+}
+
+# idle PATH: the milliseconds since the file was used
+idle() {
+	"$BEECTL" status --files --json | /usr/bin/python3 -c '
+import json, sys
+print(*(f["idle_ms"] for f in json.load(sys.stdin)["files"] if f["path"] == sys.argv[1]))' "$1"
+}
+
+# The time since a file was used goes on, until it is used again.  A guest that waits for a CPU may take
+# as long for the next look: then again, after a longer time.
+idle_files() {
+	local seconds first later last
+	cp /bin/true "$WORK/idle"
+	for seconds in 1 4 16; do
+		"$BEECTL" run "$WORK/idle" && first=$(idle "$WORK/idle") || return 1
+		sleep "$seconds"
+		later=$(idle "$WORK/idle")
+		"$BEECTL" run "$WORK/idle" && last=$(idle "$WORK/idle") || return 1
+		echo "$first, $later, $last"
+		[ "$later" -ge $((first + 900 * seconds)) ] || return 1
+		[ "$last" -ge "$later" ] || return 0
+	done
+	return 1
+}
+
 # Tables that "cache prewarm" made of files opened by name serve the same files as they are mapped:
 # only the vDSO's table is compiled.
 prewarmed() {
@@ -310,15 +413,17 @@ mkdir -m 700 "$BEEUNWIND_CACHE"
 target=$!
 guest_wait grep -q perl "/proc/$target/maps"
 
-ktap_plan 27
+ktap_plan 32
 ktap_run "without the module: how to load it" fails 1 "modprobe .*insmod .*dkms status.*dmesg" load "$target"
 guest_insmod
 ktap_run "not root" not_root
 ktap_run "no such process" fails 1 "no such process" load 4194000
 ktap_run "a kernel thread" fails 1 "kernel thread" load 2
 ktap_run "not a number" fails 2 "abc: not a process id" load abc
-ktap_run "no argument" fails 2 "" load
+ktap_run "no argument" fails 2 "load: .* is needed" load
 ktap_run "a 32-bit process" thirty_two_bits
+ktap_run "a 32-bit program is not run" run_thirty_two_bits
+ktap_run "set-user-ID programs" set_user_id
 ktap_run "over budget" over_budget
 ktap_run "loading twice changes nothing" load_twice
 ktap_run "the ranges are the executable mappings" ranges_are_mappings
@@ -334,6 +439,9 @@ ktap_run "tables that were made before they were needed" prewarmed
 ktap_run "tables that are not exact say so, and are not kept" inexact
 ktap_run "a module of another table format" other_format
 ktap_run "load --all" all_processes
+ktap_run "load -v, and load --all -v" verbose
+ktap_run "unload --tables leaves those in use" unused_tables
+ktap_run "how long files are idle" idle_files
 ktap_run "unload --all" all_unloaded
 ktap_run "config" config
 ktap_run "a hook that cannot be tried" perf_refused

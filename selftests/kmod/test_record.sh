@@ -214,6 +214,14 @@ hook_off() {
 	[ ! -s "$WORK/err" ] && return "$said"
 }
 
+# Nothing is said with -q, and of callchains that the module has no part in it is said.
+quiet_and_others() {
+	record 0 -o "$WORK/data" -- true && says '^walks: ' && record 0 -q -o "$WORK/data" -- true || return 1
+	[ ! -s "$WORK/err" ] || { cat "$WORK/err"; return 1; }
+	record 0 --call-graph dwarf -o "$WORK/data" -- true &&
+		says '^beectl: record: warning: --call-graph: the module serves fp only'
+}
+
 # Nothing can be loaded: record says so once, of processes and of tables, and perf records all the same.
 over_budget() {
 	local said=1
@@ -233,7 +241,7 @@ no_module() {
 guest_insmod || exit 1
 export BEEUNWIND_CACHE=$WORK/cache
 mkdir -m 700 "$BEEUNWIND_CACHE"
-ktap_plan 14
+ktap_plan 15
 ktap_run "a command: nothing of beectl, its output and status" command_only
 ktap_run "as perf's child, beectl run makes tables unrecorded" child_of_perf
 ktap_run "a command's children" children
@@ -243,6 +251,7 @@ ktap_run "all processes: beectl's own samples are counted" all_processes
 ktap_run "^C: perf writes its file" interrupted INT 130
 ktap_run "SIGTERM to beectl alone" interrupted TERM 143
 ktap_run "exit statuses" statuses
+ktap_run "-q, and --call-graph dwarf" quiet_and_others
 ktap_run "perf fails: the command does not run" perf_fails
 ktap_run "without perf: how to get it" no_perf
 ktap_run "hook off: record refuses, run and load warn" hook_off
