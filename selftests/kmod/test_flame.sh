@@ -7,10 +7,11 @@
 
 CLOCK=(-N -B -e cpu-clock -F 999)
 
+# busy ROWS: compute so many rows
 busy=(/usr/bin/python3 -c '
-import sqlite3
+import sqlite3, sys
 sqlite3.connect(":memory:").execute("with recursive n(i) as (select 1 union all " +
-                                    "select i+1 from n limit 99999) select sum(i) from n")')
+                                    "select i+1 from n limit " + sys.argv[1] + ") select sum(i) from n")')
 
 # flame ARGS...: what it prints is in $WORK/out, what it says in $WORK/err
 flame() {
@@ -19,22 +20,30 @@ flame() {
 	return 1
 }
 
+# If a guest that shares its CPUs takes too few samples, the command does more.
 complete() {
-	flame --json -- "${busy[@]}" && /usr/bin/python3 -c '
+	local rows status
+	for rows in 99999 999999 9999999; do
+		flame --json -- "${busy[@]}" "$rows" || return 1
+		status=0
+		/usr/bin/python3 -c '
 import json, sys
 got = json.load(sys.stdin)
 print({key: got[key] for key in ("samples", "judged", "complete", "lost")})
-sys.exit(not (got["samples"] >= 20 and got["complete"] >= 0.95 * got["judged"] and
-              got["stops"]["outermost"] > 0))' <"$WORK/out"
+sys.exit(2 if got["samples"] < 20 else
+         got["complete"] < 0.95 * got["judged"] or not got["stops"]["outermost"])' <"$WORK/out" || status=$?
+		[ "$status" -eq 2 ] || return "$status"
+	done
+	return 1
 }
 
 stops() {
-	flame -o "$WORK/out.svg" -- "${busy[@]}" && grep -q 'walks ended: outermost' "$WORK/out.svg" &&
+	flame -o "$WORK/out.svg" -- "${busy[@]}" 99999 && grep -q 'walks ended: outermost' "$WORK/out.svg" &&
 		grep -q '>_start' "$WORK/out.svg"
 }
 
 all() {
-	flame -o "$WORK/out.folded" -a -- "${busy[@]}" && grep -q '^python3;_start;' "$WORK/out.folded"
+	flame -o "$WORK/out.folded" -a -- "${busy[@]}" 99999 && grep -q '^python3;_start;' "$WORK/out.folded"
 }
 
 # A program that no row can be made for: it moves the stack by what it reads.
@@ -67,7 +76,7 @@ watched() {
 	pids+=($!)
 	"$BEECTL" watch >"$WORK/told" 2>&1 &
 	pids+=($!)
-	guest_wait grep -q "^following" "$WORK/told" && flame --raw -o "$WORK/all.raw" -a -- "${busy[@]}" &&
+	guest_wait grep -q "^following" "$WORK/told" && flame --raw -o "$WORK/all.raw" -a -- "${busy[@]}" 99999 &&
 		"$BEECTL" flame "$WORK/all.raw" --json >"$WORK/all.json" 2>"$WORK/err" &&
 		/usr/bin/python3 - "$WORK" <<-'END'
 			import json, math, re, sys, urllib.parse

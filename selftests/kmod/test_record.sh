@@ -50,19 +50,25 @@ sys.exit(not (got["samples"] >= 20 and got["complete"] >= int(sys.argv[1]) / 100
 		"$percent" <"$WORK/judged"
 }
 
-# Nothing is in the cache, so all tables are compiled while perf records, or just before.
+# Nothing is in the cache, so all tables are compiled while perf records, or just before.  A guest that
+# shares its CPUs takes few samples: then the command does more.
 command_only() {
-	"$BEECTL" cache clear -q || return 1
-	record 3 -o "$WORK/data" -- /usr/bin/python3 -c '
+	local rows
+	for rows in 99999 999999 9999999; do
+		"$BEECTL" cache clear -q && rmmod beeunwind && guest_insmod || return 1
+		record 3 -o "$WORK/data" -- /usr/bin/python3 -c '
 import sqlite3, sys
 sqlite3.connect(":memory:").execute("with recursive n(i) as (select 1 union all " +
-                                    "select i+1 from n limit 99999) select sum(i) from n")
+                                    "select i+1 from n limit " + sys.argv[1] + ") select sum(i) from n")
 print("its output")
-sys.exit(3)' || return 1
-	comms "$WORK/data"
-	[ "$(samples "$WORK/data" beectl)" -eq 0 ] && [ "$(samples "$WORK/data" python3)" -ge 20 ] &&
-		[ "$(cat "$WORK/out")" = "its output" ] || return 1
-	says '^walks: *[1-9][0-9]*, [0-9.]*% complete$' && says '^  outermost '
+sys.exit(3)' "$rows" || return 1
+		comms "$WORK/data"
+		[ "$(samples "$WORK/data" beectl)" -eq 0 ] && [ "$(cat "$WORK/out")" = "its output" ] ||
+			return 1
+		[ "$(samples "$WORK/data" python3)" -lt 20 ] || break
+	done
+	[ "$(samples "$WORK/data" python3)" -ge 20 ] &&
+		says '^walks: *[1-9][0-9]*, [0-9.]*% complete$' && says '^  outermost '
 }
 
 # making FILE: how many samples are in functions that make tables
@@ -74,17 +80,24 @@ making() {
 # "beectl run" as perf's child: the work is done where perf's events are not inherited.  Without
 # CAP_SETGID it cannot be; then it is recorded, or this test would show nothing.
 child_of_perf() {
-	"$BEECTL" cache clear -q && rmmod beeunwind && guest_insmod || return 1
-	perf record -q "${CLOCK[@]}" -o "$WORK/child.data" "$BEECTL" run -- \
-		/usr/bin/python3 -c 'import sqlite3; sum(range(3000000))' || return 1
-	comms "$WORK/child.data"
-	[ "$(making "$WORK/child.data")" -eq 0 ] && [ "$(samples "$WORK/child.data" python3)" -ge 20 ] ||
-		return 1
-	"$BEECTL" cache clear -q && rmmod beeunwind && guest_insmod || return 1
-	setpriv --bounding-set -setgid perf record -q "${CLOCK[@]}" -o "$WORK/child.data" "$BEECTL" run -- \
-		/usr/bin/python3 -c 'import sqlite3' || return 1
-	comms "$WORK/child.data"
-	[ "$(making "$WORK/child.data")" -ge 10 ]
+	local loops
+	for loops in 3000000 30000000 300000000; do
+		"$BEECTL" cache clear -q && rmmod beeunwind && guest_insmod || return 1
+		perf record -q "${CLOCK[@]}" -o "$WORK/child.data" "$BEECTL" run -- \
+			/usr/bin/python3 -c "import sqlite3; sum(range($loops))" || return 1
+		comms "$WORK/child.data"
+		[ "$(making "$WORK/child.data")" -eq 0 ] || return 1
+		[ "$(samples "$WORK/child.data" python3)" -lt 20 ] || break
+	done
+	[ "$(samples "$WORK/child.data" python3)" -ge 20 ] || return 1
+	for _ in 1 2 3 4 5; do
+		"$BEECTL" cache clear -q && rmmod beeunwind && guest_insmod || return 1
+		setpriv --bounding-set -setgid perf record -q "${CLOCK[@]}" -o "$WORK/child.data" \
+			"$BEECTL" run -- /usr/bin/python3 -c 'import sqlite3' || return 1
+		comms "$WORK/child.data"
+		[ "$(making "$WORK/child.data")" -lt 10 ] || return 0
+	done
+	return 1
 }
 
 # The first recording leaves perl's table in the cache, and the module then forgets it: the second
@@ -131,18 +144,23 @@ a_process() {
 }
 
 # beectl's own samples are counted.  What it compiles while perf records is a program that is new, and
-# works for three seconds of guest_clock.
+# works for so many seconds of guest_clock.
 all_processes() {
-	local own
-	cp /usr/bin/python3 "$WORK/newcomer" && "$BEECTL" cache clear -q || return 1
-	record 0 -a -o "$WORK/data" -- "$WORK/newcomer" -c '
+	local own seconds
+	for seconds in 3 12 48; do
+		rm -f "$WORK/newcomer"
+		cp /usr/bin/python3 "$WORK/newcomer" && "$BEECTL" cache clear -q || return 1
+		record 0 -a -o "$WORK/data" -- "$WORK/newcomer" -c '
+import sys
 def clock():
     with open("/run/bee/clock") as file:
         return int(file.read() or clock())
-end = clock() + 3
-while clock() < end: sum(range(20000))' || return 1
-	comms "$WORK/data"
-	own=$(samples "$WORK/data" beectl)
+end = clock() + int(sys.argv[1])
+while clock() < end: sum(range(20000))' "$seconds" || return 1
+		comms "$WORK/data"
+		own=$(samples "$WORK/data" beectl)
+		[ "$own" -eq 0 ] || [ "$(samples "$WORK/data" newcomer)" -lt 20 ] || break
+	done
 	[ "$(samples "$WORK/data" newcomer)" -ge 20 ] && [ "$own" -gt 0 ] &&
 		says "^beectl: record: $own of the samples are of beectl itself"
 }
