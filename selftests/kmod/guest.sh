@@ -77,6 +77,19 @@ guest_wait() {
 	return 1
 }
 
+# The output of the script, for guest_nested where output is hidden.
+exec 3>&1
+
+# guest_nested COMMAND...: run a test; its results, skipped ones too, are shown and counted as parts of the
+# next one of this script
+guest_nested() {
+	local status=0
+
+	"$@" >"$WORK/nested" 2>&1 3>&- || status=$?
+	sed 's/^/    /' "$WORK/nested" >&3
+	return "$status"
+}
+
 # is_asleep PID: the process waits for something, and not only for a CPU
 is_asleep() {
 	grep -q "^State:.S" "/proc/$1/status"

@@ -37,7 +37,7 @@ kprobes_fired() {
 follows() {
 	local status=0
 
-	"$TESTS/follow_test" >"$WORK/follow" 2>&1 || { cat "$WORK/follow"; status=1; }
+	guest_nested "$TESTS/follow_test" || status=1
 	rmmod beeunwind && return $status
 }
 

@@ -12,18 +12,13 @@ has_cpus() {
 	[ "$(nproc)" -eq 16 ]
 }
 
-# run COMMAND [ARG]...: its results in one
-run() {
-	"$@" >"$WORK/out" 2>&1 || { cat "$WORK/out"; return 1; }
-}
-
 beside() {
-	rmmod beeunwind && run "$(dirname "$0")/test_beside.sh"
+	rmmod beeunwind && guest_nested "$(dirname "$0")/test_beside.sh"
 }
 
 torture() {
 	BEE_KO=${BEE_TEST_KO:-$TREE/build/test-modules/$(uname -r)}/mapped/beeunwind.ko &&
-		guest_insmod && run "$TESTS/torture_test" 6
+		guest_insmod && guest_nested "$TESTS/torture_test" 6
 }
 
 most=$(($(cat /sys/devices/system/cpu/kernel_max) + 1))
@@ -33,8 +28,8 @@ mkdir -m 700 "$BEEUNWIND_CACHE"
 guest_insmod || exit 1
 ktap_plan 5
 ktap_run "the guest has 16 CPUs" has_cpus
-ktap_run "requests and walks race" run "$TESTS/race_test"
-ktap_run "mappings are followed" run "$TESTS/follow_test"
+ktap_run "requests and walks race" guest_nested "$TESTS/race_test"
+ktap_run "mappings are followed" guest_nested "$TESTS/follow_test"
 ktap_run "mappings are followed beside the function tracer and kprobes" beside
 ktap_run "torture" torture
 ktap_finish

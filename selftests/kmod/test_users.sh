@@ -119,11 +119,8 @@ memory_of_users() {
 }
 
 guest_insmod || exit 1
-"$TESTS/users_test" >"$WORK/users_test"
-users_test=$?
-sed 's/^/# /' "$WORK/users_test"
 ktap_plan 7
-ktap_run "users_test" [ "$users_test" -eq 0 ]
+ktap_run "users_test" guest_nested "$TESTS/users_test"
 start_both || exit 1
 ktap_run "status --tables names who uses a table" named
 ktap_run "by its name, when its path is another file's" by_name
