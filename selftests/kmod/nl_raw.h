@@ -33,12 +33,14 @@ struct spec_set {
 	size_t			 count;
 };
 
+/* struct spec_op - an operation; @set: its attributes; @asks: those that a request may have */
 struct spec_op {
 	const char		*name;
 	uint8_t			 cmd;
 	bool			 can_do;
 	bool			 can_dump;
 	const struct spec_set	*set;
+	const struct spec_set	*asks;
 };
 
 #include "nl_spec.h"

@@ -32,6 +32,26 @@ def kind(attribute):
     return "SPEC_U64" if attribute["type"] in ("u64", "s64", "uint", "sint") else "SPEC_U32"
 
 
+def print_set(name, attributes):
+    """One attribute set; attributes: (number, attribute)."""
+    print(f"static const struct spec_attr spec_{name}_attrs[] = {{")
+    for number, attribute in attributes:
+        if attribute["type"] == "pad":
+            continue
+        nested = attribute.get("nested-attributes")
+        below = f"&spec_{c_name(nested)}" if nested else "NULL"
+        print(f"\t{{ {number}, {kind(attribute)}, {below} }},")
+    print("};")
+    print(f"static const struct spec_set spec_{name} = {{ spec_{name}_attrs, "
+          f"sizeof(spec_{name}_attrs) / sizeof(struct spec_attr) }};")
+
+
+def asked(operation):
+    """The names of the attributes that a request for the operation may have."""
+    requests = (operation.get(way, {}).get("request", {}) for way in ("do", "dump"))
+    return {name for request in requests for name in request.get("attributes", ())}
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         spec = yaml.safe_load(file)
@@ -39,26 +59,24 @@ def main():
     sets = spec["attribute-sets"]
     for attributes in sets:
         print(f'static const struct spec_set spec_{c_name(attributes["name"])};')
+    numbered = {}
     for attributes in sets:
-        name = c_name(attributes["name"])
-        print(f"static const struct spec_attr spec_{name}_attrs[] = {{")
-        for number, attribute in enumerate(attributes["attributes"], 1):
-            if attribute["type"] == "pad":
-                continue
-            nested = attribute.get("nested-attributes")
-            below = f"&spec_{c_name(nested)}" if nested else "NULL"
-            print(f"\t{{ {number}, {kind(attribute)}, {below} }},")
-        print("};")
-        print(f"static const struct spec_set spec_{name} = {{ spec_{name}_attrs, "
-              f"sizeof(spec_{name}_attrs) / sizeof(struct spec_attr) }};")
+        numbered[attributes["name"]] = list(enumerate(attributes["attributes"], 1))
+        print_set(c_name(attributes["name"]), numbered[attributes["name"]])
+    requests = [operation for operation in spec["operations"]["list"]
+                if "do" in operation or "dump" in operation]
+    for operation in requests:
+        names = asked(operation)
+        print_set(f'asks_{c_name(operation["name"])}',
+                  [each for each in numbered[operation["attribute-set"]] if each[1]["name"] in names])
     print("static const struct spec_op spec_ops[] = {")
     for number, operation in enumerate(spec["operations"]["list"], 1):
         number = operation.get("value", number)
-        if "do" not in operation and "dump" not in operation:
+        if operation not in requests:
             continue
         name = c_name(operation["attribute-set"])
         print(f'\t{{ "{operation["name"]}", {number}, {int("do" in operation)}, '
-              f'{int("dump" in operation)}, &spec_{name} }},')
+              f'{int("dump" in operation)}, &spec_{name}, &spec_asks_{c_name(operation["name"])} }},')
     print("};")
 
 
