@@ -213,7 +213,7 @@ check_record_words() {
 		[ ! -e "$work/recorded" ]
 }
 
-ktap_plan 28
+ktap_plan 29
 ktap_run "help" says 0 stdout "^Usage: beectl COMMAND" help
 ktap_run "help help" says 0 stdout "^Usage: beectl COMMAND" help help
 ktap_run "help --help" says 0 stdout "^Usage: beectl COMMAND" help --help
@@ -227,6 +227,7 @@ ktap_run "help of an unknown command" says 2 stderr "unknown command 'foo'" help
 ktap_run "help of each command" check_help_of_all
 ktap_run "dump without a file" says 2 stderr "^beectl: dump: .*--help" dump
 ktap_run "dump, unknown option" says 2 stderr "^beectl: dump: .*--help" dump --foo
+ktap_run "dump --unpacked without --rows" says 2 stderr "^beectl: dump: --unpacked needs --rows" dump --unpacked "$beectl"
 ktap_run "compile without -o" says 2 stderr "^beectl: compile: -o is needed" compile "$beectl"
 ktap_run "no such file" complains 1 "beectl: dump: /nonexistent: No such file or directory" dump /nonexistent
 ktap_run "a directory" complains 1 "beectl: dump: /tmp: is a directory" dump /tmp

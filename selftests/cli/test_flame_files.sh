@@ -42,6 +42,12 @@ check_enrich() {
 	[ -s "$work/folded" ] && ! grep -vE ' ([0-9]+) \1$' "$work/folded"
 }
 
+# Two samples that stand for 1,234.
+check_periods() {
+	made "[r.sample(7, [USER, $(address main) + 8], period=n) for n in (1000, 234)]; r.sample(7, [USER, $(address outer)])" &&
+		expect "prog;main 2" "prog;outer 1" && options=--periods expect "prog;main 1234" "prog;outer 1"
+}
+
 # Where the address is known, but the file is not there; and where it is.
 check_elsewhere() {
 	made "r.map(7, 0x500000, 0x10000, '/nowhere/prog'); r.sample(7, [USER, $(address outer) + 0x100000, $(address main) + 0x100008])" &&
@@ -99,7 +105,11 @@ check_raw_usage() {
 		"$beectl" flame "$work/split.raw" --split pid --format folded >"$work/folded" 2>"$work/errors" &&
 		grep -q '^prog-7/7;' "$work/folded" && grep -q "split.raw: --split has no effect" "$work/errors" || return
 	"$beectl" flame --enrich x.raw y.raw 2>"$work/errors"
-	[ $? -eq 2 ]
+	[ $? -eq 2 ] || return
+	"$beectl" flame "$work/made.data" --format gif 2>"$work/errors"
+	[ $? -eq 2 ] && grep -q "gif: no such format" "$work/errors" || return
+	"$beectl" flame "$work/made.data" -o "$work/x.gif" 2>"$work/errors"
+	[ $? -eq 2 ] && grep -q "x.gif: no known suffix; say --format" "$work/errors" && [ ! -e "$work/x.gif" ]
 }
 
 # A device stays one.
@@ -233,12 +243,13 @@ check_copied_stacks() {
 	grep -q "warning: --call-graph: .*perf unwinds these stacks" "$work/errors"
 }
 
-ktap_plan 17
+ktap_plan 18
 with xz "names from .gnu_debugdata" check_gnu_debugdata
 ktap_run "names from .gnu_debuglink" check_debuglink
 ktap_run "names from a debug file by build-id, below another root" check_build_id_file
 ktap_run "names from debuginfod" check_debuginfod
 ktap_run "addresses that are named later: as if at once" check_enrich
+ktap_run "what samples stand for" check_periods
 ktap_run "named where the files are" check_elsewhere
 ktap_run "build-ids go with addresses" check_build_id
 ktap_run "damaged files of addresses" check_raw_damaged

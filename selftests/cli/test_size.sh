@@ -21,6 +21,25 @@ check_text() {
 		[ "$(awk '{ print length($0) - length($NF) }' <(sed -n 2,5p "$work/rows") | sort -u | wc -l)" -eq 1 ]
 }
 
+# By each key but "name", of files that are given in the opposite order.  Of synth libc has least.
+check_sort() {
+	"$beectl" size --json "${files[@]}" "$(shared_library libc.so.6)" >"$work/json" && "$python" - "$beectl" "$work/json" <<-'END'
+		import json, subprocess, sys
+		files = json.load(open(sys.argv[2]))["files"]
+		weights = {key: lambda f, key=key: f[key] for key in ("text", "fdes", "rows", "cfi", "table", "synth")}
+		weights["ratio"] = lambda f: f["table"] / f["cfi"]
+		weights["row"] = lambda f: f["table"] / f["rows"]
+		for key, weight in weights.items():
+		    given = sorted(files, key=weight)
+		    assert weight(given[0]) < weight(given[-1]), f"{key}: files alike"
+		    said = subprocess.run([sys.argv[1], "size", "--sort", key, *(f["path"] for f in given)],
+		                          stdout=subprocess.PIPE, text=True, check=True).stdout
+		    by_path = {f["path"]: weight(f) for f in files}
+		    got = [by_path[line.split()[-1]] for line in said.splitlines()[1:-1]]
+		    assert got == [*map(weight, reversed(given))], f"{key}: {got}"
+	END
+}
+
 check_failures() {
 	local lib=/bin/sh
 	mkdir "$work/in" && cp "$lib" "$work/in/one" && head -c 5000 "$lib" >"$work/in/two" || return
@@ -57,9 +76,10 @@ check_usage() {
 		! "$beectl" size -j /bin/sh 2>"$work/err" && grep -q "a number from 1 to 1024; JSON is --json;" "$work/err"
 }
 
-ktap_plan 4
+ktap_plan 5
 ktap_run "sizes of tables and CFI" "$python" "$here/../lib/size_check.py" rows "$beectl" "${files[@]}"
 ktap_run "sorted, aligned, with a total" check_text
+ktap_run "sorted by each key" check_sort
 ktap_run "files that have no table" check_failures
 ktap_run "wrong usage" check_usage
 ktap_finish

@@ -323,6 +323,25 @@ assert all(f["status"] == "compared" for f in files)
 END
 }
 
+# --all: of a system with a file in each of the five places, and others elsewhere.
+check_all() {
+	local root=$work/root place
+	mkdir -p "$root/proc"
+	for place in usr/lib/x bin sbin lib lib64 opt; do
+		mkdir -p "$root/$place" && cp "$work/right.so" "$root/$place/${place//\//-}.so" || return
+	done
+	# shellcheck disable=SC2046  # a list of paths
+	cp -L "$beectl" $(ldd "$beectl" | grep -o '/[^ ]*') "$root/opt/" || return
+	# shellcheck disable=SC2016  # for the inner shell
+	unshare -r -m sh -c 'mount --rbind /proc "$0/proc" && exec chroot "$0" "$@"' "$root" \
+		/opt/ld-linux-x86-64.so.2 --library-path /opt "/opt/${beectl##*/}" verify --all --json -j 2 \
+		>"$work/json" || return
+	"$python" -c 'import json, sys
+paths = sorted(f["path"] for f in json.load(sys.stdin)["files"] if f["status"] == "compared")
+assert paths == ["/bin/bin.so", "/lib/lib.so", "/lib64/lib64.so", "/sbin/sbin.so", "/usr/lib/x/usr-lib-x.so"], paths' \
+		<"$work/json"
+}
+
 check_bad_files() {
 	verify 1 /nonexistent "$beectl" && grep -q "^beectl: verify: /nonexistent: No such file" "$work/err" &&
 		[ "$(figure files)" = 1 ] && [ "$(figure differences)" = 0 ] || return
@@ -358,7 +377,7 @@ check_unreadable() {
 	done
 }
 
-ktap_plan $((${#programs[@]} + 39))
+ktap_plan $((${#programs[@]} + 40))
 ktap_run "beectl itself" is_clean "$beectl"
 for program in "${programs[@]}"; do
 	name=$(basename "$program" .S)
@@ -407,6 +426,11 @@ ktap_run "a damaged .eh_frame_hdr" check_damaged
 ktap_run "an advance past the end of an FDE" check_past_end
 ktap_run "more states than are remembered" check_too_deep
 ktap_run "no CFI" check_no_cfi
+if unshare -r -m true 2>"$work/err"; then
+	ktap_run "all files of a system" check_all
+else
+	ktap_skip "all files of a system" "$(cat "$work/err")"
+fi
 ktap_run "what a table cannot hold" check_unsupported
 ktap_run "a directory" check_directory
 if [ "$(id -u)" -eq 0 ]; then
