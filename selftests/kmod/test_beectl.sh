@@ -141,7 +141,7 @@ ctypes.CDLL(None).syscall(60, 0)' "$WORK/headless" &
 
 over_budget() {
 	rmmod beeunwind && guest_insmod budget_mb=0 || return 1
-	fails 1 "over budget.*; more: beectl config budget SIZE" load "$target" &&
+	fails 1 "over budget.*; see beectl config budget and share" load "$target" &&
 		cp /bin/sleep "$WORK/"$'budget\e[31m' && fails 125 'budget\\033\[31m: .*over budget' \
 		run "$WORK/"$'budget\e[31m' 1
 	local status=$?
@@ -219,10 +219,10 @@ verbose() {
 		want = {tuple(line.split()[0].split("-")) for line in open(f"/proc/{sys.argv[2]}/maps")
 		        if "x" in line.split()[1] and "vsyscall" not in line}
 		with open(sys.argv[1]) as file:
-		    got = {(a.zfill(8), b.zfill(8)) for a, b in
+		    got = {(int(a, 16), int(b, 16)) for a, b in
 		           re.findall(r"\b(?:0x)?([0-9a-f]{6,})-(?:0x)?([0-9a-f]{6,})\b", file.read())}
 		print(want, got)
-		sys.exit(got != {(a.zfill(8), b.zfill(8)) for a, b in want})
+		sys.exit(got != {(int(a, 16), int(b, 16)) for a, b in want})
 	END
 	head -c 8192 /dev/zero >"$WORK/bare1" && cp "$WORK/bare1" "$WORK/bare2" || return 1
 	/usr/bin/python3 -c '

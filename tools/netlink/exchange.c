@@ -44,6 +44,7 @@ static const char *exchange_hint(const char *sentence)
 {
 	static const struct { const char *start, *hint; } hints[] = {
 		{ "over budget:", "; more: beectl config budget SIZE" },
+		{ "out of memory, over budget or ", "; see beectl config budget and share" },
 		{ "over the share of", "; see beectl status --users and beectl config share" },
 		{ "table: over the share of", "; see beectl status --users and beectl config share" },
 		{ "too many ranges (", "; see beectl config ranges" },
