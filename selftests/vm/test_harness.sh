@@ -3,6 +3,7 @@
 # selftests/vm/run tells success from failure, and nothing can fake success.  selftests/run names a
 # test that hangs or leaves something behind, and has patience with one that only lacks CPU time.
 set -euo pipefail
+unset BEE_LONG	# with it limits are longer, also those of the fakes
 
 here=$(cd "$(dirname "$0")" && pwd -P)
 tree=$(cd "$here/../.." && pwd -P)
