@@ -497,32 +497,59 @@ bool guest_settles(struct guest *g, const struct netlink_info *start)
 	return false;
 }
 
-/** guest_spawn() - fork a child that waits to be killed; returns once it has run @body */
-pid_t guest_spawn(void (*body)(void *), void *arg)
+/**
+ * guest_start() - fork a child
+ * @body: for the child: writes @size bytes to @told when it is there, and does not return
+ * @arg: for @body
+ * @what: takes these bytes
+ * @size: number of them
+ */
+pid_t guest_start(void (*body)(int told, void *arg), void *arg, void *what, size_t size)
 {
-	int ready[2];
+	int told[2];
 	pid_t pid;
-	char c;
 
-	if (pipe(ready))
+	if (pipe(told))
 		guest_die("pipe", strerror(errno));
 	fflush(stdout);
 	pid = fork();
 	if (pid < 0)
 		guest_die("fork", strerror(errno));
 	if (!pid) {
-		if (body)
-			body(arg);
-		if (write(ready[1], "", 1) != 1)
-			_exit(1);
-		for (;;)
-			pause();
+		body(told[1], arg);
+		_exit(1);
 	}
-	close(ready[1]);
-	if (read(ready[0], &c, 1) != 1)
-		guest_die("child", "died early");
-	close(ready[0]);
+	close(told[1]);
+	if (read(told[0], what, size) != (ssize_t)size)
+		guest_die("child", "has ended");
+	close(told[0]);
 	return pid;
+}
+
+struct spawned {
+	void	(*body)(void *arg);
+	void	*arg;
+};
+
+static void spawned_run(int told, void *arg)
+{
+	const struct spawned *spawned = arg;
+
+	if (spawned->body)
+		spawned->body(spawned->arg);
+	if (write(told, "", 1) != 1)
+		return;
+	for (;;)
+		pause();
+}
+
+/** guest_spawn() - fork a child that waits to be killed; returns once it has run @body */
+pid_t guest_spawn(void (*body)(void *), void *arg)
+{
+	struct spawned spawned = { body, arg };
+	char c;
+
+	return guest_start(spawned_run, &spawned, &c, 1);
 }
 
 /** guest_reap() - kill a child and wait for its end */

@@ -37,6 +37,7 @@ bool guest_is_exact(struct guest *g, pid_t pid);
 bool guest_becomes_exact(struct guest *g, pid_t pid);
 bool guest_users_agree(struct guest *g);
 bool guest_settles(struct guest *g, const struct netlink_info *start);
+pid_t guest_start(void (*body)(int told, void *arg), void *arg, void *what, size_t size);
 pid_t guest_spawn(void (*body)(void *), void *arg);
 void guest_reap(pid_t pid);
 

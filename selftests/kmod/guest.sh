@@ -53,6 +53,13 @@ guest_hooks() {
 	awk '{ print $1, $2 }' /sys/kernel/tracing/enabled_functions
 }
 
+# table_is PATH: whether the module has a table of this file
+table_is() {
+	"$BEECTL" status --files --json | /usr/bin/python3 -c '
+import json, sys
+sys.exit(not any(f["loaded"] and f["path"] == sys.argv[1] for f in json.load(sys.stdin)["files"]))' "$1"
+}
+
 # guest_clock NAME: set a variable to the seconds that this guest ran or slept, without those in
 # which it waited for a CPU of the host.
 guest_clock() {

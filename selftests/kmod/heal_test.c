@@ -51,26 +51,18 @@ struct told {
 	unsigned int	left;
 };
 
+static void run_body(int told, void *arg)
+{
+	void (**body)(int told) = arg;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(*body)(told);
+}
+
 /* Fork a child that runs @body, which writes to @told when it is there, and does not return. */
 static pid_t start(void (*body)(int told), struct told *what)
 {
-	int told[2];
-	pid_t pid;
-
-	if (pipe(told))
-		guest_die("pipe", strerror(errno));
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		body(told[1]);
-		_exit(1);
-	}
-	close(told[1]);
-	if (pid < 0 || read(told[0], what, sizeof(*what)) != sizeof(*what))
-		guest_die("child", "has ended");
-	close(told[0]);
-	return pid;
+	return guest_start(run_body, &body, what, sizeof(*what));
 }
 
 static void tell_of(int told, pid_t pid, unsigned int left)
@@ -831,7 +823,7 @@ static void test_fail(size_t i)
 		guest_reap(pid);
 	}
 	guest_info(&g, &after);
-	/* In the last round, which has increased the number too, nothing was left to fail. */
+	/* In the last round all allocations succeed (@left), so it is one round more than there were failures. */
 	ksft_test_result(good && what.left && fail_nth > 2,
 			 "%s: of %u allocations each failed, ranges were lost %lu times\n",
 			 fails[i].name, fail_nth - 2,

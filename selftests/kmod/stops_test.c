@@ -55,28 +55,21 @@ void in_gap(void *absent);
 static struct guest g;
 static char *absent;
 
+static void run_code(int told, void *arg)
+{
+	void (**code)(void *absent) = arg;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (write(told, "", 1) == 1)
+		(*code)(absent + PAGE / 2);
+}
+
 /* Start a process that runs @code. */
 static pid_t start(void (*code)(void *absent))
 {
-	int ready[2];
-	pid_t pid;
 	char c;
 
-	if (pipe(ready))
-		guest_die("pipe", strerror(errno));
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (write(ready[1], "", 1) == 1)
-			code(absent + PAGE / 2);
-		_exit(1);
-	}
-	close(ready[1]);
-	if (pid < 0 || read(ready[0], &c, 1) != 1)
-		guest_die("child", "has ended");
-	close(ready[0]);
-	return pid;
+	return guest_start(run_code, &code, &c, 1);
 }
 
 /* How the walks of @pid have ended.  Return: how many there were. */
@@ -107,7 +100,7 @@ static int sampler_open(pid_t pid, uint16_t frames)
 	return fd;
 }
 
-/* All walks of @pid end for this reason, but for some before it has come to its loop. */
+/* The walks of @pid end for this reason, all but those of samples taken before it was in its loop. */
 static bool ends(pid_t pid, uint16_t frames, enum beeunwind_stop reason)
 {
 	uint32_t stop[BEEUNWIND_STOP_MAX + 1], sum, i;

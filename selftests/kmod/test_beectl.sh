@@ -187,14 +187,7 @@ set_user_id() {
 	return "$status"
 }
 
-# table_is PATH: whether the module has a table of this file
-table_is() {
-	"$BEECTL" status --files --json | /usr/bin/python3 -c '
-import json, sys
-sys.exit(not any(f["loaded"] and f["path"] == sys.argv[1] for f in json.load(sys.stdin)["files"]))' "$1"
-}
-
-# "unload --tables" removes what no process uses, and leaves the rest.
+# "unload --tables" removes the tables of files that no process has mapped, and leaves the others.
 unused_tables() {
 	local pid
 	cp /bin/sleep "$WORK/unused"

@@ -27,7 +27,8 @@ judged() {
 
 # complete GODEBUG NAME SHARE: at least 800 samples (20 on the instrumented kernel), of which this
 # share is complete, and no frame that did not call the one before it: in a second, or in more in a
-# guest that shares its CPUs.  The few that are not complete come together, three or four of them.  The figures without the module are printed beside them.
+# guest that shares its CPUs.  Samples that are not complete come in threes, one after the other.  The
+# figures without the module are printed beside them.
 complete() {
 	local longer least=800 second=1 status share=$3
 	export GODEBUG=$1

@@ -120,13 +120,6 @@ announced_before() {
 # cc1 is too large to be compiled beforehand, and without perf nothing is sampled.
 compiler=$(gcc -print-prog-name=cc1)
 
-has_compiler() {
-	"$BEECTL" status --files --json | /usr/bin/python3 -c '
-import json, sys
-sys.exit(not any(f["loaded"] and f["path"] == sys.argv[1] for f in json.load(sys.stdin)["files"]))' \
-		"$compiler"
-}
-
 # at_rest WORKER COMMAND: the command waits, and the worker of beectl (tools/process/unrecorded.c) has no
 # child that makes a table in the next two seconds, in which it reads the module's list of files four times
 # if "announce" is "mapped"
@@ -152,7 +145,7 @@ unused_files() {
 		guest_wait pgrep -x cc1 -P "$runner" && command=$(pgrep -x cc1 -P "$runner") &&
 			worker=$(pgrep -x beectl -P "$runner") &&
 			guest_wait at_rest "$worker" "$command" || { cat "$WORK/out"; return 1; }
-		! has_compiler || { echo "it has a table: $announce"; kill "$command"; return 1; }
+		! table_is "$compiler" || { echo "it has a table: $announce"; kill "$command"; return 1; }
 		[ "$announce" = mapped ] || break
 		exec {feed}>&-
 		wait "$runner"
@@ -162,7 +155,7 @@ unused_files() {
 	seq 20000 | sed 's/.*/int f&(int a) { for (int i = 0; i < a; i++) a ^= a * &; return a; }/' >&"$feed"
 	exec {feed}>&-
 	for _ in 1 2 3; do
-		guest_wait has_compiler && status=0 && break
+		guest_wait table_is "$compiler" && status=0 && break
 	done
 	kill "$command"
 	wait "$recorder" "$runner"
