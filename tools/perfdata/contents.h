@@ -148,7 +148,8 @@ struct perfdata_symbol {
  * @tid: thread
  * @parent_pid: FORK: the process it comes from; @pid for a new thread
  * @parent_tid: FORK: the thread it comes from
- * @found: FORK: perf has found it running; what it has mapped follows
+ * @found: FORK: it ran before perf began, which wrote this record; MMAP records of all that it has mapped
+ *	follow
  * @comm: COMM: its name
  */
 struct perfdata_task {

@@ -116,8 +116,8 @@ static void pool_wait(struct pool *pool)
 }
 
 /*
- * Has a child done nothing for so long that it is to be given up?  Looks are counted, and not the time
- * between them, in which this process may have been stopped itself.
+ * Whether a child has used no CPU time for @patience seconds.  It is looked at once a second, and the looks
+ * are counted: if this process was stopped for an hour itself, that is one look.
  */
 static bool job_is_stuck(struct job *job, unsigned int patience)
 {
