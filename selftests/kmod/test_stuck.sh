@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # A process that holds its mmap_lock for ever keeps beectl watch neither from work nor from its end; a file
-# that cannot be read keeps beectl flame not from its end.
+# that cannot be read keeps neither beectl flame nor beectl load from its end.
 # once: 1
 # timeout: 900
 # shellcheck source=selftests/kmod/guest.sh
@@ -90,6 +90,14 @@ watch_goes_on() {
 	return "$status"
 }
 
+cat >"$WORK/map" <<'END'
+#!/usr/bin/python3
+import mmap, os, sys, time
+map = mmap.mmap(os.open(sys.argv[1], os.O_RDONLY), 65536, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+time.sleep(1000)
+END
+chmod +x "$WORK/map"
+
 # Its table is asked for while perf records, and never made: who makes it reads the file and cannot be
 # killed.
 flame_ends() {
@@ -97,13 +105,6 @@ flame_ends() {
 	"$TREE/selftests/lib/stuck_fuse.py" "$WORK/mnt" >"$WORK/fuse" 2>&1 &
 	server=$!
 	guest_wait grep -q ready "$WORK/fuse" || { cat "$WORK/fuse"; return 1; }
-	cat >"$WORK/map" <<-'END'
-		#!/usr/bin/python3
-		import mmap, os, sys, time
-		map = mmap.mmap(os.open(sys.argv[1], os.O_RDONLY), 65536, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
-		time.sleep(1000)
-	END
-	chmod +x "$WORK/map"
 	# shellcheck disable=SC2016  # for the inner shell
 	timeout 300 "$BEECTL" flame -N -B -e cpu-clock -F 99 -a -o "$WORK/out.folded" -- sh -c '
 		"$0/map" "$0/mnt/file" &
@@ -118,8 +119,28 @@ flame_ends() {
 	return "$status"
 }
 
+# Two of its children wait for the file: the one that looks into the cache, and the one that makes the table.
+load_ends() {
+	local server mapper status
+	"$TREE/selftests/lib/stuck_fuse.py" "$WORK/mnt" >"$WORK/fuse" 2>&1 &
+	server=$!
+	guest_wait grep -q ready "$WORK/fuse" || { cat "$WORK/fuse"; return 1; }
+	"$WORK/map" "$WORK/mnt/file" &
+	mapper=$!
+	guest_wait grep -q "$WORK/mnt/file" "/proc/$mapper/maps" || return 1
+	timeout 400 "$BEECTL" load --all >"$told" 2>&1
+	status=$?
+	grep -q read "$WORK/fuse" && [ "$status" -eq 0 ] && has_table python3 &&
+		says "mnt/file: .*did nothing for 60 seconds" || status=1
+	[ "$status" -eq 0 ] || cat "$told" "$WORK/fuse"
+	kill -9 "$mapper" "$server"
+	umount -l "$WORK/mnt"
+	return "$status"
+}
+
 guest_insmod || exit 1
-ktap_plan 2
+ktap_plan 3
 ktap_run "watch goes on, and ends" watch_goes_on
 ktap_run "flame ends" flame_ends
+ktap_run "load --all ends" load_ends
 ktap_finish

@@ -478,7 +478,7 @@ int jit_jobs_run(const struct jit_jobs *jobs)
 {
 	const struct parallel parallel = {
 		.count = jobs->count, .jobs = jobs->jobs, .arg = (void *)jobs, .work = jit_work,
-		.done = jit_done,
+		.patience = TABLE_JOBS_IDLE, .done = jit_done,
 	};
 
 	return jobs->count ? parallel_run(&parallel) : 0;

@@ -603,7 +603,7 @@ struct found {
 struct make {
 	const struct table_maker	*maker;
 	const struct table_wants	*wants;
-	const struct found		*found;
+	struct found			*found;
 	size_t				 nfound;
 	size_t				 told;
 	size_t				*rest;
@@ -634,7 +634,7 @@ static bool find_one(const struct table_maker *maker, struct netlink *nl,
 
 /*
  * A child_work_fn, for all files: writes a struct found for each whose table it has loaded.  If a
- * file ends the child, make_work() is called for this file and the following ones.
+ * file ends the child, or keeps it, make_work() is called for this file and the following ones.
  */
 static void find_work(void *arg, size_t index, FILE *out)
 {
@@ -658,24 +658,32 @@ static void find_work(void *arg, size_t index, FILE *out)
 	netlink_close(nl);
 }
 
+static void find_done(void *arg, size_t index, const void *data, size_t size, const char *died)
+{
+	struct make *make = arg;
+
+	/* What a child that has died had loaded by then is loaded. */
+	(void)index;
+	(void)died;
+	make->nfound = size / sizeof(*make->found);
+	make->found = alloc_array(NULL, make->nfound, sizeof(*make->found));
+	if (make->nfound)
+		memcpy(make->found, data, make->nfound * sizeof(*make->found));
+}
+
 /*
  * Load what is in the cache, in one child for all files.  In a child, because a file may be on a
- * FUSE file system of any user, which does not answer.  Return: what @make->found points into, for
- * free().
+ * FUSE file system of any user, which does not answer.
  */
-static void *find_all(struct make *make)
+static void find_all(struct make *make)
 {
-	struct child child;
+	const struct parallel parallel = { .count = 1, .jobs = 1, .arg = make, .work = find_work,
+					   .patience = 2 * FIND_SECONDS, .done = find_done };
 	size_t i, k = 0;
 
-	if (maker_takes_cached(make->maker) && !child_start(&child, find_work, make, 0)) {
-		while (child_read(&child))
-			;
-		make->found = (const void *)child.data;
-		make->nfound = child.size / sizeof(*make->found);
-	} else {
-		child.data = NULL;
-	}
+	/* Without a child make_work() will find them. */
+	if (maker_takes_cached(make->maker))
+		(void)!parallel_run(&parallel);
 	make->rest = alloc_array(NULL, make->wants->count, sizeof(*make->rest));
 	for (i = 0; i < make->wants->count; i++) {
 		if (k < make->nfound && make->found[k].index == i)
@@ -683,7 +691,6 @@ static void *find_all(struct make *make)
 		else
 			make->rest[make->nrest++] = i;
 	}
-	return child.data;
 }
 
 /* Call maker->done() for the files of @found before file @index. */
@@ -732,15 +739,14 @@ int table_jobs_run(const struct table_maker *maker, const struct table_wants *wa
 {
 	struct make make = { .maker = maker, .wants = wants };
 	struct parallel parallel = {
-		.jobs = maker->jobs, .arg = &make, .work = make_work, .done = make_done,
-		.progress = maker->progress ? make_progress : NULL,
+		.jobs = maker->jobs, .arg = &make, .work = make_work, .patience = TABLE_JOBS_IDLE,
+		.done = make_done, .progress = maker->progress ? make_progress : NULL,
 	};
-	void *found;
 	int ret = 0;
 
 	if (!wants->count)
 		return 0;
-	found = find_all(&make);
+	find_all(&make);
 	parallel.count = make.nrest;
 	if (make.nrest) {
 		cache_measure(maker->cache);
@@ -748,6 +754,6 @@ int table_jobs_run(const struct table_maker *maker, const struct table_wants *wa
 	}
 	make_tell(&make, wants->count);
 	free(make.rest);
-	free(found);
+	free(make.found);
 	return ret;
 }

@@ -24,6 +24,11 @@
 #define TABLE_JOBS_PATIENCE	600
 #define TABLE_JOBS_OPEN		10
 /*
+ * One that waits for a FUSE server cannot be killed.  Who has nothing else to do than to wait for a child
+ * goes on without it when it has used no CPU time for so many seconds.
+ */
+#define TABLE_JOBS_IDLE		60
+/*
  * Most bytes of addresses that such a child may have, with what is mapped.  The largest need that was
  * measured is 409 MiB (VmPeak of "beectl compile" of a Terraform provider, a Go program of 707 MB);
  * libcublasLt takes 52 MiB and libLLVM-15 45.  It is less than the service may have (MemoryMax in
