@@ -5,7 +5,8 @@
  * Address spaces with their ranges, and files with their tables while they are mapped, are charged
  * to the budget and to the user whose process has brought them.  A user may have a share of what
  * the others leave.  With a share of 50 percent one greedy user gets half of the budget, a second
- * one a quarter, and so on: there is always room for one more.
+ * one a quarter, and so on.  An eighth of the budget is not for them: who has been given uids by
+ * newuidmap(1) can be many users (of set-user-ID programs), but cannot keep root from working.
  *
  * In the initial user namespace the user is the real uid of the process.  In other namespaces uids
  * cost nothing (newuidmap(1) gives each user thousands), so there the user is the one who has made
@@ -39,7 +40,8 @@ static unsigned int payer_share = BEE_PAYER_SHARE;
 
 /*
  * In a user namespace its maker pays, as uids cost nothing there.  Root makes them for containers,
- * and may have the whole budget: there the user pays that is root in the container.
+ * and may have the whole budget: there the user pays that is root in the container, or if that is the
+ * host's root, each for itself.
  */
 static kuid_t payer_uid(const struct cred *cred)
 {
@@ -54,8 +56,11 @@ static kuid_t payer_uid(const struct cred *cred)
 	if (outermost && uid_eq(uid, GLOBAL_ROOT_UID)) {
 		kuid_t root = make_kuid(outermost, 0);
 
+		/* The host's root: its uids are the host's (PrivateUsers= of systemd), and cost something. */
+		if (uid_eq(root, GLOBAL_ROOT_UID))
+			uid = cred->uid;
 		/* No uids are mapped yet while the container is being made. */
-		if (uid_valid(root))
+		else if (uid_valid(root))
 			uid = root;
 	}
 	return uid;
@@ -167,10 +172,16 @@ void bee_payer_set_share(unsigned int percent)
 	WRITE_ONCE(payer_share, percent);
 }
 
+/* The most that users can have together, beside root. */
+static u64 payer_limit(void)
+{
+	return bee_budget_limit() - bee_budget_limit() / 8;
+}
+
 /* The most that a payer may have, while the others have as much as they do now. */
 static u64 payer_most(const struct bee_payer *payer, u64 bytes, u64 sum)
 {
-	u64 limit = bee_budget_limit(), others = sum - min(sum, bytes);
+	u64 limit = payer_limit(), others = sum - min(sum, bytes);
 
 	if (uid_eq(KUIDT_INIT(payer->uid), GLOBAL_ROOT_UID))
 		return U64_MAX;
@@ -180,13 +191,14 @@ static u64 payer_most(const struct bee_payer *payer, u64 bytes, u64 sum)
 /* Charge first and compare then: of two charges at the same time, each sees the other. */
 static bool payer_add(struct bee_payer *payer, u64 bytes, unsigned int reserve)
 {
-	u64 own, most;
+	u64 own, sum, most;
 
 	if (!payer)
 		return true;
 	own = atomic64_add_return(bytes, &payer->bytes);
-	most = payer_most(payer, own, atomic64_add_return(bytes, &payer_sum));
-	if (own <= most || own - most <= most / 100 * reserve)
+	sum = atomic64_add_return(bytes, &payer_sum);
+	most = payer_most(payer, own, sum);
+	if (own <= most || (own - most <= most / 100 * reserve && sum <= payer_limit()))
 		return true;
 	bee_payer_uncharge(payer, bytes);
 	atomic64_inc(&payer->refused);
