@@ -11,6 +11,7 @@
 #include "netlink.h"
 #include "netlink_impl.h"
 #include "news.h"
+#include "rmap.h"
 #include "store.h"
 
 const struct nla_policy bee_netlink_file_policy[BEEUNWIND_A_FILE_MAX + 1] = {
@@ -177,8 +178,14 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 	if (reply) {
 		err = bee_store_add(f, file, &replaced, info->extack);
 		if (err == -EDQUOT &&
-		    bee_mm_move_file(f, sizeof(struct bee_stored) + i_size_read(file_inode(file))))
+		    bee_mm_move_file(f, sizeof(struct bee_stored) + i_size_read(file_inode(file)))) {
+			/* That of the refusal, which a reply without an error would have too. */
+			if (info->extack)
+				info->extack->_msg = NULL;
 			err = bee_store_add(f, file, &replaced, info->extack);
+		}
+		if (err == -EDQUOT)
+			bee_rmap_set_refused(f);
 		err = err ?: table_answer(reply, f, replaced, true);
 		err = bee_netlink_reply_end(info, reply, hdr, err);
 	} else {

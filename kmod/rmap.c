@@ -26,6 +26,7 @@
 #include <linux/spinlock.h>
 
 #include "file.h"
+#include "news.h"
 #include "reserve.h"
 #include "rmap.h"
 
@@ -40,6 +41,31 @@ static bool rmap_set_paying(struct bee_file *f, const struct bee_rmap_node *node
 	f->paying = node ? &node->in_file : NULL;
 	f->due = node ? node->map->payer : NULL;
 	return f->due && f->due != READ_ONCE(f->payer);
+}
+
+/* Another user has it mapped now, or pays, who may have room for its table: it may be announced again. */
+static void rmap_has_other(struct bee_file *f)
+{
+	lockdep_assert_held(&f->rmap_lock);
+	if (!f->refused)
+		return;
+	f->refused = false;
+	bee_news_reset(f);
+}
+
+/**
+ * bee_rmap_set_refused() - no user who has a file mapped has room for its table
+ * @f: the file
+ *
+ * It is announced again, if it is walked through, when another user maps it.
+ *
+ * Context: Any but NMI.
+ */
+void bee_rmap_set_refused(struct bee_file *f)
+{
+	raw_spin_lock(&f->rmap_lock);
+	f->refused = true;
+	raw_spin_unlock(&f->rmap_lock);
 }
 
 /**
@@ -67,6 +93,8 @@ struct bee_rmap_node *bee_rmap_link(struct bee_file *f, struct bee_map *map, gfp
 	node->map = map;
 	raw_spin_lock(&f->rmap_lock);
 	hlist_add_head_rcu(&node->in_file, &f->rmap);
+	if (map->payer != f->due)
+		rmap_has_other(f);
 	/* The file that stands for unknown ones is nobody's. */
 	if (!f->paying && f != &bee_file_unknown)
 		moves = rmap_set_paying(f, node);
@@ -92,6 +120,8 @@ void bee_rmap_unlink(struct bee_file *f, struct bee_rmap_node *node)
 	if (f->paying == &node->in_file)
 		moves = rmap_set_paying(f, hlist_entry_safe(f->rmap.first, struct bee_rmap_node,
 							    in_file));
+	if (moves)
+		rmap_has_other(f);
 	raw_spin_unlock(&f->rmap_lock);
 	if (moves)
 		bee_file_hand_on(f);

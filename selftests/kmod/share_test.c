@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "events.h"
 #include "guest.h"
 #include "kselftest.h"
 
@@ -36,6 +37,8 @@ static struct guest g;
  * @uid: the user
  * @contained: the process is in a user namespace, in which it is @uid
  * @maker: who makes the namespace
+ * @uids: /proc/PID/uid_map of the namespace
+ * @managed: the process is managed before it maps anything
  * @path: what it maps
  * @pid: the process
  * @go: the pipe by which it is told to go on
@@ -45,6 +48,8 @@ struct user {
 	uid_t		 uid;
 	bool		 contained;
 	uid_t		 maker;
+	const char	*uids;
+	bool		 managed;
 	const char	*path;
 	pid_t		 pid;
 	int		 go[2];
@@ -92,6 +97,10 @@ static void be_user(const struct user *u)
 	if (setresuid(u->uid, u->uid, u->uid))
 		_exit(1);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (u->managed) {
+		tell(u);
+		await(u);
+	}
 	map_alternately(u->path);
 	tell(u);
 	for (;;) {
@@ -124,6 +133,14 @@ static void go(const struct user *u)
 		guest_die("pipe", strerror(errno));
 }
 
+/* Return: 0, or -1 if it is refused. */
+static int manage(const struct user *u)
+{
+	struct netlink_proc proc = { .pid = u->pid };
+
+	return netlink_proc_add(g.nl, &proc, &g.error);
+}
+
 static void start(struct user *u)
 {
 	char path[64];
@@ -145,8 +162,14 @@ static void start(struct user *u)
 		hear(u);
 		snprintf(path, sizeof(path), "/proc/%d/uid_map", u->pid);
 		map = fopen(path, "w");
-		if (!map || fprintf(map, "0 200000 10\n") < 0 || fclose(map))
+		if (!map || fprintf(map, "%s\n", u->uids) < 0 || fclose(map))
 			guest_die(path, strerror(errno));
+		go(u);
+	}
+	if (u->managed) {
+		hear(u);
+		if (manage(u))
+			guest_die("proc-add", g.error.text);
 		go(u);
 	}
 	hear(u);
@@ -157,14 +180,6 @@ static void end(struct user *u)
 	guest_reap(u->pid);
 	close(u->go[1]);
 	close(u->told[0]);
-}
-
-/* Return: 0, or -1 if it is refused. */
-static int manage(const struct user *u)
-{
-	struct netlink_proc proc = { .pid = u->pid };
-
-	return netlink_proc_add(g.nl, &proc, &g.error);
 }
 
 /* All zero if nothing is charged to the user. */
@@ -294,8 +309,10 @@ static void test_greedy(void)
 
 static void test_namespace(void)
 {
-	struct user u = { .uid = 5, .contained = true, .maker = 1004, .path = LIB };
-	struct user of_root = { .uid = 5, .contained = true, .maker = 0, .path = LIB };
+	const char *uids = "0 200000 10";
+	struct user u = { .uid = 5, .contained = true, .maker = 1004, .uids = uids, .path = LIB };
+	struct user of_root = { .uid = 5, .contained = true, .uids = uids, .path = LIB };
+	struct user of_host = { .uid = 1011, .contained = true, .uids = "0 0 1\n1011 1011 1", .path = LIB };
 
 	start(&u);
 	if (manage(&u))
@@ -309,6 +326,11 @@ static void test_namespace(void)
 	ksft_test_result(find(200000).bytes > RANGES * 32 && !find(200005).bytes,
 			 "in one that root has made, its root pays\n");
 	end(&of_root);
+	start(&of_host);
+	if (manage(&of_host))
+		guest_die("proc-add", g.error.text);
+	ksft_test_result(find(1011).bytes > RANGES * 32, "and if that is the host's, each for itself\n");
+	end(&of_host);
 }
 
 static uint32_t id_of(const char *path)
@@ -389,6 +411,81 @@ static void test_table(void)
 	close(table);
 }
 
+/* Wait for the message that a file has no table.  Return: the process that it names. */
+static pid_t await_news(struct netlink_events *events, uint32_t id)
+{
+	const long deadline = guest_deadline();
+	struct netlink_file file;
+
+	do {
+		while (netlink_events_next(events, &file) == NETLINK_EVENT_FILE)
+			if (file.id == id)
+				return file.pid;
+	} while (guest_waits(deadline));
+	return 0;
+}
+
+/* A file whose table was refused, as its user has no room, is mapped by another user. */
+static void test_again(void)
+{
+	struct user u = { .uid = 1009, .managed = true, .path = COPY };
+	struct user other = { .uid = 1010, .managed = true, .path = COPY };
+	int table = guest_table_fd("/lib/x86_64-linux-gnu/libc.so.6");
+	struct netlink_events *events = netlink_events_open(&g.error);
+	struct netlink_file file;
+	pid_t first, second;
+	uint32_t id;
+
+	if (!events)
+		guest_die("events", g.error.text);
+	set_room();
+	set(BEEUNWIND_A_CONFIG_ANNOUNCE, BEEUNWIND_ANNOUNCE_MAPPED);
+	start(&u);
+	id = id_of(COPY);
+	first = await_news(events, id);
+	set(BEEUNWIND_A_CONFIG_SHARE, 1);
+	if (!netlink_table_set(g.nl, table, id, &g.error) || g.error.code != EDQUOT)
+		guest_die("table-add", "not refused for the share");
+	set(BEEUNWIND_A_CONFIG_SHARE, 50);
+	start(&other);
+	second = await_news(events, id);
+	ksft_test_result(first == u.pid && second == other.pid, "and the file is announced again\n");
+	end(&other);
+	start(&other);
+	guest_get_table(&g, id, &file);
+	ksft_test_result(file.pid == second && second != other.pid, "once\n");
+	end(&other);
+	end(&u);
+	set(BEEUNWIND_A_CONFIG_ANNOUNCE, BEEUNWIND_ANNOUNCE_SAMPLED);
+	netlink_events_close(events);
+	close(table);
+}
+
+/* Users with all of their part leave root an eighth of the budget. */
+static void test_eighth(void)
+{
+	struct user first = { .uid = 1012, .path = LIB }, root = { .uid = 0, .path = LIB };
+	struct netlink_info info;
+	int n;
+
+	set_room();
+	set(BEEUNWIND_A_CONFIG_SHARE, 100);
+	start(&first);
+	start(&root);
+	if (manage(&first))
+		guest_die("proc-add", g.error.text);
+	n = take_all(&first);
+	guest_info_at_rest(&g, &info);
+	ksft_print_msg("%d children, %lu bytes of a budget of %lu\n", n, (unsigned long)find(1012).bytes,
+		       (unsigned long)info.budget);
+	ksft_test_result(n < CHILDREN && find(1012).bytes <= info.budget - info.budget / 8 &&
+			 !manage(&root) && guest_is_exact(&g, root.pid),
+			 "with a share of 100 percent a user leaves root an eighth\n");
+	end(&root);
+	end(&first);
+	set(BEEUNWIND_A_CONFIG_SHARE, 50);
+}
+
 /* One who has used up its share has mapped the file first, and another user has it mapped. */
 static void test_move(void)
 {
@@ -432,7 +529,7 @@ int main(void)
 	struct netlink_info begin;
 
 	ksft_print_header();
-	ksft_set_plan(17);
+	ksft_set_plan(21);
 	if (system("cp -L " LIB " " COPY " && chmod 755 " COPY))
 		guest_die(COPY, "cannot be made");
 	guest_open(&g);
@@ -441,6 +538,8 @@ int main(void)
 	test_move();
 	test_namespace();
 	test_table();
+	test_again();
+	test_eighth();
 	test_config();
 	set(BEEUNWIND_A_CONFIG_BUDGET, begin.budget);
 	unlink(COPY);
