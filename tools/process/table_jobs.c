@@ -26,6 +26,9 @@
 /* To look one file up in the cache takes less than a millisecond, if its file system answers. */
 #define FIND_SECONDS	2
 
+/* Other processes in whose mappings a file is looked for. */
+#define FIND_USERS	32
+
 /**
  * table_jobs_add() - add a file
  * @wants: the list
@@ -319,8 +322,42 @@ static bool layer_try(void *arg, int pin)
 }
 
 /*
+ * Look where others have it mapped: some may have no name for it, or another one.  The search begins with
+ * any of them, as one that cannot be looked at may be the last.
+ */
+static bool users_try(struct netlink *nl, struct table_want *want, struct make_file *file,
+		      struct table_result *result)
+{
+	struct netlink_procs procs;
+	struct bee_error error;
+	bool found = false;
+	size_t i;
+
+	if (netlink_procs_get_users(nl, want->id, &procs, &error))
+		procs.count = 0;
+	for (i = 0; i < procs.count && i < FIND_USERS && !found; i++) {
+		const struct netlink_proc *proc = &procs.proc[(getpid() + i) % procs.count];
+		struct mapping mapping = { .pid = proc->pid };
+		int pin;
+
+		if (!proc->pid || !proc->ranges.count || proc->pid == want->mapping.pid)
+			continue;
+		mapping.start = proc->ranges.range[0].start;
+		mapping.end = proc->ranges.range[0].end;
+		pin = map_file_pin(&mapping);
+		if (pin < 0)
+			continue;
+		found = file_try(nl, want, pin, file, result);
+		close(pin);
+	}
+	netlink_procs_free(&procs);
+	return found;
+}
+
+/*
  * Find the wanted file: at its mapping or, if another file is there by now or nothing, by its name;
- * and if that is the name of the copy which an overlayfs has made of it, in the layers below.
+ * if that is the name of the copy which an overlayfs has made of it, in the layers below; and else where
+ * other processes have it mapped.
  * What is not the wanted file is not touched: if it needs a table, the module has announced it.
  */
 static bool file_find(struct netlink *nl, struct table_want *want, struct make_file *file,
@@ -337,7 +374,8 @@ static bool file_find(struct netlink *nl, struct table_want *want, struct make_f
 		return false;
 	if (want->pin >= 0 && file_try(nl, want, -ENOENT, file, result))
 		return true;
-	return !result->refusal && layers_search(&want->mapping, layer_try, &try);
+	return !result->refusal && (layers_search(&want->mapping, layer_try, &try) ||
+				    users_try(nl, want, file, result));
 }
 
 /* Whether the contents have changed since @before, so that a table may be that of other contents. */
