@@ -842,6 +842,23 @@ const u8 *elf_text(const struct elf_file *elf, u64 vaddr, u64 *size)
 }
 
 /**
+ * elf_text_is() - whether there is certain code at an address
+ * @elf: the file
+ * @vaddr: the address
+ * @code: the bytes
+ * @size: how many, not 0
+ *
+ * Return: true if so; false too if they are not all in one segment.
+ */
+bool elf_text_is(const struct elf_file *elf, u64 vaddr, const u8 *code, u64 size)
+{
+	u64 got = size;
+	const u8 *text = elf_text(elf, vaddr, &got);
+
+	return text && got == size && !memcmp(text, code, size);
+}
+
+/**
  * elf_trouble() - did a read fail, or did the file change since elf_identify()?
  * @elf: the file
  *

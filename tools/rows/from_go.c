@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "from_go.h"
+#include "sigreturn.h"
 
 /*
  * struct go_rows - the rows of one function under way
@@ -36,14 +37,6 @@ static const struct bee_rule go_outermost = {
 	.kind = BEE_RULE_KNOWN, .cfa_reg = BEE_REG_RSP, .cfa_off = 8, .ra = BEE_RA_UNDEF,
 };
 
-static bool go_code_is(const struct elf_file *elf, u64 pc, const u8 *code, u64 size)
-{
-	u64 got = size;
-	const u8 *text = elf_text(elf, pc, &got);
-
-	return text && got == size && !memcmp(text, code, size);
-}
-
 /* A little-endian number of @size bytes, 1 or 4, at @pc; 0 if there is none. */
 static s32 go_code_number(const struct elf_file *elf, u64 pc, u64 size)
 {
@@ -53,18 +46,6 @@ static s32 go_code_number(const struct elf_file *elf, u64 pc, u64 size)
 	if (!text || got != size)
 		return 0;
 	return size == 1 ? (s8)text[0] : text[0] | text[1] << 8 | text[2] << 16 | (u32)text[3] << 24;
-}
-
-/*
- * runtime.sigreturn(), runtime.sigreturn__sigaction(): "mov $15,%rax; syscall" or "mov $15,%eax;
- * syscall", as debuggers expect (src/runtime/sys_linux_amd64.s).
- */
-static bool go_is_sigreturn(const struct elf_file *elf, u64 pc)
-{
-	static const u8 rax[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
-	static const u8 eax[] = { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 };
-
-	return go_code_is(elf, pc, rax, sizeof(rax)) || go_code_is(elf, pc, eax, sizeof(eax));
 }
 
 /*
@@ -107,15 +88,15 @@ static u64 go_find_saved(const struct elf_file *elf, u64 pc, s32 depth)
 	static const u8 mov_disp32[] = { 0x48, 0x89, 0xac, 0x24 };
 
 	/* Behind the byte 41 it is "push %r13", unless that byte is the distance of a jbe. */
-	if (depth == 8 && go_code_is(elf, pc - 1, push_mov, sizeof(push_mov)) &&
-	    (!go_code_is(elf, pc - 2, &rex, 1) || go_code_is(elf, pc - 3, jbe, sizeof(jbe))))
+	if (depth == 8 && elf_text_is(elf, pc - 1, push_mov, sizeof(push_mov)) &&
+	    (!elf_text_is(elf, pc - 2, &rex, 1) || elf_text_is(elf, pc - 3, jbe, sizeof(jbe))))
 		return pc;
-	if (depth == 8 && go_code_is(elf, pc, mov, sizeof(mov)))
+	if (depth == 8 && elf_text_is(elf, pc, mov, sizeof(mov)))
 		return pc + sizeof(mov);
-	if (go_code_is(elf, pc, mov_disp8, sizeof(mov_disp8)) &&
+	if (elf_text_is(elf, pc, mov_disp8, sizeof(mov_disp8)) &&
 	    go_code_number(elf, pc + sizeof(mov_disp8), 1) == depth - 8)
 		return pc + sizeof(mov_disp8) + 1;
-	if (go_code_is(elf, pc, mov_disp32, sizeof(mov_disp32)) &&
+	if (elf_text_is(elf, pc, mov_disp32, sizeof(mov_disp32)) &&
 	    go_code_number(elf, pc + sizeof(mov_disp32), 4) == depth - 8)
 		return pc + sizeof(mov_disp32) + 4;
 	return ~0ull;
@@ -234,12 +215,12 @@ static void go_switching_rows(struct go_rows *go, const struct gopclntab *table)
  * @elf: the file
  * @func: the function
  *
- * Return: its first pc, but one less for the signal trampoline.  Handlers return to its first
- * instruction, and callers are looked up one byte before their return address.
+ * Return: its first pc, but one less for the signal trampolines runtime.sigreturn() and
+ * runtime.sigreturn__sigaction() (src/runtime/sys_linux_amd64.s): see sigreturn_is_at().
  */
 u64 go_func_start(const struct elf_file *elf, const struct gopclntab_func *func)
 {
-	return func->begin - go_is_sigreturn(elf, func->begin);
+	return func->begin - sigreturn_is_at(elf, func->begin);
 }
 
 /**
@@ -266,7 +247,7 @@ void go_func_rows(const struct elf_file *elf, const struct gopclntab *table,
 		.injected = go_is_injected(func),
 	};
 
-	if (go_is_sigreturn(elf, func->begin))
+	if (sigreturn_is_at(elf, func->begin))
 		go_add(&go, start, end, &sigreturn);
 	else if (go_is_outermost(elf, func))
 		go_add(&go, start, end, &go_outermost);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Padding: what assemblers and linkers write between functions (x86-64). */
 #include "padding.h"
+#include "sigreturn.h"
 
 #define PAD_MAX_INSN	15
 
@@ -66,7 +67,8 @@ size_t padding_length(const u8 *p, size_t size)
  * @start: first pc
  * @end: pc after the last
  *
- * Return: true if [@start, @end) is whole nops, int3 and zero bytes.
+ * Return: true if [@start, @end) is whole nops, int3 and zero bytes; false in front of a signal
+ * trampoline, as the last byte is that by which its rule is looked up.
  */
 bool padding_fills(const struct elf_file *elf, u64 start, u64 end)
 {
@@ -81,5 +83,5 @@ bool padding_fills(const struct elf_file *elf, u64 start, u64 end)
 			return false;
 		start += at;
 	}
-	return true;
+	return !sigreturn_is_at(elf, end);
 }

@@ -31,6 +31,7 @@
 #include "frame_state.h"
 #include "order.h"
 #include "padding.h"
+#include "sigreturn.h"
 #include "synth.h"
 
 /* Bounds of memory and time. */
@@ -782,7 +783,8 @@ static bool synth_add(struct synth *synth, u64 start, u64 end, const struct bee_
 }
 
 /*
- * Add the ranges of a gap.  Padding belongs to the range before it, as it does behind an FDE.
+ * Add the ranges of a gap.  Padding belongs to the range before it, as it does behind an FDE, unless
+ * it is in front of a signal trampoline (padding_fills()).
  * Return: false if there are too many.
  */
 static bool synth_add_gap(const struct synth_maker *m, size_t gap, struct synth *synth)
@@ -798,7 +800,8 @@ static bool synth_add_gap(const struct synth_maker *m, size_t gap, struct synth 
 				     padding_length(m->code + at, end - at) : 0);
 			if (next == at)
 				next = at + 1;
-			else if (last && last->end == at + bias)
+			else if (last && last->end == at + bias &&
+				 !sigreturn_is_at(m->in->elf, next + bias))
 				last->end = next + bias;
 			continue;
 		}

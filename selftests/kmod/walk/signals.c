@@ -126,6 +126,8 @@ static noinline void interrupt(void (*function)(void), int flags)
 
 	victim = function;
 	callers = "interrupt " MAIN;
+	/* In a static program with musl its code is in front of the trampoline's. */
+	sigemptyset(&action.sa_mask);
 	sigaction(SIGILL, &action, NULL);
 	function();
 	not_tail();

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Signal trampolines: the code that handlers return to. */
+#ifndef BEE_SIGRETURN_H
+#define BEE_SIGRETURN_H
+
+#include "elf.h"
+
+bool sigreturn_is_at(const struct elf_file *elf, u64 pc);
+
+#endif /* BEE_SIGRETURN_H */
