@@ -22,13 +22,21 @@ fibers() {
 	clocked walk_fibers && complete 100 walk_fibers --comm walk_fibers --through "$TESTS/walk_fibers"
 }
 
-ktap_plan 7
+# The function in front of musl's trampoline has rows then.
+musl_with_rows() {
+	local ROWS=
+	"$BEECTL" unload -q --all --tables && known musl walk_signals_musl
+}
+
+ktap_plan 8
 guest_insmod || exit 1
 ktap_run "signal handlers of a static program" with_sigreturn static walk_signals_static
 if [ -x "$TESTS/walk_signals_musl" ]; then
 	ktap_run "signal handlers with musl" known musl walk_signals_musl
+	ktap_run "the same with rows from its code" musl_with_rows
 else
 	ktap_skip "signal handlers with musl" "musl-gcc is not installed"
+	ktap_skip "the same with rows from its code" "musl-gcc is not installed"
 fi
 ktap_run "code without CFI" known jit walk_jit
 ktap_run "functions that are bound lazily" lazily_bound

@@ -6,11 +6,14 @@
 # rt_sigreturn() the topmost frame is the signal trampoline.
 MARKS="id == 110" SIGRETURN="id == 15"
 
+# What is tested of code without CFI are the steps of the walk, not the rows that its code proves; with
+# ROWS="" it is both.
+ROWS=--cfi-only
+
 # sampled DATA PROGRAM: record a callchain at each mark of a program of selftests/kmod/walk
 sampled() {
-	# What is tested of code without CFI are the steps of the walk, not the rows that its code proves.
 	perf record -q -N -B -e raw_syscalls:sys_enter --filter "$MARKS" -c 1 -g \
-		-o "$WORK/$1.data" setarch -R "$BEECTL" run --cfi-only -- "$TESTS/$2" >"$WORK/$1.said"
+		-o "$WORK/$1.data" setarch -R "$BEECTL" run ${ROWS:+"$ROWS"} -- "$TESTS/$2" >"$WORK/$1.said"
 }
 
 # checked DATA PROGRAM [EVENT]: the sampled stacks are those that the program printed
