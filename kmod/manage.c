@@ -223,22 +223,23 @@ static int scan_locked(struct bee_mm *m, struct netlink_ext_ack *extack)
  * bee_manage_scan() - manage an address space with the ranges that are mapped in it
  * @mm: the address space; the caller holds mm_users
  * @pid: the process that it was named by, for listings
+ * @nowait: do not wait for its mmap_lock
  * @state: out, on success: the state
  * @extack: the reason of a refusal
  *
  * Nothing changes if it is managed already and its ranges are right.
  *
  * Context: Process, may sleep.
- * Return: 0 or -errno; -EBUSY if its mmap_lock could not be taken within a second.
+ * Return: 0 or -errno; -EBUSY if its mmap_lock could not be taken, within a second unless @nowait.
  */
-int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *state,
+int bee_manage_scan(struct mm_struct *mm, struct pid *pid, bool nowait, struct bee_mm_state *state,
 		    struct netlink_ext_ack *extack)
 {
 	struct bee_mm *known, *m;
 	bool stray;
 	int ret = -ENOMEM;
 
-	if (!manage_lock(mm, jiffies + HZ)) {
+	if (!manage_lock(mm, nowait ? jiffies : jiffies + HZ)) {
 		NL_SET_ERR_MSG(extack, "the process is changing its memory map; try again");
 		return -EBUSY;
 	}

@@ -16,7 +16,7 @@ void bee_manage_settle(void);
 void bee_manage_init(struct workqueue_struct *wq);
 void bee_manage_exit(void);
 
-int bee_manage_scan(struct mm_struct *mm, struct pid *pid, struct bee_mm_state *state,
+int bee_manage_scan(struct mm_struct *mm, struct pid *pid, bool nowait, struct bee_mm_state *state,
 		    struct netlink_ext_ack *extack);
 int bee_manage_update(struct mm_struct *mm, struct pid *pid, struct bee_map_diff *diff,
 		      struct bee_mm_state *state, struct netlink_ext_ack *extack);

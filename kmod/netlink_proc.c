@@ -30,6 +30,7 @@ const struct nla_policy bee_netlink_proc_policy[BEEUNWIND_A_PROC_MAX + 1] = {
 	[BEEUNWIND_A_PROC_ADD]	      = NLA_POLICY_NESTED(netlink_range_policy),
 	[BEEUNWIND_A_PROC_FILE]	      = NLA_POLICY_MIN(NLA_U32, 1),
 	[BEEUNWIND_A_PROC_COUNTS]     = { .type = NLA_FLAG },
+	[BEEUNWIND_A_PROC_NOWAIT]     = { .type = NLA_FLAG },
 };
 
 static int diff_parse_list(struct genl_info *info, int type, struct bee_map_edit **list, u32 *nr)
@@ -131,11 +132,12 @@ static void proc_release(struct proc_held *held)
  * Takes cred_guard_mutex, which blocks exec, as ptrace_attach() does: exec decides early whether
  * its new mm is managed (bee_follow_exec()) but switches to it late, and a change of the old mm
  * in between would be lost.  Goes on without it if it is not free within a second: an exec holds
- * it while it waits for its other threads to end, which a debugger can delay without limit.
+ * it while it waits for its other threads to end, which a debugger can delay without limit.  With
+ * @nowait it does not wait, nor go on without it.
  *
  * Return: 0 or -errno, and nothing is held.
  */
-static int proc_hold(const struct nlattr *attr, struct netlink_ext_ack *extack,
+static int proc_hold(const struct nlattr *attr, bool nowait, struct netlink_ext_ack *extack,
 		     struct proc_held *held)
 {
 	int tries, err;
@@ -146,6 +148,11 @@ static int proc_hold(const struct nlattr *attr, struct netlink_ext_ack *extack,
 	held->blocked = false;
 	for (tries = 0; tries < PROC_EXEC_TRIES && !held->blocked; tries++) {
 		held->blocked = mutex_trylock(&held->task->signal->cred_guard_mutex);
+		if (!held->blocked && nowait) {
+			NL_SET_ERR_MSG(extack, "the process is executing a program; try again");
+			put_task_struct(held->task);
+			return -EBUSY;
+		}
 		if (!held->blocked)
 			msleep(PROC_EXEC_TRY_MS);
 	}
@@ -160,6 +167,7 @@ static int proc_hold(const struct nlattr *attr, struct netlink_ext_ack *extack,
 static int proc_change(struct genl_info *info, struct bee_map_diff *diff,
 		       struct bee_mm_state *state)
 {
+	bool nowait = info->attrs[BEEUNWIND_A_PROC_NOWAIT];
 	struct proc_held held;
 	struct pid *tgid;
 	int err;
@@ -168,12 +176,12 @@ static int proc_change(struct genl_info *info, struct bee_map_diff *diff,
 		NL_SET_ERR_MSG(info->extack, "pid is missing");
 		return -EINVAL;
 	}
-	err = proc_hold(info->attrs[BEEUNWIND_A_PROC_PID], info->extack, &held);
+	err = proc_hold(info->attrs[BEEUNWIND_A_PROC_PID], nowait, info->extack, &held);
 	if (err)
 		return err;
 	tgid = get_task_pid(held.task, PIDTYPE_TGID);
 	err = diff ? bee_manage_update(held.mm, tgid, diff, state, info->extack) :
-		     bee_manage_scan(held.mm, tgid, state, info->extack);
+		     bee_manage_scan(held.mm, tgid, nowait, state, info->extack);
 	put_pid(tgid);
 	proc_release(&held);
 	return err;
@@ -242,7 +250,7 @@ int bee_netlink_proc_del(struct sk_buff *request, struct genl_info *info)
 	if (cookie) {
 		found = bee_manage_stop_cookie(nla_get_u64(cookie));
 	} else {
-		err = proc_hold(pid, info->extack, &held);
+		err = proc_hold(pid, false, info->extack, &held);
 		if (err)
 			return err;
 		found = bee_manage_stop(held.mm);

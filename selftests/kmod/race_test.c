@@ -188,7 +188,8 @@ static void test_locked(void)
 	ok = netlink_proc_add(g.nl, &proc, &g.error) && g.error.code == EBUSY &&
 	     strstr(g.error.text, "memory map");
 	ksft_print_msg("\"%s\"\n", g.error.text);
-	ok = ok && !netlink_proc_add(g.nl, &beside, &g.error);
+	ok = ok && netlink_proc_add_nowait(g.nl, &proc, &g.error) && g.error.code == EBUSY;
+	ok = ok && !netlink_proc_add_nowait(g.nl, &beside, &g.error);
 	if (system("rmmod bee_mmap_lock"))
 		guest_die("rmmod", "bee_mmap_lock");
 	ok = ok && !netlink_proc_add(g.nl, &proc, &g.error) && guest_is_exact(&g, target);

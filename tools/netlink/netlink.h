@@ -148,6 +148,7 @@ int netlink_files_get_counts(struct netlink *nl, struct netlink_files *files,
 const struct netlink_file *netlink_files_find(const struct netlink_files *files, uint32_t id);
 void netlink_files_free(struct netlink_files *files);
 int netlink_proc_add(struct netlink *nl, struct netlink_proc *proc, struct bee_error *error);
+int netlink_proc_add_nowait(struct netlink *nl, struct netlink_proc *proc, struct bee_error *error);
 int netlink_proc_update(struct netlink *nl, struct netlink_proc *proc,
 			const struct range_diff *diff, struct bee_error *error);
 int netlink_proc_del(struct netlink *nl, uint32_t pid, struct bee_error *error);

@@ -479,6 +479,18 @@ static const struct field proc_fields[] = {
 	{},
 };
 
+static int proc_add(struct netlink *nl, bool nowait, struct netlink_proc *proc,
+		    struct bee_error *error)
+{
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_ADD, 0);
+	struct reply reply = { proc_fields, proc };
+
+	exchange_put_u32(msg, BEEUNWIND_A_PROC_PID, proc->pid);
+	if (nowait)
+		exchange_put(msg, BEEUNWIND_A_PROC_NOWAIT, NULL, 0);
+	return exchange_request(nl, msg, reply_take, &reply, error);
+}
+
 /**
  * netlink_proc_add() - manage a process: the module looks at its mappings itself
  * @nl: the connection
@@ -489,11 +501,13 @@ static const struct field proc_fields[] = {
  */
 int netlink_proc_add(struct netlink *nl, struct netlink_proc *proc, struct bee_error *error)
 {
-	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_ADD, 0);
-	struct reply reply = { proc_fields, proc };
+	return proc_add(nl, false, proc, error);
+}
 
-	exchange_put_u32(msg, BEEUNWIND_A_PROC_PID, proc->pid);
-	return exchange_request(nl, msg, reply_take, &reply, error);
+/** netlink_proc_add_nowait() - as netlink_proc_add(), but EBUSY instead of waiting for the process */
+int netlink_proc_add_nowait(struct netlink *nl, struct netlink_proc *proc, struct bee_error *error)
+{
+	return proc_add(nl, true, proc, error);
 }
 
 /* Bytes of a range in a request. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "clock.h"
 #include "io.h"
 #include "jit_jobs.h"
 #include "manage.h"
@@ -19,6 +20,10 @@
 
 /* PF_KTHREAD of include/linux/sched.h, in the flags of /proc/PID/stat */
 #define STAT_PF_KTHREAD	0x00200000
+
+/* How long manage_all() tries processes again, and how often, ms. */
+#define MANAGE_ALL_MS	2000
+#define MANAGE_AGAIN_MS	10
 
 /**
  * manage_process_name() - the name of a process for people
@@ -298,42 +303,67 @@ void manage_result_free(struct manage_result *result)
 	result->nproblems = result->room = 0;
 }
 
+/* Return: whether it is to be tried again. */
+static bool manage_one_of_all(struct netlink *nl, pid_t pid, bool again,
+			      struct manage_all_result *result)
+{
+	struct netlink_proc proc = { .pid = pid };
+	struct bee_error why;
+
+	if (!netlink_proc_add_nowait(nl, &proc, &why)) {
+		result->managed++;
+		return false;
+	}
+	if (why.code == EBUSY && again)
+		return true;
+	/* A kernel thread, zombie or 32-bit process, or it has ended meanwhile. */
+	if (why.code == ESRCH || why.code == ENOENT || why.code == EINVAL || why.code == EOPNOTSUPP)
+		return false;
+	if (!result->refused++) {
+		result->pid = pid;
+		result->why = why;
+	}
+	return false;
+}
+
 /**
  * manage_all() - have the module look at and follow all processes that run now
  * @nl: the module
  * @result: filled
  * @error: filled on failure
  *
+ * Of processes that change their mappings at that moment, or keep them locked on purpose, it waits for
+ * all together, for MANAGE_ALL_MS.
+ *
  * Return: 0; or -1, if /proc cannot be read.
  */
 int manage_all(struct netlink *nl, struct manage_all_result *result, struct bee_error *error)
 {
-	struct bee_error why;
-	struct dirent *entry;
+	int64_t end = clock_ms() + MANAGE_ALL_MS;
+	size_t i, left, count = 0, room = 0;
 	DIR *dir = opendir("/proc");
-	pid_t pid;
+	struct dirent *entry;
+	pid_t pid, *busy = NULL;
 
 	*result = (struct manage_all_result){ 0 };
 	if (!dir)
 		return error_set(error, errno, "/proc: %s", strerror(errno));
-	while ((entry = readdir(dir))) {
-		struct netlink_proc proc = { 0 };
-
-		if (text_parse_pid(entry->d_name, &pid))
-			continue;
-		proc.pid = pid;
-		if (!netlink_proc_add(nl, &proc, &why))
-			result->managed++;
-		/* A kernel thread, zombie or 32-bit process, or it has ended meanwhile. */
-		else if (why.code == ESRCH || why.code == ENOENT || why.code == EINVAL ||
-			 why.code == EOPNOTSUPP)
-			continue;
-		else if (!result->refused++) {
-			result->pid = pid;
-			result->why = why;
+	while ((entry = readdir(dir)))
+		if (!text_parse_pid(entry->d_name, &pid) &&
+		    manage_one_of_all(nl, pid, true, result)) {
+			busy = alloc_room(busy, count, &room, sizeof(*busy));
+			busy[count++] = pid;
 		}
-	}
 	closedir(dir);
+	for (; count; count = left) {
+		bool again = clock_ms() < end;
+
+		usleep(MANAGE_AGAIN_MS * 1000);
+		for (i = left = 0; i < count; i++)
+			if (manage_one_of_all(nl, busy[i], again, result))
+				busy[left++] = busy[i];
+	}
+	free(busy);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #ifndef FAKE_NETLINK_H
 #define FAKE_NETLINK_H
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +165,24 @@ int netlink_procs_get(struct netlink *nl, uint32_t pid, struct netlink_procs *pr
 	return 0;
 }
 
+int netlink_procs_get_users(struct netlink *nl, uint32_t file, struct netlink_procs *procs,
+			    struct bee_error *error)
+{
+	size_t i;
+
+	(void)nl;
+	*procs = (struct netlink_procs){ 0 };
+	for (i = 0; i < fake.nranges && fake.range[i].file != file; i++)
+		;
+	if (i == fake.nranges)
+		return error_set(error, ENOENT, "no file %u", file);
+	procs->proc = alloc_zero(1, sizeof(*procs->proc));
+	procs->count = 1;
+	procs->proc[0] = (struct netlink_proc){ .pid = fake.pid, .cookie = 1 };
+	ranges_append(&procs->proc[0].ranges, &fake.range[i]);
+	return 0;
+}
+
 void netlink_procs_free(struct netlink_procs *procs)
 {
 	if (procs->count)
@@ -178,6 +197,11 @@ int netlink_proc_add(struct netlink *nl, struct netlink_proc *proc, struct bee_e
 
 	(void)nl;
 	return code ? error_set(error, code, "refused %u", proc->pid) : 0;
+}
+
+int netlink_proc_add_nowait(struct netlink *nl, struct netlink_proc *proc, struct bee_error *error)
+{
+	return netlink_proc_add(nl, proc, error);
 }
 
 int netlink_proc_forget(struct netlink *nl, uint64_t cookie, struct bee_error *error)

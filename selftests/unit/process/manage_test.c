@@ -211,6 +211,27 @@ static bool check_all(void)
 	       all.pid == getppid() && !strcmp(all.why.text, why);
 }
 
+/* Its parent is busy for ever, which must not keep it from being accepted when it is tried again. */
+static int busy_some(uint32_t pid)
+{
+	static int tries;
+
+	if (pid == (uint32_t)getpid())
+		return ++tries < 4 ? EBUSY : 0;
+	return pid == (uint32_t)getppid() ? EBUSY : EINVAL;
+}
+
+static bool check_all_busy(void)
+{
+	struct manage_all_result all;
+	struct bee_error error;
+
+	fake_reset();
+	fake.proc_code = busy_some;
+	return !manage_all(NULL, &all, &error) && all.managed == 1 && all.refused == 1 &&
+	       all.pid == getppid() && all.why.code == EBUSY;
+}
+
 static bool check_forget(void)
 {
 	struct bee_error error;
@@ -231,7 +252,7 @@ int main(void)
 	char name[64];
 
 	ksft_print_header();
-	ksft_set_plan(10);
+	ksft_set_plan(11);
 	ksft_test_result(check_running(), "a process that runs\n");
 	ksft_test_result(is_refused(0x3fffffff, ESRCH, "no such process"), "no process\n");
 	ksft_test_result(check_zombie(), "a zombie\n");
@@ -240,6 +261,7 @@ int main(void)
 	ksft_test_result(check_jit(), "tables of code in memory\n");
 	ksft_test_result(check_refused(), "refused by the module\n");
 	ksft_test_result(check_all(), "all processes\n");
+	ksft_test_result(check_all_busy(), "those that are busy are tried again, for a while\n");
 	ksft_test_result(check_forget(), "all processes are forgotten\n");
 	manage_process_name(2, name, sizeof(name));
 	if (strcmp(name, "kthreadd"))

@@ -215,6 +215,39 @@ static bool check_other_id(void)
 	       !strcmp(got[0].error.text, "no longer mapped, and another file has its name");
 }
 
+/* A deleted file: the process that was named has ended, and this one has the file mapped. */
+static bool check_other_user(void)
+{
+	struct table_wants wants = { 0 };
+	char gone[64], copy[400];
+	size_t size;
+	void *map;
+	int fd;
+
+	snprintf(gone, sizeof(gone), "%s/gone", directory);
+	snprintf(copy, sizeof(copy), "cp '%s' %s", self, gone);
+	if (system(copy))
+		return false;
+	fake_reset();
+	fake.added_id = fake.open_id = 8;
+	want_path(&wants, gone, 8);
+	wants.want[0].mapping.pid = 0x3fffffff;
+	size = wants.want[0].mapping.size;
+	fd = open(gone, O_RDONLY | O_CLOEXEC);
+	map = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	close(fd);
+	unlink(gone);
+	if (map == MAP_FAILED)
+		return false;
+	fake.pid = getpid();
+	fake.nranges = 1;
+	fake.range[0] = (struct range){ (uintptr_t)map, (uintptr_t)map + size, 0, 8 };
+	if (!run(&wants) || got[0].source == TABLE_NONE)
+		ksft_print_msg("%s\n", got[0].error.text);
+	munmap(map, size);
+	return got[0].source != TABLE_NONE && *fake.adds == 1;
+}
+
 /*
  * Another file is mapped by now where the wanted one was: no table is made for the other, and the
  * wanted one is found by its name.
@@ -352,7 +385,7 @@ int main(void)
 	char command[64];
 
 	ksft_print_header();
-	ksft_set_plan(15);
+	ksft_set_plan(16);
 	if (!mkdtemp(directory) || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		return 1;
 	setenv("BEEUNWIND_CACHE", directory, 1);
@@ -365,6 +398,10 @@ int main(void)
 	ksft_test_result(check_added(), "compiled, then from the cache\n");
 	ksft_test_result(check_refused(), "refused by the module\n");
 	ksft_test_result(check_other_id(), "found again under another id, or replaced\n");
+	if (geteuid())
+		ksft_test_result_skip("mapped by another process: /proc/PID/map_files is root's\n");
+	else
+		ksft_test_result(check_other_user(), "mapped by another process\n");
 	ksft_test_result(check_other_mapped(), "another file is mapped there by now\n");
 	ksft_test_result(check_stored(), "loaded by somebody else meanwhile\n");
 	ksft_test_result(check_cached_only(), "only if it is in the cache\n");
