@@ -98,16 +98,64 @@ static int file_put_identity(struct sk_buff *skb, const struct bee_file *f)
 	       nla_put_string(skb, BEEUNWIND_A_FILE_NAME, f->name) ||
 	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_DEVICE, f->key.dev) ||
 	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_INODE, f->key.ino) ||
-	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_SIZE, f->key.size);
+	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_SIZE, f->key.size) ||
+	       (f->owner && bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_OWNER, f->owner));
 }
 
-/* Send TABLE_NTF: the table of @f was replaced, or removed; @procs used it.  May sleep. */
+static int file_put_news(struct sk_buff *skb, const struct bee_news *news)
+{
+	return nla_put_u32(skb, BEEUNWIND_A_FILE_PID, news->tgid) ||
+	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_START, news->start) ||
+	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_END, news->end);
+}
+
+/* Keep @told, what a file was when it was announced; it is the oldest one afterwards. */
+static void file_told_keep(struct file_told *told)
+{
+	spin_lock(&file_told_lock);
+	swap(file_told[file_told_next++ % FILE_TOLD], *told);
+	spin_unlock(&file_told_lock);
+}
+
+/* Undo file_told_keep() of file @id, unless another one was kept since. */
+static void file_told_undo(struct file_told *told, u32 id)
+{
+	struct file_told *last;
+
+	spin_lock(&file_told_lock);
+	last = &file_told[(file_told_next - 1) % FILE_TOLD];
+	if (last->id == id) {
+		swap(*last, *told);
+		file_told_next--;
+	}
+	spin_unlock(&file_told_lock);
+}
+
+/* What FILE_GET is to say of a file when it has been forgotten; @attrs may be NULL. */
+static struct file_told file_told_make(const struct bee_file *f)
+{
+	struct sk_buff *skb = alloc_skb(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
+	const struct bee_news *news = bee_news_of(f);
+	struct file_told told = { .id = f->id };
+
+	if (skb && !file_put_identity(skb, f) && !(news && file_put_news(skb, news)) &&
+	    !nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED,
+			 bee_tally_sum(&f->tally, BEE_TALLY_MISSED))) {
+		told.size = skb->len;
+		told.attrs = kmemdup(skb->data, skb->len, GFP_ATOMIC);
+	}
+	kfree_skb(skb);
+	return told;
+}
+
+/* Send TABLE_NTF: the table of @f was replaced, or removed by force; @procs used it.  May sleep. */
 static void table_tell(const struct bee_file *f, bool loaded, u32 procs)
 {
+	struct file_told told;
 	struct sk_buff *skb;
 	void *hdr;
 
-	if (!procs || !genl_has_listeners(&bee_netlink_family, &init_net, 0))
+	if (!genl_has_listeners(&bee_netlink_family, &init_net, 0))
 		return;
 	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	hdr = skb ? genlmsg_put(skb, 0, 0, &bee_netlink_family, 0, BEEUNWIND_CMD_TABLE_NTF) : NULL;
@@ -118,15 +166,25 @@ static void table_tell(const struct bee_file *f, bool loaded, u32 procs)
 		return;
 	}
 	genlmsg_end(skb, hdr);
+	/* Without a table a file that is not mapped is forgotten at the end of this request. */
+	if (!loaded) {
+		told = file_told_make(f);
+		file_told_keep(&told);
+		kfree(told.attrs);
+	}
 	genlmsg_multicast(&bee_netlink_family, skb, 0, 0, GFP_KERNEL);
 }
 
-/* The table of @f has been changed.  Return: 0, or not if @reply has no room. */
-static int table_answer(struct sk_buff *reply, const struct bee_file *f, bool gone, bool loaded)
+/*
+ * The table of @f has been changed.  @tell: listeners are told, unless nobody used it: then only if it was
+ * removed, and is not one of code in memory, which is removed so if it could not be laid over a range.
+ * Return: 0, or not if @reply has no room.
+ */
+static int table_answer(struct sk_buff *reply, const struct bee_file *f, bool tell, bool loaded)
 {
 	u32 procs = bee_mm_count_users(f);
 
-	if (gone)
+	if (tell && (procs || (!loaded && !f->owner)))
 		table_tell(f, loaded, procs);
 	return nla_put_u32(reply, BEEUNWIND_A_FILE_ID, f->id) ||
 	       nla_put_u32(reply, BEEUNWIND_A_FILE_PROCS, procs);
@@ -199,6 +257,7 @@ put_file:
 
 int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info)
 {
+	bool force = info->attrs[BEEUNWIND_A_FILE_FORCE];
 	struct sk_buff *reply;
 	struct bee_file *f;
 	int err = -ENOMEM;
@@ -217,9 +276,9 @@ int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info)
 	}
 	reply = bee_netlink_reply_begin(info, BEEUNWIND_CMD_TABLE_DEL, &hdr);
 	if (reply) {
-		err = bee_store_del(f, info->attrs[BEEUNWIND_A_FILE_FORCE], info->extack);
+		err = bee_store_del(f, force, info->extack);
 		if (!err) {
-			err = table_answer(reply, f, true, false);
+			err = table_answer(reply, f, force, false);
 			/* Listeners get TABLE_NTF first, and then perhaps FILE_NTF again. */
 			bee_news_reset(f);
 		}
@@ -227,13 +286,6 @@ int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info)
 	}
 	bee_file_put(f);
 	return err;
-}
-
-static int file_put_news(struct sk_buff *skb, const struct bee_news *news)
-{
-	return nla_put_u32(skb, BEEUNWIND_A_FILE_PID, news->tgid) ||
-	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_START, news->start) ||
-	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_END, news->end);
 }
 
 /* @held: how many references the request itself holds; they do not count as users. */
@@ -262,25 +314,7 @@ static int file_put(struct sk_buff *skb, const struct bee_file *f, u32 held)
 		      nla_put_u32(skb, BEEUNWIND_A_FILE_ROWS, t->nrows) ||
 		      nla_put_u32(skb, BEEUNWIND_A_FILE_FLAGS, t->header->flags);
 	}
-	if (!err && f->owner)
-		err = bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_OWNER, f->owner);
 	return err || (news && file_put_news(skb, news));
-}
-
-/* Keep @told, what a file was when it was announced; it is the oldest one afterwards. */
-static void file_told_keep(struct file_told *told)
-{
-	spin_lock(&file_told_lock);
-	swap(file_told[file_told_next++ % FILE_TOLD], *told);
-	spin_unlock(&file_told_lock);
-}
-
-/* Undo the last file_told_keep(). */
-static void file_told_undo(struct file_told *told)
-{
-	spin_lock(&file_told_lock);
-	swap(file_told[--file_told_next % FILE_TOLD], *told);
-	spin_unlock(&file_told_lock);
 }
 
 /* What file @id was when it was announced last, if that is not too many announcements ago. */
@@ -392,22 +426,6 @@ int bee_netlink_file_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len || !err ? skb->len : err;
 }
 
-/* What FILE_GET is to say of an announced file when it has been forgotten; @attrs may be NULL. */
-static struct file_told file_told_make(const struct bee_file *f)
-{
-	struct sk_buff *skb = alloc_skb(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
-	struct file_told told = { .id = f->id };
-
-	if (skb && !file_put_identity(skb, f) && !file_put_news(skb, &f->news) &&
-	    !nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED,
-			 bee_tally_sum(&f->tally, BEE_TALLY_MISSED))) {
-		told.size = skb->len;
-		told.attrs = kmemdup(skb->data, skb->len, GFP_ATOMIC);
-	}
-	kfree_skb(skb);
-	return told;
-}
-
 /**
  * bee_netlink_tell() - send FILE_NTF about a file without a table
  * @f: the file; announced
@@ -440,7 +458,7 @@ bool bee_netlink_tell(const struct bee_file *f)
 	 */
 	file_told_keep(&told);
 	if (genlmsg_multicast(&bee_netlink_family, skb, 0, 0, GFP_ATOMIC) == -ESRCH)
-		file_told_undo(&told);
+		file_told_undo(&told, f->id);
 	kfree(told.attrs);
 	return true;
 }

@@ -69,16 +69,50 @@ import json, sys
 print(sum(f["missed"] for f in json.load(sys.stdin)["files"] if f["path"].endswith("/napper")))'
 }
 
-# It is sampled, and its file announced; so is another program's, which gets its table.
-stays_away() {
+# made PROGRAM: whether watch has made its table
+made() {
+	grep -q "/$1: \(cached\|compiled\)" "$WORK/watch"
+}
+
+# sampled PROGRAM OTHER: run it under perf, so that its file is announced; and a new program OTHER, until watch
+# has made the table of that: the other announcement came before.
+sampled() {
 	local program
-	cp /bin/dash "$WORK/other"
-	for program in moved other; do
+	cp /bin/dash "$WORK/$2" || return 1
+	for program in "$1" "$2"; do
 		perf record -q -N -B -g -e cpu-clock -F 999 -o "$WORK/data" -- "$WORK/$program" -c \
 			'i=0; while [ "$i" -lt 50000 ]; do i=$((i + 1)); done' || return 1
 	done
-	guest_wait grep "other: \(cached\|compiled\)" "$WORK/watch" && [ "$(missed)" -gt 0 ] && ! loaded &&
-		! grep "napper: \(cached\|compiled\)" "$WORK/watch" || { cat "$WORK/watch"; return 1; }
+	guest_wait made "$2"
+}
+
+stays_away() {
+	sampled moved other && [ "$(missed)" -gt 0 ] && ! loaded && ! made napper ||
+		{ cat "$WORK/watch"; return 1; }
+}
+
+forgotten() {
+	! "$BEECTL" status --tables "$1" 2>/dev/null
+}
+
+# The module forgets the file with its last process, and then has another id and name for it.
+stays_away_anew() {
+	kill "$one" "$two"
+	guest_wait forgotten "$WORK/moved" && sampled moved second && ! loaded && ! made moved ||
+		{ cat "$WORK/watch"; return 1; }
+}
+
+unmapped() {
+	[ -z "$(users "$1")" ]
+}
+
+# As one whose process has ended: the module forgets the file together with the table.
+stays_away_unmapped() {
+	cp /bin/dash "$WORK/lonely" && sampled lonely third && guest_wait made lonely &&
+		guest_wait unmapped "$WORK/lonely" && "$BEECTL" unload --tables "$WORK/lonely" &&
+		guest_wait grep "lonely: table removed by request, not made again; 0 processes" \
+			"$WORK/watch" &&
+		sampled lonely fourth && ! table_is "$WORK/lonely" || { cat "$WORK/watch"; return 1; }
 }
 
 not_there() {
@@ -119,7 +153,7 @@ memory_of_users() {
 }
 
 guest_insmod || exit 1
-ktap_plan 7
+ktap_plan 9
 ktap_run "users_test" guest_nested "$TESTS/users_test"
 start_both || exit 1
 ktap_run "status --tables names who uses a table" named
@@ -129,4 +163,6 @@ ktap_run "status --users: what users have" memory_of_users
 ktap_run "unload --tables removes it, and says whom that affects" killed
 ktap_run "watch does not make it again" stays_away
 ktap_run "files without a table, and files that are not known" not_there
+ktap_run "watch makes none when all who used it have ended and it is started anew" stays_away_anew
+ktap_run "nor where it was removed while nobody had the file mapped" stays_away_unmapped
 ktap_finish

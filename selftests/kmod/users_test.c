@@ -256,6 +256,12 @@ static enum netlink_event_kind next_event(struct netlink_events *events, uint32_
 	return NETLINK_EVENT_NONE;
 }
 
+static void add_table(int table, uint32_t id)
+{
+	if (netlink_table_set(g.nl, table, id, &g.error))
+		guest_die("table-add", g.error.text);
+}
+
 static void test_kill(void)
 {
 	struct netlink_events *events = netlink_events_open(&g.error);
@@ -270,8 +276,7 @@ static void test_kill(void)
 	id = id_of_one();
 	for (i = 0; i < 3; i++)
 		pid[i] = guest_spawn(sleep_on, NULL);
-	if (netlink_table_set(g.nl, table, id, &g.error))
-		guest_die("table-add", g.error.text);
+	add_table(table, id);
 	ksft_test_result(next_event(events, id, true, &file) == NETLINK_EVENT_NONE,
 			 "a first table is no news\n");
 	ksft_test_result(!netlink_table_set(g.nl, other, id, &g.error) &&
@@ -285,7 +290,24 @@ static void test_kill(void)
 			 "it is gone\n");
 	for (i = 0; i < 3; i++)
 		guest_reap(pid[i]);
+	add_table(table, id);
 	munmap(p, PAGE);
+	ksft_test_result(!netlink_table_del_used(g.nl, id, &procs, &g.error) && !procs &&
+			 next_event(events, id, false, &file) == NETLINK_EVENT_REMOVED && !file.procs &&
+			 strstr(file.name, "/one.so") && file.inode && file.size,
+			 "and of one that nobody uses, with which the file is forgotten\n");
+	p = map_one(1);
+	id = id_of_one();
+	add_table(table, id);
+	munmap(p, PAGE);
+	ksft_test_result(!netlink_table_del(g.nl, id, false, &g.error) &&
+			 next_event(events, id, true, &file) == NETLINK_EVENT_NONE,
+			 "but not if it is removed only because nobody uses it\n");
+	if (netlink_table_new(g.nl, table, getpid(), "code", &id, &g.error))
+		guest_die("table-add", g.error.text);
+	ksft_test_result(!netlink_table_del(g.nl, id, true, &g.error) &&
+			 next_event(events, id, true, &file) == NETLINK_EVENT_NONE,
+			 "nor of code in memory that is nowhere\n");
 	netlink_events_close(events);
 	close(table);
 	close(other);
@@ -314,12 +336,6 @@ static void bench_kill(uint32_t id, size_t n)
 
 	if (netlink_table_del_used(g.nl, id, &procs, &g.error) || procs != n)
 		guest_die("table-del", g.error.text);
-}
-
-static void bench_set(int table, uint32_t id)
-{
-	if (netlink_table_set(g.nl, table, id, &g.error))
-		guest_die("table-add", g.error.text);
 }
 
 /* A process that lists the users again and again, until it is killed. */
@@ -377,15 +393,15 @@ static void bench(size_t n)
 	begin = now_ms();
 	bench_list(id, n + 1);
 	listed = now_ms() - begin;
-	bench_set(table, id);
+	add_table(table, id);
 	begin = now_ms();
 	bench_kill(id, n + 1);
 	killed = now_ms() - begin;
 	begin = now_ms();
-	bench_set(table, id);
+	add_table(table, id);
 	set = now_ms() - begin;
 	begin = now_ms();
-	bench_set(other, id);
+	add_table(other, id);
 	replaced = now_ms() - begin;
 	alone = bench_info(200);
 	lister = bench_start_lister(id, n + 1);
@@ -415,7 +431,7 @@ int main(int argc, char **argv)
 
 	if (argc == 1) {
 		ksft_print_header();
-		ksft_set_plan(16);
+		ksft_set_plan(19);
 	}
 	if (system("rm -rf " DIR " && mkdir " DIR " && cp -L " LIB " " ONE))
 		guest_die(DIR, "cannot be made");

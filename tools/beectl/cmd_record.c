@@ -189,7 +189,7 @@ static void follower_take_news(struct record *record, struct table_queue *queue)
 		if (kind == NETLINK_EVENT_FILE)
 			table_queue_add(queue, &file);
 		else if (kind == NETLINK_EVENT_REMOVED)
-			table_queue_ban(queue, file.id);
+			table_queue_ban(queue, &file);
 		else if (kind == NETLINK_EVENT_LOST)
 			table_queue_add_missed(queue, 0, NULL, NULL);
 	} while (kind != NETLINK_EVENT_NONE);

@@ -206,7 +206,7 @@ static void run_take_news(struct run *run)
 		else if (kind == NETLINK_EVENT_FILE)
 			run->unsampled = true;
 		else if (kind == NETLINK_EVENT_REMOVED)
-			table_queue_ban(run->queue, file.id);
+			table_queue_ban(run->queue, &file);
 		else if (kind == NETLINK_EVENT_LOST)
 			run_take_list(run);
 	} while (kind != NETLINK_EVENT_NONE);

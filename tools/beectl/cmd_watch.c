@@ -160,7 +160,7 @@ static void watch_want(struct watch *watch, const struct netlink_file *file)
 /* Somebody does not want that table, so it is not made again before watch is started again. */
 static void watch_killed(struct watch *watch, const struct netlink_file *file)
 {
-	table_queue_ban(watch->queue, file->id);
+	table_queue_ban(watch->queue, file);
 	if (watch->quiet)
 		return;
 	text_put_name(stdout, file->name);

@@ -14,7 +14,7 @@ struct netlink_events;
  * @NETLINK_EVENT_LOST: messages were dropped.  If they were the module's: netlink_files_get() lists
  *	its files; if the kernel's: the module may have been loaded or unloaded
  * @NETLINK_EVENT_FILE: a file has no table; the module sends it once for each
- * @NETLINK_EVENT_REMOVED: somebody has removed a file's table that processes used
+ * @NETLINK_EVENT_REMOVED: somebody has removed a file's table on purpose
  * @NETLINK_EVENT_CODE: a process has code without a file
  * @NETLINK_EVENT_OTHER: something else about the module's tables
  * @NETLINK_EVENT_UNLOADED: the module has been unloaded, and not loaded since

@@ -7,8 +7,8 @@
  * is announced again, under another id, and looks the same.  But files of two subvolumes of btrfs
  * can look the same as well, and are not: each gets its turn, one after the other.
  *
- * A file whose table somebody has removed on purpose is banned: it does not enter the queue again
- * under that id.
+ * A file whose table somebody has removed on purpose is banned: it does not enter the queue again, also
+ * when it has been unmapped everywhere, and so forgotten, and has got another id.
  *
  * The caller serves all processes, so it does not wait for any: another process pins what it is told of
  * (pinner.c), and a child that does not end is left alone.
@@ -44,6 +44,13 @@
 /* A child that is still there after so long waits for a FUSE server and cannot be killed, ms. */
 #define QUEUE_LATE_MS	((TABLE_JOBS_PATIENCE + 10) * 1000)
 
+/* What the module takes for one file, until its contents change. */
+struct banned {
+	uint64_t	device;
+	uint64_t	inode;
+	uint64_t	size;
+};
+
 /* A child at work; free if @child.fd is -1. */
 struct slot {
 	struct child		child;
@@ -55,7 +62,7 @@ struct slot {
  * @maker: how tables are made
  * @pinner: pins files that are added
  * @wants: the files that wait, the first that came first
- * @banned: ids of files that are to have no table
+ * @banned: files that are to have no table
  * @nbanned: number of them
  * @banned_room: for so many
  * @slot: the children
@@ -71,7 +78,7 @@ struct table_queue {
 	const struct table_maker	*maker;
 	struct pinner			*pinner;
 	struct table_wants		 wants;
-	uint32_t			*banned;
+	struct banned			*banned;
 	size_t				 nbanned;
 	size_t				 banned_room;
 	struct slot			*slot;
@@ -147,12 +154,13 @@ static bool want_looks_like(const struct table_want *want, const struct table_wa
 }
 
 /* Linear in the banned files: they are few, as each was removed by hand. */
-static bool queue_bans(const struct table_queue *queue, uint32_t id)
+static bool queue_bans(const struct table_queue *queue, const struct table_want *want)
 {
-	size_t i;
+	const struct banned *banned = queue->banned, *end = banned + queue->nbanned;
 
-	for (i = 0; i < queue->nbanned; i++)
-		if (queue->banned[i] == id)
+	for (; banned < end; banned++)
+		if (banned->device == want->device && banned->inode == want->mapping.inode &&
+		    banned->size == want->mapping.size)
 			return true;
 	return false;
 }
@@ -168,7 +176,7 @@ void table_queue_add_want(struct table_queue *queue, const struct table_want *wa
 	struct table_want given = *want;
 	size_t i;
 
-	if (queue_bans(queue, given.id)) {
+	if (queue_bans(queue, &given)) {
 		want_release(&given);
 		return;
 	}
@@ -222,7 +230,7 @@ void table_queue_add(struct table_queue *queue, const struct netlink_file *file)
 
 	table_jobs_add(&one, file);
 	want = &one.want[0];
-	if (file->pid && !queue_bans(queue, file->id) && queue_may_pin(queue)) {
+	if (file->pid && !queue_bans(queue, want) && queue_may_pin(queue)) {
 		pinner_ask(queue->pinner, want->id, &want->mapping);
 		want->pinned_by = clock_ms() + QUEUE_PIN_MS;
 	}
@@ -302,25 +310,25 @@ static struct table_want want_take(struct table_wants *wants, size_t at)
 /**
  * table_queue_ban() - keep a file out of the queue from now on
  * @queue: the queue
- * @id: the file; a child that works on it goes on
+ * @file: the file; a child that works on it goes on.  Code in memory does not come here
  */
-void table_queue_ban(struct table_queue *queue, uint32_t id)
+void table_queue_ban(struct table_queue *queue, const struct netlink_file *file)
 {
 	struct table_wants *wants = &queue->wants;
 	struct table_want want;
 	size_t i;
 
+	if (file->owner)
+		return;
+	queue->banned = alloc_room(queue->banned, queue->nbanned, &queue->banned_room,
+				   sizeof(*queue->banned));
+	queue->banned[queue->nbanned++] = (struct banned){ file->device, file->inode, file->size };
 	for (i = wants->count; i-- > 0;) {
-		if (wants->want[i].id != id)
+		if (!queue_bans(queue, &wants->want[i]))
 			continue;
 		want = want_take(wants, i);
 		want_release(&want);
 	}
-	if (queue_bans(queue, id))
-		return;
-	queue->banned = alloc_room(queue->banned, queue->nbanned, &queue->banned_room,
-				   sizeof(*queue->banned));
-	queue->banned[queue->nbanned++] = id;
 }
 
 /* Whether a file that looks the same came after that at @at. */

@@ -28,7 +28,7 @@ void table_queue_add(struct table_queue *queue, const struct netlink_file *file)
 void table_queue_add_want(struct table_queue *queue, const struct table_want *want);
 void table_queue_add_missed(struct table_queue *queue, pid_t pid, table_queue_skip_fn skip,
 			    void *arg);
-void table_queue_ban(struct table_queue *queue, uint32_t id);
+void table_queue_ban(struct table_queue *queue, const struct netlink_file *file);
 size_t table_queue_waiting(const struct table_queue *queue);
 size_t table_queue_running(const struct table_queue *queue);
 

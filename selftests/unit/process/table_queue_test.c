@@ -232,21 +232,26 @@ static bool check_close(void)
 	return good && !order[0] && !unlink(path);
 }
 
-/* Waiting or not, under its id; under another it is another file. */
+/* Waiting or not, under its id or, when it is mapped again, another.  Code in memory is no file. */
 static bool check_ban(void)
 {
 	struct table_queue *queue = fresh();
+	struct netlink_file a = file_of('a', 3), c = file_of('c', 3), code = { .owner = 1 }, vdso;
 	bool good;
 
-	add(queue, 'a', 3);
+	table_queue_add(queue, &a);
 	add(queue, 'b', 2);
-	table_queue_ban(queue, 'a');
-	table_queue_ban(queue, 'a');
-	table_queue_ban(queue, 'c');
+	table_queue_ban(queue, &a);
+	table_queue_ban(queue, &a);
+	table_queue_ban(queue, &c);
+	table_queue_ban(queue, &code);
 	good = table_queue_waiting(queue) == 1;
-	add(queue, 'a', 3);
-	add(queue, 'c', 3);
-	add(queue, 'd', 1);
+	table_queue_add(queue, &a);
+	a.id = 1000;
+	table_queue_add(queue, &a);
+	table_queue_add(queue, &c);
+	vdso = (struct netlink_file){ .id = 'd', .name = "/nonexistent/d" };
+	table_queue_add(queue, &vdso);
 	good &= table_queue_waiting(queue) == 2;
 	return drained(queue, "bd") && good;
 }
