@@ -184,6 +184,28 @@ check_words() {
 			watch 1
 }
 
+# ended_by SIGNAL COMMAND...: start "beectl watch" by that command, and wait for its end by the signal
+ended_by() {
+	local signal=$1 pid
+	shift
+	rm -f "$work/stderr"
+	"$@" "$beectl" watch >"$work/stdout" 2>"$work/stderr" &
+	pid=$!
+	until grep -qs waiting "$work/stderr"; do
+		kill -0 "$pid" || return 1
+		sleep 0.1
+	done
+	cat "/proc/$pid/status" >"$work/status"
+	kill "-$signal" "$pid"
+	wait "$pid" || { cat "$work/stderr"; return 1; }
+}
+
+# It waits for the module.  The shell has what it starts by "&" ignore SIGINT.
+check_watch_signals() {
+	ended_by INT env --default-signal=INT,HUP && ended_by HUP env --default-signal=INT,HUP &&
+		ended_by TERM env --ignore-signal=HUP && grep '^SigIgn:.*[37bf]$' "$work/status"
+}
+
 # Only if the kernel does not know the module is that the reason.
 check_no_netlink() {
 	cat >"$work/send.c" <<-END
@@ -213,7 +235,7 @@ check_record_words() {
 		[ ! -e "$work/recorded" ]
 }
 
-ktap_plan 29
+ktap_plan 30
 ktap_run "help" says 0 stdout "^Usage: beectl COMMAND" help
 ktap_run "help help" says 0 stdout "^Usage: beectl COMMAND" help help
 ktap_run "help --help" says 0 stdout "^Usage: beectl COMMAND" help --help
@@ -249,6 +271,11 @@ else
 fi
 with gcc "the kernel cannot be asked" check_no_netlink
 ktap_run "words of status, load, unload, watch and config" check_words
+if [ -e /sys/module/beeunwind ]; then
+	ktap_skip "watch leaves signals alone that are ignored" "the module is loaded"
+else
+	ktap_run "watch leaves signals alone that are ignored" check_watch_signals
+fi
 ktap_run "words of record" check_record_words
 ktap_run "closed standard streams" check_closed_streams
 ktap_finish

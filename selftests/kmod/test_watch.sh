@@ -24,7 +24,8 @@ gcc -S -g -o "$WORK/tiny.s" "$WORK/tiny.c"
 watch_start() {
 	rm -f "$WORK/pid" "$WORK/status"
 	{
-		"$BEECTL" watch "$@" >"$told" 2>&1 &
+		# The shell has what it starts by "&" ignore SIGINT.
+		env --default-signal=INT "$BEECTL" watch "$@" >"$told" 2>&1 &
 		echo $! >"$WORK/pid"
 		wait $!
 		echo $? >"$WORK/status"

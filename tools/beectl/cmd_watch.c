@@ -30,9 +30,9 @@ static const char watch_help[] =
 	"Keep the tables of all programs loaded: have the module follow every process,\n"
 	"those that start later and those that live for milliseconds included, and\n"
 	"compile the table of a file after the first sample in it, the one with the most\n"
-	"samples first.  Runs until SIGTERM or ^C.  After that the tables stay loaded,\n"
-	"and the processes that run then, and their children, followed.  To undo it:\n"
-	"beectl unload --all --tables.\n"
+	"samples first.  Runs until SIGTERM, SIGHUP (not under nohup) or ^C.  After that\n"
+	"the tables stay loaded, and the processes that run then, and their children,\n"
+	"followed.  To undo it: beectl unload --all --tables.\n"
 	"\n"
 	"Options:\n"
 	"      --eager   Compile the table of a file as soon as it is mapped, so that\n"
@@ -416,17 +416,22 @@ static int watch_loop(struct watch *watch, const sigset_t *signals)
 	return status;
 }
 
-/* Block the signals except in ppoll(), or one could come between the test of watch_ended and it. */
+/*
+ * Block the signals except in ppoll(), or one could come between the test of watch_ended and it.  One that
+ * is ignored stays so: SIGHUP under nohup(1), SIGINT of what a script starts by "&".
+ */
 static void watch_take_signals(sigset_t *before)
 {
 	static const int ends[] = { SIGTERM, SIGINT, SIGHUP };
-	struct sigaction action = { .sa_handler = watch_end };
+	struct sigaction action = { .sa_handler = watch_end }, now;
 	sigset_t blocked;
 	size_t i;
 
 	sigemptyset(&blocked);
 	sigprocmask(SIG_BLOCK, NULL, before);
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		if (!sigaction(ends[i], NULL, &now) && now.sa_handler == SIG_IGN)
+			continue;
 		sigaction(ends[i], &action, NULL);
 		sigaddset(&blocked, ends[i]);
 		sigdelset(before, ends[i]);
