@@ -219,6 +219,16 @@ no_perf() {
 	[ "$got" -eq 125 ] && says 'perf is not installed.*linux-perf'
 }
 
+watch_says() {
+	local pid said=1
+	"$BEECTL" watch >"$WORK/out" 2>"$WORK/err" &
+	pid=$!
+	guest_wait says "$1" && said=0
+	kill "$pid"
+	wait "$pid"
+	return "$said"
+}
+
 hook_off() {
 	local said=1
 	"$BEECTL" config hook off || return 1
@@ -226,7 +236,8 @@ hook_off() {
 		"$BEECTL" flame "${CLOCK[@]}" -o "$WORK/off.folded" -- perl -e '1 for 1..10000000' 2>"$WORK/err" &&
 		grep -q '^perl;' "$WORK/off.folded" && says 'flame: warning: stacks are cut.*hook is off' &&
 		"$BEECTL" run -- true 2>"$WORK/err" && says 'run: warning: .*hook is off' &&
-		"$BEECTL" load $$ >"$WORK/out" 2>"$WORK/err" && says 'load: warning: .*hook is off' && said=0
+		"$BEECTL" load $$ >"$WORK/out" 2>"$WORK/err" && says 'load: warning: .*hook is off' &&
+		watch_says 'watch: warning: .*hook is off' && said=0
 	"$BEECTL" config hook on
 	"$BEECTL" run -- true 2>"$WORK/err"
 	[ ! -s "$WORK/err" ] && return "$said"
@@ -273,7 +284,7 @@ ktap_run "exit statuses" statuses
 ktap_run "-q, and --call-graph dwarf" quiet_and_others
 ktap_run "perf fails: the command does not run" perf_fails
 ktap_run "without perf: how to get it" no_perf
-ktap_run "hook off: record refuses, run and load warn" hook_off
+ktap_run "hook off: record refuses, run, load and watch warn" hook_off
 ktap_run "-a in a full budget says so" over_budget
 ktap_run "without the module the command is not run" no_module
 ktap_finish

@@ -324,6 +324,7 @@ static int watch_set_up(struct watch *watch, struct bee_error *error)
 	printf("following %zu processes and all that start\n", all.managed);
 	fflush(stdout);
 	maker_warn_refused("watch", &all);
+	maker_warn_hook(&watch->maker, "watch");
 	watch->list = !watch->eager;
 	watch->mapped = watch->eager;
 	return 0;
