@@ -174,11 +174,11 @@ demo:			## Show complete stacks of stock programs, in one screen
 	@selftests/demo
 
 .PHONY: oracle
-oracle: setup		## Compare 20,000 samples of stock programs with libdw's stacks, in guests
+oracle: setup		## Compare 2,500 samples of each of 13 programs with libdw's stacks, in guests
 	@selftests/system/oracle/full $(KERNELS)
 
 .PHONY: fuzz
-fuzz:			## Feed the compiler and the validator broken files for T seconds
+fuzz:			## Feed each of eleven parsers and writers broken input for T seconds
 	@$(MAKE) --no-print-directory -C selftests/fuzz run T=$(T)
 
 .PHONY: bench
