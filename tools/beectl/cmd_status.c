@@ -37,9 +37,10 @@ static const char status_help[] =
 	"the processes that use the table of a FILE.\n"
 	"\n"
 	"Options:\n"
-	"  -f, --files   List the files: size and rows of the table, ranges that use it,\n"
-	"                samples in the code, walks that missed a table, walks cut\n"
-	"                short, and time since it was used\n"
+	"  -f, --files   List the files: memory that each takes, with its counters and\n"
+	"                its table, rows of the table, ranges that use it, samples in the\n"
+	"                code, walks that missed a table, walks cut short, and time since\n"
+	"                it was used\n"
 	"      --processes\n"
 	"                List the managed processes: walks since they are managed or\n"
 	"                executed a program, how many of them were complete, and how the\n"
@@ -165,7 +166,7 @@ static void print_status(const struct status *status)
 	if (waiting)
 		printf("waiting:   %u file%s%s\n", waiting, plural(waiting), info->listeners ?
 		       " without a table; beectl watch, run, record or flame makes them, or has said "
-	       "why not" :
+		       "why not (the service: journalctl -u beeunwind)" :
 		       " without a table, and nobody makes them: beectl load, or beectl watch");
 	printf("processes: %u with %u range%s, %s\n", info->procs, info->ranges,
 	       plural(info->ranges), text_size(info->range_bytes).text);

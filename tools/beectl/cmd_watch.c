@@ -47,7 +47,8 @@ static const char watch_help[] =
 	"second.  Code that is in memory without a file, as JIT compilers make it, gets\n"
 	"tables after the first sample in it, as from \"beectl load\".  While the module\n"
 	"has no new file for it, it sleeps.  If the module is unloaded, it waits until\n"
-	"the module is loaded again.  As a service: systemctl enable beeunwind\n";
+	"the module is loaded again.  As a service: \"systemctl start beeunwind\", and\n"
+	"\"enable\" to have it after each boot, too\n";
 
 /* Most files in the queue.  When it is empty, the others come from the module's list of files. */
 #define WATCH_WAITING	1024
