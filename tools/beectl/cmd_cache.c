@@ -171,7 +171,7 @@ static int prewarm_work(void *arg, const struct input_file *file, int fd, FILE *
 	char path[PATH_MAX];
 
 	report.source = table_file_get(command->cache, fd, realpath(file->path, path) ?: file->path,
-				       false, NULL, &lossy, &table, &report.error);
+				       NULL, NULL, &lossy, &table, &report.error);
 	report.kept = table.kept;
 	report.bytes = cache_disk_bytes(table.table.size);
 	table_file_close(&table);

@@ -276,6 +276,14 @@ struct make_file {
 	struct netlink_file	known;
 };
 
+/* What the module knows of a file, for the cache. */
+static struct identity_known make_file_known(const struct make_file *file)
+{
+	return (struct identity_known){ .vdso = file->exe_fd == NETLINK_VDSO,
+					.device = file->known.device,
+					.inode = file->known.inode };
+}
+
 /* Open a file and ask the module for it.  Return: whether it is the wanted one. */
 static bool file_try(struct netlink *nl, struct table_want *want, int pin, struct make_file *file,
 		     struct table_result *result)
@@ -452,9 +460,10 @@ static bool make_from_cache(const struct table_maker *maker, struct netlink *nl,
 			    struct table_result *result)
 {
 	struct table_result found = { .source = TABLE_CACHED, .opened = true };
+	struct identity_known known = make_file_known(file);
 	int table, copy;
 
-	table = table_file_open(maker->cache, file->fd, file->exe_fd == NETLINK_VDSO, &found.bytes);
+	table = table_file_open(maker->cache, file->fd, &known, &found.bytes);
 	if (table < 0)
 		return false;
 	copy = io_memfd_copy("beeunwind-table", table, found.bytes);
@@ -480,7 +489,7 @@ static void make_table(const struct table_maker *maker, const struct table_want 
 		       struct netlink *nl, const struct make_file *file,
 		       struct table_result *result)
 {
-	bool vdso = file->exe_fd == NETLINK_VDSO;
+	struct identity_known known = make_file_known(file);
 	struct lossy_report report = { 0 };
 	struct table_file table;
 	struct stat before;
@@ -493,12 +502,12 @@ static void make_table(const struct table_maker *maker, const struct table_want 
 		return;
 	if (want->cached_only) {
 		result->left = !maker_takes_cached(maker) ||
-			       !table_file_find(maker->cache, file->fd, vdso, &table);
+			       !table_file_find(maker->cache, file->fd, &known, &table);
 		if (result->left)
 			return;
 		result->source = TABLE_CACHED;
 	} else {
-		result->source = table_file_get(maker->cache, file->fd, want->name, vdso,
+		result->source = table_file_get(maker->cache, file->fd, want->name, &known,
 						&maker->lossy, &report, &table, &result->error);
 	}
 	if (result->source != TABLE_NONE) {

@@ -55,8 +55,8 @@ static int generation_get(struct cache *cache)
 
 	if (fd < 0)
 		return -1;
-	known = (identity_read(fd, false, &identity) ||
-		 !identity_open(&elf, fd, false, &identity, &error)) &&
+	known = (identity_read(fd, NULL, &identity) ||
+		 !identity_open(&elf, fd, NULL, &identity, &error)) &&
 		identity.len >= CACHE_GENERATION_SIZE;
 	if (known)
 		text_hex(identity.id, CACHE_GENERATION_SIZE, cache->generation,
@@ -162,9 +162,10 @@ static void entry_name(const struct cache *cache, const struct file_identity *id
 	char id[2 * BEE_TABLE_ID_MAX + 1];
 
 	text_hex(identity->id, identity->len, id, sizeof(id));
-	snprintf(name, CACHE_NAME_MAX, "%s%s-%llx-%llx-%llx-%s",
-		 identity->type == BEE_ID_SHA256 ? "sha256-" : "", id,
-		 (unsigned long long)identity->inode, (unsigned long long)identity->born,
+	snprintf(name, CACHE_NAME_MAX, "%s%s-%x-%llx-%llx-%llx-%llx-%s",
+		 identity->type == BEE_ID_SHA256 ? "sha256-" : "", id, identity->fs_type,
+		 (unsigned long long)identity->fs, (unsigned long long)identity->inode,
+		 (unsigned long long)identity->born,
 		 (unsigned long long)identity->mtime, cache->generation);
 }
 

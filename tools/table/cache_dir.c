@@ -91,15 +91,19 @@ static const char *name_skip_hex(const char *name, size_t least, size_t most, ch
 /* Is it a name as entry_name() in cache.c makes them?  No other file has so long a name. */
 static bool name_is_entry(const char *name)
 {
-	unsigned int i;
+	unsigned int numbers = 0;
+	const char *rest;
 
 	if (!strncmp(name, "sha256-", 7))
 		name += 7;
 	name = name_skip_hex(name, 2, 2 * BEE_TABLE_ID_MAX, '-');
-	for (i = 0; name && i < 3; i++)
-		name = name_skip_hex(name, 1, 16, '-');
-	return name && name_skip_hex(name, 2 * CACHE_GENERATION_SIZE,
-				     2 * CACHE_GENERATION_SIZE, '\0');
+	while (name && (rest = name_skip_hex(name, 1, 16, '-'))) {
+		name = rest;
+		numbers++;
+	}
+	/* Those of older versions of beectl have three numbers. */
+	return name && (numbers == 3 || numbers == CACHE_NAME_NUMBERS) &&
+	       name_skip_hex(name, 2 * CACHE_GENERATION_SIZE, 2 * CACHE_GENERATION_SIZE, '\0');
 }
 
 /* A directory stream with an offset of its own, unlike a dup() of @dir. */

@@ -20,8 +20,10 @@
 /* Bytes of a generation: the start of the build-id or digest of the beectl that made a table. */
 #define CACHE_GENERATION_SIZE	8
 
-/* "sha256-", the id, inode, its birth, mtime and generation in hex. */
-#define CACHE_NAME_MAX	(7 + 2 * BEE_TABLE_ID_MAX + 3 * 17 + 1 + 2 * CACHE_GENERATION_SIZE + 1)
+/* "sha256-", id; type and number of the file system, inode, birth, mtime; generation.  In hex. */
+#define CACHE_NAME_NUMBERS	5
+#define CACHE_NAME_MAX	(7 + 2 * BEE_TABLE_ID_MAX + CACHE_NAME_NUMBERS * 17 + 1 + \
+			 2 * CACHE_GENERATION_SIZE + 1)
 
 /**
  * struct cache_dir_file - a file of the cache

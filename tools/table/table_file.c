@@ -38,7 +38,7 @@ static int file_compile(struct elf_file *elf, const struct lossy_options *lossy,
  * table_file_open() - the exact table of an ELF file, if it is in the cache and quickly found
  * @cache: the cache
  * @fd: the ELF file, open for reading; the caller closes it
- * @vdso: a copy of the vDSO, whose inode means nothing
+ * @known: see identity_read()
  * @size: filled: bytes of the table
  *
  * Reads the first page of the file, and of the table only the header, which names the file that it
@@ -47,23 +47,25 @@ static int file_compile(struct elf_file *elf, const struct lossy_options *lossy,
  * Return: the table, open for reading, which the caller closes; or -1: table_file_find() may still
  * find it.
  */
-int table_file_open(struct cache *cache, int fd, bool vdso, uint64_t *size)
+int table_file_open(struct cache *cache, int fd, const struct identity_known *known,
+		    uint64_t *size)
 {
 	struct file_identity identity;
 
-	return identity_read(fd, vdso, &identity) ? cache_find(cache, &identity, size) : -1;
+	return identity_read(fd, known, &identity) ? cache_find(cache, &identity, size) : -1;
 }
 
 /**
  * table_file_find() - the exact table of an ELF file, if it is in the cache
  * @cache: the cache
  * @fd: the ELF file, open for reading; the caller closes it
- * @vdso: a copy of the vDSO, whose inode means nothing
+ * @known: see identity_read()
  * @file: filled; table_file_close() releases it, also if there is none
  *
  * Return: whether it is there.
  */
-bool table_file_find(struct cache *cache, int fd, bool vdso, struct table_file *file)
+bool table_file_find(struct cache *cache, int fd, const struct identity_known *known,
+		     struct table_file *file)
 {
 	struct file_identity identity;
 	struct bee_error error;
@@ -71,7 +73,7 @@ bool table_file_find(struct cache *cache, int fd, bool vdso, struct table_file *
 	bool found;
 
 	*file = (struct table_file){ .fd = -1 };
-	found = !identity_open(&elf, fd, vdso, &identity, &error) &&
+	found = !identity_open(&elf, fd, known, &identity, &error) &&
 		cache_lookup(cache, &identity, file);
 	elf_close(&elf);
 	return found;
@@ -82,7 +84,7 @@ bool table_file_find(struct cache *cache, int fd, bool vdso, struct table_file *
  * @cache: where an exact table is looked for, and kept
  * @fd: the ELF file, open for reading; the caller closes it
  * @path: its name, for people
- * @vdso: a copy of the vDSO, whose inode means nothing
+ * @known: see identity_read()
  * @lossy: what to leave out, or NULL: nothing; if the file is not made with frame pointers,
  *	@lossy->fp_bypass is ignored
  * @report: filled: what was left out
@@ -95,7 +97,8 @@ bool table_file_find(struct cache *cache, int fd, bool vdso, struct table_file *
  *
  * Return: TABLE_CACHED, TABLE_COMPILED or TABLE_NONE.
  */
-enum table_source table_file_get(struct cache *cache, int fd, const char *path, bool vdso,
+enum table_source table_file_get(struct cache *cache, int fd, const char *path,
+				 const struct identity_known *known,
 				 const struct lossy_options *lossy, struct lossy_report *report,
 				 struct table_file *file, struct bee_error *error)
 {
@@ -106,7 +109,7 @@ enum table_source table_file_get(struct cache *cache, int fd, const char *path, 
 	*file = (struct table_file){ .fd = -1 };
 	*report = (struct lossy_report){};
 	*error = (struct bee_error){};
-	if (!identity_open(&elf, fd, vdso, &identity, error)) {
+	if (!identity_open(&elf, fd, known, &identity, error)) {
 		if ((!lossy || (lossy_is_exact(lossy) && !lossy->cfi_only)) &&
 		    cache_lookup(cache, &identity, file))
 			source = TABLE_CACHED;

@@ -24,9 +24,12 @@ enum table_source {
 	TABLE_COMPILED,
 };
 
-int table_file_open(struct cache *cache, int fd, bool vdso, uint64_t *size);
-bool table_file_find(struct cache *cache, int fd, bool vdso, struct table_file *file);
-enum table_source table_file_get(struct cache *cache, int fd, const char *path, bool vdso,
+int table_file_open(struct cache *cache, int fd, const struct identity_known *known,
+		    uint64_t *size);
+bool table_file_find(struct cache *cache, int fd, const struct identity_known *known,
+		     struct table_file *file);
+enum table_source table_file_get(struct cache *cache, int fd, const char *path,
+				 const struct identity_known *known,
 				 const struct lossy_options *lossy, struct lossy_report *report,
 				 struct table_file *file, struct bee_error *error);
 

@@ -3,16 +3,21 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <linux/magic.h>
+
 #include "cache.h"
 #include "compile.h"
 #include "elf.h"
+#include "io.h"
 #include "table_file.h"
 #include "text.h"
 
@@ -207,7 +212,7 @@ static bool check_stored(void)
 static bool check_of_another_file(void)
 {
 	struct cache *cache = fresh(10);
-	struct file_identity id[6] = { large, large, large, large, large, large };
+	struct file_identity id[8] = { large, large, large, large, large, large, large, large };
 	bool good = store(cache, 1) && lookup_id(cache, &id[0]);
 	size_t i;
 
@@ -217,7 +222,9 @@ static bool check_of_another_file(void)
 	id[3].id[3]++;
 	id[4].type = BEE_ID_SHA256;
 	id[5].born++;
-	for (i = 0; i < 6; i++)
+	id[6].fs++;
+	id[7].fs_type++;
+	for (i = 0; i < 8; i++)
 		good = good && !lookup_id(cache, &id[i]) && !find_id(cache, &id[i]);
 	cache_close(cache);
 	return good;
@@ -226,21 +233,79 @@ static bool check_of_another_file(void)
 /* The first page says the same of a file as all its headers do; of some files it says nothing. */
 static bool check_identity(void)
 {
+	static const struct identity_known vdso = { .vdso = true };
 	struct file_identity quick = { 0 }, slow = { 0 };
 	struct elf_file elf = { 0 };
 	struct bee_error why;
 	int fd = open_library(), other = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 	bool good;
 
-	good = fd >= 0 && other >= 0 && identity_read(fd, false, &quick) &&
-	       !identity_open(&elf, fd, false, &slow, &why) && !memcmp(&quick, &slow, sizeof(quick));
+	good = fd >= 0 && other >= 0 && identity_read(fd, NULL, &quick) &&
+	       !identity_open(&elf, fd, NULL, &slow, &why) && !memcmp(&quick, &slow, sizeof(quick)) &&
+	       quick.fs;
 	elf_close(&elf);
-	good = good && identity_read(fd, true, &quick) && !quick.inode && !quick.born &&
-	       !quick.mtime && quick.size == slow.size && !identity_read(other, false, &quick) &&
-	       !identity_read(-1, false, &quick);
+	good = good && identity_read(fd, &vdso, &quick) && !quick.inode && !quick.born &&
+	       !quick.mtime && !quick.fs && quick.size == slow.size &&
+	       !identity_read(other, NULL, &quick) && !identity_read(-1, NULL, &quick);
 	close(fd);
 	close(other);
 	return good;
+}
+
+/* A file system without a device is known by its f_fsid; it has one that stays. */
+static bool check_no_device(void)
+{
+	struct file_identity one = { 0 }, two = { 0 };
+	int fd = open_library(), copy = -1;
+	struct stat st = { 0 };
+	bool good;
+
+	if (fd >= 0 && !fstat(fd, &st))
+		copy = io_memfd_copy("library", fd, st.st_size);
+	good = copy >= 0 && identity_read(copy, NULL, &one) && identity_read(copy, NULL, &two) &&
+	       !memcmp(&one, &two, sizeof(one)) && one.fs_type == TMPFS_MAGIC && one.fs &&
+	       one.fs != st.st_dev;
+	close(fd);
+	close(copy);
+	return good;
+}
+
+/* Mount the directory that has @fd on @over, by overlayfs.  Return: the file in there, open; or -1. */
+static int open_overlaid(int fd, const char *over)
+{
+	char link[32], path[4096] = "", options[8192], *name;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (readlink(link, path, sizeof(path) - 1) < 0)
+		return -1;
+	name = strrchr(path, '/');
+	*name++ = '\0';
+	snprintf(options, sizeof(options), "lowerdir=%s:%s", path, top);
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mkdir(over, 0700) || mount("overlay", over, "overlay", MS_RDONLY, options))
+		return -1;
+	snprintf(options, sizeof(options), "%s/%s", over, name);
+	return open(options, O_RDONLY | O_CLOEXEC);
+}
+
+/* On overlayfs the inode below counts, of which the module knows number and device. */
+static bool check_overlay(int fd)
+{
+	static const struct identity_known disk = { .device = 8 << 20 | 1, .inode = 77 },
+					   fuse = { .device = 50, .inode = 77 },
+					   other = { .device = 51, .inode = 77 };
+	struct file_identity id[5];
+	struct stat st;
+
+	if (fstat(fd, &st) || !identity_read(fd, &disk, &id[0]) ||
+	    !identity_read(fd, &fuse, &id[1]) || !identity_read(fd, &fuse, &id[2]) ||
+	    !identity_read(fd, &other, &id[3]) || !identity_read(fd, NULL, &id[4]))
+		return false;
+	return !id[0].fs_type && id[0].fs == disk.device && id[0].inode == 77 &&
+	       id[1].fs_type == OVERLAYFS_SUPER_MAGIC && id[1].fs != fuse.device &&
+	       id[1].inode == 77 && !memcmp(&id[1], &id[2], sizeof(id[1])) &&
+	       id[3].fs != id[1].fs && id[4].fs_type == OVERLAYFS_SUPER_MAGIC &&
+	       id[4].fs != id[1].fs && id[4].inode == st.st_ino;
 }
 
 /*
@@ -382,7 +447,7 @@ static bool check_refused_bypass(void)
 	int fd = open_library();
 	bool good;
 
-	good = table_file_get(cache, fd, "/usr/bin/some program", false, &bypass, &report, &file,
+	good = table_file_get(cache, fd, "/usr/bin/some program", NULL, &bypass, &report, &file,
 			      &why) == TABLE_COMPILED &&
 	       !why.text[0] && file.kept && !file.table.header->flags;
 	if (!good)
@@ -503,7 +568,8 @@ static int touch(const char *name, time_t age)
 static const char *const strangers[] = {
 	"README", "2026-11-21", "deadbeef-1-2-3", "deadbeef-1-2-3-4", "sha256-abcdef", ".new-1",
 	".new-0123456789abcdeX", "deadbeef-1-2-3-0123456789ABCDEF",
-	"deadbeef-1-2-3-0123456789abcdef0",
+	"deadbeef-1-2-3-0123456789abcdef0", "deadbeef-1-2-0123456789abcdef",
+	"deadbeef-1-2-3-4-0123456789abcdef", "deadbeef-1-2-3-4-5-6-0123456789abcdef",
 	"-1-2-3-0123456789abcdef", "deadbeef-1-2-3-0123456789abcdef.txt", "libc-2.36.so",
 };
 
@@ -649,13 +715,27 @@ static void remove_all(void)
 
 int main(void)
 {
+	int library, overlaid;
+	char over[64];
+
 	ksft_print_header();
-	ksft_set_plan(26);
+	ksft_set_plan(28);
 	if (!mkdtemp(top) || !large_compile())
 		return 1;
 	ksft_test_result(check_sizes(), "sizes in words\n");
 	ksft_test_result(check_stored(), "what was stored is found\n");
 	ksft_test_result(check_identity(), "which file it is, by its first page\n");
+	ksft_test_result(check_no_device(), "which file system without a device it is on\n");
+	library = open_library();
+	snprintf(over, sizeof(over), "%s/over", top);
+	overlaid = open_overlaid(library, over);
+	if (overlaid < 0)
+		ksft_test_result_skip("overlayfs # SKIP cannot be mounted: %s\n", strerror(errno));
+	else
+		ksft_test_result(check_overlay(overlaid), "which inode below overlayfs it is\n");
+	close(overlaid);
+	close(library);
+	umount(over);
 	ksft_test_result(check_of_another_file(), "nothing else is\n");
 	ksft_test_result(check_every_bit(), "a changed bit is noticed\n");
 	ksft_test_result(check_spoiled(spoil_short, CACHE_DAMAGED), "cut off\n");
