@@ -14,7 +14,6 @@
 #include "identity.h"
 #include "kmod/table.h"
 
-#define CACHE_DIR_DEFAULT	"/var/cache/beeunwind"
 #define CACHE_LIMIT_DEFAULT	(256ull << 20)
 #define CACHE_LIMIT_ENV		"BEEUNWIND_CACHE_SIZE"
 

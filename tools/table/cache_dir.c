@@ -53,6 +53,18 @@ static int open_failed(const char *path, int code, struct bee_error *error)
 			 " can name another", path, strerror(code));
 }
 
+/*
+ * Whether nobody else can see what is in the directory: names and paths tell which files processes of
+ * all users have mapped.  The default directory is nobody else's, and may be that of an older version,
+ * so it is mended; one that the user has named may be any.
+ */
+static bool dir_is_private(int dir, const char *path, const struct stat *st)
+{
+	if (!(st->st_mode & (S_IRWXG | S_IRWXO)))
+		return true;
+	return !strcmp(path, CACHE_DIR_DEFAULT) && st->st_uid == geteuid() && !fchmod(dir, 0700);
+}
+
 /**
  * cache_dir_open() - open the cache's directory
  * @path: of the directory
@@ -66,16 +78,16 @@ int cache_dir_open(const char *path, bool make, struct bee_error *error)
 	struct stat st;
 	int dir;
 
-	if (make && mkdir(path, 0755) && errno != EEXIST)
+	if (make && mkdir(path, 0700) && errno != EEXIST)
 		return open_failed(path, errno, error);
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (dir < 0)
 		return open_failed(path, errno, error);
-	if (!fstat(dir, &st) && cache_dir_trusts(&st))
+	if (!fstat(dir, &st) && cache_dir_trusts(&st) && dir_is_private(dir, path, &st))
 		return dir;
 	close(dir);
-	return error_set(error, EPERM, "cache %s is not used: it belongs to or may be written by "
-			 "others (wanted: owner root or you, mode 0755)", path);
+	return error_set(error, EPERM, "cache %s is not used: it belongs to or may be read or "
+			 "written by others (wanted: owner root or you, mode 0700)", path);
 }
 
 /* Step over @least to @most hex digits and then @end.  Return: what follows, or NULL. */
@@ -205,11 +217,11 @@ int cache_dir_write(int dir, const char *name, const char *path, const void *blo
 	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 		return -1;
 	snprintf(temporary, sizeof(temporary), TEMPORARY "%016llx", (unsigned long long)number);
-	fd = openat(dir, temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	fd = openat(dir, temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -1;
 	fsetxattr(fd, CACHE_PATH_XATTR, path, strlen(path), 0);
-	if (!fchmod(fd, 0644) && !io_write_all(fd, blob, size) &&
+	if (!fchmod(fd, 0600) && !io_write_all(fd, blob, size) &&
 	    !renameat(dir, temporary, dir, name))
 		return fd;
 	saved = errno;

@@ -12,6 +12,7 @@
 #include "error.h"
 #include "kmod/table.h"
 
+#define CACHE_DIR_DEFAULT	"/var/cache/beeunwind"
 #define CACHE_DIR_ENV		"BEEUNWIND_CACHE"
 
 /* Where an entry keeps the path of its ELF file, for people. */

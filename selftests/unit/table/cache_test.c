@@ -270,7 +270,7 @@ static bool check_no_device(void)
 	return good;
 }
 
-/* Mount the directory that has @fd on @over, by overlayfs.  Return: the file in there, open; or -1. */
+/* Mount the directory that @fd is in on @over, by overlayfs.  Return: the file in there; or -1. */
 static int open_overlaid(int fd, const char *over)
 {
 	char link[32], path[4096] = "", options[8192], *name;
@@ -478,6 +478,20 @@ static bool check_dir_refused(mode_t mode, const char *word)
 {
 	cache_close(fresh(10));
 	return !chmod(where, mode) && dir_is_refused(word) && !files_in(where);
+}
+
+static bool check_private(void)
+{
+	mode_t mask = umask(0);
+	struct cache *cache = fresh(10);
+	struct stat dir, entry;
+	bool good = store(cache, 1);
+
+	good = good && !stat(where, &dir) && !stat(look(cache).name, &entry) &&
+	       (dir.st_mode & 07777) == 0700 && (entry.st_mode & 07777) == 0600;
+	cache_close(cache);
+	umask(mask);
+	return good;
 }
 
 static bool check_dir_symlink(void)
@@ -719,7 +733,7 @@ int main(void)
 	char over[64];
 
 	ksft_print_header();
-	ksft_set_plan(28);
+	ksft_set_plan(31);
 	if (!mkdtemp(top) || !large_compile())
 		return 1;
 	ksft_test_result(check_sizes(), "sizes in words\n");
@@ -749,9 +763,16 @@ int main(void)
 		ksft_test_result(check_spoiled(spoil_owner, CACHE_UNTRUSTED), "of another owner\n");
 	ksft_test_result(check_inexact(), "a table that is not exact\n");
 	ksft_test_result(check_refused_bypass(), "frame pointer bypass is refused\n");
-	ksft_test_result(check_dir_refused(0777, "may be written by others"), "for all to write\n");
-	ksft_test_result(check_dir_refused(0775, "may be written by others"), "for the group\n");
-	ksft_test_result(check_dir_refused(01777, "may be written by others"), "like /tmp\n");
+	ksft_test_result(check_dir_refused(0777, "may be read or written by others"),
+			 "for all to write\n");
+	ksft_test_result(check_dir_refused(0775, "may be read or written by others"),
+			 "for the group\n");
+	ksft_test_result(check_dir_refused(01777, "may be read or written by others"), "like /tmp\n");
+	ksft_test_result(check_dir_refused(0755, "may be read or written by others"),
+			 "for all to read\n");
+	ksft_test_result(check_dir_refused(0710, "may be read or written by others"),
+			 "for the group to enter\n");
+	ksft_test_result(check_private(), "nobody else can read what is stored\n");
 	ksft_test_result(check_dir_symlink(), "the directory is a symbolic link\n");
 	ksft_test_result(check_dir_file(), "the directory is a file\n");
 	ksft_test_result(check_least_recent(), "what was used longest ago goes first\n");
