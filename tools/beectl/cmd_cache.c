@@ -6,13 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <time.h>
+#include <unistd.h>
+
+#include <linux/magic.h>
 
 #include "cache.h"
 #include "commands.h"
 #include "each_file.h"
 #include "json.h"
 #include "messages.h"
+#include "netlink.h"
 #include "options.h"
 #include "progress.h"
 #include "table_file.h"
@@ -161,17 +166,42 @@ static int clear_run(struct cache_command *command)
 	return EXIT_OK;
 }
 
+/*
+ * On overlayfs only the module knows the inode below, by which those who have the file mapped will look
+ * for its table.  It is not loaded for that.
+ */
+static bool ask_module(int fd, struct identity_known *known)
+{
+	struct netlink_file file;
+	struct bee_error error;
+	struct netlink *nl;
+	struct statfs fs;
+	bool told;
+
+	if (fstatfs(fd, &fs) || fs.f_type != OVERLAYFS_SUPER_MAGIC ||
+	    access("/sys/module/beeunwind", F_OK))
+		return false;
+	nl = netlink_open(&error);
+	told = nl && !netlink_file_get(nl, fd, &file, &error);
+	if (told)
+		*known = (struct identity_known){ .device = file.device, .inode = file.inode };
+	netlink_close(nl);
+	return told;
+}
+
 static int prewarm_work(void *arg, const struct input_file *file, int fd, FILE *out,
 			struct bee_error *error)
 {
 	const struct cache_command *command = arg;
 	struct prewarm_report report = { .kept = false };
+	struct identity_known known;
 	struct lossy_report lossy;
 	struct table_file table;
 	char path[PATH_MAX];
 
 	report.source = table_file_get(command->cache, fd, realpath(file->path, path) ?: file->path,
-				       NULL, NULL, &lossy, &table, &report.error);
+				       ask_module(fd, &known) ? &known : NULL, NULL, &lossy, &table,
+				       &report.error);
 	report.kept = table.kept;
 	report.bytes = cache_disk_bytes(table.table.size);
 	table_file_close(&table);
