@@ -119,7 +119,37 @@ flame_ends() {
 	return "$status"
 }
 
+# Watch ends while its child waits for the file.  That child keeps neither the pipe that is watch's output nor
+# the connection that holds the module's settings.
+watch_lets_go() {
+	local server mapper status=1
+	"$TREE/selftests/lib/stuck_fuse.py" "$WORK/mnt" >"$WORK/fuse" 2>&1 &
+	server=$!
+	guest_wait grep -q ready "$WORK/fuse" || { cat "$WORK/fuse"; return 1; }
+	rm -f "$WORK/status"
+	{
+		{
+			"$BEECTL" watch --eager 2>&1 &
+			echo $! >"$WORK/pid"
+			wait $!
+		} | cat >"$told"
+		echo ended >"$WORK/status"
+	} &
+	guest_wait says "^following" || return 1
+	"$WORK/map" "$WORK/mnt/file" &
+	mapper=$!
+	guest_wait grep -q read "$WORK/fuse" && [ "$(guest_status follow)" = all ] && status=0
+	kill -TERM "$(cat "$WORK/pid")"
+	guest_wait test -s "$WORK/status" || status=1
+	[ "$(guest_status follow)" = managed ] && [ "$(guest_status announce)" = sampled ] || status=1
+	[ "$status" -eq 0 ] || { cat "$told" "$WORK/fuse"; "$BEECTL" status; }
+	kill -9 "$mapper" "$server"
+	umount -l "$WORK/mnt"
+	return "$status"
+}
+
 # Two of its children wait for the file: the one that looks into the cache, and the one that makes the table.
+# They do not keep the pipe that is its output.
 load_ends() {
 	local server mapper status
 	"$TREE/selftests/lib/stuck_fuse.py" "$WORK/mnt" >"$WORK/fuse" 2>&1 &
@@ -128,7 +158,8 @@ load_ends() {
 	"$WORK/map" "$WORK/mnt/file" &
 	mapper=$!
 	guest_wait grep -q "$WORK/mnt/file" "/proc/$mapper/maps" || return 1
-	timeout 400 "$BEECTL" load --all >"$told" 2>&1
+	# shellcheck disable=SC2016  # for the inner shell
+	timeout 400 bash -o pipefail -c '"$0" load --all 2>&1 | cat' "$BEECTL" >"$told"
 	status=$?
 	grep -q read "$WORK/fuse" && [ "$status" -eq 0 ] && has_table python3 &&
 		says "mnt/file: .*did nothing for 60 seconds" || status=1
@@ -139,8 +170,9 @@ load_ends() {
 }
 
 guest_insmod || exit 1
-ktap_plan 3
+ktap_plan 4
 ktap_run "watch goes on, and ends" watch_goes_on
+ktap_run "watch lets go of all when it ends" watch_lets_go
 ktap_run "flame ends" flame_ends
 ktap_run "load --all ends" load_ends
 ktap_finish

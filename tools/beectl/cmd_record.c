@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "alloc.h"
-#include "child.h"
 #include "commands.h"
 #include "counts.h"
 #include "events.h"
@@ -210,7 +209,9 @@ static void follower_start(struct record *record)
 		return;
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != beectl)
 		_exit(1);
-	child_close_hidden();
+	/* It is perf's standard output: whoever reads that is to see when perf ends. */
+	if (record->recording->output >= 0)
+		close(record->recording->output);
 	forward_end();
 	record->maker.nl = netlink_clone(record->maker.nl, &record->error);
 	if (!record->maker.nl)
@@ -517,8 +518,6 @@ int recording_run(const struct recording *recording)
 	struct record record = { .recording = recording, .perf = { .control = -1 } };
 	int status = RECORD_FAILED;
 
-	/* What is perf's standard output; whoever reads that is to see when perf ends. */
-	child_hide(recording->output);
 	perf_options_read(&record.options, recording->words);
 	if (record_usage(&record))
 		return RECORD_FAILED;

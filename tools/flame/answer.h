@@ -73,7 +73,7 @@ void answer_put(FILE *out, struct answer answer, const char *text, const char *s
 void answer_warn(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool answer_is_outermost(const char *name);
 
-void answer_limit(void);
+void answer_limit(FILE *out);
 
 void elf_names_identify(const struct question *question, FILE *out);
 void elf_names_find(const struct question *question, FILE *out);

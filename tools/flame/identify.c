@@ -29,7 +29,7 @@ static void identify_work(void *arg, size_t index, FILE *out)
 		.build_id = "", .root = identify->root,
 	};
 
-	answer_limit();
+	answer_limit(out);
 	elf_names_identify(&question, out);
 }
 

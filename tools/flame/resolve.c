@@ -112,11 +112,15 @@ void answer_warn(FILE *out, const char *format, ...)
 	fwrite(why.text, 1, sizeof(why.text), out);
 }
 
-/** answer_limit() - limit this process, which is to read one file, to what its names may cost */
-void answer_limit(void)
+/**
+ * answer_limit() - limit this process, which is to read one file, to what its names may cost
+ * @out: takes them; all else that is open is closed, as child_let_go() does
+ */
+void answer_limit(FILE *out)
 {
 	const struct rlimit cpu = { RESOLVE_SECONDS, RESOLVE_SECONDS };
 
+	child_let_go(out, NULL, 0);
 	setrlimit(RLIMIT_CPU, &cpu);
 	child_limit_memory(CHILD_MEMORY);
 }
@@ -211,7 +215,7 @@ static void resolver_work(void *arg, size_t index, FILE *out)
 	const struct resolver *resolver = arg;
 	const struct question *question = &resolver->question[index];
 
-	answer_limit();
+	answer_limit(out);
 	answer_open();
 	find[question->file.kind](question, out);
 }

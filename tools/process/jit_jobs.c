@@ -391,10 +391,12 @@ static int load_begin(const struct table_maker *maker, struct netlink *nl, pid_t
 void jit_jobs_look(const struct table_maker *maker, pid_t pid, FILE *out)
 {
 	struct jit_result result = {};
+	const int cache = cache_fd(maker->cache);
 	struct netlink *nl;
 	int try, ret = 1;
 
 	signal(SIGALRM, SIG_DFL);
+	child_let_go(out, &cache, 1);
 	child_limit_memory(TABLE_JOBS_MEMORY);
 	nl = netlink_clone(maker->nl, &result.error);
 	for (try = 0; nl && ret > 0 && try < JIT_TRIES; try++) {

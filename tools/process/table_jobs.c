@@ -600,7 +600,10 @@ void table_jobs_make(const struct table_maker *maker, struct table_want *want, F
 	struct table_result result = { .source = TABLE_NONE };
 	struct netlink *nl;
 
+	const int keep[] = { cache_fd(maker->cache), want->pin };
+
 	child_signals();
+	child_let_go(out, keep, 2);
 	table_jobs_limit();
 	nl = netlink_clone(maker->nl, &result.error);
 	if (nl)
@@ -679,6 +682,19 @@ static bool find_one(const struct table_maker *maker, struct netlink *nl,
 	return done;
 }
 
+/* Keep what find_work() needs: the cache and all pins. */
+static void find_let_go(const struct make *make, FILE *out)
+{
+	int *keep = alloc_array(NULL, make->wants->count + 1, sizeof(*keep));
+	size_t i;
+
+	for (i = 0; i < make->wants->count; i++)
+		keep[i] = make->wants->want[i].pin;
+	keep[i] = cache_fd(make->maker->cache);
+	child_let_go(out, keep, i + 1);
+	free(keep);
+}
+
 /*
  * A child_work_fn, for all files: writes a struct found for each whose table it has loaded.  If a
  * file ends the child, or keeps it, make_work() is called for this file and the following ones.
@@ -691,6 +707,7 @@ static void find_work(void *arg, size_t index, FILE *out)
 	size_t i;
 
 	child_signals();
+	find_let_go(make, out);
 	child_limit_memory(TABLE_JOBS_MEMORY);
 	nl = netlink_clone(make->maker->nl, &error);
 	for (i = index; nl && i < make->wants->count; i++) {

@@ -132,6 +132,12 @@ const char *cache_path(const struct cache *cache)
 	return cache->path;
 }
 
+/* cache_fd(): what a process has to keep open that uses the cache; -1: nothing */
+int cache_fd(const struct cache *cache)
+{
+	return cache->dir;
+}
+
 /* cache_limit(): most bytes of disk space that the cache may take */
 uint64_t cache_limit(const struct cache *cache)
 {

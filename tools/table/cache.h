@@ -69,6 +69,7 @@ struct cache *cache_open(void);
 struct cache *cache_open_old(void);
 void cache_close(struct cache *cache);
 const char *cache_path(const struct cache *cache);
+int cache_fd(const struct cache *cache);
 uint64_t cache_limit(const struct cache *cache);
 const char *cache_absent(const struct cache *cache);
 const char *cache_warning(const struct cache *cache);

@@ -13,6 +13,7 @@
 #include "alloc.h"
 #include "child.h"
 #include "clock.h"
+#include "order.h"
 
 /* How long child_end() waits for the end of a process that it has killed, ms. */
 #define CHILD_END_MS	100
@@ -23,30 +24,6 @@
 /* Processes that child_end() has killed and that had not ended then. */
 static pid_t *lost;
 static size_t nlost, lost_room;
-
-/* A descriptor that children do not keep, or -1. */
-static int hidden = -1;
-
-/**
- * child_hide() - have children of this process that are started from now on close a descriptor
- * @fd: the end of a pipe, to be written to, which somebody reads up to its end: a child that waits for
- *	a FUSE server would keep it open, and cannot be killed.  -1: none.  It stays open here, or its
- *	number would be that of another one.
- *
- * Who calls fork() calls child_close_hidden() in the child.
- */
-void child_hide(int fd)
-{
-	hidden = fd;
-}
-
-/** child_close_hidden() - in a child: close the descriptor of child_hide(), if there is one */
-void child_close_hidden(void)
-{
-	if (hidden >= 0)
-		close(hidden);
-	hidden = -1;
-}
 
 /* Reap those that have ended since. */
 static void lost_reap(void)
@@ -109,7 +86,6 @@ int child_start(struct child *child, child_work_fn work, void *arg, size_t index
 		/* Only the parent reads the result, so die with it. */
 		if (close(fds[0]) || prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 			_exit(CHILD_FAILED);
-		child_close_hidden();
 		out = fdopen(fds[1], "w");
 		if (!out)
 			_exit(CHILD_FAILED);
@@ -198,6 +174,54 @@ void child_kill(struct child *child)
 	free(child->data);
 	child->data = NULL;
 	child->size = child->room = 0;
+}
+
+static int compare_fds(const void *a, const void *b)
+{
+	return order(*(const int *)a, *(const int *)b);
+}
+
+/**
+ * child_let_go() - in a child that reads files of others: keep nothing open that it does not need
+ * @out: takes its result
+ * @keep: other descriptors that it needs; negative ones are none
+ * @count: number of them
+ *
+ * A child that waits for a FUSE server cannot be killed, and its parent goes on without it.  What it has
+ * open nobody sees the end of: the pipe that is the parent's output, a socket that holds a setting of the
+ * module, pinned files.  So its standard input, output and error are /dev/null from now on; the error is
+ * not with AddressSanitizer, which writes there.
+ */
+void child_let_go(FILE *out, const int *keep, size_t count)
+{
+	int *fds = alloc_array(NULL, count + 1, sizeof(*fds));
+	unsigned int from = STDERR_FILENO + 1;
+	size_t i;
+	int null;
+
+	for (i = 0; i < count; i++)
+		fds[i] = keep[i];
+	fds[count] = fileno(out);
+	qsort(fds, count + 1, sizeof(*fds), compare_fds);
+	for (i = 0; i <= count; i++) {
+		if (fds[i] < (int)from)
+			continue;
+		if (fds[i] > (int)from)
+			close_range(from, fds[i] - 1, 0);
+		from = fds[i] + 1;
+	}
+	close_range(from, ~0u, 0);
+	free(fds);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null < 0)
+		return;
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+#ifndef __SANITIZE_ADDRESS__
+	dup2(null, STDERR_FILENO);
+#endif
+	if (null > STDERR_FILENO)
+		close(null);
 }
 
 /**

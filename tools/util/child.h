@@ -47,8 +47,7 @@ bool child_read(struct child *child);
 void child_kill(struct child *child);
 void child_give_up(struct child *child, unsigned int seconds);
 void child_end(pid_t pid);
-void child_hide(int fd);
-void child_close_hidden(void);
+void child_let_go(FILE *out, const int *keep, size_t count);
 void child_limit_memory(uint64_t bytes);
 
 #endif /* BEE_CHILD_H */
