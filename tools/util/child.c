@@ -7,7 +7,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "alloc.h"
@@ -21,8 +23,18 @@
 /* Exit status of a child that cannot hand its result over; not that of alloc_check(). */
 #define CHILD_FAILED	(ALLOC_EXIT + 1)
 
-/* Processes that child_end() has killed and that had not ended then. */
-static pid_t *lost;
+/*
+ * Lost children are tasks of this process's control group, which may have a limited number of them.  So
+ * no more is started for a user, other than root, who has so many; nor for any, if all have so many.
+ */
+#define CHILD_LOST	8
+#define CHILD_LOST_ALL	128
+
+/* Processes that were killed and had not ended then, and whose files they read. */
+static struct lost {
+	pid_t	pid;
+	uid_t	owner;
+} *lost;
 static size_t nlost, lost_room;
 
 /* Reap those that have ended since. */
@@ -31,8 +43,63 @@ static void lost_reap(void)
 	size_t i;
 
 	for (i = nlost; i-- > 0;)
-		if (waitpid(lost[i], NULL, WNOHANG))
+		if (waitpid(lost[i].pid, NULL, WNOHANG))
 			lost[i] = lost[--nlost];
+}
+
+static bool lost_are_too_many(uid_t owner)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < nlost; i++)
+		count += lost[i].owner == owner;
+	return count >= CHILD_LOST || nlost >= CHILD_LOST_ALL;
+}
+
+/**
+ * child_owner() - the user for whose files struct child has @owner
+ * @pid: a process that has mapped the file
+ *
+ * Return: the process's user; 0 if that is the one of this process; -1 if the process has ended.
+ */
+uid_t child_owner(pid_t pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (stat(path, &st))
+		return -1;
+	return st.st_uid == geteuid() ? 0 : st.st_uid;
+}
+
+/**
+ * child_may_start() - whether a child may be started for a file of a user
+ * @owner: from child_owner()
+ *
+ * Return: false if too many for that user's files, or in all, were killed and have not ended.
+ */
+bool child_may_start(uid_t owner)
+{
+	if (!owner || !lost_are_too_many(owner))
+		return true;
+	lost_reap();
+	return !lost_are_too_many(owner);
+}
+
+static void process_end(pid_t pid, uid_t owner)
+{
+	pid_t ended;
+	int ms;
+
+	lost_reap();
+	kill(pid, SIGKILL);
+	for (ms = 0; !(ended = waitpid(pid, NULL, WNOHANG)) && ms < CHILD_END_MS; ms++)
+		usleep(1000);
+	if (ended)
+		return;
+	lost = alloc_room(lost, nlost, &lost_room, sizeof(*lost));
+	lost[nlost++] = (struct lost){ pid, owner };
 }
 
 /**
@@ -45,17 +112,7 @@ static void lost_reap(void)
  */
 void child_end(pid_t pid)
 {
-	pid_t ended;
-	int ms;
-
-	lost_reap();
-	kill(pid, SIGKILL);
-	for (ms = 0; !(ended = waitpid(pid, NULL, WNOHANG)) && ms < CHILD_END_MS; ms++)
-		usleep(1000);
-	if (ended)
-		return;
-	lost = alloc_room(lost, nlost, &lost_room, sizeof(*lost));
-	lost[nlost++] = pid;
+	process_end(pid, 0);
 }
 
 /**
@@ -77,6 +134,7 @@ int child_start(struct child *child, child_work_fn work, void *arg, size_t index
 
 	lost_reap();
 	*child = (struct child){ .fd = -1, .started = clock_ms() };
+	child->looked = child->started;
 	/* Or the child would write a copy of what is buffered here. */
 	fflush(NULL);
 	if (pipe2(fds, O_CLOEXEC))
@@ -150,6 +208,30 @@ bool child_read(struct child *child)
 }
 
 /**
+ * child_is_stuck() - whether a child does nothing; to be asked once a second or more often
+ * @child: a child that has not ended
+ * @seconds: for so long it has used no CPU time
+ *
+ * It is looked at once a second, and the looks are counted: if this process was stopped for an hour itself,
+ * that is one look.
+ */
+bool child_is_stuck(struct child *child, unsigned int seconds)
+{
+	int64_t now = clock_ms(), used;
+	struct timespec time;
+	clockid_t clock;
+
+	if (now - child->looked < CHILD_LOOK_MS || clock_getcpuclockid(child->pid, &clock) ||
+	    clock_gettime(clock, &time))
+		return false;
+	child->looked = now;
+	used = time.tv_sec * 1000ll + time.tv_nsec / 1000000;
+	child->idle = used == child->used ? child->idle + 1 : 0;
+	child->used = used;
+	return child->idle * CHILD_LOOK_MS / 1000 >= seconds;
+}
+
+/**
  * child_give_up() - end a child as child_end() does, and keep what it wrote
  * @child: a child that has not ended
  * @seconds: for so long it did nothing
@@ -158,7 +240,7 @@ void child_give_up(struct child *child, unsigned int seconds)
 {
 	close(child->fd);
 	child->fd = -1;
-	child_end(child->pid);
+	process_end(child->pid, child->owner);
 	snprintf(child->died, sizeof(child->died), "given up, as it did nothing for %u seconds",
 		 seconds);
 }
@@ -169,7 +251,7 @@ void child_kill(struct child *child)
 	if (child->fd >= 0) {
 		close(child->fd);
 		child->fd = -1;
-		child_end(child->pid);
+		process_end(child->pid, child->owner);
 	}
 	free(child->data);
 	child->data = NULL;

@@ -12,6 +12,9 @@
 /* For child_limit_memory(): far more than any real file needs, whatever is done with it. */
 #define CHILD_MEMORY	(16ull << 30)
 
+/* How often child_is_stuck() looks at a child, ms. */
+#define CHILD_LOOK_MS	1000
+
 /**
  * struct child - a child, and after it has ended its result
  * @pid: its process id
@@ -21,6 +24,10 @@
  * @size: bytes of @data
  * @room: bytes allocated
  * @limit: bytes that it may write, or 0: any number; whoever started it may set this
+ * @owner: whose files it reads, as child_owner(); whoever started it may set this; 0: nobody's
+ * @looked: when child_is_stuck() looked at its CPU time, CLOCK_MONOTONIC, ms
+ * @used: its CPU time then, ms
+ * @idle: how often it was the same
  * @died: how it ended, if not as it should; or ""
  */
 struct child {
@@ -31,6 +38,10 @@ struct child {
 	size_t	 size;
 	size_t	 room;
 	size_t	 limit;
+	uid_t	 owner;
+	int64_t	 looked;
+	int64_t	 used;
+	unsigned int idle;
 	char	 died[64];
 };
 
@@ -45,8 +56,11 @@ typedef void (*child_work_fn)(void *arg, size_t index, FILE *out);
 int child_start(struct child *child, child_work_fn work, void *arg, size_t index);
 bool child_read(struct child *child);
 void child_kill(struct child *child);
+bool child_is_stuck(struct child *child, unsigned int seconds);
 void child_give_up(struct child *child, unsigned int seconds);
 void child_end(pid_t pid);
+uid_t child_owner(pid_t pid);
+bool child_may_start(uid_t owner);
 void child_let_go(FILE *out, const int *keep, size_t count);
 void child_limit_memory(uint64_t bytes);
 

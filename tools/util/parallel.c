@@ -4,27 +4,17 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "alloc.h"
 #include "child.h"
-#include "clock.h"
 #include "parallel.h"
 
 #define PROGRESS_MS	200
 
-#define IDLE_MS		1000
-
-/*
- * A running child; after it has ended, its result until @done takes it.  @looked: when its CPU time was
- * looked at, CLOCK_MONOTONIC, ms; @used: its CPU time then, ms; @idle: how often it was the same.
- */
+/* A running child; after it has ended, its result until @done takes it. */
 struct job {
 	size_t		index;
 	struct child	child;
-	int64_t		looked;
-	int64_t		used;
-	unsigned int	idle;
 };
 
 /*
@@ -55,7 +45,7 @@ static int job_start(struct pool *pool, size_t index)
 	const struct parallel *parallel = pool->parallel;
 	struct job *job = pool_job(pool, index);
 
-	*job = (struct job){ .index = index, .looked = clock_ms() };
+	*job = (struct job){ .index = index };
 	if (child_start(&job->child, parallel->work, parallel->arg, index))
 		return -1;
 	if (parallel->limit)
@@ -115,26 +105,6 @@ static void pool_wait(struct pool *pool)
 	}
 }
 
-/*
- * Whether a child has used no CPU time for @patience seconds.  It is looked at once a second, and the looks
- * are counted: if this process was stopped for an hour itself, that is one look.
- */
-static bool job_is_stuck(struct job *job, unsigned int patience)
-{
-	int64_t now = clock_ms(), used;
-	struct timespec time;
-	clockid_t clock;
-
-	if (now - job->looked < IDLE_MS || clock_getcpuclockid(job->child.pid, &clock) ||
-	    clock_gettime(clock, &time))
-		return false;
-	job->looked = now;
-	used = time.tv_sec * 1000ll + time.tv_nsec / 1000000;
-	job->idle = used == job->used ? job->idle + 1 : 0;
-	job->used = used;
-	return job->idle * IDLE_MS / 1000 >= patience;
-}
-
 /* One may wait for a FUSE server, and then cannot be killed. */
 static void pool_give_up(struct pool *pool)
 {
@@ -144,7 +114,7 @@ static void pool_give_up(struct pool *pool)
 	for (i = pool->next_done; patience && i < pool->next_start; i++) {
 		struct job *job = pool_job(pool, i);
 
-		if (job->child.fd < 0 || !job_is_stuck(job, patience))
+		if (job->child.fd < 0 || !child_is_stuck(&job->child, patience))
 			continue;
 		child_give_up(&job->child, patience);
 		pool->running--;
