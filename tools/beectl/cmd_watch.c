@@ -29,10 +29,12 @@ static const char watch_help[] =
 	"\n"
 	"Keep the tables of all programs loaded: have the module follow every process,\n"
 	"those that start later and those that live for milliseconds included, and\n"
-	"compile the table of a file after the first sample in it, the one with the most\n"
-	"samples first.  Runs until SIGTERM, SIGHUP (not under nohup) or ^C.  After that\n"
-	"the tables stay loaded, and the processes that run then, and their children,\n"
-	"followed.  To undo it: beectl unload --all --tables.\n"
+	"compile the table of a file after the first sample in it; users take turns, and\n"
+	"of a user's files the one with the most samples comes first.  At most half of\n"
+	"the jobs (and at least one) are for files of one user, unless that is root.\n"
+	"Runs until SIGTERM, SIGHUP (not under nohup) or ^C.  After that the tables stay\n"
+	"loaded, and the processes that run then, and their children, followed.  To undo\n"
+	"it: beectl unload --all --tables.\n"
 	"\n"
 	"Options:\n"
 	"      --eager   Compile the table of a file as soon as it is mapped, so that\n"
@@ -152,10 +154,13 @@ static size_t watch_waiting(const struct watch *watch)
 
 static void watch_want(struct watch *watch, const struct netlink_file *file)
 {
-	if (watch_waiting(watch) == WATCH_WAITING)
+	if (watch_waiting(watch) == WATCH_WAITING) {
 		watch->list = true;
-	else
-		table_queue_add(watch->queue, file);
+		if (!table_queue_make_room(watch->queue, file->pid))
+			return;
+		watch->mapped = watch->eager;
+	}
+	table_queue_add(watch->queue, file);
 }
 
 /* Somebody does not want that table, so it is not made again before watch is started again. */

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "map_file.h"
 #include "netlink.h"
@@ -46,6 +47,7 @@
  * @pin: from map_file_pin(), or -errno; -ETIMEDOUT: the process does not let itself be looked at
  * @pinned_by: until then no child is started for the file, as the pinner may still answer;
  *	CLOCK_MONOTONIC, ms; 0: the pinner has answered, or was not asked
+ * @owner: the user whose process has it mapped, as child_owner(); filled by the queue
  * @missed: frames in it for which there was no table, when the module said so last
  * @cached_only: do not compile it
  */
@@ -56,6 +58,7 @@ struct table_want {
 	struct mapping	mapping;
 	int		pin;
 	int64_t		pinned_by;
+	uid_t		owner;
 	uint32_t	missed;
 	bool		cached_only;
 };
@@ -75,7 +78,8 @@ struct table_wants {
  * @bytes: of the table
  * @text: of the file, bytes with rules; 0 if its table is exact
  * @wrong: of these, with a wrong rule
- * @refusal: if the module refused the table: its @error.code
+ * @refusal: if the module refused the table: its @error.code; EDQUOT as well if the queue did, because of
+ *	its user
  * @cost: CPU time that another attempt would take, ms: as this one did, if the table is not in the
  *	cache
  * @error: if it has no table, unless @left; or if that is not kept in the cache

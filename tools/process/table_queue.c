@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Make tables of files as the module announces them, each in a child, while the caller goes on
- * listening.  The file that walks miss most comes first.
+ * listening.  Users take turns; of a user's files the one that walks miss most comes first.  The files are
+ * those of the user whose process has mapped them.  Any user but root has half of the children at most, and
+ * none while too many others wait for that user's file systems and cannot be killed (child_may_start()).
  *
  * Each id is in the queue once.  A file that is unmapped and mapped again before its table is made
  * is announced again, under another id, and looks the same.  But files of two subvolumes of btrfs
@@ -41,8 +43,8 @@
 /* A file waits for its pin no longer, ms. */
 #define QUEUE_PIN_MS	(PINNER_MS + 500)
 
-/* A child that is still there after so long waits for a FUSE server and cannot be killed, ms. */
-#define QUEUE_LATE_MS	((TABLE_JOBS_PATIENCE + 10) * 1000)
+/* Accounts of users: one is root's, and each other one of all whose uids are equal modulo 255. */
+#define QUEUE_USERS	256
 
 /* What the module takes for one file, until its contents change. */
 struct banned {
@@ -65,6 +67,8 @@ struct slot {
  * @banned: files that are to have no table
  * @nbanned: number of them
  * @banned_room: for so many
+ * @turn: when users had their last turn, by account: the value of @turns then
+ * @turns: number of turns so far
  * @slot: the children
  * @jobs: length of @slot
  * @running: of them, at work
@@ -81,6 +85,8 @@ struct table_queue {
 	struct banned			*banned;
 	size_t				 nbanned;
 	size_t				 banned_room;
+	uint64_t			 turn[QUEUE_USERS];
+	uint64_t			 turns;
 	struct slot			*slot;
 	unsigned int			 jobs;
 	size_t				 running;
@@ -140,6 +146,11 @@ void table_queue_close(struct table_queue *queue)
 	free(queue);
 }
 
+static size_t user_account(uid_t uid)
+{
+	return uid ? 1 + uid % (QUEUE_USERS - 1) : 0;
+}
+
 static bool want_is_same(const struct table_want *want, const struct table_want *other)
 {
 	return want->id && want->id == other->id;
@@ -180,6 +191,7 @@ void table_queue_add_want(struct table_queue *queue, const struct table_want *wa
 		want_release(&given);
 		return;
 	}
+	given.owner = child_owner(given.mapping.pid);
 	for (i = 0; i < queue->jobs; i++) {
 		const struct slot *slot = &queue->slot[i];
 
@@ -199,6 +211,9 @@ void table_queue_add_want(struct table_queue *queue, const struct table_want *wa
 		if (given.pin >= 0)
 			given.pinned_by = 0;
 		given.cached_only &= wants->want[i].cached_only;
+		/* Whoever maps a file of root's as well does not make root wait for it. */
+		if (!wants->want[i].owner)
+			given.owner = 0;
 		wants->want[i] = given;
 		return;
 	}
@@ -308,6 +323,35 @@ static struct table_want want_take(struct table_wants *wants, size_t at)
 }
 
 /**
+ * table_queue_make_room() - drop a file that waits, for one of a user who has fewer there
+ * @queue: the queue
+ * @pid: the process that has mapped the other one
+ *
+ * It is the last one of the user, not root, who has most.
+ *
+ * Return: false if that is the same user, or has hardly more.
+ */
+bool table_queue_make_room(struct table_queue *queue, pid_t pid)
+{
+	const size_t own = user_account(child_owner(pid));
+	size_t waiting[QUEUE_USERS] = { 0 }, i, most = own;
+	struct table_want want;
+
+	for (i = 0; i < queue->wants.count; i++)
+		waiting[user_account(queue->wants.want[i].owner)]++;
+	for (i = 1; i < QUEUE_USERS; i++)
+		if (waiting[i] > waiting[most])
+			most = i;
+	if (waiting[most] <= waiting[own] + 1)
+		return false;
+	for (i = queue->wants.count - 1; user_account(queue->wants.want[i].owner) != most; i--)
+		;
+	want = want_take(&queue->wants, i);
+	want_release(&want);
+	return true;
+}
+
+/**
  * table_queue_ban() - keep a file out of the queue from now on
  * @queue: the queue
  * @file: the file; a child that works on it goes on.  Code in memory does not come here
@@ -395,20 +439,42 @@ static bool queue_works_on_like(const struct table_queue *queue, const struct ta
 	return false;
 }
 
+/* Whether a user may have one more child. */
+static bool queue_has_share(const struct table_queue *queue, uid_t owner)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; i < queue->jobs; i++)
+		count += queue->slot[i].child.fd >= 0 && queue->slot[i].want.owner == owner;
+	return !owner || !count || count < queue->jobs / 2;
+}
+
+/* Whether a file comes before another one, which came first. */
+static bool queue_prefers(const struct table_queue *queue, const struct table_want *want,
+			  const struct table_want *other)
+{
+	uint64_t turn = queue->turn[user_account(want->owner)];
+	uint64_t other_turn = queue->turn[user_account(other->owner)];
+
+	return turn == other_turn ? want->missed > other->missed : turn < other_turn;
+}
+
 /*
- * The file that is missed most; of several the one that came first.
- * Return: its index; the number of files if each has to wait, for its pin or for one that looks the
- * same.
+ * Of the user whose last turn was longest ago the file that is missed most; of several the one that came
+ * first.
+ * Return: its index; the number of files if each has to wait: for its pin, for one that looks the same, or
+ * for its user's share.
  */
-static size_t queue_find_hottest(const struct table_queue *queue)
+static size_t queue_find_next(const struct table_queue *queue)
 {
 	const struct table_want *want = queue->wants.want;
 	size_t i, count = queue->wants.count, best = count;
 	int64_t now = clock_ms();
 
 	for (i = 0; i < count; i++)
-		if ((best == count || want[i].missed > want[best].missed) &&
-		    want[i].pinned_by <= now && !queue_works_on_like(queue, &want[i]))
+		if ((best == count || queue_prefers(queue, &want[i], &want[best])) &&
+		    want[i].pinned_by <= now && queue_has_share(queue, want[i].owner) &&
+		    !queue_works_on_like(queue, &want[i]))
 			best = i;
 	return best;
 }
@@ -432,10 +498,32 @@ static int queue_start_one(struct table_queue *queue, struct slot *slot, size_t 
 	slot->want = want;
 	if (child_start(&slot->child, queue_work, queue, slot - queue->slot))
 		return -1;
+	slot->child.owner = want.owner;
+	queue->turn[user_account(want.owner)] = ++queue->turns;
 	want_take(&queue->wants, at);
 	queue->running++;
 	queue->started++;
 	return 0;
+}
+
+/* Give no table to files of users for whom no child may be started; later one may be. */
+static void queue_refuse(struct table_queue *queue)
+{
+	const struct table_maker *maker = queue->maker;
+	size_t i;
+
+	for (i = queue->wants.count; i-- > 0;) {
+		struct table_result result = { .source = TABLE_NONE, .refusal = EDQUOT };
+		struct table_want want;
+
+		if (child_may_start(queue->wants.want[i].owner))
+			continue;
+		want = want_take(&queue->wants, i);
+		error_set(&result.error, EDQUOT, "too many processes wait for file systems of its user");
+		queue->ready++;
+		maker->done(maker->arg, &want, &result);
+		want_release(&want);
+	}
 }
 
 /**
@@ -450,12 +538,13 @@ int table_queue_start(struct table_queue *queue, size_t most)
 	size_t started = 0, at;
 	unsigned int i;
 
+	queue_refuse(queue);
 	for (i = 0; i < queue->jobs && started < most && queue->wants.count; i++) {
 		if (queue->slot[i].child.fd >= 0)
 			continue;
 		if (queue->wants.count > 1)
 			queue_read_counts(queue);
-		at = queue_find_hottest(queue);
+		at = queue_find_next(queue);
 		if (at == queue->wants.count)
 			break;
 		if (queue_start_one(queue, &queue->slot[i], at)) {
@@ -485,32 +574,17 @@ static void slot_finish(struct table_queue *queue, struct slot *slot)
 	want_release(&slot->want);
 }
 
-/* Leave a child that cannot be killed, so that its slot serves others. */
-static void slot_abandon(struct table_queue *queue, struct slot *slot)
-{
-	struct child *child = &slot->child;
-
-	child_kill(child);
-	snprintf(child->died, sizeof(child->died), "its file system does not answer");
-	slot_finish(queue, slot);
-}
-
 /* How long to sleep if the caller would sleep for @timeout, ms. */
 static int queue_patience(const struct table_queue *queue, int timeout)
 {
-	int64_t now = clock_ms(), left;
+	int64_t now = clock_ms();
 	size_t i;
 
 	timeout = clock_sooner(timeout, pinner_patience(queue->pinner));
 	for (i = 0; i < queue->wants.count && queue->running < queue->jobs; i++)
 		if (queue->wants.want[i].pinned_by > now)
 			timeout = clock_sooner(timeout, queue->wants.want[i].pinned_by - now);
-	for (i = 0; i < queue->jobs; i++) {
-		left = queue->slot[i].child.started + QUEUE_LATE_MS - now;
-		if (queue->slot[i].child.fd >= 0)
-			timeout = clock_sooner(timeout, left > 0 ? left : 0);
-	}
-	return timeout;
+	return queue->running ? clock_sooner(timeout, CHILD_LOOK_MS) : timeout;
 }
 
 /**
@@ -549,10 +623,13 @@ int table_queue_poll(struct table_queue *queue, struct pollfd *fds, size_t nfds,
 	for (i = 0; i < queue->jobs; i++) {
 		struct slot *slot = &queue->slot[i];
 
-		if (ret > 0 && queue->poll[nfds + i].revents && !child_read(&slot->child))
+		if (ret > 0 && queue->poll[nfds + i].revents && !child_read(&slot->child)) {
 			slot_finish(queue, slot);
-		else if (slot->child.fd >= 0 && clock_ms() - slot->child.started >= QUEUE_LATE_MS)
-			slot_abandon(queue, slot);
+		} else if (slot->child.fd >= 0 && child_is_stuck(&slot->child, TABLE_JOBS_IDLE)) {
+			/* It waits for a FUSE server: its slot is to serve others. */
+			child_give_up(&slot->child, TABLE_JOBS_IDLE);
+			slot_finish(queue, slot);
+		}
 	}
 	queue_take_pins(queue);
 	return ret;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Make tables of files as the module announces them, those first that walks miss most. */
+/* Make tables of files as the module announces them; users take turns. */
 #ifndef TABLE_QUEUE_H
 #define TABLE_QUEUE_H
 
@@ -28,6 +28,7 @@ void table_queue_add(struct table_queue *queue, const struct netlink_file *file)
 void table_queue_add_want(struct table_queue *queue, const struct table_want *want);
 void table_queue_add_missed(struct table_queue *queue, pid_t pid, table_queue_skip_fn skip,
 			    void *arg);
+bool table_queue_make_room(struct table_queue *queue, pid_t pid);
 void table_queue_ban(struct table_queue *queue, const struct netlink_file *file);
 size_t table_queue_waiting(const struct table_queue *queue);
 size_t table_queue_running(const struct table_queue *queue);

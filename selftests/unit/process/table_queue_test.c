@@ -2,11 +2,13 @@
 /* The queue of files that need a table: which comes next, and that each is in it once. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "fake_netlink.h"
@@ -21,16 +23,44 @@ int map_file_pin(const struct mapping *mapping);
 
 #define STUCK	0x3ffffffe	/* a process that does not let itself be looked at */
 
+#define USER	0x20000000	/* and more: processes of user 0, 1 ... */
+#define ONE	70001
+#define OTHER	70002
+#define SLOW	70003		/* one whose file system does not answer */
+
 int map_file_pin(const struct mapping *mapping)
 {
-	while (mapping->pid == STUCK)
+	if (mapping->pid == USER + SLOW)
+		signal(SIGALRM, SIG_IGN);
+	while (mapping->pid == STUCK || mapping->pid == USER + SLOW)
 		pause();
 	return map_file_pin_really(mapping);
+}
+
+
+/* Instead of libc's: such processes have users. */
+int stat(const char *path, struct stat *st)
+{
+	int pid;
+
+	if (sscanf(path, "/proc/%d", &pid) != 1 || pid < USER || pid >= STUCK)
+		return fstatat(AT_FDCWD, path, st, 0);
+	st->st_uid = pid - USER;
+	return 0;
+}
+
+static bool is_deaf;
+
+/* Likewise: as if processes waited for a file system that does not answer. */
+int kill(pid_t pid, int number)
+{
+	return is_deaf ? 0 : syscall(SYS_kill, pid, number);
 }
 
 static char directory[] = "/tmp/table_queue_test.XXXXXX";
 static char order[16];	/* the last letter of the name of each file that is done */
 static int loaded;	/* how many of them have a table */
+static int refusal;	/* of the last one */
 
 static void done(void *arg, const struct table_want *want, const struct table_result *result)
 {
@@ -38,6 +68,7 @@ static void done(void *arg, const struct table_want *want, const struct table_re
 
 	(void)arg;
 	loaded += result->source != TABLE_NONE;
+	refusal = result->refusal;
 	if (length + 1 < sizeof(order))
 		order[length] = want->name[strlen(want->name) - 1];
 }
@@ -58,6 +89,15 @@ static void add(struct table_queue *queue, char letter, uint32_t missed)
 	struct netlink_file file = file_of(letter, missed);
 
 	table_queue_add(queue, &file);
+}
+
+static void add_of(struct table_queue *queue, char letter, uint32_t missed, uid_t user)
+{
+	struct table_want want = { .id = letter, .missed = missed, .pin = -ENOENT,
+				   .mapping = { .pid = USER + user, .inode = letter } };
+
+	snprintf(want.name, sizeof(want.name), "/nonexistent/%c", letter);
+	table_queue_add_want(queue, &want);
 }
 
 static bool drained(struct table_queue *queue, const char *expected)
@@ -313,6 +353,83 @@ static bool check_stuck(void)
 	return drained(queue, "ba");
 }
 
+/* Users take turns; who comes back comes after those who have waited. */
+static bool check_turns(void)
+{
+	struct table_queue *queue = fresh();
+
+	add_of(queue, 'a', 900, ONE);
+	add_of(queue, 'b', 901, ONE);
+	add_of(queue, 'c', 902, ONE);
+	add_of(queue, 'd', 1, OTHER);
+	add_of(queue, 'e', 5, 0);
+	add_of(queue, 'f', 2, OTHER);
+	return drained(queue, "cefbda");
+}
+
+/* A user has half of the children, root all; a child counts until its result has been read. */
+static bool check_share(void)
+{
+	struct table_queue *queue;
+	bool good;
+	char c;
+
+	maker.jobs = 5;
+	queue = fresh();
+	for (c = 'a'; c < 'e'; c++)
+		add_of(queue, c, 1, ONE);
+	good = table_queue_start(queue, 5) == 2 && !table_queue_start(queue, 5);
+	for (c = 'e'; c < 'i'; c++)
+		add_of(queue, c, 1, 0);
+	good &= table_queue_start(queue, 5) == 3 && !table_queue_drain(queue) && strlen(order) == 8;
+	maker.jobs = 1;
+	table_queue_close(queue);
+	return good;
+}
+
+/* A full queue has room for who has fewer files there, but not in place of root's. */
+static bool check_room(void)
+{
+	struct table_queue *queue = fresh();
+	bool good;
+	char c;
+
+	for (c = 'a'; c < 'f'; c++)
+		add_of(queue, c, 1, 0);
+	good = !table_queue_make_room(queue, USER + OTHER);
+	for (c = 'f'; c < 'i'; c++)
+		add_of(queue, c, 1, ONE);
+	good &= !table_queue_make_room(queue, USER + ONE) &&
+		table_queue_make_room(queue, USER + OTHER) && table_queue_waiting(queue) == 7;
+	add_of(queue, 'i', 1, OTHER);
+	good &= !table_queue_make_room(queue, USER + OTHER);
+	return good && drained(queue, "afibgcde");
+}
+
+/* The files of a user have kept too many children: for now they get none, and those of others do. */
+static bool check_lost(void)
+{
+	struct table_queue *queue;
+	struct table_want want = { .id = 's', .pin = -ENOENT, .name = "/nonexistent/s",
+				   .mapping = { .pid = USER + SLOW } };
+	bool good = true;
+	int i;
+
+	for (i = 0; i < 9; i++) {
+		queue = fresh();
+		table_queue_add_want(queue, &want);
+		good &= table_queue_start(queue, 1) == (i < 8) && !table_queue_waiting(queue) &&
+			!strcmp(order, i < 8 ? "" : "s") && (i < 8 || refusal == EDQUOT);
+		is_deaf = true;
+		table_queue_close(queue);
+		is_deaf = false;
+	}
+	queue = fresh();
+	add_of(queue, 'a', 1, ONE);
+	good &= drained(queue, "a");
+	return good;
+}
+
 static void note_signal(int number)
 {
 	(void)number;
@@ -346,12 +463,16 @@ int main(void)
 	int pins;
 
 	ksft_print_header();
-	ksft_set_plan(12);
+	ksft_set_plan(16);
 	if (!mkdtemp(directory))
 		return 1;
 	setenv("BEEUNWIND_CACHE", directory, 1);
 	maker.cache = cache_open();
 	ksft_test_result(check_hottest(), "the file that is missed most comes first\n");
+	ksft_test_result(check_turns(), "users take turns\n");
+	ksft_test_result(check_share(), "half of the children are for others\n");
+	ksft_test_result(check_room(), "a full queue has room for other users\n");
+	ksft_test_result(check_lost(), "a user whose file systems do not answer\n");
 	ksft_test_result(check_counts(), "by the module's counts\n");
 	ksft_test_result(check_missed(), "files that walks have missed before\n");
 	ksft_test_result(check_once(), "an id is in the queue once\n");
