@@ -10,7 +10,9 @@
  * the wait is DELAY_BUSY_MS at most.
  *
  * A process can make a look at it long.  So that the others have most of the time, after a look of
- * LOOK_LONG_MS the next one waits ten times as long as that took, and a look ends after LOOK_LATE_MS.
+ * LOOK_LONG_MS the next one waits ten times as long as that took; a look ends when the child has used no CPU
+ * time for TABLE_JOBS_IDLE seconds; and of those that may be looked at the one comes first whose looks have
+ * taken the least time so far.
  */
 #include <errno.h>
 #include <string.h>
@@ -25,7 +27,6 @@
 #define DELAY_LAST_MS	64000
 
 #define LOOK_LONG_MS	5000
-#define LOOK_LATE_MS	((TABLE_JOBS_PATIENCE + 10) * 1000)
 
 /* Processes that are remembered. */
 #define QUEUE_MOST	1024
@@ -38,6 +39,7 @@
  * @found: a look has found something
  * @delay: how long the next look waits after the last, ms
  * @due: when it may be looked at, CLOCK_MONOTONIC, ms
+ * @took: how long looks at it have taken so far, ms
  */
 struct entry {
 	uint64_t	cookie;
@@ -46,6 +48,7 @@ struct entry {
 	bool		found;
 	int		delay;
 	int64_t		due;
+	int64_t		took;
 };
 
 /**
@@ -113,10 +116,13 @@ static struct entry *queue_find(struct jit_queue *queue, uint64_t cookie)
 	return NULL;
 }
 
-/* Room for one more, if need be in place of the process that was looked at longest ago. */
+/*
+ * Room for one more, if need be in place of the process that was looked at longest ago; if all wait for a
+ * look, of the one whose looks have taken most.
+ */
 static struct entry *queue_make_room(struct jit_queue *queue)
 {
-	struct entry *oldest = NULL;
+	struct entry *oldest = NULL, *slowest = NULL;
 	size_t i;
 
 	if (queue->count < QUEUE_MOST) {
@@ -124,10 +130,15 @@ static struct entry *queue_make_room(struct jit_queue *queue)
 					  sizeof(*queue->entry));
 		return &queue->entry[queue->count++];
 	}
-	for (i = 0; i < queue->count; i++)
-		if (!queue->entry[i].wanted && (!oldest || queue->entry[i].due < oldest->due))
-			oldest = &queue->entry[i];
-	return oldest;
+	for (i = 0; i < queue->count; i++) {
+		struct entry *entry = &queue->entry[i];
+
+		if (!entry->wanted && (!oldest || entry->due < oldest->due))
+			oldest = entry;
+		if (entry->took && (!slowest || entry->took > slowest->took))
+			slowest = entry;
+	}
+	return oldest ?: slowest;
 }
 
 /**
@@ -136,7 +147,8 @@ static struct entry *queue_make_room(struct jit_queue *queue)
  * @cookie: its address space
  * @pid: the process
  *
- * If 1,024 others wait it is left out: the module announces it again when its ranges have changed.
+ * If 1,024 others wait for their first look it is left out: the module announces it again when its ranges
+ * have changed.
  */
 void jit_queue_add(struct jit_queue *queue, uint64_t cookie, pid_t pid)
 {
@@ -152,14 +164,23 @@ void jit_queue_add(struct jit_queue *queue, uint64_t cookie, pid_t pid)
 	entry->wanted = true;
 }
 
-/* The process that is due first, or NULL. */
+/* Whether a process comes before another one, at a time. */
+static bool entry_precedes(const struct entry *entry, const struct entry *other, int64_t now)
+{
+	if (entry->due <= now && other->due <= now && entry->took != other->took)
+		return entry->took < other->took;
+	return entry->due < other->due;
+}
+
+/* The process that is to be looked at next, or NULL. */
 static struct entry *queue_first(const struct jit_queue *queue)
 {
 	struct entry *first = NULL;
+	int64_t now = clock_ms();
 	size_t i;
 
 	for (i = 0; i < queue->count; i++)
-		if (queue->entry[i].wanted && (!first || queue->entry[i].due < first->due))
+		if (queue->entry[i].wanted && (!first || entry_precedes(&queue->entry[i], first, now)))
 			first = &queue->entry[i];
 	return first;
 }
@@ -176,6 +197,7 @@ static void entry_note(struct entry *entry, bool changed, bool registered, int64
 		if (entry->delay > last)
 			entry->delay = last;
 	}
+	entry->took += took;
 	entry->due = clock_ms() + (took < LOOK_LONG_MS ? entry->delay : 10 * took);
 }
 
@@ -196,12 +218,6 @@ static void queue_finish(struct jit_queue *queue)
 	queue->done(queue->arg, queue->pid, first, &result);
 }
 
-/* ms until the child is late; it can wait for a FUSE server, and then it cannot be killed. */
-static int64_t queue_child_left(const struct jit_queue *queue)
-{
-	return queue->child.started + LOOK_LATE_MS - clock_ms();
-}
-
 /* A child_work_fn */
 static void queue_work(void *arg, size_t index, FILE *out)
 {
@@ -215,27 +231,35 @@ static void queue_work(void *arg, size_t index, FILE *out)
  * jit_queue_start() - look at the next process, if one is due and no child is at work
  * @queue: the queue
  *
- * Leaves a child alone that should have ended long ago; then done() gets its result.
+ * Leaves a child alone that waits for a FUSE server, and cannot be killed; then done() gets its result.
+ * There is no look at a process whose user keeps too many such children.
  *
  * Return: 0; or -1 and errno, if no child could be made: the process waits again, for a second.
  */
 int jit_queue_start(struct jit_queue *queue)
 {
 	struct entry *entry;
+	uid_t owner;
 
-	if (queue->child.fd >= 0 && queue_child_left(queue) <= 0) {
-		child_kill(&queue->child);
-		snprintf(queue->child.died, sizeof(queue->child.died), "a file system does not answer");
+	if (queue->child.fd >= 0 && child_is_stuck(&queue->child, TABLE_JOBS_IDLE)) {
+		child_give_up(&queue->child, TABLE_JOBS_IDLE);
 		queue_finish(queue);
 	}
-	entry = queue->child.fd < 0 ? queue_first(queue) : NULL;
-	if (!entry || entry->due > clock_ms())
+	if (queue->child.fd >= 0)
 		return 0;
-	entry->wanted = false;
+	do {
+		entry = queue_first(queue);
+		if (!entry || entry->due > clock_ms())
+			return 0;
+		entry->wanted = false;
+		owner = child_owner(entry->pid);
+	} while (!child_may_start(owner));
 	queue->cookie = entry->cookie;
 	queue->pid = entry->pid;
-	if (!child_start(&queue->child, queue_work, queue, 0))
+	if (!child_start(&queue->child, queue_work, queue, 0)) {
+		queue->child.owner = owner;
 		return 0;
+	}
 	queue->child.fd = -1;
 	entry->wanted = true;
 	entry->due = clock_ms() + DELAY_FIRST_MS;
@@ -261,8 +285,10 @@ int jit_queue_patience(const struct jit_queue *queue)
 	const struct entry *entry = queue_first(queue);
 	int64_t wait;
 
-	if (queue->child.fd < 0 && !entry)
+	if (queue->child.fd >= 0)
+		return CHILD_LOOK_MS;
+	if (!entry)
 		return -1;
-	wait = queue->child.fd < 0 ? entry->due - clock_ms() : queue_child_left(queue);
+	wait = entry->due - clock_ms();
 	return wait < 0 ? 0 : wait;
 }
