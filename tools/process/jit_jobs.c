@@ -19,6 +19,7 @@
 
 #include "alloc.h"
 #include "child.h"
+#include "clock.h"
 #include "elf.h"
 #include "io.h"
 #include "jit_jobs.h"
@@ -29,7 +30,7 @@
 #include "parallel.h"
 #include "remap_job.h"
 
-/* Limits for one process, beside the time that a file's table takes. */
+/* Limits for one look at a process, with all attempts; beside the time that tables of files take. */
 #define JIT_SECONDS	30
 #define JIT_TRIES	5
 #define JIT_BYTES	(256ull << 20)
@@ -45,6 +46,7 @@
  * @files: what these refer to
  * @maps: what it has mapped, read after its ranges
  * @memory: the process's
+ * @end: when tables of files have to be ready, CLOCK_MONOTONIC, ms
  * @descriptor: addresses of the variables by which JIT compilers tell of code
  * @ndescriptors: number of them
  * @room: for so many
@@ -58,6 +60,7 @@ struct jit_load {
 	const struct netlink_files *files;
 	struct maps		 maps;
 	struct memory		 memory;
+	int64_t			 end;
 	uint64_t		*descriptor;
 	size_t			 ndescriptors;
 	size_t			 room;
@@ -346,32 +349,34 @@ static int load_try(struct jit_load *load, const struct table_maker *maker)
 	if (load->memory.fd < 0)
 		return error_set(&load->result->error, errno, "its memory cannot be read: %s",
 				 strerror(errno));
-	load->memory.left = JIT_BYTES;
 	ret = maps_read_process(load->pid, &load->maps, &load->result->error);
 	if (!ret)
 		ret = remap_job_lay(maker, load->nl, load->proc, &load->maps, &load->memory,
-				    load->result);
+				    load->end, load->result);
 	if (!ret && load_has_memory(load))
 		ret = load_try_objects(load);
 	close(load->memory.fd);
 	return ret;
 }
 
-/* Look at the ranges of a process and at its code.  Return: as load_lay(). */
-static int load_begin(const struct table_maker *maker, struct netlink *nl, pid_t pid,
-		      struct jit_result *result)
+/*
+ * Look at the ranges of a process and at its code.  @fresh: what attempts have in common, with the bytes that
+ * are left for all of them.  Return: as load_lay().
+ */
+static int load_begin(struct jit_load *fresh, const struct table_maker *maker)
 {
-	struct jit_load load = { .nl = nl, .pid = pid, .result = result };
+	struct jit_load load = *fresh;
 	struct table_look look;
-	int ret = table_jobs_look(nl, pid, &look, &result->error);
+	int ret = table_jobs_look(load.nl, load.pid, &look, &load.result->error);
 
 	if (!ret && look.procs.count) {
 		load.files = &look.files;
 		load.proc = &look.procs.proc[0];
-		load.proc->pid = pid;
+		load.proc->pid = load.pid;
 		if (load_has_memory(&load))
 			ret = load_try(&load, maker);
 	}
+	fresh->memory.left = load.memory.left;
 	ranges_free(&load.diff.del);
 	ranges_free(&load.diff.add);
 	maps_free(&load.maps);
@@ -391,22 +396,25 @@ static int load_begin(const struct table_maker *maker, struct netlink *nl, pid_t
 void jit_jobs_look(const struct table_maker *maker, pid_t pid, FILE *out)
 {
 	struct jit_result result = {};
+	struct jit_load load = {
+		.pid = pid, .result = &result, .memory.left = JIT_BYTES,
+		.end = clock_ms() + TABLE_JOBS_PATIENCE * 1000,
+	};
 	const int cache = cache_fd(maker->cache);
-	struct netlink *nl;
 	int try, ret = 1;
 
 	signal(SIGALRM, SIG_DFL);
 	child_let_go(out, &cache, 1);
-	child_limit_memory(TABLE_JOBS_MEMORY);
-	nl = netlink_clone(maker->nl, &result.error);
-	for (try = 0; nl && ret > 0 && try < JIT_TRIES; try++) {
+	table_jobs_limit();
+	alarm(JIT_SECONDS);
+	load.nl = netlink_clone(maker->nl, &result.error);
+	for (try = 0; load.nl && ret > 0 && try < JIT_TRIES; try++) {
 		result.error = (struct bee_error){};
-		alarm(JIT_SECONDS);
-		ret = load_begin(maker, nl, pid, &result);
+		ret = load_begin(&load, maker);
 	}
-	if (nl && ret > 0 && !result.error.text[0])
+	if (load.nl && ret > 0 && !result.error.text[0])
 		error_set(&result.error, EAGAIN, "it changes its code too often");
-	netlink_close(nl);
+	netlink_close(load.nl);
 	fwrite(&result, sizeof(result), 1, out);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "elf.h"
 #include "map_file.h"
 #include "remap_job.h"
@@ -21,6 +22,7 @@
  * @proc: its ranges
  * @memory: the process's
  * @maps: what it has mapped, read after its ranges
+ * @end: when tables have to be ready, CLOCK_MONOTONIC, ms
  * @result: of the process
  * @diff: ranges that get a file
  * @known: @file is the one of @inode on @device; if @fd is -1, it cannot be opened
@@ -37,6 +39,7 @@ struct remap_job {
 	struct netlink_proc	*proc;
 	struct memory		*memory;
 	const struct maps	*maps;
+	int64_t			 end;
 	struct jit_result	*result;
 	struct range_diff	 diff;
 	bool			 known;
@@ -96,18 +99,28 @@ static void job_file_name(const struct remap_job *job, char *name, size_t size)
 	name[length < 0 ? 0 : length] = '\0';
 }
 
-/* Give the module the file's table; the file's text may be mapped nowhere.  Return: 0 or -1. */
+/*
+ * Give the module the file's table; the file's text may be mapped nowhere.  That takes until @job->end at
+ * most, and not of the time that the caller's alarm leaves for the look.
+ * Return: 0, -1, or 1: no time is left for it.
+ */
 static int job_make_table(struct remap_job *job)
 {
 	struct table_want want = { .pin = job->pin, .mapping.pid = job->proc->pid };
 	struct netlink_file file = {};
+	int64_t seconds = (job->end - clock_ms()) / 1000;
 	struct table_result made;
 	unsigned int left;
 
 	if (job->id)
 		return 0;
 	job_file_name(job, want.name, sizeof(want.name));
-	left = table_jobs_limit();
+	if (seconds <= 0) {
+		error_set(&job->result->error, 0, "no time is left for the table of %.300s",
+			  want.name);
+		return 1;
+	}
+	left = alarm(seconds);
 	made = table_jobs_make_one(job->maker, job->nl, &want);
 	alarm(left);
 	job->result->compiled += made.source == TABLE_COMPILED;
@@ -127,6 +140,7 @@ static int job_look_at(struct remap_job *job, const struct range *range)
 	struct range laid = { .start = range->start, .end = range->end };
 	struct remapped remapped;
 	char name[256];
+	int ret;
 
 	if (!remapped_find(job->maps, range->start, range->end, &remapped) ||
 	    !job_open_file(job, &remapped.before) || !remapped_place(&job->elf, &remapped))
@@ -137,8 +151,9 @@ static int job_look_at(struct remap_job *job, const struct range *range)
 			  "of %s, and has other bytes", range->start, name);
 		return 0;
 	}
-	if (job_make_table(job))
-		return -1;
+	ret = job_make_table(job);
+	if (ret)
+		return ret < 0 ? -1 : 0;
 	laid.offset = remapped.offset;
 	laid.file = job->id;
 	ranges_append(&job->diff.del, range);
@@ -165,18 +180,20 @@ static void job_note_laid(struct remap_job *job)
  * @proc: the process with its ranges; both are brought up to date
  * @maps: its mappings, read after its ranges
  * @memory: of the process
+ * @end: when tables of files have to be ready, CLOCK_MONOTONIC, ms; a file that is reached later gets none
  * @result: remapped, compiled, cached and error are filled
  *
- * For a child, as jit_jobs_run() has.
+ * For a child, as jit_jobs_run() has, after table_jobs_limit().
  *
  * Return: 0; -1 with the result's error; or 1: the process has changed its mappings meanwhile.
  */
 int remap_job_lay(const struct table_maker *maker, struct netlink *nl, struct netlink_proc *proc,
-		  const struct maps *maps, struct memory *memory, struct jit_result *result)
+		  const struct maps *maps, struct memory *memory, int64_t end,
+		  struct jit_result *result)
 {
 	struct remap_job job = {
 		.maker = maker, .nl = nl, .proc = proc, .memory = memory, .maps = maps,
-		.result = result,
+		.end = end, .result = result,
 	};
 	size_t i;
 	int ret = 0;

@@ -9,6 +9,7 @@
 #include "table_jobs.h"
 
 int remap_job_lay(const struct table_maker *maker, struct netlink *nl, struct netlink_proc *proc,
-		  const struct maps *maps, struct memory *memory, struct jit_result *result);
+		  const struct maps *maps, struct memory *memory, int64_t end,
+		  struct jit_result *result);
 
 #endif /* REMAP_JOB_H */

@@ -534,15 +534,13 @@ static void child_signals(void)
 }
 
 /**
- * table_jobs_limit() - limit what the next file may cost this process
+ * table_jobs_limit() - limit what files may cost this process
  *
  * The kernel kills this process by SIGXCPU when it has used TABLE_JOBS_SECONDS more of CPU time than now,
  * and by SIGALRM when TABLE_JOBS_PATIENCE seconds have passed.  It gets no more than TABLE_JOBS_MEMORY
  * bytes.
- *
- * Return: in how many seconds an alarm that was set before would have come, or 0 if there was none.
  */
-unsigned int table_jobs_limit(void)
+void table_jobs_limit(void)
 {
 	struct rlimit cpu;
 
@@ -552,7 +550,7 @@ unsigned int table_jobs_limit(void)
 		cpu.rlim_cur = cpu.rlim_max;
 	setrlimit(RLIMIT_CPU, &cpu);
 	child_limit_memory(TABLE_JOBS_MEMORY);
-	return alarm(TABLE_JOBS_PATIENCE);
+	alarm(TABLE_JOBS_PATIENCE);
 }
 
 /**
@@ -561,7 +559,8 @@ unsigned int table_jobs_limit(void)
  * @nl: the module
  * @want: the file
  *
- * For a child, as the file may be anything that any user made, after table_jobs_limit().
+ * For a child, as the file may be anything that any user made, after table_jobs_limit().  An alarm that is
+ * set stays; it comes earlier if the file cannot be opened in TABLE_JOBS_OPEN seconds.
  *
  * Return: what has become of it.
  */
@@ -570,11 +569,14 @@ struct table_result table_jobs_make_one(const struct table_maker *maker, struct 
 {
 	struct table_result result = { .source = TABLE_NONE };
 	struct make_file file = { .fd = -1 };
+	unsigned int left = alarm(0);
 
-	alarm(TABLE_JOBS_OPEN);
-	if (!file_find(nl, want, &file, &result))
+	alarm(left && left < TABLE_JOBS_OPEN ? left : TABLE_JOBS_OPEN);
+	if (!file_find(nl, want, &file, &result)) {
+		alarm(left);
 		return result;
-	alarm(TABLE_JOBS_PATIENCE);
+	}
+	alarm(left);
 	result.error = (struct bee_error){ 0 };
 	result.opened = true;
 	if (file.known.loaded) {

@@ -145,7 +145,7 @@ int table_jobs_find(struct netlink *nl, pid_t pid, struct table_wants *wants,
 		    struct bee_error *error);
 void table_jobs_free(struct table_wants *wants);
 
-unsigned int table_jobs_limit(void);
+void table_jobs_limit(void);
 struct table_result table_jobs_make_one(const struct table_maker *maker, struct netlink *nl,
 					struct table_want *want);
 void table_jobs_make(const struct table_maker *maker, struct table_want *want, FILE *out);
