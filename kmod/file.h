@@ -55,8 +55,7 @@ struct bee_news {
  * @ninodes: length of @inodes (F and U, READ_ONCE() for reading)
  * @owner: 0; or the cookie of the address space whose memory it stands for, without inodes (I)
  * @equal: in the hash of files that can be recognised without an inode (F)
- * @refused: there was no room for its table in the share of the user who pays, nor in that of another
- *	who had it mapped (@rmap_lock)
+ * @refused: there was no room for its table in the share of any user who had it mapped (@rmap_lock)
  * @rmap_lock: of @refused, @rmap, @paying and @due
  * @rmap: a node of rmap.h for each range that refers to it (@rmap_lock, RCU for reading)
  * @paying: in @rmap: the range whose user pays; NULL: there are none (@rmap_lock)

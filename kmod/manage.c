@@ -362,7 +362,7 @@ static void rescan_work(struct work_struct *work)
 
 	while ((mm = rescan_get_next(&cookie, &left))) {
 		if (manage_lock(mm, end)) {
-			/* A request may have found it again meanwhile, and changed its ranges by hand. */
+			/* A request may have found it meanwhile, and changed its ranges by hand. */
 			m = manage_find(mm);
 			if (m && READ_ONCE(m->lost))
 				scan_locked(m, NULL);

@@ -499,8 +499,8 @@ u32 bee_map_most(void)
 
 /**
  * bee_map_set_most() - set how many ranges an address space may have
- * @ranges: 1 to BEE_MAP_MAX_RANGES; an address space that gets more loses all, and so does one that has
- *	more now, as soon as it gets another
+ * @ranges: 1 to BEE_MAP_MAX_RANGES; an address space that gets more loses all, and so does one that
+ *	has more now, as soon as it gets another
  *
  * Context: Any.
  */

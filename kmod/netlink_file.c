@@ -176,8 +176,9 @@ static void table_tell(const struct bee_file *f, bool loaded, u32 procs)
 }
 
 /*
- * The table of @f has been changed.  @tell: listeners are told, unless nobody used it: then only if it was
- * removed, and is not one of code in memory, which is removed so if it could not be laid over a range.
+ * The table of @f has been changed.  @tell: listeners are told, unless nobody used it: then only if
+ * it was removed, and is not one of code in memory, which is removed so if it could not be laid
+ * over a range.
  * Return: 0, or not if @reply has no room.
  */
 static int table_answer(struct sk_buff *reply, const struct bee_file *f, bool tell, bool loaded)
@@ -219,6 +220,7 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 	struct file *file;
 	bool replaced;
 	void *hdr;
+	u64 bytes;
 	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_FILE_TABLE_FD)) {
@@ -234,9 +236,9 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 		goto put_file;
 	reply = bee_netlink_reply_begin(info, BEEUNWIND_CMD_TABLE_ADD, &hdr);
 	if (reply) {
+		bytes = sizeof(struct bee_stored) + i_size_read(file_inode(file));
 		err = bee_store_add(f, file, &replaced, info->extack);
-		if (err == -EDQUOT &&
-		    bee_mm_move_file(f, sizeof(struct bee_stored) + i_size_read(file_inode(file)))) {
+		if (err == -EDQUOT && bee_mm_move_file(f, bytes)) {
 			/* That of the refusal, which a reply without an error would have too. */
 			if (info->extack)
 				info->extack->_msg = NULL;

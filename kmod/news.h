@@ -16,8 +16,8 @@ struct workqueue_struct;
  * @NEWS_NONE: user space has not been told of it
  * @NEWS_TAKEN: one CPU is writing struct bee_news
  * @NEWS_READY: struct bee_news is valid, and in the list of what is to be told
- * @NEWS_TOLD: told; not again until the file has had a table or, if one was refused for the share of its
- *	user, another user has it mapped
+ * @NEWS_TOLD: told; not again until the file has had a table or, if one was refused for the share
+ *	of its user, another user has it mapped
  */
 enum news_state {
 	NEWS_NONE,
@@ -82,8 +82,8 @@ static inline const struct bee_news *bee_news_of(const struct bee_file *f)
 }
 
 /*
- * bee_news_reset() - a file has lost its table, or one may be accepted now: it may be announced again,
- * unless a message about it is still waiting to be sent.  Context: Any.
+ * bee_news_reset() - a file has lost its table, or one may be accepted now: it may be announced
+ * again, unless a message about it is still waiting to be sent.  Context: Any.
  */
 static inline void bee_news_reset(struct bee_file *f)
 {

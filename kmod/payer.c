@@ -40,8 +40,8 @@ static unsigned int payer_share = BEE_PAYER_SHARE;
 
 /*
  * In a user namespace its maker pays, as uids cost nothing there.  Root makes them for containers,
- * and may have the whole budget: there the user pays that is root in the container, or if that is the
- * host's root, each for itself.
+ * and may have the whole budget: there the user pays that is root in the container, or if that is
+ * the host's root, each for itself.
  */
 static kuid_t payer_uid(const struct cred *cred)
 {
@@ -56,7 +56,7 @@ static kuid_t payer_uid(const struct cred *cred)
 	if (outermost && uid_eq(uid, GLOBAL_ROOT_UID)) {
 		kuid_t root = make_kuid(outermost, 0);
 
-		/* The host's root: its uids are the host's (PrivateUsers= of systemd), and cost something. */
+		/* The host's root: its uids are the host's (PrivateUsers= of systemd). */
 		if (uid_eq(root, GLOBAL_ROOT_UID))
 			uid = cred->uid;
 		/* No uids are mapped yet while the container is being made. */

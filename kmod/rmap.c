@@ -43,7 +43,7 @@ static bool rmap_set_paying(struct bee_file *f, const struct bee_rmap_node *node
 	return f->due && f->due != READ_ONCE(f->payer);
 }
 
-/* Another user has it mapped now, or pays, who may have room for its table: it may be announced again. */
+/* Another user, who may have room for its table, has it mapped: it may be announced again. */
 static void rmap_has_other(struct bee_file *f)
 {
 	lockdep_assert_held(&f->rmap_lock);
