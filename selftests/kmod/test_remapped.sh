@@ -95,6 +95,8 @@ ktap_run "text that is moved" known_stacks move 1
 ktap_run "other bytes than those of the file get no table" known_stacks other 0
 if ! node --help 2>/dev/null | grep -q -- --use-largepages; then
 	ktap_skip "node --use-largepages" "nodejs is not installed, or cannot do that"
+elif node --use-largepages=on -e 0 2>&1 | grep -q "not supported"; then
+	ktap_skip "node --use-largepages" "this node knows the option, but is built without it"
 elif [ ! -e /sys/kernel/mm/transparent_hugepage ]; then
 	ktap_skip "node --use-largepages" "the kernel has no transparent huge pages"
 elif grep -qs '\[never\]' /sys/kernel/mm/transparent_hugepage/enabled; then
