@@ -24,7 +24,7 @@ start_addresses() {
 }
 
 # shares PID: print how many samples of the process are complete, by the outermost frame, and how
-# many there are; incomplete stacks go to $WORK/incomplete.  bpftrace prints no symbols: on a busy
+# many there are; incomplete stacks go to $WORK/incomplete.  bpftrace prints no symbols (0.23 does): on a busy
 # machine bpftrace 0.17 loses its map of stacks (EBADF) while it looks symbols up.
 shares() {
 	BPFTRACE_NO_USER_SYMBOLS=1 bpftrace -q -e "
@@ -36,7 +36,7 @@ shares() {
 		/^    / { last = $1 }
 		/^\]:/ {
 			all += $2
-			if (index(starts, " " last " "))
+			if (index(starts, " " last " ") || last ~ /^_start\+/)
 				complete += $2
 			else
 				printf "%s", stack >"/dev/stderr"
