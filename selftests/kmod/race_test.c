@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -173,22 +174,37 @@ static void test_signals(void)
 	ksft_test_result(ok && alarms > 10, "%d signals in the middle of requests\n", alarms);
 }
 
-/* A process can hold its mmap_lock for ever: requests about it are refused, without waiting. */
+/* How often this process has given up its CPU of its own accord. */
+static long sleeps(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_nvcsw;
+}
+
+/* A process can hold its mmap_lock for ever: requests about it are refused, after a second or at once. */
 static void test_locked(void)
 {
 	pid_t target = guest_spawn(NULL, NULL), other = guest_spawn(NULL, NULL);
 	struct netlink_proc proc = { .pid = target }, beside = { .pid = other };
 	char insmod[512];
+	long waits, nowaits;
 	bool ok;
 
 	snprintf(insmod, sizeof(insmod), "insmod %s/bee_mmap_lock.ko pid=%d",
 		 getenv("BEE_TEST_KO"), target);
 	if (system(insmod))
 		guest_die("insmod", "bee_mmap_lock.ko");
+	waits = sleeps();
 	ok = netlink_proc_add(g.nl, &proc, &g.error) && g.error.code == EBUSY &&
 	     strstr(g.error.text, "memory map");
-	ksft_print_msg("\"%s\"\n", g.error.text);
+	waits = sleeps() - waits;
+	nowaits = sleeps();
 	ok = ok && netlink_proc_add_nowait(g.nl, &proc, &g.error) && g.error.code == EBUSY;
+	nowaits = sleeps() - nowaits;
+	ksft_print_msg("\"%s\"; slept %ld times, with nowait %ld times\n", g.error.text, waits, nowaits);
+	ok = ok && waits > 20 && nowaits < 5;
 	ok = ok && !netlink_proc_add_nowait(g.nl, &beside, &g.error);
 	if (system("rmmod bee_mmap_lock"))
 		guest_die("rmmod", "bee_mmap_lock");
