@@ -58,13 +58,23 @@ has_table() {
 	"$BEECTL" status --files | grep "$1" | grep -qv " no table "
 }
 
-# beectl gets SIGSTOP before the process starts and SIGCONT when that holds its mmap_lock.  So the first
-# messages that beectl reads then are of files of this process.
-watch_goes_on() {
-	local watch bystander server status=1
+# Mount a file system on $WORK/mnt whose files nobody can read to the end.
+fuse_start() {
 	"$TREE/selftests/lib/stuck_fuse.py" "$WORK/mnt" >"$WORK/fuse" 2>&1 &
 	server=$!
 	guest_wait grep -q ready "$WORK/fuse" || { cat "$WORK/fuse"; return 1; }
+}
+
+fuse_end() {
+	kill -9 "$server"
+	umount -l "$WORK/mnt"
+}
+
+# beectl gets SIGSTOP before the process starts and SIGCONT when that holds its mmap_lock.  So the first
+# messages that beectl reads then are of files of this process.
+watch_goes_on() {
+	local watch bystander status=1
+	fuse_start || return 1
 	{
 		"$BEECTL" watch --eager >"$told" 2>&1 &
 		echo $! >"$WORK/pid"
@@ -85,8 +95,8 @@ watch_goes_on() {
 	kill -TERM "$watch"
 	guest_wait test -s "$WORK/status" || { kill -9 "$watch"; status=1; }
 	[ "$status" -eq 0 ] || cat "$told"
-	kill -9 "$bystander" "$stuck" "$server"
-	umount -l "$WORK/mnt"
+	kill -9 "$bystander" "$stuck"
+	fuse_end
 	return "$status"
 }
 
@@ -101,10 +111,8 @@ chmod +x "$WORK/map"
 # Its table is asked for while perf records, and never made: who makes it reads the file and cannot be
 # killed.
 flame_ends() {
-	local server mapper status
-	"$TREE/selftests/lib/stuck_fuse.py" "$WORK/mnt" >"$WORK/fuse" 2>&1 &
-	server=$!
-	guest_wait grep -q ready "$WORK/fuse" || { cat "$WORK/fuse"; return 1; }
+	local mapper status
+	fuse_start || return 1
 	# shellcheck disable=SC2016  # for the inner shell
 	timeout 300 "$BEECTL" flame -N -B -e cpu-clock -F 99 -a -o "$WORK/out.folded" -- sh -c '
 		"$0/map" "$0/mnt/file" &
@@ -114,18 +122,16 @@ flame_ends() {
 	grep -q read "$WORK/fuse" && [ "$status" -eq 0 ] && [ -s "$WORK/out.folded" ] || status=1
 	[ "$status" -eq 0 ] || cat "$told" "$WORK/fuse"
 	mapper=$(cat "$WORK/mapper")
-	kill -9 "$mapper" "$server"
-	umount -l "$WORK/mnt"
+	kill -9 "$mapper"
+	fuse_end
 	return "$status"
 }
 
 # Watch ends while its child waits for the file.  That child keeps neither the pipe that is watch's output nor
 # the connection that holds the module's settings.
 watch_lets_go() {
-	local server mapper status=1
-	"$TREE/selftests/lib/stuck_fuse.py" "$WORK/mnt" >"$WORK/fuse" 2>&1 &
-	server=$!
-	guest_wait grep -q ready "$WORK/fuse" || { cat "$WORK/fuse"; return 1; }
+	local mapper status=1
+	fuse_start || return 1
 	rm -f "$WORK/status"
 	{
 		{
@@ -143,18 +149,16 @@ watch_lets_go() {
 	guest_wait test -s "$WORK/status" || status=1
 	[ "$(guest_status follow)" = managed ] && [ "$(guest_status announce)" = sampled ] || status=1
 	[ "$status" -eq 0 ] || { cat "$told" "$WORK/fuse"; "$BEECTL" status; }
-	kill -9 "$mapper" "$server"
-	umount -l "$WORK/mnt"
+	kill -9 "$mapper"
+	fuse_end
 	return "$status"
 }
 
 # Two of its children wait for the file: the one that looks into the cache, and the one that makes the table.
 # They do not keep the pipe that is its output.
 load_ends() {
-	local server mapper status
-	"$TREE/selftests/lib/stuck_fuse.py" "$WORK/mnt" >"$WORK/fuse" 2>&1 &
-	server=$!
-	guest_wait grep -q ready "$WORK/fuse" || { cat "$WORK/fuse"; return 1; }
+	local mapper status
+	fuse_start || return 1
 	"$WORK/map" "$WORK/mnt/file" &
 	mapper=$!
 	guest_wait grep -q "$WORK/mnt/file" "/proc/$mapper/maps" || return 1
@@ -164,8 +168,8 @@ load_ends() {
 	grep -q read "$WORK/fuse" && [ "$status" -eq 0 ] && has_table python3 &&
 		says "mnt/file: .*did nothing for 60 seconds" || status=1
 	[ "$status" -eq 0 ] || cat "$told" "$WORK/fuse"
-	kill -9 "$mapper" "$server"
-	umount -l "$WORK/mnt"
+	kill -9 "$mapper"
+	fuse_end
 	return "$status"
 }
 
