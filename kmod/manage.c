@@ -230,7 +230,8 @@ static int scan_locked(struct bee_mm *m, struct netlink_ext_ack *extack)
  * Nothing changes if it is managed already and its ranges are right.
  *
  * Context: Process, may sleep.
- * Return: 0 or -errno; -EBUSY if its mmap_lock could not be taken, within a second unless @nowait.
+ * Return: 0 or -errno; -EBUSY: others had its mmap_lock for a second or, with @nowait, at that
+ * moment.
  */
 int bee_manage_scan(struct mm_struct *mm, struct pid *pid, bool nowait, struct bee_mm_state *state,
 		    struct netlink_ext_ack *extack)

@@ -109,7 +109,10 @@ static int file_put_news(struct sk_buff *skb, const struct bee_news *news)
 	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_END, news->end);
 }
 
-/* Keep @told, what a file was when it was announced; it is the oldest one afterwards. */
+/*
+ * Keep @told, which says what a file was when listeners were told of it.  In exchange @told gets
+ * the oldest of those that were kept, for the caller to free.
+ */
 static void file_told_keep(struct file_told *told)
 {
 	spin_lock(&file_told_lock);
@@ -117,7 +120,10 @@ static void file_told_keep(struct file_told *told)
 	spin_unlock(&file_told_lock);
 }
 
-/* Undo file_told_keep() of file @id, unless another one was kept since. */
+/*
+ * The message about file @id had no listener: take what file_told_keep() has kept out again, and
+ * put back the one in @told.  If another request has kept something since, all stays as it is.
+ */
 static void file_told_undo(struct file_told *told, u32 id)
 {
 	struct file_told *last;

@@ -24,9 +24,10 @@
  * used for something else.  So callers ask only for slots that may hold the trampoline, and do
  * not believe an address before they have found it in an executable mapping.
  *
- * Since 6.11 perf replaces trampolines in the stored entries, see
- * fixup_uretprobe_trampoline_entries().  After a walk only the topmost entry can be one, of a
- * sample at the trampoline's first byte: perf makes that the caller, which so is there twice.
+ * Since 6.11 perf looks through the entries that the walk has stored, and writes the true return
+ * address over each that is the trampoline's (fixup_uretprobe_trampoline_entries()).  A walk stores
+ * the trampoline's address only as the topmost entry, when the sample was taken at its first byte.
+ * perf then writes the caller's address there, which the next entry has as well.
  */
 #include <linux/sched.h>
 #include <linux/uaccess.h>

@@ -24,8 +24,8 @@ start_addresses() {
 }
 
 # shares PID: print how many samples of the process are complete, by the outermost frame, and how
-# many there are; incomplete stacks go to $WORK/incomplete.  bpftrace prints no symbols (0.23 does): on a busy
-# machine bpftrace 0.17 loses its map of stacks (EBADF) while it looks symbols up.
+# many there are; incomplete stacks go to $WORK/incomplete.  bpftrace 0.17 is told to print addresses, as on
+# a busy machine it loses its map of stacks (EBADF) while it looks symbols up; 0.23 prints symbols all the same.
 shares() {
 	BPFTRACE_NO_USER_SYMBOLS=1 bpftrace -q -e "
 		profile:hz:99 /pid == $1/ { @[ustack(127)] = count(); @all++; if (@all == 300) { exit(); } }

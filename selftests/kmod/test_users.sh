@@ -95,7 +95,8 @@ forgotten() {
 	! "$BEECTL" status --tables "$1" 2>/dev/null
 }
 
-# The module forgets the file with its last process, and then has another id and name for it.
+# When the last process that has the file mapped ends the module forgets the file.  The next process to map
+# it does so under another name, and the file gets another id.
 stays_away_anew() {
 	kill "$one" "$two"
 	guest_wait forgotten "$WORK/moved" && sampled moved second && ! loaded && ! made moved ||
@@ -106,7 +107,8 @@ unmapped() {
 	[ -z "$(users "$1")" ]
 }
 
-# As one whose process has ended: the module forgets the file together with the table.
+# No process has the file mapped when its table is removed, so the module forgets the file with the table.
+# When the program is started again the file has a new id, and watch makes no table all the same.
 stays_away_unmapped() {
 	cp /bin/dash "$WORK/lonely" && sampled lonely third && guest_wait made lonely &&
 		guest_wait unmapped "$WORK/lonely" && "$BEECTL" unload --tables "$WORK/lonely" &&

@@ -22,7 +22,7 @@ fibers() {
 	clocked walk_fibers && complete 100 walk_fibers --comm walk_fibers --through "$TESTS/walk_fibers"
 }
 
-# The function in front of musl's trampoline has rows then.
+# With rows made from code sigemptyset() has some, which the linker puts in front of musl's trampoline.
 musl_with_rows() {
 	local ROWS=
 	"$BEECTL" unload -q --all --tables && known musl walk_signals_musl

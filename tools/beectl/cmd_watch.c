@@ -424,8 +424,9 @@ static int watch_loop(struct watch *watch, const sigset_t *signals)
 }
 
 /*
- * Block the signals except in ppoll(), or one could come between the test of watch_ended and it.  One that
- * is ignored stays so: SIGHUP under nohup(1), SIGINT of what a script starts by "&".
+ * Have the signals that end watch set watch_ended.  They are blocked but while ppoll() sleeps, or one could
+ * come between the test of watch_ended and that sleep, which it would not end.  A signal that was ignored when
+ * watch was started stays ignored: SIGHUP under nohup(1), SIGINT of what a script has started by "&".
  */
 static void watch_take_signals(sigset_t *before)
 {

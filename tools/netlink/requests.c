@@ -504,7 +504,15 @@ int netlink_proc_add(struct netlink *nl, struct netlink_proc *proc, struct bee_e
 	return proc_add(nl, false, proc, error);
 }
 
-/** netlink_proc_add_nowait() - as netlink_proc_add(), but EBUSY instead of waiting for the process */
+/**
+ * netlink_proc_add_nowait() - as netlink_proc_add(), but the module does not wait for the process
+ * @nl: the connection
+ * @proc: as for netlink_proc_add()
+ * @error: filled on failure; code EBUSY if the process has its memory map locked, or is executing a
+ *	program, at this moment: another attempt may succeed
+ *
+ * Return: 0, or -1.
+ */
 int netlink_proc_add_nowait(struct netlink *nl, struct netlink_proc *proc, struct bee_error *error)
 {
 	return proc_add(nl, true, proc, error);

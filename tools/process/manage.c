@@ -303,7 +303,10 @@ void manage_result_free(struct manage_result *result)
 	result->nproblems = result->room = 0;
 }
 
-/* Return: whether it is to be tried again. */
+/*
+ * Have the module manage process @pid, and count in @result what became of it.
+ * Return: true if the process is busy and @again is set: the caller is to try it again.
+ */
 static bool manage_one_of_all(struct netlink *nl, pid_t pid, bool again,
 			      struct manage_all_result *result)
 {
@@ -316,7 +319,7 @@ static bool manage_one_of_all(struct netlink *nl, pid_t pid, bool again,
 	}
 	if (why.code == EBUSY && again)
 		return true;
-	/* A kernel thread, zombie or 32-bit process, or it has ended meanwhile. */
+	/* There is nothing to manage: a kernel thread, a zombie, a 32-bit process, or it has ended. */
 	if (why.code == ESRCH || why.code == ENOENT || why.code == EINVAL || why.code == EOPNOTSUPP)
 		return false;
 	if (!result->refused++) {
@@ -332,8 +335,8 @@ static bool manage_one_of_all(struct netlink *nl, pid_t pid, bool again,
  * @result: filled
  * @error: filled on failure
  *
- * Of processes that change their mappings at that moment, or keep them locked on purpose, it waits for
- * all together, for MANAGE_ALL_MS.
+ * A process that is changing its mappings, or keeps them locked on purpose, is tried again, with all
+ * others that do so, until MANAGE_ALL_MS have passed.
  *
  * Return: 0; or -1, if /proc cannot be read.
  */

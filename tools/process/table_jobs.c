@@ -26,7 +26,7 @@
 /* To look one file up in the cache takes less than a millisecond, if its file system answers. */
 #define FIND_SECONDS	2
 
-/* Other processes in whose mappings a file is looked for. */
+/* So many processes that have a file mapped are looked at for it, beside the one that was announced. */
 #define FIND_USERS	32
 
 /**
@@ -330,8 +330,8 @@ static bool layer_try(void *arg, int pin)
 }
 
 /*
- * Look where others have it mapped: some may have no name for it, or another one.  The search begins with
- * any of them, as one that cannot be looked at may be the last.
+ * Look for the file where processes have it mapped other than the one that was announced.  A process that
+ * keeps its mmap_lock ends this child by its alarm, so each child begins with another process.
  */
 static bool users_try(struct netlink *nl, struct table_want *want, struct make_file *file,
 		      struct table_result *result)
@@ -599,10 +599,9 @@ struct table_result table_jobs_make_one(const struct table_maker *maker, struct 
  */
 void table_jobs_make(const struct table_maker *maker, struct table_want *want, FILE *out)
 {
+	const int keep[] = { cache_fd(maker->cache), want->pin };
 	struct table_result result = { .source = TABLE_NONE };
 	struct netlink *nl;
-
-	const int keep[] = { cache_fd(maker->cache), want->pin };
 
 	child_signals();
 	child_let_go(out, keep, 2);

@@ -211,7 +211,7 @@ void table_queue_add_want(struct table_queue *queue, const struct table_want *wa
 		if (given.pin >= 0)
 			given.pinned_by = 0;
 		given.cached_only &= wants->want[i].cached_only;
-		/* Whoever maps a file of root's as well does not make root wait for it. */
+		/* If root has the file mapped, too, it is made when it is root's turn. */
 		if (!wants->want[i].owner)
 			given.owner = 0;
 		wants->want[i] = given;
@@ -327,9 +327,9 @@ static struct table_want want_take(struct table_wants *wants, size_t at)
  * @queue: the queue
  * @pid: the process that has mapped the other one
  *
- * It is the last one of the user, not root, who has most.
+ * The dropped file is the last one of the user, not root, who has most files waiting.
  *
- * Return: false if that is the same user, or has hardly more.
+ * Return: whether a file was dropped; none is if that user has no more than one file more than @pid's user.
  */
 bool table_queue_make_room(struct table_queue *queue, pid_t pid)
 {
@@ -506,7 +506,7 @@ static int queue_start_one(struct table_queue *queue, struct slot *slot, size_t 
 	return 0;
 }
 
-/* Give no table to files of users for whom no child may be started; later one may be. */
+/* Take the files of users for whom no child may be started out of the queue; the caller may add them again. */
 static void queue_refuse(struct table_queue *queue)
 {
 	const struct table_maker *maker = queue->maker;

@@ -11,7 +11,7 @@
 
 #define PROGRESS_MS	200
 
-/* A running child; after it has ended, its result until @done takes it. */
+/* A child that works on item @index; when it has ended, its result until pool_hand_out() gives that to done(). */
 struct job {
 	size_t		index;
 	struct child	child;

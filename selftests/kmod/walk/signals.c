@@ -126,7 +126,7 @@ static noinline void interrupt(void (*function)(void), int flags)
 
 	victim = function;
 	callers = "interrupt " MAIN;
-	/* In a static program with musl its code is in front of the trampoline's. */
+	/* So that a static program has it: with musl the linker puts it in front of the trampoline. */
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGILL, &action, NULL);
 	function();

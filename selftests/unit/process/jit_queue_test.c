@@ -109,7 +109,10 @@ static bool wait_more(struct jit_queue *queue)
 	return !jit_queue_start(queue) && jit_queue_fd(queue) >= 0 && !looks;
 }
 
-/* Announce a process, and look at it for so long.  Return: which one was looked at. */
+/*
+ * Announce process @pid, unless that is 0, and have the queue start a look at the process that it chooses,
+ * which takes @ms.  Return: the process that it has chosen; -1 if it has started none.
+ */
 static pid_t look_for(struct jit_queue *queue, pid_t pid, int ms)
 {
 	if (pid)
@@ -123,8 +126,9 @@ static pid_t look_for(struct jit_queue *queue, pid_t pid, int ms)
 }
 
 /*
- * Eleven processes that are slow to look at are due, and have been for long: a new one comes before them, and
- * comes again before them; then those come first that have taken less time in all.
+ * Looks at eleven processes have taken 20 s each, and another look at each of them is due.  The queue chooses
+ * a new process before them, also when that is announced a second time; and then of the eleven the ones whose
+ * looks have taken the least time.
  */
 static bool slow_come_last(void)
 {

@@ -308,8 +308,9 @@ static bool overlaid_is_known(int fd)
 }
 
 /*
- * On overlayfs the inode below counts, of which the module knows number and device.  In a child: in another
- * mount namespace /proc/self/maps may have other names for what this process has mapped.
+ * On overlayfs the inode below counts, of which the module knows number and device.  A child mounts the
+ * overlayfs, in a mount namespace of its own.  If this process had one, inside a chroot /proc/self/maps
+ * would name the libraries as they are called outside of the chroot, and open_library() would find none.
  */
 static void test_overlay(void)
 {
