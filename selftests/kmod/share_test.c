@@ -253,17 +253,24 @@ static void set_room(void)
 	set(BEEUNWIND_A_CONFIG_BUDGET, netlink_info_used(&info) + ROOM);
 }
 
-/* A request for one more range of a process whose user has used up the share. */
+/*
+ * A request for as many ranges again, of a process whose user has used up the share.  What is left of
+ * the share is less than a child needs, and the request needs more: if the last child got a copy of
+ * the ranges and nothing for its own, the copy is free again.
+ */
 static void test_no_more(const struct user *u)
 {
-	struct range one = { .start = 0x10000, .end = 0x11000 };
+	struct range more[RANGES];
 	struct netlink_proc proc;
 	char sentence[64];
+	int i;
 
+	for (i = 0; i < RANGES; i++)
+		more[i] = (struct range) { .start = (2 * i + 16) * PAGE, .end = (2 * i + 17) * PAGE };
 	snprintf(sentence, sizeof(sentence), "over the share of user %u", u->uid);
 	guest_get_proc(&g, u->pid, &proc);
-	ksft_test_result(guest_update(&g, &proc, NULL, 0, &one, 1) && g.error.code == EDQUOT &&
-			 strstr(g.error.text, sentence), "one more range is refused: %s\n", g.error.text);
+	ksft_test_result(guest_update(&g, &proc, NULL, 0, more, RANGES) && g.error.code == EDQUOT &&
+			 strstr(g.error.text, sentence), "more ranges are refused: %s\n", g.error.text);
 	ranges_free(&proc.ranges);
 }
 
