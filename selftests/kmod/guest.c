@@ -160,12 +160,18 @@ static long clock_read(void)
 	return atol(text);
 }
 
-/** guest_deadline() - when a test that waits from now on gives up, for guest_waits() */
-long guest_deadline(void)
+/** guest_is_instrumented() - is this a kernel of selftests/vm/debug-kernel?  It is slow. */
+bool guest_is_instrumented(void)
 {
 	const char *kernel = getenv("BEE_KERNEL");
 
-	return clock_read() + (kernel && !strcmp(kernel, "debug") ? PATIENCE_DEBUG : PATIENCE);
+	return kernel && !strcmp(kernel, "debug");
+}
+
+/** guest_deadline() - when a test that waits from now on gives up, for guest_waits() */
+long guest_deadline(void)
+{
+	return clock_read() + (guest_is_instrumented() ? PATIENCE_DEBUG : PATIENCE);
 }
 
 /** guest_waits() - wait for a moment.  Return: false, at once: it is too late to look again */

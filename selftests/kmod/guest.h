@@ -21,6 +21,7 @@ struct guest {
 
 void guest_die(const char *what, const char *why) __attribute__((noreturn));
 void guest_open(struct guest *g);
+bool guest_is_instrumented(void);
 int guest_table_fd(const char *elf);
 uint32_t guest_add_table(struct guest *g, const char *elf);
 void guest_get_proc(struct guest *g, pid_t pid, struct netlink_proc *proc);
