@@ -359,10 +359,13 @@ bool table_queue_make_room(struct table_queue *queue, pid_t pid)
 void table_queue_ban(struct table_queue *queue, const struct netlink_file *file)
 {
 	struct table_wants *wants = &queue->wants;
-	struct table_want want;
+	struct table_want want = {
+		.device = file->device,
+		.mapping = { .inode = file->inode, .size = file->size },
+	};
 	size_t i;
 
-	if (file->owner)
+	if (file->owner || queue_bans(queue, &want))
 		return;
 	queue->banned = alloc_room(queue->banned, queue->nbanned, &queue->banned_room,
 				   sizeof(*queue->banned));
