@@ -28,6 +28,7 @@ struct vm_area_struct;
  * struct bee_news - whether user space has been told that a file has no table
  * @state: enum news_state of news.h
  * @tgid: a process that has the file mapped, in the initial pid namespace
+ * @uid: who pays for that process's ranges
  * @start: first address of the mapping
  * @end: address after the last
  * @node: in the list of files to tell of, if @state is NEWS_READY
@@ -37,6 +38,7 @@ struct vm_area_struct;
 struct bee_news {
 	atomic_t		state;
 	u32			tgid;
+	u32			uid;
 	u64			start;
 	u64			end;
 	struct llist_node	node;

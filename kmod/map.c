@@ -351,6 +351,7 @@ static struct bee_map *map_alloc(u32 nr, struct bee_payer *payer, gfp_t gfp)
 	}
 	*map = (struct bee_map) {
 		.nr = nr, .refs = REFCOUNT_INIT(1), .payer = bee_payer_hold(payer),
+		.uid = payer->uid,
 	};
 	RCU_INIT_POINTER(map->index, index);
 	return map;

@@ -838,7 +838,7 @@ void bee_mm_attach(const struct vm_area_struct *vma, u64 start, u64 end, u64 off
 	if (in.file == &bee_file_unknown)
 		mm_attach_later(m, announce);
 	else if (announce && in.file && !rcu_access_pointer(in.file->table))
-		bee_news_announce(in.file, current->tgid, start, end);
+		bee_news_announce(in.file, current->tgid, m->payer->uid, start, end);
 	bee_file_put_nowait(in.file);
 unlock:
 	rcu_read_unlock();
@@ -1034,7 +1034,7 @@ static u64 mm_settle_mapping(struct bee_mm *m, u64 start, u64 end, bool announce
 	mm_change(m, start, in.end, vma ? &in : NULL);
 	rcu_read_unlock();
 	if (announce && in.file && !rcu_access_pointer(in.file->table))
-		bee_news_announce(in.file, m->changer, start, in.end);
+		bee_news_announce(in.file, m->changer, m->payer->uid, start, in.end);
 	bee_file_put(in.file);
 	return in.end;
 }

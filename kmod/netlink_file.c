@@ -105,6 +105,7 @@ static int file_put_identity(struct sk_buff *skb, const struct bee_file *f)
 static int file_put_news(struct sk_buff *skb, const struct bee_news *news)
 {
 	return nla_put_u32(skb, BEEUNWIND_A_FILE_PID, news->tgid) ||
+	       nla_put_u32(skb, BEEUNWIND_A_FILE_UID, news->uid) ||
 	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_START, news->start) ||
 	       bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_END, news->end);
 }

@@ -40,6 +40,7 @@ void bee_news_exit(void);
  * bee_news_announce() - have user space told that a file has no table, if it was not
  * @f: the file
  * @tgid: a process that has it mapped
+ * @uid: who pays for that process's ranges
  * @start: first address of the mapping
  * @end: address after the last
  *
@@ -48,7 +49,7 @@ void bee_news_exit(void);
  *
  * Context: Any, NMI-safe.  Does not fault, sleep, allocate, lock or print.
  */
-static inline void bee_news_announce(struct bee_file *f, u32 tgid, u64 start, u64 end)
+static inline void bee_news_announce(struct bee_file *f, u32 tgid, u32 uid, u64 start, u64 end)
 {
 	struct bee_news *news = &f->news;
 
@@ -59,6 +60,7 @@ static inline void bee_news_announce(struct bee_file *f, u32 tgid, u64 start, u6
 	if (!atomic_inc_not_zero(&f->live))
 		return;
 	news->tgid = tgid;
+	news->uid = uid;
 	news->start = start;
 	news->end = end;
 	atomic_set_release(&news->state, NEWS_READY);

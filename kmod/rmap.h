@@ -20,10 +20,11 @@ struct bee_payer;
  * @index: the chunks (L, RCU for reading; entries likewise)
  * @payer: to whom it and its nodes are charged, with a reference
  * @mms: struct bee_mm by @by_map: who has it (L, RCU for reading)
+ * @uid: of @payer (I)
  * @seen: number of the last search that has found it (mm_search_mutex of mm.c)
  * @rcu: frees it
  *
- * L: mm_lock of mm.c.
+ * L: mm_lock of mm.c.  I: does not change.
  */
 struct bee_map {
 	u32			 nr;
@@ -32,6 +33,7 @@ struct bee_map {
 	struct bee_index __rcu	*index;
 	struct bee_payer	*payer;
 	struct hlist_head	 mms;
+	u32			 uid;
 	u32			 seen;
 	struct rcu_head		 rcu;
 };

@@ -273,11 +273,11 @@ static noinline enum beeunwind_stop walk_step_rule(struct bee_walk *walk)
  * A frame is in a file without a table; @start, @end: its range.  Memory whose table was removed is
  * not announced: nobody could open it.
  */
-static noinline void walk_miss(struct bee_file *f, u64 start, u64 end)
+static noinline void walk_miss(const struct bee_map *map, struct bee_file *f, u64 start, u64 end)
 {
 	bee_walk_count(f, BEE_TALLY_MISSED);
 	if (!f->owner)
-		bee_news_announce(f, current->tgid, start, end);
+		bee_news_announce(f, current->tgid, map->uid, start, end);
 }
 
 /* Why there is no rule for the current frame, where no table is. */
@@ -291,7 +291,7 @@ static noinline enum beeunwind_stop walk_no_table(struct bee_walk *walk)
 	if (!range || end == range->start)
 		return BEEUNWIND_STOP_NO_MAPPING;
 	if (range->file)
-		walk_miss(range->file, range->start, end);
+		walk_miss(walk->map, range->file, range->start, end);
 	else
 		walk->code = true;
 	return BEEUNWIND_STOP_NO_TABLE;

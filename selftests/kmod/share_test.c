@@ -418,8 +418,8 @@ static void test_table(void)
 	close(table);
 }
 
-/* Wait for the message that a file has no table.  Return: the process that it names. */
-static pid_t await_news(struct netlink_events *events, uint32_t id)
+/* Wait for the message that a file has no table.  Return: whether it names a process of @u, and its user. */
+static bool is_news_of(const struct user *u, struct netlink_events *events, uint32_t id)
 {
 	const long deadline = guest_deadline();
 	struct netlink_file file;
@@ -427,9 +427,9 @@ static pid_t await_news(struct netlink_events *events, uint32_t id)
 	do {
 		while (netlink_events_next(events, &file) == NETLINK_EVENT_FILE)
 			if (file.id == id)
-				return file.pid;
+				return file.pid == (uint32_t)u->pid && file.uid == u->uid;
 	} while (guest_waits(deadline));
-	return 0;
+	return false;
 }
 
 /* A file whose table was refused, as its user has no room, is mapped by another user. */
@@ -440,8 +440,8 @@ static void test_again(void)
 	int table = guest_table_fd("/lib/x86_64-linux-gnu/libc.so.6");
 	struct netlink_events *events = netlink_events_open(&g.error);
 	struct netlink_file file;
-	pid_t first, second;
-	uint32_t id;
+	bool first, second;
+	uint32_t id, told;
 
 	if (!events)
 		guest_die("events", g.error.text);
@@ -449,18 +449,19 @@ static void test_again(void)
 	set(BEEUNWIND_A_CONFIG_ANNOUNCE, BEEUNWIND_ANNOUNCE_MAPPED);
 	start(&u);
 	id = id_of(COPY);
-	first = await_news(events, id);
+	first = is_news_of(&u, events, id);
 	set(BEEUNWIND_A_CONFIG_SHARE, 1);
 	if (!netlink_table_set(g.nl, table, id, &g.error) || g.error.code != EDQUOT)
 		guest_die("table-add", "not refused for the share");
 	set(BEEUNWIND_A_CONFIG_SHARE, 50);
 	start(&other);
-	second = await_news(events, id);
-	ksft_test_result(first == u.pid && second == other.pid, "and the file is announced again\n");
+	second = is_news_of(&other, events, id);
+	ksft_test_result(first && second, "and the file is announced again, as the other's\n");
+	told = other.pid;
 	end(&other);
 	start(&other);
 	guest_get_table(&g, id, &file);
-	ksft_test_result(file.pid == second && second != other.pid, "once\n");
+	ksft_test_result(file.pid == told && file.uid == other.uid && told != (uint32_t)other.pid, "once\n");
 	end(&other);
 	end(&u);
 	set(BEEUNWIND_A_CONFIG_ANNOUNCE, BEEUNWIND_ANNOUNCE_SAMPLED);

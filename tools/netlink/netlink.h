@@ -52,6 +52,9 @@ static inline uint64_t netlink_info_used(const struct netlink_info *info)
 	return info->table_bytes + info->range_bytes + info->cache_bytes;
 }
 
+/* netlink_file.uid if the module does not say whose process has the file mapped */
+#define NETLINK_NO_UID	((uint32_t)-1)
+
 /* struct netlink_file: a file and, if @loaded, its table; see attribute set "file" of the spec */
 struct netlink_file {
 	uint32_t	id;
@@ -70,6 +73,7 @@ struct netlink_file {
 	uint32_t	missed;
 	uint32_t	stop[BEEUNWIND_STOP_MAX + 1];
 	uint32_t	pid;
+	uint32_t	uid;
 	uint64_t	start;
 	uint64_t	end;
 	uint32_t	flags;

@@ -330,6 +330,7 @@ int netlink_file_parse(struct nlattr *attrs, int length, struct netlink_file *fi
 		NUMBER(BEEUNWIND_A_FILE_HITS, netlink_file, hits),
 		NUMBER(BEEUNWIND_A_FILE_MISSED, netlink_file, missed),
 		NUMBER(BEEUNWIND_A_FILE_PID, netlink_file, pid),
+		NUMBER(BEEUNWIND_A_FILE_UID, netlink_file, uid),
 		NUMBER(BEEUNWIND_A_FILE_START, netlink_file, start),
 		NUMBER(BEEUNWIND_A_FILE_END, netlink_file, end),
 		NUMBER(BEEUNWIND_A_FILE_FLAGS, netlink_file, flags),
@@ -340,6 +341,7 @@ int netlink_file_parse(struct nlattr *attrs, int length, struct netlink_file *fi
 	struct nlattr *attr;
 	int left;
 
+	file->uid = NETLINK_NO_UID;
 	fields_take(fields, attrs, length, file);
 	nla_for_each_attr(attr, attrs, length, left) {
 		if (nla_type(attr) == BEEUNWIND_A_FILE_IDENTITY)
