@@ -39,7 +39,7 @@ static int elf_read_header(int fd, Elf64_Ehdr *h, struct bee_error *error)
 	ssize_t got = pread(fd, h, sizeof(*h), 0);
 
 	if (got < 0)
-		return error_set(error, 0, "cannot read: %s", strerror(errno));
+		return error_set(error, errno, "cannot read: %s", strerror(errno));
 	if (got < SELFMAG || memcmp(h->e_ident, ELFMAG, SELFMAG))
 		return error_set(error, 0, "not an ELF file");
 	if (got < EI_NIDENT)
@@ -80,7 +80,7 @@ static int elf_start(struct elf_file *elf, int fd, struct bee_error *error)
 	struct stat st;
 
 	if (fstat(fd, &st))
-		return error_set(error, 0, "cannot stat: %s", strerror(errno));
+		return error_set(error, errno, "cannot stat: %s", strerror(errno));
 	if (S_ISDIR(st.st_mode))
 		return error_set(error, 0, "is a directory");
 	if (!S_ISREG(st.st_mode))
@@ -108,7 +108,7 @@ static int elf_start(struct elf_file *elf, int fd, struct bee_error *error)
 	if (!elf->reader)
 		return -1;
 	if (reader_size(elf->reader) != elf->file_size)
-		return error_set(error, 0, "changed while it was read");
+		return error_set(error, ESTALE, "changed while it was read");
 	elf_version(EV_CURRENT);
 	elf->handle = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf->handle || elf_kind(elf->handle) != ELF_K_ELF)
@@ -118,7 +118,7 @@ static int elf_start(struct elf_file *elf, int fd, struct bee_error *error)
 
 static int elf_refuse_unread(const struct elf_file *elf, struct bee_error *error)
 {
-	return error_set(error, 0, "%s", reader_trouble(elf->reader) ?: "cannot read");
+	return reader_check(elf->reader, error) ?: error_set(error, 0, "cannot read");
 }
 
 /* Of all PT_NOTE, and of PT_DYNAMIC, only this many bytes are read; real ones are smaller. */
@@ -809,7 +809,7 @@ const char *elf_find_symbol(const struct elf_file *elf, u64 vaddr, u64 *offset)
  * @size: how many, not 0, not past its end
  *
  * Return: a copy, until elf_close(); NULL if they cannot be read, and then
- * elf_trouble() says why.
+ * elf_check() says why.
  */
 const u8 *elf_bytes(const struct elf_file *elf, const struct elf_segment *segment, u64 vaddr,
 			u64 size)
@@ -825,7 +825,7 @@ const u8 *elf_bytes(const struct elf_file *elf, const struct elf_segment *segmen
  *	ELF_MAX_TEXT at most
  *
  * Return: the bytes, until the next call; NULL if @vaddr is not in text, or if the bytes cannot be
- * read, and then elf_trouble() says why.
+ * read, and then elf_check() says why.
  */
 const u8 *elf_text(const struct elf_file *elf, u64 vaddr, u64 *size)
 {
@@ -859,14 +859,15 @@ bool elf_text_is(const struct elf_file *elf, u64 vaddr, const u8 *code, u64 size
 }
 
 /**
- * elf_trouble() - did a read fail, or did the file change since elf_identify()?
+ * elf_check() - was every read good, and has the file not changed since elf_identify()?
  * @elf: the file
+ * @error: filled if not, as by reader_check()
  *
- * Return: NULL if neither; otherwise a sentence, and the caller discards what it made of the file.
+ * Return: 0 or -1; then the caller discards what it made of the file.
  */
-const char *elf_trouble(const struct elf_file *elf)
+int elf_check(const struct elf_file *elf, struct bee_error *error)
 {
-	return reader_trouble(elf->reader);
+	return reader_check(elf->reader, error);
 }
 
 /* elf_frames_size(): bytes of the .eh_frame sections and of PT_GNU_EH_FRAME, for reports */

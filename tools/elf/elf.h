@@ -110,7 +110,7 @@ const u8 *elf_bytes(const struct elf_file *elf, const struct elf_segment *segmen
 			u64 size);
 const u8 *elf_text(const struct elf_file *elf, u64 vaddr, u64 *size);
 bool elf_text_is(const struct elf_file *elf, u64 vaddr, const u8 *code, u64 size);
-const char *elf_trouble(const struct elf_file *elf);
+int elf_check(const struct elf_file *elf, struct bee_error *error);
 u64 elf_frames_size(const struct elf_file *elf);
 
 #endif /* BEE_ELF_H */

@@ -29,7 +29,7 @@ struct reader {
 	u8			*window;	/* for reader_window() */
 	u64			 window_offset;	/* in the file */
 	u64			 window_size;
-	char			 why[128];	/* what went wrong first; "" if nothing did */
+	struct bee_error	 trouble;	/* what went wrong first; no text if nothing did */
 };
 
 /**
@@ -72,10 +72,10 @@ u64 reader_size(const struct reader *reader)
 }
 
 /* Keep the first reason: others follow from it. */
-static void reader_fail(struct reader *reader, const char *why)
+static void reader_fail(struct reader *reader, int code, const char *why)
 {
-	if (!reader->why[0])
-		snprintf(reader->why, sizeof(reader->why), "%s", why);
+	if (!reader->trouble.text[0])
+		error_set(&reader->trouble, code, "%s", why);
 }
 
 static bool reader_read(struct reader *reader, u8 *to, u64 offset, u64 size)
@@ -83,9 +83,9 @@ static bool reader_read(struct reader *reader, u8 *to, u64 offset, u64 size)
 	ssize_t got = io_read_at(reader->fd, to, size, offset);
 
 	if (got < 0)
-		reader_fail(reader, strerror(errno));
+		reader_fail(reader, errno, strerror(errno));
 	else if ((u64)got < size)
-		reader_fail(reader, "truncated, or cut while it was read");
+		reader_fail(reader, ESTALE, "truncated, or cut while it was read");
 	return got >= 0 && (u64)got == size;
 }
 
@@ -94,9 +94,9 @@ static bool reader_has(struct reader *reader, u64 offset, u64 size)
 	u64 all = reader_size(reader);
 
 	if (offset > all || size > all - offset)
-		reader_fail(reader, "truncated: what its headers speak of is not there");
+		reader_fail(reader, 0, "truncated: what its headers speak of is not there");
 	else if (size > READER_MAX_BYTES)
-		reader_fail(reader, "more than 512 MiB in one piece");
+		reader_fail(reader, 0, "more than 512 MiB in one piece");
 	else
 		return true;
 	return false;
@@ -111,7 +111,7 @@ static bool reader_has(struct reader *reader, u64 offset, u64 size)
  * The same part is read only once.
  *
  * Return: the bytes, until reader_close(); NULL if they cannot be read, and then
- * reader_trouble() says why.
+ * reader_check() says why.
  */
 const u8 *reader_bytes(struct reader *reader, u64 offset, u64 size)
 {
@@ -165,19 +165,23 @@ const u8 *reader_window(struct reader *reader, u64 offset, u64 size)
 }
 
 /**
- * reader_trouble() - was every read good, and is the file the one that was opened?
+ * reader_check() - was every read good, and is the file the one that was opened?
  * @reader: the file
+ * @error: filled if not; its code is an errno if the file could not be read or has changed, so that
+ *	another attempt may be better, and 0 if its contents are to blame
  *
- * Return: NULL if all reads succeeded and size and mtime are what they were in reader_open();
- * otherwise a sentence, until reader_close().
+ * Return: 0 if all reads succeeded and size and mtime are what they were in reader_open(), or -1.
  */
-const char *reader_trouble(struct reader *reader)
+int reader_check(struct reader *reader, struct bee_error *error)
 {
 	struct stat now;
 
-	if (!reader->why[0] && !fstat(reader->fd, &now) &&
+	if (!fstat(reader->fd, &now) &&
 	    (now.st_size != reader->st.st_size || now.st_mtim.tv_sec != reader->st.st_mtim.tv_sec ||
 	     now.st_mtim.tv_nsec != reader->st.st_mtim.tv_nsec))
-		reader_fail(reader, "changed while it was read");
-	return reader->why[0] ? reader->why : NULL;
+		reader_fail(reader, ESTALE, "changed while it was read");
+	if (!reader->trouble.text[0])
+		return 0;
+	*error = reader->trouble;
+	return -1;
 }

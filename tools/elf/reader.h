@@ -20,6 +20,6 @@ void reader_close(struct reader *reader);
 u64 reader_size(const struct reader *reader);
 const u8 *reader_bytes(struct reader *reader, u64 offset, u64 size);
 const u8 *reader_window(struct reader *reader, u64 offset, u64 size);
-const char *reader_trouble(struct reader *reader);
+int reader_check(struct reader *reader, struct bee_error *error);
 
 #endif /* BEE_READER_H */

@@ -394,8 +394,8 @@ static int coverage_make(const struct elf_file *elf, const struct fde_list *list
 	free(coverage.parts);
 	if (!list)
 		eh_frame_free(&coverage.list);
-	if (elf_trouble(elf))
-		return error_set(error, 0, "%s", elf_trouble(elf));
+	if (elf_check(elf, error))
+		return -1;
 	if (rows->nrows)
 		return 0;
 	if (coverage.go.trouble)

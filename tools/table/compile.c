@@ -82,7 +82,6 @@ int compile_rows(const struct elf_file *elf, const struct lossy_options *lossy,
 {
 	struct table_info info = compile_info(elf);
 	struct gopclntab go;
-	const char *trouble;
 
 	gopclntab_open(elf, &go);
 	*result = (struct compile_result){
@@ -96,13 +95,8 @@ int compile_rows(const struct elf_file *elf, const struct lossy_options *lossy,
 		return -1;
 	if (lossy && lossy->cfi_only)
 		rows->flags |= BEE_TABLE_F_CFI_ONLY;
-	if (!compile_table(&info, rows, result, error)) {
-		/* The file changed while it was read: reject the table. */
-		trouble = elf_trouble(elf);
-		if (!trouble)
-			return 0;
-		error_set(error, 0, "%s", trouble);
-	}
+	if (!compile_table(&info, rows, result, error) && !elf_check(elf, error))
+		return 0;
 	compile_result_free(result);
 	return -1;
 }
