@@ -180,6 +180,7 @@ static void record_made(void *arg, const struct table_want *want,
 
 static void follower_take_news(struct record *record, struct table_queue *queue)
 {
+	unsigned int left = NETLINK_EVENTS_TURN;
 	enum netlink_event_kind kind;
 	struct netlink_file file;
 
@@ -190,8 +191,8 @@ static void follower_take_news(struct record *record, struct table_queue *queue)
 		else if (kind == NETLINK_EVENT_REMOVED)
 			table_queue_ban(queue, &file);
 		else if (kind == NETLINK_EVENT_LOST)
-			table_queue_add_missed(queue, 0, NULL, NULL);
-	} while (kind != NETLINK_EVENT_NONE);
+			table_queue_note_left(queue);
+	} while (kind != NETLINK_EVENT_NONE && --left);
 }
 
 /* In a child process, so that beectl can wait for perf meanwhile; it ends with beectl. */
@@ -219,8 +220,10 @@ static void follower_start(struct record *record)
 	record->follows = true;
 	fd.fd = netlink_events_fd(record->events);
 	queue = table_queue_open(&record->maker);
-	table_queue_add_missed(queue, 0, NULL, NULL);
+	table_queue_note_left(queue);
 	do {
+		if (table_queue_may_look(queue))
+			table_queue_add_missed(queue, 0, NULL, NULL);
 		/* If no child can be made now, try again. */
 		ret = table_queue_start(queue, SIZE_MAX);
 		ret = table_queue_poll(queue, &fd, 1, ret < 0 ? FOLLOWER_PAUSE_MS : -1, NULL);

@@ -196,6 +196,7 @@ static void run_take_list(struct run *run)
 
 static void run_take_news(struct run *run)
 {
+	unsigned int left = NETLINK_EVENTS_TURN;
 	enum netlink_event_kind kind;
 	struct netlink_file file;
 
@@ -208,8 +209,8 @@ static void run_take_news(struct run *run)
 		else if (kind == NETLINK_EVENT_REMOVED)
 			table_queue_ban(run->queue, &file);
 		else if (kind == NETLINK_EVENT_LOST)
-			run_take_list(run);
-	} while (kind != NETLINK_EVENT_NONE);
+			table_queue_note_left(run->queue);
+	} while (kind != NETLINK_EVENT_NONE && --left);
 }
 
 /* A table_queue_skip_fn */
@@ -260,10 +261,13 @@ static int run_follow(struct run *run, pid_t pid)
 	run->runs = true;
 	unrecorded_release();
 	/* What was announced when nobody listened is not announced again. */
-	run_take_missed(run);
+	table_queue_note_left(run->queue);
 	while (fds[0].fd >= 0 && !fds[0].revents) {
-		bool look = !run->events || run->unsampled, failed;
+		bool look, failed;
 
+		if (table_queue_may_look(run->queue))
+			run_take_missed(run);
+		look = !run->events || run->unsampled;
 		/* If no child can be made now, try again. */
 		failed = table_queue_start(run->queue, SIZE_MAX) < 0;
 		ret = table_queue_poll(run->queue, fds, 2, run_patience(run, look || failed), NULL);
@@ -272,7 +276,7 @@ static int run_follow(struct run *run, pid_t pid)
 		if (fds[1].revents)
 			run_take_news(run);
 		if (tried_is_due(&run->tried, clock_ms()))
-			run_take_missed(run);
+			table_queue_note_left(run->queue);
 		else if (!ret && look)
 			run_take_list(run);
 	}

@@ -52,9 +52,6 @@ static const char watch_help[] =
 	"the module is loaded again.  As a service: \"systemctl start beeunwind\", and\n"
 	"\"enable\" to have it after each boot, too\n";
 
-/* Most files in the queue.  When it is empty, the others come from the module's list of files. */
-#define WATCH_WAITING	1024
-
 /* Token bucket: each file takes one.  It holds WATCH_BURST, and gets WATCH_RATE a second. */
 #define WATCH_BURST	1000
 #define WATCH_RATE	10
@@ -73,8 +70,6 @@ static const char watch_help[] =
  * @queue: files that need a table; NULL while the module is away
  * @jit: processes with code in memory; NULL then too, or with --no-jit
  * @tried: files whose tables could not be made
- * @list: read the module's list of files: it has some that no message will tell of again
- * @mapped: with @eager: files that were mapped before may be left that no message tells of
  * @tokens: in the bucket, times 1000
  * @filled: when @tokens was brought up to date, CLOCK_MONOTONIC, ms
  * @childless: watch has printed that it cannot make a child, and has not made one since
@@ -91,8 +86,6 @@ struct watch {
 	struct table_queue	*queue;
 	struct jit_queue	*jit;
 	struct tried		 tried;
-	bool			 list;
-	bool			 mapped;
 	int64_t			 tokens;
 	int64_t			 filled;
 	bool			 childless;
@@ -152,17 +145,6 @@ static size_t watch_waiting(const struct watch *watch)
 	return watch->queue ? table_queue_waiting(watch->queue) : 0;
 }
 
-static void watch_want(struct watch *watch, const struct netlink_file *file)
-{
-	if (watch_waiting(watch) == WATCH_WAITING) {
-		watch->list = true;
-		if (!table_queue_make_room(watch->queue, file->pid))
-			return;
-		watch->mapped = watch->eager;
-	}
-	table_queue_add(watch->queue, file);
-}
-
 /* Somebody does not want that table, so it is not made again before watch is started again. */
 static void watch_killed(struct watch *watch, const struct netlink_file *file)
 {
@@ -175,28 +157,28 @@ static void watch_killed(struct watch *watch, const struct netlink_file *file)
 	fflush(stdout);
 }
 
-/* Queue the files of all messages that have come. */
+/* Queue the files of messages that have come. */
 static void watch_take_events(struct watch *watch)
 {
+	unsigned int left = NETLINK_EVENTS_TURN;
 	enum netlink_event_kind kind;
 	struct netlink_file file;
 
 	do {
 		kind = netlink_events_next(watch->events, &file);
 		if (kind == NETLINK_EVENT_FILE) {
-			watch_want(watch, &file);
+			table_queue_add(watch->queue, &file);
 		} else if (kind == NETLINK_EVENT_REMOVED) {
 			watch_killed(watch, &file);
 		} else if (kind == NETLINK_EVENT_CODE) {
 			if (watch->jit)
 				jit_queue_add(watch->jit, file.owner, file.pid);
 		} else if (kind == NETLINK_EVENT_LOST) {
-			if (!watch->list)
+			if (!table_queue_note_left(watch->queue))
 				message_error("watch", NULL, "messages were lost; taking the "
 					      "module's list of files instead");
-			watch->list = true;
 		}
-	} while (kind != NETLINK_EVENT_NONE);
+	} while (kind != NETLINK_EVENT_NONE && --left);
 }
 
 /* Queue all files without a table that the module has announced; some messages may be lost. */
@@ -207,14 +189,13 @@ static void watch_take_list(struct watch *watch)
 	struct bee_error error;
 	size_t i;
 
-	watch->list = false;
 	if (netlink_files_get(watch->maker.nl, &files, &error))
 		message_error("watch", NULL, error.text);
 	for (i = 0; i < files.count; i++) {
 		const struct netlink_file *file = &files.file[i];
 
 		if (!file->loaded && file->pid && tried_may(&watch->tried, file->id, now))
-			watch_want(watch, file);
+			table_queue_add(watch->queue, file);
 	}
 	netlink_files_free(&files);
 }
@@ -270,8 +251,6 @@ static void watch_disconnect(struct watch *watch)
 	jit_queue_close(watch->jit);
 	watch->jit = NULL;
 	tried_forget(&watch->tried);
-	watch->list = false;
-	watch->mapped = false;
 	netlink_events_close(watch->events);
 	watch->events = NULL;
 	netlink_close(watch->hold);
@@ -280,10 +259,7 @@ static void watch_disconnect(struct watch *watch)
 	watch->maker.nl = NULL;
 }
 
-/*
- * Queue what is mapped already, which is not announced before it is sampled; if that is more than the
- * queue takes, the rest when it is empty.
- */
+/* Queue what is mapped already, which is not announced before it is sampled: as much as there is room for. */
 static void watch_want_mapped(struct watch *watch)
 {
 	int64_t now = clock_ms();
@@ -291,15 +267,16 @@ static void watch_want_mapped(struct watch *watch)
 	struct bee_error error;
 	size_t i;
 
-	watch->mapped = false;
 	if (table_jobs_find(watch->maker.nl, 0, &wants, &error))
 		message_error("watch", NULL, error.text);
-	for (i = 0; i < wants.count && !watch->mapped; i++) {
+	for (i = 0; i < wants.count; i++) {
 		if (!tried_may(&watch->tried, wants.want[i].id, now))
 			continue;
-		watch->mapped = watch_waiting(watch) == WATCH_WAITING;
-		if (!watch->mapped)
-			table_queue_add_want(watch->queue, &wants.want[i]);
+		if (watch_waiting(watch) >= TABLE_QUEUE_MOST) {
+			table_queue_note_left(watch->queue);
+			break;
+		}
+		table_queue_add_want(watch->queue, &wants.want[i]);
 	}
 	free(wants.want);
 }
@@ -331,8 +308,7 @@ static int watch_set_up(struct watch *watch, struct bee_error *error)
 	fflush(stdout);
 	maker_warn_refused("watch", &all);
 	maker_warn_hook(&watch->maker, "watch");
-	watch->list = !watch->eager;
-	watch->mapped = watch->eager;
+	table_queue_note_left(watch->queue);
 	return 0;
 }
 
@@ -399,11 +375,12 @@ static int watch_loop(struct watch *watch, const sigset_t *signals)
 		struct pollfd fds[3];
 
 		if (tried_is_due(&watch->tried, clock_ms()))
-			watch->list = true;
-		if (watch->mapped && !watch_waiting(watch))
-			watch_want_mapped(watch);
-		if (watch->list && !watch_waiting(watch))
+			table_queue_note_left(watch->queue);
+		if (watch->queue && table_queue_may_look(watch->queue)) {
 			watch_take_list(watch);
+			if (watch->eager)
+				watch_want_mapped(watch);
+		}
 		watch_make(watch);
 		fds[0] = (struct pollfd){ netlink_events_fd(watch->family), POLLIN, 0 };
 		fds[1] = (struct pollfd){ watch->events ? netlink_events_fd(watch->events) : -1,

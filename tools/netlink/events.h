@@ -5,6 +5,12 @@
 
 #include "netlink.h"
 
+/*
+ * Messages that a caller takes in a row before it sees to everything else: users can have the module send
+ * them faster than they are read.
+ */
+#define NETLINK_EVENTS_TURN	256
+
 /* A listener, to the module or to the kernel's list of families */
 struct netlink_events;
 

@@ -5,7 +5,7 @@
  * the name has changed since; callers let the module compare inodes.
  *
  * A name is valid in the mount namespace of its process.  When the process has ended its namespace
- * is unknown, so the name is looked up in all.
+ * is unknown, so the name is looked up in ours, in those of root, and in those of the process's user.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -15,11 +15,13 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "error.h"
 #include "io.h"
 #include "map_file.h"
@@ -106,7 +108,18 @@ static void name_try(struct name_search *search, const char *pid)
 	}
 }
 
-/* Try each mount namespace once, our own first, as most files are in it. */
+/* Whether a process is root's, or the user's whose file is looked for. */
+static bool is_of_user(const struct name_search *search, const char *pid)
+{
+	uid_t user = child_owner(atoi(pid));
+
+	return !user || user == search->mapping->user;
+}
+
+/*
+ * Try each mount namespace once, our own first, as most files are in it.  A user can mount a file system
+ * that never answers in a namespace of its own, so no file of another user is looked for there.
+ */
 static void name_search_all(struct name_search *search)
 {
 	ino_t seen[MAX_NAMESPACES];
@@ -122,7 +135,7 @@ static void name_search_all(struct name_search *search)
 		if (count < MAX_NAMESPACES && !stat(path, &st)) {
 			for (i = 0; i < count && seen[i] != st.st_ino; i++)
 				;
-			if (i == count) {
+			if (i == count && (!count || is_of_user(search, pid))) {
 				seen[count++] = st.st_ino;
 				name_try(search, pid);
 			}

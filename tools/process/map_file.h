@@ -18,6 +18,7 @@
  * @path: the file's name when it was mapped, as its process saw it; "[vdso]" for the vDSO
  * @size: bytes of the file
  * @inode: its inode number; on overlayfs that of the file in the layer below
+ * @user: whose process that is, as child_owner()
  */
 struct mapping {
 	pid_t		 pid;
@@ -26,6 +27,7 @@ struct mapping {
 	const char	*path;
 	uint64_t	 size;
 	uint64_t	 inode;
+	uid_t		 user;
 };
 
 #define MAP_FILE_VDSO	"[vdso]"

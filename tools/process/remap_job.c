@@ -121,7 +121,7 @@ static int job_make_table(struct remap_job *job)
 		return 1;
 	}
 	left = alarm(seconds);
-	made = table_jobs_make_one(job->maker, job->nl, &want);
+	made = table_jobs_make_one(job->maker, job->nl, &want, NULL);
 	alarm(left);
 	job->result->compiled += made.source == TABLE_COMPILED;
 	job->result->cached += made.source == TABLE_CACHED;

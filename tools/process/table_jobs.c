@@ -37,14 +37,19 @@
 void table_jobs_add(struct table_wants *wants, const struct netlink_file *file)
 {
 	struct table_want *want;
+	uid_t user = file->uid;
 
+	if (user == NETLINK_NO_UID)
+		user = child_owner(file->pid);
+	else if (user == geteuid())
+		user = 0;
 	wants->want = alloc_room(wants->want, wants->count, &wants->room, sizeof(*want));
 	want = &wants->want[wants->count++];
 	*want = (struct table_want){
 		.id = file->id,
 		.device = file->device,
 		.mapping = { .pid = file->pid, .start = file->start, .end = file->end,
-			     .size = file->size, .inode = file->inode },
+			     .size = file->size, .inode = file->inode, .user = user },
 		.pin = -ENOENT,
 		.missed = file->missed,
 	};
@@ -83,6 +88,7 @@ bool table_jobs_map_want(struct netlink *nl, const struct mapping *mapping,
 	ssize_t length;
 
 	*want = (struct table_want){ .mapping = *mapping };
+	want->mapping.user = child_owner(mapping->pid);
 	want->mapping.path = "";
 	want->pin = map_file_pin(&want->mapping);
 	if (want->pin < 0 || fstat(want->pin, &st))
@@ -160,6 +166,7 @@ void table_jobs_select(const struct netlink_files *files, const struct netlink_p
 		if (file.loaded || !found)
 			continue;
 		file.pid = found->pid;
+		file.uid = NETLINK_NO_UID;
 		file.start = found->start;
 		file.end = found->end;
 		table_jobs_add(wants, &file);
@@ -517,6 +524,9 @@ static void make_table(const struct table_maker *maker, const struct table_want 
 		result->text = report.text;
 		result->wrong = report.wrong;
 		result_add_table(nl, file, &before, &table, result);
+	} else if (result->error.code) {
+		/* It could not be read or kept, or has changed. */
+		result->opened = false;
 	} else if (maker->mark) {
 		make_mark(nl, file, &before);
 	}
@@ -558,6 +568,7 @@ void table_jobs_limit(void)
  * @maker: how; its connection is not used
  * @nl: the module
  * @want: the file
+ * @opened: gets one byte when the file has been opened; or NULL
  *
  * For a child, as the file may be anything that any user made, after table_jobs_limit().  An alarm that is
  * set stays; it comes earlier if the file cannot be opened in TABLE_JOBS_OPEN seconds.
@@ -565,7 +576,7 @@ void table_jobs_limit(void)
  * Return: what has become of it.
  */
 struct table_result table_jobs_make_one(const struct table_maker *maker, struct netlink *nl,
-					struct table_want *want)
+					struct table_want *want, FILE *opened)
 {
 	struct table_result result = { .source = TABLE_NONE };
 	struct make_file file = { .fd = -1 };
@@ -577,6 +588,10 @@ struct table_result table_jobs_make_one(const struct table_maker *maker, struct 
 		return result;
 	}
 	alarm(left);
+	if (opened) {
+		putc('o', opened);
+		fflush(opened);
+	}
 	result.error = (struct bee_error){ 0 };
 	result.opened = true;
 	if (file.known.loaded) {
@@ -593,7 +608,7 @@ struct table_result table_jobs_make_one(const struct table_maker *maker, struct 
  * table_jobs_make() - find or make the table of a file, and give it to the module
  * @maker: how
  * @want: the file
- * @out: takes the struct table_result
+ * @out: takes a byte when the file has been opened, and then the struct table_result
  *
  * For a child of its own, which table_jobs_limit() ends if the file takes too long.
  */
@@ -608,7 +623,7 @@ void table_jobs_make(const struct table_maker *maker, struct table_want *want, F
 	table_jobs_limit();
 	nl = netlink_clone(maker->nl, &result.error);
 	if (nl)
-		result = table_jobs_make_one(maker, nl, want);
+		result = table_jobs_make_one(maker, nl, want, out);
 	else
 		result.refusal = result.error.code;
 	netlink_close(nl);
@@ -625,10 +640,10 @@ void table_jobs_make(const struct table_maker *maker, struct table_want *want, F
  */
 struct table_result table_jobs_result(const void *data, size_t size, const char *died)
 {
-	struct table_result result = { .source = TABLE_NONE, .opened = true };
+	struct table_result result = { .source = TABLE_NONE, .opened = size };
 
-	if (!died && size == sizeof(result))
-		memcpy(&result, data, sizeof(result));
+	if (!died && size >= sizeof(result))
+		memcpy(&result, (const char *)data + size - sizeof(result), sizeof(result));
 	else
 		error_set(&result.error, 0, "the process that compiled it has failed%s%s",
 			  died ? ": " : "", died ?: "");

@@ -47,7 +47,6 @@
  * @pin: from map_file_pin(), or -errno; -ETIMEDOUT: the process does not let itself be looked at
  * @pinned_by: until then no child is started for the file, as the pinner may still answer;
  *	CLOCK_MONOTONIC, ms; 0: the pinner has answered, or was not asked
- * @owner: the user whose process has it mapped, as child_owner(); filled by the queue
  * @missed: frames in it for which there was no table, when the module said so last
  * @cached_only: do not compile it
  */
@@ -58,7 +57,6 @@ struct table_want {
 	struct mapping	mapping;
 	int		pin;
 	int64_t		pinned_by;
-	uid_t		owner;
 	uint32_t	missed;
 	bool		cached_only;
 };
@@ -79,7 +77,7 @@ struct table_wants {
  * @text: of the file, bytes with rules; 0 if its table is exact
  * @wrong: of these, with a wrong rule
  * @refusal: if the module refused the table: its @error.code; EDQUOT as well if the queue did, because of
- *	its user
+ *	its user, or if the kernel killed the child that made it: memory had run out
  * @cost: CPU time that another attempt would take, ms: as this one did, if the table is not in the
  *	cache
  * @error: if it has no table, unless @left; or if that is not kept in the cache
@@ -147,7 +145,7 @@ void table_jobs_free(struct table_wants *wants);
 
 void table_jobs_limit(void);
 struct table_result table_jobs_make_one(const struct table_maker *maker, struct netlink *nl,
-					struct table_want *want);
+					struct table_want *want, FILE *opened);
 void table_jobs_make(const struct table_maker *maker, struct table_want *want, FILE *out);
 struct table_result table_jobs_result(const void *data, size_t size, const char *died);
 int table_jobs_run(const struct table_maker *maker, const struct table_wants *wants);

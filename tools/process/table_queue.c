@@ -40,6 +40,9 @@
 
 #define QUEUE_PROGRESS_MS	200
 
+/* So often is the module asked for what was left out while files wait, ms. */
+#define QUEUE_LOOK_MS	10000
+
 /* A file waits for its pin no longer, ms. */
 #define QUEUE_PIN_MS	(PINNER_MS + 500)
 
@@ -73,6 +76,8 @@ struct slot {
  * @jobs: length of @slot
  * @running: of them, at work
  * @ready: files that were worked on since the queue was empty
+ * @left: files were left out, which the module does not announce again
+ * @look_next: when it may be asked for them though files wait, CLOCK_MONOTONIC, ms
  * @started: children since the size of the cache was measured
  * @count_next: when misses are to be read again, CLOCK_MONOTONIC, ms
  * @poll: for table_queue_poll(): room for the caller's descriptors and those of the children
@@ -91,6 +96,8 @@ struct table_queue {
 	unsigned int			 jobs;
 	size_t				 running;
 	size_t				 ready;
+	bool				 left;
+	int64_t				 look_next;
 	unsigned int			 started;
 	int64_t				 count_next;
 	struct pollfd			*poll;
@@ -191,7 +198,6 @@ void table_queue_add_want(struct table_queue *queue, const struct table_want *wa
 		want_release(&given);
 		return;
 	}
-	given.owner = child_owner(given.mapping.pid);
 	for (i = 0; i < queue->jobs; i++) {
 		const struct slot *slot = &queue->slot[i];
 
@@ -212,13 +218,51 @@ void table_queue_add_want(struct table_queue *queue, const struct table_want *wa
 			given.pinned_by = 0;
 		given.cached_only &= wants->want[i].cached_only;
 		/* If root has the file mapped, too, it is made when it is root's turn. */
-		if (!wants->want[i].owner)
-			given.owner = 0;
+		if (!wants->want[i].mapping.user)
+			given.mapping.user = 0;
 		wants->want[i] = given;
 		return;
 	}
 	wants->want = alloc_room(wants->want, wants->count, &wants->room, sizeof(*wants->want));
 	wants->want[wants->count++] = given;
+}
+
+static struct table_want want_take(struct table_wants *wants, size_t at)
+{
+	struct table_want want = wants->want[at];
+
+	wants->count--;
+	memmove(&wants->want[at], &wants->want[at + 1], (wants->count - at) * sizeof(want));
+	return want;
+}
+
+/**
+ * table_queue_make_room() - drop a file that waits, for one of a user who has fewer there
+ * @queue: the queue
+ * @user: whose file that is, as child_owner()
+ *
+ * The dropped file is the last one of the user, not root, who has most files waiting.
+ *
+ * Return: whether a file was dropped; none is if that user has no more than one file more than @user.
+ */
+bool table_queue_make_room(struct table_queue *queue, uid_t user)
+{
+	const size_t own = user_account(user);
+	size_t waiting[QUEUE_USERS] = { 0 }, i, most = own;
+	struct table_want want;
+
+	for (i = 0; i < queue->wants.count; i++)
+		waiting[user_account(queue->wants.want[i].mapping.user)]++;
+	for (i = 1; i < QUEUE_USERS; i++)
+		if (waiting[i] > waiting[most])
+			most = i;
+	if (waiting[most] <= waiting[own] + 1)
+		return false;
+	for (i = queue->wants.count - 1; user_account(queue->wants.want[i].mapping.user) != most; i--)
+		;
+	want = want_take(&queue->wants, i);
+	want_release(&want);
+	return true;
 }
 
 /* A pin is a descriptor.  The other half of them is for the children and for all else. */
@@ -237,6 +281,8 @@ static bool queue_may_pin(const struct table_queue *queue)
  * @queue: the queue
  * @file: the file, with the place where it is mapped; table_queue_poll() pins it, as its process may
  *	end before its turn comes, unless half of the descriptors of beectl are pins
+ *
+ * If too many files wait, it takes the place of one of a user who has more files there, or is left out.
  */
 void table_queue_add(struct table_queue *queue, const struct netlink_file *file)
 {
@@ -245,12 +291,53 @@ void table_queue_add(struct table_queue *queue, const struct netlink_file *file)
 
 	table_jobs_add(&one, file);
 	want = &one.want[0];
+	if (queue->wants.count >= TABLE_QUEUE_MOST) {
+		table_queue_note_left(queue);
+		if (!table_queue_make_room(queue, want->mapping.user)) {
+			free(one.want);
+			return;
+		}
+	}
 	if (file->pid && !queue_bans(queue, want) && queue_may_pin(queue)) {
 		pinner_ask(queue->pinner, want->id, &want->mapping);
 		want->pinned_by = clock_ms() + QUEUE_PIN_MS;
 	}
 	table_queue_add_want(queue, want);
 	free(one.want);
+}
+
+/**
+ * table_queue_note_left() - there are files that the module does not announce, or not again
+ * @queue: the queue
+ *
+ * Return: whether that was known already.
+ */
+bool table_queue_note_left(struct table_queue *queue)
+{
+	bool known = queue->left;
+
+	queue->left = true;
+	return known;
+}
+
+/**
+ * table_queue_may_look() - whether to ask the module now for files that were left out
+ * @queue: the queue
+ *
+ * While files wait that is so now and then only, but not never: somebody may see to it that the queue is
+ * never empty.  table_queue_poll() wakes up for it.
+ *
+ * Return: true once; the caller adds what it finds.
+ */
+bool table_queue_may_look(struct table_queue *queue)
+{
+	int64_t now = clock_ms();
+
+	if (!queue->left || (queue->wants.count && now < queue->look_next))
+		return false;
+	queue->left = false;
+	queue->look_next = now + QUEUE_LOOK_MS;
+	return true;
 }
 
 /* Take what the pinner has.  The file may have left the queue meanwhile. */
@@ -311,44 +398,6 @@ size_t table_queue_waiting(const struct table_queue *queue)
 size_t table_queue_running(const struct table_queue *queue)
 {
 	return queue->running;
-}
-
-static struct table_want want_take(struct table_wants *wants, size_t at)
-{
-	struct table_want want = wants->want[at];
-
-	wants->count--;
-	memmove(&wants->want[at], &wants->want[at + 1], (wants->count - at) * sizeof(want));
-	return want;
-}
-
-/**
- * table_queue_make_room() - drop a file that waits, for one of a user who has fewer there
- * @queue: the queue
- * @pid: the process that has mapped the other one
- *
- * The dropped file is the last one of the user, not root, who has most files waiting.
- *
- * Return: whether a file was dropped; none is if that user has no more than one file more than @pid's user.
- */
-bool table_queue_make_room(struct table_queue *queue, pid_t pid)
-{
-	const size_t own = user_account(child_owner(pid));
-	size_t waiting[QUEUE_USERS] = { 0 }, i, most = own;
-	struct table_want want;
-
-	for (i = 0; i < queue->wants.count; i++)
-		waiting[user_account(queue->wants.want[i].owner)]++;
-	for (i = 1; i < QUEUE_USERS; i++)
-		if (waiting[i] > waiting[most])
-			most = i;
-	if (waiting[most] <= waiting[own] + 1)
-		return false;
-	for (i = queue->wants.count - 1; user_account(queue->wants.want[i].owner) != most; i--)
-		;
-	want = want_take(&queue->wants, i);
-	want_release(&want);
-	return true;
 }
 
 /**
@@ -443,21 +492,21 @@ static bool queue_works_on_like(const struct table_queue *queue, const struct ta
 }
 
 /* Whether a user may have one more child. */
-static bool queue_has_share(const struct table_queue *queue, uid_t owner)
+static bool queue_has_share(const struct table_queue *queue, uid_t user)
 {
 	unsigned int i, count = 0;
 
 	for (i = 0; i < queue->jobs; i++)
-		count += queue->slot[i].child.fd >= 0 && queue->slot[i].want.owner == owner;
-	return !owner || !count || count < queue->jobs / 2;
+		count += queue->slot[i].child.fd >= 0 && queue->slot[i].want.mapping.user == user;
+	return !user || !count || count < queue->jobs / 2;
 }
 
 /* Whether a file comes before another one, which came first. */
 static bool queue_prefers(const struct table_queue *queue, const struct table_want *want,
 			  const struct table_want *other)
 {
-	uint64_t turn = queue->turn[user_account(want->owner)];
-	uint64_t other_turn = queue->turn[user_account(other->owner)];
+	uint64_t turn = queue->turn[user_account(want->mapping.user)];
+	uint64_t other_turn = queue->turn[user_account(other->mapping.user)];
 
 	return turn == other_turn ? want->missed > other->missed : turn < other_turn;
 }
@@ -476,7 +525,7 @@ static size_t queue_find_next(const struct table_queue *queue)
 
 	for (i = 0; i < count; i++)
 		if ((best == count || queue_prefers(queue, &want[i], &want[best])) &&
-		    want[i].pinned_by <= now && queue_has_share(queue, want[i].owner) &&
+		    want[i].pinned_by <= now && queue_has_share(queue, want[i].mapping.user) &&
 		    !queue_works_on_like(queue, &want[i]))
 			best = i;
 	return best;
@@ -501,8 +550,8 @@ static int queue_start_one(struct table_queue *queue, struct slot *slot, size_t 
 	slot->want = want;
 	if (child_start(&slot->child, queue_work, queue, slot - queue->slot))
 		return -1;
-	slot->child.owner = want.owner;
-	queue->turn[user_account(want.owner)] = ++queue->turns;
+	slot->child.owner = want.mapping.user;
+	queue->turn[user_account(want.mapping.user)] = ++queue->turns;
 	want_take(&queue->wants, at);
 	queue->running++;
 	queue->started++;
@@ -519,7 +568,7 @@ static void queue_refuse(struct table_queue *queue)
 		struct table_result result = { .source = TABLE_NONE, .refusal = EDQUOT };
 		struct table_want want;
 
-		if (child_may_start(queue->wants.want[i].owner))
+		if (child_may_start(queue->wants.want[i].mapping.user))
 			continue;
 		want = want_take(&queue->wants, i);
 		error_set(&result.error, EDQUOT, "too many processes wait for file systems of its user");
@@ -569,6 +618,11 @@ static void slot_finish(struct table_queue *queue, struct slot *slot)
 	struct table_result result = table_jobs_result(child->data, child->size,
 						       child->died[0] ? child->died : NULL);
 
+	if (child->killed) {
+		/* Of all children the kernel takes the largest, which need not be the one that is to blame. */
+		result.refusal = EDQUOT;
+		result.cost = child->used;
+	}
 	queue->running--;
 	queue->ready++;
 	free(child->data);
@@ -584,6 +638,8 @@ static int queue_patience(const struct table_queue *queue, int timeout)
 	size_t i;
 
 	timeout = clock_sooner(timeout, pinner_patience(queue->pinner));
+	if (queue->left)
+		timeout = clock_sooner(timeout, queue->look_next > now ? queue->look_next - now : 0);
 	for (i = 0; i < queue->wants.count && queue->running < queue->jobs; i++)
 		if (queue->wants.want[i].pinned_by > now)
 			timeout = clock_sooner(timeout, queue->wants.want[i].pinned_by - now);

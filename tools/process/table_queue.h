@@ -12,6 +12,9 @@
 
 #include "table_jobs.h"
 
+/* So many files wait at most, unless table_queue_add_want() adds more. */
+#define TABLE_QUEUE_MOST	1024
+
 struct table_queue;
 
 /**
@@ -28,7 +31,9 @@ void table_queue_add(struct table_queue *queue, const struct netlink_file *file)
 void table_queue_add_want(struct table_queue *queue, const struct table_want *want);
 void table_queue_add_missed(struct table_queue *queue, pid_t pid, table_queue_skip_fn skip,
 			    void *arg);
-bool table_queue_make_room(struct table_queue *queue, pid_t pid);
+bool table_queue_note_left(struct table_queue *queue);
+bool table_queue_may_look(struct table_queue *queue);
+bool table_queue_make_room(struct table_queue *queue, uid_t user);
 void table_queue_ban(struct table_queue *queue, const struct netlink_file *file);
 size_t table_queue_waiting(const struct table_queue *queue);
 size_t table_queue_running(const struct table_queue *queue);

@@ -167,6 +167,7 @@ static void child_reap(struct child *child)
 	child->fd = -1;
 	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
 		;
+	child->killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 	if (WIFSIGNALED(status))
 		snprintf(child->died, sizeof(child->died), "killed by signal %d (%s)",
 			 WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -197,6 +198,7 @@ bool child_read(struct child *child)
 	if (child->limit && child->size > child->limit) {
 		kill(child->pid, SIGKILL);
 		child_reap(child);
+		child->killed = false;
 		snprintf(child->died, sizeof(child->died), "killed, as it wrote more than %zu bytes",
 			 child->limit);
 		return false;
@@ -311,10 +313,12 @@ void child_let_go(FILE *out, const int *keep, size_t count)
  * @bytes: of addresses, with what is mapped; a lower limit stays
  *
  * If the machine's memory, or that of its control group, runs out all the same, the kernel kills this
- * process rather than others.
+ * process rather than others.  It leaves no core, which a handler would write in a control group of its own.
  */
 void child_limit_memory(uint64_t bytes)
 {
+	/* 1, not 0: a limit of 0 does not keep the kernel from starting a handler; see core(5). */
+	const struct rlimit core = { 1, 1 };
 	struct rlimit memory;
 	int oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
@@ -322,6 +326,7 @@ void child_limit_memory(uint64_t bytes)
 		(void)!write(oom, "1000", 4);
 		close(oom);
 	}
+	setrlimit(RLIMIT_CORE, &core);
 	/* The sanitizer's own memory takes terabytes of addresses. */
 #ifndef __SANITIZE_ADDRESS__
 	if (getrlimit(RLIMIT_AS, &memory) || memory.rlim_cur <= bytes)

@@ -29,6 +29,7 @@
  * @used: its CPU time then, ms
  * @idle: how often it was the same
  * @died: how it ended, if not as it should; or ""
+ * @killed: by a SIGKILL that is not of this process: mostly the kernel's, as memory ran out
  */
 struct child {
 	pid_t	 pid;
@@ -43,6 +44,7 @@ struct child {
 	int64_t	 used;
 	unsigned int idle;
 	char	 died[64];
+	bool	 killed;
 };
 
 /**

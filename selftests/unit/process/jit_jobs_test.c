@@ -102,10 +102,11 @@ int map_file_open(const struct mapping *mapping, int pin, struct bee_error *erro
 
 /* To make a table takes 250 s, if none was to be seen before. */
 struct table_result table_jobs_make_one(const struct table_maker *maker, struct netlink *nl,
-					struct table_want *want)
+					struct table_want *want, FILE *opened)
 {
 	unsigned int left = alarm(0);
 
+	(void)opened;
 	(void)maker;
 	(void)nl;
 	(void)want;

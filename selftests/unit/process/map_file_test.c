@@ -140,8 +140,8 @@ static bool check_vdso(void)
 	return good;
 }
 
-/* Start a child in its own mount namespace, in which the file @name has the content @text. */
-static pid_t start_container(const char *text)
+/* Start a child of @user in its own mount namespace, in which the file @name has the content @text. */
+static pid_t start_container(const char *text, uid_t user)
 {
 	int ready[2];
 	char byte;
@@ -153,7 +153,8 @@ static pid_t start_container(const char *text)
 	if (!pid) {
 		if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 		    mount("none", top, "tmpfs", 0, NULL) || !write_file(name, text) ||
-		    !write_file(same, "inside\n") || write(ready[1], "", 1) != 1)
+		    !write_file(same, "inside\n") || setresuid(user, user, user) ||
+		    write(ready[1], "", 1) != 1)
 			_exit(1);
 		pause();
 		_exit(0);
@@ -174,6 +175,17 @@ static bool check_namespaces(void)
 	return opens(&mapping, -ESRCH, "contained\n") && opens(&here, -ESRCH, "file\n");
 }
 
+/* In the namespace of another user a file is not looked for, unless it is that user's. */
+static bool check_user(uid_t user)
+{
+	struct mapping mapping = { .path = name, .size = 7, .user = user };
+	struct mapping of_root = { .path = name, .size = 7 };
+	struct mapping of_other = { .path = name, .size = 7, .user = user + 1 };
+
+	return opens(&mapping, -ESRCH, "user's\n") && opens(&of_root, -ESRCH, NULL) &&
+	       opens(&of_other, -ESRCH, NULL);
+}
+
 /* While the process runs, a file of that name and size outside its root is not taken. */
 static bool check_root(pid_t pid)
 {
@@ -188,7 +200,7 @@ int main(void)
 	pid_t pid;
 
 	ksft_print_header();
-	ksft_set_plan(9);
+	ksft_set_plan(10);
 	if (!mkdtemp(top))
 		return 1;
 	snprintf(name, sizeof(name), "%s/name", top);
@@ -205,7 +217,7 @@ int main(void)
 		ksft_test_result_skip("what is pinned # SKIP needs root\n");
 	else
 		ksft_test_result(check_pin(), "what is pinned\n");
-	pid = start_container("contained\n");
+	pid = start_container("contained\n", geteuid());
 	if (pid > 0) {
 		ksft_test_result(check_namespaces(), "in another mount namespace\n");
 		ksft_test_result(check_root(pid), "in the root of its process\n");
@@ -214,6 +226,14 @@ int main(void)
 	} else {
 		ksft_test_result_skip("in another mount namespace # SKIP may not make one\n");
 		ksft_test_result_skip("in the root of its process # SKIP may not make one\n");
+	}
+	pid = geteuid() ? -1 : start_container("user's\n", 70001);
+	if (pid > 0) {
+		ksft_test_result(check_user(70001), "in a mount namespace of its user only\n");
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	} else {
+		ksft_test_result_skip("in a mount namespace of its user only # SKIP may not make one\n");
 	}
 	unlink(name);
 	unlink(same);

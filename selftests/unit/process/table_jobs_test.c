@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -52,6 +53,26 @@ static bool check_first_refusal(void)
 	       !strcmp(error.text, "/first: full");
 }
 
+static bool is_unreadable;
+
+/* Instead of libc's: as if the disk had failed. */
+ssize_t pread(int fd, void *to, size_t size, off_t offset)
+{
+	if (!is_unreadable)
+		return syscall(SYS_pread64, fd, to, size, offset);
+	errno = EIO;
+	return -1;
+}
+
+/* What a child has told before it died. */
+static bool check_died(void)
+{
+	struct table_result before = table_jobs_result("", 0, "killed"), after = table_jobs_result("o", 1, "killed");
+
+	return before.source == TABLE_NONE && !before.opened && after.source == TABLE_NONE &&
+	       after.opened && strstr(after.error.text, "killed");
+}
+
 /* Whether the kernel kills this process before all others. */
 static bool is_first_to_go(void)
 {
@@ -67,7 +88,7 @@ static bool is_first_to_go(void)
 /* In a child: a file gets CPU time beyond what is used, but not beyond what the process may use. */
 static bool check_limit(void)
 {
-	struct rlimit cpu;
+	struct rlimit cpu, core;
 	int status;
 	bool good;
 
@@ -75,7 +96,7 @@ static bool check_limit(void)
 	if (!fork()) {
 		alarm(30);
 		table_jobs_limit();
-		good = alarm(0) > 30 && !getrlimit(RLIMIT_CPU, &cpu) &&
+		good = alarm(0) > 30 && !getrlimit(RLIMIT_CORE, &core) && core.rlim_cur <= 1 && !getrlimit(RLIMIT_CPU, &cpu) &&
 		       cpu.rlim_cur == clock() / CLOCKS_PER_SEC + TABLE_JOBS_SECONDS;
 		cpu = (struct rlimit){ 50, 50 };
 		good = good && !setrlimit(RLIMIT_CPU, &cpu);
@@ -143,7 +164,7 @@ static void want_path(struct table_wants *wants, const char *path, uint32_t id)
 static bool run(struct table_wants *wants)
 {
 	struct table_maker maker = {
-		.cache = cache_open(), .lossy = lossy, .done = done, .jobs = 2,
+		.cache = cache_open(), .lossy = lossy, .done = done, .jobs = 2, .mark = true,
 	};
 	int ret;
 
@@ -171,6 +192,30 @@ static bool check_no_table(void)
 	       !strcmp(got[0].error.text, "no longer mapped, and not found by its name") &&
 	       got[1].source == TABLE_NONE && got[1].opened && !got[1].refusal &&
 	       strstr(got[1].error.text, "not an ELF file") && !unlink(text);
+}
+
+/* One that cannot have a table gets an empty one; one that cannot be read now does not. */
+static bool check_mark(void)
+{
+	struct table_wants wants = { 0 };
+	char text[64];
+	FILE *file;
+	bool good;
+
+	snprintf(text, sizeof(text), "%s/text", directory);
+	file = fopen(text, "w");
+	fputs("text\n", file);
+	fclose(file);
+	fake_reset();
+	fake.added_id = 2;
+	want_path(&wants, text, 2);
+	is_unreadable = true;
+	good = run(&wants) && got[0].source == TABLE_NONE && !got[0].opened &&
+	       got[0].error.code == EIO && !*fake.adds;
+	is_unreadable = false;
+	want_path(&wants, text, 2);
+	return good && run(&wants) && got[0].source == TABLE_NONE && got[0].opened && *fake.adds == 1 &&
+	       !unlink(text);
 }
 
 static bool check_added(void)
@@ -384,7 +429,7 @@ int main(void)
 	char command[64];
 
 	ksft_print_header();
-	ksft_set_plan(16);
+	ksft_set_plan(18);
 	if (!mkdtemp(directory) || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		return 1;
 	setenv("BEEUNWIND_CACHE", directory, 1);
@@ -394,6 +439,8 @@ int main(void)
 	ksft_test_result(check_select(), "mapped files without a table\n");
 	ksft_test_result(check_find(), "of one process, or of all\n");
 	ksft_test_result(check_no_table(), "not found, and no ELF file\n");
+	ksft_test_result(check_died(), "of a child that died\n");
+	ksft_test_result(check_mark(), "an empty table, unless the file cannot be read now\n");
 	ksft_test_result(check_added(), "compiled, then from the cache\n");
 	ksft_test_result(check_refused(), "refused by the module\n");
 	ksft_test_result(check_other_id(), "found again under another id, or replaced\n");

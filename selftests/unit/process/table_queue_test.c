@@ -27,11 +27,14 @@ int map_file_pin(const struct mapping *mapping);
 #define ONE	70001
 #define OTHER	70002
 #define SLOW	70003		/* one whose file system does not answer */
+#define KILLED	70004		/* one whose children are killed */
 
 int map_file_pin(const struct mapping *mapping)
 {
 	if (mapping->pid == USER + SLOW)
 		signal(SIGALRM, SIG_IGN);
+	if (mapping->pid == USER + KILLED)
+		raise(SIGKILL);
 	while (mapping->pid == STUCK || mapping->pid == USER + SLOW)
 		pause();
 	return map_file_pin_really(mapping);
@@ -57,10 +60,23 @@ int kill(pid_t pid, int number)
 	return is_deaf ? 0 : syscall(SYS_kill, pid, number);
 }
 
+static int64_t later_ms;
+
+/* Likewise: as if time had passed. */
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	int ret = syscall(SYS_clock_gettime, clock, now);
+
+	if (clock == CLOCK_MONOTONIC)
+		now->tv_sec += later_ms / 1000;
+	return ret;
+}
+
 static char directory[] = "/tmp/table_queue_test.XXXXXX";
 static char order[16];	/* the last letter of the name of each file that is done */
 static int loaded;	/* how many of them have a table */
 static int refusal;	/* of the last one */
+static bool opened;	/* likewise */
 
 static void done(void *arg, const struct table_want *want, const struct table_result *result)
 {
@@ -69,6 +85,7 @@ static void done(void *arg, const struct table_want *want, const struct table_re
 	(void)arg;
 	loaded += result->source != TABLE_NONE;
 	refusal = result->refusal;
+	opened = result->opened;
 	if (length + 1 < sizeof(order))
 		order[length] = want->name[strlen(want->name) - 1];
 }
@@ -94,7 +111,7 @@ static void add(struct table_queue *queue, char letter, uint32_t missed)
 static void add_of(struct table_queue *queue, char letter, uint32_t missed, uid_t user)
 {
 	struct table_want want = { .id = letter, .missed = missed, .pin = -ENOENT,
-				   .mapping = { .pid = USER + user, .inode = letter } };
+				   .mapping = { .pid = USER + user, .inode = letter, .user = user } };
 
 	snprintf(want.name, sizeof(want.name), "/nonexistent/%c", letter);
 	table_queue_add_want(queue, &want);
@@ -396,13 +413,13 @@ static bool check_room(void)
 
 	for (c = 'a'; c < 'f'; c++)
 		add_of(queue, c, 1, 0);
-	good = !table_queue_make_room(queue, USER + OTHER);
+	good = !table_queue_make_room(queue, OTHER);
 	for (c = 'f'; c < 'i'; c++)
 		add_of(queue, c, 1, ONE);
-	good &= !table_queue_make_room(queue, USER + ONE) &&
-		table_queue_make_room(queue, USER + OTHER) && table_queue_waiting(queue) == 7;
+	good &= !table_queue_make_room(queue, ONE) &&
+		table_queue_make_room(queue, OTHER) && table_queue_waiting(queue) == 7;
 	add_of(queue, 'i', 1, OTHER);
-	good &= !table_queue_make_room(queue, USER + OTHER);
+	good &= !table_queue_make_room(queue, OTHER);
 	return good && drained(queue, "afibgcde");
 }
 
@@ -411,7 +428,7 @@ static bool check_lost(void)
 {
 	struct table_queue *queue;
 	struct table_want want = { .id = 's', .pin = -ENOENT, .name = "/nonexistent/s",
-				   .mapping = { .pid = USER + SLOW } };
+				   .mapping = { .pid = USER + SLOW, .user = SLOW } };
 	bool good = true;
 	int i;
 
@@ -427,6 +444,69 @@ static bool check_lost(void)
 	queue = fresh();
 	add_of(queue, 'a', 1, ONE);
 	good &= drained(queue, "a");
+	return good;
+}
+
+/* The kernel has killed the child, for want of memory: the file is not to blame. */
+static bool check_killed(void)
+{
+	struct table_queue *queue = fresh();
+
+	add_of(queue, 'k', 1, KILLED);
+	return drained(queue, "k") && refusal == EDQUOT && !opened;
+}
+
+/* Whose file it is says the module, or the process that has it mapped; both may be this user. */
+static bool check_user(void)
+{
+	struct netlink_file file[] = {
+		{ .id = 1, .pid = USER + ONE, .uid = OTHER },
+		{ .id = 2, .pid = USER + ONE, .uid = NETLINK_NO_UID },
+		{ .id = 3, .pid = USER + ONE, .uid = geteuid() },
+		{ .id = 4, .pid = USER + geteuid(), .uid = NETLINK_NO_UID },
+		{ .id = 5, .pid = 0x3fffffff, .uid = NETLINK_NO_UID },
+	};
+	static const uid_t users[] = { OTHER, ONE, 0, 0, -1 };
+	struct table_wants wants = { 0 };
+	bool good = true;
+	size_t i;
+
+	for (i = 0; i < 5; i++) {
+		table_jobs_add(&wants, &file[i]);
+		good &= wants.want[i].mapping.user == users[i];
+	}
+	table_jobs_free(&wants);
+	return good;
+}
+
+/* What finds no place is looked for when no file waits, or when some time has passed. */
+static bool check_look(void)
+{
+	struct table_queue *queue = fresh();
+	struct netlink_file file = file_of('z', 1);
+	struct table_want want = { .pin = -ENOENT };
+	bool good;
+
+	good = !table_queue_may_look(queue) && !table_queue_note_left(queue) &&
+	       table_queue_note_left(queue) && table_queue_may_look(queue) &&
+	       !table_queue_may_look(queue);
+	for (want.id = 1000; want.id < 1000 + TABLE_QUEUE_MOST; want.id++)
+		table_queue_add_want(queue, &want);
+	table_queue_add(queue, &file);
+	good &= table_queue_waiting(queue) == TABLE_QUEUE_MOST && !table_queue_may_look(queue);
+	later_ms += 9000;
+	good &= !table_queue_may_look(queue);
+	later_ms += 2000;
+	/* It wakes up for that. */
+	good &= !table_queue_poll(queue, NULL, 0, -1, NULL) && table_queue_may_look(queue) &&
+		!table_queue_may_look(queue);
+	file.uid = OTHER;
+	want.mapping.user = ONE;
+	for (; want.id < 1010 + TABLE_QUEUE_MOST; want.id++)
+		table_queue_add_want(queue, &want);
+	table_queue_add(queue, &file);
+	good &= table_queue_waiting(queue) == TABLE_QUEUE_MOST + 10 && table_queue_note_left(queue);
+	table_queue_close(queue);
 	return good;
 }
 
@@ -463,7 +543,7 @@ int main(void)
 	int pins;
 
 	ksft_print_header();
-	ksft_set_plan(16);
+	ksft_set_plan(19);
 	if (!mkdtemp(directory))
 		return 1;
 	setenv("BEEUNWIND_CACHE", directory, 1);
@@ -473,6 +553,9 @@ int main(void)
 	ksft_test_result(check_share(), "half of the children are for others\n");
 	ksft_test_result(check_room(), "a full queue has room for other users\n");
 	ksft_test_result(check_lost(), "a user whose file systems do not answer\n");
+	ksft_test_result(check_killed(), "a child that is killed\n");
+	ksft_test_result(check_user(), "whose a file is\n");
+	ksft_test_result(check_look(), "what finds no place is looked for later\n");
 	ksft_test_result(check_counts(), "by the module's counts\n");
 	ksft_test_result(check_missed(), "files that walks have missed before\n");
 	ksft_test_result(check_once(), "an id is in the queue once\n");
