@@ -106,7 +106,7 @@ child_of_perf() {
 children() {
 	local loops
 	record 0 -o "$WORK/data" -- sh -c '/usr/bin/perl -e "1 for 1..3000000"; true' || return 1
-	for loops in 3000000 12000000 48000000; do
+	for loops in 3000000 12000000 48000000 192000000; do
 		rmmod beeunwind && guest_insmod &&
 			record 0 -o "$WORK/data" -- sh -c "/usr/bin/perl -e '1 for 1..$loops'; true" || return 1
 		comms "$WORK/data"
