@@ -94,6 +94,9 @@ static bool check_limit(void)
 
 	fflush(NULL);
 	if (!fork()) {
+		getrlimit(RLIMIT_CORE, &core);
+		core.rlim_cur = core.rlim_max;
+		setrlimit(RLIMIT_CORE, &core);
 		alarm(30);
 		table_jobs_limit();
 		good = alarm(0) > 30 && !getrlimit(RLIMIT_CORE, &core) && core.rlim_cur <= 1 && !getrlimit(RLIMIT_CPU, &cpu) &&
