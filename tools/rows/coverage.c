@@ -206,6 +206,29 @@ static size_t coverage_find_gaps(struct coverage *coverage, struct synth_gap **g
 	return count;
 }
 
+static void coverage_first_row(void *arg, u64 start, u64 end, const struct cfi_row *row)
+{
+	bool *has_caller = arg;
+
+	(void)start;
+	(void)end;
+	*has_caller = row->ra.how != CFI_UNDEFINED;
+}
+
+/*
+ * Can a jump to the FDE's start be a tail call?  Not if the code there has no caller: behind the
+ * system call of glibc's clone() a jump leads to the code of the new thread.
+ */
+static bool coverage_is_function(const struct coverage *coverage, const struct fde *fde)
+{
+	bool has_caller = true;
+
+	if (!fde->malformed)
+		cfi_run(&coverage->list.cies[fde->cie].cfi, fde->insns, fde->size, fde->begin,
+			fde->begin + 1, coverage_first_row, &has_caller);
+	return has_caller;
+}
+
 static void coverage_synthesise(struct coverage *coverage)
 {
 	struct synth_input input = { .elf = coverage->elf, .patience = SYNTH_PATIENCE };
@@ -216,9 +239,13 @@ static void coverage_synthesise(struct coverage *coverage)
 	input.ngaps = coverage_find_gaps(coverage, &gaps);
 	input.gaps = gaps;
 	input.functions = functions;
-	for (i = 0; i < coverage->nparts; i++)
-		if (coverage->parts[i].fde && coverage->parts[i].start == coverage->parts[i].fde->begin)
-			functions[input.nfunctions++] = coverage->parts[i].start;
+	for (i = 0; i < coverage->nparts; i++) {
+		const struct coverage_part *part = &coverage->parts[i];
+
+		if (part->fde && part->start == part->fde->begin &&
+		    coverage_is_function(coverage, part->fde))
+			functions[input.nfunctions++] = part->start;
+	}
 	synth_make(&input, &coverage->synth);
 	free(functions);
 	free(gaps);

@@ -8,7 +8,7 @@
  * - every instruction can be decoded, and says what it does to rsp;
  * - wherever paths join, the frames agree;
  * - every ret has the return address at rsp, and there is at least one; or a jump to a function
- *   with CFI, with the frame of a function's first instruction;
+ *   with CFI and a caller, with the frame of a function's first instruction;
  * - a function without CFI that it calls has been proven, too;
  * - no other function that has been proven goes through the same instructions with other rows.
  *

@@ -24,7 +24,7 @@ struct synth_gap {
  * @elf: the file
  * @gaps: text without CFI, ascending, in executable segments
  * @ngaps: number of them
- * @functions: pcs where functions with CFI start, ascending
+ * @functions: pcs where functions with CFI and a caller start, ascending
  * @nfunctions: number of them
  * @patience: how many times the work for what is proven may go into attempts that fail before the
  *	file is given up; SYNTH_PATIENCE
