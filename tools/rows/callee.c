@@ -10,8 +10,9 @@
  * - whenever its rsp is at or below that place, its CFI says that the register is saved there;
  * - whenever its rsp is above, the register has the caller's value: it has not been pushed yet, or
  *   has been popped;
- * - it does not jump into another function while its frame exists; but it may have one cold part,
- *   which the compiler has put elsewhere with an FDE of its own.
+ * - it does not jump into another function, which would have a frame of its own below the call; but
+ *   while its frame exists it may jump to one cold part, which the compiler has put elsewhere with
+ *   an FDE of its own.
  */
 #include "alloc.h"
 #include "callee.h"
@@ -163,9 +164,9 @@ static bool callee_goes_cold(const struct elf_file *elf, const struct fde_list *
 }
 
 /*
- * Does every instruction stay in the function while its frame exists?  Indirect jumps are taken to
- * stay (a switch): a jump to another function, made with this frame on the stack, would have that
- * function return into the frame.
+ * Does every instruction stay in the function?  A function that it jumps to has a frame of its own
+ * below the call, in which the word may be anything; or, if the jump is made with this frame on the
+ * stack, it returns into that.  Indirect jumps stay where the frame exists (a switch).
  */
 static bool callee_stays(const struct elf_file *elf, const struct fde_list *list,
 			 struct callee *callee, u8 reg)
@@ -175,12 +176,13 @@ static bool callee_stays(const struct elf_file *elf, const struct fde_list *list
 	size_t n;
 
 	for (n = 0; pc < end && n < CALLEE_MAX_INSNS; n++, pc += insn.length) {
-		if (!insn_read(elf, pc, end, &insn))
+		bool exists = callee_frame_exists(callee, pc);
+
+		if (!insn_read(elf, pc, end, &insn) || (insn.kind == INSN_JUMP_INDIRECT && !exists))
 			return false;
 		if ((insn.kind == INSN_JUMP || insn.kind == INSN_BRANCH) &&
 		    (insn.target < callee->fde->begin || insn.target >= end) &&
-		    callee_frame_exists(callee, pc) &&
-		    !callee_goes_cold(elf, list, callee, insn.target, reg))
+		    !(exists && callee_goes_cold(elf, list, callee, insn.target, reg)))
 			return false;
 	}
 	return pc == end;

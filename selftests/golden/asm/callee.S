@@ -17,6 +17,9 @@ resolve:
 	call elsewhere
 	call no_fde
 	call leaves
+	call leaves_late
+	call leaves_early
+	call leaves_anywhere
 	call has_cold
 	call cold_pops
 	call cold_leaves
@@ -48,7 +51,7 @@ pushes:
 	.cfi_adjust_cfa_offset -8
 	pop %rbp
 	.cfi_adjust_cfa_offset -8
-	jmp keeps
+	ret
 1:	.cfi_restore_state
 	call *%rax
 	.cfi_endproc
@@ -99,6 +102,36 @@ leaves:
 	.cfi_adjust_cfa_offset 8
 	.cfi_rel_offset rbx, 0
 	jmp keeps
+	.cfi_endproc
+
+# the same when its own frame is gone, as _dl_profile_fixup(), or not there yet, or by a register
+leaves_late:
+	.cfi_startproc
+	push %rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rbx, 0
+	pop %rbx
+	.cfi_adjust_cfa_offset -8
+	jmp keeps
+	.cfi_endproc
+leaves_early:
+	.cfi_startproc
+	jne keeps
+	push %rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rbx, 0
+	pop %rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+leaves_anywhere:
+	.cfi_startproc
+	push %rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rbx, 0
+	pop %rbx
+	.cfi_adjust_cfa_offset -8
+	jmp *%rax
 	.cfi_endproc
 
 # jumps into a part of its own with the same frame, which jumps back
