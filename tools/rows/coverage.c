@@ -25,6 +25,7 @@
 #include "order.h"
 #include "padding.h"
 #include "synth.h"
+#include "ucontext.h"
 
 /*
  * The part of its range that an FDE or function describes: [@start, @end), empty if others have all
@@ -257,9 +258,6 @@ static void coverage_synthesise(struct coverage *coverage)
  */
 static void coverage_plain_gap(struct coverage *coverage, u64 start, u64 end)
 {
-	const struct bee_rule outermost = {
-		.kind = BEE_RULE_KNOWN, .cfa_reg = BEE_REG_RSP, .cfa_off = 8, .ra = BEE_RA_UNDEF,
-	};
 	u64 entry = coverage->elf->entry;
 	bool has_entry = entry >= start && entry < end;
 
@@ -267,7 +265,7 @@ static void coverage_plain_gap(struct coverage *coverage, u64 start, u64 end)
 		coverage_add_kind(coverage, start, BEE_RULE_GAP, 0);
 	if (!has_entry)
 		return;
-	row_set_add(coverage->rows, entry, &outermost);
+	row_set_add(coverage->rows, entry, &ucontext_outermost);
 	if (end - entry > COVERAGE_ENTRY_MAX)
 		coverage_add_kind(coverage, entry + COVERAGE_ENTRY_MAX, BEE_RULE_GAP, 0);
 }
@@ -296,7 +294,10 @@ static void coverage_gap(struct coverage *coverage, u64 start, u64 end)
 		coverage_plain_gap(coverage, start, end);
 }
 
-/* Text between parts: padding gets the rule of the row before it, anything else is a gap. */
+/*
+ * Text between parts: padding gets the rule of the row before it, but for the byte in front of
+ * __start_context; anything else is a gap.
+ */
 static void coverage_hole(struct coverage *coverage, u64 start, u64 end)
 {
 	const struct elf_segment *text = coverage_text(coverage, start);
@@ -304,6 +305,29 @@ static void coverage_hole(struct coverage *coverage, u64 start, u64 end)
 	if (!text || end - start > text->size - (start - text->vaddr) ||
 	    !padding_fills(coverage->elf, start, end))
 		coverage_gap(coverage, start, end);
+	else if (ucontext_is_start(coverage->elf, end))
+		row_set_add(coverage->rows, end - 1, &ucontext_outermost);
+}
+
+/* Add an FDE's row, with the texts in it for which it is wrong. */
+static void coverage_add_row(struct coverage *coverage, u64 start, u64 end,
+			     const struct bee_rule *row)
+{
+	static const struct bee_rule called = {
+		.kind = BEE_RULE_KNOWN, .cfa_reg = BEE_REG_RSP, .cfa_off = 8,
+		.ra = BEE_RA_CFA, .ra_off = -8,
+	};
+	struct ucontext_text texts[UCONTEXT_MAX], *text = texts, *last = texts;
+
+	if (!memcmp(row, &called, sizeof(called)))
+		last += ucontext_find(coverage->elf, start, end, texts);
+	for (; text < last; start = text->end, text++) {
+		if (text->start > start)
+			row_set_add(coverage->rows, start, row);
+		row_set_add(coverage->rows, text->start, text->rule);
+	}
+	if (start < end)
+		row_set_add(coverage->rows, start, row);
 }
 
 static void coverage_emit(void *arg, u64 start, u64 end, const struct cfi_row *from)
@@ -318,7 +342,7 @@ static void coverage_emit(void *arg, u64 start, u64 end, const struct cfi_row *f
 	if (start >= end)
 		return;
 	rule_from_cfi(from, coverage->signal, &row);
-	row_set_add(coverage->rows, start, &row);
+	coverage_add_row(coverage, start, end, &row);
 	if (callee_can_save(&row))
 		callee_add_rows(coverage->elf, &coverage->list, &coverage->proofs, &row, start, end,
 				coverage->rows);

@@ -9,11 +9,12 @@
  * takes a register from the frame of a callee is also compared with all that libdw says of the
  * callee.
  *
- * In three cases the table says more than the CFI, and has to say exactly this: padding between
- * functions has the rule of the byte before it, code at the entry point without an FDE is outermost,
- * and other code without an FDE has the rows that the compiler makes of it
- * (selftests/system/synth_test.c compares such rows with CFI).  Functions of Go are left out: their
- * rows are from Go's own table, which libdw does not read.
+ * In four cases the table does not say what the CFI does, and has to say exactly this: padding
+ * between functions has the rule of the byte before it, code at the entry point without an FDE is
+ * outermost, other code without an FDE has the rows that the compiler makes of it
+ * (selftests/system/synth_test.c compares such rows with CFI), and glibc's swapcontext() and
+ * __start_context, whose CFI is wrong, have the rules of ucontext.c.  Functions of Go are left out:
+ * their rows are from Go's own table, which libdw does not read.
  */
 #include <string.h>
 
@@ -27,6 +28,7 @@
 #include "judge.h"
 #include "order.h"
 #include "padding.h"
+#include "ucontext.h"
 
 /* Pcs after which the expression that linkers write for .plt yields the same again. */
 #define PLT_PCS		16
@@ -375,16 +377,15 @@ static void compare_text(struct compare *c, u64 start, u64 end, const struct bee
 static void compare_gap(struct compare *c, u64 start, u64 end, bool between)
 {
 	static const struct bee_rule gap = { .kind = BEE_RULE_GAP };
-	static const struct bee_rule outermost = {
-		.kind = BEE_RULE_KNOWN, .cfa_reg = BEE_REG_RSP, .cfa_off = 8, .ra = BEE_RA_UNDEF,
-	};
 	u64 entry = c->entry, after;
 	struct bee_rule before;
 
 	if (between && padding_fills(c->elf, start, end)) {
 		c->result->padding += end - start;
 		bee_table_lookup(c->table, start - 1, &before);
-		compare_text(c, start, end, &before, "no FDE, but padding: as the byte before it");
+		after = ucontext_is_start(c->elf, end) ? end - 1 : end;
+		compare_text(c, start, after, &before, "no FDE, but padding: as the byte before it");
+		compare_text(c, after, end, &ucontext_outermost, "no FDE, before __start_context");
 		if (before.kind == BEE_RULE_UNSUPPORTED)
 			compare_add_form(c->result, before.arg, "(padding behind such)", 1,
 					 end - start);
@@ -395,7 +396,7 @@ static void compare_gap(struct compare *c, u64 start, u64 end, bool between)
 		entry = end;
 	after = end - entry > COVERAGE_ENTRY_MAX ? entry + COVERAGE_ENTRY_MAX : end;
 	compare_text(c, start, entry, &gap, "no FDE");
-	compare_text(c, entry, after, &outermost, "no FDE, and the entry point");
+	compare_text(c, entry, after, &ucontext_outermost, "no FDE, and the entry point");
 	compare_text(c, after, end, &gap, "no FDE");
 }
 
@@ -433,6 +434,33 @@ static void compare_hole(struct compare *c, u64 start, u64 end, bool between)
 	}
 	if (start < end)
 		compare_gap(c, start, end, between);
+}
+
+/* Does libdw's frame say CFA = rsp + 8, the return address below that, and the same rbp? */
+static bool compare_is_called(const struct compare *c)
+{
+	struct eval_value cfa = eval_known(c->regs[BEE_REG_RSP] + 8);
+	struct eval_value ra = value_saved(c->regs[BEE_REG_RSP]);
+	struct eval_value fp = eval_known(c->regs[BEE_REG_RBP]);
+	struct eval_frame frame;
+
+	libdw_compute(c->oracle, c->regs, &frame);
+	return value_is_same(&frame.cfa, &cfa) && value_is_same(&frame.sp, &cfa) &&
+	       value_is_same(&frame.ra, &ra) && value_is_same(&frame.fp, &fp) && !frame.signal;
+}
+
+/* Compare text for which libdw has a frame. */
+static void compare_frame(struct compare *c, u64 start, u64 end)
+{
+	struct ucontext_text texts[UCONTEXT_MAX], *text = texts, *last = texts;
+
+	if (compare_is_called(c))
+		last += ucontext_find(c->elf, start, end, texts);
+	for (; text < last; start = text->end, text++) {
+		compare_text(c, start, text->start, NULL, NULL);
+		compare_text(c, text->start, text->end, text->rule, "an FDE of glibc that is wrong");
+	}
+	compare_text(c, start, end, NULL, NULL);
 }
 
 /* The first pc behind @start and before @stop of which libdw does not say @answer, or @stop. */
@@ -493,7 +521,7 @@ static void compare_segment(struct compare *c, const struct elf_segment *segment
 		switch (answer) {
 		case LIBDW_FRAME:
 			c->result->frames++;
-			compare_text(c, pc, end, NULL, NULL);
+			compare_frame(c, pc, end);
 			break;
 		case LIBDW_NONE:
 			compare_hole(c, pc, end, pc > segment->vaddr && end < stop);
