@@ -3,9 +3,11 @@
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include <linux/preempt.h>
+#include <linux/ptrace.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
+#include <asm/processor-flags.h>
 
 #include "ask.h"
 #include "callchain.h"
@@ -16,6 +18,12 @@
 #include "stray.h"
 #include "walk.h"
 
+/* Whether these are registers of 64-bit user code, and not of 32-bit or vm86 code. */
+static bool callchain_is_64bit(struct pt_regs *regs)
+{
+	return user_64bit_mode(regs) && !(regs->flags & (X86_VM_MASK | PERF_EFLAGS_VM));
+}
+
 /*
  * Whether the stack of current is walked.  Left to perf are kernel threads, whose mm is borrowed;
  * KVM guests (PF_VCPU is set from guest entry until the exit has been handled; meanwhile @regs are
@@ -25,7 +33,7 @@ static bool callchain_is_ours(struct pt_regs *regs)
 {
 	const unsigned int not_user = PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER | PF_VCPU;
 
-	return current->mm && !(current->flags & not_user) && bee_arch_is_walkable(regs);
+	return current->mm && !(current->flags & not_user) && callchain_is_64bit(regs);
 }
 
 /* Threads of one process on many CPUs count in one tally. */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The walk of one user stack: from frame to caller until there is a stop reason. */
+#include <linux/ptrace.h>
+
 #include "walk.h"
 #include "map.h"
 #include "news.h"
@@ -36,6 +38,23 @@ static bool walk_find_range(struct bee_walk *walk)
 	return walk->range;
 }
 
+static void walk_set_topmost(struct bee_walk *walk, const struct pt_regs *regs)
+{
+	struct bee_frame *f = &walk->frame;
+
+	f->ip = regs->ip;
+	f->sp = regs->sp;
+	f->fp = regs->bp;
+	f->slot = 0;
+	f->gpr = walk->gpr;
+	f->saved = 0;
+	f->callee_sp = 0;
+	f->callee_gpr = NULL;
+	f->callee_saved = 0;
+	f->fp_known = true;
+	f->activation = true;
+}
+
 /**
  * bee_walk_start() - start a walk at the topmost frame
  * @walk: the walk; walk->frame becomes the topmost frame
@@ -47,7 +66,7 @@ static bool walk_find_range(struct bee_walk *walk)
  */
 void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const struct pt_regs *regs)
 {
-	bee_arch_topmost(regs, walk->gpr, &walk->frame);
+	walk_set_topmost(walk, regs);
 	bee_uread_init(&walk->mem, walk->frame.sp);
 	walk->fp_steps = 0;
 	walk->code = false;
@@ -96,12 +115,36 @@ static enum beeunwind_stop walk_arrive(struct bee_walk *walk, u64 sp)
 	return BEEUNWIND_STOP_NONE;
 }
 
+/*
+ * Fill the GPRs of the topmost frame, by DWARF number (psABI 1.0, figure 3.36).  In a system call
+ * rcx and r11 have the values that SYSCALL has put there, as user code sees.
+ */
+static void walk_fill_gpr(const struct pt_regs *regs, u64 *gpr)
+{
+	gpr[BEE_REG_RAX] = regs->ax;
+	gpr[BEE_REG_RDX] = regs->dx;
+	gpr[BEE_REG_RCX] = regs->cx;
+	gpr[BEE_REG_RBX] = regs->bx;
+	gpr[BEE_REG_RSI] = regs->si;
+	gpr[BEE_REG_RDI] = regs->di;
+	gpr[BEE_REG_RBP] = regs->bp;
+	gpr[BEE_REG_RSP] = regs->sp;
+	gpr[BEE_REG_R8] = regs->r8;
+	gpr[BEE_REG_R9] = regs->r9;
+	gpr[BEE_REG_R10] = regs->r10;
+	gpr[BEE_REG_R11] = regs->r11;
+	gpr[BEE_REG_R12] = regs->r12;
+	gpr[BEE_REG_R13] = regs->r13;
+	gpr[BEE_REG_R14] = regs->r14;
+	gpr[BEE_REG_R15] = regs->r15;
+}
+
 /* Most steps need rsp and rbp only, which the frame has; others, the GPRs of the topmost frame. */
 static void walk_need_gpr(struct bee_walk *walk)
 {
 	if (walk->gpr_ready || !(walk->frame.gpr || walk->frame.callee_gpr))
 		return;
-	bee_arch_gpr(walk->regs, walk->gpr);
+	walk_fill_gpr(walk->regs, walk->gpr);
 	walk->gpr_ready = true;
 }
 

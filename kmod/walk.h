@@ -12,7 +12,6 @@
 #include "frame.h"
 #include "rule_cache.h"
 #include "uprobe.h"
-#include "bee_arch.h"
 
 struct bee_map;
 struct bee_range;
@@ -60,7 +59,7 @@ struct bee_walk {
 	const struct pt_regs		*regs;
 	u32				 turn;
 	bool				 gpr_ready;
-	u64				 gpr[BEE_ARCH_NR_GPR];
+	u64				 gpr[__BEE_REG_MAX];
 	struct bee_uread		 mem;
 };
 

@@ -8,7 +8,7 @@ include $(top)/tools/rooms.mk
 
 # A test may include the headers of all rooms, and those of the module.
 test_cppflags	:= $(rooms_cppflags) $(rooms:%=-iquote $(top)/tools/%) -iquote $(top) \
-		   -iquote $(top)/kmod -iquote $(top)/kmod/arch/x86 -iquote $(top)/selftests
+		   -iquote $(top)/kmod -iquote $(top)/selftests
 test_cflags	:= -std=gnu11 $(warnings)
 libbee		:= $(top)/build/tools/libbee.a
 

@@ -108,10 +108,6 @@ struct pt_regs {
 	unsigned long orig_ax, ip, cs, flags, sp, ss;
 };
 
-#define X86_VM_MASK		0
-#define PERF_EFLAGS_VM		0
-#define user_64bit_mode(regs)	((regs)->cs == 0x33)
-
 unsigned long copy_from_user_nmi(void *to, const void *from, unsigned long n);
 
 #define TASK_SIZE_MAX		((1ul << 47) - PAGE_SIZE)

@@ -22,4 +22,10 @@ extern struct bench_user {
 		goto label;						\
 } while (0)
 
+#ifdef BEFORE		/* what older versions take from the kernel's headers, too */
+#define X86_VM_MASK		0
+#define PERF_EFLAGS_VM		0
+#define user_64bit_mode(regs)	((regs)->cs == 0x33)
+#endif
+
 #endif /* BENCH_USER_H */
