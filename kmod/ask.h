@@ -68,7 +68,7 @@ void bee_ask_exit(void);
  *
  * Not inlined, so that walks which ask for nothing do not pay for its stack.
  *
- * Context: Any, NMI-safe.  Does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  * Return: false if there is no room; a later sample can ask again.
  */
 static noinline __maybe_unused bool bee_ask(enum bee_ask_kind kind, u64 id)

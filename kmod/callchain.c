@@ -133,8 +133,7 @@ static noinline void callchain_user(struct perf_callchain_entry_ctx *ctx, struct
  * max_stack 0 it finds no room and returns at once.  Its caller does not look at @ctx afterwards
  * (get_perf_callchain(), kernel/events/callchain.c).  If nothing is stored @ctx is not changed.
  *
- * Context: Any, NMI-safe; also under rq->lock.  Preemption is off.  Does not
- * fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe; also under rq->lock.  Preemption is off.
  */
 void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs)
 {

@@ -80,7 +80,7 @@ static inline struct bee_code_news *bee_code_news_take(void)
  * Does nothing unless somebody listens.  Announces each generation once, and at most one a second:
  * a newer generation waits for the first sample after that second.
  *
- * Context: Any, NMI-safe.  Does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  */
 static inline void bee_code_announce(struct bee_code_told *told, u64 cookie, u64 generation)
 {

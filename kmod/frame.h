@@ -332,7 +332,7 @@ static inline u64 frame_saved(const struct bee_rule *rule, const struct bee_fram
  *
  * The caller's ip is not checked: it comes from user memory.
  *
- * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  * Return: BEEUNWIND_STOP_NONE, or why there is no caller.
  */
 static inline enum beeunwind_stop bee_frame_step(struct bee_uread *mem, const struct bee_rule *rule,
@@ -395,7 +395,7 @@ struct bee_simple_frame {
  * sp is always greater than the frame's: an activation whose return address is in the red zone
  * stops with BEEUNWIND_STOP_NO_PROGRESS.
  *
- * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  * Return: BEEUNWIND_STOP_NONE, or why there is no caller.
  */
 static __always_inline enum beeunwind_stop bee_simple_step(struct bee_uread *mem, u32 word,
@@ -508,7 +508,7 @@ static inline bool bee_frame_repeats(struct bee_switches *switches, u64 sp,
  *
  * Not inlined, as each of its callers' many copies would take stack of its own.
  *
- * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  * Return: false also if the memory is not present.
  */
 static noinline bool bee_frame_code_is(struct bee_uread *mem, u64 ip, const u8 *code, u32 size)
@@ -566,7 +566,7 @@ static inline bool frame_is_indirect_call(u8 opcode, u8 modrm, u8 sib, u32 size)
  * segments, and the padding before the call of __tls_get_addr()) stand before these bytes, so they
  * need not be known.
  *
- * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  * Return: whether there is one.
  */
 static inline enum bee_call bee_frame_find_call(struct bee_uread *mem, u64 ip)
@@ -595,7 +595,7 @@ static inline enum bee_call bee_frame_find_call(struct bee_uread *mem, u64 ip)
  * rt_sigreturn() is called in one of two forms: "mov $15,%rax; syscall" or "mov $15,%eax; syscall".
  * A handler returns to the first byte; an activation can also be behind the mov.
  *
- * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  */
 static inline bool bee_frame_is_sigreturn(struct bee_uread *mem, const struct bee_frame *f)
 {
@@ -616,7 +616,7 @@ static inline bool bee_frame_is_sigreturn(struct bee_uread *mem, const struct be
  * newproc1() of Go's runtime makes it runtime.goexit() + 1, between the instructions "nop" and
  * "call goexit1", behind which is another nop (runtime/asm_amd64.s).
  *
- * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  */
 static inline bool bee_frame_is_goexit(struct bee_uread *mem, u64 ip)
 {
@@ -633,7 +633,7 @@ static inline bool bee_frame_is_goexit(struct bee_uread *mem, u64 ip)
  *
  * For trampolines without CFI, as that of musl.
  *
- * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  * Return: true if the frame is in a trampoline and its saved context is plausible.
  */
 static inline bool bee_frame_step_sigreturn(struct bee_uread *mem, struct bee_frame *f)
@@ -778,7 +778,7 @@ static inline bool frame_fp_is_plausible(u64 sp, u64 fp, u64 next)
  * before it has found it in an executable mapping and behind a call, and must make sure that the
  * walk does not go in circles.
  *
- * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  * Return: true if there is a plausible caller.
  */
 static inline bool bee_frame_step_fp(struct bee_uread *mem, struct bee_frame *f)

@@ -364,7 +364,7 @@ static __always_inline void table_prefetch(const struct bee_table *table)
  * @table: a validated table
  * @place: bytes from the table's base to the pc
  *
- * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  * Reads one window: at most BEE_TABLE_MAX_TOKENS tokens and two phrases.
  * Return: the word (BEE_WORD_*), which says the same in this table at any time; a gap outside of
  * the text that the table covers.
@@ -387,7 +387,7 @@ u32 bee_table_word(const struct bee_table *table, u64 place)
  * @word: the word
  * @rule: filled
  *
- * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  */
 void bee_table_decode(const struct bee_table *table, u32 word, struct bee_rule *rule)
 {
@@ -400,7 +400,7 @@ void bee_table_decode(const struct bee_table *table, u32 word, struct bee_rule *
  * @pc: address as in the ELF file
  * @rule: filled; a gap outside of the text that the table covers
  *
- * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  * Reads one window: at most BEE_TABLE_MAX_TOKENS tokens and two phrases; in a list at most 26 rows.
  */
 void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_rule *rule)

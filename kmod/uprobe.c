@@ -58,7 +58,7 @@ static void uprobe_start(struct bee_uprobes *probes)
  *
  * Branches are never executed in the xol page but emulated, so the next one is right.
  *
- * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  */
 void bee_uprobe_locate(struct bee_frame *f)
 {
@@ -80,7 +80,7 @@ void bee_uprobe_locate(struct bee_frame *f)
  *
  * Slots must ascend within a walk, as they do along the list.
  *
- * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  * Return: whether a pending uretprobe of current has this slot.
  */
 bool bee_uprobe_return(struct bee_uprobes *probes, u64 slot, u64 *ra)
@@ -152,7 +152,7 @@ static bool uprobe_find_slot(struct bee_uread *mem, const struct bee_frame *f, u
  * The probed function has returned to the trampoline, and the kernel has not restored the
  * return address yet, or just has.
  *
- * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  * Return: whether the frame is in a trampoline.
  */
 bool bee_uprobe_step(struct bee_uprobes *probes, struct bee_uread *mem, struct bee_frame *f)

@@ -123,7 +123,7 @@ static __always_inline void bee_uread_end(void)
  * @addr: address, of any value and alignment
  * @value: the word
  *
- * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  * Return: false if the memory is not present, or BEE_UREAD_FAULTS words of this walk were not.
  */
 static __always_inline bool bee_uread_u64_begun(struct bee_uread *mem, u64 addr, u64 *value)
@@ -150,7 +150,7 @@ absent:
  *
  * Not inlined, as each of its many copies would take stack of its own.
  *
- * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  * Return: false if the memory is not present, or BEE_UREAD_FAULTS words of this walk were not.
  */
 static noinline __maybe_unused bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
@@ -223,7 +223,7 @@ static inline bool uread_refill_code(struct bee_uread *mem, u64 addr)
  * as much as a page fault, and a process could build a stack that takes one in each frame: the last
  * absent page is remembered, and after BEE_UREAD_CODE_FAULTS there is no more code in this walk.
  *
- * Context: Any, NMI-safe: does not fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.
  * Return: false if the memory is not present.
  */
 static inline bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)

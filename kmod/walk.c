@@ -61,8 +61,7 @@ static void walk_set_topmost(struct bee_walk *walk, const struct pt_regs *regs)
  * @map: ranges of current->mm, at least one
  * @regs: user registers of current, which stay until the walk's end
  *
- * Context: Any, NMI-safe.  Caller holds the RCU read lock.  Does not fault,
- * sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.  Caller holds the RCU read lock.
  */
 void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const struct pt_regs *regs)
 {
@@ -441,8 +440,7 @@ static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max)
  * A step costs a look into the cache of rules, at most one table lookup and one search in the
  * ranges, and a few words of user memory.
  *
- * Context: Any, NMI-safe.  Caller holds the RCU read lock since bee_walk_start().  Does not
- * fault, sleep, allocate, lock or print.
+ * Context: Any, NMI-safe.  Caller holds the RCU read lock since bee_walk_start().
  * Return: number of callers that were found: @max, unless the walk ended before.
  */
 u32 bee_walk_callers(struct bee_walk *walk, u64 *ips, u32 max)
