@@ -177,12 +177,6 @@ void bee_follow_exec(struct linux_binprm *bprm)
 	bee_mm_exec(bprm->mm, task_tgid(current));
 }
 
-/** bee_follow_fork() - see bee_mm_fork().  Context: Process; preemption may be off. */
-void bee_follow_fork(const struct mm_struct *parent, struct mm_struct *child)
-{
-	bee_mm_fork(parent, child);
-}
-
 /**
  * bee_follow_mapping() - take over a mapping, if it is executable
  * @vma: the mapping; its own addresses may be others
@@ -201,13 +195,7 @@ void bee_follow_mapping(const struct vm_area_struct *vma, u64 start, u64 end, u6
 	bee_mm_attach(vma, start, end, pgoff << PAGE_SHIFT, announce);
 }
 
-/** bee_follow_unmap() - [@start, @end) of @mm is unmapped.  Context: as bee_follow_fork(). */
-void bee_follow_unmap(const struct mm_struct *mm, u64 start, u64 end)
-{
-	bee_mm_unmap(mm, start, end);
-}
-
-/** bee_follow_end() - the last user of @mm is gone.  Context: as bee_follow_fork(). */
+/** bee_follow_end() - the last user of @mm is gone.  Context: Process; preemption may be off. */
 void bee_follow_end(const struct mm_struct *mm)
 {
 	bee_stray_del(mm);

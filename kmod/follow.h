@@ -35,8 +35,6 @@ void bee_follow_release(u32 portid);
 void bee_follow_exit(void);
 
 void bee_follow_exec(struct linux_binprm *bprm);
-void bee_follow_fork(const struct mm_struct *parent, struct mm_struct *child);
-void bee_follow_unmap(const struct mm_struct *mm, u64 start, u64 end);
 void bee_follow_end(const struct mm_struct *mm);
 void bee_follow_mapping(const struct vm_area_struct *vma, u64 start, u64 end, u64 pgoff);
 

@@ -29,6 +29,7 @@
 #include "file.h"
 #include "follow.h"
 #include "hook.h"
+#include "mm.h"
 #include "prove.h"
 
 /*
@@ -154,7 +155,7 @@ HOOK_CALLBACK(hook_munmap)
 	hook_note_call(ops);
 	if (bee_compat_unmap_args(fregs, &gone) &&
 	    bee_prove_unmap(gone.vma, gone.start, gone.end))
-		bee_follow_unmap(gone.vma->vm_mm, gone.start, gone.end);
+		bee_mm_unmap(gone.vma->vm_mm, gone.start, gone.end);
 }
 
 /*
@@ -164,7 +165,7 @@ HOOK_CALLBACK(hook_munmap)
 HOOK_CALLBACK(hook_fork)
 {
 	hook_note_call(ops);
-	bee_follow_fork((void *)HOOK_ARG(0), (void *)HOOK_ARG(1));
+	bee_mm_fork((void *)HOOK_ARG(0), (void *)HOOK_ARG(1));
 }
 
 /* __mmput() calls uprobe_clear_state(mm) first, when mm_users has become 0. */
