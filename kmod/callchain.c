@@ -105,7 +105,7 @@ static noinline void callchain_user(struct perf_callchain_entry_ctx *ctx, struct
 		return;
 	rcu_read_lock();
 	m = bee_mm_find(current->mm);
-	map = m ? bee_mm_ranges(m) : NULL;
+	map = m ? rcu_dereference(m->map) : NULL;
 	if (map) {
 		nr = callchain_walk(this_cpu_ptr(bee_percpu_walks) + interrupt_context_level(),
 				    ctx->entry->ip + ctx->entry->nr, callchain_room(ctx), regs, m,
@@ -169,7 +169,7 @@ u32 bee_callchain_deferred(u64 *ips, u32 max)
 		return 0;
 	rcu_read_lock();
 	m = bee_mm_find(current->mm);
-	map = m ? bee_mm_ranges(m) : NULL;
+	map = m ? rcu_dereference(m->map) : NULL;
 	if (map)
 		nr = callchain_walk(this_cpu_ptr(bee_percpu_walks) + BEE_CONTEXT_DEFERRED, ips, max,
 				    regs, m, map);

@@ -210,16 +210,4 @@ static inline struct bee_mm *bee_mm_find(const struct mm_struct *mm)
 	return NULL;
 }
 
-/**
- * bee_mm_ranges() - the ranges of an address space, for a walk
- * @m: the address space
- *
- * Context: Any, NMI-safe.  Caller holds the RCU read lock, which keeps the result.
- * Return: the ranges; NULL if there are none.
- */
-static inline const struct bee_map *bee_mm_ranges(const struct bee_mm *m)
-{
-	return rcu_dereference(m->map);
-}
-
 #endif /* BEE_MM_H */

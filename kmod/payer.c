@@ -38,7 +38,7 @@
 static DEFINE_RAW_SPINLOCK(payer_lock);
 static DEFINE_HASHTABLE(payer_hash, PAYER_HASH_BITS);	/* payer_lock */
 static atomic64_t payer_sum;				/* bytes of all payers */
-static unsigned int payer_share = BEE_PAYER_SHARE;
+static unsigned int payer_share = 50;			/* percent; see bee_payer_share() */
 
 /*
  * In a user namespace its maker pays, as uids cost nothing there.  Root makes them for containers,

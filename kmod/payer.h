@@ -13,8 +13,6 @@
 
 struct pid;
 
-#define BEE_PAYER_SHARE	50	/* percent; see bee_payer_share() */
-
 /**
  * struct bee_payer - a user whose processes are managed
  * @uid: in the initial user namespace

@@ -29,15 +29,15 @@ static struct shrinker *store_shrinker;
 
 #define store_dereference(p)	rcu_dereference_protected(p, lockdep_is_held(&store_mutex))
 
-/** bee_stored_bytes() - kernel memory of a table, bytes; 0 for NULL.  Context: Any. */
-u64 bee_stored_bytes(const struct bee_stored *stored)
+/* Kernel memory of a table, bytes; 0 for NULL. */
+static u64 stored_bytes(const struct bee_stored *stored)
 {
 	return stored ? sizeof(*stored) + stored->table.size : 0;
 }
 
 static void stored_free(struct bee_stored *stored)
 {
-	bee_budget_uncharge(BEE_BUDGET_FILES, bee_stored_bytes(stored));
+	bee_budget_uncharge(BEE_BUDGET_FILES, stored_bytes(stored));
 	kvfree(stored->blob);
 	kfree(stored);
 }
@@ -223,7 +223,7 @@ int bee_store_add(struct bee_file *f, struct file *file, bool *replaced,
 	if (old && old->table.size == stored->table.size &&
 	    !memcmp(old->blob, stored->blob, old->table.size)) {
 		stored_free(stored);
-	} else if (bee_file_set_table_bytes(f, bee_stored_bytes(stored))) {
+	} else if (bee_file_set_table_bytes(f, stored_bytes(stored))) {
 		*replaced = old;
 		store_set(f, stored);
 	} else {

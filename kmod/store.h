@@ -40,7 +40,6 @@ void bee_store_exit(void);
 int bee_store_add(struct bee_file *f, struct file *file, bool *replaced,
 		  struct netlink_ext_ack *extack);
 int bee_store_del(struct bee_file *f, bool force, struct netlink_ext_ack *extack);
-u64 bee_stored_bytes(const struct bee_stored *stored);
 void bee_store_prune(void);
 u32 bee_store_count(void);
 

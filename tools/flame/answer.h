@@ -68,7 +68,6 @@ struct answer {
 /* Seconds in which such a process may do nothing: who waits for a server uses no CPU time. */
 #define ANSWER_PATIENCE	120
 
-void answer_open(void);
 void answer_put(FILE *out, struct answer answer, const char *text, const char *source);
 void answer_warn(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool answer_is_outermost(const char *name);

@@ -60,8 +60,8 @@ struct resolver {
 /* In a child: the texts that it has written. */
 static struct texts answer_texts;
 
-/** answer_open() - before the first name is written */
-void answer_open(void)
+/* Before the first name is written. */
+static void answer_open(void)
 {
 	texts_open(&answer_texts);
 	texts_add(&answer_texts, "", 0);
