@@ -638,20 +638,27 @@ bool bee_map_list_is_same(const struct bee_map_list *a, const struct bee_map_lis
 	return a->nr == b->nr && !memcmp(a->ranges, b->ranges, a->nr * sizeof(*a->ranges));
 }
 
-static const struct bee_range *list_find(const struct bee_map_list *list, u64 ip)
+/* The first range that ends after an address; @nr if there is none. */
+static u32 ranges_first_after(const struct bee_range *ranges, u32 nr, u64 addr)
 {
-	u32 low = 0, high = list->nr;
+	u32 low = 0, high = nr;
 
 	while (low < high) {
 		u32 mid = low + (high - low) / 2;
 
-		if (list->ranges[mid].end > ip)
+		if (READ_ONCE(ranges[mid].end) > addr)
 			high = mid;
 		else
 			low = mid + 1;
 	}
-	return low < list->nr && bee_range_contains(&list->ranges[low], ip) ? &list->ranges[low] :
-									     NULL;
+	return low;
+}
+
+static const struct bee_range *list_find(const struct bee_map_list *list, u64 ip)
+{
+	u32 i = ranges_first_after(list->ranges, list->nr, ip);
+
+	return i < list->nr && bee_range_contains(&list->ranges[i], ip) ? &list->ranges[i] : NULL;
 }
 
 static int diff_refuse(struct netlink_ext_ack *extack, const char *what, u32 i,
@@ -842,20 +849,9 @@ struct bee_map_list *bee_map_scan(const struct bee_map_list *old, struct mm_stru
 	return list;
 }
 
-/* The first range that ends after an address; chunk->nr if there is none. */
 static u32 chunk_first_after(const struct bee_chunk *chunk, u64 addr)
 {
-	u32 low = 0, high = chunk ? chunk->nr : 0;
-
-	while (low < high) {
-		u32 mid = low + (high - low) / 2;
-
-		if (READ_ONCE(chunk->ranges[mid].end) > addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return chunk ? ranges_first_after(chunk->ranges, chunk->nr, addr) : 0;
 }
 
 /**
