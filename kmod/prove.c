@@ -89,7 +89,7 @@ static int prove_at(unsigned long at)
 		return ret;
 	}
 	if (prove_unmapped.start != middle || prove_unmapped.end != middle + PAGE_SIZE) {
-		pr_err("unmap_vmas() is not called for munmap() on this kernel, or takes other arguments than those of Linux 6.1 to 7.3\n");
+		pr_err("unmap_vmas() is not called for munmap() on this kernel, or takes other arguments than this module knows\n");
 		return -EOPNOTSUPP;
 	}
 	return 0;

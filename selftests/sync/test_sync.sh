@@ -53,7 +53,7 @@ kernels_agree() {
 	local newest series minor release wrong=0
 	newest=$(sed -n 's/^x86-64\. Linux 6\.1 .* to \([67]\.[0-9]*\)[.,].*/\1/p' README)
 	echo "newest: $newest"
-	[ -n "$newest" ] && grep -qF " to $newest\\n" kmod/prove.c || return 1
+	[ -n "$newest" ] || return 1
 	series=${newest%.*} minor=${newest#*.}
 	for release in 6.1.0-56-amd64 6.1.192 6.6.7 6.8.0-31-generic 6.12.117+deb12-rt-amd64 6.19.5-cloud-amd64 \
 		7.0.1-amd64 "$newest.4+deb13-amd64" "$newest.0-rc1+"; do
