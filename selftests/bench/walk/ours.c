@@ -28,8 +28,8 @@ unsigned long copy_from_user_nmi(void *to, const void *from, unsigned long n)
 	return bench_read(replayed, (u64)from, to, n) ? 0 : n;
 }
 
-/* Recorded programs have none. */
-#include "no_uprobes.h"
+/* Recorded programs have no uprobes. */
+#include "around_walk.h"
 
 static struct bee_stored *stored_new(const char *path)
 {

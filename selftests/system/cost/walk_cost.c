@@ -45,7 +45,7 @@ static struct {
 } *told;
 
 #include "kmod/walk.c"
-#include "no_uprobes.h"
+#include "around_walk.h"
 #include "selftests/unit/kmod/blob.h"
 
 #define PAGE		4096ul

@@ -10,7 +10,7 @@
 #include "random.h"
 
 #include "kmod/walk.c"
-#include "no_uprobes.h"
+#include "around_walk.h"
 
 #define STACK	0x7ffe00000000ull
 #define WORDS	4096

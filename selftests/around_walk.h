@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The kernel around kmod/walk.c, in user space: a task without uprobes, and nobody to tell news or to ask. */
-#ifndef SELFTESTS_NO_UPROBES_H
-#define SELFTESTS_NO_UPROBES_H
+#ifndef SELFTESTS_AROUND_WALK_H
+#define SELFTESTS_AROUND_WALK_H
 
 #include "ask.h"
 #include "frame.h"
@@ -36,4 +36,4 @@ bool bee_uprobe_step(struct bee_uprobes *probes, struct bee_uread *mem, struct b
 	return false;
 }
 
-#endif /* SELFTESTS_NO_UPROBES_H */
+#endif /* SELFTESTS_AROUND_WALK_H */
