@@ -178,7 +178,7 @@ oracle: setup		## Compare 2,500 samples of each of 13 programs with libdw's stac
 	@selftests/system/oracle/full $(KERNELS)
 
 .PHONY: fuzz
-fuzz:			## Feed each of eleven parsers and writers broken input for T seconds
+fuzz:			## Feed parsers and writers broken input, each for T seconds
 	@$(MAKE) --no-print-directory -C selftests/fuzz run T=$(T)
 
 .PHONY: bench
