@@ -32,7 +32,6 @@
 #define BIG	"/usr/bin/tar"
 #define SMALL	"/bin/true"
 #define UNKNOWN	"/lib/x86_64-linux-gnu/libcrypt.so.1"
-#define PAGE	0x1000ul
 #define BASE	0x7f0000000000ull
 
 static struct guest g;
@@ -448,15 +447,6 @@ static const struct act {
 
 #define NACTS	(sizeof(acts) / sizeof(acts[0]))
 
-static bool is_managed(pid_t pid)
-{
-	struct netlink_proc state;
-
-	guest_get_proc(&g, pid, &state);
-	ranges_free(&state.ranges);
-	return state.cookie;
-}
-
 /* Whether users pay for all ranges, and the other user for its child, if that is managed. */
 static bool all_is_paid(void)
 {
@@ -475,7 +465,7 @@ static bool all_is_paid(void)
 			other += users.user[i].bytes;
 	}
 	netlink_users_free(&users);
-	ok = paid >= info.range_bytes && (other || !child || !is_managed(child));
+	ok = paid >= info.range_bytes && (other || !child || !guest_is_managed(&g, child));
 	if (!ok)
 		ksft_print_msg("users pay %lu bytes, the other %lu; ranges take %lu\n",
 			       (unsigned long)paid, (unsigned long)other,

@@ -17,7 +17,6 @@
 #include "chains.h"
 #include "guest.h"
 
-#define PAGE		4096ul
 #define RING_BYTES	(1ul << 20)
 #define PERIOD_NS	1000000
 /* Length of _start, at most; as in selftests/lib/stacks.py. */

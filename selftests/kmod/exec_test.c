@@ -69,18 +69,9 @@ static bool becomes(pid_t pid, const char *comm)
 	return false;
 }
 
-static bool is_managed(pid_t pid)
-{
-	struct netlink_proc proc;
-
-	guest_get_proc(&g, pid, &proc);
-	ranges_free(&proc.ranges);
-	return proc.cookie;
-}
-
 static void check(pid_t pid, const char *comm, const char *how)
 {
-	ksft_test_result(becomes(pid, comm) && is_managed(pid) && guest_is_exact(&g, pid),
+	ksft_test_result(becomes(pid, comm) && guest_is_managed(&g, pid) && guest_is_exact(&g, pid),
 			 "exec %s\n", how);
 	guest_reap(pid);
 }
@@ -163,10 +154,10 @@ static void test_main_thread_exit(void)
 	}
 	while (!is_zombie(pid) && guest_waits(deadline))
 		;
-	ksft_test_result(is_zombie(pid) && is_managed(pid),
+	ksft_test_result(is_zombie(pid) && guest_is_managed(&g, pid),
 			 "a process whose first thread has ended\n");
 	guest_add(&g, pid);
-	ksft_test_result(is_managed(pid), "can still be named by its pid\n");
+	ksft_test_result(guest_is_managed(&g, pid), "can still be named by its pid\n");
 	guest_reap(pid);
 }
 
@@ -230,7 +221,7 @@ static void test_script(void)
 		execv(SCRIPT, argv);
 		_exit(1);
 	}
-	ksft_test_result(becomes(pid, "exec_test.scrip") && is_managed(pid) &&
+	ksft_test_result(becomes(pid, "exec_test.scrip") && guest_is_managed(&g, pid) &&
 			 guest_is_exact(&g, pid), "exec of a script\n");
 	kill(-pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -384,7 +375,7 @@ static void test_named_while_executing(bool add, const struct netlink_info *star
 	else if (netlink_proc_del(g.nl, pid, &g.error))
 		guest_die("proc-del", g.error.text);
 	held.answered = true;
-	good = becomes(pid, "sleep") && is_managed(pid) == add;
+	good = becomes(pid, "sleep") && guest_is_managed(&g, pid) == add;
 	pthread_join(tracer, NULL);
 	guest_reap(pid);
 	ksft_test_result(guest_settles(&g, start) && good, "%s while it executes\n",

@@ -12,7 +12,6 @@
 
 #include "guest.h"
 
-#define PAGE	0x1000ul
 
 static struct guest g;
 

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +11,12 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "guest.h"
 #include "kselftest.h"
 #include "events.h"
 
-#define PAGE	0x1000ul
 #define LIB	"/lib/x86_64-linux-gnu/libcrypt.so.1"
 #define DIR	"/tmp/file_test"
 #define ONE	DIR "/one.so"
@@ -383,19 +380,6 @@ static void test_vdso(void)
 
 /* Messages about files (announce=sampled) */
 
-static int sampler_open(void)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = 500000 /* ns */, .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN,
-	};
-	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-
-	if (fd < 0 || mmap(NULL, 9 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED)
-		guest_die("perf_event_open", strerror(errno));
-	return fd;
-}
-
 /* Code in a file (a memfd) that can have no table: mov $n, %ecx; 1: dec %ecx; jnz 1b; ret */
 static void *map_spinner(void)
 {
@@ -444,7 +428,7 @@ static void test_sampled(void)
 
 	if (failed)
 		guest_die("announce", g.error.text);
-	sampler = sampler_open();
+	sampler = guest_sampler_open(0, 500000, 0);
 	ksft_test_result(!count_events(events, id, 0, &t), "what is mapped only is no news\n");
 	spin();
 	ksft_test_result(count_events(events, id, 1, &t) == 1 && t.pid == (uint32_t)getpid() &&

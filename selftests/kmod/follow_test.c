@@ -19,7 +19,6 @@
 #include "kselftest.h"
 #include "events.h"
 
-#define PAGE	0x1000ul
 #define KNOWN	"/lib/x86_64-linux-gnu/libm.so.6"
 #define UNKNOWN	"/lib/x86_64-linux-gnu/libcrypt.so.1"
 #define PAGES	16
@@ -45,14 +44,6 @@ static bool range_at(pid_t pid, const void *p, struct range *out)
 	}
 	ranges_free(&proc.ranges);
 	return found;
-}
-
-static bool is_loaded(uint32_t id)
-{
-	struct netlink_file t;
-
-	guest_get_table(&g, id, &t);
-	return t.loaded;
 }
 
 static bool is_covered(const void *p, size_t pages, bool covered)
@@ -117,7 +108,7 @@ static void test_mmap(void)
 	range_at(getpid(), q, &twin);
 	ksft_test_result(r.offset == (uint64_t)text_offset(KNOWN) && twin.offset == r.offset,
 			 "with the offset that is mapped there\n");
-	ksft_test_result(range_at(getpid(), u, &r) && r.file && !is_loaded(r.file),
+	ksft_test_result(range_at(getpid(), u, &r) && r.file && !guest_is_loaded(&g, r.file),
 			 "a mapping of an unknown file has no table\n");
 	data = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, open(KNOWN, O_RDONLY), 0);
 	ksft_test_result(!range_at(getpid(), data, &r), "a mapping of data is none\n");
@@ -189,7 +180,7 @@ static void test_map_fixed(void)
 	struct range r = {};
 
 	map_text(UNKNOWN, p, 4);
-	ksft_test_result(range_at(getpid(), p, &r) && r.file && !is_loaded(r.file) &&
+	ksft_test_result(range_at(getpid(), p, &r) && r.file && !guest_is_loaded(&g, r.file) &&
 			 range_at(getpid(), p + 4 * PAGE, &r) && r.file == table,
 			 "a fixed mapping of another file replaces the range below it\n");
 	mmap(p, PAGES * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
@@ -238,7 +229,7 @@ static void test_again(void)
 	munmap(p + PAGES * PAGE, PAGES * PAGE);
 	munmap(p, PAGES * PAGE);
 	mmap(p, 4 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, text_offset(KNOWN));
-	ksft_test_result(range_at(getpid(), p, &r) && r.file && !is_loaded(r.file),
+	ksft_test_result(range_at(getpid(), p, &r) && r.file && !guest_is_loaded(&g, r.file),
 			 "with another file in its place it is another one\n");
 	close(fd);
 	unmap_and_map(p, KNOWN, PAGES);
@@ -374,11 +365,6 @@ static void test_exec(void)
 	guest_reap(child);
 }
 
-static void hold(void *arg)
-{
-	(void)arg;
-}
-
 /* Fork a child that gets the pid @wanted. */
 static pid_t spawn_as(pid_t wanted)
 {
@@ -394,7 +380,7 @@ static pid_t spawn_as(pid_t wanted)
 static void test_pid_reuse(void)
 {
 	struct range any = { .start = 0x20000, .end = 0x21000 };
-	pid_t child = guest_spawn(hold, NULL), again;
+	pid_t child = guest_spawn(NULL, NULL), again;
 	struct netlink_proc proc;
 	bool ok;
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/membarrier.h>
+#include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -109,6 +110,25 @@ void guest_get_table(struct guest *g, uint32_t id, struct netlink_file *table)
 	netlink_files_free(&tables);
 }
 
+/** guest_is_loaded() - whether a file has a table */
+bool guest_is_loaded(struct guest *g, uint32_t id)
+{
+	struct netlink_file table;
+
+	guest_get_table(g, id, &table);
+	return table.loaded;
+}
+
+/** guest_is_managed() - whether the module manages a process */
+bool guest_is_managed(struct guest *g, pid_t pid)
+{
+	struct netlink_proc proc;
+
+	guest_get_proc(g, pid, &proc);
+	ranges_free(&proc.ranges);
+	return proc.cookie;
+}
+
 /** guest_add() - have the module manage a process */
 void guest_add(struct guest *g, pid_t pid)
 {
@@ -123,6 +143,28 @@ void guest_info(struct guest *g, struct netlink_info *info)
 {
 	if (netlink_info_get(g->nl, info, &g->error))
 		guest_die("info-get", g->error.text);
+}
+
+/**
+ * guest_sampler_open() - have the kernel take user stacks of a process
+ * @pid: the process, or 0: this thread
+ * @period_ns: CPU time from one sample to the next
+ * @max_stack: most frames of a sample, or 0: as many as perf takes by itself
+ *
+ * Return: the event.  Who does not map it loses its samples, but they are taken all the same.
+ */
+int guest_sampler_open(pid_t pid, uint64_t period_ns, uint16_t max_stack)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = period_ns, .sample_type = PERF_SAMPLE_CALLCHAIN,
+		.exclude_callchain_kernel = 1, .sample_max_stack = max_stack,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		guest_die("perf_event_open", strerror(errno));
+	return fd;
 }
 
 /** guest_next_tick() - wait until the kernel's coarse clock, by which files get times, has moved */
@@ -373,7 +415,8 @@ bool guest_is_exact(struct guest *g, pid_t pid)
 	return exact && n;
 }
 
-static bool range_is_equal(const struct range *a, const struct range *b)
+/** guest_range_is_equal() - whether two ranges have the same addresses, offset and file */
+bool guest_range_is_equal(const struct range *a, const struct range *b)
 {
 	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
 	       a->file == b->file;
@@ -389,7 +432,7 @@ static bool user_agrees(const struct netlink_proc *user, const struct netlink_pr
 		if (proc->ranges.range[i].file != file)
 			continue;
 		if (k == user->ranges.count ||
-		    !range_is_equal(&user->ranges.range[k], &proc->ranges.range[i]))
+		    !guest_range_is_equal(&user->ranges.range[k], &proc->ranges.range[i]))
 			return false;
 		k++;
 	}
@@ -549,7 +592,7 @@ static void spawned_run(int told, void *arg)
 		pause();
 }
 
-/** guest_spawn() - fork a child that waits to be killed; returns once it has run @body */
+/** guest_spawn() - fork a child that waits to be killed; returns once it has run @body, if any */
 pid_t guest_spawn(void (*body)(void *), void *arg)
 {
 	struct spawned spawned = { body, arg };

@@ -9,6 +9,8 @@
 
 #include "netlink.h"
 
+#define PAGE	0x1000ul
+
 /**
  * struct guest - a connection and the last error
  * @nl: the connection to the module
@@ -30,12 +32,16 @@ int guest_update(struct guest *g, struct netlink_proc *proc, struct range *del, 
 void guest_get_table(struct guest *g, uint32_t id, struct netlink_file *table);
 void guest_add(struct guest *g, pid_t pid);
 void guest_info(struct guest *g, struct netlink_info *info);
+int guest_sampler_open(pid_t pid, uint64_t period_ns, uint16_t max_stack);
 void guest_next_tick(void);
 long guest_deadline(void);
 bool guest_waits(long deadline);
 void guest_info_at_rest(struct guest *g, struct netlink_info *info);
+bool guest_is_managed(struct guest *g, pid_t pid);
+bool guest_is_loaded(struct guest *g, uint32_t id);
 bool guest_is_exact(struct guest *g, pid_t pid);
 bool guest_becomes_exact(struct guest *g, pid_t pid);
+bool guest_range_is_equal(const struct range *a, const struct range *b);
 bool guest_users_agree(struct guest *g);
 bool guest_settles(struct guest *g, const struct netlink_info *start);
 pid_t guest_start(void (*body)(int told, void *arg), void *arg, void *what, size_t size);

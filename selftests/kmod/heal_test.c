@@ -21,13 +21,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <linux/perf_event.h>
-
 #include "chains.h"
 #include "guest.h"
 #include "kselftest.h"
 
-#define PAGE	0x1000ul
 
 /* Samples of a process in which its ranges are to be right again: of two seconds; and of a look. */
 #define HEAL_SAMPLES	2000
@@ -508,11 +505,7 @@ static void stray_alone(int told)
 /* Takes samples of itself for a moment of CPU time. */
 static void *spin_for_a_moment(void *unused)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = 1000000, .sample_type = PERF_SAMPLE_CALLCHAIN,
-	};
-	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = guest_sampler_open(0, 1000000, 0);
 	struct timespec now;
 
 	do

@@ -14,7 +14,6 @@
 #include "io.h"
 #include "kselftest.h"
 
-#define PAGE	0x1000ull
 #define CODE	((void *)0x7e0000000000ull)
 #define SIZE	(4 * PAGE)
 #define ELF	"/bin/true"
@@ -87,12 +86,6 @@ static struct range code_range(pid_t pid)
 	return found;
 }
 
-static bool range_is_same(const struct range *a, const struct range *b)
-{
-	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
-	       a->file == b->file;
-}
-
 /* Wait until the range at CODE is another one than @before. */
 static struct range code_range_after(pid_t pid, const struct range *before)
 {
@@ -101,7 +94,7 @@ static struct range code_range_after(pid_t pid, const struct range *before)
 
 	do {
 		now = code_range(pid);
-	} while (range_is_same(&now, before) && guest_waits(deadline));
+	} while (guest_range_is_equal(&now, before) && guest_waits(deadline));
 	return now;
 }
 
@@ -112,14 +105,6 @@ static uint32_t new_table(pid_t pid)
 	if (netlink_table_new(g.nl, table_fd, pid, NAME, &id, &g.error))
 		guest_die("table-add", g.error.text);
 	return id;
-}
-
-static bool is_loaded(uint32_t id)
-{
-	struct netlink_file file;
-
-	guest_get_table(&g, id, &file);
-	return file.loaded;
 }
 
 /* Wait until no range has the file: it goes a moment after the range has changed. */
@@ -244,7 +229,7 @@ static void test_lay(void)
 	stale.generation--;
 	ok = lay(&stale, id) && g.error.code == ESTALE;
 	new_table(other);
-	ok = ok && is_loaded(id);
+	ok = ok && guest_is_loaded(&g, id);
 	ksft_test_result(ok, "it waits while ranges change, and others come\n");
 	guest_info_at_rest(&g, &rest);	/* of what has ended before, nothing is still charged */
 	before = paid();
@@ -255,7 +240,7 @@ static void test_lay(void)
 	ksft_test_result(ok && laid.file == id && laid.offset == laid.start && file.users == 1,
 			 "laid over the range\n");
 	ok = netlink_table_del(g.nl, id, false, &g.error) && g.error.code == EBUSY;
-	ksft_test_result(ok && is_loaded(id), "a table in use is not deleted\n");
+	ksft_test_result(ok && guest_is_loaded(&g, id), "a table in use is not deleted\n");
 	ok = !netlink_table_set(g.nl, guest_table_fd("/bin/cat"), id, &g.error);
 	guest_get_table(&g, id, &file);
 	ksft_test_result(ok && file.loaded && file.owner == proc.cookie, "replaced by its id\n");
@@ -270,7 +255,7 @@ static void test_lay(void)
 	ksft_test_result(laid.start && !laid.file, "code that was made writable has no table\n");
 	wait_unused(id);
 	new_table(other);
-	ksft_test_result(!is_loaded(id), "its table goes with the next that comes\n");
+	ksft_test_result(!guest_is_loaded(&g, id), "its table goes with the next that comes\n");
 	ranges_free(&proc.ranges);
 	guest_reap(pid);
 	guest_reap(other);
@@ -295,7 +280,7 @@ static void test_ends(const struct netlink_info *start)
 	uint32_t id = new_table(pid);
 
 	guest_reap(pid);
-	ksft_test_result(guest_settles(&g, start) && !is_loaded(id),
+	ksft_test_result(guest_settles(&g, start) && !guest_is_loaded(&g, id),
 			 "a table that was never laid ends with its owner\n");
 
 	pid = start_coder();
@@ -315,10 +300,10 @@ static void test_ends(const struct netlink_info *start)
 	lay_now(pid, id);
 	child = fork_coder(pid);
 	ksft_test_result(code_range(child).file == id, "a forked child has its parent's table\n");
-	ksft_test_result(!netlink_proc_del(g.nl, pid, &g.error) && is_loaded(id) &&
+	ksft_test_result(!netlink_proc_del(g.nl, pid, &g.error) && guest_is_loaded(&g, id) &&
 			 code_range(child).file == id, "it stays when the parent's goes\n");
 	guest_reap(pid);
-	ksft_test_result(guest_settles(&g, start) && !is_loaded(id), "and ends with the child\n");
+	ksft_test_result(guest_settles(&g, start) && !guest_is_loaded(&g, id), "and ends with the child\n");
 
 	/* A rescan looks at mappings, which know no table. */
 	pid = start_coder();
@@ -338,9 +323,9 @@ static void test_many(const struct netlink_info *start)
 
 	for (i = 2; i < FRESH_MAX; i++)
 		last = new_table(pid);
-	ksft_test_result(is_loaded(first) && is_loaded(last), "%d tables wait\n", FRESH_MAX);
+	ksft_test_result(guest_is_loaded(&g, first) && guest_is_loaded(&g, last), "%d tables wait\n", FRESH_MAX);
 	new_table(pid);
-	ksft_test_result(!is_loaded(first) && is_loaded(second) && is_loaded(last),
+	ksft_test_result(!guest_is_loaded(&g, first) && guest_is_loaded(&g, second) && guest_is_loaded(&g, last),
 			 "one more, and the first goes\n");
 	ksft_test_result(lay_now(pid, first) && g.error.code == ENOENT && !lay_now(pid, second),
 			 "the others can be laid\n");

@@ -24,15 +24,8 @@
 #include "io.h"
 #include "kselftest.h"
 
-#define PAGE	0x1000ull
 #define BASE	0x7f0000000000ull
 #define ELF	"/bin/true"
-
-static bool range_is_same(const struct range *a, const struct range *b)
-{
-	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
-	       a->file == b->file;
-}
 
 static struct guest g;
 static pid_t target;
@@ -56,7 +49,7 @@ static bool same_ranges(const struct netlink_proc *a, const struct netlink_proc 
 	    a->cookie != b->cookie)
 		return false;
 	for (i = 0; i < a->ranges.count; i++)
-		if (!range_is_same(&a->ranges.range[i], &b->ranges.range[i]))
+		if (!guest_range_is_equal(&a->ranges.range[i], &b->ranges.range[i]))
 			return false;
 	return true;
 }
@@ -297,7 +290,7 @@ static void test_good_diffs(void)
 	guest_get_proc(&g, target, &seen);
 	ok = ok && seen.cookie == proc.cookie && seen.ranges.count == 4;
 	for (i = 0; ok && i < 4; i++)
-		ok = range_is_same(&seen.ranges.range[i], &left[i]);
+		ok = guest_range_is_equal(&seen.ranges.range[i], &left[i]);
 	ksft_test_result(ok, "one removed and two added at once\n");
 	ranges_free(&seen.ranges);
 }
@@ -398,7 +391,7 @@ static void test_many_ranges(void)
 	guest_get_proc(&g, target, &seen);
 	ok = ok && seen.ranges.count == MANY + proc.ranges.count;
 	for (i = 0; ok && i < MANY; i++)
-		ok = range_is_same(&seen.ranges.range[proc.ranges.count + i], &many[i]);
+		ok = guest_range_is_equal(&seen.ranges.range[proc.ranges.count + i], &many[i]);
 	ksft_test_result(ok, "%d ranges added and listed\n", MANY);
 	test_dumps();
 	guest_get_proc(&g, target, &now);

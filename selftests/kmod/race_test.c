@@ -235,33 +235,32 @@ static pid_t fork_paused(void)
  */
 static void test_fork_before_settled(void)
 {
-	const long page = sysconf(_SC_PAGESIZE);
 	pid_t child[2];
 	bool ok = true;
 	int i, k, fd;
 	char *slow, *p;
 
 	guest_add(&g, getpid());
-	slow = mmap(NULL, SLOW_MAPPINGS * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	slow = mmap(NULL, SLOW_MAPPINGS * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (i = 0; i < SLOW_MAPPINGS; i += 2)
-		if (mprotect(slow + i * page, page, PROT_NONE))
+		if (mprotect(slow + i * PAGE, PAGE, PROT_NONE))
 			guest_die("mprotect", strerror(errno));
 	for (i = 0; ok && i < SLOW_ROUNDS; i++) {
 		fd = memfd_create("race", 0);
-		if (ftruncate(fd, page))
+		if (ftruncate(fd, PAGE))
 			guest_die("ftruncate", strerror(errno));
 		fflush(stdout);
-		p = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+		p = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 		child[0] = fork_paused();
 		child[1] = fork_paused();
 		for (k = 0; k < 2; k++) {
 			ok = guest_becomes_exact(&g, child[k]) && ok;
 			guest_reap(child[k]);
 		}
-		munmap(p, page);
+		munmap(p, PAGE);
 		close(fd);
 	}
-	munmap(slow, SLOW_MAPPINGS * page);
+	munmap(slow, SLOW_MAPPINGS * PAGE);
 	ok = !netlink_proc_del(g.nl, getpid(), &g.error) && ok;
 	ksft_test_result(ok, "children of a process that has just mapped a file have it (round %d)\n",
 			 i);

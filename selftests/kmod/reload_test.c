@@ -18,7 +18,6 @@
 #include "guest.h"
 #include "kselftest.h"
 
-#define PAGE		0x1000ul
 #define RING_PAGES	64
 
 typedef int call_fn(int (*fn)(void *), void *arg);

@@ -19,7 +19,6 @@
 #include "guest.h"
 #include "kselftest.h"
 
-#define PAGE	0x1000ul
 #define LIB	"/lib/x86_64-linux-gnu/libcrypt.so.1"
 #define COPY	"/tmp/share_test.so"
 

@@ -10,15 +10,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#include <linux/perf_event.h>
 
 #include "guest.h"
 #include "kselftest.h"
 
-#define PAGE		4096
 #define SAMPLES		100
 #define PERIOD_NS	1000000
 
@@ -85,27 +81,12 @@ static uint32_t read_stops(pid_t pid, uint32_t stop[BEEUNWIND_STOP_MAX + 1])
 	return sum;
 }
 
-/* Take samples of @pid, each of at most @frames, or with 0 of as many as perf takes by itself. */
-static int sampler_open(pid_t pid, uint16_t frames)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = PERIOD_NS, .sample_type = PERF_SAMPLE_CALLCHAIN,
-		.exclude_callchain_kernel = 1, .sample_max_stack = frames,
-	};
-	int fd = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-
-	if (fd < 0)
-		guest_die("perf_event_open", strerror(errno));
-	return fd;
-}
-
 /* The walks of @pid end for this reason, all but those of samples taken before it was in its loop. */
 static bool ends(pid_t pid, uint16_t frames, enum beeunwind_stop reason)
 {
 	uint32_t stop[BEEUNWIND_STOP_MAX + 1], sum, i;
 	const long deadline = guest_deadline();
-	int fd = sampler_open(pid, frames);
+	int fd = guest_sampler_open(pid, PERIOD_NS, frames);
 	bool good;
 
 	do

@@ -16,7 +16,6 @@
 #include "guest.h"
 #include "kselftest.h"
 
-#define PAGE	0x1000ul
 #define DIR	"/tmp/store_test"
 #define BUDGET	(1u << 20)
 #define FILES	64

@@ -19,7 +19,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,7 +41,6 @@ static uint32_t file;			/* id of deep_work; its table is original */
 static uint8_t *original;
 static size_t size;
 static struct perf_event_mmap_page *ring;
-static size_t page_size;
 static unsigned int max_frames;	/* that perf asks for */
 
 static struct {
@@ -64,35 +62,25 @@ static uint32_t rnd(uint32_t below)
 
 static int ring_open(unsigned int frames)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = 100000,	/* ns */
-		.sample_type = PERF_SAMPLE_CALLCHAIN,
-		.exclude_callchain_kernel = 1,
-		.sample_max_stack = frames,
-	};
-	int fd = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = guest_sampler_open(pid, 100000, frames);
 
 	max_frames = frames;
-	page_size = sysconf(_SC_PAGESIZE);
-	ring = mmap(NULL, (RING_PAGES + 1) * page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (fd < 0 || ring == MAP_FAILED)
-		guest_die("perf_event_open", strerror(errno));
+	ring = mmap(NULL, (RING_PAGES + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (ring == MAP_FAILED)
+		guest_die("mmap", strerror(errno));
 	return fd;
 }
 
 static void ring_close(int fd)
 {
-	munmap(ring, (RING_PAGES + 1) * page_size);
+	munmap(ring, (RING_PAGES + 1) * PAGE);
 	close(fd);
 }
 
 static void ring_copy(uint64_t at, void *to, size_t n)
 {
-	const uint8_t *data = (const uint8_t *)ring + page_size;
-	size_t mask = RING_PAGES * page_size - 1, i;
+	const uint8_t *data = (const uint8_t *)ring + PAGE;
+	size_t mask = RING_PAGES * PAGE - 1, i;
 
 	for (i = 0; i < n; i++)
 		((uint8_t *)to)[i] = data[(at + i) & mask];

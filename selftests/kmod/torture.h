@@ -5,8 +5,6 @@
 
 #include <sys/types.h>
 
-#define TORTURE_PAGE	0x1000ul
-
 /* struct torture_lib - a library built of torture_lib.c, whose torture_call() fits in one page */
 struct torture_lib {
 	char	path[256];

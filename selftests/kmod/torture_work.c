@@ -18,7 +18,6 @@
 #include "guest.h"
 #include "torture.h"
 
-#define PAGE		TORTURE_PAGE
 #define THREADS		2
 #define ARENA_PAGES	64	/* of each thread */
 #define DEPTH		3	/* of nested calls */

@@ -25,7 +25,6 @@
 #include "kselftest.h"
 #include "random.h"
 
-#define PAGE	0x1000ul
 #define LIB	"/lib/x86_64-linux-gnu/libcrypt.so.1"
 #define DIR	"/tmp/users_test"
 #define ONE	DIR "/one.so"
@@ -84,11 +83,6 @@ static bool used_by(uint32_t id, size_t n, const pid_t *pid, const size_t *range
 	return good;
 }
 
-static void sleep_on(void *arg)
-{
-	(void)arg;
-}
-
 static void unmap_it(void *arg)
 {
 	munmap(arg, 4 * PAGE);
@@ -108,7 +102,7 @@ static void test_fork(void)
 	pid_t pid[4] = { getpid() };
 
 	ksft_test_result(used_by(id, 1, pid, ranges), "a process that has mapped a file uses it\n");
-	pid[1] = guest_spawn(sleep_on, NULL);
+	pid[1] = guest_spawn(NULL, NULL);
 	ksft_test_result(used_by(id, 2, pid, ranges), "so does a forked child\n");
 	pid[2] = guest_spawn(unmap_second_page, p);
 	ranges[2] = 2;
@@ -223,7 +217,7 @@ static void test_many(void)
 		p[i] = map_one(1);
 	id = id_of_one();
 	for (i = 0; i < MANY; i++)
-		pid[i] = guest_spawn(sleep_on, NULL);
+		pid[i] = guest_spawn(NULL, NULL);
 	if (netlink_procs_get_users(g.nl, id, &users, &g.error))
 		guest_die("proc-get of a file", g.error.text);
 	for (i = 0; i < users.count; i++)
@@ -275,7 +269,7 @@ static void test_kill(void)
 		guest_die("events", g.error.text);
 	id = id_of_one();
 	for (i = 0; i < 3; i++)
-		pid[i] = guest_spawn(sleep_on, NULL);
+		pid[i] = guest_spawn(NULL, NULL);
 	add_table(table, id);
 	ksft_test_result(next_event(events, id, true, &file) == NETLINK_EVENT_NONE,
 			 "a first table is no news\n");
