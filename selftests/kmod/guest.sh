@@ -9,6 +9,8 @@ BEE_KO=${BEE_KO:-$TREE/build/kmod/$(uname -r)/beeunwind.ko}
 BEECTL=${BEECTL:-$TREE/beectl}
 TESTS=$TREE/build/selftests/kmod
 WORK=$(mktemp -d)
+# The system call by which the programs of selftests/kmod/walk mark a stack that is known: getppid().
+MARKS="id == 110"
 # By default perf links the files in which it has samples into its build-id cache.  The guest's /
 # is an overlayfs, where a link copies the file up: it gets another inode.
 export HOME=$WORK
@@ -48,9 +50,21 @@ guest_insmod() {
 	insmod "$BEE_KO" "$@"
 }
 
+# guest_cache: from here on beectl has a cache of the script's own, which is empty
+guest_cache() {
+	rm -rf "$WORK/cache"
+	mkdir -m 700 "$WORK/cache"
+	export BEEUNWIND_CACHE=$WORK/cache
+}
+
 # guest_hooks: print the functions that ftrace has hooked, and how often
 guest_hooks() {
 	awk '{ print $1, $2 }' /sys/kernel/tracing/enabled_functions
+}
+
+# hooks_are TEXT: what guest_hooks has printed
+hooks_are() {
+	[ "$(guest_hooks)" = "$1" ] || { diff <(echo "$1") <(guest_hooks); return 1; }
 }
 
 # table_is PATH: whether the module has a table of this file

@@ -31,8 +31,6 @@ sys.exit(not (got["samples"] >= int(sys.argv[3]) and int(sys.argv[1]) <= percent
 		"$2" "$3" "${4-100}" <"$WORK/$1.judged"
 }
 
-MARKS="id == 110"	# getppid()
-
 # known_stacks PROGRAM: all its marks have the stacks that it prints.  "served PROGRAM READY GO" does
 # what it asks for through two fifos, and says in the file loads what fails
 known_stacks() {
@@ -54,22 +52,6 @@ known_stacks() {
 
 runs_code() {
 	grep -q "r-xp 00000000 00:00 0 *$" "/proc/$1/maps"
-}
-
-told=$WORK/told
-
-# "beectl watch"; its process id is in $WORK/pid
-watch_start() {
-	"$BEECTL" watch "$@" >"$told" 2>&1 &
-	echo $! >"$WORK/pid"
-	guest_wait grep -q "^following" "$told"
-}
-
-watch_stop() {
-	kill "$(cat "$WORK/pid")"
-	wait "$(cat "$WORK/pid")"
-	[ -z "$*" ] || cat "$told"
-	rm "$WORK/pid"
 }
 
 # memory_is PID WHAT: a range of the process's code in memory has a table; WHAT is a part of the

@@ -400,8 +400,7 @@ assert any(f["path"].endswith("/spin") for f in got)' || return 1
 	"$BEECTL" status | grep 'spin.* (.*[0-9])$'
 }
 
-export BEEUNWIND_CACHE=$WORK/cache
-mkdir -m 700 "$BEEUNWIND_CACHE"
+guest_cache
 /usr/bin/perl -e 'sleep 1000' &
 target=$!
 guest_wait grep -q perl "/proc/$target/maps"

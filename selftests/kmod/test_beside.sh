@@ -41,11 +41,6 @@ follows() {
 	rmmod beeunwind && return $status
 }
 
-# hooks_are TEXT: those that guest_hooks has printed before the module was loaded
-hooks_are() {
-	[ "$(guest_hooks)" = "$1" ] || { diff <(echo "$1") <(guest_hooks); return 1; }
-}
-
 # fired WHO: "tracer" or "kprobes" has seen a call of each of the functions.
 fired() {
 	local name status=0

@@ -23,8 +23,8 @@ torture() {
 
 most=$(($(cat /sys/devices/system/cpu/kernel_max) + 1))
 [ "$most" -ge 16 ] || ktap_skip_all "this kernel has no more than $most CPUs"
-export BEECTL BEEUNWIND_CACHE=$WORK/cache
-mkdir -m 700 "$BEEUNWIND_CACHE"
+export BEECTL
+guest_cache
 guest_insmod || exit 1
 ktap_plan 5
 ktap_run "the guest has 16 CPUs" has_cpus

@@ -4,6 +4,8 @@
 # once: 1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
+# shellcheck source=selftests/kmod/watch.sh
+. "$(dirname "$0")/watch.sh"
 
 CLOCK=(-N -B -e cpu-clock -F 999)
 
@@ -74,9 +76,7 @@ watched() {
 	"$BEECTL" load "${pids[@]}"
 	"$WORK/bare" &
 	pids+=($!)
-	"$BEECTL" watch >"$WORK/told" 2>&1 &
-	pids+=($!)
-	guest_wait grep -q "^following" "$WORK/told" && flame --raw -o "$WORK/all.raw" -a -- "${busy[@]}" 99999 &&
+	watch_start && watch_follows && flame --raw -o "$WORK/all.raw" -a -- "${busy[@]}" 99999 &&
 		"$BEECTL" flame "$WORK/all.raw" --json >"$WORK/all.json" 2>"$WORK/err" &&
 		/usr/bin/python3 - "$WORK" <<-'END'
 			import json, math, re, sys, urllib.parse
@@ -93,13 +93,13 @@ watched() {
 			sys.exit(not (0.3 < module < 0.95 and abs(mine - module) <= 3 * error))
 		END
 	status=$?
+	watch_stop
 	kill -9 "${pids[@]}"
 	return "$status"
 }
 
 guest_insmod || exit 1
-export BEEUNWIND_CACHE=$WORK/cache
-mkdir -m 700 "$BEEUNWIND_CACHE"
+guest_cache
 ktap_plan 4
 # This one has the tables made.
 ktap_run "the graph says how walks ended" stops

@@ -13,8 +13,7 @@
 
 objects=${BEE_JIT_OBJECTS:-2000}
 every=$((objects < 10000 ? 200 : objects / 20))	# of so many pieces one stays until it has a table
-export BEEUNWIND_CACHE=$WORK/cache
-mkdir -m 700 "$BEEUNWIND_CACHE"
+guest_cache
 
 has_table() {
 	"$BEECTL" status --json "$1" | grep -qF '"[jit] walk_churned"'
@@ -135,7 +134,7 @@ print("messages of beectl:", *(f"{count[k]} {k} of {size[k]} bytes" for k in ("s
 comes_and_goes() {
 	local before after ticks status=0
 
-	watch_start || return 1
+	watch_start && watch_follows || return 1
 	# Once for the tables of the programs themselves, and for what is remembered of each CPU.
 	churned 6 2 stays_asleep || { cat "$told" "$WORK/laid"; return 1; }
 	grep -q "has not run" "$WORK/figures" || { cat "$WORK/laid"; status=1; }
@@ -148,7 +147,8 @@ comes_and_goes() {
 	messages_stop || status=1
 	echo "$objects pieces: $before bytes before, $after after, $(owned) tables left;" \
 		"CPU time of beectl: $ticks ticks" >>"$WORK/figures"
-	watch_stop show
+	watch_stop
+	cat "$told"
 	right "$objects" $((objects / every)) && [ "$status" = 0 ] && [ "$(owned)" = 0 ] &&
 		[ "$after" -le "$before" ]
 }

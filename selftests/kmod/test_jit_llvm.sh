@@ -8,7 +8,6 @@ export NO_KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 
-MARKS="id == 110"
 
 # served: when lli waits for the first time, load tables of files only, and then those of its code
 served() {

@@ -16,8 +16,7 @@ pg=$(printf "%s\n" /usr/lib/postgresql/*/bin | tail -n 1)
 settings="-c jit=on -c jit_above_cost=0 -c jit_optimize_above_cost=0 -c jit_inline_above_cost=-1
 -c max_parallel_workers_per_gather=0"
 calls=20	# of stat() between two locks
-export BEEUNWIND_CACHE=$WORK/cache
-mkdir -m 700 "$BEEUNWIND_CACHE"
+guest_cache
 
 as_postgres() {
 	setpriv --reuid=postgres --regid=postgres --clear-groups "$@"

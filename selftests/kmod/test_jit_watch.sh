@@ -10,8 +10,7 @@ export NO_KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/jit.sh
 . "$(dirname "$0")/jit.sh"
 
-export BEEUNWIND_CACHE=$WORK/cache
-mkdir -m 700 "$BEEUNWIND_CACHE"
+guest_cache
 
 # Wait until beectl watch has nothing to do, up to five times as long as guest_wait does: watch first
 # makes the tables of large libraries, and shares the CPUs with the program that this test has started.
@@ -38,11 +37,12 @@ watched() {
 llvm() {
 	local pid status=0
 
-	watch_start || return 1
+	watch_start && watch_follows || return 1
 	lli --jit-kind=mcjit "$TESTS/jit_loop.bc" 600 &
 	pid=$!
 	watched "$pid" "[jit] " || status=1
-	watch_stop show
+	watch_stop
+	cat "$told"
 	kill "$pid"
 	wait "$pid"
 	return "$status"
@@ -52,7 +52,7 @@ llvm() {
 without() {
 	local pid status=0
 
-	watch_start --no-jit || return 1
+	watch_start --no-jit && watch_follows || return 1
 	lli --jit-kind=mcjit "$TESTS/jit_loop.bc" 600 &
 	pid=$!
 	guest_wait runs_code "$pid" && judged "$pid" before && watch_rests &&

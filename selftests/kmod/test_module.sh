@@ -22,11 +22,6 @@ chains() {
 	[ -s "$1" ] && [ "$(grep -c . "$1")" -gt 500 ]
 }
 
-# hooks_are TEXT: what guest_hooks prints
-hooks_are() {
-	[ "$(guest_hooks)" = "$1" ] || { diff <(echo "$1") <(guest_hooks); return 1; }
-}
-
 loads_and_unloads() {
 	local before
 

@@ -269,8 +269,7 @@ no_module() {
 }
 
 guest_insmod || exit 1
-export BEEUNWIND_CACHE=$WORK/cache
-mkdir -m 700 "$BEEUNWIND_CACHE"
+guest_cache
 ktap_plan 15
 ktap_run "a command: nothing of beectl, its output and status" command_only
 ktap_run "as perf's child, beectl run makes tables unrecorded" child_of_perf

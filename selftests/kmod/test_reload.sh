@@ -4,7 +4,7 @@
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 
-export BEECTL BEEUNWIND_CACHE=$WORK/cache
-mkdir -m 700 "$BEEUNWIND_CACHE"
+export BEECTL
+guest_cache
 guest_insmod || exit 1
 "$TESTS/reload_test"

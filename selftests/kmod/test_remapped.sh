@@ -10,7 +10,6 @@ export NO_KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/jit.sh
 . "$(dirname "$0")/jit.sh"
 
-MARKS="id == 110"
 PROGRAM=$TESTS/walk_remapped
 
 # shown PID: status has the memory as a part of the program

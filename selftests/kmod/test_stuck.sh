@@ -6,10 +6,11 @@
 # timeout: 900
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
+# shellcheck source=selftests/kmod/watch.sh
+. "$(dirname "$0")/watch.sh"
 
-told=$WORK/told
-export BEEUNWIND_CACHE=$WORK/cache
-mkdir -m 700 "$BEEUNWIND_CACHE" "$WORK/mnt"
+guest_cache
+mkdir -m 700 "$WORK/mnt"
 
 modprobe -q -d "$BEE_KERNEL_FILES" fuse
 [ -e /dev/fuse ] || ktap_skip_all "no FUSE in this kernel"
@@ -75,14 +76,8 @@ fuse_end() {
 watch_goes_on() {
 	local watch bystander status=1
 	fuse_start || return 1
-	{
-		"$BEECTL" watch --eager >"$told" 2>&1 &
-		echo $! >"$WORK/pid"
-		wait $!
-		echo $? >"$WORK/status"
-	} &
-	guest_wait says "^following" || return 1
-	watch=$(cat "$WORK/pid")
+	watch_start --eager && watch_follows || return 1
+	watch=$(watch_pid)
 	kill -STOP "$watch"
 	"$WORK/stuck" "$WORK/mnt/file" &
 	stuck=$!
@@ -92,8 +87,7 @@ watch_goes_on() {
 	bystander=$!
 	kill -CONT "$watch"
 	guest_wait has_table "$WORK/bystander" && guest_wait is_stuck && status=0
-	kill -TERM "$watch"
-	guest_wait test -s "$WORK/status" || { kill -9 "$watch"; status=1; }
+	watch_stop || { kill -9 "$watch"; status=1; }
 	[ "$status" -eq 0 ] || cat "$told"
 	kill -9 "$bystander" "$stuck"
 	fuse_end
@@ -141,12 +135,11 @@ watch_lets_go() {
 		} | cat >"$told"
 		echo ended >"$WORK/status"
 	} &
-	guest_wait says "^following" || return 1
+	watch_follows || return 1
 	"$WORK/map" "$WORK/mnt/file" &
 	mapper=$!
 	guest_wait grep -q read "$WORK/fuse" && [ "$(guest_status follow)" = all ] && status=0
-	kill -TERM "$(cat "$WORK/pid")"
-	guest_wait test -s "$WORK/status" || status=1
+	watch_stop || status=1
 	[ "$(guest_status follow)" = managed ] && [ "$(guest_status announce)" = sampled ] || status=1
 	[ "$status" -eq 0 ] || { cat "$told" "$WORK/fuse"; "$BEECTL" status; }
 	kill -9 "$mapper"

@@ -8,8 +8,8 @@
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
 
-export BEECTL BEEUNWIND_CACHE=$WORK/cache
-mkdir -m 700 "$BEEUNWIND_CACHE"
+export BEECTL
+guest_cache
 BEE_KO=${BEE_TEST_KO:-$TREE/build/test-modules/$(uname -r)}/mapped/beeunwind.ko
 guest_insmod || exit 1
 [ "${BEE_KERNEL-}" != debug ] || export TORTURE_HZ=${TORTURE_HZ:-49}

@@ -12,13 +12,6 @@ export NO_KERNEL_SYMBOLS=1
 . "$(dirname "$0")/watch.sh"
 
 libraries=10
-told=$WORK/told
-
-fresh_cache() {
-	rm -rf "$WORK/cache"
-	mkdir -m 700 "$WORK/cache"
-	export BEEUNWIND_CACHE=$WORK/cache
-}
 
 rounds() {
 	cut -d ' ' -f 1 "$WORK/rounds" 2>/dev/null || echo 0
@@ -93,13 +86,11 @@ sys.exit(not ($1))" <"$WORK/judged"
 
 # watched OPTION...: under "watch" with these options, while perf samples
 watched() {
-	local watch program recorder status=1
+	local program recorder status=1
 	rm -f "$WORK/rounds"
-	fresh_cache
+	guest_cache
 	guest_insmod || return 1
-	"$BEECTL" watch "$@" >"$told" 2>&1 &
-	watch=$!
-	guest_wait grep -q "^following" "$told" || return 1
+	watch_start "$@" && watch_follows || return 1
 	perf record -q -N -B -a -g -e cpu-clock -F 199 -o /dev/null >/dev/null 2>&1 &
 	recorder=$!
 	"$TESTS/turns" "$TESTS" "$libraries" "$WORK/rounds" &
@@ -110,8 +101,9 @@ watched() {
 		complete && status=0
 	fi
 	[ "$status" -eq 0 ] || { sort "$told" | uniq -c | sort -rn | head -n 30; }
-	kill "$recorder" "$program" "$watch" 2>/dev/null
-	wait "$recorder" "$program" "$watch" 2>/dev/null
+	kill "$recorder" "$program" 2>/dev/null
+	wait "$recorder" "$program" 2>/dev/null
+	watch_stop
 	rmmod beeunwind
 	return $status
 }
@@ -120,7 +112,7 @@ watched() {
 started() {
 	local status=1
 	rm -f "$WORK/rounds"
-	fresh_cache
+	guest_cache
 	guest_insmod || return 1
 	perf record -q -N -B -g -e cpu-clock -F 499 -o /dev/null -- \
 		"$@" "$BEECTL" run -v -j 2 -- "$TESTS/turns" "$TESTS" "$libraries" "$WORK/rounds" >"$told" 2>&1 &
@@ -135,21 +127,18 @@ started() {
 # 60 processes of one program, each of which ends before its file is looked at: one file.  There are no
 # more messages than beectl's socket holds, so nothing else is started that has libraries of its own.
 compiled_once() {
-	local watch status=1
-	fresh_cache
+	local status=1
+	guest_cache
 	guest_insmod || return 1
 	printf 'int main(void) { return 0; }\n' >"$WORK/moment.c"
 	gcc -o "$WORK/moment" "$WORK/moment.c"
-	"$BEECTL" watch --eager >"$told" 2>&1 &
-	watch=$!
-	echo "$watch" >"$WORK/pid"
-	guest_wait grep -q "^following" "$told" || return 1
-	kill -STOP "$watch"
+	watch_start --eager && watch_follows || return 1
+	kill -STOP "$(watch_pid)"
 	for _ in $(seq 60); do
 		"$WORK/moment"
 		sleep 0
 	done
-	kill -CONT "$watch"
+	kill -CONT "$(watch_pid)"
 	for _ in 1 2 3 4 5; do
 		guest_wait grep -q "/moment: " "$told" && break
 	done
@@ -159,8 +148,7 @@ compiled_once() {
 	[ "$(grep -c "/moment: " "$told")" -eq 1 ] && ! grep -q "no longer mapped" "$told" &&
 		[ -z "$(grep ": compiled, " "$told" | sort | uniq -d)" ] && status=0
 	[ "$status" -eq 0 ] || { sort "$told" | uniq -c | sort -rn | head -n 30; }
-	kill "$watch"
-	wait "$watch"
+	watch_stop
 	rmmod beeunwind
 	return $status
 }

@@ -13,29 +13,9 @@ export NO_KERNEL_SYMBOLS=1
 . "$(dirname "$0")/watch.sh"
 
 processes=30
-export BEEUNWIND_CACHE=$WORK/cache
-mkdir -m 700 "$BEEUNWIND_CACHE"
-# Not "log": ktap_run has a variable of that name.
-told=$WORK/told
+guest_cache
 printf 'int main(void) { return 0; }\n' >"$WORK/tiny.c"
 gcc -S -g -o "$WORK/tiny.s" "$WORK/tiny.c"
-
-# ktap_run runs each test in a subshell, so the tests share beectl's pid and status in files.
-watch_start() {
-	rm -f "$WORK/pid" "$WORK/status"
-	{
-		# The shell has what it starts by "&" ignore SIGINT.
-		env --default-signal=INT "$BEECTL" watch "$@" >"$told" 2>&1 &
-		echo $! >"$WORK/pid"
-		wait $!
-		echo $? >"$WORK/status"
-	} &
-	guest_wait test -s "$WORK/pid"
-}
-
-watch_pid() {
-	cat "$WORK/pid"
-}
 
 watch_says() {
 	grep -q -- "$1" "$told"
@@ -171,7 +151,7 @@ ended_by() {
 }
 
 started_and_ended_by() {
-	watch_start && guest_wait watch_says "^following" && [ "$(guest_status follow)" = all ] &&
+	watch_start && watch_follows && [ "$(guest_status follow)" = all ] &&
 		ended_by "$1"
 }
 
@@ -195,7 +175,7 @@ killed() {
 # With --eager every file gets its table when it is mapped, so that a second round needs none.
 eagerly() {
 	local at
-	rmmod beeunwind && guest_insmod && watch_start --eager && guest_wait watch_says "^following" &&
+	rmmod beeunwind && guest_insmod && watch_start --eager && watch_follows &&
 		settle && round 99 || return 1
 	# The commands that the test itself uses below get their tables now.
 	tables_since "$(lines)" >/dev/null
@@ -287,7 +267,7 @@ share_is_raised() {
 	local pid status=1
 	rmmod beeunwind && guest_insmod && "$BEECTL" config budget 32M share 1 announce mapped &&
 		"$TREE/selftests/lib/hostile.py" rows "$WORK/rows" && watch_start &&
-		guest_wait watch_says "^following" || return 1
+		watch_follows || return 1
 	setpriv --reuid 65534 --regid 65534 --clear-groups /usr/bin/python3 -c '
 import mmap, time
 kept = mmap.mmap(3, 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)

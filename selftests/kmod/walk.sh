@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Shared by the scripts that sample programs of selftests/kmod/walk; after guest.sh.
 
-# Numbers of system calls: mark() in walk/mark.h calls getppid() where a stack is known; at
-# rt_sigreturn() the topmost frame is the signal trampoline.
-MARKS="id == 110" SIGRETURN="id == 15"
+# At rt_sigreturn() the topmost frame is the signal trampoline.
+SIGRETURN="id == 15"
 
 # What is tested of code without CFI are the steps of the walk, not the rows that its code proves; with
 # ROWS="" it is both.

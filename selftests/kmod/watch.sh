@@ -1,16 +1,47 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# Shared by the scripts that look at what beectl watch does; after guest.sh.  Its process id is in
-# $WORK/pid, as ktap_run runs each test in a subshell.
+# Shared by the scripts that look at what beectl watch does; after guest.sh.
+
+# Where what it says goes.  Not "log": ktap_run has a variable of that name.
+told=$WORK/told
+
+# watch_start [OPTION]...: start it.  ktap_run runs each test in a subshell, so its process id, and when it
+# has ended its status, are in files.
+watch_start() {
+	rm -f "$WORK/pid" "$WORK/status" "$told"
+	{
+		# The shell has what it starts by "&" ignore SIGINT.
+		env --default-signal=INT "$BEECTL" watch "$@" >"$told" 2>&1 &
+		echo $! >"$WORK/pid"
+		wait $!
+		echo $? >"$WORK/status"
+	} &
+	guest_wait test -s "$WORK/pid"
+}
+
+watch_pid() {
+	cat "$WORK/pid"
+}
+
+# watch_follows: wait until it follows processes
+watch_follows() {
+	guest_wait grep -q "^following" "$told"
+}
+
+# watch_stop: have it end, and wait for that
+watch_stop() {
+	kill "$(watch_pid)"
+	guest_wait test -s "$WORK/status"
+}
 
 # CPU time of beectl and its children, in clock ticks.
 watch_ticks() {
-	sed 's/.*) //' "/proc/$(cat "$WORK/pid")/stat" | awk '{ print $12 + $13 + $14 + $15 }'
+	sed 's/.*) //' "/proc/$(watch_pid)/stat" | awk '{ print $12 + $13 + $14 + $15 }'
 }
 
 # What watch has done so far: its switches from and to a CPU, and its CPU time.
 watch_works() {
-	grep -h ctxt_switches "/proc/$(cat "$WORK/pid")/status"
+	grep -h ctxt_switches "/proc/$(watch_pid)/status"
 	watch_ticks
 }
 
@@ -20,7 +51,7 @@ watch_is_idle() {
 	local before
 
 	before=$(watch_works)
-	! pgrep -P "$(cat "$WORK/pid")" >/dev/null || return 1
+	! pgrep -P "$(watch_pid)" >/dev/null || return 1
 	sleep 0.7
-	[ "$(watch_works)" = "$before" ] && is_asleep "$(cat "$WORK/pid")"
+	[ "$(watch_works)" = "$before" ] && is_asleep "$(watch_pid)"
 }
