@@ -23,6 +23,8 @@
 #include "coverage.h"
 #include "elf.h"
 #include "json.h"
+#include "median.h"
+#include "random.h"
 
 static const char *const format_names[BENCH_FORMATS] = { "table", "rows8", "rows4" };
 
@@ -35,29 +37,10 @@ u64 bench_now_ns(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-/* xorshift64; the same numbers in each run. */
+/* One sequence for all files of this program. */
 u64 bench_random(void)
 {
-	static u64 x = 88172645463325252ull;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	return x;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Sorts @values in place. */
-double bench_median(double *values, size_t n)
-{
-	qsort(values, n, sizeof(*values), compare_doubles);
-	return n ? values[n / 2] : 0;
+	return random_u64();
 }
 
 static int bench_rows(int fd, const struct elf_file *elf, const struct row_set *rows,
@@ -177,14 +160,14 @@ struct bench_total {
 /* The median over all files of the double at @offset of struct bench_file. */
 static double median_of(const struct bench_file *files, size_t n, size_t offset)
 {
-	double *values = alloc_array(NULL, n, sizeof(*values)), median;
+	double *values = alloc_array(NULL, n, sizeof(*values)), middle;
 	size_t i;
 
 	for (i = 0; i < n; i++)
 		memcpy(&values[i], (const char *)&files[i] + offset, sizeof(*values));
-	median = bench_median(values, n);
+	middle = median(values, n);
 	free(values);
-	return median;
+	return middle;
 }
 
 static void sum_files(const struct bench_file *files, size_t n, struct bench_total *total)

@@ -86,7 +86,6 @@ static inline u64 bench_wait_for(const struct bee_rule *row)
 
 u64 bench_now_ns(void);
 u64 bench_random(void);
-double bench_median(double *values, size_t n);
 void bench_lookups(const struct row_set *set, const struct bee_table *table, size_t cold_bytes,
 		   struct bench_file *file);
 void bench_exact(const struct row_set *set, const struct bee_table *table, struct bench_file *file);

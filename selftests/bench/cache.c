@@ -13,6 +13,7 @@
 #include "alloc.h"
 #include "bench.h"
 #include "compile.h"
+#include "median.h"
 
 #define FIRST_BITS	6
 #define LAST_BITS	12
@@ -156,10 +157,10 @@ static void cache_report(const struct stacks *stacks)
 			ns[bits][turn] = time_frames(stacks, cache, used, &hits[bits]);
 		}
 	printf("%12s %8.1f ns a frame\n", "no cache",
-	       bench_median(ns[FIRST_BITS - 1], BENCH_TURNS));
+	       median(ns[FIRST_BITS - 1], BENCH_TURNS));
 	for (bits = FIRST_BITS; bits <= LAST_BITS; bits++)
 		printf("%5u places %8.1f ns a frame, %5.1f %% of them hits\n", 1u << bits,
-		       bench_median(ns[bits], BENCH_TURNS), 100.0 * hits[bits] / stacks->nframes);
+		       median(ns[bits], BENCH_TURNS), 100.0 * hits[bits] / stacks->nframes);
 	free(cache);
 }
 

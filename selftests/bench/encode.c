@@ -12,6 +12,7 @@
 #include "compile.h"
 #include "coverage.h"
 #include "elf.h"
+#include "median.h"
 
 #define LIBDW_NS	2000000000ull	/* after this time no further turn of libdw begins */
 #define TURN_NS		50000000ull
@@ -195,12 +196,12 @@ int bench_encode(int fd, const struct row_set *set, bool libdw, struct bench_fil
 	for (i = 0; i < TURNS; i++)
 		if (encode_once(fd, &cover_ms[i], &pack_ms[i]))
 			return -1;
-	file->rows_ms = bench_median(rows_ms, BENCH_TURNS);
-	file->cover_ms = bench_median(cover_ms, TURNS);
-	file->pack_ms = bench_median(pack_ms, TURNS);
+	file->rows_ms = median(rows_ms, BENCH_TURNS);
+	file->cover_ms = median(cover_ms, TURNS);
+	file->pack_ms = median(pack_ms, TURNS);
 	file->peak_kib = peak_of(fd, set, work_compile);
 	if (n) {
-		file->libdw_ms = bench_median(libdw_ms, n);
+		file->libdw_ms = median(libdw_ms, n);
 		file->libdw_peak_kib = peak_of(fd, set, work_libdw);
 	}
 	return 0;

@@ -10,6 +10,7 @@
 #include "alloc.h"
 #include "bench.h"
 #include "formats.h"
+#include "median.h"
 
 #define PCS	(1u << 14)
 
@@ -110,7 +111,7 @@ static void time_subjects(const struct subject *subjects, const struct row_set *
 		}
 	}
 	for (f = 0; f < BENCH_FORMATS; f++)
-		result->ns[f] = bench_median(ns[f], BENCH_TURNS);
+		result->ns[f] = median(ns[f], BENCH_TURNS);
 	result->ratio = result->ns[BENCH_TABLE] / result->ns[BENCH_ROWS8];
 	free(q);
 }

@@ -27,8 +27,8 @@
 #include "guest.h"
 #include "kselftest.h"
 #include "nl_raw.h"
+#include "random.h"
 
-static uint64_t state;
 static int sock;
 static struct raw_family family;
 static pid_t pids[4];
@@ -41,18 +41,9 @@ static struct {
 	unsigned long	done[NOPS];
 } count;
 
-/* xorshift64*, so that a seed always makes the same requests. */
-static uint32_t rnd(uint32_t below)
-{
-	state ^= state >> 12;
-	state ^= state << 25;
-	state ^= state >> 27;
-	return (uint32_t)(state * 0x2545f4914f6cdd1dull >> 32) % below;
-}
-
 static uint64_t rnd64(void)
 {
-	return (uint64_t)rnd(~0u) << 32 | rnd(~0u);
+	return (uint64_t)random_below(~0u) << 32 | random_below(~0u);
 }
 
 /*
@@ -66,19 +57,20 @@ static uint64_t value_of(enum spec_kind kind)
 		0x7fffffffffffffffull, 0x8000000000000000ull, ~0ull, 0x7ffffffff000ull, 4096,
 	};
 
-	if (!rnd(8))
-		return odd[rnd(sizeof(odd) / sizeof(odd[0]))];
+	if (!random_below(8))
+		return odd[random_below(sizeof(odd) / sizeof(odd[0]))];
 	switch (kind) {
 	case SPEC_FD:
-		return fds[rnd(8)];
+		return fds[random_below(8)];
 	case SPEC_PID:
-		return pids[rnd(4)];
+		return pids[random_below(4)];
 	case SPEC_ADDRESS:
-		return 0x7f0000000000ull + ((uint64_t)rnd(64) << 12) + (rnd(16) ? 0 : rnd(4096));
+		return 0x7f0000000000ull + ((uint64_t)random_below(64) << 12) +
+		       (random_below(16) ? 0 : random_below(4096));
 	case SPEC_U64:
-		return rnd(4) ? pool64[rnd(16)] : rnd64() >> rnd(64);
+		return random_below(4) ? pool64[random_below(16)] : rnd64() >> random_below(64);
 	default:
-		return rnd(4) ? pool32[rnd(16)] : rnd(~0u) >> rnd(32);
+		return random_below(4) ? pool32[random_below(16)] : random_below(~0u) >> random_below(32);
 	}
 }
 
@@ -91,13 +83,13 @@ static void put_attr(struct raw_message *m, const struct spec_attr *attr, int de
 	uint16_t type = attr->type;
 	uint32_t length, i;
 
-	if (attr->kind == SPEC_NEST && depth < 6 && rnd(16)) {
+	if (attr->kind == SPEC_NEST && depth < 6 && random_below(16)) {
 		uint32_t before = m->h.nlmsg_len;
-		struct nlattr *nest = raw_put(m, type | (rnd(4) ? NLA_F_NESTED : 0), "", 0);
+		struct nlattr *nest = raw_put(m, type | (random_below(4) ? NLA_F_NESTED : 0), "", 0);
 
 		put_attrs(m, attr->nested, depth + 1);
 		if (nest)
-			nest->nla_len = rnd(64) ? m->h.nlmsg_len - before : rnd(200);
+			nest->nla_len = random_below(64) ? m->h.nlmsg_len - before : random_below(200);
 		return;
 	}
 	switch (attr->kind) {
@@ -109,23 +101,24 @@ static void put_attr(struct raw_message *m, const struct spec_attr *attr, int de
 		length = 0;
 		break;
 	case SPEC_TEXT:
-		length = rnd(4) ? 1 + rnd(32) : rnd(sizeof(junk));
+		length = random_below(4) ? 1 + random_below(32) : random_below(sizeof(junk));
 		break;
 	default:
 		length = 4;
 	}
 	for (i = 0; i < sizeof(junk); i++)
-		junk[i] = attr->kind == SPEC_TEXT && rnd(50) ? 'a' + rnd(26) : rnd(256);
-	if (attr->kind == SPEC_TEXT && rnd(8) && length)
+		junk[i] = attr->kind == SPEC_TEXT && random_below(50) ? 'a' + random_below(26) :
+									random_below(256);
+	if (attr->kind == SPEC_TEXT && random_below(8) && length)
 		junk[length - 1] = 0;
 	if (attr->kind != SPEC_TEXT)
 		memcpy(junk, &value, sizeof(value));
-	if (!rnd(24))
-		length = rnd(32);
-	if (!rnd(32))
-		type = rnd(2) ? rnd(64) : rnd(65536);
-	if (!rnd(64))
-		type |= rnd(2) ? NLA_F_NESTED : NLA_F_NET_BYTEORDER;
+	if (!random_below(24))
+		length = random_below(32);
+	if (!random_below(32))
+		type = random_below(2) ? random_below(64) : random_below(65536);
+	if (!random_below(64))
+		type |= random_below(2) ? NLA_F_NESTED : NLA_F_NET_BYTEORDER;
 	raw_put(m, type, junk, length);
 }
 
@@ -135,13 +128,13 @@ static void put_attr(struct raw_message *m, const struct spec_attr *attr, int de
  */
 static void put_attrs(struct raw_message *m, const struct spec_set *set, int depth)
 {
-	size_t i, n = rnd(8) || !set->count ? set->count : rnd(3 * set->count);
-	uint32_t leaves = rnd(2) ? 8 : 2;
+	size_t i, n = random_below(8) || !set->count ? set->count : random_below(3 * set->count);
+	uint32_t leaves = random_below(2) ? 8 : 2;
 
 	for (i = 0; i < n; i++) {
-		const struct spec_attr *attr = &set->attrs[i < set->count && rnd(16) ? i
-								: rnd(set->count)];
-		uint32_t times = attr->kind == SPEC_NEST ? rnd(4) : !!rnd(leaves);
+		const struct spec_attr *attr = &set->attrs[i < set->count && random_below(16) ? i
+								: random_below(set->count)];
+		uint32_t times = attr->kind == SPEC_NEST ? random_below(4) : !!random_below(leaves);
 
 		while (times--)
 			put_attr(m, attr, depth);
@@ -150,24 +143,25 @@ static void put_attrs(struct raw_message *m, const struct spec_set *set, int dep
 
 static const struct spec_op *build(struct raw_message *m)
 {
-	const struct spec_op *op = &spec_ops[rnd(NOPS)];
+	const struct spec_op *op = &spec_ops[random_below(NOPS)];
 	struct genlmsghdr *genl = (void *)(m->bytes + NLMSG_HDRLEN);
-	bool dump = op->can_dump && (!op->can_do || rnd(2));
+	bool dump = op->can_dump && (!op->can_do || random_below(2));
 
 	memset(m->bytes, 0, NLMSG_HDRLEN + GENL_HDRLEN);
 	m->h.nlmsg_len = NLMSG_HDRLEN + GENL_HDRLEN;
 	m->h.nlmsg_type = family.id;
 	m->h.nlmsg_seq = count.sent + 1;
 	m->h.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | (dump ? NLM_F_DUMP : 0);
-	if (!rnd(64))
-		m->h.nlmsg_flags ^= 1 << rnd(16);
+	if (!random_below(64))
+		m->h.nlmsg_flags ^= 1 << random_below(16);
 	m->h.nlmsg_flags |= NLM_F_REQUEST;
-	genl->cmd = rnd(64) ? op->cmd : rnd(256);
-	genl->version = rnd(16) ? 1 : rnd(256);
+	genl->cmd = random_below(64) ? op->cmd : random_below(256);
+	genl->version = random_below(16) ? 1 : random_below(256);
 	/* Attributes that are only in replies are refused, whatever is in the others. */
-	put_attrs(m, rnd(8) ? op->asks : rnd(4) ? op->set : spec_ops[rnd(NOPS)].set, 0);
-	if (!rnd(64) && m->h.nlmsg_len > 24)
-		m->h.nlmsg_len = 20 + rnd(m->h.nlmsg_len - 20);
+	put_attrs(m, random_below(8) ? op->asks :
+		     random_below(4) ? op->set : spec_ops[random_below(NOPS)].set, 0);
+	if (!random_below(64) && m->h.nlmsg_len > 24)
+		m->h.nlmsg_len = 20 + random_below(m->h.nlmsg_len - 20);
 	return op;
 }
 
@@ -186,9 +180,9 @@ static void learn(const struct nlmsghdr *h)
 		if (a->nla_len < NLA_HDRLEN || at + a->nla_len > h->nlmsg_len)
 			guest_die("reply", "an attribute is longer than the message");
 		if (a->nla_len == NLA_HDRLEN + 4)
-			memcpy(&pool32[rnd(16)], a + 1, 4);
+			memcpy(&pool32[random_below(16)], a + 1, 4);
 		if (a->nla_len == NLA_HDRLEN + 8)
-			memcpy(&pool64[rnd(16)], a + 1, 8);
+			memcpy(&pool64[random_below(16)], a + 1, 8);
 		at += NLA_ALIGN(a->nla_len);
 	}
 }
@@ -256,13 +250,13 @@ static void fuzz_one(void)
 	if (send(sock, m.bytes, length, 0) != (ssize_t)length)
 		guest_die("send", strerror(errno));
 	count.sent++;
-	if (length < NLMSG_HDRLEN + GENL_HDRLEN || !asks_ack || !rnd(200)) {
+	if (length < NLMSG_HDRLEN + GENL_HDRLEN || !asks_ack || !random_below(200)) {
 		count.cut++;
 		sock = raw_open(sock);		/* also ends a dump half way */
 		return;
 	}
-	read_answer(op, seq, rnd(50) ? 1000 : 1);
-	if (!rnd(500))
+	read_answer(op, seq, random_below(50) ? 1000 : 1);
+	if (!random_below(500))
 		sock = raw_open(sock);
 }
 
@@ -341,7 +335,7 @@ int main(int argc, char **argv)
 	struct guest g = {};
 	int i;
 
-	state = 2 * seed + 1;	/* not 0 */
+	random_state = 2 * seed + 1;	/* not 0 */
 	ksft_print_header();
 	ksft_set_plan(4);
 	guest_open(&g);

@@ -28,6 +28,7 @@
 #include "guest.h"
 #include "kselftest.h"
 #include "kmod/table.h"
+#include "random.h"
 
 #define RING_PAGES	64
 #define MAX_STACK	"/proc/sys/kernel/perf_event_max_stack"
@@ -35,7 +36,6 @@
 
 static struct guest g;
 static pid_t pid;
-static uint64_t state;
 static struct netlink_proc proc;
 static uint32_t file;			/* id of deep_work; its table is original */
 static uint8_t *original;
@@ -47,14 +47,6 @@ static struct {
 	unsigned long	tried, valid, samples, frames, full, astray, too_long;
 	unsigned int	deepest;
 } count;
-
-static uint32_t rnd(uint32_t below)
-{
-	state ^= state >> 12;
-	state ^= state << 25;
-	state ^= state >> 27;
-	return (uint32_t)(state * 0x2545f4914f6cdd1dull >> 32) % below;
-}
 
 /*
  * Stacks
@@ -163,18 +155,18 @@ static bool mutate(uint8_t *blob)
 {
 	struct bee_table_error error;
 	struct bee_table table;
-	uint32_t n = 1 + rnd(rnd(8) ? 4 : 64), i;
+	uint32_t n = 1 + random_below(random_below(8) ? 4 : 64), i;
 
 	memcpy(blob, original, size);
 	for (i = 0; i < n; i++) {
 		size_t at = sizeof(struct bee_table_header) +
-			    rnd(size - sizeof(struct bee_table_header) - 8);
+			    random_below(size - sizeof(struct bee_table_header) - 8);
 
-		if (rnd(4))
-			blob[at] ^= 1 << rnd(8);
+		if (random_below(4))
+			blob[at] ^= 1 << random_below(8);
 		else
 			memcpy(&blob[at & ~3u],
-			       &original[rnd(size - 8) & ~3u], 4);
+			       &original[random_below(size - 8) & ~3u], 4);
 	}
 	set_crc(blob);
 	count.tried++;
@@ -263,7 +255,7 @@ int main(int argc, char **argv)
 	if (!n)
 		return 2;
 	pid = strtol(argv[2], NULL, 10);
-	state = seed | 1;
+	random_state = seed | 1;
 	ksft_print_header();
 	ksft_set_plan(3);
 	ksft_print_msg("seed %#lx\n", seed);

@@ -24,6 +24,7 @@
 #include <time.h>
 
 #include "alloc.h"
+#include "bench/median.h"
 #include "json.h"
 #include "walk.h"
 
@@ -75,19 +76,6 @@ static uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double median(double *values, size_t n)
-{
-	qsort(values, n, sizeof(*values), compare_doubles);
-	return n ? values[n / 2] : 0;
 }
 
 static void empty_cpu_caches(void)

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unwind.h>
 
+#include "bench/median.h"
 #include "walk.h"
 
 #define OWN_TIMES	2000
@@ -84,13 +85,6 @@ static double time_own(size_t (*walk)(void))
 	return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / frames;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void own_report(unsigned int depth)
 {
 	double ns[OWN][OWN_TURNS];
@@ -100,10 +94,8 @@ static void own_report(unsigned int depth)
 		for (i = 0; i < OWN; i++)
 			ns[i][turn] = time_own(own[i].walk);
 	printf("own stack, %u deep, hot:", depth);
-	for (i = 0; i < OWN; i++) {
-		qsort(ns[i], OWN_TURNS, sizeof(ns[i][0]), compare_doubles);
-		printf("  %s %.1f", own[i].name, ns[i][OWN_TURNS / 2]);
-	}
+	for (i = 0; i < OWN; i++)
+		printf("  %s %.1f", own[i].name, median(ns[i], OWN_TURNS));
 	printf("\n");
 }
 
