@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The walk of one user stack: from frame to caller until there is a stop reason. */
 #include <linux/ptrace.h>
+#include <asm/unistd.h>
 
 #include "walk.h"
 #include "map.h"
 #include "news.h"
 #include "store.h"
+
+#define SYSCALL_BYTES	2	/* of the instruction */
 
 static bool walk_has_table(const struct bee_range *range)
 {
@@ -55,6 +58,17 @@ static void walk_set_topmost(struct bee_walk *walk, const struct pt_regs *regs)
 	f->activation = true;
 }
 
+/*
+ * In rt_sigreturn() ip is behind the system call until the kernel has restored the registers.  That
+ * is behind the trampoline, which ends there, and may be in the next function: go back to it.
+ */
+static noinline void walk_find_sigreturn(struct bee_walk *walk)
+{
+	walk->frame.ip -= SYSCALL_BYTES;
+	if (!bee_frame_is_sigreturn(&walk->mem, &walk->frame))
+		walk->frame.ip += SYSCALL_BYTES;
+}
+
 /**
  * bee_walk_start() - start a walk at the topmost frame
  * @walk: the walk; walk->frame becomes the topmost frame
@@ -76,6 +90,8 @@ void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const stru
 	walk->gpr_ready = false;
 	walk->map = map;
 	walk->range = NULL;
+	if (unlikely(regs->orig_ax == __NR_rt_sigreturn))
+		walk_find_sigreturn(walk);
 	walk_find_range(walk);
 	if (!walk->stored) {
 		bee_uprobe_locate(&walk->frame);

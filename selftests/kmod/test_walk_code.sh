@@ -25,14 +25,14 @@ fibers() {
 # With rows made from code sigemptyset() has some, which the linker puts in front of musl's trampoline.
 musl_with_rows() {
 	local ROWS=
-	"$BEECTL" unload -q --all --tables && known musl walk_signals_musl
+	"$BEECTL" unload -q --all --tables && with_sigreturn musl walk_signals_musl
 }
 
 ktap_plan 8
 guest_insmod || exit 1
 ktap_run "signal handlers of a static program" with_sigreturn static walk_signals_static
 if [ -x "$TESTS/walk_signals_musl" ]; then
-	ktap_run "signal handlers with musl" known musl walk_signals_musl
+	ktap_run "signal handlers with musl" with_sigreturn musl walk_signals_musl
 	ktap_run "the same with rows from its code" musl_with_rows
 else
 	ktap_skip "signal handlers with musl" "musl-gcc is not installed"

@@ -94,11 +94,9 @@ static noinline void handled(ucontext_t *context)
 	mark();
 	not_tail();
 	context->uc_mcontext.gregs[REG_RIP] += UD2_SIZE;
-#ifdef __GLIBC__
-	/* In rt_sigreturn() rip is after the trampoline's syscall, where musl has no CFI. */
+	/* In rt_sigreturn() rip is after the trampoline's syscall, where musl has another function. */
 	printf("stack: [restore] %s\n", interrupted(context));
 	fflush(stdout);
-#endif
 }
 
 static noinline void handler(int number __attribute__((unused)))

@@ -197,7 +197,7 @@ static void prepare(u32 rule, u32 bytes, bool one_place)
 static void walk_once(u32 bytes, u32 depth)
 {
 	const struct pt_regs regs = { .ip = ip_of(0), .sp = STACK + FIRST,
-				      .bp = STACK + FIRST + bytes - 16 };
+				      .bp = STACK + FIRST + bytes - 16, .orig_ax = -1 };
 	static u64 ips[DEEPEST];
 
 	told->copies = 0;

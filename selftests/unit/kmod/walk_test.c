@@ -111,6 +111,12 @@ static u32 rule_popped(u64 place)
 	return place == 0x100 || place & 1 ? BEE_WORD_RSP : rule_two(place);
 }
 
+/* A gap up to 0x100. */
+static u32 rule_from_0x100(u64 place)
+{
+	return place < 0x100 ? BEE_WORD_GAP : rule_two(place);
+}
+
 static u32 rule_place(u64 place)
 {
 	return place & 1 ? rule_two(place) : rule_three(place);
@@ -162,7 +168,7 @@ static void walk_free(struct bee_walk *walk)
 }
 
 static const struct pt_regs regs = {
-	.ip = TEXT + 0x100, .sp = STACK + 0x100, .bx = STACK + 0x180,
+	.ip = TEXT + 0x100, .sp = STACK + 0x100, .bx = STACK + 0x180, .orig_ax = -1,
 };
 
 /* Walk @depth frames.  Return: the stack pointer of the last, or 0 if there were less. */
@@ -470,6 +476,36 @@ static void test_goexit(void)
 	walk_free(walk);
 }
 
+/*
+ * A sample in rt_sigreturn(): the trampoline ends where ip is, and a function with rules begins.  The
+ * kernel's signal frame is at the stack pointer.
+ */
+static void test_sigreturn(void)
+{
+	static const u8 trampoline[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
+	struct bee_walk *walk = walk_new();
+	struct pt_regs top = regs;
+	u64 ips[1], *context = stack + (regs.sp - STACK + BEE_SIGNAL_CONTEXT) / 8;
+
+	reset();
+	rule_at[0] = rule_from_0x100;
+	memcpy(text + 0x100 - sizeof(trampoline), trampoline, sizeof(trampoline));
+	context[15] = STACK + 0x400;
+	context[16] = TEXT + 0x300;
+	top.orig_ax = 15;
+	bee_walk_start(walk, &space_map, &top);
+	ksft_test_result(walk->frame.ip == TEXT + 0x100 - 2 &&
+			 bee_walk_callers(walk, ips, 1) == 1 && ips[0] == TEXT + 0x300 &&
+			 walk->frame.sp == STACK + 0x400 && walk->frame.activation,
+			 "in rt_sigreturn(): the interrupted frame\n");
+	text[0x100 - 6] = 14;
+	bee_walk_start(walk, &space_map, &top);
+	ksft_test_result(walk->frame.ip == top.ip && bee_walk_callers(walk, ips, 1) == 1 &&
+			 walk->frame.sp == STACK + 0x110,
+			 "when the registers have been restored: the interrupted frame's caller\n");
+	walk_free(walk);
+}
+
 static void test_segments(void)
 {
 	struct bee_walk *walk = walk_new();
@@ -651,7 +687,7 @@ static void test_same(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(29);
+	ksft_set_plan(31);
 	test_same();
 	test_hit();
 	test_first_absent();
@@ -666,6 +702,7 @@ int main(void)
 	test_outermost();
 	test_called();
 	test_goexit();
+	test_sigreturn();
 	test_segments();
 	test_nested();
 	test_replaced();
