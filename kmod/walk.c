@@ -69,9 +69,20 @@ static noinline void walk_find_sigreturn(struct bee_walk *walk)
 		walk->frame.ip += SYSCALL_BYTES;
 }
 
+/*
+ * Whether clone() has just made this thread, with a stack of its own.  Until the thread is in user mode it
+ * has the registers of the one that called clone(), but for the stack pointer and the result.  Its stack is
+ * empty, whatever the rule at ip says of the other's.
+ */
+static bool walk_is_new_thread(const struct pt_regs *regs)
+{
+	return unlikely(regs->orig_ax == __NR_clone) && !regs->ax && regs->si &&
+	       regs->sp == regs->si;
+}
+
 /**
  * bee_walk_start() - start a walk at the topmost frame
- * @walk: the walk; walk->frame becomes the topmost frame
+ * @walk: the walk; walk->frame becomes the topmost frame; walk->stop tells if it has no caller
  * @map: ranges of current->mm, at least one
  * @regs: user registers of current, which stay until the walk's end
  *
@@ -83,7 +94,7 @@ void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const stru
 	bee_uread_init(&walk->mem, walk->frame.sp);
 	walk->fp_steps = 0;
 	walk->code = false;
-	walk->stop = BEEUNWIND_STOP_NONE;
+	walk->stop = walk_is_new_thread(regs) ? BEEUNWIND_STOP_OUTERMOST : BEEUNWIND_STOP_NONE;
 	walk->switches = (struct bee_switches) {};
 	walk->probes = (struct bee_uprobes) {};
 	walk->regs = regs;
@@ -463,7 +474,7 @@ u32 bee_walk_callers(struct bee_walk *walk, u64 *ips, u32 max)
 {
 	u32 n = 0;
 
-	while (n < max) {
+	while (n < max && !walk->stop) {
 		if (walk->stored && likely(walk->mem.allowed))
 			n += walk_simple(walk, ips + n, max - n);
 		else if (walk->stored)
@@ -471,9 +482,8 @@ u32 bee_walk_callers(struct bee_walk *walk, u64 *ips, u32 max)
 		if (walk->stop || n == max)
 			break;
 		walk->stop = walk_step(walk);
-		if (walk->stop)
-			break;
-		ips[n++] = walk->frame.ip;
+		if (!walk->stop)
+			ips[n++] = walk->frame.ip;
 	}
 	return n;
 }

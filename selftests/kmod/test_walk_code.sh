@@ -28,7 +28,14 @@ musl_with_rows() {
 	"$BEECTL" unload -q --all --tables && with_sigreturn musl walk_signals_musl
 }
 
-ktap_plan 8
+# The stack of a thread that is not yet in user mode; and that function's rule is not for its stack.
+new_thread() {
+	perf record -q -N -B -e raw_syscalls:sys_exit --filter "id == 56 && ret == 0" -c 1 -g \
+		-o "$WORK/cloned.data" "$BEECTL" run -- "$TESTS/walk_cloned" >"$WORK/cloned.said" &&
+		checked cloned walk_cloned raw_syscalls:sys_exit
+}
+
+ktap_plan 9
 guest_insmod || exit 1
 ktap_run "signal handlers of a static program" with_sigreturn static walk_signals_static
 if [ -x "$TESTS/walk_signals_musl" ]; then
@@ -38,6 +45,7 @@ else
 	ktap_skip "signal handlers with musl" "musl-gcc is not installed"
 	ktap_skip "the same with rows from its code" "musl-gcc is not installed"
 fi
+ktap_run "a thread that has just been made" new_thread
 ktap_run "code without CFI" known jit walk_jit
 ktap_run "functions that are bound lazily" lazily_bound
 ktap_run "fibers" known fibers walk_fibers

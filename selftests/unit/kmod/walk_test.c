@@ -506,6 +506,30 @@ static void test_sigreturn(void)
 	walk_free(walk);
 }
 
+/* The kernel has made a thread, which is not yet in user mode. */
+static void test_new_thread(void)
+{
+	struct bee_walk *walk = walk_new();
+	struct pt_regs top = regs;
+	u64 ips[1];
+
+	reset();
+	top.orig_ax = 56;
+	top.si = top.sp;
+	bee_walk_start(walk, &space_map, &top);
+	ksft_test_result(!bee_walk_callers(walk, ips, 1) && !lookups &&
+			 walk->stop == BEEUNWIND_STOP_OUTERMOST && walk->file == &files[0],
+			 "clone(): a new thread has no caller\n");
+	top.ax = 1234;
+	bee_walk_start(walk, &space_map, &top);
+	ksft_test_result(bee_walk_callers(walk, ips, 1) == 1, "its maker has\n");
+	top.ax = 0;
+	top.si = 0;
+	bee_walk_start(walk, &space_map, &top);
+	ksft_test_result(bee_walk_callers(walk, ips, 1) == 1, "and so has a new process\n");
+	walk_free(walk);
+}
+
 static void test_segments(void)
 {
 	struct bee_walk *walk = walk_new();
@@ -687,7 +711,7 @@ static void test_same(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(31);
+	ksft_set_plan(34);
 	test_same();
 	test_hit();
 	test_first_absent();
@@ -703,6 +727,7 @@ int main(void)
 	test_called();
 	test_goexit();
 	test_sigreturn();
+	test_new_thread();
 	test_segments();
 	test_nested();
 	test_replaced();
