@@ -710,10 +710,23 @@ enum frame_peek {
 	FRAME_PEEK_NO_CALLER,
 };
 
+/* Whether "push $index; jmp" is at @ip, in a PLT: behind the other jump of an entry, or endbr64. */
+static inline bool frame_is_plt_push(struct bee_uread *mem, u64 ip)
+{
+	static const u8 push[] = { 0x68 }, jmp[] = { 0xe9 };
+	static const u8 jump[] = { 0xff, 0x25 }, endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	return bee_frame_code_is(mem, ip, push, sizeof(push)) &&
+	       bee_frame_code_is(mem, ip + 5, jmp, sizeof(jmp)) &&
+	       (bee_frame_code_is(mem, ip - 6, jump, sizeof(jump)) ||
+		bee_frame_code_is(mem, ip - 4, endbr64, sizeof(endbr64)));
+}
+
 /*
  * A push of rbp alone tells nothing: code without frame pointers saves rbp like other registers.  A
- * jump through a word at rip is a PLT entry (lld's, and those of static programs, have no CFI),
- * except in the PLT's first entry, which pushes a word before the jump.
+ * jump through a word at rip is a PLT entry (lld's and mold's, and those of static programs, have no
+ * CFI), except in the PLT's first entry, which pushes a word before the jump.  mold's entries, but
+ * for the first, load r11d before it; lld's go on with "push $index; jmp" if they are bound lazily.
  */
 static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee_frame *f,
 					 u64 *slot)
@@ -722,9 +735,9 @@ static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee
 	/* push %rbp; mov %rsp,%rbp, in both encodings */
 	static const u8 prologue[2][4] = { { 0x55, 0x48, 0x89, 0xe5 }, { 0x55, 0x48, 0x8b, 0xec } };
 	static const u8 ret[] = { 0xc3 };
-	/* jmp *disp(%rip), with and without bnd; push disp(%rip) */
+	/* jmp *disp(%rip), with and without bnd; push disp(%rip); mov $index,%r11d */
 	static const u8 jump[] = { 0xff, 0x25 }, bnd_jump[] = { 0xf2, 0xff, 0x25 };
-	static const u8 push[] = { 0xff, 0x35 };
+	static const u8 push[] = { 0xff, 0x35 }, mov[] = { 0x41, 0xbb };
 	u64 ip = f->ip, rax;
 	u32 i;
 
@@ -735,10 +748,19 @@ static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee
 		return FRAME_PEEK_RA;
 	if (bee_frame_code_is(mem, ip, endbr64, sizeof(endbr64)))
 		ip += sizeof(endbr64);
+	if (bee_frame_code_is(mem, ip, mov, sizeof(mov)) &&
+	    bee_frame_code_is(mem, ip + 6, jump, sizeof(jump)))
+		return FRAME_PEEK_RA;
 	if (bee_frame_code_is(mem, ip, jump, sizeof(jump)) ||
 	    bee_frame_code_is(mem, ip, bnd_jump, sizeof(bnd_jump)))
 		return bee_frame_code_is(mem, ip - 6, push, sizeof(push)) ?
 			FRAME_PEEK_NOTHING : FRAME_PEEK_RA;
+	if (frame_is_plt_push(mem, ip))
+		return FRAME_PEEK_RA;
+	if (frame_is_plt_push(mem, ip - 5)) {
+		*slot = f->sp + 8;
+		return FRAME_PEEK_RA;
+	}
 	for (i = 0; i < 2; i++) {
 		if (bee_frame_code_is(mem, ip, prologue[i], sizeof(prologue[i])))
 			return FRAME_PEEK_RA;

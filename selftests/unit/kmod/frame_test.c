@@ -736,6 +736,47 @@ static void test_goexit(void)
 	ksft_test_result(good && !bee_frame_is_goexit(&memory, 0), "runtime.goexit() + 1\n");
 }
 
+/* At each instruction of PLT entries without CFI: the words that were pushed, and no others. */
+static const struct plt_case {
+	const char	*name;
+	u8		 code[20];
+	u8		 at[5];		/* of the instructions; 0 ends them, but for the first */
+	u8		 pushed;	/* offset at which a word has been pushed, if any */
+	bool		 other;		/* this is no PLT: the step is by rbp */
+} plts[] = {
+	{ "mold's PLT", { 0x41, 0xbb, 1, 0, 0, 0, 0xff, 0x25, 1, 2, 3, 4, 0xcc }, { 0, 6 } },
+	{ "mold's PLT with endbr64",
+	  { 0xf3, 0x0f, 0x1e, 0xfa, 0x41, 0xbb, 1, 0, 0, 0, 0xff, 0x25, 1, 2, 3, 4 }, { 0, 4, 10 } },
+	{ "lld's PLT", { 0xff, 0x25, 1, 2, 3, 4, 0x68, 1, 0, 0, 0, 0xe9, 1, 2, 3, 4 }, { 0, 6, 11 }, 11 },
+	{ "lld's PLT with endbr64", { 0xf3, 0x0f, 0x1e, 0xfa, 0x68, 1, 0, 0, 0, 0xe9, 1, 2, 3, 4 },
+	  { 0, 4, 9 }, 9 },
+	{ "mov $1,%r11d; call", { 0x41, 0xbb, 1, 0, 0, 0, 0xff, 0x15, 1, 2, 3, 4 }, .other = true },
+	{ "mov $1,%r10d; jmp", { 0x41, 0xba, 1, 0, 0, 0, 0xff, 0x25, 1, 2, 3, 4 }, .other = true },
+	{ "push $1; jmp, elsewhere", { 0x68, 1, 0, 0, 0, 0xe9, 1, 2, 3, 4 }, { 0, 5 }, .other = true },
+	{ "endbr64; push $1; call", { 0xf3, 0x0f, 0x1e, 0xfa, 0x68, 1, 0, 0, 0, 0xe8, 1, 2, 3, 4 },
+	  { 0, 4 }, .other = true },
+};
+
+static void test_step_fp_plt(const struct plt_case *t)
+{
+	bool good = true;
+	struct bee_frame f;
+	size_t i;
+	u64 slot;
+
+	for (i = 0; i < sizeof(t->at) && (!i || t->at[i]); i++) {
+		fill_memory();
+		memcpy(memory.bytes + 0x100, t->code, sizeof(t->code));
+		f = activation();
+		f.ip += t->at[i];
+		slot = t->pushed && t->at[i] >= t->pushed ? SP + 8 : SP;
+		good &= bee_frame_step_fp(&memory, &f) &&
+			(t->other ? f.sp == FP + 16 : f.ip == word_at(slot) && f.sp == slot + 8 &&
+			 f.fp == FP);
+	}
+	ksft_test_result(good, "FP: in %s\n", t->name);
+}
+
 static void test_step_fp_plt0(void)
 {
 	static const u8 code[] = { 0xff, 0x35, 0, 0, 0, 0, 0xff, 0x25 };
@@ -838,6 +879,7 @@ int main(void)
 {
 	const size_t nsteps = sizeof(steps) / sizeof(steps[0]);
 	const size_t nfp = sizeof(fp_cases) / sizeof(fp_cases[0]);
+	const size_t nplts = sizeof(plts) / sizeof(plts[0]);
 	const size_t ncalls = sizeof(calls) / sizeof(calls[0]);
 	const size_t nsigreturns = sizeof(sigreturns) / sizeof(sigreturns[0]);
 	const size_t ncallees = sizeof(callees) / sizeof(callees[0]);
@@ -845,7 +887,7 @@ int main(void)
 
 	ksft_print_header();
 	ksft_set_plan(nsteps + 6 + 2 + 4 + ncallees + 1 + nsigreturns + 3 + 3 + 2 + nfp + 9 + 7 +
-		      ncalls + 2 + 2);
+		      ncalls + nplts + 2 + 2);
 	for (i = 0; i < nsteps; i++)
 		test_step(&steps[i]);
 	test_plt(9);
@@ -867,6 +909,8 @@ int main(void)
 	test_step_fp_switch();
 	test_calls();
 	test_goexit();
+	for (i = 0; i < nplts; i++)
+		test_step_fp_plt(&plts[i]);
 	test_step_fp_plt0();
 	test_step_fp_init();
 	test_step_fp_clone();
