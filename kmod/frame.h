@@ -666,19 +666,36 @@ static inline bool frame_is_behind_clone(struct bee_uread *mem, const struct bee
 }
 
 /*
+ * Whether @ip is at the end of a function: "add $n,%rsp; ret".  Then rbp is the caller's.
+ * @slot: where the return address is.
+ */
+static inline bool frame_is_at_end(struct bee_uread *mem, u64 ip, u64 sp, u64 *slot)
+{
+	static const u8 add[] = { 0x48, 0x83, 0xc4 }, ret[] = { 0xc3 };
+	u8 size;
+
+	if (!bee_frame_code_is(mem, ip, add, sizeof(add)) || !bee_uread_u8(mem, ip + 3, &size) ||
+	    size & 0x80 || !bee_frame_code_is(mem, ip + 4, ret, sizeof(ret)))
+		return false;
+	*slot = sp + size;
+	return true;
+}
+
+/*
  * Whether ip is in _init() or _fini(), made by the linker of crti.o and crtn.o, without CFI:
  *
  *	sub $8,%rsp; mov __gmon_start__@GOT,%rax; test %rax,%rax; je 1f; call *%rax;
  *	1: add $8,%rsp; ret
  *
- * All instructions from @ip on are compared, so other code that matches has the same effect.
+ * or in a trampoline that Python makes for perf: "sub $8,%rsp; call *%rcx; add $8,%rsp; ret".  All instructions from @ip on are compared, so other code that matches has the same effect.
  * @slot: where the return address is.
  */
 static inline bool frame_is_in_init(struct bee_uread *mem, u64 ip, u64 sp, u64 *slot)
 {
 	static const u8 sub[] = { 0x48, 0x83, 0xec, 0x08 }, mov[] = { 0x48, 0x8b, 0x05 },
 			test[] = { 0x48, 0x85, 0xc0 }, je[] = { 0x74, 0x02 },
-			call[] = { 0xff, 0xd0 }, add_ret[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+			call[] = { 0xff, 0xd0 }, call_rcx[] = { 0xff, 0xd1 },
+			add_ret[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
 
 	*slot = sp + 8;
 	if (bee_frame_code_is(mem, ip, sub, sizeof(sub))) {
@@ -691,7 +708,8 @@ static inline bool frame_is_in_init(struct bee_uread *mem, u64 ip, u64 sp, u64 *
 		ip += sizeof(test);
 	if (bee_frame_code_is(mem, ip, je, sizeof(je)))
 		ip += sizeof(je);
-	if (bee_frame_code_is(mem, ip, call, sizeof(call)))
+	if (bee_frame_code_is(mem, ip, call, sizeof(call)) ||
+	    bee_frame_code_is(mem, ip, call_rcx, sizeof(call_rcx)))
 		ip += sizeof(call);
 	return bee_frame_code_is(mem, ip, add_ret, sizeof(add_ret));
 }
@@ -769,7 +787,9 @@ static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee
 			return FRAME_PEEK_PUSHED;
 		}
 	}
-	return frame_is_in_init(mem, ip, f->sp, slot) ? FRAME_PEEK_RA : FRAME_PEEK_NOTHING;
+	if (frame_is_at_end(mem, ip, f->sp, slot) || frame_is_in_init(mem, ip, f->sp, slot))
+		return FRAME_PEEK_RA;
+	return FRAME_PEEK_NOTHING;
 }
 
 /*
@@ -794,7 +814,8 @@ static inline bool frame_fp_is_plausible(u64 sp, u64 fp, u64 next)
  * For code that keeps frame pointers but has no CFI.  In an activation the instructions at ip are
  * looked at first, since rbp may still be the caller's: in the prologue "push %rbp; mov %rsp,%rbp",
  * at a ret, and anywhere in _init() and _fini().  A thread that clone() has just made has its
- * parent's rbp and no caller.
+ * parent's rbp and no caller.  In a caller they are, too: a function that ends there with "add
+ * $n,%rsp; ret" keeps no frame pointer, as the trampolines that Python makes for perf.
  *
  * The new sp may be below the old one.  The caller of this function must not believe the new ip
  * before it has found it in an executable mapping and behind a call, and must make sure that the
@@ -808,10 +829,10 @@ static inline bool bee_frame_step_fp(struct bee_uread *mem, struct bee_frame *f)
 	enum frame_peek peek = FRAME_PEEK_NOTHING;
 	u64 ra, fp, slot;
 
-	if (!f->fp_known)
-		return false;
 	if (f->activation)
 		peek = frame_peek(mem, f, &slot);
+	else if (frame_is_at_end(mem, f->ip, f->sp, &slot))
+		peek = FRAME_PEEK_RA;
 	fp = f->fp;
 	switch (peek) {
 	case FRAME_PEEK_NO_CALLER:
@@ -822,7 +843,7 @@ static inline bool bee_frame_step_fp(struct bee_uread *mem, struct bee_frame *f)
 			return false;
 		break;
 	case FRAME_PEEK_NOTHING:
-		if (fp & 7)
+		if (!f->fp_known || fp & 7)
 			return false;
 		slot = fp + 8;
 		break;
@@ -836,7 +857,7 @@ static inline bool bee_frame_step_fp(struct bee_uread *mem, struct bee_frame *f)
 		.sp = slot + 8,
 		.fp = fp,
 		.slot = slot,
-		.fp_known = true,
+		.fp_known = peek != FRAME_PEEK_RA || f->fp_known,
 	};
 	return true;
 }

@@ -72,8 +72,13 @@ static const unsigned char with_fp[] = {
 	0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x10, 0xff, 0xd7, 0xc9, 0xc3,
 };
 
-/* sub $8,%rsp; call *%rdi; add $8,%rsp; ret */
+/* sub $8,%rsp; call *%rdi; nop; add $8,%rsp; ret */
 static const unsigned char without_fp[] = {
+	0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x90, 0x48, 0x83, 0xc4, 0x08, 0xc3,
+};
+
+/* The same without the nop: as Python's trampolines for perf, but for the register. */
+static const unsigned char trampoline[] = {
 	0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3,
 };
 
@@ -195,7 +200,7 @@ static noinline void pointers(void)
 	not_tail();
 }
 
-/* As pointers() does. */
+/* rbp is no address in the code without a rule: the stack ends there, unless its end tells the caller. */
 static noinline void lost(void)
 {
 	char *code = map(PROT_READ | PROT_WRITE | PROT_EXEC);
@@ -203,6 +208,10 @@ static noinline void lost(void)
 	memcpy(code, without_fp, sizeof(without_fp));
 	known("reached [jit] end");
 	call_with_lost_fp((void (*)(callback *))code, reached);
+	memcpy(code, trampoline, sizeof(trampoline));
+	known("reached [jit] call_with_lost_fp lost main");
+	call_with_lost_fp((void (*)(callback *))code, reached);
+	not_tail();
 }
 
 static noinline void spin(int seconds)

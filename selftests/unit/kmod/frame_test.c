@@ -834,6 +834,56 @@ static void test_step_fp_init(void)
 	ksft_test_result(good, "FP: in what is not _init()\n");
 }
 
+/*
+ * Python's trampoline for perf, at each instruction, also where rbp is lost; and as a caller, whose
+ * return address is behind the call.
+ */
+static void test_step_fp_python(void)
+{
+	static const u8 code[] = {
+		0x48, 0x83, 0xec, 0x08,		/* 0: sub $8,%rsp */
+		0xff, 0xd1,			/* 4: call *%rcx */
+		0x48, 0x83, 0xc4, 0x08,		/* 6: add $8,%rsp */
+		0xc3,				/* 10: ret */
+	};
+	static const u8 at[] = { 0, 4, 6, 10 };
+	struct bee_frame f;
+	bool good = true;
+	size_t i;
+	u64 slot;
+
+	for (i = 0; i < sizeof(at); i++) {
+		fill_memory();
+		memcpy(memory.bytes + 0x100, code, sizeof(code));
+		f = activation();
+		f.ip += at[i];
+		f.fp_known = i & 1;
+		slot = at[i] == 0 || at[i] == 10 ? SP : SP + 8;
+		good &= bee_frame_step_fp(&memory, &f) && f.ip == word_at(slot) && f.sp == slot + 8 &&
+			f.fp == FP && f.fp_known == (i & 1);
+	}
+	ksft_test_result(good, "FP: in Python's trampoline\n");
+	for (i = 0, good = true; i < 2; i++) {
+		f = activation();
+		f.activation = false;
+		f.ip += 6;
+		f.fp = 3;
+		f.fp_known = i;
+		good &= bee_frame_step_fp(&memory, &f) && f.ip == word_at(SP + 8) && f.sp == SP + 16 &&
+			f.fp == 3 && f.fp_known == i && f.slot == SP + 8;
+	}
+	ksft_test_result(good, "FP: a caller that ends with add $8,%%rsp; ret\n");
+	for (i = 6, good = true; i < sizeof(code); i++) {
+		memory.bytes[0x100 + i] ^= 0x80;
+		f = activation();
+		f.activation = false;
+		f.ip += 6;
+		good &= bee_frame_step_fp(&memory, &f) && f.sp == FP + 16;
+		memory.bytes[0x100 + i] ^= 0x80;
+	}
+	ksft_test_result(good, "FP: a caller that ends otherwise\n");
+}
+
 /* After clone() the parent returns to its caller, whatever rbp is; the child has no caller. */
 static void test_step_fp_clone(void)
 {
@@ -887,7 +937,7 @@ int main(void)
 
 	ksft_print_header();
 	ksft_set_plan(nsteps + 6 + 2 + 4 + ncallees + 1 + nsigreturns + 3 + 3 + 2 + nfp + 9 + 7 +
-		      ncalls + nplts + 2 + 2);
+		      ncalls + nplts + 2 + 3 + 2);
 	for (i = 0; i < nsteps; i++)
 		test_step(&steps[i]);
 	test_plt(9);
@@ -913,6 +963,7 @@ int main(void)
 		test_step_fp_plt(&plts[i]);
 	test_step_fp_plt0();
 	test_step_fp_init();
+	test_step_fp_python();
 	test_step_fp_clone();
 	test_step_fp_unreadable_code();
 	ksft_finished();
