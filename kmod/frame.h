@@ -44,7 +44,8 @@
  * @callee_gpr: in a caller, @gpr of its callee
  * @callee_saved: in a caller, @saved of its callee
  * @fp_known: false in the callers of a frame whose rule has lost rbp
- * @activation: @ip is exact: the topmost frame, or one that a signal has interrupted
+ * @activation: @ip is exact: the topmost frame, or one that a signal, or the call of a uprobe, has
+ *	interrupted
  *
  * Registers other than rsp and rbp are known in activations only.
  */

@@ -2,8 +2,9 @@
 /*
  * uprobes: undo the return addresses that they replace and the instructions that they move.
  *
- * A probed instruction is overwritten by a breakpoint.  The original is executed in a page that
- * the kernel maps for that ("xol", kernel/events/uprobes.c), or emulated.
+ * A probed instruction is overwritten by a breakpoint, or a nop by a call of a trampoline.  The
+ * original is executed in a page that the kernel maps for that ("xol", kernel/events/uprobes.c), or
+ * emulated.
  *
  * uretprobes: at the entry of a probed function prepare_uretprobe() (kernel/events/uprobes.c)
  * writes the address of a trampoline into the return slot, and puts an instance with the slot and
@@ -108,7 +109,7 @@ bool bee_uprobe_return(struct bee_uprobes *probes, u64 slot, u64 *ra)
 }
 
 /*
- * The trampolines (arch/x86/kernel/uprobes.c): int3, or since 6.11
+ * The uretprobes' trampolines (arch/x86/kernel/uprobes.c): int3, or since 6.11
  *
  *	0: push %rax; 1: push %rcx; 2: push %r11; 4: mov $__NR_uretprobe,%rax; 11: syscall
  *	13: pop %r11; 15: pop %rcx; 16: ret
@@ -143,14 +144,67 @@ static bool uprobe_find_slot(struct bee_uread *mem, const struct bee_frame *f, u
 	return true;
 }
 
+/*
+ * A probed nop can become a call of another trampoline, which makes a system call instead of a
+ * breakpoint (since 6.18):
+ *
+ *	0: push %rcx; 1: push %r11; 3: push %rax; 4: mov $__NR_uprobe,%rax; 11: syscall
+ *	13: pop %rax; 14: pop %r11; 16: pop %rcx; 17: ret
+ *
+ * In 7.2 and 7.3 the nop is one of ten bytes, and becomes "lea -128(%rsp),%rsp; call": the call
+ * spares the red zone, and the trampoline ends with "ret $128".
+ */
+static const u8 uprobe_call_pushes[] = { 0x51, 0x41, 0x53, 0x50, 0x48, 0xc7, 0xc0 };
+static const u8 uprobe_call_syscall[] = { 0x0f, 0x05, 0x58, 0x41, 0x5b, 0x59 };
+static const u8 uprobe_call_ret[] = { 0xc3 };
+static const u8 uprobe_call_ret_128[] = { 0xc2, BEE_RED_ZONE, 0 };
+static const u8 uprobe_call_pushed[] = {
+	[0] = 0, [1] = 1, [3] = 2, [4] = 3, [11] = 3, [13] = 3, [14] = 2, [16] = 1, [17] = 0,
+};
+
+#define UPROBE_CALL_SYSCALL	11	/* offset of the system call */
+#define UPROBE_CALL_RET		17	/* of the ret */
+
+/*
+ * Is @f in a trampoline that a probed nop has called?  Then it becomes the frame of the probed
+ * function, which is an activation: the nop may be anywhere, also in a prologue.
+ */
+static bool uprobe_step_call(struct bee_uread *mem, struct bee_frame *f)
+{
+	u64 at = offset_in_page(f->ip), page = f->ip - at, ra, slot, spared = 0;
+
+	if (at >= ARRAY_SIZE(uprobe_call_pushed) ||
+	    !bee_frame_code_is(mem, page, uprobe_call_pushes, sizeof(uprobe_call_pushes)) ||
+	    !bee_frame_code_is(mem, page + UPROBE_CALL_SYSCALL, uprobe_call_syscall,
+			       sizeof(uprobe_call_syscall)))
+		return false;
+	if (bee_frame_code_is(mem, page + UPROBE_CALL_RET, uprobe_call_ret_128,
+			      sizeof(uprobe_call_ret_128)))
+		spared = BEE_RED_ZONE;
+	else if (!bee_frame_code_is(mem, page + UPROBE_CALL_RET, uprobe_call_ret,
+				    sizeof(uprobe_call_ret)))
+		return false;
+	slot = f->sp + 8 * uprobe_call_pushed[at];
+	if (!bee_uread_u64(mem, slot, &ra))
+		return false;
+	*f = (struct bee_frame) {
+		.ip = ra,
+		.sp = slot + 8 + spared,
+		.fp = f->fp,
+		.fp_known = f->fp_known,
+		.activation = true,
+	};
+	return true;
+}
+
 /**
- * bee_uprobe_step() - step from a uretprobe's trampoline to the caller of the probed function
+ * bee_uprobe_step() - step from a trampoline of uprobes to the frame that it returns to
  * @probes: state of this walk, zero at its start
  * @mem: memory of current
- * @f: an activation; set to its caller if that is found, otherwise left as it is
+ * @f: an activation; set to that frame if that is found, otherwise left as it is
  *
- * The probed function has returned to the trampoline, and the kernel has not restored the
- * return address yet, or just has.
+ * A uretprobe's: the probed function has returned to the trampoline, and the kernel has not restored
+ * the return address yet, or just has.  Or one that a probed instruction has called.
  *
  * Context: Any, NMI-safe.
  * Return: whether the frame is in a trampoline.
@@ -160,7 +214,7 @@ bool bee_uprobe_step(struct bee_uprobes *probes, struct bee_uread *mem, struct b
 	u64 slot, ra;
 
 	if (!uprobe_find_slot(mem, f, &slot))
-		return false;
+		return uprobe_step_call(mem, f);
 	if (!bee_uprobe_return(probes, slot, &ra) &&
 	    (offset_in_page(f->ip) < UPROBE_RETURNED || !bee_uread_u64(mem, slot, &ra)))
 		return false;

@@ -175,7 +175,7 @@ static void walk_need_gpr(struct bee_walk *walk)
 }
 
 /*
- * Step across the trampoline of a signal or a uretprobe: the kernel knows where it leads.  Not
+ * Step across the trampoline of a signal or a uprobe: the kernel knows where it leads.  Not
  * inlined: the deepest calls are made here, and the variables of others would lie on the stack
  * then.
  */

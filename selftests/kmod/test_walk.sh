@@ -77,6 +77,17 @@ in_trampolines() {
 	checked trampoline walk_probed
 }
 
+# A nop that the kernel has replaced by a call of a trampoline.
+in_called_trampolines() {
+	local MARKS="id == 336" status=0
+	echo "p:walk/nopped $TESTS/walk_nopped:0x$(nm "$TESTS/walk_nopped" |
+		awk '$3 == "nopped_place" { print $1 }')" >>"$TRACING/uprobe_events"
+	echo 1 >"$TRACING/events/walk/nopped/enable" || return 1
+	known nopped walk_nopped || status=1
+	echo 0 >"$TRACING/events/walk/nopped/enable"
+	return $status
+}
+
 # Samples at any instruction: in the program, in instructions that uprobes execute out of line, in
 # the trampoline.  Those taken in user mode are complete, but for one or two.  In the kernel fewer
 # are: for some instructions it has replaced the return address on the stack, but has not yet put it
@@ -87,7 +98,7 @@ under_uretprobes_always() {
 		complete 95 walk_probed --no-exec --comm walk_probed
 }
 
-ktap_plan 7
+ktap_plan 8
 guest_insmod || exit 1
 ktap_run "signal handlers" with_sigreturn signals walk_signals
 ktap_run "functions for uretprobes" known bare walk_probed
@@ -98,6 +109,11 @@ if grep -q __x64_sys_uretprobe /proc/kallsyms; then
 	ktap_run "in the trampoline of uretprobes" in_trampolines
 else
 	ktap_skip "in the trampoline of uretprobes" "the kernel's is a breakpoint, no system call"
+fi
+if grep -q __x64_sys_uprobe$ /proc/kallsyms; then
+	ktap_run "in the trampoline of a probed nop" in_called_trampolines
+else
+	ktap_skip "in the trampoline of a probed nop" "the kernel has none"
 fi
 ktap_run "samples under uretprobes" enough under_uretprobes_always
 echo >"$TRACING/uprobe_events"
