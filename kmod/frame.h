@@ -688,7 +688,9 @@ static inline bool frame_is_at_end(struct bee_uread *mem, u64 ip, u64 sp, u64 *s
  *	sub $8,%rsp; mov __gmon_start__@GOT,%rax; test %rax,%rax; je 1f; call *%rax;
  *	1: add $8,%rsp; ret
  *
- * or in a trampoline that Python makes for perf: "sub $8,%rsp; call *%rcx; add $8,%rsp; ret".  All instructions from @ip on are compared, so other code that matches has the same effect.
+ * or in a trampoline that Python makes for perf: "sub $8,%rsp; call *%rcx; add $8,%rsp; ret".
+ *
+ * All instructions from @ip on are compared, so other code that matches has the same effect.
  * @slot: where the return address is.
  */
 static inline bool frame_is_in_init(struct bee_uread *mem, u64 ip, u64 sp, u64 *slot)
@@ -743,9 +745,9 @@ static inline bool frame_is_plt_push(struct bee_uread *mem, u64 ip)
 
 /*
  * A push of rbp alone tells nothing: code without frame pointers saves rbp like other registers.  A
- * jump through a word at rip is a PLT entry (lld's and mold's, and those of static programs, have no
- * CFI), except in the PLT's first entry, which pushes a word before the jump.  mold's entries, but
- * for the first, load r11d before it; lld's go on with "push $index; jmp" if they are bound lazily.
+ * jump through a word at rip is a PLT entry (those of lld, mold and static programs have no CFI),
+ * except in the PLT's first entry, which pushes a word before the jump.  mold's entries, but for
+ * the first, load r11d before it; lld's go on with "push $index; jmp" if they are bound lazily.
  */
 static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee_frame *f,
 					 u64 *slot)

@@ -203,8 +203,8 @@ static bool uprobe_step_call(struct bee_uread *mem, struct bee_frame *f)
  * @mem: memory of current
  * @f: an activation; set to that frame if that is found, otherwise left as it is
  *
- * A uretprobe's: the probed function has returned to the trampoline, and the kernel has not restored
- * the return address yet, or just has.  Or one that a probed instruction has called.
+ * A uretprobe's: the probed function has returned to the trampoline, and the kernel has not
+ * restored the return address yet, or just has.  Or one that a probed nop has called.
  *
  * Context: Any, NMI-safe.
  * Return: whether the frame is in a trampoline.

@@ -70,9 +70,9 @@ static noinline void walk_find_sigreturn(struct bee_walk *walk)
 }
 
 /*
- * Whether clone() has just made this thread, with a stack of its own.  Until the thread is in user mode it
- * has the registers of the one that called clone(), but for the stack pointer and the result.  Its stack is
- * empty, whatever the rule at ip says of the other's.
+ * Whether clone() has just made this thread, with a stack of its own.  Until the thread is in user
+ * mode it has the registers of the one that called clone(), but for the stack pointer and the
+ * result.  Its stack is empty, whatever the rule at ip says of the other's.
  */
 static bool walk_is_new_thread(const struct pt_regs *regs)
 {
