@@ -746,8 +746,8 @@ static inline bool frame_is_plt_push(struct bee_uread *mem, u64 ip)
 /*
  * A push of rbp alone tells nothing: code without frame pointers saves rbp like other registers.  A
  * jump through a word at rip is a PLT entry (those of lld, mold and static programs have no CFI),
- * except in the PLT's first entry, which pushes a word before the jump.  mold's entries, but for
- * the first, load r11d before it; lld's go on with "push $index; jmp" if they are bound lazily.
+ * except in the PLT's first entry, which pushes a word before the jump.  mold's other entries load
+ * r11d before it; lld's go on with "push $index; jmp" if they are bound lazily.
  */
 static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee_frame *f,
 					 u64 *slot)
