@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which files are tried again, and when. */
+#include <errno.h>
+
 #include "kselftest.h"
 #include "tried.h"
+
+/* For those of tools/process/table_jobs.c, with one code each. */
+bool table_jobs_refusal_is_general(int code)
+{
+	return code == EPERM;
+}
+
+bool table_jobs_refusal_may_pass(int code)
+{
+	return code == EDQUOT;
+}
 
 /* Times are on steps, so the first one is at most a step later than that which is asked for. */
 static bool is_soon(int64_t due, int64_t wanted)
@@ -107,14 +120,34 @@ static bool check_many(void)
 	return good;
 }
 
+/* What the reason is decides how often: given up, some attempts, or however many. */
+static bool check_result(void)
+{
+	struct table_result opened = { .opened = true }, unopened = {};
+	struct table_result full = { .opened = true, .refusal = EDQUOT };
+	struct table_result general = { .opened = true, .refusal = EPERM };
+	const int64_t later = TRIED_AGAIN_MS + TRIED_STEP_MS;
+	struct tried tried = { 0 };
+	bool good;
+
+	good = tried_note_result(&tried, 1, &opened, 0) && tried_note_result(&tried, 2, &unopened, 0) &&
+	       tried_note_result(&tried, 3, &full, 0) && !tried_note_result(&tried, 3, &full, 0) &&
+	       tried_note_result(&tried, 4, &general, 0) && !tried_may(&tried, 1, later) &&
+	       tried_may(&tried, 2, later) && !tried_may(&tried, 3, later) &&
+	       tried_may(&tried, 3, 2 * later) && tried_may(&tried, 4, later);
+	tried_forget(&tried);
+	return good;
+}
+
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(5);
+	ksft_set_plan(6);
 	ksft_test_result(check_attempts(), "so many attempts, each after a while\n");
 	ksft_test_result(check_full(), "more and more seldom while the module is full\n");
 	ksft_test_result(check_own_time(), "each file in its time\n");
 	ksft_test_result(check_give_up(), "one that is given up\n");
+	ksft_test_result(check_result(), "by the reason\n");
 	ksft_test_result(check_many(), "more than are remembered\n");
 	ksft_finished();
 }
