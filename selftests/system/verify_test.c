@@ -236,7 +236,10 @@ static bool row_is_call(const struct row_set *rows, size_t i)
 	return row_rule(rows, i)->cfa == BEE_CFA_SAVED;
 }
 
-/* Let a row begin a byte too early or too late: one pc is wrong, the boundary or the one before. */
+/*
+ * Let a row begin a byte too early or too late: one pc is wrong, the boundary or the one before.  If that is
+ * the last byte of an FDE, the padding behind it is wrong, too, as it is to have that byte's rule.
+ */
 static bool shift_is_found(const struct elf_file *elf, struct row_set *rows, bool later)
 {
 	bool good = true;
@@ -253,7 +256,8 @@ static bool shift_is_found(const struct elf_file *elf, struct row_set *rows, boo
 			continue;
 		rows->rows[i].pc = later ? pc + 1 : pc - 1;
 		good = verify_rows(elf, rows, &result) &&
-		       report(&result, start, start + 1, found_only(&result, start, start + 1));
+		       report(&result, start, start + 1,
+			      found_only(&result, start, later ? row_end(rows, i) : start + 1));
 		compare_free(&result);
 		rows->rows[i].pc = pc;
 		n++;
