@@ -100,11 +100,13 @@ record_all() {
 }
 
 # complete NAME: the program's stacks are complete, and deep.* is 1000 frames deep.  3 % may be
-# incomplete: pages of code or stack can be absent when a sample is taken.
+# incomplete: pages of code or stack can be absent when a sample is taken.  Of throw.* 6 % may be: at the end
+# of _Unwind_RaiseException() (libgcc) what CFI takes for saved registers is the catching function's.
 complete() {
 	local samples good deep data spare least=1 share=3
 
 	[[ $1 != deep.* ]] || least=1000
+	[[ $1 != throw.* ]] || share=6
 	read -r _ samples good deep data <<<"$(last_of "$1")"
 	[ -n "$samples" ] || { echo "no samples"; return 1; }
 	echo "samples $samples complete $good, the deepest of $deep frames"
