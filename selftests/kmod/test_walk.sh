@@ -79,9 +79,9 @@ in_trampolines() {
 
 # A nop that the kernel has replaced by a call of a trampoline.
 in_called_trampolines() {
-	local MARKS="id == 336" status=0
-	echo "p:walk/nopped $TESTS/walk_nopped:0x$(nm "$TESTS/walk_nopped" |
-		awk '$3 == "nopped_place" { print $1 }')" >>"$TRACING/uprobe_events"
+	local MARKS="id == 336" status=0 start
+	start=$(nm "$TESTS/walk_nopped" | awk '$3 == "nopped" { print $1 }')
+	echo "p:walk/nopped $TESTS/walk_nopped:$((0x$start + 10))" >>"$TRACING/uprobe_events"
 	echo 1 >"$TRACING/events/walk/nopped/enable" || return 1
 	known nopped walk_nopped || status=1
 	echo 0 >"$TRACING/events/walk/nopped/enable"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A function with a nop of ten bytes, for a uprobe that the kernel makes a call of.  The first hit is
- * a breakpoint, which the kernel replaces then.
+ * A function that has a nop of ten bytes behind its first ten, for a uprobe that the kernel makes a call of.  The
+ * first hit is a breakpoint, which the kernel replaces then.
  */
 #include <stdio.h>
 
@@ -20,8 +20,6 @@ asm(".text\n"
 	"	mov $12345, %ebp\n"
 	"	sub $40, %rsp\n"
 	"	.cfi_def_cfa_offset 56\n"
-	".globl nopped_place\n"
-	"nopped_place:\n"
 	"	.byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n"
 	"	add $40, %rsp\n"
 	"	.cfi_def_cfa_offset 16\n"
