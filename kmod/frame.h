@@ -731,7 +731,10 @@ enum frame_peek {
 	FRAME_PEEK_NO_CALLER,
 };
 
-/* Whether "push $index; jmp" is at @ip, in a PLT: behind the other jump of an entry, or endbr64. */
+/*
+ * Whether "push $index; jmp" of a PLT entry is at @ip.  It is if the entry's first jump, or an
+ * endbr64, stands before it.
+ */
 static inline bool frame_is_plt_push(struct bee_uread *mem, u64 ip)
 {
 	static const u8 push[] = { 0x68 }, jmp[] = { 0xe9 };
@@ -756,7 +759,7 @@ static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee
 	/* push %rbp; mov %rsp,%rbp, in both encodings */
 	static const u8 prologue[2][4] = { { 0x55, 0x48, 0x89, 0xe5 }, { 0x55, 0x48, 0x8b, 0xec } };
 	static const u8 ret[] = { 0xc3 };
-	/* jmp *disp(%rip), with and without bnd; push disp(%rip); mov $index,%r11d */
+	/* Beginnings of: jmp *disp(%rip), with and without bnd; push disp(%rip); mov $n,%r11d */
 	static const u8 jump[] = { 0xff, 0x25 }, bnd_jump[] = { 0xf2, 0xff, 0x25 };
 	static const u8 push[] = { 0xff, 0x35 }, mov[] = { 0x41, 0xbb };
 	u64 ip = f->ip, rax;

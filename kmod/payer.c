@@ -5,10 +5,9 @@
  * Address spaces with their ranges, and files with their tables while they are mapped, are charged
  * to the budget and to the user whose process has brought them.  A user may have a share of what
  * the others leave.  With a share of 50 percent one greedy user gets half of the budget, a second
- * one a quarter, and so on.  An eighth of the budget is root's alone.  A user whom newuidmap(1)
- * lets use many uids can make set-user-ID programs of them.  Each uid is a payer of its own when
- * such a program runs outside of the user's namespace, and without that eighth these payers would
- * leave root nothing.
+ * one a quarter, and so on.  An eighth of the budget is root's alone, as one user can be many
+ * payers: newuidmap(1) lets a user make a set-user-ID program of each of thousands of uids, and run
+ * it outside of any namespace.  Without that eighth they would leave root nothing.
  *
  * In the initial user namespace the user is the real uid of the process.  In other namespaces uids
  * cost nothing (newuidmap(1) gives each user thousands), so there the user is the one who has made

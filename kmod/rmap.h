@@ -20,7 +20,7 @@ struct bee_payer;
  * @index: the chunks (L, RCU for reading; entries likewise)
  * @payer: to whom it and its nodes are charged, with a reference
  * @mms: struct bee_mm by @by_map: who has it (L, RCU for reading)
- * @uid: of @payer (I)
+ * @uid: that of @payer, for walks (I)
  * @seen: number of the last search that has found it (mm_search_mutex of mm.c)
  * @rcu: frees it
  *

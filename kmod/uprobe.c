@@ -109,7 +109,7 @@ bool bee_uprobe_return(struct bee_uprobes *probes, u64 slot, u64 *ra)
 }
 
 /*
- * The uretprobes' trampolines (arch/x86/kernel/uprobes.c): int3, or since 6.11
+ * The trampoline of uretprobes (arch/x86/kernel/uprobes.c) is an int3.  Since 6.11 it can also be
  *
  *	0: push %rax; 1: push %rcx; 2: push %r11; 4: mov $__NR_uretprobe,%rax; 11: syscall
  *	13: pop %r11; 15: pop %rcx; 16: ret

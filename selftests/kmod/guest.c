@@ -592,7 +592,11 @@ static void spawned_run(int told, void *arg)
 		pause();
 }
 
-/** guest_spawn() - fork a child that waits to be killed; returns once it has run @body, if any */
+/**
+ * guest_spawn() - fork a child that calls @body(@arg), unless it is NULL, and then waits to be killed
+ *
+ * Return: its pid, when @body has returned.
+ */
 pid_t guest_spawn(void (*body)(void *), void *arg)
 {
 	struct spawned spawned = { body, arg };

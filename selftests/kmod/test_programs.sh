@@ -100,8 +100,9 @@ record_all() {
 }
 
 # complete NAME: the program's stacks are complete, and deep.* is 1000 frames deep.  3 % may be
-# incomplete: pages of code or stack can be absent when a sample is taken.  Of throw.* 6 % may be: at the end
-# of _Unwind_RaiseException() (libgcc) what CFI takes for saved registers is the catching function's.
+# incomplete: pages of code or stack can be absent when a sample is taken.  Of throw.* 6 % may be: before
+# _Unwind_RaiseException() (libgcc) jumps to the function that catches, it writes that function's registers
+# over those that it has saved, and its CFI goes on to say that they are its caller's.
 complete() {
 	local samples good deep data spare least=1 share=3
 

@@ -10,7 +10,7 @@ told=$WORK/told
 watch_start() {
 	rm -f "$WORK/pid" "$WORK/status" "$told"
 	{
-		# The shell has what it starts by "&" ignore SIGINT.
+		# A shell script makes what it starts by "&" ignore SIGINT; watch is to end by it.
 		env --default-signal=INT "$BEECTL" watch "$@" >"$told" 2>&1 &
 		echo $! >"$WORK/pid"
 		wait $!

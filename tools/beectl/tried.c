@@ -123,8 +123,8 @@ void tried_give_up(struct tried *tried, uint32_t id)
  *
  * Return: whether it is worth saying: false if the module has no room for the table, again.
  */
-bool tried_note_result(struct tried *tried, uint32_t id,
-				     const struct table_result *result, int64_t now)
+bool tried_note_result(struct tried *tried, uint32_t id, const struct table_result *result,
+		       int64_t now)
 {
 	if (table_jobs_refusal_may_pass(result->refusal))
 		return tried_note_full(tried, id, result->cost, now);

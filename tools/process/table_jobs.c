@@ -37,12 +37,8 @@
 void table_jobs_add(struct table_wants *wants, const struct netlink_file *file)
 {
 	struct table_want *want;
-	uid_t user = file->uid;
+	uid_t user = file->uid == NETLINK_NO_UID ? child_owner(file->pid) : child_owner_of(file->uid);
 
-	if (user == NETLINK_NO_UID)
-		user = child_owner(file->pid);
-	else if (user == geteuid())
-		user = 0;
 	wants->want = alloc_room(wants->want, wants->count, &wants->room, sizeof(*want));
 	want = &wants->want[wants->count++];
 	*want = (struct table_want){

@@ -265,7 +265,7 @@ static void coverage_plain_gap(struct coverage *coverage, u64 start, u64 end)
 		coverage_add_kind(coverage, start, BEE_RULE_GAP, 0);
 	if (!has_entry)
 		return;
-	row_set_add(coverage->rows, entry, &ucontext_outermost);
+	row_set_add(coverage->rows, entry, &rule_outermost);
 	if (end - entry > COVERAGE_ENTRY_MAX)
 		coverage_add_kind(coverage, entry + COVERAGE_ENTRY_MAX, BEE_RULE_GAP, 0);
 }
@@ -306,7 +306,7 @@ static void coverage_hole(struct coverage *coverage, u64 start, u64 end)
 	    !padding_fills(coverage->elf, start, end))
 		coverage_gap(coverage, start, end);
 	else if (ucontext_is_start(coverage->elf, end))
-		row_set_add(coverage->rows, end - 1, &ucontext_outermost);
+		row_set_add(coverage->rows, end - 1, &rule_outermost);
 }
 
 /* Add an FDE's row, with the texts in it for which it is wrong. */

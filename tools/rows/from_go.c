@@ -33,9 +33,6 @@ struct go_rows {
 };
 
 static const struct bee_rule go_gap = { .kind = BEE_RULE_GAP };
-static const struct bee_rule go_outermost = {
-	.kind = BEE_RULE_KNOWN, .cfa_reg = BEE_REG_RSP, .cfa_off = 8, .ra = BEE_RA_UNDEF,
-};
 
 /* A little-endian number of @size bytes, 1 or 4, at @pc; 0 if there is none. */
 static s32 go_code_number(const struct elf_file *elf, u64 pc, u64 size)
@@ -207,7 +204,7 @@ static void go_switching_rows(struct go_rows *go, const struct gopclntab *table)
 		go->end = change;
 	gopclntab_run(table, go->func, go_emit, go);
 	go->end = end;
-	go_add(go, change, end, returns ? &go_gap : &go_outermost);
+	go_add(go, change, end, returns ? &go_gap : &rule_outermost);
 }
 
 /**
@@ -250,7 +247,7 @@ void go_func_rows(const struct elf_file *elf, const struct gopclntab *table,
 	if (sigreturn_is_at(elf, func->begin))
 		go_add(&go, start, end, &sigreturn);
 	else if (go_is_outermost(elf, func))
-		go_add(&go, start, end, &go_outermost);
+		go_add(&go, start, end, &rule_outermost);
 	else if (func->writes_sp)
 		go_switching_rows(&go, table);
 	else

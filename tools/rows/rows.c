@@ -6,6 +6,10 @@
 #include "alloc.h"
 #include "rows.h"
 
+const struct bee_rule rule_outermost = {
+	.kind = BEE_RULE_KNOWN, .cfa_reg = BEE_REG_RSP, .cfa_off = 8, .ra = BEE_RA_UNDEF,
+};
+
 static u64 rule_hash(const struct bee_rule *rule)
 {
 	u64 words[3], h;

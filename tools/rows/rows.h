@@ -70,6 +70,9 @@ struct row_set {
 	size_t			 nslots;
 };
 
+/* What begins there has no caller: the outermost frame of a program, thread, coroutine or goroutine. */
+extern const struct bee_rule rule_outermost;
+
 void row_set_add(struct row_set *set, u64 pc, const struct bee_rule *rule);
 u32 row_set_intern(struct row_set *set, const struct bee_rule *rule);
 void row_set_add_start(struct row_set *set, u64 pc);

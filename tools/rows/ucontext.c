@@ -12,16 +12,12 @@
 #include <string.h>
 
 #include "insn.h"
+#include "rows.h"
 #include "ucontext.h"
 
 /* Bytes of a swapcontext(): 260, and more where it has a shadow stack to switch. */
 #define SWAP_MIN	128
 #define SWAP_MAX	1024
-
-/* The rule of __start_context: it has no caller. */
-const struct bee_rule ucontext_outermost = {
-	.kind = BEE_RULE_KNOWN, .cfa_reg = BEE_REG_RSP, .cfa_off = 8, .ra = BEE_RA_UNDEF,
-};
 
 /**
  * ucontext_is_start() - whether __start_context begins at an address
@@ -106,7 +102,7 @@ size_t ucontext_find(const struct elf_file *elf, u64 start, u64 end,
 	u64 swap;
 
 	if (ucontext_is_start(elf, start)) {
-		found[0] = (struct ucontext_text){ start, end, &ucontext_outermost };
+		found[0] = (struct ucontext_text){ start, end, &rule_outermost };
 		return 1;
 	}
 	swap = swap_find(elf, start, end);

@@ -20,8 +20,6 @@ struct ucontext_text {
 	const struct bee_rule	*rule;
 };
 
-extern const struct bee_rule ucontext_outermost;
-
 bool ucontext_is_start(const struct elf_file *elf, u64 pc);
 size_t ucontext_find(const struct elf_file *elf, u64 start, u64 end,
 		     struct ucontext_text found[UCONTEXT_MAX]);

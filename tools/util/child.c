@@ -56,6 +56,12 @@ static bool lost_are_too_many(uid_t owner)
 	return count >= CHILD_LOST || nlost >= CHILD_LOST_ALL;
 }
 
+/** child_owner_of() - as child_owner(), for a process of user @uid */
+uid_t child_owner_of(uid_t uid)
+{
+	return uid == geteuid() ? 0 : uid;
+}
+
 /**
  * child_owner() - the user for whose files struct child has @owner
  * @pid: a process that has mapped the file
@@ -70,7 +76,7 @@ uid_t child_owner(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	if (stat(path, &st))
 		return -1;
-	return st.st_uid == geteuid() ? 0 : st.st_uid;
+	return child_owner_of(st.st_uid);
 }
 
 /**

@@ -385,7 +385,7 @@ static void compare_gap(struct compare *c, u64 start, u64 end, bool between)
 		bee_table_lookup(c->table, start - 1, &before);
 		after = ucontext_is_start(c->elf, end) ? end - 1 : end;
 		compare_text(c, start, after, &before, "no FDE, but padding: as the byte before it");
-		compare_text(c, after, end, &ucontext_outermost, "no FDE, before __start_context");
+		compare_text(c, after, end, &rule_outermost, "no FDE, before __start_context");
 		if (before.kind == BEE_RULE_UNSUPPORTED)
 			compare_add_form(c->result, before.arg, "(padding behind such)", 1,
 					 end - start);
@@ -396,7 +396,7 @@ static void compare_gap(struct compare *c, u64 start, u64 end, bool between)
 		entry = end;
 	after = end - entry > COVERAGE_ENTRY_MAX ? entry + COVERAGE_ENTRY_MAX : end;
 	compare_text(c, start, entry, &gap, "no FDE");
-	compare_text(c, entry, after, &ucontext_outermost, "no FDE, and the entry point");
+	compare_text(c, entry, after, &rule_outermost, "no FDE, and the entry point");
 	compare_text(c, after, end, &gap, "no FDE");
 }
 
@@ -436,7 +436,7 @@ static void compare_hole(struct compare *c, u64 start, u64 end, bool between)
 		compare_gap(c, start, end, between);
 }
 
-/* Does libdw's frame say CFA = rsp + 8, the return address below that, and the same rbp? */
+/* Does libdw say that the CFA is rsp + 8, the return address the word below it, and rbp the caller's? */
 static bool compare_is_called(const struct compare *c)
 {
 	struct eval_value cfa = eval_known(c->regs[BEE_REG_RSP] + 8);

@@ -32,7 +32,10 @@ asm(".text\n"
 	"	.cfi_endproc\n"
 	".size cloned, . - cloned\n");
 
-/* What a walk takes for the caller of a thread that has this stack. */
+/*
+ * The new thread's.  Its top word looks like a return address: a walk that follows the CFI of cloned() takes
+ * it for the thread's caller.
+ */
 static uintptr_t stack[512] __attribute__((aligned(16)));
 
 static void wait_for(int *tid)

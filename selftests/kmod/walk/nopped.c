@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A function that has a nop of ten bytes behind its first ten, for a uprobe that the kernel makes a call of.  The
- * first hit is a breakpoint, which the kernel replaces then.
+ * A function with a nop of ten bytes behind its first ten bytes.  A uprobe of the nop is a breakpoint until it
+ * is hit for the first time; then the kernel puts a call in its place.
  */
 #include <stdio.h>
 

@@ -55,7 +55,7 @@ static bool check_first_refusal(void)
 
 static bool is_unreadable;
 
-/* Instead of libc's: as if the disk had failed. */
+/* Takes the place of libc's pread(), and fails as on a broken disk while @is_unreadable is set. */
 ssize_t pread(int fd, void *to, size_t size, off_t offset)
 {
 	if (!is_unreadable)
