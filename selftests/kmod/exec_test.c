@@ -207,7 +207,7 @@ static void test_named_has_ended(void)
 static void test_script(void)
 {
 	int fd = open(SCRIPT, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0755);
-	const char text[] = "#!/bin/bash\nsleep 1000\nexit 0\n";
+	const char text[] = "#!/bin/bash\nsleep infinity\nexit 0\n";
 	pid_t pid;
 
 	if (write(fd, text, sizeof(text) - 1) != (ssize_t)sizeof(text) - 1)

@@ -75,7 +75,7 @@ corrupt_cache_is_rebuilt() {
 }
 
 deleted_program() {
-	cp /bin/sleep "$WORK/gone" && "$WORK/gone" 1000 &
+	cp /bin/sleep "$WORK/gone" && "$WORK/gone" infinity &
 	local pid
 	guest_wait pgrep -x gone || return 1
 	pid=$(pgrep -x gone)
@@ -96,11 +96,11 @@ copied_up() {
 			cp /usr/bin/perl lower/twice &&
 			mount -t overlay -o "lowerdir=$1/lower,upperdir=$1/upper,workdir=$1/work" overlay over ||
 			exit
-		over/twice -e 'sleep 1000' &
+		over/twice -e sleep &
 		first=$!
 		until grep -q twice "/proc/$first/maps"; do sleep 0.1; done
 		chmod 700 over/twice
-		over/twice -e 'sleep 1000' &
+		over/twice -e sleep &
 		until grep -q twice "/proc/$!/maps"; do sleep 0.1; done
 		echo "$first $!" >"$2"
 		wait
@@ -126,8 +126,8 @@ assert [f["loaded"] for f in both] == [True, True], both' "$WORK/json" || status
 headless_program() {
 	local pid status=1
 	/usr/bin/python3 -c '
-import ctypes, os, sys, threading, time
-threading.Thread(target=time.sleep, args=(1000,)).start()
+import ctypes, os, signal, sys, threading
+threading.Thread(target=signal.pause).start()
 print(os.getpid(), file=open(sys.argv[1], "w"), flush=True)
 ctypes.CDLL(None).syscall(60, 0)' "$WORK/headless" &
 	guest_wait test -s "$WORK/headless" && pid=$(cat "$WORK/headless") &&
@@ -191,7 +191,7 @@ set_user_id() {
 unused_tables() {
 	local pid
 	cp /bin/sleep "$WORK/unused"
-	"$WORK/unused" 1000 &
+	"$WORK/unused" infinity &
 	pid=$!
 	guest_wait grep -q "libc" "/proc/$pid/maps" && "$BEECTL" load -q "$target" "$pid" &&
 		table_is "$WORK/unused" || return 1
@@ -219,12 +219,12 @@ verbose() {
 	END
 	head -c 8192 /dev/zero >"$WORK/bare1" && cp "$WORK/bare1" "$WORK/bare2" || return 1
 	/usr/bin/python3 -c '
-import mmap, sys, time
+import mmap, signal, sys
 kept = []
 for path in sys.argv[1:]:
     with open(path) as file:
         kept.append(mmap.mmap(file.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC))
-time.sleep(1000)' "$WORK/bare1" "$WORK/bare2" &
+signal.pause()' "$WORK/bare1" "$WORK/bare2" &
 	pid=$!
 	guest_wait grep -q /bare2 "/proc/$pid/maps" && "$BEECTL" load --all -v >"$WORK/out" 2>"$WORK/err" &&
 		grep "/bare1: " "$WORK/err" && grep "/bare2: " "$WORK/err" && status=0
@@ -401,7 +401,7 @@ assert any(f["path"].endswith("/spin") for f in got)' || return 1
 }
 
 guest_cache
-/usr/bin/perl -e 'sleep 1000' &
+/usr/bin/perl -e sleep &
 target=$!
 guest_wait grep -q perl "/proc/$target/maps"
 

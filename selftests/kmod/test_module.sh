@@ -95,7 +95,7 @@ while True:
     sum(i * i for i in range(1000))
     time.sleep(0.01)' &
 	work=$!
-	perf record -q -a -g -e cpu-clock -F 499 -o "$WORK/all.data" -- sleep 1000 &
+	perf record -q -a -g -e cpu-clock -F 499 -o "$WORK/all.data" -- sleep infinity &
 	local perf=$!
 	# In each third round the module stays for a moment if it has not walked yet.
 	for i in $(seq "$loads"); do

@@ -97,7 +97,7 @@ fork_and_exec() {
 my $child = fork;
 if (!$child) {
 	1 while !-e "$ARGV[0].exec";
-	exec "/bin/sleep", "1000";
+	exec "/bin/sleep", "infinity";
 }
 open my $f, ">", $ARGV[0];
 print $f "$child\n";
@@ -146,7 +146,7 @@ waiting() {
 	local watch pid status=0
 	"$BEECTL" config follow all announce mapped || return 1
 	cp /usr/bin/perl "$WORK/newcomer"
-	"$WORK/newcomer" -e 'sleep 1000' &
+	"$WORK/newcomer" -e sleep &
 	pid=$!
 	guest_wait grep -q newcomer "/proc/$pid/maps" || return 1
 	"$BEECTL" status | grep '^waiting: *[1-9].* without a table, and nobody makes them' || status=1
@@ -157,7 +157,7 @@ waiting() {
 	kill -STOP "$watch"
 	kill "$pid"
 	cp /usr/bin/perl "$WORK/another"
-	"$WORK/another" -e 'sleep 1000' &
+	"$WORK/another" -e sleep &
 	pid=$!
 	guest_wait grep -q another "/proc/$pid/maps" || return 1
 	"$BEECTL" status | grep '^waiting: *[1-9][0-9]* files* without a table; beectl watch, run, record or flame makes' ||

@@ -83,7 +83,7 @@ watch_goes_on() {
 	stuck=$!
 	guest_wait is_stuck || return 1
 	cp /bin/sleep "$WORK/bystander"
-	"$WORK/bystander" 1000 &
+	"$WORK/bystander" infinity &
 	bystander=$!
 	kill -CONT "$watch"
 	guest_wait has_table "$WORK/bystander" && guest_wait is_stuck && status=0
@@ -96,9 +96,9 @@ watch_goes_on() {
 
 cat >"$WORK/map" <<'END'
 #!/usr/bin/python3
-import mmap, os, sys, time
+import mmap, os, signal, sys
 map = mmap.mmap(os.open(sys.argv[1], os.O_RDONLY), 65536, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
-time.sleep(1000)
+signal.pause()
 END
 chmod +x "$WORK/map"
 

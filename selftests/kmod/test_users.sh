@@ -143,7 +143,7 @@ no_user() {
 # Of a user whose process is managed, beside root, and no longer when that has ended.
 memory_of_users() {
 	local pid status=1
-	setpriv --reuid 1234 --regid 1234 --clear-groups sleep 1000 &
+	setpriv --reuid 1234 --regid 1234 --clear-groups sleep infinity &
 	pid=$!
 	guest_wait grep -q sleep "/proc/$pid/maps" && "$BEECTL" load -q "$pid" && user 0 && user 1234 &&
 		status=0

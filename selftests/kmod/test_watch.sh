@@ -232,7 +232,7 @@ in_a_container() {
 	gcc -o "$WORK/contained" "$WORK/tiny.c"
 	kill -STOP "$(watch_pid)"
 	unshare -m sh -c 'mount -t tmpfs none "$0/own" && cp "$0/contained" "$0/own/prog" && "$0/own/prog" &&
-		: >"$0/ran" && exec sleep 1000' "$WORK" &
+		: >"$0/ran" && exec sleep infinity' "$WORK" &
 	pid=$!
 	guest_wait test -e "$WORK/ran" && kill -CONT "$(watch_pid)" &&
 		guest_wait entries_are loaded /own/prog 1 && status=0
@@ -253,7 +253,7 @@ time.sleep(float(sys.argv[2]))' "$WORK/bare" "$1"
 # beectl reports once that the file gets no table, and does not try again when it is mapped again.
 no_unwind_information() {
 	head -c 8192 /dev/zero >"$WORK/bare"
-	map_bare 1000 &
+	map_bare 1e9 &
 	guest_wait watch_says "/bare: no table: " && settle || { tail -n 5 "$told"; return 1; }
 	kill "$!"
 	(map_bare 2) && settle || return 1
@@ -269,9 +269,9 @@ share_is_raised() {
 		"$TREE/selftests/lib/hostile.py" rows "$WORK/rows" && watch_start &&
 		watch_follows || return 1
 	setpriv --reuid 65534 --regid 65534 --clear-groups /usr/bin/python3 -c '
-import mmap, time
+import mmap, signal
 kept = mmap.mmap(3, 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
-time.sleep(1000)' 3<"$WORK/rows" &
+signal.pause()' 3<"$WORK/rows" &
 	pid=$!
 	# It takes a while to make the table in a guest.
 	for _ in 1 2 3 4 5 6; do
