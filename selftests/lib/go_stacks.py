@@ -32,6 +32,8 @@ INJECTED = re.compile(r"runtime\.(sigreturn|asyncPreempt|sigpanic)")
 SWITCH = re.compile(r"(runtime\.|)(systemstack|mcall|morestack\w*|asmcgocall|asmcgocall_landingpad|gogo|cgocallback|"
                     r"nanotime1|time\.now|walltime|vgetrandom1|clone|rawVforkSyscall|"
                     r"callCgo\w+|sigfwd|switchToCrashStack0)(\.abi0)?$")
+# The kernel calls these for signals.
+HANDLER = re.compile(r"runtime\.(cgoS|s)igtramp(\.abi0)?$")
 # A jump leads to these, from a function of another name.
 JUMPED_TO = re.compile(r"gcWriteBarrier|aeshashbody|runtime\.(call\d+|gcWriteBarrier|panic\w+|goPanic\w+|memmove|memclr\w+|"
                        r"mallocgc\w*|memequal\w*|memhash\w*|strhash\w*|badmcall\w*)|"
@@ -134,6 +136,15 @@ class Verdict:
         called = self.symbols.name(target)
         return called.split(".abi")[0] == callee.split(".abi")[0] or bool(SWITCH.match(called))
 
+    def is_handler_start(self, sample, ip):
+        """Is this where a signal handler starts?
+
+        x64_setup_rt_frame() sets the user's ip before sp: a sample taken between the two has the
+        handler's ip and the stack of the interrupted function.
+        """
+        name, _, _, pc = self.frame(sample, ip)
+        return bool(HANDLER.match(name)) and self.symbols.name(pc - 1) != name
+
     def places(self, sample, frames):
         """Addresses in the functions of the frames.  Those of callers are return addresses.
 
@@ -171,6 +182,8 @@ def main():
             continue
         # In an exec the user registers are still those of the program before it.
         if len(frames) == 1 and not sample.places.find(frames[0]):
+            continue
+        if sample.in_kernel and verdict.is_handler_start(sample, frames[0]):
             continue
         verdict.take(sample, frames)
     for text, number in verdict.examples.most_common(25):
