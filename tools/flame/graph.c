@@ -183,10 +183,8 @@ enum verdict {
 static enum verdict graph_judge_outermost(const struct resolve *resolve, u32 frame)
 {
 	const struct profile *profile = resolve->profile;
-	const struct flame_name *name = intern_item(&resolve->names,
-						    resolve->chain[resolve->first[frame]]);
 
-	if (name->outermost)
+	if (resolve->outermost[frame])
 		return VERDICT_COMPLETE;
 	if (profile_file(profile, profile_frame(profile, frame)->file)->kind == PROFILE_KERNEL)
 		return VERDICT_NONE;

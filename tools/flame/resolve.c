@@ -265,6 +265,18 @@ static u32 resolver_module(const struct resolver *resolver, u32 file)
 	return named->kind == PROFILE_ELF ? named->path : profile_text(profile, names[named->kind]);
 }
 
+/* A name that frames of several files have says nothing of their module. */
+static u32 resolver_add_name(struct resolver *resolver, const struct flame_name *name)
+{
+	struct resolve *resolve = resolver->resolve;
+	u32 number = intern_add(&resolve->names, name);
+	struct flame_name *known = intern_item(&resolve->names, number);
+
+	if (known->module != name->module)
+		known->module = profile_text(resolve->profile, "");
+	return number;
+}
+
 static void resolver_found(struct resolver *resolver, u32 number)
 {
 	resolver->found = alloc_room(resolver->found, resolver->nfound, &resolver->room,
@@ -291,7 +303,7 @@ static void resolver_name_unknown(struct resolver *resolver, const struct profil
 	}
 	name.source = profile_text(profile, "");
 	name.module = resolver_module(resolver, frame->file);
-	resolver_found(resolver, intern_add(&resolver->resolve->names, &name));
+	resolver_found(resolver, resolver_add_name(resolver, &name));
 }
 
 /**
@@ -333,10 +345,10 @@ static u32 answers_text(struct answers *answers, struct profile *profile, u32 nu
 }
 
 /* Take one answer.  Return: whether another one follows for the same address. */
-static bool resolver_take_name(struct resolver *resolver, const struct profile_frame *frame,
-			       struct answers *answers)
+static bool resolver_take_name(struct resolver *resolver, u32 index, struct answers *answers)
 {
 	struct profile *profile = resolver->resolve->profile;
+	const struct profile_frame *frame = profile_frame(profile, index);
 	const u8 *bytes = cursor_take(&answers->cursor, sizeof(struct answer));
 	struct flame_name name = { 0 };
 	struct answer answer;
@@ -348,18 +360,18 @@ static bool resolver_take_name(struct resolver *resolver, const struct profile_f
 	name.source = answers_text(answers, profile, answer.source);
 	if (answers->cursor.bad || answer.kind >= FLAME_KINDS)
 		return false;
+	resolver->resolve->outermost[index] |= answer.outermost;
 	if (!answer.text) {
 		resolver_name_unknown(resolver, frame);
 		return answer.more;
 	}
 	name.kind = answer.kind;
-	name.outermost = answer.outermost;
 	if (resolver->resolve->lines)
 		name.line = answer.line;
 	else
 		name.source = profile_text(profile, "");
 	name.module = resolver_module(resolver, frame->file);
-	resolver_found(resolver, intern_add(&resolver->resolve->names, &name));
+	resolver_found(resolver, resolver_add_name(resolver, &name));
 	return answer.more;
 }
 
@@ -376,13 +388,14 @@ static void resolver_done(void *arg, size_t index, const void *data, size_t size
 
 	answers_add_text(&answers, resolver->resolve->profile, (const u8 *)"", 0);
 	for (i = 0; i < question->count; i++) {
+		u32 frame = resolver->wanted[resolver->start[index] + i].index;
 		size_t before = resolver->nfound;
 
-		resolver->name[resolver->wanted[resolver->start[index] + i].index] = before;
-		while (resolver_take_name(resolver, &question->frame[i], &answers))
+		resolver->name[frame] = before;
+		while (resolver_take_name(resolver, frame, &answers))
 			;
 		if (resolver->nfound == before)
-			resolver_name_unknown(resolver, &question->frame[i]);
+			resolver_name_unknown(resolver, profile_frame(resolver->resolve->profile, frame));
 		resolver_found(resolver, INTERN_NONE);
 	}
 	free(answers.text);
@@ -432,7 +445,7 @@ static void resolver_gather(struct resolver *resolver)
 
 /**
  * resolve_run() - find the names of all addresses of a profile
- * @resolve: how; @names, @first and @chain are filled
+ * @resolve: how; @names, @first, @chain and @outermost are filled
  * @error: filled on failure
  *
  * Return: 0; or -1 if no process can be started.
@@ -449,6 +462,7 @@ int resolve_run(struct resolve *resolve, struct bee_error *error)
 	int ret;
 
 	resolve->names = (struct intern)INTERN_OF(struct flame_name, module);
+	resolve->outermost = alloc_zero(resolve->profile->frames.count + 1, 1);
 	resolver_sort(&resolver);
 	resolver_divide(&resolver);
 	work.count = resolver.count;
@@ -471,5 +485,7 @@ void resolve_free(struct resolve *resolve)
 	intern_free(&resolve->names);
 	free(resolve->first);
 	free(resolve->chain);
+	free(resolve->outermost);
 	resolve->first = resolve->chain = NULL;
+	resolve->outermost = NULL;
 }

@@ -31,8 +31,7 @@ enum flame_kind {
  * @kind: enum flame_kind
  * @line: in @source, if names are told apart by lines; otherwise 0
  * @source: number of the source file's text, likewise; otherwise that of ""
- * @module: number of the text of the file, of the first address with this name
- * @outermost: programs and threads begin with it
+ * @module: number of the text of the file; that of "" if addresses in several have this name
  */
 struct flame_name {
 	u32	text;
@@ -40,7 +39,6 @@ struct flame_name {
 	u32	line;
 	u32	source;
 	u32	module;
-	u32	outermost;
 };
 
 /**
@@ -56,6 +54,7 @@ struct flame_name {
  * @chain: indices of names, the outermost first
  * @chained: number of them
  * @room: for so many
+ * @outermost: for each frame, whether programs and threads begin there
  * @warn: takes sentences about files that cannot be used
  * @progress: as in struct parallel, with the name of a file
  */
@@ -71,6 +70,7 @@ struct resolve {
 	u32			*chain;
 	size_t			 chained;
 	size_t			 room;
+	u8			*outermost;
 	void			(*warn)(const char *path, const char *why);
 	void			(*progress)(size_t ready, size_t count, const char *path);
 };
