@@ -121,16 +121,38 @@ static int sample_read(const struct perfdata *data, const u8 *record,
 	return c.bad ? error_set(error, EINVAL, "a sample is cut off") : 0;
 }
 
+/*
+ * Which event has made another record than a sample?  Those with the mappings may be of one that has no
+ * samples, and other fields; then IDENTIFIER, which is the last, tells.
+ * Return: NULL for a record that perf itself has made, without an id.
+ */
+static const struct perfdata_event *record_event(const struct perfdata *data, struct cursor body)
+{
+	const struct perfdata_event *event = data->event;
+	u32 number;
+
+	if (data->nevents == 1 || !event->id_all || !(event->sample_type & PERF_SAMPLE_IDENTIFIER))
+		return event;
+	if (cursor_left(&body) < sizeof(u64))
+		return NULL;
+	cursor_take(&body, cursor_left(&body) - sizeof(u64));
+	return header_find_event(data, cursor_u64(&body), &number) ? &event[number] : NULL;
+}
+
 /* struct sample_id at the end of other records: TID, TIME, ID, STREAM_ID, CPU, IDENTIFIER. */
 static u64 record_id_time(const struct perfdata *data, const u8 *record)
 {
-	const struct perfdata_event *event = &data->event[0];
-	u64 after = event->sample_type & (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
-					  PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER);
-	size_t bytes = sizeof(u64) * (1 + __builtin_popcountll(after));
 	struct cursor c = record_body(record);
+	const struct perfdata_event *event = record_event(data, c);
+	size_t bytes;
+	u64 after;
 
-	if (!event->id_all || !(event->sample_type & PERF_SAMPLE_TIME) || cursor_left(&c) < bytes)
+	if (!event || !event->id_all || !(event->sample_type & PERF_SAMPLE_TIME))
+		return 0;
+	after = event->sample_type & (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
+				      PERF_SAMPLE_IDENTIFIER);
+	bytes = sizeof(u64) * (1 + __builtin_popcountll(after));
+	if (cursor_left(&c) < bytes)
 		return 0;
 	cursor_take(&c, cursor_left(&c) - bytes);
 	return cursor_u64(&c);

@@ -72,16 +72,20 @@ static inline void made_begin_file(struct made *made)
 	made_put_u64(made, MADE_ID);
 }
 
+/* PERF_RECORD_HEADER_ATTR: an event with one id. */
+static inline void made_event(struct made *made, const struct perf_event_attr *attr, uint64_t id)
+{
+	made_header(made, 64, 0, 8 + sizeof(*attr) + 8);
+	made_put(made, attr, sizeof(*attr));
+	made_put_u64(made, id);
+}
+
+/* What perf writes to a pipe; made_event() follows. */
 static inline void made_begin_pipe(struct made *made)
 {
-	const struct perf_event_attr attr = made_attr();
-
 	made->size = 0;
 	made_put_u64(made, 0x32454c4946524550ull);
 	made_put_u64(made, 16);
-	made_header(made, 64, 0, 8 + sizeof(attr) + 8);
-	made_put(made, &attr, sizeof(attr));
-	made_put_u64(made, MADE_ID);
 }
 
 static inline void made_comm(struct made *made, uint32_t pid, uint64_t time, const char *comm)

@@ -110,7 +110,7 @@ static void made_records(struct made *made)
 
 static const char expected[] = "comm 5;map 1000;sample 1bbb;map 3000;sample 1aaa;sample 1bbb;";
 
-static void expect(const struct made *made, const char *what)
+static void expect(const struct made *made, size_t nevents, const char *what)
 {
 	struct perfdata data;
 	struct bee_error error;
@@ -120,7 +120,7 @@ static void expect(const struct made *made, const char *what)
 	if (ret || strcmp(seen.text, expected))
 		ksft_print_msg("%s, %s\n", error.text, seen.text);
 	ksft_test_result(!ret && !strcmp(seen.text, expected) && !data.unfinished &&
-			 data.nevents == 1, "%s\n", what);
+			 data.nevents == nevents, "%s\n", what);
 	perfdata_free(&data);
 }
 
@@ -209,17 +209,26 @@ static void test_no_features(const struct made *made)
 
 int main(void)
 {
-	static struct made file, pipe;
+	const struct perf_event_attr attr = made_attr();
+	struct perf_event_attr first = attr;
+	static struct made file, pipe, two;
 
 	ksft_print_header();
-	ksft_set_plan(7 + 7);
+	ksft_set_plan(8 + 7);
 	made_begin_file(&file);
 	made_records(&file);
 	made_finish(&file);
 	made_begin_pipe(&pipe);
+	made_event(&pipe, &attr, MADE_ID);
 	made_records(&pipe);
-	expect(&file, "a file, in the order of times");
-	expect(&pipe, "a pipe, in the order of times");
+	first.sample_type |= PERF_SAMPLE_CPU;
+	made_begin_pipe(&two);
+	made_event(&two, &first, MADE_ID + 1);
+	made_event(&two, &attr, MADE_ID);
+	made_records(&two);
+	expect(&file, 1, "a file, in the order of times");
+	expect(&pipe, 1, "a pipe, in the order of times");
+	expect(&two, 2, "records of another event than the first");
 	test_truncated(&file, MADE_RECORDS, "a file");
 	test_truncated(&pipe, pipe.size, "a pipe");
 	test_no_features(&file);
