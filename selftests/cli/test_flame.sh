@@ -226,6 +226,32 @@ check_judged() {
 		END
 }
 
+# The start of a program without symbols has no name.
+check_judged_stripped() {
+	cp "$work/prog" "$work/nameless" && strip "$work/nameless" &&
+		made "r.map(7, 0x400000, 0x10000, work + '/nameless'); r.sample(7, [USER, $(address outer), $(address main) + 8]); r.sample(7, [USER, $(address outer), $(address _start) + 8])" &&
+		"$beectl" flame "$work/made.data" --json >"$work/summary.json" &&
+		"$python" - "$work/summary.json" <<-'END'
+			import json, sys
+			with open(sys.argv[1], encoding="utf-8") as file:
+			    got = json.load(file)
+			assert [got[name] for name in ("samples", "judged", "complete")] == [2, 2, 1], got
+		END
+}
+
+# Two programs have a function of the same name: the name says nothing of the file.
+check_two_modules() {
+	cp "$work/prog" "$work/other" &&
+		made "r.map(7, 0x800000, 0x10000, work + '/other'); r.sample(7, [USER, $(address outer)]); r.sample(7, [USER, $(address caller)]); r.sample(7, [USER, $(address outer) + 0x400000])" &&
+		"$beectl" flame "$work/made.data" -o "$work/out.speedscope.json" &&
+		"$python" - "$work" <<-'END'
+			import json, sys
+			with open(sys.argv[1] + "/out.speedscope.json", encoding="utf-8") as file:
+			    frames = {frame["name"]: frame.get("file") for frame in json.load(file)["shared"]["frames"]}
+			assert frames["caller"] == sys.argv[1] + "/prog" and not frames["outer"], frames
+		END
+}
+
 check_svg() {
 	hostile && "$beectl" flame "$work/made.data" -o "$work/out.svg" 2>/dev/null &&
 		xmllint --noout "$work/out.svg"
@@ -447,10 +473,19 @@ check_flat() {
 
 # The command records; its output and that of the command are separate.
 check_records() {
+	local options
 	"$beectl" flame -F 499 -e cpu-clock --out "$work/out.folded" -- \
 		sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo done' >"$work/output" 2>"$work/errors" ||
 		{ cat "$work/errors"; return 1; }
-	diff - "$work/output" <<<"done" && grep -q '^sh;' "$work/out.folded"
+	diff - "$work/output" <<<"done" && grep -q '^sh;' "$work/out.folded" || return
+	# Of a recording of all that runs, the command only says for how long.
+	for options in "" "-a "; do
+		# shellcheck disable=SC2086
+		"$beectl" flame $options-F 499 -e cpu-clock --json -- \
+			sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done' >"$work/output" 2>"$work/errors" &&
+			grep -q "\"cmdline\": *\"${options:+$options-F 499 -e cpu-clock -- }sh -c " "$work/output" ||
+			{ cat "$work/output" "$work/errors"; return 1; }
+	done
 }
 
 # What flame writes to standard output has nothing of the command's in it.
@@ -504,7 +539,7 @@ check_hangup() {
 		grep -q '^SigIgn:.*[13579bdf]$' "$work/nohup"
 }
 
-ktap_plan 38
+ktap_plan 40
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "a tail call, to the function behind it" check_tail_call
 ktap_run "inlined calls, the outermost first" check_inlines
@@ -524,6 +559,8 @@ ktap_run "ids that are more than are taken" check_many_ids
 ktap_run "threads apart" check_split
 with xmllint "SVG of hostile names is well-formed" check_svg
 ktap_run "which stacks are complete" check_judged
+ktap_run "which stacks are complete, of a program without symbols" check_judged_stripped
+ktap_run "the file of a name" check_two_modules
 ktap_run "how walks ended, as JSON" check_stops
 ktap_run "JSON of hostile names is well-formed" check_json
 ktap_run "what is for Firefox profiler has all rows" check_firefox

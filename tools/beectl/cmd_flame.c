@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #include "messages.h"
 #include "output.h"
 #include "parallel.h"
+#include "perf_options.h"
 #include "progress.h"
 #include "raw.h"
 #include "recording.h"
@@ -488,20 +490,29 @@ static int flame_show(struct flame *flame)
 	return EXIT_OK;
 }
 
+/* Signals are no longer perf's: what follows may be interrupted as usual, but needs no terminal. */
+static void flame_take_signals(void)
+{
+	forward_end();
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGUSR2, SIG_DFL);
+}
+
 /* In a copy of this process, so that reading goes on meanwhile. */
 static void flame_checkpoint(void *arg, struct profile *profile)
 {
 	struct flame *flame = arg;
+	pid_t beectl = getpid(), writer;
 	struct timespec now;
 	size_t event;
-	pid_t writer;
 	int status;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	flame->last = flame->last ?: now.tv_sec;
 	if (flame->writer && waitpid(flame->writer, &status, WNOHANG) == flame->writer)
 		flame->writer = 0;
-	if (!flame->every || flame->writer || now.tv_sec < flame->last + flame->every)
+	if (flame->writer || now.tv_sec < flame->last + flame->every)
 		return;
 	event = flame_shown_event(flame);
 	if (event == profile->nevents || !profile->event[event].samples)
@@ -515,7 +526,9 @@ static void flame_checkpoint(void *arg, struct profile *profile)
 		return;
 	/* If beectl is killed perf gets SIGPIPE; and signals for perf are not sent twice. */
 	close(flame->reading);
-	forward_end();
+	flame_take_signals();
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != beectl)
+		_exit(EXIT_FAILED);
 	flame->resolve.warn = NULL;
 	flame->resolve.progress = NULL;
 	_exit(flame_show(flame));
@@ -592,14 +605,15 @@ static char *read_text(int fd)
 /* What was recorded: CMD, or the words for perf; without the words that beectl adds. */
 static char *flame_title(const struct flame_options *options)
 {
-	char **word = options->perf, *title;
+	struct perf_options perf;
+	char **word, *title;
 	size_t size;
 	FILE *out = open_memstream(&title, &size);
 
 	alloc_check(out, 0);
-	while (*word && strcmp(*word, "--"))
-		word++;
-	for (word = *word ? word + 1 : options->perf; *word; word++)
+	perf_options_read(&perf, options->perf);
+	word = perf.command && !perf.all && !perf.tasks ? perf.command : options->perf;
+	for (; *word; word++)
 		fprintf(out, "%s%s", *word, word[1] ? " " : "");
 	fclose(out);
 	return title;
@@ -618,7 +632,7 @@ static int flame_record(struct flame *flame)
 		return message_error("flame", output, flame->error.text);
 	signal(SIGCHLD, SIG_DFL);
 	flame->title = flame_title(&flame->options);
-	flame->collect.checkpoint = flame_checkpoint;
+	flame->collect.checkpoint = flame->every ? flame_checkpoint : NULL;
 	flame->collect.arg = flame;
 	stops = io_memfd("stops", NULL, 0);
 	pid = stops < 0 ? -1 : flame_start_perf(flame, data, stops);
@@ -629,11 +643,7 @@ static int flame_record(struct flame *flame)
 	close(data[0]);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	forward_end();
-	/* What follows may be interrupted as usual, but needs no terminal. */
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGUSR2, SIG_DFL);
+	flame_take_signals();
 	if (flame->writer)
 		waitpid(flame->writer, NULL, 0);
 	flame->stops = read_text(stops);

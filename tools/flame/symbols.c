@@ -93,13 +93,13 @@ char *symbol_demangle(const char *name)
 	const char *at = strchr(name, '@');
 	char *text = NULL, *function;
 
-	if (at && strcmp(at, "@plt"))
-		return alloc_check(strndup(name, at - name), 0);
 	if (at && at > name) {
 		char *symbol = alloc_check(strndup(name, at - name), 0);
 
 		function = symbol_demangle(symbol);
 		free(symbol);
+		if (strcmp(at, "@plt"))
+			return function;
 		alloc_check(asprintf(&text, "%s@plt", function) < 0 ? NULL : text, 0);
 		free(function);
 		return text;

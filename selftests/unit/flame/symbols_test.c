@@ -50,6 +50,7 @@ static const struct { const char *symbol, *name; } names[] = {
 	{ "_RNvCs1234_7mycrate3foo", "mycrate::foo" },
 	{ "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write" },
 	{ "pthread_rwlock_rdlock@@GLIBC_2.34", "pthread_rwlock_rdlock" },
+	{ "_ZN3foo3barEiPKc@@FOO_1.2", "foo::bar" },
 	{ "memcpy@plt", "memcpy@plt" },
 	{ "_ZN3foo3barEiPKc@plt", "foo::bar@plt" },
 	{ "@plt", "@plt" },
