@@ -226,16 +226,16 @@ check_judged() {
 		END
 }
 
-# The start of a program without symbols has no name.
+# Where a program or a thread starts has no name in a file without symbols.
 check_judged_stripped() {
 	cp "$work/prog" "$work/nameless" && strip "$work/nameless" &&
-		made "r.map(7, 0x400000, 0x10000, work + '/nameless'); r.sample(7, [USER, $(address outer), $(address main) + 8]); r.sample(7, [USER, $(address outer), $(address _start) + 8])" &&
+		made "r.map(7, 0x400000, 0x10000, work + '/nameless'); r.sample(7, [USER, $(address outer), $(address main) + 8]); r.sample(7, [USER, $(address outer), $(address _start) + 8]); r.sample(7, [USER, $(address outer), $(address begin) + 6])" &&
 		"$beectl" flame "$work/made.data" --json >"$work/summary.json" &&
 		"$python" - "$work/summary.json" <<-'END'
 			import json, sys
 			with open(sys.argv[1], encoding="utf-8") as file:
 			    got = json.load(file)
-			assert [got[name] for name in ("samples", "judged", "complete")] == [2, 2, 1], got
+			assert [got[name] for name in ("samples", "judged", "complete")] == [3, 3, 2], got
 		END
 }
 

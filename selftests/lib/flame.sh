@@ -39,6 +39,14 @@ jump:	jmp	target
 	.type	target, @function
 target:	ret
 	.size	target, . - target
+	.type	begin, @function
+begin:	.cfi_startproc
+	.cfi_undefined rip
+	nop
+	call	target
+	hlt
+	.cfi_endproc
+	.size	begin, . - begin
 	.section .note.GNU-stack,"",@progbits
 END
 gcc -O2 -g -fno-pie -no-pie -fno-reorder-functions -fno-ipa-icf -Wl,--build-id "$work/prog.c" "$work/label.s" -o "$work/prog" ||

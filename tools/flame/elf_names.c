@@ -442,6 +442,32 @@ static void binary_read_dwarf(struct binary *binary)
 	free(pc);
 }
 
+/*
+ * Does code without a name begin a program or a thread?  libc has none for clone3().  CFI of such code
+ * says that its return address is undefined.
+ */
+static bool binary_begins(const struct binary *binary, u64 pc)
+{
+	Dwarf_Op ops_mem[3], *ops = NULL;
+	Dwarf_Frame *frame;
+	size_t nops = 1;
+	Dwarf_Addr bias;
+	Dwarf_CFI *cfi;
+	int reg;
+
+	if (pc >= binary->entry && pc - binary->entry < 64)
+		return true;
+	cfi = dwfl_module_eh_cfi(binary->module, &bias);
+	if (!cfi || dwarf_cfi_addrframe(cfi, pc - bias, &frame))
+		return false;
+	reg = dwarf_frame_info(frame, NULL, NULL, NULL);
+	if (reg < 0 || dwarf_frame_register(frame, reg, ops_mem, &ops, &nops))
+		nops = 1;
+	free(frame);
+	/* Without operations: undefined; or, without a place for them, the same as before. */
+	return !nops && ops == ops_mem;
+}
+
 static void put_name(FILE *out, struct answer answer, const char *name, const char *source)
 {
 	char *text = name ? symbol_demangle(name) : NULL;
@@ -501,7 +527,7 @@ static void binary_put(const struct binary *binary, size_t index, FILE *out)
 	}
 	answer.more = first >= 0 && binary->question->inlines;
 	answer.outermost = name ? answer_is_outermost(name) || (symbol && symbol->start == binary->entry) :
-				  pc != ~0ull && pc >= binary->entry && pc - binary->entry < 64;
+				  pc != ~0ull && binary_begins(binary, pc);
 	put_name(out, answer, name, source);
 	if (answer.more)
 		binary_put_inlined(binary, innermost, index, out);
