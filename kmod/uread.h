@@ -5,8 +5,8 @@
  * Page faults are off while memory is read, so a read of a page that is not present fails.
  * nmi_uaccess_okay() says whether user memory may be read at all.  It is not exported to modules,
  * but copy_from_user_nmi() calls it (arch/x86/lib/usercopy.c).  So in each walk that function
- * reads the first word; once it has read one, the answer is yes until the walk's end, as
- * preemption is off.
+ * reads the first word; once it has read one, the answer is yes until the walk's end: a walk that
+ * is preempted goes on with its own address space loaded.
  */
 #ifndef BEE_UREAD_H
 #define BEE_UREAD_H
@@ -78,7 +78,7 @@ static noinline __maybe_unused bool uread_first(struct bee_uread *mem, u64 addr,
  * @mem: filled
  * @sp: the stack pointer; the word there is read, so that @mem->allowed is set if it is present
  *
- * Context: Any, NMI-safe.  Preemption is off until the last read.
+ * Context: Any, NMI-safe.  Until the last read the task stays the same.
  */
 static inline void bee_uread_init(struct bee_uread *mem, u64 sp)
 {
