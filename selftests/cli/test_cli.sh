@@ -235,7 +235,15 @@ check_record_words() {
 		[ ! -e "$work/recorded" ]
 }
 
-ktap_plan 30
+# The journal, which names the file that it reads in JOURNAL_STREAM, gets a level with each line.
+check_journal() {
+	local line="beectl: dump: /nonexistent: No such file or directory"
+	touch "$work/stderr" "$work/stdout"
+	JOURNAL_STREAM=$(stat -c %d:%i "$work/stderr") complains 1 "<3>$line" dump /nonexistent &&
+		JOURNAL_STREAM=$(stat -c %d:%i "$work/stdout") complains 1 "$line" dump /nonexistent
+}
+
+ktap_plan 31
 ktap_run "help" says 0 stdout "^Usage: beectl COMMAND" help
 ktap_run "help help" says 0 stdout "^Usage: beectl COMMAND" help help
 ktap_run "help --help" says 0 stdout "^Usage: beectl COMMAND" help --help
@@ -252,6 +260,7 @@ ktap_run "dump, unknown option" says 2 stderr "^beectl: dump: .*--help" dump --f
 ktap_run "dump --unpacked without --rows" says 2 stderr "^beectl: dump: --unpacked needs --rows" dump --unpacked "$beectl"
 ktap_run "compile without -o" says 2 stderr "^beectl: compile: -o is needed" compile "$beectl"
 ktap_run "no such file" complains 1 "beectl: dump: /nonexistent: No such file or directory" dump /nonexistent
+ktap_run "the journal gets levels" check_journal
 ktap_run "a directory" complains 1 "beectl: dump: /tmp: is a directory" dump /tmp
 ktap_run "summary" says 0 stdout "^build-id\|^sha256" dump "$beectl"
 ktap_run "compile writes all or nothing" check_atomic
