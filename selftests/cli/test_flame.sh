@@ -211,32 +211,31 @@ print(*(f"{reason}={walks}" for reason, walks in json.load(open(sys.argv[1]))["s
 	done
 }
 
+# judges SAMPLES JUDGED COMPLETE OPTION...: that is what flame says of made.data
+judges() {
+	"$beectl" flame "$work/made.data" "${@:4}" --json >"$work/summary.json" &&
+		"$python" - "$work/summary.json" "${@:1:3}" <<-'END'
+			import json, sys
+			with open(sys.argv[1], encoding="utf-8") as file:
+			    got = json.load(file)
+			assert [got[name] for name in ("samples", "judged", "complete")] == [int(n) for n in sys.argv[2:]], got
+		END
+}
+
 # A stack that ends in the kernel, but not at the start of one of its threads: perf had no user stack
 # to add, as when a process exits.  Nothing is said of it.
 check_judged() {
 	printf '%s\n' "ffffffff81000000 T do_exit" "ffffffff81000100 T entry_SYSCALL_64_after_hwframe" \
 		"ffffffff81000200 T ret_from_fork" "ffffffff81000300 T end" >"$work/kallsyms"
 	made "start = $(address _start) + 8; r.sample(7, [USER, $(address outer), $(address main) + 8]); r.sample(7, [USER, $(address outer), start]); r.sample(7, [KERNEL, 0xffffffff81000010, 0xffffffff81000110, USER, $(address outer), start]); r.sample(7, [KERNEL, 0xffffffff81000010, 0xffffffff81000110]); r.sample(7, [KERNEL, 0xffffffff81000110]); r.sample(7, [KERNEL, 0xffffffff81000010, 0xffffffff81000210])" &&
-		"$beectl" flame "$work/made.data" --kallsyms "$work/kallsyms" --json >"$work/summary.json" &&
-		"$python" - "$work/summary.json" <<-'END'
-			import json, sys
-			with open(sys.argv[1], encoding="utf-8") as file:
-			    got = json.load(file)
-			assert [got[name] for name in ("samples", "judged", "complete")] == [6, 4, 3], got
-		END
+		judges 6 4 3 --kallsyms "$work/kallsyms"
 }
 
 # Where a program or a thread starts has no name in a file without symbols.
 check_judged_stripped() {
 	cp "$work/prog" "$work/nameless" && strip "$work/nameless" &&
 		made "r.map(7, 0x400000, 0x10000, work + '/nameless'); r.sample(7, [USER, $(address outer), $(address main) + 8]); r.sample(7, [USER, $(address outer), $(address _start) + 8]); r.sample(7, [USER, $(address outer), $(address begin) + 6])" &&
-		"$beectl" flame "$work/made.data" --json >"$work/summary.json" &&
-		"$python" - "$work/summary.json" <<-'END'
-			import json, sys
-			with open(sys.argv[1], encoding="utf-8") as file:
-			    got = json.load(file)
-			assert [got[name] for name in ("samples", "judged", "complete")] == [3, 3, 2], got
-		END
+		judges 3 3 2
 }
 
 # Two programs have a function of the same name: the name says nothing of the file.
