@@ -38,7 +38,7 @@ llvm() {
 	local pid status=0
 
 	watch_start && watch_follows || return 1
-	lli --jit-kind=mcjit "$TESTS/jit_loop.bc" 600 &
+	lli --jit-kind=mcjit "$TESTS/jit_loop.bc" 1000000 &
 	pid=$!
 	watched "$pid" "[jit] " || status=1
 	watch_stop
@@ -53,7 +53,7 @@ without() {
 	local pid status=0
 
 	watch_start --no-jit && watch_follows || return 1
-	lli --jit-kind=mcjit "$TESTS/jit_loop.bc" 600 &
+	lli --jit-kind=mcjit "$TESTS/jit_loop.bc" 1000000 &
 	pid=$!
 	guest_wait runs_code "$pid" && judged "$pid" before && watch_rests &&
 		! memory_is "$pid" "[jit] " && share before 0 50 || status=1

@@ -76,7 +76,7 @@ known_stacks() {
 node_pages() {
 	local pid status=0
 
-	node --use-largepages=on "$TREE/selftests/kmod/walk/work.js" 600 >"$WORK/node" 2>&1 &
+	node --use-largepages=on "$TREE/selftests/kmod/walk/work.js" 1000000 >"$WORK/node" 2>&1 &
 	pid=$!
 	guest_wait runs_code "$pid" && "$BEECTL" load --no-jit "$pid" && judged "$pid" before &&
 		"$BEECTL" load --json "$pid" >"$WORK/json" && cat "$WORK/json" && laid 1 &&
