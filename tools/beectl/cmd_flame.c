@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "alloc.h"
+#include "child.h"
 #include "collect.h"
 #include "commands.h"
 #include "diff.h"
@@ -527,7 +527,7 @@ static void flame_checkpoint(void *arg, struct profile *profile)
 	/* If beectl is killed perf gets SIGPIPE; and signals for perf are not sent twice. */
 	close(flame->reading);
 	flame_take_signals();
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != beectl)
+	if (!child_end_with(beectl))
 		_exit(EXIT_FAILED);
 	flame->resolve.warn = NULL;
 	flame->resolve.progress = NULL;

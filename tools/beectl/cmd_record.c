@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "alloc.h"
+#include "child.h"
 #include "commands.h"
 #include "counts.h"
 #include "events.h"
@@ -208,7 +208,7 @@ static void follower_start(struct record *record)
 	record->follower = fork();
 	if (record->follower)
 		return;
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != beectl)
+	if (!child_end_with(beectl))
 		_exit(1);
 	/* It is perf's standard output: whoever reads that is to see when perf ends. */
 	if (record->recording->output >= 0)

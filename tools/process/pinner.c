@@ -15,7 +15,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -146,8 +145,8 @@ static int pinner_start(struct pinner *pinner)
 	pinner->child = fork();
 	if (!pinner->child) {
 		/* It keeps nothing open of what the parent has: connections, pins, pipes. */
-		if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent ||
-		    dup2(pair[1], STDIN_FILENO) < 0 || close_range(STDIN_FILENO + 1, ~0u, 0))
+		if (!child_end_with(parent) || dup2(pair[1], STDIN_FILENO) < 0 ||
+		    close_range(STDIN_FILENO + 1, ~0u, 0))
 			_exit(1);
 		sigfillset(&all);
 		sigprocmask(SIG_SETMASK, &all, NULL);

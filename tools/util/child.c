@@ -122,6 +122,17 @@ void child_end(pid_t pid)
 }
 
 /**
+ * child_end_with() - after fork(): have the kernel kill this process when its parent ends
+ * @parent: the parent's process id, from before fork()
+ *
+ * Return: false if the parent has ended already; the child is to _exit() then.
+ */
+bool child_end_with(pid_t parent)
+{
+	return !prctl(PR_SET_PDEATHSIG, SIGKILL) && getppid() == parent;
+}
+
+/**
  * child_start() - have a new child do some work
  * @child: filled
  * @work: called in the child
@@ -148,7 +159,7 @@ int child_start(struct child *child, child_work_fn work, void *arg, size_t index
 	child->pid = fork();
 	if (!child->pid) {
 		/* Only the parent reads the result, so die with it. */
-		if (close(fds[0]) || prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+		if (close(fds[0]) || !child_end_with(parent))
 			_exit(CHILD_FAILED);
 		out = fdopen(fds[1], "w");
 		if (!out)

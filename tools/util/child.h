@@ -55,6 +55,7 @@ struct child {
  */
 typedef void (*child_work_fn)(void *arg, size_t index, FILE *out);
 
+bool child_end_with(pid_t parent);
 int child_start(struct child *child, child_work_fn work, void *arg, size_t index);
 bool child_read(struct child *child);
 void child_kill(struct child *child);
