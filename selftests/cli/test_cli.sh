@@ -235,11 +235,12 @@ check_record_words() {
 		[ ! -e "$work/recorded" ]
 }
 
-# The journal, which names the file that it reads in JOURNAL_STREAM, gets a level with each line.
+# Each line begins with its level if stderr is the file that JOURNAL_STREAM names, which journald reads.
 check_journal() {
 	local line="beectl: dump: /nonexistent: No such file or directory"
 	touch "$work/stderr" "$work/stdout"
 	JOURNAL_STREAM=$(stat -c %d:%i "$work/stderr") complains 1 "<3>$line" dump /nonexistent &&
+		JOURNAL_STREAM=$(stat -c %d:%i "$work/stderr") says 2 stderr '^<3>beectl: dump: .*"beectl dump --help"$' dump &&
 		JOURNAL_STREAM=$(stat -c %d:%i "$work/stdout") complains 1 "$line" dump /nonexistent
 }
 

@@ -12,7 +12,11 @@
 #include "messages.h"
 #include "text.h"
 
-/* Does the journal read stderr?  It takes "<4>" in front of a line as its level (sd-daemon(3)). */
+/*
+ * Does journald read what this process writes to stderr?  It takes "<4>" at the start of a line as the
+ * level of that line (sd-daemon(3)).  systemd names the file that journald reads in JOURNAL_STREAM
+ * (systemd.exec(5)); stderr may have been redirected since.
+ */
 static bool message_to_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -26,13 +30,12 @@ static bool message_to_journal(void)
 }
 
 /* Flush stdout first, so that lines stay in order if both streams go to one file. */
-static void message_put(const char *level, const char *command, const char *kind,
-			const char *subject, const char *why)
+static void message_put(const char *command, bool is_warning, const char *subject, const char *why)
 {
 	fflush(stdout);
 	if (message_to_journal())
-		fputs(level, stderr);
-	fprintf(stderr, "beectl: %s: %s", command, kind);
+		fputs(is_warning ? "<4>" : "<3>", stderr);
+	fprintf(stderr, "beectl: %s: %s", command, is_warning ? "warning: " : "");
 	if (subject) {
 		text_put_name(stderr, subject);
 		fputs(": ", stderr);
@@ -51,14 +54,14 @@ static void message_put(const char *level, const char *command, const char *kind
  */
 int message_error(const char *command, const char *subject, const char *why)
 {
-	message_put("<3>", command, "", subject, why);
+	message_put(command, false, subject, why);
 	return EXIT_FAILED;
 }
 
 /* message_warning(): likewise, if the command goes on and its exit status does not change */
 void message_warning(const char *command, const char *subject, const char *why)
 {
-	message_put("<4>", command, "warning: ", subject, why);
+	message_put(command, true, subject, why);
 }
 
 /**
@@ -70,14 +73,13 @@ void message_warning(const char *command, const char *subject, const char *why)
  */
 int message_usage(const char *command, const char *format, ...)
 {
-	char why[256];
+	char why[256], text[320];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(why, sizeof(why), format, args);
 	va_end(args);
-	fprintf(stderr, "beectl: %s: ", command);
-	text_put_name(stderr, why);
-	fprintf(stderr, "; see \"beectl %s --help\"\n", command);
+	snprintf(text, sizeof(text), "%s; see \"beectl %s --help\"", why, command);
+	message_put(command, false, NULL, text);
 	return EXIT_USAGE;
 }
