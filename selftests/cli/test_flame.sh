@@ -211,7 +211,8 @@ print(*(f"{reason}={walks}" for reason, walks in json.load(open(sys.argv[1]))["s
 	done
 }
 
-# judges SAMPLES JUDGED COMPLETE OPTION...: that is what flame says of made.data
+# judges SAMPLES JUDGED COMPLETE OPTION...: flame, run with OPTIONs on made.data, counts so many samples, so
+# many of them with a user stack, and so many with a complete one
 judges() {
 	"$beectl" flame "$work/made.data" "${@:4}" --json >"$work/summary.json" &&
 		"$python" - "$work/summary.json" "${@:1:3}" <<-'END'
@@ -238,17 +239,22 @@ check_judged_stripped() {
 		judges 3 3 2
 }
 
-# Two programs have a function of the same name: the name says nothing of the file.
+# Two programs have a function of the same name: the name says nothing of the file, in a recording and in text.
 check_two_modules() {
+	local input
 	cp "$work/prog" "$work/other" &&
-		made "r.map(7, 0x800000, 0x10000, work + '/other'); r.sample(7, [USER, $(address outer)]); r.sample(7, [USER, $(address caller)]); r.sample(7, [USER, $(address outer) + 0x400000])" &&
-		"$beectl" flame "$work/made.data" -o "$work/out.speedscope.json" &&
-		"$python" - "$work" <<-'END'
+		made "r.map(7, 0x800000, 0x10000, work + '/other'); r.sample(7, [USER, $(address outer)]); r.sample(7, [USER, $(address caller)]); r.sample(7, [USER, $(address outer) + 0x400000])" || return
+	printf '%s\n' "prog 7 1.0: 1 cycles:" "401010 outer ($work/prog)" "401020 caller ($work/prog)" "" \
+		"prog 7 1.1: 1 cycles:" "801010 outer ($work/other)" >"$work/two.script"
+	for input in made.data two.script; do
+		"$beectl" flame "$work/$input" -o "$work/out.speedscope.json" || return
+		"$python" - "$work" <<-'END' || return
 			import json, sys
 			with open(sys.argv[1] + "/out.speedscope.json", encoding="utf-8") as file:
 			    frames = {frame["name"]: frame.get("file") for frame in json.load(file)["shared"]["frames"]}
 			assert frames["caller"] == sys.argv[1] + "/prog" and not frames["outer"], frames
 		END
+	done
 }
 
 check_svg() {
@@ -470,26 +476,29 @@ check_flat() {
 	! "$beectl" flame "$work/script" 2>"$work/errors" && grep -q "line 2 has a sample without a callchain: .*perf record -g" "$work/errors"
 }
 
+# What the commands do that are recorded.
+busy='i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'
+
+# records_as CMDLINE OPTION...: the summary of a recording with OPTIONs says that CMDLINE... was recorded
+records_as() {
+	"$beectl" flame "${@:2}" -F 499 -e cpu-clock --json -- sh -c "$busy" >"$work/output" 2>"$work/errors" &&
+		grep -q "\"cmdline\": *\"$1" "$work/output" && return
+	cat "$work/output" "$work/errors"
+	return 1
+}
+
 # The command records; its output and that of the command are separate.
 check_records() {
-	local options
 	"$beectl" flame -F 499 -e cpu-clock --out "$work/out.folded" -- \
-		sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo done' >"$work/output" 2>"$work/errors" ||
-		{ cat "$work/errors"; return 1; }
+		sh -c "$busy; echo done" >"$work/output" 2>"$work/errors" || { cat "$work/errors"; return 1; }
 	diff - "$work/output" <<<"done" && grep -q '^sh;' "$work/out.folded" || return
-	# Of a recording of all that runs, the command only says for how long.
-	for options in "" "-a "; do
-		# shellcheck disable=SC2086
-		"$beectl" flame $options-F 499 -e cpu-clock --json -- \
-			sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done' >"$work/output" 2>"$work/errors" &&
-			grep -q "\"cmdline\": *\"${options:+$options-F 499 -e cpu-clock -- }sh -c " "$work/output" ||
-			{ cat "$work/output" "$work/errors"; return 1; }
-	done
+	# With -a perf records all processes, and only ends when the command does.
+	records_as "sh -c " && records_as "-a -F 499 -e cpu-clock -- sh -c " -a
 }
 
 # What flame writes to standard output has nothing of the command's in it.
 check_records_to_stdout() {
-	local busy='i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo done'
+	local busy="$busy; echo done"
 	"$beectl" flame -F 499 -e cpu-clock --json -- sh -c "$busy" >"$work/output" 2>"$work/errors" &&
 		"$python" -m json.tool "$work/output" /dev/null && grep -q '^done$' "$work/errors" &&
 		"$beectl" flame -F 499 -e cpu-clock --raw -- sh -c "$busy" >"$work/output" 2>"$work/errors" &&
@@ -498,7 +507,6 @@ check_records_to_stdout() {
 
 # By its name without the modifiers that perf adds; what was recorded is shown if there is none.
 check_records_event() {
-	local busy='i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'
 	"$beectl" flame -F 499 -e cpu-clock --show cpu-clock --format folded -- sh -c "$busy" >"$work/output" 2>"$work/errors" &&
 		grep -q '^sh;' "$work/output" && ! grep "no such event" "$work/errors" &&
 		"$beectl" flame -F 499 -e cpu-clock --show cycles --format folded -- sh -c "$busy" >"$work/output" 2>"$work/errors" &&

@@ -265,15 +265,20 @@ static u32 resolver_module(const struct resolver *resolver, u32 file)
 	return named->kind == PROFILE_ELF ? named->path : profile_text(profile, names[named->kind]);
 }
 
-/* A name that frames of several files have says nothing of their module. */
-static u32 resolver_add_name(struct resolver *resolver, const struct flame_name *name)
+/**
+ * flame_name_add() - the number of a name among others
+ * @names: of struct flame_name
+ * @name: the name.  If @names has it with another module, it has none from now on: functions of several
+ *	files are called so.
+ * @profile: has the texts
+ */
+u32 flame_name_add(struct intern *names, const struct flame_name *name, struct profile *profile)
 {
-	struct resolve *resolve = resolver->resolve;
-	u32 number = intern_add(&resolve->names, name);
-	struct flame_name *known = intern_item(&resolve->names, number);
+	u32 number = intern_add(names, name);
+	struct flame_name *known = intern_item(names, number);
 
 	if (known->module != name->module)
-		known->module = profile_text(resolve->profile, "");
+		known->module = profile_text(profile, "");
 	return number;
 }
 
@@ -303,7 +308,7 @@ static void resolver_name_unknown(struct resolver *resolver, const struct profil
 	}
 	name.source = profile_text(profile, "");
 	name.module = resolver_module(resolver, frame->file);
-	resolver_found(resolver, resolver_add_name(resolver, &name));
+	resolver_found(resolver, flame_name_add(&resolver->resolve->names, &name, profile));
 }
 
 /**
@@ -371,7 +376,7 @@ static bool resolver_take_name(struct resolver *resolver, u32 index, struct answ
 	else
 		name.source = profile_text(profile, "");
 	name.module = resolver_module(resolver, frame->file);
-	resolver_found(resolver, resolver_add_name(resolver, &name));
+	resolver_found(resolver, flame_name_add(&resolver->resolve->names, &name, profile));
 	return answer.more;
 }
 
@@ -445,7 +450,7 @@ static void resolver_gather(struct resolver *resolver)
 
 /**
  * resolve_run() - find the names of all addresses of a profile
- * @resolve: how; @names, @first, @chain and @outermost are filled
+ * @resolve: what to look up, and how; the function fills @names, @first, @chain and @outermost
  * @error: filled on failure
  *
  * Return: 0; or -1 if no process can be started.

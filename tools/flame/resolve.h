@@ -31,7 +31,8 @@ enum flame_kind {
  * @kind: enum flame_kind
  * @line: in @source, if names are told apart by lines; otherwise 0
  * @source: number of the source file's text, likewise; otherwise that of ""
- * @module: number of the text of the file; that of "" if addresses in several have this name
+ * @module: number of the text: the path of the file that has the function; "" if several files have one
+ *	of this name
  */
 struct flame_name {
 	u32	text;
@@ -54,7 +55,7 @@ struct flame_name {
  * @chain: indices of names, the outermost first
  * @chained: number of them
  * @room: for so many
- * @outermost: for each frame, whether programs and threads begin there
+ * @outermost: for each frame: 1 if its function is one that a program or a thread begins with, else 0
  * @warn: takes sentences about files that cannot be used
  * @progress: as in struct parallel, with the name of a file
  */
@@ -75,6 +76,7 @@ struct resolve {
 	void			(*progress)(size_t ready, size_t count, const char *path);
 };
 
+u32 flame_name_add(struct intern *names, const struct flame_name *name, struct profile *profile);
 int resolve_run(struct resolve *resolve, struct bee_error *error);
 void resolve_free(struct resolve *resolve);
 

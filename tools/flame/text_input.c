@@ -44,7 +44,7 @@ static void input_add_name(struct text_input *input, const char *text, size_t le
 	name.text = texts_add(&input->profile->texts, text, length);
 	name.source = profile_text(input->profile, "");
 	name.module = profile_text(input->profile, module);
-	input->name[input->count++] = intern_add(input->names, &name);
+	input->name[input->count++] = flame_name_add(input->names, &name, input->profile);
 }
 
 /* A name of a folded stack: its end may say what it is. */
