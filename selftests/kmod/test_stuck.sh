@@ -108,7 +108,7 @@ flame_ends() {
 	local mapper status
 	fuse_start || return 1
 	# shellcheck disable=SC2016  # for the inner shell
-	timeout 3000 "$BEECTL" flame -N -B -e cpu-clock -F 99 -a -o "$WORK/out.folded" -- sh -c '
+	timeout 300 "$BEECTL" flame -N -B -e cpu-clock -F 99 -a -o "$WORK/out.folded" -- sh -c '
 		"$0/map" "$0/mnt/file" &
 		echo $! >"$0/mapper"
 		until grep -q read "$0/fuse"; do sleep 0.1; done' "$WORK" 2>"$told"
