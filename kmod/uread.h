@@ -5,8 +5,8 @@
  * Page faults are off while memory is read, so a read of a page that is not present fails.
  * nmi_uaccess_okay() says whether user memory may be read at all.  It is not exported to modules,
  * but copy_from_user_nmi() calls it (arch/x86/lib/usercopy.c).  So in each walk that function
- * reads the first word; once it has read one, the answer is yes until the walk's end: a walk that
- * is preempted goes on with its own address space loaded.
+ * reads the first word; once it has read one, the answer is yes until the walk's end.  If another
+ * task preempts the walk, the scheduler loads this task's address space again before it goes on.
  */
 #ifndef BEE_UREAD_H
 #define BEE_UREAD_H
@@ -78,7 +78,7 @@ static noinline __maybe_unused bool uread_first(struct bee_uread *mem, u64 addr,
  * @mem: filled
  * @sp: the stack pointer; the word there is read, so that @mem->allowed is set if it is present
  *
- * Context: Any, NMI-safe.  Until the last read the task stays the same.
+ * Context: Any, NMI-safe.  All reads of a walk are made by the task that began it.
  */
 static inline void bee_uread_init(struct bee_uread *mem, u64 sp)
 {

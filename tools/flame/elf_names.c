@@ -443,16 +443,18 @@ static void binary_read_dwarf(struct binary *binary)
 }
 
 /*
- * Does code without a name begin a program or a thread?  libc has none for clone3().  CFI of such code
- * says that its return address is undefined.
+ * Is an address, for which the file has no name, in the function that a program or a thread begins with?
+ * The program's is at the entry point.  Of a thread's, which in glibc is clone3(), CFI says that the return
+ * address is undefined.
  */
 static bool binary_begins(const struct binary *binary, u64 pc)
 {
-	Dwarf_Op ops_mem[3], *ops = NULL;
+	Dwarf_Op ops_mem[3], *ops;
 	Dwarf_Frame *frame;
-	size_t nops = 1;
 	Dwarf_Addr bias;
 	Dwarf_CFI *cfi;
+	bool undefined;
+	size_t nops;
 	int reg;
 
 	if (pc >= binary->entry && pc - binary->entry < 64)
@@ -461,11 +463,11 @@ static bool binary_begins(const struct binary *binary, u64 pc)
 	if (!cfi || dwarf_cfi_addrframe(cfi, pc - bias, &frame))
 		return false;
 	reg = dwarf_frame_info(frame, NULL, NULL, NULL);
-	if (reg < 0 || dwarf_frame_register(frame, reg, ops_mem, &ops, &nops))
-		nops = 1;
+	/* For "same value" it has no operations, either, but sets @ops to NULL. */
+	undefined = reg >= 0 && !dwarf_frame_register(frame, reg, ops_mem, &ops, &nops) && !nops &&
+		    ops == ops_mem;
 	free(frame);
-	/* Without operations: undefined; or, without a place for them, the same as before. */
-	return !nops && ops == ops_mem;
+	return undefined;
 }
 
 static void put_name(FILE *out, struct answer answer, const char *name, const char *source)

@@ -122,16 +122,17 @@ static int sample_read(const struct perfdata *data, const u8 *record,
 }
 
 /*
- * Which event has made another record than a sample?  Those with the mappings may be of one that has no
- * samples, and other fields; then IDENTIFIER, which is the last, tells.
- * Return: NULL for a record that perf itself has made, without an id.
+ * The event for which the kernel wrote a record that is no sample.  perf record may have it report mappings,
+ * names and ends of processes for an event of its own (dummy:u), whose sample_type is not the first one's:
+ * then each record ends with the id of its event.
+ * Return: the event; NULL if the record has no id of an event, as those have that perf itself wrote.
  */
 static const struct perfdata_event *record_event(const struct perfdata *data, struct cursor body)
 {
 	const struct perfdata_event *event = data->event;
 	u32 number;
 
-	if (data->nevents == 1 || !event->id_all || !(event->sample_type & PERF_SAMPLE_IDENTIFIER))
+	if (data->nevents == 1 || !(event->sample_type & PERF_SAMPLE_IDENTIFIER))
 		return event;
 	if (cursor_left(&body) < sizeof(u64))
 		return NULL;
