@@ -213,12 +213,18 @@ static int flame_read_stream(struct flame *flame, struct stream *stream)
 /* Read @fd into the profile. */
 static int flame_read(struct flame *flame, int fd)
 {
+	struct bee_error why;
 	struct stream stream;
 	int ret;
 
 	stream_open(&stream, fd);
 	ret = flame_read_stream(flame, &stream);
 	stream_close(&stream);
+	if (!ret && flame->profile.forgotten) {
+		error_set(&why, 0, "processes had too much code mapped: the addresses of %llu mappings "
+			  "are [unknown]", (unsigned long long)flame->profile.forgotten);
+		flame_warn(flame->options.input, why.text);
+	}
 	return ret;
 }
 

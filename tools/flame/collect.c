@@ -356,6 +356,7 @@ static void collector_finish(struct collector *collector)
 	profile->lost = data->lost > data->lost_samples ? data->lost : data->lost_samples;
 	profile->throttled = data->throttled;
 	profile->unfinished = data->unfinished;
+	profile->forgotten = collector->spaces.forgotten;
 	profile->nevents = 0;
 	profile->is_flat = true;
 	profile->copies = false;

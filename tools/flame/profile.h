@@ -101,6 +101,7 @@ struct profile_event {
  * @lost: samples lost
  * @throttled: times that an event was throttled
  * @unfinished: the recording ends too early
+ * @forgotten: mappings that were not kept, as processes had too many; their code is PROFILE_UNKNOWN
  * @is_flat: no event that has samples was recorded with callchains
  * @copies: an event that has samples was recorded with copies of user stacks in place of callchains
  * @first_event: text that names the event of samples that were text, or of ""
@@ -120,6 +121,7 @@ struct profile {
 	u64			 lost;
 	u64			 throttled;
 	bool			 unfinished;
+	u64			 forgotten;
 	bool			 is_flat;
 	bool			 copies;
 	u32			 first_event;

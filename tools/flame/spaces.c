@@ -7,22 +7,29 @@
 #include "order.h"
 #include "spaces.h"
 
-/* Of a process; the kernel's default limit (vm.max_map_count) is less. */
-#define SPACE_MAX_MAPS	(1u << 17)
+/* Of a process: programs have hundreds, and what comes in front of all others moves 512 KiB. */
+#define SPACE_MAX_MAPS	(1u << 14)
 /* Of all processes: 256 MiB. */
 #define SPACES_MAX_MAPS	(1u << 23)
 
 void spaces_open(struct spaces *spaces)
 {
-	*spaces = (struct spaces){ .tasks = INTERN_OF(struct task, label) };
+	*spaces = (struct spaces){ .tasks = INTERN_OF(struct task, label), .max_maps = SPACES_MAX_MAPS };
+}
+
+static void space_clear(struct spaces *spaces, struct space *space)
+{
+	spaces->maps -= space->count;
+	free(space->map);
+	space->map = NULL;
+	space->count = space->room = 0;
 }
 
 static void space_put(struct spaces *spaces, struct space *space)
 {
 	if (!space || --space->users)
 		return;
-	spaces->maps -= space->count;
-	free(space->map);
+	space_clear(spaces, space);
 	free(space);
 }
 
@@ -62,18 +69,44 @@ const struct space_map *space_find(const struct space *space, u64 address)
 }
 
 /*
- * The space of a process, to be changed: its own, with a new id.  If there are too many mappings, a process
- * that has its parent's keeps none of them.
+ * Forget the mappings of the processes that have most, down to half of what the first of them has: one user
+ * cannot have those of others forgotten by mapping and forking.
  */
+static void spaces_make_room(struct spaces *spaces)
+{
+	size_t most = 0;
+	u32 i;
+
+	for (i = 0; i < spaces->tasks.count; i++) {
+		const struct space *space = ((struct task *)intern_item(&spaces->tasks, i))->space;
+
+		if (space && space->count > most)
+			most = space->count;
+	}
+	for (i = 0; i < spaces->tasks.count; i++) {
+		struct space *space = ((struct task *)intern_item(&spaces->tasks, i))->space;
+
+		if (space && space->count > most / 2) {
+			spaces->forgotten += space->count;
+			space_clear(spaces, space);
+		}
+	}
+}
+
+/* The space of a process, to be changed once: its own, with a new id. */
 static struct space *space_own(struct spaces *spaces, u32 pid)
 {
 	struct task *task = spaces_task(spaces, pid);
 	struct space *old = task->space, *space = old;
+	bool shared = old && old->users > 1;
 
-	if (!old || old->users > 1) {
+	/* A change adds two mappings at most.  Room may be made by forgetting those of this process. */
+	while (spaces->maps + (shared ? old->count : 0) + 2 > spaces->max_maps)
+		spaces_make_room(spaces);
+	if (!old || shared) {
 		space = alloc_zero(1, sizeof(*space));
 		space->users = 1;
-		if (old && old->count && old->count <= SPACES_MAX_MAPS - spaces->maps) {
+		if (shared && old->count) {
 			spaces->maps += old->count;
 			space->count = space->room = old->count;
 			space->map = alloc_array(NULL, space->room, sizeof(*space->map));
@@ -89,8 +122,10 @@ static struct space *space_own(struct spaces *spaces, u32 pid)
 static void space_insert(struct spaces *spaces, struct space *space, size_t at,
 			 const struct space_map *map)
 {
-	if (space->count == SPACE_MAX_MAPS || spaces->maps == SPACES_MAX_MAPS)
+	if (space->count == SPACE_MAX_MAPS) {
+		spaces->forgotten++;
 		return;
+	}
 	spaces->maps++;
 	space->map = alloc_room(space->map, space->count, &space->room, sizeof(*space->map));
 	memmove(space->map + at + 1, space->map + at, (space->count - at) * sizeof(*space->map));

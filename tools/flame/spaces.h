@@ -62,11 +62,15 @@ struct task {
  * @tasks: of struct task
  * @last_id: of struct space
  * @maps: mappings of all processes; what is equal counts once
+ * @max_maps: limit of @maps, more than 2
+ * @forgotten: mappings that were forgotten, or not taken, as there were too many
  */
 struct spaces {
 	struct intern	tasks;
 	u32		last_id;
 	size_t		maps;
+	size_t		max_maps;
+	u64		forgotten;
 };
 
 void spaces_open(struct spaces *spaces);

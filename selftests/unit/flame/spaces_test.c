@@ -30,6 +30,66 @@ static bool pages_agree(struct spaces *spaces, u32 pid, const struct pages *page
 	return true;
 }
 
+/* Is every address of the @count mappings that map_apart() made found? */
+static bool has_apart(struct spaces *spaces, u32 pid, u64 count)
+{
+	const struct space *space = spaces_task(spaces, pid)->space;
+	u64 i;
+
+	for (i = 0; i < count; i++)
+		if (!space_find(space, 2 * i))
+			return false;
+	return true;
+}
+
+/* Each in front of those before it. */
+static void map_apart(struct spaces *spaces, u32 pid, u64 count)
+{
+	while (count--)
+		spaces_map(spaces, pid, &(struct space_map){ 2 * count, 2 * count + 1, 0, 1 });
+}
+
+/* Processes with many mappings lose theirs, and no other does. */
+static void test_many(void)
+{
+	struct spaces spaces;
+	bool kept = true;
+	u32 pid;
+
+	spaces_open(&spaces);
+	spaces.max_maps = 1000;
+	for (pid = 1; pid <= 10; pid++)
+		map_apart(&spaces, pid, 20);
+	for (pid = 100; pid < 200; pid++)
+		map_apart(&spaces, pid, 70);
+	map_apart(&spaces, 200, 500);
+	for (pid = 201; pid < 220; pid++) {
+		spaces_fork(&spaces, 200, pid);
+		spaces_map(&spaces, pid, &(struct space_map){ 5000, 5001, 0, 1 });
+	}
+	for (pid = 11; pid <= 12; pid++)
+		map_apart(&spaces, pid, 20);
+	for (pid = 1; pid <= 12; pid++)
+		kept &= has_apart(&spaces, pid, 20);
+	ksft_test_result(kept && spaces.maps <= 1000, "processes with few mappings keep them\n");
+	ksft_test_result(spaces.forgotten > 100 * 70 - 1000, "what is forgotten is counted\n");
+	spaces_close(&spaces);
+}
+
+static void test_too_many(void)
+{
+	const u64 most = 1 << 14;
+	struct spaces spaces;
+
+	spaces_open(&spaces);
+	map_apart(&spaces, 1, most);
+	ksft_test_result(has_apart(&spaces, 1, most) && !spaces.forgotten, "%llu mappings of a process\n",
+			 (unsigned long long)most);
+	spaces_map(&spaces, 1, &(struct space_map){ 2 * most, 2 * most + 1, 0, 1 });
+	ksft_test_result(has_apart(&spaces, 1, most) && spaces.forgotten == 1, "one more is counted\n");
+	spaces_close(&spaces);
+}
+
 int main(void)
 {
 	static struct pages pages[3];
@@ -37,7 +97,7 @@ int main(void)
 	size_t round, i, wrong = 0;
 
 	ksft_print_header();
-	ksft_set_plan(1);
+	ksft_set_plan(5);
 	spaces_open(&spaces);
 	for (round = 0; round < ROUNDS; round++) {
 		u32 pid = 1 + random_u64() % 2, action = random_u64() % 20;
@@ -66,5 +126,7 @@ int main(void)
 	}
 	ksft_test_result(!wrong, "%d maps, unmaps, forks and exits\n", ROUNDS);
 	spaces_close(&spaces);
+	test_many();
+	test_too_many();
 	ksft_finished();
 }
