@@ -57,11 +57,14 @@ check_elsewhere() {
 		"$beectl" flame "$work/away.raw" --symfs "$work/there" --format folded | diff - <(echo "$names")
 }
 
-# The recording has none: that of the file is kept, so that another one is not taken for it.
+# The recording has none: that of the file is kept, so that another one is not taken for it.  Files that are in
+# no stack are not read.
 check_build_id() {
 	local id
 	id=$(readelf -n "$work/prog" | sed -n 's/.*Build ID: //p')
 	made "r.map(7, 0x400000, 0x10000, work + '/prog', inode=$(stat -c %i "$work/prog") + 1); r.sample(7, [USER, $(address outer)])" &&
+		"$beectl" flame "$work/made.data" --raw >"$work/id.raw" && ! grep -q "${id:?}" "$work/id.raw" || return
+	made "r.map(7, 0x400000, 0x10000, work + '/prog', inode=$(stat -c %i "$work/prog")); r.sample(7, [USER, 0x10])" &&
 		"$beectl" flame "$work/made.data" --raw >"$work/id.raw" && ! grep -q "${id:?}" "$work/id.raw" || return
 	made "r.map(7, 0x400000, 0x10000, work + '/prog', inode=$(stat -c %i "$work/prog")); r.sample(7, [USER, $(address outer), $(address main) + 8])" &&
 		"$beectl" flame "$work/made.data" --raw >"$work/id.raw" && grep -q "^file elf ${id:?} " "$work/id.raw" || return

@@ -44,7 +44,7 @@ static void identify_done(void *arg, size_t index, const void *data, size_t size
 }
 
 /**
- * identify_files() - look for build-ids of files that have none
+ * identify_files() - look for build-ids of files that have none, but are in stacks
  * @profile: filled: build-ids of those that are the recorded ones, by their inode numbers
  * @root: as in struct resolve
  * @jobs: likewise
@@ -56,18 +56,22 @@ int identify_files(struct profile *profile, const char *root, unsigned int jobs)
 	struct identify identify = { .profile = profile, .root = root };
 	struct parallel work = { .jobs = jobs, .arg = &identify, .work = identify_work,
 				 .patience = ANSWER_PATIENCE, .done = identify_done };
+	bool *in_stacks = alloc_zero(profile->files.count + 1, sizeof(*in_stacks));
 	u32 i;
 	int ret;
 
+	for (i = 0; i < profile->frames.count; i++)
+		in_stacks[profile_frame(profile, i)->file] = true;
 	identify.file = alloc_array(NULL, profile->files.count + 1, sizeof(*identify.file));
 	for (i = 0; i < profile->files.count; i++) {
 		const struct profile_file *file = profile_file(profile, i);
 
-		if (file->kind == PROFILE_ELF && file->inode &&
+		if (in_stacks[i] && file->kind == PROFILE_ELF && file->inode &&
 		    !*profile_get_text(profile, file->build_id))
 			identify.file[work.count++] = i;
 	}
 	ret = work.count ? parallel_run(&work) : 0;
 	free(identify.file);
+	free(in_stacks);
 	return ret;
 }
