@@ -110,6 +110,13 @@ check_jit() {
 		options="--symfs $root" expect "prog;[jit]+0x7111;behind_[j];behind_[j];over_[j];before_[j];over_[j];over_[j];over_[j] 1"
 }
 
+# Return addresses are the program's: one that looks like the mark before kernel addresses is none.
+check_forged_mark() {
+	made "r.sample(7, [KERNEL, 0xffffffff81000010, USER, $(address outer), KERNEL, 0xffffffff81000010])" &&
+		"$beectl" flame "$work/made.data" --kallsyms /dev/null --format folded 2>/dev/null |
+			diff - <(echo "prog;[unknown];[unknown];outer;[kernel]+0xffffffff81000010_[k] 1")
+}
+
 # The kernel has moved by 0x1000000 since: so have its functions, but where modules are nobody knows.
 check_kernel_moved() {
 	printf '%s\n' "ffffffff82000000 T _stext" "ffffffff82000100 t work" "ffffffff82000200 T _etext" "ffffffffc0000000 t module_work	[mod]" \
@@ -546,7 +553,7 @@ check_hangup() {
 		grep -q '^SigIgn:.*[13579bdf]$' "$work/nohup"
 }
 
-ktap_plan 40
+ktap_plan 41
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "a tail call, to the function behind it" check_tail_call
 ktap_run "inlined calls, the outermost first" check_inlines
@@ -557,6 +564,7 @@ ktap_run "user stacks that come later" check_deferred
 ktap_run "a file that has changed since" check_changed
 ktap_run "a file that is gone" check_gone
 ktap_run "what is named is a device" check_devices
+ktap_run "a forged mark" check_forged_mark
 ktap_run "addresses that are nowhere" check_unknown
 ktap_run "code made at run time" check_jit
 ktap_run "a kernel that was booted again" check_kernel_moved

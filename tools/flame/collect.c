@@ -242,14 +242,16 @@ static size_t collector_frames(struct collector *collector, const struct perfdat
 	const struct space *kernel = spaces_task(&collector->spaces, KERNEL_PID)->space;
 	u64 mode = sample->mode == PERF_RECORD_MISC_KERNEL ? PERF_CONTEXT_KERNEL :
 		   sample->mode == PERF_RECORD_MISC_USER ? PERF_CONTEXT_USER : 0;
+	bool exact = true, user = false;
 	size_t i, n = 0;
-	bool exact = true;
 
 	for (i = 0; i < sample->depth && n < PROFILE_MAX_DEPTH; i++) {
 		u64 ip = sample->chain[i];
 
-		if (ip >= CONTEXT_MARK) {
+		/* The user's part is the last.  What looks like a mark there is the program's own doing. */
+		if (ip >= CONTEXT_MARK && !user) {
 			mode = ip;
+			user = mode == PERF_CONTEXT_USER;
 			exact = true;
 			continue;
 		}
