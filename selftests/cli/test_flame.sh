@@ -186,6 +186,14 @@ check_long_name() {
 		END
 }
 
+# A process maps more than is kept of one: it alone loses what is more, and the user hears of it.
+check_many_maps() {
+	made "_ = [r.map(8, 0x1000000 + 0x2000 * i, 0x1000, work + '/prog') for i in range(16390)]; r.sample(7, [USER, $(address outer)])" &&
+		"$beectl" flame "$work/made.data" --format folded >"$work/folded" 2>"$work/errors" &&
+		diff "$work/folded" <(echo "prog;outer 1") &&
+		grep -q "too much code mapped: the addresses of 6 mappings are \[unknown\]" "$work/errors"
+}
+
 # All events but the first name the same 256 MiB as their ids, which are more than are taken.
 check_many_ids() {
 	made "r = Recording(8); r.comm(7, 'prog'); r.map(7, 0x400000, 0x10000, work + '/prog'); r.sample(7, [USER, $(address outer)])" &&
@@ -553,7 +561,7 @@ check_hangup() {
 		grep -q '^SigIgn:.*[13579bdf]$' "$work/nohup"
 }
 
-ktap_plan 41
+ktap_plan 42
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "a tail call, to the function behind it" check_tail_call
 ktap_run "inlined calls, the outermost first" check_inlines
@@ -570,6 +578,7 @@ ktap_run "code made at run time" check_jit
 ktap_run "a kernel that was booted again" check_kernel_moved
 ktap_run "code made at run time, from jitdump" check_jitdump
 ktap_run "a name of a MiB" check_long_name
+ktap_run "mappings that are more than are kept" check_many_maps
 ktap_run "ids that are more than are taken" check_many_ids
 ktap_run "threads apart" check_split
 with xmllint "SVG of hostile names is well-formed" check_svg
