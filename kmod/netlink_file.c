@@ -117,7 +117,8 @@ static int file_put_news(struct sk_buff *skb, const struct bee_news *news)
 static void file_told_keep(struct file_told *told)
 {
 	spin_lock(&file_told_lock);
-	swap(file_told[file_told_next++ % FILE_TOLD], *told);
+	swap(file_told[file_told_next % FILE_TOLD], *told);
+	file_told_next++;
 	spin_unlock(&file_told_lock);
 }
 

@@ -39,6 +39,9 @@
 #define MANY		300
 #define MANY_RANGES	200
 
+/* Forgotten files that the module still tells of: FILE_TOLD of kmod/netlink_file.c. */
+#define TOLD	256
+
 static struct guest g;
 
 static void *map_one(size_t pages)
@@ -307,6 +310,35 @@ static void test_kill(void)
 	close(other);
 }
 
+/* FILE_GET has an answer for each of the last files that listeners were told of, which are forgotten. */
+static void test_told(void)
+{
+	struct netlink_events *events = netlink_events_open(&g.error);
+	int table = guest_table_fd(ONE), i, known = 0;
+	uint32_t id[TOLD + 1], procs;
+	struct netlink_file file;
+
+	if (!events)
+		guest_die("events", g.error.text);
+	for (i = 0; i <= TOLD; i++) {
+		void *p = map_one(1);
+
+		id[i] = id_of_one();
+		add_table(table, id[i]);
+		munmap(p, PAGE);
+		if (netlink_table_del_used(g.nl, id[i], &procs, &g.error))
+			guest_die("table-del", g.error.text);
+	}
+	for (i = 1; i <= TOLD; i++)
+		known += !netlink_file_get_id(g.nl, id[i], &file, &g.error) &&
+			 strstr(file.name, "/one.so");
+	ksft_print_msg("%d are known\n", known);
+	ksft_test_result(known == TOLD && netlink_file_get_id(g.nl, id[0], &file, &g.error) &&
+			 g.error.code == ENOENT, "the last %d are known, and no others\n", TOLD);
+	netlink_events_close(events);
+	close(table);
+}
+
 static double now_ms(void)
 {
 	struct timespec t;
@@ -425,7 +457,7 @@ int main(int argc, char **argv)
 
 	if (argc == 1) {
 		ksft_print_header();
-		ksft_set_plan(19);
+		ksft_set_plan(20);
 	}
 	if (system("rm -rf " DIR " && mkdir " DIR " && cp -L " LIB " " ONE))
 		guest_die(DIR, "cannot be made");
@@ -441,6 +473,7 @@ int main(int argc, char **argv)
 	test_random();
 	test_many();
 	test_kill();
+	test_told();
 	ksft_test_result(guest_settles(&g, &start), "nothing is left of them\n");
 	if (system("rm -rf " DIR))
 		guest_die(DIR, "is left");
