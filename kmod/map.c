@@ -1101,7 +1101,8 @@ int bee_map_prepare(struct bee_map_change *c, struct bee_map *map, u64 start, u6
 	cut = -c->from;
 	while (at + 1 < old->nr && old->at[at + 1].start < end) {
 		cut += chunk_nr(last);
-		last = rcu_dereference(old->at[++at].chunk);
+		at++;
+		last = rcu_dereference(old->at[at].chunk);
 	}
 	c->last = at;
 	c->to = chunk_first_from(last, at == c->first ? c->from : 0, end);

@@ -300,7 +300,8 @@ static inline const struct bee_range *bee_map_next(struct bee_map_cursor *cursor
 		while (!cursor->chunk || cursor->i == cursor->chunk->nr) {
 			if (!cursor->index || cursor->entry == cursor->index->nr)
 				return NULL;
-			cursor->chunk = rcu_dereference(cursor->index->at[cursor->entry++].chunk);
+			cursor->chunk = rcu_dereference(cursor->index->at[cursor->entry].chunk);
+			cursor->entry++;
 			cursor->i = 0;
 		}
 		range = &cursor->chunk->ranges[cursor->i++];

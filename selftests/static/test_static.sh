@@ -75,7 +75,7 @@ check_names_printed() {
 		{ tr '\0' '\n' <"$tmp/printed"; return 1; }
 }
 
-ktap_plan 16
+ktap_plan 17
 ktap_run "shell scripts parse" check_shell_parses
 with /usr/bin/python3 "Python parses" check_python
 ktap_run "no trailing white space" check_whitespace
@@ -96,6 +96,9 @@ ktap_run "version tests only in compat.h" only_code 'LINUX_VERSION_CODE|KERNEL_V
 	'kmod/*.[ch]' kmod/compat.h
 ktap_run "user memory only in uread.h" only_code '(copy_(from|to)_user|get_user|put_user|uaccess_begin|user_access)[a-z_]* *\(' \
 	'kmod/*.[ch]' kmod/uread.h
+# swap() evaluates its arguments twice; whether the others do is for no reader to look up.
+ktap_run "macros get arguments without side effects" only_code \
+	'\b(swap|min|max|clamp|READ_ONCE|WRITE_ONCE|rcu_[a-z_]+)(_t)?\([^;]*(\+\+|--)' 'kmod/*.[ch]'
 ktap_run "walk and netlink do not know each other" check_strangers
 ktap_run "names of others are not printed as they are" check_names_printed
 ktap_run "includes go one way, names have a noun" selftests/static/house --check
