@@ -95,7 +95,8 @@ in_turn() {
 	return "$status"
 }
 
-# What a callback loses for want of memory its process has again within two seconds of samples.
+# What a callback loses for want of memory its process has again within two seconds of samples.  With PREEMPT_RT
+# callbacks allocate nothing, and no allocation fails.
 in_callbacks() {
 	local status
 

@@ -10,6 +10,7 @@
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -208,6 +209,14 @@ bool guest_is_instrumented(void)
 	const char *kernel = getenv("BEE_KERNEL");
 
 	return kernel && !strcmp(kernel, "debug");
+}
+
+/** guest_is_rt() - has this kernel PREEMPT_RT?  Callbacks of the module allocate nothing there */
+bool guest_is_rt(void)
+{
+	struct utsname kernel;
+
+	return !uname(&kernel) && strstr(kernel.version, "PREEMPT_RT");
 }
 
 /** guest_deadline() - when a test that waits from now on gives up, for guest_waits() */

@@ -34,6 +34,7 @@ void guest_add(struct guest *g, pid_t pid);
 void guest_info(struct guest *g, struct netlink_info *info);
 int guest_sampler_open(pid_t pid, uint64_t period_ns, uint16_t max_stack);
 void guest_next_tick(void);
+bool guest_is_rt(void);
 long guest_deadline(void);
 bool guest_waits(long deadline);
 void guest_info_at_rest(struct guest *g, struct netlink_info *info);

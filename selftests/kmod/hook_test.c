@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -395,11 +394,10 @@ static int livepatch_off(void)
 
 static const char *livepatch_missing(void)
 {
-	struct utsname kernel;
 	char path[4096];
 
 	/* 6.12: klp_check_stack() asserts it, under tasklist_lock, which has preemption on there. */
-	if (!uname(&kernel) && strstr(kernel.version, "PREEMPT_RT") && !access("/proc/lockdep", F_OK))
+	if (guest_is_rt() && !access("/proc/lockdep", F_OK))
 		return "with PREEMPT_RT and lockdep klp_check_stack() warns that preemption is on";
 	livepatch_ko(path);
 	return access(path, R_OK) ? "this kernel has no live patches" : NULL;
