@@ -127,15 +127,15 @@ static noinline void callchain_user(struct perf_callchain_entry_ctx *ctx, struct
  * @regs: its second: user registers of current, any of which user space may have chosen
  *
  * The walk owns its entry of bee_percpu_walks until it ends.  If another task preempts it, perf
- * takes no callchain in that task: one is being taken on this CPU in process context already
- * (get_recursion_context(), kernel/events/internal.h).
+ * takes no callchain in that task: get_recursion_context() (kernel/events/internal.h) allows one
+ * at a time for each CPU and context level, and this one has not ended.
  *
  * Runs before perf_callchain_user(), which must add nothing to a stack that was stored here: with
  * max_stack 0 it finds no room and returns at once.  Its caller does not look at @ctx afterwards
  * (get_perf_callchain(), kernel/events/callchain.c).  If nothing is stored @ctx is not changed.
  *
- * Context: Any, NMI-safe; also under rq->lock.  The task stays on its CPU, but may be preempted if
- * a BPF program that may sleep calls bpf_get_stack() (kernel/bpf/stackmap.c).
+ * Context: Any, NMI-safe; also under rq->lock.  Migration is off.  Preemption is on if a BPF
+ * program that may sleep called bpf_get_stack() (kernel/bpf/stackmap.c).
  */
 void bee_callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs)
 {

@@ -110,7 +110,8 @@ check_jit() {
 		options="--symfs $root" expect "prog;[jit]+0x7111;behind_[j];behind_[j];over_[j];before_[j];over_[j];over_[j];over_[j] 1"
 }
 
-# Return addresses are the program's: one that looks like the mark before kernel addresses is none.
+# A program can have any word as a return address.  If it is PERF_CONTEXT_KERNEL, flame takes what follows for
+# more of the program's addresses, and not for the kernel's.
 check_forged_mark() {
 	made "r.sample(7, [KERNEL, 0xffffffff81000010, USER, $(address outer), KERNEL, 0xffffffff81000010])" &&
 		"$beectl" flame "$work/made.data" --kallsyms /dev/null --format folded 2>/dev/null |
@@ -186,7 +187,8 @@ check_long_name() {
 		END
 }
 
-# A process maps more than is kept of one: it alone loses what is more, and the user hears of it.
+# Process 8 maps more than flame keeps of a process.  flame forgets those that are too many, warns of that, and
+# still names the function of process 7.
 check_many_maps() {
 	made "_ = [r.map(8, 0x1000000 + 0x2000 * i, 0x1000, work + '/prog') for i in range(16390)]; r.sample(7, [USER, $(address outer)])" &&
 		"$beectl" flame "$work/made.data" --format folded >"$work/folded" 2>"$work/errors" &&
@@ -491,10 +493,11 @@ check_flat() {
 	! "$beectl" flame "$work/script" 2>"$work/errors" && grep -q "line 2 has a sample without a callchain: .*perf record -g" "$work/errors"
 }
 
-# What the commands do that are recorded.
+# Some tests record a shell that runs this.
 busy='i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'
 
-# records_as CMDLINE OPTION...: the summary of a recording with OPTIONs says that CMDLINE... was recorded
+# records_as CMDLINE OPTION...: runs flame with OPTIONs, for a command that is busy for a moment; then "cmdline"
+# in its summary begins with CMDLINE
 records_as() {
 	"$beectl" flame "${@:2}" -F 499 -e cpu-clock --json -- sh -c "$busy" >"$work/output" 2>"$work/errors" &&
 		grep -q "\"cmdline\": *\"$1" "$work/output" && return

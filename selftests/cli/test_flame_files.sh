@@ -57,8 +57,8 @@ check_elsewhere() {
 		"$beectl" flame "$work/away.raw" --symfs "$work/there" --format folded | diff - <(echo "$names")
 }
 
-# The recording has none: that of the file is kept, so that another one is not taken for it.  Files that are in
-# no stack are not read.
+# The recording has no build-id of the program.  flame --raw adds that of the file, so that --enrich does not take
+# another file for it; but not if no sample has an address in the file, as flame does not open it then.
 check_build_id() {
 	local id
 	id=$(readelf -n "$work/prog" | sed -n 's/.*Build ID: //p')

@@ -95,8 +95,9 @@ in_turn() {
 	return "$status"
 }
 
-# What a callback loses for want of memory its process has again within two seconds of samples.  With PREEMPT_RT
-# callbacks allocate nothing, and no allocation fails.
+# A callback of the module that gets no memory loses the ranges of its process.  Within two seconds of samples the
+# process has them again.  On a kernel with PREEMPT_RT callbacks do not allocate, so heal_test looks that none of
+# their allocations fails.
 in_callbacks() {
 	local status
 

@@ -211,7 +211,7 @@ bool guest_is_instrumented(void)
 	return kernel && !strcmp(kernel, "debug");
 }
 
-/** guest_is_rt() - has this kernel PREEMPT_RT?  Callbacks of the module allocate nothing there */
+/** guest_is_rt() - was this kernel built with PREEMPT_RT?  Then the module's callbacks do not allocate. */
 bool guest_is_rt(void)
 {
 	struct utsname kernel;

@@ -396,7 +396,10 @@ static const char *livepatch_missing(void)
 {
 	char path[4096];
 
-	/* 6.12: klp_check_stack() asserts it, under tasklist_lock, which has preemption on there. */
+	/*
+	 * The kernel calls klp_check_stack(), which warns if preemption is on, with tasklist_lock held.
+	 * With PREEMPT_RT that lock leaves preemption on; and without lockdep there is no warning.
+	 */
 	if (guest_is_rt() && !access("/proc/lockdep", F_OK))
 		return "with PREEMPT_RT and lockdep klp_check_stack() warns that preemption is on";
 	livepatch_ko(path);

@@ -39,7 +39,7 @@
 #define MANY		300
 #define MANY_RANGES	200
 
-/* Forgotten files that the module still tells of: FILE_TOLD of kmod/netlink_file.c. */
+/* For so many forgotten files FILE_GET has an answer: FILE_TOLD of kmod/netlink_file.c. */
 #define TOLD	256
 
 static struct guest g;
@@ -310,7 +310,10 @@ static void test_kill(void)
 	close(other);
 }
 
-/* FILE_GET has an answer for each of the last files that listeners were told of, which are forgotten. */
+/*
+ * The module tells its listeners that it removes the table of a file, and forgets the file as nobody has it
+ * mapped.  It still answers FILE_GET for the TOLD files of which it told them last.
+ */
 static void test_told(void)
 {
 	struct netlink_events *events = netlink_events_open(&g.error);

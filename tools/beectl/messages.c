@@ -13,9 +13,10 @@
 #include "text.h"
 
 /*
- * Does journald read what this process writes to stderr?  It takes "<4>" at the start of a line as the
- * level of that line (sd-daemon(3)).  systemd names the file that journald reads in JOURNAL_STREAM
- * (systemd.exec(5)); stderr may have been redirected since.
+ * Does journald read what this process writes to stderr?  If a line begins with "<4>", journald takes that
+ * for the line's level (sd-daemon(3)).  For a service whose output goes to journald, systemd sets
+ * JOURNAL_STREAM to device and inode of that stream (systemd.exec(5)).  A shell may have redirected stderr
+ * since, so compare them with those of stderr.
  */
 static bool message_to_journal(void)
 {

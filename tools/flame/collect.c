@@ -248,7 +248,7 @@ static size_t collector_frames(struct collector *collector, const struct perfdat
 	for (i = 0; i < sample->depth && n < PROFILE_MAX_DEPTH; i++) {
 		u64 ip = sample->chain[i];
 
-		/* The user's part is the last.  What looks like a mark there is the program's own doing. */
+		/* The kernel writes the user stack last, so it writes no mark after PERF_CONTEXT_USER. */
 		if (ip >= CONTEXT_MARK && !user) {
 			mode = ip;
 			user = mode == PERF_CONTEXT_USER;

@@ -266,11 +266,13 @@ static u32 resolver_module(const struct resolver *resolver, u32 file)
 }
 
 /**
- * flame_name_add() - the number of a name among others
- * @names: of struct flame_name
- * @name: the name.  If @names has it with another module, it has none from now on: functions of several
- *	files are called so.
- * @profile: has the texts
+ * flame_name_add() - add a name, unless it is there
+ * @names: table of struct flame_name
+ * @name: the name; copied.  If @names has it already, but with the path of another file as its module, the
+ *	function sets the module of that entry to "": functions of several files have this name.
+ * @profile: has the texts whose numbers are in @name
+ *
+ * Return: its index in @names.
  */
 u32 flame_name_add(struct intern *names, const struct flame_name *name, struct profile *profile)
 {

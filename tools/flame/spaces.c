@@ -7,7 +7,7 @@
 #include "order.h"
 #include "spaces.h"
 
-/* Of a process: programs have hundreds, and what comes in front of all others moves 512 KiB. */
+/* Of a process.  Programs have hundreds.  To put one in front of all others moves 512 KiB. */
 #define SPACE_MAX_MAPS	(1u << 14)
 /* Of all processes: 256 MiB. */
 #define SPACES_MAX_MAPS	(1u << 23)
@@ -69,8 +69,8 @@ const struct space_map *space_find(const struct space *space, u64 address)
 }
 
 /*
- * Forget the mappings of the processes that have most, down to half of what the first of them has: one user
- * cannot have those of others forgotten by mapping and forking.
+ * Forget all mappings of each process that has more than half as many as the process with most.  So a user whose
+ * processes map very much loses what they have mapped, and not what processes of others have.
  */
 static void spaces_make_room(struct spaces *spaces)
 {

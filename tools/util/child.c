@@ -122,10 +122,10 @@ void child_end(pid_t pid)
 }
 
 /**
- * child_end_with() - after fork(): have the kernel kill this process when its parent ends
- * @parent: the parent's process id, from before fork()
+ * child_end_with() - in a new child: have the kernel kill it when its parent ends
+ * @parent: what getpid() returned in the parent, before it called fork()
  *
- * Return: false if the parent has ended already; the child is to _exit() then.
+ * Return: true; false if the parent has ended already, or the kernel refuses: then the caller calls _exit().
  */
 bool child_end_with(pid_t parent)
 {

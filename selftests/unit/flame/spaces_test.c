@@ -42,7 +42,7 @@ static bool has_apart(struct spaces *spaces, u32 pid, u64 count)
 	return true;
 }
 
-/* Each in front of those before it. */
+/* Map @count pages, each at a lower address than those before it, and none next to another. */
 static void map_apart(struct spaces *spaces, u32 pid, u64 count)
 {
 	while (count--)

@@ -72,7 +72,7 @@ static inline void made_begin_file(struct made *made)
 	made_put_u64(made, MADE_ID);
 }
 
-/* Write the record by which perf describes an event to who reads a pipe; the event has one id. */
+/* Write the record with which perf describes an event to the reader of its pipe.  The event has one id. */
 static inline void made_event(struct made *made, const struct perf_event_attr *attr, uint64_t id)
 {
 	made_header(made, 64, 0, 8 + sizeof(*attr) + 8);
@@ -80,7 +80,7 @@ static inline void made_event(struct made *made, const struct perf_event_attr *a
 	made_put_u64(made, id);
 }
 
-/* Write what perf begins a pipe with; then the test calls made_event() for each event. */
+/* Write the header that perf writes first to a pipe.  Then the test calls made_event() for each event. */
 static inline void made_begin_pipe(struct made *made)
 {
 	made->size = 0;
