@@ -75,11 +75,11 @@ check_exit() {
 		expect ":7;main;outer 1" "prog;[unknown];[unknown] 2" "prog;main;outer 3"
 }
 
-# Processes with 10,000 mappings fork 1,600 others, each of which maps one more: those that end cost nothing,
-# and those that do not cannot take all memory.
+# A process with 10,000 mappings forks 1,600 others, each of which maps one more: those that end cost nothing,
+# and those that do not can take neither all memory nor what a process with few has mapped.
 check_many_processes() {
 	local ends=$1 most=$2
-	made "_ = [r.map(7, 0x10000000 + 0x2000 * i, 0x1000, '/lib') for i in range(10000)]; _ = [(r.fork(7, pid), r.map(pid, 0x500000, 0x1000, '/own'), $ends and r.exit(pid)) for pid in range(1000, 2600)]; r.sample(7, [USER, $(address outer)])" &&
+	made "_ = [r.map(9, 0x10000000 + 0x2000 * i, 0x1000, '/lib') for i in range(10000)]; _ = [(r.fork(9, pid), r.map(pid, 0x500000, 0x1000, '/own'), $ends and r.exit(pid)) for pid in range(1000, 2600)]; r.sample(7, [USER, $(address outer)])" &&
 		"$tree/selftests/lib/most_memory.py" $((most << 20)) "$beectl" flame "$work/made.data" -o "$work/out.folded" &&
 		diff "$work/out.folded" <(echo "prog;outer 1")
 }
