@@ -42,12 +42,17 @@ guest_exit() {
 	[ -z "$pids" ] || kill -9 $pids 2>/dev/null
 	guest_wait max_stack_back
 	rm -rf "$WORK"
-	[ ! -e /sys/module/beeunwind ] || rmmod beeunwind
+	[ ! -e /sys/module/beeunwind ] || guest_rmmod
 }
 trap guest_exit EXIT
 
 guest_insmod() {
 	insmod "$BEE_KO" "$@"
+}
+
+# guest_rmmod: a process that was killed may still hold the module for a moment, by a netlink socket
+guest_rmmod() {
+	guest_wait rmmod beeunwind
 }
 
 # guest_cache: from here on beectl has a cache of the script's own, which is empty

@@ -46,9 +46,10 @@ static void read_table(void)
 	close(fd);
 }
 
-/* In a loop: truncate the table's file, write it whole, make one byte wrong, make it right. */
+/* In a loop: truncate the table's file, write it whole, make one byte wrong, make it right, and rest at times. */
 static void *change(void *arg)
 {
+	const struct timespec rest = { .tv_nsec = 100000 };
 	uint8_t bad = 0xff;
 	unsigned int i;
 
@@ -59,6 +60,8 @@ static void *change(void *arg)
 		    pwrite(changing, &bad, 1, size / 2) != 1 ||
 		    pwrite(changing, &bytes[size / 2], 1, size / 2) != 1)
 			guest_die("changing", strerror(errno));
+		if (!(i % 8))
+			nanosleep(&rest, NULL);
 	}
 	return NULL;
 }

@@ -58,7 +58,7 @@ unload() {
 }
 
 kept_by_the_cache() {
-	rmmod beeunwind && guest_insmod && "$BEECTL" load "$target" >"$WORK/out" || return 1
+	guest_rmmod && guest_insmod && "$BEECTL" load "$target" >"$WORK/out" || return 1
 	grep -q cached "$WORK/out" && ! grep -q compiled "$WORK/out" && return 0
 	cat "$WORK/out"
 	return 1
@@ -68,7 +68,7 @@ corrupt_cache_is_rebuilt() {
 	local f
 	f=$(find "$BEEUNWIND_CACHE" -type f -size +20k | head -n 1)
 	printf 'X' | dd of="$f" bs=1 seek=5000 conv=notrunc 2>/dev/null
-	rmmod beeunwind && guest_insmod && "$BEECTL" load "$target" >"$WORK/out" || return 1
+	guest_rmmod && guest_insmod && "$BEECTL" load "$target" >"$WORK/out" || return 1
 	grep -q '1 compiled' "$WORK/out" && return 0
 	cat "$WORK/out"
 	return 1
@@ -140,12 +140,12 @@ ctypes.CDLL(None).syscall(60, 0)' "$WORK/headless" &
 }
 
 over_budget() {
-	rmmod beeunwind && guest_insmod budget_mb=0 || return 1
+	guest_rmmod && guest_insmod budget_mb=0 || return 1
 	fails 1 "over budget.*; see beectl config budget and share" load "$target" &&
 		cp /bin/sleep "$WORK/"$'budget\e[31m' && fails 125 'budget\\033\[31m: .*over budget' \
 		run "$WORK/"$'budget\e[31m' 1
 	local status=$?
-	rmmod beeunwind && guest_insmod
+	guest_rmmod && guest_insmod
 	return $status
 }
 
@@ -262,7 +262,7 @@ idle_files() {
 prewarmed() {
 	"$BEECTL" cache clear -q && awk '$2 ~ /x/ && $6 ~ /^\// { print $6 }' "/proc/$target/maps" |
 		sort -u | xargs "$BEECTL" cache prewarm -q || return 1
-	rmmod beeunwind && guest_insmod && "$BEECTL" load "$target" >"$WORK/out" || return 1
+	guest_rmmod && guest_insmod && "$BEECTL" load "$target" >"$WORK/out" || return 1
 	grep -q '(1 compiled, [1-9][0-9]* cached)' "$WORK/out" && return 0
 	cat "$WORK/out"
 	return 1
@@ -299,18 +299,18 @@ inexact() {
 			return called(&x) + called(&x) + argv[0][0];
 		}
 	END
-	rmmod beeunwind && guest_insmod && "$BEECTL" cache clear -q || return 1
+	guest_rmmod && guest_insmod && "$BEECTL" cache clear -q || return 1
 	"$BEECTL" run -v --fp-bypass --thin 30 -- "$WORK/framed" 2>"$WORK/out"
 	"$BEECTL" status --files >>"$WORK/out" || return 1
 	grep -q 'not exact: [1-9][0-9]* of [1-9][0-9]* bytes of text (.*) have a wrong rule$' "$WORK/out" &&
 		grep -q '/framed (not exact: fp-bypass' "$WORK/out" &&
 		grep -q '/libc.so.6 (not exact: thin)$' "$WORK/out" || { cat "$WORK/out"; return 1; }
-	rmmod beeunwind && guest_insmod && "$BEECTL" load --thin 20 "$target" >"$WORK/out" || return 1
+	guest_rmmod && guest_insmod && "$BEECTL" load --thin 20 "$target" >"$WORK/out" || return 1
 	"$BEECTL" status --files >>"$WORK/out"
 	grep -q '^  not exact: [1-9]' "$WORK/out" && grep -q '/perl (not exact: thin)$' "$WORK/out" ||
 		{ cat "$WORK/out"; return 1; }
 	# Such tables must not be in the cache: a plain load compiles, and gets exact ones.
-	rmmod beeunwind && guest_insmod && "$BEECTL" load "$target" >"$WORK/out" &&
+	guest_rmmod && guest_insmod && "$BEECTL" load "$target" >"$WORK/out" &&
 		"$BEECTL" status --files >>"$WORK/out" || return 1
 	grep -q '[1-9][0-9]* compiled' "$WORK/out" && ! grep -q 'cached\|not exact' "$WORK/out" || fresh=1
 	[ "$fresh" -eq 0 ] || cat "$WORK/out"

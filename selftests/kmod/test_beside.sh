@@ -38,7 +38,7 @@ follows() {
 	local status=0
 
 	guest_nested "$TESTS/follow_test" || status=1
-	rmmod beeunwind && return $status
+	guest_rmmod && return $status
 }
 
 # fired WHO: "tracer" or "kprobes" has seen a call of each of the functions.
@@ -85,7 +85,7 @@ comes_and_goes() {
 guest_insmod || exit 1
 awk '$1 !~ /^(perf_callchain_user|unwind_user)$/ { print $1 }' $tracing/enabled_functions >"$WORK/functions"
 mapfile -t functions <"$WORK/functions"
-rmmod beeunwind
+guest_rmmod
 ktap_plan 5
 ktap_run "the module follows by some functions" [ ${#functions[@]} -ge 6 ]
 ktap_run "the function tracer is there first" comes_first tracer

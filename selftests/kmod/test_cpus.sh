@@ -13,7 +13,7 @@ has_cpus() {
 }
 
 beside() {
-	rmmod beeunwind && guest_nested "$(dirname "$0")/test_beside.sh"
+	guest_rmmod && guest_nested "$(dirname "$0")/test_beside.sh"
 }
 
 torture() {

@@ -43,9 +43,8 @@ complete() {
 		/usr/bin/python3 -c '
 import json, sys
 got = json.load(sys.stdin)
-sys.exit(2 if got["samples"] < int(sys.argv[1]) else
-         not (got["complete"] >= float(sys.argv[2]) * got["samples"] and got["pairs"] and
-              not got["wrong"]))' \
+sys.exit(2 if got["samples"] < int(sys.argv[1]) or got["complete"] < float(sys.argv[2]) * got["samples"]
+         else not got["pairs"] or bool(got["wrong"]))' \
 			"$least" "$share" <"$WORK/ours" || status=$?
 		[ "$status" -eq 2 ] || return "$status"
 	done

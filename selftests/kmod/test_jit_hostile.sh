@@ -53,6 +53,7 @@ beside() {
 	: >"$WORK/good"
 	"$PROGRAM" "$1" &
 	pid=$!
+	guest_wait test "/proc/$pid/exe" -ef "$PROGRAM" || return 1
 	for ((i = 0; i < loads || i < 30 && $(wc -l <"$WORK/good") == 0; i++)); do
 		loaded "$pid" || { status=1; break; }
 	done

@@ -12,15 +12,6 @@ export NO_KERNEL_SYMBOLS=1
 
 guest_cache
 
-# Wait until beectl watch has nothing to do, up to five times as long as guest_wait does: watch first
-# makes the tables of large libraries, and shares the CPUs with the program that this test has started.
-watch_rests() {
-	for _ in 1 2 3 4 5; do
-		guest_wait watch_is_idle && return 0
-	done
-	return 1
-}
-
 # watched PID WHAT: the first recording has short stacks, and has tables laid; a later one has whole
 # ones, as each table leads the walk to files that need the next
 watched() {

@@ -81,9 +81,9 @@ last_of() {
 }
 
 # On a busy host few timer interrupts may come while a program does its work: whoever has too few
-# samples does more of it.
+# samples does more of it.  Those of throw.* that are not complete come close together, so it takes more.
 record_all() {
-	local data name samples todo
+	local data name samples todo least
 
 	for data in "$WORK"/{1,2,3}.data; do
 		perf record -q -N -B -e cpu-clock -F 4999 -g -o "$data" -- bash -c record >>"$WORK/out" 2>&1
@@ -91,7 +91,9 @@ record_all() {
 		todo=
 		for name in $names; do
 			read -r _ samples _ <<<"$(last_of "$name")"
-			[ "${samples:-0}" -ge "$enough" ] || todo+=" $name"
+			least=$enough
+			[[ $name != throw.* || "${BEE_KERNEL-}" = debug ]] || least=1000
+			[ "${samples:-0}" -ge "$least" ] || todo+=" $name"
 		done
 		names=$todo longer=$((longer * 8))
 		[ -n "$names" ] || break

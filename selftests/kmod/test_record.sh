@@ -55,7 +55,7 @@ sys.exit(not (got["samples"] >= 20 and got["complete"] >= int(sys.argv[1]) / 100
 command_only() {
 	local rows
 	for rows in 99999 999999 9999999; do
-		"$BEECTL" cache clear -q && rmmod beeunwind && guest_insmod || return 1
+		"$BEECTL" cache clear -q && guest_rmmod && guest_insmod || return 1
 		record 3 -o "$WORK/data" -- /usr/bin/python3 -c '
 import sqlite3, sys
 sqlite3.connect(":memory:").execute("with recursive n(i) as (select 1 union all " +
@@ -82,7 +82,7 @@ making() {
 child_of_perf() {
 	local loops
 	for loops in 3000000 30000000 300000000; do
-		"$BEECTL" cache clear -q && rmmod beeunwind && guest_insmod || return 1
+		"$BEECTL" cache clear -q && guest_rmmod && guest_insmod || return 1
 		perf record -q "${CLOCK[@]}" -o "$WORK/child.data" "$BEECTL" run -- \
 			/usr/bin/python3 -c "import sqlite3; sum(range($loops))" || return 1
 		comms "$WORK/child.data"
@@ -91,7 +91,7 @@ child_of_perf() {
 	done
 	[ "$(samples "$WORK/child.data" python3)" -ge 20 ] || return 1
 	for _ in 1 2 3 4 5; do
-		"$BEECTL" cache clear -q && rmmod beeunwind && guest_insmod || return 1
+		"$BEECTL" cache clear -q && guest_rmmod && guest_insmod || return 1
 		setpriv --bounding-set -setgid perf record -q "${CLOCK[@]}" -o "$WORK/child.data" \
 			"$BEECTL" run -- /usr/bin/python3 -c 'import sqlite3' || return 1
 		comms "$WORK/child.data"
@@ -107,7 +107,7 @@ children() {
 	local loops
 	record 0 -o "$WORK/data" -- sh -c '/usr/bin/perl -e "1 for 1..3000000"; true' || return 1
 	for loops in 3000000 12000000 48000000 192000000; do
-		rmmod beeunwind && guest_insmod &&
+		guest_rmmod && guest_insmod &&
 			record 0 -o "$WORK/data" -- sh -c "/usr/bin/perl -e '1 for 1..$loops'; true" || return 1
 		comms "$WORK/data"
 		[ "$(samples "$WORK/data" beectl)" -eq 0 ] || return 1
@@ -143,8 +143,8 @@ a_process() {
 		says '^walks: *[1-9]'
 }
 
-# beectl's own samples are counted.  What it compiles while perf records is a program that is new, and
-# works for so many seconds of guest_clock.
+# beectl's own samples are counted, if it has made a table.  What it compiles while perf records is a program
+# that is new, and works for so many seconds of guest_clock.
 all_processes() {
 	local own seconds
 	for seconds in 3 12 48; do
@@ -159,10 +159,10 @@ end = clock() + int(sys.argv[1])
 while clock() < end: sum(range(20000))' "$seconds" || return 1
 		comms "$WORK/data"
 		own=$(samples "$WORK/data" beectl)
-		[ "$own" -eq 0 ] || [ "$(samples "$WORK/data" newcomer)" -lt 20 ] || break
+		[ "$own" -gt 0 ] && [ "$(samples "$WORK/data" newcomer)" -ge 20 ] &&
+			says "^beectl: record: $own of the samples are of beectl itself" && return 0
 	done
-	[ "$(samples "$WORK/data" newcomer)" -ge 20 ] && [ "$own" -gt 0 ] &&
-		says "^beectl: record: $own of the samples are of beectl itself"
+	return 1
 }
 
 # interrupted SIGNAL STATUS: perf writes its file, and the command ends too
@@ -255,16 +255,16 @@ quiet_and_others() {
 # Nothing can be loaded: record says so once, of processes and of tables, and perf records all the same.
 over_budget() {
 	local said=1
-	rmmod beeunwind && guest_insmod budget_mb=0 || return 1
+	guest_rmmod && guest_insmod budget_mb=0 || return 1
 	record 0 -a -o "$WORK/data" -- true &&
 		says '^beectl: record: warning: [0-9]* process.* not followed, the first is .*over budget' &&
 		[ "$(grep -c 'over budget' "$WORK/err")" -le 2 ] && said=0
-	rmmod beeunwind && guest_insmod
+	guest_rmmod && guest_insmod
 	return "$said"
 }
 
 no_module() {
-	rmmod beeunwind
+	guest_rmmod
 	record 125 -- touch "$WORK/ran" && says 'not loaded; load it with: modprobe' && [ ! -e "$WORK/ran" ]
 }
 

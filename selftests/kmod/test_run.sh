@@ -84,13 +84,15 @@ while True:
 # A library that the command maps later gets its table without a further request.  The test does
 # not judge how soon, which depends on the machine.
 later_libraries() {
-	local status=0
+	local recorder status=0
 	rm -f "$WORK/pid"
 	perf record -q -e cpu-clock -F 999 -g -o "$WORK/later.data" \
 		"$BEECTL" run -- /usr/bin/python3 -c "$sqlite_loop" "$WORK/pid" &
+	recorder=$!
 	guest_wait test -s "$WORK/pid" || return 1
 	guest_wait sqlite_has_a_table "$(cat "$WORK/pid")" || status=1
 	kill "$(cat "$WORK/pid")"
+	wait "$recorder"
 	return $status
 }
 
@@ -104,7 +106,7 @@ sys.exit(not any(f["missed"] and not f["loaded"] and "libsqlite3" in f["path"]
 # So does one that was announced when nobody listened: another process was sampled in it before.
 announced_before() {
 	local other recorder status=1
-	rmmod beeunwind && guest_insmod || return 1
+	guest_rmmod && guest_insmod || return 1
 	/usr/bin/python3 -c "$sqlite_loop" "$WORK/other" "$WORK/map" &
 	guest_wait test -s "$WORK/other" || return 1
 	other=$(cat "$WORK/other")
@@ -159,7 +161,7 @@ unused_files() {
 	done
 	kill "$command"
 	wait "$recorder" "$runner"
-	rmmod beeunwind && guest_insmod && return "$status"
+	guest_rmmod && guest_insmod && return "$status"
 }
 
 is_gone() {
@@ -281,7 +283,7 @@ no_ptrace_left() {
 }
 
 not_without_module() {
-	rmmod beeunwind
+	guest_rmmod
 	status_is 125 -- touch "$WORK/ran" || return 1
 	[ ! -e "$WORK/ran" ] && grep -q "not loaded" "$WORK/out"
 }

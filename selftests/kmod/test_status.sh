@@ -198,7 +198,7 @@ open('$WORK/json.sum', 'w').write(str(sum(f['cut'] for f in both)))" "${pids[@]}
 
 # Counters of another load of the module cannot be compared.
 loaded_anew() {
-	"$BEECTL" status --json >"$WORK/then" && rmmod beeunwind && guest_insmod || return 1
+	"$BEECTL" status --json >"$WORK/then" && guest_rmmod && guest_insmod || return 1
 	! "$BEECTL" status --since "$WORK/then" >"$WORK/out" 2>&1 && grep -q '/then: the module was loaded anew' "$WORK/out"
 }
 

@@ -104,7 +104,7 @@ watched() {
 	kill "$recorder" "$program" 2>/dev/null
 	wait "$recorder" "$program" 2>/dev/null
 	watch_stop
-	rmmod beeunwind
+	guest_rmmod
 	return $status
 }
 
@@ -120,7 +120,7 @@ started() {
 	[ "$status" -eq 0 ] || { sort "$told" | uniq -c | sort -rn | head -n 30; }
 	[ ! -s "$WORK/rounds" ] || kill "$(cut -d ' ' -f 2 "$WORK/rounds")"
 	wait
-	rmmod beeunwind
+	guest_rmmod
 	return $status
 }
 
@@ -149,7 +149,7 @@ compiled_once() {
 		[ -z "$(grep ": compiled, " "$told" | sort | uniq -d)" ] && status=0
 	[ "$status" -eq 0 ] || { sort "$told" | uniq -c | sort -rn | head -n 30; }
 	watch_stop
-	rmmod beeunwind
+	guest_rmmod
 	return $status
 }
 

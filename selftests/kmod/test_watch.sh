@@ -25,9 +25,6 @@ says_n_times() {
 	[ "$(grep -c -- "$1" "$told")" -eq "$2" ]
 }
 
-settle() {
-	guest_wait watch_is_idle
-}
 
 # tables_since N: print how many tables beectl has reported after line N of its output.
 tables_since() {
@@ -76,7 +73,7 @@ sys.exit(2 if got["samples"] < 200 else got["complete"] < 0.99 * got["samples"])
 			<"$WORK/judged" || status=$?
 		[ "$status" -eq 2 ] && [ "$more" -gt 0 ] || break
 		at=$(lines)
-		round "$1" $((more * processes)) && settle || return 1
+		round "$1" $((more * processes)) && watch_rests || return 1
 		[ "$(tables_since "$at")" -eq 0 ] || round "$1" $((more * processes)) || return 1
 	done
 	[ "$status" -ne 0 ] || return 0
@@ -87,7 +84,7 @@ sys.exit(2 if got["samples"] < 200 else got["complete"] < 0.99 * got["samples"])
 waits_for_the_module() {
 	watch_start || return 1
 	guest_wait watch_says "waiting: the beeunwind module is not loaded" || return 1
-	settle && guest_insmod && guest_wait watch_says "^following [0-9]* processes"
+	watch_rests && guest_insmod && guest_wait watch_says "^following [0-9]* processes"
 }
 
 # Tables are made for files that have samples, and a rare file may get its first sample in a late
@@ -96,7 +93,7 @@ on_demand() {
 	local i at made
 	for i in 1 2 3 4 5 6 7 8 9 10; do
 		at=$(lines)
-		round 499 && settle || { cat "$told"; return 1; }
+		round 499 && watch_rests || { cat "$told"; return 1; }
 		made=$(tables_since "$at")
 		echo "round $i: $made tables"
 		[ "$made" -gt 0 ] || break
@@ -111,7 +108,7 @@ many_processes() {
 	local at ticks
 	at=$(lines)
 	ticks=$(watch_ticks)
-	round 99 "$BEE_WATCH_PROCESSES" && settle || return 1
+	round 99 "$BEE_WATCH_PROCESSES" && watch_rests || return 1
 	echo "$(tables_since "$at") tables, $(($(watch_ticks) - ticks)) ticks of beectl's time"
 	tail -n "+$((at + 1))" "$told"
 	judge 99 && [ "$(tables_since "$at")" -eq 0 ]
@@ -119,7 +116,7 @@ many_processes() {
 
 no_work_when_nothing_is_new() {
 	local before after
-	settle || return 1	# what the tests before have run is handled
+	watch_rests || return 1	# what the tests before have run is handled
 	before=$(watch_works)
 	sleep 4		# in which beectl is not to run
 	after=$(watch_works)
@@ -129,14 +126,14 @@ no_work_when_nothing_is_new() {
 
 module_reload() {
 	local at
-	rmmod beeunwind || return 1
+	guest_rmmod || return 1
 	guest_wait watch_says "the module has gone" || return 1
 	# beectl must not load the module again; if it did, it would within this time.
 	sleep 1
 	[ ! -e /sys/module/beeunwind ] || { echo "loaded again by itself"; return 1; }
 	at=$(lines)
 	guest_insmod && guest_wait says_n_times "^following" 2 || return 1
-	round 199 && settle || return 1
+	round 199 && watch_rests || return 1
 	echo "$(tables_since "$at") tables"
 	tail -n "+$at" "$told" | grep -q ': cached, '
 }
@@ -175,13 +172,13 @@ killed() {
 # With --eager every file gets its table when it is mapped, so that a second round needs none.
 eagerly() {
 	local at
-	rmmod beeunwind && guest_insmod && watch_start --eager && watch_follows &&
-		settle && round 99 || return 1
+	guest_rmmod && guest_insmod && watch_start --eager && watch_follows &&
+		watch_rests && round 99 || return 1
 	# The commands that the test itself uses below get their tables now.
 	tables_since "$(lines)" >/dev/null
-	settle || return 1
+	watch_rests || return 1
 	at=$(lines)
-	round 499 && settle || return 1
+	round 499 && watch_rests || return 1
 	tail -n "+$((at + 1))" "$told"
 	[ "$(tables_since "$at")" -eq 0 ] && judge 499
 }
@@ -254,9 +251,9 @@ time.sleep(float(sys.argv[2]))' "$WORK/bare" "$1"
 no_unwind_information() {
 	head -c 8192 /dev/zero >"$WORK/bare"
 	map_bare 1e9 &
-	guest_wait watch_says "/bare: no table: " && settle || { tail -n 5 "$told"; return 1; }
+	guest_wait watch_says "/bare: no table: " && watch_rests || { tail -n 5 "$told"; return 1; }
 	kill "$!"
-	(map_bare 2) && settle || return 1
+	(map_bare 2) && watch_rests || return 1
 	grep "/bare: " "$told"
 	says_n_times "/bare: no table: " 1
 }
@@ -265,7 +262,7 @@ no_unwind_information() {
 # the module does not tell of the file again, but beectl tries again.
 share_is_raised() {
 	local pid status=1
-	rmmod beeunwind && guest_insmod && "$BEECTL" config budget 32M share 1 announce mapped &&
+	guest_rmmod && guest_insmod && "$BEECTL" config budget 32M share 1 announce mapped &&
 		"$TREE/selftests/lib/hostile.py" rows "$WORK/rows" && watch_start &&
 		watch_follows || return 1
 	setpriv --reuid 65534 --regid 65534 --clear-groups /usr/bin/python3 -c '

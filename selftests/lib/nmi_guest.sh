@@ -93,7 +93,7 @@ come_and_go() {
 
 	record "$WORK/go.data" || return 1
 	while [ "$(taken)" -lt $((before + count / 3)) ] || [ $i -lt 3 ]; do
-		rmmod beeunwind && guest_insmod || return 1
+		guest_rmmod && guest_insmod || return 1
 		"$BEECTL" load --quiet "${deep[@]}" || return 1
 		i=$((i + 1))
 	done
