@@ -80,18 +80,30 @@ static int manage_no_memory(struct netlink_ext_ack *extack)
 	return -ENOMEM;
 }
 
-/* @map: as for bee_mm_new(). */
-static struct bee_mm *manage_new(struct mm_struct *mm, struct pid *pid, struct bee_map *map,
+/* Who pays for an address space that is not managed yet, with a reference, or ERR_PTR(). */
+static struct bee_payer *manage_get_payer(struct pid *pid, struct netlink_ext_ack *extack)
+{
+	struct bee_payer *payer = bee_payer_get_pid(pid);
+
+	if (payer == ERR_PTR(-ESRCH))
+		NL_SET_ERR_MSG(extack, "the process has ended");
+	else if (IS_ERR(payer))
+		manage_no_memory(extack);
+	return payer;
+}
+
+/* Without ranges.  Return: the address space, or ERR_PTR(). */
+static struct bee_mm *manage_new(struct mm_struct *mm, struct pid *pid,
 				 struct netlink_ext_ack *extack)
 {
-	struct bee_payer *payer = map ? bee_payer_hold(map->payer) :
-					bee_payer_get_pid(pid, GFP_KERNEL);
-	struct bee_mm *m = payer ? bee_mm_new(mm, pid, payer, map) : NULL;
+	struct bee_payer *payer = manage_get_payer(pid, extack);
+	struct bee_mm *m;
 
+	if (IS_ERR(payer))
+		return ERR_CAST(payer);
+	m = bee_mm_new(mm, pid, payer, NULL);
 	bee_payer_put(payer);
-	if (!m)
-		manage_no_memory(extack);
-	return m;
+	return m ?: ERR_PTR(manage_no_memory(extack));
 }
 
 static int update_stale(const struct bee_mm *m, struct netlink_ext_ack *extack)
@@ -136,10 +148,11 @@ static int update_locked(struct mm_struct *mm, struct pid *pid, struct bee_map_d
 		bee_map_list_free(old);
 		return update_stale(m, extack);
 	}
-	payer = m ? bee_payer_hold(m->payer) : bee_payer_get_pid(pid, GFP_KERNEL);
+	payer = m ? bee_payer_hold(m->payer) : manage_get_payer(pid, extack);
 	diff->owner = state->cookie;
-	map = payer ? bee_map_apply(old, diff, payer, extack) : ERR_PTR(manage_no_memory(extack));
-	bee_payer_put(payer);
+	map = IS_ERR(payer) ? ERR_CAST(payer) : bee_map_apply(old, diff, payer, extack);
+	if (!IS_ERR(payer))
+		bee_payer_put(payer);
 	bee_map_list_free(old);
 	if (IS_ERR(map))
 		return PTR_ERR(map);
@@ -147,9 +160,9 @@ static int update_locked(struct mm_struct *mm, struct pid *pid, struct bee_map_d
 		return update_stale(m, extack);
 	/* With its ranges: it may fork at once, so nothing could be taken back. */
 	if (!m)
-		m = manage_new(mm, pid, map, extack);
+		m = bee_mm_new(mm, pid, map->payer, map);
 	if (!m)
-		return -ENOMEM;
+		return manage_no_memory(extack);
 	update_set_laid(diff);
 	bee_mm_get_state(m, state);
 	return 0;
@@ -238,7 +251,7 @@ int bee_manage_scan(struct mm_struct *mm, struct pid *pid, bool nowait, struct b
 {
 	struct bee_mm *known, *m;
 	bool stray;
-	int ret = -ENOMEM;
+	int ret;
 
 	if (!manage_lock(mm, nowait ? jiffies : jiffies + HZ)) {
 		NL_SET_ERR_MSG(extack, "the process is changing its memory map; try again");
@@ -247,12 +260,11 @@ int bee_manage_scan(struct mm_struct *mm, struct pid *pid, bool nowait, struct b
 	known = manage_find(mm);
 	stray = bee_stray_find(mm);
 	/* Managed before the scan, so that callbacks report all changes from the scan on. */
-	m = known ?: manage_new(mm, pid, NULL, extack);
-	if (m)
-		ret = scan_locked(m, extack);
+	m = known ?: manage_new(mm, pid, extack);
+	ret = IS_ERR(m) ? PTR_ERR(m) : scan_locked(m, extack);
 	if (!ret) {
 		bee_mm_get_state(m, state);
-	} else if (m && !known) {
+	} else if (!IS_ERR(m) && !known) {
 		/* A stray first: bee_mm_is_wanted() of an exec must find it in one of both. */
 		if (stray)
 			bee_stray_add(mm);
@@ -487,10 +499,9 @@ void bee_manage_stray(pid_t nr)
 		put_task_struct(task);
 	if (mm && manage_lock(mm, jiffies + RESCAN_TRY)) {
 		/* Under mm_mutex, so that a request which makes it no stray has the last word. */
-		m = !bee_stray_find(mm) ? NULL :
-		    manage_find(mm) ?: manage_new(mm, pid, NULL, NULL);
+		m = !bee_stray_find(mm) ? NULL : manage_find(mm) ?: manage_new(mm, pid, NULL);
 		/* Managed, but without ranges: bee_manage_rescan looks for them again. */
-		if (m && scan_locked(m, NULL))
+		if (!IS_ERR_OR_NULL(m) && scan_locked(m, NULL))
 			bee_mm_lose(m);
 		manage_unlock(mm);
 	}

@@ -42,7 +42,7 @@ static unsigned int payer_share = 50;			/* percent; see bee_payer_share() */
 /*
  * In a user namespace its maker pays, as uids cost nothing there.  Root makes them for containers,
  * and may have the whole budget: there the user pays that is root in the container, or if that is
- * the host's root, each for itself.
+ * the host's root or nobody, each for itself.
  */
 static kuid_t payer_uid(const struct cred *cred)
 {
@@ -57,12 +57,11 @@ static kuid_t payer_uid(const struct cred *cred)
 	if (outermost && uid_eq(uid, GLOBAL_ROOT_UID)) {
 		kuid_t root = make_kuid(outermost, 0);
 
-		/* The host's root: its uids are the host's (PrivateUsers= of systemd). */
-		if (uid_eq(root, GLOBAL_ROOT_UID))
-			uid = cred->uid;
-		/* No uids are mapped yet while the container is being made. */
-		else if (uid_valid(root))
-			uid = root;
+		/*
+		 * The host's root: its uids are the host's (PrivateUsers= of systemd).  Nobody: a
+		 * sandbox without root; or no uids are mapped yet, and its maker pays.
+		 */
+		uid = uid_valid(root) && !uid_eq(root, GLOBAL_ROOT_UID) ? root : cred->uid;
 	}
 	return uid;
 }
@@ -118,23 +117,25 @@ struct bee_payer *bee_payer_get_current(gfp_t gfp)
 
 /**
  * bee_payer_get_pid() - who pays for what a process brings
- * @pid: the process; if it has ended, root pays
- * @gfp: GFP_KERNEL
+ * @pid: the process
  *
- * Context: Any but NMI, or as @gfp says.
- * Return: as bee_payer_get_current().
+ * Context: Process, may sleep.
+ * Return: the payer with a reference; -ESRCH: the process has ended, -ENOMEM.
  */
-struct bee_payer *bee_payer_get_pid(struct pid *pid, gfp_t gfp)
+struct bee_payer *bee_payer_get_pid(struct pid *pid)
 {
 	struct task_struct *task;
-	kuid_t uid = GLOBAL_ROOT_UID;
+	kuid_t uid = INVALID_UID;
 
 	rcu_read_lock();
 	task = pid_task(pid, PIDTYPE_PID);
 	if (task)
 		uid = payer_uid(__task_cred(task));
 	rcu_read_unlock();
-	return payer_get(uid, gfp);
+	/* Not root instead: another process can have the same memory, and would have no share. */
+	if (!task)
+		return ERR_PTR(-ESRCH);
+	return payer_get(uid, GFP_KERNEL) ?: ERR_PTR(-ENOMEM);
 }
 
 /** bee_payer_put() - drop a reference; @payer may be NULL.  Context: Any but NMI. */

@@ -46,7 +46,7 @@ struct bee_payer_state {
 };
 
 struct bee_payer *bee_payer_get_current(gfp_t gfp);
-struct bee_payer *bee_payer_get_pid(struct pid *pid, gfp_t gfp);
+struct bee_payer *bee_payer_get_pid(struct pid *pid);
 void bee_payer_put(struct bee_payer *payer);
 void bee_payer_exit(void);
 bool bee_payer_next(u32 uid, struct bee_payer_state *state);

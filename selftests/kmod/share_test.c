@@ -319,6 +319,7 @@ static void test_namespace(void)
 	struct user u = { .uid = 5, .contained = true, .maker = 1004, .uids = uids, .path = LIB };
 	struct user of_root = { .uid = 5, .contained = true, .uids = uids, .path = LIB };
 	struct user of_host = { .uid = 1011, .contained = true, .uids = "0 0 1\n1011 1011 1", .path = LIB };
+	struct user of_nobody = { .uid = 1021, .contained = true, .uids = "1021 1021 1", .path = LIB };
 
 	start(&u);
 	if (manage(&u))
@@ -337,6 +338,11 @@ static void test_namespace(void)
 		guest_die("proc-add", g.error.text);
 	ksft_test_result(find(1011).bytes > RANGES * 32, "and if that is the host's, each for itself\n");
 	end(&of_host);
+	start(&of_nobody);
+	if (manage(&of_nobody))
+		guest_die("proc-add", g.error.text);
+	ksft_test_result(find(1021).bytes > RANGES * 32, "also if nobody is root in it\n");
+	end(&of_nobody);
 }
 
 static uint32_t id_of(const char *path)
@@ -536,7 +542,7 @@ int main(void)
 	struct netlink_info begin;
 
 	ksft_print_header();
-	ksft_set_plan(21);
+	ksft_set_plan(22);
 	if (system("cp -L " LIB " " COPY " && chmod 755 " COPY))
 		guest_die(COPY, "cannot be made");
 	guest_open(&g);
