@@ -45,6 +45,9 @@
 
 #define MM_RESCAN_DELAY	(HZ / 10)
 
+/* Ranges that are lost again so soon after they were to be looked up are lost for good reason. */
+#define MM_LOST_OFTEN	HZ
+
 /*
  * At fork and exec a callback needs a struct bee_mm, and may not wait for memory.  If it got none,
  * the process would not be managed until it is sampled (stray.c), nor those that it forks later.
@@ -160,6 +163,7 @@ static struct bee_mm *mm_init_managed(struct bee_mm *m, struct mm_struct *mm, st
 	m->look_delay = BEE_MM_LOOK_DELAY;
 	m->look = jiffies;
 	m->looked = jiffies;
+	m->retry = jiffies - MM_LOST_OFTEN;
 	INIT_RCU_WORK(&m->free, mm_free_work);
 	return m;
 }
@@ -499,6 +503,8 @@ bool bee_mm_forget_cookie(u64 cookie)
 /* manage.c finds its ranges again. */
 static void mm_set_lost(struct bee_mm *m)
 {
+	bool often = time_before(jiffies, m->retry + MM_LOST_OFTEN);
+
 	lockdep_assert_held(&mm_lock);
 	WRITE_ONCE(m->delay, MM_RESCAN_DELAY);
 	WRITE_ONCE(m->retry, jiffies + MM_RESCAN_DELAY);
@@ -506,9 +512,11 @@ static void mm_set_lost(struct bee_mm *m)
 	queue_delayed_work(mm_wq, mm_rescan, MM_RESCAN_DELAY);
 	/*
 	 * With PREEMPT_RT ranges are mostly lost because a reserve was used up, not because memory
-	 * is short.  A worker fills the reserve again at once, so the next jiffy is soon enough.
+	 * is short.  A worker fills the reserve again at once, so the next jiffy is soon enough; but
+	 * a process can have more ranges than anything in the reserve has room for, and would keep
+	 * the worker busy.
 	 */
-	if (BEE_COMPAT_RT)
+	if (BEE_COMPAT_RT && !often)
 		mm_set_unsettled(m, 1);
 }
 
