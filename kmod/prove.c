@@ -77,16 +77,15 @@ bool bee_prove_unmap(const struct vm_area_struct *vma, unsigned long start, unsi
 static int prove_at(unsigned long at)
 {
 	unsigned long middle = at + PAGE_SIZE;
-	int ret;
+	int ret = vm_munmap(middle, PAGE_SIZE);
 
-	if (prove_mapped.start > at || prove_mapped.end < at + 3 * PAGE_SIZE) {
-		pr_err("perf_event_mmap() is not called for a new mapping on this kernel\n");
-		return -EOPNOTSUPP;
-	}
-	ret = vm_munmap(middle, PAGE_SIZE);
 	if (ret) {
 		pr_err("cannot unmap a page (%d)\n", ret);
 		return ret;
+	}
+	if (prove_mapped.start > at || prove_mapped.end < at + 3 * PAGE_SIZE) {
+		pr_err("perf_event_mmap() is not called for a new mapping on this kernel\n");
+		return -EOPNOTSUPP;
 	}
 	if (prove_unmapped.start != middle || prove_unmapped.end != middle + PAGE_SIZE) {
 		pr_err("unmap_vmas() is not called for munmap() on this kernel, or takes other arguments than this module knows\n");
@@ -120,7 +119,9 @@ int bee_prove(void)
 		pr_err("cannot map three pages to prove the hooks (%d)\n", ret);
 	} else {
 		ret = prove_at(at);
-		vm_munmap(at, 3 * PAGE_SIZE);
+		/* Not the middle one: another thread may have mapped something there since. */
+		vm_munmap(at, PAGE_SIZE);
+		vm_munmap(at + 2 * PAGE_SIZE, PAGE_SIZE);
 	}
 	WRITE_ONCE(prove_task, NULL);
 	WRITE_ONCE(prove_done, !ret);
