@@ -308,7 +308,7 @@ static int file_put(struct sk_buff *skb, const struct bee_file *f, u32 held)
 	err = file_put_identity(skb, f) ||
 	      nla_put_u32(skb, BEEUNWIND_A_FILE_USERS, bee_file_users(f) - held) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_IDLE_MS,
-				  jiffies64_to_msecs(jiffies - READ_ONCE(f->used))) ||
+				  jiffies64_to_msecs(max_t(long, jiffies - READ_ONCE(f->used), 0))) ||
 	      nla_put_u32(skb, BEEUNWIND_A_FILE_HITS,
 			  bee_tally_sum(&f->tally, BEE_TALLY_HITS)) ||
 	      nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED,

@@ -157,6 +157,7 @@ static u64 store_evict_locked(u64 bytes)
 			break;
 		freed += bee_file_bytes(f);
 		store_drop(f);
+		cond_resched();
 	} while (freed < bytes);
 	return freed;
 }
@@ -171,8 +172,10 @@ static void store_remove_lost(void)
 	struct bee_file *f;
 
 	lockdep_assert_held(&store_mutex);
-	while ((f = bee_file_get_idle(true)))
+	while ((f = bee_file_get_idle(true))) {
 		store_drop(f);
+		cond_resched();
+	}
 }
 
 static u64 store_evict(u64 bytes)
