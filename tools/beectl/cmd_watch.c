@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "clock.h"
 #include "commands.h"
 #include "events.h"
@@ -172,7 +173,8 @@ static void watch_take_events(struct watch *watch)
 			watch_killed(watch, &file);
 		} else if (kind == NETLINK_EVENT_CODE) {
 			if (watch->jit)
-				jit_queue_add(watch->jit, file.owner, file.pid);
+				jit_queue_add(watch->jit, file.owner, file.pid,
+					      child_owner(file.pid));
 		} else if (kind == NETLINK_EVENT_LOST) {
 			if (!table_queue_note_left(watch->queue))
 				message_error("watch", NULL, "messages were lost; taking the "
@@ -274,7 +276,8 @@ static void watch_want_mapped(struct watch *watch)
 			continue;
 		if (watch_waiting(watch) >= TABLE_QUEUE_MOST) {
 			table_queue_note_left(watch->queue);
-			break;
+			if (!table_queue_make_room(watch->queue, wants.want[i].mapping.user))
+				continue;
 		}
 		table_queue_add_want(watch->queue, &wants.want[i]);
 	}

@@ -11,8 +11,8 @@
  *
  * A process can make a look at it long.  So that the others have most of the time, after a look of
  * LOOK_LONG_MS the next one waits ten times as long as that took; a look ends when the child has used no CPU
- * time for TABLE_JOBS_IDLE seconds; and of those that may be looked at the one comes first whose looks have
- * taken the least time so far.
+ * time for TABLE_JOBS_IDLE seconds; and of those that may be looked at users take turns, and of a user's the
+ * one comes first whose looks have taken the least time so far.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,6 +21,7 @@
 #include "child.h"
 #include "clock.h"
 #include "jit_queue.h"
+#include "turns.h"
 
 #define DELAY_FIRST_MS	1000
 #define DELAY_BUSY_MS	4000
@@ -35,6 +36,7 @@
  * struct entry - a process
  * @cookie: its address space
  * @pid: its process id when it was announced
+ * @user: and its user, as child_owner()
  * @wanted: announced since the last look
  * @found: a look has found something
  * @delay: how long the next look waits after the last, ms
@@ -44,6 +46,7 @@
 struct entry {
 	uint64_t	cookie;
 	pid_t		pid;
+	uid_t		user;
 	bool		wanted;
 	bool		found;
 	int		delay;
@@ -59,6 +62,7 @@ struct entry {
  * @entry: the processes
  * @count: number of them
  * @room: for so many
+ * @turns: of the users
  * @child: at work, unless its fd is -1
  * @cookie: the address space that it looks at
  * @pid: and the process
@@ -70,6 +74,7 @@ struct jit_queue {
 	struct entry		 *entry;
 	size_t			  count;
 	size_t			  room;
+	struct turns		  turns;
 	struct child		  child;
 	uint64_t		  cookie;
 	pid_t			  pid;
@@ -117,13 +122,13 @@ static struct entry *queue_find(struct jit_queue *queue, uint64_t cookie)
 }
 
 /*
- * Room for one more, if need be in place of the process that was looked at longest ago; if all wait for a
- * look, of the one whose looks have taken most.
+ * Room for one more process of @user, if need be in place of the process that was looked at longest ago.  If
+ * all wait for a look: of the user who has most of them, or is @user, the one whose looks have taken most.
  */
-static struct entry *queue_make_room(struct jit_queue *queue)
+static struct entry *queue_make_room(struct jit_queue *queue, uid_t user)
 {
 	struct entry *oldest = NULL, *slowest = NULL;
-	size_t i;
+	size_t waiting[TURNS_USERS] = { 0 }, most, i;
 
 	if (queue->count < QUEUE_MOST) {
 		queue->entry = alloc_room(queue->entry, queue->count, &queue->room,
@@ -135,10 +140,18 @@ static struct entry *queue_make_room(struct jit_queue *queue)
 
 		if (!entry->wanted && (!oldest || entry->due < oldest->due))
 			oldest = entry;
-		if (entry->took && (!slowest || entry->took > slowest->took))
+		waiting[turns_account(entry->user)]++;
+	}
+	if (oldest)
+		return oldest;
+	most = turns_most(waiting, user);
+	for (i = 0; i < queue->count; i++) {
+		struct entry *entry = &queue->entry[i];
+
+		if (turns_account(entry->user) == most && (!slowest || entry->took > slowest->took))
 			slowest = entry;
 	}
-	return oldest ?: slowest;
+	return slowest && (slowest->took || most != turns_account(user)) ? slowest : NULL;
 }
 
 /**
@@ -146,30 +159,38 @@ static struct entry *queue_make_room(struct jit_queue *queue)
  * @queue: the queue
  * @cookie: its address space
  * @pid: the process
+ * @user: its user, as child_owner()
  *
- * If 1,024 others wait for their first look it is left out: the module announces it again when its ranges
- * have changed.
+ * If 1,024 others wait for their first look, and no other user has more of them, it is left out: the module
+ * announces it again when its ranges have changed.
  */
-void jit_queue_add(struct jit_queue *queue, uint64_t cookie, pid_t pid)
+void jit_queue_add(struct jit_queue *queue, uint64_t cookie, pid_t pid, uid_t user)
 {
 	struct entry *entry = queue_find(queue, cookie);
 
 	if (!entry) {
-		entry = queue_make_room(queue);
+		entry = queue_make_room(queue, user);
 		if (!entry)
 			return;
 		*entry = (struct entry){ .cookie = cookie, .due = clock_ms() };
 	}
 	entry->pid = pid;
+	entry->user = user;
 	entry->wanted = true;
 }
 
 /* Whether a process comes before another one, at a time. */
-static bool entry_precedes(const struct entry *entry, const struct entry *other, int64_t now)
+static bool queue_prefers(const struct jit_queue *queue, const struct entry *entry,
+			  const struct entry *other, int64_t now)
 {
-	if (entry->due <= now && other->due <= now && entry->took != other->took)
-		return entry->took < other->took;
-	return entry->due < other->due;
+	uint64_t turn = turns_last(&queue->turns, entry->user);
+	uint64_t other_turn = turns_last(&queue->turns, other->user);
+
+	if (entry->due > now || other->due > now)
+		return entry->due < other->due;
+	if (turn != other_turn)
+		return turn < other_turn;
+	return entry->took == other->took ? entry->due < other->due : entry->took < other->took;
 }
 
 /* The process that is to be looked at next, or NULL. */
@@ -180,7 +201,7 @@ static struct entry *queue_first(const struct jit_queue *queue)
 	size_t i;
 
 	for (i = 0; i < queue->count; i++)
-		if (queue->entry[i].wanted && (!first || entry_precedes(&queue->entry[i], first, now)))
+		if (queue->entry[i].wanted && (!first || queue_prefers(queue, &queue->entry[i], first, now)))
 			first = &queue->entry[i];
 	return first;
 }
@@ -239,7 +260,6 @@ static void queue_work(void *arg, size_t index, FILE *out)
 int jit_queue_start(struct jit_queue *queue)
 {
 	struct entry *entry;
-	uid_t owner;
 
 	if (queue->child.fd >= 0 && child_is_stuck(&queue->child, TABLE_JOBS_IDLE)) {
 		child_give_up(&queue->child, TABLE_JOBS_IDLE);
@@ -252,12 +272,12 @@ int jit_queue_start(struct jit_queue *queue)
 		if (!entry || entry->due > clock_ms())
 			return 0;
 		entry->wanted = false;
-		owner = child_owner(entry->pid);
-	} while (!child_may_start(owner));
+	} while (!child_may_start(entry->user));
 	queue->cookie = entry->cookie;
 	queue->pid = entry->pid;
 	if (!child_start(&queue->child, queue_work, queue, 0)) {
-		queue->child.owner = owner;
+		queue->child.owner = entry->user;
+		turns_take(&queue->turns, entry->user);
 		return 0;
 	}
 	queue->child.fd = -1;

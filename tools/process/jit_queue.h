@@ -24,7 +24,7 @@ struct jit_queue *jit_queue_open(const struct table_maker *maker, jit_queue_done
 				 void *arg);
 void jit_queue_close(struct jit_queue *queue);
 
-void jit_queue_add(struct jit_queue *queue, uint64_t cookie, pid_t pid);
+void jit_queue_add(struct jit_queue *queue, uint64_t cookie, pid_t pid, uid_t user);
 int jit_queue_start(struct jit_queue *queue);
 int jit_queue_fd(const struct jit_queue *queue);
 void jit_queue_read(struct jit_queue *queue);

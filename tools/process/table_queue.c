@@ -27,6 +27,7 @@
 #include "parallel.h"
 #include "pinner.h"
 #include "table_queue.h"
+#include "turns.h"
 
 /*
  * How often the misses of the files that wait are read, ms; and that takes a tenth of the time at most,
@@ -45,9 +46,6 @@
 
 /* A file waits for its pin no longer, ms. */
 #define QUEUE_PIN_MS	(PINNER_MS + 500)
-
-/* Accounts of users: one is root's, and each other one of all whose uids are equal modulo 255. */
-#define QUEUE_USERS	256
 
 /* What the module takes for one file, until its contents change. */
 struct banned {
@@ -70,8 +68,7 @@ struct slot {
  * @banned: files that are to have no table
  * @nbanned: number of them
  * @banned_room: for so many
- * @turn: when users had their last turn, by account: the value of @turns then
- * @turns: number of turns so far
+ * @turns: of the users
  * @slot: the children
  * @jobs: length of @slot
  * @running: of them, at work
@@ -90,8 +87,7 @@ struct table_queue {
 	struct banned			*banned;
 	size_t				 nbanned;
 	size_t				 banned_room;
-	uint64_t			 turn[QUEUE_USERS];
-	uint64_t			 turns;
+	struct turns			 turns;
 	struct slot			*slot;
 	unsigned int			 jobs;
 	size_t				 running;
@@ -151,11 +147,6 @@ void table_queue_close(struct table_queue *queue)
 	free(queue->slot);
 	free(queue->poll);
 	free(queue);
-}
-
-static size_t user_account(uid_t uid)
-{
-	return uid ? 1 + uid % (QUEUE_USERS - 1) : 0;
 }
 
 static bool want_is_same(const struct table_want *want, const struct table_want *other)
@@ -247,18 +238,15 @@ static struct table_want want_take(struct table_wants *wants, size_t at)
  */
 bool table_queue_make_room(struct table_queue *queue, uid_t user)
 {
-	const size_t own = user_account(user);
-	size_t waiting[QUEUE_USERS] = { 0 }, i, most = own;
+	size_t waiting[TURNS_USERS] = { 0 }, i, most;
 	struct table_want want;
 
 	for (i = 0; i < queue->wants.count; i++)
-		waiting[user_account(queue->wants.want[i].mapping.user)]++;
-	for (i = 1; i < QUEUE_USERS; i++)
-		if (waiting[i] > waiting[most])
-			most = i;
-	if (waiting[most] <= waiting[own] + 1)
+		waiting[turns_account(queue->wants.want[i].mapping.user)]++;
+	most = turns_most(waiting, user);
+	if (most == turns_account(user))
 		return false;
-	for (i = queue->wants.count - 1; user_account(queue->wants.want[i].mapping.user) != most; i--)
+	for (i = queue->wants.count - 1; turns_account(queue->wants.want[i].mapping.user) != most; i--)
 		;
 	want = want_take(&queue->wants, i);
 	want_release(&want);
@@ -505,8 +493,8 @@ static bool queue_has_share(const struct table_queue *queue, uid_t user)
 static bool queue_prefers(const struct table_queue *queue, const struct table_want *want,
 			  const struct table_want *other)
 {
-	uint64_t turn = queue->turn[user_account(want->mapping.user)];
-	uint64_t other_turn = queue->turn[user_account(other->mapping.user)];
+	uint64_t turn = turns_last(&queue->turns, want->mapping.user);
+	uint64_t other_turn = turns_last(&queue->turns, other->mapping.user);
 
 	return turn == other_turn ? want->missed > other->missed : turn < other_turn;
 }
@@ -551,7 +539,7 @@ static int queue_start_one(struct table_queue *queue, struct slot *slot, size_t 
 	if (child_start(&slot->child, queue_work, queue, slot - queue->slot))
 		return -1;
 	slot->child.owner = want.mapping.user;
-	queue->turn[user_account(want.mapping.user)] = ++queue->turns;
+	turns_take(&queue->turns, want.mapping.user);
 	want_take(&queue->wants, at);
 	queue->running++;
 	queue->started++;

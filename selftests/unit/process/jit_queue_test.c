@@ -79,7 +79,7 @@ static int longest(struct jit_queue *queue, int count)
 	int i, wait, most = 0;
 
 	for (i = 0; i < count; i++) {
-		jit_queue_add(queue, 1, 11);
+		jit_queue_add(queue, 1, 11, 0);
 		wait = jit_queue_patience(queue);
 		now_ms += wait;
 		most = wait > most ? wait : most;
@@ -116,7 +116,7 @@ static bool wait_more(struct jit_queue *queue)
 static pid_t look_for(struct jit_queue *queue, pid_t pid, int ms)
 {
 	if (pid)
-		jit_queue_add(queue, pid, pid);
+		jit_queue_add(queue, pid, pid, 0);
 	if (jit_queue_start(queue) || jit_queue_fd(queue) < 0)
 		return -1;
 	now_ms += ms;
@@ -139,7 +139,7 @@ static bool slow_come_last(void)
 	for (i = 1; i <= 11; i++)
 		good &= look_for(queue, i, 20000 - i) == i;
 	for (i = 1; i <= 11; i++)
-		jit_queue_add(queue, i, i);
+		jit_queue_add(queue, i, i, 0);
 	now_ms += 300000;
 	good &= look_for(queue, 50, 10) == 50;
 	now_ms += 64000;
@@ -157,7 +157,7 @@ static bool slow_make_room(void)
 	pid_t i;
 
 	for (i = 1; i <= 1026; i++)
-		jit_queue_add(queue, i, i);
+		jit_queue_add(queue, i, i, 0);
 	now_ms += 1000000;
 	/* They are in the places of 2 and 1. */
 	good &= look_for(queue, 0, 0) == 1026 && look_for(queue, 0, 0) == 1025 &&
@@ -166,32 +166,59 @@ static bool slow_make_room(void)
 	return good;
 }
 
+/*
+ * Looks at three processes of a user have taken long; another user has as many as are remembered, all new.  A
+ * fourth one of the first gets in, and its user every second look.
+ */
+static bool users_take_turns(void)
+{
+	struct jit_queue *queue = jit_queue_open(&maker, done, NULL);
+	bool good = true;
+	int others = 0;
+	pid_t i;
+
+	for (i = 2001; i <= 2003; i++) {
+		jit_queue_add(queue, i, i, 1001);
+		good &= look_for(queue, 0, 20000) == i;
+	}
+	for (i = 2001; i <= 2003; i++)
+		jit_queue_add(queue, i, i, 1001);
+	now_ms += 300000;
+	for (i = 1; i <= 1024; i++)
+		jit_queue_add(queue, i, i, 1000);
+	jit_queue_add(queue, 2004, 2004, 1001);
+	for (i = 0; i < 8; i++)
+		others += look_for(queue, 0, 0) > 2000;
+	jit_queue_close(queue);
+	return good && others == 4;
+}
+
 int main(void)
 {
 	struct jit_queue *queue = jit_queue_open(&maker, done, NULL);
 	uint64_t i;
 
 	ksft_print_header();
-	ksft_set_plan(15);
+	ksft_set_plan(16);
 	ksft_test_result(jit_queue_patience(queue) == -1 && !look(queue), "nothing is wanted\n");
 	tables = 1;
-	jit_queue_add(queue, 1, 11);
-	jit_queue_add(queue, 1, 11);
-	jit_queue_add(queue, 2, 12);
+	jit_queue_add(queue, 1, 11, 0);
+	jit_queue_add(queue, 1, 11, 0);
+	jit_queue_add(queue, 2, 12, 0);
 	ksft_test_result(jit_queue_patience(queue) == 0 && look(queue) && look(queue) &&
 			 !look(queue) && looks == 2 && looked[0] == 11 && looked[1] == 12,
 			 "each process is looked at once\n");
 	ksft_test_result(first_time[0] && first_time[1], "something is found for the first time\n");
-	jit_queue_add(queue, 1, 11);
+	jit_queue_add(queue, 1, 11, 0);
 	ksft_test_result(look(queue) && !first_time[2],
 			 "at once again after a look that found something\n");
 	tables = 0;
-	jit_queue_add(queue, 1, 11);
+	jit_queue_add(queue, 1, 11, 0);
 	look(queue);
-	jit_queue_add(queue, 1, 11);
+	jit_queue_add(queue, 1, 11, 0);
 	ksft_test_result(!look(queue) && jit_queue_patience(queue) > 0 &&
 			 jit_queue_patience(queue) <= 1000, "later after one that did not\n");
-	jit_queue_add(queue, 3, 13);
+	jit_queue_add(queue, 3, 13, 0);
 	ksft_test_result(jit_queue_patience(queue) == 0 && look(queue) && looked[(looks - 1) % 8] == 13,
 			 "others need not wait for that\n");
 	ksft_test_result(longest(queue, 12) == 4000, "some seconds later if code is registered\n");
@@ -199,7 +226,7 @@ int main(void)
 	ksft_test_result(longest(queue, 12) == 64000, "a minute later if none is\n");
 	registered = true;
 	for (i = 100; i < 5000; i++)
-		jit_queue_add(queue, i, i);
+		jit_queue_add(queue, i, i, 0);
 	ksft_test_result(look(queue) && looked[(looks - 1) % 8] >= 100,
 			 "more processes than are remembered\n");
 	/* With a child at work, there is only its end to wait for, which must come some day. */
@@ -214,20 +241,21 @@ int main(void)
 			 "a child that does not end\n");
 	jit_queue_close(queue);
 	queue = jit_queue_open(&maker, done, NULL);
-	jit_queue_add(queue, 1, 11);
+	jit_queue_add(queue, 1, 11, 0);
 	jit_queue_start(queue);
 	now_ms += 20000;
-	jit_queue_add(queue, 1, 11);
+	jit_queue_add(queue, 1, 11, 0);
 	for (looks = 0; !looks;)
 		jit_queue_read(queue);
 	ksft_test_result(jit_queue_patience(queue) == 200000, "much later after a long look\n");
 	jit_queue_close(queue);
 	queue = jit_queue_open(&maker, done, NULL);
-	jit_queue_add(queue, 1, 11);
+	jit_queue_add(queue, 1, 11, 0);
 	ksft_test_result(no_child(queue) && jit_queue_patience(queue) == 1000 && !look(queue) &&
 			 (now_ms += 1000, look(queue)), "when no child can be made, a second later\n");
 	jit_queue_close(queue);
 	ksft_test_result(slow_come_last(), "of those that are due the slow ones come last\n");
 	ksft_test_result(slow_make_room(), "a slow one makes room for a new one\n");
+	ksft_test_result(users_take_turns(), "users take turns\n");
 	ksft_finished();
 }
