@@ -195,6 +195,14 @@ static void child_reap(struct child *child)
 			 WEXITSTATUS(status));
 }
 
+/* Kill a child that may have open what a FUSE server serves, and then does not end before that answers. */
+static void child_stop(struct child *child)
+{
+	close(child->fd);
+	child->fd = -1;
+	process_end(child->pid, child->owner);
+}
+
 /**
  * child_read() - read some of a child's result; waits if there is nothing to read
  * @child: a child that has not ended; it is killed if it has written more than its limit
@@ -213,9 +221,7 @@ bool child_read(struct child *child)
 	if (got > 0)
 		child->size += got;
 	if (child->limit && child->size > child->limit) {
-		kill(child->pid, SIGKILL);
-		child_reap(child);
-		child->killed = false;
+		child_stop(child);
 		snprintf(child->died, sizeof(child->died), "killed, as it wrote more than %zu bytes",
 			 child->limit);
 		return false;
@@ -257,9 +263,7 @@ bool child_is_stuck(struct child *child, unsigned int seconds)
  */
 void child_give_up(struct child *child, unsigned int seconds)
 {
-	close(child->fd);
-	child->fd = -1;
-	process_end(child->pid, child->owner);
+	child_stop(child);
 	snprintf(child->died, sizeof(child->died), "given up, as it did nothing for %u seconds",
 		 seconds);
 }
@@ -267,11 +271,8 @@ void child_give_up(struct child *child, unsigned int seconds)
 /** child_kill() - end a child, as child_end() does, and release its result */
 void child_kill(struct child *child)
 {
-	if (child->fd >= 0) {
-		close(child->fd);
-		child->fd = -1;
-		process_end(child->pid, child->owner);
-	}
+	if (child->fd >= 0)
+		child_stop(child);
 	free(child->data);
 	child->data = NULL;
 	child->size = child->room = 0;
