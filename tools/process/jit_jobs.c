@@ -51,6 +51,7 @@
  * @ndescriptors: number of them
  * @room: for so many
  * @diff: for the module; in @add ranges with new tables
+ * @bytes: size of these tables
  * @result: of the process
  */
 struct jit_load {
@@ -65,6 +66,7 @@ struct jit_load {
 	size_t			 ndescriptors;
 	size_t			 room;
 	struct range_diff	 diff;
+	uint64_t		 bytes;
 	struct jit_result	*result;
 };
 
@@ -209,7 +211,7 @@ static int load_add_table(struct jit_load *load, const struct range *range,
 		return -1;
 	ranges_append(&load->diff.del, range);
 	ranges_append(&load->diff.add, &laid);
-	load->result->bytes += table->size;
+	load->bytes += table->size;
 	return 0;
 }
 
@@ -282,6 +284,7 @@ static void load_count(const struct jit_load *load)
 		load->result->tables += load->diff.add.range[i].file != 0;
 		load->result->removed += !load->diff.add.range[i].file;
 	}
+	load->result->bytes += load->bytes;
 }
 
 /* Return: 0, -1 with the result's error, or 1: start again. */
