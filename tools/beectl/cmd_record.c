@@ -20,6 +20,7 @@
 
 #include "alloc.h"
 #include "child.h"
+#include "clock.h"
 #include "commands.h"
 #include "counts.h"
 #include "events.h"
@@ -37,6 +38,7 @@
 #include "stops.h"
 #include "table_queue.h"
 #include "text.h"
+#include "tried.h"
 
 static const char record_help[] =
 	"Usage: beectl record [PERF OPTIONS] -- CMD [ARGUMENT...]\n"
@@ -89,6 +91,7 @@ enum { RECORD_FAILED = 125, RECORD_NOT_EXECUTABLE = 126, RECORD_NOT_FOUND = 127 
  * @words: for perf, ended by NULL
  * @maker: how tables are made
  * @first: the tables that CMD gets before it begins
+ * @tried: files that got no table
  * @events: the module tells of files without a table; NULL without CAP_SYS_ADMIN
  * @before: what the module had counted at the start
  * @made: number of tables that were made while perf recorded; shared with @follower
@@ -106,6 +109,7 @@ struct record {
 	char			**words;
 	struct table_maker	 maker;
 	struct first_tables	 first;
+	struct tried		 tried;
 	struct netlink_events	*events;
 	struct counts		 before;
 	uint64_t		*made;
@@ -173,9 +177,19 @@ static void record_made(void *arg, const struct table_want *want,
 
 	first_tables_note(&record->first, want, result);
 	*record->made += result->source != TABLE_NONE;
+	if (result->source == TABLE_NONE)
+		tried_note_result(&record->tried, want->id, result, clock_ms());
 	/* Other tables will be refused for the same reason: say so once. */
 	if (table_jobs_note_refusal(want, result, &record->error) && record->follows && !warned)
 		message_warning(record->recording->command, NULL, record->error.text);
+}
+
+/* A table_queue_skip_fn */
+static bool record_skips(void *arg, uint32_t id)
+{
+	struct record *record = arg;
+
+	return !tried_may(&record->tried, id, clock_ms());
 }
 
 static void follower_take_news(struct record *record, struct table_queue *queue)
@@ -223,7 +237,7 @@ static void follower_start(struct record *record)
 	table_queue_note_left(queue);
 	do {
 		if (table_queue_may_look(queue))
-			table_queue_add_missed(queue, 0, NULL, NULL);
+			table_queue_add_missed(queue, 0, record_skips, record);
 		/* If no child can be made now, try again. */
 		ret = table_queue_start(queue, SIZE_MAX);
 		ret = table_queue_poll(queue, &fd, 1, ret < 0 ? FOLLOWER_PAUSE_MS : -1, NULL);
@@ -533,6 +547,7 @@ int recording_run(const struct recording *recording)
 	if (!record_connect(&record))
 		status = record_run(&record);
 	counts_free(&record.before);
+	tried_forget(&record.tried);
 	netlink_events_close(record.events);
 	maker_close(&record.maker);
 	free(record.words);
