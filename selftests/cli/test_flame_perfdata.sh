@@ -84,6 +84,19 @@ check_many_processes() {
 		diff "$work/out.folded" <(echo "prog;outer 1")
 }
 
+# A thread gives itself a million names, and is sampled in one of them.
+check_many_names() {
+	made "_ = [(r.comm(7, 'name%d' % i), i % 1000 or r.round()) for i in range(1000000)]; r.sample(7, [USER, $(address outer)])" &&
+		"$tree/selftests/lib/most_memory.py" $((40 << 20)) "$beectl" flame "$work/made.data" -o "$work/out.folded" &&
+		diff "$work/out.folded" <(echo "name999999;outer 1")
+}
+
+# In folded stacks a line that begins with # is a comment: no name may begin one.
+check_name_of_comment() {
+	made "r.comm(7, '#7'); r.sample(7, [USER, $(address outer)])" && expect "_#7;outer 1" &&
+		"$beectl" flame "$work/made.data" --format folded | "$beectl" flame - --format folded | diff - <(echo "_#7;outer 1")
+}
+
 # A GiB of records, packed into 400 KiB, in which no round ends; or of samples that wait for user stacks.
 check_much_packed() {
 	"$python" - "$work/made.data" "$1" <<-'END' || return
@@ -154,7 +167,7 @@ check_cut_in_data() {
 	done
 }
 
-ktap_plan 13
+ktap_plan 15
 ktap_run "where the kernel was is said by one of several symbols" check_kernel_symbol
 ktap_run "processes that were there before perf" check_found_running
 ktap_run "build-ids of two files that had one path" check_build_ids_of_path
@@ -163,6 +176,8 @@ ktap_run "lost samples" check_lost
 ktap_run "processes that end" check_exit
 ktap_run "many processes that end" check_many_processes True 64
 ktap_run "many processes that do not end" check_many_processes False 400
+ktap_run "many names of a thread" check_many_names
+ktap_run "a name that would be a comment" check_name_of_comment
 ktap_run "many records that wait for the end of a round" check_much_packed rounds 1500
 ktap_run "many samples that wait for user stacks" check_much_packed deferred 800
 ktap_run "the idle threads" check_idle

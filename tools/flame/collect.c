@@ -157,17 +157,19 @@ static void collector_comm(void *arg, const struct perfdata_task *task)
 	struct collector *collector = arg;
 	struct task *thread = spaces_task(&collector->spaces, task->tid);
 
-	thread->comm = profile_text(collector->profile, task->comm);
+	snprintf(thread->comm, sizeof(thread->comm), "%s", task->comm);
+	thread->named = true;
 	thread->label = INTERN_NONE;
 }
 
 static void collector_fork(void *arg, const struct perfdata_task *task)
 {
 	struct collector *collector = arg;
-	u32 comm = spaces_task(&collector->spaces, task->parent_tid)->comm;
+	const struct task parent = *spaces_task(&collector->spaces, task->parent_tid);
 	struct task *thread = spaces_task(&collector->spaces, task->tid);
 
-	thread->comm = comm;
+	memcpy(thread->comm, parent.comm, sizeof(thread->comm));
+	thread->named = parent.named;
 	thread->label = INTERN_NONE;
 	if (task->pid == task->parent_pid)
 		spaces_thread(&collector->spaces, task->pid, task->tid);
@@ -192,8 +194,8 @@ static u32 collector_label(struct collector *collector, const struct perfdata_sa
 	if (task->label != INTERN_NONE)
 		return task->label;
 	snprintf(number, sizeof(number), ":%u", sample->tid);
-	if (task->comm != INTERN_NONE)
-		comm = profile_get_text(collector->profile, task->comm);
+	if (task->named)
+		comm = task->comm;
 	else if (!sample->tid)
 		comm = "swapper";	/* as perf: the idle threads of all CPUs */
 	if (collector->how->roots == COLLECT_COMM)

@@ -71,7 +71,10 @@ void output_folded(const struct graph *graph, FILE *out)
 			continue;
 		for (depth = 1; depth <= node->depth; depth++) {
 			name = &names[path[depth]];
-			if (depth > 1)
+			/* A line that begins with # is a comment. */
+			if (depth == 1 && *name->text == '#')
+				putc_unlocked('_', out);
+			else if (depth > 1)
 				putc_unlocked(';', out);
 			fwrite_unlocked(name->text, 1, name->size, out);
 		}

@@ -41,7 +41,8 @@ struct space {
  * struct task - a thread; a process is its first thread
  * @tid: its number
  * @label: number of the text that samples have at the root; INTERN_NONE: not known
- * @comm: number of its name; INTERN_NONE: not known
+ * @comm: its name; a number for each would need memory for each that it gives itself
+ * @named: @comm is known
  * @space: of a process; NULL: nothing is mapped
  * @process: the process, of a thread other than its first one that has been seen to start; or 0
  * @threads: of a process: how many such threads it has
@@ -50,7 +51,8 @@ struct space {
 struct task {
 	u32		 tid;
 	u32		 label;
-	u32		 comm;
+	char		 comm[16];
+	bool		 named;
 	struct space	*space;
 	u32		 process;
 	u32		 threads;
