@@ -97,8 +97,19 @@ check_writer() {
 	[ "$(cat "$work/log")" = closed ] || { cat "$work/log"; return 1; }
 }
 
-ktap_plan 3
+# It is not lost if what has the name of the output at the end cannot be replaced.
+check_output_taken() {
+	local status=0
+	started 'begin(); r.sample(7, [USER, 0x900000]); send(); os.mkdir(work + "/out.folded")'
+	wait "$pid" || status=$?
+	cat "$work/errors"
+	rmdir "$work/out.folded" && [ "$status" -eq 1 ] && [ "$(cat "$work/out.folded.$pid")" = "prog;[unknown] 1" ] &&
+		grep -q "/out.folded: Is a directory" "$work/errors" && grep -q "/out.folded.$pid: it is there instead" "$work/errors"
+}
+
+ktap_plan 4
 ktap_run "the recording process is killed" check_recorder_killed
 ktap_run "no checkpoint without samples" check_no_samples
 ktap_run "a checkpoint that takes long, when beectl is killed" check_writer
+ktap_run "the name of the output is taken meanwhile" check_output_taken
 ktap_finish

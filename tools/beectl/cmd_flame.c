@@ -370,6 +370,19 @@ static void flame_put(const void *arg, FILE *out)
 		raw_write(&flame->profile, out);
 }
 
+/* What was recorded is in memory only: if @path has become another user's or a directory, write PATH.PID. */
+static void flame_write_beside(const struct flame *flame, const char *path)
+{
+	struct bee_error error;
+	char *beside;
+
+	if (asprintf(&beside, "%s.%d", path, getpid()) < 0)
+		alloc_check(NULL, 0);
+	if (!whole_file_write(beside, 0600, flame_put, flame, &error))
+		message_warning("flame", beside, "it is there instead");
+	free(beside);
+}
+
 /*
  * Write the file that was asked for.  A new one is for its owner only, as perf.data: it has command
  * lines and addresses of the kernel.
@@ -378,11 +391,16 @@ static int flame_write(struct flame *flame)
 {
 	const char *path = flame->options.output;
 
-	if (strcmp(path, "-"))
-		return whole_file_write(path, 0600, flame_put, flame, &flame->error) ?
-		       message_error("flame", path, flame->error.text) : EXIT_OK;
-	flame_put(flame, stdout);
-	return EXIT_OK;
+	if (!strcmp(path, "-")) {
+		flame_put(flame, stdout);
+		return EXIT_OK;
+	}
+	if (!whole_file_write(path, 0600, flame_put, flame, &flame->error))
+		return EXIT_OK;
+	message_error("flame", path, flame->error.text);
+	if (!flame->options.input)
+		flame_write_beside(flame, path);
+	return EXIT_FAILED;
 }
 
 /* Write the profile, with addresses.  Text input has names only, and is refused. */

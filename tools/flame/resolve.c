@@ -122,6 +122,7 @@ void answer_limit(FILE *out)
 
 	child_let_go(out, NULL, 0);
 	setrlimit(RLIMIT_CPU, &cpu);
+	alarm(2 * RESOLVE_SECONDS);	/* a file system can be slow without end */
 	child_limit_memory(CHILD_MEMORY);
 }
 
