@@ -523,13 +523,11 @@ static void flame_take_signals(void)
 	signal(SIGUSR2, SIG_DFL);
 }
 
-/* In a copy of this process, so that reading goes on meanwhile. */
-static void flame_checkpoint(void *arg, struct profile *profile)
+/* Whether it is time for a checkpoint, and the last one is written. */
+static bool flame_is_due(void *arg)
 {
 	struct flame *flame = arg;
-	pid_t beectl = getpid(), writer;
 	struct timespec now;
-	size_t event;
 	int status;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -537,11 +535,20 @@ static void flame_checkpoint(void *arg, struct profile *profile)
 	if (flame->writer && waitpid(flame->writer, &status, WNOHANG) == flame->writer)
 		flame->writer = 0;
 	if (flame->writer || now.tv_sec < flame->last + flame->every)
-		return;
-	event = flame_shown_event(flame);
+		return false;
+	flame->last = now.tv_sec;
+	return true;
+}
+
+/* In a copy of this process, so that reading goes on meanwhile. */
+static void flame_checkpoint(void *arg, struct profile *profile)
+{
+	struct flame *flame = arg;
+	pid_t beectl = getpid(), writer;
+	size_t event = flame_shown_event(flame);
+
 	if (event == profile->nevents || !profile->event[event].samples)
 		return;
-	flame->last = now.tv_sec;
 	fflush(NULL);
 	writer = fork();
 	/* Without a process for it this checkpoint is left out. */
@@ -656,6 +663,7 @@ static int flame_record(struct flame *flame)
 		return message_error("flame", output, flame->error.text);
 	signal(SIGCHLD, SIG_DFL);
 	flame->title = flame_title(&flame->options);
+	flame->collect.is_due = flame_is_due;
 	flame->collect.checkpoint = flame->every ? flame_checkpoint : NULL;
 	flame->collect.arg = flame;
 	stops = io_memfd("stops", NULL, 0);

@@ -377,7 +377,7 @@ static void collector_read(void *arg)
 {
 	struct collector *collector = arg;
 
-	if (!collector->how->checkpoint)
+	if (!collector->how->checkpoint || !collector->how->is_due(collector->how->arg))
 		return;
 	collector_finish(collector);
 	collector->how->checkpoint(collector->how->arg, collector->profile);

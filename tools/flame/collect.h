@@ -15,11 +15,13 @@ enum collect_roots {
 /**
  * struct collect - how to read a recording
  * @roots: what is told apart
- * @checkpoint: called now and then with the profile so far, or NULL
- * @arg: for @checkpoint
+ * @is_due: asked now and then whether @checkpoint is to be called
+ * @checkpoint: called with the profile so far; NULL if that is not wanted
+ * @arg: for both
  */
 struct collect {
 	enum collect_roots	 roots;
+	bool			(*is_due)(void *arg);
 	void			(*checkpoint)(void *arg, struct profile *profile);
 	void			*arg;
 };

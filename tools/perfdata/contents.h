@@ -56,8 +56,9 @@ struct perfdata_file_id {
  * @nevents: number of them
  * @ids: ascending by id
  * @nids: number of them
- * @file: build-ids in the header or pipe, by path once all has been read
+ * @file: build-ids in the header or pipe; ordered by path if @nsorted is @nfiles
  * @nfiles: number of them
+ * @nsorted: their number when they were sorted last
  * @cmdline: of perf; NULL if not known
  * @deferred: samples that wait for their user stacks, or NULL
  * @lost: records that ring buffers have lost
@@ -72,6 +73,7 @@ struct perfdata {
 	size_t			 nids;
 	struct perfdata_file_id	*file;
 	size_t			 nfiles;
+	size_t			 nsorted;
 	char			*cmdline;
 	struct deferred		*deferred;
 	u64			 lost;

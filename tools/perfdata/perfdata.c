@@ -73,8 +73,7 @@ static void file_ids_sort(struct perfdata *data)
 	struct perfdata_file_id *file = data->file, *last = NULL;
 	size_t i, n = 0;
 
-	if (data->nfiles)
-		qsort(file, data->nfiles, sizeof(*file), file_id_compare);
+	qsort(file, data->nfiles, sizeof(*file), file_id_compare);
 	for (i = 0; i < data->nfiles; i++) {
 		if (!last || strcmp(last->path, file[i].path)) {
 			last = &file[n++];
@@ -85,21 +84,22 @@ static void file_ids_sort(struct perfdata *data)
 			last->build_id = (struct perfdata_build_id){ 0 };
 		free(file[i].path);
 	}
-	data->nfiles = n;
+	data->nfiles = data->nsorted = n;
 }
 
 /**
- * perfdata_find_build_id() - the build-id that the header has for a file
- * @data: the recording, which has been read
+ * perfdata_find_build_id() - the build-id that the recording has for a file, as far as it has been read
+ * @data: the recording
  * @path: the file
  *
  * Return: the build-id, of size 0 if several files had this path; or NULL.
  */
-const struct perfdata_build_id *perfdata_find_build_id(const struct perfdata *data,
-							const char *path)
+const struct perfdata_build_id *perfdata_find_build_id(struct perfdata *data, const char *path)
 {
 	const struct perfdata_file_id wanted = { .path = (char *)path }, *found;
 
+	if (data->nsorted != data->nfiles)
+		file_ids_sort(data);
 	found = data->nfiles ? bsearch(&wanted, data->file, data->nfiles, sizeof(*data->file),
 				       file_id_compare) : NULL;
 	return found ? &found->build_id : NULL;
@@ -351,7 +351,6 @@ int perfdata_read(struct perfdata *data, struct stream *stream,
 	struct reading reading = { data, handler, error, stream };
 	int ret = reading_begin(&reading) ?: reading_run(&reading);
 
-	file_ids_sort(data);
 	rounds_free(&reading.rounds);
 	ZSTD_freeDStream(reading.zstd);
 	free(reading.plain);
