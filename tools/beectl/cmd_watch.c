@@ -271,16 +271,9 @@ static void watch_want_mapped(struct watch *watch)
 
 	if (table_jobs_find(watch->maker.nl, 0, &wants, &error))
 		message_error("watch", NULL, error.text);
-	for (i = 0; i < wants.count; i++) {
-		if (!tried_may(&watch->tried, wants.want[i].id, now))
-			continue;
-		if (watch_waiting(watch) >= TABLE_QUEUE_MOST) {
-			table_queue_note_left(watch->queue);
-			if (!table_queue_make_room(watch->queue, wants.want[i].mapping.user))
-				continue;
-		}
-		table_queue_add_want(watch->queue, &wants.want[i]);
-	}
+	for (i = 0; i < wants.count; i++)
+		if (tried_may(&watch->tried, wants.want[i].id, now))
+			table_queue_offer(watch->queue, &wants.want[i]);
 	free(wants.want);
 }
 

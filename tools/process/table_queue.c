@@ -174,6 +174,16 @@ static bool queue_bans(const struct table_queue *queue, const struct table_want 
 	return false;
 }
 
+/* The place of a file that waits; or their number if it does not. */
+static size_t queue_index(const struct table_queue *queue, const struct table_want *want)
+{
+	size_t i;
+
+	for (i = 0; i < queue->wants.count && !want_is_same(&queue->wants.want[i], want); i++)
+		;
+	return i;
+}
+
 /**
  * table_queue_add_want() - add a file, unless it waits, is worked on already, or is banned
  * @queue: the queue
@@ -197,8 +207,7 @@ void table_queue_add_want(struct table_queue *queue, const struct table_want *wa
 		want_release(&given);
 		return;
 	}
-	for (i = 0; i < wants->count && !want_is_same(&wants->want[i], &given); i++)
-		;
+	i = queue_index(queue, &given);
 	if (i < wants->count) {
 		/* The newer mapping is more likely to be still there. */
 		if (given.pin >= 0)
@@ -253,6 +262,28 @@ bool table_queue_make_room(struct table_queue *queue, uid_t user)
 	return true;
 }
 
+/* Whether a file waits already or there is room for it.  If too many wait, that is in place of another user's. */
+static bool queue_has_room(struct table_queue *queue, const struct table_want *want)
+{
+	if (queue->wants.count < TABLE_QUEUE_MOST || queue_index(queue, want) < queue->wants.count)
+		return true;
+	table_queue_note_left(queue);
+	return table_queue_make_room(queue, want->mapping.user);
+}
+
+/**
+ * table_queue_offer() - as table_queue_add_want(), if there is room
+ * @queue: the queue
+ * @want: the file, without a pin
+ *
+ * If too many files wait, it takes the place of one of a user who has more files there, or is left out.
+ */
+void table_queue_offer(struct table_queue *queue, const struct table_want *want)
+{
+	if (queue_has_room(queue, want))
+		table_queue_add_want(queue, want);
+}
+
 /* A pin is a descriptor.  The other half of them is for the children and for all else. */
 static bool queue_may_pin(const struct table_queue *queue)
 {
@@ -279,12 +310,9 @@ void table_queue_add(struct table_queue *queue, const struct netlink_file *file)
 
 	table_jobs_add(&one, file);
 	want = &one.want[0];
-	if (queue->wants.count >= TABLE_QUEUE_MOST) {
-		table_queue_note_left(queue);
-		if (!table_queue_make_room(queue, want->mapping.user)) {
-			free(one.want);
-			return;
-		}
+	if (!queue_has_room(queue, want)) {
+		free(one.want);
+		return;
 	}
 	if (file->pid && !queue_bans(queue, want) && queue_may_pin(queue)) {
 		pinner_ask(queue->pinner, want->id, &want->mapping);
@@ -359,8 +387,8 @@ static void queue_take_pins(struct table_queue *queue)
  * @skip: whether a file is not to be added; NULL: add all
  * @arg: for @skip
  *
- * For files that were announced when nobody listened, as they are not announced again.  If the
- * module cannot be asked, none is added.
+ * For files that were announced when nobody listened, as they are not announced again.  As many as
+ * table_queue_offer() has room for; if the module cannot be asked, none.
  */
 void table_queue_add_missed(struct table_queue *queue, pid_t pid, table_queue_skip_fn skip,
 			    void *arg)
@@ -372,7 +400,7 @@ void table_queue_add_missed(struct table_queue *queue, pid_t pid, table_queue_sk
 	if (!table_jobs_find(queue->maker->nl, pid, &wants, &error))
 		for (i = 0; i < wants.count; i++)
 			if (wants.want[i].missed && (!skip || !skip(arg, wants.want[i].id)))
-				table_queue_add_want(queue, &wants.want[i]);
+				table_queue_offer(queue, &wants.want[i]);
 	free(wants.want);
 }
 

@@ -29,6 +29,7 @@ void table_queue_close(struct table_queue *queue);
 
 void table_queue_add(struct table_queue *queue, const struct netlink_file *file);
 void table_queue_add_want(struct table_queue *queue, const struct table_want *want);
+void table_queue_offer(struct table_queue *queue, const struct table_want *want);
 void table_queue_add_missed(struct table_queue *queue, pid_t pid, table_queue_skip_fn skip,
 			    void *arg);
 bool table_queue_note_left(struct table_queue *queue);

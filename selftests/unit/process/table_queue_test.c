@@ -506,6 +506,13 @@ static bool check_look(void)
 		table_queue_add_want(queue, &want);
 	table_queue_add(queue, &file);
 	good &= table_queue_waiting(queue) == TABLE_QUEUE_MOST + 10 && table_queue_note_left(queue);
+	/* One more of the user who has most is left out; another user's comes in, once, in place of one of these. */
+	table_queue_offer(queue, &want);
+	good &= table_queue_waiting(queue) == TABLE_QUEUE_MOST + 10;
+	want.mapping.user = OTHER;
+	table_queue_offer(queue, &want);
+	table_queue_offer(queue, &want);
+	good &= table_queue_waiting(queue) == TABLE_QUEUE_MOST + 10;
 	table_queue_close(queue);
 	return good;
 }
