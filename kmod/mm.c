@@ -512,9 +512,9 @@ static void mm_set_lost(struct bee_mm *m)
 	queue_delayed_work(mm_wq, mm_rescan, MM_RESCAN_DELAY);
 	/*
 	 * With PREEMPT_RT ranges are mostly lost because a reserve was used up, not because memory
-	 * is short.  A worker fills the reserve again at once, so the next jiffy is soon enough; but
-	 * a process can have more ranges than anything in the reserve has room for, and would keep
-	 * the worker busy.
+	 * is short.  A worker fills the reserve again at once, so the next jiffy is soon enough.
+	 * But a process can have more ranges than anything in the reserve has room for, and would
+	 * keep the worker busy.
 	 */
 	if (BEE_COMPAT_RT && !often)
 		mm_set_unsettled(m, 1);

@@ -303,12 +303,13 @@ static int file_put(struct sk_buff *skb, const struct bee_file *f, u32 held)
 {
 	const struct bee_stored *stored = rcu_dereference(f->table);
 	const struct bee_news *news = stored ? NULL : bee_news_of(f);
+	/* A walk may set it to a later jiffy meanwhile. */
+	long idle = max_t(long, jiffies - READ_ONCE(f->used), 0);
 	int err;
 
 	err = file_put_identity(skb, f) ||
 	      nla_put_u32(skb, BEEUNWIND_A_FILE_USERS, bee_file_users(f) - held) ||
-	      bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_IDLE_MS,
-				  jiffies64_to_msecs(max_t(long, jiffies - READ_ONCE(f->used), 0))) ||
+	      bee_netlink_put_u64(skb, BEEUNWIND_A_FILE_IDLE_MS, jiffies64_to_msecs(idle)) ||
 	      nla_put_u32(skb, BEEUNWIND_A_FILE_HITS,
 			  bee_tally_sum(&f->tally, BEE_TALLY_HITS)) ||
 	      nla_put_u32(skb, BEEUNWIND_A_FILE_MISSED,

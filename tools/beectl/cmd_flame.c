@@ -102,6 +102,7 @@ static const char flame_help[] =
  * @every: seconds between checkpoints, or 0
  * @last: when the last one began
  * @writer: process that writes it; 0: none
+ * @is_writer: this process is @writer
  * @error: why something failed
  */
 struct flame {
@@ -119,6 +120,7 @@ struct flame {
 	unsigned int		 every;
 	time_t			 last;
 	pid_t			 writer;
+	bool			 is_writer;
 	struct bee_error	 error;
 };
 
@@ -398,7 +400,7 @@ static int flame_write(struct flame *flame)
 	if (!whole_file_write(path, 0600, flame_put, flame, &flame->error))
 		return EXIT_OK;
 	message_error("flame", path, flame->error.text);
-	if (!flame->options.input)
+	if (!flame->options.input && !flame->is_writer)
 		flame_write_beside(flame, path);
 	return EXIT_FAILED;
 }
@@ -560,6 +562,7 @@ static void flame_checkpoint(void *arg, struct profile *profile)
 	flame_take_signals();
 	if (!child_end_with(beectl))
 		_exit(EXIT_FAILED);
+	flame->is_writer = true;
 	flame->resolve.warn = NULL;
 	flame->resolve.progress = NULL;
 	_exit(flame_show(flame));
