@@ -91,6 +91,13 @@ check_many_names() {
 		diff "$work/out.folded" <(echo "name999999;outer 1")
 }
 
+# A process maps ever new files.  Too many are not remembered, but those that are known are, by other processes.
+check_many_files() {
+	made "_ = [(r.map(9, 0x10000000, 0x1000, '/lib/%d' % i), i % 1000 or r.round()) for i in range(270000)]; r.fork(7, 8); r.map(8, 0x400000, 0x10000, work + '/prog'); _ = [r.sample(pid, [USER, at]) for pid, at in ((7, $(address outer)), (8, $(address outer)), (9, 0x10000010))]" &&
+		"$beectl" flame "$work/made.data" --format folded 2>"$work/errors" | diff <(printf '%s\n' ":9;[unknown] 1" "prog;outer 2") - &&
+		grep "too much code mapped: the addresses of 78[56][0-9] mappings" "$work/errors"
+}
+
 # In folded stacks a line that begins with # is a comment: no name may begin one.
 check_name_of_comment() {
 	made "r.comm(7, '#7'); r.sample(7, [USER, $(address outer)])" && expect "_#7;outer 1" &&
@@ -167,7 +174,7 @@ check_cut_in_data() {
 	done
 }
 
-ktap_plan 15
+ktap_plan 16
 ktap_run "where the kernel was is said by one of several symbols" check_kernel_symbol
 ktap_run "processes that were there before perf" check_found_running
 ktap_run "build-ids of two files that had one path" check_build_ids_of_path
@@ -177,6 +184,7 @@ ktap_run "processes that end" check_exit
 ktap_run "many processes that end" check_many_processes True 64
 ktap_run "many processes that do not end" check_many_processes False 400
 ktap_run "many names of a thread" check_many_names
+ktap_run "many files" check_many_files
 ktap_run "a name that would be a comment" check_name_of_comment
 ktap_run "many records that wait for the end of a round" check_much_packed rounds 1500
 ktap_run "many samples that wait for user stacks" check_much_packed deferred 800

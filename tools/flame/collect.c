@@ -16,6 +16,7 @@
 #define CONTEXT_MARK		(~0ull - 4094)	/* PERF_CONTEXT_MAX: from here on no addresses */
 #define CONTEXT_CACHE		(1u << 16)	/* addresses */
 #define KERNEL_PID		(~0u)
+#define MAX_FILES		(1u << 18)	/* distinct ones that processes have mapped */
 #define KERNEL_MAP		"[kernel.kallsyms]"
 
 /* An address whose frame is known. */
@@ -71,6 +72,19 @@ static bool path_is_memory(const char *path)
 	return false;
 }
 
+/*
+ * The number of a text of a mapping; INTERN_NONE if it is not known and there are too many files, as users can
+ * map ever new ones.
+ */
+static u32 collector_text(const struct collector *collector, const char *text)
+{
+	struct profile *profile = collector->profile;
+
+	return profile->files.count < MAX_FILES ? profile_text(profile, text) :
+						  texts_find(&profile->texts, text);
+}
+
+/* The file of a mapping; INTERN_NONE if there are too many files and it is not one of them. */
 static u32 collector_file(struct collector *collector, const struct perfdata_map *map)
 {
 	struct profile *profile = collector->profile;
@@ -82,11 +96,14 @@ static u32 collector_file(struct collector *collector, const struct perfdata_map
 	if (path_is_memory(map->path))
 		file = (struct profile_file){ .kind = PROFILE_JIT, .pid = map->pid };
 	text_hex(map->build_id.bytes, map->build_id.size, id, sizeof(id));
-	file.mapped_id = profile_text(profile, file.kind == PROFILE_ELF ? id : "");
+	file.mapped_id = collector_text(collector, file.kind == PROFILE_ELF ? id : "");
 	file.build_id = file.mapped_id;
 	file.jitdump = profile_text(profile, "");
-	file.path = profile_text(profile, file.kind == PROFILE_ELF ? map->path : "");
-	index = intern_add(&profile->files, &file);
+	file.path = collector_text(collector, file.kind == PROFILE_ELF ? map->path : "");
+	index = profile->files.count < MAX_FILES || file.kind == PROFILE_JIT ?
+		intern_add(&profile->files, &file) : intern_find(&profile->files, &file);
+	if (index == INTERN_NONE)
+		return index;
 	mapper = &profile_file(profile, index)->mapper;
 	if (!*mapper || (kill(*mapper, 0) && errno == ESRCH))
 		*mapper = map->pid;
@@ -109,27 +126,31 @@ static void collector_map_kernel(struct collector *collector, const struct perfd
 static void collector_map_jitdump(struct collector *collector, const struct perfdata_map *map)
 {
 	const struct perfdata_map code = { .pid = map->pid, .path = "//anon" };
-	u32 file = collector_file(collector, &code);
+	u32 file = collector_file(collector, &code), path = collector_text(collector, map->path);
 
-	profile_file(collector->profile, file)->jitdump = profile_text(collector->profile, map->path);
+	if (path != INTERN_NONE)
+		profile_file(collector->profile, file)->jitdump = path;
 }
 
 static void collector_map(void *arg, const struct perfdata_map *map)
 {
 	struct space_map mapped = { map->start, map->start + map->size, map->offset, 0 };
 	struct collector *collector = arg;
+	struct spaces *spaces = &collector->spaces;
 
 	if (map->pid == KERNEL_PID) {
 		collector_map_kernel(collector, map);
 	} else if (jitdump_is(map->path)) {
 		collector_map_jitdump(collector, map);
 	} else if (!map->executable) {
-		spaces_unmap(&collector->spaces, map->pid, map->start, map->start + map->size);
+		spaces_unmap(spaces, map->pid, mapped.start, mapped.end);
+	} else if ((mapped.file = collector_file(collector, map)) == INTERN_NONE) {
+		spaces_unmap(spaces, map->pid, mapped.start, mapped.end);
+		spaces->forgotten++;
 	} else {
-		mapped.file = collector_file(collector, map);
 		if (profile_file(collector->profile, mapped.file)->kind == PROFILE_JIT)
 			mapped.offset = map->start;
-		spaces_map(&collector->spaces, map->pid, &mapped);
+		spaces_map(spaces, map->pid, &mapped);
 	}
 }
 

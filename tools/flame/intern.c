@@ -117,6 +117,12 @@ u32 intern_add(struct intern *intern, const void *item)
 	return *slot = intern->count++;
 }
 
+/** intern_find() - as intern_add(); but INTERN_NONE if it is not there */
+u32 intern_find(const struct intern *intern, const void *item)
+{
+	return intern->slots ? *intern_slot(intern, item) : INTERN_NONE;
+}
+
 void intern_free(struct intern *intern)
 {
 	free(intern->item);
@@ -169,6 +175,18 @@ u32 texts_add(struct texts *texts, const char *text, size_t length)
 	found->length = length;
 	memcpy(found->text, text, length);
 	found->text[length] = '\0';
+	return number;
+}
+
+/** texts_find() - the number of a string; INTERN_NONE if it is not there */
+u32 texts_find(const struct texts *texts, const char *text)
+{
+	struct text_key key = { .hash = hash_bytes((const u8 *)text, strlen(text)) };
+	u32 number;
+
+	while ((number = intern_find(&texts->index, &key)) != INTERN_NONE &&
+	       strcmp(texts_get(texts, number), text))
+		key.nth++;
 	return number;
 }
 

@@ -51,6 +51,7 @@ struct texts {
 extern u64 intern_seed;
 
 u32 intern_add(struct intern *intern, const void *item);
+u32 intern_find(const struct intern *intern, const void *item);
 void intern_free(struct intern *intern);
 
 static inline void *intern_item(const struct intern *intern, u32 index)
@@ -61,6 +62,7 @@ static inline void *intern_item(const struct intern *intern, u32 index)
 void texts_open(struct texts *texts);
 void texts_close(struct texts *texts);
 u32 texts_add(struct texts *texts, const char *text, size_t length);
+u32 texts_find(const struct texts *texts, const char *text);
 const char *texts_get(const struct texts *texts, u32 number);
 
 #endif /* INTERN_H */
