@@ -149,10 +149,13 @@ static int update_locked(struct mm_struct *mm, struct pid *pid, struct bee_map_d
 		return update_stale(m, extack);
 	}
 	payer = m ? bee_payer_hold(m->payer) : manage_get_payer(pid, extack);
+	if (IS_ERR(payer)) {
+		bee_map_list_free(old);
+		return PTR_ERR(payer);
+	}
 	diff->owner = state->cookie;
-	map = IS_ERR(payer) ? ERR_CAST(payer) : bee_map_apply(old, diff, payer, extack);
-	if (!IS_ERR(payer))
-		bee_payer_put(payer);
+	map = bee_map_apply(old, diff, payer, extack);
+	bee_payer_put(payer);
 	bee_map_list_free(old);
 	if (IS_ERR(map))
 		return PTR_ERR(map);

@@ -45,7 +45,10 @@
 
 #define MM_RESCAN_DELAY	(HZ / 10)
 
-/* Ranges that are lost again so soon after they were to be looked up are lost for good reason. */
+/*
+ * If an address space loses its ranges again within this time, with PREEMPT_RT, they are looked up
+ * after MM_RESCAN_DELAY and not in the next jiffy.
+ */
 #define MM_LOST_OFTEN	HZ
 
 /*

@@ -41,8 +41,8 @@ static unsigned int payer_share = 50;			/* percent; see bee_payer_share() */
 
 /*
  * In a user namespace its maker pays, as uids cost nothing there.  Root makes them for containers,
- * and may have the whole budget: there the user pays that is root in the container, or if that is
- * the host's root or nobody, each for itself.
+ * and may have the whole budget: there the user pays that is root in the container.  If that is the
+ * host's root, or the container has no root, each user pays for itself.
  */
 static kuid_t payer_uid(const struct cred *cred)
 {
@@ -58,8 +58,8 @@ static kuid_t payer_uid(const struct cred *cred)
 		kuid_t root = make_kuid(outermost, 0);
 
 		/*
-		 * The host's root: its uids are the host's (PrivateUsers= of systemd).  Nobody: a
-		 * sandbox without root; or no uids are mapped yet, and its maker pays.
+		 * Root in it is the host's root: its uids are the host's (PrivateUsers= of systemd).
+		 * It has no root: it is a sandbox, or its maker has not mapped uids yet and pays.
 		 */
 		uid = uid_valid(root) && !uid_eq(root, GLOBAL_ROOT_UID) ? root : cred->uid;
 	}

@@ -97,7 +97,8 @@ check_writer() {
 	[ "$(cat "$work/log")" = closed ] || { cat "$work/log"; return 1; }
 }
 
-# It is not lost if what has the name of the output at the end cannot be replaced.
+# While flame records somebody makes a directory of the output's name.  flame cannot replace that, and writes the
+# output beside it.
 check_output_taken() {
 	local status=0
 	started 'begin(); r.sample(7, [USER, 0x900000]); send(); os.mkdir(work + "/out.folded")'

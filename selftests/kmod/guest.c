@@ -211,7 +211,7 @@ bool guest_is_instrumented(void)
 	return kernel && !strcmp(kernel, "debug");
 }
 
-/** guest_is_rt() - was this kernel built with PREEMPT_RT?  Then the module's callbacks do not allocate. */
+/** guest_is_rt() - was this kernel built with PREEMPT_RT?  There the module's callbacks allocate no memory. */
 bool guest_is_rt(void)
 {
 	struct utsname kernel;

@@ -50,7 +50,8 @@ guest_insmod() {
 	insmod "$BEE_KO" "$@"
 }
 
-# guest_rmmod: a process that was killed may still hold the module for a moment, by a netlink socket
+# guest_rmmod: remove the module.  Waits: a process that was killed just before may not have closed its netlink
+# socket yet, and while the kernel answers a request of that socket the module is in use.
 guest_rmmod() {
 	guest_wait rmmod beeunwind
 }

@@ -167,8 +167,8 @@ static bool take_deferred(unsigned int samples, struct chains *c)
 }
 
 /*
- * Do all but 1 % of the stacks reach _start, as they do when nothing else is attached?  A few more, if
- * pages were absent for a moment, are outweighed by a second take.
+ * Do all but 1 % of the stacks reach _start, as they do when nothing else is attached?  A page that is absent for
+ * a moment can make it more in one take; then a second take is added to it.
  */
 static bool complete(const char *when)
 {

@@ -46,7 +46,10 @@ static void read_table(void)
 	close(fd);
 }
 
-/* In a loop: truncate the table's file, write it whole, make one byte wrong, make it right, and rest at times. */
+/*
+ * In a loop: truncate the table's file, write it whole, make one byte wrong, make it right.  After each eighth turn
+ * sleep, so that the module also reads the file while it is whole.
+ */
 static void *change(void *arg)
 {
 	const struct timespec rest = { .tv_nsec = 100000 };

@@ -80,8 +80,9 @@ last_of() {
 	awk -v name="${1:0:15}" '$1 == name { line = $0 } END { print line }' "$WORK/judged"
 }
 
-# On a busy host few timer interrupts may come while a program does its work: whoever has too few
-# samples does more of it.  Those of throw.* that are not complete come close together, so it takes more.
+# On a busy host few timer interrupts may come while a program does its work.  A program that has fewer than $least
+# samples is recorded again, with eight times as much work.  throw.* needs 1,000 samples: those that are not
+# complete come in groups, and among few samples one group would be a large share.
 record_all() {
 	local data name samples todo least
 
@@ -92,7 +93,7 @@ record_all() {
 		for name in $names; do
 			read -r _ samples _ <<<"$(last_of "$name")"
 			least=$enough
-			[[ $name != throw.* || "${BEE_KERNEL-}" = debug ]] || least=1000
+			[[ $name = throw.* && "${BEE_KERNEL-}" != debug ]] && least=1000
 			[ "${samples:-0}" -ge "$least" ] || todo+=" $name"
 		done
 		names=$todo longer=$((longer * 8))

@@ -25,7 +25,6 @@ says_n_times() {
 	[ "$(grep -c -- "$1" "$told")" -eq "$2" ]
 }
 
-
 # tables_since N: print how many tables beectl has reported after line N of its output.
 tables_since() {
 	tail -n "+$(($1 + 1))" "$told" | grep -c ': compiled, \|: cached, '

@@ -100,7 +100,7 @@ static const char flame_help[] =
  * @title: what was recorded, or NULL: as the recording says
  * @reading: the pipe of perf's recording
  * @every: seconds between checkpoints, or 0
- * @last: when the last one began
+ * @last: when the last one was due
  * @writer: process that writes it; 0: none
  * @is_writer: this process is @writer
  * @error: why something failed

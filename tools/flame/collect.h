@@ -15,8 +15,9 @@ enum collect_roots {
 /**
  * struct collect - how to read a recording
  * @roots: what is told apart
- * @is_due: asked now and then whether @checkpoint is to be called
- * @checkpoint: called with the profile so far; NULL if that is not wanted
+ * @is_due: called after each round of perf's, and more often in long ones; if it returns true, @checkpoint is
+ *	called next
+ * @checkpoint: gets the profile of what has been read so far; NULL: there are no checkpoints
  * @arg: for both
  */
 struct collect {

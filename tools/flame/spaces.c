@@ -69,8 +69,8 @@ const struct space_map *space_find(const struct space *space, u64 address)
 }
 
 /*
- * Forget all mappings of each process that has more than half as many as the process with most.  So a user whose
- * processes map very much loses what they have mapped, and not what processes of others have.
+ * Make room: forget all mappings of each process that has more than half as many as the process with most.  These
+ * are the processes of the user who has mapped too much; those of other users keep what they have mapped.
  */
 static void spaces_make_room(struct spaces *spaces)
 {

@@ -41,7 +41,7 @@ struct space {
  * struct task - a thread; a process is its first thread
  * @tid: its number
  * @label: number of the text that samples have at the root; INTERN_NONE: not known
- * @comm: its name; a number for each would need memory for each that it gives itself
+ * @comm: its name.  Not a number of a text: those stay in memory, and a thread can give itself ever new names
  * @named: @comm is known
  * @space: of a process; NULL: nothing is mapped
  * @process: the process, of a thread other than its first one that has been seen to start; or 0

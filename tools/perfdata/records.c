@@ -122,7 +122,7 @@ static int sample_read(const struct perfdata *data, const u8 *record,
 }
 
 /*
- * The event for which the kernel wrote a record that is no sample.  perf record may open an event of its own
+ * Find the event for which the kernel wrote a record that is no sample.  perf record may open an event of its own
  * (dummy:u), for which the kernel reports mappings, names and ends of processes.  Its sample_type may differ
  * from that of the first event; then PERF_SAMPLE_IDENTIFIER is set, and each record ends with the id of its event.
  * Return: the event; NULL if the record has no such id.  perf itself writes records without one.

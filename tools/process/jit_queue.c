@@ -122,8 +122,11 @@ static struct entry *queue_find(struct jit_queue *queue, uint64_t cookie)
 }
 
 /*
- * Room for one more process of @user, if need be in place of the process that was looked at longest ago.  If
- * all wait for a look: of the user who has most of them, or is @user, the one whose looks have taken most.
+ * Find an entry for a new process of @user.  If QUEUE_MOST processes are remembered, forget one of them: one that
+ * waits for no look, of these the one that was due first.  If all wait for a look, it is a process of the user who
+ * has most; or of @user, if no other user has more, and has been looked at.  Of that user's processes it is the one
+ * whose looks have taken most time.
+ * Return: the entry; NULL if none can be forgotten.
  */
 static struct entry *queue_make_room(struct jit_queue *queue, uid_t user)
 {
@@ -161,8 +164,8 @@ static struct entry *queue_make_room(struct jit_queue *queue, uid_t user)
  * @pid: the process
  * @user: its user, as child_owner()
  *
- * If 1,024 others wait for their first look, and no other user has more of them, it is left out: the module
- * announces it again when its ranges have changed.
+ * If 1,024 processes wait for their first look, and no other user has more of them than @user, the process is not
+ * added.  The module announces it again when its ranges have changed.
  */
 void jit_queue_add(struct jit_queue *queue, uint64_t cookie, pid_t pid, uid_t user)
 {
