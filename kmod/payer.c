@@ -58,7 +58,7 @@ static kuid_t payer_uid(const struct cred *cred)
 		kuid_t root = make_kuid(outermost, 0);
 
 		/*
-		 * Root in it is the host's root: its uids are the host's (PrivateUsers= of systemd).
+		 * Its root is the host's root: its uids are the host's (PrivateUsers= of systemd).
 		 * It has no root: it is a sandbox, or its maker has not mapped uids yet and pays.
 		 */
 		uid = uid_valid(root) && !uid_eq(root, GLOBAL_ROOT_UID) ? root : cred->uid;
