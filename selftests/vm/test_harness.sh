@@ -282,6 +282,21 @@ table_of_kernels() {
 	grep -Ex 'a share +- +- +99\.9 %' "$tmp/out"
 }
 
+# A run that a signal ends has not passed, and says what it has seen by then.
+interrupted_run_is_reported() {
+	fake cli int_first <<-'END'
+		printf '1..1\nok 1 all is well\n'
+	END
+	fake cli int_second <<-'END'
+		kill -TERM $PPID
+		sleep 1000
+	END
+	expect 130 "$tree/selftests/run" --folder "$fakes" --group cli --compile 1.0 test_int
+	grep -x interrupted "$tmp/err"
+	grep -Ex 'compile +- +- +skip' "$tmp/out"
+	grep '^1 passed, 0 failed, 1 skipped' "$tmp/out"
+}
+
 # fake_report NAME: print the report of one fake test
 fake_report() {
 	awk -v name="kmod/test_$1" '/^[^ ]/ { on = $2 == name } on' "$tmp/fakes"
@@ -418,7 +433,7 @@ allow_warn_still_sees_crashes() {
 	scans 125 --allow-warn <<<'[ 1.0] Oops: 0000 [#1] PREEMPT SMP NOPTI'
 }
 
-ktap_plan 28
+ktap_plan 29
 ktap_run "a guest does many things" boot_once
 ktap_run "arguments are not split or expanded" arguments_survive
 ktap_run "long output arrives whole" output_is_whole
@@ -448,6 +463,7 @@ ktap_run "a unit test that has passed is not repeated in haste" passed_are_not_r
 ktap_run "a list of tests that is empty is a failure" tests_are_listed
 ktap_run "a kernel that is not offered is a skip, one that cannot be looked for a failure" kernel_is_looked_for
 ktap_run "a kernel that the module does not compile for is in a table" table_of_kernels
+ktap_run "a run that a signal ends says what it has seen" interrupted_run_is_reported
 ktap_run "a test that hangs on the host is shown" hang_on_the_host
 ktap_run "tests that hang and leave things make the run fail" run_fakes
 ktap_run "a test that hangs in a guest is shown" hang_in_a_guest
