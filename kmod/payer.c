@@ -20,8 +20,8 @@
  * nobody, so if there is no memory for its payer it is not managed.
  */
 #include <linux/cred.h>
-#include <linux/hashtable.h>
 #include <linux/pid.h>
+#include <linux/rbtree.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -31,11 +31,9 @@
 #include "payer.h"
 #include "reserve.h"
 
-#define PAYER_HASH_BITS	8
-
 /* Nothing is taken inside.  RCU callbacks take it too, so interrupts are off. */
 static DEFINE_RAW_SPINLOCK(payer_lock);
-static DEFINE_HASHTABLE(payer_hash, PAYER_HASH_BITS);	/* payer_lock */
+static struct rb_root payers = RB_ROOT;			/* by uid; payer_lock */
 static atomic64_t payer_sum;				/* bytes of all payers */
 static unsigned int payer_share = 50;			/* percent; see bee_payer_share() */
 
@@ -66,15 +64,39 @@ static kuid_t payer_uid(const struct cred *cred)
 	return uid;
 }
 
-static struct bee_payer *payer_find(u32 uid)
+/* The payer with the lowest uid from one on, or NULL. */
+static struct bee_payer *payer_from(u32 uid)
 {
-	struct bee_payer *payer;
+	struct rb_node *node = payers.rb_node;
+	struct bee_payer *found = NULL;
 
 	lockdep_assert_held(&payer_lock);
-	hash_for_each_possible(payer_hash, payer, by_uid, uid)
-		if (payer->uid == uid)
-			return payer;
-	return NULL;
+	while (node) {
+		struct bee_payer *payer = rb_entry(node, struct bee_payer, by_uid);
+
+		if (payer->uid >= uid) {
+			found = payer;
+			node = node->rb_left;
+		} else {
+			node = node->rb_right;
+		}
+	}
+	return found;
+}
+
+static struct bee_payer *payer_find(u32 uid)
+{
+	struct bee_payer *payer = payer_from(uid);
+
+	return payer && payer->uid == uid ? payer : NULL;
+}
+
+static bool payer_less(struct rb_node *a, const struct rb_node *b)
+{
+	const struct bee_payer *left = rb_entry(a, struct bee_payer, by_uid);
+	const struct bee_payer *right = rb_entry(b, struct bee_payer, by_uid);
+
+	return left->uid < right->uid;
 }
 
 static struct bee_payer *payer_get(kuid_t kuid, gfp_t gfp)
@@ -95,7 +117,7 @@ static struct bee_payer *payer_get(kuid_t kuid, gfp_t gfp)
 	raw_spin_lock_irqsave(&payer_lock, flags);
 	payer = bee_payer_hold(payer_find(uid));
 	if (!payer)
-		hash_add(payer_hash, &fresh->by_uid, uid);
+		rb_add(&fresh->by_uid, &payers, payer_less);
 	raw_spin_unlock_irqrestore(&payer_lock, flags);
 	if (!payer)
 		return fresh;
@@ -149,7 +171,7 @@ void bee_payer_put(struct bee_payer *payer)
 	raw_spin_lock_irqsave(&payer_lock, flags);
 	last = refcount_dec_and_test(&payer->refs);
 	if (last)
-		hash_del(&payer->by_uid);
+		rb_erase(&payer->by_uid, &payers);
 	raw_spin_unlock_irqrestore(&payer_lock, flags);
 	if (!last)
 		return;
@@ -281,34 +303,29 @@ void bee_payer_uncharge_mm(struct bee_payer *payer, u64 bytes)
  * @uid: the first uid wanted
  * @state: filled
  *
- * Looks at all payers: no more than the machine has users.
- *
  * Context: Process.
  * Return: whether there is one.
  */
 bool bee_payer_next(u32 uid, struct bee_payer_state *state)
 {
-	const struct bee_payer *payer, *first = NULL;
+	const struct bee_payer *payer;
 	unsigned long flags;
-	int bucket;
 
 	raw_spin_lock_irqsave(&payer_lock, flags);
-	hash_for_each(payer_hash, bucket, payer, by_uid)
-		if (payer->uid >= uid && (!first || payer->uid < first->uid))
-			first = payer;
-	if (first) {
-		state->uid = first->uid;
-		state->bytes = atomic64_read(&first->bytes);
-		state->refused = atomic64_read(&first->refused);
-		state->most = min(payer_most(first, state->bytes, atomic64_read(&payer_sum)),
+	payer = payer_from(uid);
+	if (payer) {
+		state->uid = payer->uid;
+		state->bytes = atomic64_read(&payer->bytes);
+		state->refused = atomic64_read(&payer->refused);
+		state->most = min(payer_most(payer, state->bytes, atomic64_read(&payer_sum)),
 				  bee_budget_limit());
 	}
 	raw_spin_unlock_irqrestore(&payer_lock, flags);
-	return first;
+	return payer;
 }
 
 /** bee_payer_exit() - nothing is charged any more.  Context: Process. */
 void bee_payer_exit(void)
 {
-	WARN_ON(!hash_empty(payer_hash) || atomic64_read(&payer_sum));
+	WARN_ON(!RB_EMPTY_ROOT(&payers) || atomic64_read(&payer_sum));
 }

@@ -4,7 +4,7 @@
 #define BEE_PAYER_H
 
 #include <linux/atomic.h>
-#include <linux/list.h>
+#include <linux/rbtree.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
@@ -27,7 +27,7 @@ struct bee_payer {
 	refcount_t		refs;
 	atomic64_t		bytes;
 	atomic64_t		refused;
-	struct hlist_node	by_uid;
+	struct rb_node		by_uid;
 	struct rcu_head		rcu;
 };
 

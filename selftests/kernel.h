@@ -59,6 +59,7 @@ struct hlist_node { struct hlist_node *next, **pprev; };
 struct hlist_head { struct hlist_node *first; };
 struct rcu_head { void *next, *func; };
 struct irq_work { int unused; };
+struct rb_node { int unused; };
 typedef struct { int unused; } spinlock_t, raw_spinlock_t;
 #define REFCOUNT_INIT(n)	{ { n } }
 
