@@ -64,7 +64,7 @@ static kuid_t payer_uid(const struct cred *cred)
 	return uid;
 }
 
-/* The payer with the lowest uid from one on, or NULL. */
+/* Finds the payer whose uid is the lowest that is not below @uid.  NULL: there is none. */
 static struct bee_payer *payer_from(u32 uid)
 {
 	struct rb_node *node = payers.rb_node;
@@ -299,8 +299,8 @@ void bee_payer_uncharge_mm(struct bee_payer *payer, u64 bytes)
 }
 
 /**
- * bee_payer_next() - the payer with the lowest uid from one on
- * @uid: the first uid wanted
+ * bee_payer_next() - find the payer whose uid is the lowest that is not below a given one
+ * @uid: the given one
  * @state: filled
  *
  * Context: Process.

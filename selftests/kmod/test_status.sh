@@ -137,8 +137,9 @@ then = json.load(open('$WORK/second'))
 assert got['walks'] >= then['walks'] + 20 and got['instance'] == then['instance']"
 }
 
-# all_made PID: wait for beectl watch to make all tables.  It may take as long as this script may: one of
-# libcrypto takes more than 18 s in an emulated machine that is busy.
+# all_made PID: wait until beectl watch, this process, has made a table of each file that lacks one.  Fails
+# if it ends before.  There is no limit but that of this script, as the table of libcrypto alone can take
+# beectl more than 18 s: the guest is emulated, and other guests share its CPUs.
 all_made() {
 	until [ "$(guest_status waiting)" = 0 ]; do
 		kill -0 "$1" || return 1

@@ -282,7 +282,8 @@ table_of_kernels() {
 	grep -Ex 'a share +- +- +99\.9 %' "$tmp/out"
 }
 
-# A run that a signal ends has not passed, and says what it has seen by then.
+# When a signal ends selftests/run, it exits with 130, and prints its table and how many tests have passed,
+# failed and been skipped until then.
 interrupted_run_is_reported() {
 	fake cli int_first <<-'END'
 		printf '1..1\nok 1 all is well\n'
