@@ -142,7 +142,8 @@ alike	     = 7.2 6.12-cloud newest-cloud
 
 .PHONY: check-all
 check-all: setup	## Run all tests, long ones too, on KERNELS and more; compile for COMPILE
-	@BEE_LONG=1 selftests/run --kernels "$(KERNELS) $(more_kernels)" --once "$(alike)" --compile "$(COMPILE)"
+	@BEE_LONG=1 selftests/run $(if $(CONTINUE),--continue) \
+		--kernels "$(KERNELS) $(more_kernels)" --once "$(alike)" --compile "$(COMPILE)"
 
 .PHONY: check-fast
 check-fast:		## Run what an edit of one file can break, in seconds

@@ -298,6 +298,39 @@ interrupted_run_is_reported() {
 	grep '^1 passed, 0 failed, 1 skipped' "$tmp/out"
 }
 
+# With --continue a run takes what the last one found, but for tests that failed or did not run.  With
+# other settings, or if a file has changed, it refuses.
+run_is_continued() {
+	local again=("$tree/selftests/run" --folder "$fakes" --group cli test_go) new
+
+	rm -f "$fakes/count" "$fakes/logs/last-run"
+	fake cli go_first <<-END
+		echo >>"$fakes/count"
+		printf '1..2\nok 1 one\nok 2 two # SKIP why\n'
+	END
+	fake cli go_second <<-END
+		[ -e "$fakes/may_pass" ] || no=not
+		printf '1..1\n%s ok 1 all\n' "\$no" | sed 's/^ //'
+	END
+	rm -f "$fakes/may_pass"
+	expect 1 "${again[@]}" --continue
+	grep -x '.*there is no run to continue' "$tmp/err"
+	expect 1 "${again[@]}"
+	touch "$fakes/may_pass"
+	expect 0 "${again[@]}" --continue
+	grep '^ok *cli/test_go_first .* in the last run' "$tmp/out"
+	grep '^2 passed, 0 failed, 1 skipped' "$tmp/out"
+	[ "$(wc -l <"$fakes/count")" -eq 1 ]
+	expect 1 env BEE_JIT_LOADS=1 "${again[@]}" --continue
+	grep -x '.*files or settings have changed since the last run' "$tmp/err"
+	new=$(mktemp "$here/new-XXXXXX")
+	expect 1 "${again[@]}" --continue || { rm "$new"; return 1; }
+	rm "$new"
+	grep -x '.*files or settings have changed since the last run' "$tmp/err"
+	expect 0 "${again[@]}"
+	[ "$(wc -l <"$fakes/count")" -eq 2 ]
+}
+
 # fake_report NAME: print the report of one fake test
 fake_report() {
 	awk -v name="kmod/test_$1" '/^[^ ]/ { on = $2 == name } on' "$tmp/fakes"
@@ -465,6 +498,11 @@ ktap_run "a list of tests that is empty is a failure" tests_are_listed
 ktap_run "a kernel that is not offered is a skip, one that cannot be looked for a failure" kernel_is_looked_for
 ktap_run "a kernel that the module does not compile for is in a table" table_of_kernels
 ktap_run "a run that a signal ends says what it has seen" interrupted_run_is_reported
+if git -C "$tree" rev-parse --git-dir >"$tmp/out" 2>&1; then
+	ktap_run "a run is continued, unless files or settings have changed" run_is_continued
+else
+	ktap_skip "a run is continued" "no git here"
+fi
 ktap_run "a test that hangs on the host is shown" hang_on_the_host
 ktap_run "tests that hang and leave things make the run fail" run_fakes
 ktap_run "a test that hangs in a guest is shown" hang_in_a_guest
