@@ -17,13 +17,10 @@ tool_flags() {
 }
 
 check_shell() {
-	local file
-	for file in $(shell_scripts); do
-		case $(head -n1 "$file") in
-		*busybox*) shellcheck -s sh "$file" ;;
-		*) shellcheck -x -S warning "$file" ;;
-		esac
-	done
+	local busybox
+	busybox=$(shell_scripts | xargs -d '\n' grep -lx '#!/bin/busybox sh')
+	xargs -d '\n' shellcheck -s sh <<<"$busybox"
+	shell_scripts | grep -vxF "$busybox" | xargs -d '\n' -P 2 -n 8 shellcheck -x -S warning
 }
 
 check_cppcheck() {
@@ -51,7 +48,7 @@ check_analyzer() {
 build_to_warn() {
 	local checker=()
 	! command -v sparse >/dev/null || checker=(C=2 CF=-D__bee_sparse)
-	make -s --no-print-directory ko KDIR="$kdir" objdir=build/static/warn W=1 "${checker[@]}" \
+	make -s --no-print-directory -j2 ko KDIR="$kdir" objdir=build/static/warn W=1 "${checker[@]}" \
 		>"$tmp/warnings" 2>&1
 }
 
@@ -123,7 +120,7 @@ if [ "$missing" -ne 4 ]; then
 	[ "$missing" -eq 0 ] || ktap_diag "$(cat "$tmp/said")"
 	with sparse "sparse" check_sparse
 	ktap_run "no warnings with W=1" check_extra_warnings
-	ktap_run "the module builds" make -s --no-print-directory ko KDIR="$kdir"
+	ktap_run "the module builds" make -s --no-print-directory -j2 ko KDIR="$kdir"
 	built=build/kmod/$(cat "$kdir/include/config/kernel.release" || true)
 	ktap_run "the sampling path calls no lock, allocator or printk" check_sampling_symbols
 	ktap_run "the sampling path needs less than 512 bytes of stack" check_sampling_stack

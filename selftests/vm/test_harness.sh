@@ -289,10 +289,11 @@ interrupted_run_is_reported() {
 		printf '1..1\nok 1 all is well\n'
 	END
 	fake cli int_second <<-'END'
+		until grep -q '^ok *cli/test_int_first' "$out"; do sleep 0.1; done
 		kill -TERM $PPID
 		sleep 1000
 	END
-	expect 130 "$tree/selftests/run" --folder "$fakes" --group cli --compile 1.0 test_int
+	out=$tmp/out expect 130 "$tree/selftests/run" --folder "$fakes" --group cli --compile 1.0 test_int
 	grep -x interrupted "$tmp/err"
 	grep -Ex 'compile +- +- +skip' "$tmp/out"
 	grep '^1 passed, 0 failed, 1 skipped' "$tmp/out"
@@ -467,7 +468,7 @@ allow_warn_still_sees_crashes() {
 	scans 125 --allow-warn <<<'[ 1.0] Oops: 0000 [#1] PREEMPT SMP NOPTI'
 }
 
-ktap_plan 29
+ktap_plan 30
 ktap_run "a guest does many things" boot_once
 ktap_run "arguments are not split or expanded" arguments_survive
 ktap_run "long output arrives whole" output_is_whole
