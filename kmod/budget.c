@@ -64,7 +64,7 @@ static bool budget_make_room(u64 bytes, u64 limit)
 	rcu_barrier();
 	if (budget_fits(bytes, limit))
 		return true;
-	if (budget_total() + bytes > limit + budget_reclaim->idle())
+	if (budget_total() + bytes > limit + budget_reclaim->evictable())
 		return false;
 	budget_evict(bytes, limit);
 	return budget_fits(bytes, limit);
@@ -83,7 +83,7 @@ static DECLARE_WORK(budget_over, budget_over_work);
 
 /*
  * Charge, and queue reclaim if this charge crosses the limit, or if it is above and something is
- * idle: what was in use when the limit was crossed may be idle now.
+ * evictable: what was in use when the limit was crossed may be idle now.
  *
  * Return: the sum of all charges.
  */
@@ -93,7 +93,7 @@ static u64 budget_add(enum bee_budget_kind kind, u64 bytes)
 
 	atomic64_add(bytes, &budget_bytes[kind]);
 	total = atomic64_add_return(bytes, &budget_sum);
-	if (total > limit && (total - bytes <= limit || budget_reclaim->idle()))
+	if (total > limit && (total - bytes <= limit || budget_reclaim->evictable()))
 		queue_work(budget_wq, &budget_over);
 	return total;
 }
@@ -112,7 +112,7 @@ static bool budget_add_within(enum bee_budget_kind kind, u64 bytes, u64 over)
 static int budget_refuse(u64 bytes, u64 limit, struct netlink_ext_ack *extack)
 {
 	u64 total = budget_total();
-	u64 available = budget_reclaim->idle() + limit - min(total, limit);
+	u64 available = budget_reclaim->evictable() + limit - min(total, limit);
 
 	NL_SET_ERR_MSG_FMT(extack, "over budget: %llu bytes needed, %llu of %llu available",
 			   bytes, min(available, limit), limit);

@@ -25,13 +25,13 @@ enum bee_budget_kind {
 
 /**
  * struct bee_budget_reclaim - how to get memory back
- * @idle: bytes that @evict could free
- * @evict: free that many bytes or all that is idle; bytes that RCU callbacks will uncharge
+ * @evictable: bytes that @evict could free
+ * @evict: free that many bytes or all that is evictable; bytes that RCU callbacks will uncharge
  *
  * Both are called in process context and may sleep.
  */
 struct bee_budget_reclaim {
-	u64	(*idle)(void);
+	u64	(*evictable)(void);
 	u64	(*evict)(u64 bytes);
 };
 

@@ -35,6 +35,8 @@
  * A file and its table are charged to the user who maps it first.  When that user unmaps it, or
  * has no share with room for the table, another user who has the file mapped is charged (rmap.c).
  * Idle tables are charged to no user; they are evicted as soon as anything else needs the room.
+ * Next are unpaid tables: those of files in use that were idle, or were paid for by another user,
+ * when the user who pays for the file had no room for the table.
  *
  * file_lock protects the hashes and lists.  The two most frequent operations take only the RCU read
  * lock: to find the file of an inode that is known and has not changed since the last look
@@ -92,7 +94,8 @@ static struct rhltable file_inodes;	/* file_lock, RCU for reading */
 static struct rhashtable file_equals;	/* file_lock */
 static LIST_HEAD(file_idle);		/* file_user_lock */
 static LIST_HEAD(file_lost);		/* likewise; idle, and no inode can show them again */
-static u64 file_idle_bytes;		/* file_user_lock; of both lists, with tables */
+static LIST_HEAD(file_unpaid);		/* likewise; in use, and nobody pays for their tables */
+static u64 file_evictable;		/* file_user_lock; bytes, of all in these lists */
 static u32 file_nr;			/* file_lock */
 static u32 file_nr_fresh;		/* file_lock */
 static atomic_t file_seq;
@@ -212,7 +215,20 @@ static struct rhlist_head *file_inode_list(const struct inode *inode)
 static bool file_is_idle(const struct bee_file *f)
 {
 	lockdep_assert_held(&file_user_lock);
-	return !list_empty(&f->idle);
+	return !list_empty(&f->evict) && !refcount_read(&f->users);
+}
+
+static bool file_is_unpaid(const struct bee_file *f)
+{
+	lockdep_assert_held(&file_user_lock);
+	return !list_empty(&f->evict) && refcount_read(&f->users);
+}
+
+static void file_set_evictable(struct bee_file *f, u64 bytes)
+{
+	lockdep_assert_held(&file_user_lock);
+	WRITE_ONCE(file_evictable, file_evictable + bytes - f->evictable);
+	f->evictable = bytes;
 }
 
 static bool file_is_fresh(const struct bee_file *f)
@@ -280,9 +296,9 @@ static void file_inode_unlink(struct file_inode *i, struct hlist_head *gone)
 	WRITE_ONCE(f->ninodes, f->ninodes - 1);
 	file_pay(f, -(s64)sizeof(*i));
 	if (file_is_idle(f)) {
-		WRITE_ONCE(file_idle_bytes, file_idle_bytes - sizeof(*i));
+		file_set_evictable(f, f->evictable - sizeof(*i));
 		if (file_is_lost(f))
-			list_move_tail(&f->idle, &file_lost);
+			list_move_tail(&f->evict, &file_lost);
 	}
 	raw_spin_unlock(&file_user_lock);
 }
@@ -417,31 +433,64 @@ static void file_note(struct bee_file *f, s64 ctime, const struct bee_build_id *
 	file_equal_add(f);
 }
 
-/*
- * Become a user of a file that has been found.  If nobody pays for it @payer does, even beyond its
- * share, as this takes no more memory.  Return: false: it is being forgotten; not under file_lock.
- */
-static bool file_take(struct bee_file *f, struct bee_payer *payer)
+/* The table can be evicted no longer, or there is none. */
+static void file_unlist(struct bee_file *f)
 {
-	bool taken;
+	list_del_init(&f->evict);
+	file_set_evictable(f, 0);
+}
+
+/*
+ * Have a user pay for a file that nobody pays for.  If its share has no room for the table it pays
+ * for the rest only, @fixed: in any case.  Return: false: there is no room for that either.
+ */
+static bool file_find_payer(struct bee_file *f, struct bee_payer *payer, bool fixed)
+{
+	u64 bytes = bee_file_bytes(f), rest = bytes - f->table_bytes;
+
+	if (bee_payer_charge_spare(payer, bytes)) {
+		file_set_payer(f, payer, bytes);
+		file_unlist(f);
+		return true;
+	}
+	if (fixed)
+		bee_payer_charge_fixed(payer, rest);
+	else if (!bee_payer_charge(payer, rest))
+		return false;
+	file_set_payer(f, payer, rest);
+	file_unlist(f);
+	if (f->table_bytes) {
+		list_add_tail(&f->evict, &file_unpaid);
+		file_set_evictable(f, f->table_bytes);
+	}
+	return true;
+}
+
+/*
+ * Become a user of a file that has been found.  If nobody pays for it @payer does.
+ *
+ * Return: 0; -EDQUOT: beyond the share of @payer; -ENOENT, not under file_lock: it is being
+ * forgotten.
+ */
+static int file_take(struct bee_file *f, struct bee_payer *payer)
+{
+	int ret = 0;
 
 	/* Mostly it is in use and paid for. */
 	if ((!payer || READ_ONCE(f->payer)) && refcount_inc_not_zero(&f->users))
-		return true;
+		return 0;
 	raw_spin_lock(&file_user_lock);
-	taken = refcount_inc_not_zero(&f->users);
-	if (!taken && file_is_idle(f)) {
-		WRITE_ONCE(file_idle_bytes, file_idle_bytes - bee_file_bytes(f));
-		list_del_init(&f->idle);
+	if (!refcount_read(&f->users) && !file_is_idle(f)) {
+		ret = -ENOENT;
+	} else if (payer && !f->payer && !file_find_payer(f, payer, false)) {
+		ret = -EDQUOT;
+	} else if (!refcount_inc_not_zero(&f->users)) {
+		if (!payer)
+			file_unlist(f);
 		refcount_set(&f->users, 1);
-		taken = true;
-	}
-	if (taken && payer && !f->payer) {
-		file_set_payer(f, payer, 0);
-		file_pay(f, bee_file_bytes(f));
 	}
 	raw_spin_unlock(&file_user_lock);
-	return taken;
+	return ret;
 }
 
 /*
@@ -449,6 +498,8 @@ static bool file_take(struct bee_file *f, struct bee_payer *payer)
  * its build-id is the same, too.  Does not take file_lock.  A file whose build-id is not known yet
  * is left to file_get_changed(), which looks for it, but not where @gfp says that this must not be
  * called.
+ *
+ * Return: the file with a reference; NULL: not found; -EDQUOT.
  */
 static struct bee_file *file_get_unchanged(const struct bee_inode_look *look,
 					   struct bee_payer *payer, gfp_t gfp)
@@ -456,6 +507,7 @@ static struct bee_file *file_get_unchanged(const struct bee_inode_look *look,
 	struct bee_file *f = NULL;
 	struct rhlist_head *at;
 	struct file_inode *i;
+	int err;
 
 	rcu_read_lock();
 	rhl_for_each_entry_rcu(i, at, file_inode_list(look->inode), by_inode) {
@@ -463,8 +515,9 @@ static struct bee_file *file_get_unchanged(const struct bee_inode_look *look,
 		    READ_ONCE(i->file->ctime) != look->ctime ||
 		    !(READ_ONCE(i->file->build_id.looked) || bee_reserve_is_for(gfp)))
 			continue;
-		if (file_take(i->file, payer))
-			f = i->file;
+		err = file_take(i->file, payer);
+		if (err != -ENOENT)
+			f = err ? ERR_PTR(err) : i->file;
 		break;
 	}
 	rcu_read_unlock();
@@ -478,6 +531,7 @@ static struct bee_file *file_get_changed(const struct bee_inode_look *look,
 	struct bee_file *f = NULL;
 	struct rhlist_head *at;
 	struct file_inode *i;
+	int err;
 
 	lockdep_assert_held(&file_lock);
 	rcu_read_lock();
@@ -489,22 +543,24 @@ static struct bee_file *file_get_changed(const struct bee_inode_look *look,
 	rcu_read_unlock();
 	if (!f)
 		return NULL;
-	file_take(f, payer);
+	err = file_take(f, payer);
+	if (err)
+		return ERR_PTR(err);
 	file_note(f, look->ctime, look->build_id.looked ? &look->build_id : &f->build_id);
 	return f;
 }
 
-/* Become a user of the file that an unknown inode shows, if that is known. */
+/* Become a user of the file that an unknown inode shows, if that is known.  As above. */
 static struct bee_file *file_get_equal(const struct bee_inode_look *look, struct bee_payer *payer)
 {
 	struct bee_file *f;
+	int err;
 
 	lockdep_assert_held(&file_lock);
 	f = look->build_id.len ? rhashtable_lookup_fast(&file_equals, look, file_equal_params) :
 				 NULL;
-	if (f)
-		file_take(f, payer);
-	return f;
+	err = f ? file_take(f, payer) : 0;
+	return err ? ERR_PTR(err) : f;
 }
 
 static u64 file_size(const struct bee_file *f)
@@ -530,17 +586,21 @@ u64 bee_file_bytes(const struct bee_file *f)
 bool bee_file_set_table_bytes(struct bee_file *f, u64 bytes)
 {
 	bool fits = true;
+	u64 old;
 
 	raw_spin_lock(&file_user_lock);
-	if (f->payer && bytes > f->table_bytes) {
-		fits = bee_payer_charge(f->payer, bytes - f->table_bytes);
+	old = file_is_unpaid(f) ? 0 : f->table_bytes;
+	if (f->payer && bytes > old) {
+		fits = bee_payer_charge(f->payer, bytes - old);
 		if (fits)
-			f->paid += bytes - f->table_bytes;
+			f->paid += bytes - old;
 	} else {
-		file_pay(f, (s64)(bytes - f->table_bytes));
+		file_pay(f, (s64)(bytes - old));
 	}
-	if (fits)
+	if (fits) {
 		WRITE_ONCE(f->table_bytes, bytes);
+		file_unlist(f);
+	}
 	raw_spin_unlock(&file_user_lock);
 	return fits;
 }
@@ -549,8 +609,7 @@ bool bee_file_set_table_bytes(struct bee_file *f, u64 bytes)
  * bee_file_hand_on() - the user who is due pays for a file from now on
  * @f: the file; the caller is a user of it
  *
- * Even beyond its share, as this takes no more memory: it is no more than the user would pay if
- * nobody else had the file mapped.
+ * Even beyond its share, but not for the table: that can be evicted.
  *
  * Context: Any but NMI; @rmap_lock not held.
  */
@@ -560,8 +619,7 @@ void bee_file_hand_on(struct bee_file *f)
 	raw_spin_lock(&f->rmap_lock);
 	if (f->due && f->due != f->payer) {
 		file_drop_payer(f);
-		file_set_payer(f, f->due, 0);
-		file_pay(f, bee_file_bytes(f));
+		file_find_payer(f, f->due, true);
 	}
 	raw_spin_unlock(&f->rmap_lock);
 	raw_spin_unlock(&file_user_lock);
@@ -575,29 +633,32 @@ void bee_file_hand_on(struct bee_file *f)
  * @bytes: how many more the file will be charged for next
  *
  * Context: Any but NMI.  Caller holds the RCU read lock.
- * Return: false if @payer pays already, or has no room for the file and @bytes, or @range is gone.
+ * Return: 0; -EDQUOT: @payer pays already, or has no room for the file and @bytes; -ENOENT: @range
+ * is gone.
  */
-bool bee_file_move(struct bee_file *f, struct bee_payer *payer, const struct hlist_node *range,
-		   u64 bytes)
+int bee_file_move(struct bee_file *f, struct bee_payer *payer, const struct hlist_node *range,
+		  u64 bytes)
 {
-	bool moved = false;
+	int ret = -EDQUOT;
 	u64 now;
 
 	raw_spin_lock(&file_user_lock);
 	raw_spin_lock(&f->rmap_lock);
 	now = bee_file_bytes(f);
-	if (payer && payer != f->payer && !hlist_unhashed(range) &&
-	    bee_payer_charge(payer, now + bytes)) {
+	if (hlist_unhashed(range)) {
+		ret = -ENOENT;
+	} else if (payer && payer != f->payer && bee_payer_charge(payer, now + bytes)) {
 		file_drop_payer(f);
 		file_set_payer(f, payer, now);
+		file_unlist(f);
 		bee_payer_uncharge(payer, bytes);
 		f->paying = range;
 		f->due = payer;
-		moved = true;
+		ret = 0;
 	}
 	raw_spin_unlock(&f->rmap_lock);
 	raw_spin_unlock(&file_user_lock);
-	return moved;
+	return ret;
 }
 
 /* @name: if there is no @path */
@@ -627,7 +688,7 @@ static struct bee_file *file_alloc(const struct bee_inode_look *look, const stru
 		memcpy(f->name, name, length);
 		refcount_set(&f->users, 1);
 		atomic_set(&f->live, 1);
-		INIT_LIST_HEAD(&f->idle);
+		INIT_LIST_HEAD(&f->evict);
 		raw_spin_lock_init(&f->rmap_lock);
 		bee_file_touch(f);
 		if (!bee_budget_charge_nowait(BEE_BUDGET_FILES, file_size(f))) {
@@ -702,7 +763,7 @@ static void file_unpublish(struct bee_file *f, struct hlist_head *gone)
  * then published.  What *@fresh takes is charged to @payer already.  *@i becomes NULL if the caller
  * must not free it; so does *@fresh, and then the caller must not uncharge it either.
  *
- * Return: the file with a reference, or NULL: out of memory.
+ * Return: the file with a reference; NULL: out of memory; -EDQUOT.
  */
 static struct bee_file *file_get_first(const struct bee_inode_look *look, struct bee_payer *payer,
 				       struct bee_file **fresh, struct file_inode **i,
@@ -714,6 +775,8 @@ static struct bee_file *file_get_first(const struct bee_inode_look *look, struct
 	if (f)
 		return f;
 	known = file_get_equal(look, payer);
+	if (IS_ERR(known))
+		return known;
 	f = known ?: *fresh;
 	if (!known) {
 		if (file_publish(f))
@@ -889,20 +952,21 @@ struct bee_file *bee_file_get_id(u32 id)
  * @payer: to whom the file is charged, if nobody pays for it
  *
  * Context: Any but NMI.
- * Return: the file with a reference; NULL also if it stands for memory of another address space.
+ * Return: the file with a reference; NULL: there is none, or it stands for memory of another
+ * address space; -EDQUOT: beyond the share of @payer.
  */
 struct bee_file *bee_file_get_id_for(u32 id, u64 owner, struct bee_payer *payer)
 {
 	struct bee_file *f;
+	int err;
 
 	spin_lock(&file_lock);
 	f = xa_load(&file_ids, id);
 	if (f && f->owner && f->owner != owner)
 		f = NULL;
-	if (f)
-		file_take(f, payer);
+	err = f ? file_take(f, payer) : 0;
 	spin_unlock(&file_lock);
-	return f;
+	return err ? ERR_PTR(err) : f;
 }
 
 /**
@@ -948,7 +1012,7 @@ static void file_clear_fresh(struct bee_file *f)
 	WRITE_ONCE(file_nr_fresh, file_nr_fresh - 1);
 	raw_spin_lock(&file_user_lock);
 	if (file_is_idle(f))
-		list_move_tail(&f->idle, &file_lost);
+		list_move_tail(&f->evict, &file_lost);
 	raw_spin_unlock(&file_user_lock);
 }
 
@@ -1035,22 +1099,24 @@ void bee_file_owner_gone(u64 owner)
 }
 
 /**
- * bee_file_get_idle() - the file whose table has been idle longest, with a reference
- * @only_lost: one that no inode can show again; otherwise these come first
+ * bee_file_get_evictable() - the file whose table is to be evicted next, with a reference
+ * @only_lost: one that no inode can show again; otherwise these come first, then the one that has
+ *	been idle longest, and last an unpaid one
  *
  * Context: Any but NMI.
  * Return: the file, or NULL if there is none.
  */
-struct bee_file *bee_file_get_idle(bool only_lost)
+struct bee_file *bee_file_get_evictable(bool only_lost)
 {
 	struct bee_file *f;
 
 	/* Held so that none is forgotten: it can be used as soon as file_user_lock is not. */
 	spin_lock(&file_lock);
 	raw_spin_lock(&file_user_lock);
-	f = list_first_entry_or_null(&file_lost, struct bee_file, idle);
+	f = list_first_entry_or_null(&file_lost, struct bee_file, evict);
 	if (!f && !only_lost)
-		f = list_first_entry_or_null(&file_idle, struct bee_file, idle);
+		f = list_first_entry_or_null(&file_idle, struct bee_file, evict) ?:
+		    list_first_entry_or_null(&file_unpaid, struct bee_file, evict);
 	raw_spin_unlock(&file_user_lock);
 	if (f)
 		file_take(f, NULL);
@@ -1079,8 +1145,8 @@ static bool file_put_locked(struct bee_file *f)
 	raw_spin_lock(&file_user_lock);
 	last = refcount_dec_and_test(&f->users);
 	if (last && rcu_access_pointer(f->table)) {
-		list_add_tail(&f->idle, file_is_lost(f) ? &file_lost : &file_idle);
-		WRITE_ONCE(file_idle_bytes, file_idle_bytes + bee_file_bytes(f));
+		list_move_tail(&f->evict, file_is_lost(f) ? &file_lost : &file_idle);
+		file_set_evictable(f, bee_file_bytes(f));
 		file_drop_payer(f);
 		last = false;
 	}
@@ -1285,10 +1351,10 @@ u32 bee_file_count(void)
 	return READ_ONCE(file_nr);
 }
 
-/** bee_file_idle_bytes() - kernel memory of files without users, with tables.  Context: Any. */
-u64 bee_file_idle_bytes(void)
+/** bee_file_evictable() - bytes of idle files, and of unpaid tables.  Context: Any. */
+u64 bee_file_evictable(void)
 {
-	return READ_ONCE(file_idle_bytes);
+	return READ_ONCE(file_evictable);
 }
 
 /**
@@ -1325,7 +1391,7 @@ void bee_file_exit(void)
 #endif
 	bee_file_settle();
 	rcu_barrier();
-	WARN_ON(!xa_empty(&file_ids) || file_idle_bytes);
+	WARN_ON(!xa_empty(&file_ids) || file_evictable);
 	rhashtable_destroy(&file_equals);
 	rhltable_destroy(&file_inodes);
 }

@@ -66,7 +66,8 @@ struct bee_news {
  * @build_id: of its contents, if known (F; file_get_unchanged() reads @build_id.looked without the
  *	lock, with READ_ONCE())
  * @by_equal: in file_equals, if @equal (F)
- * @idle: in a list of idle tables, if there are no users (U)
+ * @evict: in a list of tables that can be evicted: if there are no users, or nobody pays (U)
+ * @evictable: bytes that this would free (U)
  * @dropped: see bee_file_put_nowait()
  * @table_bytes: kernel memory of its table (U, READ_ONCE() for reading)
  * @payer: to whom it is charged, with a reference; NULL: nobody, as long as only requests use it,
@@ -103,7 +104,8 @@ struct bee_file {
 	const struct hlist_node	*paying;
 	struct bee_payer	*due;
 	struct rhash_head	 by_equal;
-	struct list_head	 idle;
+	struct list_head	 evict;
+	u64			 evictable;
 	struct llist_node	 dropped;
 	u64			 table_bytes;
 	struct bee_payer	*payer;
@@ -129,7 +131,7 @@ struct bee_file *bee_file_get_vma(const struct vm_area_struct *vma, struct bee_p
 				  gfp_t gfp);
 struct bee_file *bee_file_get_id(u32 id);
 struct bee_file *bee_file_get_id_for(u32 id, u64 owner, struct bee_payer *payer);
-struct bee_file *bee_file_get_idle(bool only_lost);
+struct bee_file *bee_file_get_evictable(bool only_lost);
 struct bee_file *bee_file_new_owned(u64 owner, struct bee_payer *payer, const char *name);
 void bee_file_set_laid(u32 id);
 void bee_file_owner_gone(u64 owner);
@@ -142,15 +144,15 @@ void bee_file_put_live(struct bee_file *f);
 
 u64 bee_file_bytes(const struct bee_file *f);
 bool bee_file_set_table_bytes(struct bee_file *f, u64 bytes);
-bool bee_file_move(struct bee_file *f, struct bee_payer *payer, const struct hlist_node *range,
-		   u64 bytes);
+int bee_file_move(struct bee_file *f, struct bee_payer *payer, const struct hlist_node *range,
+		  u64 bytes);
 void bee_file_hand_on(struct bee_file *f);
 bool bee_file_is_inode(const struct bee_file *f, const struct inode *inode);
 void bee_file_inode_gone(const struct inode *inode);
 unsigned int bee_file_seq(void);
 void bee_file_changed(void);
 u32 bee_file_count(void);
-u64 bee_file_idle_bytes(void);
+u64 bee_file_evictable(void);
 
 /** bee_file_users() - how many ranges and requests refer to a file.  Context: Any. */
 static inline u32 bee_file_users(const struct bee_file *f)

@@ -732,6 +732,9 @@ static int diff_apply(const struct bee_map_list *old, const struct bee_map_diff 
 		if (list->nr && list->ranges[list->nr - 1].end > r->start)
 			return diff_refuse(extack, "overlaps a range that is there", a, r, -EEXIST);
 		file = r->file ? bee_file_get_id_for(r->file, diff->owner, payer) : NULL;
+		if (IS_ERR(file))
+			return diff_refuse(extack, "over the share of the process's user", a, r,
+					   PTR_ERR(file));
 		if (r->file && !file)
 			return diff_refuse(extack, "no such file", a, r, -ENOENT);
 		list_append(list, r->start, r->end, r->offset, file);
@@ -821,7 +824,7 @@ struct bee_map_list *bee_map_scan(const struct bee_map_list *old, struct mm_stru
 	struct bee_map_list *list;
 	struct vm_area_struct *vma;
 	struct bee_file *file;
-	u64 nr = 0;
+	u64 nr = 0, bytes;
 	int ret;
 
 	mmap_assert_locked(mm);
@@ -830,9 +833,15 @@ struct bee_map_list *bee_map_scan(const struct bee_map_list *old, struct mm_stru
 	ret = map_check_nr(nr, extack);
 	if (ret)
 		return ERR_PTR(ret);
+	/* What ranges need must not go to tables; and without room do not look for files. */
+	bytes = old->nr ? 0 : map_bytes(nr, 0);
+	if (bytes && !bee_payer_charge(payer, bytes)) {
+		NL_SET_ERR_MSG_FMT(extack, "over the share of user %u", payer->uid);
+		return ERR_PTR(-EDQUOT);
+	}
 	list = bee_map_list_alloc(nr, extack);
 	if (IS_ERR(list))
-		return list;
+		goto uncharge;
 	for_each_vma(vmi, vma) {
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
@@ -841,11 +850,14 @@ struct bee_map_list *bee_map_scan(const struct bee_map_list *old, struct mm_stru
 			NL_SET_ERR_MSG(extack,
 				       "out of memory, over budget or over the user's share");
 			bee_map_list_free(list);
-			return ERR_CAST(file);
+			list = ERR_CAST(file);
+			goto uncharge;
 		}
 		list_append(list, vma->vm_start, vma->vm_end, (u64)vma->vm_pgoff << PAGE_SHIFT,
 			    file);
 	}
+uncharge:
+	bee_payer_uncharge(payer, bytes);
 	return list;
 }
 

@@ -1174,19 +1174,20 @@ bool bee_mm_move_file(struct bee_file *f, u64 bytes)
 {
 	const struct bee_rmap_node *node;
 	struct bee_payer *last = NULL;
-	bool moved = false;
+	int ret = -ENOENT;
 
 	rcu_read_lock();
 	hlist_for_each_entry_rcu(node, &f->rmap, in_file) {
 		if (node->map->payer == last)
 			continue;
-		last = node->map->payer;
-		moved = bee_file_move(f, last, &node->in_file, bytes);
-		if (moved)
+		ret = bee_file_move(f, node->map->payer, &node->in_file, bytes);
+		if (!ret)
 			break;
+		if (ret == -EDQUOT)
+			last = node->map->payer;
 	}
 	rcu_read_unlock();
-	return moved;
+	return !ret;
 }
 
 static int cookie_compare(const void *a, const void *b)

@@ -246,14 +246,16 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 	if (reply) {
 		bytes = sizeof(struct bee_stored) + i_size_read(file_inode(file));
 		err = bee_store_add(f, file, &replaced, info->extack);
+		/* Before users are looked at: who maps it meanwhile is seen there, or sees this. */
+		if (err == -EDQUOT)
+			bee_rmap_set_refused(f, true);
 		if (err == -EDQUOT && bee_mm_move_file(f, bytes)) {
 			/* That of the refusal, which a reply without an error would have too. */
 			if (info->extack)
 				info->extack->_msg = NULL;
 			err = bee_store_add(f, file, &replaced, info->extack);
+			bee_rmap_set_refused(f, err == -EDQUOT);
 		}
-		if (err == -EDQUOT)
-			bee_rmap_set_refused(f);
 		err = err ?: table_answer(reply, f, replaced, true);
 		err = bee_netlink_reply_end(info, reply, hdr, err);
 	} else {

@@ -208,12 +208,15 @@ static u64 payer_most(const struct bee_payer *payer, u64 bytes, u64 sum)
 	u64 limit = payer_limit(), others = sum - min(sum, bytes);
 
 	if (uid_eq(KUIDT_INIT(payer->uid), GLOBAL_ROOT_UID))
-		return U64_MAX;
+		return U64_MAX / 2;	/* so that payer_add() can multiply it */
 	return div_u64(limit - min(limit, others), 100) * bee_payer_share();
 }
 
-/* Charge first and compare then: of two charges at the same time, each sees the other. */
-static bool payer_add(struct bee_payer *payer, u64 bytes, unsigned int reserve)
+/*
+ * Charge, up to so many percent of what the payer may have.  Charge first and compare then: of two
+ * charges at the same time, each sees the other.
+ */
+static bool payer_add(struct bee_payer *payer, u64 bytes, unsigned int percent)
 {
 	u64 own, sum, most;
 
@@ -222,11 +225,19 @@ static bool payer_add(struct bee_payer *payer, u64 bytes, unsigned int reserve)
 	own = atomic64_add_return(bytes, &payer->bytes);
 	sum = atomic64_add_return(bytes, &payer_sum);
 	most = payer_most(payer, own, sum);
-	if (own <= most || (own - most <= most / 100 * reserve && sum <= payer_limit()))
+	if (own <= most / 100 * percent && (own <= most || sum <= payer_limit()))
 		return true;
 	bee_payer_uncharge(payer, bytes);
-	atomic64_inc(&payer->refused);
 	return false;
+}
+
+static bool payer_add_or_count(struct bee_payer *payer, u64 bytes, unsigned int percent)
+{
+	bool added = payer_add(payer, bytes, percent);
+
+	if (!added)
+		atomic64_inc(&payer->refused);
+	return added;
 }
 
 /**
@@ -239,7 +250,7 @@ static bool payer_add(struct bee_payer *payer, u64 bytes, unsigned int reserve)
  */
 bool bee_payer_charge(struct bee_payer *payer, u64 bytes)
 {
-	return payer_add(payer, bytes, 0);
+	return payer_add_or_count(payer, bytes, 100);
 }
 
 /**
@@ -252,7 +263,25 @@ bool bee_payer_charge(struct bee_payer *payer, u64 bytes)
  */
 bool bee_payer_charge_reserve(struct bee_payer *payer, u64 bytes)
 {
-	return payer_add(payer, bytes, 25);
+	return payer_add_or_count(payer, bytes, 125);
+}
+
+/**
+ * bee_payer_charge_spare() - charge bytes to a user, if a quarter of its share is left then
+ * @payer: the user
+ * @bytes: how many, of what the user can do without
+ *
+ * Context: Any but NMI.
+ * Return: true, or false and nothing is charged; this is not counted as a refusal.
+ */
+bool bee_payer_charge_spare(struct bee_payer *payer, u64 bytes)
+{
+	u64 own = atomic64_read(&payer->bytes) + bytes, sum = atomic64_read(&payer_sum) + bytes;
+
+	/* What is much too large is not even added for a moment: others would be refused. */
+	if (own > payer_most(payer, own, sum) / 100 * 75)
+		return false;
+	return payer_add(payer, bytes, 75);
 }
 
 /** bee_payer_charge_fixed() - as bee_payer_charge(), but not refused.  Context: Any but NMI. */

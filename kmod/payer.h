@@ -55,6 +55,7 @@ unsigned int bee_payer_share(void);
 void bee_payer_set_share(unsigned int percent);
 
 bool bee_payer_charge(struct bee_payer *payer, u64 bytes);
+bool bee_payer_charge_spare(struct bee_payer *payer, u64 bytes);
 bool bee_payer_charge_reserve(struct bee_payer *payer, u64 bytes);
 void bee_payer_charge_fixed(struct bee_payer *payer, u64 bytes);
 void bee_payer_uncharge(struct bee_payer *payer, u64 bytes);

@@ -54,17 +54,16 @@ static void rmap_has_other(struct bee_file *f)
 }
 
 /**
- * bee_rmap_set_refused() - no user who has a file mapped has room for its table
+ * bee_rmap_set_refused() - note whether no user who has a file mapped has room for its table
  * @f: the file
- *
- * It is announced again, if it is walked through, when another user maps it.
+ * @refused: if so it is announced again, if it is walked through, when another user maps it
  *
  * Context: Any but NMI.
  */
-void bee_rmap_set_refused(struct bee_file *f)
+void bee_rmap_set_refused(struct bee_file *f, bool refused)
 {
 	raw_spin_lock(&f->rmap_lock);
-	f->refused = true;
+	f->refused = refused;
 	raw_spin_unlock(&f->rmap_lock);
 }
 

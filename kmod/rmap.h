@@ -58,7 +58,7 @@ void bee_rmap_exit(void);
 
 struct bee_rmap_node *bee_rmap_link(struct bee_file *f, struct bee_map *map, gfp_t gfp);
 void bee_rmap_unlink(struct bee_file *f, struct bee_rmap_node *node);
-void bee_rmap_set_refused(struct bee_file *f);
+void bee_rmap_set_refused(struct bee_file *f, bool refused);
 void bee_rmap_free(struct bee_rmap_node *node);
 
 #endif /* BEE_RMAP_H */

@@ -130,7 +130,7 @@ static void store_set(struct bee_file *f, struct bee_stored *stored)
 		call_rcu(&old->rcu, stored_free_rcu);
 }
 
-/* Remove the table of an idle file. */
+/* Remove a table that can be evicted. */
 static void store_drop(struct bee_file *f)
 {
 	bee_file_set_table_bytes(f, 0);
@@ -140,8 +140,8 @@ static void store_drop(struct bee_file *f)
 }
 
 /*
- * Evict idle tables, the one that has been idle longest first: @bytes, but at least one table if
- * any is idle.
+ * Evict tables, the one that has been idle longest first, unpaid ones last: @bytes, but at least
+ * one table if there is any.
  *
  * Return: bytes to be freed after a grace period.
  */
@@ -152,10 +152,11 @@ static u64 store_evict_locked(u64 bytes)
 
 	lockdep_assert_held(&store_mutex);
 	do {
-		f = bee_file_get_idle(false);
+		f = bee_file_get_evictable(false);
 		if (!f)
 			break;
-		freed += bee_file_bytes(f);
+		/* One that is mapped stays, without its table. */
+		freed += bee_file_users(f) == 1 ? bee_file_bytes(f) : READ_ONCE(f->table_bytes);
 		store_drop(f);
 		cond_resched();
 	} while (freed < bytes);
@@ -172,7 +173,7 @@ static void store_remove_lost(void)
 	struct bee_file *f;
 
 	lockdep_assert_held(&store_mutex);
-	while ((f = bee_file_get_idle(true))) {
+	while ((f = bee_file_get_evictable(true))) {
 		store_drop(f);
 		cond_resched();
 	}
@@ -189,7 +190,7 @@ static u64 store_evict(u64 bytes)
 }
 
 const struct bee_budget_reclaim bee_store_reclaim = {
-	.idle = bee_file_idle_bytes,
+	.evictable = bee_file_evictable,
 	.evict = store_evict,
 };
 
@@ -291,7 +292,7 @@ u32 bee_store_count(void)
  */
 static unsigned long store_shrink_count(struct shrinker *shrinker, struct shrink_control *sc)
 {
-	return DIV_ROUND_UP_ULL(bee_file_idle_bytes(), PAGE_SIZE) ?: SHRINK_EMPTY;
+	return DIV_ROUND_UP_ULL(bee_file_evictable(), PAGE_SIZE) ?: SHRINK_EMPTY;
 }
 
 static unsigned long store_shrink_scan(struct shrinker *shrinker, struct shrink_control *sc)

@@ -29,6 +29,10 @@
 #define RANGES		200
 #define CHILDREN	200
 
+/* Copies of a file, each with a table: more than a share of IDLE_SHARE percent has room for. */
+#define IDLE		16
+#define IDLE_SHARE	10
+
 static struct guest g;
 
 /**
@@ -39,6 +43,7 @@ static struct guest g;
  * @uids: /proc/PID/uid_map of the namespace
  * @managed: the process is managed before it maps anything
  * @path: what it maps
+ * @idle: it maps the copies of a file with idle tables, too
  * @pid: the process
  * @go: the pipe by which it is told to go on
  * @told: that by which it or its child tells its pid when it has done so
@@ -50,6 +55,7 @@ struct user {
 	const char	*uids;
 	bool		 managed;
 	const char	*path;
+	bool		 idle;
 	pid_t		 pid;
 	int		 go[2];
 	int		 told[2];
@@ -83,6 +89,26 @@ static void map_alternately(const char *path)
 	close(fd);
 }
 
+static const char *idle_path(int n)
+{
+	static char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/share_test.%d.so", n);
+	return path;
+}
+
+static void map_idle(void)
+{
+	int n, fd;
+
+	for (n = 0; n < IDLE; n++) {
+		fd = open(idle_path(n), O_RDONLY | O_CLOEXEC);
+		if (mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+			_exit(1);
+		close(fd);
+	}
+}
+
 static void be_user(const struct user *u)
 {
 	pid_t self = getpid();
@@ -101,6 +127,8 @@ static void be_user(const struct user *u)
 		await(u);
 	}
 	map_alternately(u->path);
+	if (u->idle)
+		map_idle();
 	tell(u);
 	for (;;) {
 		await(u);
@@ -524,6 +552,130 @@ static void test_move(void)
 	close(table);
 }
 
+/* Give each of the copies a table, which nobody has mapped. */
+static void add_idle(uint32_t *ids)
+{
+	int table = guest_table_fd("/lib/x86_64-linux-gnu/libc.so.6"), n, fd;
+
+	for (n = 0; n < IDLE; n++) {
+		fd = open(idle_path(n), O_RDONLY | O_CLOEXEC);
+		if (netlink_table_add(g.nl, table, fd, &ids[n], &g.error))
+			guest_die("table-add", g.error.text);
+		close(fd);
+	}
+	close(table);
+}
+
+static int count_loaded(const uint32_t *ids)
+{
+	struct netlink_files files;
+	int n, loaded = 0;
+
+	if (netlink_files_get(g.nl, &files, &g.error))
+		guest_die("file-get", g.error.text);
+	for (n = 0; n < IDLE; n++) {
+		const struct netlink_file *file = netlink_files_find(&files, ids[n]);
+
+		loaded += file && file->loaded;
+	}
+	netlink_files_free(&files);
+	return loaded;
+}
+
+/*
+ * A user maps files with idle tables, more than its share has room for.  They are evicted when the room
+ * is needed, but for those that the user pays for.
+ */
+static void check_idle(struct user *u, const char *how)
+{
+	struct netlink_user charged;
+	struct netlink_info info;
+	uint32_t ids[IDLE];
+	int before, after, n;
+	bool good;
+
+	add_idle(ids);
+	set(BEEUNWIND_A_CONFIG_SHARE, IDLE_SHARE);
+	start(u);
+	if (!u->managed && manage(u))
+		ksft_print_msg("%s\n", g.error.text);
+	good = guest_becomes_exact(&g, u->pid);
+	guest_info_at_rest(&g, &info);	/* what is still to be freed is charged */
+	before = count_loaded(ids);
+	charged = find(u->uid);
+	ksft_print_msg("%d of %d tables, %lu bytes of at most %lu\n", before, IDLE,
+		       (unsigned long)charged.bytes, (unsigned long)charged.most);
+	ksft_test_result(good && before == IDLE && charged.bytes <= charged.most && is_served(1003),
+			 "who maps idle tables keeps to its share, %s\n", how);
+	guest_info_at_rest(&g, &info);
+	set(BEEUNWIND_A_CONFIG_BUDGET, netlink_info_used(&info) - 1);
+	after = count_loaded(ids);
+	ksft_print_msg("%d of %d tables\n", after, IDLE);
+	ksft_test_result(after < IDLE && find(u->uid).bytes == charged.bytes && guest_is_exact(&g, u->pid),
+			 "and what is beyond is evicted, %s\n", how);
+	end(u);
+	set(BEEUNWIND_A_CONFIG_SHARE, 50);
+	if (!comes_to_nothing(u->uid))
+		guest_die("a user", "pays for what is idle");
+	for (n = 0; n < IDLE; n++)
+		netlink_table_del(g.nl, ids[n], false, &g.error);
+}
+
+/* One user has paid for all of the files and unmaps them, and another has them mapped, too. */
+static void check_handed_on(void)
+{
+	struct user u = { .uid = 1015, .path = LIB, .idle = true };
+	struct user other = { .uid = 1016, .path = LIB, .idle = true };
+	struct netlink_user charged;
+	uint32_t ids[IDLE];
+	uint64_t before;
+	bool good;
+	int n;
+
+	add_idle(ids);
+	start(&u);
+	start(&other);
+	if (manage(&u) || manage(&other))
+		guest_die("proc-add", g.error.text);
+	before = find(u.uid).bytes;
+	set(BEEUNWIND_A_CONFIG_SHARE, IDLE_SHARE);
+	end(&u);
+	good = comes_to_nothing(u.uid);
+	charged = find(other.uid);
+	ksft_print_msg("%lu bytes before, then %lu of at most %lu\n", (unsigned long)before,
+		       (unsigned long)charged.bytes, (unsigned long)charged.most);
+	ksft_test_result(good && before > charged.most && charged.bytes <= charged.most &&
+			 count_loaded(ids) == IDLE, "who is left with another's tables does, too\n");
+	end(&other);
+	set(BEEUNWIND_A_CONFIG_SHARE, 50);
+	if (!comes_to_nothing(other.uid))
+		guest_die("a user", "pays for what is idle");
+	for (n = 0; n < IDLE; n++)
+		netlink_table_del(g.nl, ids[n], false, &g.error);
+}
+
+static void test_idle(void)
+{
+	struct user by_request = { .uid = 1013, .path = LIB, .idle = true };
+	struct user followed = { .uid = 1014, .path = LIB, .idle = true, .managed = true };
+	char command[128];
+	int n;
+
+	for (n = 0; n < IDLE; n++) {
+		snprintf(command, sizeof(command), "cp -L " LIB " %s", idle_path(n));
+		if (system(command))
+			guest_die(idle_path(n), "cannot be made");
+	}
+	set_room();
+	check_idle(&by_request, "by a request");
+	set_room();
+	check_idle(&followed, "as it maps them");
+	set_room();
+	check_handed_on();
+	for (n = 0; n < IDLE; n++)
+		unlink(idle_path(n));
+}
+
 static void test_config(void)
 {
 	struct netlink_info info;
@@ -542,7 +694,7 @@ int main(void)
 	struct netlink_info begin;
 
 	ksft_print_header();
-	ksft_set_plan(22);
+	ksft_set_plan(27);
 	if (system("cp -L " LIB " " COPY " && chmod 755 " COPY))
 		guest_die(COPY, "cannot be made");
 	guest_open(&g);
@@ -553,6 +705,7 @@ int main(void)
 	test_table();
 	test_again();
 	test_eighth();
+	test_idle();
 	test_config();
 	set(BEEUNWIND_A_CONFIG_BUDGET, begin.budget);
 	unlink(COPY);
