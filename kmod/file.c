@@ -35,8 +35,8 @@
  * A file and its table are charged to the user who maps it first.  When that user unmaps it, or
  * has no share with room for the table, another user who has the file mapped is charged (rmap.c).
  * Idle tables are charged to no user; they are evicted as soon as anything else needs the room.
- * Next are unpaid tables: those of files in use that were idle, or were paid for by another user,
- * when the user who pays for the file had no room for the table.
+ * Unpaid tables are evicted when no idle ones are left.  A table is unpaid if its file is in use,
+ * but the user who pays for the file had no room in its share for the table when it began to pay.
  *
  * file_lock protects the hashes and lists.  The two most frequent operations take only the RCU read
  * lock: to find the file of an inode that is known and has not changed since the last look
@@ -441,25 +441,22 @@ static void file_unlist(struct bee_file *f)
 }
 
 /*
- * Have a user pay for a file that nobody pays for.  If its share has no room for the table it pays
- * for the rest only, @fixed: in any case.  Return: false: there is no room for that either.
+ * Have a user pay for a file that nobody pays for.  If its share has no room for the table, the
+ * user pays for the rest of the file, and the table is unpaid.  If there is no room for the rest
+ * either, the user pays for it all the same with @fixed, and without it the result is false.
  */
-static bool file_find_payer(struct bee_file *f, struct bee_payer *payer, bool fixed)
+static bool file_begin_payment(struct bee_file *f, struct bee_payer *payer, bool fixed)
 {
 	u64 bytes = bee_file_bytes(f), rest = bytes - f->table_bytes;
+	bool whole = bee_payer_charge_spare(payer, bytes);
 
-	if (bee_payer_charge_spare(payer, bytes)) {
-		file_set_payer(f, payer, bytes);
-		file_unlist(f);
-		return true;
-	}
-	if (fixed)
+	if (!whole && fixed)
 		bee_payer_charge_fixed(payer, rest);
-	else if (!bee_payer_charge(payer, rest))
+	else if (!whole && !bee_payer_charge(payer, rest))
 		return false;
-	file_set_payer(f, payer, rest);
+	file_set_payer(f, payer, whole ? bytes : rest);
 	file_unlist(f);
-	if (f->table_bytes) {
+	if (!whole && f->table_bytes) {
 		list_add_tail(&f->evict, &file_unpaid);
 		file_set_evictable(f, f->table_bytes);
 	}
@@ -469,8 +466,8 @@ static bool file_find_payer(struct bee_file *f, struct bee_payer *payer, bool fi
 /*
  * Become a user of a file that has been found.  If nobody pays for it @payer does.
  *
- * Return: 0; -EDQUOT: beyond the share of @payer; -ENOENT, not under file_lock: it is being
- * forgotten.
+ * Return: 0; -EDQUOT: the share of @payer has no room for it; -ENOENT: bee_file_put() is just
+ * forgetting it, which cannot be if the caller holds file_lock.
  */
 static int file_take(struct bee_file *f, struct bee_payer *payer)
 {
@@ -482,7 +479,7 @@ static int file_take(struct bee_file *f, struct bee_payer *payer)
 	raw_spin_lock(&file_user_lock);
 	if (!refcount_read(&f->users) && !file_is_idle(f)) {
 		ret = -ENOENT;
-	} else if (payer && !f->payer && !file_find_payer(f, payer, false)) {
+	} else if (payer && !f->payer && !file_begin_payment(f, payer, false)) {
 		ret = -EDQUOT;
 	} else if (!refcount_inc_not_zero(&f->users)) {
 		if (!payer)
@@ -550,7 +547,7 @@ static struct bee_file *file_get_changed(const struct bee_inode_look *look,
 	return f;
 }
 
-/* Become a user of the file that an unknown inode shows, if that is known.  As above. */
+/* Become a user of the file that an unknown inode shows, if that is known.  Return: as there. */
 static struct bee_file *file_get_equal(const struct bee_inode_look *look, struct bee_payer *payer)
 {
 	struct bee_file *f;
@@ -609,7 +606,8 @@ bool bee_file_set_table_bytes(struct bee_file *f, u64 bytes)
  * bee_file_hand_on() - the user who is due pays for a file from now on
  * @f: the file; the caller is a user of it
  *
- * Even beyond its share, but not for the table: that can be evicted.
+ * If the share of that user has no room, it pays for the file all the same, but not for its table,
+ * which is unpaid then.
  *
  * Context: Any but NMI; @rmap_lock not held.
  */
@@ -619,7 +617,7 @@ void bee_file_hand_on(struct bee_file *f)
 	raw_spin_lock(&f->rmap_lock);
 	if (f->due && f->due != f->payer) {
 		file_drop_payer(f);
-		file_find_payer(f, f->due, true);
+		file_begin_payment(f, f->due, true);
 	}
 	raw_spin_unlock(&f->rmap_lock);
 	raw_spin_unlock(&file_user_lock);
@@ -633,8 +631,8 @@ void bee_file_hand_on(struct bee_file *f)
  * @bytes: how many more the file will be charged for next
  *
  * Context: Any but NMI.  Caller holds the RCU read lock.
- * Return: 0; -EDQUOT: @payer pays already, or has no room for the file and @bytes; -ENOENT: @range
- * is gone.
+ * Return: 0; -EDQUOT: @payer pays for the file already, or its share has no room for the file and
+ * @bytes; -ENOENT: @range is gone.
  */
 int bee_file_move(struct bee_file *f, struct bee_payer *payer, const struct hlist_node *range,
 		  u64 bytes)
@@ -953,7 +951,7 @@ struct bee_file *bee_file_get_id(u32 id)
  *
  * Context: Any but NMI.
  * Return: the file with a reference; NULL: there is none, or it stands for memory of another
- * address space; -EDQUOT: beyond the share of @payer.
+ * address space; -EDQUOT: the share of @payer has no room for it.
  */
 struct bee_file *bee_file_get_id_for(u32 id, u64 owner, struct bee_payer *payer)
 {
@@ -1099,12 +1097,12 @@ void bee_file_owner_gone(u64 owner)
 }
 
 /**
- * bee_file_get_evictable() - the file whose table is to be evicted next, with a reference
- * @only_lost: one that no inode can show again; otherwise these come first, then the one that has
- *	been idle longest, and last an unpaid one
+ * bee_file_get_evictable() - find the file whose table is to be evicted next
+ * @only_lost: look only for files that no inode can show again; otherwise these come first, then
+ *	the one that has been idle longest, and last one whose table is unpaid
  *
  * Context: Any but NMI.
- * Return: the file, or NULL if there is none.
+ * Return: the file with a reference, or NULL if there is none.
  */
 struct bee_file *bee_file_get_evictable(bool only_lost)
 {

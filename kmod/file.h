@@ -66,8 +66,9 @@ struct bee_news {
  * @build_id: of its contents, if known (F; file_get_unchanged() reads @build_id.looked without the
  *	lock, with READ_ONCE())
  * @by_equal: in file_equals, if @equal (F)
- * @evict: in a list of tables that can be evicted: if there are no users, or nobody pays (U)
- * @evictable: bytes that this would free (U)
+ * @evict: in a list of files whose tables can be evicted: idle ones, and those in use whose table
+ *	is unpaid (U)
+ * @evictable: bytes that this would free; 0: it is in no such list (U)
  * @dropped: see bee_file_put_nowait()
  * @table_bytes: kernel memory of its table (U, READ_ONCE() for reading)
  * @payer: to whom it is charged, with a reference; NULL: nobody, as long as only requests use it,

@@ -476,14 +476,20 @@ struct bee_map *bee_map_copy(const struct bee_map *map, struct bee_payer *payer)
 	return ret ? ERR_PTR(ret) : copy;
 }
 
+static int map_charge_payer(u64 bytes, struct bee_payer *payer, struct netlink_ext_ack *extack)
+{
+	if (bee_payer_charge(payer, bytes))
+		return 0;
+	NL_SET_ERR_MSG_FMT(extack, "over the share of user %u", payer->uid);
+	return -EDQUOT;
+}
+
 static int map_charge(u64 bytes, struct bee_payer *payer, struct netlink_ext_ack *extack)
 {
-	int ret;
+	int ret = map_charge_payer(bytes, payer, extack);
 
-	if (!bee_payer_charge(payer, bytes)) {
-		NL_SET_ERR_MSG_FMT(extack, "over the share of user %u", payer->uid);
-		return -EDQUOT;
-	}
+	if (ret)
+		return ret;
 	ret = bee_budget_charge(BEE_BUDGET_MMS, bytes, extack);
 	if (ret)
 		bee_payer_uncharge(payer, bytes);
@@ -831,14 +837,15 @@ struct bee_map_list *bee_map_scan(const struct bee_map_list *old, struct mm_stru
 	for_each_vma(count, vma)
 		nr += !!(vma->vm_flags & VM_EXEC);
 	ret = map_check_nr(nr, extack);
+	/*
+	 * Room for the ranges first: else tables of the files could take it.  Without any, files
+	 * need not be looked for.  Ranges that are there already may be right, and need no more.
+	 */
+	bytes = old->nr ? 0 : map_bytes(nr, 0);
+	if (!ret && bytes)
+		ret = map_charge_payer(bytes, payer, extack);
 	if (ret)
 		return ERR_PTR(ret);
-	/* What ranges need must not go to tables; and without room do not look for files. */
-	bytes = old->nr ? 0 : map_bytes(nr, 0);
-	if (bytes && !bee_payer_charge(payer, bytes)) {
-		NL_SET_ERR_MSG_FMT(extack, "over the share of user %u", payer->uid);
-		return ERR_PTR(-EDQUOT);
-	}
 	list = bee_map_list_alloc(nr, extack);
 	if (IS_ERR(list))
 		goto uncharge;

@@ -221,6 +221,30 @@ static struct bee_file *netlink_table_file(struct genl_info *info)
 	return bee_netlink_new_file(info);
 }
 
+/*
+ * Give a file its table.  If the share of the user who pays for the file has no room, another user
+ * who has the file mapped is to pay.  Return: as bee_store_add().
+ */
+static int table_store(struct bee_file *f, struct file *file, bool *replaced,
+		       struct netlink_ext_ack *extack)
+{
+	u64 bytes = sizeof(struct bee_stored) + i_size_read(file_inode(file));
+	int err = bee_store_add(f, file, replaced, extack);
+
+	if (err != -EDQUOT)
+		return err;
+	/* First: a user who maps the file from now on is found below, or finds this. */
+	bee_rmap_set_refused(f, true);
+	if (!bee_mm_move_file(f, bytes))
+		return err;
+	/* That of the refusal, which a reply without an error would have too. */
+	if (extack)
+		extack->_msg = NULL;
+	err = bee_store_add(f, file, replaced, extack);
+	bee_rmap_set_refused(f, err == -EDQUOT);
+	return err;
+}
+
 int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 {
 	struct sk_buff *reply;
@@ -228,7 +252,6 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 	struct file *file;
 	bool replaced;
 	void *hdr;
-	u64 bytes;
 	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, BEEUNWIND_A_FILE_TABLE_FD)) {
@@ -244,18 +267,7 @@ int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info)
 		goto put_file;
 	reply = bee_netlink_reply_begin(info, BEEUNWIND_CMD_TABLE_ADD, &hdr);
 	if (reply) {
-		bytes = sizeof(struct bee_stored) + i_size_read(file_inode(file));
-		err = bee_store_add(f, file, &replaced, info->extack);
-		/* Before users are looked at: who maps it meanwhile is seen there, or sees this. */
-		if (err == -EDQUOT)
-			bee_rmap_set_refused(f, true);
-		if (err == -EDQUOT && bee_mm_move_file(f, bytes)) {
-			/* That of the refusal, which a reply without an error would have too. */
-			if (info->extack)
-				info->extack->_msg = NULL;
-			err = bee_store_add(f, file, &replaced, info->extack);
-			bee_rmap_set_refused(f, err == -EDQUOT);
-		}
+		err = table_store(f, file, &replaced, info->extack);
 		err = err ?: table_answer(reply, f, replaced, true);
 		err = bee_netlink_reply_end(info, reply, hdr, err);
 	} else {

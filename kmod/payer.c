@@ -213,8 +213,8 @@ static u64 payer_most(const struct bee_payer *payer, u64 bytes, u64 sum)
 }
 
 /*
- * Charge, up to so many percent of what the payer may have.  Charge first and compare then: of two
- * charges at the same time, each sees the other.
+ * Charge @bytes if the payer then has no more than so many @percent of its share.  They are added
+ * before that is known, so that two CPUs which charge at the same time see each other's bytes.
  */
 static bool payer_add(struct bee_payer *payer, u64 bytes, unsigned int percent)
 {
@@ -228,16 +228,8 @@ static bool payer_add(struct bee_payer *payer, u64 bytes, unsigned int percent)
 	if (own <= most / 100 * percent && (own <= most || sum <= payer_limit()))
 		return true;
 	bee_payer_uncharge(payer, bytes);
+	atomic64_inc(&payer->refused);
 	return false;
-}
-
-static bool payer_add_or_count(struct bee_payer *payer, u64 bytes, unsigned int percent)
-{
-	bool added = payer_add(payer, bytes, percent);
-
-	if (!added)
-		atomic64_inc(&payer->refused);
-	return added;
 }
 
 /**
@@ -250,7 +242,7 @@ static bool payer_add_or_count(struct bee_payer *payer, u64 bytes, unsigned int 
  */
 bool bee_payer_charge(struct bee_payer *payer, u64 bytes)
 {
-	return payer_add_or_count(payer, bytes, 100);
+	return payer_add(payer, bytes, 100);
 }
 
 /**
@@ -263,22 +255,23 @@ bool bee_payer_charge(struct bee_payer *payer, u64 bytes)
  */
 bool bee_payer_charge_reserve(struct bee_payer *payer, u64 bytes)
 {
-	return payer_add_or_count(payer, bytes, 125);
+	return payer_add(payer, bytes, 125);
 }
 
 /**
- * bee_payer_charge_spare() - charge bytes to a user, if a quarter of its share is left then
+ * bee_payer_charge_spare() - charge bytes to a user if a quarter of its share stays free
  * @payer: the user
- * @bytes: how many, of what the user can do without
+ * @bytes: how many, for something that the user can do without
  *
  * Context: Any but NMI.
- * Return: true, or false and nothing is charged; this is not counted as a refusal.
+ * Return: true, or false and nothing is charged.  That is counted as a refusal only if there was
+ * room until another CPU charged the same user.
  */
 bool bee_payer_charge_spare(struct bee_payer *payer, u64 bytes)
 {
 	u64 own = atomic64_read(&payer->bytes) + bytes, sum = atomic64_read(&payer_sum) + bytes;
 
-	/* What is much too large is not even added for a moment: others would be refused. */
+	/* payer_add() adds the bytes for a moment, in which others would be refused. */
 	if (own > payer_most(payer, own, sum) / 100 * 75)
 		return false;
 	return payer_add(payer, bytes, 75);

@@ -54,9 +54,10 @@ static void rmap_has_other(struct bee_file *f)
 }
 
 /**
- * bee_rmap_set_refused() - note whether no user who has a file mapped has room for its table
+ * bee_rmap_set_refused() - note whether the table of a file has been refused
  * @f: the file
- * @refused: if so it is announced again, if it is walked through, when another user maps it
+ * @refused: no user who has it mapped has room for the table: then, when another user maps the
+ *	file, it may be announced again
  *
  * Context: Any but NMI.
  */

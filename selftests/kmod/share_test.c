@@ -29,7 +29,7 @@
 #define RANGES		200
 #define CHILDREN	200
 
-/* Copies of a file, each with a table: more than a share of IDLE_SHARE percent has room for. */
+/* So many files, each with a table.  A share of IDLE_SHARE percent has no room for all the tables. */
 #define IDLE		16
 #define IDLE_SHARE	10
 
@@ -43,7 +43,7 @@ static struct guest g;
  * @uids: /proc/PID/uid_map of the namespace
  * @managed: the process is managed before it maps anything
  * @path: what it maps
- * @idle: it maps the copies of a file with idle tables, too
+ * @idle: the process also maps the files of idle_path(), whose tables add_idle() has made
  * @pid: the process
  * @go: the pipe by which it is told to go on
  * @told: that by which it or its child tells its pid when it has done so
@@ -552,7 +552,7 @@ static void test_move(void)
 	close(table);
 }
 
-/* Give each of the copies a table, which nobody has mapped. */
+/* Add a table to each of the files while nobody has them mapped.  @ids: filled with their ids. */
 static void add_idle(uint32_t *ids)
 {
 	int table = guest_table_fd("/lib/x86_64-linux-gnu/libc.so.6"), n, fd;
@@ -582,16 +582,29 @@ static int count_loaded(const uint32_t *ids)
 	return loaded;
 }
 
+/* @u has ended.  Set the share back and remove the tables. */
+static void end_idle(const struct user *u, const uint32_t *ids)
+{
+	int n;
+
+	set(BEEUNWIND_A_CONFIG_SHARE, 50);
+	if (!comes_to_nothing(u->uid))
+		guest_die("a user", "pays for what is idle");
+	/* Those that were evicted are refused. */
+	for (n = 0; n < IDLE; n++)
+		netlink_table_del(g.nl, ids[n], false, &g.error);
+}
+
 /*
- * A user maps files with idle tables, more than its share has room for.  They are evicted when the room
- * is needed, but for those that the user pays for.
+ * @u maps all the files, but its share has no room for all the tables.  It pays for some of them.  The
+ * others are evicted when the budget is lowered.
  */
 static void check_idle(struct user *u, const char *how)
 {
 	struct netlink_user charged;
 	struct netlink_info info;
 	uint32_t ids[IDLE];
-	int before, after, n;
+	int before, after;
 	bool good;
 
 	add_idle(ids);
@@ -614,14 +627,13 @@ static void check_idle(struct user *u, const char *how)
 	ksft_test_result(after < IDLE && find(u->uid).bytes == charged.bytes && guest_is_exact(&g, u->pid),
 			 "and what is beyond is evicted, %s\n", how);
 	end(u);
-	set(BEEUNWIND_A_CONFIG_SHARE, 50);
-	if (!comes_to_nothing(u->uid))
-		guest_die("a user", "pays for what is idle");
-	for (n = 0; n < IDLE; n++)
-		netlink_table_del(g.nl, ids[n], false, &g.error);
+	end_idle(u, ids);
 }
 
-/* One user has paid for all of the files and unmaps them, and another has them mapped, too. */
+/*
+ * Two users map all the files.  The first pays for them and ends; the second, whose share has no room
+ * for all the tables, is to pay then.
+ */
 static void check_handed_on(void)
 {
 	struct user u = { .uid = 1015, .path = LIB, .idle = true };
@@ -630,7 +642,6 @@ static void check_handed_on(void)
 	uint32_t ids[IDLE];
 	uint64_t before;
 	bool good;
-	int n;
 
 	add_idle(ids);
 	start(&u);
@@ -647,11 +658,7 @@ static void check_handed_on(void)
 	ksft_test_result(good && before > charged.most && charged.bytes <= charged.most &&
 			 count_loaded(ids) == IDLE, "who is left with another's tables does, too\n");
 	end(&other);
-	set(BEEUNWIND_A_CONFIG_SHARE, 50);
-	if (!comes_to_nothing(other.uid))
-		guest_die("a user", "pays for what is idle");
-	for (n = 0; n < IDLE; n++)
-		netlink_table_del(g.nl, ids[n], false, &g.error);
+	end_idle(&other, ids);
 }
 
 static void test_idle(void)
