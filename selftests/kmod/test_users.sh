@@ -154,13 +154,44 @@ memory_of_users() {
 	return "$status"
 }
 
+# as_user COMMAND...: have a new program run by user 1234 that wants a larger table than its share has room for,
+# and that COMMAND gives its tables, until that says so
+as_user() {
+	local pid status=1
+	"$@" setpriv --reuid 1234 --regid 1234 --clear-groups "$WORK/python" -c 'while True: pass' \
+		2>"$WORK/err" &
+	pid=$!
+	guest_wait grep "warning: .*/python: .*over the share of the user .* see beectl status --users" \
+		"$WORK/err" && "$BEECTL" status >"$WORK/out" &&
+		grep "^refused: .* memory to user 1234, whose share was used up; see beectl status --users" \
+			"$WORK/out" && [ "$(grep -c "over the share" "$WORK/err")" -eq 1 ] && status=0
+	pkill -u 1234 -x python
+	wait "$pid"
+	[ "$status" -eq 0 ] || cat "$WORK/err" "$WORK/out"
+	return "$status"
+}
+
+# Its budget is set back, for what comes after.
+share_is_used_up() {
+	local status=0
+	chmod 711 "$WORK" && cp /usr/bin/python3 "$WORK/python" &&
+		"$BEECTL" config budget 1M share 5 >"$WORK/out" || return 1
+	as_user "$@" || status=1
+	"$BEECTL" config budget 256M share 100 >"$WORK/out" || status=1
+	return "$status"
+}
+
 guest_insmod || exit 1
-ktap_plan 9
+ktap_plan 11
 ktap_run "users_test" guest_nested "$TESTS/users_test"
 start_both || exit 1
 ktap_run "status --tables names who uses a table" named
 ktap_run "by its name, when its path is another file's" by_name
 ktap_run "status --users: what users have" memory_of_users
+ktap_run "record says that the share of a user is used up, and so does status" share_is_used_up \
+	"$BEECTL" record -q -o "$WORK/data" --
+ktap_run "run says it" share_is_used_up perf record -q -N -B -g -e cpu-clock -F 999 -o "$WORK/data" -- \
+	"$BEECTL" run --
 "$BEECTL" watch >"$WORK/watch" &
 ktap_run "unload --tables removes it, and says whom that affects" killed
 ktap_run "watch does not make it again" stays_away

@@ -97,6 +97,7 @@ enum { RECORD_FAILED = 125, RECORD_NOT_EXECUTABLE = 126, RECORD_NOT_FOUND = 127 
  * @made: number of tables that were made while perf recorded; shared with @follower
  * @follower: child process that makes them; 0 if there is none
  * @follows: this process is @follower
+ * @user_warned: that a user gets no more tables was said
  * @perf: perf
  * @perf_status: its wait status
  * @command: CMD, if beectl has started it and it has not ended
@@ -115,6 +116,7 @@ struct record {
 	uint64_t		*made;
 	pid_t			 follower;
 	bool			 follows;
+	bool			 user_warned;
 	struct perf		 perf;
 	int			 perf_status;
 	pid_t			 command;
@@ -182,6 +184,9 @@ static void record_made(void *arg, const struct table_want *want,
 	/* Other tables will be refused for the same reason: say so once. */
 	if (table_jobs_note_refusal(want, result, &record->error) && record->follows && !warned)
 		message_warning(record->recording->command, NULL, record->error.text);
+	if (result->refusal == EDQUOT && !record->user_warned)
+		message_warning(record->recording->command, want->name, result->error.text);
+	record->user_warned |= result->refusal == EDQUOT;
 }
 
 /* A table_queue_skip_fn */

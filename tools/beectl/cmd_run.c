@@ -77,6 +77,7 @@ enum { RUN_FAILED = 125, RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGN
  * @verbose: say what was loaded
  * @unsampled: there are announced files that no walk had missed
  * @tried: files that got no table
+ * @user_warned: that a user gets no more tables was said
  * @runs: it has begun
  * @error: why run_stopped() failed; once it has begun, the first refusal that is general
  * @summary: what the program has mapped before it begins, if @verbose
@@ -91,6 +92,7 @@ struct run {
 	bool			 verbose;
 	bool			 unsampled;
 	struct tried		 tried;
+	bool			 user_warned;
 	bool			 runs;
 	struct bee_error	 error;
 	struct manage_result	 summary;
@@ -125,8 +127,10 @@ static void run_made(void *arg, const struct table_want *want, const struct tabl
 	if (none && want->id)
 		tried_note_result(&run->tried, want->id, result, clock_ms());
 	/* Other tables will be refused for the same reason: say so once. */
-	if (general && run->runs && !run->verbose && !warned)
+	if (((general && run->runs && !warned) || (result->refusal == EDQUOT && !run->user_warned)) &&
+	    !run->verbose)
 		message_warning("run", want->name, result->error.text);
+	run->user_warned |= result->refusal == EDQUOT;
 	if (!run->verbose || !(none || run->runs) || result->source == TABLE_STORED)
 		return;
 	progress_end();

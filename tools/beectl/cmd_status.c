@@ -88,11 +88,13 @@ static const char status_help[] =
 /**
  * struct status - all that the module reports, and what a self-sample showed
  * @counts: what the module reports
+ * @users: likewise
  * @proven: perf called the hook when it sampled this process
  * @note: why not
  */
 struct status {
 	struct counts		counts;
+	struct netlink_users	users;
 	bool			proven;
 	struct bee_error	note;
 };
@@ -173,6 +175,7 @@ static void print_status(const struct status *status)
 	if (info->follow_lost)
 		printf("lost:      %llu time%s a process could not be followed for want of memory\n",
 		       (ull)info->follow_lost, plural(info->follow_lost));
+	status_show_refusals(&status->users);
 	if (*info->uncalled)
 		printf("broken:    this kernel never calls %s(inlined into their callers?): do not "
 		       "believe stacks; please report it, with uname -r\n", info->uncalled);
@@ -248,7 +251,8 @@ static int show_status(struct netlink *nl, const char *since, struct json_object
 	int ret = -1;
 
 	if (!status_prove_hook(nl, &status, error) && !status_prove_calls(nl, error) &&
-	    !status_count(nl, since, &status.counts, error)) {
+	    !status_count(nl, since, &status.counts, error) &&
+	    !netlink_users_get(nl, &status.users, error)) {
 		if (json)
 			json_status(json, &status);
 		else
@@ -261,6 +265,7 @@ static int show_status(struct netlink *nl, const char *since, struct json_object
 			ret = message_error("status", NULL, error->text);
 	}
 	counts_free(&status.counts);
+	netlink_users_free(&status.users);
 	return ret;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "json.h"
+#include "messages.h"
 #include "status_users.h"
 #include "text.h"
 
@@ -37,4 +38,27 @@ void status_show_users(const struct netlink_users *users, struct json_object *js
 			       text_size(user->most).text, (ull)user->refused);
 		}
 	}
+}
+
+/** status_show_refusals() - print how often the module had no memory for users; nothing if it had */
+void status_show_refusals(const struct netlink_users *users)
+{
+	const struct netlink_user *worst = users->user;
+	size_t i, refused = 0;
+	uint64_t sum = 0;
+
+	for (i = 0; i < users->count; i++) {
+		sum += users->user[i].refused;
+		refused += !!users->user[i].refused;
+		if (users->user[i].refused > worst->refused)
+			worst = &users->user[i];
+	}
+	if (!sum)
+		return;
+	printf("refused:   %llu time%s memory to ", (ull)sum, plural(sum));
+	if (refused == 1)
+		printf("user %u, whose share was", worst->uid);
+	else
+		printf("%zu users, most often user %u, whose shares were", refused, worst->uid);
+	printf(" used up; see beectl status --users and beectl config share\n");
 }

@@ -8,5 +8,6 @@
 struct json_object;
 
 void status_show_users(const struct netlink_users *users, struct json_object *json);
+void status_show_refusals(const struct netlink_users *users);
 
 #endif /* STATUS_USERS_H */
