@@ -97,13 +97,17 @@ install-dkms:		## Install the module's sources in /usr/src, for dkms (DESTDIR)
 .PHONY: uninstall
 uninstall: uninstall-module uninstall-tool	## Remove what install has installed
 
-# Headers may have gone since: then others are found than those that it was built with.
-installed = $(sort $(release) $(if $(filter file,$(origin KDIR)),$(KVER)))
+# Of all kernels, unless one is named.  Its headers may have gone: then others are found.
+installed = $(if $(filter-out file,$(origin KDIR)),$(release),$(if $(filter-out file,$(origin KVER)),$(KVER),*))
 
 .PHONY: uninstall-module
-uninstall-module:	## Remove what install-module has installed
-	rm -f $(foreach r,$(installed),$(DESTDIR)/lib/modules/$(r)/updates/beeunwind.ko*)
-	$(if $(DESTDIR),,$(foreach r,$(installed),depmod $(r);))
+uninstall-module:	## Remove what install-module has installed, for KDIR, KVER or all kernels
+	@for file in $(installed:%=$(DESTDIR)/lib/modules/%/updates/beeunwind.ko*); do \
+		[ -e "$$file" ] || continue; \
+		echo "rm $$file"; rm "$$file" || exit; \
+		release=$${file#$(DESTDIR)/lib/modules/}; \
+		$(if $(DESTDIR),:,depmod "$${release%%/*}"); \
+	done
 
 .PHONY: uninstall-tool
 uninstall-tool:		## Remove what install-tool has installed

@@ -52,13 +52,32 @@ dkms_keeps_sources() {
 		make -s -C "$tree" uninstall-dkms DESTDIR="$dir" && [ ! -e "$dir/usr/src/beeunwind-$version" ]
 }
 
+# modules: print the modules that are installed below $work/kernels
+modules() {
+	find "$work/kernels" -name 'beeunwind.ko*' -printf '%P\n' | sort
+}
+
+# KVER= names one kernel; without it those of all go, but not DKMS's.
+uninstall_modules() {
+	local release
+	for release in old new; do
+		mkdir -p "$work/kernels/lib/modules/$release/updates/dkms" &&
+			touch "$work/kernels/lib/modules/$release/updates/"{,dkms/}beeunwind.ko || return
+	done
+	env -u MAKEFLAGS -u KDIR -u KVER make -s -C "$tree" uninstall-module DESTDIR="$work/kernels" KVER=old &&
+		! modules | grep -x lib/modules/old/updates/beeunwind.ko &&
+		modules | grep -x lib/modules/new/updates/beeunwind.ko &&
+		env -u MAKEFLAGS -u KDIR -u KVER make -s -C "$tree" uninstall-module DESTDIR="$work/kernels" &&
+		modules | diff - <(printf '%s\n' lib/modules/{new,old}/updates/dkms/beeunwind.ko)
+}
+
 # The last test: nothing is left of what was installed.
 uninstall_tools() {
 	[ "$(find "$work/usr" -type f | wc -l)" -ge 3 ] &&
 		make -s -C "$tree" uninstall-tool DESTDIR="$work" PREFIX=/usr && ! find "$work/usr" -type f | grep .
 }
 
-ktap_plan 8
+ktap_plan 9
 ktap_run "make install" install_tools
 ktap_run "beectl" installed 755 /usr/sbin/beectl
 ktap_run "bash completion" installed 644 /usr/share/bash-completion/completions/beectl
@@ -76,5 +95,6 @@ else
 	ktap_run "man page" man_page_is_good
 fi
 ktap_run "make uninstall-dkms wants DKMS to forget the module first" dkms_keeps_sources
+ktap_run "make uninstall-module" uninstall_modules
 ktap_run "make uninstall-tool" uninstall_tools
 ktap_finish

@@ -216,7 +216,11 @@ perf_fails() {
 no_perf() {
 	local got=0
 	PATH=$WORK "$BEECTL" record -- /bin/true >"$WORK/out" 2>"$WORK/err" || got=$?
-	[ "$got" -eq 125 ] && says 'perf is not installed.*linux-perf'
+	[ "$got" -eq 125 ] && says 'perf is not installed.*linux-perf' || return 1
+	# Found out before all processes are looked at.
+	got=0
+	PATH=$WORK "$BEECTL" record -a >"$WORK/out" 2>"$WORK/err" || got=$?
+	[ "$got" -eq 125 ] && says 'perf is not installed' && [ "$(guest_status processes)" -eq 0 ]
 }
 
 watch_says() {

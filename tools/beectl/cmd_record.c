@@ -543,6 +543,9 @@ int recording_run(const struct recording *recording)
 	perf_options_read(&record.options, recording->words);
 	if (record_usage(&record))
 		return RECORD_FAILED;
+	/* Before all is managed and its tables are made. */
+	if (perf_find(&record.error))
+		return record_refuse(&record, NULL, record.error.text, RECORD_FAILED);
 	/* SIGCHLD may be ignored (inherited); then waitpid() could not return exit statuses. */
 	signal(SIGCHLD, SIG_DFL);
 	record.made = mmap(NULL, sizeof(*record.made), PROT_READ | PROT_WRITE,

@@ -334,8 +334,8 @@ struct netlink *netlink_open(struct bee_error *error)
 	else
 		error_set(error, BEE_ERROR_NO_MODULE,
 			  "the beeunwind module is not loaded; load it with: modprobe beeunwind "
-			  "(or insmod ./beeunwind.ko); if there is none for this kernel: dkms status; "
-			  "if it is refused: dmesg");
+			  "(or insmod ./beeunwind.ko); if there is none for this kernel: install its "
+			  "headers, and see dkms status; if it is refused: dmesg");
 	netlink_close(nl);
 	return NULL;
 }

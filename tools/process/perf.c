@@ -2,6 +2,7 @@
 /* perf record as a child process. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -37,6 +38,29 @@ static int perf_spawn(const char **argv, int keep, int output, pid_t *pid)
 	ret = ret ?: posix_spawnp(pid, argv[0], &actions, NULL, (char **)argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	return ret;
+}
+
+static int perf_error_set(struct bee_error *error, int code)
+{
+	return error_set(error, code, code == ENOENT ? "perf is not installed, or not in $PATH; on "
+			 "Debian: apt install linux-perf" : "perf: %s", strerror(code));
+}
+
+/** perf_find() - is there a perf in $PATH?  Return: 0, or -1 with @error filled */
+int perf_find(struct bee_error *error)
+{
+	char *list = alloc_text(getenv("PATH") ?: ""), *rest = list, *dir, path[PATH_MAX];
+	int ret = *list ? ENOENT : 0;	/* posix_spawnp() has a path of its own */
+
+	while (ret && (dir = strsep(&rest, ":"))) {
+		snprintf(path, sizeof(path), "%s/perf", *dir ? dir : ".");
+		if (!access(path, X_OK))
+			ret = 0;
+		else if (errno == EACCES)
+			ret = EACCES;
+	}
+	free(list);
+	return ret ? perf_error_set(error, ret) : 0;
 }
 
 /**
@@ -91,8 +115,7 @@ int perf_start(struct perf *perf, char **words, pid_t target, int output,
 		return 0;
 	perf->pid = 0;
 	perf_stop(perf);
-	return error_set(error, ret, ret == ENOENT ? "perf is not installed, or not in $PATH; on "
-			 "Debian: apt install linux-perf" : "perf: %s", strerror(ret));
+	return perf_error_set(error, ret);
 }
 
 /* Wait for something to read.  Return: as poll(). */

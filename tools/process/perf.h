@@ -22,6 +22,7 @@ struct perf {
 	int	control;
 };
 
+int perf_find(struct bee_error *error);
 int perf_start(struct perf *perf, char **words, pid_t target, int output,
 	       struct bee_error *error);
 int perf_wait_ready(const struct perf *perf, unsigned int patience, struct bee_error *error);
