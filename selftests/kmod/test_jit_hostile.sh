@@ -31,7 +31,7 @@ loaded() {
 	"$BEECTL" load --cfi-only "$1" >>"$WORK/loads" 2>&1 || status=$?
 	[ "$status" -le 1 ] || { echo "load: status $status"; return 1; }
 	[ "$status" -ne 0 ] || echo "$1" >>"$WORK/good"
-	! grep -F "has failed" "$WORK/loads"
+	! grep -F "the process that looks for its JIT code" "$WORK/loads"
 }
 
 # Tables of code in memory, and processes.

@@ -155,7 +155,7 @@ memory_of_users() {
 }
 
 # as_user COMMAND...: have a new program run by user 1234 that wants a larger table than its share has room for,
-# and that COMMAND gives its tables, until that says so
+# and that COMMAND gives its tables.  COMMAND says so, and when the share is raised it tries again.
 as_user() {
 	local pid status=1
 	"$@" setpriv --reuid 1234 --regid 1234 --clear-groups "$WORK/python" -c 'while True: pass' \
@@ -163,18 +163,19 @@ as_user() {
 	pid=$!
 	guest_wait grep "warning: .*/python: .*over the share of the user .* see beectl status --users" \
 		"$WORK/err" && "$BEECTL" status >"$WORK/out" &&
-		grep "^refused: .* memory to user 1234, whose share was used up; see beectl status --users" \
-			"$WORK/out" && [ "$(grep -c "over the share" "$WORK/err")" -eq 1 ] && status=0
+		grep "^refused: .* memory to .*user.* 1234, whose shares* wa.* used up; see beectl status --users" \
+			"$WORK/out" && [ "$(grep -c "over the share" "$WORK/err")" -eq 1 ] &&
+		"$BEECTL" config budget 256M share 100 >"$WORK/out" &&
+		guest_wait table_is "$WORK/python" && status=0
 	pkill -u 1234 -x python
 	wait "$pid"
 	[ "$status" -eq 0 ] || cat "$WORK/err" "$WORK/out"
 	return "$status"
 }
 
-# Its budget is set back, for what comes after.
 share_is_used_up() {
 	local status=0
-	chmod 711 "$WORK" && cp /usr/bin/python3 "$WORK/python" &&
+	chmod 711 "$WORK" && rm -f "$WORK/python" && cp /usr/bin/python3 "$WORK/python" &&
 		"$BEECTL" config budget 1M share 5 >"$WORK/out" || return 1
 	as_user "$@" || status=1
 	"$BEECTL" config budget 256M share 100 >"$WORK/out" || status=1

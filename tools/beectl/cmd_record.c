@@ -144,6 +144,27 @@ static int record_start_perf(struct record *record, pid_t target)
 	return 0;
 }
 
+static void record_warn_later(const struct record *record, const char *why)
+{
+	message_warning(record->recording->command, "files that are mapped later get no tables", why);
+}
+
+/* perf has ended.  CMD may take its time: from now on it gets SIGTERM, also for SIGHUP. */
+static void record_end_command(const struct record *record)
+{
+	static const int ends[] = { SIGTERM, 0 };
+
+	signal(SIGUSR2, SIG_IGN);
+	if (!record->command) {
+		forward_end();
+		return;
+	}
+	/* The terminal sends it to CMD as well. */
+	signal(SIGINT, SIG_IGN);
+	forward_signals(ends, record->command);
+	kill(record->command, SIGTERM);
+}
+
 /* Wait for perf and for CMD; when one ends, end the other. */
 static void record_wait(struct record *record)
 {
@@ -155,17 +176,19 @@ static void record_wait(struct record *record)
 		if (pid < 0 && errno != EINTR)
 			break;
 		if (pid > 0 && pid == record->perf.pid) {
-			forward_end();
 			record->perf.pid = 0;
 			record->perf_status = status;
-			if (record->command)
-				kill(record->command, SIGTERM);
+			record_end_command(record);
 		} else if (pid > 0 && pid == record->command) {
 			record->command = 0;
 			record->status = status;
+			if (!record->perf.pid)
+				forward_end();
 			perf_stop(&record->perf);
 		} else if (pid > 0 && pid == record->follower) {
 			record->follower = 0;
+			if (status && record->perf.pid)
+				record_warn_later(record, "the process that makes them has ended");
 		}
 	}
 }
@@ -179,14 +202,18 @@ static void record_made(void *arg, const struct table_want *want,
 
 	first_tables_note(&record->first, want, result);
 	*record->made += result->source != TABLE_NONE;
-	if (result->source == TABLE_NONE)
+	if (result->source != TABLE_NONE)
+		tried_note_made(&record->tried, want->id);
+	else if (!result->left && want->id)
 		tried_note_result(&record->tried, want->id, result, clock_ms());
 	/* Other tables will be refused for the same reason: say so once. */
 	if (table_jobs_note_refusal(want, result, &record->error) && record->follows && !warned)
 		message_warning(record->recording->command, NULL, record->error.text);
-	if (result->refusal == EDQUOT && !record->user_warned)
+	if (result->error.code == EDQUOT && !record->user_warned) {
+		progress_end();
 		message_warning(record->recording->command, want->name, result->error.text);
-	record->user_warned |= result->refusal == EDQUOT;
+		record->user_warned = true;
+	}
 }
 
 /* A table_queue_skip_fn */
@@ -214,6 +241,13 @@ static void follower_take_news(struct record *record, struct table_queue *queue)
 	} while (kind != NETLINK_EVENT_NONE && --left);
 }
 
+/* ms to sleep with nothing to read: until files are to be tried again, or children, if none could be made. */
+static int follower_patience(const struct record *record, bool childless)
+{
+	return clock_sooner(tried_patience(&record->tried, clock_ms()),
+			    childless ? FOLLOWER_PAUSE_MS : -1);
+}
+
 /* In a child process, so that beectl can wait for perf meanwhile; it ends with beectl. */
 static void follower_start(struct record *record)
 {
@@ -225,6 +259,8 @@ static void follower_start(struct record *record)
 	if (!record->events)
 		return;
 	record->follower = fork();
+	if (record->follower < 0)
+		record_warn_later(record, strerror(errno));
 	if (record->follower)
 		return;
 	if (!child_end_with(beectl))
@@ -234,8 +270,10 @@ static void follower_start(struct record *record)
 		close(record->recording->output);
 	forward_end();
 	record->maker.nl = netlink_clone(record->maker.nl, &record->error);
-	if (!record->maker.nl)
-		_exit(1);
+	if (!record->maker.nl) {
+		record_warn_later(record, record->error.text);
+		_exit(0);
+	}
 	record->follows = true;
 	fd.fd = netlink_events_fd(record->events);
 	queue = table_queue_open(&record->maker);
@@ -245,9 +283,11 @@ static void follower_start(struct record *record)
 			table_queue_add_missed(queue, 0, record_skips, record);
 		/* If no child can be made now, try again. */
 		ret = table_queue_start(queue, SIZE_MAX);
-		ret = table_queue_poll(queue, &fd, 1, ret < 0 ? FOLLOWER_PAUSE_MS : -1, NULL);
+		ret = table_queue_poll(queue, &fd, 1, follower_patience(record, ret < 0), NULL);
 		if (fd.revents)
 			follower_take_news(record, queue);
+		if (tried_is_due(&record->tried, clock_ms()))
+			table_queue_note_left(queue);
 	} while (ret >= 0 || errno == EINTR);
 	_exit(1);
 }
@@ -444,6 +484,28 @@ static int wait_status(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/*
+ * A recording that ends too early looks like a whole one.  If perf has started CMD it ends as CMD did
+ * (__cmd_record() of tools/perf/builtin-record.c), so how it ended tells nothing.
+ */
+static void record_judge_perf(const struct record *record)
+{
+	bool launched = record->options.command && (record->options.all || record->options.tasks);
+	int status = record->perf_status;
+	bool killed = WIFSIGNALED(status) && WTERMSIG(status) != SIGINT && WTERMSIG(status) != SIGTERM;
+	char why[96];
+
+	if (launched)
+		return;
+	if (killed) {
+		snprintf(why, sizeof(why), "killed by signal %d (%s), so the recording ends too early",
+			 WTERMSIG(status), strsignal(WTERMSIG(status)));
+		message_warning(record->recording->command, "perf", why);
+	}
+	if (record->recording->failed)
+		*record->recording->failed = killed || (WIFEXITED(status) && WEXITSTATUS(status));
+}
+
 /* The module is there; @record has all that is needed.  Return: the exit status. */
 static int record_run(struct record *record)
 {
@@ -452,6 +514,7 @@ static int record_run(struct record *record)
 
 	status = launch ? record_command(record) : record_running(record);
 	follower_end(record);
+	record_judge_perf(record);
 	if (status == EXIT_OK && record->maker.nl && !record->options.quiet)
 		record_report(record);
 	if (record->perf_status)
@@ -523,8 +586,7 @@ static int record_connect(struct record *record)
 	record->maker.mark = true;
 	record->events = netlink_events_open(&record->error);
 	if (!record->events)
-		message_warning(command, "files that are mapped later get no tables",
-				record->error.text);
+		record_warn_later(record, record->error.text);
 	record->error = (struct bee_error){ 0 };
 	return 0;
 }

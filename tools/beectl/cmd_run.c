@@ -126,11 +126,15 @@ static void run_made(void *arg, const struct table_want *want, const struct tabl
 	run->wrong += result->wrong;
 	if (none && want->id)
 		tried_note_result(&run->tried, want->id, result, clock_ms());
+	else if (!none)
+		tried_note_made(&run->tried, want->id);
 	/* Other tables will be refused for the same reason: say so once. */
-	if (((general && run->runs && !warned) || (result->refusal == EDQUOT && !run->user_warned)) &&
-	    !run->verbose)
+	if (((general && run->runs && !warned) || (result->error.code == EDQUOT && !run->user_warned)) &&
+	    !run->verbose) {
+		progress_end();
 		message_warning("run", want->name, result->error.text);
-	run->user_warned |= result->refusal == EDQUOT;
+		run->user_warned |= result->error.code == EDQUOT;
+	}
 	if (!run->verbose || !(none || run->runs) || result->source == TABLE_STORED)
 		return;
 	progress_end();
@@ -182,8 +186,10 @@ static void run_take_list(struct run *run)
 	struct bee_error error;
 	size_t i;
 
-	if (netlink_files_get(run->maker.nl, &files, &error))
+	if (netlink_files_get_counts(run->maker.nl, &files, &error)) {
+		netlink_files_free(&files);
 		return;
+	}
 	run->unsampled = false;
 	for (i = 0; i < files.count; i++) {
 		const struct netlink_file *file = &files.file[i];

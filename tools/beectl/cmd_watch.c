@@ -73,6 +73,7 @@ static const char watch_help[] =
  * @tried: files whose tables could not be made
  * @tokens: in the bucket, times 1000
  * @filled: when @tokens was brought up to date, CLOCK_MONOTONIC, ms
+ * @unkept: the last table could not be kept in the cache
  * @childless: watch has printed that it cannot make a child, and has not made one since
  * @pause: until then watch does not try to make a child for a file, CLOCK_MONOTONIC, ms
  * @added: tables that were given to the module
@@ -89,6 +90,7 @@ struct watch {
 	struct tried		 tried;
 	int64_t			 tokens;
 	int64_t			 filled;
+	bool			 unkept;
 	bool			 childless;
 	int64_t			 pause;
 	size_t			 added;
@@ -102,6 +104,17 @@ static void watch_end(int signal)
 	watch_ended = 1;
 }
 
+/* Print that tables cannot be kept in the cache, once until one can: all are made anew when watch is. */
+static void watch_note_kept(struct watch *watch, const struct table_want *want,
+			    const struct table_result *result)
+{
+	if (result->source != TABLE_COMPILED)
+		return;
+	if (result->error.code && !watch->unkept)
+		message_warning("watch", want->name, result->error.text);
+	watch->unkept = result->error.code;
+}
+
 /* Print what became of the file, and note it for another attempt if it has no table. */
 static void watch_done(void *arg, const struct table_want *want, const struct table_result *result)
 {
@@ -109,12 +122,15 @@ static void watch_done(void *arg, const struct table_want *want, const struct ta
 	bool made = result->source != TABLE_NONE;
 	const char *what = result->source == TABLE_CACHED ? "cached, " : "compiled, ";
 
+	if (made)
+		tried_note_made(&watch->tried, want->id);
 	/* Another beectl was faster. */
 	if (result->source == TABLE_STORED)
 		return;
 	watch->added += made;
 	if (!made && !tried_note_result(&watch->tried, want->id, result, clock_ms()))
 		return;
+	watch_note_kept(watch, want, result);
 	if (!watch->quiet) {
 		text_put_name(stdout, want->name);
 		printf(": %s%s\n", made ? what : "no table: ",
@@ -191,7 +207,7 @@ static void watch_take_list(struct watch *watch)
 	struct bee_error error;
 	size_t i;
 
-	if (netlink_files_get(watch->maker.nl, &files, &error))
+	if (netlink_files_get_counts(watch->maker.nl, &files, &error))
 		message_error("watch", NULL, error.text);
 	for (i = 0; i < files.count; i++) {
 		const struct netlink_file *file = &files.file[i];
@@ -363,6 +379,15 @@ static int watch_sleep(struct watch *watch, struct pollfd *fds, const sigset_t *
 	return ppoll(fds, 3, NULL, signals);
 }
 
+/* ppoll() leaves signals blocked if there is something to read; and that can be so each time. */
+static void watch_let_signals(const sigset_t *signals)
+{
+	sigset_t blocked;
+
+	sigprocmask(SIG_SETMASK, signals, &blocked);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+}
+
 static int watch_loop(struct watch *watch, const sigset_t *signals)
 {
 	int status = watch_connect(watch);
@@ -384,6 +409,7 @@ static int watch_loop(struct watch *watch, const sigset_t *signals)
 		fds[2] = (struct pollfd){ watch->jit ? jit_queue_fd(watch->jit) : -1, POLLIN, 0 };
 		if (watch_sleep(watch, fds, signals) < 0 && errno != EINTR)
 			return message_error("watch", NULL, strerror(errno));
+		watch_let_signals(signals);
 		if (watch_ended)
 			break;
 		if (fds[2].revents)
@@ -408,16 +434,16 @@ static void watch_take_signals(sigset_t *before)
 	sigset_t blocked;
 	size_t i;
 
-	sigemptyset(&blocked);
 	sigprocmask(SIG_BLOCK, NULL, before);
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		if (!sigaction(ends[i], NULL, &now) && now.sa_handler == SIG_IGN)
 			continue;
-		sigaction(ends[i], &action, NULL);
+		sigemptyset(&blocked);
 		sigaddset(&blocked, ends[i]);
+		sigprocmask(SIG_BLOCK, &blocked, NULL);
+		sigaction(ends[i], &action, NULL);
 		sigdelset(before, ends[i]);
 	}
-	sigprocmask(SIG_BLOCK, &blocked, NULL);
 }
 
 static int watch_run(struct watch *watch)

@@ -13,6 +13,8 @@
  * @words: the words, CMD after "--", ended by NULL
  * @output: descriptor that is perf's standard output; -1: that of beectl
  * @without_module: go on with a warning if the module cannot be used
+ * @failed: set if perf has failed, or a signal has killed it that was not to end the recording, unless perf
+ *	has started CMD, as it ends as CMD does then; or NULL
  * @stops: takes a line on how walks ended; NULL: nobody wants it
  */
 struct recording {
@@ -21,6 +23,7 @@ struct recording {
 	char		**words;
 	int		 output;
 	bool		 without_module;
+	bool		*failed;
 	FILE		*stops;
 };
 

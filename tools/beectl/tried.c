@@ -83,6 +83,15 @@ bool tried_note_full(struct tried *tried, uint32_t id, int64_t cost, int64_t now
 	return first;
 }
 
+/** tried_note_made() - the file has got a table: what was noted before counts no more */
+void tried_note_made(struct tried *tried, uint32_t id)
+{
+	struct tried_file *file = tried->file ? tried_find(tried, id) : NULL;
+
+	if (file && file->id)
+		*file = (struct tried_file){ .id = id };
+}
+
 /** tried_patience() - ms from @now until files are to be tried again; -1: none is */
 int tried_patience(const struct tried *tried, int64_t now)
 {

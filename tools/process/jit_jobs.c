@@ -444,8 +444,8 @@ struct jit_result jit_jobs_result(const void *data, size_t size, const char *die
 	if (!died && size == sizeof(result))
 		memcpy(&result, data, sizeof(result));
 	else
-		error_set(&result.error, 0, "the process that looked for JIT code has failed%s%s",
-			  died ? ": " : "", died ?: "");
+		error_set(&result.error, 0, "the process that looks for its JIT code %s%s",
+			  died ? "was " : "has failed", died ?: "");
 	return result;
 }
 
@@ -481,6 +481,13 @@ int jit_jobs_find(struct netlink *nl, pid_t **pids, size_t *count, struct bee_er
 	return ret;
 }
 
+static uid_t jit_owner(const void *arg, size_t index)
+{
+	const struct jit_jobs *jobs = arg;
+
+	return child_owner(jobs->pid[index]);
+}
+
 /**
  * jit_jobs_run() - give the module tables of the JIT code of processes
  * @jobs: which
@@ -491,7 +498,7 @@ int jit_jobs_run(const struct jit_jobs *jobs)
 {
 	const struct parallel parallel = {
 		.count = jobs->count, .jobs = jobs->jobs, .arg = (void *)jobs, .work = jit_work,
-		.patience = TABLE_JOBS_IDLE, .done = jit_done,
+		.owner = jit_owner, .patience = TABLE_JOBS_IDLE, .done = jit_done,
 	};
 
 	return jobs->count ? parallel_run(&parallel) : 0;

@@ -16,6 +16,7 @@
 #include "io.h"
 #include "jit_jobs.h"
 #include "manage.h"
+#include "order.h"
 #include "text.h"
 
 /* PF_KTHREAD of include/linux/sched.h, in the flags of /proc/PID/stat */
@@ -329,6 +330,50 @@ static bool manage_one_of_all(struct netlink *nl, pid_t pid, bool again,
 	return false;
 }
 
+/* struct pids - @count ids of processes, with room for @room */
+struct pids {
+	pid_t	*pid;
+	size_t	 count;
+	size_t	 room;
+};
+
+static void pids_add(struct pids *pids, pid_t pid)
+{
+	pids->pid = alloc_room(pids->pid, pids->count, &pids->room, sizeof(*pids->pid));
+	pids->pid[pids->count++] = pid;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	return order(*(const pid_t *)a, *(const pid_t *)b);
+}
+
+/*
+ * Have the module manage all processes but those of @before; @seen gets these, @busy those that are to be
+ * tried again.
+ * Return: 0; or -1, if /proc cannot be read.
+ */
+static int manage_pass(struct netlink *nl, const struct pids *before, struct pids *seen,
+		       struct pids *busy, struct manage_all_result *result)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	pid_t pid;
+
+	if (!dir)
+		return -1;
+	while ((entry = readdir(dir))) {
+		if (text_parse_pid(entry->d_name, &pid) ||
+		    (before->count && bsearch(&pid, before->pid, before->count, sizeof(pid), compare_pids)))
+			continue;
+		pids_add(seen, pid);
+		if (manage_one_of_all(nl, pid, true, result))
+			pids_add(busy, pid);
+	}
+	closedir(dir);
+	return 0;
+}
+
 /**
  * manage_all() - have the module look at and follow all processes that run now
  * @nl: the module
@@ -338,36 +383,38 @@ static bool manage_one_of_all(struct netlink *nl, pid_t pid, bool again,
  * A process that is changing its mappings, or keeps them locked on purpose, is tried again, with all
  * others that do so, until MANAGE_ALL_MS have passed.
  *
+ * The module follows what a managed process forks.  One that was not managed then, as it comes later in /proc,
+ * may have forked a process that comes before it: so /proc is read twice.
+ *
  * Return: 0; or -1, if /proc cannot be read.
  */
 int manage_all(struct netlink *nl, struct manage_all_result *result, struct bee_error *error)
 {
 	int64_t end = clock_ms() + MANAGE_ALL_MS;
-	size_t i, left, count = 0, room = 0;
-	DIR *dir = opendir("/proc");
-	struct dirent *entry;
-	pid_t pid, *busy = NULL;
+	struct pids none = { 0 }, first = { 0 }, second = { 0 }, busy = { 0 };
+	size_t i, left;
+	int ret;
 
 	*result = (struct manage_all_result){ 0 };
-	if (!dir)
-		return error_set(error, errno, "/proc: %s", strerror(errno));
-	while ((entry = readdir(dir)))
-		if (!text_parse_pid(entry->d_name, &pid) &&
-		    manage_one_of_all(nl, pid, true, result)) {
-			busy = alloc_room(busy, count, &room, sizeof(*busy));
-			busy[count++] = pid;
-		}
-	closedir(dir);
-	for (; count; count = left) {
+	ret = manage_pass(nl, &none, &first, &busy, result);
+	if (!ret) {
+		qsort(first.pid, first.count, sizeof(*first.pid), compare_pids);
+		ret = manage_pass(nl, &first, &second, &busy, result);
+	}
+	if (ret)
+		error_set(error, errno, "/proc: %s", strerror(errno));
+	for (; !ret && busy.count; busy.count = left) {
 		bool again = clock_ms() < end;
 
 		usleep(MANAGE_AGAIN_MS * 1000);
-		for (i = left = 0; i < count; i++)
-			if (manage_one_of_all(nl, busy[i], again, result))
-				busy[left++] = busy[i];
+		for (i = left = 0; i < busy.count; i++)
+			if (manage_one_of_all(nl, busy.pid[i], again, result))
+				busy.pid[left++] = busy.pid[i];
 	}
-	free(busy);
-	return 0;
+	free(first.pid);
+	free(second.pid);
+	free(busy.pid);
+	return ret;
 }
 
 /**

@@ -430,6 +430,7 @@ static void result_add_table(struct netlink *nl, const struct make_file *file,
 
 	if (fd < 0) {
 		result->source = TABLE_NONE;
+		result->opened = false;
 		error_set(&result->error, errno, "no memory for its table: %s", strerror(errno));
 		return;
 	}
@@ -641,8 +642,8 @@ struct table_result table_jobs_result(const void *data, size_t size, const char 
 	if (!died && size >= sizeof(result))
 		memcpy(&result, (const char *)data + size - sizeof(result), sizeof(result));
 	else
-		error_set(&result.error, 0, "the process that compiled it has failed%s%s",
-			  died ? ": " : "", died ?: "");
+		error_set(&result.error, 0, "the process that compiles it %s%s", died ? "was " : "has failed",
+			  died ?: "");
 	return result;
 }
 
@@ -796,6 +797,13 @@ static void make_done(void *arg, size_t index, const void *data, size_t size, co
 	make->maker->done(make->maker->arg, &make->wants->want[make->rest[index]], &result);
 }
 
+static uid_t make_owner(const void *arg, size_t index)
+{
+	const struct make *make = arg;
+
+	return make->wants->want[make->rest[index]].mapping.user;
+}
+
 static void make_progress(void *arg, size_t ready, size_t index)
 {
 	const struct make *make = arg;
@@ -815,8 +823,8 @@ int table_jobs_run(const struct table_maker *maker, const struct table_wants *wa
 {
 	struct make make = { .maker = maker, .wants = wants };
 	struct parallel parallel = {
-		.jobs = maker->jobs, .arg = &make, .work = make_work, .patience = TABLE_JOBS_IDLE,
-		.done = make_done, .progress = maker->progress ? make_progress : NULL,
+		.jobs = maker->jobs, .arg = &make, .work = make_work, .owner = make_owner,
+		.patience = TABLE_JOBS_IDLE, .done = make_done, .progress = maker->progress ? make_progress : NULL,
 	};
 	int ret = 0;
 

@@ -587,7 +587,7 @@ static void queue_refuse(struct table_queue *queue)
 		if (child_may_start(queue->wants.want[i].mapping.user))
 			continue;
 		want = want_take(&queue->wants, i);
-		error_set(&result.error, EDQUOT, "too many processes wait for file systems of its user");
+		error_set(&result.error, EBUSY, "too many processes wait for file systems of its user");
 		queue->ready++;
 		maker->done(maker->arg, &want, &result);
 		want_release(&want);
@@ -634,6 +634,9 @@ static void slot_finish(struct table_queue *queue, struct slot *slot)
 	struct table_result result = table_jobs_result(child->data, child->size,
 						       child->died[0] ? child->died : NULL);
 
+	/* The storage may have failed for a minute. */
+	if (child->given_up)
+		result.opened = false;
 	if (child->killed) {
 		/* Of all children the kernel takes the largest, which need not be the one that is to blame. */
 		result.refusal = EDQUOT;

@@ -25,10 +25,11 @@
 
 /*
  * Lost children are tasks of this process's control group, which may have a limited number of them.  So
- * no more is started for a user, other than root, who has so many; nor for any, if all have so many.
+ * no more is started for a user, other than root, who has so many; nor for any, if all have so many: the
+ * service may have 256 tasks, and those of its last run can still be there.
  */
 #define CHILD_LOST	8
-#define CHILD_LOST_ALL	128
+#define CHILD_LOST_ALL	64
 
 /* Processes that were killed and had not ended then, and whose files they read. */
 static struct lost {
@@ -264,6 +265,7 @@ bool child_is_stuck(struct child *child, unsigned int seconds)
 void child_give_up(struct child *child, unsigned int seconds)
 {
 	child_stop(child);
+	child->given_up = true;
 	snprintf(child->died, sizeof(child->died), "given up, as it did nothing for %u seconds",
 		 seconds);
 }

@@ -29,6 +29,7 @@
  * @used: its CPU time then, ms
  * @idle: how often it was the same
  * @died: how it ended, if not as it should; or ""
+ * @given_up: by child_give_up()
  * @killed: by a SIGKILL that is not of this process: mostly the kernel's, as memory ran out
  */
 struct child {
@@ -43,7 +44,8 @@ struct child {
 	int64_t	 looked;
 	int64_t	 used;
 	unsigned int idle;
-	char	 died[64];
+	char	 died[80];
+	bool	 given_up;
 	bool	 killed;
 };
 

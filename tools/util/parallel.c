@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The same work on many files, in a child for each. */
+#include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -18,7 +19,7 @@ struct job {
 };
 
 /*
- * Items [@next_done, @next_start) have been started and not been handed out; item i uses job
+ * Items [@next_done, @next_start) have been started, or refused, and not been handed out; item i uses job
  * i % njobs.  There are more jobs than children run at a time, so that one slow item does not
  * leave CPUs idle: the results of later items wait in their jobs.
  */
@@ -39,15 +40,23 @@ static struct job *pool_job(const struct pool *pool, size_t index)
 	return &pool->jobs[index % pool->njobs];
 }
 
-/* Start a child for item @index.  Return: 0, or -1 and errno. */
+/* Start a child for item @index, unless none may be.  Return: 0, or -1 and errno. */
 static int job_start(struct pool *pool, size_t index)
 {
 	const struct parallel *parallel = pool->parallel;
 	struct job *job = pool_job(pool, index);
+	uid_t owner = parallel->owner ? parallel->owner(parallel->arg, index) : 0;
 
-	*job = (struct job){ .index = index };
+	*job = (struct job){ .index = index, .child.fd = -1 };
+	if (!child_may_start(owner)) {
+		snprintf(job->child.died, sizeof(job->child.died),
+			 "not started, as too many wait for file systems of its user");
+		pool->ready++;
+		return 0;
+	}
 	if (child_start(&job->child, parallel->work, parallel->arg, index))
 		return -1;
+	job->child.owner = owner;
 	if (parallel->limit)
 		job->child.limit = parallel->limit(parallel->arg, index);
 	pool->running++;
@@ -91,6 +100,8 @@ static void pool_wait(struct pool *pool)
 		if (pool_job(pool, i)->child.fd >= 0)
 			pool->poll[n++] = (struct pollfd){ .fd = pool_job(pool, i)->child.fd,
 							   .events = POLLIN };
+	if (!n)
+		return;
 	n = poll(pool->poll, n, PROGRESS_MS) > 0 ? n : 0;
 	for (i = pool->next_done; n && i < pool->next_start; i++) {
 		struct child *child = &pool_job(pool, i)->child;
@@ -169,8 +180,13 @@ int parallel_run(const struct parallel *parallel)
 	pool.poll = alloc_array(NULL, pool.max_running, sizeof(*pool.poll));
 	while (!ret && pool.next_done < parallel->count) {
 		ret = pool_start(&pool);
-		if (ret)
+		if (ret) {
+			ret = errno;
+			pool_hand_out(&pool);
+			errno = ret;
+			ret = -1;
 			break;
+		}
 		pool_progress(&pool);
 		pool_wait(&pool);
 		pool_give_up(&pool);

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #define PARALLEL_MAX_JOBS	1024
 #define PARALLEL_MAX_RESULTS	16
@@ -17,6 +18,8 @@
  * @work: handles item @index, in a child; what it writes to @out is the result
  * @limit: most bytes of the result of item @index, the child of which is killed if it writes more; or
  *	NULL
+ * @owner: as child_owner(), for whose files item @index is: if no child may be started for it, @done gets
+ *	no result; or NULL
  * @patience: a child that has used no CPU time for so many seconds is given up; 0: none
  * @done: takes the result of item @index, in the order of the items; @data is aligned for any
  *	type; @died is NULL, or says how the child died: then @data is what it wrote before
@@ -31,6 +34,7 @@ struct parallel {
 	void		*arg;
 	void		(*work)(void *arg, size_t index, FILE *out);
 	size_t		(*limit)(const void *arg, size_t index);
+	uid_t		(*owner)(const void *arg, size_t index);
 	unsigned int	patience;
 	void		(*done)(void *arg, size_t index, const void *data, size_t size,
 				const char *died);

@@ -139,15 +139,35 @@ static bool check_result(void)
 	return good;
 }
 
+/* A file that has got a table begins anew when that was evicted. */
+static bool check_made(void)
+{
+	struct tried tried = { 0 };
+	bool good;
+
+	tried_note_made(&tried, 1);	/* was never tried */
+	tried_note(&tried, 1, 0);
+	tried_note(&tried, 1, 0);
+	good = tried_note_full(&tried, 2, 0, 0) && !tried_note_full(&tried, 2, 0, 0);
+	tried_note_made(&tried, 1);
+	tried_note_made(&tried, 2);
+	good &= tried_may(&tried, 1, 0) && tried_may(&tried, 2, 0) && tried_note_full(&tried, 2, 0, 0);
+	tried_note(&tried, 1, 0);
+	good &= tried_may(&tried, 1, TRIED_AGAIN_MS + TRIED_STEP_MS);
+	tried_forget(&tried);
+	return good;
+}
+
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(6);
+	ksft_set_plan(7);
 	ksft_test_result(check_attempts(), "so many attempts, each after a while\n");
 	ksft_test_result(check_full(), "more and more seldom while the module is full\n");
 	ksft_test_result(check_own_time(), "each file in its time\n");
 	ksft_test_result(check_give_up(), "one that is given up\n");
 	ksft_test_result(check_result(), "by the reason\n");
+	ksft_test_result(check_made(), "one that has got a table since\n");
 	ksft_test_result(check_many(), "more than are remembered\n");
 	ksft_finished();
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which processes beectl can have managed, and what it reports about each. */
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -211,6 +213,33 @@ static bool check_all(void)
 	       all.pid == getppid() && !strcmp(all.why.text, why);
 }
 
+/* How often /proc has been read; the first time this process is not in it. */
+static int proc_reads = 1;
+
+/* Instead of libc's. */
+struct dirent *readdir(DIR *dir)
+{
+	struct dirent64 *entry = readdir64(dir);
+
+	if (entry && !strcmp(entry->d_name, "."))
+		proc_reads++;
+	if (entry && proc_reads == 1 && atoi(entry->d_name) == getpid())
+		entry = readdir64(dir);
+	return (struct dirent *)entry;
+}
+
+/* What was forked meanwhile by a process that was not managed yet. */
+static bool check_all_forked(void)
+{
+	struct manage_all_result all;
+	struct bee_error error;
+
+	fake_reset();
+	fake.proc_code = refuse_some;
+	proc_reads = 0;
+	return !manage_all(NULL, &all, &error) && all.managed == 1 && all.refused == 1;
+}
+
 /* Its parent is busy for ever, which must not keep it from being accepted when it is tried again. */
 static int busy_some(uint32_t pid)
 {
@@ -252,7 +281,7 @@ int main(void)
 	char name[64];
 
 	ksft_print_header();
-	ksft_set_plan(11);
+	ksft_set_plan(12);
 	ksft_test_result(check_running(), "a process that runs\n");
 	ksft_test_result(is_refused(0x3fffffff, ESRCH, "no such process"), "no process\n");
 	ksft_test_result(check_zombie(), "a zombie\n");
@@ -261,6 +290,7 @@ int main(void)
 	ksft_test_result(check_jit(), "tables of code in memory\n");
 	ksft_test_result(check_refused(), "refused by the module\n");
 	ksft_test_result(check_all(), "all processes\n");
+	ksft_test_result(check_all_forked(), "one that was forked while they were looked at\n");
 	ksft_test_result(check_all_busy(), "those that are busy are tried again, for a while\n");
 	ksft_test_result(check_forget(), "all processes are forgotten\n");
 	manage_process_name(2, name, sizeof(name));

@@ -252,6 +252,68 @@ static void test_stuck(void)
 			 "a child that does nothing and cannot be killed is given up\n");
 }
 
+#define OWNER		1234
+#define OWNER_MOST	8	/* CHILD_LOST of child.c */
+#define OWNER_ITEMS	(2 * OWNER_MOST + 4)
+
+/* Of the last four items the second and fourth are another user's. */
+static uid_t owner_of(const void *arg, size_t index)
+{
+	(void)arg;
+	return index >= OWNER_ITEMS - 4 && index % 2 ? OWNER + 1 : OWNER;
+}
+
+/* Waits for ever; but not for the other user. */
+static void owner_work(void *arg, size_t index, FILE *out)
+{
+	const pid_t pid = getpid();
+
+	(void)arg;
+	fwrite(&pid, sizeof(pid), 1, out);
+	fflush(out);
+	while (owner_of(arg, index) == OWNER)
+		pause();
+}
+
+/* Keep the processes that wait, so that they are there as long as the others are started. */
+static pid_t owner_pid[OWNER_ITEMS];
+
+static void owner_done(void *arg, size_t index, const void *data, size_t size, const char *died)
+{
+	struct seen *seen = arg;
+	bool started = size == sizeof(owner_pid[index]);
+
+	if (started && died)
+		memcpy(&owner_pid[index], data, size);
+	seen->wrong += index != seen->count++ || (index < OWNER_MOST && !owner_pid[index]) ||
+		       (owner_of(NULL, index) != OWNER ? !started || died :
+			!died || (!started && strncmp(died, "not started", 11)));
+	seen->died += !started;
+}
+
+static void test_owner(void)
+{
+	struct seen seen = {};
+	struct parallel parallel = {
+		.count = OWNER_ITEMS, .jobs = 4, .arg = &seen, .work = owner_work, .owner = owner_of,
+		.patience = 1, .done = owner_done,
+	};
+	size_t i;
+	int ret;
+
+	alarm(60);
+	is_deaf = true;
+	ret = parallel_run(&parallel);
+	is_deaf = false;
+	alarm(0);
+	for (i = 0; i < OWNER_ITEMS; i++)
+		if (owner_pid[i])
+			syscall(SYS_kill, owner_pid[i], SIGKILL);
+	/* Those that were at work when the eighth was given up were started before. */
+	ksft_test_result(!ret && seen.count == OWNER_ITEMS && !seen.wrong && seen.died >= OWNER_MOST - 2,
+			 "while too many wait for a user's files, no more is started for that user\n");
+}
+
 static void test_nothing(void)
 {
 	struct parallel parallel = {};
@@ -262,7 +324,7 @@ static void test_nothing(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(8);
+	ksft_set_plan(9);
 	test_order(1);
 	test_order(2);
 	test_order(0);
@@ -270,6 +332,7 @@ int main(void)
 	test_deaths();
 	test_limit();
 	test_stuck();
+	test_owner();
 	test_nothing();
 	ksft_finished();
 }
