@@ -53,7 +53,10 @@ check_deferred() {
 	made "r.sample(7, [KERNEL, $kernel, DEFERRED, 5]); r.sample(7, [KERNEL, $kernel, $kernel, DEFERRED, 5]); r.sample(7, [DEFERRED, 6]); r.user_stack(7, 5, [USER, $user]); r.round(); r.user_stack(7, 6, [$user]); r.user_stack(7, 9, [USER, $user]); r.sample(7, [KERNEL, $kernel, DEFERRED, 7])" &&
 		"$beectl" flame "$work/made.data" --kallsyms /dev/null --format folded 2>/dev/null |
 			diff - <(printf '%s\n' "prog;[kernel]+0x${kernel#0x}_[k] 1" "prog;main;outer 1" \
-				"prog;main;outer;[kernel]+0x${kernel#0x}_[k] 1" "prog;main;outer;[kernel]+0x${kernel#0x}_[k];[kernel]+0x${kernel#0x}_[k] 1")
+				"prog;main;outer;[kernel]+0x${kernel#0x}_[k] 1" "prog;main;outer;[kernel]+0x${kernel#0x}_[k];[kernel]+0x${kernel#0x}_[k] 1") || return
+	# A program can have on its stack what looks like the mark.
+	made "r.sample(7, [USER, $user, DEFERRED, 5]); r.user_stack(7, 5, [USER, $user])" &&
+		expect "prog;[unknown];[unknown];main;outer 1"
 }
 
 check_changed() {
@@ -65,7 +68,12 @@ check_changed() {
 check_gone() {
 	made "r.map(7, 0x500000, 0x10000, work + '/gone'); r.sample(7, [USER, 0x500020])" || return
 	"$beectl" flame "$work/made.data" --format folded >"$work/folded" 2>"$work/errors" || return
-	diff - "$work/folded" <<<"prog;[gone]+0x20 1" && grep -q "gone: no names: No such file" "$work/errors"
+	diff - "$work/folded" <<<"prog;[gone]+0x20 1" && grep -q "gone: no names: No such file" "$work/errors" || return
+	# The first 16 are named.
+	made "_ = [(r.map(7, 0x500000, 0x10000, work + f'/gone{i}'), r.sample(7, [USER, 0x500020])) for i in range(100)]" &&
+		"$beectl" flame "$work/made.data" --format folded 2>"$work/errors" | grep -c '^prog;\[gone' | grep -x 100 &&
+		[ "$(wc -l <"$work/errors")" -eq 17 ] && grep "84 more warnings about files" "$work/errors" ||
+		{ cat "$work/errors"; return 1; }
 }
 
 # A recording may name whatever its author likes: what is no regular file is not even opened.

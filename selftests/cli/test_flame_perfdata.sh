@@ -17,6 +17,24 @@ check_kernel_symbol() {
 		diff - <(echo "prog;[kernel]+0xffffffff81000110_[k] 1") && grep "no names: .* has no symbol other" "$work/errors"
 }
 
+# Which kernel was recorded says its mapping.
+check_kernel_build_id() {
+	local kernel=0xffffffff81000110
+	made "r.map(0xffffffff, 0xffffffff81000000, 1 << 30, '[kernel.kallsyms]_text', 0xffffffff81000000, b'another kernel......'); r.sample(7, [KERNEL, $kernel])" &&
+		"$beectl" flame "$work/made.data" --format folded 2>"$work/errors" | diff - <(echo "prog;[kernel]+${kernel}_[k] 1") &&
+		grep "no names: another kernel was recorded" "$work/errors" &&
+		"$beectl" flame "$work/made.data" --raw 2>/dev/null | grep -a "^file kernel $(printf 'another kernel......' | od -An -tx1 | tr -d ' \n') "
+}
+
+# If nothing says which kernel was recorded, it is known only whether the machine was started anew.
+check_kernel_started_anew() {
+	local start=$1
+	made "r.kernel('_stext', 0x$start + 0x200000); r.sample(7, [KERNEL, 0x$start + 0x200100])" &&
+		"$beectl" flame "$work/made.data" --format folded 2>"$work/errors" && grep "started anew" "$work/errors" &&
+		made "r.kernel('_stext', 0x$start); r.sample(7, [KERNEL, 0x$start + 0x100])" &&
+		"$beectl" flame "$work/made.data" --format folded 2>"$work/errors" && diff /dev/null "$work/errors"
+}
+
 # perf has found 8 running, and says what it has mapped: that is all.  9 has been forked, and has more.
 check_found_running() {
 	made "r.fork(7, 8, found=True); r.comm(8, 'other'); r.map(8, 0x500000, 0x10000, work + '/prog'); r.fork(7, 9); r.map(9, 0x500000, 0x10000, work + '/prog'); _ = [r.sample(pid, [USER, $(address outer), $(address outer) + 0x100004]) for pid in (8, 9)]" &&
@@ -174,8 +192,15 @@ check_cut_in_data() {
 	done
 }
 
-ktap_plan 16
+ktap_plan 18
 ktap_run "where the kernel was is said by one of several symbols" check_kernel_symbol
+ktap_run "the kernel that was recorded" check_kernel_build_id
+stext=$(sed -n 's/ T _stext$//p' /proc/kallsyms 2>/dev/null)
+if [ -n "${stext//0/}" ]; then
+	ktap_run "the machine was started anew" check_kernel_started_anew "$stext"
+else
+	ktap_skip "the machine was started anew" "/proc/kallsyms shows no addresses"
+fi
 ktap_run "processes that were there before perf" check_found_running
 ktap_run "build-ids of two files that had one path" check_build_ids_of_path
 ktap_run "BPF programs that are gone" check_bpf

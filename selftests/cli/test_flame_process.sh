@@ -82,6 +82,15 @@ check_owner() {
 	chown "$nobody" "$map"
 	made "r.comm($pid, 'prog'); r.map($pid, 0x7000, 0x1000, '//anon'); r.sample($pid, [USER, 0x7004])" &&
 		says "" "prog;code_[j] 1" || status=1
+	# One that had the number before has ended.
+	made "r.comm($pid, 'prog'); r.map($pid, 0x7000, 0x1000, '//anon'); r.sample($pid, [USER, 0x7004]); r.exit($pid)" &&
+		says "the process has ended" "prog;[jit]+0x7004 1" &&
+		"$beectl" flame "$work/made.data" --raw 2>/dev/null >"$work/made.raw" &&
+		"$beectl" flame "$work/made.raw" --format folded 2>"$work/errors" | diff - <(echo "prog;[jit]+0x7004 1") &&
+		grep "the process has ended" "$work/errors" || status=1
+	# And this is the one that has it now.
+	made "r.comm($pid, 'old'); r.map($pid, 0x7000, 0x1000, '//anon'); r.exit($pid); r.fork(1, $pid); r.comm($pid, 'prog'); r.map($pid, 0x7000, 0x1000, '//anon'); r.sample($pid, [USER, 0x7004])" &&
+		says "" "prog;code_[j] 1" || status=1
 	ended
 	rm "$map"
 	return "$status"

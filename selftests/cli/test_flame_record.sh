@@ -70,6 +70,23 @@ check_recorder_killed() {
 		[ "$(cat "$work/out.folded")" = "prog;[unknown] 1" ]
 }
 
+# ended DOES [-- CMD]: print how flame sums up what perf has recorded until it ends
+ended() {
+	DOES="begin(); r.sample(7, [USER, 0x900000]); send(); $1" PATH=$work/bin:$PATH \
+		"$beectl" flame --json -a "${@:2}" 2>"$work/errors"
+}
+
+# A recording that ends within is not taken for a whole one; but if perf has started the command it ends as that
+# did.
+check_perf_killed() {
+	local cut='"unfinished": *true' whole='"unfinished": *false'
+	ended 'os.kill(os.getpid(), 9)' | grep "$cut" &&
+		grep "warning: perf: killed by signal 9 (Killed), so the recording ends too early" "$work/errors" &&
+		ended 'os.kill(os.getpid(), 15)' | grep "$whole" && ended 'os._exit(1)' | grep "$cut" &&
+		ended 'os._exit(0)' | grep "$whole" && ended 'os._exit(3)' -- false | grep "$whole" &&
+		ended 'os.kill(os.getpid(), 11)' -- false | grep "$whole" && ! grep "too early" "$work/errors"
+}
+
 # Before there is a sample no checkpoint is due, and nothing is said; for twice as long as one takes.
 check_no_samples() {
 	started 'begin(); [(send(), time.sleep(.1)) for _ in range(25)]; log("waited"); r.sample(7, [USER, 0x900000]); until("out.folded")' \
@@ -108,8 +125,9 @@ check_output_taken() {
 		grep -q "/out.folded: Is a directory" "$work/errors" && grep -q "/out.folded.$pid: it is there instead" "$work/errors"
 }
 
-ktap_plan 4
+ktap_plan 5
 ktap_run "the recording process is killed" check_recorder_killed
+ktap_run "perf is killed" check_perf_killed
 ktap_run "no checkpoint without samples" check_no_samples
 ktap_run "a checkpoint that takes long, when beectl is killed" check_writer
 ktap_run "the name of the output is taken meanwhile" check_output_taken

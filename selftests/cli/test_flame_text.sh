@@ -123,10 +123,63 @@ assert modules["[unknown]"] == "/tmp/x (deleted)" and modules["f(int) (x)"] == "
 assert modules["g(char (&) [4])"] == "[vdso]" and modules["f"] == "/tmp/x", modules'
 }
 
-ktap_plan 5
+# Threads whose names begin as comments do, in two outputs of perf script with such lines at their beginnings.
+check_script_comments() {
+	cat >"$work/script" <<-'END'
+		# ========
+		# captured on    : Sat Nov 28 09:00:00 2026
+		# cmdline : /usr/bin/perf record -g --filter a: b
+		#
+		#x 7 [000] 1.5: 1000 cycles:P:
+			7f10 f (/tmp/x)
+
+		# y  8 1.6: cycles:P:
+			7f10 g (/tmp/x)
+
+	END
+	cat "$work/script" "$work/script" >"$work/scripts"
+	"$beectl" flame "$work/scripts" --format folded 2>"$work/errors" |
+		diff - <(printf "%s\n" "_#_y;g 2" "_#x;f 2") && diff /dev/null "$work/errors"
+}
+
+# Options that text cannot fulfil.
+check_script_options() {
+	echo "p;f 1" >"$work/stacks"
+	"$beectl" flame "$work/stacks" --show cycles --format folded 2>"$work/errors" | diff - "$work/stacks" &&
+		grep "warning: .*--show and --periods have no effect on text" "$work/errors" &&
+		"$beectl" flame "$work/stacks" --periods --format folded 2>"$work/errors" | diff - "$work/stacks" &&
+		grep "warning: .*--show and --periods have no effect on text" "$work/errors"
+}
+
+# A function that is inlined at one call and not at another, and where both are in one stack.
+check_inlined_too() {
+	cat >"$work/script" <<-'END'
+		p 7 1.5: cycles:P:
+			7f10 f (/bin/p)
+			7f20 g (/bin/p)
+
+		p 7 1.6: cycles:P:
+			7f30 f (inlined)
+			7f30 f (/bin/p)
+
+		p 7 1.7: cycles:P:
+			7f40 f (inlined)
+			7f40 g (/bin/p)
+
+	END
+	"$beectl" flame "$work/script" --json | "$python" -c '
+import json, sys
+functions = {(function["name"], function["self"], function["total"]) for function in json.load(sys.stdin)["functions"]}
+assert functions == {("f", 3, 3), ("g", 0, 2)}, functions'
+}
+
+ktap_plan 8
 ktap_run "a small change is one" check_small_change
 ktap_run "strings for pprof are UTF-8" check_pprof_utf8
 ktap_run "nothing for the terminal in stacks and addresses" check_c1
 ktap_run "perf script of several events" check_script_events
 ktap_run "odd names in perf script" check_script_names
+ktap_run "names in perf script that begin as comments do" check_script_comments
+ktap_run "options that have no effect on text" check_script_options
+ktap_run "a function that is inlined here and there" check_inlined_too
 ktap_finish

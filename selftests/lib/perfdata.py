@@ -77,7 +77,8 @@ class Recording:
         self.records.append(struct.pack("<IHH", 68, 0, 8))
 
     def attr(self):
-        attr = struct.pack("<IIQQQQQ", 1, ATTR_SIZE, 0, 1, SAMPLE_TYPE | SAMPLE_CALLCHAIN * self.chains, 0, 1 << 18)
+        flags = 1 << 18 | 1 << 38    # sample_id_all, defer_callchain
+        attr = struct.pack("<IIQQQQQ", 1, ATTR_SIZE, 0, 1, SAMPLE_TYPE | SAMPLE_CALLCHAIN * self.chains, 0, flags)
         return attr.ljust(ATTR_SIZE, b"\0")
 
     def pipe_header(self):

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -98,6 +99,7 @@ static const char flame_help[] =
  * @before: the recording to compare with, read; or NULL
  * @stops: how walks ended, or NULL
  * @title: what was recorded, or NULL: as the recording says
+ * @failed: perf has not ended as it should; shared with the process that runs it
  * @reading: the pipe of perf's recording
  * @every: seconds between checkpoints, or 0
  * @last: when the last one was due
@@ -116,6 +118,7 @@ struct flame {
 	struct flame		*before;
 	char			*stops;
 	char			*title;
+	bool			*failed;
 	int			 reading;
 	unsigned int		 every;
 	time_t			 last;
@@ -208,6 +211,8 @@ static int flame_read_stream(struct flame *flame, struct stream *stream)
 				 "to record a command: beectl flame -- COMMAND");
 	if (is_raw)
 		return raw_read(stream, &flame->profile, &flame->error);
+	if (options->input && (options->show || options->periods))
+		flame_warn(options->input, "--show and --periods have no effect on text");
 	return text_input_read(stream, &flame->profile, &flame->resolve, &flame->graph,
 			       &flame->error);
 }
@@ -491,6 +496,8 @@ static int flame_show(struct flame *flame)
 {
 	int status;
 
+	if (!flame->options.input)
+		identify_kernel(&flame->profile);
 	/* Instead of the command line in the recording, to which beectl has added words. */
 	if (flame->title)
 		flame->profile.cmdline = profile_text(&flame->profile, flame->title);
@@ -580,7 +587,7 @@ static int flame_run_perf(struct flame *flame, const int data[2], int stops)
 	const struct flame_options *options = &flame->options;
 	struct recording recording = {
 		.command = "flame", .count = options->words + 2, .output = data[1],
-		.without_module = true, .stops = fdopen(stops, "w"),
+		.without_module = true, .failed = flame->failed, .stops = fdopen(stops, "w"),
 	};
 
 	close(data[0]);
@@ -669,6 +676,9 @@ static int flame_record(struct flame *flame)
 	flame->collect.is_due = flame_is_due;
 	flame->collect.checkpoint = flame->every ? flame_checkpoint : NULL;
 	flame->collect.arg = flame;
+	flame->failed = mmap(NULL, sizeof(*flame->failed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			     -1, 0);
+	alloc_check(flame->failed == MAP_FAILED ? NULL : flame->failed, 0);
 	stops = io_memfd("stops", NULL, 0);
 	pid = stops < 0 ? -1 : flame_start_perf(flame, data, stops);
 	if (pid < 0)
@@ -683,6 +693,7 @@ static int flame_record(struct flame *flame)
 		waitpid(flame->writer, NULL, 0);
 	flame->stops = read_text(stops);
 	close(stops);
+	flame->profile.unfinished |= *flame->failed || WIFSIGNALED(status);
 	if (WIFSIGNALED(status)) {
 		snprintf(killed, sizeof(killed), "the recording process was killed by signal %d (%s)",
 			 WTERMSIG(status), strsignal(WTERMSIG(status)));

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "profile.h"
 
@@ -73,9 +74,11 @@ void answer_warn(FILE *out, const char *format, ...) __attribute__((format(print
 bool answer_is_outermost(const char *name);
 
 void answer_limit(FILE *out);
+uid_t answer_owner(const struct profile_file *file);
 
 void elf_names_identify(const struct question *question, FILE *out);
 void elf_names_find(const struct question *question, FILE *out);
+bool kernel_names_build_id(char *id, size_t size);
 void kernel_names_find(const struct question *question, FILE *out);
 void jit_names_find(const struct question *question, FILE *out);
 

@@ -35,6 +35,8 @@ struct known {
  * @spaces: what is mapped at the time of the record
  * @known: addresses of the latest samples
  * @kernel: index of the file that stands for the kernel
+ * @kernel_id: its build-id as of its mapping, number of its text in hexadecimal, or of ""
+ * @none: number of the text ""
  * @unknown: index of the file for addresses that are nowhere
  * @comm: index of the file for threads' names
  * @event: index of the file for events
@@ -48,6 +50,8 @@ struct collector {
 	struct spaces		 spaces;
 	struct known		*known;
 	u32			 kernel;
+	u32			 kernel_id;
+	u32			 none;
 	u32			 unknown;
 	u32			 comm;
 	u32			 event;
@@ -115,11 +119,14 @@ static void collector_map_kernel(struct collector *collector, const struct perfd
 {
 	struct profile *profile = collector->profile;
 	size_t length = strlen(KERNEL_MAP);
+	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
 
 	if (strncmp(map->path, KERNEL_MAP, length) || !map->path[length])
 		return;
 	profile->kernel_symbol = profile_text(profile, map->path + length);
 	profile->kernel_address = map->offset;
+	text_hex(map->build_id.bytes, map->build_id.size, id, sizeof(id));
+	collector->kernel_id = profile_text(profile, id);
 }
 
 /* A process that makes code maps its jitdump file, for its name to be seen here. */
@@ -183,6 +190,18 @@ static void collector_comm(void *arg, const struct perfdata_task *task)
 	thread->label = INTERN_NONE;
 }
 
+/* Note for the code of a process that this has ended, or that another one has its number. */
+static void collector_set_ended(struct collector *collector, u32 pid, bool ended)
+{
+	const struct profile_file code = {
+		.kind = PROFILE_JIT, .pid = pid, .mapped_id = collector->none, .path = collector->none,
+	};
+	u32 file = intern_find(&collector->profile->files, &code);
+
+	if (file != INTERN_NONE)
+		profile_file(collector->profile, file)->ended = ended;
+}
+
 static void collector_fork(void *arg, const struct perfdata_task *task)
 {
 	struct collector *collector = arg;
@@ -192,9 +211,12 @@ static void collector_fork(void *arg, const struct perfdata_task *task)
 	memcpy(thread->comm, parent.comm, sizeof(thread->comm));
 	thread->named = parent.named;
 	thread->label = INTERN_NONE;
-	if (task->pid == task->parent_pid)
+	if (task->pid == task->parent_pid) {
 		spaces_thread(&collector->spaces, task->pid, task->tid);
-	else if (!task->found)
+		return;
+	}
+	collector_set_ended(collector, task->pid, false);
+	if (!task->found)
 		spaces_fork(&collector->spaces, task->parent_pid, task->pid);
 }
 
@@ -202,7 +224,9 @@ static void collector_exit(void *arg, const struct perfdata_task *task)
 {
 	struct collector *collector = arg;
 
-	spaces_exit(&collector->spaces, task->pid, task->tid);
+
+	if (spaces_exit(&collector->spaces, task->pid, task->tid))
+		collector_set_ended(collector, task->pid, true);
 }
 
 /* The text at the root of a thread's samples. */
@@ -357,8 +381,8 @@ static void collector_set_build_ids(struct collector *collector)
 		const char *path = file->kind == PROFILE_KERNEL ? KERNEL_MAP :
 				   profile_get_text(profile, file->path);
 
-		file->build_id = file->mapped_id;
-		if (*profile_get_text(profile, file->mapped_id) || several[file->path])
+		file->build_id = i == collector->kernel ? collector->kernel_id : file->mapped_id;
+		if (*profile_get_text(profile, file->build_id) || several[file->path])
 			continue;
 		build_id = perfdata_find_build_id(&collector->data, path);
 		if (!build_id)
@@ -429,6 +453,7 @@ int collect_perfdata(const struct collect *collect, struct stream *stream, struc
 	collector->known = alloc_array(NULL, CONTEXT_CACHE, sizeof(*collector->known));
 	/* No address that is looked up. */
 	memset(collector->known, 0xff, CONTEXT_CACHE * sizeof(*collector->known));
+	collector->none = collector->kernel_id = profile_text(profile, "");
 	collector->kernel = profile_add_file(profile, PROFILE_KERNEL, profile->cmdline);
 	collector->unknown = profile_add_file(profile, PROFILE_UNKNOWN, profile->cmdline);
 	collector->comm = profile_add_file(profile, PROFILE_COMM, profile->cmdline);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Build-ids of files whose recording does not have them: perf's pipe has none. */
+/* Build-ids of files, and of the kernel, whose recording does not have them: perf's pipe has none. */
 #include <stdlib.h>
 
 #include "alloc.h"
@@ -18,6 +18,13 @@ struct identify {
 	const char	*root;
 	u32		*file;
 };
+
+static uid_t identify_owner(const void *arg, size_t index)
+{
+	const struct identify *identify = arg;
+
+	return answer_owner(profile_file(identify->profile, identify->file[index]));
+}
 
 /* In a child: a file made to break who reads it costs its own build-id only. */
 static void identify_work(void *arg, size_t index, FILE *out)
@@ -43,6 +50,22 @@ static void identify_done(void *arg, size_t index, const void *data, size_t size
 			texts_add(&identify->profile->texts, data, size);
 }
 
+/** identify_kernel() - the running kernel was recorded: set its build-id, unless the recording has one */
+void identify_kernel(struct profile *profile)
+{
+	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
+	u32 i;
+
+	if (!kernel_names_build_id(id, sizeof(id)))
+		return;
+	for (i = 0; i < profile->files.count; i++) {
+		struct profile_file *file = profile_file(profile, i);
+
+		if (file->kind == PROFILE_KERNEL && !*profile_get_text(profile, file->build_id))
+			file->build_id = profile_text(profile, id);
+	}
+}
+
 /**
  * identify_files() - look for build-ids of files that have none, but are in stacks
  * @profile: filled: build-ids of those that are the recorded ones, by their inode numbers
@@ -55,7 +78,7 @@ int identify_files(struct profile *profile, const char *root, unsigned int jobs)
 {
 	struct identify identify = { .profile = profile, .root = root };
 	struct parallel work = { .jobs = jobs, .arg = &identify, .work = identify_work,
-				 .patience = ANSWER_PATIENCE, .done = identify_done };
+				 .owner = identify_owner, .patience = ANSWER_PATIENCE, .done = identify_done };
 	bool *in_stacks = alloc_zero(profile->files.count + 1, sizeof(*in_stacks));
 	u32 i;
 	int ret;

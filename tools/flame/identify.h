@@ -5,6 +5,7 @@
 
 #include "profile.h"
 
+void identify_kernel(struct profile *profile);
 int identify_files(struct profile *profile, const char *root, unsigned int jobs);
 
 #endif /* IDENTIFY_H */

@@ -52,7 +52,8 @@ static const char *jit_distrust(const struct question *question, uid_t owner)
 	if (!owner || owner == geteuid() || (!geteuid() && *question->root))
 		return NULL;
 	snprintf(path, sizeof(path), "/proc/%u", question->file.pid);
-	if (!geteuid() && stat(path, &process))
+	/* Another process may have its number by now. */
+	if (!geteuid() && (question->file.ended || stat(path, &process)))
 		return "it is not root's, and the process has ended (--symfs / takes it all the same)";
 	if (geteuid())
 		return "it belongs to somebody else";
@@ -61,13 +62,13 @@ static const char *jit_distrust(const struct question *question, uid_t owner)
 }
 
 /* The process's id in its own pid namespace, by which it names its map. */
-static u32 jit_own_pid(u32 pid)
+static u32 jit_own_pid(const struct question *question)
 {
+	u32 pid = question->file.pid, own = pid;
 	char path[32], *text, *at;
-	u32 own = pid;
 
 	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	text = io_read_all(path, NULL);
+	text = question->file.ended ? NULL : io_read_all(path, NULL);
 	at = text ? strstr(text, "\nNSpid:") : NULL;
 	for (at = at ? at + 7 : NULL; at && *at == '\t'; at += strcspn(at, "\t\n"))
 		own = strtoul(++at, NULL, 10);
@@ -78,7 +79,8 @@ static u32 jit_own_pid(u32 pid)
 /* Open the file that the process sees, which may be in a container, or else the one seen here. */
 static int jit_open(const struct question *question, const char *path, const char *own_path)
 {
-	int fd = *question->root ? -1 : io_open_of_process(question->file.pid, own_path);
+	int fd = *question->root || question->file.ended ? -1 :
+		 io_open_of_process(question->file.pid, own_path);
 
 	return fd < 0 ? io_open_regular(path) : fd;
 }
@@ -162,7 +164,7 @@ void jit_names_find(const struct question *question, FILE *out)
 	}
 	if (asprintf(&map, "%s/tmp/perf-%u.map", question->root, question->file.pid) < 0)
 		alloc_check(NULL, 0);
-	snprintf(own_map, sizeof(own_map), "/tmp/perf-%u.map", jit_own_pid(question->file.pid));
+	snprintf(own_map, sizeof(own_map), "/tmp/perf-%u.map", jit_own_pid(question));
 	text = rest = jit_read(question, map, own_map, JIT_NO_MAP, &size, &no_map);
 	while (rest && (line = strsep(&rest, "\n")))
 		symbols_add_jit(&symbols, line);

@@ -17,24 +17,34 @@
 /* In @limit of a symbol: it is in a module.  Higher than any address. */
 #define KERNEL_MODULE		(~0ull - 1)
 
-/* The build-id of the running kernel: the note of type NT_GNU_BUILD_ID, name "GNU". */
-static bool kernel_is_recorded(const char *wanted)
+/**
+ * kernel_names_build_id() - the build-id of the running kernel
+ * @id: filled, in hexadecimal
+ * @size: bytes of @id
+ *
+ * It is in the note of type NT_GNU_BUILD_ID, name "GNU".
+ *
+ * Return: whether it is known.
+ */
+bool kernel_names_build_id(char *id, size_t size)
 {
 	static const unsigned char note[] = { 4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0 };
-	char *notes, *at, id[2 * PERFDATA_MAX_BUILD_ID + 1];
-	bool same = true;
-	size_t size;
+	size_t length;
+	char *notes = io_read_all(KERNEL_NOTES, &length);
+	char *at = notes ? memmem(notes, length, note, sizeof(note)) : NULL;
+	bool known = at && length - (at - notes) >= sizeof(note) + PERFDATA_MAX_BUILD_ID;
 
-	if (!*wanted)
-		return true;
-	notes = io_read_all(KERNEL_NOTES, &size);
-	at = notes ? memmem(notes, size, note, sizeof(note)) : NULL;
-	if (at && size - (at - notes) >= sizeof(note) + PERFDATA_MAX_BUILD_ID) {
-		text_hex((const u8 *)at + sizeof(note), PERFDATA_MAX_BUILD_ID, id, sizeof(id));
-		same = !strcmp(id, wanted);
-	}
+	if (known)
+		text_hex((const u8 *)at + sizeof(note), PERFDATA_MAX_BUILD_ID, id, size);
 	free(notes);
-	return same;
+	return known;
+}
+
+static bool kernel_is_recorded(const char *wanted)
+{
+	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
+
+	return !*wanted || !kernel_names_build_id(id, sizeof(id)) || !strcmp(id, wanted);
 }
 
 /* "ffffffff81000000 T _text\t[module]": the name ends at white space. */
@@ -156,6 +166,9 @@ void kernel_names_find(const struct question *question, FILE *out)
 	else if (!symbols.count)
 		answer_warn(out, "no names: " KERNEL_KALLSYMS " shows no addresses; be root, or set "
 			    "kernel.kptr_restrict to 0");
+	else if (moved && !question->kallsyms && !*question->build_id)
+		answer_warn(out, "the machine was started anew since, and the recording does not say with "
+			    "which kernel: names are those of the one that runs");
 	symbols_free(&symbols);
 	free(text);
 }

@@ -40,6 +40,7 @@ enum profile_file_kind {
  * @generation: of the inode
  * @build_id: @mapped_id, or what the recording's header says; not a part of the key
  * @jitdump: PROFILE_JIT: path of the process's jitdump file, or ""; likewise
+ * @ended: PROFILE_JIT: the process has ended while it was recorded; likewise
  * @mapper: PROFILE_ELF: a process that has mapped it, if there is one that has not ended when the
  *	recording is read; 0 if not known; likewise
  */
@@ -53,6 +54,7 @@ struct profile_file {
 	u64	generation;
 	u32	build_id;
 	u32	jitdump;
+	u32	ended;
 	u32	mapper;
 };
 

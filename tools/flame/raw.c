@@ -12,6 +12,7 @@
  *	file KIND BUILD-ID MAPPED-ID PID DEV INODE GENERATION PATH
  *				of the kernel PATH is empty, or what the recording calls the code
  *	jitdump PATH		of the file before
+ *	ended			the process of the file before has, while it was recorded
  *	frame FILE EXACT 0xOFFSET, or for threads: frame FILE EXACT NAME
  *	node PARENT FRAME SAMPLES PERIOD
  *
@@ -106,6 +107,8 @@ void raw_write(const struct profile *profile, FILE *out)
 			fputs("jitdump ", out);
 			raw_put_text(profile, file->jitdump, out);
 		}
+		if (file->ended)
+			fputs("ended\n", out);
 	}
 	for (i = 0; i < profile->frames.count; i++)
 		raw_put_frame(profile, profile_frame(profile, i), out);
@@ -298,6 +301,16 @@ static void raw_take_jitdump(struct raw *raw)
 		profile_file(raw->profile, count - 1)->jitdump = path;
 }
 
+static void raw_take_ended(struct raw *raw)
+{
+	u32 count = raw->profile->files.count;
+
+	if (count)
+		profile_file(raw->profile, count - 1)->ended = true;
+	else
+		raw->bad = true;
+}
+
 static void raw_take_line(struct raw *raw)
 {
 	struct profile *profile = raw->profile;
@@ -311,6 +324,8 @@ static void raw_take_line(struct raw *raw)
 		raw_take_file(raw);
 	} else if (!strcmp(what, "jitdump")) {
 		raw_take_jitdump(raw);
+	} else if (!strcmp(what, "ended")) {
+		raw_take_ended(raw);
 	} else if (!strcmp(what, "event")) {
 		raw_take_event(raw);
 	} else if (!strcmp(what, "cmdline")) {

@@ -4,6 +4,7 @@
  * or delay who reads it costs its own names only.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,10 @@
 /* What its answer may have at most: bytes for each address, and beside. */
 #define RESOLVE_ANSWER_EACH	4096u
 #define RESOLVE_ANSWER_BYTES	(1u << 20)
+#define RESOLVE_ANSWER_MOST	(256u << 20)	/* in all */
+
+/* So many warnings are given, the others counted: there may be one for each process. */
+#define RESOLVE_WARNINGS	16
 
 /* A frame to sort: in which file, at which address. */
 struct wanted {
@@ -43,6 +48,7 @@ struct wanted {
  * @found: names in the order in which they came, and INTERN_NONE after the last of each frame
  * @nfound: number of them
  * @room: for so many
+ * @warnings: about files whose names are missing or may be wrong
  */
 struct resolver {
 	struct resolve		*resolve;
@@ -55,6 +61,7 @@ struct resolver {
 	u32			*found;
 	size_t			 nfound;
 	size_t			 room;
+	size_t			 warnings;
 };
 
 /* In a child: the texts that it has written. */
@@ -122,6 +129,7 @@ void answer_limit(FILE *out)
 
 	child_let_go(out, NULL, 0);
 	setrlimit(RLIMIT_CPU, &cpu);
+	signal(SIGALRM, SIG_DFL);	/* it is progress_begin()'s in the parent */
 	alarm(2 * RESOLVE_SECONDS);	/* a file system can be slow without end */
 	child_limit_memory(CHILD_MEMORY);
 }
@@ -225,7 +233,30 @@ static size_t resolver_limit(const void *arg, size_t index)
 {
 	const struct resolver *resolver = arg;
 
-	return RESOLVE_ANSWER_BYTES + RESOLVE_ANSWER_EACH * resolver->question[index].count;
+	size_t bytes = RESOLVE_ANSWER_BYTES + RESOLVE_ANSWER_EACH * resolver->question[index].count;
+
+	return bytes < RESOLVE_ANSWER_MOST ? bytes : RESOLVE_ANSWER_MOST;
+}
+
+/**
+ * answer_owner() - whose child reads a file, as child_owner()
+ * @file: the file
+ *
+ * Return: the user of a process that has it mapped; 0 if none of these is known to run: then there is no limit.
+ */
+uid_t answer_owner(const struct profile_file *file)
+{
+	u32 pid = file->kind == PROFILE_JIT ? file->pid : file->mapper;
+	uid_t owner = pid && !file->ended ? child_owner(pid) : 0;
+
+	return owner == (uid_t)-1 ? 0 : owner;
+}
+
+static uid_t resolver_owner(const void *arg, size_t index)
+{
+	const struct resolver *resolver = arg;
+
+	return answer_owner(&resolver->question[index].file);
 }
 
 /* The name of the last part of a path. */
@@ -412,7 +443,7 @@ static void resolver_done(void *arg, size_t index, const void *data, size_t size
 		memcpy(why.text, warning, sizeof(why.text) - 1);
 	else if (died)
 		error_set(&why, 0, "names are missing: the process that looks for them was %s", died);
-	if (*why.text && resolver->resolve->warn)
+	if (*why.text && resolver->resolve->warn && ++resolver->warnings <= RESOLVE_WARNINGS)
 		resolver->resolve->warn(question->file.kind == PROFILE_KERNEL ? "kernel" :
 					question->path, why.text);
 }
@@ -463,10 +494,11 @@ int resolve_run(struct resolve *resolve, struct bee_error *error)
 	struct resolver resolver = { .resolve = resolve };
 	const struct parallel parallel = {
 		.jobs = resolve->jobs, .arg = &resolver, .work = resolver_work,
-		.limit = resolver_limit, .patience = ANSWER_PATIENCE, .done = resolver_done,
+		.limit = resolver_limit, .owner = resolver_owner, .patience = ANSWER_PATIENCE, .done = resolver_done,
 		.progress = resolver_progress,
 	};
 	struct parallel work = parallel;
+	struct bee_error why;
 	int ret;
 
 	resolve->names = (struct intern)INTERN_OF(struct flame_name, module);
@@ -479,6 +511,11 @@ int resolve_run(struct resolve *resolve, struct bee_error *error)
 		error_set(error, errno, "cannot start a process: %s", strerror(errno));
 	else
 		resolver_gather(&resolver);
+	if (resolver.warnings > RESOLVE_WARNINGS) {
+		error_set(&why, 0, "%zu more warnings about files and processes like these",
+			  resolver.warnings - RESOLVE_WARNINGS);
+		resolve->warn(NULL, why.text);
+	}
 	free(resolver.wanted);
 	free(resolver.frames);
 	free(resolver.question);

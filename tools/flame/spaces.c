@@ -215,8 +215,10 @@ void spaces_thread(struct spaces *spaces, u32 pid, u32 tid)
  * @spaces: all threads
  * @pid: its process, which has nothing mapped any more if this was the last thread
  * @tid: the thread; does not count if nobody has seen it start
+ *
+ * Return: whether the process has ended.
  */
-void spaces_exit(struct spaces *spaces, u32 pid, u32 tid)
+bool spaces_exit(struct spaces *spaces, u32 pid, u32 tid)
 {
 	struct task *thread = spaces_task(spaces, tid), *process;
 	bool counted = thread->process == pid && tid != pid;
@@ -227,7 +229,8 @@ void spaces_exit(struct spaces *spaces, u32 pid, u32 tid)
 	process->ended |= tid == pid;
 	process->threads -= counted && process->threads;
 	if (!process->ended || process->threads)
-		return;
+		return false;
 	space_put(spaces, process->space);
 	process->space = NULL;
+	return true;
 }

@@ -81,7 +81,7 @@ struct task *spaces_task(struct spaces *spaces, u32 tid);
 void spaces_map(struct spaces *spaces, u32 pid, const struct space_map *map);
 void spaces_unmap(struct spaces *spaces, u32 pid, u64 start, u64 end);
 void spaces_thread(struct spaces *spaces, u32 pid, u32 tid);
-void spaces_exit(struct spaces *spaces, u32 pid, u32 tid);
+bool spaces_exit(struct spaces *spaces, u32 pid, u32 tid);
 void spaces_fork(struct spaces *spaces, u32 parent, u32 pid);
 const struct space_map *space_find(const struct space *space, u64 address);
 

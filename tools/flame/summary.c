@@ -42,6 +42,25 @@ static void row_compare_shares(struct summary_row *row, const struct graph_node 
 			    share(row->before_total, all->before_total);
 }
 
+/* The name of a function that is inlined at some calls is the one that it has at the others. */
+static u32 *names_merge(const struct intern *names)
+{
+	u32 *merged = alloc_array(NULL, names->count + 1, sizeof(*merged)), i, other;
+
+	for (i = 0; i < names->count; i++) {
+		struct flame_name name = *(struct flame_name *)intern_item(names, i);
+
+		merged[i] = i;
+		if (name.kind != FLAME_INLINED)
+			continue;
+		name.kind = FLAME_USER;
+		other = intern_find(names, &name);
+		if (other != INTERN_NONE)
+			merged[i] = other;
+	}
+	return merged;
+}
+
 /**
  * summary_make() - sum up by function
  * @graph: the stacks
@@ -59,6 +78,7 @@ struct summary_row *summary_make(const struct graph *graph, bool by_total, size_
 	/* For each name on the path to the current node: the depth of its outermost frame. */
 	u32 *on_path = alloc_zero(graph->names->count + 1, sizeof(*on_path));
 	u32 *path = alloc_zero(graph->deepest + 2, sizeof(*path));
+	u32 *merged = names_merge(graph->names);
 	u32 depth = 0, name;
 	size_t i, n = 0;
 
@@ -68,7 +88,7 @@ struct summary_row *summary_make(const struct graph *graph, bool by_total, size_
 		for (; depth >= node->depth; depth--)
 			if (on_path[path[depth]] == depth)
 				on_path[path[depth]] = 0;
-		name = node->name;
+		name = merged[node->name];
 		path[depth = node->depth] = name;
 		row[name].name = name;
 		row[name].self += node->self;
@@ -88,6 +108,7 @@ struct summary_row *summary_make(const struct graph *graph, bool by_total, size_
 	qsort(row, n, sizeof(*row), by_total ? row_compare_total : row_compare_self);
 	free(on_path);
 	free(path);
+	free(merged);
 	*count = n;
 	return row;
 }

@@ -231,6 +231,23 @@ static bool input_take_script(struct text_input *input, char *line)
 	return strchr(text, ':');
 }
 
+/*
+ * Is a line that begins with # a comment?  The name of a thread may begin with it, too: then the line has the
+ * time, and ends with the event, each with a colon.
+ */
+static bool line_is_comment(const char *line)
+{
+	bool time = false, colon = false;
+	size_t length;
+
+	for (; *line; line += length + strspn(line + length, " \t")) {
+		length = strcspn(line, " \t");
+		colon = line[length - 1] == ':';
+		time |= colon && length > 1 && strspn(line, "0123456789.") == length - 1;
+	}
+	return !time || !colon;
+}
+
 /**
  * text_input_read() - read stacks as text
  * @stream: the text, at its start
@@ -258,7 +275,7 @@ int text_input_read(struct stream *stream, struct profile *profile, struct resol
 	graph_builder_open(&input->builder);
 	while (good && (line = stream_line(stream, &length))) {
 		input->line++;
-		if (*line == '#' || (!take && !*line))
+		if ((*line == '#' && line_is_comment(line)) || (!take && !*line))
 			continue;
 		if (take)
 			good = take(input, line);

@@ -17,6 +17,7 @@
  * @read_format: PERF_FORMAT_*
  * @period: of each sample, if they do not have their own; 0 if they do
  * @id_all: its other records end with a sample_id
+ * @deferred: user stacks of its samples come later, in records of their own
  * @copies: its samples have copies of user stacks in place of their callchains
  */
 struct perfdata_event {
@@ -25,6 +26,7 @@ struct perfdata_event {
 	u64	 read_format;
 	u64	 period;
 	bool	 id_all;
+	bool	 deferred;
 	bool	 copies;
 };
 

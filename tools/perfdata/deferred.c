@@ -41,6 +41,20 @@ static size_t cookie_list(u64 cookie)
 	return (cookie ^ cookie >> 32 ^ cookie >> 16) % DEFERRED_LISTS;
 }
 
+/* Whether the stack of a sample ends with the mark.  In a user stack anything may look like one. */
+static bool sample_is_marked(const struct perfdata *data, const struct perfdata_sample *sample)
+{
+	u64 i;
+
+	if (!data->event[sample->event].deferred || sample->depth < 2 ||
+	    sample->chain[sample->depth - 2] != CONTEXT_USER_DEFERRED)
+		return false;
+	for (i = 0; i < sample->depth - 2; i++)
+		if (sample->chain[i] == PERF_CONTEXT_USER)
+			return false;
+	return true;
+}
+
 /**
  * deferred_add() - keep a sample until its user stack comes
  * @data: the recording
@@ -54,7 +68,7 @@ bool deferred_add(struct perfdata *data, struct perfdata_sample *sample)
 	struct waiting *waiting;
 	size_t depth, list;
 
-	if (sample->depth < 2 || sample->chain[sample->depth - 2] != CONTEXT_USER_DEFERRED)
+	if (!sample_is_marked(data, sample))
 		return false;
 	depth = sample->depth -= 2;
 	if (deferred && deferred->bytes > DEFERRED_MAX_BYTES)

@@ -116,6 +116,7 @@ int header_add_event(struct perfdata *data, struct cursor attr, struct cursor id
 				 (unsigned long long)event.read_format);
 	event.period = flags >> 10 & 1 ? 0 : period;	/* freq */
 	event.id_all = flags >> 18 & 1;
+	event.deferred = flags >> 38 & 1;		/* defer_callchain, Linux 6.19 */
 	event.copies = flags >> 22 & 1 &&		/* exclude_callchain_user */
 		       event.sample_type & PERF_SAMPLE_STACK_USER;
 	snprintf(name, sizeof(name), "event %zu", data->nevents);
