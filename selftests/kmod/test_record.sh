@@ -213,7 +213,7 @@ perf_fails() {
 		says 'perf record has ended before' || { echo "status $got"; return 1; }
 }
 
-# perf is killed, and the command takes its time to end: then it gets what beectl is told to end by.
+# perf is killed.  The command gets SIGTERM from beectl, and goes on; then beectl gets SIGTERM, and has to pass it on.
 perf_killed() {
 	local pid status=1
 	"$BEECTL" record -o "$WORK/data" -- bash -c '

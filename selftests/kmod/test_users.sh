@@ -154,8 +154,9 @@ memory_of_users() {
 	return "$status"
 }
 
-# as_user COMMAND...: have a new program run by user 1234 that wants a larger table than its share has room for,
-# and that COMMAND gives its tables.  COMMAND says so, and when the share is raised it tries again.
+# as_user COMMAND...: COMMAND, which ends with beectl record or run, starts a program as user 1234, whose share has
+# no room for the program's table.  beectl has to say that, once, and so has status; when the share is raised,
+# beectl has to load the table.
 as_user() {
 	local pid status=1
 	"$@" setpriv --reuid 1234 --regid 1234 --clear-groups "$WORK/python" -c 'while True: pass' \

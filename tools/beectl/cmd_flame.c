@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -653,7 +652,7 @@ static char *flame_title(const struct flame_options *options)
 
 	alloc_check(out, 0);
 	perf_options_read(&perf, options->perf);
-	word = perf.command && !perf.all && !perf.tasks ? perf.command : options->perf;
+	word = perf.command && !perf_options_have_target(&perf) ? perf.command : options->perf;
 	for (; *word; word++)
 		fprintf(out, "%s%s", *word, word[1] ? " " : "");
 	fclose(out);
@@ -676,9 +675,7 @@ static int flame_record(struct flame *flame)
 	flame->collect.is_due = flame_is_due;
 	flame->collect.checkpoint = flame->every ? flame_checkpoint : NULL;
 	flame->collect.arg = flame;
-	flame->failed = mmap(NULL, sizeof(*flame->failed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			     -1, 0);
-	alloc_check(flame->failed == MAP_FAILED ? NULL : flame->failed, 0);
+	flame->failed = alloc_shared(sizeof(*flame->failed));
 	stops = io_memfd("stops", NULL, 0);
 	pid = stops < 0 ? -1 : flame_start_perf(flame, data, stops);
 	if (pid < 0)

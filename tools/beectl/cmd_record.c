@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -202,10 +201,7 @@ static void record_made(void *arg, const struct table_want *want,
 
 	first_tables_note(&record->first, want, result);
 	*record->made += result->source != TABLE_NONE;
-	if (result->source != TABLE_NONE)
-		tried_note_made(&record->tried, want->id);
-	else if (!result->left && want->id)
-		tried_note_result(&record->tried, want->id, result, clock_ms());
+	tried_note_result(&record->tried, want->id, result, clock_ms());
 	/* Other tables will be refused for the same reason: say so once. */
 	if (table_jobs_note_refusal(want, result, &record->error) && record->follows && !warned)
 		message_warning(record->recording->command, NULL, record->error.text);
@@ -485,17 +481,17 @@ static int wait_status(int status)
 }
 
 /*
- * A recording that ends too early looks like a whole one.  If perf has started CMD it ends as CMD did
- * (__cmd_record() of tools/perf/builtin-record.c), so how it ended tells nothing.
+ * Say it if perf was killed: what it has recorded until then looks like a whole recording.  But if perf itself
+ * has started CMD, perf exits with CMD's status, or dies of the signal that CMD has died of (__cmd_record() of
+ * tools/perf/builtin-record.c): then nobody can tell.
  */
 static void record_judge_perf(const struct record *record)
 {
-	bool launched = record->options.command && (record->options.all || record->options.tasks);
 	int status = record->perf_status;
 	bool killed = WIFSIGNALED(status) && WTERMSIG(status) != SIGINT && WTERMSIG(status) != SIGTERM;
 	char why[96];
 
-	if (launched)
+	if (record->options.command && perf_options_have_target(&record->options))
 		return;
 	if (killed) {
 		snprintf(why, sizeof(why), "killed by signal %d (%s), so the recording ends too early",
@@ -509,10 +505,9 @@ static void record_judge_perf(const struct record *record)
 /* The module is there; @record has all that is needed.  Return: the exit status. */
 static int record_run(struct record *record)
 {
-	bool launch = !record->options.all && !record->options.tasks;
-	int status;
+	int status = perf_options_have_target(&record->options) ? record_running(record) :
+								  record_command(record);
 
-	status = launch ? record_command(record) : record_running(record);
 	follower_end(record);
 	record_judge_perf(record);
 	if (status == EXIT_OK && record->maker.nl && !record->options.quiet)
@@ -525,13 +520,12 @@ static int record_run(struct record *record)
 /* For perf: our words up to "--", or all if perf starts CMD; and -g, if it is missing. */
 static char **record_words(const struct perf_options *options, int argc, char **argv)
 {
-	bool launch = !options->all && !options->tasks;
 	char **words = alloc_zero(argc + 2, sizeof(*words)), **end = argv + argc, **word = words;
 	static char callchain[] = "-g";
 
 	if (!options->callchain)
 		*word++ = callchain;
-	if (launch)
+	if (!perf_options_have_target(options))
 		end = options->command - 1;
 	while (argv < end)
 		*word++ = *argv++;
@@ -545,9 +539,9 @@ static int record_usage(struct record *record)
 
 	if (options->command && !*options->command)
 		return message_usage(command, "a command is needed after --");
-	if (!options->command && !options->tasks && !options->all)
+	if (!options->command && !perf_options_have_target(options))
 		return message_usage(command, "-p PID, -a, or a command after -- is needed");
-	if (options->delayed && !options->tasks && !options->all)
+	if (options->delayed && !perf_options_have_target(options))
 		return message_usage(command, "-D and --control: only with -p or -a");
 	if (record_each_task(record, task_check))
 		return EXIT_USAGE;
@@ -610,9 +604,7 @@ int recording_run(const struct recording *recording)
 		return record_refuse(&record, NULL, record.error.text, RECORD_FAILED);
 	/* SIGCHLD may be ignored (inherited); then waitpid() could not return exit statuses. */
 	signal(SIGCHLD, SIG_DFL);
-	record.made = mmap(NULL, sizeof(*record.made), PROT_READ | PROT_WRITE,
-			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	alloc_check(record.made == MAP_FAILED ? NULL : record.made, 0);
+	record.made = alloc_shared(sizeof(*record.made));
 	record.words = record_words(&record.options, recording->count, recording->words);
 	if (!record_connect(&record))
 		status = record_run(&record);

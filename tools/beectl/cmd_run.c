@@ -119,22 +119,19 @@ static void run_made(void *arg, const struct table_want *want, const struct tabl
 	struct run *run = arg;
 	bool none = result->source == TABLE_NONE && !result->left;
 	bool warned = run->error.code;
+	bool over_share = result->error.code == EDQUOT && !run->user_warned;
 	bool general = table_jobs_note_refusal(want, result, &run->error);
 
 	first_tables_note(&run->first, want, result);
 	run->text += result->text;
 	run->wrong += result->wrong;
-	if (none && want->id)
-		tried_note_result(&run->tried, want->id, result, clock_ms());
-	else if (!none)
-		tried_note_made(&run->tried, want->id);
+	tried_note_result(&run->tried, want->id, result, clock_ms());
 	/* Other tables will be refused for the same reason: say so once. */
-	if (((general && run->runs && !warned) || (result->error.code == EDQUOT && !run->user_warned)) &&
-	    !run->verbose) {
+	if ((over_share || (general && run->runs && !warned)) && !run->verbose) {
 		progress_end();
 		message_warning("run", want->name, result->error.text);
-		run->user_warned |= result->error.code == EDQUOT;
 	}
+	run->user_warned |= over_share;
 	if (!run->verbose || !(none || run->runs) || result->source == TABLE_STORED)
 		return;
 	progress_end();

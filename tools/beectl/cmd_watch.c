@@ -104,7 +104,10 @@ static void watch_end(int signal)
 	watch_ended = 1;
 }
 
-/* Print that tables cannot be kept in the cache, once until one can: all are made anew when watch is. */
+/*
+ * Warn when a table could be made but not kept in the cache: the next watch will have to make it again.  Once,
+ * until a table is kept again.
+ */
 static void watch_note_kept(struct watch *watch, const struct table_want *want,
 			    const struct table_result *result)
 {
@@ -115,20 +118,19 @@ static void watch_note_kept(struct watch *watch, const struct table_want *want,
 	watch->unkept = result->error.code;
 }
 
-/* Print what became of the file, and note it for another attempt if it has no table. */
+/* A table_maker's done(): print what became of the file, and note it for another attempt if it has no table. */
 static void watch_done(void *arg, const struct table_want *want, const struct table_result *result)
 {
 	struct watch *watch = arg;
 	bool made = result->source != TABLE_NONE;
 	const char *what = result->source == TABLE_CACHED ? "cached, " : "compiled, ";
+	bool worth_saying = tried_note_result(&watch->tried, want->id, result, clock_ms());
 
-	if (made)
-		tried_note_made(&watch->tried, want->id);
 	/* Another beectl was faster. */
 	if (result->source == TABLE_STORED)
 		return;
 	watch->added += made;
-	if (!made && !tried_note_result(&watch->tried, want->id, result, clock_ms()))
+	if (!worth_saying)
 		return;
 	watch_note_kept(watch, want, result);
 	if (!watch->quiet) {
@@ -379,7 +381,10 @@ static int watch_sleep(struct watch *watch, struct pollfd *fds, const sigset_t *
 	return ppoll(fds, 3, NULL, signals);
 }
 
-/* ppoll() leaves signals blocked if there is something to read; and that can be so each time. */
+/*
+ * Let the signals in that are blocked.  ppoll() does so only while it sleeps, and it does not sleep if there is
+ * something to read, which can be so each time.
+ */
 static void watch_let_signals(const sigset_t *signals)
 {
 	sigset_t blocked;

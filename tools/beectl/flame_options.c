@@ -117,7 +117,7 @@ int flame_options_read(struct flame_options *options, char **words)
 	is_input = !*words && (!options->words || **options->perf != '-' ||
 			       !strcmp(*options->perf, "-"));
 	/* Without anything to record, words of perf's are an option with a slip, and maybe a recording. */
-	if (!*words && !is_input && !perf.tasks && !perf.all && !options->help)
+	if (!*words && !is_input && !perf_options_have_target(&perf) && !options->help)
 		return message_usage("flame", "%s is none of flame's own options; to record with perf's: "
 				     "-p PID, -a, or a command after --; to read a recording: "
 				     "beectl flame [OPTIONS] FILE", *options->perf);

@@ -29,6 +29,12 @@ struct perf_options {
 	char		**command;
 };
 
+/* Is perf told what to record?  Then it starts the command, if there is one; otherwise beectl does. */
+static inline bool perf_options_have_target(const struct perf_options *options)
+{
+	return options->all || options->tasks;
+}
+
 void perf_options_read(struct perf_options *options, char **words);
 
 #endif /* PERF_OPTIONS_H */

@@ -40,7 +40,7 @@ void status_show_users(const struct netlink_users *users, struct json_object *js
 	}
 }
 
-/** status_show_refusals() - print how often the module had no memory for users; nothing if it had */
+/** status_show_refusals() - print how often users at their share were refused memory, unless none was */
 void status_show_refusals(const struct netlink_users *users)
 {
 	const struct netlink_user *worst = users->user;

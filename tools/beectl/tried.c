@@ -83,8 +83,8 @@ bool tried_note_full(struct tried *tried, uint32_t id, int64_t cost, int64_t now
 	return first;
 }
 
-/** tried_note_made() - the file has got a table: what was noted before counts no more */
-void tried_note_made(struct tried *tried, uint32_t id)
+/* The file has got a table.  Forget its attempts: if the table is evicted they start anew. */
+static void tried_note_made(struct tried *tried, uint32_t id)
 {
 	struct tried_file *file = tried->file ? tried_find(tried, id) : NULL;
 
@@ -124,10 +124,10 @@ void tried_give_up(struct tried *tried, uint32_t id)
 }
 
 /**
- * tried_note_result() - note why a file has got no table
+ * tried_note_result() - note what has become of an attempt
  * @tried: the files
- * @id: the file
- * @result: of the attempt that has failed
+ * @id: the file; 0: nothing is noted
+ * @result: of the attempt; nothing is noted if the file is left for later
  * @now: as clock_ms()
  *
  * Return: whether it is worth saying: false if the module has no room for the table, again.
@@ -135,6 +135,12 @@ void tried_give_up(struct tried *tried, uint32_t id)
 bool tried_note_result(struct tried *tried, uint32_t id, const struct table_result *result,
 		       int64_t now)
 {
+	if (!id || result->left)
+		return true;
+	if (result->source != TABLE_NONE) {
+		tried_note_made(tried, id);
+		return true;
+	}
 	if (table_jobs_refusal_may_pass(result->refusal))
 		return tried_note_full(tried, id, result->cost, now);
 	/* Later the file may be found. */

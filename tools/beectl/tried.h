@@ -50,7 +50,6 @@ struct tried {
 void tried_forget(struct tried *tried);
 void tried_note(struct tried *tried, uint32_t id, int64_t now);
 bool tried_note_full(struct tried *tried, uint32_t id, int64_t cost, int64_t now);
-void tried_note_made(struct tried *tried, uint32_t id);
 int tried_patience(const struct tried *tried, int64_t now);
 bool tried_is_due(struct tried *tried, int64_t now);
 void tried_give_up(struct tried *tried, uint32_t id);

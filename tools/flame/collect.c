@@ -35,8 +35,7 @@ struct known {
  * @spaces: what is mapped at the time of the record
  * @known: addresses of the latest samples
  * @kernel: index of the file that stands for the kernel
- * @kernel_id: its build-id as of its mapping, number of its text in hexadecimal, or of ""
- * @none: number of the text ""
+ * @kernel_id: the kernel's build-id, as the record of its mapping has it: number of the text, or of ""
  * @unknown: index of the file for addresses that are nowhere
  * @comm: index of the file for threads' names
  * @event: index of the file for events
@@ -51,7 +50,6 @@ struct collector {
 	struct known		*known;
 	u32			 kernel;
 	u32			 kernel_id;
-	u32			 none;
 	u32			 unknown;
 	u32			 comm;
 	u32			 event;
@@ -190,16 +188,18 @@ static void collector_comm(void *arg, const struct perfdata_task *task)
 	thread->label = INTERN_NONE;
 }
 
-/* Note for the code of a process that this has ended, or that another one has its number. */
+/* A process has ended, or a new one has its number: note it for the code in memory that has this number. */
 static void collector_set_ended(struct collector *collector, u32 pid, bool ended)
 {
+	struct profile *profile = collector->profile;
+	const u32 none = profile_text(profile, "");
 	const struct profile_file code = {
-		.kind = PROFILE_JIT, .pid = pid, .mapped_id = collector->none, .path = collector->none,
+		.kind = PROFILE_JIT, .pid = pid, .mapped_id = none, .path = none,
 	};
-	u32 file = intern_find(&collector->profile->files, &code);
+	u32 file = intern_find(&profile->files, &code);
 
 	if (file != INTERN_NONE)
-		profile_file(collector->profile, file)->ended = ended;
+		profile_file(profile, file)->ended = ended;
 }
 
 static void collector_fork(void *arg, const struct perfdata_task *task)
@@ -223,7 +223,6 @@ static void collector_fork(void *arg, const struct perfdata_task *task)
 static void collector_exit(void *arg, const struct perfdata_task *task)
 {
 	struct collector *collector = arg;
-
 
 	if (spaces_exit(&collector->spaces, task->pid, task->tid))
 		collector_set_ended(collector, task->pid, true);
@@ -381,7 +380,7 @@ static void collector_set_build_ids(struct collector *collector)
 		const char *path = file->kind == PROFILE_KERNEL ? KERNEL_MAP :
 				   profile_get_text(profile, file->path);
 
-		file->build_id = i == collector->kernel ? collector->kernel_id : file->mapped_id;
+		file->build_id = file->kind == PROFILE_KERNEL ? collector->kernel_id : file->mapped_id;
 		if (*profile_get_text(profile, file->build_id) || several[file->path])
 			continue;
 		build_id = perfdata_find_build_id(&collector->data, path);
@@ -453,7 +452,7 @@ int collect_perfdata(const struct collect *collect, struct stream *stream, struc
 	collector->known = alloc_array(NULL, CONTEXT_CACHE, sizeof(*collector->known));
 	/* No address that is looked up. */
 	memset(collector->known, 0xff, CONTEXT_CACHE * sizeof(*collector->known));
-	collector->none = collector->kernel_id = profile_text(profile, "");
+	collector->kernel_id = profile_text(profile, "");
 	collector->kernel = profile_add_file(profile, PROFILE_KERNEL, profile->cmdline);
 	collector->unknown = profile_add_file(profile, PROFILE_UNKNOWN, profile->cmdline);
 	collector->comm = profile_add_file(profile, PROFILE_COMM, profile->cmdline);

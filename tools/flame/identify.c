@@ -50,7 +50,7 @@ static void identify_done(void *arg, size_t index, const void *data, size_t size
 			texts_add(&identify->profile->texts, data, size);
 }
 
-/** identify_kernel() - the running kernel was recorded: set its build-id, unless the recording has one */
+/** identify_kernel() - set the build-id of the running kernel, which was recorded, unless there is one */
 void identify_kernel(struct profile *profile)
 {
 	char id[2 * PERFDATA_MAX_BUILD_ID + 1];

@@ -232,17 +232,17 @@ static void resolver_work(void *arg, size_t index, FILE *out)
 static size_t resolver_limit(const void *arg, size_t index)
 {
 	const struct resolver *resolver = arg;
-
 	size_t bytes = RESOLVE_ANSWER_BYTES + RESOLVE_ANSWER_EACH * resolver->question[index].count;
 
 	return bytes < RESOLVE_ANSWER_MOST ? bytes : RESOLVE_ANSWER_MOST;
 }
 
 /**
- * answer_owner() - whose child reads a file, as child_owner()
+ * answer_owner() - for whom a child that reads a file is counted, by child_may_start()
  * @file: the file
  *
- * Return: the user of a process that has it mapped; 0 if none of these is known to run: then there is no limit.
+ * Return: as child_owner(), of a process that has the file mapped; 0, so that it is not counted, if the recording
+ * knows of no such process that still runs.
  */
 uid_t answer_owner(const struct profile_file *file)
 {

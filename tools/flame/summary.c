@@ -42,7 +42,7 @@ static void row_compare_shares(struct summary_row *row, const struct graph_node 
 			    share(row->before_total, all->before_total);
 }
 
-/* The name of a function that is inlined at some calls is the one that it has at the others. */
+/* For each name the one that it is counted under: that of an inlined call under the function's, if it is called, too. */
 static u32 *names_merge(const struct intern *names)
 {
 	u32 *merged = alloc_array(NULL, names->count + 1, sizeof(*merged)), i, other;

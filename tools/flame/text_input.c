@@ -232,8 +232,8 @@ static bool input_take_script(struct text_input *input, char *line)
 }
 
 /*
- * Is a line that begins with # a comment?  The name of a thread may begin with it, too: then the line has the
- * time, and ends with the event, each with a colon.
+ * Is a line that begins with # a comment?  It may also be the first line of a sample, of a thread whose name begins
+ * so.  That line has a word of digits that ends with a colon, the time, and its last word, the event, ends so, too.
  */
 static bool line_is_comment(const char *line)
 {

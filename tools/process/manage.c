@@ -349,22 +349,25 @@ static int compare_pids(const void *a, const void *b)
 }
 
 /*
- * Have the module manage all processes but those of @before; @seen gets these, @busy those that are to be
- * tried again.
+ * Read /proc, and have the module manage the processes that are not in @seen; they are added there, and to @busy
+ * those that are to be tried again.
  * Return: 0; or -1, if /proc cannot be read.
  */
-static int manage_pass(struct netlink *nl, const struct pids *before, struct pids *seen,
-		       struct pids *busy, struct manage_all_result *result)
+static int manage_pass(struct netlink *nl, struct pids *seen, struct pids *busy,
+		       struct manage_all_result *result)
 {
 	DIR *dir = opendir("/proc");
+	size_t before = seen->count;
 	struct dirent *entry;
 	pid_t pid;
 
 	if (!dir)
 		return -1;
+	if (before)
+		qsort(seen->pid, before, sizeof(pid), compare_pids);
 	while ((entry = readdir(dir))) {
 		if (text_parse_pid(entry->d_name, &pid) ||
-		    (before->count && bsearch(&pid, before->pid, before->count, sizeof(pid), compare_pids)))
+		    (before && bsearch(&pid, seen->pid, before, sizeof(pid), compare_pids)))
 			continue;
 		pids_add(seen, pid);
 		if (manage_one_of_all(nl, pid, true, result))
@@ -383,24 +386,20 @@ static int manage_pass(struct netlink *nl, const struct pids *before, struct pid
  * A process that is changing its mappings, or keeps them locked on purpose, is tried again, with all
  * others that do so, until MANAGE_ALL_MS have passed.
  *
- * The module follows what a managed process forks.  One that was not managed then, as it comes later in /proc,
- * may have forked a process that comes before it: so /proc is read twice.
+ * The module follows what a managed process forks.  A process that this function has not reached yet is not
+ * managed, and can fork one with a lower id, which this function has passed: so it reads /proc twice.
  *
  * Return: 0; or -1, if /proc cannot be read.
  */
 int manage_all(struct netlink *nl, struct manage_all_result *result, struct bee_error *error)
 {
 	int64_t end = clock_ms() + MANAGE_ALL_MS;
-	struct pids none = { 0 }, first = { 0 }, second = { 0 }, busy = { 0 };
+	struct pids seen = { 0 }, busy = { 0 };
 	size_t i, left;
 	int ret;
 
 	*result = (struct manage_all_result){ 0 };
-	ret = manage_pass(nl, &none, &first, &busy, result);
-	if (!ret) {
-		qsort(first.pid, first.count, sizeof(*first.pid), compare_pids);
-		ret = manage_pass(nl, &first, &second, &busy, result);
-	}
+	ret = manage_pass(nl, &seen, &busy, result) ?: manage_pass(nl, &seen, &busy, result);
 	if (ret)
 		error_set(error, errno, "/proc: %s", strerror(errno));
 	for (; !ret && busy.count; busy.count = left) {
@@ -411,8 +410,7 @@ int manage_all(struct netlink *nl, struct manage_all_result *result, struct bee_
 			if (manage_one_of_all(nl, busy.pid[i], again, result))
 				busy.pid[left++] = busy.pid[i];
 	}
-	free(first.pid);
-	free(second.pid);
+	free(seen.pid);
 	free(busy.pid);
 	return ret;
 }

@@ -634,7 +634,7 @@ static void slot_finish(struct table_queue *queue, struct slot *slot)
 	struct table_result result = table_jobs_result(child->data, child->size,
 						       child->died[0] ? child->died : NULL);
 
-	/* The storage may have failed for a minute. */
+	/* Its storage may be back later: let the caller try it again, as a file that could not be opened. */
 	if (child->given_up)
 		result.opened = false;
 	if (child->killed) {

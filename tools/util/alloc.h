@@ -56,6 +56,19 @@ static inline void *alloc_zero(size_t n, size_t size)
 	return alloc_check(calloc(n, size), n * size);
 }
 
+/**
+ * alloc_shared() - allocate zero bytes that this process shares with the children that it forks later
+ * @size: how many, not 0
+ *
+ * Return: the memory, never NULL; it stays until the process ends.
+ */
+static inline void *alloc_shared(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return alloc_check(p == MAP_FAILED ? NULL : p, 0);
+}
+
 /* alloc_text(): a copy of a string, for free(); never NULL */
 static inline char *alloc_text(const char *text)
 {

@@ -25,8 +25,9 @@
 
 /*
  * Lost children are tasks of this process's control group, which may have a limited number of them.  So
- * no more is started for a user, other than root, who has so many; nor for any, if all have so many: the
- * service may have 256 tasks, and those of its last run can still be there.
+ * no more is started for a user, other than root, who has so many; nor for any, if all have so many.  The
+ * service may have 256 tasks (TasksMax).  CHILD_LOST_ALL is a quarter of that, as the children that were
+ * lost before the service was restarted may still be there: they are not counted here.
  */
 #define CHILD_LOST	8
 #define CHILD_LOST_ALL	64

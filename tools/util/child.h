@@ -29,7 +29,7 @@
  * @used: its CPU time then, ms
  * @idle: how often it was the same
  * @died: how it ended, if not as it should; or ""
- * @given_up: by child_give_up()
+ * @given_up: child_give_up() has ended it
  * @killed: by a SIGKILL that is not of this process: mostly the kernel's, as memory ran out
  */
 struct child {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The same work on many files, in a child for each. */
-#include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -19,8 +18,8 @@ struct job {
 };
 
 /*
- * Items [@next_done, @next_start) have been started, or refused, and not been handed out; item i uses job
- * i % njobs.  There are more jobs than children run at a time, so that one slow item does not
+ * For items [@next_done, @next_start) job_start() was called, and done() was not yet; item i uses job i % njobs.
+ * There are more jobs than children run at a time, so that one slow item does not
  * leave CPUs idle: the results of later items wait in their jobs.
  */
 struct pool {
@@ -40,7 +39,7 @@ static struct job *pool_job(const struct pool *pool, size_t index)
 	return &pool->jobs[index % pool->njobs];
 }
 
-/* Start a child for item @index, unless none may be.  Return: 0, or -1 and errno. */
+/* Start a child for item @index; if child_may_start() forbids it, that is the result.  Return: 0, or -1 and errno. */
 static int job_start(struct pool *pool, size_t index)
 {
 	const struct parallel *parallel = pool->parallel;
@@ -64,15 +63,15 @@ static int job_start(struct pool *pool, size_t index)
 }
 
 /*
- * Start children up to the limits.  If fork() or pipe() fails, go on with the children there are
- * and try again when one has ended.  Return: -1 and errno if there are none.
+ * Start children up to the limits.  If fork() or pipe() fails, go on with the children and results there are,
+ * and try again afterwards.  Return: -1 and errno if there are none.
  */
 static int pool_start(struct pool *pool)
 {
 	while (pool->next_start < pool->parallel->count && pool->running < pool->max_running &&
 	       pool->next_start - pool->next_done < pool->njobs) {
 		if (job_start(pool, pool->next_start))
-			return pool->running ? 0 : -1;
+			return pool->next_done < pool->next_start ? 0 : -1;
 		pool->next_start++;
 	}
 	return 0;
@@ -180,13 +179,8 @@ int parallel_run(const struct parallel *parallel)
 	pool.poll = alloc_array(NULL, pool.max_running, sizeof(*pool.poll));
 	while (!ret && pool.next_done < parallel->count) {
 		ret = pool_start(&pool);
-		if (ret) {
-			ret = errno;
-			pool_hand_out(&pool);
-			errno = ret;
-			ret = -1;
+		if (ret)
 			break;
-		}
 		pool_progress(&pool);
 		pool_wait(&pool);
 		pool_give_up(&pool);

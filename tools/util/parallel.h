@@ -18,8 +18,8 @@
  * @work: handles item @index, in a child; what it writes to @out is the result
  * @limit: most bytes of the result of item @index, the child of which is killed if it writes more; or
  *	NULL
- * @owner: as child_owner(), for whose files item @index is: if no child may be started for it, @done gets
- *	no result; or NULL
+ * @owner: the user, as of child_owner(), whose files the child of item @index reads.  While child_may_start()
+ *	forbids that, no child is started: @done gets no data, and the reason in @died.  NULL: root
  * @patience: a child that has used no CPU time for so many seconds is given up; 0: none
  * @done: takes the result of item @index, in the order of the items; @data is aligned for any
  *	type; @died is NULL, or says how the child died: then @data is what it wrote before

@@ -213,10 +213,10 @@ static bool check_all(void)
 	       all.pid == getppid() && !strcmp(all.why.text, why);
 }
 
-/* How often /proc has been read; the first time this process is not in it. */
+/* How often manage_all() has read /proc since a test has set this to 0. */
 static int proc_reads = 1;
 
-/* Instead of libc's. */
+/* Instead of libc's: leaves this process out when /proc is read for the first time. */
 struct dirent *readdir(DIR *dir)
 {
 	struct dirent64 *entry = readdir64(dir);
