@@ -71,12 +71,12 @@ fuse_end() {
 	umount -l "$WORK/mnt"
 }
 
-# beectl gets SIGSTOP before the process starts and SIGCONT when that holds its mmap_lock.  So the first
-# messages that beectl reads then are of files of this process.
+# When beectl has made the tables of all that runs it gets SIGSTOP, and SIGCONT when the process has started and
+# holds its mmap_lock.  So the first messages that beectl reads then are of files of this process.
 watch_goes_on() {
 	local watch bystander status=1
 	fuse_start || return 1
-	watch_start --eager && watch_follows || return 1
+	watch_start --eager && watch_follows && watch_rests || return 1
 	watch=$(watch_pid)
 	kill -STOP "$watch"
 	"$WORK/stuck" "$WORK/mnt/file" &

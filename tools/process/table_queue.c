@@ -216,6 +216,8 @@ void table_queue_add_want(struct table_queue *queue, const struct table_want *wa
 			given.pin = wants->want[i].pin;
 		if (given.pin >= 0)
 			given.pinned_by = 0;
+		else if (!given.pinned_by)
+			given.pinned_by = wants->want[i].pinned_by;
 		given.cached_only &= wants->want[i].cached_only;
 		/* If root has the file mapped, too, it is made when it is root's turn. */
 		if (!wants->want[i].mapping.user)

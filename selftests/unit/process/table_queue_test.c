@@ -350,7 +350,7 @@ static int check_pins(void)
 
 /*
  * A process that holds its mmap_lock keeps nobody waiting: neither the files of others, nor its own,
- * which are looked for by name.
+ * which are looked for by name.  Who offers such a file once more does not have it begun before its pin.
  */
 static bool check_stuck(void)
 {
@@ -361,6 +361,7 @@ static bool check_stuck(void)
 	queue = fresh();
 	file.pid = STUCK;
 	table_queue_add(queue, &file);
+	add(queue, 'a', 9);
 	add(queue, 'b', 1);
 	if (table_queue_start(queue, 2) != 1 || table_queue_poll(queue, NULL, 0, -1, NULL) < 0) {
 		table_queue_close(queue);
