@@ -80,7 +80,9 @@ beectl_files() {
 		-rw-r--r-- root/root ./usr/share/doc/beectl/completeness.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/copyright
 		-rw-r--r-- root/root ./usr/share/doc/beectl/design.rst
+		-rw-r--r-- root/root ./usr/share/doc/beectl/encoder.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/flame.rst
+		-rw-r--r-- root/root ./usr/share/doc/beectl/following.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/install.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/security.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/stop-reasons.rst

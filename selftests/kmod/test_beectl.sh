@@ -141,7 +141,7 @@ ctypes.CDLL(None).syscall(60, 0)' "$WORK/headless" &
 
 over_budget() {
 	guest_rmmod && guest_insmod budget_mb=0 || return 1
-	fails 1 "over budget.*; see beectl config budget and share" load "$target" &&
+	fails 1 "over budget.*; see beectl status and status --users; more: beectl config budget SIZE or share PERCENT" load "$target" &&
 		cp /bin/sleep "$WORK/"$'budget\e[31m' && fails 125 'budget\\033\[31m: .*over budget' \
 		run "$WORK/"$'budget\e[31m' 1
 	local status=$?
@@ -406,7 +406,7 @@ target=$!
 guest_wait grep -q perl "/proc/$target/maps"
 
 ktap_plan 32
-ktap_run "without the module: how to load it" fails 1 "modprobe .*insmod .*dkms status.*dmesg" load "$target"
+ktap_run "without the module: how to load it" fails 1 "modprobe .*insmod .*dmesg.*dkms status.*README" load "$target"
 guest_insmod
 ktap_run "not root" not_root
 ktap_run "no such process" fails 1 "no such process" load 4194000

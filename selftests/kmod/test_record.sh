@@ -289,6 +289,14 @@ over_budget() {
 	return "$said"
 }
 
+unloaded() {
+	local status=0
+	record 0 -o "$WORK/data" -- rmmod beeunwind &&
+		says '^beectl: record: warning: the beeunwind module was unloaded meanwhile' || status=1
+	guest_insmod
+	return "$status"
+}
+
 no_module() {
 	guest_rmmod
 	record 125 -- touch "$WORK/ran" && says 'not loaded; load it with: modprobe' && [ ! -e "$WORK/ran" ]
@@ -296,7 +304,7 @@ no_module() {
 
 guest_insmod || exit 1
 guest_cache
-ktap_plan 16
+ktap_plan 17
 ktap_run "a command: nothing of beectl, its output and status" command_only
 ktap_run "as perf's child, beectl run makes tables unrecorded" child_of_perf
 ktap_run "a command's children" children
@@ -312,5 +320,6 @@ ktap_run "perf is killed, and the command goes on" perf_killed
 ktap_run "without perf: how to get it" no_perf
 ktap_run "hook off: record refuses, run, load and watch warn" hook_off
 ktap_run "-a in a full budget says so" over_budget
+ktap_run "the module is unloaded meanwhile" unloaded
 ktap_run "without the module the command is not run" no_module
 ktap_finish

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* beectl config: show and change the module's settings. */
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -30,10 +31,11 @@ static const char config_help[] =
 	"            sample in it (sampled, the default), or when it is mapped\n"
 	"  hook      Whether the module sits in perf's callchain path\n"
 	"  share     How much of the budget that other users leave one user may have, 1\n"
-	"            to 100 percent; all together may have seven eighths, root all\n"
-	"  ranges    Most executable mappings of one process, 1 to 65536; one that gets\n"
-	"            more has perf's own stacks, and so has one that had more when it was\n"
-	"            lowered, as soon as it gets another\n"
+	"            to 100 percent (50 unless set); all together may have seven eighths,\n"
+	"            root all\n"
+	"  ranges    Most executable mappings of one process, 1 to 65536 (65536 unless\n"
+	"            set); one that gets more has perf's own stacks, and so has one that\n"
+	"            had more when it was lowered, as soon as it gets another\n"
 	"\n"
 	"While \"beectl watch\" is running it holds follow at all, and with --eager\n"
 	"announce at mapped; what was set before holds again when it ends, however it\n"
@@ -164,6 +166,9 @@ static int config_change(struct netlink *nl, char **words)
 		if (!setting || setting_parse(setting, at[1], &value) ||
 		    !netlink_config_set(nl, setting->attribute, value, &error))
 			continue;
+		if (setting->attribute == BEEUNWIND_A_CONFIG_BUDGET && error.code == ENOSPC)
+			error_set(&error, ENOSPC, "more than that is in use, see beectl status; first: "
+				  "beectl unload PID, or beectl unload --all --tables");
 		snprintf(why, sizeof(why), "%s%s", text_skip(error.text, "hook: "),
 			 at > words ? "; what stands before it is set" : "");
 		return message_error("config", at[0], why);

@@ -154,8 +154,10 @@ static int flame_check_output(struct flame *flame)
 	if (flame->output || !options->output)
 		return EXIT_OK;
 	if (options->format)
-		return message_usage("flame", "%s: no such format", options->format);
-	return message_usage("flame", "%s: no known suffix; say --format", options->output);
+		return message_usage("flame", "%s: no such format; there are svg, folded, speedscope, firefox, pprof and raw",
+				     options->format);
+	return message_usage("flame", "%s: no known suffix; say --format; the suffixes are in "
+			     "\"beectl flame --help\"", options->output);
 }
 
 static int flame_check(struct flame *flame)
@@ -415,8 +417,8 @@ static int flame_write_raw(struct flame *flame)
 	size_t event;
 
 	if (flame->graph.node)
-		return message_error("flame", flame->options.input, "it has names and no addresses, "
-				     "of which --raw could be made");
+		return message_error("flame", flame->options.input, "it has names and no addresses: "
+				     "--raw needs a recording of perf");
 	if (flame_find_event(flame, &event))
 		return EXIT_FAILED;
 	if (identify_files(&flame->profile, flame->resolve.root, flame->resolve.jobs))

@@ -453,7 +453,9 @@ static void record_report(struct record *record)
 
 	if (counts_get(record->maker.nl, &counts, &record->error) ||
 	    counts_subtract(&counts, &record->before, &record->error)) {
-		message_warning(record->recording->command, NULL, record->error.text);
+		/* ENOENT is the kernel's: nobody has this family. */
+		message_warning(record->recording->command, NULL, record->error.code == ENOENT ?
+				"the beeunwind module was unloaded meanwhile" : record->error.text);
 		counts_free(&counts);
 		return;
 	}

@@ -39,7 +39,7 @@ static const char status_help[] =
 	"Options:\n"
 	"  -f, --files   List the files: memory that each takes, with its counters and\n"
 	"                its table, rows of the table, ranges that use it, samples in the\n"
-	"                code, walks that missed a table, walks cut short, and time since\n"
+	"                code, frames that missed a table, walks cut short, and time since\n"
 	"                it was used\n"
 	"      --processes\n"
 	"                List the managed processes: walks since they are managed or\n"
@@ -173,7 +173,8 @@ static void print_status(const struct status *status)
 	printf("processes: %u with %u range%s, %s\n", info->procs, info->ranges,
 	       plural(info->ranges), text_size(info->range_bytes).text);
 	if (info->follow_lost)
-		printf("lost:      %llu time%s a process could not be followed for want of memory\n",
+		printf("lost:      %llu time%s a process lost its mappings or was not followed: memory, its share or "
+		       "ranges used up; perf's own stacks until it is found again; see --users\n",
 		       (ull)info->follow_lost, plural(info->follow_lost));
 	status_show_refusals(&status->users);
 	if (*info->uncalled)
@@ -259,6 +260,9 @@ static int show_status(struct netlink *nl, const char *since, struct json_object
 			print_status(&status);
 		status_show_incomplete(stdout, &status.counts.files, json);
 		status_show_procs(&status.counts.procs, false, json);
+		if (!json && stats_walks(&status.counts.stats) !=
+			     status.counts.stats.stop[BEEUNWIND_STOP_OUTERMOST])
+			puts("What each reason means and what helps: STOP REASONS in beectl(8)");
 		ret = (status.counts.info.hook == BEEUNWIND_HOOK_STATE_OFF || status.proven) &&
 		      !*status.counts.info.uncalled ? EXIT_OK : EXIT_FAILED;
 		if (netlink_check_format(&status.counts.info, error))

@@ -26,10 +26,10 @@ static const char unload_help[] =
 	"\n"
 	"--tables FILE removes the tables of these files, also while processes use them,\n"
 	"say a table that is wrong, and lists these processes.  Their stacks cross the\n"
-	"file by frame pointers from then on.  \"beectl watch\", \"run\" and \"record\" that\n"
-	"are running do not make the table again; \"beectl load\" does.  FILE is a path,\n"
-	"or a name that \"beectl status --files\" shows, which may be of a file that was\n"
-	"replaced since.\n"
+	"file by frame pointers from then on.  \"beectl watch\", \"run\", \"record\" and\n"
+	"\"flame\" that are running do not make the table again; \"beectl load\" does.  FILE\n"
+	"is a path, or a name that \"beectl status --files\" shows, which may be of a file\n"
+	"that was replaced since.\n"
 	"\n"
 	"Options:\n"
 	"  -a, --all     Forget all processes\n"
@@ -102,7 +102,7 @@ static int unload_all(struct netlink *nl, bool quiet)
 		printf("%zu process%s unloaded\n", count, count == 1 ? "" : "es");
 	if (!netlink_info_get(nl, &info, &error) && info.listeners)
 		message_warning("unload", "new processes are not followed any more, not even by a "
-				"\"beectl watch\" that is running", "start it again if they should be");
+				"\"beectl watch\" that is running", "to have them followed: systemctl restart beeunwind, or start it again");
 	return EXIT_OK;
 }
 

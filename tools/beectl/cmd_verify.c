@@ -409,7 +409,7 @@ static void print_total(const struct verify_command *command)
 	if (sum->go)
 		printf("Go              %12llu  bytes, described by Go's function table: not compared\n",
 		       sum->go);
-	printf("synthesised     %12llu  rows: %llu bytes without FDE, whose code proves them\n",
+	printf("synth           %12llu  rows: %llu bytes without FDE, whose code proves them\n",
 	       sum->synth_rows, sum->synth);
 	print_unsupported(sum, command->verbose);
 	printf("contradictory   %12llu  pcs; FDEs overlap in %llu bytes, %llu describe no text\n",

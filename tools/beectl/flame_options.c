@@ -126,7 +126,7 @@ int flame_options_read(struct flame_options *options, char **words)
 	if (is_input)
 		options->input = options->words ? *options->perf : "perf.data";
 	if (options->enrich && (*words || options->words))
-		return message_usage("flame", "--enrich: there is nothing to record or to read beside");
+		return message_usage("flame", "--enrich FILE: takes no command, and no other file");
 	options->input = options->enrich ?: options->input;
 	while (*words)
 		options->perf[options->words++] = *words++;

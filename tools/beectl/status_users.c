@@ -60,5 +60,5 @@ void status_show_refusals(const struct netlink_users *users)
 		printf("user %u, whose share was", worst->uid);
 	else
 		printf("%zu users, most often user %u, whose shares were", refused, worst->uid);
-	printf(" used up; see beectl status --users and beectl config share\n");
+	printf(" used up; see beectl status --users; more: beectl config share PERCENT\n");
 }

@@ -44,10 +44,12 @@ static const char *exchange_hint(const char *sentence)
 {
 	static const struct { const char *start, *hint; } hints[] = {
 		{ "over budget:", "; more: beectl config budget SIZE" },
-		{ "out of memory, over budget or ", "; see beectl config budget and share" },
-		{ "over the share of", "; see beectl status --users and beectl config share" },
-		{ "table: over the share of", "; see beectl status --users and beectl config share" },
-		{ "too many ranges (", "; see beectl config ranges" },
+		{ "out of memory, over budget or ",
+		  "; see beectl status and status --users; more: beectl config budget SIZE or share PERCENT" },
+		{ "over the share of", "; see beectl status --users; more: beectl config share PERCENT" },
+		{ "table: over the share of",
+		  "; see beectl status --users; more: beectl config share PERCENT" },
+		{ "too many ranges (", "; the limit: beectl config ranges NUMBER, 65536 at most" },
 	};
 	size_t i;
 
@@ -334,8 +336,9 @@ struct netlink *netlink_open(struct bee_error *error)
 	else
 		error_set(error, BEE_ERROR_NO_MODULE,
 			  "the beeunwind module is not loaded; load it with: modprobe beeunwind "
-			  "(or insmod ./beeunwind.ko); if there is none for this kernel: install its "
-			  "headers, and see dkms status; if it is refused: dmesg");
+			  "(or insmod ./beeunwind.ko); if it is refused: dmesg; if there is none: install "
+			  "the headers of this kernel, and see dkms status; README names the kernels that "
+			  "it is for");
 	netlink_close(nl);
 	return NULL;
 }

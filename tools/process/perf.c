@@ -155,7 +155,7 @@ int perf_wait_ready(const struct perf *perf, unsigned int patience, struct bee_e
 				 patience / 1000);
 	}
 	if (ready < 0 || recv(perf->control, answer, sizeof(answer), 0) <= 0)
-		return error_set(error, 0, "perf record has ended before its start");
+		return error_set(error, 0, "perf record has ended before it recorded anything");
 	return 0;
 }
 

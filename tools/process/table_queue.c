@@ -589,7 +589,7 @@ static void queue_refuse(struct table_queue *queue)
 		if (child_may_start(queue->wants.want[i].mapping.user))
 			continue;
 		want = want_take(&queue->wants, i);
-		error_set(&result.error, EBUSY, "too many processes wait for file systems of its user");
+		error_set(&result.error, EBUSY, "too many processes of beectl wait for file systems of its user");
 		queue->ready++;
 		maker->done(maker->arg, &want, &result);
 		want_release(&want);
