@@ -109,7 +109,8 @@ check_images() {
 make_images() {
 	mkdir -p "$work/images/one" "$work/images/two" "$work/images/tree" && cd "$work/images" || return
 	cp /bin/sh tree/prog && truncate -s 4M image1 || return
-	mkfs.ext4 -q -F -d tree image1 2>/dev/null || { echo "mkfs.ext4 is not installed"; return; }
+	command -v mkfs.ext4 >/dev/null || { echo "mkfs.ext4 is not installed"; return; }
+	mkfs.ext4 -q -F -d tree image1 2>/dev/null || return
 	cp image1 image2
 	unshare -m mount -o loop,ro image1 one 2>/dev/null || echo "loop devices cannot be mounted"
 }

@@ -265,8 +265,8 @@ each_place() {
 }
 
 no_complaint() {
-	dmesg >"$WORK/last.log"
-	! grep -E 'BUG:|WARNING:|KASAN|UBSAN|INFO:|ODEBUG|refcount_t' "$WORK"/{turn,heal,load,last}.log
+	dmesg >"$WORK/last.log" && cat "$WORK"/{turn,heal,load,last}.log >"$WORK/all.log" || return 1
+	! grep -E 'BUG:|WARNING:|KASAN|UBSAN|INFO:|ODEBUG|refcount_t' "$WORK/all.log"
 }
 
 exec 3>&1

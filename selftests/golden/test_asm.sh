@@ -5,6 +5,7 @@
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 need as ld objcopy readelf
+set -o pipefail
 
 # link NAME LINKER...: makes NAME.so from NAME.o, with the text at a fixed address
 link() {

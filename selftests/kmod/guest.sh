@@ -104,6 +104,15 @@ guest_wait() {
 	return 1
 }
 
+# guest_wait_long COMMAND...: as guest_wait, but eight times as long.  For what takes a guest minutes: tables of
+# large libraries, and what comes after these.
+guest_wait_long() {
+	for _ in 1 2 3 4 5 6 7; do
+		guest_wait "$@" >/dev/null && return 0
+	done
+	guest_wait "$@"
+}
+
 # The output of the script, for guest_nested where output is hidden.
 exec 3>&1
 

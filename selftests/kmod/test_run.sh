@@ -3,7 +3,7 @@
 # beectl run: stacks are complete from the command's first instructions on, and its output, signals
 # and exit status are as without beectl.
 # once: 1
-# timeout: 600
+# timeout: 1800
 export NO_KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
@@ -90,7 +90,7 @@ later_libraries() {
 		"$BEECTL" run -- /usr/bin/python3 -c "$sqlite_loop" "$WORK/pid" &
 	recorder=$!
 	guest_wait test -s "$WORK/pid" || return 1
-	guest_wait sqlite_has_a_table "$(cat "$WORK/pid")" || status=1
+	guest_wait_long sqlite_has_a_table "$(cat "$WORK/pid")" || status=1
 	kill "$(cat "$WORK/pid")"
 	wait "$recorder"
 	return $status
@@ -156,9 +156,7 @@ unused_files() {
 	recorder=$!
 	seq 20000 | sed 's/.*/int f&(int a) { for (int i = 0; i < a; i++) a ^= a * &; return a; }/' >&"$feed"
 	exec {feed}>&-
-	for _ in 1 2 3; do
-		guest_wait table_is "$compiler" && status=0 && break
-	done
+	guest_wait_long table_is "$compiler" && status=0
 	kill "$command"
 	wait "$recorder" "$runner"
 	guest_rmmod && guest_insmod && return "$status"
@@ -279,7 +277,7 @@ output_passes() {
 }
 
 no_ptrace_left() {
-	"$BEECTL" run -- grep TracerPid /proc/self/status >"$WORK/out" && grep -q '0$' "$WORK/out"
+	"$BEECTL" run -- grep TracerPid /proc/self/status >"$WORK/out" && grep -qx $'TracerPid:\t0' "$WORK/out"
 }
 
 not_without_module() {

@@ -3,7 +3,7 @@
 # Runs users_test against the loaded module, and then shows and removes the table of a file that
 # processes use by beectl, while beectl watch runs.
 # once: 1
-# timeout: 300
+# timeout: 1200
 export NO_KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
@@ -162,12 +162,12 @@ as_user() {
 	"$@" setpriv --reuid 1234 --regid 1234 --clear-groups "$WORK/python" -c 'while True: pass' \
 		2>"$WORK/err" &
 	pid=$!
-	guest_wait grep "warning: .*/python: .*over the share of the user .* see beectl status --users" \
+	guest_wait_long grep "warning: .*/python: .*over the share of the user .* see beectl status --users" \
 		"$WORK/err" && "$BEECTL" status >"$WORK/out" &&
 		grep "^refused: .* memory to .*user.* 1234, whose shares* wa.* used up; see beectl status --users" \
 			"$WORK/out" && [ "$(grep -c "over the share" "$WORK/err")" -eq 1 ] &&
 		"$BEECTL" config budget 256M share 100 >"$WORK/out" &&
-		guest_wait table_is "$WORK/python" && status=0
+		guest_wait_long table_is "$WORK/python" && status=0
 	pkill -u 1234 -x python
 	wait "$pid"
 	[ "$status" -eq 0 ] || cat "$WORK/err" "$WORK/out"

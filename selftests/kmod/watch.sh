@@ -56,11 +56,8 @@ watch_is_idle() {
 	[ "$(watch_works)" = "$before" ] && is_asleep "$(watch_pid)"
 }
 
-# watch_rests: wait until watch has nothing to do, up to five times as long as guest_wait does: it first
-# makes the tables of large libraries, and shares the CPUs with the program that the test has started.
+# watch_rests: wait until watch has nothing to do: it first makes the tables of large libraries, and shares the
+# CPUs with the program that the test has started.
 watch_rests() {
-	for _ in 1 2 3 4 5; do
-		guest_wait watch_is_idle && return 0
-	done
-	return 1
+	guest_wait_long watch_is_idle
 }

@@ -76,8 +76,8 @@ expect() {
 	local options
 	read -r -a options <<<"${options:-}"
 	printf '%s\n' "$@" >"$work/expected"
-	"$beectl" flame "$work/made.data" --format folded "${options[@]}" 2>"$work/errors" |
-		diff "$work/expected" - && diff /dev/null "$work/errors"
+	"$beectl" flame "$work/made.data" --format folded "${options[@]}" >"$work/folded" 2>"$work/errors" &&
+		diff "$work/expected" "$work/folded" && diff /dev/null "$work/errors"
 }
 
 # Names with all that XML and JSON cannot have.

@@ -52,7 +52,7 @@ record() {
 	perf record -q -a -g -c 1 -m 4M -e bee_nmi:bee_nmi -o "$1" -- \
 		sh -c ': >"$0" && exec sleep 100000' "$1.started" &
 	recorder=$!
-	guest_wait test -e "$1.started"
+	guest_wait_long test -e "$1.started"
 }
 
 stop_record() {
@@ -97,6 +97,7 @@ come_and_go() {
 		"$BEECTL" load --quiet "${deep[@]}" || return 1
 		i=$((i + 1))
 	done
+	kill -0 "$recorder" || return 1
 	stop_record
 	echo "# $i times loaded and unloaded, $(($(taken) - before)) NMIs taken" >&3
 }

@@ -44,9 +44,11 @@ check_analyzer() {
 		"${flags[@]}" -c -o /dev/null
 }
 
-# Builds the module with all of the compiler's warnings, and with sparse if it is installed.
+# Builds the module with all of the compiler's warnings, and with sparse if it is installed.  Anew, as what is not
+# compiled warns of nothing.
 build_to_warn() {
 	local checker=()
+	rm -rf build/static/warn
 	! command -v sparse >/dev/null || checker=(C=2 CF=-D__bee_sparse)
 	make -s --no-print-directory -j2 ko KDIR="$kdir" objdir=build/static/warn W=1 "${checker[@]}" \
 		>"$tmp/warnings" 2>&1

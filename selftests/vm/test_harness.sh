@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # selftests/vm/run tells success from failure, and nothing can fake success.  selftests/run names a
 # test that hangs or leaves something behind, and has patience with one that only lacks CPU time.
+# timeout: 2700
 set -euo pipefail
 unset BEE_LONG	# with it limits are longer, also those of the fakes
 
@@ -14,7 +15,7 @@ run=$here/run
 tmp=$(mktemp -d)
 mkdir -p "$tree/build/check"
 fakes=$(mktemp -d "$tree/build/check/fakes-XXXXXX")	# guests do not see the host's /tmp
-trap 'rm -rf "$tmp" "$fakes"' EXIT
+trap 'rm -rf "$tmp" "$fakes" "$here"/new-??????' EXIT
 
 for tool in qemu-system-x86_64 busybox; do
 	command -v $tool >/dev/null || ktap_skip_all "$tool: not installed"
@@ -99,7 +100,7 @@ kernel_message_fails() {
 }
 
 timeout_fails() {
-	expect 125 "$run" --timeout 20 -- sh -c 'echo last words >/tmp/said; sleep 1000 >>/tmp/said'
+	expect 125 "$run" --timeout 60 -- sh -c 'echo last words >/tmp/said; sleep 1000 >>/tmp/said'
 	grep -q 'FAILED: timeout' "$tmp/err"
 	grep -q ': sleep 1000 $' "$tmp/err"
 	grep -q 'hrtimer_nanosleep' "$tmp/err"
@@ -201,6 +202,27 @@ hang_on_the_host() {
 		sleep 0.1
 	done
 	return 1
+}
+
+left_on_the_host() {
+	local seconds=$((200000 + $$))
+
+	fake cli leaves <<-END
+		sleep $seconds >/dev/null 2>&1 &
+		printf '1..1\nok 1 all is well\n'
+	END
+	expect 1 "$tree/selftests/run" --folder "$fakes" --group cli test_leaves
+	grep -q "failed: left process [0-9]* (sleep $seconds)" "$tmp/out"
+	! pgrep -f "sleep $seconds"
+}
+
+no_result_fails() {
+	fake cli empty <<-'END'
+		echo 1..0
+		exit 4
+	END
+	expect 1 "$tree/selftests/run" --folder "$fakes" --group cli test_empty
+	grep -q "failed: no result" "$tmp/out"
 }
 
 # A test that hangs, one that leaves all sorts of things, and one that makes the guest hang.  As
@@ -325,7 +347,7 @@ run_is_continued() {
 	expect 1 env BEE_JIT_LOADS=1 "${again[@]}" --continue
 	grep -x '.*files or settings have changed since the last run' "$tmp/err"
 	new=$(mktemp "$here/new-XXXXXX")
-	expect 1 "${again[@]}" --continue || { rm "$new"; return 1; }
+	expect 1 "${again[@]}" --continue
 	rm "$new"
 	grep -x '.*files or settings have changed since the last run' "$tmp/err"
 	expect 0 "${again[@]}"
@@ -468,7 +490,7 @@ allow_warn_still_sees_crashes() {
 	scans 125 --allow-warn <<<'[ 1.0] Oops: 0000 [#1] PREEMPT SMP NOPTI'
 }
 
-ktap_plan 30
+ktap_plan 32
 ktap_run "a guest does many things" boot_once
 ktap_run "arguments are not split or expanded" arguments_survive
 ktap_run "long output arrives whole" output_is_whole
@@ -505,6 +527,8 @@ else
 	ktap_skip "a run is continued" "no git here"
 fi
 ktap_run "a test that hangs on the host is shown" hang_on_the_host
+ktap_run "what a test leaves on the host is its failure" left_on_the_host
+ktap_run "a test without a result is a failure" no_result_fails
 ktap_run "tests that hang and leave things make the run fail" run_fakes
 ktap_run "a test that hangs in a guest is shown" hang_in_a_guest
 ktap_run "what a test leaves is a failure of this test" left_things_are_named
