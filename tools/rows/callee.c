@@ -116,9 +116,12 @@ static const struct fde *callee_fde(const struct fde_list *list, u64 pc)
 static bool callee_cie(const struct fde_list *list, const struct fde *fde, u8 reg,
 		       struct cfi_cie *cie)
 {
-	*cie = list->cies[fde->cie].cfi;
+	const struct cie *found = &list->cies[fde->cie];
+
+	*cie = found->cfi;
 	cie->other_reg = reg;
-	return !cie->signal && cie->ra_reg != reg && fde->size <= CALLEE_MAX_CFI;
+	return !cie->signal && cie->ra_reg != reg && found->size + fde->size <= CALLEE_MAX_CFI &&
+	       !cfi_start(cie, found->insns, found->size);
 }
 
 /* A row of the cold part: the frame is there, and the register in it. */
@@ -240,7 +243,7 @@ bool callee_can_save(const struct bee_rule *rule)
  * @rule: callee_can_save(); the rule of the last of @rows
  * @start: where that row starts, which is the first byte of an instruction
  * @end: pc after it
- * @rows: the rows; each such call gets one that covers it, and one behind it with @rule
+ * @rows: the rows; each such call gets one that covers it, and what is behind it gets one with @rule
  */
 void callee_add_rows(const struct elf_file *elf, const struct fde_list *list,
 		     struct callee_proofs *proofs, const struct bee_rule *rule, u64 start, u64 end,

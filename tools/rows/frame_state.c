@@ -330,13 +330,15 @@ bool frame_state_meet(struct frame_state *state, const struct frame_state *other
  * @state: the frame
  * @rule: filled
  *
- * Return: false if a table cannot say it.
+ * Return: false if a table cannot say it, or nothing is known that tells the CFA.
  */
 bool frame_state_rule(const struct frame_state *state, struct bee_rule *rule)
 {
 	s64 off = state->depth;
 	u8 reg = BEE_REG_RSP;
 
+	if (!state_is_good(state))
+		return false;
 	*rule = (struct bee_rule){ .kind = BEE_RULE_KNOWN, .ra_off = -8 };
 	if (!state->known && !copy_has(state, BEE_REG_RBP) && state->has_word) {
 		rule->cfa = BEE_CFA_DEREF;

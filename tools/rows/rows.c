@@ -67,15 +67,17 @@ u32 row_set_intern(struct row_set *set, const struct bee_rule *rule)
 /**
  * row_set_add() - append a row
  * @set: the rows
- * @pc: its start, greater than that of the row before
+ * @pc: its start, not less than that of the row before; if it is the same, the new row takes its place
  * @rule: its rule; fields that its kind does not use are zero
  *
- * Does nothing if the row before has the same rule: that row extends to the next one.
+ * Adds nothing if the row before has the same rule: that row extends to the next one.
  */
 void row_set_add(struct row_set *set, u64 pc, const struct bee_rule *rule)
 {
 	u32 index = row_set_intern(set, rule);
 
+	if (set->nrows && set->rows[set->nrows - 1].pc == pc)
+		set->nrows--;
 	if (set->nrows && set->rows[set->nrows - 1].rule == index)
 		return;
 	set->rows = alloc_room(set->rows, set->nrows, &set->room_rows, sizeof(*set->rows));

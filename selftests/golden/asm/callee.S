@@ -199,3 +199,34 @@ last:
 	.cfi_startproc
 	ret
 	.cfi_endproc
+
+# the first instruction with the CFA in rbx is a call, and another follows at once
+resolve_at_once:
+	.cfi_startproc
+	push %rbx
+	.cfi_adjust_cfa_offset 8
+	mov %rsp, %rbx
+	.cfi_def_cfa_register rbx
+	call pushes
+	call has_cold
+	call undefined
+	mov %rbx, %rsp
+	.cfi_def_cfa_register rsp
+	pop %rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+
+# its CIE says that the register is lost, so it is not the caller's before it is saved
+undefined:
+	.cfi_startproc simple
+	.cfi_undefined rbx
+	.cfi_def_cfa rsp, 8
+	.cfi_offset rip, -8
+	push %rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rbx, 0
+	pop %rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc

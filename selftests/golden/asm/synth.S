@@ -185,3 +185,19 @@ enters_both:
 	add $32, %rsp
 	pop %rbp
 	ret
+
+# rsp is lost, and then the register that told of it; the other way returns
+	.p2align 4
+loses_all:
+	test %edi, %edi
+	je 1f
+	mov %rsp, %r10
+	and $-32, %rsp
+	call first
+	hlt
+1:	ret
+	.p2align 4
+tenth:
+	.cfi_startproc
+	ret
+	.cfi_endproc
