@@ -32,6 +32,14 @@ check_go() {
 		grep -q "function table is malformed"
 }
 
+# It is refused before libelf takes memory for each.
+check_headers() {
+	compile headers >"$work/out" 2>&1 && return 1
+	cat "$work/out"
+	grep -q "^beectl: compile: $work/file: more than 65536 sections$" "$work/out" &&
+		! grep -q "MiB" "$work/out"
+}
+
 # What a child may have is less than the file takes.
 check_no_memory() {
 	"$python" "$here/../lib/hostile.py" cies "$work/file" >/dev/null || return
@@ -40,7 +48,7 @@ check_no_memory() {
 	grep -q "^beectl: compile: $work/file: out of memory$" "$work/out"
 }
 
-ktap_plan 15
+ktap_plan 17
 ktap_run "a section that decompresses to its thousandfold" compile compressed
 ktap_run "references to no CIEs" compile references
 ktap_run "CIEs inside each other" compile nested
@@ -48,6 +56,8 @@ ktap_run "a long expression in each row" compile expression
 ktap_run "rows without a pattern" compile rows
 ktap_run "small CIEs" compile cies
 ktap_run "many notes and dynamic sections" compile notes
+ktap_run "many small notes" compile small_notes
+ktap_run "16,000,000 section headers" check_headers
 ktap_run "sections that share bytes" compile sections
 ktap_run "two FDEs 4 GiB apart" check_span
 ktap_run "calls of functions with long CFI" compile callees

@@ -123,6 +123,25 @@ def notes():
     return elf([(TEXT, NOPS)], [(".eh_frame", 1 << 30, ONE, 2)], more_segments=segments)
 
 
+def small_notes():
+    """60,000 PT_NOTE of 16 bytes each, none at the place of another."""
+    def segments(out):
+        at = len(out)
+        out.extend(bytes(range(1, 256)) * 5000)
+        return b"".join(struct.pack("<IIQQQQQQ", 4, 4, at + i * 16, 0, 0, 16, 16, 4) for i in range(60000))
+    return elf([(TEXT, NOPS)], [(".eh_frame", 1 << 30, ONE, 2)], more_segments=segments)
+
+
+def headers():
+    """16,000,000 section headers, in a part of the file that takes no room on disk: how many is in the first."""
+    made, cfi = elf([(TEXT, NOPS)], [(".eh_frame", 1 << 30, ONE, 2)])
+    made, count, at = bytearray(made), 16000000, 1 << 20
+    made[40:48] = struct.pack("<Q", at)
+    made[60:64] = bytes(4)
+    made += bytes(at - len(made)) + struct.pack("<IIQQQQIIQQ", 0, 0, 0, 0, 0, count, 0, 0, 0, 0)
+    return bytes(made), cfi, at + 64 * count
+
+
 def sections():
     """500 sections .eh_frame, which share the same 16 MiB."""
     def head(i):
@@ -204,7 +223,7 @@ def pushes():
 
 
 KINDS = {f.__name__: f for f in (compressed, references, nested, expression, rows, cies, span, notes,
-                                 sections, callees, go, symbols, returns, pushes)}
+                                 small_notes, headers, sections, callees, go, symbols, returns, pushes)}
 
 if __name__ == "__main__":
     made, cfi, *size = KINDS[sys.argv[1]]()

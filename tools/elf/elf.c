@@ -73,6 +73,68 @@ static int elf_read_header(int fd, Elf64_Ehdr *h, struct bee_error *error)
 /* No real binary is larger, and a larger one would take too long to read. */
 #define ELF_MAX_SIZE	(4ll << 30)
 
+/* Nor has more sections; libelf takes memory for each. */
+#define ELF_MAX_SECTIONS	(1u << 16)
+
+static int elf_refuse_unread(const struct elf_file *elf, struct bee_error *error)
+{
+	return reader_check(elf->reader, error) ?: error_set(error, 0, "cannot read");
+}
+
+/*
+ * Read what libelf is going to read, so that the reader knows if that fails: libelf would only say that the file
+ * does not have it.
+ */
+static bool elf_touch(const struct elf_file *elf, u64 offset, u64 size)
+{
+	u64 at, piece;
+
+	for (at = 0; at < size; at += piece) {
+		piece = size - at < READER_MAX_WINDOW ? size - at : READER_MAX_WINDOW;
+		if (!reader_window(elf->reader, offset + at, piece))
+			return false;
+	}
+	return true;
+}
+
+/* Check that the headers lie within the file and are not too many, and touch them. */
+static int elf_check_headers(const struct elf_file *elf, const Elf64_Ehdr *h, struct bee_error *error)
+{
+	u64 segments = (u64)h->e_phnum * sizeof(Elf64_Phdr), sections = h->e_shnum;
+	Elf64_Shdr first;
+	const u8 *bytes;
+
+	if (h->e_phnum && h->e_phentsize != sizeof(Elf64_Phdr))
+		return error_set(error, 0, "malformed: e_phentsize is %u", h->e_phentsize);
+	if (h->e_shoff && h->e_shentsize != sizeof(Elf64_Shdr))
+		return error_set(error, 0, "malformed: e_shentsize is %u", h->e_shentsize);
+	if (h->e_phnum == PN_XNUM)
+		return error_set(error, 0, "more than %u program headers", PN_XNUM - 1);
+	if (!elf_has(elf, h->e_phoff, segments))
+		return error_set(error, 0, "truncated: program headers lie past the end of the file");
+	if (segments && !reader_bytes(elf->reader, h->e_phoff, segments))
+		return elf_refuse_unread(elf, error);
+	if (!h->e_shoff)
+		return 0;
+	if (!elf_has(elf, h->e_shoff, sizeof(first)))
+		return error_set(error, 0, "truncated: section headers lie past the end of the file");
+	/* gABI, "ELF Header": the number of sections is in the first one if e_shnum has no room for it. */
+	if (!sections) {
+		bytes = reader_bytes(elf->reader, h->e_shoff, sizeof(first));
+		if (!bytes)
+			return elf_refuse_unread(elf, error);
+		memcpy(&first, bytes, sizeof(first));
+		sections = first.sh_size;
+	}
+	if (sections > ELF_MAX_SECTIONS)
+		return error_set(error, 0, "more than %u sections", ELF_MAX_SECTIONS);
+	if (!elf_has(elf, h->e_shoff, sections * sizeof(first)))
+		return error_set(error, 0, "truncated: section headers lie past the end of the file");
+	if (sections && !reader_bytes(elf->reader, h->e_shoff, sections * sizeof(first)))
+		return elf_refuse_unread(elf, error);
+	return 0;
+}
+
 /* Open a file, and check that its program and section headers lie within it. */
 static int elf_start(struct elf_file *elf, int fd, struct bee_error *error)
 {
@@ -94,21 +156,13 @@ static int elf_start(struct elf_file *elf, int fd, struct bee_error *error)
 		return -1;
 	elf->entry = h.e_entry;
 	elf->shared = h.e_type == ET_DYN;
-	if (h.e_phnum && h.e_phentsize != sizeof(Elf64_Phdr))
-		return error_set(error, 0, "malformed: e_phentsize is %u", h.e_phentsize);
-	if (h.e_shoff && h.e_shentsize != sizeof(Elf64_Shdr))
-		return error_set(error, 0, "malformed: e_shentsize is %u", h.e_shentsize);
-	if (!elf_has(elf, h.e_phoff, (u64)h.e_phnum * sizeof(Elf64_Phdr)))
-		return error_set(error, 0,
-				 "truncated: program headers lie past the end of the file");
-	if (h.e_shoff && !elf_has(elf, h.e_shoff, (h.e_shnum ?: 1) * sizeof(Elf64_Shdr)))
-		return error_set(error, 0,
-				 "truncated: section headers lie past the end of the file");
 	elf->reader = reader_open(fd, error);
 	if (!elf->reader)
 		return -1;
 	if (reader_size(elf->reader) != elf->file_size)
 		return error_set(error, ESTALE, "changed while it was read");
+	if (elf_check_headers(elf, &h, error))
+		return -1;
 	elf_version(EV_CURRENT);
 	elf->handle = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf->handle || elf_kind(elf->handle) != ELF_K_ELF)
@@ -116,17 +170,16 @@ static int elf_start(struct elf_file *elf, int fd, struct bee_error *error)
 	return 0;
 }
 
-static int elf_refuse_unread(const struct elf_file *elf, struct bee_error *error)
-{
-	return reader_check(elf->reader, error) ?: error_set(error, 0, "cannot read");
-}
-
-/* Of all PT_NOTE, and of PT_DYNAMIC, only this many bytes are read; real ones are smaller. */
+/*
+ * Of all PT_NOTE, and of PT_DYNAMIC, only this many bytes are read; real ones are smaller.  A PT_NOTE counts as
+ * ELF_LEAST_NOTE at least, as libelf looks through all that it has read before for each.
+ */
 #define ELF_MAX_CHUNK	(1u << 20)
+#define ELF_LEAST_NOTE	4096
 
 /* What the program headers and the dynamic section say, apart from segments. */
 struct elf_headers {
-	size_t	notes;		/* bytes of PT_NOTE that have been read */
+	size_t	notes;		/* bytes of PT_NOTE that have been read, up to ELF_MAX_CHUNK */
 	bool	interp;		/* there is a PT_INTERP */
 	bool	dynamic;	/* there is a PT_DYNAMIC, and it has */
 	bool	pie;		/* DF_1_PIE */
@@ -146,9 +199,11 @@ static void elf_add_notes(struct elf_file *elf, const GElf_Phdr *ph, struct elf_
 	Elf_Data *data = NULL;
 	GElf_Nhdr note;
 
-	if (size && !elf->id_len)
+	if (size && !elf->id_len && elf_touch(elf, ph->p_offset, size))
 		data = elf_getdata_rawchunk(elf->handle, ph->p_offset, size, type);
-	headers->notes += size;
+	headers->notes += size > ELF_LEAST_NOTE ? size : ELF_LEAST_NOTE;
+	if (headers->notes > ELF_MAX_CHUNK)
+		headers->notes = ELF_MAX_CHUNK;
 	for (; data && !elf->id_len; at = next) {
 		next = gelf_getnote(data, at, &note, &name, &desc);
 		if (!next)
@@ -371,6 +426,8 @@ static void elf_add_debug_frame(struct elf_file *elf, Elf_Scn *scn, const GElf_S
 {
 	Elf_Data *data;
 
+	if (!elf_touch(elf, sh->sh_offset, sh->sh_size))
+		return;
 	if (gnu || sh->sh_flags & SHF_COMPRESSED) {
 		if (!elf_real_size(elf, scn, sh) ||
 		    (gnu && elf_compress_gnu(scn, 0, 0) < 0) ||
@@ -416,9 +473,12 @@ static int elf_read_section(struct elf_file *elf, Elf_Scn *scn, const struct elf
 	return 0;
 }
 
+/* Bytes of the names of sections, of which there are not many. */
+#define ELF_MAX_NAMES	(16u << 20)
+
 static void elf_read_names(struct elf_file *elf, const GElf_Shdr *sh, struct elf_names *names)
 {
-	if (!sh->sh_size || sh->sh_size > READER_MAX_BYTES ||
+	if (!sh->sh_size || sh->sh_size > ELF_MAX_NAMES ||
 	    !elf_has(elf, sh->sh_offset, sh->sh_size))
 		return;
 	names->bytes = reader_bytes(elf->reader, sh->sh_offset, sh->sh_size);
@@ -578,21 +638,23 @@ const struct elf_segment *elf_find_load(const struct elf_file *elf, u64 vaddr)
 bool elf_find_addend(const struct elf_file *elf, u64 vaddr, u64 *addend)
 {
 	const struct elf_segment *load = elf_find_load(elf, elf->rela.vaddr);
-	u64 size = elf->rela.size, room;
-	const u8 *bytes;
-	struct cursor c;
+	u64 at, size = elf->rela.size, start;
+	Elf64_Rela rela;
 
-	if (!load || !size || size > READER_MAX_BYTES)
+	if (!load || size > READER_MAX_BYTES)
 		return false;
-	room = load->size - (elf->rela.vaddr - load->vaddr);
-	bytes = elf_bytes(elf, load, elf->rela.vaddr, size < room ? size : room);
-	c = cursor_of(bytes, bytes ? (size < room ? size : room) : 0);
-	while (cursor_left(&c)) {
-		u64 offset = cursor_u64(&c), info = cursor_u64(&c), value = cursor_u64(&c);
+	start = elf->rela.vaddr - load->vaddr;
+	if (size > load->size - start)
+		size = load->size - start;
+	for (at = 0; size - at >= sizeof(rela); at += sizeof(rela)) {
+		const u8 *bytes = reader_window(elf->reader, load->offset + start + at, sizeof(rela));
 
-		if (c.bad || offset != vaddr || ELF64_R_TYPE(info) != R_X86_64_RELATIVE)
+		if (!bytes)
+			return false;
+		memcpy(&rela, bytes, sizeof(rela));
+		if (rela.r_offset != vaddr || ELF64_R_TYPE(rela.r_info) != R_X86_64_RELATIVE)
 			continue;
-		*addend = value;
+		*addend = rela.r_addend;
 		return true;
 	}
 	return false;
