@@ -64,6 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
 		return -1;
 	if (!jit_objects_read(&memory, 0, &objects, &error)) {
+		jit_objects_settle(&objects);
 		if (jit_objects_cover(&objects, 0, 1ull << 47)) {
 			jit_table_make(&memory, &objects, 0, 1ull << 47, &result, &error);
 			compile_result_free(&result);

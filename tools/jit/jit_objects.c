@@ -176,6 +176,103 @@ int jit_objects_read(struct memory *memory, u64 descriptor, struct jit_objects *
 	return 0;
 }
 
+static int compare_u64(const void *a, const void *b)
+{
+	return order(*(const u64 *)a, *(const u64 *)b);
+}
+
+/* Where code begins or ends: ascending, each address once; for free().  @count: filled. */
+static u64 *objects_borders(const struct jit_objects *objects, size_t *count)
+{
+	size_t i, k, n = 0, kept = 0;
+	u64 *border;
+
+	for (i = 0; i < objects->count; i++)
+		n += objects->object[i].nspans;
+	border = alloc_array(NULL, 2 * n + 1, sizeof(*border));
+	for (i = n = 0; i < objects->count; i++)
+		for (k = 0; k < objects->object[i].nspans; k++) {
+			border[n++] = objects->object[i].span[k].start;
+			border[n++] = objects->object[i].span[k].end;
+		}
+	qsort(border, n, sizeof(*border), compare_u64);
+	for (i = 0; i < n; i++)
+		if (!kept || border[i] != border[kept - 1])
+			border[kept++] = border[i];
+	*count = kept;
+	return border;
+}
+
+static size_t border_index(const u64 *border, size_t count, u64 address)
+{
+	return order_upto(border, count, sizeof(*border), 0, address) - 1;
+}
+
+/* The first piece from @at on that has no owner yet.  @next: of each piece that has one, a later piece. */
+static size_t piece_free(u32 *next, size_t at)
+{
+	while (next[at] != at) {
+		next[at] = next[next[at]];
+		at = next[at];
+	}
+	return at;
+}
+
+/* Give each piece, from one border to the next, the first object that has code there; UINT32_MAX: none has. */
+static u32 *objects_share_out(const struct jit_objects *objects, const u64 *border, size_t count)
+{
+	u32 *piece = alloc_array(NULL, count + 1, sizeof(*piece));
+	u32 *next = alloc_array(NULL, count + 1, sizeof(*next));
+	size_t i, k, at;
+
+	for (at = 0; at <= count; at++) {
+		piece[at] = UINT32_MAX;
+		next[at] = at;
+	}
+	for (i = 0; i < objects->count; i++)
+		for (k = 0; k < objects->object[i].nspans; k++) {
+			const struct jit_span *span = &objects->object[i].span[k];
+			size_t end = border_index(border, count, span->end);
+
+			at = border_index(border, count, span->start);
+			while ((at = piece_free(next, at)) < end) {
+				piece[at] = i;
+				next[at] = at + 1;
+			}
+		}
+	free(next);
+	return piece;
+}
+
+/**
+ * jit_objects_settle() - find out whose code is where
+ * @objects: all that jit_objects_read() has added; @owner is filled
+ *
+ * Where several objects have code, it belongs to the one that is first in the list, which is the latest: the
+ * others have been freed without being removed from the list.
+ */
+void jit_objects_settle(struct jit_objects *objects)
+{
+	size_t count, at, n = 0;
+	u64 *border = objects_borders(objects, &count);
+	u32 *piece = objects_share_out(objects, border, count);
+	struct jit_owner *owner = alloc_array(NULL, count + 1, sizeof(*owner));
+
+	for (at = 0; at + 1 < count; at++) {
+		if (piece[at] == UINT32_MAX)
+			continue;
+		if (n && owner[n - 1].object == piece[at] && owner[n - 1].end == border[at])
+			owner[n - 1].end = border[at + 1];
+		else
+			owner[n++] = (struct jit_owner){ border[at], border[at + 1], piece[at] };
+	}
+	free(objects->owner);
+	objects->owner = owner;
+	objects->nowners = n;
+	free(border);
+	free(piece);
+}
+
 static bool object_is_same(const struct jit_object *a, const struct jit_object *b)
 {
 	return a->entry == b->entry && a->symfile == b->symfile && a->size == b->size &&
@@ -215,5 +312,6 @@ void jit_objects_free(struct jit_objects *objects)
 		free(last->span);
 	}
 	free(objects->object);
+	free(objects->owner);
 	*objects = (struct jit_objects){};
 }

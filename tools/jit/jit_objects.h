@@ -44,13 +44,30 @@ struct jit_object {
 	size_t		 nspans;
 };
 
-/* struct jit_objects: what one or more descriptors list; all zero is empty */
+/* struct jit_owner - code [@start, @end), and the object that it belongs to */
+struct jit_owner {
+	u64	start;
+	u64	end;
+	u32	object;
+};
+
+/**
+ * struct jit_objects - what one or more descriptors list; all zero is empty
+ * @object: the objects; of each descriptor the latest first
+ * @count: number of them
+ * @room: for so many
+ * @owner: whose code is where, by jit_objects_settle(): ascending, not overlapping
+ * @nowners: number of them
+ */
 struct jit_objects {
 	struct jit_object	*object;
 	size_t			 count;
 	size_t			 room;
+	struct jit_owner	*owner;
+	size_t			 nowners;
 };
 
+void jit_objects_settle(struct jit_objects *objects);
 int jit_objects_read(struct memory *memory, u64 descriptor, struct jit_objects *objects,
 		     struct bee_error *error);
 bool jit_objects_are_same(const struct jit_objects *a, const struct jit_objects *b);

@@ -3,11 +3,10 @@
  * The table of code in memory: one for a range, of all objects that have code there.  A pc is an
  * address of the process.
  *
- * An object can say how to unwind its own code only: what lies in one of its sections of
- * instructions.  Of two objects with code at the same addresses, the older one has been freed
- * without being removed from the list.  The list begins with the latest, whose FDEs are therefore
- * first, and of FDEs with the same start the first one counts.
+ * An object can say how to unwind its own code only: what lies in its sections of instructions, and
+ * in none of an object that came later (jit_objects_settle()).
  */
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,17 +21,25 @@
 /* Bytes of code that are copied at once. */
 #define COPY_BYTES	(256u << 10)
 
-static bool object_has(const struct jit_object *object, u64 start, u64 end)
+/* Whether [@start, @end) belongs to an object. */
+static bool object_owns(const struct jit_objects *objects, u32 object, u64 start, u64 end)
 {
-	size_t upto = order_upto(object->span, object->nspans, sizeof(*object->span),
-				 offsetof(typeof(*object->span), start), start);
+	size_t upto = order_upto(objects->owner, objects->nowners, sizeof(*objects->owner),
+				 offsetof(struct jit_owner, start), start);
 
-	return upto && end <= object->span[upto - 1].end;
+	return upto && objects->owner[upto - 1].object == object && end <= objects->owner[upto - 1].end;
+}
+
+/* The first code that ends behind @address; or the number of them. */
+static size_t owner_first(const struct jit_objects *objects, u64 address)
+{
+	return order_upto(objects->owner, objects->nowners, sizeof(*objects->owner),
+			  offsetof(struct jit_owner, end), address);
 }
 
 /**
  * jit_objects_cover() - may objects say how to unwind code in a range?
- * @objects: the objects
+ * @objects: the objects, after jit_objects_settle()
  * @start: first address of the range
  * @end: address after the last
  *
@@ -40,22 +47,45 @@ static bool object_has(const struct jit_object *object, u64 start, u64 end)
  */
 bool jit_objects_cover(const struct jit_objects *objects, u64 start, u64 end)
 {
-	size_t i, k;
+	size_t i;
 
-	for (i = 0; i < objects->count; i++) {
-		const struct jit_object *object = &objects->object[i];
-
-		for (k = 0; object->frames && k < object->nspans; k++)
-			if (object->span[k].start < end && start < object->span[k].end)
-				return true;
-	}
+	for (i = owner_first(objects, start); i < objects->nowners && objects->owner[i].start < end; i++)
+		if (objects->object[objects->owner[i].object].frames)
+			return true;
 	return false;
 }
 
-/* Add an object's FDEs for code in [@start, @end). */
-static void list_add_object(struct fde_list *list, const struct jit_object *object, u64 start,
-			    u64 end)
+static int compare_u32(const void *a, const void *b)
 {
+	return order(*(const u32 *)a, *(const u32 *)b);
+}
+
+/* The objects that have FDEs, and code in a range: ascending; for free().  @count: filled. */
+static u32 *objects_in(const struct jit_objects *objects, u64 start, u64 end, size_t *count)
+{
+	size_t i, n = 0, kept = 0, room = 0;
+	u32 *found = NULL;
+
+	for (i = owner_first(objects, start); i < objects->nowners && objects->owner[i].start < end; i++) {
+		if (!objects->object[objects->owner[i].object].frames)
+			continue;
+		found = alloc_room(found, n, &room, sizeof(*found));
+		found[n++] = objects->owner[i].object;
+	}
+	if (n)
+		qsort(found, n, sizeof(*found), compare_u32);
+	for (i = 0; i < n; i++)
+		if (!kept || found[i] != found[kept - 1])
+			found[kept++] = found[i];
+	*count = kept;
+	return found;
+}
+
+/* Add an object's FDEs for code in [@start, @end) that is the object's. */
+static void list_add_object(struct fde_list *list, const struct jit_objects *objects, u32 number,
+			    u64 start, u64 end)
+{
+	const struct jit_object *object = &objects->object[number];
 	const struct elf_frames frames = {
 		.data = object->frames, .size = object->frames_size,
 		.base = { .data = object->frames, .vaddr = object->frames_start },
@@ -67,7 +97,7 @@ static void list_add_object(struct fde_list *list, const struct jit_object *obje
 		const struct fde *fde = &list->fdes[i];
 
 		if (fde->begin < start || fde->end > end ||
-		    !object_has(object, fde->begin, fde->end))
+		    !object_owns(objects, number, fde->begin, fde->end))
 			continue;
 		list->fdes[kept] = *fde;
 		list->fdes[kept].order = kept;
@@ -102,11 +132,18 @@ static int copy_code(struct memory *memory, u64 start, u64 end, u64 *hash, struc
 	int fd = memfd_create("beeunwind-code", MFD_CLOEXEC);
 	bool done = fd >= 0;
 
+	if (!done)
+		error_set(error, errno, "no memory for a copy of JIT code: %s", strerror(errno));
 	while (done && start < end) {
 		u64 size = end - start < COPY_BYTES ? end - start : COPY_BYTES;
 
-		done = memory_read(memory, start, buffer, size) &&
-		       pwrite(fd, buffer, size, start) == (ssize_t)size;
+		done = memory_read(memory, start, buffer, size);
+		if (!done)
+			error_set(error, 0, memory->left ? "JIT code cannot be read" :
+							   "more JIT code than is read of one process");
+		else if (pwrite(fd, buffer, size, start) != (ssize_t)size)
+			done = !error_set(error, errno, "no memory for a copy of JIT code: %s",
+					  strerror(errno));
 		*hash = hash_bytes(*hash, buffer, done ? size : 0);
 		start += size;
 	}
@@ -115,7 +152,7 @@ static int copy_code(struct memory *memory, u64 start, u64 end, u64 *hash, struc
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	return error_set(error, 0, "JIT code cannot be read");
+	return -1;
 }
 
 /* @hash: hash of the objects whose FDEs are in @list. */
@@ -158,7 +195,7 @@ static int make_from_list(struct memory *memory, struct fde_list *list, u64 hash
 /**
  * jit_table_make() - make the table of the JIT code in a range
  * @memory: of the process
- * @objects: what its JIT compilers have registered
+ * @objects: what its JIT compilers have registered, after jit_objects_settle()
  * @start: first address of the range
  * @end: address after the last
  * @result: always filled; compile_result_free() releases it.  The table has one segment, whose
@@ -172,18 +209,19 @@ int jit_table_make(struct memory *memory, const struct jit_objects *objects, u64
 		   struct compile_result *result, struct bee_error *error)
 {
 	struct fde_list list = {};
+	size_t i, count, before;
+	u32 *object = objects_in(objects, start, end, &count);
 	u64 hash = HASH_START;
-	size_t i, before;
 	int ret = -1;
 
 	*result = (struct compile_result){};
-	for (i = 0; i < objects->count; i++) {
+	for (i = 0; i < count; i++) {
 		before = list.nfdes;
-		if (objects->object[i].frames)
-			list_add_object(&list, &objects->object[i], start, end);
+		list_add_object(&list, objects, object[i], start, end);
 		if (list.nfdes > before)
-			hash = hash_object(hash, &objects->object[i]);
+			hash = hash_object(hash, &objects->object[object[i]]);
 	}
+	free(object);
 	if (list.nfdes)
 		ret = make_from_list(memory, &list, hash, result, error);
 	else

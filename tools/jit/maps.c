@@ -33,7 +33,7 @@ static bool line_parse(const char *line, struct maps_entry *entry)
  * @maps: zeroed; filled, maps_free() releases it, after a failure as well
  * @error: filled on failure
  *
- * Return: 0; or -1 if it is not such a file, or has more than MAPS_MAX lines.
+ * Return: 0; or -1 if it is not such a file, cannot be read to its end, or has more than MAPS_MAX lines.
  */
 int maps_read(FILE *in, struct maps *maps, struct bee_error *error)
 {
@@ -54,6 +54,8 @@ int maps_read(FILE *in, struct maps *maps, struct bee_error *error)
 		maps->entry = alloc_room(maps->entry, maps->count, &maps->room, sizeof(entry));
 		maps->entry[maps->count++] = entry;
 	}
+	if (!ret && ferror(in))
+		ret = error_set(error, errno, "its mappings cannot be read: %s", strerror(errno));
 	free(line);
 	return ret;
 }

@@ -46,6 +46,7 @@
  * @files: what these refer to
  * @maps: what it has mapped, read after its ranges
  * @memory: the process's
+ * @again: bytes of it that a second reading of the objects takes
  * @end: when tables of files have to be ready, CLOCK_MONOTONIC, ms
  * @descriptor: addresses of the variables by which JIT compilers tell of code
  * @ndescriptors: number of them
@@ -61,6 +62,7 @@ struct jit_load {
 	const struct netlink_files *files;
 	struct maps		 maps;
 	struct memory		 memory;
+	u64			 again;
 	int64_t			 end;
 	uint64_t		*descriptor;
 	size_t			 ndescriptors;
@@ -179,12 +181,16 @@ static void load_find_descriptors(struct jit_load *load)
 
 static int load_read(struct jit_load *load, struct jit_objects *objects)
 {
+	u64 before = load->memory.left;
 	size_t i;
 
 	for (i = 0; i < load->ndescriptors; i++)
 		if (jit_objects_read(&load->memory, load->descriptor[i], objects,
 				     &load->result->error))
 			return -1;
+	jit_objects_settle(objects);
+	/* And one that is left in the end: with none left it would be too much. */
+	load->again = before - load->memory.left + 1;
 	return 0;
 }
 
@@ -291,8 +297,16 @@ static void load_count(const struct jit_load *load)
 static int load_lay(struct jit_load *load, const struct jit_objects *objects)
 {
 	struct jit_objects again = {};
-	int ret = load_make_tables(load, objects);
+	int ret;
 
+	/* Keep what the second reading takes. */
+	if (load->again > load->memory.left) {
+		load->memory.left = 0;
+		return 1;
+	}
+	load->memory.left -= load->again;
+	ret = load_make_tables(load, objects);
+	load->memory.left += load->again;
 	if (!ret && load->diff.add.count) {
 		if (load_read(load, &again) || !jit_objects_are_same(objects, &again))
 			ret = 1;
@@ -411,11 +425,13 @@ void jit_jobs_look(const struct table_maker *maker, pid_t pid, FILE *out)
 	table_jobs_limit();
 	alarm(JIT_SECONDS);
 	load.nl = netlink_clone(maker->nl, &result.error);
-	for (try = 0; load.nl && ret > 0 && try < JIT_TRIES; try++) {
+	for (try = 0; load.nl && ret > 0 && try < JIT_TRIES && load.memory.left; try++) {
 		result.error = (struct bee_error){};
 		ret = load_begin(&load, maker);
 	}
-	if (load.nl && ret > 0 && !result.error.text[0])
+	if (load.nl && ret > 0 && !load.memory.left)
+		error_set(&result.error, 0, "more JIT code than is read of one process");
+	else if (load.nl && ret > 0 && !result.error.text[0])
 		error_set(&result.error, EAGAIN, "it changes its code too often");
 	netlink_close(load.nl);
 	fwrite(&result, sizeof(result), 1, out);

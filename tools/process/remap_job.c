@@ -148,7 +148,7 @@ static int job_look_at(struct remap_job *job, const struct range *range)
 	if (!remapped_is_text(job->memory, job->fd, &remapped)) {
 		job_file_name(job, name, sizeof(name));
 		error_set(&job->result->error, 0, "at %#" PRIx64 " memory is in the place of text "
-			  "of %s, and has other bytes", range->start, name);
+			  "of %s, and has other bytes, or cannot be read", range->start, name);
 		return 0;
 	}
 	ret = job_make_table(job);

@@ -17,6 +17,7 @@ static int read_all(int fd, struct jit_objects *objects)
 
 	if (ret)
 		ksft_print_msg("%s\n", error.text);
+	jit_objects_settle(objects);
 	return ret;
 }
 
@@ -75,6 +76,7 @@ static void test_good(void)
 			 !jit_objects_are_same(&objects, &none), "no objects\n");
 	jit_objects_free(&objects);
 	jit_objects_free(&again);
+	jit_objects_free(&none);
 	close(fd);
 	close(empty);
 }
@@ -94,6 +96,37 @@ static void test_latest(void)
 			 "the latest object counts\n");
 	jit_objects_free(&objects);
 	close(fd);
+}
+
+/*
+ * The first object is still in the list, but in the middle of its code's memory is the second's; which has no CFI
+ * of its own if !@has_frames.
+ */
+static bool is_taken_over(bool has_frames)
+{
+	const uint64_t end = MADE_CODE + 0x1000;
+	struct jit_objects objects = {};
+	struct made_object object = made_object(1);
+	int fd = made_memory(2);
+	bool ok;
+
+	object.section[1].sh_addr = MADE_CODE - 8;
+	if (!has_frames)
+		object.section[2].sh_addr = 0;
+	made_put(fd, MADE_OBJECT + 0x1000, &object, sizeof(object));
+	made_put_frames(fd, MADE_FRAMES + 0x1000, MADE_CODE - 8, 1);
+	read_all(fd, &objects);
+	ok = objects.nowners == 2 && objects.owner[0].object == 0 && objects.owner[1].object == 1 &&
+	     objects.owner[0].end == objects.owner[1].start;
+	if (has_frames)
+		ok = ok && cfa_at(fd, &objects, 0, end, MADE_CODE - 8) == 8 &&
+		     cfa_at(fd, &objects, 0, end, MADE_CODE + 8) == 24 &&
+		     cfa_at(fd, &objects, 0, end, objects.owner[1].start) == 0;
+	else
+		ok = ok && cfa_at(fd, &objects, 0, end, MADE_CODE) == -1;
+	jit_objects_free(&objects);
+	close(fd);
+	return ok;
 }
 
 /* A list that cannot be followed: what is at its @offset becomes @value. */
@@ -227,9 +260,11 @@ static void test_limits(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(35);
+	ksft_set_plan(37);
 	test_good();
 	test_latest();
+	ksft_test_result(is_taken_over(true), "an older object has no code where a later one has\n");
+	ksft_test_result(is_taken_over(false), "nor if that has no CFI\n");
 	test_lists();
 	test_objects();
 	test_mutations();
