@@ -187,10 +187,10 @@ static size_t coverage_find_gaps(struct coverage *coverage, struct synth_gap **g
 		u64 at = sections[i].vaddr, end = at + sections[i].size;
 
 		while (at < end) {
-			struct coverage_part *next = &coverage->parts[part];
-			u64 stop = part < coverage->nparts && next->start < end ? next->start : end;
+			struct coverage_part *next = part < coverage->nparts ? &coverage->parts[part] : NULL;
+			u64 stop = next && next->start < end ? next->start : end;
 
-			if (part < coverage->nparts && next->end <= at) {
+			if (next && next->end <= at) {
 				part++;
 				continue;
 			}
