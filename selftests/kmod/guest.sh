@@ -104,8 +104,8 @@ guest_wait() {
 	return 1
 }
 
-# guest_wait_long COMMAND...: as guest_wait, but eight times as long.  For what takes a guest minutes: tables of
-# large libraries, and what comes after these.
+# guest_wait_long COMMAND...: as guest_wait, but eight times as long, for what can take a guest minutes: the tables of
+# large libraries, and files that wait behind these.
 guest_wait_long() {
 	for _ in 1 2 3 4 5 6 7; do
 		guest_wait "$@" >/dev/null && return 0

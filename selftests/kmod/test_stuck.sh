@@ -71,8 +71,9 @@ fuse_end() {
 	umount -l "$WORK/mnt"
 }
 
-# When beectl has made the tables of all that runs it gets SIGSTOP, and SIGCONT when the process has started and
-# holds its mmap_lock.  So the first messages that beectl reads then are of files of this process.
+# The test stops beectl once that has made the tables of all that runs.  Then it starts a process that holds its
+# mmap_lock, and a bystander, and lets beectl go on.  So the first messages that beectl reads then are about files of
+# the process.
 watch_goes_on() {
 	local watch bystander status=1
 	fuse_start || return 1

@@ -123,7 +123,8 @@ no_work_when_nothing_is_new() {
 	[ -n "$before" ] && [ "$before" = "$after" ]
 }
 
-# While the module is installed the kernel loads it for who asks for its netlink family.  watch must not.
+# Here the module is installed, so the kernel loads it when somebody asks for its netlink family: "beectl status"
+# does, watch must not.
 module_reload() {
 	local at status=0 installed
 	installed=/lib/modules/$(uname -r)/beeunwind.ko

@@ -133,7 +133,7 @@ def small_notes():
 
 
 def headers():
-    """16,000,000 section headers, in a part of the file that takes no room on disk: how many is in the first."""
+    """16,000,000 section headers, whose number is in the first one.  The others take no room on disk."""
     made, cfi = elf([(TEXT, NOPS)], [(".eh_frame", 1 << 30, ONE, 2)])
     made, count, at = bytearray(made), 16000000, 1 << 20
     made[40:48] = struct.pack("<Q", at)

@@ -44,8 +44,8 @@ check_analyzer() {
 		"${flags[@]}" -c -o /dev/null
 }
 
-# Builds the module with all of the compiler's warnings, and with sparse if it is installed.  Anew, as what is not
-# compiled warns of nothing.
+# Builds the module with all of the compiler's warnings, and with sparse if it is installed.  It removes
+# what an earlier run built: the compiler warns only of what it compiles.
 build_to_warn() {
 	local checker=()
 	rm -rf build/static/warn

@@ -15,7 +15,8 @@ run=$here/run
 tmp=$(mktemp -d)
 mkdir -p "$tree/build/check"
 fakes=$(mktemp -d "$tree/build/check/fakes-XXXXXX")	# guests do not see the host's /tmp
-trap 'rm -rf "$tmp" "$fakes" "$here"/new-??????' EXIT
+new=$here/new-$$
+trap 'rm -rf "$tmp" "$fakes" "$new"' EXIT
 
 for tool in qemu-system-x86_64 busybox; do
 	command -v $tool >/dev/null || ktap_skip_all "$tool: not installed"
@@ -324,7 +325,7 @@ interrupted_run_is_reported() {
 # With --continue a run takes what the last one found, but for tests that failed or did not run.  With
 # other settings, or if a file has changed, it refuses.
 run_is_continued() {
-	local again=("$tree/selftests/run" --folder "$fakes" --group cli test_go) new
+	local again=("$tree/selftests/run" --folder "$fakes" --group cli test_go)
 
 	rm -f "$fakes/count" "$fakes/logs/last-run"
 	fake cli go_first <<-END
@@ -346,7 +347,7 @@ run_is_continued() {
 	[ "$(wc -l <"$fakes/count")" -eq 1 ]
 	expect 1 env BEE_JIT_LOADS=1 "${again[@]}" --continue
 	grep -x '.*files or settings have changed since the last run' "$tmp/err"
-	new=$(mktemp "$here/new-XXXXXX")
+	touch "$new"
 	expect 1 "${again[@]}" --continue
 	rm "$new"
 	grep -x '.*files or settings have changed since the last run' "$tmp/err"

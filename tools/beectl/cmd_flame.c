@@ -154,10 +154,8 @@ static int flame_check_output(struct flame *flame)
 	if (flame->output || !options->output)
 		return EXIT_OK;
 	if (options->format)
-		return message_usage("flame", "%s: no such format; there are svg, folded, speedscope, firefox, pprof and raw",
-				     options->format);
-	return message_usage("flame", "%s: no known suffix; say --format; the suffixes are in "
-			     "\"beectl flame --help\"", options->output);
+		return message_usage("flame", "%s: no such format", options->format);
+	return message_usage("flame", "%s: no known suffix; say --format", options->output);
 }
 
 static int flame_check(struct flame *flame)

@@ -453,7 +453,7 @@ static void record_report(struct record *record)
 
 	if (counts_get(record->maker.nl, &counts, &record->error) ||
 	    counts_subtract(&counts, &record->before, &record->error)) {
-		/* ENOENT is the kernel's: nobody has this family. */
+		/* So answers the kernel if no module has registered the netlink family. */
 		message_warning(record->recording->command, NULL, record->error.code == ENOENT ?
 				"the beeunwind module was unloaded meanwhile" : record->error.text);
 		counts_free(&counts);

@@ -102,7 +102,8 @@ static int unload_all(struct netlink *nl, bool quiet)
 		printf("%zu process%s unloaded\n", count, count == 1 ? "" : "es");
 	if (!netlink_info_get(nl, &info, &error) && info.listeners)
 		message_warning("unload", "new processes are not followed any more, not even by a "
-				"\"beectl watch\" that is running", "to have them followed: systemctl restart beeunwind, or start it again");
+				"\"beectl watch\" that is running", "to have them followed: systemctl "
+				"restart beeunwind, or start it again");
 	return EXIT_OK;
 }
 

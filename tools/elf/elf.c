@@ -73,7 +73,7 @@ static int elf_read_header(int fd, Elf64_Ehdr *h, struct bee_error *error)
 /* No real binary is larger, and a larger one would take too long to read. */
 #define ELF_MAX_SIZE	(4ll << 30)
 
-/* Nor has more sections; libelf takes memory for each. */
+/* No real binary has more sections, and libelf allocates memory for each. */
 #define ELF_MAX_SECTIONS	(1u << 16)
 
 static int elf_refuse_unread(const struct elf_file *elf, struct bee_error *error)
@@ -82,8 +82,8 @@ static int elf_refuse_unread(const struct elf_file *elf, struct bee_error *error
 }
 
 /*
- * Read what libelf is going to read, so that the reader knows if that fails: libelf would only say that the file
- * does not have it.
+ * Read bytes that libelf reads next.  If a read fails in libelf, it only says that the file has no such section or
+ * note; if it fails here, elf_check() reports the error.
  */
 static bool elf_touch(const struct elf_file *elf, u64 offset, u64 size)
 {
@@ -97,7 +97,7 @@ static bool elf_touch(const struct elf_file *elf, u64 offset, u64 size)
 	return true;
 }
 
-/* Check that the headers lie within the file and are not too many, and touch them. */
+/* Check that the headers lie within the file and are not too many, and read them as elf_touch() does. */
 static int elf_check_headers(const struct elf_file *elf, const Elf64_Ehdr *h, struct bee_error *error)
 {
 	u64 segments = (u64)h->e_phnum * sizeof(Elf64_Phdr), sections = h->e_shnum;
@@ -116,7 +116,7 @@ static int elf_check_headers(const struct elf_file *elf, const Elf64_Ehdr *h, st
 		return elf_refuse_unread(elf, error);
 	if (!h->e_shoff)
 		return 0;
-	if (!elf_has(elf, h->e_shoff, sizeof(first)))
+	if (!elf_has(elf, h->e_shoff, (sections ?: 1) * sizeof(first)))
 		return error_set(error, 0, "truncated: section headers lie past the end of the file");
 	/* gABI, "ELF Header": the number of sections is in the first one if e_shnum has no room for it. */
 	if (!sections) {
@@ -128,11 +128,8 @@ static int elf_check_headers(const struct elf_file *elf, const Elf64_Ehdr *h, st
 	}
 	if (sections > ELF_MAX_SECTIONS)
 		return error_set(error, 0, "more than %u sections", ELF_MAX_SECTIONS);
-	if (!elf_has(elf, h->e_shoff, sections * sizeof(first)))
-		return error_set(error, 0, "truncated: section headers lie past the end of the file");
-	if (sections && !reader_bytes(elf->reader, h->e_shoff, sections * sizeof(first)))
-		return elf_refuse_unread(elf, error);
-	return 0;
+	return !sections || reader_bytes(elf->reader, h->e_shoff, sections * sizeof(first)) ?
+	       0 : elf_refuse_unread(elf, error);
 }
 
 /* Open a file, and check that its program and section headers lie within it. */
@@ -171,8 +168,8 @@ static int elf_start(struct elf_file *elf, int fd, struct bee_error *error)
 }
 
 /*
- * Of all PT_NOTE, and of PT_DYNAMIC, only this many bytes are read; real ones are smaller.  A PT_NOTE counts as
- * ELF_LEAST_NOTE at least, as libelf looks through all that it has read before for each.
+ * Of all PT_NOTE, and of PT_DYNAMIC, only this many bytes are read; real ones are smaller.  Each PT_NOTE counts as
+ * ELF_LEAST_NOTE bytes at least, so that there are not too many: for each, libelf searches a list of those before.
  */
 #define ELF_MAX_CHUNK	(1u << 20)
 #define ELF_LEAST_NOTE	4096
@@ -473,7 +470,7 @@ static int elf_read_section(struct elf_file *elf, Elf_Scn *scn, const struct elf
 	return 0;
 }
 
-/* Bytes of the names of sections, of which there are not many. */
+/* If the names of sections have more bytes they are not read; real ones are much shorter. */
 #define ELF_MAX_NAMES	(16u << 20)
 
 static void elf_read_names(struct elf_file *elf, const GElf_Shdr *sh, struct elf_names *names)

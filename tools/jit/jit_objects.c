@@ -171,7 +171,7 @@ int jit_objects_read(struct memory *memory, u64 descriptor, struct jit_objects *
 		};
 		object_look(memory, object);
 		if (!memory->left)
-			return error_set(error, 0, "more JIT code than is read of one process");
+			return error_set(error, 0, MEMORY_USED_UP);
 	}
 	return 0;
 }
@@ -208,7 +208,10 @@ static size_t border_index(const u64 *border, size_t count, u64 address)
 	return order_upto(border, count, sizeof(*border), 0, address) - 1;
 }
 
-/* The first piece from @at on that has no owner yet.  @next: of each piece that has one, a later piece. */
+/*
+ * Find the first piece at or after @at that has no owner.  @next: for a piece without an owner itself, for others a
+ * later piece.
+ */
 static size_t piece_free(u32 *next, size_t at)
 {
 	while (next[at] != at) {
@@ -218,7 +221,10 @@ static size_t piece_free(u32 *next, size_t at)
 	return at;
 }
 
-/* Give each piece, from one border to the next, the first object that has code there; UINT32_MAX: none has. */
+/*
+ * A piece is what lies between a border and the next.  Return: for each piece the number of the first object that
+ * has code there, or UINT32_MAX if none has; for free().
+ */
 static u32 *objects_share_out(const struct jit_objects *objects, const u64 *border, size_t count)
 {
 	u32 *piece = alloc_array(NULL, count + 1, sizeof(*piece));
@@ -245,11 +251,11 @@ static u32 *objects_share_out(const struct jit_objects *objects, const u64 *bord
 }
 
 /**
- * jit_objects_settle() - find out whose code is where
- * @objects: all that jit_objects_read() has added; @owner is filled
+ * jit_objects_settle() - find out which object each piece of code belongs to
+ * @objects: after the last call of jit_objects_read(); @owner and @nowners are filled
  *
- * Where several objects have code, it belongs to the one that is first in the list, which is the latest: the
- * others have been freed without being removed from the list.
+ * If several objects claim code at one address, it belongs to the first of them in the list.  That is the one which
+ * the process registered last; it freed the others without removing them from the list.
  */
 void jit_objects_settle(struct jit_objects *objects)
 {

@@ -21,7 +21,7 @@
 /* Bytes of code that are copied at once. */
 #define COPY_BYTES	(256u << 10)
 
-/* Whether [@start, @end) belongs to an object. */
+/* Whether all code in [@start, @end) belongs to an object. */
 static bool object_owns(const struct jit_objects *objects, u32 object, u64 start, u64 end)
 {
 	size_t upto = order_upto(objects->owner, objects->nowners, sizeof(*objects->owner),
@@ -30,7 +30,7 @@ static bool object_owns(const struct jit_objects *objects, u32 object, u64 start
 	return upto && objects->owner[upto - 1].object == object && end <= objects->owner[upto - 1].end;
 }
 
-/* The first code that ends behind @address; or the number of them. */
+/* Return: index of the first owner whose code ends after @address; @nowners if there is none. */
 static size_t owner_first(const struct jit_objects *objects, u64 address)
 {
 	return order_upto(objects->owner, objects->nowners, sizeof(*objects->owner),
@@ -130,23 +130,20 @@ static int copy_code(struct memory *memory, u64 start, u64 end, u64 *hash, struc
 {
 	u8 *buffer = alloc_array(NULL, COPY_BYTES, 1);
 	int fd = memfd_create("beeunwind-code", MFD_CLOEXEC);
-	bool done = fd >= 0;
+	bool read = true, done = fd >= 0;
 
-	if (!done)
-		error_set(error, errno, "no memory for a copy of JIT code: %s", strerror(errno));
 	while (done && start < end) {
 		u64 size = end - start < COPY_BYTES ? end - start : COPY_BYTES;
 
-		done = memory_read(memory, start, buffer, size);
-		if (!done)
-			error_set(error, 0, memory->left ? "JIT code cannot be read" :
-							   "more JIT code than is read of one process");
-		else if (pwrite(fd, buffer, size, start) != (ssize_t)size)
-			done = !error_set(error, errno, "no memory for a copy of JIT code: %s",
-					  strerror(errno));
+		read = memory_read(memory, start, buffer, size);
+		done = read && pwrite(fd, buffer, size, start) == (ssize_t)size;
 		*hash = hash_bytes(*hash, buffer, done ? size : 0);
 		start += size;
 	}
+	if (!read)
+		error_set(error, 0, memory->left ? "JIT code cannot be read" : MEMORY_USED_UP);
+	else if (!done)
+		error_set(error, errno, "no memory for a copy of JIT code: %s", strerror(errno));
 	free(buffer);
 	if (done)
 		return fd;

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The error if no bytes are left to read. */
+#define MEMORY_USED_UP	"more JIT code than is read of one process"
+
 /**
  * struct memory - the memory of a process
  * @fd: /proc/PID/mem, or a file that has at each offset what memory has at that address

@@ -188,8 +188,7 @@ static int load_read(struct jit_load *load, struct jit_objects *objects)
 		if (jit_objects_read(&load->memory, load->descriptor[i], objects,
 				     &load->result->error))
 			return -1;
-	jit_objects_settle(objects);
-	/* And one that is left in the end: with none left it would be too much. */
+	/* jit_objects_read() takes a limit that is used up to the last byte for exceeded: hence one more. */
 	load->again = before - load->memory.left + 1;
 	return 0;
 }
@@ -299,7 +298,7 @@ static int load_lay(struct jit_load *load, const struct jit_objects *objects)
 	struct jit_objects again = {};
 	int ret;
 
-	/* Keep what the second reading takes. */
+	/* Set apart the bytes that the second reading takes. */
 	if (load->again > load->memory.left) {
 		load->memory.left = 0;
 		return 1;
@@ -349,8 +348,10 @@ static int load_try_objects(struct jit_load *load)
 	if (load_read(load, &objects))
 		ret = 1;
 	load->result->objects = objects.count;
-	if (!ret)
+	if (!ret) {
+		jit_objects_settle(&objects);
 		ret = load_lay(load, &objects);
+	}
 	jit_objects_free(&objects);
 	return ret;
 }
@@ -430,7 +431,7 @@ void jit_jobs_look(const struct table_maker *maker, pid_t pid, FILE *out)
 		ret = load_begin(&load, maker);
 	}
 	if (load.nl && ret > 0 && !load.memory.left)
-		error_set(&result.error, 0, "more JIT code than is read of one process");
+		error_set(&result.error, 0, MEMORY_USED_UP);
 	else if (load.nl && ret > 0 && !result.error.text[0])
 		error_set(&result.error, EAGAIN, "it changes its code too often");
 	netlink_close(load.nl);

@@ -67,7 +67,7 @@ u32 row_set_intern(struct row_set *set, const struct bee_rule *rule)
 /**
  * row_set_add() - append a row
  * @set: the rows
- * @pc: its start, not less than that of the row before; if it is the same, the new row takes its place
+ * @pc: its start.  The row before may not start later; if it starts there, the new row replaces it
  * @rule: its rule; fields that its kind does not use are zero
  *
  * Adds nothing if the row before has the same rule: that row extends to the next one.

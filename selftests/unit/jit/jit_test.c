@@ -99,8 +99,8 @@ static void test_latest(void)
 }
 
 /*
- * The first object is still in the list, but in the middle of its code's memory is the second's; which has no CFI
- * of its own if !@has_frames.
+ * The process has freed the code of the first object, which it left in the list, and put the second object's code
+ * over a part of it.  @has_frames: the second object has CFI.
  */
 static bool is_taken_over(bool has_frames)
 {

@@ -350,7 +350,7 @@ static int check_pins(void)
 
 /*
  * A process that holds its mmap_lock keeps nobody waiting: neither the files of others, nor its own,
- * which are looked for by name.  Who offers such a file once more does not have it begun before its pin.
+ * which are looked for by name.  A file that is added again still waits for its pin.
  */
 static bool check_stuck(void)
 {
