@@ -338,6 +338,16 @@ check_pprof_events() {
 		HOME=$work go tool pprof -raw "$work/out.pb.gz" 2>&1 | grep -q '^samples/count\[dflt\] event 2/count$'
 }
 
+# Which other events there are is said, except where all of them are shown, or one was asked for.
+check_other_events() {
+	made "r = Recording(3); r.comm(7, 'prog'); r.map(7, 0x400000, 0x10000, work + '/prog'); r.sample(7, [USER, $(address outer)], 1); _ = [r.sample(7, [USER, $(address main)], 3) for i in range(5)]" &&
+		"$beectl" flame "$work/made.data" --format folded 2>"$work/errors" | diff - <(echo "prog;outer 1") &&
+		grep "warning: $work/made.data: shown is event 0; --show EVENT shows the samples of: event 2 (5)$" "$work/errors" &&
+		"$beectl" flame "$work/made.data" --show "event 2" --format folded 2>"$work/errors" | diff - <(echo "prog;main 5") &&
+		diff /dev/null "$work/errors" &&
+		"$beectl" flame "$work/made.data" -o "$work/out.pb.gz" 2>"$work/errors" && diff /dev/null "$work/errors"
+}
+
 check_same() {
 	made "[r.sample(7, [USER, 0x400000 + 16 * i, 0x401000 + i]) for i in range(500)]" || return
 	local format
@@ -572,7 +582,7 @@ check_hangup() {
 		grep -q '^SigIgn:.*[13579bdf]$' "$work/nohup"
 }
 
-ktap_plan 42
+ktap_plan 43
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "a tail call, to the function behind it" check_tail_call
 ktap_run "inlined calls, the outermost first" check_inlines
@@ -601,6 +611,7 @@ ktap_run "JSON of hostile names is well-formed" check_json
 ktap_run "what is for Firefox profiler has all rows" check_firefox
 with go "pprof reads what is for pprof" check_pprof
 with go "pprof has all events" check_pprof_events
+ktap_run "events that are not shown" check_other_events
 ktap_run "the same input gives the same output" check_same
 ktap_run "text of perf script" check_script
 ktap_run "folded stacks" check_folded

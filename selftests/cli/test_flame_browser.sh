@@ -22,14 +22,15 @@ for i in range(1000):
     print(f"wide;side{i:03};leaf", 1)
 END
 "$beectl" flame "$work/stacks" -o "$work/graph.svg" || { echo "Bail out! no graph"; exit 1; }
+printf '%s\n' "p 7 1.0: 1 cycles:" "401010 main (/bin/main (deleted))" "" "p 7 1.0: 1 cycles:" "401020 g(int) (/bin/main (deleted))" \
+	>"$work/script"
+"$beectl" flame "$work/script" -o "$work/files.svg" || { echo "Bail out! no graph of files"; exit 1; }
 
 # What a user does, step by step.  Each step's answer becomes a line of the element "result".
 "$python" - "$work" <<'END'
 import sys
 work = sys.argv[1]
-with open(work + "/graph.svg", encoding="utf-8") as file:
-    svg = file.read()
-steps = r"""
+common = r"""
 var answers = [];
 function frame(name) {
   return Array.prototype.find.call(document.getElementById("frames").children, function (g) {
@@ -42,6 +43,19 @@ function width(name) { return Math.round(frame(name).querySelector("rect").getAt
 function key(name) { window.dispatchEvent(new KeyboardEvent("keydown", { key: name, cancelable: true })); }
 function click(element) { element.dispatchEvent(new MouseEvent("click", { bubbles: true })); }
 function text(id) { return document.getElementById(id).textContent; }
+"""
+steps = {}
+steps["files"] = r"""
+window.prompt = function () { return "main$"; };
+key("/");
+say("without file", text("matched"));
+window.prompt = function () { return "bin"; };
+key("/");
+say("file", text("matched"));
+say("name", frame("g(int) (/bin/main (deleted))").querySelector("text").textContent);
+document.getElementById("result").textContent = answers.join("\n");
+"""
+steps["graph"] = r"""
 say("frames", document.getElementById("frames").children.length);
 say("all", width("all"));
 click(frame("side500"));
@@ -67,6 +81,12 @@ key("Enter");
 say("entered", width("side000"));
 key("ArrowDown");
 say("down", text("details"));
+key("ArrowUp");
+say("up", text("details"));
+click(frame("side999"));
+key("Enter");
+say("hidden", [width("side999"), document.querySelectorAll("#frames > .at").length]);
+click(document.getElementById("reset"));
 frame("deep199").dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));
 say("details", text("details"));
 click(document.getElementById("reset"));
@@ -79,16 +99,21 @@ window.addEventListener("hashchange", function () {
 });
 document.getElementById("result").textContent = answers.join("\n");
 """
-svg = svg.replace("</svg>", "<desc id=\"result\"/><script><![CDATA[window.addEventListener(\"load\", function () { setTimeout(function () {" + steps + "}, 1); });]]></script></svg>")
-with open(work + "/steps.svg", "w", encoding="utf-8") as file:
-    file.write(svg)
+for name, script in steps.items():
+    with open(f"{work}/{name}.svg", encoding="utf-8") as file:
+        svg = file.read()
+    svg = svg.replace("</svg>", "<desc id=\"result\"/><script><![CDATA[window.addEventListener(\"load\", function () { setTimeout(function () {" + common + script + "}, 1); });]]></script></svg>")
+    with open(f"{work}/{name}-steps.svg", "w", encoding="utf-8") as file:
+        file.write(svg)
 END
-in_browser --disable-gpu "file://$work/steps.svg" >"$work/dom"
-"$python" - "$work" >"$work/answers" <<'END'
-import html, re, sys
-found = re.search(r'<desc id="result">(.*?)</desc>', open(sys.argv[1] + "/dom", encoding="utf-8").read(), re.S)
-print(html.unescape(found[1]) if found else "no answer")
-END
+for name in graph files; do
+	in_browser --disable-gpu "file://$work/$name-steps.svg" >"$work/$name.dom"
+	"$python" - "$work/$name.dom" >>"$work/answers" <<-'END'
+		import html, re, sys
+		found = re.search(r'<desc id="result">(.*?)</desc>', open(sys.argv[1], encoding="utf-8").read(), re.S)
+		print(html.unescape(found[1]) if found else "no answer")
+	END
+done
 
 # answers LINE...: these were given
 answers() {
@@ -119,7 +144,7 @@ check_speedscope() {
 	END
 }
 
-ktap_plan 8
+ktap_plan 10
 ktap_run "all frames are there" answers frames=2202 all=1180
 ktap_run "zoom" answers "zoomed=1180,true,false,true,1180" "text=side500" "fragment=true"
 ktap_run "search, with the share that matches" answers "search=matched: 0.50 %" "hit=true" \
@@ -127,6 +152,8 @@ ktap_run "search, with the share that matches" answers "search=matched: 0.50 %" 
 ktap_run "reset" answers "reset=true,,"
 ktap_run "keyboard" answers "selected=wide: 2,000 samples, 100.00 %" "right=side000: 1 samples, 0.05 %" \
 	"entered=1180" "down=wide: 2,000 samples, 100.00 %"
+ktap_run "the file is not searched" answers "without file=matched: 50.00 %" "file=matched: 0.00 %" "name=g(int)"
+ktap_run "what is not shown any more is not selected" answers "up=side000: 1 samples, 0.05 %" "hidden=1180,0"
 ktap_run "details" answers "details=deep199: 1,000 samples, 50.00 %"
 ktap_run "back" answers "back=true"
 speedscope=$(realpath -e "${SPEEDSCOPE:-/usr/lib/node_modules/speedscope}/dist/release/index.html" 2>/dev/null)

@@ -104,6 +104,8 @@ check_raw_usage() {
 	made "r.sample(7, [USER, $(address outer)])" && echo "a;b 1" >"$work/stacks" || return
 	! "$beectl" flame "$work/stacks" --raw 2>"$work/errors" && grep -q "no addresses" "$work/errors" &&
 		! "$beectl" flame --enrich "$work/made.data" 2>"$work/errors" && grep -q "what --raw has written" "$work/errors" || return
+	"$beectl" flame "$work/made.data" --raw | sed '1s/[0-9]*$/1/' >"$work/other.raw" &&
+		! "$beectl" flame "$work/other.raw" 2>"$work/errors" && grep -q "another version of beectl has written it" "$work/errors" || return
 	"$beectl" flame "$work/made.data" --raw --split tid -o "$work/split.raw" 2>"$work/errors" && [ ! -s "$work/errors" ] &&
 		"$beectl" flame "$work/split.raw" --split pid --format folded >"$work/folded" 2>"$work/errors" &&
 		grep -q '^prog-7/7;' "$work/folded" && grep -q "split.raw: --split has no effect" "$work/errors" || return

@@ -59,7 +59,7 @@ check_build_ids_of_path() {
 	done
 	# The kernel knows the generation of an inode, perf does not: that is one file.
 	made "r = Recording(); r.comm(7, 'prog'); r.map(7, 0x400000, 0x10000, work + '/prog', inode=$((inode + 1))); r.comm(8, 'other'); r.map(8, 0x400000, 0x10000, work + '/prog', inode=$((inode + 1)), generation=99); _ = [r.sample(pid, [USER, $(address outer)]) for pid in (7, 8)]; r.build_id(work + '/prog', bytes.fromhex('$id'))" &&
-		expect "other;outer 1" "prog;outer 1"
+		expect "other;outer 1" "prog;outer 1" && [ "$("$beectl" flame "$work/made.data" --raw | grep -c "^file elf ")" = 1 ]
 }
 
 # The kernel says where a BPF program is and ends; kallsyms has those that are left, and where they begin.
@@ -122,7 +122,8 @@ check_name_of_comment() {
 		"$beectl" flame "$work/made.data" --format folded | "$beectl" flame - --format folded | diff - <(echo "_#7;outer 1")
 }
 
-# A GiB of records, packed into 400 KiB, in which no round ends; or of samples that wait for user stacks.
+# A GiB of records, packed into a MiB: in which no round ends; samples that wait for user stacks; mappings and
+# other things that each have a name of their own.
 check_much_packed() {
 	"$python" - "$work/made.data" "$1" <<-'END' || return
 		import struct, sys
@@ -133,20 +134,30 @@ check_much_packed() {
 		    blocks = (len(start), 0, start), (65528 - len(start) - len(end), 1, b"\xff"), (len(end), 0, end)
 		    return b"\x28\xb5\x2f\xfd\x00\x38" + b"".join(
 		        struct.pack("<I", (end is block[2]) | block[1] << 1 | block[0] << 3)[:3] + block[2] for block in blocks)
-		packed = {
-		    "rounds": frame(struct.pack("<IHH", 14, 0, 65528), b""),
-		    "deferred": frame(struct.pack("<IHHQQIIQQQ", 9, 1, 65528, 1, 0, 7, 7, 1, 1, 8184), struct.pack("<QQ", DEFERRED, 0)),
-		}[what]
+		def packed(number):
+		    name, mine = b"/%d" % number, struct.pack("<IIQQ", 9, 9, 1, 1)
+		    mapping = struct.pack("<IHHIIQQQIIQQII", 10, 2, 65528, 9, 9, 0x500000, 4096, 0, 0, 0, 1, 0, 5, 2) + name
+		    return {
+		        "rounds": (struct.pack("<IHH", 14, 0, 65528), b""),
+		        "deferred": (struct.pack("<IHHQQIIQQQ", 9, 1, 65528, 1, 0, 7, 7, 1, 1, 8184), struct.pack("<QQ", DEFERRED, 0)),
+		        "files": (mapping, b"\0" + mine),
+		        "jitdumps": (mapping, b"/jit-9.dump\0" + mine),
+		        "symbols": (struct.pack("<IHHQIHH", 17, 0, 65528, 1 << 63, 4096, 1, 0) + name, b"\0" + mine),
+		        "build-ids": (struct.pack("<IHHI20sB3x", 67, 1 << 15, 65528, 0xffffffff, name, 20) + name, b"\0"),
+		        "kernels": (struct.pack("<IHHIIQQQ", 1, 1, 65528, 0xffffffff, 0, 1 << 63, 4096, 1 << 63) +
+		                    b"[kernel.kallsyms]" + name, b"\0" + mine),
+		    }[what]
 		r = Recording()
 		for i in range(256):
-		    r.records.append(struct.pack("<IHH", 81, 0, 8 + 64 * len(packed)) + 64 * packed)
-		    if what == "deferred":
+		    frames = b"".join(frame(*packed(64 * i + j)) for j in range(64))
+		    r.records.append(struct.pack("<IHH", 81, 0, 8 + len(frames)) + frames)
+		    if what != "rounds":
 		        r.round()
 		r.sample(7, [USER, 0x401000])
 		r.write(path)
 	END
 	"$tree/selftests/lib/most_memory.py" $(($2 << 20)) "$beectl" flame "$work/made.data" --json >"$work/output" || { cat "$work/output"; return 1; }
-	[ "$1" = rounds ] || grep '"samples": 16385,' "$work/output"
+	grep "\"samples\": $([ "$1" = deferred ] && echo 16385 || echo 1)," "$work/output"
 }
 
 # What has no name has a number; but the idle threads of the kernel, all of number 0, are called as by perf.
@@ -192,7 +203,7 @@ check_cut_in_data() {
 	done
 }
 
-ktap_plan 18
+ktap_plan 23
 ktap_run "where the kernel was is said by one of several symbols" check_kernel_symbol
 ktap_run "the kernel that was recorded" check_kernel_build_id
 stext=$(sed -n 's/ T _stext$//p' /proc/kallsyms 2>/dev/null)
@@ -213,6 +224,9 @@ ktap_run "many files" check_many_files
 ktap_run "a name that would be a comment" check_name_of_comment
 ktap_run "many records that wait for the end of a round" check_much_packed rounds 1500
 ktap_run "many samples that wait for user stacks" check_much_packed deferred 800
+for what in files jitdumps symbols build-ids kernels; do
+	ktap_run "long names: $what" check_much_packed "$what" 400
+done
 ktap_run "the idle threads" check_idle
 if [ "$(stat -f -c %T "$work")" = overlayfs ]; then
 	ktap_skip "an inode number of another device" "overlayfs has devices of its own"

@@ -173,7 +173,16 @@ functions = {(function["name"], function["self"], function["total"]) for functio
 assert functions == {("f", 3, 3), ("g", 0, 2)}, functions'
 }
 
-ktap_plan 8
+# A picture is as high as what is drawn in it.
+check_height() {
+	"$python" -c 'print("p;" + ";".join(f"deep{i}" for i in range(100)), 1); print("p;f", 100000)' >"$work/stacks" &&
+		"$beectl" flame "$work/stacks" -o "$work/deep.svg" && echo "p;f 100000" >"$work/stacks" &&
+		"$beectl" flame "$work/stacks" -o "$work/flat.svg" && grep -q "100 frames of less than" "$work/deep.svg" || return
+	diff <(grep -o '^<svg .* height="[0-9]*"' "$work/deep.svg") <(grep -o '^<svg .* height="[0-9]*"' "$work/flat.svg") &&
+		diff <(grep -o ' y="[0-9]*"' "$work/deep.svg") <(grep -o ' y="[0-9]*"' "$work/flat.svg")
+}
+
+ktap_plan 9
 ktap_run "a small change is one" check_small_change
 ktap_run "strings for pprof are UTF-8" check_pprof_utf8
 ktap_run "nothing for the terminal in stacks and addresses" check_c1
@@ -182,4 +191,5 @@ ktap_run "odd names in perf script" check_script_names
 ktap_run "names in perf script that begin as comments do" check_script_comments
 ktap_run "options that have no effect on text" check_script_options
 ktap_run "a function that is inlined here and there" check_inlined_too
+ktap_run "no room for what is not drawn" check_height
 ktap_finish

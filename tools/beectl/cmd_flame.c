@@ -424,6 +424,33 @@ static int flame_write_raw(struct flame *flame)
 	return flame_write(flame);
 }
 
+/*
+ * Say which events have samples and are not shown: without -e, perf record opens one for each kind of cores
+ * that the machine has.
+ */
+static void flame_warn_others(const struct flame *flame, size_t shown)
+{
+	const struct profile *profile = &flame->profile;
+	struct bee_error why;
+	char *names;
+	size_t i, size, count = 0;
+	FILE *out = open_memstream(&names, &size);
+
+	alloc_check(out, 0);
+	for (i = 0; i < profile->nevents; i++)
+		if (i != shown && profile->event[i].samples)
+			fprintf(out, "%s%s (%llu)", count++ ? ", " : "",
+				profile_get_text(profile, profile->event[i].name),
+				(unsigned long long)profile->event[i].samples);
+	fclose(out);
+	if (count) {
+		error_set(&why, 0, "shown is %s; --show EVENT shows the samples of: %s",
+			  profile_get_text(profile, profile->event[shown].name), names);
+		flame->resolve.warn(flame->options.input, why.text);
+	}
+	free(names);
+}
+
 /* Graphs of the events beside @shown. */
 static void flame_make_others(struct flame *flame, size_t shown)
 {
@@ -454,8 +481,12 @@ static int flame_make_graph(struct flame *flame)
 		return message_error("flame", NULL, flame->error.text);
 	progress_end();
 	graph_make(&flame->graph, &flame->resolve, event, flame->options.periods);
-	if (flame->output && flame->output->all_events && !flame->options.show)
+	if (flame->options.show)
+		return EXIT_OK;
+	if (flame->output && flame->output->all_events)
 		flame_make_others(flame, event);
+	else if (flame->resolve.warn)
+		flame_warn_others(flame, event);
 	return EXIT_OK;
 }
 

@@ -16,7 +16,9 @@
 #define CONTEXT_MARK		(~0ull - 4094)	/* PERF_CONTEXT_MAX: from here on no addresses */
 #define CONTEXT_CACHE		(1u << 16)	/* addresses */
 #define KERNEL_PID		(~0u)
-#define MAX_FILES		(1u << 18)	/* distinct ones that processes have mapped */
+/* What processes can fill: they map ever new files, under ever new names. */
+#define MAX_FILES		(1u << 18)	/* distinct ones */
+#define MAX_TEXT		(256u << 20)	/* bytes of all names */
 #define KERNEL_MAP		"[kernel.kallsyms]"
 
 /* An address whose frame is known. */
@@ -62,7 +64,7 @@ static bool path_is_memory(const char *path)
 {
 	static const char *const names[] = {
 		"//anon", "/anon_hugepage", "/dev/zero", "/memfd:", "/SYSV", "[heap]", "[stack",
-		"[anon", "anon_inode:", "/dev/shm/", "//toolong", "//enomem", "/run/user/jit",
+		"[anon", "anon_inode:", "/dev/shm/", "//toolong", "//enomem",
 	};
 	size_t i;
 
@@ -74,24 +76,20 @@ static bool path_is_memory(const char *path)
 	return false;
 }
 
-/*
- * The number of a text of a mapping; INTERN_NONE if it is not known and there are too many files, as users can
- * map ever new ones.
- */
+/* The number of a text that a record of a mapping has; INTERN_NONE if it is a new one, and there are too many. */
 static u32 collector_text(const struct collector *collector, const char *text)
 {
 	struct profile *profile = collector->profile;
 
-	return profile->files.count < MAX_FILES ? profile_text(profile, text) :
-						  texts_find(&profile->texts, text);
+	return profile->files.count < MAX_FILES && texts_bytes(&profile->texts) < MAX_TEXT ?
+	       profile_text(profile, text) : texts_find(&profile->texts, text);
 }
 
-/* The file of a mapping; INTERN_NONE if there are too many files and it is not one of them. */
+/* The file of a mapping; INTERN_NONE if it is a new one, and there are too many. */
 static u32 collector_file(struct collector *collector, const struct perfdata_map *map)
 {
 	struct profile *profile = collector->profile;
-	struct profile_file file = { .kind = PROFILE_ELF, .dev = map->dev, .inode = map->inode,
-				     .generation = map->generation };
+	struct profile_file file = { .kind = PROFILE_ELF, .dev = map->dev, .inode = map->inode };
 	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
 	u32 index, *mapper;
 
@@ -102,6 +100,8 @@ static u32 collector_file(struct collector *collector, const struct perfdata_map
 	file.build_id = file.mapped_id;
 	file.jitdump = profile_text(profile, "");
 	file.path = collector_text(collector, file.kind == PROFILE_ELF ? map->path : "");
+	if (file.mapped_id == INTERN_NONE || file.path == INTERN_NONE)
+		return INTERN_NONE;
 	index = profile->files.count < MAX_FILES || file.kind == PROFILE_JIT ?
 		intern_add(&profile->files, &file) : intern_find(&profile->files, &file);
 	if (index == INTERN_NONE)
@@ -118,13 +118,18 @@ static void collector_map_kernel(struct collector *collector, const struct perfd
 	struct profile *profile = collector->profile;
 	size_t length = strlen(KERNEL_MAP);
 	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
+	u32 symbol, build_id;
 
 	if (strncmp(map->path, KERNEL_MAP, length) || !map->path[length])
 		return;
-	profile->kernel_symbol = profile_text(profile, map->path + length);
-	profile->kernel_address = map->offset;
 	text_hex(map->build_id.bytes, map->build_id.size, id, sizeof(id));
-	collector->kernel_id = profile_text(profile, id);
+	symbol = collector_text(collector, map->path + length);
+	build_id = collector_text(collector, id);
+	if (symbol == INTERN_NONE || build_id == INTERN_NONE)
+		return;
+	profile->kernel_symbol = symbol;
+	profile->kernel_address = map->offset;
+	collector->kernel_id = build_id;
 }
 
 /* A process that makes code maps its jitdump file, for its name to be seen here. */
@@ -164,13 +169,13 @@ static void collector_symbol(void *arg, const struct perfdata_symbol *symbol)
 {
 	struct collector *collector = arg;
 	struct space_map code = { symbol->start, symbol->start + symbol->size, symbol->start };
+	u32 name = symbol->gone ? INTERN_NONE : collector_text(collector, symbol->name);
 
-	if (symbol->gone) {
+	if (name == INTERN_NONE) {
 		spaces_unmap(&collector->spaces, KERNEL_PID, code.start, code.end);
 		return;
 	}
-	code.file = profile_add_file(collector->profile, PROFILE_KERNEL,
-				     profile_text(collector->profile, symbol->name));
+	code.file = profile_add_file(collector->profile, PROFILE_KERNEL, name);
 	spaces_map(&collector->spaces, KERNEL_PID, &code);
 }
 
@@ -332,9 +337,8 @@ static void collector_sample(void *arg, const struct perfdata_sample *sample)
 }
 
 /*
- * Are they one file, as far as is known?  The generation tells nothing: perf does not know that of files
- * that were mapped before it.  On overlayfs one file can have two devices, both or one of them without a
- * major number.
+ * Are they one file, as far as is known?  On overlayfs one file can have two devices, both or one of them
+ * without a major number.
  */
 static bool file_is_same(const struct profile_file *a, const struct profile_file *b)
 {

@@ -72,7 +72,7 @@ struct graph {
 	const struct graph	*next;
 };
 
-/* struct graph_builder - stacks that are being put together; all zero is an empty one */
+/* struct graph_builder - stacks that are being put together */
 struct graph_builder {
 	struct intern	nodes;
 };

@@ -152,6 +152,7 @@ static char *texts_room(struct texts *texts, size_t size)
 		texts->used = 0;
 		texts->chunk = alloc_array(texts->chunk, texts->chunks + 1, sizeof(*texts->chunk));
 		texts->chunk[texts->chunks++] = alloc_array(NULL, texts->room, 1);
+		texts->bytes += texts->room;
 	}
 	texts->used += size;
 	return texts->chunk[texts->chunks - 1] + texts->used - size;
@@ -196,4 +197,10 @@ const char *texts_get(const struct texts *texts, u32 number)
 	const struct text_key *key = intern_item(&texts->index, number);
 
 	return key->text;
+}
+
+/** texts_bytes() - about how much memory they take */
+size_t texts_bytes(const struct texts *texts)
+{
+	return texts->bytes + (size_t)texts->index.count * sizeof(struct text_key);
 }

@@ -33,6 +33,7 @@ struct intern {
  * @index: of their hashes and places
  * @chunk: memory for them, which stays where it is
  * @chunks: number of them
+ * @bytes: of all of them
  * @used: bytes in use of the last one
  * @room: bytes of it
  */
@@ -40,6 +41,7 @@ struct texts {
 	struct intern	  index;
 	char		**chunk;
 	size_t		  chunks;
+	size_t		  bytes;
 	size_t		  used;
 	size_t		  room;
 };
@@ -64,5 +66,6 @@ void texts_close(struct texts *texts);
 u32 texts_add(struct texts *texts, const char *text, size_t length);
 u32 texts_find(const struct texts *texts, const char *text);
 const char *texts_get(const struct texts *texts, u32 number);
+size_t texts_bytes(const struct texts *texts);
 
 #endif /* INTERN_H */

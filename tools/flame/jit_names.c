@@ -111,10 +111,9 @@ static char *jit_read(const struct question *question, const char *path, const c
 	return text;
 }
 
-static void jit_warn(const struct question *question, const char *path, const char *why, FILE *out)
+static void jit_warn(const char *path, const char *why, FILE *out)
 {
-	answer_warn(out, "no names of code made at run time by process %u: %s: %s",
-		    question->file.pid, path, why);
+	answer_warn(out, "no names of code made at run time: %s: %s", path, why);
 }
 
 static u64 jit_address(const struct question *question, size_t index)
@@ -172,9 +171,9 @@ void jit_names_find(const struct question *question, FILE *out)
 	for (i = 0; i < question->count; i++)
 		answer_put(out, (struct answer){ .kind = FLAME_JIT }, name[i] ?: "", NULL);
 	if (no_dump)
-		jit_warn(question, dump, no_dump, out);
+		jit_warn(dump, no_dump, out);
 	else if (no_map && !*question->jitdump)
-		jit_warn(question, map, no_map, out);
+		jit_warn(map, no_map, out);
 	free(name);
 	symbols_free(&symbols);
 	free(text);

@@ -37,7 +37,6 @@ enum profile_file_kind {
  * @pid: PROFILE_JIT: the process
  * @dev: device, 0 if not known
  * @inode: inode number, 0 if not known
- * @generation: of the inode
  * @build_id: @mapped_id, or what the recording's header says; not a part of the key
  * @jitdump: PROFILE_JIT: path of the process's jitdump file, or ""; likewise
  * @ended: PROFILE_JIT: the process has ended while it was recorded; likewise
@@ -51,7 +50,6 @@ struct profile_file {
 	u32	pid;
 	u64	dev;
 	u64	inode;
-	u64	generation;
 	u32	build_id;
 	u32	jitdump;
 	u32	ended;

@@ -9,7 +9,7 @@
  *	kernel ADDRESS SYMBOL	where a symbol of the kernel was
  *	lost LOST THROTTLED UNFINISHED
  *	event SAMPLES NAME
- *	file KIND BUILD-ID MAPPED-ID PID DEV INODE GENERATION PATH
+ *	file KIND BUILD-ID MAPPED-ID PID DEV INODE PATH
  *				of the kernel PATH is empty, or what the recording calls the code
  *	jitdump PATH		of the file before
  *	ended			the process of the file before has, while it was recorded
@@ -28,6 +28,8 @@
 #include "alloc.h"
 #include "raw.h"
 #include "text.h"
+
+#define RAW_VERSION	"2"
 
 static const char *const raw_kinds[] = {
 	[PROFILE_ELF] = "elf", [PROFILE_KERNEL] = "kernel", [PROFILE_JIT] = "jit",
@@ -83,7 +85,7 @@ void raw_write(const struct profile *profile, FILE *out)
 	size_t event;
 	u32 i;
 
-	fputs(RAW_MAGIC "cmdline ", out);
+	fputs(RAW_MAGIC RAW_VERSION "\ncmdline ", out);
 	raw_put_text(profile, profile->cmdline, out);
 	fputs("stops ", out);
 	raw_put_text(profile, profile->stops, out);
@@ -98,10 +100,9 @@ void raw_write(const struct profile *profile, FILE *out)
 	for (i = 0; i < profile->files.count; i++) {
 		const struct profile_file *file = profile_file(profile, i);
 
-		fprintf(out, "file %s %s %s %u %#llx %llu %llu ", raw_kinds[file->kind],
+		fprintf(out, "file %s %s %s %u %#llx %llu ", raw_kinds[file->kind],
 			raw_id(profile, file->build_id), raw_id(profile, file->mapped_id),
-			file->pid, (unsigned long long)file->dev, (unsigned long long)file->inode,
-			(unsigned long long)file->generation);
+			file->pid, (unsigned long long)file->dev, (unsigned long long)file->inode);
 		raw_put_text(profile, file->path, out);
 		if (*profile_get_text(profile, file->jitdump)) {
 			fputs("jitdump ", out);
@@ -215,7 +216,6 @@ static void raw_take_file(struct raw *raw)
 	file.pid = raw_number(raw, ~0u);
 	file.dev = raw_number(raw, ~0ull);
 	file.inode = raw_number(raw, ~0ull);
-	file.generation = raw_number(raw, ~0ull);
 	file.path = raw_text(raw);
 	file.jitdump = profile_text(raw->profile, "");
 	if (!raw->bad && intern_add(&raw->profile->files, &file) != count)
@@ -361,6 +361,8 @@ int raw_read(struct stream *stream, struct profile *profile, struct bee_error *e
 	size_t length;
 	char *line = stream_line(stream, &length);
 
+	if (!line || strcmp(line, RAW_MAGIC RAW_VERSION))
+		return error_set(error, EINVAL, "another version of beectl has written it");
 	while (!raw.bad && !raw.ended && (line = stream_line(stream, &length))) {
 		number++;
 		raw.at = line;

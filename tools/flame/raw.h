@@ -6,7 +6,7 @@
 #include "profile.h"
 
 /* The first bytes of such a file. */
-#define RAW_MAGIC	"beectl flame raw 1\n"
+#define RAW_MAGIC	"beectl flame raw "	/* and the version */
 
 void raw_write(const struct profile *profile, FILE *out);
 int raw_read(struct stream *stream, struct profile *profile, struct bee_error *error);

@@ -143,7 +143,7 @@ bool answer_is_outermost(const char *name)
 		"ret_from_fork_asm", "runtime.goexit", "runtime.goexit.abi0", "runtime.mstart",
 		"runtime.mstart.abi0", "_rt0_amd64_linux", "_rt0_amd64", "runtime.rt0_go",
 		"runtime.rt0_go.abi0", "secondary_startup_64_no_verify", "secondary_startup_64",
-		"x86_64_start_kernel", "start_thread_start",
+		"common_startup_64", "x86_64_start_kernel", "start_thread_start",
 	};
 	size_t i;
 
@@ -423,6 +423,7 @@ static void resolver_done(void *arg, size_t index, const void *data, size_t size
 	struct answers answers = { .cursor = cursor_of(data, size) };
 	struct bee_error why = { 0 };
 	const u8 *warning;
+	char process[32];
 	size_t i;
 
 	answers_add_text(&answers, resolver->resolve->profile, (const u8 *)"", 0);
@@ -443,8 +444,10 @@ static void resolver_done(void *arg, size_t index, const void *data, size_t size
 		memcpy(why.text, warning, sizeof(why.text) - 1);
 	else if (died)
 		error_set(&why, 0, "names are missing: the process that looks for them was %s", died);
+	snprintf(process, sizeof(process), "process %u", question->file.pid);
 	if (*why.text && resolver->resolve->warn && ++resolver->warnings <= RESOLVE_WARNINGS)
 		resolver->resolve->warn(question->file.kind == PROFILE_KERNEL ? "kernel" :
+					question->file.kind == PROFILE_JIT ? process :
 					question->path, why.text);
 }
 

@@ -229,12 +229,12 @@ static void svg_put_label(const struct graph *graph, size_t node, FILE *out)
 	}
 }
 
-static void svg_put_frame(const struct graph *graph, size_t node, u64 start, FILE *out)
+/* @y: of its upper edge */
+static void svg_put_frame(const struct graph *graph, size_t node, u64 start, int y, FILE *out)
 {
 	const struct graph_node *at = &graph->node[node];
 	double scale = (double)(SVG_WIDTH - 2 * SVG_SIDE) / graph->node[0].total;
 	double x = SVG_SIDE + start * scale, width = at->total * scale;
-	int y = SVG_TOP + (graph->deepest - at->depth) * SVG_ROW;
 	const char *text = graph_text(graph, node);
 	size_t fits = (width - 6) / SVG_CHARACTER > 2 ? (width - 6) / SVG_CHARACTER : 0;
 	char count[32];
@@ -242,8 +242,9 @@ static void svg_put_frame(const struct graph *graph, size_t node, u64 start, FIL
 	text_count(at->total, count, sizeof(count));
 	fputs("<g class=\"", out);
 	svg_put_class(graph, node, out);
-	fprintf(out, "\" data-f=\"%llu,%llu,%u\"><title>", (unsigned long long)start,
-		(unsigned long long)at->total, at->depth);
+	fprintf(out, "\" data-f=\"%llu,%llu,%u%s\"><title>", (unsigned long long)start,
+		(unsigned long long)at->total, at->depth,
+		node && *graph_module(graph, node) ? ",1" : "");
 	svg_put_label(graph, node, out);
 	fprintf(out, ": %s ", count);
 	svg_put_text(graph->unit, 100, out);
@@ -265,17 +266,23 @@ static void svg_put_frame(const struct graph *graph, size_t node, u64 start, FIL
 void output_svg(const struct graph *graph, FILE *out)
 {
 	u64 total = graph->node[0].total, least = total / SVG_MIN_SHARE ?: 1;
-	int height = SVG_TOP + (graph->deepest + 1) * SVG_ROW + SVG_BOTTOM;
-	size_t i, hidden = 0;
 	u64 *start = graph_starts(graph);
+	size_t i, hidden = 0;
+	int deepest = 0;	/* of what is shown */
 
-	for (i = 0; i < graph->count; i++)
-		hidden += graph->node[i].total && graph->node[i].total < least;
-	svg_put_head(graph, total, hidden, height, out);
+	for (i = 0; i < graph->count; i++) {
+		const struct graph_node *node = &graph->node[i];
+
+		if (node->total >= least && (int)node->depth > deepest)
+			deepest = node->depth;
+		hidden += node->total && node->total < least;
+	}
+	svg_put_head(graph, total, hidden, SVG_TOP + (deepest + 1) * SVG_ROW + SVG_BOTTOM, out);
 	fputs("<g id=\"frames\">\n", out);
 	for (i = 0; i < graph->count && total; i++)
 		if (graph->node[i].total >= least)
-			svg_put_frame(graph, i, start[i], out);
+			svg_put_frame(graph, i, start[i],
+				      SVG_TOP + (deepest - (int)graph->node[i].depth) * SVG_ROW, out);
 	free(start);
 	fputs("</g>\n<script><![CDATA[\n", out);
 	fputs(svg_script, out);

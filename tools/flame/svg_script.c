@@ -2,7 +2,7 @@
 /*
  * The script of a flame graph in SVG: zoom, search, details, keyboard.  Its state is the fragment of
  * the address, so that the browser's history and links have it.  Frames are in the order of struct
- * graph; their data-f is "start,total,depth".
+ * graph; their data-f is "start,total,depth", and ",1" if the file stands behind the name.
  */
 #include "svg_script.h"
 
@@ -16,14 +16,17 @@ const char svg_script[] =
 	"function id(name) { return document.getElementById(name); }\n"
 	"\n"
 	"function read() {\n"
-	"  var groups = id(\"frames\").children, i, f, last = [];\n"
+	"  var groups = id(\"frames\").children, i, f, has_file, last = [];\n"
 	"  for (i = 0; i < groups.length; i++) {\n"
 	"    f = groups[i].dataset.f.split(\",\");\n"
 	"    frames.push({ g: groups[i], start: +f[0], total: +f[1], depth: +f[2], index: i,\n"
 	"      title: groups[i].querySelector(\"title\").textContent,\n"
 	"      rect: groups[i].querySelector(\"rect\"), text: groups[i].querySelector(\"text\") });\n"
+	"    has_file = f[3];\n"
 	"    f = frames[i];\n"
 	"    f.name = f.title.slice(0, f.title.lastIndexOf(\" \" + unit + \", \")).replace(/: [0-9,]+$/, \"\");\n"
+	"    if (has_file)\n"
+	"      f.name = f.name.replace(/ \\((?:[^()]|\\([^()]*\\))*\\)$/, \"\");\n"
 	"    f.parent = f.depth ? last[f.depth - 1] : -1;\n"
 	"    last[f.depth] = i;\n"
 	"    f.g.setAttribute(\"tabindex\", \"-1\");\n"
@@ -32,7 +35,6 @@ const char svg_script[] =
 	"\n"
 	"function fit(text, width) {\n"
 	"  var n = Math.floor((width - 6) / CHARACTER);\n"
-	"  text = text.replace(/ \\([^()]*\\)$/, \"\");\n"
 	"  return n < 3 ? \"\" : text.length <= n ? text : text.slice(0, n - 2) + \"..\";\n"
 	"}\n"
 	"\n"
@@ -110,12 +112,19 @@ const char svg_script[] =
 	"  var to = state(), z = parseInt(to.zoom, 10);\n"
 	"  zoomed = z > 0 && z < frames.length ? z : 0;\n"
 	"  draw();\n"
+	"  if (at >= 0 && !frames[at].shown)\n"
+	"    unselect();\n"
 	"  search(to.search || \"\");\n"
 	"}\n"
 	"\n"
-	"function select(index) {\n"
+	"function unselect() {\n"
 	"  if (at >= 0)\n"
 	"    frames[at].g.classList.remove(\"at\");\n"
+	"  at = -1;\n"
+	"}\n"
+	"\n"
+	"function select(index) {\n"
+	"  unselect();\n"
 	"  at = index;\n"
 	"  frames[at].g.classList.add(\"at\");\n"
 	"  frames[at].g.focus({ preventScroll: false });\n"

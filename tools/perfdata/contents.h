@@ -60,6 +60,7 @@ struct perfdata_file_id {
  * @nids: number of them
  * @file: build-ids in the header or pipe; ordered by path if @nsorted is @nfiles
  * @nfiles: number of them
+ * @path_bytes: length of all their paths
  * @nsorted: their number when they were sorted last
  * @cmdline: of perf; NULL if not known
  * @deferred: samples that wait for their user stacks, or NULL
@@ -75,6 +76,7 @@ struct perfdata {
 	size_t			 nids;
 	struct perfdata_file_id	*file;
 	size_t			 nfiles;
+	size_t			 path_bytes;
 	size_t			 nsorted;
 	char			*cmdline;
 	struct deferred		*deferred;
@@ -116,7 +118,6 @@ struct perfdata_sample {
  * @executable: instructions can be there
  * @dev: device of the file, 0 if not known
  * @inode: its inode number, 0 if not known
- * @generation: of the inode
  * @build_id: of the file
  */
 struct perfdata_map {
@@ -128,7 +129,6 @@ struct perfdata_map {
 	bool				 executable;
 	u64				 dev;
 	u64				 inode;
-	u64				 generation;
 	struct perfdata_build_id	 build_id;
 };
 

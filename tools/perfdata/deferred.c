@@ -3,12 +3,13 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "alloc.h"
 #include "deferred.h"
 
 #define CONTEXT_USER_DEFERRED	((u64)-640)	/* enum perf_callchain_context, Linux 6.19 */
-#define DEFERRED_LISTS		1024
+#define DEFERRED_LISTS		(1u << 16)
 #define DEFERRED_MAX_BYTES	(256u << 20)	/* of samples that wait */
 
 /* struct waiting - a sample that waits for the user's part of @chain */
@@ -24,11 +25,13 @@ struct waiting {
  * @first: lists by cookie, in the order of their times
  * @end: where the next one goes, or NULL for an empty list
  * @bytes: of all of them
+ * @seed: of the lists' numbers, at random: a file could have all its samples in the list that is looked into most
  */
 struct deferred {
 	struct waiting	 *first[DEFERRED_LISTS];
 	struct waiting	**end[DEFERRED_LISTS];
 	size_t		  bytes;
+	u64		  seed;
 };
 
 static size_t waiting_bytes(u64 depth)
@@ -36,9 +39,11 @@ static size_t waiting_bytes(u64 depth)
 	return sizeof(struct waiting) + depth * sizeof(u64);
 }
 
-static size_t cookie_list(u64 cookie)
+static size_t cookie_list(const struct deferred *deferred, u64 cookie)
 {
-	return (cookie ^ cookie >> 32 ^ cookie >> 16) % DEFERRED_LISTS;
+	unsigned __int128 product = (unsigned __int128)(cookie ^ deferred->seed) * 0x9e3779b97f4a7c15ull;
+
+	return (product ^ product >> 64) % DEFERRED_LISTS;
 }
 
 /* Whether the stack of a sample ends with the mark.  In a user stack anything may look like one. */
@@ -73,13 +78,17 @@ bool deferred_add(struct perfdata *data, struct perfdata_sample *sample)
 	depth = sample->depth -= 2;
 	if (deferred && deferred->bytes > DEFERRED_MAX_BYTES)
 		return false;
-	if (!deferred)
+	if (!deferred) {
 		deferred = data->deferred = alloc_zero(1, sizeof(*deferred));
+		/* Without randomness the lists are no worse than those of any other seed. */
+		if (getrandom(&deferred->seed, sizeof(deferred->seed), GRND_NONBLOCK) < 0)
+			deferred->seed = 0;
+	}
 	waiting = alloc_zero(1, waiting_bytes(depth));
 	waiting->cookie = sample->chain[depth + 1];
 	waiting->sample = *sample;
 	memcpy(waiting->chain, sample->chain, depth * sizeof(u64));
-	list = cookie_list(waiting->cookie);
+	list = cookie_list(deferred, waiting->cookie);
 	if (!deferred->end[list])
 		deferred->end[list] = &deferred->first[list];
 	*deferred->end[list] = waiting;
@@ -119,10 +128,12 @@ void deferred_deliver(struct perfdata *data, struct cursor body,
 	u64 cookie = cursor_u64(&body), count = cursor_u64(&body);
 	struct deferred *deferred = data->deferred;
 	struct waiting **at, *waiting;
+	size_t list;
 
 	if (!deferred || body.bad || count > cursor_left(&body) / sizeof(u64))
 		return;
-	at = &deferred->first[cookie_list(cookie)];
+	list = cookie_list(deferred, cookie);
+	at = &deferred->first[list];
 	while ((waiting = *at)) {
 		if (waiting->cookie != cookie) {
 			at = &waiting->next;
@@ -132,7 +143,7 @@ void deferred_deliver(struct perfdata *data, struct cursor body,
 		deferred->bytes -= waiting_bytes(waiting->sample.depth);
 		waiting_finish(waiting, (const u64 *)body.at, count, handler);
 	}
-	deferred->end[cookie_list(cookie)] = at;
+	deferred->end[list] = at;
 }
 
 /** deferred_flush() - no more will come: hand out what waits, without its user stacks */

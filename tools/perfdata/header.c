@@ -145,16 +145,17 @@ void header_add_build_id(struct perfdata *data, struct cursor record)
 
 	cursor_u32(&record);	/* pid */
 	id = cursor_take(&record, 24);
-	if (record.bad || data->nfiles == HEADER_MAX_IDS)
+	room = cursor_left(&record);
+	if (record.bad || data->nfiles == HEADER_MAX_IDS || data->path_bytes > HEADER_MAX_SECTION)
 		return;
 	file.build_id.size = header[5] & 0x80 && id[20] <= PERFDATA_MAX_BUILD_ID ?
 			     id[20] : PERFDATA_MAX_BUILD_ID;
 	memcpy(file.build_id.bytes, id, file.build_id.size);
-	room = cursor_left(&record);
 	file.path = alloc_check(strndup((const char *)record.at, room), 0);
 	if (!(data->nfiles & (data->nfiles - 1)))
 		data->file = alloc_array(data->file, 2 * data->nfiles + 1, sizeof(*data->file));
 	data->file[data->nfiles++] = file;
+	data->path_bytes += strlen(file.path);
 }
 
 static void header_take_build_ids(struct perfdata *data, struct cursor content)

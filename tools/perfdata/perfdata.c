@@ -105,11 +105,10 @@ const struct perfdata_build_id *perfdata_find_build_id(struct perfdata *data, co
 	return found ? &found->build_id : NULL;
 }
 
-static int reading_take_ordered(void *arg, const u8 *record, size_t size)
+static int reading_take_ordered(void *arg, const u8 *record)
 {
 	struct reading *reading = arg;
 
-	(void)size;
 	return record_deliver(reading->data, reading->handler, record, reading->error);
 }
 

@@ -202,7 +202,7 @@ static void map_deliver(const struct perfdata_handler *handler, const u8 *record
 			major = cursor_u32(&c);
 			map.dev = (u64)major << 32 | cursor_u32(&c);
 			map.inode = cursor_u64(&c);
-			map.generation = cursor_u64(&c);
+			cursor_u64(&c);		/* generation: perf does not know that of files mapped before it */
 		}
 		map.executable = cursor_u32(&c) & PROT_EXECUTE;
 		cursor_u32(&c);		/* flags */

@@ -52,16 +52,20 @@ static void rounds_compact(struct rounds *rounds, size_t first)
 	*rounds = kept;
 }
 
-/* Hand out what is not later than @limit. */
+static void rounds_sort(struct rounds *rounds)
+{
+	if (rounds->count)
+		qsort(rounds->entry, rounds->count, sizeof(*rounds->entry), entry_compare);
+}
+
+/* Hand out what is not later than @limit; they are sorted. */
 static int rounds_hand_out(struct rounds *rounds, u64 limit, rounds_fn take, void *arg)
 {
 	size_t i;
 	int ret = 0;
 
-	if (rounds->count)
-		qsort(rounds->entry, rounds->count, sizeof(*rounds->entry), entry_compare);
 	for (i = 0; !ret && i < rounds->count && rounds->entry[i].time <= limit; i++)
-		ret = take(arg, rounds->bytes + rounds->entry[i].at, rounds->entry[i].size);
+		ret = take(arg, rounds->bytes + rounds->entry[i].at);
 	if (i)
 		rounds_compact(rounds, i);
 	return ret;
@@ -85,7 +89,7 @@ int rounds_halve(struct rounds *rounds, rounds_fn take, void *arg)
 {
 	if (!rounds->count)
 		return 0;
-	qsort(rounds->entry, rounds->count, sizeof(*rounds->entry), entry_compare);
+	rounds_sort(rounds);
 	return rounds_hand_out(rounds, rounds->entry[rounds->count / 2].time, take, arg);
 }
 
@@ -99,8 +103,10 @@ int rounds_halve(struct rounds *rounds, rounds_fn take, void *arg)
  */
 int rounds_end(struct rounds *rounds, rounds_fn take, void *arg)
 {
-	int ret = rounds_hand_out(rounds, rounds->limit, take, arg);
+	int ret;
 
+	rounds_sort(rounds);
+	ret = rounds_hand_out(rounds, rounds->limit, take, arg);
 	rounds->limit = rounds->latest;
 	return ret;
 }
@@ -108,6 +114,7 @@ int rounds_end(struct rounds *rounds, rounds_fn take, void *arg)
 /** rounds_flush() - hand out all that is left; otherwise as rounds_end() */
 int rounds_flush(struct rounds *rounds, rounds_fn take, void *arg)
 {
+	rounds_sort(rounds);
 	return rounds_hand_out(rounds, ~0ull, take, arg);
 }
 

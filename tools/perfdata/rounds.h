@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /* rounds_fn: takes a record.  Return: 0, or -1 to stop. */
-typedef int (*rounds_fn)(void *arg, const u8 *record, size_t size);
+typedef int (*rounds_fn)(void *arg, const u8 *record);
 
 /**
  * struct rounds - records that wait; all zero is an empty list
