@@ -364,6 +364,26 @@ all_unloaded() {
 		[ "$(guest_status processes)" = 0 ] && [ "$(guest_status follow)" = managed ]
 }
 
+# What is forked meanwhile is forgotten as well: each of these processes forks another one, and ends.
+forking_unloaded() {
+	local status=0
+	touch "$WORK/fork"
+	for _ in 1 2 3 4; do
+		/usr/bin/python3 -c 'import os, sys
+while os.path.exists(sys.argv[1]):
+    if os.fork():
+        os._exit(0)' "$WORK/fork" &
+	done
+	for _ in 1 2 3 4 5; do
+		"$BEECTL" load -q --all || status=1
+		"$BEECTL" unload --all || status=1
+		[ "$(guest_status processes)" = 0 ] || status=1
+	done
+	rm "$WORK/fork"
+	wait
+	return "$status"
+}
+
 config() {
 	"$BEECTL" config budget 100M announce mapped hook off share 30 ranges 4000 || return 1
 	"$BEECTL" config --json | tee "$WORK/out" | /usr/bin/python3 -c '
@@ -405,7 +425,7 @@ guest_cache
 target=$!
 guest_wait grep -q perl "/proc/$target/maps"
 
-ktap_plan 32
+ktap_plan 33
 ktap_run "without the module: how to load it" fails 1 "modprobe .*insmod .*dmesg.*dkms status.*README" load "$target"
 guest_insmod
 ktap_run "not root" not_root
@@ -435,6 +455,7 @@ ktap_run "load -v, and load --all -v" verbose
 ktap_run "unload --tables leaves those in use" unused_tables
 ktap_run "how long files are idle" idle_files
 ktap_run "unload --all" all_unloaded
+ktap_run "unload --all while processes fork" forking_unloaded
 ktap_run "config" config
 ktap_run "a hook that cannot be tried" perf_refused
 ktap_run "files in which stacks end" incomplete_stacks

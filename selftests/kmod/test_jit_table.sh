@@ -52,7 +52,35 @@ served() {
 	done
 }
 
+# kept: a table of code in memory stays when all processes are to be followed, or is laid anew
+kept() {
+	local pid status=0
+
+	mkfifo "$WORK/ready" "$WORK/go"
+	"$TESTS/walk_registered" "$WORK/ready" "$WORK/go" >/dev/null &
+	pid=$!
+	read -r -n 1 <"$WORK/ready"	# it has mapped its memory
+	echo g >"$WORK/go"
+	read -r -n 1 <"$WORK/ready"	# and registered its code
+	if "$BEECTL" load --cfi-only "$pid" && memory_is "$pid" "[jit] "; then
+		"$BEECTL" load -q --cfi-only --no-jit --all
+		memory_is "$pid" "[jit] " || { echo "not after load --all --no-jit"; status=1; }
+		"$BEECTL" record -q -a -o "$WORK/all.data" -- true
+		memory_is "$pid" "[jit] " || { echo "not after record -a"; status=1; }
+		watch_start && watch_follows && memory_is "$pid" "[jit] " || { echo "not under watch"; status=1; }
+		watch_stop
+		"$BEECTL" load -q --cfi-only --all
+		memory_is "$pid" "[jit] " || { echo "not after load --all"; status=1; }
+	else
+		status=1
+	fi
+	kill "$pid"
+	wait "$pid"
+	return "$status"
+}
+
 guest_insmod || exit 1
-ktap_plan 1
+ktap_plan 2
 ktap_run "known stacks through registered code" known_stacks walk_registered
+ktap_run "the table stays when all processes are followed" kept
 ktap_finish

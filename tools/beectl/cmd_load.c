@@ -333,7 +333,7 @@ static int load_all(const struct load_command *load)
 	maker.arg = &summary;
 	maker.done = summary_done;
 	progress_begin("looking at all processes");
-	ret = manage_all(maker.nl, &summary.processes, &error) ?:
+	ret = manage_all(maker.nl, !maker.no_jit, &summary.processes, &error) ?:
 	      table_jobs_find(maker.nl, 0, &wants, &error);
 	if (!ret && table_jobs_run(&maker, &wants))
 		ret = error_set(&error, errno, "cannot start a process: %s", strerror(errno));

@@ -275,13 +275,13 @@ static void follower_start(struct record *record)
 	queue = table_queue_open(&record->maker);
 	table_queue_note_left(queue);
 	do {
+		/* First: what was removed meanwhile is not to be made again. */
+		follower_take_news(record, queue);
 		if (table_queue_may_look(queue))
 			table_queue_add_missed(queue, 0, record_skips, record);
 		/* If no child can be made now, try again. */
 		ret = table_queue_start(queue, SIZE_MAX);
 		ret = table_queue_poll(queue, &fd, 1, follower_patience(record, ret < 0), NULL);
-		if (fd.revents)
-			follower_take_news(record, queue);
 		if (tried_is_due(&record->tried, clock_ms()))
 			table_queue_note_left(queue);
 	} while (ret >= 0 || errno == EINTR);
@@ -394,7 +394,7 @@ static int record_manage_all(struct record *record)
 
 	maker.progress = progress_count;
 	progress_begin("looking at all processes");
-	ret = manage_all(maker.nl, &processes, &record->error) ?:
+	ret = manage_all(maker.nl, false, &processes, &record->error) ?:
 	      table_jobs_find(maker.nl, 0, &wants, &record->error);
 	if (!ret && table_jobs_run(&maker, &wants))
 		ret = error_set(&record->error, errno, "cannot start a process: %s",

@@ -184,6 +184,7 @@ static void run_take_list(struct run *run)
 	size_t i;
 
 	if (netlink_files_get_counts(run->maker.nl, &files, &error)) {
+		table_queue_note_left(run->queue);
 		netlink_files_free(&files);
 		return;
 	}
@@ -272,6 +273,9 @@ static int run_follow(struct run *run, pid_t pid)
 	while (fds[0].fd >= 0 && !fds[0].revents) {
 		bool look, failed;
 
+		/* First: what was removed meanwhile is not to be made again. */
+		if (run->events)
+			run_take_news(run);
 		if (table_queue_may_look(run->queue))
 			run_take_missed(run);
 		look = !run->events || run->unsampled;
@@ -280,8 +284,6 @@ static int run_follow(struct run *run, pid_t pid)
 		ret = table_queue_poll(run->queue, fds, 2, run_patience(run, look || failed), NULL);
 		if (ret < 0 && errno != EINTR)
 			break;
-		if (fds[1].revents)
-			run_take_news(run);
 		if (tried_is_due(&run->tried, clock_ms()))
 			table_queue_note_left(run->queue);
 		else if (!ret && look)

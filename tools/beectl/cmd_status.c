@@ -319,8 +319,12 @@ static int show_tables(struct netlink *nl, char **words, struct json_object *jso
 		json_add(json, "tables", array);
 	for (; *words; words++) {
 		ret = table_users_find(nl, *words, &files, error);
-		for (i = 0; !ret && i < files.count; i++)
+		for (i = 0; !ret && i < files.count; i++) {
 			ret = table_users_show(nl, &files.file[i], array, error);
+			/* Of several with that name, one has gone meanwhile. */
+			if (ret && error->code == ENOENT && files.count > 1)
+				ret = 0;
+		}
 		netlink_files_free(&files);
 		if (ret)
 			status = message_error("status", *words, error->text);

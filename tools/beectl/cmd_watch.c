@@ -209,8 +209,10 @@ static void watch_take_list(struct watch *watch)
 	struct bee_error error;
 	size_t i;
 
-	if (netlink_files_get_counts(watch->maker.nl, &files, &error))
+	if (netlink_files_get_counts(watch->maker.nl, &files, &error)) {
 		message_error("watch", NULL, error.text);
+		table_queue_note_left(watch->queue);
+	}
 	for (i = 0; i < files.count; i++) {
 		const struct netlink_file *file = &files.file[i];
 
@@ -246,6 +248,7 @@ static void watch_say_childless(struct watch *watch)
 static void watch_make(struct watch *watch)
 {
 	int64_t now = clock_ms();
+	bool looks = watch->jit && jit_queue_fd(watch->jit) >= 0;
 	int started = 0;
 
 	tokens_fill(watch);
@@ -259,8 +262,7 @@ static void watch_make(struct watch *watch)
 	}
 	if (watch->jit && jit_queue_start(watch->jit))
 		watch_say_childless(watch);
-	if ((watch->queue && table_queue_running(watch->queue)) ||
-	    (watch->jit && jit_queue_fd(watch->jit) >= 0))
+	else if (started > 0 || (!looks && watch->jit && jit_queue_fd(watch->jit) >= 0))
 		watch->childless = false;
 }
 
@@ -316,7 +318,7 @@ static int watch_set_up(struct watch *watch, struct bee_error *error)
 	    (watch->eager && netlink_config_hold(watch->hold, BEEUNWIND_A_CONFIG_ANNOUNCE,
 						 BEEUNWIND_ANNOUNCE_MAPPED, error)) ||
 	    (watch->jit && netlink_config_hold(watch->hold, BEEUNWIND_A_CONFIG_CODE, 1, error)) ||
-	    manage_all(watch->maker.nl, &all, error))
+	    manage_all(watch->maker.nl, false, &all, error))
 		return -1;
 	printf("following %zu processes and all that start\n", all.managed);
 	fflush(stdout);
@@ -347,7 +349,7 @@ static int watch_take_family(struct watch *watch)
 	if (news == NETLINK_EVENT_NONE)
 		return 0;
 	watch_disconnect(watch);
-	/* After GONE do not call netlink_open(): it would have the kernel load the module again. */
+	/* After NETLINK_EVENT_UNLOADED do not call netlink_open(): it would have the kernel load the module again. */
 	if (news == NETLINK_EVENT_LOADED ||
 	    (news == NETLINK_EVENT_LOST && !access("/sys/module/beeunwind", F_OK)))
 		return watch_connect(watch);
@@ -402,6 +404,9 @@ static int watch_loop(struct watch *watch, const sigset_t *signals)
 
 		if (tried_is_due(&watch->tried, clock_ms()))
 			table_queue_note_left(watch->queue);
+		/* First: what was removed meanwhile is not to be made again. */
+		if (watch->events)
+			watch_take_events(watch);
 		if (watch->queue && table_queue_may_look(watch->queue)) {
 			watch_take_list(watch);
 			if (watch->eager)
@@ -421,8 +426,6 @@ static int watch_loop(struct watch *watch, const sigset_t *signals)
 			jit_queue_read(watch->jit);
 		if (fds[0].revents)
 			status = watch_take_family(watch);
-		else if (fds[1].revents)
-			watch_take_events(watch);
 	}
 	return status;
 }

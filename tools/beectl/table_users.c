@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which processes use the table of a file, for beectl status and unload. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "alloc.h"
+#include "io.h"
 #include "manage.h"
 #include "messages.h"
 #include "table_users.h"
@@ -18,7 +18,7 @@ typedef unsigned long long ull;
 /* The file that can be opened under this name.  Return: whether the module knows it. */
 static bool find_open(struct netlink *nl, const char *path, struct netlink_file *file)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = io_open_regular(path);
 	struct bee_error error;
 	bool known;
 
@@ -27,6 +27,25 @@ static bool find_open(struct netlink *nl, const char *path, struct netlink_file 
 	known = !netlink_file_get(nl, fd, file, &error) && (file->users || file->loaded);
 	close(fd);
 	return known;
+}
+
+/* Whether @word is the file's name, or what status prints for it. */
+static bool name_is(const struct netlink_file *file, const char *word)
+{
+	char *shown;
+	size_t size;
+	FILE *out;
+	bool is;
+
+	if (!strcmp(file->name, word))
+		return true;
+	out = open_memstream(&shown, &size);
+	alloc_check(out, 0);
+	text_put_name(out, file->name);
+	fclose(out);
+	is = !strcmp(shown, word);
+	free(shown);
+	return is;
 }
 
 /**
@@ -54,7 +73,7 @@ int table_users_find(struct netlink *nl, const char *word, struct netlink_files 
 	if (netlink_files_get(nl, files, error))
 		return -1;
 	for (i = 0; i < files->count; i++)
-		if (!strcmp(files->file[i].name, word))
+		if (name_is(&files->file[i], word))
 			files->file[count++] = files->file[i];
 	files->count = count;
 	if (count)

@@ -44,8 +44,18 @@ void manage_process_name(pid_t pid, char *name, size_t size)
 	free(comm);
 }
 
-/* State and flags from /proc/PID/stat; the name before them may contain anything. */
-static int stat_read(pid_t pid, char *state, unsigned int *flags)
+/*
+ * struct stat_fields - from /proc/PID/stat: @state, @flags, and where the @stack of the first thread began, 0 if
+ * that may not be read.  Nobody can make this file wait, as an exec that does not end makes others there.
+ */
+struct stat_fields {
+	char			state;
+	unsigned int		flags;
+	unsigned long long	stack;
+};
+
+/* The name before the fields may contain anything.  proc_pid_stat(5) has their numbers: 3, 9 and 28. */
+static int stat_read(pid_t pid, struct stat_fields *stat)
 {
 	char path[64], *text, *rest;
 	int ret = 0;
@@ -55,7 +65,9 @@ static int stat_read(pid_t pid, char *state, unsigned int *flags)
 	if (!text)
 		return -errno;
 	rest = strrchr(text, ')');
-	if (!rest || sscanf(rest, ") %c %*d %*d %*d %*d %*d %u", state, flags) != 2)
+	if (!rest || sscanf(rest, ") %c %*s %*s %*s %*s %*s %u"
+			    " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+			    &stat->state, &stat->flags, &stat->stack) != 3)
 		ret = -EINVAL;
 	free(text);
 	return ret;
@@ -64,10 +76,10 @@ static int stat_read(pid_t pid, char *state, unsigned int *flags)
 /* A thread of process @pid that has not ended, other than the first; 0 if there is none. */
 static pid_t thread_find_other(pid_t pid)
 {
-	char path[64], state;
+	struct stat_fields stat;
 	struct dirent *entry;
-	unsigned int flags;
 	pid_t found = 0;
+	char path[64];
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
@@ -75,35 +87,13 @@ static pid_t thread_find_other(pid_t pid)
 	while (dir && !found && (entry = readdir(dir))) {
 		pid_t tid = atoi(entry->d_name);
 
-		if (tid > 0 && tid != pid && !stat_read(tid, &state, &flags) && state != 'Z' &&
-		    state != 'X')
+		if (tid > 0 && tid != pid && !stat_read(tid, &stat) && stat.state != 'Z' &&
+		    stat.state != 'X')
 			found = tid;
 	}
 	if (dir)
 		closedir(dir);
 	return found;
-}
-
-/*
- * By the first entry of the auxiliary vector, as the kernel made it: its type, which is small, has eight
- * bytes in a 64-bit process; in others four, and behind these its value, which is not 0 (AT_SYSINFO,
- * AT_SYSINFO_EHDR or AT_HWCAP: create_elf_tables() of fs/binfmt_elf.c, ARCH_DLINFO of
- * arch/x86/include/asm/elf.h).  The executable is not opened: its FUSE server may not answer.
- */
-static bool process_is_32bit(pid_t pid)
-{
-	uint32_t first[2] = { 0 };
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	if (io_read_at(fd, first, sizeof(first), 0) != sizeof(first))
-		first[1] = 0;
-	close(fd);
-	return first[1];
 }
 
 /**
@@ -115,9 +105,8 @@ static bool process_is_32bit(pid_t pid)
  */
 pid_t manage_check(pid_t pid, struct bee_error *error)
 {
-	unsigned int flags;
-	char state;
-	int ret = stat_read(pid, &state, &flags);
+	struct stat_fields stat = { 0 };
+	int ret = stat_read(pid, &stat);
 
 	if (ret == -ESRCH || ret == -ENOENT)
 		return error_set(error, ESRCH, "no such process");
@@ -126,13 +115,15 @@ pid_t manage_check(pid_t pid, struct bee_error *error)
 				 "CAP_SYS_PTRACE");
 	if (ret)
 		return error_set(error, -ret, "reading its mappings: %s", strerror(-ret));
-	if (flags & STAT_PF_KTHREAD)
+	if (stat.flags & STAT_PF_KTHREAD)
 		return error_set(error, EINVAL, "a kernel thread has no user stack");
-	if (state == 'Z' || state == 'X')
+	if (stat.state == 'Z' || stat.state == 'X') {
 		pid = thread_find_other(pid);
-	if (!pid)
-		return error_set(error, ESRCH, "a zombie: the process has ended already");
-	if (process_is_32bit(pid))
+		if (!pid || stat_read(pid, &stat))
+			return error_set(error, ESRCH, "a zombie: the process has ended already");
+	}
+	/* STACK_TOP of arch/x86/include/asm/processor.h: such a stack is below 4 GiB, and no other one. */
+	if (stat.stack && stat.stack < 1ull << 32)
 		return error_set(error, EINVAL,
 				 "a 32-bit process; only 64-bit ones can have tables");
 	return pid;
@@ -377,9 +368,26 @@ static int manage_pass(struct netlink *nl, struct pids *seen, struct pids *busy,
 	return 0;
 }
 
+/* Add to @seen the processes that the module manages.  Return: 0 or -1. */
+static int manage_skip_managed(struct netlink *nl, struct pids *seen, struct manage_all_result *result,
+			       struct bee_error *error)
+{
+	struct netlink_procs procs;
+	int ret = netlink_procs_get_counts(nl, &procs, error);
+	size_t i;
+
+	for (i = 0; !ret && i < procs.count; i++)
+		pids_add(seen, procs.proc[i].pid);
+	result->managed = seen->count;
+	netlink_procs_free(&procs);
+	return ret;
+}
+
 /**
  * manage_all() - have the module look at and follow all processes that run now
  * @nl: the module
+ * @again: also at those that it follows already, which takes their tables of code in memory away: for a caller
+ *	that lays these anew
  * @result: filled
  * @error: filled on failure
  *
@@ -389,29 +397,52 @@ static int manage_pass(struct netlink *nl, struct pids *seen, struct pids *busy,
  * The module follows what a managed process forks.  A process that this function has not reached yet is not
  * managed, and can fork one with a lower id, which this function has passed: so it reads /proc twice.
  *
- * Return: 0; or -1, if /proc cannot be read.
+ * Return: 0; or -1, if /proc cannot be read or the module does not answer.
  */
-int manage_all(struct netlink *nl, struct manage_all_result *result, struct bee_error *error)
+int manage_all(struct netlink *nl, bool again, struct manage_all_result *result, struct bee_error *error)
 {
 	int64_t end = clock_ms() + MANAGE_ALL_MS;
 	struct pids seen = { 0 }, busy = { 0 };
 	size_t i, left;
-	int ret;
+	int ret = 0;
 
 	*result = (struct manage_all_result){ 0 };
-	ret = manage_pass(nl, &seen, &busy, result) ?: manage_pass(nl, &seen, &busy, result);
-	if (ret)
-		error_set(error, errno, "/proc: %s", strerror(errno));
+	if (!again)
+		ret = manage_skip_managed(nl, &seen, result, error);
+	if (!ret && (manage_pass(nl, &seen, &busy, result) || manage_pass(nl, &seen, &busy, result)))
+		ret = error_set(error, errno, "/proc: %s", strerror(errno));
 	for (; !ret && busy.count; busy.count = left) {
-		bool again = clock_ms() < end;
+		bool patient = clock_ms() < end;
 
 		usleep(MANAGE_AGAIN_MS * 1000);
 		for (i = left = 0; i < busy.count; i++)
-			if (manage_one_of_all(nl, busy.pid[i], again, result))
+			if (manage_one_of_all(nl, busy.pid[i], patient, result))
 				busy.pid[left++] = busy.pid[i];
 	}
 	free(seen.pid);
 	free(busy.pid);
+	return ret;
+}
+
+/* Forget the processes of one list, and add their number to @count.  Return: 1 if the list is empty; 0; or -1. */
+static int forget_pass(struct netlink *nl, size_t *count, struct bee_error *error)
+{
+	struct netlink_procs procs;
+	struct bee_error why;
+	size_t i;
+	int ret = netlink_procs_get_counts(nl, &procs, error);
+
+	if (!ret && !procs.count)
+		ret = 1;
+	for (i = 0; !ret && i < procs.count; i++) {
+		if (!netlink_proc_forget(nl, procs.proc[i].cookie, &why)) {
+			++*count;
+		} else if (why.code != ESRCH && why.code != ENOENT) {
+			*error = why;
+			ret = -1;
+		}
+	}
+	netlink_procs_free(&procs);
 	return ret;
 }
 
@@ -421,22 +452,20 @@ int manage_all(struct netlink *nl, struct manage_all_result *result, struct bee_
  * @count: filled: how many there were
  * @error: filled on failure
  *
- * Return: 0 or -1.
+ * A process that is still managed can fork others, which are not in the list then: so the module is asked again,
+ * until it has none.
+ *
+ * Return: 0; or -1, also if there are still some after MANAGE_ALL_MS.
  */
 int manage_forget_all(struct netlink *nl, size_t *count, struct bee_error *error)
 {
-	struct netlink_procs procs;
-	size_t i;
+	int64_t end = clock_ms() + MANAGE_ALL_MS;
 	int ret;
 
 	*count = 0;
-	ret = netlink_procs_get(nl, 0, &procs, error);
-	for (i = 0; !ret && i < procs.count; i++) {
-		if (!netlink_proc_forget(nl, procs.proc[i].cookie, error))
-			++*count;
-		else if (error->code != ESRCH && error->code != ENOENT)
-			ret = -1;
-	}
-	netlink_procs_free(&procs);
-	return ret;
+	while (!(ret = forget_pass(nl, count, error)))
+		if (clock_ms() > end)
+			return error_set(error, EAGAIN, "%zu processes unloaded, but others start as fast; try again",
+					 *count);
+	return ret < 0 ? -1 : 0;
 }

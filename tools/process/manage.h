@@ -77,7 +77,7 @@ int manage_process(const struct table_maker *maker, pid_t pid, struct manage_res
 void manage_result_free(struct manage_result *result);
 void manage_process_name(pid_t pid, char *name, size_t size);
 
-int manage_all(struct netlink *nl, struct manage_all_result *result, struct bee_error *error);
+int manage_all(struct netlink *nl, bool again, struct manage_all_result *result, struct bee_error *error);
 int manage_forget_all(struct netlink *nl, size_t *count, struct bee_error *error);
 
 /* For manage_process() and its test */

@@ -8,7 +8,8 @@
  *
  * The child answers in the order of the requests.  When it has not answered one for PINNER_MS it is
  * killed, this request and all others about that process have failed, and the next child gets the
- * rest.  A child that has nothing to do for as long ends.
+ * rest, those about other processes of the same user last: who has many such processes makes himself wait.
+ * A child that has nothing to do for PINNER_MS ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,24 +33,26 @@
  * @pid: the process
  * @start: first address of the mapping
  * @end: address after the last
+ * @user: whose process that is
  */
 struct pin_request {
 	uint32_t	id;
 	pid_t		pid;
 	uint64_t	start;
 	uint64_t	end;
+	uid_t		user;
 };
 
 /**
  * struct pinner - requests and who works on them
  * @child: the process; 0: none
  * @fd: socket to it; -1: none
- * @request: those that are not answered, the oldest first
+ * @request: those that are not answered, in the order in which they are sent
  * @count: number of them
  * @room: for so many
  * @sent: of them, sent to @child
  * @stuck: the process that the child could not look at in time; 0: none
- * @since: when the oldest request became that, CLOCK_MONOTONIC, ms
+ * @since: when the first request became that, CLOCK_MONOTONIC, ms
  */
 struct pinner {
 	pid_t			 child;
@@ -177,7 +180,7 @@ static void pinner_send(struct pinner *pinner)
  * pinner_ask() - ask for a pin
  * @pinner: the pinner
  * @id: the module's name for the file; pinner_take() gives it back
- * @mapping: the mapping; its process, start and end are used
+ * @mapping: the mapping; its process, start, end and user are used
  */
 void pinner_ask(struct pinner *pinner, uint32_t id, const struct mapping *mapping)
 {
@@ -187,6 +190,7 @@ void pinner_ask(struct pinner *pinner, uint32_t id, const struct mapping *mappin
 				     sizeof(*pinner->request));
 	pinner->request[pinner->count++] = (struct pin_request){
 		.id = id, .pid = mapping->pid, .start = mapping->start, .end = mapping->end,
+		.user = mapping->user,
 	};
 	pinner_send(pinner);
 }
@@ -265,6 +269,27 @@ static bool pinner_take_stuck(struct pinner *pinner, uint32_t *id, int *pin)
 	return true;
 }
 
+/* The child is stuck at the first request: kill it, and put the other requests of that user behind all others. */
+static void pinner_is_stuck(struct pinner *pinner)
+{
+	const struct pin_request first = pinner->request[0];
+	struct pin_request *sorted = alloc_array(NULL, pinner->count, sizeof(*sorted));
+	size_t i, n = 0;
+
+	pinner_kill(pinner);
+	pinner->stuck = first.pid;
+	for (i = 0; i < pinner->count; i++)
+		if (pinner->request[i].user != first.user)
+			sorted[n++] = pinner->request[i];
+	for (i = 0; i < pinner->count; i++)
+		if (pinner->request[i].user == first.user)
+			sorted[n++] = pinner->request[i];
+	free(pinner->request);
+	pinner->request = sorted;
+	pinner->room = pinner->count;
+	pinner->since = clock_ms();
+}
+
 /**
  * pinner_take() - take the next answer; does not wait
  * @pinner: the pinner
@@ -300,7 +325,6 @@ bool pinner_take(struct pinner *pinner, uint32_t *id, int *pin)
 		*pin = -EAGAIN;
 		return true;
 	}
-	pinner_kill(pinner);
-	pinner->stuck = pinner->request[0].pid;
+	pinner_is_stuck(pinner);
 	return pinner_take_stuck(pinner, id, pin);
 }

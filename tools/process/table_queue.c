@@ -390,7 +390,7 @@ static void queue_take_pins(struct table_queue *queue)
  * @arg: for @skip
  *
  * For files that were announced when nobody listened, as they are not announced again.  As many as
- * table_queue_offer() has room for; if the module cannot be asked, none.
+ * table_queue_offer() has room for; if the module cannot be asked, none, and table_queue_note_left().
  */
 void table_queue_add_missed(struct table_queue *queue, pid_t pid, table_queue_skip_fn skip,
 			    void *arg)
@@ -399,10 +399,11 @@ void table_queue_add_missed(struct table_queue *queue, pid_t pid, table_queue_sk
 	struct bee_error error;
 	size_t i;
 
-	if (!table_jobs_find(queue->maker->nl, pid, &wants, &error))
-		for (i = 0; i < wants.count; i++)
-			if (wants.want[i].missed && (!skip || !skip(arg, wants.want[i].id)))
-				table_queue_offer(queue, &wants.want[i]);
+	if (table_jobs_find(queue->maker->nl, pid, &wants, &error))
+		table_queue_note_left(queue);
+	for (i = 0; i < wants.count; i++)
+		if (wants.want[i].missed && (!skip || !skip(arg, wants.want[i].id)))
+			table_queue_offer(queue, &wants.want[i]);
 	free(wants.want);
 }
 
@@ -690,22 +691,25 @@ int table_queue_poll(struct table_queue *queue, struct pollfd *fds, size_t nfds,
 	}
 	for (i = 0; i < nfds; i++)
 		queue->poll[i] = fds[i];
-	/* poll() leaves out negative descriptors. */
+	/* Of idle slots nothing: poll() takes no more descriptors than a process may open, and -1 counts. */
 	for (i = 0; i < queue->jobs; i++)
-		queue->poll[n++] = (struct pollfd){ .fd = queue->slot[i].child.fd,
-						    .events = POLLIN };
+		if (queue->slot[i].child.fd >= 0)
+			queue->poll[n++] = (struct pollfd){ .fd = queue->slot[i].child.fd,
+							    .events = POLLIN };
 	queue->poll[n++] = (struct pollfd){ .fd = pinner_fd(queue->pinner), .events = POLLIN };
 	ret = ppoll(queue->poll, n, patience < 0 ? NULL : &wait, signals);
 	for (i = 0; i < nfds; i++)
 		fds[i].revents = ret > 0 ? queue->poll[i].revents : 0;
 	if (ret < 0)
 		return ret;
-	for (i = 0; i < queue->jobs; i++) {
+	for (i = 0, n = nfds; i < queue->jobs; i++) {
 		struct slot *slot = &queue->slot[i];
 
-		if (ret > 0 && queue->poll[nfds + i].revents && !child_read(&slot->child)) {
+		if (slot->child.fd < 0)
+			continue;
+		if (queue->poll[n++].revents && ret > 0 && !child_read(&slot->child)) {
 			slot_finish(queue, slot);
-		} else if (slot->child.fd >= 0 && child_is_stuck(&slot->child, TABLE_JOBS_IDLE)) {
+		} else if (child_is_stuck(&slot->child, TABLE_JOBS_IDLE)) {
 			/* It waits for a FUSE server: its slot is to serve others. */
 			child_give_up(&slot->child, TABLE_JOBS_IDLE);
 			slot_finish(queue, slot);

@@ -24,6 +24,7 @@
  * @add_code: the error that TABLE_ADD answers with; 0 for none
  * @proc_code: error of PROC_ADD, by pid; 0 for none
  * @forget_code: error of PROC_DEL; 0 for none
+ * @forks: so many other processes come when the one before is forgotten; -1: without end
  * @open_id: the id that FILE_GET answers with for an open file
  * @refuse: TABLE_ADD refuses only so many tables with @add_code; 0: all
  * @deadly: the inode of a file for which FILE_GET ends the child that asks, the first time
@@ -43,6 +44,7 @@ struct fake {
 	int			add_code;
 	int			(*proc_code)(uint32_t pid);
 	int			forget_code;
+	int			forks;
 	uint32_t		open_id;
 	uint32_t		refuse;
 	ino_t			deadly;
@@ -165,6 +167,11 @@ int netlink_procs_get(struct netlink *nl, uint32_t pid, struct netlink_procs *pr
 	return 0;
 }
 
+int netlink_procs_get_counts(struct netlink *nl, struct netlink_procs *procs, struct bee_error *error)
+{
+	return netlink_procs_get(nl, 0, procs, error);
+}
+
 int netlink_procs_get_users(struct netlink *nl, uint32_t file, struct netlink_procs *procs,
 			    struct bee_error *error)
 {
@@ -208,6 +215,9 @@ int netlink_proc_forget(struct netlink *nl, uint64_t cookie, struct bee_error *e
 {
 	(void)nl;
 	(void)cookie;
+	if (fake.forget_code != EPERM)
+		fake.pid = fake.forks ? fake.pid + 1 : 0;
+	fake.forks -= fake.forks > 0;
 	return fake.forget_code ? error_set(error, fake.forget_code, "no") : 0;
 }
 

@@ -209,7 +209,7 @@ static bool check_all(void)
 	fake_reset();
 	fake.proc_code = refuse_some;
 	snprintf(why, sizeof(why), "refused %d", getppid());
-	return !manage_all(NULL, &all, &error) && all.managed == 1 && all.refused == 1 &&
+	return !manage_all(NULL, true, &all, &error) && all.managed == 1 && all.refused == 1 &&
 	       all.pid == getppid() && !strcmp(all.why.text, why);
 }
 
@@ -237,7 +237,26 @@ static bool check_all_forked(void)
 	fake_reset();
 	fake.proc_code = refuse_some;
 	proc_reads = 0;
-	return !manage_all(NULL, &all, &error) && all.managed == 1 && all.refused == 1;
+	return !manage_all(NULL, true, &all, &error) && all.managed == 1 && all.refused == 1;
+}
+
+/* The module follows this process already: it is not asked to look at it again, unless that is wanted. */
+static int refuse_own(uint32_t pid)
+{
+	return pid == (uint32_t)getpid() ? EPERM : EINVAL;
+}
+
+static bool check_all_managed(void)
+{
+	struct manage_all_result all;
+	struct bee_error error;
+	bool good;
+
+	fake_reset();
+	fake.pid = getpid();
+	fake.proc_code = refuse_own;
+	good = !manage_all(NULL, false, &all, &error) && all.managed == 1 && !all.refused;
+	return good && !manage_all(NULL, true, &all, &error) && !all.managed && all.refused == 1;
 }
 
 /* Its parent is busy for ever, which must not keep it from being accepted when it is tried again. */
@@ -257,7 +276,7 @@ static bool check_all_busy(void)
 
 	fake_reset();
 	fake.proc_code = busy_some;
-	return !manage_all(NULL, &all, &error) && all.managed == 1 && all.refused == 1 &&
+	return !manage_all(NULL, true, &all, &error) && all.managed == 1 && all.refused == 1 &&
 	       all.pid == getppid() && all.why.code == EBUSY;
 }
 
@@ -270,8 +289,17 @@ static bool check_forget(void)
 	fake_reset();
 	fake.pid = 5;
 	good = !manage_forget_all(NULL, &count, &error) && count == 1;
+	fake.pid = 5;
+	fake.forks = 3;
+	good &= !manage_forget_all(NULL, &count, &error) && count == 4;
+	fake.pid = 5;
+	fake.forks = -1;
+	good &= manage_forget_all(NULL, &count, &error) && error.code == EAGAIN && count > 4;
+	fake.pid = 5;
+	fake.forks = 0;
 	fake.forget_code = ENOENT;
 	good &= !manage_forget_all(NULL, &count, &error) && !count;
+	fake.pid = 5;
 	fake.forget_code = EPERM;
 	return good && manage_forget_all(NULL, &count, &error) && error.code == EPERM;
 }
@@ -281,7 +309,7 @@ int main(void)
 	char name[64];
 
 	ksft_print_header();
-	ksft_set_plan(12);
+	ksft_set_plan(13);
 	ksft_test_result(check_running(), "a process that runs\n");
 	ksft_test_result(is_refused(0x3fffffff, ESRCH, "no such process"), "no process\n");
 	ksft_test_result(check_zombie(), "a zombie\n");
@@ -292,6 +320,7 @@ int main(void)
 	ksft_test_result(check_all(), "all processes\n");
 	ksft_test_result(check_all_forked(), "one that was forked while they were looked at\n");
 	ksft_test_result(check_all_busy(), "those that are busy are tried again, for a while\n");
+	ksft_test_result(check_all_managed(), "those that are managed already\n");
 	ksft_test_result(check_forget(), "all processes are forgotten\n");
 	manage_process_name(2, name, sizeof(name));
 	if (strcmp(name, "kthreadd"))

@@ -14,7 +14,7 @@
 #include "pinner.h"
 
 /* Processes whose mappings cannot be looked at, are not there, and have the file /proc/self/exe. */
-enum { STUCK = 1, GONE, GOOD, DEADLY };
+enum { STUCK = 1, GONE, GOOD, DEADLY, STUCK_TOO };
 
 int map_file_pin(const struct mapping *mapping)
 {
@@ -24,16 +24,21 @@ int map_file_pin(const struct mapping *mapping)
 		return pin;
 	if (mapping->pid == DEADLY)
 		raise(SIGKILL);
-	while (mapping->pid == STUCK)
+	while (mapping->pid == STUCK || mapping->pid == STUCK_TOO)
 		pause();
 	return -ENOENT;
 }
 
-static void ask(struct pinner *pinner, uint32_t id, pid_t pid)
+static void ask_for(struct pinner *pinner, uint32_t id, pid_t pid, uid_t user)
 {
-	const struct mapping mapping = { .pid = pid, .start = 0x1000, .end = 0x3000 };
+	const struct mapping mapping = { .pid = pid, .start = 0x1000, .end = 0x3000, .user = user };
 
 	pinner_ask(pinner, id, &mapping);
+}
+
+static void ask(struct pinner *pinner, uint32_t id, pid_t pid)
+{
+	ask_for(pinner, id, pid, 0);
 }
 
 /* Wait for an answer, as a caller does. */
@@ -104,6 +109,24 @@ static bool check_stuck(void)
 	return good;
 }
 
+/* The processes of a user who has several such processes are looked at after those of others. */
+static bool check_stuck_user(void)
+{
+	struct pinner *pinner = pinner_open();
+	bool good;
+
+	ask_for(pinner, 1, STUCK, 1000);
+	ask_for(pinner, 2, STUCK_TOO, 1000);
+	ask_for(pinner, 3, GOOD, 1000);
+	ask_for(pinner, 4, GOOD, 1001);
+	ask_for(pinner, 5, STUCK, 1000);
+	ask_for(pinner, 6, GONE, 0);
+	good = answers(pinner, 1, -ETIMEDOUT) && answers(pinner, 5, -ETIMEDOUT) && answers(pinner, 4, 0) &&
+	       answers(pinner, 6, -ENOENT) && answers(pinner, 2, -ETIMEDOUT) && answers(pinner, 3, 0);
+	pinner_close(pinner);
+	return good;
+}
+
 /* A child that dies again and again is like one that is stuck. */
 static bool check_deadly(void)
 {
@@ -143,9 +166,10 @@ static bool check_idle(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(4);
+	ksft_set_plan(5);
 	ksft_test_result(check_answers(), "a request, an answer\n");
 	ksft_test_result(check_stuck(), "a process that cannot be looked at\n");
+	ksft_test_result(check_stuck_user(), "several of one user\n");
 	ksft_test_result(check_deadly(), "a child that dies\n");
 	ksft_test_result(check_idle(), "a child without work ends\n");
 	ksft_finished();
