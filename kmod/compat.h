@@ -237,12 +237,14 @@ static inline char *bee_compat_extack_slot(void)
 }
 
 #define NL_SET_ERR_MSG_FMT(extack, fmt, ...) do {			\
-	char *__slot = bee_compat_extack_slot();				\
+	char *__slot;							\
 									\
+	if (!(extack))							\
+		break;							\
+	__slot = bee_compat_extack_slot();				\
 	snprintf(__slot, 128, fmt, ##__VA_ARGS__);			\
 	do_trace_netlink_extack(__slot);				\
-	if (extack)							\
-		(extack)->_msg = __slot;				\
+	(extack)->_msg = __slot;					\
 } while (0)
 #endif
 

@@ -442,21 +442,23 @@ static void file_unlist(struct bee_file *f)
 
 /*
  * Have a user pay for a file that nobody pays for.  If its share has no room for the table, the
- * user pays for the rest of the file, and the table is unpaid.  If there is no room for the rest
- * either, the user pays for it all the same with @fixed, and without it the result is false.
+ * user pays for the rest of the file, and the table is unpaid; but not that of memory, which nobody
+ * would make again.  If there is no room for the rest either, the user pays for it all the same
+ * with @fixed, and without it the result is false.
  */
 static bool file_begin_payment(struct bee_file *f, struct bee_payer *payer, bool fixed)
 {
-	u64 bytes = bee_file_bytes(f), rest = bytes - f->table_bytes;
-	bool whole = bee_payer_charge_spare(payer, bytes);
+	u64 bytes = bee_file_bytes(f), paid = f->owner ? bytes : bytes - f->table_bytes;
 
-	if (!whole && fixed)
-		bee_payer_charge_fixed(payer, rest);
-	else if (!whole && !bee_payer_charge(payer, rest))
+	if (bee_payer_charge_spare(payer, bytes))
+		paid = bytes;
+	else if (fixed)
+		bee_payer_charge_fixed(payer, paid);
+	else if (!bee_payer_charge(payer, paid))
 		return false;
-	file_set_payer(f, payer, whole ? bytes : rest);
+	file_set_payer(f, payer, paid);
 	file_unlist(f);
-	if (!whole && f->table_bytes) {
+	if (paid < bytes) {
 		list_add_tail(&f->evict, &file_unpaid);
 		file_set_evictable(f, f->table_bytes);
 	}
@@ -573,20 +575,35 @@ u64 bee_file_bytes(const struct bee_file *f)
 }
 
 /**
- * bee_file_set_table_bytes() - note the size of a file's table, and charge it to the file's payer
+ * bee_file_has_room() - would bee_file_set_table_bytes() succeed?
  * @f: the file; the caller is a user of it
- * @bytes: kernel memory of the table that it gets; 0: of none
+ * @bytes: as there
  *
  * Context: Any but NMI.
- * Return: true, or false if that is beyond the payer's share, and nothing has changed.
+ * Return: whether the share of the file's payer has room now.
  */
-bool bee_file_set_table_bytes(struct bee_file *f, u64 bytes)
+bool bee_file_has_room(const struct bee_file *f, u64 bytes)
 {
 	bool fits = true;
 	u64 old;
 
 	raw_spin_lock(&file_user_lock);
 	old = file_is_unpaid(f) ? 0 : f->table_bytes;
+	if (f->payer && bytes > old) {
+		fits = bee_payer_charge(f->payer, bytes - old);
+		if (fits)
+			bee_payer_uncharge(f->payer, bytes - old);
+	}
+	raw_spin_unlock(&file_user_lock);
+	return fits;
+}
+
+static bool file_set_table_bytes(struct bee_file *f, u64 bytes)
+{
+	u64 old = file_is_unpaid(f) ? 0 : f->table_bytes;
+	bool fits = true;
+
+	lockdep_assert_held(&file_user_lock);
 	if (f->payer && bytes > old) {
 		fits = bee_payer_charge(f->payer, bytes - old);
 		if (fits)
@@ -598,8 +615,44 @@ bool bee_file_set_table_bytes(struct bee_file *f, u64 bytes)
 		WRITE_ONCE(f->table_bytes, bytes);
 		file_unlist(f);
 	}
+	return fits;
+}
+
+/**
+ * bee_file_set_table_bytes() - note the size of a file's table, and charge it to the file's payer
+ * @f: the file; the caller is a user of it
+ * @bytes: kernel memory of the table that it gets; 0: of none
+ *
+ * Context: Any but NMI.
+ * Return: true, or false if that is beyond the payer's share, and nothing has changed.
+ */
+bool bee_file_set_table_bytes(struct bee_file *f, u64 bytes)
+{
+	bool fits;
+
+	raw_spin_lock(&file_user_lock);
+	fits = file_set_table_bytes(f, bytes);
 	raw_spin_unlock(&file_user_lock);
 	return fits;
+}
+
+/**
+ * bee_file_evict_table_bytes() - note that a file's table is evicted
+ * @f: from bee_file_get_evictable()
+ *
+ * Context: Any but NMI.
+ * Return: true, or false if it is one of memory that has been laid over a range since: it stays.
+ */
+bool bee_file_evict_table_bytes(struct bee_file *f)
+{
+	bool may;
+
+	raw_spin_lock(&file_user_lock);
+	may = !(f->owner && f->payer);
+	if (may)
+		file_set_table_bytes(f, 0);
+	raw_spin_unlock(&file_user_lock);
+	return may;
 }
 
 /**
@@ -628,28 +681,29 @@ void bee_file_hand_on(struct bee_file *f)
  * @f: the file; the caller is a user of it
  * @payer: who is to pay
  * @range: one of that user's, in @rmap of @f
- * @bytes: how many more the file will be charged for next
+ * @bytes: kernel memory of the table that the file is to get next
  *
  * Context: Any but NMI.  Caller holds the RCU read lock.
- * Return: 0; -EDQUOT: @payer pays for the file already, or its share has no room for the file and
- * @bytes; -ENOENT: @range is gone.
+ * Return: 0; -EDQUOT: @payer pays for the file already, or its share has no room for the file with
+ * that table; -ENOENT: @range is gone.
  */
 int bee_file_move(struct bee_file *f, struct bee_payer *payer, const struct hlist_node *range,
 		  u64 bytes)
 {
 	int ret = -EDQUOT;
-	u64 now;
+	u64 now, more;
 
 	raw_spin_lock(&file_user_lock);
 	raw_spin_lock(&f->rmap_lock);
 	now = bee_file_bytes(f);
+	more = bytes - min(bytes, f->table_bytes);
 	if (hlist_unhashed(range)) {
 		ret = -ENOENT;
-	} else if (payer && payer != f->payer && bee_payer_charge(payer, now + bytes)) {
+	} else if (payer && payer != f->payer && bee_payer_charge(payer, now + more)) {
 		file_drop_payer(f);
 		file_set_payer(f, payer, now);
 		file_unlist(f);
-		bee_payer_uncharge(payer, bytes);
+		bee_payer_uncharge(payer, more);
 		f->paying = range;
 		f->due = payer;
 		ret = 0;
@@ -951,7 +1005,7 @@ struct bee_file *bee_file_get_id(u32 id)
  *
  * Context: Any but NMI.
  * Return: the file with a reference; NULL: there is none, or it stands for memory of another
- * address space; -EDQUOT: the share of @payer has no room for it.
+ * address space, or for memory and has no table; -EDQUOT: the share of @payer has no room for it.
  */
 struct bee_file *bee_file_get_id_for(u32 id, u64 owner, struct bee_payer *payer)
 {
@@ -964,7 +1018,14 @@ struct bee_file *bee_file_get_id_for(u32 id, u64 owner, struct bee_payer *payer)
 		f = NULL;
 	err = f ? file_take(f, payer) : 0;
 	spin_unlock(&file_lock);
-	return err ? ERR_PTR(err) : f;
+	if (err)
+		return ERR_PTR(err);
+	/* It was evicted just now.  From here on it cannot be: somebody pays for it. */
+	if (f && f->owner && !READ_ONCE(f->table_bytes)) {
+		bee_file_put(f);
+		f = NULL;
+	}
+	return f;
 }
 
 /**

@@ -144,7 +144,9 @@ void bee_file_settle(void);
 void bee_file_put_live(struct bee_file *f);
 
 u64 bee_file_bytes(const struct bee_file *f);
+bool bee_file_has_room(const struct bee_file *f, u64 bytes);
 bool bee_file_set_table_bytes(struct bee_file *f, u64 bytes);
+bool bee_file_evict_table_bytes(struct bee_file *f);
 int bee_file_move(struct bee_file *f, struct bee_payer *payer, const struct hlist_node *range,
 		  u64 bytes);
 void bee_file_hand_on(struct bee_file *f);

@@ -739,7 +739,7 @@ static int diff_apply(const struct bee_map_list *old, const struct bee_map_diff 
 			return diff_refuse(extack, "overlaps a range that is there", a, r, -EEXIST);
 		file = r->file ? bee_file_get_id_for(r->file, diff->owner, payer) : NULL;
 		if (IS_ERR(file))
-			return diff_refuse(extack, "over the share of the process's user", a, r,
+			return diff_refuse(extack, "over the user's share", a, r,
 					   PTR_ERR(file));
 		if (r->file && !file)
 			return diff_refuse(extack, "no such file", a, r, -ENOENT);

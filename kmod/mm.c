@@ -725,15 +725,15 @@ static int mm_try_drop_gone(struct bee_mm *m, u64 *generation)
 	return gone ? mm_try_change(m, gone, gone + PAGE_SIZE, NULL, *generation) : 0;
 }
 
-/* For a fork, which lets no callback run meanwhile.  Under RCU. */
-static void mm_drop_gone(struct bee_mm *m)
+/* For a fork, which lets no callback run meanwhile.  Under RCU.  Return: false without memory. */
+static bool mm_drop_gone(struct bee_mm *m)
 {
 	u64 generation;
 	int ret;
 
-	do
-		ret = mm_try_drop_gone(m, &generation);
-	while (mm_is_to_try_again(m, ret, generation));
+	while ((ret = mm_try_drop_gone(m, &generation)) == -EAGAIN)
+		cpu_relax();
+	return !ret;
 }
 
 /**
@@ -913,14 +913,15 @@ static void mm_share(struct bee_mm *child, const struct bee_mm *parent)
  * @child: the copy, which no one runs in yet
  *
  * Both share one map until one of them changes.  Without memory, and if the reserve is used up too,
- * the child is a stray; so are children of strays.
+ * the child is a stray; so are children of strays.  If there is none to remove a range that has gone
+ * the child has lost its ranges; its parent keeps its own.
  *
  * Context: Any but NMI.  mmap_lock of @parent held for writing.
  */
 void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 {
 	struct bee_mm *m, *fresh = NULL;
-	bool stray = bee_stray_find(parent);
+	bool stray = bee_stray_find(parent), whole = true;
 
 	/* In this order, as in bee_mm_is_wanted(). */
 	smp_rmb();
@@ -940,13 +941,16 @@ void bee_mm_fork(const struct mm_struct *parent, struct mm_struct *child)
 	rcu_read_lock();
 	m = bee_mm_find(parent);
 	if (m)
-		mm_drop_gone(m);
+		whole = mm_drop_gone(m);
 	rcu_read_unlock();
 	raw_spin_lock(&mm_lock);
 	m = bee_mm_find(parent);
 	if (m) {
 		mm_publish(fresh);
-		mm_share(fresh, m);
+		if (whole)
+			mm_share(fresh, m);
+		else
+			mm_lose(fresh);
 	}
 	raw_spin_unlock(&mm_lock);
 	/* A work item frees it: with PREEMPT_RT a callback may not. */

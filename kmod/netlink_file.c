@@ -228,7 +228,7 @@ static struct bee_file *netlink_table_file(struct genl_info *info)
 static int table_store(struct bee_file *f, struct file *file, bool *replaced,
 		       struct netlink_ext_ack *extack)
 {
-	u64 bytes = sizeof(struct bee_stored) + i_size_read(file_inode(file));
+	u64 bytes = bee_store_bytes(i_size_read(file_inode(file)));
 	int err = bee_store_add(f, file, replaced, extack);
 
 	if (err != -EDQUOT)

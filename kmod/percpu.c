@@ -10,25 +10,22 @@
 #include "percpu.h"
 #include "walk.h"
 
-/* The caches of one CPU: more than alloc_percpu() gives at once. */
-#define PERCPU_CACHES	(BEE_CONTEXT_LEVELS * sizeof(struct bee_rule_cache))
-
 DEFINE_PER_CPU(struct bee_stats, bee_stats);
 struct bee_walk __percpu *bee_percpu_walks;
 
-/* Give each walk of a CPU its cache. */
+/* Give each walk of a CPU its cache: together they are more than alloc_percpu() gives at once. */
 static int percpu_alloc_caches(int cpu)
 {
 	struct bee_walk *walks = per_cpu_ptr(bee_percpu_walks, cpu);
-	struct bee_rule_cache *caches;
 	int level;
 
-	caches = kvzalloc_node(PERCPU_CACHES, GFP_KERNEL, cpu_to_node(cpu));
-	if (!caches)
-		return -ENOMEM;
-	bee_budget_charge_fixed(BEE_BUDGET_CACHES, PERCPU_CACHES);
-	for (level = 0; level < BEE_CONTEXT_LEVELS; level++)
-		walks[level].cache = &caches[level];
+	for (level = 0; level < BEE_CONTEXT_LEVELS; level++) {
+		walks[level].cache = kvzalloc_node(sizeof(*walks->cache), GFP_KERNEL,
+						   cpu_to_node(cpu));
+		if (!walks[level].cache)
+			return -ENOMEM;
+		bee_budget_charge_fixed(BEE_BUDGET_CACHES, sizeof(*walks->cache));
+	}
 	return 0;
 }
 
@@ -58,15 +55,17 @@ int bee_percpu_init(void)
 /** bee_percpu_exit() - free the walks; the hook is gone.  Context: Process, sleeps. */
 void bee_percpu_exit(void)
 {
-	int cpu;
+	int cpu, level;
 
 	for_each_possible_cpu(cpu) {
 		struct bee_walk *walks = per_cpu_ptr(bee_percpu_walks, cpu);
 
-		if (!walks->cache)
-			continue;
-		bee_budget_uncharge(BEE_BUDGET_CACHES, PERCPU_CACHES);
-		kvfree(walks->cache);
+		for (level = 0; level < BEE_CONTEXT_LEVELS; level++) {
+			if (!walks[level].cache)
+				continue;
+			bee_budget_uncharge(BEE_BUDGET_CACHES, sizeof(*walks->cache));
+			kvfree(walks[level].cache);
+		}
 	}
 	free_percpu(bee_percpu_walks);
 }

@@ -84,11 +84,11 @@ static int prove_at(unsigned long at)
 		return ret;
 	}
 	if (prove_mapped.start > at || prove_mapped.end < at + 3 * PAGE_SIZE) {
-		pr_err("perf_event_mmap() is not called for a new mapping on this kernel\n");
+		pr_err("perf_event_mmap() is not called for a new mapping on this kernel; please report it with uname -r\n");
 		return -EOPNOTSUPP;
 	}
 	if (prove_unmapped.start != middle || prove_unmapped.end != middle + PAGE_SIZE) {
-		pr_err("unmap_vmas() is not called for munmap() on this kernel, or takes other arguments than this module knows\n");
+		pr_err("unmap_vmas() is not called for munmap() on this kernel, or takes other arguments than this module knows; please report it with uname -r\n");
 		return -EOPNOTSUPP;
 	}
 	return 0;

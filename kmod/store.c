@@ -12,11 +12,13 @@
  */
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/gfp.h>
 #include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/shrinker.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include "compat.h"
 #include "news.h"
@@ -29,16 +31,44 @@ static struct shrinker *store_shrinker;
 
 #define store_dereference(p)	rcu_dereference_protected(p, lockdep_is_held(&store_mutex))
 
-/* Kernel memory of a table, bytes; 0 for NULL. */
-static u64 stored_bytes(const struct bee_stored *stored)
+/**
+ * bee_store_bytes() - kernel memory of a table
+ * @size: its bytes
+ *
+ * Context: Any.
+ * Return: what is taken for it: whole pages, or an object of the slab allocator.
+ */
+u64 bee_store_bytes(size_t size)
 {
-	return stored ? sizeof(*stored) + stored->table.size : 0;
+	return kmalloc_size_roundup(sizeof(struct bee_stored)) +
+	       (size > PAGE_SIZE ? PAGE_ALIGN(size) : kmalloc_size_roundup(size));
+}
+
+/*
+ * Not kvmalloc(): if there is one, it takes a block of a power of two of pages, up to twice as many
+ * as are needed.  Here the rest of that goes back.
+ */
+static void *blob_alloc(size_t size)
+{
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN;
+
+	if (size <= PAGE_SIZE)
+		return kmalloc(size, gfp);
+	return alloc_pages_exact(size, gfp | __GFP_NORETRY) ?: __vmalloc(size, gfp);
+}
+
+static void blob_free(void *blob, size_t size)
+{
+	if (size <= PAGE_SIZE || is_vmalloc_addr(blob))
+		kvfree(blob);
+	else
+		free_pages_exact(blob, size);
 }
 
 static void stored_free(struct bee_stored *stored)
 {
-	bee_budget_uncharge(BEE_BUDGET_FILES, stored_bytes(stored));
-	kvfree(stored->blob);
+	bee_budget_uncharge(BEE_BUDGET_FILES, bee_store_bytes(stored->table.size));
+	blob_free(stored->blob, stored->table.size);
 	kfree(stored);
 }
 
@@ -47,8 +77,15 @@ static void stored_free_rcu(struct rcu_head *rcu)
 	stored_free(container_of(rcu, struct bee_stored, rcu));
 }
 
-/* Memory for the table that @file holds, charged to the budget. */
-static struct bee_stored *stored_alloc(struct file *file, struct netlink_ext_ack *extack)
+static int store_refuse(struct netlink_ext_ack *extack)
+{
+	NL_SET_ERR_MSG(extack, "table: over the share of the user who has the file mapped");
+	return -EDQUOT;
+}
+
+/* Memory for the table that @file holds, for @f, charged to the budget. */
+static struct bee_stored *stored_alloc(const struct bee_file *f, struct file *file,
+				       struct netlink_ext_ack *extack)
 {
 	const struct inode *inode = file_inode(file);
 	loff_t len = i_size_read(inode);
@@ -68,18 +105,21 @@ static struct bee_stored *stored_alloc(struct file *file, struct netlink_ext_ack
 		NL_SET_ERR_MSG(extack, "table: empty or larger than a table may be");
 		return ERR_PTR(-EFBIG);
 	}
-	err = bee_budget_charge(BEE_BUDGET_FILES, sizeof(*stored) + len, extack);
+	/* First: the budget would evict tables of others for it. */
+	if (!bee_file_has_room(f, bee_store_bytes(len)))
+		return ERR_PTR(store_refuse(extack));
+	err = bee_budget_charge(BEE_BUDGET_FILES, bee_store_bytes(len), extack);
 	if (err)
 		return ERR_PTR(err);
 	stored = kzalloc(sizeof(*stored), GFP_KERNEL_ACCOUNT);
 	if (stored)
-		stored->blob = kvmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+		stored->blob = blob_alloc(len);
 	if (stored && stored->blob) {
 		stored->table.size = len;
 		return stored;
 	}
 	kfree(stored);
-	bee_budget_uncharge(BEE_BUDGET_FILES, sizeof(*stored) + len);
+	bee_budget_uncharge(BEE_BUDGET_FILES, bee_store_bytes(len));
 	NL_SET_ERR_MSG(extack, "table: out of memory");
 	return ERR_PTR(-ENOMEM);
 }
@@ -130,13 +170,20 @@ static void store_set(struct bee_file *f, struct bee_stored *stored)
 		call_rcu(&old->rcu, stored_free_rcu);
 }
 
-/* Remove a table that can be evicted. */
-static void store_drop(struct bee_file *f)
+/* Remove the table of a file that bee_file_get_evictable() has found.  Return: bytes to be freed. */
+static u64 store_drop(struct bee_file *f)
 {
-	bee_file_set_table_bytes(f, 0);
-	store_set(f, NULL);
-	bee_news_reset(f);
+	/* One that is mapped stays, without its table. */
+	u64 bytes = bee_file_users(f) == 1 ? bee_file_bytes(f) : READ_ONCE(f->table_bytes);
+
+	if (bee_file_evict_table_bytes(f)) {
+		store_set(f, NULL);
+		bee_news_reset(f);
+	} else {
+		bytes = 0;
+	}
 	bee_file_put(f);
+	return bytes;
 }
 
 /*
@@ -155,9 +202,7 @@ static u64 store_evict_locked(u64 bytes)
 		f = bee_file_get_evictable(false);
 		if (!f)
 			break;
-		/* One that is mapped stays, without its table. */
-		freed += bee_file_users(f) == 1 ? bee_file_bytes(f) : READ_ONCE(f->table_bytes);
-		store_drop(f);
+		freed += store_drop(f);
 		cond_resched();
 	} while (freed < bytes);
 	return freed;
@@ -210,7 +255,7 @@ const struct bee_budget_reclaim bee_store_reclaim = {
 int bee_store_add(struct bee_file *f, struct file *file, bool *replaced,
 		  struct netlink_ext_ack *extack)
 {
-	struct bee_stored *stored = stored_alloc(file, extack), *old;
+	struct bee_stored *stored = stored_alloc(f, file, extack), *old;
 	int err;
 
 	*replaced = false;
@@ -227,13 +272,12 @@ int bee_store_add(struct bee_file *f, struct file *file, bool *replaced,
 	if (old && old->table.size == stored->table.size &&
 	    !memcmp(old->blob, stored->blob, old->table.size)) {
 		stored_free(stored);
-	} else if (bee_file_set_table_bytes(f, stored_bytes(stored))) {
+	} else if (bee_file_set_table_bytes(f, bee_store_bytes(stored->table.size))) {
 		*replaced = old;
 		store_set(f, stored);
 	} else {
-		NL_SET_ERR_MSG(extack, "table: over the share of the user who has the file mapped");
 		stored_free(stored);
-		err = -EDQUOT;
+		err = store_refuse(extack);
 	}
 	mutex_unlock(&store_mutex);
 	return err;

@@ -37,6 +37,7 @@ extern const struct bee_budget_reclaim bee_store_reclaim;
 int bee_store_init(void);
 void bee_store_exit(void);
 
+u64 bee_store_bytes(size_t size);
 int bee_store_add(struct bee_file *f, struct file *file, bool *replaced,
 		  struct netlink_ext_ack *extack);
 int bee_store_del(struct bee_file *f, bool force, struct netlink_ext_ack *extack);

@@ -19,6 +19,10 @@
 #define ELF	"/bin/true"
 #define NAME	"[jit] code"
 
+/* A user, and a file with a table of a size that matters to one. */
+#define USER		1001
+#define LARGE_ELF	"/lib/x86_64-linux-gnu/libc.so.6"
+
 /* As FILE_FRESH_MAX of kmod/file.c: tables that no range has had. */
 #define FRESH_MAX	1024
 
@@ -52,10 +56,14 @@ static void on_signal(int signal)
 	}
 }
 
-/* A process with executable memory without a file, which changes it when it gets a signal. */
+/* A process with executable memory without a file, which changes it when it gets a signal.  @arg: its user, or NULL */
 static void coder(void *arg)
 {
-	(void)arg;
+	const uid_t *uid = arg;
+
+	/* Another user's process would no longer end with this one. */
+	if (uid && (setresuid(*uid, *uid, *uid) || prctl(PR_SET_PDEATHSIG, SIGKILL)))
+		_exit(1);
 	map_code();
 	signal(SIGUSR1, on_signal);
 	signal(SIGUSR2, on_signal);
@@ -189,20 +197,26 @@ static void test_refusals(void)
 	guest_reap(pid);
 }
 
-/* Bytes that are charged to our user, whose processes these are. */
-static uint64_t paid(void)
+/* What a user has, and may have. */
+static struct netlink_user user_find(uid_t uid)
 {
+	struct netlink_user user = {};
 	struct netlink_users users;
-	uint64_t bytes = 0;
 	size_t i;
 
 	if (netlink_users_get(g.nl, &users, &g.error))
 		guest_die("user-get", g.error.text);
 	for (i = 0; i < users.count; i++)
-		if (users.user[i].uid == getuid())
-			bytes = users.user[i].bytes;
+		if (users.user[i].uid == uid)
+			user = users.user[i];
 	netlink_users_free(&users);
-	return bytes;
+	return user;
+}
+
+/* Bytes that are charged to our user, whose processes these are. */
+static uint64_t paid(void)
+{
+	return user_find(getuid()).bytes;
 }
 
 static void test_lay(void)
@@ -315,6 +329,51 @@ static void test_ends(const struct netlink_info *start)
 	ksft_test_result(guest_settles(&g, start), "everything is given back\n");
 }
 
+static void set(int attribute, uint64_t value)
+{
+	if (netlink_config_set(g.nl, attribute, value, &g.error))
+		guest_die("config", g.error.text);
+}
+
+/* Memory is short, and the user has less than a quarter of its share left. */
+static void test_pressure(const struct netlink_info *start)
+{
+	const uid_t uid = USER;
+	pid_t pid = guest_spawn(coder, (void *)&uid);
+	struct netlink_user user;
+	struct netlink_file file;
+	uint32_t id = 0;
+	int fd, i, share;
+	bool ok;
+
+	guest_add(&g, pid);
+	fd = guest_table_fd(LARGE_ELF);
+	if (netlink_table_new(g.nl, fd, pid, NAME, &id, &g.error))
+		guest_die("table-add", g.error.text);
+	close(fd);
+	guest_get_table(&g, id, &file);
+	set(BEEUNWIND_A_CONFIG_BUDGET, 2 << 20);
+	for (share = 1; share < 100; share++) {
+		set(BEEUNWIND_A_CONFIG_SHARE, share);
+		user = user_find(USER);
+		if (user.bytes + file.bytes <= user.most)
+			break;
+	}
+	ok = !lay_now(pid, id) && 4 * user_find(USER).bytes > 3 * user.most;
+	for (i = 0; i < 3; i++) {
+		FILE *f = fopen("/proc/sys/vm/drop_caches", "w");
+
+		if (!f || fprintf(f, "2") < 0 || fclose(f))
+			guest_die("drop_caches", strerror(errno));
+	}
+	ksft_test_result(ok && guest_is_loaded(&g, id) && code_range(pid).file == id,
+			 "a table that is laid stays when memory is short\n");
+	set(BEEUNWIND_A_CONFIG_SHARE, start->share);
+	set(BEEUNWIND_A_CONFIG_BUDGET, start->budget);
+	guest_reap(pid);
+	ksft_test_result(guest_settles(&g, start), "everything is given back\n");
+}
+
 static void test_many(const struct netlink_info *start)
 {
 	pid_t pid = start_coder();
@@ -338,7 +397,7 @@ int main(void)
 	struct netlink_info start;
 
 	ksft_print_header();
-	ksft_set_plan(34);
+	ksft_set_plan(36);
 	guest_open(&g);
 	forked = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (forked == MAP_FAILED)
@@ -349,6 +408,7 @@ int main(void)
 	test_lay();
 	ksft_test_result(guest_settles(&g, &start), "everything is given back\n");
 	test_ends(&start);
+	test_pressure(&start);
 	test_many(&start);
 	ksft_finished();
 }
