@@ -46,9 +46,10 @@ int main(int argc, char **argv)
 END
 gcc -pthread -o "$WORK/stuck" "$WORK/stuck.c" || exit 1
 
-# Its first thread waits in mmap() or munmap() for mmap_lock, and not only for a CPU.
+# Its first thread waits in mmap() or munmap() for mmap_lock, and not only for a CPU.  With PREEMPT_RT wchan only
+# says that it waits for a lock.
 is_stuck() {
-	grep -q "^State:.D" "/proc/$stuck/status" && grep -q 'mmap\|munmap' "/proc/$stuck/wchan"
+	grep -q "^State:.D" "/proc/$stuck/status" && grep -q 'mmap\|munmap' "/proc/$stuck/stack"
 }
 
 says() {
@@ -77,20 +78,24 @@ fuse_end() {
 watch_goes_on() {
 	local watch bystander status=1
 	fuse_start || return 1
-	watch_start --eager && watch_follows && watch_rests || return 1
+	watch_start --eager && watch_follows && watch_rests || { fuse_end; return 1; }
 	watch=$(watch_pid)
 	kill -STOP "$watch"
+	cp /bin/sleep "$WORK/bystander"
 	"$WORK/stuck" "$WORK/mnt/file" &
 	stuck=$!
-	guest_wait is_stuck || return 1
-	cp /bin/sleep "$WORK/bystander"
-	"$WORK/bystander" infinity &
-	bystander=$!
-	kill -CONT "$watch"
-	guest_wait has_table "$WORK/bystander" && guest_wait is_stuck && status=0
+	if guest_wait is_stuck; then
+		"$WORK/bystander" infinity &
+		bystander=$!
+		kill -CONT "$watch"
+		guest_wait has_table "$WORK/bystander" && guest_wait is_stuck && status=0
+	else
+		cat "/proc/$stuck/stack"
+		kill -CONT "$watch"
+	fi
 	watch_stop || { kill -9 "$watch"; status=1; }
 	[ "$status" -eq 0 ] || cat "$told"
-	kill -9 "$bystander" "$stuck"
+	kill -9 ${bystander:+"$bystander"} "$stuck"
 	fuse_end
 	return "$status"
 }
