@@ -442,9 +442,10 @@ static void file_unlist(struct bee_file *f)
 
 /*
  * Have a user pay for a file that nobody pays for.  If its share has no room for the table, the
- * user pays for the rest of the file, and the table is unpaid; but not that of memory, which nobody
- * would make again.  If there is no room for the rest either, the user pays for it all the same
- * with @fixed, and without it the result is false.
+ * user pays for the rest of the file, and the table is unpaid.  A table of code in memory cannot be
+ * unpaid: it could be evicted while it is used, and nobody would make it again.
+ *
+ * Return: true; false if the share has no room for what is to be paid, and @fixed is not set.
  */
 static bool file_begin_payment(struct bee_file *f, struct bee_payer *payer, bool fixed)
 {
@@ -574,26 +575,32 @@ u64 bee_file_bytes(const struct bee_file *f)
 	       READ_ONCE(f->table_bytes);
 }
 
+/* How many bytes more a table of @bytes takes than the one that the file has. */
+static u64 file_bytes_more(const struct bee_file *f, u64 bytes)
+{
+	return bytes - min(bytes, f->table_bytes);
+}
+
 /**
- * bee_file_has_room() - would bee_file_set_table_bytes() succeed?
+ * bee_file_has_room() - whether the share of who pays for a file has room for another table
  * @f: the file; the caller is a user of it
- * @bytes: as there
+ * @bytes: kernel memory of that table; there is room for one that is no larger than the file's own
+ *
+ * It is charged by bee_file_set_table_bytes(), which can be refused all the same.
  *
  * Context: Any but NMI.
- * Return: whether the share of the file's payer has room now.
+ * Return: whether there is room now.
  */
 bool bee_file_has_room(const struct bee_file *f, u64 bytes)
 {
-	bool fits = true;
-	u64 old;
+	bool fits;
+	u64 more;
 
 	raw_spin_lock(&file_user_lock);
-	old = file_is_unpaid(f) ? 0 : f->table_bytes;
-	if (f->payer && bytes > old) {
-		fits = bee_payer_charge(f->payer, bytes - old);
-		if (fits)
-			bee_payer_uncharge(f->payer, bytes - old);
-	}
+	more = file_bytes_more(f, bytes);
+	fits = !more || bee_payer_charge(f->payer, more);
+	if (fits)
+		bee_payer_uncharge(f->payer, more);
 	raw_spin_unlock(&file_user_lock);
 	return fits;
 }
@@ -696,7 +703,7 @@ int bee_file_move(struct bee_file *f, struct bee_payer *payer, const struct hlis
 	raw_spin_lock(&file_user_lock);
 	raw_spin_lock(&f->rmap_lock);
 	now = bee_file_bytes(f);
-	more = bytes - min(bytes, f->table_bytes);
+	more = file_bytes_more(f, bytes);
 	if (hlist_unhashed(range)) {
 		ret = -ENOENT;
 	} else if (payer && payer != f->payer && bee_payer_charge(payer, now + more)) {

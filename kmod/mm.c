@@ -725,7 +725,12 @@ static int mm_try_drop_gone(struct bee_mm *m, u64 *generation)
 	return gone ? mm_try_change(m, gone, gone + PAGE_SIZE, NULL, *generation) : 0;
 }
 
-/* For a fork, which lets no callback run meanwhile.  Under RCU.  Return: false without memory. */
+/*
+ * Before @m's map is shared with a forked child: remove the range that has gone, if there is one.  No callback
+ * changes the map meanwhile.  Under RCU.
+ *
+ * Return: true; false if there is no memory for it, and the range is still there.
+ */
 static bool mm_drop_gone(struct bee_mm *m)
 {
 	u64 generation;

@@ -36,7 +36,8 @@ static struct shrinker *store_shrinker;
  * @size: its bytes
  *
  * Context: Any.
- * Return: what is taken for it: whole pages, or an object of the slab allocator.
+ * Return: the bytes that the kernel takes for it: whole pages if it is larger than a page, else the
+ * slab object that kmalloc() returns.
  */
 u64 bee_store_bytes(size_t size)
 {
@@ -45,8 +46,8 @@ u64 bee_store_bytes(size_t size)
 }
 
 /*
- * Not kvmalloc(): if there is one, it takes a block of a power of two of pages, up to twice as many
- * as are needed.  Here the rest of that goes back.
+ * Not kvmalloc(): it takes a power of two of pages, if there are so many in one piece, and keeps
+ * them all.  alloc_pages_exact() gives those back that are not needed.
  */
 static void *blob_alloc(size_t size)
 {

@@ -50,6 +50,15 @@ known_stacks() {
 			"$WORK/known.said"
 }
 
+# registered_start: start walk_registered, and wait until it has registered its code; its process id is in $!
+registered_start() {
+	mkfifo "$WORK/ready" "$WORK/go" || return
+	"$TESTS/walk_registered" "$WORK/ready" "$WORK/go" >/dev/null &
+	read -r -n 1 <"$WORK/ready"	# it has mapped its memory
+	echo g >"$WORK/go"
+	read -r -n 1 <"$WORK/ready"	# and registered its code
+}
+
 runs_code() {
 	grep -q "r-xp 00000000 00:00 0 *$" "/proc/$1/maps"
 }

@@ -19,9 +19,11 @@
 #define ELF	"/bin/true"
 #define NAME	"[jit] code"
 
-/* A user, and a file with a table of a size that matters to one. */
+/* Not root, which may have all of the budget. */
 #define USER		1001
-#define LARGE_ELF	"/lib/x86_64-linux-gnu/libc.so.6"
+/* The share of LEAST_BUDGET that its table just fits into is several percent, so it is nearly used up then. */
+#define LARGE_ELF	"/usr/bin/python3"
+#define LEAST_BUDGET	(1 << 20)
 
 /* As FILE_FRESH_MAX of kmod/file.c: tables that no range has had. */
 #define FRESH_MAX	1024
@@ -352,7 +354,7 @@ static void test_pressure(const struct netlink_info *start)
 		guest_die("table-add", g.error.text);
 	close(fd);
 	guest_get_table(&g, id, &file);
-	set(BEEUNWIND_A_CONFIG_BUDGET, 2 << 20);
+	set(BEEUNWIND_A_CONFIG_BUDGET, LEAST_BUDGET);
 	for (share = 1; share < 100; share++) {
 		set(BEEUNWIND_A_CONFIG_SHARE, share);
 		user = user_find(USER);

@@ -92,12 +92,8 @@ withheld() {
 
 	"$PROGRAM" withhold >"$WORK/withheld" &
 	pid=$!
-	mkfifo "$WORK/ready" "$WORK/go"
-	"$TESTS/walk_registered" "$WORK/ready" "$WORK/go" >/dev/null &
+	registered_start
 	other=$!
-	read -r -n 1 <"$WORK/ready"	# it has mapped its memory
-	echo g >"$WORK/go"
-	read -r -n 1 <"$WORK/ready"	# and registered its code
 	guest_wait grep -q withheld "$WORK/withheld" && loaded "$pid" && loaded "$other" &&
 		[ "$(owned)" = 1 ] && memory_is "$other" "[jit] walk_registered" || status=1
 	said

@@ -56,12 +56,8 @@ served() {
 kept() {
 	local pid status=0
 
-	mkfifo "$WORK/ready" "$WORK/go"
-	"$TESTS/walk_registered" "$WORK/ready" "$WORK/go" >/dev/null &
+	registered_start || return
 	pid=$!
-	read -r -n 1 <"$WORK/ready"	# it has mapped its memory
-	echo g >"$WORK/go"
-	read -r -n 1 <"$WORK/ready"	# and registered its code
 	if "$BEECTL" load --cfi-only "$pid" && memory_is "$pid" "[jit] "; then
 		"$BEECTL" load -q --cfi-only --no-jit --all
 		memory_is "$pid" "[jit] " || { echo "not after load --all --no-jit"; status=1; }

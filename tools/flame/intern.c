@@ -2,9 +2,9 @@
 /* Numbers for things that are equal. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "alloc.h"
+#include "hash.h"
 #include "intern.h"
 
 #define INTERN_FIRST_SLOTS	1024
@@ -17,25 +17,6 @@ struct text_key {
 	char	*text;
 	size_t	length;
 };
-
-/* Where hashes begin.  Who chooses the addresses and names of a recording does not know it. */
-u64 intern_seed;
-
-static u64 hash_seed(void)
-{
-	if (!intern_seed && getrandom(&intern_seed, sizeof(intern_seed), GRND_NONBLOCK) !=
-	    sizeof(intern_seed))
-		intern_seed = 0x243f6a8885a308d3ull;
-	return intern_seed;
-}
-
-/* Multiply and fold, for whole words. */
-static u64 hash_word(u64 hash, u64 word)
-{
-	unsigned __int128 product = (unsigned __int128)(hash ^ word) * 0x9e3779b97f4a7c15ull;
-
-	return (u64)product ^ (u64)(product >> 64);
-}
 
 static u64 hash_bytes(const u8 *bytes, size_t size)
 {
@@ -199,7 +180,7 @@ const char *texts_get(const struct texts *texts, u32 number)
 	return key->text;
 }
 
-/** texts_bytes() - about how much memory they take */
+/** texts_bytes() - memory of the strings and of what they are found by, but for the hash table; bytes */
 size_t texts_bytes(const struct texts *texts)
 {
 	return texts->bytes + (size_t)texts->index.count * sizeof(struct text_key);

@@ -33,7 +33,7 @@ struct intern {
  * @index: of their hashes and places
  * @chunk: memory for them, which stays where it is
  * @chunks: number of them
- * @bytes: of all of them
+ * @bytes: length of all chunks
  * @used: bytes in use of the last one
  * @room: bytes of it
  */
@@ -48,9 +48,6 @@ struct texts {
 
 /* INTERN_OF(): an empty table of items of a type, whose key are the bytes before @member */
 #define INTERN_OF(type, member)	{ .size = sizeof(type), .key = offsetof(type, member) }
-
-/* Of all hashes; 0: chosen at random when the first item comes. */
-extern u64 intern_seed;
 
 u32 intern_add(struct intern *intern, const void *item);
 u32 intern_find(const struct intern *intern, const void *item);

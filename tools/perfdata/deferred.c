@@ -3,10 +3,10 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "alloc.h"
 #include "deferred.h"
+#include "hash.h"
 
 #define CONTEXT_USER_DEFERRED	((u64)-640)	/* enum perf_callchain_context, Linux 6.19 */
 #define DEFERRED_LISTS		(1u << 16)
@@ -25,13 +25,11 @@ struct waiting {
  * @first: lists by cookie, in the order of their times
  * @end: where the next one goes, or NULL for an empty list
  * @bytes: of all of them
- * @seed: of the lists' numbers, at random: a file could have all its samples in the list that is looked into most
  */
 struct deferred {
 	struct waiting	 *first[DEFERRED_LISTS];
 	struct waiting	**end[DEFERRED_LISTS];
 	size_t		  bytes;
-	u64		  seed;
 };
 
 static size_t waiting_bytes(u64 depth)
@@ -39,11 +37,10 @@ static size_t waiting_bytes(u64 depth)
 	return sizeof(struct waiting) + depth * sizeof(u64);
 }
 
-static size_t cookie_list(const struct deferred *deferred, u64 cookie)
+/* The author of a recording does not know which cookies share a list, so he cannot make one list do all the work. */
+static size_t cookie_list(u64 cookie)
 {
-	unsigned __int128 product = (unsigned __int128)(cookie ^ deferred->seed) * 0x9e3779b97f4a7c15ull;
-
-	return (product ^ product >> 64) % DEFERRED_LISTS;
+	return hash_word(hash_seed(), cookie) % DEFERRED_LISTS;
 }
 
 /* Whether the stack of a sample ends with the mark.  In a user stack anything may look like one. */
@@ -78,17 +75,13 @@ bool deferred_add(struct perfdata *data, struct perfdata_sample *sample)
 	depth = sample->depth -= 2;
 	if (deferred && deferred->bytes > DEFERRED_MAX_BYTES)
 		return false;
-	if (!deferred) {
+	if (!deferred)
 		deferred = data->deferred = alloc_zero(1, sizeof(*deferred));
-		/* Without randomness the lists are no worse than those of any other seed. */
-		if (getrandom(&deferred->seed, sizeof(deferred->seed), GRND_NONBLOCK) < 0)
-			deferred->seed = 0;
-	}
 	waiting = alloc_zero(1, waiting_bytes(depth));
 	waiting->cookie = sample->chain[depth + 1];
 	waiting->sample = *sample;
 	memcpy(waiting->chain, sample->chain, depth * sizeof(u64));
-	list = cookie_list(deferred, waiting->cookie);
+	list = cookie_list(waiting->cookie);
 	if (!deferred->end[list])
 		deferred->end[list] = &deferred->first[list];
 	*deferred->end[list] = waiting;
@@ -132,7 +125,7 @@ void deferred_deliver(struct perfdata *data, struct cursor body,
 
 	if (!deferred || body.bad || count > cursor_left(&body) / sizeof(u64))
 		return;
-	list = cookie_list(deferred, cookie);
+	list = cookie_list(cookie);
 	at = &deferred->first[list];
 	while ((waiting = *at)) {
 		if (waiting->cookie != cookie) {

@@ -58,7 +58,7 @@ static void rounds_sort(struct rounds *rounds)
 		qsort(rounds->entry, rounds->count, sizeof(*rounds->entry), entry_compare);
 }
 
-/* Hand out what is not later than @limit; they are sorted. */
+/* Hand out the records up to time @limit.  The caller has sorted @rounds. */
 static int rounds_hand_out(struct rounds *rounds, u64 limit, rounds_fn take, void *arg)
 {
 	size_t i;

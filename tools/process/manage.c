@@ -44,9 +44,13 @@ void manage_process_name(pid_t pid, char *name, size_t size)
 	free(comm);
 }
 
-/*
- * struct stat_fields - from /proc/PID/stat: @state, @flags, and where the @stack of the first thread began, 0 if
- * that may not be read.  Nobody can make this file wait, as an exec that does not end makes others there.
+/**
+ * struct stat_fields - what /proc/PID/stat says of a process
+ * @state: R, S, Z...
+ * @flags: PF_*
+ * @stack: where the stack of the first thread began; 0 if beectl may not know
+ *
+ * To read this file never waits for the process.  To open auxv or maps waits while the process executes a program.
  */
 struct stat_fields {
 	char			state;
@@ -368,7 +372,10 @@ static int manage_pass(struct netlink *nl, struct pids *seen, struct pids *busy,
 	return 0;
 }
 
-/* Add to @seen the processes that the module manages.  Return: 0 or -1. */
+/*
+ * Ask the module which processes it manages, and add these to @seen, so that manage_pass() leaves them out, and to
+ * the number in @result.  Return: 0; or -1 with @error filled.
+ */
 static int manage_skip_managed(struct netlink *nl, struct pids *seen, struct manage_all_result *result,
 			       struct bee_error *error)
 {
@@ -424,7 +431,10 @@ int manage_all(struct netlink *nl, bool again, struct manage_all_result *result,
 	return ret;
 }
 
-/* Forget the processes of one list, and add their number to @count.  Return: 1 if the list is empty; 0; or -1. */
+/*
+ * Ask the module which processes it manages, have it forget these, and add their number to @count.
+ * Return: 1 if it manages none; 0 if it did, and the caller is to ask again; or -1 with @error filled.
+ */
 static int forget_pass(struct netlink *nl, size_t *count, struct bee_error *error)
 {
 	struct netlink_procs procs;

@@ -47,12 +47,12 @@ struct pin_request {
  * struct pinner - requests and who works on them
  * @child: the process; 0: none
  * @fd: socket to it; -1: none
- * @request: those that are not answered, in the order in which they are sent
+ * @request: requests without an answer; the child gets them in this order
  * @count: number of them
  * @room: for so many
  * @sent: of them, sent to @child
  * @stuck: the process that the child could not look at in time; 0: none
- * @since: when the first request became that, CLOCK_MONOTONIC, ms
+ * @since: when the request at the head of @request came there, CLOCK_MONOTONIC, ms
  */
 struct pinner {
 	pid_t			 child;
@@ -180,7 +180,7 @@ static void pinner_send(struct pinner *pinner)
  * pinner_ask() - ask for a pin
  * @pinner: the pinner
  * @id: the module's name for the file; pinner_take() gives it back
- * @mapping: the mapping; its process, start, end and user are used
+ * @mapping: the mapping: pid, start, end and user have to be filled
  */
 void pinner_ask(struct pinner *pinner, uint32_t id, const struct mapping *mapping)
 {

@@ -2,19 +2,12 @@
 /* Numbers for strings, also for those that have one hash. */
 #include <string.h>
 
+#include "hash.h"
 #include "intern.h"
 #include "kselftest.h"
 #include "random.h"
 
 #define TEXTS	1000
-
-/* As intern.c: what it makes of a seed and a word. */
-static u64 hash_word(u64 hash, u64 word)
-{
-	unsigned __int128 product = (unsigned __int128)(hash ^ word) * 0x9e3779b97f4a7c15ull;
-
-	return (u64)product ^ (u64)(product >> 64);
-}
 
 /* Two words; the second one undoes in the hash what the first one has done. */
 static void make_text(u64 seed, u64 number, u64 text[2])
@@ -29,11 +22,11 @@ static bool check_equal_hashes(void)
 	struct texts texts;
 	u64 text[2];
 
-	intern_seed = random_u64();
+	hash_secret = random_u64();
 	texts_open(&texts);
 	for (round = 0; round < 2; round++)
 		for (i = 0; i < TEXTS; i++) {
-			make_text(intern_seed, i, text);
+			make_text(hash_secret, i, text);
 			wrong += texts_add(&texts, (const char *)text, sizeof(text)) != i ||
 				 memcmp(texts_get(&texts, i), text, sizeof(text));
 		}

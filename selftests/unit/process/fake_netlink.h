@@ -24,7 +24,7 @@
  * @add_code: the error that TABLE_ADD answers with; 0 for none
  * @proc_code: error of PROC_ADD, by pid; 0 for none
  * @forget_code: error of PROC_DEL; 0 for none
- * @forks: so many other processes come when the one before is forgotten; -1: without end
+ * @forks: when PROC_DEL forgets @pid, the next one takes its place, so many times; -1: each time
  * @open_id: the id that FILE_GET answers with for an open file
  * @refuse: TABLE_ADD refuses only so many tables with @add_code; 0: all
  * @deadly: the inode of a file for which FILE_GET ends the child that asks, the first time

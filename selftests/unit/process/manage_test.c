@@ -240,7 +240,10 @@ static bool check_all_forked(void)
 	return !manage_all(NULL, true, &all, &error) && all.managed == 1 && all.refused == 1;
 }
 
-/* The module follows this process already: it is not asked to look at it again, unless that is wanted. */
+/*
+ * The fake module manages this process, and refuses to look at it again: manage_all() asks for that only if its
+ * caller wants it.
+ */
 static int refuse_own(uint32_t pid)
 {
 	return pid == (uint32_t)getpid() ? EPERM : EINVAL;
