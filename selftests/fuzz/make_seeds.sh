@@ -85,5 +85,5 @@ done | gcc -O2 -g -gz=zlib -shared -fPIC -nostdlib -Wl,-z,noseparate-code -x c -
 printf 'acomm\0main\0a<b>&"c"\0\033[1m]]>\0\303\050\355\240\200\0other\0;x y\\' >"$1/flame/names"
 printf '\0a b;c;k_[k] 3\na b;c 2\n' >"$1/flame/folded"
 printf '\0my 2 prog 12/34 [001] 1.5: 1 cycles:P:\n\t401010 a(b)+0x4 (/bin/x)\n\t0 [unknown] ([unknown])\n\n' >"$1/flame/script"
-[ ! -e "$1/perfdata/made" ] || { printf '\0' && "$here/../../beectl" flame "$1/perfdata/made" --raw; } >"$1/flame/raw" 2>/dev/null ||
+[ ! -e "$1/perfdata/made" ] || { printf '\0' && "$beectl" flame "$1/perfdata/made" --raw; } >"$1/flame/raw" 2>/dev/null ||
 	rm -f "$1/flame/raw"
