@@ -575,18 +575,12 @@ u64 bee_file_bytes(const struct bee_file *f)
 	       READ_ONCE(f->table_bytes);
 }
 
-/* How many bytes more a table of @bytes takes than the one that the file has. */
-static u64 file_bytes_more(const struct bee_file *f, u64 bytes)
-{
-	return bytes - min(bytes, f->table_bytes);
-}
-
 /**
  * bee_file_has_room() - whether the share of who pays for a file has room for another table
  * @f: the file; the caller is a user of it
- * @bytes: kernel memory of that table; there is room for one that is no larger than the file's own
+ * @bytes: kernel memory of that table
  *
- * It is charged by bee_file_set_table_bytes(), which can be refused all the same.
+ * A table is charged by bee_file_set_table_bytes(), which can be refused all the same.
  *
  * Context: Any but NMI.
  * Return: whether there is room now.
@@ -594,13 +588,14 @@ static u64 file_bytes_more(const struct bee_file *f, u64 bytes)
 bool bee_file_has_room(const struct bee_file *f, u64 bytes)
 {
 	bool fits;
-	u64 more;
 
 	raw_spin_lock(&file_user_lock);
-	more = file_bytes_more(f, bytes);
-	fits = !more || bee_payer_charge(f->payer, more);
-	if (fits)
-		bee_payer_uncharge(f->payer, more);
+	/* Nothing of an unpaid table is charged yet.  One of its size may be the same, and stays so. */
+	if (file_is_unpaid(f) && bytes != f->table_bytes)
+		fits = bee_payer_has_room(f->payer, bytes);
+	else
+		fits = bytes <= f->table_bytes ||
+		       bee_payer_has_room(f->payer, bytes - f->table_bytes);
 	raw_spin_unlock(&file_user_lock);
 	return fits;
 }
@@ -703,7 +698,7 @@ int bee_file_move(struct bee_file *f, struct bee_payer *payer, const struct hlis
 	raw_spin_lock(&file_user_lock);
 	raw_spin_lock(&f->rmap_lock);
 	now = bee_file_bytes(f);
-	more = file_bytes_more(f, bytes);
+	more = bytes - min(bytes, f->table_bytes);
 	if (hlist_unhashed(range)) {
 		ret = -ENOENT;
 	} else if (payer && payer != f->payer && bee_payer_charge(payer, now + more)) {

@@ -212,22 +212,54 @@ static u64 payer_most(const struct bee_payer *payer, u64 bytes, u64 sum)
 	return div_u64(limit - min(limit, others), 100) * bee_payer_share();
 }
 
+/* Whether a payer may have @own bytes, so many @percent of its share, if all have @sum then. */
+static bool payer_may_have(const struct bee_payer *payer, u64 own, u64 sum, unsigned int percent)
+{
+	u64 most = payer_most(payer, own, sum);
+
+	return own <= most / 100 * percent && (own <= most || sum <= payer_limit());
+}
+
+static bool payer_has_room(const struct bee_payer *payer, u64 bytes, unsigned int percent)
+{
+	return payer_may_have(payer, atomic64_read(&payer->bytes) + bytes,
+			      atomic64_read(&payer_sum) + bytes, percent);
+}
+
 /*
  * Charge @bytes if the payer then has no more than so many @percent of its share.  They are added
- * before that is known, so that two CPUs which charge at the same time see each other's bytes.
+ * before that is known for sure, so that two CPUs which charge at the same time see each other's
+ * bytes; but not if there is no room in any case: for that moment others would be refused.
  */
 static bool payer_add(struct bee_payer *payer, u64 bytes, unsigned int percent)
 {
-	u64 own, sum, most;
+	u64 own, sum;
 
 	if (!payer)
 		return true;
-	own = atomic64_add_return(bytes, &payer->bytes);
-	sum = atomic64_add_return(bytes, &payer_sum);
-	most = payer_most(payer, own, sum);
-	if (own <= most / 100 * percent && (own <= most || sum <= payer_limit()))
+	if (payer_has_room(payer, bytes, percent)) {
+		own = atomic64_add_return(bytes, &payer->bytes);
+		sum = atomic64_add_return(bytes, &payer_sum);
+		if (payer_may_have(payer, own, sum, percent))
+			return true;
+		bee_payer_uncharge(payer, bytes);
+	}
+	atomic64_inc(&payer->refused);
+	return false;
+}
+
+/**
+ * bee_payer_has_room() - whether a user's share has room
+ * @payer: the user; NULL: nobody pays
+ * @bytes: for how much more
+ *
+ * Context: Any but NMI.
+ * Return: true, or false: that is counted as a refusal.
+ */
+bool bee_payer_has_room(struct bee_payer *payer, u64 bytes)
+{
+	if (!payer || payer_has_room(payer, bytes, 100))
 		return true;
-	bee_payer_uncharge(payer, bytes);
 	atomic64_inc(&payer->refused);
 	return false;
 }
@@ -269,12 +301,7 @@ bool bee_payer_charge_reserve(struct bee_payer *payer, u64 bytes)
  */
 bool bee_payer_charge_spare(struct bee_payer *payer, u64 bytes)
 {
-	u64 own = atomic64_read(&payer->bytes) + bytes, sum = atomic64_read(&payer_sum) + bytes;
-
-	/* payer_add() adds the bytes for a moment, in which others would be refused. */
-	if (own > payer_most(payer, own, sum) / 100 * 75)
-		return false;
-	return payer_add(payer, bytes, 75);
+	return payer_has_room(payer, bytes, 75) && payer_add(payer, bytes, 75);
 }
 
 /** bee_payer_charge_fixed() - as bee_payer_charge(), but not refused.  Context: Any but NMI. */

@@ -54,6 +54,7 @@ bool bee_payer_next(u32 uid, struct bee_payer_state *state);
 unsigned int bee_payer_share(void);
 void bee_payer_set_share(unsigned int percent);
 
+bool bee_payer_has_room(struct bee_payer *payer, u64 bytes);
 bool bee_payer_charge(struct bee_payer *payer, u64 bytes);
 bool bee_payer_charge_spare(struct bee_payer *payer, u64 bytes);
 bool bee_payer_charge_reserve(struct bee_payer *payer, u64 bytes);

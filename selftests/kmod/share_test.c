@@ -596,6 +596,25 @@ static void end_idle(const struct user *u, const uint32_t *ids)
 }
 
 /*
+ * The budget is used up, and the user pays for the file @id, but not for its table.  Another table, which the
+ * share has no room for, is refused at once: to make room in the budget would evict what stays needed.
+ */
+static void check_refused(uint32_t id, const uint32_t *ids)
+{
+	int table = guest_table_fd(LIB), err;
+	struct netlink_info info;
+
+	guest_info_at_rest(&g, &info);
+	set(BEEUNWIND_A_CONFIG_BUDGET, netlink_info_used(&info));
+	set(BEEUNWIND_A_CONFIG_SHARE, 1);
+	err = netlink_table_set(g.nl, table, id, &g.error);
+	set(BEEUNWIND_A_CONFIG_SHARE, IDLE_SHARE);
+	ksft_test_result(err && g.error.code == EDQUOT && count_loaded(ids) == IDLE,
+			 "a table that the share refuses evicts no other\n");
+	close(table);
+}
+
+/*
  * @u maps all the files, but its share has no room for all the tables.  It pays for some of them.  The
  * others are evicted when the budget is lowered.
  */
@@ -620,6 +639,8 @@ static void check_idle(struct user *u, const char *how)
 		       (unsigned long)charged.bytes, (unsigned long)charged.most);
 	ksft_test_result(good && before == IDLE && charged.bytes <= charged.most && is_served(1003),
 			 "who maps idle tables keeps to its share, %s\n", how);
+	/* It has mapped that one first, so at the highest address; the module takes low addresses first. */
+	check_refused(ids[0], ids);
 	guest_info_at_rest(&g, &info);
 	set(BEEUNWIND_A_CONFIG_BUDGET, netlink_info_used(&info) - 1);
 	after = count_loaded(ids);
@@ -701,7 +722,7 @@ int main(void)
 	struct netlink_info begin;
 
 	ksft_print_header();
-	ksft_set_plan(27);
+	ksft_set_plan(29);
 	if (system("cp -L " LIB " " COPY " && chmod 755 " COPY))
 		guest_die(COPY, "cannot be made");
 	guest_open(&g);
