@@ -52,6 +52,7 @@ known_stacks() {
 
 # registered_start: start walk_registered, and wait until it has registered its code; its process id is in $!
 registered_start() {
+	rm -f "$WORK/ready" "$WORK/go"
 	mkfifo "$WORK/ready" "$WORK/go" || return
 	"$TESTS/walk_registered" "$WORK/ready" "$WORK/go" >/dev/null &
 	read -r -n 1 <"$WORK/ready"	# it has mapped its memory

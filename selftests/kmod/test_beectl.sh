@@ -204,7 +204,7 @@ unused_tables() {
 		grep '^[1-9][0-9]* of [1-9][0-9]* tables removed, ' "$WORK/out"
 }
 
-# "load -v" lists the mappings, and "load --all -v" each file without a table.
+# "load -v" lists the ranges, and "load --all -v" each file without a table.
 verbose() {
 	local pid status=1
 	"$BEECTL" load -v "$target" >"$WORK/out" && /usr/bin/python3 - "$WORK/out" "$target" <<-'END' || return 1

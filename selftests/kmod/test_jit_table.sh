@@ -52,6 +52,19 @@ served() {
 	done
 }
 
+# recorded: record -a lays tables over code that is in memory before perf starts
+recorded() {
+	local pid status=0
+
+	registered_start || return
+	pid=$!
+	"$BEECTL" record -q -a -o "$WORK/all.data" -- true && memory_is "$pid" "[jit] " || status=1
+	kill "$pid"
+	wait "$pid"
+	"$BEECTL" unload -q --all
+	return "$status"
+}
+
 # kept: a table of code in memory stays when all processes are to be followed, or is laid anew
 kept() {
 	local pid status=0
@@ -76,7 +89,8 @@ kept() {
 }
 
 guest_insmod || exit 1
-ktap_plan 2
+ktap_plan 3
 ktap_run "known stacks through registered code" known_stacks walk_registered
+ktap_run "record -a lays a table" recorded
 ktap_run "the table stays when all processes are followed" kept
 ktap_finish

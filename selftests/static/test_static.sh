@@ -64,7 +64,7 @@ only_code() {
 
 check_strangers() {
 	silent grep -nE '#include "(netlink)\.h"' kmod/walk.[ch] kmod/frame.h kmod/table.[ch] kmod/callchain.[ch]
-	silent grep -nE '#include "(walk|frame)\.h"' kmod/netlink.[ch]
+	silent grep -nE '#include "(walk|frame)\.h"' kmod/netlink*.[ch]
 }
 
 # What others have named goes through text_put_name().  Settings, and files of the cache, have our names.

@@ -167,8 +167,8 @@ static int config_change(struct netlink *nl, char **words)
 		    !netlink_config_set(nl, setting->attribute, value, &error))
 			continue;
 		if (setting->attribute == BEEUNWIND_A_CONFIG_BUDGET && error.code == ENOSPC)
-			error_set(&error, ENOSPC, "more than that is in use, see beectl status; first: "
-				  "beectl unload PID, or beectl unload --all --tables");
+			error_set(&error, ENOSPC, "more than that is in use, see beectl status; beectl unload PID, or "
+				  "--all --tables, frees all but the caches of walks");
 		snprintf(why, sizeof(why), "%s%s", text_skip(error.text, "hook: "),
 			 at > words ? "; what stands before it is set" : "");
 		return message_error("config", at[0], why);

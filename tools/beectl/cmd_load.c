@@ -42,7 +42,7 @@ static const char load_help[] =
 	"      --thin PCT Leave out up to PCT percent (1 to 90) of the rows; see there\n"
 	"      --no-jit   Leave code that is in memory without a file without tables\n"
 	"      --json     Print one object: managed, an array with, for each PID: pid,\n"
-	"                 name, mappings, tables, compiled, jit (of compiled: of JIT\n"
+	"                 name, ranges, tables, compiled, jit (of compiled: of JIT\n"
 	"                 code), remapped (ranges of text in memory without a file),\n"
 	"                 cached, already_loaded, bytes, text and wrong (of the tables\n"
 	"                 made now that are not exact: bytes with a rule, and with a\n"
@@ -88,7 +88,7 @@ static void print_result(pid_t pid, const struct manage_result *result)
 
 	printf("%d ", pid);
 	text_put_name(stdout, result->name);
-	printf(": %zu mapping%s, %zu table%s", result->mappings, plural(result->mappings),
+	printf(": %zu range%s, %zu table%s", result->ranges, plural(result->ranges),
 	       result->tables, plural(result->tables));
 	for (i = 0; i < 4; i++) {
 		if (!part[i].count)
@@ -108,7 +108,7 @@ static void load_add_json(struct json_object *array, pid_t pid, const struct man
 
 	json_add_uint(object, "pid", pid);
 	json_add_string(object, "name", result->name);
-	json_add_uint(object, "mappings", result->mappings);
+	json_add_uint(object, "ranges", result->ranges);
 	json_add_uint(object, "tables", result->tables);
 	json_add_uint(object, "compiled", result->compiled);
 	json_add_uint(object, "jit", result->jit);
@@ -297,27 +297,6 @@ static void summary_jit_done(void *arg, pid_t pid, const struct jit_result *jit)
 	summary_add_problem(summary, name, jit->error.text);
 }
 
-/* Tables of code that processes have in memory. */
-static int load_all_jit(const struct load_command *load, struct load_summary *summary,
-			struct bee_error *error)
-{
-	struct jit_jobs jobs = {
-		.maker = &load->maker, .jobs = load->maker.jobs, .arg = summary,
-		.done = summary_jit_done,
-	};
-	pid_t *pids;
-	int ret;
-
-	if (load->maker.no_jit)
-		return 0;
-	ret = jit_jobs_find(load->maker.nl, &pids, &jobs.count, error);
-	jobs.pid = pids;
-	if (!ret && jit_jobs_run(&jobs))
-		ret = error_set(error, errno, "cannot start a process: %s", strerror(errno));
-	free(pids);
-	return ret;
-}
-
 /* Fails if a process or, for a general reason, a table was refused. */
 static int load_all(const struct load_command *load)
 {
@@ -338,7 +317,7 @@ static int load_all(const struct load_command *load)
 	if (!ret && table_jobs_run(&maker, &wants))
 		ret = error_set(&error, errno, "cannot start a process: %s", strerror(errno));
 	if (!ret)
-		ret = load_all_jit(load, &summary, &error);
+		ret = jit_jobs_run_all(&maker, summary_jit_done, &summary, &error);
 	progress_end();
 	table_jobs_free(&wants);
 	if (ret || netlink_info_get(maker.nl, &info, &error))

@@ -25,6 +25,7 @@
 #include "events.h"
 #include "first_tables.h"
 #include "forward.h"
+#include "jit_jobs.h"
 #include "launch.h"
 #include "maker.h"
 #include "manage.h"
@@ -399,6 +400,8 @@ static int record_manage_all(struct record *record)
 	if (!ret && table_jobs_run(&maker, &wants))
 		ret = error_set(&record->error, errno, "cannot start a process: %s",
 				strerror(errno));
+	if (!ret)
+		ret = jit_jobs_run_all(&maker, NULL, NULL, &record->error);
 	progress_end();
 	table_jobs_free(&wants);
 	if (ret)

@@ -303,8 +303,8 @@ static void run_print_start(const struct run *run, pid_t pid)
 {
 	fprintf(stderr, "beectl: run: %d ", pid);
 	text_put_name(stderr, run->summary.name);
-	fprintf(stderr, ": %zu mapping%s, %zu table%s, %s\n", run->summary.mappings,
-		plural(run->summary.mappings), run->summary.tables, plural(run->summary.tables),
+	fprintf(stderr, ": %zu range%s, %zu table%s, %s\n", run->summary.ranges,
+		plural(run->summary.ranges), run->summary.tables, plural(run->summary.tables),
 		text_size(run->summary.bytes).text);
 	maker_print_wrong(stderr, run->wrong, run->text);
 }

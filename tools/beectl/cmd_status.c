@@ -161,8 +161,9 @@ static void print_status(const struct status *status)
 	       name_of(bee_announce_names, BEEUNWIND_ANNOUNCE_MAX, info->announce),
 	       info->listeners ? "somebody makes tables (beectl watch, run, record or flame)" :
 				 "nobody makes tables");
-	printf("memory:    %s of %s (%.1f%%)\n", text_size(used).text,
-	       text_size(info->budget).text, percent(used, info->budget));
+	printf("memory:    %s of %s (%.1f%%), %s of it for the caches of walks\n", text_size(used).text,
+	       text_size(info->budget).text, percent(used, info->budget),
+	       text_size(info->cache_bytes).text);
 	printf("tables:    %u of %u files, %s\n", info->tables, info->files,
 	       text_size(info->table_bytes).text);
 	if (waiting)
@@ -173,7 +174,7 @@ static void print_status(const struct status *status)
 	printf("processes: %u with %u range%s, %s\n", info->procs, info->ranges,
 	       plural(info->ranges), text_size(info->range_bytes).text);
 	if (info->follow_lost)
-		printf("lost:      %llu time%s a process lost its mappings or was not followed: memory, its share or "
+		printf("lost:      %llu time%s a process lost its ranges or was not followed: memory, its share or "
 		       "ranges used up; perf's own stacks until it is found again; see --users\n",
 		       (ull)info->follow_lost, plural(info->follow_lost));
 	status_show_refusals(&status->users);

@@ -18,7 +18,7 @@ static const struct command {
 	{ "record",	cmd_record,	"Run perf record with complete stacks, and without beectl in them" },
 	{ "flame",	cmd_flame,	"Draw a flame graph of a program or of a recording of perf" },
 	{ "load",	cmd_load,	"Give running processes their unwind tables" },
-	{ "unload",	cmd_unload,	"Take the unwind tables of processes away again" },
+	{ "unload",	cmd_unload,	"Have the module forget processes, or remove unwind tables" },
 	{ "watch",	cmd_watch,	"Keep the tables of all programs loaded, as a service" },
 	{ "status",	cmd_status,	"Show the module, its processes and why walks ended" },
 	{ "config",	cmd_config,	"Show or change the module's settings" },

@@ -471,31 +471,8 @@ static void jit_done(void *arg, size_t index, const void *data, size_t size, con
 	struct jit_result result = jit_jobs_result(data, size, died);
 	const struct jit_jobs *jobs = arg;
 
-	jobs->done(jobs->arg, jobs->pid[index], &result);
-}
-
-/**
- * jit_jobs_find() - managed processes that have executable memory without a file
- * @nl: the module
- * @pids: filled, for free()
- * @count: filled: number of them
- * @error: filled on failure
- *
- * Return: 0 or -1.
- */
-int jit_jobs_find(struct netlink *nl, pid_t **pids, size_t *count, struct bee_error *error)
-{
-	struct netlink_procs procs;
-	int ret = netlink_procs_get(nl, 0, &procs, error);
-	size_t i;
-
-	*count = 0;
-	*pids = alloc_array(NULL, procs.count + 1, sizeof(**pids));
-	for (i = 0; i < procs.count; i++)
-		if (procs.proc[i].pid && jit_jobs_concern(&procs.proc[i]))
-			(*pids)[(*count)++] = procs.proc[i].pid;
-	netlink_procs_free(&procs);
-	return ret;
+	if (jobs->done)
+		jobs->done(jobs->arg, jobs->pid[index], &result);
 }
 
 static uid_t jit_owner(const void *arg, size_t index)
@@ -519,4 +496,36 @@ int jit_jobs_run(const struct jit_jobs *jobs)
 	};
 
 	return jobs->count ? parallel_run(&parallel) : 0;
+}
+
+/**
+ * jit_jobs_run_all() - give the module tables of the JIT code of all managed processes
+ * @maker: the module, and how tables of files are made; nothing is done if its no_jit is set
+ * @done: takes the result of each process that has executable memory without a file, or NULL
+ * @arg: for @done
+ * @error: filled on failure
+ *
+ * Return: 0 or -1.
+ */
+int jit_jobs_run_all(const struct table_maker *maker, jit_done_fn *done, void *arg, struct bee_error *error)
+{
+	struct jit_jobs jobs = { .maker = maker, .jobs = maker->jobs, .arg = arg, .done = done };
+	struct netlink_procs procs;
+	pid_t *pid;
+	size_t i;
+	int ret;
+
+	if (maker->no_jit)
+		return 0;
+	ret = netlink_procs_get(maker->nl, 0, &procs, error);
+	pid = alloc_array(NULL, procs.count + 1, sizeof(*pid));
+	for (i = 0; i < procs.count; i++)
+		if (procs.proc[i].pid && jit_jobs_concern(&procs.proc[i]))
+			pid[jobs.count++] = procs.proc[i].pid;
+	netlink_procs_free(&procs);
+	jobs.pid = pid;
+	if (!ret && jit_jobs_run(&jobs))
+		ret = error_set(error, errno, "cannot start a process: %s", strerror(errno));
+	free(pid);
+	return ret;
 }

@@ -9,6 +9,8 @@
 #include "jit_result.h"
 #include "table_jobs.h"
 
+typedef void jit_done_fn(void *arg, pid_t pid, const struct jit_result *result);
+
 /**
  * struct jit_jobs - which processes
  * @maker: the module, which manages them, and how tables of files are made
@@ -16,7 +18,7 @@
  * @pid: the processes
  * @count: number of them
  * @arg: for @done
- * @done: takes the result of each process, in their order
+ * @done: takes the result of each process, in their order; or NULL
  */
 struct jit_jobs {
 	const struct table_maker *maker;
@@ -24,7 +26,7 @@ struct jit_jobs {
 	const pid_t	*pid;
 	size_t		 count;
 	void		*arg;
-	void		(*done)(void *arg, pid_t pid, const struct jit_result *result);
+	jit_done_fn	*done;
 };
 
 /**
@@ -43,8 +45,8 @@ static inline bool jit_jobs_concern(const struct netlink_proc *proc)
 	return false;
 }
 
-int jit_jobs_find(struct netlink *nl, pid_t **pids, size_t *count, struct bee_error *error);
 int jit_jobs_run(const struct jit_jobs *jobs);
+int jit_jobs_run_all(const struct table_maker *maker, jit_done_fn *done, void *arg, struct bee_error *error);
 
 /* For a queue of its own */
 void jit_jobs_look(const struct table_maker *maker, pid_t pid, FILE *out);

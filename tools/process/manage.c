@@ -194,8 +194,8 @@ static int look_count(const struct table_look *look, struct manage_result *resul
 	size_t i;
 
 	if (look->procs.count)
-		result->mappings = look->procs.proc[0].ranges.count;
-	if (!result->mappings)
+		result->ranges = look->procs.proc[0].ranges.count;
+	if (!result->ranges)
 		return error_set(&result->error, ESRCH,
 				 "it has no executable memory: it is about to end");
 	ranges = &look->procs.proc[0].ranges;
@@ -210,10 +210,10 @@ static int look_count(const struct table_look *look, struct manage_result *resul
 }
 
 /**
- * manage_count() - count the mappings of a process, their tables, and the memory of these
+ * manage_count() - count the ranges of a process, their tables, and the memory of these
  * @nl: the module
  * @pid: a managed process
- * @result: mappings, tables, bytes and stored are set; @compiled and @cached are known
+ * @result: ranges, tables, bytes and stored are set; @compiled and @cached are known
  *
  * Return: 0, or -1 with @result->error filled.
  */

@@ -24,7 +24,7 @@ struct manage_problem {
 /**
  * struct manage_result - what manage_process() found and did
  * @name: the process's name
- * @mappings: executable mappings
+ * @ranges: executable mappings, as the module has them
  * @tables: distinct tables that they use
  * @compiled: of @tables, compiled now
  * @jit: of @compiled, of code in memory
@@ -41,7 +41,7 @@ struct manage_problem {
  */
 struct manage_result {
 	char			 name[64];
-	size_t			 mappings;
+	size_t			 ranges;
 	size_t			 tables;
 	size_t			 compiled;
 	size_t			 jit;

@@ -129,7 +129,7 @@ static bool check_counts(void)
 	fake.range[1] = (struct range){ 0x3000, 0x4000, 0, 1 };
 	fake.range[2] = (struct range){ 0x5000, 0x6000, 0, 3 };
 	fake.range[3] = (struct range){ 0x7000, 0x8000, 0, 0 };
-	good = !manage_process(&maker, getpid(), &result) && result.mappings == 4 &&
+	good = !manage_process(&maker, getpid(), &result) && result.ranges == 4 &&
 	       result.tables == 2 && result.bytes == 107 && result.stored == 2 &&
 	       !result.compiled && !strcmp(result.name, "manage_test") && *fake.dumps == 1;
 	manage_result_free(&result);
