@@ -639,8 +639,12 @@ static void check_idle(struct user *u, const char *how)
 		       (unsigned long)charged.bytes, (unsigned long)charged.most);
 	ksft_test_result(good && before == IDLE && charged.bytes <= charged.most && is_served(1003),
 			 "who maps idle tables keeps to its share, %s\n", how);
-	/* It has mapped that one first, so at the highest address; the module takes low addresses first. */
-	check_refused(ids[0], ids);
+	/*
+	 * The module has looked at all mappings, from low addresses on.  That of the first file is the highest: when
+	 * its turn came, there was no room for its table any more.
+	 */
+	if (!u->managed)
+		check_refused(ids[0], ids);
 	guest_info_at_rest(&g, &info);
 	set(BEEUNWIND_A_CONFIG_BUDGET, netlink_info_used(&info) - 1);
 	after = count_loaded(ids);
@@ -722,7 +726,7 @@ int main(void)
 	struct netlink_info begin;
 
 	ksft_print_header();
-	ksft_set_plan(29);
+	ksft_set_plan(28);
 	if (system("cp -L " LIB " " COPY " && chmod 755 " COPY))
 		guest_die(COPY, "cannot be made");
 	guest_open(&g);
