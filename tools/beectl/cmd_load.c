@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* beectl load: give the module the tables and ranges of running processes. */
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
-#include "jit_jobs.h"
+#include "jit_result.h"
 #include "json.h"
 #include "maker.h"
 #include "manage.h"
@@ -303,7 +302,6 @@ static int load_all(const struct load_command *load)
 	struct load_summary summary = { .command = load };
 	const struct manage_all_result *processes = &summary.processes;
 	struct table_maker maker = load->maker;
-	struct table_wants wants = { 0 };
 	struct netlink_info info;
 	struct bee_error error;
 	char why[640];
@@ -312,14 +310,8 @@ static int load_all(const struct load_command *load)
 	maker.arg = &summary;
 	maker.done = summary_done;
 	progress_begin("looking at all processes");
-	ret = manage_all(maker.nl, !maker.no_jit, &summary.processes, &error) ?:
-	      table_jobs_find(maker.nl, 0, &wants, &error);
-	if (!ret && table_jobs_run(&maker, &wants))
-		ret = error_set(&error, errno, "cannot start a process: %s", strerror(errno));
-	if (!ret)
-		ret = jit_jobs_run_all(&maker, summary_jit_done, &summary, &error);
+	ret = manage_all_with_tables(&maker, !maker.no_jit, summary_jit_done, &summary.processes, &error);
 	progress_end();
-	table_jobs_free(&wants);
 	if (ret || netlink_info_get(maker.nl, &info, &error))
 		return message_error("load", NULL, error.text);
 	if (load->json || !load->quiet)

@@ -25,7 +25,6 @@
 #include "events.h"
 #include "first_tables.h"
 #include "forward.h"
-#include "jit_jobs.h"
 #include "launch.h"
 #include "maker.h"
 #include "manage.h"
@@ -390,20 +389,12 @@ static int record_manage_all(struct record *record)
 {
 	struct table_maker maker = record->maker;
 	struct manage_all_result processes;
-	struct table_wants wants = { 0 };
 	int ret;
 
 	maker.progress = progress_count;
 	progress_begin("looking at all processes");
-	ret = manage_all(maker.nl, false, &processes, &record->error) ?:
-	      table_jobs_find(maker.nl, 0, &wants, &record->error);
-	if (!ret && table_jobs_run(&maker, &wants))
-		ret = error_set(&record->error, errno, "cannot start a process: %s",
-				strerror(errno));
-	if (!ret)
-		ret = jit_jobs_run_all(&maker, NULL, NULL, &record->error);
+	ret = manage_all_with_tables(&maker, false, NULL, &processes, &record->error);
 	progress_end();
-	table_jobs_free(&wants);
 	if (ret)
 		return record_refuse(record, NULL, record->error.text, -1);
 	maker_warn_refused(record->recording->command, &processes);

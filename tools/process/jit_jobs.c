@@ -500,8 +500,8 @@ int jit_jobs_run(const struct jit_jobs *jobs)
 
 /**
  * jit_jobs_run_all() - give the module tables of the JIT code of all managed processes
- * @maker: the module, and how tables of files are made; nothing is done if its no_jit is set
- * @done: takes the result of each process that has executable memory without a file, or NULL
+ * @maker: the module, and how tables of files are made.  If its no_jit is set this does nothing.
+ * @done: called with the result of each process that has executable memory without a file; NULL: nobody wants to know
  * @arg: for @done
  * @error: filled on failure
  *

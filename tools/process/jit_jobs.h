@@ -18,7 +18,7 @@ typedef void jit_done_fn(void *arg, pid_t pid, const struct jit_result *result);
  * @pid: the processes
  * @count: number of them
  * @arg: for @done
- * @done: takes the result of each process, in their order; or NULL
+ * @done: called with the result of each process, in their order; NULL: nobody wants to know
  */
 struct jit_jobs {
 	const struct table_maker *maker;

@@ -431,6 +431,31 @@ int manage_all(struct netlink *nl, bool again, struct manage_all_result *result,
 	return ret;
 }
 
+/**
+ * manage_all_with_tables() - as manage_all(), and give the module the tables of all these processes
+ * @maker: the module, and how tables are made; its done() is called for each file
+ * @again: as for manage_all()
+ * @jit_done: called with what has become of the code in memory of each process that has some, and the arg of @maker;
+ *	NULL: nobody wants to know
+ * @result: filled
+ * @error: filled on failure
+ *
+ * Return: 0 or -1.
+ */
+int manage_all_with_tables(const struct table_maker *maker, bool again, jit_done_fn *jit_done,
+			   struct manage_all_result *result, struct bee_error *error)
+{
+	struct table_wants wants = { 0 };
+	int ret = manage_all(maker->nl, again, result, error) ?: table_jobs_find(maker->nl, 0, &wants, error);
+
+	if (!ret && table_jobs_run(maker, &wants))
+		ret = error_set(error, errno, "cannot start a process: %s", strerror(errno));
+	if (!ret)
+		ret = jit_jobs_run_all(maker, jit_done, maker->arg, error);
+	table_jobs_free(&wants);
+	return ret;
+}
+
 /*
  * Ask the module which processes it manages, have it forget these, and add their number to @count.
  * Return: 1 if it manages none; 0 if it did, and the caller is to ask again; or -1 with @error filled.

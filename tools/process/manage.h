@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "jit_jobs.h"
 #include "netlink.h"
 #include "table_jobs.h"
 
@@ -24,7 +25,7 @@ struct manage_problem {
 /**
  * struct manage_result - what manage_process() found and did
  * @name: the process's name
- * @ranges: executable mappings, as the module has them
+ * @ranges: how many executable ranges the module has of the process
  * @tables: distinct tables that they use
  * @compiled: of @tables, compiled now
  * @jit: of @compiled, of code in memory
@@ -78,6 +79,8 @@ void manage_result_free(struct manage_result *result);
 void manage_process_name(pid_t pid, char *name, size_t size);
 
 int manage_all(struct netlink *nl, bool again, struct manage_all_result *result, struct bee_error *error);
+int manage_all_with_tables(const struct table_maker *maker, bool again, jit_done_fn *jit_done,
+			   struct manage_all_result *result, struct bee_error *error);
 int manage_forget_all(struct netlink *nl, size_t *count, struct bee_error *error);
 
 /* For manage_process() and its test */
