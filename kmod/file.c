@@ -588,14 +588,15 @@ u64 bee_file_bytes(const struct bee_file *f)
 bool bee_file_has_room(const struct bee_file *f, u64 bytes)
 {
 	bool fits;
+	u64 old;
 
 	raw_spin_lock(&file_user_lock);
-	/* Nothing of an unpaid table is charged yet.  One of its size may be the same, and stays so. */
-	if (file_is_unpaid(f) && bytes != f->table_bytes)
-		fits = bee_payer_has_room(f->payer, bytes);
-	else
-		fits = bytes <= f->table_bytes ||
-		       bee_payer_has_room(f->payer, bytes - f->table_bytes);
+	/*
+	 * The payer has not paid for an unpaid table, so it would pay for all of the new one.  But if that
+	 * is as large it may be the same table, and then bee_store_add() charges nothing.
+	 */
+	old = file_is_unpaid(f) && bytes != f->table_bytes ? 0 : f->table_bytes;
+	fits = bytes <= old || bee_payer_has_room(f->payer, bytes - old);
 	raw_spin_unlock(&file_user_lock);
 	return fits;
 }

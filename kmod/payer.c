@@ -227,9 +227,11 @@ static bool payer_has_room(const struct bee_payer *payer, u64 bytes, unsigned in
 }
 
 /*
- * Charge @bytes if the payer then has no more than so many @percent of its share.  They are added
- * before that is known for sure, so that two CPUs which charge at the same time see each other's
- * bytes; but not if there is no room in any case: for that moment others would be refused.
+ * Charge @bytes if the payer then has no more than so many @percent of its share.
+ *
+ * While they are added, other payers have so much less, and may be refused.  So look first whether
+ * there is room.  Another CPU can charge after that look: so look again when they are added, as each
+ * of the two then sees what the other has added.
  */
 static bool payer_add(struct bee_payer *payer, u64 bytes, unsigned int percent)
 {
@@ -253,8 +255,10 @@ static bool payer_add(struct bee_payer *payer, u64 bytes, unsigned int percent)
  * @payer: the user; NULL: nobody pays
  * @bytes: for how much more
  *
+ * Charges nothing.  A user without room is counted as refused, as by bee_payer_charge().
+ *
  * Context: Any but NMI.
- * Return: true, or false: that is counted as a refusal.
+ * Return: whether there is room now.
  */
 bool bee_payer_has_room(struct bee_payer *payer, u64 bytes)
 {

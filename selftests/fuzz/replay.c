@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What is read behind the end is found by ASan, as each input has a block of its own. */
+/* The fuzzer gets a copy in a block of its own, so that ASan finds a read behind the end. */
 static void take(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);

@@ -351,7 +351,7 @@ static void test_pressure(const struct netlink_info *start)
 
 	guest_add(&g, pid);
 	fd = guest_table_fd(LARGE_ELF);
-	guest_info_at_rest(&g, &rest);	/* what is still to be freed would be too much for the small budget */
+	guest_info_at_rest(&g, &rest);	/* from here on nothing that has ended before is charged */
 	if (netlink_table_new(g.nl, fd, pid, NAME, &id, &g.error))
 		guest_die("table-add", g.error.text);
 	close(fd);
@@ -360,7 +360,7 @@ static void test_pressure(const struct netlink_info *start)
 	for (share = 1; share < 100; share++) {
 		set(BEEUNWIND_A_CONFIG_SHARE, share);
 		user = user_find(USER);
-		/* The ranges are charged anew before the old ones are freed. */
+		/* To lay the table the module charges new ranges, and frees the old ones later. */
 		if (user.bytes + file.bytes + PAGE <= user.most)
 			break;
 	}

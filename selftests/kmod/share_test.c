@@ -596,8 +596,9 @@ static void end_idle(const struct user *u, const uint32_t *ids)
 }
 
 /*
- * The budget is used up, and the user pays for the file @id, but not for its table.  Another table, which the
- * share has no room for, is refused at once: to make room in the budget would evict what stays needed.
+ * A user has @id mapped, pays for the file, and not for its table.  The budget and the share of the user are used up.
+ * Then the module gets another table for the file.  It must refuse that by the share before it asks the budget,
+ * which would evict tables to make room.
  */
 static void check_refused(uint32_t id, const uint32_t *ids)
 {
@@ -640,8 +641,8 @@ static void check_idle(struct user *u, const char *how)
 	ksft_test_result(good && before == IDLE && charged.bytes <= charged.most && is_served(1003),
 			 "who maps idle tables keeps to its share, %s\n", how);
 	/*
-	 * The module has looked at all mappings, from low addresses on.  That of the first file is the highest: when
-	 * its turn came, there was no room for its table any more.
+	 * At the request the module has looked at the user's mappings, from low addresses to high ones.  mmap() goes
+	 * down, so the file that was mapped first came last: the user had no room for its table any more.
 	 */
 	if (!u->managed)
 		check_refused(ids[0], ids);

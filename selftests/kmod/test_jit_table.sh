@@ -52,7 +52,7 @@ served() {
 	done
 }
 
-# recorded: record -a lays tables over code that is in memory before perf starts
+# recorded: a process has code in memory when "beectl record -a" starts; it has its table when that has ended
 recorded() {
 	local pid status=0
 

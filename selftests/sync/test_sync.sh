@@ -74,7 +74,7 @@ commands() {
 		<({ echo help; ls tools/beectl/cmd_*.c | sed 's/.*cmd_\(.*\)\.c/\1/'; } | sort) >&2 && echo "$names"
 }
 
-# options_of COMMAND: those that its help describes, short ones too, one a line
+# options_of COMMAND: print all options that "beectl help COMMAND" describes, short and long ones, one a line
 options_of() {
 	./beectl help "$1" | sed -nE 's/^ +(-[a-zA-Z]|--[a-z-]+)(, (--[a-z-]+))?( .*|)$/\1 \3/p' | tr ' ' '\n' | grep .
 }
