@@ -5,10 +5,26 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "abi.h"
 #include "reader.h"
-#include "synth.h"
 
 #define TEXT	0x1000
+
+static void check(const struct synth *synth, uint64_t end)
+{
+	uint64_t at = TEXT;
+	size_t i;
+
+	for (i = 0; i < synth->nranges; i++) {
+		const struct synth_range *range = &synth->ranges[i];
+
+		if (range->start < at || range->end <= range->start || range->end > end ||
+		    range->rule.kind != BEE_RULE_KNOWN || range->rule.cfa_reg >= __BEE_REG_MAX ||
+		    (range->rule.ra != BEE_RA_UNDEF && range->rule.ra_off != -8))
+			abort();
+		at = range->end;
+	}
+}
 
 /* The first byte: where a function with CFI starts, behind the code. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -16,15 +32,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static int fd = -1;
 	struct elf_file elf = { .ntext = 1, .text[0] = { .vaddr = TEXT, .size = size + 256 } };
 	u64 function = TEXT + size + (size ? data[0] : 0);
-	const struct synth_gap gap = { .start = TEXT, .end = TEXT + size };
+	const struct code_gap gap = { .start = TEXT, .end = TEXT + size };
 	const struct synth_input input = {
 		.elf = &elf, .gaps = &gap, .ngaps = 1, .functions = &function, .nfunctions = 1,
 		.patience = SYNTH_PATIENCE,
 	};
 	struct bee_error why;
 	struct synth synth;
-	u64 end = TEXT;
-	size_t i;
 
 	if (!size)
 		return 0;
@@ -36,15 +50,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!elf.reader)
 		abort();
 	synth_make(&input, &synth);
-	for (i = 0; i < synth.nranges; i++) {
-		const struct synth_range *range = &synth.ranges[i];
-
-		if (range->start < end || range->end <= range->start ||
-		    range->end > TEXT + size || range->rule.kind != BEE_RULE_KNOWN ||
-		    range->rule.cfa_reg >= __BEE_REG_MAX || range->rule.ra_off != -8)
-			abort();
-		end = range->end;
-	}
+	check(&synth, TEXT + size);
+	synth_free(&synth);
+	abi_make(&input, &synth);
+	check(&synth, TEXT + size);
 	synth_free(&synth);
 	reader_close(elf.reader);
 	return 0;

@@ -62,6 +62,25 @@ check_no_sections() {
 	"$beectl" dump --rows "$work/bare.so" | same_rows "$here/asm/frames.rows"
 }
 
+# The same, but the file ends behind its segments: section headers, and an empty segment that was
+# PT_GNU_STACK, are said to lie behind that.  Such files run (gold; strip --strip-section-headers).
+check_cut() {
+	ld -shared --build-id=none -Ttext=0x1000 --eh-frame-hdr -o "$work/cut.so" "$work/frames.o" &&
+		"$python" - "$work/cut.so" <<'END' || return
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at, = struct.unpack_from("<Q", data, 32)
+number, = struct.unpack_from("<H", data, 56)
+heads = [list(struct.unpack_from("<IIQQQQQQ", data, at + 56 * i)) for i in range(number)]
+end = max(h[2] + h[5] for h in heads if h[0] == 1)
+stack, = (i for i in range(number) if heads[i][0] == 0x6474e551)
+struct.pack_into("<IIQQQQQQ", data, at + 56 * stack, 1, 6, end + 0x1000, 0x100000, 0x100000, 0, 4096, 4096)
+assert struct.unpack_from("<Q", data, 40)[0] >= end
+open(sys.argv[1], "wb").write(data[:end])
+END
+	"$beectl" dump --rows "$work/cut.so" | same_rows "$here/asm/frames.rows" && "$beectl" verify "$work/cut.so"
+}
+
 # gold chooses the addresses itself, so the rows are compared with those of readelf.
 check_linker() {
 	local linker=$1
@@ -120,7 +139,7 @@ check_entry() {
 }
 
 programs=("$here"/asm/*.S)
-ktap_plan $((${#programs[@]} + 9))
+ktap_plan $((${#programs[@]} + 10))
 for program in "${programs[@]}"; do
 	name=$(basename "$program" .S)
 	ktap_run "$name" check_program "$name"
@@ -130,6 +149,7 @@ ktap_run ".debug_frame" check_debug_frame --decompress-debug-sections ' .debug_f
 ktap_run ".debug_frame, compressed" check_debug_frame --compress-debug-sections=zlib-gabi ' .debug_frame .* C  '
 ktap_run ".zdebug_frame" check_debug_frame --compress-debug-sections=zlib-gnu ' .zdebug_frame '
 ktap_run "no section headers" check_no_sections
+ktap_run "section headers and an empty segment past the end" check_cut
 ktap_run "entry points of programs, none of libraries" check_entry
 ktap_run ".eh_frame before .debug_frame" check_eh_frame_wins
 for linker in ld.gold ld.lld; do

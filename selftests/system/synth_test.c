@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rows made from code (synth.c), compared with the CFI of the same code: the CFI of stock files is
- * put aside, and all of their text taken for a gap.  No row may say anything else than the CFI.
+ * Rows made from code, by proof (synth.c) and by the ABI (abi.c), compared with the CFI of the same
+ * code: the CFI of stock files is put aside, and all of their text taken for a gap.  No row may say
+ * anything else than the CFI.
  *
  *	synth_test [FILE...]
  *
@@ -12,10 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "abi.h"
 #include "coverage.h"
 #include "eh_frame.h"
 #include "insn.h"
 #include "kselftest.h"
+#include "order.h"
 #include "padding.h"
 #include "rule_text.h"
 #include "synth.h"
@@ -28,6 +31,12 @@ static char *const files[] = {
 	"/lib64/ld-linux-x86-64.so.2",
 	"/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
 	"/usr/lib/x86_64-linux-gnu/libgmp.so.10",
+	"/usr/lib/x86_64-linux-gnu/libglib-2.0.so.0",
+	"/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+	"/usr/lib/x86_64-linux-gnu/libgfortran.so.5",
+	"/usr/lib/x86_64-linux-gnu/libgnat-12.so",
+	"/usr/bin/bash",
+	"/usr/bin/git",
 	NULL,
 };
 
@@ -107,14 +116,20 @@ static void show(struct tally *t, u64 start, u64 end, const struct bee_rule *our
 			       rule_format(ours, b));
 }
 
+static int fde_order(const void *a, const void *b)
+{
+	const struct fde *x = a, *y = b;
+
+	return order(x->begin, y->begin);
+}
+
+/* @list: ascending */
 static const struct fde *find_fde(const struct fde_list *list, u64 pc)
 {
-	size_t i;
+	size_t upto = order_upto(list->fdes, list->nfdes, sizeof(*list->fdes),
+				 offsetof(struct fde, begin), pc);
 
-	for (i = 0; i < list->nfdes; i++)
-		if (pc >= list->fdes[i].begin && pc < list->fdes[i].end)
-			return &list->fdes[i];
-	return NULL;
+	return upto && pc < list->fdes[upto - 1].end ? &list->fdes[upto - 1] : NULL;
 }
 
 static bool is_bare(const struct fde *fde)
@@ -217,12 +232,14 @@ static void compare(const struct elf_file *elf, const struct synth *synth,
 	}
 }
 
-static bool test_elf(const struct elf_file *elf, const char *path, u64 *proven)
+typedef void (*make_fn)(const struct synth_input *input, struct synth *synth);
+
+static bool test_elf(const struct elf_file *elf, const char *path, make_fn make, u64 *proven)
 {
 	/* Compiled code is not what it is for: libm needs 27, libc 30, ld.so of Debian 13 more. */
 	struct synth_input input = { .elf = elf, .patience = 400 };
 	struct elf_segment *sections;
-	struct synth_gap *gaps;
+	struct code_gap *gaps;
 	struct row_set rows;
 	struct tally t = {};
 	struct bee_error why;
@@ -238,12 +255,13 @@ static bool test_elf(const struct elf_file *elf, const char *path, u64 *proven)
 	n = elf_code_sections(elf, &sections);
 	gaps = calloc(n + 1, sizeof(*gaps));
 	for (i = 0; i < n; i++)
-		gaps[i] = (struct synth_gap){ sections[i].vaddr,
+		gaps[i] = (struct code_gap){ sections[i].vaddr,
 					      sections[i].vaddr + sections[i].size };
 	input.gaps = gaps;
 	input.ngaps = n;
-	synth_make(&input, &synth);
+	make(&input, &synth);
 	eh_frame_read(elf, &list);
+	qsort(list.fdes, list.nfdes, sizeof(*list.fdes), fde_order);
 	compare(elf, &synth, &rows, &list, &t);
 	eh_frame_free(&list);
 	for (i = 0; i < rows.nrows; i++)
@@ -264,7 +282,7 @@ static bool test_elf(const struct elf_file *elf, const char *path, u64 *proven)
 	return !t.wrong;
 }
 
-static void test_file(const char *path)
+static void test_file(const char *path, make_fn make, const char *how)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct bee_error why = {};
@@ -272,13 +290,14 @@ static void test_file(const char *path)
 	u64 proven = 0;
 
 	if (fd < 0) {
-		ksft_test_result_skip("%s # SKIP not installed\n", path);
+		ksft_test_result_skip("%s: %s # SKIP not installed\n", how, path);
 		return;
 	}
 	if (elf_open(&elf, fd, &why))
-		ksft_test_result_fail("%s: %s\n", path, why.text);
+		ksft_test_result_fail("%s: %s: %s\n", how, path, why.text);
 	else
-		ksft_test_result(test_elf(&elf, path, &proven) && proven, "%s\n", path);
+		ksft_test_result(test_elf(&elf, path, make, &proven) && proven, "%s: %s\n", how,
+				 path);
 	elf_close(&elf);
 	close(fd);
 }
@@ -291,8 +310,10 @@ int main(int argc, char **argv)
 	while (list[n])
 		n++;
 	ksft_print_header();
-	ksft_set_plan(n);
-	for (; *list; list++)
-		test_file(*list);
+	ksft_set_plan(2 * n);
+	for (; *list; list++) {
+		test_file(*list, synth_make, "proven");
+		test_file(*list, abi_make, "by the ABI");
+	}
 	ksft_finished();
 }

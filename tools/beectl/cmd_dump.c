@@ -168,6 +168,9 @@ static void dump_summary(const struct compile_result *result)
 	if (result->synth_rows)
 		printf("%-10s %llu rows, %llu bytes without unwind information\n", "synth",
 		       (unsigned long long)result->synth_rows, (unsigned long long)result->synth);
+	if (result->abi)
+		printf("%-10s %llu rows, %llu bytes without unwind information, if they keep the ABI\n",
+		       "abi", (unsigned long long)result->abi_rows, (unsigned long long)result->abi);
 	if (table->window)
 		printf("%-10s %u\n", "rules", table->nrules);
 	if (result->go)

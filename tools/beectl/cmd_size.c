@@ -22,19 +22,16 @@ static const char size_help[] =
 	"\n"
 	"Show how large the unwind tables of executables and shared objects are, beside\n"
 	"their .eh_frame and .eh_frame_hdr (CFI), and how much text without CFI has rows\n"
-	"that its code proves (synth).  Functions of Go, which no CFI describes, are\n"
-	"counted with the FDEs.  DIR stands for all such files below it, on its file\n"
-	"system.\n"
+	"that its code proves (synth), or that are right if its code keeps the calling\n"
+	"convention of C (ABI).  Functions of Go, which no CFI describes, are counted\n"
+	"with the FDEs.  DIR stands for all such files below it, on its file system.\n"
 	"\n"
 	"Options:\n"
 	"  -s, --sort KEY  Sort by name, ratio (table of CFI), row (bytes a row), or one\n"
-	"                  of text, fdes, rows, cfi, table, synth, the largest first;\n"
-	"                  without it, files are listed as given\n"
+	"                  of text, fdes, rows, cfi, table, synth, abi, the largest\n"
+	"                  first; without it, files are listed as given\n"
 	"  -j, --jobs N    Work on N files at a time (default: one for each CPU)\n"
-	"      --json      Print one object: files, each with its path, and total, with\n"
-	"                  files, how many that is of; both with sizes in bytes: text,\n"
-	"                  cfi, table, synth; and numbers: fdes, rows, synth_rows,\n"
-	"                  unsupported_rows; and problems ([{path, error}])\n"
+	"      --json      Print one object; keys: JSON in beectl(8)\n"
 	"  -h, --help      Show this text\n"
 	"\n"
 	"Example:\n"
@@ -49,6 +46,8 @@ static const char size_help[] =
  * @table: bytes of the table
  * @synth: of @text, bytes without CFI whose rows are proved by their code
  * @synth_rows: of @rows, those of such text
+ * @abi: of @text, bytes without CFI whose rows are right if their code keeps the ABI
+ * @abi_rows: of @rows, those of such text
  * @unsupported: rows without rules that a table can hold
  */
 struct sizes {
@@ -59,6 +58,8 @@ struct sizes {
 	u64	table;
 	u64	synth;
 	u64	synth_rows;
+	u64	abi;
+	u64	abi_rows;
 	u64	unsupported;
 };
 
@@ -77,6 +78,8 @@ static const struct column {
 	{ "table", "table", 6, .offset = offsetof(struct sizes, table) },
 	{ "synth", "synth", 6, .offset = offsetof(struct sizes, synth) },
 	{ "", "synth_rows", 0, true, offsetof(struct sizes, synth_rows) },
+	{ "ABI", "abi", 6, .offset = offsetof(struct sizes, abi) },
+	{ "", "abi_rows", 0, true, offsetof(struct sizes, abi_rows) },
 	{ "", "unsupported_rows", 0, true, offsetof(struct sizes, unsupported) },
 };
 
@@ -161,6 +164,8 @@ static int size_work(void *arg, const struct input_file *file, int fd, FILE *out
 		sizes.rows = rows.nrows;
 		sizes.synth = result.synth;
 		sizes.synth_rows = result.synth_rows;
+		sizes.abi = result.abi;
+		sizes.abi_rows = result.abi_rows;
 		sizes.cfi = result.cfi_size;
 		sizes.table = result.size;
 		sizes.unsupported = result.unsupported;

@@ -28,13 +28,14 @@ static const char verify_help[] =
 	"Compile files and compare their tables with what libdw, of elfutils, says of\n"
 	"the same unwind information: at the start of every row, one byte before it, and\n"
 	"in the middle of every row, over all text.  Four things that libdw does not\n"
-	"say are right: padding between functions belongs to the row before it, code\n"
-	"without unwind information at the entry point is the outermost frame, other\n"
-	"such code has rows if it proves them, which are made again (synth), and for\n"
-	"swapcontext() and makecontext() of glibc the code counts, as their unwind\n"
-	"information is wrong.  Where a file contradicts itself (FDEs overlap, or\n"
-	".eh_frame_hdr lacks one), differences are counted apart.  Functions of Go are\n"
-	"not compared: their rows are made from Go's function table.\n"
+	"say are right: padding between functions belongs to the row before it, code at\n"
+	"the entry point without unwind information, or its endbr64, is the outermost\n"
+	"frame, other such code has rows if it proves them (synth) or is taken to keep\n"
+	"the calling convention of C (abi), which are made again, and for swapcontext()\n"
+	"and makecontext() of glibc the code counts, as their unwind information is\n"
+	"wrong.  Where a file contradicts itself (FDEs overlap, or .eh_frame_hdr lacks\n"
+	"one), differences are counted apart.  Functions of Go are not compared: their\n"
+	"rows are made from Go's function table.\n"
 	"\n"
 	"Options:\n"
 	"  -a, --all          Everything under /usr, and /bin, /sbin, /lib, /lib64\n"
@@ -42,13 +43,7 @@ static const char verify_help[] =
 	"  -j, --jobs N       Work on N files at a time (default: one for each CPU)\n"
 	"  -v, --verbose      A line for each file, all differences, and the rules that\n"
 	"                     a table cannot hold\n"
-	"      --json         Print an object: files, an array of {path, status\n"
-	"                     (compared, no_cfi, skipped or failed), error, rows,\n"
-	"                     frames, pcs, text, no_fde, padding, go, synth, synth_rows,\n"
-	"                     differences, contradictory, overlapping, outside,\n"
-	"                     unsupported ([{reason, rules, rows, bytes}]), shown\n"
-	"                     ([{start, end, symbol, doubt, libdw, table}])}; and total,\n"
-	"                     with sums of the same, and of files by status\n"
+	"      --json         Print one object; keys: JSON in beectl(8)\n"
 	"  -h, --help         Show this text\n"
 	"\n"
 	"The exit status is 0 if there is no difference, and every file named was\n"
@@ -233,6 +228,8 @@ static void json_add_result(struct json_object *object, const struct compare_res
 	json_add_uint(object, "go", r->go);
 	json_add_uint(object, "synth", r->synth);
 	json_add_uint(object, "synth_rows", r->synth_rows);
+	json_add_uint(object, "abi", r->abi);
+	json_add_uint(object, "abi_rows", r->abi_rows);
 	json_add_uint(object, "differences", r->differences);
 	json_add_uint(object, "contradictory", r->contradictory);
 	json_add_uint(object, "overlapping", r->overlaps);
@@ -411,6 +408,8 @@ static void print_total(const struct verify_command *command)
 		       sum->go);
 	printf("synth           %12llu  rows: %llu bytes without FDE, whose code proves them\n",
 	       sum->synth_rows, sum->synth);
+	printf("abi             %12llu  rows: %llu bytes without FDE, if the code keeps the ABI\n",
+	       sum->abi_rows, sum->abi);
 	print_unsupported(sum, command->verbose);
 	printf("contradictory   %12llu  pcs; FDEs overlap in %llu bytes, %llu describe no text\n",
 	       sum->contradictory, sum->overlaps, sum->outside);

@@ -41,24 +41,18 @@ static void cfi_set(struct cfi_machine *m, u64 reg, struct cfi_rule rule)
 		*column = rule;
 }
 
-static void cfi_set_offset(struct cfi_machine *m, u64 reg, enum cfi_how how, s64 factored)
+/*
+ * An operand times the data alignment factor, modulo 2^64: as libgcc, gdb, libdw and readelf have it,
+ * so a negative offset may be written as an unsigned one (clang writes DW_CFA_def_cfa_offset 2^64-96).
+ */
+static s64 cfi_factored(const struct cfi_machine *m, u64 operand)
 {
-	struct cfi_rule rule = { .how = how };
-
-	if (__builtin_mul_overflow(factored, m->cie->data_align, &rule.offset))
-		m->c.bad = true;
-	cfi_set(m, reg, rule);
+	return operand * (u64)m->cie->data_align;
 }
 
-/* An unsigned factored offset. */
-static s64 cfi_uoffset(struct cfi_machine *m)
+static void cfi_set_offset(struct cfi_machine *m, u64 reg, enum cfi_how how, u64 operand)
 {
-	u64 value = cursor_uleb(&m->c);
-
-	if (!(value >> 63))
-		return value;
-	m->c.bad = true;
-	return 0;
+	cfi_set(m, reg, (struct cfi_rule){ .how = how, .offset = cfi_factored(m, operand) });
 }
 
 static struct cfi_rule cfi_read_expr(struct cfi_machine *m, enum cfi_how how)
@@ -83,16 +77,6 @@ static void cfi_restore(struct cfi_machine *m, u64 reg)
 static struct cfi_rule cfi_reg(u64 reg, s64 offset)
 {
 	return (struct cfi_rule){ .how = CFI_REGISTER, .reg = reg, .offset = offset };
-}
-
-/* A signed factored offset. */
-static s64 cfi_soffset(struct cfi_machine *m)
-{
-	s64 offset;
-
-	if (__builtin_mul_overflow(cursor_sleb(&m->c), m->cie->data_align, &offset))
-		m->c.bad = true;
-	return offset;
 }
 
 /*
@@ -153,7 +137,7 @@ static void cfi_step(struct cfi_machine *m)
 		cfi_advance(m, operand);
 		break;
 	case DW_CFA_offset:
-		cfi_set_offset(m, operand, CFI_OFFSET, cfi_uoffset(m));
+		cfi_set_offset(m, operand, CFI_OFFSET, cursor_uleb(c));
 		break;
 	case DW_CFA_restore:
 		cfi_restore(m, operand);
@@ -177,20 +161,20 @@ static void cfi_step(struct cfi_machine *m)
 		break;
 	case DW_CFA_def_cfa:
 		reg = cursor_uleb(c);
-		m->row.cfa = cfi_reg(reg, cfi_uoffset(m));
+		m->row.cfa = cfi_reg(reg, cursor_uleb(c));
 		break;
 	case DW_CFA_def_cfa_sf:
 		reg = cursor_uleb(c);
-		m->row.cfa = cfi_reg(reg, cfi_soffset(m));
+		m->row.cfa = cfi_reg(reg, cfi_factored(m, cursor_sleb(c)));
 		break;
 	case DW_CFA_def_cfa_register:
 		cfi_cfa_register(m, cursor_uleb(c));
 		break;
 	case DW_CFA_def_cfa_offset:
-		m->row.cfa.offset = cfi_uoffset(m);
+		m->row.cfa.offset = cursor_uleb(c);
 		break;
 	case DW_CFA_def_cfa_offset_sf:
-		m->row.cfa.offset = cfi_soffset(m);
+		m->row.cfa.offset = cfi_factored(m, cursor_sleb(c));
 		break;
 	case DW_CFA_def_cfa_expression:
 		cfi_cfa_expression(m);
@@ -203,7 +187,7 @@ static void cfi_step(struct cfi_machine *m)
 		break;
 	case DW_CFA_offset_extended:
 		reg = cursor_uleb(c);
-		cfi_set_offset(m, reg, CFI_OFFSET, cfi_uoffset(m));
+		cfi_set_offset(m, reg, CFI_OFFSET, cursor_uleb(c));
 		break;
 	case DW_CFA_offset_extended_sf:
 		reg = cursor_uleb(c);
@@ -211,11 +195,11 @@ static void cfi_step(struct cfi_machine *m)
 		break;
 	case DW_CFA_GNU_negative_offset_extended:
 		reg = cursor_uleb(c);
-		cfi_set_offset(m, reg, CFI_OFFSET, -cfi_uoffset(m));
+		cfi_set_offset(m, reg, CFI_OFFSET, -cursor_uleb(c));
 		break;
 	case DW_CFA_val_offset:
 		reg = cursor_uleb(c);
-		cfi_set_offset(m, reg, CFI_VAL_OFFSET, cfi_uoffset(m));
+		cfi_set_offset(m, reg, CFI_VAL_OFFSET, cursor_uleb(c));
 		break;
 	case DW_CFA_val_offset_sf:
 		reg = cursor_uleb(c);

@@ -310,27 +310,6 @@ static bool hdr_find_frames(const struct elf_file *elf, struct elf_frames *frame
 	return true;
 }
 
-/**
- * eh_frame_hdr_lists() - does the binary search table of PT_GNU_EH_FRAME list an FDE?
- * @elf: the file
- * @begin: first pc of the FDE
- *
- * Return: true if there is no table, or it has an entry for @begin.  Linear in the table.
- */
-bool eh_frame_hdr_lists(const struct elf_file *elf, u64 begin)
-{
-	struct hdr hdr;
-	u64 pc, fde;
-
-	if (!elf->hdr.size || !hdr_read(elf, &hdr) || !hdr.count)
-		return true;
-	while (hdr.count-- && pointer_read(&hdr.c, hdr.encoding, &hdr.base, &pc) &&
-	       pointer_read(&hdr.c, hdr.encoding, &hdr.base, &fde))
-		if (pc == begin)
-			return true;
-	return false;
-}
-
 /* The FDE whose instructions begin in [@start, @end]; those of @frames are first in @list. */
 static const struct fde *hdr_find_fde(const struct fde_list *list, const struct elf_frames *frames,
 				      const u8 *start, const u8 *end)
@@ -384,6 +363,39 @@ bool eh_frame_hdr_is_sound(const struct elf_file *elf, const struct fde_list *li
 			return false;
 	}
 	return true;
+}
+
+/**
+ * eh_frame_hdr_lists() - does the binary search table of PT_GNU_EH_FRAME list an FDE?
+ * @elf: the file
+ * @fde: the FDE, from eh_frame_read()
+ *
+ * Return: true if there is no table, or it has an entry that leads to @fde; false if it has one for
+ * the same pc that leads to another FDE (lld keeps of several the first, though it describes no
+ * text).  Linear in the table.
+ */
+bool eh_frame_hdr_lists(const struct elf_file *elf, const struct fde *fde)
+{
+	const struct elf_frames *frames = elf->frames;
+	bool has_section = elf->nframes && !frames->debug_frame;
+	struct frame_record record;
+	struct hdr hdr;
+	u64 pc, at;
+
+	if (!elf->hdr.size || !hdr_read(elf, &hdr) || !hdr.count)
+		return true;
+	while (hdr.count-- && pointer_read(&hdr.c, hdr.encoding, &hdr.base, &pc) &&
+	       pointer_read(&hdr.c, hdr.encoding, &hdr.base, &at)) {
+		struct cursor c = cursor_of(frames->data, has_section ? frames->size : 0);
+
+		if (pc != fde->begin)
+			continue;
+		if (!has_section || !cursor_take(&c, at - frames->base.vaddr) ||
+		    !record_read(&c, frames, &record) ||
+		    (fde->insns >= record.c.at && fde->insns <= record.c.end))
+			return true;
+	}
+	return false;
 }
 
 /**

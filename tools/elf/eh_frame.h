@@ -69,7 +69,7 @@ struct fde_list {
 void eh_frame_add(const struct elf_frames *frames, struct fde_list *list);
 void eh_frame_read(const struct elf_file *elf, struct fde_list *list);
 bool eh_frame_hdr_is_sound(const struct elf_file *elf, const struct fde_list *list);
-bool eh_frame_hdr_lists(const struct elf_file *elf, u64 begin);
+bool eh_frame_hdr_lists(const struct elf_file *elf, const struct fde *fde);
 void eh_frame_free(struct fde_list *list);
 
 #endif /* BEE_EH_FRAME_H */

@@ -97,7 +97,10 @@ static bool elf_touch(const struct elf_file *elf, u64 offset, u64 size)
 	return true;
 }
 
-/* Check that the headers lie within the file and are not too many, and read them as elf_touch() does. */
+/*
+ * Check that the program headers lie within the file and section headers are not too many, and read them as
+ * elf_touch() does.
+ */
 static int elf_check_headers(const struct elf_file *elf, const Elf64_Ehdr *h, struct bee_error *error)
 {
 	u64 segments = (u64)h->e_phnum * sizeof(Elf64_Phdr), sections = h->e_shnum;
@@ -114,10 +117,9 @@ static int elf_check_headers(const struct elf_file *elf, const Elf64_Ehdr *h, st
 		return error_set(error, 0, "truncated: program headers lie past the end of the file");
 	if (segments && !reader_bytes(elf->reader, h->e_phoff, segments))
 		return elf_refuse_unread(elf, error);
-	if (!h->e_shoff)
+	/* Programs run without section headers. */
+	if (!h->e_shoff || !elf_has(elf, h->e_shoff, (sections ?: 1) * sizeof(first)))
 		return 0;
-	if (!elf_has(elf, h->e_shoff, (sections ?: 1) * sizeof(first)))
-		return error_set(error, 0, "truncated: section headers lie past the end of the file");
 	/* gABI, "ELF Header": the number of sections is in the first one if e_shnum has no room for it. */
 	if (!sections) {
 		bytes = reader_bytes(elf->reader, h->e_shoff, sizeof(first));
@@ -132,7 +134,7 @@ static int elf_check_headers(const struct elf_file *elf, const Elf64_Ehdr *h, st
 	       0 : elf_refuse_unread(elf, error);
 }
 
-/* Open a file, and check that its program and section headers lie within it. */
+/* Open a file, and check that its program headers lie within it. */
 static int elf_start(struct elf_file *elf, int fd, struct bee_error *error)
 {
 	Elf64_Ehdr h = {};
@@ -277,7 +279,7 @@ static int elf_add_phdr(struct elf_file *elf, const GElf_Phdr *ph, struct elf_he
 	bool wanted = ph->p_type == PT_LOAD || ph->p_type == PT_NOTE ||
 		      ph->p_type == PT_DYNAMIC || ph->p_type == PT_GNU_EH_FRAME;
 
-	if (wanted && !elf_has(elf, ph->p_offset, ph->p_filesz))
+	if (wanted && ph->p_filesz && !elf_has(elf, ph->p_offset, ph->p_filesz))
 		return error_set(error, 0, "truncated: a segment lies past the end of the file");
 	switch (ph->p_type) {
 	case PT_LOAD:
@@ -540,7 +542,8 @@ int elf_identify(struct elf_file *elf, int fd, struct bee_error *error)
 
 /**
  * elf_read_cfi() - find Go's function table, and read the sections of CFI
- * @elf: elf_identify() has filled it; @is_go, @gopclntab, @go_module and @frames are filled
+ * @elf: elf_identify() has filled it; @bare, @is_go, @gopclntab, @go_module and @frames are
+ *	filled
  * @error: filled on failure
  *
  * Return: 0, also if there are none; or -1.
@@ -553,9 +556,8 @@ int elf_read_cfi(struct elf_file *elf, struct bee_error *error)
 	int debug_frames;
 	Elf_Scn *scn;
 
-	if (elf_getshdrnum(elf->handle, &n) || !n)
-		return 0;
-	if (elf_getshdrstrndx(elf->handle, &index))
+	elf->bare = elf_getshdrnum(elf->handle, &n) || !n || !elf_getscn(elf->handle, 0);
+	if (elf->bare || elf_getshdrstrndx(elf->handle, &index))
 		return 0;
 	scn = elf_getscn(elf->handle, index);
 	if (!scn || !gelf_getshdr(scn, &strings))
@@ -611,15 +613,21 @@ const struct elf_segment *elf_find_text(const struct elf_file *elf, u64 vaddr)
 	return NULL;
 }
 
-/* elf_find_load(): the PT_LOAD with a byte of the file at @vaddr, or NULL */
-const struct elf_segment *elf_find_load(const struct elf_file *elf, u64 vaddr)
+/* elf_find_load() among the first @most segments. */
+static const struct elf_segment *load_among(const struct elf_file *elf, size_t most, u64 vaddr)
 {
 	size_t i;
 
-	for (i = 0; i < elf->nloads; i++)
+	for (i = 0; i < elf->nloads && i < most; i++)
 		if (vaddr - elf->loads[i].vaddr < elf->loads[i].size)
 			return &elf->loads[i];
 	return NULL;
+}
+
+/* elf_find_load(): the PT_LOAD with a byte of the file at @vaddr, or NULL */
+const struct elf_segment *elf_find_load(const struct elf_file *elf, u64 vaddr)
+{
+	return load_among(elf, elf->nloads, vaddr);
 }
 
 /**
@@ -712,13 +720,18 @@ static const char *elf_symbol_name(const struct elf_file *elf, const GElf_Shdr *
 	if (!scn || !gelf_getshdr(scn, &sh) || sh.sh_size > ELF_MAX_STRINGS ||
 	    sh.sh_flags & SHF_COMPRESSED)
 		return NULL;
+	/* In a table that does not end with a zero elf_strptr() looks for one, for each name. */
+	if (!elf_strptr(elf->handle, table->sh_link, sh.sh_size - 1))
+		return NULL;
 	return elf_strptr(elf->handle, table->sh_link, sym->st_name);
 }
 
 /* struct each_function: arguments of elf_each_function() */
 struct each_function {
-	elf_function_fn	 function;
-	void		*arg;
+	const struct elf_file	*elf;
+	elf_function_fn		 function;
+	void			*arg;
+	bool			 named;
 };
 
 /* An elf_symbol_fn */
@@ -726,10 +739,10 @@ static bool each_function(void *arg, const GElf_Shdr *sh, const Elf64_Sym *sym)
 {
 	const struct each_function *each = arg;
 
-	(void)sh;
 	if ((ELF64_ST_TYPE(sym->st_info) == STT_FUNC ||
 	     ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC) && sym->st_shndx != SHN_UNDEF)
-		each->function(each->arg, sym->st_value);
+		each->function(each->arg, sym->st_value,
+			       (each->named ? elf_symbol_name(each->elf, sh, sym) : NULL) ?: "");
 	return false;
 }
 
@@ -738,13 +751,14 @@ static bool each_function(void *arg, const GElf_Shdr *sh, const Elf64_Sym *sym)
  * @elf: the file; of more tables of symbols than one of each kind only the first is read, and none
  *	that has more than 512 MiB
  * @function: called for each, in no order
- * @arg: its first argument; the second is the address
+ * @arg: its first argument; the others are the address and the name, "" if that is not read
+ * @named: read the names
  *
  * Ends the bytes that elf_text() has returned.
  */
-void elf_each_function(const struct elf_file *elf, elf_function_fn function, void *arg)
+void elf_each_function(const struct elf_file *elf, elf_function_fn function, void *arg, bool named)
 {
-	struct each_function each = { function, arg };
+	struct each_function each = { elf, function, arg, named };
 
 	elf_each_symbol(elf, each_function, &each);
 }
@@ -790,6 +804,51 @@ bool elf_find_object(const struct elf_file *elf, const char *name, u64 *vaddr)
 	if (find.found)
 		*vaddr = find.vaddr;
 	return find.found;
+}
+
+/**
+ * elf_each_section() - the sections of a file
+ * @elf: the file
+ * @section: called for each, in their order
+ * @arg: its first argument
+ */
+void elf_each_section(const struct elf_file *elf, elf_section_fn section, void *arg)
+{
+	size_t index = 0;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	elf_getshdrstrndx(elf->handle, &index);
+	while ((scn = elf_nextscn(elf->handle, scn)))
+		if (gelf_getshdr(scn, &sh) && !(sh.sh_flags & SHF_COMPRESSED))
+			section(arg, &(struct elf_section){
+				.vaddr = sh.sh_addr, .size = sh.sh_size, .type = sh.sh_type,
+				.flags = sh.sh_flags, .index = elf_ndxscn(scn),
+				.name = elf_strptr(elf->handle, index, sh.sh_name) ?: "",
+			});
+}
+
+/**
+ * elf_section_bytes() - read a section
+ * @elf: the file
+ * @index: its number
+ * @size: set to its bytes
+ * @link: set to the number of the section that it refers to
+ *
+ * Return: a copy, until elf_close(); NULL if there is no such section in the file, if it is empty, or
+ * if it is too large or too many share bytes, as reader_parts_end() then says.
+ */
+const u8 *elf_section_bytes(const struct elf_file *elf, size_t index, u64 *size, u32 *link)
+{
+	Elf_Scn *scn = index ? elf_getscn(elf->handle, index) : NULL;
+	GElf_Shdr sh;
+
+	if (!scn || !gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS || !sh.sh_size ||
+	    sh.sh_flags & SHF_COMPRESSED || !elf_has(elf, sh.sh_offset, sh.sh_size))
+		return NULL;
+	*size = sh.sh_size;
+	*link = sh.sh_link;
+	return reader_part(elf->reader, sh.sh_offset, sh.sh_size);
 }
 
 /**
@@ -876,6 +935,37 @@ const u8 *elf_bytes(const struct elf_file *elf, const struct elf_segment *segmen
 	return reader_bytes(elf->reader, segment->offset + (vaddr - segment->vaddr), size);
 }
 
+/* Linkers make a dozen segments. */
+#define ELF_MAX_DATA	64
+
+/**
+ * elf_data() - look at a few bytes of any segment
+ * @elf: the file
+ * @vaddr: their address
+ * @size: how many, up to READER_MAX_SPOT
+ *
+ * Return: the bytes, which are valid until the next call of this function or of elf_text_spot(); NULL if not all
+ * of them are in one of the first ELF_MAX_DATA segments, or if they cannot be read, and then elf_check() says why.
+ */
+const u8 *elf_data(const struct elf_file *elf, u64 vaddr, u64 size)
+{
+	const struct elf_segment *load = load_among(elf, ELF_MAX_DATA, vaddr);
+
+	if (!load || size > load->size - (vaddr - load->vaddr))
+		return NULL;
+	return reader_spot(elf->reader, load->offset + (vaddr - load->vaddr), size);
+}
+
+/* The segment of text with @vaddr, or NULL.  @size: cut to what it has from there on. */
+static const struct elf_segment *text_at(const struct elf_file *elf, u64 vaddr, u64 *size)
+{
+	const struct elf_segment *text = elf_find_text(elf, vaddr);
+
+	if (text && *size > text->size - (vaddr - text->vaddr))
+		*size = text->size - (vaddr - text->vaddr);
+	return text;
+}
+
 /**
  * elf_text() - look at code
  * @elf: the file
@@ -888,16 +978,26 @@ const u8 *elf_bytes(const struct elf_file *elf, const struct elf_segment *segmen
  */
 const u8 *elf_text(const struct elf_file *elf, u64 vaddr, u64 *size)
 {
-	const struct elf_segment *text = elf_find_text(elf, vaddr);
-	u64 offset = text ? vaddr - text->vaddr : 0;
+	const struct elf_segment *text = text_at(elf, vaddr, size);
 
-	if (!text)
-		return NULL;
-	if (*size > text->size - offset)
-		*size = text->size - offset;
 	if (*size > ELF_MAX_TEXT)
 		*size = ELF_MAX_TEXT;
-	return reader_window(elf->reader, text->offset + offset, *size);
+	return text ? reader_window(elf->reader, text->offset + (vaddr - text->vaddr), *size) : NULL;
+}
+
+/**
+ * elf_text_spot() - look at a few bytes of code, here and there
+ * @elf: the file
+ * @vaddr: their address
+ * @size: as for elf_text(), up to READER_MAX_SPOT
+ *
+ * Return: the bytes, which are valid until the next call of this function or of elf_data(); NULL as for elf_text()
+ */
+const u8 *elf_text_spot(const struct elf_file *elf, u64 vaddr, u64 *size)
+{
+	const struct elf_segment *text = text_at(elf, vaddr, size);
+
+	return text ? reader_spot(elf->reader, text->offset + (vaddr - text->vaddr), *size) : NULL;
 }
 
 /**

@@ -58,6 +58,7 @@ struct elf_frames {
  * @frames: .eh_frame sections, then .debug_frame sections; see elf_read_cfi()
  * @nframes: number of them
  * @hdr: PT_GNU_EH_FRAME; @size 0 if there is none
+ * @bare: there are no section headers, or they lie past the end of the file
  * @is_go: Go's linker has made the file, or a part of it; see elf_read_cfi()
  * @gopclntab: section that is Go's function table, or has it somewhere; @size 0 if there is none
  * @go_module: section with the struct moduledata of Go's runtime; @size 0 if there is none
@@ -81,6 +82,7 @@ struct elf_file {
 	struct elf_frames	 frames[ELF_MAX_FRAMES];
 	size_t			 nframes;
 	struct elf_segment	 hdr;
+	bool			 bare;
 	bool			 is_go;
 	struct elf_segment	 gopclntab;
 	struct elf_segment	 go_module;
@@ -92,7 +94,26 @@ struct elf_file {
 	u8			 id[BEE_TABLE_ID_MAX];
 };
 
-typedef void (*elf_function_fn)(void *arg, u64 pc);
+/**
+ * struct elf_section - a section
+ * @vaddr: sh_addr
+ * @size: sh_size
+ * @type: sh_type
+ * @flags: sh_flags
+ * @index: its number
+ * @name: its name
+ */
+struct elf_section {
+	u64		 vaddr;
+	u64		 size;
+	u32		 type;
+	u64		 flags;
+	size_t		 index;
+	const char	*name;
+};
+
+typedef void (*elf_function_fn)(void *arg, u64 pc, const char *name);
+typedef void (*elf_section_fn)(void *arg, const struct elf_section *section);
 
 bool elf_is_candidate(int fd);
 int elf_identify(struct elf_file *elf, int fd, struct bee_error *error);
@@ -104,11 +125,15 @@ const struct elf_segment *elf_find_load(const struct elf_file *elf, u64 vaddr);
 bool elf_find_addend(const struct elf_file *elf, u64 vaddr, u64 *addend);
 const char *elf_find_symbol(const struct elf_file *elf, u64 vaddr, u64 *offset);
 bool elf_find_object(const struct elf_file *elf, const char *name, u64 *vaddr);
-void elf_each_function(const struct elf_file *elf, elf_function_fn function, void *arg);
+void elf_each_function(const struct elf_file *elf, elf_function_fn function, void *arg, bool named);
+void elf_each_section(const struct elf_file *elf, elf_section_fn section, void *arg);
+const u8 *elf_section_bytes(const struct elf_file *elf, size_t index, u64 *size, u32 *link);
 size_t elf_code_sections(const struct elf_file *elf, struct elf_segment **sections);
 const u8 *elf_bytes(const struct elf_file *elf, const struct elf_segment *segment, u64 vaddr,
 			u64 size);
+const u8 *elf_data(const struct elf_file *elf, u64 vaddr, u64 size);
 const u8 *elf_text(const struct elf_file *elf, u64 vaddr, u64 *size);
+const u8 *elf_text_spot(const struct elf_file *elf, u64 vaddr, u64 *size);
 bool elf_text_is(const struct elf_file *elf, u64 vaddr, const u8 *code, u64 size);
 int elf_check(const struct elf_file *elf, struct bee_error *error);
 u64 elf_frames_size(const struct elf_file *elf);

@@ -9,6 +9,7 @@
 
 #include "cursor.h"
 #include "gopclntab.h"
+#include "reader.h"
 
 /* The first word: its values since Go 1.18 and 1.20 (src/internal/abi/symtab.go). */
 #define GO_MAGIC_118	0xfffffff0u
@@ -28,7 +29,9 @@
 #define GO_FUNC_FLAG_118	37
 #define GO_FUNC_FLAG_120	41
 
-#define GO_NAME_MAX	64
+/* Bytes of names, with the NUL: those by which functions of the runtime are known, and any. */
+#define GO_RUNTIME_NAME	64
+#define GO_NAME_MAX	(64u << 10)
 
 #define GO_FLAG_TOP_FRAME	0x1
 #define GO_FLAG_SP_WRITE	0x2
@@ -36,6 +39,7 @@
 /* struct pcHeader */
 struct go_header {
 	u32	magic;
+	u16	padding;	/* pad1, pad2: 0 */
 	u8	quantum;	/* minLC */
 	u8	pointer;	/* ptrSize */
 	u64	nfuncs;
@@ -57,7 +61,7 @@ static u64 go_part(const struct cursor *table, u64 start, u64 end, const u8 **pa
 static void go_read_header(struct cursor c, struct go_header *h)
 {
 	h->magic = cursor_u32(&c);
-	cursor_take(&c, 2);
+	h->padding = cursor_uint(&c, 2);
 	h->quantum = cursor_u8(&c);
 	h->pointer = cursor_u8(&c);
 	h->nfuncs = cursor_u64(&c);
@@ -73,8 +77,8 @@ static void go_read_header(struct cursor c, struct go_header *h)
 
 static bool go_is_known(const struct go_header *h)
 {
-	return (h->magic == GO_MAGIC_118 || h->magic == GO_MAGIC_120) && h->quantum == 1 &&
-	       h->pointer == 8;
+	return (h->magic == GO_MAGIC_118 || h->magic == GO_MAGIC_120) && !h->padding &&
+	       h->quantum == 1 && h->pointer == 8;
 }
 
 /* Go to where in the section @c the table's header is.  Its address is a multiple of a pointer's size. */
@@ -144,6 +148,52 @@ static bool go_functions_ascend(const struct elf_file *elf, const struct gopclnt
 	return !c.bad && last <= text->size - (table->text - text->vaddr);
 }
 
+/* Does the header's table lie within @size bytes, with its parts in the order of Go's linker? */
+static bool go_header_fits(const struct go_header *h, u64 size)
+{
+	return go_is_known(h) && h->nfuncs && h->names < h->files && h->files < h->pctab &&
+	       h->pctab < h->funcs && h->funcs < size && h->nfuncs < (size - h->funcs) / GO_FUNCTAB;
+}
+
+#define GO_WINDOW	(READER_MAX_WINDOW / 2)	/* bytes searched at a time */
+#define GO_HEADER	128		/* more than a header has */
+
+/*
+ * In a file without section headers: find the table by its header, in all segments together not in
+ * more bytes than the file has.  Return: false if there is none.
+ */
+static bool go_find_table(const struct elf_file *elf, struct elf_segment *table)
+{
+	const struct elf_segment *load = elf->loads;
+	u64 left = elf->file_size, at, size, i;
+	struct go_header h;
+
+	for (; load < elf->loads + elf->nloads; load++) {
+		for (at = 0; at < load->size; at += GO_WINDOW) {
+			const u8 *bytes;
+
+			size = load->size - at < GO_WINDOW + GO_HEADER ? load->size - at :
+									 GO_WINDOW + GO_HEADER;
+			if (size > left)
+				return false;
+			bytes = reader_window(elf->reader, load->offset + at, size);
+			for (i = 0; bytes && i < size && i < GO_WINDOW; i += 8) {
+				go_read_header(cursor_of(bytes + i, size - i), &h);
+				if (!go_header_fits(&h, load->size - at - i))
+					continue;
+				*table = (struct elf_segment){
+					.vaddr = load->vaddr + at + i,
+					.offset = load->offset + at + i,
+					.size = load->size - at - i,
+				};
+				return true;
+			}
+			left -= size < GO_WINDOW ? size : GO_WINDOW;
+		}
+	}
+	return false;
+}
+
 /**
  * gopclntab_open() - find the function table of a file
  * @elf: the file, with its sections; has to outlive @table
@@ -152,15 +202,20 @@ static bool go_functions_ascend(const struct elf_file *elf, const struct gopclnt
 void gopclntab_open(const struct elf_file *elf, struct gopclntab *table)
 {
 	const struct elf_segment *section = &elf->gopclntab;
+	struct elf_segment found;
 	struct go_header h = {};
 	const u8 *bytes = NULL;
 	struct cursor c, funcs;
 	u64 header;
 
 	*table = (struct gopclntab){ .exists = elf->is_go };
+	if (elf->bare && go_find_table(elf, &found)) {
+		table->exists = true;
+		section = &found;
+	}
 	if (!table->exists)
 		return;
-	if (section->size)
+	if (section->size && section->size <= ELF_MAX_BYTES)
 		bytes = elf_bytes(elf, section, section->vaddr, section->size);
 	c = cursor_of(bytes, bytes ? section->size : 0);
 	if (!go_find_header(&c, &h)) {
@@ -225,12 +280,12 @@ static struct go_values go_values_of(const struct gopclntab *table, u32 at, u64 
 	return v;
 }
 
-/* A name; an empty one if it is longer than any by which the runtime's functions are known. */
-static const char *go_name(const struct gopclntab *table, u64 at)
+/* A name; an empty one if it has @most bytes or more. */
+static const char *go_name(const struct gopclntab *table, u64 at, u64 most)
 {
 	u64 room = at < table->names_size ? table->names_size - at : 0;
 
-	if (!room || !memchr(table->names + at, 0, room < GO_NAME_MAX ? room : GO_NAME_MAX))
+	if (!room || !memchr(table->names + at, 0, room < most ? room : most))
 		return "";
 	return (const char *)table->names + at;
 }
@@ -246,7 +301,7 @@ static const char *go_name(const struct gopclntab *table, u64 at)
 bool gopclntab_find(const struct gopclntab *table, u64 number, struct gopclntab_func *func)
 {
 	struct cursor c = cursor_of(table->funcs, table->funcs_size), r = c;
-	u64 begin, end, record, name;
+	u64 begin, end, record;
 	struct go_values v;
 	u8 flags;
 
@@ -255,7 +310,7 @@ bool gopclntab_find(const struct gopclntab *table, u64 number, struct gopclntab_
 	record = cursor_u32(&c);
 	end = table->text + cursor_u32(&c);
 	cursor_take(&r, record + GO_FUNC_NAME);
-	name = cursor_u32(&r);
+	func->name_at = cursor_u32(&r);
 	cursor_take(&r, GO_FUNC_PCSP - GO_FUNC_NAME - 4);
 	func->pcsp = cursor_u32(&r);
 	cursor_take(&r, table->flag - GO_FUNC_PCSP - 4);
@@ -263,13 +318,19 @@ bool gopclntab_find(const struct gopclntab *table, u64 number, struct gopclntab_
 	if (c.bad || r.bad || begin >= end)
 		return false;
 	func->begin = begin;
-	func->name = go_name(table, name);
+	func->name = go_name(table, func->name_at, GO_RUNTIME_NAME);
 	func->top_frame = flags & GO_FLAG_TOP_FRAME;
 	func->writes_sp = flags & GO_FLAG_SP_WRITE;
 	for (v = go_values_of(table, func->pcsp, begin, end); go_next_value(&v);)
 		;
 	func->end = v.pc;
 	return func->end > begin;
+}
+
+/** gopclntab_name() - the name of a function that gopclntab_find() has filled; empty if it has 64 KiB or more */
+const char *gopclntab_name(const struct gopclntab *table, const struct gopclntab_func *func)
+{
+	return go_name(table, func->name_at, GO_NAME_MAX);
 }
 
 /**

@@ -48,7 +48,8 @@ struct gopclntab {
  * struct gopclntab_func - one function
  * @begin: its first pc
  * @end: pc after its last instruction, > @begin; padding may follow
- * @name: its name with the package's path; empty if that is long
+ * @name: its name with the package's path; empty if that is long, see gopclntab_name()
+ * @name_at: where in the names it is
  * @pcsp: where in pctab the movements of its stack pointer are
  * @top_frame: it has no caller
  * @writes_sp: its stack pointer does not only move by constants, so @pcsp is wrong for a part of it
@@ -57,6 +58,7 @@ struct gopclntab_func {
 	u64		 begin;
 	u64		 end;
 	const char	*name;
+	u32		 name_at;
 	u32		 pcsp;
 	bool		 top_frame;
 	bool		 writes_sp;
@@ -73,6 +75,7 @@ typedef void (*gopclntab_emit_fn)(void *arg, u64 start, u64 end, s32 depth);
 
 void gopclntab_open(const struct elf_file *elf, struct gopclntab *table);
 bool gopclntab_find(const struct gopclntab *table, u64 number, struct gopclntab_func *func);
+const char *gopclntab_name(const struct gopclntab *table, const struct gopclntab_func *func);
 void gopclntab_run(const struct gopclntab *table, const struct gopclntab_func *func,
 		   gopclntab_emit_fn emit, void *arg);
 

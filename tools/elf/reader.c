@@ -13,11 +13,25 @@
 
 #define WINDOW_BYTES	(256u << 10)
 
+/* reader_part() gives as many bytes as so many files of this size have. */
+#define PART_FILES	4
+
+/* Parts of the file that reader_spot() keeps, and their bytes. */
+#define SPOTS		64
+#define SPOT_BYTES	4096u
+
 /* Bytes of the file from @offset on. */
 struct reader_copy {
 	u64	 offset;
 	u64	 size;
 	u8	*bytes;
+};
+
+/* SPOT_BYTES of the file from @offset on, and what may be asked for at the last of them. */
+struct reader_part {
+	u64	offset;
+	u64	size;		/* 0: not read */
+	u8	bytes[SPOT_BYTES + READER_MAX_SPOT];
 };
 
 struct reader {
@@ -29,6 +43,9 @@ struct reader {
 	u8			*window;	/* for reader_window() */
 	u64			 window_offset;	/* in the file */
 	u64			 window_size;
+	struct reader_part	*spots;		/* for reader_spot() */
+	u64			 parts;		/* bytes that reader_part() was asked for */
+	bool			 cut;		/* they were too many */
 	struct bee_error	 trouble;	/* what went wrong first; no text if nothing did */
 };
 
@@ -62,6 +79,7 @@ void reader_close(struct reader *reader)
 		free(reader->copies[i].bytes);
 	free(reader->copies);
 	free(reader->window);
+	free(reader->spots);
 	free(reader);
 }
 
@@ -135,6 +153,36 @@ const u8 *reader_bytes(struct reader *reader, u64 offset, u64 size)
 }
 
 /**
+ * reader_part() - reader_bytes() for parts that hardly overlap, as those of linkers do
+ * @reader: the file
+ * @offset: where
+ * @size: how many bytes, not 0
+ *
+ * Return: as reader_bytes(); NULL too if it is more than READER_MAX_BYTES, or if all since
+ * reader_parts_end() are more than four times the bytes of the file, so that who goes through them
+ * takes no longer than in proportion to it.
+ */
+const u8 *reader_part(struct reader *reader, u64 offset, u64 size)
+{
+	reader->cut |= size > READER_MAX_BYTES ||
+		       size > PART_FILES * reader_size(reader) - reader->parts;
+	if (reader->cut)
+		return NULL;
+	reader->parts += size;
+	return reader_bytes(reader, offset, size);
+}
+
+/* reader_parts_end(): has reader_part() given all that it was asked for?  What it gives is counted anew. */
+bool reader_parts_end(struct reader *reader)
+{
+	bool all = !reader->cut;
+
+	reader->cut = false;
+	reader->parts = 0;
+	return all;
+}
+
+/**
  * reader_window() - look at a part of the file
  * @reader: the file
  * @offset: where
@@ -162,6 +210,35 @@ const u8 *reader_window(struct reader *reader, u64 offset, u64 size)
 	reader->window_offset = offset;
 	reader->window_size = reader_read(reader, reader->window, offset, ahead) ? ahead : 0;
 	return reader->window_size ? reader->window : NULL;
+}
+
+/**
+ * reader_spot() - look at a few bytes
+ * @reader: the file
+ * @offset: where
+ * @size: how many bytes, not 0, at most READER_MAX_SPOT
+ *
+ * Fast for callers that look here and there, as it does not read ahead.
+ *
+ * Return: the bytes, until the next call; NULL as for reader_bytes().
+ */
+const u8 *reader_spot(struct reader *reader, u64 offset, u64 size)
+{
+	u64 start = offset - offset % SPOT_BYTES, want = reader_size(reader) - start;
+	struct reader_part *spot;
+
+	if (!reader_has(reader, offset, size))
+		return NULL;
+	if (!reader->spots)
+		reader->spots = alloc_zero(SPOTS, sizeof(*reader->spots));
+	spot = &reader->spots[offset / SPOT_BYTES % SPOTS];
+	if (!spot->size || spot->offset != start) {
+		if (want > sizeof(spot->bytes))
+			want = sizeof(spot->bytes);
+		spot->offset = start;
+		spot->size = reader_read(reader, spot->bytes, start, want) ? want : 0;
+	}
+	return spot->size ? spot->bytes + (offset - start) : NULL;
 }
 
 /**

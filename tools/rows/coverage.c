@@ -22,9 +22,9 @@
 #include "eh_frame.h"
 #include "from_go.h"
 #include "gopclntab.h"
+#include "made.h"
 #include "order.h"
 #include "padding.h"
-#include "synth.h"
 #include "ucontext.h"
 
 /*
@@ -177,7 +177,7 @@ static void coverage_add_kind(struct coverage *coverage, u64 pc, u8 kind, u8 arg
 }
 
 /* The text that no part describes, ascending; for free().  Return: number of pieces. */
-static size_t coverage_find_gaps(struct coverage *coverage, struct synth_gap **gaps)
+static size_t coverage_find_gaps(struct coverage *coverage, struct code_gap **gaps)
 {
 	struct elf_segment *sections;
 	size_t n = elf_code_sections(coverage->elf, &sections), i, part = 0, count = 0, room = 0;
@@ -196,7 +196,7 @@ static size_t coverage_find_gaps(struct coverage *coverage, struct synth_gap **g
 			}
 			if (at < stop) {
 				*gaps = alloc_room(*gaps, count, &room, sizeof(**gaps));
-				(*gaps)[count++] = (struct synth_gap){ at, stop };
+				(*gaps)[count++] = (struct code_gap){ at, stop };
 			}
 			at = stop < end && next->end > stop ? next->end : stop;
 			if (at == stop && stop < end)
@@ -234,7 +234,7 @@ static void coverage_synthesise(struct coverage *coverage)
 {
 	struct synth_input input = { .elf = coverage->elf, .patience = SYNTH_PATIENCE };
 	u64 *functions = alloc_array(NULL, coverage->nparts + 1, sizeof(*functions));
-	struct synth_gap *gaps;
+	struct code_gap *gaps;
 	size_t i;
 
 	input.ngaps = coverage_find_gaps(coverage, &gaps);
@@ -247,7 +247,7 @@ static void coverage_synthesise(struct coverage *coverage)
 		    coverage_is_function(coverage, part->fde))
 			functions[input.nfunctions++] = part->start;
 	}
-	synth_make(&input, &coverage->synth);
+	made_find(&input, &coverage->synth);
 	free(functions);
 	free(gaps);
 }
@@ -270,6 +270,15 @@ static void coverage_plain_gap(struct coverage *coverage, u64 start, u64 end)
 		coverage_add_kind(coverage, entry + COVERAGE_ENTRY_MAX, BEE_RULE_GAP, 0);
 }
 
+/*
+ * Does the row before @start go on to @end?  Padding belongs to what it follows: a function has no
+ * other row there than its last one.
+ */
+static bool coverage_goes_on(const struct coverage *coverage, u64 start, u64 end)
+{
+	return coverage->rows->nrows && padding_fills(coverage->elf, start, end);
+}
+
 /* Add the rows made from the code of a gap, and what is left of it. */
 static void coverage_gap(struct coverage *coverage, u64 start, u64 end)
 {
@@ -282,15 +291,13 @@ static void coverage_gap(struct coverage *coverage, u64 start, u64 end)
 			break;
 		if (range->start < start)
 			continue;
-		if (range->start > start &&
-		    (!coverage->rows->nrows ||
-		     !padding_fills(coverage->elf, start, range->start)))
+		if (range->start > start && !coverage_goes_on(coverage, start, range->start))
 			coverage_plain_gap(coverage, start, range->start);
 		row_set_add(coverage->rows, range->start, &range->rule);
-		row_set_add_made(coverage->rows, range->start, range->end);
+		row_set_add_made(coverage->rows, range->start, range->end, range->by_abi);
 		start = range->end;
 	}
-	if (start < end)
+	if (start < end && !coverage_goes_on(coverage, start, end))
 		coverage_plain_gap(coverage, start, end);
 }
 
@@ -307,6 +314,22 @@ static void coverage_hole(struct coverage *coverage, u64 start, u64 end)
 		coverage_gap(coverage, start, end);
 	else if (ucontext_is_start(coverage->elf, end))
 		row_set_add(coverage->rows, end - 1, &rule_outermost);
+}
+
+/**
+ * coverage_is_entry() - is a row of CFI only for the endbr64 at a program's entry point?
+ * @elf: the file
+ * @start: first pc of a row of CFI
+ * @end: pc after it
+ *
+ * crt1.o of some distributions has ".cfi_undefined rip" behind the endbr64 only.
+ */
+bool coverage_is_entry(const struct elf_file *elf, u64 start, u64 end)
+{
+	static const u8 endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	return start && start == elf->entry && end == start + sizeof(endbr64) &&
+	       elf_text_is(elf, start, endbr64, sizeof(endbr64));
 }
 
 /* Add an FDE's row, with the texts in it for which it is wrong. */
@@ -326,6 +349,8 @@ static void coverage_add_row(struct coverage *coverage, u64 start, u64 end,
 			row_set_add(coverage->rows, start, row);
 		row_set_add(coverage->rows, text->start, text->rule);
 	}
+	if (coverage_is_entry(coverage->elf, start, end))
+		row = &rule_outermost;
 	if (start < end)
 		row_set_add(coverage->rows, start, row);
 }
@@ -407,8 +432,13 @@ static void coverage_interpret_all(struct coverage *coverage)
 			coverage_interpret_go(coverage, part);
 		rows->end = part->end;
 	}
-	if (!rows->nrows)
+	if (!rows->nrows && !synth->nranges)
 		return;
+	if (!rows->nrows) {
+		rows->end = synth->ranges[0].start;
+		if (entry && text && entry < rows->end)
+			rows->end = entry;
+	}
 	if (text && end > text->vaddr + text->size)
 		end = text->vaddr + text->size;
 	if (!text || entry < rows->end)

@@ -15,5 +15,6 @@ int coverage_list_rows(const struct elf_file *elf, const struct fde_list *list,
 int coverage_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error);
 int coverage_cfi_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error);
 int coverage_fde_rows(const struct elf_file *elf, struct row_set *rows, struct bee_error *error);
+bool coverage_is_entry(const struct elf_file *elf, u64 start, u64 end);
 
 #endif /* BEE_COVERAGE_H */

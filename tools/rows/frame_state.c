@@ -10,9 +10,6 @@
 
 #include "frame_state.h"
 
-/* Of rax, rdx, rcx, rsi, rdi, r8 .. r11 a callee need not keep the value (psABI 3.2.1). */
-#define CALLER_SAVED	0x0f37
-
 /* Nobody but the function itself writes to so many bytes below rsp (psABI 3.2.2). */
 #define RED_ZONE	128
 
@@ -287,7 +284,7 @@ bool frame_state_step(struct frame_state *state, const struct insn *insn)
  */
 void frame_state_call(struct frame_state *state, bool keeps_fp, bool keeps_others)
 {
-	copy_drop(state, keeps_others ? CALLER_SAVED : ~bit_of(BEE_REG_RBP));
+	copy_drop(state, keeps_others ? INSN_CALLER_SAVED : ~bit_of(BEE_REG_RBP));
 	if (!keeps_fp)
 		reg_lose(state, BEE_REG_RBP);
 	/* What is below rsp is the callee's. */
@@ -297,6 +294,19 @@ void frame_state_call(struct frame_state *state, bool keeps_fp, bool keeps_other
 		state->has_word = false;
 		state->word = state->word_at = 0;
 	}
+}
+
+/* frame_state_keep_rsp(): forget all registers but rsp that have a known distance from the CFA */
+void frame_state_keep_rsp(struct frame_state *state)
+{
+	copy_drop(state, state->copies);
+}
+
+/* frame_state_keep_fp(): forget all but rbp; return: false if its distance from the CFA is not known */
+bool frame_state_keep_fp(struct frame_state *state)
+{
+	copy_drop(state, state->copies & ~bit_of(BEE_REG_RBP));
+	return rsp_lose(state);
 }
 
 /**

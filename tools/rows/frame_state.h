@@ -35,6 +35,8 @@ void frame_state_entry(struct frame_state *state);
 bool frame_state_is_entry(const struct frame_state *state);
 bool frame_state_step(struct frame_state *state, const struct insn *insn);
 void frame_state_call(struct frame_state *state, bool keeps_fp, bool keeps_others);
+void frame_state_keep_rsp(struct frame_state *state);
+bool frame_state_keep_fp(struct frame_state *state);
 bool frame_state_meet(struct frame_state *state, const struct frame_state *other);
 bool frame_state_rule(const struct frame_state *state, struct bee_rule *rule);
 

@@ -178,6 +178,140 @@ static void insn_take_data(const ZydisDecodedInstruction *zi, const ZydisDecoded
 	}
 }
 
+/* The register that an operand is, or a part of; INSN_NO_REG of ah .. bh and of all others. */
+static u8 insn_part(const ZydisDecodedOperand *op)
+{
+	ZydisRegister reg = op->reg.value;
+
+	if (op->type != ZYDIS_OPERAND_TYPE_REGISTER ||
+	    (reg >= ZYDIS_REGISTER_AH && reg <= ZYDIS_REGISTER_BH))
+		return INSN_NO_REG;
+	return insn_reg(reg);
+}
+
+/* The address of an operand.  Return: false if it is none, or not in the flat address space. */
+static bool insn_take_mem(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op, u64 pc,
+			  struct insn_mem *mem)
+{
+	if (op->type != ZYDIS_OPERAND_TYPE_MEMORY || op->mem.segment == ZYDIS_REGISTER_FS ||
+	    op->mem.segment == ZYDIS_REGISTER_GS)
+		return false;
+	*mem = (struct insn_mem){
+		.base = insn_reg(op->mem.base), .index = insn_reg(op->mem.index),
+		.scale = op->mem.scale, .disp = op->mem.disp.value,
+	};
+	if (op->mem.base == ZYDIS_REGISTER_RIP)
+		mem->disp += pc + zi->length;
+	mem->fixed = mem->base == INSN_NO_REG && mem->index == INSN_NO_REG;
+	return true;
+}
+
+static u8 insn_condition(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_JNBE:
+		return INSN_IF_ABOVE;
+	case ZYDIS_MNEMONIC_JNB:
+		return INSN_IF_AT_LEAST;
+	case ZYDIS_MNEMONIC_JBE:
+		return INSN_IF_AT_MOST;
+	case ZYDIS_MNEMONIC_JB:
+		return INSN_IF_BELOW;
+	case ZYDIS_MNEMONIC_JZ:
+		return INSN_IF_EQUAL;
+	case ZYDIS_MNEMONIC_JNZ:
+		return INSN_IF_OTHERWISE;
+	default:
+		return INSN_IF_OTHER;
+	}
+}
+
+/* What "mov" does to values.  @number: the second operand is one. */
+static u8 insn_mov_op(const ZydisDecodedOperand *ops, const struct insn_value *v, bool number,
+		      bool has_mem)
+{
+	if (number)
+		return ops[0].size >= 32 ? INSN_OP_SET :
+		       ops[0].size == 8 ? INSN_OP_SET_LOW : INSN_OP_NONE;
+	if (v->source != INSN_NO_REG && ops[0].size >= 32)
+		return INSN_OP_MOVE;
+	return has_mem && ops[0].size == 64 ? INSN_OP_LOAD : INSN_OP_NONE;
+}
+
+static void insn_take_values(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
+			     u64 pc, struct insn_value *v)
+{
+	bool number = ops[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE, has_mem;
+
+	*v = (struct insn_value){
+		.condition = insn_condition(zi->mnemonic), .dest = insn_part(&ops[0]),
+		.source = insn_part(&ops[1]), .width = ops[0].size > 64 ? 0 : ops[0].size,
+		.flags = zi->cpu_flags && zi->cpu_flags->modified,
+	};
+	if (number)
+		v->value = ops[1].imm.value.s;
+	if (number && ops[0].size == 32)
+		v->value = (u32)v->value;
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_SYSCALL:
+		v->op = INSN_OP_SYSCALL;
+		return;
+	case ZYDIS_MNEMONIC_ENDBR64:
+		v->op = INSN_OP_ENDBR;
+		return;
+	case ZYDIS_MNEMONIC_JMP:
+	case ZYDIS_MNEMONIC_CALL:
+		v->source = v->dest;
+		if (v->source != INSN_NO_REG)
+			v->op = INSN_OP_GOTO;
+		else if (insn_take_mem(zi, &ops[0], pc, &v->mem))
+			v->op = INSN_OP_GOTO_MEM;
+		return;
+	default:
+		break;
+	}
+	if (v->dest == INSN_NO_REG)
+		return;
+	has_mem = insn_take_mem(zi, &ops[1], pc, &v->mem);
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_MOV:
+		v->op = insn_mov_op(ops, v, number, has_mem);
+		break;
+	case ZYDIS_MNEMONIC_MOVZX:
+		v->op = v->source != INSN_NO_REG ? INSN_OP_MOVE : INSN_OP_NONE;
+		v->width = ops[1].size;
+		break;
+	case ZYDIS_MNEMONIC_MOVSXD:
+		v->op = has_mem ? INSN_OP_LOAD :
+			v->source != INSN_NO_REG ? INSN_OP_SIGN_EXTEND : INSN_OP_NONE;
+		v->width = 32;
+		break;
+	case ZYDIS_MNEMONIC_LEA:
+		v->op = has_mem && v->mem.fixed ? INSN_OP_SET : INSN_OP_NONE;
+		v->value = v->mem.disp;
+		break;
+	case ZYDIS_MNEMONIC_XOR:
+		v->op = v->source == v->dest && ops[0].size >= 32 ? INSN_OP_SET : INSN_OP_NONE;
+		break;
+	case ZYDIS_MNEMONIC_AND:
+		v->op = number && ops[0].size >= 32 ? INSN_OP_AND : INSN_OP_NONE;
+		break;
+	case ZYDIS_MNEMONIC_ADD:
+		v->op = v->source != INSN_NO_REG && ops[0].size == 64 ? INSN_OP_ADD : INSN_OP_NONE;
+		break;
+	case ZYDIS_MNEMONIC_CMP:
+		v->op = number ? INSN_OP_COMPARE :
+			v->source != INSN_NO_REG && ops[0].size == 64 ? INSN_OP_COMPARE_REGS :
+									INSN_OP_NONE;
+		break;
+	case ZYDIS_MNEMONIC_TEST:
+		v->op = v->source == v->dest && ops[0].size >= 32 ? INSN_OP_TEST : INSN_OP_NONE;
+		break;
+	default:
+		break;
+	}
+}
+
 /**
  * insn_decode() - decode an instruction
  * @code: its bytes, and what follows
@@ -203,6 +337,7 @@ bool insn_decode(const u8 *code, u64 size, u64 pc, struct insn *insn)
 		.stored = INSN_NO_REG, .store_base = INSN_NO_REG,
 	};
 	insn_take_operands(&zi, ops, insn);
+	insn_take_values(&zi, ops, pc, &insn->moves);
 	switch (zi.meta.category) {
 	case ZYDIS_CATEGORY_CALL:
 	case ZYDIS_CATEGORY_UNCOND_BR:
@@ -230,7 +365,7 @@ bool insn_read(const struct elf_file *elf, u64 pc, u64 end, struct insn *insn)
 {
 	u64 size = end - pc < ZYDIS_MAX_INSTRUCTION_LENGTH ? end - pc :
 		   ZYDIS_MAX_INSTRUCTION_LENGTH;
-	const u8 *code = size ? elf_text(elf, pc, &size) : NULL;
+	const u8 *code = size ? elf_text_spot(elf, pc, &size) : NULL;
 
 	return code && insn_decode(code, size, pc, insn);
 }

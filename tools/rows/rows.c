@@ -84,6 +84,34 @@ void row_set_add(struct row_set *set, u64 pc, const struct bee_rule *rule)
 	set->rows[set->nrows++] = (struct row_start){ .pc = pc, .rule = index };
 }
 
+/**
+ * row_set_meet() - the rule that holds for two ways to an instruction
+ * @set: the rows
+ * @one: what holds on one way: the number of a rule, plus 1, or RULE_INSIDE
+ * @other: what holds on the other way: the number of a rule, plus 1
+ *
+ * Where functions enter each other in the middle, one may have written to rbp, and the other not.
+ * Return: the number of the rule, plus 1; RULE_NONE if the two differ in more than rbp.
+ */
+u32 row_set_meet(struct row_set *set, u32 one, u32 other)
+{
+	struct bee_rule a, b;
+	u32 number;
+
+	if (one == RULE_INSIDE)
+		return RULE_NONE;
+	if (one == other)
+		return one;
+	a = set->rules[one - 1];
+	b = set->rules[other - 1];
+	a.fp = b.fp = BEE_FP_UNDEF;
+	a.fp_off = b.fp_off = 0;
+	if (memcmp(&a, &b, sizeof(a)))
+		return RULE_NONE;
+	number = row_set_intern(set, &a) + 1;
+	return number > RULE_MAX ? RULE_NONE : number;
+}
+
 /* row_set_add_start(): note that a function starts at @pc, greater than the one before */
 void row_set_add_start(struct row_set *set, u64 pc)
 {
@@ -93,31 +121,36 @@ void row_set_add_start(struct row_set *set, u64 pc)
 }
 
 /* row_set_add_made(): note that the rows of [@start, @end) were made from code; called ascending */
-void row_set_add_made(struct row_set *set, u64 start, u64 end)
+void row_set_add_made(struct row_set *set, u64 start, u64 end, bool by_abi)
 {
-	if (set->nmade && set->made[set->nmade - 1].end == start) {
+	if (set->nmade && set->made[set->nmade - 1].end == start &&
+	    set->made[set->nmade - 1].by_abi == by_abi) {
 		set->made[set->nmade - 1].end = end;
 		return;
 	}
 	set->made = alloc_room(set->made, set->nmade, &set->room_made, sizeof(*set->made));
-	set->made[set->nmade++] = (struct row_range){ start, end };
+	set->made[set->nmade++] = (struct row_made){ start, end, by_abi };
 }
 
 /**
  * row_set_count_made() - count the rows that were made from code
  * @set: the rows
+ * @by_abi: those that trust the ABI; otherwise those that are proven
  * @rows: set to the number of rows that begin in such text
  * @bytes: set to the bytes of such text
  */
-void row_set_count_made(const struct row_set *set, uint64_t *rows, uint64_t *bytes)
+void row_set_count_made(const struct row_set *set, bool by_abi, uint64_t *rows, uint64_t *bytes)
 {
 	size_t i, row = 0;
 
 	*rows = *bytes = 0;
 	for (i = 0; i < set->nmade; i++) {
-		*bytes += set->made[i].end - set->made[i].start;
-		for (; row < set->nrows && set->rows[row].pc < set->made[i].end; row++)
-			*rows += set->rows[row].pc >= set->made[i].start;
+		const struct row_made *made = &set->made[i];
+		bool counts = made->by_abi == by_abi;
+
+		*bytes += counts ? made->end - made->start : 0;
+		for (; row < set->nrows && set->rows[row].pc < made->end; row++)
+			*rows += counts && set->rows[row].pc >= made->start;
 	}
 }
 

@@ -20,14 +20,21 @@ struct row_start {
 } __attribute__((packed));
 
 /**
- * struct row_range - text [@start, @end)
+ * struct row_made - text [@start, @end) whose rows were made from its code
  * @start: first pc
  * @end: pc after the last
+ * @by_abi: the rows are right if the code keeps the ABI; if false, the code proves the rows
  */
-struct row_range {
+struct row_made {
 	u64	start;
 	u64	end;
+	bool	by_abi;
 };
+
+/* What makers of rows from code keep for each byte: the number of its rule in a row_set, plus 1, or one of these. */
+#define RULE_NONE	0
+#define RULE_INSIDE	0xffff			/* the byte is in an instruction, and not its first */
+#define RULE_MAX	0xfffe
 
 /**
  * struct row_set - rows over a dictionary of distinct rules
@@ -40,7 +47,7 @@ struct row_range {
  * @starts: pcs where functions start, ascending; they help the encoder, and do not change what
  *	the table says
  * @nstarts: number of them
- * @made: text whose rows were made from its code, as it has no CFI; ascending, not adjacent
+ * @made: text whose rows were made from its code, as it has no CFI; ascending
  * @nmade: number of ranges
  * @room_made: ranges there is memory for
  * @room_starts: starts there is memory for
@@ -60,7 +67,7 @@ struct row_set {
 	u8			 flags;
 	u64			*starts;
 	size_t			 nstarts;
-	struct row_range	*made;
+	struct row_made		*made;
 	size_t			 nmade;
 	size_t			 room_made;
 	size_t			 room_starts;
@@ -75,9 +82,10 @@ extern const struct bee_rule rule_outermost;
 
 void row_set_add(struct row_set *set, u64 pc, const struct bee_rule *rule);
 u32 row_set_intern(struct row_set *set, const struct bee_rule *rule);
+u32 row_set_meet(struct row_set *set, u32 one, u32 other);
 void row_set_add_start(struct row_set *set, u64 pc);
-void row_set_add_made(struct row_set *set, u64 start, u64 end);
-void row_set_count_made(const struct row_set *set, uint64_t *rows, uint64_t *bytes);
+void row_set_add_made(struct row_set *set, u64 start, u64 end, bool by_abi);
+void row_set_count_made(const struct row_set *set, bool by_abi, uint64_t *rows, uint64_t *bytes);
 void row_set_replace(struct row_set *set, struct row_set *rows);
 void row_set_free(struct row_set *set);
 

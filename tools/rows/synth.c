@@ -46,11 +46,6 @@
 #define SYNTH_ROUNDS		3
 #define SYNTH_MAX_JUMPS		8		/* frames of indirect jumps to try */
 
-#define RULE_NONE	0
-#define RULE_INSIDE	0xffff			/* not the first byte of an instruction */
-#define RULE_MAX	0xfffe
-#define NOWHERE		(~(size_t)0)
-
 /**
  * struct synth_node - an instruction of the function that is being followed
  * @at: where its first byte is in the text
@@ -85,7 +80,7 @@ struct synth_function {
  * struct synth_jump - an indirect jump, not with the frame of a function's first instruction
  * @state: its frame
  * @origin: place of the function that it is in, if only a ret is missing for a proof of that;
- *	otherwise NOWHERE
+ *	otherwise CODE_NOWHERE
  */
 struct synth_jump {
 	struct frame_state	state;
@@ -111,12 +106,9 @@ struct synth_functions {
 };
 
 /**
- * struct synth_maker - the work on one file.  Places ("at") count the bytes of all gaps
+ * struct synth_maker - the work on one file
  * @in: what is known of it
- * @ngaps: gaps that are looked at
- * @first: place of the first byte of each gap
- * @size: bytes in all of them
- * @code: these bytes
+ * @code: its code without CFI; all places are of that
  * @node_at: of the function being followed: the node at a place, plus 1
  * @rule_at: number of the rule at the first byte of an instruction, plus 1; RULE_*
  * @owner_at: the function that it is of
@@ -149,10 +141,7 @@ struct synth_functions {
  */
 struct synth_maker {
 	const struct synth_input *in;
-	size_t			 ngaps;
-	size_t			*first;
-	size_t			 size;
-	u8			*code;
+	struct code		 code;
 	u32			*node_at;
 	u16			*rule_at;
 	u32			*owner_at;
@@ -184,53 +173,6 @@ struct synth_maker {
 	bool			 given_up;
 };
 
-/* The gap with @at. */
-static size_t gap_of(const struct synth_maker *m, size_t at)
-{
-	size_t low = 0, high = m->ngaps;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (m->first[middle] <= at)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static u64 pc_of(const struct synth_maker *m, size_t at)
-{
-	size_t gap = gap_of(m, at);
-
-	return m->in->gaps[gap].start + (at - m->first[gap]);
-}
-
-static size_t gap_end(const struct synth_maker *m, size_t gap)
-{
-	return gap + 1 < m->ngaps ? m->first[gap + 1] : m->size;
-}
-
-/* The place of @pc, or NOWHERE. */
-static size_t place_of(const struct synth_maker *m, u64 pc)
-{
-	const struct synth_gap *gaps = m->in->gaps;
-	size_t low = 0, high = m->ngaps;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (pc < gaps[middle].start)
-			high = middle;
-		else if (pc >= gaps[middle].end)
-			low = middle + 1;
-		else
-			return m->first[middle] + (pc - gaps[middle].start);
-	}
-	return NOWHERE;
-}
-
 static bool has_function(const struct synth_maker *m, u64 pc)
 {
 	size_t upto = order_upto(m->in->functions, m->in->nfunctions, sizeof(u64), 0, pc);
@@ -238,14 +180,14 @@ static bool has_function(const struct synth_maker *m, u64 pc)
 	return upto && m->in->functions[upto - 1] == pc;
 }
 
-/* Return: its number; NOWHERE if there are too many, and then the file is given up. */
+/* Return: its number; CODE_NOWHERE if there are too many, and then the file is given up. */
 static size_t functions_add(struct synth_maker *m, u64 pc, bool trusted)
 {
 	struct synth_functions *f = &m->functions;
 
 	if (f->count == SYNTH_MAX_FUNCTIONS) {
 		m->given_up = true;
-		return NOWHERE;
+		return CODE_NOWHERE;
 	}
 	f->list = alloc_room(f->list, f->count, &f->room, sizeof(*f->list));
 	f->list[f->count] = (struct synth_function){ .pc = pc, .trusted = trusted };
@@ -272,7 +214,7 @@ static const struct synth_function *functions_find(const struct synth_functions 
 static void name_function(struct synth_maker *m, size_t at)
 {
 	if (!m->named[at])
-		functions_add(m, pc_of(m, at), true);
+		functions_add(m, code_pc(&m->code, at), true);
 	m->named[at] = true;
 }
 
@@ -314,9 +256,9 @@ static bool follow_to(struct synth_maker *m, size_t at, const struct frame_state
 /* A jump or branch to @pc. */
 static bool follow_jump(struct synth_maker *m, u64 pc, const struct frame_state *state)
 {
-	size_t at = place_of(m, pc);
+	size_t at = code_place(&m->code, pc);
 
-	if (at != NOWHERE)
+	if (at != CODE_NOWHERE)
 		return follow_to(m, at, state);
 	if (!frame_state_is_entry(state) || !has_function(m, pc))
 		return false;
@@ -327,7 +269,7 @@ static bool follow_jump(struct synth_maker *m, u64 pc, const struct frame_state 
 /* A jump that the instruction does not say the target of. */
 static void follow_indirect(struct synth_maker *m, const struct frame_state *state)
 {
-	struct synth_jump jump = { *state, m->from_entry ? m->nodes[0].at : NOWHERE };
+	struct synth_jump jump = { *state, m->from_entry ? m->nodes[0].at : CODE_NOWHERE };
 	size_t i;
 
 	if (frame_state_is_entry(state))
@@ -336,7 +278,7 @@ static void follow_indirect(struct synth_maker *m, const struct frame_state *sta
 	for (i = 0; i < m->njumps; i++)
 		if (!memcmp(&m->jumps[i].state, state, sizeof(*state)))
 			break;
-	if (i < m->njumps && jump.origin == NOWHERE)
+	if (i < m->njumps && jump.origin == CODE_NOWHERE)
 		jump.origin = m->jumps[i].origin;
 	if (i == SYNTH_MAX_JUMPS)
 		i = 0;
@@ -360,8 +302,8 @@ static bool follow_call(struct synth_maker *m, const struct insn *insn, u64 next
 	/* "call 1f; 1: pop" is a way to get the pc. */
 	if (insn->target == next || !elf_find_text(m->in->elf, insn->target))
 		return false;
-	at = place_of(m, insn->target);
-	if (at == NOWHERE) {
+	at = code_place(&m->code, insn->target);
+	if (at == CODE_NOWHERE) {
 		frame_state_call(state, true, true);
 		return true;
 	}
@@ -381,13 +323,13 @@ static bool follow_call(struct synth_maker *m, const struct insn *insn, u64 next
 /* Execute an instruction.  Return: false if the function cannot be proven. */
 static bool follow_node(struct synth_maker *m, size_t number)
 {
-	size_t at = m->nodes[number].at, gap = gap_of(m, at), end = gap_end(m, gap);
+	size_t at = m->nodes[number].at, gap = code_gap_of(&m->code, at), end = code_gap_end(&m->code, gap);
 	struct frame_state state = m->nodes[number].state;
-	u64 pc = m->in->gaps[gap].start + (at - m->first[gap]);
+	u64 pc = m->in->gaps[gap].start + (at - m->code.first[gap]);
 	struct insn insn;
 
 	m->nodes[number].queued = false;
-	if (!insn_decode(m->code + at, end - at, pc, &insn))
+	if (!insn_decode(m->code.bytes + at, end - at, pc, &insn))
 		return false;
 	m->nodes[number].length = insn.length;
 	switch (insn.kind) {
@@ -459,7 +401,7 @@ static bool follow(struct synth_maker *m, size_t at, const struct frame_state *s
 	/* A jump proves its function only if nothing but a ret is missing for that. */
 	for (i = 0; i < m->njumps; i++)
 		if (m->jumps[i].origin == at && (!good || m->proof))
-			m->jumps[i].origin = NOWHERE;
+			m->jumps[i].origin = CODE_NOWHERE;
 	return good && m->proof;
 }
 
@@ -474,26 +416,6 @@ static bool commit_conflict(struct synth_maker *m, size_t at, const struct synth
 	if (f->trusted || !other->trusted)
 		other->proven = false;
 	return false;
-}
-
-/*
- * The rule that holds for two ways to an instruction: where functions enter each other in the middle,
- * the one may have written to rbp, and the other not.  Return: its number, plus 1; or RULE_NONE.
- */
-static u32 rule_meet(struct synth_maker *m, u32 one, u32 other)
-{
-	struct bee_rule a, b;
-
-	if (one == RULE_INSIDE)
-		return RULE_NONE;
-	a = m->rules.rules[one - 1];
-	b = m->rules.rules[other - 1];
-	a.fp = b.fp = BEE_FP_UNDEF;
-	a.fp_off = b.fp_off = 0;
-	if (memcmp(&a, &b, sizeof(a)))
-		return RULE_NONE;
-	one = row_set_intern(&m->rules, &a) + 1;
-	return one > RULE_MAX ? RULE_NONE : one;
 }
 
 /* Can the nodes be added to what is known?  @rules: filled, the rule of each. */
@@ -513,7 +435,7 @@ static bool commit_check(struct synth_maker *m, const struct synth_function *f, 
 		if (number > RULE_MAX)
 			return false;
 		if (m->rule_at[at] != RULE_NONE && m->rule_at[at] != number)
-			number = rule_meet(m, m->rule_at[at], number);
+			number = row_set_meet(&m->rules, m->rule_at[at], number);
 		if (number == RULE_NONE)
 			return commit_conflict(m, at, f);
 		rules[i] = number;
@@ -534,7 +456,7 @@ static bool commit(struct synth_maker *m, size_t function)
 	u16 *rules;
 	bool good;
 
-	if (function == NOWHERE)
+	if (function == CODE_NOWHERE)
 		return false;
 	f = &m->functions.list[function];
 	rules = alloc_array(NULL, m->nnodes, sizeof(*rules));
@@ -579,12 +501,12 @@ static bool is_hopeless(struct synth_maker *m)
 
 static void try_function(struct synth_maker *m, size_t function)
 {
-	size_t at = place_of(m, m->functions.list[function].pc);
+	size_t at = code_place(&m->code, m->functions.list[function].pc);
 	u64 before = m->steps;
 	struct frame_state entry;
 
 	frame_state_entry(&entry);
-	if (at != NOWHERE && !is_hopeless(m) &&
+	if (at != CODE_NOWHERE && !is_hopeless(m) &&
 	    m->functions.list[function].pc != m->in->elf->entry &&
 	    follow(m, at, &entry) && commit(m, function))
 		m->used += m->steps - before;
@@ -599,14 +521,32 @@ static void try_origin(struct synth_maker *m, const struct synth_jump *jump)
 	size_t at = jump->origin, i;
 	struct frame_state entry;
 
-	if (at == NOWHERE || (jump->state.known && jump->state.depth == 8))
+	if (at == CODE_NOWHERE || (jump->state.known && jump->state.depth == 8))
 		return;
 	frame_state_entry(&entry);
 	if (follow_all(m, at, &entry))
-		commit(m, functions_add(m, pc_of(m, at), false));
+		commit(m, functions_add(m, code_pc(&m->code, at), false));
 	for (i = 0; i < m->njumps; i++)
 		if (m->jumps[i].origin == at)
-			m->jumps[i].origin = NOWHERE;
+			m->jumps[i].origin = CODE_NOWHERE;
+}
+
+/*
+ * Follow code with the frame of an indirect jump.  A ret proves only what rsp is computed from there:
+ * if that is rbp, rsp can have been anything before.  So where the frame knows both, each is tried
+ * alone.
+ */
+static bool follow_jump_frame(struct synth_maker *m, size_t at, const struct frame_state *frame)
+{
+	struct frame_state state = *frame;
+
+	if (!frame->known || !frame->copies)
+		return follow(m, at, frame);
+	frame_state_keep_rsp(&state);
+	if (follow(m, at, &state))
+		return true;
+	state = *frame;
+	return frame_state_keep_fp(&state) && follow(m, at, &state);
 }
 
 /* Try what nothing names: as a function, or with the frame of an indirect jump before it. */
@@ -614,7 +554,7 @@ static bool try_place(struct synth_maker *m, size_t at)
 {
 	struct frame_state state;
 	size_t i = m->njumps;
-	u64 pc = pc_of(m, at);
+	u64 pc = code_pc(&m->code, at);
 
 	if (pc == m->in->elf->entry)
 		return false;
@@ -624,7 +564,7 @@ static bool try_place(struct synth_maker *m, size_t at)
 	while (i-- > 0) {
 		struct synth_jump jump = m->jumps[i];
 
-		if (follow(m, at, &jump.state) && !m->loses_fp &&
+		if (follow_jump_frame(m, at, &jump.state) && !m->loses_fp &&
 		    commit(m, functions_add(m, pc, false))) {
 			try_origin(m, &jump);
 			return true;
@@ -644,10 +584,9 @@ static size_t skip_way(struct synth_maker *m, size_t at, size_t end)
 	for (; at < end && m->rule_at[at] == RULE_NONE; at += insn.length) {
 		if (++m->steps > SYNTH_MAX_STEPS)
 			return end;
-		if (!insn_decode(m->code + at, end - at, 0, &insn))
+		if (!insn_decode(m->code.bytes + at, end - at, 0, &insn))
 			return (at | 15) + 1 < end ? (at | 15) + 1 : end;
-		if (insn.kind == INSN_RET || insn.kind == INSN_STOP || insn.kind == INSN_JUMP ||
-		    insn.kind == INSN_JUMP_INDIRECT || insn.kind == INSN_ODD)
+		if (insn_is_end(&insn) || insn.kind == INSN_ODD)
 			return at + insn.length;
 	}
 	return at;
@@ -660,19 +599,19 @@ static void recall_jumps(struct synth_maker *m, size_t at)
 	struct frame_state entry;
 
 	frame_state_entry(&entry);
-	if (f->proven && f->trusted && f->jumps && f->pc == pc_of(m, at))
+	if (f->proven && f->trusted && f->jumps && f->pc == code_pc(&m->code, at))
 		follow(m, at, &entry);
 }
 
 static void sweep_gap(struct synth_maker *m, size_t gap)
 {
-	size_t at = m->first[gap], end = gap_end(m, gap), padding;
+	size_t at = m->code.first[gap], end = code_gap_end(&m->code, gap), padding;
 	u64 before;
 
 	m->njumps = 0;
 	while (at < end && !is_hopeless(m) && m->steps <= SYNTH_MAX_STEPS) {
 		before = m->steps;
-		padding = padding_length(m->code + at, end - at);
+		padding = padding_length(m->code.bytes + at, end - at);
 		if (m->rule_at[at] != RULE_NONE) {
 			recall_jumps(m, at++);
 			m->used += m->steps - before;
@@ -688,7 +627,7 @@ static void sweep_gap(struct synth_maker *m, size_t gap)
 
 static void round_begin(struct synth_maker *m)
 {
-	memset(m->rule_at, 0, m->size * sizeof(*m->rule_at));
+	memset(m->rule_at, 0, m->code.size * sizeof(*m->rule_at));
 	free(m->before.list);
 	m->before = m->functions;
 	m->functions = (struct synth_functions){};
@@ -697,12 +636,13 @@ static void round_begin(struct synth_maker *m)
 		qsort(m->before.list, m->before.count, sizeof(*m->before.list), function_order);
 }
 
-static void round_add_symbol(void *arg, u64 pc)
+static void round_add_symbol(void *arg, u64 pc, const char *name)
 {
 	struct synth_maker *m = arg;
-	size_t at = place_of(m, pc);
+	size_t at = code_place(&m->code, pc);
 
-	if (at != NOWHERE)
+	(void)name;
+	if (at != CODE_NOWHERE)
 		name_function(m, at);
 }
 
@@ -720,11 +660,11 @@ static void round_run(struct synth_maker *m)
 			if (m->before.list[i].trusted)
 				functions_add(m, m->before.list[i].pc, true);
 	} else {
-		elf_each_function(m->in->elf, round_add_symbol, m);
+		elf_each_function(m->in->elf, round_add_symbol, m, false);
 	}
 	for (known = 0; known < m->functions.count; known++)
 		try_function(m, known);
-	for (i = 0; i < m->ngaps; i++)
+	for (i = 0; i < m->code.ngaps; i++)
 		sweep_gap(m, i);
 	/* Follow the callees that were found meanwhile. */
 	for (; known < m->functions.count; known++)
@@ -765,90 +705,93 @@ static void prune(struct synth_maker *m)
 	}
 }
 
-/* Return: false if there are too many. */
-static bool synth_add(struct synth *synth, u64 start, u64 end, const struct bee_rule *rule)
+/**
+ * synth_add() - append a range; if there are too many, none is left
+ * @synth: what has been found
+ * @start: first pc, not before the end of the last range
+ * @end: pc after the last
+ * @rule: its rule
+ */
+void synth_add(struct synth *synth, u64 start, u64 end, const struct bee_rule *rule)
 {
 	struct synth_range *last = synth->nranges ? &synth->ranges[synth->nranges - 1] : NULL;
 
 	if (last && last->end == start && !memcmp(&last->rule, rule, sizeof(*rule))) {
 		last->end = end;
-		return true;
+		return;
 	}
-	if (synth->nranges == SYNTH_MAX_RANGES)
-		return false;
+	if (synth->nranges == SYNTH_MAX_RANGES) {
+		synth_free(synth);
+		synth->full = true;
+	}
+	if (synth->full)
+		return;
 	synth->ranges = alloc_room(synth->ranges, synth->nranges, &synth->room,
 				   sizeof(*synth->ranges));
-	synth->ranges[synth->nranges++] = (struct synth_range){ start, end, *rule };
-	return true;
+	synth->ranges[synth->nranges++] = (struct synth_range){
+		.start = start, .end = end, .rule = *rule,
+	};
 }
 
-/*
- * Add the ranges of a gap.  Padding belongs to the range before it, as it does behind an FDE, unless
- * it is in front of a signal trampoline (padding_fills()).
- * Return: false if there are too many.
+/**
+ * synth_add_padding() - let padding belong to the range before it, as it does behind an FDE, unless it is in front of
+ *	a signal trampoline (padding_fills())
+ * @synth: what has been found
+ * @elf: the file
+ * @pc: address of code without a rule
+ * @code: the code there
+ * @size: bytes of it, not 0
+ *
+ * Return: length of the padding; 1 if there is none.
  */
-static bool synth_add_gap(const struct synth_maker *m, size_t gap, struct synth *synth)
+size_t synth_add_padding(struct synth *synth, const struct elf_file *elf, u64 pc, const u8 *code, size_t size)
 {
-	size_t at = m->first[gap], end = gap_end(m, gap), next;
+	struct synth_range *last = synth->nranges ? &synth->ranges[synth->nranges - 1] : NULL;
+	size_t length = padding_length(code, size);
+
+	if (length && last && last->end == pc && !sigreturn_is_at(elf, pc + length))
+		last->end = pc + length;
+	return length ?: 1;
+}
+
+static void synth_add_start(struct synth *synth, u64 pc)
+{
+	synth->starts = alloc_room(synth->starts, synth->nstarts, &synth->room_starts,
+				   sizeof(*synth->starts));
+	synth->starts[synth->nstarts++] = pc;
+}
+
+/* Add the ranges of a gap. */
+static void synth_add_gap(const struct synth_maker *m, size_t gap, struct synth *synth)
+{
+	size_t at = m->code.first[gap], end = code_gap_end(&m->code, gap), next;
 	u64 bias = m->in->gaps[gap].start - at;
-	struct synth_range *last;
 
 	for (; at < end; at = next) {
-		last = synth->nranges ? &synth->ranges[synth->nranges - 1] : NULL;
-		if (m->rule_at[at] == RULE_NONE || !m->functions.list[m->owner_at[at]].proven) {
-			next = at + (m->rule_at[at] == RULE_NONE ?
-				     padding_length(m->code + at, end - at) : 0);
-			if (next == at)
-				next = at + 1;
-			else if (last && last->end == at + bias &&
-				 !sigreturn_is_at(m->in->elf, next + bias))
-				last->end = next + bias;
+		if (m->rule_at[at] == RULE_NONE) {
+			next = at + synth_add_padding(synth, m->in->elf, at + bias, m->code.bytes + at, end - at);
 			continue;
 		}
-		for (next = at + 1; next < end && m->rule_at[next] == RULE_INSIDE; )
+		next = at + 1;
+		if (!m->functions.list[m->owner_at[at]].proven)
+			continue;
+		while (next < end && m->rule_at[next] == RULE_INSIDE)
 			next++;
-		if (m->rule_at[at] != RULE_INSIDE &&
-		    !synth_add(synth, at + bias, next + bias,
-			       &m->rules.rules[m->rule_at[at] - 1]))
-			return false;
+		if (m->rule_at[at] != RULE_INSIDE)
+			synth_add(synth, at + bias, next + bias,
+				  &m->rules.rules[m->rule_at[at] - 1]);
 	}
-	return true;
 }
 
-/* Copy the code.  Return: false if it cannot be read, or there is none. */
+/* Return: false if the code cannot be read, or there is none. */
 static bool maker_load(struct synth_maker *m)
 {
-	const struct synth_gap *gaps = m->in->gaps;
-	size_t i, at = 0;
-
-	for (i = 0; i < m->in->ngaps; i++) {
-		if (gaps[i].end - gaps[i].start > SYNTH_MAX_TEXT - m->size)
-			break;
-		m->size += gaps[i].end - gaps[i].start;
-	}
-	m->ngaps = i;
-	if (!m->size)
+	if (!code_load(&m->code, m->in->elf, m->in->gaps, m->in->ngaps, SYNTH_MAX_TEXT))
 		return false;
-	m->first = alloc_array(NULL, m->ngaps, sizeof(*m->first));
-	m->code = alloc_array(NULL, m->size, 1);
-	for (i = 0; i < m->ngaps; i++) {
-		u64 pc = gaps[i].start, size;
-
-		m->first[i] = at;
-		for (; pc < gaps[i].end; pc += size, at += size) {
-			const u8 *bytes;
-
-			size = gaps[i].end - pc;
-			bytes = elf_text(m->in->elf, pc, &size);
-			if (!bytes)
-				return false;
-			memcpy(m->code + at, bytes, size);
-		}
-	}
-	m->node_at = alloc_zero(m->size, sizeof(*m->node_at));
-	m->rule_at = alloc_zero(m->size, sizeof(*m->rule_at));
-	m->owner_at = alloc_zero(m->size, sizeof(*m->owner_at));
-	m->named = alloc_zero(m->size, sizeof(*m->named));
+	m->node_at = alloc_zero(m->code.size, sizeof(*m->node_at));
+	m->rule_at = alloc_zero(m->code.size, sizeof(*m->rule_at));
+	m->owner_at = alloc_zero(m->code.size, sizeof(*m->owner_at));
+	m->named = alloc_zero(m->code.size, sizeof(*m->named));
 	return true;
 }
 
@@ -871,10 +814,11 @@ void synth_make(const struct synth_input *input, struct synth *synth)
 		good = m.steps <= SYNTH_MAX_STEPS && !is_hopeless(&m);
 	}
 	prune(&m);
-	for (i = 0; good && i < m.ngaps; i++)
-		good = synth_add_gap(&m, i, synth);
-	if (!good)
-		synth_free(synth);
+	for (i = 0; good && i < m.code.ngaps; i++)
+		synth_add_gap(&m, i, synth);
+	for (i = 0; good && !synth->full && i < m.functions.count; i++)
+		if (m.functions.list[i].proven)
+			synth_add_start(synth, m.functions.list[i].pc);
 	row_set_free(&m.rules);
 	free(m.functions.list);
 	free(m.before.list);
@@ -882,8 +826,7 @@ void synth_make(const struct synth_input *input, struct synth *synth)
 	free(m.work);
 	free(m.calls);
 	free(m.edges);
-	free(m.first);
-	free(m.code);
+	code_free(&m.code);
 	free(m.node_at);
 	free(m.rule_at);
 	free(m.owner_at);
@@ -894,5 +837,6 @@ void synth_make(const struct synth_input *input, struct synth *synth)
 void synth_free(struct synth *synth)
 {
 	free(synth->ranges);
+	free(synth->starts);
 	*synth = (struct synth){};
 }

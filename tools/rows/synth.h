@@ -3,21 +3,12 @@
 #ifndef BEE_SYNTH_H
 #define BEE_SYNTH_H
 
+#include "code.h"
 #include "elf.h"
 #include "rows.h"
 
 /* Hand-written assembly takes 1 to 3 in stock libraries (x264, dav1d), busybox 11, node 77. */
 #define SYNTH_PATIENCE	4
-
-/**
- * struct synth_gap - text to look at
- * @start: first pc
- * @end: pc after the last
- */
-struct synth_gap {
-	u64	start;
-	u64	end;
-};
 
 /**
  * struct synth_input - what is known of a file
@@ -31,7 +22,7 @@ struct synth_gap {
  */
 struct synth_input {
 	const struct elf_file	*elf;
-	const struct synth_gap	*gaps;
+	const struct code_gap	*gaps;
 	size_t			 ngaps;
 	const u64		*functions;
 	size_t			 nfunctions;
@@ -43,11 +34,13 @@ struct synth_input {
  * @start: first pc
  * @end: pc after the last
  * @rule: its rule
+ * @by_abi: the rule is right if the code keeps the ABI; if false, the code proves the rule
  */
 struct synth_range {
 	u64		start;
 	u64		end;
 	struct bee_rule	rule;
+	bool		by_abi;
 };
 
 /**
@@ -55,14 +48,24 @@ struct synth_range {
  * @ranges: ascending
  * @nranges: number of them
  * @room: ranges there is memory for
+ * @starts: pcs where functions start that have been proven, in no order
+ * @nstarts: number of them
+ * @room_starts: pcs there is memory for
+ * @full: there were too many ranges, so that there are none
  */
 struct synth {
 	struct synth_range	*ranges;
 	size_t			 nranges;
 	size_t			 room;
+	u64			*starts;
+	size_t			 nstarts;
+	size_t			 room_starts;
+	bool			 full;
 };
 
 void synth_make(const struct synth_input *input, struct synth *synth);
+void synth_add(struct synth *synth, u64 start, u64 end, const struct bee_rule *rule);
+size_t synth_add_padding(struct synth *synth, const struct elf_file *elf, u64 pc, const u8 *code, size_t size);
 void synth_free(struct synth *synth);
 
 #endif /* BEE_SYNTH_H */

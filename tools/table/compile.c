@@ -19,7 +19,8 @@ static int compile_table(const struct table_info *info, const struct row_set *ro
 	size_t i;
 
 	result->rows = rows->nrows;
-	row_set_count_made(rows, &result->synth_rows, &result->synth);
+	row_set_count_made(rows, false, &result->synth_rows, &result->synth);
+	row_set_count_made(rows, true, &result->abi_rows, &result->abi);
 	for (i = 0; i < rows->nrows; i++)
 		if (row_rule(rows, i)->kind == BEE_RULE_UNSUPPORTED)
 			result->unsupported++;

@@ -19,6 +19,8 @@
  * @rows: rows after merging
  * @synth_rows: of @rows, those of text without CFI whose code proves them
  * @synth: bytes of such text
+ * @abi_rows: of @rows, those of text without CFI that are right if its code keeps the ABI
+ * @abi: bytes of such text
  * @unsupported: rows of kind BEE_RULE_UNSUPPORTED
  * @cfi_size: bytes of .eh_frame and .eh_frame_hdr
  * @go: functions in Go's function table
@@ -32,6 +34,8 @@ struct compile_result {
 	size_t	 rows;
 	uint64_t synth_rows;
 	uint64_t synth;
+	uint64_t abi_rows;
+	uint64_t abi;
 	size_t	 unsupported;
 	uint64_t cfi_size;
 	uint64_t go;

@@ -240,3 +240,23 @@ char *io_read_all(const char *path, size_t *size)
 	free(text);
 	return NULL;
 }
+
+/**
+ * io_own_pid() - what a process calls itself
+ * @pid: the process
+ *
+ * Return: its id in its own pid namespace; @pid if that is not known.
+ */
+pid_t io_own_pid(pid_t pid)
+{
+	char path[32], *text, *at;
+	pid_t own = pid;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	text = io_read_all(path, NULL);
+	at = text ? strstr(text, "\nNSpid:") : NULL;
+	for (at = at ? at + 7 : NULL; at && *at == '\t'; at += strcspn(at, "\t\n"))
+		own = strtoul(++at, NULL, 10);
+	free(text);
+	return own;
+}

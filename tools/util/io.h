@@ -14,6 +14,7 @@ int io_reopen(int pin);
 int io_open_regular(const char *path);
 int io_pin_of_process(const char *pid, const char *path);
 int io_open_of_process(pid_t pid, const char *path);
+pid_t io_own_pid(pid_t pid);
 char *io_read_all(const char *path, size_t *size);
 
 #endif /* BEE_IO_H */

@@ -13,6 +13,14 @@ static inline int order(u64 x, u64 y)
 	return (x > y) - (x < y);
 }
 
+/* For arrays of u64 */
+static inline int order_u64(const void *a, const void *b)
+{
+	const u64 *x = a, *y = b;
+
+	return order(*x, *y);
+}
+
 /*
  * Number of items whose key is @key or less.  The keys are u64, ascending, @offset bytes from the
  * start of items of @size bytes.

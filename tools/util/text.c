@@ -164,14 +164,29 @@ unsigned int text_utf8_length(const unsigned char *s)
 }
 
 /**
- * text_utf8_is_control() - is it a control character, which a terminal may act on?
+ * text_utf8_is_control() - is it a control character, which a terminal may act on, or who shows text?
  * @s: a well-formed UTF-8 character
  *
- * Return: true for U+0000 .. U+001F and U+007F .. U+009F.
+ * Return: true for U+0000 .. U+001F and U+007F .. U+009F, and for those that turn the direction of what follows:
+ * U+200E, U+200F, U+202A .. U+202E and U+2066 .. U+2069 (Unicode, UAX #9).
  */
 bool text_utf8_is_control(const unsigned char *s)
 {
-	return *s < ' ' || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0);
+	bool turns = *s == 0xe2 && ((s[1] == 0x80 && (s[2] == 0x8e || s[2] == 0x8f ||
+						      (s[2] >= 0xaa && s[2] <= 0xae))) ||
+				    (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9));
+
+	return turns || *s < ' ' || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0);
+}
+
+/** text_utf8_code() - the number of a well-formed UTF-8 character */
+unsigned int text_utf8_code(const unsigned char *s)
+{
+	unsigned int n = text_utf8_length(s), code = n < 2 ? *s : *s & (0x7f >> n), i;
+
+	for (i = 1; i < n; i++)
+		code = code << 6 | (s[i] & 0x3f);
+	return code;
 }
 
 /**

@@ -31,5 +31,6 @@ void text_hex(const uint8_t *bytes, size_t count, char *to, size_t size);
 void text_put_name(FILE *out, const char *name);
 unsigned int text_utf8_length(const unsigned char *s);
 bool text_utf8_is_control(const unsigned char *s);
+unsigned int text_utf8_code(const unsigned char *s);
 
 #endif /* BEE_TEXT_H */

@@ -5,13 +5,14 @@
  * Text is cut into pieces wherever libdw's answer or the table's row changes.  Each piece is
  * compared at its first byte, in the middle and at its last byte.  Both sides are computed with
  * the same made-up registers and memory (eval.h), so only what rules yield counts, not how
- * they are written.  Where libdw has no CFA, behind some expressions, judge.c says it.  A rule that
+ * they are written.  Where libdw has no CFA, behind some expressions, and of empty expressions, judge.c
+ * says it.  A rule that
  * takes a register from the frame of a callee is also compared with all that libdw says of the
  * callee.
  *
- * In four cases the table does not say what the CFI does, and has to say exactly this: padding
+ * In five cases the table does not say what the CFI does, and has to say exactly this: padding
  * between functions has the rule of the byte before it, code at the entry point without an FDE is
- * outermost, other code without an FDE has the rows that the compiler makes of it
+ * outermost, and so is an endbr64 there for which the CFI has a row of its own, other code without an FDE has the rows that the compiler makes of it
  * (selftests/system/synth_test.c compares such rows with CFI), and glibc's swapcontext() and
  * __start_context, whose CFI is wrong, have the rules of ucontext.c.  Functions of Go are left out:
  * their rows are from Go's own table, which libdw does not read.
@@ -168,7 +169,7 @@ static const struct fde *compare_find_fde(const struct compare *c, u64 pc)
 
 /*
  * libdw has a frame at @pc, which holds up to @end as libdw says.  Where it refuses the CFA, take
- * that of the second judge, if it has one.  Return: the end, not after that of the FDE; libdw goes
+ * that of the second judge, if it has one; so of registers with an empty expression.  Return: the end, not after that of the FDE; libdw goes
  * by the instructions alone, which can advance further.
  */
 static u64 compare_complete(struct compare *c, u64 pc, u64 end)
@@ -178,10 +179,11 @@ static u64 compare_complete(struct compare *c, u64 pc, u64 end)
 
 	if (!fde)
 		return end;
-	if (libdw_refuses_cfa(c->oracle)) {
+	if (libdw_refuses_cfa(c->oracle) || libdw_has_undefined(c->oracle)) {
 		judge_fde(&c->list.cies[fde->cie], fde, pc, &judge);
-		if (judge.known)
+		if (judge.known && libdw_refuses_cfa(c->oracle))
 			libdw_set_cfa(c->oracle, judge.ops, judge.nops);
+		libdw_set_empty(c->oracle, judge.empty.place, judge.empty.value);
 	}
 	return end < fde->end ? end : fde->end;
 }
@@ -263,7 +265,7 @@ static enum compare_doubt compare_doubt(struct compare *c, u64 pc, bool no_frame
 	if (no_frame && c->damaged)
 		return COMPARE_DAMAGED;
 	fde = no_frame ? compare_find_fde(c, pc) : NULL;
-	if (fde && !fde->debug_frame && !eh_frame_hdr_lists(c->elf, fde->begin))
+	if (fde && !fde->debug_frame && !eh_frame_hdr_lists(c->elf, fde))
 		return COMPARE_UNLISTED;
 	return COMPARE_NO_DOUBT;
 }
@@ -401,25 +403,26 @@ static void compare_gap(struct compare *c, u64 start, u64 end, bool between)
 }
 
 /* Compare text from whose code rows were made with what is made of it again. */
-static void compare_synth(struct compare *c, u64 start, u64 end)
+static void compare_synth(struct compare *c, u64 start, u64 end, bool by_abi)
 {
 	const struct row_set *rows = &c->rows;
 	size_t row = order_upto(rows->rows, rows->nrows, sizeof(*rows->rows),
 				offsetof(struct row_start, pc), start) - 1;
 	u64 stop;
 
-	c->result->synth += end - start;
+	*(by_abi ? &c->result->abi : &c->result->synth) += end - start;
 	for (; start < end; start = stop, row++) {
 		stop = row_end(rows, row) < end ? row_end(rows, row) : end;
-		c->result->synth_rows++;
+		(*(by_abi ? &c->result->abi_rows : &c->result->synth_rows))++;
 		compare_text(c, start, stop, row_rule(rows, row), "no FDE; from the code");
 	}
 }
 
-/* Compare text without FDE, which has FDEs on both sides if it lies @between. */
-static void compare_hole(struct compare *c, u64 start, u64 end, bool between)
+/* Compare text without FDE.  @before, @behind: there is an FDE on this side of it. */
+static void compare_hole(struct compare *c, u64 start, u64 end, bool before, bool behind)
 {
-	const struct row_range *made = c->rows.made, *last = made + c->rows.nmade;
+	const struct row_made *made = c->rows.made, *last = made + c->rows.nmade;
+
 	c->result->gaps += end - start;
 	for (; made < last && made->start < end; made++) {
 		u64 stop = made->end < end ? made->end : end;
@@ -427,13 +430,14 @@ static void compare_hole(struct compare *c, u64 start, u64 end, bool between)
 		if (made->end <= start)
 			continue;
 		if (made->start > start)
-			compare_gap(c, start, made->start, between || start > c->table->base);
+			compare_gap(c, start, made->start, before || start > c->table->base);
 		start = made->start > start ? made->start : start;
-		compare_synth(c, start, stop);
+		compare_synth(c, start, stop, made->by_abi);
 		start = stop;
+		before = true;
 	}
 	if (start < end)
-		compare_gap(c, start, end, between);
+		compare_gap(c, start, end, before && behind);
 }
 
 /* Does libdw say that the CFA is rsp + 8, the return address the word below it, and rbp the caller's? */
@@ -449,7 +453,7 @@ static bool compare_is_called(const struct compare *c)
 	       value_is_same(&frame.ra, &ra) && value_is_same(&frame.fp, &fp) && !frame.signal;
 }
 
-/* Compare text for which libdw has a frame. */
+/* Compare text for which libdw has a frame.  Some has no caller, or another one than the CFI says. */
 static void compare_frame(struct compare *c, u64 start, u64 end)
 {
 	struct ucontext_text texts[UCONTEXT_MAX], *text = texts, *last = texts;
@@ -460,7 +464,10 @@ static void compare_frame(struct compare *c, u64 start, u64 end)
 		compare_text(c, start, text->start, NULL, NULL);
 		compare_text(c, text->start, text->end, text->rule, "an FDE of glibc that is wrong");
 	}
-	compare_text(c, start, end, NULL, NULL);
+	if (start == c->entry && coverage_is_entry(c->elf, start, end))
+		compare_text(c, start, end, &rule_outermost, "the endbr64 of the entry point");
+	else
+		compare_text(c, start, end, NULL, NULL);
 }
 
 /* The first pc behind @start and before @stop of which libdw does not say @answer, or @stop. */
@@ -524,7 +531,7 @@ static void compare_segment(struct compare *c, const struct elf_segment *segment
 			compare_frame(c, pc, end);
 			break;
 		case LIBDW_NONE:
-			compare_hole(c, pc, end, pc > segment->vaddr && end < stop);
+			compare_hole(c, pc, end, pc > segment->vaddr, end < stop);
 			break;
 		case LIBDW_REFUSED:
 			compare_text(c, pc, end, &malformed, "an FDE that libdw refuses");

@@ -62,8 +62,10 @@ struct compare_form {
  * @gaps: of @text, bytes without FDE
  * @padding: of @gaps, bytes that the table counts to the function before them
  * @go: of @text, bytes that are not compared, as Go's function table describes them
- * @synth: of @gaps, bytes whose rows are made from their code
+ * @synth: of @gaps, bytes whose rows their code proves
  * @synth_rows: those rows
+ * @abi: of @gaps, bytes whose rows are made from their code, and right if it keeps the ABI
+ * @abi_rows: those rows
  * @differences: pcs where table and libdw disagree, and not because of the file
  * @contradictory: pcs where they disagree because of the file: enum compare_doubt
  * @overlaps: bytes of text of FDEs that overlap and say different things
@@ -88,6 +90,8 @@ struct compare_result {
 	u64			 go;
 	u64			 synth;
 	u64			 synth_rows;
+	u64			 abi;
+	u64			 abi_rows;
 	u64			 differences;
 	u64			 contradictory;
 	u64			 overlaps;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The CFA where libdw refuses it: a second reading of an FDE's instructions.
+ * What libdw refuses: a second reading of an FDE's instructions.
  *
  * libdw has no CFA where an instruction changes only the register or only the offset of a CFA that
- * is an expression.  This follows the tables of DWARF 5, 7.24 and 7.7.1, and for those places what
+ * is an expression, and calls a register undefined whose expression is empty.  This follows the tables of DWARF 5, 7.24 and 7.7.1, and for those places what
  * libgcc, gdb and readelf do.  To be worth something it has nothing in common with tools/elf/cfi.c
- * and tools/elf/expr.c: it skips what does not concern the CFA, and keeps expressions as they are.
+ * and tools/elf/expr.c: it skips what does not concern these, and keeps expressions as they are.
  */
 #include <dwarf.h>
 
@@ -23,10 +23,17 @@ struct judge_cfa {
 	u64		size;
 };
 
+/* @cfa; @empty: registers that have an empty expression. */
+struct judge_state {
+	struct judge_cfa	cfa;
+	struct judge_empty	empty;
+};
+
 struct judge_run {
 	const struct cfi_cie	*cie;
-	struct judge_cfa	 cfa;
-	struct judge_cfa	*states;
+	struct judge_state	 state;
+	struct judge_empty	 initial;	/* what the CIE leaves */
+	struct judge_state	*states;
 	size_t			 nstates;
 	size_t			 room;
 	bool			 too_deep;
@@ -88,9 +95,29 @@ static bool judge_restore(struct judge_run *run)
 {
 	if (!run->nstates)
 		return false;
-	run->cfa = run->states[--run->nstates];
+	run->state = run->states[--run->nstates];
 	run->too_deep |= run->nstates >= CFI_MAX_STATES;
 	return true;
+}
+
+static u32 reg_bit(u64 reg)
+{
+	return reg < EVAL_REGS ? 1u << reg : 0;
+}
+
+/* @reg gets a rule. */
+static void judge_register(struct judge_run *run, u64 reg)
+{
+	run->state.empty.place &= ~reg_bit(reg);
+	run->state.empty.value &= ~reg_bit(reg);
+}
+
+/* @reg gets the rule that the CIE has for it. */
+static void judge_restore_register(struct judge_run *run, u64 reg)
+{
+	judge_register(run, reg);
+	run->state.empty.place |= run->initial.place & reg_bit(reg);
+	run->state.empty.value |= run->initial.value & reg_bit(reg);
 }
 
 /* Return: false if the instruction cannot be read, or the pc asked for is before it. */
@@ -100,6 +127,7 @@ static bool judge_step(struct judge_run *run, struct cursor *c)
 	u64 align = run->cie->code_align;
 	struct operand o[2] = {};
 	const char *kinds;
+	struct judge_cfa *cfa = &run->state.cfa;
 	size_t i;
 
 	switch (op & 0xc0) {
@@ -108,8 +136,10 @@ static bool judge_step(struct judge_run *run, struct cursor *c)
 		return run->at <= run->pc;
 	case DW_CFA_offset:
 		cursor_uleb(c);
+		judge_register(run, low);
 		return !c->bad;
 	case DW_CFA_restore:
+		judge_restore_register(run, low);
 		return true;
 	}
 	kinds = insn_operands[op];
@@ -129,32 +159,44 @@ static bool judge_step(struct judge_run *run, struct cursor *c)
 	case DW_CFA_remember_state:
 		run->states = alloc_room(run->states, run->nstates, &run->room,
 					 sizeof(*run->states));
-		run->states[run->nstates++] = run->cfa;
+		run->states[run->nstates++] = run->state;
 		return true;
 	case DW_CFA_restore_state:
 		return judge_restore(run);
 	case DW_CFA_def_cfa:
-		run->cfa = (struct judge_cfa){ true, o[0].value, o[1].value };
+		*cfa = (struct judge_cfa){ true, o[0].value, o[1].value };
 		return true;
 	case DW_CFA_def_cfa_sf:
-		run->cfa = (struct judge_cfa){ true, o[0].value, o[1].value * run->cie->data_align };
+		*cfa = (struct judge_cfa){ true, o[0].value, o[1].value * run->cie->data_align };
 		return true;
 	case DW_CFA_def_cfa_register:
-		run->cfa.set = run->cfa.set || run->cfa.expr;
-		run->cfa.reg = o[0].value;
-		run->cfa.expr = NULL;
+		cfa->set = cfa->set || cfa->expr;
+		cfa->reg = o[0].value;
+		cfa->expr = NULL;
 		return true;
 	case DW_CFA_def_cfa_offset:
-		run->cfa.offset = o[0].value;
+		cfa->offset = o[0].value;
 		return true;
 	case DW_CFA_def_cfa_offset_sf:
-		run->cfa.offset = o[0].value * run->cie->data_align;
+		cfa->offset = o[0].value * run->cie->data_align;
 		return true;
 	case DW_CFA_def_cfa_expression:
-		run->cfa.expr = o[0].block;
-		run->cfa.size = o[0].value;
+		cfa->expr = o[0].block;
+		cfa->size = o[0].value;
+		return true;
+	case DW_CFA_restore_extended:
+		judge_restore_register(run, o[0].value);
+		return true;
+	case DW_CFA_nop:
+	case DW_CFA_GNU_args_size:
 		return true;
 	}
+	/* All others are rules of the register that is their first operand. */
+	judge_register(run, o[0].value);
+	if (!o[1].value && op == DW_CFA_expression)
+		run->state.empty.place |= reg_bit(o[0].value);
+	if (!o[1].value && op == DW_CFA_val_expression)
+		run->state.empty.value |= reg_bit(o[0].value);
 	return true;
 }
 
@@ -233,16 +275,20 @@ static bool judge_decode(const struct judge_cfa *cfa, struct judge *judge)
 void judge_fde(const struct cie *cie, const struct fde *fde, u64 pc, struct judge *judge)
 {
 	struct judge_run run = { .cie = &cie->cfi, .at = fde->begin, .pc = pc };
+	const struct judge_cfa *cfa;
 
-	judge->nops = 0;
-	judge->known = judge_run(&run, cie->insns, cie->size) &&
-		       judge_run(&run, fde->insns, fde->size);
+	*judge = (struct judge){ .known = judge_run(&run, cie->insns, cie->size) };
+	run.initial = run.state.empty;
+	judge->known = judge->known && judge_run(&run, fde->insns, fde->size);
 	judge->too_deep = run.too_deep;
-	if (judge->known && run.cfa.expr) {
-		judge->known = judge_decode(&run.cfa, judge);
-	} else if (judge->known && run.cfa.set) {
+	if (judge->known)
+		judge->empty = run.state.empty;
+	cfa = &run.state.cfa;
+	if (judge->known && cfa->expr) {
+		judge->known = judge_decode(cfa, judge);
+	} else if (judge->known && cfa->set) {
 		judge->ops[judge->nops++] = (struct eval_op){
-			.atom = DW_OP_bregx, .number = run.cfa.reg, .number2 = run.cfa.offset,
+			.atom = DW_OP_bregx, .number = cfa->reg, .number2 = cfa->offset,
 		};
 	} else {
 		judge->known = false;

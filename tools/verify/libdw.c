@@ -11,9 +11,6 @@
 
 #define LIBDW_SOURCES	(1 + ELF_MAX_FRAMES)
 
-/* A pc that no FDE of any file describes. */
-#define LIBDW_NOWHERE	(~0ull)
-
 /**
  * enum rule_how - what libdw says of a register, or of the CFA
  * @RULE_OPS: operations yield where it is, or its value
@@ -35,25 +32,23 @@ struct libdw_rule {
 	struct eval_op	ops[LIBDW_MAX_OPS];
 };
 
-/* The smallest ELF file with a .debug_frame; section 0 is the null section. */
+/* The smallest ELF file with a section of CFI; section 0 is the null section. */
 struct image {
 	Elf64_Ehdr	ehdr;
 	Elf64_Shdr	sections[3];
-	char		names[32];
-	char		debug_frame[];
+	char		names[40];
+	char		frames[];
 };
 
 /**
  * struct libdw_source - CIEs and FDEs that libdw searches as one
  * @cfi: libdw's handle; NULL if there are none
- * @no_match: what dwarf_errno() says if no FDE describes a pc, which has no public name
  * @dwarf: .debug_frame: owns @cfi
- * @elf: .debug_frame: what @dwarf reads
- * @image: .debug_frame: the bytes of @elf
+ * @elf: what libdw reads, if it is not the file
+ * @image: the bytes of @elf
  */
 struct libdw_source {
 	Dwarf_CFI	*cfi;
-	int		 no_match;
 	Dwarf		*dwarf;
 	Elf		*elf;
 	struct image	*image;
@@ -61,8 +56,9 @@ struct libdw_source {
 
 /**
  * struct libdw - a file's CFI, and the frame that was found last
- * @sources: .eh_frame, then each .debug_frame
+ * @sources: each .eh_frame, then each .debug_frame
  * @nsources: number of them
+ * @no_match: what dwarf_errno() says if no FDE describes a pc, which has no public name
  * @frame: the frame
  * @signal: of the frame: CIE augmentation 'S'
  * @ra_reg: of the frame: return address column
@@ -74,6 +70,7 @@ struct libdw_source {
 struct libdw {
 	struct libdw_source	 sources[LIBDW_SOURCES];
 	size_t			 nsources;
+	int			 no_match;
 	Dwarf_Frame		*frame;
 	bool			 signal;
 	int			 ra_reg;
@@ -109,7 +106,7 @@ static void image_join(char *data, size_t size)
 
 static struct image *image_new(const struct elf_frames *frames)
 {
-	static const char names[] = "\0.debug_frame\0.shstrtab";
+	static const char names[] = "\0.debug_frame\0.shstrtab\0.eh_frame";
 	struct image *image = alloc_array(NULL, sizeof(*image) + frames->size, 1);
 
 	*image = (struct image){
@@ -122,25 +119,69 @@ static struct image *image_new(const struct elf_frames *frames)
 			.e_shnum = 3, .e_shstrndx = 2,
 		},
 		.sections = {
-			[1] = { .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_addralign = 1,
-				.sh_offset = sizeof(*image),
-				.sh_size = frames->size },
+			[1] = { .sh_name = frames->debug_frame ? 1 : 24, .sh_type = SHT_PROGBITS,
+				.sh_addralign = 1, .sh_addr = frames->base.vaddr,
+				.sh_offset = sizeof(*image), .sh_size = frames->size },
 			[2] = { .sh_name = 14, .sh_type = SHT_STRTAB, .sh_addralign = 1,
 				.sh_offset = offsetof(struct image, names),
 				.sh_size = sizeof(image->names) },
 		},
 	};
 	memcpy(image->names, names, sizeof(names));
-	memcpy(image->debug_frame, frames->data, frames->size);
-	image_join(image->debug_frame, frames->size);
+	memcpy(image->frames, frames->data, frames->size);
+	image_join(image->frames, frames->size);
 	return image;
+}
+
+/* Give libdw a section of CFI. */
+static void source_open(struct libdw_source *source, const struct elf_frames *frames)
+{
+	source->image = image_new(frames);
+	source->elf = elf_memory((char *)source->image, sizeof(*source->image) + frames->size);
+	if (source->elf && !frames->debug_frame)
+		source->cfi = dwarf_getcfi_elf(source->elf);
+	else if (source->elf)
+		source->dwarf = dwarf_begin_elf(source->elf, DWARF_C_READ, NULL);
+	if (source->dwarf)
+		source->cfi = dwarf_getcfi(source->dwarf);
+}
+
+static void source_close(struct libdw_source *source)
+{
+	if (source->dwarf)
+		dwarf_end(source->dwarf);
+	else if (source->cfi)
+		dwarf_cfi_end(source->cfi);
+	elf_end(source->elf);
+	free(source->image);
+}
+
+/* What dwarf_errno() says of a .debug_frame without any FDE. */
+static int libdw_no_match(void)
+{
+	static const u8 terminator[4];
+	const struct elf_frames frames = {
+		.data = terminator, .size = sizeof(terminator), .debug_frame = true,
+	};
+	struct libdw_source source = {};
+	Dwarf_Frame *frame = NULL;
+	int error = 0;
+
+	source_open(&source, &frames);
+	dwarf_errno();
+	if (source.cfi && dwarf_cfi_addrframe(source.cfi, 0, &frame))
+		error = dwarf_errno();
+	free(frame);
+	source_close(&source);
+	return error;
 }
 
 /**
  * libdw_open() - let libdw find the CFI of a file
  * @elf: the file; it has to outlive what is returned
  *
- * libdw finds .eh_frame in the file.  It gets each .debug_frame in an ELF file of its own: in
+ * libdw finds .eh_frame in the file by PT_GNU_EH_FRAME.  Without that it gets .eh_frame in an ELF
+ * file of its own, as it would stop at a terminator in the middle.  So it does each .debug_frame: in
  * the whole file it would look at all DWARF sections, and decompress them.
  *
  * Return: what libdw_close() releases; a file without CFI has no frames.
@@ -149,47 +190,26 @@ struct libdw *libdw_open(const struct elf_file *elf)
 {
 	struct libdw *dw = alloc_zero(1, sizeof(*dw));
 	struct libdw_source *source = dw->sources;
-	Dwarf_Frame *frame;
 	size_t i;
 
-	source++->cfi = dwarf_getcfi_elf(elf->handle);
-	for (i = 0; i < elf->nframes; i++) {
-		if (!elf->frames[i].debug_frame)
-			continue;
-		source->image = image_new(&elf->frames[i]);
-		source->elf = elf_memory((char *)source->image,
-					 sizeof(*source->image) + elf->frames[i].size);
-		if (source->elf)
-			source->dwarf = dwarf_begin_elf(source->elf, DWARF_C_READ, NULL);
-		if (source->dwarf)
-			source->cfi = dwarf_getcfi(source->dwarf);
-		source++;
-	}
+	if (elf->hdr.size)
+		source++->cfi = dwarf_getcfi_elf(elf->handle);
+	for (i = 0; i < elf->nframes; i++)
+		if (elf->frames[i].debug_frame || !elf->hdr.size)
+			source_open(source++, &elf->frames[i]);
 	dw->nsources = source - dw->sources;
-	for (source = dw->sources; source < dw->sources + dw->nsources; source++) {
-		frame = NULL;
-		dwarf_errno();
-		if (source->cfi && dwarf_cfi_addrframe(source->cfi, LIBDW_NOWHERE, &frame))
-			source->no_match = dwarf_errno();
-		free(frame);
-	}
+	dw->no_match = libdw_no_match();
 	return dw;
 }
 
 /** libdw_close() - release what libdw_open() returned. */
 void libdw_close(struct libdw *dw)
 {
-	struct libdw_source *source;
+	size_t i;
 
 	free(dw->frame);
-	for (source = dw->sources; source < dw->sources + dw->nsources; source++) {
-		if (source->dwarf)
-			dwarf_end(source->dwarf);
-		else if (source->cfi)
-			dwarf_cfi_end(source->cfi);
-		elf_end(source->elf);
-		free(source->image);
-	}
+	for (i = 0; i < dw->nsources; i++)
+		source_close(&dw->sources[i]);
 	free(dw);
 }
 
@@ -247,7 +267,9 @@ enum libdw_answer libdw_find(struct libdw *dw, u64 pc, u64 *end)
 		if (!dwarf_cfi_addrframe(dw->sources[i].cfi, pc, &dw->frame))
 			break;
 		dw->frame = NULL;
-		if (dwarf_errno() != dw->sources[i].no_match)
+		/* It sets no error where .eh_frame_hdr leads to an FDE for no text. */
+		error = dwarf_errno();
+		if (error && error != dw->no_match)
 			return LIBDW_REFUSED;
 	}
 	if (i == dw->nsources)
@@ -281,6 +303,40 @@ void libdw_set_cfa(struct libdw *dw, const struct eval_op *ops, size_t nops)
 	dw->cfa.how = RULE_OPS;
 	dw->cfa.nops = nops;
 	memcpy(dw->cfa.ops, ops, nops * sizeof(*ops));
+}
+
+/** libdw_has_undefined() - does the frame found last say that rbp, rsp or RA is undefined? */
+bool libdw_has_undefined(const struct libdw *dw)
+{
+	return dw->fp.how == RULE_UNDEFINED || dw->sp.how == RULE_UNDEFINED ||
+	       dw->ra.how == RULE_UNDEFINED;
+}
+
+static void rule_set_cfa(struct libdw_rule *rule, int reg, u32 places, u32 values)
+{
+	u32 bit = (unsigned int)reg < EVAL_REGS ? 1u << reg : 0;
+
+	if (rule->how != RULE_UNDEFINED || !((places | values) & bit))
+		return;
+	rule->how = RULE_OPS;
+	rule->nops = 0;
+	rule->ops[rule->nops++] = (struct eval_op){ .atom = DW_OP_call_frame_cfa };
+	if (values & bit)
+		rule->ops[rule->nops++] = (struct eval_op){ .atom = DW_OP_stack_value };
+}
+
+/**
+ * libdw_set_empty() - correct rbp, rsp and RA, which libdw calls undefined if they have an empty
+ *	expression
+ * @dw: libdw_find() said LIBDW_FRAME
+ * @places: registers that are saved at the CFA, a bit for each, by DWARF number
+ * @values: registers that are the CFA
+ */
+void libdw_set_empty(struct libdw *dw, u32 places, u32 values)
+{
+	rule_set_cfa(&dw->fp, BEE_REG_RBP, places, values);
+	rule_set_cfa(&dw->sp, BEE_REG_RSP, places, values);
+	rule_set_cfa(&dw->ra, dw->ra_reg, places, values);
 }
 
 static bool rule_has(const struct libdw_rule *rule, size_t nops, u8 first, u8 second)

@@ -29,6 +29,8 @@ void libdw_close(struct libdw *dw);
 enum libdw_answer libdw_find(struct libdw *dw, u64 pc, u64 *end);
 bool libdw_refuses_cfa(const struct libdw *dw);
 void libdw_set_cfa(struct libdw *dw, const struct eval_op *ops, size_t nops);
+bool libdw_has_undefined(const struct libdw *dw);
+void libdw_set_empty(struct libdw *dw, u32 places, u32 values);
 bool libdw_is_plain(const struct libdw *dw);
 void libdw_compute(const struct libdw *dw, const u64 regs[EVAL_REGS], struct eval_frame *frame);
 struct eval_value libdw_register(const struct libdw *dw, u8 reg, const u64 regs[EVAL_REGS],

@@ -38,26 +38,27 @@ static bool check_nearest(void)
 	return name && !strcmp(name, "vaddr_of") && offset == 3 && !elf_find_symbol(&elf, 0, &offset);
 }
 
-/* struct seen: what elf_each_function() has told */
+/* struct seen: what elf_each_function() has told of the function @name at @wanted */
 struct seen {
-	u64	wanted;
-	size_t	found;
-	size_t	count;
+	u64		 wanted;
+	const char	*name;
+	size_t		 found;
+	size_t		 count;
 };
 
-static void see(void *arg, u64 pc)
+static void see(void *arg, u64 pc, const char *name)
 {
 	struct seen *seen = arg;
 
-	seen->found += pc == seen->wanted;
+	seen->found += pc == seen->wanted && !strcmp(name, seen->name);
 	seen->count++;
 }
 
 static bool check_functions(void)
 {
-	struct seen seen = { .wanted = vaddr_of(check_functions) };
+	struct seen seen = { .wanted = vaddr_of(check_functions), .name = "check_functions" };
 
-	elf_each_function(&elf, see, &seen);
+	elf_each_function(&elf, see, &seen, true);
 	return seen.found == 1 && seen.count > 10;
 }
 
@@ -95,7 +96,7 @@ static bool check_large(void)
 	};
 	const Elf64_Sym last = { .st_info = STT_FUNC, .st_shndx = 1, .st_value = 77 };
 	int fd = memfd_create("elf_test", MFD_CLOEXEC);
-	struct seen seen = { .wanted = 77 };
+	struct seen seen = { .wanted = 77, .name = "" };
 	struct rusage before, after;
 	struct elf_file large;
 	struct bee_error error;
@@ -107,7 +108,7 @@ static bool check_large(void)
 			sizeof(last) && !ftruncate(fd, 4096 + 3 * size) &&
 	       !elf_identify(&large, fd, &error);
 	getrusage(RUSAGE_SELF, &before);
-	elf_each_function(&large, see, &seen);
+	elf_each_function(&large, see, &seen, true);
 	getrusage(RUSAGE_SELF, &after);
 	elf_close(&large);
 	close(fd);
