@@ -15,7 +15,7 @@ of_jit		:= table rows elf util kmod
 of_netlink	:= util
 of_process	:= netlink jit table rows elf util kmod
 of_perfdata	:= util
-of_flame	:= perfdata util
+of_flame	:= perfdata elf util
 of_beectl	:= flame perfdata process netlink jit verify table rows elf util kmod
 shared		:= kmod/table.c kmod/table_check.c
 
@@ -45,9 +45,13 @@ rooms_cflags	:= -std=gnu11 $(warnings) -Wshadow -Wstrict-prototypes -Wmissing-pr
 # Zydis and libiberty come without files for pkg-config.
 rooms_libs	:= $(shell pkg-config --libs $(packages)) -lZydis -liberty
 
+# Strings in C of what an SVG file has beside the graph: svg.js becomes svg_js[].
+svg_strings	:= $(built)/tools/flame/svg_strings.o
+
 # $(call room_sources,ROOM...), and $(call room_objects,SOURCE...) of files below tools/ or kmod/
 room_sources	= $(wildcard $(1:%=$(top)/tools/%/*.c))
-room_objects	= $(patsubst $(top)/tools/%.c,$(built)/tools/%.o,$(patsubst kmod/%.c,$(built)/tools/kmod/%.o,$(1)))
+room_objects	= $(patsubst $(top)/tools/%.c,$(built)/tools/%.o,$(patsubst kmod/%.c,$(built)/tools/kmod/%.o,$(1))) \
+		  $(if $(filter %/flame/svg.c,$(1)),$(svg_strings))
 
 # V=1 shows commands, -s shows nothing.
 Q	:= $(if $(filter 1,$(V)),,@)
@@ -67,6 +71,16 @@ endef
 
 $(built)/tools/kmod/%.o: $(top)/kmod/%.c $(top)/tools/rooms.mk
 	$(call compile,kmod)
+$(svg_strings:.o=.c): $(top)/tools/flame/svg.js $(top)/tools/flame/svg.css $(top)/tools/rooms.mk
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)for type in js css; do \
+		echo "const char svg_$$type[] ="; \
+		sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $(top)/tools/flame/svg.$$type; \
+		echo ";"; \
+	done >$@
+$(svg_strings): $(svg_strings:.o=.c)
+	$(call compile,flame)
 $(built)/tools/%.o: $(top)/tools/%.c $(top)/tools/rooms.mk
 	$(call compile,$(*D))
 

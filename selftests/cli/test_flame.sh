@@ -6,6 +6,7 @@
 . "$(dirname "$0")/../lib/beectl.sh"
 # shellcheck source=selftests/lib/flame.sh
 . "$tree/selftests/lib/flame.sh"
+sanitized_beectl || exit 1
 
 check_noreturn() {
 	local call
@@ -257,11 +258,131 @@ check_judged() {
 		judges 6 4 3 --kallsyms "$work/kallsyms"
 }
 
+# A frame in memory without a file, at the top or further down: nobody knows whether others are missing.
+check_judged_memory() {
+	made "start = $(address _start) + 8; r.map(7, 0x7000, 0x1000, '//anon'); r.sample(7, [USER, $(address outer), start]); r.sample(7, [USER, 0x7004, start]); r.sample(7, [USER, $(address outer), 0x7004, start]); r.sample(7, [USER, 0x7004, $(address main) + 8])" &&
+		judges 4 4 1 && "$beectl" flame "$work/made.data" >"$work/out" &&
+		"$beectl" flame "$work/made.data" -o "$work/out.svg" &&
+		grep -q '25.0% of the stacks complete, 50.0% more through code without a file' "$work/out" &&
+		grep -q '>event 0: 4 samples, counted as 4 event 0, 25.0% of the stacks complete, 50.0% more through code without a file<' "$work/out.svg"
+}
+
+# The module has told how all walks of the recording ended.
+check_judged_by_module() {
+	made "start = $(address _start) + 8; r.map(7, 0x7000, 0x1000, '//anon'); r.sample(7, [USER, 0x7004, start])" &&
+		"$beectl" flame "$work/made.data" --raw -o "$work/made.raw" &&
+		sed 's/^stops .*/stops walks ended: outermost 4/' "$work/made.raw" >"$work/proven.raw" &&
+		sed 's/^stops .*/stops walks ended: outermost 3, unproven 1/' "$work/made.raw" >"$work/unproven.raw" &&
+		"$beectl" flame --enrich "$work/proven.raw" --format summary | grep '100.0% of the stacks complete$' &&
+		"$beectl" flame --enrich "$work/unproven.raw" --format summary |
+		grep ' 0.0% of the stacks complete, 100.0% more through code without a file$'
+}
+
 # Where a program or a thread starts has no name in a file without symbols.
 check_judged_stripped() {
 	cp "$work/prog" "$work/nameless" && strip "$work/nameless" &&
 		made "r.map(7, 0x400000, 0x10000, work + '/nameless'); r.sample(7, [USER, $(address outer), $(address main) + 8]); r.sample(7, [USER, $(address outer), $(address _start) + 8]); r.sample(7, [USER, $(address outer), $(address begin) + 6])" &&
 		judges 3 3 2
+}
+
+# Nothing is said of stacks that begin in files which are not there.
+check_judged_unread() {
+	made "r.map(7, 0x500000, 0x10000, '/nowhere'); r.sample(7, [USER, $(address outer), 0x500010])" && judges 1 0 0 &&
+		grep '"unread": 1' "$work/summary.json" && "$beectl" flame "$work/made.data" >"$work/summary" 2>/dev/null || return
+	cat "$work/summary"
+	grep "1 not judged, as files cannot be read$" "$work/summary" && ! grep "% of the stacks" "$work/summary" &&
+		"$beectl" flame "$work/made.data" --format svg 2>/dev/null | grep ", 1 not judged, as files cannot be read<" || return
+	made "r.map(7, 0x500000, 0x10000, '/nowhere'); r.sample(7, [USER, $(address outer), 0x500010]); r.sample(7, [USER, 0x500010, $(address main) + 8]); r.sample(7, [USER, 0x500010, $(address _start) + 8])" &&
+		judges 3 2 1
+}
+
+# What no symbol names is called by where its function begins, as CFI has it: one name for all of its addresses.
+check_stripped() {
+	cp "$work/prog" "$work/bare" && strip "$work/bare" &&
+		made "r.map(7, 0x400000, 0x10000, work + '/bare'); _ = [r.sample(7, [USER, $(address nesting) + at, $(address main) + 8 + at]) for at in range(2)]" &&
+		"$beectl" flame "$work/made.data" --format folded >"$work/folded" 2>"$work/errors" || return
+	printf 'prog;[bare]+%#x;[bare]+%#x 2\n' $(($(address main) - 0x400000)) $(($(address nesting) - 0x400000)) |
+		diff - "$work/folded" && grep "warning: $work/bare: 100 % of the samples have functions without names.*-dbgsym.*DEBUGINFOD_URLS" "$work/errors" &&
+		[ "$(wc -l <"$work/errors")" -eq 1 ]
+}
+
+# A symbol without size does not name the function behind it, which has CFI.
+check_label_ends() {
+	cat >"$work/hidden.s" <<-'END'
+		.globl	lonely
+		lonely:
+			nop
+			ret
+			.fill	62, 1, 0xcc
+			.cfi_startproc
+			nop
+			nop
+			ret
+			.cfi_endproc
+			.section .note.GNU-stack,"",@progbits
+	END
+	gcc -nostdlib -shared "$work/hidden.s" -o "$work/hidden.so" || return
+	local text
+	text=0x$(objdump -hw "$work/hidden.so" | awk '$2 == ".text" { print $6 }')
+	made "r.map(7, 0x500000, 0x100000, work + '/hidden.so'); _ = [r.sample(7, [USER, 0x500000 + $text + at]) for at in (1, 63, 64, 65)]" &&
+		"$beectl" flame "$work/made.data" --format folded 2>/dev/null |
+			diff <(printf '%s\n' "prog;[hidden.so]+$(printf %#x $((text + 64))) 2" "prog;lonely 2") -
+}
+
+# glibc's free() has an old name, cfree@GLIBC_2.2.5, which no program is linked with any more.
+check_old_version() {
+	printf '%s\n' 'void impl(void) {}' 'extern void old(void) __attribute__((alias("impl")));' \
+		'__asm__(".symver impl, release@@V1\n.symver old, longrelease@V1");' >"$work/version.c"
+	echo 'V1 { global: release; longrelease; local: *; };' >"$work/version.map"
+	gcc -shared -fPIC -nostdlib "$work/version.c" -Wl,--version-script="$work/version.map" -o "$work/version.so" &&
+		objdump -T "$work/version.so" | grep '(V1) *longrelease' || return
+	local at strip
+	at=0x$(objdump -T "$work/version.so" | sed -n 's/^0*\([0-9a-f]*\) .* release$/\1/p')
+	for strip in false true; do
+		if "$strip"; then strip "$work/version.so"; fi
+		made "r.map(7, 0x500000, 0x100000, work + '/version.so'); r.sample(7, [USER, 0x500000 + $at])" &&
+			options='' expect "prog;release 1" || return
+	done
+}
+
+# A stripped program of Go has its names in its function table: all functions are called as in the other one.
+check_go_stripped() {
+	mkdir "$work/go" && cat >"$work/go/main.go" <<-'END' || return
+		package main
+
+		type aVeryLongNameOfATypeThatHasAMethodWithAVeryLongName struct{ n int }
+
+		//go:noinline
+		func (t *aVeryLongNameOfATypeThatHasAMethodWithAVeryLongName) add(n int) func() int {
+			return func() int { t.n += n; return t.n }
+		}
+
+		//go:noinline
+		func max[T int | float64](a, b T) T {
+			if a > b {
+				return a
+			}
+			return b
+		}
+
+		func main() {
+			t := &aVeryLongNameOfATypeThatHasAMethodWithAVeryLongName{}
+			println(t.add(3)(), max(1, 2), max(1.5, 2.5))
+		}
+	END
+	(cd "$work/go" && export HOME=$work GO111MODULE=off CGO_ENABLED=0 && go build -o ../whole main.go &&
+		go build -ldflags='-s -w' -o ../stripped main.go) || return
+	local program
+	nm "$work/whole" | grep -i ' t ' | grep -v ' runtime.e\?text$\| go:' >"$work/functions"
+	grep -q aVeryLongName "$work/functions" || return
+	for program in whole stripped; do
+		made "r.map(7, 0x400000, 0x10000000, work + '/$program'); _ = [r.sample(7, [USER, int(line.split()[0], 16) + 1]) for line in open(work + '/functions')]" &&
+			"$beectl" flame "$work/made.data" --format folded >"$work/$program.folded" || return
+	done
+	# Its function table has no type arguments.
+	sed 's/\(prog;[^[]\+\)\[.*\]/\1[...]/; s/ [0-9]*$//; s/\[whole\]/[stripped]/' "$work/whole.folded" | sort -u >"$work/whole.names"
+	[ "$(wc -l <"$work/whole.names")" -gt 1000 ] && grep -q 'aVeryLong.*func1$' "$work/whole.names" &&
+		sed 's/ [0-9]*$//' "$work/stripped.folded" | sort -u | diff "$work/whole.names" -
 }
 
 # Two programs have a function of the same name: the name says nothing of the file, in a recording and in text.
@@ -331,11 +452,11 @@ check_pprof_events() {
 	"$beectl" flame "$work/made.data" -o "$work/out.pb.gz" &&
 		HOME=$work go tool pprof -raw "$work/out.pb.gz" >"$work/raw" 2>&1 || { cat "$work/raw"; return 1; }
 	sed -n '/^Samples:/,/^Locations/p' "$work/raw" | sed '1d;$d' | tr -s ' ' | sed 's/: .*//' |
-		diff - <(printf '%s\n' "event 0 samples/count[dflt] event 0/count event 2 samples/count event 2/count" \
+		diff - <(printf '%s\n' "event 0 samples/count event 0/count[dflt] event 2 samples/count event 2/count" \
 			" 1 1000 0 0" " 0 0 5 35") || { cat "$work/raw"; return 1; }
 	HOME=$work go tool pprof -top -sample_index="event 2" "$work/out.pb.gz" 2>&1 | grep -E '^ +35 +100% .* stop$' &&
 		"$beectl" flame "$work/made.data" --show "event 2" -o "$work/out.pb.gz" &&
-		HOME=$work go tool pprof -raw "$work/out.pb.gz" 2>&1 | grep -q '^samples/count\[dflt\] event 2/count$'
+		HOME=$work go tool pprof -raw "$work/out.pb.gz" 2>&1 | grep -q '^samples/count event 2/count\[dflt\]$'
 }
 
 # Which other events there are is said, except where all of them are shown, or one was asked for.
@@ -372,7 +493,7 @@ check_script() {
 			          401010 main+0x4 (/bin/prog)
 	END
 	"$beectl" flame "$work/script" --format folded | diff - <(printf '%s\n' \
-		"my_2_prog;[unknown];JIT:a:b_[j];operator() (a, b);helper_[i];do_work_[k] 1" "other;main 1")
+		"my_2_prog;[prog];JIT:a:b_[j];operator() (a, b);helper_[i];do_work_[k] 1000" "other;main 1")
 }
 
 check_folded() {
@@ -422,7 +543,7 @@ check_diff() {
 			with open(sys.argv[1] + "/diff.speedscope.json", encoding="utf-8") as file:
 			    after, before = json.load(file)["profiles"]
 			assert after["weights"] == [20, 140, 40] and before["weights"] == [30, 50, 20], (after, before)
-			assert before["name"] == "before" and before["endValue"] == 100 and after["endValue"] == 200
+			assert before["name"] == "before: stacks, in samples" and before["endValue"] == 100 and after["endValue"] == 200
 			with open(sys.argv[1] + "/diff.json", encoding="utf-8") as file:
 			    functions = {f["name"]: f for f in json.load(file)["functions"]}
 			assert functions["gone"] == {"name": "gone", "module": "", "self": 0, "total": 0, "before_self": 0, "before_total": 30}
@@ -582,7 +703,7 @@ check_hangup() {
 		grep -q '^SigIgn:.*[13579bdf]$' "$work/nohup"
 }
 
-ktap_plan 43
+ktap_plan 50
 ktap_run "a call at the end of a function that does not return" check_noreturn
 ktap_run "a tail call, to the function behind it" check_tail_call
 ktap_run "inlined calls, the outermost first" check_inlines
@@ -604,7 +725,14 @@ ktap_run "ids that are more than are taken" check_many_ids
 ktap_run "threads apart" check_split
 with xmllint "SVG of hostile names is well-formed" check_svg
 ktap_run "which stacks are complete" check_judged
+ktap_run "which stacks are complete, with code in memory" check_judged_memory
+ktap_run "code in memory hides no frame if the module has told that no walk ended so" check_judged_by_module
 ktap_run "which stacks are complete, of a program without symbols" check_judged_stripped
+ktap_run "stacks that begin in files which are not there are not judged" check_judged_unread
+ktap_run "a function without a name is one, however many of its addresses were sampled" check_stripped
+ktap_run "a symbol without size ends where CFI has the next function" check_label_ends
+ktap_run "a name of an old version does not win" check_old_version
+with go "a stripped program of Go has the names that it had" check_go_stripped
 ktap_run "the file of a name" check_two_modules
 ktap_run "how walks ended, as JSON" check_stops
 ktap_run "JSON of hostile names is well-formed" check_json

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The flame graph in a browser: zoom, search, reset, back, keyboard, details, asked of the DOM; and
-# what is for speedscope, in that program's own page.  $SPEEDSCOPE: its npm package, unpacked.
+# The flame graph in a browser, asked of the DOM: what lib/flame_browser.js does there; and what is for
+# speedscope, in that program's own page.  $SPEEDSCOPE: its npm package, unpacked.
 # slow: 1
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
@@ -15,105 +15,37 @@ in_browser() {
 
 in_browser --disable-gpu "data:text/html,<p>ready</p>" | grep -q "<p>ready</p>" || ktap_skip_all "chromium does not start here"
 
+# draw NAME [OPTION...]: NAME.svg of the text on stdin
+draw() {
+	local name=$1
+	shift
+	cat >"$work/$name" && "$beectl" flame "$work/$name" "$@" -o "$work/$name.svg" ||
+		{ echo "Bail out! no graph $name"; exit 1; }
+}
+
 # A stack of 200 frames, and 1,000 functions side by side.
-"$python" - >"$work/stacks" <<'END'
+"$python" - <<'END' | draw graph
 print("wide;" + ";".join(f"deep{i}" for i in range(200)), 1000)
 for i in range(1000):
     print(f"wide;side{i:03};leaf", 1)
 END
-"$beectl" flame "$work/stacks" -o "$work/graph.svg" || { echo "Bail out! no graph"; exit 1; }
-printf '%s\n' "p 7 1.0: 1 cycles:" "401010 main (/bin/main (deleted))" "" "p 7 1.0: 1 cycles:" "401020 g(int) (/bin/main (deleted))" \
-	>"$work/script"
-"$beectl" flame "$work/script" -o "$work/files.svg" || { echo "Bail out! no graph of files"; exit 1; }
+printf '%s\n' "p 7 1.0: 1 cycles:" "401010 main (/bin/main (deleted))" "" "p 7 1.0: 1 cycles:" \
+	"401020 g(int) (/bin/main (deleted))" | draw files
+# Sixteen names, each with a sixteenth of the width.
+printf 'p;%s 1\n' 'std::vector<std::pair<int, char>, std::allocator<int> >::push_back' 'operator<' 'operator>><char, std::char_traits<char> >' \
+	'std::__cxx11::basic_string<char>::~basic_string' 'ns::inner::Class<int>::a_method' \
+	'<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend' 'JS:*fib /tmp/some/folder/of/mine/x.js:1:14' \
+	'py::work:/usr/lib/python3/site/w.py' 'a_function_whose_name_is_long_but_plain' '[libverylongname.so.1]+0x1234' \
+	'(anonymous namespace)::local_function' 'main::{lambda(auto:1)#2}::operator()' 'f<(char)60>' 'f(std::map<int, int>) const' \
+	'operator new' 'a<b<c<d>>>::e' | draw names
+for i in {1..9}; do echo "p;a;b$i $i"; done | draw before
+echo "p;a;b9 3" | draw diff --diff "$work/before"
 
-# What a user does, step by step.  Each step's answer becomes a line of the element "result".
-"$python" - "$work" <<'END'
-import sys
-work = sys.argv[1]
-common = r"""
-var answers = [];
-function frame(name) {
-  return Array.prototype.find.call(document.getElementById("frames").children, function (g) {
-    return g.querySelector("title").textContent.indexOf(name + ":") === 0;
-  });
-}
-function say(what, value) { answers.push(what + "=" + value); }
-function shown(name) { return frame(name).style.display !== "none"; }
-function width(name) { return Math.round(frame(name).querySelector("rect").getAttribute("width")); }
-function key(name) { window.dispatchEvent(new KeyboardEvent("keydown", { key: name, cancelable: true })); }
-function click(element) { element.dispatchEvent(new MouseEvent("click", { bubbles: true })); }
-function text(id) { return document.getElementById(id).textContent; }
-"""
-steps = {}
-steps["files"] = r"""
-window.prompt = function () { return "main$"; };
-key("/");
-say("without file", text("matched"));
-window.prompt = function () { return "bin"; };
-key("/");
-say("file", text("matched"));
-say("name", frame("g(int) (/bin/main (deleted))").querySelector("text").textContent);
-document.getElementById("result").textContent = answers.join("\n");
-"""
-steps["graph"] = r"""
-say("frames", document.getElementById("frames").children.length);
-say("all", width("all"));
-click(frame("side500"));
-say("zoomed", [width("side500"), width("leaf") > 0, shown("side499"), shown("wide"), width("wide")]);
-say("text", frame("side500").querySelector("text").textContent);
-say("fragment", location.hash.indexOf("#zoom=") === 0);
-window.prompt = function () { return "^side00[0-9]$"; };
-key("/");
-say("search", text("matched"));
-say("hit", frame("side003").classList.contains("hit"));
-window.prompt = function () { return "("; };
-key("/");
-say("mistake", text("matched"));
-key("Escape");
-say("reset", [shown("side499"), text("matched"), location.hash]);
-key("ArrowUp");
-key("ArrowUp");
-say("selected", text("details"));
-key("ArrowUp");
-key("ArrowRight");
-say("right", text("details"));
-key("Enter");
-say("entered", width("side000"));
-key("ArrowDown");
-say("down", text("details"));
-key("ArrowUp");
-say("up", text("details"));
-click(frame("side999"));
-key("Enter");
-say("hidden", [width("side999"), document.querySelectorAll("#frames > .at").length]);
-click(document.getElementById("reset"));
-frame("deep199").dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));
-say("details", text("details"));
-click(document.getElementById("reset"));
-click(frame("deep100"));
-history.back();
-window.addEventListener("hashchange", function () {
-  if (answers[answers.length - 1].indexOf("back=") !== 0 && shown("side499"))
-    say("back", shown("side499"));
-  document.getElementById("result").textContent = answers.join("\n");
-});
-document.getElementById("result").textContent = answers.join("\n");
-"""
-for name, script in steps.items():
-    with open(f"{work}/{name}.svg", encoding="utf-8") as file:
-        svg = file.read()
-    svg = svg.replace("</svg>", "<desc id=\"result\"/><script><![CDATA[window.addEventListener(\"load\", function () { setTimeout(function () {" + common + script + "}, 1); });]]></script></svg>")
-    with open(f"{work}/{name}-steps.svg", "w", encoding="utf-8") as file:
-        file.write(svg)
-END
-for name in graph files; do
-	in_browser --disable-gpu "file://$work/$name-steps.svg" >"$work/$name.dom"
-	"$python" - "$work/$name.dom" >>"$work/answers" <<-'END'
-		import html, re, sys
-		found = re.search(r'<desc id="result">(.*?)</desc>', open(sys.argv[1], encoding="utf-8").read(), re.S)
-		print(html.unescape(found[1]) if found else "no answer")
-	END
+cp "$(dirname "$0")/../lib/flame_browser.js" "$work"
+for name in graph files names diff; do
+	echo '<!DOCTYPE html><script src="flame_browser.js"></script>' >"$work/$name.html"
 done
+"$python" "$(dirname "$0")/../lib/browser.py" "$work/browser" "file://$work/"{graph,files,names,diff}.html >"$work/answers"
 
 # answers LINE...: these were given
 answers() {
@@ -122,7 +54,6 @@ answers() {
 		grep -qxF -- "$line" "$work/answers" || { echo "not given: $line"; cat "$work/answers"; return 1; }
 	done
 }
-
 # Its table of functions: total and self of each.
 check_speedscope() {
 	printf '%s\n' "p;a;b<&\";a 3" "p;a 2" "p;c 5" >"$work/few"
@@ -144,18 +75,40 @@ check_speedscope() {
 	END
 }
 
-ktap_plan 10
-ktap_run "all frames are there" answers frames=2202 all=1180
-ktap_run "zoom" answers "zoomed=1180,true,false,true,1180" "text=side500" "fragment=true"
-ktap_run "search, with the share that matches" answers "search=matched: 0.50 %" "hit=true" \
-	"mistake=not a regular expression"
-ktap_run "reset" answers "reset=true,,"
-ktap_run "keyboard" answers "selected=wide: 2,000 samples, 100.00 %" "right=side000: 1 samples, 0.05 %" \
-	"entered=1180" "down=wide: 2,000 samples, 100.00 %"
+ktap_plan 19
+ktap_run "all frames are there" answers frames=2202
+ktap_run "the first screen of a flame graph has its root on top, search, reset and details" answers \
+	"title=Flame graph,Flame graph" "first screen=true,true,true,true,true" "root on top=true"
+ktap_run "a flame graph is as wide as its window" answers "width of 420=true,true,true,true" \
+	"width of 1280=true,true,true,true" "width of 3840=true,true,true,true"
+ktap_run "search and details stay where they are when a flame graph is scrolled" answers "scrolled=false,true,true,true"
+ktap_run "zoom" answers "zoomed=true,true,false,true" "text=side500" "fragment=true"
+ktap_run "details have the shares of all and of what is zoomed" answers \
+	"share of zoomed=1 samples, 0.05 %, 100.00 % of what is zoomed: side500" "hover=1,000 samples, 50.00 %: deep199"
+ktap_run "the share that matches a search is of what is zoomed" answers "search=matched: 0.50 %" \
+	"matched of zoomed=matched: 100.00 %" "matched elsewhere=matched: 0.00 %"
+ktap_run "Escape ends the search first, then the zoom" answers "first Escape=,false,true" "second Escape=true,"
+ktap_run "search by a regular expression" answers "slash=search" "hit=true" "mistake=not a regular expression"
+ktap_run "a search ignores case until the switch is pressed" answers \
+	"with case=matched: 0.00 %,true,#search=%5ESIDE00%5B0-9%5D%24&case=1"
+ktap_run "Enter shows the next match" answers "next hit=1 samples, 0.05 %: side001" \
+	"typing moves nothing=1 samples, 0.05 %: side001"
+ktap_run "reset" answers "reset=,,true"
+ktap_run "keyboard" answers "tab=0" "selected=2,000 samples, 100.00 %: wide,true,treeitem,2" \
+	"right=1 samples, 0.05 %: side000" "entered=true" "up=2,000 samples, 100.00 %: wide" \
+	"down=1 samples, 0.05 %, 100.00 % of what is zoomed: side000" "unselected=0" \
+	"deep=1,000 samples, 50.00 %: deep197,true"
+ktap_run "a first touch shows details of a frame, a second one zooms into it" answers \
+	"first tap=1 samples, 0.05 %: side500,true" "second tap=false"
+ktap_run "the address of a flame graph has what is zoomed and searched" answers \
+	"permalink=false,matched: 0.00 %,DEEP150,true" "permalink is seen=true" "broken link=true,matched: 0.00 %" \
+	"back=true,2,000 samples, 100.00 %, 100.00 % of what is zoomed: wide"
 ktap_run "the file is not searched" answers "without file=matched: 50.00 %" "file=matched: 0.00 %" "name=g(int)"
-ktap_run "what is not shown any more is not selected" answers "up=side000: 1 samples, 0.05 %" "hidden=1180,0"
-ktap_run "details" answers "details=deep199: 1,000 samples, 50.00 %"
-ktap_run "back" answers "back=true"
+ktap_run "names give up first what says least" answers \
+	"wide=local_function|vec::Vec::extend|JS:*fib …/x.js:1:14|[libverylongname.so.1]+0x1234|a<b<c<d>>>::e|a_function_whose_name_is_long_b…|f(std::map<int, int>) const|f<(char)60>|{lambda(auto:1)#2}::operator()|ns::inner::Class<int>::a_method|operator new|operator<|operator>>|py::work:…/w.py|basic_string::~basic_string|std::vector::push_back" \
+	"narrow=local_function|vec::Vec::extend|JS:*fib …/x.js:…|+0x1234|a<b<c<d>>>::e|a_function_whos…|f|f<(char)60>|operator()|Class::a_method|operator new|operator<|operator>>|py::work:…/w.py|~basic_string|push_back" \
+	"slivers=|||||||||||||||"
+ktap_run "the legend has only what occurs" answers "legend=user,thread" "legend of changes=5 % more,as before"
 speedscope=$(realpath -e "${SPEEDSCOPE:-/usr/lib/node_modules/speedscope}/dist/release/index.html" 2>/dev/null)
 if [ "$speedscope" ]; then
 	ktap_run "speedscope opens what is for it" check_speedscope

@@ -7,8 +7,10 @@
 . "$(dirname "$0")/../lib/beectl.sh"
 # shellcheck source=selftests/lib/flame.sh
 . "$tree/selftests/lib/flame.sh"
+sanitized_beectl || exit 1
 
-formats="svg folded speedscope firefox pprof"
+# speedscope and firefox have times, which .raw does not keep.
+formats="svg folded pprof"
 names="prog;main;outer 1"
 
 # A recording with all kinds of addresses, and names that are hard to write down.
@@ -33,7 +35,7 @@ check_enrich() {
 	local data
 	for data in made hostile; do
 		"$beectl" flame "$work/$data.data" -o "$work/$data.raw" && same "" "$work/$data.raw" "$work/$data.data" &&
-			same "--inlines --lines --periods" "$work/$data.raw" "$work/$data.data" || return
+			same "--inlines --lines --samples" "$work/$data.raw" "$work/$data.data" || return
 	done
 	! grep -E 'main|outer' "$work/made.raw" &&
 		"$beectl" flame "$work/made.raw" --raw | cmp - "$work/made.raw" || return
@@ -42,10 +44,38 @@ check_enrich() {
 	[ -s "$work/folded" ] && ! grep -vE ' ([0-9]+) \1$' "$work/folded"
 }
 
-# Two samples that stand for 1,234.
+# Two samples that stand for 1,234; those of an event that has no periods count one each; and the sum of periods
+# that no number can hold.
 check_periods() {
 	made "[r.sample(7, [USER, $(address main) + 8], period=n) for n in (1000, 234)]; r.sample(7, [USER, $(address outer)])" &&
-		expect "prog;main 2" "prog;outer 1" && options=--periods expect "prog;main 1234" "prog;outer 1"
+		expect "prog;main 1234" "prog;outer 1" && options=--samples expect "prog;main 2" "prog;outer 1" &&
+		"$beectl" flame "$work/made.data" | grep "^event 0: 3 samples, counted as 1,235 event 0" &&
+		"$beectl" flame "$work/made.data" --samples | grep "^event 0: 3 samples, " || return
+	"$beectl" flame "$work/made.data" --json | grep '"unit": "event 0"' &&
+		"$beectl" flame "$work/made.data" --json --samples | grep '"unit": "samples"' || return
+	made "[r.sample(7, [USER, $(address main) + 8], period=0) for n in range(2)]" && expect "prog;main 2" &&
+		made "[r.sample(7, [USER, $(address main) + 8], period=n) for n in ((1 << 64) - 5, 3, 9, 1)]" &&
+		expect "prog;main 18446744073709551615"
+}
+
+# Which formats say what their numbers are.
+check_units() {
+	made "r.sample(7, [USER, $(address main) + 8], period=2500000)" && "$beectl" flame "$work/made.data" --raw |
+		sed 's/^\(event 1\) .*/\1 cpu-clock:u/' >"$work/clock.raw" || return
+	"$beectl" flame "$work/clock.raw" --format svg | grep 'main.*: 2,500,000 ns, 100.00 %<' &&
+		"$beectl" flame "$work/clock.raw" --samples --format svg | grep 'main.*: 1 samples, 100.00 %<' &&
+		"$beectl" flame "$work/clock.raw" --format firefox >"$work/firefox.json" &&
+		"$beectl" flame "$work/clock.raw" --format speedscope >"$work/speedscope.json" || return
+	"$python" - "$work" <<-'END'
+		import json, sys
+		with open(sys.argv[1] + "/firefox.json", encoding="utf-8") as file:
+		    samples = json.load(file)["threads"][0]["samples"]
+		assert samples["weightType"] == "tracing-ms" and samples["weight"] == [2.5], samples
+		with open(sys.argv[1] + "/speedscope.json", encoding="utf-8") as file:
+		    profile, = json.load(file)["profiles"]
+		assert profile["unit"] == "nanoseconds" and profile["weights"] == [2500000], profile
+		assert profile["name"] == "cpu-clock:u, in ns", profile
+	END
 }
 
 # Where the address is known, but the file is not there; and where it is.
@@ -108,7 +138,7 @@ check_raw_usage() {
 		! "$beectl" flame "$work/other.raw" 2>"$work/errors" && grep -q "another version of beectl has written it" "$work/errors" || return
 	"$beectl" flame "$work/made.data" --raw --split tid -o "$work/split.raw" 2>"$work/errors" && [ ! -s "$work/errors" ] &&
 		"$beectl" flame "$work/split.raw" --split pid --format folded >"$work/folded" 2>"$work/errors" &&
-		grep -q '^prog-7/7;' "$work/folded" && grep -q "split.raw: --split has no effect" "$work/errors" || return
+		grep -q '^prog-7/7;' "$work/folded" && grep -q "split.raw: --split.* have no effect" "$work/errors" || return
 	"$beectl" flame --enrich x.raw y.raw 2>"$work/errors"
 	[ $? -eq 2 ] || return
 	"$beectl" flame "$work/made.data" --format gif 2>"$work/errors"
@@ -242,19 +272,20 @@ check_copied_stacks() {
 	made "$copies; r.attr = lambda: whole[:40] + struct.pack('<Q', 1 << 18 | NO_USER) + whole[48:]; r.sample(7, [USER, $(address outer)])" &&
 		expect "prog;outer 1" || return
 	# Whatever becomes of the recording.
-	"$beectl" flame --call-graph dwarf -- true 2>"$work/errors" >&2
+	"$beectl" flame --call-graph dwarf -o "$work/copies.svg" -- true 2>"$work/errors" >&2
 	grep -q "warning: --call-graph: .*beectl flame" "$work/errors" && ! grep -q "perf unwinds" "$work/errors" || { cat "$work/errors"; return 1; }
 	"$beectl" record --call-graph dwarf -o "$work/copies.data" -- true 2>"$work/errors" >&2
 	grep -q "warning: --call-graph: .*perf unwinds these stacks" "$work/errors"
 }
 
-ktap_plan 18
+ktap_plan 19
 with xz "names from .gnu_debugdata" check_gnu_debugdata
 ktap_run "names from .gnu_debuglink" check_debuglink
 ktap_run "names from a debug file by build-id, below another root" check_build_id_file
 ktap_run "names from debuginfod" check_debuginfod
 ktap_run "addresses that are named later: as if at once" check_enrich
 ktap_run "what samples stand for" check_periods
+ktap_run "formats say what their numbers are" check_units
 ktap_run "named where the files are" check_elsewhere
 ktap_run "build-ids go with addresses" check_build_id
 ktap_run "damaged files of addresses" check_raw_damaged

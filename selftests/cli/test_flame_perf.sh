@@ -15,7 +15,7 @@ same_as_perf() {
 	shift
 	"${record[@]}" ${option:+"$option"} -o "$work/real.data" -- "$@" >/dev/null 2>"$work/errors" ||
 		{ cat "$work/errors"; return 1; }
-	"$beectl" flame "$work/real.data" --format folded >"$work/folded" 2>"$work/errors" || return
+	"$beectl" flame "$work/real.data" --samples --format folded >"$work/folded" 2>"$work/errors" || return
 	grep '_\[k\]' "$work/folded" >>"$work/kernel"
 	# Debian 13's perf writes the arguments of C++ functions, too; that of Debian 12 does as c++filt -p.
 	perf script -f -i "$work/real.data" -F comm,pid,tid,event,ip,sym,symoff,dso --no-inline \
@@ -93,8 +93,42 @@ check_rust() {
 	check_like_perf "$work/shapes"
 }
 
+# Each process begins with samples that stand for little: shares by number are not those by period, which perf
+# report has.  From the recording, and from what perf script prints of it.
+check_shares() {
+	cat >"$work/faults.c" <<-'END'
+		#include <stdlib.h>
+		#include <sys/mman.h>
+		__attribute__((noinline)) static void touch(int pages)
+		{
+			char *at = mmap(0, 40 << 20, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+			madvise(at, 40 << 20, MADV_NOHUGEPAGE);
+			while (pages--)
+				at[4096 * pages] = 1;
+		}
+		__attribute__((noinline)) static void early(void) { touch(80); __asm__ volatile(""); }
+		__attribute__((noinline)) static void late(void) { touch(4000); __asm__ volatile(""); }
+		int main(void) { early(); late(); }
+	END
+	gcc -O1 -g -fno-omit-frame-pointer "$work/faults.c" -o "$work/faults" &&
+		perf record -q -e page-faults:u -F 999 -g -o "$work/faults.data" -- \
+			sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do "$0"; done' "$work/faults" >/dev/null 2>"$work/errors" ||
+		{ cat "$work/errors"; return 1; }
+	perf script -i "$work/faults.data" >"$work/faults.script" 2>/dev/null || return
+	perf report -i "$work/faults.data" --children -g none --sort sym --stdio 2>/dev/null >"$work/report" || return
+	local input
+	for input in data script; do
+		"$beectl" flame "$work/faults.$input" --json >"$work/ours.json" 2>"$work/errors" &&
+			"$python" "$tree/selftests/lib/shares.py" "$work/ours.json" "$work/report" || return
+	done
+	# The test says nothing if shares by number are the same.
+	"$beectl" flame "$work/faults.data" --samples --json >"$work/ours.json" 2>"$work/errors" || return
+	! "$python" "$tree/selftests/lib/shares.py" "$work/ours.json" "$work/report"
+}
+
 "${record[@]}" -o "$work/probe.data" -- true >/dev/null 2>&1 || ktap_skip_all "perf cannot record here"
-ktap_plan 9
+ktap_plan 10
 git=(git -c safe.directory='*' -C "$tree")
 if "${git[@]}" rev-parse -q HEAD >/dev/null 2>&1; then
 	ktap_run "git" check_like_perf "${git[@]}" log --oneline -300
@@ -108,5 +142,6 @@ with g++ "cc1plus" check_cc1plus
 with g++ "a C++ program with debug information" check_cxx
 with rustc "a Rust program with debug information" check_rust
 with node "node with a perf map" check_node
+ktap_run "shares are those of perf report" check_shares
 ktap_run "the kernel was in them" test -s "$work/kernel"
 ktap_finish

@@ -73,6 +73,22 @@ check_bpf() {
 		"$beectl" flame --enrich "$work/bpf.raw" --kallsyms "$work/kallsyms" --format folded | diff - <(printf '%s\n' "$@")
 }
 
+# Threads of perf write files of their own: each sample is of what was mapped then, whichever file has it.
+check_threads() {
+	mkdir "$work/threads" && made "files = [[], []]
+for i in range(3000):
+    r.map(7, 0x400000, 0x10000, '/other' if i % 2 else work + '/prog')
+    r.sample(7, [USER, $(address outer)])
+    files[i % 3 == 0].append(r.records.pop())
+for i, records in enumerate(files):
+    with open(f'{work}/threads/data.{i}', 'wb') as file:
+        file.writelines(records)
+r.write(work + '/threads/data')" || return
+	"$beectl" flame "$work/threads" --format folded 2>/dev/null |
+		diff - <(printf '%s\n' "prog;[other]+$(printf '%#x' $(($(address outer) - 0x400000))) 1500" "prog;outer 1500") || return
+	truncate -s -1 "$work/threads/data.1" && "$beectl" flame "$work/threads" 2>/dev/null | grep ": 2,999 samples, .*the recording is cut off$"
+}
+
 # The kernel counts a lost sample for the ring buffer, and for its event, which perf adds when it ends.
 # What a filter was to drop is not lost.
 check_lost() {
@@ -203,7 +219,25 @@ check_cut_in_data() {
 	done
 }
 
-ktap_plan 23
+# perf record --call-graph lbr: the processor knows where the calls were made that have not returned.  With RAW data
+# before them, and the word of PERF_SAMPLE_BRANCH_HW_INDEX; and a count that the record has no room for.
+check_lbr() {
+	local call count
+	call=$(objdump -d "$work/prog" | sed -n '/<caller>:/,/^$/s/^ *\([0-9a-f]*\):.*call.*<stop>.*/0x\1/p')
+	for count in 2 3; do
+		made "plain = r.attr()
+r.attr = lambda: (plain[:24] + struct.pack('<Q', SAMPLE_TYPE | SAMPLE_CALLCHAIN | 1 << 10 | 1 << 11) + plain[32:72] + struct.pack('<Q', 1 << 11 | 1 << 17)).ljust(ATTR_SIZE, b'\\0')
+r.sample(7, [KERNEL, 0xffffffff81000010, USER, $(address stop) + 4])
+chain = r.records[-1]
+branches = struct.pack('<I4xQQ', 4, $count, 0) + struct.pack('<6Q', $call, $(address stop), 0, $(address main) + 8, $(address caller), 0)
+r.records[-1] = struct.pack('<IHH', 9, 2, len(chain) + len(branches)) + chain[8:] + branches" &&
+			"$beectl" flame "$work/made.data" --kallsyms /dev/null --format folded >"$work/folded.$count" 2>/dev/null || return
+	done
+	diff "$work/folded.2" <(echo "prog;main;caller;stop;[kernel]+0xffffffff81000010_[k] 1") &&
+		diff "$work/folded.3" <(echo "prog;stop;[kernel]+0xffffffff81000010_[k] 1")
+}
+
+ktap_plan 25
 ktap_run "where the kernel was is said by one of several symbols" check_kernel_symbol
 ktap_run "the kernel that was recorded" check_kernel_build_id
 stext=$(sed -n 's/ T _stext$//p' /proc/kallsyms 2>/dev/null)
@@ -215,7 +249,9 @@ fi
 ktap_run "processes that were there before perf" check_found_running
 ktap_run "build-ids of two files that had one path" check_build_ids_of_path
 ktap_run "BPF programs that are gone" check_bpf
+ktap_run "callers by the processor's last branch records" check_lbr
 ktap_run "lost samples" check_lost
+ktap_run "a directory of perf record --threads" check_threads
 ktap_run "processes that end" check_exit
 ktap_run "many processes that end" check_many_processes True 64
 ktap_run "many processes that do not end" check_many_processes False 400

@@ -125,10 +125,63 @@ check_output_taken() {
 		grep -q "/out.folded: Is a directory" "$work/errors" && grep -q "/out.folded.$pid: it is there instead" "$work/errors"
 }
 
-ktap_plan 5
+# first ARGUMENT...: what "beectl flame" leaves in an empty directory, and says
+first() {
+	rm -rf "$work/empty" && mkdir "$work/empty" && cd "$work/empty" &&
+		DOES='os.write(2, b"[ perf record: Woken up 1 times to write data ]\n[ perf record: Captured and wrote 0.000 MB - ]\nWARNING: of perf\n"); begin(); r.sample(7, [USER, 0x900000]); send()' \
+			PATH=$work/bin:$PATH "$beectl" flame "$@" >"$work/output" 2>"$work/errors"
+}
+
+# Without -o there is a picture afterwards, and one line says so; perf's chat is left out, not what else it says.
+check_first() {
+	(first -a) || { cat "$work/errors"; return 1; }
+	cat "$work/errors"
+	[ ! -s "$work/output" ] && grep -q '^<svg' "$work/empty/flame.svg" && ! grep "perf record:" "$work/errors" &&
+		[ "$(grep -c "WARNING: of perf" "$work/errors")" -eq 1 ] &&
+		tail -n1 "$work/errors" | grep -x "beectl: flame: wrote flame.svg: event 0: 1 sample, counted as 1 event 0, 0.0% of the stacks complete" || return
+	(first -v -a) && grep -q "Captured and wrote" "$work/errors" || return
+	(first --format summary -a) && grep -q "by themselves$" "$work/output" && [ ! -e "$work/empty/flame.svg" ]
+}
+
+# A new file is for the user who has called sudo.
+check_sudo() {
+	(SUDO_UID=12345 SUDO_GID=54321 first -a) || { cat "$work/errors"; return 1; }
+	[ "$(stat -c %u:%g:%a "$work/empty/flame.svg")" = 12345:54321:600 ] &&
+		(unset SUDO_UID SUDO_GID && first -a) && [ "$(stat -c %u "$work/empty/flame.svg")" = 0 ] || return
+	chown 1:1 "$work/empty/flame.svg" && cd "$work/empty" && DOES='begin(); r.sample(7, [USER, 0x900000]); send()' \
+		PATH=$work/bin:$PATH SUDO_UID=12345 SUDO_GID=54321 "$beectl" flame -a 2>/dev/null && [ "$(stat -c %u:%g flame.svg)" = 1:1 ]
+}
+
+# perf's command line in a recording of "beectl record" says nothing of what was recorded.
+check_title() {
+	"$python" - "$work" <<-'END' && "$beectl" flame "$work/made.data" 2>/dev/null | head -n1 | grep -x "prog" || return
+		import sys
+		from perfdata import *
+		r = Recording()
+		r.cmdline = ["/usr/bin/perf", "record", "--control=fd:9,9", "-p", "7", "-g"]
+		r.comm(8, "other")
+		r.comm(7, "sh")
+		r.comm(7, "prog")
+		r.comm(9, "last")
+		r.sample(7, [USER, 0x900000])
+		r.write(sys.argv[1] + "/made.data")
+		r.cmdline = ["/usr/bin/perf", "record", "-p", "7", "-g"]
+		r.write(sys.argv[1] + "/others.data")
+	END
+	"$beectl" flame "$work/others.data" 2>/dev/null | head -n1 | grep -x "/usr/bin/perf record -p 7 -g"
+}
+
+ktap_plan 8
 ktap_run "the recording process is killed" check_recorder_killed
 ktap_run "perf is killed" check_perf_killed
 ktap_run "no checkpoint without samples" check_no_samples
 ktap_run "a checkpoint that takes long, when beectl is killed" check_writer
 ktap_run "the name of the output is taken meanwhile" check_output_taken
+ktap_run "flame without -o writes a picture, and says so in one line" check_first
+if [ "$(id -u)" -eq 0 ]; then
+	ktap_run "what flame writes belongs to the user who has called sudo" check_sudo
+else
+	ktap_skip "what flame writes belongs to the user who has called sudo" "not root"
+fi
+ktap_run "what beectl record has recorded is called by its program's name" check_title
 ktap_finish

@@ -72,7 +72,7 @@ check_c1() {
 		"$beectl" flame "$work/c1.raw" --format folded 2>/dev/null | cmp - "$work/folded"
 }
 
-# As stackcollapse-perf.pl does: the first event only, for what is counted differs; and it is said.
+# As stackcollapse-perf.pl does: the first event only, or that of --show, for what is counted differs; and it is said.
 check_script_events() {
 	cat >"$work/script" <<-'END'
 		prog 7 [000] 1.5: 1000 cycles:P:
@@ -84,11 +84,14 @@ check_script_events() {
 		prog 7 [000] 1.7: 1000 cycles:P:
 			401010 main+0x4 (/bin/prog)
 	END
-	"$beectl" flame "$work/script" --format folded 2>"$work/errors" | diff - <(echo "prog;main 2") &&
-		grep -q 'warning: .*script: samples of other events than cycles:P are left out: 1$' "$work/errors" ||
+	"$beectl" flame "$work/script" --format folded 2>"$work/errors" | diff - <(echo "prog;main 2000") &&
+		grep -q 'warning: .*script: samples of other events than cycles:P are left out .*--show EVENT.*: 1$' "$work/errors" ||
 		{ cat "$work/errors"; return 1; }
+	"$beectl" flame "$work/script" --show sched:sched_switch --format folded 2>/dev/null | diff - <(echo "prog;other 1") &&
+		"$beectl" flame "$work/script" --show cycles --format folded 2>/dev/null | diff - <(echo "prog;main 2000") || return
+	! "$beectl" flame "$work/script" --show cache-misses 2>"$work/errors" && grep "script: it has no samples of cache-misses$" "$work/errors" || return
 	sed -i 's/sched.*/cycles:P:/' "$work/script" &&
-		"$beectl" flame "$work/script" --format folded 2>"$work/errors" | diff - <(printf '%s\n' "prog;main 2" "prog;other 1") &&
+		"$beectl" flame "$work/script" --format folded 2>"$work/errors" | diff - <(printf '%s\n' "prog;main 2000" "prog;other 1") &&
 		diff /dev/null "$work/errors"
 }
 
@@ -114,12 +117,12 @@ check_script_names() {
 			7f10 f (/tmp/x)
 	END
 	"$beectl" flame "$work/script" --format folded 2>"$work/errors" |
-		diff - <(printf '%s\n' "[x]:;f 1" "a:_b;h (i)_[i];g(char (&) [4]);f(int) (x);[unknown] 1" "c;f 1" "d:;f 1" "e;f 1") &&
+		diff - <(printf '%s\n' "[x]:;f 1" "a:_b;h (i)_[i];g(char (&) [4]);f(int) (x);[x (deleted)] 1000" "c;f 1000" "d:;f 1" "e;f 1") &&
 		diff /dev/null "$work/errors" || return
 	"$beectl" flame "$work/script" --json | "$python" -c '
 import json, sys
 modules = {function["name"]: function["module"] for function in json.load(sys.stdin)["functions"]}
-assert modules["[unknown]"] == "/tmp/x (deleted)" and modules["f(int) (x)"] == "/tmp/a (b)/x (deleted)", modules
+assert modules["[x (deleted)]"] == "/tmp/x (deleted)" and modules["f(int) (x)"] == "/tmp/a (b)/x (deleted)", modules
 assert modules["g(char (&) [4])"] == "[vdso]" and modules["f"] == "/tmp/x", modules'
 }
 
@@ -139,16 +142,36 @@ check_script_comments() {
 	END
 	cat "$work/script" "$work/script" >"$work/scripts"
 	"$beectl" flame "$work/scripts" --format folded 2>"$work/errors" |
-		diff - <(printf "%s\n" "_#_y;g 2" "_#x;f 2") && diff /dev/null "$work/errors"
+		diff - <(printf "%s\n" "_#_y;g 2" "_#x;f 2000") && diff /dev/null "$work/errors"
 }
 
-# Options that text cannot fulfil.
-check_script_options() {
+# Options that folded stacks cannot fulfil.
+check_folded_options() {
+	local option
 	echo "p;f 1" >"$work/stacks"
-	"$beectl" flame "$work/stacks" --show cycles --format folded 2>"$work/errors" | diff - "$work/stacks" &&
-		grep "warning: .*--show and --periods have no effect on text" "$work/errors" &&
-		"$beectl" flame "$work/stacks" --periods --format folded 2>"$work/errors" | diff - "$work/stacks" &&
-		grep "warning: .*--show and --periods have no effect on text" "$work/errors"
+	for option in --show=cycles --samples; do
+		"$beectl" flame "$work/stacks" "$option" --format folded 2>"$work/errors" | diff - "$work/stacks" &&
+			grep "warning: .*--show and --samples have no effect on folded stacks" "$work/errors" || return
+	done
+}
+
+# The number before the event is what a sample stands for: of off-CPU samples, time.  A pid is none, nor is a CPU.
+check_script_periods() {
+	cat >"$work/script" <<-'END'
+		p 7 [000] 1.5:    3000000 offcpu-time:
+			7f10 f (/bin/p)
+
+		p 7 [000] 1.6:      5 offcpu-time:
+			7f20 g (/bin/p)
+
+	END
+	"$beectl" flame "$work/script" >"$work/summary" && grep "^offcpu-time: 2 samples, counted as 3,000,005 ns$" "$work/summary" &&
+		"$beectl" flame "$work/script" --format folded | diff - <(printf '%s\n' "p;f 3000000" "p;g 5") &&
+		"$beectl" flame "$work/script" --samples --format folded | diff - <(printf '%s\n' "p;f 1" "p;g 1") || return
+	printf '%s\n' "p 7 cycles:P:" "	7f10 f (/bin/p)" "" "p 7 [002] cycles:P:" "	7f10 f (/bin/p)" >"$work/script"
+	"$beectl" flame "$work/script" | grep "^cycles:P: 2 samples$" || return
+	printf '%s\n' "p 7 1.5: 18446744073709551615 cycles:P:" "	7f10 f (/bin/p)" "" "p 7 1.6: 1 cycles:P:" "	7f10 f (/bin/p)" >"$work/script"
+	! "$beectl" flame "$work/script" 2>"$work/errors" && grep "up to line 5 there are more samples" "$work/errors"
 }
 
 # A function that is inlined at one call and not at another, and where both are in one stack.
@@ -177,19 +200,126 @@ assert functions == {("f", 3, 3), ("g", 0, 2)}, functions'
 check_height() {
 	"$python" -c 'print("p;" + ";".join(f"deep{i}" for i in range(100)), 1); print("p;f", 100000)' >"$work/stacks" &&
 		"$beectl" flame "$work/stacks" -o "$work/deep.svg" && echo "p;f 100000" >"$work/stacks" &&
-		"$beectl" flame "$work/stacks" -o "$work/flat.svg" && grep -q "100 frames of less than" "$work/deep.svg" || return
+		"$beectl" flame "$work/stacks" -o "$work/flat.svg" && grep -q ", 100 frames of at most 0.001% not shown<" "$work/deep.svg" || return
 	diff <(grep -o '^<svg .* height="[0-9]*"' "$work/deep.svg") <(grep -o '^<svg .* height="[0-9]*"' "$work/flat.svg") &&
 		diff <(grep -o ' y="[0-9]*"' "$work/deep.svg") <(grep -o ' y="[0-9]*"' "$work/flat.svg")
 }
 
-ktap_plan 9
+# Lines that are not understood are left out and counted, in both kinds of text; and no line ends with CR.
+check_left_out() {
+	printf '%s\r\n' "# made on: somewhere" "" "p;f 1" "garbage" "" "# comment" "p;g 2" "p;h x" >"$work/stacks"
+	"$beectl" flame "$work/stacks" --format folded 2>"$work/errors" | diff - <(printf '%s\n' "p;f 1" "p;g 2") &&
+		grep "warning: .*stacks: 2 lines are left out, the first is line 4: neither of perf script nor a folded stack$" "$work/errors" || return
+	printf '%s\r\n' "noise" "p 7 1.5: 10 cycles:P:" "	7f10 f (/bin/p)" "# within" "	zz noise" "	7f20 g (/bin/p)" "" "noise" >"$work/script"
+	"$beectl" flame "$work/script" --format folded 2>"$work/errors" | diff - <(echo "p;g;f 10") &&
+		grep "warning: .*script: 3 lines are left out, the first is line 1: " "$work/errors" || { cat "$work/errors"; return 1; }
+	# Where nothing is understood nothing is shown.
+	! printf '%s\n' "" "noise" "more" | "$beectl" flame - 2>"$work/errors" &&
+		grep -x "beectl: flame: -: line 2 is neither of perf script nor a folded stack" "$work/errors"
+}
+
+# The name of a thread can be taken for an address.
+check_script_flat() {
+	local name
+	for name in dd bc ed prog; do
+		printf '%s\n' "$name 7 1.5: 10 cycles:P: 401010 f (/bin/p)" "$name 7 1.6: 10 cycles:P: 401020 g (/bin/p)" >"$work/script"
+		! "$beectl" flame "$work/script" >"$work/out" 2>"$work/errors" &&
+			grep "script: line 2 has a sample without a callchain: record with perf record -g$" "$work/errors" || { cat "$work/out" "$work/errors"; return 1; }
+	done
+}
+
+# Of perf's limit a stack has no more than 127 frames, but who sets it may have more than flame takes.
+check_script_deep() {
+	{ echo "p 7 1.5: 1 cycles:P:"; seq -f '	7f%g f (/bin/p)' 10000 18999; echo; } >"$work/script"
+	"$beectl" flame "$work/script" --format folded 2>"$work/errors" >"$work/folded" &&
+		grep "warning: .*script: stacks have more than 8192 frames: 809 are left out$" "$work/errors" || { cat "$work/errors"; return 1; }
+}
+
+# What has no name in perf script is called by its file.
+check_script_unknown() {
+	printf '%s\n' "p 7 1.5: 1 cycles:P:" "	7f10 [unknown] (/usr/bin/git)" "	7f20 [unknown] ([vdso])" "	7f30 [unknown] ([unknown])" \
+		"	7f40 [unknown] (/tmp/perf-7.map)" "	ffffffff81000010 [unknown] ([kernel.kallsyms])" >"$work/script"
+	"$beectl" flame "$work/script" --format folded | diff - <(echo "p;[kernel.kallsyms]_[k];[unknown]_[j];[unknown];[vdso];[git] 1")
+}
+
+# What flame does not read, and what does.
+check_hints() {
+	mkdir "$work/dir.data" && ! "$beectl" flame "$work/dir.data" 2>"$work/errors" &&
+		grep "dir.data: No such file or directory; no recording of perf record --threads$" "$work/errors" || return
+	echo "p;f 1" | gzip | cat | "$beectl" flame - 2>"$work/errors" && return 1
+	grep -e "-: it is compressed, and comes from a pipe: use zcat$" "$work/errors"
+}
+
+# unpacks SUFFIX COMMAND: text and a recording that it has compressed, and only all of it
+unpacks() {
+	seq -f "p;f%.0f 1" 200000 >"$work/stacks" && "$2" <"$work/stacks" >"$work/stacks.$1" &&
+		"$beectl" flame "$work/stacks.$1" --format folded | cmp - <(LC_ALL=C sort "$work/stacks") || return
+	"$2" <"$work/stacks" >>"$work/stacks.$1" && "$beectl" flame - --format folded <"$work/stacks.$1" | grep -qx "p;f100 2" || return
+	made "r.sample(7, [USER, $(address outer)])" && "$2" <"$work/made.data" >"$work/made.$1" &&
+		"$beectl" flame "$work/made.$1" --format folded | diff - <(echo "prog;outer 1") || return
+	truncate -s -9 "$work/stacks.$1" && ! "$beectl" flame "$work/stacks.$1" 2>"$work/errors" &&
+		grep "stacks.$1: it is compressed, and damaged or cut off$" "$work/errors"
+}
+
+# limited FRAMES: of so many frames, the graph of $work/stacks shows 30,000 or those that are in 10 MB, the
+# widest and their callers, and says how many it does not show.
+limited() {
+	"$beectl" flame "$work/stacks" -o "$work/limited.svg" && "$python" - "$work/limited.svg" "$1" <<-'END'
+		import os, re, sys
+		with open(sys.argv[1], encoding="utf-8") as file:
+		    svg = file.read()
+		shown = re.findall(r' data-f="(\d+),(\d+),(\d+)"', svg)
+		hidden = int(re.search(r", ([0-9,]+) frames of at most [0-9.e-]+% not shown</text>", svg)[1].replace(",", ""))
+		size = os.path.getsize(sys.argv[1])
+		print(len(shown), hidden, size)
+		assert len(shown) + hidden == int(sys.argv[2]) and size <= 10_000_000
+		assert len(shown) == 30_000 or 8_000_000 < size and len(shown) < 30_000
+		rows = [sum(depth == str(row) for start, total, depth in shown) for row in range(9)]
+		assert rows[2:] == sorted(rows[2:], reverse=True), rows
+	END
+}
+
+check_limits() {
+	"$python" -c 'for i in range(2000): print("p;" + ";".join(f"f{i}_{depth}" for depth in range(20)), 1)' >"$work/stacks" &&
+		limited 40002 || return
+	"$python" -c 'for i in range(3000): print("p;" + f"{i}" + 4000 * "x" + ";<", 1)' >"$work/stacks" && limited 6002
+}
+
+# No frame has the colour of its caller, or of the one to its left.
+check_neighbours() {
+	"$python" -c 'for i in range(300): print("p;" + ";".join(f"f{i % (3 * depth)}" for depth in range(1, 20)), 1)' >"$work/stacks" &&
+		"$beectl" flame "$work/stacks" -o "$work/near.svg" && "$python" - "$work/near.svg" <<-'END'
+		import re, sys
+		with open(sys.argv[1], encoding="utf-8") as file:
+		    frames = re.findall(r'<g class="(.*?)" data-f="(?:\d+,){2}(\d+)".*? y="(\d+)"', file.read())
+		last = {}
+		for colour, depth, y in frames:
+		    depth = int(depth)
+		    assert colour not in (last.get(depth), last.get(depth - 1)), (colour, depth)
+		    assert int(y) == int(frames[0][2]) + 16 * depth, (y, depth)
+		    last[depth] = colour
+		assert len(frames) > 1000, len(frames)
+	END
+}
+
+ktap_plan 19
 ktap_run "a small change is one" check_small_change
 ktap_run "strings for pprof are UTF-8" check_pprof_utf8
 ktap_run "nothing for the terminal in stacks and addresses" check_c1
 ktap_run "perf script of several events" check_script_events
 ktap_run "odd names in perf script" check_script_names
 ktap_run "names in perf script that begin as comments do" check_script_comments
-ktap_run "options that have no effect on text" check_script_options
+ktap_run "options that have no effect on folded stacks" check_folded_options
+ktap_run "what samples of perf script stand for" check_script_periods
 ktap_run "a function that is inlined here and there" check_inlined_too
 ktap_run "no room for what is not drawn" check_height
+ktap_run "lines that are not understood are left out" check_left_out
+ktap_run "perf script without callchains, of threads whose names look like addresses" check_script_flat
+ktap_run "frames that are too many are counted" check_script_deep
+ktap_run "for compressed pipes and directories flame says what reads them" check_hints
+with gzip "what gzip has compressed" unpacks gz gzip
+with zstd "what zstd has compressed" unpacks zst zstd
+ktap_run "what has no name in perf script" check_script_unknown
+ktap_run "an SVG file has no more than 30,000 frames and 10 MB, and says what is left out" check_limits
+ktap_run "neighbours in a flame graph differ in colour" check_neighbours
 ktap_finish

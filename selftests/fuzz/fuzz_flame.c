@@ -121,9 +121,11 @@ static void graph_of_names(struct graph *graph, struct profile *profile, struct 
 	}
 	*graph = (struct graph){
 		.texts = &profile->texts, .names = &resolve->names, .event = "event",
-		.unit = "samples", .cmdline = texts_get(&profile->texts, 0), .stops = "stops",
+		.cmdline = texts_get(&profile->texts, 0), .stops = "stops",
 	};
-	graph_builder_finish(&builder, graph, false);
+	graph_weigh(graph, false);
+	graph_builder_finish(&builder, graph);
+	free(builder.place);
 }
 
 /* Read it as text.  Return: whether there is a graph. */
@@ -143,7 +145,7 @@ static bool graph_of_text(struct graph *graph, struct profile *profile, struct r
 	if (size >= strlen(RAW_MAGIC) && !memcmp(data, RAW_MAGIC, strlen(RAW_MAGIC)))
 		ret = raw_read(&stream, profile, &why);
 	else
-		ret = text_input_read(&stream, profile, resolve, graph, &why);
+		ret = text_input_read(&stream, &(struct text_wish){}, profile, resolve, graph, &why);
 	if (ret && (!*why.text || strchr(why.text, '\n')))
 		abort();
 	stream_close(&stream);

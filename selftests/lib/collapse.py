@@ -61,6 +61,9 @@ def frame(line, before):
     if name == "[unknown]" and not kernel and dso != "[unknown]":
         name = "[" + dso.split("/")[-1].strip("[]") + "]"
     name = re.sub(r"@+[A-Z].*", "", name).replace(";", ":")
+    # glibc has it only for old programs (cfree@GLIBC_2.2.5), at the address of free().
+    if name == "cfree":
+        name = "free"
     return name + ("_[k]" if kernel else "")
 
 

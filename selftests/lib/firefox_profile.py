@@ -6,6 +6,7 @@
 
 Exits 1 if a column has another length than its table, or a row names one that is not there.
 """
+import collections
 import json
 import sys
 
@@ -53,7 +54,7 @@ def folded(thread):
             function = thread["frameTable"]["func"][stacks["frame"][stack]]
             names.append(thread["stringArray"][thread["funcTable"]["name"][function]])
             stack = stacks["prefix"][stack]
-        yield f"{';'.join([thread['name']] + names[::-1])} {weight}"
+        yield ";".join([thread["name"]] + names[::-1]), weight
 
 
 def main():
@@ -61,10 +62,13 @@ def main():
         profile = json.load(file)
     meta = profile["meta"]
     assert meta["preprocessedProfileVersion"] == 48
+    stacks = collections.Counter()
     for thread in profile["threads"]:
         check_thread(thread, meta["categories"])
-        for line in folded(thread):
-            print(line)
+        for stack, weight in folded(thread):
+            stacks[stack] += weight
+    for stack, weight in sorted(stacks.items()):
+        print(stack, weight)
 
 
 main()

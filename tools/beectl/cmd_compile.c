@@ -34,8 +34,7 @@ static const char compile_help[] =
 	"Options:\n"
 	"  -o, --output PATH  File or directory to write to\n"
 	"  -j, --jobs N       Work on N files at a time (default: one for each CPU)\n"
-	"      --cfi-only     Code without unwind information has no rows, even if it\n"
-	"                     proves them\n"
+	"      --cfi-only     Code without unwind information has no rows\n"
 	"  -q, --quiet        Print nothing but errors\n"
 	"  -h, --help         Show this text\n"
 	"\n"
@@ -132,7 +131,7 @@ static int compile_work(void *arg, const struct input_file *file, int fd, FILE *
 		.cfi_size = result.cfi_size, .go = result.go,
 		.go_unknown = result.go_trouble, .rules = le16_to_cpu(h->nrules), .lossy = result.lossy,
 	};
-	if (whole_file_write(output, 0666, compile_put, &result, &not_written))
+	if (whole_file_write(output, 0666, false, compile_put, &result, &not_written))
 		snprintf(report.not_written, sizeof(report.not_written), "%s", not_written.text);
 	free(output);
 	compile_result_free(&result);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include "forward.h"
 #include "identify.h"
 #include "io.h"
+#include "memory_code.h"
 #include "messages.h"
 #include "output.h"
 #include "parallel.h"
@@ -29,9 +31,13 @@
 #include "recording.h"
 #include "text.h"
 #include "text_input.h"
+#include "unpack.h"
+#include "view.h"
 #include "whole_file.h"
 
+#define FLAME_FILE		"flame.svg"
 #define FLAME_MAX_SECONDS	86400
+#define FLAME_MANY_NAMELESS	5	/* percent of all samples */
 
 static const char flame_help[] =
 	"Usage: beectl flame [OPTIONS] [PERF OPTIONS] -- CMD [ARG...]\n"
@@ -42,37 +48,36 @@ static const char flame_help[] =
 	"Record as \"beectl record\" does, or read what perf record has written\n"
 	"(perf.data, or its pipe), what perf script prints, or folded stacks, and draw a\n"
 	"flame graph.  Names are looked up once for each address: in symbols, debug\n"
-	"files, kallsyms, jitdump and /tmp/perf-PID.map.  Without -o, print which\n"
-	"functions take the most.\n"
+	"files, kallsyms, jitdump and /tmp/perf-PID.map.  Without -o, write flame.svg;\n"
+	"of a FILE print which functions take the most.\n"
 	"\n"
 	"Options:\n"
 	"  -o, --output FILE      Write FILE; its suffix says how: .svg (interactive),\n"
 	"                         .folded, .speedscope.json, .profile.json (Firefox\n"
 	"                         profiler), .pb.gz (pprof), .raw\n"
 	"      --format FORMAT    svg, folded, speedscope, firefox, pprof or raw,\n"
-	"                         whatever the suffix; without -o, to standard output\n"
+	"                         whatever the suffix; without -o, to standard output;\n"
+	"                         summary: print which functions take the most\n"
 	"      --raw              Look up no names: write files, build-ids and offsets\n"
 	"                         (--format raw)\n"
-	"      --diff BEFORE      Compare with BEFORE, any file that can be read:\n"
-	"                         colours, and a second value, say what has become more\n"
-	"                         or less, by shares\n"
+	"      --diff BEFORE      Compare with BEFORE, any file that can be read, by shares\n"
 	"      --enrich FILE      Read what --raw has written, and look up the names\n"
 	"      --inlines          Show inlined calls, from debug information\n"
 	"      --lines            Tell functions apart by source file and line\n"
+	"      --time A,B         Only samples from A to B, in seconds after the first one\n"
+	"      --comm NAME        Only samples of threads of this name (NAME,NAME,...)\n"
+	"      --tid N, --cpu N   Only of these threads, or on these CPUs (1,3-5)\n"
+	"      --around FUNCTION  Show what it calls, with --reverse what calls it\n"
+	"      --reverse          Begin with the innermost functions\n"
 	"      --show EVENT       Show this event (default: the first that has samples)\n"
-	"      --periods          Count what samples stand for, not samples\n"
+	"      --java-names       Ask Java virtual machines (JDK 17 on) for names at the end\n"
+	"      --samples          Count samples, instead of what they stand for\n"
 	"      --split HOW        Tell apart at the root: comm (default), pid or tid\n"
 	"      --symfs DIR        Look for files below DIR\n"
 	"      --kallsyms FILE    The kernel's symbols, if another one was recorded\n"
 	"      --checkpoint SECS  Write the output every SECS seconds while perf records\n"
-	"      --jobs N           Look up names in N files at a time (default: one for\n"
-	"                         each CPU)\n"
-	"      --json             Without -o, print the summary as JSON: cmdline, event,\n"
-	"                         unit, total, samples, judged, complete, lost,\n"
-	"                         unfinished, stops ({reason: walks} while it was\n"
-	"                         recorded), functions ([{name, module, self, total}]);\n"
-	"                         with --lines also source and line; with --diff also\n"
-	"                         before_total, twice, and before_self\n"
+	"      --jobs N           Look up names in N files at a time\n"
+	"      --json             Print the summary as one object; keys: JSON in beectl(8)\n"
 	"  -h, --help             Show this text\n"
 	"\n"
 	"All other options are those of perf-record(1), with which -g need not be given.\n"
@@ -132,6 +137,11 @@ static void flame_warn(const char *path, const char *why)
 	message_warning("flame", path, why);
 }
 
+static bool flame_has_view(const struct flame_options *options)
+{
+	return options->around || options->reverse;
+}
+
 static int flame_check_output(struct flame *flame)
 {
 	struct flame_options *options = &flame->options;
@@ -140,15 +150,24 @@ static int flame_check_output(struct flame *flame)
 		return message_usage("flame", "--raw is a format: it goes with no other --format");
 	if (options->raw)
 		options->format = "raw";
+	if (!options->input && !options->output && !options->format && !options->json)
+		options->output = FLAME_FILE;
+	/* What is printed without an output. */
+	if (options->format && !strcmp(options->format, "summary") && !options->output)
+		return EXIT_OK;
 	if (options->format) {
 		flame->output = output_find(options->format);
 		options->output = options->output ?: "-";
 	} else if (options->output) {
 		flame->output = output_of_path(options->output);
 	}
+	if (flame->output && flame_has_view(options) && !flame->output->views)
+		return message_usage("flame", "--around and --reverse: not for %s", flame->output->name);
 	if (flame->output && options->diff && !flame->output->diff)
 		return message_usage("flame", "--diff: %s cannot show two recordings",
 				     flame->output->name);
+	if (!flame->output && options->around && (options->diff || options->reverse))
+		return message_usage("flame", "--around: with --diff and --reverse only for files (-o, --format)");
 	if (options->json && options->output)
 		return message_usage("flame", "--json: only without -o and --format");
 	if (flame->output || !options->output)
@@ -168,7 +187,8 @@ static int flame_check(struct flame *flame)
 		;
 	if (i == 3)
 		return message_usage("flame", "--split: %s is not comm, pid or tid", options->split);
-	flame->collect.roots = i;
+	flame->collect.times = flame->output && flame->output->times && !flame_has_view(options) && !options->diff;
+	flame->collect.roots = flame->collect.times && !options->split ? COLLECT_TID : i;
 	if (options->jobs && text_parse_number(options->jobs, PARALLEL_MAX_JOBS,
 					       &flame->resolve.jobs))
 		return message_usage("flame", "--jobs needs a number from 1 to %d",
@@ -177,6 +197,15 @@ static int flame_check(struct flame *flame)
 						     &flame->every))
 		return message_usage("flame", "--checkpoint needs a number of seconds, at most %d",
 				     FLAME_MAX_SECONDS);
+	if (options->time && filter_set_time(&flame->collect.filter, options->time))
+		return message_usage("flame", "--time needs A,B: seconds after the first sample, of which one "
+				     "may be left out");
+	if ((options->tid && !filter_list_is_good(options->tid)) ||
+	    (options->cpu && !filter_list_is_good(options->cpu)))
+		return message_usage("flame", "--tid and --cpu need numbers, as 1,3-5");
+	flame->collect.filter.comm = options->comm;
+	flame->collect.filter.tids = options->tid;
+	flame->collect.filter.cpus = options->cpu;
 	if (options->checkpoint && (options->input || !options->output ||
 				    !strcmp(options->output, "-")))
 		return message_usage("flame", "--checkpoint: only while recording, and with -o");
@@ -197,35 +226,60 @@ static int flame_read_stream(struct flame *flame, struct stream *stream)
 
 	if (stream->failed)
 		return error_set(&flame->error, stream->failed, "%s", strerror(stream->failed));
+	if (start && unpack_program(start))
+		return error_set(&flame->error, EINVAL, "it is compressed, and comes from a pipe: use %s",
+				 unpack_program(start));
 	if (options->enrich && !is_raw)
 		return error_set(&flame->error, EINVAL, "--enrich reads what --raw has written, and "
 				 "this is something else");
 	if (start && perfdata_is(start, 8))
 		return collect_perfdata(&flame->collect, stream, &flame->profile, &flame->error);
-	if (options->split && options->input)
-		flame_warn(options->input, "--split has no effect: only recordings of perf have "
-			   "threads; give it with --raw");
+	if ((options->split || filter_is_set(&flame->collect.filter)) && options->input)
+		flame_warn(options->input, "--split, --time, --comm, --tid and --cpu have no effect: only "
+			   "recordings of perf have threads; give them with --raw");
 	if (start && !memcmp(start, "\177ELF", 4))
 		return error_set(&flame->error, EINVAL, "it is a program or library, and no recording; "
 				 "to record a command: beectl flame -- COMMAND");
 	if (is_raw)
 		return raw_read(stream, &flame->profile, &flame->error);
-	if (options->input && (options->show || options->periods))
-		flame_warn(options->input, "--show and --periods have no effect on text");
-	return text_input_read(stream, &flame->profile, &flame->resolve, &flame->graph,
-			       &flame->error);
+	if (text_input_read(stream, &(struct text_wish){ options->show, options->samples }, &flame->profile,
+			    &flame->resolve, &flame->graph, &flame->error))
+		return -1;
+	if (options->input && (options->show || options->samples) && !flame->profile.shown_event)
+		flame_warn(options->input, "--show and --samples have no effect on folded stacks");
+	return 0;
 }
 
-/* Read @fd into the profile. */
-static int flame_read(struct flame *flame, int fd)
+/* Read @fd into the profile, and the files beside it in @folder, which perf record --threads has written; or -1. */
+static int flame_read(struct flame *flame, int fd, int folder)
 {
+	struct stream stream, *last = &stream, *part;
 	struct bee_error why;
-	struct stream stream;
-	int ret;
+	char name[32];
+	unsigned int i;
+	int file, ret;
 
 	stream_open(&stream, fd);
-	ret = flame_read_stream(flame, &stream);
+	for (i = 0; folder >= 0; i++) {
+		snprintf(name, sizeof(name), "data.%u", i);
+		file = openat(folder, name, O_RDONLY | O_CLOEXEC);
+		if (file < 0)
+			break;
+		last = last->next = alloc_zero(1, sizeof(*last));
+		stream_open(last, file);
+	}
+	ret = folder < 0 || errno == ENOENT ? flame_read_stream(flame, &stream) :
+	      error_set(&flame->error, errno, "%s: %s", name, strerror(errno));
+	while ((part = stream.next)) {
+		stream.next = part->next;
+		close(part->fd);
+		stream_close(part);
+		free(part);
+	}
 	stream_close(&stream);
+	if (!ret && flame->profile.waits_unknown && !flame->options.samples)
+		flame_warn(flame->options.input, "it says when threads stop and not when they run again, so each "
+			   "switch counts as one: record with --switch-events, or -a, to see for how long");
 	if (!ret && flame->profile.forgotten) {
 		error_set(&why, 0, "processes had too much code mapped: the addresses of %llu mappings "
 			  "are [unknown]", (unsigned long long)flame->profile.forgotten);
@@ -242,9 +296,22 @@ static void flame_warn_input(const struct flame *flame)
 	size_t i;
 
 	if (profile->left_out) {
-		error_set(&why, 0, "samples of other events than %s are left out: %llu",
-			  profile_get_text(profile, profile->first_event),
+		error_set(&why, 0, "samples of other events than %s are left out (--show EVENT shows another "
+			  "one): %llu",
+			  profile_get_text(profile, profile->shown_event),
 			  (unsigned long long)profile->left_out);
+		flame_warn(flame->options.input, why.text);
+	}
+	if (profile->lines_left) {
+		error_set(&why, 0, "%llu line%s left out, the first is line %llu: neither of perf script nor "
+			  "a folded stack", (unsigned long long)profile->lines_left,
+			  profile->lines_left == 1 ? " is" : "s are",
+			  (unsigned long long)profile->first_line_left);
+		flame_warn(flame->options.input, why.text);
+	}
+	if (profile->frames_cut) {
+		error_set(&why, 0, "stacks have more than %u frames: %llu are left out", PROFILE_MAX_DEPTH,
+			  (unsigned long long)profile->frames_cut);
 		flame_warn(flame->options.input, why.text);
 	}
 	if (profile->copies)
@@ -264,32 +331,33 @@ static void flame_warn_input(const struct flame *flame)
 static int flame_read_input(struct flame *flame, const char *hint)
 {
 	const char *path = flame->options.input;
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO, ret;
+	int file = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO, fd, ret;
+	int folder = -1;
+	struct stat st;
 
-	if (fd < 0) {
+	if (file > STDIN_FILENO && !fstat(file, &st) && S_ISDIR(st.st_mode)) {
+		folder = file;
+		file = openat(folder, "data", O_RDONLY | O_CLOEXEC);
+		hint = "; no recording of perf record --threads";
+	}
+	if (file < 0) {
 		error_set(&flame->error, errno, "%s%s", strerror(errno), errno == ENOENT ? hint : "");
 		return message_error("flame", path, flame->error.text);
 	}
 	progress_begin("reading the recording");
-	ret = flame_read(flame, fd);
+	fd = unpack(file, &flame->error);
+	ret = fd < 0 ? -1 : flame_read(flame, fd, folder);
 	progress_end();
-	if (fd != STDIN_FILENO)
+	if (folder >= 0)
+		close(folder);
+	if (fd >= 0 && fd != file)
 		close(fd);
+	if (file != STDIN_FILENO)
+		close(file);
 	if (ret)
 		return message_error("flame", path, flame->error.text);
 	flame_warn_input(flame);
 	return EXIT_OK;
-}
-
-/* "cycles" names "cycles:P", too: perf adds modifiers of its own. */
-static bool event_is(const char *name, const char *wanted)
-{
-	size_t length = strlen(wanted);
-
-	if (strncmp(name, wanted, length))
-		return false;
-	name += length;
-	return !*name || (*name == ':' && !name[1 + strspn(name + 1, "ukhGHIpPSDWeb")]);
 }
 
 /* What was recorded just now would be lost if nothing were shown. */
@@ -327,7 +395,7 @@ static size_t flame_named_event(const struct flame *flame)
 
 		if (!strcmp(name, show))
 			return i;
-		if (event_is(name, show))
+		if (profile_event_is(name, show))
 			found = i;
 	}
 	return found;
@@ -350,6 +418,8 @@ static int flame_refuse_empty(const struct flame *flame)
 {
 	const char *path = flame->options.input;
 
+	if (filter_is_set(&flame->collect.filter))
+		return message_error("flame", path, "no sample is left by --time, --comm, --tid and --cpu");
 	return message_error("flame", path, path ? "the recording has no samples" :
 			     "perf took no sample: record for longer, or with a higher -F");
 }
@@ -384,9 +454,23 @@ static void flame_write_beside(const struct flame *flame, const char *path)
 
 	if (asprintf(&beside, "%s.%d", path, getpid()) < 0)
 		alloc_check(NULL, 0);
-	if (!whole_file_write(beside, 0600, flame_put, flame, &error))
+	if (!whole_file_write(beside, 0600, true, flame_put, flame, &error))
 		message_warning("flame", beside, "it is there instead");
 	free(beside);
+}
+
+/* In one line what was written, if it was recorded just now. */
+static void flame_say_written(const struct flame *flame, const char *path)
+{
+	if (flame->options.input || flame->is_writer)
+		return;
+	fputs("beectl: flame: wrote ", stderr);
+	text_put_name(stderr, path);
+	if (flame->graph.node) {
+		fputs(": ", stderr);
+		flame_summary_facts(&flame->graph, stderr);
+	}
+	putc('\n', stderr);
 }
 
 /*
@@ -401,8 +485,10 @@ static int flame_write(struct flame *flame)
 		flame_put(flame, stdout);
 		return EXIT_OK;
 	}
-	if (!whole_file_write(path, 0600, flame_put, flame, &flame->error))
+	if (!whole_file_write(path, 0600, true, flame_put, flame, &flame->error)) {
+		flame_say_written(flame, path);
 		return EXIT_OK;
+	}
 	message_error("flame", path, flame->error.text);
 	if (!flame->options.input && !flame->is_writer)
 		flame_write_beside(flame, path);
@@ -451,6 +537,21 @@ static void flame_warn_others(const struct flame *flame, size_t shown)
 	free(names);
 }
 
+/* Say how to get names, if many are missing. */
+static void flame_warn_nameless(const struct flame *flame)
+{
+	const struct graph *graph = &flame->graph;
+	double share = percent(graph->nameless, graph->node[0].total);
+	struct bee_error why;
+
+	if (share < FLAME_MANY_NAMELESS || !flame->resolve.warn)
+		return;
+	error_set(&why, 0, "%.0f %% of the samples have functions without names, most of them in this "
+		  "file: its debug symbols have the names (Debian's package ends with -dbgsym), and so "
+		  "has a server in DEBUGINFOD_URLS", share);
+	flame->resolve.warn(graph->nameless_file, why.text);
+}
+
 /* Graphs of the events beside @shown. */
 static void flame_make_others(struct flame *flame, size_t shown)
 {
@@ -462,7 +563,7 @@ static void flame_make_others(struct flame *flame, size_t shown)
 	for (i = 0; i < profile->nevents; i++) {
 		if (i == shown || !profile->event[i].samples)
 			continue;
-		graph_make(&flame->others[i], &flame->resolve, i, flame->options.periods);
+		graph_make(&flame->others[i], &flame->resolve, i, !flame->options.samples);
 		last->next = &flame->others[i];
 		last = &flame->others[i];
 	}
@@ -480,7 +581,8 @@ static int flame_make_graph(struct flame *flame)
 	if (resolve_run(&flame->resolve, &flame->error))
 		return message_error("flame", NULL, flame->error.text);
 	progress_end();
-	graph_make(&flame->graph, &flame->resolve, event, flame->options.periods);
+	graph_make(&flame->graph, &flame->resolve, event, !flame->options.samples);
+	flame_warn_nameless(flame);
 	if (flame->options.show)
 		return EXIT_OK;
 	if (flame->output && flame->output->all_events)
@@ -505,6 +607,30 @@ static void flame_free(struct flame *flame)
 	free(flame->before);
 }
 
+/* Have the graphs show what was asked for. */
+static int flame_make_view(struct flame *flame)
+{
+	const struct flame_options *options = &flame->options;
+	const struct view view = { options->around, options->reverse };
+	struct graph *graph = &flame->graph;
+	size_t i;
+
+	if (!flame_has_view(options))
+		return EXIT_OK;
+	/* The summary shows callers and callees itself. */
+	if (!options->around || flame->output) {
+		graph_view(graph, &view);
+		for (i = 0; flame->others && i < flame->profile.nevents; i++)
+			if (flame->others[i].node)
+				graph_view(&flame->others[i], &view);
+	}
+	for (i = 1; i < graph->count && options->around; i++)
+		if (graph_has_around(graph, i, options->around))
+			return EXIT_OK;
+	return options->around ? message_error("flame", options->around, "no function of this name is in the "
+					       "stacks") : EXIT_OK;
+}
+
 /* Read what to compare with. */
 static int flame_read_before(struct flame *flame)
 {
@@ -518,7 +644,8 @@ static int flame_read_before(struct flame *flame)
 	before->options.checkpoint = NULL;
 	profile_open(&before->profile);
 	status = flame_check(before) ?: flame_read_input(before, "");
-	return status || before->graph.node ? status : flame_make_graph(before);
+	status = status || before->graph.node ? status : flame_make_graph(before);
+	return status ?: flame_make_view(before);
 }
 
 /* Write or print what was asked for.  Text was read into a graph; a profile becomes one here. */
@@ -538,6 +665,9 @@ static int flame_show(struct flame *flame)
 	status = flame->graph.node ? EXIT_OK : flame_make_graph(flame);
 	if (status)
 		return status;
+	status = flame_make_view(flame);
+	if (status)
+		return status;
 	if (flame->before) {
 		flame->resolve.profile = &flame->profile;
 		graph_diff(&flame->graph, &flame->resolve, &flame->before->graph);
@@ -547,7 +677,9 @@ static int flame_show(struct flame *flame)
 	if (flame->output)
 		return flame_write(flame);
 	if (flame->options.json)
-		flame_summary_json(&flame->graph);
+		flame_summary_json(&flame->graph, flame->options.around);
+	else if (flame->options.around)
+		flame_summary_print_around(&flame->graph, flame->options.around);
 	else
 		flame_summary_print(&flame->graph);
 	return EXIT_OK;
@@ -617,7 +749,8 @@ static int flame_run_perf(struct flame *flame, const int data[2], int stops)
 	const struct flame_options *options = &flame->options;
 	struct recording recording = {
 		.command = "flame", .count = options->words + 2, .output = data[1],
-		.without_module = true, .failed = flame->failed, .stops = fdopen(stops, "w"),
+		.java_names = options->java_names, .without_module = true, .failed = flame->failed,
+		.stops = fdopen(stops, "w"),
 	};
 
 	close(data[0]);
@@ -712,7 +845,7 @@ static int flame_record(struct flame *flame)
 	if (pid < 0)
 		return message_error("flame", "cannot start a process", strerror(errno));
 	flame->reading = data[0];
-	ret = flame_read(flame, data[0]);
+	ret = flame_read(flame, data[0], -1);
 	close(data[0]);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -722,6 +855,8 @@ static int flame_record(struct flame *flame)
 	flame->stops = read_text(stops);
 	close(stops);
 	flame->profile.unfinished |= *flame->failed || WIFSIGNALED(status);
+	if (!ret && *flame->stops)
+		memory_code_put(stderr, &flame->profile);
 	if (WIFSIGNALED(status)) {
 		snprintf(killed, sizeof(killed), "the recording process was killed by signal %d (%s)",
 			 WTERMSIG(status), strsignal(WTERMSIG(status)));

@@ -10,30 +10,38 @@
 #include "messages.h"
 #include "perf_options.h"
 
-/* An option; @flag: it takes no value. */
+/* An option; @flag: it takes no value; @perfs: perf record has one of that name, which is meant where it records. */
 static const struct known {
 	const char	*name;
 	char		 letter;
 	bool		 flag;
+	bool		 perfs;
 	size_t		 offset;
 } known[] = {
-	{ "output", 'o', false, offsetof(struct flame_options, output) },
-	{ "format", 0, false, offsetof(struct flame_options, format) },
-	{ "show", 0, false, offsetof(struct flame_options, show) },
-	{ "split", 0, false, offsetof(struct flame_options, split) },
-	{ "symfs", 0, false, offsetof(struct flame_options, symfs) },
-	{ "kallsyms", 0, false, offsetof(struct flame_options, kallsyms) },
-	{ "jobs", 0, false, offsetof(struct flame_options, jobs) },
-	{ "checkpoint", 0, false, offsetof(struct flame_options, checkpoint) },
-	{ "inlines", 0, true, offsetof(struct flame_options, inlines) },
-	{ "inline", 0, true, offsetof(struct flame_options, inlines) },
-	{ "lines", 0, true, offsetof(struct flame_options, lines) },
-	{ "periods", 0, true, offsetof(struct flame_options, periods) },
-	{ "json", 0, true, offsetof(struct flame_options, json) },
-	{ "raw", 0, true, offsetof(struct flame_options, raw) },
-	{ "diff", 0, false, offsetof(struct flame_options, diff) },
-	{ "enrich", 0, false, offsetof(struct flame_options, enrich) },
-	{ "help", 'h', true, offsetof(struct flame_options, help) },
+	{ "output", 'o', false, false, offsetof(struct flame_options, output) },
+	{ "format", 0, false, false, offsetof(struct flame_options, format) },
+	{ "show", 0, false, false, offsetof(struct flame_options, show) },
+	{ "split", 0, false, false, offsetof(struct flame_options, split) },
+	{ "symfs", 0, false, false, offsetof(struct flame_options, symfs) },
+	{ "kallsyms", 0, false, false, offsetof(struct flame_options, kallsyms) },
+	{ "jobs", 0, false, false, offsetof(struct flame_options, jobs) },
+	{ "checkpoint", 0, false, false, offsetof(struct flame_options, checkpoint) },
+	{ "inlines", 0, true, false, offsetof(struct flame_options, inlines) },
+	{ "inline", 0, true, false, offsetof(struct flame_options, inlines) },
+	{ "lines", 0, true, false, offsetof(struct flame_options, lines) },
+	{ "java-names", 0, true, false, offsetof(struct flame_options, java_names) },
+	{ "samples", 0, true, false, offsetof(struct flame_options, samples) },
+	{ "json", 0, true, false, offsetof(struct flame_options, json) },
+	{ "raw", 0, true, false, offsetof(struct flame_options, raw) },
+	{ "diff", 0, false, false, offsetof(struct flame_options, diff) },
+	{ "enrich", 0, false, false, offsetof(struct flame_options, enrich) },
+	{ "help", 'h', true, false, offsetof(struct flame_options, help) },
+	{ "time", 0, false, false, offsetof(struct flame_options, time) },
+	{ "comm", 0, false, false, offsetof(struct flame_options, comm) },
+	{ "tid", 0, false, true, offsetof(struct flame_options, tid) },
+	{ "cpu", 0, false, true, offsetof(struct flame_options, cpu) },
+	{ "around", 0, false, false, offsetof(struct flame_options, around) },
+	{ "reverse", 0, true, false, offsetof(struct flame_options, reverse) },
 };
 
 #define NKNOWN	(sizeof(known) / sizeof(known[0]))
@@ -61,16 +69,16 @@ static bool option_is(const struct known *option, char *word, char **value)
 }
 
 /*
- * Take a word of our own.
+ * Take a word of our own.  @records: perf records
  *
  * Return: how many words it takes; 0: it is not ours; negative after saying what is wrong.
  */
-static int option_take(struct flame_options *options, char **words)
+static int option_take(struct flame_options *options, char **words, bool records)
 {
 	char *value;
 	size_t i;
 
-	for (i = 0; i < NKNOWN && !option_is(&known[i], *words, &value); i++)
+	for (i = 0; i < NKNOWN && ((records && known[i].perfs) || !option_is(&known[i], *words, &value)); i++)
 		;
 	if (i == NKNOWN)
 		return 0;
@@ -86,6 +94,30 @@ static int option_take(struct flame_options *options, char **words)
 	return value ? 1 : 2;
 }
 
+/* Is there a command, or are there words of perf's that say what to record? */
+static bool words_record(char **words)
+{
+	struct perf_options perf;
+	char **others, **word;
+	size_t i, n = 0;
+	char *value;
+
+	for (word = words; *word; word++)
+		;
+	others = alloc_zero(word - words + 1, sizeof(*others));
+	for (word = words; *word && strcmp(*word, "--"); word++) {
+		for (i = 0; i < NKNOWN && !option_is(&known[i], *word, &value); i++)
+			;
+		if (i == NKNOWN)
+			others[n++] = *word;
+		else if (!known[i].flag && !value && word[1])
+			word++;
+	}
+	perf_options_read(&perf, others);
+	free(others);
+	return *word || perf_options_have_target(&perf);
+}
+
 /**
  * flame_options_read() - read the command line
  * @options: filled; flame_options_free() releases it
@@ -96,15 +128,15 @@ static int option_take(struct flame_options *options, char **words)
 int flame_options_read(struct flame_options *options, char **words)
 {
 	struct perf_options perf;
+	bool is_input, records = words_record(words);
 	int count = 0, took;
-	bool is_input;
 
 	*options = (struct flame_options){ 0 };
 	while (words[count])
 		count++;
 	options->perf = alloc_zero(count + 1, sizeof(*options->perf));
 	while (*words && strcmp(*words, "--")) {
-		took = option_take(options, words);
+		took = option_take(options, words, records);
 		if (took < 0)
 			return EXIT_USAGE;
 		if (!took)

@@ -17,11 +17,18 @@
  * @checkpoint: seconds between outputs while perf records, or NULL
  * @inlines: inlined calls too
  * @lines: with source file and line
- * @periods: count in periods
+ * @java_names: as of struct recording
+ * @samples: each sample counts one, whatever its period
  * @json: the summary as JSON
  * @raw: keep addresses, as --format raw
  * @diff: what to compare with, or NULL
  * @enrich: what --raw has written, to be read, or NULL
+ * @time: part of the recording, "A,B" in seconds, or NULL
+ * @comm: names of threads that count, or NULL
+ * @tid: numbers of threads that count, or NULL
+ * @cpu: numbers of CPUs that count, or NULL
+ * @reverse: from the innermost function on
+ * @around: name of the function whose callers and callees are asked for, or NULL
  * @help: show the help
  * @input: recording to read; NULL: record
  * @words: number of words in @perf
@@ -32,9 +39,11 @@ struct flame_options {
 	const char	*format;
 	bool		 inlines;
 	bool		 lines;
-	bool		 periods;
+	bool		 java_names;
+	bool		 samples;
 	bool		 json;
 	bool		 raw;
+	bool		 reverse;
 	bool		 help;
 	const char	*show;
 	const char	*split;
@@ -44,6 +53,11 @@ struct flame_options {
 	const char	*checkpoint;
 	const char	*diff;
 	const char	*enrich;
+	const char	*time;
+	const char	*comm;
+	const char	*tid;
+	const char	*cpu;
+	const char	*around;
 	const char	*input;
 	int		 words;
 	char		**perf;

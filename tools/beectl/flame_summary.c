@@ -90,35 +90,96 @@ static void print_rows(const struct graph *graph, const char *heading, bool by_t
 	free(row);
 }
 
-/** flame_summary_print() - print what was recorded, and the functions that take the most */
-void flame_summary_print(const struct graph *graph)
+/** flame_summary_facts() - print what there is in a graph: a line, without its end */
+void flame_summary_facts(const struct graph *graph, FILE *out)
 {
-	char count[32];
+	char *facts = graph_facts(graph);
 
+	text_put_name(out, facts);
+	free(facts);
+}
+
+static void print_head(const struct graph *graph)
+{
 	if (*graph->cmdline) {
 		text_put_name(stdout, graph->cmdline);
 		putchar('\n');
 	}
-	text_put_name(stdout, graph->event);
-	text_count(graph->samples, count, sizeof(count));
-	printf(": %s sample%s", count, plural(graph->samples));
-	if (graph->lost)
-		printf(", %llu lost", (unsigned long long)graph->lost);
-	if (graph->judged)
-		printf(", %.1f%% of the stacks complete", percent(graph->complete, graph->judged));
-	if (graph->unfinished)
-		fputs("; the recording is cut off", stdout);
+	flame_summary_facts(graph, stdout);
 	putchar('\n');
 	if (*graph->stops) {
 		text_put_name(stdout, graph->stops);
 		putchar('\n');
 	}
+}
+
+/** flame_summary_print() - print what was recorded, and the functions that take the most */
+void flame_summary_print(const struct graph *graph)
+{
+	print_head(graph);
 	print_rows(graph, "by themselves", false);
 	print_rows(graph, "with what they call", true);
 }
 
-/** flame_summary_json() - the same as JSON, with all functions */
-void flame_summary_json(const struct graph *graph)
+static void print_relatives(const struct graph *graph, const char *heading, struct summary_row *row,
+			    size_t count)
+{
+	size_t i;
+
+	printf("\n%7s  %s\n", "total", heading);
+	for (i = 0; i < count; i++) {
+		printf("%6.2f%%  ", percent(row[i].total, graph->node[0].total));
+		print_name(graph, intern_item(graph->names, row[i].name), 9);
+	}
+	free(row);
+}
+
+/** flame_summary_print_around() - print who calls a function, and what it calls, in shares of all */
+void flame_summary_print_around(const struct graph *graph, const char *around)
+{
+	u64 self, total = summary_around(graph, around, &self);
+	struct summary_row *row;
+	size_t count;
+
+	print_head(graph);
+	row = summary_make_callers(graph, around, &count);
+	print_relatives(graph, "called by", row, count);
+	printf("\n%6.2f%%  ", percent(total, graph->node[0].total));
+	text_put_name(stdout, around);
+	printf(", %.2f%% by itself\n", percent(self, graph->node[0].total));
+	row = summary_make_callees(graph, around, &count);
+	print_relatives(graph, "calls", row, count);
+}
+
+/* Name and module of a function, in a new element of @array. */
+static struct json_object *json_function(const struct graph *graph, struct json_object *array, u32 number)
+{
+	const struct flame_name *name = intern_item(graph->names, number);
+	struct json_object *function = json_append(array);
+
+	json_add_string(function, "name", texts_get(graph->texts, name->text));
+	json_add_string(function, "module", texts_get(graph->texts, name->module));
+	if (name->line) {
+		json_add_string(function, "source", texts_get(graph->texts, name->source));
+		json_add_uint(function, "line", name->line);
+	}
+	return function;
+}
+
+static void json_relatives(const struct graph *graph, struct json_object *all, const char *key,
+			   struct summary_row *row, size_t count)
+{
+	struct json_object *array = json_object_new_array();
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		json_add_uint(json_function(graph, array, row[i].name), "total", row[i].total);
+	json_add(all, key, array);
+	free(row);
+}
+
+/** flame_summary_json() - the same as JSON, with all functions; @around: with its callers and callees; or NULL */
+void flame_summary_json(const struct graph *graph, const char *around)
 {
 	struct json_object *all = json_object_new_object(), *functions = json_object_new_array();
 	size_t i, count;
@@ -133,19 +194,14 @@ void flame_summary_json(const struct graph *graph)
 	json_add_uint(all, "samples", graph->samples);
 	json_add_uint(all, "judged", graph->judged);
 	json_add_uint(all, "complete", graph->complete);
+	json_add_uint(all, "unread", graph->unread);
+	json_add_uint(all, "unproven", graph->unproven);
 	json_add_uint(all, "lost", graph->lost);
 	json_add_bool(all, "unfinished", graph->unfinished);
 	json_add(all, "stops", stats_line_json(graph->stops));
 	for (i = 0; i < count; i++) {
-		const struct flame_name *name = intern_item(graph->names, row[i].name);
-		struct json_object *function = json_append(functions);
+		struct json_object *function = json_function(graph, functions, row[i].name);
 
-		json_add_string(function, "name", texts_get(graph->texts, name->text));
-		json_add_string(function, "module", texts_get(graph->texts, name->module));
-		if (name->line) {
-			json_add_string(function, "source", texts_get(graph->texts, name->source));
-			json_add_uint(function, "line", name->line);
-		}
 		json_add_uint(function, "self", row[i].self);
 		json_add_uint(function, "total", row[i].total);
 		if (graph->is_diff) {
@@ -154,6 +210,12 @@ void flame_summary_json(const struct graph *graph)
 		}
 	}
 	json_add(all, "functions", functions);
-	json_print(all);
 	free(row);
+	if (around) {
+		row = summary_make_callers(graph, around, &count);
+		json_relatives(graph, all, "callers", row, count);
+		row = summary_make_callees(graph, around, &count);
+		json_relatives(graph, all, "callees", row, count);
+	}
+	json_print(all);
 }

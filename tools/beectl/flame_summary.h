@@ -5,7 +5,9 @@
 
 #include "graph.h"
 
+void flame_summary_facts(const struct graph *graph, FILE *out);
 void flame_summary_print(const struct graph *graph);
-void flame_summary_json(const struct graph *graph);
+void flame_summary_print_around(const struct graph *graph, const char *around);
+void flame_summary_json(const struct graph *graph, const char *around);
 
 #endif /* FLAME_SUMMARY_H */

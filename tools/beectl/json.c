@@ -11,7 +11,7 @@
  * @object: what
  *
  * Names of files can have any bytes, and json-c copies bytes from 0x7f on unchanged.  This
- * function writes DEL and U+0080 .. U+009F as \u escapes, so that no terminal takes them for
+ * function writes control characters from DEL on as \u escapes, so that no terminal takes them for
  * commands, and each byte that is not UTF-8, which JSON cannot express, as U+FFFD.
  */
 void json_put(FILE *out, struct json_object *object)
@@ -27,7 +27,7 @@ void json_put(FILE *out, struct json_object *object)
 		if (!n)
 			fputs("\\ufffd", out);
 		else if (*s >= 0x7f && text_utf8_is_control(s))
-			fprintf(out, "\\u00%02x", *s == 0x7f ? 0x7f : s[1]);
+			fprintf(out, "\\u%04x", text_utf8_code(s));
 		else
 			fwrite(s, 1, n, out);
 	}

@@ -12,6 +12,7 @@
  * @count: words for perf
  * @words: the words, CMD after "--", ended by NULL
  * @output: descriptor that is perf's standard output; -1: that of beectl
+ * @java_names: have Java virtual machines that are recorded write the names of their code at the end
  * @without_module: go on with a warning if the module cannot be used
  * @failed: set if perf has failed, or a signal has killed it that was not to end the recording, unless perf
  *	has started CMD, as it ends as CMD does then; or NULL
@@ -22,6 +23,7 @@ struct recording {
 	int		 count;
 	char		**words;
 	int		 output;
+	bool		 java_names;
 	bool		 without_module;
 	bool		*failed;
 	FILE		*stops;

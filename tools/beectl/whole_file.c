@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "text.h"
 #include "whole_file.h"
 
 #define WHOLE_FILE_MAX_LINKS	40	/* as the kernel */
@@ -127,6 +128,19 @@ static int whole_file_find(struct whole_file *file, const char *path, struct bee
 	return whole_file_fail(error, NULL);
 }
 
+/* Give a new file to the user who has called sudo, if this is root. */
+static void whole_file_give(const struct whole_file *file)
+{
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+	unsigned int user, group;
+
+	if (geteuid() || !uid || !gid || text_parse_number(uid, INT_MAX, &user) ||
+	    text_parse_number(gid, INT_MAX, &group))
+		return;
+	if (fchown(file->fd, user, group))
+		errno = 0;
+}
+
 /*
  * A file without a name in the directory, which goes if this process is killed; where the file system
  * cannot have it, or there is no /proc to name it by, one called @made.
@@ -218,6 +232,7 @@ static int whole_file_put_into(const struct whole_file *file,
  * whole_file_write() - write a file, in place of what is there
  * @path: its name; a device or pipe is written to as it is
  * @mode: its permissions if it is new, which the umask limits
+ * @for_caller: if it is new, and sudo has started this process, it is for the user who has called sudo
  * @put: writes the content
  * @arg: for @put
  * @error: filled on failure
@@ -228,17 +243,23 @@ static int whole_file_put_into(const struct whole_file *file,
  *
  * Return: 0 or -1.
  */
-int whole_file_write(const char *path, mode_t mode, void (*put)(const void *arg, FILE *out),
-		     const void *arg, struct bee_error *error)
+int whole_file_write(const char *path, mode_t mode, bool for_caller,
+		     void (*put)(const void *arg, FILE *out), const void *arg,
+		     struct bee_error *error)
 {
 	struct whole_file file;
 	int ret = whole_file_find(&file, path, error);
 
 	if (!ret && file.old.st_mode && !S_ISREG(file.old.st_mode))
 		ret = whole_file_put_into(&file, put, arg) ? whole_file_fail(error, NULL) : 0;
-	else if (!ret)
-		ret = whole_file_open(&file, mode) || whole_file_put(file.fd, put, arg) ||
-		      fsync(file.fd) || whole_file_name(&file) ? whole_file_fail(error, NULL) : 0;
+	else if (!ret && whole_file_open(&file, mode))
+		ret = whole_file_fail(error, NULL);
+	else if (!ret) {
+		if (for_caller && !file.old.st_mode)
+			whole_file_give(&file);
+		ret = whole_file_put(file.fd, put, arg) || fsync(file.fd) ||
+		      whole_file_name(&file) ? whole_file_fail(error, NULL) : 0;
+	}
 	whole_file_close(&file, ret);
 	return ret;
 }

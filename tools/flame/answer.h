@@ -48,7 +48,7 @@ struct question {
  * @kind: enum flame_kind
  * @more: another name follows for the same address, of a call inlined into this function
  * @outermost: programs or threads begin here
- * @unused: 0
+ * @unread: the file could not be read
  *
  * Texts are numbered as they come, each once; number 0 is "".  The first answer with a number is
  * followed by its text: the size as u32, and the bytes without a NUL.
@@ -60,7 +60,7 @@ struct answer {
 	u8	kind;
 	u8	more;
 	u8	outermost;
-	u8	unused;
+	u8	unread;
 };
 
 /* Bytes; longer names are cut, as SVG files cut those of text. */
@@ -72,6 +72,7 @@ struct answer {
 void answer_put(FILE *out, struct answer answer, const char *text, const char *source);
 void answer_warn(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool answer_is_outermost(const char *name);
+char *answer_nameless(const char *path, u64 offset);
 
 void answer_limit(FILE *out);
 uid_t answer_owner(const struct profile_file *file);

@@ -9,6 +9,7 @@
 
 #include "alloc.h"
 #include "collect.h"
+#include "cursor.h"
 #include "jitdump.h"
 #include "spaces.h"
 #include "text.h"
@@ -20,6 +21,12 @@
 #define MAX_FILES		(1u << 18)	/* distinct ones */
 #define MAX_TEXT		(256u << 20)	/* bytes of all names */
 #define KERNEL_MAP		"[kernel.kallsyms]"
+/* Its samples have the stacks in which threads stop, and the kernel's trace_event_raw_sched_switch. */
+#define SWITCH_EVENT		"sched:sched_switch"
+#define SWITCH_PREV_PID		24	/* offset in bytes */
+#define SWITCH_NEXT_PID		56
+/* Switches are weighed by time if the ends of so many waits are known for each end that is not. */
+#define SWITCH_FEW_LOST		10
 
 /* An address whose frame is known. */
 struct known {
@@ -41,7 +48,14 @@ struct known {
  * @unknown: index of the file for addresses that are nowhere
  * @comm: index of the file for threads' names
  * @event: index of the file for events
+ * @target: what beectl has recorded, by its process id; 0 if not known
+ * @target_name: number of the text that is its name; INTERN_NONE if not known
  * @samples: of each event
+ * @period: sum of all periods
+ * @start: time of the first sample, also of those that do not count
+ * @started: there was one
+ * @waits: switches after which the recording says that the thread runs again
+ * @waits_lost: switches after which the thread stops again, and the recording has not said that it ran
  * @frame: of a sample, innermost first
  */
 struct collector {
@@ -55,7 +69,14 @@ struct collector {
 	u32			 unknown;
 	u32			 comm;
 	u32			 event;
+	u32			 target;
+	u32			 target_name;
 	u64			 samples[PERFDATA_MAX_EVENTS];
+	u64			 period;
+	u64			 start;
+	bool			 started;
+	u64			 waits;
+	u64			 waits_lost;
 	u32			 frame[PROFILE_MAX_DEPTH];
 };
 
@@ -179,6 +200,15 @@ static void collector_symbol(void *arg, const struct perfdata_symbol *symbol)
 	spaces_map(&collector->spaces, KERNEL_PID, &code);
 }
 
+/* perf's command line, if "beectl record" has written it, says no more of the command than its process id: that, or 0. */
+static u32 cmdline_target(const char *cmdline)
+{
+	const char *control = cmdline ? strstr(cmdline, " record --control=fd:") : NULL;
+	u32 pid;
+
+	return control && sscanf(control, " record --control=fd:%*u,%*u -p %u", &pid) == 1 ? pid : 0;
+}
+
 /*
  * After an exec, what the old program had mapped stays until something else is mapped there: samples
  * of the rest of that system call still have its callers.
@@ -191,6 +221,10 @@ static void collector_comm(void *arg, const struct perfdata_task *task)
 	snprintf(thread->comm, sizeof(thread->comm), "%s", task->comm);
 	thread->named = true;
 	thread->label = INTERN_NONE;
+	if (!collector->target)
+		collector->target = cmdline_target(collector->data.cmdline);
+	if (task->pid == collector->target && task->tid == task->pid)
+		collector->target_name = profile_text(collector->profile, thread->comm);
 }
 
 /* A process has ended, or a new one has its number: note it for the code in memory that has this number. */
@@ -213,6 +247,7 @@ static void collector_fork(void *arg, const struct perfdata_task *task)
 	const struct task parent = *spaces_task(&collector->spaces, task->parent_tid);
 	struct task *thread = spaces_task(&collector->spaces, task->tid);
 
+	thread->wait = INTERN_NONE;
 	memcpy(thread->comm, parent.comm, sizeof(thread->comm));
 	thread->named = parent.named;
 	thread->label = INTERN_NONE;
@@ -233,20 +268,27 @@ static void collector_exit(void *arg, const struct perfdata_task *task)
 		collector_set_ended(collector, task->pid, true);
 }
 
+/* What a thread is called; @number: room for what it is called if it has no name */
+static const char *task_comm(const struct task *task, u32 tid, char number[16])
+{
+	if (task->named)
+		return task->comm;
+	if (!tid)
+		return "swapper";	/* as perf: the idle threads of all CPUs */
+	snprintf(number, 16, ":%u", tid);
+	return number;
+}
+
 /* The text at the root of a thread's samples. */
 static u32 collector_label(struct collector *collector, const struct perfdata_sample *sample)
 {
 	struct task *task = spaces_task(&collector->spaces, sample->tid);
 	char number[16], text[128];
-	const char *comm = number;
+	const char *comm;
 
 	if (task->label != INTERN_NONE)
 		return task->label;
-	snprintf(number, sizeof(number), ":%u", sample->tid);
-	if (task->named)
-		comm = task->comm;
-	else if (!sample->tid)
-		comm = "swapper";	/* as perf: the idle threads of all CPUs */
+	comm = task_comm(task, sample->tid, number);
 	if (collector->how->roots == COLLECT_COMM)
 		return task->label = profile_text(collector->profile, comm);
 	if (collector->how->roots == COLLECT_PID)
@@ -310,29 +352,104 @@ static size_t collector_frames(struct collector *collector, const struct perfdat
 							kernel : space, mode, ip, exact);
 		exact = false;
 	}
+	collector->profile->frames_cut += sample->depth - i;
 	if (!n)
 		collector->frame[n++] = collector_frame(collector, mode == PERF_CONTEXT_KERNEL ?
 							kernel : space, mode, sample->ip, true);
 	return n;
 }
 
+static bool collector_takes(struct collector *collector, const struct perfdata_sample *sample)
+{
+	const struct task *task = spaces_task(&collector->spaces, sample->tid);
+	char number[16];
+
+	if (!collector->started)
+		collector->start = sample->time;
+	collector->started = true;
+	return filter_takes(&collector->how->filter, sample, task_comm(task, sample->tid, number),
+			    sample->time - collector->start);
+}
+
+/* All that is added up later is part of this sum: what would be more than it can be is left out. */
+static void collector_add_period(struct collector *collector, u32 node, u64 period)
+{
+	if (!__builtin_add_overflow(collector->period, period, &collector->period))
+		profile_node(collector->profile, node)->period += period;
+	else
+		collector->period -= period;
+}
+
+/* A thread that has waited runs again. */
+static void collector_resume(void *arg, u32 tid, u64 time)
+{
+	struct collector *collector = arg;
+	struct task *task = spaces_task(&collector->spaces, tid);
+
+	if (task->wait == INTERN_NONE)
+		return;
+	collector_add_period(collector, task->wait, time > task->since ? time - task->since : 0);
+	task->wait = INTERN_NONE;
+	collector->waits++;
+}
+
+static bool collector_event_is_switch(const struct collector *collector, u32 event)
+{
+	return profile_event_is(collector->data.event[event].name, SWITCH_EVENT);
+}
+
+/*
+ * The thread to which the CPU switches runs again.  A tracepoint has the numbers of the thread's own pid namespace; if
+ * these are not perf's, nobody knows which thread it is.
+ */
+static void collector_switch(struct collector *collector, const struct perfdata_sample *sample)
+{
+	struct cursor prev = cursor_of(sample->raw, sample->raw_size), next = prev;
+
+	cursor_take(&prev, SWITCH_PREV_PID);
+	cursor_take(&next, SWITCH_NEXT_PID);
+	if (cursor_u32(&prev) == sample->tid && !prev.bad)
+		collector_resume(collector, cursor_u32(&next), sample->time);
+}
+
+/* The thread waits from now on in the stack that ends at @node; the idle threads of all CPUs, 0, do not wait. */
+static void collector_wait(struct collector *collector, const struct perfdata_sample *sample, u32 node)
+{
+	struct task *task = spaces_task(&collector->spaces, sample->tid);
+
+	if (!sample->tid)
+		return;
+	collector->waits_lost += task->wait != INTERN_NONE;
+	task->wait = node;
+	task->since = sample->time;
+}
+
 static void collector_sample(void *arg, const struct perfdata_sample *sample)
 {
 	struct collector *collector = arg;
 	struct profile *profile = collector->profile;
-	u32 label = collector_label(collector, sample), frame, node;
-	struct profile_node *leaf;
+	bool is_switch = sample->raw && collector_event_is_switch(collector, sample->event);
+	u32 label, frame, node;
 	size_t n;
 
+	if (is_switch)
+		collector_switch(collector, sample);
+	if (!collector_takes(collector, sample))
+		return;
+	label = collector_label(collector, sample);
 	frame = profile_add_frame(profile, collector->event, sample->event, true);
 	node = profile_add_node(profile, INTERN_NONE, frame);
 	frame = profile_add_frame(profile, collector->comm, label, true);
 	node = profile_add_node(profile, node, frame);
 	for (n = collector_frames(collector, sample); n; n--)
 		node = profile_add_node(profile, node, collector->frame[n - 1]);
-	leaf = profile_node(profile, node);
-	leaf->samples++;
-	leaf->period += sample->period;
+	profile_node(profile, node)->samples++;
+	if (is_switch)
+		collector_wait(collector, sample, node);
+	else
+		collector_add_period(collector, node, sample->period);
+	if (collector->how->times)
+		profile_add_time(profile, node, sample->time);
 	collector->samples[sample->event]++;
 }
 
@@ -396,14 +513,37 @@ static void collector_set_build_ids(struct collector *collector)
 	free(several);
 }
 
+/*
+ * Set the periods of switches to 0, since for most of them the recording does not say when the thread ran again: the
+ * graph then counts these samples.
+ */
+static void collector_forget_waits(struct collector *collector)
+{
+	struct profile *profile = collector->profile;
+	u32 *event = alloc_array(NULL, profile->nodes.count + 1, sizeof(*event)), i;
+
+	for (i = 0; i < profile->nodes.count; i++) {
+		struct profile_node *node = profile_node(profile, i);
+
+		event[i] = node->parent == INTERN_NONE ? profile_frame(profile, node->frame)->offset :
+							 event[node->parent];
+		if (collector_event_is_switch(collector, event[i]))
+			node->period = 0;
+	}
+	free(event);
+}
+
 /* What is known at the end only: build-ids of files, names of events. */
 static void collector_finish(struct collector *collector)
 {
 	struct profile *profile = collector->profile;
 	const struct perfdata *data = &collector->data;
+	bool waits = collector->waits > SWITCH_FEW_LOST * collector->waits_lost;
+	char name[64];
 	u32 i;
 
-	profile->cmdline = profile_text(profile, data->cmdline ?: "");
+	profile->cmdline = collector->target_name != INTERN_NONE ? collector->target_name :
+			   profile_text(profile, data->cmdline ?: "");
 	/* Not the sum: __perf_output_begin() of the kernel counts each loss in both. */
 	profile->lost = data->lost > data->lost_samples ? data->lost : data->lost_samples;
 	profile->throttled = data->throttled;
@@ -412,12 +552,19 @@ static void collector_finish(struct collector *collector)
 	profile->nevents = 0;
 	profile->is_flat = true;
 	profile->copies = false;
+	profile->waits_unknown = false;
 	for (i = 0; i < data->nevents; i++) {
-		profile_add_event(profile, data->event[i].name, collector->samples[i]);
+		bool is_switch = collector_event_is_switch(collector, i);
+
+		snprintf(name, sizeof(name), "%.40s" PROFILE_OFF_CPU, data->event[i].name);
+		profile_add_event(profile, is_switch && waits ? name : data->event[i].name, collector->samples[i]);
+		profile->waits_unknown |= is_switch && collector->samples[i] && !waits;
 		if (collector->samples[i] && data->event[i].sample_type & PERF_SAMPLE_CALLCHAIN)
 			profile->is_flat = false;
 		profile->copies |= collector->samples[i] && data->event[i].copies;
 	}
+	if (profile->waits_unknown)
+		collector_forget_waits(collector);
 	collector_set_build_ids(collector);
 }
 
@@ -447,12 +594,13 @@ int collect_perfdata(const struct collect *collect, struct stream *stream, struc
 	const struct perfdata_handler handler = {
 		.arg = collector, .sample = collector_sample, .map = collector_map,
 		.symbol = collector_symbol, .comm = collector_comm, .fork = collector_fork,
-		.exit = collector_exit, .read = collector_read,
+		.exit = collector_exit, .resume = collector_resume, .read = collector_read,
 	};
 	int ret;
 
 	collector->how = collect;
 	collector->profile = profile;
+	collector->target_name = INTERN_NONE;
 	collector->known = alloc_array(NULL, CONTEXT_CACHE, sizeof(*collector->known));
 	/* No address that is looked up. */
 	memset(collector->known, 0xff, CONTEXT_CACHE * sizeof(*collector->known));

@@ -52,7 +52,6 @@ static void diff_add(struct graph_builder *builder, const struct graph *graph, c
  */
 void graph_diff(struct graph *graph, struct resolve *resolve, const struct graph *before)
 {
-	bool periods = strcmp(graph->unit, "samples") != 0;
 	u32 *number = diff_names(before, resolve);
 	struct graph_builder builder;
 
@@ -60,9 +59,10 @@ void graph_diff(struct graph *graph, struct resolve *resolve, const struct graph
 	diff_add(&builder, graph, NULL);
 	diff_add(&builder, before, number);
 	free(number);
-	free(graph->node);
+	graph_free(graph);
 	graph->is_diff = true;
-	graph_builder_finish(&builder, graph, periods);
+	graph_builder_finish(&builder, graph);
+	free(builder.place);
 }
 
 /** graph_share() - what share of all a node has, in percent */

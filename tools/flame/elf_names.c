@@ -19,9 +19,11 @@
 
 #include "alloc.h"
 #include "answer.h"
+#include "bounds.h"
 #include "debug_image.h"
 #include "inlines.h"
 #include "io.h"
+#include "order.h"
 #include "plt.h"
 #include "resolve.h"
 #include "symbols.h"
@@ -40,6 +42,9 @@
  * @elf: the file
  * @bias: what libdwfl adds to the file's addresses
  * @symbols: at addresses with @bias
+ * @fd: the file, for @bounds; -1: there is none
+ * @bounds: functions that symbols do not name, at addresses without @bias
+ * @has_bounds: @bounds has been filled
  * @entry: e_entry with @bias
  * @pc: of each address that is asked for, with @bias; ~0: it is in no segment
  * @inlines: what DWARF says of them
@@ -56,6 +61,9 @@ struct binary {
 	Elf			*elf;
 	GElf_Addr		 bias;
 	struct symbols		 symbols;
+	int			 fd;
+	struct bounds		 bounds;
+	bool			 has_bounds;
 	u64			 entry;
 	u64			*pc;
 	struct inlines		 inlines;
@@ -269,6 +277,7 @@ static const char *binary_open(struct binary *binary)
 	if (fd < 0)
 		return why;
 	binary->doubt = why;
+	binary->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	libdw_reads = true;
 	/* libdwfl's own, and the same below the root; beside the file first, with its checksum. */
 	if (asprintf(&binary->path, "%s%s", root, binary->question->path) < 0 ||
@@ -298,6 +307,10 @@ static const char *binary_open(struct binary *binary)
 static void binary_close(struct binary *binary)
 {
 	dwfl_end(binary->dwfl);
+	if (binary->has_bounds)
+		bounds_close(&binary->bounds);
+	if (binary->fd >= 0)
+		close(binary->fd);
 	free(binary->path);
 	free(binary->debug_path);
 }
@@ -337,11 +350,81 @@ static bool symbol_is_code(const GElf_Sym *symbol)
 	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
 
+#define VERSYM_HIDDEN	0x8000	/* of Elf64_Versym (LSB 5.0, 10.7.2) */
+
+/* Symbols of old versions, which only programs get that were linked with them, at addresses without bias. */
+struct hidden {
+	struct hidden_symbol {
+		const char	*name;
+		u64		 address;
+	}	*symbol;
+	size_t	 count;
+	size_t	 room;
+};
+
+/* Take those that a section of symbols' versions has. */
+static void hidden_add(struct hidden *hidden, Elf *elf, Elf_Scn *section, const GElf_Shdr *shdr)
+{
+	Elf_Data *versions = elf_getdata(section, NULL), *symbols;
+	Elf_Scn *table = elf_getscn(elf, shdr->sh_link);
+	GElf_Shdr table_shdr;
+	GElf_Versym version;
+	const char *name;
+	GElf_Sym sym;
+	int i;
+
+	symbols = table ? elf_getdata(table, NULL) : NULL;
+	if (!versions || !symbols || !gelf_getshdr(table, &table_shdr))
+		return;
+	for (i = 0; gelf_getsym(symbols, i, &sym) && gelf_getversym(versions, i, &version); i++) {
+		name = version & VERSYM_HIDDEN && sym.st_shndx != SHN_UNDEF ?
+		       elf_strptr(elf, table_shdr.sh_link, sym.st_name) : NULL;
+		if (!name)
+			continue;
+		hidden->symbol = alloc_room(hidden->symbol, hidden->count, &hidden->room,
+					    sizeof(*hidden->symbol));
+		hidden->symbol[hidden->count++] = (struct hidden_symbol){ name, sym.st_value };
+	}
+}
+
+static int hidden_compare(const void *a, const void *b)
+{
+	const struct hidden_symbol *x = a, *y = b;
+
+	return order(x->address, y->address) ?: strcmp(x->name, y->name);
+}
+
+static void hidden_find(struct hidden *hidden, Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr shdr;
+
+	while ((section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &shdr) && shdr.sh_type == SHT_GNU_versym)
+			hidden_add(hidden, elf, section, &shdr);
+	if (hidden->count)
+		qsort(hidden->symbol, hidden->count, sizeof(*hidden->symbol), hidden_compare);
+}
+
+/* In .symtab the names say it: "cfree@GLIBC_2.2.5" is an old version, "free@@GLIBC_2.2.5" is not. */
+static bool hidden_has(const struct hidden *hidden, const char *name, u64 address)
+{
+	const struct hidden_symbol symbol = { name, address };
+	const char *at = strchr(name, '@');
+
+	if (at)
+		return at[1] != '@';
+	return hidden->count && bsearch(&symbol, hidden->symbol, hidden->count,
+					sizeof(symbol), hidden_compare);
+}
+
 static void binary_read_symbols(struct binary *binary)
 {
 	int i, count = dwfl_module_getsymtab(binary->module);
 	struct section_end known = { 0 };
+	struct hidden hidden = { 0 };
 
+	hidden_find(&hidden, binary->elf);
 	for (i = 0; i < count; i++) {
 		GElf_Addr address, bias;
 		struct symbol symbol;
@@ -361,9 +444,11 @@ static void binary_read_symbols(struct binary *binary)
 		symbol.end = sym.st_size ? address + sym.st_size : 0;
 		if (symbol.end > symbol.limit || symbol.end < address)
 			symbol.end = sym.st_size ? symbol.limit : 0;
-		symbol.rank = symbol_rank(&sym, symbol.name);
+		symbol.rank = hidden_has(&hidden, symbol.name, address - binary->bias) ? 0 :
+			      symbol_rank(&sym, symbol.name);
 		symbols_add(&binary->symbols, &symbol);
 	}
+	free(hidden.symbol);
 	plt_add_symbols(&binary->symbols, binary->elf, binary->bias);
 	symbols_sort(&binary->symbols);
 }
@@ -509,16 +594,62 @@ static int inlines_outermost(const struct inlines *inlines, int innermost, int *
 	return innermost;
 }
 
-static void binary_put(const struct binary *binary, size_t index, FILE *out)
+/* The functions that CFI and Go's table know of: read when a symbol leaves something open. */
+static const struct bounds *binary_bounds(struct binary *binary)
+{
+	if (!binary->has_bounds)
+		bounds_open(&binary->bounds, binary->fd);
+	binary->has_bounds = true;
+	return &binary->bounds;
+}
+
+/* The symbol that names an address, or NULL.  One without size ends where the next function begins. */
+static const struct symbol *binary_find_symbol(struct binary *binary, u64 pc)
+{
+	const struct symbol *symbol = pc == ~0ull ? NULL : symbols_find(&binary->symbols, pc);
+
+	if (symbol && symbol->is_label &&
+	    bounds_cut(binary_bounds(binary), symbol->start - binary->bias, pc - binary->bias))
+		return NULL;
+	return symbol;
+}
+
+/* From an address, without bias, to an offset in the file, by the program headers. */
+static u64 binary_offset(const struct binary *binary, u64 pc)
+{
+	const struct elf_segment *load = elf_find_load(&binary->bounds.elf, pc);
+
+	return load ? pc - load->vaddr + load->offset : pc;
+}
+
+/*
+ * The name, in Go's table, of the function that has an address; NULL if there is none.  @nameless: filled if only the
+ * bounds of that function are known: where it begins, for free().
+ */
+static const char *binary_name_function(struct binary *binary, u64 pc, char **nameless)
+{
+	const struct symbol *function = pc == ~0ull ? NULL :
+					bounds_find(binary_bounds(binary), pc - binary->bias);
+
+	if (function && *function->name)
+		return function->name;
+	if (function)
+		*nameless = answer_nameless(binary->question->path,
+					    binary_offset(binary, function->start));
+	return NULL;
+}
+
+static void binary_put(struct binary *binary, size_t index, FILE *out)
 {
 	const struct inlines *inlines = &binary->inlines;
 	u64 pc = binary->pc[index];
 	int innermost = inlines->innermost && pc != ~0ull ? inlines->innermost[index] : -1, first;
 	int function = inlines_outermost(inlines, innermost, &first);
-	const struct symbol *symbol = pc == ~0ull ? NULL : symbols_find(&binary->symbols, pc);
+	const struct symbol *symbol = binary_find_symbol(binary, pc);
 	const char *name = symbol ? symbol->name : function >= 0 ? inlines->call[function].name : NULL;
 	struct answer answer = { .kind = FLAME_USER };
 	const char *source = NULL;
+	char *nameless = NULL;
 
 	if (first >= 0) {
 		source = inlines->call[first].source;
@@ -528,9 +659,16 @@ static void binary_put(const struct binary *binary, size_t index, FILE *out)
 		answer.line = inlines->line[index];
 	}
 	answer.more = first >= 0 && binary->question->inlines;
+	name = name ?: binary_name_function(binary, pc, &nameless);
 	answer.outermost = name ? answer_is_outermost(name) || (symbol && symbol->start == binary->entry) :
 				  pc != ~0ull && binary_begins(binary, pc);
-	put_name(out, answer, name, source);
+	if (nameless)
+		answer.kind = FLAME_UNKNOWN;
+	if (nameless)
+		answer_put(out, answer, nameless, source);
+	else
+		put_name(out, answer, name, source);
+	free(nameless);
 	if (answer.more)
 		binary_put_inlined(binary, innermost, index, out);
 }
@@ -544,7 +682,7 @@ static void binary_put(const struct binary *binary, size_t index, FILE *out)
  */
 void elf_names_identify(const struct question *question, FILE *out)
 {
-	struct binary binary = { .question = question };
+	struct binary binary = { .question = question, .fd = -1 };
 	const char *why = binary_open(&binary);
 	char id[2 * PERFDATA_MAX_BUILD_ID + 1];
 
@@ -556,7 +694,7 @@ void elf_names_identify(const struct question *question, FILE *out)
 /** elf_names_find() - answer a question about an ELF file.  Return: through @out. */
 void elf_names_find(const struct question *question, FILE *out)
 {
-	struct binary binary = { .question = question };
+	struct binary binary = { .question = question, .fd = -1 };
 	const char *why = binary_open(&binary);
 	size_t i;
 
@@ -571,7 +709,7 @@ void elf_names_find(const struct question *question, FILE *out)
 	}
 	for (i = 0; i < question->count; i++)
 		if (why)
-			answer_put(out, (struct answer){ .kind = FLAME_UNKNOWN }, "", NULL);
+			answer_put(out, (struct answer){ .kind = FLAME_UNKNOWN, .unread = true }, "", NULL);
 		else
 			binary_put(&binary, i, out);
 	if (why)

@@ -2,7 +2,8 @@
 /*
  * Firefox profiler's processed profiles, version 48: tables of columns, whose rows name each other by
  * number (https://github.com/firefox-devtools/profiler, src/types/profile.ts and
- * docs-developer/CHANGELOG-formats.md).  What samples are told apart by at the root is a thread.
+ * docs-developer/CHANGELOG-formats.md).  What samples are told apart by at the root is a thread, with the times of
+ * its samples if they were kept.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "alloc.h"
 #include "json_text.h"
 #include "output.h"
+#include "tracks.h"
 
 /* A kind of code is a category of frames. */
 static const struct { const char *name, *colour; } categories[FLAME_KINDS] = {
@@ -21,6 +23,8 @@ static const struct { const char *name, *colour; } categories[FLAME_KINDS] = {
 /**
  * struct thread - a thread that is being written
  * @graph: it is a part of
+ * @tracks: its samples
+ * @track: its number there
  * @first: its node
  * @end: node after its last one
  * @number: for each name, which of the thread's functions it is, from 1; 0 for others
@@ -31,6 +35,8 @@ static const struct { const char *name, *colour; } categories[FLAME_KINDS] = {
  */
 struct thread {
 	const struct graph	*graph;
+	const struct tracks	*tracks;
+	u32			 track;
 	size_t			 first;
 	size_t			 end;
 	u32			*number;
@@ -163,38 +169,59 @@ static void thread_find_names(struct thread *thread)
 	}
 }
 
-/* A sample for each stack; their times add up what they weigh, as recordings have been added up. */
+static void put_ms(u64 ns, FILE *out)
+{
+	fprintf(out, "%llu.%06llu", ns / 1000000ull, ns % 1000000ull);
+}
+
+/* What a sample weighs: milliseconds, or the number that it counts. */
+static void put_weight(const struct graph *graph, u64 value, FILE *out)
+{
+	if (!strcmp(graph->unit, "ns"))
+		put_ms(value, out);
+	else
+		fprintf(out, "%llu", (unsigned long long)value);
+}
+
+static void put_stack(const struct thread *thread, size_t at, FILE *out)
+{
+	u32 node = tracks_node(thread->tracks, at);
+
+	if (node == thread->first)
+		fputs("null", out);
+	else
+		fprintf(out, "%zu", node - thread->first - 1);
+}
+
+/* Without times there is a sample for each stack, and the times add up what they weigh. */
 static void thread_put_samples(const struct thread *thread, FILE *out)
 {
 	const char *const columns[] = { "stack", "time", "weight" };
-	size_t i, column, count = 0;
+	const struct tracks *tracks = thread->tracks;
+	size_t first = tracks->start[thread->track], end = tracks->start[thread->track + 1], at, column;
 
-	fputs(",\n\"samples\":{\"weightType\":\"samples\"", out);
+	fprintf(out, ",\n\"samples\":{\"weightType\":\"%s\"",
+		strcmp(thread->graph->unit, "ns") ? "samples" : "tracing-ms");
 	for (column = 0; column < 3; column++) {
-		const char *comma = "";
-		u64 time = 0;
+		u64 sum = 0;
 
-		count = 0;
 		fprintf(out, ",\n\"%s\":[", columns[column]);
-		for (i = thread->first; i < thread->end; i++) {
-			u64 self = thread->graph->node[i].self;
+		for (at = first; at < end; at++) {
+			u64 weight = tracks_weight(tracks, at);
 
-			if (!self)
-				continue;
-			fputs(comma, out);
-			if (column == 0 && i == thread->first)
-				fputs("null", out);
+			if (at > first)
+				putc(',', out);
+			if (column == 0)
+				put_stack(thread, at, out);
+			else if (column == 1 && tracks->timed)
+				put_ms(tracks_time(tracks, at), out);
 			else
-				fprintf(out, "%llu", column == 0 ? i - thread->first - 1ull :
-					column == 1 ? (unsigned long long)time :
-					(unsigned long long)self);
-			comma = ",";
-			time += self;
-			count++;
+				put_weight(thread->graph, column == 1 ? sum : weight, out);
+			sum += weight;
 		}
 		putc(']', out);
 	}
-	fprintf(out, ",\n\"length\":%zu}", count);
+	fprintf(out, ",\n\"length\":%zu}", end - first);
 }
 
 static void thread_put_tables(struct thread *thread, FILE *out)
@@ -234,10 +261,24 @@ static void thread_put_tables(struct thread *thread, FILE *out)
 	putc('}', out);
 }
 
+/* "NAME-PID/TID", as threads are called that are told apart by both, or any name.  The numbers are @number then. */
+static char *thread_split(const char *label, u32 number, u32 *pid, u32 *tid)
+{
+	const char *dash = strrchr(label, '-');
+	char slash, end;
+
+	*pid = *tid = number;
+	if (!dash || sscanf(dash, "-%u%c%u%c", pid, &slash, tid, &end) != 3 || slash != '/') {
+		*pid = *tid = number;
+		return alloc_text(label);
+	}
+	return alloc_check(strndup(label, dash - label), 0);
+}
+
 static void thread_put(struct thread *thread, unsigned int number, FILE *out)
 {
-	const char *name = graph_text(thread->graph, thread->first);
-	u32 i;
+	u32 i, pid, tid;
+	char *name = thread_split(graph_text(thread->graph, thread->first), number, &pid, &tid);
 
 	texts_open(&thread->strings);
 	texts_open(&thread->modules);
@@ -246,12 +287,13 @@ static void thread_put(struct thread *thread, unsigned int number, FILE *out)
 	json_put_text(name, out);
 	fputs(",\"processName\":", out);
 	json_put_text(name, out);
-	fprintf(out, ",\"pid\":\"%u\",\"tid\":%u,\"isMainThread\":true,\"processType\":\"default\",\n"
+	free(name);
+	fprintf(out, ",\"pid\":\"%u\",\"tid\":%u,\"isMainThread\":%s,\"processType\":\"default\",\n"
 		"\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":0,"
 		"\"unregisterTime\":null,\"pausedRanges\":[],\n\"markers\":{\"length\":0,\"data\":[],"
 		"\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],\"category\":[]},\n"
 		"\"nativeSymbols\":{\"length\":0,\"libIndex\":[],\"address\":[],\"name\":[],"
-		"\"functionSize\":[]}", number, number);
+		"\"functionSize\":[]}", pid, tid, pid == tid ? "true" : "false");
 	thread_put_samples(thread, out);
 	thread_put_tables(thread, out);
 	fputs(",\n\"stringArray\":[", out);
@@ -277,7 +319,10 @@ static void firefox_put_meta(const struct graph *graph, FILE *out)
 	      "\"importedFrom\":\"beectl flame\",\"sourceCodeIsNotOnSearchfox\":true,"
 	      "\"usesOnlyOneStackType\":true,\"doesNotUseFrameImplementation\":true,\n\"product\":", out);
 	json_put_text(*graph->cmdline ? graph->cmdline : graph->event, out);
-	fputs(",\n\"markerSchema\":[],\"categories\":[", out);
+	fputs(",\n\"extra\":[{\"label\":\"Weights\",\"entries\":[{\"label\":\"Unit\",\"format\":\"string\",\"value\":",
+	      out);
+	json_put_text(graph->unit, out);
+	fputs("}]}],\n\"markerSchema\":[],\"categories\":[", out);
 	for (i = 0; i < FLAME_KINDS; i++)
 		fprintf(out, "%s\n{\"name\":\"%s\",\"color\":\"%s\",\"subcategories\":[\"Other\"]}",
 			i ? "," : "", categories[i].name, categories[i].colour);
@@ -287,20 +332,22 @@ static void firefox_put_meta(const struct graph *graph, FILE *out)
 /** output_firefox() - write a graph for Firefox profiler */
 void output_firefox(const struct graph *graph, FILE *out)
 {
-	struct thread thread = { .graph = graph, .first = 1 };
-	unsigned int number = 0;
+	struct thread thread = { .graph = graph };
+	struct tracks tracks;
 
+	tracks_open(&tracks, graph);
+	thread.tracks = &tracks;
 	thread.number = alloc_zero(graph->names->count + 1, sizeof(*thread.number));
 	thread.name = alloc_zero(graph->names->count + 1, sizeof(*thread.name));
 	firefox_put_meta(graph, out);
-	for (; thread.first < graph->count; thread.first = thread.end) {
-		thread.end = thread.first + 1;
-		while (thread.end < graph->count && graph->node[thread.end].depth > 1)
-			thread.end++;
-		fputs(number ? ",\n" : "\n", out);
-		thread_put(&thread, ++number, out);
+	for (; thread.track < tracks.count; thread.track++) {
+		thread.first = tracks.first[thread.track];
+		thread.end = tracks.first[thread.track + 1];
+		fputs(thread.track ? ",\n" : "\n", out);
+		thread_put(&thread, thread.track + 1, out);
 	}
 	fputs("]}\n", out);
 	free(thread.number);
 	free(thread.name);
+	tracks_close(&tracks);
 }

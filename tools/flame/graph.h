@@ -40,16 +40,24 @@ struct graph_node {
  * @count: number of them, at least the root
  * @deepest: highest @depth
  * @event: name of the event
- * @unit: what values are: "samples", or the event's name if they are sums of periods
+ * @unit: what values are: "samples"; or of sums of periods "ns", or the event's name
+ * @by_period: they are sums of periods
  * @cmdline: of perf; "" if not known
  * @samples: number of them
  * @judged: of @samples, those of which it can be said whether their stacks are complete
- * @complete: of @judged, those whose stacks end at the start of a program or thread
+ * @unread: of @samples, those that are not judged as the file that their stack begins in could not be read
+ * @complete: of @judged, those whose stacks end at the start of a program or thread, with all frames in
+ *	files
+ * @unproven: of @judged, those whose stacks end there too, but have a frame in memory without a file
+ * @nameless: value of the stacks with functions of readable files that have no name
+ * @nameless_file: path of the file that has most of them; NULL if there are none
  * @lost: samples lost
  * @throttled: times that the event was throttled
  * @unfinished: the recording ends too early
  * @stops: why walks have ended, a line; "" if not known
  * @is_diff: it is compared with another one
+ * @times: of the samples of all events, if they were kept; or NULL
+ * @placed: with @times: for each node of the profile, its node here; INTERN_NONE for those of other events
  * @next: the graph of another event, of the same profile, or NULL
  */
 struct graph {
@@ -60,31 +68,46 @@ struct graph {
 	u32			 deepest;
 	const char		*event;
 	const char		*unit;
+	bool			 by_period;
 	const char		*cmdline;
 	u64			 samples;
 	u64			 judged;
+	u64			 unread;
 	u64			 complete;
+	u64			 nameless;
+	const char		*nameless_file;
+	u64			 unproven;
 	u64			 lost;
 	u64			 throttled;
 	bool			 unfinished;
 	const char		*stops;
 	bool			 is_diff;
+	const struct profile_times *times;
+	u32			*placed;
 	const struct graph	*next;
 };
 
-/* struct graph_builder - stacks that are being put together */
+/**
+ * struct graph_builder - stacks that are being put together
+ * @nodes: of struct built
+ * @place: once they are: for each of @nodes its index in the graph; for free()
+ */
 struct graph_builder {
-	struct intern	nodes;
+	struct intern	 nodes;
+	u32		*place;
 };
 
 void graph_builder_open(struct graph_builder *builder);
 u32 graph_builder_add(struct graph_builder *builder, u32 parent, u32 name);
 void graph_builder_count(struct graph_builder *builder, u32 node, u64 samples, u64 period);
 void graph_builder_count_before(struct graph_builder *builder, u32 node, u64 value);
-void graph_builder_finish(struct graph_builder *builder, struct graph *graph, bool periods);
+void graph_builder_finish(struct graph_builder *builder, struct graph *graph);
 
-void graph_make(struct graph *graph, const struct resolve *resolve, size_t event, bool periods);
+void graph_make(struct graph *graph, const struct resolve *resolve, size_t event, bool by_period);
+bool graph_event_is_time(const char *event);
+void graph_weigh(struct graph *graph, bool by_period);
 u64 *graph_starts(const struct graph *graph);
+char *graph_facts(const struct graph *graph);
 void graph_free(struct graph *graph);
 
 static inline const struct flame_name *graph_name(const struct graph *graph, size_t node)

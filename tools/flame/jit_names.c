@@ -23,7 +23,7 @@
 /* Why there is no /tmp/perf-PID.map. */
 #define JIT_NO_MAP \
 	"no such file; the program has to write it " \
-	"(node --perf-basic-prof, java -XX:+DumpPerfMapAtExit)"
+	"(node --perf-basic-prof; Java 17 and later: --java-names, or jcmd PID Compiler.perfmap before the program ends)"
 
 static void symbols_add_jit(struct symbols *symbols, char *line)
 {
@@ -59,21 +59,6 @@ static const char *jit_distrust(const struct question *question, uid_t owner)
 		return "it belongs to somebody else";
 	return process.st_uid != owner ? "it belongs to somebody else (--symfs / takes it all the same)" :
 					 NULL;
-}
-
-/* The process's id in its own pid namespace, by which it names its map. */
-static u32 jit_own_pid(const struct question *question)
-{
-	u32 pid = question->file.pid, own = pid;
-	char path[32], *text, *at;
-
-	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	text = question->file.ended ? NULL : io_read_all(path, NULL);
-	at = text ? strstr(text, "\nNSpid:") : NULL;
-	for (at = at ? at + 7 : NULL; at && *at == '\t'; at += strcspn(at, "\t\n"))
-		own = strtoul(++at, NULL, 10);
-	free(text);
-	return own;
 }
 
 /* Open the file that the process sees, which may be in a container, or else the one seen here. */
@@ -163,7 +148,8 @@ void jit_names_find(const struct question *question, FILE *out)
 	}
 	if (asprintf(&map, "%s/tmp/perf-%u.map", question->root, question->file.pid) < 0)
 		alloc_check(NULL, 0);
-	snprintf(own_map, sizeof(own_map), "/tmp/perf-%u.map", jit_own_pid(question));
+	snprintf(own_map, sizeof(own_map), "/tmp/perf-%u.map",
+		 question->file.ended ? question->file.pid : (u32)io_own_pid(question->file.pid));
 	text = rest = jit_read(question, map, own_map, JIT_NO_MAP, &size, &no_map);
 	while (rest && (line = strsep(&rest, "\n")))
 		symbols_add_jit(&symbols, line);

@@ -15,7 +15,7 @@ void json_put_text(const char *text, FILE *out)
 		if (!n)
 			fputs("\\ufffd", out);
 		else if (text_utf8_is_control(s))
-			fprintf(out, "\\u%04x", *s == 0xc2 ? s[1] : *s);
+			fprintf(out, "\\u%04x", text_utf8_code(s));
 		else if (*s == '"' || *s == '\\')
 			fprintf(out, "\\%c", *s);
 		else

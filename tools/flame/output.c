@@ -5,12 +5,12 @@
 #include "output.h"
 
 static const struct output outputs[] = {
-	{ "svg", ".svg", false, true, output_svg },
-	{ "speedscope", ".speedscope.json", false, true, output_speedscope },
-	{ "firefox", ".profile.json", false, false, output_firefox },
-	{ "pprof", ".pb.gz", true, false, output_pprof },
-	{ "folded", ".folded", false, true, output_folded },
-	{ "raw", ".raw", true, false, NULL },
+	{ "svg", ".svg", false, true, true, false, output_svg },
+	{ "speedscope", ".speedscope.json", false, true, true, true, output_speedscope },
+	{ "firefox", ".profile.json", false, false, false, true, output_firefox },
+	{ "pprof", ".pb.gz", true, false, true, false, output_pprof },
+	{ "folded", ".folded", false, true, true, false, output_folded },
+	{ "raw", ".raw", true, false, false, false, NULL },
 };
 
 #define OUTPUTS	(sizeof(outputs) / sizeof(outputs[0]))

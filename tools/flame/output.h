@@ -9,13 +9,16 @@
 
 /*
  * struct output - a format; files whose names end with @suffix have it.  @write: NULL for that of
- * raw.h.  @all_events: one file shows all events.  @diff: it can show two graphs.
+ * raw.h.  @all_events: one file shows all events.  @diff: it can show two graphs.  @views: and what graph_view()
+ * makes, which may begin with anything.  @times: it shows when samples were taken, thread by thread.
  */
 struct output {
 	const char	*name;
 	const char	*suffix;
 	bool		all_events;
 	bool		diff;
+	bool		views;
+	bool		times;
 	void		(*write)(const struct graph *graph, FILE *out);
 };
 

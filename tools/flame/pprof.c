@@ -135,14 +135,13 @@ static void pprof_put_types(struct pprof *pprof, const struct graph *graph)
 	char name[256];
 
 	for (; of; of = of->next) {
-		bool is_clock = strstr(of->event, "cpu-clock") || strstr(of->event, "task-clock");
-		bool periods = of == graph && strcmp(of->unit, "samples");
+		bool by_period = of == graph && of->by_period;
 
 		snprintf(name, sizeof(name), graph->next ? "%.200s samples" : "samples", of->event);
-		pprof_put_type(pprof, name, "count", of == graph && !periods);
+		pprof_put_type(pprof, name, "count", of == graph && !by_period);
 		if (graph_has_periods(of))
-			pprof_put_type(pprof, of->event, is_clock ? "nanoseconds" : "count",
-				       periods);
+			pprof_put_type(pprof, of->event, graph_event_is_time(of->event) ?
+				       "nanoseconds" : "count", by_period);
 	}
 }
 

@@ -24,7 +24,10 @@ void profile_close(struct profile *profile)
 	intern_free(&profile->frames);
 	intern_free(&profile->nodes);
 	free(profile->event);
+	free(profile->times.node);
+	free(profile->times.time);
 	profile->event = NULL;
+	profile->times = (struct profile_times){ 0 };
 }
 
 u32 profile_text(struct profile *profile, const char *text)
@@ -59,10 +62,35 @@ u32 profile_add_file(struct profile *profile, enum profile_file_kind kind, u32 p
 	return intern_add(&profile->files, &file);
 }
 
+/** profile_add_time() - note when a sample was taken that ended at @node */
+void profile_add_time(struct profile *profile, u32 node, u64 time)
+{
+	struct profile_times *times = &profile->times;
+
+	times->node = alloc_room(times->node, times->count, &times->node_room, sizeof(*times->node));
+	times->time = alloc_room(times->time, times->count, &times->time_room, sizeof(*times->time));
+	/* Records that came late are not in the order of their times. */
+	if (times->count && time < times->time[times->count - 1])
+		time = times->time[times->count - 1];
+	times->node[times->count] = node;
+	times->time[times->count++] = time;
+}
+
 void profile_add_event(struct profile *profile, const char *name, u64 samples)
 {
 	profile->event = alloc_array(profile->event, profile->nevents + 1, sizeof(*profile->event));
 	profile->event[profile->nevents++] = (struct profile_event){
 		profile_text(profile, name), samples,
 	};
+}
+
+/** profile_event_is() - is @wanted this event?  "cycles" names "cycles:P", too: perf and PROFILE_OFF_CPU add words. */
+bool profile_event_is(const char *name, const char *wanted)
+{
+	size_t length = strlen(wanted);
+
+	if (strncmp(name, wanted, length))
+		return false;
+	name += length;
+	return !*name || !strcmp(name, PROFILE_OFF_CPU) || (*name == ':' && !name[1 + strspn(name + 1, "ukhGHIpPSDWeb")]);
 }

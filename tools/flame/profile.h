@@ -10,6 +10,7 @@
 #include "perfdata.h"
 
 #define PROFILE_MAX_DEPTH	8192
+#define PROFILE_OFF_CPU		":offcpu-time"	/* what follows the name of an event whose periods are ns off the CPU */
 
 /**
  * enum profile_file_kind - what a frame's offset means
@@ -89,11 +90,28 @@ struct profile_event {
 };
 
 /**
+ * struct profile_times - when samples were taken
+ * @node: of each sample, where it ended
+ * @time: of each sample, ns of perf's clock, ascending
+ * @count: number of them
+ * @node_room: for so many
+ * @time_room: likewise
+ */
+struct profile_times {
+	u32	*node;
+	u64	*time;
+	size_t	 count;
+	size_t	 node_room;
+	size_t	 time_room;
+};
+
+/**
  * struct profile - a recording, read
  * @texts: names of files, threads and events
  * @files: of struct profile_file
  * @frames: of struct profile_frame
  * @nodes: of struct profile_node; parents come before their children
+ * @times: of all samples, if they are wanted
  * @event: the events
  * @nevents: number of them
  * @cmdline: text of perf's command line, or of what was recorded
@@ -104,8 +122,12 @@ struct profile_event {
  * @forgotten: mappings that were not kept, as processes had too many; their code is PROFILE_UNKNOWN
  * @is_flat: no event that has samples was recorded with callchains
  * @copies: an event that has samples was recorded with copies of user stacks in place of callchains
- * @first_event: text that names the event of samples that were text, or of ""
+ * @waits_unknown: there are samples of sched_switch, but the recording does not say when the threads ran again
+ * @shown_event: text that names the event of samples that were text, or of ""
  * @left_out: samples that were text and are of other events
+ * @lines_left: lines of text that were not understood
+ * @first_line_left: number of the first of them
+ * @frames_cut: frames that were not taken, as their stacks have more than PROFILE_MAX_DEPTH
  * @kernel_symbol: text of a symbol of the kernel, or of ""
  * @kernel_address: where it was
  */
@@ -114,6 +136,7 @@ struct profile {
 	struct intern		 files;
 	struct intern		 frames;
 	struct intern		 nodes;
+	struct profile_times	 times;
 	struct profile_event	*event;
 	size_t			 nevents;
 	u32			 cmdline;
@@ -124,8 +147,12 @@ struct profile {
 	u64			 forgotten;
 	bool			 is_flat;
 	bool			 copies;
-	u32			 first_event;
+	bool			 waits_unknown;
+	u32			 shown_event;
 	u64			 left_out;
+	u64			 lines_left;
+	u64			 first_line_left;
+	u64			 frames_cut;
 	u32			 kernel_symbol;
 	u64			 kernel_address;
 };
@@ -136,7 +163,9 @@ u32 profile_text(struct profile *profile, const char *text);
 u32 profile_add_frame(struct profile *profile, u32 file, u64 offset, bool exact);
 u32 profile_add_node(struct profile *profile, u32 parent, u32 frame);
 u32 profile_add_file(struct profile *profile, enum profile_file_kind kind, u32 path);
+void profile_add_time(struct profile *profile, u32 node, u64 time);
 void profile_add_event(struct profile *profile, const char *name, u64 samples);
+bool profile_event_is(const char *name, const char *wanted);
 
 static inline const char *profile_get_text(const struct profile *profile, u32 number)
 {
@@ -156,6 +185,12 @@ static inline struct profile_frame *profile_frame(const struct profile *profile,
 static inline struct profile_node *profile_node(const struct profile *profile, u32 index)
 {
 	return intern_item(&profile->nodes, index);
+}
+
+/* profile_node_is_memory(): is the frame code in memory of a process, in no file? */
+static inline bool profile_node_is_memory(const struct profile *profile, const struct profile_node *node)
+{
+	return profile_file(profile, profile_frame(profile, node->frame)->file)->kind == PROFILE_JIT;
 }
 
 #endif /* PROFILE_H */

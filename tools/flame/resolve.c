@@ -267,22 +267,29 @@ static const char *path_base(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* The name of an address that has none: "[file]+0xoffset". */
-static void name_unknown(const struct profile *profile, const struct profile_frame *frame,
-			 char *text, size_t size)
+/** answer_nameless() - what is called by its place, @offset bytes from the start of a file: for free() */
+char *answer_nameless(const char *path, u64 offset)
+{
+	char *text;
+
+	if (asprintf(&text, *path == '[' ? "%.200s+%#llx" : "[%.200s]+%#llx", path_base(path),
+		     (unsigned long long)offset) < 0)
+		alloc_check(NULL, 0);
+	return text;
+}
+
+/* The name of an address that has none: "[file]+0xoffset"; for free(). */
+static char *name_unknown(const struct profile *profile, const struct profile_frame *frame)
 {
 	const struct profile_file *file = profile_file(profile, frame->file);
-	const char *path = profile_get_text(profile, file->path);
+	static const char *const names[] = {
+		[PROFILE_KERNEL] = "[kernel]", [PROFILE_JIT] = "[jit]",
+	};
 
-	if (file->kind == PROFILE_UNKNOWN)
-		snprintf(text, size, "[unknown]");
-	else if (file->kind == PROFILE_KERNEL)
-		snprintf(text, size, "[kernel]+%#llx", (unsigned long long)frame->offset);
-	else if (file->kind == PROFILE_JIT)
-		snprintf(text, size, "[jit]+%#llx", (unsigned long long)frame->offset);
-	else
-		snprintf(text, size, *path == '[' ? "%.200s+%#llx" : "[%.200s]+%#llx",
-			 path_base(path), (unsigned long long)frame->offset);
+	if (file->kind > PROFILE_JIT)
+		return alloc_text("[unknown]");
+	return answer_nameless(file->kind == PROFILE_ELF ? profile_get_text(profile, file->path) :
+			       names[file->kind], frame->offset);
 }
 
 static u32 resolver_module(const struct resolver *resolver, u32 file)
@@ -329,14 +336,15 @@ static void resolver_name_unknown(struct resolver *resolver, const struct profil
 	struct profile *profile = resolver->resolve->profile;
 	const struct profile_file *file = profile_file(profile, frame->file);
 	struct flame_name name = { .kind = FLAME_UNKNOWN };
-	char text[256];
 
 	if (file->kind == PROFILE_COMM) {
 		name.kind = FLAME_COMM;
 		name.text = frame->offset;
 	} else {
-		name_unknown(profile, frame, text, sizeof(text));
+		char *text = name_unknown(profile, frame);
+
 		name.text = profile_text(profile, text);
+		free(text);
 		if (file->kind == PROFILE_KERNEL)
 			name.kind = FLAME_KERNEL;
 	}
@@ -400,11 +408,13 @@ static bool resolver_take_name(struct resolver *resolver, u32 index, struct answ
 	if (answers->cursor.bad || answer.kind >= FLAME_KINDS)
 		return false;
 	resolver->resolve->outermost[index] |= answer.outermost;
+	resolver->resolve->unread[index] |= answer.unread;
 	if (!answer.text) {
 		resolver_name_unknown(resolver, frame);
 		return answer.more;
 	}
 	name.kind = answer.kind;
+	resolver->resolve->nameless[index] |= answer.kind == FLAME_UNKNOWN;
 	if (resolver->resolve->lines)
 		name.line = answer.line;
 	else
@@ -434,8 +444,10 @@ static void resolver_done(void *arg, size_t index, const void *data, size_t size
 		resolver->name[frame] = before;
 		while (resolver_take_name(resolver, frame, &answers))
 			;
-		if (resolver->nfound == before)
+		if (resolver->nfound == before) {
+			resolver->resolve->unread[frame] = true;
 			resolver_name_unknown(resolver, profile_frame(resolver->resolve->profile, frame));
+		}
 		resolver_found(resolver, INTERN_NONE);
 	}
 	free(answers.text);
@@ -506,6 +518,8 @@ int resolve_run(struct resolve *resolve, struct bee_error *error)
 
 	resolve->names = (struct intern)INTERN_OF(struct flame_name, module);
 	resolve->outermost = alloc_zero(resolve->profile->frames.count + 1, 1);
+	resolve->unread = alloc_zero(resolve->profile->frames.count + 1, 1);
+	resolve->nameless = alloc_zero(resolve->profile->frames.count + 1, 1);
 	resolver_sort(&resolver);
 	resolver_divide(&resolver);
 	work.count = resolver.count;
@@ -534,6 +548,8 @@ void resolve_free(struct resolve *resolve)
 	free(resolve->first);
 	free(resolve->chain);
 	free(resolve->outermost);
+	free(resolve->unread);
+	free(resolve->nameless);
 	resolve->first = resolve->chain = NULL;
-	resolve->outermost = NULL;
+	resolve->outermost = resolve->unread = resolve->nameless = NULL;
 }

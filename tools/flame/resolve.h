@@ -56,6 +56,8 @@ struct flame_name {
  * @chained: number of them
  * @room: for so many
  * @outermost: for each frame: 1 if its function is one that a program or a thread begins with, else 0
+ * @unread: for each frame: 1 if its file could not be read, else 0
+ * @nameless: for each frame: 1 if no more than the bounds of its function are known, else 0
  * @warn: takes sentences about files that cannot be used
  * @progress: as in struct parallel, with the name of a file
  */
@@ -72,6 +74,8 @@ struct resolve {
 	size_t			 chained;
 	size_t			 room;
 	u8			*outermost;
+	u8			*unread;
+	u8			*nameless;
 	void			(*warn)(const char *path, const char *why);
 	void			(*progress)(size_t ready, size_t count, const char *path);
 };

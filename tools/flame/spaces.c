@@ -45,7 +45,7 @@ void spaces_close(struct spaces *spaces)
 /** spaces_task() - a thread, which may be new; valid until the next call */
 struct task *spaces_task(struct spaces *spaces, u32 tid)
 {
-	const struct task task = { .tid = tid, .label = INTERN_NONE };
+	const struct task task = { .tid = tid, .label = INTERN_NONE, .wait = INTERN_NONE };
 
 	return intern_item(&spaces->tasks, intern_add(&spaces->tasks, &task));
 }

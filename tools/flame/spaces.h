@@ -47,6 +47,8 @@ struct space {
  * @process: the process, of a thread other than its first one that has been seen to start; or 0
  * @threads: of a process: how many such threads it has
  * @ended: of a process: its first thread has ended
+ * @wait: node of the stack in which the thread has stopped; INTERN_NONE: it runs, or nobody knows whether it runs
+ * @since: when the thread stopped, ns of perf's clock
  */
 struct task {
 	u32		 tid;
@@ -57,6 +59,8 @@ struct task {
 	u32		 process;
 	u32		 threads;
 	bool		 ended;
+	u32		 wait;
+	u64		 since;
 };
 
 /**

@@ -6,6 +6,7 @@
 #include "alloc.h"
 #include "order.h"
 #include "summary.h"
+#include "view.h"
 
 /* The larger change, up or down, is first. */
 static int change_compare(double x, double y)
@@ -111,4 +112,81 @@ struct summary_row *summary_make(const struct graph *graph, bool by_total, size_
 	free(merged);
 	*count = n;
 	return row;
+}
+
+/* Order the rows that have a value, the largest first.  Return: how many. */
+static size_t rows_pack(struct summary_row *row, size_t names)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < names; i++)
+		if (row[i].total)
+			row[n++] = row[i];
+	qsort(row, n, sizeof(*row), row_compare_total);
+	return n;
+}
+
+/**
+ * summary_make_callers() - who calls a function
+ * @graph: the stacks
+ * @around: its name; where it calls itself, the outermost call counts
+ * @count: filled: number of them
+ *
+ * Return: callers, which may be threads, with the value of the stacks in which they call it; for free().
+ */
+struct summary_row *summary_make_callers(const struct graph *graph, const char *around, size_t *count)
+{
+	struct summary_row *row = alloc_zero(graph->names->count + 1, sizeof(*row));
+	size_t i;
+
+	for (i = 1; i < graph->count; i++) {
+		u32 caller = graph->node[i].parent;
+
+		if (!caller || !graph_has_around(graph, i, around))
+			continue;
+		row[graph->node[caller].name].name = graph->node[caller].name;
+		row[graph->node[caller].name].total += graph->node[i].total;
+	}
+	*count = rows_pack(row, graph->names->count);
+	return row;
+}
+
+/**
+ * summary_make_callees() - what a function calls
+ * @graph: the stacks
+ * @around: its name; where it calls itself, the outermost call counts
+ * @count: filled: number of them
+ *
+ * Return: what it calls, with the value of the stacks in which it does; for free().
+ */
+struct summary_row *summary_make_callees(const struct graph *graph, const char *around, size_t *count)
+{
+	struct summary_row *row = alloc_zero(graph->names->count + 1, sizeof(*row));
+	size_t i;
+
+	for (i = 1; i < graph->count; i++) {
+		u32 name = graph->node[i].name;
+
+		if (!graph_has_around(graph, graph->node[i].parent, around))
+			continue;
+		row[name].name = name;
+		row[name].total += graph->node[i].total;
+	}
+	*count = rows_pack(row, graph->names->count);
+	return row;
+}
+
+/** summary_around() - the value of the stacks that have a function, and @self of those that end in its outermost call */
+u64 summary_around(const struct graph *graph, const char *around, u64 *self)
+{
+	u64 total = 0;
+	size_t i;
+
+	for (*self = 0, i = 1; i < graph->count; i++) {
+		if (!graph_has_around(graph, i, around))
+			continue;
+		total += graph->node[i].total;
+		*self += graph->node[i].self;
+	}
+	return total;
 }

@@ -26,5 +26,8 @@ struct summary_row {
 };
 
 struct summary_row *summary_make(const struct graph *graph, bool by_total, size_t *count);
+struct summary_row *summary_make_callers(const struct graph *graph, const char *around, size_t *count);
+struct summary_row *summary_make_callees(const struct graph *graph, const char *around, size_t *count);
+u64 summary_around(const struct graph *graph, const char *around, u64 *self);
 
 #endif /* SUMMARY_H */

@@ -12,6 +12,7 @@
 #include "symbols.h"
 
 #define SYMBOL_MAX_MANGLED	(64u << 10)
+#define GO_ABI			".abi0"		/* src/cmd/link/internal/ld/symtab.go, mangleABIName() */
 
 void symbols_add(struct symbols *symbols, const struct symbol *symbol)
 {
@@ -86,10 +87,11 @@ void symbols_free(struct symbols *symbols)
  * symbol_demangle() - a function's name as in its source
  * @name: the symbol
  *
- * Return: the name without arguments and symbol version, for free().
+ * Return: the name without arguments, symbol version, and what Go's linker adds for the calling convention, for free().
  */
 char *symbol_demangle(const char *name)
 {
+	size_t length = strlen(name), suffix = strlen(GO_ABI);
 	const char *at = strchr(name, '@');
 	char *text = NULL, *function;
 
@@ -104,6 +106,8 @@ char *symbol_demangle(const char *name)
 		free(function);
 		return text;
 	}
+	if (length > suffix && !strcmp(name + length - suffix, GO_ABI))
+		return alloc_check(strndup(name, length - suffix), 0);
 	if (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R') &&
 	    strnlen(name, SYMBOL_MAX_MANGLED) < SYMBOL_MAX_MANGLED)
 		text = cplus_demangle(name, DMGL_AUTO);

@@ -2,6 +2,7 @@
 /* Stacks as text: what "perf script" prints, and folded stacks.  Their names are taken as they are. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,10 +16,17 @@
  * @builder: the stacks
  * @name: names of the current stack: a thread, then frames as they come
  * @count: number of them
+ * @wish: from the caller
  * @event: number of the text that names the event of the current sample, or 0
- * @first_event: the first one that was named
+ * @period: of the current sample, 1 if it has none
+ * @shown_event: the first one that was named, or that was asked for
  * @samples: stacks so far, each as often as it was counted
+ * @periods: sum of their periods
+ * @has_periods: a sample has had one
  * @line: number of the line
+ * @left_out: lines that are not understood
+ * @first_left: number of the first of them
+ * @flat: number of a line that is a sample without a callchain
  * @too_many: more samples than can be counted
  */
 struct text_input {
@@ -27,10 +35,17 @@ struct text_input {
 	struct graph_builder	 builder;
 	u32			 name[PROFILE_MAX_DEPTH];
 	size_t			 count;
+	const struct text_wish	*wish;
 	u32			 event;
-	u32			 first_event;
+	u64			 period;
+	u32			 shown_event;
 	u64			 samples;
+	u64			 periods;
+	bool			 has_periods;
 	u64			 line;
+	u64			 left_out;
+	u64			 first_left;
+	u64			 flat;
 	bool			 too_many;
 };
 
@@ -39,8 +54,10 @@ static void input_add_name(struct text_input *input, const char *text, size_t le
 {
 	struct flame_name name = { .kind = kind };
 
-	if (input->count == PROFILE_MAX_DEPTH)
+	if (input->count == PROFILE_MAX_DEPTH) {
+		input->profile->frames_cut++;
 		return;
+	}
 	name.text = texts_add(&input->profile->texts, text, length);
 	name.source = profile_text(input->profile, "");
 	name.module = profile_text(input->profile, module);
@@ -106,7 +123,7 @@ static void input_end_sample(struct text_input *input)
 
 	if (!input->count)
 		return;
-	if (input->event && input->event != input->first_event) {
+	if (input->event != input->shown_event && (input->event || input->wish->event)) {
 		input->profile->left_out++;
 		input->count = 0;
 		return;
@@ -114,23 +131,38 @@ static void input_end_sample(struct text_input *input)
 	node = graph_builder_add(&input->builder, 0, input->name[0]);
 	for (i = input->count; --i;)
 		node = graph_builder_add(&input->builder, node, input->name[i]);
-	graph_builder_count(&input->builder, node, 1, 0);
+	graph_builder_count(&input->builder, node, 1, input->period);
+	input->too_many = __builtin_add_overflow(input->periods, input->period, &input->periods);
 	input->samples++;
 	input->count = 0;
 }
 
-/* The text of the event after "12.345:" and perhaps a number, "cycles:P:"; 0, which is "", if there is none. */
-static u32 input_event(struct text_input *input, const char *at)
+/*
+ * After the name of the thread: "12.345: 1000 cycles:P:", time, period and event, of which any may be missing.
+ * The event is a number of a text; 0, which is "", if there is none.
+ */
+static void input_take_event(struct text_input *input, const char *at)
 {
+	bool after_time = false, has_period = false;
+	u64 period = 1;
 	size_t length;
 
+	input->event = 0;
+	input->period = 1;
 	for (; *at; at += length) {
-		at += strspn(at, " \t");
+		size_t digits = strspn(at += strspn(at, " \t"), "0123456789");
+
 		length = strcspn(at, " \t");
-		if (length > 1 && at[length - 1] == ':' && strspn(at, "0123456789.") < length - 1)
-			return texts_add(&input->profile->texts, at, length - 1);
+		if (length > 1 && at[length - 1] == ':' && strspn(at, "0123456789.") < length - 1) {
+			input->event = texts_add(&input->profile->texts, at, length - 1);
+			input->period = has_period ? period : 1;
+			input->has_periods |= has_period;
+			return;
+		}
+		has_period = after_time && length && digits == length;
+		period = has_period ? strtoull(at, NULL, 10) : 1;
+		after_time = length && at[length - 1] == ':';
 	}
-	return 0;
 }
 
 /*
@@ -158,8 +190,11 @@ static void input_begin_sample(struct text_input *input, const char *line)
 	}
 	name_end = name_end ?: other_end ?: at;
 	input_add_name(input, line, name_end - line, FLAME_COMM, "");
-	input->event = input_event(input, name_end);
-	input->first_event = input->first_event ?: input->event;
+	input_take_event(input, name_end);
+	if (!input->shown_event && (!input->wish->event ||
+				    profile_event_is(profile_get_text(input->profile, input->event),
+						     input->wish->event)))
+		input->shown_event = input->event;
 }
 
 /* Where " (module)" begins: the name before it and the module may have brackets, too. */
@@ -179,7 +214,7 @@ static char *line_module(char *line)
 static bool input_take_frame(struct text_input *input, char *line)
 {
 	enum flame_kind kind = FLAME_USER;
-	char *name, *module, *end, *offset;
+	char *name, *module, *end, *offset, file[256];
 	u64 ip = strtoull(line, &name, 16);
 	const char *base;
 
@@ -196,6 +231,12 @@ static bool input_take_frame(struct text_input *input, char *line)
 	if (offset && !strncmp(offset, "+0x", 3) && offset != name)
 		*offset = '\0';
 	base = strrchr(module, '/') ? strrchr(module, '/') + 1 : module;
+	/* Where the file has no name for an address, perf script has none for its function either. */
+	if (!strcmp(name, "[unknown]") && strcmp(module, "[unknown]") && strncmp(base, "perf-", 5)) {
+		snprintf(file, sizeof(file), *base == '[' ? "%.200s" : "[%.200s]", base);
+		name = file;
+		kind = FLAME_UNKNOWN;
+	}
 	if (ip >> 63)
 		kind = FLAME_KERNEL;
 	else if (!strcmp(module, "inlined"))
@@ -208,27 +249,53 @@ static bool input_take_frame(struct text_input *input, char *line)
 	return true;
 }
 
+/* Has a line a word of digits that ends with a colon, the time?  Then it begins a sample. */
+static bool line_has_time(const char *line)
+{
+	size_t length;
+
+	for (; *line; line += length + strspn(line + length, " \t")) {
+		length = strcspn(line, " \t");
+		if (length > 1 && line[length - 1] == ':' && strspn(line, "0123456789.") == length - 1)
+			return true;
+	}
+	return false;
+}
+
 /* Of a recording without callchains: "comm 123 12.345: 1 event: ffffffff81000000 name (module)". */
 static bool line_is_flat(const char *line)
 {
 	const char *end = strrchr(line, ')');
 
-	return end && !end[1] && strstr(line, ": ");
+	return end && !end[1] && line_has_time(line);
 }
 
-/* A line of "perf script".  Return: whether it can be one. */
+/*
+ * A line of "perf script".  In a recording without callchains a sample follows without a blank line between: names
+ * like dd and bc can be taken for addresses.
+ *
+ * Return: whether it can be one.
+ */
 static bool input_take_script(struct text_input *input, char *line)
 {
 	char *text = line + strspn(line, " \t");
 
 	if (!*text) {
+		if (input->count == 1 && input->flat == input->line - 1)
+			input->count = 0;
 		input_end_sample(input);
 		return true;
 	}
+	if (input->count == 1 && line_has_time(text) && line_is_flat(text)) {
+		input->flat = input->line;
+		return false;
+	}
 	if (input->count)
 		return input_take_frame(input, text);
+	if (!strchr(text, ':'))
+		return false;
 	input_begin_sample(input, text);
-	return strchr(text, ':');
+	return true;
 }
 
 /*
@@ -237,20 +304,59 @@ static bool input_take_script(struct text_input *input, char *line)
  */
 static bool line_is_comment(const char *line)
 {
-	bool time = false, colon = false;
-	size_t length;
+	size_t length = strlen(line);
 
-	for (; *line; line += length + strspn(line + length, " \t")) {
-		length = strcspn(line, " \t");
-		colon = line[length - 1] == ':';
-		time |= colon && length > 1 && strspn(line, "0123456789.") == length - 1;
-	}
-	return !time || !colon;
+	return !line_has_time(line) || line[length - 1] != ':';
+}
+
+/* Leave a line out that is neither. */
+static void input_leave_out(struct text_input *input)
+{
+	if (!input->left_out++)
+		input->first_left = input->line;
+}
+
+/* A line of either kind: folded stacks are known by the number at their end. */
+static void input_take(struct text_input *input, bool (**take)(struct text_input *input, char *line), char *line,
+		       size_t length)
+{
+	if (length && line[length - 1] == '\r')
+		line[length - 1] = '\0';
+	if ((*line == '#' && line_is_comment(line)) || (*take != input_take_script && !*line))
+		return;
+	if (*take != input_take_script && input_take_folded(input, line))
+		*take = input_take_folded;
+	else if (!input->too_many && *take != input_take_folded && input_take_script(input, line))
+		*take = input_take_script;
+	else
+		input_leave_out(input);
+}
+
+/* Why there is nothing to show, or what is missing. */
+static int input_judge(struct text_input *input, const struct stream *stream, struct bee_error *error)
+{
+	if (stream_check_line(stream, input->line + 1, error))
+		return -1;
+	if (input->too_many)
+		return error_set(error, EOVERFLOW, "up to line %llu there are more samples than can be "
+				 "counted", (unsigned long long)input->line);
+	if (!input->samples && input->flat)
+		return error_set(error, EINVAL, "line %llu has a sample without a callchain: record with "
+				 "perf record -g", (unsigned long long)input->flat);
+	if (!input->samples && input->left_out)
+		return error_set(error, EINVAL, "line %llu is neither of perf script nor a folded stack",
+				 (unsigned long long)input->first_left);
+	if (!input->samples && !input->profile->left_out)
+		return error_set(error, EINVAL, "there are no stacks in it");
+	if (input->wish->event && input->profile->left_out && !input->shown_event)
+		return error_set(error, EINVAL, "it has no samples of %s", input->wish->event);
+	return 0;
 }
 
 /**
  * text_input_read() - read stacks as text
  * @stream: the text, at its start
+ * @wish: what to show; no folded stack says of which event it is, or what its number counts
  * @profile: open and empty; gets the texts
  * @resolve: gets the names
  * @graph: filled
@@ -258,52 +364,38 @@ static bool line_is_comment(const char *line)
  *
  * Return: 0 or -1.
  */
-int text_input_read(struct stream *stream, struct profile *profile, struct resolve *resolve,
-		    struct graph *graph, struct bee_error *error)
+int text_input_read(struct stream *stream, const struct text_wish *wish, struct profile *profile,
+		    struct resolve *resolve, struct graph *graph, struct bee_error *error)
 {
 	struct text_input *input = alloc_zero(1, sizeof(*input));
 	bool (*take)(struct text_input *input, char *line) = NULL;
-	bool good = true;
 	size_t length;
 	char *line;
+	int ret;
 
+	input->wish = wish;
 	input->profile = profile;
 	input->names = &resolve->names;
 	resolve->names = (struct intern)INTERN_OF(struct flame_name, module);
 	*graph = (struct graph){ .texts = &profile->texts, .names = &resolve->names,
-				 .event = "stacks", .unit = "samples", .cmdline = "", .stops = "" };
+				 .event = "stacks", .cmdline = "", .stops = "" };
 	graph_builder_open(&input->builder);
-	while (good && (line = stream_line(stream, &length))) {
+	while (!input->too_many && (line = stream_line(stream, &length))) {
 		input->line++;
-		if ((*line == '#' && line_is_comment(line)) || (!take && !*line))
-			continue;
-		if (take)
-			good = take(input, line);
-		else if (input_take_folded(input, line))
-			take = input_take_folded;
-		else if (input->too_many)
-			good = false;
-		else
-			good = (take = input_take_script)(input, line);
+		input_take(input, &take, line, length);
 	}
-	if (take == input_take_script)
+	if (take == input_take_script && !(input->count == 1 && input->flat))
 		input_end_sample(input);
-	if (good && stream_check_line(stream, input->line + 1, error))
-		good = false;
-	else if (input->too_many)
-		error_set(error, EOVERFLOW, "up to line %llu there are more samples than can be "
-			  "counted", (unsigned long long)input->line);
-	else if (!good && take == input_take_script && line_is_flat(line))
-		error_set(error, EINVAL, "line %llu has a sample without a callchain: record with "
-			  "perf record -g", (unsigned long long)input->line);
-	else if (!good)
-		error_set(error, EINVAL, "line %llu is neither of perf script nor a folded stack",
-			  (unsigned long long)input->line);
-	else if (!take)
-		good = !error_set(error, EINVAL, "there are no stacks in it");
+	ret = input_judge(input, stream, error);
+	profile->lines_left = input->left_out;
+	profile->first_line_left = input->first_left;
 	graph->samples = input->samples;
-	profile->first_event = input->first_event;
-	graph_builder_finish(&input->builder, graph, false);
+	profile->shown_event = input->shown_event;
+	if (input->shown_event)
+		graph->event = profile_get_text(profile, input->shown_event);
+	graph_weigh(graph, input->has_periods && !wish->samples);
+	graph_builder_finish(&input->builder, graph);
+	free(input->builder.place);
 	free(input);
-	return good ? 0 : -1;
+	return ret;
 }

@@ -5,7 +5,17 @@
 
 #include "graph.h"
 
-int text_input_read(struct stream *stream, struct profile *profile, struct resolve *resolve,
-		    struct graph *graph, struct bee_error *error);
+/**
+ * struct text_wish - what to show of text
+ * @event: name of the event; NULL: the first one
+ * @samples: each sample counts one, whatever its period
+ */
+struct text_wish {
+	const char	*event;
+	bool		 samples;
+};
+
+int text_input_read(struct stream *stream, const struct text_wish *wish, struct profile *profile,
+		    struct resolve *resolve, struct graph *graph, struct bee_error *error);
 
 #endif /* TEXT_INPUT_H */

@@ -18,6 +18,8 @@
  * @period: of each sample, if they do not have their own; 0 if they do
  * @id_all: its other records end with a sample_id
  * @deferred: user stacks of its samples come later, in records of their own
+ * @calls: its samples have the processor's records of the calls that have not returned (--call-graph lbr)
+ * @has_index: of branch stacks: a word is in front of their entries (PERF_SAMPLE_BRANCH_HW_INDEX)
  * @copies: its samples have copies of user stacks in place of their callchains
  */
 struct perfdata_event {
@@ -27,6 +29,8 @@ struct perfdata_event {
 	u64	 period;
 	bool	 id_all;
 	bool	 deferred;
+	bool	 calls;
+	bool	 has_index;
 	bool	 copies;
 };
 
@@ -63,6 +67,8 @@ struct perfdata_file_id {
  * @path_bytes: length of all their paths
  * @nsorted: their number when they were sorted last
  * @cmdline: of perf; NULL if not known
+ * @lbr: the callchain of a sample, put together of its calls
+ * @lbr_room: elements there is memory for
  * @deferred: samples that wait for their user stacks, or NULL
  * @lost: records that ring buffers have lost
  * @lost_samples: samples that events have lost, as perf says when it ends: the same ones, if it does
@@ -79,6 +85,8 @@ struct perfdata {
 	size_t			 path_bytes;
 	size_t			 nsorted;
 	char			*cmdline;
+	u64			*lbr;
+	size_t			 lbr_room;
 	struct deferred		*deferred;
 	u64			 lost;
 	u64			 lost_samples;
@@ -93,9 +101,14 @@ struct perfdata {
  * @tid: thread
  * @mode: PERF_RECORD_MISC_CPUMODE_MASK's values: where @ip is
  * @ip: interrupted ip
+ * @time: ns, of perf's clock; 0 if the event has none
+ * @cpu: where it was taken; ~0 if the event does not say it
  * @period: what it stands for, in counts of the event
  * @chain: callchain, with PERF_CONTEXT_* between the parts; NULL if the event has none
  * @depth: elements of @chain
+ * @raw: the fields that the tracepoint has recorded; NULL if the event is no tracepoint, or if the sample is
+ *	delivered late, as its user stack came in another record
+ * @raw_size: bytes of @raw
  */
 struct perfdata_sample {
 	u32		 event;
@@ -103,9 +116,13 @@ struct perfdata_sample {
 	u32		 tid;
 	u16		 mode;
 	u64		 ip;
+	u64		 time;
+	u32		 cpu;
 	u64		 period;
 	const u64	*chain;
 	u64		 depth;
+	const u8	*raw;
+	u32		 raw_size;
 };
 
 /**
@@ -174,6 +191,7 @@ struct perfdata_task {
  * @comm: takes the name of a thread
  * @fork: takes a new thread or process
  * @exit: takes a thread that has ended
+ * @resume: takes a thread that runs again, and when (perf record --switch-events); or NULL
  * @read: called now and then while records are read; or NULL
  *
  * Strings and arrays are valid during the call.
@@ -186,6 +204,7 @@ struct perfdata_handler {
 	void	(*comm)(void *arg, const struct perfdata_task *task);
 	void	(*fork)(void *arg, const struct perfdata_task *task);
 	void	(*exit)(void *arg, const struct perfdata_task *task);
+	void	(*resume)(void *arg, u32 tid, u64 time);
 	void	(*read)(void *arg);
 };
 

@@ -80,6 +80,7 @@ bool deferred_add(struct perfdata *data, struct perfdata_sample *sample)
 	waiting = alloc_zero(1, waiting_bytes(depth));
 	waiting->cookie = sample->chain[depth + 1];
 	waiting->sample = *sample;
+	waiting->sample.raw = NULL;
 	memcpy(waiting->chain, sample->chain, depth * sizeof(u64));
 	list = cookie_list(waiting->cookie);
 	if (!deferred->end[list])

@@ -98,7 +98,7 @@ int header_add_event(struct perfdata *data, struct cursor attr, struct cursor id
 		     struct bee_error *error)
 {
 	struct perfdata_event event = { 0 };
-	u64 period, flags;
+	u64 period, flags, branches;
 	char name[32];
 
 	if (data->nevents == PERFDATA_MAX_EVENTS)
@@ -117,6 +117,12 @@ int header_add_event(struct perfdata *data, struct cursor attr, struct cursor id
 	event.period = flags >> 10 & 1 ? 0 : period;	/* freq */
 	event.id_all = flags >> 18 & 1;
 	event.deferred = flags >> 38 & 1;		/* defer_callchain, Linux 6.19 */
+	cursor_take(&attr, 24);		/* up to branch_sample_type, which old files do not have */
+	branches = cursor_u64(&attr);
+	if (!attr.bad && event.sample_type & PERF_SAMPLE_BRANCH_STACK) {
+		event.calls = branches & PERF_SAMPLE_BRANCH_CALL_STACK;
+		event.has_index = branches & PERF_SAMPLE_BRANCH_HW_INDEX;
+	}
 	event.copies = flags >> 22 & 1 &&		/* exclude_callchain_user */
 		       event.sample_type & PERF_SAMPLE_STACK_USER;
 	snprintf(name, sizeof(name), "event %zu", data->nevents);

@@ -26,28 +26,42 @@ enum {
 #define READ_EVERY		1024	/* records, between calls of read() */
 
 /**
+ * struct part - a file of a recording
+ * @stream: the file; NULL if it has been read
+ * @time: of its last record that has one
+ * @zstd: decompression; NULL until something is compressed
+ * @plain: decompressed bytes of records that reading_take_records() has not taken yet
+ * @plain_size: number of them
+ * @plain_room: bytes allocated
+ */
+struct part {
+	struct stream	*stream;
+	u64		 time;
+	ZSTD_DStream	*zstd;
+	u8		*plain;
+	size_t		 plain_size;
+	size_t		 plain_room;
+};
+
+/**
  * struct reading - a recording that is being read
  * @data: what is known of it
  * @handler: takes its records
  * @error: filled on failure
- * @stream: the file
+ * @part: its files; with perf record --threads each thread of perf writes one, in the order of times
+ * @count: number of them
+ * @current: the one that is being read
  * @rounds: records that wait
- * @zstd: decompression; NULL until something is compressed
- * @plain: bytes of records that were compressed, and have not been taken
- * @plain_size: number of them
- * @plain_room: bytes allocated
  * @records: number of them so far
  */
 struct reading {
 	struct perfdata			*data;
 	const struct perfdata_handler	*handler;
 	struct bee_error		*error;
-	struct stream			*stream;
+	struct part			*part;
+	size_t				 count;
+	struct part			*current;
 	struct rounds			 rounds;
-	ZSTD_DStream			*zstd;
-	u8				*plain;
-	size_t				 plain_size;
-	size_t				 plain_room;
 	u64				 records;
 };
 
@@ -120,6 +134,8 @@ static int reading_take_kernel(struct reading *reading, const u8 *record)
 	if (!reading->data->nevents)
 		return error_set(reading->error, EINVAL, "records come before their events");
 	time = record_time(reading->data, record);
+	if (time)
+		reading->current->time = time;
 	/* A sample at once as well: records that wait have times, and it has none. */
 	rounds_add(&reading->rounds, record, header.size, time);
 	/* As perf, if it is given a limit (report.queue-size). */
@@ -150,30 +166,31 @@ static int reading_take_records(struct reading *reading, const u8 *bytes, size_t
 static int reading_inflate(struct reading *reading, struct cursor packed)
 {
 	ZSTD_inBuffer in = { packed.at, cursor_left(&packed), 0 };
-	size_t before = reading->plain_size, taken = 0, got = 1;
+	struct part *part = reading->current;
+	size_t before = part->plain_size, taken = 0, got = 1;
 	ZSTD_outBuffer out;
 
-	reading->zstd = reading->zstd ?: ZSTD_createDStream();
-	alloc_check(reading->zstd, 0);
+	part->zstd = part->zstd ?: ZSTD_createDStream();
+	alloc_check(part->zstd, 0);
 	do {
-		if (reading->plain_size - before > INFLATE_MAX_RECORD)
+		if (part->plain_size - before > INFLATE_MAX_RECORD)
 			return error_set(reading->error, EINVAL, "a compressed record is too large");
-		if (reading->plain_room - reading->plain_size < (128 << 10)) {
-			reading->plain_room = 2 * reading->plain_room + (128 << 10);
-			reading->plain = alloc_array(reading->plain, reading->plain_room, 1);
+		if (part->plain_room - part->plain_size < (128 << 10)) {
+			part->plain_room = 2 * part->plain_room + (128 << 10);
+			part->plain = alloc_array(part->plain, part->plain_room, 1);
 		}
-		out = (ZSTD_outBuffer){ reading->plain + reading->plain_size,
-					reading->plain_room - reading->plain_size, 0 };
-		got = ZSTD_decompressStream(reading->zstd, &out, &in);
+		out = (ZSTD_outBuffer){ part->plain + part->plain_size,
+					part->plain_room - part->plain_size, 0 };
+		got = ZSTD_decompressStream(part->zstd, &out, &in);
 		if (ZSTD_isError(got))
 			return error_set(reading->error, EINVAL, "compressed records are damaged: "
 					 "%s", ZSTD_getErrorName(got));
-		reading->plain_size += out.pos;
+		part->plain_size += out.pos;
 	} while (in.pos < in.size || out.pos == out.size);
-	if (reading_take_records(reading, reading->plain, reading->plain_size, &taken))
+	if (reading_take_records(reading, part->plain, part->plain_size, &taken))
 		return -1;
-	reading->plain_size -= taken;
-	memmove(reading->plain, reading->plain + taken, reading->plain_size);
+	part->plain_size -= taken;
+	memmove(part->plain, part->plain + taken, part->plain_size);
 	return 0;
 }
 
@@ -212,6 +229,8 @@ static int reading_take_perf(struct reading *reading, const u8 *record, bool pac
 		header_name_event(reading->data, body);
 		break;
 	case RECORD_ROUND:
+		if (reading->count > 1)
+			break;
 		/* However few records there are: perf waits for more when a round ends. */
 		if (reading->handler->read)
 			reading->handler->read(reading->handler->arg);
@@ -231,7 +250,7 @@ static int reading_check(struct reading *reading, const struct record_header *he
 	return header->size >= RECORD_HEADER ? 0 :
 	       error_set(reading->error, EINVAL, "record %llu, at %llu, is said to have %u bytes",
 			 (unsigned long long)reading->records,
-			 (unsigned long long)reading->stream->offset, header->size);
+			 (unsigned long long)reading->current->stream->offset, header->size);
 }
 
 static int reading_take(struct reading *reading, const u8 *record, bool packed)
@@ -273,34 +292,72 @@ static u64 record_trailing(const u8 *record)
 	return header.type == RECORD_AUXTRACE ? cursor_u64(&body) : 0;
 }
 
-static int reading_run(struct reading *reading)
+/* Take the next record of a file.  Return: 0, 1 at its end, or -1. */
+static int reading_next(struct reading *reading)
 {
-	struct stream *stream = reading->stream;
+	struct stream *stream = reading->current->stream;
+	const u8 *record = stream_peek(stream, RECORD_HEADER);
 	struct record_header header;
-	const u8 *record;
 	u64 trailing;
 
-	while ((record = stream_peek(stream, RECORD_HEADER))) {
-		header = record_header(record);
-		if (reading_check(reading, &header))
-			return -1;
-		record = stream_peek(stream, header.size);
-		if (!record)
-			break;
-		trailing = record_trailing(record);
-		if (reading_take(reading, record, false))
-			return -1;
-		stream_take(stream, header.size);
-		if (stream_skip(stream, trailing)) {
-			reading->data->unfinished = true;
-			break;
-		}
-	}
+	if (!record)
+		return 1;
+	header = record_header(record);
+	if (reading_check(reading, &header))
+		return -1;
+	record = stream_peek(stream, header.size);
+	if (!record)
+		return 1;
+	trailing = record_trailing(record);
+	if (reading_take(reading, record, false))
+		return -1;
+	stream_take(stream, header.size);
+	if (!stream_skip(stream, trailing))
+		return 0;
+	reading->data->unfinished = true;
+	return 1;
+}
+
+/* A file has no more records. */
+static int reading_end(struct reading *reading)
+{
+	struct stream *stream = reading->current->stream;
+
 	if (stream->failed)
 		return error_set(reading->error, stream->failed, "cannot read: %s",
 				 strerror(stream->failed));
-	if (stream_peek(stream, 1) || reading->plain_size)
+	if (stream_peek(stream, 1) || reading->current->plain_size)
 		reading->data->unfinished = true;
+	reading->current->stream = NULL;
+	return 0;
+}
+
+/* The file that is behind the others; NULL if all have been read. */
+static struct part *reading_behind(const struct reading *reading)
+{
+	struct part *part = reading->part, *found = NULL;
+
+	for (; part < reading->part + reading->count; part++)
+		if (part->stream && (!found || part->time < found->time))
+			found = part;
+	return found;
+}
+
+static int reading_run(struct reading *reading)
+{
+	int ret;
+
+	while ((reading->current = reading_behind(reading))) {
+		/* All that follows is later than this: several files have no rounds of perf's. */
+		if (reading->count > 1 && !(reading->records % READ_EVERY)) {
+			reading->rounds.limit = reading->current->time;
+			if (rounds_end(&reading->rounds, reading_take_ordered, reading))
+				return -1;
+		}
+		ret = reading_next(reading);
+		if (ret < 0 || (ret && reading_end(reading)))
+			return -1;
+	}
 	if (rounds_flush(&reading->rounds, reading_take_ordered, reading))
 		return -1;
 	deferred_flush(reading->data, reading->handler);
@@ -310,7 +367,7 @@ static int reading_run(struct reading *reading)
 /* The header; afterwards the stream is at the first record. */
 static int reading_begin(struct reading *reading)
 {
-	struct stream *stream = reading->stream;
+	struct stream *stream = reading->part->stream;
 	u64 start = 0, end = ~0ull;
 	struct cursor c;
 
@@ -335,7 +392,8 @@ static int reading_begin(struct reading *reading)
 /**
  * perfdata_read() - read a recording
  * @data: all zero; filled.  perfdata_free() releases it, also on failure
- * @stream: perf.data, or what "perf record -o -" writes; at its start
+ * @stream: perf.data, or what "perf record -o -" writes, at its start; if perf record --threads has written a
+ *	directory its file "data", and the files "data.0" and so on by @next
  * @handler: takes the records
  * @error: filled on failure
  *
@@ -347,12 +405,21 @@ static int reading_begin(struct reading *reading)
 int perfdata_read(struct perfdata *data, struct stream *stream,
 		  const struct perfdata_handler *handler, struct bee_error *error)
 {
-	struct reading reading = { data, handler, error, stream };
-	int ret = reading_begin(&reading) ?: reading_run(&reading);
+	struct reading reading = { data, handler, error };
+	size_t i;
+	int ret;
 
+	for (; stream; stream = stream->next) {
+		reading.part = alloc_array(reading.part, reading.count + 1, sizeof(*reading.part));
+		reading.part[reading.count++] = (struct part){ .stream = stream };
+	}
+	ret = reading_begin(&reading) ?: reading_run(&reading);
 	rounds_free(&reading.rounds);
-	ZSTD_freeDStream(reading.zstd);
-	free(reading.plain);
+	for (i = 0; i < reading.count; i++) {
+		ZSTD_freeDStream(reading.part[i].zstd);
+		free(reading.part[i].plain);
+	}
+	free(reading.part);
 	return ret;
 }
 
@@ -368,6 +435,7 @@ void perfdata_free(struct perfdata *data)
 	free(data->ids);
 	free(data->file);
 	free(data->cmdline);
+	free(data->lbr);
 	deferred_flush(data, NULL);
 	*data = (struct perfdata){ 0 };
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alloc.h"
 #include "deferred.h"
 #include "header.h"
 #include "records.h"
@@ -16,6 +17,7 @@
 #define MISC_MMAP_BUILD_ID	(1 << 14)
 #define MISC_LOST_SAMPLES_BPF	(1 << 15)	/* perf: samples that its filter was to drop */
 #define PROT_EXECUTE		4
+#define LBR_ENTRY		24	/* bytes of struct perf_branch_entry */
 #define RECORD_DEFERRED		22	/* PERF_RECORD_CALLCHAIN_DEFERRED, Linux 6.19 */
 
 struct record_header record_header(const u8 *record)
@@ -86,7 +88,49 @@ static u64 sample_field(struct cursor *c, u64 type, u64 field)
 	return type & field ? cursor_u64(c) : 0;
 }
 
-/* Fields in the order of the kernel's perf_output_sample(); what follows the callchain is left. */
+/*
+ * The user's part of the callchain from the processor's last branch records: where the innermost call led to, then
+ * where each call was made.  Callers are looked up one byte before, so one is added.  As perf does it
+ * (tools/perf/util/machine.c, resolve_lbr_callchain_sample()).
+ */
+static void sample_take_calls(struct perfdata *data, struct perfdata_sample *sample, const u8 *record)
+{
+	const struct perfdata_event *event = &data->event[sample->event];
+	struct cursor c = record_body(record);
+	u64 count, from, to, i, kept = 0;
+
+	cursor_take(&c, (const u8 *)(sample->chain + sample->depth) - c.at);
+	if (event->sample_type & PERF_SAMPLE_RAW)
+		cursor_take(&c, cursor_u32(&c));
+	count = cursor_u64(&c);
+	if (event->has_index)
+		cursor_u64(&c);
+	if (c.bad || !count || count > cursor_left(&c) / LBR_ENTRY)
+		return;
+	while (kept < sample->depth && sample->chain[kept] != PERF_CONTEXT_USER)
+		kept++;
+	if (data->lbr_room < kept + 2 + count) {
+		data->lbr_room = kept + 2 + count;
+		data->lbr = alloc_array(data->lbr, data->lbr_room, sizeof(*data->lbr));
+	}
+	memcpy(data->lbr, sample->chain, kept * sizeof(*data->lbr));
+	data->lbr[kept++] = PERF_CONTEXT_USER;
+	for (i = 0; i < count; i++) {
+		from = cursor_u64(&c);
+		to = cursor_u64(&c);
+		cursor_u64(&c);		/* flags */
+		if (!i)
+			data->lbr[kept++] = to;
+		data->lbr[kept++] = from + 1;
+	}
+	sample->chain = data->lbr;
+	sample->depth = kept;
+}
+
+/*
+ * Read the fields of a sample, in the order in which the kernel's perf_output_sample() writes them, up to those
+ * of the tracepoint (PERF_SAMPLE_RAW).
+ */
 static int sample_read(const struct perfdata *data, const u8 *record,
 		       struct perfdata_sample *sample, u64 *time, struct bee_error *error)
 {
@@ -104,11 +148,11 @@ static int sample_read(const struct perfdata *data, const u8 *record,
 	ids = sample_field(&c, type, PERF_SAMPLE_TID);
 	sample->pid = ids;
 	sample->tid = ids >> 32;
-	*time = sample_field(&c, type, PERF_SAMPLE_TIME);
+	*time = sample->time = sample_field(&c, type, PERF_SAMPLE_TIME);
 	sample_field(&c, type, PERF_SAMPLE_ADDR);
 	sample_field(&c, type, PERF_SAMPLE_ID);
 	sample_field(&c, type, PERF_SAMPLE_STREAM_ID);
-	sample_field(&c, type, PERF_SAMPLE_CPU);
+	sample->cpu = type & PERF_SAMPLE_CPU ? (u32)cursor_u64(&c) : ~0u;
 	sample->period = type & PERF_SAMPLE_PERIOD ? cursor_u64(&c) : event->period;
 	if (type & PERF_SAMPLE_READ)
 		sample_skip_read(&c, event->read_format);
@@ -117,6 +161,11 @@ static int sample_read(const struct perfdata *data, const u8 *record,
 		if (sample->depth > cursor_left(&c) / sizeof(u64))
 			c.bad = true;
 		sample->chain = (const u64 *)c.at;
+		cursor_take(&c, sample->depth * sizeof(u64));
+	}
+	if (type & PERF_SAMPLE_RAW) {
+		sample->raw_size = cursor_u32(&c);
+		sample->raw = cursor_take(&c, sample->raw_size);
 	}
 	return c.bad ? error_set(error, EINVAL, "a sample is cut off") : 0;
 }
@@ -140,14 +189,19 @@ static const struct perfdata_event *record_event(const struct perfdata *data, st
 	return header_find_event(data, cursor_u64(&body), &number) ? &event[number] : NULL;
 }
 
-/* struct sample_id at the end of other records: TID, TIME, ID, STREAM_ID, CPU, IDENTIFIER. */
-static u64 record_id_time(const struct perfdata *data, const u8 *record)
+/*
+ * Read what the kernel puts at the end of all records but samples: TID, TIME, ID, STREAM_ID, CPU, IDENTIFIER, those
+ * of them that the event asks for.  @tid: filled with the thread's number, or with 0 if the record has none.
+ * Return: the time in ns, or 0 if the record has none.
+ */
+static u64 record_id(const struct perfdata *data, const u8 *record, u32 *tid)
 {
 	struct cursor c = record_body(record);
 	const struct perfdata_event *event = record_event(data, c);
 	size_t bytes;
 	u64 after;
 
+	*tid = 0;
 	if (!event || !event->id_all || !(event->sample_type & PERF_SAMPLE_TIME))
 		return 0;
 	after = event->sample_type & (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
@@ -155,6 +209,10 @@ static u64 record_id_time(const struct perfdata *data, const u8 *record)
 	bytes = sizeof(u64) * (1 + __builtin_popcountll(after));
 	if (cursor_left(&c) < bytes)
 		return 0;
+	if (event->sample_type & PERF_SAMPLE_TID && cursor_left(&c) >= bytes + sizeof(u64)) {
+		cursor_take(&c, cursor_left(&c) - bytes - sizeof(u64));
+		*tid = cursor_u64(&c) >> 32;
+	}
 	cursor_take(&c, cursor_left(&c) - bytes);
 	return cursor_u64(&c);
 }
@@ -171,9 +229,10 @@ u64 record_time(const struct perfdata *data, const u8 *record)
 	struct perfdata_sample sample;
 	struct bee_error error;
 	u64 time = 0;
+	u32 tid;
 
 	if (record_header(record).type != PERF_RECORD_SAMPLE)
-		time = record_id_time(data, record);
+		time = record_id(data, record, &tid);
 	else if (sample_read(data, record, &sample, &time, &error))
 		return 0;
 	return time == ~0ull ? 0 : time;
@@ -254,6 +313,16 @@ static void task_deliver(const struct perfdata_handler *handler, const u8 *recor
 	(header.type == PERF_RECORD_FORK ? handler->fork : handler->exit)(handler->arg, &task);
 }
 
+/* A thread runs again; that it stops, a sched_switch event says. */
+static void switch_deliver(const struct perfdata *data, const struct perfdata_handler *handler, const u8 *record)
+{
+	u32 tid;
+	u64 time = record_id(data, record, &tid);
+
+	if (handler->resume && time && !(record_header(record).misc & PERF_RECORD_MISC_SWITCH_OUT))
+		handler->resume(handler->arg, tid, time);
+}
+
 static int sample_deliver(struct perfdata *data, const struct perfdata_handler *handler,
 			  const u8 *record, struct bee_error *error)
 {
@@ -262,6 +331,8 @@ static int sample_deliver(struct perfdata *data, const struct perfdata_handler *
 
 	if (sample_read(data, record, &sample, &time, error))
 		return -1;
+	if (data->event[sample.event].calls && sample.chain)
+		sample_take_calls(data, &sample, record);
 	if (!deferred_add(data, &sample))
 		handler->sample(handler->arg, &sample);
 	return 0;
@@ -307,6 +378,10 @@ int record_deliver(struct perfdata *data, const struct perfdata_handler *handler
 	case PERF_RECORD_LOST_SAMPLES:
 		if (!(record_header(record).misc & MISC_LOST_SAMPLES_BPF))
 			data->lost_samples += cursor_u64(&c);
+		break;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		switch_deliver(data, handler, record);
 		break;
 	case PERF_RECORD_THROTTLE:
 		data->throttled++;

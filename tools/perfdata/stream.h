@@ -17,6 +17,7 @@
  * @room: bytes allocated
  * @offset: in the file, of the byte at @at
  * @limit: offset of the first byte that does not count
+ * @next: if the recording has several files, the next one, which has no header; or NULL
  * @failed: errno value of a read that has failed, EMSGSIZE for a line that is too long; 0 if none has
  */
 struct stream {
@@ -27,6 +28,7 @@ struct stream {
 	size_t	 room;
 	u64	 offset;
 	u64	 limit;
+	struct stream *next;
 	int	 failed;
 };
 

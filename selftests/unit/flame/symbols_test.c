@@ -54,6 +54,8 @@ static const struct { const char *symbol, *name; } names[] = {
 	{ "memcpy@plt", "memcpy@plt" },
 	{ "_ZN3foo3barEiPKc@plt", "foo::bar@plt" },
 	{ "@plt", "@plt" },
+	{ "runtime.goexit.abi0", "runtime.goexit" },
+	{ ".abi0", ".abi0" },
 	{ "_Znonsense", "_Znonsense" },
 };
 
