@@ -58,6 +58,11 @@ endif
 .PHONY: ko
 ko: headers
 	@mkdir -p $(objdir)
+	+@flock $(objdir) $(MAKE) --no-print-directory locked-ko
+
+# One at a time in a directory: what kbuild makes and removes at once is in nobody's way.
+.PHONY: locked-ko
+locked-ko:
 	@find $(objdir) -type l ! -exec test -e {} \; -delete
 	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/kmod $(CURDIR)/include $(objdir)/
 	+@$(kbuild) modules
@@ -66,6 +71,10 @@ ko: headers
 .PHONY: test-ko
 test-ko: headers
 	@mkdir -p $(test_objdir)/mapped
+	+@flock $(test_objdir) $(MAKE) --no-print-directory locked-test-ko
+
+.PHONY: locked-test-ko
+locked-test-ko:
 	@cp -rsf $(CURDIR)/selftests/fixtures/modules/. $(test_objdir)/
 	@cp -rsf $(CURDIR)/kmod $(CURDIR)/include $(test_objdir)/mapped/
 	@ln -sf $(CURDIR)/Kbuild $(test_objdir)/mapped/Kbuild.module

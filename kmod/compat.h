@@ -12,10 +12,8 @@
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/netlink.h>
-#include <linux/oom.h>
 #include <linux/sched.h>
 #include <linux/shrinker.h>
-#include <linux/uaccess.h>
 #include <linux/version.h>
 #include <net/genetlink.h>
 
@@ -33,15 +31,11 @@
 #error "beeunwind needs x86-64, CONFIG_DYNAMIC_FTRACE_WITH_ARGS, CONFIG_UPROBES, CONFIG_PERF_EVENTS"
 #endif
 
-/*
- * With it the compiler may inline a hooked function into callers in other files.  bee_prove() sees
- * that of two functions, by which mappings are followed; the others it cannot have called.
- */
+/* With it the compiler may inline a hooked function into callers in other files. */
 #ifdef CONFIG_LTO
 #error "beeunwind is not for kernels with link-time optimization: it may inline a hooked function"
 #endif
 
-/* With PREEMPT_RT spinlocks and the allocator sleep, which a callback must not: see reserve.c. */
 #define BEE_COMPAT_RT	IS_ENABLED(CONFIG_PREEMPT_RT)
 
 /* Before 6.12 struct ftrace_regs has no accessor for arguments. */
@@ -50,62 +44,9 @@
 	regs_get_kernel_argument(&(fregs)->regs, n)
 #endif
 
-/**
- * struct bee_compat_unmap - what unmap_vmas() is told to unmap
- * @vma: the first mapping
- * @start: first address
- * @end: address after the last
- */
-struct bee_compat_unmap {
-	struct vm_area_struct	*vma;
-	unsigned long		start;
-	unsigned long		end;
-};
-
-/* Before 6.19 the last argument is whether mmap_lock is held for writing; 6.1 may lack it. */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
-#define BEE_COMPAT_UNMAP_IS(tree, ...) \
-	__same_type(unmap_vmas, void(struct mmu_gather *, struct tree *, struct vm_area_struct *, \
-				     unsigned long, unsigned long, ##__VA_ARGS__))
-static_assert(BEE_COMPAT_UNMAP_IS(maple_tree) ||
-	      BEE_COMPAT_UNMAP_IS(maple_tree, bool) ||
-	      BEE_COMPAT_UNMAP_IS(ma_state, unsigned long, bool) ||
-	      BEE_COMPAT_UNMAP_IS(ma_state, unsigned long),
-	      "beeunwind does not know the arguments of this kernel's unmap_vmas()");
-
-static inline bool bee_compat_unmap_args(struct ftrace_regs *fregs, struct bee_compat_unmap *args)
-{
-	args->vma = (void *)ftrace_regs_get_argument(fregs, 2);
-	args->start = ftrace_regs_get_argument(fregs, 3);
-	args->end = ftrace_regs_get_argument(fregs, 4);
-	return true;
-}
-#else
-/*
- * Since 7.0 there are two arguments, and the second is a struct unmap_desc, of mm/vma.h, which is
- * not among the headers for modules.  These are its first members; bee_prove() proves it.
- */
-struct bee_compat_unmap_desc {
-	struct ma_state		*mas;
-	struct vm_area_struct	*first;
-	unsigned long		pg_start;
-	unsigned long		pg_end;
-	unsigned long		vma_start;
-	unsigned long		vma_end;
-};
-
-static inline bool bee_compat_unmap_args(struct ftrace_regs *fregs, struct bee_compat_unmap *args)
-{
-	struct bee_compat_unmap_desc desc;
-
-	if (copy_from_kernel_nofault(&desc, (void *)ftrace_regs_get_argument(fregs, 1),
-				     sizeof(desc)))
-		return false;
-	args->vma = desc.first;
-	args->start = desc.vma_start;
-	args->end = desc.vma_end;
-	return true;
-}
+/* Before 6.13 registers are members of struct ftrace_regs. */
+#ifndef arch_ftrace_regs
+#define arch_ftrace_regs(fregs)	(fregs)
 #endif
 
 /*
@@ -128,23 +69,48 @@ static inline void bee_compat_unwind_take(struct ftrace_regs *fregs, struct unwi
 #define BEE_COMPAT_DEFERRED	0
 #endif
 
-/**
- * bee_compat_is_whole() - whether all mappings of an address space are its own
- * @mm: the address space
- *
- * Those of a forked child are not until dup_mmap() has copied the last one.  Since 6.8 dup_mmap()
- * copies the parent's tree first, and then replaces each mapping in it by a copy.  If it fails in
- * between, the rest of the child's tree still leads to the parent's mappings.  Newer kernels set
- * MMF_UNSTABLE when it fails.  For older ones: dup_mmap() switches the tree's RCU mode off at the
- * begin, and on again only if it has succeeded.
- *
- * Context: Process, mmap_lock held.
+/*
+ * The sequence count of an mm's mmap_lock: odd while somebody has the lock for writing.  Upstream has it
+ * since 6.13, Debian's 6.12 too; before, mm_lock_seq is a plain number, or there is none.  Then 1: nobody
+ * can tell.
  */
-static inline bool bee_compat_is_whole(struct mm_struct *mm)
+#ifdef CONFIG_PER_VMA_LOCK
+#define BEE_COMPAT_MM_SEQ	__same_type(((struct mm_struct *)0)->mm_lock_seq, seqcount_t)
+#else
+#define BEE_COMPAT_MM_SEQ	0
+#endif
+
+static __always_inline u32 bee_compat_mm_seq(const struct mm_struct *mm)
 {
-	return mm->map_count && !check_stable_address_space(mm) &&
-	       (LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0) || mt_in_rcu(&mm->mm_mt));
+#ifdef CONFIG_PER_VMA_LOCK
+	if (BEE_COMPAT_MM_SEQ)
+		return smp_load_acquire((const u32 *)&mm->mm_lock_seq);
+#endif
+	return 1;
 }
+
+/*
+ * A number that is another one after the mapping was changed, or replaced by another one, while mmap_lock was held for
+ * writing: whoever does so locks the VMA before, by setting vm_lock_seq.  fork() does it, too.  Before 6.4 always 0.
+ */
+#ifdef CONFIG_PER_VMA_LOCK
+#define bee_compat_vma_mark(vma)	((u32)(vma)->vm_lock_seq)
+#else
+#define bee_compat_vma_mark(vma)	0u
+#endif
+
+/* The word of a struct rw_semaphore that says whether somebody has it for writing. */
+#if BEE_COMPAT_RT
+#define bee_compat_rwsem_word(sem)	(*(const u32 *)&(sem)->rwbase.readers)
+#define bee_compat_write_locked(word)	((u32)(word) == WRITER_BIAS)
+#else
+#define bee_compat_rwsem_word(sem)	(*(const unsigned long *)&(sem)->count)
+/* RWSEM_WRITER_LOCKED, kernel/locking/rwsem.c */
+#define bee_compat_write_locked(word)	((word) & 1)
+#endif
+
+/* With RCU mode a reader without a lock finds no node of the tree of mappings that is freed. */
+static_assert(MM_MT_FLAGS & MT_FLAGS_USE_RCU);
 
 /* Older kernels, 6.1.170 among them, say by a bit which capability a multicast group requires. */
 #ifdef GENL_MCAST_CAP_SYS_ADMIN
@@ -163,31 +129,19 @@ static inline bool bee_compat_is_whole(struct mm_struct *mm)
 #define PF_USER_WORKER	0
 #endif
 
-/* Since 6.6 i_ctime is private, and the parsed attributes of a dump are in its genl_info. */
+/* Since 6.6 the parsed attributes of a dump are in its genl_info. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
 #define bee_compat_dump_attrs(cb)	(genl_dumpit_info(cb)->info.attrs)
-#define bee_compat_inode_ctime(inode)	inode_get_ctime(inode)
 #else
 #define bee_compat_dump_attrs(cb)	(genl_dumpit_info(cb)->attrs)
-#define bee_compat_inode_ctime(inode)	((inode)->i_ctime)
 #endif
-
-/* The task that an address space was made for; known with memory cgroups only.  Under RCU. */
-static inline struct task_struct *bee_compat_mm_owner(const struct mm_struct *mm)
-{
-#ifdef CONFIG_MEMCG
-	return rcu_dereference(mm->owner);
-#else
-	return NULL;
-#endif
-}
 
 typedef unsigned long (*bee_compat_shrinker_fn)(struct shrinker *shrinker,
 						struct shrink_control *sc);
 
 /*
- * Since 6.7 i_mtime is private, f_path of an overlayfs mapping is in the layer below, and shrinkers
- * are allocated.
+ * Since 6.7 i_mtime is private, f_path of an overlayfs mapping is in the layer below, and shrinkers are
+ * allocated.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
 #define bee_compat_inode_mtime(inode)	inode_get_mtime(inode)

@@ -558,10 +558,29 @@ static inline bool frame_is_indirect_call(u8 opcode, u8 modrm, u8 sib, u32 size)
 	return length == size;
 }
 
+/* A displacement of four bytes, the first one in memory first. */
+static inline s64 frame_s32(u8 a, u8 b, u8 c, u8 d)
+{
+	return (s32)(a | b << 8 | c << 16 | (u32)d << 24);
+}
+
+static inline bool frame_read_s32(struct bee_uread *mem, u64 at, s64 *value)
+{
+	u8 b[4];
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		if (!bee_uread_u8(mem, at + i, &b[i]))
+			return false;
+	*value = frame_s32(b[0], b[1], b[2], b[3]);
+	return true;
+}
+
 /**
  * bee_frame_find_call() - whether an address can be a return address
  * @mem: memory of the process
  * @ip: the address
+ * @target: filled if there is one: what is called, or 0 if the call does not name it
  *
  * Looks for "call rel32" (E8) and "call *r/m" (FF /2) up to @ip.  Prefixes (REX, notrack, bnd,
  * segments, and the padding before the call of __tls_get_addr()) stand before these bytes, so they
@@ -570,22 +589,75 @@ static inline bool frame_is_indirect_call(u8 opcode, u8 modrm, u8 sib, u32 size)
  * Context: Any, NMI-safe.
  * Return: whether there is one.
  */
-static inline enum bee_call bee_frame_find_call(struct bee_uread *mem, u64 ip)
+static inline enum bee_call bee_frame_find_call(struct bee_uread *mem, u64 ip, u64 *target)
 {
 	/* code[n] is the byte at ip - n. */
 	u8 code[BEE_CALL_BYTES + 1] = {};
 	u32 n;
 
+	*target = 0;
 	for (n = 1; n <= BEE_CALL_BYTES; n++) {
 		if (!bee_uread_u8(mem, ip - n, &code[n]))
 			return BEE_CALL_UNREADABLE;
-		if (n == 5 && code[5] == 0xe8)
+		if (n == 5 && code[5] == 0xe8) {
+			*target = ip + frame_s32(code[4], code[3], code[2], code[1]);
 			return BEE_CALL_FOUND;
+		}
 		if (n >= 2 && frame_is_indirect_call(code[n], code[n - 1],
 						     n > 2 ? code[n - 2] : 0, n))
 			return BEE_CALL_FOUND;
 	}
 	return BEE_CALL_NONE;
+}
+
+#define FRAME_NEAR	256	/* bytes */
+
+/**
+ * bee_frame_is_near() - whether rbp is less than 256 bytes above rsp
+ * @f: a frame without a rule
+ *
+ * If it is, a step by rbp has to find the call of this frame's function: a return address that another
+ * call has left in the stack, and that rbp points to by chance, is mostly as near.  If rbp is farther
+ * up it can be the rbp of the frame's caller, as Go's systemstack() changes rsp only.  Then the step finds
+ * the call of the caller's function, which does not lead to this frame's.
+ *
+ * Context: Any, NMI-safe.
+ */
+static inline bool bee_frame_is_near(const struct bee_frame *f)
+{
+	return f->fp - f->sp < FRAME_NEAR;
+}
+
+/**
+ * bee_frame_jump_target() - where code leads that only jumps: a thunk, or an entry of a PLT
+ * @mem: memory of the process
+ * @ip: its first byte
+ *
+ * Knows a relative jump (E9) and one through a word relative to ip (FF /4), behind an endbr64, a bnd
+ * prefix, or a move of a number to r11d (mold's PLT).
+ *
+ * Context: Any, NMI-safe.
+ * Return: the address; 0 if the code does something else or is not present.
+ */
+static inline u64 bee_frame_jump_target(struct bee_uread *mem, u64 ip)
+{
+	static const u8 endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa }, bnd[] = { 0xf2 };
+	static const u8 mov[] = { 0x41, 0xbb }, jmp[] = { 0xe9 }, jmp_at[] = { 0xff, 0x25 };
+	u64 target;
+	s64 disp;
+
+	if (bee_frame_code_is(mem, ip, endbr64, sizeof(endbr64)))
+		ip += sizeof(endbr64);
+	if (bee_frame_code_is(mem, ip, mov, sizeof(mov)))
+		ip += sizeof(mov) + 4;
+	if (bee_frame_code_is(mem, ip, bnd, sizeof(bnd)))
+		ip += sizeof(bnd);
+	if (bee_frame_code_is(mem, ip, jmp, sizeof(jmp)))
+		return frame_read_s32(mem, ip + 1, &disp) ? ip + 5 + disp : 0;
+	if (!bee_frame_code_is(mem, ip, jmp_at, sizeof(jmp_at)) ||
+	    !frame_read_s32(mem, ip + 2, &disp) || !bee_uread_u64(mem, ip + 6 + disp, &target))
+		return 0;
+	return target;
 }
 
 /**

@@ -13,59 +13,43 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/binfmts.h>
 #include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/kernel.h>
-#include <linux/mm.h>
-#include <linux/mutex.h>
+#include <linux/net.h>
 #include <linux/perf_event.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/socket.h>
+#include <linux/stacktrace.h>
+#include <net/sock.h>
 
 #include "callchain.h"
 #include "compat.h"
-#include "file.h"
-#include "follow.h"
 #include "hook.h"
-#include "mm.h"
-#include "prove.h"
+#include "store.h"
 
 /*
  * Functions are hooked by name and their arguments read from registers, so a changed prototype
- * has to stop the build.  copy_vma() is in no header; for unmap_vmas() see compat.h.
+ * has to stop the build.
  */
 #define HOOKED_IS(function, result, ...) __same_type(function, result(__VA_ARGS__))
 static_assert(HOOKED_IS(perf_callchain_user, void, struct perf_callchain_entry_ctx *,
 			struct pt_regs *));
-static_assert(HOOKED_IS(begin_new_exec, int, struct linux_binprm *));
-static_assert(HOOKED_IS(perf_event_mmap, void, struct vm_area_struct *));
-static_assert(HOOKED_IS(uprobe_dup_mmap, void, struct mm_struct *, struct mm_struct *));
-static_assert(HOOKED_IS(uprobe_clear_state, void, struct mm_struct *));
+static_assert(HOOKED_IS(arch_stack_walk_user, void, stack_trace_consume_fn, void *,
+			const struct pt_regs *));
 static_assert(HOOKED_IS(__destroy_inode, void, struct inode *));
 
 /**
  * struct hook - a function of the kernel and what runs before it
  * @symbol: the function
- * @called: the kernel has called the function since the hook was placed (hook_follow[] only); by
- *	READ_ONCE()
- * @ops: PERMANENT, so that kernel.ftrace_enabled=0, which would let ranges go stale, is refused
+ * @ops: how ftrace calls it
  */
 struct hook {
 	const char		*symbol;
-	bool			 called;
 	struct ftrace_ops	 ops;
 };
-
-/* Not written each time, so that CPUs do not take the line from each other. */
-static __always_inline void hook_note_call(struct ftrace_ops *ops)
-{
-	struct hook *hook = container_of(ops, struct hook, ops);
-
-	if (unlikely(!READ_ONCE(hook->called)))
-		WRITE_ONCE(hook->called, true);
-}
 
 #define HOOK_CALLBACK(name) \
 	static void notrace name(unsigned long ip, unsigned long parent_ip, \
@@ -73,9 +57,13 @@ static __always_inline void hook_note_call(struct ftrace_ops *ops)
 /* Argument @n of the hooked function. */
 #define HOOK_ARG(n)	ftrace_regs_get_argument(fregs, n)
 
+/* Whether stacks are walked.  A switch of its own: ftrace waits for all tasks when it removes a hook. */
+static bool hook_walks = true;
+
 HOOK_CALLBACK(hook_callchain_user)
 {
-	bee_callchain_user((void *)HOOK_ARG(0), (void *)HOOK_ARG(1));
+	if (READ_ONCE(hook_walks))
+		bee_callchain_user((void *)HOOK_ARG(0), (void *)HOOK_ARG(1));
 }
 
 #if BEE_COMPAT_DEFERRED
@@ -89,6 +77,8 @@ HOOK_CALLBACK(hook_unwind_user)
 	struct unwind_stacktrace *trace = (void *)HOOK_ARG(0);
 	u32 nr;
 
+	if (!READ_ONCE(hook_walks))
+		return;
 	preempt_disable_notrace();
 	nr = bee_callchain_deferred((u64 *)trace->entries, HOOK_ARG(1));
 	preempt_enable_notrace();
@@ -99,116 +89,80 @@ HOOK_CALLBACK(hook_unwind_user)
 }
 #endif
 
+static bool notrace hook_consume_nothing(void *cookie, unsigned long ip)
+{
+	return false;
+}
+
 /*
- * The following callbacks run in process context: those for mmap, munmap, mremap, fork and exec
- * within that system call.  Address spaces and inodes can also end in a worker, inodes in reclaim.
+ * arch_stack_walk_user(consume, cookie, regs): for ftrace's userstacktrace and LTTng.  It gives
+ * consume() the frames until that wants no more.  If they have been given here it gets a consume()
+ * of the module, which wants none: the function calls that once and returns.
  *
- * Every executable mapping that appears is reported and replaces the ranges at its place.  So a
- * range that is left behind where nothing is mapped (see hook_mremap() and hook_fork()) does no
- * harm: no code runs there.
+ * It has not slept then since this callback began.  So unregister_ftrace_function() waits for it
+ * where tasks can be preempted in the kernel (synchronize_rcu_tasks()), and free_module() where
+ * they cannot (synchronize_rcu()).
  */
-
-/* Every binary format's loader calls begin_new_exec(bprm) before it maps anything. */
-HOOK_CALLBACK(hook_exec)
+HOOK_CALLBACK(hook_stack_walk_user)
 {
-	hook_note_call(ops);
-	bee_follow_exec((void *)HOOK_ARG(0));
+	bool given;
+
+	if (!READ_ONCE(hook_walks))
+		return;
+	preempt_disable_notrace();
+	given = bee_callchain_give((void *)HOOK_ARG(0), (void *)HOOK_ARG(1), (void *)HOOK_ARG(2));
+	preempt_enable_notrace();
+	if (given)
+		arch_ftrace_regs(fregs)->regs.di = (unsigned long)hook_consume_nothing;
 }
 
-/*
- * perf_event_mmap(vma): mmap(), mprotect() and the installation of the vDSO call it whether or
- * not perf records.  @vma is what they made, merged with its neighbours perhaps.
- */
-HOOK_CALLBACK(hook_mmap)
-{
-	struct vm_area_struct *vma = (void *)HOOK_ARG(0);
-
-	hook_note_call(ops);
-	bee_prove_mapping(vma->vm_start, vma->vm_end);
-	bee_follow_mapping(vma, vma->vm_start, vma->vm_end, vma->vm_pgoff);
-}
-
-/*
- * copy_vma(&vma, start, len, pgoff, ...): mremap() moves @vma.  If it fails here for want of
- * memory, a range without a mapping stays; if it fails later, it unmaps the new place.  Nothing
- * that is done when the module is loaded calls this function, so its arguments are looked at each
- * time.
- */
-HOOK_CALLBACK(hook_mremap)
-{
-	struct vm_area_struct **pointer = (void *)HOOK_ARG(0), *vma;
-	unsigned long start = HOOK_ARG(1);
-
-	hook_note_call(ops);
-	if (!copy_from_kernel_nofault(&vma, pointer, sizeof(vma)) && bee_prove_vma(vma))
-		bee_follow_mapping(vma, start, start + HOOK_ARG(2), HOOK_ARG(3));
-}
-
-/*
- * unmap_vmas(): munmap(), mmap() over a mapping, and mremap() for the old place call it.  Splits
- * and merges of mappings, MADV_DONTNEED and truncation do not.
- */
-HOOK_CALLBACK(hook_munmap)
-{
-	struct bee_compat_unmap gone;
-
-	hook_note_call(ops);
-	if (bee_compat_unmap_args(fregs, &gone) &&
-	    bee_prove_unmap(gone.vma, gone.start, gone.end))
-		bee_mm_unmap(gone.vma->vm_mm, gone.start, gone.end);
-}
-
-/*
- * uprobe_dup_mmap(old, new): fork() is about to copy the mappings of old, whose mmap_lock it holds
- * for writing.  Mappings that it does not copy (MADV_DONTFORK) keep their range in the child.
- */
-HOOK_CALLBACK(hook_fork)
-{
-	hook_note_call(ops);
-	bee_mm_fork((void *)HOOK_ARG(0), (void *)HOOK_ARG(1));
-}
-
-/* __mmput() calls uprobe_clear_state(mm) first, when mm_users has become 0. */
-HOOK_CALLBACK(hook_exit)
-{
-	hook_note_call(ops);
-	bee_follow_end((void *)HOOK_ARG(0));
-}
+/* The inode whose end hook_prove_inode() waits for; NULL: it was told. */
+static const struct inode *hook_wanted;
 
 /*
  * __destroy_inode(inode): the last thing that the kernel does to any inode before its memory is
- * freed, or made another inode by its file system.
+ * freed, or made another inode by its file system.  In process context, which may be reclaim.
  */
 HOOK_CALLBACK(hook_inode)
 {
-	hook_note_call(ops);
-	bee_file_inode_gone((void *)HOOK_ARG(0));
+	const struct inode *inode = (void *)HOOK_ARG(0);
+
+	if (unlikely(READ_ONCE(hook_wanted) == inode))
+		WRITE_ONCE(hook_wanted, NULL);
+	bee_store_inode_gone(inode);
 }
 
-#define HOOK(name, callback) \
-	{ .symbol = name, .ops = { .func = callback, .flags = FTRACE_OPS_FL_PERMANENT } }
-
-/* Where stacks are walked. */
-static struct hook hook_perf[] = {
-	HOOK("perf_callchain_user", hook_callchain_user),
+/* In the order in which they are placed; removed backwards.  Files may exist while inodes end. */
+static struct hook hooks[] = {
+	/* PERMANENT: kernel.ftrace_enabled=0, which would let the address of a file become another's, is refused. */
+	{ "__destroy_inode", { .func = hook_inode, .flags = FTRACE_OPS_FL_PERMANENT } },
+	{ "perf_callchain_user", { .func = hook_callchain_user } },
+	{ "arch_stack_walk_user", { .func = hook_stack_walk_user } },
 #if BEE_COMPAT_DEFERRED
-	HOOK("unwind_user", hook_unwind_user),
+	{ "unwind_user", { .func = hook_unwind_user } },
 #endif
 };
 
-/* In the order in which they are placed; removed backwards.  Files may exist while inodes end. */
-static struct hook hook_follow[] = {
-	HOOK("__destroy_inode", hook_inode),
-	HOOK("uprobe_clear_state", hook_exit),
-	HOOK("unmap_vmas", hook_munmap),
-	HOOK("perf_event_mmap", hook_mmap),
-	HOOK("copy_vma", hook_mremap),
-	HOOK("uprobe_dup_mmap", hook_fork),
-	HOOK("begin_new_exec", hook_exec),
-};
+/*
+ * Have an inode end: the compiler can have inlined __destroy_inode() into its caller in the same file, which
+ * then does not go through the hook.
+ */
+static int __init hook_prove_inode(void)
+{
+	struct socket *sock;
+	int err = sock_create_lite(PF_UNIX, SOCK_DGRAM, 0, &sock);
 
-static DEFINE_MUTEX(hook_mutex);
-static enum beeunwind_hook_state hook_perf_state;	/* hook_mutex */
+	if (err) {
+		pr_err("cannot make a socket to see an inode end (%d)\n", err);
+		return err;
+	}
+	WRITE_ONCE(hook_wanted, SOCK_INODE(sock));
+	sock_release(sock);
+	if (!READ_ONCE(hook_wanted))
+		return 0;
+	pr_err("__destroy_inode() is not called at the end of an inode on this kernel; please report it with uname -r\n");
+	return -EOPNOTSUPP;
+}
 
 /*
  * ftrace_set_filter() for one function.  If it cannot allocate the filter's one entry it returns
@@ -227,6 +181,24 @@ static int hook_filter(struct ftrace_ops *ops, char *symbol)
 		    rcu_access_pointer(none.func_hash->filter_hash))
 		ret = -ENOMEM;
 	return ret;
+}
+
+/* What an -errno of ftrace means and what helps. */
+static const char *hook_advice(int err)
+{
+	switch (err) {
+	case -EBUSY:
+		return "ftrace is switched off; sysctl kernel.ftrace_enabled=1 and try again";
+	case -EINVAL:
+		return "this kernel lacks that function for ftrace; see README, Requirements";
+	case -ENODEV:
+		return "ftrace has shut itself down after an error of its own; reboot";
+	case -ENOMEM:
+		return "out of memory";
+	case -EAGAIN:
+		return "a BPF trampoline on it is being changed; try again";
+	}
+	return "ftrace refused";
 }
 
 /* For 500 ms in all, as a BPF trampoline on the function may be just being changed. */
@@ -249,7 +221,7 @@ static int hook_place(struct hook *hook)
 		while ((ret = register_ftrace_function(&hook->ops)) == -EAGAIN && --tries)
 			msleep(HOOK_RETRY_MS);
 	if (ret)
-		pr_err("cannot hook %s: %s (%d)\n", hook->symbol, bee_hook_advice(ret), ret);
+		pr_err("cannot hook %s: %s (%d)\n", hook->symbol, hook_advice(ret), ret);
 	return ret;
 }
 
@@ -263,157 +235,67 @@ static int hook_remove(struct hook *hook)
 	return ret;
 }
 
-/** bee_hook_advice() - what an -errno of ftrace means and what helps.  Context: Any. */
-const char *bee_hook_advice(int err)
-{
-	switch (err) {
-	case -EBUSY:
-		return "ftrace is switched off; sysctl kernel.ftrace_enabled=1 and try again";
-	case -EINVAL:
-		return "this kernel lacks that function for ftrace; see README, Requirements";
-	case -ENODEV:
-		return "ftrace has shut itself down after an error of its own; reboot";
-	case -ENOMEM:
-		return "out of memory";
-	case -EAGAIN:
-		return "a BPF trampoline on it is being changed; try again";
-	}
-	return "ftrace refused";
-}
-
-/* Return: 0, or the -errno of a hook that cannot be removed. */
-static int hook_remove_perf(int nr)
-{
-	int ret = 0;
-
-	while (nr--)
-		ret = hook_remove(&hook_perf[nr]) ?: ret;
-	return ret;
-}
-
-static int hook_place_perf(void)
-{
-	int i, ret;
-
-	for (i = 0; i < ARRAY_SIZE(hook_perf); i++) {
-		ret = hook_place(&hook_perf[i]);
-		if (!ret)
-			continue;
-		if (hook_remove_perf(i))
-			WRITE_ONCE(hook_perf_state, BEEUNWIND_HOOK_STATE_STUCK);
-		return ret;
-	}
-	return 0;
-}
-
 /**
- * bee_hook_enable() - place the hooks in perf's callchain path
+ * bee_hook_set_state() - have stacks walked, or leave them to the kernel
+ * @state: which
  *
- * Context: Process, may sleep.
- * Return: 0, also if it is enabled already, or -errno.
- */
-int bee_hook_enable(void)
-{
-	int ret = 0;
-
-	mutex_lock(&hook_mutex);
-	if (hook_perf_state != BEEUNWIND_HOOK_STATE_ON)
-		ret = hook_perf_state == BEEUNWIND_HOOK_STATE_STUCK ?
-		      -ENODEV : hook_place_perf();
-	if (!ret)
-		WRITE_ONCE(hook_perf_state, BEEUNWIND_HOOK_STATE_ON);
-	mutex_unlock(&hook_mutex);
-	return ret;
-}
-
-/**
- * bee_hook_disable() - remove the hooks from perf's callchain path
- *
- * Context: Process, may sleep.
- * Return: 0, also if it is disabled already; -errno if ftrace cannot remove it.
- */
-int bee_hook_disable(void)
-{
-	int ret = 0;
-
-	mutex_lock(&hook_mutex);
-	if (hook_perf_state != BEEUNWIND_HOOK_STATE_OFF) {
-		ret = hook_remove_perf(ARRAY_SIZE(hook_perf));
-		WRITE_ONCE(hook_perf_state,
-			   ret ? BEEUNWIND_HOOK_STATE_STUCK : BEEUNWIND_HOOK_STATE_OFF);
-	}
-	mutex_unlock(&hook_mutex);
-	return ret;
-}
-
-/** bee_hook_state() - state of the hooks in perf's callchain path.  Context: Any. */
-enum beeunwind_hook_state bee_hook_state(void)
-{
-	return READ_ONCE(hook_perf_state);
-}
-
-/*
- * After an internal error ftrace shuts itself down and leaves the patched calls in place.  If a
- * hook cannot be removed for that reason, the module's text must not be freed: this function
- * does not return, and insmod or rmmod sleeps until the next boot.
- */
-static void hook_remove_all(int nr_follow)
-{
-	int i, stuck = bee_hook_disable();
-
-	while (nr_follow--)
-		stuck |= hook_remove(&hook_follow[nr_follow]);
-	if (!stuck) {
-		for (i = 0; i < ARRAY_SIZE(hook_perf); i++)
-			ftrace_free_filter(&hook_perf[i].ops);
-		for (i = 0; i < ARRAY_SIZE(hook_follow); i++)
-			ftrace_free_filter(&hook_follow[i].ops);
-		return;
-	}
-	pr_err("unloading would crash the machine; sleeping until the next boot instead\n");
-	for (;;)
-		schedule_timeout_idle(MAX_SCHEDULE_TIMEOUT);
-}
-
-/**
- * bee_hook_list_uncalled() - functions whose hooks have not been called since they were placed
- * @names: filled: their names, with a space behind each
- * @size: of @names
- *
- * Of those that follow processes and mappings.  bee_prove() has seen two called; user space can see
- * to the others by doing what calls them.
+ * Walks that have begun go on to their end.
  *
  * Context: Any.
  */
-void bee_hook_list_uncalled(char *names, size_t size)
+void bee_hook_set_state(enum beeunwind_hook_state state)
 {
-	size_t i, length = 0;
+	WRITE_ONCE(hook_walks, state == BEEUNWIND_HOOK_STATE_ON);
+}
 
-	*names = '\0';
-	for (i = 0; i < ARRAY_SIZE(hook_follow); i++)
-		if (!READ_ONCE(hook_follow[i].called))
-			length += scnprintf(names + length, size - length, "%s ",
-					    hook_follow[i].symbol);
+/** bee_hook_state() - whether stacks are walked.  Context: Any. */
+enum beeunwind_hook_state bee_hook_state(void)
+{
+	return READ_ONCE(hook_walks) ? BEEUNWIND_HOOK_STATE_ON : BEEUNWIND_HOOK_STATE_OFF;
+}
+
+/*
+ * Remove the first @nr hooks.  After an internal error ftrace shuts itself down and leaves the
+ * patched calls in place.  If a hook cannot be removed for that reason, the module's text must not
+ * be freed: this function does not return, and insmod or rmmod sleeps until the next boot.  It can be
+ * frozen, or else the machine could not be suspended.
+ */
+static void hook_remove_all(int nr)
+{
+	int i, stuck = 0;
+
+	for (i = nr; i--; )
+		stuck |= hook_remove(&hooks[i]);
+	if (!stuck) {
+		for (i = 0; i < nr; i++)
+			ftrace_free_filter(&hooks[i].ops);
+		return;
+	}
+	pr_err("unloading would crash the machine; sleeping until the next boot instead\n");
+	for (;;) {
+		set_current_state(TASK_IDLE | TASK_FREEZABLE);
+		schedule();
+	}
 }
 
 /**
- * bee_hook_init() - place the hooks that follow processes and mappings, all or none; prove them
+ * bee_hook_init() - place the hooks, all or none, and prove that ends of inodes are told
  *
  * Context: Process, may sleep.
  * Return: 0 or -errno, explained in the log.
  */
-int bee_hook_init(void)
+int __init bee_hook_init(void)
 {
 	int i, ret;
 
-	for (i = 0; i < ARRAY_SIZE(hook_follow); i++) {
-		ret = hook_place(&hook_follow[i]);
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		ret = hook_place(&hooks[i]);
 		if (ret) {
 			hook_remove_all(i);
 			return ret;
 		}
 	}
-	ret = bee_prove();
+	ret = hook_prove_inode();
 	if (ret)
 		hook_remove_all(i);
 	return ret;
@@ -422,5 +304,5 @@ int bee_hook_init(void)
 /** bee_hook_exit() - remove all hooks; see hook_remove_all().  Context: Process, may sleep. */
 void bee_hook_exit(void)
 {
-	hook_remove_all(ARRAY_SIZE(hook_follow));
+	hook_remove_all(ARRAY_SIZE(hooks));
 }

@@ -7,10 +7,7 @@
 
 int bee_hook_init(void);
 void bee_hook_exit(void);
-int bee_hook_enable(void);
-int bee_hook_disable(void);
+void bee_hook_set_state(enum beeunwind_hook_state state);
 enum beeunwind_hook_state bee_hook_state(void);
-const char *bee_hook_advice(int err);
-void bee_hook_list_uncalled(char *names, size_t size);
 
 #endif /* BEE_HOOK_H */

@@ -9,20 +9,20 @@
 #include <linux/capability.h>
 #include <linux/mutex.h>
 #include <linux/netlink.h>
-#include <linux/notifier.h>
+#include <linux/pid.h>
 #include <linux/random.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
 #include <net/genetlink.h>
 
-#include "budget.h"
+#include "code.h"
 #include "compat.h"
-#include "follow.h"
 #include "hook.h"
-#include "manage.h"
-#include "mm.h"
 #include "netlink.h"
 #include "netlink_impl.h"
-#include "payer.h"
+#include "news.h"
 #include "percpu.h"
+#include "recent.h"
 #include "store.h"
 
 static u64 netlink_instance;
@@ -32,20 +32,38 @@ static u64 netlink_instance;
  * @skb: the request
  * @extack: the reason of a refusal
  *
- * For the first message of a dump; netlink_pre_doit() is for all other requests.  What callbacks
- * have left to do is done first.
+ * For the first message of a dump; netlink_pre_doit() is for all other requests.
  *
  * Context: Process.
  * Return: 0 or -EPERM.
  */
 int bee_netlink_admit(const struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
-	if (!netlink_capable(skb, CAP_PERFMON) && !netlink_capable(skb, CAP_SYS_ADMIN)) {
-		NL_SET_ERR_MSG(extack, "needs CAP_PERFMON or CAP_SYS_ADMIN");
-		return -EPERM;
-	}
-	bee_manage_settle();
-	return 0;
+	if (netlink_capable(skb, CAP_PERFMON) || netlink_capable(skb, CAP_SYS_ADMIN))
+		return 0;
+	NL_SET_ERR_MSG(extack, "needs CAP_PERFMON or CAP_SYS_ADMIN");
+	return -EPERM;
+}
+
+/**
+ * bee_netlink_get_task() - the task that an attribute names
+ * @attr: a number in the sender's pid namespace
+ * @extack: the reason of a refusal
+ *
+ * Context: Process.
+ * Return: the task with a reference, or ERR_PTR(-ESRCH).
+ */
+struct task_struct *bee_netlink_get_task(const struct nlattr *attr,
+					 struct netlink_ext_ack *extack)
+{
+	struct pid *pid = find_get_pid(nla_get_u32(attr));
+	struct task_struct *task = get_pid_task(pid, PIDTYPE_PID);
+
+	put_pid(pid);
+	if (task)
+		return task;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "no such process");
+	return ERR_PTR(-ESRCH);
 }
 
 /**
@@ -95,7 +113,7 @@ int bee_netlink_reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr
 /**
  * bee_netlink_dump_message() - begin a message of a dump
  * @skb: gets it
- * @cb: the dump, with its seq set
+ * @cb: the dump
  * @cmd: the command that the message has
  *
  * Context: Process.
@@ -103,12 +121,8 @@ int bee_netlink_reply_end(struct genl_info *info, struct sk_buff *skb, void *hdr
  */
 void *bee_netlink_dump_message(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
-	void *hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-				&bee_netlink_family, NLM_F_MULTI, cmd);
-
-	if (hdr)
-		genl_dump_check_consistent(cb, hdr);
-	return hdr;
+	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &bee_netlink_family,
+			   NLM_F_MULTI, cmd);
 }
 
 static int netlink_put_stop(struct sk_buff *skb, int attr, u32 reason, u64 walks)
@@ -136,7 +150,7 @@ int bee_netlink_put_stops(struct sk_buff *skb, int attr, const struct bee_tally 
 	int i, err = 0;
 
 	for (i = BEEUNWIND_STOP_NONE + 1; !err && i <= BEEUNWIND_STOP_MAX; i++) {
-		u32 walks = bee_tally_sum(tally, i);
+		u32 walks = atomic_read(&tally->count[i]);
 
 		if (walks)
 			err = netlink_put_stop(skb, attr, i, walks);
@@ -152,11 +166,10 @@ static int netlink_pre_doit(const struct genl_split_ops *ops, struct sk_buff *sk
 
 static int netlink_info_get(struct sk_buff *request, struct genl_info *info)
 {
-	struct bee_mm_totals mm;
+	struct bee_store_totals store;
+	u64 code = bee_code_bytes(), walks = 0;
 	struct bee_stats sum;
 	struct sk_buff *skb;
-	char uncalled[160];
-	u64 walks = 0;
 	void *hdr;
 	int i, err;
 
@@ -164,8 +177,7 @@ static int netlink_info_get(struct sk_buff *request, struct genl_info *info)
 	if (!skb)
 		return -ENOMEM;
 	bee_stats_sum(&sum);
-	bee_mm_sum(&mm);
-	bee_hook_list_uncalled(uncalled, sizeof(uncalled));
+	bee_store_sum(&store);
 	for (i = 0; i <= BEEUNWIND_STOP_MAX; i++)
 		walks += sum.stop[i];
 	err = nla_put_string(skb, BEEUNWIND_A_INFO_MODULE_VERSION, BEE_VERSION) ||
@@ -173,26 +185,19 @@ static int netlink_info_get(struct sk_buff *request, struct genl_info *info)
 	      nla_put_u32(skb, BEEUNWIND_A_INFO_HOOK, bee_hook_state()) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_HOOK_HITS, sum.hits) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_WALKS, walks) ||
-	      nla_put_u32(skb, BEEUNWIND_A_INFO_FILES, bee_file_count()) ||
-	      nla_put_u32(skb, BEEUNWIND_A_INFO_TABLES, bee_store_count()) ||
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_FILES, store.files) ||
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_TABLES, store.tables) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_TABLE_BYTES,
-				  bee_budget_used(BEE_BUDGET_FILES)) ||
-	      nla_put_u32(skb, BEEUNWIND_A_INFO_PROCS, mm.mms) ||
-	      nla_put_u32(skb, BEEUNWIND_A_INFO_RANGES, mm.ranges) ||
-	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_RANGE_BYTES,
-				  bee_budget_used(BEE_BUDGET_MMS)) ||
-	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_BUDGET, bee_budget_limit()) ||
-	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_FOLLOW_LOST, mm.lost) ||
-	      nla_put_u32(skb, BEEUNWIND_A_INFO_FOLLOW, READ_ONCE(bee_follow_mode)) ||
-	      nla_put_u32(skb, BEEUNWIND_A_INFO_ANNOUNCE, READ_ONCE(bee_follow_announce)) ||
+				  store.bytes - min(code, store.bytes)) ||
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_CODE_PROCS, bee_code_count()) ||
+	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_CODE_BYTES, code) ||
+	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_CACHE_BYTES, bee_percpu_bytes()) ||
+	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_BUDGET, store.budget) ||
+	      nla_put_u32(skb, BEEUNWIND_A_INFO_SHARE, store.share) ||
 	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_INSTANCE, netlink_instance) ||
 	      nla_put_u32(skb, BEEUNWIND_A_INFO_LISTENERS,
 			  genl_has_listeners(&bee_netlink_family, &init_net, 0)) ||
-	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_CACHE_BYTES,
-				  bee_budget_used(BEE_BUDGET_CACHES)) ||
-	      nla_put_u32(skb, BEEUNWIND_A_INFO_SHARE, bee_payer_share()) ||
-	      nla_put_u32(skb, BEEUNWIND_A_INFO_MOST_RANGES, bee_map_most()) ||
-	      nla_put_string(skb, BEEUNWIND_A_INFO_UNCALLED, uncalled);
+	      bee_netlink_put_u64(skb, BEEUNWIND_A_INFO_NEWS, bee_news_last());
 	return bee_netlink_reply_end(info, skb, hdr, err);
 }
 
@@ -215,55 +220,153 @@ static int netlink_stats_get(struct sk_buff *request, struct genl_info *info)
 	return bee_netlink_reply_end(info, skb, hdr, err);
 }
 
-static int user_put(struct sk_buff *skb, const struct bee_payer_state *user)
+/**
+ * bee_netlink_dump_begin() - look at the request of a dump of processes
+ * @cb: the dump
+ * @attr: the attribute by which it may ask for one process
+ * @pid: filled: number of that process in the initial pid namespace, or 0
+ *
+ * Context: Process.
+ * Return: 0 or -errno.
+ */
+int bee_netlink_dump_begin(struct netlink_callback *cb, int attr, u32 *pid)
 {
-	return nla_put_u32(skb, BEEUNWIND_A_USER_UID, user->uid) ||
-	       bee_netlink_put_u64(skb, BEEUNWIND_A_USER_BYTES, user->bytes) ||
-	       bee_netlink_put_u64(skb, BEEUNWIND_A_USER_MOST, user->most) ||
-	       bee_netlink_put_u64(skb, BEEUNWIND_A_USER_REFUSED, user->refused);
+	struct nlattr **attrs = bee_compat_dump_attrs(cb);
+	int err = bee_netlink_admit(cb->skb, cb->extack);
+	struct task_struct *task;
+
+	*pid = 0;
+	if (err || !attrs || !attrs[attr])
+		return err;
+	task = bee_netlink_get_task(attrs[attr], cb->extack);
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	*pid = task->tgid;
+	put_task_struct(task);
+	return 0;
 }
 
 /**
- * struct user_dump - state of a dump of users, in cb->ctx
- * @next: the first uid that may come next; beyond 32 bits at the end
- * @begun: the sender's capabilities have been checked
+ * struct proc_dump - state of a dump of processes, in cb->ctx
+ * @next: the first place that may come next
+ * @pid: of the only process that is wanted; or 0
+ * @begun: the request has been looked at
  */
-struct user_dump {
-	u64	next;
+struct proc_dump {
+	u32	next;
+	u32	pid;
 	bool	begun;
 };
 
-/* No cb->seq: a user that comes or goes meanwhile makes no other entry of the dump wrong. */
-static int netlink_user_dump(struct sk_buff *skb, struct netlink_callback *cb)
+static int netlink_proc_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct user_dump *dump = (void *)cb->ctx;
-	int err = dump->begun ? 0 : bee_netlink_admit(cb->skb, cb->extack);
-	struct bee_payer_state user;
-	void *hdr;
+	struct proc_dump *dump = (void *)cb->ctx;
+	int err = dump->begun ? 0 : bee_netlink_dump_begin(cb, BEEUNWIND_A_PROC_PID, &dump->pid);
 
 	if (err)
 		return err;
 	dump->begun = true;
-	while (dump->next <= U32_MAX && bee_payer_next(dump->next, &user)) {
-		hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_USER_GET);
-		if (!hdr || user_put(skb, &user)) {
+	for (; dump->next < BEE_RECENT_NR; dump->next++) {
+		const struct bee_recent *r = &bee_recent[dump->next];
+		u32 pid = READ_ONCE(r->pid);
+		void *hdr;
+
+		if (!pid || pid == BEE_RECENT_TAKEN || (dump->pid && pid != dump->pid))
+			continue;
+		hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_PROC_GET);
+		if (!hdr || nla_put_u32(skb, BEEUNWIND_A_PROC_PID, pid) ||
+		    bee_netlink_put_stops(skb, BEEUNWIND_A_PROC_STOP, &r->tally)) {
 			genlmsg_cancel(skb, hdr);
 			return skb->len ?: -EMSGSIZE;
 		}
 		genlmsg_end(skb, hdr);
-		dump->next = user.uid + 1ull;
 	}
 	return skb->len;
 }
 
-/* The value of an attribute of CONFIG_SET, at @value, or NULL if the request does not have it. */
-static const u32 *config_get_u32(const struct genl_info *info, int attr, u32 *value)
+/**
+ * struct news_dump - state of a dump of news, in cb->ctx
+ * @after: number of the last one that was told
+ * @last: number of the last one that is to be told
+ * @begun: the request has been looked at
+ */
+struct news_dump {
+	u64	after;
+	u64	last;
+	bool	begun;
+};
+
+static int news_dump_begin(struct news_dump *dump, struct netlink_callback *cb)
 {
-	if (!info->attrs[attr])
-		return NULL;
-	*value = nla_get_u32(info->attrs[attr]);
-	return value;
+	struct nlattr **attrs = bee_compat_dump_attrs(cb);
+
+	dump->begun = true;
+	dump->last = bee_news_last();
+	if (attrs && attrs[BEEUNWIND_A_NEWS_ITEM_SEQ])
+		dump->after = nla_get_u64(attrs[BEEUNWIND_A_NEWS_ITEM_SEQ]);
+	return bee_netlink_admit(cb->skb, cb->extack);
 }
+
+static int news_put(struct sk_buff *skb, const struct bee_news *news)
+{
+	char *name = bee_news_get_name(news->seq);
+	int err = bee_netlink_put_u64(skb, BEEUNWIND_A_NEWS_ITEM_SEQ, news->seq) ||
+		  nla_put_u32(skb, BEEUNWIND_A_NEWS_ITEM_KIND, news->kind) ||
+		  nla_put_u32(skb, BEEUNWIND_A_NEWS_ITEM_PID, news->pid) ||
+		  bee_netlink_put_u64(skb, BEEUNWIND_A_NEWS_ITEM_START, news->start) ||
+		  bee_netlink_put_u64(skb, BEEUNWIND_A_NEWS_ITEM_END, news->end) ||
+		  (name && nla_put_string(skb, BEEUNWIND_A_NEWS_ITEM_NAME, name));
+
+	kfree(name);
+	return err;
+}
+
+static int netlink_news_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct news_dump *dump = (void *)cb->ctx;
+	int err = dump->begun ? 0 : news_dump_begin(dump, cb);
+	struct bee_news news;
+
+	if (err)
+		return err;
+	while (bee_news_next(dump->after, dump->last, &news)) {
+		void *hdr = bee_netlink_dump_message(skb, cb, BEEUNWIND_CMD_NEWS_GET);
+
+		if (!hdr || news_put(skb, &news)) {
+			genlmsg_cancel(skb, hdr);
+			return skb->len ?: -EMSGSIZE;
+		}
+		genlmsg_end(skb, hdr);
+		dump->after = news.seq;
+	}
+	return skb->len;
+}
+
+static bool netlink_is_listened_to(void)
+{
+	return genl_has_listeners(&bee_netlink_family, &init_net, 0);
+}
+
+/* Send NEWS_NTF: there is news up to @seq. */
+static void netlink_tell(u64 seq)
+{
+	struct sk_buff *skb;
+	void *hdr;
+
+	skb = genlmsg_new(nla_total_size_64bit(sizeof(seq)), GFP_KERNEL);
+	hdr = skb ? genlmsg_put(skb, 0, 0, &bee_netlink_family, 0, BEEUNWIND_CMD_NEWS_NTF) : NULL;
+	if (!hdr || bee_netlink_put_u64(skb, BEEUNWIND_A_NEWS_ITEM_SEQ, seq)) {
+		nlmsg_free(skb);
+		return;
+	}
+	genlmsg_end(skb, hdr);
+	genlmsg_multicast(&bee_netlink_family, skb, 0, 0, GFP_KERNEL);
+}
+
+const struct bee_news_listeners bee_netlink_listeners = {
+	.any = netlink_is_listened_to,
+	.tell = netlink_tell,
+};
 
 static DEFINE_MUTEX(config_mutex);
 
@@ -272,63 +375,36 @@ static const struct nlattr *config_raised(const struct genl_info *info)
 {
 	const struct nlattr *budget = info->attrs[BEEUNWIND_A_CONFIG_BUDGET];
 	const struct nlattr *share = info->attrs[BEEUNWIND_A_CONFIG_SHARE];
-	const struct nlattr *ranges = info->attrs[BEEUNWIND_A_CONFIG_MOST_RANGES];
+	struct bee_store_totals store;
 
-	if (budget && nla_get_u64(budget) > bee_budget_limit())
+	bee_store_sum(&store);
+	if (budget && nla_get_u64(budget) > store.budget)
 		return budget;
-	if (share && nla_get_u32(share) > bee_payer_share())
-		return share;
-	return ranges && nla_get_u32(ranges) > bee_map_most() ? ranges : NULL;
+	return share && nla_get_u32(share) > store.share ? share : NULL;
 }
 
 static int config_set_locked(struct sk_buff *request, struct genl_info *info)
 {
 	struct nlattr *budget = info->attrs[BEEUNWIND_A_CONFIG_BUDGET];
 	struct nlattr *share = info->attrs[BEEUNWIND_A_CONFIG_SHARE];
-	struct nlattr *ranges = info->attrs[BEEUNWIND_A_CONFIG_MOST_RANGES];
 	struct nlattr *hook = info->attrs[BEEUNWIND_A_CONFIG_HOOK];
-	struct nlattr *until_close = info->attrs[BEEUNWIND_A_CONFIG_UNTIL_CLOSE];
-	struct nlattr *code = info->attrs[BEEUNWIND_A_CONFIG_CODE];
-	struct bee_follow_settings set;
-	const u32 *follow = config_get_u32(info, BEEUNWIND_A_CONFIG_FOLLOW, &set.follow);
-	const u32 *announce = config_get_u32(info, BEEUNWIND_A_CONFIG_ANNOUNCE, &set.announce);
-	const struct nlattr *raised;
+	const struct nlattr *raised = config_raised(info);
 	int err = 0;
 
-	if (!budget && !share && !ranges && !hook && !follow && !announce && !code) {
+	if (!budget && !share && !hook) {
 		NL_SET_ERR_MSG(info->extack, "nothing to set");
 		return -EINVAL;
 	}
-	if (until_close && (budget || share || ranges || hook)) {
-		NL_SET_ERR_MSG_ATTR(info->extack, until_close,
-				    "only follow, announce and code can be held until a close");
-		return -EINVAL;
-	}
-	if (code && !until_close) {
-		NL_SET_ERR_MSG_ATTR(info->extack, code, "code needs until-close");
-		return -EINVAL;
-	}
-	raised = config_raised(info);
 	if (raised && !netlink_capable(request, CAP_SYS_ADMIN)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, raised, "to raise a limit needs CAP_SYS_ADMIN");
 		return -EPERM;
 	}
-	if (until_close)
-		return bee_follow_hold(info->snd_portid, follow, announce, code);
 	if (budget)
-		err = bee_budget_set_limit(nla_get_u64(budget), info->extack);
-	if (!err && hook) {
-		err = nla_get_u32(hook) == BEEUNWIND_HOOK_STATE_ON ? bee_hook_enable() :
-								     bee_hook_disable();
-		if (err)
-			NL_SET_ERR_MSG_FMT(info->extack, "hook: %s", bee_hook_advice(err));
-	}
+		err = bee_store_set_budget(nla_get_u64(budget), info->extack);
+	if (!err && hook)
+		bee_hook_set_state(nla_get_u32(hook));
 	if (!err && share)
-		bee_payer_set_share(nla_get_u32(share));
-	if (!err && ranges)
-		bee_map_set_most(nla_get_u32(ranges));
-	if (!err)
-		bee_follow_set(follow, announce);
+		bee_store_set_share(nla_get_u32(share));
 	return err;
 }
 
@@ -346,23 +422,18 @@ static int netlink_config_set(struct sk_buff *request, struct genl_info *info)
 	return err;
 }
 
-/*
- * NLA_POLICY_RANGE() takes at most S16_MAX.  Not const, as 6.1's struct nla_policy takes none that
- * is.
- */
-static struct netlink_range_validation netlink_most_ranges __ro_after_init = {
-	.min = 1, .max = BEE_MAP_MAX_RANGES,
+static const struct nla_policy netlink_config_policy[BEEUNWIND_A_CONFIG_MAX + 1] = {
+	[BEEUNWIND_A_CONFIG_BUDGET] = { .type = NLA_U64 },
+	[BEEUNWIND_A_CONFIG_SHARE]  = NLA_POLICY_RANGE(NLA_U32, 1, 100),
+	[BEEUNWIND_A_CONFIG_HOOK]   = NLA_POLICY_MAX(NLA_U32, BEEUNWIND_HOOK_STATE_ON),
 };
 
-static const struct nla_policy netlink_config_policy[BEEUNWIND_A_CONFIG_MAX + 1] = {
-	[BEEUNWIND_A_CONFIG_BUDGET]   = { .type = NLA_U64 },
-	[BEEUNWIND_A_CONFIG_HOOK]     = NLA_POLICY_MAX(NLA_U32, BEEUNWIND_HOOK_STATE_ON),
-	[BEEUNWIND_A_CONFIG_FOLLOW]   = NLA_POLICY_MAX(NLA_U32, BEEUNWIND_FOLLOW_MAX),
-	[BEEUNWIND_A_CONFIG_ANNOUNCE] = NLA_POLICY_MAX(NLA_U32, BEEUNWIND_ANNOUNCE_MAX),
-	[BEEUNWIND_A_CONFIG_UNTIL_CLOSE] = { .type = NLA_FLAG },
-	[BEEUNWIND_A_CONFIG_SHARE]    = NLA_POLICY_RANGE(NLA_U32, 1, 100),
-	[BEEUNWIND_A_CONFIG_CODE]     = { .type = NLA_FLAG },
-	[BEEUNWIND_A_CONFIG_MOST_RANGES] = NLA_POLICY_FULL_RANGE(NLA_U32, &netlink_most_ranges),
+static const struct nla_policy netlink_proc_policy[BEEUNWIND_A_PROC_MAX + 1] = {
+	[BEEUNWIND_A_PROC_PID] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy netlink_news_policy[BEEUNWIND_A_NEWS_ITEM_MAX + 1] = {
+	[BEEUNWIND_A_NEWS_ITEM_SEQ] = { .type = NLA_U64 },
 };
 
 /*
@@ -375,8 +446,10 @@ static const struct nla_policy netlink_config_policy[BEEUNWIND_A_CONFIG_MAX + 1]
 #define NETLINK_DUMP(command, handler, ...) \
 	{ .cmd = BEEUNWIND_CMD_##command, .dumpit = handler, ##__VA_ARGS__ }
 #define NETLINK_FILE	.policy = bee_netlink_file_policy, .maxattr = BEEUNWIND_A_FILE_MAX
-#define NETLINK_PROC	.policy = bee_netlink_proc_policy, .maxattr = BEEUNWIND_A_PROC_MAX
+#define NETLINK_CODE	.policy = bee_netlink_code_policy, .maxattr = BEEUNWIND_A_CODE_MAX
+#define NETLINK_PROC	.policy = netlink_proc_policy, .maxattr = BEEUNWIND_A_PROC_MAX
 #define NETLINK_CONFIG	.policy = netlink_config_policy, .maxattr = BEEUNWIND_A_CONFIG_MAX
+#define NETLINK_NEWS	.policy = netlink_news_policy, .maxattr = BEEUNWIND_A_NEWS_ITEM_MAX
 
 static const struct genl_ops netlink_ops[] = {
 	NETLINK_DO(INFO_GET, netlink_info_get),
@@ -384,14 +457,12 @@ static const struct genl_ops netlink_ops[] = {
 	NETLINK_DO(TABLE_DEL, bee_netlink_table_del, NETLINK_FILE),
 	NETLINK_DUMP(FILE_GET, bee_netlink_file_dump, NETLINK_FILE,
 		     .doit = bee_netlink_file_get),
-	NETLINK_DO(PROC_ADD, bee_netlink_proc_add, NETLINK_PROC),
-	NETLINK_DO(PROC_UPDATE, bee_netlink_proc_update, NETLINK_PROC),
-	NETLINK_DO(PROC_DEL, bee_netlink_proc_del, NETLINK_PROC),
-	NETLINK_DUMP(PROC_GET, bee_netlink_proc_dump, NETLINK_PROC,
-		     .done = bee_netlink_proc_dump_done),
+	NETLINK_DO(CODE_UPDATE, bee_netlink_code_update, NETLINK_CODE),
+	NETLINK_DUMP(CODE_GET, bee_netlink_code_dump, NETLINK_CODE),
+	NETLINK_DUMP(PROC_GET, netlink_proc_dump, NETLINK_PROC),
 	NETLINK_DO(STATS_GET, netlink_stats_get),
 	NETLINK_DO(CONFIG_SET, netlink_config_set, NETLINK_CONFIG),
-	NETLINK_DUMP(USER_GET, netlink_user_dump),
+	NETLINK_DUMP(NEWS_GET, netlink_news_dump, NETLINK_NEWS),
 };
 
 static const struct genl_multicast_group netlink_groups[] = {
@@ -410,43 +481,15 @@ struct genl_family bee_netlink_family = {
 	.pre_doit	= netlink_pre_doit,
 };
 
-/*
- * A netlink socket is being closed: netlink_release() (net/netlink/af_netlink.c), in process
- * context.  The family is in the initial network namespace only.
- */
-static int netlink_closed(struct notifier_block *block, unsigned long event, void *data)
-{
-	const struct netlink_notify *closed = data;
-
-	if (event == NETLINK_URELEASE && closed->protocol == NETLINK_GENERIC &&
-	    net_eq(closed->net, &init_net))
-		bee_follow_release(closed->portid);
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block netlink_closed_block = {
-	.notifier_call = netlink_closed,
-};
-
 /** bee_netlink_init() - accept requests.  Context: Process, may sleep.  Return: 0 or -errno. */
 int bee_netlink_init(void)
 {
-	int err = netlink_register_notifier(&netlink_closed_block);
-
-	if (err)
-		return err;
 	netlink_instance = get_random_u64();
-	err = genl_register_family(&bee_netlink_family);
-	if (err)
-		netlink_unregister_notifier(&netlink_closed_block);
-	return err;
+	return genl_register_family(&bee_netlink_family);
 }
 
 /** bee_netlink_exit() - end requests; waits for those at work.  Context: Process, may sleep. */
 void bee_netlink_exit(void)
 {
 	genl_unregister_family(&bee_netlink_family);
-	netlink_unregister_notifier(&netlink_closed_block);
-	bee_netlink_file_exit();
-	bee_follow_exit();
 }

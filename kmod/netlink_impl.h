@@ -19,10 +19,10 @@ int bee_netlink_put_stops(struct sk_buff *skb, int attr, const struct bee_tally 
 /* nla_put_u64_64bit() for all attribute sets: their padding has the same number. */
 #define BEE_NETLINK_PAD		1
 static_assert(BEEUNWIND_A_INFO_PAD == BEE_NETLINK_PAD && BEEUNWIND_A_FILE_PAD == BEE_NETLINK_PAD &&
-	      BEEUNWIND_A_RANGE_PAD == BEE_NETLINK_PAD && BEEUNWIND_A_PROC_PAD == BEE_NETLINK_PAD &&
+	      BEEUNWIND_A_RANGE_PAD == BEE_NETLINK_PAD && BEEUNWIND_A_CODE_PAD == BEE_NETLINK_PAD &&
 	      BEEUNWIND_A_STATS_PAD == BEE_NETLINK_PAD &&
 	      BEEUNWIND_A_STOP_COUNT_PAD == BEE_NETLINK_PAD &&
-	      BEEUNWIND_A_USER_PAD == BEE_NETLINK_PAD);
+	      BEEUNWIND_A_NEWS_ITEM_PAD == BEE_NETLINK_PAD);
 
 static inline int bee_netlink_put_u64(struct sk_buff *skb, int attr, u64 value)
 {
@@ -34,22 +34,20 @@ static inline int bee_netlink_put_u64(struct sk_buff *skb, int attr, u64 value)
  * 0 at the end, or -errno.
  */
 
+int bee_netlink_dump_begin(struct netlink_callback *cb, int attr, u32 *pid);
+struct task_struct *bee_netlink_get_task(const struct nlattr *attr,
+					 struct netlink_ext_ack *extack);
+
 /* netlink_file.c */
 extern const struct nla_policy bee_netlink_file_policy[];
 int bee_netlink_table_add(struct sk_buff *request, struct genl_info *info);
 int bee_netlink_table_del(struct sk_buff *request, struct genl_info *info);
 int bee_netlink_file_get(struct sk_buff *request, struct genl_info *info);
 int bee_netlink_file_dump(struct sk_buff *skb, struct netlink_callback *cb);
-void bee_netlink_file_exit(void);
 
-/* netlink_proc.c */
-extern const struct nla_policy bee_netlink_proc_policy[];
-int bee_netlink_proc_add(struct sk_buff *request, struct genl_info *info);
-int bee_netlink_proc_update(struct sk_buff *request, struct genl_info *info);
-int bee_netlink_proc_del(struct sk_buff *request, struct genl_info *info);
-int bee_netlink_proc_dump(struct sk_buff *skb, struct netlink_callback *cb);
-int bee_netlink_proc_dump_done(struct netlink_callback *cb);
-
-struct bee_file *bee_netlink_new_file(struct genl_info *info);
+/* netlink_code.c */
+extern const struct nla_policy bee_netlink_code_policy[];
+int bee_netlink_code_update(struct sk_buff *request, struct genl_info *info);
+int bee_netlink_code_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
 #endif /* BEE_NETLINK_IMPL_H */

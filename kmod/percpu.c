@@ -6,7 +6,6 @@
 #include <linux/string.h>
 #include <linux/topology.h>
 
-#include "budget.h"
 #include "percpu.h"
 #include "walk.h"
 
@@ -24,7 +23,6 @@ static int percpu_alloc_caches(int cpu)
 						   cpu_to_node(cpu));
 		if (!walks[level].cache)
 			return -ENOMEM;
-		bee_budget_charge_fixed(BEE_BUDGET_CACHES, sizeof(*walks->cache));
 	}
 	return 0;
 }
@@ -60,14 +58,17 @@ void bee_percpu_exit(void)
 	for_each_possible_cpu(cpu) {
 		struct bee_walk *walks = per_cpu_ptr(bee_percpu_walks, cpu);
 
-		for (level = 0; level < BEE_CONTEXT_LEVELS; level++) {
-			if (!walks[level].cache)
-				continue;
-			bee_budget_uncharge(BEE_BUDGET_CACHES, sizeof(*walks->cache));
+		for (level = 0; level < BEE_CONTEXT_LEVELS; level++)
 			kvfree(walks[level].cache);
-		}
 	}
 	free_percpu(bee_percpu_walks);
+}
+
+/** bee_percpu_bytes() - kernel memory of the walks and their caches.  Context: Any. */
+u64 bee_percpu_bytes(void)
+{
+	return (u64)num_possible_cpus() * BEE_CONTEXT_LEVELS *
+	       (sizeof(struct bee_walk) + sizeof(struct bee_rule_cache));
 }
 
 /**

@@ -7,8 +7,6 @@
 #include <linux/types.h>
 #include <linux/beeunwind.h>
 
-#include "compat.h"
-
 struct bee_walk;
 
 /**
@@ -31,15 +29,16 @@ DECLARE_PER_CPU(struct bee_stats, bee_stats);
 #define bee_stats_add(field, n)	this_cpu_add(bee_stats.field, n)
 
 /*
- * On each CPU a walk for every context level, by interrupt_context_level(), and where the kernel
- * has them one for deferred walks: while these run, a tracepoint can take a sample at their level.
+ * On each CPU a walk of perf's for every context level, by interrupt_context_level(), and one for
+ * readers of stacks that perf does not know of: while these walk, perf can take a sample at their level.
  */
-#define BEE_CONTEXT_DEFERRED	4
-#define BEE_CONTEXT_LEVELS	(BEE_CONTEXT_DEFERRED + BEE_COMPAT_DEFERRED)
+#define BEE_CONTEXT_OTHER	4
+#define BEE_CONTEXT_LEVELS	(BEE_CONTEXT_OTHER + 1)
 extern struct bee_walk __percpu *bee_percpu_walks;
 
 int bee_percpu_init(void);
 void bee_percpu_exit(void);
+u64 bee_percpu_bytes(void);
 
 void bee_stats_sum(struct bee_stats *sum);
 

@@ -12,6 +12,7 @@
 
 #include "table.h"
 #include "table_bits.h"
+#include "work.h"
 
 /* A token: BEE_SCAN_* of its tag, 0: no token; and bits from the first one of its field on. */
 struct token {
@@ -32,25 +33,25 @@ struct window_scan {
 
 #define TAGS_AT_ONCE	14
 
-/* The TAGS_AT_ONCE tags that end at bit @end; the first one is in the highest bits. */
-static __always_inline u64 tags_before(const u8 *record, u32 end)
-{
-	__le64 word;
+#define TABLE_FUNCTION_ROWS	32
 
-	__builtin_memcpy(&word, record + (end >> 3) - 7, sizeof(word));
-	return le64_to_cpu(word) << (8 - (end & 7));
+/* The TAGS_AT_ONCE tags that end at bit @end; the first one is in the highest bits. */
+static __always_inline u64 tags_before(const struct bee_table *table, u32 end)
+{
+	return table_word_at(table, (end >> 3) - 7) << (8 - (end & 7));
 }
 
 /*
- * Find the tokens at or before place @x in bits [@at, @end) of a record, behind the window's
- * start; @bits: what bits_at(@at) gives.
+ * Find the tokens at or before place @x in bits [@at, @end) of the blob, behind the window's
+ * start; @bits: what table_bits(@at) gives.  Their price is subtracted from *@left.  A scan that finds
+ * nothing left stops, wherever it is.
  */
-static __always_inline void window_scan(const struct bee_table *table, const u8 *record, u32 at,
-					u64 bits, u32 end, u32 x, struct window_scan *scan)
+static __always_inline void window_scan(const struct bee_table *table, u32 at, u64 bits, u32 end,
+					u32 x, s32 *left, struct window_scan *scan)
 {
 	struct token last = {}, head = {};
 	u32 position = 0, n = TAGS_AT_ONCE;
-	u64 tags = tags_before(record, end);
+	u64 tags = tags_before(table, end);
 
 	for (;;) {
 		u64 class = table->scan[tags >> 60];
@@ -70,23 +71,24 @@ static __always_inline void window_scan(const struct bee_table *table, const u8 
 		head.class = class & BEE_SCAN_STEP ? head.class : class;
 		head.bits = class & BEE_SCAN_STEP ? head.bits : bits;
 		at += class_width(class);
-		bits = bits_at(record, at);
+		bits = table_bits(table, at);
 		end -= 4;
 		tags <<= 4;
 		if (!--n) {
-			tags = tags_before(record, end);
+			*left -= TAGS_AT_ONCE * BEE_WORK_TOKEN;
+			if (*left < 0)
+				break;
+			tags = tags_before(table, end);
 			n = TAGS_AT_ONCE;
 		}
 	}
+	*left -= (TAGS_AT_ONCE - n) * BEE_WORK_TOKEN;
 	scan->last = last;
 	scan->head = head;
 	scan->position = position;
 }
 
-/*
- * Numbers of rules and places in menus are within bounds, as the table was checked.  But behind a
- * mispredicted branch bits can be taken for another kind of number than they are.
- */
+/* Numbers of rules and places in menus are masked for the same reason as in table_word_at(). */
 static __always_inline u32 table_word(const struct bee_table *table, u32 index)
 {
 	return le32_to_cpu(table->rules[array_index_nospec(index, table->nrules)]);
@@ -196,7 +198,7 @@ static __always_inline u32 head_word(const struct bee_table *table, const struct
 				     u32 body, u32 position, u32 x, u32 *until)
 {
 	const struct bee_table_group *g = phrase->group;
-	u64 bits = bits_at(table_blob(table), phrase->at + table->rule_bits);
+	u64 bits = table_bits(table, phrase->at + table->rule_bits);
 	u32 ops = g->shapes + ((u32)bits & bits_mask(g->shape_bits)) * g->shape_width;
 	u32 passed = phrase_passed(HEAD, bits >> g->shape_bits, phrase->nops, position, x, until);
 
@@ -212,7 +214,7 @@ static __always_inline u32 step_word(const struct bee_table *table, const struct
 				     u32 body, u32 position, u32 x, u32 *until)
 {
 	const struct bee_table_group *g = phrase->group;
-	u64 bits = bits_at(table_blob(table), phrase->at);
+	u64 bits = table_bits(table, phrase->at);
 	u32 ops = g->shapes + ((u32)bits & bits_mask(g->shape_bits)) * g->shape_width;
 	u32 nibbles = bits >> g->shape_bits << 4;
 	u32 passed = phrase_passed(STEP, nibbles, phrase->nops, position, x, until);
@@ -235,13 +237,13 @@ static __always_inline u32 window_state_word(u32 state, u32 body)
 }
 
 /*
- * The rule at place @x of the window in bits [@at, @end) of a record; it holds at least up to
- * place *@until.
+ * The rule at place @x of the window in bits [@at, @end) of the blob; it holds at least up to
+ * place *@until.  @left: as for window_scan().
  */
-static __always_inline u32 window_word(const struct bee_table *table, const u8 *record, u32 at,
-				       u32 end, u32 x, u32 *until)
+static __always_inline u32 window_word(const struct bee_table *table, u32 at, u32 end, u32 x,
+				       s32 *left, u32 *until)
 {
-	struct window_start start = window_start(table, record, at);
+	struct window_start start = window_start(table, at);
 	struct window_scan scan = { .next = table->window_mask + 1 };
 	u32 word, body = start.body, stop = ~0u;
 	struct phrase phrase;
@@ -251,7 +253,7 @@ static __always_inline u32 window_word(const struct bee_table *table, const u8 *
 		*until = scan.next;
 		return table_word(table, (u32)start.bits >> 1 & table->body_mask);
 	}
-	window_scan(table, record, at + start.width, start.rest, end, x, &scan);
+	window_scan(table, at + start.width, start.rest, end, x, left, &scan);
 	if (scan.last.class & BEE_SCAN_STEP) {
 		if (scan.head.class)
 			head_phrase(table, scan.head, &body);
@@ -286,8 +288,11 @@ static u32 list_find(const struct bee_table *table, u32 y, u32 *until)
 	return le32_to_cpu(row->word);
 }
 
-/* The rule at place @y from the origin; it holds at least up to place *@until. */
-static __always_inline u32 table_find(const struct bee_table *table, u32 y, u32 *until)
+/*
+ * The rule at place @y from the origin; it holds at least up to place *@until.  @left: as for
+ * window_scan().
+ */
+static __always_inline u32 table_find(const struct bee_table *table, u32 y, s32 *left, u32 *until)
 {
 	u32 i = y >> table->window & table->page_mask;
 	u32 floor = y & ~table->window_mask;
@@ -303,7 +308,7 @@ static __always_inline u32 table_find(const struct bee_table *table, u32 y, u32 
 	}
 	record = page_record(table, page);
 	page_window(table, &record, i, &at, &end);
-	word = window_word(table, record.bytes, at, end, y - floor, until);
+	word = window_word(table, at, end, y - floor, left, until);
 	*until += floor;
 	return word;
 }
@@ -363,13 +368,15 @@ static __always_inline void table_prefetch(const struct bee_table *table)
  * bee_table_word() - the rule at a pc, as a word
  * @table: a validated table
  * @place: bytes from the table's base to the pc
+ * @left: instructions that a walk may still take; less the price of the tokens that were read
  *
  * Context: Any, NMI-safe.
- * Reads one window: at most BEE_TABLE_MAX_TOKENS tokens and two phrases.
+ * Reads one window: at most BEE_TABLE_MAX_TOKENS tokens and two phrases.  Stops if nothing is left:
+ * then *@left is negative, and the word may be any of the table.
  * Return: the word (BEE_WORD_*), which says the same in this table at any time; a gap outside of
  * the text that the table covers.
  */
-u32 bee_table_word(const struct bee_table *table, u64 place)
+u32 bee_table_word(const struct bee_table *table, u64 place, s32 *left)
 {
 	u64 y = place + (table->base - table->origin);
 	u32 until;
@@ -378,7 +385,46 @@ u32 bee_table_word(const struct bee_table *table, u64 place)
 	if (place >= table->span)
 		return BEE_WORD_GAP;
 	/* User space controls @place, and the value read decides what is read next. */
-	return table_find(table, array_index_nospec(y, table->reach), &until);
+	return table_find(table, array_index_nospec(y, table->reach), left, &until);
+}
+
+/**
+ * bee_table_is_one() - whether a place without a rule can belong to a function
+ * @table: a validated table
+ * @start: bytes from the table's base to the function's first byte
+ * @place: and to the place, which is in a gap
+ * @left: as for bee_table_word(), which is called for each row between the two
+ *
+ * The function may have rules up to the gap, but not as at its start: then it has returned there, and
+ * the gap is of another one.  It may have a part before its start, in the same gap.
+ *
+ * Context: Any, NMI-safe.
+ * Return: false if there are more than TABLE_FUNCTION_ROWS rows or windows between, too.
+ */
+bool bee_table_is_one(const struct bee_table *table, u64 start, u64 place, s32 *left)
+{
+	const u32 rule_bits = (1u << BEE_WORD_MENU_SHIFT) - 1;
+	u32 shift = table->base - table->origin, until, word, last = BEE_WORD_GAP, i;
+	u64 at = (start < place ? start : place) + shift, end = start + place + 2 * shift - at;
+
+	/* What the table does not cover is one gap. */
+	if (start >= table->span || place >= table->span)
+		return start >= table->span && place >= table->span;
+	for (i = 0; i < TABLE_FUNCTION_ROWS && *left >= 0; i++) {
+		*left -= BEE_WORK_ROW;
+		/* As in bee_table_word(). */
+		word = table_find(table, array_index_nospec(at, table->reach), left, &until);
+		word &= rule_bits;
+		if (word != BEE_WORD_GAP && (start > place || (i && last == BEE_WORD_GAP)))
+			return false;
+		if (word == BEE_WORD_GAP && last == BEE_WORD_INIT)
+			return false;
+		if (end < until)
+			return word == BEE_WORD_GAP;
+		at = until;
+		last = word;
+	}
+	return false;
 }
 
 /**
@@ -405,15 +451,18 @@ void bee_table_decode(const struct bee_table *table, u32 word, struct bee_rule *
  */
 void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_rule *rule)
 {
-	rule_decode(table, bee_table_word(table, pc - table->base), rule);
+	s32 left = BEE_TABLE_MAX_TOKENS * BEE_WORK_TOKEN;
+
+	rule_decode(table, bee_table_word(table, pc - table->base, &left), rule);
 }
 
 /* As bee_table_lookup(), for a pc in the text; the rule holds at least up to *@end. */
 static void table_read(const struct bee_table *table, u64 pc, u64 *end, struct bee_rule *rule)
 {
+	s32 left = BEE_TABLE_MAX_TOKENS * BEE_WORK_TOKEN;
 	u32 until;
 
-	rule_decode(table, table_find(table, pc - table->origin, &until), rule);
+	rule_decode(table, table_find(table, pc - table->origin, &left, &until), rule);
 	if (until > table->reach)
 		until = table->reach;
 	*end = table->origin + until;

@@ -97,7 +97,8 @@ struct bee_table_phrases {
  * @rules: the rule dictionary
  * @head_menu: the head menu
  * @step_menus: the step menus, one after the other
- * @records: the page records
+ * @records: where the page records begin, a bit of the blob
+ * @size: bytes of the blob
  * @window: log2 bytes of text in a window; 0 in a list, which has no use for what follows up to
  *	@kinds
  * @page: log2 windows in a page
@@ -124,7 +125,6 @@ struct bee_table_phrases {
  * @nfull: number of full rules
  * @nsegments: number of segments
  * @npages: number of pages
- * @size: bytes of the blob
  *
  * All pointers are into the blob, which the caller keeps alive and unchanged.  Fields are in the
  * order in which a lookup needs them, as they may not be in a cache.
@@ -139,7 +139,8 @@ struct bee_table {
 	const __le32			*rules;
 	const __le32			*head_menu;
 	const __le16			*step_menus;
-	const u8			*records;
+	u32				 records;
+	u32				 size;
 	u8				 window;
 	u8				 page;
 	u8				 page_shift;
@@ -165,7 +166,6 @@ struct bee_table {
 	u32				 nfull;
 	u32				 nsegments;
 	u32				 npages;
-	u32				 size;
 };
 
 /**
@@ -181,11 +181,18 @@ struct bee_table_error {
 int bee_table_validate(const void *blob, size_t size, struct bee_table *table,
 		       struct bee_table_error *error);
 void bee_table_lookup(const struct bee_table *table, u64 pc, struct bee_rule *rule);
-u32 bee_table_word(const struct bee_table *table, u64 place);
+u32 bee_table_word(const struct bee_table *table, u64 place, s32 *left);
+bool bee_table_is_one(const struct bee_table *table, u64 start, u64 place, s32 *left);
 void bee_table_decode(const struct bee_table *table, u32 word, struct bee_rule *rule);
 bool bee_table_next(const struct bee_table *table, u64 pc, u64 *end, struct bee_rule *rule);
 u32 bee_table_width(u32 count);
 u64 bee_table_pc(const struct bee_table *table, u64 offset);
+
+/** bee_table_leaves_fp() - functions that keep a frame pointer are gaps in this table.  Context: Any. */
+static inline bool bee_table_leaves_fp(const struct bee_table *table)
+{
+	return table->header->flags & BEE_TABLE_F_FP_BYPASS;
+}
 
 /** bee_word_is_simple() - whether a word has the whole rule.  Context: Any. */
 static inline bool bee_word_is_simple(u32 word)

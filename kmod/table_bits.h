@@ -4,6 +4,7 @@
 #define BEE_TABLE_BITS_H
 
 #include <linux/compiler.h>
+#include <linux/nospec.h>
 #include <asm/byteorder.h>
 
 #include "table.h"
@@ -11,15 +12,6 @@
 /* Kinds of tokens and phrases: indices of the header's arrays of two. */
 #define HEAD	0
 #define STEP	1
-
-/* At least 57 bits from bit @at on; reads eight bytes. */
-static __always_inline u64 bits_at(const u8 *blob, u32 at)
-{
-	__le64 word;
-
-	__builtin_memcpy(&word, blob + (at >> 3), sizeof(word));
-	return le64_to_cpu(word) >> (at & 7);
-}
 
 static __always_inline u32 bits_mask(u32 width)
 {
@@ -31,10 +23,30 @@ static inline const u8 *table_blob(const struct bee_table *table)
 	return (const u8 *)table->header;
 }
 
+/*
+ * The eight bytes at byte @at.  In a table that was checked they are in the blob.  But behind a
+ * mispredicted branch bits can be taken for another kind of number than they are, so whatever @at
+ * is, no byte outside of the blob is read.
+ */
+static __always_inline u64 table_word_at(const struct bee_table *table, u32 at)
+{
+	__le64 word;
+
+	at = array_index_nospec(at, table->size - (sizeof(word) - 1));
+	__builtin_memcpy(&word, table_blob(table) + at, sizeof(word));
+	return le64_to_cpu(word);
+}
+
+/* At least 57 bits from bit @at of the blob on. */
+static __always_inline u64 table_bits(const struct bee_table *table, u32 at)
+{
+	return table_word_at(table, at >> 3) >> (at & 7);
+}
+
 /* The field of @width bits at bit @at. */
 static __always_inline u32 table_field(const struct bee_table *table, u32 at, u32 width)
 {
-	return bits_at(table_blob(table), at) & bits_mask(width);
+	return table_bits(table, at) & bits_mask(width);
 }
 
 /* Width of a token's field. */
@@ -94,10 +106,9 @@ struct window_start {
  * Branches would be mispredicted here, as short and long starts mix: compute both, then select.
  * OPTIMIZER_HIDE_VAR() keeps the compiler from turning the selection into a branch.
  */
-static __always_inline struct window_start window_start(const struct bee_table *table,
-							const u8 *record, u32 at)
+static __always_inline struct window_start window_start(const struct bee_table *table, u32 at)
 {
-	u64 bits = bits_at(record, at);
+	u64 bits = table_bits(table, at);
 	u64 rest = bits >> table->short_width, rest_long = bits >> table->long_width;
 	u32 body = (u32)bits >> 1 & table->body_mask, body_long = (u32)bits >> 3 & table->rule_mask;
 	u32 width = table->short_width, width_long = table->long_width;
@@ -118,41 +129,43 @@ static __always_inline struct window_start window_start(const struct bee_table *
 	};
 }
 
-/* A page record.  In bits: its @length, the width of a border, the place of the @windows. */
+/*
+ * A page record.  In bits: where it @starts in the blob, its @length, the width of a border, the place
+ * of the @windows in it.
+ */
 struct page_record {
-	const u8	*bytes;
-	u32		 length;
-	u32		 border_bits;
-	u32		 windows;
+	u32	start;
+	u32	length;
+	u32	border_bits;
+	u32	windows;
 };
 
 static __always_inline struct page_record page_record(const struct bee_table *table, u32 page)
 {
-	const u8 *bytes = table->records + (page >> BEE_PAGE_RECORD_SHIFT);
+	u32 start = table->records + 8 * (page >> BEE_PAGE_RECORD_SHIFT);
 	u32 narrower = page >> BEE_PAGE_NARROWER_SHIFT & BEE_PAGE_NARROWER;
 	u32 border_bits = table->border_bits - narrower;
-	__le16 length;
 
-	__builtin_memcpy(&length, bytes, sizeof(length));
 	return (struct page_record){
-		.bytes = bytes,
-		.length = le16_to_cpu(length),
+		.start = start,
+		.length = table_field(table, start, 16),
 		.border_bits = border_bits,
 		.windows = 16 + table->page_mask * border_bits,
 	};
 }
 
 /*
- * Window @i of a page is in bits [*@at, *@end) of the record.  Masks instead of branches, as
+ * Window @i of a page is in bits [*@at, *@end) of the blob.  Masks instead of branches, as
  * whether it is the first or the last one cannot be predicted.
  */
 static __always_inline void page_window(const struct bee_table *table, const struct page_record *r,
 					u32 i, u32 *at, u32 *end)
 {
-	u64 borders = bits_at(r->bytes, 16 + (i - 1) * r->border_bits);
+	u64 borders = table_bits(table, r->start + 16 + (i - 1) * r->border_bits);
 	u32 is_first = -(u32)!i, is_last = -((i + 1) >> table->page);
 	u32 mask = bits_mask(r->border_bits), half = (mask + 1) >> 1;
-	u32 size = r->length - r->windows, even = i * size, first = r->windows - half;
+	u32 size = r->length - r->windows, even = i * size;
+	u32 first = r->start + r->windows - half;
 
 	*at = first + (half & is_first) + (even >> table->page) + ((u32)borders & mask & ~is_first);
 	*end = first + (half & is_last) + ((even + size) >> table->page) +

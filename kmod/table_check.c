@@ -245,7 +245,7 @@ static int table_layout(const struct bee_table_header *h, struct bee_table *tabl
 	end = table_layout_sections(h, table);
 	if (end + BEE_TABLE_PAD > table->size)
 		return table_refuse(error, "sections do not fit the table's size", AT(nrules));
-	table->records = (const u8 *)h + end;
+	table->records = end * 8;
 	return 0;
 }
 
@@ -456,10 +456,10 @@ static int table_check_phrases(const struct bee_table *table, struct bee_table_e
 	return ret;
 }
 
-/* The window in bits [@at, @end) of a record: fields from below and tags from above must meet. */
-static const char *window_check(const struct bee_table *table, const u8 *record, u32 at, u32 end)
+/* The window in bits [@at, @end) of the blob: fields from below and tags from above must meet. */
+static const char *window_check(const struct bee_table *table, u32 at, u32 end)
 {
-	struct window_start start = window_start(table, record, at);
+	struct window_start start = window_start(table, at);
 	u64 class;
 	u32 n;
 
@@ -473,13 +473,13 @@ static const char *window_check(const struct bee_table *table, const u8 *record,
 			return "window with too many tokens";
 		if (end - at < 4)
 			return "window that ends inside a token";
-		class = table->scan[bits_at(record, end - 4) & 15];
+		class = table->scan[table_field(table, end - 4, 4)];
 		end -= 4;
 		if (end - at < class_width(class))
 			return "window that ends inside a token";
 		if (class & BEE_SCAN_DIRECT &&
 		    !phrase_exists(table, !!(class & BEE_SCAN_STEP),
-				   class_id(class, bits_at(record, at))))
+				   class_id(class, table_bits(table, at))))
 			return "token with a phrase that does not exist";
 		at += class_width(class);
 	}
@@ -491,7 +491,7 @@ static int table_check_record(const struct bee_table *table, u32 page, u32 *size
 			      struct bee_table_error *error)
 {
 	struct page_record r = page_record(table, page);
-	u32 i, at, end, byte = table_offset_of(table, r.bytes);
+	u32 i, at, end, byte = r.start / 8;
 
 	if (r.length < r.windows || r.length > (table->size - BEE_TABLE_PAD - byte) * 8)
 		return table_refuse(error, "page record without windows, or past the end", byte);
@@ -499,11 +499,11 @@ static int table_check_record(const struct bee_table *table, u32 page, u32 *size
 		const char *why;
 
 		page_window(table, &r, i, &at, &end);
-		if (end < at || end > r.length)
+		if (end < at || end - r.start > r.length)
 			return table_refuse(error, "windows of a page overlap or leave it", byte);
-		why = window_check(table, r.bytes, at, end);
+		why = window_check(table, at, end);
 		if (why)
-			return table_refuse(error, why, byte + at / 8);
+			return table_refuse(error, why, at / 8);
 	}
 	*size = bits_to_bytes(r.length);
 	return 0;
@@ -511,7 +511,7 @@ static int table_check_record(const struct bee_table *table, u32 page, u32 *size
 
 static int table_check_pages(const struct bee_table *table, struct bee_table_error *error)
 {
-	u32 i, size, records = table_offset_of(table, table->records), record = records;
+	u32 i, size, records = table->records / 8, record = records;
 	int ret;
 
 	for (i = 0; i < table->npages; i++) {

@@ -19,7 +19,7 @@
  * - Instances are freed before they are unlinked: up to 6.12 in cleanup_return_instances(), in
  *   6.1 also in handle_trampoline(), where the probes' handlers, and so samples, come in between.
  *   So an instance can be freed and reused memory, and its pointer to the next can be anything.
- *   Each is copied with copy_from_kernel_nofault(), and the number of reads is bounded.
+ *   Each is copied with copy_from_kernel_nofault(), and paid from the walk's work.
  *
  * A reused instance can contain anything, and one that longjmp() has skipped has a slot that is
  * used for something else.  So callers ask only for slots that may hold the trampoline, and do
@@ -30,6 +30,7 @@
  * the trampoline's address only as the topmost entry, when the sample was taken at its first byte.
  * perf then writes the caller's address there, which the next entry has as well.
  */
+#include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
 #include <linux/uprobes.h>
@@ -38,15 +39,11 @@
 #include "frame.h"
 #include "uprobe.h"
 
-/* MAX_URETPROBE_DEPTH instances of a task, twice, as slots without an instance cost reads too. */
-#define UPROBE_MAX_READS	128
-
 static void uprobe_start(struct bee_uprobes *probes)
 {
 	struct uprobe_task *utask = READ_ONCE(current->utask);
 
 	probes->started = true;
-	probes->reads = UPROBE_MAX_READS;
 	if (!utask || copy_from_kernel_nofault(&probes->next, &utask->return_instances,
 					       sizeof(probes->next)))
 		probes->next = NULL;
@@ -76,6 +73,7 @@ void bee_uprobe_locate(struct bee_frame *f)
 /**
  * bee_uprobe_return() - find the return address that a uretprobe has replaced
  * @probes: state of this walk, zero at its start
+ * @left: instructions that the walk may still take; less the price of what was looked at
  * @slot: address that the return address was read from
  * @ra: set to the true return address if that is found, otherwise left as it is
  *
@@ -84,7 +82,7 @@ void bee_uprobe_locate(struct bee_frame *f)
  * Context: Any, NMI-safe.
  * Return: whether a pending uretprobe of current has this slot.
  */
-bool bee_uprobe_return(struct bee_uprobes *probes, u64 slot, u64 *ra)
+bool bee_uprobe_return(struct bee_uprobes *probes, s32 *left, u64 slot, u64 *ra)
 {
 	const struct return_instance *at, *next;
 	unsigned long stack, ret;
@@ -92,8 +90,8 @@ bool bee_uprobe_return(struct bee_uprobes *probes, u64 slot, u64 *ra)
 	if (!probes->started)
 		uprobe_start(probes);
 	/* Single members: an instance takes more than 100 bytes of stack in newer kernels. */
-	for (at = probes->next; at && probes->reads; at = next) {
-		probes->reads--;
+	for (at = probes->next; at && *left >= 0; at = next) {
+		*left -= BEE_WORK_PROBE;
 		if (copy_from_kernel_nofault(&stack, &at->stack, sizeof(stack)) ||
 		    copy_from_kernel_nofault(&next, &at->next, sizeof(next)))
 			return false;
@@ -140,7 +138,7 @@ static bool uprobe_find_slot(struct bee_uread *mem, const struct bee_frame *f, u
 	    !bee_frame_code_is(mem, page, uprobe_pushes, sizeof(uprobe_pushes)) ||
 	    !bee_frame_code_is(mem, page + UPROBE_SYSCALL, uprobe_syscall, sizeof(uprobe_syscall)))
 		return false;
-	*slot += 8 * uprobe_pushed[at];
+	*slot += 8 * uprobe_pushed[array_index_nospec(at, ARRAY_SIZE(uprobe_pushed))];
 	return true;
 }
 
@@ -184,7 +182,7 @@ static bool uprobe_step_call(struct bee_uread *mem, struct bee_frame *f)
 	else if (!bee_frame_code_is(mem, page + UPROBE_CALL_RET, uprobe_call_ret,
 				    sizeof(uprobe_call_ret)))
 		return false;
-	slot = f->sp + 8 * uprobe_call_pushed[at];
+	slot = f->sp + 8 * uprobe_call_pushed[array_index_nospec(at, ARRAY_SIZE(uprobe_call_pushed))];
 	if (!bee_uread_u64(mem, slot, &ra))
 		return false;
 	*f = (struct bee_frame) {
@@ -215,7 +213,7 @@ bool bee_uprobe_step(struct bee_uprobes *probes, struct bee_uread *mem, struct b
 
 	if (!uprobe_find_slot(mem, f, &slot))
 		return uprobe_step_call(mem, f);
-	if (!bee_uprobe_return(probes, slot, &ra) &&
+	if (!bee_uprobe_return(probes, &mem->left, slot, &ra) &&
 	    (offset_in_page(f->ip) < UPROBE_RETURNED || !bee_uread_u64(mem, slot, &ra)))
 		return false;
 	*f = (struct bee_frame) {

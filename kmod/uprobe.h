@@ -12,17 +12,15 @@ struct return_instance;
 /**
  * struct bee_uprobes - how far a walk is in the list of current's pending uretprobes
  * @next: the newest for which the walk has not found the frame yet
- * @reads: instances that this walk may still look at
  * @started: @next is valid
  */
 struct bee_uprobes {
 	const struct return_instance	*next;
-	u32				 reads;
 	bool				 started;
 };
 
 void bee_uprobe_locate(struct bee_frame *f);
-bool bee_uprobe_return(struct bee_uprobes *probes, u64 slot, u64 *ra);
+bool bee_uprobe_return(struct bee_uprobes *probes, s32 *left, u64 slot, u64 *ra);
 bool bee_uprobe_step(struct bee_uprobes *probes, struct bee_uread *mem, struct bee_frame *f);
 
 #endif /* BEE_UPROBE_H */

@@ -16,19 +16,18 @@
 #include <linux/types.h>
 #include <linux/uaccess.h>
 
+#include "work.h"
+
 #define BEE_UREAD_CODE		64	/* bytes of the window of code */
 #define BEE_UREAD_CODE_BELOW	16	/* bytes of it below the byte that was asked for */
-#define BEE_UREAD_CODE_FAULTS	4	/* reads of code that may fail in a walk */
-#define BEE_UREAD_FAULTS	8	/* reads of words that may */
 
 /**
  * struct bee_uread - memory of the current process
- * @limit: words below this address may be read, but not at 0; 0 when too many were absent
+ * @limit: words below this address may be read, but not at 0; 0 when absent words have left nothing
  * @no_code: address of the last page from which no code could be read, or ~0
  * @code_start: address of the first byte of @code
- * @faults: reads of words that have failed
+ * @left: instructions that the walk may still take (work.h); its end is near if this is negative
  * @code_len: valid bytes of @code
- * @code_faults: reads of code that have failed
  * @code_apart: one that has failed was across two pages
  * @allowed: copy_from_user_nmi() has read a word
  * @code: a window of code
@@ -37,9 +36,8 @@ struct bee_uread {
 	u64	limit;
 	u64	no_code;
 	u64	code_start;
-	u32	faults;
+	s32	left;
 	u32	code_len;
-	u32	code_faults;
 	bool	code_apart;
 	bool	allowed;
 	u8	code[BEE_UREAD_CODE] __aligned(8);
@@ -51,12 +49,13 @@ static inline bool uread_copy(void *to, u64 addr, u32 n)
 }
 
 /*
- * Count a word that is not present.  A walk goes on without the caller's rbp, and a process could
- * arrange for each frame to lack it.  So after BEE_UREAD_FAULTS such words a walk reads no more.
+ * Account for a word that is not present.  A walk goes on without the caller's rbp, and a process
+ * could arrange for each frame to lack it.
  */
 static __always_inline void uread_note_fault(struct bee_uread *mem)
 {
-	if (++mem->faults >= BEE_UREAD_FAULTS)
+	mem->left -= BEE_WORK_FAULT;
+	if (mem->left < 0)
 		mem->limit = 0;
 }
 
@@ -87,9 +86,8 @@ static inline void bee_uread_init(struct bee_uread *mem, u64 sp)
 	mem->limit = TASK_SIZE_MAX - sizeof(u64) + 1;
 	mem->no_code = ~0ull;
 	mem->code_start = 0;
-	mem->faults = 0;
+	mem->left = BEE_WORK_WALK;
 	mem->code_len = 0;
-	mem->code_faults = 0;
 	mem->code_apart = false;
 	mem->allowed = false;
 	uread_first(mem, sp, &word);
@@ -124,7 +122,8 @@ static __always_inline void bee_uread_end(void)
  * @value: the word
  *
  * Context: Any, NMI-safe.
- * Return: false if the memory is not present, or BEE_UREAD_FAULTS words of this walk were not.
+ * Return: false if the memory is not present, or words that were not have left nothing of the walk's
+ * work.
  */
 static __always_inline bool bee_uread_u64_begun(struct bee_uread *mem, u64 addr, u64 *value)
 {
@@ -151,7 +150,8 @@ absent:
  * Not inlined, as each of its many copies would take stack of its own.
  *
  * Context: Any, NMI-safe.
- * Return: false if the memory is not present, or BEE_UREAD_FAULTS words of this walk were not.
+ * Return: false if the memory is not present, or words that were not have left nothing of the walk's
+ * work.
  */
 static noinline __maybe_unused bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
 {
@@ -193,22 +193,22 @@ static inline bool uread_refill_code(struct bee_uread *mem, u64 addr)
 {
 	u64 start = addr - BEE_UREAD_CODE_BELOW, last = start + BEE_UREAD_CODE - 1;
 
-	if ((addr & PAGE_MASK) == mem->no_code || mem->code_faults >= BEE_UREAD_CODE_FAULTS)
+	if ((addr & PAGE_MASK) == mem->no_code || mem->left < 0)
 		return false;
+	mem->left -= BEE_WORK_COPY;
 	if ((start & PAGE_MASK) != (last & PAGE_MASK) && !mem->code_apart) {
 		mem->code_start = start;
 		mem->code_len = uread_copy(mem->code, start, BEE_UREAD_CODE) ? BEE_UREAD_CODE : 0;
 		if (mem->code_len)
 			return true;
 		mem->code_apart = true;
-		if (++mem->code_faults == BEE_UREAD_CODE_FAULTS)
-			return false;
+		mem->left -= BEE_WORK_FAULT;
 	}
 	uread_refill_page(mem, addr);
 	if (addr - mem->code_start < mem->code_len)
 		return true;
 	mem->no_code = addr & PAGE_MASK;
-	mem->code_faults++;
+	mem->left -= BEE_WORK_FAULT;
 	return false;
 }
 
@@ -221,13 +221,14 @@ static inline bool uread_refill_code(struct bee_uread *mem, u64 addr)
  * Code is recognized by reading many bytes that are close together: those around an ip, and those
  * before a return address and at it, are one copy.  An attempt to read an absent page costs about
  * as much as a page fault, and a process could build a stack that takes one in each frame: the last
- * absent page is remembered, and after BEE_UREAD_CODE_FAULTS there is no more code in this walk.
+ * absent page is remembered, and all are paid from the walk's work.
  *
  * Context: Any, NMI-safe.
  * Return: false if the memory is not present.
  */
 static inline bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
 {
+	mem->left -= BEE_WORK_BYTE;
 	if (addr - mem->code_start >= mem->code_len && !uread_refill_code(mem, addr))
 		return false;
 	/* As in bee_uread_u64_begun(). */

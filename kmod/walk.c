@@ -3,16 +3,15 @@
 #include <linux/ptrace.h>
 #include <asm/unistd.h>
 
-#include "walk.h"
-#include "map.h"
 #include "news.h"
-#include "store.h"
+#include "walk.h"
 
 #define SYSCALL_BYTES	2	/* of the instruction */
+#define WALK_JUMPS	2	/* that may be between a call and the code that it is for */
 
 static bool walk_has_table(const struct bee_range *range)
 {
-	return range && range->file && rcu_access_pointer(range->file->table);
+	return range && range->file && bee_file_stored(range->file);
 }
 
 /* The walk comes to @range: note what all lookups there need. */
@@ -21,23 +20,64 @@ static void walk_enter(struct bee_walk *walk, const struct bee_range *range)
 	const struct bee_stored *stored = NULL;
 
 	if (range && range->file)
-		stored = rcu_dereference(range->file->table);
+		stored = bee_file_stored(range->file);
 	walk->range = range;
 	walk->stored = stored;
 	if (!stored)
 		return;
+	walk->met = true;
 	bee_file_touch(range->file);
 	walk->text = range->start - range->offset - stored->delta + stored->table.base;
 	walk->span = stored->one_segment ? stored->table.span : 0;
 }
 
-/* Find the range of the current frame.  Return: whether there is one. */
+/* Code in memory that has a table, as far as it is in @mapped, which has none and is as it was. */
+static noinline const struct bee_range *walk_laid(struct bee_walk *walk,
+						  const struct bee_range *mapped, u64 ip)
+{
+	struct bee_range *r = &walk->laid_part[walk->range == &walk->laid_part[0]];
+	const struct bee_range *laid = bee_code_find(walk->laid, ip);
+
+	if (!laid || laid->mark != mapped->mark)
+		return mapped;
+	*r = *laid;
+	r->start = max(laid->start, mapped->start);
+	r->end = min(laid->end, mapped->end);
+	r->offset += r->start - laid->start;
+	return r;
+}
+
+static __always_inline const struct bee_range *walk_range_at(struct bee_walk *walk, u64 ip)
+{
+	const struct bee_range *range;
+	u32 work = walk->ranges.work;
+
+	walk->mem.left -= BEE_WORK_RANGE;
+	if (unlikely(walk->mem.left < 0))
+		return NULL;
+	range = bee_vma_find(&walk->ranges, walk->range, ip);
+	walk->mem.left -= walk->ranges.work - work;
+	if (unlikely(walk->laid) && range && !walk_has_table(range))
+		return walk_laid(walk, range, ip);
+	return range;
+}
+
+/* Whether the current frame is in memory without a file, and that is a code heap of the process. */
+static __always_inline bool walk_is_in_heap(const struct bee_walk *walk)
+{
+	return unlikely(walk->heaps) && walk->range && !walk->range->file &&
+	       bee_heaps_have(walk->heaps, bee_frame_lookup_ip(&walk->frame));
+}
+
+/* Find the range of the current frame.  Return: whether there is one, and work left for it. */
 static bool walk_find_range(struct bee_walk *walk)
 {
 	u64 ip = bee_frame_lookup_ip(&walk->frame);
 
 	if (!walk->range || !bee_range_contains(walk->range, ip))
-		walk_enter(walk, bee_map_find(walk->map, ip));
+		walk_enter(walk, walk_range_at(walk, ip));
+	if (walk_is_in_heap(walk))
+		walk->met = true;
 	return walk->range;
 }
 
@@ -80,26 +120,62 @@ static bool walk_is_new_thread(const struct pt_regs *regs)
 	       regs->sp == regs->si;
 }
 
+/* A frame is in a mapping of a file that the store has not. */
+static noinline void walk_tell(const struct bee_range *range)
+{
+	/* The vDSO has no inode. */
+	bee_news_add(BEEUNWIND_NEWS_FILE, range->inode ?: (const void *)&bee_file_unknown, range->start,
+		     range->end);
+}
+
+/**
+ * bee_walk_look() - before bee_walk_start(): whether there is reason to walk
+ * @walk: the walk
+ * @ip: of the topmost frame
+ *
+ * Context: Any, NMI-safe.  Caller holds the RCU read lock; current->mm is not NULL.
+ * Return: true if @ip is in a file that the store has or in memory without a file, or if the store has had a file
+ * and nobody can tell what is mapped at @ip.
+ */
+bool bee_walk_look(struct bee_walk *walk, u64 ip)
+{
+	const struct bee_code *code = unlikely(bee_code_count()) ? bee_code_current() : NULL;
+	const struct bee_code_vm *vm = code ? rcu_dereference(code->vm) : NULL;
+	const struct bee_range *range;
+
+	walk->laid = code ? rcu_dereference(code->ranges) : NULL;
+	walk->heaps = vm ? &vm->heaps : NULL;
+	bee_vma_begin(&walk->ranges);
+	range = bee_vma_find(&walk->ranges, NULL, ip);
+	if (!range)
+		return walk->ranges.busy && bee_store_generation();
+	if (likely(range->file != &bee_file_unknown) || bee_code_find(walk->laid, ip))
+		return true;
+	walk_tell(range);
+	return false;
+}
+
 /**
  * bee_walk_start() - start a walk at the topmost frame
- * @walk: the walk; walk->frame becomes the topmost frame; walk->stop tells if it has no caller
- * @map: ranges of current->mm, at least one
+ * @walk: the walk, after bee_walk_look(); walk->frame becomes the topmost frame; walk->stop tells if it has
+ *	no caller
  * @regs: user registers of current, which stay until the walk's end
  *
  * Context: Any, NMI-safe.  Caller holds the RCU read lock.
  */
-void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const struct pt_regs *regs)
+void bee_walk_start(struct bee_walk *walk, const struct pt_regs *regs)
 {
 	walk_set_topmost(walk, regs);
 	bee_uread_init(&walk->mem, walk->frame.sp);
 	walk->fp_steps = 0;
+	walk->met = false;
 	walk->code = false;
+	walk->unproven = false;
 	walk->stop = walk_is_new_thread(regs) ? BEEUNWIND_STOP_OUTERMOST : BEEUNWIND_STOP_NONE;
 	walk->switches = (struct bee_switches) {};
 	walk->probes = (struct bee_uprobes) {};
 	walk->regs = regs;
 	walk->gpr_ready = false;
-	walk->map = map;
 	walk->range = NULL;
 	if (unlikely(regs->orig_ax == __NR_rt_sigreturn))
 		walk_find_sigreturn(walk);
@@ -108,9 +184,14 @@ void bee_walk_start(struct bee_walk *walk, const struct bee_map *map, const stru
 		bee_uprobe_locate(&walk->frame);
 		walk_find_range(walk);
 	}
+	/* Perf's own steps by rbp could skip frames, and nothing would tell so. */
+	if (unlikely(!walk->range && walk->ranges.busy)) {
+		walk->stop = BEEUNWIND_STOP_BUSY;
+		walk->met = true;
+	}
 	walk->file = walk->range ? walk->range->file : NULL;
-	if (walk->file)
-		bee_walk_count(walk->file, BEE_TALLY_HITS);
+	if (walk->file && walk->file->id)
+		bee_tally_add(&walk->file->tally, BEE_TALLY_HITS);
 }
 
 /*
@@ -121,8 +202,14 @@ static void walk_find_return(struct bee_walk *walk)
 {
 	struct bee_frame *f = &walk->frame;
 
-	if (PAGE_ALIGNED(f->ip) && f->slot && !walk_has_table(bee_map_find(walk->map, f->ip)))
-		bee_uprobe_return(&walk->probes, f->slot, &f->ip);
+	if (PAGE_ALIGNED(f->ip) && f->slot && !walk_has_table(walk_range_at(walk, f->ip)))
+		bee_uprobe_return(&walk->probes, &walk->mem.left, f->slot, &f->ip);
+}
+
+/* No mapping was found.  Return: BEEUNWIND_STOP_BUSY if nobody can tell whether there is one, else @why. */
+static enum beeunwind_stop walk_unmapped(const struct bee_walk *walk, enum beeunwind_stop why)
+{
+	return walk->ranges.busy ? BEEUNWIND_STOP_BUSY : why;
 }
 
 /*
@@ -135,7 +222,7 @@ static enum beeunwind_stop walk_arrive(struct bee_walk *walk, u64 sp)
 		return BEEUNWIND_STOP_OUTERMOST;
 	walk_find_return(walk);
 	if (!walk_find_range(walk))
-		return BEEUNWIND_STOP_BAD_RA;
+		return walk_unmapped(walk, BEEUNWIND_STOP_BAD_RA);
 	if (bee_frame_repeats(&walk->switches, sp, &walk->frame))
 		return BEEUNWIND_STOP_NO_PROGRESS;
 	return BEEUNWIND_STOP_NONE;
@@ -191,26 +278,37 @@ static noinline bool walk_step_trampoline(struct bee_walk *walk)
  * The rule at a place of the text of the walk's table.  If it is at neither of its places in the
  * cache, it is looked up in the table and stored: in a free place, or else in the two by turns.
  * (If it always replaced the older rule, of three rules that are used one after the other none
- * would ever be found.)
+ * would ever be found.)  Where nothing is left for the lookup the rule is a gap, and not stored.
  */
 static u32 walk_word_at(struct bee_walk *walk, u32 place)
 {
 	const struct bee_stored *stored = walk->stored;
 	struct bee_cached_rule *first = bee_rule_cache_at(walk->cache, stored->serial, place);
 	struct bee_cached_rule *other = bee_rule_cache_other(walk->cache, first);
+	u32 word;
 
 	if (bee_cached_rule_is(first, stored->serial, place))
 		return first->word;
 	if (bee_cached_rule_is(other, stored->serial, place))
 		return other->word;
+	walk->mem.left -= BEE_WORK_LOOKUP;
+	word = bee_table_word(&stored->table, place, &walk->mem.left);
+	if (unlikely(walk->mem.left < 0))
+		return BEE_WORD_GAP;
 	if (first->serial && (!other->serial || walk->turn++ & 1))
 		first = other;
 	*first = (struct bee_cached_rule) {
 		.serial = stored->serial,
 		.place = place,
-		.word = bee_table_word(&stored->table, place),
+		.word = word,
 	};
-	return first->word;
+	return word;
+}
+
+/* Bytes from the base of the table @stored to @ip, which is in @range. */
+static u64 walk_place(const struct bee_stored *stored, const struct bee_range *range, u64 ip)
+{
+	return bee_stored_pc(stored, bee_range_offset(range, ip)) - stored->table.base;
 }
 
 /* The rule at an ip in the walk's range, which has a table. */
@@ -220,8 +318,7 @@ static noinline u32 walk_word(struct bee_walk *walk, u64 ip)
 	u64 place = ip - walk->text;
 
 	if (unlikely(place >= walk->span)) {
-		place = bee_stored_pc(stored, bee_range_offset(walk->range, ip)) -
-			stored->table.base;
+		place = walk_place(stored, walk->range, ip);
 		if (place >= stored->table.span)
 			return BEE_WORD_GAP;
 	}
@@ -265,19 +362,70 @@ static bool walk_is_start(struct bee_walk *walk)
 }
 
 /*
- * After a step by rbp, which can be any number: is there a call before the new ip?  Otherwise it is
- * a function pointer or the like.  Not asked of memory without a file, as JIT compilers use:
- * HotSpot's interpreter pushes return addresses that no call has made.
- *
- * Return: BEEUNWIND_STOP_NONE, or @why, or BEEUNWIND_STOP_READ_FAULT if nobody can tell.
+ * Whether a function that begins at @target can be the one that a step by rbp was made from.  Other
+ * calls have left return addresses in the stack, above which rbp can point by chance.
  */
-static enum beeunwind_stop walk_check_call(struct bee_walk *walk, enum beeunwind_stop why)
+static bool walk_is_callee(struct bee_walk *walk, const struct bee_walk_gap *gap, u64 target)
+{
+	const struct bee_range *range = walk->range;
+
+	if (!bee_range_contains(range, target))
+		range = walk_range_at(walk, target);
+	if (!range)
+		return walk->ranges.busy;
+	return range->file && bee_file_stored(range->file) == gap->stored &&
+	       bee_table_is_one(&gap->stored->table, walk_place(gap->stored, range, target),
+				gap->place, &walk->mem.left);
+}
+
+/*
+ * Whether the call before the return address leads to the frame's code, or to a jump to it: an entry of
+ * a PLT, a thunk, or one behind the other.  Where nobody can tell it does.
+ */
+static noinline bool walk_is_called(struct bee_walk *walk)
+{
+	const struct bee_walk_gap *gap = &walk->gap;
+	u64 target = gap->target;
+	int jumps;
+
+	if (!gap->stored || !target)
+		return true;
+	for (jumps = 0; !walk_is_callee(walk, gap, target); jumps++) {
+		target = jumps < WALK_JUMPS ? bee_frame_jump_target(&walk->mem, target) : 0;
+		if (!target)
+			return false;
+	}
+	return true;
+}
+
+/* Not inlined, here and below: their variables would lie on the stack while a range is looked for. */
+static noinline enum bee_call walk_find_call(struct bee_walk *walk, u64 *target)
+{
+	return bee_frame_find_call(&walk->mem, walk->frame.ip, target);
+}
+
+static noinline bool walk_frame_step_fp(struct bee_walk *walk)
+{
+	return bee_frame_step_fp(&walk->mem, &walk->frame);
+}
+
+/*
+ * After a step by rbp, which can be any number: is there a call before the new ip?  Otherwise it is a
+ * function pointer or the like.  Not asked of memory without a file, as JIT compilers use: HotSpot's
+ * interpreter pushes return addresses that no call has made.
+ *
+ * Return: BEEUNWIND_STOP_NONE, and in @target what the call names or 0; or @why, or
+ * BEEUNWIND_STOP_READ_FAULT if nobody can tell.
+ */
+static enum beeunwind_stop walk_check_call(struct bee_walk *walk, u64 *target,
+					   enum beeunwind_stop why)
 {
 	enum bee_call call;
 
+	*target = 0;
 	if (!walk->range->file)
 		return BEEUNWIND_STOP_NONE;
-	call = bee_frame_find_call(&walk->mem, walk->frame.ip);
+	call = walk_find_call(walk, target);
 	if (call == BEE_CALL_FOUND || walk_is_start(walk))
 		return BEEUNWIND_STOP_NONE;
 	return call == BEE_CALL_NONE ? why : BEEUNWIND_STOP_READ_FAULT;
@@ -290,21 +438,44 @@ static bool walk_is_goroutine_start(struct bee_walk *walk)
 }
 
 /*
+ * Whether code is in memory without a file.  Compilers at run time make functions that do not set rbp up,
+ * as HotSpot's C1: it has the value of a caller further up, and nothing there tells so.
+ */
+static bool range_is_memory(const struct bee_range *range)
+{
+	return !range || !range->file || range->file->code;
+}
+
+/*
  * A step by the frame pointer, which is believed only if it leads behind a call.  A return address
  * of 0 does not make the frame the outermost one, even beside a saved rbp of 0: rbp, which can be
  * any number, may point to zeros of any kind.
  */
 static noinline enum beeunwind_stop walk_step_fp(struct bee_walk *walk, enum beeunwind_stop why)
 {
-	u64 sp = walk->frame.sp;
+	u64 sp = walk->frame.sp, fp = walk->frame.fp;
+	bool memory = range_is_memory(walk->range);
+	struct bee_walk_gap *gap = &walk->gap;
 	enum beeunwind_stop stop;
 
-	if (!bee_frame_step_fp(&walk->mem, &walk->frame))
+	*gap = (struct bee_walk_gap) {};
+	if (walk->stored && bee_frame_is_near(&walk->frame) &&
+	    !bee_table_leaves_fp(&walk->stored->table)) {
+		gap->stored = walk->stored;
+		gap->place = walk_place(gap->stored, walk->range,
+					bee_frame_lookup_ip(&walk->frame));
+	}
+	if (!walk_frame_step_fp(walk))
 		return walk_is_goroutine_start(walk) ? BEEUNWIND_STOP_OUTERMOST : why;
-	if (walk_arrive(walk, sp))
-		return why;
-	stop = walk_check_call(walk, why);
+	if (walk->frame.slot != fp + 8)
+		gap->stored = NULL;
+	stop = walk_arrive(walk, sp);
+	if (stop)
+		return stop == BEEUNWIND_STOP_BUSY ? stop : why;
+	stop = walk_check_call(walk, &gap->target, why);
 	walk->fp_steps += !stop;
+	/* Unless the code at ip has told where the return address is. */
+	walk->unproven |= memory && walk->frame.slot == fp + 8;
 	return stop;
 }
 
@@ -318,13 +489,19 @@ static noinline enum beeunwind_stop walk_step_fp(struct bee_walk *walk, enum bee
 static noinline enum beeunwind_stop walk_step_guess(struct bee_walk *walk, enum beeunwind_stop why)
 {
 	u64 sp = walk->frame.sp;
+	enum beeunwind_stop stop;
 
 	if (why == BEEUNWIND_STOP_UNSUPPORTED)
 		return why;
+	walk->mem.left -= BEE_WORK_GUESS + walk->frame.activation * BEE_WORK_PEEK;
 	walk_need_gpr(walk);
-	if (!walk_step_trampoline(walk))
-		return walk_step_fp(walk, why);
-	return walk_arrive(walk, sp) ? why : BEEUNWIND_STOP_NONE;
+	if (!walk_step_trampoline(walk)) {
+		stop = walk_step_fp(walk, why);
+		return stop || walk_is_called(walk) ? stop : why;
+	}
+	walk->mem.left -= BEE_WORK_RULE;
+	stop = walk_arrive(walk, sp);
+	return stop && stop != BEEUNWIND_STOP_BUSY ? why : stop;
 }
 
 /* A step by walk->rule, which is not simple. */
@@ -333,36 +510,24 @@ static noinline enum beeunwind_stop walk_step_rule(struct bee_walk *walk)
 	u64 sp = walk->frame.sp;
 	enum beeunwind_stop stop;
 
+	walk->mem.left -= BEE_WORK_RULE;
 	walk_need_gpr(walk);
 	stop = bee_frame_step(&walk->mem, &walk->rule, &walk->frame);
 	return stop ? stop : walk_arrive(walk, sp);
-}
-
-/*
- * A frame is in a file without a table; @start, @end: its range.  Memory whose table was removed is
- * not announced: nobody could open it.
- */
-static noinline void walk_miss(const struct bee_map *map, struct bee_file *f, u64 start, u64 end)
-{
-	bee_walk_count(f, BEE_TALLY_MISSED);
-	if (!f->owner)
-		bee_news_announce(f, current->tgid, map->uid, start, end);
 }
 
 /* Why there is no rule for the current frame, where no table is. */
 static noinline enum beeunwind_stop walk_no_table(struct bee_walk *walk)
 {
 	const struct bee_range *range = walk->range;
-	u64 end = range ? READ_ONCE(range->end) : 0;
 
 	walk->file = range ? range->file : NULL;
-	/* Or it has gone since it was found. */
-	if (!range || end == range->start)
-		return BEEUNWIND_STOP_NO_MAPPING;
-	if (range->file)
-		walk_miss(walk->map, range->file, range->start, end);
+	if (!range)
+		return walk_unmapped(walk, BEEUNWIND_STOP_NO_MAPPING);
+	if (range->file == &bee_file_unknown)
+		walk_tell(range);
 	else
-		walk->code = true;
+		walk->code |= !range->file;
 	return BEEUNWIND_STOP_NO_TABLE;
 }
 
@@ -374,10 +539,29 @@ static noinline enum beeunwind_stop walk_decode(struct bee_walk *walk)
 	case BEE_RULE_KNOWN:
 		return BEEUNWIND_STOP_NONE;
 	case BEE_RULE_GAP:
-		walk->code |= walk->range->file->owner != 0;
+		walk->code |= !!walk->range->file->code;
 		return BEEUNWIND_STOP_GAP;
 	}
 	return BEEUNWIND_STOP_UNSUPPORTED;
+}
+
+/* A step out of a code heap. */
+static noinline enum beeunwind_stop walk_step_heap(struct bee_walk *walk)
+{
+	u64 sp = walk->frame.sp, target;
+	enum beeunwind_stop stop;
+
+	walk->file = NULL;
+	walk->mem.left -= BEE_WORK_HEAP + walk->frame.activation * BEE_WORK_HEAP_PEEK;
+	walk_need_gpr(walk);
+	walk->heap.mem = &walk->mem;
+	walk->heap.heaps = walk->heaps;
+	walk->heap.f = &walk->frame;
+	walk->heap.words = 0;
+	stop = bee_heap_step(&walk->heap);
+	walk->mem.left -= walk->heap.words * BEE_WORK_WORD;
+	stop = stop ?: walk_arrive(walk, sp);
+	return stop ?: walk_check_call(walk, &target, BEEUNWIND_STOP_BAD_RA);
 }
 
 /*
@@ -386,8 +570,13 @@ static noinline enum beeunwind_stop walk_decode(struct bee_walk *walk)
  */
 static __always_inline enum beeunwind_stop walk_step(struct bee_walk *walk)
 {
-	enum beeunwind_stop why = walk->stored ? walk_decode(walk) : walk_no_table(walk);
+	enum beeunwind_stop why;
 
+	if (!walk->stored && walk_is_in_heap(walk))
+		return walk->mem.left < 0 ? BEEUNWIND_STOP_COST : walk_step_heap(walk);
+	why = walk->stored ? walk_decode(walk) : walk_no_table(walk);
+	if (unlikely(walk->mem.left < 0))
+		return BEEUNWIND_STOP_COST;
 	return why ? walk_step_guess(walk, why) : walk_step_rule(walk);
 }
 
@@ -413,9 +602,7 @@ static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max)
 
 	do {
 		u64 serial = walk->stored->serial;
-		u64 start = walk->range->start, end = READ_ONCE(walk->range->end);
-		/* If the range has gone since it was found, look for one for each caller. */
-		u64 last = end > start ? end - 1 - start : 0;
+		u64 start = walk->range->start, last = walk->range->end - 1 - start;
 		bool left = false;
 
 		walk->file = walk->range->file;
@@ -464,8 +651,8 @@ static noinline u32 walk_simple(struct bee_walk *walk, u64 *ips, u32 max)
  * @ips: filled: the ip of each caller, the first one's first
  * @max: room in @ips
  *
- * A step costs a look into the cache of rules, at most one table lookup and one search in the
- * ranges, and a few words of user memory.
+ * A step by a simple rule that is in the cache costs at most two words of user memory.  All else is
+ * paid from walk->mem.left, to which each caller that may be found adds (work.h).
  *
  * Context: Any, NMI-safe.  Caller holds the RCU read lock since bee_walk_start().
  * Return: number of callers that were found: @max, unless the walk ended before.
@@ -474,6 +661,7 @@ u32 bee_walk_callers(struct bee_walk *walk, u64 *ips, u32 max)
 {
 	u32 n = 0;
 
+	walk->mem.left += BEE_WORK_FRAME * max;
 	while (n < max && !walk->stop) {
 		if (walk->stored && likely(walk->mem.allowed))
 			n += walk_simple(walk, ips + n, max - n);
@@ -485,5 +673,10 @@ u32 bee_walk_callers(struct bee_walk *walk, u64 *ips, u32 max)
 		if (!walk->stop)
 			ips[n++] = walk->frame.ip;
 	}
+	/* Whatever could not be done when nothing was left. */
+	if (unlikely(walk->mem.left < 0) && walk->stop > BEEUNWIND_STOP_OUTERMOST)
+		walk->stop = BEEUNWIND_STOP_COST;
+	if (unlikely(walk->unproven) && walk->stop == BEEUNWIND_STOP_OUTERMOST)
+		walk->stop = BEEUNWIND_STOP_UNPROVEN;
 	return n;
 }

@@ -15,7 +15,6 @@
 #define __rcu
 #define __percpu
 #define __aligned(n)		__attribute__((aligned(n)))
-#define ____cacheline_aligned	__aligned(64)
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
@@ -30,64 +29,32 @@
 #define PAGE_MASK		(~(PAGE_SIZE - 1))
 #define PAGE_ALIGNED(addr)	(!((addr) & ~PAGE_MASK))
 #define offset_in_page(addr)	((addr) & ~PAGE_MASK)
+#define min(a, b)		((a) < (b) ? (a) : (b))
+#define max(a, b)		((a) > (b) ? (a) : (b))
 #define min_t(type, a, b)	((type)(a) < (type)(b) ? (type)(a) : (type)(b))
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 
-typedef unsigned int gfp_t;
 typedef struct { int counter; } atomic_t;
-typedef struct { long counter; } atomic64_t;
-typedef struct { atomic_t refs; } refcount_t;
 
 #define atomic_read(v)			READ_ONCE((v)->counter)
-#define atomic_read_acquire(v)		__atomic_load_n(&(v)->counter, __ATOMIC_ACQUIRE)
-#define atomic_set(v, i)		WRITE_ONCE((v)->counter, i)
-#define atomic_set_release(v, i)	__atomic_store_n(&(v)->counter, i, __ATOMIC_RELEASE)
 #define atomic_inc(v)			((void)__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST))
-#define atomic_inc_return(v)		__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST)
-#define atomic_cmpxchg(v, old, new)	__sync_val_compare_and_swap(&(v)->counter, old, new)
-#define refcount_read(r)		atomic_read(&(r)->refs)
-
-static inline bool atomic_inc_not_zero(atomic_t *v)
-{
-	return v->counter && ++v->counter;
-}
 
 struct list_head { struct list_head *next, *prev; };
 struct llist_node { struct llist_node *next; };
-struct llist_head { struct llist_node *first; };
-struct rhash_head { struct rhash_head *next; };
 struct hlist_node { struct hlist_node *next, **pprev; };
 struct hlist_head { struct hlist_node *first; };
 struct rcu_head { void *next, *func; };
-struct irq_work { int unused; };
-struct rb_node { int unused; };
-typedef struct { int unused; } spinlock_t, raw_spinlock_t;
-#define REFCOUNT_INIT(n)	{ { n } }
+struct mutex { int unused; };
 
-#define this_cpu_inc(v)			((void)++(v))
-#define smp_store_release(p, value)	__atomic_store_n(p, value, __ATOMIC_RELEASE)
+#define smp_rmb()			asm volatile("" ::: "memory")
+#define smp_load_acquire(p)		__atomic_load_n(p, __ATOMIC_ACQUIRE)
 
 #define rcu_dereference(p)	READ_ONCE(p)
 #define rcu_dereference_raw(p)	READ_ONCE(p)
-#define rcu_access_pointer(p)	READ_ONCE(p)
-#define hlist_first_rcu(head)	((head)->first)
-#define hlist_next_rcu(node)	((node)->next)
 
 #define cond_resched()		((void)0)
 
-static inline void irq_work_queue(struct irq_work *work)
-{
-	(void)work;
-}
-
-static inline bool llist_add(struct llist_node *node, struct llist_head *head)
-{
-	node->next = head->first;
-	head->first = node;
-	return !node->next;
-}
-
 extern const unsigned long jiffies;
-extern const struct test_task { u32 tgid; } *const current;
 
 /* What an index selects is not read behind a wrong guess (arch/x86/include/asm/barrier.h). */
 static inline unsigned long array_index_nospec(unsigned long index, unsigned long size)
@@ -102,6 +69,11 @@ static inline unsigned long array_index_nospec(unsigned long index, unsigned lon
 static inline u32 hash_32(u32 value, unsigned int bits)
 {
 	return value * 0x61c88647u >> (32 - bits);
+}
+
+static inline u32 hash_ptr(const void *ptr, unsigned int bits)
+{
+	return (unsigned long)ptr * 0x61c8864680b583ebull >> (64 - bits);
 }
 
 struct pt_regs {

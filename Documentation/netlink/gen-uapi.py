@@ -50,7 +50,7 @@ def uapi(spec):
         "#define _UAPI_LINUX_BEEUNWIND_H",
         "",
         f'#define {c_name(family, "family-name")}\t"{family}"',
-        f'#define {c_name(family, "family-version")}\t1',
+        f'#define {c_name(family, "family-version")}\t2',
         "",
     ]
     for definition in spec["definitions"]:

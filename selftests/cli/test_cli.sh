@@ -36,6 +36,8 @@ check_help_of_all() {
 		says 0 stdout "^Usage: beectl $command" help "$command" &&
 			says 0 stdout "^Usage: beectl $command" "$command" --help &&
 			grep -q '^Options:' "$work/stdout" || return
+		# It fits a screen.
+		[ "$(wc -l <"$work/stdout")" -le 50 ] || { wc -l "$work/stdout"; return 1; }
 	done
 	for command in compile dump verify; do
 		"$beectl" "$command" --help | grep -q '^Example' || return
@@ -68,7 +70,7 @@ check_several() {
 		cmp "$work/found/tool.beet" "$work/tool.beet" &&
 		cmp "$work/found/one.so.beet" "$work/one.so.beet" &&
 		[ "$(wc -l <"$work/stdout")" -eq 2 ] &&
-		[ "$(cat "$work/stderr")" = "beectl: compile: $in/short.so: truncated: section headers lie past the end of the file" ] ||
+		[ "$(cat "$work/stderr")" = "beectl: compile: $in/short.so: truncated: a segment lies past the end of the file" ] ||
 		return
 
 	compile_into named -q -j 1 "$in/short.so" "$in/three.so" "$in/none" "$in" >"$work/names"
@@ -155,15 +157,15 @@ check_closed_streams() {
 check_words() {
 	complains 2 'beectl: config: foo: no such setting; see "beectl config --help"' config foo bar &&
 		complains 2 'beectl: config: budget: needs a value; see "beectl config --help"' \
-			config follow all budget &&
+			config hook on budget &&
 		complains 2 'beectl: config: 3x: not a size, as 512M or 2G, of 1M at least; see "beectl config --help"' \
-			config follow all budget 3x &&
+			config hook on budget 3x &&
 		complains 2 'beectl: config: 512: not a size, as 512M or 2G, of 1M at least; see "beectl config --help"' \
 			config budget 512 &&
 		complains 2 'beectl: config: --json: only to show the settings; see "beectl config --help"' \
 			config --json budget 1G &&
-		complains 2 'beectl: config: none: not managed or all; see "beectl config --help"' \
-			config follow none &&
+		complains 2 'beectl: config: none: not on or off; see "beectl config --help"' \
+			config hook none &&
 		complains 2 'beectl: status: abc: not a process id; see "beectl status --help"' status abc &&
 		complains 2 'beectl: status: unknown option -p; see "beectl status --help"' status -p 4711 &&
 		complains 2 'beectl: status: --since: only without PID, --files, --processes, --tables and --users; see "beectl status --help"' \
@@ -173,13 +175,13 @@ check_words() {
 		complains 2 'beectl: status: --tables: without --files, --processes and --users; see "beectl status --help"' \
 			status --tables --files "$beectl" &&
 		complains 2 'beectl: load: x: not a process id; see "beectl load --help"' load --json 1 x &&
-		complains 2 'beectl: unload: 1x: not a process id; see "beectl unload --help"' unload 1x &&
+		complains 2 'beectl: unload: 12: tables are of files, for all processes that map them, so there is nothing to unload of one process; see "beectl unload --help"' \
+			unload x 12 &&
+		complains 2 'beectl: unload: a file or --all is needed; see "beectl unload --help"' unload -q &&
 		complains 2 'beectl: load: --all or process ids, not both; see "beectl load --help"' \
 			load --all 1 &&
-		complains 2 'beectl: unload: --all or process ids, not both; see "beectl unload --help"' \
-			unload --all 1 &&
 		complains 2 'beectl: unload: --all or files, not both; see "beectl unload --help"' \
-			unload --all --tables "$beectl" &&
+			unload --all "$beectl" &&
 		complains 2 'beectl: watch: takes no arguments; it watches all processes; see "beectl watch --help"' \
 			watch 1
 }

@@ -29,6 +29,24 @@ check_known() {
 		says '"fdes": 17,' size --json "$work/go.so"
 }
 
+# go.so without section headers: the rows of Go's functions all the same; none if the table has another
+# size of pointers, more functions than bytes, or a byte that has to be 0.
+check_bare_table() {
+	local at
+	cp "$work/go.so" "$work/cut.so"
+	printf '\0\0\0\0\0\0\0\0' | dd of="$work/cut.so" bs=1 seek=40 conv=notrunc status=none
+	printf '\0\0\0\0' | dd of="$work/cut.so" bs=1 seek=60 conv=notrunc status=none
+	"$beectl" dump --rows "$work/go.so" >"$work/rows" && "$beectl" dump --rows "$work/cut.so" >"$work/cut" || return
+	says "Go         16 functions, from Go's function table" dump "$work/cut.so" &&
+		[ "$(comm -12 --nocheck-order "$work/rows" "$work/cut" | wc -l)" -gt 30 ] || return
+	for at in 7:'\004' 14:'\001' 4:'\001'; do
+		cp "$work/cut.so" "$work/odd.so"
+		printf '%b' "${at#*:}" | dd of="$work/odd.so" bs=1 seek=$((offset + ${at%%:*})) conv=notrunc status=none
+		! says "functions, from Go's function table" dump "$work/odd.so" 2>"$work/err" || return
+		cat "$work/err"
+	done
+}
+
 # Go's text has no rows then, not even those of .debug_frame.
 check_unknown() {
 	says " bytes (Go's functions are left to frame pointers), " \
@@ -46,8 +64,9 @@ check_bare() {
 	grep -q ": a Go program, to be walked by frame pointers: no function table of Go 1.18" "$work/err"
 }
 
-ktap_plan 3
+ktap_plan 4
 ktap_run "Go's function table" check_known
 ktap_run "a function table that is not known" check_unknown
+ktap_run "no section headers" check_bare_table
 ktap_run "and no function of C" check_bare
 ktap_finish

@@ -10,9 +10,9 @@
 seconds=30
 
 # compile KIND [MIB]: within 64 MiB, and 128 bytes for each byte of CFI; of MIB of code without CFI
-# 12 bytes for each, and 64 MiB
+# 17 bytes for each, and 256 MiB
 compile() {
-	local cfi code=$((${2:-0} ? 12 * ${2:-0} + 64 : 0))
+	local cfi code=$((${2:-0} ? 17 * ${2:-0} + 256 : 0))
 	cfi=$("$python" "$here/../lib/hostile.py" "$1" "$work/file") || return
 	(ulimit -t $seconds
 	 "$python" "$here/../lib/most_memory.py" $((((64 + code) << 20) + 128 * cfi)) \
@@ -23,6 +23,11 @@ compile() {
 check_span() {
 	compile span && [ "$(stat -c %s "$work/table")" -le $((184 + 2 * 24 + 4 * 8)) ] &&
 		"$beectl" dump "$work/table" | grep -qx "rows  *3, as a list"
+}
+
+# All entries have one rule.
+check_plts() {
+	compile plts 4 && "$beectl" dump "$work/table" | grep -qx "rows  *4, as a list"
 }
 
 # Its function table is not that of any linker, so it has no table.
@@ -49,7 +54,7 @@ check_no_memory() {
 	grep -q "^beectl: compile: $work/file: out of memory$" "$work/out"
 }
 
-ktap_plan 17
+ktap_plan 21
 ktap_run "a section that decompresses to its thousandfold" compile compressed
 ktap_run "references to no CIEs" compile references
 ktap_run "CIEs inside each other" compile nested
@@ -60,11 +65,15 @@ ktap_run "many notes and dynamic sections" compile notes
 ktap_run "many small notes" compile small_notes
 ktap_run "16,000,000 section headers" check_headers
 ktap_run "sections that share bytes" compile sections
+ktap_run "relocations that share bytes" compile relocations 16
 ktap_run "two FDEs 4 GiB apart" check_span
 ktap_run "calls of functions with long CFI" compile callees
 ktap_run "Go functions that share text, depths and a name" check_go
 ktap_run "20,000,000 symbols" compile symbols
+ktap_run "1,000,000 functions with the same endless name" compile names 1
+ktap_run "calls of functions far apart" compile far_calls 16
 ktap_run "code in which each byte is a function" compile returns 16
 ktap_run "code in which each byte has another row" compile pushes 4
+ktap_run "a PLT of 4 MiB" check_plts
 ktap_run "small CIEs without memory" check_no_memory
 ktap_finish

@@ -71,13 +71,24 @@ uninstall_modules() {
 		modules | diff - <(printf '%s\n' lib/modules/{new,old}/updates/dkms/beeunwind.ko)
 }
 
+# Two "make ko" at once, for a kernel of our own.  A build fails there if another one goes on.
+builds_take_turns() {
+	local kernel=$work/kernel first
+	mkdir -p "$kernel/include/generated" && echo '#define UTS_RELEASE "1.0.0-turns"' \
+		>"$kernel/include/generated/utsrelease.h" &&
+		printf 'modules:\n\tmkdir $M/.tmp_1\n\tsleep 1\n\trmdir $M/.tmp_1\n' >"$kernel/Makefile" || return
+	make -s -C "$tree" ko KDIR="$kernel" &
+	first=$!
+	make -s -C "$tree" ko KDIR="$kernel" && wait "$first"
+}
+
 # The last test: nothing is left of what was installed.
 uninstall_tools() {
 	[ "$(find "$work/usr" -type f | wc -l)" -ge 3 ] &&
 		make -s -C "$tree" uninstall-tool DESTDIR="$work" PREFIX=/usr && ! find "$work/usr" -type f | grep .
 }
 
-ktap_plan 9
+ktap_plan 10
 ktap_run "make install" install_tools
 ktap_run "beectl" installed 755 /usr/sbin/beectl
 ktap_run "bash completion" installed 644 /usr/share/bash-completion/completions/beectl
@@ -96,5 +107,7 @@ else
 fi
 ktap_run "make uninstall-dkms wants DKMS to forget the module first" dkms_keeps_sources
 ktap_run "make uninstall-module" uninstall_modules
+ktap_run "builds of the module for one kernel take turns" builds_take_turns
+rm -r "$tree/build/kmod/1.0.0-turns"
 ktap_run "make uninstall-tool" uninstall_tools
 ktap_finish

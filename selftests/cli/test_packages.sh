@@ -82,8 +82,8 @@ beectl_files() {
 		-rw-r--r-- root/root ./usr/share/doc/beectl/design.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/encoder.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/flame.rst
-		-rw-r--r-- root/root ./usr/share/doc/beectl/following.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/install.rst
+		-rw-r--r-- root/root ./usr/share/doc/beectl/lookup.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/security.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/stop-reasons.rst
 		-rw-r--r-- root/root ./usr/share/man/man8/beectl.8
@@ -100,6 +100,7 @@ dkms_files() {
 		-rw-r--r-- root/root ./usr/src/beeunwind-VERSION/Kbuild
 		-rw-r--r-- root/root ./usr/src/beeunwind-VERSION/dkms.conf
 		-rw-r--r-- root/root ./usr/src/beeunwind-VERSION/include/uapi/linux/beeunwind.h
+		-rw-r--r-- root/root ./usr/src/beeunwind-VERSION/include/uapi/linux/beeunwind_heaps.h
 		-rw-r--r-- root/root ./usr/src/beeunwind-VERSION/include/uapi/linux/beeunwind_table.h
 	END
 	) || return 1

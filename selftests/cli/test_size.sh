@@ -45,7 +45,7 @@ check_failures() {
 	mkdir "$work/in" && cp "$lib" "$work/in/one" && head -c 5000 "$lib" >"$work/in/two" || return
 	"$beectl" size "$work/in" >"$work/out" 2>"$work/err" || return
 	cat "$work/err"
-	[ "$(cat "$work/err")" = "beectl: size: $work/in/two: truncated: section headers lie past the end of the file" ] &&
+	[ "$(cat "$work/err")" = "beectl: size: $work/in/two: truncated: a segment lies past the end of the file" ] &&
 		[ "$(grep -c "$work/in" "$work/out")" -eq 1 ] || return
 	"$beectl" size --json "$work/in/two" "$work/none" "$work/in/one" >"$work/out" 2>"$work/err" && return 1
 	"$python" - "$work/out" <<-'END' || return
@@ -72,7 +72,7 @@ check_usage() {
 			{ echo "size $words: status $status"; cat "$work/err"; return 1; }
 	done
 	! "$beectl" size -s foo /bin/sh 2>"$work/err" && cat "$work/err" &&
-		grep -q -e "--sort: foo is none of name, ratio, row, text, fdes, rows, cfi, table, synth;" "$work/err" &&
+		grep -q -e "--sort: foo is none of name, ratio, row, text, fdes, rows, cfi, table, synth, abi;" "$work/err" &&
 		! "$beectl" size -j /bin/sh 2>"$work/err" && grep -q "a number from 1 to 1024; JSON is --json;" "$work/err"
 }
 

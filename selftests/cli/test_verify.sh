@@ -198,6 +198,18 @@ check_unlisted() {
 		grep -q '0x1050-0x1051.*: FDE is not in .eh_frame_hdr; libdw: no FDE; table: rsp+8' "$work/out"
 }
 
+# Of an FDE for no bytes and the one behind it, for text at the same address, lld puts the empty one
+# into the search table: libdw finds no FDE for that text, and none for the text before it.
+check_empty() {
+	{ printf '\t.text\n\tret\n'; sed -n '/^start:/,/^1:/p' "$work/twice.S"
+	  for size in 0 16; do
+		printf '\t.long 1f - 0f\n0:\t.long 0b - cie\n\t.long start - ., %s\n\t.byte 0, 0x0e, 32\n\t.balign 8\n1:\n' $size
+	  done; } >"$work/empty.S" && as --64 -o "$work/empty.o" "$work/empty.S" &&
+		ld.lld -shared --eh-frame-hdr -o "$work/empty.so" "$work/empty.o" &&
+		verify 0 "$work/empty.so" && [ "$(figure contradictory)" = 3 ] &&
+		grep -q 'FDE is not in .eh_frame_hdr; libdw: no FDE; table: rsp+32' "$work/out"
+}
+
 # A table that has a library's e_entry as outermost.
 check_entry() {
 	cp "$here/../golden/asm/entry.S" "$work/program.S" &&
@@ -227,6 +239,46 @@ END
 		is_clean "$work/half.so" && grep -q '^unsupported  *0  rows' "$work/out" &&
 		half_cfa_differs '0x1001-0x1002.*libdw: rbx+16, .*table: rbx+8,' 's/0x73, 8/0x73, 16/' &&
 		half_cfa_differs '0x1002-0x1003.*libdw: rbp+56, .*table: rbp+48,' 's/offset 48/offset 56/'
+}
+
+# Empty expressions: their value is the CFA, but libdw says "undefined".
+check_empty_expression() {
+	cat >"$work/nothing.S" <<'END'
+	.text
+	.cfi_startproc
+	.cfi_escape 0x16, 7, 0		# rsp = CFA
+	nop
+	.cfi_escape 0x10, 6, 0		# rbp = *CFA
+	nop
+	.cfi_remember_state
+	.cfi_offset rbp, -24
+	.cfi_undefined rsp
+	nop
+	.cfi_restore_state
+	.cfi_escape 0x10, 16, 0		# RA = *CFA
+	nop
+	.cfi_restore rip
+	.cfi_escape 0x16, 6, 0		# rbp = CFA, which a table cannot say
+	nop
+	.cfi_endproc
+END
+	assemble nothing "$work/nothing.S" && "$beectl" compile -q "$work/nothing.so" -o "$work/nothing.beet" &&
+		is_clean -v "$work/nothing.so" && grep -q '^unsupported  *2  rows' "$work/out" || return
+	sed 's/0x10, 6, 0/0x16, 6, 0/' "$work/nothing.S" >"$work/edited.S" && assemble edited "$work/edited.S" &&
+		verify 1 --table "$work/nothing.beet" "$work/edited.so" &&
+		grep -q '0x1001-0x1002.*libdw: rsp+8, (cfa value), cfa-8.*; table: rsp+8, cfa+0, cfa-8$' "$work/out"
+}
+
+# A zero word in the middle of .eh_frame, and no PT_GNU_EH_FRAME: what is behind it is compared.
+check_terminator() {
+	{ sed -n '/^start:/,/^1:/p' "$work/twice.S"
+	  printf '0:\t.long 1f - 2f\n2:\t.long 2b - cie\n\t.long start - ., 8\n\t.byte 0\n\t.balign 4\n1:\t.long 0\n'
+	  printf '0:\t.long 1f - 2f\n2:\t.long 2b - cie\n\t.long start + 8 - ., 8\n\t.byte 0, 0x0e, 24\n\t.balign 4\n1:\t.long 0\n'
+	} >"$work/middle.S" && assemble middle "$work/middle.S" && "$beectl" compile -q "$work/middle.so" -o "$work/middle.beet" &&
+		is_clean "$work/middle.so" && [ "$(figure 'no FDE')" = 0 ] || return
+	sed 's/0x0e, 24/0x0e, 32/' "$work/middle.S" >"$work/edited.S" && assemble edited "$work/edited.S" &&
+		verify 1 --table "$work/middle.beet" "$work/edited.so" &&
+		grep -q '0x1008-0x1010.*: libdw: rsp+32, .*table: rsp+24' "$work/out"
 }
 
 # half_cfa_differs MESSAGE SED: the table of half.so differs from half.S edited by SED
@@ -272,10 +324,13 @@ check_too_deep() {
 	assemble deep "$work/deep.S" && is_clean -v "$work/deep.so" && grep -q '^ *cfi  *1  1 bytes' "$work/out"
 }
 
+# Code without CFI that nothing can be made of; and some that rows are made of.
 check_no_cfi() {
-	printf '\t.text\n\tnop\n\tret\n' >"$work/bare.S"
+	printf '\t.text\n\thlt\n' >"$work/bare.S"
 	assemble bare "$work/bare.S" && verify 0 "$work/bare.so" &&
-		grep -q '^files  *0  and 1 without unwind information' "$work/out"
+		grep -q '^files  *0  and 1 without unwind information' "$work/out" || return
+	printf '\t.text\n\tret\n\t.p2align 4\n\tpush %%rax\n\tpop %%rax\n\tret\n' >"$work/bare.S"
+	assemble bare "$work/bare.S" && is_clean "$work/bare.so" && [ "$(figure rows)" = 3 ]
 }
 
 check_unsupported() {
@@ -285,12 +340,12 @@ check_unsupported() {
 			"$work/out"
 }
 
-# "beectl verify --help" lists all names of its JSON output.  The output has all of them when the
+# The manual page lists all names of the JSON output.  The output has all of them when the
 # file has unsupported rules, and the table is wrong and says that it leaves out rows.
 check_json_names() {
 	assemble odd "$here/../golden/asm/odd.S" && "$beectl" compile -q --thin 1 "$work/right.so" -o "$work/table" || return
 	"$beectl" verify --json --table "$work/table" "$work/odd.so" >"$work/json" && return 1
-	"$python" - "$work/json" "$("$beectl" verify --help)" <<'END'
+	"$python" - "$work/json" "$(json_keys verify)" <<'END'
 import json, re, sys
 def names(value):
     if isinstance(value, dict):
@@ -377,7 +432,7 @@ check_unreadable() {
 	done
 }
 
-ktap_plan $((${#programs[@]} + 40))
+ktap_plan $((${#programs[@]} + 43))
 ktap_run "beectl itself" is_clean "$beectl"
 for program in "${programs[@]}"; do
 	name=$(basename "$program" .S)
@@ -420,6 +475,9 @@ ktap_run "a refused table" check_refused_table
 ktap_run "a zero word within .debug_frame" check_filling
 ktap_run "FDEs that overlap" check_contradictory
 ktap_run "an FDE that .eh_frame_hdr does not list" check_unlisted
+with ld.lld "an FDE of no bytes in .eh_frame_hdr" check_empty
+ktap_run "an empty expression" check_empty_expression
+ktap_run "a terminator in the middle of .eh_frame" check_terminator
 ktap_run "found: the entry point of a library" check_entry
 ktap_run "a CFA that libdw refuses" check_half_cfa
 ktap_run "a damaged .eh_frame_hdr" check_damaged
@@ -438,7 +496,7 @@ if [ "$(id -u)" -eq 0 ]; then
 else
 	ktap_skip "a file in a directory that cannot be read" "not root, so there is nobody else"
 fi
-ktap_run "help lists what is in JSON" check_json_names
+ktap_run "the manual page lists what is in JSON" check_json_names
 ktap_run "files that are none" check_bad_files
 ktap_run "usage" check_usage
 ktap_finish

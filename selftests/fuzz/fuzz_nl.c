@@ -53,9 +53,9 @@ static void fuzz_refusal(void *bytes, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct netlink_stats stats = {};
-	struct netlink_users users = {};
 	struct netlink_info info = {};
-	struct netlink_proc proc = {};
+	struct netlink_news_list news = {};
+	struct netlink_codes codes = {};
 	void *bytes;
 
 	if (!size)
@@ -79,14 +79,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		stats_parse(bytes, size - 1, &stats);
 		break;
 	case 4:
-		reply_take(bytes, size - 1, &(struct reply){ proc_fields, &proc });
+		news_parse(bytes, size - 1, &news);
+		if (strnlen(news.news->name, sizeof(news.news->name)) == sizeof(news.news->name))
+			abort();
+		free(news.news);
 		break;
 	case 5:
 		fuzz_refusal(bytes, size - 1);
 		break;
 	case 6:
-		users_parse(bytes, size - 1, &users);
-		netlink_users_free(&users);
+		codes_parse(bytes, size / 2, &codes);
+		codes_parse(bytes, size - 1, &codes);
+		netlink_codes_free(&codes);
 		break;
 	}
 	free(bytes);

@@ -89,7 +89,7 @@ static void find_sections(struct seed *seed, const struct bee_table *table)
 		add_section(seed, table->kinds[kind].groups[0].phrases / 8);
 		add_section(seed, table->kinds[kind].groups[0].shapes / 8);
 	}
-	add_section(seed, place_of(table, table->records));
+	add_section(seed, table->records / 8);
 	seed->starts[seed->nsections] = seed->size;
 }
 

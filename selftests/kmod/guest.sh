@@ -9,6 +9,7 @@ BEE_KO=${BEE_KO:-$TREE/build/kmod/$(uname -r)/beeunwind.ko}
 BEECTL=${BEECTL:-$TREE/beectl}
 TESTS=$TREE/build/selftests/kmod
 WORK=$(mktemp -d)
+export BEEUNWIND_LOAD=no	# beectl loads no module: the scripts do
 # The system call by which the programs of selftests/kmod/walk mark a stack that is known: getppid().
 MARKS="id == 110"
 # By default perf links the files in which it has samples into its build-id cache.  The guest's /
@@ -56,7 +57,8 @@ guest_rmmod() {
 	guest_wait rmmod beeunwind
 }
 
-# guest_cache: from here on beectl has a cache of the script's own, which is empty
+# guest_cache: from here on beectl has a cache of the script's own, which is empty.  Before, it has that
+# of the guest, with tables of what many scripts run (selftests/lib/prewarm.sh).
 guest_cache() {
 	rm -rf "$WORK/cache"
 	mkdir -m 700 "$WORK/cache"

@@ -64,8 +64,8 @@ runs_code() {
 	grep -q "r-xp 00000000 00:00 0 *$" "/proc/$1/maps"
 }
 
-# memory_is PID WHAT: a range of the process's code in memory has a table; WHAT is a part of the
-# path that status shows for it
+# memory_is PID WHAT: code in the process's memory has a table; WHAT is a part of the name that status shows
+# for it
 memory_is() {
 	"$BEECTL" status --json "$1" | /usr/bin/python3 -c '
 import json, sys
@@ -80,5 +80,5 @@ sys.exit(not any(r["loaded"] and sys.argv[2] in r["path"] and int(r["start"], 16
 owned() {
 	"$BEECTL" status --json --files | /usr/bin/python3 -c '
 import json, sys
-print(sum(1 for file in json.load(sys.stdin)["files"] if file.get("owner")))'
+print(sum(1 for file in json.load(sys.stdin)["files"] if file["pid"]))'
 }

@@ -13,7 +13,6 @@
 
 objects=${BEE_JIT_OBJECTS:-2000}
 every=$((objects < 10000 ? 200 : objects / 20))	# of so many pieces one stays until it has a table
-guest_cache
 
 has_table() {
 	"$BEECTL" status --json "$1" | grep -qF '"[jit] walk_churned"'
@@ -100,7 +99,7 @@ used() {
 		/usr/bin/python3 - "$WORK/files" "$WORK/status" <<-'END'
 	import json, sys
 	files, status = (json.load(open(path)) for path in sys.argv[1:])
-	print(status["used_bytes"] - sum(f["bytes"] for f in files["files"] if not f.get("owner")))
+	print(status["used_bytes"] - sum(f["bytes"] for f in files["files"] if not f["pid"]))
 	END
 }
 

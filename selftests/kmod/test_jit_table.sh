@@ -22,17 +22,16 @@ shown() {
 	(at,) = user["ranges"]
 	(own,) = (r for r in proc["process"]["ranges"] if r["path"] == name)
 	(file,) = (f for f in files["files"] if f["path"] == name)
-	print(table, own, file["owner"])
+	print(table, own, file["pid"])
 	sys.exit(not (table["loaded"] and table["rows"] and user["pid"] == pid and
 	              at["start"] == own["start"] == at["offset"] == "0x7e0000000000" and
-	              own["loaded"] and own["file_id"] == table["id"] and
-	              file["owner"] == user["cookie"] == proc["process"]["cookie"]))
+	              own["loaded"] and own["file_id"] == table["id"] and file["pid"] == pid))
 	END
 }
 
 # removed PROGRAM: a table goes by its name
 removed() {
-	"$BEECTL" unload --tables "[jit] $1"
+	"$BEECTL" unload "[jit] $1"
 }
 
 # served PROGRAM READY GO: load or remove the program's tables whenever it asks
@@ -44,9 +43,7 @@ served() {
 		if [ "$what" = u ]; then
 			{ shown "$1" "$pid" && removed "$1"; }
 		else
-			# Code without a table is nothing that waits for one: it cannot be opened.
-			{ [ "$(guest_status waiting)" = 0 ] &&
-				"$BEECTL" load --cfi-only "$pid"; }
+			"$BEECTL" load --cfi-only "$pid"
 		fi >>"$WORK/loads" 2>&1 || echo "$what: status $?" >>"$WORK/loads"
 		echo g >"$3"
 	done
@@ -65,7 +62,7 @@ recorded() {
 	return "$status"
 }
 
-# kept: a table of code in memory stays when all processes are to be followed, or is laid anew
+# kept: the table of code in memory stays, or is laid anew, whatever else makes tables
 kept() {
 	local pid status=0
 
@@ -92,5 +89,5 @@ guest_insmod || exit 1
 ktap_plan 3
 ktap_run "known stacks through registered code" known_stacks walk_registered
 ktap_run "record -a lays a table" recorded
-ktap_run "the table stays when all processes are followed" kept
+ktap_run "the table of code in memory stays when files of all processes get theirs" kept
 ktap_finish

@@ -37,7 +37,7 @@ sys.exit(2 if got["samples"] < 100 else got["complete"] < 0.99 * got["samples"])
 			status=$?
 		[ "$status" -eq 2 ] || break
 	done
-	"$BEECTL" unload --quiet "$deep" || status=1
+	"$BEECTL" unload --quiet --all || status=1
 	return $status
 }
 

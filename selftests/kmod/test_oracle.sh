@@ -44,14 +44,16 @@ warm_up() {
 	done
 }
 
-# No address differs, and at least 100 samples could be compared.
+# No address differs, at least 100 samples could be compared, and at most one in 30 was taken while mappings changed.
 compare() {
-	local status=0
+	local status=0 busy
 	warm_up "$1"
 	input_of "$1" | "$sample" --launcher --seconds "$seconds" --samples "$samples" "$1" \
 		"$BEECTL" run -- "${command[@]}" >"$WORK/out" 2>"$WORK/err" || status=$?
 	grep "^$1: samples " "$WORK/out" >>"$WORK/sums"
-	if [ "$status" -eq 0 ] && ! grep -q " of [0-9]\{1,2\} comparable" "$WORK/out"; then
+	busy=$(sed -n 's/.*, busy \([0-9]*\),.*/\1/p' "$WORK/out")
+	if [ "$status" -eq 0 ] && [ "$((busy * 30))" -le "$samples" ] &&
+		! grep -q " of [0-9]\{1,2\} comparable" "$WORK/out"; then
 		return 0
 	fi
 	cat "$WORK/out" "$WORK/err"

@@ -46,7 +46,7 @@ laid() {
 	/usr/bin/python3 - "$WORK/json" "$1" <<-'END'
 	import json, sys
 	with open(sys.argv[1]) as file:
-	    (process,) = json.load(file)["managed"]
+	    (process,) = json.load(file)["processes"]
 	reasons = [p["error"] for p in process["problems"]]
 	wanted = int(sys.argv[2])
 	print(process["name"], process["remapped"], reasons)
@@ -89,19 +89,19 @@ node_pages() {
 
 guest_insmod || exit 1
 ktap_plan 4
-ktap_run "text that is copied" known_stacks copy 1
-ktap_run "text that is moved" known_stacks move 1
-ktap_run "other bytes than those of the file get no table" known_stacks other 0
+ktap_run "stacks through text copied into memory without a file are those that are known" known_stacks copy 1
+ktap_run "so are those through text that mremap() has moved there" known_stacks move 1
+ktap_run "text in memory with other bytes than those of the file gets no table" known_stacks other 0
 if ! node --help 2>/dev/null | grep -q -- --use-largepages; then
-	ktap_skip "node --use-largepages" "nodejs is not installed, or cannot do that"
+	ktap_skip "stacks of node --use-largepages are complete after load" "nodejs is not installed, or cannot do that"
 elif node --use-largepages=on -e 0 2>&1 | grep -q "not supported"; then
-	ktap_skip "node --use-largepages" "this node knows the option, but is built without it"
+	ktap_skip "stacks of node --use-largepages are complete after load" "this node knows the option, but is built without it"
 elif [ ! -e /sys/kernel/mm/transparent_hugepage ]; then
-	ktap_skip "node --use-largepages" "the kernel has no transparent huge pages"
+	ktap_skip "stacks of node --use-largepages are complete after load" "the kernel has no transparent huge pages"
 elif grep -qs '\[never\]' /sys/kernel/mm/transparent_hugepage/enabled; then
-	ktap_skip "node --use-largepages" "the kernel has transparent huge pages switched off"
+	ktap_skip "stacks of node --use-largepages are complete after load" "the kernel has transparent huge pages switched off"
 else
 	"$BEECTL" cache prewarm -q "$(command -v node)"
-	ktap_run "node --use-largepages" node_pages
+	ktap_run "stacks of node --use-largepages are complete after load" node_pages
 fi
 ktap_finish

@@ -51,7 +51,7 @@ sys.exit(2 if samples < 200 else complete < int(sys.argv[1]) / 100 * samples)' \
 }
 
 # The files of a process in a chroot are found there, whatever else has the names that it knows them
-# by.  In the first recording they have no tables yet.
+# by.  beectl run makes their tables after the first samples in them.
 in_a_chroot() {
 	local file ROOT=$WORK/root
 
@@ -66,15 +66,13 @@ in_a_chroot() {
 }
 
 sqlite_has_a_table() {
-	"$BEECTL" status "$1" | grep libsqlite3 | grep -qv "no table"
+	"$BEECTL" status "$1" | grep libsqlite3 | grep -vq "not made yet\|has none"
 }
 
-# sqlite_loop PIDFILE [FILE]: work in libsqlite3, which is mapped when FILE is there
+# sqlite_loop PIDFILE: work in libsqlite3
 sqlite_loop='
-import os, sys, time
+import os, sys
 print(os.getpid(), file=open(sys.argv[1], "w"), flush=True)
-while len(sys.argv) > 2 and not os.path.exists(sys.argv[2]):
-    time.sleep(0.1)
 import sqlite3
 while True:
     sqlite3.connect(":memory:").execute("with recursive n(i) as (select 1 union all " +
@@ -96,62 +94,32 @@ later_libraries() {
 	return $status
 }
 
-sqlite_is_missed() {
-	"$BEECTL" status --files --json | /usr/bin/python3 -c '
-import json, sys
-sys.exit(not any(f["missed"] and not f["loaded"] and "libsqlite3" in f["path"]
-                 for f in json.load(sys.stdin)["files"]))'
-}
-
-# So does one that was announced when nobody listened: another process was sampled in it before.
-announced_before() {
-	local other recorder status=1
-	guest_rmmod && guest_insmod || return 1
-	/usr/bin/python3 -c "$sqlite_loop" "$WORK/other" "$WORK/map" &
-	guest_wait test -s "$WORK/other" || return 1
-	other=$(cat "$WORK/other")
-	"$BEECTL" load -q "$other" && : >"$WORK/map" || return 1
-	perf record -q -e cpu-clock -F 999 -g -o /dev/null -p "$other" &
-	recorder=$!
-	guest_wait sqlite_is_missed && kill "$recorder" && wait "$recorder"
-	sqlite_is_missed && later_libraries && status=0
-	kill "$other"
-	return $status
-}
-
 # cc1 is too large to be compiled beforehand, and without perf nothing is sampled.
 compiler=$(gcc -print-prog-name=cc1)
 
-# at_rest WORKER COMMAND: the command waits, and the worker of beectl (tools/process/unrecorded.c) has no
-# child that makes a table in the next two seconds, in which it reads the module's list of files four times
-# if "announce" is "mapped"
+# at_rest BEECTL COMMAND: the command waits, and beectl has no other child in the next two seconds, that is none that
+# makes a table
 at_rest() {
 	is_asleep "$2" || return 1
 	for _ in {1..20}; do
-		! pgrep -P "$1" || return 1
+		[ "$(pgrep -P "$1")" = "$2" ] || return 1
 		sleep 0.1
 	done
 }
 
-# What is not sampled gets no table, whatever the setting announce says; and the same process gets it when
-# it is sampled.  The compiler waits for its input meanwhile.
+# What is not sampled gets no table; and the same process gets it when it is sampled.  The compiler waits for its
+# input meanwhile.
 unused_files() {
-	local announce command runner worker recorder feed status=1
+	local command runner recorder feed status=1
 	mkfifo "$WORK/feed"
-	for announce in mapped sampled; do
-		"$BEECTL" config announce "$announce"
-		BEEUNWIND_CACHE=$WORK/unused "$BEECTL" run -- "$compiler" -quiet -O2 -o /dev/null \
-			<"$WORK/feed" >"$WORK/out" 2>&1 &
-		runner=$!
-		exec {feed}>"$WORK/feed"
-		guest_wait pgrep -x cc1 -P "$runner" && command=$(pgrep -x cc1 -P "$runner") &&
-			worker=$(pgrep -x beectl -P "$runner") &&
-			guest_wait at_rest "$worker" "$command" || { cat "$WORK/out"; return 1; }
-		! table_is "$compiler" || { echo "it has a table: $announce"; kill "$command"; return 1; }
-		[ "$announce" = mapped ] || break
-		exec {feed}>&-
-		wait "$runner"
-	done
+	guest_rmmod && guest_insmod || return 1
+	BEEUNWIND_CACHE=$WORK/unused "$BEECTL" run -- "$compiler" -quiet -O2 -o /dev/null \
+		<"$WORK/feed" >"$WORK/out" 2>&1 &
+	runner=$!
+	exec {feed}>"$WORK/feed"
+	guest_wait pgrep -x cc1 -P "$runner" && command=$(pgrep -x cc1 -P "$runner") &&
+		guest_wait at_rest "$runner" "$command" || { cat "$WORK/out"; return 1; }
+	! table_is "$compiler" || { echo "it has a table"; kill "$command"; return 1; }
 	perf record -q -N -B -g -e cpu-clock -F 999 -o /dev/null -p "$command" {feed}>&- &
 	recorder=$!
 	seq 20000 | sed 's/.*/int f&(int a) { for (int i = 0; i < a; i++) a ^= a * &; return a; }/' >&"$feed"
@@ -166,9 +134,9 @@ is_gone() {
 	! kill -0 "$1"
 }
 
-# stop_maker WORKER: wait until beectl forks a child that makes a table, stop the first such child by
+# stop_maker BEECTL: wait until beectl forks a child that makes a table, stop the first such child by
 # SIGSTOP, and print its pid.  In Python, as on the instrumented kernel the child ends before pgrep does.
-# A child that has not limited its CPU time yet may not even have asked to end with the worker: one
+# A child that has not limited its CPU time yet may not even have asked to end with beectl: one
 # that is stopped so early goes on.
 stop_maker() {
 	/usr/bin/python3 -c '
@@ -198,10 +166,10 @@ def stop(pid):
         pass
     return False
 
-worker = sys.argv[1]
+beectl = sys.argv[1]
 while True:
     for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
-        if pid > int(worker) and stat(pid, 1) == worker and stop(pid):
+        if pid > int(beectl) and stat(pid, 1) == beectl and stop(pid):
             print(pid, flush=True)
             sys.exit()
 ' "$1"
@@ -210,22 +178,20 @@ while True:
 # A table that is not ready does not keep beectl from ending with the command: the test stops the
 # process that makes it.
 ends_with_the_command() {
-	local recorder command worker stopper status=1
+	local recorder runner stopper status=1
 	printf 'int f(int a) { return a; }\n' >"$WORK/f.c"
 	BEEUNWIND_CACHE=$WORK/ends perf record -q -N -B -e cpu-clock -F 999 -g -o /dev/null \
 		"$BEECTL" run -j 1 -- sh -c ": >'$WORK/began'; until [ -e '$WORK/go' ]; do sleep 0.1; done
 			while :; do '$compiler' -quiet -O2 '$WORK/f.c' -o /dev/null; done" &
 	recorder=$!
 	guest_wait test -e "$WORK/began" || return 1
-	# Under perf beectl has a child that is not recorded (tools/process/unrecorded.c), and works.
-	command=$(pgrep -x beectl -P "$recorder")
-	worker=$(pgrep -x beectl -P "$command")
-	stop_maker "$worker" >"$WORK/maker" &
+	runner=$(pgrep -x beectl -P "$recorder")
+	stop_maker "$runner" >"$WORK/maker" &
 	stopper=$!
 	: >"$WORK/go"
 	guest_wait test -s "$WORK/maker" || { kill "$stopper"; return 1; }
-	kill "$(pgrep -x sh -P "$command")"
-	guest_wait is_gone "$command" && guest_wait is_gone "$(cat "$WORK/maker")" && status=0
+	kill "$(pgrep -x sh -P "$runner")"
+	guest_wait is_gone "$runner" && guest_wait is_gone "$(cat "$WORK/maker")" && status=0
 	kill -CONT "$(cat "$WORK/maker")" 2>/dev/null
 	wait "$recorder"
 	return $status
@@ -287,23 +253,22 @@ not_without_module() {
 }
 
 guest_insmod || exit 1
-ktap_plan 17
-ktap_run "python3 is complete from the start" complete_from_the_start 99 /usr/bin/python3 -c 'import re, argparse'
-ktap_run "ls is complete from the start" complete_from_the_start 99 /bin/ls -lR "$TREE/tools" "$TREE/kmod"
-ktap_run "a program in a chroot is complete" in_a_chroot
-ktap_run "libraries that it maps later get their tables" later_libraries
-ktap_run "also if they were announced before" announced_before
-ktap_run "what is not used gets no table" unused_files
-ktap_run "the work ends with the command" ends_with_the_command
-ktap_run "a command's status is passed on" status_is 7 -- sh -c 'exit 7'
+ktap_plan 16
+ktap_run "stacks of python3 are complete from the start" complete_from_the_start 99 /usr/bin/python3 -c 'import re, argparse'
+ktap_run "stacks of ls are complete from the start" complete_from_the_start 99 /bin/ls -lR "$TREE/tools" "$TREE/kmod"
+ktap_run "stacks of a program in a chroot are complete" in_a_chroot
+ktap_run "libraries that the command maps later get their tables" later_libraries
+ktap_run "what is not sampled gets no table" unused_files
+ktap_run "run ends with the command, and gives up tables" ends_with_the_command
+ktap_run "run passes the command's status on" status_is 7 -- sh -c 'exit 7'
 ktap_run "a killed command gives 128 + signal" killed
-ktap_run "signals to beectl go to the command" signals_pass
+ktap_run "signals to run go to the command" signals_pass
 ktap_run "an unknown command gives 127" status_is 127 -- no-such-command
 ktap_run "what cannot be executed gives 126" status_is 126 -- /etc/passwd
-ktap_run "arguments and output pass through" output_passes
-ktap_run "a static program runs" status_is 0 -- busybox true
+ktap_run "arguments and output of a command pass through" output_passes
+ktap_run "run starts a static program" status_is 0 -- busybox true
 printf '#!/bin/sh\nexit 3\n' >"$WORK/script" && chmod +x "$WORK/script"
-ktap_run "a script runs" status_is 3 -- "$WORK/script"
-ktap_run "the command is not traced any more" no_ptrace_left
-ktap_run "without the module the command is not run" not_without_module
+ktap_run "run starts a script" status_is 3 -- "$WORK/script"
+ktap_run "the command of run is not traced" no_ptrace_left
+ktap_run "without the module run does not start the command" not_without_module
 ktap_finish

@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# beectl status: walks of each process, walks since an earlier moment, and tables that are wanted.
+# beectl status: walks of each process, walks since an earlier moment, and who makes tables.
 # once: 1
 # timeout: 600
 export NO_KERNEL_SYMBOLS=1
 # shellcheck source=selftests/kmod/guest.sh
 . "$(dirname "$0")/guest.sh"
+# shellcheck source=selftests/kmod/watch.sh
+. "$(dirname "$0")/watch.sh"
 
 # sample PID...: some samples of these processes.  The two that are busy run only meanwhile.
 sample() {
@@ -23,7 +25,7 @@ judge() {
 	"$BEECTL" status --json "${since[@]}" >"$WORK/json" && /usr/bin/python3 -c '
 import json, sys
 got = json.load(open(sys.argv[1]))
-procs = {p["pid"]: p for p in got["managed"]}
+procs = {p["pid"]: p for p in got["processes"]}
 def enough(*walks):
     if min(walks) < 20:
         sys.exit(2)
@@ -31,7 +33,7 @@ try:
     exec(sys.argv[2], {"got": got, "procs": procs, "pids": [int(p) for p in sys.argv[3:]],
                        "enough": enough})
 except (AssertionError, KeyError):
-    print(got["walks"], got["reasons"], got["managed"], got["incomplete"], sep="\n")
+    print(got["walks"], got["reasons"], got["processes"], got["incomplete"], sep="\n")
     raise' "$WORK/json" "$1" "$whole" "$broken"
 }
 since=()
@@ -51,7 +53,7 @@ sampled() {
 	return 1
 }
 
-# Nothing but the two processes is managed, so their walks are all walks.
+# Nothing but the two processes is sampled, so their walks are all walks.
 by_process() {
 	local name
 	sampled '
@@ -62,15 +64,15 @@ assert whole["complete"] == whole["stops"]["outermost"] >= 0.9 * whole["walks"]
 assert broken["name"] == "spin" and broken["complete"] == 0
 assert sum(broken["stops"].values()) == broken["walks"]
 assert whole["walks"] + broken["walks"] == got["walks"], "walks do not add up"
-assert got["managed"][0] is broken' "$whole" "$broken" || return 1
+assert got["processes"][0] is broken' "$whole" "$broken" || return 1
 	"$BEECTL" status >"$WORK/out"
-	grep "^ *$broken  *[1-9][0-9]*  *0.0%  *[0-9]*  spin (.* [1-9][0-9]*)$" "$WORK/out" &&
+	grep "^ *$broken  *[1-9][0-9]*  *0.0%  spin (.* [1-9][0-9]*)$" "$WORK/out" &&
 		grep '^walks: *[1-9][0-9]*, [0-9.]*% complete$' "$WORK/out" || { cat "$WORK/out"; return 1; }
 	"$BEECTL" status --processes >"$WORK/out"
 	for name in perl spin; do
 		grep "  $name" "$WORK/out" || { cat "$WORK/out"; return 1; }
 	done
-	"$BEECTL" status "$broken" | grep "^$broken spin: [0-9]* ranges, [1-9][0-9]* walks, 0.0% complete (.*)$"
+	"$BEECTL" status "$broken" | grep "^$broken spin: [1-9][0-9]* walks, 0.0% complete (.*)$"
 }
 
 # walks PID: how many of that process were counted
@@ -89,7 +91,18 @@ walked() {
 	return 1
 }
 
-# A forked child begins at zero, and so does what it executes; its parent's walks stay.
+# walked_on PID: sample the process until more of its walks are counted
+walked_on() {
+	local before
+	before=$(walks "$1")
+	for _ in 1 2 3 4 5 6 7 8; do
+		sample "$1" || return 1
+		[ "$(walks "$1")" -le "$before" ] || return 0
+	done
+	return 1
+}
+
+# A forked child begins at zero, and goes on counting when it executes another program; its parent's walks stay.
 fork_and_exec() {
 	local parent child before status=0
 	/usr/bin/perl -e '
@@ -97,7 +110,7 @@ fork_and_exec() {
 my $child = fork;
 if (!$child) {
 	1 while !-e "$ARGV[0].exec";
-	exec "/bin/sleep", "infinity";
+	exec "/bin/sh", "-c", "while :; do :; done";
 }
 open my $f, ">", $ARGV[0];
 print $f "$child\n";
@@ -112,7 +125,8 @@ waitpid $child, 0' "$WORK/child" &
 	[ "$(walks "$child")" -eq 0 ] && walked "$child" &&
 		[ "$(walks "$parent")" -eq "$before" ] || status=1
 	: >"$WORK/child.exec"
-	guest_wait grep -q sleep "/proc/$child/cmdline" && [ "$(walks "$child")" -eq 0 ] || status=1
+	guest_wait grep -q while "/proc/$child/cmdline" && "$BEECTL" load -q "$child" &&
+		[ "$(walks "$child")" -ge 20 ] && walked_on "$child" || status=1
 	kill "$child"
 	return "$status"
 }
@@ -137,51 +151,28 @@ then = json.load(open('$WORK/second'))
 assert got['walks'] >= then['walks'] + 20 and got['instance'] == then['instance']"
 }
 
-# all_made PID: wait until beectl watch, this process, has made a table of each file that lacks one.  Fails
-# if it ends before.  There is no limit but that of this script, as the table of libcrypto alone can take
-# beectl more than 18 s: the guest is emulated, and other guests share its CPUs.
-all_made() {
-	until [ "$(guest_status waiting)" = 0 ]; do
-		kill -0 "$1" || return 1
-		sleep 0.1
-	done
+# Nobody listens; then beectl watch does.
+listener() {
+	local status=0
+	listener_is false '^listener:  nobody makes tables$' || status=1
+	watch_start -q && guest_wait listener_is true '^listener:  somebody makes tables (beectl watch, run' || status=1
+	watch_stop
+	guest_wait listener_is false '^listener:  nobody' && return "$status"
 }
 
-# A program that has no table: nobody makes it; then somebody listens, who is kept from making it.
-waiting() {
-	local watch pid status=0
-	"$BEECTL" config follow all announce mapped || return 1
-	cp /usr/bin/perl "$WORK/newcomer"
-	"$WORK/newcomer" -e sleep &
-	pid=$!
-	guest_wait grep -q newcomer "/proc/$pid/maps" || return 1
-	"$BEECTL" status | grep '^waiting: *[1-9].* without a table, and nobody makes them' || status=1
-	judge 'assert got["waiting"] >= 1 and not got["listeners"]' || status=1
-	"$BEECTL" watch --eager -q >"$WORK/watch" 2>&1 &
-	watch=$!
-	all_made "$watch" && [ "$(guest_status listeners)" = true ] || status=1
-	kill -STOP "$watch"
-	kill "$pid"
-	cp /usr/bin/perl "$WORK/another"
-	"$WORK/another" -e sleep &
-	pid=$!
-	guest_wait grep -q another "/proc/$pid/maps" || return 1
-	"$BEECTL" status | grep '^waiting: *[1-9][0-9]* files* without a table; beectl watch, run, record or flame makes' ||
-		{ "$BEECTL" status; status=1; }
-	kill -CONT "$watch"
-	all_made "$watch" || status=1
-	kill "$watch" "$pid"
-	"$BEECTL" config follow managed announce sampled
-	return "$status"
+listener_is() {
+	[ "$(guest_status listeners)" = "$1" ] && "$BEECTL" status | grep "$2"
 }
 
 # overlayfs copies a program while it runs: the module has two files then, each with its own counters,
 # and they are one line.
 copies() {
-	local pids=() status=0
-	mkdir "$WORK/lower" "$WORK/upper" "$WORK/work" "$WORK/over" && cp "$WORK/spin" "$WORK/lower/copied" &&
-		mount -t overlay -o "lowerdir=$WORK/lower,upperdir=$WORK/upper,workdir=$WORK/work" \
-			overlay "$WORK/over" || return 1
+	local layer=$WORK/layers pids=() status=0
+	# The upper layer cannot be on an overlayfs, as the guest's / is.
+	mkdir "$layer" "$WORK/over" && mount -t tmpfs tmpfs "$layer" &&
+		mkdir "$layer/lower" "$layer/upper" "$layer/work" && cp "$WORK/spin" "$layer/lower/copied" &&
+		mount -t overlay -o "lowerdir=$layer/lower,upperdir=$layer/upper,workdir=$layer/work" overlay "$WORK/over" ||
+		return 1
 	"$WORK/over/copied" &
 	pids=($!)
 	guest_wait grep -q copied "/proc/${pids[0]}/maps" && "$BEECTL" load -q "${pids[0]}" &&
@@ -198,7 +189,7 @@ open('$WORK/json.sum', 'w').write(str(sum(f['cut'] for f in both)))" "${pids[@]}
 		grep "^ *$(cat "$WORK/json.sum") .*/over/copied (" "$WORK/out" || { cat "$WORK/out"; status=1; }
 	kill -9 "${pids[@]}"
 	wait "${pids[@]}" 2>/dev/null
-	umount "$WORK/over" || status=1
+	umount "$WORK/over" "$layer" || status=1
 	return "$status"
 }
 
@@ -228,11 +219,11 @@ guest_wait grep -q spin "/proc/$broken/maps" && guest_wait grep -q 'libc\.so' "/
 
 ktap_plan 7
 "$BEECTL" load "$whole" "$broken" >/dev/null || exit 1
-ktap_run "walks of each process" by_process
-ktap_run "fork and exec begin anew" fork_and_exec
-ktap_run "since an earlier moment, for two users" since_then
-ktap_run "files that have no counters" no_such_counters
-ktap_run "copies that overlayfs made are one line" copies
-ktap_run "tables that are wanted, and who makes them" waiting
-ktap_run "the module was loaded anew" loaded_anew
+ktap_run "status counts the walks of each process" by_process
+ktap_run "the walks of a process begin at zero with fork, and go on after exec" fork_and_exec
+ktap_run "status counts since an earlier moment, for two users" since_then
+ktap_run "status --since refuses files that have no counters" no_such_counters
+ktap_run "a file and its copy by overlayfs are one line" copies
+ktap_run "status says whether somebody makes tables" listener
+ktap_run "status --since refuses counters of another load of the module" loaded_anew
 ktap_finish

@@ -29,7 +29,7 @@ whole() {
 result() {
 	local taken status=0
 
-	taken=$("$TESTS/take_chains" "$pid" "$SAMPLES" "${@:3}") || status=$?
+	taken=$("$TREE/selftests/lib/take_chains.py" "$pid" "$SAMPLES" "${@:3}") || status=$?
 	if [ "$status" -eq 4 ]; then
 		ktap_skip "$1, $2" "this kernel has none"
 	elif [ "$status" -eq 0 ] && whole "$1" "$2" "${taken% *}" "${taken#* }"; then

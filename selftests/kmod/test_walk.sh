@@ -32,7 +32,7 @@ armed() {
 
 # addresses DATA: print the addresses of all frames at the marks of walk_probed.
 addresses() {
-	perf script -i "$WORK/$1.data" --comms walk_probed --max-stack 4096 -F ip
+	perf script -i "$WORK/$1.data" --comms walk_probed --max-stack 4096 -F ip --no-inline
 }
 
 under_uretprobes() {

@@ -25,7 +25,7 @@ fibers() {
 # With rows made from code sigemptyset() has some, which the linker puts in front of musl's trampoline.
 musl_with_rows() {
 	local ROWS=
-	"$BEECTL" unload -q --all --tables && with_sigreturn musl walk_signals_musl
+	"$BEECTL" unload -q --all && with_sigreturn musl walk_signals_musl
 }
 
 # The stack of a thread that is not yet in user mode; and that function's rule is not for its stack.

@@ -83,7 +83,7 @@ sys.exit(2 if got["samples"] < 200 else got["complete"] < 0.99 * got["samples"])
 waits_for_the_module() {
 	watch_start || return 1
 	guest_wait watch_says "waiting: the beeunwind module is not loaded" || return 1
-	watch_rests && guest_insmod && guest_wait watch_says "^following [0-9]* processes"
+	watch_rests && guest_insmod && watch_follows
 }
 
 # Tables are made for files that have samples, and a rare file may get its first sample in a late
@@ -123,8 +123,7 @@ no_work_when_nothing_is_new() {
 	[ -n "$before" ] && [ "$before" = "$after" ]
 }
 
-# Here the module is installed, so the kernel loads it when somebody asks for its netlink family: "beectl status"
-# does, watch must not.
+# Here the module is installed, so "beectl status" loads it; watch must not.
 module_reload() {
 	local at status=0 installed
 	installed=/lib/modules/$(uname -r)/beeunwind.ko
@@ -132,56 +131,24 @@ module_reload() {
 		guest_wait watch_says "the module has gone" && watch_rests || status=1
 	[ ! -e /sys/module/beeunwind ] || { echo "loaded again by itself"; status=1; }
 	at=$(lines)
-	"$BEECTL" status >/dev/null && guest_wait says_n_times "^following" 2 || status=1
+	"$BEECTL" status >/dev/null && guest_wait says_n_times "^making the tables" 2 || status=1
 	rm "$installed" && depmod
 	[ "$status" -eq 0 ] && round 199 && watch_rests || return 1
 	echo "$(tables_since "$at") tables"
 	tail -n "+$at" "$told" | grep -q ': cached, '
 }
 
-# ended_by SIGNAL: with status 0, and all is as it was but that new processes are not followed
+# ended_by SIGNAL: with status 0, and all tables stay
 ended_by() {
 	local tables
 	tables=$(guest_status tables)
 	kill "-$1" "$(watch_pid)" && guest_wait test -s "$WORK/status" || return 1
 	[ "$(cat "$WORK/status")" -eq 0 ] && watch_says "what is loaded stays" && [ "$tables" -gt 5 ] &&
-		[ "$(guest_status tables)" -ge "$tables" ] && [ "$(guest_status follow)" = managed ]
+		[ "$(guest_status tables)" -ge "$tables" ]
 }
 
 started_and_ended_by() {
-	watch_start && watch_follows && [ "$(guest_status follow)" = all ] &&
-		ended_by "$1"
-}
-
-settings_are() {
-	[ "$(guest_status follow) $(guest_status announce)" = "$1" ]
-}
-
-# "unload --all" has the module follow no new processes, and says that watch does not change that.
-unloaded() {
-	settings_are "all mapped" && "$BEECTL" unload --all >"$WORK/unloaded" 2>&1 && cat "$WORK/unloaded" &&
-		grep -q "^beectl: unload: warning: new processes are not followed any more" "$WORK/unloaded" &&
-		settings_are "managed mapped"
-}
-
-# What it has set goes with it, however it ends.
-killed() {
-	settings_are "managed mapped" && kill -KILL "$(watch_pid)" && guest_wait test -s "$WORK/status" &&
-		guest_wait settings_are "managed sampled"
-}
-
-# With --eager every file gets its table when it is mapped, so that a second round needs none.
-eagerly() {
-	local at
-	guest_rmmod && guest_insmod && watch_start --eager && watch_follows &&
-		watch_rests && round 99 || return 1
-	# The commands that the test itself uses below get their tables now.
-	tables_since "$(lines)" >/dev/null
-	watch_rests || return 1
-	at=$(lines)
-	round 499 && watch_rests || return 1
-	tail -n "+$((at + 1))" "$told"
-	[ "$(tables_since "$at")" -eq 0 ] && judge 499
+	watch_start && watch_follows && ended_by "$1"
 }
 
 # entries loaded|unloaded TEXT: print how many of the module's files with (without) a table have
@@ -195,114 +162,143 @@ entries_are() {
 	[ "$(entries "$1" "$2")" -eq "$3" ]
 }
 
-# beectl is stopped until its socket overflows with messages about files.  Then it must find the
-# files of the lost messages in the module's list, which has them as long as they are mapped.
-lost_messages() {
+# each_call PID...: each system call of these processes is a sample, until perf ends
+each_call() {
+	exec perf record -q -N -B -e raw_syscalls:sys_enter -c 1 -g -o "$WORK/calls.data" -p "$(IFS=,; echo "$*")"
+}
+
+# all_sampled PID...: sample the processes until each was
+all_sampled() {
+	local seconds recorder
+	for seconds in 3 12 48; do
+		each_call "$@" &
+		recorder=$!
+		sleep "$seconds"
+		kill "$recorder"
+		wait "$recorder"
+		[ "$(perf script -i "$WORK/calls.data" -F pid | sort -u | wc -l)" -lt $# ] || return 0
+	done
+	return 1
+}
+
+# beectl is stopped while more files are sampled than it has children at a time.  The module keeps the news.
+stopped() {
 	local i pids=() status=1
-	mkdir "$WORK/many"
-	# pause()
-	printf 'void _start(void) { __asm__ volatile("syscall" : : "a"(34L) : "rcx", "r11", "memory"); for (;;); }\n' \
-		>"$WORK/many.c"
+	watch_start && watch_follows && mkdir "$WORK/many" || return 1
+	# nanosleep() of 0.1 s, again and again
+	cat >"$WORK/many.c" <<-'END'
+		void _start(void)
+		{
+			long time[2] = { 0, 100000000 };
+
+			for (;;)
+				__asm__ volatile("syscall" : : "a"(35L), "D"(time), "S"(0L) : "rcx", "r11", "memory");
+		}
+	END
 	gcc -static -nostdlib -o "$WORK/many/0" "$WORK/many.c" || return 1
 	kill -STOP "$(watch_pid)"
-	for i in $(seq 150); do
+	for i in $(seq 100); do
 		cp "$WORK/many/0" "$WORK/many/$i"
 		"$WORK/many/$i" &
 		pids+=($!)
 	done
-	if guest_wait entries_are unloaded "$WORK/many/" 150; then
-		kill -CONT "$(watch_pid)"
-		guest_wait_long watch_says "messages were lost" &&
-			guest_wait_long entries_are loaded "$WORK/many/" 150 && status=0
-	fi
+	all_sampled "${pids[@]}" && entries_are loaded "$WORK/many/" 0 && kill -CONT "$(watch_pid)" &&
+		guest_wait_long entries_are loaded "$WORK/many/" 100 && status=0
 	[ "$status" -eq 0 ] ||
-		echo "$(entries loaded "$WORK/many/") of 150; without: $(entries unloaded "$WORK/many/")"
+		echo "$(entries loaded "$WORK/many/") of 100; without: $(entries unloaded "$WORK/many/")"
 	kill "${pids[@]}"
 	return "$status"
 }
 
-# A file that only processes of another mount namespace see gets its table, though the process that
-# ran it has ended.
+# A file that only processes of another mount namespace see gets its table.
 in_a_container() {
-	local pid status=1
+	local pid recorder status=1
 	mkdir "$WORK/own"
-	gcc -o "$WORK/contained" "$WORK/tiny.c"
-	kill -STOP "$(watch_pid)"
-	unshare -m sh -c 'mount -t tmpfs none "$0/own" && cp "$0/contained" "$0/own/prog" && "$0/own/prog" &&
-		: >"$0/ran" && exec sleep infinity' "$WORK" &
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'mount -t tmpfs none "$0/own" && cp "$0/many/0" "$0/own/prog" && exec "$0/own/prog"' "$WORK" &
 	pid=$!
-	guest_wait test -e "$WORK/ran" && kill -CONT "$(watch_pid)" &&
-		guest_wait_long entries_are loaded /own/prog 1 && status=0
+	guest_wait grep -q own/prog "/proc/$pid/maps" || return 1
+	each_call "$pid" &
+	recorder=$!
+	guest_wait_long entries_are loaded /own/prog 1 && status=0
 	[ "$status" -eq 0 ] || grep own/prog "$told"
 	kill "$pid"
+	wait "$recorder"
 	return "$status"
 }
 
-# map_bare SECONDS: map $WORK/bare, executable, for so long
-map_bare() {
+# run_bare: run $WORK/bare, which is nothing but a jump to itself
+run_bare() {
 	exec /usr/bin/python3 -c '
-import mmap, sys, time
+import ctypes, mmap, sys
 with open(sys.argv[1]) as file:
     kept = mmap.mmap(file.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
-time.sleep(float(sys.argv[2]))' "$WORK/bare" "$1"
+with open("/proc/self/maps") as maps:
+    start, = (int(line.split("-")[0], 16) for line in maps if line.endswith("/bare\n"))
+ctypes.CFUNCTYPE(None)(start)()' "$WORK/bare"
 }
 
-# beectl reports once that the file gets no table, and does not try again when it is mapped again.
+# samples_are PATH N: at least N samples were taken in the code of the file
+samples_are() {
+	"$BEECTL" status --files --json | /usr/bin/python3 -c '
+import json, sys
+sys.exit(not any(f["path"] == sys.argv[1] and f["samples"] >= int(sys.argv[2]) for f in json.load(sys.stdin)["files"]))' \
+		"$1" "$2"
+}
+
+# beectl reports once that the file gets no table, and does not try again when it is sampled again.
 no_unwind_information() {
-	head -c 8192 /dev/zero >"$WORK/bare"
-	map_bare 1e9 &
-	guest_wait_long watch_says "/bare: no table: " && watch_rests || { tail -n 5 "$told"; return 1; }
-	kill "$!"
-	(map_bare 2) && watch_rests || return 1
+	local pid recorder status=1
+	{ printf '\xeb\xfe'; head -c 8190 /dev/zero; } >"$WORK/bare"
+	run_bare &
+	pid=$!
+	guest_wait grep -q /bare "/proc/$pid/maps" || return 1
+	perf record -q -N -B -e cpu-clock -F 99 -g -o "$WORK/bare.data" -p "$pid" &
+	recorder=$!
+	guest_wait_long watch_says "/bare: no table: " && guest_wait_long samples_are "$WORK/bare" 200 && status=0
+	kill "$pid"
+	wait "$recorder"
+	watch_rests && says_n_times "/bare: no table: " 1 && return "$status"
 	grep "/bare: " "$told"
-	says_n_times "/bare: no table: " 1
+	return 1
 }
 
-# The share of the user who has the file mapped has no room for its table, 600 KiB, and is raised then:
-# the module does not tell of the file again, but beectl tries again.
+# The share of the user who has the file mapped has no room for its table, and is raised then: beectl tries again.
 share_is_raised() {
-	local pid status=1
-	guest_rmmod && guest_insmod && "$BEECTL" config budget 32M share 1 announce mapped &&
-		"$TREE/selftests/lib/hostile.py" rows "$WORK/rows" && watch_start &&
+	local dir pid recorder status=1
+	dir=$(mktemp -d) && chmod 755 "$dir" && cp /usr/bin/perl "$dir/shared" && "$BEECTL" cache prewarm -q "$dir/shared" &&
+		watch_stop && guest_rmmod && guest_insmod && "$BEECTL" config budget 2M share 1 && watch_start &&
 		watch_follows || return 1
-	setpriv --reuid 65534 --regid 65534 --clear-groups /usr/bin/python3 -c '
-import mmap, signal
-kept = mmap.mmap(3, 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
-signal.pause()' 3<"$WORK/rows" &
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/shared" -e '1 while 1' &
 	pid=$!
-	guest_wait_long watch_says "/rows: no table: its table was refused: over the share .*beectl config share" &&
-		entries_are unloaded "$WORK/rows" 1 && "$BEECTL" config share 50 || return 1
-	guest_wait_long entries_are loaded "$WORK/rows" 1 && status=0
-	says_n_times "/rows: no table" 1 || status=1
+	guest_wait grep -q /shared "/proc/$pid/maps" || return 1
+	perf record -q -N -B -e cpu-clock -F 99 -g -o "$WORK/shared.data" -p "$pid" &
+	recorder=$!
+	guest_wait_long watch_says "/shared: no table: its table was refused: user 65534 has .*beectl config share" &&
+		"$BEECTL" config share 50 && guest_wait_long table_is "$dir/shared" && status=0
+	says_n_times "/shared: no table" 1 || status=1
 	[ "$status" -eq 0 ] || cat "$told"
-	kill "$pid" "$(watch_pid)"
+	kill "$pid"
+	wait "$recorder"
+	rm -r "$dir"
 	return "$status"
 }
 
-# flood: map ever new files, executable, each for a while, until it is killed
-flood() {
-	exec /usr/bin/python3 -c '
-import collections, mmap, os, sys
-kept = collections.deque(maxlen=500)
-while True:
-    file = os.open(sys.argv[1], os.O_CREAT | os.O_RDWR)
-    os.unlink(sys.argv[1])
-    os.ftruncate(file, 4096)
-    kept.append(mmap.mmap(file, 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC))
-    os.close(file)' "$WORK/flood.$BASHPID"
-}
-
-# watch is behind, and does not catch up.
+# watch has as many children as it can have, or nearly so.
 is_behind() {
-	[ "$(guest_status waiting)" -gt 500 ]
+	[ "$(pgrep -c -P "$(watch_pid)")" -ge 48 ]
 }
 
-# More messages come than watch, which has little of the CPUs, can take: there is always one to read.
+# Processes are sampled in ever new files, more than watch, which has little of the CPUs, can take: there is
+# always a message to read.
 ended_among_messages() {
 	local pids=() status=1
-	guest_rmmod && guest_insmod && watch_start --eager && watch_follows && renice 10 "$(watch_pid)" || return 1
+	watch_stop
+	guest_rmmod && guest_insmod && watch_start && watch_follows && renice 10 "$(watch_pid)" || return 1
+	perf record -q -N -B -e cpu-clock -F 999 -a -g -o "$WORK/many.data" &
+	pids=($!)
 	for _ in 1 2 3 4; do
-		flood &
+		"$TESTS/lookup_work" many "$TESTS/libtorture16.so" >/dev/null &
 		pids+=($!)
 	done
 	guest_wait_long is_behind && kill "$(watch_pid)" && guest_wait_long test -s "$WORK/status"
@@ -312,28 +308,25 @@ ended_among_messages() {
 	return "$status"
 }
 
-ktap_plan 16
-ktap_run "waits for the module" waits_for_the_module
-ktap_run "short processes are complete" on_demand
+ktap_plan 13
+ktap_run "watch waits for the module" waits_for_the_module
+ktap_run "under watch stacks of short processes are complete" on_demand
 if [ -n "${BEE_WATCH_PROCESSES:-}" ]; then
 	many_processes >"$WORK/many_processes" 2>&1
 	status=$?
 	sed 's/^/# /' "$WORK/many_processes"
-	ktap_run "$BEE_WATCH_PROCESSES processes are complete and need no table" test "$status" -eq 0
+	ktap_run "$BEE_WATCH_PROCESSES short processes are complete under watch, and need no table" test "$status" -eq 0
 else
-	ktap_skip "thousands of short processes" "only with BEE_WATCH_PROCESSES=2000"
+	ktap_skip "thousands of short processes are complete under watch" "only with BEE_WATCH_PROCESSES=2000"
 fi
-ktap_run "no work when nothing is new" no_work_when_nothing_is_new
-ktap_run "the module comes and goes" module_reload
-ktap_run "SIGTERM leaves the tables" ended_by TERM
-ktap_run "so does SIGINT" started_and_ended_by INT
-ktap_run "and SIGHUP" started_and_ended_by HUP
-ktap_run "eagerly, no table in the second round" eagerly
-ktap_run "messages that are lost" lost_messages
-ktap_run "a file of a container" in_a_container
-ktap_run "a file that can have no table" no_unwind_information
-ktap_run "unload --all says what watch does no more" unloaded
-ktap_run "SIGKILL leaves no settings" killed
-ktap_run "a share that was used up" share_is_raised
-ktap_run "SIGTERM among messages" ended_among_messages
+ktap_run "watch does not work when nothing is new" no_work_when_nothing_is_new
+ktap_run "watch goes on when the module comes and goes" module_reload
+ktap_run "SIGTERM ends watch, and tables stay" ended_by TERM
+ktap_run "SIGINT ends watch, and tables stay" started_and_ended_by INT
+ktap_run "SIGHUP ends watch, and tables stay" started_and_ended_by HUP
+ktap_run "files that were sampled while watch was stopped get their tables" stopped
+ktap_run "under watch a file of a container gets its table" in_a_container
+ktap_run "watch tries a file that can have no table once" no_unwind_information
+ktap_run "watch tries a file again for which the share had no room" share_is_raised
+ktap_run "SIGTERM ends watch among messages" ended_among_messages
 ktap_finish

@@ -65,7 +65,7 @@ enough() {
 # clocked PROGRAM: sample the program at any instruction for $seconds.  The tables are not those of
 # sampled(), which lack code without CFI, like that of crtbegin.o.
 clocked() {
-	"$BEECTL" unload -q --all --tables || return 1
+	"$BEECTL" unload -q --all || return 1
 	perf record -q -N -B -e cpu-clock -F 1999 -g -o "$WORK/$1.clock" \
 		"$BEECTL" run -- "$TESTS/$1" "$seconds" >/dev/null
 }

@@ -23,9 +23,9 @@ watch_pid() {
 	cat "$WORK/pid"
 }
 
-# watch_follows: wait until it follows processes
+# watch_follows: wait until it makes tables
 watch_follows() {
-	guest_wait grep -q "^following" "$told"
+	guest_wait grep -q "^making the tables of what is sampled" "$told"
 }
 
 # watch_stop: have it end, and wait for that

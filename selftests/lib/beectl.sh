@@ -5,6 +5,7 @@
 #	BEECTL=path PYTHON=path		test another beectl, with another python3
 set -u
 export PERF_CONFIG=/dev/null	# instead of the user's and the machine's
+export BEEUNWIND_LOAD=no	# beectl loads no module into this machine
 here=$(cd "$(dirname "$0")" && pwd -P)
 tree=$(cd "$here/../.." && pwd -P)
 # shellcheck source=selftests/ktap.sh
@@ -27,6 +28,14 @@ with() {
 	else
 		ktap_skip "$1" "$tool: not installed"
 	fi
+}
+
+# sanitized_beectl: build the beectl of "make DEBUG=1", which has ASan and UBSan, and have it tested.  A smaller
+# quarantine than ASan's own, as one test limits beectl's memory.
+sanitized_beectl() {
+	flock "$tree/tools" make -s --no-print-directory -C "$tree" DEBUG=1 tools >&2 || return
+	export ASAN_OPTIONS=quarantine_size_mb=64
+	beectl=$tree/build/debug/beectl
 }
 
 beectl=$(realpath "${BEECTL:-$tree/beectl}")
@@ -53,9 +62,14 @@ stock_files() {
 	done
 }
 
-# lists_names COMMAND FILE: the help of COMMAND has all names in FILE, which is JSON
+# json_keys COMMAND: what the manual page says of its JSON
+json_keys() {
+	sed -n '/^JSON$/,/^EXIT STATUS$/p' "$tree/Documentation/man/beectl.8.rst" | sed -n "/^$1\$/,/^[^ ]/p"
+}
+
+# lists_names COMMAND FILE: the manual page has all names in FILE, which is JSON of COMMAND
 lists_names() {
-	"$beectl" help "$1" | "$python" -c 'if True:
+	json_keys "$1" | "$python" -c 'if True:
 		import json, re, sys
 		def names(value):
 		    if isinstance(value, list):

@@ -58,8 +58,10 @@ def one_fde(insns, text):
 def compressed():
     """A .debug_frame that is a thousand times as long as what it takes in the file."""
     size, step = 2560 << 20, 1 << 24
-    z = zlib.compressobj(9)
-    data = b"".join(z.compress(bytes(step)) for _ in range(size // step)) + z.flush()
+    z = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    block = z.compress(bytes(step)) + z.flush(zlib.Z_FULL_FLUSH)
+    # Behind the header of zlib the same block again and again, and behind these the Adler-32 of zeros.
+    data = b"\x78\xda" + block * (size // step) + z.flush() + struct.pack(">HH", size % 65521, 1)
     return elf([(TEXT, NOPS)], [(".eh_frame", 1 << 30, ONE, 2),
                                 (".debug_frame", 0, struct.pack("<IIQQ", 1, 0, size, 1) + data, COMPRESSED)])
 
@@ -152,6 +154,19 @@ def sections():
     return made, 8 * size
 
 
+def relocations():
+    """20,000 sections of relocations, which share the same 16 MiB, in a file with code without CFI
+    of which nothing is proven."""
+    size, count = 16 << 20, 20000
+
+    def head(i):
+        return lambda out, heads: struct.pack("<IIQQQQIIQQ", 0, 4, 2, 0, 8192 + i * 24, size, 0, 0, 8, 24)
+    text = NOPS[:16] + b"\xff\xd0\xeb\xfc" * 16
+    made, cfi = elf([(TEXT, text)], [(".eh_frame", 1 << 30, ONE, 2)],
+                    [code(len(text)), *(head(i) for i in range(count))])
+    return made, cfi, 8192 + count * 24 + size
+
+
 def callees():
     """Rows whose CFA is in rbx, each with a call of one of some functions that have long CFI."""
     calls, functions, steps = 1000000, 500, 10000
@@ -174,7 +189,8 @@ def go():
     for part in (names, b"\0", depths):
         at.append(at[-1] + len(part))
     # struct pcHeader: magic, minLC, ptrSize, nfuncs, textStart and offsets
-    table = struct.pack("<IHBB8Q", 0xfffffff1, 0, 1, 8, functions, 0, TEXT, at[0], at[1], 0, at[2], at[3])
+    table = bytearray(struct.pack("<IHBB8Q", 0xfffffff1, 0, 1, 8, functions, 0, TEXT, at[0], at[1], 0, at[2],
+                                  at[3]))
     table += names + b"\0" + depths
     record = 8 * (functions + 1)
     for i in range(functions):
@@ -206,6 +222,34 @@ def symbols():
     return made, cfi, (1 << 20) + size
 
 
+def names():
+    """1,000,000 functions in code without CFI, whose names have 128 MiB each, without an end."""
+    count, size = 1000000, 128 << 20
+    text = NOPS[:16] + b"\xff\xd0\xeb\xfc" * 16
+    symbol = struct.pack("<IBBHQQ", 1, 2, 0, 1, TEXT + 16, 4)
+
+    def table(out, heads):
+        at = len(out)
+        out += symbol * count
+        return struct.pack("<IIQQQQIIQQ", 0, 2, 0, 0, at, 24 * count, len(heads) + 2, 0, 8, 24)
+
+    def strings(out, heads):
+        at = len(out)
+        out += b"x" * size
+        return struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, at, size, 0, 0, 1, 0)
+    return elf([(TEXT, text)], [(".eh_frame", 1 << 30, ONE, 2)], [code(len(text)), table, strings])
+
+
+def far_calls():
+    """16 MiB without CFI that call two functions 1 MiB apart by turns."""
+    size, count = 1 << 20, (16 << 20) // 10
+    text = bytearray(b"\xc3" * size)
+    for to in (0, size - 4096) * count:
+        text += b"\xe8" + struct.pack("<i", to - len(text) - 5)
+    return elf([(TEXT, bytes(text))], [(".eh_frame", 1 << 30, CIE + fde(len(CIE), 0, TEXT, size), 2)],
+               [code(len(text))])
+
+
 def synth(body, size):
     """Code without CFI."""
     text = NOPS[:16] + body * (size // len(body))
@@ -222,8 +266,16 @@ def pushes():
     return synth(b"\x53\x5b" * 9000 + b"\xc3", 4 << 20)
 
 
+def plts():
+    """4 MiB of a PLT without CFI, as lld writes it."""
+    first = b"\xff\x35" + bytes(4) + b"\xff\x25" + bytes(4) + b"\x0f\x1f\x40\x00"
+    text = NOPS[:16] + first + (b"\xff\x25" + bytes(4) + b"\x68" + bytes(4) + b"\xe9" + bytes(4)) * (1 << 18)
+    return elf([(TEXT, text)], [(".eh_frame", 1 << 30, ONE, 2)], [code(len(text))])
+
+
 KINDS = {f.__name__: f for f in (compressed, references, nested, expression, rows, cies, span, notes,
-                                 small_notes, headers, sections, callees, go, symbols, returns, pushes)}
+                                 small_notes, headers, sections, relocations, callees, go, symbols,
+                                 names, far_calls, returns, pushes, plts)}
 
 if __name__ == "__main__":
     made, cfi, *size = KINDS[sys.argv[1]]()

@@ -40,7 +40,7 @@ storm_requests() {
 	while :; do
 		sleep 100 &
 		pid=$!
-		"$BEECTL" load --quiet $pid && "$BEECTL" unload --quiet $pid
+		"$BEECTL" load --quiet $pid && "$BEECTL" unload --quiet /usr/bin/sleep
 		"$BEECTL" load --quiet $BASHPID
 		kill $pid
 		echo >>"$WORK/loads"
@@ -80,7 +80,7 @@ right_stacks() {
 		"$walks walks, $(wc -l <"$WORK/forks") x 20 forks, $(wc -l <"$WORK/loads") x 3 loads" >&3
 	head -n 3 "$WORK/storm.err"
 	[ "$walks" -gt $((count / 20)) ] || { echo "too few walks"; return 1; }
-	perf script -i "$WORK/nmi.data" --kallsyms=/proc/kallsyms -F comm,tid,ip,sym 2>/dev/null |
+	perf script -i "$WORK/nmi.data" --kallsyms=/proc/kallsyms -F comm,tid,ip,sym --no-inline 2>/dev/null |
 		/usr/bin/python3 "$TREE/selftests/lib/deep.py" 99 "${deep[@]}" >"$WORK/judged"
 	local status=$?
 	sed 's/^/# /' "$WORK/judged" >&3

@@ -119,15 +119,17 @@ def bytes_of(ranges):
 
 
 def synth_size(beectl, path, listing, cfi):
-    """Text that has rows made from code, as verify counts it.
+    """Text that has rows made from code, by proof and by the ABI, as verify counts it.
 
-    At most the bytes that are a gap with --cfi-only.  The rest of these is padding before it, less
+    Together at most the bytes that are a gap with --cfi-only.  The rest of these is padding before it, less
     than 64 bytes in each place.
     """
     more = bytes_of(known(listing)) - bytes_of(known(cfi))
     places = len({start for start, _ in known(listing)} - {start for start, _ in known(cfi)})
-    synth = json.loads(run(beectl, "verify", "--json", path))["total"]["synth"]
-    return synth if synth == more or more - 64 * places < synth < more else -1
+    total = json.loads(run(beectl, "verify", "--json", path))["total"]
+    both = total["synth"] + total["abi"]
+    good = both == more or more - 64 * places < both < more
+    return (total["synth"], total["abi"]) if good else (-1, -1)
 
 
 def compare(what, said, expected):
@@ -139,7 +141,7 @@ def compare(what, said, expected):
     return bad
 
 
-SIZE_KEYS = ("path", "text", "cfi", "fdes", "rows", "table", "synth", "unsupported_rows")
+SIZE_KEYS = ("path", "text", "cfi", "fdes", "rows", "table", "synth", "abi", "unsupported_rows")
 FORMAT_KEYS = ("path", "text", "cfi", "fdes", "rows", "table", "rows8", "rows4", "deltas", "orc")
 
 
@@ -150,9 +152,11 @@ def check_files(said, keys, beectl, files):
         has = sections(path)
         listing = run(beectl, "dump", "--rows", "--unpacked", path).splitlines()
         cfi = run(beectl, "dump", "--rows", "--unpacked", "--cfi-only", path).splitlines()
+        synth, abi = synth_size(beectl, path, listing, cfi)
         expected = expected_sizes(listing) | {
             "path": path,
-            "synth": synth_size(beectl, path, listing, cfi),
+            "synth": synth,
+            "abi": abi,
             "text": text_bytes(path),
             "cfi": has.get(".eh_frame", 0) + has.get(".eh_frame_hdr", 0),
             "fdes": run("readelf", "--debug-dump=frames", path).count(" FDE "),

@@ -92,9 +92,15 @@ class Elf:
                 library = is_library(self.data[offset:offset + filesz])
             elif kind == 3:
                 self.interpreter = self.data[offset:offset + filesz].rstrip(b"\0").decode()
-        # GNU ld up to 2.35 wrote an entry point into libraries, which nobody enters.
-        if library and not self.interpreter:
+        # GNU ld up to 2.35 wrote an entry point into libraries, which nobody enters; but musl's libc.so is
+        # the interpreter, too, and begins like one: xor %rbp,%rbp.
+        if library and not self.interpreter and not self.text(self.entry).startswith(b"\x48\x31\xed"):
             self.entry = 0
+
+    def text(self, pc):
+        """The first bytes at a pc."""
+        at = next((pc - vaddr + start for start, vaddr, size in self.loads if vaddr <= pc < vaddr + size), 0)
+        return self.data[at:at + 16]
 
     def pc(self, offset):
         """The pc of a file offset, or None."""

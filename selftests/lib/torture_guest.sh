@@ -32,7 +32,7 @@ watch_it() {
 }
 
 torture() {
-	TORTURE_SECONDS=$seconds "$TREE/selftests/kmod/test_torture.sh" 2>&1 | sed -u 's/^/# /'
+	TORTURE_SECONDS=$seconds "$TREE/selftests/kmod/test_torture.py" 2>&1 | sed -u 's/^/# /'
 	return "${PIPESTATUS[0]}"
 }
 

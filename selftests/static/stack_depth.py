@@ -3,11 +3,14 @@
 """How much stack a function of the module needs, with all functions of the objects that it calls.
 
 	stack_depth.py FUNCTION OBJECT...
+	stack_depth.py calls FUNCTION[,FUNCTION]... OBJECT...
 
 Adds up pushes, "sub $n,%rsp" and "add $-n,%rsp" in the machine code, and 8 bytes for each call.
 A call of a function that is in none of the objects counts as 8 bytes.  Prints the bytes and the
 deepest chain.  Fails if there is recursion or a call through a register, as the depth of those
 cannot be known.
+
+"calls" prints the functions of none of the objects that these functions call, themselves or by others.
 """
 
 import re
@@ -16,9 +19,9 @@ import sys
 
 FUNCTION = re.compile(r"^[0-9a-f]+ <([^>]+)>:$")
 MOVE = re.compile(r"\b(sub|add)\s+\$0x([0-9a-f]+),%rsp$")
-CALL = re.compile(r"\b(?:call|jmp)\b")
+CALL = re.compile(r"\t(?:call|j[a-z]+)\b")
 RELOCATION = re.compile(r"R_X86_64_(?:PLT32|PC32)\s+([\w.]+?)([-+]0x[0-9a-f]+)?$")
-TARGET = re.compile(r"\b(?:call|jmp)\s+[0-9a-f]+ <([^>+]+)>$")
+TARGET = re.compile(r"\t(?:call|j[a-z]+)\s+[0-9a-f]+ <([^>+]+)>$")
 INDIRECT = re.compile(r"\bcall\s+(?:\*|[0-9a-f]+ <__x86_indirect_thunk)")
 
 
@@ -75,14 +78,31 @@ def deepest(name, known, above=()):
     return 8 + own + below[0], (name, *below[1])
 
 
+def outside(names, known):
+    """The functions that are not known and are called by these, or by what they call."""
+    seen, left = set(), list(names)
+    while left:
+        name = left.pop()
+        if name not in seen:
+            seen.add(name)
+            left += known.get(name, (0, ()))[1]
+    return sorted(seen - known.keys() - {"*"})
+
+
 def main():
+    calls = sys.argv[1] == "calls"
+    names, *paths = sys.argv[1 + calls:]
     known = {}
-    for path in sys.argv[2:]:
+    for path in paths:
         known.update(functions(path))
-    if sys.argv[1] not in known:
-        sys.exit(f"stack_depth: no {sys.argv[1]} in {' '.join(sys.argv[2:])}")
-    size, chain = deepest(sys.argv[1], known)
-    print(size, " > ".join(chain))
+    for name in names.split(","):
+        if name not in known:
+            sys.exit(f"stack_depth: no {name} in {' '.join(paths)}")
+    if calls:
+        print(*outside(names.split(","), known), sep="\n")
+    else:
+        size, chain = deepest(names, known)
+        print(size, " > ".join(chain))
 
 
 if __name__ == "__main__":

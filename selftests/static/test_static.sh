@@ -17,6 +17,10 @@ check_python() {
 	/usr/bin/python3 -c 'import ast, sys; [ast.parse(open(name).read(), name) for name in sys.argv[1:]]' "${files[@]}"
 }
 
+check_javascript() {
+	sources '*.js' | xargs -d '\n' -n 1 node --check
+}
+
 check_whitespace() {
 	local files
 	mapfile -t files < <(sources | grep -Ev '\.(bin|elf|o|xz|rows)$')
@@ -34,7 +38,7 @@ check_places() {
 check_licence() {
 	local files
 	mapfile -t files < <(sources 'kmod/*' 'tools/*.[ch]' 'include/*' 'selftests/*.[ch]' 'selftests/*.sh' \
-		'*.mk' Kbuild Makefile)
+		'*.mk' '*.js' '*.css' Kbuild Makefile)
 	silent awk 'FNR == 1 { if (last && !said) print last ": no SPDX line"; last = FILENAME; said = 0 }
 		FNR <= 3 && /SPDX-License-Identifier/ { said = 1 }
 		END { if (!said) print last ": no SPDX line" }' "${files[@]}"
@@ -75,9 +79,10 @@ check_names_printed() {
 		{ tr '\0' '\n' <"$tmp/printed"; return 1; }
 }
 
-ktap_plan 17
+ktap_plan 18
 ktap_run "shell scripts parse" check_shell_parses
 with /usr/bin/python3 "Python parses" check_python
+with node "JavaScript parses" check_javascript
 ktap_run "no trailing white space" check_whitespace
 ktap_run "no path or host of one machine" check_places
 ktap_run "every source says its licence" check_licence

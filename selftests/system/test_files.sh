@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 1800
+# slow: 1
 # Tables of stock files, compared with readelf's and libdw's interpretation of the same CFI and
 # with the rows that they were made from; tables with rows left out (--thin); and the memory that
 # compiling a large file takes.

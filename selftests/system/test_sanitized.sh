@@ -1,18 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # timeout: 900
+# slow: 1
 # Tests of beectl's commands with the beectl of "make DEBUG=1", which has ASan and UBSan.
-# test_input is left out: it traces beectl with ptrace, which LeakSanitizer needs for itself.
+# test_input is left out: it traces beectl with ptrace, which LeakSanitizer needs for itself.  test_flame and
+# test_flame_files take this beectl by themselves.
 # shellcheck source=selftests/lib/beectl.sh
 . "$(dirname "$0")/../lib/beectl.sh"
 
 # What the test prints is nested in what this one prints: selftests/run counts nested results, and so
-# what is skipped, too.  A smaller quarantine than ASan's own, as one test limits beectl's memory.
+# what is skipped, too.
 sanitized() {
 	local status
 
-	ASAN_OPTIONS=quarantine_size_mb=64 BEECTL=$tree/build/debug/beectl "$tree/selftests/$1.sh" \
-		>"$work/said" 2>&1 </dev/null
+	BEECTL=$beectl "$tree/selftests/$1.sh" >"$work/said" 2>&1 </dev/null
 	status=$?
 	sed 's/^/    /' "$work/said"
 	case $status in
@@ -22,10 +23,10 @@ sanitized() {
 	esac
 }
 
-tests=(golden/test_asm cli/test_cli cli/test_lossy cli/test_size cli/test_verify cli/test_cache cli/test_flame
-	cli/test_flame_dwarf cli/test_flame_files)
+tests=(golden/test_asm cli/test_cli cli/test_lossy cli/test_size cli/test_verify cli/test_cache cli/test_flame_dwarf)
 ktap_plan $((${#tests[@]} + 1))
-ktap_run "make DEBUG=1" make -s --no-print-directory -C "$tree" DEBUG=1 tools
+sanitized_beectl
+ktap_run "make DEBUG=1" test "$beectl" -ef "$tree/build/debug/beectl"
 for name in "${tests[@]}"; do
 	sanitized "$name"
 done

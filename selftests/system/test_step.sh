@@ -46,14 +46,14 @@ if [ -z "${BEE_KO:-}" ]; then
 else
 	cp "$programs/list" "$totals.built"
 fi
-wanted='^(calls|signals|jumps|throw)[.]' limit=1000000
+wanted='^(calls|signals|handlers|jumps|throw|stdio)[.]' limit=1000000
 if [ "${BEE_ORACLE:-quick}" = full ]; then
 	:
 elif [ -z "${BEE_KO:-}" ]; then
 	# Of the compilers' levels two, and one that optimises for size.
-	wanted='^(calls[.](gcc-O[02s]|clang-O[02]|[^gc]|cet)|(signals|jumps|throw)[.])'
+	wanted='^(calls[.](gcc-O[02s]|clang-O[02]|[^gc]|cet)|(signals|handlers|jumps|throw|stdio)[.])'
 else
-	wanted='^(calls.(lazy|cet|musl|nocfi)|(signals|jumps).(clang-O2|musl))( |$)' limit=15000
+	wanted='^(calls.(lazy|cet|musl|nocfi)|(signals|jumps).(clang-O2|musl)|handlers.musl)( |$)' limit=15000
 fi
 mapfile -t built <<<"$(grep -E "$wanted" "$totals.built")"
 
@@ -74,7 +74,7 @@ ktap_plan $((${#built[@]} + ${#libraries[@]} + 2))
 for name in "${built[@]}"; do
 	case $name in
 	*' # SKIP '*) ktap_skip "${name%% #*}" "${name#* # SKIP }" ;;
-	calls.lazy | calls.nocfi*) ktap_run "$name" covered --from-entry "$programs/$name" ;;
+	calls.lazy | calls.nocfi* | stdio.nocfi | stdio.retpoline*) ktap_run "$name" covered --from-entry "$programs/$name" ;;
 	*) ktap_run "$name" step_all --from-entry "$programs/$name" ;;
 	esac
 done

@@ -16,39 +16,24 @@
 
 static const char config_help[] =
 	"Usage: beectl config [--json]\n"
-	"       beectl config [budget SIZE] [follow managed|all]\n"
-	"                     [announce sampled|mapped] [hook on|off]\n"
-	"                     [share PERCENT] [ranges NUMBER]\n"
+	"       beectl config [budget SIZE] [share PERCENT] [hook on|off]\n"
 	"\n"
 	"Show the module's settings, or change some of them until it is unloaded.\n"
 	"\n"
-	"  budget    Most kernel memory that tables and processes take, as 512M (256M\n"
-	"            unless set); when it is used up, the module drops tables that no\n"
-	"            process uses\n"
-	"  follow    Which processes the module follows when they execute a program:\n"
-	"            those that it follows already (managed), or all\n"
-	"  announce  When the module tells of a file without a table: after the first\n"
-	"            sample in it (sampled, the default), or when it is mapped\n"
-	"  hook      Whether the module sits in perf's callchain path\n"
-	"  share     How much of the budget that other users leave one user may have, 1\n"
-	"            to 100 percent (50 unless set); all together may have seven eighths,\n"
-	"            root all\n"
-	"  ranges    Most executable mappings of one process, 1 to 65536 (65536 unless\n"
-	"            set); one that gets more has perf's own stacks, and so has one that\n"
-	"            had more when it was lowered, as soon as it gets another\n"
-	"\n"
-	"While \"beectl watch\" is running it holds follow at all, and with --eager\n"
-	"announce at mapped; what was set before holds again when it ends, however it\n"
-	"ends.  To set one of these ends what watch holds of it: start watch again to\n"
-	"have it hold that again.\n"
+	"  budget    Most kernel memory that tables take, as 512M (256M unless set); when\n"
+	"            it is used up, the module drops tables of files that nobody has\n"
+	"            mapped, and then those that were needed longest ago\n"
+	"  share     How much of the budget the tables for one user may take, 1 to 100\n"
+	"            percent (50 unless set); root's may take all\n"
+	"  hook      Whether the module walks user stacks for perf: off, and perf works\n"
+	"            as without it\n"
 	"\n"
 	"Options:\n"
-	"      --json  Print one object: budget, used_bytes, follow, announce, hook,\n"
-	"              share, most_ranges\n"
+	"      --json  Print one object; keys: JSON in beectl(8)\n"
 	"  -h, --help  Show this text\n"
 	"\n"
 	"Example:\n"
-	"  beectl config budget 1G follow all\n";
+	"  beectl config budget 1G share 75\n";
 
 /* No table fits in less: whoever asks for less forgot the unit (512 for 512M). */
 #define BUDGET_LEAST	(1 << 20)
@@ -79,16 +64,10 @@ struct setting {
 
 static const struct setting settings[] = {
 	{ "budget", "budget", "not a size, as 512M or 2G, of 1M at least", BEEUNWIND_A_CONFIG_BUDGET },
-	{ "follow", "follow", "not managed or all", BEEUNWIND_A_CONFIG_FOLLOW, bee_follow_names,
-	  BEEUNWIND_FOLLOW_MAX, BEEUNWIND_FOLLOW_MAX, offsetof(struct netlink_info, follow) },
-	{ "announce", "announce", "not sampled or mapped", BEEUNWIND_A_CONFIG_ANNOUNCE, bee_announce_names,
-	  BEEUNWIND_ANNOUNCE_MAX, BEEUNWIND_ANNOUNCE_MAX, offsetof(struct netlink_info, announce) },
 	{ "hook", "hook", "not on or off", BEEUNWIND_A_CONFIG_HOOK, bee_hook_state_names,
 	  BEEUNWIND_HOOK_STATE_ON, BEEUNWIND_HOOK_STATE_MAX, offsetof(struct netlink_info, hook) },
 	{ "share", "share", "not a number from 1 to 100", BEEUNWIND_A_CONFIG_SHARE, NULL, 100, 100,
 	  offsetof(struct netlink_info, share), "%" },
-	{ "ranges", "most_ranges", "not a number from 1 to 65536", BEEUNWIND_A_CONFIG_MOST_RANGES, NULL, 65536,
-	  65536, offsetof(struct netlink_info, most_ranges), "" },
 };
 
 #define NSETTINGS	(sizeof(settings) / sizeof(settings[0]))
@@ -167,8 +146,8 @@ static int config_change(struct netlink *nl, char **words)
 		    !netlink_config_set(nl, setting->attribute, value, &error))
 			continue;
 		if (setting->attribute == BEEUNWIND_A_CONFIG_BUDGET && error.code == ENOSPC)
-			error_set(&error, ENOSPC, "more than that is in use, see beectl status; beectl unload PID, or "
-				  "--all --tables, frees all but the caches of walks");
+			error_set(&error, ENOSPC, "more than that is in use, see beectl status; beectl unload --all "
+				  "frees all but the caches of walks");
 		snprintf(why, sizeof(why), "%s%s", text_skip(error.text, "hook: "),
 			 at > words ? "; what stands before it is set" : "");
 		return message_error("config", at[0], why);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* beectl load: give the module the tables and ranges of running processes. */
+/* beectl load: give the module the tables of running processes. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
-#include "jit_result.h"
 #include "json.h"
+#include "load.h"
 #include "maker.h"
-#include "manage.h"
 #include "messages.h"
 #include "options.h"
 #include "progress.h"
@@ -20,19 +19,18 @@ static const char load_help[] =
 	"Usage: beectl load [OPTIONS] PID...\n"
 	"       beectl load [OPTIONS] --all\n"
 	"\n"
-	"Make perf's user callchains of running processes complete: have the module\n"
-	"follow what they map, compile the unwind tables of all files that they execute\n"
-	"(or take them from the cache), and hand them to the module, except those that\n"
-	"it has already.  What these processes fork, execute or map later is followed.\n"
-	"A file that has no table by then, and processes that others start, take another\n"
-	"load, or \"beectl watch\".\n"
+	"Make perf's user callchains of running processes complete: compile the unwind\n"
+	"tables of all files that they execute now (or take them from the cache), and\n"
+	"hand them to the module, except those that it has already.  All processes that\n"
+	"map these files, also later, have complete stacks in them then.  A file that is\n"
+	"mapped later takes another load, or \"beectl watch\".\n"
 	"\n"
 	"Options:\n"
 	"  -a, --all      All processes\n"
 	"  -j, --jobs N   Work on N files at a time (default: one for each CPU)\n"
 	"  -q, --quiet    Print nothing but errors\n"
-	"  -v, --verbose  Show every range that the process has afterwards; with --all,\n"
-	"                 every file without a table\n"
+	"  -v, --verbose  Show all files of the process afterwards; with --all, every\n"
+	"                 file without a table\n"
 	"      --cfi-only Leave code without unwind information without rows, even if it\n"
 	"                 proves them; see the manual page\n"
 	"      --fp-bypass\n"
@@ -40,15 +38,7 @@ static const char load_help[] =
 	"                 files where the walk can use it instead; see the manual page\n"
 	"      --thin PCT Leave out up to PCT percent (1 to 90) of the rows; see there\n"
 	"      --no-jit   Leave code that is in memory without a file without tables\n"
-	"      --json     Print one object: managed, an array with, for each PID: pid,\n"
-	"                 name, ranges, tables, compiled, jit (of compiled: of JIT\n"
-	"                 code), remapped (ranges of text in memory without a file),\n"
-	"                 cached, already_loaded, bytes, text and wrong (of the tables\n"
-	"                 made now that are not exact: bytes with a rule, and with a\n"
-	"                 wrong one), problems ([{path, error}]); or pid and error.\n"
-	"                 With --all, one object: processes, refused_processes, files,\n"
-	"                 tables, compiled, jit, remapped, cached, already_loaded,\n"
-	"                 used_bytes, text, wrong, problems\n"
+	"      --json     Print one object; keys: JSON in beectl(8)\n"
 	"  -h, --help     Show this text\n"
 	"\n"
 	"Files are found through /proc/PID/map_files, which needs CAP_SYS_ADMIN or\n"
@@ -62,7 +52,7 @@ static const char load_help[] =
 /**
  * struct load_command - options and what is open
  * @quiet: errors only
- * @verbose: list ranges, or with --all files without a table
+ * @verbose: list files, or with --all those without a table
  * @json: results of the processes, or problems of --all; NULL for text
  * @maker: how tables are made
  */
@@ -74,11 +64,12 @@ struct load_command {
 };
 
 /* "..., 4 tables (3 compiled, 1 cached), ...": a source of no table is left out. */
-static void print_result(pid_t pid, const struct manage_result *result)
+static void print_result(pid_t pid, const struct load_result *result)
 {
 	const struct { size_t count; const char *word; } part[] = {
 		{ result->compiled - result->jit, "compiled" },
 		{ result->jit, "of JIT code" },
+		{ result->remapped, "of remapped text" },
 		{ result->cached, "cached" },
 		{ result->stored, "already loaded" },
 	};
@@ -87,19 +78,20 @@ static void print_result(pid_t pid, const struct manage_result *result)
 
 	printf("%d ", pid);
 	text_put_name(stdout, result->name);
-	printf(": %zu range%s, %zu table%s", result->ranges, plural(result->ranges),
+	printf(": %zu file%s, %zu table%s", result->files, plural(result->files),
 	       result->tables, plural(result->tables));
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < sizeof(part) / sizeof(part[0]); i++) {
 		if (!part[i].count)
 			continue;
 		printf("%s%zu %s", before, part[i].count, part[i].word);
 		before = ", ";
 	}
-	printf("%s, %s\n", result->tables ? ")" : "", text_size(result->bytes).text);
+	printf("%s, %s", result->tables ? ")" : "", text_size(result->bytes).text);
+	printf("%s\n", result->heaps ? ", and the code heaps of its Java virtual machine" : "");
 	maker_print_wrong(stdout, result->wrong, result->text);
 }
 
-static void load_add_json(struct json_object *array, pid_t pid, const struct manage_result *result)
+static void load_add_json(struct json_object *array, pid_t pid, const struct load_result *result)
 {
 	struct json_object *object = json_append(array);
 	struct json_object *problems = json_object_new_array();
@@ -107,11 +99,12 @@ static void load_add_json(struct json_object *array, pid_t pid, const struct man
 
 	json_add_uint(object, "pid", pid);
 	json_add_string(object, "name", result->name);
-	json_add_uint(object, "ranges", result->ranges);
+	json_add_uint(object, "files", result->files);
 	json_add_uint(object, "tables", result->tables);
 	json_add_uint(object, "compiled", result->compiled);
 	json_add_uint(object, "jit", result->jit);
 	json_add_uint(object, "remapped", result->remapped);
+	json_add_uint(object, "heaps", result->heaps);
 	json_add_uint(object, "cached", result->cached);
 	json_add_uint(object, "already_loaded", result->stored);
 	json_add_uint(object, "bytes", result->bytes);
@@ -125,7 +118,7 @@ static void load_add_json(struct json_object *array, pid_t pid, const struct man
 
 static int load_one(const struct load_command *load, const char *word)
 {
-	struct manage_result result;
+	struct load_result result;
 	struct json_object *object;
 	struct bee_error error;
 	char subject[300];
@@ -134,7 +127,7 @@ static int load_one(const struct load_command *load, const char *word)
 	int ret;
 
 	text_parse_pid(word, &pid);
-	ret = manage_process(&load->maker, pid, &result);
+	ret = load_process(&load->maker, pid, &result);
 	progress_end();
 	if (ret && load->json) {
 		object = json_append(load->json);
@@ -154,7 +147,7 @@ static int load_one(const struct load_command *load, const char *word)
 			message_warning("load", subject, result.problem[i].why);
 		}
 	}
-	manage_result_free(&result);
+	load_result_free(&result);
 	return ret ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -171,10 +164,10 @@ struct reason {
 /**
  * struct load_summary - what --all has done
  * @command: its options
- * @processes: how many are managed
+ * @processes: whose mappings could be read
  * @compiled: tables compiled now
  * @jit: of @compiled, of JIT code
- * @remapped: ranges of remapped text that have got their file's table
+ * @remapped: copies of tables of files for text in memory
  * @cached: tables read from the cache
  * @text: bytes that tables which are not exact have rules for
  * @wrong: of these, with a wrong rule
@@ -184,7 +177,7 @@ struct reason {
  */
 struct load_summary {
 	const struct load_command	*command;
-	struct manage_all_result	 processes;
+	size_t				 processes;
 	size_t				 compiled;
 	size_t				 jit;
 	size_t				 remapped;
@@ -231,19 +224,20 @@ static void summary_done(void *arg, const struct table_want *want,
 {
 	struct load_summary *summary = arg;
 
+	(void)want;
 	summary->text += result->text;
 	summary->wrong += result->wrong;
 	summary->compiled += result->source == TABLE_COMPILED;
 	summary->cached += result->source == TABLE_CACHED;
 	if (result->source == TABLE_NONE)
-		summary_add_problem(summary, want->name, result->error.text);
+		summary_add_problem(summary, result->name, result->error.text);
 	if (table_jobs_refusal_is_general(result->refusal) && !summary->refusal.refusal)
 		summary->refusal = *result;
 }
 
 static void summary_print(const struct load_summary *summary, const struct netlink_info *info)
 {
-	size_t processes = summary->processes.managed, now = summary->compiled + summary->cached;
+	size_t processes = summary->processes, now = summary->compiled + summary->cached + summary->remapped;
 	size_t i, stored = info->tables > now ? info->tables - now : 0;
 	uint64_t bytes = netlink_info_used(info);
 	struct json_object *object;
@@ -251,7 +245,6 @@ static void summary_print(const struct load_summary *summary, const struct netli
 	if (summary->command->json) {
 		object = json_object_new_object();
 		json_add_uint(object, "processes", processes);
-		json_add_uint(object, "refused_processes", summary->processes.refused);
 		json_add_uint(object, "files", info->files);
 		json_add_uint(object, "tables", info->tables);
 		json_add_uint(object, "compiled", summary->compiled);
@@ -286,8 +279,7 @@ static void summary_jit_done(void *arg, pid_t pid, const struct jit_result *jit)
 	struct load_summary *summary = arg;
 	char name[sizeof(jit->name) + 16];
 
-	summary->compiled += jit->tables + jit->compiled;
-	summary->cached += jit->cached;
+	summary->compiled += jit->tables;
 	summary->jit += jit->tables;
 	summary->remapped += jit->remapped;
 	if (!jit->error.text[0])
@@ -296,35 +288,27 @@ static void summary_jit_done(void *arg, pid_t pid, const struct jit_result *jit)
 	summary_add_problem(summary, name, jit->error.text);
 }
 
-/* Fails if a process or, for a general reason, a table was refused. */
-static int load_all(const struct load_command *load)
+/* Fails if, for a general reason, a table was refused. */
+static int load_run_all(const struct load_command *load)
 {
 	struct load_summary summary = { .command = load };
-	const struct manage_all_result *processes = &summary.processes;
 	struct table_maker maker = load->maker;
 	struct netlink_info info;
 	struct bee_error error;
-	char why[640];
 	int ret;
 
 	maker.arg = &summary;
 	maker.done = summary_done;
 	progress_begin("looking at all processes");
-	ret = manage_all_with_tables(&maker, !maker.no_jit, summary_jit_done, &summary.processes, &error);
+	ret = load_all(&maker, summary_jit_done, &summary.processes, &error);
 	progress_end();
 	if (ret || netlink_info_get(maker.nl, &info, &error))
 		return message_error("load", NULL, error.text);
 	if (load->json || !load->quiet)
 		summary_print(&summary, &info);
-	if (processes->refused) {
-		snprintf(why, sizeof(why), "%zu process%s not loaded, the first is %d: %s",
-			 processes->refused, processes->refused == 1 ? "" : "es", processes->pid,
-			 processes->why.text);
-		message_error("load", NULL, why);
-	}
 	if (summary.refusal.refusal)
 		message_error("load", NULL, summary.refusal.error.text);
-	return processes->refused || summary.refusal.refusal ? EXIT_FAILED : EXIT_OK;
+	return summary.refusal.refusal ? EXIT_FAILED : EXIT_OK;
 }
 
 int cmd_load(int argc, char **argv)
@@ -364,12 +348,12 @@ int cmd_load(int argc, char **argv)
 	load.maker.progress = progress_count;
 	if (json)
 		load.json = json_object_new_array();
-	status = all ? load_all(&load) : EXIT_OK;
+	status = all ? load_run_all(&load) : EXIT_OK;
 	for (; *argv; argv++)
 		status |= load_one(&load, *argv);
 	if (json && !all) {
 		object = json_object_new_object();
-		json_add(object, "managed", json_object_get(load.json));
+		json_add(object, "processes", json_object_get(load.json));
 		json_print(object);
 	}
 	json_object_put(load.json);

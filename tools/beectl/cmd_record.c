@@ -3,31 +3,35 @@
  * beectl record: perf record with complete stacks, and without beectl's own work in them.
  *
  * perf's events are inherited by all children of what perf starts, so beectl must not be one of
- * them: it is perf's parent.  A command is started by beectl too, and perf attached to it between
- * its exec and its first instruction.
+ * them: it is perf's parent.  A command is started by beectl too, and perf attached to it before its
+ * exec.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "alloc.h"
-#include "child.h"
 #include "clock.h"
+#include "collect.h"
 #include "commands.h"
 #include "counts.h"
-#include "events.h"
 #include "first_tables.h"
+#include "follow.h"
 #include "forward.h"
+#include "java_names.h"
 #include "launch.h"
+#include "load.h"
 #include "maker.h"
-#include "manage.h"
+#include "memory_code.h"
 #include "messages.h"
 #include "perf.h"
 #include "perf_options.h"
@@ -35,9 +39,7 @@
 #include "recording.h"
 #include "status_files.h"
 #include "stops.h"
-#include "table_queue.h"
 #include "text.h"
-#include "tried.h"
 
 static const char record_help[] =
 	"Usage: beectl record [PERF OPTIONS] -- CMD [ARGUMENT...]\n"
@@ -45,13 +47,16 @@ static const char record_help[] =
 	"       beectl record [PERF OPTIONS] -a [-- CMD [ARGUMENT...]]\n"
 	"\n"
 	"Run \"perf record -g\" on CMD and its children, on running processes, or on all.\n"
-	"Tables of running processes are loaded before it starts; for CMD those that\n"
-	"\"beectl run\" makes first, and the others while perf records.  At the end, say\n"
-	"on stderr how many of the stacks are complete, and in which files the others\n"
+	"Tables of what runs are loaded before it starts; for CMD those that \"beectl\n"
+	"run\" makes first, and the others while perf records; those that are not ready\n"
+	"when it ends are finished, for ten seconds at most.  At the end, say on\n"
+	"stderr how many of the stacks are complete, and in which files the others\n"
 	"end.\n"
 	"\n"
 	"Options:\n"
-	"  -h, --help  Show this text\n"
+	"      --java-names  With -p or -a: at the end have Java virtual machines (JDK 17\n"
+	"                    and later) write /tmp/perf-PID.map, for perf report\n"
+	"  -h, --help        Show this text\n"
 	"\n"
 	"All other options before \"--\" are perf's; see perf-record(1).  With -p, -t, -a,\n"
 	"-C, -u or -G perf starts CMD, and records until it ends.  Otherwise CMD is\n"
@@ -76,10 +81,17 @@ static const char record_help[] =
 	"  beectl record -- runuser -u USER -- CMD\n"
 	"  beectl record -a -o /tmp/perf.data -- sleep 10\n";
 
-#define FOLLOWER_PAUSE_MS	1000
+/* So long are tables finished that are being made when the recording ends. */
+#define RECORD_FINISH_MS	10000
 
 /* Without the module; follows why. */
 #define RECORD_CUT	"stacks are cut where code has no frame pointers"
+
+/* What perf record writes without -o. */
+#define RECORD_FILE	"perf.data"
+
+/* Percent of all stacks, from which on flame does not say why the others are not complete. */
+#define RECORD_MOSTLY_COMPLETE	95
 
 enum { RECORD_FAILED = 125, RECORD_NOT_EXECUTABLE = 126, RECORD_NOT_FOUND = 127 };
 
@@ -89,13 +101,9 @@ enum { RECORD_FAILED = 125, RECORD_NOT_EXECUTABLE = 126, RECORD_NOT_FOUND = 127 
  * @options: of perf
  * @words: for perf, ended by NULL
  * @maker: how tables are made
- * @first: the tables that CMD gets before it begins
- * @tried: files that got no table
- * @events: the module tells of files without a table; NULL without CAP_SYS_ADMIN
+ * @follow: who makes them while perf records; or NULL
  * @before: what the module had counted at the start
- * @made: number of tables that were made while perf recorded; shared with @follower
- * @follower: child process that makes them; 0 if there is none
- * @follows: this process is @follower
+ * @made: number of tables that were made while perf recorded
  * @user_warned: that a user gets no more tables was said
  * @perf: perf
  * @perf_status: its wait status
@@ -108,13 +116,9 @@ struct record {
 	struct perf_options	 options;
 	char			**words;
 	struct table_maker	 maker;
-	struct first_tables	 first;
-	struct tried		 tried;
-	struct netlink_events	*events;
+	struct follow		*follow;
 	struct counts		 before;
-	uint64_t		*made;
-	pid_t			 follower;
-	bool			 follows;
+	uint64_t		 made;
 	bool			 user_warned;
 	struct perf		 perf;
 	int			 perf_status;
@@ -135,7 +139,11 @@ static int record_start_perf(struct record *record, pid_t target)
 {
 	static const int forwarded[] = { SIGINT, SIGTERM, SIGUSR2, 0 };
 
-	if (perf_start(&record->perf, record->words, target, record->recording->output,
+	/* What perf says of a pipe helps nobody.  If perf starts CMD, what CMD says must not wait. */
+	bool quiet = record->recording->output >= 0 && !record->options.verbose &&
+		     (target || !record->options.command);
+
+	if (perf_start(&record->perf, record->words, target, record->recording->output, quiet,
 		       &record->error))
 		return -1;
 	forward_signals(forwarded, record->perf.pid);
@@ -164,30 +172,46 @@ static void record_end_command(const struct record *record)
 	kill(record->command, SIGTERM);
 }
 
-/* Wait for perf and for CMD; when one ends, end the other. */
+/* Take the end of perf or of CMD, and end the other. */
+static void record_take_end(struct record *record, pid_t pid, int status)
+{
+	if (pid == record->perf.pid) {
+		record->perf.pid = 0;
+		record->perf_status = status;
+		perf_put_words(&record->perf);
+		record_end_command(record);
+	} else if (pid == record->command) {
+		record->command = 0;
+		record->status = status;
+		if (!record->perf.pid)
+			forward_end();
+		perf_stop(&record->perf);
+	}
+}
+
+/* Make tables until perf and CMD have ended. */
 static void record_wait(struct record *record)
 {
+	pid_t *const pids[2] = { &record->perf.pid, &record->command };
+	struct pollfd fds[2];
 	int status;
-	pid_t pid;
+	size_t i;
 
+	for (i = 0; i < 2; i++)
+		fds[i] = (struct pollfd){ *pids[i] ? pidfd_open(*pids[i], 0) : -1, POLLIN, 0 };
 	while (record->perf.pid || record->command) {
-		pid = waitpid(-1, &status, 0);
-		if (pid < 0 && errno != EINTR)
+		int ret = record->follow ? follow_poll(record->follow, fds, 2, -1, NULL) : poll(fds, 2, -1);
+
+		if (ret < 0 && errno != EINTR)
 			break;
-		if (pid > 0 && pid == record->perf.pid) {
-			record->perf.pid = 0;
-			record->perf_status = status;
-			record_end_command(record);
-		} else if (pid > 0 && pid == record->command) {
-			record->command = 0;
-			record->status = status;
-			if (!record->perf.pid)
-				forward_end();
-			perf_stop(&record->perf);
-		} else if (pid > 0 && pid == record->follower) {
-			record->follower = 0;
-			if (status && record->perf.pid)
-				record_warn_later(record, "the process that makes them has ended");
+		for (i = 0; i < 2; i++) {
+			pid_t pid = *pids[i];
+
+			if (!pid || waitpid(pid, &status, WNOHANG) != pid)
+				continue;
+			close(fds[i].fd);
+			fds[i].fd = -1;
+			record_take_end(record, pid, status);
 		}
 	}
 }
@@ -199,150 +223,107 @@ static void record_made(void *arg, const struct table_want *want,
 	struct record *record = arg;
 	bool warned = record->error.code;
 
-	first_tables_note(&record->first, want, result);
-	*record->made += result->source != TABLE_NONE;
-	tried_note_result(&record->tried, want->id, result, clock_ms());
+	(void)want;
+	record->made += result->source == TABLE_CACHED || result->source == TABLE_COMPILED;
 	/* Other tables will be refused for the same reason: say so once. */
-	if (table_jobs_note_refusal(want, result, &record->error) && record->follows && !warned)
+	if (table_jobs_note_refusal(result, &record->error) && record->follow && !warned)
 		message_warning(record->recording->command, NULL, record->error.text);
 	if (result->error.code == EDQUOT && !record->user_warned) {
 		progress_end();
-		message_warning(record->recording->command, want->name, result->error.text);
+		message_warning(record->recording->command, result->name, result->error.text);
 		record->user_warned = true;
 	}
 }
 
-/* A table_queue_skip_fn */
-static bool record_skips(void *arg, uint32_t id)
-{
-	struct record *record = arg;
+/* How often beectl was told to end while it finished tables. */
+static volatile sig_atomic_t finish_ends;
 
-	return !tried_may(&record->tried, id, clock_ms());
+static void finish_told(int signal)
+{
+	(void)signal;
+	finish_ends++;
 }
 
-static void follower_take_news(struct record *record, struct table_queue *queue)
+/* Make the tables that are wanted, as far as they are ready soon: then the cache has them for the next recording. */
+static void record_finish(struct record *record)
 {
-	unsigned int left = NETLINK_EVENTS_TURN;
-	enum netlink_event_kind kind;
-	struct netlink_file file;
+	static const int ends[] = { SIGTERM, SIGINT, SIGHUP };
+	const struct sigaction told = { .sa_handler = finish_told };
+	const char *command = record->recording->command;
+	int64_t end = clock_ms() + RECORD_FINISH_MS, left;
+	struct bee_error why;
+	size_t i, count;
 
-	do {
-		kind = netlink_events_next(record->events, &file);
-		if (kind == NETLINK_EVENT_FILE)
-			table_queue_add(queue, &file);
-		else if (kind == NETLINK_EVENT_REMOVED)
-			table_queue_ban(queue, &file);
-		else if (kind == NETLINK_EVENT_LOST)
-			table_queue_note_left(queue);
-	} while (kind != NETLINK_EVENT_NONE && --left);
-}
-
-/* ms to sleep with nothing to read: until files are to be tried again, or children, if none could be made. */
-static int follower_patience(const struct record *record, bool childless)
-{
-	return clock_sooner(tried_patience(&record->tried, clock_ms()),
-			    childless ? FOLLOWER_PAUSE_MS : -1);
-}
-
-/* In a child process, so that beectl can wait for perf meanwhile; it ends with beectl. */
-static void follower_start(struct record *record)
-{
-	struct pollfd fd = { .events = POLLIN };
-	struct table_queue *queue;
-	pid_t beectl = getpid();
-	int ret;
-
-	if (!record->events)
+	if (!record->follow)
 		return;
-	record->follower = fork();
-	if (record->follower < 0)
-		record_warn_later(record, strerror(errno));
-	if (record->follower)
-		return;
-	if (!child_end_with(beectl))
-		_exit(1);
-	/* It is perf's standard output: whoever reads that is to see when perf ends. */
-	if (record->recording->output >= 0)
-		close(record->recording->output);
-	forward_end();
-	record->maker.nl = netlink_clone(record->maker.nl, &record->error);
-	if (!record->maker.nl) {
-		record_warn_later(record, record->error.text);
-		_exit(0);
+	follow_finish(record->follow);
+	count = follow_unfinished(record->follow);
+	for (i = 0; i < 3; i++)
+		sigaction(ends[i], &told, NULL);
+	if (count && !record->options.quiet)
+		fprintf(stderr, "beectl: %s: finishing %zu table%s, for %d seconds at most\n", command,
+			count, plural(count), RECORD_FINISH_MS / 1000);
+	while (count && !finish_ends && (left = end - clock_ms()) > 0) {
+		if (follow_poll(record->follow, NULL, 0, left, NULL) < 0 && errno != EINTR)
+			break;
+		count = follow_unfinished(record->follow);
 	}
-	record->follows = true;
-	fd.fd = netlink_events_fd(record->events);
-	queue = table_queue_open(&record->maker);
-	table_queue_note_left(queue);
-	do {
-		/* First: what was removed meanwhile is not to be made again. */
-		follower_take_news(record, queue);
-		if (table_queue_may_look(queue))
-			table_queue_add_missed(queue, 0, record_skips, record);
-		/* If no child can be made now, try again. */
-		ret = table_queue_start(queue, SIZE_MAX);
-		ret = table_queue_poll(queue, &fd, 1, follower_patience(record, ret < 0), NULL);
-		if (tried_is_due(&record->tried, clock_ms()))
-			table_queue_note_left(queue);
-	} while (ret >= 0 || errno == EINTR);
-	_exit(1);
+	for (i = 0; i < 3; i++)
+		signal(ends[i], SIG_DFL);
+	if (count) {
+		error_set(&why, 0, "%zu table%s not ready; \"beectl cache prewarm\" makes those of files",
+			  count, count == 1 ? " is" : "s are");
+		message_warning(command, NULL, why.text);
+	}
+	follow_close(record->follow);
+	record->follow = NULL;
 }
 
-static void follower_end(struct record *record)
+/* From now on tables are made of what is sampled. */
+static void record_follow(struct record *record)
 {
-	if (record->follower <= 0)
+	struct bee_error why = { 0 };
+
+	record->made = 0;
+	if (!record->maker.nl)
 		return;
-	kill(record->follower, SIGKILL);
-	while (waitpid(record->follower, NULL, 0) < 0 && errno == EINTR)
-		;
-}
-
-/* A launch_mapped_fn.  CMD is stopped; the first time it has just been executed. */
-static int record_mapped(void *arg, pid_t pid, enum launch_stop stop, uint64_t start,
-			 uint64_t end)
-{
-	struct record *record = arg;
-
-	if (record->maker.nl &&
-	    first_tables_make(&record->first, pid, stop, start, end, &record->error))
-		return -1;
-	if (record->perf.pid || record->error.code)
-		return record->error.code ? -1 : 0;
-	if (record_start_perf(record, pid))
-		return -1;
-	return perf_wait_ready(&record->perf, PERF_PATIENCE_MS, &record->error);
+	record->follow = follow_open(&record->maker, NULL, &why);
+	if (why.code && why.code != EPERM)
+		record_warn_later(record, why.text);
 }
 
 /* Start CMD, and record it. */
 static int record_command(struct record *record)
 {
-	struct table_queue *queue = table_queue_open(&record->maker);
 	char **argv = record->options.command;
-	enum launch_state state;
+	const char *slash = strrchr(argv[0], '/');
+	struct table_wants wants = { 0 };
+	struct launch launch;
 	int failed = EXIT_OK;
-	pid_t pid;
 
-	record->first = (struct first_tables){ .maker = &record->maker, .queue = queue,
-					       .cheap = FIRST_TABLES_CHEAP };
-	state = launch_start(argv, record_mapped, record, &pid, &record->status);
-	table_queue_close(queue);
-	switch (state) {
-	case LAUNCH_RUNS:
-		record->command = pid;
-		follower_start(record);
-		break;
-	case LAUNCH_ENDED:
-		break;
-	case LAUNCH_NO_EXEC:
-		return record_refuse(record, argv[0], errno == ENOENT ? "no such command" : strerror(errno),
-				     errno == ENOENT ? RECORD_NOT_FOUND : RECORD_NOT_EXECUTABLE);
-	case LAUNCH_KILLED:
+	if (record->maker.nl) {
+		launch_needs(argv, &wants);
+		if (first_tables_make(&record->maker, &wants))
+			error_set(&record->error, errno, "cannot start a process: %s", strerror(errno));
+		table_wants_free(&wants);
+		if (record->error.code)
+			return record_refuse(record, argv[0], record->error.text, RECORD_FAILED);
+	}
+	/* perf samples its exec, too. */
+	if (launch_begin(&launch, argv, slash ? slash + 1 : argv[0]))
+		return record_refuse(record, "cannot start a process", strerror(errno), RECORD_FAILED);
+	if (record_start_perf(record, launch.pid) ||
+	    perf_wait_ready(&record->perf, PERF_PATIENCE_MS, &record->error)) {
+		launch_cancel(&launch);
 		failed = record_refuse(record, argv[0], record->error.text, RECORD_FAILED);
-		break;
-	case LAUNCH_FAILED:
-		failed = record_refuse(record, "cannot start a command under ptrace",
-				       strerror(errno), RECORD_FAILED);
-		break;
+	} else {
+		/* Before CMD begins: when it has ended only names of files are left, told to who listened. */
+		record_follow(record);
+		if (launch_go(&launch))
+			failed = record_refuse(record, argv[0], errno == ENOENT ? "no such command" : strerror(errno),
+					       errno == ENOENT ? RECORD_NOT_FOUND : RECORD_NOT_EXECUTABLE);
+		else
+			record->command = launch.pid;
 	}
 	if (!record->command)
 		perf_stop(&record->perf);
@@ -350,14 +331,14 @@ static int record_command(struct record *record)
 	return failed;
 }
 
-static int task_manage(struct record *record, const char *word, pid_t pid)
+static int task_load(struct record *record, const char *word, pid_t pid)
 {
-	struct manage_result result;
-	int ret = manage_process(&record->maker, pid, &result);
+	struct load_result result;
+	int ret = load_process(&record->maker, pid, &result);
 
 	if (ret)
 		message_error(record->recording->command, word, result.error.text);
-	manage_result_free(&result);
+	load_result_free(&result);
 	return ret;
 }
 
@@ -384,21 +365,17 @@ static int record_each_task(struct record *record,
 	return ret;
 }
 
-/* What starts later is forked by one of these, and so managed too. */
-static int record_manage_all(struct record *record)
+static int record_load_all(struct record *record)
 {
 	struct table_maker maker = record->maker;
-	struct manage_all_result processes;
 	int ret;
 
 	maker.progress = progress_count;
 	progress_begin("looking at all processes");
-	ret = manage_all_with_tables(&maker, false, NULL, &processes, &record->error);
+	ret = load_all(&maker, NULL, NULL, &record->error);
 	progress_end();
 	if (ret)
 		return record_refuse(record, NULL, record->error.text, -1);
-	maker_warn_refused(record->recording->command, &processes);
-	/* The follower inherits the error, and does not say it again. */
 	if (record->error.code)
 		message_warning(record->recording->command, NULL, record->error.text);
 	return 0;
@@ -407,28 +384,67 @@ static int record_manage_all(struct record *record)
 /* Record what runs already. */
 static int record_running(struct record *record)
 {
-	if (record->maker.nl && (record->options.all ? record_manage_all(record) :
-						       record_each_task(record, task_manage)))
+	if (record->maker.nl && (record->options.all ? record_load_all(record) :
+						       record_each_task(record, task_load)))
 		return RECORD_FAILED;
-	*record->made = 0;
 	if (record_start_perf(record, 0))
 		return record_refuse(record, NULL, record->error.text, RECORD_FAILED);
-	follower_start(record);
+	record_follow(record);
 	record_wait(record);
 	return EXIT_OK;
+}
+
+/* Java virtual machines that are still there write the names of their code: the process, or with pid 0 all. */
+static int task_java_names(struct record *record, const char *word, pid_t pid)
+{
+	struct netlink_codes codes = { 0 };
+	struct bee_error why = { 0 };
+	char subject[32];
+	size_t i;
+
+	(void)word;
+	if (netlink_codes_get(record->maker.nl, pid, &codes, &why))
+		message_warning(record->recording->command, NULL, why.text);
+	for (i = 0; i < codes.count; i++) {
+		if (!codes.code[i].heaps.nr)
+			continue;
+		snprintf(subject, sizeof(subject), "no names of process %u", codes.code[i].pid);
+		if (java_names_write(codes.code[i].pid, &why))
+			message_warning(record->recording->command, subject, why.text);
+	}
+	netlink_codes_free(&codes);
+	return 0;
+}
+
+static void record_java_names(struct record *record)
+{
+	if (record->options.all)
+		task_java_names(record, NULL, 0);
+	else
+		record_each_task(record, task_java_names);
+}
+
+/* The file that perf has written; NULL if there is none, or perf has failed: then it is an older recording. */
+static const char *record_file(const struct record *record)
+{
+	const char *path = record->options.output ?: RECORD_FILE;
+	int status = record->perf_status;
+	struct stat st;
+
+	if (record->recording->output >= 0 || (WIFEXITED(status) && WEXITSTATUS(status)) ||
+	    stat(path, &st) || !S_ISREG(st.st_mode))
+		return NULL;
+	return path;
 }
 
 /* In a recording of all that runs, beectl's own samples cannot be left out, but counted. */
 static void report_own_samples(const struct record *record)
 {
-	const char *path = record->options.output ?: "perf.data";
-	int ret, status = record->perf_status;
-	struct stat st;
+	const char *path = record_file(record);
 	uint64_t count;
+	int ret;
 
-	/* If perf has failed the file is an older recording. */
-	if (record->recording->output >= 0 || !record->options.all || !*record->made ||
-	    (WIFEXITED(status) && WEXITSTATUS(status)) || stat(path, &st) || !S_ISREG(st.st_mode))
+	if (!path || !record->options.all || !record->made)
 		return;
 	progress_begin("counting the samples of beectl itself");
 	ret = perf_count_samples(path, "beectl", &count);
@@ -437,7 +453,79 @@ static void report_own_samples(const struct record *record)
 		return;
 	fprintf(stderr, "beectl: %s: %llu of the samples %s of beectl itself, which made %llu "
 		"table%s meanwhile\n", record->recording->command, (unsigned long long)count,
-		count == 1 ? "is" : "are", (unsigned long long)*record->made, plural(*record->made));
+		count == 1 ? "is" : "are", (unsigned long long)record->made, plural(record->made));
+}
+
+/* Which programs have code that the module cannot know of, as it is in no file: the recording says it. */
+static void report_memory_code(const struct record *record)
+{
+	const char *path = record_file(record);
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	struct collect collect = { 0 };
+	struct profile profile;
+	struct bee_error why = { 0 };
+	struct stream stream;
+
+	if (fd < 0)
+		return;
+	progress_begin("reading the recording");
+	profile_open(&profile);
+	stream_open(&stream, fd);
+	if (!collect_perfdata(&collect, &stream, &profile, &why)) {
+		progress_end();
+		memory_code_put(stderr, &profile);
+	}
+	progress_end();
+	stream_close(&stream);
+	profile_close(&profile);
+	close(fd);
+}
+
+/* Do one in a hundred walks or more end too early, and in no file? */
+static bool walks_end_elsewhere(const struct counts *counts)
+{
+	uint64_t in_files = 0;
+	size_t i;
+
+	for (i = 0; i < counts->files.count; i++)
+		in_files += stops_cut(counts->files.file[i].stop);
+	return stats_cut(&counts->stats) > in_files + stats_walks(&counts->stats) / 100;
+}
+
+/* What may be done about stacks that are not complete. */
+static void report_advice(const struct record *record, const struct netlink_stats *stats)
+{
+	fputs("What each reason means and what helps: STOP REASONS in beectl(8).\n", stderr);
+	if (record->made && stats->stop[BEEUNWIND_STOP_NO_TABLE])
+		fprintf(stderr, "%llu table%s made meanwhile: a second recording has %s from its start.\n",
+			(unsigned long long)record->made, record->made == 1 ? " was" : "s were",
+			record->made == 1 ? "it" : "them");
+}
+
+static void report_stops(const struct record *record, const struct counts *counts)
+{
+	uint64_t walks = stats_walks(&counts->stats);
+
+	fprintf(stderr, "beectl: %s: user stacks while perf recorded:\n",
+		record->recording->command);
+	stats_put(stderr, &counts->stats);
+	status_show_incomplete(stderr, &counts->files, &counts->stats, NULL);
+	if (!walks)
+		fputs("No stack was walked: perf took no sample of these processes, or no "
+		      "callchains.\n", stderr);
+	if (walks == counts->stats.stop[BEEUNWIND_STOP_OUTERMOST])
+		return;
+	if (walks_end_elsewhere(counts))
+		report_memory_code(record);
+	report_advice(record, &counts->stats);
+}
+
+/* flame says itself how many stacks are complete.  Why others are not is told if it is worth it. */
+static bool record_says_stops(const struct record *record, const struct netlink_stats *stats)
+{
+	return record->recording->output < 0 || record->options.verbose ||
+	       percent(stats->stop[BEEUNWIND_STOP_OUTERMOST], stats_walks(stats)) <
+	       RECORD_MOSTLY_COMPLETE;
 }
 
 static void record_report(struct record *record)
@@ -454,17 +542,8 @@ static void record_report(struct record *record)
 		return;
 	}
 	walks = stats_walks(&counts.stats);
-	fprintf(stderr, "beectl: %s: user stacks while perf recorded:\n",
-		record->recording->command);
-	stats_put(stderr, &counts.stats);
-	status_show_incomplete(stderr, &counts.files, NULL);
-	if (!walks)
-		fputs("No stack was walked: perf took no sample of these processes, or no "
-		      "callchains.\n", stderr);
-	else if (walks != counts.stats.stop[BEEUNWIND_STOP_OUTERMOST])
-		fputs("What each reason means and what helps: STOP REASONS in beectl(8); "
-		      "\"beectl status\" and\n\"beectl status --files\" show more.  A second "
-		      "recording finds the tables made.\n", stderr);
+	if (record_says_stops(record, &counts.stats))
+		report_stops(record, &counts);
 	report_own_samples(record);
 	if (record->recording->stops && walks)
 		stats_put_line(record->recording->stops, &counts.stats);
@@ -504,23 +583,33 @@ static int record_run(struct record *record)
 	int status = perf_options_have_target(&record->options) ? record_running(record) :
 								  record_command(record);
 
-	follower_end(record);
+	record_finish(record);
+	if (record->recording->java_names && record->maker.nl)
+		record_java_names(record);
 	record_judge_perf(record);
 	if (status == EXIT_OK && record->maker.nl && !record->options.quiet)
 		record_report(record);
-	if (record->perf_status)
+	/* perf may fail because there was nothing to record. */
+	if (record->perf_status && status != RECORD_NOT_FOUND && status != RECORD_NOT_EXECUTABLE)
 		return wait_status(record->perf_status);
 	return status == EXIT_OK ? wait_status(record->status) : status;
 }
 
-/* For perf: our words up to "--", or all if perf starts CMD; and -g, if it is missing. */
+/*
+ * For perf: our words up to "--", or all if perf starts CMD; and -g, if it is missing.  Without -o perf would write to
+ * a pipe, into which CMD writes, too.
+ */
 static char **record_words(const struct perf_options *options, int argc, char **argv)
 {
-	char **words = alloc_zero(argc + 2, sizeof(*words)), **end = argv + argc, **word = words;
-	static char callchain[] = "-g";
+	char **words = alloc_zero(argc + 4, sizeof(*words)), **end = argv + argc, **word = words;
+	static char callchain[] = "-g", output[] = "-o", file[] = RECORD_FILE;
 
 	if (!options->callchain)
 		*word++ = callchain;
+	if (!options->output) {
+		*word++ = output;
+		*word++ = file;
+	}
 	if (!perf_options_have_target(options))
 		end = options->command - 1;
 	while (argv < end)
@@ -573,10 +662,6 @@ static int record_connect(struct record *record)
 	maker_warn(&record->maker, command);
 	record->maker.arg = record;
 	record->maker.done = record_made;
-	record->maker.mark = true;
-	record->events = netlink_events_open(&record->error);
-	if (!record->events)
-		record_warn_later(record, record->error.text);
 	record->error = (struct bee_error){ 0 };
 	return 0;
 }
@@ -589,36 +674,48 @@ static int record_connect(struct record *record)
  */
 int recording_run(const struct recording *recording)
 {
-	struct record record = { .recording = recording, .perf = { .control = -1 } };
+	struct record record = { .recording = recording, .perf = { .control = -1, .words = -1 } };
 	int status = RECORD_FAILED;
 
 	perf_options_read(&record.options, recording->words);
 	if (record_usage(&record))
 		return RECORD_FAILED;
-	/* Before all is managed and its tables are made. */
+	/* Before tables are made. */
 	if (perf_find(&record.error))
 		return record_refuse(&record, NULL, record.error.text, RECORD_FAILED);
 	/* SIGCHLD may be ignored (inherited); then waitpid() could not return exit statuses. */
 	signal(SIGCHLD, SIG_DFL);
-	record.made = alloc_shared(sizeof(*record.made));
 	record.words = record_words(&record.options, recording->count, recording->words);
 	if (!record_connect(&record))
 		status = record_run(&record);
 	counts_free(&record.before);
-	tried_forget(&record.tried);
-	netlink_events_close(record.events);
 	maker_close(&record.maker);
 	free(record.words);
 	return status;
 }
 
+/* Take an option that is not perf's out of the words. */
+static bool record_take_word(struct recording *recording, const char *option)
+{
+	char **word;
+
+	for (word = recording->words; *word && strcmp(*word, "--") && strcmp(*word, option); word++)
+		;
+	if (!*word || strcmp(*word, option))
+		return false;
+	memmove(word, word + 1, (recording->words + recording->count - word) * sizeof(*word));
+	recording->count--;
+	return true;
+}
+
 int cmd_record(int argc, char **argv)
 {
-	const struct recording recording = {
+	struct recording recording = {
 		.command = "record", .count = argc - 1, .words = argv + 1, .output = -1,
 	};
 	struct perf_options options;
 
+	recording.java_names = record_take_word(&recording, "--java-names");
 	perf_options_read(&options, recording.words);
 	if (options.help) {
 		fputs(record_help, stdout);

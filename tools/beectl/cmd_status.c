@@ -14,7 +14,6 @@
 #include "names.h"
 #include "netlink.h"
 #include "options.h"
-#include "self_calls.h"
 #include "self_sample.h"
 #include "status_files.h"
 #include "status_procs.h"
@@ -32,55 +31,32 @@ static const char status_help[] =
 	"Show whether the module is at work (tried out with a perf sample of beectl\n"
 	"itself), what it holds, how the walks of user stacks ended since it was loaded,\n"
 	"and in which files' code and which processes those ended that are not complete;\n"
-	"or the ranges of a process; or the files that are mapped by managed processes\n"
-	"or have a table; or the managed processes; or what users have of the budget; or\n"
+	"or which files of a process have tables; or the files that the module knows; or\n"
+	"the processes that were sampled last; or the users for whom tables were made; or\n"
 	"the processes that use the table of a FILE.\n"
 	"\n"
 	"Options:\n"
 	"  -f, --files   List the files: memory that each takes, with its counters and\n"
-	"                its table, rows of the table, ranges that use it, samples in the\n"
-	"                code, frames that missed a table, walks cut short, and time since\n"
-	"                it was used\n"
+	"                its table, rows of the table, whether a process has it mapped,\n"
+	"                samples in the code, walks cut short, time since it was used, and\n"
+	"                the user whose share of the memory it takes\n"
 	"      --processes\n"
-	"                List the managed processes: walks since they are managed or\n"
-	"                executed a program, how many of them were complete, and how the\n"
-	"                others ended\n"
+	"                List the processes that were sampled last: their walks, how many\n"
+	"                of them were complete, and how the others ended\n"
 	"  -t, --tables FILE...\n"
-	"                List the managed processes that have these files mapped, and\n"
-	"                where.  FILE is a path, or a name that --files shows\n"
-	"  -u, --users   List the users whose processes are managed: the memory that\n"
-	"                their processes and files take, what it may be at most, and how\n"
-	"                often more was refused\n"
+	"                List the processes that have these files mapped, and where.  FILE\n"
+	"                is a path, or a name that --files shows\n"
+	"  -u, --users   List the users for whose processes tables were made: how many,\n"
+	"                the memory that these take, and what it may be at most\n"
 	"      --since FILE\n"
 	"                Count walks only from the moment at which FILE was written, by\n"
 	"                \"beectl status --json >FILE\"; the module goes on counting for\n"
 	"                others\n"
-	"      --json    Print one object: hook, hook_proven, hook_note, module_version,\n"
-	"                table_version, budget, used_bytes, files, tables, table_bytes,\n"
-	"                processes, ranges, range_bytes, cache_bytes, follow, announce,\n"
-	"                follow_lost, uncalled (functions by which the module follows\n"
-	"                processes and that the kernel never calls), hook_hits, walks,\n"
-	"                reasons ([{reason, walks, doc}]), frames, fp_steps, incomplete\n"
-	"                ([{id, path, loaded, cut, stops}], the worst first), managed\n"
-	"                ([{pid, name, cookie, ranges, walks, complete, stops}], the\n"
-	"                worst first), waiting (files that were announced and have no\n"
-	"                table), listeners (somebody hears of these), instance (of the\n"
-	"                module); with PID: process ({pid, name, cookie, generation,\n"
-	"                walks, complete, stops, ranges: [{start, end, offset, file_id,\n"
-	"                loaded, rows, path}]}), where file_id is 0 for memory without\n"
-	"                one, and loaded tells whether it has a table; with --files:\n"
-	"                files ([{id, loaded, bytes, rows, ranges, samples, missed, cut,\n"
-	"                idle_ms, stops, identity, inode, owner (cookie of the process\n"
-	"                whose code this is, in memory; 0: a file), path, lossy}]); with\n"
-	"                --processes: managed; with --users: users ([{uid, bytes, most,\n"
-	"                refusals}]); with --tables: tables ([{id, path, loaded, rows,\n"
-	"                bytes, processes: [{pid, name, cookie, ranges: [{start, end,\n"
-	"                offset}]}]}])\n"
+	"      --json    Print one object; keys: JSON in beectl(8)\n"
 	"  -h, --help    Show this text\n"
 	"\n"
-	"The exit status is 1 also if the hook is on but not proven by a sample, if the\n"
-	"kernel never calls one of the functions by which the module follows processes,\n"
-	"and if the module takes another table format than this beectl makes.\n"
+	"The exit status is 1 also if the hook is on but not proven by a sample, and if\n"
+	"the module takes another table format than this beectl makes.\n"
 	"\n"
 	"Example:\n"
 	"  beectl status --json >before; sleep 60; beectl status --since before\n";
@@ -88,13 +64,11 @@ static const char status_help[] =
 /**
  * struct status - all that the module reports, and what a self-sample showed
  * @counts: what the module reports
- * @users: likewise
  * @proven: perf called the hook when it sampled this process
  * @note: why not
  */
 struct status {
 	struct counts		counts;
-	struct netlink_users	users;
 	bool			proven;
 	struct bee_error	note;
 };
@@ -124,26 +98,10 @@ static int status_prove_hook(struct netlink *nl, struct status *status,
 	return 0;
 }
 
-/*
- * Functions that the kernel has not called are called by us.  If one is inlined into its callers the
- * module is not told of what it does.
- */
-static int status_prove_calls(struct netlink *nl, struct bee_error *error)
-{
-	struct netlink_info info;
-
-	if (netlink_info_get(nl, &info, error))
-		return -1;
-	if (*info.uncalled)
-		call_hooked();
-	return 0;
-}
-
 static void print_status(const struct status *status)
 {
 	const struct netlink_info *info = &status->counts.info;
 	uint64_t used = netlink_info_used(info);
-	uint32_t waiting = counts_waiting(&status->counts);
 
 	printf("hook:      %s",
 	       name_of(bee_hook_state_names, BEEUNWIND_HOOK_STATE_MAX, info->hook));
@@ -151,50 +109,20 @@ static void print_status(const struct status *status)
 		printf(", proven by a self-sample");
 	else if (info->hook != BEEUNWIND_HOOK_STATE_OFF)
 		printf(", but not proven by a self-sample: %s", status->note.text);
-	if (info->hook == BEEUNWIND_HOOK_STATE_STUCK)
-		printf("\n           ftrace refused to remove it; only a reboot unloads the module");
-	else if (info->hook == BEEUNWIND_HOOK_STATE_OFF)
+	if (info->hook == BEEUNWIND_HOOK_STATE_OFF)
 		printf("\n           " MAKER_HOOK_OFF);
 	printf("\nmodule:    %s, table format %u\n", info->module_version, info->table_version);
-	printf("settings:  follow %s, announce %s; %s\n",
-	       name_of(bee_follow_names, BEEUNWIND_FOLLOW_MAX, info->follow),
-	       name_of(bee_announce_names, BEEUNWIND_ANNOUNCE_MAX, info->announce),
-	       info->listeners ? "somebody makes tables (beectl watch, run, record or flame)" :
-				 "nobody makes tables");
+	printf("listener:  %s\n", info->listeners ?
+	       "somebody makes tables (beectl watch, run, record or flame)" : "nobody makes tables");
 	printf("memory:    %s of %s (%.1f%%), %s of it for the caches of walks\n", text_size(used).text,
 	       text_size(info->budget).text, percent(used, info->budget),
 	       text_size(info->cache_bytes).text);
 	printf("tables:    %u of %u files, %s\n", info->tables, info->files,
 	       text_size(info->table_bytes).text);
-	if (waiting)
-		printf("waiting:   %u file%s%s\n", waiting, plural(waiting), info->listeners ?
-		       " without a table; beectl watch, run, record or flame makes them, or has said "
-		       "why not (the service: journalctl -u beeunwind)" :
-		       " without a table, and nobody makes them: beectl load, or beectl watch");
-	printf("processes: %u with %u range%s, %s\n", info->procs, info->ranges,
-	       plural(info->ranges), text_size(info->range_bytes).text);
-	if (info->follow_lost)
-		printf("lost:      %llu time%s a process lost its ranges or was not followed: memory, its share or "
-		       "ranges used up; perf's own stacks until it is found again; see --users\n",
-		       (ull)info->follow_lost, plural(info->follow_lost));
-	status_show_refusals(&status->users);
-	if (*info->uncalled)
-		printf("broken:    this kernel never calls %s(inlined into their callers?): do not "
-		       "believe stacks; please report it, with uname -r\n", info->uncalled);
+	if (info->code_procs)
+		printf("code:      in memory of %u process%s, %s\n", info->code_procs,
+		       info->code_procs == 1 ? "" : "es", text_size(info->code_bytes).text);
 	stats_put(stdout, &status->counts.stats);
-}
-
-/* The module has a space behind each name. */
-static void json_uncalled(struct json_object *object, const char *names)
-{
-	struct json_object *array = json_object_new_array();
-	int length;
-
-	for (; *names; names += length + strspn(names + length, " ")) {
-		length = strcspn(names, " ");
-		json_object_array_add(array, json_object_new_string_len(names, length));
-	}
-	json_add(object, "uncalled", array);
 }
 
 static void json_status(struct json_object *object, const struct status *status)
@@ -212,18 +140,11 @@ static void json_status(struct json_object *object, const struct status *status)
 	json_add_uint(object, "files", info->files);
 	json_add_uint(object, "tables", info->tables);
 	json_add_uint(object, "table_bytes", info->table_bytes);
-	json_add_uint(object, "processes", info->procs);
-	json_add_uint(object, "ranges", info->ranges);
-	json_add_uint(object, "range_bytes", info->range_bytes);
+	json_add_uint(object, "code_processes", info->code_procs);
+	json_add_uint(object, "code_bytes", info->code_bytes);
 	json_add_uint(object, "cache_bytes", info->cache_bytes);
-	json_add_string(object, "follow",
-			name_of(bee_follow_names, BEEUNWIND_FOLLOW_MAX, info->follow));
-	json_add_string(object, "announce",
-			name_of(bee_announce_names, BEEUNWIND_ANNOUNCE_MAX, info->announce));
-	json_add_uint(object, "follow_lost", info->follow_lost);
-	json_uncalled(object, info->uncalled);
+	json_add_uint(object, "share", info->share);
 	json_add_uint(object, "hook_hits", info->hook_hits);
-	json_add_uint(object, "waiting", counts_waiting(&status->counts));
 	json_add_bool(object, "listeners", info->listeners);
 	json_add_hex(object, "instance", info->instance);
 	stats_json(object, &status->counts.stats);
@@ -252,32 +173,30 @@ static int show_status(struct netlink *nl, const char *since, struct json_object
 	struct status status = { .note = { 0 } };
 	int ret = -1;
 
-	if (!status_prove_hook(nl, &status, error) && !status_prove_calls(nl, error) &&
-	    !status_count(nl, since, &status.counts, error) &&
-	    !netlink_users_get(nl, &status.users, error)) {
+	if (!status_prove_hook(nl, &status, error) &&
+	    !status_count(nl, since, &status.counts, error)) {
 		if (json)
 			json_status(json, &status);
 		else
 			print_status(&status);
-		status_show_incomplete(stdout, &status.counts.files, json);
+		status_show_incomplete(stdout, &status.counts.files, &status.counts.stats, json);
 		status_show_procs(&status.counts.procs, false, json);
 		if (!json && stats_walks(&status.counts.stats) !=
 			     status.counts.stats.stop[BEEUNWIND_STOP_OUTERMOST])
 			puts("What each reason means and what helps: STOP REASONS in beectl(8)");
-		ret = (status.counts.info.hook == BEEUNWIND_HOOK_STATE_OFF || status.proven) &&
-		      !*status.counts.info.uncalled ? EXIT_OK : EXIT_FAILED;
+		ret = status.counts.info.hook == BEEUNWIND_HOOK_STATE_OFF || status.proven ? EXIT_OK :
+											     EXIT_FAILED;
 		if (netlink_check_format(&status.counts.info, error))
 			ret = message_error("status", NULL, error->text);
 	}
 	counts_free(&status.counts);
-	netlink_users_free(&status.users);
 	return ret;
 }
 
 static int show_files(struct netlink *nl, struct json_object *json, struct bee_error *error)
 {
 	struct netlink_files files;
-	int ret = netlink_files_get(nl, &files, error);
+	int ret = netlink_files_get(nl, false, &files, error);
 
 	if (!ret)
 		status_show_files(&files, json);
@@ -288,7 +207,7 @@ static int show_files(struct netlink *nl, struct json_object *json, struct bee_e
 static int show_processes(struct netlink *nl, struct json_object *json, struct bee_error *error)
 {
 	struct netlink_procs procs;
-	int ret = netlink_procs_get_counts(nl, &procs, error);
+	int ret = netlink_procs_get(nl, 0, &procs, error);
 
 	if (!ret)
 		status_show_procs(&procs, true, json);
@@ -298,12 +217,13 @@ static int show_processes(struct netlink *nl, struct json_object *json, struct b
 
 static int show_users(struct netlink *nl, struct json_object *json, struct bee_error *error)
 {
-	struct netlink_users users;
-	int ret = netlink_users_get(nl, &users, error);
+	struct netlink_files files;
+	struct netlink_info info;
+	int ret = netlink_files_get(nl, false, &files, error) ?: netlink_info_get(nl, &info, error);
 
 	if (!ret)
-		status_show_users(&users, json);
-	netlink_users_free(&users);
+		status_show_users(&files, &info, json);
+	netlink_files_free(&files);
 	return ret;
 }
 

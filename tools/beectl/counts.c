@@ -13,8 +13,8 @@
 /**
  * counts_get() - what the module has counted since it was loaded
  * @nl: the module
- * @counts: filled, of files only those in which walks have ended or that were announced, of
- *	processes without ranges; counts_free() releases it, after an error as well
+ * @counts: filled, of files only those in which walks have ended; counts_free() releases it, after an error as
+ *	well
  * @error: filled on failure
  *
  * Return: 0 or -1.
@@ -24,8 +24,8 @@ int counts_get(struct netlink *nl, struct counts *counts, struct bee_error *erro
 	memset(counts, 0, sizeof(*counts));
 	return netlink_info_get(nl, &counts->info, error) ?:
 	       netlink_stats_get(nl, &counts->stats, error) ?:
-	       netlink_files_get_counts(nl, &counts->files, error) ?:
-	       netlink_procs_get_counts(nl, &counts->procs, error);
+	       netlink_files_get(nl, true, &counts->files, error) ?:
+	       netlink_procs_get(nl, 0, &counts->procs, error);
 }
 
 /** counts_free() - release the memory of counters */
@@ -113,7 +113,7 @@ static void read_procs(struct json_object *array, struct netlink_procs *procs)
 	procs->count = count;
 	procs->proc = alloc_zero(count + 1, sizeof(*procs->proc));
 	for (i = 0; i < count; i++)
-		procs->proc[i].cookie = read_named(array, i, "cookie", procs->proc[i].stop);
+		procs->proc[i].pid = read_named(array, i, "pid", procs->proc[i].stop);
 }
 
 /**
@@ -145,7 +145,7 @@ int counts_read(const char *path, struct counts *counts, struct bee_error *error
 		counts->info.hook_hits = member_uint(object, "hook_hits");
 		read_stats(object, &counts->stats);
 		read_files(member(object, "incomplete", json_type_array), &counts->files);
-		read_procs(member(object, "managed", json_type_array), &counts->procs);
+		read_procs(member(object, "processes", json_type_array), &counts->procs);
 	}
 	json_object_put(object);
 	if (is_other)
@@ -156,21 +156,25 @@ int counts_read(const char *path, struct counts *counts, struct bee_error *error
 	return error_set(error, EINVAL, "%.300s: not the output of: beectl status --json", path);
 }
 
+/* Nothing, if it is another that has got the same name since, and has counted less. */
 static void subtract_stops(uint32_t stop[], const uint32_t then[])
 {
 	uint32_t reason;
 
 	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
+		if ((int32_t)(stop[reason] - then[reason]) < 0)
+			return;
+	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
 		stop[reason] -= then[reason];
 }
 
-/* The process with a cookie, or NULL. */
-static const struct netlink_proc *procs_find(const struct netlink_procs *procs, uint64_t cookie)
+/* The process with an id, or NULL. */
+static const struct netlink_proc *procs_find(const struct netlink_procs *procs, uint32_t pid)
 {
 	size_t i;
 
 	for (i = 0; i < procs->count; i++)
-		if (procs->proc[i].cookie == cookie)
+		if (procs->proc[i].pid == pid)
 			return &procs->proc[i];
 	return NULL;
 }
@@ -207,21 +211,10 @@ int counts_subtract(struct counts *counts, const struct counts *then, struct bee
 	}
 	for (i = 0; i < counts->procs.count; i++) {
 		struct netlink_proc *proc = &counts->procs.proc[i];
-		const struct netlink_proc *old = procs_find(&then->procs, proc->cookie);
+		const struct netlink_proc *old = procs_find(&then->procs, proc->pid);
 
 		if (old)
 			subtract_stops(proc->stop, old->stop);
 	}
 	return 0;
-}
-
-/** counts_waiting() - files that the module has announced and that have no table */
-uint32_t counts_waiting(const struct counts *counts)
-{
-	uint32_t waiting = 0;
-	size_t i;
-
-	for (i = 0; i < counts->files.count; i++)
-		waiting += !counts->files.file[i].loaded && counts->files.file[i].pid;
-	return waiting;
 }

@@ -10,7 +10,7 @@
  * @info: state of the module
  * @stats: walks by stop reason
  * @files: that the module knows
- * @procs: managed processes
+ * @procs: processes that were sampled last
  */
 struct counts {
 	struct netlink_info	info;
@@ -23,7 +23,5 @@ int counts_get(struct netlink *nl, struct counts *counts, struct bee_error *erro
 int counts_read(const char *path, struct counts *counts, struct bee_error *error);
 int counts_subtract(struct counts *counts, const struct counts *then, struct bee_error *error);
 void counts_free(struct counts *counts);
-
-uint32_t counts_waiting(const struct counts *counts);
 
 #endif /* COUNTS_H */

@@ -6,10 +6,11 @@
 
 #include "maker.h"
 #include "messages.h"
+#include "own_module.h"
 #include "text.h"
 
 /**
- * maker_connect() - open @maker->nl, if the module takes tables of our format
+ * maker_connect() - open @maker->nl, if the module takes tables of our format; if none is there, load our own
  * @maker: on failure @nl is NULL
  * @error: filled on failure
  *
@@ -20,6 +21,8 @@ int maker_connect(struct table_maker *maker, struct bee_error *error)
 	struct netlink_info info;
 
 	maker->nl = netlink_open(error);
+	if (!maker->nl && error->code == BEE_ERROR_NO_MODULE && !own_module_load(error))
+		maker->nl = netlink_open(error);
 	if (!maker->nl)
 		return -1;
 	if (!netlink_info_get(maker->nl, &info, error) && !netlink_check_format(&info, error))
@@ -29,7 +32,7 @@ int maker_connect(struct table_maker *maker, struct bee_error *error)
 	return -1;
 }
 
-/** maker_open() - the same, and open the cache; returns 0, or -1 with @error filled */
+/** maker_open() - as maker_connect(), and open the cache; returns 0, or -1 with @error filled */
 int maker_open(struct table_maker *maker, struct bee_error *error)
 {
 	if (maker_connect(maker, error))
@@ -64,18 +67,6 @@ void maker_warn_hook(const struct table_maker *maker, const char *command)
 
 	if (!netlink_info_get(maker->nl, &info, &error) && info.hook == BEEUNWIND_HOOK_STATE_OFF)
 		message_warning(command, NULL, MAKER_HOOK_OFF);
-}
-
-/** maker_warn_refused() - warn if the module has refused processes */
-void maker_warn_refused(const char *command, const struct manage_all_result *all)
-{
-	char why[640];
-
-	if (!all->refused)
-		return;
-	snprintf(why, sizeof(why), "%zu process%s not followed, the first is %d: %s", all->refused,
-		 all->refused == 1 ? " is" : "es are", all->pid, all->why.text);
-	message_warning(command, NULL, why);
 }
 
 /** maker_print_wrong() - print how much text has wrong rules; nothing if all tables are exact */

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-#include "manage.h"
 #include "table_jobs.h"
 
 /* Said where tables would change nothing. */
@@ -18,7 +17,6 @@ int maker_open(struct table_maker *maker, struct bee_error *error);
 void maker_close(struct table_maker *maker);
 void maker_warn(const struct table_maker *maker, const char *command);
 void maker_warn_hook(const struct table_maker *maker, const char *command);
-void maker_warn_refused(const char *command, const struct manage_all_result *all);
 void maker_print_wrong(FILE *out, uint64_t wrong, uint64_t text);
 
 #endif /* MAKER_H */

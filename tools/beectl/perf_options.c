@@ -21,7 +21,7 @@ static void take(struct perf_options *options, char letter, const char *value)
 {
 	const struct { const char *letters; bool *flag; } flags[] = {
 		{ "aCuG", &options->all }, { "g", &options->callchain },
-		{ "D", &options->delayed }, { "q", &options->quiet }, { "h", &options->help },
+		{ "D", &options->delayed }, { "q", &options->quiet }, { "h", &options->help }, { "v", &options->verbose },
 	};
 	size_t i;
 
@@ -58,7 +58,7 @@ static bool take_name(struct perf_options *options, const char *word, const char
 		{ "pid", 'p', true }, { "tid", 't', true }, { "all-cpus", 'a' },
 		{ "cpu", 'C', true }, { "uid", 'u', true }, { "cgroup", 'G', true },
 		{ "call-graph", 'g', true }, { "delay", 'D', true }, { "control", 'D', true },
-		{ "quiet", 'q' }, { "help", 'h' }, { "output", 'o', true },
+		{ "quiet", 'q' }, { "verbose", 'v' }, { "help", 'h' }, { "output", 'o', true },
 	};
 	size_t i, length = strcspn(word += 2, "=");
 	const char *value = word[length] ? word + length + 1 : next;

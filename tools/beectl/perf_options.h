@@ -13,6 +13,7 @@
  * @other: --call-graph with another way than frame pointers, of which the module knows nothing
  * @delayed: -D or --control: when perf's events are enabled is the user's business
  * @quiet: -q
+ * @verbose: -v
  * @help: -h
  * @output: file of -o, NULL without
  * @command: the word after "--", NULL without "--"
@@ -24,6 +25,7 @@ struct perf_options {
 	bool		 other;
 	bool		 delayed;
 	bool		 quiet;
+	bool		 verbose;
 	bool		 help;
 	const char	*output;
 	char		**command;

@@ -36,8 +36,8 @@ static void print_file(const struct netlink_file *t)
 		printf("%9u ", t->rows);
 	else
 		printf("%9s ", "no table");
-	printf("%6u %9u %8u %8llu %8s  %-12s  ", t->users, t->hits, t->missed,
-	       (ull)stops_cut(t->stop), age, id);
+	printf("%6s %9u %8llu %8s %6u  %-12s  ", t->mapped ? "yes" : "no", t->hits,
+	       (ull)stops_cut(t->stop), age, t->uid, id);
 	text_put_name(stdout, t->name);
 	if (t->flags)
 		printf(" (not exact: %s)", lossy_words(t->flags));
@@ -53,15 +53,15 @@ static void json_file(struct json_object *file, const struct netlink_file *t)
 	json_add_bool(file, "loaded", t->loaded);
 	json_add_uint(file, "bytes", t->bytes);
 	json_add_uint(file, "rows", t->rows);
-	json_add_uint(file, "ranges", t->users);
+	json_add_bool(file, "mapped", t->mapped);
 	json_add_uint(file, "samples", t->hits);
-	json_add_uint(file, "missed", t->missed);
 	json_add_uint(file, "cut", stops_cut(t->stop));
 	json_add_uint(file, "idle_ms", t->idle_ms);
 	json_add(file, "stops", stops_json(t->stop));
 	json_add_string(file, "identity", id);
 	json_add_uint(file, "inode", t->inode);
-	json_add_uint(file, "owner", t->owner);
+	json_add_uint(file, "pid", t->pid);
+	json_add_uint(file, "uid", t->uid);
 	json_add_string(file, "path", t->name);
 	json_add_string(file, "lossy", lossy_words(t->flags));
 }
@@ -77,8 +77,8 @@ void status_show_files(const struct netlink_files *files, struct json_object *js
 		array = json_object_new_array();
 		json_add(json, "files", array);
 	} else {
-		printf("%8s %10s %9s %6s %9s %8s %8s %8s  %-12s  %s\n", "id", "size", "rows",
-		       "ranges", "samples", "missed", "cut", "used", "identity", "path");
+		printf("%8s %10s %9s %6s %9s %8s %8s %6s  %-12s  %s\n", "id", "size", "rows",
+		       "mapped", "samples", "cut", "used", "uid", "identity", "path");
 	}
 	for (i = 0; i < files->count; i++) {
 		if (json)
@@ -106,7 +106,7 @@ static int compare_copies(const void *a, const void *b)
 {
 	const struct netlink_file *x = a, *y = b;
 
-	return order(x->owner, y->owner) ?: order(x->identity_len, y->identity_len) ?:
+	return order(x->pid, y->pid) ?: order(x->identity_len, y->identity_len) ?:
 	       memcmp(x->identity, y->identity, x->identity_len) ?: strcmp(x->name, y->name) ?:
 	       order(x->id, y->id);
 }
@@ -114,7 +114,7 @@ static int compare_copies(const void *a, const void *b)
 /* Whether both have a table of equal ELF files: one is overlayfs's copy, or was installed anew. */
 static bool is_copy(const struct netlink_file *a, const struct netlink_file *b)
 {
-	return a->owner == b->owner && a->identity_len && a->identity_len == b->identity_len &&
+	return a->pid == b->pid && a->identity_len && a->identity_len == b->identity_len &&
 	       !memcmp(a->identity, b->identity, a->identity_len) && !strcmp(a->name, b->name);
 }
 
@@ -136,28 +136,46 @@ static size_t merge_copies(struct netlink_file *file, size_t count)
 	return left;
 }
 
-/* "  123  4.5%  /usr/bin/name (no-table 12, gap 3)": @sum walks are cut short in all files */
-static void print_incomplete(FILE *out, const struct netlink_file *t, uint64_t sum)
+/* Walks that ended too early, and their share of all such walks */
+static void print_cut(FILE *out, uint64_t cut, const struct netlink_stats *stats)
 {
-	uint64_t cut = stops_cut(t->stop);
+	fprintf(out, "  %12llu %5.1f%%  ", (ull)cut,
+		percent(cut, stats_walks(stats) - stats->stop[BEEUNWIND_STOP_OUTERMOST]));
+}
+
+/* "  123  4.5%  /usr/bin/name (no-table 12, gap 3)" */
+static void print_incomplete(FILE *out, const struct netlink_file *t,
+			     const struct netlink_stats *stats)
+{
 	uint32_t reason, stop[BEEUNWIND_STOP_MAX + 1];
 
 	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
 		stop[reason] = stop_is_cut(reason) ? t->stop[reason] : 0;
-	fprintf(out, "  %12llu %5.1f%%  ", (ull)cut, percent(cut, sum));
+	print_cut(out, stops_cut(t->stop), stats);
 	text_put_name(out, t->name);
 	fprintf(out, "%s ", t->loaded ? "" : ", which has no table");
 	stops_put(out, stop);
 	putc('\n', out);
 }
 
+/* The walks that were cut short, and in none of the files, which have @in_files of them */
+static void print_elsewhere(FILE *out, const struct netlink_stats *stats, uint64_t in_files)
+{
+	uint64_t cut = stats_cut(stats);
+
+	if (cut <= in_files)
+		return;
+	print_cut(out, cut - in_files, stats);
+	fputs("elsewhere: in code without a file, or in files that are mapped no longer\n", out);
+}
+
 /*
  * status_show_incomplete(): the files in whose code walks were cut short, the worst first, and
  * why: all as "incomplete" in @json; if that is NULL, the first MAX_INCOMPLETE in a line each
- * to @out, where the copies of a file are one
+ * to @out, where the copies of a file are one, with shares of all walks in @stats that are not complete
  */
 void status_show_incomplete(FILE *out, const struct netlink_files *files,
-			    struct json_object *json)
+			    const struct netlink_stats *stats, struct json_object *json)
 {
 	struct netlink_file *list = alloc_array(NULL, files->count + 1, sizeof(*list));
 	struct json_object *array = NULL, *file;
@@ -175,12 +193,12 @@ void status_show_incomplete(FILE *out, const struct netlink_files *files,
 	if (json) {
 		array = json_object_new_array();
 		json_add(json, "incomplete", array);
-	} else if (count) {
+	} else if (stats_cut(stats)) {
 		fprintf(out, "incomplete stacks end in:\n");
 	}
 	for (i = 0; i < count && (json || i < MAX_INCOMPLETE); i++) {
 		if (!json) {
-			print_incomplete(out, &list[i], sum);
+			print_incomplete(out, &list[i], stats);
 			continue;
 		}
 		file = json_append(array);
@@ -193,5 +211,7 @@ void status_show_incomplete(FILE *out, const struct netlink_files *files,
 	if (!json && count > MAX_INCOMPLETE)
 		fprintf(out, "  and %zu more files; \"beectl status --files\" lists all\n",
 			count - MAX_INCOMPLETE);
+	if (!json)
+		print_elsewhere(out, stats, sum);
 	free(list);
 }

@@ -11,6 +11,7 @@ struct json_object;
 
 void status_show_files(const struct netlink_files *files, struct json_object *json);
 void status_show_incomplete(FILE *out, const struct netlink_files *files,
+			    const struct netlink_stats *stats,
 			    struct json_object *json);
 
 #endif /* STATUS_FILES_H */

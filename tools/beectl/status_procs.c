@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The managed processes, for beectl status. */
+/* Processes, their files and their walks, for beectl status. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "alloc.h"
 #include "json.h"
-#include "manage.h"
+#include "mapped.h"
+#include "maps.h"
 #include "messages.h"
 #include "status_procs.h"
 #include "stops.h"
@@ -41,95 +44,118 @@ static void json_walks(struct json_object *object, const struct netlink_proc *pr
 	json_add(object, "stops", stops_json(proc->stop));
 }
 
-static struct json_object *json_process(const struct netlink_proc *proc, const char *name,
-					const struct netlink_files *files)
+/* What the module has for an executable mapping. */
+static const char *mapped_state(struct netlink *nl, const struct mapped *mapped, const struct netlink_codes *codes,
+				struct netlink_file *file)
 {
-	struct json_object *process = json_object_new_object();
-	struct json_object *array = json_object_new_array();
-	size_t i;
+	bool vdso = !strcmp(mapped->path, MAPS_VDSO);
+	struct bee_error error;
+	char name[256];
+	size_t i, k;
+	int fd, ret;
 
-	for (i = 0; i < proc->ranges.count; i++) {
-		const struct range *r = &proc->ranges.range[i];
-		const struct netlink_file *file = netlink_files_find(files, r->file);
-		struct json_object *range = json_append(array);
+	*file = (struct netlink_file){ 0 };
+	for (i = 0; i < codes->count && !mapped->inode && !vdso; i++) {
+		for (k = 0; k < codes->code[i].heaps.nr; k++) {
+			const struct bee_code_heap *heap = &codes->code[i].heaps.heap[k];
 
-		json_add_hex(range, "start", r->start);
-		json_add_hex(range, "end", r->end);
-		json_add_hex(range, "offset", r->offset);
-		json_add_uint(range, "file_id", r->file);
-		json_add_bool(range, "loaded", file && file->loaded);
-		json_add_uint(range, "rows", file ? file->rows : 0);
-		json_add_string(range, "path", file ? file->name : "");
+			if (heap->start <= mapped->mapping.start && mapped->mapping.start < heap->end)
+				return "code heap";
+		}
+		for (k = 0; k < codes->code[i].ranges.count; k++) {
+			const struct range *range = &codes->code[i].ranges.range[k];
+
+			if (range->start < mapped->mapping.end && mapped->mapping.start < range->end &&
+			    !netlink_file_get_id(nl, range->file, file, &error))
+				return "table";
+		}
 	}
-	json_add_uint(process, "pid", proc->pid);
-	json_add_string(process, "name", name);
-	json_add_uint(process, "cookie", proc->cookie);
-	json_add_uint(process, "generation", proc->generation);
-	json_walks(process, proc);
-	json_add(process, "ranges", array);
-	return process;
+	if (!mapped->inode && !vdso)
+		return "no table";
+	fd = vdso ? NETLINK_VDSO : map_file_open(&mapped->mapping, name, sizeof(name), &error);
+	if (!vdso && fd < 0)
+		return "unknown: cannot be opened";
+	ret = netlink_file_get(nl, fd, file, &error);
+	if (fd >= 0)
+		close(fd);
+	return file->loaded ? "table" : ret ? "not made yet" : "has none";
 }
 
-static void print_process(const struct netlink_proc *proc, const char *name,
-			  const struct netlink_files *files)
+/* Where mapped code comes from, or the name of the table of code in memory; else empty. */
+static const char *mapped_name(const struct mapped *mapped, const struct netlink_file *file)
 {
-	uint64_t walks = stops_sum(proc->stop);
+	return mapped->inode || *mapped->path || !file->loaded ? mapped->path : file->name;
+}
+
+/* struct shown - what is shown of a process */
+struct shown {
+	char			name[64];
+	struct netlink_proc	proc;
+	struct mapped_list	list;
+	struct netlink_codes	codes;
+};
+
+static void json_process(struct json_object *process, struct netlink *nl, const struct shown *shown)
+{
+	struct json_object *array = json_object_new_array(), *range;
+	struct netlink_file file;
+	size_t i;
+
+	json_add_uint(process, "pid", shown->proc.pid);
+	json_add_string(process, "name", shown->name);
+	json_walks(process, &shown->proc);
+	for (i = 0; i < shown->list.count; i++) {
+		const struct mapped *mapped = &shown->list.at[i];
+		const char *state = mapped_state(nl, mapped, &shown->codes, &file);
+
+		range = json_append(array);
+		json_add_hex(range, "start", mapped->mapping.start);
+		json_add_hex(range, "end", mapped->mapping.end);
+		json_add_hex(range, "offset", mapped->offset);
+		json_add_uint(range, "file_id", file.id);
+		json_add_bool(range, "loaded", file.loaded);
+		json_add_string(range, "state", state);
+		json_add_uint(range, "rows", file.rows);
+		json_add_string(range, "path", mapped_name(mapped, &file));
+	}
+	json_add(process, "ranges", array);
+}
+
+static void print_process(struct netlink *nl, const struct shown *shown)
+{
+	uint64_t walks = stops_sum(shown->proc.stop);
+	struct netlink_file file;
 	char share[16];
 	size_t i;
 
-	proc_share(proc, share, sizeof(share));
-	printf("%u ", proc->pid);
-	text_put_name(stdout, name);
-	printf(": %zu range%s, %llu walk%s", proc->ranges.count, plural(proc->ranges.count),
-	       (ull)walks, plural(walks));
+	proc_share(&shown->proc, share, sizeof(share));
+	printf("%u ", shown->proc.pid);
+	text_put_name(stdout, shown->name);
+	printf(": %llu walk%s", (ull)walks, plural(walks));
 	if (walks)
 		printf(", %s complete ", share);
-	stops_put(stdout, proc->stop);
+	stops_put(stdout, shown->proc.stop);
 	putchar('\n');
-	printf("  %-33s %18s %8s %10s  %s\n", "start-end", "offset", "file", "rows", "path");
-	for (i = 0; i < proc->ranges.count; i++) {
-		const struct range *r = &proc->ranges.range[i];
-		const struct netlink_file *file = netlink_files_find(files, r->file);
+	printf("  %-33s %12s %10s  %s\n", "start-end", "table", "rows", "path");
+	for (i = 0; i < shown->list.count; i++) {
+		const struct mapped *mapped = &shown->list.at[i];
+		const char *state = mapped_state(nl, mapped, &shown->codes, &file);
 
-		printf("  %016llx-%016llx ", (ull)r->start, (ull)r->end);
-		if (!r->file) {
-			printf("%18s %8s %10s  (executable memory without a file)\n", "-", "-",
-			       "-");
-			continue;
-		}
-		printf("%#18llx %8u ", (ull)r->offset, r->file);
-		if (file && file->loaded)
-			printf("%10u  ", file->rows);
+		printf("  %016llx-%016llx %12s ", (ull)mapped->mapping.start, (ull)mapped->mapping.end, state);
+		if (file.loaded)
+			printf("%10u  ", file.rows);
 		else
-			printf("%10s  ", "no table");
-		text_put_name(stdout, file ? file->name : "?");
+			printf("%10s  ", "-");
+		if (*mapped_name(mapped, &file))
+			text_put_name(stdout, mapped_name(mapped, &file));
+		else
+			fputs(strcmp(state, "code heap") ? "(code in memory)" : "(Java)", stdout);
 		putchar('\n');
 	}
 }
 
-/* The files that @ranges refer to, each once; one that was forgotten meanwhile is left out. */
-static int get_files_of(struct netlink *nl, const struct ranges *ranges, struct netlink_files *files,
-			struct bee_error *error)
-{
-	size_t i;
-
-	for (i = 0; i < ranges->count; i++) {
-		uint32_t id = ranges->range[i].file;
-
-		if (!id || netlink_files_find(files, id))
-			continue;
-		files->file = alloc_room(files->file, files->count, &files->room,
-					 sizeof(*files->file));
-		if (!netlink_file_get_id(nl, id, &files->file[files->count], error))
-			files->count++;
-		else if (error->code != ENOENT)
-			return -1;
-	}
-	return 0;
-}
-
 /**
- * status_show_pid() - the ranges of a process, and how its walks ended
+ * status_show_pid() - which of the files that a process has mapped have tables, and how its walks ended
  * @nl: the connection
  * @pid: the process
  * @json: gets them as "process"; if NULL, they are printed
@@ -140,24 +166,28 @@ static int get_files_of(struct netlink *nl, const struct ranges *ranges, struct 
 int status_show_pid(struct netlink *nl, pid_t pid, struct json_object *json,
 		    struct bee_error *error)
 {
-	struct netlink_files files = { 0 };
-	struct netlink_procs procs = { 0 };
-	char name[64];
-	int ret;
+	struct shown shown = { .proc.pid = pid };
+	struct json_object *process;
+	struct netlink_procs procs;
+	pid_t thread = process_check(pid, error);
+	int ret = thread < 0 ? -1 : mapped_add(&shown.list, thread, error);
 
-	ret = netlink_procs_get(nl, pid, &procs, error);
-	if (!ret && !procs.count)
-		ret = error_set(error, 0, "no ranges known; load them with: beectl load %d", pid);
-	ret = ret ?: get_files_of(nl, &procs.proc[0].ranges, &files, error);
+	process_name(pid, shown.name, sizeof(shown.name));
+	ret = ret ?: netlink_codes_get(nl, pid, &shown.codes, error) ?: netlink_procs_get(nl, pid, &procs, error);
 	if (!ret) {
-		manage_process_name(procs.proc[0].pid, name, sizeof(name));
-		if (json)
-			json_add(json, "process", json_process(&procs.proc[0], name, &files));
-		else
-			print_process(&procs.proc[0], name, &files);
+		if (procs.count)
+			memcpy(shown.proc.stop, procs.proc[0].stop, sizeof(shown.proc.stop));
+		netlink_procs_free(&procs);
+		if (json) {
+			process = json_object_new_object();
+			json_process(process, nl, &shown);
+			json_add(json, "process", process);
+		} else {
+			print_process(nl, &shown);
+		}
 	}
-	netlink_procs_free(&procs);
-	netlink_files_free(&files);
+	mapped_free(&shown.list);
+	netlink_codes_free(&shown.codes);
 	return ret;
 }
 
@@ -173,19 +203,18 @@ static int compare_procs(const void *a, const void *b)
 		of_y = stops_sum(y->stop);
 	}
 	if (of_x == of_y)
-		return x->cookie < y->cookie ? -1 : 1;
+		return x->pid < y->pid ? -1 : 1;
 	return of_x > of_y ? -1 : 1;
 }
 
-/* "     4711         1234    93.1%     31  server (no-table 12, gap 3)" */
+/* "     4711         1234    93.1%  server (no-table 12, gap 3)" */
 static void print_proc(const struct netlink_proc *proc)
 {
 	char name[64], share[16];
 
-	manage_process_name(proc->pid, name, sizeof(name));
+	process_name(proc->pid, name, sizeof(name));
 	proc_share(proc, share, sizeof(share));
-	printf("%8u %12llu %8s %8u  ", proc->pid, (ull)stops_sum(proc->stop), share,
-	       proc->nranges);
+	printf("%8u %12llu %8s  ", proc->pid, (ull)stops_sum(proc->stop), share);
 	text_put_name(stdout, name);
 	if (proc_incomplete(proc))
 		putchar(' ');
@@ -197,19 +226,17 @@ static void json_proc(struct json_object *object, const struct netlink_proc *pro
 {
 	char name[64];
 
-	manage_process_name(proc->pid, name, sizeof(name));
+	process_name(proc->pid, name, sizeof(name));
 	json_add_uint(object, "pid", proc->pid);
 	json_add_string(object, "name", name);
-	json_add_uint(object, "cookie", proc->cookie);
-	json_add_uint(object, "ranges", proc->nranges);
 	json_walks(object, proc);
 }
 
 /**
- * status_show_procs() - the managed processes, those with most incomplete walks first
+ * status_show_procs() - the processes that were sampled last, those with most incomplete walks first
  * @procs: the processes
  * @all: print all, not only the first MAX_INCOMPLETE that have incomplete walks
- * @json: gets all as "managed"; if NULL, they are printed
+ * @json: gets all as "processes"; if NULL, they are printed
  */
 void status_show_procs(const struct netlink_procs *procs, bool all, struct json_object *json)
 {
@@ -224,12 +251,12 @@ void status_show_procs(const struct netlink_procs *procs, bool all, struct json_
 	qsort(list, procs->count, sizeof(*list), compare_procs);
 	if (json) {
 		array = json_object_new_array();
-		json_add(json, "managed", array);
+		json_add(json, "processes", array);
 		for (i = 0; i < procs->count; i++)
 			json_proc(json_append(array), list[i]);
 	} else if (all || wanted) {
-		printf("%s%8s %12s %8s %8s  %s\n", all ? "" : "incomplete stacks by process:\n",
-		       "pid", "walks", "complete", "ranges", "name");
+		printf("%s%8s %12s %8s  %s\n", all ? "" : "incomplete stacks by process:\n",
+		       "pid", "walks", "complete", "name");
 		for (i = 0; i < wanted && (all || i < MAX_INCOMPLETE); i++)
 			print_proc(list[i]);
 		if (i < wanted)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The managed processes, for beectl status. */
+/* Processes, their files and their walks, for beectl status. */
 #ifndef STATUS_PROCS_H
 #define STATUS_PROCS_H
 

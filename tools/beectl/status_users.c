@@ -1,64 +1,70 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What users have of the budget, for beectl status. */
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "alloc.h"
 #include "json.h"
 #include "messages.h"
 #include "status_users.h"
 #include "text.h"
 
-typedef unsigned long long ull;
+/* struct user - a user, and the tables that were made for it */
+struct user {
+	uint32_t	uid;
+	size_t		tables;
+	uint64_t	bytes;
+};
+
+/* Most memory first. */
+static int compare_users(const void *a, const void *b)
+{
+	const struct user *x = a, *y = b;
+
+	return x->bytes < y->bytes ? 1 : -(x->bytes > y->bytes);
+}
 
 /**
- * status_show_users() - users whose processes are managed, and their memory
- * @users: the users
+ * status_show_users() - users for whose processes tables were made, and the memory of these
+ * @files: all files
+ * @info: budget and share
  * @json: gets them as "users"; if NULL, they are printed
  */
-void status_show_users(const struct netlink_users *users, struct json_object *json)
+void status_show_users(const struct netlink_files *files, const struct netlink_info *info,
+		       struct json_object *json)
 {
-	struct json_object *array = json ? json_object_new_array() : NULL;
-	size_t i;
+	struct json_object *array = json ? json_object_new_array() : NULL, *object;
+	struct user *users = alloc_zero(files->count + 1, sizeof(*users));
+	size_t i, k, count = 0;
 
+	for (i = 0; i < files->count; i++) {
+		const struct netlink_file *file = &files->file[i];
+
+		for (k = 0; k < count && users[k].uid != file->uid; k++)
+			;
+		count += k == count;
+		users[k].uid = file->uid;
+		users[k].tables += file->loaded;
+		users[k].bytes += file->bytes;
+	}
+	qsort(users, count, sizeof(*users), compare_users);
 	if (json)
 		json_add(json, "users", array);
 	else
-		printf("%10s %11s %11s %10s\n", "uid", "memory", "at most", "refused");
-	for (i = 0; i < users->count; i++) {
-		const struct netlink_user *user = &users->user[i];
+		printf("%10s %8s %11s %11s\n", "uid", "tables", "memory", "at most");
+	for (i = 0; i < count; i++) {
+		uint64_t most = users[i].uid ? info->budget / 100 * info->share : info->budget;
 
 		if (json) {
-			struct json_object *object = json_append(array);
-
-			json_add_uint(object, "uid", user->uid);
-			json_add_uint(object, "bytes", user->bytes);
-			json_add_uint(object, "most", user->most);
-			json_add_uint(object, "refusals", user->refused);
+			object = json_append(array);
+			json_add_uint(object, "uid", users[i].uid);
+			json_add_uint(object, "tables", users[i].tables);
+			json_add_uint(object, "bytes", users[i].bytes);
+			json_add_uint(object, "most", most);
 		} else {
-			printf("%10u %11s %11s %10llu\n", user->uid, text_size(user->bytes).text,
-			       text_size(user->most).text, (ull)user->refused);
+			printf("%10u %8zu %11s %11s\n", users[i].uid, users[i].tables,
+			       text_size(users[i].bytes).text, text_size(most).text);
 		}
 	}
-}
-
-/** status_show_refusals() - print how often users at their share were refused memory, unless none was */
-void status_show_refusals(const struct netlink_users *users)
-{
-	const struct netlink_user *worst = users->user;
-	size_t i, refused = 0;
-	uint64_t sum = 0;
-
-	for (i = 0; i < users->count; i++) {
-		sum += users->user[i].refused;
-		refused += !!users->user[i].refused;
-		if (users->user[i].refused > worst->refused)
-			worst = &users->user[i];
-	}
-	if (!sum)
-		return;
-	printf("refused:   %llu time%s memory to ", (ull)sum, plural(sum));
-	if (refused == 1)
-		printf("user %u, whose share was", worst->uid);
-	else
-		printf("%zu users, most often user %u, whose shares were", refused, worst->uid);
-	printf(" used up; see beectl status --users; more: beectl config share PERCENT\n");
+	free(users);
 }

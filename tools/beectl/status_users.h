@@ -7,7 +7,7 @@
 
 struct json_object;
 
-void status_show_users(const struct netlink_users *users, struct json_object *json);
-void status_show_refusals(const struct netlink_users *users);
+void status_show_users(const struct netlink_files *files, const struct netlink_info *info,
+		       struct json_object *json);
 
 #endif /* STATUS_USERS_H */

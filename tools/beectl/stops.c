@@ -23,7 +23,12 @@ uint64_t stops_sum(const uint32_t stop[])
 /** stops_cut() - the walks that were cut short; see stop_is_cut() */
 uint64_t stops_cut(const uint32_t stop[])
 {
-	return stops_sum(stop) - stop[BEEUNWIND_STOP_OUTERMOST] - stop[BEEUNWIND_STOP_DEPTH];
+	uint64_t sum = 0;
+	uint32_t reason;
+
+	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
+		sum += stop_is_cut(reason) ? stop[reason] : 0;
+	return sum;
 }
 
 /** stops_put() - print "(no-table 12, gap 3)", without the walks that are complete */
@@ -81,6 +86,17 @@ uint64_t stats_walks(const struct netlink_stats *stats)
 	return sum;
 }
 
+/** stats_cut() - the walks that were cut short, also those in code without a file; see stop_is_cut() */
+uint64_t stats_cut(const struct netlink_stats *stats)
+{
+	uint64_t sum = stats->stop_other;
+	uint32_t reason;
+
+	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
+		sum += stop_is_cut(reason) ? stats->stop[reason] : 0;
+	return sum;
+}
+
 /** stats_put_line() - print "walks ended: outermost 120, no-table 3", the most frequent first */
 void stats_put_line(FILE *out, const struct netlink_stats *stats)
 {
@@ -128,6 +144,9 @@ void stats_put(FILE *out, const struct netlink_stats *stats)
 	if (sum)
 		fprintf(out, ", %.1f%% complete",
 			percent(stats->stop[BEEUNWIND_STOP_OUTERMOST], sum));
+	if (stats->stop[BEEUNWIND_STOP_UNPROVEN])
+		fprintf(out, ", %.1f%% more by frame pointers out of code without a file",
+			percent(stats->stop[BEEUNWIND_STOP_UNPROVEN], sum));
 	putc('\n', out);
 	for (i = 0; i < n; i++)
 		print_stop(out, bee_stop_names[order[i]], stats->stop[order[i]], sum,

@@ -11,10 +11,11 @@
 
 struct json_object;
 
-/* stop_is_cut(): the walk ended in a file's code, before the outermost frame and perf's limit */
+/* stop_is_cut(): the walk ended before the first frame and perf's limit */
 static inline bool stop_is_cut(uint32_t reason)
 {
-	return reason != BEEUNWIND_STOP_OUTERMOST && reason != BEEUNWIND_STOP_DEPTH;
+	return reason != BEEUNWIND_STOP_OUTERMOST && reason != BEEUNWIND_STOP_UNPROVEN &&
+	       reason != BEEUNWIND_STOP_DEPTH;
 }
 
 uint64_t stops_sum(const uint32_t stop[]);
@@ -23,6 +24,7 @@ void stops_put(FILE *out, const uint32_t stop[]);
 struct json_object *stops_json(const uint32_t stop[]);
 
 uint64_t stats_walks(const struct netlink_stats *stats);
+uint64_t stats_cut(const struct netlink_stats *stats);
 void stats_put_line(FILE *out, const struct netlink_stats *stats);
 struct json_object *stats_line_json(const char *line);
 void stats_put(FILE *out, const struct netlink_stats *stats);

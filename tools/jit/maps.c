@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What a process has mapped, as /proc/PID/maps has it (Documentation/filesystems/proc.rst).  Names
- * are not looked at: they may be anything but can have no line end.
- */
+/* What a process has mapped, as /proc/PID/maps has it (Documentation/filesystems/proc.rst). */
 #include <errno.h>
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "alloc.h"
 #include "maps.h"
-#include "order.h"
 
-static bool line_parse(const char *line, struct maps_entry *entry)
+/* A name may be anything but can have no line end: that is "\012" in it. */
+static bool line_parse(char *line, struct maps_entry *entry)
 {
 	unsigned int major, minor;
+	int name = 0;
 	char rights[5];
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64,
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 "%n",
 		   (uint64_t *)&entry->start, (uint64_t *)&entry->end, rights,
-		   (uint64_t *)&entry->offset, &major, &minor, (uint64_t *)&entry->inode) != 7)
+		   (uint64_t *)&entry->offset, &major, &minor, (uint64_t *)&entry->inode,
+		   &name) != 7 || entry->start >= entry->end)
 		return false;
-	entry->device = (u64)major << 32 | minor;
+	entry->device = (u64)major << 20 | minor;
 	entry->writable = strchr(rights, 'w');
-	return entry->start < entry->end;
+	if (strchr(rights, 'x'))
+		entry->path = alloc_text(line + name + strspn(line + name, " "));
+	return true;
 }
 
 /**
@@ -44,15 +45,18 @@ int maps_read(FILE *in, struct maps *maps, struct bee_error *error)
 	int ret = 0;
 
 	while (!ret && getline(&line, &size, in) > 0) {
+		entry.path = NULL;
 		if (maps->count == MAPS_MAX)
 			ret = error_set(error, 0, "more than %u mappings", MAPS_MAX);
 		else if (!line_parse(line, &entry) || entry.start < floor)
 			ret = error_set(error, 0, "its list of mappings is not as expected");
-		if (ret)
+		if (ret) {
+			free(entry.path);
 			break;
-		floor = entry.end;
+		}
 		maps->entry = alloc_room(maps->entry, maps->count, &maps->room, sizeof(entry));
 		maps->entry[maps->count++] = entry;
+		floor = entry.end;
 	}
 	if (!ret && ferror(in))
 		ret = error_set(error, errno, "its mappings cannot be read: %s", strerror(errno));
@@ -77,27 +81,27 @@ int maps_read_process(pid_t pid, struct maps *maps, struct bee_error *error)
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	in = fopen(path, "re");
 	if (!in)
-		return error_set(error, errno, "its mappings cannot be read: %s", strerror(errno));
+		return error_set(error, errno, errno == ENOENT ? "no such process" :
+				 "its mappings cannot be read: %s", strerror(errno));
 	ret = maps_read(in, maps, error);
 	fclose(in);
 	return ret;
 }
 
-/** maps_are_writable() - whether the process may write somewhere in [@start, @end) */
-bool maps_are_writable(const struct maps *maps, u64 start, u64 end)
+/** maps_is_memory() - whether an entry is executable memory of the process, with no file and no vDSO behind it */
+bool maps_is_memory(const struct maps_entry *entry)
 {
-	size_t i = order_upto(maps->entry, maps->count, sizeof(*maps->entry),
-			      offsetof(struct maps_entry, end), start);
-
-	for (; i < maps->count && maps->entry[i].start < end; i++)
-		if (maps->entry[i].writable)
-			return true;
-	return false;
+	return entry->path && !entry->inode && strcmp(entry->path, MAPS_VDSO) &&
+	       strcmp(entry->path, "[vsyscall]");
 }
 
 /** maps_free() - release a list, which is empty afterwards */
 void maps_free(struct maps *maps)
 {
+	size_t i;
+
+	for (i = 0; i < maps->count; i++)
+		free(maps->entry[i].path);
 	free(maps->entry);
 	*maps = (struct maps){};
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A connection to the module over generic netlink, and one exchange on it at a time. */
 #include <errno.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <linux/capability.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <netlink/errno.h>
@@ -20,6 +24,8 @@
 /* Wanted send buffer; the kernel gives what net.core.wmem_max allows. */
 #define SEND_BUFFER	(1 << 20)
 #define MESSAGE_MAX	(32 << 10)	/* the kernel makes none larger */
+
+#define MODULE_SYSFS	"/sys/module/" BEEUNWIND_FAMILY_NAME
 
 /**
  * struct exchange - one request and what has come back so far
@@ -40,22 +46,12 @@ struct exchange {
 };
 
 /* What the user can do about a refusal of the module: a limit is used up. */
-static const char *exchange_hint(const char *sentence)
+static const char *exchange_hint(int code, const char *sentence)
 {
-	static const struct { const char *start, *hint; } hints[] = {
-		{ "over budget:", "; more: beectl config budget SIZE" },
-		{ "out of memory, over budget or ",
-		  "; see beectl status and status --users; more: beectl config budget SIZE or share PERCENT" },
-		{ "over the share of", "; see beectl status --users; more: beectl config share PERCENT" },
-		{ "table: over the share of",
-		  "; see beectl status --users; more: beectl config share PERCENT" },
-		{ "too many ranges (", "; the limit: beectl config ranges NUMBER, 65536 at most" },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
-		if (!strncmp(sentence, hints[i].start, strlen(hints[i].start)))
-			return hints[i].hint;
+	if (code == EDQUOT)
+		return "; see beectl status --users; more: beectl config share PERCENT";
+	if (!strncmp(sentence, "over budget:", strlen("over budget:")))
+		return "; more: beectl config budget SIZE";
 	return "";
 }
 
@@ -64,7 +60,7 @@ static void exchange_fail(struct exchange *x, int code, const char *sentence)
 	/* What all requests need, in words for who runs beectl; some say what else they need. */
 	if (code == EPERM && (!sentence || !strncmp(sentence, "needs ", strlen("needs "))))
 		sentence = "needs CAP_PERFMON or root (CAP_SYS_ADMIN), of the initial user namespace";
-	error_set(x->error, code, "%s%s", sentence ?: strerror(code), exchange_hint(sentence ?: ""));
+	error_set(x->error, code, "%s%s", sentence ?: strerror(code), exchange_hint(code, sentence ?: ""));
 	x->failed = true;
 }
 
@@ -267,7 +263,7 @@ int exchange_dump(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void *
  * @error: filled on failure
  *
  * For a child process: two processes on one socket would get each other's answers.  Unlike
- * netlink_open(), does not have the kernel load the module if it is gone.
+ * netlink_open(), does not load the module if it is gone.
  *
  * Return: a connection for netlink_close(), or NULL.
  */
@@ -308,11 +304,27 @@ static int family_find(struct netlink *nl, struct bee_error *error)
 	return exchange_request(nl, msg, family_parse, &nl->family, error);
 }
 
+/*
+ * Load the module, if it is installed, no file of /etc/modprobe.d blacklists it, and this process may.
+ * modprobe prints why it cannot.
+ */
+static void module_load(void)
+{
+	static const char *const words[] = { "modprobe", "-q", "-b", BEEUNWIND_FAMILY_NAME, NULL };
+	pid_t pid;
+
+	if (geteuid() || prctl(PR_CAPBSET_READ, CAP_SYS_MODULE) != 1 ||
+	    posix_spawn(&pid, "/sbin/modprobe", NULL, NULL, (char **)words, environ))
+		return;
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 /**
  * netlink_open() - connect to the module
  * @error: filled on failure; code BEE_ERROR_NO_MODULE if the module is not there
  *
- * The kernel loads the module for this, if it is installed.
+ * Root loads the module for this, if it is installed.
  *
  * Return: a connection for netlink_close(), or NULL.
  */
@@ -326,10 +338,15 @@ struct netlink *netlink_open(struct bee_error *error)
 		return NULL;
 	if (!family_find(nl, &why))
 		return nl;
+	if (why.code == ENOENT && access(MODULE_SYSFS, F_OK)) {
+		module_load();
+		if (!family_find(nl, &why))
+			return nl;
+	}
 	if (why.code != ENOENT)
 		error_set(error, why.code, "asking the kernel for the beeunwind module: %.400s",
 			  why.text);
-	else if (!access("/sys/module/" BEEUNWIND_FAMILY_NAME, F_OK))
+	else if (!access(MODULE_SYSFS, F_OK))
 		error_set(error, BEE_ERROR_NO_MODULE,
 			  "the beeunwind module is loaded, but it can only be talked to from "
 			  "the initial network namespace");

@@ -43,7 +43,4 @@ int exchange_request(struct netlink *nl, struct nl_msg *msg, reply_fn parse, voi
 int exchange_dump(struct netlink *nl, struct nl_msg *msg, reply_fn parse, void *result,
 		  struct bee_error *error);
 
-void netlink_proc_parse(struct nlattr *attrs, int length, struct netlink_proc *proc);
-int netlink_file_parse(struct nlattr *attrs, int length, struct netlink_file *file);
-
 #endif /* EXCHANGE_H */

@@ -18,22 +18,19 @@ static const char *const bee_stop_names[] = {
 	[BEEUNWIND_STOP_NO_PROGRESS] = "no-progress",
 	[BEEUNWIND_STOP_MISALIGNED] = "misaligned",
 	[BEEUNWIND_STOP_BAD_RA] = "bad-ra",
+	[BEEUNWIND_STOP_BUSY] = "busy",
+	[BEEUNWIND_STOP_COST] = "cost",
+	[BEEUNWIND_STOP_UNPROVEN] = "unproven",
 };
 
 static const char *const bee_hook_state_names[] = {
 	[BEEUNWIND_HOOK_STATE_OFF] = "off",
 	[BEEUNWIND_HOOK_STATE_ON] = "on",
-	[BEEUNWIND_HOOK_STATE_STUCK] = "stuck",
 };
 
-static const char *const bee_follow_names[] = {
-	[BEEUNWIND_FOLLOW_MANAGED] = "managed",
-	[BEEUNWIND_FOLLOW_ALL] = "all",
-};
-
-static const char *const bee_announce_names[] = {
-	[BEEUNWIND_ANNOUNCE_SAMPLED] = "sampled",
-	[BEEUNWIND_ANNOUNCE_MAPPED] = "mapped",
+static const char *const bee_news_names[] = {
+	[BEEUNWIND_NEWS_FILE] = "file",
+	[BEEUNWIND_NEWS_CODE] = "code",
 };
 
 static const char *const bee_stop_docs[] = {
@@ -44,7 +41,7 @@ static const char *const bee_stop_docs[] = {
 	[BEEUNWIND_STOP_DEPTH] =
 		"the walk has as many frames as perf asked for (sample_max_stack)",
 	[BEEUNWIND_STOP_NO_MAPPING] =
-		"the interrupted ip is in no executable mapping that the module knows",
+		"nothing executable is mapped at the interrupted ip",
 	[BEEUNWIND_STOP_NO_TABLE] =
 		"the frame's mapping has no file or its file no table, and the frame pointer led nowhere",
 	[BEEUNWIND_STOP_GAP] =
@@ -60,7 +57,13 @@ static const char *const bee_stop_docs[] = {
 	[BEEUNWIND_STOP_MISALIGNED] =
 		"the caller's stack pointer would not be a multiple of 8",
 	[BEEUNWIND_STOP_BAD_RA] =
-		"the return address is in no executable mapping that the module knows",
+		"nothing executable is mapped at the return address",
+	[BEEUNWIND_STOP_BUSY] =
+		"the process's mappings were just being changed, so nobody could tell what is mapped at the ip",
+	[BEEUNWIND_STOP_COST] =
+		"the walk has taken as many instructions as it may",
+	[BEEUNWIND_STOP_UNPROVEN] =
+		"the first frame was reached, but a frame pointer out of code without a file was believed",
 };
 
 #endif /* NETLINK_NAMES_H */

@@ -16,21 +16,6 @@ void ranges_append(struct ranges *ranges, const struct range *range)
 	ranges->range[ranges->count++] = *range;
 }
 
-/**
- * ranges_have_file() - whether a file is mapped in one of the ranges
- * @ranges: the ranges
- * @file: the file's id in the module
- */
-bool ranges_have_file(const struct ranges *ranges, uint32_t file)
-{
-	size_t i;
-
-	for (i = 0; i < ranges->count; i++)
-		if (ranges->range[i].file == file)
-			return true;
-	return false;
-}
-
 /** ranges_free() - release the memory of a list, which is empty afterwards */
 void ranges_free(struct ranges *ranges)
 {

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Lists of ranges: mappings as the module knows them. */
+/* Lists of ranges of code in memory. */
 #ifndef RANGES_H
 #define RANGES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /**
- * struct range - one executable range of an address space
+ * struct range - code in memory that has a table
  * @start: first address
  * @end: address after the last
- * @offset: byte of the file at @start; 0 if @file is 0
- * @file: id of the file in the module; 0 for memory without one
+ * @offset: byte of what the table describes at @start
+ * @file: id of the table in the module
  */
 struct range {
 	uint64_t start;
@@ -44,7 +43,6 @@ struct range_diff {
 };
 
 void ranges_append(struct ranges *ranges, const struct range *range);
-bool ranges_have_file(const struct ranges *ranges, uint32_t file);
 void ranges_free(struct ranges *ranges);
 
 #endif /* RANGES_H */

@@ -97,19 +97,14 @@ static const struct field info_fields[] = {
 	NUMBER(BEEUNWIND_A_INFO_FILES, netlink_info, files),
 	NUMBER(BEEUNWIND_A_INFO_TABLES, netlink_info, tables),
 	NUMBER(BEEUNWIND_A_INFO_TABLE_BYTES, netlink_info, table_bytes),
-	NUMBER(BEEUNWIND_A_INFO_PROCS, netlink_info, procs),
-	NUMBER(BEEUNWIND_A_INFO_RANGES, netlink_info, ranges),
-	NUMBER(BEEUNWIND_A_INFO_RANGE_BYTES, netlink_info, range_bytes),
+	NUMBER(BEEUNWIND_A_INFO_CODE_PROCS, netlink_info, code_procs),
+	NUMBER(BEEUNWIND_A_INFO_CODE_BYTES, netlink_info, code_bytes),
+	NUMBER(BEEUNWIND_A_INFO_CACHE_BYTES, netlink_info, cache_bytes),
 	NUMBER(BEEUNWIND_A_INFO_BUDGET, netlink_info, budget),
-	NUMBER(BEEUNWIND_A_INFO_FOLLOW_LOST, netlink_info, follow_lost),
-	NUMBER(BEEUNWIND_A_INFO_FOLLOW, netlink_info, follow),
-	NUMBER(BEEUNWIND_A_INFO_ANNOUNCE, netlink_info, announce),
+	NUMBER(BEEUNWIND_A_INFO_SHARE, netlink_info, share),
 	NUMBER(BEEUNWIND_A_INFO_INSTANCE, netlink_info, instance),
 	NUMBER(BEEUNWIND_A_INFO_LISTENERS, netlink_info, listeners),
-	NUMBER(BEEUNWIND_A_INFO_CACHE_BYTES, netlink_info, cache_bytes),
-	NUMBER(BEEUNWIND_A_INFO_SHARE, netlink_info, share),
-	NUMBER(BEEUNWIND_A_INFO_MOST_RANGES, netlink_info, most_ranges),
-	FIELD(FIELD_STRING, BEEUNWIND_A_INFO_UNCALLED, netlink_info, uncalled),
+	NUMBER(BEEUNWIND_A_INFO_NEWS, netlink_info, news),
 	{},
 };
 
@@ -153,16 +148,12 @@ static int table_add_run(struct netlink *nl, struct nl_msg *msg, uint32_t *id,
 	struct reply reply = { fields, &file };
 	int ret = exchange_request(nl, msg, reply_take, &reply, error);
 
-	*id = file.id;
-	if (ret || *id)
+	if (ret)
 		return ret;
-	return error_set(error, EPROTO, "the module's answer has no file id");
-}
-
-/* A reply_fn */
-static int file_reply(struct nlattr *attrs, int length, void *result)
-{
-	return netlink_file_parse(attrs, length, result);
+	if (!file.id)
+		return error_set(error, EPROTO, "the module's answer has no file id");
+	*id = file.id;
+	return 0;
 }
 
 static void file_name_put(struct nl_msg *msg, int exe_fd)
@@ -176,20 +167,24 @@ static void file_name_put(struct nl_msg *msg, int exe_fd)
 /**
  * netlink_table_add() - give the module the table of an ELF file
  * @nl: the connection
- * @fd: the table, a memfd or file of tmpfs
+ * @fd: the table, a memfd or file of tmpfs; NETLINK_NO_TABLE: the file can have none, and is to be news
+ *	no more
  * @exe_fd: the ELF file that it was made from, or NETLINK_VDSO
+ * @uid: the user for whose process it was made, whose share it takes
  * @id: filled: the file's id
  * @error: filled on failure
  *
  * Return: 0, or -1.
  */
-int netlink_table_add(struct netlink *nl, int fd, int exe_fd, uint32_t *id,
+int netlink_table_add(struct netlink *nl, int fd, int exe_fd, uint32_t uid, uint32_t *id,
 		      struct bee_error *error)
 {
 	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_TABLE_ADD, 0);
 
-	exchange_put_u32(msg, BEEUNWIND_A_FILE_TABLE_FD, fd);
+	if (fd != NETLINK_NO_TABLE)
+		exchange_put_u32(msg, BEEUNWIND_A_FILE_TABLE_FD, fd);
 	file_name_put(msg, exe_fd);
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_UID, uid);
 	return table_add_run(nl, msg, id, error);
 }
 
@@ -197,82 +192,40 @@ int netlink_table_add(struct netlink *nl, int fd, int exe_fd, uint32_t *id,
  * netlink_table_new() - give the module the table of code that a process has in memory
  * @nl: the connection
  * @fd: the table, a memfd or file of tmpfs
- * @pid: the process, which is managed
+ * @pid: the process
+ * @uid: its user
  * @name: of the code, to show to people; at most 255 bytes
- * @id: filled: the new file's id, for ranges of this process
- * @error: filled on failure; code ENOENT if the process is not managed
+ * @id: filled: the table's id, for ranges of this process
+ * @error: filled on failure
  *
  * Return: 0, or -1.
  */
-int netlink_table_new(struct netlink *nl, int fd, uint32_t pid, const char *name, uint32_t *id,
-		      struct bee_error *error)
+int netlink_table_new(struct netlink *nl, int fd, uint32_t pid, uint32_t uid, const char *name,
+		      uint32_t *id, struct bee_error *error)
 {
 	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_TABLE_ADD, strlen(name));
 
 	exchange_put_u32(msg, BEEUNWIND_A_FILE_TABLE_FD, fd);
 	exchange_put_u32(msg, BEEUNWIND_A_FILE_PID, pid);
+	exchange_put_u32(msg, BEEUNWIND_A_FILE_UID, uid);
 	exchange_put(msg, BEEUNWIND_A_FILE_NAME, name, strlen(name) + 1);
 	return table_add_run(nl, msg, id, error);
 }
 
 /**
- * netlink_table_set() - give the module the table of a file that it knows
+ * netlink_table_del() - have the module forget a file and its table, or code in memory
  * @nl: the connection
- * @fd: the table, a memfd or file of tmpfs
- * @id: the file's id
- * @error: filled on failure; code ENOENT if the module has forgotten the file
+ * @id: its id
+ * @error: filled on failure; code ENOENT if the module does not know it
  *
  * Return: 0, or -1.
  */
-int netlink_table_set(struct netlink *nl, int fd, uint32_t id, struct bee_error *error)
-{
-	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_TABLE_ADD, 0);
-
-	exchange_put_u32(msg, BEEUNWIND_A_FILE_TABLE_FD, fd);
-	exchange_put_u32(msg, BEEUNWIND_A_FILE_ID, id);
-	return table_add_run(nl, msg, &id, error);
-}
-
-static struct nl_msg *table_del_begin(struct netlink *nl, uint32_t id, bool force)
+int netlink_table_del(struct netlink *nl, uint32_t id, struct bee_error *error)
 {
 	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_TABLE_DEL, 0);
 
 	exchange_put_u32(msg, BEEUNWIND_A_FILE_ID, id);
-	if (force)
-		exchange_put(msg, BEEUNWIND_A_FILE_FORCE, NULL, 0);
-	return msg;
-}
-
-/**
- * netlink_table_del() - remove a file's table from the module
- * @nl: the connection
- * @id: the file's id
- * @force: also if it is used
- * @error: filled on failure; code EBUSY if it is used, ENOENT if there is none
- *
- * Return: 0, or -1.
- */
-int netlink_table_del(struct netlink *nl, uint32_t id, bool force, struct bee_error *error)
-{
-	return exchange_request(nl, table_del_begin(nl, id, force), NULL, NULL, error);
-}
-
-/**
- * netlink_table_del_used() - remove a file's table from the module, whoever uses it
- * @nl: the connection
- * @id: the file's id
- * @procs: filled: the managed processes that have the file mapped
- * @error: filled on failure; code ENOENT if there is none
- *
- * Return: 0, or -1.
- */
-int netlink_table_del_used(struct netlink *nl, uint32_t id, uint32_t *procs, struct bee_error *error)
-{
-	struct netlink_file file = { 0 };
-	int ret = exchange_request(nl, table_del_begin(nl, id, true), file_reply, &file, error);
-
-	*procs = file.procs;
-	return ret;
+	return exchange_request(nl, msg, NULL, NULL, error);
 }
 
 /* Walks that ended for one reason. */
@@ -306,42 +259,30 @@ static void stops_take(struct nlattr *attr, int type, uint32_t stop[])
 		stop[count.reason] = count.walks;
 }
 
-/**
- * netlink_file_parse() - a file from the attributes of a message
- * @attrs: the attributes
- * @length: bytes of them
- * @file: zeroed before; filled
- *
- * Return: 0.
- */
-int netlink_file_parse(struct nlattr *attrs, int length, struct netlink_file *file)
+/* A reply_fn; @result: a struct netlink_file, zeroed before */
+static int file_parse(struct nlattr *attrs, int length, void *result)
 {
 	static const struct field fields[] = {
 		NUMBER(BEEUNWIND_A_FILE_ID, netlink_file, id),
 		FIELD(FIELD_FLAG, BEEUNWIND_A_FILE_LOADED, netlink_file, loaded),
+		FIELD(FIELD_FLAG, BEEUNWIND_A_FILE_MAPPED, netlink_file, mapped),
 		FIELD(FIELD_STRING, BEEUNWIND_A_FILE_NAME, netlink_file, name),
 		NUMBER(BEEUNWIND_A_FILE_BYTES, netlink_file, bytes),
 		NUMBER(BEEUNWIND_A_FILE_ROWS, netlink_file, rows),
-		NUMBER(BEEUNWIND_A_FILE_USERS, netlink_file, users),
+		NUMBER(BEEUNWIND_A_FILE_FLAGS, netlink_file, flags),
 		NUMBER(BEEUNWIND_A_FILE_DEVICE, netlink_file, device),
 		NUMBER(BEEUNWIND_A_FILE_INODE, netlink_file, inode),
 		NUMBER(BEEUNWIND_A_FILE_SIZE, netlink_file, size),
 		NUMBER(BEEUNWIND_A_FILE_IDLE_MS, netlink_file, idle_ms),
 		NUMBER(BEEUNWIND_A_FILE_HITS, netlink_file, hits),
-		NUMBER(BEEUNWIND_A_FILE_MISSED, netlink_file, missed),
 		NUMBER(BEEUNWIND_A_FILE_PID, netlink_file, pid),
 		NUMBER(BEEUNWIND_A_FILE_UID, netlink_file, uid),
-		NUMBER(BEEUNWIND_A_FILE_START, netlink_file, start),
-		NUMBER(BEEUNWIND_A_FILE_END, netlink_file, end),
-		NUMBER(BEEUNWIND_A_FILE_FLAGS, netlink_file, flags),
-		NUMBER(BEEUNWIND_A_FILE_PROCS, netlink_file, procs),
-		NUMBER(BEEUNWIND_A_FILE_OWNER, netlink_file, owner),
 		{},
 	};
+	struct netlink_file *file = result;
 	struct nlattr *attr;
 	int left;
 
-	file->uid = NETLINK_NO_UID;
 	fields_take(fields, attrs, length, file);
 	nla_for_each_attr(attr, attrs, length, left) {
 		if (nla_type(attr) == BEEUNWIND_A_FILE_IDENTITY)
@@ -360,28 +301,36 @@ static int files_parse(struct nlattr *attrs, int length, void *result)
 
 	files->file = alloc_room(files->file, files->count, &files->room, sizeof(*file));
 	file = memset(&files->file[files->count++], 0, sizeof(*file));
-	ret = netlink_file_parse(attrs, length, file);
+	ret = file_parse(attrs, length, file);
 	files->ascending = files->count == 1 || (files->ascending && file[-1].id < file->id);
 	return ret;
 }
 
 /**
- * netlink_files_get() - all files that the module knows
+ * netlink_files_get() - all files that the module knows, and its code in memory
  * @nl: the connection
+ * @counts: only those in which walks have ended.  Files that come and go meanwhile do not matter then:
+ *	each that is there all the time is in it once.
  * @files: filled; netlink_files_free() releases it, after an error as well
  * @error: filled on failure
  *
  * Return: 0, or -1.
  */
-int netlink_files_get(struct netlink *nl, struct netlink_files *files, struct bee_error *error)
+int netlink_files_get(struct netlink *nl, bool counts, struct netlink_files *files,
+		      struct bee_error *error)
 {
 	int try, ret = 1;
 
 	memset(files, 0, sizeof(*files));
 	for (try = 0; ret > 0 && try < DUMP_TRIES; try++) {
+		struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_FILE_GET, 0);
+
 		files->count = 0;
-		ret = exchange_dump(nl, exchange_begin(nl, BEEUNWIND_CMD_FILE_GET, 0), files_parse,
-				    files, error);
+		if (counts)
+			exchange_put(msg, BEEUNWIND_A_FILE_COUNTS, NULL, 0);
+		ret = exchange_dump(nl, msg, files_parse, files, error);
+		if (counts)
+			break;
 	}
 	return ret < 0 ? -1 : 0;
 }
@@ -390,9 +339,8 @@ int netlink_files_get(struct netlink *nl, struct netlink_files *files, struct be
  * netlink_file_get() - what the module knows of an open file
  * @nl: the connection
  * @exe_fd: the file, or NETLINK_VDSO
- * @file: filled; @users 0 and not @loaded if the module does not know it, and then its id
- *	means nothing
- * @error: filled on failure
+ * @file: filled; all zero after an error
+ * @error: filled on failure; code ENOENT if the module does not know the file
  *
  * Return: 0, or -1.
  */
@@ -403,35 +351,14 @@ int netlink_file_get(struct netlink *nl, int exe_fd, struct netlink_file *file,
 
 	memset(file, 0, sizeof(*file));
 	file_name_put(msg, exe_fd);
-	return exchange_request(nl, msg, file_reply, file, error);
-}
-
-/**
- * netlink_files_get_counts() - the files that say how complete stacks are
- * @nl: the connection
- * @files: filled with those in which walks have ended, or that have been announced;
- *	netlink_files_free() releases it, after an error as well
- * @error: filled on failure
- *
- * Files that come and go meanwhile do not matter: each that is there all the time is in it once.
- *
- * Return: 0, or -1.
- */
-int netlink_files_get_counts(struct netlink *nl, struct netlink_files *files,
-			     struct bee_error *error)
-{
-	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_FILE_GET, 0);
-
-	memset(files, 0, sizeof(*files));
-	exchange_put(msg, BEEUNWIND_A_FILE_COUNTS, NULL, 0);
-	return exchange_dump(nl, msg, files_parse, files, error) < 0 ? -1 : 0;
+	return exchange_request(nl, msg, file_parse, file, error);
 }
 
 /**
  * netlink_file_get_id() - what the module knows of a file
  * @nl: the connection
  * @id: the file's id
- * @file: filled
+ * @file: filled; all zero after an error
  * @error: filled on failure; code ENOENT if the module has forgotten the file
  *
  * Return: 0, or -1.
@@ -443,7 +370,7 @@ int netlink_file_get_id(struct netlink *nl, uint32_t id, struct netlink_file *fi
 
 	memset(file, 0, sizeof(*file));
 	exchange_put_u32(msg, BEEUNWIND_A_FILE_ID, id);
-	return exchange_request(nl, msg, file_reply, file, error);
+	return exchange_request(nl, msg, file_parse, file, error);
 }
 
 static int file_compare(const void *a, const void *b)
@@ -474,52 +401,6 @@ void netlink_files_free(struct netlink_files *files)
 	*files = (struct netlink_files){ 0 };
 }
 
-static const struct field proc_fields[] = {
-	NUMBER(BEEUNWIND_A_PROC_COOKIE, netlink_proc, cookie),
-	NUMBER(BEEUNWIND_A_PROC_GENERATION, netlink_proc, generation),
-	NUMBER(BEEUNWIND_A_PROC_RANGES, netlink_proc, nranges),
-	{},
-};
-
-static int proc_add(struct netlink *nl, bool nowait, struct netlink_proc *proc,
-		    struct bee_error *error)
-{
-	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_ADD, 0);
-	struct reply reply = { proc_fields, proc };
-
-	exchange_put_u32(msg, BEEUNWIND_A_PROC_PID, proc->pid);
-	if (nowait)
-		exchange_put(msg, BEEUNWIND_A_PROC_NOWAIT, NULL, 0);
-	return exchange_request(nl, msg, reply_take, &reply, error);
-}
-
-/**
- * netlink_proc_add() - manage a process: the module looks at its mappings itself
- * @nl: the connection
- * @proc: names the process: pid; cookie, generation and nranges are filled
- * @error: filled on failure
- *
- * Return: 0, or -1.
- */
-int netlink_proc_add(struct netlink *nl, struct netlink_proc *proc, struct bee_error *error)
-{
-	return proc_add(nl, false, proc, error);
-}
-
-/**
- * netlink_proc_add_nowait() - as netlink_proc_add(), but the module does not wait for the process
- * @nl: the connection
- * @proc: as for netlink_proc_add()
- * @error: filled on failure; code EBUSY if the process has its memory map locked, or is executing a
- *	program, at this moment: another attempt may succeed
- *
- * Return: 0, or -1.
- */
-int netlink_proc_add_nowait(struct netlink *nl, struct netlink_proc *proc, struct bee_error *error)
-{
-	return proc_add(nl, true, proc, error);
-}
-
 /* Bytes of a range in a request. */
 static size_t range_attr_size(void)
 {
@@ -540,13 +421,19 @@ static void ranges_put(struct nl_msg *msg, int type, const struct range *range, 
 	}
 }
 
+static const struct field code_fields[] = {
+	NUMBER(BEEUNWIND_A_CODE_PID, netlink_code, pid),
+	NUMBER(BEEUNWIND_A_CODE_GENERATION, netlink_code, generation),
+	{},
+};
+
 /**
- * netlink_proc_update() - change the ranges of a process
+ * netlink_code_update() - change the ranges of a process's code in memory, and its code heaps
  * @nl: the connection
- * @proc: names the process: pid, cookie, generation; the last two are brought up
- *	to date
+ * @code: names the process and the generation of its ranges, which is brought up to date; the ranges are not
  * @diff: what to remove and what to add
- * @error: filled on failure; code ESTALE if @proc is out of date
+ * @heaps: the code heaps from now on, none if nr is 0; NULL: as they are
+ * @error: filled on failure; code ESTALE if @code is out of date, ESRCH if the process has ended
  *
  * A diff that fits one message (4,000 ranges and more, by the socket's send
  * buffer) is applied whole or not at all.  A larger one is sent in several,
@@ -555,11 +442,11 @@ static void ranges_put(struct nl_msg *msg, int type, const struct range *range, 
  *
  * Return: 0, or -1.
  */
-int netlink_proc_update(struct netlink *nl, struct netlink_proc *proc,
-			const struct range_diff *diff, struct bee_error *error)
+int netlink_code_update(struct netlink *nl, struct netlink_code *code, const struct range_diff *diff,
+			const struct bee_code_heaps *heaps, struct bee_error *error)
 {
-	size_t most = (nl->max_message - 256) / range_attr_size();
-	struct reply reply = { proc_fields, proc };
+	size_t most = (nl->max_message - 256 - sizeof(*heaps)) / range_attr_size();
+	struct reply reply = { code_fields, code };
 	size_t d = 0, a = 0;
 
 	do {
@@ -568,13 +455,14 @@ int netlink_proc_update(struct netlink *nl, struct netlink_proc *proc,
 
 		ndel = ndel < most ? ndel : most;
 		nadd = nadd < most - ndel ? nadd : most - ndel;
-		msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_UPDATE,
-				     (ndel + nadd) * range_attr_size());
-		exchange_put_u32(msg, BEEUNWIND_A_PROC_PID, proc->pid);
-		exchange_put_u64(msg, BEEUNWIND_A_PROC_COOKIE, proc->cookie);
-		exchange_put_u64(msg, BEEUNWIND_A_PROC_GENERATION, proc->generation);
-		ranges_put(msg, BEEUNWIND_A_PROC_DEL, diff->del.range + d, ndel);
-		ranges_put(msg, BEEUNWIND_A_PROC_ADD, diff->add.range + a, nadd);
+		msg = exchange_begin(nl, BEEUNWIND_CMD_CODE_UPDATE,
+				     (ndel + nadd) * range_attr_size() + nla_total_size(sizeof(*heaps)));
+		exchange_put_u32(msg, BEEUNWIND_A_CODE_PID, code->pid);
+		exchange_put_u64(msg, BEEUNWIND_A_CODE_GENERATION, code->generation);
+		ranges_put(msg, BEEUNWIND_A_CODE_DEL, diff->del.range + d, ndel);
+		ranges_put(msg, BEEUNWIND_A_CODE_ADD, diff->add.range + a, nadd);
+		if (heaps && !d && !a)
+			exchange_put(msg, BEEUNWIND_A_CODE_HEAPS, heaps, heaps->nr ? sizeof(*heaps) : 0);
 		if (exchange_request(nl, msg, reply_take, &reply, error))
 			return -1;
 		d += ndel;
@@ -583,43 +471,8 @@ int netlink_proc_update(struct netlink *nl, struct netlink_proc *proc,
 	return 0;
 }
 
-/** netlink_proc_del() - stop managing a process; returns 0, or -1 with @error filled */
-int netlink_proc_del(struct netlink *nl, uint32_t pid, struct bee_error *error)
-{
-	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_DEL, 0);
-
-	exchange_put_u32(msg, BEEUNWIND_A_PROC_PID, pid);
-	return exchange_request(nl, msg, NULL, NULL, error);
-}
-
-/** netlink_proc_forget() - the same by cookie; returns 0, or -1 with @error filled */
-int netlink_proc_forget(struct netlink *nl, uint64_t cookie, struct bee_error *error)
-{
-	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_DEL, 0);
-
-	exchange_put_u64(msg, BEEUNWIND_A_PROC_COOKIE, cookie);
-	return exchange_request(nl, msg, NULL, NULL, error);
-}
-
-static const struct field pid_fields[] = {
-	NUMBER(BEEUNWIND_A_PROC_PID, netlink_proc, pid),
-	{},
-};
-
-/**
- * netlink_proc_parse() - an address space from the attributes of a message, without its ranges
- * @attrs: the attributes
- * @length: bytes of them
- * @proc: zeroed before; filled
- */
-void netlink_proc_parse(struct nlattr *attrs, int length, struct netlink_proc *proc)
-{
-	fields_take(proc_fields, attrs, length, proc);
-	fields_take(pid_fields, attrs, length, proc);
-}
-
-/* The messages of one address space follow each other and repeat its cookie. */
-static int procs_parse(struct nlattr *attrs, int length, void *result)
+/* A reply_fn.  The messages of one process follow each other. */
+static int codes_parse(struct nlattr *attrs, int length, void *result)
 {
 	static const struct field range_fields[] = {
 		NUMBER(BEEUNWIND_A_RANGE_START, range, start),
@@ -628,54 +481,94 @@ static int procs_parse(struct nlattr *attrs, int length, void *result)
 		NUMBER(BEEUNWIND_A_RANGE_FILE, range, file),
 		{},
 	};
-	struct netlink_procs *procs = result;
-	struct netlink_proc state = { 0 }, *proc;
+	struct netlink_codes *codes = result;
+	struct netlink_code state = { 0 }, *code;
 	struct nlattr *attr;
 	int left;
 
-	fields_take(proc_fields, attrs, length, &state);
-	if (!procs->count || procs->proc[procs->count - 1].cookie != state.cookie) {
-		procs->proc = alloc_room(procs->proc, procs->count, &procs->room, sizeof(*proc));
-		procs->proc[procs->count++] = (struct netlink_proc){ 0 };
+	fields_take(code_fields, attrs, length, &state);
+	if (!codes->count || codes->code[codes->count - 1].pid != state.pid ||
+	    codes->code[codes->count - 1].generation != state.generation) {
+		codes->code = alloc_room(codes->code, codes->count, &codes->room, sizeof(*code));
+		codes->code[codes->count++] = state;
 	}
-	proc = &procs->proc[procs->count - 1];
-	netlink_proc_parse(attrs, length, proc);
+	code = &codes->code[codes->count - 1];
 	nla_for_each_attr(attr, attrs, length, left) {
-		if (nla_type(attr) == BEEUNWIND_A_PROC_RANGE) {
-			struct range range = { 0 };
+		struct range range = { 0 };
 
-			fields_take_nested(range_fields, attr, &range);
-			ranges_append(&proc->ranges, &range);
-		}
+		if (nla_type(attr) == BEEUNWIND_A_CODE_HEAPS && nla_len(attr) == sizeof(code->heaps))
+			memcpy(&code->heaps, nla_data(attr), sizeof(code->heaps));
+		if (nla_type(attr) != BEEUNWIND_A_CODE_RANGE)
+			continue;
+		fields_take_nested(range_fields, attr, &range);
+		ranges_append(&code->ranges, &range);
+	}
+	return 0;
+}
+
+/**
+ * netlink_codes_get() - the ranges of processes with code in memory
+ * @nl: the connection
+ * @pid: only this process; 0 for all
+ * @codes: filled, empty if @pid has no ranges; netlink_codes_free() releases it, after an error as well
+ * @error: filled on failure
+ *
+ * Return: 0, or -1.
+ */
+int netlink_codes_get(struct netlink *nl, uint32_t pid, struct netlink_codes *codes,
+		      struct bee_error *error)
+{
+	int try, ret = 1;
+
+	memset(codes, 0, sizeof(*codes));
+	for (try = 0; ret > 0 && try < DUMP_TRIES; try++) {
+		struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_CODE_GET, 0);
+
+		netlink_codes_free(codes);
+		if (pid)
+			exchange_put_u32(msg, BEEUNWIND_A_CODE_PID, pid);
+		ret = exchange_dump(nl, msg, codes_parse, codes, error);
+	}
+	return ret < 0 ? -1 : 0;
+}
+
+/** netlink_codes_free() - release the memory of a list, which is empty afterwards */
+void netlink_codes_free(struct netlink_codes *codes)
+{
+	size_t i;
+
+	for (i = 0; i < codes->count; i++)
+		ranges_free(&codes->code[i].ranges);
+	free(codes->code);
+	*codes = (struct netlink_codes){ 0 };
+}
+
+/* A reply_fn */
+static int procs_parse(struct nlattr *attrs, int length, void *result)
+{
+	static const struct field fields[] = {
+		NUMBER(BEEUNWIND_A_PROC_PID, netlink_proc, pid),
+		{},
+	};
+	struct netlink_procs *procs = result;
+	struct netlink_proc *proc;
+	struct nlattr *attr;
+	int left;
+
+	procs->proc = alloc_room(procs->proc, procs->count, &procs->room, sizeof(*proc));
+	proc = memset(&procs->proc[procs->count++], 0, sizeof(*proc));
+	fields_take(fields, attrs, length, proc);
+	nla_for_each_attr(attr, attrs, length, left) {
 		stops_take(attr, BEEUNWIND_A_PROC_STOP, proc->stop);
 	}
 	return 0;
 }
 
-/* PROC_GET, with one attribute, unless @value is 0. */
-static int procs_get(struct netlink *nl, int attr, uint32_t value, struct netlink_procs *procs,
-		     struct bee_error *error)
-{
-	int try, ret = 1;
-
-	memset(procs, 0, sizeof(*procs));
-	for (try = 0; ret > 0 && try < DUMP_TRIES; try++) {
-		struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_GET, 0);
-
-		netlink_procs_free(procs);
-		if (value)
-			exchange_put_u32(msg, attr, value);
-		ret = exchange_dump(nl, msg, procs_parse, procs, error);
-	}
-	return ret < 0 ? -1 : 0;
-}
-
 /**
- * netlink_procs_get() - managed processes with their ranges
+ * netlink_procs_get() - the processes that were sampled last, and their walks
  * @nl: the connection
  * @pid: only this process; 0 for all
- * @procs: filled, empty if @pid is not managed; netlink_procs_free() releases it,
- *	after an error as well
+ * @procs: filled, empty if @pid was not sampled; netlink_procs_free() releases it, after an error as well
  * @error: filled on failure
  *
  * Return: 0, or -1.
@@ -683,73 +576,59 @@ static int procs_get(struct netlink *nl, int attr, uint32_t value, struct netlin
 int netlink_procs_get(struct netlink *nl, uint32_t pid, struct netlink_procs *procs,
 		      struct bee_error *error)
 {
-	return procs_get(nl, BEEUNWIND_A_PROC_PID, pid, procs, error);
-}
-
-/**
- * netlink_procs_get_counts() - all managed processes, without their ranges
- * @nl: the connection
- * @procs: filled; netlink_procs_free() releases it, after an error as well
- * @error: filled on failure
- *
- * As netlink_files_get_counts().
- *
- * Return: 0, or -1.
- */
-int netlink_procs_get_counts(struct netlink *nl, struct netlink_procs *procs,
-			     struct bee_error *error)
-{
 	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_GET, 0);
 
 	memset(procs, 0, sizeof(*procs));
-	exchange_put(msg, BEEUNWIND_A_PROC_COUNTS, NULL, 0);
+	if (pid)
+		exchange_put_u32(msg, BEEUNWIND_A_PROC_PID, pid);
 	return exchange_dump(nl, msg, procs_parse, procs, error) < 0 ? -1 : 0;
-}
-
-/**
- * netlink_proc_find() - a managed address space, without its ranges
- * @nl: the connection
- * @cookie: which one
- * @procs: filled, empty if it has gone; netlink_procs_free() releases it, after an error as well
- * @error: filled on failure
- *
- * Return: 0, or -1.
- */
-int netlink_proc_find(struct netlink *nl, uint64_t cookie, struct netlink_procs *procs,
-		      struct bee_error *error)
-{
-	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_PROC_GET, 0);
-
-	memset(procs, 0, sizeof(*procs));
-	exchange_put_u64(msg, BEEUNWIND_A_PROC_COOKIE, cookie);
-	exchange_put(msg, BEEUNWIND_A_PROC_COUNTS, NULL, 0);
-	return exchange_dump(nl, msg, procs_parse, procs, error) < 0 ? -1 : 0;
-}
-
-/**
- * netlink_procs_get_users() - managed processes that have a file mapped, with those ranges
- * @nl: the connection
- * @file: the file's id
- * @procs: filled; netlink_procs_free() releases it, after an error as well
- * @error: filled on failure; code ENOENT if the module does not know the file
- *
- * Return: 0, or -1.
- */
-int netlink_procs_get_users(struct netlink *nl, uint32_t file, struct netlink_procs *procs,
-			    struct bee_error *error)
-{
-	return procs_get(nl, BEEUNWIND_A_PROC_FILE, file, procs, error);
 }
 
 /** netlink_procs_free() - release the memory of a list, which is empty afterwards */
 void netlink_procs_free(struct netlink_procs *procs)
 {
-	size_t i;
-
-	for (i = 0; i < procs->count; i++)
-		ranges_free(&procs->proc[i].ranges);
 	free(procs->proc);
 	*procs = (struct netlink_procs){ 0 };
+}
+
+/* A reply_fn */
+static int news_parse(struct nlattr *attrs, int length, void *result)
+{
+	static const struct field fields[] = {
+		NUMBER(BEEUNWIND_A_NEWS_ITEM_SEQ, netlink_news, seq),
+		NUMBER(BEEUNWIND_A_NEWS_ITEM_KIND, netlink_news, kind),
+		NUMBER(BEEUNWIND_A_NEWS_ITEM_PID, netlink_news, pid),
+		NUMBER(BEEUNWIND_A_NEWS_ITEM_START, netlink_news, start),
+		NUMBER(BEEUNWIND_A_NEWS_ITEM_END, netlink_news, end),
+		FIELD(FIELD_STRING, BEEUNWIND_A_NEWS_ITEM_NAME, netlink_news, name),
+		{},
+	};
+	struct netlink_news_list *list = result;
+
+	list->news = alloc_room(list->news, list->count, &list->room, sizeof(*list->news));
+	fields_take(fields, attrs, length,
+		    memset(&list->news[list->count++], 0, sizeof(*list->news)));
+	return 0;
+}
+
+/**
+ * netlink_news_get() - what walks have met
+ * @nl: the connection
+ * @seq: only what is later than this number
+ * @list: zeroed before its first use; filled anew; its array is for free(), after an error as well
+ * @error: filled on failure
+ *
+ * Return: 0, or -1.
+ */
+int netlink_news_get(struct netlink *nl, uint64_t seq, struct netlink_news_list *list,
+		     struct bee_error *error)
+{
+	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_NEWS_GET, 0);
+
+	list->count = 0;
+	if (seq)
+		exchange_put_u64(msg, BEEUNWIND_A_NEWS_ITEM_SEQ, seq);
+	return exchange_dump(nl, msg, news_parse, list, error) < 0 ? -1 : 0;
 }
 
 static int stats_parse(struct nlattr *attrs, int length, void *result)
@@ -776,46 +655,6 @@ static int stats_parse(struct nlattr *attrs, int length, void *result)
 	return 0;
 }
 
-/* A reply_fn */
-static int users_parse(struct nlattr *attrs, int length, void *result)
-{
-	static const struct field fields[] = {
-		NUMBER(BEEUNWIND_A_USER_UID, netlink_user, uid),
-		NUMBER(BEEUNWIND_A_USER_BYTES, netlink_user, bytes),
-		NUMBER(BEEUNWIND_A_USER_MOST, netlink_user, most),
-		NUMBER(BEEUNWIND_A_USER_REFUSED, netlink_user, refused),
-		{},
-	};
-	struct netlink_users *users = result;
-
-	users->user = alloc_room(users->user, users->count, &users->room, sizeof(*users->user));
-	fields_take(fields, attrs, length,
-		    memset(&users->user[users->count++], 0, sizeof(*users->user)));
-	return 0;
-}
-
-/**
- * netlink_users_get() - users whose processes are managed, and what they have of the budget
- * @nl: the connection
- * @users: filled; netlink_users_free() releases it, after an error as well
- * @error: filled on failure
- *
- * Return: 0, or -1.
- */
-int netlink_users_get(struct netlink *nl, struct netlink_users *users, struct bee_error *error)
-{
-	memset(users, 0, sizeof(*users));
-	return exchange_dump(nl, exchange_begin(nl, BEEUNWIND_CMD_USER_GET, 0), users_parse, users,
-			     error) < 0 ? -1 : 0;
-}
-
-/** netlink_users_free() - release the memory of a list, which is empty afterwards */
-void netlink_users_free(struct netlink_users *users)
-{
-	free(users->user);
-	memset(users, 0, sizeof(*users));
-}
-
 /** netlink_stats_get() - walks by stop reason; returns 0, or -1 with @error filled */
 int netlink_stats_get(struct netlink *nl, struct netlink_stats *stats, struct bee_error *error)
 {
@@ -827,9 +666,8 @@ int netlink_stats_get(struct netlink *nl, struct netlink_stats *stats, struct be
 /**
  * netlink_config_set() - change a setting of the module
  * @nl: the connection
- * @setting: which one: BEEUNWIND_A_CONFIG_BUDGET (bytes), _HOOK (enum beeunwind_hook_state),
- *	_FOLLOW (enum beeunwind_follow), _ANNOUNCE (enum beeunwind_announce), _SHARE (percent)
- *	or _MOST_RANGES (a number)
+ * @setting: which one: BEEUNWIND_A_CONFIG_BUDGET (bytes), _HOOK (enum beeunwind_hook_state) or
+ *	_SHARE (percent)
  * @value: its value
  * @error: filled on failure
  *
@@ -843,26 +681,5 @@ int netlink_config_set(struct netlink *nl, int setting, uint64_t value, struct b
 		exchange_put_u64(msg, setting, value);
 	else
 		exchange_put_u32(msg, setting, value);
-	return exchange_request(nl, msg, NULL, NULL, error);
-}
-
-/**
- * netlink_config_hold() - change a setting of the module as long as a connection is open
- * @nl: the connection, used for nothing else: it is opened again when it breaks
- * @setting: BEEUNWIND_A_CONFIG_FOLLOW, _ANNOUNCE or _CODE
- * @value: its value; of _CODE, which is a flag, not used
- * @error: filled on failure
- *
- * Return: 0, or -1.
- */
-int netlink_config_hold(struct netlink *nl, int setting, uint32_t value, struct bee_error *error)
-{
-	struct nl_msg *msg = exchange_begin(nl, BEEUNWIND_CMD_CONFIG_SET, 0);
-
-	if (setting == BEEUNWIND_A_CONFIG_CODE)
-		exchange_put(msg, setting, NULL, 0);
-	else
-		exchange_put_u32(msg, setting, value);
-	exchange_put(msg, BEEUNWIND_A_CONFIG_UNTIL_CLOSE, NULL, 0);
 	return exchange_request(nl, msg, NULL, NULL, error);
 }

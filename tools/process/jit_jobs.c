@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Give the module tables of code that JIT compilers have in the memory of processes.
+ * Give the module tables of code that JIT compilers have in the memory of processes, and of text that
+ * a process has remapped into memory without a file, and the code heaps of Java virtual machines.
  *
  * The process changes its memory meanwhile, and may have filled it in order to do harm.  So a child
  * reads it, with limits on its time and on the bytes it reads.  A table is used only if a second
- * reading finds the same, and if the process has not changed its mappings since before the first
- * one: the module compares the generation.  Otherwise the child starts again.
+ * reading finds the same code, registered in the same way and mapped at the same place.  Otherwise the
+ * child starts again.
  *
- * Code in memory that stays writable gets no table: nobody would hear that it is written over.
+ * Code in memory that stays writable gets no table: it may be written over at any time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,20 +16,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "alloc.h"
 #include "child.h"
-#include "clock.h"
 #include "elf.h"
+#include "hotspot.h"
 #include "io.h"
 #include "jit_jobs.h"
 #include "jit_table.h"
-#include "map_file.h"
 #include "maps.h"
-#include "order.h"
 #include "parallel.h"
-#include "remap_job.h"
+#include "remapped.h"
 
 /* Limits for one look at a process, with all attempts; beside the time that tables of files take. */
 #define JIT_SECONDS	30
@@ -40,51 +40,44 @@
 
 /**
  * struct jit_load - one attempt
+ * @maker: how tables of files are made
  * @nl: the module
  * @pid: the process
- * @proc: its ranges, before the code was looked at
- * @files: what these refer to
- * @maps: what it has mapped, read after its ranges
+ * @uid: its user
+ * @code: its ranges so far
+ * @maps: what it has mapped, read after that
  * @memory: the process's
  * @again: bytes of it that a second reading of the objects takes
- * @end: when tables of files have to be ready, CLOCK_MONOTONIC, ms
  * @descriptor: addresses of the variables by which JIT compilers tell of code
  * @ndescriptors: number of them
  * @room: for so many
+ * @hotspot: addresses of the variables of a Java virtual machine; the first is 0 if there is none
+ * @heaps: its code heaps; nr 0: none
  * @diff: for the module; in @add ranges with new tables
- * @bytes: size of these tables
+ * @made: what is counted if that is applied
  * @result: of the process
  */
 struct jit_load {
+	const struct table_maker *maker;
 	struct netlink		*nl;
 	pid_t			 pid;
-	struct netlink_proc	*proc;
-	const struct netlink_files *files;
+	uid_t			 uid;
+	struct netlink_code	 code;
 	struct maps		 maps;
 	struct memory		 memory;
 	u64			 again;
-	int64_t			 end;
 	uint64_t		*descriptor;
 	size_t			 ndescriptors;
 	size_t			 room;
+	u64			 hotspot[HOTSPOT_VARIABLES];
+	struct bee_code_heaps	 heaps;
 	struct range_diff	 diff;
-	uint64_t		 bytes;
+	struct jit_result	 made;
 	struct jit_result	*result;
 };
 
-/* Whether a range is memory without a file.  Its table, if it has one, was made of that memory. */
-static bool range_is_memory(const struct jit_load *load, const struct range *range)
-{
-	const struct netlink_file *file;
-
-	if (!range->file)
-		return true;
-	file = netlink_files_find(load->files, range->file);
-	return file && file->owner;
-}
-
-/* From the address of a variable in a file to that in memory; @range: of the file's text. */
-static bool object_address(const struct elf_file *elf, const struct range *range, u64 vaddr,
+/* From the address of a variable in a file to that in memory; @entry: of the file's text. */
+static bool object_address(const struct elf_file *elf, const struct maps_entry *entry, u64 vaddr,
 			   u64 *address)
 {
 	size_t i;
@@ -92,91 +85,94 @@ static bool object_address(const struct elf_file *elf, const struct range *range
 	for (i = 0; i < elf->ntext; i++) {
 		const struct elf_segment *text = &elf->text[i];
 
-		if (range->offset < (text->offset & PAGE_MASK_64) ||
-		    range->offset >= text->offset + text->size)
+		if (entry->offset < (text->offset & PAGE_MASK_64) ||
+		    entry->offset >= text->offset + text->size)
 			continue;
-		*address = range->start - range->offset + text->offset - text->vaddr + vaddr;
+		*address = entry->start - entry->offset + text->offset - text->vaddr + vaddr;
 		return true;
 	}
 	return false;
 }
 
-/* Look for the descriptor in a mapped file.  What is no ELF file, or cannot be opened, has none. */
-static void load_look_into(struct jit_load *load, const struct range *range)
+/* Open the file of a mapping, and read its headers.  Return: a descriptor, or -1 and nothing to close. */
+static int load_open(const struct jit_load *load, const struct maps_entry *entry, char *name, size_t size,
+		     struct elf_file *elf)
 {
-	struct mapping mapping = {
-		.pid = load->pid, .start = range->start, .end = range->end, .path = "",
-	};
-	const struct netlink_file *file = netlink_files_find(load->files, range->file);
-	struct elf_file elf = {};
+	struct mapping mapping = { load->pid, entry->start, entry->end };
 	struct bee_error ignored;
-	const char *slash;
-	u64 vaddr, address;
-	int pin, fd;
+	int fd = map_file_open(&mapping, name, size, &ignored);
 
-	pin = map_file_pin(&mapping);
-	fd = pin < 0 ? -1 : map_file_open(&mapping, pin, &ignored);
-	if (pin >= 0)
-		close(pin);
+	*elf = (struct elf_file){};
+	if (fd < 0 || !elf_identify(elf, fd, &ignored))
+		return fd;
+	elf_close(elf);
+	close(fd);
+	return -1;
+}
+
+/* Look for the variables of a Java virtual machine in a mapped file. */
+static void load_look_for_hotspot(struct jit_load *load, const struct elf_file *elf, const struct maps_entry *entry)
+{
+	u64 address[HOTSPOT_VARIABLES], vaddr;
+	int i;
+
+	for (i = 0; i < HOTSPOT_VARIABLES; i++)
+		if (!elf_find_object(elf, hotspot_names[i], &vaddr) ||
+		    !object_address(elf, entry, vaddr, &address[i]))
+			return;
+	memcpy(load->hotspot, address, sizeof(address));
+}
+
+/* Look for such variables in a mapped file.  What is no ELF file, or cannot be opened, has none. */
+static void load_look_into(struct jit_load *load, const struct maps_entry *entry)
+{
+	const char *slash;
+	struct elf_file elf;
+	u64 vaddr, address;
+	char name[256];
+	int fd = load_open(load, entry, name, sizeof(name), &elf);
+
 	if (fd < 0)
 		return;
-	if (!elf_identify(&elf, fd, &ignored) && elf_find_object(&elf, JIT_DESCRIPTOR, &vaddr) &&
-	    object_address(&elf, range, vaddr, &address)) {
+	load_look_for_hotspot(load, &elf, entry);
+	if (elf_find_object(&elf, JIT_DESCRIPTOR, &vaddr) && object_address(&elf, entry, vaddr, &address)) {
 		load->descriptor = alloc_room(load->descriptor, load->ndescriptors, &load->room,
 					      sizeof(*load->descriptor));
 		load->descriptor[load->ndescriptors++] = address;
-		slash = file ? strrchr(file->name, '/') : NULL;
+		slash = strrchr(name, '/');
 		if (!load->result->name[0])
 			snprintf(load->result->name, sizeof(load->result->name), "[jit] %.100s",
-				 slash ? slash + 1 : "");
+				 slash ? slash + 1 : name);
 	}
 	elf_close(&elf);
 	close(fd);
 }
 
-/* A range, to sort ranges by their files. */
-struct file_range {
-	uint32_t	file;
-	uint32_t	index;
-};
-
-static int file_range_compare(const void *a, const void *b)
+/* Whether an executable mapping of the same file is before that at @at: it would lead to the same variable. */
+static bool maps_have_before(const struct maps *maps, size_t at)
 {
-	const struct file_range *x = a, *y = b;
-
-	return order(x->file, y->file) ?: order(x->index, y->index);
-}
-
-/* Which range is the first of its file: an array, for free(). */
-static bool *ranges_first_of_file(const struct ranges *ranges)
-{
-	struct file_range *sorted = alloc_zero(ranges->count + 1, sizeof(*sorted));
-	bool *first = alloc_zero(ranges->count + 1, sizeof(*first));
+	const struct maps_entry *entry = maps->entry;
 	size_t i;
 
-	for (i = 0; i < ranges->count; i++)
-		sorted[i] = (struct file_range){ ranges->range[i].file, i };
-	qsort(sorted, ranges->count, sizeof(*sorted), file_range_compare);
-	for (i = 0; i < ranges->count; i++)
-		first[sorted[i].index] = !i || sorted[i].file != sorted[i - 1].file;
-	free(sorted);
-	return first;
+	/* Those of one file are near each other. */
+	for (i = at; i-- > 0 && at - i < 64;)
+		if (entry[i].path && entry[i].inode == entry[at].inode && entry[i].device == entry[at].device)
+			return true;
+	return false;
 }
 
-/* Looks at one range of each file: others would lead to the same variable. */
 static void load_find_descriptors(struct jit_load *load)
 {
-	const struct ranges *ranges = &load->proc->ranges;
-	bool *first = ranges_first_of_file(ranges);
 	size_t i, files = 0;
 
-	for (i = 0; i < ranges->count && files < JIT_FILES; i++) {
-		if (!first[i] || range_is_memory(load, &ranges->range[i]))
+	for (i = 0; i < load->maps.count && files < JIT_FILES; i++) {
+		const struct maps_entry *entry = &load->maps.entry[i];
+
+		if (!entry->path || !entry->inode || maps_have_before(&load->maps, i))
 			continue;
-		load_look_into(load, &ranges->range[i]);
+		load_look_into(load, entry);
 		files++;
 	}
-	free(first);
 }
 
 static int load_read(struct jit_load *load, struct jit_objects *objects)
@@ -193,110 +189,176 @@ static int load_read(struct jit_load *load, struct jit_objects *objects)
 	return 0;
 }
 
-/* Give the module the table of one range, unless it has the same already. */
-static int load_add_table(struct jit_load *load, const struct range *range,
-			  const struct compile_result *table)
+/* Whether a mapping is a part of a code heap, which needs no table. */
+static bool load_has_heap_at(const struct jit_load *load, const struct maps_entry *entry)
 {
-	struct range laid = { .start = range->start, .end = range->end, .offset = range->start };
-	const struct netlink_file *file = netlink_files_find(load->files, range->file);
-	const struct bee_table_header *header = table->table.header;
+	u32 i;
+
+	for (i = 0; i < load->heaps.nr; i++)
+		if (entry->start >= load->heaps.heap[i].start && entry->start < load->heaps.heap[i].end)
+			return true;
+	return false;
+}
+
+/* The range that the module has at exactly the place of a mapping, or NULL. */
+static const struct range *load_find_range(const struct jit_load *load, const struct maps_entry *entry)
+{
+	const struct ranges *ranges = &load->code.ranges;
+	size_t i;
+
+	for (i = 0; i < ranges->count; i++)
+		if (ranges->range[i].start == entry->start && ranges->range[i].end == entry->end)
+			return &ranges->range[i];
+	return NULL;
+}
+
+/*
+ * Have @entry get a table, unless its range has the same already.
+ * Return: 1 if it is new, 0 if it is not, -1 with the result's error.
+ */
+static int load_add_table(struct jit_load *load, const struct maps_entry *entry, uint64_t offset,
+			  const void *blob, const struct bee_table *table, const char *name)
+{
+	struct range laid = { .start = entry->start, .end = entry->end, .offset = offset };
+	const struct range *range = load_find_range(load, entry);
+	const struct bee_table_header *header = table->header;
+	struct netlink_file file;
+	struct bee_error ignored;
 	int fd, ret;
 
-	if (file && file->loaded && file->identity_len == header->id_len &&
-	    !memcmp(file->identity, header->id, header->id_len))
+	load->made.laid++;
+	if (range && range->offset == offset && !netlink_file_get_id(load->nl, range->file, &file, &ignored) &&
+	    file.identity_len == header->id_len && !memcmp(file.identity, header->id, header->id_len)) {
+		ranges_append(&load->diff.add, range);
 		return 0;
-	fd = io_memfd("beeunwind-table", table->blob, table->size);
+	}
+	fd = io_memfd("beeunwind-table", blob, table->size);
 	if (fd < 0)
 		return error_set(&load->result->error, errno, "no memory for a table: %s",
 				 strerror(errno));
-	ret = netlink_table_new(load->nl, fd, load->pid, load->result->name, &laid.file,
-				&load->result->error);
+	ret = netlink_table_new(load->nl, fd, load->pid, load->uid, name, &laid.file, &load->result->error);
 	close(fd);
 	if (ret)
 		return -1;
-	ranges_append(&load->diff.del, range);
 	ranges_append(&load->diff.add, &laid);
-	load->bytes += table->size;
-	return 0;
+	load->made.bytes += table->size;
+	return 1;
 }
 
-/* No object has FDEs for this range: if it has a table, that goes. */
-static void load_drop_table(struct jit_load *load, const struct range *range)
+/* The table of code that the process has registered.  Return: 0 or -1. */
+static int load_add_code(struct jit_load *load, const struct jit_objects *objects,
+			 const struct maps_entry *entry)
 {
-	const struct netlink_file *file = netlink_files_find(load->files, range->file);
-	struct range bare = { .start = range->start, .end = range->end };
-
-	if (!file || !file->loaded)
-		return;
-	ranges_append(&load->diff.del, range);
-	ranges_append(&load->diff.add, &bare);
-}
-
-/* Whether somebody has removed the table of a range: then it is to have none. */
-static bool range_is_banned(const struct jit_load *load, const struct range *range)
-{
-	const struct netlink_file *file = netlink_files_find(load->files, range->file);
-
-	return file && !file->loaded;
-}
-
-static int load_make_tables(struct jit_load *load, const struct jit_objects *objects)
-{
-	const struct ranges *ranges = &load->proc->ranges;
 	struct compile_result table;
-	struct bee_error why;
 	int ret = 0;
-	size_t i;
 
-	for (i = 0; !ret && i < ranges->count; i++) {
-		const struct range *range = &ranges->range[i];
-
-		if (!range_is_memory(load, range) || range_is_banned(load, range))
-			continue;
-		if (!jit_objects_cover(objects, range->start, range->end)) {
-			load_drop_table(load, range);
-			continue;
-		}
-		if (maps_are_writable(&load->maps, range->start, range->end)) {
-			error_set(&load->result->error, 0, "its code stays writable, and may change unnoticed");
-			continue;
-		}
-		if (!jit_table_make(&load->memory, objects, range->start, range->end, &table, &why))
-			ret = load_add_table(load, range, &table);
-		else
-			load->result->error = why;
-		compile_result_free(&table);
+	if (entry->writable) {
+		error_set(&load->result->error, 0, "its code stays writable, and may change unnoticed");
+		return 0;
 	}
-	return ret;
+	if (!jit_table_make(&load->memory, objects, entry->start, entry->end, &table, &load->result->error))
+		ret = load_add_table(load, entry, entry->start, table.blob, &table.table,
+				     load->result->name);
+	load->made.tables += ret > 0;
+	compile_result_free(&table);
+	return ret < 0 ? -1 : 0;
 }
 
-/* Remove tables that were not laid: otherwise they would stay until the process ends. */
-static void load_drop_tables(struct jit_load *load)
+/*
+ * The table of the file whose text a process has moved to @entry.  The time that takes is not of that which
+ * the look may take.  Return: 0 or -1; 0 also if it is not text of a file, or that cannot be found out.
+ */
+static int load_add_text(struct jit_load *load, const struct maps_entry *entry)
+{
+	struct remapped remapped;
+	struct lossy_report report;
+	struct table_file table;
+	struct elf_file elf;
+	unsigned int left;
+	char name[256];
+	int fd, ret = 0;
+
+	if (entry->writable || !remapped_find(&load->maps, entry->start, entry->end, &remapped))
+		return 0;
+	fd = load_open(load, &remapped.before, name, sizeof(name), &elf);
+	if (fd < 0)
+		return 0;
+	if (!remapped_place(&elf, &remapped)) {
+		;
+	} else if (!remapped_is_text(&load->memory, fd, &remapped)) {
+		error_set(&load->result->error, 0, "at %#llx memory is in the place of text of %s, and has "
+			  "other bytes, or cannot be read", (unsigned long long)entry->start, name);
+	} else {
+		left = alarm(TABLE_JOBS_PATIENCE);
+		if (table_file_get(load->maker->cache, fd, name, NULL, &load->maker->lossy, &report, &table,
+				   &load->result->error) != TABLE_NONE)
+			ret = load_add_table(load, entry, remapped.offset, table.blob, &table.table, name);
+		alarm(left);
+		load->made.remapped += ret > 0;
+		table_file_close(&table);
+	}
+	elf_close(&elf);
+	close(fd);
+	return ret < 0 ? -1 : 0;
+}
+
+static bool range_is(const struct range *range, const struct range *other)
+{
+	return range->start == other->start && range->end == other->end && range->offset == other->offset &&
+	       range->file == other->file;
+}
+
+/* @load->diff.add has all ranges that are to be there: leave out those that are, and remove those that are not. */
+static void load_make_diff(struct jit_load *load)
+{
+	struct range_diff *diff = &load->diff;
+	const struct ranges *ranges = &load->code.ranges;
+	size_t i, k, kept = 0;
+
+	for (i = 0; i < ranges->count; i++) {
+		for (k = 0; k < diff->add.count && !range_is(&ranges->range[i], &diff->add.range[k]); k++)
+			;
+		if (k == diff->add.count)
+			ranges_append(&diff->del, &ranges->range[i]);
+	}
+	for (i = 0; i < diff->add.count; i++) {
+		for (k = 0; k < ranges->count && !range_is(&ranges->range[k], &diff->add.range[i]); k++)
+			;
+		if (k == ranges->count)
+			diff->add.range[kept++] = diff->add.range[i];
+	}
+	diff->add.count = kept;
+	load->made.removed = diff->del.count;
+}
+
+/* Whether what has tables is still mapped as it was. */
+static bool load_is_mapped(const struct jit_load *load)
 {
 	struct bee_error ignored;
-	size_t i;
+	struct maps maps = {};
+	size_t i, k;
+	bool is = !maps_read_process(load->pid, &maps, &ignored);
 
-	for (i = 0; i < load->diff.add.count; i++)
-		if (load->diff.add.range[i].file)
-			netlink_table_del(load->nl, load->diff.add.range[i].file, true, &ignored);
-}
+	for (i = 0; is && i < load->diff.add.count; i++) {
+		const struct range *range = &load->diff.add.range[i];
 
-static void load_count(const struct jit_load *load)
-{
-	size_t i;
-
-	for (i = 0; i < load->diff.add.count; i++) {
-		load->result->tables += load->diff.add.range[i].file != 0;
-		load->result->removed += !load->diff.add.range[i].file;
+		for (k = 0; k < maps.count && maps.entry[k].start != range->start; k++)
+			;
+		is = k < maps.count && maps.entry[k].end == range->end && maps_is_memory(&maps.entry[k]) &&
+		     !maps.entry[k].writable;
 	}
-	load->result->bytes += load->bytes;
+	maps_free(&maps);
+	return is;
 }
 
 /* Return: 0, -1 with the result's error, or 1: start again. */
 static int load_lay(struct jit_load *load, const struct jit_objects *objects)
 {
+	const bool new_heaps = memcmp(&load->heaps, &load->code.heaps, sizeof(load->heaps));
 	struct jit_objects again = {};
-	int ret;
+	struct bee_error ignored;
+	int ret = 0;
+	size_t i;
 
 	/* Set apart the bytes that the second reading takes. */
 	if (load->again > load->memory.left) {
@@ -304,46 +366,53 @@ static int load_lay(struct jit_load *load, const struct jit_objects *objects)
 		return 1;
 	}
 	load->memory.left -= load->again;
-	ret = load_make_tables(load, objects);
-	load->memory.left += load->again;
-	if (!ret && load->diff.add.count) {
-		if (load_read(load, &again) || !jit_objects_are_same(objects, &again))
-			ret = 1;
-		else
-			ret = netlink_proc_update(load->nl, load->proc, &load->diff,
-						  &load->result->error);
+	for (i = 0; !ret && i < load->maps.count; i++) {
+		const struct maps_entry *entry = &load->maps.entry[i];
+
+		if (!maps_is_memory(entry) || load_has_heap_at(load, entry))
+			continue;
+		ret = jit_objects_cover(objects, entry->start, entry->end) ?
+		      load_add_code(load, objects, entry) : load_add_text(load, entry);
 	}
+	load->memory.left += load->again;
+	if (!ret && load->diff.add.count &&
+	    (load_read(load, &again) || !jit_objects_are_same(objects, &again) || !load_is_mapped(load)))
+		ret = 1;
+	load_make_diff(load);
+	/* Also if nothing is to be changed: ranges hold until the kernel changes their mappings. */
+	if (!ret && (load->diff.add.count || load->code.ranges.count || load->heaps.nr || load->code.heaps.nr))
+		ret = netlink_code_update(load->nl, &load->code, &load->diff,
+					  new_heaps ? &load->heaps : NULL, &load->result->error);
+	load->made.heaps = load->heaps.nr;
+	load->made.new_heaps = new_heaps && load->heaps.nr;
 	if (ret < 0 && load->result->error.code == ESTALE) {
 		load->result->error = (struct bee_error){};
 		ret = 1;
 	}
-	if (ret)
-		load_drop_tables(load);
-	else
-		load_count(load);
+	/* The module would keep tables that were not laid, or that were replaced, until the process ends. */
+	for (i = 0; ret && i < load->diff.add.count; i++)
+		netlink_table_del(load->nl, load->diff.add.range[i].file, &ignored);
+	for (i = 0; !ret && i < load->diff.del.count; i++)
+		netlink_table_del(load->nl, load->diff.del.range[i].file, &ignored);
 	jit_objects_free(&again);
 	return ret;
 }
 
-static bool load_has_memory(const struct jit_load *load)
-{
-	size_t i;
-
-	for (i = 0; i < load->proc->ranges.count; i++)
-		if (range_is_memory(load, &load->proc->ranges.range[i]))
-			return true;
-	return false;
-}
-
 /* As load_lay(). */
-static int load_try_objects(struct jit_load *load)
+static int load_try_memory(struct jit_load *load)
 {
 	struct jit_objects objects = {};
+	char path[64];
 	int ret = 0;
 
+	snprintf(path, sizeof(path), "/proc/%d/mem", load->pid);
+	load->memory.fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (load->memory.fd < 0)
+		return error_set(&load->result->error, errno, "its memory cannot be read: %s",
+				 strerror(errno));
 	load_find_descriptors(load);
-	if (!load->ndescriptors)
-		return 0;
+	if (load->hotspot[0] && hotspot_read(&load->memory, load->hotspot, &load->heaps, &load->result->error))
+		load->heaps = (struct bee_code_heaps){};
 	/* The list is not locked: while the process changes it, it cannot be followed. */
 	if (load_read(load, &objects))
 		ret = 1;
@@ -353,26 +422,6 @@ static int load_try_objects(struct jit_load *load)
 		ret = load_lay(load, &objects);
 	}
 	jit_objects_free(&objects);
-	return ret;
-}
-
-/* As load_lay(). */
-static int load_try(struct jit_load *load, const struct table_maker *maker)
-{
-	char path[64];
-	int ret;
-
-	snprintf(path, sizeof(path), "/proc/%d/mem", load->pid);
-	load->memory.fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (load->memory.fd < 0)
-		return error_set(&load->result->error, errno, "its memory cannot be read: %s",
-				 strerror(errno));
-	ret = maps_read_process(load->pid, &load->maps, &load->result->error);
-	if (!ret)
-		ret = remap_job_lay(maker, load->nl, load->proc, &load->maps, &load->memory,
-				    load->end, load->result);
-	if (!ret && load_has_memory(load))
-		ret = load_try_objects(load);
 	close(load->memory.fd);
 	return ret;
 }
@@ -381,25 +430,37 @@ static int load_try(struct jit_load *load, const struct table_maker *maker)
  * Look at the ranges of a process and at its code.  @fresh: what attempts have in common, with the bytes that
  * are left for all of them.  Return: as load_lay().
  */
-static int load_begin(struct jit_load *fresh, const struct table_maker *maker)
+static int load_begin(struct jit_load *fresh)
 {
+	struct jit_result *result = fresh->result;
 	struct jit_load load = *fresh;
-	struct table_look look;
-	int ret = table_jobs_look(load.nl, load.pid, &look, &load.result->error);
+	struct netlink_codes codes;
+	bool has_memory = false;
+	size_t i;
+	int ret = netlink_codes_get(load.nl, load.pid, &codes, &result->error) ?:
+		  maps_read_process(load.pid, &load.maps, &result->error);
 
-	if (!ret && look.procs.count) {
-		load.files = &look.files;
-		load.proc = &look.procs.proc[0];
-		load.proc->pid = load.pid;
-		if (load_has_memory(&load))
-			ret = load_try(&load, maker);
+	load.code = codes.count ? codes.code[0] : (struct netlink_code){};
+	load.code.pid = load.pid;
+	for (i = 0; i < load.maps.count; i++)
+		has_memory |= maps_is_memory(&load.maps.entry[i]);
+	if (!ret && (has_memory || load.code.ranges.count || load.code.heaps.nr))
+		ret = load_try_memory(&load);
+	if (!ret) {
+		result->laid = load.made.laid;
+		result->tables = load.made.tables;
+		result->remapped = load.made.remapped;
+		result->bytes = load.made.bytes;
+		result->removed = load.made.removed;
+		result->heaps = load.made.heaps;
+		result->new_heaps = load.made.new_heaps;
 	}
 	fresh->memory.left = load.memory.left;
 	ranges_free(&load.diff.del);
 	ranges_free(&load.diff.add);
 	maps_free(&load.maps);
 	free(load.descriptor);
-	table_jobs_look_free(&look);
+	netlink_codes_free(&codes);
 	return ret;
 }
 
@@ -415,20 +476,24 @@ void jit_jobs_look(const struct table_maker *maker, pid_t pid, FILE *out)
 {
 	struct jit_result result = {};
 	struct jit_load load = {
-		.pid = pid, .result = &result, .memory.left = JIT_BYTES,
-		.end = clock_ms() + TABLE_JOBS_PATIENCE * 1000,
+		.maker = maker, .pid = pid, .result = &result, .memory.left = JIT_BYTES,
 	};
 	const int cache = cache_fd(maker->cache);
 	int try, ret = 1;
+	char path[32];
+	struct stat st;
 
 	signal(SIGALRM, SIG_DFL);
 	child_let_go(out, &cache, 1);
 	table_jobs_limit();
 	alarm(JIT_SECONDS);
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (!stat(path, &st))
+		load.uid = st.st_uid;
 	load.nl = netlink_clone(maker->nl, &result.error);
 	for (try = 0; load.nl && ret > 0 && try < JIT_TRIES && load.memory.left; try++) {
 		result.error = (struct bee_error){};
-		ret = load_begin(&load, maker);
+		ret = load_begin(&load);
 	}
 	if (load.nl && ret > 0 && !load.memory.left)
 		error_set(&result.error, 0, MEMORY_USED_UP);
@@ -499,33 +564,35 @@ int jit_jobs_run(const struct jit_jobs *jobs)
 }
 
 /**
- * jit_jobs_run_all() - give the module tables of the JIT code of all managed processes
+ * jit_jobs_run_mapped() - as jit_jobs_run(), for the processes that have executable memory without a file
  * @maker: the module, and how tables of files are made.  If its no_jit is set this does nothing.
- * @done: called with the result of each process that has executable memory without a file; NULL: nobody wants to know
+ * @list: what processes have mapped
+ * @done: called with the result of each; NULL: nobody wants to know
  * @arg: for @done
- * @error: filled on failure
  *
- * Return: 0 or -1.
+ * Return: 0; or -1 and errno, if no child could be made.
  */
-int jit_jobs_run_all(const struct table_maker *maker, jit_done_fn *done, void *arg, struct bee_error *error)
+int jit_jobs_run_mapped(const struct table_maker *maker, const struct mapped_list *list, jit_done_fn *done,
+			void *arg)
 {
 	struct jit_jobs jobs = { .maker = maker, .jobs = maker->jobs, .arg = arg, .done = done };
-	struct netlink_procs procs;
 	pid_t *pid;
 	size_t i;
 	int ret;
 
-	if (maker->no_jit)
+	if (maker->no_jit || !list->count)
 		return 0;
-	ret = netlink_procs_get(maker->nl, 0, &procs, error);
-	pid = alloc_array(NULL, procs.count + 1, sizeof(*pid));
-	for (i = 0; i < procs.count; i++)
-		if (procs.proc[i].pid && jit_jobs_concern(&procs.proc[i]))
-			pid[jobs.count++] = procs.proc[i].pid;
-	netlink_procs_free(&procs);
+	pid = alloc_array(NULL, list->count, sizeof(*pid));
+	for (i = 0; i < list->count; i++) {
+		const struct mapped *mapped = &list->at[i];
+
+		/* Memory of one process stays together, however the list is sorted. */
+		if (!mapped->inode && strcmp(mapped->path, MAPS_VDSO) &&
+		    (!jobs.count || pid[jobs.count - 1] != mapped->mapping.pid))
+			pid[jobs.count++] = mapped->mapping.pid;
+	}
 	jobs.pid = pid;
-	if (!ret && jit_jobs_run(&jobs))
-		ret = error_set(error, errno, "cannot start a process: %s", strerror(errno));
+	ret = jit_jobs_run(&jobs);
 	free(pid);
 	return ret;
 }

@@ -1,19 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Give the module tables of code that JIT compilers have in the memory of processes. */
+/* Give the module tables of code that processes have in memory. */
 #ifndef JIT_JOBS_H
 #define JIT_JOBS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
-#include "jit_result.h"
 #include "table_jobs.h"
+
+/**
+ * struct jit_result - what has become of the code that a process has in memory
+ * @objects: pieces of code that it has registered
+ * @laid: ranges that have a table now
+ * @tables: of these, made now of code that it has registered
+ * @remapped: of these, text of a file, whose table they have got now
+ * @bytes: of the tables that are new
+ * @removed: ranges whose table has gone, or was replaced
+ * @heaps: code heaps of a Java virtual machine that the module knows now
+ * @new_heaps: it has not known them before
+ * @name: of the code
+ * @error: why there is none, or not all; "" if there is nothing to say
+ */
+struct jit_result {
+	size_t			objects;
+	size_t			laid;
+	size_t			tables;
+	size_t			remapped;
+	uint64_t		bytes;
+	size_t			removed;
+	size_t			heaps;
+	bool			new_heaps;
+	char			name[128];
+	struct bee_error	error;
+};
 
 typedef void jit_done_fn(void *arg, pid_t pid, const struct jit_result *result);
 
 /**
  * struct jit_jobs - which processes
- * @maker: the module, which manages them, and how tables of files are made
+ * @maker: the module, and how tables of files are made
  * @jobs: processes at a time; 0: as many as there are CPUs
  * @pid: the processes
  * @count: number of them
@@ -29,26 +56,11 @@ struct jit_jobs {
 	jit_done_fn	*done;
 };
 
-/**
- * jit_jobs_concern() - whether a process has executable memory without a file
- * @proc: the process, as the module said after it has looked at what is mapped
- *
- * Return: false if jit_jobs_run() would find nothing.
- */
-static inline bool jit_jobs_concern(const struct netlink_proc *proc)
-{
-	size_t i;
-
-	for (i = 0; i < proc->ranges.count; i++)
-		if (!proc->ranges.range[i].file)
-			return true;
-	return false;
-}
-
 int jit_jobs_run(const struct jit_jobs *jobs);
-int jit_jobs_run_all(const struct table_maker *maker, jit_done_fn *done, void *arg, struct bee_error *error);
+int jit_jobs_run_mapped(const struct table_maker *maker, const struct mapped_list *list, jit_done_fn *done,
+			void *arg);
 
-/* For a queue of its own */
+/* For who waits for a child himself */
 void jit_jobs_look(const struct table_maker *maker, pid_t pid, FILE *out);
 struct jit_result jit_jobs_result(const void *data, size_t size, const char *died);
 

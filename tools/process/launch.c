@@ -1,341 +1,265 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Start a program so that others can look at it before its main() runs: under ptrace from exec
- * to the entry point of the main program, to which the dynamic linker jumps when it has mapped
- * all libraries and run their constructors.  A breakpoint stops the program there; it is removed,
- * and ptrace ended, before the program's first instruction.
+ * Start a program once all is ready for it: its process waits before its exec, until the tables of what it
+ * will map are in the module and perf is attached.
  */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
-#include <sys/user.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <linux/auxvec.h>
-#include <linux/ptrace.h>
-
+#include "alloc.h"
 #include "io.h"
 #include "launch.h"
-#include "unrecorded.h"
+#include "maps.h"
 
-#define TRACE_OPTIONS	(PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | \
-			 PTRACE_O_TRACEFORK)
+/* The dynamic linker lists libraries for so many seconds at most. */
+#define NEEDS_SECONDS	5
+
+/* A script's interpreter may be a script, so often (BINPRM_BUF_SIZE and exec_binprm() of the kernel). */
+#define NEEDS_SCRIPTS	5
 
 /**
- * struct launch - a program on its way to its entry point
- * @pid: the program
- * @mapped: called when new code is mapped
- * @arg: its argument
- * @executed: exec has happened
- * @entry: address of the breakpoint, 0 if there is none
- * @word: the eight aligned bytes around @entry without the breakpoint
- * @maps_code: the program is in a system call that maps code
- * @start: that asked for this address, or 0
- * @size: and so many bytes
+ * launch_begin() - fork a program's process, which then waits
+ * @launch: filled
+ * @argv: the program, looked for in $PATH, and its arguments
+ * @name: of the process until it executes the program; NULL: beectl's
+ *
+ * Signals that this process ignores stay ignored in the program.  If this process ends, it ends, too.
+ *
+ * Return: 0, or -1 and errno.
  */
-struct launch {
-	pid_t			 pid;
-	launch_mapped_fn	 mapped;
-	void			*arg;
-	bool			 executed;
-	uint64_t		 entry;
-	long			 word;
-	bool			 maps_code;
-	uint64_t		 start;
-	uint64_t		 size;
-};
-
-/* What launch_follow() does after a stop of the program. */
-enum step {
-	STEP_GO_ON,
-	STEP_ARRIVED,
-	STEP_KILL,
-	STEP_FAILED,
-};
-
-static int wait_for(pid_t pid, int *status)
+int launch_begin(struct launch *launch, char **argv, const char *name)
 {
-	pid_t got;
+	int go[2], report[2], code;
+	char byte;
 
-	do
-		got = waitpid(pid, status, __WALL);
-	while (got < 0 && errno == EINTR);
-	return got == pid ? 0 : -1;
-}
-
-/* Address at which the main program begins, from the auxiliary vector; 0 if unknown. */
-static uint64_t read_entry(pid_t pid)
-{
-	uint64_t entry = 0, *pair;
-	char path[64];
-	size_t size, i;
-
-	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
-	pair = (uint64_t *)io_read_all(path, &size);
-	for (i = 0; pair && i + 1 < size / sizeof(*pair) && pair[i] != AT_NULL; i += 2)
-		if (pair[i] == AT_ENTRY)
-			entry = pair[i + 1];
-	free(pair);
-	return entry;
-}
-
-/* int3 is the byte 0xcc.  ptrace writes words; an aligned one does not reach into the next page. */
-static int breakpoint_place(struct launch *launch, uint64_t entry)
-{
-	unsigned int shift = 8 * (entry & 7);
-	unsigned long word;
-
-	errno = 0;
-	launch->word = ptrace(PTRACE_PEEKTEXT, launch->pid, entry & ~7ull, NULL);
-	word = (launch->word & ~(0xfful << shift)) | (0xccul << shift);
-	if (errno || ptrace(PTRACE_POKETEXT, launch->pid, entry & ~7ull, word))
+	*launch = (struct launch){ .go = -1, .report = -1 };
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go))
 		return -1;
-	launch->entry = entry;
+	if (pipe2(report, O_CLOEXEC)) {
+		close(go[0]);
+		close(go[1]);
+		return -1;
+	}
+	fflush(NULL);
+	launch->pid = fork();
+	if (!launch->pid) {
+		close(go[1]);
+		close(report[0]);
+		if (name)
+			prctl(PR_SET_NAME, name);
+		if (read(go[0], &byte, 1) != 1)
+			_exit(1);
+		execvp(argv[0], argv);
+		code = errno;
+		io_write_all(report[1], &code, sizeof(code));
+		_exit(127);
+	}
+	close(go[0]);
+	close(report[1]);
+	launch->go = go[1];
+	launch->report = report[0];
+	if (launch->pid > 0)
+		return 0;
+	code = errno;
+	launch->pid = 0;
+	launch_cancel(launch);
+	errno = code;
+	return -1;
+}
+
+/* No process that is forked later is to keep them open. */
+static void launch_close(struct launch *launch)
+{
+	if (launch->go >= 0)
+		close(launch->go);
+	if (launch->report >= 0)
+		close(launch->report);
+	launch->go = launch->report = -1;
+}
+
+/**
+ * launch_go() - have the program executed
+ * @launch: from launch_begin(); its pid is to be waited for if this succeeds
+ *
+ * Return: 0; or -1 and errno, if it could not be executed: its process has ended and been waited for.
+ */
+int launch_go(struct launch *launch)
+{
+	int code = 0;
+	ssize_t got;
+
+	send(launch->go, "", 1, MSG_NOSIGNAL);
+	do
+		got = read(launch->report, &code, sizeof(code));
+	while (got < 0 && errno == EINTR);
+	if (got == sizeof(code)) {
+		launch_cancel(launch);
+		errno = code;
+		return -1;
+	}
+	launch_close(launch);
 	return 0;
 }
 
-/* From @pid, which is the program or a child that it forked and that has a copy of it. */
-static int breakpoint_remove(const struct launch *launch, pid_t pid)
+/** launch_cancel() - end a program that has not been executed */
+void launch_cancel(struct launch *launch)
 {
-	if (!launch->entry)
-		return 0;
-	return ptrace(PTRACE_POKETEXT, pid, launch->entry & ~7ull, launch->word) ? -1 : 0;
-}
-
-static enum step notify_mapped(const struct launch *launch, enum launch_stop stop, uint64_t start,
-			       uint64_t end)
-{
-	return launch->mapped(launch->arg, launch->pid, stop, start, end) ? STEP_KILL : STEP_GO_ON;
-}
-
-/* exec has replaced the image, and with it a breakpoint in the one before. */
-static enum step stop_exec(struct launch *launch)
-{
-	struct user_regs_struct regs;
-	uint64_t entry = read_entry(launch->pid);
-
-	launch->executed = true;
-	launch->entry = 0;
-	launch->maps_code = false;
-	if (ptrace(PTRACE_GETREGS, launch->pid, NULL, &regs))
-		return STEP_FAILED;
-	if (notify_mapped(launch, LAUNCH_AT_EXEC, 0, 0) == STEP_KILL)
-		return STEP_KILL;
-	/* A static program starts at its own entry point: all its code is mapped. */
-	if (!entry || regs.rip == entry)
-		return STEP_ARRIVED;
-	return breakpoint_place(launch, entry) ? STEP_FAILED : STEP_GO_ON;
-}
-
-static uint64_t page_end(uint64_t address)
-{
-	uint64_t page = sysconf(_SC_PAGESIZE);
-
-	return (address + page - 1) & -page;
-}
-
-static enum step stop_syscall(struct launch *launch)
-{
-	struct __ptrace_syscall_info info = { 0 };
-
-	if (ptrace(PTRACE_GET_SYSCALL_INFO, launch->pid, sizeof(info), &info) <= 0)
-		return STEP_FAILED;
-	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
-		launch->maps_code = (info.entry.nr == SYS_mmap || info.entry.nr == SYS_mprotect) &&
-				    info.entry.args[2] & PROT_EXEC;
-		launch->start = info.entry.args[0];
-		launch->size = info.entry.args[1];
-	} else if (info.op == PTRACE_SYSCALL_INFO_EXIT && launch->maps_code) {
-		launch->maps_code = false;
-		/* mmap() returns the address, mprotect() 0. */
-		if (!info.exit.is_error && info.exit.rval)
-			launch->start = info.exit.rval;
-		if (!info.exit.is_error)
-			return notify_mapped(launch, LAUNCH_AT_MAP, launch->start,
-					     page_end(launch->start + launch->size));
-	}
-	return STEP_GO_ON;
-}
-
-/* A child forked before the entry point, by a constructor, is let go at once. */
-static enum step stop_fork(const struct launch *launch)
-{
-	unsigned long child = 0;
-	int status;
-
-	if (ptrace(PTRACE_GETEVENTMSG, launch->pid, NULL, &child))
-		return STEP_FAILED;
-	if (wait_for(child, &status) || !WIFSTOPPED(status))
-		return STEP_GO_ON;
-	breakpoint_remove(launch, child);
-	ptrace(PTRACE_DETACH, child, NULL, NULL);
-	return STEP_GO_ON;
-}
-
-/* Whether SIGTRAP is from our breakpoint; if so, remove it and set ip back to the entry point. */
-static bool breakpoint_hit(struct launch *launch)
-{
-	struct user_regs_struct regs;
-
-	if (!launch->entry || ptrace(PTRACE_GETREGS, launch->pid, NULL, &regs) ||
-	    regs.rip != launch->entry + 1)
-		return false;
-	regs.rip = launch->entry;
-	return !breakpoint_remove(launch, launch->pid) &&
-	       !ptrace(PTRACE_SETREGS, launch->pid, NULL, &regs);
-}
-
-/* Handle a stop; @signal is filled with the signal that the program gets when it goes on. */
-static enum step launch_step(struct launch *launch, int status, int *signal)
-{
-	siginfo_t info;
-
-	*signal = 0;
-	if (status >> 8 == (SIGTRAP | (PTRACE_EVENT_EXEC << 8)))
-		return stop_exec(launch);
-	if (status >> 8 == (SIGTRAP | (PTRACE_EVENT_FORK << 8)))
-		return stop_fork(launch);
-	if (WSTOPSIG(status) == (SIGTRAP | 0x80))
-		return stop_syscall(launch);
-	if (WSTOPSIG(status) == SIGTRAP && breakpoint_hit(launch))
-		return notify_mapped(launch, LAUNCH_AT_ENTRY, 0, 0) == STEP_KILL ? STEP_KILL :
-										   STEP_ARRIVED;
-	/* A group-stop (ptrace(2)) has no signal to deliver. */
-	if (!ptrace(PTRACE_GETSIGINFO, launch->pid, NULL, &info) || errno != EINVAL)
-		*signal = WSTOPSIG(status);
-	return STEP_GO_ON;
-}
-
-static enum launch_state launch_end(pid_t pid, enum launch_state state)
-{
-	int saved = errno, status;
-
-	kill(pid, SIGKILL);
-	while (!wait_for(pid, &status) && WIFSTOPPED(status))
+	launch_close(launch);
+	if (launch->pid)
+		kill(launch->pid, SIGKILL);
+	while (launch->pid && waitpid(launch->pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	errno = saved;
-	return state;
+	launch->pid = 0;
 }
 
-/* From the first SIGSTOP to the entry point. */
-static enum launch_state launch_follow(struct launch *launch, int *status)
+/* Add a file, if it can be opened and is not there yet. */
+static void needs_add(struct table_wants *wants, const char *path)
 {
-	int signal = 0;
+	struct table_want *want;
+	struct stat st;
+	size_t i;
+	int fd;
 
-	for (;;) {
-		/* System calls are of interest only after exec. */
-		int request = launch->executed ? PTRACE_SYSCALL : PTRACE_CONT;
+	for (i = 0; i < wants->count; i++)
+		if (!strcmp(wants->want[i].name, path))
+			return;
+	fd = io_open_regular(path);
+	if (fd < 0)
+		return;
+	want = table_wants_add(wants, path, getuid());
+	want->fd = fd;
+	if (!fstat(fd, &st))
+		want->size = st.st_size;
+}
 
-		if (ptrace(request, launch->pid, NULL, signal) && errno != ESRCH)
-			return launch_end(launch->pid, LAUNCH_FAILED);
-		if (wait_for(launch->pid, status))
-			return LAUNCH_FAILED;
-		if (!WIFSTOPPED(*status))
-			return LAUNCH_ENDED;
-		switch (launch_step(launch, *status, &signal)) {
-		case STEP_GO_ON:
-			break;
-		case STEP_ARRIVED:
-			ptrace(PTRACE_DETACH, launch->pid, NULL, NULL);
-			return LAUNCH_RUNS;
-		case STEP_KILL:
-			return launch_end(launch->pid, LAUNCH_KILLED);
-		case STEP_FAILED:
-			/* If it has just been killed, the next wait status says so. */
-			if (errno == ESRCH)
-				break;
-			return launch_end(launch->pid, LAUNCH_FAILED);
-		}
+/* Read the interpreter of an ELF file's header.  Return: whether it has one. */
+static bool elf_interpreter(int fd, char *path, size_t size)
+{
+	Elf64_Phdr phdr;
+	Elf64_Ehdr ehdr;
+	ssize_t got;
+	int i;
+
+	if (io_read_at(fd, &ehdr, sizeof(ehdr), 0) != sizeof(ehdr) || memcmp(ehdr.e_ident, ELFMAG, SELFMAG) ||
+	    ehdr.e_ident[EI_CLASS] != ELFCLASS64)
+		return false;
+	for (i = 0; i < ehdr.e_phnum; i++) {
+		if (io_read_at(fd, &phdr, sizeof(phdr), ehdr.e_phoff + i * sizeof(phdr)) != sizeof(phdr))
+			return false;
+		if (phdr.p_type != PT_INTERP || phdr.p_filesz >= size)
+			continue;
+		got = io_read_at(fd, path, phdr.p_filesz, phdr.p_offset);
+		path[got > 0 ? got : 0] = '\0';
+		return *path == '/';
 	}
+	return false;
 }
 
-/* Fork the program: until exec closes it, the pipe tells the parent why there was no exec. */
-static pid_t launch_fork(char **argv, int *report)
+/* Have the dynamic linker say which libraries a program needs, as ldd(1) does: "NAME => PATH (ADDRESS)". */
+static void needs_add_libraries(struct table_wants *wants, const char *linker, const char *path)
 {
-	int pipe[2], code;
+	const char *base = strrchr(linker, '/') + 1;
+	char *line = NULL, *start, *end;
+	size_t room = 0;
+	int fds[2];
 	pid_t pid;
+	FILE *in;
 
-	if (unrecorded_is())
-		return unrecorded_fork(report);
-	if (pipe2(pipe, O_CLOEXEC))
-		return -1;
+	/* Others may run the program. */
+	if ((strncmp(base, "ld-linux", 8) && strncmp(base, "ld-musl", 7)) || pipe2(fds, O_CLOEXEC))
+		return;
 	pid = fork();
 	if (!pid) {
-		if (!ptrace(PTRACE_TRACEME, 0, NULL, NULL) && !raise(SIGSTOP))
-			execvp(argv[0], argv);
-		code = errno;
-		io_write_all(pipe[1], &code, sizeof(code));
-		_exit(127);
+		int null = open("/dev/null", O_RDWR);
+
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDERR_FILENO);
+		dup2(fds[1], STDOUT_FILENO);
+		alarm(NEEDS_SECONDS);
+		execl(linker, linker, "--list", path, NULL);
+		_exit(1);
 	}
-	close(pipe[1]);
-	*report = pipe[0];
-	return pid;
+	close(fds[1]);
+	in = fdopen(fds[0], "r");
+	while (in && pid > 0 && getline(&line, &room, in) > 0) {
+		start = strchr(line, '/');
+		end = start ? strstr(start, " (0x") : NULL;
+		if (!end)
+			continue;
+		*end = '\0';
+		/* A line without an arrow has a name that is a path. */
+		needs_add(wants, strstr(start, " => /") ? strstr(start, " => /") + 4 : start);
+	}
+	free(line);
+	if (in)
+		fclose(in);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
 }
 
-/* Return: whether a program that was forked by unrecorded_fork() may execute. */
-static bool launch_let_go(int report)
+/* As execvp() looks for it. */
+static void needs_find(const char *name, char path[PATH_MAX])
 {
-	int go = 0;
+	char *list, *rest, *dir;
+	bool found = false;
+	struct stat st;
 
-	return !unrecorded_is() || write(report, &go, sizeof(go)) == sizeof(go);
+	snprintf(path, PATH_MAX, "%s", name);
+	if (strchr(name, '/'))
+		return;
+	list = rest = alloc_text(getenv("PATH") ?: "/bin:/usr/bin");
+	while (!found && (dir = strsep(&rest, ":"))) {
+		snprintf(path, PATH_MAX, "%s/%s", *dir ? dir : ".", name);
+		found = !access(path, X_OK) && !stat(path, &st) && S_ISREG(st.st_mode);
+	}
+	free(list);
 }
 
 /**
- * launch_start() - start a program, and let it go when it is about to begin
- * @argv: the program, looked for in $PATH, and its arguments
- * @mapped: called at every stop
- * @arg: its argument
- * @pid: filled: the program, to be waited for if LAUNCH_RUNS
- * @status: filled: its wait status if LAUNCH_ENDED
- *
- * Signals that this process ignores stay ignored in the program.
+ * launch_needs() - the files that a program will map before it begins
+ * @argv: the program, looked for in $PATH
+ * @wants: they are added to it: its own, or that of a script's interpreter, the dynamic linker, libraries, and
+ *	the vDSO.  What a program that is executed later needs is not found.
  */
-enum launch_state launch_start(char **argv, launch_mapped_fn mapped, void *arg, pid_t *pid,
-			       int *status)
+void launch_needs(char **argv, struct table_wants *wants)
 {
-	struct launch launch = { .mapped = mapped, .arg = arg };
-	enum launch_state state = LAUNCH_FAILED;
-	int report = -1, code;
+	char path[PATH_MAX], linker[PATH_MAX], start[256], *word;
+	int fd, scripts;
+	ssize_t got;
 
-	launch.pid = *pid = launch_fork(argv, &report);
-	if (launch.pid > 0 && !wait_for(launch.pid, status)) {
-		bool stopped = WIFSTOPPED(*status);
-
-		if (!stopped)
-			state = LAUNCH_ENDED;
-		else if (ptrace(PTRACE_SETOPTIONS, launch.pid, NULL, TRACE_OPTIONS) ||
-			 !launch_let_go(report))
-			state = launch_end(launch.pid, LAUNCH_FAILED);
-		else
-			state = launch_follow(&launch, status);
-		if (state == LAUNCH_ENDED && !launch.executed &&
-		    read(report, &code, sizeof(code)) == sizeof(code)) {
-			/* Before the first stop only PTRACE_TRACEME can fail. */
-			state = stopped ? LAUNCH_NO_EXEC : LAUNCH_FAILED;
-			errno = code;
+	table_wants_add(wants, MAPS_VDSO, 0)->fd = NETLINK_VDSO;
+	needs_find(argv[0], path);
+	for (scripts = 0; scripts < NEEDS_SCRIPTS; scripts++) {
+		fd = io_open_regular(path);
+		if (fd < 0)
+			return;
+		got = io_read_at(fd, start, sizeof(start) - 1, 0);
+		start[got > 0 ? got : 0] = '\0';
+		if (strncmp(start, "#!", 2))
+			break;
+		close(fd);
+		word = start + 2 + strspn(start + 2, " \t");
+		word[strcspn(word, " \t\n")] = '\0';
+		snprintf(path, sizeof(path), "%s", word);
+	}
+	if (scripts < NEEDS_SCRIPTS) {
+		needs_add(wants, path);
+		if (elf_interpreter(fd, linker, sizeof(linker))) {
+			needs_add(wants, linker);
+			needs_add_libraries(wants, linker, path);
 		}
+		close(fd);
 	}
-	if (report >= 0)
-		close(report);
-	return state;
-}
-
-/** launch_wait() - as waitpid(), for the end of the program that launch_start() has started */
-pid_t launch_wait(pid_t pid, int *status)
-{
-	if (unrecorded_is()) {
-		unrecorded_wait();
-		errno = ECHILD;
-		return -1;
-	}
-	return waitpid(pid, status, 0);
 }

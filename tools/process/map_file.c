@@ -1,33 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Open the file behind a mapping of a process: through /proc/PID/map_files or, if the process has
- * ended or that is not permitted, by its name.  Either can yield another file, if the mapping or
- * the name has changed since; callers let the module compare inodes.
- *
- * A name is valid in the mount namespace of its process.  When the process has ended its namespace
- * is unknown, so the name is looked up in ours, in those of root, and in those of the process's user.
+ * Open the file behind a mapping of a process: through /proc/PID/map_files or, where that is not
+ * permitted, by its name below the process's root.  Either can yield another file, if the mapping or
+ * the name has changed since; the module takes the inode of what was opened.
  */
-#include <ctype.h>
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "child.h"
-#include "error.h"
 #include "io.h"
 #include "map_file.h"
-
-/* Mount namespaces, as containers have, in which a name is looked up. */
-#define MAX_NAMESPACES	256
+#include "maps.h"
 
 static int pin_at(int dir, const char *name)
 {
@@ -36,17 +25,8 @@ static int pin_at(int dir, const char *name)
 	return pin < 0 ? -errno : pin;
 }
 
-/**
- * map_file_pin() - hold on to a mapped file without opening it
- * @mapping: the mapping
- *
- * Goes through /proc/PID/map_files, so that it is the mapped file even if its name has been
- * reused, or is one of another mount namespace.  Does not wait for the file's file system, but for
- * the process, which can hold its mmap_lock as long as it likes: for a child, or see pinner.c.
- *
- * Return: an O_PATH descriptor for map_file_open(), or -errno.
- */
-int map_file_pin(const struct mapping *mapping)
+/* An O_PATH descriptor, which does not wait for the file's file system; or -errno. */
+static int map_file_pin(const struct mapping *mapping)
 {
 	char path[80];
 	struct dirent *entry;
@@ -74,149 +54,81 @@ int map_file_pin(const struct mapping *mapping)
 	return pin;
 }
 
-/**
- * struct name_search - the best file of a mapping's name so far
- * @mapping: the mapping
- * @pin: the file, an O_PATH descriptor; -1 if there is none
- * @rank: 0: no file; 1: it has the mapped file's size; 2: and its inode number
- */
-struct name_search {
-	const struct mapping	*mapping;
-	int			 pin;
-	int			 rank;
-};
-
-/*
- * Look the mapping's name up below the root directory of process @pid ("self" or a number), and keep
- * the file if it is a better one than the best so far.
- */
-static void name_try(struct name_search *search, const char *pid)
+/* The file of the mapping's name, for who may not look into map_files.  An O_PATH descriptor, or -errno. */
+static int map_file_pin_by_name(const struct mapping *mapping)
 {
-	const struct mapping *m = search->mapping;
-	int pin = io_pin_of_process(pid, m->path), rank = 0;
-	struct stat st;
-
-	if (pin >= 0 && !fstat(pin, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_size == m->size)
-		rank = (uint64_t)st.st_ino == m->inode ? 2 : 1;
-	if (rank > search->rank) {
-		if (search->pin >= 0)
-			close(search->pin);
-		search->pin = pin;
-		search->rank = rank;
-	} else if (pin >= 0) {
-		close(pin);
-	}
-}
-
-/* Whether a process is root's, or the user's whose file is looked for. */
-static bool is_of_user(const struct name_search *search, const char *pid)
-{
-	uid_t user = child_owner(atoi(pid));
-
-	return !user || user == search->mapping->user;
-}
-
-/*
- * Try each mount namespace once, our own first, as most files are in it.  A user can mount a file system
- * that never answers in a namespace of its own, so no file of another user is looked for there.
- */
-static void name_search_all(struct name_search *search)
-{
-	ino_t seen[MAX_NAMESPACES];
-	const char *pid = "self";
-	size_t i, count = 0;
-	struct dirent *at;
-	struct stat st;
-	char path[64];
-	DIR *proc = opendir("/proc");
-
-	do {
-		snprintf(path, sizeof(path), "/proc/%s/ns/mnt", pid);
-		if (count < MAX_NAMESPACES && !stat(path, &st)) {
-			for (i = 0; i < count && seen[i] != st.st_ino; i++)
-				;
-			if (i == count && (!count || is_of_user(search, pid))) {
-				seen[count++] = st.st_ino;
-				name_try(search, pid);
-			}
-		}
-		do
-			at = proc ? readdir(proc) : NULL;
-		while (at && !isdigit((unsigned char)at->d_name[0]));
-		pid = at ? at->d_name : NULL;
-	} while (pid && search->rank < 2);
-	if (proc)
-		closedir(proc);
-}
-
-/* A file of the mapping's name and size: in the root of its process, or else of any. */
-static int pin_by_name(const struct mapping *mapping)
-{
-	struct name_search search = { .mapping = mapping, .pin = -1 };
+	struct bee_error ignored;
+	struct maps maps = {};
+	int pin = -ENOENT;
 	char pid[16];
+	size_t i;
 
-	if (mapping->path[0] != '/')
-		return -ENOENT;
 	snprintf(pid, sizeof(pid), "%d", mapping->pid);
-	if (mapping->pid)
-		name_try(&search, pid);
-	if (!search.rank)
-		name_search_all(&search);
-	return search.pin < 0 ? -ENOENT : search.pin;
-}
+	if (!maps_read_process(mapping->pid, &maps, &ignored))
+		for (i = 0; i < maps.count && pin == -ENOENT; i++) {
+			const struct maps_entry *entry = &maps.entry[i];
 
-static int pin_open(int pin)
-{
-	int fd = io_reopen(pin);
-
-	return fd < 0 ? -errno : fd;
-}
-
-/* All 64-bit processes have the same vDSO: copy this process's. */
-static int open_vdso(void)
-{
-	const Elf64_Ehdr *header = (const void *)getauxval(AT_SYSINFO_EHDR);
-	int fd;
-
-	if (!header)
-		return -ENOENT;
-	/* The section headers end the image. */
-	fd = io_memfd("vdso", header, header->e_shoff + header->e_shnum * header->e_shentsize);
-	return fd < 0 ? -errno : fd;
+			if (!entry->path || *entry->path != '/' || entry->start >= mapping->end ||
+			    mapping->start >= entry->end)
+				continue;
+			pin = io_pin_of_process(pid, entry->path);
+			if (pin < 0)
+				pin = -errno;
+		}
+	maps_free(&maps);
+	return pin;
 }
 
 /**
- * map_file_open() - open a mapped file, or perhaps another, for reading
+ * map_file_open() - open a mapped file for reading
  * @mapping: the mapping
- * @pin: from map_file_pin(), or -errno; it stays open
- * @error: filled on failure
+ * @name: filled with the file's name, for people
+ * @size: bytes of @name
+ * @error: filled on failure; code ENOENT if it is mapped no longer, ENXIO if it is no regular file
  *
- * Without a pin, as the process has ended or privileges are missing, it opens the file by name.
+ * Can wait for the process, which may hold its mmap_lock as long as it likes, and for the file's file
+ * system: for a child.
  *
  * Return: a file descriptor, or -1.
  */
-int map_file_open(const struct mapping *mapping, int pin, struct bee_error *error)
+int map_file_open(const struct mapping *mapping, char *name, size_t size, struct bee_error *error)
 {
+	int pin = map_file_pin(mapping), fd;
 	bool denied = pin == -EPERM || pin == -EACCES;
-	int fd, named = -1;
+	char link[32];
+	ssize_t length;
 
-	if (!strcmp(mapping->path, MAP_FILE_VDSO)) {
-		fd = open_vdso();
-	} else if (pin >= 0) {
-		fd = pin_open(pin);
-	} else {
-		named = pin_by_name(mapping);
-		fd = named < 0 ? named : pin_open(named);
-	}
-	if (named >= 0)
-		close(named);
-	if (fd >= 0)
-		return fd;
-	if (fd == -ENXIO)
-		return error_set(error, ENXIO, "not a regular file");
-	if (fd == -ENOENT && denied)
-		return error_set(error, ENOENT, "not found by its name, and to open mapped files "
-				 "needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE");
-	return error_set(error, -fd, "%s", fd == -ENOENT ?
-			 "no longer mapped, and not found by its name" : strerror(-fd));
+	if (denied)
+		pin = map_file_pin_by_name(mapping);
+	if (pin < 0)
+		return error_set(error, pin == -ESRCH ? ENOENT : -pin, "%s", denied && pin == -ENOENT ?
+				 "not found by its name, and to open mapped files needs CAP_SYS_ADMIN or "
+				 "CAP_CHECKPOINT_RESTORE" : pin == -ENOENT || pin == -ESRCH ?
+				 "no longer mapped" : strerror(-pin));
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", pin);
+	length = readlink(link, name, size - 1);
+	name[length < 0 ? 0 : length] = '\0';
+	fd = io_reopen(pin);
+	if (fd < 0)
+		error_set(error, errno, "%s", errno == ENXIO ? "not a regular file" : strerror(errno));
+	close(pin);
+	return fd;
+}
+
+/**
+ * map_file_open_vdso() - a copy of this process's vDSO; all 64-bit processes have the same
+ * @error: filled on failure
+ *
+ * Return: a file descriptor, or -1.
+ */
+int map_file_open_vdso(struct bee_error *error)
+{
+	const Elf64_Ehdr *header = (const void *)getauxval(AT_SYSINFO_EHDR);
+	int fd = -1;
+
+	errno = ENOENT;
+	/* The section headers end the image. */
+	if (header)
+		fd = io_memfd("vdso", header, header->e_shoff + header->e_shnum * header->e_shentsize);
+	return fd < 0 ? error_set(error, errno, "%s", strerror(errno)) : fd;
 }

@@ -15,15 +15,16 @@
 
 #include "alloc.h"
 #include "clock.h"
+#include "io.h"
 #include "perf.h"
 
 extern char **environ;
 
 /*
- * Start perf with the words and, if it is not -1, the descriptor @keep, or @output as its stdout.
+ * Start perf with the words and, if it is not -1, the descriptor @keep, @output as its stdout, or @words as its stderr.
  * Return: 0 or an errno value.
  */
-static int perf_spawn(const char **argv, int keep, int output, pid_t *pid)
+static int perf_spawn(const char **argv, int keep, int output, int words, pid_t *pid)
 {
 	posix_spawn_file_actions_t actions;
 	int ret = posix_spawn_file_actions_init(&actions);
@@ -35,6 +36,8 @@ static int perf_spawn(const char **argv, int keep, int output, pid_t *pid)
 		ret = posix_spawn_file_actions_adddup2(&actions, keep, keep);
 	if (!ret && output >= 0)
 		ret = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+	if (!ret && words >= 0)
+		ret = posix_spawn_file_actions_adddup2(&actions, words, STDERR_FILENO);
 	ret = ret ?: posix_spawnp(pid, argv[0], &actions, NULL, (char **)argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	return ret;
@@ -70,13 +73,14 @@ int perf_find(struct bee_error *error)
  * @target: if not 0: the process to be recorded, with its children; perf then tells
  *	perf_wait_ready() when it is at work, and ends at perf_stop()
  * @output: its standard output; -1: that of this process
+ * @quiet: what it says is kept, for perf_put_words()
  * @error: filled on failure
  *
  * perf and what it starts ignore SIGHUP; SIGTERM ends the recording.
  *
  * Return: 0 or -1.
  */
-int perf_start(struct perf *perf, char **words, pid_t target, int output,
+int perf_start(struct perf *perf, char **words, pid_t target, int output, bool quiet,
 	       struct bee_error *error)
 {
 	char control[64], pid[16];
@@ -85,7 +89,7 @@ int perf_start(struct perf *perf, char **words, pid_t target, int output,
 	void (*before)(int);
 	const char **argv;
 
-	*perf = (struct perf){ .control = -1 };
+	*perf = (struct perf){ .control = -1, .words = quiet ? io_memfd("perf", NULL, 0) : -1 };
 	while (words[n])
 		n++;
 	argv = alloc_zero(n + 6, sizeof(*argv));
@@ -105,7 +109,7 @@ int perf_start(struct perf *perf, char **words, pid_t target, int output,
 	memcpy(argv + at, words, n * sizeof(*argv));
 	/* A terminal that closes sends SIGHUP to perf, too, which would die of it and lose its data. */
 	before = signal(SIGHUP, SIG_IGN);
-	ret = perf_spawn(argv, pair[1], output, &perf->pid);
+	ret = perf_spawn(argv, pair[1], output, perf->words, &perf->pid);
 	signal(SIGHUP, before);
 	free(argv);
 	if (pair[1] >= 0)
@@ -169,6 +173,23 @@ void perf_stop(struct perf *perf)
 	perf->control = -1;
 }
 
+/** perf_put_words() - pass on what perf has said, but for how often it woke up and how much it wrote */
+void perf_put_words(struct perf *perf)
+{
+	static const char chat[] = "[ perf record: ";
+	FILE *in = perf->words < 0 || lseek(perf->words, 0, SEEK_SET) ? NULL : fdopen(perf->words, "r");
+	char *line = NULL;
+	size_t room = 0;
+
+	while (in && getline(&line, &room, in) >= 0)
+		if (strncmp(line, chat, strlen(chat)) && *line != '\n')
+			fputs(line, stderr);
+	free(line);
+	if (in)
+		fclose(in);
+	perf->words = -1;
+}
+
 /**
  * perf_count_samples() - count samples of processes of a name in a recording
  * @path: the recording
@@ -186,7 +207,7 @@ int perf_count_samples(const char *path, const char *comm, uint64_t *count)
 
 	if (pipe2(fds, O_CLOEXEC))
 		return -1;
-	status = perf_spawn(argv, -1, fds[1], &pid);
+	status = perf_spawn(argv, -1, fds[1], -1, &pid);
 	close(fds[1]);
 	in = fdopen(fds[0], "r");
 	*count = 0;

@@ -37,22 +37,4 @@ static inline uint64_t turns_last(const struct turns *turns, uid_t user)
 	return turns->last[turns_account(user)];
 }
 
-/**
- * turns_most() - the account that is to make room
- * @waiting: how much each account has waiting
- * @user: who wants one more
- *
- * Return: the one, not root's, that has most; or that of @user, if no other one has two more.
- */
-static inline size_t turns_most(const size_t waiting[TURNS_USERS], uid_t user)
-{
-	const size_t own = turns_account(user);
-	size_t most = own, i;
-
-	for (i = 1; i < TURNS_USERS; i++)
-		if (waiting[i] > waiting[most])
-			most = i;
-	return waiting[most] > waiting[own] + 1 ? most : own;
-}
-
 #endif /* TURNS_H */

@@ -13,7 +13,7 @@
 
 #include "identity.h"
 #include "io.h"
-#include "kmod/build_id.h"
+#include "build_id.h"
 
 static uint64_t time_ns(const struct statx_timestamp *time)
 {

@@ -6,9 +6,6 @@
 #include "compile.h"
 #include "walk.h"
 
-#include "kmod/map.h"
-#include "kmod/news.h"
-#include "kmod/store.h"
 #include "kmod/walk.h"
 
 #ifdef BEFORE		/* built of the sources of another version */
@@ -31,26 +28,22 @@ unsigned long copy_from_user_nmi(void *to, const void *from, unsigned long n)
 /* Recorded programs have no uprobes. */
 #include "around_walk.h"
 
-static struct bee_stored *stored_new(const char *path)
+/* Without a table if none can be made. */
+static void stored_make(struct bee_stored *stored, const char *path)
 {
 	static u64 serial;
-	struct bee_stored *stored = aligned_alloc(64, (sizeof(*stored) + 63) & ~63ul);
 	struct bee_table_error refusal;
 	struct compile_result result;
 	struct bee_error error;
 	int fd = bench_open(path);
 
-	if (!stored || fd < 0)
-		return NULL;
-	*stored = (struct bee_stored){};
-	if (compile_elf(fd, NULL, &result, &error) ||
+	if (fd < 0 || compile_elf(fd, NULL, &result, &error) ||
 	    bee_table_validate(result.blob, result.size, &stored->table, &refusal))
-		return NULL;
+		return;
 	stored->blob = result.blob;
 	stored->delta = stored->table.segments[0].vaddr - stored->table.segments[0].offset;
 	stored->one_segment = stored->table.nsegments == 1;
 	stored->serial = ++serial;
-	return stored;
 }
 
 static struct bee_file *file_get(struct bench_mapped *mapped)
@@ -63,41 +56,50 @@ static struct bee_file *file_get(struct bench_mapped *mapped)
 	if (!f)
 		abort();
 	memset(f, 0, sizeof(*f));
-	f->table = stored_new(mapped->path);
+	stored_make(&f->stored, mapped->path);
 	mapped->ours = f;
 	return f;
 }
 
-/* As many as kmod/map.c puts into a chunk of a process that it finds with more than fit into one. */
-#define CHUNK_RANGES	24
+/* The ranges of a recorded process, ascending. */
+struct ours_space {
+	size_t			nr;
+	struct bee_range	ranges[];
+};
 
 static void ours_prepare(struct bench_space *space)
 {
-	size_t i, chunks = space->nr / CHUNK_RANGES + 1;
-	struct bee_map *map = alloc_array(NULL, sizeof(*map), 1);
-	struct bee_index *index = alloc_array(NULL, sizeof(*index) + chunks * sizeof(index->at[0]), 1);
-	struct bee_chunk *chunk = NULL;
+	struct ours_space *ours = alloc_array(NULL, sizeof(*ours) + space->nr * sizeof(ours->ranges[0]), 1);
+	size_t i;
 
-	*index = (struct bee_index){};
+	ours->nr = 0;
 	for (i = 0; i < space->nr; i++) {
 		struct bench_map *from = &space->maps[i];
 
-		if (!from->exec)
-			continue;
-		if (!chunk || chunk->nr == CHUNK_RANGES) {
-			chunk = alloc_array(NULL, sizeof(*chunk) +
-					    CHUNK_RANGES * sizeof(chunk->ranges[0]), 1);
-			*chunk = (struct bee_chunk){};
-			index->at[index->nr].start = index->nr ? from->start : 0;
-			index->at[index->nr++].chunk = chunk;
-		}
-		chunk->ranges[chunk->nr++] = (struct bee_range){
-			.start = from->start, .end = from->end, .offset = from->offset,
-			.file = file_get(from->file),
-		};
+		if (from->exec)
+			ours->ranges[ours->nr++] = (struct bee_range){
+				.start = from->start, .end = from->end, .offset = from->offset,
+				.file = file_get(from->file),
+			};
 	}
-	*map = (struct bee_map){ .index = index };
-	space->ours = map;
+	space->ours = ours;
+}
+
+/* Instead of a look into the kernel's tree. */
+static const struct bee_range *around_find(u64 ip)
+{
+	const struct ours_space *ours = replayed->space->ours;
+	size_t low = 0, high = ours->nr;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (ours->ranges[middle].end <= ip)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < ours->nr && bee_range_contains(&ours->ranges[low], ip) ? &ours->ranges[low] : NULL;
 }
 
 static struct bee_rule_cache cache __aligned(64);
@@ -105,10 +107,13 @@ static struct bee_rule_cache cache __aligned(64);
 static size_t ours_walk(const struct bench_stack *stack, uint64_t *ips)
 {
 	static struct bee_walk walk __aligned(64) = { .cache = &cache };
+	const struct pt_regs *regs = (const struct pt_regs *)stack->user;
 
 	replayed = stack;
 	bench_user = (struct bench_user){ stack->start, stack->size - sizeof(u64), stack->bytes };
-	bee_walk_start(&walk, stack->space->ours, (const struct pt_regs *)stack->user);
+	around_mm = stack->space->ours;
+	bee_walk_look(&walk, regs->ip);
+	bee_walk_start(&walk, regs);
 	ips[0] = walk.frame.ip;
 	return 1 + bee_walk_callers(&walk, (u64 *)ips + 1, BENCH_MAX_DEPTH - 1);
 }

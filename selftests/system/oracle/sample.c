@@ -48,6 +48,8 @@
  * @NO_CFI: the same up to a frame in a file's code without CFI, where libdw guesses
  * @JIT: the same up to a frame in code without a file, where libdw guesses
  * @DEPTH: the same for as many frames as perf was asked for
+ * @BUSY: only the topmost frame, which is in a system call: while mappings change, nobody can tell what is
+ *	mapped
  */
 enum verdict {
 	IDENTICAL,
@@ -60,12 +62,14 @@ enum verdict {
 	NO_CFI,
 	JIT,
 	DEPTH,
+	BUSY,
 	VERDICTS,
 };
 
 static const char * const verdict_name[VERDICTS] = {
 	[DUMP_SHORT] = "dump too short", [RED_ZONE] = "red zone", [LAZY] = "lazy binding",
 	[IN_EXEC] = "in exec", [NOWHERE] = "caller nowhere", [NO_CFI] = "no CFI", [JIT] = "JIT", [DEPTH] = "depth",
+	[BUSY] = "busy",
 };
 
 /**
@@ -238,6 +242,9 @@ static enum verdict compare(struct process *process, const struct record *sample
 	if (i && (i == sample->nchain || i == truth->count) &&
 	    truth->frame[i - 1].code == CODE_RULES_RBX && !truth->frame[i - 1].activation)
 		return LAZY;
+	/* SYSCALL has put rip into rcx. */
+	if (i == 1 && sample->nchain == 1 && sample->regs[BEE_REG_RCX] == sample->regs[RECORD_RIP])
+		return BUSY;
 	explain(process, sample, truth, i);
 	return DIFFERENT;
 }
@@ -410,7 +417,7 @@ static void judge(struct record *sample)
 	verdict = compare(process, sample, &truth);
 	run.verdicts[verdict]++;
 	/* With --here the walk has the same copy of the stack as libdw, and may end with it. */
-	if (verdict != IN_EXEC && (!run.here || (verdict != DUMP_SHORT && verdict != RED_ZONE)))
+	if (verdict != IN_EXEC && verdict != BUSY && (!run.here || (verdict != DUMP_SHORT && verdict != RED_ZONE)))
 		judge_completeness(process, sample);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A process's executable mappings with their tables, and the module's step on them. */
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,24 +256,46 @@ bool space_row(const struct space *space, const struct bee_frame *f, struct bee_
 	return true;
 }
 
-/* As walk_check_call() in kmod/walk.c: is there a call before what a step by rbp has led to? */
-static enum beeunwind_stop space_check_call(const struct space_range *range, struct bee_uread *mem,
-					    const struct bee_frame *f, enum beeunwind_stop why)
+/* As walk_is_called() in kmod/walk.c: @gap: lookup ip of the frame that a step by rbp was made from. */
+static bool space_leads_to(const struct space *space, struct bee_uread *mem, u64 gap, u64 target)
+{
+	const struct space_range *range = space_find(space, gap), *there;
+	s32 left = INT_MAX;
+	int hops;
+
+	for (hops = 0; target && hops < 3; target = bee_frame_jump_target(mem, target), hops++) {
+		there = space_find(space, target);
+		if (there && there->table == range->table &&
+		    bee_table_is_one(range->table, range_pc(there, target) - range->table->base,
+				     range_pc(range, gap) - range->table->base, &left))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * As walk_check_call() in kmod/walk.c: is there a call before what a step by rbp has led to?  @gap: as
+ * for space_leads_to(); 0: do not ask.
+ */
+static enum beeunwind_stop space_check_call(const struct space *space,
+					    const struct space_range *range, struct bee_uread *mem,
+					    u64 gap, const struct bee_frame *f,
+					    enum beeunwind_stop why)
 {
 	struct bee_rule row = { .kind = BEE_RULE_GAP };
 	enum bee_call call;
+	u64 target;
 
 	if (range->image->fd < 0)
 		return BEEUNWIND_STOP_NONE;
-	call = bee_frame_find_call(mem, f->ip);
-	if (call == BEE_CALL_FOUND || bee_frame_is_sigreturn(mem, f) ||
+	call = bee_frame_find_call(mem, f->ip, &target);
+	if (call == BEE_CALL_FOUND)
+		return !target || !gap || space_leads_to(space, mem, gap, target) ?
+		       BEEUNWIND_STOP_NONE : why;
+	if (bee_frame_is_sigreturn(mem, f) ||
 	    bee_frame_is_goexit(mem, f->ip))
 		return BEEUNWIND_STOP_NONE;
-	if (range->table)
-		bee_table_decode(range->table,
-				 bee_table_word(range->table,
-						range_pc(range, bee_frame_lookup_ip(f)) -
-						range->table->base), &row);
+	space_row(space, f, &row);
 	if (row.kind == BEE_RULE_KNOWN && (row.ra == BEE_RA_UNDEF || row.arg & BEE_RULE_SIGNAL))
 		return BEEUNWIND_STOP_NONE;
 	return call == BEE_CALL_NONE ? why : BEEUNWIND_STOP_READ_FAULT;
@@ -297,8 +320,13 @@ static enum beeunwind_stop space_guess(const struct space *space, struct bee_ure
 	range = space_find(space, bee_frame_lookup_ip(&caller));
 	if (!range)
 		return why;
-	if (*how == SPACE_BY_FP)
-		stop = space_check_call(range, mem, &caller, why);
+	if (*how == SPACE_BY_FP) {
+		u64 ip = bee_frame_lookup_ip(f);
+		bool asks = why == BEEUNWIND_STOP_GAP && bee_frame_is_near(f) &&
+			    caller.slot == f->fp + 8 && !bee_table_leaves_fp(space_find(space, ip)->table);
+
+		stop = space_check_call(space, range, mem, asks ? ip : 0, &caller, why);
+	}
 	if (!stop)
 		*f = caller;
 	return stop;
@@ -333,6 +361,7 @@ enum beeunwind_stop space_next(const struct space *space, struct bee_uread *mem,
 {
 	const struct space_range *range = space_find(space, bee_frame_lookup_ip(f));
 	enum beeunwind_stop stop;
+	s32 left = INT_MAX;
 	struct bee_rule row;
 	u32 word;
 
@@ -341,7 +370,7 @@ enum beeunwind_stop space_next(const struct space *space, struct bee_uread *mem,
 	if (!range->table)
 		return space_guess(space, mem, f, how, BEEUNWIND_STOP_NO_TABLE);
 	word = bee_table_word(range->table,
-			      range_pc(range, bee_frame_lookup_ip(f)) - range->table->base);
+			      range_pc(range, bee_frame_lookup_ip(f)) - range->table->base, &left);
 	bee_table_decode(range->table, word, &row);
 	if (row.kind == BEE_RULE_GAP)
 		return space_guess(space, mem, f, how, BEEUNWIND_STOP_GAP);

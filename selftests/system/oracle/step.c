@@ -21,41 +21,22 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <linux/auxvec.h>
 
+#include "cache.h"
 #include "shadow.h"
 #include "space.h"
 
-#define LINE		512u
-#define LINES		64u
 #define INSN_BYTES	16
 #define CODES		(1u << 16)
 #define PLACES		4096
 #define PLACES_SHOWN	12
 #define CLAIMS		32
 #define NO_PTRACE	4	/* exit status */
-
-/**
- * struct cache - memory of the stopped process that has been read
- * @pid: the process
- * @stop: number of the stop that the program is at
- * @line: lines of memory
- */
-struct cache {
-	pid_t	pid;
-	u64	stop;
-	struct {
-		u64	addr;
-		u64	stop;
-		bool	good;
-		u8	bytes[LINE];
-	} line[LINES];
-};
 
 /*
  * How an answer differs from the shadow stack.
@@ -131,31 +112,6 @@ static void die(const char *what)
 {
 	fprintf(stderr, "step: %s: %s\n", what, strerror(errno));
 	exit(2);
-}
-
-static bool peek(u64 addr, void *to, size_t n)
-{
-	struct iovec here = { to, n }, there = { (void *)(uintptr_t)addr, n };
-
-	return process_vm_readv(run.cache.pid, &here, 1, &there, 1, 0) == n;
-}
-
-static bool cache_read(void *arg, u64 addr, void *to, size_t n)
-{
-	struct cache *cache = arg;
-	u64 base = addr & ~(u64)(LINE - 1);
-	typeof(cache->line[0]) *line = &cache->line[base / LINE % LINES];
-
-	if (addr + n > base + LINE)
-		return peek(addr, to, n);
-	if (line->stop != cache->stop || line->addr != base) {
-		line->good = peek(base, line->bytes, LINE);
-		line->addr = base;
-		line->stop = cache->stop;
-	}
-	if (line->good)
-		memcpy(to, line->bytes + (addr - base), n);
-	return line->good;
 }
 
 static struct bee_uread memory = { .read = cache_read, .arg = &run.cache };
@@ -355,8 +311,8 @@ static enum shadow_insn insn_at(u64 ip)
 	u8 code[INSN_BYTES] = { 0 };
 
 	if (run.code[i].ip != ip) {
-		if (!peek(ip, code, sizeof(code)))
-			peek(ip, code, 4096 - ip % 4096 < sizeof(code) ? 4096 - ip % 4096 : 1);
+		if (!cache_peek(&run.cache, ip, code, sizeof(code)))
+			cache_peek(&run.cache, ip, code, 4096 - ip % 4096 < sizeof(code) ? 4096 - ip % 4096 : 1);
 		run.code[i].ip = ip;
 		run.code[i].insn = shadow_decode(code, sizeof(code));
 	}
@@ -383,7 +339,7 @@ static void after_syscall(const struct user_regs_struct *before)
 		mappings_changed();
 		break;
 	case SYS_sigaltstack:
-		if (before->rdi && peek(before->rdi, stack, sizeof(stack))) {
+		if (before->rdi && cache_peek(&run.cache, before->rdi, stack, sizeof(stack))) {
 			run.shadow.alt = stack[0];
 			run.shadow.alt_end = stack[0] + stack[2];
 		}
@@ -448,7 +404,7 @@ static void begin_handler(const struct user_regs_struct *interrupted)
 	u64 saved;
 
 	/* uc_mcontext.gregs[REG_RIP] is 2 lower if the system call is to be restarted. */
-	if (peek(run.regs.rdx + 168, &saved, sizeof(saved)) && saved == frame.ip - 2)
+	if (cache_peek(&run.cache, run.regs.rdx + 168, &saved, sizeof(saved)) && saved == frame.ip - 2)
 		frame.ip = saved;
 	shadow_signal(&run.shadow, &frame, run.regs.rsp, word(run.regs.rsp));
 }

@@ -14,7 +14,7 @@ static const char json[] =
 	"    { \"reason\": \"gap\", \"walks\": 3 }, { \"reason\": \"of-tomorrow\", \"walks\": 9 } ],\n"
 	"  \"incomplete\": [ { \"id\": 7, \"stops\": { \"gap\": 2 } },\n"
 	"    { \"id\": 8, \"stops\": { \"gap\": 4294967290, \"no-table\": 1 } } ],\n"
-	"  \"managed\": [ { \"cookie\": 4, \"stops\": { \"outermost\": 10 } } ] }\n";
+	"  \"processes\": [ { \"pid\": 4, \"stops\": { \"outermost\": 10 } } ] }\n";
 
 static char path[] = "/tmp/counts_test.XXXXXX";
 
@@ -39,7 +39,7 @@ static bool check_read(void)
 	       counts.stats.stop[BEEUNWIND_STOP_GAP] == 3 && counts.stats.frames == 500 &&
 	       counts.files.count == 2 && counts.files.file[1].id == 8 &&
 	       counts.files.file[1].stop[BEEUNWIND_STOP_GAP] == 4294967290 &&
-	       counts.procs.count == 1 && counts.procs.proc[0].cookie == 4 &&
+	       counts.procs.count == 1 && counts.procs.proc[0].pid == 4 &&
 	       counts.procs.proc[0].stop[BEEUNWIND_STOP_OUTERMOST] == 10;
 	counts_free(&counts);
 	return good;
@@ -87,14 +87,16 @@ static bool check_subtract(void)
 		{ .id = 8, .stop = { [BEEUNWIND_STOP_GAP] = 4, [BEEUNWIND_STOP_NO_TABLE] = 3 } },
 		{ .id = 9, .pid = 1, .stop = { [BEEUNWIND_STOP_GAP] = 6 } },
 	};
-	struct netlink_proc procs[2] = {
-		{ .cookie = 4, .stop = { [BEEUNWIND_STOP_OUTERMOST] = 15 } },
-		{ .cookie = 5, .stop = { [BEEUNWIND_STOP_OUTERMOST] = 20 } },
+	struct netlink_proc procs[3] = {
+		{ .pid = 4, .stop = { [BEEUNWIND_STOP_OUTERMOST] = 15 } },
+		{ .pid = 5, .stop = { [BEEUNWIND_STOP_OUTERMOST] = 20 } },
+		/* Another process, with a pid that was in use. */
+		{ .pid = 4, .stop = { [BEEUNWIND_STOP_OUTERMOST] = 9, [BEEUNWIND_STOP_GAP] = 5 } },
 	};
 	struct counts then, now = {
 		.info = { .instance = 0xfedcba9876543210, .hook_hits = 1000 },
 		.stats = { .stop = { [BEEUNWIND_STOP_OUTERMOST] = 5000000008 }, .frames = 501 },
-		.files = { .file = files, .count = 3 }, .procs = { .proc = procs, .count = 2 },
+		.files = { .file = files, .count = 3 }, .procs = { .proc = procs, .count = 3 },
 	};
 	struct bee_error error;
 	bool good;
@@ -106,7 +108,8 @@ static bool check_subtract(void)
 	       files[1].stop[BEEUNWIND_STOP_NO_TABLE] == 2 &&
 	       files[2].stop[BEEUNWIND_STOP_GAP] == 6 &&
 	       procs[0].stop[BEEUNWIND_STOP_OUTERMOST] == 5 &&
-	       procs[1].stop[BEEUNWIND_STOP_OUTERMOST] == 20 && counts_waiting(&now) == 1;
+	       procs[1].stop[BEEUNWIND_STOP_OUTERMOST] == 20 &&
+	       procs[2].stop[BEEUNWIND_STOP_OUTERMOST] == 9 && procs[2].stop[BEEUNWIND_STOP_GAP] == 5;
 	now.info.instance++;
 	good &= counts_subtract(&now, &then, &error) && strstr(error.text, "loaded anew");
 	counts_free(&then);

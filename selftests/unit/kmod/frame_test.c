@@ -697,6 +697,7 @@ static const struct call_case calls[] = {
 
 static void test_calls(void)
 {
+	u64 target;
 	size_t i;
 
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
@@ -704,16 +705,18 @@ static void test_calls(void)
 
 		memset(memory.bytes, 0x90, 0x200);
 		memcpy(memory.bytes + 0x100 - t->size, t->code, t->size);
-		ksft_test_result(bee_frame_find_call(&memory, CODE) == t->found,
+		ksft_test_result(bee_frame_find_call(&memory, CODE, &target) == t->found &&
+				 target == (t->found && t->size >= 5 && t->code[t->size - 5] == 0xe8 ?
+					    CODE + 0x04030201 : 0),
 				 "before a return address: %s\n", t->name);
 	}
 	memset(memory.bytes, 0x90, 0x200);
 	memcpy(memory.bytes, calls[0].code, 5);
-	ksft_test_result(bee_frame_find_call(&memory, MEMORY + 5) == BEE_CALL_FOUND &&
-			 bee_frame_find_call(&memory, MEMORY + 6) == BEE_CALL_UNREADABLE &&
-			 bee_frame_find_call(&memory, MEMORY) == BEE_CALL_UNREADABLE &&
-			 bee_frame_find_call(&memory, 0) == BEE_CALL_UNREADABLE &&
-			 bee_frame_find_call(&memory, -1) == BEE_CALL_UNREADABLE,
+	ksft_test_result(bee_frame_find_call(&memory, MEMORY + 5, &target) == BEE_CALL_FOUND &&
+			 bee_frame_find_call(&memory, MEMORY + 6, &target) == BEE_CALL_UNREADABLE &&
+			 bee_frame_find_call(&memory, MEMORY, &target) == BEE_CALL_UNREADABLE &&
+			 bee_frame_find_call(&memory, 0, &target) == BEE_CALL_UNREADABLE &&
+			 bee_frame_find_call(&memory, -1, &target) == BEE_CALL_UNREADABLE,
 			 "before a return address: not all in memory\n");
 }
 

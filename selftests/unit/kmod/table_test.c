@@ -186,6 +186,39 @@ static void test_list(void)
 	free(blob);
 }
 
+/* Whether the function at @start can have 0x20, which is in a gap; the list's second row has @word. */
+static bool is_one(u32 start, u32 first, u32 second)
+{
+	struct bee_table_error error = {};
+	struct bee_table table = {};
+	s32 left = 1000000;
+	u8 *blob = blob_list();
+	bool one;
+
+	memcpy(blob + LIST_ROW(0) + 4, &first, sizeof(first));
+	memcpy(blob + LIST_ROW(1) + 4, &second, sizeof(second));
+	blob_fix_crc(blob, LIST_SIZE);
+	one = !bee_table_validate(blob, LIST_SIZE, &table, &error) &&
+	      bee_table_is_one(&table, start, 0x20, &left);
+	free(blob);
+	return one && left < 1000000;
+}
+
+/* Rows at 0 and 1, a gap from 0x10 to 0x50. */
+static void test_is_one(void)
+{
+	const u32 init = BEE_WORD_INIT, pushed = BEE_WORD_RSP | 2 << BEE_WORD_CFA_SHIFT;
+
+	ksft_test_result(is_one(0x10, init, pushed) && is_one(0x18, init, pushed) &&
+			 is_one(0x30, init, pushed), "a function is in the gap\n");
+	ksft_test_result(is_one(0, init, pushed), "a function that has pushed goes on in the gap\n");
+	ksft_test_result(!is_one(0, init, init) && is_one(0x18, init, init),
+			 "one that has returned does not\n");
+	ksft_test_result(!is_one(0, BEE_WORD_GAP, pushed), "nor one in a gap before\n");
+	ksft_test_result(!is_one(0x50, init, pushed) && !is_one(0x1000, init, pushed),
+			 "nor one behind it, or in no text\n");
+}
+
 static void test_pc(void)
 {
 	u8 *blob = blob_example();
@@ -535,10 +568,11 @@ int main(void)
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(3 * 3 + 3 + 4 * 5 + ndamages + 4);
+	ksft_set_plan(5 + 3 * 3 + 3 + 4 * 5 + ndamages + 4);
 	test_example("first", blob_example(), EXAMPLE_SIZE, first_rows);
 	test_example("second", blob_second(), SECOND_SIZE, second_rows);
 	test_list();
+	test_is_one();
 	test_pc();
 	test_flips("first", blob_example(), EXAMPLE_SIZE);
 	test_flips("second", blob_second(), SECOND_SIZE);

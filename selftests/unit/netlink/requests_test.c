@@ -35,7 +35,7 @@ static void put_stop(int type, uint32_t reason, uint64_t walks)
 
 static void put_range(uint64_t start, uint32_t file)
 {
-	struct nlattr *nest = nla_nest_start(msg, BEEUNWIND_A_PROC_RANGE);
+	struct nlattr *nest = nla_nest_start(msg, BEEUNWIND_A_CODE_RANGE);
 
 	put_u64(BEEUNWIND_A_RANGE_START, start);
 	put_u64(BEEUNWIND_A_RANGE_END, start + 4096);
@@ -122,33 +122,68 @@ static bool check_find(void)
 	return good && !files.ascending;
 }
 
-/* Two messages for one address space, and one for another. */
-static bool check_procs(void)
+/* Two messages for one process, and one for another that has its pid since. */
+static bool check_codes(void)
 {
-	struct netlink_procs procs = { 0 };
+	struct netlink_codes codes = { 0 };
 	bool good;
 	int i;
 
 	for (i = 0; i < 3; i++) {
 		answer_begin();
-		put_u32(BEEUNWIND_A_PROC_PID, 100 + i / 2);
-		put_u64(BEEUNWIND_A_PROC_COOKIE, 1 + i / 2);
-		put_u32(BEEUNWIND_A_PROC_RANGES, 3 - i);
-		put_range(0x1000 * (i + 1), i);
-		if (!i) {
+		put_u32(BEEUNWIND_A_CODE_PID, 100);
+		put_u64(BEEUNWIND_A_CODE_GENERATION, 7 + i / 2);
+		put_range(0x1000 * (i + 1), i + 1);
+		if (!i)
 			put_range(0x10000, 4);
-			put_stop(BEEUNWIND_A_PROC_STOP, BEEUNWIND_STOP_GAP, 12);
-			put_stop(BEEUNWIND_A_PROC_STOP, BEEUNWIND_STOP_MAX + 1, 13);
-		}
-		answer_end(procs_parse, &procs);
+		answer_end(codes_parse, &codes);
 	}
-	good = procs.count == 2 && procs.proc[0].pid == 100 && procs.proc[0].ranges.count == 3 &&
-	       procs.proc[0].ranges.range[1].file == 4 &&
-	       procs.proc[0].ranges.range[2].start == 0x2000 &&
-	       procs.proc[0].ranges.range[2].end == 0x3000 && procs.proc[0].nranges == 2 &&
-	       procs.proc[0].stop[BEEUNWIND_STOP_GAP] == 12 && procs.proc[1].pid == 101 &&
-	       procs.proc[1].ranges.count == 1 && !procs.proc[1].stop[BEEUNWIND_STOP_GAP];
+	good = codes.count == 2 && codes.code[0].pid == 100 && codes.code[0].generation == 7 &&
+	       codes.code[0].ranges.count == 3 && codes.code[0].ranges.range[1].file == 4 &&
+	       codes.code[0].ranges.range[2].start == 0x2000 && codes.code[0].ranges.range[2].end == 0x3000 &&
+	       codes.code[1].generation == 8 && codes.code[1].ranges.count == 1;
+	netlink_codes_free(&codes);
+	return good && !codes.code;
+}
+
+static bool check_procs(void)
+{
+	struct netlink_procs procs = { 0 };
+	bool good;
+
+	answer_begin();
+	put_u32(BEEUNWIND_A_PROC_PID, 100);
+	put_stop(BEEUNWIND_A_PROC_STOP, BEEUNWIND_STOP_GAP, 12);
+	put_stop(BEEUNWIND_A_PROC_STOP, BEEUNWIND_STOP_MAX + 1, 13);
+	answer_end(procs_parse, &procs);
+	answer_begin();
+	put_u32(BEEUNWIND_A_PROC_PID, 101);
+	answer_end(procs_parse, &procs);
+	good = procs.count == 2 && procs.proc[0].pid == 100 && procs.proc[0].stop[BEEUNWIND_STOP_GAP] == 12 &&
+	       procs.proc[1].pid == 101 && !procs.proc[1].stop[BEEUNWIND_STOP_GAP];
 	netlink_procs_free(&procs);
+	return good;
+}
+
+static bool check_news(void)
+{
+	struct netlink_news_list list = { 0 };
+	bool good;
+
+	answer_begin();
+	put_u64(BEEUNWIND_A_NEWS_ITEM_SEQ, 1ull << 33);
+	put_u32(BEEUNWIND_A_NEWS_ITEM_KIND, BEEUNWIND_NEWS_CODE);
+	put_u32(BEEUNWIND_A_NEWS_ITEM_PID, 5);
+	answer_end(news_parse, &list);
+	answer_begin();
+	put_u64(BEEUNWIND_A_NEWS_ITEM_SEQ, (1ull << 33) + 1);
+	put_u64(BEEUNWIND_A_NEWS_ITEM_START, 0x1000);
+	put_u64(BEEUNWIND_A_NEWS_ITEM_END, 0x2000);
+	answer_end(news_parse, &list);
+	good = list.count == 2 && list.news[0].seq == 1ull << 33 && list.news[0].kind == BEEUNWIND_NEWS_CODE &&
+	       list.news[0].pid == 5 && !list.news[0].start && list.news[1].kind == BEEUNWIND_NEWS_FILE &&
+	       list.news[1].start == 0x1000 && list.news[1].end == 0x2000;
+	free(list.news);
 	return good;
 }
 
@@ -165,34 +200,16 @@ static bool check_stats(void)
 	       stats.stop_other == 13 && stats.frames == 99 && !stats.fp_steps;
 }
 
-static bool check_users(void)
-{
-	struct netlink_users users = { 0 };
-	bool good;
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		answer_begin();
-		put_u32(BEEUNWIND_A_USER_UID, 1000 + i);
-		put_u64(BEEUNWIND_A_USER_BYTES, 1ull << 40);
-		put_u32(BEEUNWIND_A_USER_MOST, 7);
-		answer_end(users_parse, &users);
-	}
-	good = users.count == 2 && users.user[1].uid == 1001 && !users.user[1].most &&
-	       users.user[0].bytes == 1ull << 40 && !users.user[0].refused;
-	netlink_users_free(&users);
-	return good && !users.count;
-}
-
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(6);
+	ksft_set_plan(7);
 	ksft_test_result(check_info(), "numbers and strings, too short and too long\n");
 	ksft_test_result(check_files(), "files\n");
 	ksft_test_result(check_find(), "a file by its id\n");
-	ksft_test_result(check_procs(), "processes in several messages\n");
+	ksft_test_result(check_codes(), "ranges of code in several messages\n");
+	ksft_test_result(check_procs(), "processes\n");
+	ksft_test_result(check_news(), "news\n");
 	ksft_test_result(check_stats(), "walks by stop reason, known or not\n");
-	ksft_test_result(check_users(), "users, with a number that is too short\n");
 	ksft_finished();
 }

@@ -1,152 +1,143 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The limits of a look at a process's memory hold for all attempts, and for all files, together. */
-#include <fcntl.h>
+/*
+ * Code that this process has in memory, and has registered: its ranges are given to the module once, replaced when
+ * the code changes, and removed when it goes.
+ */
+#include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include "fake_netlink.h"
+#include "../jit/made_jit.h"
 #include "jit_jobs.h"
 #include "kselftest.h"
-#include "map_file.h"
-#include "remapped.h"
 
-/* Where the child writes what it has seen: shared with the test. */
-static struct seen {
-	int	attempts;
-	int	files;
-	bool	wrong;
-	int64_t	now_ms;
-	size_t	laid;
-} *seen;
+/* By which code is found. */
+struct made_descriptor __jit_debug_descriptor = { .version = 1 };
 
-static bool changes;	/* the process changes its mappings during each attempt */
+/*
+ * The module, shared with children.  @stale: so many updates are refused as out of date; @changes: during each of
+ * them the process does as if it had changed its list.
+ */
+static struct module {
+	struct netlink_code	code;
+	struct range		range[8];
+	struct netlink_file	file[16];
+	uint32_t		files;
+	int			updates;
+	int			dels;
+	int			stale;
+	size_t			del;
+	size_t			add;
+} *module;
 
-/* Instead of libc's. */
-int clock_gettime(clockid_t clock, struct timespec *now)
+struct netlink {
+	int nothing;
+};
+
+static struct netlink connection;
+
+struct netlink *netlink_clone(const struct netlink *nl, struct bee_error *error)
 {
-	(void)clock;
-	*now = (struct timespec){ seen->now_ms / 1000, seen->now_ms % 1000 * 1000000 };
-	return 0;
+	(void)nl;
+	(void)error;
+	return &connection;
 }
 
-int cache_fd(const struct cache *cache)
+void netlink_close(struct netlink *nl)
 {
-	(void)cache;
-	return -1;
-}
-
-/* One attempt of five: it reads 40 MiB, and four seconds pass of the 30. */
-int table_jobs_look(struct netlink *nl, pid_t pid, struct table_look *look, struct bee_error *error)
-{
-	seen->attempts++;
-	*look = (struct table_look){ 0 };
-	return netlink_procs_get(nl, pid, &look->procs, error);
-}
-
-void table_jobs_look_free(struct table_look *look)
-{
-	netlink_procs_free(&look->procs);
+	(void)nl;
 }
 
 void table_jobs_limit(void)
 {
-	alarm(TABLE_JOBS_PATIENCE);
 }
 
-bool remapped_find(const struct maps *maps, u64 start, u64 end, struct remapped *remapped)
+int netlink_codes_get(struct netlink *nl, uint32_t pid, struct netlink_codes *codes, struct bee_error *error)
 {
-	(void)maps;
-	*remapped = (struct remapped){ .start = start, .end = end, .before.inode = start };
-	return true;
-}
+	size_t i;
 
-bool remapped_place(const struct elf_file *elf, struct remapped *remapped)
-{
-	(void)elf;
-	(void)remapped;
-	return true;
-}
-
-bool remapped_is_text(struct memory *memory, int fd, const struct remapped *remapped)
-{
-	unsigned int left = alarm(0);
-
-	(void)fd;
-	(void)remapped;
-	if (changes) {
-		seen->wrong |= memory->left != (256ull - 40 * (seen->attempts - 1)) << 20 ||
-			       left > 30u - 4 * (seen->attempts - 1);
-		memory->left -= 40 << 20;
-		left -= 4;
-	}
-	seen->wrong |= left > 30;
-	alarm(left);
-	return true;
-}
-
-int map_file_pin(const struct mapping *mapping)
-{
-	(void)mapping;
-	return open("/proc/self/exe", O_PATH | O_CLOEXEC);
-}
-
-int map_file_open(const struct mapping *mapping, int pin, struct bee_error *error)
-{
-	(void)mapping;
-	(void)pin;
+	(void)nl;
+	(void)pid;
 	(void)error;
-	return open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-}
-
-/* To make a table takes 250 s, if none was to be seen before. */
-struct table_result table_jobs_make_one(const struct table_maker *maker, struct netlink *nl,
-					struct table_want *want, FILE *opened)
-{
-	unsigned int left = alarm(0);
-
-	(void)opened;
-	(void)maker;
-	(void)nl;
-	(void)want;
-	if (!changes) {
-		seen->wrong |= left > TABLE_JOBS_PATIENCE - seen->now_ms / 1000;
-		seen->now_ms += 250000;
-	}
-	seen->files++;
-	alarm(left);
-	return (struct table_result){ .source = TABLE_COMPILED };
-}
-
-int netlink_proc_update(struct netlink *nl, struct netlink_proc *proc, const struct range_diff *diff,
-			struct bee_error *error)
-{
-	(void)nl;
-	(void)proc;
-	if (changes)
-		return error_set(error, ESTALE, "changed");
-	seen->laid += diff->add.count;
+	*codes = (struct netlink_codes){ 0 };
+	if (!module->code.generation)
+		return 0;
+	codes->code = calloc(1, sizeof(*codes->code));
+	codes->count = 1;
+	codes->code[0].generation = module->code.generation;
+	for (i = 0; i < module->code.ranges.count; i++)
+		ranges_append(&codes->code[0].ranges, &module->range[i]);
 	return 0;
 }
 
-int netlink_table_new(struct netlink *nl, int fd, uint32_t pid, const char *name, uint32_t *id,
-		      struct bee_error *error)
+void netlink_codes_free(struct netlink_codes *codes)
 {
-	(void)nl;
-	(void)fd;
-	(void)pid;
-	(void)name;
-	(void)id;
-	return error_set(error, ENOSPC, "no");
+	if (codes->count)
+		ranges_free(&codes->code[0].ranges);
+	free(codes->code);
 }
 
-int netlink_table_del(struct netlink *nl, uint32_t id, bool quiet, struct bee_error *error)
+int netlink_table_new(struct netlink *nl, int fd, uint32_t pid, uint32_t uid, const char *name, uint32_t *id,
+		      struct bee_error *error)
+{
+	struct netlink_file *file = &module->file[module->files++];
+	struct bee_table_header header;
+
+	(void)nl;
+	(void)error;
+	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) || pid != (uint32_t)getppid() || uid != getuid() ||
+	    !strstr(name, "[jit] jit_jobs_test"))
+		return error_set(error, EINVAL, "no");
+	*file = (struct netlink_file){ .id = module->files, .loaded = true, .identity_len = header.id_len };
+	memcpy(file->identity, header.id, header.id_len);
+	*id = file->id;
+	return 0;
+}
+
+int netlink_table_del(struct netlink *nl, uint32_t id, struct bee_error *error)
 {
 	(void)nl;
 	(void)id;
-	(void)quiet;
 	(void)error;
+	module->dels++;
+	return 0;
+}
+
+int netlink_file_get_id(struct netlink *nl, uint32_t id, struct netlink_file *file, struct bee_error *error)
+{
+	(void)nl;
+	(void)error;
+	*file = module->file[id - 1];
+	return 0;
+}
+
+/* Applies what fits: the whole of each list. */
+int netlink_code_update(struct netlink *nl, struct netlink_code *code, const struct range_diff *diff,
+			const struct bee_code_heaps *heaps, struct bee_error *error)
+{
+	size_t i, k, kept = 0;
+
+	(void)nl;
+	if (module->stale || code->generation != module->code.generation) {
+		module->stale--;
+		return error_set(error, ESTALE, "no");
+	}
+	for (i = 0; i < module->code.ranges.count; i++) {
+		for (k = 0; k < diff->del.count && diff->del.range[k].start != module->range[i].start; k++)
+			;
+		if (k == diff->del.count)
+			module->range[kept++] = module->range[i];
+	}
+	for (i = 0; i < diff->add.count; i++)
+		module->range[kept++] = diff->add.range[i];
+	module->code.ranges.count = kept;
+	if (heaps)
+		module->code.heaps = *heaps;
+	code->generation = ++module->code.generation;
+	module->updates++;
+	module->del = diff->del.count;
+	module->add = diff->add.count;
 	return 0;
 }
 
@@ -159,38 +150,116 @@ static void done(void *arg, pid_t pid, const struct jit_result *found)
 	result = *found;
 }
 
-/* Look at this process, which has @ranges of memory without a file. */
-static bool look(size_t ranges)
+static bool look(void)
 {
 	static struct table_maker maker;
 	const pid_t pid = getpid();
-	const struct jit_jobs jobs = { .maker = &maker, .jobs = 1, .pid = &pid, .count = 1,
-				       .done = done };
+	const struct jit_jobs jobs = { .maker = &maker, .jobs = 1, .pid = &pid, .count = 1, .done = done };
+
+	if (!maker.cache)
+		maker.cache = cache_open();
+	module->updates = module->dels = 0;
+	return !jit_jobs_run(&jobs);
+}
+
+/* The descriptor, entry, object, frames and code of one function at their addresses, as made_jit.h has them. */
+static bool make_code(unsigned int number)
+{
+	static const struct { uint64_t start, size; } part[] = {
+		{ MADE_ENTRY, 0x1000 }, { MADE_OBJECT, 0x1000 }, { MADE_FRAMES, 0x1000 }, { MADE_CODE, 0x1000 },
+	};
+	int memory = made_memory(1);
 	size_t i;
 
-	fake_reset();
-	*seen = (struct seen){};
-	fake.pid = pid;
-	fake.open_id = 7;
-	fake.nranges = ranges;
-	for (i = 0; i < ranges; i++)
-		fake.range[i] = (struct range){ (i + 1) << 12, (i + 2) << 12, 0, 0 };
-	return !jit_jobs_run(&jobs) && !seen->wrong;
+	made_put_frames(memory, MADE_FRAMES, MADE_CODE, number);
+	for (i = 0; i < 4; i++) {
+		void *at = mmap((void *)part[i].start, part[i].size, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+		if (at == MAP_FAILED || pread(memory, at, part[i].size, part[i].start) < 0)
+			return false;
+	}
+	close(memory);
+	__jit_debug_descriptor.first = MADE_ENTRY;
+	return !mprotect((void *)MADE_CODE, 0x1000, PROT_READ | PROT_EXEC);
+}
+
+static bool has_one_range(void)
+{
+	return module->code.ranges.count == 1 && module->range[0].start == MADE_CODE &&
+	       module->range[0].end == MADE_CODE + 0x1000 && module->range[0].offset == MADE_CODE &&
+	       module->range[0].file;
+}
+
+static bool check_none(void)
+{
+	return look() && !module->updates && !result.laid && !result.error.text[0];
+}
+
+static bool check_new(void)
+{
+	return make_code(0) && look() && module->updates == 1 && has_one_range() && result.laid == 1 &&
+	       result.tables == 1 && result.objects == 1 && result.bytes && !module->dels;
+}
+
+static bool check_same(void)
+{
+	/* It is said to hold still. */
+	return look() && module->updates == 1 && !module->add && !module->del && has_one_range() && result.laid == 1 &&
+	       !result.tables && !result.removed && !module->dels;
+}
+
+static bool check_other(void)
+{
+	return make_code(5) && look() && module->updates == 1 && module->del == 1 && module->add == 1 &&
+	       has_one_range() && result.tables == 1 && result.removed == 1 && module->dels == 1;
+}
+
+/* Somebody else was faster: it begins anew. */
+static bool check_stale(void)
+{
+	bool good;
+
+	module->stale = 2;
+	good = make_code(6) && look() && module->updates == 1 && result.tables == 1 && !module->stale &&
+	       has_one_range();
+	module->stale = 100;
+	good &= make_code(7) && look() && !module->updates && result.error.code == EAGAIN && !result.tables;
+	module->stale = 0;
+	return good;
+}
+
+static bool check_writable(void)
+{
+	bool good = !mprotect((void *)MADE_CODE, 0x1000, PROT_READ | PROT_WRITE | PROT_EXEC) && look() &&
+		    module->updates == 1 && !module->code.ranges.count && strstr(result.error.text, "writable") &&
+		    !result.laid;
+
+	return good && !mprotect((void *)MADE_CODE, 0x1000, PROT_READ | PROT_EXEC);
+}
+
+static bool check_gone(void)
+{
+	if (!look() || !has_one_range())
+		return false;
+	__jit_debug_descriptor.first = 0;
+	return look() && module->updates == 1 && !module->code.ranges.count && result.removed == 1 && !result.laid;
 }
 
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(2);
-	seen = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (seen == MAP_FAILED)
+	ksft_set_plan(7);
+	setenv("BEEUNWIND_CACHE", "/dev/null/none", 1);
+	module = mmap(NULL, sizeof(*module), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (module == MAP_FAILED)
 		return 1;
-	changes = true;
-	ksft_test_result(look(1) && seen->attempts == 5 && result.error.code == EAGAIN,
-			 "one alarm and one number of bytes for all attempts\n");
-	changes = false;
-	ksft_test_result(look(4) && seen->files == 3 && seen->laid == 3 && result.remapped == 3 &&
-			 !strncmp(result.error.text, "no time is left for the table of /", 34),
-			 "one deadline for the tables of all files\n");
+	ksft_test_result(check_none(), "no code\n");
+	ksft_test_result(check_new(), "code that is new\n");
+	ksft_test_result(check_same(), "code that is the same\n");
+	ksft_test_result(check_other(), "other code at its place\n");
+	ksft_test_result(check_stale(), "ranges that somebody else has changed\n");
+	ksft_test_result(check_writable(), "code that stays writable\n");
+	ksft_test_result(check_gone(), "code that is registered no more\n");
 	ksft_finished();
 }

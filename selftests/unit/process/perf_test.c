@@ -27,7 +27,7 @@ static bool start(struct perf *perf, const char *what)
 	fd = open(path, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0700);
 	if (fd < 0 || write(fd, script, length) != length || close(fd))
 		return false;
-	return !perf_start(perf, words, getpid(), -1, &error);
+	return !perf_start(perf, words, getpid(), -1, false, &error);
 }
 
 /* Wait for its end.  Return: its wait status. */
