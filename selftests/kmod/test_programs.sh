@@ -12,13 +12,9 @@ programs=$TREE/build/selftests/programs
 longer=1
 [ "${BEE_KERNEL-}" != debug ] || longer=4
 
-# times_of PROGRAM: print how often the program must do its work for some hundred samples; or for a thousand and more
-# where musl's dynamic linker starts it.
+# times_of PROGRAM: print how often the program must do its work for some hundred samples.
 times_of() {
 	case $1 in
-	calls.musl-dynamic) echo 20000 ;;
-	signals.musl-dynamic) echo 1500 ;;
-	jumps.musl-dynamic) echo 200000 ;;
 	calls.*) echo 1000 ;;
 	signals.*) echo 400 ;;
 	jumps.*) echo 20000 ;;
@@ -42,21 +38,36 @@ record() {
 	done
 }
 
-# judge DATA: print "NAME SAMPLES COMPLETE DEEPEST DATA" for each comm, a program's name cut to 15
-# characters.
+# judge DATA: print "NAME SAMPLES COMPLETE DEEPEST STARTING DATA" for each comm, a program's name cut to 15
+# characters.  STARTING are samples that are not judged: musl's dynamic linker ends its work in a function that has
+# no rows, since it sets rsp to another stack and jumps.  A program that it loads is judged from the first stack on
+# that has a frame of the program.
 judge() {
 	PYTHONPATH=$TREE/selftests/lib /usr/bin/python3 - "$1" <<-'END'
-	import collections, sys
+	import collections, os, sys
 	import stacks
 	data, verdict = stacks.PerfData(sys.argv[1]), stacks.Judge()
-	starts = set()
+	starts, running = set(), set()
 	count, good, deep = collections.Counter(), collections.Counter(), collections.Counter()
+	starting = collections.Counter()
+
+	def is_starting(sample):
+	    if ".musl-d" in sample.comm and sample.pid not in running:
+	        places = filter(None, map(sample.places.find, sample.user))
+	        if all(os.path.basename(path)[:15] != sample.comm for path, _ in places):
+	            return True
+	        running.add(sample.pid)
+	    return False
+
 	for sample in data.samples():
 	    if sample.user is None:
 	        continue
 	    place = stacks.outermost(sample, sample.user)
 	    # In an exec the user registers are still those of the program before it.
 	    if place is None and len(sample.user) == 1:
+	        continue
+	    if is_starting(sample):
+	        starting[sample.comm] += 1
 	        continue
 	    count[sample.comm] += 1
 	    # A coroutine's outermost return address is in libc, the same in all samples.
@@ -68,7 +79,7 @@ judge() {
 	        good[sample.comm] += bool(place and verdict.is_start(place))
 	    deep[sample.comm] = max(deep[sample.comm], len(sample.user))
 	for comm in sorted(count):
-	    print(comm, count[comm], good[comm], deep[comm], sys.argv[1])
+	    print(comm, count[comm], good[comm], deep[comm], starting[comm], sys.argv[1])
 	END
 }
 
@@ -113,20 +124,17 @@ record_all() {
 # _Unwind_RaiseException() (libgcc) jumps to the function that catches, it writes that function's registers
 # over those that it has saved, and its CFI goes on to say that they are its caller's.
 complete() {
-	local samples good deep data spare least=1 share=3
+	local samples good deep starting data spare least=1 share=3
 
 	[[ $1 != deep.* ]] || least=1000
 	[[ $1 != throw.* ]] || share=6
 	# In musl's vfork() the return address is in rdx, for which there is no rule, and behind exit_group() is none.
-	[[ $1 != jumps.musl ]] || share=12
-	read -r _ samples good deep data <<<"$(last_of "$1")"
+	[[ $1 != jumps.musl* ]] || share=12
+	read -r _ samples good deep starting data <<<"$(last_of "$1")"
 	[ -n "$samples" ] || { echo "no samples"; return 1; }
-	echo "samples $samples complete $good, the deepest of $deep frames"
+	echo "samples $samples complete $good, the deepest of $deep frames; $starting before the program ran"
 	# Or five samples may be, where fewer are enough.
 	spare=$((share * samples / 100 > 5 ? share * samples / 100 : 5))
-	# The start of a program that musl's dynamic linker loads takes some hundred samples, most of them in the
-	# linker's last function, which has no rows: it sets rsp to another stack and jumps.
-	[[ $1 != *.musl-dynamic ]] || spare=$((samples / 4 < 150 ? samples / 4 : 150))
 	[ "$samples" -ge "$enough" ] && [ $((samples - good)) -le "$spare" ] && [ "$deep" -ge "$least" ] &&
 		return 0
 	/usr/bin/python3 "$TREE/selftests/lib/stacks.py" why --comm "$1" "$data" | head -n 20
