@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "hotspot.h"
+#include "jit_jobs.h"
 #include "json.h"
 #include "mapped.h"
 #include "maps.h"
@@ -87,13 +89,37 @@ static const char *mapped_name(const struct mapped *mapped, const struct netlink
 	return mapped->inode || *mapped->path || !file->loaded ? mapped->path : file->name;
 }
 
-/* struct shown - what is shown of a process */
+/*
+ * struct shown - what is shown of a process
+ * @java: whether the module knows the code of its Java virtual machine, or why not; "" without one
+ */
 struct shown {
 	char			name[64];
+	char			java[256];
 	struct netlink_proc	proc;
 	struct mapped_list	list;
 	struct netlink_codes	codes;
 };
+
+/* Fill in @shown->java. */
+static void shown_find_java(struct shown *shown)
+{
+	struct bee_error error;
+	bool has = false;
+	size_t i;
+
+	for (i = 0; i < shown->list.count; i++)
+		has |= hotspot_is_named(shown->list.at[i].path);
+	if (!has)
+		return;
+	if (shown->codes.count && shown->codes.code[0].heaps.nr)
+		strcpy(shown->java, "its code heaps are known");
+	else if (!jit_jobs_find_java(shown->proc.pid, &error))
+		snprintf(shown->java, sizeof(shown->java), "its code heaps are not known: \"beectl load %u\" makes them known",
+			 shown->proc.pid);
+	else
+		snprintf(shown->java, sizeof(shown->java), "its code heaps are not known: %s", error.text);
+}
 
 static void json_process(struct json_object *process, struct netlink *nl, const struct shown *shown)
 {
@@ -119,6 +145,7 @@ static void json_process(struct json_object *process, struct netlink *nl, const 
 		json_add_string(range, "path", mapped_name(mapped, &file));
 	}
 	json_add(process, "ranges", array);
+	json_add_string(process, "java", shown->java);
 }
 
 static void print_process(struct netlink *nl, const struct shown *shown)
@@ -152,6 +179,8 @@ static void print_process(struct netlink *nl, const struct shown *shown)
 			fputs(strcmp(state, "code heap") ? "(code in memory)" : "(Java)", stdout);
 		putchar('\n');
 	}
+	if (shown->java[0])
+		printf("  Java: %s\n", shown->java);
 }
 
 /**
@@ -178,6 +207,7 @@ int status_show_pid(struct netlink *nl, pid_t pid, struct json_object *json,
 		if (procs.count)
 			memcpy(shown.proc.stop, procs.proc[0].stop, sizeof(shown.proc.stop));
 		netlink_procs_free(&procs);
+		shown_find_java(&shown);
 		if (json) {
 			process = json_object_new_object();
 			json_process(process, nl, &shown);

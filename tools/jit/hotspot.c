@@ -18,7 +18,7 @@
 #define BLOCKS_MOST	65536	/* that are looked at for the barrier */
 #define PAGE_SIZE	4096
 
-const char *const hotspot_names[HOTSPOT_VARIABLES] = {
+static const char *const hotspot_names[HOTSPOT_VARIABLES] = {
 	[HOTSPOT_STRUCTS] = "gHotSpotVMStructs",
 	[HOTSPOT_STRUCT_STRIDE] = "gHotSpotVMStructEntryArrayStride",
 	[HOTSPOT_STRUCT_TYPE] = "gHotSpotVMStructEntryTypeNameOffset",
@@ -302,6 +302,34 @@ static void vm_find_barrier(const struct vm *vm, struct bee_code_heaps *heaps)
 		heaps->barrier = 0;
 		heaps->barrier_end = 0;
 	}
+}
+
+/** hotspot_is_named() - whether a file has the name of a Java virtual machine, HotSpot or another */
+bool hotspot_is_named(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && !strcmp(slash, "/libjvm.so");
+}
+
+/**
+ * hotspot_find() - where a process has the variables that tell of its Java virtual machine
+ * @elf: a file that it has mapped
+ * @entry: the mapping of the file's text
+ * @address: filled
+ *
+ * Return: whether the file exports all of them.
+ */
+bool hotspot_find(const struct elf_file *elf, const struct maps_entry *entry, u64 address[HOTSPOT_VARIABLES])
+{
+	u64 vaddr;
+	int i;
+
+	for (i = 0; i < HOTSPOT_VARIABLES; i++)
+		if (!elf_find_object(elf, hotspot_names[i], &vaddr) ||
+		    !maps_find_address(entry, elf, vaddr, &address[i]))
+			return false;
+	return true;
 }
 
 /**

@@ -6,10 +6,11 @@
 #include <linux/beeunwind_heaps.h>
 
 #include "error.h"
+#include "maps.h"
 #include "memory.h"
 
 /**
- * enum hotspot_variable - variables that libjvm.so exports, of 8 bytes each; hotspot_names has their names
+ * enum hotspot_variable - variables that HotSpot's libjvm.so exports, of 8 bytes each
  * @HOTSPOT_STRUCTS: the table of fields
  * @HOTSPOT_STRUCT_STRIDE: bytes of its entries
  * @HOTSPOT_STRUCT_TYPE: of an entry, where the name of the struct is
@@ -40,8 +41,8 @@ enum hotspot_variable {
 	HOTSPOT_VARIABLES,
 };
 
-extern const char *const hotspot_names[HOTSPOT_VARIABLES];
-
+bool hotspot_is_named(const char *path);
+bool hotspot_find(const struct elf_file *elf, const struct maps_entry *entry, u64 address[HOTSPOT_VARIABLES]);
 int hotspot_read(struct memory *memory, const u64 address[HOTSPOT_VARIABLES], struct bee_code_heaps *heaps,
 		 struct bee_error *error);
 

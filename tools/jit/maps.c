@@ -8,6 +8,8 @@
 #include "alloc.h"
 #include "maps.h"
 
+#define PAGE_MASK_64	(~0xfffull)
+
 /* A name may be anything but can have no line end: that is "\012" in it. */
 static bool line_parse(char *line, struct maps_entry *entry)
 {
@@ -93,6 +95,30 @@ bool maps_is_memory(const struct maps_entry *entry)
 {
 	return entry->path && !entry->inode && strcmp(entry->path, MAPS_VDSO) &&
 	       strcmp(entry->path, "[vsyscall]");
+}
+
+/**
+ * maps_find_address() - where something is that a mapped file has
+ * @entry: the mapping of the file's text
+ * @elf: the file
+ * @vaddr: the address that the file's symbols give it
+ * @address: filled
+ *
+ * Return: whether @entry is of text.
+ */
+bool maps_find_address(const struct maps_entry *entry, const struct elf_file *elf, u64 vaddr, u64 *address)
+{
+	size_t i;
+
+	for (i = 0; i < elf->ntext; i++) {
+		const struct elf_segment *text = &elf->text[i];
+
+		if (entry->offset < (text->offset & PAGE_MASK_64) || entry->offset >= text->offset + text->size)
+			continue;
+		*address = entry->start - entry->offset + text->offset - text->vaddr + vaddr;
+		return true;
+	}
+	return false;
 }
 
 /** maps_free() - release a list, which is empty afterwards */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "elf.h"
 #include "error.h"
 
 /* A process may have as many as vm.max_map_count, 65,530 unless somebody has raised it. */
@@ -46,6 +47,7 @@ struct maps {
 int maps_read(FILE *in, struct maps *maps, struct bee_error *error);
 int maps_read_process(pid_t pid, struct maps *maps, struct bee_error *error);
 bool maps_is_memory(const struct maps_entry *entry);
+bool maps_find_address(const struct maps_entry *entry, const struct elf_file *elf, u64 vaddr, u64 *address);
 void maps_free(struct maps *maps);
 
 #endif /* MAPS_H */

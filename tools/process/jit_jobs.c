@@ -36,8 +36,6 @@
 #define JIT_BYTES	(256ull << 20)
 #define JIT_FILES	4096
 
-#define PAGE_MASK_64	(~0xfffull)
-
 /**
  * struct jit_load - one attempt
  * @maker: how tables of files are made
@@ -76,24 +74,6 @@ struct jit_load {
 	struct jit_result	*result;
 };
 
-/* From the address of a variable in a file to that in memory; @entry: of the file's text. */
-static bool object_address(const struct elf_file *elf, const struct maps_entry *entry, u64 vaddr,
-			   u64 *address)
-{
-	size_t i;
-
-	for (i = 0; i < elf->ntext; i++) {
-		const struct elf_segment *text = &elf->text[i];
-
-		if (entry->offset < (text->offset & PAGE_MASK_64) ||
-		    entry->offset >= text->offset + text->size)
-			continue;
-		*address = entry->start - entry->offset + text->offset - text->vaddr + vaddr;
-		return true;
-	}
-	return false;
-}
-
 /* Open the file of a mapping, and read its headers.  Return: a descriptor, or -1 and nothing to close. */
 static int load_open(const struct jit_load *load, const struct maps_entry *entry, char *name, size_t size,
 		     struct elf_file *elf)
@@ -110,22 +90,13 @@ static int load_open(const struct jit_load *load, const struct maps_entry *entry
 	return -1;
 }
 
-/* Look for the variables of a Java virtual machine in a mapped file. */
-static void load_look_for_hotspot(struct jit_load *load, const struct elf_file *elf, const struct maps_entry *entry)
-{
-	u64 address[HOTSPOT_VARIABLES], vaddr;
-	int i;
-
-	for (i = 0; i < HOTSPOT_VARIABLES; i++)
-		if (!elf_find_object(elf, hotspot_names[i], &vaddr) ||
-		    !object_address(elf, entry, vaddr, &address[i]))
-			return;
-	memcpy(load->hotspot, address, sizeof(address));
-}
-
-/* Look for such variables in a mapped file.  What is no ELF file, or cannot be opened, has none. */
+/*
+ * Look in a mapped file for the variables that tell of code in memory.  What is no ELF file, or cannot be opened, has
+ * none.
+ */
 static void load_look_into(struct jit_load *load, const struct maps_entry *entry)
 {
+	u64 hotspot[HOTSPOT_VARIABLES];
 	const char *slash;
 	struct elf_file elf;
 	u64 vaddr, address;
@@ -134,8 +105,11 @@ static void load_look_into(struct jit_load *load, const struct maps_entry *entry
 
 	if (fd < 0)
 		return;
-	load_look_for_hotspot(load, &elf, entry);
-	if (elf_find_object(&elf, JIT_DESCRIPTOR, &vaddr) && object_address(&elf, entry, vaddr, &address)) {
+	if (hotspot_find(&elf, entry, hotspot))
+		memcpy(load->hotspot, hotspot, sizeof(hotspot));
+	else if (hotspot_is_named(entry->path))
+		error_set(&load->result->error, 0, "its Java virtual machine is not HotSpot: it has no gHotSpotVMStructs");
+	if (elf_find_object(&elf, JIT_DESCRIPTOR, &vaddr) && maps_find_address(entry, &elf, vaddr, &address)) {
 		load->descriptor = alloc_room(load->descriptor, load->ndescriptors, &load->room,
 					      sizeof(*load->descriptor));
 		load->descriptor[load->ndescriptors++] = address;
@@ -161,7 +135,7 @@ static bool maps_have_before(const struct maps *maps, size_t at)
 	return false;
 }
 
-static void load_find_descriptors(struct jit_load *load)
+static void load_find_variables(struct jit_load *load)
 {
 	size_t i, files = 0;
 
@@ -398,21 +372,30 @@ static int load_lay(struct jit_load *load, const struct jit_objects *objects)
 	return ret;
 }
 
-/* As load_lay(). */
-static int load_try_memory(struct jit_load *load)
+/* Open the memory of a process, and find out what tells of its code.  Return: 0, or -1 and nothing is open. */
+static int load_open_memory(struct jit_load *load)
 {
-	struct jit_objects objects = {};
 	char path[64];
-	int ret = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", load->pid);
 	load->memory.fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (load->memory.fd < 0)
 		return error_set(&load->result->error, errno, "its memory cannot be read: %s",
 				 strerror(errno));
-	load_find_descriptors(load);
+	load_find_variables(load);
 	if (load->hotspot[0] && hotspot_read(&load->memory, load->hotspot, &load->heaps, &load->result->error))
 		load->heaps = (struct bee_code_heaps){};
+	return 0;
+}
+
+/* As load_lay(). */
+static int load_try_memory(struct jit_load *load)
+{
+	struct jit_objects objects = {};
+	int ret = 0;
+
+	if (load_open_memory(load))
+		return -1;
 	/* The list is not locked: while the process changes it, it cannot be followed. */
 	if (load_read(load, &objects))
 		ret = 1;
@@ -595,4 +578,49 @@ int jit_jobs_run_mapped(const struct table_maker *maker, const struct mapped_lis
 	ret = jit_jobs_run(&jobs);
 	free(pid);
 	return ret;
+}
+
+/* A child_work_fn */
+static void java_work(void *arg, size_t index, FILE *out)
+{
+	const struct jit_jobs *jobs = arg;
+	struct jit_result result = {};
+	struct jit_load load = { .pid = jobs->pid[index], .result = &result, .memory.left = JIT_BYTES };
+
+	signal(SIGALRM, SIG_DFL);
+	child_let_go(out, NULL, 0);
+	table_jobs_limit();
+	alarm(JIT_SECONDS);
+	if (!maps_read_process(load.pid, &load.maps, &result.error) && !load_open_memory(&load))
+		result.heaps = load.heaps.nr;
+	fwrite(&result, sizeof(result), 1, out);
+}
+
+/* A jit_done_fn */
+static void java_done(void *arg, pid_t pid, const struct jit_result *result)
+{
+	(void)pid;
+	*(struct jit_result *)arg = *result;
+}
+
+/**
+ * jit_jobs_find_java() - whether the code heaps of a process's Java virtual machine can be found
+ * @pid: the process
+ * @error: filled if not
+ *
+ * Return: 0 or -1.
+ */
+int jit_jobs_find_java(pid_t pid, struct bee_error *error)
+{
+	struct jit_result result = {};
+	const struct jit_jobs jobs = { .pid = &pid, .count = 1, .arg = &result, .done = java_done };
+	const struct parallel parallel = {
+		.count = 1, .jobs = 1, .arg = (void *)&jobs, .work = java_work, .owner = jit_owner,
+		.patience = TABLE_JOBS_IDLE, .done = jit_done,
+	};
+
+	if (parallel_run(&parallel))
+		return error_set(error, errno, "cannot start a process: %s", strerror(errno));
+	*error = result.error;
+	return result.heaps ? 0 : -1;
 }

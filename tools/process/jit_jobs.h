@@ -60,6 +60,8 @@ int jit_jobs_run(const struct jit_jobs *jobs);
 int jit_jobs_run_mapped(const struct table_maker *maker, const struct mapped_list *list, jit_done_fn *done,
 			void *arg);
 
+int jit_jobs_find_java(pid_t pid, struct bee_error *error);
+
 /* For who waits for a child himself */
 void jit_jobs_look(const struct table_maker *maker, pid_t pid, FILE *out);
 struct jit_result jit_jobs_result(const void *data, size_t size, const char *died);

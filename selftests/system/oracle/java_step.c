@@ -85,51 +85,37 @@ static void die(const char *what)
 	exit(errno == EPERM ? NO_PTRACE : 2);
 }
 
-/* Where libjvm.so has the variables that tell of the virtual machine. */
-static void find_variables(const struct maps_entry *entry, u64 address[HOTSPOT_VARIABLES])
-{
-	struct elf_file elf = {};
-	struct bee_error error;
-	int fd = open(entry->path, O_RDONLY | O_CLOEXEC);
-	size_t i;
-
-	if (fd < 0 || elf_identify(&elf, fd, &error))
-		die(entry->path);
-	for (i = 0; i < elf.ntext && (entry->offset < (elf.text[i].offset & ~4095ull) ||
-				      entry->offset >= elf.text[i].offset + elf.text[i].size); i++)
-		;
-	if (i == elf.ntext)
-		die(entry->path);
-	for (int v = 0; v < HOTSPOT_VARIABLES; v++) {
-		if (!elf_find_object(&elf, hotspot_names[v], &address[v]))
-			die(hotspot_names[v]);
-		address[v] += entry->start - entry->offset + elf.text[i].offset - elf.text[i].vaddr;
-	}
-	elf_close(&elf);
-	close(fd);
-}
-
 static void find_heaps(pid_t pid)
 {
-	u64 address[HOTSPOT_VARIABLES] = {};
+	u64 address[HOTSPOT_VARIABLES];
+	struct elf_file elf = {};
+	bool found = false;
 	struct memory mem = { .left = 1 << 26 };
 	struct maps maps = {};
 	struct bee_error error;
 	char path[32];
 	size_t i;
+	int fd;
 
 	if (maps_read_process(pid, &maps, &error))
 		die("maps");
-	for (i = 0; i < maps.count; i++)
-		if (maps.entry[i].path && strstr(maps.entry[i].path, "/libjvm.so"))
-			find_variables(&maps.entry[i], address);
+	for (i = 0; i < maps.count && !found; i++) {
+		if (!maps.entry[i].path || !hotspot_is_named(maps.entry[i].path))
+			continue;
+		fd = open(maps.entry[i].path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || elf_identify(&elf, fd, &error))
+			die(maps.entry[i].path);
+		found = hotspot_find(&elf, &maps.entry[i], address);
+		elf_close(&elf);
+		close(fd);
+	}
 	maps_free(&maps);
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	mem.fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (mem.fd < 0)
 		die(path);
-	if (!address[0] || hotspot_read(&mem, address, &run.heaps, &error)) {
-		fprintf(stderr, "java_step: %s\n", address[0] ? error.text : "no libjvm.so");
+	if (!found || hotspot_read(&mem, address, &run.heaps, &error)) {
+		fprintf(stderr, "java_step: %s\n", found ? error.text : "no libjvm.so of HotSpot");
 		exit(2);
 	}
 	close(mem.fd);

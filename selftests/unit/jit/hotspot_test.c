@@ -161,6 +161,18 @@ static u64 put_blob(u64 at, const char *name)
 	return at + (4 << 7);
 }
 
+/* A file of the second of two segments of text, mapped from its second page on. */
+static bool address_is(u64 offset, u64 address)
+{
+	static struct elf_segment text[] = { { .vaddr = 0x1000, .offset = 0x1000, .size = 0x800 },
+					     { .vaddr = 0x5300, .offset = 0x2300, .size = 0x3000 } };
+	const struct elf_file elf = { .text = { text[0], text[1] }, .ntext = 2 };
+	const struct maps_entry entry = { .start = 0x7f0000003000, .offset = offset };
+	u64 found;
+
+	return maps_find_address(&entry, &elf, 0x9008, &found) ? found == address : !address;
+}
+
 int main(void)
 {
 	struct bee_code_heaps heaps;
@@ -168,7 +180,12 @@ int main(void)
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(4 + NFIELDS + 4);
+	ksft_set_plan(4 + NFIELDS + 4 + 2);
+	ksft_test_result(address_is(0x3000, 0x7f0000003000 - 0x6000 + 0x9008) &&
+			 address_is(0x2000, 0x7f0000003000 - 0x5000 + 0x9008) && address_is(0x6000, 0),
+			 "a variable's address follows from a mapping of any page of the segment of text\n");
+	ksft_test_result(hotspot_is_named("/usr/lib/jvm/x/libjvm.so") && !hotspot_is_named("/usr/lib/jvm/libjvm.so.1") &&
+			 !hotspot_is_named("libjvm.so"), "a Java virtual machine is a file libjvm.so\n");
 	fd = io_memfd("memory", "", 0);
 	lay_out(NFIELDS);
 	ksft_test_result(!read_heaps(&heaps, &error) && is_sound(&heaps) && !heaps.barrier,
