@@ -42,7 +42,8 @@ RUNS = [
 if LONG:        # it takes minutes
     RUNS += [("javac", "javac", [])]
 if ROOT:
-    RUNS += [("virtual threads", "virtual", [NO_INLINE])]
+    RUNS += [("virtual threads", "virtual", [NO_INLINE]),
+             ("virtual threads that have waited", "waiting", [NO_INLINE])]
 SAMPLE, CODE, ALL_TOLD = 1, 2, 3        # java_agent.c
 
 
@@ -199,14 +200,19 @@ def code_at(pid, ip):
     return f"{code[:48]} -> {code[48:]}"
 
 
+def said(*words):
+    text = subprocess.run([guest.BEECTL, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False).stdout
+    note(text)
+    return text
+
+
 def stacks_of(family, name, mode, options):
     path = f"/tmp/agent.{name.replace(' ', '-')}"
     agent = f"-agentpath:{'/tmp' if ROOT else guest.TESTS}/libjava_agent.so={path}"
     with guest.Work(*JAVA, agent, *options, "-cp", "/tmp" if ROOT else guest.TESTS, "JavaWork", mode,
                     "/tmp/JavaWork.java") as work:
-        load = subprocess.run([guest.BEECTL, "load", str(work.pid)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, check=False).stdout
-        note(load)
+        load = said("load", work.pid)
         memory = Memory(family, work.pid)
         with guest.Samples() as samples:
             chains = []
@@ -219,14 +225,15 @@ def stacks_of(family, name, mode, options):
             note(f"{name}: ends early:", guest.place(work.pid, chain[0]), len(chain), guest.place(work.pid, chain[-1]),
                  code_at(work.pid, chain[-1]))
         check("code heaps of its Java virtual machine" in load, f"load finds the code heaps: {name}")
-        if mode == "virtual" and not memory.entry:
+        if mode == "waiting" and not memory.entry:
             guest.skip(f"stacks through Java are complete: {name}", "this JDK does not tell who has entered the thread")
         else:
             check(len(chains) >= SAMPLES and complete >= SHARE * len(chains),
                   f"stacks through Java are complete: {name}")
         if mode == "depth":
             has_each_call(name, memory, chains)
-        compare(name, work.pid, memory, ROOT + path)
+        if mode != "waiting":       # the virtual machine tells of frames that no stack has
+            compare(name, work.pid, memory, ROOT + path)
 
 
 def has_each_call(name, memory, chains):
@@ -273,6 +280,41 @@ def names_in_container():
             os.kill(pid, signal.SIGKILL)
 
 
+OTHER_JAVA = """
+import mmap, time
+with open("/tmp/other/libjvm.so", "rb") as file:
+    text = mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+code = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS,
+                 prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+print("ready", flush=True)
+time.sleep(1000000)"""
+
+
+def told_in_words(family):
+    def java(pid):
+        return [line for line in said("status", pid).splitlines() if line.startswith("  Java: ")]
+
+    with guest.Work(*JAVA, "-cp", guest.TESTS, "JavaWork", "depth") as work:
+        check(java(work.pid) == [f'  Java: its code heaps are not known: "beectl load {work.pid}" makes them known'],
+              "status says what makes the code heaps of a Java virtual machine known")
+        before = guest.totals(family)
+        said("load", work.pid)
+        after = guest.totals(family)
+        check(java(work.pid) == ["  Java: its code heaps are known"] and
+              after["code_procs"] == before["code_procs"] + 1,
+              "status says that the code heaps of a Java virtual machine are known")
+        size = after["code_bytes"] - before["code_bytes"]
+        note(f"memory of the module for a Java virtual machine: {size} bytes")
+        check(0 < size <= 512, "what the module keeps of a Java virtual machine takes at most 512 bytes")
+    os.makedirs("/tmp/other")
+    shutil.copy(guest.BEECTL, "/tmp/other/libjvm.so")
+    with guest.Work("/usr/bin/python3", "-c", OTHER_JAVA) as work:
+        why = "its Java virtual machine is not HotSpot: it has no gHotSpotVMStructs"
+        check(java(work.pid) == [f"  Java: its code heaps are not known: {why}"] and
+              why in said("load", work.pid),
+              "status and load say that a Java virtual machine is not HotSpot")
+
+
 def main():
     if not shutil.which(JAVA[0]) or not os.path.exists(f"{guest.TESTS}/libjava_agent.so"):
         guest.skip("Java", "java or javac is not installed")
@@ -295,6 +337,7 @@ def main():
                     raise
                 guest.skip(name, "this JDK cannot do it")
         if not ROOT:
+            told_in_words(family)
             names_in_container()
     guest.put(limit, before)
     if ROOT:

@@ -14,7 +14,11 @@ class JavaWork {
 	static final Object lock = new Object();
 	static final ConcurrentHashMap<Integer, Integer> shared = new ConcurrentHashMap<>();
 
+	static boolean waits;
+
 	static int spin(int n) {
+		if (waits)
+			Thread.yield();
 		for (int i = 0; i < 1000000; i++)
 			n = n * 31 + i;
 		return n;
@@ -68,12 +72,12 @@ class JavaWork {
 		}
 	}
 
-	/* The loop below 61 calls, in a virtual thread. */
-	static void virtual() {
+	/* The loop below so many calls, in a virtual thread. */
+	static void virtual(int calls) {
 		try {
 			Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
 
-			((Thread) start.invoke(null, (Runnable) () -> sink = down(60))).join();
+			((Thread) start.invoke(null, (Runnable) () -> sink = down(calls))).join();
 		} catch (ReflectiveOperationException | InterruptedException e) {
 			throw new IllegalStateException(e);
 		}
@@ -85,7 +89,9 @@ class JavaWork {
 		case "streams": streams(); break;
 		case "exceptions": exceptions(); break;
 		case "locks": locks(); break;
-		case "virtual": virtual(); break;
+		case "virtual": virtual(60); break;
+		/* With so many frames the virtual machine copies only the newest back after it has waited. */
+		case "waiting": waits = true; virtual(400); break;
 		case "javac": ToolProvider.getSystemJavaCompiler().run(null, null, null, "-d", "/tmp", args[1]); break;
 		default: throw new IllegalArgumentException(args[0]);
 		}
