@@ -167,8 +167,12 @@ check_title() {
 		r.write(sys.argv[1] + "/made.data")
 		r.cmdline = ["/usr/bin/perf", "record", "-p", "7", "-g"]
 		r.write(sys.argv[1] + "/others.data")
+		r.cmdline = ["/usr/bin/perf", "record", "python3", "-c", "a\n\tb"]
+		r.write(sys.argv[1] + "/lines.data")
 	END
-	"$beectl" flame "$work/others.data" 2>/dev/null | head -n1 | grep -x "/usr/bin/perf record -p 7 -g"
+	"$beectl" flame "$work/others.data" 2>/dev/null | head -n1 | grep -x "/usr/bin/perf record -p 7 -g" &&
+		"$beectl" flame -o "$work/lines.svg" "$work/lines.data" 2>/dev/null &&
+		grep '>/usr/bin/perf record python3 -c a  b<' "$work/lines.svg"
 }
 
 ktap_plan 8

@@ -60,7 +60,10 @@ struct picture {
 	u64		 widest_hidden;
 };
 
-/* Text in XML: what it cannot have (XML 1.0, 2.2), and what is not UTF-8, becomes U+FFFD. */
+/*
+ * Text in XML: what it cannot have (XML 1.0, 2.2), and what is not UTF-8, becomes U+FFFD; the ends of lines of a script
+ * in a command become spaces.
+ */
 static void svg_put_text(const char *text, size_t characters, FILE *out)
 {
 	const unsigned char *s = (const unsigned char *)text;
@@ -69,13 +72,14 @@ static void svg_put_text(const char *text, size_t characters, FILE *out)
 	for (; *s && characters; characters--) {
 		unsigned int n = text_utf8_length(s);
 		const char *escaped = *s == '&' ? "&amp;" : *s == '<' ? "&lt;" : *s == '>' ? "&gt;" :
-				      *s == '"' ? "&quot;" : *s == '\'' ? "&#39;" : NULL;
+				      *s == '"' ? "&quot;" : *s == '\'' ? "&#39;" :
+				      *s == '\t' || *s == '\n' ? " " : NULL;
 
-		if (!n || text_utf8_is_control(s) || (n == 3 && !memcmp(s, "\xef\xbf", 2) &&
-						      s[2] >= 0xbe))
-			fputs("\xef\xbf\xbd", out);
-		else if (escaped)
+		if (escaped)
 			fputs(escaped, out);
+		else if (!n || text_utf8_is_control(s) || (n == 3 && !memcmp(s, "\xef\xbf", 2) &&
+							   s[2] >= 0xbe))
+			fputs("\xef\xbf\xbd", out);
 		else
 			fwrite(s, 1, n, out);
 		s += n ?: 1;
