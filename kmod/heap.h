@@ -149,12 +149,14 @@ static noinline bool heap_read_code(struct bee_heap_step *s, u64 ip)
  * @HEAP_UNSAVED: at the end of its frame; rbp is the caller's
  * @HEAP_TOP: at rsp; rbp is the caller's
  * @HEAP_SECOND: in the word above rsp; the caller's rbp is at rsp
+ * @HEAP_LEFT: in rdx, for a handler of exceptions in the caller; rsp and rbp are the caller's
  */
 enum heap_place {
 	HEAP_BODY,
 	HEAP_UNSAVED,
 	HEAP_TOP,
 	HEAP_SECOND,
+	HEAP_LEFT,
 };
 
 /* In the code of struct heap_form: any byte; a number of one byte or four that makes the frame's size */
@@ -212,9 +214,14 @@ static const struct heap_form heap_forms[] = {
 	FORM(HEAP_TOP, 0, 0, 0x0f, 0x87, ANY, ANY, ANY, ANY, 0xc3),
 	FORM(HEAP_TOP, 0, 0, 0x41, 0x85, 0x02, 0xc3),
 	FORM(HEAP_TOP, 0, 0, 0x85, 0x05, ANY, ANY, ANY, ANY, 0xc3),
-	/* the end of stubs that have looked for the code to go to: pop %rbp; -> jmp *%rax */
+	/* the end of stubs that have looked for the code to go to: pop %rbp; -> jmp *%rax, or jmp *%r10 */
+	FORM(HEAP_SECOND, 0, 0, 0x5d, 0x41, 0xff, 0xe2),
+	FORM(HEAP_TOP, 1, 0, 0x5d, 0x41, 0xff, 0xe2),
 	FORM(HEAP_SECOND, 0, 0, 0x5d, 0xff, 0xe0),
 	FORM(HEAP_TOP, 1, 0, 0x5d, 0xff, 0xe0),
+	/* the end of stubs that have looked for a handler of exceptions: pop %rdx; -> jmp *%r10, or jmp *%rbx */
+	FORM(HEAP_LEFT, 1, 0, 0x5a, 0x41, 0xff, 0xe2),
+	FORM(HEAP_LEFT, 1, 0, 0x5a, 0xff, 0xe3),
 	/* the end of calls of native methods: leave; -> cmpq $0, 8(%r15); -> jne behind ret; ret */
 	FORM(HEAP_TOP, 1, 0, 0xc9, 0x49, 0x81, 0x7f, 0x08),
 	FORM(HEAP_TOP, 0, 0, 0x0f, 0x85, 0x01, 0, 0, 0, 0xc3),
@@ -347,6 +354,14 @@ static enum beeunwind_stop heap_arrive_same_fp(struct bee_heap_step *s, u64 slot
 	return heap_arrive(s, slot, s->f->fp_known);
 }
 
+/* From HEAP_LEFT. */
+static noinline enum beeunwind_stop heap_step_left(struct bee_heap_step *s)
+{
+	if (frame_reg(s->mem, s->f, BEE_REG_RDX, &s->ra) || !heap_returns(s))
+		return BEEUNWIND_STOP_GAP;
+	return heap_arrive_same_fp(s, 0, s->f->sp);
+}
+
 /* The return address is in @slot, and the caller's rbp in the word below it if @saved. */
 static noinline enum beeunwind_stop heap_return(struct bee_heap_step *s, u64 slot, bool saved)
 {
@@ -402,6 +417,8 @@ static noinline enum beeunwind_stop heap_step_compiled(struct bee_heap_step *s)
 	u64 slot = s->f->sp + s->frame - 8;
 	enum beeunwind_stop stop;
 
+	if (place == HEAP_LEFT)
+		return heap_step_left(s);
 	if (place == HEAP_TOP)
 		return heap_return(s, s->f->sp, false);
 	if (place == HEAP_SECOND)
@@ -561,6 +578,8 @@ static noinline enum beeunwind_stop heap_step_leaf(struct bee_heap_step *s)
 	enum heap_place place = heap_peek(s);
 	u64 sp = s->f->sp;
 
+	if (place == HEAP_LEFT)
+		return heap_step_left(s);
 	if (place == HEAP_SECOND)
 		return heap_return(s, sp + 8, true);
 	if (!bee_uread_u64(s->mem, sp, &s->ra))

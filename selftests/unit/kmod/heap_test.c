@@ -153,6 +153,8 @@ static const struct place {
 	{ "poll behind pop %rbp", "\x48\x83\xc4\x30\x5d\x49\x3b\xa7\0\0\0\0", 12, 5, 0, false },
 	{ "pop %rbp before jmp *%rax", "\x5d\xff\xe0", 3, 0, 8, true },
 	{ "jmp *%rax behind pop %rbp", "\x5d\xff\xe0", 3, 1, 0, false },
+	{ "pop %rbp before jmp *%r10", "\x5d\x41\xff\xe2", 4, 0, 8, true },
+	{ "jmp *%r10 behind pop %rbp", "\x5d\x41\xff\xe2", 4, 1, 0, false },
 	{ "load of a method that is interpreted", "\x48\xbb\1\2\3\4\5\6\7\x08\xe9", 11, 0, 0, false },
 	{ "jump to a method that is interpreted", "\x48\xbb\1\2\3\4\5\6\7\x08\xe9", 11, 10, 0, false },
 	{ "jump of the poll", "\x0f\x87\0\0\0\0\xc3", 7, 0, 0, false },
@@ -414,19 +416,45 @@ static void test_lies(void)
 	check(step(&f) == BEEUNWIND_STOP_MISALIGNED && f.sp == SP + 4, "a stack pointer that is not aligned ends the walk");
 }
 
+/* A stub jumps to a handler of exceptions in its caller.  What is on the stack above it has other return addresses. */
+static void test_left(void)
+{
+	static const char *const code[] = { "\x5a\x41\xff\xe2", "\x5a\xff\xe3" };
+	static const u64 stub[] = { CALLEE, STUB };
+	struct bee_frame f;
+	bool good = true;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		lay_out();
+		put_code(stub[i & 1] + CODE + 0x40, code[i >> 1], 3 + !(i >> 1));
+		put(SP + FRAME - 8, INTERPRETER + 0x200, 8);
+		put_code(INTERPRETER + 0x1fe, "\xff\xd0", 2);
+		put(SP, INTERPRETER + 0x200, 8);
+		gpr[BEE_REG_RDX] = CALLER_RA;
+		f = frame_at(stub[i & 1] + CODE + 0x41, true);
+		good &= !step(&f) && is_caller(&f, CALLER_RA, SP, 0x777000);
+	}
+	check(good, "a stub that jumps to a handler of exceptions in its caller has that one's rsp");
+	gpr[BEE_REG_RDX] = CALLER_RA + 1;
+	f = frame_at(STUB + CODE + 0x41, true);
+	check(step(&f) == BEEUNWIND_STOP_GAP, "a stub that jumps to such a handler has the return address in rdx");
+}
+
 int main(void)
 {
 	const size_t nplaces = sizeof(places) / sizeof(places[0]);
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(nplaces + 11 + 2 + 7 + 13 + 8);
+	ksft_set_plan(nplaces + 11 + 2 + 7 + 13 + 8 + 2);
 	for (i = 0; i < nplaces; i++)
 		test_place(&places[i]);
 	test_compiled();
 	test_barrier();
 	test_interpreter();
 	test_stub();
+	test_left();
 	test_lies();
 	ksft_finished();
 }
