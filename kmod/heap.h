@@ -149,14 +149,18 @@ static noinline bool heap_read_code(struct bee_heap_step *s, u64 ip)
  * @HEAP_UNSAVED: at the end of its frame; rbp is the caller's
  * @HEAP_TOP: at rsp; rbp is the caller's
  * @HEAP_SECOND: in the word above rsp; the caller's rbp is at rsp
- * @HEAP_LEFT: in rdx, for a handler of exceptions in the caller; rsp and rbp are the caller's
+ * @HEAP_RDX: in rdx, for a handler of exceptions in the caller; rsp and rbp are the caller's
+ * @HEAP_RAX: in rax, in an adapter; rsp and rbp are the caller's
+ * @HEAP_RAX_R13: in rax, in an adapter; r13 is the caller's rsp, and rbp is the caller's
  */
 enum heap_place {
 	HEAP_BODY,
 	HEAP_UNSAVED,
 	HEAP_TOP,
 	HEAP_SECOND,
-	HEAP_LEFT,
+	HEAP_RDX,
+	HEAP_RAX,
+	HEAP_RAX_R13,
 };
 
 /* In the code of struct heap_form: any byte; a number of one byte or four that makes the frame's size */
@@ -220,8 +224,11 @@ static const struct heap_form heap_forms[] = {
 	FORM(HEAP_SECOND, 0, 0, 0x5d, 0xff, 0xe0),
 	FORM(HEAP_TOP, 1, 0, 0x5d, 0xff, 0xe0),
 	/* the end of stubs that have looked for a handler of exceptions: pop %rdx; -> jmp *%r10, or jmp *%rbx */
-	FORM(HEAP_LEFT, 1, 0, 0x5a, 0x41, 0xff, 0xe2),
-	FORM(HEAP_LEFT, 1, 0, 0x5a, 0xff, 0xe3),
+	FORM(HEAP_RDX, 1, 0, 0x5a, 0x41, 0xff, 0xe2),
+	FORM(HEAP_RDX, 1, 0, 0x5a, 0xff, 0xe3),
+	/* from compiled code to the interpreter: pop %rax; -> mov %rsp, %r13; and back: and $-16, %rsp; -> push %rax */
+	FORM(HEAP_RAX, 1, 0, 0x58, 0x4c, 0x8b, 0xec),
+	FORM(HEAP_RAX_R13, 4, 0, 0x48, 0x83, 0xe4, 0xf0, 0x50),
 	/* the end of calls of native methods: leave; -> cmpq $0, 8(%r15); -> jne behind ret; ret */
 	FORM(HEAP_TOP, 1, 0, 0xc9, 0x49, 0x81, 0x7f, 0x08),
 	FORM(HEAP_TOP, 0, 0, 0x0f, 0x85, 0x01, 0, 0, 0, 0xc3),
@@ -354,12 +361,14 @@ static enum beeunwind_stop heap_arrive_same_fp(struct bee_heap_step *s, u64 slot
 	return heap_arrive(s, slot, s->f->fp_known);
 }
 
-/* From HEAP_LEFT. */
-static noinline enum beeunwind_stop heap_step_left(struct bee_heap_step *s)
+/* From a place of those where a register has the return address. */
+static noinline enum beeunwind_stop heap_step_registers(struct bee_heap_step *s, enum heap_place place)
 {
-	if (frame_reg(s->mem, s->f, BEE_REG_RDX, &s->ra) || !heap_returns(s))
+	if (frame_reg(s->mem, s->f, place == HEAP_RDX ? BEE_REG_RDX : BEE_REG_RAX, &s->ra) ||
+	    frame_reg(s->mem, s->f, place == HEAP_RAX_R13 ? BEE_REG_R13 : BEE_REG_RSP, &s->sp) ||
+	    s->sp - s->f->sp >= HEAP_NEAR || !heap_returns(s))
 		return BEEUNWIND_STOP_GAP;
-	return heap_arrive_same_fp(s, 0, s->f->sp);
+	return heap_arrive_same_fp(s, 0, s->sp);
 }
 
 /* The return address is in @slot, and the caller's rbp in the word below it if @saved. */
@@ -417,8 +426,8 @@ static noinline enum beeunwind_stop heap_step_compiled(struct bee_heap_step *s)
 	u64 slot = s->f->sp + s->frame - 8;
 	enum beeunwind_stop stop;
 
-	if (place == HEAP_LEFT)
-		return heap_step_left(s);
+	if (place >= HEAP_RDX)
+		return heap_step_registers(s, place);
 	if (place == HEAP_TOP)
 		return heap_return(s, s->f->sp, false);
 	if (place == HEAP_SECOND)
@@ -430,6 +439,12 @@ static noinline enum beeunwind_stop heap_step_compiled(struct bee_heap_step *s)
 	return slot ? heap_return(s, slot, true) : stop;
 }
 
+/* Whether rax has the return address, as in an adapter that makes room for the interpreter's arguments. */
+static bool heap_is_in_rax(struct bee_heap_step *s)
+{
+	return !frame_reg(s->mem, s->f, BEE_REG_RAX, &s->word) && s->word == s->ra;
+}
+
 /*
  * Whether r13 has the rsp behind the call.  The interpreter sets it when it calls, and so does the stub through which C
  * calls.  Compiled code uses r13 for other things, until an adapter, which has the return address in rax then, sets it.
@@ -437,7 +452,7 @@ static noinline enum beeunwind_stop heap_step_compiled(struct bee_heap_step *s)
 static noinline bool heap_has_told(struct bee_heap_step *s)
 {
 	return heap_is_interpreter(s->heaps, s->f->ip) || heap_is_interpreter(s->heaps, s->ra) ||
-	       s->sp - s->f->sp <= 24 || (!frame_reg(s->mem, s->f, BEE_REG_RAX, &s->word) && s->word == s->ra);
+	       s->sp - s->f->sp <= 24 || heap_is_in_rax(s);
 }
 
 /*
@@ -578,14 +593,14 @@ static noinline enum beeunwind_stop heap_step_leaf(struct bee_heap_step *s)
 	enum heap_place place = heap_peek(s);
 	u64 sp = s->f->sp;
 
-	if (place == HEAP_LEFT)
-		return heap_step_left(s);
+	if (place >= HEAP_RDX)
+		return heap_step_registers(s, place);
 	if (place == HEAP_SECOND)
 		return heap_return(s, sp + 8, true);
 	if (!bee_uread_u64(s->mem, sp, &s->ra))
 		return BEEUNWIND_STOP_READ_FAULT;
 	if (bee_heaps_have(s->heaps, s->ra - 1)) {
-		if (heap_calls(s) || (place == HEAP_TOP && heap_returns(s)) || heap_interpreter_calls(s))
+		if (!heap_is_in_rax(s) && (heap_calls(s) || (place == HEAP_TOP && heap_returns(s)) || heap_interpreter_calls(s)))
 			return heap_arrive_same_fp(s, sp, sp + 8);
 		if (!heap_step_entry(s, HEAP_NEAR / 16))
 			return BEEUNWIND_STOP_NONE;

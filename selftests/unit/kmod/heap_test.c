@@ -347,6 +347,11 @@ static void test_stub(void)
 	f = frame_at(ip, true);
 	check(!step(&f) && is_caller(&f, CALLER_RA, SP + 0x38, 0x777000),
 	      "an adapter that has taken the return address has its caller's rsp in r13");
+	put_call(CALLER_RA, STUB + CODE);
+	f = frame_at(ip, true);
+	check(!step(&f) && is_caller(&f, CALLER_RA, SP + 0x38, 0x777000),
+	      "an adapter that has taken the return address has its caller's rsp in r13 if it was called directly, too");
+	put_call(CALLER_RA, CALLEE + CODE);
 	gpr[BEE_REG_RAX] = 0;
 	put(SP + 0x38 + 0x60 - 8, CALLER_RA, 8);
 	f = frame_at(ip, true);
@@ -439,6 +444,17 @@ static void test_left(void)
 	gpr[BEE_REG_RDX] = CALLER_RA + 1;
 	f = frame_at(STUB + CODE + 0x41, true);
 	check(step(&f) == BEEUNWIND_STOP_GAP, "a stub that jumps to such a handler has the return address in rdx");
+
+	put_code(STUB + CODE + 0x40, "\x48\x83\xe4\xf0\x50", 5);
+	gpr[BEE_REG_RAX] = CALLER_RA;
+	gpr[BEE_REG_R13] = SP + 0x18;
+	f = frame_at(STUB + CODE + 0x44, true);
+	check(!step(&f) && is_caller(&f, CALLER_RA, SP + 0x18, 0x777000),
+	      "an adapter that has aligned rsp has the return address in rax");
+	put_code(STUB + CODE + 0x40, "\x58\x4c\x8b\xec", 4);
+	f = frame_at(STUB + CODE + 0x41, true);
+	check(!step(&f) && is_caller(&f, CALLER_RA, SP, 0x777000),
+	      "an adapter that has just popped the return address has its caller's rsp");
 }
 
 int main(void)
@@ -447,7 +463,7 @@ int main(void)
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(nplaces + 11 + 2 + 7 + 13 + 8 + 2);
+	ksft_set_plan(nplaces + 11 + 2 + 7 + 14 + 8 + 4);
 	for (i = 0; i < nplaces; i++)
 		test_place(&places[i]);
 	test_compiled();
