@@ -77,12 +77,15 @@ beectl_files() {
 		-rw-r--r-- root/root ./usr/share/doc/beectl/README
 		-rw-r--r-- root/root ./usr/share/doc/beectl/changelog
 		-rw-r--r-- root/root ./usr/share/doc/beectl/changelog.Debian
+		-rw-r--r-- root/root ./usr/share/doc/beectl/comparison.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/completeness.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/copyright
 		-rw-r--r-- root/root ./usr/share/doc/beectl/design.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/encoder.rst
+		-rw-r--r-- root/root ./usr/share/doc/beectl/faq.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/flame.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/install.rst
+		-rw-r--r-- root/root ./usr/share/doc/beectl/java.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/lookup.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/security.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/stop-reasons.rst
