@@ -8,8 +8,8 @@
 
 #define MEMORY_CODE_NAMES	3
 
-/* For each text, the samples of threads of this name whose stacks end in code without a file; for free(). */
-static u64 *samples_by_name(const struct profile *profile)
+/* For each text, the samples of threads of this name whose stacks end in code without a file; for free().  @all: of all. */
+static u64 *samples_by_name(const struct profile *profile, u64 *all)
 {
 	u32 *name = alloc_array(NULL, profile->nodes.count + 1, sizeof(*name)), i;
 	u64 *samples = alloc_zero(profile->texts.index.count, sizeof(*samples));
@@ -18,6 +18,7 @@ static u64 *samples_by_name(const struct profile *profile)
 		const struct profile_node *node = profile_node(profile, i), *parent;
 		const struct profile_frame *above;
 
+		*all += node->samples;
 		name[i] = INTERN_NONE;
 		if (node->parent == INTERN_NONE)
 			continue;
@@ -37,7 +38,7 @@ static u64 *samples_by_name(const struct profile *profile)
 /** memory_code_put() - print a line with the threads' names, those with most of such samples first; or nothing */
 void memory_code_put(FILE *out, const struct profile *profile)
 {
-	u64 *samples = samples_by_name(profile);
+	u64 all = 0, *samples = samples_by_name(profile, &all);
 	u32 text, most, n;
 
 	for (n = 0; n < MEMORY_CODE_NAMES; n++) {
@@ -46,7 +47,11 @@ void memory_code_put(FILE *out, const struct profile *profile)
 				most = text;
 		if (!samples[most])
 			break;
-		fputs(n ? ", " : "samples whose stacks end in code without a file: ", out);
+		if (n)
+			fputs(", ", out);
+		else
+			fprintf(out, "of %llu samples, those whose stacks end in code without a file: ",
+				(unsigned long long)all);
 		text_put_name(out, profile_get_text(profile, most));
 		fprintf(out, " %llu", (unsigned long long)samples[most]);
 		samples[most] = 0;
