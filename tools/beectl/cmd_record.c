@@ -178,7 +178,7 @@ static void record_take_end(struct record *record, pid_t pid, int status)
 	if (pid == record->perf.pid) {
 		record->perf.pid = 0;
 		record->perf_status = status;
-		perf_put_words(&record->perf);
+		perf_ended(&record->perf);
 		record_end_command(record);
 	} else if (pid == record->command) {
 		record->command = 0;

@@ -73,7 +73,7 @@ int perf_find(struct bee_error *error)
  * @target: if not 0: the process to be recorded, with its children; perf then tells
  *	perf_wait_ready() when it is at work, and ends at perf_stop()
  * @output: its standard output; -1: that of this process
- * @quiet: what it says is kept, for perf_put_words()
+ * @quiet: what it says is kept, for perf_ended()
  * @error: filled on failure
  *
  * perf and what it starts ignore SIGHUP; SIGTERM ends the recording.
@@ -118,7 +118,7 @@ int perf_start(struct perf *perf, char **words, pid_t target, int output, bool q
 	if (!ret)
 		return 0;
 	perf->pid = 0;
-	perf_stop(perf);
+	perf_ended(perf);
 	return perf_error_set(error, ret);
 }
 
@@ -163,18 +163,21 @@ int perf_wait_ready(const struct perf *perf, unsigned int patience, struct bee_e
 	return 0;
 }
 
-/** perf_stop() - have perf write what it has and end, if it was started with a target */
-void perf_stop(struct perf *perf)
+/**
+ * perf_stop() - have perf write what it has and end, if it was started with a target
+ * @perf: the recording
+ *
+ * The socket stays open: perf fails with "Thread and evlist pollfd index mismatch" if it finds it closed when it reads the
+ * command (record__update_evlist_pollfd_from_thread(), tools/perf/builtin-record.c).
+ */
+void perf_stop(const struct perf *perf)
 {
-	if (perf->control < 0)
-		return;
-	send(perf->control, "stop\n", 5, MSG_NOSIGNAL);
-	close(perf->control);
-	perf->control = -1;
+	if (perf->control >= 0)
+		send(perf->control, "stop\n", 5, MSG_NOSIGNAL);
 }
 
-/** perf_put_words() - pass on what perf has said, but for how often it woke up and how much it wrote */
-void perf_put_words(struct perf *perf)
+/* Pass on what perf has said, but for how often it woke up and how much it wrote. */
+static void perf_put_words(struct perf *perf)
 {
 	static const char chat[] = "[ perf record: ";
 	FILE *in = perf->words < 0 || lseek(perf->words, 0, SEEK_SET) ? NULL : fdopen(perf->words, "r");
@@ -188,6 +191,15 @@ void perf_put_words(struct perf *perf)
 	if (in)
 		fclose(in);
 	perf->words = -1;
+}
+
+/** perf_ended() - for a perf that has ended: pass on what it has said, and close its socket */
+void perf_ended(struct perf *perf)
+{
+	perf_put_words(perf);
+	if (perf->control >= 0)
+		close(perf->control);
+	perf->control = -1;
 }
 
 /**

@@ -38,6 +38,7 @@ static int end(struct perf *perf)
 	perf_stop(perf);
 	while (waitpid(perf->pid, &status, 0) < 0 && errno == EINTR)
 		;
+	perf_ended(perf);
 	return status;
 }
 
@@ -48,6 +49,17 @@ static bool check_ready(void)
 
 	return start(&perf, "read -r word <&$fd; [ $word = ping ] && echo ack >&$fd; read -r word <&$fd; "
 		     "[ $word = stop ]") &&
+	       !perf_wait_ready(&perf, PERF_PATIENCE_MS, &error) && !end(&perf);
+}
+
+/* read has a status above 128 when its time is up, and 1 where nobody can send any more. */
+static bool check_stop(void)
+{
+	struct bee_error error;
+	struct perf perf;
+
+	return start(&perf, "read -r word <&$fd; echo ack >&$fd; read -r word <&$fd; "
+		     "read -t 0.5 -r word <&$fd; [ $? -gt 128 ]") &&
 	       !perf_wait_ready(&perf, PERF_PATIENCE_MS, &error) && !end(&perf);
 }
 
@@ -75,12 +87,13 @@ int main(void)
 	char path[4096];
 
 	ksft_print_header();
-	ksft_set_plan(3);
+	ksft_set_plan(4);
 	if (!mkdtemp(directory))
 		return 1;
 	snprintf(path, sizeof(path), "%s:%s", directory, getenv("PATH"));
 	setenv("PATH", path, 1);
 	ksft_test_result(check_ready(), "perf answers\n");
+	ksft_test_result(check_stop(), "the socket on which perf is told to stop stays open until it has ended\n");
 	ksft_test_result(check_ended(), "perf ends\n");
 	ksft_test_result(check_silent(), "perf knows no \"ping\"\n");
 	snprintf(path, sizeof(path), "%s/perf", directory);
