@@ -9,28 +9,7 @@
 #define MEMORY	0x7ffe00001000ull
 #define SIZE	0x40000
 
-struct bee_uread {
-	u8	bytes[SIZE];
-};
-
-static bool bee_uread_bytes(struct bee_uread *mem, u64 addr, void *value, size_t n)
-{
-	if (addr < MEMORY || addr - MEMORY > SIZE - n)
-		return false;
-	memcpy(value, mem->bytes + (addr - MEMORY), n);
-	return true;
-}
-
-static bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
-{
-	return bee_uread_bytes(mem, addr, value, sizeof(*value));
-}
-
-static bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
-{
-	return bee_uread_bytes(mem, addr, value, sizeof(*value));
-}
-
+#include "fake_memory.h"
 #include "kmod/frame.h"
 
 #define SP	(MEMORY + 0x800)

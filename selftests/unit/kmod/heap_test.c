@@ -9,30 +9,7 @@
 #define MEMORY	0x7ffe00000000ull
 #define SIZE	0x8000
 
-struct bee_uread {
-	u8	bytes[SIZE];
-	u64	reads;
-};
-
-static bool bee_uread_bytes(struct bee_uread *mem, u64 addr, void *value, size_t n)
-{
-	mem->reads++;
-	if (addr < MEMORY || addr - MEMORY > SIZE - n)
-		return false;
-	memcpy(value, mem->bytes + (addr - MEMORY), n);
-	return true;
-}
-
-static bool bee_uread_u64(struct bee_uread *mem, u64 addr, u64 *value)
-{
-	return bee_uread_bytes(mem, addr, value, sizeof(*value));
-}
-
-static bool bee_uread_u8(struct bee_uread *mem, u64 addr, u8 *value)
-{
-	return bee_uread_bytes(mem, addr, value, sizeof(*value));
-}
-
+#include "fake_memory.h"
 #include "kmod/heap.h"
 
 /* A heap of 64 segments of 64 bytes, its segment map, and a stack. */
