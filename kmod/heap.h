@@ -584,9 +584,8 @@ static noinline enum beeunwind_stop heap_step_fp(struct bee_heap_step *s)
 }
 
 /*
- * From a stub that has not changed rsp, or keeps a frame pointer and has not made its frame yet.  Some are called from
- * compiled code, or the interpreter, in which case r13 may be as at the interpreter's entry; C calls JNI's
- * accessors of fields.
+ * From a stub that has not changed rsp, or keeps a frame pointer and has not made its frame yet.  Compiled code and the
+ * interpreter call such stubs, and then r13 may be as at the interpreter's entry; C calls JNI's accessors of fields.
  */
 static noinline enum beeunwind_stop heap_step_leaf(struct bee_heap_step *s)
 {

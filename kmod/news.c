@@ -2,8 +2,8 @@
 /*
  * News: what walks have met that user space can do something about.
  *
- * The last ones are in a ring, which walks write to in any context, and everybody reads who knows up to
- * which number he has read.  An irq_work queues a work item, which sends a message that there is something
+ * The last news are in a ring.  Walks write to it in any context; a reader remembers the number of the news that it
+ * has read last.  An irq_work queues a work item, which sends a message that there is something
  * to read.  What a walk meets again and again is news once in a second: nobody may have listened
  * before, or been able to do something about it.
  *

@@ -329,7 +329,7 @@ static void rule_set_cfa(struct libdw_rule *rule, int reg, u32 places, u32 value
  * libdw_set_empty() - correct rbp, rsp and RA, which libdw calls undefined if they have an empty
  *	expression
  * @dw: libdw_find() said LIBDW_FRAME
- * @places: registers that are saved at the CFA, a bit for each, by DWARF number
+ * @places: bit N is set if the register of DWARF number N is saved at the CFA
  * @values: registers that are the CFA
  */
 void libdw_set_empty(struct libdw *dw, u32 places, u32 values)
