@@ -9,13 +9,11 @@
 #define BEE_BUILD_ID_MAX	20	/* SHA-1; ld.bfd and ld.lld make none that are longer */
 
 /**
- * struct bee_build_id - a build-id, if it is known
- * @looked: the file's first page has been looked at
- * @len: bytes of @id in use; 0: it has none, or @looked is false
+ * struct bee_build_id - a build-id
+ * @len: bytes of @id in use; 0: it has none
  * @id: the build-id; zeros behind it
  */
 struct bee_build_id {
-	bool	looked;
 	u8	len;
 	u8	id[BEE_BUILD_ID_MAX];
 };
@@ -44,7 +42,7 @@ static inline void bee_build_id_find(const void *data, size_t size, struct bee_b
 	const u8 *byte = data;
 	size_t at;
 
-	*build_id = (struct bee_build_id) { .looked = true };
+	*build_id = (struct bee_build_id) {};
 	if (size < 4 || memcmp(byte, "\177ELF", 4))
 		return;
 	for (at = 0; at + sizeof(note) <= size; at += 4) {
@@ -58,18 +56,6 @@ static inline void bee_build_id_find(const void *data, size_t size, struct bee_b
 		memcpy(build_id->id, byte + at + sizeof(note), note.descsz);
 		return;
 	}
-}
-
-/** bee_build_id_equal() - whether both are known and the same.  Context: Any. */
-static inline bool bee_build_id_equal(const struct bee_build_id *a, const struct bee_build_id *b)
-{
-	return a->len && a->len == b->len && !memcmp(a->id, b->id, a->len);
-}
-
-/** bee_build_id_differ() - whether they are certainly not the same.  Context: Any. */
-static inline bool bee_build_id_differ(const struct bee_build_id *a, const struct bee_build_id *b)
-{
-	return a->looked && b->looked && (a->len != b->len || memcmp(a->id, b->id, a->len));
 }
 
 #endif /* BEE_BUILD_ID_H */
