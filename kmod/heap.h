@@ -26,6 +26,7 @@
 #define HEAP_PUSHED	7		/* words that compiled code may have pushed on its frame */
 #define HEAP_BUILT	80		/* bytes of an interpreter's frame below rbp, at least */
 #define HEAP_PROLOGUE	64		/* bytes of code that are searched for the end of a prologue */
+#define HEAP_SAVED_ALL	128		/* bytes in which stubs save the 16 GPRs */
 
 /**
  * struct bee_heap_step - a step at work; in the walk, as the kernel's stack has no room for it
@@ -226,6 +227,15 @@ static const struct heap_form heap_forms[] = {
 	/* the end of stubs that have looked for a handler of exceptions: pop %rdx; -> jmp *%r10, or jmp *%rbx */
 	FORM(HEAP_RDX, 1, 0, 0x5a, 0x41, 0xff, 0xe2),
 	FORM(HEAP_RDX, 1, 0, 0x5a, 0xff, 0xe3),
+	/* C2's stub for exceptions: push %rdx; sub $8, %rsp; and pop %rdx; -> mov %rax, %r8; -> mov n(%r15), %rax; ... */
+	FORM(HEAP_RDX, 0, 0, 0x52, 0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0x2c, 0x24),
+	FORM(HEAP_TOP, 0, 0, 0x5a, 0x4c, 0x8b, 0xc0),
+	FORM(HEAP_RDX, 1, 0, 0x5a, 0x4c, 0x8b, 0xc0),
+	FORM(HEAP_RDX, 4, 0, 0x5a, 0x4c, 0x8b, 0xc0, 0x49, 0x8b, 0x87),
+	FORM(HEAP_RDX, 0, 0, 0x49, 0x8b, 0x97, ANY, ANY, ANY, ANY, 0x49, 0xc7, 0x87),
+	FORM(HEAP_RDX, 7, 0, 0x49, 0x8b, 0x97, ANY, ANY, ANY, ANY, 0x49, 0xc7, 0x87),
+	/* ...; jmp *%r8 */
+	FORM(HEAP_RDX, 0, 0, 0x41, 0xff, 0xe0),
 	/* from compiled code to the interpreter: pop %rax; -> mov %rsp, %r13; and back: and $-16, %rsp; -> push %rax */
 	FORM(HEAP_RAX, 1, 0, 0x58, 0x4c, 0x8b, 0xec),
 	FORM(HEAP_RAX_R13, 4, 0, 0x48, 0x83, 0xe4, 0xf0, 0x50),
@@ -292,17 +302,21 @@ static noinline enum heap_place heap_peek(struct bee_heap_step *s)
 }
 
 /*
- * Whether an activation can return to @ra.  Calls are before return addresses, but the interpreter's,
- * which it pushes, and those of frames whose code has become invalid: these return to "call the next instruction".
+ * Whether an activation can return to @ra.  Calls of code in the heaps are before return addresses, but the
+ * interpreter's, which it pushes, and those of frames whose code has become invalid: these return to "call the next
+ * instruction".
  */
 static noinline bool heap_returns(struct bee_heap_step *s)
 {
 	static const u8 call_next[] = { 0xe8, 0, 0, 0, 0 };
 
-	return bee_heaps_have(s->heaps, s->ra - 1) &&
-	       (heap_is_interpreter(s->heaps, s->ra) || heap_is_barrier(s->heaps, s->ra) ||
-		bee_frame_find_call(s->mem, s->ra, &s->word) == BEE_CALL_FOUND ||
-		bee_frame_code_is(s->mem, s->ra, call_next, sizeof(call_next)));
+	if (!bee_heaps_have(s->heaps, s->ra - 1))
+		return false;
+	if (heap_is_interpreter(s->heaps, s->ra) || heap_is_barrier(s->heaps, s->ra))
+		return true;
+	if (bee_frame_find_call(s->mem, s->ra, &s->word) == BEE_CALL_FOUND)
+		return !s->word || bee_heaps_have(s->heaps, s->word);
+	return bee_frame_code_is(s->mem, s->ra, call_next, sizeof(call_next));
 }
 
 /* heap_returns() with the return address at @slot. */
@@ -577,10 +591,27 @@ static noinline enum beeunwind_stop heap_step_fp(struct bee_heap_step *s)
 	    !bee_uread_u64(s->mem, f->fp + 8, &s->ra) || !s->ra || !bee_uread_u64(s->mem, f->fp, &s->fp))
 		return BEEUNWIND_STOP_GAP;
 	/* Walks look at callers in files. */
-	if (bee_heaps_have(s->heaps, s->ra - 1) && (!heap_returns(s) || (f->activation && heap_calls_other(s))))
+	if (bee_heaps_have(s->heaps, s->ra - 1) && (!heap_returns(s) || heap_calls_other(s)))
 		return BEEUNWIND_STOP_BAD_RA;
 	s->sp = f->fp + 16;
 	return heap_arrive(s, f->fp + 8, true);
+}
+
+/*
+ * Whether the frame is at rbp.  Stubs are in one piece of code, so a call that has left its return address at rsp may
+ * name another of them: of two calls that is right which names the last address before ip.  Nearer than any frame of
+ * the interpreter rbp is the stub's, also where the call names nothing.
+ * @sp_target: what the call before the word at rsp names, if it is in the piece, or 0
+ */
+static bool heap_is_at_fp(struct bee_heap_step *s, u64 sp_target)
+{
+	const struct bee_frame *f = s->f;
+
+	if (!f->fp_known || !bee_uread_u64(s->mem, f->fp + 8, &s->ra))
+		return false;
+	if (heap_calls(s))
+		return !sp_target || (s->word <= f->ip && (sp_target <= s->word || sp_target > f->ip));
+	return !sp_target && f->fp - f->sp < HEAP_BUILT && heap_returns(s) && !s->word;
 }
 
 /*
@@ -590,7 +621,7 @@ static noinline enum beeunwind_stop heap_step_fp(struct bee_heap_step *s)
 static noinline enum beeunwind_stop heap_step_leaf(struct bee_heap_step *s)
 {
 	enum heap_place place = heap_peek(s);
-	u64 sp = s->f->sp;
+	u64 sp = s->f->sp, ra, target;
 
 	if (place >= HEAP_RDX)
 		return heap_step_registers(s, place);
@@ -598,20 +629,43 @@ static noinline enum beeunwind_stop heap_step_leaf(struct bee_heap_step *s)
 		return heap_return(s, sp + 8, true);
 	if (!bee_uread_u64(s->mem, sp, &s->ra))
 		return BEEUNWIND_STOP_READ_FAULT;
-	if (bee_heaps_have(s->heaps, s->ra - 1)) {
-		if (!heap_is_in_rax(s) && (heap_calls(s) || (place == HEAP_TOP && heap_returns(s)) || heap_interpreter_calls(s)))
+	ra = s->ra;
+	if (bee_heaps_have(s->heaps, ra - 1)) {
+		bool calls = !heap_is_in_rax(s) && (heap_interpreter_calls(s) || (place == HEAP_TOP && heap_returns(s)));
+
+		target = heap_calls(s) ? s->word : 0;
+		if (!calls && heap_is_at_fp(s, target))
+			return heap_step_fp(s);
+		s->ra = ra;
+		if (calls || (target && !heap_is_in_rax(s)))
 			return heap_arrive_same_fp(s, sp, sp + 8);
 		if (!heap_step_entry(s, HEAP_NEAR / 16))
 			return BEEUNWIND_STOP_NONE;
-		/* heap_step_entry() has changed it. */
-		if (!bee_uread_u64(s->mem, sp, &s->ra) ||
-		    bee_frame_find_call(s->mem, s->ra, &s->word) != BEE_CALL_FOUND || !s->word)
+		s->ra = ra;
+		if (bee_frame_find_call(s->mem, ra, &s->word) != BEE_CALL_FOUND || !s->word)
 			return BEEUNWIND_STOP_GAP;
-	} else if (s->ra - sp <= BEE_FP_MAX_DISTANCE ||
-		   bee_frame_find_call(s->mem, s->ra, &s->word) != BEE_CALL_FOUND) {
+	} else if (ra - sp <= BEE_FP_MAX_DISTANCE || bee_frame_find_call(s->mem, ra, &s->word) != BEE_CALL_FOUND) {
 		return BEEUNWIND_STOP_GAP;
 	}
 	return heap_arrive_same_fp(s, sp, sp + 8);
+}
+
+/*
+ * Whether a stub saves the GPRs, rax in the topmost of 16 words and r15 at rsp, or takes them back: then a mov between a
+ * register and its word is at ip.
+ */
+static noinline bool heap_saves_all(struct bee_heap_step *s)
+{
+	u8 rex, mov, modrm, sib, at = 0;
+	u64 ip = s->f->ip;
+
+	if (!bee_uread_u8(s->mem, ip, &rex) || (rex & 0xfb) != 0x48 ||
+	    !bee_uread_u8(s->mem, ip + 1, &mov) || (mov & 0xfd) != 0x89 ||
+	    !bee_uread_u8(s->mem, ip + 2, &modrm) || (modrm & 0x87) != 0x04 ||
+	    !bee_uread_u8(s->mem, ip + 3, &sib) || sib != 0x24 ||
+	    (modrm & 0x40 && !bee_uread_u8(s->mem, ip + 4, &at)))
+		return false;
+	return at == 8 * (15 - (modrm >> 3 & 7) - 2 * (rex & 4));
 }
 
 /* From a stub that has pushed registers, and has no frame pointer. */
@@ -637,16 +691,25 @@ static noinline enum beeunwind_stop heap_step_pushed(struct bee_heap_step *s)
 static inline enum beeunwind_stop bee_heap_step(struct bee_heap_step *s)
 {
 	u64 ip = bee_frame_lookup_ip(s->f);
+	enum beeunwind_stop stop;
+	u32 saved;
 
 	if (heap_is_interpreter(s->heaps, ip))
 		return heap_step_interpreted(s);
-	if (!heap_read_code(s, ip) || (s->f->activation && !heap_read_bounds(s)))
+	if (!heap_read_code(s, ip))
 		return BEEUNWIND_STOP_GAP;
 	if (s->frame)
-		return heap_step_compiled(s);
-	if (s->f->activation && (!heap_step_leaf(s) || !heap_step_pushed(s)))
+		return s->f->activation && !heap_read_bounds(s) ? BEEUNWIND_STOP_GAP : heap_step_compiled(s);
+	if (!heap_read_bounds(s))
+		return BEEUNWIND_STOP_GAP;
+	saved = heap_saves_all(s) ? HEAP_SAVED_ALL : 0;
+	s->f->sp += saved;
+	if ((s->f->activation || saved) && (!heap_step_leaf(s) || !heap_step_pushed(s)))
 		return BEEUNWIND_STOP_NONE;
-	return heap_step_fp(s);
+	stop = heap_step_fp(s);
+	if (stop)
+		s->f->sp -= saved;
+	return stop;
 }
 
 #endif /* BEE_HEAP_H */

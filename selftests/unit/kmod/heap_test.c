@@ -169,6 +169,13 @@ static void test_compiled(void)
 	check(!step(&f) && is_caller(&f, CALLER_RA, SP + FRAME + 16, CALLER_FP),
 	      "below two words that were pushed the return address is found");
 
+	put_call(STUB + CODE + 0x20, OUTSIDE);
+	put(SP + FRAME - 8, STUB + CODE + 0x20, 8);
+	f = frame_at(CALLEE + CODE + 0x40, true);
+	check(!step(&f) && is_caller(&f, CALLER_RA, SP + FRAME + 16, CALLER_FP),
+	      "compiled code does not return behind a call of code outside of heaps");
+
+	put(SP + FRAME - 8, 0x99, 8);
 	f = frame_at(CALLEE + CODE + 0x45, false);
 	check(step(&f) == BEEUNWIND_STOP_BAD_RA, "a caller's frame has no words more than its header says");
 	put_code(CALLEE + CODE + 0x45, "\x5b\x5f\xc3", 3);
@@ -352,6 +359,78 @@ static void test_stub(void)
 	check(step(&f) == BEEUNWIND_STOP_GAP, "zeros where rbp leads are not the end of a stack");
 }
 
+/* A stub has its frame at rbp, while a word at rsp is left from another call. */
+static void test_stub_at_fp(void)
+{
+	const u64 ip = STUB + CODE + 0x20, fp = SP + 0x18, left = CALLER_RA - 0x20;
+	struct bee_frame f = frame_at(ip, true);
+
+	lay_out();
+	f.fp = fp;
+	put_call(CALLER_RA, STUB + CODE + 0x10);
+	put(fp, CALLER_FP, 8);
+	put(fp + 8, CALLER_RA, 8);
+	put_call(left, STUB + CODE);
+	put(SP, left, 8);
+	check(!step(&f) && is_caller(&f, CALLER_RA, fp + 16, CALLER_FP),
+	      "of two calls of stubs the one that names the last stub before ip has called it: that at rbp");
+	put_call(left, STUB + CODE + 0x18);
+	f = frame_at(ip, true);
+	f.fp = fp;
+	check(!step(&f) && is_caller(&f, left, SP + 8, fp),
+	      "of two calls of stubs the one that names the last stub before ip has called it: that at rsp");
+	put_call(left, STUB + CODE);
+	put_call(CALLER_RA, STUB + CODE + 0x30);
+	f = frame_at(ip, true);
+	f.fp = fp;
+	check(!step(&f) && is_caller(&f, left, SP + 8, fp),
+	      "of two calls of stubs one that names a stub behind ip has not called it");
+	put_call(left, CALLEE + CODE);
+	f = frame_at(ip, true);
+	f.fp = fp;
+	check(!step(&f) && is_caller(&f, CALLER_RA, fp + 16, CALLER_FP),
+	      "a stub that was called by the name of another one is left by rbp rather than behind a call of other code");
+	put_code(CALLER_RA - 5, "\x90\x90\x90\xff\xd0", 5);
+	f = frame_at(ip, true);
+	f.fp = fp;
+	check(!step(&f) && is_caller(&f, CALLER_RA, fp + 16, CALLER_FP),
+	      "a stub that anything may have called is left by rbp if that is near");
+}
+
+static void test_stub_saves_all(void)
+{
+	static const struct { const char *code; size_t size; } movs[] = {
+		{ "\x48\x89\x44\x24\x78", 5 }, { "\x4c\x89\x74\x24\x08", 5 }, { "\x4c\x89\x3c\x24", 4 },
+		{ "\x48\x8b\x6c\x24\x50", 5 }, { "\x4c\x8b\x3c\x24", 4 },
+	};
+	const u64 ip = STUB + CODE + 0x20;
+	struct bee_frame f;
+	bool good = true;
+	size_t i;
+
+	lay_out();
+	put_call(CALLER_RA, STUB + CODE);
+	put(SP + 0x80, CALLER_RA, 8);
+	put_call(CALLER_RA - 0x20, STUB + CODE);
+	put(SP + 0x18, CALLER_RA - 0x20, 8);
+	for (i = 0; i < sizeof(movs) / sizeof(movs[0]); i++) {
+		put_code(ip, movs[i].code, movs[i].size);
+		f = frame_at(ip, true);
+		good &= !step(&f) && is_caller(&f, CALLER_RA, SP + 0x88, 0x777000);
+	}
+	f = frame_at(ip, false);
+	good &= !step(&f) && is_caller(&f, CALLER_RA, SP + 0x88, 0x777000);
+	check(good, "a stub that saves all registers, or takes them back, returns above them");
+	put_code(ip, "\x48\x89\x44\x24\x70", 5);
+	f = frame_at(ip, true);
+	check(!step(&f) && is_caller(&f, CALLER_RA - 0x20, SP + 0x20, 0x777000),
+	      "a stub that saves one register in a place of its own has not saved them all");
+	put(SP + 0x80, 0, 8);
+	put_code(ip, "\x4c\x8b\x3c\x24", 4);
+	f = frame_at(ip, false);
+	check(step(&f) && f.sp == SP, "a stub that has saved all registers and has no caller stays as it is");
+}
+
 static enum beeunwind_stop stop_of_callee(void)
 {
 	struct bee_frame f = frame_at(CALLEE + CODE + 0x45, false);
@@ -418,6 +497,24 @@ static void test_left(void)
 		good &= !step(&f) && is_caller(&f, CALLER_RA, SP, 0x777000);
 	}
 	check(good, "a stub that jumps to a handler of exceptions in its caller has that one's rsp");
+
+	put_code(CALLEE + CODE + 0x40, "\x52\x48\x83\xec\x08\x48\x89\x2c\x24", 9);
+	f = frame_at(CALLEE + CODE + 0x40, true);
+	good = !step(&f) && is_caller(&f, CALLER_RA, SP, 0x777000);
+	put_code(CALLEE + CODE + 0x40, "\x5a\x4c\x8b\xc0\x49\x8b\x87\0\0\0\0\x49\x8b\x97\0\0\0\0\x49\xc7\x87", 21);
+	put(SP, CALLER_RA, 8);
+	f = frame_at(CALLEE + CODE + 0x40, true);
+	good &= !step(&f) && is_caller(&f, CALLER_RA, SP + 8, 0x777000);
+	put(SP, INTERPRETER + 0x200, 8);
+	for (i = 0; i < 5; i++) {
+		static const u8 at[] = { 0x41, 0x44, 0x4b, 0x52, 0x60 };
+
+		put_code(CALLEE + CODE + 0x60, "\x41\xff\xe0", 3);
+		f = frame_at(CALLEE + CODE + at[i], true);
+		good &= !step(&f) && is_caller(&f, CALLER_RA, SP, 0x777000);
+	}
+	check(good, "C2's stub for exceptions has its caller's rsp, but for the word that it pushes");
+
 	gpr[BEE_REG_RDX] = CALLER_RA + 1;
 	f = frame_at(STUB + CODE + 0x41, true);
 	check(step(&f) == BEEUNWIND_STOP_GAP, "a stub that jumps to such a handler has the return address in rdx");
@@ -440,13 +537,15 @@ int main(void)
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(nplaces + 11 + 2 + 7 + 14 + 8 + 4);
+	ksft_set_plan(nplaces + 12 + 2 + 7 + 14 + 5 + 3 + 8 + 5);
 	for (i = 0; i < nplaces; i++)
 		test_place(&places[i]);
 	test_compiled();
 	test_barrier();
 	test_interpreter();
 	test_stub();
+	test_stub_at_fp();
+	test_stub_saves_all();
 	test_left();
 	test_lies();
 	ksft_finished();
