@@ -64,9 +64,9 @@ stepped_again() {
 command -v javac >/dev/null || ktap_skip_all "javac is not installed"
 make -s --no-print-directory -C "$here/oracle" >/dev/null
 javac -d "$work" "$here/../kmod/walk/JavaWork.java"
-runs=("streams" "streams -Xint" "exceptions")
+runs=("streams" "streams -Xint" "exceptions" "arrays -XX:TieredStopAtLevel=1")
 [ -z "${BEE_LONG-}" ] || runs+=("streams -XX:TieredStopAtLevel=1" "streams -XX:-TieredCompilation" "streams -XX:+UseZGC"
-	"exceptions -Xint" "locks" "depth -XX:-Inline")
+	"exceptions -Xint" "locks" "depth -XX:-Inline" "arrays")
 ktap_plan "${#runs[@]}"
 for run in "${runs[@]}"; do
 	# shellcheck disable=SC2086

@@ -72,6 +72,29 @@ class JavaWork {
 		}
 	}
 
+	interface Copy { void copy(Object[] from, Object[] to); }
+
+	static final Copy[] copies = {
+		(from, to) -> System.arraycopy(from, 0, to, 0, from.length),
+		(from, to) -> { sink = from; System.arraycopy(from, 0, to, 0, from.length); },
+		(from, to) -> { down(1, 2); System.arraycopy(from, 0, to, 0, from.length); },
+	};
+
+	static int down(int a, int n) { return n == 0 ? a : down(a, n - 1) + 1; }
+
+	/* Copies that have to compare types, some of which fail. */
+	static void arrays() {
+		Object[][] from = { { "a", "b" }, { 1, 2 }, { "a", 2 }, { 'a', 'b' } };
+		Object[][] to = { new Comparable<?>[2], new Number[2], new Object[2], new CharSequence[2] };
+		for (int i = 0; i < 96; i++) {
+			try {
+				copies[i % 3].copy(from[i / 3 % 4], to[i / 12 % 4]);
+			} catch (ArrayStoreException e) {
+				sink = e;
+			}
+		}
+	}
+
 	/* The loop below so many calls, in a virtual thread. */
 	static void virtual(int calls) {
 		try {
@@ -89,6 +112,7 @@ class JavaWork {
 		case "streams": streams(); break;
 		case "exceptions": exceptions(); break;
 		case "locks": locks(); break;
+		case "arrays": arrays(); break;
 		case "virtual": virtual(60); break;
 		/* With so many frames the virtual machine copies only the newest back after it has waited. */
 		case "waiting": waits = true; virtual(400); break;
