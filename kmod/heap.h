@@ -227,6 +227,9 @@ static const struct heap_form heap_forms[] = {
 	/* the end of stubs that have looked for a handler of exceptions: pop %rdx; -> jmp *%r10, or jmp *%rbx */
 	FORM(HEAP_RDX, 1, 0, 0x5a, 0x41, 0xff, 0xe2),
 	FORM(HEAP_RDX, 1, 0, 0x5a, 0xff, 0xe3),
+	/* and C1's: leave; -> pop %rcx; -> jmp *%rcx */
+	FORM(HEAP_TOP, 1, 0, 0xc9, 0x59, 0xff, 0xe1),
+	FORM(HEAP_RDX, 2, 0, 0xc9, 0x59, 0xff, 0xe1),
 	/* C2's stub for exceptions: push %rdx; sub $8, %rsp; and pop %rdx; -> mov %rax, %r8; -> mov n(%r15), %rax; ... */
 	FORM(HEAP_RDX, 0, 0, 0x52, 0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0x2c, 0x24),
 	FORM(HEAP_TOP, 0, 0, 0x5a, 0x4c, 0x8b, 0xc0),

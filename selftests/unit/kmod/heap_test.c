@@ -498,6 +498,12 @@ static void test_left(void)
 	}
 	check(good, "a stub that jumps to a handler of exceptions in its caller has that one's rsp");
 
+	lay_out();
+	put_code(CALLEE + CODE + 0x40, "\xc9\x59\xff\xe1", 4);
+	f = frame_at(CALLEE + CODE + 0x41, true);
+	check(step(&f) == BEEUNWIND_STOP_BAD_RA, "a stub that has left its frame has no words pushed on it");
+
+	gpr[BEE_REG_RDX] = CALLER_RA;
 	put_code(CALLEE + CODE + 0x40, "\x52\x48\x83\xec\x08\x48\x89\x2c\x24", 9);
 	f = frame_at(CALLEE + CODE + 0x40, true);
 	good = !step(&f) && is_caller(&f, CALLER_RA, SP, 0x777000);
@@ -537,7 +543,7 @@ int main(void)
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(nplaces + 12 + 2 + 7 + 14 + 5 + 3 + 8 + 5);
+	ksft_set_plan(nplaces + 12 + 2 + 7 + 14 + 5 + 3 + 8 + 6);
 	for (i = 0; i < nplaces; i++)
 		test_place(&places[i]);
 	test_compiled();
