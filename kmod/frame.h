@@ -682,24 +682,6 @@ static inline bool bee_frame_is_sigreturn(struct bee_uread *mem, const struct be
 }
 
 /**
- * bee_frame_is_goexit() - whether this is the return address of a goroutine's first function
- * @mem: memory of the process
- * @ip: the address
- *
- * newproc1() of Go's runtime makes it runtime.goexit() + 1, between the instructions "nop" and
- * "call goexit1", behind which is another nop (runtime/asm_amd64.s).
- *
- * Context: Any, NMI-safe.
- */
-static inline bool bee_frame_is_goexit(struct bee_uread *mem, u64 ip)
-{
-	static const u8 nop_call[] = { 0x90, 0xe8 }, nop[] = { 0x90 };
-
-	return bee_frame_code_is(mem, ip - 1, nop_call, sizeof(nop_call)) &&
-	       bee_frame_code_is(mem, ip + 5, nop, sizeof(nop));
-}
-
-/**
  * bee_frame_step_sigreturn() - step from a signal trampoline to the interrupted frame
  * @mem: memory of the process
  * @f: the frame; set to the interrupted one if that is found, otherwise left as it is
@@ -755,38 +737,18 @@ static inline bool frame_is_at_end(struct bee_uread *mem, u64 ip, u64 sp, u64 *s
 }
 
 /*
- * Whether ip is in _init() or _fini(), made by the linker of crti.o and crtn.o, without CFI:
- *
- *	sub $8,%rsp; mov __gmon_start__@GOT,%rax; test %rax,%rax; je 1f; call *%rax;
- *	1: add $8,%rsp; ret
- *
- * or in a trampoline that Python makes for perf: "sub $8,%rsp; call *%rcx; add $8,%rsp; ret".
- *
- * All instructions from @ip on are compared, so other code that matches has the same effect.
+ * Whether @ip is in a trampoline that Python makes for perf: "sub $8,%rsp; call *%rcx; add $8,%rsp; ret".
  * @slot: where the return address is.
  */
-static inline bool frame_is_in_init(struct bee_uread *mem, u64 ip, u64 sp, u64 *slot)
+static inline bool frame_is_in_trampoline(struct bee_uread *mem, u64 ip, u64 sp, u64 *slot)
 {
-	static const u8 sub[] = { 0x48, 0x83, 0xec, 0x08 }, mov[] = { 0x48, 0x8b, 0x05 },
-			test[] = { 0x48, 0x85, 0xc0 }, je[] = { 0x74, 0x02 },
-			call[] = { 0xff, 0xd0 }, call_rcx[] = { 0xff, 0xd1 },
-			add_ret[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+	static const u8 code[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3 };
 
+	*slot = sp;
+	if (bee_frame_code_is(mem, ip, code, sizeof(code)))
+		return true;
 	*slot = sp + 8;
-	if (bee_frame_code_is(mem, ip, sub, sizeof(sub))) {
-		*slot = sp;
-		ip += sizeof(sub);
-	}
-	if (bee_frame_code_is(mem, ip, mov, sizeof(mov)))
-		ip += sizeof(mov) + 4;
-	if (bee_frame_code_is(mem, ip, test, sizeof(test)))
-		ip += sizeof(test);
-	if (bee_frame_code_is(mem, ip, je, sizeof(je)))
-		ip += sizeof(je);
-	if (bee_frame_code_is(mem, ip, call, sizeof(call)) ||
-	    bee_frame_code_is(mem, ip, call_rcx, sizeof(call_rcx)))
-		ip += sizeof(call);
-	return bee_frame_code_is(mem, ip, add_ret, sizeof(add_ret));
+	return bee_frame_code_is(mem, ip - 4, code, sizeof(code));
 }
 
 /*
@@ -803,27 +765,7 @@ enum frame_peek {
 	FRAME_PEEK_NO_CALLER,
 };
 
-/*
- * Whether "push $index; jmp" of a PLT entry is at @ip.  It is if the entry's first jump, or an
- * endbr64, stands before it.
- */
-static inline bool frame_is_plt_push(struct bee_uread *mem, u64 ip)
-{
-	static const u8 push[] = { 0x68 }, jmp[] = { 0xe9 };
-	static const u8 jump[] = { 0xff, 0x25 }, endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-
-	return bee_frame_code_is(mem, ip, push, sizeof(push)) &&
-	       bee_frame_code_is(mem, ip + 5, jmp, sizeof(jmp)) &&
-	       (bee_frame_code_is(mem, ip - 6, jump, sizeof(jump)) ||
-		bee_frame_code_is(mem, ip - 4, endbr64, sizeof(endbr64)));
-}
-
-/*
- * A push of rbp alone tells nothing: code without frame pointers saves rbp like other registers.  A
- * jump through a word at rip is a PLT entry (those of lld, mold and static programs have no CFI),
- * except in the PLT's first entry, which pushes a word before the jump.  mold's other entries load
- * r11d before it; lld's go on with "push $index; jmp" if they are bound lazily.
- */
+/* A push of rbp alone tells nothing: code without frame pointers saves rbp like other registers. */
 static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee_frame *f,
 					 u64 *slot)
 {
@@ -831,9 +773,6 @@ static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee
 	/* push %rbp; mov %rsp,%rbp, in both encodings */
 	static const u8 prologue[2][4] = { { 0x55, 0x48, 0x89, 0xe5 }, { 0x55, 0x48, 0x8b, 0xec } };
 	static const u8 ret[] = { 0xc3 };
-	/* Beginnings of: jmp *disp(%rip), with and without bnd; push disp(%rip); mov $n,%r11d */
-	static const u8 jump[] = { 0xff, 0x25 }, bnd_jump[] = { 0xf2, 0xff, 0x25 };
-	static const u8 push[] = { 0xff, 0x35 }, mov[] = { 0x41, 0xbb };
 	u64 ip = f->ip, rax;
 	u32 i;
 
@@ -844,19 +783,6 @@ static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee
 		return FRAME_PEEK_RA;
 	if (bee_frame_code_is(mem, ip, endbr64, sizeof(endbr64)))
 		ip += sizeof(endbr64);
-	if (bee_frame_code_is(mem, ip, mov, sizeof(mov)) &&
-	    bee_frame_code_is(mem, ip + 6, jump, sizeof(jump)))
-		return FRAME_PEEK_RA;
-	if (bee_frame_code_is(mem, ip, jump, sizeof(jump)) ||
-	    bee_frame_code_is(mem, ip, bnd_jump, sizeof(bnd_jump)))
-		return bee_frame_code_is(mem, ip - 6, push, sizeof(push)) ?
-			FRAME_PEEK_NOTHING : FRAME_PEEK_RA;
-	if (frame_is_plt_push(mem, ip))
-		return FRAME_PEEK_RA;
-	if (frame_is_plt_push(mem, ip - 5)) {
-		*slot = f->sp + 8;
-		return FRAME_PEEK_RA;
-	}
 	for (i = 0; i < 2; i++) {
 		if (bee_frame_code_is(mem, ip, prologue[i], sizeof(prologue[i])))
 			return FRAME_PEEK_RA;
@@ -865,7 +791,7 @@ static inline enum frame_peek frame_peek(struct bee_uread *mem, const struct bee
 			return FRAME_PEEK_PUSHED;
 		}
 	}
-	if (frame_is_at_end(mem, ip, f->sp, slot) || frame_is_in_init(mem, ip, f->sp, slot))
+	if (frame_is_at_end(mem, ip, f->sp, slot) || frame_is_in_trampoline(mem, ip, f->sp, slot))
 		return FRAME_PEEK_RA;
 	return FRAME_PEEK_NOTHING;
 }
@@ -891,7 +817,7 @@ static inline bool frame_fp_is_plausible(u64 sp, u64 fp, u64 next)
  *
  * For code that keeps frame pointers but has no CFI.  In an activation the instructions at ip are
  * looked at first, since rbp may still be the caller's: in the prologue "push %rbp; mov %rsp,%rbp",
- * at a ret, and anywhere in _init() and _fini().  A thread that clone() has just made has its
+ * at a ret, and anywhere in a trampoline that Python makes for perf.  A thread that clone() has just made has its
  * parent's rbp and no caller.  In a caller they are, too: a function that ends there with "add
  * $n,%rsp; ret" keeps no frame pointer, as the trampolines that Python makes for perf.
  *

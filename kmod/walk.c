@@ -350,8 +350,7 @@ static bool walk_is_start(struct bee_walk *walk)
 {
 	u32 word;
 
-	if (bee_frame_is_sigreturn(&walk->mem, &walk->frame) ||
-	    bee_frame_is_goexit(&walk->mem, walk->frame.ip))
+	if (bee_frame_is_sigreturn(&walk->mem, &walk->frame))
 		return true;
 	if (!walk->stored)
 		return false;
@@ -431,12 +430,6 @@ static enum beeunwind_stop walk_check_call(struct bee_walk *walk, u64 *target,
 	return call == BEE_CALL_NONE ? why : BEEUNWIND_STOP_READ_FAULT;
 }
 
-/* Whether the current frame, which has no rule, is the first of a goroutine. */
-static bool walk_is_goroutine_start(struct bee_walk *walk)
-{
-	return !walk->frame.activation && bee_frame_is_goexit(&walk->mem, walk->frame.ip);
-}
-
 /*
  * Whether code is in memory without a file.  Compilers at run time make functions that do not set rbp up,
  * as HotSpot's C1: it has the value of a caller further up, and nothing there tells so.
@@ -466,7 +459,7 @@ static noinline enum beeunwind_stop walk_step_fp(struct bee_walk *walk, enum bee
 					bee_frame_lookup_ip(&walk->frame));
 	}
 	if (!walk_frame_step_fp(walk))
-		return walk_is_goroutine_start(walk) ? BEEUNWIND_STOP_OUTERMOST : why;
+		return why;
 	if (walk->frame.slot != fp + 8)
 		gap->stored = NULL;
 	stop = walk_arrive(walk, sp);
@@ -483,8 +476,7 @@ static noinline enum beeunwind_stop walk_step_fp(struct bee_walk *walk, enum bee
  * A step without a rule: across a trampoline, or else by the frame pointer.  Either is believed
  * only if it leads to an executable mapping.
  *
- * Return: BEEUNWIND_STOP_NONE, or why there is no such caller: BEEUNWIND_STOP_OUTERMOST if a
- * goroutine begins here, otherwise @why, if it could be looked for.
+ * Return: BEEUNWIND_STOP_NONE, or @why there is no such caller, or BEEUNWIND_STOP_BUSY.
  */
 static noinline enum beeunwind_stop walk_step_guess(struct bee_walk *walk, enum beeunwind_stop why)
 {

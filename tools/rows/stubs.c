@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Code without CFI that is written in one way only: PLTs of lld and mold, signal trampolines, and
- * where fibers of Boost.Context end.
+ * Code without CFI that is written in one way only: PLTs of lld, mold and static programs, signal
+ * trampolines, and where fibers of Boost.Context end.
  */
 #include <string.h>
 
@@ -152,7 +152,27 @@ static bool plt_find(const struct elf_file *elf, const struct code_gap *gap, str
  */
 static const u16 fiber_end[] = { 0x55, 0xff, 0xe3, 0x48, 0x31, 0xff, 0xe8, ANY4, 0xf4 };
 
-static void ends_add(const u8 *bytes, size_t size, u64 pc, bool padded, struct synth *synth)
+/* Entries of a static program's PLT, which has no first one: jmp *resolved(%rip), padded, with or without endbr64 */
+static const struct stub static_plt[] = {
+	{ 8, { 0xff, 0x25, ANY4, 0x66, 0x90 } },
+	{ 16, { 0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, ANY4, 0x66, 0x0f, 0x1f, 0x44, 0, 0 } },
+	{ 16, { 0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, ANY4, 0x0f, 0x1f, 0x44, 0, 0 } },
+};
+
+static void static_plt_add(const u8 *bytes, size_t size, u64 pc, struct synth *synth)
+{
+	static const struct bee_rule rule = {
+		.kind = BEE_RULE_KNOWN, .cfa_reg = BEE_REG_RSP, .cfa_off = 8, .ra_off = -8,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(static_plt) / sizeof(static_plt[0]); i++)
+		if (code_is(bytes, size, static_plt[i].code, static_plt[i].size))
+			synth_add(synth, pc, pc + static_plt[i].size, &rule);
+}
+
+/* @padded: padding, or another entry of a PLT, is before it; @first: it is at the start of the gap */
+static void stub_add_at(const u8 *bytes, size_t size, u64 pc, bool padded, bool first, struct synth *synth)
 {
 	/* rsp, rbp and rip in the struct ucontext at rsp (arch/x86/include/uapi/asm/sigcontext.h) */
 	static const struct bee_rule context = {
@@ -168,10 +188,12 @@ static void ends_add(const u8 *bytes, size_t size, u64 pc, bool padded, struct s
 		synth_add(synth, pc - padded, pc + trampoline, &context);
 	else if (code_is(bytes, size, fiber_end, sizeof(fiber_end) / sizeof(fiber_end[0])))
 		synth_add(synth, pc, pc + 12, &rule_outermost);
+	else if ((padded || first) && !(pc & 7))
+		static_plt_add(bytes, size, pc, synth);
 }
 
-/* Look for ends in a gap. */
-static void ends_find(const struct elf_file *elf, const struct code_gap *gap, struct synth *synth)
+/* Look for trampolines, ends of fibers, and jumps of static programs in a gap. */
+static void others_find(const struct elf_file *elf, const struct code_gap *gap, struct synth *synth)
 {
 	u64 pc, size, i;
 	bool padded = false;
@@ -185,8 +207,8 @@ static void ends_find(const struct elf_file *elf, const struct code_gap *gap, st
 			return;
 		size = pc + got < gap->end ? got - STUB_MAX_BYTES : got;
 		for (i = 0; i < size; i++) {
-			if (bytes[i] == 0x55 || bytes[i] == 0x48 || bytes[i] == 0xb8)
-				ends_add(bytes + i, got - i, pc + i, padded, synth);
+			if (memchr("\x55\x48\xb8\xff\xf3", bytes[i], 5))
+				stub_add_at(bytes + i, got - i, pc + i, padded, pc + i == gap->start, synth);
 			padded = bytes[i] == 0x90 || bytes[i] == 0xcc || !bytes[i];
 		}
 	}
@@ -204,5 +226,5 @@ void stubs_find(const struct synth_input *input, struct synth *synth)
 	*synth = (struct synth){};
 	for (i = 0; i < input->ngaps; i++)
 		if (!plt_find(input->elf, &input->gaps[i], synth))
-			ends_find(input->elf, &input->gaps[i], synth);
+			others_find(input->elf, &input->gaps[i], synth);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# PLTs of lld and mold, which write no CFI for them, and the end of Boost.Context's fibers.
+# PLTs of lld and mold, and of static programs, which have no CFI for them, and the end of Boost.Context's fibers.
 	.macro lld_entry number
 	jmp	*got(%rip)
 	push	$0x1000000+\number
@@ -63,6 +63,23 @@
 	mov	got(%rip), %r11
 	.byte	0xe9, 0xd4, 0xff, 0xff, 0xff
 	.p2align 4, 0xcc
+
+	.section .static, "ax", @progbits
+	.p2align 4
+	.fill	2, 1, 0
+	.p2align 3, 0
+	jmp	*got(%rip)
+	xchg	%ax, %ax
+	jmp	*got(%rip)
+	xchg	%ax, %ax
+	mov	%rdi, (%rsi)
+	.fill	5, 1, 0x90
+	endbr64
+	jmp	*got(%rip)
+	.byte	0x66, 0x0f, 0x1f, 0x44, 0, 0
+	endbr64
+	bnd jmp	*got(%rip)
+	.byte	0x0f, 0x1f, 0x44, 0, 0
 
 	.section .fiber, "ax", @progbits
 	.p2align 4

@@ -292,8 +292,7 @@ static enum beeunwind_stop space_check_call(const struct space *space,
 	if (call == BEE_CALL_FOUND)
 		return !target || !gap || space_leads_to(space, mem, gap, target) ?
 		       BEEUNWIND_STOP_NONE : why;
-	if (bee_frame_is_sigreturn(mem, f) ||
-	    bee_frame_is_goexit(mem, f->ip))
+	if (bee_frame_is_sigreturn(mem, f))
 		return BEEUNWIND_STOP_NONE;
 	space_row(space, f, &row);
 	if (row.kind == BEE_RULE_KNOWN && (row.ra == BEE_RA_UNDEF || row.arg & BEE_RULE_SIGNAL))
@@ -314,8 +313,7 @@ static enum beeunwind_stop space_guess(const struct space *space, struct bee_ure
 	if (!bee_frame_step_sigreturn(mem, &caller)) {
 		*how = SPACE_BY_FP;
 		if (!bee_frame_step_fp(mem, &caller))
-			return !f->activation && bee_frame_is_goexit(mem, f->ip) ?
-			       BEEUNWIND_STOP_OUTERMOST : why;
+			return why;
 	}
 	range = space_find(space, bee_frame_lookup_ip(&caller));
 	if (!range)

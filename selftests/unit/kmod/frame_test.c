@@ -557,9 +557,6 @@ static const struct fp_case fp_cases[] = {
 	{ "FP: at one of several pushes", { 0x54, 0x55, 0x53 }, FP, .sp = FP + 16 },
 	{ "FP: at endbr64; other", { 0, 0xf3, 0x0f, 0x1e, 0xfa, 0x90 }, FP, .sp = FP + 16 },
 	{ "FP: at ret", { 0, 0xc3 }, FP, .sp = SP + 8, .caller_fp = FP },
-	{ "FP: at a PLT's jmp", { 0, 0xff, 0x25 }, FP, .sp = SP + 8, .caller_fp = FP },
-	{ "FP: at a PLT's endbr64; bnd jmp", { 0, 0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25 }, FP,
-	  .sp = SP + 8, .caller_fp = FP },
 	{ "FP: at mov %rsp,%rbp", { 0x55, 0x48, 0x89, 0xe5 }, FP, .sp = SP + 16,
 	  .caller_fp = 0x1000800 },
 	{ "FP: at mov %rsp,%rbp, other encoding", { 0x55, 0x48, 0x8b, 0xec }, FP, .sp = SP + 16,
@@ -699,123 +696,6 @@ static void test_calls(void)
 			 "before a return address: not all in memory\n");
 }
 
-static void test_goexit(void)
-{
-	static const u8 code[] = { 0x90, 0xe8, 1, 2, 3, 4, 0x90 };
-	size_t i;
-	bool good;
-
-	memcpy(memory.bytes + 0x100, code, sizeof(code));
-	good = bee_frame_is_goexit(&memory, CODE + 1);
-	for (i = 0; i < sizeof(code); i++) {
-		/* The call may be of any function. */
-		if (i >= 2 && i < 6)
-			continue;
-		memory.bytes[0x100 + i] ^= 1;
-		good &= !bee_frame_is_goexit(&memory, CODE + 1);
-		memory.bytes[0x100 + i] ^= 1;
-	}
-	ksft_test_result(good && !bee_frame_is_goexit(&memory, 0), "runtime.goexit() + 1\n");
-}
-
-/* At each instruction of PLT entries without CFI: the words that were pushed, and no others. */
-static const struct plt_case {
-	const char	*name;
-	u8		 code[20];
-	u8		 at[5];		/* of the instructions; 0 ends them, but for the first */
-	u8		 pushed;	/* offset at which a word has been pushed, if any */
-	bool		 other;		/* this is no PLT: the step is by rbp */
-} plts[] = {
-	{ "mold's PLT", { 0x41, 0xbb, 1, 0, 0, 0, 0xff, 0x25, 1, 2, 3, 4, 0xcc }, { 0, 6 } },
-	{ "mold's PLT with endbr64",
-	  { 0xf3, 0x0f, 0x1e, 0xfa, 0x41, 0xbb, 1, 0, 0, 0, 0xff, 0x25, 1, 2, 3, 4 }, { 0, 4, 10 } },
-	{ "lld's PLT", { 0xff, 0x25, 1, 2, 3, 4, 0x68, 1, 0, 0, 0, 0xe9, 1, 2, 3, 4 }, { 0, 6, 11 }, 11 },
-	{ "lld's PLT with endbr64", { 0xf3, 0x0f, 0x1e, 0xfa, 0x68, 1, 0, 0, 0, 0xe9, 1, 2, 3, 4 },
-	  { 0, 4, 9 }, 9 },
-	{ "mov $1,%r11d; call", { 0x41, 0xbb, 1, 0, 0, 0, 0xff, 0x15, 1, 2, 3, 4 }, .other = true },
-	{ "mov $1,%r10d; jmp", { 0x41, 0xba, 1, 0, 0, 0, 0xff, 0x25, 1, 2, 3, 4 }, .other = true },
-	{ "push $1; jmp, elsewhere", { 0x68, 1, 0, 0, 0, 0xe9, 1, 2, 3, 4 }, { 0, 5 }, .other = true },
-	{ "endbr64; push $1; call", { 0xf3, 0x0f, 0x1e, 0xfa, 0x68, 1, 0, 0, 0, 0xe8, 1, 2, 3, 4 },
-	  { 0, 4 }, .other = true },
-};
-
-static void test_step_fp_plt(const struct plt_case *t)
-{
-	bool good = true;
-	struct bee_frame f;
-	size_t i;
-	u64 slot;
-
-	for (i = 0; i < sizeof(t->at) && (!i || t->at[i]); i++) {
-		fill_memory();
-		memcpy(memory.bytes + 0x100, t->code, sizeof(t->code));
-		f = activation();
-		f.ip += t->at[i];
-		slot = t->pushed && t->at[i] >= t->pushed ? SP + 8 : SP;
-		good &= bee_frame_step_fp(&memory, &f) &&
-			(t->other ? f.sp == FP + 16 : f.ip == word_at(slot) && f.sp == slot + 8 &&
-			 f.fp == FP);
-	}
-	ksft_test_result(good, "FP: in %s\n", t->name);
-}
-
-static void test_step_fp_plt0(void)
-{
-	static const u8 code[] = { 0xff, 0x35, 0, 0, 0, 0, 0xff, 0x25 };
-	struct bee_frame f = activation();
-
-	fill_memory();
-	memcpy(memory.bytes + 0x100 - 6, code, sizeof(code));
-	ksft_test_result(bee_frame_step_fp(&memory, &f) && f.sp == FP + 16,
-			 "FP: at the jmp of a PLT's first entry\n");
-}
-
-/*
- * _init() of crti.o and crtn.o: the step must recognize it at each of its instructions, and must
- * not take similar code for it.
- */
-static void test_step_fp_init(void)
-{
-	static const u8 code[] = {
-		0xf3, 0x0f, 0x1e, 0xfa,		/* 0: endbr64 */
-		0x48, 0x83, 0xec, 0x08,		/* 4: sub $8,%rsp */
-		0x48, 0x8b, 0x05, 0xc3, 0xc3, 0xc3, 0xc3, /* 8: mov disp(%rip),%rax */
-		0x48, 0x85, 0xc0,		/* 15: test %rax,%rax */
-		0x74, 0x02,			/* 18: je */
-		0xff, 0xd0,			/* 20: call *%rax */
-		0x48, 0x83, 0xc4, 0x08,		/* 22: add $8,%rsp */
-		0xc3,				/* 26: ret */
-	};
-	static const u8 at[] = { 0, 4, 8, 15, 18, 20, 22, 26 };
-	struct bee_frame f;
-	bool good = true;
-	u64 slot;
-	size_t i;
-
-	for (i = 0; i < sizeof(at); i++) {
-		fill_memory();
-		memcpy(memory.bytes + 0x100, code, sizeof(code));
-		f = activation();
-		f.ip += at[i];
-		slot = at[i] <= 4 || at[i] == 26 ? SP : SP + 8;
-		good &= bee_frame_step_fp(&memory, &f) && f.sp == slot + 8 && f.fp == FP &&
-			f.ip == word_at(slot) && f.slot == slot;
-	}
-	ksft_test_result(good, "FP: in _init()\n");
-	for (i = 4, good = true; i < sizeof(code); i++) {
-		/* The displacement of the mov may have any value. */
-		if (i >= 11 && i < 15)
-			continue;
-		fill_memory();
-		memcpy(memory.bytes + 0x100, code, sizeof(code));
-		memory.bytes[0x100 + i] ^= 0x80;
-		f = activation();
-		f.ip += 4;
-		good &= bee_frame_step_fp(&memory, &f) && f.sp == FP + 16;
-	}
-	ksft_test_result(good, "FP: in what is not _init()\n");
-}
-
 /*
  * Python's trampoline for perf, at each instruction, also where rbp is lost; and as a caller, whose
  * return address is behind the call.
@@ -911,15 +791,13 @@ int main(void)
 {
 	const size_t nsteps = sizeof(steps) / sizeof(steps[0]);
 	const size_t nfp = sizeof(fp_cases) / sizeof(fp_cases[0]);
-	const size_t nplts = sizeof(plts) / sizeof(plts[0]);
 	const size_t ncalls = sizeof(calls) / sizeof(calls[0]);
 	const size_t nsigreturns = sizeof(sigreturns) / sizeof(sigreturns[0]);
 	const size_t ncallees = sizeof(callees) / sizeof(callees[0]);
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(nsteps + 6 + 2 + 4 + ncallees + 1 + nsigreturns + 3 + 3 + 2 + nfp + 9 + 7 +
-		      ncalls + nplts + 2 + 3 + 2);
+	ksft_set_plan(nsteps + 6 + 2 + 4 + ncallees + 1 + nsigreturns + 3 + 3 + 2 + nfp + 7 + 7 + ncalls + 2 + 3);
 	for (i = 0; i < nsteps; i++)
 		test_step(&steps[i]);
 	test_plt(9);
@@ -940,11 +818,6 @@ int main(void)
 		test_step_fp(&fp_cases[i]);
 	test_step_fp_switch();
 	test_calls();
-	test_goexit();
-	for (i = 0; i < nplts; i++)
-		test_step_fp_plt(&plts[i]);
-	test_step_fp_plt0();
-	test_step_fp_init();
 	test_step_fp_python();
 	test_step_fp_clone();
 	test_step_fp_unreadable_code();
