@@ -21,7 +21,7 @@ FUNCTION = re.compile(r"``([a-z][a-z0-9_]*)\(\)``")
 CONSTANT = re.compile(r"\b(BEE(?:UNWIND)?_[A-Z]\w+)\b(?!\*)")
 # Environment variables, and functions of others that the sources do not mention.
 OUTSIDE = {
-    "BEEUNWIND_CACHE", "BEEUNWIND_CACHE_SIZE", "BEE_ORACLE", "bpf_get_stack", "bpf_get_stackid",
+    "BEEUNWIND_CACHE", "BEEUNWIND_CACHE_SIZE", "BEE_ORACLE", "BEE_QEMU", "bpf_get_stack", "bpf_get_stackid",
     "makecontext", "mlockall", "task_work_add", "unwind_deferred_request", "uprobe_mmap",
     "uprobe_munmap",
 }
