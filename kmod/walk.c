@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The walk of one user stack: from frame to caller until there is a stop reason. */
 #include <linux/ptrace.h>
+#include <asm/byteorder.h>
 #include <asm/unistd.h>
 
 #include "news.h"
@@ -12,6 +13,31 @@
 static bool walk_has_table(const struct bee_range *range)
 {
 	return range && range->file && bee_file_stored(range->file);
+}
+
+/* Of a file with several segments: if the range has bytes of one of them only, it is as if there were no other. */
+static noinline void walk_enter_segment(struct bee_walk *walk, const struct bee_table *table,
+					const struct bee_range *range)
+{
+	const struct bee_table_segment *s, *found = NULL;
+	u64 last = range->offset + (range->end - 1 - range->start), vaddr;
+
+	walk->mem.left -= BEE_WORK_SEGMENT * table->nsegments;
+	walk->span = 0;
+	for (s = table->segments; s < table->segments + table->nsegments; s++) {
+		u64 offset = le64_to_cpu(s->offset);
+
+		if (offset > last || (offset < range->offset && range->offset - offset >= le64_to_cpu(s->size)))
+			continue;
+		if (found)
+			return;
+		found = s;
+	}
+	if (!found)
+		return;
+	vaddr = le64_to_cpu(found->vaddr);
+	walk->text = range->start - range->offset + le64_to_cpu(found->offset) - vaddr + table->base;
+	walk->span = min(vaddr + le64_to_cpu(found->size) - table->base, (u64)table->span);
 }
 
 /* The walk comes to @range: note what all lookups there need. */
@@ -28,7 +54,9 @@ static void walk_enter(struct bee_walk *walk, const struct bee_range *range)
 	walk->met = true;
 	bee_file_touch(range->file);
 	walk->text = range->start - range->offset - stored->delta + stored->table.base;
-	walk->span = stored->one_segment ? stored->table.span : 0;
+	walk->span = stored->table.span;
+	if (unlikely(!stored->one_segment))
+		walk_enter_segment(walk, &stored->table, range);
 }
 
 /* Code in memory that has a table, as far as it is in @mapped, which has none and is as it was. */

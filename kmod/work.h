@@ -18,6 +18,7 @@
 #define BEE_WORK_FRAME		550	/* what each frame adds */
 
 #define BEE_WORK_RANGE		120	/* a search among the kept ranges, and a look at the range's file and table */
+#define BEE_WORK_SEGMENT	12	/* each segment of the file, if there are several */
 #define BEE_WORK_LOOK		450	/* more, for each look into the kernel's tree of mappings */
 #define BEE_WORK_SLOT		13	/* each slot that the look reads in a node, until it has found the address */
 #define BEE_WORK_RULE		250	/* a step by a rule that is not simple */

@@ -99,8 +99,16 @@ bool bee_table_is_one(const struct bee_table *table, u64 start, u64 place, s32 *
 }
 
 /* The second segment's text is behind the first one's, at another distance than in the file. */
+static const struct bee_table_segment segments[] = {
+	{ .offset = 0, .vaddr = 0x1000, .size = SIZE / 2 },
+	{ .offset = SIZE / 2, .vaddr = 0x1000 + SIZE / 2 - 0x1001, .size = SIZE / 2 },
+};
+
+static unsigned int pcs;	/* asked for */
+
 u64 bee_table_pc(const struct bee_table *table, u64 offset)
 {
+	pcs++;
 	return table->base + (offset < SIZE / 2 ? offset : offset - 0x1001);
 }
 
@@ -146,7 +154,9 @@ static void table_put(int i, u64 serial, u32 (*rule)(u64 place))
 {
 	files[i].stored = (struct bee_stored){
 		.serial = serial, .one_segment = true,
-		.table = { .header = &header, .base = 0x1000, .span = SIZE, .nsegments = 1 },
+		.table = {
+			.header = &header, .base = 0x1000, .span = SIZE, .segments = segments, .nsegments = 1,
+		},
 		.delta = 0x1000,
 	};
 	rule_at[i] = rule;
@@ -633,6 +643,8 @@ static void test_cost(void)
 static void test_segments(void)
 {
 	struct bee_walk *walk = walk_new();
+	struct pt_regs top = regs;
+	u64 ips[2];
 	u64 sp;
 
 	reset();
@@ -644,6 +656,23 @@ static void test_segments(void)
 	sp = walk_to(walk, 2);
 	ksft_test_result(sp == STACK + 0x118 + 24 && walk_to(walk, 2) == sp,
 			 "files with two segments\n");
+	top.ip = TEXT + SIZE / 2 + 0x101;
+	stack[0x108 / 8] = TEXT + SIZE / 2 + 0x102;
+	start(walk, &top);
+	bee_walk_callers(walk, ips, 2);
+	sp = walk->frame.sp;
+	ranges[0].start = TEXT + SIZE / 2;
+	ranges[0].offset = SIZE / 2;
+	pcs = 0;
+	start(walk, &top);
+	ksft_test_result(bee_walk_callers(walk, ips, 2) == 2 && walk->frame.sp == sp && !pcs,
+			 "a range of one segment is as if there were no other\n");
+	ranges[0].start -= 8;
+	ranges[0].offset -= 8;
+	memset(walk->cache, 0, sizeof(*walk->cache));
+	start(walk, &top);
+	ksft_test_result(bee_walk_callers(walk, ips, 2) == 2 && walk->frame.sp == sp && pcs,
+			 "a range that has bytes of two segments is not\n");
 	walk_free(walk);
 }
 
@@ -812,7 +841,7 @@ static void test_same(void)
 int main(void)
 {
 	ksft_print_header();
-	ksft_set_plan(41);
+	ksft_set_plan(43);
 	test_same();
 	test_hit();
 	test_first_absent();
