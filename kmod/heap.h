@@ -42,7 +42,7 @@
  * @fp: the caller's rbp
  * @sp: the caller's rsp
  * @word: what was read last
- * @words: number of words of headers and segment maps, and of bytes that pop, to be paid for
+ * @words: number of words of headers, segment maps and the stack, and of bytes of code, to be paid for
  */
 struct bee_heap_step {
 	struct bee_uread		*mem;
@@ -623,7 +623,7 @@ static bool heap_is_at_fp(struct bee_heap_step *s, u64 sp_target)
  */
 static noinline enum beeunwind_stop heap_step_leaf(struct bee_heap_step *s)
 {
-	enum heap_place place = heap_peek(s);
+	enum heap_place place = s->f->activation ? heap_peek(s) : HEAP_BODY;
 	u64 sp = s->f->sp, ra, target;
 
 	if (place >= HEAP_RDX)
@@ -706,6 +706,7 @@ static inline enum beeunwind_stop bee_heap_step(struct bee_heap_step *s)
 	if (!heap_read_bounds(s))
 		return BEEUNWIND_STOP_GAP;
 	saved = heap_saves_all(s) ? HEAP_SAVED_ALL : 0;
+	s->words += saved / 4;
 	s->f->sp += saved;
 	if ((s->f->activation || saved) && (!heap_step_leaf(s) || !heap_step_pushed(s)))
 		return BEEUNWIND_STOP_NONE;

@@ -612,6 +612,27 @@ static void test_heap_signals(struct bee_code_heaps *heaps, bool all)
 	test_cut("signals in code heaps", SIGNAL_BYTES, all);
 }
 
+/* As ip_far(), in one place of each page. */
+static u64 ip_stub(u32 i)
+{
+	return (ip_far(i) & -PAGE) + 0x200;
+}
+
+/* Each frame is that of a stub that has pushed six words, then all registers, and goes on with taking these back. */
+static void test_heap_stubs(struct bee_code_heaps *heaps, bool all)
+{
+	const u8 call_and_mov[] = { 0xe8, 0, 0, 0, 0, 0x4c, 0x8b, 0x3c, 0x24 };
+	const u32 bytes = HEAP_SAVED_ALL + 8 * HEAP_PUSHED;
+
+	prepare(NULL, 2 * bytes);
+	memset(code, 0x58, HEAP_HEADER);
+	code_put(0x200 - 5, call_and_mov, sizeof(call_and_mov));
+	block_make(0, 0);
+	heaps->heap[0].map = segments_make(15);
+	stack_make(bytes, ip_stub);
+	test_cut("stubs that have saved all registers", bytes, all);
+}
+
 /*
  * All mappings have no file, and are one code heap.  The first walk is that of an ordinary program: its frames are near
  * each other.  In the second one each frame is in another block, 15 segments from the block's first, and its code pops
@@ -643,6 +664,7 @@ static void test_heaps(bool all)
 	heaps.heap[0].map = segments_make(15);
 	stack_make(HEAP_BYTES, ip_far);
 	test_cut("code heaps with all segments", HEAP_BYTES, all);
+	test_heap_stubs(&heaps, all);
 	test_heap_signals(&heaps, all);
 	code_heaps = NULL;
 	for (i = 0; i < RANGES; i++)
@@ -658,7 +680,7 @@ int main(int argc, char **argv)
 		puts("1..0 # SKIP no ptrace here");
 		return KSFT_SKIP;
 	}
-	ksft_set_plan(18 + all);
+	ksft_set_plan(20 + all);
 	told = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	mm_make();
 	test_ordinary(all);
