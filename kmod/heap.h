@@ -617,14 +617,29 @@ static bool heap_is_at_fp(struct bee_heap_step *s, u64 sp_target)
 	return !sp_target && f->fp - f->sp < HEAP_BUILT && heap_returns(s) && !s->word;
 }
 
+/* The word at rsp leads to a heap: whether it is the return address, or else the frame is at rbp. */
+static noinline enum beeunwind_stop heap_step_called(struct bee_heap_step *s, enum heap_place place)
+{
+	bool in_rax = heap_is_in_rax(s);
+	u64 sp = s->f->sp, target = heap_calls(s) ? s->word : 0;
+
+	if (!in_rax && (heap_interpreter_calls(s) || (place == HEAP_TOP && heap_returns(s))))
+		return heap_arrive_same_fp(s, sp, sp + 8);
+	if (heap_is_at_fp(s, target))
+		return heap_step_fp(s);
+	if (in_rax || !target || !bee_uread_u64(s->mem, sp, &s->ra))
+		return BEEUNWIND_STOP_GAP;
+	return heap_arrive_same_fp(s, sp, sp + 8);
+}
+
 /*
- * From a stub that has not changed rsp, or keeps a frame pointer and has not made its frame yet.  Compiled code and the
- * interpreter call such stubs, and then r13 may be as at the interpreter's entry; C calls JNI's accessors of fields.
+ * From a stub that has not changed rsp, or keeps a frame pointer and has not made its frame yet.  C calls JNI's
+ * accessors of fields.
  */
 static noinline enum beeunwind_stop heap_step_leaf(struct bee_heap_step *s)
 {
 	enum heap_place place = s->f->activation ? heap_peek(s) : HEAP_BODY;
-	u64 sp = s->f->sp, ra, target;
+	u64 sp = s->f->sp;
 
 	if (place >= HEAP_RDX)
 		return heap_step_registers(s, place);
@@ -632,24 +647,27 @@ static noinline enum beeunwind_stop heap_step_leaf(struct bee_heap_step *s)
 		return heap_return(s, sp + 8, true);
 	if (!bee_uread_u64(s->mem, sp, &s->ra))
 		return BEEUNWIND_STOP_READ_FAULT;
-	ra = s->ra;
-	if (bee_heaps_have(s->heaps, ra - 1)) {
-		bool calls = !heap_is_in_rax(s) && (heap_interpreter_calls(s) || (place == HEAP_TOP && heap_returns(s)));
-
-		target = heap_calls(s) ? s->word : 0;
-		if (!calls && heap_is_at_fp(s, target))
-			return heap_step_fp(s);
-		s->ra = ra;
-		if (calls || (target && !heap_is_in_rax(s)))
-			return heap_arrive_same_fp(s, sp, sp + 8);
-		if (!heap_step_entry(s, HEAP_NEAR / 16))
-			return BEEUNWIND_STOP_NONE;
-		s->ra = ra;
-		if (bee_frame_find_call(s->mem, ra, &s->word) != BEE_CALL_FOUND || !s->word)
-			return BEEUNWIND_STOP_GAP;
-	} else if (ra - sp <= BEE_FP_MAX_DISTANCE || bee_frame_find_call(s->mem, ra, &s->word) != BEE_CALL_FOUND) {
+	if (bee_heaps_have(s->heaps, s->ra - 1))
+		return heap_step_called(s, place);
+	if (s->ra - sp <= BEE_FP_MAX_DISTANCE || bee_frame_find_call(s->mem, s->ra, &s->word) != BEE_CALL_FOUND)
 		return BEEUNWIND_STOP_GAP;
-	}
+	return heap_arrive_same_fp(s, sp, sp + 8);
+}
+
+/* Whether the word at rsp leads to a heap.  Compiled code and the interpreter call stubs with r13 as for a method. */
+static noinline bool heap_is_called(struct bee_heap_step *s)
+{
+	return bee_uread_u64(s->mem, s->f->sp, &s->ra) && bee_heaps_have(s->heaps, s->ra - 1);
+}
+
+/* The word at rsp leads to a heap: it is the return address if it is behind a call that names anything. */
+static noinline enum beeunwind_stop heap_step_named(struct bee_heap_step *s)
+{
+	u64 sp = s->f->sp;
+
+	if (!bee_uread_u64(s->mem, sp, &s->ra) ||
+	    bee_frame_find_call(s->mem, s->ra, &s->word) != BEE_CALL_FOUND || !s->word)
+		return BEEUNWIND_STOP_GAP;
 	return heap_arrive_same_fp(s, sp, sp + 8);
 }
 
@@ -708,7 +726,10 @@ static inline enum beeunwind_stop bee_heap_step(struct bee_heap_step *s)
 	saved = heap_saves_all(s) ? HEAP_SAVED_ALL : 0;
 	s->words += saved / 4;
 	s->f->sp += saved;
-	if ((s->f->activation || saved) && (!heap_step_leaf(s) || !heap_step_pushed(s)))
+	if ((s->f->activation || saved) &&
+	    (!heap_step_leaf(s) ||
+	     (heap_is_called(s) && (!heap_step_entry(s, HEAP_NEAR / 16) || !heap_step_named(s))) ||
+	     !heap_step_pushed(s)))
 		return BEEUNWIND_STOP_NONE;
 	stop = heap_step_fp(s);
 	if (stop)
