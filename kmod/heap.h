@@ -649,7 +649,10 @@ static noinline enum beeunwind_stop heap_step_leaf(struct bee_heap_step *s)
 		return BEEUNWIND_STOP_READ_FAULT;
 	if (bee_heaps_have(s->heaps, s->ra - 1))
 		return heap_step_called(s, place);
-	if (s->ra - sp <= BEE_FP_MAX_DISTANCE || bee_frame_find_call(s->mem, s->ra, &s->word) != BEE_CALL_FOUND)
+	if (heap_is_at_fp(s, 0))
+		return heap_step_fp(s);
+	if (!bee_uread_u64(s->mem, sp, &s->ra) || s->ra - sp <= BEE_FP_MAX_DISTANCE ||
+	    bee_frame_find_call(s->mem, s->ra, &s->word) != BEE_CALL_FOUND)
 		return BEEUNWIND_STOP_GAP;
 	return heap_arrive_same_fp(s, sp, sp + 8);
 }

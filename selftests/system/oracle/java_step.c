@@ -8,7 +8,8 @@
  * At each instruction in a code heap the module's step says where the topmost frame's caller goes on, and with which
  * stack pointer: that is a claim.  It is right if the thread comes to that instruction with that stack pointer before
  * it has a higher one.  (The interpreter sets its stack pointer itself: there it may be lower.)  "Elsewhere in the
- * caller" is where the caller goes on at another instruction of the same piece of code, say in a handler of exceptions.
+ * caller" is where the caller goes on at another instruction of the same piece of code, say in a handler of exceptions,
+ * or where it leaves its own frame for one.
  * Any other claim is wrong.  So is one at the first instruction behind a call whose caller is not that call's.
  *
  * Where the virtual machine finds code invalid, it replaces the frames of that code by the interpreter's (deoptimization),
@@ -179,6 +180,8 @@ static void judge(void)
 			count(claim->from, RIGHT, claim->count);
 		else if (sp > claim->sp + (heap_is_interpreter(&run.heaps, claim->ra) ? ARGUMENTS : 0))
 			judge_other(claim);
+		else if (sp == claim->sp && !heap_is_interpreter(&run.heaps, ip) && same_piece(ip, claim->ra))
+			count(claim->from, ELSEWHERE, claim->count);
 		else
 			run.claim[kept++] = *claim;
 	}

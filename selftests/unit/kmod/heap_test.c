@@ -397,6 +397,24 @@ static void test_stub_at_fp(void)
 	      "a stub that anything may have called is left by rbp if that is near");
 }
 
+static void test_stub_left_by_c(void)
+{
+	const u64 fp = SP + 0x18, ra = MAP + 0x800;
+	struct bee_frame f = frame_at(STUB + CODE + 0x20, true);
+
+	lay_out();
+	put_code(ra - 2, "\xff\xd0", 2);
+	put(SP, ra, 8);
+	check(!step(&f) && is_caller(&f, ra, SP + 8, 0x777000), "a stub that C has called returns by rsp");
+	put_code(CALLER_RA - 5, "\x90\x90\x90\xff\xd0", 5);
+	put(fp, CALLER_FP, 8);
+	put(fp + 8, CALLER_RA, 8);
+	f = frame_at(STUB + CODE + 0x20, true);
+	f.fp = fp;
+	check(!step(&f) && is_caller(&f, CALLER_RA, fp + 16, CALLER_FP),
+	      "a stub that has its frame at rbp does not return to C by a word at rsp");
+}
+
 static void test_stub_saves_all(void)
 {
 	static const struct { const char *code; size_t size; } movs[] = {
@@ -543,7 +561,7 @@ int main(void)
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(nplaces + 12 + 2 + 7 + 14 + 5 + 3 + 8 + 6);
+	ksft_set_plan(nplaces + 12 + 2 + 7 + 14 + 5 + 2 + 3 + 8 + 6);
 	for (i = 0; i < nplaces; i++)
 		test_place(&places[i]);
 	test_compiled();
@@ -551,6 +569,7 @@ int main(void)
 	test_interpreter();
 	test_stub();
 	test_stub_at_fp();
+	test_stub_left_by_c();
 	test_stub_saves_all();
 	test_left();
 	test_lies();
