@@ -2,9 +2,11 @@
 /* JavaWork.java MODE [SOURCE]: work of one kind until it is killed; "ready" when some of it is done. */
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import javax.tools.ToolProvider;
@@ -72,13 +74,10 @@ class JavaWork {
 		}
 	}
 
-	interface Copy { void copy(Object[] from, Object[] to); }
-
-	static final Copy[] copies = {
+	static final List<BiConsumer<Object[], Object[]>> copies = Arrays.asList(
 		(from, to) -> System.arraycopy(from, 0, to, 0, from.length),
 		(from, to) -> { sink = from; System.arraycopy(from, 0, to, 0, from.length); },
-		(from, to) -> { down(1, 2); System.arraycopy(from, 0, to, 0, from.length); },
-	};
+		(from, to) -> { down(1, 2); System.arraycopy(from, 0, to, 0, from.length); });
 
 	static int down(int a, int n) { return n == 0 ? a : down(a, n - 1) + 1; }
 
@@ -88,7 +87,7 @@ class JavaWork {
 		Object[][] to = { new Comparable<?>[2], new Number[2], new Object[2], new CharSequence[2] };
 		for (int i = 0; i < 96; i++) {
 			try {
-				copies[i % 3].copy(from[i / 3 % 4], to[i / 12 % 4]);
+				copies.get(i % 3).accept(from[i / 3 % 4], to[i / 12 % 4]);
 			} catch (ArrayStoreException e) {
 				sink = e;
 			}
