@@ -112,9 +112,10 @@ class Memory:
 
     def part_fits(self, ips, methods, stopped, returned):
         """Whether the answer has not all frames, as happens to the virtual machine.  It ends where a caller has made an
-        exception.  And it follows rbp, which compiled code uses otherwise: from code in C, and where the
-        interpreter begins a method."""
-        lost = not self.is_java(stopped) or self.is_entry(stopped, returned)
+        exception.  And it follows rbp, which compiled code uses otherwise: from code in C, from stubs that have no
+        frame, and where the interpreter begins a method."""
+        stub = not self.codes_at(stopped) and not self.have([self.interpreter], stopped)
+        lost = stub or self.is_entry(stopped, returned)
         return any(self.methods_fit(ips[n:], methods) or (lost and self.methods_fit(ips[:n], methods))
                    for n in range(1, len(ips)))
 
