@@ -817,8 +817,8 @@ static inline bool frame_fp_is_plausible(u64 sp, u64 fp, u64 next)
  *
  * For code that keeps frame pointers but has no CFI.  In an activation the instructions at ip are
  * looked at first, since rbp may still be the caller's: in the prologue "push %rbp; mov %rsp,%rbp",
- * at a ret, and anywhere in a trampoline that Python makes for perf.  A thread that clone() has just made has its
- * parent's rbp and no caller.  In a caller they are, too: a function that ends there with "add
+ * at a ret, and anywhere in a trampoline that Python makes for perf.  A thread that clone() has
+ * just made has its parent's rbp and no caller.  In a caller they are, too: a function that ends there with "add
  * $n,%rsp; ret" keeps no frame pointer, as the trampolines that Python makes for perf.
  *
  * The new sp may be below the old one.  The caller of this function must not believe the new ip

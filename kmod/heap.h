@@ -227,17 +227,20 @@ static const struct heap_form heap_forms[] = {
 	/* the end of stubs that have looked for a handler of exceptions: pop %rdx; -> jmp *%r10, or jmp *%rbx */
 	FORM(HEAP_RDX, 1, 0, 0x5a, 0x41, 0xff, 0xe2),
 	FORM(HEAP_RDX, 1, 0, 0x5a, 0xff, 0xe3),
-	/* and C1's: leave; -> pop %rcx; -> jmp *%rcx */
+	/* the end of C1's stub for exceptions: leave; -> pop %rcx; -> jmp *%rcx */
 	FORM(HEAP_TOP, 1, 0, 0xc9, 0x59, 0xff, 0xe1),
 	FORM(HEAP_RDX, 2, 0, 0xc9, 0x59, 0xff, 0xe1),
-	/* C2's stub for exceptions: push %rdx; sub $8, %rsp; and pop %rdx; -> mov %rax, %r8; -> mov n(%r15), %rax; ... */
+	/* the beginning of C2's stub for exceptions: push %rdx; sub $8, %rsp; mov %rbp, (%rsp) */
 	FORM(HEAP_RDX, 0, 0, 0x52, 0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0x2c, 0x24),
+	/*
+	 * and its end: pop %rdx; -> mov %rax, %r8; -> mov n(%r15), %rax; -> mov n(%r15), %rdx; -> movq $0, n(%r15);
+	 * -> jmp *%r8
+	 */
 	FORM(HEAP_TOP, 0, 0, 0x5a, 0x4c, 0x8b, 0xc0),
 	FORM(HEAP_RDX, 1, 0, 0x5a, 0x4c, 0x8b, 0xc0),
 	FORM(HEAP_RDX, 4, 0, 0x5a, 0x4c, 0x8b, 0xc0, 0x49, 0x8b, 0x87),
 	FORM(HEAP_RDX, 0, 0, 0x49, 0x8b, 0x97, ANY, ANY, ANY, ANY, 0x49, 0xc7, 0x87),
 	FORM(HEAP_RDX, 7, 0, 0x49, 0x8b, 0x97, ANY, ANY, ANY, ANY, 0x49, 0xc7, 0x87),
-	/* ...; jmp *%r8 */
 	FORM(HEAP_RDX, 0, 0, 0x41, 0xff, 0xe0),
 	/* from compiled code to the interpreter: pop %rax; -> mov %rsp, %r13; and back: and $-16, %rsp; -> push %rax */
 	FORM(HEAP_RAX, 1, 0, 0x58, 0x4c, 0x8b, 0xec),
@@ -601,10 +604,10 @@ static noinline enum beeunwind_stop heap_step_fp(struct bee_heap_step *s)
 }
 
 /*
- * Whether the frame is at rbp.  Stubs are in one piece of code, so a call that has left its return address at rsp may
- * name another of them: of two calls that is right which names the last address before ip.  Nearer than any frame of
- * the interpreter rbp is the stub's, also where the call names nothing.
- * @sp_target: what the call before the word at rsp names, if it is in the piece, or 0
+ * Whether the stub's frame is at rbp.  All stubs are in one piece of code, so the word at rsp may be the return address
+ * of an earlier call of another stub.  Of two calls of stubs the one has called this stub that names the last address
+ * before ip.  Where neither call names a stub, rbp is this stub's if it is nearer than an interpreter's frame can be.
+ * @sp_target: the address in the piece that the call before the word at rsp names, or 0
  */
 static bool heap_is_at_fp(struct bee_heap_step *s, u64 sp_target)
 {
@@ -617,7 +620,7 @@ static bool heap_is_at_fp(struct bee_heap_step *s, u64 sp_target)
 	return !sp_target && f->fp - f->sp < HEAP_BUILT && heap_returns(s) && !s->word;
 }
 
-/* The word at rsp leads to a heap: whether it is the return address, or else the frame is at rbp. */
+/* Step by the word at rsp, which leads to a heap, if that is surely the return address, or by rbp if the frame is there. */
 static noinline enum beeunwind_stop heap_step_called(struct bee_heap_step *s, enum heap_place place)
 {
 	bool in_rax = heap_is_in_rax(s);
@@ -675,8 +678,8 @@ static noinline enum beeunwind_stop heap_step_named(struct bee_heap_step *s)
 }
 
 /*
- * Whether a stub saves the GPRs, rax in the topmost of 16 words and r15 at rsp, or takes them back: then a mov between a
- * register and its word is at ip.
+ * Whether a stub is saving the 16 GPRs on the stack, or loading them again.  Each GPR has its word, rax the topmost and
+ * r15 the one at rsp; a mov between a GPR and its word is at ip then.
  */
 static noinline bool heap_saves_all(struct bee_heap_step *s)
 {

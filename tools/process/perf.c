@@ -193,7 +193,7 @@ static void perf_put_words(struct perf *perf)
 	perf->words = -1;
 }
 
-/** perf_ended() - for a perf that has ended: pass on what it has said, and close its socket */
+/** perf_ended() - pass on what perf has said, and close its socket; perf has ended */
 void perf_ended(struct perf *perf)
 {
 	perf_put_words(perf);

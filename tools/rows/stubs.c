@@ -192,7 +192,7 @@ static void stub_add_at(const u8 *bytes, size_t size, u64 pc, bool padded, bool 
 		static_plt_add(bytes, size, pc, synth);
 }
 
-/* Look for trampolines, ends of fibers, and jumps of static programs in a gap. */
+/* Find signal trampolines, ends of fibers, and entries of static programs' PLTs in a gap. */
 static void others_find(const struct elf_file *elf, const struct code_gap *gap, struct synth *synth)
 {
 	u64 pc, size, i;

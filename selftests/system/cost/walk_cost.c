@@ -618,7 +618,7 @@ static u64 ip_stub(u32 i)
 	return (ip_far(i) & -PAGE) + 0x200;
 }
 
-/* Each frame is that of a stub that has pushed six words, then all registers, and goes on with taking these back. */
+/* Each frame is a stub's that has pushed six words and saved all GPRs, has called, and loads the GPRs next. */
 static void test_heap_stubs(struct bee_code_heaps *heaps, bool all)
 {
 	const u8 call_and_mov[] = { 0xe8, 0, 0, 0, 0, 0x4c, 0x8b, 0x3c, 0x24 };
