@@ -320,6 +320,9 @@ static void test_stub(void)
 	f = frame_at(ip, true);
 	f.fp = fp;
 	check(step(&f) == BEEUNWIND_STOP_BAD_RA, "a stub that was called elsewhere has no frame at rbp");
+	f = frame_at(ip, false);
+	f.fp = fp;
+	check(step(&f) == BEEUNWIND_STOP_BAD_RA, "a stub that has called, and was called elsewhere, has no frame at rbp");
 
 	lay_out();
 	put(SP, CALLER_RA, 8);
@@ -359,47 +362,48 @@ static void test_stub(void)
 	check(step(&f) == BEEUNWIND_STOP_GAP, "zeros where rbp leads are not the end of a stack");
 }
 
-/* A stub has its frame at rbp, while a word at rsp is left from another call. */
+#define STUB_FP	(SP + 0x18)
+
+/* Whether the step out of the stub, with STUB_FP in rbp, leads to @ip, @sp and @fp. */
+static bool stub_returns(u64 ip, u64 sp, u64 fp)
+{
+	struct bee_frame f = frame_at(STUB + CODE + 0x20, true);
+
+	f.fp = STUB_FP;
+	return !step(&f) && is_caller(&f, ip, sp, fp);
+}
+
+/* An earlier call has left its return address at rsp, or the stub has no frame and rbp is an older one's. */
 static void test_stub_at_fp(void)
 {
-	const u64 ip = STUB + CODE + 0x20, fp = SP + 0x18, left = CALLER_RA - 0x20;
-	struct bee_frame f = frame_at(ip, true);
+	const u64 fp = STUB_FP, left = CALLER_RA - 0x20;
 
 	lay_out();
-	f.fp = fp;
 	put_call(CALLER_RA, STUB + CODE + 0x10);
 	put(fp, CALLER_FP, 8);
 	put(fp + 8, CALLER_RA, 8);
 	put_call(left, STUB + CODE);
 	put(SP, left, 8);
-	check(!step(&f) && is_caller(&f, CALLER_RA, fp + 16, CALLER_FP),
+	check(stub_returns(CALLER_RA, fp + 16, CALLER_FP),
 	      "of two calls of stubs the one that names the last stub before ip has called it: that at rbp");
 	put_call(left, STUB + CODE + 0x18);
-	f = frame_at(ip, true);
-	f.fp = fp;
-	check(!step(&f) && is_caller(&f, left, SP + 8, fp),
+	check(stub_returns(left, SP + 8, fp),
 	      "of two calls of stubs the one that names the last stub before ip has called it: that at rsp");
 	put_call(left, STUB + CODE);
 	put_call(CALLER_RA, STUB + CODE + 0x30);
-	f = frame_at(ip, true);
-	f.fp = fp;
-	check(!step(&f) && is_caller(&f, left, SP + 8, fp),
+	check(stub_returns(left, SP + 8, fp),
 	      "of two calls of stubs one that names a stub behind ip has not called it");
 	put_call(left, CALLEE + CODE);
-	f = frame_at(ip, true);
-	f.fp = fp;
-	check(!step(&f) && is_caller(&f, CALLER_RA, fp + 16, CALLER_FP),
+	check(stub_returns(CALLER_RA, fp + 16, CALLER_FP),
 	      "a stub that was called by the name of another one is left by rbp rather than behind a call of other code");
 	put_code(CALLER_RA - 5, "\x90\x90\x90\xff\xd0", 5);
-	f = frame_at(ip, true);
-	f.fp = fp;
-	check(!step(&f) && is_caller(&f, CALLER_RA, fp + 16, CALLER_FP),
+	check(stub_returns(CALLER_RA, fp + 16, CALLER_FP),
 	      "a stub that anything may have called is left by rbp if that is near");
 }
 
 static void test_stub_left_by_c(void)
 {
-	const u64 fp = SP + 0x18, ra = MAP + 0x800;
+	const u64 fp = STUB_FP, ra = MAP + 0x800;
 	struct bee_frame f = frame_at(STUB + CODE + 0x20, true);
 
 	lay_out();
@@ -409,9 +413,7 @@ static void test_stub_left_by_c(void)
 	put_code(CALLER_RA - 5, "\x90\x90\x90\xff\xd0", 5);
 	put(fp, CALLER_FP, 8);
 	put(fp + 8, CALLER_RA, 8);
-	f = frame_at(STUB + CODE + 0x20, true);
-	f.fp = fp;
-	check(!step(&f) && is_caller(&f, CALLER_RA, fp + 16, CALLER_FP),
+	check(stub_returns(CALLER_RA, fp + 16, CALLER_FP),
 	      "a stub that has its frame at rbp does not return to C by a word at rsp");
 }
 
@@ -561,7 +563,7 @@ int main(void)
 	size_t i;
 
 	ksft_print_header();
-	ksft_set_plan(nplaces + 12 + 2 + 7 + 14 + 5 + 2 + 3 + 8 + 6);
+	ksft_set_plan(nplaces + 12 + 2 + 7 + 15 + 5 + 2 + 3 + 8 + 6);
 	for (i = 0; i < nplaces; i++)
 		test_place(&places[i]);
 	test_compiled();
