@@ -151,7 +151,7 @@ def main():
                 if number % 500 == 0:   # without these many a request cannot succeed
                     listed.do("config-set", budget=start["budget"], share=start["share"])
                     fuzz.learnt[4][0] = listed.do("table-add", exe_fd=true, table_fd=table)["id"]
-                    fuzz.learnt[4][1] = listed.do("table-add", pid=one.pid, name="x", table_fd=table)["id"]
+                    fuzz.learnt[4][1] = listed.do("table-add", pid=one.pid, name="\udcff", table_fd=table)["id"]
                 fuzz.one()
         except TimeoutError:
             answered = False

@@ -96,7 +96,7 @@ class Family:
             elif spec["type"] == "flag":
                 out += attr(number, b"") if value else b""
             elif spec["type"] == "string":
-                out += attr(number, value.encode() + b"\0")
+                out += attr(number, os.fsencode(value) + b"\0")
             elif spec["type"] == "binary":
                 out += attr(number, value)
             else:
@@ -115,7 +115,7 @@ class Family:
             elif spec["type"] == "flag":
                 out[key] = True
             elif spec["type"] == "string":
-                out[key] = value.rstrip(b"\0").decode()
+                out[key] = os.fsdecode(value.rstrip(b"\0"))   # names are any bytes
             elif spec["type"] in NUMBERS:
                 out[key], = struct.unpack("=" + NUMBERS[spec["type"]], value)
             elif spec["type"] != "pad":
