@@ -40,7 +40,7 @@ RUNS = [
     ("six threads with locks", "locks", []),
 ]
 if LONG:        # it takes minutes
-    RUNS += [("javac", "javac", [])]
+    RUNS += [("with G1", "depth", ["-XX:+UseG1GC", NO_INLINE]), ("javac", "javac", [])]
 if ROOT:
     RUNS += [("virtual threads", "virtual", [NO_INLINE]),
              ("virtual threads that have waited", "waiting", [NO_INLINE])]
@@ -51,12 +51,16 @@ class Memory:
     """What is mapped in a Java virtual machine, and what it has told the agent."""
 
     def __init__(self, family, pid):
-        self.memory = [each[:2] for each in guest.maps(pid) if "x" in each[2] and not each[4]]
+        self.pid, self.memory = pid, []
+        self.read_maps()
         self.libc = [each[:2] for each in guest.maps(pid) if os.path.basename(each[4]).startswith("libc")]
         heaps = next((each["heaps"] for each in family.dump("code-get", pid=pid) if "heaps" in each), bytes(256))
         *self.interpreter, _, _, self.entry = struct.unpack_from("=5Q", heaps, 8 * 24)
         # What is compiled, by page, and how often that was told.
         self.pages, self.codes = collections.defaultdict(list), 0
+
+    def read_maps(self):
+        self.memory = [each[:2] for each in guest.maps(self.pid) if "x" in each[2] and not each[4]]
 
     @staticmethod
     def have(spans, ip):
@@ -166,6 +170,7 @@ def compare(name, pid, memory, path):
     guest.wait(lambda: sum(map(is_answer, records.read())) >= ANSWERS, progress=lambda: len(records.samples))
     os.kill(pid, signal.SIGURG)
     guest.wait(lambda: records.read() and records.all_told, progress=lambda: memory.codes)
+    memory.read_maps()          # code heaps have grown
     answers, bad, short = [words for words in records.samples if is_answer(words)], 0, 0
     stacks, returned = [], set()
     for stopped, count, *words in answers:
