@@ -9,7 +9,7 @@
  * stack pointer: that is a claim.  It is right if the thread comes to that instruction with that stack pointer before
  * it has a higher one.  (The interpreter sets its stack pointer itself: there it may be lower.)  "Elsewhere in the
  * caller" is where the caller goes on at another instruction of the same piece of code, say in a handler of exceptions,
- * or where it leaves its own frame for one.
+ * or where it leaves its own frame for one.  (The interpreter is one piece, and leaves frames for handlers in others.)
  * Any other claim is wrong.  So is one at the first instruction behind a call whose caller is not that call's.
  *
  * Where the virtual machine finds code invalid, it replaces the frames of that code by the interpreter's (deoptimization),
@@ -57,6 +57,7 @@
  * @ra: where its caller goes on
  * @sp: with which stack pointer
  * @count: at how many instructions it was said
+ * @left: it was said of a caller in the interpreter, which has been elsewhere since with the frame gone
  */
 struct claim {
 	u64	from;
@@ -64,6 +65,7 @@ struct claim {
 	u64	ra;
 	u64	sp;
 	u64	count;
+	bool	left;
 };
 
 enum verdict { RIGHT, ELSEWHERE, WRONG, NONE, VERDICTS };
@@ -157,7 +159,7 @@ static bool same_piece(u64 a, u64 b)
 /* The thread has a higher stack pointer than was claimed. */
 static void judge_other(const struct claim *claim)
 {
-	enum verdict verdict = same_piece(run.regs.rip, claim->ra) ? ELSEWHERE : WRONG;
+	enum verdict verdict = claim->left || same_piece(run.regs.rip, claim->ra) ? ELSEWHERE : WRONG;
 
 	count(claim->from, verdict, claim->count);
 	if (verdict == WRONG)
@@ -173,8 +175,10 @@ static void judge(void)
 	size_t i, kept = 0;
 
 	for (i = 0; i < run.claims; i++) {
-		const struct claim *claim = &run.claim[i];
+		struct claim *claim = &run.claim[i];
 
+		claim->left |= sp >= claim->sp && heap_is_interpreter(&run.heaps, ip) &&
+			       heap_is_interpreter(&run.heaps, claim->ra);
 		if (ip == claim->ra && (sp == claim->sp || (heap_is_interpreter(&run.heaps, ip) && sp < claim->sp &&
 							    sp + MOVED >= claim->callee_sp)))
 			count(claim->from, RIGHT, claim->count);
@@ -223,7 +227,7 @@ static void claim(const struct user_regs_struct *before)
 	} else if (run.claims && last->ra == f.ip && last->sp == f.sp) {
 		last->count++;
 	} else if (run.claims < CLAIMS) {
-		run.claim[run.claims++] = (struct claim){ r->rip, r->rsp, f.ip, f.sp, 1 };
+		run.claim[run.claims++] = (struct claim){ r->rip, r->rsp, f.ip, f.sp, 1, false };
 	}
 }
 
