@@ -340,7 +340,7 @@ check_unsupported() {
 			"$work/out"
 }
 
-# The manual page lists all names of the JSON output.  The output has all of them when the
+# json.rst lists all names of the JSON output.  The output has all of them when the
 # file has unsupported rules, and the table is wrong and says that it leaves out rows.
 check_json_names() {
 	assemble odd "$here/../golden/asm/odd.S" && "$beectl" compile -q --thin 1 "$work/right.so" -o "$work/table" || return
@@ -496,7 +496,7 @@ if [ "$(id -u)" -eq 0 ]; then
 else
 	ktap_skip "a file in a directory that cannot be read" "not root, so there is nobody else"
 fi
-ktap_run "the manual page lists what is in JSON" check_json_names
+ktap_run "json.rst lists what is in JSON" check_json_names
 ktap_run "files that are none" check_bad_files
 ktap_run "usage" check_usage
 ktap_finish

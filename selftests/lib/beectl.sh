@@ -62,12 +62,12 @@ stock_files() {
 	done
 }
 
-# json_keys COMMAND: what the manual page says of its JSON
+# json_keys COMMAND: what Documentation/json.rst says of its JSON
 json_keys() {
-	sed -n '/^JSON$/,/^EXIT STATUS$/p' "$tree/Documentation/man/beectl.8.rst" | sed -n "/^$1\$/,/^[^ ]/p"
+	awk -v command="$1" '/^=+$/ { on = last == command } on; { last = $0 }' "$tree/Documentation/json.rst"
 }
 
-# lists_names COMMAND FILE: the manual page has all names in FILE, which is JSON of COMMAND
+# lists_names COMMAND FILE: json.rst has all names in FILE, which is JSON of COMMAND
 lists_names() {
 	json_keys "$1" | "$python" -c 'if True:
 		import json, re, sys
