@@ -86,6 +86,7 @@ beectl_files() {
 		-rw-r--r-- root/root ./usr/share/doc/beectl/flame.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/install.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/java.rst
+		-rw-r--r-- root/root ./usr/share/doc/beectl/jit.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/json.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/lookup.rst
 		-rw-r--r-- root/root ./usr/share/doc/beectl/security.rst
