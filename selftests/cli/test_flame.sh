@@ -472,7 +472,7 @@ check_other_events() {
 check_same() {
 	made "[r.sample(7, [USER, 0x400000 + 16 * i, 0x401000 + i]) for i in range(500)]" || return
 	local format
-	for format in svg folded speedscope firefox pprof; do
+	for format in $(written_formats); do
 		"$beectl" flame "$work/made.data" --format "$format" --jobs 1 >"$work/one" &&
 			"$beectl" flame - --format "$format" --jobs 4 <"$work/made.data" | cmp - "$work/one" || return
 	done

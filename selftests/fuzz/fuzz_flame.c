@@ -62,29 +62,31 @@ static void check_folded(const char *text, size_t size)
 			abort();
 }
 
+/* What may be checked beside that the writer does nothing wrong. */
+static void check_text(const char *format, const char *text, size_t size)
+{
+	if (!strcmp(format, "svg"))
+		check_xml(text, size);
+	else if (!strcmp(format, "speedscope") || !strcmp(format, "firefox"))
+		check_json(text, size);
+	else if (!strcmp(format, "folded"))
+		check_folded(text, size);
+}
+
 static void check_outputs(const struct graph *graph)
 {
-	static const struct {
-		const char *format;
-		void (*check)(const char *text, size_t size);
-	} formats[] = {
-		{ "svg", check_xml }, { "speedscope", check_json }, { "firefox", check_json },
-		{ "folded", check_folded }, { "pprof", NULL },
-	};
 	const struct output *output;
-	size_t i, size;
+	size_t size;
 	char *text;
 	FILE *out;
 
-	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-		output = output_find(formats[i].format);
-		if (graph->is_diff && !output->diff)
+	for (output = outputs; output->name; output++) {
+		if (!output->write || (graph->is_diff && !output->diff))
 			continue;
 		out = open_memstream(&text, &size);
 		output->write(graph, out);
 		fclose(out);
-		if (formats[i].check)
-			formats[i].check(text, size);
+		check_text(output->name, text, size);
 		free(text);
 	}
 }

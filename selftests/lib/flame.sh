@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2154  # beectl.sh sets what is not set here
 # SPDX-License-Identifier: GPL-2.0
 # Shared by the tests of beectl flame; source it after beectl.sh.  Makes $work/prog.
+# shellcheck source=selftests/lib/formats.sh
+. "$tree/selftests/lib/formats.sh"
 need gcc nm objdump
 
 export PYTHONPATH=$tree/selftests/lib PYTHONDONTWRITEBYTECODE=1 DEBUGINFOD_URLS=

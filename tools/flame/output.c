@@ -4,38 +4,39 @@
 
 #include "output.h"
 
-static const struct output outputs[] = {
-	{ "svg", ".svg", false, true, true, false, output_svg },
-	{ "speedscope", ".speedscope.json", false, true, true, true, output_speedscope },
-	{ "firefox", ".profile.json", false, false, false, true, output_firefox },
-	{ "pprof", ".pb.gz", true, false, true, false, output_pprof },
-	{ "folded", ".folded", false, true, true, false, output_folded },
-	{ "raw", ".raw", true, false, false, false, NULL },
+const struct output outputs[] = {
+	{ .name = "svg", .suffix = ".svg", .diff = true, .views = true, .write = output_svg },
+	{ .name = "speedscope", .suffix = ".speedscope.json", .diff = true, .views = true, .times = true,
+	  .write = output_speedscope },
+	{ .name = "firefox", .suffix = ".profile.json", .times = true, .write = output_firefox },
+	{ .name = "pprof", .suffix = ".pb.gz", .all_events = true, .views = true, .write = output_pprof },
+	{ .name = "folded", .suffix = ".folded", .diff = true, .views = true, .write = output_folded },
+	{ .name = "raw", .suffix = ".raw", .all_events = true },
+	{ .name = NULL },
 };
-
-#define OUTPUTS	(sizeof(outputs) / sizeof(outputs[0]))
 
 /** output_find() - the format of this name, or NULL */
 const struct output *output_find(const char *name)
 {
-	size_t i;
+	const struct output *output;
 
-	for (i = 0; i < OUTPUTS; i++)
-		if (!strcmp(outputs[i].name, name))
-			return &outputs[i];
+	for (output = outputs; output->name; output++)
+		if (!strcmp(output->name, name))
+			return output;
 	return NULL;
 }
 
 /** output_of_path() - the format of a file by the end of its name, or NULL */
 const struct output *output_of_path(const char *path)
 {
-	size_t i, length = strlen(path);
+	const struct output *output;
+	size_t length = strlen(path);
 
-	for (i = 0; i < OUTPUTS; i++) {
-		size_t suffix = strlen(outputs[i].suffix);
+	for (output = outputs; output->name; output++) {
+		size_t suffix = strlen(output->suffix);
 
-		if (length > suffix && !strcmp(path + length - suffix, outputs[i].suffix))
-			return &outputs[i];
+		if (length > suffix && !strcmp(path + length - suffix, output->suffix))
+			return output;
 	}
 	return NULL;
 }

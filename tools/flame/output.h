@@ -22,6 +22,9 @@ struct output {
 	void		(*write)(const struct graph *graph, FILE *out);
 };
 
+/* All formats.  The last is followed by one without a name. */
+extern const struct output outputs[];
+
 const struct output *output_find(const char *name);
 const struct output *output_of_path(const char *path);
 
