@@ -6,6 +6,10 @@ TREE=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$TREE" || exit 1
 # shellcheck source=selftests/ktap.sh
 . selftests/ktap.sh
+# shellcheck disable=SC2034  # for formats.sh
+tree=$TREE
+# shellcheck source=selftests/lib/formats.sh
+. selftests/lib/formats.sh
 
 generated_is_current() {
 	/usr/bin/python3 Documentation/netlink/gen-uapi.py "$1" | diff -u "$2" -
@@ -145,6 +149,34 @@ completion_knows_values() {
 	! offers flame -a -- ls -p "" | grep -x $$
 }
 
+# has_word FILE WORD WHERE: whether the word is in the file; complains about WHERE if not
+has_word() {
+	grep -qP -- "(?<![\w.-])\Q$2\E(?![\w-])" "$1" || { echo "$3: $2 is missing"; return 1; }
+}
+
+# A user finds each format of beectl flame by its name and its suffix.
+formats_are_told() {
+	local man=Documentation/man/beectl.8.rst name suffix word missing=0
+	# shellcheck source=tools/bash-completion/beectl
+	. tools/bash-completion/beectl
+
+	formats >"$work/formats"
+	[ "$(wc -l <"$work/formats")" -ge 6 ] || { echo "selftests/lib/formats.sh finds too few formats"; return 1; }
+	./beectl help flame >"$work/help" || return
+	while read -r name suffix _; do
+		for word in "$name" "$suffix"; do
+			has_word "$work/help" "$word" "tools/beectl/cmd_flame.c, the help text" || missing=1
+			has_word $man "$word" $man || missing=1
+		done
+		grep -qxF "\`\`$suffix\`\`" Documentation/flame.rst ||
+			{ echo "Documentation/flame.rst: \`\`$suffix\`\` has no paragraph"; missing=1; }
+	done <"$work/formats"
+	# "summary" is printed, and no format of a file.
+	diff <(cut -d' ' -f1 "$work/formats" | sort) <(offers flame --format "" | grep -vx summary | sort) ||
+		{ echo "tools/bash-completion/beectl: --format does not offer the formats of tools/flame/output.c"; missing=1; }
+	return $missing
+}
+
 # The catalogue of stop reasons has a section for each one, in the order of the netlink
 # specification, with meaning, cause and remedy.
 stop_reasons_are_explained() {
@@ -166,7 +198,7 @@ stop_reasons_are_explained() {
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-ktap_plan 9
+ktap_plan 10
 if /usr/bin/python3 -c 'import yaml' 2>/dev/null; then
 	ktap_run "beeunwind.h is what the YNL spec gives" generated_is_current uapi include/uapi/linux/beeunwind.h
 	ktap_run "names.h is what the YNL spec gives" generated_is_current names tools/netlink/names.h
@@ -182,9 +214,11 @@ ktap_run "README and dkms.conf name the same kernels" kernels_agree
 if [ -x ./beectl ]; then
 	ktap_run "the completion offers all commands and options" completion_is_complete
 	ktap_run "the man page lists options where they belong" man_page_is_complete
+	ktap_run "help, man page, flame.rst and completion have every format of beectl flame" formats_are_told
 else
 	ktap_skip "the completion offers all commands and options" "beectl is not built"
 	ktap_skip "the man page lists options where they belong" "beectl is not built"
+	ktap_skip "help, man page, flame.rst and completion have every format of beectl flame" "beectl is not built"
 fi
 ktap_run "the completion knows sort keys and processes" completion_knows_values
 ktap_finish
