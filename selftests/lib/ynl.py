@@ -46,6 +46,8 @@ class Family:
         with open(SPEC, encoding="utf-8") as file:
             # The one in C, if there is one: an emulated machine parses for seconds.
             spec = yaml.load(file, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        # Why walks end, each at the place of its number.
+        self.reasons = [each["name"] for each in spec["definitions"][0]["entries"]]
         self.sets = {each["name"]: {each["name"]: (number, each) for number, each
                                     in enumerate(each["attributes"], 1)}
                      for each in spec["attribute-sets"]}

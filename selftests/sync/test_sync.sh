@@ -177,6 +177,31 @@ formats_are_told() {
 	return $missing
 }
 
+# Walks end for each stop reason but "none", a test shows it, and the man page says what it is.
+stop_reasons_are_complete() {
+	/usr/bin/python3 - <<-'END'
+	import glob, re, sys, yaml
+	def read(pattern):
+	    return "".join(open(name, encoding="utf-8").read() for name in sorted(glob.glob(pattern)))
+	spec = yaml.safe_load(read("Documentation/netlink/specs/beeunwind.yaml"))
+	enum, = (d for d in spec["definitions"] if d["name"] == "stop")
+	man, module = read("Documentation/man/beectl.8.rst"), read("kmod/*.[ch]")
+	loops = re.findall(r'^\t\{ "([a-z-]+)", in_', read("selftests/kmod/stops_work.c"), re.M)
+	other, = re.findall(r"^NO_LOOP = (.*)$", read("selftests/kmod/test_stops.py"), re.M)
+	wrong = []
+	for name in [entry["name"] for entry in enum["entries"]][1:]:
+	    if not re.fullmatch("[a-z-]{1,16}", name):
+	        wrong.append(f"beeunwind.yaml: {name}: tools/beectl/stops.c takes 16 letters and dashes")
+	    if not re.search(rf"\bBEEUNWIND_STOP_{name.upper().replace('-', '_')}\b", module):
+	        wrong.append(f"kmod/: no walk ends for {name}")
+	    if not re.search(rf"(?<![\w-]){name}(?![\w-])", man):
+	        wrong.append(f"Documentation/man/beectl.8.rst: the stop reason {name} is missing")
+	    if name not in loops and f'"{name}"' not in other:
+	        wrong.append(f"selftests/kmod/stops_work.c: it has no loop in which walks end for {name}")
+	sys.exit("\n".join(wrong) or 0)
+	END
+}
+
 # The catalogue of stop reasons has a section for each one, in the order of the netlink
 # specification, with meaning, cause and remedy.
 stop_reasons_are_explained() {
@@ -188,7 +213,8 @@ stop_reasons_are_explained() {
 	parts = re.split(r"^([a-z-]+)\n=+$", text, flags=re.M)[1:]
 	sections = dict(zip(parts[::2], parts[1::2]))
 	if list(sections) != wanted:
-	    sys.exit(f"specification: {wanted}\ncatalogue: {list(sections)}")
+	    sys.exit(f"Documentation/stop-reasons.rst: the sections are not the stop reasons in their order:\n"
+	             f"specification: {wanted}\ncatalogue: {list(sections)}")
 	for name, body in sections.items():
 	    for word in ("*Meaning.*", "*Usual cause.*", "*What to do.*"):
 	        if body.count(word) != 1:
@@ -198,15 +224,18 @@ stop_reasons_are_explained() {
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-ktap_plan 10
+ktap_plan 11
 if /usr/bin/python3 -c 'import yaml' 2>/dev/null; then
 	ktap_run "beeunwind.h is what the YNL spec gives" generated_is_current uapi include/uapi/linux/beeunwind.h
 	ktap_run "names.h is what the YNL spec gives" generated_is_current names tools/netlink/names.h
 	ktap_run "every stop reason is explained" stop_reasons_are_explained
+	ktap_run "every stop reason is in the module, in the man page and in a test of walks" stop_reasons_are_complete
 else
 	ktap_skip "beeunwind.h is what the YNL spec gives" "python3-yaml is not installed"
 	ktap_skip "names.h is what the YNL spec gives" "python3-yaml is not installed"
 	ktap_skip "every stop reason is explained" "python3-yaml is not installed"
+	ktap_skip "every stop reason is in the module, in the man page and in a test of walks" \
+		"python3-yaml is not installed"
 fi
 ktap_run "the table format has not changed under its version" format_hash_is_known
 ktap_run "all say the same version" versions_agree

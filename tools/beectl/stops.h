@@ -3,6 +3,7 @@
 #ifndef STOPS_H
 #define STOPS_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +11,9 @@
 #include "netlink.h"
 
 struct json_object;
+
+static_assert(BEEUNWIND_STOP_MAX == BEEUNWIND_STOP_UNPROVEN,
+	      "decide whether stop_is_cut() is true of the new stop reason, then name it here");
 
 /* stop_is_cut(): the walk ended before the first frame and perf's limit */
 static inline bool stop_is_cut(uint32_t reason)
