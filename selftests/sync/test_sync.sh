@@ -11,6 +11,11 @@ tree=$TREE
 # shellcheck source=selftests/lib/formats.sh
 . selftests/lib/formats.sh
 
+# has_word FILE WORD WHERE: whether the word is in the file; complains about WHERE if not
+has_word() {
+	grep -qP -- "(?<![\w.-])\Q$2\E(?![\w-])" "$1" || { echo "$3: $2 is missing"; return 1; }
+}
+
 generated_is_current() {
 	/usr/bin/python3 Documentation/netlink/gen-uapi.py "$1" | diff -u "$2" -
 }
@@ -52,20 +57,24 @@ is_for() {
 }
 
 # README names the newest series that the tests run on.  DKMS skips those after it, as it does those that
-# kmod/compat.h refuses.
+# kmod/compat.h refuses.  NEWS names the same, and testing.rst the series that the tests boot.
 kernels_agree() {
-	local newest series minor release wrong=0
-	newest=$(sed -n 's/^x86-64\. Linux 6\.1 .* to \([67]\.[0-9]*\)[.,].*/\1/p' README)
-	echo "newest: $newest"
-	[ -n "$newest" ] || return 1
+	local newest news series minor release wrong=0
+	newest=$(sed -n 's/^x86-64\. Linux 6\.1 .* to \([0-9]*\.[0-9]*\)[.,].*/\1/p' README)
+	[ -n "$newest" ] || { echo "README: Requirements do not name the newest series"; return 1; }
+	news=$(sed -n 's/^\* Linux 6\.1.* to \([0-9]*\.[0-9]*\) .*/\1/p' NEWS | head -n1)
+	[ "$news" = "$newest" ] || { echo "NEWS: the newest series is ${news:-not named}, in README $newest"; wrong=1; }
+	for series in $(sed -nE 's/^(KERNELS \?|(more_kernels|alike)\s*)=//p' Makefile | grep -oE '\b[0-9]+\.[0-9]+\b'); do
+		has_word Documentation/testing.rst "$series" "Documentation/testing.rst, of kernels in Makefile" || wrong=1
+	done
 	series=${newest%.*} minor=${newest#*.}
 	for release in 6.1.0-56-amd64 6.1.192 6.6.7 6.8.0-31-generic 6.12.117+deb12-rt-amd64 6.19.5-cloud-amd64 \
 		7.0.1-amd64 "$newest.4+deb13-amd64" "$newest.0-rc1+"; do
-		is_for "$release" || { echo "not for $release"; wrong=1; }
+		is_for "$release" || { echo "dkms.conf: not for $release, README is"; wrong=1; }
 	done
 	for release in 5.10.0-1-amd64 6.2.16-4-pve 6.5.0-9-generic "$series.$((minor + 1)).0-amd64" \
 		"$((series + 1)).0.1-amd64" 16.12.1 6.120; do
-		! is_for "$release" || { echo "for $release"; wrong=1; }
+		! is_for "$release" || { echo "dkms.conf: for $release, README is not"; wrong=1; }
 	done
 	return $wrong
 }
@@ -147,11 +156,6 @@ completion_knows_values() {
 		offers flame $option "" | grep -qx $$ || { echo "flame $option: no processes"; return 1; }
 	done
 	! offers flame -a -- ls -p "" | grep -x $$
-}
-
-# has_word FILE WORD WHERE: whether the word is in the file; complains about WHERE if not
-has_word() {
-	grep -qP -- "(?<![\w.-])\Q$2\E(?![\w-])" "$1" || { echo "$3: $2 is missing"; return 1; }
 }
 
 # A user finds each format of beectl flame by its name and its suffix.
@@ -239,7 +243,7 @@ else
 fi
 ktap_run "the table format has not changed under its version" format_hash_is_known
 ktap_run "all say the same version" versions_agree
-ktap_run "README and dkms.conf name the same kernels" kernels_agree
+ktap_run "README, NEWS, dkms.conf and testing.rst name the same kernels" kernels_agree
 if [ -x ./beectl ]; then
 	ktap_run "the completion offers all commands and options" completion_is_complete
 	ktap_run "the man page lists options where they belong" man_page_is_complete
