@@ -206,6 +206,30 @@ stop_reasons_are_complete() {
 	END
 }
 
+# What beectl finds in the memory of a process that runs code without a file is tested and explained.
+runtimes_are_complete() {
+	/usr/bin/python3 - <<-'END'
+	import glob, re, sys
+	def read(pattern):
+	    return "".join(open(name, encoding="utf-8").read() for name in sorted(glob.glob(pattern, recursive=True)))
+	pages, tests, wrong = read("Documentation/*.rst"), read("selftests/unit/**/*_test.c"), []
+	for header in sorted(glob.glob("tools/jit/*.h")):
+	    functions = re.findall(r"^[a-z][\w ]*[ *](\w+)\(", read(header), re.M)
+	    if not any(re.search(rf"\b{name}\(", tests) for name in functions):
+	        wrong.append(f"selftests/unit/jit: no test calls a function of {header}")
+	    if header[:-1] + "c" not in pages:
+	        wrong.append(f"Documentation/jit.rst: it does not name {header[:-1]}c")
+	workloads = re.findall(r'^    "([^"]+)": \("', read("selftests/system/workloads"), re.M)
+	figures = read("Documentation/completeness.rst")
+	if len(workloads) < 40:
+	    wrong.append("selftests/system/workloads: the list of workloads is not found")
+	for name in workloads:
+	    if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", figures):
+	        wrong.append(f"Documentation/completeness.rst: no figures of the workload {name}")
+	sys.exit("\n".join(wrong) or 0)
+	END
+}
+
 # The catalogue of stop reasons has a section for each one, in the order of the netlink
 # specification, with meaning, cause and remedy.
 stop_reasons_are_explained() {
@@ -228,7 +252,7 @@ stop_reasons_are_explained() {
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-ktap_plan 11
+ktap_plan 12
 if /usr/bin/python3 -c 'import yaml' 2>/dev/null; then
 	ktap_run "beeunwind.h is what the YNL spec gives" generated_is_current uapi include/uapi/linux/beeunwind.h
 	ktap_run "names.h is what the YNL spec gives" generated_is_current names tools/netlink/names.h
@@ -241,6 +265,7 @@ else
 	ktap_skip "every stop reason is in the module, in the man page and in a test of walks" \
 		"python3-yaml is not installed"
 fi
+ktap_run "what finds code without a file has a unit test and a page, and each workload has figures" runtimes_are_complete
 ktap_run "the table format has not changed under its version" format_hash_is_known
 ktap_run "all say the same version" versions_agree
 ktap_run "README, NEWS, dkms.conf and testing.rst name the same kernels" kernels_agree
