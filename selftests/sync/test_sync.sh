@@ -79,6 +79,29 @@ kernels_agree() {
 	return $wrong
 }
 
+# Whoever builds beectl is told of each library that it is linked with.
+libraries_agree() {
+	local package name missing=0
+	for package in $(sed -n 's/^packages[[:space:]]*:= //p' tools/rooms.mk); do
+		name=${package#lib} name=${name%.0}
+		grep -qF "pkgconfig($package)" packaging/beeunwind.spec || { echo "beeunwind.spec: no $package"; missing=1; }
+		grep -qE "^ (lib)?$name[^ ]*-dev," debian/control || { echo "debian/control: no $package"; missing=1; }
+		grep -qE "[[:space:]](lib)?$name[^ ]*-dev\b" selftests/setup || { echo "selftests/setup: no $package"; missing=1; }
+		grep -qE "\b(lib)?$name\b" README || { echo "README: no $package"; missing=1; }
+	done
+	return $missing
+}
+
+# The packages of Debian and of RPM have the same pages, and test_packages.sh knows them.
+packaged_pages_agree() {
+	grep ^Documentation debian/beectl.docs | sort >"$work/debian"
+	[ -s "$work/debian" ] || { echo "debian/beectl.docs: no pages"; return 1; }
+	grep -o 'Documentation/[a-z-]*\.rst' packaging/beeunwind.spec | sort | diff "$work/debian" - ||
+		{ echo "packaging/beeunwind.spec: it has not the pages of debian/beectl.docs"; return 1; }
+	sed -n 's,.*/doc/beectl/\(.*\.rst\)$,Documentation/\1,p' selftests/cli/test_packages.sh | sort |
+		diff "$work/debian" - || { echo "test_packages.sh: it has not the pages of debian/beectl.docs"; return 1; }
+}
+
 # commands: print what "beectl --help" lists: the commands of cmd_*.c, and "help"
 commands() {
 	local names
@@ -252,7 +275,7 @@ stop_reasons_are_explained() {
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-ktap_plan 12
+ktap_plan 14
 if /usr/bin/python3 -c 'import yaml' 2>/dev/null; then
 	ktap_run "beeunwind.h is what the YNL spec gives" generated_is_current uapi include/uapi/linux/beeunwind.h
 	ktap_run "names.h is what the YNL spec gives" generated_is_current names tools/netlink/names.h
@@ -269,6 +292,8 @@ ktap_run "what finds code without a file has a unit test and a page, and each wo
 ktap_run "the table format has not changed under its version" format_hash_is_known
 ktap_run "all say the same version" versions_agree
 ktap_run "README, NEWS, dkms.conf and testing.rst name the same kernels" kernels_agree
+ktap_run "README, packages and selftests/setup ask for the libraries of tools/rooms.mk" libraries_agree
+ktap_run "the packages of Debian and of RPM have the same pages" packaged_pages_agree
 if [ -x ./beectl ]; then
 	ktap_run "the completion offers all commands and options" completion_is_complete
 	ktap_run "the man page lists options where they belong" man_page_is_complete
