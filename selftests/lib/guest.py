@@ -22,6 +22,7 @@ TREE = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 RELEASE = os.uname().release
 KO = os.environ.get("BEE_KO", f"{TREE}/build/kmod/{RELEASE}/beeunwind.ko")
 TEST_KO = os.environ.get("BEE_TEST_KO", f"{TREE}/build/test-modules/{RELEASE}")
+KCSAN = "/sys/kernel/debug/kcsan"
 BEECTL = os.environ.get("BEECTL", f"{TREE}/beectl")
 TESTS = f"{TREE}/build/selftests/kmod"
 DEBUG = os.environ.get("BEE_KERNEL") == "debug"
@@ -109,6 +110,14 @@ def rmmod(name="beeunwind"):
     return wait(lambda: not subprocess.run(["rmmod", name], check=False).returncode)
 
 
+def report_races():
+    """Have a kernel with KCSAN report races of the module's functions; it would find some of its own drivers, too."""
+    functions = [line.split()[2] for line in get("/proc/kallsyms").splitlines()
+                 if line.endswith("\t[beeunwind]") and line.split()[1] in "tT"]
+    failed = [each for each in ("whitelist", *functions, "on") if put(KCSAN, each)]
+    note(f"KCSAN reports races of {len(functions)} functions; not of:", *failed)
+
+
 class Module:
     """The module is loaded; with what family.do() and so on take."""
 
@@ -117,6 +126,8 @@ class Module:
 
     def __enter__(self):
         subprocess.run(self.command, check=True)
+        if os.path.exists(KCSAN):
+            report_races()
         return ynl.Family()
 
     def __exit__(self, *_):
