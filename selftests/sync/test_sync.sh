@@ -85,9 +85,9 @@ libraries_agree() {
 	for package in $(sed -n 's/^packages[[:space:]]*:= //p' tools/rooms.mk); do
 		name=${package#lib} name=${name%.0}
 		grep -qF "pkgconfig($package)" packaging/beeunwind.spec || { echo "beeunwind.spec: no $package"; missing=1; }
-		grep -qE "^ (lib)?$name[^ ]*-dev," debian/control || { echo "debian/control: no $package"; missing=1; }
-		grep -qE "[[:space:]](lib)?$name[^ ]*-dev\b" selftests/setup || { echo "selftests/setup: no $package"; missing=1; }
-		grep -qE "\b(lib)?$name\b" README || { echo "README: no $package"; missing=1; }
+		grep -qE "^ (lib)?${name}[^ ]*-dev," debian/control || { echo "debian/control: no $package"; missing=1; }
+		grep -qE "[[:space:]](lib)?${name}[^ ]*-dev\b" selftests/setup || { echo "selftests/setup: no $package"; missing=1; }
+		grep -qE "\b(lib)?${name}\b" README || { echo "README: no $package"; missing=1; }
 	done
 	return $missing
 }
