@@ -113,7 +113,7 @@ static noinline u32 callchain_frames(u64 *ips, u32 max, struct pt_regs *regs)
  *
  * The walk owns its entry of bee_percpu_walks until it ends.  If another task preempts it, perf
  * takes no callchain in that task: get_recursion_context() (kernel/events/internal.h) allows one
- * at a time for each CPU and context level, and this one has not ended.
+ * at a time for each CPU and context level, and this walk has not ended.
  *
  * Runs before perf_callchain_user(), which must add nothing to a stack that was stored here: with
  * max_stack 0 it finds no room and returns at once.  Its caller does not look at @ctx afterwards
@@ -146,7 +146,7 @@ static void callchain_end(void)
 
 /*
  * The walk of a reader that perf does not know of, until callchain_end(); or NULL.  Another reader can be
- * interrupted here, or traced: then this one is left to the kernel.
+ * interrupted here, or traced: then this stack is left to the kernel.
  */
 static struct bee_walk *callchain_begin_other(struct pt_regs *regs)
 {

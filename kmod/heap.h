@@ -104,7 +104,7 @@ static noinline bool heap_field(struct bee_heap_step *s, u64 at, u32 size)
 	return true;
 }
 
-/* Of the piece of code that heap_read_code() has found, read the bounds.  Return: whether an activation can be in it. */
+/* Read the bounds of the code that heap_read_code() has found.  Return: whether an activation can be in it. */
 static noinline bool heap_read_bounds(struct bee_heap_step *s)
 {
 	const struct bee_code_heaps *heaps = s->heaps;
@@ -174,7 +174,7 @@ enum heap_place {
 /*
  * struct heap_form - code that tells where the return address is
  * @code: the code, up to FORM_END
- * @before: bytes of it before ip
+ * @before: bytes of @code before ip
  * @more: what the frame has beside the number in @code; or, if that has none, the frame's size if it must have one
  * @place: what it tells
  */

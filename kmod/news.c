@@ -35,7 +35,7 @@ static struct bee_news news_ring[NEWS_RING];
 static atomic64_t news_last;			/* number of the last one that was begun */
 static const struct bee_news_listeners *news_listeners;	/* NULL: no message is sent */
 
-/* The file's name of the news at the same place of the ring; kfree(). */
+/* For each place of the ring, the name of the file that its news are about; kfree(). */
 static struct news_name {
 	u64	 seq;
 	char	*name;

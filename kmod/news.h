@@ -25,9 +25,9 @@ struct bee_news {
 };
 
 /**
- * struct bee_news_listeners - who is told; both are called in process context and may sleep
- * @any: whether there are any
- * @tell: tells them that there is news up to a number
+ * struct bee_news_listeners - who is told of news; both functions are called in process context and may sleep
+ * @any: whether there are listeners
+ * @tell: tells listeners that there is news up to a number
  */
 struct bee_news_listeners {
 	bool	(*any)(void);

@@ -18,7 +18,7 @@
  *
  * Room.  All that grows with what users do is charged to a user and to the budget, before memory is taken.
  * Where a user's share or the budget has no room, files are evicted that nobody has mapped, and then those that
- * no walk has come through for long; but none that one has come through in the last seconds, or else tables
+ * no walk has come through for long; but no file that a walk has come through in the last seconds, or else tables
  * of two users that do not fit together would displace each other for ever.
  */
 #include <linux/dcache.h>

@@ -19,7 +19,7 @@
 #include "work.h"
 
 #define BEE_UREAD_CODE		64	/* bytes of the window of code */
-#define BEE_UREAD_CODE_BELOW	16	/* bytes of it below the byte that was asked for */
+#define BEE_UREAD_CODE_BELOW	16	/* bytes of the window below the byte that was asked for */
 
 /**
  * struct bee_uread - memory of the current process

@@ -34,15 +34,15 @@ struct bee_vma_seen {
  * @born: start_boottime of its process: the address of an mm can come back as another's
  * @execs: self_exec_id of the process
  * @seq: its mm_lock_seq when the ranges were found; odd: they must not be kept for the next walk
- * @files: bee_store_generation() then
- * @since: jiffies then
+ * @files: bee_store_generation() when the ranges were found
+ * @since: jiffies when the ranges were found
  * @nr: length of @at
  * @next: the place in @at that is overwritten next
  * @work: the price of all looks into the tree (work.h); modulo 2^32
  * @busy: the last lookup could not tell what is mapped, as that was just being changed
  * @found: of a lookup at work: where the tree has the mapping
- * @seen: and what the mapping is; here, as the kernel's stack has no room for them
- * @again: the same at the second look
+ * @seen: of a lookup at work: what the mapping is; here, as the kernel's stack has no room for it
+ * @again: what the mapping is at the second look
  * @at: the ranges
  */
 struct bee_vma_ranges {

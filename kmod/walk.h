@@ -34,15 +34,15 @@ struct bee_walk_gap {
  * @frame: the current frame
  * @laid: where current has code in memory that has a table, or NULL
  * @heaps: code heaps of current, or NULL
- * @heap: a step out of one
+ * @heap: a step out of a code heap
  * @laid_part: the parts of @laid that were found last, by turns, so that @range stays
  * @range: the range of @frame's lookup ip, or NULL
  * @stored: the table of @range when the walk came to it, or NULL
  * @text: where @range has the first byte of the table's text, if the file has one segment
- * @span: bytes of it, or 0 if the file has more than one
+ * @span: bytes of the table's text, or 0 if the file has more than one
  * @file: file of the last frame whose caller was looked for: where the walk ended; or NULL
  * @word: rule of that frame, if a table has it and it is not simple
- * @rule: the same, decoded
+ * @rule: @word, decoded
  * @stop: BEEUNWIND_STOP_NONE, or why the walk has ended
  * @fp_steps: number of callers found by the frame pointer
  * @met: the walk met a file that has a table, or a code heap, or nobody can tell what is mapped at the topmost ip

@@ -22,8 +22,8 @@
 #define BEE_WORK_LOOK		450	/* more, for each look into the kernel's tree of mappings */
 #define BEE_WORK_SLOT		13	/* each slot that the look reads in a node, until it has found the address */
 #define BEE_WORK_RULE		250	/* a step by a rule that is not simple */
-#define BEE_WORK_LOOKUP		400	/* of a rule in a table, beside tokens */
-#define BEE_WORK_ROW		150	/* the same in a gap */
+#define BEE_WORK_LOOKUP		400	/* a lookup of a rule in a table, beside tokens */
+#define BEE_WORK_ROW		150	/* a lookup in a gap of a table */
 #define BEE_WORK_TOKEN		40	/* a token of a window */
 #define BEE_WORK_GUESS		300	/* a step without a rule, beside the code that it looks at */
 #define BEE_WORK_PEEK		400	/* more, in an activation */

@@ -42,7 +42,7 @@ struct bench_lookups {
  * @libdw_ms: time from the open file to libdw's rows, median; 0 if not asked for
  * @libdw_rows: ranges that libdw gave
  * @peak_kib: peak RSS of a process that compiles it, beyond files that it maps
- * @libdw_peak_kib: the same of a process that enumerates the rows with libdw
+ * @libdw_peak_kib: peak RSS of a process that enumerates the rows with libdw
  */
 struct bench_file {
 	const char		*name;

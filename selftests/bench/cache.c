@@ -42,7 +42,7 @@ struct frame {
  * @files: the files that their frames are in
  * @nfiles: number of those
  * @frames: all frames, stack by stack
- * @nframes: number of them
+ * @nframes: entries in @frames
  * @nstacks: number of stacks
  */
 struct stacks {

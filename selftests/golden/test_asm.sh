@@ -41,7 +41,7 @@ check_deterministic() {
 		cmp "$work/frames.beet" "$work/again.beet"
 }
 
-# The same CFI in .debug_frame instead of .eh_frame; readelf confirms which section there is.
+# The CFI of frames.S in .debug_frame instead of .eh_frame; readelf confirms which section there is.
 check_debug_frame() {
 	local flag=$1 looks=$2
 	{ echo ".cfi_sections .debug_frame"; cat "$here/asm/frames.S"; } >"$work/debug.S"
@@ -53,7 +53,7 @@ check_debug_frame() {
 	"$beectl" dump --rows "$work/debug.so" | same_rows "$here/asm/frames.rows"
 }
 
-# The same file without section headers: beectl finds .eh_frame by PT_GNU_EH_FRAME.
+# frames.S linked without section headers: beectl finds .eh_frame by PT_GNU_EH_FRAME.
 check_no_sections() {
 	ld -shared --build-id=none -Ttext=0x1000 --eh-frame-hdr -o "$work/bare.so" "$work/frames.o" || return
 	# e_shoff = 0, e_shnum = e_shstrndx = 0
@@ -62,7 +62,7 @@ check_no_sections() {
 	"$beectl" dump --rows "$work/bare.so" | same_rows "$here/asm/frames.rows"
 }
 
-# The same, but the file ends behind its segments: section headers, and an empty segment that was
+# frames.S in a file that ends behind its segments: section headers, and an empty segment that was
 # PT_GNU_STACK, are said to lie behind that.  Such files run (gold; strip --strip-section-headers).
 check_cut() {
 	ld -shared --build-id=none -Ttext=0x1000 --eh-frame-hdr -o "$work/cut.so" "$work/frames.o" &&

@@ -52,7 +52,7 @@ only() {
 	silent grep -nE "$regex" "${files[@]}"
 }
 
-# only_code REGEX WHERE ALLOWED...: the same, without comments and strings
+# only_code REGEX WHERE ALLOWED...: of the files WHERE, without comments and strings, only those ALLOWED match REGEX
 only_code() {
 	local regex=$1 where=$2 files file
 	shift 2

@@ -26,7 +26,7 @@ step_all() {
 	return 1
 }
 
-# covered COMMAND...: the same, and no instruction without a caller
+# covered COMMAND...: COMMAND's steps are right, and no instruction is without a caller
 covered() {
 	step_all "$@" || return
 	grep -q ' uncovered 0$' "$totals.out" && return

@@ -401,7 +401,7 @@ static size_t flame_named_event(const struct flame *flame)
 	return found;
 }
 
-/* The event to show: the one that was asked for, or the first that has samples; likewise. */
+/* The event to show: the one that was asked for, or the first that has samples; the number of events if none has. */
 static size_t flame_shown_event(const struct flame *flame)
 {
 	const struct profile *profile = &flame->profile;

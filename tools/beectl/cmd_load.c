@@ -166,13 +166,13 @@ struct reason {
  * @command: its options
  * @processes: whose mappings could be read
  * @compiled: tables compiled now
- * @jit: of @compiled, of JIT code
+ * @jit: of @compiled, tables of JIT code
  * @remapped: copies of tables of files for text in memory
  * @cached: tables read from the cache
  * @text: bytes that tables which are not exact have rules for
- * @wrong: of these, with a wrong rule
+ * @wrong: of @text, bytes with a wrong rule
  * @reason: why files have no table
- * @nreasons: number of them
+ * @nreasons: entries in @reason
  * @refusal: the first refusal of a table that any other table would meet as well
  */
 struct load_summary {

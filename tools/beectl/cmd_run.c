@@ -60,10 +60,10 @@ enum { RUN_FAILED = 125, RUN_NOT_EXECUTABLE = 126, RUN_NOT_FOUND = 127, RUN_SIGN
  * @verbose: say what was loaded
  * @runs: it has begun
  * @user_warned: that a user gets no more tables was said
- * @tables: that were loaded before it began
- * @bytes: of these
+ * @tables: tables that were loaded before it began
+ * @bytes: size of @tables
  * @text: sum of all files, as in struct table_result
- * @wrong: of these bytes, with a wrong rule
+ * @wrong: of @text, bytes with a wrong rule
  * @error: the first refusal that is general
  */
 struct run {

@@ -98,7 +98,7 @@ struct size_file {
  * @jobs: files at a time; 0: by the number of CPUs
  * @sort: key or NULL
  * @sized: files that have a table
- * @nsized: number of them
+ * @nsized: entries in @sized
  * @total: sum of their sizes
  * @problems: the other files, for JSON; NULL: print text
  * @status: exit status so far

@@ -242,7 +242,7 @@ static int show_tables(struct netlink *nl, char **words, struct json_object *jso
 		ret = table_users_find(nl, *words, &files, error);
 		for (i = 0; !ret && i < files.count; i++) {
 			ret = table_users_show(nl, &files.file[i], array, error);
-			/* Of several with that name, one has gone meanwhile. */
+			/* If several processes have that name, one may have ended meanwhile. */
 			if (ret && error->code == ENOENT && files.count > 1)
 				ret = 0;
 		}

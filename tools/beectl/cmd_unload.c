@@ -69,7 +69,7 @@ static int unload_file(struct netlink *nl, const char *word, bool quiet)
 			continue;
 		loaded++;
 		ret = table_users_kill(nl, &files.file[i], quiet, &error);
-		/* Of several with that name, one has gone meanwhile: code in memory comes and goes. */
+		/* If several processes have that name, one may have lost its code meanwhile. */
 		if (ret && error.code == ENOENT && files.count > 1)
 			ret = 0;
 	}

@@ -120,7 +120,7 @@ static void watch_disconnect(struct watch *watch)
 	watch->maker.nl = NULL;
 }
 
-/* Return: 0; also if no module is loaded that takes our tables, as watch then waits for one. */
+/* Return: 0 even if no module is loaded that takes our tables, as watch then waits for one. */
 static int watch_connect(struct watch *watch)
 {
 	struct bee_error error = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The same work on many ELF files in parallel, each in a child process, with a report for each. */
+/* Work on many ELF files in parallel, each in a child process, with a report for each. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

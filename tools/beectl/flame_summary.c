@@ -178,7 +178,7 @@ static void json_relatives(const struct graph *graph, struct json_object *all, c
 	free(row);
 }
 
-/** flame_summary_json() - the same as JSON, with all functions; @around: with its callers and callees; or NULL */
+/** flame_summary_json() - a summary as JSON, with all functions; @around: with its callers and callees; or NULL */
 void flame_summary_json(const struct graph *graph, const char *around)
 {
 	struct json_object *all = json_object_new_object(), *functions = json_object_new_array();

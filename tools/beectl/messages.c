@@ -59,7 +59,7 @@ int message_error(const char *command, const char *subject, const char *why)
 	return EXIT_FAILED;
 }
 
-/* message_warning(): likewise, if the command goes on and its exit status does not change */
+/* message_warning() - say that something failed, if the command goes on and its exit status does not change */
 void message_warning(const char *command, const char *subject, const char *why)
 {
 	message_put(command, true, subject, why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What commands say on stderr, and numbers that several of them print. */
+/* What commands say on stderr, and numbers that several commands print. */
 #ifndef MESSAGES_H
 #define MESSAGES_H
 

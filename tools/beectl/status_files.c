@@ -158,7 +158,7 @@ static void print_incomplete(FILE *out, const struct netlink_file *t,
 	putc('\n', out);
 }
 
-/* The walks that were cut short, and in none of the files, which have @in_files of them */
+/* Print how many walks were cut short outside of the files; @in_files: walks that were cut short in files */
 static void print_elsewhere(FILE *out, const struct netlink_stats *stats, uint64_t in_files)
 {
 	uint64_t cut = stats_cut(stats);

@@ -159,7 +159,7 @@ void stats_put(FILE *out, const struct netlink_stats *stats)
 			(double)stats->frames / sum, percent(stats->fp_steps, stats->frames));
 }
 
-/** stats_json() - the same as members of an object */
+/** stats_json() - how walks have ended, as members of an object */
 void stats_json(struct json_object *object, const struct netlink_stats *stats)
 {
 	struct json_object *reason, *reasons = json_object_new_array();

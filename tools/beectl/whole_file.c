@@ -164,7 +164,7 @@ static int whole_file_open(struct whole_file *file, mode_t mode)
 	return fchmod(file->fd, file->old.st_mode & 0777);
 }
 
-/* @failed: nothing is to be left of it. */
+/* @failed: the new file is removed. */
 static void whole_file_close(struct whole_file *file, bool failed)
 {
 	if (file->fd >= 0 && failed)

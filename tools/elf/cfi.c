@@ -17,7 +17,7 @@ struct cfi_machine {
 	bool			 done;		/* @pc has reached @end */
 	cfi_emit_fn		 emit;
 	void			*arg;		/* of @emit */
-	struct cfi_row		*states;	/* CFI_MAX_STATES of them */
+	struct cfi_row		*states;	/* room for CFI_MAX_STATES */
 };
 
 static struct cfi_rule *cfi_column(struct cfi_row *row, const struct cfi_cie *cie, u64 reg)
@@ -254,7 +254,7 @@ static int cfi_execute(struct cfi_machine *m)
  * cfi_start() - interpret a CIE's own instructions
  * @cie: everything but @cie->initial is set; that is filled
  * @insns: the instructions
- * @size: bytes of them
+ * @size: bytes of @insns
  *
  * Return: 0, or -1 if they are malformed.
  */
@@ -264,7 +264,7 @@ int cfi_start(struct cfi_cie *cie, const u8 *insns, size_t size)
 		.c = cursor_of(insns, size), .cie = cie, .starting = true,
 	};
 
-	/* The same column would stand for RA and for FP or rsp; no compiler writes that. */
+	/* One column would stand for RA and for FP or rsp; no compiler writes that. */
 	if (cie->ra_reg == BEE_REG_RBP || cie->ra_reg == BEE_REG_RSP)
 		return -1;
 	if (cfi_execute(&m))
@@ -277,7 +277,7 @@ int cfi_start(struct cfi_cie *cie, const u8 *insns, size_t size)
  * cfi_run() - interpret an FDE's instructions
  * @cie: its CIE, started
  * @insns: the instructions
- * @size: bytes of them
+ * @size: bytes of @insns
  * @begin: first pc of the FDE
  * @end: pc after it, > @begin
  * @emit: called for every row in ascending order; the rows are adjacent

@@ -11,7 +11,7 @@
  * @offset: where it is in its section
  * @cfi: what the instructions of its FDEs need
  * @insns: its own instructions
- * @size: bytes of them
+ * @size: bytes of @insns
  * @refused: its form is unknown, so its FDEs are dropped: their ranges cannot be read
  * @malformed: its instructions are malformed, so its FDEs have ranges but no rules
  * @has_z: augmentation 'z': its FDEs have augmentation data
@@ -31,7 +31,7 @@ struct cie {
  * @begin: first pc
  * @end: pc after the last, > @begin
  * @insns: call frame instructions
- * @size: bytes of them
+ * @size: bytes of @insns
  * @cie: index of its CIE
  * @order: position in the file
  * @debug_frame: from .debug_frame
@@ -51,10 +51,10 @@ struct fde {
 /**
  * struct fde_list - all FDEs of a file whose range can be read, in its order
  * @cies: all CIEs, by section, ascending by offset
- * @ncies: number of them
+ * @ncies: entries in @cies
  * @room_cies: CIEs there is memory for
  * @fdes: the FDEs
- * @nfdes: number of them
+ * @nfdes: entries in @fdes
  * @room_fdes: FDEs there is memory for
  */
 struct fde_list {

@@ -857,7 +857,7 @@ const u8 *elf_section_bytes(const struct elf_file *elf, size_t index, u64 *size,
  * @sections: filled: those with instructions that lie in executable segments, ascending by address,
  *	not overlapping; for free()
  *
- * Return: number of them; 0 also if the file has no section headers.
+ * Return: number of sections; 0 also if the file has no section headers.
  */
 size_t elf_code_sections(const struct elf_file *elf, struct elf_segment **sections)
 {

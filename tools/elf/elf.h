@@ -48,15 +48,15 @@ struct elf_frames {
  * struct elf_file - an ELF file
  * @handle: libelf's
  * @reader: reads the file; @handle and @reader own all bytes that the other members point to
- * @file_size: bytes of it
+ * @file_size: bytes of the file
  * @shared: ET_DYN
  * @entry: e_entry; 0 if there is none, or if the file cannot be started (a library)
  * @loads: every PT_LOAD, as in the file
- * @nloads: number of them
+ * @nloads: entries in @loads
  * @text: those of @loads that are executable and not empty, ascending by vaddr, not overlapping
- * @ntext: number of them
+ * @ntext: entries in @text
  * @frames: .eh_frame sections, then .debug_frame sections; see elf_read_cfi()
- * @nframes: number of them
+ * @nframes: entries in @frames
  * @hdr: PT_GNU_EH_FRAME; @size 0 if there is none
  * @bare: there are no section headers, or they lie past the end of the file
  * @is_go: Go's linker has made the file, or a part of it; see elf_read_cfi()

@@ -126,7 +126,7 @@ static bool reader_has(struct reader *reader, u64 offset, u64 size)
  * @offset: where
  * @size: how many bytes, not 0
  *
- * The same part is read only once.
+ * A part that was read before is not read again.
  *
  * Return: the bytes, until reader_close(); NULL if they cannot be read, and then
  * reader_check() says why.

@@ -22,7 +22,7 @@ struct reloc {
 /**
  * struct relocs - relocated words of a file
  * @list: ascending by @where
- * @count: number of them
+ * @count: entries in @list
  * @room: relocations there is memory for
  * @cut: there are more than RELOCS_MAX
  */

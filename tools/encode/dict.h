@@ -10,7 +10,7 @@
  * struct dict - the phrases of one kind
  * @nodes: node by number
  * @shapes: by number: number of its shape among the shapes with as many ops
- * @total: number of them
+ * @total: number of nodes
  * @id_bits: width of a phrase number in the table
  * @head: which kind
  * @nphrases: number with i + 1 ops

@@ -540,7 +540,7 @@ static void *encode_with_windows(struct encoder *e, size_t *size)
  * @size: bytes of the table
  * @error: filled on failure
  *
- * The same arguments always give the same bytes.
+ * Equal arguments always give equal bytes.
  *
  * Return: the table, for free(); or NULL if it exceeds a limit of the format.
  */

@@ -22,7 +22,7 @@ struct table_segment {
  * struct table_info - what a table says about its ELF file, apart from the rows
  * @file_size: bytes of the file
  * @segments: executable segments, ascending by vaddr, not overlapping
- * @nsegments: number of them
+ * @nsegments: entries in @segments
  * @id_type: enum bee_table_id_type
  * @id_len: bytes of @id in use
  * @id: build-id, or digest of the file

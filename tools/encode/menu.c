@@ -38,7 +38,7 @@ struct menu_fit {
 	struct menu_body	*bodies;
 	u32			 nbodies;
 	u32			*counts;	/* uses by menu and phrase */
-	u16			*costs;		/* likewise */
+	u16			*costs;		/* bits by menu and phrase */
 };
 
 static int compare_u64(const void *a, const void *b)

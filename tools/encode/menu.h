@@ -10,7 +10,7 @@
 
 /**
  * struct menu_set - the menus of one kind of phrases
- * @nmenus: number of them
+ * @nmenus: number of menus
  * @bits: log2 places in each
  * @of_rule: of steps: menu by body rule; NULL for heads
  * @places: phrase numbers, menu by menu

@@ -53,7 +53,7 @@ struct phrase_slot {
 /**
  * struct phrase_set - all phrases and their prefixes
  * @nodes: in the order in which they were added
- * @nnodes: number of them
+ * @nnodes: entries in @nodes
  * @room: nodes there is memory for
  * @slots: the hash
  * @nslots: power of two

@@ -34,7 +34,7 @@ struct token {
  * @nnumbers: nodes that there are numbers for
  * @nsteps: step phrases in each menu's @places
  * @token: ascending by @at
- * @ntokens: number of them
+ * @ntokens: entries in @token
  * @room: tokens there is memory for
  */
 struct tokens {

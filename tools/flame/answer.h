@@ -17,13 +17,13 @@
  * @build_id: in hexadecimal, or ""
  * @jitdump: path, or ""
  * @frame: addresses, ascending
- * @count: number of them
+ * @count: entries in @frame
  * @inlines: as in struct resolve
- * @lines: likewise
- * @root: likewise
- * @kallsyms: likewise
+ * @lines: as in struct resolve
+ * @root: as in struct resolve
+ * @kallsyms: as in struct resolve
  * @kernel_symbol: as in struct profile
- * @kernel_address: likewise
+ * @kernel_address: as in struct profile
  */
 struct question {
 	struct profile_file		 file;

@@ -45,11 +45,11 @@ static const struct debug_section {
 
 /**
  * struct image - a file in memory, made of another
- * @from: the other
- * @from_size: bytes of it
+ * @from: the other file's bytes
+ * @from_size: bytes of @from
  * @copied: up to here it has been copied, or is not needed
  * @to: the file in memory
- * @size: bytes of it
+ * @size: bytes of the file in memory
  * @most: more it is not to have
  * @inflate: libdeflate's
  * @index: of each of debug_sections, its number in the file; 0: it has not come

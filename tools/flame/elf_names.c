@@ -334,7 +334,7 @@ static u64 section_find_end(struct section_end *known, Elf *elf, size_t index, u
 	return known->end;
 }
 
-/* Of several names of one address: global, not weak, few underscores (as perf chooses). */
+/* If an address has several names, the best one is global, not weak, with few underscores (as perf chooses). */
 static u32 symbol_rank(const GElf_Sym *symbol, const char *name)
 {
 	unsigned int binding = GELF_ST_BIND(symbol->st_info), underscores = strspn(name, "_");

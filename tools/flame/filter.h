@@ -8,11 +8,11 @@
 
 /**
  * struct filter - what samples have to be; all zero: anything
- * @comm: of threads with one of these names, separated by commas; NULL: of any
- * @tids: of these threads: "1,3-5"; NULL: of any
- * @cpus: taken on these CPUs, likewise
- * @from: ns after the first sample
- * @until: likewise, not later than that; 0: at any time
+ * @comm: samples of threads with one of these names, separated by commas; NULL: of any
+ * @tids: samples of these threads: "1,3-5"; NULL: of any
+ * @cpus: samples taken on these CPUs: "0,2-3"; NULL: on any
+ * @from: samples taken so many ns after the first one, or later
+ * @until: samples taken at most so many ns after the first one; 0: at any time
  */
 struct filter {
 	const char	*comm;

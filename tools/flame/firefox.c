@@ -29,7 +29,7 @@ static const struct { const char *name, *colour; } categories[FLAME_KINDS] = {
  * @end: node after its last one
  * @number: for each name, which of the thread's functions it is, from 1; 0 for others
  * @name: for each function of the thread, its name
- * @count: number of them
+ * @count: entries in @name
  * @strings: the thread's
  * @modules: modules, which are its resources; numbers are in the order of their first function
  */

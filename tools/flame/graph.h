@@ -15,9 +15,9 @@
  * @self: value of the stacks that end here
  * @total: @self and that of all nodes below
  * @period: sum of the periods of the samples that end here
- * @samples: number of them
+ * @samples: samples that end here
  * @before_self: @self of the graph that this one is compared with
- * @before_total: likewise
+ * @before_total: @total of the graph that this one is compared with
  */
 struct graph_node {
 	u32	parent;
@@ -37,13 +37,13 @@ struct graph_node {
  * @names: of struct flame_name
  * @node: in the order in which a reader meets them: a node, then each of its children with all
  *	that is below it; children are in the order of their names
- * @count: number of them, at least the root
+ * @count: nodes in @node, at least the root
  * @deepest: highest @depth
  * @event: name of the event
  * @unit: what values are: "samples"; or of sums of periods "ns", or the event's name
  * @by_period: they are sums of periods
  * @cmdline: of perf; "" if not known
- * @samples: number of them
+ * @samples: samples of the event
  * @judged: of @samples, those of which it can be said whether their stacks are complete
  * @unread: of @samples, those that are not judged as the file that their stack begins in could not be read
  * @complete: of @judged, those whose stacks end at the start of a program or thread, with all frames in

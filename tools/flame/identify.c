@@ -9,8 +9,8 @@
 
 /**
  * struct identify - the work
- * @profile: from the caller
- * @root: likewise
+ * @profile: the caller's profile
+ * @root: as in struct resolve
  * @file: indices of files without build-id
  */
 struct identify {
@@ -26,7 +26,7 @@ static uid_t identify_owner(const void *arg, size_t index)
 	return answer_owner(profile_file(identify->profile, identify->file[index]));
 }
 
-/* In a child: a file made to break who reads it costs its own build-id only. */
+/* In a child: a file made to break its reader costs its own build-id only. */
 static void identify_work(void *arg, size_t index, FILE *out)
 {
 	const struct identify *identify = arg;
@@ -70,7 +70,7 @@ void identify_kernel(struct profile *profile)
  * identify_files() - look for build-ids of files that have none, but are in stacks
  * @profile: filled: build-ids of those that are the recorded ones, by their inode numbers
  * @root: as in struct resolve
- * @jobs: likewise
+ * @jobs: as in struct resolve
  *
  * Return: 0; or -1 if no process can be started.
  */

@@ -255,7 +255,7 @@ static void unit_read(struct inlines *inlines, Dwarf_Die *die, int number)
  * @inlines: filled
  * @dwarf: of the file; its strings are used until inlines_free()
  * @pc: addresses as in @dwarf, ascending
- * @count: number of them
+ * @count: entries in @pc
  * @lines: find source files and lines too; libdw has to sort all lines of a unit for that
  */
 void inlines_find(struct inlines *inlines, Dwarf *dwarf, const u64 *pc, size_t count, bool lines)

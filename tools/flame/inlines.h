@@ -25,15 +25,15 @@ struct inline_call {
 /**
  * struct inlines - what DWARF knows of addresses
  * @pc: the addresses, ascending
- * @count: number of them
+ * @count: entries in @pc
  * @lines: source files and lines are wanted; otherwise there are none
  * @innermost: for each address, index of its innermost call; -1 if there is none
  * @unit: for each address, number of the unit that it belongs to; -1 if there is none
  * @source: for each address, its source file; NULL if not known
  * @line: for each address, its line; 0 if not known
  * @call: calls
- * @calls: number of them
- * @room: for so many
+ * @calls: entries in @call
+ * @room: entries of @call there is memory for
  * @budget: what may still be done
  */
 struct inlines {

@@ -11,7 +11,7 @@
 /**
  * struct intern - items in the order in which they were added, each once
  * @item: the items
- * @count: number of them; at most INTERN_NONE - 1
+ * @count: items in @item; at most INTERN_NONE - 1
  * @size: bytes of an item
  * @key: bytes at its start that tell items apart
  * @room: items there is memory for
@@ -32,10 +32,10 @@ struct intern {
  * struct texts - strings, each once
  * @index: of their hashes and places
  * @chunk: memory for them, which stays where it is
- * @chunks: number of them
+ * @chunks: entries in @chunk
  * @bytes: length of all chunks
- * @used: bytes in use of the last one
- * @room: bytes of it
+ * @used: bytes in use of the last chunk
+ * @room: bytes of the last chunk
  */
 struct texts {
 	struct intern	  index;

@@ -89,7 +89,7 @@ struct pprof {
 	unsigned int	types;
 };
 
-/* Who reads a message with a string that is not UTF-8 refuses all of it. */
+/* Readers of protobuf refuse a whole message if one string in it is not UTF-8. */
 static u32 pprof_string(struct pprof *pprof, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;

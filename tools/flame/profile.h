@@ -39,10 +39,10 @@ enum profile_file_kind {
  * @dev: device, 0 if not known
  * @inode: inode number, 0 if not known
  * @build_id: @mapped_id, or what the recording's header says; not a part of the key
- * @jitdump: PROFILE_JIT: path of the process's jitdump file, or ""; likewise
- * @ended: PROFILE_JIT: the process has ended while it was recorded; likewise
+ * @jitdump: PROFILE_JIT: path of the process's jitdump file, or ""; not a part of the key
+ * @ended: PROFILE_JIT: the process has ended while it was recorded; not a part of the key
  * @mapper: PROFILE_ELF: a process that has mapped it, if there is one that has not ended when the
- *	recording is read; 0 if not known; likewise
+ *	recording is read; 0 if not known; not a part of the key
  */
 struct profile_file {
 	u32	kind;
@@ -93,9 +93,9 @@ struct profile_event {
  * struct profile_times - when samples were taken
  * @node: of each sample, where it ended
  * @time: of each sample, ns of perf's clock, ascending
- * @count: number of them
- * @node_room: for so many
- * @time_room: likewise
+ * @count: entries in @time
+ * @node_room: entries of @node there is memory for
+ * @time_room: entries of @time there is memory for
  */
 struct profile_times {
 	u32	*node;
@@ -113,7 +113,7 @@ struct profile_times {
  * @nodes: of struct profile_node; parents come before their children
  * @times: of all samples, if they are wanted
  * @event: the events
- * @nevents: number of them
+ * @nevents: entries in @event
  * @cmdline: text of perf's command line, or of what was recorded
  * @stops: text that says how walks ended, or of ""
  * @lost: samples lost
@@ -126,7 +126,7 @@ struct profile_times {
  * @shown_event: text that names the event of samples that were text, or of ""
  * @left_out: samples that were text and are of other events
  * @lines_left: lines of text that were not understood
- * @first_line_left: number of the first of them
+ * @first_line_left: number of the first line that was not understood
  * @frames_cut: frames that were not taken, as their stacks have more than PROFILE_MAX_DEPTH
  * @kernel_symbol: text of a symbol of the kernel, or of ""
  * @kernel_address: where it was

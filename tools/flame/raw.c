@@ -12,7 +12,7 @@
  *	file KIND BUILD-ID MAPPED-ID PID DEV INODE PATH
  *				of the kernel PATH is empty, or what the recording calls the code
  *	jitdump PATH		of the file before
- *	ended			the process of the file before has, while it was recorded
+ *	ended			the process of the file before has ended while it was recorded
  *	frame FILE EXACT 0xOFFSET, or for threads: frame FILE EXACT NAME
  *	node PARENT FRAME SAMPLES PERIOD
  *
@@ -124,10 +124,10 @@ void raw_write(const struct profile *profile, FILE *out)
  * @at: what is left of the line
  * @bad: something in the line is wrong
  * @ended: its last line has been read
- * @depth: of each node
- * @room: for so many
- * @samples: sum of what nodes have
- * @period: likewise
+ * @depth: callers of each node
+ * @room: entries of @depth there is memory for
+ * @samples: sum of the samples of all nodes
+ * @period: sum of the periods of all nodes
  */
 struct raw {
 	struct profile	*profile;

@@ -46,8 +46,8 @@ struct wanted {
  * @count: number of questions
  * @name: for each frame, index in @found of its first name
  * @found: names in the order in which they came, and INTERN_NONE after the last of each frame
- * @nfound: number of them
- * @room: for so many
+ * @nfound: entries in @found
+ * @room: entries of @found there is memory for
  * @warnings: about files whose names are missing or may be wrong
  */
 struct resolver {
@@ -355,10 +355,10 @@ static void resolver_name_unknown(struct resolver *resolver, const struct profil
 
 /**
  * struct answers - what one child has written
- * @cursor: the rest of it
- * @text: by the numbers in it, those of texts of the profile
- * @texts: number of them
- * @room: for so many
+ * @cursor: the part of it that has not been read
+ * @text: for each number of a text in the child's answers, the number of that text in the profile
+ * @texts: entries in @text
+ * @room: entries of @text there is memory for
  */
 struct answers {
 	struct cursor	 cursor;

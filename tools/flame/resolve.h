@@ -30,7 +30,7 @@ enum flame_kind {
  * @text: number of the function's name
  * @kind: enum flame_kind
  * @line: in @source, if names are told apart by lines; otherwise 0
- * @source: number of the source file's text, likewise; otherwise that of ""
+ * @source: number of the source file's text, if names are told apart by lines; otherwise number of ""
  * @module: number of the text: the path of the file that has the function; "" if several files have one
  *	of this name
  */
@@ -53,8 +53,8 @@ struct flame_name {
  * @names: of struct flame_name
  * @first: for each frame, index in @chain of its names; one more for the end
  * @chain: indices of names, the outermost first
- * @chained: number of them
- * @room: for so many
+ * @chained: entries in @chain
+ * @room: entries of @chain there is memory for
  * @outermost: for each frame: 1 if its function is one that a program or a thread begins with, else 0
  * @unread: for each frame: 1 if its file could not be read, else 0
  * @nameless: for each frame: 1 if no more than the bounds of its function are known, else 0

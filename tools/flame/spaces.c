@@ -7,9 +7,9 @@
 #include "order.h"
 #include "spaces.h"
 
-/* Of a process.  Programs have hundreds.  To put one in front of all others moves 512 KiB. */
+/* Most mappings of a process.  Programs have hundreds.  To put one in front of all others moves 512 KiB. */
 #define SPACE_MAX_MAPS	(1u << 14)
-/* Of all processes: 256 MiB. */
+/* Most mappings of all processes: 256 MiB. */
 #define SPACES_MAX_MAPS	(1u << 23)
 
 void spaces_open(struct spaces *spaces)

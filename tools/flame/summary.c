@@ -130,7 +130,7 @@ static size_t rows_pack(struct summary_row *row, size_t names)
  * summary_make_callers() - who calls a function
  * @graph: the stacks
  * @around: its name; where it calls itself, the outermost call counts
- * @count: filled: number of them
+ * @count: filled: rows in the result
  *
  * Return: callers, which may be threads, with the value of the stacks in which they call it; for free().
  */
@@ -155,7 +155,7 @@ struct summary_row *summary_make_callers(const struct graph *graph, const char *
  * summary_make_callees() - what a function calls
  * @graph: the stacks
  * @around: its name; where it calls itself, the outermost call counts
- * @count: filled: number of them
+ * @count: filled: rows in the result
  *
  * Return: what it calls, with the value of the stacks in which it does; for free().
  */

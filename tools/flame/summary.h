@@ -10,10 +10,10 @@
  * @name: index of its name
  * @self: value of the stacks that end in it
  * @total: value of the stacks that have it
- * @before_self: likewise, of the graph that this one is compared with
- * @before_total: likewise
- * @self_change: of its share by itself, in percent of all; 0 if nothing is compared
- * @total_change: likewise, with what it calls
+ * @before_self: @self in the graph that this one is compared with
+ * @before_total: @total in the graph that this one is compared with
+ * @self_change: how much more percent of all samples @self is; 0 if nothing is compared
+ * @total_change: how much more percent of all samples @total is; 0 if nothing is compared
  */
 struct summary_row {
 	u32	name;

@@ -49,7 +49,7 @@ static const struct { const char *class, *legend; double least; } colours[FLAME_
  * @colours: those that occur, a bit each
  * @deepest: highest depth
  * @hidden: number of frames that are left out
- * @widest_hidden: total of the widest of them
+ * @widest_hidden: total of the widest frame that is left out
  */
 struct picture {
 	char		*text;

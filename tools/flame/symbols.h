@@ -15,7 +15,7 @@
  * @name: not owned
  * @rank: the higher, the better, of symbols with the same address
  * @is_label: it has no size; filled by symbols_sort()
- * @reach: the highest end of this one and all before it; likewise
+ * @reach: the highest @end of this symbol and all before it; filled by symbols_sort()
  */
 struct symbol {
 	u64		 start;

@@ -15,7 +15,7 @@
  * @names: of struct flame_name
  * @builder: the stacks
  * @name: names of the current stack: a thread, then frames as they come
- * @count: number of them
+ * @count: entries in @name
  * @wish: from the caller
  * @event: number of the text that names the event of the current sample, or 0
  * @period: of the current sample, 1 if it has none
@@ -25,7 +25,7 @@
  * @has_periods: a sample has had one
  * @line: number of the line
  * @left_out: lines that are not understood
- * @first_left: number of the first of them
+ * @first_left: number of the first line that is not understood
  * @flat: number of a line that is a sample without a callchain
  * @too_many: more samples than can be counted
  */
@@ -262,7 +262,7 @@ static bool line_has_time(const char *line)
 	return false;
 }
 
-/* Of a recording without callchains: "comm 123 12.345: 1 event: ffffffff81000000 name (module)". */
+/* A line of a recording without callchains: "comm 123 12.345: 1 event: ffffffff81000000 name (module)". */
 static bool line_is_flat(const char *line)
 {
 	const char *end = strrchr(line, ')');

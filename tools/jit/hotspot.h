@@ -23,7 +23,7 @@
  * @HOTSPOT_TYPE_STRIDE: bytes of its entries
  * @HOTSPOT_TYPE_NAME: of an entry, where the name of the type is
  * @HOTSPOT_TYPE_SIZE: where the bytes of the type are
- * @HOTSPOT_VARIABLES: number of them
+ * @HOTSPOT_VARIABLES: number of variables
  */
 enum hotspot_variable {
 	HOTSPOT_STRUCTS,

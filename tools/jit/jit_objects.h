@@ -26,12 +26,12 @@ struct jit_span {
  * struct jit_object - an ELF object in memory
  * @entry: address of its struct jit_code_entry
  * @symfile: address of the object
- * @size: bytes of it
+ * @size: bytes of the object
  * @frames: a copy of its .eh_frame, as it is in memory for the code that runs; NULL: it has none
- * @frames_size: bytes of that
- * @frames_start: its address
+ * @frames_size: bytes of @frames
+ * @frames_start: address of its .eh_frame
  * @span: its code, ascending, not overlapping
- * @nspans: number of them
+ * @nspans: entries in @span
  */
 struct jit_object {
 	u64		 entry;
@@ -54,10 +54,10 @@ struct jit_owner {
 /**
  * struct jit_objects - what one or more descriptors list; all zero is empty
  * @object: the objects; of each descriptor the latest first
- * @count: number of them
- * @room: for so many
+ * @count: entries in @object
+ * @room: entries of @object there is memory for
  * @owner: whose code is where, by jit_objects_settle(): ascending, not overlapping
- * @nowners: number of them
+ * @nowners: entries in @owner
  */
 struct jit_objects {
 	struct jit_object	*object;

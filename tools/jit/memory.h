@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The memory of a process that runs meanwhile, and may try to harm who reads it. */
+/* The memory of a process that runs meanwhile, and may try to harm its reader. */
 #ifndef MEMORY_H
 #define MEMORY_H
 

@@ -20,7 +20,7 @@
  * @before: the file's mapping below
  * @after: its mapping above
  * @offset: byte of the file at @start, if remapped_place() has found it
- * @text: of the file, the segment that it is a part of; likewise
+ * @text: segment of the file that has @offset, if remapped_place() has found it
  */
 struct remapped {
 	u64			 start;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who is told that there are news, and that the module comes and goes: two multicast groups. */
+/* Two multicast groups: one tells that there are news, the other that the module comes and goes. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -15,7 +15,7 @@
 /**
  * typedef reply_fn - what takes replies; called once for each message
  * @attrs: its attributes
- * @length: bytes of them
+ * @length: bytes of @attrs
  * @result: from exchange_request() or exchange_dump()
  *
  * Return: 0, or -1 if an attribute is malformed.

@@ -59,11 +59,11 @@ struct perfdata_file_id {
 /**
  * struct perfdata - what is known of the recording
  * @event: the events
- * @nevents: number of them
+ * @nevents: entries in @event
  * @ids: ascending by id
- * @nids: number of them
+ * @nids: entries in @ids
  * @file: build-ids in the header or pipe; ordered by path if @nsorted is @nfiles
- * @nfiles: number of them
+ * @nfiles: entries in @file
  * @path_bytes: length of all their paths
  * @nsorted: their number when they were sorted last
  * @cmdline: of perf; NULL if not known

@@ -24,7 +24,7 @@ struct waiting {
  * struct deferred - samples that wait
  * @first: lists by cookie, in the order of their times
  * @end: where the next one goes, or NULL for an empty list
- * @bytes: of all of them
+ * @bytes: bytes of all that the lists hold
  */
 struct deferred {
 	struct waiting	 *first[DEFERRED_LISTS];

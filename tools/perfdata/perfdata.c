@@ -31,7 +31,7 @@ enum {
  * @time: of its last record that has one
  * @zstd: decompression; NULL until something is compressed
  * @plain: decompressed bytes of records that reading_take_records() has not taken yet
- * @plain_size: number of them
+ * @plain_size: bytes in @plain
  * @plain_room: bytes allocated
  */
 struct part {
@@ -45,14 +45,14 @@ struct part {
 
 /**
  * struct reading - a recording that is being read
- * @data: what is known of it
+ * @data: what is known of the recording
  * @handler: takes its records
  * @error: filled on failure
  * @part: its files; with perf record --threads each thread of perf writes one, in the order of times
- * @count: number of them
+ * @count: files in @part
  * @current: the one that is being read
  * @rounds: records that wait
- * @records: number of them so far
+ * @records: records read so far
  */
 struct reading {
 	struct perfdata			*data;
@@ -262,7 +262,7 @@ static int reading_take(struct reading *reading, const u8 *record, bool packed)
 	return reading_take_perf(reading, record, packed);
 }
 
-/* All records that are whole in @bytes; @taken: bytes of them. */
+/* All records that are whole in @bytes; @taken: how many bytes these records have. */
 static int reading_take_records(struct reading *reading, const u8 *bytes, size_t size,
 				size_t *taken)
 {

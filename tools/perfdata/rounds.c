@@ -7,7 +7,7 @@
 #include "order.h"
 #include "rounds.h"
 
-/* Of records that wait.  The buffers of 512 CPUs have as much, with perf's default size. */
+/* Most bytes of records that wait.  The buffers of 512 CPUs have as much, with perf's default size. */
 #define ROUNDS_MAX_BYTES	(512u << 20)
 
 /** rounds_add() - keep a copy of a record until its turn; records of one time stay in order */

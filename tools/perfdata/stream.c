@@ -94,7 +94,7 @@ static bool stream_make_room(struct stream *stream)
 /**
  * stream_line() - take the next line
  * @stream: the stream
- * @length: filled: bytes of it, without the newline
+ * @length: filled: bytes of the line, without the newline
  *
  * Return: the line, ended by NUL and valid until the next call; NULL at the end of the file, and if
  * it cannot be read or has more than STREAM_MAX_LINE bytes: stream_check_line() tells.

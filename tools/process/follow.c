@@ -114,7 +114,7 @@ struct look {
  * @ask: when to ask for news, CLOCK_MONOTONIC, ms; -1: when there are some
  * @ends: no more news are taken
  * @list: the news that were asked for last
- * @next: the first of them that has not been taken
+ * @next: index in @list of the first news that have not been taken
  * @job: files
  * @jobs: so many children are at work at a time, beside those that wait
  * @started: children since the size of the cache was measured
@@ -278,7 +278,7 @@ static bool follow_start(struct follow *follow, const struct netlink_news *news)
 	if (!job || clock_ms() < follow->pause)
 		return false;
 	snprintf(path, sizeof(path), "/proc/%u", news->pid);
-	/* Of a process that has ended only the file's name may be left. */
+	/* If the process has ended, only the file's name may be left. */
 	if (stat(path, &st)) {
 		if (*news->name != '/')
 			return true;
@@ -354,7 +354,7 @@ static void follow_take_news(struct follow *follow)
 	}
 }
 
-/* Of the files that wait and whose users may have one more child, that of the user whose last turn was first. */
+/* Find the file whose turn it is: its user may have one more child, and has had the last turn before others. */
 static struct job *follow_find_next(struct follow *follow)
 {
 	struct job *best = NULL;
@@ -563,7 +563,7 @@ static int follow_patience(struct follow *follow, int timeout)
  * follow_poll() - take news, start children, and wait for them and for other descriptors
  * @follow: who makes tables
  * @fds: the caller's descriptors; revents are filled
- * @nfds: number of them
+ * @nfds: entries in @fds
  * @timeout: ms; -1: none.  It can wait for less.
  * @signals: as for ppoll(); may be NULL
  *
@@ -608,7 +608,7 @@ int follow_poll(struct follow *follow, struct pollfd *fds, size_t nfds, int time
 		look_read(follow, poll[looker].revents);
 	for (i = 0; i < jobs; i++)
 		job_read(follow, polled[i], poll[looker + 1 + i].revents);
-	/* Those that wait now may have their turn. */
+	/* Files that wait now may have their turn. */
 	follow_let_go(follow);
 	for (i = 0; i < FOLLOW_RETRIES; i++) {
 		struct retry *retry = &follow->retry[i];

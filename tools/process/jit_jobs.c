@@ -45,10 +45,10 @@
  * @code: its ranges so far
  * @maps: what it has mapped, read after that
  * @memory: the process's
- * @again: bytes of it that a second reading of the objects takes
+ * @again: bytes of its memory that a second reading of the objects takes
  * @descriptor: addresses of the variables by which JIT compilers tell of code
- * @ndescriptors: number of them
- * @room: for so many
+ * @ndescriptors: entries in @descriptor
+ * @room: entries of @descriptor there is memory for
  * @hotspot: addresses of the variables of a Java virtual machine; the first is 0 if there is none
  * @heaps: its code heaps; nr 0: none
  * @diff: for the module; in @add ranges with new tables
@@ -128,7 +128,7 @@ static bool maps_have_before(const struct maps *maps, size_t at)
 	const struct maps_entry *entry = maps->entry;
 	size_t i;
 
-	/* Those of one file are near each other. */
+	/* Mappings of one file are near each other. */
 	for (i = at; i-- > 0 && at - i < 64;)
 		if (entry[i].path && entry[i].inode == entry[at].inode && entry[i].device == entry[at].device)
 			return true;
@@ -353,7 +353,7 @@ static int load_lay(struct jit_load *load, const struct jit_objects *objects)
 	    (load_read(load, &again) || !jit_objects_are_same(objects, &again) || !load_is_mapped(load)))
 		ret = 1;
 	load_make_diff(load);
-	/* Also if nothing is to be changed: ranges hold until the kernel changes their mappings. */
+	/* The request is sent even if it changes no range: ranges hold until the kernel changes their mappings. */
 	if (!ret && (load->diff.add.count || load->code.ranges.count || load->heaps.nr || load->code.heaps.nr))
 		ret = netlink_code_update(load->nl, &load->code, &load->diff,
 					  new_heaps ? &load->heaps : NULL, &load->result->error);

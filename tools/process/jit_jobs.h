@@ -14,14 +14,14 @@
  * struct jit_result - what has become of the code that a process has in memory
  * @objects: pieces of code that it has registered
  * @laid: ranges that have a table now
- * @tables: of these, made now of code that it has registered
- * @remapped: of these, text of a file, whose table they have got now
+ * @tables: tables made now of code that it has registered
+ * @remapped: ranges with text of a file, which have got the file's table now
  * @bytes: of the tables that are new
  * @removed: ranges whose table has gone, or was replaced
  * @heaps: code heaps of a Java virtual machine that the module knows now
  * @new_heaps: it has not known them before
- * @name: of the code
- * @error: why there is none, or not all; "" if there is nothing to say
+ * @name: what the code is called
+ * @error: why code has no table; "" if there is nothing to say
  */
 struct jit_result {
 	size_t			objects;
@@ -43,7 +43,7 @@ typedef void jit_done_fn(void *arg, pid_t pid, const struct jit_result *result);
  * @maker: the module, and how tables of files are made
  * @jobs: processes at a time; 0: as many as there are CPUs
  * @pid: the processes
- * @count: number of them
+ * @count: processes in @pid
  * @arg: for @done
  * @done: called with the result of each process, in their order; NULL: nobody wants to know
  */

@@ -24,19 +24,19 @@ struct load_problem {
  * struct load_result - what load_process() found and did
  * @name: the process's name
  * @files: files that it has mapped for execution
- * @tables: of these, and of its code in memory, what has a table
- * @compiled: of @tables, compiled now
- * @jit: of @compiled, of code in memory
+ * @tables: files, and ranges of its code in memory, that have a table
+ * @compiled: of @tables, those compiled now
+ * @jit: of @compiled, tables of code in memory
  * @heaps: code heaps of a Java virtual machine, which need no table
  * @remapped: of @tables, text in memory that has got a copy of its file's table
- * @cached: of @tables, read from the cache
- * @stored: of @tables, in the module already
- * @bytes: of @tables
+ * @cached: of @tables, those read from the cache
+ * @stored: of @tables, those that the module had already
+ * @bytes: size of @tables
  * @text: bytes with a rule in tables that were made now and are not exact
  * @wrong: of @text, bytes with a wrong rule
  * @problem: what has no table
- * @nproblems: number of them
- * @room: for so many
+ * @nproblems: entries in @problem
+ * @room: entries of @problem there is memory for
  * @error: why nothing was loaded
  */
 struct load_result {

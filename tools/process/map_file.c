@@ -54,7 +54,7 @@ static int map_file_pin(const struct mapping *mapping)
 	return pin;
 }
 
-/* The file of the mapping's name, for who may not look into map_files.  An O_PATH descriptor, or -errno. */
+/* Open the file of the mapping's name, if map_files may not be read.  Return: an O_PATH descriptor, or -errno. */
 static int map_file_pin_by_name(const struct mapping *mapping)
 {
 	struct bee_error ignored;

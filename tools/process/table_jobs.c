@@ -114,7 +114,7 @@ bool table_jobs_refusal_is_general(int code)
 	       code == EIO || code == EPROTO;
 }
 
-/* Whether budget, memory, or the share of the user who has the file mapped are used up: not so for ever. */
+/* Whether budget, memory, or the share of the user who has the file mapped are used up, which may change. */
 static bool refusal_may_pass(int code)
 {
 	return code == ENOSPC || code == ENOMEM || code == EDQUOT;
@@ -417,7 +417,7 @@ void table_jobs_make(const struct table_maker *maker, struct table_want *want, i
 			result->left = true;
 		else if (gate_wait(gate))
 			making_compile(&making);
-		/* Let it be news when it is sampled; who has a gate waits before that. */
+		/* Let the file be news when it is sampled.  A caller with a gate makes the table after that. */
 		if (gate < 0 && (result->left || result->may_pass))
 			netlink_table_del(making.nl, result->id, &ignored);
 	}

@@ -20,14 +20,14 @@
  */
 #define TABLE_JOBS_SECONDS	120
 /*
- * It also kills a child after so many seconds of the clock: one that waits for a file system uses no CPU
- * time.  The file has to be found and opened in TABLE_JOBS_OPEN seconds of them.
+ * beectl kills a child after so many seconds of the clock: one that waits for a file system uses no CPU
+ * time.  The child has to find and open the file in the first TABLE_JOBS_OPEN of these seconds.
  */
 #define TABLE_JOBS_PATIENCE	600
 #define TABLE_JOBS_OPEN		10
 /*
- * One that waits for a FUSE server cannot be killed.  Who has nothing else to do than to wait for a child
- * goes on without it when it has used no CPU time for so many seconds.
+ * A child that waits for a FUSE server cannot be killed.  A caller that has nothing else to do than to wait
+ * for a child goes on without it when the child has used no CPU time for so many seconds.
  */
 #define TABLE_JOBS_IDLE		60
 /*
@@ -81,7 +81,7 @@ struct table_wants {
  * @name: of the file
  * @bytes: of the table
  * @text: of the file, bytes with rules; 0 if its table is exact
- * @wrong: of these, with a wrong rule
+ * @wrong: of @text, bytes with a wrong rule
  * @refusal: if the module refused the table: its @error.code
  * @may_pass: another attempt may succeed, if it is later
  * @error: if it has no table, unless @left; or if that is not kept in the cache

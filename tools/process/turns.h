@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Users take turns, so that one who wants much does not keep the others waiting. */
+/* Users take turns, so that a user who wants much does not keep the others waiting. */
 #ifndef TURNS_H
 #define TURNS_H
 

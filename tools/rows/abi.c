@@ -52,9 +52,9 @@ struct abi_row {
  * @dirty: it has to be followed, or again
  * @fresh: it has been found not to return in this round
  * @first_row: its rows
- * @nrows: number of them
+ * @nrows: number of its rows
  * @first_call: its callees
- * @ncalls: number of them
+ * @ncalls: number of its callees
  */
 struct abi_function {
 	u32	at;
@@ -72,19 +72,19 @@ struct abi_function {
 
 /**
  * struct abi_maker - the work on one file
- * @in: what is known of it
- * @code: its code without rows
- * @starts: what the file says of it
+ * @in: what is known of the file
+ * @code: the file's code without rows
+ * @starts: what the file says of that code
  * @follow: follows functions
  * @functions: places followed
- * @nfunctions: number of them
+ * @nfunctions: entries in @functions
  * @room_functions: functions there is memory for
  * @function_at: for each place: the number of its function, plus 1
  * @rows: of all functions
- * @nrows: number of them
+ * @nrows: entries in @rows
  * @room_rows: rows there is memory for
  * @calls: places called, of all functions
- * @ncalls: number of them
+ * @ncalls: entries in @calls
  * @room_calls: places there is memory for
  * @rules: the rules; its rows are not used
  * @rule_at: for each place: the number of its rule, plus 1; RULE_*
@@ -198,7 +198,7 @@ static bool function_ends(const struct abi_function *f)
 	       f->flags & (FOLLOW_STOP | FOLLOW_LAST_CALL);
 }
 
-/* Follow again who calls one that has been found not to return. */
+/* A function has been found not to return: its callers have to be followed again. */
 static void round_mark(struct abi_maker *m, struct abi_function *f)
 {
 	size_t i;

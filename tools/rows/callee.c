@@ -25,14 +25,14 @@
 /**
  * struct callee - the proof of one function
  * @fde: its FDE
- * @cold: that of its cold part, or NULL
+ * @cold: the FDE of its cold part, or NULL
  * @offset: the register is saved at CFA + @offset; 0 before the first row says so
  * @popped: the row before has the register saved, at the end of its frame or beyond
- * @depth: of the row before: CFA - rsp
- * @deepest: the same, the most of the rows before the register is saved
+ * @depth: CFA - rsp in the row before
+ * @deepest: the largest CFA - rsp of the rows before the register is saved
  * @bad: the proof has failed
  * @rows: start and end of the rows in which rsp is at or below the place
- * @nrows: number of them
+ * @nrows: entries in @rows
  * @room: rows there is memory for
  */
 struct callee {

@@ -16,7 +16,7 @@
 /**
  * struct callee_proofs - what was found of the callees of a file; all zero at first
  * @proof: of the function at @target: it saves @reg at CFA + @offset; 0: not in one place
- * @count: number of them
+ * @count: entries in @proof
  */
 struct callee_proofs {
 	struct {

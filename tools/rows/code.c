@@ -10,7 +10,7 @@
  * @code: filled; code_free() releases it, also after a failure
  * @elf: the file
  * @gaps: the gaps, ascending, in executable segments
- * @ngaps: number of them
+ * @ngaps: entries in @gaps
  * @max: bytes to copy at most; a gap that has no room and those behind it are left out
  *
  * Return: false if the code cannot be read, or there is none.

@@ -23,7 +23,7 @@ struct code_gap {
  * @gaps: the gaps, ascending
  * @ngaps: gaps that are looked at
  * @first: place of the first byte of each gap
- * @size: bytes in all of them
+ * @size: bytes in all gaps that are looked at
  * @bytes: these bytes
  */
 struct code {

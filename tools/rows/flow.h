@@ -109,16 +109,16 @@ struct follow_call {
  * @steps: instructions executed and entries of jump tables read, of all functions
  * @node_at: for each place of the code: its node, plus 1
  * @nodes: instructions met
- * @nnodes: number of them
+ * @nnodes: entries in @nodes
  * @room_nodes: nodes there is memory for
  * @work: nodes that are queued
- * @nwork: number of them
+ * @nwork: entries in @work
  * @room_work: nodes there is memory for in @work
  * @callees: places that are called or jumped to as functions
- * @ncallees: number of them
+ * @ncallees: entries in @callees
  * @room_callees: places there is memory for
  * @calls: calls with padding behind them
- * @ncalls: number of them
+ * @ncalls: entries in @calls
  * @room_calls: calls there is memory for
  * @table: for indirect jumps
  */

@@ -138,7 +138,7 @@ static bool store_in_frame(struct frame_state *s, s64 at, s64 size, u8 reg)
 	return true;
 }
 
-/* The same at origin - @at. */
+/* The place at origin - @at. */
 static bool store_below(struct frame_state *s, s64 at, s64 size, u8 reg)
 {
 	s64 distance;

@@ -9,7 +9,7 @@
 /* Success, where enum bee_unsupported are the failures. */
 #define CONVERTED	(-1)
 
-/* Of a BEE_CFA_DEREF2, which has four bits for it. */
+/* Largest second offset of a BEE_CFA_DEREF2, which has four bits. */
 #define MAX_MID		15
 
 static bool convert_s32(u64 value, s32 *to)
@@ -252,7 +252,7 @@ static int convert_sp(const struct cfi_row *from, struct bee_rule *to)
  * rule_from_cfi() - from DWARF's rules to a table's
  * @from: the rules as the CFI says them
  * @signal: their CIE has augmentation 'S'
- * @to: the same rules; or BEE_RULE_UNSUPPORTED with the first reason in the order
+ * @to: filled: @from as a rule of a table; or BEE_RULE_UNSUPPORTED with the first reason in the order
  *	CFA, FP, RA, rsp
  */
 void rule_from_cfi(const struct cfi_row *from, bool signal, struct bee_rule *to)

@@ -9,7 +9,7 @@
 /**
  * struct jump_table - where an indirect jump leads
  * @targets: places
- * @count: number of them
+ * @count: entries in @targets
  * @read: entries that were looked at
  * @room: places there is memory for
  */

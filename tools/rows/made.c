@@ -12,7 +12,7 @@
 #include "order.h"
 #include "stubs.h"
 
-/* The gaps, NULL if there are none, without what has been @found, for free().  Return: number of them. */
+/* The gaps, NULL if there are none, without what has been @found, for free().  Return: number of gaps. */
 static size_t gaps_without(const struct code_gap *gaps, size_t ngaps, const struct synth *found,
 			   struct code_gap **left)
 {

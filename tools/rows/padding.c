@@ -33,7 +33,7 @@ static size_t pad_modrm(const u8 *p, size_t size)
 /**
  * padding_length() - bytes of the padding at an address
  * @p: the text there
- * @size: bytes of it, not 0
+ * @size: bytes of @p, not 0
  *
  * Return: the length of a nop (90) or long nop (0f 1f /0), with any operand size (66), segment (2e,
  * 3e) and REX (48) prefixes, xchg %ax,%ax (66 90), int3 (cc), or a zero byte; 0 if it is something

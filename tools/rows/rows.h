@@ -39,14 +39,14 @@ struct row_made {
 /**
  * struct row_set - rows over a dictionary of distinct rules
  * @rules: the dictionary, in the order of first use
- * @nrules: number of them
+ * @nrules: entries in @rules
  * @rows: ascending by pc; neighbours differ in their rule
- * @nrows: number of them
+ * @nrows: entries in @rows
  * @end: pc after the last row
  * @flags: BEE_TABLE_F_*: in what respect the rows are not exact
  * @starts: pcs where functions start, ascending; they help the encoder, and do not change what
  *	the table says
- * @nstarts: number of them
+ * @nstarts: entries in @starts
  * @made: text whose rows were made from its code, as it has no CFI; ascending
  * @nmade: number of ranges
  * @room_made: ranges there is memory for

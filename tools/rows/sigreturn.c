@@ -11,7 +11,7 @@ static const u8 sigreturn_eax[] = { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 };
 /**
  * sigreturn_length() - bytes of the signal trampoline at the start of some code
  * @code: the code
- * @size: bytes of it
+ * @size: bytes of @code
  *
  * Return: the bytes; 0 if no signal trampoline begins there.
  */

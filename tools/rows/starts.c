@@ -16,14 +16,14 @@
 #include "reader.h"
 #include "starts.h"
 
-/* Of a file with more nothing is believed. */
+/* If a file has more of these, none is believed. */
 #define STARTS_MAX_NAMED	(1u << 20)	/* addresses of data */
 #define STARTS_MAX_SITES	(1u << 21)	/* calls */
 #define STARTS_MAX_PLTS		16		/* sections: linkers make four; each looks at all gaps */
 
 #define STARTS_MAX_NAME		1024		/* bytes of a symbol's name */
 
-/* Of so many calls of something one is at the end of a function: it does not return. */
+/* If one of so many calls of a function is at the end of its caller, the function does not return. */
 #define STARTS_VOTES		10
 
 /* PLT entries are no longer; with an endbr64 and a mov before the jump. */
@@ -262,7 +262,7 @@ static void sweep_votes(struct start_sweep *sweep)
  * @s: filled; starts_free() releases it
  * @code: the code; has to outlive @s
  * @functions: pcs where functions with rows and a caller start, ascending; have to outlive @s
- * @nfunctions: number of them
+ * @nfunctions: entries in @functions
  */
 void starts_find(struct starts *s, const struct code *code, const u64 *functions, size_t nfunctions)
 {

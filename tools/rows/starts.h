@@ -42,12 +42,12 @@ enum start {
  * @nplts: sections of PLTs found
  * @relocs: the file's relocations
  * @functions: pcs where functions with rows start, ascending
- * @nfunctions: number of them
+ * @nfunctions: entries in @functions
  * @named: addresses of data that code names, ascending
- * @nnamed: number of them
+ * @nnamed: entries in @named
  * @room_named: addresses there is memory for
  * @ends: words of imports that are called where functions end, ascending
- * @nends: number of them
+ * @nends: entries in @ends
  * @room_ends: words there is memory for
  * @cut: a bound was reached, so that the file says more than this
  */

@@ -28,8 +28,8 @@ struct stub_row {
 
 /**
  * struct stub - code and its rows; the return address is at CFA - 8, and rbp is the caller's
- * @size: bytes
- * @code: each of them, or ANY
+ * @size: bytes of @code
+ * @code: for each byte, its value or ANY
  * @rows: the last has @at 0 unless all are used
  */
 struct stub {

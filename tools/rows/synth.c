@@ -107,7 +107,7 @@ struct synth_functions {
 
 /**
  * struct synth_maker - the work on one file
- * @in: what is known of it
+ * @in: what is known of the file
  * @code: its code without CFI; all places are of that
  * @node_at: of the function being followed: the node at a place, plus 1
  * @rule_at: number of the rule at the first byte of an instruction, plus 1; RULE_*
@@ -115,28 +115,28 @@ struct synth_functions {
  * @named: something names a function at the place, and it is in @functions
  * @rules: the rules; its rows are not used
  * @nodes: of the function being followed
- * @nnodes: number of them
+ * @nnodes: entries in @nodes
  * @room_nodes: nodes there is memory for
  * @work: nodes that are queued
- * @nwork: number of them
+ * @nwork: entries in @work
  * @room_work: nodes there is memory for in @work
  * @from_entry: it is followed with the frame of a function's first instruction
  * @proof: the function has a ret, or a jump to another function
  * @loses_fp: it has a ret at which rbp is not the caller's
  * @indirect: it has an indirect jump, not with the frame of a function's first instruction
  * @jumps: indirect jumps; the newest is the last
- * @njumps: number of them
+ * @njumps: entries in @jumps
  * @calls: calls of functions without CFI by the function being followed
- * @ncalls: number of them
+ * @ncalls: entries in @calls
  * @room_calls: calls there is memory for
- * @edges: the same of all functions proven in this round
- * @nedges: number of them
+ * @edges: calls of functions without CFI by all functions proven in this round
+ * @nedges: entries in @edges
  * @room_edges: edges there is memory for
  * @functions: all that were tried in this round
- * @before: the same of the round before
+ * @before: all functions that were tried in the round before
  * @round: number of the round
  * @steps: instructions executed
- * @used: of them, in attempts that have proven a function
+ * @used: of @steps, those in attempts that have proven a function
  * @given_up: too few of them, or too many functions or ranges: the file gets no rows from code
  */
 struct synth_maker {
@@ -740,7 +740,7 @@ void synth_add(struct synth *synth, u64 start, u64 end, const struct bee_rule *r
  * @elf: the file
  * @pc: address of code without a rule
  * @code: the code there
- * @size: bytes of it, not 0
+ * @size: bytes of @code, not 0
  *
  * Return: length of the padding; 1 if there is none.
  */

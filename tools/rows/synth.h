@@ -14,9 +14,9 @@
  * struct synth_input - what is known of a file
  * @elf: the file
  * @gaps: text without CFI, ascending, in executable segments
- * @ngaps: number of them
+ * @ngaps: entries in @gaps
  * @functions: pcs where functions with CFI and a caller start, ascending
- * @nfunctions: number of them
+ * @nfunctions: entries in @functions
  * @patience: how many times the work for what is proven may go into attempts that fail before the
  *	file is given up; SYNTH_PATIENCE
  */
@@ -46,10 +46,10 @@ struct synth_range {
 /**
  * struct synth - what was found
  * @ranges: ascending
- * @nranges: number of them
+ * @nranges: entries in @ranges
  * @room: ranges there is memory for
  * @starts: pcs where functions start that have been proven, in no order
- * @nstarts: number of them
+ * @nstarts: entries in @starts
  * @room_starts: pcs there is memory for
  * @full: there were too many ranges, so that there are none
  */

@@ -50,7 +50,7 @@ struct value {
  * struct value_compare - the last comparison
  * @op: INSN_OP_COMPARE, INSN_OP_COMPARE_REGS of rsp, INSN_OP_TEST; or INSN_OP_NONE
  * @reg: the register; not rsp
- * @width: bits of it
+ * @width: bits of @reg that are compared
  * @unused: 0
  * @number: what it was compared with
  */

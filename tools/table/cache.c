@@ -37,8 +37,8 @@ struct cache {
 	uint64_t	 used;
 	bool		 known;		/* @used is set */
 	struct bee_error absent;	/* why @dir is -1 */
-	bool		 expected;	/* if there is none the user should be told once */
-	char		 limit_warning[160];	/* likewise, why @limit is not what was asked for; or "" */
+	bool		 expected;	/* if there is no cache the user should be told once */
+	char		 limit_warning[160];	/* told once: why @limit is not what was asked for; or "" */
 };
 
 /*
@@ -80,7 +80,7 @@ static struct cache *cache_open_or_make(bool make)
 	else
 		cache->dir = cache_dir_open(cache->path, make, &cache->absent);
 	cache->is_empty = !make && cache->dir < 0 && cache->absent.code == ENOENT;
-	/* Only root, and who has named a directory, expects the cache to be used. */
+	/* Only root, and a user who has named a directory, expects the cache to be used. */
 	cache->expected = !geteuid() || path;
 	if (limit && *limit && text_parse_size(limit, &cache->limit))
 		snprintf(cache->limit_warning, sizeof(cache->limit_warning),
@@ -102,7 +102,7 @@ struct cache *cache_open(void)
 	return cache_open_or_make(true);
 }
 
-/* cache_open_old(): likewise, for cache_list() and cache_clear(); makes no directory */
+/* cache_open_old() - the cache that there is, for cache_list() and cache_clear(); makes no directory */
 struct cache *cache_open_old(void)
 {
 	return cache_open_or_make(false);

@@ -20,7 +20,7 @@
 /**
  * struct table_file - a table that has been checked, and a file that holds it
  * @fd: the file, for the module to read
- * @blob: the same bytes in memory; what @table points into
+ * @blob: the bytes of @fd in memory, which @table points into
  * @table: the table
  * @kept: it is in the cache; if not, @fd is a memfd
  */
@@ -36,7 +36,8 @@ struct table_file {
  * @CACHE_CURRENT: the next load of its ELF file uses it
  * @CACHE_OLD: made by another beectl; not used, removed when space is needed
  * @CACHE_DAMAGED: does not pass the check; the next load of its ELF file replaces it
- * @CACHE_UNTRUSTED: users other than root and this one own it or can write it; replaced likewise
+ * @CACHE_UNTRUSTED: a user other than root and this one owns it or can write it; the next load of its ELF
+ *	file replaces it
  */
 enum cache_state {
 	CACHE_CURRENT,

@@ -113,7 +113,7 @@ static bool name_is_entry(const char *name)
 		name = rest;
 		numbers++;
 	}
-	/* Those of older versions of beectl have three numbers. */
+	/* Entries of older versions of beectl have three numbers. */
 	return name && (numbers == 3 || numbers == CACHE_NAME_NUMBERS) &&
 	       name_skip_hex(name, 2 * CACHE_GENERATION_SIZE, 2 * CACHE_GENERATION_SIZE, '\0');
 }

@@ -24,10 +24,11 @@
 #define CHILD_FAILED	(ALLOC_EXIT + 1)
 
 /*
- * Lost children are tasks of this process's control group, which may have a limited number of them.  So
- * no more is started for a user, other than root, who has so many; nor for any, if all have so many.  The
- * service may have 256 tasks (TasksMax).  CHILD_LOST_ALL is a quarter of that, as the children that were
- * lost before the service was restarted may still be there: they are not counted here.
+ * Lost children are tasks of this process's control group, which may have a limited number of tasks.  So
+ * no more children are started for a user, other than root, who has lost CHILD_LOST; nor for any user, if
+ * all together have lost CHILD_LOST_ALL.  The service may have 256 tasks (TasksMax).  CHILD_LOST_ALL is a
+ * quarter of that, as children that were lost before the service was restarted may still be there: they
+ * are not counted here.
  */
 #define CHILD_LOST	8
 #define CHILD_LOST_ALL	64
@@ -111,7 +112,7 @@ static void process_end(pid_t pid, uid_t owner)
 }
 
 /**
- * child_end() - kill a process that this one has forked
+ * child_end() - kill a process that this process has forked
  * @pid: the process
  *
  * Mostly it has ended and is reaped when this returns.  One that waits for a FUSE server which has
@@ -290,7 +291,7 @@ static int compare_fds(const void *a, const void *b)
  * child_let_go() - in a child that reads files of others: keep nothing open that it does not need
  * @out: takes its result
  * @keep: other descriptors that it needs; negative ones are none
- * @count: number of them
+ * @count: entries in @keep
  *
  * A child that waits for a FUSE server cannot be killed, and its parent goes on without it.  What it has
  * open nobody sees the end of: the pipe that is the parent's output, a socket that holds a setting of the

@@ -41,9 +41,9 @@ static void forward_hangup_as_term(int signal)
 }
 
 /**
- * forward_hangup() - from now on, send SIGTERM to that process when this one gets SIGHUP
+ * forward_hangup() - from now on, when this process gets SIGHUP, send SIGTERM to the one of forward_signals()
  *
- * Unless it is ignored, as nohup(1) has it.
+ * Unless SIGHUP is ignored, as nohup(1) has it.
  */
 void forward_hangup(void)
 {

@@ -10,7 +10,7 @@ extern u64 hash_secret;
 
 u64 hash_choose_secret(void);
 
-/** hash_seed() - where a hash begins: the same for this process, and another one for the next */
+/** hash_seed() - a random number that hashes begin with; it does not change while this process runs */
 static inline u64 hash_seed(void)
 {
 	return hash_secret ?: hash_choose_secret();

@@ -51,7 +51,7 @@ static int io_give_up(int fd)
  * io_memfd() - make a file in memory
  * @name: for people
  * @data: its content
- * @size: bytes of it
+ * @size: bytes of @data
  *
  * Return: its descriptor, which the caller closes, or -1 and errno.
  */

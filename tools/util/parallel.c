@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The same work on many files, in a child for each. */
+/* Work on many files, in a child process for each. */
 #include <poll.h>
 #include <sched.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The same work on many files, each in a child process: a crash loses one file only. */
+/* Work on many files, each in a child process: a crash loses one file only. */
 #ifndef BEE_PARALLEL_H
 #define BEE_PARALLEL_H
 

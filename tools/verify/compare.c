@@ -60,7 +60,7 @@ struct overlap {
  * @damaged: .eh_frame_hdr is, in which libdw searches
  * @next_fde: index of the first FDE that begins behind the pc
  * @overlaps: text of FDEs that overlap, ascending
- * @noverlaps: number of them
+ * @noverlaps: entries in @overlaps
  * @room_overlaps: overlaps there is memory for
  * @next_overlap: index of the first overlap that ends behind the pc
  * @rows: what the compiler makes of the file again, for text without FDE

@@ -71,11 +71,11 @@ struct compare_form {
  * @overlaps: bytes of text of FDEs that overlap and say different things
  * @outside: FDEs for text that is in no executable segment
  * @shown: ranges where table and libdw disagree, the first @max_shown
- * @nshown: number of them
+ * @nshown: entries in @shown
  * @max_shown: set by the caller
  * @room_shown: ranges there is memory for
  * @forms: what the table cannot hold
- * @nforms: number of them
+ * @nforms: entries in @forms
  * @room_forms: forms there is memory for
  *
  * compare_add() takes what is before @shown for an array of numbers.

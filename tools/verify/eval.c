@@ -162,7 +162,7 @@ static void stack_step(struct eval_stack *s, const u64 *regs, u64 cfa, const str
  * @regs: the registers, by DWARF number
  * @cfa: what DW_OP_call_frame_cfa pushes
  * @ops: the operations
- * @nops: number of them
+ * @nops: entries in @ops
  *
  * Return: the topmost value at the end; EVAL_UNKNOWN if there is none, or an operation cannot
  * be computed.  Operations that jump cannot.

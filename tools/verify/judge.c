@@ -211,7 +211,7 @@ static bool judge_run(struct judge_run *run, const u8 *insns, size_t size)
 	return true;
 }
 
-/* Operands of an operation, as above; "" also for what eval.h does not know. */
+/* A letter for each operand of an operation, see op_operand(); "" if eval.h does not know the operation. */
 static const char *op_operands(u8 op)
 {
 	static const char *const consts[] = { "1", "x", "2", "y", "4", "z", "8", "8", "u", "s" };

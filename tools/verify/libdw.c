@@ -14,7 +14,7 @@
 /**
  * enum rule_how - what libdw says of a register, or of the CFA
  * @RULE_OPS: operations yield where it is, or its value
- * @RULE_SAME: the same as the callee's
+ * @RULE_SAME: the caller's value is the callee's
  * @RULE_UNDEFINED: it cannot be recovered
  * @RULE_REFUSED: libdw cannot say, or needs more than LIBDW_MAX_OPS operations
  */
@@ -57,7 +57,7 @@ struct libdw_source {
 /**
  * struct libdw - a file's CFI, and the frame that was found last
  * @sources: each .eh_frame, then each .debug_frame
- * @nsources: number of them
+ * @nsources: entries in @sources
  * @no_match: what dwarf_errno() says if no FDE describes a pc, which has no public name
  * @frame: the frame
  * @signal: of the frame: CIE augmentation 'S'
@@ -296,7 +296,7 @@ bool libdw_refuses_cfa(const struct libdw *dw)
  * libdw_set_cfa() - give the frame found last another CFA
  * @dw: libdw_find() said LIBDW_FRAME
  * @ops: operations that yield it
- * @nops: number of them, 1 .. LIBDW_MAX_OPS
+ * @nops: entries in @ops, 1 .. LIBDW_MAX_OPS
  */
 void libdw_set_cfa(struct libdw *dw, const struct eval_op *ops, size_t nops)
 {

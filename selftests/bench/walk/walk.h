@@ -53,7 +53,7 @@ struct bench_mapped {
 /**
  * struct bench_space - an address space at one moment
  * @maps: its mappings of files, ascending
- * @nr: number of them
+ * @nr: entries in @maps
  * @text: the lines of /proc/PID/maps with these
  * @ours: what each unwinder has prepared for it
  * @before: see @ours

@@ -104,7 +104,7 @@ leaves:
 	jmp keeps
 	.cfi_endproc
 
-# the same when its own frame is gone, as _dl_profile_fixup(), or not there yet, or by a register
+# jumps to keeps() when its own frame is gone, as _dl_profile_fixup(), or not there yet, or by a register
 leaves_late:
 	.cfi_startproc
 	push %rbx

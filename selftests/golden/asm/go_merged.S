@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0
-# The same functions, with a table of another layout in another place.
+# The functions of go.S, with a table of another layout in another place.
 	.set	FORM, 120
 	.include "go.S"

@@ -32,7 +32,7 @@ swapcontext:
 	.cfi_endproc
 	.size swapcontext, . - swapcontext
 
-# the same where there can be a shadow stack
+# swapcontext where there can be a shadow stack
 	.p2align 4
 	.type shadow, @function
 shadow:

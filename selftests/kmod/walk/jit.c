@@ -77,7 +77,7 @@ static const unsigned char without_fp[] = {
 	0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x90, 0x48, 0x83, 0xc4, 0x08, 0xc3,
 };
 
-/* The same without the nop: as Python's trampolines for perf, but for the register. */
+/* sub $8,%rsp; call *%rdi; add $8,%rsp; ret: as Python's trampolines for perf, but for the register. */
 static const unsigned char trampoline[] = {
 	0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3,
 };
@@ -145,7 +145,7 @@ static noinline void writable(void)
 	not_tail();
 }
 
-/* The same memory mapped twice: writable, and executable. */
+/* Memory mapped twice: writable, and executable. */
 static noinline void twice(void)
 {
 	int fd = memfd_create("code", 0);

@@ -35,7 +35,7 @@ static noinline void replaced(void)
 	not_tail();
 }
 
-/* The same memory, made writable in between. */
+/* Memory with code that is made writable in between. */
 static noinline void rewritten(void)
 {
 	write_code(64);

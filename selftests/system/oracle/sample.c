@@ -35,19 +35,19 @@
 
 /**
  * enum verdict - the result of comparing a sample
- * @IDENTICAL: the same addresses
+ * @IDENTICAL: callchain and libdw have equal addresses
  * @DIFFERENT: other addresses, for none of the reasons below
- * @DUMP_SHORT: the same up to where libdw needs memory beyond the copied stack
- * @RED_ZONE: the same up to where libdw needs memory below rsp, which perf does not copy: GCC's
+ * @DUMP_SHORT: addresses are equal up to where libdw needs memory beyond the copied stack
+ * @RED_ZONE: addresses are equal up to where libdw needs memory below rsp, which perf does not copy: GCC's
  *	CFI says that rbp is still saved there after "leave"
  * @LAZY: the walk or libdw ends at a caller the CFA of which is in rbx: _dl_runtime_resolve()
  * @IN_EXEC: during exec: perf has reported no mapping yet, or the sample has no stack and the
  *	callchain only one frame
- * @NOWHERE: the same up to the end of the callchain, whose caller is in no mapping for libdw: the CFI
+ * @NOWHERE: addresses are equal up to the end of the callchain, whose caller is in no mapping for libdw: the CFI
  *	is wrong there, and the walk does not take such an address for a caller
- * @NO_CFI: the same up to a frame in a file's code without CFI, where libdw guesses
- * @JIT: the same up to a frame in code without a file, where libdw guesses
- * @DEPTH: the same for as many frames as perf was asked for
+ * @NO_CFI: addresses are equal up to a frame in a file's code without CFI, where libdw guesses
+ * @JIT: addresses are equal up to a frame in code without a file, where libdw guesses
+ * @DEPTH: addresses are equal for as many frames as perf was asked for
  * @BUSY: only the topmost frame, which is in a system call: while mappings change, nobody can tell what is
  *	mapped
  */
@@ -78,7 +78,7 @@ static const char * const verdict_name[VERDICTS] = {
  * @pid: the process
  * @name: its name
  * @code: what is mapped, for libdw
- * @space: the same, for our step; --here
+ * @space: what is mapped, for our step; --here
  */
 struct process {
 	struct process	*next;

@@ -387,7 +387,7 @@ enum beeunwind_stop space_next(const struct space *space, struct bee_uread *mem,
  * @space: the mappings
  * @ip: the address
  * @text: filled
- * @size: bytes of it
+ * @size: bytes of @text
  *
  * Return: @text.
  */

@@ -83,7 +83,7 @@ struct place {
  * @f: the caller
  * @from: ip of its callee
  * @verdict: how it is counted if it was not right
- * @what: the same in words
+ * @what: the claim in words
  */
 struct claim {
 	struct bee_frame	f;

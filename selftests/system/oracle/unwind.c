@@ -390,7 +390,7 @@ void unwinder_run(struct unwinder *unwinder, const struct record *sample, struct
  * @unwinder: the process image
  * @ip: the address
  * @text: filled
- * @size: bytes of it
+ * @size: bytes of @text
  *
  * Return: @text.
  */

@@ -64,7 +64,7 @@ static void test_step(void)
 
 /*
  * Head phrases "body rule 1", "body rule 2", "rule 0 after 1 byte, body rule 1 after 4 more" and
- * the same with body rule 2.  The body rule is no part of a shape, so there are two shapes.
+ * "rule 0 after 1 byte, body rule 2 after 4 more".  The body rule is no part of a shape, so there are two shapes.
  */
 static void test_head(void)
 {

@@ -292,7 +292,7 @@ static void test_truncation(const char *name, u8 *blob, size_t full)
 		refused &= validate_exact(blob, size, &error) && error.offset <= size;
 	ksft_test_result(refused, "%s: each truncation: refused\n", name);
 
-	/* The same truncations, with the size and the checksum in the header made right again. */
+	/* Tables cut at each byte, with the size and the checksum in the header made right again. */
 	for (size = sizeof(struct bee_table_header); size < full; size++) {
 		((struct bee_table_header *)blob)->size = cpu_to_le32(size);
 		blob_fix_crc(blob, size);
