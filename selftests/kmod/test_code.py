@@ -62,26 +62,27 @@ def walks_use_it(family):
         right, others = stacks(work.line, work.pid)
         news = [each for each in family.dump("news-get") if each["kind"] == 1 and each["pid"] == work.pid]
         guest.note(f"without a table {right} right, {others} not")
-        check(not right and news and not news[0]["start"], "without a table stacks through code end there, and it is news")
+        check(not right and news and not news[0]["start"],
+              "stacks through code without a table end in the code, and the code is news")
         number = add(family, work.pid)
         right, others = stacks(work.line, work.pid)
-        check(not right, "a table without ranges changes nothing")
+        check(not right, "a table of code in memory without ranges makes no stack complete")
         generation = update(family, work.pid, 0, add=[span(stage, number, offset=offset)])["generation"]
         right, others = stacks(work.line, work.pid)
         guest.note(f"with it {right} right, {others} not")
-        check(right >= SAMPLES and others <= right // 100, "with a table and its range they go through")
+        check(right >= SAMPLES and others <= right // 100, "stacks go through code that has a table and a range")
         file = family.do("file-get", id=number)
         check(file["pid"] == work.pid and file["name"] == "code" and file["mapped"] and not file.get("inode"),
-              "the table is told of with its process and name")
+              "file-get tells the process and the name of a table of code in memory")
         wrong = add(family, work.pid, OTHER)
         update(family, work.pid, generation, [span(stage, number, offset=offset)], [span(stage, wrong, offset=offset)])
         right, others = stacks(work.line, work.pid)
-        check(not right, "another table at that place is used instead")
+        check(not right, "a range that is given another table has stacks by that table")
         family.do("table-del", id=wrong)
-        check(not code_of(family, work.pid)[1], "a table that is removed goes with its ranges")
+        check(not code_of(family, work.pid)[1], "a table of code that is removed takes its ranges with it")
         update(family, work.pid, code_of(family, work.pid)[0], add=[span(stage, number, offset=offset)])
         right, _ = stacks(work.line, work.pid)
-        check(right >= SAMPLES, "and the one before can be laid again")
+        check(right >= SAMPLES, "a range whose table was removed can get its earlier table again")
         before = max(each["seq"] for each in family.dump("news-get"))
         work.kill(signal.SIGUSR1)
         work.process.stdout.readline()
@@ -97,9 +98,10 @@ def walks_use_it(family):
         generation, ranges = code_of(family, work.pid)
         update(family, work.pid, generation, ranges, [span(stage, number, offset=offset)])
         right, _ = stacks(work.line, work.pid)
-        check(right >= SAMPLES, "and the other code gets its own")
-    check(is_forgotten(family), "the end of the process ends it")
-    check(number not in [each["id"] for each in family.dump("file-get")], "and its tables")
+        check(right >= SAMPLES, "other code that is mapped at the place of code with a table can get its own table")
+    check(is_forgotten(family), "ranges of code are gone when their process has ended")
+    check(number not in [each["id"] for each in family.dump("file-get")],
+          "tables of code are gone when their process has ended")
 
 
 def diffs(family):
@@ -109,16 +111,17 @@ def diffs(family):
         check(code_of(family, one.pid) == (0, []), "a process without ranges has no generation")
         three = [span(BASE + at, number) for at in (0x1000, 0x2000, 0x8000)]
         answer = update(family, one.pid, 0, add=three)
-        check(answer["ranges"] == 3 and code_of(family, one.pid) == (answer["generation"], three), "ranges are added")
+        check(answer["ranges"] == 3 and code_of(family, one.pid) == (answer["generation"], three),
+              "code-update adds ranges")
         generation = update(family, one.pid, answer["generation"], [three[1]], [span(BASE + 0x3000, number)])["generation"]
         check(generation > answer["generation"] and
               [each["start"] - BASE for each in code_of(family, one.pid)[1]] == [0x1000, 0x3000, 0x8000],
-              "some are removed and others added at once")
+              "code-update removes ranges and adds others at once")
         now = code_of(family, one.pid)
 
         def refuses(errno, words, name, pid=one.pid, at=generation, **diff):
             check(refused(errno, words, update, family, pid, at, **diff) and code_of(family, one.pid) == now,
-                  f"refused, and nothing changes: {name}")
+                  f"code-update refuses {name}, and ranges stay")
 
         refuses(116, f"generation {generation}", "a change of ranges that were changed since", at=answer["generation"],
                 add=[span(BASE, number)])
@@ -140,19 +143,21 @@ def diffs(family):
         refuses(22, "a range has start, end, offset and file", "a range without an end",
                 add=[{"start": BASE, "offset": 0, "file": number}])
         generation = update(family, one.pid, generation, now[1])["generation"]
-        check(code_of(family, one.pid)[1] == [], "all are removed")
+        check(code_of(family, one.pid)[1] == [], "code-update removes all ranges of a process")
         many = [span(BASE + 0x1000 * at, number) for at in range(MOST)]
         for at in range(0, MOST, 1024):     # a message has room for so many
             generation = update(family, one.pid, generation, add=many[at:at + 1024])["generation"]
-        check(code_of(family, one.pid) == (generation, many), f"{MOST} ranges are kept, and told of in many messages")
+        check(code_of(family, one.pid) == (generation, many),
+              f"{MOST} ranges of a process are kept, and code-get tells them in many messages")
         check(refused(7, "more ranges than a process may have", update, family, one.pid, generation,
-                      add=[span(BASE + 0x1000 * MOST, number)]), "one more is refused")
+                      add=[span(BASE + 0x1000 * MOST, number)]), "one range more than a process may have is refused")
         check(len(family.dump("code-get")) > 10 and not code_of(family, two.pid)[1],
-              "all processes are told of, or one")
+              "code-get tells the ranges of all processes, or of one")
         # Half way through a dump.
         family.do("table-del", id=other)
-        check(refused(2, "no such file", family.do, "table-del", id=other), "a table without ranges can be removed")
-    check(is_forgotten(family), "nothing is left of both")
+        check(refused(2, "no such file", family.do, "table-del", id=other),
+              "a table of code without ranges can be removed")
+    check(is_forgotten(family), "nothing is left of two processes with code in memory that have ended")
 
 
 FORKS = """
@@ -177,17 +182,19 @@ def others_have_none(family):
         update(family, work.pid, 0, add=[span(BASE, number)])
         go_on()
         child = int(work.process.stdout.readline())
-        check(code_of(family, child) == (0, []) and code_of(family, work.pid)[1], "a forked child has none")
+        check(code_of(family, child) == (0, []) and code_of(family, work.pid)[1],
+              "a forked child has no ranges of code")
         check(refused(22, f"no table {number}", update, family, child, 0, add=[span(BASE, number)]),
-              "nor can it have its parent's")
+              "a forked child cannot get the table of its parent's code")
         own = add(family, child)
         update(family, child, 0, add=[span(BASE, own)])
         before = guest.totals(family)["code_procs"]
         os.kill(work.pid, signal.SIGCONT)
         go_on()
         guest.wait(lambda: guest.get(f"/proc/{work.pid}/comm") == "sleep\n")
-        check(before == 2 and is_forgotten(family) and work.process.poll() is None, "an exec ends them, and a kill")
-        check(code_of(family, work.pid) == (0, []), "the program that was executed has none")
+        check(before == 2 and is_forgotten(family) and work.process.poll() is None,
+              "ranges of code are gone after exec, and after a kill")
+        check(code_of(family, work.pid) == (0, []), "a process has no ranges of code after exec")
 
 
 def heaps_of(family, pid):
@@ -207,12 +214,13 @@ def heaps_are_checked(family):
     good = heap_bytes([(BASE, BASE + 0x100000, BASE + 0x200000), (BASE + 0x100000, BASE + 0x110000, BASE)])
     with guest.Work("/bin/sleep", "infinity", first_line=False) as work:
         generation = family.do("code-update", pid=work.pid, generation=0, heaps=good)["generation"]
-        check(generation and heaps_of(family, work.pid) == [good], "code heaps are kept as they are told")
+        check(generation and heaps_of(family, work.pid) == [good],
+              "code-get tells the code heaps that code-update has given")
         check(guest.totals(family)["code_procs"] == 1, "a process with code heaps only is one with code in memory")
 
         def refuses(words, name, heaps):
             check(refused(22, words, family.do, "code-update", pid=work.pid, generation=generation, heaps=heaps) and
-                  heaps_of(family, work.pid) == [good], f"refused, and the code heaps stay: {name}")
+                  heaps_of(family, work.pid) == [good], f"code-update refuses {name}, and code heaps stay")
 
         one = [(BASE, BASE + 0x100000, 0)]
         refuses("another size", "a struct of another size", good[:-8])
@@ -229,10 +237,10 @@ def heaps_are_checked(family):
         refuses("out of bounds", "an interpreter that ends before it begins", heap_bytes(one, interpreter=8))
         number = add(family, work.pid)
         generation = family.do("code-update", pid=work.pid, generation=generation, add=[span(BASE, number)])["generation"]
-        check(heaps_of(family, work.pid) == [good], "code heaps stay if they are not named")
+        check(heaps_of(family, work.pid) == [good], "code heaps stay if code-update does not name them")
         family.do("code-update", pid=work.pid, generation=generation, heaps=b"")
-        check(not heaps_of(family, work.pid), "an empty attribute removes them")
-    check(is_forgotten(family), "the end of the process ends its code heaps")
+        check(not heaps_of(family, work.pid), "an empty attribute heaps removes code heaps")
+    check(is_forgotten(family), "code heaps are gone when their process has ended")
 
 
 def code_with(pid, stage):
@@ -256,27 +264,27 @@ def heaps_lie(family):
             chains = guest.take(work.pid, SAMPLES)
             check(len(chains) >= SAMPLES and all(any(start <= ip < end for start, end in places)
                                                  for ips in chains for ip in ips),
-                  f"heaps that lie about code of fields of {size} bytes lead to no address without code")
+                  f"code heaps with wrong addresses and fields of {size} bytes lead to no address without code")
 
 
 def names(family):
     number = add(family, os.getpid(), name="x" * 255)
-    check(family.do("file-get", id=number)["name"] == "x" * 255, "a name has 255 bytes at most")
+    check(family.do("file-get", id=number)["name"] == "x" * 255, "a table of code has a name of up to 255 bytes")
     family.do("table-del", id=number)
     with guest.table(LIBRARY) as table:
         for name, values in (("a name", {"table_fd": table}), ("a table", {"name": "code"}),
                              ("a name that is not empty", {"name": "", "table_fd": table})):
             check(refused(22, "code in memory has a table-fd and a name", family.do, "table-add", pid=os.getpid(),
-                          **values), f"refused: code in memory without {name}")
+                          **values), f"table-add refuses code in memory without {name}")
         ended = guest.Work("/bin/true", first_line=False)
         with ended:
             ended.process.wait()
         check(refused(3, "no such process", family.do, "table-add", pid=ended.pid, name="code", table_fd=table),
-              "refused: code of a process that has ended")
+              "table-add refuses code of a process that has ended")
         check(refused(3, "a kernel thread", family.do, "table-add", pid=2, name="code", table_fd=table),
-              "refused: code of a kernel thread")
+              "table-add refuses code of a kernel thread")
         check(refused(3, "no such process", family.dump, "code-get", pid=ended.pid),
-              "refused: what a process has that has ended")
+              "code-get refuses a process that has ended")
 
 
 def main():

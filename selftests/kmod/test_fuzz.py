@@ -156,13 +156,13 @@ def main():
         except TimeoutError:
             answered = False
         note(f"seed {SEED}:", dict(fuzz.counts), dict(fuzz.done))
-        check(answered and fuzz.counts["sent"] >= COUNT, f"{COUNT} requests are answered")
+        check(answered and fuzz.counts["sent"] >= COUNT, f"the module answers {COUNT} random requests")
         note(*fuzz.silent[:5])
-        check(not fuzz.silent, "all refusals have a reason")
+        check(not fuzz.silent, "all refusals of random requests have a reason")
         rare = "code-update", "table-add"
         check(fuzz.counts["refused"] > COUNT / 100 and
               all(fuzz.done[each["name"]] for _, each in fuzz.operations if each["name"] not in rare),
-              "some are refused, and some of each operation are not")
+              "some random requests are refused, and some of each operation are not")
         listed.do("config-set", budget=start["budget"], share=start["share"], hook=start["hook"])
         guest.clear(listed)
         one.kill()
@@ -170,7 +170,7 @@ def main():
         one.process.wait()
         two.process.wait()
         guest.clear(listed)
-        check(guest.is_empty(listed), "nothing of it remains")
+        check(guest.is_empty(listed), "no file, table or process is left after random requests")
     guest.finish()
 
 

@@ -189,10 +189,11 @@ def beside(program, neighbour):
 def neighbours(program):
     for neighbour in (Kprobe(), Tracer(), Fentry(), Livepatch()):
         if neighbour.missing:
-            guest.skip(f"beside {neighbour.name}", neighbour.missing)
+            guest.skip(f"stacks are complete beside {neighbour.name}", neighbour.missing)
             continue
         put(TRACING + "trace", "")
-        if not check(all(beside(program, neighbour) for _ in range(ROUNDS)), f"beside {neighbour.name}"):
+        if not check(all(beside(program, neighbour) for _ in range(ROUNDS)),
+                     f"stacks are complete beside {neighbour.name}"):
             # What is left would make the next one fail.
             neighbour.off()
             if os.path.exists("/sys/module/beeunwind"):
@@ -202,7 +203,8 @@ def neighbours(program):
 def deferred(program):
     """Stacks that the kernel takes when the process returns to user space, beside the function tracer too."""
     if not guest.has_deferred():
-        guest.skip("deferred stacks", "this kernel has none")
+        guest.skip("deferred stacks are complete with the module, beside the function tracer too",
+                   "this kernel has none")
         return
     tracer = Tracer()
     tracer.target = "unwind_user"
@@ -211,7 +213,7 @@ def deferred(program):
     good = good and tracer.on() and program.whole("beside the function tracer", deferred=True) and tracer.fired()
     good = tracer.off() and good
     good = guest.rmmod() and good and program.broken("the module is gone", deferred=True)
-    check(good, "deferred stacks")
+    check(good, "deferred stacks are complete with the module, beside the function tracer too")
 
 
 def ftrace_stays_on(program):
@@ -224,12 +226,13 @@ def ftrace_stays_on(program):
           "kernel.ftrace_enabled=0 is refused while the module is there")
     guest.rmmod()
     if before:
-        guest.skip("without it, it is not", "this kernel does not let it be switched off")
+        guest.skip("kernel.ftrace_enabled=0 is accepted without the module",
+                   "this kernel does not let it be switched off")
         return
-    check(not put(path, "0"), "without it, it is not")
+    check(not put(path, "0"), "kernel.ftrace_enabled=0 is accepted without the module")
     check(not run("insmod", guest.KO) and not os.path.exists("/sys/module/beeunwind") and
           "ftrace is switched off" in os.popen("dmesg | grep beeunwind | tail -n 3").read(),
-          "then the module is refused in words")
+          "with ftrace switched off insmod is refused, and the log says why")
     put(path, "1")
 
 
@@ -244,15 +247,16 @@ def reloads(before):
                     walked += bool(wait(lambda f=family: f.do("info-get")["walks"]))
                     good &= set(HOOKS) <= set(hooked())
                 family.socket.close()
-    check(good and walked == (RELOADS + 9) // 10, f"{RELOADS} reloads while all stacks are taken")
-    check(wait(lambda: hooked() == before) is not None and hooked() == before, "nothing of all that remains")
+    check(good and walked == (RELOADS + 9) // 10, f"the module is reloaded {RELOADS} times while all stacks are taken")
+    check(wait(lambda: hooked() == before) is not None and hooked() == before,
+          "no function is hooked after the reloads")
 
 
 def main():
     before = hooked()
     with guest.Module():
         check(sorted(before + HOOKS) == hooked(), "the module hooks these functions: " + ", ".join(HOOKS))
-    check(hooked() == before, "and no longer when it is gone")
+    check(hooked() == before, "no function is hooked when the module is gone")
     with guest.Work(DEEP) as work:
         program = Program(work)
         neighbours(program)

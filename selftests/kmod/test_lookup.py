@@ -42,7 +42,7 @@ def without_tables(family):
                      for each in news if (each["start"], each["end"]) == (start, end)}
             guest.note(f"{name}: news of", *sorted(paths))
             guest.check(os.path.realpath(command[0]) in paths and all(each["kind"] == 0 for each in news),
-                        f"{name}: its file is news")
+                        f"{name}: a sampled program's file is news")
 
 
 def with_tables(family):
@@ -53,15 +53,17 @@ def with_tables(family):
             guest.check(whole(name, work.pid),
                         f"{name}: stacks of a process that nobody has loaded are whole")
             if guest.has_deferred():
-                guest.check(whole(name, work.pid, deferred=True), f"{name}: deferred stacks, too")
+                guest.check(whole(name, work.pid, deferred=True),
+                            f"{name}: deferred stacks of a process that nobody has loaded are whole")
             else:
-                guest.skip(f"{name}: deferred stacks, too", "this kernel has none")
+                guest.skip(f"{name}: deferred stacks of a process that nobody has loaded are whole",
+                           "this kernel has none")
             family.do("config-set", hook=0)
             before = walks(family)
             guest.check(not whole(name, work.pid) and walks(family) == before,
-                        f"{name}: with the hook off they are left to perf")
+                        f"{name}: with the hook off stacks are left to perf")
             family.do("config-set", hook=1)
-            guest.check(whole(name, work.pid), f"{name}: with the hook on again they are whole")
+            guest.check(whole(name, work.pid), f"{name}: with the hook on again stacks are whole")
 
 
 def gate(family, directory):
@@ -77,7 +79,7 @@ def gate(family, directory):
         guest.check(len(chains) >= SAMPLES and counted < SAMPLES / 2,
                     "a sample in a file without a table is left to perf, whatever tables its libraries have")
         guest.add(family, own)
-        guest.check(whole("a copy of perl", work.pid), "until the file has one: then it is whole at once")
+        guest.check(whole("a copy of perl", work.pid), "stacks in a file are whole as soon as it has got a table")
     # As by an editor that writes in place: the inode is the same, its contents may not be.
     os.utime(own)
     with guest.Work(own, *guest.PERL[1:]) as work:
@@ -89,7 +91,7 @@ def gate(family, directory):
         guest.check(counted < SAMPLES / 2 and
                     any(each["pid"] == work.pid and start <= each["start"] and each["end"] <= end
                         for each in family.dump("news-get")),
-                    "a file that was written to is unknown, and news")
+                    "a file with a table that was written to is unknown, and news")
 
 
 def judge(lines, samples, counts, seen):
@@ -122,13 +124,13 @@ def changing(family):
         guest.add(family, path)
     with guest.Work(WORK, "still", LIBRARIES[0]) as work:
         guest.add_mapped(family, work.pid)
-    known_callers("still", "code that is mapped by hand")
-    known_callers("moved", "code that mremap() has moved")
-    known_callers("turns", "code of other files at the same place, in turns")
-    known_callers("over", "code of other files over each other (MAP_FIXED)")
-    known_callers("thread", "a second thread")
-    known_callers("fork", "forked children", 3)
-    known_callers("vfork", "children by vfork(), and what they execute", 3)
+    known_callers("still", "stacks of code that the program has mapped itself are right")
+    known_callers("moved", "stacks of code that mremap() has moved are right")
+    known_callers("turns", "stacks of code of different files at one place, in turns, are right")
+    known_callers("over", "stacks of code of files mapped over each other (MAP_FIXED) are right")
+    known_callers("thread", "stacks of a second thread are right")
+    known_callers("fork", "stacks of forked children are right", 3)
+    known_callers("vfork", "stacks of children by vfork(), and of what they execute, are right", 3)
     # The rule of another file would lead astray: so a file without a table is not taken for one that has one.
     with open(LIBRARIES[3], "rb") as exe:
         family.do("table-del", id=family.do("file-get", exe_fd=exe)["id"])
@@ -140,7 +142,7 @@ def changing(family):
                    progress=counts.total)
     guest.note(dict(counts))
     guest.check(counts["right"] >= SAMPLES and counts["right"] + counts["short"] >= 0.99 * sum(counts.values()),
-                "in turns with a file that has no table: its stacks are short, not wrong")
+                "stacks of a file without a table, at one place in turns with others, are short, not wrong")
 
 
 def dpkg(family, directory):
@@ -164,7 +166,8 @@ def dpkg(family, directory):
     guest.check(deleted and counts["right"] >= SAMPLES and not counts["wrong"] and not counts["short"],
                 "a program goes on with whole stacks while its files are replaced as dpkg does it")
     for path in copies:
-        guest.check(not guest.known(family, path), f"{os.path.basename(path)}: the new file is unknown")
+        guest.check(not guest.known(family, path),
+                    f"{os.path.basename(path)}: the file that has replaced one with a table is unknown")
 
 
 def main():

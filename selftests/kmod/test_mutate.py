@@ -76,14 +76,15 @@ def main():
                     # A return address follows a call, so the byte before it is executable.
                     astray += sum(not any(start <= ip - 1 < end for start, end in code) for ip in ips[1:])
         note(f"seed {SEED}: {tried} tables, {kept} accepted; {samples} stacks, the deepest of {deepest} frames")
-        check(kept > COUNT / 20 and samples >= ENOUGH * kept, "stacks are taken with wrong tables")
-        check(deepest <= MOST, "none is longer than perf asks for")
-        check(not astray, "all addresses are in executable mappings")
-        check(work.process.poll() is None, "the program runs on")
+        check(kept > COUNT / 20 and samples >= ENOUGH * kept,
+              "the module accepts wrong tables, and takes stacks with them")
+        check(deepest <= MOST, "no stack by a wrong table is longer than perf asks for")
+        check(not astray, "all addresses of stacks by wrong tables are in executable mappings")
+        check(work.process.poll() is None, "a program whose tables are wrong runs on")
         guest.add(family, PROGRAM)
         chains = guest.take(work.pid, 100)
         check(guest.complete(work.pid, chains) > 0.95 and family.do("file-get", id=number)["rows"],
-              "with the right table its stacks are whole again")
+              "a program that gets its right table again has whole stacks")
     guest.finish()
 
 

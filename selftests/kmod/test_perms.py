@@ -64,10 +64,11 @@ def is_denied(answers):
 
 
 def requests(family):
-    check(is_denied(answers_of(family, *NOBODY)), "nobody may ask anything")
-    check(is_denied(answers_of(family, *NOBODY, "unshare", "-Ur")), "nor may root of a user namespace")
+    check(is_denied(answers_of(family, *NOBODY)), "the user nobody may send no request")
+    check(is_denied(answers_of(family, *NOBODY, "unshare", "-Ur")), "root of a user namespace may send no request")
     check(is_denied(answers_of(family, "setpriv", "--bounding-set", "-perfmon,-sys_admin",
-                               "--inh-caps", "-perfmon,-sys_admin")), "nor root without the capabilities")
+                               "--inh-caps", "-perfmon,-sys_admin")),
+          "root without CAP_PERFMON and CAP_SYS_ADMIN may send no request")
     for name, command in ("root of a user and network namespace", (*NOBODY, "unshare", "-Urn")), \
                          ("root in a network namespace", ("unshare", "-n")):
         answers = answers_of(family, *command)
@@ -75,12 +76,12 @@ def requests(family):
     answers = answers_of(family, *PERFMON)
     guest.note(answers)
     check(not any("CAP_" in text for name, (_, text) in answers.items() if not name.startswith("raise")) and
-          answers["lower"][0] == 0 and answers["info-get"][0] == 0, "who has CAP_PERFMON may ask everything")
-    check(answers["listen"][0] == 1, "but may not listen")
+          answers["lower"][0] == 0 and answers["info-get"][0] == 0, "a user with CAP_PERFMON may send all requests")
+    check(answers["listen"][0] == 1, "a user with CAP_PERFMON may not listen for news")
     check(all(answers[f"raise {what}"] == [1, "to raise a limit needs CAP_SYS_ADMIN"] for what in ("budget", "share")),
-          "nor raise a limit")
+          "a user with CAP_PERFMON may not raise budget and share")
     check(not any(errno for name, (errno, _) in answers_of(family).items() if name.startswith(("raise", "listen"))),
-          "root may")
+          "root may raise budget and share, and listen for news")
 
 
 def kernel_log():
@@ -97,11 +98,13 @@ def readable(family, before):
         said = subprocess.run([*NOBODY, "sh", "-c", "find /sys/module/beeunwind -type f -readable -exec cat {} +; "
                                "grep beeunwind /proc/modules /proc/kallsyms"], check=False, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, errors="replace").stdout
-        check(said and not secret.search(said), "what anybody can read has no address, path or process")
+        check(said and not secret.search(said),
+              "files in /sys and /proc that anybody can read have no address, path or process")
     guest.put("/proc/sys/kernel/kptr_restrict", "0")
     ours = [line for line in kernel_log() if "beeunwind" in line and line not in before]
     guest.note(*ours)
-    check(not any(secret.search(line) or str(work.pid) in line.split() for line in ours), "nor has the kernel's log")
+    check(not any(secret.search(line) or str(work.pid) in line.split() for line in ours),
+          "the module's messages in the kernel's log have no address, path or process")
 
 
 EARLY = """
@@ -131,7 +134,7 @@ def early():
             if each[4:6] == family.number.to_bytes(2, sys.byteorder)]
     guest.note(*told)
     check(all(list(each) == ["seq"] for each in told),
-          "who has joined the events' number before the module came learns a number only")
+          "a user who joined the group's number before the module came learns numbers only")
 
 
 def main():

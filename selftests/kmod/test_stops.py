@@ -53,7 +53,7 @@ def main():
         ends(family, "outermost, if there are just as many", "outermost", "outermost", 2)
         no_code(family)
         guest.clear(family)
-        check(guest.is_empty(family), "nothing is left of them")
+        check(guest.is_empty(family), "no file or table is left after all tests of stop reasons")
     guest.finish()
 
 

@@ -46,34 +46,36 @@ def table_comes_and_goes(family, directory):
     first, st = known(family, path), os.stat(path)
     check(first["id"] == number and first["loaded"] and first["name"] == path and first["uid"] == 0 and
           first["size"] == st.st_size and first["inode"] == st.st_ino and first["rows"] and first["identity"] and
-          "mapped" not in first, "a table is kept, and told of")
-    check(number in [each["id"] for each in family.dump("file-get")], "it is among all files")
+          "mapped" not in first, "file-get tells a table with its file's name, size, inode and owner")
+    check(number in [each["id"] for each in family.dump("file-get")],
+          "a file with a table is among all files of file-get")
     time.sleep(0.3)
-    check(add(family, path) == number and known(family, path)["idle_ms"] >= 300, "an equal table changes nothing")
+    check(add(family, path) == number and known(family, path)["idle_ms"] >= 300,
+          "adding an equal table again keeps the file's id and idle time")
     with mapped(path):
-        check(by_id(family, number).get("mapped"), "it is told that somebody has the file mapped")
+        check(by_id(family, number).get("mapped"), "file-get tells that somebody has a file mapped")
     with guest.Work(*guest.PYTHON) as work:
         guest.add_mapped(family, work.pid)
         guest.take(work.pid, 20)
         own = known(family, "/usr/bin/python3")
         check(own["hits"] >= 20 and own["stop"], "samples in a file, and walks that end there, are counted")
         counted = {each["id"] for each in family.dump("file-get", counts=True)}
-        check(own["id"] in counted and number not in counted, "a dump of files with counts has these only")
+        check(own["id"] in counted and number not in counted, "file-get with counts has only files with counts")
         check(add(family, "/usr/bin/python3", ONE) == own["id"] and
               by_id(family, own["id"])["hits"] >= own["hits"] and
               by_id(family, own["id"])["rows"] == first["rows"],
-              "another table takes the place of the one before, with its id and counters")
+              "another table of a file replaces the one before, and keeps id and counters")
     family.do("table-del", id=number)
     check(not known(family, path) and refused(2, "no such file", family.do, "table-del", id=number),
-          "a table that is removed is gone")
-    check(add(family, path) != number, "the next one has another id")
+          "a file whose table was removed is unknown")
+    check(add(family, path) != number, "a file that gets a table after its removal has another id")
     with open(path, "rb") as exe:
         family.do("table-add", exe_fd=exe)
     empty = known(family, path)
     check("loaded" not in empty and "rows" not in empty and "identity" not in empty,
-          "a file can be known to have no table")
+          "a file can be added without a table")
     family.do("table-add", vdso=True)
-    check(family.do("file-get", vdso=True)["name"] == "[vdso]", "so can the vDSO")
+    check(family.do("file-get", vdso=True)["name"] == "[vdso]", "the vDSO can be added without a table")
 
 
 def without_a_table(family, directory):
@@ -88,44 +90,45 @@ def without_a_table(family, directory):
         guest.take(work.pid, 100)
         check(not [each for each in family.dump("news-get", seq=seq) if each["pid"] == work.pid] and
               family.do("info-get")["walks"] == walks,
-              "files that are known to have no table are no news, and stacks in them are left to perf")
+              "files added without a table are no news, and stacks in them are left to perf")
         with open(own, "rb") as exe:
             family.do("table-del", id=family.do("file-get", exe_fd=exe)["id"])
         guest.take(work.pid, 100)
         check([each for each in family.dump("news-get", seq=seq) if each["pid"] == work.pid],
-              "they are again when that is forgotten")
+              "files that were added without a table and removed are news again")
 
 
 def which_file(family, directory):
     one, two = copies(directory, 2)
     number = add(family, one)
     os.link(one, directory + "/link")
-    check(known(family, directory + "/link")["id"] == number, "a link is the same file")
+    check(known(family, directory + "/link")["id"] == number, "a hard link to a file has the file's table")
     os.rename(one, directory + "/renamed")
-    check(known(family, directory + "/renamed")["id"] == number, "a file that is renamed is the same")
-    check(not known(family, two), "a copy is not")
+    check(known(family, directory + "/renamed")["id"] == number, "a file that is renamed keeps its table")
+    check(not known(family, two), "a copy of a file does not have its table")
     os.rename(two, directory + "/renamed")
-    check(not known(family, directory + "/renamed"), "a file that is renamed over another is not that")
+    check(not known(family, directory + "/renamed"),
+          "a file that is renamed over another does not have the other's table")
     with open(directory + "/link", "r+b") as file:
         os.truncate(file.fileno(), 8000)
     check(by_id(family, number)["size"] > 8000, "a file that was truncated keeps its entry until it is replaced")
     add(family, directory + "/link", ONE)
-    check(by_id(family, number)["size"] == 8000, "then it has that of the new size")
+    check(by_id(family, number)["size"] == 8000, "a file that was truncated and added again has its new size")
     with mapped(directory + "/link") as work:
         os.unlink(directory + "/link")
         guest.put("/proc/sys/vm/drop_caches", "2")
         start, end = next((start, end) for start, end, *_, path in guest.maps(work.pid) if "/link" in path)
         with open(f"/proc/{work.pid}/map_files/{start:x}-{end:x}", "rb") as exe:
             check(family.do("file-get", exe_fd=exe)["id"] == number,
-                  "a file that is deleted while it is mapped is the same, by /proc/PID/map_files")
+                  "a deleted file that is mapped has its table, by /proc/PID/map_files")
     check(guest.wait(lambda: number not in [each["id"] for each in family.dump("file-get")]),
-          "when it is unmapped it is gone")
+          "the table of a deleted file is gone when nobody has it mapped")
     with guest.memfd(b"x" * 4096) as one, guest.memfd(b"x" * 4096) as two, guest.table(ONE) as table:
         number = family.do("table-add", exe_fd=one, table_fd=table)["id"]
         check("memfd:" in by_id(family, number)["name"] and refused(2, "does not know", family.do, "file-get", exe_fd=two),
-              "two memfds are two files")
+              "a memfd with equal content does not have the table of another")
     check(guest.wait(lambda: number not in [each["id"] for each in family.dump("file-get")]),
-          "a memfd that is closed is gone")
+          "the table of a memfd is gone when the memfd is closed")
 
 
 def have(*modules, tools=()):
@@ -173,7 +176,8 @@ def inodes_end(family, directory):
         guest.put("/proc/sys/vm/drop_caches", "2")
         return number not in [each["id"] for each in family.dump("file-get")]
 
-    check(guest.wait(evicted) and not known(family, path), "a file whose inode is evicted is unknown when it is read again")
+    check(guest.wait(evicted) and not known(family, path),
+          "a file whose inode is evicted is unknown when it is read again")
 
 
 def layers(family, directory):
@@ -278,21 +282,22 @@ def budget(family, directory):
         error = fill(family, paths, big)
         kept = loaded(family, paths)
         check(not error and family.do("info-get")["table_bytes"] <= room and 5 < len(kept) < 30,
-              "more tables than there is room for displace others")
-        check(set(paths[:5]) <= kept and paths[-1] in kept, "those of files that nobody has mapped go first, the older first")
+              "over the budget new tables displace others")
+        check(set(paths[:5]) <= kept and paths[-1] in kept,
+              "over the budget tables of files that nobody has mapped go first, the older first")
     for each in paths:
         if known(family, each):
             family.do("table-del", id=known(family, each)["id"])
     with mapped(*paths):
         error = fill(family, paths, big)
         check(error and error.errno == 28 and "over budget" in error.text,
-              "those that are mapped and were in use a moment ago stay: the next is refused in words")
+              "over the budget tables mapped and used a moment ago stay, and the next is refused with why")
         if error:
             guest.note(error)
         kept = loaded(family, paths)
         check(refused(28, "bytes are in use", family.do, "config-set", budget=1) and loaded(family, paths) == kept,
-              "a budget below these is refused")
-        check(kept == set(paths[:len(kept)]) and len(kept) >= 10, "and all that came before are there")
+              "a budget below the bytes in use is refused")
+        check(kept == set(paths[:len(kept)]) and len(kept) >= 10, "a refused table displaces no other")
 
         def makes_room():
             try:
@@ -300,8 +305,9 @@ def budget(family, directory):
             except guest.ynl.Error:
                 return 0
 
-        check(guest.wait(makes_room), "there is room for another once they have not been used for some seconds")
-        check(paths[0] not in loaded(family, paths), "then the one that was used longest ago goes")
+        check(guest.wait(makes_room),
+              "over the budget a table has room once mapped ones were not used for some seconds")
+        check(paths[0] not in loaded(family, paths), "of mapped tables the one that was used longest ago is displaced")
     family.do("config-set", budget=before["budget"])
 
 
@@ -320,14 +326,14 @@ def share(family, directory):
         kept = loaded(family, paths)
         check(error and error.errno == 122 and "user 1000 has" in error.text and
               sum(known(family, path)["bytes"] for path in kept - roots) <= most,
-              "a user has a share of the budget: the next table is refused in words")
+              "a user who has used up the share of the budget is refused the next table, with why")
         check(add(family, paths[30], big, uid=1001) and known(family, paths[30])["uid"] == 1001,
-              "another user has one, too")
+              "another user has a share when one has used up his")
         others = {path for path in paths[31:36] if add(family, path, big)}
-        check(known(family, paths[31])["uid"] == 0, "root is not bound to it")
+        check(known(family, paths[31])["uid"] == 0, "root is not bound to a user's share of the budget")
     check(add(family, paths[38], big, uid=1000) and paths[38] in loaded(family, paths) and
           roots | others | {paths[30]} <= loaded(family, paths) and not kept - roots <= loaded(family, paths),
-          "when nobody has them mapped a user's own old tables make room for new ones, and no other's")
+          "a user's new table displaces own old ones that nobody has mapped, and no other's")
     family.do("config-set", budget=before["budget"], share=before["share"])
 
 
@@ -342,7 +348,7 @@ def pressure(family, directory):
             return not set(paths[3:]) & loaded(family, paths)
 
         check(guest.wait(dropped) and set(paths[:3]) <= loaded(family, paths),
-              "under memory pressure tables go that nobody has mapped, and no others")
+              "under memory pressure tables of files that nobody has mapped go, and no others")
 
 
 def races(family, directory):
@@ -383,7 +389,7 @@ def races(family, directory):
             thread.join()
         guest.note(*failures[:3])
         check(walked and not failures and work.process.poll() is None and deep.process.poll() is None,
-              "tables that come and go while walks use them")
+              "walks go on while the tables that they use come and go")
 
 
 def main():
@@ -396,7 +402,7 @@ def main():
             with tempfile.TemporaryDirectory() as directory:
                 test(family, directory)
         guest.clear(family)
-        check(guest.is_empty(family), "nothing is left of them")
+        check(guest.is_empty(family), "no file or table is left after all tests of the store")
     guest.finish()
 
 

@@ -110,7 +110,7 @@ def torture(family):
                                                                           steps["overtaken"]),
           "walks with tables go through what is being mapped")
     check(not end["wrong"], "no table is used of a file that is not mapped there")
-    check(tables.all_done(), "tables came and went meanwhile")
+    check(tables.all_done(), "tables came and went while mappings changed")
 
 
 def main():
@@ -119,7 +119,7 @@ def main():
                       ko=guest.TEST_KO + "/mapped/beeunwind.ko") as family:
         torture(family)
         guest.clear(family)
-        check(guest.is_empty(family), "everything is given back")
+        check(guest.is_empty(family), "no file, table or process is left after the torture")
     guest.finish()
 
 
