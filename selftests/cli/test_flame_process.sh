@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../lib/beectl.sh"
 # shellcheck source=selftests/lib/flame.sh
 . "$tree/selftests/lib/flame.sh"
-[ "$(id -u)" -eq 0 ] || ktap_skip_all "not root"
+[ "$(id -u)" -eq 0 ] || ktap_skip_all "other users' processes and files need root"
 
 nobody=65534
 

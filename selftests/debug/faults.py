@@ -175,7 +175,8 @@ def main():
             return work_once(requests)
         for each in requests.all():
             in_turn(requests, *each)
-        guest.check(requests.add(BIG) and requests.add_code(), "and all works afterwards")
+        guest.check(requests.add(BIG) and requests.add_code(),
+                    "tables of files and code can be added after failed allocations")
         requests.undo()
     return guest.finish()
 

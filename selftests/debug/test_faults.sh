@@ -256,7 +256,7 @@ set_up
 ktap_plan 4
 ktap_run "each allocation of each request fails in turn" in_turn
 ktap_run "whatever loading allocates fails" while_loading
-ktap_run "every place that allocates has failed" each_place
-ktap_run "nothing of that upset the kernel" no_complaint
+ktap_run "every place of the module that allocates has failed at least once" each_place
+ktap_run "the kernel has no complaint after failed allocations" no_complaint
 dmesg -n 8
 ktap_finish

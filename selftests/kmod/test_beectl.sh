@@ -362,9 +362,10 @@ target=$!
 guest_wait grep -q perl "/proc/$target/maps"
 
 ktap_plan 30
-ktap_run "without the module beectl says how to load it" fails 1 "modprobe .*insmod .*dmesg.*dkms status.*README" load "$target"
+ktap_run "without the module beectl says how to load it" \
+	fails 1 "modprobe .*insmod .*dmesg.*dkms status.*README" load "$target"
 guest_insmod
-ktap_run "who is not root is told which rights beectl needs, and needs none to run a program" not_root
+ktap_run "a user other than root is told which rights beectl needs, and needs none to run a program" not_root
 ktap_run "load refuses a process that is not there" fails 1 "no such process" load 4194000
 ktap_run "load refuses a kernel thread" fails 1 "kernel thread" load 2
 ktap_run "load refuses what is not a number" fails 2 "abc: not a process id" load abc
@@ -383,7 +384,7 @@ ktap_run "a damaged cache file is rebuilt" corrupt_cache_is_rebuilt
 ktap_run "a deleted program is loaded all the same" deleted_program
 ktap_run "a process whose first thread has ended is loaded" headless_program
 ktap_run "tables that were made before they were needed are used" prewarmed
-ktap_run "tables that are not exact say so, and are not kept" inexact
+ktap_run "tables that are not exact say so, and are not kept in the cache" inexact
 ktap_run "a module of another table format is refused, with what to do" other_format
 # What is tested from here on does not depend on who has made the tables of all that runs.
 cp -n /var/cache/beeunwind/* "$BEEUNWIND_CACHE"
@@ -392,7 +393,7 @@ ktap_run "load -v lists mappings, and load --all -v the files without tables" ve
 ktap_run "status shows how long files are idle" idle_files
 ktap_run "unload --all removes all tables" all_unloaded
 ktap_run "config shows and changes settings" config
-ktap_run "status does not call a hook broken that it cannot try" perf_refused
+ktap_run "beectl status does not call a hook broken that it cannot try" perf_refused
 ktap_run "status lists the files in which stacks end" incomplete_stacks
 ktap_run "status refuses a process that is not there" fails 1 "no such process" status 4194000
 ktap_finish

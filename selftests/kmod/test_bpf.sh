@@ -75,5 +75,5 @@ guest_wait grep -q ready "$WORK/ready" || exit 1
 ktap_plan 2
 ktap_run "without the module most of bpftrace's stacks are broken" without_the_module
 guest_insmod && "$BEECTL" load -q "$work"
-ktap_run "with it 99 % of bpftrace's stacks are complete" with_the_module
+ktap_run "with the module 99 % of bpftrace's stacks are complete" with_the_module
 ktap_finish

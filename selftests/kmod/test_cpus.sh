@@ -17,6 +17,6 @@ most=$(($(cat /sys/devices/system/cpu/kernel_max) + 1))
 [ "$most" -ge 16 ] || ktap_skip_all "this kernel has no more than $most CPUs"
 ktap_plan 3
 ktap_run "the guest has 16 CPUs" has_cpus
-ktap_run "requests and walks race" guest_nested "$here/test_store.py" races
-ktap_run "torture" guest_nested "$here/test_torture.py"
+ktap_run "requests and walks race on 16 CPUs" guest_nested "$here/test_store.py" races
+ktap_run "torture of mappings and tables on 16 CPUs" guest_nested "$here/test_torture.py"
 ktap_finish

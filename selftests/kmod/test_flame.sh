@@ -125,7 +125,7 @@ ktap_plan 5
 # This one has the tables made.
 ktap_run "flame says in the graph how walks ended" stops
 ktap_run "in flame stacks of a command are complete" complete
-ktap_run "flame -a has all that runs" all
+ktap_run "flame -a has stacks of all processes that run" all
 ktap_run "under beectl watch flame finds as many stacks complete as the module counts" watched
 ktap_run "from a build tree one command of flame makes a picture" built
 ktap_finish

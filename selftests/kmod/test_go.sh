@@ -64,9 +64,9 @@ for line in "${lines[@]}"; do
 	esac
 done
 if grep -qx gowork.static "$programs/list"; then
-	ktap_run "gowork.static, stacks are shrunk" complete "" gowork.static 0.95
+	ktap_run "gowork.static with stacks that shrink" complete "" gowork.static 0.95
 else
-	ktap_skip "gowork.static, stacks are shrunk" "not built"
+	ktap_skip "gowork.static with stacks that shrink" "gowork.static is not built"
 fi
 [ ! -e "$WORK/figures" ] || ktap_diag "$(cat "$WORK/figures")"
 ktap_finish

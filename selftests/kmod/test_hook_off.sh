@@ -19,7 +19,7 @@ ends() {
 guest_insmod || exit 1
 insmod "$modules/bee_no_rest.ko" || exit 1
 ktap_plan 3
-ktap_run "off, while a thread never rests" switches off
-ktap_run "on, while a thread never rests" switches on
-ktap_run "the thread ends" ends bee_no_rest
+ktap_run "the hook is switched off while a thread never rests" switches off
+ktap_run "the hook is switched on while a thread never rests" switches on
+ktap_run "the thread that never rests ends" ends bee_no_rest
 ktap_finish

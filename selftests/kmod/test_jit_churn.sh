@@ -152,9 +152,9 @@ comes_and_goes() {
 		[ "$after" -le "$before" ]
 }
 
-[ -n "${BEE_LONG:-}" ] || ktap_skip_all "takes minutes: with BEE_LONG=1, as in make check-all"
+[ -n "${BEE_LONG:-}" ] || ktap_skip_all "code that comes and goes takes minutes: with BEE_LONG=1, as in make check-all"
 guest_insmod || exit 1
 ktap_plan 1
-ktap_run "code that comes and goes" comes_and_goes
+ktap_run "beectl keeps up with code in memory that comes and goes" comes_and_goes
 [ ! -e "$WORK/figures" ] || ktap_diag "$(cat "$WORK/figures")"
 ktap_finish

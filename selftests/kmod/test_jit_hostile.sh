@@ -105,14 +105,17 @@ withheld() {
 
 guest_insmod || exit 1
 ktap_plan 5
-ktap_run "lies get no table, the truth does" known_stacks walk_hostile
+ktap_run "code that a program registers with lies gets no table, code registered rightly does" \
+	known_stacks walk_hostile
 : >"$WORK/loads"
-ktap_run "a program that changes what it registers" beside change
-ktap_run "a program that executes itself" beside exec
-ktap_run "programs that end meanwhile" dying
+ktap_run "beectl load gives a program that keeps changing its registered code tables" beside change
+ktap_run "beectl load gives a program that keeps executing itself tables" beside exec
+ktap_run "beectl load survives programs that end while it reads their code" dying
 if [ -e /proc/sys/vm/unprivileged_userfaultfd ]; then
-	ktap_run "memory that cannot be read" withheld
+	ktap_run "registered code that cannot be read gets no table, and the next process gets its own" \
+		withheld
 else
-	ktap_skip "memory that cannot be read" "the kernel has no userfaultfd"
+	ktap_skip "registered code that cannot be read gets no table, and the next process gets its own" \
+		"the kernel has no userfaultfd"
 fi
 ktap_finish

@@ -49,8 +49,9 @@ llvm() {
 guest_insmod || exit 1
 ktap_plan 1
 if command -v lli >/dev/null && [ -e "$TESTS/jit_work.bc" ]; then
-	ktap_run "LLVM's JIT compiler" llvm
+	ktap_run "stacks through code of LLVM's JIT compiler are complete" llvm
 else
-	ktap_skip "LLVM's JIT compiler" "lli is not installed, or clang was not when this was built"
+	ktap_skip "stacks through code of LLVM's JIT compiler are complete" \
+		"lli is not installed, or clang was not when this was built"
 fi
 ktap_finish

@@ -174,16 +174,16 @@ stop() {
 }
 
 [ -e "$pg/../lib/llvmjit.so" ] || ktap_skip_all "postgresql is not installed, or has no llvmjit.so"
-[ -n "${BEE_LONG:-}" ] || ktap_skip_all "takes minutes: with BEE_LONG=1, as in make check-all"
+[ -n "${BEE_LONG:-}" ] || ktap_skip_all "PostgreSQL with JIT takes minutes: with BEE_LONG=1, as in make check-all"
 guest_insmod || exit 1
 ktap_plan 4
-ktap_run "the server starts" start
-ktap_run "shares of whole stacks" shares
-ktap_run "without jit_debugging_support" untold
+ktap_run "the server of PostgreSQL starts" start
+ktap_run "99 % of PostgreSQL's stacks through JIT code are complete with tables, half or less without" shares
+ktap_run "without jit_debugging_support half or less of PostgreSQL's stacks are complete" untold
 if command -v gdb >/dev/null; then
-	ktap_run "gdb has the same frames" agreed
+	ktap_run "stacks of PostgreSQL through JIT code have gdb's frames" agreed
 else
-	ktap_skip "gdb has the same frames" "gdb is not installed"
+	ktap_skip "stacks of PostgreSQL through JIT code have gdb's frames" "gdb is not installed"
 fi
 [ ! -e "$WORK/figures" ] || ktap_diag "$(cat "$WORK/figures")"
 stop >/dev/null

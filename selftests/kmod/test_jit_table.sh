@@ -87,7 +87,7 @@ kept() {
 
 guest_insmod || exit 1
 ktap_plan 3
-ktap_run "known stacks through registered code" known_stacks walk_registered
-ktap_run "record -a lays a table" recorded
+ktap_run "stacks through registered code are the known ones" known_stacks walk_registered
+ktap_run "beectl record -a lays a table for registered code" recorded
 ktap_run "the table of code in memory stays when files of all processes get theirs" kept
 ktap_finish

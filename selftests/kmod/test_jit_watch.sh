@@ -57,10 +57,12 @@ without() {
 guest_insmod || exit 1
 ktap_plan 2
 if command -v lli >/dev/null && [ -e "$TESTS/jit_loop.bc" ]; then
-	ktap_run "LLVM's JIT compiler under watch" llvm
-	ktap_run "watch --no-jit" without
+	ktap_run "under beectl watch stacks through code of LLVM's JIT compiler are complete" llvm
+	ktap_run "beectl watch --no-jit gives code of a JIT compiler no table" without
 else
-	ktap_skip "LLVM's JIT compiler under watch" "lli is not installed, or clang was not when this was built"
-	ktap_skip "watch --no-jit" "likewise"
+	ktap_skip "under beectl watch stacks through code of LLVM's JIT compiler are complete" \
+		"lli is not installed, or clang was not when this was built"
+	ktap_skip "beectl watch --no-jit gives code of a JIT compiler no table" \
+		"lli is not installed, or clang was not when this was built"
 fi
 ktap_finish

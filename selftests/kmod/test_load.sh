@@ -37,8 +37,9 @@ install -m 644 -D "$BEE_KO" "$installed"
 # It warns of files of the kernel's package, which this machine may not have.
 depmod 2>/dev/null
 ktap_plan 4
-ktap_run "nobody does not have it loaded" not_by "${nobody[@]}"
-ktap_run "root of a user and network namespace does not" not_by "${nobody[@]}" unshare -Urn
-ktap_run "root does not where it is blacklisted" not_if_blacklisted
-ktap_run "root does" by_root
+ktap_run "the user nobody's beectl does not load an installed module" not_by "${nobody[@]}"
+ktap_run "beectl of a user and network namespace's root does not load an installed module" \
+	not_by "${nobody[@]}" unshare -Urn
+ktap_run "root's beectl does not load a module that is blacklisted" not_if_blacklisted
+ktap_run "root's beectl loads an installed module" by_root
 ktap_finish

@@ -58,9 +58,9 @@ mountpoint -q /sys/kernel/security ||
 deep=$!
 guest_wait grep -q ready "$WORK/deep"
 ktap_plan 4
-ktap_run "not locked down, it comes and goes" comes_and_goes
+ktap_run "without lockdown an unsigned module loads and unloads" comes_and_goes
 guest_insmod
-ktap_run "loaded before, it goes on under integrity: requests, hook, complete stacks" works integrity
-ktap_run "and under confidentiality" works confidentiality
-ktap_run "once gone, the unsigned module is refused in words" stays_out
+ktap_run "a module loaded before works on under lockdown integrity" works integrity
+ktap_run "a module loaded before works on under lockdown confidentiality" works confidentiality
+ktap_run "under lockdown an unsigned module is refused, and beectl says why" stays_out
 ktap_finish

@@ -157,7 +157,7 @@ enough=170
 [ "${BEE_KERNEL-}" != debug ] || enough=20
 record_all
 ktap_plan $((${#lines[@]} + 1))
-ktap_run "all ended well" test ! -s "$WORK/out"
+ktap_run "all programs of the test have ended with success" test ! -s "$WORK/out"
 ktap_diag "$(cat "$WORK/out")"
 for line in "${lines[@]}"; do
 	case $line in

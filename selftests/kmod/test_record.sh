@@ -299,7 +299,7 @@ ktap_run "tables that are not ready at the end of a recording are finished" fini
 ktap_run "a recording of a command begins with the dynamic linker" from_the_start
 ktap_run "a recording of a process is complete, and has nothing else" a_process
 ktap_run "in a recording of all processes beectl counts its own samples" all_processes
-ktap_run "at ^C perf writes its file" interrupted INT 130
+ktap_run "when record gets ^C perf writes its file" interrupted INT 130
 ktap_run "when beectl alone gets SIGTERM perf writes its file" interrupted TERM 143
 ktap_run "record has the exit status of the command, or of run" statuses
 ktap_run "record -q says nothing, and --call-graph dwarf that the module has no part" quiet_and_others

@@ -90,16 +90,21 @@ node_pages() {
 guest_insmod || exit 1
 ktap_plan 4
 ktap_run "stacks through text copied into memory without a file are those that are known" known_stacks copy 1
-ktap_run "so are those through text that mremap() has moved there" known_stacks move 1
+ktap_run "stacks through text that mremap() has moved into memory without a file are those that are known" \
+	known_stacks move 1
 ktap_run "text in memory with other bytes than those of the file gets no table" known_stacks other 0
 if ! node --help 2>/dev/null | grep -q -- --use-largepages; then
-	ktap_skip "stacks of node --use-largepages are complete after load" "nodejs is not installed, or cannot do that"
+	ktap_skip "stacks of node --use-largepages are complete after load" \
+		"nodejs is not installed, or cannot do that"
 elif node --use-largepages=on -e 0 2>&1 | grep -q "not supported"; then
-	ktap_skip "stacks of node --use-largepages are complete after load" "this node knows the option, but is built without it"
+	ktap_skip "stacks of node --use-largepages are complete after load" \
+		"this node knows the option, but is built without it"
 elif [ ! -e /sys/kernel/mm/transparent_hugepage ]; then
-	ktap_skip "stacks of node --use-largepages are complete after load" "the kernel has no transparent huge pages"
+	ktap_skip "stacks of node --use-largepages are complete after load" \
+		"the kernel has no transparent huge pages"
 elif grep -qs '\[never\]' /sys/kernel/mm/transparent_hugepage/enabled; then
-	ktap_skip "stacks of node --use-largepages are complete after load" "the kernel has transparent huge pages switched off"
+	ktap_skip "stacks of node --use-largepages are complete after load" \
+		"the kernel has transparent huge pages switched off"
 else
 	"$BEECTL" cache prewarm -q "$(command -v node)"
 	ktap_run "stacks of node --use-largepages are complete after load" node_pages

@@ -254,18 +254,20 @@ not_without_module() {
 
 guest_insmod || exit 1
 ktap_plan 16
-ktap_run "stacks of python3 are complete from the start" complete_from_the_start 99 /usr/bin/python3 -c 'import re, argparse'
-ktap_run "stacks of ls are complete from the start" complete_from_the_start 99 /bin/ls -lR "$TREE/tools" "$TREE/kmod"
+ktap_run "stacks of python3 are complete from the start" \
+	complete_from_the_start 99 /usr/bin/python3 -c 'import re, argparse'
+ktap_run "stacks of ls are complete from the start" \
+	complete_from_the_start 99 /bin/ls -lR "$TREE/tools" "$TREE/kmod"
 ktap_run "stacks of a program in a chroot are complete" in_a_chroot
 ktap_run "libraries that the command maps later get their tables" later_libraries
-ktap_run "what is not sampled gets no table" unused_files
+ktap_run "under run a library that is not sampled gets no table" unused_files
 ktap_run "run ends with the command, and gives up tables" ends_with_the_command
 ktap_run "run passes the command's status on" status_is 7 -- sh -c 'exit 7'
-ktap_run "a killed command gives 128 + signal" killed
+ktap_run "run exits with 128 + signal if its command is killed" killed
 ktap_run "signals to run go to the command" signals_pass
-ktap_run "an unknown command gives 127" status_is 127 -- no-such-command
-ktap_run "what cannot be executed gives 126" status_is 126 -- /etc/passwd
-ktap_run "arguments and output of a command pass through" output_passes
+ktap_run "run exits with 127 if its command is unknown" status_is 127 -- no-such-command
+ktap_run "run exits with 126 if its command cannot be executed" status_is 126 -- /etc/passwd
+ktap_run "run passes arguments to its command, and the output on" output_passes
 ktap_run "run starts a static program" status_is 0 -- busybox true
 printf '#!/bin/sh\nexit 3\n' >"$WORK/script" && chmod +x "$WORK/script"
 ktap_run "run starts a script" status_is 3 -- "$WORK/script"

@@ -31,7 +31,7 @@ result() {
 
 	taken=$("$TREE/selftests/lib/take_chains.py" "$pid" "$SAMPLES" "${@:3}") || status=$?
 	if [ "$status" -eq 4 ]; then
-		ktap_skip "$1, $2" "this kernel has none"
+		ktap_skip "$1, $2" "this kernel has no deferred stacks"
 	elif [ "$status" -eq 0 ] && whole "$1" "$2" "${taken% *}" "${taken#* }"; then
 		ktap_ok "$1, $2"
 	else
@@ -39,7 +39,7 @@ result() {
 	fi
 }
 
-[ -n "${BEE_LONG:-}" ] || ktap_skip_all "takes minutes: with BEE_LONG=1, as in make check-all"
+[ -n "${BEE_LONG:-}" ] || ktap_skip_all "stacks of stock programs take minutes: with BEE_LONG=1, as in make check-all"
 ktap_plan 12
 # A compiler recurses deeper than the default limit of 127 frames.
 sysctl -q -w kernel.perf_event_max_stack=1024

@@ -156,6 +156,7 @@ ktap_run "ten libraries in turns under run, without CAP_SYS_ADMIN, get one table
 if [ -n "${BEE_LONG-}" ]; then
 	ktap_run "ten libraries in turns under run get one table each" started env
 else
-	ktap_skip "ten libraries in turns under run get one table each" "takes a minute: with BEE_LONG=1, as in make check-all"
+	ktap_skip "ten libraries in turns under run get one table each" \
+		"ten libraries under run take a minute: with BEE_LONG=1, as in make check-all"
 fi
 ktap_finish

@@ -36,5 +36,5 @@ suspends() {
 guest_insmod || exit 1
 ktap_plan 2
 ktap_run "rmmod waits if a hook cannot be removed" cannot_unload
-ktap_run "processes can be frozen meanwhile" suspends
+ktap_run "processes can be frozen while rmmod waits" suspends
 ktap_finish

@@ -74,6 +74,6 @@ guest_insmod || exit 1
 ktap_plan 4
 for program in perl python3; do
 	ktap_run "$program: ftrace's stacks are perf's" as_perf "$program"
-	ktap_run "$program: with the hook off they are short" not_without "$program"
+	ktap_run "$program: with the hook off ftrace's stacks are short" not_without "$program"
 done
 ktap_finish

@@ -100,23 +100,26 @@ under_uretprobes_always() {
 
 ktap_plan 8
 guest_insmod || exit 1
-ktap_run "signal handlers" with_sigreturn signals walk_signals
-ktap_run "functions for uretprobes" known bare walk_probed
+ktap_run "stacks through signal handlers are the known ones" with_sigreturn signals walk_signals
+ktap_run "stacks of functions without their uretprobes are the known ones" known bare walk_probed
 probe
-ktap_run "the same stacks under uretprobes" under_uretprobes
-ktap_run "samples of uretprobes" uretprobe_events
+ktap_run "stacks of functions with uretprobes are those without" under_uretprobes
+ktap_run "stacks that uretprobes take are the known ones" uretprobe_events
 if grep -q __x64_sys_uretprobe /proc/kallsyms; then
-	ktap_run "in the trampoline of uretprobes" in_trampolines
+	ktap_run "stacks in the trampoline of uretprobes are the known ones" in_trampolines
 else
-	ktap_skip "in the trampoline of uretprobes" "the kernel's is a breakpoint, no system call"
+	ktap_skip "stacks in the trampoline of uretprobes are the known ones" \
+		"the kernel's trampoline of uretprobes is a breakpoint, no system call"
 fi
 if grep -q __x64_sys_uprobe$ /proc/kallsyms; then
-	ktap_run "in the trampoline of a probed nop" in_called_trampolines
+	ktap_run "stacks in the trampoline of a probed nop are the known ones" in_called_trampolines
 else
-	ktap_skip "in the trampoline of a probed nop" "the kernel has none"
+	ktap_skip "stacks in the trampoline of a probed nop are the known ones" \
+		"the kernel has no trampoline for probed nops"
 fi
-ktap_run "samples under uretprobes" enough under_uretprobes_always
+ktap_run "samples at any instruction of a program with uretprobes have complete stacks" \
+	enough under_uretprobes_always
 echo >"$TRACING/uprobe_events"
-ktap_run "samples in the vDSO" enough complete_through '[vdso]' walk_vdso
+ktap_run "samples in the vDSO have complete stacks" enough complete_through '[vdso]' walk_vdso
 [ ! -e "$WORK/figures" ] || ktap_diag "$(cat "$WORK/figures")"
 ktap_finish

@@ -37,19 +37,24 @@ new_thread() {
 
 ktap_plan 9
 guest_insmod || exit 1
-ktap_run "signal handlers of a static program" with_sigreturn static walk_signals_static
+ktap_run "stacks through signal handlers of a static program are the known ones" \
+	with_sigreturn static walk_signals_static
 if [ -x "$TESTS/walk_signals_musl" ]; then
-	ktap_run "signal handlers with musl" with_sigreturn musl walk_signals_musl
-	ktap_run "the same with rows from its code" musl_with_rows
+	ktap_run "stacks through signal handlers of a program with musl are the known ones" \
+		with_sigreturn musl walk_signals_musl
+	ktap_run "stacks through signal handlers with musl, with rows from code, are the known ones" \
+		musl_with_rows
 else
-	ktap_skip "signal handlers with musl" "musl-gcc is not installed"
-	ktap_skip "the same with rows from its code" "musl-gcc is not installed"
+	ktap_skip "stacks through signal handlers of a program with musl are the known ones" \
+		"musl-gcc is not installed"
+	ktap_skip "stacks through signal handlers with musl, with rows from code, are the known ones" \
+		"musl-gcc is not installed"
 fi
-ktap_run "a thread that has just been made" new_thread
-ktap_run "code without CFI" known jit walk_jit
-ktap_run "functions that are bound lazily" lazily_bound
-ktap_run "fibers" known fibers walk_fibers
-ktap_run "samples in fibers" enough fibers
-ktap_run "samples in JIT code" enough complete_through '//anon' walk_jit
+ktap_run "the stack of a thread that has just been made is the known one" new_thread
+ktap_run "stacks through code without CFI are the known ones" known jit walk_jit
+ktap_run "stacks through functions that are bound lazily are the known ones" lazily_bound
+ktap_run "stacks of fibers are the known ones" known fibers walk_fibers
+ktap_run "samples in fibers have complete stacks" enough fibers
+ktap_run "samples in JIT code have complete stacks" enough complete_through '//anon' walk_jit
 [ ! -e "$WORK/figures" ] || ktap_diag "$(cat "$WORK/figures")"
 ktap_finish

@@ -315,11 +315,12 @@ if [ -n "${BEE_WATCH_PROCESSES:-}" ]; then
 	many_processes >"$WORK/many_processes" 2>&1
 	status=$?
 	sed 's/^/# /' "$WORK/many_processes"
-	ktap_run "$BEE_WATCH_PROCESSES short processes are complete under watch, and need no table" test "$status" -eq 0
+	ktap_run "$BEE_WATCH_PROCESSES short processes are complete under watch, and need no table" \
+		test "$status" -eq 0
 else
 	ktap_skip "thousands of short processes are complete under watch" "only with BEE_WATCH_PROCESSES=2000"
 fi
-ktap_run "watch does not work when nothing is new" no_work_when_nothing_is_new
+ktap_run "beectl watch uses no CPU time when nothing is new" no_work_when_nothing_is_new
 ktap_run "watch goes on when the module comes and goes" module_reload
 ktap_run "SIGTERM ends watch, and tables stay" ended_by TERM
 ktap_run "SIGINT ends watch, and tables stay" started_and_ended_by INT
@@ -328,5 +329,5 @@ ktap_run "files that were sampled while watch was stopped get their tables" stop
 ktap_run "under watch a file of a container gets its table" in_a_container
 ktap_run "watch tries a file that can have no table once" no_unwind_information
 ktap_run "watch tries a file again for which the share had no room" share_is_raised
-ktap_run "SIGTERM ends watch among messages" ended_among_messages
+ktap_run "SIGTERM ends watch while it gets many messages" ended_among_messages
 ktap_finish

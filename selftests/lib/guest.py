@@ -132,7 +132,7 @@ class Module:
 
     def __exit__(self, *_):
         if not rmmod():
-            check(False, "the module can be removed")
+            check(False, "the module can be removed at the end of the test")
 
 
 compiled = {}

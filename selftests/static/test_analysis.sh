@@ -116,13 +116,13 @@ kdir=$(selftests/vm/kernel headers 6.12 2>"$tmp/said") || missing=$?
 if [ "$missing" -ne 4 ]; then
 	[ "$missing" -eq 0 ] || ktap_diag "$(cat "$tmp/said")"
 	with sparse "sparse" check_sparse
-	ktap_run "no warnings with W=1" check_extra_warnings
-	ktap_run "the module builds" make -s --no-print-directory -j2 ko KDIR="$kdir"
+	ktap_run "the module builds without warnings of W=1" check_extra_warnings
+	ktap_run "the module builds for Linux 6.12" make -s --no-print-directory -j2 ko KDIR="$kdir"
 	built=build/kmod/$(cat "$kdir/include/config/kernel.release" || true)
 	ktap_run "the sampling path calls no lock, allocator or printk" check_sampling_calls
 	ktap_run "the sampling path needs less than 512 bytes of stack" check_sampling_stack
 else
-	for name in sparse "no warnings with W=1" "the module builds" \
+	for name in sparse "the module builds without warnings of W=1" "the module builds for Linux 6.12" \
 		"the sampling path calls no lock, allocator or printk" \
 		"the sampling path needs less than 512 bytes of stack"; do
 		ktap_skip "$name" "$(tail -n 1 "$tmp/said")"

@@ -277,10 +277,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ktap_plan 14
 if /usr/bin/python3 -c 'import yaml' 2>/dev/null; then
-	ktap_run "beeunwind.h is what the YNL spec gives" generated_is_current uapi include/uapi/linux/beeunwind.h
+	ktap_run "beeunwind.h is what the YNL spec gives" \
+		generated_is_current uapi include/uapi/linux/beeunwind.h
 	ktap_run "names.h is what the YNL spec gives" generated_is_current names tools/netlink/names.h
 	ktap_run "every stop reason is explained" stop_reasons_are_explained
-	ktap_run "every stop reason is in the module, in the man page and in a test of walks" stop_reasons_are_complete
+	ktap_run "every stop reason is in the module, in the man page and in a test of walks" \
+		stop_reasons_are_complete
 else
 	ktap_skip "beeunwind.h is what the YNL spec gives" "python3-yaml is not installed"
 	ktap_skip "names.h is what the YNL spec gives" "python3-yaml is not installed"
@@ -288,9 +290,10 @@ else
 	ktap_skip "every stop reason is in the module, in the man page and in a test of walks" \
 		"python3-yaml is not installed"
 fi
-ktap_run "what finds code without a file has a unit test and a page, and each workload has figures" runtimes_are_complete
+ktap_run "what finds code without a file has a unit test and a page, and each workload has figures" \
+	runtimes_are_complete
 ktap_run "the table format has not changed under its version" format_hash_is_known
-ktap_run "all say the same version" versions_agree
+ktap_run "all files with beeunwind's version have the same" versions_agree
 ktap_run "README, NEWS, dkms.conf and testing.rst name the same kernels" kernels_agree
 ktap_run "README, packages and selftests/setup ask for the libraries of tools/rooms.mk" libraries_agree
 ktap_run "the packages of Debian and of RPM have the same pages" packaged_pages_agree
@@ -301,7 +304,8 @@ if [ -x ./beectl ]; then
 else
 	ktap_skip "the completion offers all commands and options" "beectl is not built"
 	ktap_skip "the man page lists options where they belong" "beectl is not built"
-	ktap_skip "help, man page, flame.rst and completion have every format of beectl flame" "beectl is not built"
+	ktap_skip "help, man page, flame.rst and completion have every format of beectl flame" \
+		"beectl is not built"
 fi
 ktap_run "the completion knows sort keys and processes" completion_knows_values
 ktap_finish

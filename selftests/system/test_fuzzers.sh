@@ -15,8 +15,8 @@ replays() {
 read -ra fuzzers <<<"$(make -s --no-print-directory -C "$fuzz" list)"
 [ "${#fuzzers[@]}" -gt 0 ] || exit 1
 ktap_plan $((${#fuzzers[@]} + 2))
-ktap_run "they build" make -s --no-print-directory -C "$fuzz" replays
-ktap_run "seeds are made" env BEECTL="$beectl" "$fuzz/make_seeds.sh" "$work/seeds"
+ktap_run "the fuzzers build" make -s --no-print-directory -C "$fuzz" replays
+ktap_run "seeds of the fuzzers are made" env BEECTL="$beectl" "$fuzz/make_seeds.sh" "$work/seeds"
 for fuzzer in "${fuzzers[@]}"; do
 	ktap_run "$fuzzer" replays "$fuzzer"
 done

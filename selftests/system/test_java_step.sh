@@ -61,7 +61,7 @@ stepped_again() {
 	return "$status"
 }
 
-command -v javac >/dev/null || ktap_skip_all "javac is not installed"
+command -v javac >/dev/null || ktap_skip_all "javac, which this test compiles with, is not installed"
 make -s --no-print-directory -C "$here/oracle" >/dev/null
 javac -d "$work" "$here/../kmod/walk/JavaWork.java"
 runs=("streams" "streams -Xint" "exceptions" "arrays -XX:TieredStopAtLevel=1")

@@ -509,18 +509,18 @@ allow_warn_still_sees_crashes() {
 }
 
 ktap_plan 33
-ktap_run "a guest does many things" boot_once
-ktap_run "arguments are not split or expanded" arguments_survive
-ktap_run "long output arrives whole" output_is_whole
+ktap_run "the guest's machine can do what tests need" boot_once
+ktap_run "arguments of a guest's command are not split or expanded" arguments_survive
+ktap_run "long output of a guest's command arrives whole" output_is_whole
 ktap_run "the guest is set up for profiling" guest_is_a_profilers_machine
 ktap_run "the guest writes to the --out directory, and nowhere else" host_is_not_written
-ktap_run "a crash is a failure" crash_fails
+ktap_run "a crash of the guest's kernel is a failure" crash_fails
 ktap_run "verdicts on the console count for nothing" faked_verdict_fails
 ktap_run "a kernel message is a failure though the command succeeds" kernel_message_fails
-ktap_run "out of time is a failure, and says where it is" timeout_fails
-ktap_run "a signal stops the guest" signal_kills_guest
+ktap_run "a guest command that is out of time is a failure, and says where it is" timeout_fails
+ktap_run "a signal to vm/run stops the guest" signal_kills_guest
 ktap_run "a process left behind does not hang the run, nor change its status" daemon_does_not_hang
-ktap_run "a missing command is 127" missing_command
+ktap_run "a guest command that is missing exits with 127" missing_command
 ktap_run "a series that apt does not offer" unknown_series
 offered=0
 "$here/kernel" headers newest >"$tmp/said" 2>&1 || offered=$?
@@ -537,13 +537,16 @@ ktap_run "a test that waits for a CPU does not use up its limit" slow_test_lives
 ktap_run "a wait for a CPU that the kernel tells of late is no sleep" late_waits_are_no_sleep
 ktap_run "a unit test that has passed is not repeated in haste" passed_are_not_repeated
 ktap_run "a list of tests that is empty is a failure" tests_are_listed
-ktap_run "a kernel that is not offered is a skip, one that cannot be looked for a failure" kernel_is_looked_for
+ktap_run "a kernel that is not offered is a skip, one that cannot be looked for a failure" \
+	kernel_is_looked_for
 ktap_run "a kernel that the module does not compile for is in a table" table_of_kernels
 ktap_run "a run that a signal ends says what it has seen" interrupted_run_is_reported
 if git -C "$tree" rev-parse --git-dir >"$tmp/out" 2>&1; then
-	ktap_run "a run is continued, unless files or settings have changed" run_is_continued
+	ktap_run "run --continue repeats only tests that failed, and refuses changed files or settings" \
+		run_is_continued
 else
-	ktap_skip "a run is continued" "no git here"
+	ktap_skip "run --continue repeats only tests that failed, and refuses changed files or settings" \
+		"git is not installed"
 fi
 ktap_run "a test that hangs on the host is shown" hang_on_the_host
 ktap_run "what a test leaves on the host is its failure" left_on_the_host
@@ -551,6 +554,7 @@ ktap_run "a test without a result is a failure" no_result_fails
 ktap_run "tests that hang and leave things make the run fail" run_fakes
 ktap_run "a test that hangs in a guest is shown" hang_in_a_guest
 ktap_run "what a test leaves is a failure of this test" left_things_are_named
-ktap_run "what a test leaves is gone for the next, and a guest that hangs replaced" left_things_are_removed
+ktap_run "what a test leaves is gone for the next test, and a guest that hangs is replaced" \
+	left_things_are_removed
 ktap_run "a guest that hangs is shown" hung_guest_is_shown
 ktap_finish
