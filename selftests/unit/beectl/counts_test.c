@@ -125,13 +125,14 @@ int main(void)
 	close(fd);
 	ksft_print_header();
 	ksft_set_plan(5);
-	ksft_test_result(check_read(), "what status has written\n");
+	ksft_test_result(check_read(), "the counters that beectl status has written are read\n");
 	ksft_test_result(is_refused("", "not the output of") && is_refused("[1]", "not the output of") &&
-			 is_refused("{ \"instance\": 5 }", "not the output of"), "other files\n");
+			 is_refused("{ \"instance\": 5 }", "not the output of"),
+			 "files without counters are refused\n");
 	ksft_test_result(is_refused("{ \"instance\": \"0x5\", \"stops\": [] }", "another version of beectl"),
-			 "of a beectl with other names\n");
-	ksft_test_result(check_damaged(), "truncated and altered\n");
-	ksft_test_result(check_subtract(), "differences, modulo 2^32\n");
+			 "counters of a beectl with other names are refused\n");
+	ksft_test_result(check_damaged(), "counters that are truncated or altered are refused\n");
+	ksft_test_result(check_subtract(), "differences of counters are taken modulo 2^32\n");
 	unlink(path);
 	ksft_finished();
 }

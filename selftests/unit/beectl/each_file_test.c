@@ -163,6 +163,6 @@ int main(void)
 	none = check_none();
 	snprintf(command, sizeof(command), "rm -rf %s", directory);
 	ksft_test_result(all, "files that are fine, fail, and kill the worker\n");
-	ksft_test_result(none && !system(command), "no files\n");
+	ksft_test_result(none && !system(command), "work on no files\n");
 	ksft_finished();
 }

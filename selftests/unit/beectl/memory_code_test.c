@@ -52,11 +52,11 @@ int main(void)
 	add("qemu", memory, memory, 1);
 	add("chez", memory, memory, 8);
 	ksft_test_result(prints("of 21 samples, those whose stacks end in code without a file: chez 8, qemu 6\n"),
-			 "names of threads, those with most samples first\n");
+			 "threads with code without a file are named, those with most samples first\n");
 	add("a", memory, file, 100);
 	add("b", memory, file, 99);
 	ksft_test_result(prints("of 220 samples, those whose stacks end in code without a file: a 100, b 99, chez 8\n"),
-			 "the first three\n");
+			 "of threads with code without a file the first three are named\n");
 	profile_close(&profile);
 	ksft_finished();
 }

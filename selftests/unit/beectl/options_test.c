@@ -110,22 +110,22 @@ int main(void)
 	ksft_print_header();
 	ksft_set_plan(12);
 	ksft_test_result(check_all_kinds(), "an option of each kind, between words\n");
-	ksft_test_result(check_defaults(), "no options\n");
+	ksft_test_result(check_defaults(), "words without options\n");
 	ksft_test_result(check_stop(), "the first word ends the options\n");
 	ksft_test_result(check_help(), "help\n");
-	ksft_test_result(is_wrong("-x", "unknown option -x"), "unknown, short\n");
+	ksft_test_result(is_wrong("-x", "unknown option -x"), "an unknown short option\n");
 	ksft_test_result(is_wrong("--deep=x", "--deep takes no argument") &&
 			 is_wrong("--help=", "--help takes no argument") &&
-			 is_wrong("--quiet -qx", "unknown option -x"), "an argument too much\n");
+			 is_wrong("--quiet -qx", "unknown option -x"), "a short option with an argument too much\n");
 	ksft_test_result(is_wrong("--de", "ambiguous option --de") &&
 			 is_wrong("--de=5", "ambiguous option --de=5") &&
 			 is_wrong("--du", "unknown option --du"), "ambiguous\n");
-	ksft_test_result(is_wrong("--foo\033", "unknown option --foo\\033"), "unknown, long\n");
-	ksft_test_result(is_wrong("-q -o", "-o needs an argument"), "no argument\n");
+	ksft_test_result(is_wrong("--foo\033", "unknown option --foo\\033"), "an unknown long option\n");
+	ksft_test_result(is_wrong("-q -o", "-o needs an argument"), "a short option without its argument\n");
 	ksft_test_result(is_wrong("-j 0", "-j (--jobs) needs a number from 1 to 1024") &&
 			 is_wrong("-j 1025", "-j (--jobs) needs a number from 1 to 1024"), "jobs\n");
 	ksft_test_result(is_wrong("--thin 91", "--thin needs a number from 1 to 90") &&
 			 is_wrong("--thin x", "--thin needs a number from 1 to 90"), "thin\n");
-	ksft_test_result(is_wrong("-q --jobs", "--jobs needs an argument"), "no argument, long\n");
+	ksft_test_result(is_wrong("-q --jobs", "--jobs needs an argument"), "a long option without its argument\n");
 	ksft_finished();
 }

@@ -86,6 +86,6 @@ int main(void)
 	ksft_set_plan(1);
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		good &= check(&lines[i]);
-	ksft_test_result(good, "what is recorded, and how\n");
+	ksft_test_result(good, "perf's words say what is recorded, and how\n");
 	ksft_finished();
 }

@@ -143,10 +143,10 @@ int main(void)
 	fcntl(terminal, F_SETFL, O_NONBLOCK);
 	dup2(side, STDERR_FILENO);
 	ksft_set_plan(5);
-	ksft_test_result(check_begin(), "a line after a second, and it is wiped\n");
-	ksft_test_result(check_short(), "nothing within a second\n");
-	ksft_test_result(check_count(), "counted files, five times a second\n");
-	ksft_test_result(check_name(), "names of control characters, and long ones\n");
-	ksft_test_result(check_pipe(), "nothing but on a terminal\n");
+	ksft_test_result(check_begin(), "progress is a line after a second, and is wiped\n");
+	ksft_test_result(check_short(), "progress prints nothing within a second\n");
+	ksft_test_result(check_count(), "progress counts files, five times a second\n");
+	ksft_test_result(check_name(), "progress prints names with control characters, and long names, in one line\n");
+	ksft_test_result(check_pipe(), "progress prints only to a terminal\n");
 	ksft_finished();
 }

@@ -131,9 +131,9 @@ int main(void)
 {
 	ksft_print_header();
 	ksft_set_plan(4);
-	ksft_test_result(check_worst_first(), "the worst first, and why\n");
+	ksft_test_result(check_worst_first(), "status lists files in which stacks end, the worst first, with why\n");
 	ksft_test_result(check_copies(), "copies of a file are one line\n");
 	ksft_test_result(check_elsewhere(), "walks that ended in no file, and shares of all walks\n");
-	ksft_test_result(check_json(), "as JSON each is its own\n");
+	ksft_test_result(check_json(), "as JSON each copy of a file is an entry\n");
 	ksft_finished();
 }

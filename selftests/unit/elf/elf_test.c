@@ -124,10 +124,10 @@ int main(void)
 	ksft_set_plan(4);
 	if (fd < 0 || elf_identify(&elf, fd, &error))
 		return 1;
-	ksft_test_result(check_object(), "a variable\n");
-	ksft_test_result(check_functions(), "the functions\n");
-	ksft_test_result(check_nearest(), "the nearest function\n");
-	ksft_test_result(check_large(), "large tables of symbols\n");
+	ksft_test_result(check_object(), "the address of a variable is found by its name\n");
+	ksft_test_result(check_functions(), "the functions of a file are found\n");
+	ksft_test_result(check_nearest(), "the function nearest to an address is found\n");
+	ksft_test_result(check_large(), "functions of large tables of symbols are found\n");
 	elf_close(&elf);
 	close(fd);
 	ksft_finished();

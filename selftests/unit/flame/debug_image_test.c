@@ -163,7 +163,7 @@ static void test_nothing_compressed(void)
 	for (i = 1; i < SECTIONS; i++)
 		shdr[i].sh_flags = 0;
 	close(file_open(file_size, &same));
-	ksft_test_result(same, "a file without compressed sections\n");
+	ksft_test_result(same, "a file without compressed sections is taken as it is\n");
 }
 
 /* Sections that lie about themselves are left to libdw; the others are inflated all the same. */
@@ -193,7 +193,7 @@ static void test_lies(void)
 	file_make();
 	file[shdr[INFO].sh_offset + shdr[INFO].sh_size - 1] ^= 1;
 	good &= image_is_right(INFO);
-	ksft_test_result(good, "sections that lie\n");
+	ksft_test_result(good, "compressed sections that lie stay as they were\n");
 }
 
 static void test_cut(void)
@@ -204,7 +204,7 @@ static void test_cut(void)
 	file_make();
 	for (n = 0; n < file_size; n += n < 200 || n + 800 > file_size ? 1 : 997)
 		close(file_open(n, &same));
-	ksft_test_result_pass("cut off\n");
+	ksft_test_result_pass("files that are cut off crash no reader\n");
 }
 
 /* Headers of the file, of sections and of compressed data. */
@@ -229,7 +229,7 @@ static void test_mutations(void)
 		changed += !same;
 		*at = before;
 	}
-	ksft_test_result(changed > MUTATIONS / 2, "mutated headers\n");
+	ksft_test_result(changed > MUTATIONS / 2, "files with mutated headers crash no reader\n");
 }
 
 int main(void)
@@ -239,7 +239,7 @@ int main(void)
 	ksft_set_plan(5);
 	test_nothing_compressed();
 	file_make();
-	ksft_test_result(image_is_right(0), "inflated, or left out\n");
+	ksft_test_result(image_is_right(0), "compressed sections are inflated if they are read, or left out\n");
 	test_lies();
 	test_cut();
 	test_mutations();

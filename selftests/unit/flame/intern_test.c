@@ -54,6 +54,6 @@ int main(void)
 	ksft_print_header();
 	ksft_set_plan(2);
 	ksft_test_result(check_equal_hashes(), "%d strings that have one hash\n", TEXTS);
-	ksft_test_result(check_lengths(), "zeros of all lengths\n");
+	ksft_test_result(check_lengths(), "strings of zeros of all lengths are told apart\n");
 	ksft_finished();
 }

@@ -72,7 +72,7 @@ static void test_many(void)
 	for (pid = 1; pid <= 12; pid++)
 		kept &= has_apart(&spaces, pid, 20);
 	ksft_test_result(kept && spaces.maps <= 1000, "processes with few mappings keep them\n");
-	ksft_test_result(spaces.forgotten > 100 * 70 - 1000, "what is forgotten is counted\n");
+	ksft_test_result(spaces.forgotten > 100 * 70 - 1000, "mappings that are forgotten are counted\n");
 	spaces_close(&spaces);
 }
 
@@ -86,7 +86,8 @@ static void test_too_many(void)
 	ksft_test_result(has_apart(&spaces, 1, most) && !spaces.forgotten, "%llu mappings of a process\n",
 			 (unsigned long long)most);
 	spaces_map(&spaces, 1, &(struct space_map){ 2 * most, 2 * most + 1, 0, 1 });
-	ksft_test_result(has_apart(&spaces, 1, most) && spaces.forgotten == 1, "one more is counted\n");
+	ksft_test_result(has_apart(&spaces, 1, most) && spaces.forgotten == 1,
+			 "one mapping more than a process may have is counted\n");
 	spaces_close(&spaces);
 }
 

@@ -196,7 +196,7 @@ int main(void)
 	put(STATICS + 8, 0, 8);
 	is_refused("just starting", "a virtual machine without an interpreter is just starting");
 	ksft_test_result(!read_heaps(&heaps, &error) || error.code == EAGAIN,
-			 "what is just starting is to be looked at again\n");
+			 "a Java virtual machine that is just starting is to be looked at again\n");
 	for (i = 0; i < NFIELDS; i++) {
 		lay_out(i);
 		ksft_test_result(read_heaps(&heaps, &error) == -1 && error.text[0], "without %s::%s there are no heaps\n",

@@ -50,30 +50,30 @@ static void test_good(void)
 
 	ok = !read_all(fd, &objects) && objects.count == 3 && objects.object[0].nspans == 1 &&
 	     objects.object[0].span[0].start == MADE_CODE + 0x200;
-	ksft_test_result(ok, "three objects, the latest first\n");
+	ksft_test_result(ok, "three registered objects are read, the latest first\n");
 	ksft_test_result(jit_objects_cover(&objects, MADE_CODE, MADE_CODE + 1) &&
 			 jit_objects_cover(&objects, MADE_CODE + 0x21f, end) &&
 			 !jit_objects_cover(&objects, MADE_CODE + 0x220, end) &&
-			 !jit_objects_cover(&objects, 0, MADE_CODE), "the ranges that they cover\n");
+			 !jit_objects_cover(&objects, 0, MADE_CODE), "registered objects cover their ranges\n");
 	ok = cfa_at(fd, &objects, MADE_CODE, end, MADE_CODE) == 8 &&
 	     cfa_at(fd, &objects, MADE_CODE, end, MADE_CODE + 4) == 16 &&
 	     cfa_at(fd, &objects, MADE_CODE, end, MADE_CODE + 0x103) == 8 &&
 	     cfa_at(fd, &objects, MADE_CODE, end, MADE_CODE + 0x104) == 24 &&
 	     cfa_at(fd, &objects, MADE_CODE, end, MADE_CODE + 0x21f) == 32;
-	ksft_test_result(ok, "one table for all, by address\n");
+	ksft_test_result(ok, "one table has the rows of all registered objects, by address\n");
 	ok = cfa_at(fd, &objects, MADE_CODE, end, MADE_CODE + 0x220) == 0;
-	ksft_test_result(ok, "outside of them there are gaps\n");
+	ksft_test_result(ok, "a table of registered objects has a gap outside of them\n");
 	ok = cfa_at(fd, &objects, MADE_CODE + 0x100, end, MADE_CODE + 0x104) == 24 &&
 	     cfa_at(fd, &objects, MADE_CODE + 0x100, end, MADE_CODE) == 0 &&
 	     cfa_at(fd, &objects, MADE_CODE + 0x110, MADE_CODE + 0x200, MADE_CODE + 0x110) == -1;
-	ksft_test_result(ok, "only of what lies in the range\n");
+	ksft_test_result(ok, "a table of a range has only the rows of objects in the range\n");
 	ok = !read_all(fd, &again) && jit_objects_are_same(&objects, &again);
 	jit_objects_free(&again);
 	made_put_frames(fd, MADE_FRAMES + 0x1000, MADE_CODE + 0x100, 2);
 	ok = ok && !read_all(fd, &again) && !jit_objects_are_same(&objects, &again);
-	ksft_test_result(ok, "CFI that has changed is noticed\n");
+	ksft_test_result(ok, "a registered object's CFI that has changed is noticed\n");
 	ksft_test_result(!read_all(empty, &none) && !none.count &&
-			 !jit_objects_are_same(&objects, &none), "no objects\n");
+			 !jit_objects_are_same(&objects, &none), "memory without registered objects has no objects\n");
 	jit_objects_free(&objects);
 	jit_objects_free(&again);
 	jit_objects_free(&none);
@@ -93,7 +93,7 @@ static void test_latest(void)
 	made_put_frames(fd, MADE_FRAMES + 0x1000, MADE_CODE, 1);
 	read_all(fd, &objects);
 	ksft_test_result(cfa_at(fd, &objects, MADE_CODE, MADE_CODE + 0x1000, MADE_CODE + 4) == 24,
-			 "the latest object counts\n");
+			 "of registered objects at one address the latest counts\n");
 	jit_objects_free(&objects);
 	close(fd);
 }
@@ -147,12 +147,12 @@ static void test_lists(void)
 	const uint64_t first = MADE_ENTRY + 0x200, last = MADE_ENTRY;
 
 	ksft_test_result(list_is_refused(last, first) && list_is_refused(last, last),
-			 "refused: circles\n");
+			 "a list of objects that goes in circles is refused\n");
 	ksft_test_result(list_is_refused(first, ~0ull) && list_is_refused(last, 1ull << 47) &&
 			 list_is_refused(MADE_DESCRIPTOR + 16, 1ull << 63),
-			 "refused: lists that lead to nowhere\n");
-	ksft_test_result(list_is_refused(first + 8, last), "refused: links that do not agree\n");
-	ksft_test_result(list_is_refused(MADE_DESCRIPTOR, 2), "refused: another version\n");
+			 "a list of objects that leads to nowhere is refused\n");
+	ksft_test_result(list_is_refused(first + 8, last), "a list of objects whose links do not agree is refused\n");
+	ksft_test_result(list_is_refused(MADE_DESCRIPTOR, 2), "a descriptor of another version is refused\n");
 }
 
 /* Whether an object with a change has no table, and is read without harm. */
@@ -182,11 +182,11 @@ static void test_objects(void)
 	struct made_object good = made_object(0);
 	struct made_entry entry = { .symfile = MADE_OBJECT, .size = 100 };
 
-	ksft_test_result(!object_is_ignored(&good, NULL), "not ignored: a good object\n");
-	ksft_test_result(object_is_ignored(&good, &entry), "ignored: cut short\n");
+	ksft_test_result(!object_is_ignored(&good, NULL), "a good object is not ignored\n");
+	ksft_test_result(object_is_ignored(&good, &entry), "an object that is cut short is ignored\n");
 	entry.size = ~0ull;
 	entry.symfile = ~0ull - 10;
-	ksft_test_result(object_is_ignored(&good, &entry), "ignored: at no address\n");
+	ksft_test_result(object_is_ignored(&good, &entry), "an object at no address is ignored\n");
 	IGNORED("no ELF file", object.header.e_ident[1] = 'x');
 	IGNORED("32 bits", object.header.e_ident[EI_CLASS] = ELFCLASS32);
 	IGNORED("another machine", object.header.e_machine = EM_AARCH64);
@@ -248,11 +248,11 @@ static void test_limits(void)
 	int i;
 
 	ksft_test_result(jit_objects_read(&memory, MADE_DESCRIPTOR, &objects, &error) &&
-			 objects.count < 3, "no more is read than may be\n");
+			 objects.count < 3, "a process's memory is read for as many bytes as may be\n");
 	memory.left = 10000;
 	for (i = 0; i < 1000 && memory_read(&memory, 0, &byte, 0); i++)
 		;
-	ksft_test_result(i < 1000 && !memory_copy(&memory, 0, 1), "nor more often\n");
+	ksft_test_result(i < 1000 && !memory_copy(&memory, 0, 1), "a process's memory is read as often as may be\n");
 	jit_objects_free(&objects);
 	close(memory.fd);
 }
@@ -264,7 +264,7 @@ int main(void)
 	test_good();
 	test_latest();
 	ksft_test_result(is_taken_over(true), "an older object has no code where a later one has\n");
-	ksft_test_result(is_taken_over(false), "nor if that has no CFI\n");
+	ksft_test_result(is_taken_over(false), "an older object has no code where a later one without CFI has\n");
 	test_lists();
 	test_objects();
 	test_mutations();

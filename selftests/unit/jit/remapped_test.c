@@ -71,13 +71,13 @@ static void test_maps(void)
 	ksft_test_result(maps.count == 8 && e[1].start == BIAS + 0x3000 && e[1].end == HOLE &&
 			 e[1].offset == 0x2000 && e[1].device == (0xfeull << 20 | 1) &&
 			 e[1].inode == 4711 && !e[2].inode &&
-			 e[7].start == 0xffffffffff600000, "mappings are read\n");
+			 e[7].start == 0xffffffffff600000, "a list of mappings is read\n");
 	ksft_test_result(!e[0].path && !strcmp(e[1].path, "/a b/prog") && !*e[2].path &&
 			 !strcmp(e[6].path, "[vdso]") && !e[2].writable && e[3].writable && !e[5].path,
-			 "names and rights\n");
+			 "a list of mappings is read with names and rights\n");
 	ksft_test_result(!maps_is_memory(&e[0]) && !maps_is_memory(&e[1]) && maps_is_memory(&e[2]) &&
 			 maps_is_memory(&e[3]) && !maps_is_memory(&e[5]) && !maps_is_memory(&e[6]) &&
-			 !maps_is_memory(&e[7]), "which are code in memory\n");
+			 !maps_is_memory(&e[7]), "mappings that are code in memory are told from others\n");
 	maps_free(&maps);
 }
 
@@ -92,14 +92,14 @@ static bool maps_refused(const char *text)
 
 static void test_bad_maps(void)
 {
-	ksft_test_result(maps_refused("hello\n"), "refused: another file\n");
+	ksft_test_result(maps_refused("hello\n"), "text that is no list of mappings is refused\n");
 	ksft_test_result(maps_refused("2000-1000 r-xp 00000000 00:00 0\n") &&
 			 maps_refused("1000-1000 r-xp 00000000 00:00 0\n"),
-			 "refused: mappings that end before they start\n");
+			 "mappings that end before they start are refused\n");
 	ksft_test_result(maps_refused("1000-3000 r-xp 00000000 00:00 0\n"
 				      "2000-4000 r-xp 00000000 00:00 0\n"),
-			 "refused: mappings that overlap\n");
-	ksft_test_result(maps_refused("1000-3000 r-xp 0000"), "refused: cut short\n");
+			 "mappings that overlap are refused\n");
+	ksft_test_result(maps_refused("1000-3000 r-xp 0000"), "a list of mappings that is cut short is refused\n");
 }
 
 /* A hole filled by mappings of a page each: a process may have as many as it likes. */
@@ -128,22 +128,26 @@ static void test_find(void)
 	struct remapped r;
 
 	ksft_test_result(remapped_find(&maps, HOLE, HOLE_END, &r) && r.before.offset == 0x2000 &&
-			 r.after.offset == 0x8000, "the neighbours of a hole\n");
+			 r.after.offset == 0x8000,
+			 "a hole between a file's mappings is found with the mappings beside it\n");
 	ksft_test_result(remapped_find(&maps, HOLE + 0x3000, HOLE_END, &r) &&
-			 r.before.offset == 0x2000, "of a part of it\n");
+			 r.before.offset == 0x2000, "a part of a hole is found with the mapping before it\n");
 	ksft_test_result(!remapped_find(&maps, 0x1000, 0x2000, &r) &&
 			 !remapped_find(&maps, 0x555555560000, 0x555555561000, &r) &&
-			 !remapped_find(&maps, ~0xfffull, ~0ull, &r), "no hole has just one\n");
+			 !remapped_find(&maps, ~0xfffull, ~0ull, &r),
+			 "a range with a file's mapping on one side only is no hole\n");
 	ksft_test_result(!remapped_find(&maps, HOLE, BIAS + 0xb000, &r),
-			 "a range that reaches into a file is none\n");
+			 "a range that reaches into a file's mapping is no hole\n");
 	maps.entry[4].inode++;
-	ksft_test_result(!remapped_find(&maps, HOLE, HOLE_END, &r), "nor is one between files\n");
+	ksft_test_result(!remapped_find(&maps, HOLE, HOLE_END, &r),
+			 "a range between mappings of two inodes is no hole\n");
 	maps.entry[4].inode--;
 	maps.entry[4].device++;
-	ksft_test_result(!remapped_find(&maps, HOLE, HOLE_END, &r), "on other devices\n");
+	ksft_test_result(!remapped_find(&maps, HOLE, HOLE_END, &r),
+			 "a range between mappings on two devices is no hole\n");
 	maps_free(&maps);
-	ksft_test_result(!remapped_find(&maps, HOLE, HOLE_END, &r), "nothing is mapped\n");
-	ksft_test_result(finds_among(1000) && !finds_among(3000), "among many mappings\n");
+	ksft_test_result(!remapped_find(&maps, HOLE, HOLE_END, &r), "a process that has nothing mapped has no hole\n");
+	ksft_test_result(finds_among(1000) && !finds_among(3000), "a hole is found among many mappings\n");
 }
 
 /* Whether a hole is found to be text if @change is made. */
@@ -175,17 +179,17 @@ static void test_place(void)
 	u64 offset;
 
 	ksft_test_result(placed(0, NULL, HOLE, HOLE_END, &offset) && offset == 0x3000,
-			 "text is placed\n");
+			 "moved text is placed at its offset in the file\n");
 	ksft_test_result(placed(0, NULL, HOLE + 0x3000, HOLE_END, &offset) && offset == 0x6000,
-			 "a part of it, too\n");
+			 "a part of moved text is placed at its offset in the file\n");
 	ksft_test_result(!placed(1, &shorter, HOLE, HOLE_END, &offset) &&
 			 placed(1, &shorter, HOLE, HOLE + 0x3000, &offset),
-			 "not behind the end of the text\n");
+			 "a range that reaches beyond the file's text is not placed\n");
 	ksft_test_result(!placed(1, &elsewhere, HOLE, HOLE_END, &offset) &&
 			 !placed(1, &odd, HOLE, HOLE_END, &offset) &&
 			 !placed(1, &wide, HOLE, HOLE_END, &offset) &&
 			 !placed(2, &later, HOLE, HOLE_END, &offset),
-			 "not if a neighbour is elsewhere than the headers say\n");
+			 "moved text is not placed if a neighbour is elsewhere than the headers say\n");
 }
 
 static int file_of(const uint8_t *bytes, size_t size, u64 offset)
@@ -213,8 +217,9 @@ static void test_bytes(void)
 	memory.fd = file_of(bytes, sizeof(bytes), 0x4000);
 	fd = file_of(bytes, sizeof(bytes), 0x2000);
 	none.fd = memory.fd;
-	ksft_test_result(remapped_is_text(&memory, fd, &r), "the bytes of the file\n");
-	ksft_test_result(!remapped_is_text(&none, fd, &r), "no more is read than may be\n");
+	ksft_test_result(remapped_is_text(&memory, fd, &r), "memory with the bytes of the file is its text\n");
+	ksft_test_result(!remapped_is_text(&none, fd, &r),
+			 "moved text is not read when the limit of bytes is used up\n");
 	for (i = 0; i < sizeof(bytes); i += 0x345) {
 		uint8_t other = bytes[i] ^ 1;
 
@@ -224,9 +229,9 @@ static void test_bytes(void)
 		    pwrite(memory.fd, &bytes[i], 1, 0x4000 + i) != 1)
 			ok = false;
 	}
-	ksft_test_result(ok, "other bytes are noticed\n");
+	ksft_test_result(ok, "memory with one other byte is not the file's text\n");
 	ok = !ftruncate(fd, 0x6000) && !remapped_is_text(&memory, fd, &r);
-	ksft_test_result(ok, "a file that is cut short\n");
+	ksft_test_result(ok, "memory is not the text of a file that is cut short\n");
 	close(memory.fd);
 	close(fd);
 }
@@ -257,7 +262,7 @@ static void test_mutations(void)
 				     (!k || maps.entry[k - 1].end <= maps.entry[k].start);
 			maps_free(&maps);
 		}
-	ksft_test_result(ok, "changed and missing bytes\n");
+	ksft_test_result(ok, "lists of mappings with changed and missing bytes are refused, or are in order\n");
 }
 
 int main(void)

@@ -522,7 +522,8 @@ static void test_step_word(void)
 	ksft_test_result(equal, "simple rules: a word says the same as the rule\n");
 	ksft_test_result(met[BEEUNWIND_STOP_NONE] && met[BEEUNWIND_STOP_MISALIGNED] &&
 			 met[BEEUNWIND_STOP_NO_PROGRESS] && met[BEEUNWIND_STOP_READ_FAULT] &&
-			 met[BEEUNWIND_STOP_UNKNOWN_REGISTER] && popped, "with each way to stop\n");
+			 met[BEEUNWIND_STOP_UNKNOWN_REGISTER] && popped,
+			 "simple rules: a word stops in each way that a rule does\n");
 }
 
 static void test_lookup_ip(void)
@@ -769,7 +770,7 @@ static void test_step_fp_clone(void)
 	f = activation();
 	memory.bytes[0x100 + 6] = 2;
 	ksft_test_result(bee_frame_step_fp(&memory, &f) && f.sp == FP + 16,
-			 "FP: behind another system call\n");
+			 "FP: behind another system call than clone()'s\n");
 }
 
 /* If the code cannot be read, the step must assume nothing about rbp. */

@@ -182,7 +182,7 @@ static void test_list(void)
 	ksft_test_result(good, "list: rules at each pc\n");
 	for (pc = table.base; !ret && bee_table_next(&table, pc, &end, &row); pc = end)
 		starts = starts << 8 | (u8)(pc - table.base);
-	ksft_test_result(starts == 0x00011050 && pc == last + 1, "list: listed\n");
+	ksft_test_result(starts == 0x00011050 && pc == last + 1, "list: bee_table_rows() lists its rows\n");
 	free(blob);
 }
 
@@ -210,13 +210,14 @@ static void test_is_one(void)
 	const u32 init = BEE_WORD_INIT, pushed = BEE_WORD_RSP | 2 << BEE_WORD_CFA_SHIFT;
 
 	ksft_test_result(is_one(0x10, init, pushed) && is_one(0x18, init, pushed) &&
-			 is_one(0x30, init, pushed), "a function is in the gap\n");
-	ksft_test_result(is_one(0, init, pushed), "a function that has pushed goes on in the gap\n");
+			 is_one(0x30, init, pushed), "code within a gap is one with it\n");
+	ksft_test_result(is_one(0, init, pushed),
+			 "a function whose last row has a push goes on in the gap behind it\n");
 	ksft_test_result(!is_one(0, init, init) && is_one(0x18, init, init),
-			 "one that has returned does not\n");
-	ksft_test_result(!is_one(0, BEE_WORD_GAP, pushed), "nor one in a gap before\n");
+			 "a function that has returned does not go on in the gap behind it\n");
+	ksft_test_result(!is_one(0, BEE_WORD_GAP, pushed), "a function in an earlier gap does not go on in the gap\n");
 	ksft_test_result(!is_one(0x50, init, pushed) && !is_one(0x1000, init, pushed),
-			 "nor one behind it, or in no text\n");
+			 "a function behind the gap, or outside of the text, is not one with it\n");
 }
 
 static void test_pc(void)
@@ -521,13 +522,13 @@ static void test_too_many_tokens(void)
 	blob_fix_crc(blob, size);
 	ksft_test_result(validate_exact(blob, size, &error) &&
 			 !strcmp(error.why, "window with too many tokens") &&
-			 error.offset == THIRD_RECORD_AT + 2, "too many tokens: refused\n");
+			 error.offset == THIRD_RECORD_AT + 2, "a window with too many tokens: refused\n");
 	/* One token fewer is accepted.  Two zero bits begin the window: a short body rule number. */
 	blob[THIRD_RECORD_AT] = (16 + 2 + 4 * BEE_TABLE_MAX_TOKENS) & 0xff;
 	blob[THIRD_RECORD_AT + 1] = (16 + 2 + 4 * BEE_TABLE_MAX_TOKENS) >> 8;
 	blob_fix_crc(blob, size);
 	ksft_test_result(!validate_exact(blob, size, &error),
-			 "as many as there may be: accepted\n");
+			 "as many tokens as there may be in a window: accepted\n");
 	free(blob);
 	free(third);
 }
@@ -543,7 +544,7 @@ static void test_too_large(void)
 	((struct bee_table_header *)large)->size = cpu_to_le32(size);
 	bee_table_validate(large, size, &table, &error);
 	note_reason(error.why);
-	ksft_test_result(!strcmp(error.why, "larger than a table may be"), "too large: refused\n");
+	ksft_test_result(!strcmp(error.why, "larger than a table may be"), "a table larger than may be: refused\n");
 	free(large);
 	free(blob);
 }

@@ -64,17 +64,17 @@ static void test_words(void)
 		right = right && word_is_right(addr);
 	for (; addr-- > MEMORY;)
 		right = right && word_is_right(addr);
-	ksft_test_result(right, "every address, upwards and downwards\n");
+	ksft_test_result(right, "words are read at every address, upwards and downwards\n");
 	ksft_test_result(!bee_uread_u64(&mem, MEMORY + sizeof(memory.bytes) - 7, &value) &&
 			 !bee_uread_u64(&mem, MEMORY - 1, &value) &&
 			 !bee_uread_u64(&mem, 0, &value),
-			 "not one byte of them missing\n");
+			 "a word that lacks one byte is not read\n");
 	memory.words = 0;
 	ksft_test_result(!bee_uread_u64(&mem, -8, &value) && !bee_uread_u64(&mem, -1, &value) &&
 			 !bee_uread_u64(&mem, 1ull << 63, &value) &&
 			 !bee_uread_u64(&mem, TASK_SIZE_MAX - 7, &value) && !memory.words &&
 			 !bee_uread_u64(&mem, TASK_SIZE_MAX - 8, &value) && memory.words == 1,
-			 "past the end of user memory nothing is tried\n");
+			 "no word past the end of user memory is tried\n");
 }
 
 /*
@@ -91,14 +91,15 @@ static void test_allowed(void)
 	memory.absent[0] = true;
 	bee_uread_init(&mem, MEMORY + 8);
 	first = !mem.allowed && !bee_uread_u64(&mem, MEMORY + 16, &value) && !mem.allowed;
-	ksft_test_result(first && word_is_right(edge) && mem.allowed, "or else another\n");
+	ksft_test_result(first && word_is_right(edge) && mem.allowed,
+			 "another word is read first if the one at the stack pointer is absent\n");
 	for (bee_uread_init(&mem, MEMORY + 8); !mem.allowed && mem.limit;)
 		bee_uread_u64(&mem, MEMORY + 16, &value);
 	ksft_test_result(mem.left < 0 && !bee_uread_u64(&mem, edge, &value),
-			 "which is not looked for without end\n");
+			 "a first word is not looked for when the work is used up\n");
 	bee_uread_init(&mem, -16);
 	ksft_test_result(!mem.allowed && mem.left == BEE_WORK_WALK,
-			 "nor is a stack pointer that no program can have\n");
+			 "a walk with a stack pointer that no program can have tries no first word\n");
 }
 
 static void test_absent(void)
@@ -108,13 +109,13 @@ static void test_absent(void)
 	reset();
 	memory.absent[0] = memory.absent[2] = true;
 	ksft_test_result(word_is_right(edge) && word_is_right(edge + PAGE_SIZE - 8),
-			 "first and last word of a page between two that are absent\n");
+			 "first and last word of a page between absent pages are read\n");
 	ksft_test_result(!bee_uread_u64(&mem, edge - 8, &value) &&
 			 !bee_uread_u64(&mem, edge - 4, &value) &&
 			 !bee_uread_u64(&mem, edge + PAGE_SIZE - 4, &value) &&
 			 !bee_uread_u64(&mem, edge + PAGE_SIZE, &value),
-			 "no word of an absent page, nor partly of one\n");
-	ksft_test_result(word_is_right(edge + 16), "what is there is read after what is not\n");
+			 "a word that is in an absent page, or partly, is not read\n");
+	ksft_test_result(word_is_right(edge + 16), "a word is read after one that is absent\n");
 }
 
 /* A walk need not end at a word that is absent, so it pays for each. */
@@ -135,9 +136,9 @@ static void test_many_absent(void)
 	words = memory.words;
 	ksft_test_result(right && !bee_uread_u64(&mem, there + PAGE_SIZE, &value) &&
 			 !bee_uread_u64(&mem, there, &value) && memory.words == words,
-			 "when absent words have used up the work nothing more is read\n");
+			 "no word is read when absent words have used up the work\n");
 	bee_uread_init(&mem, MEMORY + PAGE_SIZE);
-	ksft_test_result(word_is_right(there), "until the next walk\n");
+	ksft_test_result(word_is_right(there), "the next walk reads what an earlier one did not\n");
 }
 
 static void test_code(void)
@@ -152,7 +153,7 @@ static void test_code(void)
 	memory.absent[1] = true;
 	ksft_test_result(bee_uread_u8(&mem, edge - 1, &value) &&
 			 value == memory.bytes[PAGE_SIZE - 1],
-			 "a byte of code\n");
+			 "the byte of code before an absent page is read\n");
 	copies = memory.copies;
 	for (addr = edge; addr < edge + PAGE_SIZE; addr++)
 		none = none && !bee_uread_u8(&mem, addr, &value);
@@ -162,15 +163,15 @@ static void test_code(void)
 	ksft_test_result(bee_uread_u8(&mem, edge - 1, &value) &&
 			 bee_uread_u8(&mem, edge + PAGE_SIZE, &value) &&
 			 value == memory.bytes[2 * PAGE_SIZE],
-			 "those beside it are read\n");
+			 "the bytes of code beside an absent page are read\n");
 	ksft_test_result(!bee_uread_u8(&mem, edge, &value) && memory.copies == copies + 3,
-			 "and it is remembered\n");
+			 "an absent page of code is remembered when others were read\n");
 	bee_uread_init(&mem, MEMORY + PAGE_SIZE);
 	memory.absent[1] = false;
 	ksft_test_result(bee_uread_u8(&mem, edge, &value) && value == memory.bytes[PAGE_SIZE],
-			 "until the next walk\n");
+			 "the next walk reads what an earlier one did not\n");
 	ksft_test_result(!bee_uread_u8(&mem, -1, &value) && !bee_uread_u8(&mem, 0, &value),
-			 "no byte at either end of all addresses\n");
+			 "no byte of code at either end of all addresses is read\n");
 }
 
 /* The bytes before a return address, and then those at it, are one copy. */
@@ -188,12 +189,12 @@ static void test_code_window(void)
 	ksft_test_result(right && memory.copies == 1, "code around an address is one copy\n");
 	right = word_is_right(at);
 	ksft_test_result(right && bee_uread_u8(&mem, at, &value) && memory.copies == 1,
-			 "and kept apart from the stack\n");
+			 "code around an address stays copied when a word of the stack is read\n");
 	for (right = true, addr = MEMORY; addr < MEMORY + sizeof(memory.bytes); addr++)
 		right &= bee_uread_u8(&mem, addr, &value) && value == memory.bytes[addr - MEMORY];
 	for (; addr-- > MEMORY;)
 		right &= bee_uread_u8(&mem, addr, &value) && value == memory.bytes[addr - MEMORY];
-	ksft_test_result(right, "every byte of code, upwards and downwards\n");
+	ksft_test_result(right, "code is read at every address, upwards and downwards\n");
 }
 
 /* The module's steps across a frame without a rule; how many copies of code they take. */
@@ -251,7 +252,8 @@ static void test_faults(void)
 		none = none && !bee_uread_u8(&mem, addr, &value);
 	ksft_test_result(none && mem.left < 0 && memory.copies <= BEE_WORK_WALK / BEE_WORK_FAULT + 1,
 			 "200 absent pages of code: copies until the work is used up\n");
-	ksft_test_result(!bee_uread_u8(&mem, MEMORY, &value), "and no more in this walk\n");
+	ksft_test_result(!bee_uread_u8(&mem, MEMORY, &value),
+			 "no byte of code is read when absent pages have used up the work\n");
 	reset();
 	memory.absent[1] = memory.absent[3] = true;
 	for (addr = MEMORY + PAGE_SIZE - 4; addr < MEMORY + PAGE_SIZE; addr++)

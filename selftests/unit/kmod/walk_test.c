@@ -290,7 +290,7 @@ static void test_pair(void)
 	stack[0x118 / 8] = ip_at(place_beside(walk, second));
 	good = walk_to(walk, 3) && walk_to(walk, 3);
 	ksft_test_result(good && lookups > 3 && walk->frame.sp == STACK + 0x100 + 3 * 16,
-			 "a third one takes the place of another, and all are right\n");
+			 "a third rule with the same entry takes the place of another, and all are right\n");
 	walk_free(walk);
 }
 
@@ -341,7 +341,7 @@ static void test_gpr(void)
 	table_put(0, 1, rule_rbx);
 	ksft_test_result(walk_to(walk, 1) == STACK + 0x180, "a rule that needs rbx has it\n");
 	ksft_test_result(walk_to(walk, 1) == STACK + 0x180 && lookups == 1,
-			 "and from the cache, too\n");
+			 "a rule from the cache that needs rbx has it\n");
 	walk_free(walk);
 }
 
@@ -390,7 +390,7 @@ static void test_no_mapping(void)
 	text[0x300 + 1 - 5] = 0xe8;
 	start(walk, &top);
 	ksft_test_result(bee_walk_callers(walk, ips, 1) == 1 && ips[0] == TEXT + 0x301,
-			 "unless rbp leads to a caller\n");
+			 "code that is in no mapping has the caller to which rbp leads\n");
 	walk_free(walk);
 }
 
@@ -407,7 +407,7 @@ static void test_outermost(void)
 	table_put(0, 3, rule_rbx);
 	ksft_test_result(end_of(walk, 0x178, 0) == BEEUNWIND_STOP_OUTERMOST &&
 			 end_of(walk, 0x178, elsewhere) == BEEUNWIND_STOP_BAD_RA,
-			 "by another rule\n");
+			 "a return address of 0 is the end, by a rule that is not simple\n");
 	walk_free(walk);
 }
 
@@ -444,9 +444,9 @@ static void test_called(void)
 	ksft_test_result(!guess(walk, TEXT + 0x301) && walk->stop == BEEUNWIND_STOP_NO_TABLE,
 			 "a step by rbp to an address without a call before it is not made\n");
 	text[0x300 + 1 - 5] = 0xe8;
-	ksft_test_result(guess(walk, TEXT + 0x301), "to one behind a call it is\n");
+	ksft_test_result(guess(walk, TEXT + 0x301), "a step by rbp to an address behind a call is made\n");
 	ksft_test_result(!guess(walk, OTHER + 0x301) && walk->stop == BEEUNWIND_STOP_READ_FAULT,
-			 "nor to one whose code is absent\n");
+			 "a step by rbp to an address whose code is absent is not made\n");
 	walk_free(walk);
 }
 
@@ -478,14 +478,15 @@ static void test_target(void)
 	reset();
 	branch_put(0x300, 0xe8, 0x400);
 	ksft_test_result(!guess_in_gap(walk, ra) && walk->stop == BEEUNWIND_STOP_GAP,
-			 "nor behind a call of another function\n");
+			 "a step by rbp to behind a call of another function is not made\n");
 	branch_put(0x300, 0xe8, 0x120);
-	ksft_test_result(guess_in_gap(walk, ra), "behind a call of the frame's it is\n");
+	ksft_test_result(guess_in_gap(walk, ra), "a step by rbp to behind a call of the frame's function is made\n");
 	branch_put(0x300, 0xe8, 0x400);
 	branch_put(0x400, 0xe9, 0x600);
 	jumps = !guess_in_gap(walk, ra);
 	branch_put(0x600, 0xe9, 0x110);
-	ksft_test_result(jumps && guess_in_gap(walk, ra), "also across two jumps\n");
+	ksft_test_result(jumps && guess_in_gap(walk, ra),
+			 "a step by rbp to behind a call that leads to the frame across two jumps is made\n");
 	branch_put(0x300, 0xe8, 0x700);
 	text[0x700] = 0xff;
 	text[0x701] = 0x25;
@@ -495,13 +496,15 @@ static void test_target(void)
 	plt = !guess_in_gap(walk, ra);
 	got = TEXT + 0x100;
 	memcpy(text + 0x800, &got, sizeof(got));
-	ksft_test_result(plt && guess_in_gap(walk, ra), "and across an entry of a PLT\n");
+	ksft_test_result(plt && guess_in_gap(walk, ra),
+			 "a step by rbp to behind a call that leads to the frame across an entry of a PLT is made\n");
 	text[0x300 + 3] = 0xff;
 	text[0x300 + 4] = 0xd0;
-	ksft_test_result(guess_in_gap(walk, ra), "a call that does not name its target may be any\n");
+	ksft_test_result(guess_in_gap(walk, ra), "a step by rbp to behind an indirect call is made\n");
 	branch_put(0x300, 0xe8, 0x400);
 	header.flags = BEE_TABLE_F_FP_BYPASS;
-	ksft_test_result(guess_in_gap(walk, ra), "where all keep a frame pointer any call may be\n");
+	ksft_test_result(guess_in_gap(walk, ra),
+			 "a step by rbp to behind any call is made if all functions keep a frame pointer\n");
 	header.flags = 0;
 	walk_free(walk);
 }
@@ -531,22 +534,23 @@ static void test_unproven(void)
 	stack[0x148 / 8] = TEXT + 0x301;
 	stack[0x158 / 8] = 0;
 	ksft_test_result(end_of_two(walk) == BEEUNWIND_STOP_UNPROVEN,
-			 "the end, reached by rbp out of memory without a file\n");
+			 "the end is unproven if rbp leads to it out of memory without a file\n");
 	files[1].code = (void *)1;
 	rule_at[1] = rule_gap;
 	ranges[0].file = &files[1];
 	ksft_test_result(end_of_two(walk) == BEEUNWIND_STOP_UNPROVEN,
-			 "out of memory that has a table, but no rule there\n");
+			 "the end is unproven if rbp leads to it out of memory without a rule in its table\n");
 	table_put(1, 3, rule_two);
 	stack[0x108 / 8] = TEXT + 0x301;
 	stack[0x118 / 8] = 0;
-	ksft_test_result(end_of_two(walk) == BEEUNWIND_STOP_OUTERMOST, "by a rule there: complete\n");
+	ksft_test_result(end_of_two(walk) == BEEUNWIND_STOP_OUTERMOST,
+			 "the end is complete if a rule leads to it out of memory that has a table\n");
 	ranges[0].file = NULL;
 	text[0x100] = 0xc3;
 	stack[0x100 / 8] = TEXT + 0x301;
 	stack[0x110 / 8] = 0;
 	ksft_test_result(end_of_two(walk) == BEEUNWIND_STOP_OUTERMOST,
-			 "at a ret, where rsp points to the return address, too\n");
+			 "the end is complete out of memory without a file at a ret\n");
 	walk_free(walk);
 }
 
@@ -583,12 +587,12 @@ static void test_sigreturn(void)
 	ksft_test_result(walk->frame.ip == TEXT + 0x100 - 2 &&
 			 bee_walk_callers(walk, ips, 1) == 1 && ips[0] == TEXT + 0x300 &&
 			 walk->frame.sp == STACK + 0x400 && walk->frame.activation,
-			 "in rt_sigreturn(): the interrupted frame\n");
+			 "in rt_sigreturn() the caller is the interrupted frame\n");
 	text[0x100 - 6] = 14;
 	start(walk, &top);
 	ksft_test_result(walk->frame.ip == top.ip && bee_walk_callers(walk, ips, 1) == 1 &&
 			 walk->frame.sp == STACK + 0x110,
-			 "when the registers have been restored: the interrupted frame's caller\n");
+			 "behind rt_sigreturn() the caller is the interrupted frame's\n");
 	walk_free(walk);
 }
 
@@ -608,11 +612,11 @@ static void test_new_thread(void)
 			 "clone(): a new thread has no caller\n");
 	top.ax = 1234;
 	start(walk, &top);
-	ksft_test_result(bee_walk_callers(walk, ips, 1) == 1, "its maker has\n");
+	ksft_test_result(bee_walk_callers(walk, ips, 1) == 1, "clone(): the thread's maker has a caller\n");
 	top.ax = 0;
 	top.si = 0;
 	start(walk, &top);
-	ksft_test_result(bee_walk_callers(walk, ips, 1) == 1, "and so has a new process\n");
+	ksft_test_result(bee_walk_callers(walk, ips, 1) == 1, "clone(): a new process has a caller\n");
 	walk_free(walk);
 }
 
@@ -636,7 +640,7 @@ static void test_cost(void)
 	next = bee_walk_callers(walk, ips, DEPTH) == 2 && walk->stop == BEEUNWIND_STOP_COST;
 	lookup_price = 0;
 	ksft_test_result(next && walk_to(walk, DEPTH) == STACK + 0x100 + 16 * DEPTH,
-			 "what it has not looked up is looked up by others\n");
+			 "rules that a walk without work left has not looked up are looked up by later walks\n");
 	walk_free(walk);
 }
 
@@ -655,7 +659,7 @@ static void test_segments(void)
 	stack[0x110 / 8] = TEXT + SIZE / 2 + 0x102;
 	sp = walk_to(walk, 2);
 	ksft_test_result(sp == STACK + 0x118 + 24 && walk_to(walk, 2) == sp,
-			 "files with two segments\n");
+			 "rules of a file with two segments are right in both\n");
 	top.ip = TEXT + SIZE / 2 + 0x101;
 	stack[0x108 / 8] = TEXT + SIZE / 2 + 0x102;
 	start(walk, &top);
@@ -666,13 +670,13 @@ static void test_segments(void)
 	pcs = 0;
 	start(walk, &top);
 	ksft_test_result(bee_walk_callers(walk, ips, 2) == 2 && walk->frame.sp == sp && !pcs,
-			 "a range of one segment is as if there were no other\n");
+			 "a range with bytes of one segment needs no search for the segment\n");
 	ranges[0].start -= 8;
 	ranges[0].offset -= 8;
 	memset(walk->cache, 0, sizeof(*walk->cache));
 	start(walk, &top);
 	ksft_test_result(bee_walk_callers(walk, ips, 2) == 2 && walk->frame.sp == sp && pcs,
-			 "a range that has bytes of two segments is not\n");
+			 "a range with bytes of two segments needs a search for the segment\n");
 	walk_free(walk);
 }
 
@@ -832,7 +836,7 @@ static void test_same(void)
 			 met[BEEUNWIND_STOP_GAP] && met[BEEUNWIND_STOP_READ_FAULT] &&
 			 met[BEEUNWIND_STOP_NO_PROGRESS] && met[BEEUNWIND_STOP_MISALIGNED] &&
 			 met[BEEUNWIND_STOP_BAD_RA],
-			 "all steps at once, one at a time, and as if no rule were simple\n");
+			 "walks have equal frames by all steps at once, one at a time, and without simple rules\n");
 	walk_free(walk);
 	walk_free(slow);
 	walk_free(ones);

@@ -34,7 +34,7 @@ int main(void)
 {
 	ksft_print_header();
 	ksft_set_plan(2);
-	ksft_test_result(check_append(), "appended and released\n");
-	ksft_test_result(check_empty(), "an empty list\n");
+	ksft_test_result(check_append(), "ranges are appended and released\n");
+	ksft_test_result(check_empty(), "an empty list of ranges is released\n");
 	ksft_finished();
 }

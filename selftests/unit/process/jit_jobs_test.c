@@ -254,12 +254,13 @@ int main(void)
 	module = mmap(NULL, sizeof(*module), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (module == MAP_FAILED)
 		return 1;
-	ksft_test_result(check_none(), "no code\n");
-	ksft_test_result(check_new(), "code that is new\n");
-	ksft_test_result(check_same(), "code that is the same\n");
-	ksft_test_result(check_other(), "other code at its place\n");
-	ksft_test_result(check_stale(), "ranges that somebody else has changed\n");
-	ksft_test_result(check_writable(), "code that stays writable\n");
-	ksft_test_result(check_gone(), "code that is registered no more\n");
+	ksft_test_result(check_none(), "a process without code in memory gets no table\n");
+	ksft_test_result(check_new(), "new code in memory gets a table\n");
+	ksft_test_result(check_same(), "code in memory that has not changed keeps its table\n");
+	ksft_test_result(check_other(), "other code at the place of code with a table gets a new table\n");
+	ksft_test_result(check_stale(),
+			 "ranges that somebody else has changed meanwhile are changed at a later attempt\n");
+	ksft_test_result(check_writable(), "code in memory that stays writable gets no table\n");
+	ksft_test_result(check_gone(), "code that is registered no more loses its table\n");
 	ksft_finished();
 }

@@ -138,11 +138,11 @@ int main(void)
 	if (!mkdtemp(dir))
 		return 1;
 	fake_reset();
-	ksft_test_result(check_waits(), "it waits, and begins\n");
-	ksft_test_result(check_cancel(), "it is cancelled\n");
-	ksft_test_result(check_none("no-such-command", ENOENT), "no such command\n");
-	ksft_test_result(check_none(dir, EACCES), "it cannot be executed\n");
-	ksft_test_result(check_died(), "it is killed before\n");
+	ksft_test_result(check_waits(), "a launched program waits, and begins when told\n");
+	ksft_test_result(check_cancel(), "a launched program that waits is cancelled\n");
+	ksft_test_result(check_none("no-such-command", ENOENT), "a program that is not there is refused\n");
+	ksft_test_result(check_none(dir, EACCES), "a program that cannot be executed is refused\n");
+	ksft_test_result(check_died(), "a launched program that is killed before it begins is told of\n");
 	ksft_test_result(check_needs("sh"), "what a program needs\n");
 	ksft_test_result(check_script(), "what a script needs\n");
 	ksft_test_result(check_needs_none("no-such-command"), "what is not there needs the vDSO\n");

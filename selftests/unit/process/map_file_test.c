@@ -111,17 +111,17 @@ int main(void)
 	mapping = (struct mapping){ getpid(), (uintptr_t)at, (uintptr_t)at + 4096 };
 	ksft_print_header();
 	ksft_set_plan(5);
-	ksft_test_result(check_vdso(), "the vDSO as a file\n");
+	ksft_test_result(check_vdso(), "the vDSO is opened as a file\n");
 	if (geteuid()) {
-		ksft_test_result_skip("by its mapping # SKIP needs root\n");
-		ksft_test_result_skip("by its name # SKIP needs root\n");
-		ksft_test_result_skip("a file that was replaced # SKIP needs root\n");
-		ksft_test_result_skip("no device # SKIP needs root\n");
+		ksft_test_result_skip("a mapped file is opened by its mapping # SKIP needs root\n");
+		ksft_test_result_skip("a mapped file is opened by its name # SKIP needs root\n");
+		ksft_test_result_skip("a mapped file that was replaced is opened by its mapping # SKIP needs root\n");
+		ksft_test_result_skip("a mapped device is not opened # SKIP needs root\n");
 	} else {
-		ksft_test_result(check_mapped(), "by its mapping\n");
-		ksft_test_result(check_named(), "by its name\n");
-		ksft_test_result(check_replaced(), "a file that was replaced\n");
-		ksft_test_result(check_not_regular(), "no device\n");
+		ksft_test_result(check_mapped(), "a mapped file is opened by its mapping\n");
+		ksft_test_result(check_named(), "a mapped file is opened by its name\n");
+		ksft_test_result(check_replaced(), "a mapped file that was replaced is opened by its mapping\n");
+		ksft_test_result(check_not_regular(), "a mapped device is not opened\n");
 	}
 	unlink(path);
 	ksft_finished();

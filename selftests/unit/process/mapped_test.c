@@ -113,12 +113,12 @@ int main(void)
 
 	ksft_print_header();
 	ksft_set_plan(6);
-	ksft_test_result(check_self(), "of this process\n");
-	ksft_test_result(check_all(), "of all processes, by file\n");
+	ksft_test_result(check_self(), "files that this process has mapped\n");
+	ksft_test_result(check_all(), "files that all processes have mapped, by file\n");
 	ksft_test_result(process_check(getpid(), &error) == getpid(), "a process with stacks\n");
 	ksft_test_result(check_zombie(), "a process that has ended\n");
 	ksft_test_result(check_thread(), "a process whose first thread has ended\n");
 	process_name(getpid(), name, sizeof(name));
-	ksft_test_result(!strcmp(name, "mapped_test"), "its name\n");
+	ksft_test_result(!strcmp(name, "mapped_test"), "the name of a process\n");
 	ksft_finished();
 }

@@ -92,9 +92,9 @@ int main(void)
 		return 1;
 	snprintf(path, sizeof(path), "%s:%s", directory, getenv("PATH"));
 	setenv("PATH", path, 1);
-	ksft_test_result(check_ready(), "perf answers\n");
+	ksft_test_result(check_ready(), "perf answers on its control socket\n");
 	ksft_test_result(check_stop(), "the socket on which perf is told to stop stays open until it has ended\n");
-	ksft_test_result(check_ended(), "perf ends\n");
+	ksft_test_result(check_ended(), "perf ends when it is told to stop\n");
 	ksft_test_result(check_silent(), "perf knows no \"ping\"\n");
 	snprintf(path, sizeof(path), "%s/perf", directory);
 	unlink(path);

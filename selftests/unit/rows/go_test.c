@@ -169,7 +169,7 @@ static void test_good(const struct layout *layout)
 
 	if (strcmp(text, good_rows))
 		ksft_print_msg("%s\n", text);
-	ksft_test_result(!strcmp(text, good_rows), "a table %s\n", layout->name);
+	ksft_test_result(!strcmp(text, good_rows), "Go's function table %s\n", layout->name);
 	row_set_free(&rows);
 }
 
@@ -195,7 +195,7 @@ static void test_truncated(const struct layout *layout)
 
 	for (n = 0; n < size; n++)
 		sane &= rows_are_sane(n);
-	ksft_test_result(sane, "cut off anywhere, %s\n", layout->name);
+	ksft_test_result(sane, "Go's function table cut off anywhere, %s\n", layout->name);
 }
 
 /* Give each byte of a part of the image other values. */
@@ -223,7 +223,7 @@ static void test_mutated(const struct layout *layout)
 	bool sane = mutated_is_sane(TABLE, size, size) &&
 		    mutated_is_sane(MODULE, module_size, size);
 
-	ksft_test_result(sane, "any byte changed, %s\n", layout->name);
+	ksft_test_result(sane, "Go's function table with any byte changed, %s\n", layout->name);
 }
 
 static void test_refused_of(const struct layout *layout, const char *name, size_t at, u64 value,
@@ -237,7 +237,7 @@ static void test_refused_of(const struct layout *layout, const char *name, size_
 	text = rows_text(table_size, &rows);
 	if (!strstr(text, expected))
 		ksft_print_msg("%s\n", text);
-	ksft_test_result(strstr(text, expected) && !rows.nrows, "%s\n", name);
+	ksft_test_result(strstr(text, expected) && !rows.nrows, "Go's function table is refused: %s\n", name);
 	row_set_free(&rows);
 }
 
@@ -283,18 +283,18 @@ int main(void)
 	}
 	test_refused("the layout of Go 1.16", 0, 0xfffffffa, 4, "no function table of Go 1.18");
 	test_refused("an unknown layout", 0, 0xfffffff2, 4, "no function table of Go 1.18");
-	test_refused("another machine's", 6, 4, 1, "no function table of Go 1.18");
+	test_refused("Go's function table of another machine", 6, 4, 1, "no function table of Go 1.18");
 	test_refused("functions outside of text", 24, 0x3800, 8, "where Go's text is");
 	test_refused("neither a start of text nor the module's data", 24, 0, 8,
 		     "where Go's text is");
 	test_refused_module("the module's data is of another table", HEADER, TABLE + 8);
 	test_refused_module("the module's data does not say where text is", STARTS, 0);
-	test_refused_module("its text is elsewhere", STARTS, TEXT + 8);
-	test_refused_module("its first function is elsewhere", MINPC, TEXT + 1);
-	test_refused_module("its functions are outside of text", STARTS, 0x3800);
-	test_refused_module("its text is at the end of the address space", STARTS, ~0ull);
+	test_refused_module("the module's data has text elsewhere", STARTS, TEXT + 8);
+	test_refused_module("the module's data has its first function elsewhere", MINPC, TEXT + 1);
+	test_refused_module("the module's data has functions outside of text", STARTS, 0x3800);
+	test_refused_module("the module's data has text at the end of the address space", STARTS, ~0ull);
 	test_module_truncated();
-	test_refused("more functions than there is room for", 8, 1ull << 61, 8, "malformed");
+	test_refused("Go's function table with more functions than there is room for", 8, 1ull << 61, 8, "malformed");
 	test_refused("names behind the table's end", 40, ~0ull, 8, "malformed");
 	ksft_finished();
 }

@@ -329,7 +329,7 @@ static void test_overlay(void)
 		ksft_test_result_skip("overlayfs # SKIP cannot be mounted: %s\n",
 				      strerror(WEXITSTATUS(status) - 128));
 	else
-		ksft_test_result(!status, "which inode below overlayfs it is\n");
+		ksft_test_result(!status, "a file's inode below overlayfs is known\n");
 }
 
 /*
@@ -757,47 +757,50 @@ int main(void)
 	ksft_set_plan(31);
 	if (!mkdtemp(top) || !large_compile())
 		return 1;
-	ksft_test_result(check_sizes(), "sizes in words\n");
-	ksft_test_result(check_stored(), "what was stored is found\n");
-	ksft_test_result(check_identity(), "which file it is, by its first page\n");
-	ksft_test_result(check_no_device(), "which file system without a device it is on\n");
+	ksft_test_result(check_sizes(), "sizes as 64K and 3MiB are parsed, and other words refused\n");
+	ksft_test_result(check_stored(), "a table that was stored is found\n");
+	ksft_test_result(check_identity(), "a file has the same identity by its first page as by all of its headers\n");
+	ksft_test_result(check_no_device(), "a file's identity names a file system without a device\n");
 	test_overlay();
-	ksft_test_result(check_of_another_file(), "nothing else is\n");
-	ksft_test_result(check_every_bit(), "a changed bit is noticed\n");
-	ksft_test_result(check_spoiled(spoil_short, CACHE_DAMAGED), "cut off\n");
-	ksft_test_result(check_spoiled(spoil_empty, CACHE_DAMAGED), "empty\n");
-	ksft_test_result(check_spoiled(spoil_mode, CACHE_UNTRUSTED), "others may write it\n");
-	ksft_test_result(check_spoiled(spoil_symlink, CACHE_UNTRUSTED), "a symbolic link\n");
-	ksft_test_result(check_spoiled(spoil_fifo, CACHE_UNTRUSTED), "a pipe\n");
+	ksft_test_result(check_of_another_file(), "a table of another file is not found\n");
+	ksft_test_result(check_every_bit(), "a table with a changed bit is not used\n");
+	ksft_test_result(check_spoiled(spoil_short, CACHE_DAMAGED), "a table that is cut off is not used\n");
+	ksft_test_result(check_spoiled(spoil_empty, CACHE_DAMAGED), "a table that is empty is not used\n");
+	ksft_test_result(check_spoiled(spoil_mode, CACHE_UNTRUSTED), "a table that others may write is not used\n");
+	ksft_test_result(check_spoiled(spoil_symlink, CACHE_UNTRUSTED),
+			 "a table that is a symbolic link is not used\n");
+	ksft_test_result(check_spoiled(spoil_fifo, CACHE_UNTRUSTED), "a table that is a pipe is not used\n");
 	if (geteuid())
-		ksft_test_result_skip("of another owner # SKIP needs root\n");
+		ksft_test_result_skip("a table of another owner is not used # SKIP needs root\n");
 	else
-		ksft_test_result(check_spoiled(spoil_owner, CACHE_UNTRUSTED), "of another owner\n");
-	ksft_test_result(check_inexact(), "a table that is not exact\n");
-	ksft_test_result(check_refused_bypass(), "frame pointer bypass is refused\n");
+		ksft_test_result(check_spoiled(spoil_owner, CACHE_UNTRUSTED), "a table of another owner is not used\n");
+	ksft_test_result(check_inexact(), "a table in the cache that is not exact is not used\n");
+	ksft_test_result(check_refused_bypass(), "a file that cannot have --fp-bypass has an exact table stored\n");
 	ksft_test_result(check_dir_refused(0777, "may be read or written by others"),
-			 "for all to write\n");
+			 "a cache directory that all may write is refused\n");
 	ksft_test_result(check_dir_refused(0775, "may be read or written by others"),
-			 "for the group\n");
-	ksft_test_result(check_dir_refused(01777, "may be read or written by others"), "like /tmp\n");
+			 "a cache directory that the group may write is refused\n");
+	ksft_test_result(check_dir_refused(01777, "may be read or written by others"),
+			 "a cache directory with the mode of /tmp is refused\n");
 	ksft_test_result(check_dir_refused(0755, "may be read or written by others"),
-			 "for all to read\n");
+			 "a cache directory that all may read is refused\n");
 	ksft_test_result(check_dir_refused(0710, "may be read or written by others"),
-			 "for the group to enter\n");
-	ksft_test_result(check_private(), "nobody else can read what is stored\n");
-	ksft_test_result(check_dir_symlink(), "the directory is a symbolic link\n");
-	ksft_test_result(check_dir_file(), "the directory is a file\n");
-	ksft_test_result(check_least_recent(), "what was used longest ago goes first\n");
-	ksft_test_result(check_too_large(), "a table that the cache cannot hold\n");
-	ksft_test_result(check_limit_word(), "a limit that is none\n");
-	ksft_test_result(check_strangers(), "files of others stay\n");
-	ksft_test_result(check_left_behind(), "what killed writers left goes\n");
+			 "a cache directory that the group may enter is refused\n");
+	ksft_test_result(check_private(), "nobody else can read tables in the cache\n");
+	ksft_test_result(check_dir_symlink(), "a cache directory that is a symbolic link is refused\n");
+	ksft_test_result(check_dir_file(), "a cache directory that is a file is refused\n");
+	ksft_test_result(check_least_recent(), "the table that was used longest ago is removed first\n");
+	ksft_test_result(check_too_large(), "a table larger than the cache's limit is not stored\n");
+	ksft_test_result(check_limit_word(), "a limit of the cache that is no size is replaced by the default\n");
+	ksft_test_result(check_strangers(), "clearing the cache leaves files of others\n");
+	ksft_test_result(check_left_behind(), "files that killed writers left are removed\n");
 	if (have_xattr())
-		ksft_test_result(check_path(), "entries know the path\n");
+		ksft_test_result(check_path(), "entries of the cache know the path of their file\n");
 	else
-		ksft_test_result_skip("entries know the path # SKIP no extended attributes here\n");
-	ksft_test_result(check_crowd(60, 100), "eight processes lose nothing\n");
-	ksft_test_result(check_crowd(60, 16), "eight processes keep within the limit\n");
+		ksft_test_result_skip("entries of the cache know the path of their file"
+				      " # SKIP no extended attributes here\n");
+	ksft_test_result(check_crowd(60, 100), "eight processes that store at once lose no table\n");
+	ksft_test_result(check_crowd(60, 16), "eight processes that store at once keep within the limit\n");
 	free(blob);
 	remove_all();
 	ksft_finished();

@@ -68,15 +68,16 @@ int main(void)
 	pid = child.pid;
 	child_kill(&child);
 	ksft_test_result(child.fd < 0 && !child.data && !waitpid(pid, NULL, WNOHANG),
-			 "it is not waited for\n");
-	ksft_test_result(run_another() && !waitpid(pid, NULL, WNOHANG), "nor when another is started\n");
+			 "a child that was given up is not waited for\n");
+	ksft_test_result(run_another() && !waitpid(pid, NULL, WNOHANG),
+			 "a child that was given up is not waited for when another is started\n");
 	close(output[1]);
 	alarm(20);
-	ksft_test_result(!read(output[0], &byte, 1), "nor for the end of a pipe that it had, as standard output too\n");
+	ksft_test_result(!read(output[0], &byte, 1), "the end of a pipe that a given up child had is not waited for\n");
 	alarm(0);
 	close(gate[1]);
 	waitid(P_PID, pid, &info, WEXITED | WNOWAIT);
 	ksft_test_result(run_another() && waitpid(pid, NULL, WNOHANG) < 0 && errno == ECHILD,
-			 "reaped when it has ended\n");
+			 "a child that was given up is reaped when it has ended\n");
 	ksft_finished();
 }

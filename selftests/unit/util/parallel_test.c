@@ -318,7 +318,7 @@ static void test_nothing(void)
 {
 	struct parallel parallel = {};
 
-	ksft_test_result(!parallel_run(&parallel), "no items\n");
+	ksft_test_result(!parallel_run(&parallel), "no work on no items\n");
 }
 
 int main(void)
