@@ -186,27 +186,27 @@ check_heading() {
 }
 
 ktap_plan 13
-ktap_run "prewarm, and not twice" check_prewarm
-ktap_run "prewarm --json" check_json
-ktap_run "files without a table" check_failures
-ktap_run "a damaged entry is made again" check_damaged
-ktap_run "tables of another beectl are not used" check_generation
-ktap_run "clear leaves what is not its own" check_clear
-ktap_run "eight at once" check_parallel
-ktap_run "the limit is kept" check_limit
-ktap_run "entries without bytes" check_heading
-ktap_run "no directory" check_no_directory
+ktap_run "beectl cache prewarm makes tables, and none twice" check_prewarm
+ktap_run "beectl cache prewarm --json counts tables" check_json
+ktap_run "beectl cache prewarm names files without a table" check_failures
+ktap_run "a damaged table in the cache is made again" check_damaged
+ktap_run "tables in the cache that another beectl has made are not used" check_generation
+ktap_run "beectl cache clear leaves files that are no tables" check_clear
+ktap_run "eight processes fill the cache at once" check_parallel
+ktap_run "the cache keeps BEEUNWIND_CACHE_SIZE" check_limit
+ktap_run "beectl cache list has one heading for damaged entries" check_heading
+ktap_run "beectl cache names what is wrong with the cache's directory" check_no_directory
 if unshare -m mount -t tmpfs tmpfs /var/cache 2>/dev/null; then
-	ktap_run "nobody else can read it" check_open_default
+	ktap_run "nobody else can read the cache's directory" check_open_default
 else
-	ktap_skip "nobody else can read it" "nothing can be mounted here"
+	ktap_skip "nobody else can read the cache's directory" "nothing can be mounted here"
 fi
-ktap_run "words that it does not know" check_words
+ktap_run "beectl cache refuses unknown words" check_words
 unset BEEUNWIND_CACHE_SIZE
 why=$(make_images)
 if [ -n "$why" ]; then
-	ktap_skip "the same file on another file system" "$why"
+	ktap_skip "equal files on two file systems have a table each" "$why"
 else
-	ktap_run "the same file on another file system" check_images
+	ktap_run "equal files on two file systems have a table each" check_images
 fi
 ktap_finish

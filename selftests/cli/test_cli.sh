@@ -247,47 +247,51 @@ check_journal() {
 }
 
 ktap_plan 31
-ktap_run "help" says 0 stdout "^Usage: beectl COMMAND" help
-ktap_run "help help" says 0 stdout "^Usage: beectl COMMAND" help help
-ktap_run "help --help" says 0 stdout "^Usage: beectl COMMAND" help --help
-ktap_run "--help" says 0 stdout "^Usage: beectl COMMAND" --help
-ktap_run "-h" says 0 stdout "^Usage: beectl COMMAND" -h
-ktap_run "--version" says 0 stdout "^beectl [0-9]*\.[0-9]*\.[0-9]*$" --version
-ktap_run "-V" says 0 stdout "^beectl [0-9]*\.[0-9]*\.[0-9]*$" -V
-ktap_run "no command" says 2 stderr "^Usage: beectl COMMAND"
-ktap_run "unknown command" complains 2 "beectl: unknown command 'foo'; \"beectl help\" lists the commands" foo
-ktap_run "help of an unknown command" says 2 stderr "unknown command 'foo'" help foo
-ktap_run "help of each command" check_help_of_all
-ktap_run "dump without a file" says 2 stderr "^beectl: dump: .*--help" dump
-ktap_run "dump, unknown option" says 2 stderr "^beectl: dump: .*--help" dump --foo
-ktap_run "dump --unpacked without --rows" says 2 stderr "^beectl: dump: --unpacked needs --rows" dump --unpacked "$beectl"
-ktap_run "compile without -o" says 2 stderr "^beectl: compile: -o is needed" compile "$beectl"
-ktap_run "no such file" complains 1 "beectl: dump: /nonexistent: No such file or directory" dump /nonexistent
-ktap_run "the journal gets levels" check_journal
-ktap_run "a directory" complains 1 "beectl: dump: /tmp: is a directory" dump /tmp
-ktap_run "summary" says 0 stdout "^build-id\|^sha256" dump "$beectl"
-ktap_run "compile writes all or nothing" check_atomic
+ktap_run "beectl help" says 0 stdout "^Usage: beectl COMMAND" help
+ktap_run "beectl help help" says 0 stdout "^Usage: beectl COMMAND" help help
+ktap_run "beectl help --help" says 0 stdout "^Usage: beectl COMMAND" help --help
+ktap_run "beectl --help" says 0 stdout "^Usage: beectl COMMAND" --help
+ktap_run "beectl -h" says 0 stdout "^Usage: beectl COMMAND" -h
+ktap_run "beectl --version" says 0 stdout "^beectl [0-9]*\.[0-9]*\.[0-9]*$" --version
+ktap_run "beectl -V" says 0 stdout "^beectl [0-9]*\.[0-9]*\.[0-9]*$" -V
+ktap_run "beectl without a command prints the usage" says 2 stderr "^Usage: beectl COMMAND"
+ktap_run "beectl refuses an unknown command" \
+	complains 2 "beectl: unknown command 'foo'; \"beectl help\" lists the commands" foo
+ktap_run "beectl help refuses an unknown command" says 2 stderr "unknown command 'foo'" help foo
+ktap_run "each command has --help" check_help_of_all
+ktap_run "beectl dump without a file is refused" says 2 stderr "^beectl: dump: .*--help" dump
+ktap_run "beectl dump refuses an unknown option" says 2 stderr "^beectl: dump: .*--help" dump --foo
+ktap_run "beectl dump refuses --unpacked without --rows" \
+	says 2 stderr "^beectl: dump: --unpacked needs --rows" dump --unpacked "$beectl"
+ktap_run "beectl compile without -o is refused" \
+	says 2 stderr "^beectl: compile: -o is needed" compile "$beectl"
+ktap_run "beectl dump refuses a file that is not there" \
+	complains 1 "beectl: dump: /nonexistent: No such file or directory" dump /nonexistent
+ktap_run "messages to the journal have levels" check_journal
+ktap_run "beectl dump refuses a directory" complains 1 "beectl: dump: /tmp: is a directory" dump /tmp
+ktap_run "beectl dump prints a summary" says 0 stdout "^build-id\|^sha256" dump "$beectl"
+ktap_run "beectl compile writes all or nothing" check_atomic
 if "$python" -c 'import os, sys; os.open(sys.argv[1], os.O_TMPFILE | os.O_WRONLY)' "$work"; then
-	ktap_run "compile leaves nothing behind when it is killed" check_killed
+	ktap_run "beectl compile leaves nothing behind when it is killed" check_killed
 else
-	ktap_skip "compile leaves nothing behind when it is killed" "no nameless files in $work"
+	ktap_skip "beectl compile leaves nothing behind when it is killed" "no nameless files in $work"
 fi
-ktap_run "compile of several files" check_several
-ktap_run "compile of several files, wrong usage" check_several_usage
-ktap_run "a refused table" check_refused_table
-ktap_run "names are no escape sequences" check_names
+ktap_run "beectl compile of several files" check_several
+ktap_run "beectl compile of several files refuses wrong usage" check_several_usage
+ktap_run "beectl dump says why a table is refused" check_refused_table
+ktap_run "beectl prints no escape sequences from names" check_names
 if [ -c /dev/full ]; then
-	ktap_run "standard output is full" check_full_disk
+	ktap_run "beectl fails if standard output is full" check_full_disk
 else
-	ktap_skip "standard output is full" "no /dev/full"
+	ktap_skip "beectl fails if standard output is full" "no /dev/full"
 fi
-with gcc "the kernel cannot be asked" check_no_netlink
-ktap_run "words of status, load, unload, watch and config" check_words
+with gcc "beectl says why it cannot reach the kernel" check_no_netlink
+ktap_run "status, load, unload, watch and config refuse wrong words" check_words
 if [ -e /sys/module/beeunwind ]; then
-	ktap_skip "watch leaves signals alone that are ignored" "the module is loaded"
+	ktap_skip "beectl watch leaves signals alone that are ignored" "the module is loaded"
 else
-	ktap_run "watch leaves signals alone that are ignored" check_watch_signals
+	ktap_run "beectl watch leaves signals alone that are ignored" check_watch_signals
 fi
-ktap_run "words of record" check_record_words
-ktap_run "closed standard streams" check_closed_streams
+ktap_run "beectl record refuses wrong words" check_record_words
+ktap_run "beectl works with closed standard streams" check_closed_streams
 ktap_finish

@@ -704,66 +704,67 @@ check_hangup() {
 }
 
 ktap_plan 50
-ktap_run "a call at the end of a function that does not return" check_noreturn
-ktap_run "a tail call, to the function behind it" check_tail_call
-ktap_run "inlined calls, the outermost first" check_inlines
-ktap_run "an inlined call in a function inside of another one" check_nested
-ktap_run "their lines" check_lines
-ktap_run "the line of a label" check_line_of_label
-ktap_run "user stacks that come later" check_deferred
-ktap_run "a file that has changed since" check_changed
-ktap_run "a file that is gone" check_gone
-ktap_run "what is named is a device" check_devices
-ktap_run "a forged mark" check_forged_mark
-ktap_run "addresses that are nowhere" check_unknown
-ktap_run "code made at run time" check_jit
-ktap_run "a kernel that was booted again" check_kernel_moved
-ktap_run "code made at run time, from jitdump" check_jitdump
-ktap_run "a name of a MiB" check_long_name
-ktap_run "mappings that are more than are kept" check_many_maps
-ktap_run "ids that are more than are taken" check_many_ids
-ktap_run "threads apart" check_split
+ktap_run "flame names the caller whose call at its end does not return" check_noreturn
+ktap_run "flame names both functions of a tail call to the next function" check_tail_call
+ktap_run "flame names inlined calls, the outermost first" check_inlines
+ktap_run "flame names an inlined call in a function inside of another one" check_nested
+ktap_run "flame --lines has the lines of inlined calls" check_lines
+ktap_run "flame --lines has the line of a label" check_line_of_label
+ktap_run "flame joins samples with user stacks that come later" check_deferred
+ktap_run "flame does not name addresses by a file that has changed since" check_changed
+ktap_run "flame shows addresses of a file that is gone" check_gone
+ktap_run "flame does not open a device for its names" check_devices
+ktap_run "flame takes a forged PERF_CONTEXT_KERNEL for an address of the program" check_forged_mark
+ktap_run "flame shows addresses that are in no mapping" check_unknown
+ktap_run "flame names code made at run time by perf-PID.map" check_jit
+ktap_run "flame names a kernel that has moved since the recording" check_kernel_moved
+ktap_run "flame names code made at run time by jitdump" check_jitdump
+ktap_run "flame takes a name of a MiB" check_long_name
+ktap_run "flame counts mappings that are more than are kept" check_many_maps
+ktap_run "flame counts ids that are more than are taken" check_many_ids
+ktap_run "flame --split keeps processes and threads apart" check_split
 with xmllint "SVG of hostile names is well-formed" check_svg
-ktap_run "which stacks are complete" check_judged
-ktap_run "which stacks are complete, with code in memory" check_judged_memory
+ktap_run "flame tells which stacks are complete" check_judged
+ktap_run "flame tells which stacks with code in memory are complete" check_judged_memory
 ktap_run "code in memory hides no frame if the module has told that no walk ended so" check_judged_by_module
-ktap_run "which stacks are complete, of a program without symbols" check_judged_stripped
+ktap_run "flame tells which stacks of a program without symbols are complete" check_judged_stripped
 ktap_run "stacks that begin in files which are not there are not judged" check_judged_unread
-ktap_run "a function without a name is one, however many of its addresses were sampled" check_stripped
+ktap_run "a function without a name is one frame, however many of its addresses were sampled" check_stripped
 ktap_run "a symbol without size ends where CFI has the next function" check_label_ends
-ktap_run "a name of an old version does not win" check_old_version
+ktap_run "a symbol's name of an old version does not win" check_old_version
 with go "a stripped program of Go has the names that it had" check_go_stripped
-ktap_run "the file of a name" check_two_modules
-ktap_run "how walks ended, as JSON" check_stops
+ktap_run "flame has no file for a name that functions of two files have" check_two_modules
+ktap_run "flame --json has how walks ended" check_stops
 ktap_run "JSON of hostile names is well-formed" check_json
-ktap_run "what is for Firefox profiler has all rows" check_firefox
-with go "pprof reads what is for pprof" check_pprof
-with go "pprof has all events" check_pprof_events
-ktap_run "events that are not shown" check_other_events
-ktap_run "the same input gives the same output" check_same
-ktap_run "text of perf script" check_script
-ktap_run "folded stacks" check_folded
-ktap_run "text that cannot be read" check_unreadable
-with xmllint "two recordings are compared" check_diff
+ktap_run "flame's file for Firefox profiler has all rows" check_firefox
+with go "pprof reads flame's file for pprof" check_pprof
+with go "flame's file for pprof has all events" check_pprof_events
+ktap_run "flame says which events are not shown" check_other_events
+ktap_run "flame writes equal output for equal input" check_same
+ktap_run "flame reads text of perf script" check_script
+ktap_run "flame reads folded stacks" check_folded
+ktap_run "flame refuses text that it cannot read" check_unreadable
+with xmllint "flame compares two recordings" check_diff
 if "$python" -c 'import pty; pty.openpty()' 2>/dev/null; then
-	ktap_run "the summary fits into a terminal" check_terminal
+	ktap_run "flame's summary fits into a terminal" check_terminal
 else
-	ktap_skip "the summary fits into a terminal" "no pseudo-terminals"
+	ktap_skip "flame's summary fits into a terminal" "no pseudo-terminals"
 fi
-ktap_run "a recording sends nothing to the terminal" check_escapes
-ktap_run "mistakes are named" check_usage
-ktap_run "a recording without callchains" check_flat
+ktap_run "names in a recording send no escape sequence to the terminal" check_escapes
+ktap_run "flame names mistakes in its words" check_usage
+ktap_run "flame reads a recording without callchains" check_flat
 if perf record -q -e cpu-clock -g -o "$work/probe.data" -- true >/dev/null 2>&1; then
-	ktap_run "a command is recorded" check_records
-	ktap_run "a command is recorded, to standard output" check_records_to_stdout
-	ktap_run "an event by its name" check_records_event
-	ktap_run "^C ends the recording" check_interrupted
-	ktap_run "so does a terminal that is closed, but not under nohup" check_hangup
+	ktap_run "flame records a command" check_records
+	ktap_run "flame records a command, and writes to standard output" check_records_to_stdout
+	ktap_run "flame -e records an event by its name" check_records_event
+	ktap_run "^C ends flame's recording, and the output is written" check_interrupted
+	ktap_run "a terminal that is closed ends flame's recording, but not under nohup" check_hangup
 else
-	ktap_skip "a command is recorded" "perf cannot record here"
-	ktap_skip "a command is recorded, to standard output" "perf cannot record here"
-	ktap_skip "an event by its name" "perf cannot record here"
-	ktap_skip "^C ends the recording" "perf cannot record here"
-	ktap_skip "so does a terminal that is closed, but not under nohup" "perf cannot record here"
+	ktap_skip "flame records a command" "perf cannot record here"
+	ktap_skip "flame records a command, and writes to standard output" "perf cannot record here"
+	ktap_skip "flame -e records an event by its name" "perf cannot record here"
+	ktap_skip "^C ends flame's recording, and the output is written" "perf cannot record here"
+	ktap_skip "a terminal that is closed ends flame's recording, but not under nohup" \
+		"perf cannot record here"
 fi
 ktap_finish

@@ -76,25 +76,31 @@ check_speedscope() {
 }
 
 ktap_plan 19
-ktap_run "all frames are there" answers frames=2202
+ktap_run "a flame graph in a browser has all frames" answers frames=2202
 ktap_run "the first screen of a flame graph has its root on top, search, reset and details" answers \
 	"title=Flame graph,Flame graph" "first screen=true,true,true,true,true" "root on top=true"
 ktap_run "a flame graph is as wide as its window" answers "width of 420=true,true,true,true" \
 	"width of 1280=true,true,true,true" "width of 3840=true,true,true,true"
-ktap_run "search and details stay where they are when a flame graph is scrolled" answers "scrolled=false,true,true,true"
-ktap_run "zoom" answers "zoomed=true,true,false,true" "text=side500" "fragment=true"
-ktap_run "details have the shares of all and of what is zoomed" answers \
+ktap_run "search and details stay where they are when a flame graph is scrolled" \
+	answers "scrolled=false,true,true,true"
+ktap_run "a click zooms into a frame of a flame graph" \
+	answers "zoomed=true,true,false,true" "text=side500" "fragment=true"
+ktap_run "details of a frame have its shares of all and of what is zoomed" answers \
 	"share of zoomed=1 samples, 0.05 %, 100.00 % of what is zoomed: side500" "hover=1,000 samples, 50.00 %: deep199"
-ktap_run "the share that matches a search is of what is zoomed" answers "search=matched: 0.50 %" \
+ktap_run "the share of a search's matches in a flame graph is of what is zoomed" \
+	answers "search=matched: 0.50 %" \
 	"matched of zoomed=matched: 100.00 %" "matched elsewhere=matched: 0.00 %"
-ktap_run "Escape ends the search first, then the zoom" answers "first Escape=,false,true" "second Escape=true,"
-ktap_run "search by a regular expression" answers "slash=search" "hit=true" "mistake=not a regular expression"
-ktap_run "a search ignores case until the switch is pressed" answers \
+ktap_run "Escape in a flame graph ends the search first, then the zoom" \
+	answers "first Escape=,false,true" "second Escape=true,"
+ktap_run "a flame graph is searched by a regular expression" \
+	answers "slash=search" "hit=true" "mistake=not a regular expression"
+ktap_run "a search in a flame graph ignores case until the switch is pressed" answers \
 	"with case=matched: 0.00 %,true,#search=%5ESIDE00%5B0-9%5D%24&case=1"
-ktap_run "Enter shows the next match" answers "next hit=1 samples, 0.05 %: side001" \
+ktap_run "Enter shows the next match in a flame graph" answers "next hit=1 samples, 0.05 %: side001" \
 	"typing moves nothing=1 samples, 0.05 %: side001"
-ktap_run "reset" answers "reset=,,true"
-ktap_run "keyboard" answers "tab=0" "selected=2,000 samples, 100.00 %: wide,true,treeitem,2" \
+ktap_run "reset ends search and zoom of a flame graph" answers "reset=,,true"
+ktap_run "a flame graph is used with the keyboard" \
+	answers "tab=0" "selected=2,000 samples, 100.00 %: wide,true,treeitem,2" \
 	"right=1 samples, 0.05 %: side000" "entered=true" "up=2,000 samples, 100.00 %: wide" \
 	"down=1 samples, 0.05 %, 100.00 % of what is zoomed: side000" "unselected=0" \
 	"deep=1,000 samples, 50.00 %: deep197,true"
@@ -103,16 +109,18 @@ ktap_run "a first touch shows details of a frame, a second one zooms into it" an
 ktap_run "the address of a flame graph has what is zoomed and searched" answers \
 	"permalink=false,matched: 0.00 %,DEEP150,true" "permalink is seen=true" "broken link=true,matched: 0.00 %" \
 	"back=true,2,000 samples, 100.00 %, 100.00 % of what is zoomed: wide"
-ktap_run "the file is not searched" answers "without file=matched: 50.00 %" "file=matched: 0.00 %" "name=g(int)"
-ktap_run "names give up first what says least" answers \
+ktap_run "a search in a flame graph does not look at names of files" \
+	answers "without file=matched: 50.00 %" "file=matched: 0.00 %" "name=g(int)"
+ktap_run "names in narrow frames give up first what says least" answers \
 	"wide=local_function|vec::Vec::extend|JS:*fib …/x.js:1:14|[libverylongname.so.1]+0x1234|a<b<c<d>>>::e|a_function_whose_name_is_long_b…|f(std::map<int, int>) const|f<(char)60>|{lambda(auto:1)#2}::operator()|ns::inner::Class<int>::a_method|operator new|operator<|operator>>|py::work:…/w.py|basic_string::~basic_string|std::vector::push_back" \
 	"narrow=local_function|vec::Vec::extend|JS:*fib …/x.js:…|+0x1234|a<b<c<d>>>::e|a_function_whos…|f|f<(char)60>|operator()|Class::a_method|operator new|operator<|operator>>|py::work:…/w.py|~basic_string|push_back" \
 	"slivers=|||||||||||||||"
 ktap_run "the legend has only what occurs" answers "legend=user,thread" "legend of changes=5 % more,as before"
 speedscope=$(realpath -e "${SPEEDSCOPE:-/usr/lib/node_modules/speedscope}/dist/release/index.html" 2>/dev/null)
 if [ "$speedscope" ]; then
-	ktap_run "speedscope opens what is for it" check_speedscope
+	ktap_run "speedscope opens flame's file for it" check_speedscope
 else
-	ktap_skip "speedscope opens what is for it" "\$SPEEDSCOPE is not set, and npm has not installed it"
+	ktap_skip "speedscope opens flame's file for it" \
+		"\$SPEEDSCOPE is not set, and npm has not installed it"
 fi
 ktap_finish

@@ -231,16 +231,16 @@ check_no_segment() {
 }
 
 ktap_plan 12
-ktap_run "functions in namespaces, in types and in other functions" check_places
-with g++ "a function of several units" check_first_unit
-ktap_run "compressed sections" check_compressed
-ktap_run "a compressed debug file" check_debug_file
-with dwz "a compressed file that others share" check_shared
-ktap_run "units in other files, beside this one" check_split
-ktap_run "compressed sections that lie" check_lies
-ktap_run "a debug file that is a pipe" check_pipe
-ktap_run "an address in no segment" check_no_segment
-ktap_run "units in other files that are pipes" check_split_pipes
-with dwz "a file that others share is a pipe" check_shared_pipe
-ktap_run "a debug file that becomes a pipe at any moment" check_turned_pipe
+ktap_run "flame names functions in namespaces, in types and in other functions" check_places
+with g++ "flame names a function of several units" check_first_unit
+ktap_run "flame names functions by compressed sections" check_compressed
+ktap_run "flame names functions by a compressed debug file" check_debug_file
+with dwz "flame names functions by a compressed file that debug files share" check_shared
+ktap_run "flame names functions by units in files beside the program" check_split
+ktap_run "flame survives compressed sections that lie" check_lies
+ktap_run "flame does not wait for a debug file that is a pipe" check_pipe
+ktap_run "flame survives an address in no segment" check_no_segment
+ktap_run "flame does not wait for units in files that are pipes" check_split_pipes
+with dwz "flame does not wait for a shared debug file that is a pipe" check_shared_pipe
+ktap_run "flame does not wait for a debug file that becomes a pipe at any moment" check_turned_pipe
 ktap_finish

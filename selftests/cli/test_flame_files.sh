@@ -283,24 +283,24 @@ with xz "names from .gnu_debugdata" check_gnu_debugdata
 ktap_run "names from .gnu_debuglink" check_debuglink
 ktap_run "names from a debug file by build-id, below another root" check_build_id_file
 ktap_run "names from debuginfod" check_debuginfod
-ktap_run "addresses that are named later: as if at once" check_enrich
-ktap_run "what samples stand for" check_periods
-ktap_run "formats say what their numbers are" check_units
-ktap_run "named where the files are" check_elsewhere
-ktap_run "build-ids go with addresses" check_build_id
-ktap_run "damaged files of addresses" check_raw_damaged
+ktap_run "addresses that are named later have the names that they have at once" check_enrich
+ktap_run "flame's formats have what samples stand for" check_periods
+ktap_run "flame's formats say what their numbers are" check_units
+ktap_run "addresses are named on the machine that has the files" check_elsewhere
+ktap_run "files of addresses have build-ids" check_build_id
+ktap_run "damaged files of addresses are refused" check_raw_damaged
 ktap_run "mistakes with addresses are named" check_raw_usage
-ktap_run "output to a pipe" check_device
-ktap_run "a file that is replaced keeps its permissions" check_replaced
-ktap_run "a new one is for its owner" check_private
-ktap_run "killed while it writes: the file is whole" check_killed write
-ktap_run "a directory with a long name" check_long_symfs
-ktap_run "copies of user stacks" check_copied_stacks
+ktap_run "flame writes to a pipe" check_device
+ktap_run "an output file that is replaced keeps its permissions" check_replaced
+ktap_run "a new output file is for its owner only" check_private
+ktap_run "the output file is whole when flame is killed while it writes" check_killed write
+ktap_run "flame writes into a directory with a long name" check_long_symfs
+ktap_run "flame warns of copies of user stacks" check_copied_stacks
 if perf record -q -e cpu-clock -g -o "$work/probe.data" -- true >/dev/null 2>&1; then
-	ktap_run "killed while it records: the checkpoint is whole" check_killed record
-	ktap_run "a process is recorded" check_pid
+	ktap_run "the checkpoint is whole when flame is killed while it records" check_killed record
+	ktap_run "flame -p records a process" check_pid
 else
-	ktap_skip "killed while it records: the checkpoint is whole" "perf cannot record here"
-	ktap_skip "a process is recorded" "perf cannot record here"
+	ktap_skip "the checkpoint is whole when flame is killed while it records" "perf cannot record here"
+	ktap_skip "flame -p records a process" "perf cannot record here"
 fi
 ktap_finish

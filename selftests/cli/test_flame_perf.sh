@@ -131,17 +131,19 @@ check_shares() {
 ktap_plan 10
 git=(git -c safe.directory='*' -C "$tree")
 if "${git[@]}" rev-parse -q HEAD >/dev/null 2>&1; then
-	ktap_run "git" check_like_perf "${git[@]}" log --oneline -300
+	ktap_run "flame has the stacks of perf script: git" check_like_perf "${git[@]}" log --oneline -300
 else
-	ktap_skip "git" "the tree is no repository"
+	ktap_skip "flame has the stacks of perf script: git" "this tree is no git repository"
 fi
-ktap_run "python3" check_like_perf "$python" -c 'import json; [json.dumps([i]) for i in range(100000)]'
-ktap_run "perl" check_like_perf perl -e '$x .= $_ * 7 for 1 .. 500000'
-ktap_run "a C program" check_like_perf sh -c "timeout 1 '$work/prog' || :"
-with g++ "cc1plus" check_cc1plus
-with g++ "a C++ program with debug information" check_cxx
-with rustc "a Rust program with debug information" check_rust
-with node "node with a perf map" check_node
-ktap_run "shares are those of perf report" check_shares
-ktap_run "the kernel was in them" test -s "$work/kernel"
+ktap_run "flame has the stacks of perf script: python3" \
+	check_like_perf "$python" -c 'import json; [json.dumps([i]) for i in range(100000)]'
+ktap_run "flame has the stacks of perf script: perl" check_like_perf perl -e '$x .= $_ * 7 for 1 .. 500000'
+ktap_run "flame has the stacks of perf script: a C program" \
+	check_like_perf sh -c "timeout 1 '$work/prog' || :"
+with g++ "flame has the stacks of perf script: cc1plus" check_cc1plus
+with g++ "flame has the stacks of perf script: a C++ program with debug information" check_cxx
+with rustc "flame has the stacks of perf script: a Rust program with debug information" check_rust
+with node "flame has the stacks of perf script: node with a perf map" check_node
+ktap_run "shares in flame's summary are those of perf report" check_shares
+ktap_run "recordings of the programs have stacks of the kernel" test -s "$work/kernel"
 ktap_finish

@@ -238,36 +238,42 @@ r.records[-1] = struct.pack('<IHH', 9, 2, len(chain) + len(branches)) + chain[8:
 }
 
 ktap_plan 25
-ktap_run "where the kernel was is said by one of several symbols" check_kernel_symbol
-ktap_run "the kernel that was recorded" check_kernel_build_id
+ktap_run "flame knows where the kernel was by one of several symbols" check_kernel_symbol
+ktap_run "flame names functions of the kernel that was recorded, and of no other" check_kernel_build_id
 stext=$(sed -n 's/ T _stext$//p' /proc/kallsyms 2>/dev/null)
 if [ -n "${stext//0/}" ]; then
-	ktap_run "the machine was started anew" check_kernel_started_anew "$stext"
+	ktap_run "flame warns if the machine was started anew since the recording" \
+		check_kernel_started_anew "$stext"
 else
-	ktap_skip "the machine was started anew" "/proc/kallsyms shows no addresses"
+	ktap_skip "flame warns if the machine was started anew since the recording" \
+		"/proc/kallsyms shows no addresses"
 fi
-ktap_run "processes that were there before perf" check_found_running
-ktap_run "build-ids of two files that had one path" check_build_ids_of_path
-ktap_run "BPF programs that are gone" check_bpf
-ktap_run "callers by the processor's last branch records" check_lbr
-ktap_run "lost samples" check_lost
-ktap_run "a directory of perf record --threads" check_threads
-ktap_run "processes that end" check_exit
-ktap_run "many processes that end" check_many_processes True 64
-ktap_run "many processes that do not end" check_many_processes False 400
-ktap_run "many names of a thread" check_many_names
-ktap_run "many files" check_many_files
-ktap_run "a name that would be a comment" check_name_of_comment
-ktap_run "many records that wait for the end of a round" check_much_packed rounds 1500
-ktap_run "many samples that wait for user stacks" check_much_packed deferred 800
+ktap_run "flame knows what processes that were there before perf have mapped" check_found_running
+ktap_run "flame keeps the build-ids of two files that had one path" check_build_ids_of_path
+ktap_run "flame names BPF programs that are gone" check_bpf
+ktap_run "flame has callers by the processor's last branch records" check_lbr
+ktap_run "flame tells of lost samples" check_lost
+ktap_run "flame reads a directory of perf record --threads" check_threads
+ktap_run "flame keeps a process's mappings until its last thread ends" check_exit
+ktap_run "flame keeps its limit of memory with many processes that end" check_many_processes True 64
+ktap_run "flame keeps its limit of memory with many processes that do not end" check_many_processes False 400
+ktap_run "flame keeps its limit of memory with many names of a thread" check_many_names
+ktap_run "flame keeps its limit of memory with many files" check_many_files
+ktap_run "a name that would be a comment is changed in folded stacks" check_name_of_comment
+ktap_run "flame keeps its limit of memory with many records that wait for the end of a round" \
+	check_much_packed rounds 1500
+ktap_run "flame keeps its limit of memory with many samples that wait for user stacks" \
+	check_much_packed deferred 800
 for what in files jitdumps symbols build-ids kernels; do
-	ktap_run "long names: $what" check_much_packed "$what" 400
+	ktap_run "flame keeps its limit of memory with long names of $what" check_much_packed "$what" 400
 done
-ktap_run "the idle threads" check_idle
+ktap_run "flame calls the kernel's idle threads swapper" check_idle
 if [ "$(stat -f -c %T "$work")" = overlayfs ]; then
-	ktap_skip "an inode number of another device" "overlayfs has devices of its own"
+	ktap_skip "flame doubts a file with the recorded inode number on another device" \
+		"overlayfs has devices of its own"
 else
-	ktap_run "an inode number of another device" check_device_of_inode
+	ktap_run "flame doubts a file with the recorded inode number on another device" \
+		check_device_of_inode
 fi
-ktap_run "a pipe that is cut off in data between records" check_cut_in_data
+ktap_run "flame reads a pipe that is cut off in data between records" check_cut_in_data
 ktap_finish

@@ -132,16 +132,16 @@ old
 
 ktap_plan 5
 if unshare -m true 2>"$work/errors"; then
-	ktap_run "a file in a container" check_container
+	ktap_run "flame names functions of a file in a container" check_container
 else
-	ktap_skip "a file in a container" "may not make a mount namespace"
+	ktap_skip "flame names functions of a file in a container" "this user may not make a mount namespace"
 fi
 if unshare -m -p -f true 2>"$work/errors"; then
-	ktap_run "code made at run time in a container" check_container_map
+	ktap_run "flame names code made at run time in a container" check_container_map
 else
-	ktap_skip "code made at run time in a container" "may not make a pid namespace"
+	ktap_skip "flame names code made at run time in a container" "this user may not make a pid namespace"
 fi
-ktap_run "names of code made at run time from who may say them" check_owner
-ktap_run "a file that is written again keeps its owner" check_output_owner
-ktap_run "files of others where everybody may make some" check_output_open
+ktap_run "names of code made at run time are taken from the process's user only" check_owner
+ktap_run "an output file that is written again keeps its owner" check_output_owner
+ktap_run "flame does not write to others' files where everybody may make files" check_output_open
 ktap_finish

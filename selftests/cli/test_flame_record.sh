@@ -176,16 +176,17 @@ check_title() {
 }
 
 ktap_plan 8
-ktap_run "the recording process is killed" check_recorder_killed
-ktap_run "perf is killed" check_perf_killed
-ktap_run "no checkpoint without samples" check_no_samples
-ktap_run "a checkpoint that takes long, when beectl is killed" check_writer
-ktap_run "the name of the output is taken meanwhile" check_output_taken
+ktap_run "flame shows what was read when its recording process is killed" check_recorder_killed
+ktap_run "flame says that a recording ends too early when perf is killed" check_perf_killed
+ktap_run "flame writes no checkpoint without samples" check_no_samples
+ktap_run "a checkpoint that takes long is whole when beectl is killed" check_writer
+ktap_run "flame writes beside its output's name if a directory has taken the name" check_output_taken
 ktap_run "flame without -o writes a picture, and says so in one line" check_first
 if [ "$(id -u)" -eq 0 ]; then
 	ktap_run "what flame writes belongs to the user who has called sudo" check_sudo
 else
-	ktap_skip "what flame writes belongs to the user who has called sudo" "not root"
+	ktap_skip "what flame writes belongs to the user who has called sudo" \
+		"only root can run flame under sudo"
 fi
-ktap_run "what beectl record has recorded is called by its program's name" check_title
+ktap_run "a recording of beectl record is titled by its program's name" check_title
 ktap_finish

@@ -303,23 +303,24 @@ check_neighbours() {
 }
 
 ktap_plan 19
-ktap_run "a small change is one" check_small_change
+ktap_run "flame shows a small change between two recordings" check_small_change
 ktap_run "strings for pprof are UTF-8" check_pprof_utf8
-ktap_run "nothing for the terminal in stacks and addresses" check_c1
-ktap_run "perf script of several events" check_script_events
-ktap_run "odd names in perf script" check_script_names
-ktap_run "names in perf script that begin as comments do" check_script_comments
-ktap_run "options that have no effect on folded stacks" check_folded_options
-ktap_run "what samples of perf script stand for" check_script_periods
-ktap_run "a function that is inlined here and there" check_inlined_too
-ktap_run "no room for what is not drawn" check_height
-ktap_run "lines that are not understood are left out" check_left_out
-ktap_run "perf script without callchains, of threads whose names look like addresses" check_script_flat
-ktap_run "frames that are too many are counted" check_script_deep
+ktap_run "flame writes no escape sequence in stacks and addresses" check_c1
+ktap_run "flame reads perf script of several events" check_script_events
+ktap_run "flame reads odd names in perf script" check_script_names
+ktap_run "flame reads names in perf script that begin as comments do" check_script_comments
+ktap_run "flame warns of options that have no effect on folded stacks" check_folded_options
+ktap_run "flame has what samples of perf script stand for" check_script_periods
+ktap_run "flame reads perf script with a function that is inlined here and there" check_inlined_too
+ktap_run "an SVG file has no room for frames that are not drawn" check_height
+ktap_run "flame leaves out lines of text that it does not understand" check_left_out
+ktap_run "flame reads perf script without callchains of threads whose names look like addresses" \
+	check_script_flat
+ktap_run "flame counts frames of perf script that are too many" check_script_deep
 ktap_run "for compressed pipes and directories flame says what reads them" check_hints
-with gzip "what gzip has compressed" unpacks gz gzip
-with zstd "what zstd has compressed" unpacks zst zstd
-ktap_run "what has no name in perf script" check_script_unknown
+with gzip "flame reads stacks that gzip has compressed" unpacks gz gzip
+with zstd "flame reads stacks that zstd has compressed" unpacks zst zstd
+ktap_run "flame shows addresses without a name in perf script" check_script_unknown
 ktap_run "an SVG file has no more than 30,000 frames and 10 MB, and says what is left out" check_limits
-ktap_run "neighbours in a flame graph differ in colour" check_neighbours
+ktap_run "neighbouring frames in a flame graph differ in colour" check_neighbours
 ktap_finish

@@ -203,12 +203,12 @@ check_firefox() {
 }
 
 ktap_plan 11
-ktap_run "stacks from their other end" check_reverse
-ktap_run "what a function calls, and what calls it" check_around
+ktap_run "flame shows stacks from their other end" check_reverse
+ktap_run "flame shows what a function calls, and what calls it" check_around
 ktap_run "the summary of what is around a function" check_around_text
-ktap_run "a function that is not there" check_no_such_function
-ktap_run "what does not go together" check_refused
-ktap_run "parts of a recording" check_filters
+ktap_run "flame refuses a function that is not in the stacks" check_no_such_function
+ktap_run "flame refuses options that do not go together" check_refused
+ktap_run "flame shows parts of a recording" check_filters
 ktap_run "switches of threads weigh the time until these run again" check_waits
 ktap_run "switches of threads that are not seen to run again count as one" check_waits_unknown
 if perf record -q -e sched:sched_switch -o "$work/probe.data" -- true >/dev/null 2>&1; then
@@ -222,7 +222,8 @@ if perf record -q -e cpu-clock:u -o "$work/probe.data" -- true >/dev/null 2>&1; 
 	if [ "$profiler" ]; then
 		ktap_run "Firefox profiler opens what is for it" check_firefox
 	else
-		ktap_skip "Firefox profiler opens what is for it" "\$PROFILER_CLI is not set, and npm has not installed it"
+		ktap_skip "Firefox profiler opens what is for it" \
+			"\$PROFILER_CLI is not set, and npm has not installed it"
 	fi
 else
 	ktap_skip "threads and times in files for Firefox profiler and speedscope" "perf cannot record here"

@@ -65,8 +65,8 @@ check_bare() {
 }
 
 ktap_plan 4
-ktap_run "Go's function table" check_known
-ktap_run "a function table that is not known" check_unknown
-ktap_run "no section headers" check_bare_table
-ktap_run "and no function of C" check_bare
+ktap_run "Go's function table gives rows to a program of Go" check_known
+ktap_run "a program with an unknown function table of Go is left to frame pointers" check_unknown
+ktap_run "a program of Go without section headers has rows" check_bare_table
+ktap_run "a program of Go without section headers and C functions gets no table" check_bare
 ktap_finish

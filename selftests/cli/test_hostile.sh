@@ -55,25 +55,25 @@ check_no_memory() {
 }
 
 ktap_plan 21
-ktap_run "a section that decompresses to its thousandfold" compile compressed
-ktap_run "references to no CIEs" compile references
-ktap_run "CIEs inside each other" compile nested
-ktap_run "a long expression in each row" compile expression
-ktap_run "rows without a pattern" compile rows
-ktap_run "small CIEs" compile cies
-ktap_run "many notes and dynamic sections" compile notes
-ktap_run "many small notes" compile small_notes
-ktap_run "16,000,000 section headers" check_headers
-ktap_run "sections that share bytes" compile sections
-ktap_run "relocations that share bytes" compile relocations 16
-ktap_run "two FDEs 4 GiB apart" check_span
-ktap_run "calls of functions with long CFI" compile callees
-ktap_run "Go functions that share text, depths and a name" check_go
-ktap_run "20,000,000 symbols" compile symbols
-ktap_run "1,000,000 functions with the same endless name" compile names 1
-ktap_run "calls of functions far apart" compile far_calls 16
-ktap_run "code in which each byte is a function" compile returns 16
-ktap_run "code in which each byte has another row" compile pushes 4
-ktap_run "a PLT of 4 MiB" check_plts
-ktap_run "small CIEs without memory" check_no_memory
+ktap_run "compile keeps its limits: a section that decompresses to its thousandfold" compile compressed
+ktap_run "compile keeps its limits: references to no CIEs" compile references
+ktap_run "compile keeps its limits: CIEs inside each other" compile nested
+ktap_run "compile keeps its limits: a long expression in each row" compile expression
+ktap_run "compile keeps its limits: rows without a pattern" compile rows
+ktap_run "compile keeps its limits: small CIEs" compile cies
+ktap_run "compile keeps its limits: many notes and dynamic sections" compile notes
+ktap_run "compile keeps its limits: many small notes" compile small_notes
+ktap_run "compile keeps its limits: 16,000,000 section headers" check_headers
+ktap_run "compile keeps its limits: sections that share bytes" compile sections
+ktap_run "compile keeps its limits: relocations that share bytes" compile relocations 16
+ktap_run "compile keeps its limits: two FDEs 4 GiB apart" check_span
+ktap_run "compile keeps its limits: calls of functions with long CFI" compile callees
+ktap_run "compile keeps its limits: Go functions that share text, depths and a name" check_go
+ktap_run "compile keeps its limits: 20,000,000 symbols" compile symbols
+ktap_run "compile keeps its limits: 1,000,000 functions with the same endless name" compile names 1
+ktap_run "compile keeps its limits: calls of functions far apart" compile far_calls 16
+ktap_run "compile keeps its limits: code in which each byte is a function" compile returns 16
+ktap_run "compile keeps its limits: code in which each byte has another row" compile pushes 4
+ktap_run "compile keeps its limits: a PLT of 4 MiB" check_plts
+ktap_run "compile says so if it has no memory" check_no_memory
 ktap_finish

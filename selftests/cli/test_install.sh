@@ -89,25 +89,25 @@ uninstall_tools() {
 }
 
 ktap_plan 10
-ktap_run "make install" install_tools
-ktap_run "beectl" installed 755 /usr/sbin/beectl
-ktap_run "bash completion" installed 644 /usr/share/bash-completion/completions/beectl
-ktap_run "systemd unit" service_is_good
+ktap_run "make install succeeds" install_tools
+ktap_run "beectl is installed" installed 755 /usr/sbin/beectl
+ktap_run "the bash completion is installed" installed 644 /usr/share/bash-completion/completions/beectl
+ktap_run "the systemd unit is installed" service_is_good
 if command -v systemd-analyze >/dev/null; then
-	ktap_run "systemd accepts its settings" service_is_accepted
+	ktap_run "systemd accepts the settings of the unit" service_is_accepted
 else
-	ktap_skip "systemd accepts its settings" "systemd-analyze: not installed"
+	ktap_skip "systemd accepts the settings of the unit" "systemd-analyze: not installed"
 fi
 if ! command -v rst2man >/dev/null; then
-	ktap_skip "man page" "rst2man (python3-docutils): not installed"
+	ktap_skip "the man page is installed" "rst2man (python3-docutils): not installed"
 elif ! command -v mandoc >/dev/null; then
-	ktap_skip "man page" "mandoc: not installed"
+	ktap_skip "the man page is installed" "mandoc: not installed"
 else
-	ktap_run "man page" man_page_is_good
+	ktap_run "the man page is installed" man_page_is_good
 fi
 ktap_run "make uninstall-dkms wants DKMS to forget the module first" dkms_keeps_sources
-ktap_run "make uninstall-module" uninstall_modules
+ktap_run "make uninstall-module removes the module" uninstall_modules
 ktap_run "builds of the module for one kernel take turns" builds_take_turns
 rm -r "$tree/build/kmod/1.0.0-turns"
-ktap_run "make uninstall-tool" uninstall_tools
+ktap_run "make uninstall-tool removes all that make install-tool has installed" uninstall_tools
 ktap_finish

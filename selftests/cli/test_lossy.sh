@@ -102,14 +102,14 @@ check_usage() {
 
 ktap_plan 12
 for compiler in "gcc -O0" "gcc -O2" "gcc -Os -fcf-protection=branch" "clang -O2"; do
-	with "${compiler%% *}" "--fp-bypass, $compiler" check_fp_bypass "$compiler"
+	with "${compiler%% *}" "--fp-bypass leaves out rows of code by $compiler" check_fp_bypass "$compiler"
 done
-with gcc "--fp-bypass refuses" check_refusals
+with gcc "--fp-bypass refuses code without frame pointers" check_refusals
 for percent in 5 30 90; do
-	ktap_run "--thin $percent" check_thin "$percent"
+	ktap_run "--thin $percent leaves out rows, and counts wrong bytes" check_thin "$percent"
 done
-ktap_run "--cfi-only" check_cfi_only
+ktap_run "--cfi-only leaves out rows made from code" check_cfi_only
 ktap_run "--thin makes tables smaller" check_thin_is_smaller
-ktap_run "an exact table does not say that it is not" check_exact_is_plain
-ktap_run "wrong usage" check_usage
+ktap_run "beectl compile and dump do not call an exact table inexact" check_exact_is_plain
+ktap_run "compile --thin refuses wrong percentages" check_usage
 ktap_finish

@@ -158,17 +158,18 @@ removes_module() {
 
 ktap_plan 11
 if command -v git >/dev/null && [ -e "$tree/.git" ]; then
-	ktap_run "make release" commit
-	ktap_run "the same commit gives the same bytes" same_bytes
-	ktap_run "the release has the sources" has_the_sources
+	ktap_run "make release succeeds" commit
+	ktap_run "make release gives the same bytes for a commit" same_bytes
+	ktap_run "a release has the sources" has_the_sources
 else
-	for name in "make release" "the same commit gives the same bytes" "the release has the sources"; do
+	for name in "make release succeeds" "make release gives the same bytes for a commit" \
+		"a release has the sources"; do
 		ktap_skip "$name" "not a git tree"
 	done
 	mkdir -p "$work/first/build/release" "$source" && "$tree/packaging/copy-sources" "$source" &&
 		tar -C "$work" -cJf "$work/first/$release" "beeunwind-$version"
 fi
-ktap_run "static tests work without git" static_tests_run
+ktap_run "static tests of a release work without git" static_tests_run
 if ! command -v dpkg-buildpackage >/dev/null; then
 	missing="dpkg-dev: not installed"
 elif ! missing=$(cd "$tree" && dpkg-checkbuilddeps 2>&1); then
@@ -177,19 +178,20 @@ else
 	missing=
 fi
 if [ -n "$missing" ]; then
-	ktap_run "it builds without git" builds_tool
-	for name in "files of beectl" "files of beeunwind-dkms" "maintainer scripts" "lintian"; do
+	ktap_run "a release builds packages without git" builds_tool
+	for name in "the package beectl has its files" "the package beeunwind-dkms has its files" \
+		"maintainer scripts of the packages are right" "lintian finds nothing in the packages"; do
 		ktap_skip "$name" "$missing"
 	done
 else
-	ktap_run "it builds without git" builds_debs
-	ktap_run "files of beectl" beectl_files
-	ktap_run "files of beeunwind-dkms" dkms_files
-	ktap_run "maintainer scripts" scripts
+	ktap_run "a release builds packages without git" builds_debs
+	ktap_run "the package beectl has its files" beectl_files
+	ktap_run "the package beeunwind-dkms has its files" dkms_files
+	ktap_run "maintainer scripts of the packages are right" scripts
 	if command -v lintian >/dev/null; then
-		ktap_run "lintian" lintian_is_silent
+		ktap_run "lintian finds nothing in the packages" lintian_is_silent
 	else
-		ktap_skip "lintian" "lintian: not installed"
+		ktap_skip "lintian finds nothing in the packages" "lintian: not installed"
 	fi
 fi
 if compgen -G "/lib/modules/*/build/Makefile" >/dev/null; then

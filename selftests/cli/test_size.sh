@@ -77,9 +77,10 @@ check_usage() {
 }
 
 ktap_plan 5
-ktap_run "sizes of tables and CFI" "$python" "$here/../lib/size_check.py" rows "$beectl" "${files[@]}"
-ktap_run "sorted, aligned, with a total" check_text
-ktap_run "sorted by each key" check_sort
-ktap_run "files that have no table" check_failures
-ktap_run "wrong usage" check_usage
+ktap_run "beectl size has the sizes of tables and CFI" \
+	"$python" "$here/../lib/size_check.py" rows "$beectl" "${files[@]}"
+ktap_run "beectl size prints sorted and aligned lines with a total" check_text
+ktap_run "beectl size sorts by each key" check_sort
+ktap_run "beectl size names files that have no table" check_failures
+ktap_run "beectl size refuses wrong usage" check_usage
 ktap_finish

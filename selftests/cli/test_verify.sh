@@ -433,7 +433,7 @@ check_unreadable() {
 }
 
 ktap_plan $((${#programs[@]} + 43))
-ktap_run "beectl itself" is_clean "$beectl"
+ktap_run "verify finds no difference in beectl itself" is_clean "$beectl"
 for program in "${programs[@]}"; do
 	name=$(basename "$program" .S)
 	check=check_program
@@ -442,61 +442,72 @@ for program in "${programs[@]}"; do
 done
 for linker in ld.gold ld.lld; do
 	if command -v $linker >/dev/null; then
-		ktap_run "linked by $linker" check_program frames $linker
+		ktap_run "verify finds no difference in a file linked by $linker" check_program frames $linker
 	else
-		ktap_skip "linked by $linker" "not installed"
+		ktap_skip "verify finds no difference in a file linked by $linker" "not installed"
 	fi
 done
 if command -v musl-gcc >/dev/null; then
-	ktap_run "static, musl" check_musl
+	ktap_run "verify finds no difference in a static program with musl" check_musl
 else
-	ktap_skip "static, musl" "musl-gcc: not installed"
+	ktap_skip "verify finds no difference in a static program with musl" "musl-gcc: not installed"
 fi
-ktap_run "a table of its own" check_right_table
-ktap_run "found: another CFA offset" found 0x1001-0x1005 's/def_cfa_offset 16/def_cfa_offset 24/'
-ktap_run "found: another CFA register" found 0x1030-0x1031 's/def_cfa rbp/def_cfa rbx/'
-ktap_run "found: FP saved elsewhere" found 0x1001-0x1005 's/rbp, -16/rbp, -24/'
-ktap_run "found: FP not saved" found 0x1001-0x1005 '/cfi_offset rbp/d'
-ktap_run "found: FP undefined" found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_undefined rbp/'
-ktap_run "found: RA saved elsewhere" found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_offset rip, -16/'
-ktap_run "found: RA undefined" found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_undefined rip/'
-ktap_run "found: a signal frame" found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_signal_frame/'
-ktap_run "found: rsp is not the CFA" found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_register rsp, r8/'
-ktap_run "found: a row too late" found 0x1001-0x1002 '/^first/,/endproc/{/cfi_def/d;/cfi_offset/d;0,/\tnop/s/\tnop/&\n.cfi_def_cfa_offset 16\n.cfi_offset rbp, -16/}'
-ktap_run "found: a gap" found "0x1005-0x1010 0x1010-0x1012" '/^second/,/endproc/{/startproc/d;/endproc/d}'
-ktap_run "found: rules for code without any" found 0x1012-0x1030 's/^none:/&\n.cfi_startproc/;s/^third:/.cfi_endproc\n&/'
-ktap_run "found: other rows than the code proves" found 0x1041-0x1042 's/^proven:/&\n.cfi_startproc/;s/^last:/.cfi_endproc\n&/'
-ktap_run "found: unsupported without need" found 0x1030-0x1031 's/def_cfa rbp, 16/escape 0x0f, 1, 0x38/'
-ktap_run "found: malformed only for the table" found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_escape 0x3e/'
-ktap_run "the table of another file" check_other_file
-ktap_run "a symbol that is an escape sequence" check_symbol
-ktap_run "a table that is not exact" check_lossy_table
-ktap_run "a refused table" check_refused_table
+ktap_run "verify --table compares a given table" check_right_table
+ktap_run "verify finds another CFA offset" found 0x1001-0x1005 's/def_cfa_offset 16/def_cfa_offset 24/'
+ktap_run "verify finds another CFA register" found 0x1030-0x1031 's/def_cfa rbp/def_cfa rbx/'
+ktap_run "verify finds FP saved elsewhere" found 0x1001-0x1005 's/rbp, -16/rbp, -24/'
+ktap_run "verify finds FP not saved" found 0x1001-0x1005 '/cfi_offset rbp/d'
+ktap_run "verify finds FP undefined" \
+	found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_undefined rbp/'
+ktap_run "verify finds RA saved elsewhere" \
+	found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_offset rip, -16/'
+ktap_run "verify finds RA undefined" \
+	found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_undefined rip/'
+ktap_run "verify finds a signal frame" \
+	found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_signal_frame/'
+ktap_run "verify finds that rsp is not the CFA" \
+	found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_register rsp, r8/'
+ktap_run "verify finds a row too late" \
+	found 0x1001-0x1002 '/^first/,/endproc/{/cfi_def/d;/cfi_offset/d;0,/\tnop/s/\tnop/&\n.cfi_def_cfa_offset 16\n.cfi_offset rbp, -16/}'
+ktap_run "verify finds a gap" \
+	found "0x1005-0x1010 0x1010-0x1012" '/^second/,/endproc/{/startproc/d;/endproc/d}'
+ktap_run "verify finds rules for code without any" \
+	found 0x1012-0x1030 's/^none:/&\n.cfi_startproc/;s/^third:/.cfi_endproc\n&/'
+ktap_run "verify finds other rows than the code proves" \
+	found 0x1041-0x1042 's/^proven:/&\n.cfi_startproc/;s/^last:/.cfi_endproc\n&/'
+ktap_run "verify finds a rule that is unsupported without need" \
+	found 0x1030-0x1031 's/def_cfa rbp, 16/escape 0x0f, 1, 0x38/'
+ktap_run "verify finds CFI that is malformed only for the table" \
+	found 0x1010-0x1012 '/^second/,/endproc/s/startproc/&\n.cfi_escape 0x3e/'
+ktap_run "verify refuses the table of another file" check_other_file
+ktap_run "verify prints no escape sequence from a symbol" check_symbol
+ktap_run "verify compares a table that is not exact" check_lossy_table
+ktap_run "verify says why a table is refused" check_refused_table
 ktap_run "a zero word within .debug_frame" check_filling
 ktap_run "FDEs that overlap" check_contradictory
 ktap_run "an FDE that .eh_frame_hdr does not list" check_unlisted
 with ld.lld "an FDE of no bytes in .eh_frame_hdr" check_empty
 ktap_run "an empty expression" check_empty_expression
 ktap_run "a terminator in the middle of .eh_frame" check_terminator
-ktap_run "found: the entry point of a library" check_entry
+ktap_run "verify finds an outermost row at the entry point of a library" check_entry
 ktap_run "a CFA that libdw refuses" check_half_cfa
 ktap_run "a damaged .eh_frame_hdr" check_damaged
 ktap_run "an advance past the end of an FDE" check_past_end
 ktap_run "more states than are remembered" check_too_deep
-ktap_run "no CFI" check_no_cfi
+ktap_run "verify of a file without CFI" check_no_cfi
 if unshare -r -m true 2>"$work/err"; then
-	ktap_run "all files of a system" check_all
+	ktap_run "verify finds no difference in all files of this system" check_all
 else
-	ktap_skip "all files of a system" "$(cat "$work/err")"
+	ktap_skip "verify finds no difference in all files of this system" "$(cat "$work/err")"
 fi
-ktap_run "what a table cannot hold" check_unsupported
-ktap_run "a directory" check_directory
+ktap_run "verify lists what a table cannot hold" check_unsupported
+ktap_run "verify compares the files of a directory" check_directory
 if [ "$(id -u)" -eq 0 ]; then
-	ktap_run "a file in a directory that cannot be read" check_unreadable
+	ktap_run "verify names a file in a directory that cannot be read" check_unreadable
 else
-	ktap_skip "a file in a directory that cannot be read" "not root, so there is nobody else"
+	ktap_skip "verify names a file in a directory that cannot be read" "only root can become another user"
 fi
 ktap_run "json.rst lists what is in JSON" check_json_names
-ktap_run "files that are none" check_bad_files
-ktap_run "usage" check_usage
+ktap_run "verify refuses files that are no ELF files" check_bad_files
+ktap_run "verify refuses wrong usage" check_usage
 ktap_finish

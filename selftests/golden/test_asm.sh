@@ -144,15 +144,18 @@ for program in "${programs[@]}"; do
 	name=$(basename "$program" .S)
 	ktap_run "$name" check_program "$name"
 done
-ktap_run "the same table twice" check_deterministic
-ktap_run ".debug_frame" check_debug_frame --decompress-debug-sections ' .debug_frame .* 0   0  8$'
-ktap_run ".debug_frame, compressed" check_debug_frame --compress-debug-sections=zlib-gabi ' .debug_frame .* C  '
-ktap_run ".zdebug_frame" check_debug_frame --compress-debug-sections=zlib-gnu ' .zdebug_frame '
-ktap_run "no section headers" check_no_sections
-ktap_run "section headers and an empty segment past the end" check_cut
-ktap_run "entry points of programs, none of libraries" check_entry
-ktap_run ".eh_frame before .debug_frame" check_eh_frame_wins
+ktap_run "a file compiled twice has equal tables" check_deterministic
+ktap_run "rows of .debug_frame are those of .eh_frame" \
+	check_debug_frame --decompress-debug-sections ' .debug_frame .* 0   0  8$'
+ktap_run "rows of a compressed .debug_frame are those of .eh_frame" \
+	check_debug_frame --compress-debug-sections=zlib-gabi ' .debug_frame .* C  '
+ktap_run "rows of .zdebug_frame are those of .eh_frame" \
+	check_debug_frame --compress-debug-sections=zlib-gnu ' .zdebug_frame '
+ktap_run "rows of a file without section headers are complete" check_no_sections
+ktap_run "rows of a file whose section headers are past its end are complete" check_cut
+ktap_run "entry points of programs are outermost, those of libraries are not" check_entry
+ktap_run "an FDE of .eh_frame counts before one of .debug_frame" check_eh_frame_wins
 for linker in ld.gold ld.lld; do
-	with $linker "linked by $linker" check_linker $linker
+	with $linker "rows of a file linked by $linker are readelf's" check_linker $linker
 done
 ktap_finish

@@ -65,7 +65,8 @@ for file in "${small[@]}"; do
 		ktap_run "$file: --thin $percent" check_thin "$file" "$percent"
 	done
 done
-ktap_run "sizes of tables and CFI" "$python" "$here/../lib/size_check.py" rows "$beectl" "${small[@]}"
+ktap_run "sizes of tables are smaller than those of CFI" \
+	"$python" "$here/../lib/size_check.py" rows "$beectl" "${small[@]}"
 gcrypt=$(shared_library libgcrypt.so.20)
 if [ -n "$gcrypt" ]; then
 	ktap_run "libgcrypt: no rule is unsupported" check_supported "$gcrypt"
@@ -75,8 +76,8 @@ fi
 # A large library with a large .eh_frame.
 llvm=$(shared_library libLLVM-14.so.1)
 if [ -n "$llvm" ]; then
-	ktap_run "memory for libLLVM-14" check_memory "$llvm"
+	ktap_run "compiling libLLVM-14 keeps to its memory" check_memory "$llvm"
 else
-	ktap_skip "memory for libLLVM-14" "libLLVM-14 is not installed"
+	ktap_skip "compiling libLLVM-14 keeps to its memory" "libLLVM-14 is not installed"
 fi
 ktap_finish

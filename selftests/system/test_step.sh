@@ -78,14 +78,16 @@ for name in "${built[@]}"; do
 	*) ktap_run "$name" step_all --from-entry "$programs/$name" ;;
 	esac
 done
-ktap_run "the dynamic linker" covered --limit "$limit" /bin/true
-ktap_run "bash, a shell" \
+ktap_run "steps through the dynamic linker are right" covered --limit "$limit" /bin/true
+ktap_run "steps through bash are right" \
 	step_all --from-entry --limit "$((limit < 40000 ? limit : 40000))" bash -c 'for i in 1 2 3; do echo $((i * i)); done | cat'
 for name in "${libraries[@]}"; do
 	if no_library "$name" "$programs/assembly.ivf"; then
-		ktap_skip "assembly of $name" "no such library here, or for dav1d no ffmpeg"
+		ktap_skip "steps through assembly of $name are right" \
+			"no such library here, or for dav1d no ffmpeg"
 	else
-		ktap_run "assembly of $name" step_all --from-trap --limit 1000000 "$programs/assembly" \
+		ktap_run "steps through assembly of $name are right" \
+			step_all --from-trap --limit 1000000 "$programs/assembly" \
 			"$name" "$programs/assembly.ivf"
 	fi
 done

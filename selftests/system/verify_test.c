@@ -328,14 +328,14 @@ int main(void)
 		ksft_print_msg("%s: no rows\n", FILE_NAME);
 		return KSFT_FAIL;
 	}
-	ksft_test_result(is_clean(&elf, &rows), "the table as it is\n");
+	ksft_test_result(is_clean(&elf, &rows), "verify finds no difference in a table as it is\n");
 	for (i = 0; i < NMUTATIONS; i++)
 		ksft_test_result(mutation_is_found(&elf, &rows, &mutations[i]), "%s\n",
 				 mutations[i].name);
-	ksft_test_result(shift_is_found(&elf, &rows, false), "a row too early\n");
-	ksft_test_result(shift_is_found(&elf, &rows, true), "a row too late\n");
-	ksft_test_result(missing_table_is_found(&elf), "no table\n");
-	ksft_test_result(sums_add_up(&elf, &rows), "results add up\n");
+	ksft_test_result(shift_is_found(&elf, &rows, false), "verify finds a row too early\n");
+	ksft_test_result(shift_is_found(&elf, &rows, true), "verify finds a row too late\n");
+	ksft_test_result(missing_table_is_found(&elf), "verify finds that there is no table\n");
+	ksft_test_result(sums_add_up(&elf, &rows), "results of verify add up\n");
 	row_set_free(&rows);
 	elf_close(&elf);
 	close(fd);
