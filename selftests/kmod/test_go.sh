@@ -59,14 +59,14 @@ guest_insmod || exit 1
 ktap_plan $((${#lines[@]} + 1))
 for line in "${lines[@]}"; do
 	case $line in
-	*' # SKIP '*) ktap_skip "${line%% #*}" "${line#* # SKIP }" ;;
-	*) ktap_run "$line" complete "$shrink_off" "$line" 0.995 ;;
+	*' # SKIP '*) ktap_skip "stacks of ${line%% #*} are complete" "${line#* # SKIP }" ;;
+	*) ktap_run "stacks of $line are complete" complete "$shrink_off" "$line" 0.995 ;;
 	esac
 done
 if grep -qx gowork.static "$programs/list"; then
-	ktap_run "gowork.static with stacks that shrink" complete "" gowork.static 0.95
+	ktap_run "stacks of gowork.static are complete while Go shrinks its stacks" complete "" gowork.static 0.95
 else
-	ktap_skip "gowork.static with stacks that shrink" "gowork.static is not built"
+	ktap_skip "stacks of gowork.static are complete while Go shrinks its stacks" "gowork.static is not built"
 fi
 [ ! -e "$WORK/figures" ] || ktap_diag "$(cat "$WORK/figures")"
 ktap_finish

@@ -161,8 +161,8 @@ ktap_run "all programs of the test have ended with success" test ! -s "$WORK/out
 ktap_diag "$(cat "$WORK/out")"
 for line in "${lines[@]}"; do
 	case $line in
-	*' # SKIP '*) ktap_skip "${line%% #*}" "${line#* # SKIP }" ;;
-	*) ktap_run "$line" complete "$line" ;;
+	*' # SKIP '*) ktap_skip "stacks of ${line%% #*} are complete" "${line#* # SKIP }" ;;
+	*) ktap_run "stacks of $line are complete" complete "$line" ;;
 	esac
 done
 ktap_diag "$(awk '{ s += $2; c += $3 } END { print "samples", s, "complete", c }' "$WORK/judged")"

@@ -73,9 +73,11 @@ fi
 ktap_plan $((${#built[@]} + ${#libraries[@]} + 2))
 for name in "${built[@]}"; do
 	case $name in
-	*' # SKIP '*) ktap_skip "${name%% #*}" "${name#* # SKIP }" ;;
-	calls.lazy | calls.nocfi* | stdio.nocfi | stdio.retpoline*) ktap_run "$name" covered --from-entry "$programs/$name" ;;
-	*) ktap_run "$name" step_all --from-entry "$programs/$name" ;;
+	*' # SKIP '*) ktap_skip "steps of ${name%% #*} are right" "${name#* # SKIP }" ;;
+	calls.lazy | calls.nocfi* | stdio.nocfi | stdio.retpoline*)
+		ktap_run "steps of $name are right" covered --from-entry "$programs/$name"
+		;;
+	*) ktap_run "steps of $name are right" step_all --from-entry "$programs/$name" ;;
 	esac
 done
 ktap_run "steps through the dynamic linker are right" covered --limit "$limit" /bin/true

@@ -19,10 +19,10 @@ ktap_plan ${#kernels[@]}
 for series in "${kernels[@]}"; do
 	shares "$series"
 	case $? in
-	0) ktap_ok "stacks on $series" ;;
-	4) ktap_skip "stacks on $series" "$why" ;;
+	0) ktap_ok "shares of complete stacks on $series" ;;
+	4) ktap_skip "shares of complete stacks on $series" "$why" ;;
 	*) [ -z "$why" ] || ktap_diag "$why"
-	   ktap_fail "stacks on $series" ;;
+	   ktap_fail "shares of complete stacks on $series" ;;
 	esac
 done
 ktap_finish

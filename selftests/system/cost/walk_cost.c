@@ -439,7 +439,7 @@ static void judge(const char *what, u32 depth, unsigned long n, unsigned long mo
 		       what, told->frames, depth, n, n / told->frames, told->left, told->words,
 		       told->copies, told->faults);
 	ksft_test_result((stop || told->frames == depth) && told->stop == stop && n >= told->frames &&
-			 n <= most, "%s, %u deep\n", what, depth);
+			 n <= most, "a walk is as cheap as promised: %s, %u deep\n", what, depth);
 }
 
 /* A walk that is as deep as perf asks for.  @most: instructions of a frame. */
@@ -456,7 +456,9 @@ static void test_cut(const char *what, u32 bytes, bool all)
 		judge(what, DEEPEST, count(bytes, DEEPEST, false),
 		      WALK_MOST + (DEEPEST - PERF_DEPTH) * FRAME_MORE, BEEUNWIND_STOP_COST);
 	else
-		ksft_test_result_skip("%s, %u deep # SKIP takes a minute; BEE_LONG\n", what, DEEPEST);
+		ksft_test_result_skip("a walk is as cheap as promised: %s, %u deep"
+				      " # SKIP counting its instructions takes a minute: with BEE_LONG=1\n",
+				      what, DEEPEST);
 }
 
 /* What ordinary programs do is done to the end. */

@@ -144,7 +144,7 @@ static void test_truncated(const struct made *made, size_t readable, const char 
 		samples = seen.samples;
 		perfdata_free(&data);
 	}
-	ksft_test_result(!wrong, "%s, cut at each byte\n", what);
+	ksft_test_result(!wrong, "a recording in %s, cut at each byte, is read as far as it goes\n", what);
 }
 
 static void test_mutated(const struct made *made, const char *what)
@@ -169,7 +169,7 @@ static void test_mutated(const struct made *made, const char *what)
 			wrong++;
 		perfdata_free(&data);
 	}
-	ksft_test_result(!wrong, "%s, broken in 20,000 ways\n", what);
+	ksft_test_result(!wrong, "a recording in %s, broken in 20,000 ways, is read or refused\n", what);
 }
 
 /* @size bytes at @at say @value: refused, in words with @why. */
@@ -186,7 +186,7 @@ static void test_lie(const struct made *made, size_t at, u64 value, size_t size,
 	ret = read_made(lying.bytes, lying.size, &seen, &data, &error);
 	if (!ret || !strstr(error.text, why))
 		ksft_print_msg("%d, %s\n", ret, error.text);
-	ksft_test_result(ret && strstr(error.text, why), "refused: %s\n", why);
+	ksft_test_result(ret && strstr(error.text, why), "a recording is refused: %s\n", why);
 	perfdata_free(&data);
 }
 
@@ -203,7 +203,7 @@ static void test_no_features(const struct made *made)
 	cut.bytes[72] = 1 << 2;
 	ret = read_made(cut.bytes, cut.size, &seen, &data, &error);
 	ksft_test_result(!ret && data.unfinished && !strcmp(seen.text, expected),
-			 "a file without its end\n");
+			 "a recording in a file without its end is read as unfinished\n");
 	perfdata_free(&data);
 }
 
@@ -226,9 +226,9 @@ int main(void)
 	made_event(&two, &first, MADE_ID + 1);
 	made_event(&two, &attr, MADE_ID);
 	made_records(&two);
-	expect(&file, 1, "a file, in the order of times");
-	expect(&pipe, 1, "a pipe, in the order of times");
-	expect(&two, 2, "records of another event than the first");
+	expect(&file, 1, "records of a file are read in the order of times");
+	expect(&pipe, 1, "records of a pipe are read in the order of times");
+	expect(&two, 2, "records of another event than the first are read");
 	test_truncated(&file, MADE_RECORDS, "a file");
 	test_truncated(&pipe, pipe.size, "a pipe");
 	test_no_features(&file);
