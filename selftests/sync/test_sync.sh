@@ -293,7 +293,7 @@ fi
 ktap_run "what finds code without a file has a unit test and a page, and each workload has figures" \
 	runtimes_are_complete
 ktap_run "the table format has not changed under its version" format_hash_is_known
-ktap_run "all files with beeunwind's version have the same" versions_agree
+ktap_run "all files that tell beeunwind's version agree" versions_agree
 ktap_run "README, NEWS, dkms.conf and testing.rst name the same kernels" kernels_agree
 ktap_run "README, packages and selftests/setup ask for the libraries of tools/rooms.mk" libraries_agree
 ktap_run "the packages of Debian and of RPM have the same pages" packaged_pages_agree

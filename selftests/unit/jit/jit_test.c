@@ -174,7 +174,7 @@ static bool object_is_ignored(const struct made_object *object, const struct mad
 #define IGNORED(name, change) do {				\
 	struct made_object object = made_object(0);		\
 	change;							\
-	ksft_test_result(object_is_ignored(&object, NULL), "ignored: " name "\n"); \
+	ksft_test_result(object_is_ignored(&object, NULL), "an object is ignored: " name "\n"); \
 } while (0)
 
 static void test_objects(void)

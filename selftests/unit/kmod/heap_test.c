@@ -160,7 +160,8 @@ static void test_compiled(void)
 	struct bee_frame f = frame_at(CALLEE + CODE + 0x45, false);
 
 	lay_out();
-	check(!step(&f) && is_caller(&f, CALLER_RA, SP + FRAME, CALLER_FP), "a caller's frame has the size of its header");
+	check(!step(&f) && is_caller(&f, CALLER_RA, SP + FRAME, CALLER_FP),
+	      "a caller's frame has the size of its header");
 
 	f = frame_at(CALLEE + CODE + 0x40, true);
 	put(SP + FRAME - 8, 0x99, 8);
@@ -267,11 +268,13 @@ static void test_interpreter(void)
 	put(SP, CALLER_RA, 8);
 	gpr[BEE_REG_RBX] = SP + 0x28;
 	f.ip = ip + 1;
-	check(!step(&f) && is_caller(&f, CALLER_RA, SP + 0x28, 0x777000), "behind leave the interpreter's caller is at rsp");
+	check(!step(&f) && is_caller(&f, CALLER_RA, SP + 0x28, 0x777000),
+	      "behind leave the interpreter's caller is at rsp");
 
 	f = frame_at(ip + 6, true);
 	gpr[BEE_REG_R13] = CALLER_RA;
-	check(!step(&f) && is_caller(&f, CALLER_RA, SP, 0x777000), "at its last jump the interpreter's caller is in r13");
+	check(!step(&f) && is_caller(&f, CALLER_RA, SP, 0x777000),
+	      "at its last jump the interpreter's caller is in r13");
 
 	f = frame_at(ip, false);
 	f.fp = SP - 0x100;
@@ -286,7 +289,8 @@ static void test_stub(void)
 	lay_out();
 	put_call(CALLER_RA, STUB + CODE);
 	put(SP, CALLER_RA, 8);
-	check(!step(&f) && is_caller(&f, CALLER_RA, SP + 8, 0x777000), "a stub that was called directly returns by rsp");
+	check(!step(&f) && is_caller(&f, CALLER_RA, SP + 8, 0x777000),
+	      "a stub that was called directly returns by rsp");
 
 	lay_out();
 	put_code(CALLER_RA - 2, "\xff\xd0", 2);
@@ -322,7 +326,8 @@ static void test_stub(void)
 	check(step(&f) == BEEUNWIND_STOP_BAD_RA, "a stub that was called elsewhere has no frame at rbp");
 	f = frame_at(ip, false);
 	f.fp = fp;
-	check(step(&f) == BEEUNWIND_STOP_BAD_RA, "a stub that has called, and was called elsewhere, has no frame at rbp");
+	check(step(&f) == BEEUNWIND_STOP_BAD_RA,
+	      "a stub that has called, and was called elsewhere, has no frame at rbp");
 
 	lay_out();
 	put(SP, CALLER_RA, 8);
@@ -494,7 +499,8 @@ static void test_lies(void)
 	f = frame_at(CALLEE + CODE + 0x45, false);
 	f.sp = SP + 4;
 	put(SP + 4 + FRAME - 8, CALLER_RA, 8);
-	check(step(&f) == BEEUNWIND_STOP_MISALIGNED && f.sp == SP + 4, "a stack pointer that is not aligned ends the walk");
+	check(step(&f) == BEEUNWIND_STOP_MISALIGNED && f.sp == SP + 4,
+	      "a stack pointer that is not aligned ends the walk");
 }
 
 /* A stub jumps to a handler of exceptions in its caller.  What is on the stack above it has other return addresses. */
@@ -516,7 +522,7 @@ static void test_left(void)
 		f = frame_at(stub[i & 1] + CODE + 0x41, true);
 		good &= !step(&f) && is_caller(&f, CALLER_RA, SP, 0x777000);
 	}
-	check(good, "a stub that jumps to a handler of exceptions in its caller has that one's rsp");
+	check(good, "a stub that jumps to a handler of exceptions in its caller has its caller's rsp");
 
 	lay_out();
 	put_code(CALLEE + CODE + 0x40, "\xc9\x59\xff\xe1", 4);

@@ -223,9 +223,9 @@ static void test_hit(void)
 	asked = lookups;
 	again = walk_to(walk, DEPTH);
 	ksft_test_result(first == STACK + 0x100 + 16 * DEPTH && asked == DEPTH,
-			 "empty: each rule is looked up\n");
+			 "a walk with an empty cache looks up each rule\n");
 	ksft_test_result(again == first && lookups - asked < DEPTH / 8,
-			 "hit: a second walk has the rules of the first\n");
+			 "a second walk has the rules of the first from the cache\n");
 	walk_free(walk);
 }
 
@@ -254,7 +254,7 @@ static void test_miss(void)
 	asked = lookups;
 	stack[0x108 / 8] -= 2;
 	walk_to(walk, 2);
-	ksft_test_result(asked == 2 && lookups == 3, "miss: another place of the same table\n");
+	ksft_test_result(asked == 2 && lookups == 3, "a walk to another place of a table looks up its rule\n");
 	walk_free(walk);
 }
 
@@ -316,7 +316,7 @@ static void test_serial(void)
 	walk_to(walk, 1);
 	stack[0x108 / 8] = OTHER + 0x101;
 	ksft_test_result(walk_to(walk, 2) == STACK + 0x110 + 24,
-			 "the same place of another table is another rule\n");
+			 "a place of another table has its own rule\n");
 	walk_free(walk);
 }
 

@@ -143,9 +143,9 @@ int main(void)
 	ksft_test_result(check_none("no-such-command", ENOENT), "a program that is not there is refused\n");
 	ksft_test_result(check_none(dir, EACCES), "a program that cannot be executed is refused\n");
 	ksft_test_result(check_died(), "a launched program that is killed before it begins is told of\n");
-	ksft_test_result(check_needs("sh"), "what a program needs\n");
-	ksft_test_result(check_script(), "what a script needs\n");
-	ksft_test_result(check_needs_none("no-such-command"), "what is not there needs the vDSO\n");
+	ksft_test_result(check_needs("sh"), "a program needs tables of its libraries\n");
+	ksft_test_result(check_script(), "a script needs tables of its interpreter\n");
+	ksft_test_result(check_needs_none("no-such-command"), "a program that is not there needs the vDSO only\n");
 	rmdir(dir);
 	ksft_finished();
 }

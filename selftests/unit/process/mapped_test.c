@@ -115,9 +115,9 @@ int main(void)
 	ksft_set_plan(6);
 	ksft_test_result(check_self(), "files that this process has mapped\n");
 	ksft_test_result(check_all(), "files that all processes have mapped, by file\n");
-	ksft_test_result(process_check(getpid(), &error) == getpid(), "a process with stacks\n");
-	ksft_test_result(check_zombie(), "a process that has ended\n");
-	ksft_test_result(check_thread(), "a process whose first thread has ended\n");
+	ksft_test_result(process_check(getpid(), &error) == getpid(), "a running process has stacks\n");
+	ksft_test_result(check_zombie(), "a process that has ended has no stacks\n");
+	ksft_test_result(check_thread(), "a process whose first thread has ended has stacks of another thread\n");
 	process_name(getpid(), name, sizeof(name));
 	ksft_test_result(!strcmp(name, "mapped_test"), "the name of a process\n");
 	ksft_finished();

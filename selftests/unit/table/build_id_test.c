@@ -133,10 +133,10 @@ int main(void)
 {
 	ksft_print_header();
 	ksft_set_plan(5);
-	ksft_test_result(check_places(), "found wherever it is in the page\n");
-	ksft_test_result(check_lengths(), "up to 20 bytes\n");
-	ksft_test_result(check_truncated(), "not in a page that ends before it does\n");
-	ksft_test_result(check_other_notes(), "not in what is no ELF file, and not in other notes\n");
-	ksft_test_result(check_mutated(), "broken pages are harmless\n");
+	ksft_test_result(check_places(), "a build-id is found wherever it is in the page\n");
+	ksft_test_result(check_lengths(), "a build-id has up to 20 bytes\n");
+	ksft_test_result(check_truncated(), "a build-id is not found in a page that ends before it does\n");
+	ksft_test_result(check_other_notes(), "a build-id is not found in what is no ELF file, nor in other notes\n");
+	ksft_test_result(check_mutated(), "broken pages are harmless to the search for a build-id\n");
 	ksft_finished();
 }

@@ -226,20 +226,20 @@ static void test_good(void)
 	ret = compile_bytes(image.bytes, image.size, &result);
 	ksft_test_result(!ret && result.rows == 1 && !result.unsupported, "a good file: %s\n",
 			 ret ? why.text : "accepted");
-	ksft_test_result(!ret && blob_has_id(&result, BEE_ID_BUILD_ID, 20, 1), "its build-id\n");
+	ksft_test_result(!ret && blob_has_id(&result, BEE_ID_BUILD_ID, 20, 1), "a file's table has its build-id\n");
 	compile_result_free(&result);
 
 	image_phdr(&image, 1)->p_type = PT_NULL;
 	ret = compile_bytes(image.bytes, image.size, &result);
 	ksft_test_result(!ret && blob_has_id(&result, BEE_ID_SHA256, 32, 0),
-			 "without a build-id: SHA-256\n");
+			 "a table of a file without a build-id has its SHA-256\n");
 	compile_result_free(&result);
 
 	image_make(&image);
 	image.bytes[NOTE_AT + 4] = 200;
 	ret = compile_bytes(image.bytes, image.size, &result);
 	ksft_test_result(!ret && blob_has_id(&result, BEE_ID_SHA256, 32, 0),
-			 "a build-id that runs past its note: SHA-256\n");
+			 "a table of a file whose build-id runs past its note has its SHA-256\n");
 	compile_result_free(&result);
 }
 
@@ -258,7 +258,7 @@ static void test_digest(void)
 	SHA256Final(digest, &context);
 	ret = compile_bytes(image.bytes, image.size, &result);
 	ksft_test_result(!ret && !memcmp(((struct bee_table_header *)result.blob)->id, digest,
-					 sizeof(digest)), "the digest is the file's\n");
+					 sizeof(digest)), "the digest of a table is the file's\n");
 	compile_result_free(&result);
 }
 
@@ -281,7 +281,7 @@ static void test_truncations(void)
 		}
 		compile_result_free(&result);
 	}
-	ksft_test_result(good, "truncations: refused\n");
+	ksft_test_result(good, "truncated files are refused\n");
 }
 
 /*
@@ -311,7 +311,7 @@ static void test_mutations(bool all)
 		}
 		image.bytes[at] = original;
 	}
-	ksft_test_result(good, "each byte changed: a table or a message\n");
+	ksft_test_result(good, "a file with any byte changed gets a table or a message\n");
 }
 
 /* version 1, pcrel sdata4, udata4, datarel sdata4; two FDEs, the second behind a terminator */
@@ -353,13 +353,13 @@ static void test_hdr(void)
 	};
 	ret = compile_bytes(image.bytes, image.size, &result);
 	ksft_test_result(!ret && ((struct bee_table_header *)result.blob)->span == 0x30,
-			 "PT_GNU_EH_FRAME with a search table\n");
+			 "rows are found by a PT_GNU_EH_FRAME with a search table\n");
 	compile_result_free(&result);
 
 	image.bytes[HDR_AT + 2] = 0xff;
 	ret = compile_bytes(image.bytes, image.size, &result);
 	ksft_test_result(!ret && ((struct bee_table_header *)result.blob)->span == 0x10,
-			 "PT_GNU_EH_FRAME without a search table\n");
+			 "rows are found by a PT_GNU_EH_FRAME without a search table\n");
 	compile_result_free(&result);
 
 	image.bytes[HDR_AT] = 2;
@@ -400,7 +400,7 @@ static void test_nothing(void)
 		good = row.kind == BEE_RULE_GAP;
 	}
 	ksft_print_msg("%zu bytes\n", result.size);
-	ksft_test_result(good, "a table that knows nothing\n");
+	ksft_test_result(good, "a table without rows has a gap at each pc\n");
 	compile_result_free(&result);
 }
 
