@@ -469,7 +469,7 @@ static bool heap_is_in_rax(struct bee_heap_step *s)
  * Whether r13 has the rsp behind the call.  The interpreter sets it when it calls, and so does the stub through which C
  * calls.  Compiled code uses r13 for other things, until an adapter, which has the return address in rax then, sets it.
  */
-static noinline bool heap_has_told(struct bee_heap_step *s)
+static noinline bool heap_r13_is_sp(struct bee_heap_step *s)
 {
 	return heap_is_interpreter(s->heaps, s->f->ip) || heap_is_interpreter(s->heaps, s->ra) ||
 	       s->sp - s->f->sp <= 24 || heap_is_in_rax(s);
@@ -506,7 +506,7 @@ static noinline enum beeunwind_stop heap_step_entry(struct bee_heap_step *s, u32
 	if (frame_reg(s->mem, f, BEE_REG_R13, &s->sp) || s->sp & 7 || s->sp - f->sp - 1 >= near)
 		return BEEUNWIND_STOP_GAP;
 	if (heap_returns_at(s, f->sp)) {
-		slot = heap_has_told(s) ? s->sp : heap_fitting_sp(s);
+		slot = heap_r13_is_sp(s) ? s->sp : heap_fitting_sp(s);
 		return slot ? heap_arrive_same_fp(s, f->sp, slot) : BEEUNWIND_STOP_GAP;
 	}
 	slot = f->fp + 8;

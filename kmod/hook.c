@@ -129,7 +129,7 @@ HOOK_CALLBACK(hook_inode)
 
 	if (unlikely(READ_ONCE(hook_wanted) == inode))
 		WRITE_ONCE(hook_wanted, NULL);
-	bee_store_inode_gone(inode);
+	bee_store_end_inode(inode);
 }
 
 /* In the order in which they are placed; removed backwards.  Files may exist while inodes end. */

@@ -321,7 +321,7 @@ static void store_bury_fn(struct work_struct *work)
 static DECLARE_WORK(store_bury_work, store_bury_fn);
 
 /**
- * bee_store_inode_gone() - an inode ends; its address may become that of another
+ * bee_store_end_inode() - an inode ends; its address may become that of another
  * @inode: the inode; nobody uses it any more
  *
  * Takes no lock if the inode is unknown, as nearly all are.  Whoever adds a file has its inode in use, so no
@@ -329,7 +329,7 @@ static DECLARE_WORK(store_bury_work, store_bury_fn);
  *
  * Context: Process; preemption may be off.
  */
-void bee_store_inode_gone(const struct inode *inode)
+void bee_store_end_inode(const struct inode *inode)
 {
 	struct bee_file *f;
 

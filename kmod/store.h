@@ -180,7 +180,7 @@ struct bee_file *bee_store_get(u32 id);
 const struct bee_file *bee_store_find(struct file *exe);
 struct bee_file *bee_store_next(unsigned long id);
 bool bee_file_is_mapped(const struct bee_file *f);
-void bee_store_inode_gone(const struct inode *inode);
+void bee_store_end_inode(const struct inode *inode);
 
 int bee_store_charge(u32 uid, u64 bytes, struct netlink_ext_ack *extack);
 void bee_store_recharge(u32 uid, u64 bytes);

@@ -60,8 +60,8 @@ static void walk_enter(struct bee_walk *walk, const struct bee_range *range)
 }
 
 /* Code in memory that has a table, as far as it is in @mapped, which has none and is as it was. */
-static noinline const struct bee_range *walk_laid(struct bee_walk *walk,
-						  const struct bee_range *mapped, u64 ip)
+static noinline const struct bee_range *walk_code_range(struct bee_walk *walk,
+							const struct bee_range *mapped, u64 ip)
 {
 	struct bee_range *r = &walk->laid_part[walk->range == &walk->laid_part[0]];
 	const struct bee_range *laid = bee_code_find(walk->laid, ip);
@@ -86,7 +86,7 @@ static __always_inline const struct bee_range *walk_range_at(struct bee_walk *wa
 	range = bee_vma_find(&walk->ranges, walk->range, ip);
 	walk->mem.left -= walk->ranges.work - work;
 	if (unlikely(walk->laid) && range && !walk_has_table(range))
-		return walk_laid(walk, range, ip);
+		return walk_code_range(walk, range, ip);
 	return range;
 }
 

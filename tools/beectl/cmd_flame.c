@@ -695,7 +695,7 @@ static void flame_take_signals(void)
 }
 
 /* Whether it is time for a checkpoint, and the last one is written. */
-static bool flame_is_due(void *arg)
+static bool flame_checkpoint_is_due(void *arg)
 {
 	struct flame *flame = arg;
 	struct timespec now;
@@ -836,7 +836,7 @@ static int flame_record(struct flame *flame)
 		return message_error("flame", output, flame->error.text);
 	signal(SIGCHLD, SIG_DFL);
 	flame->title = flame_title(&flame->options);
-	flame->collect.is_due = flame_is_due;
+	flame->collect.is_due = flame_checkpoint_is_due;
 	flame->collect.checkpoint = flame->every ? flame_checkpoint : NULL;
 	flame->collect.arg = flame;
 	flame->failed = alloc_shared(sizeof(*flame->failed));

@@ -238,7 +238,7 @@ static void record_made(void *arg, const struct table_want *want,
 /* How often beectl was told to end while it finished tables. */
 static volatile sig_atomic_t finish_ends;
 
-static void finish_told(int signal)
+static void finish_count_signal(int signal)
 {
 	(void)signal;
 	finish_ends++;
@@ -248,7 +248,7 @@ static void finish_told(int signal)
 static void record_finish(struct record *record)
 {
 	static const int ends[] = { SIGTERM, SIGINT, SIGHUP };
-	const struct sigaction told = { .sa_handler = finish_told };
+	const struct sigaction counted = { .sa_handler = finish_count_signal };
 	const char *command = record->recording->command;
 	int64_t end = clock_ms() + RECORD_FINISH_MS, left;
 	struct bee_error why;
@@ -259,7 +259,7 @@ static void record_finish(struct record *record)
 	follow_finish(record->follow);
 	count = follow_unfinished(record->follow);
 	for (i = 0; i < 3; i++)
-		sigaction(ends[i], &told, NULL);
+		sigaction(ends[i], &counted, NULL);
 	if (count && !record->options.quiet)
 		fprintf(stderr, "beectl: %s: finishing %zu table%s, for %d seconds at most\n", command,
 			count, plural(count), RECORD_FINISH_MS / 1000);

@@ -187,7 +187,7 @@ static void size_failed(void *arg, const struct input_file *file, const char *wh
 }
 
 /* Fills in what to sort @file by; false if there is no such key. */
-static bool weigh(const char *key, struct size_file *file)
+static bool size_file_weigh(const char *key, struct size_file *file)
 {
 	const struct sizes *sizes = &file->sizes;
 	size_t i;
@@ -217,7 +217,7 @@ static void size_done(void *arg, const struct input_file *file, const void *data
 	sized = &run->sized[run->nsized++];
 	*sized = (struct size_file){ .path = file->path, .sizes = *sizes };
 	if (run->sort)
-		weigh(run->sort, sized);
+		size_file_weigh(run->sort, sized);
 	for (i = 0; i < NCOLUMNS; i++)
 		*column_of(i, &run->total) += *column_of(i, sizes);
 }
@@ -334,7 +334,7 @@ int cmd_size(int argc, char **argv)
 
 	if (status != OPTIONS_OK)
 		return status;
-	if (run.sort && !weigh(run.sort, &probe))
+	if (run.sort && !size_file_weigh(run.sort, &probe))
 		return size_refuse_key(run.sort);
 	if (!*argv)
 		return message_usage("size", "an ELF file or directory is needed");

@@ -36,7 +36,7 @@ void counts_free(struct counts *counts)
 }
 
 /* A member of an object, or NULL: it is not there, or of another type. */
-static struct json_object *member(struct json_object *object, const char *key, json_type type)
+static struct json_object *json_member(struct json_object *object, const char *key, json_type type)
 {
 	struct json_object *value = NULL;
 
@@ -48,7 +48,7 @@ static struct json_object *member(struct json_object *object, const char *key, j
 
 static uint64_t member_uint(struct json_object *object, const char *key)
 {
-	return json_object_get_uint64(member(object, key, json_type_int));
+	return json_object_get_uint64(json_member(object, key, json_type_int));
 }
 
 static size_t array_length(struct json_object *array)
@@ -59,7 +59,7 @@ static size_t array_length(struct json_object *array)
 /* As stops_json() writes them. */
 static void read_stops(struct json_object *object, uint32_t stop[])
 {
-	struct json_object *stops = member(object, "stops", json_type_object);
+	struct json_object *stops = json_member(object, "stops", json_type_object);
 	uint32_t reason;
 
 	for (reason = 0; reason <= BEEUNWIND_STOP_MAX; reason++)
@@ -69,7 +69,7 @@ static void read_stops(struct json_object *object, uint32_t stop[])
 /* As stats_json() writes them. */
 static void read_stats(struct json_object *object, struct netlink_stats *stats)
 {
-	struct json_object *reasons = member(object, "reasons", json_type_array);
+	struct json_object *reasons = json_member(object, "reasons", json_type_array);
 	uint32_t reason;
 	size_t i;
 
@@ -79,7 +79,7 @@ static void read_stats(struct json_object *object, struct netlink_stats *stats)
 		struct json_object *stop = json_object_array_get_idx(reasons, i);
 		const char *name;
 
-		name = json_object_get_string(member(stop, "reason", json_type_string));
+		name = json_object_get_string(json_member(stop, "reason", json_type_string));
 		for (reason = 0; name && reason <= BEEUNWIND_STOP_MAX; reason++)
 			if (!strcmp(bee_stop_names[reason], name))
 				stats->stop[reason] = member_uint(stop, "walks");
@@ -138,14 +138,14 @@ int counts_read(const char *path, struct counts *counts, struct bee_error *error
 		return error_set(error, errno, "%.300s: %s", path, strerror(errno));
 	object = json_tokener_parse(text);
 	free(text);
-	instance = json_object_get_string(member(object, "instance", json_type_string));
-	is_other = instance && !member(object, "reasons", json_type_array);
+	instance = json_object_get_string(json_member(object, "instance", json_type_string));
+	is_other = instance && !json_member(object, "reasons", json_type_array);
 	if (instance && !is_other) {
 		counts->info.instance = strtoull(instance, NULL, 16);
 		counts->info.hook_hits = member_uint(object, "hook_hits");
 		read_stats(object, &counts->stats);
-		read_files(member(object, "incomplete", json_type_array), &counts->files);
-		read_procs(member(object, "processes", json_type_array), &counts->procs);
+		read_files(json_member(object, "incomplete", json_type_array), &counts->files);
+		read_procs(json_member(object, "processes", json_type_array), &counts->procs);
 	}
 	json_object_put(object);
 	if (is_other)

@@ -11,7 +11,7 @@
 #include "perf_options.h"
 
 /* An option; @flag: it takes no value; @perfs: perf record has one of that name, which is meant where it records. */
-static const struct known {
+static const struct known_option {
 	const char	*name;
 	char		 letter;
 	bool		 flag;
@@ -50,7 +50,7 @@ static const struct known {
  * Is @word this option?  perf takes names that are cut short, and --out must not be left to it.
  * @value: filled with what follows "=" or the letter, or NULL.
  */
-static bool option_is(const struct known *option, char *word, char **value)
+static bool option_is(const struct known_option *option, char *word, char **value)
 {
 	size_t length;
 

@@ -17,7 +17,7 @@ static const char letters_with_value[] = "CDFGcejkmoprtu";
 /* Options of one letter whose value, if there is one, is the rest of the word. */
 static const char letters_with_rest[] = "ISz";
 
-static void take(struct perf_options *options, char letter, const char *value)
+static void perf_option_take(struct perf_options *options, char letter, const char *value)
 {
 	const struct { const char *letters; bool *flag; } flags[] = {
 		{ "aCuG", &options->all }, { "g", &options->callchain },
@@ -39,10 +39,10 @@ static bool take_letters(struct perf_options *options, const char *word, const c
 {
 	for (word++; *word && !strchr(letters_with_rest, *word); word++) {
 		if (strchr(letters_with_value, *word)) {
-			take(options, *word, word[1] ? word + 1 : next);
+			perf_option_take(options, *word, word[1] ? word + 1 : next);
 			return !word[1];
 		}
-		take(options, *word, NULL);
+		perf_option_take(options, *word, NULL);
 	}
 	return false;
 }
@@ -66,7 +66,7 @@ static bool take_name(struct perf_options *options, const char *word, const char
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (strncmp(word, known[i].name, length) || known[i].name[length])
 			continue;
-		take(options, known[i].letter, known[i].with_value ? value : NULL);
+		perf_option_take(options, known[i].letter, known[i].with_value ? value : NULL);
 		if (known[i].letter == 'g' && value && strncmp(value, "fp", 2))
 			options->other = true;
 		return known[i].with_value && !word[length];

@@ -90,10 +90,10 @@ static const char *mapped_name(const struct mapped *mapped, const struct netlink
 }
 
 /*
- * struct shown - what is shown of a process
+ * struct shown_process - what is shown of a process
  * @java: whether the module knows the code of its Java virtual machine, or why not; "" without one
  */
-struct shown {
+struct shown_process {
 	char			name[64];
 	char			java[256];
 	struct netlink_proc	proc;
@@ -102,7 +102,7 @@ struct shown {
 };
 
 /* Fill in @shown->java. */
-static void shown_find_java(struct shown *shown)
+static void shown_find_java(struct shown_process *shown)
 {
 	struct bee_error error;
 	bool has = false;
@@ -121,7 +121,7 @@ static void shown_find_java(struct shown *shown)
 		snprintf(shown->java, sizeof(shown->java), "its code heaps are not known: %s", error.text);
 }
 
-static void json_process(struct json_object *process, struct netlink *nl, const struct shown *shown)
+static void json_process(struct json_object *process, struct netlink *nl, const struct shown_process *shown)
 {
 	struct json_object *array = json_object_new_array(), *range;
 	struct netlink_file file;
@@ -148,7 +148,7 @@ static void json_process(struct json_object *process, struct netlink *nl, const 
 	json_add_string(process, "java", shown->java);
 }
 
-static void print_process(struct netlink *nl, const struct shown *shown)
+static void print_process(struct netlink *nl, const struct shown_process *shown)
 {
 	uint64_t walks = stops_sum(shown->proc.stop);
 	struct netlink_file file;
@@ -195,7 +195,7 @@ static void print_process(struct netlink *nl, const struct shown *shown)
 int status_show_pid(struct netlink *nl, pid_t pid, struct json_object *json,
 		    struct bee_error *error)
 {
-	struct shown shown = { .proc.pid = pid };
+	struct shown_process shown = { .proc.pid = pid };
 	struct json_object *process;
 	struct netlink_procs procs;
 	pid_t thread = process_check(pid, error);

@@ -29,7 +29,7 @@
 #define SWITCH_FEW_LOST		10
 
 /* An address whose frame is known. */
-struct known {
+struct known_address {
 	u64	address;
 	u32	space;
 	u32	exact;
@@ -63,7 +63,7 @@ struct collector {
 	struct profile		*profile;
 	struct perfdata		 data;
 	struct spaces		 spaces;
-	struct known		*known;
+	struct known_address		*known;
 	u32			 kernel;
 	u32			 kernel_id;
 	u32			 unknown;
@@ -317,13 +317,13 @@ static u32 collector_frame(struct collector *collector, const struct space *spac
 {
 	bool kernel = mode == PERF_CONTEXT_KERNEL;
 	u32 id = space ? space->id : kernel ? 0 : ~0u;
-	struct known *known = &collector->known[(ip ^ ip >> 16 ^ id * 40503u) % CONTEXT_CACHE];
+	struct known_address *known = &collector->known[(ip ^ ip >> 16 ^ id * 40503u) % CONTEXT_CACHE];
 
 	if (!kernel && mode != PERF_CONTEXT_USER)
 		return profile_add_frame(collector->profile, collector->unknown, ip, exact);
 	if (known->address == ip && known->space == id && known->exact == exact)
 		return known->frame;
-	*known = (struct known){ ip, id, exact,
+	*known = (struct known_address){ ip, id, exact,
 				 collector_new_frame(collector, space, ip, exact, kernel) };
 	return known->frame;
 }

@@ -31,7 +31,7 @@
 #define RESOLVE_WARNINGS	16
 
 /* A frame to sort: in which file, at which address. */
-struct wanted {
+struct wanted_frame {
 	u32			index;
 	struct profile_frame	frame;
 };
@@ -52,7 +52,7 @@ struct wanted {
  */
 struct resolver {
 	struct resolve		*resolve;
-	struct wanted		*wanted;
+	struct wanted_frame		*wanted;
 	struct profile_frame	*frames;
 	struct question		*question;
 	size_t			*start;
@@ -155,7 +155,7 @@ bool answer_is_outermost(const char *name)
 
 static int wanted_compare(const void *a, const void *b)
 {
-	const struct wanted *x = a, *y = b;
+	const struct wanted_frame *x = a, *y = b;
 
 	return order(x->frame.file, y->frame.file) ?: order(x->frame.offset, y->frame.offset) ?:
 	       order(x->frame.exact, y->frame.exact);
@@ -170,7 +170,7 @@ static void resolver_sort(struct resolver *resolver)
 	resolver->frames = alloc_array(NULL, count + 1, sizeof(*resolver->frames));
 	resolver->name = alloc_zero(count + 1, sizeof(*resolver->name));
 	for (i = 0; i < count; i++)
-		resolver->wanted[i] = (struct wanted){ i, *profile_frame(profile, i) };
+		resolver->wanted[i] = (struct wanted_frame){ i, *profile_frame(profile, i) };
 	if (count)
 		qsort(resolver->wanted, count, sizeof(*resolver->wanted), wanted_compare);
 	for (i = 0; i < count; i++)

@@ -30,17 +30,17 @@ static int row_compare_total(const void *a, const void *b)
 	       order(y->total, x->total) ?: order(y->self, x->self) ?: order(x->name, y->name);
 }
 
-static double share(u64 part, u64 all)
+static double percent_of(u64 part, u64 all)
 {
 	return all ? 100.0 * part / all : 0;
 }
 
 static void row_compare_shares(struct summary_row *row, const struct graph_node *all)
 {
-	row->self_change = share(row->self, all->total) -
-			   share(row->before_self, all->before_total);
-	row->total_change = share(row->total, all->total) -
-			    share(row->before_total, all->before_total);
+	row->self_change = percent_of(row->self, all->total) -
+			   percent_of(row->before_self, all->before_total);
+	row->total_change = percent_of(row->total, all->total) -
+			    percent_of(row->before_total, all->before_total);
 }
 
 /* For each name the one that it is counted under: that of an inlined call under the function's, if it is called, too. */

@@ -12,9 +12,9 @@
 #define DEFERRED_LISTS		(1u << 16)
 #define DEFERRED_MAX_BYTES	(256u << 20)	/* of samples that wait */
 
-/* struct waiting - a sample that waits for the user's part of @chain */
-struct waiting {
-	struct waiting		*next;
+/* struct waiting_sample - a sample that waits for the user's part of @chain */
+struct waiting_sample {
+	struct waiting_sample		*next;
 	u64			 cookie;
 	struct perfdata_sample	 sample;
 	u64			 chain[];
@@ -27,14 +27,14 @@ struct waiting {
  * @bytes: bytes of all that the lists hold
  */
 struct deferred {
-	struct waiting	 *first[DEFERRED_LISTS];
-	struct waiting	**end[DEFERRED_LISTS];
+	struct waiting_sample	 *first[DEFERRED_LISTS];
+	struct waiting_sample	**end[DEFERRED_LISTS];
 	size_t		  bytes;
 };
 
 static size_t waiting_bytes(u64 depth)
 {
-	return sizeof(struct waiting) + depth * sizeof(u64);
+	return sizeof(struct waiting_sample) + depth * sizeof(u64);
 }
 
 /* The author of a recording does not know which cookies share a list, so he cannot make one list do all the work. */
@@ -67,7 +67,7 @@ static bool sample_is_marked(const struct perfdata *data, const struct perfdata_
 bool deferred_add(struct perfdata *data, struct perfdata_sample *sample)
 {
 	struct deferred *deferred = data->deferred;
-	struct waiting *waiting;
+	struct waiting_sample *waiting;
 	size_t depth, list;
 
 	if (!sample_is_marked(data, sample))
@@ -92,7 +92,7 @@ bool deferred_add(struct perfdata *data, struct perfdata_sample *sample)
 }
 
 /* Hand out a sample with @user after its own part, and release it. */
-static void waiting_finish(struct waiting *waiting, const u64 *user, size_t count,
+static void waiting_finish(struct waiting_sample *waiting, const u64 *user, size_t count,
 			   const struct perfdata_handler *handler)
 {
 	size_t depth = waiting->sample.depth;
@@ -121,7 +121,7 @@ void deferred_deliver(struct perfdata *data, struct cursor body,
 {
 	u64 cookie = cursor_u64(&body), count = cursor_u64(&body);
 	struct deferred *deferred = data->deferred;
-	struct waiting **at, *waiting;
+	struct waiting_sample **at, *waiting;
 	size_t list;
 
 	if (!deferred || body.bad || count > cursor_left(&body) / sizeof(u64))
@@ -144,7 +144,7 @@ void deferred_deliver(struct perfdata *data, struct cursor body,
 void deferred_flush(struct perfdata *data, const struct perfdata_handler *handler)
 {
 	struct deferred *deferred = data->deferred;
-	struct waiting *waiting;
+	struct waiting_sample *waiting;
 	size_t list;
 
 	for (list = 0; deferred && list < DEFERRED_LISTS; list++) {

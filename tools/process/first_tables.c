@@ -7,20 +7,20 @@
 #include "first_tables.h"
 
 /**
- * struct first - what is done first
+ * struct first_tables - what is done first
  * @maker: how tables are made
  * @left: files whose tables the cache does not have, and that are cheap
  * @cheap: bytes of files that may still be compiled
  */
-struct first {
+struct first_tables {
 	const struct table_maker	*maker;
 	struct table_wants		 left;
 	uint64_t			 cheap;
 };
 
-static void first_done(void *arg, const struct table_want *want, const struct table_result *result)
+static void first_tables_done(void *arg, const struct table_want *want, const struct table_result *result)
 {
-	struct first *first = arg;
+	struct first_tables *first = arg;
 	struct table_wants *left = &first->left;
 
 	if (!result->left) {
@@ -44,13 +44,13 @@ static void first_done(void *arg, const struct table_want *want, const struct ta
  */
 int first_tables_make(const struct table_maker *maker, const struct table_wants *wants)
 {
-	struct first first = { .maker = maker, .cheap = FIRST_TABLES_CHEAP };
+	struct first_tables first = { .maker = maker, .cheap = FIRST_TABLES_CHEAP };
 	struct table_maker first_maker = *maker;
 	size_t i;
 	int ret;
 
 	first_maker.arg = &first;
-	first_maker.done = first_done;
+	first_maker.done = first_tables_done;
 	for (i = 0; i < wants->count; i++)
 		wants->want[i].cached_only = true;
 	ret = table_jobs_run(&first_maker, wants) ?: table_jobs_run(maker, &first.left);

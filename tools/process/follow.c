@@ -77,8 +77,8 @@ struct job {
 	uint32_t		id;
 };
 
-/* struct made - file @id has got a table at @when, CLOCK_MONOTONIC, ms */
-struct made {
+/* struct made_table - file @id has got a table at @when, CLOCK_MONOTONIC, ms */
+struct made_table {
 	uint32_t	id;
 	int64_t		when;
 };
@@ -140,7 +140,7 @@ struct follow {
 	unsigned int			 jobs;
 	unsigned int			 started;
 	int64_t				 pause;
-	struct made			 made[FOLLOW_CHILDREN];
+	struct made_table			 made[FOLLOW_CHILDREN];
 	size_t				 nmade;
 	struct turns			 turns;
 	struct retry			 retry[FOLLOW_RETRIES];
@@ -416,7 +416,7 @@ static bool follow_note_made(struct follow *follow, const struct job *job, uint3
 	for (i = 0; i < FOLLOW_CHILDREN; i++)
 		if (follow->made[i].id == id && follow->made[i].when >= job->begun)
 			return false;
-	follow->made[follow->nmade++ % FOLLOW_CHILDREN] = (struct made){ id, clock_ms() };
+	follow->made[follow->nmade++ % FOLLOW_CHILDREN] = (struct made_table){ id, clock_ms() };
 	return true;
 }
 

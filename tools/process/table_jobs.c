@@ -461,8 +461,8 @@ struct table_result table_jobs_result(const void *data, size_t size, const char 
 	return result;
 }
 
-/* struct make - arguments of table_jobs_run() */
-struct make {
+/* struct table_jobs_args - arguments of table_jobs_run() */
+struct table_jobs_args {
 	const struct table_maker	*maker;
 	const struct table_wants	*wants;
 };
@@ -470,7 +470,7 @@ struct make {
 /* A child_work_fn */
 static void make_work(void *arg, size_t index, FILE *out)
 {
-	const struct make *make = arg;
+	const struct table_jobs_args *make = arg;
 
 	table_jobs_make(make->maker, &make->wants->want[index], -1, out);
 }
@@ -478,7 +478,7 @@ static void make_work(void *arg, size_t index, FILE *out)
 static void make_done(void *arg, size_t index, const void *data, size_t size, const char *died)
 {
 	struct table_result result = table_jobs_result(data, size, died);
-	const struct make *make = arg;
+	const struct table_jobs_args *make = arg;
 
 	if (!result.name[0])
 		memcpy(result.name, make->wants->want[index].name, sizeof(result.name));
@@ -487,14 +487,14 @@ static void make_done(void *arg, size_t index, const void *data, size_t size, co
 
 static uid_t make_owner(const void *arg, size_t index)
 {
-	const struct make *make = arg;
+	const struct table_jobs_args *make = arg;
 
 	return make->wants->want[index].owner;
 }
 
 static void make_progress(void *arg, size_t ready, size_t index)
 {
-	const struct make *make = arg;
+	const struct table_jobs_args *make = arg;
 
 	make->maker->progress(ready, make->wants->count, make->wants->want[index].name);
 }
@@ -508,7 +508,7 @@ static void make_progress(void *arg, size_t ready, size_t index)
  */
 int table_jobs_run(const struct table_maker *maker, const struct table_wants *wants)
 {
-	struct make make = { .maker = maker, .wants = wants };
+	struct table_jobs_args make = { .maker = maker, .wants = wants };
 	const struct parallel parallel = {
 		.count = wants->count, .jobs = maker->jobs, .arg = &make, .work = make_work,
 		.owner = make_owner, .patience = TABLE_JOBS_IDLE, .done = make_done,

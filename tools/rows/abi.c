@@ -28,7 +28,7 @@
 #define ABI_MAX_FUNCTIONS	(1u << 18)	/* places followed */
 #define ABI_MAX_ROWS		(8u << 20)	/* rows of functions followed, repetitions too */
 #define ABI_MAX_CALLS		(4u << 20)	/* their calls, repetitions too */
-#define ABI_MAX_TAKES		(64u << 20)	/* rows laid on the code by commit(), repetitions too */
+#define ABI_MAX_TAKES		(64u << 20)	/* rows that rows_commit() lays on the code, again too */
 #define ABI_ROUNDS		12
 #define ABI_ODD			50		/* of so many functions one may have its own ABI */
 #define ABI_GUESSES		2		/* how often places behind ends are tried */
@@ -89,7 +89,7 @@ struct abi_function {
  * @rules: the rules; its rows are not used
  * @rule_at: for each place: the number of its rule, plus 1; RULE_*
  * @owner_at: for each place with a rule: the number of the function
- * @takes: rows that commit() has laid on the code, and functions that it has looked at
+ * @takes: rows that rows_commit() has laid on the code, and functions that it has looked at
  * @given_up: a bound is reached: the file gets no such rows
  */
 struct abi_maker {
@@ -210,7 +210,7 @@ static void round_mark(struct abi_maker *m, struct abi_function *f)
 	}
 }
 
-static void rounds(struct abi_maker *m)
+static void functions_follow_rounds(struct abi_maker *m)
 {
 	bool more = true;
 	unsigned int i;
@@ -365,7 +365,7 @@ static void drop_odd_gaps(struct abi_maker *m)
 }
 
 /* Give the code the rows of the functions that are believed. */
-static void commit(struct abi_maker *m)
+static void rows_commit(struct abi_maker *m)
 {
 	drop_odd_gaps(m);
 	while (!m->given_up && !commit_all(m))
@@ -403,16 +403,16 @@ static void guess_gap(struct abi_maker *m, size_t gap)
 	}
 }
 
-static void guess(struct abi_maker *m)
+static void functions_guess(struct abi_maker *m)
 {
 	size_t before = m->nfunctions, gap;
 
-	commit(m);
+	rows_commit(m);
 	for (gap = 0; gap < m->code.ngaps; gap++)
 		if (!m->starts.plt[gap])
 			guess_gap(m, gap);
 	if (m->nfunctions > before)
-		rounds(m);
+		functions_follow_rounds(m);
 }
 
 /* Add the ranges of a gap. */
@@ -481,11 +481,11 @@ void abi_make(const struct synth_input *input, struct synth *synth)
 		if (m.starts.at[at] && !m.starts.plt[code_gap_of(&m.code, at)])
 			functions_add(&m, at);
 	if (good)
-		rounds(&m);
+		functions_follow_rounds(&m);
 	for (i = 0; good && i < ABI_GUESSES; i++)
-		guess(&m);
+		functions_guess(&m);
 	if (good)
-		commit(&m);
+		rows_commit(&m);
 	good = good && !m.given_up;
 	for (at = 0; good && at < m.code.ngaps; at++)
 		ranges_add_gap(&m, at, synth);

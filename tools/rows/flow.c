@@ -17,7 +17,7 @@
 #define FOLLOW_MAX_CALLS	256	/* of a function, with padding behind them, that are taken not to return */
 #define FOLLOW_TRIES		16
 
-static bool refuse(struct follow *f, u8 why)
+static bool follow_refuse(struct follow *f, u8 why)
 {
 	f->refusal = why;
 	return false;
@@ -68,7 +68,7 @@ static bool node_meet(struct follow *f, u32 number, const struct follow_way *way
 	bool changed;
 
 	if (node->way.child != way->child || !frames_meet(&frame, &way->frame))
-		return refuse(f, FOLLOW_BAD_MEET);
+		return follow_refuse(f, FOLLOW_BAD_MEET);
 	changed = values_meet(&node->way.values, &way->values);
 	if (memcmp(&frame, &node->way.frame, sizeof(frame))) {
 		node->way.frame = frame;
@@ -85,7 +85,7 @@ static bool follow_to(struct follow *f, size_t at, const struct follow_way *way)
 	if (f->node_at[at])
 		return node_meet(f, f->node_at[at] - 1, way);
 	if (f->nnodes == FOLLOW_MAX_INSNS)
-		return refuse(f, FOLLOW_TOO_LONG);
+		return follow_refuse(f, FOLLOW_TOO_LONG);
 	f->nodes = alloc_room(f->nodes, f->nnodes, &f->room_nodes, sizeof(*f->nodes));
 	f->nodes[f->nnodes] = (struct follow_node){ .at = at, .way = *way };
 	f->node_at[at] = ++f->nnodes;
@@ -109,7 +109,7 @@ static bool follow_tail(struct follow *f, const struct start_callee *callee,
 			const struct follow_way *way)
 {
 	if (!way->child && !frame_state_is_entry(&way->frame))
-		return refuse(f, FOLLOW_BAD_JUMP);
+		return follow_refuse(f, FOLLOW_BAD_JUMP);
 	f->flags |= follow_returns(f, callee) ? FOLLOW_TAIL : FOLLOW_STOP;
 	return true;
 }
@@ -144,7 +144,7 @@ static bool follow_jump(struct follow *f, u64 pc, const struct follow_way *way)
 		return follow_place(f, at, way);
 	callee = starts_callee(f->starts, pc);
 	if (!callee.import && callee.place == CODE_NOWHERE && !starts_has_function(f->starts, pc))
-		return refuse(f, FOLLOW_BAD_JUMP);
+		return follow_refuse(f, FOLLOW_BAD_JUMP);
 	return follow_tail(f, &callee, way);
 }
 
@@ -248,12 +248,12 @@ static bool follow_call(struct follow *f, const struct insn *insn, size_t next, 
 	struct start_callee callee = { CODE_NOWHERE, NULL };
 
 	if (next < end && is_get_pc(f, insn, next, end))
-		return refuse(f, FOLLOW_BAD_CODE);
+		return follow_refuse(f, FOLLOW_BAD_CODE);
 	if (!way->child && way->frame.known && way->frame.depth & 15)
 		f->flags |= FOLLOW_MISALIGNED;
 	f->flags |= FOLLOW_CALLS;
 	if (insn->kind == INSN_CALL && !elf_find_text(f->code->elf, insn->target))
-		return refuse(f, FOLLOW_BAD_JUMP);
+		return follow_refuse(f, FOLLOW_BAD_JUMP);
 	if (insn->kind == INSN_CALL)
 		callee = starts_callee(f->starts, insn->target);
 	else if (insn->moves.op == INSN_OP_GOTO_MEM && insn->moves.mem.fixed)
@@ -284,7 +284,7 @@ static bool follow_syscall(struct follow *f, struct insn *insn, struct follow_wa
 	u64 number = rax->kind == VALUE_CONST ? rax->number : ~0ull;
 
 	if (number == __NR_rt_sigreturn)
-		return refuse(f, FOLLOW_BAD_FRAME);
+		return follow_refuse(f, FOLLOW_BAD_FRAME);
 	if (number == __NR_exit || number == __NR_exit_group) {
 		f->flags |= FOLLOW_STOP;
 		return false;
@@ -317,14 +317,14 @@ static bool is_switch(const struct frame_state *frame, const struct insn *insn)
 	       !(frame->copies & 1 << BEE_REG_RBP);
 }
 
-static bool follow_other(struct follow *f, const struct insn *insn, struct follow_way *way)
+static bool follow_other_insn(struct follow *f, const struct insn *insn, struct follow_way *way)
 {
 	if (way->child) {
 		values_step(&way->values, insn);
 		return true;
 	}
 	if (!frame_state_step(&way->frame, insn) || is_switch(&way->frame, insn))
-		return refuse(f, FOLLOW_BAD_FRAME);
+		return follow_refuse(f, FOLLOW_BAD_FRAME);
 	if (insn->kind == INSN_PUSH || (insn->kind == INSN_LEA && insn->to == BEE_REG_RSP))
 		f->flags |= FOLLOW_SAVES;
 	values_step(&way->values, insn);
@@ -344,7 +344,7 @@ static bool follow_node(struct follow *f, u32 number)
 	f->nodes[number].queued = false;
 	f->steps++;
 	if (!insn_decode(bytes, end - at, pc, &insn))
-		return refuse(f, FOLLOW_BAD_CODE);
+		return follow_refuse(f, FOLLOW_BAD_CODE);
 	f->nodes[number].length = insn.length;
 	next = at + insn.length;
 	if (insn.moves.op == INSN_OP_SYSCALL && !follow_syscall(f, &insn, &way))
@@ -352,7 +352,7 @@ static bool follow_node(struct follow *f, u32 number)
 	switch (insn.kind) {
 	case INSN_RET:
 		if (way.child || !way.frame.known || way.frame.depth != 8)
-			return refuse(f, FOLLOW_BAD_RET);
+			return follow_refuse(f, FOLLOW_BAD_RET);
 		f->flags |= FOLLOW_RET;
 		return true;
 	case INSN_STOP:
@@ -360,9 +360,9 @@ static bool follow_node(struct follow *f, u32 number)
 		return true;
 	case INSN_ODD:
 		if (bytes[0] == 0xc2)
-			return refuse(f, FOLLOW_BAD_RETURN);
+			return follow_refuse(f, FOLLOW_BAD_RETURN);
 		if (end - at < 3 || !is_harmless(bytes))
-			return refuse(f, FOLLOW_BAD_CODE);
+			return follow_refuse(f, FOLLOW_BAD_CODE);
 		break;
 	case INSN_JUMP:
 		return follow_jump(f, insn.target, &way);
@@ -376,16 +376,16 @@ static bool follow_node(struct follow *f, u32 number)
 	case INSN_CALL_INDIRECT:
 		return follow_call(f, &insn, next, end, &way);
 	default:
-		if (insn.moves.op != INSN_OP_SYSCALL && !follow_other(f, &insn, &way))
+		if (insn.moves.op != INSN_OP_SYSCALL && !follow_other_insn(f, &insn, &way))
 			return false;
 		if (insn.moves.op == INSN_OP_SYSCALL && !way.child && !frame_state_step(&way.frame, &insn))
-			return refuse(f, FOLLOW_BAD_FRAME);
+			return follow_refuse(f, FOLLOW_BAD_FRAME);
 	}
 	if (next >= end)
-		return refuse(f, FOLLOW_BAD_JUMP);
+		return follow_refuse(f, FOLLOW_BAD_JUMP);
 	if (next != f->self && f->starts->at[next] & START_STRONG) {
 		if (!way.child && !frame_state_is_entry(&way.frame))
-			return refuse(f, FOLLOW_BAD_JUMP);
+			return follow_refuse(f, FOLLOW_BAD_JUMP);
 		f->flags |= FOLLOW_TAIL;
 		return true;
 	}

@@ -112,7 +112,7 @@ static void reg_set(struct frame_state *s, u8 reg, s64 distance)
 	s->copy[reg] = distance;
 }
 
-static bool overlaps(s64 at, s64 size, s64 word)
+static bool word_overlaps(s64 at, s64 size, s64 word)
 {
 	/* Distances grow downwards: the bytes are [-at, -at + size) and [-word, -word + 8). */
 	return -at < -word + 8 && -word < -at + size;
@@ -129,11 +129,11 @@ static bool store_in_frame(struct frame_state *s, s64 at, s64 size, u8 reg)
 {
 	bool is_fp = reg == BEE_REG_RBP && s->fp_same && size == 8;
 
-	if (overlaps(at, size, 8))
+	if (word_overlaps(at, size, 8))
 		return false;
 	if (is_fp && (!s->fp_at || s->fp_at == at))
 		s->fp_at = at;
-	else if (s->fp_at && overlaps(at, size, s->fp_at))
+	else if (s->fp_at && word_overlaps(at, size, s->fp_at))
 		s->fp_at = 0;
 	return true;
 }
@@ -144,11 +144,11 @@ static bool store_below(struct frame_state *s, s64 at, s64 size, u8 reg)
 	s64 distance;
 
 	if (size == 8 && reg_distance(s, reg, &distance) &&
-	    (!s->has_word || overlaps(at, size, s->word_at))) {
+	    (!s->has_word || word_overlaps(at, size, s->word_at))) {
 		s->has_word = true;
 		s->word_at = at;
 		s->word = distance;
-	} else if (s->has_word && overlaps(at, size, s->word_at)) {
+	} else if (s->has_word && word_overlaps(at, size, s->word_at)) {
 		s->has_word = false;
 		s->word = s->word_at = 0;
 	}
@@ -233,7 +233,7 @@ static bool state_lea(struct frame_state *s, u8 to, u8 from, s64 disp)
 }
 
 /* An instruction that is not known: the registers that it writes are lost. */
-static bool state_other(struct frame_state *s, const struct insn *insn)
+static bool state_step_unknown(struct frame_state *s, const struct insn *insn)
 {
 	u16 writes = insn->writes & ~bit_of(BEE_REG_RSP);
 
@@ -272,7 +272,7 @@ bool frame_state_step(struct frame_state *state, const struct insn *insn)
 		return reg_distance(state, BEE_REG_RBP, &distance) && rsp_set(state, distance) &&
 		       state_pop(state, BEE_REG_RBP);
 	default:
-		return state_other(state, insn);
+		return state_step_unknown(state, insn);
 	}
 }
 

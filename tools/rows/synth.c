@@ -393,7 +393,7 @@ static bool follow_all(struct synth_maker *m, size_t at, const struct frame_stat
 }
 
 /* Follow a function.  Return: whether it is proven, by itself. */
-static bool follow(struct synth_maker *m, size_t at, const struct frame_state *start)
+static bool function_follow(struct synth_maker *m, size_t at, const struct frame_state *start)
 {
 	bool good = follow_all(m, at, start);
 	size_t i;
@@ -449,7 +449,7 @@ static bool commit_check(struct synth_maker *m, const struct synth_function *f, 
 	return true;
 }
 
-static bool commit(struct synth_maker *m, size_t function)
+static bool rows_commit(struct synth_maker *m, size_t function)
 {
 	struct synth_function *f;
 	size_t i, k;
@@ -508,7 +508,7 @@ static void try_function(struct synth_maker *m, size_t function)
 	frame_state_entry(&entry);
 	if (at != CODE_NOWHERE && !is_hopeless(m) &&
 	    m->functions.list[function].pc != m->in->elf->entry &&
-	    follow(m, at, &entry) && commit(m, function))
+	    function_follow(m, at, &entry) && rows_commit(m, function))
 		m->used += m->steps - before;
 }
 
@@ -525,7 +525,7 @@ static void try_origin(struct synth_maker *m, const struct synth_jump *jump)
 		return;
 	frame_state_entry(&entry);
 	if (follow_all(m, at, &entry))
-		commit(m, functions_add(m, code_pc(&m->code, at), false));
+		rows_commit(m, functions_add(m, code_pc(&m->code, at), false));
 	for (i = 0; i < m->njumps; i++)
 		if (m->jumps[i].origin == at)
 			m->jumps[i].origin = CODE_NOWHERE;
@@ -541,12 +541,12 @@ static bool follow_jump_frame(struct synth_maker *m, size_t at, const struct fra
 	struct frame_state state = *frame;
 
 	if (!frame->known || !frame->copies)
-		return follow(m, at, frame);
+		return function_follow(m, at, frame);
 	frame_state_keep_rsp(&state);
-	if (follow(m, at, &state))
+	if (function_follow(m, at, &state))
 		return true;
 	state = *frame;
-	return frame_state_keep_fp(&state) && follow(m, at, &state);
+	return frame_state_keep_fp(&state) && function_follow(m, at, &state);
 }
 
 /* Try what nothing names: as a function, or with the frame of an indirect jump before it. */
@@ -559,13 +559,13 @@ static bool try_place(struct synth_maker *m, size_t at)
 	if (pc == m->in->elf->entry)
 		return false;
 	frame_state_entry(&state);
-	if (follow(m, at, &state) && !m->loses_fp && commit(m, functions_add(m, pc, false)))
+	if (function_follow(m, at, &state) && !m->loses_fp && rows_commit(m, functions_add(m, pc, false)))
 		return true;
 	while (i-- > 0) {
 		struct synth_jump jump = m->jumps[i];
 
 		if (follow_jump_frame(m, at, &jump.state) && !m->loses_fp &&
-		    commit(m, functions_add(m, pc, false))) {
+		    rows_commit(m, functions_add(m, pc, false))) {
 			try_origin(m, &jump);
 			return true;
 		}
@@ -600,7 +600,7 @@ static void recall_jumps(struct synth_maker *m, size_t at)
 
 	frame_state_entry(&entry);
 	if (f->proven && f->trusted && f->jumps && f->pc == code_pc(&m->code, at))
-		follow(m, at, &entry);
+		function_follow(m, at, &entry);
 }
 
 static void sweep_gap(struct synth_maker *m, size_t gap)
@@ -674,7 +674,7 @@ static void round_run(struct synth_maker *m)
 }
 
 /* Forget functions that call one that is not proven, or not as was taken for granted. */
-static void prune(struct synth_maker *m)
+static void functions_prune(struct synth_maker *m)
 {
 	bool changed = true;
 	unsigned int pass;
@@ -813,7 +813,7 @@ void synth_make(const struct synth_input *input, struct synth *synth)
 		round_run(&m);
 		good = m.steps <= SYNTH_MAX_STEPS && !is_hopeless(&m);
 	}
-	prune(&m);
+	functions_prune(&m);
 	for (i = 0; good && i < m.code.ngaps; i++)
 		synth_add_gap(&m, i, synth);
 	for (i = 0; good && !synth->full && i < m.functions.count; i++)
