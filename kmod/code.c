@@ -216,11 +216,11 @@ static struct bee_code *code_of(struct task_struct *task, struct netlink_ext_ack
 
 	lockdep_assert_held(&bee_store_mutex);
 	rcu_read_lock();
-	/* Else its leader may be gone. */
+	/* The leader of a task that is not alive may be gone. */
 	if (mm && pid_alive(task))
 		key = code_key(task, mm);
 	rcu_read_unlock();
-	/* Its address is compared only, and if it comes back @key has changed. */
+	/* The mm's address is only compared, and if another mm gets it @key has changed. */
 	if (mm)
 		mmput_async(mm);
 	if (!key.mm) {

@@ -199,7 +199,7 @@ int bee_netlink_code_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	dump->begun = true;
 	while (!err && (c = bee_code_next(dump->range ? dump->generation - 1 : dump->generation)) &&
 	       c->generation <= dump->last) {
-		/* Or its ranges have changed since their first message. */
+		/* Begin a process anew if its ranges have changed since their first message. */
 		if (c->generation != dump->generation)
 			dump->range = 0;
 		dump->generation = c->generation;

@@ -32,7 +32,7 @@ check_like_perf() {
 	done
 }
 
-# As above; its functions are in a file in /tmp, where perf looks for it.
+# The functions of node are in a perf map in /tmp, where perf looks for it.
 check_node() {
 	# shellcheck disable=SC2016  # for node
 	check_like_perf sh -c 'cd "$0" && echo $$ >>pids && exec node --perf-basic-prof -e "$1"' "$work" '

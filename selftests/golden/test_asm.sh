@@ -115,7 +115,7 @@ outermost_if() {
 	ld --build-id=none -o "$work/form" "$work/entry.o" "$@" || return
 	"$beectl" dump --rows "$work/form" >"$work/rows" || return
 	[ "$(grep -c 'undef$' "$work/rows")" -eq "$has" ] || { echo "a $form:"; cat "$work/rows"; return 1; }
-	# What judges the stacks in other tests sees it likewise.
+	# stacks.py, which judges the stacks in other tests, finds the entry point, too.
 	PYTHONPATH=$here/../lib "$python" -B -c '
 import stacks, sys
 sys.exit(bool(stacks.Elf(sys.argv[1]).entry) != bool(int(sys.argv[2])))' "$work/form" "$has" ||

@@ -81,7 +81,7 @@ static const char record_help[] =
 	"  beectl record -- runuser -u USER -- CMD\n"
 	"  beectl record -a -o /tmp/perf.data -- sleep 10\n";
 
-/* So long are tables finished that are being made when the recording ends. */
+/* Tables that are being made when the recording ends may take so long to be finished. */
 #define RECORD_FINISH_MS	10000
 
 /* Without the module; follows why. */
@@ -535,7 +535,7 @@ static void record_report(struct record *record)
 
 	if (counts_get(record->maker.nl, &counts, &record->error) ||
 	    counts_subtract(&counts, &record->before, &record->error)) {
-		/* So answers the kernel if no module has registered the netlink family. */
+		/* The kernel answers ENOENT if no module has registered the netlink family. */
 		message_warning(record->recording->command, NULL, record->error.code == ENOENT ?
 				"the beeunwind module was unloaded meanwhile" : record->error.text);
 		counts_free(&counts);

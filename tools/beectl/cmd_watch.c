@@ -80,7 +80,7 @@ static void watch_done(void *arg, const struct table_want *want, const struct ta
 	if (result->source == TABLE_STORED)
 		return;
 	watch->added += made;
-	/* It is in the module, but the next watch will have to make it again: said once, until one is kept again. */
+	/* A table that the cache does not keep has to be made again by the next watch: said once, until one is kept. */
 	if (result->source == TABLE_COMPILED && result->error.code && !watch->unkept)
 		message_warning("watch", result->name, result->error.text);
 	if (result->source == TABLE_COMPILED)

@@ -108,7 +108,7 @@ static void files_walk(struct input_files *files, const char *directory)
 		case FTS_F:
 			fd = file_open(entry->fts_path, entry->fts_statp->st_dev,
 				       entry->fts_statp->st_ino);
-			/* It may have gone, or become another, since it was listed. */
+			/* A file may have gone, or become another, since it was listed. */
 			if (fd < 0 && errno != ENOENT && errno != ESTALE && errno != ENXIO &&
 			    errno != ELOOP)
 				files_append(files, entry->fts_path, true, NULL, errno);

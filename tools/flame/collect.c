@@ -21,7 +21,7 @@
 #define MAX_FILES		(1u << 18)	/* distinct ones */
 #define MAX_TEXT		(256u << 20)	/* bytes of all names */
 #define KERNEL_MAP		"[kernel.kallsyms]"
-/* Its samples have the stacks in which threads stop, and the kernel's trace_event_raw_sched_switch. */
+/* An event whose samples have the stacks in which threads stop, and a trace_event_raw_sched_switch. */
 #define SWITCH_EVENT		"sched:sched_switch"
 #define SWITCH_PREV_PID		24	/* offset in bytes */
 #define SWITCH_NEXT_PID		56

@@ -156,7 +156,7 @@ static bool image_replace(struct image *image, size_t at, size_t index, const GE
 		return true;
 	header->sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
 	image->is_replaced[at] = true;
-	/* It overlaps the one before it: up to there the file has been copied, or is a hole. */
+	/* A section that overlaps the one before it: up to @copied the file has been copied, or is a hole. */
 	if (shdr->sh_offset < image->copied)
 		return true;
 	if (!image_copy(image, shdr->sh_offset))

@@ -27,7 +27,7 @@
 #define RESOLVE_ANSWER_BYTES	(1u << 20)
 #define RESOLVE_ANSWER_MOST	(256u << 20)	/* in all */
 
-/* So many warnings are given, the others counted: there may be one for each process. */
+/* Warnings that are given; the others are counted: there may be one for each process. */
 #define RESOLVE_WARNINGS	16
 
 /* A frame to sort: in which file, at which address. */

@@ -456,7 +456,7 @@ static void job_read(struct follow *follow, struct job *job, bool readable)
 		job->opened = job->waits = true;
 		job->id = result.id;
 	} else if (!job->waits && child_is_stuck(&job->child, TABLE_JOBS_IDLE)) {
-		/* It waits for a FUSE server: its place is to serve others. */
+		/* A child that waits for a FUSE server gives its place to others. */
 		child_give_up(&job->child, TABLE_JOBS_IDLE);
 		job_finish(follow, job);
 	}

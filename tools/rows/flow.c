@@ -128,7 +128,7 @@ static bool follow_place(struct follow *f, size_t at, const struct follow_way *w
 	if (way->child || !frame_state_is_entry(&way->frame) ||
 	    !(way->frame.fp_at || way->frame.copies))
 		return follow_to(f, at, way);
-	/* It may be another function, which knows nothing of registers that this one has saved. */
+	/* A jump may lead to another function, which knows nothing of registers that the caller's has saved. */
 	entry = *way;
 	frame_state_entry(&entry.frame);
 	return follow_to(f, at, &entry);

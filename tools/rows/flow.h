@@ -8,7 +8,7 @@
 #include "starts.h"
 #include "values.h"
 
-/* Then no function of the file gets rows. */
+/* If to follow a file's functions takes more steps, none of them gets rows. */
 #define FOLLOW_MAX_STEPS	(16u << 20)
 
 /**

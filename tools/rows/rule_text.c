@@ -33,7 +33,7 @@ const char *rule_reason(u8 reason)
 	return reasons[reason];
 }
 
-/* These append at @at and return the new end. */
+/* Each rule_put_*() appends at @at and returns the new end. */
 static char *rule_put_sum(char *at, const char *name, s32 offset)
 {
 	return at + sprintf(at, "%s%+d", name, offset);

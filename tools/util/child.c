@@ -155,7 +155,7 @@ int child_start(struct child *child, child_work_fn work, void *arg, size_t index
 	lost_reap();
 	*child = (struct child){ .fd = -1, .started = clock_ms() };
 	child->looked = child->started;
-	/* Or the child would write a copy of what is buffered here. */
+	/* What is buffered here the child would write a second time. */
 	fflush(NULL);
 	if (pipe2(fds, O_CLOEXEC))
 		return -1;

@@ -267,7 +267,7 @@ enum libdw_answer libdw_find(struct libdw *dw, u64 pc, u64 *end)
 		if (!dwarf_cfi_addrframe(dw->sources[i].cfi, pc, &dw->frame))
 			break;
 		dw->frame = NULL;
-		/* It sets no error where .eh_frame_hdr leads to an FDE for no text. */
+		/* libdw sets no error where .eh_frame_hdr leads to an FDE for no text. */
 		error = dwarf_errno();
 		if (error && error != dw->no_match)
 			return LIBDW_REFUSED;
