@@ -13,7 +13,7 @@ tests	:= $(patsubst %.c,%,$(wildcard *_test.c */*_test.c))
 $(foreach test,$(tests),$(if $($(test)),,$(error $(CURDIR)/Makefile does not say what $(test) is linked with)))
 
 programs := $(addprefix $(build)/,$(tests))
-# $(call objects_of,NAME...): the objects of files and rooms that are named as above
+# $(call objects_of,NAME...): the objects of files and rooms that are named as in TEST
 objects_of = $(foreach name,$(filter-out none,$(1)),$(call room_objects,$(if $(findstring /,$(name)), \
 	$(if $(filter kmod/%,$(name)),$(name).c,$(top)/tools/$(name).c),$(call room_sources,$(name)))))
 
