@@ -104,7 +104,10 @@ static noinline bool heap_field(struct bee_heap_step *s, u64 at, u32 size)
 	return true;
 }
 
-/* Read the bounds of the code that heap_read_code() has found.  Return: whether an activation can be in it. */
+/*
+ * Read the bounds of the code that heap_read_code() has found.
+ * Return: whether an activation can be in it.
+ */
 static noinline bool heap_read_bounds(struct bee_heap_step *s)
 {
 	const struct bee_code_heaps *heaps = s->heaps;
@@ -373,7 +376,7 @@ static noinline enum beeunwind_stop heap_arrive(struct bee_heap_step *s, u64 slo
 	return BEEUNWIND_STOP_NONE;
 }
 
-/* As heap_arrive(), where the frame has not changed rbp. */
+/* heap_arrive() out of a frame that has not changed rbp. */
 static enum beeunwind_stop heap_arrive_same_fp(struct bee_heap_step *s, u64 slot, u64 sp)
 {
 	s->sp = sp;
@@ -439,7 +442,7 @@ static noinline u64 heap_find_above(struct bee_heap_step *s, u64 slot)
 	return n ? slot + 8 * n : 0;
 }
 
-/* From compiled code, or a stub with a frame of known size. */
+/* Step out of compiled code, or of a stub with a frame of known size. */
 static noinline enum beeunwind_stop heap_step_compiled(struct bee_heap_step *s)
 {
 	enum heap_place place = s->f->activation ? heap_peek(s) : HEAP_BODY;

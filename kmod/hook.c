@@ -183,7 +183,7 @@ static int hook_filter(struct ftrace_ops *ops, char *symbol)
 	return ret;
 }
 
-/* What an -errno of ftrace means and what helps. */
+/* Say what an -errno of ftrace means and what helps. */
 static const char *hook_advice(int err)
 {
 	switch (err) {

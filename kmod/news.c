@@ -194,7 +194,7 @@ bool bee_news_next(u64 after, u64 last, struct bee_news *news)
 		smp_rmb();
 		if (news->seq == seq && READ_ONCE(at->seq) == seq)
 			return true;
-		/* A place of the ring that is being written, unless its writer has lost the place long since. */
+		/* The place is being written, unless its writer has lost it long since. */
 		if (news->seq < seq && last - seq < NEWS_RING / 2)
 			return false;
 	}

@@ -256,7 +256,7 @@ static void store_free(struct bee_file *f)
 	call_rcu(&f->rcu, file_free_rcu);
 }
 
-/* What walks have kept of files is void. */
+/* Make void what walks have kept of files. */
 static void store_changed(void)
 {
 	lockdep_assert_held(&store_lock);

@@ -37,7 +37,7 @@ static __always_inline u64 table_word_at(const struct bee_table *table, u32 at)
 	return le64_to_cpu(word);
 }
 
-/* At least 57 bits from bit @at of the blob on. */
+/* Read at least 57 bits from bit @at of the blob on. */
 static __always_inline u64 table_bits(const struct bee_table *table, u32 at)
 {
 	return table_word_at(table, at >> 3) >> (at & 7);

@@ -197,7 +197,7 @@ static u64 table_layout_sections(const struct bee_table_header *h, struct bee_ta
 	return at;
 }
 
-/* What is not there is NULL or 0. */
+/* Fill in where the parts of a table are; NULL or 0 if a part is not there. */
 static void table_begin(const struct bee_table_header *h, struct bee_table *table)
 {
 	u64 base = le64_to_cpu(h->base), origin = base & ~((1ull << h->window) - 1);

@@ -15,7 +15,7 @@ static bool walk_has_table(const struct bee_range *range)
 	return range && range->file && bee_file_stored(range->file);
 }
 
-/* If the range has bytes of only one of the file's segments, the walk takes the file for one with that segment. */
+/* If the range has bytes of one of the file's segments only, that one is taken for all of them. */
 static noinline void walk_enter_segment(struct bee_walk *walk, const struct bee_table *table,
 					const struct bee_range *range)
 {

@@ -86,7 +86,7 @@ struct compile_report {
 	char		not_written[128];
 };
 
-/* For whole_file_write(). */
+/* Write the table; called by whole_file_write(). */
 static void compile_put(const void *arg, FILE *out)
 {
 	const struct compile_result *result = arg;

@@ -413,7 +413,7 @@ static size_t flame_shown_event(const struct flame *flame)
 	return found;
 }
 
-/* What was read, or else recorded, has nothing to show. */
+/* Say that what was read, or recorded, has nothing to show. */
 static int flame_refuse_empty(const struct flame *flame)
 {
 	const char *path = flame->options.input;
@@ -435,7 +435,7 @@ static int flame_find_event(struct flame *flame, size_t *event)
 	return *event < count ? EXIT_OK : flame_refuse_empty(flame);
 }
 
-/* For whole_file_write(). */
+/* Write the output; called by whole_file_write(). */
 static void flame_put(const void *arg, FILE *out)
 {
 	const struct flame *flame = arg;
@@ -459,7 +459,7 @@ static void flame_write_beside(const struct flame *flame, const char *path)
 	free(beside);
 }
 
-/* In one line what was written, if it was recorded just now. */
+/* Say in one line what was written, if it was recorded just now. */
 static void flame_say_written(const struct flame *flame, const char *path)
 {
 	if (flame->options.input || flame->is_writer)

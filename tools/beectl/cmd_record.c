@@ -87,7 +87,7 @@ static const char record_help[] =
 /* Without the module; follows why. */
 #define RECORD_CUT	"stacks are cut where code has no frame pointers"
 
-/* What perf record writes without -o. */
+/* The file that perf record writes without -o. */
 #define RECORD_FILE	"perf.data"
 
 /* Percent of all stacks, from which on flame does not say why the others are not complete. */
@@ -279,7 +279,7 @@ static void record_finish(struct record *record)
 	record->follow = NULL;
 }
 
-/* From now on tables are made of what is sampled. */
+/* From now on, make tables of files that are sampled. */
 static void record_follow(struct record *record)
 {
 	struct bee_error why = { 0 };
@@ -492,7 +492,7 @@ static bool walks_end_elsewhere(const struct counts *counts)
 	return stats_cut(&counts->stats) > in_files + stats_walks(&counts->stats) / 100;
 }
 
-/* What may be done about stacks that are not complete. */
+/* Say what may be done about stacks that are not complete. */
 static void report_advice(const struct record *record, const struct netlink_stats *stats)
 {
 	fputs("What each reason means and what helps: STOP REASONS in beectl(8).\n", stderr);

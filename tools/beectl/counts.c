@@ -56,7 +56,7 @@ static size_t array_length(struct json_object *array)
 	return array ? json_object_array_length(array) : 0;
 }
 
-/* As stops_json() writes them. */
+/* Read the stop reasons that stops_json() has written. */
 static void read_stops(struct json_object *object, uint32_t stop[])
 {
 	struct json_object *stops = json_member(object, "stops", json_type_object);
@@ -66,7 +66,7 @@ static void read_stops(struct json_object *object, uint32_t stop[])
 		stop[reason] = member_uint(stops, bee_stop_names[reason]);
 }
 
-/* As stats_json() writes them. */
+/* Read the statistics that stats_json() has written. */
 static void read_stats(struct json_object *object, struct netlink_stats *stats)
 {
 	struct json_object *reasons = json_member(object, "reasons", json_type_array);

@@ -209,7 +209,7 @@ static int whole_file_put(int fd, void (*put)(const void *arg, FILE *out), const
 	return fclose(out) || failed ? -1 : 0;
 }
 
-/* What is no regular file is written to as it is. */
+/* Write into an output that is no regular file, and so cannot be replaced. */
 static int whole_file_put_into(const struct whole_file *file,
 			       void (*put)(const void *arg, FILE *out), const void *arg)
 {

@@ -312,7 +312,7 @@ static void encode_number_rules(struct encoder *e)
 	free(uses);
 }
 
-/* What all tables have. */
+/* Fill in the fields of a header that all tables have. */
 static void encode_header(const struct encoder *e, struct bee_table_header *h, size_t size,
 			  u32 nfull)
 {

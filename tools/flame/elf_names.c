@@ -216,7 +216,7 @@ static int file_open(const struct question *question, const char **why)
 	return perhaps;
 }
 
-/* In a child: libdw reads files. */
+/* Set in a child while libdw reads files. */
 static bool libdw_reads;
 
 /**

@@ -64,7 +64,7 @@ struct resolver {
 	size_t			 warnings;
 };
 
-/* In a child: the texts that it has written. */
+/* The texts that a child has written as answers, in that child. */
 static struct texts answer_texts;
 
 /* Before the first name is written. */
@@ -214,7 +214,7 @@ static void resolver_divide(struct resolver *resolver)
 	}
 }
 
-/* In a child. */
+/* Find the names of one file; called in a child. */
 static void resolver_work(void *arg, size_t index, FILE *out)
 {
 	static void (*const find[])(const struct question *question, FILE *out) = {

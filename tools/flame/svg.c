@@ -117,7 +117,7 @@ static void svg_put_legend(const struct picture *picture, FILE *out)
 	fputs("</g>\n", out);
 }
 
-/* What was recorded, in a line. */
+/* Write a line that says what was recorded. */
 static void svg_put_facts(const struct graph *graph, const struct picture *picture, FILE *out)
 {
 	char count[32], *facts = graph_facts(graph);

@@ -59,7 +59,7 @@ struct jcmd {
 	struct stat	user;
 };
 
-/* In a child, which becomes jcmd. */
+/* Run jcmd; called in a child, which becomes it. */
 static void run_jcmd(void *arg, size_t index, FILE *out)
 {
 	const struct jcmd *jcmd = arg;

@@ -388,7 +388,7 @@ static int load_open_memory(struct jit_load *load)
 	return 0;
 }
 
-/* As load_lay(). */
+/* Lay tables for the code of a process whose memory is open.  Return: as load_lay(). */
 static int load_try_memory(struct jit_load *load)
 {
 	struct jit_objects objects = {};

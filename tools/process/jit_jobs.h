@@ -62,7 +62,7 @@ int jit_jobs_run_mapped(const struct table_maker *maker, const struct mapped_lis
 
 int jit_jobs_find_java(pid_t pid, struct bee_error *error);
 
-/* For callers that start and wait for the child themselves */
+/* jit_jobs_run() in two parts, for callers that start the child, and wait for it, themselves */
 void jit_jobs_look(const struct table_maker *maker, pid_t pid, FILE *out);
 struct jit_result jit_jobs_result(const void *data, size_t size, const char *died);
 

@@ -209,7 +209,7 @@ static void needs_add_libraries(struct table_wants *wants, const char *linker, c
 		;
 }
 
-/* As execvp() looks for it. */
+/* Find a program in the directories of PATH, as execvp() does. */
 static void needs_find(const char *name, char path[PATH_MAX])
 {
 	char *list, *rest, *dir;

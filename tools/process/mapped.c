@@ -179,7 +179,7 @@ int mapped_add_all(struct mapped_list *list, size_t *processes, struct bee_error
 	return count ? 0 : -1;
 }
 
-/* By file, then by process and address. */
+/* Sort mappings by file, then by process and address. */
 static int compare_mapped(const void *a, const void *b)
 {
 	const struct mapped *x = a, *y = b;

@@ -36,7 +36,7 @@ static bool insn_is_plain(const ZydisDecodedOperand *op)
 	       op->mem.segment != ZYDIS_REGISTER_FS && op->mem.segment != ZYDIS_REGISTER_GS;
 }
 
-/* What the operands say: registers written, memory stored to. */
+/* Note the registers that the operands say are written, and the memory that is stored to. */
 static void insn_take_operands(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
 			       struct insn *insn)
 {

@@ -70,7 +70,7 @@ static struct value value_move(const struct value *from, u8 width)
 	return to;
 }
 
-/* What @insn leaves in its destination. */
+/* The value that an instruction leaves in its destination. */
 static struct value value_result(const struct values *v, const struct insn_value *moves)
 {
 	const struct value *old = &v->reg[moves->dest], *from;

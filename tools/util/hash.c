@@ -6,7 +6,7 @@
 
 u64 hash_secret;
 
-/* For hash_seed().  Without randomness it is a constant. */
+/* Choose the random number of hash_seed(), or a constant where the kernel gives no randomness. */
 u64 hash_choose_secret(void)
 {
 	if (getrandom(&hash_secret, sizeof(hash_secret), GRND_NONBLOCK) != sizeof(hash_secret))

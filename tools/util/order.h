@@ -13,7 +13,7 @@ static inline int order(u64 x, u64 y)
 	return (x > y) - (x < y);
 }
 
-/* For arrays of u64 */
+/* Compare two u64 of an array, for qsort() and bsearch(). */
 static inline int order_u64(const void *a, const void *b)
 {
 	const u64 *x = a, *y = b;

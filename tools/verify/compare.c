@@ -89,7 +89,7 @@ static struct eval_value value_saved(u64 address)
 	return eval_known(eval_read(address));
 }
 
-/* What a rule of kind BEE_RULE_KNOWN yields. */
+/* Compute the frame that a rule of kind BEE_RULE_KNOWN yields. */
 static void rule_compute(const struct bee_rule *rule, const u64 *regs, struct eval_frame *frame)
 {
 	u64 cfa = 0;

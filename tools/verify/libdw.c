@@ -156,7 +156,7 @@ static void source_close(struct libdw_source *source)
 	free(source->image);
 }
 
-/* What dwarf_errno() says of a .debug_frame without any FDE. */
+/* Find out what dwarf_errno() says of a .debug_frame without any FDE. */
 static int libdw_no_match(void)
 {
 	static const u8 terminator[4];

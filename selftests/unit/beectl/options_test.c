@@ -125,7 +125,8 @@ int main(void)
 	ksft_test_result(is_wrong("-j 0", "-j (--jobs) needs a number from 1 to 1024") &&
 			 is_wrong("-j 1025", "-j (--jobs) needs a number from 1 to 1024"), "jobs\n");
 	ksft_test_result(is_wrong("--thin 91", "--thin needs a number from 1 to 90") &&
-			 is_wrong("--thin x", "--thin needs a number from 1 to 90"), "a number of --thin that is out of bounds\n");
+			 is_wrong("--thin x", "--thin needs a number from 1 to 90"),
+			 "a number of --thin that is out of bounds\n");
 	ksft_test_result(is_wrong("-q --jobs", "--jobs needs an argument"), "a long option without its argument\n");
 	ksft_finished();
 }
